@@ -1,0 +1,100 @@
+/* Error values; see error.h. A message that cannot be allocated is left out: the code alone still
+ * tells the kind. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_message(struct dw_error *err, int code, char *message)
+{
+	free(err->message);
+	err->code = code;
+	err->message = message;
+}
+
+int dw_error_set(struct dw_error *err, int code, const char *fmt, ...)
+{
+	char *message = NULL;
+	va_list ap;
+
+	if (!err)
+		return code;
+	va_start(ap, fmt);
+	if (vasprintf(&message, fmt, ap) < 0)
+		message = NULL;
+	va_end(ap);
+	set_message(err, code, message);
+	return code;
+}
+
+int dw_error_set_errno(struct dw_error *err, int errnum, const char *fmt, ...)
+{
+	char *clause = NULL, *message = NULL;
+	va_list ap;
+
+	if (!err)
+		return -errnum;
+	va_start(ap, fmt);
+	if (vasprintf(&clause, fmt, ap) < 0)
+		clause = NULL;
+	va_end(ap);
+	if (clause && asprintf(&message, "%s: %s", clause, strerrordesc_np(errnum)) < 0)
+		message = NULL;
+	free(clause);
+	set_message(err, -errnum, message);
+	return -errnum;
+}
+
+int dw_error_prefix(struct dw_error *err, const char *fmt, ...)
+{
+	char *context = NULL, *message = NULL;
+	va_list ap;
+
+	if (!err || !err->code)
+		return err ? err->code : 0;
+	va_start(ap, fmt);
+	if (vasprintf(&context, fmt, ap) < 0)
+		context = NULL;
+	va_end(ap);
+	if (context && asprintf(&message, "%s: %s", context, dw_error_message(err)) >= 0)
+		set_message(err, err->code, message);
+	free(context);
+	return err->code;
+}
+
+const char *dw_error_message(const struct dw_error *err)
+{
+	return err->message ? err->message : dw_err_string(err->code);
+}
+
+const char *dw_err_string(int code)
+{
+	switch (code) {
+	case 0:
+		return "no error";
+	case DWELL_ERR_FORMAT:
+		return "malformed data";
+	case DWELL_ERR_NOT_FOUND:
+		return "not found";
+	case DWELL_ERR_UNSUPPORTED:
+		return "not supported";
+	case DWELL_ERR_REFUSED:
+		return "refused";
+	case DWELL_ERR_LIMIT:
+		return "a limit was reached";
+	case DWELL_ERR_USAGE:
+		return "wrong usage";
+	case DWELL_ERR_INTERRUPTED:
+		return "interrupted";
+	}
+	const char *text = code < 0 && code > -4096 ? strerrordesc_np(-code) : NULL;
+	return text ? text : "unknown error";
+}
+
+void dw_error_clear(struct dw_error *err)
+{
+	if (err)
+		set_message(err, 0, NULL);
+}

@@ -1,0 +1,93 @@
+/* The output sink; see out.h. */
+#include "base/out.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCK_BYTES = 64 * 1024 };
+
+void dw_out_init_buffer(struct dw_out *out)
+{
+	*out = (struct dw_out){.fd = -1};
+}
+
+void dw_out_init_fd(struct dw_out *out, int fd)
+{
+	*out = (struct dw_out){.fd = fd};
+}
+
+/* Write all pending bytes; what cannot be written is dropped and remembered. */
+static void drain(struct dw_out *out)
+{
+	const char *p = out->buf.data;
+	size_t left = out->buf.len;
+
+	while (left && !out->failed) {
+		ssize_t n = write(out->fd, p, left);
+
+		if (n >= 0) {
+			p += n;
+			left -= (size_t)n;
+		} else if (errno != EINTR) {
+			out->failed = -errno;
+		}
+	}
+	dw_buf_clear(&out->buf);
+}
+
+/* After each put: note a lack of memory, hand a full block on. */
+static void settle(struct dw_out *out)
+{
+	if (out->buf.failed && !out->failed)
+		out->failed = -ENOMEM;
+	if (out->fd >= 0 && out->buf.len >= BLOCK_BYTES)
+		drain(out);
+}
+
+void dw_out_write(struct dw_out *out, const void *p, size_t n)
+{
+	if (out->failed)
+		return;
+	dw_buf_put(&out->buf, p, n);
+	settle(out);
+}
+
+void dw_out_puts(struct dw_out *out, const char *s)
+{
+	dw_out_write(out, s, strlen(s));
+}
+
+void dw_out_fill(struct dw_out *out, char c, size_t n)
+{
+	while (n--)
+		dw_out_write(out, &c, 1);
+}
+
+void dw_out_printf(struct dw_out *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (out->failed)
+		return;
+	va_start(ap, fmt);
+	dw_buf_vprintf(&out->buf, fmt, ap);
+	va_end(ap);
+	settle(out);
+}
+
+int dw_out_flush(struct dw_out *out)
+{
+	if (out->fd >= 0)
+		drain(out);
+	return out->failed;
+}
+
+int dw_out_close(struct dw_out *out)
+{
+	int rc = dw_out_flush(out);
+
+	dw_buf_release(&out->buf);
+	return rc;
+}

@@ -1,0 +1,64 @@
+/*
+ * One source of data behind a small table: target -> model.
+ *
+ * The recording loop (src/record) starts a backend, polls its descriptors, drains it into the
+ * profile and stops it. A backend never writes files and never prints.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/profile.h"
+#include "target/source.h"
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct dw_backend_config {
+	uint32_t frequency_hz; /* samples per second of CPU time */
+	uint32_t stack_bytes;  /* of stack copied with each sample, 0 = the backend's choice */
+	const char *cache_dir; /* for unwind tables, NULL = none */
+	pid_t pid;	       /* the launched command, stopped before its exec */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC time that the profile's times count from */
+};
+
+struct dw_backend_stats {
+	uint64_t samples_kept;
+	uint64_t samples_lost;	    /* the kernel had no room for them */
+	uint64_t samples_discarded; /* taken while no code of the target ran */
+	uint64_t stacks_cut;	    /* kept samples whose outer frames are missing */
+	uint64_t records_lost;	    /* lost records other than samples: processes or mappings may be
+				       missing */
+	uint64_t throttled; /* times the kernel paused sampling because it was too frequent */
+};
+
+struct dw_backend; /* each backend's own state */
+
+struct dw_backend_ops {
+	const char *name; /* for the session: "perf cpu-clock" etc. is put in facts by start */
+	/*
+	 * Attach to config->pid, which has not executed its command yet. Samples go to @profile
+	 * (borrowed until free). DWELL_ERR_REFUSED with a message that names cause and cure when
+	 * the kernel does not allow it.
+	 */
+	int (*start)(const struct dw_backend_config *config, struct dw_profile *profile,
+		     struct dw_backend **ret, struct dw_error *err);
+	/* Descriptors to poll for POLLIN before drain; at most @max are written, the number is
+	 * returned. */
+	size_t (*poll_fds)(struct dw_backend *b, struct pollfd *fds, size_t max);
+	/* Take everything that is ready into the profile. @final: the last call, hold nothing back.
+	 * 0 or a negative code. */
+	int (*drain)(struct dw_backend *b, bool final, struct dw_error *err);
+	/* Stop taking samples. What was taken can still be drained. */
+	void (*stop)(struct dw_backend *b);
+	/* Counters so far. */
+	void (*stats)(const struct dw_backend *b, struct dw_backend_stats *ret);
+	/* Where the bytes of each module come from, by module id, borrowed until free; *@n =
+	 * modules + 1. */
+	const struct dw_module_source *(*sources)(struct dw_backend *b, size_t *n);
+	/* Release everything. NULL is fine. */
+	void (*free)(struct dw_backend *b);
+};
+
+extern const struct dw_backend_ops dw_backend_perf;

@@ -1,0 +1,38 @@
+/*
+ * A profile: all tables of one recording together. Each table has a header of its own with its
+ * rules.
+ *
+ * While a recording runs, samples hold only what has not been handed to the session yet; after
+ * loading they hold all (or what the load asked for). Owned by one thread at a time.
+ */
+#pragma once
+
+#include "base/strings.h"
+#include "model/facts.h"
+#include "model/module.h"
+#include "model/process.h"
+#include "model/sample.h"
+#include "model/stack.h"
+#include "model/symbol.h"
+
+struct dw_profile {
+	struct dw_strings strings;
+	struct dw_facts facts;
+	struct dw_modules modules;
+	struct dw_processes processes;
+	struct dw_threads threads;
+	struct dw_frames frames;
+	struct dw_stacks stacks;
+	struct dw_samples samples;
+	struct dw_functions functions;
+	struct dw_locations locations;
+	struct dw_codes codes;
+};
+
+#define DW_PROFILE_INIT \
+	{               \
+		0       \
+	}
+
+/* Free all tables and leave an empty profile. */
+void dw_profile_release(struct dw_profile *p);

@@ -1,0 +1,66 @@
+/*
+ * Frames and stacks: interned, unresolved, shared by all processes and threads.
+ *
+ * A frame is an address in a module, already adjusted: return addresses are stored minus one, so
+ * that they lie in the call. A stack is a parent stack (the caller's side) and one frame more; id 0
+ * is the empty stack. Parents have smaller ids than children. Nothing is resolved here: names
+ * belong to model/symbol.h.
+ */
+#pragma once
+
+#include "base/address.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum dw_frame_kind {
+	DWELL_FRAME_CODE = 0, /* an address in a module */
+	DWELL_FRAME_CUT, /* outermost: the rest of the stack could not be read; module and svma are
+			    0 */
+};
+
+struct dw_frame {
+	uint32_t module; /* module id; 0 = address in no known module (svma = avma then) */
+	uint32_t kind;	 /* enum dw_frame_kind */
+	uint64_t svma;
+};
+
+struct dw_frames {
+	DW_VEC(struct dw_frame) rows;
+	struct dw_idset set;
+};
+
+struct dw_stack {
+	uint32_t parent; /* stack id, 0 = this is the outermost frame */
+	uint32_t frame;	 /* frame id */
+};
+
+struct dw_stacks {
+	DW_VEC(struct dw_stack) rows;
+	struct dw_map children; /* parent << 32 | frame -> stack id */
+};
+
+/* The id of @frame, added when new. 0 or -ENOMEM. */
+int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret);
+
+/* The frame of @id, borrowed until the next add. NULL for 0 and unknown ids. */
+const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id);
+
+/* Number of frames. Ids run from 1 to this. */
+uint32_t dw_frames_count(const struct dw_frames *t);
+
+/* The id of the stack @parent + @frame, added when new. 0 or -ENOMEM. */
+int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t *ret);
+
+/* The stack node of @id, borrowed until the next add. NULL for 0 and unknown ids. */
+const struct dw_stack *dw_stacks_get(const struct dw_stacks *t, uint32_t id);
+
+/* Number of stacks. Ids run from 1 to this. */
+uint32_t dw_stacks_count(const struct dw_stacks *t);
+
+/* Free everything. */
+void dw_frames_release(struct dw_frames *t);
+
+/* Free everything. */
+void dw_stacks_release(struct dw_stacks *t);

@@ -1,0 +1,15 @@
+/* Totals; see totals.h. */
+#include "model/totals.h"
+
+void dw_totals_release(struct dw_totals *t)
+{
+	dw_vec_release(&t->functions);
+	dw_vec_release(&t->modules);
+	dw_vec_release(&t->nodes);
+	dw_vec_release(&t->edges);
+	dw_vec_release(&t->lines);
+	dw_vec_release(&t->instructions);
+	dw_vec_release(&t->processes);
+	dw_vec_release(&t->threads);
+	*t = (struct dw_totals){0};
+}

@@ -1,0 +1,50 @@
+/*
+ * Writing a session: FILE.partial while it runs, FILE when it is finished.
+ *
+ * The ring thread takes a delta (what is new in the profile) and queues it; a thread of the
+ * writer's own compresses and commits. Every commit leaves FILE.partial complete by itself. Format:
+ * docs/session-format.md.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/profile.h"
+#include "model/totals.h"
+
+#include <stdbool.h>
+
+struct dw_session_writer;
+
+/*
+ * Check @path (an existing session may be replaced, anything else that exists is refused), create
+ * @path.partial with the schema and start the writer thread. DWELL_ERR_REFUSED, -errno: nothing was
+ * changed. *@ret on success only.
+ */
+int dw_session_create(const char *path, struct dw_session_writer **ret, struct dw_error *err);
+
+/*
+ * Hand everything that is new in @p since the last call to the writer thread and clear p->samples.
+ * Never waits for the disk; rows with a dirty flag are written again. Returns 0; -ENOMEM; or the
+ * first failure of the writer thread (disk full: -ENOSPC), which repeats; what was committed before
+ * stays readable.
+ */
+int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err);
+
+/* Wait until all that was flushed is committed and end the writer thread, keeping FILE.partial.
+ * Returns its state as flush does. */
+int dw_session_close_partial(struct dw_session_writer *w, struct dw_error *err);
+
+/* Free @w (after close). NULL is fine. FILE.partial stays unless @discard. */
+void dw_session_writer_free(struct dw_session_writer *w, bool discard);
+
+/*
+ * Finish @partial: write symbols, code, facts and @totals of the loaded and symbolized @p, leave
+ * WAL mode, rename to @path. Works on the file of an ended writer and on one that a killed
+ * collector left (`dwell recover`). On failure @partial stays.
+ */
+int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
+		      const struct dw_totals *totals, struct dw_error *err);
+
+/* Whether @path may be written by a recording: absent, or a session. 0; DWELL_ERR_REFUSED or -errno
+ * with a message. */
+int dw_session_check_output(const char *path, struct dw_error *err);

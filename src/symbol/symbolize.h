@@ -1,0 +1,43 @@
+/*
+ * Symbolizing: every frame of a profile -> its chain of functions with lines, in one pass at the
+ * end of a recording.
+ *
+ * Debug information is untrusted and is parsed by libdw, so all of it runs in helper processes: a
+ * crash or a time-out there costs names of one module, not the session. Where the target's owner is
+ * someone else, the helper takes that owner's uid, gid, groups and root first, and a seccomp
+ * filter, so that nothing is read that the owner could not read (docs: design, section 9).
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/profile.h"
+#include "target/source.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_symbol_options {
+	const char *debug_dirs; /* colon-separated folders of separate debug files; NULL =
+				   /usr/lib/debug */
+	uint32_t timeout_ms;	/* for one module; 0 = 60,000 */
+	bool without_code;	/* do not copy functions' machine code */
+};
+
+struct dw_symbol_stats {
+	uint64_t frames;	 /* frames asked for */
+	uint64_t frames_named;	 /* with a symbol */
+	uint64_t frames_lines;	 /* with a source line */
+	uint64_t modules_failed; /* modules whose helper crashed or ran out of time: names from
+				    nothing but ranges */
+};
+
+/*
+ * Fill p->functions, p->locations and p->codes from p->frames.
+ * @sources  by module id (index 0 unused), @sources_n = dw_modules_count() + 1; a module without a
+ * source gets "module+0xADDRESS" functions.
+ * @stats    may be NULL.
+ * Returns 0; -ENOMEM. What cannot be resolved is no error.
+ */
+int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, size_t sources_n,
+		 const struct dw_symbol_options *options, struct dw_symbol_stats *stats,
+		 struct dw_error *err);

@@ -1,0 +1,45 @@
+/*
+ * The code mappings of one process as the unwinder sees them: address -> module, bias, unwind
+ * table.
+ *
+ * Sorted, non-overlapping. One thread at a time.
+ */
+#pragma once
+
+#include "base/address.h"
+#include "base/vec.h"
+#include "code/cfi/table.h"
+
+#include <stdint.h>
+
+struct dw_space_range {
+	uint64_t start;	 /* avma */
+	uint64_t end;	 /* exclusive */
+	uint64_t bias;	 /* svma = avma - bias (wraps) */
+	uint32_t module; /* the caller's number for the module, e.g. a model module id; 0 = none */
+	const struct dw_cfi_table
+		*cfi; /* borrowed, must outlive the space; NULL = none: frame pointers are used */
+};
+
+struct dw_space {
+	DW_VEC(struct dw_space_range) ranges;
+	size_t last; /* index of the last hit */
+};
+
+/* Add @range, replacing what it overlaps as mmap does. 0 or -ENOMEM. */
+int dw_space_map(struct dw_space *s, const struct dw_space_range *range);
+
+/* Remove [@start, @end), splitting ranges as munmap does. 0 or -ENOMEM. */
+int dw_space_unmap(struct dw_space *s, uint64_t start, uint64_t end);
+
+/* Make @to, an empty space, a copy of @from (fork). 0 or -ENOMEM. */
+int dw_space_copy(struct dw_space *to, const struct dw_space *from);
+
+/* The range that holds @avma, borrowed until the space changes. NULL = none. */
+const struct dw_space_range *dw_space_find(struct dw_space *s, struct dw_avma avma);
+
+/* Forget all mappings (exec), keep the memory. */
+void dw_space_clear(struct dw_space *s);
+
+/* Free the memory. */
+void dw_space_release(struct dw_space *s);

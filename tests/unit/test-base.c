@@ -1,0 +1,140 @@
+/* Unit tests of src/base. */
+#include "check.h"
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/out.h"
+#include "base/strings.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+TEST(error_keeps_code_and_words)
+{
+	struct dw_error err = DW_ERROR_INIT;
+
+	CHECK_INT(dw_error_set(&err, DWELL_ERR_FORMAT, "bad length %d", 7), DWELL_ERR_FORMAT);
+	CHECK_INT(dw_error_prefix(&err, "record %d", 812), DWELL_ERR_FORMAT);
+	CHECK_STR(dw_error_message(&err), "record 812: bad length 7");
+	CHECK_INT(dw_error_set_errno(&err, ENOENT, "a.dwell"), -ENOENT);
+	CHECK_STR(dw_error_message(&err), "a.dwell: No such file or directory");
+	CHECK_INT(dw_error_set(NULL, -EIO, "x"), -EIO);
+	dw_error_clear(&err);
+	CHECK_INT(err.code, 0);
+}
+
+TEST(buf_grows_and_stays_terminated)
+{
+	struct dw_buf b = DW_BUF_INIT;
+
+	CHECK_STR(dw_buf_str(&b), "");
+	for (int i = 0; i < 1000; i++)
+		CHECK_INT(dw_buf_printf(&b, "%d,", i), 0);
+	CHECK_INT(b.len, 3890);
+	CHECK_INT(b.data[b.len], 0);
+	CHECK_INT(dw_buf_reserve(&b, SIZE_MAX - 10), -ENOMEM);
+	CHECK(b.failed);
+	CHECK_INT(b.len, 3890);
+	dw_buf_release(&b);
+}
+
+TEST(leb128_round_trip_and_bounds)
+{
+	static const int64_t values[] = {0, 1, -1, 63, 64, -64, -65, 1 << 20, INT64_MAX, INT64_MIN};
+	struct dw_buf b = DW_BUF_INIT;
+	struct dw_cursor c;
+
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		dw_buf_put_uleb(&b, (uint64_t)values[i]);
+		dw_buf_put_zigzag(&b, values[i]);
+	}
+	dw_cursor_init(&c, b.data, b.len);
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		CHECK_INT(dw_cursor_uleb(&c), values[i]);
+		CHECK_INT(dw_cursor_zigzag(&c), values[i]);
+	}
+	CHECK(!c.failed);
+	CHECK_INT(dw_cursor_left(&c), 0);
+	CHECK_INT(dw_cursor_uleb(&c), 0);
+	CHECK(c.failed);
+	dw_cursor_init(&c, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10);
+	dw_cursor_uleb(&c);
+	CHECK(c.failed);
+	dw_cursor_init(&c, "\x7f", 1);
+	CHECK_INT(dw_cursor_sleb(&c), -1);
+	dw_buf_release(&b);
+}
+
+TEST(cursor_never_leaves_its_bytes)
+{
+	struct dw_cursor c;
+
+	dw_cursor_init(&c, "ab\0cd", 5);
+	CHECK_STR(dw_cursor_cstr(&c), "ab");
+	CHECK(!dw_cursor_cstr(&c));
+	CHECK(c.failed);
+	CHECK_INT(dw_cursor_u8(&c), 0);
+	dw_cursor_init(&c, "abc", 3);
+	CHECK_INT(dw_cursor_u32(&c), 0);
+	CHECK(c.failed);
+	dw_cursor_init(&c, "abc", 3);
+	dw_cursor_seek(&c, 4);
+	CHECK(c.failed);
+	dw_cursor_init(&c, NULL, 0);
+	CHECK_INT(dw_cursor_left(&c), 0);
+}
+
+TEST(map_holds_what_was_put)
+{
+	struct dw_map m = {0};
+
+	for (uint64_t i = 0; i < 100000; i++)
+		CHECK_INT(dw_map_put(&m, i << 32, (uint32_t)i + 1), 0);
+	for (uint64_t i = 0; i < 100000; i++)
+		CHECK_INT(dw_map_get(&m, i << 32), i + 1);
+	CHECK_INT(dw_map_get(&m, 77), 0);
+	dw_map_release(&m);
+}
+
+TEST(strings_are_interned)
+{
+	struct dw_strings t = {0};
+	uint32_t a, b, c, long_id;
+	static char text[200000];
+
+	memset(text, 'x', sizeof text - 1);
+	CHECK_INT(dw_strings_adds(&t, "alpha", &a), 0);
+	CHECK_INT(dw_strings_adds(&t, "alp", &b), 0);
+	CHECK_INT(dw_strings_adds(&t, "alpha", &c), 0);
+	CHECK_INT(dw_strings_adds(&t, text, &long_id), 0);
+	CHECK_INT(a, c);
+	CHECK(a != b && a && b);
+	CHECK_STR(dw_strings_get(&t, long_id), text);
+	CHECK_STR(dw_strings_get(&t, 0), "");
+	CHECK_STR(dw_strings_get(&t, 999), "");
+	CHECK_INT(dw_strings_find(&t, "beta", 4), 0);
+	CHECK_INT(dw_strings_len(&t, a), 5);
+	dw_strings_release(&t);
+}
+
+TEST(out_remembers_a_failed_write)
+{
+	struct dw_out out;
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	dw_out_init_fd(&out, fd);
+	dw_out_printf(&out, "%d", 1);
+	CHECK_INT(dw_out_close(&out), -ENOSPC);
+	close(fd);
+	dw_out_init_buffer(&out);
+	dw_out_fill(&out, '-', 3);
+	CHECK_STR(dw_buf_str(&out.buf), "---");
+	CHECK_INT(dw_out_close(&out), 0);
+}
+
+TEST_MAIN()
