@@ -51,6 +51,8 @@ struct dw_unwind_frame {
 	struct dw_avma pc; /* frame 0 and the frame above a signal frame: exact; else the return
 			      address minus one */
 	uint64_t cfa;	   /* canonical frame address of this frame, 0 = not known (last frame) */
+	uint64_t sp;	   /* stack pointer in this frame; known for every frame, the last too */
+	uint64_t rbp; /* rbp in this frame, likewise. (pc, sp, rbp) as registers resume a walk */
 	const struct dw_space_range
 		*range; /* where pc lies, borrowed until the space changes; NULL = unknown code */
 };
