@@ -1,0 +1,47 @@
+/*
+ * A command of dwell: one table entry, so that `dwell help`, the parser and main agree.
+ *
+ * To add one: src/cli/cmd-NAME.c with a `const struct dw_command`, its line in the list of main.c,
+ * a man page docs/man/dwell-NAME.1 and a case in scripts/completion/dwell.bash.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "cli/options.h"
+
+#include <stdbool.h>
+
+/* Exit codes of dwell itself. */
+enum dw_exit {
+	DWELL_EXIT_OK = 0,
+	DWELL_EXIT_BAD = 1,	 /* commands that read: the input is bad or absent */
+	DWELL_EXIT_USAGE = 2,	 /* commands that read: wrong usage */
+	DWELL_EXIT_FAILED = 125, /* commands that run a target: dwell failed, or wrong usage */
+};
+
+struct dw_command {
+	const char *name;
+	const char *help;     /* one line, lower case, no full stop */
+	const char *synopsis; /* what stands behind the name: "FILE [VIEW] [options]" */
+	const char *details;  /* more lines for `dwell help NAME`, or NULL */
+	const struct dw_option *options;
+	bool leading; /* options end at the first operand */
+	int misuse;   /* exit code for wrong usage */
+	/* Run with argv[0] = the command's name; returns the exit code. */
+	int (*run)(const struct dw_command *self, int argc, char **argv);
+};
+
+/*
+ * Parse @argv by the table of @self into @into. Returns -1 to go on (operands are argv + *@first);
+ * else the exit code to end with: help was printed, or wrong usage was reported in one line.
+ */
+int dw_command_parse(const struct dw_command *self, char **argv, void *into, int *first);
+
+/* Print "dwell NAME: message" to stderr for wrong usage and return the exit code for it. */
+int dw_command_misuse(const struct dw_command *self, const struct dw_error *err);
+
+/* Print "dwell: message" to stderr and return @exit_code. */
+int dw_command_fail(const struct dw_error *err, int exit_code);
+
+/* Print the help of @self to stdout. */
+void dw_command_help(const struct dw_command *self);

@@ -1,0 +1,89 @@
+/*
+ * dwell: finds the command in a table and runs it.
+ *
+ * No command changes the process's signals here: a command that launches a target must hand on what
+ * it was started with.
+ */
+#include "base/log.h"
+#include "base/out.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct dw_command *const commands[] = {
+	NULL,
+};
+
+static const struct dw_command *find_command(const char *name)
+{
+	const struct dw_command *const *c = commands;
+
+	while (*c && strcmp((*c)->name, name))
+		c++;
+	return *c;
+}
+
+static void print_help(int fd)
+{
+	struct dw_out out;
+
+	dw_out_init_fd(&out, fd);
+	dw_out_puts(&out, "dwell finds out where a program spends its time, without a rebuild.\n\n"
+			  "Commands:\n");
+	for (const struct dw_command *const *c = commands; *c; c++)
+		dw_out_printf(&out, "  %-12s %s\n", (*c)->name, (*c)->help);
+	dw_out_printf(&out,
+		      "  %-12s %s\n\n'dwell help COMMAND' says more; 'dwell --version' gives the "
+		      "version.\n",
+		      "help", "show this, or the help of a command");
+	dw_out_close(&out);
+}
+
+static int unknown_command(const char *name)
+{
+	fprintf(stderr, "dwell: unknown command '%s'; there is", name);
+	for (const struct dw_command *const *c = commands; *c; c++)
+		fprintf(stderr, " %s,", (*c)->name);
+	fprintf(stderr, " help\n");
+	return DWELL_EXIT_USAGE;
+}
+
+static int run_help(int argc, char **argv)
+{
+	const struct dw_command *c = argc > 0 ? find_command(argv[0]) : NULL;
+
+	if (argc > 0 && !c)
+		return unknown_command(argv[0]);
+	if (c)
+		dw_command_help(c);
+	else
+		print_help(STDOUT_FILENO);
+	return DWELL_EXIT_OK;
+}
+
+static void print_warning(enum dw_log_level level, const char *domain, const char *message)
+{
+	if (level == DWELL_LOG_WARN)
+		fprintf(stderr, "dwell: %s: %s\n", domain, message);
+}
+
+int main(int argc, char **argv)
+{
+	const struct dw_command *c;
+
+	dw_log_set(print_warning);
+	if (argc < 2) {
+		print_help(STDERR_FILENO);
+		return DWELL_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("dwell " DWELL_VERSION);
+		return DWELL_EXIT_OK;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return run_help(argc - 2, argv + 2);
+	c = find_command(argv[1]);
+	return c ? c->run(c, argc - 1, argv + 1) : unknown_command(argv[1]);
+}

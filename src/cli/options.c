@@ -1,0 +1,218 @@
+/*
+ * Option tables; see options.h.
+ *
+ * getopt_long() is not used: it prints by itself, and what it does with operands hangs on an
+ * environment variable. One table entry holds everything that is known of an option, so that help
+ * and parser cannot disagree (the option parser is the worst function of most command-line tools).
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dw_option_text(const char *value, void *into, struct dw_error *err)
+{
+	(void)err;
+	*(const char **)into = value;
+	return 0;
+}
+
+int dw_option_list(const char *value, void *into, struct dw_error *err)
+{
+	if (dw_vec_push((struct dw_option_list *)into, value))
+		return dw_error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int dw_option_flag(const char *value, void *into, struct dw_error *err)
+{
+	(void)value;
+	(void)err;
+	*(bool *)into = true;
+	return 0;
+}
+
+int dw_option_count(const char *value, void *into, struct dw_error *err)
+{
+	char *end;
+	uint64_t v;
+
+	errno = 0;
+	v = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno)
+		return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a number", value);
+	*(uint64_t *)into = v;
+	return 0;
+}
+
+/* A number without sign, exponent games, "nan" or "inf"; *@end is what stands behind it. */
+static bool read_number(const char *s, double *ret, char **end)
+{
+	if (!strchr("0123456789.", *s) || !*s)
+		return false;
+	errno = 0;
+	*ret = strtod(s, end);
+	return *end != s && !errno;
+}
+
+int dw_option_percent(const char *value, void *into, struct dw_error *err)
+{
+	double v;
+	char *end;
+
+	if (!read_number(value, &v, &end) || (*end && strcmp(end, "%")) || v > 100)
+		return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a percentage", value);
+	*(double *)into = v;
+	return 0;
+}
+
+int dw_option_time_ns(const char *value, void *into, struct dw_error *err)
+{
+	static const struct {
+		const char *suffix;
+		double ns;
+	} units[] = {{"", 1e9},	 {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
+		     {"ns", 1.}, {"m", 60e9}, {"h", 3600e9}};
+	double v;
+	char *end;
+
+	if (read_number(value, &v, &end))
+		for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+			if (!strcmp(end, units[i].suffix) && v * units[i].ns < 9e18) {
+				*(uint64_t *)into = (uint64_t)(v * units[i].ns + .5);
+				return 0;
+			}
+	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a time (try 2, 500ms, 1.5s, 2m)",
+			    value);
+}
+
+static const struct dw_option *find_long(const struct dw_option *table, const char *s, size_t n)
+{
+	for (; table->name; table++)
+		if (strlen(table->name) == n && !memcmp(table->name, s, n))
+			return table;
+	return NULL;
+}
+
+static const struct dw_option *find_letter(const struct dw_option *table, char letter)
+{
+	for (; table->name; table++)
+		if (table->letter == letter)
+			return table;
+	return NULL;
+}
+
+static int apply(const struct dw_option *o, const char *value, void *into, struct dw_error *err)
+{
+	int rc = o->take(value, (char *)into + o->offset, err);
+
+	if (rc)
+		dw_error_prefix(err, "--%s", o->name);
+	return rc;
+}
+
+/* The value of @o: what stands behind it in the same word, or else the next word, which is used up.
+ */
+static int take_value(const struct dw_option *o, const char *rest, char ***next, void *into,
+		      struct dw_error *err)
+{
+	if (!rest)
+		rest = *(*next)++;
+	if (!rest)
+		return dw_error_set(err, DWELL_ERR_USAGE, "--%s needs a value (%s)", o->name,
+				    o->value);
+	return apply(o, rest, into, err);
+}
+
+static int parse_long(const struct dw_option *table, char ***next, void *into, struct dw_error *err)
+{
+	const char *word = *(*next)++ + 2;
+	size_t n = strcspn(word, "=");
+	const struct dw_option *o = find_long(table, word, n);
+
+	if (!strcmp(word, "help"))
+		return 1;
+	if (!o)
+		return dw_error_set(err, DWELL_ERR_USAGE, "unknown option '--%.*s'", (int)n, word);
+	if (o->value)
+		return take_value(o, word[n] ? word + n + 1 : NULL, next, into, err);
+	if (word[n])
+		return dw_error_set(err, DWELL_ERR_USAGE, "--%s takes no value", o->name);
+	return apply(o, NULL, into, err);
+}
+
+static int parse_short(const struct dw_option *table, char ***next, void *into,
+		       struct dw_error *err)
+{
+	const char *letter = *(*next)++ + 1;
+	int rc = 0;
+
+	for (; *letter && !rc; letter++) {
+		const struct dw_option *o = find_letter(table, *letter);
+
+		if (!o && *letter == 'h')
+			return 1;
+		if (!o)
+			return dw_error_set(err, DWELL_ERR_USAGE, "unknown option '-%c'", *letter);
+		if (o->value)
+			return take_value(o, letter[1] ? letter + 1 : NULL, next, into, err);
+		rc = apply(o, NULL, into, err);
+	}
+	return rc;
+}
+
+/* Apply the options of @argv and collect its operands. 0, 1 = help, or an error. */
+static int parse_words(const struct dw_option *table, bool leading, char **argv, void *into,
+		       struct dw_option_list *operands, struct dw_error *err)
+{
+	bool options = true;
+	char **next = argv + 1;
+	int rc = 0;
+
+	while (*next && !rc) {
+		if (options && !strcmp(*next, "--")) {
+			options = false;
+			next++;
+		} else if (options && !strncmp(*next, "--", 2)) {
+			rc = parse_long(table, &next, into, err);
+		} else if (options && **next == '-' && (*next)[1]) {
+			rc = parse_short(table, &next, into, err);
+		} else {
+			options = options && !leading;
+			rc = dw_option_list(*next++, operands, err);
+		}
+	}
+	return rc;
+}
+
+int dw_options_parse(const struct dw_option *table, bool leading, char **argv, void *into,
+		     int *first, struct dw_error *err)
+{
+	struct dw_option_list operands = {0};
+	int rc = parse_words(table, leading, argv, into, &operands, err);
+	size_t argc = 0;
+
+	while (argv[argc])
+		argc++;
+	*first = (int)(argc - operands.n);
+	/* Each word was read, and values are kept as pointers to the words: the slots are free. */
+	for (size_t i = 0; !rc && i < operands.n; i++)
+		argv[argc - operands.n + i] = (char *)operands.v[i];
+	dw_vec_release(&operands);
+	return rc;
+}
+
+void dw_options_help(const struct dw_option *table, struct dw_out *out)
+{
+	for (; table->name; table++) {
+		char left[64];
+
+		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table->letter ? '-' : ' ',
+			 table->letter ? table->letter : ' ', table->letter ? "," : " ",
+			 table->name, table->value ? " " : "", table->value ? table->value : "");
+		dw_out_printf(out, "  %-26s %s\n", left, table->help);
+	}
+}

@@ -1,0 +1,14 @@
+/* Opening a session for reading; see open.h. The one place that knows where symbols come from. */
+#include "record/open.h"
+
+#include "session/read.h"
+
+int dw_open_profile(const char *path, struct dw_profile *p, bool *finished, struct dw_error *err)
+{
+	struct dw_session_info info = {0};
+	int rc = dw_session_load(path, p, &info, err);
+
+	if (!rc && finished)
+		*finished = info.finished;
+	return rc;
+}

@@ -1,0 +1,21 @@
+/*
+ * Opening a session for reading, finished or not.
+ *
+ * A finished session holds its symbols. One of a running or killed collector (FILE.partial) does
+ * not, and is symbolized in memory from the files it names.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+
+/*
+ * Load the session at @path, with symbols, into @p (an empty profile; release it also after
+ * failure).
+ * @finished  may be NULL: whether the recording came to its end.
+ * Returns 0; DWELL_ERR_FORMAT, DWELL_ERR_UNSUPPORTED (a newer version) or -errno: @err has one line
+ * that names the file.
+ */
+int dw_open_profile(const char *path, struct dw_profile *p, bool *finished, struct dw_error *err);
