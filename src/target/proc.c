@@ -1,0 +1,69 @@
+/*
+ * /proc/PID files; see proc.h. The name in a stat file stands in parentheses and may hold any byte,
+ * parentheses too, so the last ")" ends it (proc_pid_stat(5)). CPU times there are clock ticks.
+ */
+#include "target/proc.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 16 << 10 };
+
+int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret)
+{
+	dw_auto_close int fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		ssize_t n;
+
+		if (dw_buf_reserve(ret, READ_BYTES))
+			return -ENOMEM;
+		n = read(fd, ret->data + ret->len, READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		ret->len += (size_t)n;
+		ret->data[ret->len] = 0;
+		if (!n)
+			return 0;
+	}
+}
+
+int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long user, kernel;
+	int parent;
+
+	/* Fields 3 (state), 4 (ppid), then ten others up to 14 (utime) and 15 (stime). */
+	if (!open || !close || close < open ||
+	    sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &parent,
+		   &user, &kernel) != 3)
+		return DWELL_ERR_FORMAT;
+	*ret = (struct dw_proc_stat){
+		.parent = parent, .user_cpu_ns = user * tick_ns, .kernel_cpu_ns = kernel * tick_ns};
+	snprintf(ret->name, sizeof ret->name, "%.*s", (int)(close - open - 1), open + 1);
+	return 0;
+}
+
+int dw_proc_stat_read(pid_t pid, struct dw_proc_stat *ret)
+{
+	dw_auto(dw_buf)
+	text = DW_BUF_INIT;
+	int rc = dw_proc_read(pid, "stat", &text);
+
+	return rc ? rc : dw_proc_stat_parse(dw_buf_str(&text), ret);
+}

@@ -1,0 +1,30 @@
+/*
+ * Small facts about a running process from /proc/PID: name, parent, CPU time, threads.
+ *
+ * Everything here races with the process: it may be gone or be another one by the time a function
+ * returns. [any-thread]
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct dw_proc_stat {
+	char name[64]; /* comm, at most 63 bytes of it */
+	pid_t parent;
+	uint64_t user_cpu_ns; /* of all its threads, ended ones included */
+	uint64_t kernel_cpu_ns;
+};
+
+/* Append the contents of /proc/@pid/@file to @ret, to its end. 0; -ENOENT or -ESRCH when the
+ * process is gone; another -errno. */
+int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret);
+
+/* Take @text, the contents of a stat file, apart. 0 or DWELL_ERR_FORMAT. */
+int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret);
+
+/* The stat of @pid. Works for a zombie too. 0; -ENOENT or -ESRCH; DWELL_ERR_FORMAT. */
+int dw_proc_stat_read(pid_t pid, struct dw_proc_stat *ret);
