@@ -50,7 +50,7 @@ int dw_image_bias(const struct dw_image *image, uint64_t start, uint64_t offset,
 /* The unwind table, borrowed. NULL = none. */
 const struct dw_cfi_table *dw_image_cfi(const struct dw_image *image);
 
-/* The build-id, borrowed; *@n = its bytes, 0 = none. */
+/* The build-id, borrowed, *@n = its bytes, 0 = none. */
 const uint8_t *dw_image_build_id(const struct dw_image *image, size_t *n);
 
 /* The file, borrowed. -1 for an image from memory. */

@@ -34,7 +34,7 @@ struct dw_mappings {
  */
 int dw_mappings_parse(char *text, size_t n, struct dw_mappings *ret);
 
-/* Read and parse the mappings of @pid. 0; -ENOENT or -ESRCH when it is gone; -EACCES; -ENOMEM. */
+/* Read and parse the mappings of @pid. 0, -ENOENT or -ESRCH when it is gone, -EACCES, -ENOMEM. */
 int dw_mappings_read(pid_t pid, struct dw_mappings *ret);
 
 /* Free everything and leave the list empty. */

@@ -20,11 +20,11 @@ struct dw_proc_stat {
 };
 
 /* Append the contents of /proc/@pid/@file to @ret, to its end. 0; -ENOENT or -ESRCH when the
- * process is gone; another -errno. */
+ * process is gone, another -errno. */
 int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret);
 
 /* Take @text, the contents of a stat file, apart. 0 or DWELL_ERR_FORMAT. */
 int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret);
 
-/* The stat of @pid. Works for a zombie too. 0; -ENOENT or -ESRCH; DWELL_ERR_FORMAT. */
+/* The stat of @pid. Works for a zombie too. 0, -ENOENT or -ESRCH, DWELL_ERR_FORMAT. */
 int dw_proc_stat_read(pid_t pid, struct dw_proc_stat *ret);

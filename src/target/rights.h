@@ -18,10 +18,10 @@ struct dw_rights {
 	DW_VEC(gid_t) groups; /* supplementary */
 };
 
-/* The rights of @pid. 0; -ENOENT or -ESRCH when it is gone; -ENOMEM; DWELL_ERR_FORMAT. */
+/* The rights of @pid. 0, -ENOENT or -ESRCH when it is gone, -ENOMEM, DWELL_ERR_FORMAT. */
 int dw_rights_read(pid_t pid, struct dw_rights *ret);
 
-/* Parse the contents of /proc/PID/status. 0; -ENOMEM; DWELL_ERR_FORMAT. */
+/* Parse the contents of /proc/PID/status. 0, -ENOMEM, DWELL_ERR_FORMAT. */
 int dw_rights_parse(const char *status, struct dw_rights *ret);
 
 /* Make @to, which is empty, a copy of @from. 0 or -ENOMEM. */
