@@ -20,6 +20,8 @@ struct dw_filter {
 	const uint8_t *modules; /* by module id: 1 = keep samples whose innermost frame lies in it;
 				   NULL = all */
 	size_t modules_n;
+	uint32_t root; /* not a filter on samples: the call tree starts at the outermost activations
+			  of this function; 0 = at the process */
 };
 
 /* What to compute. The rest stays empty. */
@@ -37,7 +39,7 @@ enum dw_totals_part {
 /*
  * Compute @parts of the samples of @p that pass @filter (NULL = all) into @ret, which is released
  * first.
- * @p must be symbolized. 0 or -ENOMEM.
+ * @p must be symbolized. 0 or -ENOMEM; DWELL_ERR_LIMIT for 2^32 samples and more.
  */
 int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter, unsigned parts,
 		      struct dw_totals *ret);

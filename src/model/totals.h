@@ -29,19 +29,21 @@ struct dw_module_total {
 	struct dw_values values;
 };
 
-/* A node of the call tree by functions. Parents come before children. */
+/* A node of the call tree by functions. Parents come before children, siblings are neighbours. */
 struct dw_node_total {
 	uint32_t
 		parent; /* index of the parent in the array, UINT32_MAX for a process's root node */
 	uint32_t process;
-	uint32_t function; /* 0 in a root node; DWELL_FUNCTION_CUT below */
+	uint32_t function; /* 0 in a process's root node */
 	uint32_t level;	   /* 0 = root */
 	struct dw_values values;
 };
 
+/* In place of a function id, as uint32_t. */
 enum {
-	DWELL_FUNCTION_CUT = -1
-}; /* as uint32_t in a node: the place of frames that could not be read */
+	DWELL_FUNCTION_CUT = -1,     /* nodes, callers: frames that could not be read */
+	DWELL_FUNCTION_UNKNOWN = -2, /* everywhere: a frame nothing is known of, or none at all */
+};
 
 /* How much of @callee's values came from calls by @caller. */
 struct dw_edge_total {
@@ -67,8 +69,8 @@ struct dw_line_total {
  */
 struct dw_instruction_total {
 	uint32_t process;
-	uint32_t frame; /* frame id: gives module and svma, and through locations the innermost
-			   function and line */
+	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
+			   locations the innermost function and line */
 	struct dw_values values;
 };
 

@@ -1,0 +1,277 @@
+/*
+ * Flat totals; see flat.h.
+ *
+ * Every stack of the process is visited once, depth first, with its weight. A subject is given the
+ * weight where it appears on a path for the first time: what lies below it on that path is inside
+ * that weight already, so recursion counts once per sample, and the time is that of the distinct
+ * stacks, not of the samples.
+ *
+ * Samples without any known frame (an empty stack, or one that is cut before its first frame) go to
+ * the unknown function, in no module, so that every view's exclusive values add up to all samples.
+ */
+#include "analysis/flat.h"
+
+#include "analysis/totals.h"
+
+#include <errno.h>
+
+static uint32_t dense(uint32_t function)
+{
+	return function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
+}
+
+int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts)
+{
+	*f = (struct dw_flat){.subjects = subjects, .parts = parts};
+	if ((parts & DWELL_TOTALS_FUNCTIONS &&
+	     dw_tally_reserve(&f->functions, subjects->functions_n)) ||
+	    (parts & DWELL_TOTALS_MODULES && dw_tally_reserve(&f->modules, subjects->modules_n)) ||
+	    (parts & DWELL_TOTALS_LINES &&
+	     dw_tally_reserve(&f->lines, (uint32_t)subjects->lines.n)) ||
+	    (parts & DWELL_TOTALS_INSTRUCTIONS &&
+	     dw_tally_reserve(&f->instructions, subjects->frames_n)))
+		return -ENOMEM;
+	return parts & DWELL_TOTALS_EDGES ? dw_vec_push(&f->keys, (struct dw_edge_key){0}) : 0;
+}
+
+/* The id of the edge @caller -> @callee, made when new; 0 without memory. */
+static uint32_t edge_id(struct dw_flat *f, uint32_t caller, uint32_t callee)
+{
+	uint64_t key = (uint64_t)caller << 32 | callee;
+	uint32_t id = dw_map_get(&f->edge_ids, key);
+
+	if (id)
+		return id;
+	id = (uint32_t)f->keys.n;
+	if (dw_tally_reserve(&f->edges, id + 1) || dw_map_put(&f->edge_ids, key, id) ||
+	    dw_vec_push(&f->keys, (struct dw_edge_key){caller, callee}))
+		return 0;
+	return id;
+}
+
+/* Push the edge into @callee onto the path. */
+static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, uint32_t inclusive)
+{
+	uint32_t id = edge_id(f, caller, callee);
+
+	if (!id || dw_vec_push(&f->path, id))
+		return -ENOMEM;
+	dw_tally_enter(&f->edges, id, inclusive);
+	return 0;
+}
+
+/* The edges of all functions of a frame, outermost first, then the innermost one's exclusive. */
+static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stack, uint32_t self)
+{
+	const struct dw_subjects *s = f->subjects;
+	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
+	uint32_t parent = dw_trie_parent(t, stack), caller = 0;
+
+	if (parent) {
+		uint32_t above = t->rows[parent].frame;
+
+		caller = s->function[s->first[above < s->frames_n ? above : 0]];
+	}
+	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
+		if (enter_edge(f, caller, s->function[slot], t->inclusive[stack]))
+			return -ENOMEM;
+		caller = s->function[slot];
+	}
+	f->edges.values[f->path.v[f->path.n - 1]].exclusive += self;
+	return 0;
+}
+
+static void leave_edges(struct dw_flat *f, uint32_t slots)
+{
+	while (slots--)
+		dw_tally_leave(&f->edges, f->path.v[--f->path.n]);
+}
+
+/* Samples that belong to nothing known. */
+static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t self)
+{
+	struct dw_tally *tallies[] = {&f->functions, &f->modules, &f->lines, &f->instructions};
+
+	for (size_t i = 0; self && i < sizeof tallies / sizeof *tallies; i++) {
+		if (!tallies[i]->n)
+			continue;
+		dw_tally_enter(tallies[i], 0, self);
+		tallies[i]->values[0].exclusive += self;
+		dw_tally_leave(tallies[i], 0);
+	}
+	if (self && f->parts & DWELL_TOTALS_EDGES) {
+		if (enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, self))
+			return -ENOMEM;
+		f->edges.values[f->path.v[f->path.n - 1]].exclusive += self;
+		leave_edges(f, 1);
+	}
+	return 0;
+}
+
+/* A stack joins the path. */
+static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
+{
+	const struct dw_subjects *s = f->subjects;
+	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
+	uint32_t first = s->first[frame], end = s->first[frame + 1];
+	uint32_t inclusive = t->inclusive[stack], self = dw_trie_self(t, stack);
+
+	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
+		return count_unknown(f, (uint32_t)DWELL_FUNCTION_CUT, self);
+	if (f->functions.n) {
+		for (uint32_t slot = first; slot < end; slot++)
+			dw_tally_enter(&f->functions, dense(s->function[slot]), inclusive);
+		f->functions.values[dense(s->function[first])].exclusive += self;
+	}
+	if (f->lines.n) {
+		for (uint32_t slot = first; slot < end; slot++)
+			dw_tally_enter(&f->lines, s->line[slot], inclusive);
+		f->lines.values[s->line[first]].exclusive += self;
+	}
+	if (f->modules.n) {
+		dw_tally_enter(&f->modules, s->module[frame], inclusive);
+		f->modules.values[s->module[frame]].exclusive += self;
+	}
+	if (f->instructions.n) {
+		dw_tally_enter(&f->instructions, frame, inclusive);
+		f->instructions.values[frame].exclusive += self;
+	}
+	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, self) : 0;
+}
+
+/* A stack leaves the path. */
+static void leave(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
+{
+	const struct dw_subjects *s = f->subjects;
+	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
+	uint32_t first = s->first[frame], end = s->first[frame + 1];
+
+	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
+		return;
+	for (uint32_t slot = first; f->functions.n && slot < end; slot++)
+		dw_tally_leave(&f->functions, dense(s->function[slot]));
+	for (uint32_t slot = first; f->lines.n && slot < end; slot++)
+		dw_tally_leave(&f->lines, s->line[slot]);
+	if (f->modules.n)
+		dw_tally_leave(&f->modules, s->module[frame]);
+	if (f->instructions.n)
+		dw_tally_leave(&f->instructions, frame);
+	if (f->parts & DWELL_TOTALS_EDGES)
+		leave_edges(f, end - first);
+}
+
+static int walk(struct dw_flat *f, const struct dw_trie *t)
+{
+	int rc = count_unknown(f, 0, dw_trie_self(t, 0));
+	uint32_t at = t->child[0];
+
+	while (at && !rc) {
+		rc = enter(f, t, at);
+		if (t->child[at]) {
+			at = t->child[at];
+			continue;
+		}
+		leave(f, t, at);
+		while (at && !t->next[at]) {
+			at = dw_trie_parent(t, at);
+			if (at)
+				leave(f, t, at);
+		}
+		at = at ? t->next[at] : 0;
+	}
+	return rc;
+}
+
+static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	const struct dw_tally *t = &f->functions;
+	int rc = dw_vec_reserve(&ret->functions, t->touched_n);
+
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		uint32_t id = t->touched[i];
+
+		ret->functions.v[ret->functions.n++] = (struct dw_function_total){
+			process, id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN, t->values[id]};
+	}
+	return rc;
+}
+
+static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	const struct dw_tally *t = &f->modules;
+	int rc = dw_vec_reserve(&ret->modules, t->touched_n);
+
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
+		ret->modules.v[ret->modules.n++] =
+			(struct dw_module_total){process, t->touched[i], t->values[t->touched[i]]};
+	return rc;
+}
+
+static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	const struct dw_tally *t = &f->lines;
+	int rc = dw_vec_reserve(&ret->lines, t->touched_n);
+
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		struct dw_line_total *row = &ret->lines.v[ret->lines.n++];
+
+		*row = f->subjects->lines.v[t->touched[i]];
+		row->process = process;
+		row->values = t->values[t->touched[i]];
+	}
+	return rc;
+}
+
+static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	const struct dw_tally *t = &f->instructions;
+	int rc = dw_vec_reserve(&ret->instructions, t->touched_n);
+
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
+		ret->instructions.v[ret->instructions.n++] = (struct dw_instruction_total){
+			process, t->touched[i], t->values[t->touched[i]]};
+	return rc;
+}
+
+static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	const struct dw_tally *t = &f->edges;
+	int rc = dw_vec_reserve(&ret->edges, t->touched_n);
+
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		struct dw_edge_key key = f->keys.v[t->touched[i]];
+
+		ret->edges.v[ret->edges.n++] = (struct dw_edge_total){
+			process, key.caller, key.callee, t->values[t->touched[i]]};
+	}
+	return rc;
+}
+
+int dw_flat_count(struct dw_flat *f, const struct dw_trie *t, uint32_t process,
+		  struct dw_totals *ret)
+{
+	int rc = walk(f, t);
+
+	if (rc || emit_functions(f, process, ret) || emit_modules(f, process, ret) ||
+	    emit_lines(f, process, ret) || emit_instructions(f, process, ret) ||
+	    emit_edges(f, process, ret))
+		return -ENOMEM;
+	dw_tally_clear(&f->functions);
+	dw_tally_clear(&f->modules);
+	dw_tally_clear(&f->lines);
+	dw_tally_clear(&f->instructions);
+	dw_tally_clear(&f->edges);
+	return 0;
+}
+
+void dw_flat_release(struct dw_flat *f)
+{
+	dw_tally_release(&f->functions);
+	dw_tally_release(&f->modules);
+	dw_tally_release(&f->lines);
+	dw_tally_release(&f->instructions);
+	dw_tally_release(&f->edges);
+	dw_map_release(&f->edge_ids);
+	dw_vec_release(&f->keys);
+	dw_vec_release(&f->path);
+}

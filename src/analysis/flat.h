@@ -1,0 +1,35 @@
+/*
+ * Flat totals of one process: functions, modules, edges, lines, instructions, from one walk over
+ * its tree of stacks.
+ */
+#pragma once
+
+#include "analysis/subjects.h"
+#include "analysis/tally.h"
+#include "analysis/trie.h"
+
+#include <stdint.h>
+
+struct dw_edge_key {
+	uint32_t caller;
+	uint32_t callee;
+};
+
+struct dw_flat {
+	const struct dw_subjects *subjects;
+	unsigned parts; /* enum dw_totals_part */
+	struct dw_tally functions, modules, lines, instructions, edges;
+	struct dw_map edge_ids;		 /* caller << 32 | callee -> edge id */
+	DW_VEC(struct dw_edge_key) keys; /* by edge id */
+	DW_VEC(uint32_t) path;		 /* edge ids from the root to the place at hand */
+};
+
+/* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM; release in either case. */
+int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts);
+
+/* Walk the linked @t and append the rows of @process to @ret. 0 or -ENOMEM. */
+int dw_flat_count(struct dw_flat *f, const struct dw_trie *t, uint32_t process,
+		  struct dw_totals *ret);
+
+/* Free everything. */
+void dw_flat_release(struct dw_flat *f);

@@ -1,0 +1,58 @@
+/*
+ * Trim and fold; see shape.h. A child's inclusive value is never above its parent's, so that a
+ * trimmed node's children are trimmed by the same comparison.
+ */
+#include "analysis/shape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Whether @n samples are below @pct of all. */
+static bool is_small(const struct dw_totals *t, uint64_t n, double pct)
+{
+	return (double)n * 100 < pct * (double)t->samples;
+}
+
+/* Per node: how many children are shown, up to 2. */
+static void count_children(const struct dw_totals *t, const uint8_t *shape, uint8_t *children)
+{
+	for (size_t i = 0; i < t->nodes.n; i++) {
+		uint32_t parent = t->nodes.v[i].parent;
+
+		if (parent < i && !(shape[i] & DWELL_NODE_TRIMMED) && children[parent] < 2)
+			children[parent]++;
+	}
+}
+
+/* Whether @node says nothing that its only child does not say: of its own it has next to nothing.
+ */
+static bool is_link(const struct dw_totals *t, const struct dw_node_total *node, double pct)
+{
+	return node->function &&
+	       (!node->values.exclusive || is_small(t, node->values.exclusive, pct));
+}
+
+int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *options, uint8_t **ret)
+{
+	uint8_t *shape = calloc(t->nodes.n + 1, 1), *children = calloc(t->nodes.n + 1, 1);
+
+	if (!shape || !children) {
+		free(shape);
+		free(children);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < t->nodes.n; i++)
+		if (is_small(t, t->nodes.v[i].values.inclusive, options->trim_pct))
+			shape[i] |= DWELL_NODE_TRIMMED;
+	count_children(t, shape, children);
+	for (size_t i = 0; options->fold && i < t->nodes.n; i++) {
+		uint32_t parent = t->nodes.v[i].parent;
+
+		if (parent < i && !shape[i] && children[parent] == 1 &&
+		    is_link(t, &t->nodes.v[parent], options->trim_pct))
+			shape[i] |= DWELL_NODE_FOLDED;
+	}
+	free(children);
+	*ret = shape;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * Noise reduction for call trees that people read: trimming small nodes, folding chains.
+ *
+ * Nothing is lost from the numbers of what stays: a trimmed node's samples are in its parent's
+ * inclusive value, a folded chain is one row with the chain's first inclusive and the sum of its
+ * exclusive values.
+ */
+#pragma once
+
+#include "model/totals.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_shape_options {
+	double trim_pct; /* hide nodes below this share of all samples; 0 = none */
+	bool fold; /* join a node to its parent when it is the only child shown and the parent has
+		      next to nothing (less than trim_pct) of its own */
+};
+
+enum dw_node_shape {
+	DWELL_NODE_TRIMMED = 1, /* hidden */
+	DWELL_NODE_FOLDED = 2,	/* part of its parent's row */
+};
+
+/* Decide for every node of @t. *@ret is an array by node, the caller frees it. 0 or -ENOMEM. */
+int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *options,
+		   uint8_t **ret);

@@ -1,0 +1,32 @@
+/*
+ * What each frame stands for: its functions, innermost first, and their statements, as dense ids
+ * that totals can be counted by.
+ *
+ * Built once per computation from the locations of a profile; ids are checked here, so that the
+ * walks over stacks need not. Read-only afterwards.
+ */
+#pragma once
+
+#include "model/profile.h"
+#include "model/totals.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_subjects {
+	uint32_t frames_n;  /* frame ids are below this */
+	uint32_t *first;    /* slots of a frame: first[frame] .. first[frame + 1]; at least one */
+	uint32_t *function; /* by slot: function id, DWELL_FUNCTION_UNKNOWN or DWELL_FUNCTION_CUT */
+	uint32_t *line;	    /* by slot: index into lines; NULL unless asked for */
+	uint32_t *module;   /* by frame: module id, 0 = in no known module */
+	uint32_t functions_n;		    /* function ids are below this */
+	uint32_t modules_n;		    /* module ids are below this */
+	DW_VEC(struct dw_line_total) lines; /* 0 = the statement of what is unknown */
+	struct dw_idset line_set;
+};
+
+/* Build from @p, statements only if @with_lines. 0 or -ENOMEM; release in either case. */
+int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool with_lines);
+
+/* Free everything. */
+void dw_subjects_release(struct dw_subjects *s);

@@ -1,0 +1,26 @@
+/*
+ * The call tree of one process, by functions: stacks that have the same functions become one node,
+ * inlined functions are nodes of their own.
+ */
+#pragma once
+
+#include "analysis/subjects.h"
+#include "analysis/trie.h"
+
+#include <stdint.h>
+
+struct dw_tree;
+
+/* Prepare for trees over @t and @subjects (both borrowed). *@ret on success; 0 or -ENOMEM. */
+int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, struct dw_tree **ret);
+
+/*
+ * Append the call tree of @process to @ret->nodes. Uses up the lists of children of the linked
+ * trie.
+ * @root  0 = all; a function: one tree of all that lies below its outermost activations.
+ * 0 or -ENOMEM.
+ */
+int dw_tree_build(struct dw_tree *b, uint32_t process, uint32_t root, struct dw_totals *ret);
+
+/* Free everything. NULL is fine. */
+void dw_tree_free(struct dw_tree *b);

@@ -1,0 +1,47 @@
+/*
+ * The stacks of one process as a weighted tree: how many samples lie at or below each stack, and
+ * its children.
+ *
+ * Works on the profile's own stack table, by stack id; id 0, the empty stack, is the root. The
+ * memory is reused from process to process, and only the stacks that a process has cost time.
+ */
+#pragma once
+
+#include "model/stack.h"
+
+#include <stdint.h>
+
+struct dw_trie {
+	const struct dw_stack *rows;
+	uint32_t n;	     /* stack ids are below this */
+	uint32_t *inclusive; /* samples at or below; 0 = not in this process */
+	uint32_t *child;     /* first child, 0 = none */
+	uint32_t *next;	     /* next sibling, 0 = none */
+	uint64_t *marks;     /* one bit per stack: in this process */
+};
+
+/* An empty tree over @stacks (borrowed). 0 or -ENOMEM; release in either case. */
+int dw_trie_init(struct dw_trie *t, const struct dw_stacks *stacks);
+
+/* Count one sample of @stack; unknown ids count as the empty stack. */
+void dw_trie_add(struct dw_trie *t, uint32_t stack);
+
+/* After the last sample: sum up from the leaves and make the lists of children. */
+void dw_trie_link(struct dw_trie *t);
+
+/* Forget all samples. */
+void dw_trie_clear(struct dw_trie *t);
+
+/* Samples that ended exactly at @stack. Reads its children. */
+uint32_t dw_trie_self(const struct dw_trie *t, uint32_t stack);
+
+/* Free everything. */
+void dw_trie_release(struct dw_trie *t);
+
+/* The caller's side of @stack; 0 at the root. A parent that breaks the order of ids is none. */
+static inline uint32_t dw_trie_parent(const struct dw_trie *t, uint32_t stack)
+{
+	uint32_t parent = t->rows[stack].parent;
+
+	return parent < stack ? parent : 0;
+}

@@ -1,0 +1,434 @@
+/*
+ * Totals against a plain count: random profiles with recursion, inlined functions, cut and empty
+ * stacks and several processes are counted sample by sample with sets, the slow and obvious way.
+ */
+#include "analysis/filter.h"
+#include "analysis/hot-path.h"
+#include "analysis/match.h"
+#include "analysis/shape.h"
+#include "analysis/totals.h"
+#include "check.h"
+#include "maker.h"
+
+enum { FUNCTIONS = 12, FRAMES = 60, STACKS = 400, SAMPLES = 3000, THREADS = 6, DEPTH = 12 };
+
+static uint32_t roll(uint64_t *state, uint32_t n)
+{
+	*state = dw_hash_u64(*state + 0x9e3779b97f4a7c15u);
+	return (uint32_t)(*state % n);
+}
+
+static void make_frames(struct dw_profile *p, uint64_t *seed)
+{
+	mk_cut(p);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		struct dw_location chain[3];
+		uint32_t n = roll(seed, 4);
+
+		for (uint32_t k = 0; k < n && k < 3; k++) {
+			chain[k] = (struct dw_location){.function = 1 + roll(seed, FUNCTIONS),
+							.file = 1,
+							.line = 1 + roll(seed, 5)};
+		}
+		mk_frame(p, (struct dw_frame){1 + i % 2, DWELL_FRAME_CODE, 0x1000 + i}, chain,
+			 n > 3 ? 3 : n);
+	}
+}
+
+/* Random stacks: one in eight cut, one in fifty empty. */
+static uint32_t make_stack(struct dw_profile *p, uint64_t *seed)
+{
+	uint32_t frames[DEPTH + 1], n = 0;
+
+	if (!roll(seed, 50))
+		return 0;
+	if (!roll(seed, 8))
+		frames[n++] = 1;
+	for (uint32_t depth = roll(seed, DEPTH) + !n; n < depth;)
+		frames[n++] = 2 + roll(seed, roll(seed, 2) ? 4 : FRAMES);
+	return mk_stack(p, frames, n);
+}
+
+static void make_random(struct dw_profile *p, uint64_t seed)
+{
+	uint32_t modules[2] = {mk_module(p, "prog"), mk_module(p, "lib.so")}, stacks[STACKS];
+
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "f%u", i);
+		mk_function(p, modules[i % 2], name, "a.c", 10 * i);
+	}
+	make_frames(p, &seed);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct dw_thread t = {.process = i / 2 + 1, .tid = 100 + (int32_t)i};
+		struct dw_process q = {.pid = 100 + (int32_t)i};
+		uint32_t id;
+
+		if ((i % 2 == 0 && dw_processes_add(&p->processes, &q, &id)) ||
+		    dw_threads_add(&p->threads, &t, &id))
+			abort();
+	}
+	for (uint32_t i = 0; i < STACKS; i++)
+		stacks[i] = make_stack(p, &seed);
+	/* The last thread of all stays without samples. */
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		mk_samples(p, 1 + roll(&seed, THREADS - 1), stacks[roll(&seed, STACKS)], 1);
+}
+
+/* One sample's functions, outermost first, as the totals should see them. */
+static size_t list_functions(const struct dw_profile *p, uint32_t stack, uint32_t *ret)
+{
+	uint32_t frames[64], depth = 0;
+	size_t n = 0;
+
+	for (uint32_t s = stack; s; s = dw_stacks_get(&p->stacks, s)->parent)
+		frames[depth++] = dw_stacks_get(&p->stacks, s)->frame;
+	while (depth--) {
+		uint32_t k;
+		const struct dw_location *l = dw_locations_get(&p->locations, frames[depth], &k);
+
+		if (dw_frames_get(&p->frames, frames[depth])->kind == DWELL_FRAME_CUT)
+			ret[n++] = (uint32_t)DWELL_FUNCTION_CUT;
+		else if (!k)
+			ret[n++] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
+		while (k--)
+			ret[n++] = l[k].function;
+	}
+	if (!n)
+		ret[n++] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
+	return n;
+}
+
+static bool holds(const uint32_t *list, size_t n, uint32_t x)
+{
+	while (n)
+		if (list[--n] == x)
+			return true;
+	return false;
+}
+
+/* The slow count of one function in one process. */
+static struct dw_values count_function(const struct dw_profile *p, uint32_t process, uint32_t f)
+{
+	struct dw_values v = {0};
+	uint32_t list[64];
+
+	for (size_t i = 0; i < p->samples.n; i++) {
+		size_t n = list_functions(p, p->samples.stack[i], list);
+
+		if (dw_threads_get(&p->threads, p->samples.thread[i])->process != process)
+			continue;
+		if (list[n - 1] == (uint32_t)DWELL_FUNCTION_CUT)
+			list[n - 1] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
+		v.inclusive += holds(list, n, f);
+		v.exclusive += list[n - 1] == f;
+	}
+	return v;
+}
+
+static struct dw_values count_edge(const struct dw_profile *p, const struct dw_edge_total *e)
+{
+	struct dw_values v = {0};
+	uint32_t list[64];
+
+	for (size_t i = 0; i < p->samples.n; i++) {
+		size_t n = list_functions(p, p->samples.stack[i], list);
+		bool on_path = false, innermost = false;
+
+		if (dw_threads_get(&p->threads, p->samples.thread[i])->process != e->process)
+			continue;
+		if (list[n - 1] == (uint32_t)DWELL_FUNCTION_CUT)
+			list[n++] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
+		for (size_t k = 0; k < n; k++) {
+			innermost = (k ? list[k - 1] : 0) == e->caller && list[k] == e->callee;
+			on_path |= innermost;
+		}
+		v.inclusive += on_path;
+		v.exclusive += innermost;
+	}
+	return v;
+}
+
+#define SUM(vec, field)                    \
+	({                                 \
+		uint64_t sum_ = 0;         \
+		dw_vec_each(r_, vec)       \
+			sum_ += r_->field; \
+		sum_;                      \
+	})
+
+TEST(functions_and_edges_equal_the_plain_count)
+{
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		struct dw_profile p = DW_PROFILE_INIT;
+		struct dw_totals t = {0};
+
+		make_random(&p, seed);
+		CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+		dw_vec_each(row, &t.functions) {
+			struct dw_values want = count_function(&p, row->process, row->function);
+
+			CHECK_INT(row->values.inclusive, want.inclusive);
+			CHECK_INT(row->values.exclusive, want.exclusive);
+		}
+		dw_vec_each(row, &t.edges) {
+			struct dw_values want = count_edge(&p, row);
+
+			CHECK_INT(row->values.inclusive, want.inclusive);
+			CHECK_INT(row->values.exclusive, want.exclusive);
+		}
+		CHECK(t.functions.n > FUNCTIONS && t.edges.n > FUNCTIONS);
+		dw_totals_release(&t);
+		dw_profile_release(&p);
+	}
+}
+
+TEST(every_view_adds_up_to_all_samples)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+
+	make_random(&p, 7);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(t.samples, SAMPLES);
+	CHECK_INT(SUM(&t.functions, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.modules, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.lines, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.instructions, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.edges, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.nodes, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.processes, values.exclusive), SAMPLES);
+	CHECK_INT(SUM(&t.threads, values.exclusive), SAMPLES);
+	CHECK_INT(t.processes.n, 3);
+	CHECK_INT(t.threads.n, THREADS);
+	CHECK_INT(t.threads.v[THREADS - 1].values.inclusive, 0);
+	dw_vec_each(row, &t.modules)
+		CHECK(row->values.inclusive <= t.processes.v[row->process - 1].values.inclusive);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(tree_equals_the_paths_of_the_samples)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+
+	make_random(&p, 9);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
+	/* Follow each sample down the tree and take it away: all must come out at zero. */
+	for (size_t i = 0; i < p.samples.n; i++) {
+		uint32_t list[64],
+			process = dw_threads_get(&p.threads, p.samples.thread[i])->process;
+		size_t n = list_functions(&p, p.samples.stack[i], list), at = 0;
+
+		while (t.nodes.v[at].parent != UINT32_MAX || t.nodes.v[at].process != process)
+			at++;
+		for (size_t k = 0;; k++) {
+			uint32_t up = (uint32_t)at;
+
+			CHECK_INT(t.nodes.v[at].level, k);
+			t.nodes.v[at].values.inclusive--;
+			if (k == n)
+				break;
+			for (at = up + 1;
+			     t.nodes.v[at].parent != up || t.nodes.v[at].function != list[k];)
+				at++;
+		}
+		t.nodes.v[at].values.exclusive--;
+	}
+	CHECK_INT(SUM(&t.nodes, values.exclusive), 0);
+	CHECK_INT(SUM(&t.nodes, values.inclusive), 0);
+	/* Siblings are neighbours: no parent gets a second run of children. */
+	for (size_t i = 1; i < t.nodes.n; i++) {
+		uint32_t up = t.nodes.v[i].parent;
+
+		if (up == UINT32_MAX || up == t.nodes.v[i - 1].parent)
+			continue;
+		CHECK(up < i);
+		for (size_t k = 0; k < i; k++)
+			CHECK(t.nodes.v[k].parent != up);
+	}
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(tree_below_a_function_holds_its_inclusive_value)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0}, flat = {0};
+
+	make_random(&p, 11);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &flat), 0);
+	for (uint32_t f = 1; f <= FUNCTIONS; f++) {
+		struct dw_filter filter = {.root = f};
+		uint64_t roots = 0, want = 0;
+
+		CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &t), 0);
+		dw_vec_each(n, &t.nodes)
+			if (!n->level) {
+				CHECK_INT(n->function, f);
+				roots += n->values.inclusive;
+			}
+		dw_vec_each(row, &flat.functions)
+			want += row->function == f ? row->values.inclusive : 0;
+		CHECK_INT(roots, want);
+		CHECK_INT(SUM(&t.nodes, values.exclusive), want);
+	}
+	dw_totals_release(&t);
+	dw_totals_release(&flat);
+	dw_profile_release(&p);
+}
+
+TEST(filters_keep_what_they_name)
+{
+	static const char *const process[] = {"102"}, *const thread[] = {"101"},
+				 *const module[] = {"lib*"}, *const none[] = {"nope"};
+	struct dw_filter_words words[] = {{.processes = process, .processes_n = 1},
+					  {.threads = thread, .threads_n = 1},
+					  {.modules = module, .modules_n = 1},
+					  {.from_ns = 5000000, .to_ns = 9000000}};
+	struct dw_filter_words bad = {.threads = none, .threads_n = 1};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_filter_owned f;
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_totals t = {0};
+	uint64_t got[4], want[4] = {0, 0, 0, 4};
+
+	make_random(&p, 13);
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_INT(dw_filter_resolve(&p, &words[i], &f, NULL), 0);
+		CHECK_INT(dw_totals_compute(&p, &f.filter, DWELL_TOTALS_MODULES, &t), 0);
+		got[i] = t.samples;
+		CHECK_INT(SUM(&t.modules, values.exclusive), t.samples);
+		dw_filter_release(&f);
+	}
+	for (size_t i = 0; i < p.samples.n; i++) {
+		uint32_t s = p.samples.stack[i];
+
+		want[0] += dw_threads_get(&p.threads, p.samples.thread[i])->process == 2;
+		want[1] += p.samples.thread[i] == 2;
+		want[2] +=
+			s &&
+			dw_frames_get(&p.frames, dw_stacks_get(&p.stacks, s)->frame)->module == 2;
+	}
+	for (size_t i = 0; i < 4; i++)
+		CHECK_INT(got[i], want[i]);
+	CHECK_INT(dw_filter_resolve(&p, &bad, &f, &err), DWELL_ERR_NOT_FOUND);
+	CHECK_STR(dw_error_message(&err), "no thread 'nope' in this session");
+	dw_filter_release(&f);
+	dw_error_clear(&err);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+/* main -> run -> {work 60, rest 30, tiny 1}, and 9 samples in main itself. */
+static void make_plain(struct dw_profile *p)
+{
+	uint32_t m = mk_module(p, "prog"), t = mk_process(p, 7, "prog"), f[5], frames[5];
+	const char *names[] = {"main", "run", "work", "rest", "tiny"};
+	const size_t weights[] = {9, 0, 60, 30, 1};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		f[i] = mk_function(p, m, names[i], "a.c", i * 10);
+		frames[i] = mk_plain_frame(p, f[i], 4, i * 10 + 1);
+	}
+	mk_samples(p, t, mk_stack(p, frames, 1), weights[0]);
+	for (uint32_t i = 2; i < 5; i++) {
+		uint32_t path[] = {frames[0], frames[1], frames[i]};
+
+		mk_samples(p, t, mk_stack(p, path, 3), weights[i]);
+	}
+}
+
+TEST(hot_path_needs_half_of_the_parent)
+{
+	static const uint32_t want[] = {0, 1, 2, 3};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_hot_path path;
+	struct dw_totals t = {0};
+
+	make_plain(&p);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
+	CHECK_INT(dw_hot_path_find(&t, &path), 0);
+	CHECK_INT(path.nodes.n, 4);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_INT(t.nodes.v[path.nodes.v[i]].function, want[i]);
+	dw_hot_path_release(&path);
+	dw_totals_release(&t);
+	CHECK_INT(dw_hot_path_find(&t, &path), 0);
+	CHECK_INT(path.nodes.n, 0);
+	dw_hot_path_release(&path);
+	dw_profile_release(&p);
+}
+
+TEST(trim_hides_and_fold_joins)
+{
+	struct dw_shape_options options = {.trim_pct = 10, .fold = true};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	uint8_t *shape;
+
+	make_plain(&p);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
+	CHECK_INT(dw_shape_nodes(&t, &options, &shape), 0);
+	for (size_t i = 0; i < t.nodes.n; i++) {
+		uint32_t f = t.nodes.v[i].function;
+
+		/* main has 9 % of its own: too little to keep it apart from its only child. */
+		CHECK_INT(shape[i], f == 5 ? DWELL_NODE_TRIMMED : f == 2 ? DWELL_NODE_FOLDED : 0);
+	}
+	free(shape);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(functions_are_found_by_name_glob_and_part)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+	uint32_t m, id = 0;
+
+	make_plain(&p);
+	m = mk_module(&p, "lib.so");
+	mk_function(&p, m, "main", NULL, 0);
+	mk_function(&p, m, "std::vector<int>::push_back(int&&)", NULL, 0);
+	CHECK_INT(dw_match_function(&p, "work", &id, NULL), 0);
+	CHECK_INT(id, 3);
+	CHECK_INT(dw_match_function(&p, "t*y", &id, NULL), 0);
+	CHECK_INT(id, 5);
+	CHECK_INT(dw_match_function(&p, "push_back", &id, NULL), 0);
+	CHECK_INT(id, 7);
+	CHECK_INT(dw_match_function(&p, "lib.so!main", &id, NULL), 0);
+	CHECK_INT(id, 6);
+	CHECK_INT(dw_match_function(&p, "prog!0x1000", &id, NULL), 0);
+	CHECK_INT(id, 1);
+	CHECK_INT(dw_match_function(&p, "main", &id, &err), DWELL_ERR_NOT_FOUND);
+	CHECK_STR(dw_error_message(&err), "'main' means 2 functions:\n  prog!main\n  lib.so!main");
+	dw_error_clear(&err);
+	CHECK_INT(dw_match_function(&p, "absent", &id, NULL), DWELL_ERR_NOT_FOUND);
+	dw_profile_release(&p);
+}
+
+TEST(ids_out_of_range_count_as_unknown)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_location bad = {.function = 99};
+	uint32_t thread = mk_process(&p, 1, "x"), stack;
+	uint32_t frame = mk_frame(&p, (struct dw_frame){.module = 77, .svma = 5}, &bad, 1);
+
+	stack = mk_stack(&p, &frame, 1);
+	mk_samples(&p, thread, stack, 2);
+	mk_samples(&p, 55, 66, 1);
+	p.stacks.rows.v[stack].parent = 1234;
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(t.samples, 3);
+	CHECK_INT(SUM(&t.functions, values.exclusive), 3);
+	dw_vec_each(row, &t.functions)
+		CHECK_INT(row->function, (uint32_t)DWELL_FUNCTION_UNKNOWN);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST_MAIN()
