@@ -1,11 +1,51 @@
-# A thin face over scripts/ and Meson: each target is one line that can be run by hand.
+# A thin face over scripts/ and Meson: each target is a line or two that can be run by hand.
 .PHONY: all demo check check-long bench install setup format lint clean
 
 PREFIX ?= /usr/local
 BUILD ?= build
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) dwell
 
 $(BUILD)/build.ninja:
+	@scripts/setup --check build
 	@meson setup $(BUILD) --prefix=$(PREFIX)
+
+# Install what is missing (apt-get; root or sudo).
+setup:
+	@scripts/setup check
+
+# Install what is missing, build, profile a real program, print the report.
+demo:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(BUILD)
+
+# Install what is missing, build and run all tests and lints; what CI runs.
+check:
+	@scripts/setup check
+	@scripts/check
+
+# The suites that take too long for every change.
+check-long:
+	@scripts/setup check
+	@scripts/check-long
+
+# Measure against perf and others; prints tables, writes nothing into the tree.
+bench: all
+	@scripts/setup bench
+	@scripts/bench $(BUILD)
+
+# Honours PREFIX and DESTDIR.
+install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson install -C $(BUILD) --quiet
+
+format:
+	@scripts/lint --fix format
+
+lint:
+	@scripts/lint
+
+clean:
+	@rm -rf $(BUILD) build-check build-fuzz
