@@ -1,0 +1,300 @@
+/*
+ * From call frame programs to rows; see compile.h and table-format.h.
+ *
+ * Each FDE's program is run once; a row is written where the rules for rip, rsp and rbp change.
+ * What the 8 bytes cannot say becomes COMPLEX, and the unwinder asks the program again. Where FDEs
+ * overlap, the one that starts later holds from its start on. The idea of flat rows instead of
+ * interpreting at unwind time: Bastian, Kell, Zappa Nardelli, "Reliable and fast DWARF-based stack
+ * unwinding", OOPSLA 2019.
+ */
+#include "code/cfi/compile.h"
+
+#include "base/cleanup.h"
+#include "code/cfi/entry.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <string.h>
+
+enum { SHIFT_MIN = 8, PAGES_MIN = 1 << 12, ROWS_MAX = 1 << 27 };
+
+struct output {
+	DW_VEC(struct dw_cfi_row) rows;
+	DW_VEC(struct dw_cfi_fde_index) fdes;
+	uint64_t base;
+};
+
+static int16_t special(int number)
+{
+	return (int16_t)(number << 2 | DWELL_ROW_SPECIAL);
+}
+
+/* Whether @v is a multiple of 8 that fits, in words, in @bits bits with sign; *@ret = the words. */
+static bool fits(int64_t v, int bits, int16_t *ret)
+{
+	int64_t words = v / 8, top = (int64_t)1 << (bits - 1);
+
+	if (v % 8 || words < -top || words >= top)
+		return false;
+	*ret = (int16_t)words;
+	return true;
+}
+
+/* Read an expression of one breg operation on @reg, with @more bytes behind it. */
+static bool is_breg(const struct dw_cfi_rule *rule, uint8_t reg, struct dw_cursor *c,
+		    int64_t *offset)
+{
+	dw_cursor_init(c, rule->ops, rule->ops_n);
+	if (dw_cursor_u8(c) != DW_OP_breg0 + reg)
+		return false;
+	*offset = dw_cursor_sleb(c);
+	return !c->failed;
+}
+
+/* CFA = *(rbp + n) with rbp saved at rbp + m: what compilers write for a realigned stack. */
+static bool encode_deref(const struct dw_cfi_rules *r, struct dw_cfi_row *row)
+{
+	const struct dw_cfi_rule *rbp = &r->r[DWELL_CFI_RBP];
+	struct dw_cursor c;
+	int64_t offset;
+	int16_t words;
+
+	if (!is_breg(&r->cfa, DWELL_CFI_RBP, &c, &offset) || dw_cursor_left(&c) != 1 ||
+	    dw_cursor_u8(&c) != DW_OP_deref || !fits(offset, 14, &words))
+		return false;
+	row->cfa = (int16_t)(words * 4 + DWELL_ROW_DEREF);
+	return rbp->how == DWELL_CFI_EXPRESSION && is_breg(rbp, DWELL_CFI_RBP, &c, &offset) &&
+	       !dw_cursor_left(&c) && fits(offset, 16, &row->rbp);
+}
+
+/* CFA = rsp + 8 + ((rip & 15) >= n) * 8: what linkers write for the procedure linkage table. */
+static bool encode_plt(const struct dw_cfi_rules *r, struct dw_cfi_row *row)
+{
+	static const uint8_t before[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
+	static const uint8_t after[] = {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
+	const uint8_t *ops = r->cfa.ops;
+	size_t n = r->cfa.ops_n;
+
+	if (n != sizeof before + 1 + sizeof after || memcmp(ops, before, sizeof before) ||
+	    memcmp(ops + n - sizeof after, after, sizeof after) ||
+	    r->r[DWELL_CFI_RBP].how > DWELL_CFI_SAME)
+		return false;
+	row->cfa = special(DWELL_ROW_PLT);
+	row->rbp = (int16_t)(ops[sizeof before] - DW_OP_lit0);
+	return row->rbp >= 0 && row->rbp < 16;
+}
+
+/* CFA = rsp or rbp + n, rbp kept or saved at the CFA + m. */
+static bool encode_plain(const struct dw_cfi_rules *r, struct dw_cfi_row *row)
+{
+	const struct dw_cfi_rule *rbp = &r->r[DWELL_CFI_RBP];
+	int16_t words;
+
+	if ((r->cfa.reg != DWELL_CFI_RSP && r->cfa.reg != DWELL_CFI_RBP) ||
+	    !fits(r->cfa.offset, 14, &words))
+		return false;
+	row->cfa = (int16_t)(words * 4 +
+			     (r->cfa.reg == DWELL_CFI_RBP ? DWELL_ROW_RBP : DWELL_ROW_RSP));
+	row->rbp = 0;
+	if (rbp->how <= DWELL_CFI_SAME)
+		return true;
+	return rbp->how == DWELL_CFI_OFFSET && rbp->offset && fits(rbp->offset, 16, &row->rbp);
+}
+
+/* Write the rules @r of an FDE of @cie as the kind and numbers of *@row. */
+static void encode(const struct dw_cfi_cie *cie, const struct dw_cfi_rules *r,
+		   struct dw_cfi_row *row)
+{
+	const struct dw_cfi_rule *ra = &r->r[cie->return_register], *rsp = &r->r[DWELL_CFI_RSP];
+	bool ok = false;
+
+	if (ra->how == DWELL_CFI_UNDEFINED) {
+		row->cfa = special(DWELL_ROW_END);
+		row->rbp = 0;
+		return;
+	}
+	if (cie->return_register == DWELL_CFI_RA && !cie->signal && ra->how == DWELL_CFI_OFFSET &&
+	    ra->offset == -8 && rsp->how <= DWELL_CFI_SAME) {
+		if (r->cfa.how == DWELL_CFI_OFFSET)
+			ok = encode_plain(r, row);
+		else if (r->cfa.how == DWELL_CFI_VAL_EXPRESSION)
+			ok = encode_deref(r, row) || encode_plt(r, row);
+	}
+	if (!ok) {
+		row->cfa = special(DWELL_ROW_COMPLEX);
+		row->rbp = 0;
+	}
+}
+
+/* Add a row at @svma unless it says what the row before it says. */
+static int add(struct output *o, uint64_t svma, struct dw_cfi_row row)
+{
+	struct dw_cfi_row *last = o->rows.n ? &o->rows.v[o->rows.n - 1] : NULL;
+
+	row.pc = (uint32_t)(svma - o->base);
+	if (last && last->pc == row.pc) {
+		*last = row;
+		return 0;
+	}
+	if (last && last->cfa == row.cfa && last->rbp == row.rbp)
+		return 0;
+	return dw_vec_push(&o->rows, row);
+}
+
+static int add_gap(struct output *o, uint64_t svma)
+{
+	return add(o, svma, (struct dw_cfi_row){.cfa = special(DWELL_ROW_NONE)});
+}
+
+/* Add the rows of one FDE, up to @end. Where its program fails, the rest is a gap. */
+static int compile_fde(struct output *o, const struct dw_cfi_cie *cie, const struct dw_cfi_fde *f,
+		       uint64_t end)
+{
+	struct dw_cfi_machine m;
+	struct dw_cfi_row row = {0};
+	uint64_t from, to;
+	int more;
+
+	dw_cfi_machine_init(&m, cie, f->start, f->program, f->program_n);
+	do {
+		more = dw_cfi_machine_next(&m, &from, &to);
+		if (from >= end)
+			return 0;
+		if (more < 0)
+			return add_gap(o, from);
+		encode(cie, &m.rules, &row);
+		if (add(o, from, row))
+			return -ENOMEM;
+	} while (more);
+	return 0;
+}
+
+/* Make @fdes disjoint: of those with one start the first stays, each ends where the next starts. */
+static void make_disjoint(struct dw_cfi_fdes *fdes)
+{
+	struct dw_cfi_fde_ref *v = fdes->list.v;
+	size_t n = 0;
+
+	for (size_t i = 0; i < fdes->list.n; i++) {
+		if (n && v[n - 1].start == v[i].start)
+			continue;
+		if (n && v[n - 1].end > v[i].start)
+			v[n - 1].end = v[i].start;
+		v[n++] = v[i];
+	}
+	fdes->list.n = n;
+}
+
+/* Parse the FDE of @ref, and its CIE unless *@cie_offset says that @cie is that one. */
+static void read_again(const struct dw_cfi_section *s, const struct dw_cfi_fde_ref *ref,
+		       size_t *cie_offset, struct dw_cfi_cie *cie, struct dw_cfi_fde *f)
+{
+	size_t offset = ref->offset;
+	struct dw_cfi_entry e;
+
+	/* all of this went well when the FDE was listed */
+	dw_cfi_next_entry(s, &offset, &e);
+	if (e.cie_offset != *cie_offset)
+		dw_cfi_read_cie(s, e.cie_offset, cie);
+	*cie_offset = e.cie_offset;
+	dw_cfi_read_fde(s, &e, cie, f);
+}
+
+/* Write rows and index of all of @fdes. */
+static int compile_all(struct output *o, const struct dw_cfi_section *sections,
+		       const struct dw_cfi_fdes *fdes)
+{
+	size_t cie_offset[DWELL_CFI_SECTIONS] = {SIZE_MAX, SIZE_MAX};
+	struct dw_cfi_cie cie[DWELL_CFI_SECTIONS];
+	uint64_t done = o->base;
+	struct dw_cfi_fde f;
+
+	dw_vec_each(ref, &fdes->list) {
+		uint32_t kind = ref->kind;
+		struct dw_cfi_fde_index index = {(uint32_t)(ref->start - o->base),
+						 ref->offset * 2 + kind};
+
+		if (ref->end - o->base > UINT32_MAX)
+			break;
+		if (o->rows.n > ROWS_MAX)
+			return DWELL_ERR_LIMIT;
+		read_again(&sections[kind], ref, &cie_offset[kind], &cie[kind], &f);
+		if ((done < ref->start && add_gap(o, done)) ||
+		    compile_fde(o, &cie[kind], &f, ref->end) || dw_vec_push(&o->fdes, index))
+			return -ENOMEM;
+		done = ref->end;
+	}
+	return add_gap(o, done);
+}
+
+/* Fill pages: for each, the row that holds for its first byte. */
+static void index_pages(uint32_t *pages, const struct dw_cfi_table *t)
+{
+	uint32_t row = 0;
+
+	for (uint32_t p = 0; p < t->pages_n; p++) {
+		while (row + 1 < t->rows_n && t->rows[row + 1].pc <= (uint64_t)p << t->shift)
+			row++;
+		pages[p] = row;
+	}
+}
+
+/* Move the output into one block, with pages about as many as rows. */
+static int lay_out(struct dw_cfi_table *t, const struct output *o)
+{
+	uint32_t last = o->rows.v[o->rows.n - 1].pc, shift = SHIFT_MIN;
+	size_t rows_bytes = o->rows.n * sizeof *o->rows.v;
+	size_t fdes_bytes = o->fdes.n * sizeof *o->fdes.v;
+	char *block;
+
+	while (last >> shift > o->rows.n + PAGES_MIN)
+		shift++;
+	t->shift = shift;
+	t->base = o->base;
+	t->rows_n = (uint32_t)o->rows.n;
+	t->fdes_n = (uint32_t)o->fdes.n;
+	t->pages_n = (last >> shift) + 2;
+	block = malloc(rows_bytes + fdes_bytes + t->pages_n * sizeof *t->pages);
+	if (!block)
+		return -ENOMEM;
+	t->memory = block;
+	memcpy(block, o->rows.v, rows_bytes);
+	memcpy(block + rows_bytes, o->fdes.v, fdes_bytes);
+	dw_cfi_table_place(t, block);
+	index_pages((uint32_t *)(block + rows_bytes + fdes_bytes), t);
+	return 0;
+}
+
+void dw_cfi_table_place(struct dw_cfi_table *t, const char *block)
+{
+	t->rows = (const struct dw_cfi_row *)block;
+	t->fdes = (const struct dw_cfi_fde_index *)(t->rows + t->rows_n);
+	t->pages = (const uint32_t *)(t->fdes + t->fdes_n);
+}
+
+size_t dw_cfi_table_block_bytes(const struct dw_cfi_table *t)
+{
+	return t->rows_n * sizeof *t->rows + t->fdes_n * sizeof *t->fdes +
+	       t->pages_n * sizeof *t->pages;
+}
+
+int dw_cfi_compile(struct dw_cfi_table *t, const struct dw_cfi_spans *spans)
+{
+	dw_auto(dw_cfi_fdes)
+	fdes = {0};
+	struct output o = {0};
+	int rc = dw_cfi_fdes_read(t->sections, spans, &fdes);
+
+	if (!rc && !fdes.list.n)
+		rc = DWELL_ERR_NOT_FOUND;
+	if (rc)
+		return rc;
+	make_disjoint(&fdes);
+	o.base = fdes.list.v[0].start;
+	rc = compile_all(&o, t->sections, &fdes);
+	if (!rc)
+		rc = lay_out(t, &o);
+	dw_vec_release(&o.rows);
+	dw_vec_release(&o.fdes);
+	return rc;
+}

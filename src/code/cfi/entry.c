@@ -1,0 +1,245 @@
+/*
+ * CIEs and FDEs; see entry.h. Sources: DWARF 5, 6.4.1; LSB Core, "DWARF Extensions" and "Exception
+ * Frames" (pointer encodings, augmentation z R P L S B and the old "eh").
+ *
+ * The two sections differ: in .eh_frame a CIE has id 0 and an FDE's pointer counts back from
+ * itself, in .debug_frame a CIE has an id of all ones and the pointer is an offset in the section.
+ */
+#include "code/cfi/entry.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+enum {
+	PE_ABSPTR = 0x00,
+	PE_ULEB128 = 0x01,
+	PE_UDATA2 = 0x02,
+	PE_UDATA4 = 0x03,
+	PE_UDATA8 = 0x04,
+	PE_SLEB128 = 0x09,
+	PE_SDATA2 = 0x0a,
+	PE_SDATA4 = 0x0b,
+	PE_SDATA8 = 0x0c,
+	PE_PCREL = 0x10,
+	PE_TEXTREL = 0x20,
+	PE_DATAREL = 0x30,
+	PE_FUNCREL = 0x40,
+	PE_ALIGNED = 0x50,
+	PE_INDIRECT = 0x80,
+	PE_OMIT = 0xff,
+	PE_FORMAT_MASK = 0x0f,
+	PE_BASE_MASK = 0x70,
+};
+
+/* Real ones have 30 bytes or so. A huge one that many FDEs share would be parsed for each of them.
+ */
+enum { CIE_MAX_BYTES = 1024 };
+
+/* Read a number in the format of the low bits of @encoding. False: there is no such format. */
+static bool read_value(struct dw_cursor *c, uint8_t encoding, uint64_t *ret)
+{
+	switch (encoding & PE_FORMAT_MASK) {
+	case PE_ABSPTR:
+	case PE_UDATA8:
+	case PE_SDATA8:
+		*ret = dw_cursor_u64(c);
+		return true;
+	case PE_UDATA4:
+		*ret = dw_cursor_u32(c);
+		return true;
+	case PE_SDATA4:
+		*ret = (uint64_t)(int64_t)(int32_t)dw_cursor_u32(c);
+		return true;
+	case PE_UDATA2:
+		*ret = dw_cursor_u16(c);
+		return true;
+	case PE_SDATA2:
+		*ret = (uint64_t)(int64_t)(int16_t)dw_cursor_u16(c);
+		return true;
+	case PE_ULEB128:
+		*ret = dw_cursor_uleb(c);
+		return true;
+	case PE_SLEB128:
+		*ret = (uint64_t)dw_cursor_sleb(c);
+		return true;
+	}
+	return false;
+}
+
+int dw_cfi_read_pointer(struct dw_cursor *c, const struct dw_cfi_section *s, uint8_t encoding,
+			uint64_t *ret)
+{
+	uint64_t base = 0, here;
+
+	if (encoding == PE_ALIGNED) {
+		here = s->svma + dw_cursor_offset(c);
+		dw_cursor_skip(c, -here & 7);
+		encoding = PE_ABSPTR;
+	}
+	here = s->svma + dw_cursor_offset(c);
+	switch (encoding & PE_BASE_MASK) {
+	case PE_PCREL:
+		base = here;
+		break;
+	case PE_TEXTREL:
+		base = s->text;
+		break;
+	case PE_DATAREL:
+		base = s->data;
+		break;
+	case PE_ABSPTR:
+	case PE_FUNCREL: /* only LSDAs use it, whose value nobody needs */
+		break;
+	default:
+		return DWELL_ERR_UNSUPPORTED;
+	}
+	if (encoding & PE_INDIRECT || !read_value(c, encoding, ret))
+		return DWELL_ERR_UNSUPPORTED;
+	*ret += base;
+	return c->failed ? DWELL_ERR_FORMAT : 0;
+}
+
+int dw_cfi_next_entry(const struct dw_cfi_section *s, size_t *offset, struct dw_cfi_entry *ret)
+{
+	struct dw_cursor c;
+	uint64_t length, id;
+	size_t id_offset;
+	bool wide;
+
+	dw_cursor_init(&c, s->bytes, s->n);
+	dw_cursor_seek(&c, *offset);
+	do {
+		ret->offset = dw_cursor_offset(&c);
+		length = dw_cursor_u32(&c);
+	} while (!length && !s->open_ended && !c.failed);
+	wide = length == 0xffffffff;
+	if (wide)
+		length = dw_cursor_u64(&c);
+	if (c.failed || !length || length > dw_cursor_left(&c))
+		return 0;
+	id_offset = dw_cursor_offset(&c);
+	ret->end_offset = id_offset + length;
+	if (s->kind == DWELL_CFI_EH) {
+		id = dw_cursor_u32(&c);
+		ret->is_cie = !id;
+		ret->cie_offset = id_offset - id; /* a wild one wraps and fails later */
+	} else {
+		id = wide ? dw_cursor_u64(&c) : dw_cursor_u32(&c);
+		ret->is_cie = id == (wide ? ~(uint64_t)0 : 0xffffffff);
+		ret->cie_offset = id;
+	}
+	ret->body_offset = dw_cursor_offset(&c);
+	*offset = ret->end_offset;
+	return !c.failed && ret->body_offset <= ret->end_offset;
+}
+
+/* A cursor over the body of @e whose positions count from the section's start. */
+static struct dw_cursor body_cursor(const struct dw_cfi_section *s, const struct dw_cfi_entry *e)
+{
+	struct dw_cursor c;
+
+	dw_cursor_init(&c, s->bytes, e->end_offset);
+	dw_cursor_seek(&c, e->body_offset);
+	return c;
+}
+
+/* Read the augmentation data that the letters of @letters, behind 'z', announce. */
+static int read_augmentation(struct dw_cursor *c, const struct dw_cfi_section *s,
+			     const char *letters, struct dw_cfi_cie *cie)
+{
+	uint64_t n = dw_cursor_uleb(c), ignored;
+	size_t end = dw_cursor_offset(c) + n;
+	int rc = 0;
+
+	if (c->failed || n > dw_cursor_left(c))
+		return DWELL_ERR_FORMAT;
+	for (; *letters && !rc; letters++) {
+		if (*letters == 'R')
+			cie->pointer_encoding = dw_cursor_u8(c);
+		else if (*letters == 'L')
+			dw_cursor_u8(c);
+		else if (*letters == 'P') /* the personality: only its size matters */
+			rc = dw_cfi_read_pointer(c, s, dw_cursor_u8(c) & (uint8_t)~PE_INDIRECT,
+						 &ignored);
+		else if (*letters == 'S')
+			cie->signal = true;
+		else if (*letters != 'B') /* of a later day: what follows has no known place */
+			break;
+	}
+	if (rc || c->failed || dw_cursor_offset(c) > end)
+		return DWELL_ERR_FORMAT;
+	dw_cursor_seek(c, end);
+	return 0;
+}
+
+/* Read the fields between version and return register. */
+static int read_cie_head(struct dw_cursor *c, const struct dw_cfi_section *s, uint8_t version,
+			 struct dw_cfi_cie *cie)
+{
+	const char *letters = dw_cursor_cstr(c);
+
+	if (!letters)
+		return DWELL_ERR_FORMAT;
+	if (!strcmp(letters, "eh")) {
+		dw_cursor_skip(c, 8);
+		letters = "";
+	}
+	if (version >= 4 && (dw_cursor_u8(c) != 8 || dw_cursor_u8(c) != 0))
+		return DWELL_ERR_UNSUPPORTED; /* addresses of 8 bytes, no segments */
+	cie->code_align = dw_cursor_uleb(c);
+	cie->data_align = dw_cursor_sleb(c);
+	cie->return_register = version == 1 ? dw_cursor_u8(c) : dw_cursor_uleb(c);
+	if (*letters == 'z') {
+		cie->augmented = true;
+		return read_augmentation(c, s, letters + 1, cie);
+	}
+	for (; *letters; letters++) {
+		if (*letters != 'S' && *letters != 'B')
+			return DWELL_ERR_UNSUPPORTED;
+		cie->signal |= *letters == 'S';
+	}
+	return 0;
+}
+
+int dw_cfi_read_cie(const struct dw_cfi_section *s, size_t offset, struct dw_cfi_cie *ret)
+{
+	struct dw_cfi_entry e;
+	struct dw_cursor c;
+	uint8_t version;
+	int rc;
+
+	if (offset >= s->n || !dw_cfi_next_entry(s, &offset, &e) || !e.is_cie ||
+	    e.end_offset - e.offset > CIE_MAX_BYTES)
+		return DWELL_ERR_FORMAT;
+	memset(ret, 0, sizeof *ret);
+	c = body_cursor(s, &e);
+	version = dw_cursor_u8(&c);
+	if (version != 1 && version != 3 && version != 4)
+		return DWELL_ERR_UNSUPPORTED;
+	rc = read_cie_head(&c, s, version, ret);
+	if (rc)
+		return rc;
+	if (c.failed || ret->return_register >= DWELL_CFI_REGS)
+		return DWELL_ERR_FORMAT;
+	return dw_cfi_run_initial(ret, c.pos, dw_cursor_left(&c));
+}
+
+int dw_cfi_read_fde(const struct dw_cfi_section *s, const struct dw_cfi_entry *e,
+		    const struct dw_cfi_cie *cie, struct dw_cfi_fde *ret)
+{
+	struct dw_cursor c = body_cursor(s, e);
+	uint64_t length = 0;
+	int rc = dw_cfi_read_pointer(&c, s, cie->pointer_encoding, &ret->start);
+
+	if (rc)
+		return rc;
+	if (!read_value(&c, cie->pointer_encoding, &length))
+		return DWELL_ERR_UNSUPPORTED;
+	if (cie->augmented)
+		dw_cursor_skip(&c, dw_cursor_uleb(&c));
+	ret->end = ret->start + length;
+	ret->program = c.pos;
+	ret->program_n = dw_cursor_left(&c);
+	return c.failed || ret->end <= ret->start ? DWELL_ERR_FORMAT : 0;
+}

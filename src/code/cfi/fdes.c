@@ -1,0 +1,127 @@
+/*
+ * Listing FDEs; see fdes.h. Linkers mostly write them in the order of the code, so sorting is
+ * skipped when they are. .debug_frame keeps FDEs of functions that the linker threw away, at
+ * address 0: only code that lies in an executable segment counts.
+ */
+#include "code/cfi/fdes.h"
+
+#include "code/cfi/entry.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+
+int dw_cfi_spans_read(const struct dw_elf *elf, struct dw_cfi_spans *ret)
+{
+	size_t n;
+	const struct dw_elf_segment *s = dw_elf_segments(elf, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct dw_cfi_span span = {s[i].svma.v, s[i].svma.v + s[i].file_bytes};
+
+		if (s[i].type == PT_LOAD && s[i].flags & PF_X && span.end > span.start &&
+		    dw_vec_push(&ret->list, span))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_code(const struct dw_cfi_spans *spans, const struct dw_cfi_fde *f)
+{
+	dw_vec_each(s, &spans->list) {
+		if (f->start >= s->start && f->end <= s->end)
+			return true;
+	}
+	return !spans->list.n;
+}
+
+/* Add the FDEs of one section. Neighbours mostly share a CIE, so the last one is kept. */
+static int read_section(const struct dw_cfi_section *s, const struct dw_cfi_spans *spans,
+			struct dw_cfi_fdes *ret)
+{
+	size_t offset = 0, cie_offset = SIZE_MAX;
+	struct dw_cfi_entry e;
+	struct dw_cfi_cie cie;
+	struct dw_cfi_fde f;
+	bool usable = false;
+
+	while (s->bytes && dw_cfi_next_entry(s, &offset, &e) == 1) {
+		if (e.is_cie)
+			continue;
+		if (e.cie_offset != cie_offset) {
+			cie_offset = e.cie_offset;
+			usable = !dw_cfi_read_cie(s, cie_offset, &cie);
+		}
+		if (!usable || dw_cfi_read_fde(s, &e, &cie, &f) || !is_code(spans, &f))
+			continue;
+		struct dw_cfi_fde_ref ref = {f.start, f.end, (uint32_t)e.offset, s->kind};
+
+		if (dw_vec_push(&ret->list, ref))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* By start, .eh_frame first, then in the order of the file. */
+static int compare(const void *a, const void *b)
+{
+	const struct dw_cfi_fde_ref *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void sort(struct dw_cfi_fdes *f)
+{
+	for (size_t i = 1; i < f->list.n; i++)
+		if (compare(&f->list.v[i - 1], &f->list.v[i]) > 0) {
+			qsort(f->list.v, f->list.n, sizeof *f->list.v, compare);
+			return;
+		}
+}
+
+/* Drop what .debug_frame says about code that .eh_frame describes. The list is sorted. */
+static void drop_doubles(struct dw_cfi_fdes *f)
+{
+	struct dw_cfi_fde_ref *v = f->list.v;
+	uint64_t eh_end = 0;
+	size_t kept = 0, next_eh = 0;
+
+	for (size_t i = 0; i < f->list.n; i++) {
+		if (v[i].kind == DWELL_CFI_EH) {
+			eh_end = v[i].end > eh_end ? v[i].end : eh_end;
+			v[kept++] = v[i];
+			continue;
+		}
+		next_eh = next_eh > i ? next_eh : i + 1;
+		while (next_eh < f->list.n && v[next_eh].kind != DWELL_CFI_EH)
+			next_eh++;
+		if (v[i].start >= eh_end && (next_eh == f->list.n || v[i].end <= v[next_eh].start))
+			v[kept++] = v[i];
+	}
+	f->list.n = kept;
+}
+
+int dw_cfi_fdes_read(const struct dw_cfi_section *sections, const struct dw_cfi_spans *spans,
+		     struct dw_cfi_fdes *ret)
+{
+	for (unsigned kind = 0; kind < DWELL_CFI_SECTIONS; kind++)
+		if (read_section(&sections[kind], spans, ret))
+			return -ENOMEM;
+	sort(ret);
+	drop_doubles(ret);
+	return 0;
+}
+
+void dw_cfi_fdes_release(struct dw_cfi_fdes *f)
+{
+	dw_vec_release(&f->list);
+}
+
+void dw_cfi_spans_release(struct dw_cfi_spans *s)
+{
+	dw_vec_release(&s->list);
+}
