@@ -1,0 +1,483 @@
+/*
+ * Columns to tables; see decode.h.
+ *
+ * Every item takes at least one byte of its chunk, so a table never grows by more rows than the
+ * chunk has bytes. The columns of stacks and samples hold millions of numbers: take() reads the
+ * common short forms in place and leaves the rest to base/cursor.h.
+ */
+#include "session/decode.h"
+
+#include "base/cleanup.h"
+#include "base/cursor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Read one LEB128. */
+static inline uint64_t take(struct dw_cursor *c)
+{
+	const uint8_t *p = c->pos;
+
+	if (c->end - p >= 3 && !c->failed) {
+		if (p[0] < 0x80) {
+			c->pos = p + 1;
+			return p[0];
+		}
+		if (p[1] < 0x80) {
+			c->pos = p + 2;
+			return (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7;
+		}
+		if (p[2] < 0x80) {
+			c->pos = p + 3;
+			return (uint64_t)(p[0] & 0x7f) | (uint64_t)(p[1] & 0x7f) << 7 |
+			       (uint64_t)p[2] << 14;
+		}
+	}
+	return dw_cursor_uleb(c);
+}
+
+/* Read one zigzag-coded difference and apply it to *@last. */
+static inline uint64_t take_delta(struct dw_cursor *c, uint64_t *last)
+{
+	uint64_t v = take(c);
+
+	return *last += (v >> 1) ^ -(v & 1);
+}
+
+/* Note that a number was more than its column may hold; reading goes on to the chunk's check. */
+static inline uint64_t at_most(struct dw_cursor *c, uint64_t v, uint64_t max)
+{
+	if (v <= max)
+		return v;
+	c->failed = true;
+	return 0;
+}
+
+static inline uint32_t take_max(struct dw_cursor *c, uint64_t max)
+{
+	return (uint32_t)at_most(c, take(c), max);
+}
+
+static inline uint32_t take_delta_max(struct dw_cursor *c, uint64_t *last, uint64_t max)
+{
+	return (uint32_t)at_most(c, take_delta(c, last), max);
+}
+
+/* The largest id in use, of tables whose row 0 is unused. */
+static uint64_t last_id(size_t rows)
+{
+	return rows ? rows - 1 : 0;
+}
+
+/* Begin a table with its unused row 0 and make room. 0 or -ENOMEM. */
+#define OPEN_TABLE(table, items)                                   \
+	({                                                         \
+		__auto_type t_ = (table);                          \
+		int rc_ = dw_vec_reserve(t_, (size_t)(items) + 1); \
+		if (!rc_ && !t_->n)                                \
+			memset(&t_->v[t_->n++], 0, sizeof *t_->v); \
+		rc_;                                               \
+	})
+
+/* Set column @field of the @n rows from @rows on to @expr. */
+#define TAKE_COLUMN(rows, n, field, expr)                                     \
+	do {                                                                  \
+		for (size_t i_ = 0; i_ < (n); i_++)                           \
+			(rows)[i_].field = (__typeof__((rows)->field))(expr); \
+	} while (0)
+
+static int take_strings(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	struct dw_cursor text = *c;
+	size_t bytes = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !text.failed; i++)
+		bytes = at_most(&text, bytes + take(&text), DWELL_CHUNK_RAW_BYTES_MAX);
+	for (size_t i = 0; i < n && !text.failed && !rc; i++) {
+		uint32_t want = p->strings.n ? p->strings.n : 1, id;
+		size_t len = take(c);
+		const uint8_t *s = dw_cursor_bytes(&text, len);
+
+		if (!s || memchr(s, 0, len)) {
+			text.failed = true;
+			break;
+		}
+		rc = dw_strings_add(&p->strings, (const char *)s, len, &id);
+		text.failed |= !rc && id != want;
+	}
+	c->failed |= text.failed;
+	c->pos = text.pos;
+	return rc;
+}
+
+static void take_build_id(struct dw_cursor *c, struct dw_module *m)
+{
+	uint32_t n = take_max(c, sizeof m->build_id);
+	const uint8_t *bytes = dw_cursor_bytes(c, n);
+
+	if (bytes)
+		memcpy(m->build_id, bytes, n);
+	m->build_id_bytes = (uint8_t)n;
+}
+
+static int take_modules(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t strings = last_id(p->strings.n);
+
+	if (OPEN_TABLE(&p->modules.rows, n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		struct dw_module m = {0};
+
+		m.kind = take_max(c, DWELL_MODULE_ANON);
+		c->failed |= !m.kind;
+		m.path = take_max(c, strings);
+		m.name = take_max(c, strings);
+		take_build_id(c, &m);
+		m.deleted = take_max(c, 1);
+		m.device = take(c);
+		m.inode = take(c);
+		p->modules.rows.v[p->modules.rows.n++] = m;
+	}
+	return 0;
+}
+
+static int take_processes(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	__auto_type t = &p->processes.rows;
+
+	if (OPEN_TABLE(t, n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		struct dw_process row = {0};
+		size_t id = take_max(c, t->n);
+
+		row.pid = (int32_t)dw_cursor_zigzag(c);
+		row.parent = take_max(c, UINT32_MAX);
+		row.name = take_max(c, last_id(p->strings.n));
+		row.begin_ns = take(c) - 1;
+		row.end_ns = take(c) - 1;
+		row.user_cpu_ns = take(c) - 1;
+		row.kernel_cpu_ns = take(c) - 1;
+		c->failed |= !id;
+		t->v[id] = row;
+		t->n += id == t->n;
+	}
+	return 0;
+}
+
+static int take_threads(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	__auto_type t = &p->threads.rows;
+
+	if (OPEN_TABLE(t, n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		struct dw_thread row = {0};
+		size_t id = take_max(c, t->n);
+
+		row.process = take_max(c, last_id(p->processes.rows.n));
+		row.tid = (int32_t)dw_cursor_zigzag(c);
+		row.name = take_max(c, last_id(p->strings.n));
+		row.start = take_max(c, UINT32_MAX);
+		row.begin_ns = take(c) - 1;
+		row.end_ns = take(c) - 1;
+		c->failed |= !id || !row.process;
+		t->v[id] = row;
+		t->n += id == t->n;
+	}
+	return 0;
+}
+
+static int take_frames(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t modules = last_id(p->modules.rows.n), module = 0, svma = 0;
+	struct dw_frame *rows;
+
+	if (OPEN_TABLE(&p->frames.rows, n))
+		return -ENOMEM;
+	rows = p->frames.rows.v + p->frames.rows.n;
+	TAKE_COLUMN(rows, n, module, take_delta_max(c, &module, modules));
+	TAKE_COLUMN(rows, n, kind, take_max(c, DWELL_FRAME_CUT));
+	TAKE_COLUMN(rows, n, svma, take_delta(c, &svma));
+	p->frames.rows.n += n;
+	return 0;
+}
+
+static int take_stacks(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t frames = last_id(p->frames.rows.n), id;
+	struct dw_stack *rows;
+
+	if (OPEN_TABLE(&p->stacks.rows, n))
+		return -ENOMEM;
+	id = p->stacks.rows.n;
+	rows = p->stacks.rows.v + id;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t up = take(c);
+
+		c->failed |= !up || up > id + i;
+		rows[i].parent = (uint32_t)(id + i - up);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t frame = take(c);
+
+		c->failed |= !frame || frame > frames;
+		rows[i].frame = (uint32_t)frame;
+	}
+	p->stacks.rows.n += n;
+	return 0;
+}
+
+/* Room for @n more samples. */
+static int reserve_samples(struct dw_samples *s, size_t n)
+{
+	size_t cap_time = s->cap, cap_thread = s->cap, need = s->n + n;
+
+	if (need <= s->cap)
+		return 0;
+	if (dw_vec_grow((void **)&s->time_ns, &cap_time, need, sizeof *s->time_ns) ||
+	    dw_vec_grow((void **)&s->thread, &cap_thread, need, sizeof *s->thread))
+		return -ENOMEM;
+	return dw_vec_grow((void **)&s->stack, &s->cap, need, sizeof *s->stack);
+}
+
+static int take_samples(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t threads = last_id(p->threads.rows.n), stacks = last_id(p->stacks.rows.n), time = 0;
+	struct dw_samples *s = &p->samples;
+
+	if (reserve_samples(s, n))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		s->time_ns[s->n + i] = take_delta(c, &time);
+	for (size_t i = 0; i < n; i++) {
+		s->thread[s->n + i] = take_max(c, threads);
+		c->failed |= !s->thread[s->n + i];
+	}
+	for (size_t i = 0; i < n; i++)
+		s->stack[s->n + i] = take_max(c, stacks);
+	s->n += n;
+	return 0;
+}
+
+static int take_functions(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t modules = last_id(p->modules.rows.n), strings = last_id(p->strings.n);
+	uint64_t module = 0, name = 0, linkage = 0, file = 0, svma = 0;
+	struct dw_function *rows;
+
+	if (OPEN_TABLE(&p->functions.rows, n))
+		return -ENOMEM;
+	rows = p->functions.rows.v + p->functions.rows.n;
+	TAKE_COLUMN(rows, n, module, take_delta_max(c, &module, modules));
+	TAKE_COLUMN(rows, n, name, take_delta_max(c, &name, strings));
+	TAKE_COLUMN(rows, n, linkage_name, take_delta_max(c, &linkage, strings));
+	TAKE_COLUMN(rows, n, file, take_delta_max(c, &file, strings));
+	TAKE_COLUMN(rows, n, line, take_max(c, UINT32_MAX));
+	TAKE_COLUMN(rows, n, flags, take_max(c, UINT32_MAX));
+	TAKE_COLUMN(rows, n, svma, take_delta(c, &svma));
+	TAKE_COLUMN(rows, n, bytes, take(c));
+	p->functions.rows.n += n;
+	return 0;
+}
+
+/* The lengths of @n chains; *@rows becomes the number of locations in them. */
+static int take_chains(struct dw_cursor *c, size_t n, struct dw_locations *t, size_t *rows)
+{
+	uint64_t end = t->rows.n;
+
+	if (dw_vec_reserve(&t->first, n + 1))
+		return -ENOMEM;
+	if (!t->first.n)
+		t->first.v[t->first.n++] = 0;
+	for (size_t i = 0; i < n; i++) {
+		end = at_most(c, end + take(c), UINT32_MAX);
+		t->first.v[t->first.n++] = (uint32_t)end;
+	}
+	*rows = c->failed ? 0 : at_most(c, end - t->rows.n, dw_cursor_left(c));
+	return 0;
+}
+
+static int take_locations(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t functions = last_id(p->functions.rows.n), strings = last_id(p->strings.n);
+	uint64_t function = 0, file = 0, line = 0;
+	struct dw_location *rows;
+	size_t m;
+
+	if (take_chains(c, n, &p->locations, &m) || dw_vec_reserve(&p->locations.rows, m))
+		return -ENOMEM;
+	rows = p->locations.rows.v + p->locations.rows.n;
+	TAKE_COLUMN(rows, m, function, take_delta_max(c, &function, functions));
+	TAKE_COLUMN(rows, m, file, take_delta_max(c, &file, strings));
+	TAKE_COLUMN(rows, m, line, take_delta_max(c, &line, UINT32_MAX));
+	TAKE_COLUMN(rows, m, column, take_max(c, UINT32_MAX));
+	for (size_t i = 0; i < m; i++) {
+		uint64_t base = rows[i].line;
+
+		rows[i].line_end = take_delta_max(c, &base, UINT32_MAX);
+		c->failed |= !rows[i].function;
+	}
+	TAKE_COLUMN(rows, m, column_end, take_max(c, UINT32_MAX));
+	p->locations.rows.n += m;
+	return 0;
+}
+
+static int take_code_bytes(struct dw_cursor *c, struct dw_code *row)
+{
+	const uint8_t *bytes = dw_cursor_bytes(c, row->bytes_n);
+
+	row->bytes = malloc(row->bytes_n ? row->bytes_n : 1);
+	if (!row->bytes)
+		return -ENOMEM;
+	if (bytes)
+		memcpy(row->bytes, bytes, row->bytes_n);
+	else
+		row->bytes_n = 0;
+	return 0;
+}
+
+static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t functions = last_id(p->functions.rows.n), function = 0, svma = 0;
+	__auto_type t = &p->codes.rows;
+	struct dw_code *rows;
+
+	if (dw_vec_reserve(t, n))
+		return -ENOMEM;
+	rows = t->v + t->n;
+	TAKE_COLUMN(rows, n, function, take_delta_max(c, &function, functions));
+	TAKE_COLUMN(rows, n, bytes_n, take_max(c, DWELL_CHUNK_RAW_BYTES_MAX));
+	TAKE_COLUMN(rows, n, svma, take_delta(c, &svma));
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		if (take_code_bytes(c, &rows[i]))
+			return -ENOMEM;
+		c->failed |= !rows[i].function;
+		t->n++;
+	}
+	return 0;
+}
+
+static void take_fact(struct dw_cursor *c, struct dw_facts *facts, int *rc)
+{
+	size_t key_n = take(c), text_n;
+	const char *key = (const char *)dw_cursor_bytes(c, key_n), *text;
+	dw_auto_free char *key_copy = key ? strndup(key, key_n) : NULL;
+
+	if (take_max(c, 1)) {
+		text_n = take(c);
+		text = (const char *)dw_cursor_bytes(c, text_n);
+		dw_auto_free char *text_copy = text ? strndup(text, text_n) : NULL;
+
+		if (!c->failed)
+			*rc = key_copy && text_copy ? dw_facts_set_text(facts, key_copy, text_copy)
+						    : -ENOMEM;
+	} else {
+		int64_t value = dw_cursor_zigzag(c);
+
+		if (!c->failed)
+			*rc = key_copy ? dw_facts_set(facts, key_copy, value) : -ENOMEM;
+	}
+}
+
+enum { FACTS_MAX = 4096 }; /* their table is searched linearly */
+
+static int take_facts(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	int rc = 0;
+
+	c->failed |= n > FACTS_MAX;
+	for (size_t i = 0; i < n && !c->failed && !rc; i++)
+		take_fact(c, &p->facts, &rc);
+	return rc;
+}
+
+/* How to read a kind, and the bytes that one item takes at least. */
+static const struct {
+	int (*take)(struct dw_cursor *c, size_t n, struct dw_profile *p);
+	size_t item_bytes;
+} takers[DWELL_CHUNK_KINDS] = {
+	[DWELL_CHUNK_FACTS] = {take_facts, 3},
+	[DWELL_CHUNK_STRINGS] = {take_strings, 2},
+	[DWELL_CHUNK_MODULES] = {take_modules, 7},
+	[DWELL_CHUNK_PROCESSES] = {take_processes, 8},
+	[DWELL_CHUNK_THREADS] = {take_threads, 7},
+	[DWELL_CHUNK_FRAMES] = {take_frames, 3},
+	[DWELL_CHUNK_STACKS] = {take_stacks, 2},
+	[DWELL_CHUNK_SAMPLES] = {take_samples, 3},
+	[DWELL_CHUNK_FUNCTIONS] = {take_functions, 8},
+	[DWELL_CHUNK_LOCATIONS] = {take_locations, 1},
+	[DWELL_CHUNK_CODES] = {take_codes, 3},
+};
+
+/* The verdict over a chunk that was read to its end. */
+static int check_end(const struct dw_cursor *c, enum dw_chunk_kind kind, struct dw_error *err)
+{
+	if (!c->failed && !dw_cursor_left(c))
+		return 0;
+	return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: a chunk of %s makes no sense",
+			    dw_chunk_kind_name(kind));
+}
+
+int dw_decode_chunk(const struct dw_raw_chunk *chunk, struct dw_profile *p, struct dw_error *err)
+{
+	struct dw_cursor c;
+	int rc = 0;
+
+	dw_cursor_init(&c, dw_buf_str(&chunk->raw), chunk->raw.len);
+	if (!takers[chunk->kind].take ||
+	    chunk->items > chunk->raw.len / takers[chunk->kind].item_bytes)
+		c.failed = true;
+	else
+		rc = takers[chunk->kind].take(&c, (size_t)chunk->items, p);
+	if (rc)
+		return dw_error_set(err, rc, "no memory for a session's %s",
+				    dw_chunk_kind_name(chunk->kind));
+	return check_end(&c, chunk->kind, err);
+}
+
+int dw_decode_index(const struct dw_raw_chunk *chunk, struct dw_session_index *ret,
+		    struct dw_error *err)
+{
+	struct dw_cursor c;
+	size_t kinds = DWELL_CHUNK_STRINGS + (size_t)(chunk->items & 0xff);
+
+	memset(ret, 0, sizeof *ret);
+	dw_cursor_init(&c, dw_buf_str(&chunk->raw), chunk->raw.len);
+	ret->finished = take_max(&c, 1);
+	ret->last_id = (int64_t)take(&c);
+	for (size_t kind = DWELL_CHUNK_STRINGS; kind < kinds; kind++) {
+		uint64_t chunks = take(&c), items = take(&c);
+
+		if (kind < DWELL_CHUNK_KINDS) {
+			ret->kinds[kind].chunks = chunks;
+			ret->kinds[kind].items = items;
+		}
+	}
+	return check_end(&c, DWELL_CHUNK_INDEX, err);
+}
+
+int dw_decode_finish(const struct dw_profile *p, struct dw_error *err)
+{
+	uint64_t processes = last_id(p->processes.rows.n), functions = last_id(p->functions.rows.n);
+	size_t chains = p->locations.first.n, frames = dw_frames_count(&p->frames);
+
+	for (size_t i = 1; i <= processes; i++)
+		if (p->processes.rows.v[i].parent > processes)
+			return dw_error_set(err, DWELL_ERR_FORMAT,
+					    "damaged: process %zu has no parent %" PRIu32, i,
+					    p->processes.rows.v[i].parent);
+	for (size_t i = 1; i < p->threads.rows.n; i++)
+		if (p->threads.rows.v[i].start > functions)
+			return dw_error_set(err, DWELL_ERR_FORMAT,
+					    "damaged: thread %zu has no start function %" PRIu32, i,
+					    p->threads.rows.v[i].start);
+	if (chains && chains != frames + 2)
+		return dw_error_set(err, DWELL_ERR_FORMAT,
+				    "damaged: locations of %zu frames, not of %zu", chains - 2,
+				    frames);
+	return 0;
+}

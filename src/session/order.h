@@ -1,0 +1,26 @@
+/*
+ * The order of rows in the tables of totals: heaviest first, call trees depth first.
+ */
+#pragma once
+
+#include "model/totals.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The rows of an array of totals, most exclusive samples first, then most inclusive, then as they
+ * were.
+ * @at      the values of the first element; NULL when @n is 0.
+ * @stride  bytes from one element to the next.
+ * *@ret: @n indices, malloc()ed. 0 or -ENOMEM.
+ */
+int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, size_t **ret);
+
+/*
+ * The nodes with at least @inclusive_min samples, parents before their children, heaviest child
+ * first and followed by all of its own. *@ret: their indices, malloc()ed, *@ret_n of them. 0 or
+ * -ENOMEM.
+ */
+int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusive_min,
+		   size_t **ret, size_t *ret_n);

@@ -1,0 +1,160 @@
+/*
+ * Output files; see output.h. flock(2) locks live in a space of their own on local file systems, so
+ * they do not meet the record locks that SQLite takes on the same file.
+ */
+#include "session/output.h"
+
+#include "base/cleanup.h"
+#include "session/header.h"
+#include "session/read.h"
+#include "session/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+char *dw_output_name(const char *path, const char *suffix)
+{
+	char *name;
+
+	return asprintf(&name, "%s%s", path, suffix) < 0 ? NULL : name;
+}
+
+int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *err)
+{
+	struct dw_session_header header;
+	dw_auto_close int fd = -1;
+	struct stat st;
+
+	if (stat(path, &st)) {
+		if (errno != ENOENT)
+			return dw_error_set_errno(err, errno, "%s", path);
+		*ret = DWELL_OUTPUT_ABSENT;
+		return 0;
+	}
+	*ret = DWELL_OUTPUT_OTHER;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return dw_error_set_errno(err, errno, "%s", path);
+	if (!dw_session_header_read(fd, &header, NULL))
+		*ret = DWELL_OUTPUT_SESSION;
+	return 0;
+}
+
+bool dw_output_is_held(const char *path)
+{
+	dw_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+int dw_output_hold(int fd, const char *path, struct dw_error *err)
+{
+	if (!flock(fd, LOCK_EX | LOCK_NB) || errno == ENOLCK || errno == EOPNOTSUPP)
+		return 0; /* a file system without locks: go on unprotected */
+	if (errno == EWOULDBLOCK)
+		return dw_error_set(err, DWELL_ERR_REFUSED,
+				    "%s is being written by another recording", path);
+	return dw_error_set_errno(err, errno, "cannot lock %s", path);
+}
+
+int dw_output_create(const char *path, int *ret, struct dw_error *err)
+{
+	int fd;
+
+	dw_output_remove_journals(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return dw_error_set_errno(err, errno, "cannot create %s", path);
+	*ret = fd;
+	return 0;
+}
+
+void dw_output_remove_journals(const char *path)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		dw_auto_free char *name = dw_output_name(path, suffixes[i]);
+
+		if (name)
+			unlink(name);
+	}
+}
+
+void dw_output_remove(const char *path)
+{
+	unlink(path);
+	dw_output_remove_journals(path);
+}
+
+/* The folder of @path, malloc()ed. */
+static char *folder_of(const char *path)
+{
+	char *copy = strdup(path), *folder = copy ? strdup(dirname(copy)) : NULL;
+
+	free(copy);
+	return folder;
+}
+
+int dw_output_sync_folder(const char *path, struct dw_error *err)
+{
+	dw_auto_free char *folder = folder_of(path);
+	dw_auto_close int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	/* A folder that may be written but not read cannot be synced; the rename is done all the
+	 * same. */
+	if (fd >= 0 && fsync(fd) && errno != EINVAL)
+		return dw_error_set_errno(err, errno, "cannot sync %s", folder);
+	return 0;
+}
+
+/* A leftover FILE.partial: fine when nobody holds it and it has no samples. */
+static int check_leftover(const char *partial, const char *path, struct dw_error *err)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct stat st;
+	bool empty;
+
+	if (lstat(partial, &st))
+		return errno == ENOENT ? 0 : dw_error_set_errno(err, errno, "%s", partial);
+	if (dw_output_is_held(partial))
+		return dw_error_set(err, DWELL_ERR_REFUSED,
+				    "%s is being written by another recording", path);
+	empty = !dw_session_load(partial, &p, NULL, NULL) && !p.samples.n;
+	dw_profile_release(&p);
+	if (empty)
+		return 0;
+	return dw_error_set(err, DWELL_ERR_REFUSED,
+			    "%s holds an unfinished recording: finish it with 'dwell recover %s' "
+			    "or remove it",
+			    partial, partial);
+}
+
+int dw_session_check_output(const char *path, struct dw_error *err)
+{
+	dw_auto_free char *partial = dw_output_name(path, ".partial"), *folder = folder_of(path);
+	enum dw_output_kind kind;
+	int rc;
+
+	if (!partial || !folder)
+		return dw_error_set(err, -ENOMEM, "no memory");
+	if (!*path)
+		return dw_error_set_errno(err, ENOENT, "no name for the session");
+	rc = dw_output_kind(path, &kind, err);
+	if (rc)
+		return rc;
+	if (kind == DWELL_OUTPUT_OTHER)
+		return dw_error_set(err, DWELL_ERR_REFUSED,
+				    "%s exists and is not a dwell session, not overwriting it",
+				    path);
+	if (access(folder, W_OK | X_OK))
+		return dw_error_set_errno(err, errno, "cannot write to the folder %s", folder);
+	return check_leftover(partial, path, err);
+}

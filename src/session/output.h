@@ -1,0 +1,46 @@
+/*
+ * Names and rights around a session's output: FILE, FILE.partial, and who holds it.
+ *
+ * A writer holds flock() on FILE.partial as long as it lives; that is how others tell a running
+ * recording from one that was killed.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* What kind of thing the header of a file says it is. */
+enum dw_output_kind {
+	DWELL_OUTPUT_ABSENT,
+	DWELL_OUTPUT_SESSION,
+	DWELL_OUTPUT_OTHER, /* anything else that exists */
+};
+
+/* Look at @path without opening anything that is no regular file. *@ret on success. 0 or -errno. */
+int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *err);
+
+/* @path with @suffix behind, malloc()ed. NULL without memory. */
+char *dw_output_name(const char *path, const char *suffix);
+
+/* Whether some living writer holds @path. */
+bool dw_output_is_held(const char *path);
+
+/*
+ * Hold the open file @fd for as long as it is open. 0; DWELL_ERR_REFUSED when another does; -errno.
+ */
+int dw_output_hold(int fd, const char *path, struct dw_error *err);
+
+/* Make the empty file @path, which must not exist, and open it. *@ret: a descriptor. 0 or -errno.
+ */
+int dw_output_create(const char *path, int *ret, struct dw_error *err);
+
+/* Remove @path and the files that SQLite may have left beside it. */
+void dw_output_remove(const char *path);
+
+/* Remove only what SQLite may have left beside @path: a stale journal would be replayed into a new
+ * file. */
+void dw_output_remove_journals(const char *path);
+
+/* Make the renaming of @path lasting. 0 or -errno. */
+int dw_output_sync_folder(const char *path, struct dw_error *err);

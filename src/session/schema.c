@@ -1,0 +1,176 @@
+/*
+ * The schema; see schema.h and docs/session-format.md.
+ *
+ * Chunks hold the profile, and dwell itself reads nothing else. The other tables hold its totals
+ * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted in
+ * the order in which the views show them, so that the row id is the rank and no view sorts.
+ */
+#include "session/schema.h"
+
+#define CHUNK_SQL                                                               \
+	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
+	" raw_bytes INTEGER, checksum INTEGER, data BLOB)"
+
+#define TABLES                                                                                    \
+	CHUNK_SQL                                                                                 \
+		";"                                                                               \
+		"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"                  \
+		"CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT);"                          \
+		"CREATE TABLE module (id INTEGER PRIMARY KEY, kind INTEGER, path INTEGER,"        \
+		" name INTEGER, build_id TEXT, deleted INTEGER, device INTEGER, inode INTEGER);"  \
+		"CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER,"      \
+		" name INTEGER, begin_ns INTEGER, end_ns INTEGER, user_cpu_ns INTEGER,"           \
+		" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER);"                  \
+		"CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER,"      \
+		" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER,"                 \
+		" inclusive INTEGER, exclusive INTEGER);"                                         \
+		"CREATE TABLE function (id INTEGER PRIMARY KEY, module INTEGER, name INTEGER,"    \
+		" file INTEGER, line INTEGER, address INTEGER, bytes INTEGER, flags INTEGER);"    \
+		"CREATE TABLE function_total (rank INTEGER PRIMARY KEY, process INTEGER,"         \
+		" function INTEGER, inclusive INTEGER, exclusive INTEGER);"                       \
+		"CREATE TABLE module_total (rank INTEGER PRIMARY KEY, process INTEGER,"           \
+		" module INTEGER, inclusive INTEGER, exclusive INTEGER);"                         \
+		"CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER, process INTEGER,"     \
+		" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER);"        \
+		"CREATE TABLE edge (rank INTEGER PRIMARY KEY, process INTEGER, caller INTEGER,"   \
+		" callee INTEGER, inclusive INTEGER, exclusive INTEGER);"                         \
+		"CREATE TABLE line (rank INTEGER PRIMARY KEY, process INTEGER, function INTEGER," \
+		" file INTEGER, line INTEGER, line_end INTEGER, column INTEGER,"                  \
+		" column_end INTEGER, inclusive INTEGER, exclusive INTEGER);"                     \
+		"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, process INTEGER,"            \
+		" function INTEGER, module INTEGER, offset INTEGER, line INTEGER,"                \
+		" inclusive INTEGER, exclusive INTEGER);"
+
+/* The columns of the groups GEN, SMP and LOC, and the joins that they need. */
+#define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
+#define PROCESS_JOINS	" JOIN process p ON p.id = t.process LEFT JOIN text pn ON pn.id = p.name"
+#define MODULE_COLUMNS	"mn.text AS module_name, mp.text AS module_path"
+#define MODULE_JOINS(id)                                                           \
+	" LEFT JOIN module m ON m.id = " id " LEFT JOIN text mn ON mn.id = m.name" \
+	" LEFT JOIN text mp ON mp.id = m.path"
+#define FUNCTION_JOINS                               \
+	" LEFT JOIN function f ON f.id = t.function" \
+	" LEFT JOIN text fn ON fn.id = f.name"
+#define FILE_JOIN(id) " LEFT JOIN text sf ON sf.id = " id
+#define GEN(name)                                                             \
+	PROCESS_COLUMNS ", " MODULE_COLUMNS ", sf.text AS source_file, " name \
+			" AS function_name, f.line AS function_line_number,"  \
+			" printf('0x%x', f.address) AS function_address"
+#define GEN_JOINS(file) PROCESS_JOINS FUNCTION_JOINS MODULE_JOINS("f.module") FILE_JOIN(file)
+#define KEPT		"(SELECT value FROM fact WHERE key = 'samples_kept')"
+#define SMP                                                             \
+	"t.inclusive AS inclusive_samples,"                             \
+	" 100.0 * t.inclusive / " KEPT " AS inclusive_samples_percent," \
+	" t.exclusive AS exclusive_samples,"                            \
+	" 100.0 * t.exclusive / " KEPT " AS exclusive_samples_percent"
+#define LOC                                                           \
+	"l.line AS source_line_begin, l.line_end AS source_line_end," \
+	" l.column AS source_character_begin, l.column_end AS source_character_end"
+#define LINE_NAME                                                                  \
+	"coalesce(sf.text, '') || ';[' || coalesce(l.line, '') || ',' ||"          \
+	" coalesce(l.column, '') || ']->;[' || coalesce(l.line_end, '') || ',' ||" \
+	" coalesce(l.column_end, '') || ']'"
+#define NODE_NAME \
+	"CASE WHEN t.level = 0 THEN pn.text WHEN t.function IS NULL THEN '[cut]' ELSE fn.text END"
+#define ADDRESS "printf('0x%x', coalesce(f.address, 0) + t.offset)"
+
+#define VIEW_FUNCTIONS                                                                        \
+	"CREATE VIEW functions AS SELECT " GEN("fn.text") ", " SMP                            \
+							  " FROM function_total t" GEN_JOINS( \
+								  "f.file") " ORDER BY t.rank;"
+
+#define VIEW_CALLTREE                                                                  \
+	"CREATE VIEW calltree AS SELECT " GEN(                                         \
+		NODE_NAME) ", t.level AS level, " SMP                                  \
+			   ", t.id AS node, t.parent AS parent FROM node t" GEN_JOINS( \
+				   "f.file") " ORDER BY t.id;"
+
+/* The relations of each function: itself (0), who called it (1), whom it called (2). */
+#define VIEW_CALLERS                                                                                                      \
+	"CREATE VIEW callers AS WITH t (root, type, rank, process, function, inclusive,"                                  \
+	" exclusive) AS (SELECT function, 0, rank, process, function, inclusive, exclusive"                               \
+	" FROM function_total UNION ALL SELECT callee, 1, rank, process, caller,"                                         \
+	" inclusive, exclusive FROM edge WHERE caller UNION ALL SELECT caller, 2, rank,"                                  \
+	" process, callee, inclusive, exclusive FROM edge WHERE caller)"                                                  \
+	" SELECT " GEN(                                                                                                   \
+		"fn.text") ", t.type AS type, rn.text AS root_function_name, " SMP                                        \
+			   " FROM t" GEN_JOINS(                                                                           \
+				   "f.file") " LEFT JOIN function r ON r.id = t.root LEFT JOIN text rn ON rn.id = r.name" \
+					     " ORDER BY rn.text, t.root, t.process, t.type, t.rank;"
+
+#define VIEW_LINES                                                                  \
+	"CREATE VIEW lines AS SELECT " GEN(                                         \
+		"fn.text") ", " LOC ", " LINE_NAME " AS line_name, " SMP            \
+			   " FROM line t JOIN line l ON l.rank = t.rank" GEN_JOINS( \
+				   "t.file") " ORDER BY t.rank;"
+
+#define VIEW_INSTRUCTIONS                                                                          \
+	"CREATE VIEW instructions AS SELECT " GEN(                                                 \
+		"fn.text") ", " LOC ", " ADDRESS " AS instruction_address, " SMP                   \
+			   " FROM instruction t LEFT JOIN line l ON l.rank = t.line" PROCESS_JOINS \
+				   FUNCTION_JOINS MODULE_JOINS("coalesce(f.module, t.module)")     \
+					   FILE_JOIN(                                              \
+						   "coalesce(l.file, f.file)") " ORDER BY t.rank;"
+
+/* Module, function, line, instruction: each level's rows carry the ranks of those above. */
+#define VIEW_MODULES                                                                         \
+	"CREATE VIEW modules AS WITH t (level, process, module, function, line, offset,"     \
+	" r0, r1, r2, r3, inclusive, exclusive) AS ("                                        \
+	"SELECT 0, process, module, NULL, NULL, NULL, rank, NULL, NULL, NULL, inclusive,"    \
+	" exclusive FROM module_total UNION ALL "                                            \
+	"SELECT 1, a.process, f.module, a.function, NULL, NULL, b.rank, a.rank, NULL, NULL," \
+	" a.inclusive, a.exclusive FROM function_total a JOIN function f"                    \
+	" ON f.id = a.function LEFT JOIN module_total b"                                     \
+	" ON b.process = a.process AND b.module = f.module UNION ALL "                       \
+	"SELECT 2, l.process, f.module, l.function, l.rank, NULL, b.rank, a.rank, l.rank,"   \
+	" NULL, l.inclusive, l.exclusive FROM line l JOIN function f ON f.id = l.function"   \
+	" LEFT JOIN module_total b ON b.process = l.process AND b.module = f.module"         \
+	" LEFT JOIN function_total a ON a.process = l.process AND a.function = l.function"   \
+	" UNION ALL "                                                                        \
+	"SELECT 3, i.process, coalesce(f.module, i.module), i.function, i.line, i.offset,"   \
+	" b.rank, a.rank, i.line, i.rank, i.inclusive, i.exclusive FROM instruction i"       \
+	" LEFT JOIN function f ON f.id = i.function LEFT JOIN module_total b"                \
+	" ON b.process = i.process AND b.module = coalesce(f.module, i.module)"              \
+	" LEFT JOIN function_total a ON a.process = i.process AND a.function = i.function)"  \
+	" SELECT CASE t.level WHEN 0 THEN mn.text WHEN 1 THEN fn.text"                       \
+	" WHEN 2 THEN CAST(l.line AS TEXT) ELSE " ADDRESS " END AS name, " PROCESS_COLUMNS   \
+	", " MODULE_COLUMNS ", sf.text AS source_file,"                                      \
+	" f.line AS function_line_number, t.level AS level, " SMP                            \
+	" FROM t" PROCESS_JOINS FUNCTION_JOINS                                               \
+		MODULE_JOINS("t.module") " LEFT JOIN line l ON l.rank = t.line" FILE_JOIN(   \
+			"coalesce(l.file, f.file)") " ORDER BY t.r0, t.r1, t.r2, t.r3;"
+
+#define TIMES "t.begin_ns AS begin_time, t.end_ns AS end_time"
+
+#define VIEW_PROCESSES                                                              \
+	"CREATE VIEW processes AS SELECT t.id AS unique_id, t.pid AS id,"           \
+	" n.text AS name, " TIMES ", t.parent AS parent_unique_id,"                 \
+	" t.user_cpu_ns AS user_cpu_time, t.kernel_cpu_ns AS kernel_cpu_time, " SMP \
+	" FROM process t LEFT JOIN text n ON n.id = t.name ORDER BY t.id;"
+
+#define VIEW_THREADS                                                                         \
+	"CREATE VIEW threads AS SELECT t.id AS unique_id, t.tid AS id,"                      \
+	" coalesce(fn.text, n.text) AS name, " TIMES                                         \
+	", t.process AS process_unique_id, " PROCESS_COLUMNS ", n.text AS thread_name, " SMP \
+	" FROM thread t" PROCESS_JOINS                                                       \
+	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start"          \
+	" LEFT JOIN text fn ON fn.id = f.name ORDER BY t.id;"
+
+/* A heaviest child directly follows its parent, so the hot path is a run of ids. */
+#define VIEW_SUMMARY                                                                  \
+	"CREATE VIEW summary AS WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node" \
+	" UNION ALL SELECT c.id FROM hot JOIN node a ON a.id = hot.id"                \
+	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id"                         \
+	" AND 2 * c.inclusive >= a.inclusive)"                                        \
+	" SELECT * FROM (SELECT 'hot_path' AS section, " NODE_NAME " AS name, " SMP   \
+	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOINS         \
+	" ORDER BY t.id) UNION ALL SELECT * FROM ("                                   \
+	"SELECT 'functions_doing_most_individual_work', fn.text, " SMP                \
+	" FROM function_total t" FUNCTION_JOINS " ORDER BY t.rank LIMIT 10);"
+
+const char dw_schema_chunk_sql[] = CHUNK_SQL;
+
+const char dw_schema_sql[] =
+	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;" TABLES VIEW_FUNCTIONS
+		VIEW_CALLTREE VIEW_CALLERS VIEW_MODULES VIEW_LINES VIEW_INSTRUCTIONS VIEW_PROCESSES
+			VIEW_THREADS VIEW_SUMMARY;

@@ -1,0 +1,424 @@
+/*
+ * Totals as SQL rows; see tables.h.
+ *
+ * Each table is one insert statement and one function that gives a row's columns. Rows are ranked
+ * first (heaviest first, which is also the order of insertion, so that pages fill without holes);
+ * texts are noted while rows are written and follow at the end.
+ */
+#include "session/tables.h"
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "session/order.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COLUMNS_MAX = 10 };
+#define SQL_NULL INT64_MIN /* in a row of integers */
+
+struct tables {
+	struct dw_database *db;
+	const struct dw_profile *p;
+	const struct dw_totals *totals;
+	struct dw_error *err;
+	uint8_t *texts;		  /* by string id: some row shows it */
+	uint32_t *node_ids;	  /* by index of the node */
+	struct dw_map line_ranks; /* hash of a statement -> its rank */
+	size_t row;		  /* being written */
+	uint32_t rank;		  /* of that row, from 1 */
+};
+
+/* Note that @id is shown. NULL for the empty string. */
+static int64_t text(struct tables *t, uint32_t id)
+{
+	if (!id)
+		return SQL_NULL;
+	t->texts[id] = 1;
+	return id;
+}
+
+static int64_t or_null(uint64_t v)
+{
+	return v ? (int64_t)v : SQL_NULL;
+}
+
+static int64_t time_or_null(uint64_t ns)
+{
+	return ns == DWELL_TIME_NONE ? SQL_NULL : (int64_t)ns;
+}
+
+static void module_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_module *m = &t->p->modules.rows.v[t->row + 1];
+
+	v[0] = (int64_t)t->row + 1;
+	v[1] = m->kind;
+	v[2] = text(t, m->path);
+	v[3] = text(t, m->name);
+	v[4] = m->deleted;
+	v[5] = or_null(m->device);
+	v[6] = or_null(m->inode);
+}
+
+static void function_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_function *f = &t->p->functions.rows.v[t->row + 1];
+
+	v[0] = (int64_t)t->row + 1;
+	v[1] = or_null(f->module);
+	v[2] = text(t, f->name);
+	v[3] = text(t, f->file);
+	v[4] = or_null(f->line);
+	v[5] = (int64_t)f->svma;
+	v[6] = or_null(f->bytes);
+	v[7] = f->flags;
+}
+
+static void process_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_process_total *total = &t->totals->processes.v[t->row];
+	const struct dw_process *p = &t->p->processes.rows.v[total->process];
+
+	v[0] = total->process;
+	v[1] = p->pid;
+	v[2] = or_null(p->parent);
+	v[3] = text(t, p->name);
+	v[4] = time_or_null(p->begin_ns);
+	v[5] = time_or_null(p->end_ns);
+	v[6] = time_or_null(p->user_cpu_ns);
+	v[7] = time_or_null(p->kernel_cpu_ns);
+	v[8] = (int64_t)total->values.inclusive;
+	v[9] = (int64_t)total->values.exclusive;
+}
+
+static void thread_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_thread_total *total = &t->totals->threads.v[t->row];
+	const struct dw_thread *thread = &t->p->threads.rows.v[total->thread];
+
+	v[0] = total->thread;
+	v[1] = thread->process;
+	v[2] = thread->tid;
+	v[3] = text(t, thread->name);
+	v[4] = or_null(thread->start);
+	v[5] = time_or_null(thread->begin_ns);
+	v[6] = time_or_null(thread->end_ns);
+	v[7] = (int64_t)total->values.inclusive;
+	v[8] = (int64_t)total->values.exclusive;
+}
+
+static void function_total_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_function_total *total = &t->totals->functions.v[t->row];
+
+	v[0] = t->rank;
+	v[1] = total->process;
+	v[2] = total->function;
+	v[3] = (int64_t)total->values.inclusive;
+	v[4] = (int64_t)total->values.exclusive;
+}
+
+static void module_total_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_module_total *total = &t->totals->modules.v[t->row];
+
+	v[0] = t->rank;
+	v[1] = total->process;
+	v[2] = or_null(total->module);
+	v[3] = (int64_t)total->values.inclusive;
+	v[4] = (int64_t)total->values.exclusive;
+}
+
+static void edge_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_edge_total *total = &t->totals->edges.v[t->row];
+
+	v[0] = t->rank;
+	v[1] = total->process;
+	v[2] = or_null(total->caller);
+	v[3] = total->callee;
+	v[4] = (int64_t)total->values.inclusive;
+	v[5] = (int64_t)total->values.exclusive;
+}
+
+/* A statement as a number: a collision would show a neighbour's line in one row of a view. */
+static uint64_t line_key(uint32_t process, uint32_t function, const struct dw_location *l)
+{
+	uint32_t words[] = {process,   function,    l->file,	  l->line,
+			    l->column, l->line_end, l->column_end};
+
+	return dw_hash_bytes(words, sizeof words, 0);
+}
+
+static void line_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_line_total *l = &t->totals->lines.v[t->row];
+	struct dw_location at = {.file = l->file,
+				 .line = l->line,
+				 .column = l->column,
+				 .line_end = l->line_end,
+				 .column_end = l->column_end};
+
+	/* Without memory the instructions of this line show none. */
+	dw_map_put(&t->line_ranks, line_key(l->process, l->function, &at), t->rank);
+	v[0] = t->rank;
+	v[1] = l->process;
+	v[2] = l->function;
+	v[3] = text(t, l->file);
+	v[4] = or_null(l->line);
+	v[5] = or_null(l->line_end);
+	v[6] = or_null(l->column);
+	v[7] = or_null(l->column_end);
+	v[8] = (int64_t)l->values.inclusive;
+	v[9] = (int64_t)l->values.exclusive;
+}
+
+static void instruction_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_instruction_total *total = &t->totals->instructions.v[t->row];
+	const struct dw_frame *frame = &t->p->frames.rows.v[total->frame];
+	uint32_t n;
+	const struct dw_location *l = dw_locations_get(&t->p->locations, total->frame, &n);
+	uint64_t base = l ? t->p->functions.rows.v[l->function].svma : 0;
+
+	v[0] = t->rank;
+	v[1] = total->process;
+	v[2] = l ? l->function : SQL_NULL;
+	v[3] = l ? SQL_NULL : or_null(frame->module);
+	v[4] = (int64_t)(frame->svma - base);
+	v[5] = l ? or_null(dw_map_get(&t->line_ranks, line_key(total->process, l->function, l)))
+		 : SQL_NULL;
+	v[6] = (int64_t)total->values.inclusive;
+	v[7] = (int64_t)total->values.exclusive;
+}
+
+/* Write one row of integers through @st. */
+static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
+{
+	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
+		if (v[i] == SQL_NULL)
+			sqlite3_bind_null(st, i + 1);
+		else
+			sqlite3_bind_int64(st, i + 1, v[i]);
+	return dw_database_step(t->db, st, t->err);
+}
+
+static void node_columns(struct tables *t, int64_t *v)
+{
+	const struct dw_node_total *node = &t->totals->nodes.v[t->row];
+	bool is_function = node->function && node->function != (uint32_t)DWELL_FUNCTION_CUT;
+
+	t->node_ids[t->row] = t->rank;
+	v[0] = t->rank;
+	v[1] = node->parent == UINT32_MAX ? SQL_NULL : t->node_ids[node->parent];
+	v[2] = node->process;
+	v[3] = is_function ? node->function : SQL_NULL;
+	v[4] = node->level;
+	v[5] = (int64_t)node->values.inclusive;
+	v[6] = (int64_t)node->values.exclusive;
+}
+
+typedef void columns_fn(struct tables *t, int64_t *v);
+
+/* Insert @n rows in the order of @rows (NULL: as they are). */
+static int put_table(struct tables *t, const char *sql, const size_t *rows, size_t n,
+		     columns_fn *columns)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, sql, &st, t->err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		int64_t v[COLUMNS_MAX];
+
+		t->row = rows ? rows[i] : i;
+		t->rank = (uint32_t)i + 1;
+		columns(t, v);
+		rc = put_row(t, st, v);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int no_memory(struct tables *t)
+{
+	return dw_error_set(t->err, -ENOMEM, "no memory to finish the session");
+}
+
+/* Insert the rows of the array @v of totals, heaviest first. */
+#define PUT_RANKED(t, sql, totals_array, columns)                                     \
+	put_ranked((t), (sql), (totals_array)->n ? &(totals_array)->v->values : NULL, \
+		   sizeof *(totals_array)->v, (totals_array)->n, (columns))
+
+static int put_ranked(struct tables *t, const char *sql, const struct dw_values *at, size_t stride,
+		      size_t n, columns_fn *columns)
+{
+	size_t *rows;
+	int rc;
+
+	if (dw_order_rows(at, stride, n, &rows))
+		return no_memory(t);
+	rc = put_table(t, sql, rows, n, columns);
+	free(rows);
+	return rc;
+}
+
+static int put_instructions(struct tables *t)
+{
+	const __auto_type all = &t->totals->instructions;
+	size_t *rows, n = 0;
+	int rc;
+
+	if (dw_order_rows(all->n ? &all->v->values : NULL, sizeof *all->v, all->n, &rows))
+		return no_memory(t);
+	while (n < all->n && all->v[rows[n]].values.exclusive)
+		n++;
+	rc = put_table(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, n,
+		       instruction_columns);
+	free(rows);
+	return rc;
+}
+
+/* Inclusive samples of a node that is worth a row. */
+static uint64_t least_of_nodes(const struct tables *t)
+{
+	uint64_t least = t->totals->samples / DWELL_NODE_SHARE;
+
+	return least ? least : 1;
+}
+
+static int put_nodes(struct tables *t)
+{
+	const __auto_type all = &t->totals->nodes;
+	dw_auto_free size_t *rows = NULL;
+	size_t n;
+
+	t->node_ids = calloc(all->n + 1, sizeof *t->node_ids);
+	if (!t->node_ids || dw_order_nodes(all->v, all->n, least_of_nodes(t), &rows, &n))
+		return no_memory(t);
+	return put_table(t, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?)", rows, n, node_columns);
+}
+
+static int put_build_ids(struct tables *t)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, "UPDATE module SET build_id = ? WHERE id = ?", &st,
+				     t->err);
+
+	for (size_t i = 1; i < t->p->modules.rows.n && !rc; i++) {
+		const struct dw_module *m = &t->p->modules.rows.v[i];
+		char hex[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
+
+		if (!m->build_id_bytes)
+			continue;
+		for (int b = 0; b < m->build_id_bytes; b++)
+			sprintf(hex + (ptrdiff_t)2 * b, "%02x", m->build_id[b]);
+		sqlite3_bind_text(st, 1, hex, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 2, (int64_t)i);
+		rc = dw_database_step(t->db, st, t->err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int put_fact(struct tables *t, sqlite3_stmt *st, const char *key, const char *value,
+		    int64_t integer)
+{
+	sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
+	if (value)
+		sqlite3_bind_text(st, 2, value, -1, SQLITE_STATIC);
+	else
+		sqlite3_bind_int64(st, 2, integer);
+	return dw_database_step(t->db, st, t->err);
+}
+
+/* The profile's facts, and over them those that the SQL views divide by. */
+static int put_facts(struct tables *t)
+{
+	const __auto_type facts = &t->p->facts.rows;
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, "REPLACE INTO fact VALUES (?, ?)", &st, t->err);
+
+	for (size_t i = 0; i < facts->n && !rc; i++)
+		rc = put_fact(t, st, facts->v[i].key, facts->v[i].text, facts->v[i].integer);
+	if (!rc)
+		rc = put_fact(t, st, "samples_kept", NULL, (int64_t)t->totals->samples);
+	if (!rc)
+		rc = put_fact(t, st, "stacks_cut", NULL, (int64_t)t->totals->stacks_cut);
+	if (!rc)
+		rc = put_fact(t, st, "calltree_inclusive_samples_min", NULL,
+			      (int64_t)least_of_nodes(t));
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int put_texts(struct tables *t)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, "INSERT INTO text VALUES (?, ?)", &st, t->err);
+
+	for (uint32_t id = 1; id < t->p->strings.n && !rc; id++) {
+		if (!t->texts[id])
+			continue;
+		sqlite3_bind_int64(st, 1, id);
+		sqlite3_bind_text64(st, 2, dw_strings_get(&t->p->strings, id),
+				    dw_strings_len(&t->p->strings, id), SQLITE_STATIC, SQLITE_UTF8);
+		rc = dw_database_step(t->db, st, t->err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int put_all(struct tables *t)
+{
+	const struct dw_totals *all = t->totals;
+	int rc = put_facts(t);
+
+	if (!rc)
+		rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", NULL,
+			       dw_modules_count(&t->p->modules), module_columns);
+	if (!rc)
+		rc = put_build_ids(t);
+	if (!rc)
+		rc = put_table(t, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+			       dw_functions_count(&t->p->functions), function_columns);
+	if (!rc)
+		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+			       all->processes.n, process_columns);
+	if (!rc)
+		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+			       all->threads.n, thread_columns);
+	if (!rc)
+		rc = PUT_RANKED(t, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?)",
+				&all->functions, function_total_columns);
+	if (!rc)
+		rc = PUT_RANKED(t, "INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", &all->modules,
+				module_total_columns);
+	if (!rc)
+		rc = put_nodes(t);
+	if (!rc)
+		rc = PUT_RANKED(t, "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", &all->edges,
+				edge_columns);
+	if (!rc)
+		rc = PUT_RANKED(t, "INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				&all->lines, line_columns);
+	if (!rc)
+		rc = put_instructions(t);
+	return rc ? rc : put_texts(t);
+}
+
+int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
+		    const struct dw_totals *totals, struct dw_error *err)
+{
+	struct tables t = {.db = db, .p = p, .totals = totals, .err = err};
+	int rc;
+
+	t.texts = calloc((size_t)p->strings.n + 1, 1);
+	rc = t.texts ? put_all(&t) : no_memory(&t);
+	free(t.texts);
+	free(t.node_ids);
+	dw_map_release(&t.line_ranks);
+	return rc;
+}
