@@ -11,35 +11,35 @@
 	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
 	" raw_bytes INTEGER, checksum INTEGER, data BLOB)"
 
-#define TABLES                                                                                    \
-	CHUNK_SQL                                                                                 \
-		";"                                                                               \
-		"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"                  \
-		"CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT);"                          \
-		"CREATE TABLE module (id INTEGER PRIMARY KEY, kind INTEGER, path INTEGER,"        \
-		" name INTEGER, build_id TEXT, deleted INTEGER, device INTEGER, inode INTEGER);"  \
-		"CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER,"      \
-		" name INTEGER, begin_ns INTEGER, end_ns INTEGER, user_cpu_ns INTEGER,"           \
-		" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER);"                  \
-		"CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER,"      \
-		" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER,"                 \
-		" inclusive INTEGER, exclusive INTEGER);"                                         \
-		"CREATE TABLE function (id INTEGER PRIMARY KEY, module INTEGER, name INTEGER,"    \
-		" file INTEGER, line INTEGER, address INTEGER, bytes INTEGER, flags INTEGER);"    \
-		"CREATE TABLE function_total (rank INTEGER PRIMARY KEY, process INTEGER,"         \
-		" function INTEGER, inclusive INTEGER, exclusive INTEGER);"                       \
-		"CREATE TABLE module_total (rank INTEGER PRIMARY KEY, process INTEGER,"           \
-		" module INTEGER, inclusive INTEGER, exclusive INTEGER);"                         \
-		"CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER, process INTEGER,"     \
-		" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER);"        \
-		"CREATE TABLE edge (rank INTEGER PRIMARY KEY, process INTEGER, caller INTEGER,"   \
-		" callee INTEGER, inclusive INTEGER, exclusive INTEGER);"                         \
-		"CREATE TABLE line (rank INTEGER PRIMARY KEY, process INTEGER, function INTEGER," \
-		" file INTEGER, line INTEGER, line_end INTEGER, column INTEGER,"                  \
-		" column_end INTEGER, inclusive INTEGER, exclusive INTEGER);"                     \
-		"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, process INTEGER,"            \
-		" function INTEGER, module INTEGER, offset INTEGER, line INTEGER,"                \
-		" inclusive INTEGER, exclusive INTEGER);"
+#define TABLES                                                                            \
+	CHUNK_SQL                                                                         \
+	";"                                                                               \
+	"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"                  \
+	"CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT);"                          \
+	"CREATE TABLE module (id INTEGER PRIMARY KEY, kind INTEGER, path INTEGER,"        \
+	" name INTEGER, build_id TEXT, deleted INTEGER, device INTEGER, inode INTEGER);"  \
+	"CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER,"      \
+	" name INTEGER, begin_ns INTEGER, end_ns INTEGER, user_cpu_ns INTEGER,"           \
+	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER);"                  \
+	"CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER,"      \
+	" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER,"                 \
+	" inclusive INTEGER, exclusive INTEGER);"                                         \
+	"CREATE TABLE function (id INTEGER PRIMARY KEY, module INTEGER, name INTEGER,"    \
+	" file INTEGER, line INTEGER, address INTEGER, bytes INTEGER, flags INTEGER);"    \
+	"CREATE TABLE function_total (rank INTEGER PRIMARY KEY, process INTEGER,"         \
+	" function INTEGER, inclusive INTEGER, exclusive INTEGER);"                       \
+	"CREATE TABLE module_total (rank INTEGER PRIMARY KEY, process INTEGER,"           \
+	" module INTEGER, inclusive INTEGER, exclusive INTEGER);"                         \
+	"CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER, process INTEGER,"     \
+	" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER);"        \
+	"CREATE TABLE edge (rank INTEGER PRIMARY KEY, process INTEGER, caller INTEGER,"   \
+	" callee INTEGER, inclusive INTEGER, exclusive INTEGER);"                         \
+	"CREATE TABLE line (rank INTEGER PRIMARY KEY, process INTEGER, function INTEGER," \
+	" file INTEGER, line INTEGER, line_end INTEGER, column INTEGER,"                  \
+	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER);"                     \
+	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, process INTEGER,"            \
+	" function INTEGER, module INTEGER, offset INTEGER, line INTEGER,"                \
+	" inclusive INTEGER, exclusive INTEGER);"
 
 /* The columns of the groups GEN, SMP and LOC, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
@@ -52,10 +52,11 @@
 	" LEFT JOIN function f ON f.id = t.function" \
 	" LEFT JOIN text fn ON fn.id = f.name"
 #define FILE_JOIN(id) " LEFT JOIN text sf ON sf.id = " id
-#define GEN(name)                                                             \
-	PROCESS_COLUMNS ", " MODULE_COLUMNS ", sf.text AS source_file, " name \
-			" AS function_name, f.line AS function_line_number,"  \
-			" printf('0x%x', f.address) AS function_address"
+#define GEN(name)                                                     \
+	PROCESS_COLUMNS                                               \
+		", " MODULE_COLUMNS ", sf.text AS source_file, " name \
+		" AS function_name, f.line AS function_line_number,"  \
+		" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
 #define GEN_JOINS(file) PROCESS_JOINS FUNCTION_JOINS MODULE_JOINS("f.module") FILE_JOIN(file)
 #define KEPT		"(SELECT value FROM fact WHERE key = 'samples_kept')"
 #define SMP                                                             \

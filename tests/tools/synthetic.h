@@ -1,0 +1,46 @@
+/*
+ * Synthetic profiles: any number of samples over any number of stacks, the same for the same seed.
+ *
+ * Stacks grow like those of a compiler: a random walk over a trie, most of them sharing a long way
+ * from main. For tests, benches and the tool make-session.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+#include <stdint.h>
+
+struct synthetic {
+	uint32_t samples;
+	uint32_t stacks;    /* distinct, at most */
+	uint32_t depth;	    /* frames of a stack on average */
+	uint32_t addresses; /* distinct frames */
+	uint32_t functions;
+	uint32_t modules;
+	uint32_t threads;
+	uint32_t processes;
+	uint32_t rate_hz;
+	uint64_t seed;
+};
+
+/* A small session with some of everything. */
+#define SYNTHETIC_SMALL                                                                          \
+	{                                                                                        \
+		.samples = 2000, .stacks = 300, .depth = 12, .addresses = 500, .functions = 120, \
+		.modules = 5, .threads = 4, .processes = 2, .rate_hz = 1000, .seed = 1           \
+	}
+
+/* The random numbers behind it (splitmix64). */
+uint64_t synthetic_random(uint64_t *state);
+
+/* Fill @p (empty) with everything but samples and symbols; *@leaves becomes s->stacks stack ids,
+ * malloc()ed. 0 or -ENOMEM. */
+int synthetic_tables(const struct synthetic *s, struct dw_profile *p, uint32_t **leaves);
+
+/* Append samples [from, to) of @s to @p. 0 or -ENOMEM. */
+int synthetic_samples(const struct synthetic *s, const uint32_t *leaves, uint32_t from, uint32_t to,
+		      struct dw_profile *p);
+
+/* Add functions, lines with inlined functions, and code to a profile made by synthetic_tables(). 0
+ * or -ENOMEM. */
+int synthetic_symbols(const struct synthetic *s, struct dw_profile *p);
