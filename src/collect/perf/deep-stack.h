@@ -1,0 +1,57 @@
+/*
+ * Stacks deeper than their dump: the rest is read from the thread's memory while the walk goes on.
+ *
+ * By then the thread has run on for some milliseconds, but frames that far out rarely change. Each
+ * piece is read together with the last bytes of what is known; only if these have not changed does
+ * it count.
+ *
+ * A stack that was deep before is read in one go, as far as it reached then. From the highest
+ * address down to the first difference it is the same memory as last time, so once the walk stands
+ * on a frame above that address that was there last time, the rest is the same too (unwinding
+ * depends on pc, sp, rbp and the memory above sp alone) and the walk is spliced onto the old one:
+ * 16,000 frames of recursion cost a copy and a comparison, not 16,000 steps.
+ */
+#pragma once
+
+#include "collect/perf/walk.h"
+#include "unwind/unwind.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct dw_deep {
+	pid_t pid;		   /* whose memory; 0 = nobody's, stacks end with their dump */
+	const struct dw_walk *old; /* the thread's last stack, NULL = none */
+	uint8_t *memory; /* owned: all that is known of the stack, once deeper than the dump */
+	uint64_t base;	 /* avma of memory[0] */
+	size_t bytes;
+	size_t cap;
+	uint64_t
+		same_from; /* memory from here to its end is as it was, UINT64_MAX = not known so */
+	uint64_t shown_to; /* the walk sees memory up to here */
+	bool stopped;	   /* the walk was stopped at shown_to, to look for a splice */
+};
+
+/* Begin with the dump of one sample: makes @m ready for dw_unwind(). @d keeps its memory from
+ * before. */
+void dw_deep_begin(struct dw_deep *d, pid_t pid, const struct dw_walk *old,
+		   struct dw_unwind_memory *m);
+
+/*
+ * After dw_unwind() was cut: whether it was only stopped and @last, the last frame it found, is a
+ * frame of the old walk from which on all is the same. Borrowed from the old walk. NULL = no.
+ */
+const struct dw_walk_frame *dw_deep_splice(const struct dw_deep *d,
+					   const struct dw_unwind_frame *last);
+
+/* After a stop without a splice: show the walk more. */
+void dw_deep_resume(struct dw_deep *d, struct dw_unwind_memory *m);
+
+/* Give the memory to @walk, for the next stack, when there is any, else drop what @walk had. @top:
+ * avma behind the last byte that the walk needed. */
+void dw_deep_keep(struct dw_deep *d, struct dw_walk *walk, uint64_t top);
+
+/* Free the memory. */
+void dw_deep_release(struct dw_deep *d);

@@ -1,0 +1,61 @@
+/*
+ * Modules as the target maps them: each file becomes one row of the profile when first seen, with
+ * its bytes and unwind table at hand.
+ *
+ * A file is opened by the path that the kernel tells, under the process's root and with its rights,
+ * and counts only if it is the file that is mapped; else through the process's own links; else its
+ * image is copied from the process's memory.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/perf/owners.h"
+#include "collect/perf/records.h"
+#include "model/profile.h"
+#include "target/source.h"
+#include "unwind/space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_image;
+
+struct dw_module_state {
+	struct dw_image *image; /* NULL = could not be had */
+	uint64_t generation;	/* of the inode, 0 = not known */
+	uint32_t tries;		/* so far, to get at its bytes */
+};
+
+struct dw_perf_modules {
+	struct dw_profile *profile; /* borrowed */
+	struct dw_owners *owners;   /* borrowed */
+	const char *cache_dir;	    /* borrowed, NULL = none */
+	bool offline;		    /* look at nothing but the records: no file, no process */
+	struct dw_idset by_file;    /* (device, inode, generation) -> module id */
+	uint32_t vdso;		    /* module id, 0 = not seen yet */
+	DW_VEC(struct dw_module_state) states;	 /* by module id */
+	DW_VEC(struct dw_module_source) sources; /* by module id */
+};
+
+/* The process that has something mapped. */
+struct dw_mapper {
+	pid_t pid;
+	const struct dw_owner *
+		*owner; /* of the process, brought up to date when a file is opened */
+	uint32_t *anon; /* module id of its code without a file, 0 = none yet */
+};
+
+/*
+ * Find or make the module of @mapping and fill in @ret for the process's address space.
+ * 0 or -ENOMEM. Bytes that cannot be had are no failure.
+ */
+int dw_perf_modules_map(struct dw_perf_modules *m, const struct dw_mapper *who,
+			const struct dw_perf_mapping *mapping, struct dw_space_range *ret);
+
+/* The sources by module id, borrowed until the next mapping. *@n = modules + 1. NULL = no memory.
+ */
+const struct dw_module_source *dw_perf_modules_sources(struct dw_perf_modules *m, size_t *n);
+
+/* Free everything. */
+void dw_perf_modules_release(struct dw_perf_modules *m);

@@ -1,0 +1,209 @@
+/*
+ * The perf backend: kernel events in, profile out; see collect/backend.h.
+ *
+ * Draining takes records of all rings in the order of time. A CPU may be about to write a record
+ * that is older than one we see already, so the last millisecond before the look at the rings waits
+ * for the next time.
+ */
+#include "base/cleanup.h"
+#include "collect/backend.h"
+#include "collect/perf/events.h"
+#include "collect/perf/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define HOLD_BACK_NS 1000000u
+
+enum { DEFAULT_STACK_BYTES = 16 << 10, DEFAULT_FREQUENCY_HZ = 1000 };
+
+struct dw_backend {
+	struct dw_profile *profile; /* borrowed */
+	struct dw_perf_options options;
+	struct dw_perf_events events;
+	struct dw_rings rings;
+	struct dw_intake intake;
+	DW_VEC(struct pollfd) fds; /* of events that may still produce something */
+};
+
+static void perf_free(struct dw_backend *b)
+{
+	if (!b)
+		return;
+	dw_rings_release(&b->rings);
+	dw_perf_events_release(&b->events);
+	dw_intake_release(&b->intake);
+	dw_vec_release(&b->fds);
+	free(b);
+}
+
+static inline void perf_freep(struct dw_backend **b)
+{
+	perf_free(*b);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Facts that tell how samples came about. */
+static int note_facts(struct dw_backend *b)
+{
+	struct dw_facts *f = &b->profile->facts;
+	uint64_t ring_bytes = 0;
+	int rc;
+
+	dw_vec_each(r, &b->rings.v)
+		ring_bytes += r->bytes;
+	rc = dw_facts_set_text(f, "event", b->events.cycles ? "cycles" : "cpu-clock");
+	if (!rc)
+		rc = dw_facts_set_text(f, "clock", "monotonic");
+	if (!rc)
+		rc = dw_facts_set(f, "frequency_hz", b->options.frequency_hz);
+	if (!rc)
+		rc = dw_facts_set(f, "stack_bytes", b->options.stack_bytes);
+	if (!rc)
+		rc = dw_facts_set(f, "ring_bytes", (int64_t)ring_bytes);
+	return rc ? rc : dw_facts_set(f, "cpus", (int64_t)b->events.cpus.n);
+}
+
+static int list_fds(struct dw_backend *b)
+{
+	dw_vec_each(cpu, &b->events.cpus) {
+		if (dw_vec_push(&b->fds, (struct pollfd){cpu->sample_fd, POLLIN, 0}) ||
+		    dw_vec_push(&b->fds, (struct pollfd){cpu->side_fd, POLLIN, 0}))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct dw_perf_options choose_options(const struct dw_backend_config *c)
+{
+	struct dw_perf_options o = {
+		.pid = c->pid,
+		.frequency_hz = c->frequency_hz ? c->frequency_hz : DEFAULT_FREQUENCY_HZ,
+		.stack_bytes = c->stack_bytes ? c->stack_bytes : DEFAULT_STACK_BYTES};
+
+	if (o.stack_bytes > DWELL_PERF_STACK_MAX)
+		o.stack_bytes = DWELL_PERF_STACK_MAX;
+	o.stack_bytes &= ~7u;
+	return o;
+}
+
+static int perf_start(const struct dw_backend_config *config, struct dw_profile *profile,
+		      struct dw_backend **ret, struct dw_error *err)
+{
+	__attribute__((cleanup(perf_freep))) struct dw_backend *b = calloc(1, sizeof *b);
+	int rc;
+
+	if (!b)
+		return dw_error_set_errno(err, ENOMEM, "cannot start sampling");
+	b->profile = profile;
+	b->options = choose_options(config);
+	dw_intake_init(&b->intake, profile, config->cache_dir, false);
+	b->intake.track.start_ns = config->start_ns;
+	rc = dw_perf_events_open(&b->options, &b->events, err);
+	if (!rc)
+		rc = dw_perf_events_map(&b->events, &b->options, &b->rings, err);
+	if (rc)
+		return rc;
+	rc = dw_track_command(&b->intake.track, config->pid);
+	if (!rc)
+		rc = list_fds(b);
+	if (!rc)
+		rc = note_facts(b);
+	if (rc)
+		return dw_error_set_errno(err, -rc, "cannot start sampling");
+	*ret = dw_take_ptr(b);
+	return 0;
+}
+
+static size_t perf_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
+{
+	size_t n = b->fds.n < max ? b->fds.n : max;
+
+	for (size_t i = 0; i < n; i++)
+		fds[i] = b->fds.v[i];
+	return n;
+}
+
+/* Events whose every task has ended hang up for ever: polling them again would spin. */
+static void drop_ended(struct dw_backend *b)
+{
+	size_t kept = 0;
+
+	if (!b->fds.n || poll(b->fds.v, b->fds.n, 0) <= 0)
+		return;
+	dw_vec_each(fd, &b->fds) {
+		if (!(fd->revents & (POLLHUP | POLLERR)))
+			b->fds.v[kept++] = *fd;
+	}
+	b->fds.n = kept;
+}
+
+static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
+{
+	uint64_t limit_ns = final ? UINT64_MAX - 1 : now_ns() - HOLD_BACK_NS;
+	struct dw_ring *r;
+	int rc = 0;
+
+	drop_ended(b);
+	dw_rings_refresh(&b->rings);
+	while (!rc && (r = dw_rings_next(&b->rings, limit_ns))) {
+		size_t n;
+		const void *record = dw_ring_peek(r, &n);
+
+		if (record)
+			rc = dw_intake_record(&b->intake, record, n, r->side);
+		dw_ring_consume(r);
+	}
+	if (final && !rc) {
+		dw_track_cpu_times(&b->intake.track);
+		rc = dw_facts_set(&b->profile->facts, "samples_discarded_32bit",
+				  (int64_t)b->intake.sampler.discarded_32);
+	}
+	return rc ? dw_error_set_errno(err, -rc, "cannot take in samples") : 0;
+}
+
+static void perf_stop(struct dw_backend *b)
+{
+	dw_perf_events_stop(&b->events);
+}
+
+static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
+{
+	const struct dw_intake *in = &b->intake;
+	uint64_t lost_samples = in->lost_samples, lost_side = in->lost_side;
+
+	if (b->events.counts_lost)
+		dw_perf_events_lost(&b->events, &lost_samples, &lost_side);
+	*ret = (struct dw_backend_stats){
+		.samples_kept = in->sampler.kept,
+		.samples_lost = lost_samples,
+		.samples_discarded = in->sampler.discarded,
+		.stacks_cut = in->sampler.cut,
+		.records_lost = lost_side + in->malformed,
+		.throttled = in->throttled,
+	};
+}
+
+static const struct dw_module_source *perf_sources(struct dw_backend *b, size_t *n)
+{
+	return dw_perf_modules_sources(&b->intake.modules, n);
+}
+
+const struct dw_backend_ops dw_backend_perf = {
+	.name = "perf",
+	.start = perf_start,
+	.poll_fds = perf_poll_fds,
+	.drain = perf_drain,
+	.stop = perf_stop,
+	.stats = perf_stats,
+	.sources = perf_sources,
+	.free = perf_free,
+};

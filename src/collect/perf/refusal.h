@@ -1,0 +1,13 @@
+/*
+ * Why the kernel does not let us sample, and the command that changes it: one line for a person.
+ */
+#pragma once
+
+#include "base/error.h"
+
+/* Explain @code, -errno of perf_event_open(). Returns what @err then holds: DWELL_ERR_REFUSED, or
+ * @code when it is nobody's refusal. */
+int dw_perf_refusal(int code, struct dw_error *err);
+
+/* Explain @code, -errno of mapping even the smallest rings. */
+int dw_perf_ring_refusal(int code, struct dw_error *err);

@@ -1,0 +1,224 @@
+/*
+ * From samples to interned stacks; see sample.h. Runs a thousand times per second and busy CPU, so:
+ *
+ * - outer frames that the thread's last stack had too keep their stack ids: pcs are compared from
+ * the outermost frame inward, and nothing is looked up until they differ;
+ * - a process remembers which frame id an address had, so that interning is one probe of a small
+ * table;
+ * - deep stacks are spliced onto the last one (deep-stack.h).
+ *
+ * Room for frames is address space, not memory, until a stack really is that deep.
+ */
+#include "collect/perf/sample.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FRAMES_MAX = 1 << 20 };
+
+/* One walk: what dw_unwind() found, and what it may be spliced onto. */
+struct found {
+	size_t n; /* frames, innermost first */
+	const struct dw_walk_frame
+		*onto; /* the last of them is this frame of the old walk; NULL = none */
+	enum dw_unwind_end end;
+};
+
+static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
+			   const struct dw_perf_sample *sample)
+{
+	struct dw_tracked_process *p = th->process;
+	struct dw_unwind_memory memory = {.base = sample->regs.r[DWELL_REG_RSP],
+					  .bytes = sample->stack,
+					  .n = sample->stack_bytes};
+	struct dw_unwind_regs regs = sample->regs;
+	struct found f = {0};
+
+	dw_deep_begin(&s->deep, s->track->modules->offline ? 0 : p->pid, th->walk, &memory);
+	for (;;) {
+		struct dw_unwind_frame *last;
+		size_t n;
+
+		f.end = dw_unwind(&p->space, &regs, &memory, s->frames + f.n, FRAMES_MAX - f.n, &n);
+		f.n += n;
+		last = &s->frames[f.n - 1];
+		if (f.end != DWELL_UNWIND_CUT || !s->deep.stopped)
+			return f;
+		f.onto = dw_deep_splice(&s->deep, last);
+		if (f.onto)
+			return f;
+		dw_deep_resume(&s->deep, &memory);
+		regs.r[DWELL_REG_RIP] = last->pc.v;
+		regs.r[DWELL_REG_RSP] = last->sp;
+		regs.r[DWELL_REG_RBP] = last->rbp;
+		f.n--;
+	}
+}
+
+/* The frame id of an address in @p. */
+static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
+			const struct dw_unwind_frame *f, uint32_t *ret)
+{
+	struct dw_frame_memo *memo = &p->memos[dw_hash_u64(f->pc.v) % DWELL_FRAME_MEMOS];
+	struct dw_frame row = {.svma = f->pc.v};
+	int rc;
+
+	if (memo->frame && memo->avma == f->pc.v && memo->generation == p->generation) {
+		*ret = memo->frame;
+		return 0;
+	}
+	if (f->range) {
+		row.module = f->range->module;
+		row.svma = f->pc.v - f->range->bias;
+	}
+	rc = dw_frames_add(&s->profile->frames, row, ret);
+	if (!rc)
+		*memo = (struct dw_frame_memo){f->pc.v, *ret, p->generation};
+	return rc;
+}
+
+/* Put @f inside the frames that @w has. */
+static int push_frame(struct dw_sampler *s, struct dw_tracked_process *p, struct dw_walk *w,
+		      const struct dw_unwind_frame *f)
+{
+	uint32_t parent = w->frames.n ? w->frames.v[w->frames.n - 1].stack : 0, frame, stack;
+	int rc = intern_frame(s, p, f, &frame);
+
+	if (!rc)
+		rc = dw_stacks_add(&s->profile->stacks, parent, frame, &stack);
+	return rc ? rc
+		  : dw_vec_push(&w->frames, (struct dw_walk_frame){f->pc.v, f->sp, f->rbp, stack});
+}
+
+/* Put the mark of a cut stack outermost into the empty @w. */
+static int push_cut(struct dw_sampler *s, struct dw_walk *w)
+{
+	uint32_t frame, stack;
+	int rc = dw_frames_add(&s->profile->frames, (struct dw_frame){.kind = DWELL_FRAME_CUT},
+			       &frame);
+
+	if (!rc)
+		rc = dw_stacks_add(&s->profile->stacks, 0, frame, &stack);
+	return rc ? rc
+		  : dw_vec_push(&w->frames,
+				(struct dw_walk_frame){DWELL_WALK_CUT, UINT64_MAX, 0, stack});
+}
+
+/* Turn @w, a thread's last stack, into the one just found: keep the outer frames that are the same,
+ * then push the others. */
+static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struct dw_walk *w,
+		       const struct found *f)
+{
+	bool cut = !f->onto && f->end != DWELL_UNWIND_COMPLETE;
+	size_t left = f->n, same = 0;
+	int rc = 0;
+
+	if (f->onto) {
+		same = (size_t)(f->onto - w->frames.v) + 1;
+		left--;
+	} else if (cut && w->frames.n && w->frames.v[0].pc == DWELL_WALK_CUT) {
+		same = 1;
+	}
+	if (!cut || same)
+		for (;
+		     left && same < w->frames.n && w->frames.v[same].pc == s->frames[left - 1].pc.v;
+		     same++) {
+			left--;
+			w->frames.v[same].sp = s->frames[left].sp;
+			w->frames.v[same].rbp = s->frames[left].rbp;
+		}
+	w->frames.n = same;
+	if (cut && !same)
+		rc = push_cut(s, w);
+	while (left && !rc)
+		rc = push_frame(s, p, w, &s->frames[--left]);
+	if (rc)
+		w->frames.n = 0;
+	return rc;
+}
+
+/* Memory for walks, made with the first sample that needs it. */
+static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
+{
+	struct dw_tracked_process *p = th->process;
+
+	if (!s->frames)
+		s->frames = malloc(FRAMES_MAX * sizeof *s->frames);
+	if (!p->memos)
+		p->memos = calloc(DWELL_FRAME_MEMOS, sizeof *p->memos);
+	if (!th->walk)
+		th->walk = calloc(1, sizeof *th->walk);
+	if (!s->frames || !p->memos || !th->walk)
+		return -ENOMEM;
+	if (th->walk->generation != p->generation) {
+		th->walk->generation = p->generation;
+		th->walk->frames.n = 0;
+		th->walk->memory_bytes = 0;
+	}
+	return 0;
+}
+
+/* Unwind, once more if an address was in no known code and reading the mappings again helps. */
+static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
+		      const struct dw_perf_record *r, struct found *ret)
+{
+	int rc = prepare(s, th);
+
+	if (rc)
+		return rc;
+	*ret = unwind(s, th, &r->sample);
+	if (ret->end == DWELL_UNWIND_NO_RULE && !s->frames[ret->n - 1].range &&
+	    dw_track_resync(s->track, th->process, r->time_ns)) {
+		rc = prepare(s, th);
+		if (!rc)
+			*ret = unwind(s, th, &r->sample);
+	}
+	return rc;
+}
+
+/* Where the memory ends that a stack with the outermost frame @f needs: behind its return address.
+ */
+static uint64_t top_of(const struct dw_walk_frame *f)
+{
+	return f->sp + 64;
+}
+
+int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
+{
+	struct dw_tracked_thread *th;
+	struct dw_walk *w;
+	struct found f;
+	int rc;
+
+	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64) {
+		s->discarded++;
+		s->discarded_32 += r->sample.abi == PERF_SAMPLE_REGS_ABI_32;
+		return 0;
+	}
+	rc = dw_track_thread(s->track, r->pid, r->tid, r->time_ns, &th);
+	if (!rc)
+		rc = walk_stack(s, th, r, &f);
+	if (!rc)
+		rc = update_walk(s, th->process, th->walk, &f);
+	if (rc)
+		return rc;
+	w = th->walk;
+	if (w->frames.v[0].pc == DWELL_WALK_CUT) {
+		s->cut++;
+		dw_deep_keep(&s->deep, w, 0);
+	} else {
+		dw_deep_keep(&s->deep, w, top_of(&w->frames.v[0]));
+	}
+	s->kept++;
+	return dw_samples_add(&s->profile->samples, dw_track_time(s->track, r->time_ns), th->id,
+			      w->frames.v[w->frames.n - 1].stack);
+}
+
+void dw_sampler_release(struct dw_sampler *s)
+{
+	free(s->frames);
+	s->frames = NULL;
+	dw_deep_release(&s->deep);
+}

@@ -1,0 +1,27 @@
+/*
+ * A sample -> an unwound stack -> a row of the profile.
+ */
+#pragma once
+
+#include "collect/perf/deep-stack.h"
+#include "collect/perf/track.h"
+#include "unwind/unwind.h"
+
+#include <stdint.h>
+
+struct dw_sampler {
+	struct dw_profile *profile;	/* borrowed */
+	struct dw_track *track;		/* borrowed */
+	struct dw_unwind_frame *frames; /* owned: of one walk, innermost first; NULL until needed */
+	struct dw_deep deep;
+	uint64_t kept;
+	uint64_t discarded;    /* not taken in 64-bit code of the target */
+	uint64_t discarded_32; /* those of them that were in 32-bit code */
+	uint64_t cut;	       /* kept, but without their outermost frames */
+};
+
+/* Take in one decoded PERF_RECORD_SAMPLE. 0 or -ENOMEM. */
+int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r);
+
+/* Free the memory. */
+void dw_sampler_release(struct dw_sampler *s);

@@ -1,0 +1,87 @@
+/*
+ * Processes and threads that a recording follows, and what each process has mapped.
+ *
+ * Built from side-band records; where those are missing, from /proc. Numbers that the system reuses
+ * lead to new rows. One slot per number, so memory does not grow with the number of processes that
+ * ever were.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/perf/modules.h"
+#include "collect/perf/records.h"
+#include "model/profile.h"
+#include "unwind/space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct dw_walk;
+
+/* A small memory of frames already interned, indexed by address. */
+struct dw_frame_memo {
+	uint64_t avma;
+	uint32_t frame;	     /* frame id, 0 = free */
+	uint32_t generation; /* of the space that it was made in */
+};
+
+enum { DWELL_FRAME_MEMOS = 4096 };
+
+struct dw_tracked_process {
+	pid_t pid;
+	uint32_t id;	     /* in the profile */
+	uint32_t generation; /* counts changes of space */
+	uint32_t threads;    /* alive */
+	uint32_t anon;	     /* module id of its code without a file, 0 = none */
+	bool ended;
+	struct dw_space space;
+	const struct dw_owner *owner; /* NULL = not looked at yet */
+	uint64_t resync_at_ns;	      /* not before this time are mappings read from /proc again */
+	uint64_t resync_wait_ns;
+	struct dw_frame_memo *memos; /* owned, DWELL_FRAME_MEMOS of them; NULL = none yet */
+};
+
+struct dw_tracked_thread {
+	pid_t tid;
+	uint32_t id; /* in the profile */
+	struct dw_tracked_process *process;
+	bool ended;
+	struct dw_walk *walk; /* its last stack; owned, NULL = none yet */
+};
+
+struct dw_track {
+	struct dw_profile *profile;	 /* borrowed */
+	struct dw_perf_modules *modules; /* borrowed */
+	uint64_t start_ns;		 /* that the profile's times count from */
+	struct dw_map by_pid;		 /* pid -> index + 1 in processes */
+	struct dw_map by_tid;
+	DW_VEC(struct dw_tracked_process *) processes;
+	DW_VEC(struct dw_tracked_thread *) threads;
+};
+
+/* Begin with @pid, the command to be, which has not executed it yet. 0 or -ENOMEM. */
+int dw_track_command(struct dw_track *t, pid_t pid);
+
+/* Take in a side-band record; other kinds are ignored. 0 or -ENOMEM. */
+int dw_track_record(struct dw_track *t, const struct dw_perf_record *r);
+
+/* The thread @tid of @pid, made when it is not known; borrowed until release. 0 or -ENOMEM. */
+int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
+		    struct dw_tracked_thread **ret);
+
+/*
+ * Read the mappings of @p again from /proc, unless that was done lately to no use. Whether anything
+ * changed.
+ */
+bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns);
+
+/* Read the CPU times of all processes that still exist into the profile. */
+void dw_track_cpu_times(struct dw_track *t);
+
+/* The profile's time for @time_ns of CLOCK_MONOTONIC. */
+uint64_t dw_track_time(const struct dw_track *t, uint64_t time_ns);
+
+/* Free everything. */
+void dw_track_release(struct dw_track *t);
