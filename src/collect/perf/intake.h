@@ -32,7 +32,7 @@ struct dw_intake {
 void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir,
 		    bool offline);
 
-/* Take in the record @p of @n bytes; @side: from a side-band ring. 0 or -ENOMEM. */
+/* Take in the record @p of @n bytes, @side: from a side-band ring. 0 or -ENOMEM. */
 int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side);
 
 /* Free everything but the profile. */

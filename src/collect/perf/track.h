@@ -64,10 +64,10 @@ struct dw_track {
 /* Begin with @pid, the command to be, which has not executed it yet. 0 or -ENOMEM. */
 int dw_track_command(struct dw_track *t, pid_t pid);
 
-/* Take in a side-band record; other kinds are ignored. 0 or -ENOMEM. */
+/* Take in a side-band record, other kinds are ignored. 0 or -ENOMEM. */
 int dw_track_record(struct dw_track *t, const struct dw_perf_record *r);
 
-/* The thread @tid of @pid, made when it is not known; borrowed until release. 0 or -ENOMEM. */
+/* The thread @tid of @pid, made when it is not known, borrowed until release. 0 or -ENOMEM. */
 int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
 		    struct dw_tracked_thread **ret);
 
