@@ -1,0 +1,100 @@
+"""Programs that profilers trip over (tests/targets/nasty.c): undisturbed, complete, named."""
+import os
+import shutil
+
+from harness import cases, expect, require
+
+MODES = ("altstack", "longjmp", "fork", "vfork", "exec", "bigstack", "wide", "dlopen", "closefds")
+
+
+def named(report, name):
+    return [row for row in report["rows"] if row["function_name"] == name]
+
+
+def inclusive(report, name):
+    return sum(row["inclusive_samples"] for row in named(report, name))
+
+
+@cases(*MODES)
+def test_runs_as_before(context, mode):
+    program = context.target("nasty")
+    plain, profiled = context.run(program, mode), context.sample(program, mode)
+    expect((profiled.stdout, profiled.stderr), (plain.stdout, plain.stderr), "streams")
+    report = context.report("functions")
+    facts = report["session"]
+    require(facts["samples_kept"] > 50, f"only {facts['samples_kept']} samples")
+    expect(facts["samples_lost"], 0, "lost samples")
+    busy = "cos" if mode == "dlopen" else "work_ms"
+    top = max(report["rows"], key=lambda row: row["exclusive_samples"])
+    require(busy in top["function_name"], f"{busy} is not on top but {top['function_name']}")
+
+
+def test_altstack_reaches_the_interrupted_code(context):
+    """Stacks of a handler go on in what it interrupted: main is on (nearly) all of them."""
+    context.sample(context.target("nasty"), "altstack", "500")
+    report = context.report("functions")
+    kept = report["session"]["samples_kept"]
+    require(inclusive(report, "handle_alarm") > 50, "no samples in the handler")
+    require(inclusive(report, "main") >= 0.98 * kept, f"main on {inclusive(report, 'main')} of {kept}")
+
+
+def test_deep_recursion(context):
+    """99 % of samples under 16,000 frames reach _start."""
+    context.sample(context.target("nasty"), "deep")
+    report = context.report("functions")
+    kept = report["session"]["samples_kept"]
+    require(kept > 300, f"only {kept} samples")
+    reached = inclusive(report, "_start")
+    require(reached >= 0.99 * kept, f"{reached} of {kept} samples reach _start")
+    expect(named(report, "descend")[0]["inclusive_samples"] <= kept, True, "recursion counts once")
+
+
+def test_many_threads(context):
+    context.sample(context.target("nasty"), "threads")
+    report = context.report("threads")
+    expect(len(report["rows"]), 501, "threads")
+    facts = report["session"]
+    expect(facts["samples_lost"], 0, "lost samples")
+    expect(sum(row["exclusive_samples"] for row in report["rows"]), facts["samples_kept"],
+           "sum over threads")
+
+
+def test_process_storm(context):
+    """1,000 short processes are followed without loss."""
+    context.sample(context.target("nasty"), "storm", seconds=120)
+    report = context.report("processes")
+    expect(len(report["rows"]), 1002, "processes")
+    facts = report["session"]
+    expect(facts["samples_lost"], 0, "lost samples")
+    expect(sum(row["exclusive_samples"] for row in report["rows"]), facts["samples_kept"],
+           "sum over processes")
+    functions = context.report("functions")
+    work = sum(row["exclusive_samples"] for row in named(functions, "work_ms"))
+    require(work > 500, f"{work} samples in the work of 1,000 processes of 1 ms")
+
+
+def test_exec_keeps_both_programs(context):
+    context.sample("sh", "-c", f"exec '{context.target('nasty')}' exec 200")
+    report = context.report("functions")
+    require(inclusive(report, "run_exec") > 100, "no samples before the exec")
+    require(inclusive(report, "run_work") > 100, "no samples after the exec")
+
+
+def test_deleted_program(context):
+    program = shutil.copy(context.target("nasty"), context.path("gone"))
+    context.sample(program, "deleted")
+    require(not os.path.exists(program), "the program did not delete itself")
+    report = context.report("functions")
+    require(named(report, "work_ms"), "a deleted program has no names")
+
+
+def test_exceptions(context):
+    program = context.target("exceptions")
+    expect(context.sample(program).stdout, context.run(program).stdout, "stdout")
+    report = context.report("functions")
+    kept = report["session"]["samples_kept"]
+    require(inclusive(report, "storm::sink_into(int)") > 0.2 * kept, "sink_into is missing")
+    require(any("spin<unsigned long>" in row["function_name"] for row in report["rows"]),
+            "the template's name is not demangled")
+    require(inclusive(report, "_start") >= 0.98 * kept,
+            f"{inclusive(report, '_start')} of {kept} samples reach _start")

@@ -1,0 +1,286 @@
+"""dwell sample as a command: status, streams, output files, signals, and all that can go wrong."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from harness import cases, expect, one_line, require
+
+FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
+
+
+def ordinary_user(context):
+    """A command prefix that drops root; the scratch folder then belongs to that user."""
+    if os.geteuid() != 0:
+        return []
+    for folder, _, files in os.walk(context.scratch):
+        for path in [folder] + [os.path.join(folder, name) for name in files]:
+            os.chown(path, 65534, 65534)
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def open_copy(context, name):
+    """A target that any user can reach: the build folder may be closed to others."""
+    os.chmod(context.scratch, 0o755)
+    return shutil.copy(context.target(name), context.path(name))
+
+
+def is_complete(context, session="run.dwell"):
+    """The session stands under its own name, nothing half-done beside it; its facts."""
+    require(os.path.exists(context.path(session)), f"no {session}")
+    left = [name for name in os.listdir(context.scratch) if ".partial" in name]
+    expect(left, [], "left-overs of the recording")
+    return context.report("summary", session=session)["session"]
+
+
+@cases(0, 1, 7, 125, 255)
+def test_status_is_passed_on(context, status):
+    context.sample(context.target("nasty"), "exit", str(status), status=status)
+    is_complete(context)
+
+
+@cases(signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL)
+def test_death_by_signal(context, number):
+    context.sample(context.target("nasty"), "signal", str(int(number)), status=128 + number)
+    require(is_complete(context)["samples_kept"] > 10, "samples before the death are missing")
+
+
+def test_no_such_program(context):
+    done = context.sample("./no-such-program", status=NOT_FOUND)
+    require("no-such-program" in one_line(done.stderr, "stderr"), done.stderr)
+    expect(os.listdir(context.scratch), [], "files after a command that was not found")
+
+
+def test_program_is_searched_in_path(context):
+    context.sample("true")
+    is_complete(context)
+
+
+@cases("file", "folder")
+def test_not_executable(context, kind):
+    path = context.path("thing")
+    if kind == "file":
+        open(path, "w").close()
+    else:
+        os.mkdir(path)
+    done = context.sample("./thing", status=NOT_EXECUTABLE)
+    require("thing" in one_line(done.stderr, "stderr"), done.stderr)
+    expect(os.listdir(context.scratch), ["thing"], "files after a command that could not run")
+
+
+@cases("-F 0", "-F x", "-F", "--no-such-option", "--stack-bytes 100000000", "--duration never", "")
+def test_wrong_usage(context, words):
+    command = ["--", "touch", "ran"] if words and words != "-F" else []
+    done = context.run(context.dwell, "sample", *words.split(), *command)
+    expect(done.returncode, FAILED, f"status of dwell sample {words}")
+    one_line(done.stderr, "stderr")
+    expect(done.stdout, "", "stdout")
+    expect(os.listdir(context.scratch), [], "files after wrong usage")
+
+
+def test_stdout_belongs_to_the_target(context):
+    program = context.target("exceptions")
+    plain = context.run(program)
+    done = context.run(context.dwell, "sample", "-o", "run.dwell", program)
+    expect((done.returncode, done.stdout), (plain.returncode, plain.stdout), "status and stdout")
+    require("storm::" in done.stderr, f"no function of the program in the summary:\n{done.stderr}")
+    require("dwell report" in done.stderr, f"no next command in the summary:\n{done.stderr}")
+    require("\x1b" not in done.stderr and "\r" not in done.stderr, "terminal codes in a pipe")
+    expect(context.sample(program).stderr, "", "stderr with -q")
+
+
+def test_stdin_reaches_the_target(context):
+    with open(context.path("in"), "w") as f:
+        f.write("some words\n")
+    with open(context.path("in")) as f:
+        expect(context.sample("cat", stdin=f).stdout, "some words\n", "stdout of cat")
+
+
+def test_default_output(context):
+    done = context.run(context.dwell, "sample", "-q", context.target("nasty"), "work", "20")
+    expect(done.returncode, 0, done.stderr)
+    expect(os.listdir(context.scratch), ["nasty.dwell"], "files")
+
+
+def test_existing_session_is_replaced(context):
+    context.sample(context.target("nasty"), "work", "20")
+    first = os.stat(context.path("run.dwell")).st_ino
+    context.sample(context.target("nasty"), "work", "20")
+    require(os.stat(context.path("run.dwell")).st_ino != first, "the old file was written into")
+    is_complete(context)
+
+
+@cases("text", "empty", "device", "folder", "no-folder", "not-writable")
+def test_output_is_refused_before_the_command_starts(context, kind):
+    prefix, output = [], context.path("out")
+    if kind in ("text", "empty"):
+        with open(output, "w") as f:
+            f.write("precious" if kind == "text" else "")
+    elif kind == "folder":
+        os.mkdir(output)
+    elif kind == "device":
+        output = "/dev/null"
+    elif kind == "no-folder":
+        output = context.path("no/such/folder/out")
+    else:
+        prefix, output = ordinary_user(context), "/proc/out"
+    marker = context.path("ran")
+    done = context.run(*prefix, context.dwell, "sample", "-q", "-o", output, "touch", marker)
+    expect(done.returncode, FAILED, done.stderr)
+    one_line(done.stderr, "stderr")
+    require(not os.path.exists(marker), "the command was started")
+    if kind == "text":
+        expect(open(output).read(), "precious", "contents of a foreign file")
+
+
+def test_file_size_limit(context):
+    """A disk that gives out: the target runs on, what was collected opens."""
+    done = context.run("sh", "-c", "ulimit -f 24; exec \"$@\"", "sh", context.dwell, "sample", "-q",
+                       "-F", "5000", "-o", "run.dwell", context.target("nasty"), "altstack", "2500")
+    check_full_disk(context, done)
+
+
+def test_full_disk(context):
+    folder = context.path("small")
+    os.mkdir(folder)
+    mounted = context.run("mount", "-t", "tmpfs", "-o", "size=64k", "none", folder)
+    if mounted.returncode:
+        context.skip("cannot mount a small file system here")
+    try:
+        done = context.run(context.dwell, "sample", "-q", "-F", "5000", "-o", "small/run.dwell",
+                           context.target("nasty"), "altstack", "2500")
+        check_full_disk(context, done, "small/")
+    finally:
+        subprocess.run(["umount", "-l", folder], check=False)
+
+
+def check_full_disk(context, done, folder=""):
+    expect(done.returncode, FAILED, f"status with a full disk\n{done.stderr}")
+    one_line(done.stderr, "stderr")
+    partial = folder + "run.dwell.partial"
+    require(os.path.exists(context.path(partial)), f"no {partial}")
+    facts = context.report("summary", session=partial)["session"]
+    require(facts["samples_kept"] > 0, "nothing of what was collected before is there")
+
+
+def start_graceful(context, *words):
+    """Start a recording of a program that ends itself on a signal with 42, and wait until it runs."""
+    running = context.start(context.dwell, "sample", "-q", "-o", "run.dwell", *words,
+                            context.target("nasty"), "graceful")
+    expect(running.stdout.readline(), "ready\n", "first line of the target")
+    time.sleep(0.3)
+    return running
+
+
+@cases(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+def test_signal_to_the_collector(context, number):
+    running = start_graceful(context)
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=15)
+    require(running.returncode in (42, 128 + number), f"status {running.returncode}: {errors}")
+    require(is_complete(context)["samples_kept"] > 50, "samples before the signal are missing")
+
+
+def test_ctrl_c_reaches_the_target_once(context):
+    """A terminal sends SIGINT to the whole group; the program ends with 42 if it came once."""
+    running = start_graceful(context)
+    os.killpg(running.pid, signal.SIGINT)
+    _, errors = running.communicate(timeout=15)
+    require(running.returncode in (42, 130), f"status {running.returncode}: {errors}")
+    is_complete(context)
+
+
+def test_target_killed(context):
+    running = start_graceful(context)
+    context.wait_for(lambda: children(running.pid), "the target")
+    os.kill(children(running.pid)[0], signal.SIGKILL)
+    running.communicate(timeout=15)
+    expect(running.returncode, 137, "status after kill -9 of the target")
+    is_complete(context)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(word) for word in f.read().split()]
+
+
+def test_collector_killed(context):
+    """The target runs on; the .partial alone opens; recover finishes it."""
+    running = start_graceful(context)
+    time.sleep(2.5)
+    (target,) = children(running.pid)
+    running.kill()
+    running.wait()
+    with open(f"/proc/{target}/stat") as f:
+        require(f.read().rpartition(")")[2].split()[0] in "RS", "the target does not run on")
+    os.kill(target, signal.SIGKILL)
+    os.mkdir(context.path("alone"))
+    partial = shutil.move(context.path("run.dwell.partial"), context.path("alone/run.dwell.partial"))
+    facts = context.report("summary", session=partial)["session"]
+    require(facts["samples_kept"] > 500, f"only {facts['samples_kept']} samples after 2.5 s")
+    done = context.run(context.dwell, "recover", partial, "-o", "recovered.dwell")
+    expect(done.returncode, 0, done.stderr)
+    report = context.report("functions", session="recovered.dwell")
+    require(any(row["function_name"] == "work_ms" for row in report["rows"]), "no names recovered")
+    require(report["session"]["samples_kept"] >= facts["samples_kept"], "samples were lost")
+
+
+def test_duration(context):
+    start = time.monotonic()
+    context.sample("--duration", "500ms", context.target("nasty"), "work", "1500")
+    require(time.monotonic() - start > 1.4, "dwell did not wait for the target")
+    kept = is_complete(context)["samples_kept"]
+    require(300 < kept < 800, f"{kept} samples in 500 ms at 1,000 Hz")
+
+
+def test_duration_passes_status_on(context):
+    context.sample("--duration", "0.1", "sh", "-c", "sleep 0.4; exit 9", status=9)
+
+
+def test_orphan_is_left_alone(context):
+    start = time.monotonic()
+    context.sample(context.target("nasty"), "orphan", "3000")
+    require(time.monotonic() - start < 2.5, "dwell waited for a descendant")
+    is_complete(context)
+
+
+def test_wait_all(context):
+    context.sample("--wait-all", context.target("nasty"), "orphan", "600")
+    rows = context.report("processes")["rows"]
+    expect(len(rows), 2, "processes")
+    kept = is_complete(context)["samples_kept"]
+    require(kept > 400, f"{kept} samples of a descendant that worked for 600 ms")
+
+
+def test_perf_refused(context):
+    done = context.run(context.target("without-perf"), context.dwell, "sample", "-o", "run.dwell",
+                       "touch", "ran")
+    expect(done.returncode, FAILED, done.stderr)
+    text = one_line(done.stderr, "stderr")
+    require(re.search(r"perf_event_paranoid|CAP_PERFMON|cap_perfmon|seccomp|container", text),
+            f"neither cause nor cure in: {text}")
+    expect(os.listdir(context.scratch), [], "files after a refusal")
+
+
+def test_ordinary_user(context):
+    program, dwell = open_copy(context, "nasty"), shutil.copy(context.dwell, context.path("dwell"))
+    prefix = ordinary_user(context)
+    done = context.run(*prefix, dwell, "sample", "-q", "-o", "run.dwell", program, "work", "500")
+    expect(done.returncode, 0, done.stderr)
+    kept = context.report("summary")["session"]["samples_kept"]
+    require(kept > 300, f"{kept} samples of 500 ms")
+
+
+def test_target_sees_nothing(context):
+    """Descriptors, signals, limits, children and environment are those of a plain run."""
+    program = context.target("nasty")
+    plain, profiled = context.run(program, "inspect"), context.sample(program, "inspect")
+    expect(profiled.stdout.splitlines(), plain.stdout.splitlines(), "what the target sees")
+
+
+def test_frequency(context):
+    context.sample("-F", "200", context.target("nasty"), "work", "1000")
+    kept = context.report("summary")["session"]["samples_kept"]
+    require(140 < kept < 220, f"{kept} samples of 1 s at 200 Hz")
