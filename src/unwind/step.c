@@ -56,6 +56,9 @@ static int find_register(const struct dw_cfi_rule *rule, unsigned reg,
 
 	switch (rule->how) {
 	case DWELL_CFI_OFFSET:
+		/* A slot below sp has been popped, as in an epilogue: the register holds. */
+		if (addr < context->r[DWELL_REG_RSP] && cfa > context->r[DWELL_REG_RSP])
+			break;
 		return context->read(context->ctx, addr, ret);
 	case DWELL_CFI_VAL_OFFSET:
 		*ret = addr;

@@ -152,7 +152,7 @@ static int fast_steps(struct walk *w, struct dw_unwind_frame *f)
 
 	for (;;) {
 		const struct dw_cfi_row *row;
-		uint64_t cfa;
+		uint64_t cfa, slot;
 
 		if (!range || !range->cfi)
 			break;
@@ -167,8 +167,9 @@ static int fast_steps(struct walk *w, struct dw_unwind_frame *f)
 		rc = DWELL_UNWIND_CUT;
 		if (!dw_unwind_read(memory, cfa - 8, &ra))
 			break;
-		if (row->rbp &&
-		    !dw_unwind_read(memory, cfa + (uint64_t)((int64_t)row->rbp * 8), &rbp))
+		slot = cfa + (uint64_t)((int64_t)row->rbp * 8);
+		/* A slot below sp has been popped, as in an epilogue: the register holds. */
+		if (row->rbp && slot >= sp && !dw_unwind_read(memory, slot, &rbp))
 			break;
 		f->cfa = sp = cfa;
 		rc = ra ? DWELL_UNWIND_LIMIT : DWELL_UNWIND_COMPLETE;
