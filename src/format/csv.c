@@ -1,0 +1,70 @@
+/*
+ * CSV as in RFC 4180: CRLF, quotes doubled, a line of titles first. Numbers are whole: doubles in
+ * full, times in nanoseconds. An empty cell is an empty field.
+ */
+#include "format/formats.h"
+#include "format/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_field(struct dw_out *out, const char *s)
+{
+	bool quote = s[strcspn(s, "\",\r\n")] != 0;
+	char bytes[5];
+
+	if (quote)
+		dw_out_puts(out, "\"");
+	while (*s) {
+		uint32_t c = dw_text_next(&s);
+
+		if (c == '"')
+			dw_out_puts(out, "\"");
+		dw_out_write(out, bytes, dw_text_encode(c, bytes));
+	}
+	if (quote)
+		dw_out_puts(out, "\"");
+}
+
+static void put_cell(struct dw_out *out, const struct dw_cell *c)
+{
+	switch (c->kind) {
+	case DWELL_CELL_EMPTY:
+		return;
+	case DWELL_CELL_TEXT:
+		return put_field(out, c->text);
+	case DWELL_CELL_PERCENT:
+		return dw_format_double(out, c->percent);
+	case DWELL_CELL_ADDRESS:
+		return dw_out_printf(out, "0x%" PRIx64, c->number);
+	default:
+		return dw_out_printf(out, "%" PRIu64, c->number);
+	}
+}
+
+static void write_csv(const struct dw_format_job *job, struct dw_out *out)
+{
+	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
+
+	for (const enum dw_column *c = job->columns; *c; c++)
+		dw_out_printf(out, "%s%s", c > job->columns ? "," : "", dw_column_title(*c));
+	dw_out_puts(out, "\r\n");
+	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++) {
+		struct dw_row row;
+
+		dw_view_row(job->view, i, &scratch[0], &row);
+		for (const enum dw_column *c = job->columns; *c; c++) {
+			struct dw_cell cell;
+
+			dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
+			if (c > job->columns)
+				dw_out_puts(out, ",");
+			put_cell(out, &cell);
+		}
+		dw_out_puts(out, "\r\n");
+	}
+	dw_buf_release(&scratch[0]);
+	dw_buf_release(&scratch[1]);
+}
+
+const struct dw_format_ops dw_format_csv = {.name = "csv", .write = write_csv};

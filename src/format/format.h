@@ -1,0 +1,54 @@
+/*
+ * Formats: a view's rows as text, one file per format.
+ *
+ * All write through dw_out and keep no state. To add one: src/format/NAME.c with a
+ * `const struct dw_format_ops`, its line in format.c, a golden text.
+ */
+#pragma once
+
+#include "base/out.h"
+#include "view/view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_format_job {
+	const struct dw_view *view;
+	const enum dw_column *columns; /* ended by DWELL_COLUMN_END */
+	size_t rows;		       /* at most these many; 0 = all */
+	const char *path;	       /* of the session, for the words of a summary */
+	size_t width;		       /* table: columns of the terminal; 0 = as wide as it gets */
+	bool colour;		       /* table */
+};
+
+struct dw_format_ops {
+	const char *name;
+	bool people; /* for people: default columns, noise reduction, summary in words */
+	void (*write)(const struct dw_format_job *job, struct dw_out *out);
+};
+
+/* All formats, the default one first, ended by NULL. */
+extern const struct dw_format_ops *const dw_formats[];
+
+/* The format called @name; NULL when there is none. */
+const struct dw_format_ops *dw_format_find(const char *name);
+
+/* Rows that @job writes. */
+size_t dw_format_rows(const struct dw_format_job *job);
+
+/* Write @v so that reading it back gives the same double, in the fewest digits. */
+void dw_format_double(struct dw_out *out, double v);
+
+/* A fact of the session as machine formats give it. */
+struct dw_format_fact {
+	const char *key;
+	const char *text; /* NULL = the integer */
+	int64_t integer;
+};
+
+/* Call @fn for each fact of the session, and for those that follow from what was loaded:
+ * samples_kept when the session does not say, and samples_reported (that passed the filters). */
+void dw_format_facts(const struct dw_format_job *job,
+		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
+		     struct dw_out *out);

@@ -1,0 +1,115 @@
+/*
+ * JSON as docs/report-json.md has it: {"session": {facts}, "rows": [...]}. All text
+ * is valid UTF-8 with controls escaped, so that the document is safe to print as well.
+ */
+#include "format/formats.h"
+#include "format/text.h"
+
+#include <inttypes.h>
+
+/* The two-character escape of @c, NULL = none. */
+static const char *short_escape(uint32_t c)
+{
+	switch (c) {
+	case '"':
+		return "\\\"";
+	case '\\':
+		return "\\\\";
+	case '\n':
+		return "\\n";
+	case '\r':
+		return "\\r";
+	case '\t':
+		return "\\t";
+	}
+	return NULL;
+}
+
+static void put_code_point(struct dw_out *out, uint32_t c)
+{
+	const char *escape = short_escape(c);
+	char bytes[5];
+
+	if (escape)
+		dw_out_puts(out, escape);
+	else if (!dw_text_is_control(c) && c != '<')
+		dw_out_write(out, bytes, dw_text_encode(c, bytes));
+	else if (c > 0xffff)
+		dw_out_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+			      0xdc00 + ((c - 0x10000) & 0x3ff));
+	else
+		dw_out_printf(out, "\\u%04x", c);
+}
+
+static void put_string(struct dw_out *out, const char *s)
+{
+	dw_out_puts(out, "\"");
+	while (*s)
+		put_code_point(out, dw_text_next(&s));
+	dw_out_puts(out, "\"");
+}
+
+static void put_cell(struct dw_out *out, const struct dw_cell *c)
+{
+	switch (c->kind) {
+	case DWELL_CELL_EMPTY:
+		return dw_out_puts(out, "null");
+	case DWELL_CELL_TEXT:
+		return put_string(out, c->text);
+	case DWELL_CELL_PERCENT:
+		return dw_format_double(out, c->percent);
+	case DWELL_CELL_ADDRESS:
+		return dw_out_printf(out, "\"0x%" PRIx64 "\"", c->number);
+	default:
+		return dw_out_printf(out, "%" PRIu64, c->number);
+	}
+}
+
+static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
+{
+	dw_out_puts(out, "\n    ");
+	put_string(out, fact->key);
+	dw_out_puts(out, ": ");
+	if (fact->text)
+		put_string(out, fact->text);
+	else
+		dw_out_printf(out, "%" PRId64, fact->integer);
+	dw_out_puts(out, ",");
+}
+
+static void put_row(struct dw_out *out, const struct dw_format_job *job, size_t i,
+		    struct dw_buf *scratch)
+{
+	struct dw_row row;
+
+	dw_view_row(job->view, i, &scratch[0], &row);
+	for (const enum dw_column *c = job->columns; *c; c++) {
+		char key[DWELL_KEY_MAX_BYTES];
+		struct dw_cell cell;
+
+		dw_column_key(*c, key);
+		dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
+		dw_out_printf(out, "%s\"%s\": ", c > job->columns ? ", " : "", key);
+		put_cell(out, &cell);
+	}
+}
+
+static void write_json(const struct dw_format_job *job, struct dw_out *out)
+{
+	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
+	size_t n = dw_format_rows(job);
+
+	dw_out_puts(out, "{\n  \"session\": {");
+	dw_format_facts(job, put_fact, out);
+	dw_out_printf(out, "\n    \"view\": \"%s\"\n  },\n  \"rows\": [", job->view->ops->name);
+	for (size_t i = 0; i < n && !out->failed; i++) {
+		dw_out_puts(out, i ? ",\n    {" : "\n    {");
+		put_row(out, job, i, scratch);
+		dw_out_puts(out, "}");
+	}
+	dw_out_puts(out, n ? "\n  ]\n}\n" : "]\n}\n");
+	dw_buf_release(&scratch[0]);
+	dw_buf_release(&scratch[1]);
+}
+
+const struct dw_format_ops dw_format_json = {.name = "json", .write = write_json};

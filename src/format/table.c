@@ -1,0 +1,205 @@
+/*
+ * Tables for people: numbers on the left, right-aligned and whole; names behind them, shortened in
+ * the middle when the terminal is too narrow. Percentages have two decimals, times are
+ * milliseconds; digits are not grouped, so that awk and eyes agree.
+ *
+ * Two passes over the rows: the first finds the widths.
+ */
+#include "format/formats.h"
+#include "format/summary.h"
+#include "format/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	GAP = 2,	 /* columns between two cells */
+	NAME_MIN = 10,	 /* a name is not made narrower than this */
+	INDENT_MAX = 40, /* columns; deeper rows say their level instead */
+	HOT_PCT = 10,	 /* from here on a percentage is coloured */
+};
+
+struct layout {
+	size_t width[DWELL_COLUMNS_N];
+	struct dw_buf scratch[2];
+	struct dw_buf text; /* the cell at hand, as shown */
+};
+
+/* Headers of tables are shorter than titles where nothing gets lost. */
+static const char *header(enum dw_column column)
+{
+	switch (column) {
+	case DWELL_COLUMN_INCLUSIVE:
+		return "Inclusive";
+	case DWELL_COLUMN_INCLUSIVE_PCT:
+		return "Incl %";
+	case DWELL_COLUMN_EXCLUSIVE:
+		return "Exclusive";
+	case DWELL_COLUMN_EXCLUSIVE_PCT:
+		return "Excl %";
+	case DWELL_COLUMN_BEGIN_TIME:
+		return "Begin Time (ms)";
+	case DWELL_COLUMN_END_TIME:
+		return "End Time (ms)";
+	case DWELL_COLUMN_LINE_BEGIN:
+		return "Line";
+	default:
+		return dw_column_title(column);
+	}
+}
+
+static bool is_text(enum dw_column column)
+{
+	return dw_column_kind(column) == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
+}
+
+/* Blanks before a name in a tree; very deep rows get their level as a number. */
+static void put_indent(struct dw_buf *b, const struct dw_row *row)
+{
+	if (row->level * 2 <= INDENT_MAX)
+		dw_buf_printf(b, "%*s", (int)row->level * 2, "");
+	else
+		dw_buf_printf(b, "%*s+%" PRIu32 " ", INDENT_MAX, "", row->level - INDENT_MAX / 2);
+}
+
+/* Put what @column shows of @row into l->text. */
+static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
+			     enum dw_column column, struct layout *l)
+{
+	struct dw_cell c;
+
+	dw_view_cell(job->view, row, column, &l->scratch[1], &c);
+	dw_buf_clear(&l->text);
+	if (column == job->view->ops->tree)
+		put_indent(&l->text, row);
+	if (c.kind == DWELL_CELL_TEXT || (c.kind == DWELL_CELL_NUMBER && c.text))
+		dw_buf_puts(&l->text, c.text);
+	else if (c.kind == DWELL_CELL_PERCENT)
+		dw_buf_printf(&l->text, "%.2f", c.percent);
+	else if (c.kind == DWELL_CELL_TIME_NS)
+		dw_buf_printf(&l->text, "%.3f", (double)c.number / 1e6);
+	else if (c.kind == DWELL_CELL_ADDRESS)
+		dw_buf_printf(&l->text, "0x%" PRIx64, c.number);
+	else if (c.kind)
+		dw_buf_printf(&l->text, "%" PRIu64, c.number);
+	return dw_buf_str(&l->text);
+}
+
+static void measure(const struct dw_format_job *job, struct layout *l)
+{
+	for (const enum dw_column *c = job->columns; *c; c++)
+		l->width[*c] = strlen(header(*c));
+	for (size_t i = 0; i < dw_format_rows(job); i++) {
+		struct dw_row row;
+
+		dw_view_row(job->view, i, &l->scratch[0], &row);
+		for (const enum dw_column *c = job->columns; *c; c++) {
+			size_t n = dw_text_columns(show_cell(job, &row, *c, l));
+
+			l->width[*c] = n > l->width[*c] ? n : l->width[*c];
+		}
+	}
+}
+
+/* The widest column of names, DWELL_COLUMN_END when none can give way. */
+static enum dw_column widest_name(const struct dw_format_job *job, const struct layout *l)
+{
+	enum dw_column widest = DWELL_COLUMN_END;
+
+	for (const enum dw_column *c = job->columns; *c; c++)
+		if (is_text(*c) && l->width[*c] > NAME_MIN &&
+		    (!widest || l->width[*c] > l->width[widest]))
+			widest = *c;
+	return widest;
+}
+
+/* Take from the widest name until all fits. */
+static void fit(const struct dw_format_job *job, struct layout *l)
+{
+	size_t total = 0;
+	enum dw_column widest;
+
+	for (const enum dw_column *c = job->columns; *c; c++)
+		total += l->width[*c] + (c > job->columns ? GAP : 0);
+	while (job->width && total > job->width && (widest = widest_name(job, l))) {
+		l->width[widest]--;
+		total--;
+	}
+}
+
+/* One cell in its place. The last column is not padded. */
+static void put_cell(struct dw_out *out, const enum dw_column *c, const char *text,
+		     const struct layout *l)
+{
+	size_t width = l->width[*c], used;
+
+	if (!is_text(*c)) {
+		used = strlen(text);
+		dw_out_fill(out, ' ', width > used ? width - used : 0);
+		dw_out_puts(out, text);
+	} else {
+		used = dw_text_put_fitted(out, text, width);
+		if (c[1])
+			dw_out_fill(out, ' ', width > used ? width - used : 0);
+	}
+	if (c[1])
+		dw_out_fill(out, ' ', GAP);
+}
+
+static void write_header(const struct dw_format_job *job, const struct layout *l,
+			 struct dw_out *out)
+{
+	dw_out_puts(out, job->colour ? "\033[1m" : "");
+	for (const enum dw_column *c = job->columns; *c; c++)
+		put_cell(out, c, header(*c), l);
+	dw_out_puts(out, job->colour ? "\033[0m\n" : "\n");
+}
+
+static const char *colour_of(const struct dw_format_job *job, const struct dw_row *row,
+			     enum dw_column column)
+{
+	uint64_t all = job->view->request.totals->samples, n = row->values.exclusive;
+
+	if (!job->colour || column != DWELL_COLUMN_EXCLUSIVE_PCT || n * 100 < all * HOT_PCT)
+		return "";
+	return "\033[31m";
+}
+
+static void write_row(const struct dw_format_job *job, size_t i, struct layout *l,
+		      struct dw_out *out)
+{
+	struct dw_row row;
+
+	dw_view_row(job->view, i, &l->scratch[0], &row);
+	for (const enum dw_column *c = job->columns; *c; c++) {
+		const char *colour = colour_of(job, &row, *c);
+
+		dw_out_puts(out, colour);
+		put_cell(out, c, show_cell(job, &row, *c, l), l);
+		dw_out_puts(out, *colour ? "\033[0m" : "");
+	}
+	dw_out_puts(out, "\n");
+}
+
+static void write_table(const struct dw_format_job *job, struct dw_out *out)
+{
+	struct layout l = {0};
+
+	if (!strcmp(job->view->ops->name, "summary"))
+		return dw_summary_write(job, out);
+	measure(job, &l);
+	fit(job, &l);
+	write_header(job, &l, out);
+	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
+		write_row(job, i, &l, out);
+	if (job->view->hidden)
+		dw_out_printf(out, "(%zu more below %g %% of the samples: --trim 0 shows them)\n",
+			      job->view->hidden, job->view->request.shape.trim_pct);
+	dw_buf_release(&l.scratch[0]);
+	dw_buf_release(&l.scratch[1]);
+	dw_buf_release(&l.text);
+}
+
+const struct dw_format_ops dw_format_table = {
+	.name = "table", .people = true, .write = write_table};

@@ -1,0 +1,122 @@
+/*
+ * The callers view: for each process that ran the function, who called it, itself, and what it
+ * called.
+ *
+ * A caller's row has the share of the function's values that its calls caused, a callee's row the
+ * callee's values when this function called it. A recursive function is its own caller and callee.
+ */
+#include "analysis/totals.h"
+#include "view/columns-of.h"
+#include "view/order.h"
+#include "view/views.h"
+#include "view/subject.h"
+
+#include <errno.h>
+
+struct member {
+	uint32_t process;
+	uint32_t function;
+	enum dw_row_type type;
+	struct dw_values values;
+};
+
+struct callers {
+	DW_VEC(struct member) members;
+};
+
+/* Append the members of one block, which all are of one @type. */
+static int add_edges(struct callers *c, const struct dw_view *v, uint32_t process,
+		     enum dw_row_type type)
+{
+	uint32_t function = v->request.function;
+
+	dw_vec_each(e, &v->request.totals->edges) {
+		bool callers = type == DWELL_ROW_CALLER;
+		struct member m = {process, callers ? e->caller : e->callee, type, e->values};
+
+		if (e->process == process && (callers ? e->callee : e->caller) == function &&
+		    dw_vec_push(&c->members, m))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_process(struct callers *c, const struct dw_view *v,
+		       const struct dw_function_total *total)
+{
+	struct member self = {total->process, total->function, DWELL_ROW_CURRENT, total->values};
+
+	if (add_edges(c, v, total->process, DWELL_ROW_CALLER) || dw_vec_push(&c->members, self))
+		return -ENOMEM;
+	return add_edges(c, v, total->process, DWELL_ROW_CALLEE);
+}
+
+/* Sort within each run of rows of one process and type. */
+static int sort_blocks(struct dw_view *v, const struct callers *c)
+{
+	size_t first = 0;
+	int rc = 0;
+
+	for (size_t i = 1; i <= v->n && !rc; i++) {
+		const struct member *m = c->members.v;
+
+		if (i < v->n && m[i].process == m[first].process && m[i].type == m[first].type)
+			continue;
+		rc = dw_order_sort(v, v->items + first, i - first);
+		first = i;
+	}
+	return rc;
+}
+
+static int open_callers(struct dw_view *v)
+{
+	struct callers *c = v->own = calloc(1, sizeof *c);
+
+	if (!c)
+		return -ENOMEM;
+	dw_vec_each(total, &v->request.totals->functions)
+		if (total->function == v->request.function && add_process(c, v, total))
+			return -ENOMEM;
+	return dw_order_all(v, c->members.n) ? -ENOMEM : sort_blocks(v, c);
+}
+
+static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+		       struct dw_row *ret)
+{
+	const struct callers *c = v->own;
+	const struct member *m = &c->members.v[item];
+
+	(void)scratch;
+	dw_subject_function(v, m->process, m->function, ret);
+	ret->type = m->type;
+	ret->values = m->values;
+}
+
+static void release_callers(struct dw_view *v)
+{
+	struct callers *c = v->own;
+
+	if (c)
+		dw_vec_release(&c->members);
+	free(c);
+}
+
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_TYPE,
+					 DWELL_COLUMN_ROOT, DWELL_COLUMNS_SAMPLES,
+					 DWELL_COLUMN_END};
+static const enum dw_column people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_SAMPLES_PEOPLE,
+					DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_callers = {
+	.name = "callers",
+	.help = "who calls FUNCTION, and what it calls",
+	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES,
+	.columns = columns,
+	.people = people,
+	.sort = DWELL_COLUMN_INCLUSIVE,
+	.takes_function = true,
+	.open = open_callers,
+	.row = caller_row,
+	.release = release_callers,
+};

@@ -1,0 +1,171 @@
+/*
+ * The call tree: each process is a root, every function below the one that called it.
+ *
+ * Trimmed nodes are left out (and counted); a folded node is part of the row of its parent, whose
+ * name then lists the chain. With --hot-path only that path is shown.
+ */
+#include "analysis/hot-path.h"
+#include "analysis/totals.h"
+#include "base/map.h"
+#include "view/columns-of.h"
+#include "view/order.h"
+#include "view/subject.h"
+#include "view/views.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct calltree {
+	uint8_t *shape;	  /* by node */
+	uint32_t *row;	  /* by node: its row while rows are made, UINT32_MAX = none */
+	uint32_t *parent; /* by row while rows are made */
+	uint32_t *level;  /* by node, as shown: a folded node is no level; NULL = as in the tree */
+	struct dw_map chain; /* node -> the node folded into it + 1 */
+};
+
+static const struct dw_node_total *node(const struct dw_view *v, uint32_t item)
+{
+	return &v->request.totals->nodes.v[item];
+}
+
+/* Give node @i a row of its own, or make it part of its parent's, or leave it out. */
+static int place_node(struct dw_view *v, struct calltree *c, uint32_t i)
+{
+	uint32_t parent = node(v, i)->parent;
+
+	c->row[i] = UINT32_MAX;
+	if (c->level)
+		c->level[i] = parent == UINT32_MAX
+				      ? 0
+				      : c->level[parent] + !(c->shape[i] & DWELL_NODE_FOLDED);
+	if (c->shape[i] & DWELL_NODE_TRIMMED) {
+		v->hidden++;
+		return 0;
+	}
+	if (c->shape[i] & DWELL_NODE_FOLDED) {
+		c->row[i] = c->row[parent];
+		return dw_map_put(&c->chain, (uint64_t)parent + 1, i + 1);
+	}
+	c->row[i] = (uint32_t)v->n;
+	c->parent[v->n] = parent == UINT32_MAX ? UINT32_MAX : c->row[parent];
+	v->items[v->n++] = i;
+	return 0;
+}
+
+static int open_tree(struct dw_view *v, struct calltree *c)
+{
+	size_t n = v->request.totals->nodes.n;
+	int rc = dw_shape_nodes(v->request.totals, &v->request.shape, &c->shape);
+
+	if (rc || dw_order_all(v, n))
+		return -ENOMEM;
+	v->n = 0;
+	c->row = malloc((n + 1) * sizeof *c->row);
+	c->parent = malloc((n + 1) * sizeof *c->parent);
+	c->level = v->request.shape.fold ? malloc((n + 1) * sizeof *c->level) : NULL;
+	if (!c->row || !c->parent || (v->request.shape.fold && !c->level))
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = place_node(v, c, (uint32_t)i);
+	free(c->row);
+	c->row = NULL;
+	if (!rc)
+		rc = dw_order_tree(v, c->parent);
+	free(c->parent);
+	c->parent = NULL;
+	return rc;
+}
+
+static int open_hot_path(struct dw_view *v)
+{
+	struct dw_hot_path path;
+	int rc = dw_hot_path_find(v->request.totals, &path);
+
+	if (!rc)
+		rc = dw_order_all(v, path.nodes.n);
+	if (!rc && v->n)
+		memcpy(v->items, path.nodes.v, v->n * sizeof *v->items);
+	dw_hot_path_release(&path);
+	return rc;
+}
+
+static int open_calltree(struct dw_view *v)
+{
+	struct calltree *c = v->own = calloc(1, sizeof *c);
+
+	if (!c)
+		return -ENOMEM;
+	return v->request.hot_path ? open_hot_path(v) : open_tree(v, c);
+}
+
+static const char *name_of(const struct dw_view *v, uint32_t function)
+{
+	const struct dw_profile *p = v->request.profile;
+	const struct dw_function *f = dw_functions_get(&p->functions, function);
+
+	if (f)
+		return dw_strings_get(&p->strings, f->name);
+	return function == (uint32_t)DWELL_FUNCTION_CUT ? "[stack cut]" : "[unknown]";
+}
+
+/* Add what is folded into @item: names to @scratch, samples to @ret. */
+static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+		      struct dw_row *ret)
+{
+	const struct calltree *c = v->own;
+	uint32_t next = dw_map_get(&c->chain, (uint64_t)item + 1);
+
+	if (!next)
+		return;
+	dw_buf_clear(scratch);
+	for (; next; next = dw_map_get(&c->chain, next)) {
+		dw_buf_printf(scratch, " > %s", name_of(v, node(v, next - 1)->function));
+		ret->values.exclusive += node(v, next - 1)->values.exclusive;
+	}
+	ret->chain = dw_buf_str(scratch);
+}
+
+static void calltree_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+			 struct dw_row *ret)
+{
+	const struct dw_node_total *n = node(v, item);
+	const struct calltree *c = v->own;
+
+	dw_subject_function(v, n->process, n->function, ret);
+	ret->level = c->level ? c->level[item] : n->level;
+	ret->values = n->values;
+	add_chain(v, item, scratch, ret);
+}
+
+static void release_calltree(struct dw_view *v)
+{
+	struct calltree *c = v->own;
+
+	if (c) {
+		free(c->shape);
+		free(c->row);
+		free(c->parent);
+		free(c->level);
+		dw_map_release(&c->chain);
+	}
+	free(c);
+}
+
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_LEVEL,
+					 DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
+static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_FUNCTION_NAME,
+					DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_calltree = {
+	.name = "calltree",
+	.help = "who called whom, from the process down",
+	.parts = DWELL_TOTALS_NODES,
+	.columns = columns,
+	.people = people,
+	.sort = DWELL_COLUMN_INCLUSIVE,
+	.tree = DWELL_COLUMN_FUNCTION_NAME,
+	.open = open_calltree,
+	.row = calltree_row,
+	.release = release_calltree,
+};

@@ -1,0 +1,80 @@
+/* The table of columns; see column.h. Titles are those of reference/views-and-columns. */
+#include "view/column.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+	const char *title;
+	enum dw_cell_kind kind;
+} columns[DWELL_COLUMNS_N] = {
+	[DWELL_COLUMN_END] = {"", DWELL_CELL_EMPTY},
+	[DWELL_COLUMN_SECTION] = {"Section", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_PROCESS_ID] = {"Process ID", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_PROCESS_NAME] = {"Process Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_MODULE_NAME] = {"Module Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_MODULE_PATH] = {"Module Path", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_SOURCE_FILE] = {"Source File", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_FUNCTION_NAME] = {"Function Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_FUNCTION_LINE] = {"Function Line Number", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_FUNCTION_ADDRESS] = {"Function Address", DWELL_CELL_ADDRESS},
+	[DWELL_COLUMN_NAME] = {"Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_LEVEL] = {"Level", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_TYPE] = {"Type", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_ROOT] = {"Root Function Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_LINE_BEGIN] = {"Source Line Begin", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_LINE_END] = {"Source Line End", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_CHARACTER_BEGIN] = {"Source Character Begin", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_CHARACTER_END] = {"Source Character End", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_LINE_NAME] = {"Line Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_INSTRUCTION_ADDRESS] = {"Instruction Address", DWELL_CELL_ADDRESS},
+	[DWELL_COLUMN_UNIQUE_ID] = {"Unique ID", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_ID] = {"ID", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_BEGIN_TIME] = {"Begin Time", DWELL_CELL_TIME_NS},
+	[DWELL_COLUMN_END_TIME] = {"End Time", DWELL_CELL_TIME_NS},
+	[DWELL_COLUMN_INCLUSIVE] = {"Inclusive Samples", DWELL_CELL_COUNT},
+	[DWELL_COLUMN_INCLUSIVE_PCT] = {"Inclusive Samples %", DWELL_CELL_PERCENT},
+	[DWELL_COLUMN_EXCLUSIVE] = {"Exclusive Samples", DWELL_CELL_COUNT},
+	[DWELL_COLUMN_EXCLUSIVE_PCT] = {"Exclusive Samples %", DWELL_CELL_PERCENT},
+};
+
+const char *dw_column_title(enum dw_column column)
+{
+	return columns[column].title;
+}
+
+enum dw_cell_kind dw_column_kind(enum dw_column column)
+{
+	return columns[column].kind;
+}
+
+void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES])
+{
+	size_t n = 0;
+
+	for (const char *c = columns[column].title; *c && n + 8 < DWELL_KEY_MAX_BYTES; c++) {
+		if (isalnum((unsigned char)*c))
+			ret[n++] = (char)tolower((unsigned char)*c);
+		else if (*c == ' ')
+			ret[n++] = '_';
+		else if (*c == '%')
+			n = (size_t)(stpcpy(ret + n, "percent") - ret);
+	}
+	ret[n] = 0;
+}
+
+enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n)
+{
+	char key[DWELL_KEY_MAX_BYTES];
+
+	for (; *list; list++) {
+		const char *title = columns[*list].title;
+
+		dw_column_key(*list, key);
+		if ((strlen(title) == n && !strncasecmp(title, text, n)) ||
+		    (strlen(key) == n && !strncasecmp(key, text, n)))
+			return *list;
+	}
+	return DWELL_COLUMN_END;
+}

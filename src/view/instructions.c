@@ -1,0 +1,38 @@
+/* The instructions view: one row per instruction seen, in each process. */
+#include "analysis/totals.h"
+#include "view/columns-of.h"
+#include "view/order.h"
+#include "view/subject.h"
+#include "view/views.h"
+
+static int open_instructions(struct dw_view *v)
+{
+	int rc = dw_order_all(v, v->request.totals->instructions.n);
+
+	return rc ? rc : dw_order_sort(v, v->items, v->n);
+}
+
+static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+			    struct dw_row *ret)
+{
+	(void)scratch;
+	dw_subject_instruction(v, &v->request.totals->instructions.v[item], ret);
+}
+
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT,
+					 DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMNS_SAMPLES,
+					 DWELL_COLUMN_END};
+static const enum dw_column people[] = {
+	DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_instructions = {
+	.name = "instructions",
+	.help = "every instruction address",
+	.parts = DWELL_TOTALS_INSTRUCTIONS,
+	.columns = columns,
+	.people = people,
+	.sort = DWELL_COLUMN_EXCLUSIVE,
+	.open = open_instructions,
+	.row = instruction_row,
+};

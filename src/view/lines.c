@@ -1,0 +1,38 @@
+/* The lines view: one row per statement of a function, in each process. */
+#include "analysis/totals.h"
+#include "view/columns-of.h"
+#include "view/order.h"
+#include "view/subject.h"
+#include "view/views.h"
+
+static int open_lines(struct dw_view *v)
+{
+	int rc = dw_order_all(v, v->request.totals->lines.n);
+
+	return rc ? rc : dw_order_sort(v, v->items, v->n);
+}
+
+static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+		     struct dw_row *ret)
+{
+	(void)scratch;
+	dw_subject_line(v, &v->request.totals->lines.v[item], ret);
+}
+
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT,
+					 DWELL_COLUMN_LINE_NAME, DWELL_COLUMNS_SAMPLES,
+					 DWELL_COLUMN_END};
+static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_FUNCTION_NAME,
+					DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_LINE_BEGIN,
+					DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_lines = {
+	.name = "lines",
+	.help = "every source line (statement)",
+	.parts = DWELL_TOTALS_LINES,
+	.columns = columns,
+	.people = people,
+	.sort = DWELL_COLUMN_EXCLUSIVE,
+	.open = open_lines,
+	.row = line_row,
+};

@@ -1,0 +1,43 @@
+/* The list of views, and opening one. */
+#include "view/views.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct dw_view_ops *const dw_views[] = {
+	&dw_view_summary,      &dw_view_functions,
+	&dw_view_calltree,     &dw_view_callers,
+	&dw_view_modules,      &dw_view_lines,
+	&dw_view_instructions, &dw_view_processes,
+	&dw_view_threads,      NULL,
+};
+
+const struct dw_view_ops *dw_view_find(const char *name)
+{
+	const struct dw_view_ops *const *ops = dw_views;
+
+	while (*ops && strcmp((*ops)->name, name))
+		ops++;
+	return *ops;
+}
+
+int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
+		 const struct dw_view_request *request)
+{
+	*v = (struct dw_view){.ops = ops, .request = *request};
+	return ops->open(v);
+}
+
+void dw_view_row(const struct dw_view *v, size_t i, struct dw_buf *scratch, struct dw_row *ret)
+{
+	*ret = (struct dw_row){0};
+	v->ops->row(v, v->items[i], scratch, ret);
+}
+
+void dw_view_release(struct dw_view *v)
+{
+	if (v->ops && v->ops->release)
+		v->ops->release(v);
+	free(v->items);
+	*v = (struct dw_view){0};
+}

@@ -1,0 +1,65 @@
+/* Rows from totals; see subject.h. */
+#include "view/subject.h"
+
+void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,
+			 struct dw_row *row)
+{
+	const struct dw_function *f = dw_functions_get(&v->request.profile->functions, function);
+
+	row->process = process;
+	row->function = function;
+	row->module = f ? f->module : 0;
+	if (f || function == (uint32_t)DWELL_FUNCTION_UNKNOWN)
+		row->flags |= DWELL_ROW_HAS_MODULE;
+}
+
+void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row)
+{
+	dw_subject_function(v, line->process, line->function, row);
+	row->name = DWELL_NAME_LINE;
+	row->flags |= DWELL_ROW_HAS_LINE;
+	row->file = line->file;
+	row->line = line->line;
+	row->column = line->column;
+	row->line_end = line->line_end;
+	row->column_end = line->column_end;
+	row->values = line->values;
+}
+
+void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
+			    struct dw_row *row)
+{
+	const struct dw_profile *p = v->request.profile;
+	const struct dw_frame *f = dw_frames_get(&p->frames, instruction->frame);
+	uint32_t n;
+	const struct dw_location *l = dw_locations_get(&p->locations, instruction->frame, &n);
+	struct dw_line_total line = {.process = instruction->process,
+				     .function = (uint32_t)DWELL_FUNCTION_UNKNOWN};
+
+	if (l) {
+		line.file = l->file;
+		line.line = l->line;
+		line.column = l->column;
+		line.line_end = l->line_end;
+		line.column_end = l->column_end;
+		if (dw_functions_get(&p->functions, l->function))
+			line.function = l->function;
+	}
+	dw_subject_line(v, &line, row);
+	row->name = DWELL_NAME_ADDRESS;
+	row->values = instruction->values;
+	if (f) {
+		row->flags |= DWELL_ROW_HAS_ADDRESS;
+		row->address = f->svma;
+		row->module = f->module;
+	}
+}
+
+void dw_subject_module(const struct dw_module_total *module, struct dw_row *row)
+{
+	row->name = DWELL_NAME_MODULE;
+	row->flags |= DWELL_ROW_HAS_MODULE;
+	row->process = module->process;
+	row->module = module->module;
+	row->values = module->values;
+}

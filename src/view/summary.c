@@ -1,0 +1,78 @@
+/*
+ * The summary: the hot path, then the functions that do most work themselves. What is said around
+ * these rows for people is format/summary.c's.
+ */
+#include "analysis/hot-path.h"
+#include "analysis/totals.h"
+#include "view/columns-of.h"
+#include "view/order.h"
+#include "view/subject.h"
+#include "view/views.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FUNCTIONS_MAX = 8 };
+
+struct summary {
+	struct dw_hot_path path;
+	struct dw_view functions;
+};
+
+static int open_summary(struct dw_view *v)
+{
+	struct summary *s = v->own = calloc(1, sizeof *s);
+	struct dw_view_request request = {.profile = v->request.profile,
+					  .totals = v->request.totals};
+	size_t functions;
+
+	if (!s || dw_hot_path_find(v->request.totals, &s->path) ||
+	    dw_view_open(&s->functions, &dw_view_functions, &request))
+		return -ENOMEM;
+	functions = s->functions.n < FUNCTIONS_MAX ? s->functions.n : FUNCTIONS_MAX;
+	return dw_order_all(v, s->path.nodes.n + functions);
+}
+
+static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+			struct dw_row *ret)
+{
+	const struct summary *s = v->own;
+	const struct dw_node_total *n;
+
+	if (item >= s->path.nodes.n) {
+		dw_view_row(&s->functions, item - s->path.nodes.n, scratch, ret);
+		ret->section = "Functions Doing Most Individual Work";
+		return;
+	}
+	n = &v->request.totals->nodes.v[s->path.nodes.v[item]];
+	dw_subject_function(v, n->process, n->function, ret);
+	ret->section = "Hot Path";
+	ret->level = n->level;
+	ret->values = n->values;
+}
+
+static void release_summary(struct dw_view *v)
+{
+	struct summary *s = v->own;
+
+	if (s) {
+		dw_hot_path_release(&s->path);
+		dw_view_release(&s->functions);
+	}
+	free(s);
+}
+
+static const enum dw_column columns[] = {DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,
+					 DWELL_COLUMN_NAME,	DWELL_COLUMN_MODULE_NAME,
+					 DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_summary = {
+	.name = "summary",
+	.help = "the hot path and the functions that do most of the work",
+	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS,
+	.columns = columns,
+	.people = columns,
+	.open = open_summary,
+	.row = summary_row,
+	.release = release_summary,
+};

@@ -1,0 +1,123 @@
+/*
+ * Views: totals as rows and columns, one file per view.
+ *
+ * Rows are virtual: a view keeps one 32-bit item per row, in display order; what a row holds is put
+ * together when it is asked for, so that a view of millions of rows costs little. To add a view:
+ * src/view/NAME.c with a `const struct dw_view_ops`, its line in registry.c, a golden text, the
+ * manual page.
+ *
+ * A view borrows profile and totals until it is released. Read-only after opening.
+ */
+#pragma once
+
+#include "analysis/shape.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "model/profile.h"
+#include "model/totals.h"
+#include "view/column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dw_row_type { DWELL_ROW_CURRENT = 0, DWELL_ROW_CALLER = 1, DWELL_ROW_CALLEE = 2 };
+
+/* What the Name column of a row says. */
+enum dw_row_name {
+	DWELL_NAME_FUNCTION = 0,
+	DWELL_NAME_PROCESS,
+	DWELL_NAME_THREAD,
+	DWELL_NAME_MODULE,
+	DWELL_NAME_LINE,
+	DWELL_NAME_ADDRESS,
+};
+
+enum dw_row_flag {
+	DWELL_ROW_HAS_MODULE = 1,  /* module is meaningful, 0 = the unknown one */
+	DWELL_ROW_HAS_LINE = 2,	   /* file and statement are this row's, not the function's */
+	DWELL_ROW_HAS_ADDRESS = 4, /* address is an instruction's */
+};
+
+/* What one row is about. Ids are those of the profile, 0 = none. */
+struct dw_row {
+	enum dw_row_name name;
+	unsigned flags;
+	uint32_t process;
+	uint32_t thread;
+	uint32_t module;
+	uint32_t function; /* or DWELL_FUNCTION_CUT, DWELL_FUNCTION_UNKNOWN */
+	uint32_t file;	   /* string */
+	uint32_t line, column, line_end, column_end; /* 0 = not known */
+	uint64_t address;
+	uint32_t level;
+	enum dw_row_type type;
+	const char *section;
+	const char *chain; /* names of folded callees, ready to append; NULL = none */
+	struct dw_values values;
+};
+
+struct dw_cell {
+	enum dw_cell_kind kind;
+	const char *text; /* TEXT; for a NUMBER that is a code, its word for people, else NULL */
+	uint64_t number;  /* COUNT, NUMBER, TIME_NS, ADDRESS */
+	double percent;	  /* PERCENT */
+};
+
+/* What is asked of a view. */
+struct dw_view_request {
+	const struct dw_profile *profile;
+	const struct dw_totals *totals; /* with the parts that the view names */
+	uint32_t function;		/* callers: the current function */
+	bool hot_path;			/* calltree: nothing but it */
+	struct dw_shape_options shape;	/* calltree */
+	enum dw_column sort;		/* DWELL_COLUMN_END = the view's own order */
+	bool reverse;			/* against the column's natural direction */
+};
+
+struct dw_view {
+	const struct dw_view_ops *ops;
+	struct dw_view_request request;
+	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
+	size_t n;
+	size_t hidden; /* rows left out as noise */
+	void *own;     /* the view's own state */
+};
+
+struct dw_view_ops {
+	const char *name;
+	const char *help;	       /* one line, lower case, no full stop */
+	unsigned parts;		       /* enum dw_totals_part that it reads */
+	const enum dw_column *columns; /* all, in the order of files */
+	const enum dw_column *people;  /* those that tables show by default */
+	enum dw_column sort;	       /* default; numbers fall, texts rise */
+	enum dw_column tree;	       /* the column that tables indent; DWELL_COLUMN_END = flat */
+	bool takes_function;	       /* needs request.function */
+	/* Fill items and n. 0 or -ENOMEM. */
+	int (*open)(struct dw_view *v);
+	/* Describe @item; @ret is zeroed. @scratch may hold text until the next call. */
+	void (*row)(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+		    struct dw_row *ret);
+	/* Free v->own; NULL = nothing to free. */
+	void (*release)(struct dw_view *v);
+};
+
+/* All views, the default one first, ended by NULL. */
+extern const struct dw_view_ops *const dw_views[];
+
+/* The view called @name; NULL when there is none. */
+const struct dw_view_ops *dw_view_find(const char *name);
+
+/* Open a view. 0 or -ENOMEM; release @v in any case. */
+int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
+		 const struct dw_view_request *request);
+
+/* Describe row @i (< v->n). Texts are borrowed from the profile or from @scratch. */
+void dw_view_row(const struct dw_view *v, size_t i, struct dw_buf *scratch, struct dw_row *ret);
+
+/* One cell of a row. Text is borrowed from the profile, the row or @scratch, until its next use. */
+void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
+		  struct dw_buf *scratch, struct dw_cell *ret);
+
+/* Free everything. */
+void dw_view_release(struct dw_view *v);

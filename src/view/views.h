@@ -1,0 +1,14 @@
+/* All views by name, for their registry and for those who want a certain one. */
+#pragma once
+
+#include "view/view.h"
+
+extern const struct dw_view_ops dw_view_summary;
+extern const struct dw_view_ops dw_view_functions;
+extern const struct dw_view_ops dw_view_calltree;
+extern const struct dw_view_ops dw_view_callers;
+extern const struct dw_view_ops dw_view_modules;
+extern const struct dw_view_ops dw_view_lines;
+extern const struct dw_view_ops dw_view_instructions;
+extern const struct dw_view_ops dw_view_processes;
+extern const struct dw_view_ops dw_view_threads;
