@@ -2,8 +2,10 @@
 #include "cli/command.h"
 
 #include "base/out.h"
+#include "format/text.h"
 
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void dw_command_help(const struct dw_command *self)
@@ -33,15 +35,44 @@ int dw_command_parse(const struct dw_command *self, char **argv, void *into, int
 	return rc;
 }
 
+/* Print a message line by line with what could control the terminal escaped: it may quote names
+ * from a session or from the command line. */
+static void print_message(struct dw_out *out, const char *message)
+{
+	while (*message) {
+		size_t n = strcspn(message, "\n");
+		char *line = strndup(message, n);
+
+		dw_text_put(out, line ? line : "");
+		free(line);
+		message += n;
+		if (*message) {
+			dw_out_puts(out, "\n");
+			message++;
+		}
+	}
+}
+
 int dw_command_misuse(const struct dw_command *self, const struct dw_error *err)
 {
-	fprintf(stderr, "dwell %s: %s (see 'dwell help %s')\n", self->name, dw_error_message(err),
-		self->name);
+	struct dw_out out;
+
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_out_printf(&out, "dwell %s: ", self->name);
+	print_message(&out, dw_error_message(err));
+	dw_out_printf(&out, " (see 'dwell help %s')\n", self->name);
+	dw_out_close(&out);
 	return self->misuse;
 }
 
 int dw_command_fail(const struct dw_error *err, int exit_code)
 {
-	fprintf(stderr, "dwell: %s\n", dw_error_message(err));
+	struct dw_out out;
+
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_out_puts(&out, "dwell: ");
+	print_message(&out, dw_error_message(err));
+	dw_out_puts(&out, "\n");
+	dw_out_close(&out);
 	return exit_code;
 }

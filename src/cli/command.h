@@ -31,6 +31,8 @@ struct dw_command {
 	int (*run)(const struct dw_command *self, int argc, char **argv);
 };
 
+extern const struct dw_command dw_cmd_report;
+
 /*
  * Parse @argv by the table of @self into @into. Returns -1 to go on (operands are argv + *@first);
  * else the exit code to end with: help was printed, or wrong usage was reported in one line.

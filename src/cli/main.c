@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static const struct dw_command *const commands[] = {
+	&dw_cmd_report,
 	NULL,
 };
 

@@ -1,0 +1,329 @@
+/*
+ * dwell report: one view of a session in one format.
+ *
+ * The user's words (view, format, columns) are checked before the session is read, so that a slip
+ * costs no time and is told apart (exit 2) from bad input (exit 1).
+ */
+#include "analysis/filter.h"
+#include "analysis/match.h"
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "format/format.h"
+#include "record/open.h"
+#include "view/views.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TRIM_DEFAULT = -1 };
+
+struct report_options {
+	const char *format;
+	const char *sort;
+	const char *columns;
+	const char *root;
+	const char *output;
+	struct dw_option_list processes, threads, modules;
+	uint64_t top, from_ns, to_ns;
+	double trim_pct; /* TRIM_DEFAULT = what suits the format */
+	bool hot_path, fold, no_fold;
+};
+
+/* What the words come to. */
+struct report {
+	const struct report_options *options;
+	const char *path;
+	const struct dw_format_ops *format;
+	const struct dw_view_ops *view;
+	const char *function; /* callers */
+	enum dw_column columns[DWELL_COLUMNS_N];
+	struct dw_view_request request;
+};
+
+#define FIELD(name) offsetof(struct report_options, name)
+
+static const struct dw_option table[] = {
+	{"format", 'f', "FORMAT", dw_option_text, FIELD(format),
+	 "table (default), csv, json or xml"},
+	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
+	{"sort", 's', "COLUMN", dw_option_text, FIELD(sort),
+	 "sort by a column; -COLUMN turns it round"},
+	{"columns", 'c', "A,B,...", dw_option_text, FIELD(columns),
+	 "show these columns ('all': every one)"},
+	{"top", 'n', "N", dw_option_count, FIELD(top), "show the first N rows only"},
+	{"process", 0, "PID|NAME", dw_option_list, FIELD(processes),
+	 "only samples of this process"},
+	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only samples of this thread"},
+	{"module", 0, "GLOB", dw_option_list, FIELD(modules),
+	 "only samples whose innermost frame is in this module"},
+	{"from", 0, "TIME", dw_option_time_ns, FIELD(from_ns),
+	 "only from this time since the start (2, 500ms, 1m)"},
+	{"to", 0, "TIME", dw_option_time_ns, FIELD(to_ns), "only up to this time"},
+	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
+	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
+	 "calltree: nothing but the hot path"},
+	{"trim", 0, "PCT", dw_option_percent, FIELD(trim_pct),
+	 "calltree: hide what is below PCT percent (table: 1)"},
+	{"fold", 0, NULL, dw_option_flag, FIELD(fold),
+	 "calltree: join chains of calls (table: on)"},
+	{"no-fold", 0, NULL, dw_option_flag, FIELD(no_fold), "calltree: a row for every call"},
+	{NULL},
+};
+
+/* One line that lists what there is instead. */
+static int unknown_view(const char *name, struct dw_error *err)
+{
+	struct dw_buf list = DW_BUF_INIT;
+	int rc;
+
+	for (const struct dw_view_ops *const *v = dw_views; *v; v++)
+		dw_buf_printf(&list, " %s", (*v)->name);
+	rc = dw_error_set(err, DWELL_ERR_USAGE, "unknown view '%s'; there are%s", name,
+			  dw_buf_str(&list));
+	dw_buf_release(&list);
+	return rc;
+}
+
+static int unknown_column(const struct dw_view_ops *view, const char *name, size_t n,
+			  struct dw_error *err)
+{
+	struct dw_buf list = DW_BUF_INIT;
+	char key[DWELL_KEY_MAX_BYTES];
+	int rc;
+
+	for (const enum dw_column *c = view->columns; *c; c++) {
+		dw_column_key(*c, key);
+		dw_buf_printf(&list, " %s", key);
+	}
+	rc = dw_error_set(err, DWELL_ERR_USAGE, "the view %s has no column '%.*s'; it has%s",
+			  view->name, (int)n, name, dw_buf_str(&list));
+	dw_buf_release(&list);
+	return rc;
+}
+
+/* The view and its argument from the operands behind the file. */
+static int read_view(struct report *r, char **operands, struct dw_error *err)
+{
+	const char *name = *operands ? *operands++ : dw_views[0]->name;
+
+	r->view = dw_view_find(name);
+	if (!r->view)
+		return unknown_view(name, err);
+	if (r->view->takes_function && !*operands)
+		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s needs a function", name);
+	if (r->view->takes_function)
+		r->function = *operands++;
+	if (*operands)
+		return dw_error_set(err, DWELL_ERR_USAGE, "what is '%s' for?", *operands);
+	return 0;
+}
+
+static int read_columns(struct report *r, struct dw_error *err)
+{
+	const char *list = r->options->columns;
+	const enum dw_column *own = r->format->people ? r->view->people : r->view->columns;
+	size_t n = 0;
+
+	if (list && !strcmp(list, "all"))
+		own = r->view->columns;
+	else
+		own = list ? NULL : own;
+	while (own && *own)
+		r->columns[n++] = *own++;
+	for (; !own && list && n + 1 < DWELL_COLUMNS_N; list = strchr(list, ',')) {
+		size_t len = strcspn(list += *list == ',', ",");
+
+		r->columns[n] = dw_column_find(r->view->columns, list, len);
+		if (!r->columns[n++])
+			return unknown_column(r->view, list, len, err);
+	}
+	r->columns[n] = DWELL_COLUMN_END;
+	return 0;
+}
+
+static int read_sort(struct report *r, struct dw_error *err)
+{
+	const char *sort = r->options->sort;
+
+	if (!sort)
+		return 0;
+	r->request.reverse = *sort == '-';
+	sort += *sort == '-';
+	r->request.sort = dw_column_find(r->view->columns, sort, strlen(sort));
+	return r->request.sort ? 0 : unknown_column(r->view, sort, strlen(sort), err);
+}
+
+/* What only call trees have, and its defaults: noise is taken out for people alone. */
+static int read_shape(struct report *r, struct dw_error *err)
+{
+	const struct report_options *o = r->options;
+	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
+
+	if (asked && r->view != &dw_view_calltree)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--root, --hot-path, --trim and --fold are for the view "
+				    "calltree");
+	r->request.hot_path = o->hot_path;
+	r->request.shape.fold = o->fold || (r->format->people && !o->no_fold);
+	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : r->format->people ? 1 : 0;
+	return 0;
+}
+
+/* Check all words. 0 or DWELL_ERR_USAGE. */
+static int read_words(struct report *r, char **operands, struct dw_error *err)
+{
+	const struct report_options *o = r->options;
+
+	if (!*operands)
+		return dw_error_set(err, DWELL_ERR_USAGE, "which session? (a FILE.dwell)");
+	r->path = *operands;
+	r->format = dw_format_find(o->format ? o->format : dw_formats[0]->name);
+	if (!r->format)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "unknown format '%s'; there are table csv json xml", o->format);
+	if (read_view(r, operands + 1, err) || read_columns(r, err) || read_sort(r, err))
+		return DWELL_ERR_USAGE;
+	return read_shape(r, err);
+}
+
+/* A report must not replace the session that it is made from. */
+static int check_output(const struct report *r, struct dw_error *err)
+{
+	struct stat in, out;
+
+	if (!r->options->output || stat(r->options->output, &out) || stat(r->path, &in) ||
+	    in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+		return 0;
+	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself",
+			    r->options->output);
+}
+
+/* Write the opened @v to where it should go. A reader that has seen enough is no failure. */
+static int write_view(const struct report *r, const struct dw_view *v, struct dw_error *err)
+{
+	struct dw_format_job job = {
+		.view = v, .columns = r->columns, .rows = r->options->top, .path = r->path};
+	struct dw_terminal terminal;
+	struct dw_out out;
+	int rc = check_output(r, err), closed;
+
+	if (!rc)
+		rc = dw_terminal_open(&terminal, r->options->output, r->format->people, err);
+	if (rc)
+		return rc;
+	job.width = terminal.width;
+	job.colour = terminal.colour;
+	dw_out_init_fd(&out, terminal.fd);
+	r->format->write(&job, &out);
+	rc = dw_out_close(&out);
+	closed = dw_terminal_close(&terminal);
+	rc = rc ? rc : closed;
+	if (rc && rc != -EPIPE)
+		return dw_error_set_errno(err, -rc, "cannot write the report");
+	return 0;
+}
+
+static int show(struct report *r, const struct dw_profile *p, const struct dw_filter *filter,
+		struct dw_error *err)
+{
+	struct dw_totals totals = {0};
+	struct dw_view view = {0};
+	int rc = dw_totals_compute(p, filter, r->view->parts, &totals);
+
+	r->request.profile = p;
+	r->request.totals = &totals;
+	if (!rc)
+		rc = dw_view_open(&view, r->view, &r->request);
+	if (rc)
+		dw_error_set(err, rc, "cannot compute the view %s: %s", r->view->name,
+			     dw_err_string(rc));
+	else
+		rc = write_view(r, &view, err);
+	dw_view_release(&view);
+	dw_totals_release(&totals);
+	return rc;
+}
+
+/* Find what filters and function names mean in @p, then show. */
+static int resolve_and_show(struct report *r, const struct dw_profile *p, struct dw_error *err)
+{
+	const struct report_options *o = r->options;
+	struct dw_filter_words words = {
+		.processes = o->processes.v,
+		.processes_n = o->processes.n,
+		.threads = o->threads.v,
+		.threads_n = o->threads.n,
+		.modules = o->modules.v,
+		.modules_n = o->modules.n,
+		.from_ns = o->from_ns,
+		.to_ns = o->to_ns,
+	};
+	struct dw_filter_owned filter;
+	int rc = dw_filter_resolve(p, &words, &filter, err);
+
+	if (!rc && r->function)
+		rc = dw_match_function(p, r->function, &r->request.function, err);
+	if (!rc && o->root)
+		rc = dw_match_function(p, o->root, &filter.filter.root, err);
+	if (!rc)
+		rc = show(r, p, &filter.filter, err);
+	dw_filter_release(&filter);
+	return rc;
+}
+
+static int report(const struct dw_command *self, const struct report_options *o, char **operands)
+{
+	struct report r = {.options = o};
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_profile p = DW_PROFILE_INIT;
+	int rc = read_words(&r, operands, &err), exit_code = DWELL_EXIT_OK;
+
+	if (!rc) {
+		rc = dw_open_profile(r.path, &p, NULL, &err);
+		rc = rc ? rc : resolve_and_show(&r, &p, &err);
+	}
+	if (rc == DWELL_ERR_USAGE)
+		exit_code = dw_command_misuse(self, &err);
+	else if (rc)
+		exit_code = dw_command_fail(&err, DWELL_EXIT_BAD);
+	dw_profile_release(&p);
+	dw_error_clear(&err);
+	return exit_code;
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct report_options o = {.trim_pct = TRIM_DEFAULT};
+	int first, exit_code = dw_command_parse(self, argv, &o, &first);
+
+	(void)argc;
+	signal(SIGPIPE, SIG_IGN);
+	if (exit_code < 0)
+		exit_code = report(self, &o, argv + first);
+	dw_vec_release(&o.processes);
+	dw_vec_release(&o.threads);
+	dw_vec_release(&o.modules);
+	return exit_code;
+}
+
+const struct dw_command dw_cmd_report = {
+	.name = "report",
+	.help = "show where the time of a recorded session went",
+	.synopsis = "FILE [VIEW [FUNCTION]] [OPTIONS]",
+	.details = "Views:\n"
+		   "  summary        the hot path and the functions that do most of the work\n"
+		   "  functions      every function\n"
+		   "  calltree       who called whom, from the process down\n"
+		   "  callers NAME   who calls a function, and what it calls\n"
+		   "  modules        modules, their functions, lines and instructions\n"
+		   "  lines          every source line\n"
+		   "  instructions   every instruction address\n"
+		   "  processes      every process\n"
+		   "  threads        every thread\n",
+	.options = table,
+	.misuse = DWELL_EXIT_USAGE,
+	.run = run,
+};

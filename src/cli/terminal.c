@@ -1,0 +1,88 @@
+/*
+ * Where a report goes; see terminal.h. The pager is started through the shell, as $PAGER may hold
+ * options; when it cannot be started the text goes to the terminal itself.
+ */
+#include "cli/terminal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+size_t dw_terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd))
+		return 0;
+	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+bool dw_terminal_colour(int fd)
+{
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+	return isatty(fd) && (!no_color || !*no_color) && (!term || strcmp(term, "dumb"));
+}
+
+static void run_pager(int in)
+{
+	const char *pager = getenv("PAGER");
+
+	signal(SIGPIPE, SIG_DFL);
+	if (dup2(in, STDIN_FILENO) >= 0)
+		execl("/bin/sh", "sh", "-c", pager && *pager ? pager : "less -FRX || cat",
+		      (char *)NULL);
+	_exit(127);
+}
+
+/* Put a pager between @t and the terminal, if there is one to be had. */
+static void start_pager(struct dw_terminal *t)
+{
+	const char *pager = getenv("PAGER");
+	int ends[2];
+
+	if ((pager && !strcmp(pager, "cat")) || pipe2(ends, O_CLOEXEC))
+		return;
+	t->pager = fork();
+	if (!t->pager)
+		run_pager(ends[0]);
+	close(ends[0]);
+	if (t->pager < 0) {
+		t->pager = 0;
+		close(ends[1]);
+		return;
+	}
+	t->fd = ends[1];
+	t->owned = true;
+}
+
+int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err)
+{
+	*t = (struct dw_terminal){.fd = STDOUT_FILENO};
+	if (path) {
+		t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		t->owned = true;
+		return t->fd < 0 ? dw_error_set_errno(err, errno, "cannot write '%s'", path) : 0;
+	}
+	if (people && isatty(STDOUT_FILENO)) {
+		t->width = dw_terminal_width(STDOUT_FILENO);
+		t->colour = dw_terminal_colour(STDOUT_FILENO);
+		start_pager(t);
+	}
+	return 0;
+}
+
+int dw_terminal_close(struct dw_terminal *t)
+{
+	int rc = t->owned && close(t->fd) ? -errno : 0;
+
+	while (t->pager && waitpid(t->pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	return rc;
+}

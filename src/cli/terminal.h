@@ -1,0 +1,35 @@
+/*
+ * Where a report goes: the terminal through a pager, a file, or a pipe.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct dw_terminal {
+	int fd;	      /* to write to */
+	bool owned;   /* close it */
+	pid_t pager;  /* 0 = none */
+	size_t width; /* columns, 0 = no terminal */
+	bool colour;
+};
+
+/*
+ * Decide where to write: @path, or stdout when it is NULL.
+ * @people  text for people: on a terminal it goes through $PAGER (less -FRX), with colour unless
+ * NO_COLOR is set.
+ * 0 or -errno with a message; nothing to close then.
+ */
+int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err);
+
+/* Columns of the terminal at @fd; 0 when it is none. */
+size_t dw_terminal_width(int fd);
+
+/* Whether text on @fd may be coloured: a terminal, no NO_COLOR, not TERM=dumb. */
+bool dw_terminal_colour(int fd);
+
+/* Close what is open and wait for the pager to end. 0 or -errno of the close. */
+int dw_terminal_close(struct dw_terminal *t);
