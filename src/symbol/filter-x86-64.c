@@ -72,6 +72,7 @@ int dw_confine_filter(bool may_open)
 		ALLOW(fstat),
 		ALLOW(newfstatat),
 		ALLOW(lseek),
+		ALLOW(fcntl),
 		ALLOW(readlink),
 		ALLOW(munmap),
 		ALLOW(mremap),

@@ -83,11 +83,13 @@ static int set_row(Dwarf_Lines *lines, size_t n, size_t i, struct dw_answer *ans
 {
 	struct position p = position_of(dwarf_onesrcline(lines, i));
 
-	if (!p.file || p.line <= 0)
+	if (!p.file)
 		return 0;
-	l->line = (uint32_t)p.line;
-	l->column = p.column > 0 ? (uint32_t)p.column : 0;
-	set_end(lines, n, i, &p, l);
+	if (p.line > 0) { /* 0: code that the compiler made, of no line in particular */
+		l->line = (uint32_t)p.line;
+		l->column = p.column > 0 ? (uint32_t)p.column : 0;
+		set_end(lines, n, i, &p, l);
+	}
 	return dw_strings_add(&answer->strings, p.file,
 			      strnlen(p.file, DWELL_ANSWER_NAME_MAX_BYTES), &l->file);
 }

@@ -249,7 +249,7 @@ static int put_chain(struct naming *m, uint64_t svma, const struct dw_dwarf_plac
 		l.function = in ? in->function : 0;
 		if (!l.function && (!in || !in->outer))
 			rc = name_address(m, svma, &l.function);
-		if (!rc && (l.function || !in || !in->outer) && (l.function || l.line))
+		if (!rc && (l.function || !in || !in->outer) && (l.function || l.file))
 			rc = dw_vec_push(&m->a->rows, l);
 		l = (struct dw_location){0};
 		if (in) {
