@@ -63,18 +63,44 @@ static int copy_dump(struct dw_deep *d, const struct dw_unwind_memory *m)
 	return 0;
 }
 
+/*
+ * Whether the thread still stands in the frames whose last @n bytes were @before and are @now.
+ * Locals and spilled registers change all the time, return addresses do not while their call lasts:
+ * so a word may differ if it is, and was, no address of code. At least one that is must be there.
+ */
+static bool is_still_there(struct dw_space *space, const uint8_t *before, const uint8_t *now,
+			   size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t at = 0; at + 8 <= n; at += 8) {
+		struct dw_avma was, is;
+
+		memcpy(&was, before + at, 8);
+		memcpy(&is, now + at, 8);
+		if (was.v == is.v)
+			kept += !kept && dw_space_find(space, is);
+		else if (dw_space_find(space, was) || dw_space_find(space, is))
+			return false;
+	}
+	return kept;
+}
+
 /* Read up to @more bytes behind the known ones. Fails when the thread has moved on. */
 static int read_more(struct dw_deep *d, size_t more)
 {
 	uint8_t overlap[OVERLAP_BYTES];
 	size_t n = d->bytes < OVERLAP_BYTES ? d->bytes : OVERLAP_BYTES, from = d->bytes - n;
 	ssize_t got;
+	bool is_valid;
 
 	if (d->bytes + more > DEEPEST_BYTES || grow(d, d->bytes + more))
 		return -1;
 	memcpy(overlap, d->memory + from, n);
 	got = dw_memory_read(d->pid, d->base + from, d->memory + from, n + more);
-	if (got <= (ssize_t)n || memcmp(overlap, d->memory + from, n))
+	is_valid = got > (ssize_t)n && is_still_there(d->space, overlap, d->memory + from, n);
+	memcpy(d->memory + from, overlap, n);
+	if (!is_valid)
 		return -1;
 	d->bytes = from + (size_t)got;
 	return 0;
@@ -145,10 +171,11 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 	return 0;
 }
 
-void dw_deep_begin(struct dw_deep *d, pid_t pid, const struct dw_walk *old,
+void dw_deep_begin(struct dw_deep *d, pid_t pid, struct dw_space *space, const struct dw_walk *old,
 		   struct dw_unwind_memory *m)
 {
 	d->pid = pid;
+	d->space = space;
 	d->old = old;
 	d->bytes = 0;
 	d->same_from = UINT64_MAX;
