@@ -15,6 +15,7 @@
 #include "session/write.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
