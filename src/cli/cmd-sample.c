@@ -10,10 +10,11 @@
 #include "base/cleanup.h"
 #include "cli/cache-folder.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "collect/launch/launch.h"
+#include "format/summary.h"
 #include "record/open.h"
 #include "record/record.h"
-#include "view/summary.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,6 +26,7 @@ enum {
 	DEFAULT_HZ = 1000,
 	MAX_HZ = 100000,
 	MAX_STACK_BYTES = 65312, /* a perf record's size has 16 bits */
+	SUMMARY_PARTS = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS,
 };
 
 struct cmd_sample {
@@ -86,14 +88,19 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
  */
 static void print_summary(const char *path)
 {
+	struct dw_summary_style style = {
+		.path = path,
+		.width = dw_terminal_width(STDERR_FILENO),
+		.colour = dw_terminal_colour(STDERR_FILENO),
+	};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	struct dw_out out;
 
 	if (!dw_open_profile(path, &p, NULL, NULL) &&
-	    !dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals)) {
+	    !dw_totals_compute(&p, NULL, SUMMARY_PARTS, &totals)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
-		dw_summary_print(&out, &p, &totals, path);
+		dw_summary_print(&out, &p, &totals, &style);
 		dw_out_close(&out);
 	}
 	dw_totals_release(&totals);
