@@ -24,7 +24,7 @@ struct dw_flat {
 	DW_VEC(uint32_t) path;		 /* edge ids from the root to the place at hand */
 };
 
-/* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM; release in either case. */
+/* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM, to be released in either case. */
 int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts);
 
 /* Walk the linked @t and append the rows of @process to @ret. 0 or -ENOMEM. */

@@ -14,7 +14,7 @@ struct dw_hot_path {
 
 /*
  * Find the hot path of @t, which must have nodes. Starts at the heaviest root; equal weights go to
- * the first. Empty when there is no sample. 0 or -ENOMEM; release in either case.
+ * the first. Empty when there is no sample. 0 or -ENOMEM, to be released in either case.
  */
 int dw_hot_path_find(const struct dw_totals *t, struct dw_hot_path *ret);
 

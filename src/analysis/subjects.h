@@ -25,7 +25,7 @@ struct dw_subjects {
 	struct dw_idset line_set;
 };
 
-/* Build from @p, statements only if @with_lines. 0 or -ENOMEM; release in either case. */
+/* Build from @p, statements only if @with_lines. 0 or -ENOMEM, to be released in either case. */
 int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool with_lines);
 
 /* Free everything. */

@@ -11,7 +11,7 @@
 
 struct dw_tree;
 
-/* Prepare for trees over @t and @subjects (both borrowed). *@ret on success; 0 or -ENOMEM. */
+/* Prepare for trees over @t and @subjects (both borrowed). *@ret on success. 0 or -ENOMEM. */
 int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, struct dw_tree **ret);
 
 /*

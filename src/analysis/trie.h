@@ -20,10 +20,10 @@ struct dw_trie {
 	uint64_t *marks;     /* one bit per stack: in this process */
 };
 
-/* An empty tree over @stacks (borrowed). 0 or -ENOMEM; release in either case. */
+/* An empty tree over @stacks (borrowed). 0 or -ENOMEM, to be released in either case. */
 int dw_trie_init(struct dw_trie *t, const struct dw_stacks *stacks);
 
-/* Count one sample of @stack; unknown ids count as the empty stack. */
+/* Count one sample of @stack. Unknown ids count as the empty stack. */
 void dw_trie_add(struct dw_trie *t, uint32_t stack);
 
 /* After the last sample: sum up from the leaves and make the lists of children. */
@@ -38,7 +38,7 @@ uint32_t dw_trie_self(const struct dw_trie *t, uint32_t stack);
 /* Free everything. */
 void dw_trie_release(struct dw_trie *t);
 
-/* The caller's side of @stack; 0 at the root. A parent that breaks the order of ids is none. */
+/* The caller's side of @stack, 0 at the root. A parent that breaks the order of ids is none. */
 static inline uint32_t dw_trie_parent(const struct dw_trie *t, uint32_t stack)
 {
 	uint32_t parent = t->rows[stack].parent;

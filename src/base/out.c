@@ -61,8 +61,13 @@ void dw_out_puts(struct dw_out *out, const char *s)
 
 void dw_out_fill(struct dw_out *out, char c, size_t n)
 {
-	while (n--)
-		dw_out_write(out, &c, 1);
+	char run[64];
+
+	memset(run, c, n < sizeof run ? n : sizeof run);
+	for (size_t take; n; n -= take) {
+		take = n < sizeof run ? n : sizeof run;
+		dw_out_write(out, run, take);
+	}
 }
 
 void dw_out_printf(struct dw_out *out, const char *fmt, ...)

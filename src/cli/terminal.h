@@ -25,7 +25,7 @@ struct dw_terminal {
  */
 int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err);
 
-/* Columns of the terminal at @fd; 0 when it is none. */
+/* Columns of the terminal at @fd, 0 when it is none. */
 size_t dw_terminal_width(int fd);
 
 /* Whether text on @fd may be coloured: a terminal, no NO_COLOR, not TERM=dumb. */

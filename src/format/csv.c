@@ -15,9 +15,15 @@ static void put_field(struct dw_out *out, const char *s)
 
 	if (quote)
 		dw_out_puts(out, "\"");
-	while (*s) {
-		uint32_t c = dw_text_next(&s);
+	for (;;) {
+		size_t plain = dw_text_plain_run(s, "\"");
+		uint32_t c;
 
+		dw_out_write(out, s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		c = dw_text_next(&s);
 		if (c == '"')
 			dw_out_puts(out, "\"");
 		dw_out_write(out, bytes, dw_text_encode(c, bytes));
@@ -38,7 +44,7 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 	case DWELL_CELL_ADDRESS:
 		return dw_out_printf(out, "0x%" PRIx64, c->number);
 	default:
-		return dw_out_printf(out, "%" PRIu64, c->number);
+		return dw_format_count(out, c->number);
 	}
 }
 

@@ -44,8 +44,14 @@ static void put_code_point(struct dw_out *out, uint32_t c)
 static void put_string(struct dw_out *out, const char *s)
 {
 	dw_out_puts(out, "\"");
-	while (*s)
-		put_code_point(out, dw_text_next(&s));
+	while (*s) {
+		size_t plain = dw_text_plain_run(s, "\"\\<");
+
+		dw_out_write(out, s, plain);
+		s += plain;
+		if (*s)
+			put_code_point(out, dw_text_next(&s));
+	}
 	dw_out_puts(out, "\"");
 }
 
@@ -61,7 +67,7 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 	case DWELL_CELL_ADDRESS:
 		return dw_out_printf(out, "\"0x%" PRIx64 "\"", c->number);
 	default:
-		return dw_out_printf(out, "%" PRIu64, c->number);
+		return dw_format_count(out, c->number);
 	}
 }
 
@@ -77,39 +83,47 @@ static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 	dw_out_puts(out, ",");
 }
 
+/* What all rows share. */
+struct state {
+	struct dw_format_keys keys;
+	struct dw_buf scratch[2];
+};
+
 static void put_row(struct dw_out *out, const struct dw_format_job *job, size_t i,
-		    struct dw_buf *scratch)
+		    struct state *state)
 {
 	struct dw_row row;
 
-	dw_view_row(job->view, i, &scratch[0], &row);
+	dw_view_row(job->view, i, &state->scratch[0], &row);
 	for (const enum dw_column *c = job->columns; *c; c++) {
-		char key[DWELL_KEY_MAX_BYTES];
+		const char *key = state->keys.key[*c];
 		struct dw_cell cell;
 
-		dw_column_key(*c, key);
-		dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
-		dw_out_printf(out, "%s\"%s\": ", c > job->columns ? ", " : "", key);
+		dw_view_cell(job->view, &row, *c, &state->scratch[1], &cell);
+		dw_out_puts(out, c > job->columns ? ", \"" : "\"");
+		dw_out_puts(out, key);
+		dw_out_puts(out, "\": ");
 		put_cell(out, &cell);
 	}
 }
 
 static void write_json(const struct dw_format_job *job, struct dw_out *out)
 {
-	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
+	struct state state = {0};
 	size_t n = dw_format_rows(job);
 
+	dw_format_keys_init(&state.keys, job->columns);
 	dw_out_puts(out, "{\n  \"session\": {");
 	dw_format_facts(job, put_fact, out);
 	dw_out_printf(out, "\n    \"view\": \"%s\"\n  },\n  \"rows\": [", job->view->ops->name);
 	for (size_t i = 0; i < n && !out->failed; i++) {
 		dw_out_puts(out, i ? ",\n    {" : "\n    {");
-		put_row(out, job, i, scratch);
+		put_row(out, job, i, &state);
 		dw_out_puts(out, "}");
 	}
 	dw_out_puts(out, n ? "\n  ]\n}\n" : "]\n}\n");
-	dw_buf_release(&scratch[0]);
-	dw_buf_release(&scratch[1]);
+	dw_buf_release(&state.scratch[0]);
+	dw_buf_release(&state.scratch[1]);
 }
 
 const struct dw_format_ops dw_format_json = {.name = "json", .write = write_json};

@@ -63,42 +63,83 @@ static void put_indent(struct dw_buf *b, const struct dw_row *row)
 		dw_buf_printf(b, "%*s+%" PRIu32 " ", INDENT_MAX, "", row->level - INDENT_MAX / 2);
 }
 
-/* Put what @column shows of @row into l->text. */
+/* A cell of a number as shown. */
+static void put_number(struct dw_buf *b, const struct dw_cell *c)
+{
+	char digits[DWELL_DIGITS_MAX_BYTES];
+	uint64_t hundredths = (uint64_t)(c->percent * 100 + .5);
+
+	if (c->kind == DWELL_CELL_PERCENT) {
+		dw_buf_puts(b, dw_format_digits(hundredths / 100, digits));
+		/* 1xx: two digits, zeros included. */
+		dw_format_digits(hundredths % 100 + 100, digits);
+		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
+		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
+	} else if (c->kind == DWELL_CELL_TIME_NS)
+		dw_buf_printf(b, "%.3f", (double)c->number / 1e6);
+	else if (c->kind == DWELL_CELL_ADDRESS)
+		dw_buf_printf(b, "0x%" PRIx64, c->number);
+	else if (c->kind)
+		dw_buf_puts(b, dw_format_digits(c->number, digits));
+}
+
+/* What @column shows of @row: a borrowed name, or text put together in l->text. */
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
 {
+	bool indent = column == job->view->ops->tree;
 	struct dw_cell c;
 
 	dw_view_cell(job->view, row, column, &l->scratch[1], &c);
+	if (c.text && !indent)
+		return c.text;
 	dw_buf_clear(&l->text);
-	if (column == job->view->ops->tree)
+	if (indent)
 		put_indent(&l->text, row);
-	if (c.kind == DWELL_CELL_TEXT || (c.kind == DWELL_CELL_NUMBER && c.text))
+	if (c.text)
 		dw_buf_puts(&l->text, c.text);
-	else if (c.kind == DWELL_CELL_PERCENT)
-		dw_buf_printf(&l->text, "%.2f", c.percent);
-	else if (c.kind == DWELL_CELL_TIME_NS)
-		dw_buf_printf(&l->text, "%.3f", (double)c.number / 1e6);
-	else if (c.kind == DWELL_CELL_ADDRESS)
-		dw_buf_printf(&l->text, "0x%" PRIx64, c.number);
-	else if (c.kind)
-		dw_buf_printf(&l->text, "%" PRIu64, c.number);
+	else
+		put_number(&l->text, &c);
 	return dw_buf_str(&l->text);
+}
+
+static void widen(struct layout *l, enum dw_column column, size_t n)
+{
+	l->width[column] = n > l->width[column] ? n : l->width[column];
+}
+
+/* Names are measured each; of numbers only the largest is, which is the widest. */
+static void measure_row(const struct dw_format_job *job, size_t i, struct layout *l,
+			struct dw_cell *largest)
+{
+	struct dw_row row;
+
+	dw_view_row(job->view, i, &l->scratch[0], &row);
+	for (const enum dw_column *c = job->columns; *c; c++) {
+		struct dw_cell cell;
+
+		if (is_text(*c)) {
+			widen(l, *c, dw_text_columns(show_cell(job, &row, *c, l)));
+			continue;
+		}
+		dw_view_cell(job->view, &row, *c, &l->scratch[1], &cell);
+		if (cell.number >= largest[*c].number && cell.percent >= largest[*c].percent)
+			largest[*c] = cell;
+	}
 }
 
 static void measure(const struct dw_format_job *job, struct layout *l)
 {
+	struct dw_cell largest[DWELL_COLUMNS_N] = {0};
+
 	for (const enum dw_column *c = job->columns; *c; c++)
 		l->width[*c] = strlen(header(*c));
-	for (size_t i = 0; i < dw_format_rows(job); i++) {
-		struct dw_row row;
-
-		dw_view_row(job->view, i, &l->scratch[0], &row);
-		for (const enum dw_column *c = job->columns; *c; c++) {
-			size_t n = dw_text_columns(show_cell(job, &row, *c, l));
-
-			l->width[*c] = n > l->width[*c] ? n : l->width[*c];
-		}
+	for (size_t i = 0; i < dw_format_rows(job); i++)
+		measure_row(job, i, l, largest);
+	for (const enum dw_column *c = job->columns; *c; c++) {
+		dw_buf_clear(&l->text);
+		put_number(&l->text, &largest[*c]);
+		widen(l, *c, l->text.len);
 	}
 }
 

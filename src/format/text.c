@@ -8,6 +8,7 @@
 #include "base/buf.h"
 
 #include <stdio.h>
+#include <string.h>
 
 uint32_t dw_text_next(const char **s)
 {
@@ -74,11 +75,39 @@ static size_t show(uint32_t c, char *ret)
 	return (size_t)snprintf(ret, 16, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
 }
 
+/* Whether all @n bytes at @s are printable ASCII, eight at a time: most names are. */
+static bool is_plain(const char *s, size_t n)
+{
+	const uint64_t ones = ~0ull / 255;
+	uint64_t word, odd = 0;
+
+	for (; n >= 8; s += 8, n -= 8) {
+		memcpy(&word, s, 8);
+		odd |= (word - 0x20 * ones) | word | (word + ones);
+	}
+	for (; n; s++, n--)
+		odd |= *s < 0x20 || *s > 0x7e ? 0x80 : 0;
+	return !(odd & 0x80 * ones);
+}
+
+size_t dw_text_plain_run(const char *s, const char *special)
+{
+	size_t n = strcspn(s, special);
+
+	if (is_plain(s, n))
+		return n;
+	for (n = 0; s[n] >= 0x20 && s[n] <= 0x7e && !strchr(special, s[n]); n++)
+		;
+	return n;
+}
+
 size_t dw_text_columns(const char *s)
 {
-	size_t columns = 0;
+	size_t columns = 0, n = strlen(s);
 	char shown[16];
 
+	if (is_plain(s, n))
+		return n;
 	while (*s)
 		columns += show(dw_text_next(&s), shown);
 	return columns;
@@ -86,8 +115,11 @@ size_t dw_text_columns(const char *s)
 
 void dw_text_put(struct dw_out *out, const char *s)
 {
+	size_t n = strlen(s);
 	char shown[16];
 
+	if (is_plain(s, n))
+		return dw_out_write(out, s, n);
 	while (*s) {
 		show(dw_text_next(&s), shown);
 		dw_out_puts(out, shown);

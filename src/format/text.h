@@ -31,6 +31,10 @@ unsigned dw_text_width(uint32_t c);
 /* Columns of @s as dw_text_put() writes it. */
 size_t dw_text_columns(const char *s);
 
+/* Bytes at the start of @s that are printable ASCII and none of @special: to be copied as they are.
+ */
+size_t dw_text_plain_run(const char *s, const char *special);
+
 /* Write @s for people: UTF-8, controls as \x1b or \u202e. */
 void dw_text_put(struct dw_out *out, const char *s);
 

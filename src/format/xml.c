@@ -14,9 +14,16 @@ static bool is_xml(uint32_t c)
 
 static void put_text(struct dw_out *out, const char *s)
 {
-	while (*s) {
-		uint32_t c = dw_text_next(&s);
+	for (;;) {
+		size_t plain = dw_text_plain_run(s, "&<>\"");
 		char bytes[5];
+		uint32_t c;
+
+		dw_out_write(out, s, plain);
+		s += plain;
+		if (!*s)
+			return;
+		c = dw_text_next(&s);
 
 		if (!is_xml(c))
 			c = DWELL_REPLACEMENT;
@@ -47,7 +54,7 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 	case DWELL_CELL_ADDRESS:
 		return dw_out_printf(out, "0x%" PRIx64, c->number);
 	default:
-		return dw_out_printf(out, "%" PRIu64, c->number);
+		return dw_format_count(out, c->number);
 	}
 }
 
@@ -64,30 +71,43 @@ static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 	dw_out_puts(out, "</fact>\n");
 }
 
+static void put_tag(struct dw_out *out, const char *open, const char *key)
+{
+	dw_out_puts(out, open);
+	dw_out_puts(out, key);
+	dw_out_puts(out, ">");
+}
+
+/* What all rows share. */
+struct state {
+	struct dw_format_keys keys;
+	struct dw_buf scratch[2];
+};
+
 static void put_row(struct dw_out *out, const struct dw_format_job *job, size_t i,
-		    struct dw_buf *scratch)
+		    struct state *state)
 {
 	struct dw_row row;
 
-	dw_view_row(job->view, i, &scratch[0], &row);
+	dw_view_row(job->view, i, &state->scratch[0], &row);
 	dw_out_puts(out, "  <row>");
 	for (const enum dw_column *c = job->columns; *c; c++) {
-		char key[DWELL_KEY_MAX_BYTES];
+		const char *key = state->keys.key[*c];
 		struct dw_cell cell;
 
-		dw_column_key(*c, key);
-		dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
-		dw_out_printf(out, "<%s>", key);
+		dw_view_cell(job->view, &row, *c, &state->scratch[1], &cell);
+		put_tag(out, "<", key);
 		put_cell(out, &cell);
-		dw_out_printf(out, "</%s>", key);
+		put_tag(out, "</", key);
 	}
 	dw_out_puts(out, "</row>\n");
 }
 
 static void write_xml(const struct dw_format_job *job, struct dw_out *out)
 {
-	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
+	struct state state = {0};
 
+	dw_format_keys_init(&state.keys, job->columns);
 	dw_out_printf(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<report view=\"%s\">\n"
 		      "  <session>\n",
@@ -95,10 +115,10 @@ static void write_xml(const struct dw_format_job *job, struct dw_out *out)
 	dw_format_facts(job, put_fact, out);
 	dw_out_puts(out, "  </session>\n");
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
-		put_row(out, job, i, scratch);
+		put_row(out, job, i, &state);
 	dw_out_puts(out, "</report>\n");
-	dw_buf_release(&scratch[0]);
-	dw_buf_release(&scratch[1]);
+	dw_buf_release(&state.scratch[0]);
+	dw_buf_release(&state.scratch[1]);
 }
 
 const struct dw_format_ops dw_format_xml = {.name = "xml", .write = write_xml};

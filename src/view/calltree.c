@@ -109,20 +109,34 @@ static const char *name_of(const struct dw_view *v, uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? "[stack cut]" : "[unknown]";
 }
 
-/* Add what is folded into @item: names to @scratch, samples to @ret. */
+/* Add what is folded into @item: names to @scratch, samples to @ret. Recursion is one name with
+ * the number of its activations. */
 static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
 		      struct dw_row *ret)
 {
 	const struct calltree *c = v->own;
-	uint32_t next = dw_map_get(&c->chain, (uint64_t)item + 1);
+	uint32_t next = dw_map_get(&c->chain, (uint64_t)item + 1), before = ret->function;
+	unsigned times = 1;
 
 	if (!next)
 		return;
 	dw_buf_clear(scratch);
 	for (; next; next = dw_map_get(&c->chain, next)) {
-		dw_buf_printf(scratch, " > %s", name_of(v, node(v, next - 1)->function));
-		ret->values.exclusive += node(v, next - 1)->values.exclusive;
+		const struct dw_node_total *n = node(v, next - 1);
+
+		ret->values.exclusive += n->values.exclusive;
+		if (n->function == before) {
+			times++;
+			continue;
+		}
+		if (times > 1)
+			dw_buf_printf(scratch, " ×%u", times);
+		dw_buf_printf(scratch, " > %s", name_of(v, n->function));
+		before = n->function;
+		times = 1;
 	}
+	if (times > 1)
+		dw_buf_printf(scratch, " ×%u", times);
 	ret->chain = dw_buf_str(scratch);
 }
 

@@ -62,5 +62,5 @@ enum dw_cell_kind dw_column_kind(enum dw_column column);
 void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES]);
 
 /* The column among @list (ended by DWELL_COLUMN_END) whose title or key is @n bytes at @text, in
- * either case; DWELL_COLUMN_END when there is none. */
+ * either case. DWELL_COLUMN_END when there is none. */
 enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n);

@@ -105,10 +105,10 @@ struct dw_view_ops {
 /* All views, the default one first, ended by NULL. */
 extern const struct dw_view_ops *const dw_views[];
 
-/* The view called @name; NULL when there is none. */
+/* The view called @name, NULL when there is none. */
 const struct dw_view_ops *dw_view_find(const char *name);
 
-/* Open a view. 0 or -ENOMEM; release @v in any case. */
+/* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request);
 

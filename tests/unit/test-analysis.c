@@ -10,7 +10,7 @@
 #include "check.h"
 #include "maker.h"
 
-enum { FUNCTIONS = 12, FRAMES = 60, STACKS = 400, SAMPLES = 3000, THREADS = 6, DEPTH = 12 };
+enum { FUNCTIONS = 12, FRAMES = 60, STACKS = 400, SAMPLES = 1000, THREADS = 6, DEPTH = 12 };
 
 static uint32_t roll(uint64_t *state, uint32_t n)
 {

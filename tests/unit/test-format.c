@@ -1,0 +1,210 @@
+/* Text at the edge: decoding, escaping, fitting; tables within a width; numbers that read back. */
+#include "check.h"
+#include "analysis/totals.h"
+#include "format/format.h"
+#include "format/summary.h"
+#include "format/text.h"
+#include "maker.h"
+#include "view/views.h"
+
+static char *put(const char *s, size_t columns)
+{
+	struct dw_out out;
+
+	dw_out_init_buffer(&out);
+	if (columns)
+		dw_text_put_fitted(&out, s, columns);
+	else
+		dw_text_put(&out, s);
+	return dw_buf_detach(&out.buf);
+}
+
+#define CHECK_PUT(text, columns, want)                                 \
+	do {                                                           \
+		char *got_ = put(text, columns);                       \
+		char copy_[256];                                       \
+		snprintf(copy_, sizeof copy_, "%s", got_ ? got_ : ""); \
+		free(got_);                                            \
+		CHECK_STR(copy_, want);                                \
+	} while (0)
+
+TEST(utf8_is_decoded_strictly)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t want[6]; /* ends with 0 */
+	} cases[] = {
+		{"a\x7f", {'a', 0x7f}},
+		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", {0xe9, 0x20ac, 0x1f600}},
+		{"\xc0\xaf", {0xfffd, 0xfffd}},				/* overlong */
+		{"\xed\xa0\x80", {0xfffd, 0xfffd, 0xfffd}},		/* surrogate */
+		{"\xf4\x90\x80\x80", {0xfffd, 0xfffd, 0xfffd, 0xfffd}}, /* past the end */
+		{"\xe2\x82", {0xfffd, 0xfffd}},				/* cut */
+		{"\xff\x80z", {0xfffd, 0xfffd, 'z'}},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *s = cases[i].bytes;
+
+		for (size_t k = 0; k < 6 && cases[i].want[k]; k++) {
+			CHECK(*s);
+			CHECK_INT(dw_text_next(&s), cases[i].want[k]);
+		}
+		CHECK_INT(*s, 0);
+	}
+}
+
+TEST(code_points_survive_encoding)
+{
+	for (uint32_t c = 1; c <= 0x10ffff; c += c < 0x900 ? 1 : 251) {
+		char bytes[5];
+		const char *s = bytes;
+		size_t n = dw_text_encode(c, bytes);
+
+		if (c >= 0xd800 && c < 0xe000)
+			continue;
+		CHECK_INT(dw_text_next(&s), c);
+		CHECK_INT(s - bytes, n);
+	}
+}
+
+TEST(what_controls_is_escaped)
+{
+	CHECK_PUT("a\033[2Jb\x7f\xc2\x9b", 0, "a\\x1b[2Jb\\x7f\\x9b");
+	CHECK_PUT("\xe2\x80\xaegnp\xe2\x81\xa6\xef\xbb\xbf", 0, "\\u202egnp\\u2066\\ufeff");
+	CHECK_PUT("tab\tline\n", 0, "tab\\x09line\\x0a");
+	CHECK_PUT("plain \xe6\xbc\xa2", 0, "plain \xe6\xbc\xa2");
+	CHECK_INT(dw_text_columns("\033"), 4);
+	CHECK_INT(dw_text_columns("\xe6\xbc\xa2"
+				  "e\xcc\x81"),
+		  3);
+}
+
+TEST(the_middle_gives_way)
+{
+	CHECK_PUT("0123456789", 10, "0123456789");
+	CHECK_PUT("0123456789", 9, "0123…6789");
+	CHECK_PUT("0123456789", 1, "…");
+	for (size_t columns = 1; columns < 20; columns++) {
+		char *got = put("\xe6\xbc\xa2\xe5\xad\x97\033\033wide\xe6\xbc\xa2", columns);
+		size_t used = dw_text_columns(got);
+
+		free(got);
+		CHECK(used <= columns);
+	}
+}
+
+TEST(doubles_read_back)
+{
+	static const double values[] = {0, 100, 12.5, 100.0 / 3, 1e-7, 99.999999999999986, 2.0 / 3};
+
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		struct dw_out out;
+		double got;
+
+		dw_out_init_buffer(&out);
+		dw_format_double(&out, values[i]);
+		got = strtod(dw_buf_str(&out.buf), NULL);
+		dw_out_close(&out);
+		CHECK(got == values[i]);
+	}
+}
+
+/* A profile of 40 functions with long names; function i has i samples. */
+static void make_long(struct dw_profile *p)
+{
+	uint32_t m = mk_module(p, "a-module-with-a-rather-long-name.so.6.0.30");
+	uint32_t t = mk_process(p, 1, "prog");
+
+	for (uint32_t i = 1; i <= 40; i++) {
+		char name[300];
+		uint32_t f, frame;
+
+		memset(name, 'x', sizeof name);
+		snprintf(name + 7 * i, 9, "%u", i);
+		f = mk_function(p, m, name, "file.c", i);
+		frame = mk_plain_frame(p, f, 0, i);
+		mk_samples(p, t, mk_stack(p, &frame, 1), i * 1000);
+	}
+}
+
+TEST(tables_fit_and_never_cut_numbers)
+{
+	static const size_t widths[] = {80, 60, 132, 250};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+
+	make_long(&p);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		struct dw_view_request request = {.profile = &p, .totals = &t};
+		struct dw_view v;
+		struct dw_format_job job = {
+			.view = &v, .columns = dw_view_functions.people, .width = widths[i]};
+		struct dw_out out;
+		uint64_t sum = 0;
+		char *text, *line, *rest;
+
+		CHECK_INT(dw_view_open(&v, &dw_view_functions, &request), 0);
+		dw_out_init_buffer(&out);
+		dw_format_find("table")->write(&job, &out);
+		text = dw_buf_detach(&out.buf);
+		dw_view_release(&v);
+		line = strtok_r(text, "\n", &rest);
+		while ((line = strtok_r(NULL, "\n", &rest))) {
+			uint64_t n = 0;
+
+			CHECK(dw_text_columns(line) <= widths[i]);
+			CHECK_INT(sscanf(line, "%*f %" SCNu64, &n), 1);
+			sum += n;
+		}
+		free(text);
+		CHECK_INT(sum, t.samples);
+	}
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(summary_without_facts_and_samples)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_summary_style style = {.path = "it's.dwell"};
+	struct dw_totals t = {0};
+	struct dw_out out;
+
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	dw_out_init_buffer(&out);
+	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "Only 0 samples");
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "dwell report 'it'\\''s.dwell' calltree");
+	dw_out_close(&out);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(summary_is_short_and_colour_is_asked_for)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_summary_style style = {.path = "x.dwell", .width = 80};
+	struct dw_totals t = {0};
+	struct dw_out out;
+	size_t lines = 0;
+
+	make_long(&p);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	dw_out_init_buffer(&out);
+	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	for (const char *c = dw_buf_str(&out.buf); *c; c++)
+		lines += *c == '\n';
+	CHECK(lines > 5 && lines <= 30);
+	CHECK(!strchr(dw_buf_str(&out.buf), '\033'));
+	dw_buf_clear(&out.buf);
+	style.colour = true;
+	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "\033[1m");
+	dw_out_close(&out);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST_MAIN()

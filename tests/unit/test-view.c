@@ -1,0 +1,167 @@
+/* Views: column names, sorting, trees of any depth, rows of every view on an empty profile. */
+#include "analysis/totals.h"
+#include "check.h"
+#include "maker.h"
+#include "view/views.h"
+
+TEST(columns_have_keys_and_are_found_by_both)
+{
+	static const struct {
+		enum dw_column column;
+		const char *title, *key;
+	} cases[] = {
+		{DWELL_COLUMN_INCLUSIVE_PCT, "Inclusive Samples %", "inclusive_samples_percent"},
+		{DWELL_COLUMN_PROCESS_ID, "Process ID", "process_id"},
+		{DWELL_COLUMN_FUNCTION_LINE, "Function Line Number", "function_line_number"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const enum dw_column *all = dw_view_functions.columns;
+		char key[DWELL_KEY_MAX_BYTES];
+
+		dw_column_key(cases[i].column, key);
+		CHECK_STR(key, cases[i].key);
+		CHECK_STR(dw_column_title(cases[i].column), cases[i].title);
+		CHECK_INT(dw_column_find(all, cases[i].title, strlen(cases[i].title)),
+			  cases[i].column);
+		CHECK_INT(dw_column_find(all, cases[i].key, strlen(cases[i].key)), cases[i].column);
+	}
+	CHECK_INT(dw_column_find(dw_view_functions.columns, "level", 5), DWELL_COLUMN_END);
+}
+
+TEST(every_column_has_a_title_and_a_key_of_its_own)
+{
+	char keys[DWELL_COLUMNS_N][DWELL_KEY_MAX_BYTES];
+
+	for (int c = 1; c < DWELL_COLUMNS_N; c++) {
+		dw_column_key((enum dw_column)c, keys[c]);
+		CHECK(keys[c][0]);
+		for (int other = 1; other < c; other++)
+			CHECK(strcmp(keys[c], keys[other]) != 0);
+	}
+}
+
+TEST(views_of_nothing_are_empty)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_view_request request = {.profile = &p, .totals = &t, .function = 1};
+
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	for (size_t i = 0; dw_views[i]; i++) {
+		struct dw_view v;
+
+		CHECK_INT(dw_view_open(&v, dw_views[i], &request), 0);
+		CHECK_INT(v.n, 0);
+		dw_view_release(&v);
+		CHECK(dw_view_find(dw_views[i]->name) == dw_views[i]);
+	}
+	CHECK(!dw_view_find("nonsense"));
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+/* Text or number of a cell, as text in @ret. */
+static const char *cell_text(const struct dw_view *v, size_t row, enum dw_column column, char *ret)
+{
+	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
+	struct dw_cell c;
+	struct dw_row r;
+
+	dw_view_row(v, row, &scratch[0], &r);
+	dw_view_cell(v, &r, column, &scratch[1], &c);
+	if (c.kind == DWELL_CELL_TEXT)
+		snprintf(ret, 200, "%s", c.text);
+	else
+		snprintf(ret, 200, "%" PRIu64, c.number);
+	dw_buf_release(&scratch[0]);
+	dw_buf_release(&scratch[1]);
+	return ret;
+}
+
+/* Three functions: b 5 samples, a 3, c 3. */
+static void make_three(struct dw_profile *p)
+{
+	static const struct {
+		const char *name;
+		size_t n;
+	} rows[] = {{"b", 5}, {"c", 3}, {"a", 3}};
+	uint32_t m = mk_module(p, "prog"), t = mk_process(p, 9, "prog");
+
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t f = mk_function(p, m, rows[i].name, "x.c", 1);
+		uint32_t frame = mk_plain_frame(p, f, 0, 2);
+
+		mk_samples(p, t, mk_stack(p, &frame, 1), rows[i].n);
+	}
+}
+
+TEST(rows_sort_by_any_column_both_ways)
+{
+	static const struct {
+		enum dw_column column;
+		bool reverse;
+		const char *order;
+	} cases[] = {
+		{DWELL_COLUMN_END, false, "bca"},
+		{DWELL_COLUMN_EXCLUSIVE_PCT, true, "cab"},
+		{DWELL_COLUMN_FUNCTION_NAME, false, "abc"},
+		{DWELL_COLUMN_FUNCTION_NAME, true, "cba"},
+		{DWELL_COLUMN_FUNCTION_ADDRESS, false, "bca"},
+		{DWELL_COLUMN_FUNCTION_ADDRESS, true, "acb"},
+	};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+
+	make_three(&p);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_view_request request = {.profile = &p,
+						  .totals = &t,
+						  .sort = cases[i].column,
+						  .reverse = cases[i].reverse};
+		char text[200], order[4] = "";
+		struct dw_view v;
+
+		CHECK_INT(dw_view_open(&v, &dw_view_functions, &request), 0);
+		for (size_t row = 0; row < v.n; row++)
+			strcat(order, cell_text(&v, row, DWELL_COLUMN_FUNCTION_NAME, text));
+		dw_view_release(&v);
+		CHECK_STR(order, cases[i].order);
+	}
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(trees_may_be_very_deep)
+{
+	enum { DEPTH = 20000 };
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_view_request request = {.profile = &p, .totals = &t};
+	struct dw_view v;
+	uint32_t m = mk_module(&p, "prog"), thread = mk_process(&p, 9, "prog");
+	uint32_t frame = mk_plain_frame(&p, mk_function(&p, m, "descend", "x.c", 1), 0, 2);
+	uint32_t *frames = malloc(DEPTH * sizeof *frames);
+	char text[200];
+
+	for (size_t i = 0; i < DEPTH; i++)
+		frames[i] = frame;
+	mk_samples(&p, thread, mk_stack(&p, frames, DEPTH), 7);
+	free(frames);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(t.functions.v[0].values.inclusive, 7);
+	CHECK_INT(dw_view_open(&v, &dw_view_calltree, &request), 0);
+	CHECK_INT(v.n, DEPTH + 1);
+	CHECK_STR(cell_text(&v, DEPTH, DWELL_COLUMN_LEVEL, text), "20000");
+	dw_view_release(&v);
+	request.shape = (struct dw_shape_options){.trim_pct = 1, .fold = true};
+	CHECK_INT(dw_view_open(&v, &dw_view_calltree, &request), 0);
+	CHECK_INT(v.n, 2);
+	CHECK_STR(cell_text(&v, 1, DWELL_COLUMN_EXCLUSIVE, text), "7");
+	dw_view_release(&v);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST_MAIN()
