@@ -31,7 +31,9 @@ struct dw_command {
 	int (*run)(const struct dw_command *self, int argc, char **argv);
 };
 
+extern const struct dw_command dw_cmd_sample;
 extern const struct dw_command dw_cmd_report;
+extern const struct dw_command dw_cmd_recover;
 
 /*
  * Parse @argv by the table of @self into @into. Returns -1 to go on (operands are argv + *@first);

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 static const struct dw_command *const commands[] = {
+	&dw_cmd_sample,
 	&dw_cmd_report,
+	&dw_cmd_recover,
 	NULL,
 };
 

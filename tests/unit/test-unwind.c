@@ -269,4 +269,41 @@ TEST(thread_start_is_the_end)
 	self_release(&s);
 }
 
+/* A function that popped rbp without saying so in its unwind information, as compilers' epilogues
+ * do. */
+__asm__(".text\n"
+	".type popped_frame, @function\n"
+	"popped_frame:\n"
+	".cfi_startproc\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset 6, -16\n"
+	"pop %rbp\n"
+	".cfi_def_cfa_offset 8\n"
+	"popped_frame_ret: ret\n"
+	".cfi_endproc\n"
+	".size popped_frame, .-popped_frame\n");
+extern char popped_frame_ret[];
+
+TEST(popped_register_is_not_read_below_the_stack)
+{
+	struct self self;
+	uint64_t stack[2] = {(uint64_t)(uintptr_t)note_frame + 4, 0};
+	struct dw_unwind_memory memory = {
+		.base = (uintptr_t)stack, .bytes = (uint8_t *)stack, .n = sizeof stack};
+	struct dw_unwind_frame frames[4];
+	struct dw_unwind_regs regs = {0};
+	size_t n;
+
+	self_init(&self);
+	regs.r[DWELL_REG_RIP] = (uintptr_t)popped_frame_ret;
+	regs.r[DWELL_REG_RSP] = (uintptr_t)stack;
+	regs.r[DWELL_REG_RBP] = 0x1234;
+	dw_unwind(&self.space, &regs, &memory, frames, 4, &n);
+	CHECK(n >= 2);
+	CHECK_INT(frames[1].pc.v, stack[0] - 1);
+	CHECK_INT(frames[1].rbp, 0x1234);
+	self_release(&self);
+}
+
 TEST_MAIN()

@@ -1,13 +1,14 @@
 /*
  * Deep stacks; see deep-stack.h.
  *
- * Sizes: the overlap of 512 bytes spans several frames, whose return addresses would differ had the
- * thread returned and called again; pieces begin at 4 KB, where most stacks that overflow the dump
- * end, and double. Return addresses in live bytes are not checked to follow a call: the overlap has
- * already shown that the frames around are still those of the dump.
+ * Sizes: the overlap of 512 bytes or more spans several frames, whose return addresses would differ
+ * had the thread returned and called again; pieces begin at 4 KB, where most stacks that overflow
+ * the dump end, and double. Return addresses in live bytes are not checked to follow a call: the
+ * overlap has already shown that the frames around are still those of the dump.
  */
 #include "collect/perf/deep-stack.h"
 
+#include "base/cleanup.h"
 #include "target/memory.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 enum {
 	OVERLAP_BYTES = 512,
+	LOWEST_CODE = 4096,
 	FIRST_PIECE_BYTES = 4 << 10,
 	DEEPEST_BYTES = 256 << 20,
 	COMPARED_BYTES = 4 << 10,
@@ -63,18 +65,65 @@ static int copy_dump(struct dw_deep *d, const struct dw_unwind_memory *m)
 	return 0;
 }
 
+static bool is_code(struct dw_deep *d, uint64_t word)
+{
+	return word >= LOWEST_CODE && dw_space_find(d->space, (struct dw_avma){word});
+}
+
+/*
+ * How much of the known end is to be read again: enough to have an address of code in it, a return
+ * address most likely. The frame that the known bytes end in may be a large one.
+ */
+static size_t choose_overlap(struct dw_deep *d)
+{
+	size_t n = 0;
+	bool has_code = false;
+
+	while (n + 8 <= d->bytes && (!has_code || n < OVERLAP_BYTES)) {
+		uint64_t word;
+
+		n += 8;
+		if (has_code)
+			continue;
+		memcpy(&word, d->memory + d->bytes - n, 8);
+		has_code = is_code(d, word);
+	}
+	return n;
+}
+
+/*
+ * Whether the thread still stands in the frames whose last @n bytes were @before and are @now.
+ * Locals and spilled registers change all the time, return addresses do not while their call lasts:
+ * so a word may differ if it is, and was, no address of code.
+ */
+static bool is_still_there(struct dw_deep *d, const uint8_t *before, const uint8_t *now, size_t n)
+{
+	for (size_t at = 0; at + 8 <= n; at += 8) {
+		uint64_t was, is;
+
+		memcpy(&was, before + at, 8);
+		memcpy(&is, now + at, 8);
+		if (was != is && (is_code(d, was) || is_code(d, is)))
+			return false;
+	}
+	return true;
+}
+
 /* Read up to @more bytes behind the known ones. Fails when the thread has moved on. */
 static int read_more(struct dw_deep *d, size_t more)
 {
-	uint8_t overlap[OVERLAP_BYTES];
-	size_t n = d->bytes < OVERLAP_BYTES ? d->bytes : OVERLAP_BYTES, from = d->bytes - n;
+	size_t n = choose_overlap(d), from = d->bytes - n;
+	dw_auto_free uint8_t *overlap = malloc(n + 1);
 	ssize_t got;
+	bool is_valid;
 
-	if (d->bytes + more > DEEPEST_BYTES || grow(d, d->bytes + more))
+	if (!overlap || d->bytes + more > DEEPEST_BYTES || grow(d, d->bytes + more))
 		return -1;
 	memcpy(overlap, d->memory + from, n);
 	got = dw_memory_read(d->pid, d->base + from, d->memory + from, n + more);
-	if (got <= (ssize_t)n || memcmp(overlap, d->memory + from, n))
+	is_valid = got > (ssize_t)n && is_still_there(d, overlap, d->memory + from, n);
+	memcpy(d->memory + from, overlap, n);
+	if (!is_valid)
 		return -1;
 	d->bytes = from + (size_t)got;
 	return 0;
@@ -145,10 +194,11 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 	return 0;
 }
 
-void dw_deep_begin(struct dw_deep *d, pid_t pid, const struct dw_walk *old,
+void dw_deep_begin(struct dw_deep *d, pid_t pid, struct dw_space *space, const struct dw_walk *old,
 		   struct dw_unwind_memory *m)
 {
 	d->pid = pid;
+	d->space = space;
 	d->old = old;
 	d->bytes = 0;
 	d->same_from = UINT64_MAX;

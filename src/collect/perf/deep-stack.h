@@ -23,6 +23,7 @@
 
 struct dw_deep {
 	pid_t pid;		   /* whose memory; 0 = nobody's, stacks end with their dump */
+	struct dw_space *space;	   /* of the process, borrowed */
 	const struct dw_walk *old; /* the thread's last stack, NULL = none */
 	uint8_t *memory; /* owned: all that is known of the stack, once deeper than the dump */
 	uint64_t base;	 /* avma of memory[0] */
@@ -36,7 +37,7 @@ struct dw_deep {
 
 /* Begin with the dump of one sample: makes @m ready for dw_unwind(). @d keeps its memory from
  * before. */
-void dw_deep_begin(struct dw_deep *d, pid_t pid, const struct dw_walk *old,
+void dw_deep_begin(struct dw_deep *d, pid_t pid, struct dw_space *space, const struct dw_walk *old,
 		   struct dw_unwind_memory *m);
 
 /*

@@ -36,7 +36,8 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	struct dw_unwind_regs regs = sample->regs;
 	struct found f = {0};
 
-	dw_deep_begin(&s->deep, s->track->modules->offline ? 0 : p->pid, th->walk, &memory);
+	dw_deep_begin(&s->deep, s->track->modules->offline ? 0 : p->pid, &p->space, th->walk,
+		      &memory);
 	for (;;) {
 		struct dw_unwind_frame *last;
 		size_t n;

@@ -1,0 +1,94 @@
+/*
+ * `dwell recover`: finish the session of a collector that died. It is the ordinary finishing, with
+ * the modules' files found again.
+ */
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "record/finish.h"
+#include "session/write.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct cmd_recover {
+	const char *output;
+	bool no_code;
+};
+
+#define AT(field) offsetof(struct cmd_recover, field)
+
+static const struct dw_option options[] = {
+	{"output", 'o', "FILE", dw_option_text, AT(output),
+	 "session file (the name without .partial)"},
+	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
+	 "leave the functions' machine code out of the session"},
+	{0},
+};
+
+/* @partial without ".partial", or with ".dwell" behind it when it is called otherwise. NULL without
+ * memory. */
+static char *default_output(const char *partial)
+{
+	static const char suffix[] = ".partial";
+	size_t n = strlen(partial), m = sizeof suffix - 1;
+	char *path;
+
+	if (n > m && !strcmp(partial + n - m, suffix))
+		return strndup(partial, n - m);
+	return asprintf(&path, "%s.dwell", partial) < 0 ? NULL : path;
+}
+
+static int recover(const struct cmd_recover *c, const char *partial)
+{
+	dw_auto_free char *named = c->output ? NULL : default_output(partial);
+	struct dw_finish_options o = {
+		.partial = partial,
+		.path = c->output ? c->output : named,
+		.without_code = c->no_code,
+	};
+	struct dw_error err = DW_ERROR_INIT;
+	int rc, code = DWELL_EXIT_OK;
+
+	if (!o.path)
+		rc = dw_error_set(&err, -ENOMEM, "no memory");
+	else
+		rc = dw_session_check_output(o.path, &err);
+	if (!rc)
+		rc = dw_finish(&o, &err);
+	if (rc)
+		code = dw_command_fail(&err, DWELL_EXIT_BAD);
+	else
+		fprintf(stderr, "dwell: finished %s; next: dwell report %s\n", o.path, o.path);
+	dw_error_clear(&err);
+	return code;
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct cmd_recover c = {0};
+	struct dw_error err = DW_ERROR_INIT;
+	int first, code = dw_command_parse(self, argv, &c, &first);
+
+	if (code >= 0)
+		return code;
+	if (argc - first == 1) {
+		signal(SIGXFSZ, SIG_IGN);
+		return recover(&c, argv[first]);
+	}
+	dw_error_set(&err, DWELL_ERR_USAGE, "takes one FILE.partial");
+	code = dw_command_misuse(self, &err);
+	dw_error_clear(&err);
+	return code;
+}
+
+const struct dw_command dw_cmd_recover = {
+	.name = "recover",
+	.help = "finish the session of a recording that was killed",
+	.synopsis = "FILE.partial [-o FILE]",
+	.options = options,
+	.misuse = DWELL_EXIT_USAGE,
+	.run = run,
+};

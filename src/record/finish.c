@@ -1,0 +1,87 @@
+/*
+ * Finishing; see finish.h. Everything is read back from the partial file: one way, exercised by
+ * every recording, so that recovering a killed one cannot rot.
+ */
+#include "record/finish.h"
+
+#include "analysis/totals.h"
+#include "record/reopen.h"
+#include "record/thread-start.h"
+#include "session/read.h"
+#include "session/write.h"
+#include "symbol/symbolize.h"
+
+#include <errno.h>
+
+static int note_symbols(struct dw_facts *facts, const struct dw_symbol_stats *s)
+{
+	int rc = dw_facts_set(facts, "frames", (int64_t)s->frames);
+
+	if (!rc)
+		rc = dw_facts_set(facts, "frames_named", (int64_t)s->frames_named);
+	if (!rc)
+		rc = dw_facts_set(facts, "frames_with_lines", (int64_t)s->frames_lines);
+	if (!rc)
+		rc = dw_facts_set(facts, "modules_failed", (int64_t)s->modules_failed);
+	return rc;
+}
+
+/* A killed collector could not say how long it ran: its last sample does. */
+static int complete_facts(struct dw_profile *p)
+{
+	uint64_t last = p->samples.n ? p->samples.time_ns[p->samples.n - 1] : 0;
+	int rc = 0;
+
+	if (dw_facts_get(&p->facts, "duration_ns", -1) < 0)
+		rc = dw_facts_set(&p->facts, "duration_ns", (int64_t)last);
+	if (!rc)
+		rc = dw_facts_set(&p->facts, "samples_kept", (int64_t)p->samples.n);
+	return rc;
+}
+
+int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *options,
+		    struct dw_error *err)
+{
+	struct dw_symbol_options symbol_options = {.without_code = options->without_code};
+	const struct dw_module_source *sources = options->sources;
+	size_t sources_n = options->sources_n;
+	struct dw_symbol_stats stats = {0};
+	struct dw_reopened reopened = {0};
+	int rc = complete_facts(p);
+
+	if (!rc && !sources) {
+		rc = dw_reopen_modules(p, &reopened);
+		sources = reopened.sources;
+		sources_n = reopened.n;
+	}
+	if (!rc)
+		rc = dw_symbolize(p, sources, sources_n, &symbol_options, &stats, err);
+	dw_reopened_release(&reopened);
+	if (!rc)
+		rc = note_symbols(&p->facts, &stats);
+	if (!rc)
+		dw_find_thread_starts(p);
+	return rc;
+}
+
+int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals totals = {0};
+	struct dw_session_info info = {0};
+	int rc = dw_session_load(options->partial, &p, &info, err);
+
+	if (!rc && info.finished)
+		rc = dw_error_set(err, DWELL_ERR_USAGE, "%s is finished already", options->partial);
+	if (!rc)
+		rc = dw_name_profile(&p, options, err);
+	if (!rc)
+		rc = dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals);
+	if (!rc)
+		rc = dw_session_finish(options->partial, options->path, &p, &totals, err);
+	if (rc && err && !err->code)
+		dw_error_set(err, rc, "finishing %s: %s", options->path, dw_err_string(rc));
+	dw_totals_release(&totals);
+	dw_profile_release(&p);
+	return rc;
+}

@@ -1,0 +1,32 @@
+/*
+ * Finishing: a session that holds raw stacks becomes one that holds names, lines, code and totals.
+ *
+ * One way for a recording that ended and for a .partial that a killed collector left.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/profile.h"
+#include "target/source.h"
+
+#include <stdbool.h>
+
+struct dw_finish_options {
+	const char *partial; /* path of the unfinished session */
+	const char *path;    /* path of the finished one */
+	const struct dw_module_source
+		*sources; /* by module id, borrowed; NULL = find the modules' files again */
+	size_t sources_n;
+	bool without_code;
+};
+
+/* Load, symbolize, total and write. 0, or a negative code: the partial file stays as it was. */
+int dw_finish(const struct dw_finish_options *options, struct dw_error *err);
+
+/*
+ * Give names to a loaded profile @p whose recording was not finished, and the facts that only an
+ * end knows.
+ * @options  path and partial are not used. 0 or -ENOMEM. What cannot be resolved stays a number.
+ */
+int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *options,
+		    struct dw_error *err);

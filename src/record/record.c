@@ -1,0 +1,303 @@
+/*
+ * The recording loop: launch, drain, flush, stop, finish.
+ *
+ * Single-threaded but for the session writer's own thread. The loop sleeps in poll() until a ring
+ * has passed its watermark, a signal came, or a tick is due; so an idle target costs nothing but
+ * ten wake-ups a second.
+ */
+#include "record/record.h"
+
+#include "base/cleanup.h"
+#include "collect/launch/launch.h"
+#include "record/environment.h"
+#include "record/finish.h"
+#include "record/signals.h"
+#include "session/write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define TICK_NS	 200000000ull  /* progress */
+#define FLUSH_NS 1000000000ull /* commit, at most a second is ever lost */
+#define GRACE_NS                                                                             \
+	3000000000ull /* a command that was told to stop may take this long before we finish \
+			 without it */
+
+enum { MAX_POLL_FDS = 4096 };
+
+struct recording {
+	const struct dw_record_options *options;
+	struct dw_record_result *result;
+	struct dw_profile profile;
+	struct dw_launch launch;
+	struct dw_backend *backend;
+	struct dw_session_writer *writer;
+	struct dw_signals signals;
+	struct pollfd *fds; /* signals first, then the backend's */
+	size_t fds_n;
+	uint64_t start_ns;
+	uint64_t next_tick_ns;
+	uint64_t next_flush_ns;
+	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
+	struct rusage usage;
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void stats_of(const struct recording *r, struct dw_backend_stats *ret)
+{
+	*ret = (struct dw_backend_stats){0};
+	r->options->backend->stats(r->backend, ret);
+}
+
+static void reap(struct recording *r)
+{
+	if (!r->result->ended &&
+	    dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
+		r->result->ended = true;
+}
+
+/* A request to stop: the command gets the signal unless it has it, and a second request does not
+ * wait for it. */
+static void on_stop_signal(struct recording *r, struct dw_signal signal)
+{
+	uint64_t now = clock_ns();
+
+	if (!r->result->ended && !signal.to_group && !r->result->stop_signal)
+		kill(r->result->pid, signal.number);
+	r->grace_end_ns = r->result->stop_signal ? now : now + GRACE_NS;
+	r->result->stop_signal = signal.number;
+}
+
+static void take_signals(struct recording *r)
+{
+	struct dw_signal signal;
+
+	while (dw_signals_next(&r->signals, &signal))
+		if (signal.number != SIGCHLD)
+			on_stop_signal(r, signal);
+	reap(r);
+}
+
+static bool descendants_live(const struct recording *r)
+{
+	for (uint32_t id = 1; id <= dw_processes_count(&r->profile.processes); id++)
+		if (dw_processes_get(&r->profile.processes, id)->end_ns == DWELL_TIME_NONE)
+			return true;
+	return false;
+}
+
+static bool is_over(const struct recording *r, uint64_t now)
+{
+	const struct dw_record_options *o = r->options;
+
+	if (o->duration_ns && now - r->start_ns >= o->duration_ns)
+		return true;
+	if (r->grace_end_ns && now >= r->grace_end_ns)
+		return true;
+	return r->result->ended && (!o->wait_all || r->grace_end_ns || !descendants_live(r));
+}
+
+static int flush(struct recording *r, struct dw_error *err)
+{
+	struct dw_backend_stats stats;
+	int rc;
+
+	stats_of(r, &stats);
+	rc = dw_note_stats(&r->profile.facts, &stats);
+	return rc ? rc : dw_session_flush(r->writer, &r->profile, err);
+}
+
+static int tick(struct recording *r, uint64_t now, struct dw_error *err)
+{
+	if (now >= r->next_tick_ns && r->options->progress) {
+		struct dw_record_progress progress = {.elapsed_ns = now - r->start_ns};
+
+		stats_of(r, &progress.stats);
+		r->options->progress(r->options->progress_ctx, &progress);
+		r->next_tick_ns = now + TICK_NS;
+	}
+	if (now < r->next_flush_ns)
+		return 0;
+	r->next_flush_ns = now + FLUSH_NS;
+	return flush(r, err);
+}
+
+/* Milliseconds until something is due even if no descriptor wakes us. */
+static int patience_ms(const struct recording *r, uint64_t now)
+{
+	uint64_t left = TICK_NS / 2;
+
+	if (r->options->duration_ns && r->start_ns + r->options->duration_ns - now < left)
+		left = r->start_ns + r->options->duration_ns - now;
+	return (int)(left / 1000000) + 1;
+}
+
+static int collect(struct recording *r, struct dw_error *err)
+{
+	int rc = 0;
+
+	for (uint64_t now = clock_ns(); !rc && !is_over(r, now); now = clock_ns()) {
+		if (poll(r->fds, r->fds_n, patience_ms(r, now)) < 0 && errno != EINTR)
+			return dw_error_set_errno(err, errno, "poll");
+		take_signals(r);
+		rc = r->options->backend->drain(r->backend, false, err);
+		if (!rc)
+			rc = tick(r, clock_ns(), err);
+	}
+	return rc;
+}
+
+/* Fork the held child, attach to it and only then let it execute, so that nothing of it is missed.
+ */
+static int start(struct recording *r, struct dw_error *err)
+{
+	const struct dw_record_options *o = r->options;
+	struct dw_backend_config config = {
+		.frequency_hz = o->frequency_hz,
+		.stack_bytes = o->stack_bytes,
+		.cache_dir = o->cache_dir,
+	};
+	struct sigaction sigpipe;
+	int rc;
+
+	sigaction(SIGPIPE, NULL, &sigpipe);
+	rc = dw_launch_prepare(&r->launch, o->argv, sigpipe.sa_handler, err);
+
+	if (!rc)
+		rc = dw_signals_take(&r->signals, err);
+	if (rc)
+		return rc;
+	config.pid = r->launch.pid;
+	r->start_ns = config.start_ns = clock_ns();
+	rc = o->backend->start(&config, &r->profile, &r->backend, err);
+	if (!rc)
+		rc = dw_note_start(&r->profile.facts, "sampling", o->argv);
+	if (!rc)
+		rc = dw_session_create(o->output, &r->writer, err);
+	if (!rc)
+		rc = r->result->exec_error = dw_launch_release(&r->launch, err);
+	if (rc)
+		return rc;
+	r->result->pid = config.pid;
+	r->next_tick_ns = r->start_ns + TICK_NS;
+	r->next_flush_ns = r->start_ns + FLUSH_NS;
+	return 0;
+}
+
+static int watch(struct recording *r)
+{
+	r->fds = calloc(MAX_POLL_FDS + 1, sizeof *r->fds);
+	if (!r->fds)
+		return -ENOMEM;
+	r->fds[0] = (struct pollfd){.fd = r->signals.fd, .events = POLLIN};
+	r->fds_n = 1 + r->options->backend->poll_fds(r->backend, r->fds + 1, MAX_POLL_FDS);
+	return 0;
+}
+
+/* Take what the rings still hold, note how it ended and commit it. @rc is the recording's state so
+ * far. */
+static int stop(struct recording *r, int rc, struct dw_error *err)
+{
+	uint64_t end_ns = clock_ns();
+
+	r->options->backend->stop(r->backend);
+	if (!rc)
+		rc = r->options->backend->drain(r->backend, true, err);
+	if (!rc)
+		rc = dw_facts_set(&r->profile.facts, "duration_ns",
+				  (int64_t)(end_ns - r->start_ns));
+	if (!rc && r->result->ended)
+		rc = dw_facts_set(&r->profile.facts, "wait_status", r->result->wait_status);
+	if (!rc && r->result->ended)
+		rc = dw_note_cpu(&r->profile.facts, &r->usage);
+	if (!rc)
+		rc = flush(r, err);
+	if (!rc)
+		return dw_session_close_partial(r->writer, err);
+	dw_session_close_partial(r->writer, NULL);
+	return rc;
+}
+
+static int finish(struct recording *r, struct dw_error *err)
+{
+	dw_auto_free char *partial = NULL;
+	struct dw_finish_options options = {
+		.path = r->options->output,
+		.without_code = r->options->without_code,
+	};
+
+	if (asprintf(&partial, "%s.partial", r->options->output) < 0)
+		return -ENOMEM;
+	options.partial = partial;
+	options.sources = r->options->backend->sources(r->backend, &options.sources_n);
+	dw_profile_release(&r->profile);
+	return dw_finish(&options, err);
+}
+
+static void release(struct recording *r, bool discard)
+{
+	dw_signals_release(&r->signals);
+	dw_session_writer_free(r->writer, discard);
+	r->options->backend->free(r->backend);
+	dw_launch_close(&r->launch);
+	dw_profile_release(&r->profile);
+	free(r->fds);
+}
+
+int dw_record(const struct dw_record_options *options, struct dw_record_result *ret,
+	      struct dw_error *err)
+{
+	struct recording r = {
+		.options = options, .result = ret, .launch = DW_LAUNCH_INIT, .signals.fd = -1};
+	bool started;
+	int rc;
+
+	*ret = (struct dw_record_result){0};
+	rc = start(&r, err);
+	started = !rc;
+	if (!rc)
+		rc = watch(&r);
+	if (!rc)
+		rc = collect(&r, err);
+	if (started)
+		rc = stop(&r, rc, err);
+	if (!rc)
+		rc = finish(&r, err);
+	release(&r, !started);
+	if (rc && err && !err->code)
+		dw_error_set(err, rc, "recording: %s", dw_err_string(rc));
+	return rc;
+}
+
+int dw_record_wait(pid_t pid)
+{
+	struct dw_signals signals = {.fd = -1};
+	int status = 0;
+
+	if (dw_signals_take(&signals, NULL)) {
+		waitpid(pid, &status, 0);
+		return status;
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct pollfd fd = {.fd = signals.fd, .events = POLLIN};
+		struct dw_signal signal;
+
+		poll(&fd, 1, -1);
+		while (dw_signals_next(&signals, &signal))
+			if (signal.number != SIGCHLD && !signal.to_group)
+				kill(pid, signal.number);
+	}
+	dw_signals_release(&signals);
+	return status;
+}

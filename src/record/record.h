@@ -1,0 +1,54 @@
+/*
+ * One recording by sampling, from launch to finished file.
+ *
+ * Drives launch, backend, session writer and finishing. It never prints: the command shows progress
+ * through a callback. The calling thread must be the only one. SIGCHLD, SIGINT, SIGTERM and SIGHUP
+ * are taken over while it runs and given back after.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "collect/backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How a running recording stands, a few times a second. */
+struct dw_record_progress {
+	uint64_t elapsed_ns;
+	struct dw_backend_stats stats;
+};
+
+struct dw_record_options {
+	char *const *argv;		      /* the command, NULL-terminated */
+	const struct dw_backend_ops *backend; /* borrowed, static */
+	const char *output;		      /* path of the finished session */
+	const char *cache_dir;		      /* for unwind tables, NULL = none */
+	uint64_t duration_ns; /* stop recording after this, 0 = when the command ends */
+	uint32_t frequency_hz;
+	uint32_t stack_bytes; /* 0 = the backend's choice */
+	bool wait_all;	      /* go on until all descendants have ended */
+	bool without_code;    /* leave machine code out of the session */
+	void (*progress)(void *ctx, const struct dw_record_progress *p); /* may be NULL */
+	void *progress_ctx;
+};
+
+struct dw_record_result {
+	pid_t pid;	 /* of the command, 0 = it was never started */
+	bool ended;	 /* the command has ended */
+	int wait_status; /* of the command, as waitpid() gives it, when ended */
+	int exec_error;	 /* not 0: the command could not be executed, with this code */
+	int stop_signal; /* the signal that ended the recording, 0 = none */
+};
+
+/*
+ * Record @options->argv into @options->output.
+ * Returns 0 with a finished session. Else a negative code and @err: when ret->pid is 0 the command
+ * was not started, else what was collected stays in OUTPUT.partial. *@ret is filled in every case.
+ */
+int dw_record(const struct dw_record_options *options, struct dw_record_result *ret,
+	      struct dw_error *err);
+
+/* Wait for a command that outlived its recording. SIGINT, SIGTERM and SIGHUP are passed to it. Its
+ * wait status. */
+int dw_record_wait(pid_t pid);

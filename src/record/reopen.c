@@ -1,0 +1,106 @@
+/*
+ * Files of modules, found again by path; see reopen.h. The vdso is the running kernel's own page if
+ * the build-id is the recorded one, which holds on the same machine until its kernel changes.
+ */
+#include "record/reopen.h"
+
+#include "base/cleanup.h"
+#include "code/elf/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+enum { VDSO_MAX_BYTES = 64 * 1024 };
+
+static bool has_build_id(const struct dw_elf *elf, const struct dw_module *m)
+{
+	uint8_t id[DWELL_BUILD_ID_MAX_BYTES];
+	size_t n = dw_elf_build_id(elf, id, sizeof id);
+
+	return n && n == m->build_id_bytes && !memcmp(id, m->build_id, n);
+}
+
+static bool is_same_file(int fd, const struct dw_module *m)
+{
+	struct dw_elf *elf;
+	struct stat st;
+	bool same;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	if (!m->build_id_bytes)
+		return m->device == st.st_dev && m->inode == st.st_ino;
+	if (dw_elf_open(fd, &elf, NULL))
+		return false;
+	same = has_build_id(elf, m);
+	dw_elf_free(elf);
+	return same;
+}
+
+static int reopen_file(const struct dw_profile *p, const struct dw_module *m)
+{
+	dw_auto_close int fd = open(dw_strings_get(&p->strings, m->path),
+				    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd >= 0 && is_same_file(fd, m) ? dw_take_fd(fd) : -1;
+}
+
+/* The size of the vdso at @image: its section headers come last. */
+static size_t vdso_bytes(const uint8_t *image)
+{
+	Elf64_Ehdr header;
+	size_t n;
+
+	memcpy(&header, image, sizeof header);
+	n = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	return n <= VDSO_MAX_BYTES ? n : 0;
+}
+
+static void reopen_vdso(const struct dw_module *m, struct dw_module_source *source)
+{
+	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	size_t n = image ? vdso_bytes(image) : 0;
+	struct dw_elf *elf;
+
+	if (!n || dw_elf_open_bytes(image, n, true, &elf, NULL))
+		return;
+	if (has_build_id(elf, m)) {
+		source->image = image;
+		source->image_bytes = n;
+	}
+	dw_elf_free(elf);
+}
+
+int dw_reopen_modules(const struct dw_profile *p, struct dw_reopened *ret)
+{
+	size_t n = (size_t)dw_modules_count(&p->modules) + 1;
+	struct dw_module_source *sources = calloc(n, sizeof *sources);
+
+	if (!sources)
+		return -ENOMEM;
+	for (size_t id = 0; id < n; id++) {
+		const struct dw_module *m = dw_modules_get(&p->modules, (uint32_t)id);
+
+		sources[id] = (struct dw_module_source){
+			.fd = -1, .root_fd = -1, .uid = geteuid(), .gid = getegid()};
+		if (m && m->kind == DWELL_MODULE_FILE)
+			sources[id].fd = reopen_file(p, m);
+		else if (m && m->kind == DWELL_MODULE_VDSO)
+			reopen_vdso(m, &sources[id]);
+	}
+	*ret = (struct dw_reopened){sources, n};
+	return 0;
+}
+
+void dw_reopened_release(struct dw_reopened *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->sources[i].fd >= 0)
+			close(r->sources[i].fd);
+	free(r->sources);
+	*r = (struct dw_reopened){0};
+}

@@ -1,0 +1,59 @@
+/*
+ * Signals by signalfd; see signals.h. The kernel marks what the terminal driver sent with SI_KERNEL
+ * (kernel: isig() in drivers/tty/n_tty.c sends to the foreground process group), which tells it
+ * from kill(2).
+ */
+#include "record/signals.h"
+
+#include <errno.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+int dw_signals_take(struct dw_signals *s, struct dw_error *err)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, &s->old);
+	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->fd < 0) {
+		int rc = dw_error_set_errno(err, errno, "signalfd");
+
+		pthread_sigmask(SIG_SETMASK, &s->old, NULL);
+		return rc;
+	}
+	sigaction(SIGPIPE, &ignore, &s->old_pipe);
+	sigaction(SIGXFSZ, &ignore, &s->old_file_size);
+	return 0;
+}
+
+bool dw_signals_next(struct dw_signals *s, struct dw_signal *ret)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->fd, &info, sizeof info) != sizeof info)
+		return false;
+	ret->number = (int)info.ssi_signo;
+	ret->to_group = info.ssi_code == SI_KERNEL;
+	return true;
+}
+
+void dw_signals_release(struct dw_signals *s)
+{
+	struct dw_signal dropped;
+
+	if (s->fd < 0)
+		return;
+	while (dw_signals_next(s, &dropped))
+		;
+	close(s->fd);
+	s->fd = -1;
+	sigaction(SIGPIPE, &s->old_pipe, NULL);
+	sigaction(SIGXFSZ, &s->old_file_size, NULL);
+	pthread_sigmask(SIG_SETMASK, &s->old, NULL);
+}

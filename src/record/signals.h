@@ -1,0 +1,35 @@
+/*
+ * Signals of a recording: taken as records from a descriptor, never as handlers.
+ *
+ * SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked in the calling thread while taken. SIGPIPE and
+ * SIGXFSZ are ignored, so that a full disk or a closed pipe is an error code and not the end. All
+ * are given back as they were.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct dw_signals {
+	int fd;	      /* readable when a signal waits, -1 = not taken */
+	sigset_t old; /* mask to give back */
+	struct sigaction old_pipe;
+	struct sigaction old_file_size;
+};
+
+struct dw_signal {
+	int number;
+	bool to_group; /* the terminal sent it to the whole foreground group: the target has got it
+			  too */
+};
+
+/* Take the signals over. Call after the target is forked, which keeps the old mask. 0 or -errno. */
+int dw_signals_take(struct dw_signals *s, struct dw_error *err);
+
+/* The next waiting signal. False = none. Never blocks. */
+bool dw_signals_next(struct dw_signals *s, struct dw_signal *ret);
+
+/* Give the old mask back and close the descriptor. Signals that were not read are dropped. */
+void dw_signals_release(struct dw_signals *s);

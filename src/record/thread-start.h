@@ -1,0 +1,13 @@
+/*
+ * Where threads begin: the start routine of each thread, from the outermost frames of its samples.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+/*
+ * Set the start function of every thread of the symbolized @p that has a complete sample: its
+ * outermost function that is not the C library's or the loader's, nor _start. Threads without one
+ * keep 0.
+ */
+void dw_find_thread_starts(struct dw_profile *p);

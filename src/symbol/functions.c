@@ -1,0 +1,217 @@
+/*
+ * DIEs to functions; see functions.h. The linkage name, demangled, is the best name: it has the
+ * parameters. Compilers leave it out for what has no linkage (lambdas, members of local classes),
+ * where the name is put together from the scopes around. DWARF 5, sections 2.22, 3.3.
+ */
+#include "symbol/functions.h"
+
+#include "symbol/demangle.h"
+#include "symbol/die.h"
+
+#include "base/cleanup.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORIGINS_MAX = 16, SCOPES_MAX = 32 };
+
+/* Follow abstract origins and specifications to the DIE that declares the function. */
+static void follow_origins(Dwarf_Die *die)
+{
+	static const unsigned links[] = {DW_AT_abstract_origin, DW_AT_specification};
+
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		Dwarf_Attribute attr;
+		Dwarf_Die next;
+		unsigned k;
+
+		for (k = 0; k < 2; k++)
+			if (dwarf_attr(die, links[k], &attr) && dwarf_formref_die(&attr, &next))
+				break;
+		if (k == 2)
+			return;
+		*die = next;
+	}
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
+		return dwarf_formstring(&attr);
+	return NULL;
+}
+
+/* Whether names of @die's language have no scopes. Units of unknown languages count as such. */
+static bool is_plain_language(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return true;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x2b: /* C++17 and C++20, which are newer than this libdw */
+	case 0x2c:
+	case DW_LANG_D:
+	case DW_LANG_Rust:
+	case DW_LANG_ObjC_plus_plus:
+		return false;
+	}
+	return true;
+}
+
+static const char *scope_name(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	if (name)
+		return name;
+	return dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : NULL;
+}
+
+/* Put the text of one scope, with "::" behind it, into @name. A function ends the chain with its
+ * whole name: true. */
+static bool put_scope(struct dw_buf *name, Dwarf_Die *scope)
+{
+	const char *linkage = dwarf_tag(scope) == DW_TAG_subprogram ? linkage_name(scope) : NULL;
+	dw_auto_free char *whole = linkage ? dw_demangle(linkage) : NULL;
+	const char *text = whole ? whole : scope_name(scope);
+
+	if (text) {
+		dw_buf_puts(name, text);
+		dw_buf_puts(name, "::");
+	}
+	return whole;
+}
+
+/* Put the names of the scopes around @die and "::" before the name. */
+static void put_scopes(struct dw_die_functions *t, Dwarf_Die *die, struct dw_buf *name)
+{
+	Dwarf_Die scopes[SCOPES_MAX], *parent;
+	size_t n = 0, first;
+	bool ended = false;
+
+	for (parent = dw_scopes_parent(&t->scopes, die); parent && n < SCOPES_MAX;
+	     parent = dw_scopes_parent(&t->scopes, &scopes[n - 1])) {
+		scopes[n] = *parent;
+		if (dwarf_tag(parent) == DW_TAG_subprogram ||
+		    dwarf_tag(parent) == DW_TAG_inlined_subroutine)
+			follow_origins(&scopes[n]);
+		n++;
+	}
+	/* A demangled function stands for everything outside of it. */
+	for (first = 0; first < n && !ended; first++) {
+		ended = put_scope(name, &scopes[first]);
+		dw_buf_clear(name);
+	}
+	while (first-- > 0)
+		put_scope(name, &scopes[first]);
+}
+
+/* Put the name of the function @die into @name, which stays empty when there is none. */
+static void put_name(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *origin,
+		     const char *linkage, struct dw_buf *name)
+{
+	dw_auto_free char *demangled = linkage ? dw_demangle(linkage) : NULL;
+	const char *plain = dwarf_diename(die);
+
+	if (demangled) {
+		dw_buf_puts(name, demangled);
+	} else if (plain) {
+		if (!linkage && !is_plain_language(origin))
+			put_scopes(t, origin, name);
+		dw_buf_puts(name, plain);
+	} else if (linkage) {
+		dw_buf_puts(name, linkage);
+	}
+}
+
+static int add_string(struct dw_answer *a, const char *s, uint32_t *ret)
+{
+	return dw_strings_add(&a->strings, s, strnlen(s, DWELL_ANSWER_NAME_MAX_BYTES), ret);
+}
+
+static int add_function(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *origin,
+			uint32_t *ret)
+{
+	struct dw_answer *a = t->answer;
+	struct dw_function f = {.flags = DWELL_FUNCTION_INLINED};
+	const char *linkage = linkage_name(die), *file = dwarf_decl_file(die);
+	dw_auto(dw_buf)
+	name = DW_BUF_INIT;
+	int line = 0, rc;
+
+	put_name(t, die, origin, linkage, &name);
+	*ret = 0;
+	if (name.failed)
+		return -ENOMEM;
+	if (!name.len)
+		return 0;
+	rc = add_string(a, name.data, &f.name);
+	if (!rc && linkage && strcmp(linkage, name.data))
+		rc = add_string(a, linkage, &f.linkage_name);
+	if (!rc && file && !dwarf_decl_line(die, &line) && line > 0) {
+		f.line = (uint32_t)line;
+		rc = add_string(a, file, &f.file);
+	}
+	if (!rc && !a->functions.n)
+		rc = dw_vec_push(&a->functions, (struct dw_function){0});
+	if (!rc)
+		rc = dw_vec_push(&a->functions, f);
+	if (rc)
+		return rc;
+	*ret = (uint32_t)a->functions.n - 1;
+	return dw_map_put(&t->ids, (uint64_t)(uintptr_t)origin->addr, *ret);
+}
+
+/* Set entry and length of @f from the ranges of @die. */
+static void set_range(struct dw_function *f, Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi, entry;
+	ptrdiff_t at = 0;
+	bool known = !dwarf_entrypc(die, &entry);
+
+	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (known && (entry < lo || entry >= hi))
+			continue;
+		f->svma = known ? entry : lo;
+		f->bytes = hi - f->svma;
+		break;
+	}
+	f->flags &= ~(uint32_t)DWELL_FUNCTION_INLINED;
+}
+
+int dw_die_functions_get(struct dw_die_functions *t, Dwarf_Die *die, uint32_t *ret)
+{
+	bool inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine;
+	Dwarf_Die origin = *die;
+	struct dw_function *f;
+	int rc = 0;
+
+	follow_origins(&origin);
+	*ret = dw_map_get(&t->ids, (uint64_t)(uintptr_t)origin.addr);
+	if (!*ret)
+		rc = add_function(t, die, &origin, ret);
+	if (rc || !*ret)
+		return rc;
+	f = &t->answer->functions.v[*ret];
+	if (!inlined && f->flags & DWELL_FUNCTION_INLINED)
+		set_range(f, die);
+	else if (inlined && f->flags & DWELL_FUNCTION_INLINED && !f->svma)
+		(void)dwarf_lowpc(die, &f->svma);
+	return 0;
+}
+
+void dw_die_functions_release(struct dw_die_functions *t)
+{
+	dw_map_release(&t->ids);
+	dw_scopes_release(&t->scopes);
+}

@@ -1,0 +1,129 @@
+/*
+ * Line tables; see lines.h. libdw hands out rows sorted by address, the last of several at one
+ * address being the one that counts. A statement ends where the next row begins, if that lies
+ * further on in the same file: a table does not say more.
+ */
+#include "symbol/lines.h"
+
+#include <string.h>
+
+static Dwarf_Addr address_of(Dwarf_Line *line)
+{
+	Dwarf_Addr svma = 0;
+
+	(void)dwarf_lineaddr(line, &svma);
+	return svma;
+}
+
+static bool ends_sequence(Dwarf_Line *line)
+{
+	bool end = true;
+
+	(void)dwarf_lineendsequence(line, &end);
+	return end;
+}
+
+/* Index of the last row at or before @svma, @n = none. */
+static size_t find_row(Dwarf_Lines *lines, size_t n, uint64_t svma)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (address_of(dwarf_onesrcline(lines, mid)) <= svma)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? lo - 1 : n;
+}
+
+struct position {
+	const char *file;
+	int line;
+	int column;
+};
+
+static struct position position_of(Dwarf_Line *row)
+{
+	struct position p = {.file = dwarf_linesrc(row, NULL, NULL)};
+
+	(void)dwarf_lineno(row, &p.line);
+	(void)dwarf_linecol(row, &p.column);
+	return p;
+}
+
+/* Set the end of the statement at row @i from the rows behind it. */
+static void set_end(Dwarf_Lines *lines, size_t n, size_t i, const struct position *start,
+		    struct dw_location *l)
+{
+	for (i++; i < n; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(lines, i);
+		struct position p;
+
+		if (ends_sequence(row))
+			return;
+		p = position_of(row);
+		if (!p.file || strcmp(p.file, start->file) || p.line < start->line)
+			return;
+		if (p.line == start->line && p.column <= start->column) {
+			if (p.column == start->column)
+				continue;
+			return;
+		}
+		l->line_end = (uint32_t)p.line;
+		l->column_end = p.column > 0 ? (uint32_t)p.column : 0;
+		return;
+	}
+}
+
+static int set_row(Dwarf_Lines *lines, size_t n, size_t i, struct dw_answer *answer,
+		   struct dw_location *l)
+{
+	struct position p = position_of(dwarf_onesrcline(lines, i));
+
+	if (!p.file)
+		return 0;
+	if (p.line > 0) { /* 0: code that the compiler made, of no line in particular */
+		l->line = (uint32_t)p.line;
+		l->column = p.column > 0 ? (uint32_t)p.column : 0;
+		set_end(lines, n, i, &p, l);
+	}
+	return dw_strings_add(&answer->strings, p.file,
+			      strnlen(p.file, DWELL_ANSWER_NAME_MAX_BYTES), &l->file);
+}
+
+int dw_lines_find(Dwarf_Die *unit, const uint64_t *svmas, struct dw_location *const *at, size_t n,
+		  struct dw_answer *answer)
+{
+	Dwarf_Lines *lines;
+	size_t lines_n;
+	int rc = 0;
+
+	if (dwarf_getsrclines(unit, &lines, &lines_n))
+		return 0;
+	for (size_t i = 0; i < n && !rc; i++) {
+		size_t row = find_row(lines, lines_n, svmas[i]);
+
+		if (row < lines_n && !ends_sequence(dwarf_onesrcline(lines, row)))
+			rc = set_row(lines, lines_n, row, answer, at[i]);
+	}
+	return rc;
+}
+
+int dw_lines_file(Dwarf_Die *unit, uint32_t index, struct dw_answer *answer, uint32_t *ret)
+{
+	Dwarf_Files *files;
+	const char *path;
+	size_t n;
+
+	*ret = 0;
+	if (dwarf_getsrcfiles(unit, &files, &n) || index >= n)
+		return 0;
+	path = dwarf_filesrc(files, index, NULL, NULL);
+	if (!path)
+		return 0;
+	return dw_strings_add(&answer->strings, path, strnlen(path, DWELL_ANSWER_NAME_MAX_BYTES),
+			      ret);
+}

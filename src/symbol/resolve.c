@@ -1,0 +1,308 @@
+/*
+ * One module's names; see resolve.h. DWARF names win over ELF symbols, so that foo.cold and
+ * foo.part.0 belong to foo. A symbol without a size counts up to the next one, unless unwind
+ * information says that another function begins in between.
+ */
+#include "symbol/resolve.h"
+
+#include "symbol/debugfile.h"
+#include "symbol/demangle.h"
+#include "symbol/dwarf.h"
+#include "symbol/plt.h"
+#include "symbol/symtab.h"
+
+#include "base/cleanup.h"
+#include "code/cfi/ranges.h"
+
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that is open for one module. */
+struct files {
+	struct dw_elf *elf;
+	struct dw_elf *debug_elf; /* separate debug file, NULL = none */
+	int debug_fd;
+	int alt_fd;
+	Elf *libelf; /* of the file that has the DWARF */
+	Dwarf *dwarf;
+	Dwarf *alt;
+	struct dw_buf debug_path;
+	uint8_t *unpacked; /* .gnu_debugdata */
+};
+
+struct naming {
+	const struct dw_question *q;
+	struct dw_answer *a;
+	struct files files;
+	struct dw_symtab symbols;
+	struct dw_cfi_range *ranges;
+	size_t ranges_n;
+	struct dw_plt plt;
+	bool plt_loaded;
+	struct dw_map ids; /* entry of a symbol -> function id */
+};
+
+static void files_close(struct files *f)
+{
+	if (f->dwarf)
+		dwarf_end(f->dwarf);
+	if (f->alt)
+		dwarf_end(f->alt);
+	if (f->libelf)
+		elf_end(f->libelf);
+	dw_cleanup_close(&f->alt_fd);
+	dw_cleanup_close(&f->debug_fd);
+	dw_elf_free(f->debug_elf);
+	dw_elf_free(f->elf);
+	dw_buf_release(&f->debug_path);
+	free(f->unpacked);
+}
+
+static bool has_bytes(const struct dw_elf *elf, const char *section)
+{
+	const struct dw_elf_section *s = dw_elf_section(elf, section);
+
+	return s && s->bytes;
+}
+
+static bool has_dwarf(const struct dw_elf *elf)
+{
+	return has_bytes(elf, ".debug_info") || has_bytes(elf, ".zdebug_info");
+}
+
+/* Start libdw on @fd. Without success the module has no DWARF, which is normal. */
+static void open_dwarf(struct files *f, int fd, const char *path, const char *dirs)
+{
+	elf_version(EV_CURRENT);
+	f->libelf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (f->libelf)
+		f->dwarf = dwarf_begin_elf(f->libelf, DWARF_C_READ, NULL);
+	if (!f->dwarf)
+		return;
+	f->alt_fd = dw_debugfile_find_alt(f->dwarf, path, dirs);
+	if (f->alt_fd >= 0)
+		f->alt = dwarf_begin(f->alt_fd, DWARF_C_READ);
+	if (f->alt)
+		dwarf_setalt(f->dwarf, f->alt);
+}
+
+static int files_open(struct files *f, const struct dw_question *q)
+{
+	const struct dw_module_source *s = q->source;
+	int rc;
+
+	f->debug_fd = f->alt_fd = -1;
+	if (s->fd >= 0)
+		rc = dw_elf_open(s->fd, &f->elf, NULL);
+	else
+		rc = dw_elf_open_bytes(s->image, s->image_bytes, true, &f->elf, NULL);
+	if (rc)
+		return rc;
+	if (s->fd >= 0 && has_dwarf(f->elf))
+		open_dwarf(f, s->fd, q->path, q->debug_dirs);
+	if (f->dwarf && has_bytes(f->elf, ".symtab"))
+		return 0;
+	f->debug_fd = dw_debugfile_find(f->elf, q->path, q->debug_dirs, &f->debug_path);
+	if (f->debug_fd < 0 || dw_elf_open(f->debug_fd, &f->debug_elf, NULL))
+		return 0;
+	if (!f->dwarf && has_dwarf(f->debug_elf))
+		open_dwarf(f, f->debug_fd, dw_buf_str(&f->debug_path), q->debug_dirs);
+	return 0;
+}
+
+/* Add the packed table of .gnu_debugdata, if there is one. */
+static void add_unpacked(struct naming *m)
+{
+	struct dw_elf *elf;
+	size_t n;
+
+	if (dw_debugfile_unpack(m->files.elf, &m->files.unpacked, &n) ||
+	    dw_elf_open_bytes(m->files.unpacked, n, false, &elf, NULL))
+		return;
+	(void)dw_symtab_add(&m->symbols, elf, ".symtab", ".strtab");
+	dw_elf_free(elf);
+}
+
+/* A broken table is no error: the next source may be whole. */
+static void load_symbols(struct naming *m)
+{
+	struct files *f = &m->files;
+	int rc = dw_symtab_add(&m->symbols, f->elf, ".symtab", ".strtab");
+
+	if (rc && f->debug_elf)
+		rc = dw_symtab_add(&m->symbols, f->debug_elf, ".symtab", ".strtab");
+	if (rc) {
+		add_unpacked(m);
+		(void)dw_symtab_add(&m->symbols, f->elf, ".dynsym", ".dynstr");
+	}
+	dw_symtab_sort(&m->symbols);
+	if (dw_cfi_ranges(f->elf, &m->ranges, &m->ranges_n, NULL)) {
+		m->ranges = NULL;
+		m->ranges_n = 0;
+	}
+}
+
+/* Add the function that symbol @name, @name_n bytes, stands for; @suffix goes behind its name. */
+static int add_symbol(struct naming *m, const char *mangled, const char *suffix,
+		      struct dw_function f, uint32_t *ret)
+{
+	dw_auto_free char *name = dw_demangle(mangled);
+	dw_auto(dw_buf)
+	text = DW_BUF_INIT;
+	struct dw_answer *a = m->a;
+	int rc;
+
+	dw_buf_puts(&text, name ? name : mangled);
+	dw_buf_puts(&text, suffix);
+	if (text.failed)
+		return -ENOMEM;
+	rc = dw_strings_add(&a->strings, text.data, strnlen(text.data, DWELL_ANSWER_NAME_MAX_BYTES),
+			    &f.name);
+	if (!rc && name)
+		rc = dw_strings_add(&a->strings, mangled,
+				    strnlen(mangled, DWELL_ANSWER_NAME_MAX_BYTES), &f.linkage_name);
+	if (!rc && !a->functions.n)
+		rc = dw_vec_push(&a->functions, (struct dw_function){0});
+	if (!rc)
+		rc = dw_vec_push(&a->functions, f);
+	if (!rc)
+		rc = dw_map_put(&m->ids, f.svma, (uint32_t)a->functions.n - 1);
+	if (!rc)
+		*ret = (uint32_t)a->functions.n - 1;
+	return rc;
+}
+
+/* Name @svma after the stub of the PLT in which it lies. */
+static int name_stub(struct naming *m, uint64_t svma, uint32_t *ret)
+{
+	const struct dw_elf_section *section = dw_plt_section(m->files.elf, svma);
+	struct dw_plt_stub stub;
+
+	if (!section)
+		return 0;
+	if (!m->plt_loaded && dw_plt_load(&m->plt, m->files.elf))
+		return -ENOMEM;
+	m->plt_loaded = true;
+	if (dw_plt_find(&m->plt, m->files.elf, section, svma, &stub))
+		return 0;
+	*ret = dw_map_get(&m->ids, stub.svma);
+	if (*ret)
+		return 0;
+	return add_symbol(m, stub.name, "@plt",
+			  (struct dw_function){.svma = stub.svma, .bytes = stub.bytes}, ret);
+}
+
+/* The symbol at @svma, NULL = none that may be believed; *@ret_bytes = its length. */
+static const struct dw_symbol *find_symbol(const struct naming *m, uint64_t svma,
+					   uint64_t *ret_bytes)
+{
+	const struct dw_symbol *s = dw_symtab_find(&m->symbols, svma);
+	const struct dw_cfi_range *range;
+
+	if (!s)
+		return NULL;
+	*ret_bytes = dw_symtab_end(&m->symbols, s) - s->svma;
+	if (s->bytes)
+		return s;
+	range = dw_cfi_range_find(m->ranges, m->ranges_n, svma);
+	if (range && range->start > s->svma)
+		return NULL;
+	if (range && range->start == s->svma)
+		*ret_bytes = range->end - range->start;
+	return s;
+}
+
+/* The function of the symbol at @svma; *@ret = 0 when there is none. */
+static int name_address(struct naming *m, uint64_t svma, uint32_t *ret)
+{
+	uint64_t bytes;
+	const struct dw_symbol *s = find_symbol(m, svma, &bytes);
+	dw_auto_free char *name = NULL;
+
+	*ret = 0;
+	if (!s)
+		return name_stub(m, svma, ret);
+	*ret = dw_map_get(&m->ids, s->svma);
+	if (*ret)
+		return 0;
+	/* A version stands behind '@' in tables that a linker wrote. */
+	name = strndup(s->name, strcspn(s->name, "@"));
+	if (!name)
+		return -ENOMEM;
+	return add_symbol(m, *name ? name : s->name, "",
+			  (struct dw_function){.svma = s->svma, .bytes = bytes}, ret);
+}
+
+/* Append the chain of one address to the answer, innermost first. */
+static int put_chain(struct naming *m, uint64_t svma, const struct dw_dwarf_place *place,
+		     const struct dw_inlines *inlines)
+{
+	struct dw_location l = place->line;
+	uint32_t node = place->node;
+	int rc = 0;
+
+	do {
+		const struct dw_inline *in = node ? &inlines->nodes.v[node] : NULL;
+
+		l.function = in ? in->function : 0;
+		if (!l.function && (!in || !in->outer))
+			rc = name_address(m, svma, &l.function);
+		if (!rc && (l.function || !in || !in->outer) && (l.function || l.file))
+			rc = dw_vec_push(&m->a->rows, l);
+		l = (struct dw_location){0};
+		if (in) {
+			l.file = in->file;
+			l.line = in->line;
+			l.column = in->column;
+		}
+		node = in ? in->outer : 0;
+	} while (node && !rc);
+	return rc ? rc : dw_vec_push(&m->a->first, (uint32_t)m->a->rows.n);
+}
+
+static int put_chains(struct naming *m)
+{
+	const struct dw_question *q = m->q;
+	struct dw_dwarf_place *places = calloc(q->n + 1, sizeof *places);
+	struct dw_inlines inlines = {0};
+	int rc = places ? dw_vec_push(&m->a->first, 0) : -ENOMEM;
+
+	if (!rc && m->files.dwarf)
+		rc = dw_dwarf_find(m->files.dwarf, q->svmas, places, q->n, &inlines, m->a);
+	for (size_t i = 0; i < q->n && !rc; i++)
+		rc = put_chain(m, q->svmas[i], &places[i], &inlines);
+	dw_inlines_release(&inlines);
+	free(places);
+	return rc;
+}
+
+/* An answer that knows nothing of @n addresses. */
+static int put_nothing(struct dw_answer *a, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i <= n && !rc; i++)
+		rc = dw_vec_push(&a->first, 0);
+	return rc;
+}
+
+int dw_resolve(const struct dw_question *q, struct dw_answer *a)
+{
+	struct naming m = {.q = q, .a = a};
+	int rc = 0;
+
+	if (files_open(&m.files, q)) {
+		rc = put_nothing(a, q->n);
+	} else {
+		load_symbols(&m);
+		rc = put_chains(&m);
+	}
+	free(m.ranges);
+	dw_plt_release(&m.plt);
+	dw_map_release(&m.ids);
+	dw_symtab_release(&m.symbols);
+	files_close(&m.files);
+	return rc;
+}

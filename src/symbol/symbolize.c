@@ -1,0 +1,405 @@
+/*
+ * Symbolizing a profile; see symbolize.h. Frames are sorted by module and address; modules whose
+ * files are opened with the same rights are asked of one helper. Its answers are merged into the
+ * profile, where equal functions of one module become one row. Frames without a symbol are named
+ * here, from unwind ranges, which our own bounds-checked reader finds.
+ */
+#include "symbol/symbolize.h"
+
+#include "base/cleanup.h"
+#include "symbol/codes.h"
+#include "symbol/helper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TIMEOUT_MS = 60000 };
+
+static const char default_debug_dirs[] = "/usr/lib/debug";
+
+/* Frame @frame lies at @svma of @module. */
+struct wanted {
+	uint32_t module;
+	uint32_t frame;
+	uint64_t svma;
+};
+
+/* The wanted frames of one module: @n from index @start. */
+struct job {
+	uint32_t module;
+	size_t start;
+	size_t n;
+	bool done;
+};
+
+struct chain {
+	uint32_t start; /* in rows */
+	uint32_t n;
+};
+
+struct symbolizer {
+	struct dw_profile *p;
+	const struct dw_module_source *sources;
+	size_t sources_n;
+	struct dw_symbol_options options;
+	struct dw_symbol_stats stats;
+	DW_VEC(struct wanted) wanted;
+	uint64_t *svmas; /* of wanted, in the same order */
+	DW_VEC(struct job) jobs;
+	DW_VEC(struct dw_location) rows; /* in the order of jobs */
+	struct chain *chains;		 /* by frame id */
+};
+
+/* Questions of one run of helpers, and which job each is. */
+struct batch {
+	struct symbolizer *s;
+	DW_VEC(struct dw_question) questions;
+	DW_VEC(struct job *) jobs;
+};
+
+static const struct dw_module_source *source_of(const struct symbolizer *s, uint32_t module)
+{
+	const struct dw_module_source *source;
+
+	if (!module || module >= s->sources_n)
+		return NULL;
+	source = &s->sources[module];
+	return source->fd >= 0 || source->image ? source : NULL;
+}
+
+static const char *module_name(const struct symbolizer *s, uint32_t module)
+{
+	const struct dw_module *m = dw_modules_get(&s->p->modules, module);
+	const char *name = m ? dw_strings_get(&s->p->strings, m->name) : "";
+
+	return *name ? name : "[unknown]";
+}
+
+/* The function row of a frame that has no symbol: its unwind range, else its address. Code in no
+ * module is one row. */
+static int add_nameless(struct symbolizer *s, const struct dw_module_code *code, uint32_t module,
+			uint64_t svma, uint32_t *ret)
+{
+	const struct dw_cfi_range *range = dw_cfi_range_find(code->ranges, code->ranges_n, svma);
+	struct dw_function f = {.module = module, .flags = DWELL_FUNCTION_NO_SYMBOL};
+	dw_auto(dw_buf)
+	name = DW_BUF_INIT;
+	int rc;
+
+	if (module) {
+		f.svma = range ? range->start : svma;
+		f.bytes = range ? range->end - range->start : 0;
+		dw_buf_printf(&name, "%s+0x%" PRIx64, module_name(s, module), f.svma);
+	} else {
+		dw_buf_puts(&name, module_name(s, 0));
+	}
+	if (name.failed)
+		return -ENOMEM;
+	rc = dw_strings_add(&s->p->strings, name.data, name.len, &f.name);
+	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
+}
+
+/* An answer on its way into the profile: ids in the answer -> ids in the profile, 0 = not yet. */
+struct merge {
+	struct symbolizer *s;
+	const struct dw_answer *a;
+	uint32_t module;
+	uint32_t *strings;
+	uint32_t *functions;
+};
+
+static int merge_string(struct merge *m, uint32_t id, uint32_t *ret)
+{
+	const struct dw_strings *from = &m->a->strings;
+	int rc = 0;
+
+	if (id && !m->strings[id])
+		rc = dw_strings_add(&m->s->p->strings, dw_strings_get(from, id),
+				    dw_strings_len(from, id), &m->strings[id]);
+	*ret = id ? m->strings[id] : 0;
+	return rc;
+}
+
+static int merge_function(struct merge *m, uint32_t id, uint32_t *ret)
+{
+	struct dw_function f = m->a->functions.v[id];
+	int rc = 0;
+
+	if (!m->functions[id]) {
+		f.module = m->module;
+		rc = merge_string(m, f.name, &f.name);
+		if (!rc)
+			rc = merge_string(m, f.linkage_name, &f.linkage_name);
+		if (!rc)
+			rc = merge_string(m, f.file, &f.file);
+		if (!rc)
+			rc = dw_functions_add(&m->s->p->functions, &f, &m->functions[id]);
+	}
+	*ret = m->functions[id];
+	return rc;
+}
+
+/* Append row @from of the answer, of the frame at @svma. */
+static int merge_row(struct merge *m, const struct dw_module_code *code, uint64_t svma,
+		     const struct dw_location *from)
+{
+	struct dw_location l = *from;
+	int rc;
+
+	if (l.function)
+		rc = merge_function(m, l.function, &l.function);
+	else
+		rc = add_nameless(m->s, code, m->module, svma, &l.function);
+	if (!rc)
+		rc = merge_string(m, from->file, &l.file);
+	return rc ? rc : dw_vec_push(&m->s->rows, l);
+}
+
+/* Give the @i-th frame of @job its chain. @m NULL = no answer. */
+static int put_chain(struct symbolizer *s, const struct job *job, size_t i, struct merge *m,
+		     const struct dw_module_code *code)
+{
+	const struct wanted *w = &s->wanted.v[job->start + i];
+	uint32_t start = (uint32_t)s->rows.n;
+	int rc = 0;
+
+	for (uint32_t k = m ? m->a->first.v[i] : 0; m && k < m->a->first.v[i + 1] && !rc; k++)
+		rc = merge_row(m, code, w->svma, &m->a->rows.v[k]);
+	if (!rc && s->rows.n == start) {
+		struct dw_location l = {0};
+
+		rc = add_nameless(s, code, job->module, w->svma, &l.function);
+		if (!rc)
+			rc = dw_vec_push(&s->rows, l);
+	}
+	if (s->rows.n > UINT32_MAX)
+		return -ENOMEM;
+	s->chains[w->frame] = (struct chain){start, (uint32_t)s->rows.n - start};
+	return rc;
+}
+
+static void count(struct symbolizer *s, const struct chain *chain)
+{
+	const struct dw_location *l = &s->rows.v[chain->start];
+
+	s->stats.frames++;
+	s->stats.frames_named +=
+		!(s->p->functions.rows.v[l->function].flags & DWELL_FUNCTION_NO_SYMBOL);
+	s->stats.frames_lines += l->line != 0;
+}
+
+/* Copy the machine code of the functions that @job's frames lie in. */
+static int copy_code(struct symbolizer *s, const struct job *job, const struct dw_module_code *code)
+{
+	dw_auto_free struct dw_code_range *ranges = calloc(job->n + 1, sizeof *ranges);
+
+	if (!ranges)
+		return -ENOMEM;
+	for (size_t i = 0; i < job->n; i++) {
+		const struct wanted *w = &s->wanted.v[job->start + i];
+		const struct chain *c = &s->chains[w->frame];
+		uint32_t outermost = s->rows.v[c->start + c->n - 1].function;
+
+		ranges[i] = dw_module_code_range(code, outermost,
+						 &s->p->functions.rows.v[outermost], w->svma);
+	}
+	return dw_module_code_copy(code, ranges, job->n, &s->p->codes);
+}
+
+/* Finish @job with the answer @a, NULL = none. */
+static int finish_job(struct symbolizer *s, struct job *job, const struct dw_answer *a)
+{
+	struct merge m = {s, a, job->module, NULL, NULL};
+	struct dw_module_code code;
+	int rc = 0;
+
+	dw_module_code_open(&code, source_of(s, job->module));
+	if (a) {
+		m.strings = calloc((size_t)a->strings.n + 1, sizeof *m.strings);
+		m.functions = calloc(a->functions.n + 1, sizeof *m.functions);
+		rc = m.strings && m.functions ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < job->n && !rc; i++) {
+		rc = put_chain(s, job, i, a ? &m : NULL, &code);
+		if (!rc)
+			count(s, &s->chains[s->wanted.v[job->start + i].frame]);
+	}
+	if (!rc && !s->options.without_code)
+		rc = copy_code(s, job, &code);
+	free(m.strings);
+	free(m.functions);
+	dw_module_code_release(&code);
+	return rc;
+}
+
+static int answered(void *ctx, size_t i, struct dw_answer *a)
+{
+	struct batch *b = ctx;
+
+	b->s->stats.modules_failed += !a;
+	return finish_job(b->s, b->jobs.v[i], a);
+}
+
+static bool is_same_root(int a, int b)
+{
+	struct stat sa, sb;
+
+	if (a < 0 || b < 0)
+		return a == b;
+	return a == b || (!fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
+			  sa.st_ino == sb.st_ino);
+}
+
+static bool has_same_rights(const struct dw_module_source *a, const struct dw_module_source *b)
+{
+	return a->uid == b->uid && a->gid == b->gid && a->groups_n == b->groups_n &&
+	       (!a->groups_n || !memcmp(a->groups, b->groups, a->groups_n * sizeof *a->groups)) &&
+	       is_same_root(a->root_fd, b->root_fd);
+}
+
+static int add_question(struct batch *b, struct job *job)
+{
+	struct symbolizer *s = b->s;
+	const struct dw_module *m = dw_modules_get(&s->p->modules, job->module);
+	struct dw_question q = {
+		.source = source_of(s, job->module),
+		.path = m ? dw_strings_get(&s->p->strings, m->path) : "",
+		.debug_dirs = s->options.debug_dirs,
+		.svmas = s->svmas + job->start,
+		.n = job->n,
+	};
+
+	job->done = true;
+	return dw_vec_push(&b->questions, q) || dw_vec_push(&b->jobs, job) ? -ENOMEM : 0;
+}
+
+/* Ask about @first and all later jobs whose files are read with the same rights. */
+static int run_batch(struct symbolizer *s, size_t first, struct dw_error *err)
+{
+	const struct dw_module_source *rights = source_of(s, s->jobs.v[first].module), *other;
+	struct batch b = {.s = s};
+	int rc = 0;
+
+	for (size_t i = first; i < s->jobs.n && !rc; i++) {
+		struct job *job = &s->jobs.v[i];
+
+		other = source_of(s, job->module);
+		if (!job->done && other && has_same_rights(rights, other))
+			rc = add_question(&b, job);
+	}
+	if (!rc)
+		rc = dw_helper_run(b.questions.v, b.questions.n, s->options.timeout_ms, answered,
+				   &b, err);
+	dw_vec_release(&b.questions);
+	dw_vec_release(&b.jobs);
+	return rc;
+}
+
+static int run_jobs(struct symbolizer *s, struct dw_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->jobs.n && !rc; i++) {
+		struct job *job = &s->jobs.v[i];
+
+		if (!source_of(s, job->module))
+			rc = finish_job(s, job, NULL);
+		else if (!job->done)
+			rc = run_batch(s, i, err);
+	}
+	return rc;
+}
+
+static int compare_wanted(const void *pa, const void *pb)
+{
+	const struct wanted *a = pa, *b = pb;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return (a->svma > b->svma) - (a->svma < b->svma);
+}
+
+/* List the frames by module and address, and a job for each module. */
+static int list_jobs(struct symbolizer *s)
+{
+	uint32_t frames = dw_frames_count(&s->p->frames);
+	struct job *job = NULL;
+
+	for (uint32_t id = 1; id <= frames; id++) {
+		const struct dw_frame *f = dw_frames_get(&s->p->frames, id);
+
+		if (f->kind == DWELL_FRAME_CODE &&
+		    dw_vec_push(&s->wanted, (struct wanted){f->module, id, f->svma}))
+			return -ENOMEM;
+	}
+	if (s->wanted.n)
+		qsort(s->wanted.v, s->wanted.n, sizeof *s->wanted.v, compare_wanted);
+	s->svmas = calloc(s->wanted.n + 1, sizeof *s->svmas);
+	s->chains = calloc((size_t)frames + 1, sizeof *s->chains);
+	if (!s->svmas || !s->chains)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->wanted.n; i++) {
+		uint32_t module = s->wanted.v[i].module;
+
+		s->svmas[i] = s->wanted.v[i].svma;
+		if (!job || job->module != module) {
+			if (dw_vec_push(&s->jobs, (struct job){.module = module, .start = i}))
+				return -ENOMEM;
+			job = &s->jobs.v[s->jobs.n - 1];
+		}
+		job->n++;
+	}
+	return 0;
+}
+
+/* Lay out the chains by frame id in the profile. */
+static int put_locations(struct symbolizer *s)
+{
+	struct dw_locations *t = &s->p->locations;
+	uint32_t frames = dw_frames_count(&s->p->frames);
+
+	dw_locations_release(t);
+	if (dw_vec_reserve(&t->first, (size_t)frames + 2) ||
+	    dw_vec_reserve(&t->rows, s->rows.n + 1))
+		return -ENOMEM;
+	t->first.v[t->first.n++] = 0;
+	for (uint32_t id = 0; id <= frames; id++) {
+		const struct chain *c = &s->chains[id];
+
+		for (uint32_t i = 0; i < c->n; i++)
+			t->rows.v[t->rows.n++] = s->rows.v[c->start + i];
+		t->first.v[t->first.n++] = (uint32_t)t->rows.n;
+	}
+	return 0;
+}
+
+int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, size_t sources_n,
+		 const struct dw_symbol_options *options, struct dw_symbol_stats *stats,
+		 struct dw_error *err)
+{
+	struct symbolizer s = {.p = p, .sources = sources, .sources_n = sources_n};
+	int rc;
+
+	if (options)
+		s.options = *options;
+	if (!s.options.debug_dirs)
+		s.options.debug_dirs = default_debug_dirs;
+	if (!s.options.timeout_ms)
+		s.options.timeout_ms = TIMEOUT_MS;
+	rc = list_jobs(&s);
+	if (!rc)
+		rc = run_jobs(&s, err);
+	if (!rc)
+		rc = put_locations(&s);
+	if (!rc && stats)
+		*stats = s.stats;
+	dw_vec_release(&s.wanted);
+	dw_vec_release(&s.jobs);
+	dw_vec_release(&s.rows);
+	free(s.svmas);
+	free(s.chains);
+	return rc;
+}

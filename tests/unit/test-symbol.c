@@ -1,0 +1,277 @@
+/* Symbols: answers on the pipe, the choice among ELF symbols, and this very program symbolized. */
+#include "check.h"
+
+#include "symbol/answer.h"
+#include "symbol/demangle.h"
+#include "symbol/symbolize.h"
+#include "symbol/symtab.h"
+
+#include "base/error.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+static struct dw_answer make_answer(void)
+{
+	struct dw_answer a = {0};
+	uint32_t name, file;
+
+	dw_strings_adds(&a.strings, "name()", &name);
+	dw_strings_adds(&a.strings, "/tmp/file.c", &file);
+	dw_vec_push(&a.functions, (struct dw_function){0});
+	dw_vec_push(
+		&a.functions,
+		(struct dw_function){
+			.name = name, .file = file, .line = 7, .svma = 1ull << 40, .bytes = 99});
+	dw_vec_push(&a.rows, (struct dw_location){1, file, 70000, 3, 70001, 0});
+	dw_vec_push(&a.rows, (struct dw_location){1, file, 8, 0, 0, 0});
+	dw_vec_push(&a.first, 0);
+	dw_vec_push(&a.first, 2);
+	dw_vec_push(&a.first, 2);
+	return a;
+}
+
+TEST(answer_round_trip)
+{
+	struct dw_answer a = make_answer(), b = {0};
+	struct dw_buf buf = DW_BUF_INIT;
+
+	CHECK_INT(dw_answer_encode(&a, &buf), 0);
+	CHECK_INT(dw_answer_decode(buf.data, buf.len, 2, &b), 0);
+	CHECK_INT(b.functions.n, 2);
+	CHECK_STR(dw_strings_get(&b.strings, b.functions.v[1].name), "name()");
+	CHECK_INT(b.functions.v[1].svma, 1ll << 40);
+	CHECK_INT(b.first.v[1], 2);
+	CHECK_INT(b.first.v[2], 2);
+	CHECK_INT(b.rows.v[0].line_end, 70001);
+	CHECK_INT(b.rows.v[1].line, 8);
+	dw_answer_release(&a);
+	dw_answer_release(&b);
+	dw_buf_release(&buf);
+}
+
+TEST(answer_refuses_lies)
+{
+	struct dw_answer a = make_answer();
+	struct dw_buf buf = DW_BUF_INIT;
+
+	CHECK_INT(dw_answer_encode(&a, &buf), 0);
+	for (size_t n = 0; n < buf.len; n++) { /* truncated anywhere */
+		struct dw_answer b = {0};
+
+		CHECK_INT(dw_answer_decode(buf.data, n, 2, &b), DWELL_ERR_FORMAT);
+		dw_answer_release(&b);
+	}
+	for (size_t i = 0; i < 3; i++) { /* about another number of addresses */
+		struct dw_answer b = {0};
+
+		CHECK_INT(dw_answer_decode(buf.data, buf.len, i, &b),
+			  i == 2 ? 0 : DWELL_ERR_FORMAT);
+		dw_answer_release(&b);
+	}
+	a.rows.v[1].function = 2; /* a function that is not there */
+	dw_buf_clear(&buf);
+	CHECK_INT(dw_answer_encode(&a, &buf), 0);
+	struct dw_answer b = {0};
+	CHECK_INT(dw_answer_decode(buf.data, buf.len, 2, &b), DWELL_ERR_FORMAT);
+	dw_answer_release(&b);
+	dw_answer_release(&a);
+	dw_buf_release(&buf);
+}
+
+TEST(demangles)
+{
+	static const char *const names[][2] = {
+		{"_ZNK3foo3barEii", "foo::bar(int, int) const"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
+		{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+		{"_D3std5stdio7writelnFAyaZv", "std.stdio.writeln(immutable(char)[])"},
+		{"_ZL5plainv.cold", "plain() [clone .cold]"},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *got = dw_demangle(names[i][0]);
+
+		CHECK_STR(got, names[i][1]);
+		free(got);
+	}
+	CHECK(!dw_demangle("main"));
+	CHECK(!dw_demangle("_start"));
+	CHECK(!dw_demangle(""));
+}
+
+static void add(struct dw_symtab *t, uint64_t svma, uint64_t bytes, const char *name, int binding,
+		bool is_function)
+{
+	dw_vec_push(&t->rows, (struct dw_symbol){.svma = svma,
+						 .bytes = bytes,
+						 .limit = 0x9000,
+						 .name = name,
+						 .binding = (uint8_t)binding,
+						 .is_function = is_function});
+}
+
+static const char *name_at(const struct dw_symtab *t, uint64_t svma)
+{
+	const struct dw_symbol *s = dw_symtab_find(t, svma);
+
+	return s ? s->name : "none";
+}
+
+TEST(symbol_choice)
+{
+	struct dw_symtab t = {0};
+
+	add(&t, 0x1000, 16, "__write", 0, true);
+	add(&t, 0x1000, 16, "awrite", 1, true);
+	add(&t, 0x1000, 0, "aalias", 0, false);
+	add(&t, 0x1000, 16, "write_b", 0, true);
+	add(&t, 0x1000, 16, "write_a", 0, true);
+	add(&t, 0x2000, 0x100, "big", 2, true);
+	add(&t, 0x2010, 0, "label_in_big", 0, false);
+	add(&t, 0x2020, 8, "small_in_big", 2, true);
+	add(&t, 0x3000, 0, "unsized", 0, true);
+	add(&t, 0x3100, 1, "next", 0, true);
+	add(&t, 0x8000, 0, "last", 0, true);
+	dw_symtab_sort(&t);
+	CHECK_STR(name_at(&t, 0xfff), "none");
+	CHECK_STR(name_at(&t, 0x1000), "write_a");
+	CHECK_STR(name_at(&t, 0x100f), "write_a");
+	CHECK_STR(name_at(&t, 0x1010), "none");
+	CHECK_STR(name_at(&t, 0x2018), "big");
+	CHECK_STR(name_at(&t, 0x2027), "small_in_big");
+	CHECK_STR(name_at(&t, 0x2028), "big");
+	CHECK_STR(name_at(&t, 0x20ff), "big");
+	CHECK_STR(name_at(&t, 0x2100), "none");
+	CHECK_STR(name_at(&t, 0x30ff), "unsized");
+	CHECK_STR(name_at(&t, 0x3101), "none");
+	CHECK_STR(name_at(&t, 0x8fff), "last");
+	CHECK_STR(name_at(&t, 0x9000), "none");
+	dw_symtab_release(&t);
+}
+
+/* Lines that the compiler told, to compare with those that symbols tell. */
+struct lines {
+	int declared;
+	int inner;
+	int call;
+};
+
+static inline __attribute__((always_inline)) uint64_t inner_address(struct lines *lines)
+{
+	uint64_t here;
+
+	lines->declared = __LINE__ - 4;
+	lines->inner = __LINE__ + 1;
+	__asm__ volatile("lea 0(%%rip), %0" : "=r"(here));
+	return here - 1; /* in the instruction above, as a return address would be */
+}
+
+static __attribute__((noinline)) uint64_t outer_address(struct lines *lines)
+{
+	uint64_t address;
+
+	lines->call = __LINE__ + 1;
+	address = inner_address(lines);
+	return address;
+}
+
+/* What the loader added to the addresses of this program. */
+static int first_bias(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	(void)size;
+	*(uint64_t *)ctx = info->dlpi_addr;
+	return 1;
+}
+
+/* A profile with one module, this program, and a frame at each of @svmas. */
+static void make_profile(struct dw_profile *p, const uint64_t *svmas, size_t n)
+{
+	struct dw_module m = {.kind = DWELL_MODULE_FILE};
+	uint32_t id;
+
+	dw_strings_adds(&p->strings, "/proc/self/exe", &m.path);
+	dw_strings_adds(&p->strings, "exe", &m.name);
+	dw_modules_add(&p->modules, &m, &id);
+	for (size_t i = 0; i < n; i++)
+		dw_frames_add(&p->frames, (struct dw_frame){.module = 1, .svma = svmas[i]}, &id);
+}
+
+static const struct dw_function *function_of(const struct dw_profile *p,
+					     const struct dw_location *l)
+{
+	return &p->functions.rows.v[l->function];
+}
+
+TEST(own_program)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_module_source sources[2] = {{.fd = -1, .root_fd = -1}};
+	struct dw_symbol_stats stats;
+	const struct dw_location *l;
+	uint64_t bias, svmas[2];
+	uint32_t n;
+	struct lines lines;
+
+	dl_iterate_phdr(first_bias, &bias);
+	svmas[0] = outer_address(&lines) - bias;
+	svmas[1] = 1; /* in no code */
+	make_profile(&p, svmas, 2);
+	sources[1] = (struct dw_module_source){.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+					       .root_fd = -1,
+					       .uid = geteuid(),
+					       .gid = getegid()};
+	CHECK_INT(dw_symbolize(&p, sources, 2, NULL, &stats, NULL), 0);
+	CHECK_INT(stats.frames, 2);
+	CHECK_INT(stats.frames_named, 1);
+	CHECK_INT(stats.frames_lines, 1);
+	CHECK_INT(stats.modules_failed, 0);
+	l = dw_locations_get(&p.locations, 1, &n);
+	CHECK_INT(n, 2);
+	CHECK_STR(dw_strings_get(&p.strings, function_of(&p, &l[0])->name), "inner_address");
+	CHECK_STR(dw_strings_get(&p.strings, function_of(&p, &l[1])->name), "outer_address");
+	CHECK_INT(l[0].line, lines.inner);
+	CHECK_INT(l[1].line, lines.call);
+	CHECK_INT(function_of(&p, &l[0])->line, lines.declared);
+	CHECK_INT(function_of(&p, &l[0])->flags, DWELL_FUNCTION_INLINED);
+	CHECK_INT(function_of(&p, &l[1])->flags, 0);
+	CHECK_CONTAINS(dw_strings_get(&p.strings, l[0].file), "test-symbol.c");
+	l = dw_locations_get(&p.locations, 2, &n);
+	CHECK_INT(n, 1);
+	CHECK_STR(dw_strings_get(&p.strings, function_of(&p, l)->name), "exe+0x1");
+	CHECK_INT(p.codes.rows.n, 1);
+	CHECK_INT(p.codes.rows.v[0].bytes_n, function_of(&p, l - 1)->bytes);
+	CHECK(!memcmp(p.codes.rows.v[0].bytes, (void *)(p.codes.rows.v[0].svma + bias),
+		      p.codes.rows.v[0].bytes_n));
+	close(sources[1].fd);
+	dw_profile_release(&p);
+}
+
+/* Modules without a file, frames without a module, stacks cut: every kind gets its row. */
+TEST(nothing_to_read)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	const struct dw_location *l;
+	uint64_t svma = 0x1234;
+	uint32_t id, n;
+
+	make_profile(&p, &svma, 1);
+	dw_frames_add(&p.frames, (struct dw_frame){.svma = 0x7000}, &id);
+	dw_frames_add(&p.frames, (struct dw_frame){.svma = 0x8000}, &id);
+	dw_frames_add(&p.frames, (struct dw_frame){.kind = DWELL_FRAME_CUT}, &id);
+	CHECK_INT(dw_symbolize(&p, NULL, 0, NULL, NULL, NULL), 0);
+	l = dw_locations_get(&p.locations, 1, &n);
+	CHECK_INT(n, 1);
+	CHECK_STR(dw_strings_get(&p.strings, function_of(&p, l)->name), "exe+0x1234");
+	CHECK_INT(function_of(&p, l)->flags, DWELL_FUNCTION_NO_SYMBOL);
+	l = dw_locations_get(&p.locations, 2, &n);
+	CHECK_STR(dw_strings_get(&p.strings, function_of(&p, l)->name), "[unknown]");
+	CHECK_INT(dw_locations_get(&p.locations, 3, &n)->function, l->function);
+	CHECK(!dw_locations_get(&p.locations, 4, &n));
+	dw_profile_release(&p);
+}
+
+TEST_MAIN()
