@@ -1,5 +1,15 @@
 /*
  * Reading a session as a hostile file: nothing in it is trusted, nothing in it is executed.
+ *
+ * What a load guarantees, so that nobody after it checks again: every string, module, process,
+ * thread, frame, stack and function id in every table is in range (a process's parent and a
+ * thread's start included); sample.thread, stack.frame, location.function and code.function are
+ * never 0; a stack's parent is smaller than its id; locations, when there are any, cover all
+ * frames. Not guaranteed: that times ascend, that chains of parent processes end, that names are
+ * UTF-8.
+ *
+ * The sets behind dw_frames_add(), dw_stacks_add() and dw_functions_add() stay empty: a loaded
+ * profile takes new strings, and functions when it had none, but no new frames or stacks.
  */
 #pragma once
 
@@ -13,7 +23,8 @@ struct dw_session_info {
 };
 
 /*
- * Load the session at @path into @p (an empty profile; release it also after failure).
+ * Load the session at @path into @p (an empty profile; release it also after failure). The file may
+ * be written meanwhile. Other threads may load the same file.
  * @info  may be NULL.
  * Returns 0; DWELL_ERR_FORMAT (no session, damaged, cut: @err says what and where);
  * DWELL_ERR_UNSUPPORTED (a newer version); -errno.

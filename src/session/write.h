@@ -2,8 +2,11 @@
  * Writing a session: FILE.partial while it runs, FILE when it is finished.
  *
  * The ring thread takes a delta (what is new in the profile) and queues it; a thread of the
- * writer's own compresses and commits. Every commit leaves FILE.partial complete by itself. Format:
- * docs/session-format.md.
+ * writer's own compresses and commits. Every commit leaves FILE.partial complete by itself. Format
+ * and rules of the names: docs/session-format.md.
+ *
+ * At a file-size limit the kernel sends SIGXFSZ: writer thread and finishing block it, and the
+ * command had better ignore it for its other files.
  */
 #pragma once
 
@@ -16,17 +19,16 @@
 struct dw_session_writer;
 
 /*
- * Check @path (an existing session may be replaced, anything else that exists is refused), create
- * @path.partial with the schema and start the writer thread. DWELL_ERR_REFUSED, -errno: nothing was
- * changed. *@ret on success only.
+ * Check @path as dw_session_check_output() does, create @path.partial with the schema and start the
+ * writer thread. DWELL_ERR_REFUSED, -errno: nothing was changed. *@ret on success only.
  */
 int dw_session_create(const char *path, struct dw_session_writer **ret, struct dw_error *err);
 
 /*
  * Hand everything that is new in @p since the last call to the writer thread and clear p->samples.
  * Never waits for the disk; rows with a dirty flag are written again. Returns 0; -ENOMEM; or the
- * first failure of the writer thread (disk full: -ENOSPC), which repeats; what was committed before
- * stays readable.
+ * first failure of the writer thread (disk full: -ENOSPC; DWELL_ERR_LIMIT: 256 MB wait for a slow
+ * disk), which repeats; what was committed before stays readable.
  */
 int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err);
 
@@ -34,17 +36,21 @@ int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct d
  * Returns its state as flush does. */
 int dw_session_close_partial(struct dw_session_writer *w, struct dw_error *err);
 
-/* Free @w (after close). NULL is fine. FILE.partial stays unless @discard. */
+/* Free @w, closed or not. NULL is fine. FILE.partial stays unless @discard. */
 void dw_session_writer_free(struct dw_session_writer *w, bool discard);
 
 /*
- * Finish @partial: write symbols, code, facts and @totals of the loaded and symbolized @p, leave
- * WAL mode, rename to @path. Works on the file of an ended writer and on one that a killed
- * collector left (`dwell recover`). On failure @partial stays.
+ * Finish @partial: write the loaded and symbolized @p, its symbols, code and facts, and @totals
+ * beside it, and rename that to @path, replacing a session there atomically. Works on the file of
+ * an ended writer and on one that a killed collector left (`dwell recover`). Frames and stacks that
+ * no sample names are kept. On failure @partial stays as it was.
  */
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err);
 
-/* Whether @path may be written by a recording: absent, or a session. 0; DWELL_ERR_REFUSED or -errno
- * with a message. */
+/*
+ * Whether @path may be written by a recording: absent, or a session, in a folder that may be
+ * written; and no @path.partial that a living writer holds or that has samples of a killed one.
+ * 0; DWELL_ERR_REFUSED or -errno with a message.
+ */
 int dw_session_check_output(const char *path, struct dw_error *err);
