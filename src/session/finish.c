@@ -128,7 +128,7 @@ int dw_session_finish(const char *partial, const char *path, const struct dw_pro
 		      const struct dw_totals *totals, struct dw_error *err)
 {
 	dw_auto_free char *fresh = dw_output_name(path, ".partial-new");
-	dw_auto_close int held = open(partial, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	dw_auto_close int held = open(partial, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	int rc;
 
 	if (!fresh)

@@ -1,6 +1,9 @@
 /*
- * Output files; see output.h. flock(2) locks live in a space of their own on local file systems, so
- * they do not meet the record locks that SQLite takes on the same file.
+ * Output files; see output.h.
+ *
+ * The lock is one of an open file description (fcntl(2), F_OFD_SETLK): closing another descriptor
+ * of the file does not drop it, and asking for it takes nothing, so that a reader's look never
+ * makes a writer fail.
  */
 #include "session/output.h"
 
@@ -14,7 +17,6 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 char *dw_output_name(const char *path, const char *suffix)
@@ -47,18 +49,28 @@ int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *
 	return 0;
 }
 
+/* The byte that a writer locks: the last one, far from those that SQLite locks. */
+static struct flock lock_of(short type)
+{
+	return (struct flock){
+		.l_type = type, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
+}
+
 bool dw_output_is_held(const char *path)
 {
 	dw_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct flock lock = lock_of(F_WRLCK);
 
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	return fd >= 0 && !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
 int dw_output_hold(int fd, const char *path, struct dw_error *err)
 {
-	if (!flock(fd, LOCK_EX | LOCK_NB) || errno == ENOLCK || errno == EOPNOTSUPP)
+	struct flock lock = lock_of(F_WRLCK);
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock) || errno == ENOLCK || errno == EINVAL)
 		return 0; /* a file system without locks: go on unprotected */
-	if (errno == EWOULDBLOCK)
+	if (errno == EAGAIN || errno == EACCES)
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "%s is being written by another recording", path);
 	return dw_error_set_errno(err, errno, "cannot lock %s", path);
@@ -127,7 +139,8 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 	if (dw_output_is_held(partial))
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "%s is being written by another recording", path);
-	empty = !dw_session_load(partial, &p, NULL, NULL) && !p.samples.n;
+	empty = (S_ISREG(st.st_mode) && !st.st_size) ||
+		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n);
 	dw_profile_release(&p);
 	if (empty)
 		return 0;
@@ -154,7 +167,7 @@ int dw_session_check_output(const char *path, struct dw_error *err)
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "%s exists and is not a dwell session, not overwriting it",
 				    path);
-	if (access(folder, W_OK | X_OK))
+	if (eaccess(folder, W_OK | X_OK))
 		return dw_error_set_errno(err, errno, "cannot write to the folder %s", folder);
 	return check_leftover(partial, path, err);
 }

@@ -1,7 +1,7 @@
 /*
  * Names and rights around a session's output: FILE, FILE.partial, and who holds it.
  *
- * A writer holds flock() on FILE.partial as long as it lives; that is how others tell a running
+ * A writer holds a lock on FILE.partial as long as it lives; that is how others tell a running
  * recording from one that was killed.
  */
 #pragma once
@@ -27,7 +27,8 @@ char *dw_output_name(const char *path, const char *suffix);
 bool dw_output_is_held(const char *path);
 
 /*
- * Hold the open file @fd for as long as it is open. 0; DWELL_ERR_REFUSED when another does; -errno.
+ * Hold the file that is open for writing as @fd for as long as that is open. 0; DWELL_ERR_REFUSED
+ * when another does; -errno.
  */
 int dw_output_hold(int fd, const char *path, struct dw_error *err);
 

@@ -52,11 +52,11 @@
 	" LEFT JOIN function f ON f.id = t.function" \
 	" LEFT JOIN text fn ON fn.id = f.name"
 #define FILE_JOIN(id) " LEFT JOIN text sf ON sf.id = " id
-#define GEN(name)                                                     \
-	PROCESS_COLUMNS                                               \
-		", " MODULE_COLUMNS ", sf.text AS source_file, " name \
-		" AS function_name, f.line AS function_line_number,"  \
-		" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
+#define GEN(name)                                             \
+	PROCESS_COLUMNS                                       \
+	", " MODULE_COLUMNS ", sf.text AS source_file, " name \
+	" AS function_name, f.line AS function_line_number,"  \
+	" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
 #define GEN_JOINS(file) PROCESS_JOINS FUNCTION_JOINS MODULE_JOINS("f.module") FILE_JOIN(file)
 #define KEPT		"(SELECT value FROM fact WHERE key = 'samples_kept')"
 #define SMP                                                             \

@@ -159,7 +159,7 @@ static struct dw_session_writer *writer_new(const char *path)
 /* Make FILE.partial with its schema and an index of nothing. */
 static int create_partial(struct dw_session_writer *w, struct dw_error *err)
 {
-	struct delta nothing = {.facts = {.kind = DWELL_CHUNK_FACTS}};
+	struct dw_raw_chunk facts = {.kind = DWELL_CHUNK_FACTS};
 	int rc = dw_output_create(w->partial, &w->fd, err);
 
 	if (rc)
@@ -168,9 +168,9 @@ static int create_partial(struct dw_session_writer *w, struct dw_error *err)
 	if (!rc)
 		rc = dw_database_create(&w->db, w->partial, true, RECORDING_LEVEL, err);
 	if (!rc)
-		rc = dw_database_commit_alone(&w->db, w->fd, err);
+		rc = dw_database_put_state(&w->db, &facts, err);
 	if (!rc)
-		rc = commit(w, &nothing, err);
+		rc = dw_database_commit_alone(&w->db, w->fd, err);
 	return rc;
 }
 

@@ -3,12 +3,7 @@
  * and tests of size and speed. Keys are the fields of struct synthetic, and partial=1 to leave
  * FILE.partial as a killed collector would.
  */
-#include "synthetic.h"
-
-#include "analysis/totals.h"
-#include "base/cleanup.h"
-#include "session/read.h"
-#include "session/write.h"
+#include "recorded.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,52 +56,10 @@ static int parse(int argc, char **argv, struct options *o)
 	return argc >= 2 ? 0 : -EINVAL;
 }
 
-/* A flush per second of the recording, as the collector does. */
-static int record(const struct options *o, struct dw_error *err)
+/* One flush per second of the recording, as the collector does. */
+static uint32_t flushes(const struct synthetic *s)
 {
-	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_session_writer *w = NULL;
-	uint32_t *leaves = NULL, per_flush = o->shape.rate_hz * o->shape.threads;
-	int rc = dw_session_create(o->path, &w, err);
-
-	if (!rc)
-		rc = synthetic_tables(&o->shape, &p, &leaves);
-	for (uint32_t i = 0; i < o->shape.samples && !rc; i += per_flush) {
-		uint32_t end = o->shape.samples - i < per_flush ? o->shape.samples : i + per_flush;
-
-		rc = synthetic_samples(&o->shape, leaves, i, end, &p);
-		if (!rc)
-			rc = dw_session_flush(w, &p, err);
-	}
-	if (!rc)
-		rc = dw_session_close_partial(w, err);
-	dw_session_writer_free(w, rc != 0);
-	dw_profile_release(&p);
-	free(leaves);
-	return rc;
-}
-
-static int finish(const struct options *o, struct dw_error *err)
-{
-	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_totals totals = {0};
-	dw_auto_free char *partial = NULL;
-	int rc;
-
-	if (asprintf(&partial, "%s.partial", o->path) < 0)
-		return -ENOMEM;
-	rc = dw_session_load(partial, &p, NULL, err);
-	if (!rc)
-		rc = synthetic_symbols(&o->shape, &p);
-	if (!o->code)
-		dw_codes_release(&p.codes);
-	if (!rc)
-		rc = dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals);
-	if (!rc)
-		rc = dw_session_finish(partial, o->path, &p, &totals, err);
-	dw_totals_release(&totals);
-	dw_profile_release(&p);
-	return rc;
+	return s->samples / (s->rate_hz * s->threads) + 1;
 }
 
 int main(int argc, char **argv)
@@ -121,9 +74,8 @@ int main(int argc, char **argv)
 				"[processes=N] [rate_hz=N] [seed=N] [code=0] [partial=1]\n");
 		return 2;
 	}
-	rc = record(&o, &err);
-	if (!rc && !o.partial)
-		rc = finish(&o, &err);
+	o.shape.functions_without_code = !o.code;
+	rc = recorded_session(&o.shape, o.path, flushes(&o.shape), !o.partial, &err);
 	if (rc)
 		fprintf(stderr, "make-session: %s\n",
 			err.code ? dw_error_message(&err) : dw_err_string(rc));

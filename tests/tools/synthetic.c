@@ -250,7 +250,8 @@ static int add_codes(const struct synthetic *s, struct dw_profile *p)
 
 int synthetic_symbols(const struct synthetic *s, struct dw_profile *p)
 {
-	if (add_functions(s, p) || add_locations(s, p) || add_codes(s, p))
+	if (add_functions(s, p) || add_locations(s, p) ||
+	    (!s->functions_without_code && add_codes(s, p)))
 		return -ENOMEM;
 	for (uint32_t i = 1; i < p->threads.rows.n; i++)
 		p->threads.rows.v[i].start = 1;

@@ -8,6 +8,7 @@
 
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct synthetic {
@@ -21,6 +22,7 @@ struct synthetic {
 	uint32_t processes;
 	uint32_t rate_hz;
 	uint64_t seed;
+	bool functions_without_code;
 };
 
 /* A small session with some of everything. */

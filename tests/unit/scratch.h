@@ -1,0 +1,32 @@
+/*
+ * A fresh folder as current folder for the tests of one program, removed at its end.
+ */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char scratch_folder[64] = "/tmp/dwell-test-XXXXXX";
+static pid_t scratch_owner;
+
+__attribute__((constructor)) static void scratch_enter(void)
+{
+	scratch_owner = getpid();
+	if (!mkdtemp(scratch_folder) || chdir(scratch_folder)) {
+		perror(scratch_folder);
+		abort();
+	}
+}
+
+__attribute__((destructor)) static void scratch_leave(void)
+{
+	char command[96];
+
+	if (getpid() != scratch_owner)
+		return; /* a forked child */
+	snprintf(command, sizeof command, "rm -rf %s", scratch_folder);
+	if (chdir("/") || system(command))
+		perror(command);
+}
