@@ -53,7 +53,7 @@ static NOINLINE int thrower(int depth)
 
 static NOINLINE void exceptions()
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 800; i++) {
 		try {
 			sink = sink + thrower(i % 12);
 		} catch (const std::exception &e) {
@@ -95,7 +95,7 @@ static NOINLINE int compare(const void *a, const void *b)
 
 static NOINLINE void callbacks()
 {
-	std::vector<int> v(3000);
+	std::vector<int> v(1000);
 	unsigned seed = 1;
 
 	for (auto &x : v)
@@ -111,7 +111,7 @@ static NOINLINE void library_calls()
 {
 	char a[256], b[256];
 
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		memset(a, 'a', sizeof a);
 		a[i % 200] = 0;
 		strcpy(b, a);
@@ -169,7 +169,7 @@ static NOINLINE unsigned long ladder(int depth)
 
 	room[depth % 40] = static_cast<char>(depth);
 	if (depth == 0) {
-		spin(3000);
+		spin(200000);
 		return 1;
 	}
 	return ladder(depth - 1) + static_cast<unsigned long>(room[depth % 40]);
@@ -186,7 +186,7 @@ static void install(int number, void (*handler)(int), int flags)
 
 static void *worker(void *)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 8; i++) {
 		count += ladder(30);
 		callbacks();
 	}

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -118,6 +119,26 @@ static int open_dir(const char *dir)
 		return -1;
 	}
 	return dw_take_fd(fd);
+}
+
+/* Make the folder @dir and those above it that are not there, for us alone. 0 or -errno. */
+static int make_dir(const char *dir)
+{
+	char path[PATH_MAX];
+	size_t n = strlen(dir);
+
+	if (n >= sizeof path)
+		return -ENAMETOOLONG;
+	memcpy(path, dir, n + 1);
+	for (size_t i = 1; i <= n; i++) {
+		if (dir[i] && dir[i] != '/')
+			continue;
+		path[i] = 0;
+		if (mkdir(path, 0700) && errno != EEXIST)
+			return -errno;
+		path[i] = dir[i];
+	}
+	return 0;
 }
 
 /* Fill the fields of @h that must be equal in a file and for @elf. */
@@ -276,8 +297,9 @@ int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct d
 	struct header h;
 	int rc;
 
-	if (mkdir(dir, 0700) && errno != EEXIST)
-		return -errno;
+	rc = make_dir(dir);
+	if (rc)
+		return rc;
 	dir_fd = open_dir(dir);
 	if (dir_fd < 0)
 		return errno == EPERM ? DWELL_ERR_REFUSED : -errno;

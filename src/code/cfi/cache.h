@@ -22,7 +22,8 @@ int dw_cfi_cache_load(const char *dir, const struct dw_elf *elf, const struct dw
 		      struct dw_cfi_table *t);
 
 /*
- * Put @t, compiled from @elf, into @dir, which is made when it is not there. Atomic. 0; -errno;
+ * Put @t, compiled from @elf, into @dir, which is made when it is not there, with the
+ * folders above it. Atomic. 0; -errno;
  * DWELL_ERR_REFUSED (the folder is not ours alone). @found as in dw_cfi_cache_load(): sections as
  * they were found, before reading.
  */
