@@ -28,8 +28,7 @@ class Context:
 
     def __init__(self, scratch, dwell, targets):
         self.scratch, self.dwell, self.targets = scratch, dwell, targets
-        self.env = {**os.environ, "XDG_CACHE_HOME": os.path.join(scratch, "cache"),
-                    "LC_ALL": "C.UTF-8"}
+        self.env = {**os.environ, "XDG_CACHE_HOME": scratch + "-cache", "LC_ALL": "C.UTF-8"}
 
     def path(self, name):
         return os.path.join(self.scratch, name)

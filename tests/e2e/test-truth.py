@@ -93,6 +93,7 @@ def check_places(run, report):
         if name_of(part, run) != part["function"]:
             continue
         (row,) = rows_named(report, part["function"])
+        require(row["source_file"], f"{part['function']} has no source file")
         expect(os.path.basename(row["source_file"]), os.path.basename(part["source"]),
                f"source of {part['function']}")
         require(part["first_line"] <= row["function_line_number"] <= part["last_line"],
@@ -179,7 +180,9 @@ def count_near(arguments):
     while len(deviations) < arguments.repeat:
         case = CASES[len(deviations) // 3 % len(CASES)]
         with tempfile.TemporaryDirectory(prefix="dwell-e2e-") as scratch:
-            run = record(Context(scratch, arguments.dwell, arguments.targets), case)
+            folder = os.path.join(scratch, "run")
+            os.mkdir(folder)
+            run = record(Context(folder, arguments.dwell, arguments.targets), case)
             report = run.context.report("functions")
         kept = report["session"]["samples_kept"]
         deviations += [deviation(samples, kept, share) for _, samples, share in
