@@ -26,7 +26,8 @@ def test_runs_as_before(context, mode):
     expect(facts["samples_lost"], 0, "lost samples")
     where, busy = ("module_name", "libm.so.6") if mode == "dlopen" else ("function_name", "work_ms")
     own = sum(row["exclusive_samples"] for row in report["rows"] if row[where] == busy)
-    require(own > 0.9 * facts["samples_kept"], f"{own} samples in {busy}, {facts}")
+    require(own > 0.7 * facts["samples_kept"],
+            f"{own} of {facts['samples_kept']} samples in {busy}")
 
 
 def test_altstack_reaches_the_interrupted_code(context):

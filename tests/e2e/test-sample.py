@@ -2,6 +2,7 @@
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -138,32 +139,47 @@ def test_output_is_refused_before_the_command_starts(context, kind):
 
 def test_file_size_limit(context):
     """A disk that gives out: the target runs on, what was collected opens."""
-    done = context.run("sh", "-c", "ulimit -f 24; exec \"$@\"", "sh", context.dwell, "sample", "-q",
-                       "-F", "5000", "-o", "run.dwell", context.target("nasty"), "altstack", "2500")
-    check_full_disk(context, done)
+    def forbid_growth(collector):
+        size = os.path.getsize(context.path("run.dwell.partial"))
+        resource.prlimit(collector.pid, resource.RLIMIT_FSIZE, (size, size))
+
+    check_full_disk(context, "run.dwell", forbid_growth)
 
 
 def test_full_disk(context):
     folder = context.path("small")
     os.mkdir(folder)
-    mounted = context.run("mount", "-t", "tmpfs", "-o", "size=64k", "none", folder)
-    if mounted.returncode:
+    if context.run("mount", "-t", "tmpfs", "-o", "size=1m", "none", folder).returncode:
         context.skip("cannot mount a small file system here")
+
+    def fill(_):
+        with open(os.path.join(folder, "filler"), "wb", buffering=0) as f:
+            try:
+                while f.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass
+
     try:
-        done = context.run(context.dwell, "sample", "-q", "-F", "5000", "-o", "small/run.dwell",
-                           context.target("nasty"), "altstack", "2500")
-        check_full_disk(context, done, "small/")
+        check_full_disk(context, "small/run.dwell", fill)
     finally:
-        subprocess.run(["umount", "-l", folder], check=False)
+        context.run("umount", "-l", folder)
 
 
-def check_full_disk(context, done, folder=""):
-    expect(done.returncode, FAILED, f"status with a full disk\n{done.stderr}")
-    one_line(done.stderr, "stderr")
-    partial = folder + "run.dwell.partial"
+def check_full_disk(context, session, take_room):
+    """Record, take the room away after the first second, and look at what is left."""
+    running = context.start(context.dwell, "sample", "-q", "-F", "5000", "-o", session,
+                            context.target("nasty"), "altstack", "3000")
+    context.wait_for(lambda: os.path.exists(context.path(session + ".partial")), "the .partial")
+    time.sleep(1.5)
+    take_room(running)
+    _, errors = running.communicate(timeout=30)
+    expect(running.returncode, FAILED, f"status with a full disk\n{errors}")
+    one_line(errors, "stderr")
+    partial = session + ".partial"
     require(os.path.exists(context.path(partial)), f"no {partial}")
     facts = context.report("summary", session=partial)["session"]
-    require(facts["samples_kept"] > 0, "nothing of what was collected before is there")
+    require(facts["samples_kept"] > 300, f"only {facts['samples_kept']} samples are left of 1.5 s")
 
 
 def start_graceful(context, *words):
