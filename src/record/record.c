@@ -185,10 +185,11 @@ static int start(struct recording *r, struct dw_error *err)
 		rc = dw_note_start(&r->profile.facts, "sampling", o->argv);
 	if (!rc)
 		rc = dw_session_create(o->output, &r->writer, err);
-	if (!rc)
-		rc = r->result->exec_error = dw_launch_release(&r->launch, err);
 	if (rc)
 		return rc;
+	rc = r->result->exec_error = dw_launch_release(&r->launch, err);
+	if (rc)
+		return dw_error_prefix(err, "%s", o->argv[0]), rc;
 	r->result->pid = config.pid;
 	r->next_tick_ns = r->start_ns + TICK_NS;
 	r->next_flush_ns = r->start_ns + FLUSH_NS;
