@@ -104,7 +104,8 @@ int dw_unwind_step(const struct dw_cfi_table *table, uint64_t svma, struct dw_un
 		rc = find_register(&rules.r[reg], reg, &context, *cfa, &caller.r[reg]);
 		if (!rc)
 			caller.known |= 1u << reg;
-		else if (reg == DWELL_REG_RIP || reg == DWELL_REG_RSP || rc == CUT)
+		else if (reg == DWELL_REG_RIP || reg == DWELL_REG_RSP ||
+			 (reg == DWELL_REG_RBP && rc == CUT))
 			return end_of(rc);
 		else
 			caller.r[reg] = 0;

@@ -19,8 +19,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-DW_DEFINE_FREEP(dw_elf)
-
 enum { MAX_FRAMES = 1 << 17, MAX_MODULES = 256 };
 
 struct area {

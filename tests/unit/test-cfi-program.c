@@ -24,11 +24,14 @@ static int run(struct dw_cfi_rules *rules, const uint8_t *program, size_t n)
 {
 	static struct dw_cfi_cie cie;
 	static struct dw_cfi_machine m;
+	static uint8_t kept[1024]; /* rules borrow from the program, which may be a temporary */
 	uint64_t from, to;
 	int rows = 1, more;
 
+	if (n)
+		memcpy(kept, program, n);
 	cie = usual_cie();
-	dw_cfi_machine_init(&m, &cie, 0x1000, program, n);
+	dw_cfi_machine_init(&m, &cie, 0x1000, kept, n);
 	while ((more = dw_cfi_machine_next(&m, &from, &to)) == 1)
 		rows++;
 	*rules = m.rules;

@@ -10,8 +10,6 @@
 
 #include <dwarf.h>
 
-DW_DEFINE_FREEP(dw_elf)
-
 #define BYTES ELF_IMAGE_BYTES
 
 /* What a test works on: sections in the making, then the table made from them. */

@@ -185,8 +185,8 @@ static int read_cie_head(struct dw_cursor *c, const struct dw_cfi_section *s, ui
 		dw_cursor_skip(c, 8);
 		letters = "";
 	}
-	if (version >= 4 && (dw_cursor_u8(c) != 8 || dw_cursor_u8(c) != 0))
-		return DWELL_ERR_UNSUPPORTED; /* addresses of 8 bytes, no segments */
+	if (version >= 4 && dw_cursor_u16(c) != 8)
+		return DWELL_ERR_UNSUPPORTED; /* addresses of 8 bytes, no segment selectors */
 	cie->code_align = dw_cursor_uleb(c);
 	cie->data_align = dw_cursor_sleb(c);
 	cie->return_register = version == 1 ? dw_cursor_u8(c) : dw_cursor_uleb(c);
