@@ -1,15 +1,32 @@
-# Bash completion of dwell. It asks dwell for its commands and their options, so it is never stale.
+# Bash completion of dwell. It asks dwell for its commands, their options and the views, so it is
+# never stale.
+
+# Words at the start of the lines of `dwell help $2` behind the line "$3:".
+_dwell_list()
+{
+    "$1" help ${2:+"$2"} 2>/dev/null | sed -n "/^$3:/,/^\$/s/^  \([a-z][a-z-]*\) .*/\1/p"
+}
+
 _dwell()
 {
-    local dwell=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words
+    local dwell=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
+    local previous=${COMP_WORDS[COMP_CWORD - 1]} words=
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words="$("$dwell" help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p') --version"
+        words="$(_dwell_list "$dwell" "" Commands) --version"
     elif [ "$command" = help ]; then
-        words=$("$dwell" help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
+        words=$(_dwell_list "$dwell" "" Commands)
     elif [[ $current == -* ]]; then
         words=$("$dwell" help "$command" 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u)
+    elif [[ $previous == --format || $previous == -f ]]; then
+        words="table csv json xml"
+    elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then
+        words=$(_dwell_list "$dwell" "$command" Views)
+    elif [[ $command == re* && $COMP_CWORD -eq 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
+        compopt -o filenames 2>/dev/null
+        return
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
-    # Otherwise a session, a program or its arguments: bash completes files.
+    # Otherwise a program, its arguments or a file: bash completes those.
 }
 complete -o default -F _dwell dwell

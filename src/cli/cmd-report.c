@@ -309,20 +309,18 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	return exit_code;
 }
 
+static void list_views(struct dw_out *out)
+{
+	dw_out_puts(out, "\nViews:\n");
+	for (const struct dw_view_ops *const *v = dw_views; *v; v++)
+		dw_out_printf(out, "  %-26s %s\n", (*v)->name, (*v)->help);
+}
+
 const struct dw_command dw_cmd_report = {
 	.name = "report",
 	.help = "show where the time of a recorded session went",
 	.synopsis = "FILE [VIEW [FUNCTION]] [OPTIONS]",
-	.details = "Views:\n"
-		   "  summary        the hot path and the functions that do most of the work\n"
-		   "  functions      every function\n"
-		   "  calltree       who called whom, from the process down\n"
-		   "  callers NAME   who calls a function, and what it calls\n"
-		   "  modules        modules, their functions, lines and instructions\n"
-		   "  lines          every source line\n"
-		   "  instructions   every instruction address\n"
-		   "  processes      every process\n"
-		   "  threads        every thread\n",
+	.list = list_views,
 	.options = table,
 	.misuse = DWELL_EXIT_USAGE,
 	.run = run,

@@ -16,8 +16,8 @@ void dw_command_help(const struct dw_command *self)
 	dw_out_printf(&out, "dwell %s %s\n\n%s\n\nOptions:\n", self->name, self->synopsis,
 		      self->help);
 	dw_options_help(self->options, &out);
-	if (self->details)
-		dw_out_printf(&out, "\n%s", self->details);
+	if (self->list)
+		self->list(&out);
 	dw_out_close(&out);
 }
 

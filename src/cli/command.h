@@ -21,9 +21,9 @@ enum dw_exit {
 
 struct dw_command {
 	const char *name;
-	const char *help;     /* one line, lower case, no full stop */
-	const char *synopsis; /* what stands behind the name: "FILE [VIEW] [options]" */
-	const char *details;  /* more lines for `dwell help NAME`, or NULL */
+	const char *help;		  /* one line, lower case, no full stop */
+	const char *synopsis;		  /* what stands behind the name: "FILE [VIEW] [options]" */
+	void (*list)(struct dw_out *out); /* lists what it knows for `dwell help NAME`, or NULL */
 	const struct dw_option *options;
 	bool leading; /* options end at the first operand */
 	int misuse;   /* exit code for wrong usage */

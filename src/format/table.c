@@ -14,14 +14,16 @@
 #include <string.h>
 
 enum {
-	GAP = 2,	 /* columns between two cells */
-	NAME_MIN = 10,	 /* a name is not made narrower than this */
-	INDENT_MAX = 40, /* columns; deeper rows say their level instead */
-	HOT_PCT = 10,	 /* from here on a percentage is coloured */
+	GAP = 2,	  /* columns between two cells */
+	NAME_PADDED = 60, /* columns that a name is padded to at most when nothing is cut */
+	NAME_MIN = 10,	  /* a name is not made narrower than this */
+	INDENT_MAX = 40,  /* columns; deeper rows say their level instead */
+	HOT_PCT = 10,	  /* from here on a percentage is coloured */
 };
 
 struct layout {
 	size_t width[DWELL_COLUMNS_N];
+	bool cut; /* names are made to fit */
 	struct dw_buf scratch[2];
 	struct dw_buf text; /* the cell at hand, as shown */
 };
@@ -155,14 +157,18 @@ static enum dw_column widest_name(const struct dw_format_job *job, const struct 
 	return widest;
 }
 
-/* Take from the widest name until all fits. */
+/* Take from the widest name until all fits. Without a terminal nothing is cut, but a few very long
+ * names do not push all others' neighbours away. */
 static void fit(const struct dw_format_job *job, struct layout *l)
 {
 	size_t total = 0;
 	enum dw_column widest;
 
-	for (const enum dw_column *c = job->columns; *c; c++)
+	for (const enum dw_column *c = job->columns; *c; c++) {
+		if (!job->width && is_text(*c) && l->width[*c] > NAME_PADDED)
+			l->width[*c] = NAME_PADDED;
 		total += l->width[*c] + (c > job->columns ? GAP : 0);
+	}
 	while (job->width && total > job->width && (widest = widest_name(job, l))) {
 		l->width[widest]--;
 		total--;
@@ -180,7 +186,7 @@ static void put_cell(struct dw_out *out, const enum dw_column *c, const char *te
 		dw_out_fill(out, ' ', width > used ? width - used : 0);
 		dw_out_puts(out, text);
 	} else {
-		used = dw_text_put_fitted(out, text, width);
+		used = dw_text_put_fitted(out, text, l->cut ? width : SIZE_MAX);
 		if (c[1])
 			dw_out_fill(out, ' ', width > used ? width - used : 0);
 	}
@@ -229,6 +235,7 @@ static void write_table(const struct dw_format_job *job, struct dw_out *out)
 
 	if (!strcmp(job->view->ops->name, "summary"))
 		return dw_summary_write(job, out);
+	l.cut = job->width;
 	measure(job, &l);
 	fit(job, &l);
 	write_header(job, &l, out);

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""How long each view of a large session takes, loading included, and how much memory.
+
+Three sessions of 1 million samples on 100,000 stacks, 4 threads: as a program has them, with long
+stacks that share little, and with many lines and instructions. The goal for any view is 0.3 s and
+200 MB; the table says how many rows were printed.
+
+bench/report.py --build FOLDER [--rounds N]
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+SESSIONS = {
+    "usual": ["depth=25", "addresses=20000", "functions=4000", "modules=20"],
+    "long stacks": ["depth=100", "addresses=20000", "functions=4000", "modules=20"],
+    "many lines": ["depth=40", "addresses=50000", "functions=10000", "modules=20"],
+}
+VIEWS = ["summary", "functions", "calltree", "callers {function}", "modules", "lines",
+         "instructions", "processes", "threads", "functions --format json",
+         "calltree --format csv --top 1000"]
+
+
+def once(words, output):
+    """Wall time in seconds, CPU time in seconds, peak memory in MB."""
+    with open(output, "wb") as out:
+        start = time.monotonic()
+        child = subprocess.Popen(words, stdout=out)
+        _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"{' '.join(words)}: status {status}")
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def measure(dwell, session, view, output, rounds):
+    words = [dwell, "report", session, *view.split(" ", 1)[:1], *view.split(" ")[1:]]
+    runs = [once(words, output) for _ in range(rounds)]
+    with open(output, "rb") as f:
+        rows = sum(1 for _ in f)
+    return min(r[0] for r in runs), min(r[1] for r in runs), max(r[2] for r in runs), rows
+
+
+def top_function(dwell, session):
+    """A function as `callers` takes it: module and name, so that it is the only one."""
+    done = subprocess.run([dwell, "report", session, "functions", "--top", "1", "--format", "csv",
+                           "--columns", "module_name,function_address"],
+                          capture_output=True, text=True, check=True)
+    return "!".join(done.stdout.splitlines()[1].split(","))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    dwell = os.path.join(options.build, "dwell")
+    with tempfile.TemporaryDirectory() as scratch:
+        session, output = os.path.join(scratch, "big.dwell"), os.path.join(scratch, "out")
+        for name, shape in SESSIONS.items():
+            subprocess.run([os.path.join(options.build, "tests/tools/make-session"), session,
+                            "samples=1000000", "stacks=100000", "threads=4", *shape], check=True)
+            print(f"\n{name}: {' '.join(shape)}, {os.path.getsize(session) / 1e6:.1f} MB\n")
+            print(f"{'view':36} {'wall s':>7} {'CPU s':>7} {'MB':>6} {'lines':>8}")
+            for view in VIEWS:
+                words = view.format(function=top_function(dwell, session))
+                wall, cpu, mb, rows = measure(dwell, session, words, output, options.rounds)
+                print(f"{view:36} {wall:7.3f} {cpu:7.3f} {mb:6.1f} {rows:8}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
