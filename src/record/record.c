@@ -189,7 +189,7 @@ static int start(struct recording *r, struct dw_error *err)
 		return rc;
 	rc = r->result->exec_error = dw_launch_release(&r->launch, err);
 	if (rc)
-		return dw_error_prefix(err, "%s", o->argv[0]), rc;
+		return dw_error_prefix(err, "%s", o->argv[0]);
 	r->result->pid = config.pid;
 	r->next_tick_ns = r->start_ns + TICK_NS;
 	r->next_flush_ns = r->start_ns + FLUSH_NS;
