@@ -19,7 +19,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_exclusive(const void *pa, const void *pb)
+static int compare_exclusive(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 	int c = compare_u64(b->values.exclusive, a->values.exclusive);
@@ -29,15 +29,18 @@ static int by_exclusive(const void *pa, const void *pb)
 	return c ? c : compare_u64(a->row, b->row);
 }
 
-static int by_inclusive(const void *pa, const void *pb)
+static int compare_inclusive(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 	int c = compare_u64(b->values.inclusive, a->values.inclusive);
 
+	if (!c)
+		c = compare_u64(b->values.exclusive, a->values.exclusive);
 	return c ? c : compare_u64(a->row, b->row);
 }
 
-int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, size_t **ret)
+int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_inclusive,
+		  size_t **ret)
 {
 	dw_auto_free struct ranked *rows = malloc((n ? n : 1) * sizeof *rows);
 	size_t *order = rows ? malloc((n ? n : 1) * sizeof *order) : NULL;
@@ -49,7 +52,7 @@ int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, size_t **
 		at = (const struct dw_values *)((const char *)at + stride);
 	}
 	if (n)
-		qsort(rows, n, sizeof *rows, by_exclusive);
+		qsort(rows, n, sizeof *rows, by_inclusive ? compare_inclusive : compare_exclusive);
 	for (size_t i = 0; i < n; i++)
 		order[i] = rows[i].row;
 	*ret = order;
@@ -96,7 +99,7 @@ int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusi
 		if (nodes[i].values.inclusive >= inclusive_min)
 			kept[kept_n++] = (struct ranked){nodes[i].values, i};
 	if (kept_n)
-		qsort(kept, kept_n, sizeof *kept, by_inclusive);
+		qsort(kept, kept_n, sizeof *kept, compare_inclusive);
 	for (size_t i = kept_n; i-- > 0;) {
 		size_t row = kept[i].row;
 		size_t up = nodes[row].parent == UINT32_MAX ? 0 : (size_t)nodes[row].parent + 1;

@@ -5,17 +5,19 @@
 
 #include "model/totals.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * The rows of an array of totals, most exclusive samples first, then most inclusive, then as they
- * were.
+ * The rows of an array of totals, most exclusive samples first, then most inclusive (or the other
+ * way round), then as they were.
  * @at      the values of the first element; NULL when @n is 0.
  * @stride  bytes from one element to the next.
  * *@ret: @n indices, malloc()ed. 0 or -ENOMEM.
  */
-int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, size_t **ret);
+int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_inclusive,
+		  size_t **ret);
 
 /*
  * The nodes with at least @inclusive_min samples, parents before their children, heaviest child

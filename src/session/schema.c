@@ -44,7 +44,9 @@
 /* The columns of the groups GEN, SMP and LOC, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
 #define PROCESS_JOINS	" JOIN process p ON p.id = t.process LEFT JOIN text pn ON pn.id = p.name"
-#define MODULE_COLUMNS	"mn.text AS module_name, mp.text AS module_path"
+#define MODULE_COLUMNS                                                               \
+	"iif(f.id IS NULL, mn.text, coalesce(mn.text, '[unknown]')) AS module_name," \
+	" mp.text AS module_path"
 #define MODULE_JOINS(id)                                                           \
 	" LEFT JOIN module m ON m.id = " id " LEFT JOIN text mn ON mn.id = m.name" \
 	" LEFT JOIN text mp ON mp.id = m.path"
@@ -67,12 +69,14 @@
 #define LOC                                                           \
 	"l.line AS source_line_begin, l.line_end AS source_line_end," \
 	" l.column AS source_character_begin, l.column_end AS source_character_end"
-#define LINE_NAME                                                                  \
-	"coalesce(sf.text, '') || ';[' || coalesce(l.line, '') || ',' ||"          \
-	" coalesce(l.column, '') || ']->;[' || coalesce(l.line_end, '') || ',' ||" \
-	" coalesce(l.column_end, '') || ']'"
-#define NODE_NAME \
-	"CASE WHEN t.level = 0 THEN pn.text WHEN t.function IS NULL THEN '[cut]' ELSE fn.text END"
+/* file;[line,column]->;[line end,column end], without an end that is not known */
+#define LINE_NAME                                                                     \
+	"iif(l.line IS NULL, NULL, coalesce(sf.text, '') || ';[' || l.line || ',' ||" \
+	" coalesce(l.column, 0) || ']' || iif(l.line_end IS NULL, '', '->;[' ||"      \
+	" l.line_end || ',' || coalesce(l.column_end, 0) || ']'))"
+#define NODE_NAME                                                                       \
+	"CASE WHEN t.level = 0 THEN pn.text WHEN t.function IS NULL THEN '[stack cut]'" \
+	" ELSE fn.text END"
 #define ADDRESS "printf('0x%x', coalesce(f.address, 0) + t.offset)"
 
 #define VIEW_FUNCTIONS                                                                        \
@@ -86,18 +90,20 @@
 			   ", t.id AS node, t.parent AS parent FROM node t" GEN_JOINS( \
 				   "f.file") " ORDER BY t.id;"
 
-/* The relations of each function: itself (0), who called it (1), whom it called (2). */
-#define VIEW_CALLERS                                                                                                      \
-	"CREATE VIEW callers AS WITH t (root, type, rank, process, function, inclusive,"                                  \
-	" exclusive) AS (SELECT function, 0, rank, process, function, inclusive, exclusive"                               \
-	" FROM function_total UNION ALL SELECT callee, 1, rank, process, caller,"                                         \
-	" inclusive, exclusive FROM edge WHERE caller UNION ALL SELECT caller, 2, rank,"                                  \
-	" process, callee, inclusive, exclusive FROM edge WHERE caller)"                                                  \
-	" SELECT " GEN(                                                                                                   \
-		"fn.text") ", t.type AS type, rn.text AS root_function_name, " SMP                                        \
-			   " FROM t" GEN_JOINS(                                                                           \
-				   "f.file") " LEFT JOIN function r ON r.id = t.root LEFT JOIN text rn ON rn.id = r.name" \
-					     " ORDER BY rn.text, t.root, t.process, t.type, t.rank;"
+/* The relations of each function: who called it (1), itself (0), whom it called (2). */
+#define VIEW_CALLERS                                                                                                                                              \
+	"CREATE VIEW callers AS WITH t (root, type, place, rank, process, function,"                                                                              \
+	" inclusive, exclusive) AS ("                                                                                                                             \
+	"SELECT callee, 1, 0, rank, process, caller, inclusive, exclusive FROM edge"                                                                              \
+	" UNION ALL SELECT function, 0, 1, rank, process, function, inclusive, exclusive"                                                                         \
+	" FROM function_total UNION ALL"                                                                                                                          \
+	" SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive FROM edge"                                                                             \
+	" WHERE caller)"                                                                                                                                          \
+	" SELECT " GEN(                                                                                                                                           \
+		"iif(t.function IS NULL, '[outermost]', fn.text)") ", t.type AS type, rn.text AS root_function_name, " SMP                                        \
+								   " FROM t" GEN_JOINS(                                                                           \
+									   "f.file") " LEFT JOIN function r ON r.id = t.root LEFT JOIN text rn ON rn.id = r.name" \
+										     " ORDER BY rn.text, t.root, t.process, t.place, t.rank;"
 
 #define VIEW_LINES                                                                  \
 	"CREATE VIEW lines AS SELECT " GEN(                                         \
@@ -113,61 +119,75 @@
 					   FILE_JOIN(                                              \
 						   "coalesce(l.file, f.file)") " ORDER BY t.rank;"
 
-/* Module, function, line, instruction: each level's rows carry the ranks of those above. */
-#define VIEW_MODULES                                                                         \
-	"CREATE VIEW modules AS WITH t (level, process, module, function, line, offset,"     \
-	" r0, r1, r2, r3, inclusive, exclusive) AS ("                                        \
-	"SELECT 0, process, module, NULL, NULL, NULL, rank, NULL, NULL, NULL, inclusive,"    \
-	" exclusive FROM module_total UNION ALL "                                            \
-	"SELECT 1, a.process, f.module, a.function, NULL, NULL, b.rank, a.rank, NULL, NULL," \
-	" a.inclusive, a.exclusive FROM function_total a JOIN function f"                    \
-	" ON f.id = a.function LEFT JOIN module_total b"                                     \
-	" ON b.process = a.process AND b.module = f.module UNION ALL "                       \
-	"SELECT 2, l.process, f.module, l.function, l.rank, NULL, b.rank, a.rank, l.rank,"   \
-	" NULL, l.inclusive, l.exclusive FROM line l JOIN function f ON f.id = l.function"   \
-	" LEFT JOIN module_total b ON b.process = l.process AND b.module = f.module"         \
-	" LEFT JOIN function_total a ON a.process = l.process AND a.function = l.function"   \
-	" UNION ALL "                                                                        \
-	"SELECT 3, i.process, coalesce(f.module, i.module), i.function, i.line, i.offset,"   \
-	" b.rank, a.rank, i.line, i.rank, i.inclusive, i.exclusive FROM instruction i"       \
-	" LEFT JOIN function f ON f.id = i.function LEFT JOIN module_total b"                \
-	" ON b.process = i.process AND b.module = coalesce(f.module, i.module)"              \
-	" LEFT JOIN function_total a ON a.process = i.process AND a.function = i.function)"  \
-	" SELECT CASE t.level WHEN 0 THEN mn.text WHEN 1 THEN fn.text"                       \
-	" WHEN 2 THEN CAST(l.line AS TEXT) ELSE " ADDRESS " END AS name, " PROCESS_COLUMNS   \
-	", " MODULE_COLUMNS ", sf.text AS source_file,"                                      \
-	" f.line AS function_line_number, t.level AS level, " SMP                            \
-	" FROM t" PROCESS_JOINS FUNCTION_JOINS                                               \
-		MODULE_JOINS("t.module") " LEFT JOIN line l ON l.rank = t.line" FILE_JOIN(   \
-			"coalesce(l.file, f.file)") " ORDER BY t.r0, t.r1, t.r2, t.r3;"
+/*
+ * Module, function, line, instruction: each level's rows carry the sort keys of those above, which
+ * are the most inclusive first.
+ */
+#define KEY(t) t ".rank - (" t ".inclusive << 32)"
+#define VIEW_MODULES                                                                                                                                                \
+	"CREATE VIEW modules AS WITH t (level, process, module, function, line, offset,"                                                                            \
+	" k0, k1, k2, k3, inclusive, exclusive) AS ("                                                                                                               \
+	"SELECT 0, b.process, b.module, NULL, NULL, NULL, " KEY(                                                                                                    \
+		"b") ", NULL, NULL, NULL,"                                                                                                                          \
+		     " b.inclusive, b.exclusive FROM module_total b UNION ALL "                                                                                     \
+		     "SELECT 1, a.process, f.module, a.function, NULL, NULL, " KEY("b") ", " KEY(                                                                   \
+			     "a") ", NULL, NULL, a.inclusive, a.exclusive FROM function_total a"                                                                    \
+				  " JOIN function f ON f.id = a.function LEFT JOIN module_total b"                                                                  \
+				  " ON b.process = a.process AND b.module IS f.module UNION ALL "                                                                   \
+				  "SELECT 2, l.process, f.module, l.function, l.rank, NULL, " KEY("b") ", " KEY("a") ", " KEY(                                      \
+					  "l") ", NULL, l.inclusive, l.exclusive FROM line l"                                                                       \
+					       " JOIN function f ON f.id = l.function LEFT JOIN module_total b"                                                     \
+					       " ON b.process = l.process AND b.module IS f.module LEFT JOIN function_total a"                                      \
+					       " ON a.process = l.process AND a.function = l.function UNION ALL "                                                   \
+					       "SELECT 3, i.process, coalesce(f.module, i.module), i.function, i.line, i.offset, " KEY("b") ", " KEY("a") ", " KEY( \
+						       "l") ", " KEY("i") ", i.inclusive, i.exclusive"                                                              \
+									  " FROM instruction i LEFT JOIN function f ON f.id = i.function"                           \
+									  " LEFT JOIN module_total b"                                                               \
+									  " ON b.process = i.process AND b.module IS coalesce(f.module, i.module)"                  \
+									  " LEFT JOIN function_total a ON a.process = i.process AND a.function = i.function"        \
+									  " LEFT JOIN line l ON l.rank = i.line)"                                                   \
+									  " SELECT CASE t.level WHEN 0 THEN coalesce(mn.text, '[unknown]')"                         \
+									  " WHEN 1 THEN fn.text WHEN 2 THEN coalesce('line ' || l.line, 'no line')"                 \
+									  " ELSE " ADDRESS                                                                          \
+									  " END AS name, " PROCESS_COLUMNS                                                          \
+									  ", coalesce(mn.text, '[unknown]') AS module_name, mp.text AS module_path"                 \
+									  ", iif(t.level, sf.text, NULL) AS source_file,"                                           \
+									  " f.line AS function_line_number, t.level AS level, " SMP                                 \
+									  " FROM t" PROCESS_JOINS FUNCTION_JOINS                                                    \
+										  MODULE_JOINS("t.module") " LEFT JOIN line l ON l.rank = t.line" FILE_JOIN(        \
+											  "iif(t.level < 2, f.file, l.file)") " ORDER BY t.k0, t.k1, t.k2, t.k3;"
 
 #define TIMES "t.begin_ns AS begin_time, t.end_ns AS end_time"
 
-#define VIEW_PROCESSES                                                              \
-	"CREATE VIEW processes AS SELECT t.id AS unique_id, t.pid AS id,"           \
-	" n.text AS name, " TIMES ", t.parent AS parent_unique_id,"                 \
-	" t.user_cpu_ns AS user_cpu_time, t.kernel_cpu_ns AS kernel_cpu_time, " SMP \
-	" FROM process t LEFT JOIN text n ON n.id = t.name ORDER BY t.id;"
+#define VIEW_PROCESSES                                                        \
+	"CREATE VIEW processes AS SELECT t.id AS unique_id, t.pid AS id,"     \
+	" n.text AS name, " TIMES ", " SMP ", t.parent AS parent_unique_id,"  \
+	" t.user_cpu_ns AS user_cpu_time, t.kernel_cpu_ns AS kernel_cpu_time" \
+	" FROM process t LEFT JOIN text n ON n.id = t.name"                   \
+	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
-#define VIEW_THREADS                                                                         \
-	"CREATE VIEW threads AS SELECT t.id AS unique_id, t.tid AS id,"                      \
-	" coalesce(fn.text, n.text) AS name, " TIMES                                         \
-	", t.process AS process_unique_id, " PROCESS_COLUMNS ", n.text AS thread_name, " SMP \
-	" FROM thread t" PROCESS_JOINS                                                       \
-	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start"          \
-	" LEFT JOIN text fn ON fn.id = f.name ORDER BY t.id;"
+#define VIEW_THREADS                                                                \
+	"CREATE VIEW threads AS SELECT t.id AS unique_id, t.tid AS id,"             \
+	" coalesce(fn.text, n.text) AS name, " TIMES ", " PROCESS_COLUMNS ", " SMP  \
+	", t.process AS process_unique_id, n.text AS thread_name"                   \
+	" FROM thread t" PROCESS_JOINS                                              \
+	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start" \
+	" LEFT JOIN text fn ON fn.id = f.name"                                      \
+	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
-#define VIEW_SUMMARY                                                                  \
-	"CREATE VIEW summary AS WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node" \
-	" UNION ALL SELECT c.id FROM hot JOIN node a ON a.id = hot.id"                \
-	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id"                         \
-	" AND 2 * c.inclusive >= a.inclusive)"                                        \
-	" SELECT * FROM (SELECT 'hot_path' AS section, " NODE_NAME " AS name, " SMP   \
-	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOINS         \
-	" ORDER BY t.id) UNION ALL SELECT * FROM ("                                   \
-	"SELECT 'functions_doing_most_individual_work', fn.text, " SMP                \
-	" FROM function_total t" FUNCTION_JOINS " ORDER BY t.rank LIMIT 10);"
+#define VIEW_SUMMARY                                                                                   \
+	"CREATE VIEW summary AS WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node"                  \
+	" UNION ALL SELECT c.id FROM hot JOIN node a ON a.id = hot.id"                                 \
+	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id"                                          \
+	" AND 2 * c.inclusive >= a.inclusive)"                                                         \
+	" SELECT * FROM (SELECT 'Hot Path' AS section, t.level AS level, " NODE_NAME                   \
+	" AS name, mn.text AS module_name, " SMP                                                       \
+	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOINS MODULE_JOINS(            \
+		"f.module") " ORDER BY t.id) UNION ALL SELECT * FROM ("                                \
+			    "SELECT 'Functions Doing Most Individual Work', 0, fn.text, mn.text, " SMP \
+			    " FROM function_total t" FUNCTION_JOINS MODULE_JOINS(                      \
+				    "f.module") " ORDER BY t.rank LIMIT 8);"
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
 

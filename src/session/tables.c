@@ -247,20 +247,26 @@ static int no_memory(struct tables *t)
 	return dw_error_set(t->err, -ENOMEM, "no memory to finish the session");
 }
 
-/* Insert the rows of the array @v of totals, heaviest first. */
-#define PUT_RANKED(t, sql, totals_array, columns)                                     \
-	put_ranked((t), (sql), (totals_array)->n ? &(totals_array)->v->values : NULL, \
-		   sizeof *(totals_array)->v, (totals_array)->n, (columns))
+/* A table with a row per element of an array of totals, heaviest first. */
+struct ranked_table {
+	const char *sql;
+	const struct dw_values *at; /* of the first element */
+	size_t stride;
+	size_t n;
+	bool by_inclusive;
+	columns_fn *columns;
+};
 
-static int put_ranked(struct tables *t, const char *sql, const struct dw_values *at, size_t stride,
-		      size_t n, columns_fn *columns)
+#define RANKED(array) (array)->n ? &(array)->v->values : NULL, sizeof *(array)->v, (array)->n
+
+static int put_ranked(struct tables *t, const struct ranked_table *table)
 {
 	size_t *rows;
 	int rc;
 
-	if (dw_order_rows(at, stride, n, &rows))
+	if (dw_order_rows(table->at, table->stride, table->n, table->by_inclusive, &rows))
 		return no_memory(t);
-	rc = put_table(t, sql, rows, n, columns);
+	rc = put_table(t, table->sql, rows, table->n, table->columns);
 	free(rows);
 	return rc;
 }
@@ -271,7 +277,7 @@ static int put_instructions(struct tables *t)
 	size_t *rows, n = 0;
 	int rc;
 
-	if (dw_order_rows(all->n ? &all->v->values : NULL, sizeof *all->v, all->n, &rows))
+	if (dw_order_rows(all->n ? &all->v->values : NULL, sizeof *all->v, all->n, false, &rows))
 		return no_memory(t);
 	while (n < all->n && all->v[rows[n]].values.exclusive)
 		n++;
@@ -371,14 +377,34 @@ static int put_texts(struct tables *t)
 	return rc;
 }
 
-static int put_all(struct tables *t)
+static int put_totals(struct tables *t)
 {
 	const struct dw_totals *all = t->totals;
-	int rc = put_facts(t);
+	const struct ranked_table tables[] = {
+		{"INSERT INTO function_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->functions),
+		 false, function_total_columns},
+		{"INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->modules), true,
+		 module_total_columns},
+		{"INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->edges), true,
+		 edge_columns},
+		{"INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", RANKED(&all->lines),
+		 false, line_columns},
+	};
+	int rc = 0;
 
+	for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
+		rc = put_ranked(t, &tables[i]);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", NULL,
-			       dw_modules_count(&t->p->modules), module_columns);
+		rc = put_nodes(t);
+	return rc ? rc : put_instructions(t); /* after the lines, which they refer to */
+}
+
+/* What the totals are about. */
+static int put_subjects(struct tables *t)
+{
+	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", NULL,
+			   dw_modules_count(&t->p->modules), module_columns);
+
 	if (!rc)
 		rc = put_build_ids(t);
 	if (!rc)
@@ -386,26 +412,21 @@ static int put_all(struct tables *t)
 			       dw_functions_count(&t->p->functions), function_columns);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
-			       all->processes.n, process_columns);
+			       t->totals->processes.n, process_columns);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
-			       all->threads.n, thread_columns);
+			       t->totals->threads.n, thread_columns);
+	return rc;
+}
+
+static int put_all(struct tables *t)
+{
+	int rc = put_facts(t);
+
 	if (!rc)
-		rc = PUT_RANKED(t, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?)",
-				&all->functions, function_total_columns);
+		rc = put_subjects(t);
 	if (!rc)
-		rc = PUT_RANKED(t, "INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", &all->modules,
-				module_total_columns);
-	if (!rc)
-		rc = put_nodes(t);
-	if (!rc)
-		rc = PUT_RANKED(t, "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", &all->edges,
-				edge_columns);
-	if (!rc)
-		rc = PUT_RANKED(t, "INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				&all->lines, line_columns);
-	if (!rc)
-		rc = put_instructions(t);
+		rc = put_totals(t);
 	return rc ? rc : put_texts(t);
 }
 
