@@ -128,6 +128,17 @@ static int end(const struct dw_record_result *result, int rc)
 	return rc ? DWELL_EXIT_FAILED : status_code(status);
 }
 
+/* One line: what failed and, when the command was recorded for a while, where that is. */
+static void report_failure(struct dw_error *err, const struct dw_record_result *result,
+			   const char *output)
+{
+	if (result->pid)
+		fprintf(stderr, "dwell: %s; what was recorded until then is in %s.partial\n",
+			dw_error_message(err), output);
+	else
+		dw_command_fail(err, DWELL_EXIT_FAILED);
+}
+
 static int record(struct cmd_sample *c, char **command)
 {
 	dw_auto_free char *named = c->output ? NULL : default_output(command[0]);
@@ -157,7 +168,7 @@ static int record(struct cmd_sample *c, char **command)
 	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);
 	if (rc)
-		dw_command_fail(&err, DWELL_EXIT_FAILED);
+		report_failure(&err, &result, output);
 	else if (!c->quiet)
 		print_summary(output);
 	dw_error_clear(&err);
