@@ -16,7 +16,7 @@
 
 #define HOLD_BACK_NS 1000000u
 
-enum { DEFAULT_STACK_BYTES = 16 << 10, DEFAULT_FREQUENCY_HZ = 1000 };
+enum { DEFAULT_STACK_BYTES = 40 << 10, DEFAULT_FREQUENCY_HZ = 1000 };
 
 struct dw_backend {
 	struct dw_profile *profile; /* borrowed */

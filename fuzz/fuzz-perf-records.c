@@ -1,0 +1,48 @@
+/*
+ * Perf records of arbitrary bytes through decoding, tracking, address spaces and unwinding. The input is a
+ * sequence of records as a ring holds them; nothing outside is looked at.
+ */
+#include "base/cleanup.h"
+#include "collect/perf/intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Feed the records of @data, each in memory of its own so that every read beyond one is seen. */
+static void feed(struct dw_intake *in, const uint8_t *data, size_t n)
+{
+	while (n >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h;
+		dw_auto_free uint8_t *record = NULL;
+
+		memcpy(&h, data, sizeof h);
+		if (h.size < sizeof h || h.size > n)
+			return;
+		record = malloc(h.size);
+		if (!record)
+			return;
+		memcpy(record, data, h.size);
+		if (dw_intake_record(in, record, h.size, h.type != PERF_RECORD_SAMPLE))
+			return;
+		data += h.size;
+		n -= h.size;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_intake in;
+
+	dw_intake_init(&in, &p, NULL, true);
+	if (!dw_track_command(&in.track, 10))
+		feed(&in, data, n);
+	for (size_t i = 0; i < p.samples.n; i++)
+		if (!dw_stacks_get(&p.stacks, p.samples.stack[i]))
+			abort();
+	dw_intake_release(&in);
+	dw_profile_release(&p);
+	return 0;
+}
