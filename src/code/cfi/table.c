@@ -17,6 +17,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* A longer program is not run again for one address: a hostile one would stall every sample. The
+ * longest of cc1plus has 20 KB. */
+enum { PROGRAM_MAX_BYTES = 64 << 10 };
+
 /* Read the sections of @t and compile them. */
 static int compile(const struct dw_elf *elf, const struct dw_cfi_spans *spans,
 		   struct dw_cfi_table *t, struct dw_error *err)
@@ -150,6 +154,8 @@ int dw_cfi_table_rules(const struct dw_cfi_table *t, uint64_t svma, struct dw_cf
 		return DWELL_ERR_FORMAT;
 	if (svma < f.start || svma >= f.end)
 		return DWELL_ERR_NOT_FOUND;
+	if (f.program_n > PROGRAM_MAX_BYTES)
+		return DWELL_ERR_FORMAT;
 	*signal = cie.signal;
 	return run_to(&cie, &f, svma, rules);
 }

@@ -42,8 +42,9 @@ def run_to_entry():
     """Leave the dynamic linker's own start behind: gdb invents frames above it."""
     auxv = gdb.execute("info auxv", to_string=True)
     entry = next(line.split()[-1] for line in auxv.splitlines() if "AT_ENTRY" in line)
-    gdb.execute(f"tbreak *{entry}", to_string=True)
-    gdb.execute("continue", to_string=True)
+    if gdb.newest_frame().pc() != int(entry, 0):  # a static program starts there
+        gdb.execute(f"tbreak *{entry}", to_string=True)
+        gdb.execute("continue", to_string=True)
 
 
 def memory_areas(maps, frames):
