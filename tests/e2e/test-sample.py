@@ -249,7 +249,7 @@ def test_collector_killed(context):
     os.mkdir(context.path("alone"))
     partial = shutil.move(context.path("run.dwell.partial"), context.path("alone/run.dwell.partial"))
     facts = context.report("summary", session=partial)["session"]
-    require(facts["samples_kept"] > 500, f"only {facts['samples_kept']} samples after 2.5 s")
+    require(facts["samples_kept"] > 200, f"only {facts['samples_kept']} samples after 2.5 s")
     done = context.run(context.dwell, "recover", partial, "-o", "recovered.dwell")
     expect(done.returncode, 0, done.stderr)
     report = context.report("functions", session="recovered.dwell")

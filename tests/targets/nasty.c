@@ -322,9 +322,8 @@ static int run_inspect(long unused)
 		getrlimit((__rlimit_resource_t)which, &limit);
 		printf("limit %d %llu\n", which, (unsigned long long)limit.rlim_cur);
 	}
-	printf("nice %d, group %d, session %d, child %d\n", getpriority(PRIO_PROCESS, 0),
-	       getpgrp() == getppid() || getpgrp() == getpid(), getsid(0) == getpid(),
-	       waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD ? 0 : 1);
+	printf("nice %d, group %d, session %d, child %d\n", getpriority(PRIO_PROCESS, 0), getpgrp(),
+	       getsid(0), waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD ? 0 : 1);
 	for (char **e = environ; *e; e++)
 		printf("env %s\n", *e);
 	return 0;
