@@ -49,15 +49,27 @@ static uint32_t edge_id(struct dw_flat *f, uint32_t caller, uint32_t callee)
 	return id;
 }
 
-/* Push the edge into @callee onto the path. */
+/* Push the edge into @callee onto the path; 0 for one that nobody asked for. */
 static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, uint32_t inclusive)
 {
-	uint32_t id = edge_id(f, caller, callee);
+	uint32_t id;
 
+	if (f->only && caller != f->only && callee != f->only)
+		return dw_vec_push(&f->path, 0);
+	id = edge_id(f, caller, callee);
 	if (!id || dw_vec_push(&f->path, id))
 		return -ENOMEM;
 	dw_tally_enter(&f->edges, id, inclusive);
 	return 0;
+}
+
+/* @self samples end in the callee of the last edge on the path. */
+static void end_at_edge(struct dw_flat *f, uint32_t self)
+{
+	uint32_t id = f->path.v[f->path.n - 1];
+
+	if (id)
+		f->edges.values[id].exclusive += self;
 }
 
 /* The edges of all functions of a frame, outermost first, then the innermost one's exclusive. */
@@ -77,14 +89,15 @@ static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stac
 			return -ENOMEM;
 		caller = s->function[slot];
 	}
-	f->edges.values[f->path.v[f->path.n - 1]].exclusive += self;
+	end_at_edge(f, self);
 	return 0;
 }
 
 static void leave_edges(struct dw_flat *f, uint32_t slots)
 {
 	while (slots--)
-		dw_tally_leave(&f->edges, f->path.v[--f->path.n]);
+		if (f->path.v[--f->path.n])
+			dw_tally_leave(&f->edges, f->path.v[f->path.n]);
 }
 
 /* Samples that belong to nothing known. */
@@ -102,7 +115,7 @@ static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t self)
 	if (self && f->parts & DWELL_TOTALS_EDGES) {
 		if (enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, self))
 			return -ENOMEM;
-		f->edges.values[f->path.v[f->path.n - 1]].exclusive += self;
+		end_at_edge(f, self);
 		leave_edges(f, 1);
 	}
 	return 0;

@@ -18,6 +18,7 @@ struct dw_edge_key {
 struct dw_flat {
 	const struct dw_subjects *subjects;
 	unsigned parts; /* enum dw_totals_part */
+	uint32_t only;	/* edges: of this function, 0 = all */
 	struct dw_tally functions, modules, lines, instructions, edges;
 	struct dw_map edge_ids;		 /* caller << 32 | callee -> edge id */
 	DW_VEC(struct dw_edge_key) keys; /* by edge id */

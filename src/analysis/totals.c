@@ -175,12 +175,15 @@ struct machinery {
 	struct dw_tree *tree; /* NULL: not asked for */
 };
 
-static int machinery_init(struct machinery *m, const struct dw_profile *p, unsigned parts)
+static int machinery_init(struct machinery *m, const struct dw_profile *p,
+			  const struct dw_focus *focus, unsigned parts)
 {
 	if (dw_subjects_init(&m->subjects, p, parts & DWELL_TOTALS_LINES) ||
 	    dw_trie_init(&m->trie, &p->stacks) || dw_flat_init(&m->flat, &m->subjects, parts))
 		return -ENOMEM;
-	return parts & DWELL_TOTALS_NODES ? dw_tree_new(&m->trie, &m->subjects, &m->tree) : 0;
+	m->flat.only = focus->function;
+	return parts & DWELL_TOTALS_NODES ? dw_tree_new(&m->trie, &m->subjects, focus, &m->tree)
+					  : 0;
 }
 
 static void machinery_release(struct machinery *m)
@@ -192,15 +195,14 @@ static void machinery_release(struct machinery *m)
 }
 
 /* All parts of the process whose stacks are in the trie. */
-static int count_process(struct machinery *m, uint32_t process, uint32_t root,
-			 struct dw_totals *ret)
+static int count_process(struct machinery *m, uint32_t process, struct dw_totals *ret)
 {
 	int rc = 0;
 
 	if (m->flat.parts & ~(unsigned)(DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS))
 		rc = dw_flat_count(&m->flat, &m->trie, process, ret);
 	if (!rc && m->tree)
-		rc = dw_tree_build(m->tree, process, root, ret);
+		rc = dw_tree_build(m->tree, process, ret);
 	return rc;
 }
 
@@ -208,17 +210,18 @@ static int count_all(const struct dw_profile *p, const struct dw_filter *filter,
 		     const struct selection *s, struct dw_totals *ret)
 {
 	struct machinery m = {0};
-	int rc = machinery_init(&m, p, parts);
+	int rc = machinery_init(&m, p, &filter->focus, parts);
 	size_t i = 0;
 
+	ret->samples = s->end[s->processes_n - 1];
 	for (uint32_t id = 0; id < s->processes_n && !rc; id++) {
 		if (i == s->end[id])
 			continue;
-		for (ret->samples += s->end[id] - i; i < s->end[id]; i++)
+		for (; i < s->end[id]; i++)
 			dw_trie_add(&m.trie, s->stacks[i]);
 		dw_trie_link(&m.trie);
 		ret->stacks_cut += count_cut(&m.trie, p);
-		rc = count_process(&m, id, filter->root, ret);
+		rc = count_process(&m, id, ret);
 		dw_trie_clear(&m.trie);
 	}
 	machinery_release(&m);

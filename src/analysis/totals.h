@@ -7,7 +7,20 @@
 #include "model/profile.h"
 #include "model/totals.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/*
+ * What nobody will look at need not be computed. Not a filter: what remains keeps its values.
+ * Zero-initialised = all of it.
+ */
+struct dw_focus {
+	uint32_t root;	   /* nodes: start at the outermost activations of this function */
+	double min_pct;	   /* nodes: leave out those below this share of all samples */
+	bool hot_path;	   /* nodes: of all children the heaviest only */
+	uint32_t function; /* edges: only those from and to this function */
+};
 
 /* Which samples count. Zero-initialised = all of them (with to_ns = 0 meaning no end). */
 struct dw_filter {
@@ -20,8 +33,7 @@ struct dw_filter {
 	const uint8_t *modules; /* by module id: 1 = keep samples whose innermost frame lies in it;
 				   NULL = all */
 	size_t modules_n;
-	uint32_t root; /* not a filter on samples: the call tree starts at the outermost activations
-			  of this function; 0 = at the process */
+	struct dw_focus focus;
 };
 
 /* What to compute. The rest stays empty. */

@@ -26,6 +26,7 @@ struct dw_tree {
 	const struct dw_subjects *subjects;
 	uint16_t *slot;	 /* by stack: the function at hand, as an offset from the innermost */
 	uint32_t *group; /* by function: the last node made of it */
+	struct dw_focus focus;
 	struct dw_totals *out;
 	uint32_t at;	   /* the node whose children are being made, */
 	uint32_t block;	   /* the first of them, */
@@ -34,7 +35,8 @@ struct dw_tree {
 	DW_VEC(uint32_t) roots; /* places of the function that is the tree's root */
 };
 
-int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, struct dw_tree **ret)
+int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, const struct dw_focus *focus,
+		struct dw_tree **ret)
 {
 	struct dw_tree *b = calloc(1, sizeof *b);
 
@@ -42,6 +44,7 @@ int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, struct dw
 		return -ENOMEM;
 	b->trie = t;
 	b->subjects = subjects;
+	b->focus = *focus;
 	b->slot = calloc(t->n, sizeof *b->slot);
 	b->group = calloc((size_t)subjects->functions_n + 1, sizeof *b->group);
 	if (!b->slot || !b->group) {
@@ -137,6 +140,43 @@ static int step(struct dw_tree *b, uint32_t stack)
 	return add_callees(b, stack);
 }
 
+/* Whether a child that was just made is kept: heavy enough, or the heaviest. */
+static bool is_wanted(const struct dw_tree *b, uint32_t node, uint32_t heaviest)
+{
+	uint64_t n = b->out->nodes.v[node].values.inclusive;
+
+	if (b->focus.hot_path)
+		return node == heaviest;
+	return (double)n * 100 >= b->focus.min_pct * (double)b->out->samples;
+}
+
+/* Take those of the children just made out again that nobody will look at, so that they are not
+ * expanded: on the whole tree this saves most of the time and memory. */
+static void prune_block(struct dw_tree *b)
+{
+	struct dw_node_total *nodes = b->out->nodes.v;
+	uint32_t end = (uint32_t)b->out->nodes.n, kept = b->block, heaviest = b->block;
+
+	if (!b->focus.hot_path && b->focus.min_pct <= 0)
+		return;
+	for (uint32_t i = b->block; i < end; i++)
+		if (nodes[i].values.inclusive > nodes[heaviest].values.inclusive)
+			heaviest = i;
+	for (uint32_t i = b->block; i < end; i++) {
+		/* The next block starts at an index that this group may have had. */
+		b->group[group_index(b, nodes[i].function)] = 0;
+		if (!is_wanted(b, i, heaviest))
+			continue;
+		nodes[kept] = nodes[i];
+		b->todo.v[b->block_todo + (kept - b->block)] =
+			(struct pending){kept, b->todo.v[b->block_todo + (i - b->block)].head};
+		kept++;
+	}
+	b->out->branches_left_out += end - kept;
+	b->out->nodes.n = kept;
+	b->todo.n = b->block_todo + (kept - b->block);
+}
+
 /* Expand pending nodes until none is left. */
 static int expand_all(struct dw_tree *b)
 {
@@ -150,6 +190,7 @@ static int expand_all(struct dw_tree *b)
 			next = b->trie->next[stack];
 			rc = step(b, stack);
 		}
+		prune_block(b);
 	}
 	return rc;
 }
@@ -169,7 +210,10 @@ static int build_whole(struct dw_tree *b, uint32_t process)
 			return -ENOMEM;
 		b->out->nodes.v[child].values = (struct dw_values){self, self};
 	}
-	return add_callees(b, 0) ? -ENOMEM : expand_all(b);
+	if (add_callees(b, 0))
+		return -ENOMEM;
+	prune_block(b);
+	return expand_all(b);
 }
 
 /* The outermost place of @function in @stack's frame, as an offset; -1 = not there. */
@@ -231,11 +275,11 @@ static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
 	return expand_all(b);
 }
 
-int dw_tree_build(struct dw_tree *b, uint32_t process, uint32_t root, struct dw_totals *ret)
+int dw_tree_build(struct dw_tree *b, uint32_t process, struct dw_totals *ret)
 {
 	b->out = ret;
 	b->todo.n = 0;
-	return root ? build_below(b, process, root) : build_whole(b, process);
+	return b->focus.root ? build_below(b, process, b->focus.root) : build_whole(b, process);
 }
 
 void dw_tree_free(struct dw_tree *b)

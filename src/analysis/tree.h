@@ -5,22 +5,23 @@
 #pragma once
 
 #include "analysis/subjects.h"
+#include "analysis/totals.h"
 #include "analysis/trie.h"
 
 #include <stdint.h>
 
 struct dw_tree;
 
-/* Prepare for trees over @t and @subjects (both borrowed). *@ret on success. 0 or -ENOMEM. */
-int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, struct dw_tree **ret);
+/* Prepare for trees over @t and @subjects (both borrowed), as far as @focus goes. *@ret on success.
+ * 0 or -ENOMEM. */
+int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, const struct dw_focus *focus,
+		struct dw_tree **ret);
 
 /*
- * Append the call tree of @process to @ret->nodes. Uses up the lists of children of the linked
- * trie.
- * @root  0 = all; a function: one tree of all that lies below its outermost activations.
- * 0 or -ENOMEM.
+ * Append the call tree of @process to @ret->nodes, @ret->samples known. Uses up the lists of
+ * children of the linked trie. 0 or -ENOMEM.
  */
-int dw_tree_build(struct dw_tree *b, uint32_t process, uint32_t root, struct dw_totals *ret);
+int dw_tree_build(struct dw_tree *b, uint32_t process, struct dw_totals *ret);
 
 /* Free everything. NULL is fine. */
 void dw_tree_free(struct dw_tree *b);

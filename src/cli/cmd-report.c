@@ -267,7 +267,10 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	if (!rc && r->function)
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
-		rc = dw_match_function(p, o->root, &filter.filter.root, err);
+		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
+	filter.filter.focus.function = r->request.function;
+	filter.filter.focus.min_pct = r->request.shape.trim_pct;
+	filter.filter.focus.hot_path = r->request.hot_path || r->view == &dw_view_summary;
 	if (!rc)
 		rc = show(r, p, &filter.filter, err);
 	dw_filter_release(&filter);

@@ -242,8 +242,10 @@ static void write_table(const struct dw_format_job *job, struct dw_out *out)
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);
 	if (job->view->hidden)
-		dw_out_printf(out, "(%zu more below %g %% of the samples: --trim 0 shows them)\n",
-			      job->view->hidden, job->view->request.shape.trim_pct);
+		dw_out_printf(
+			out,
+			"(%zu branches below %g %% of the samples left out: --trim 0 shows them)\n",
+			job->view->hidden, job->view->request.shape.trim_pct);
 	dw_buf_release(&l.scratch[0]);
 	dw_buf_release(&l.scratch[1]);
 	dw_buf_release(&l.text);

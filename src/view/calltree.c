@@ -40,7 +40,7 @@ static int place_node(struct dw_view *v, struct calltree *c, uint32_t i)
 				      ? 0
 				      : c->level[parent] + !(c->shape[i] & DWELL_NODE_FOLDED);
 	if (c->shape[i] & DWELL_NODE_TRIMMED) {
-		v->hidden++;
+		v->hidden += parent == UINT32_MAX || c->row[parent] != UINT32_MAX;
 		return 0;
 	}
 	if (c->shape[i] & DWELL_NODE_FOLDED) {
@@ -61,6 +61,7 @@ static int open_tree(struct dw_view *v, struct calltree *c)
 	if (rc || dw_order_all(v, n))
 		return -ENOMEM;
 	v->n = 0;
+	v->hidden = v->request.totals->branches_left_out;
 	c->row = malloc((n + 1) * sizeof *c->row);
 	c->parent = malloc((n + 1) * sizeof *c->parent);
 	c->level = v->request.shape.fold ? malloc((n + 1) * sizeof *c->level) : NULL;

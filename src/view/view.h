@@ -80,7 +80,7 @@ struct dw_view {
 	struct dw_view_request request;
 	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
 	size_t n;
-	size_t hidden; /* rows left out as noise */
+	size_t hidden; /* branches left out as noise */
 	void *own;     /* the view's own state */
 };
 

@@ -261,7 +261,7 @@ TEST(tree_below_a_function_holds_its_inclusive_value)
 	make_random(&p, 11);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &flat), 0);
 	for (uint32_t f = 1; f <= FUNCTIONS; f++) {
-		struct dw_filter filter = {.root = f};
+		struct dw_filter filter = {.focus.root = f};
 		uint64_t roots = 0, want = 0;
 
 		CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &t), 0);
@@ -380,6 +380,50 @@ TEST(trim_hides_and_fold_joins)
 	}
 	free(shape);
 	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(focus_leaves_out_what_nobody_asked_for)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals all = {0}, some = {0};
+	struct dw_filter filter = {.focus.min_pct = 2};
+	struct dw_hot_path want, got;
+	size_t heavy = 0, edges = 0;
+
+	make_random(&p, 17);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &all), 0);
+	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
+	dw_vec_each(n, &all.nodes)
+		heavy += !n->level || n->values.inclusive * 100 >= 2 * all.samples;
+	CHECK(heavy < all.nodes.n && some.branches_left_out > 0);
+	CHECK_INT(some.nodes.n, heavy);
+	dw_vec_each(n, &some.nodes)
+		CHECK(!n->level || n->values.inclusive * 100 >= 2 * all.samples);
+
+	filter.focus = (struct dw_focus){.hot_path = true};
+	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
+	CHECK_INT(dw_hot_path_find(&all, &want), 0);
+	CHECK_INT(dw_hot_path_find(&some, &got), 0);
+	CHECK_INT(got.nodes.n, want.nodes.n);
+	for (size_t i = 0; i < want.nodes.n; i++)
+		CHECK(!memcmp(&all.nodes.v[want.nodes.v[i]].values,
+			      &some.nodes.v[got.nodes.v[i]].values, sizeof(struct dw_values)));
+	dw_hot_path_release(&want);
+	dw_hot_path_release(&got);
+
+	filter.focus = (struct dw_focus){.function = 3};
+	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_EDGES, &some), 0);
+	dw_vec_each(e, &all.edges)
+		edges += e->caller == 3 || e->callee == 3;
+	CHECK_INT(some.edges.n, edges);
+	dw_vec_each(e, &some.edges) {
+		struct dw_values v = count_edge(&p, e);
+
+		CHECK(!memcmp(&v, &e->values, sizeof v));
+	}
+	dw_totals_release(&all);
+	dw_totals_release(&some);
 	dw_profile_release(&p);
 }
 
