@@ -202,8 +202,7 @@ int dw_debugfile_find_alt(Dwarf *dwarf, const char *path, const char *dirs)
 	const char *name;
 	const void *id;
 	ssize_t id_n = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
-	dw_auto(dw_buf)
-	alt = DW_BUF_INIT;
+	dw_auto(dw_buf) alt = DW_BUF_INIT;
 	struct by_build_id b = {.path = &alt};
 	int fd;
 
@@ -244,8 +243,7 @@ static int unpack(const uint8_t *in, size_t n, struct dw_buf *out)
 int dw_debugfile_unpack(const struct dw_elf *elf, uint8_t **ret, size_t *ret_n)
 {
 	const struct dw_elf_section *s = dw_elf_section(elf, ".gnu_debugdata");
-	dw_auto(dw_buf)
-	out = DW_BUF_INIT;
+	dw_auto(dw_buf) out = DW_BUF_INIT;
 	dw_auto_free uint8_t *packed = NULL;
 	size_t n;
 	int rc;

@@ -7,6 +7,7 @@
 
 #include "symbol/demangle.h"
 #include "symbol/die.h"
+#include "symbol/lines.h"
 
 #include "base/cleanup.h"
 
@@ -139,15 +140,33 @@ static int add_string(struct dw_answer *a, const char *s, uint32_t *ret)
 	return dw_strings_add(&a->strings, s, strnlen(s, DWELL_ANSWER_NAME_MAX_BYTES), ret);
 }
 
+/* Set file and line where @die is declared. Not by dwarf_decl_file(), which ends the process when a
+ * split unit's lines were asked for before (seen in 0.188). */
+static int set_declaration(struct dw_answer *a, Dwarf_Die *die, struct dw_function *f)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+	Dwarf_Word file;
+	int line;
+
+	if (dwarf_decl_line(die, &line) || line <= 0 ||
+	    !dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &file) ||
+	    file > UINT32_MAX)
+		return 0;
+	if (dwarf_cu_info(attr.cu, NULL, NULL, &unit, NULL, NULL, NULL, NULL))
+		return 0;
+	f->line = (uint32_t)line;
+	return dw_lines_file(&unit, (uint32_t)file, a, &f->file);
+}
+
 static int add_function(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *origin,
 			uint32_t *ret)
 {
 	struct dw_answer *a = t->answer;
 	struct dw_function f = {.flags = DWELL_FUNCTION_INLINED};
-	const char *linkage = linkage_name(die), *file = dwarf_decl_file(die);
-	dw_auto(dw_buf)
-	name = DW_BUF_INIT;
-	int line = 0, rc;
+	const char *linkage = linkage_name(die);
+	dw_auto(dw_buf) name = DW_BUF_INIT;
+	int rc;
 
 	put_name(t, die, origin, linkage, &name);
 	*ret = 0;
@@ -158,10 +177,8 @@ static int add_function(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *o
 	rc = add_string(a, name.data, &f.name);
 	if (!rc && linkage && strcmp(linkage, name.data))
 		rc = add_string(a, linkage, &f.linkage_name);
-	if (!rc && file && !dwarf_decl_line(die, &line) && line > 0) {
-		f.line = (uint32_t)line;
-		rc = add_string(a, file, &f.file);
-	}
+	if (!rc)
+		rc = set_declaration(a, die, &f);
 	if (!rc && !a->functions.n)
 		rc = dw_vec_push(&a->functions, (struct dw_function){0});
 	if (!rc)

@@ -44,8 +44,7 @@ static int write_all(int fd, const void *p, size_t n)
 static int answer_one(int fd, const struct dw_question *q)
 {
 	struct dw_answer a = {0};
-	dw_auto(dw_buf)
-	buf = DW_BUF_INIT;
+	dw_auto(dw_buf) buf = DW_BUF_INIT;
 	uint32_t len;
 	int rc = dw_resolve(q, &a);
 

@@ -59,7 +59,7 @@ static uint32_t add_node(struct walk *w, Dwarf_Die *die, uint32_t outer)
 	if (node.depth >= DWELL_ANSWER_CHAIN_MAX)
 		return 0;
 	w->rc = dw_die_functions_get(w->functions, die, &node.function);
-	if (!w->rc && node.line)
+	if (!w->rc && outer && dwarf_hasattr(die, DW_AT_call_file))
 		w->rc = dw_lines_file(w->unit, dw_die_number(die, DW_AT_call_file),
 				      w->functions->answer, &node.file);
 	if (!w->rc)

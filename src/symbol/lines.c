@@ -5,6 +5,10 @@
  */
 #include "symbol/lines.h"
 
+#include "base/cleanup.h"
+
+#include <dwarf.h>
+#include <errno.h>
 #include <string.h>
 
 static Dwarf_Addr address_of(Dwarf_Line *line)
@@ -78,20 +82,39 @@ static void set_end(Dwarf_Lines *lines, size_t n, size_t i, const struct positio
 	}
 }
 
-static int set_row(Dwarf_Lines *lines, size_t n, size_t i, struct dw_answer *answer,
-		   struct dw_location *l)
+int dw_lines_add_path(Dwarf_Die *unit, const char *path, struct dw_answer *answer, uint32_t *ret)
+{
+	Dwarf_Attribute attr;
+	const char *folder = NULL;
+	dw_auto(dw_buf) whole = DW_BUF_INIT;
+	size_t n;
+
+	if (*path != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attr))
+		folder = dwarf_formstring(&attr);
+	if (folder) {
+		dw_buf_puts(&whole, folder);
+		dw_buf_putc(&whole, '/');
+		dw_buf_puts(&whole, path);
+		if (whole.failed)
+			return -ENOMEM;
+		path = whole.data;
+	}
+	n = strnlen(path, DWELL_ANSWER_NAME_MAX_BYTES);
+	return dw_strings_add(&answer->strings, path, n, ret);
+}
+
+/* Set what row @i of @n says. *@file points to the path, NULL = none. */
+static void set_row(Dwarf_Lines *lines, size_t n, size_t i, struct dw_location *l,
+		    const char **file)
 {
 	struct position p = position_of(dwarf_onesrcline(lines, i));
 
-	if (!p.file)
-		return 0;
-	if (p.line > 0) { /* 0: code that the compiler made, of no line in particular */
+	*file = p.file;
+	if (p.file && p.line > 0) { /* 0: code that the compiler made, of no line in particular */
 		l->line = (uint32_t)p.line;
 		l->column = p.column > 0 ? (uint32_t)p.column : 0;
 		set_end(lines, n, i, &p, l);
 	}
-	return dw_strings_add(&answer->strings, p.file,
-			      strnlen(p.file, DWELL_ANSWER_NAME_MAX_BYTES), &l->file);
 }
 
 int dw_lines_find(Dwarf_Die *unit, const uint64_t *svmas, struct dw_location *const *at, size_t n,
@@ -105,9 +128,12 @@ int dw_lines_find(Dwarf_Die *unit, const uint64_t *svmas, struct dw_location *co
 		return 0;
 	for (size_t i = 0; i < n && !rc; i++) {
 		size_t row = find_row(lines, lines_n, svmas[i]);
+		const char *file = NULL;
 
 		if (row < lines_n && !ends_sequence(dwarf_onesrcline(lines, row)))
-			rc = set_row(lines, lines_n, row, answer, at[i]);
+			set_row(lines, lines_n, row, at[i], &file);
+		if (file)
+			rc = dw_lines_add_path(unit, file, answer, &at[i]->file);
 	}
 	return rc;
 }
@@ -124,6 +150,5 @@ int dw_lines_file(Dwarf_Die *unit, uint32_t index, struct dw_answer *answer, uin
 	path = dwarf_filesrc(files, index, NULL, NULL);
 	if (!path)
 		return 0;
-	return dw_strings_add(&answer->strings, path, strnlen(path, DWELL_ANSWER_NAME_MAX_BYTES),
-			      ret);
+	return dw_lines_add_path(unit, path, answer, ret);
 }

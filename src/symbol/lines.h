@@ -19,3 +19,7 @@ int dw_lines_find(Dwarf_Die *unit, const uint64_t *svmas, struct dw_location *co
 /* The path of file @index in the table of @unit as a string of @answer; 0 in *@ret = none. 0 or
  * -ENOMEM. */
 int dw_lines_file(Dwarf_Die *unit, uint32_t index, struct dw_answer *answer, uint32_t *ret);
+
+/* Add @path, absolute or relative to the folder that @unit was compiled in, to @answer. 0 or
+ * -ENOMEM. */
+int dw_lines_add_path(Dwarf_Die *unit, const char *path, struct dw_answer *answer, uint32_t *ret);

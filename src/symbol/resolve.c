@@ -149,8 +149,7 @@ static int add_symbol(struct naming *m, const char *mangled, const char *suffix,
 		      struct dw_function f, uint32_t *ret)
 {
 	dw_auto_free char *name = dw_demangle(mangled);
-	dw_auto(dw_buf)
-	text = DW_BUF_INIT;
+	dw_auto(dw_buf) text = DW_BUF_INIT;
 	struct dw_answer *a = m->a;
 	int rc;
 

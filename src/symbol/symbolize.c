@@ -85,8 +85,7 @@ static int add_nameless(struct symbolizer *s, const struct dw_module_code *code,
 {
 	const struct dw_cfi_range *range = dw_cfi_range_find(code->ranges, code->ranges_n, svma);
 	struct dw_function f = {.module = module, .flags = DWELL_FUNCTION_NO_SYMBOL};
-	dw_auto(dw_buf)
-	name = DW_BUF_INIT;
+	dw_auto(dw_buf) name = DW_BUF_INIT;
 	int rc;
 
 	if (module) {
