@@ -1,0 +1,425 @@
+"""Names and lines of addresses: tests/tools/symbolize against the source, against addr2line and
+llvm-addr2line, and one program against itself in every form in which debug information comes."""
+import os
+import re
+import shutil
+
+from harness import cases
+
+CPP = r"""
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+namespace deep {
+namespace {
+struct Local {
+	int v;
+	int twice() const { return v * 2 + (int)std::string(v % 7, 'x').size(); }
+};
+} // namespace
+template <class T> struct Box {
+	T t;
+	__attribute__((noinline)) T get(int n)
+	{
+		auto f = [&](int k) { return t + k * n; };
+		return f(n) + f(n + 1);
+	}
+};
+} // namespace deep
+static inline int square(int x) { return x * x; }
+extern "C" __attribute__((noinline)) int plain(int a) { return square(a) + square(a + 1); }
+int main(int argc, char **argv)
+{
+	std::map<std::string, int> m;
+	for (int i = 0; i < argc + 10; i++)
+		m[std::to_string(i)] = plain(i);
+	std::set<std::string> words(argv, argv + argc);
+	deep::Local l{argc};
+	deep::Box<long> b{3};
+	std::vector<std::pair<std::string, int>> v(m.begin(), m.end());
+	std::sort(v.begin(), v.end(), [](auto &x, auto &y) { return x.second < y.second; });
+	std::cout << *words.begin() << l.twice() << b.get(argc) << v[0].first << "\n";
+}
+"""
+
+RUST = r"""
+use std::collections::HashMap;
+#[inline(always)] fn square(x: u64) -> u64 { x.wrapping_mul(x) }
+trait Shape { fn area(&self) -> u64; }
+struct A(u64);
+enum E { X(u64), Y }
+impl Shape for A { fn area(&self) -> u64 { square(self.0) } }
+impl E {
+    #[inline(never)] fn val(&self) -> u64 { match self { E::X(v) => *v, E::Y => 1 } }
+}
+#[inline(never)] fn sum<T: Shape>(t: &T) -> u64 { (0..10).map(|i| t.area() + square(i)).sum() }
+fn main() {
+    let mut m = HashMap::new();
+    for i in 0..100u64 { m.insert(i.to_string(), sum(&A(i)) + E::X(i).val() + E::Y.val()); }
+    let mut v: Vec<_> = m.iter().collect();
+    v.sort();
+    println!("{:?}", v[0]);
+}
+"""
+
+D = r"""
+import std.stdio, std.algorithm;
+class C {
+	int x;
+	this(int a) { x = a; }
+	int go(int n) { int f(int k) { return x + k * n; } return f(n) + f(n + 1); }
+}
+void main(string[] args)
+{
+	auto c = new C(4);
+	int[] a = [3, 1, 2];
+	a.sort!((x, y) => x < y);
+	writeln(c.go(2), a);
+}
+"""
+
+# Marks give addresses whose place in the source is known without any tool.
+MARKED = r"""
+#define MARK(name) __asm__ volatile(".globl " #name "\n" #name ": nop\n nop")
+static inline __attribute__((always_inline)) int innermost(int a)
+{
+	a += 3;
+	MARK(mark_inner); /* line of mark_inner */
+	return a * 7;
+}
+static inline __attribute__((always_inline)) int middle(int a)
+{
+	return innermost(a + 1) /* call of innermost */ ^ a;
+}
+__attribute__((noinline)) int outer(int a)
+{
+	int b = middle(a); /* call of middle */
+	MARK(mark_outer); /* line of mark_outer */
+	return b;
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return outer(argc) & 1;
+}
+"""
+
+
+def write(context, name, text):
+    os.makedirs(os.path.dirname(context.path(name)), exist_ok=True)
+    with open(context.path(name), "w") as f:
+        f.write(text)
+    return context.path(name)
+
+
+def make(context, *command):
+    if not shutil.which(command[0]):
+        context.skip(f"{command[0]} is not installed")
+    result = context.run(*command, seconds=300)
+    assert result.returncode == 0, (command, result.stderr[-2000:])
+    return result.stdout
+
+
+def symbolize(context, program, addresses, *options):
+    """{address: [(name, "file:line", declaration), ...]} and the count of failed modules."""
+    tool = os.path.join(context.targets, "..", "tools", "symbolize")
+    result = context.run(tool, *options, program, "-", input="\n".join(addresses) + "\n",
+                         stdin=None)
+    assert result.returncode == 0, result.stderr
+    chains, failed = {}, None
+    for line in result.stdout.splitlines():
+        if line.startswith("failed "):
+            failed = int(line.split()[1])
+        elif "\t" not in line:
+            chain = chains.setdefault(int(line, 16), [])
+        else:
+            name, place, declared, _ = line.split("\t")
+            chain.append((name, place.rsplit("-", 1)[0].rsplit(":", 1)[0], declared))
+    return chains, failed
+
+
+def instructions(context, program, step):
+    lines = make(context, "objdump", "-d", "--no-show-raw-insn", program).splitlines()
+    return [line.split(":")[0].strip() for line in lines if re.match(r" +[0-9a-f]+:\t", line)][::step]
+
+
+def symbol(context, program, name):
+    for line in make(context, "nm", program).splitlines():
+        if line.split()[-1] == name:
+            return line.split()[0]
+    raise AssertionError(f"no symbol {name}")
+
+
+def addr2line(context, tool, program, addresses):
+    """{address: [(name, "file:line"), ...]} as @tool says; {} when it is not installed."""
+    if not shutil.which(tool):
+        return {}
+    text = context.run(tool, "-a", "-i", "-f", "-e", program, seconds=300, stdin=None,
+                       input="\n".join(addresses) + "\n").stdout
+    # One demangler for all: LLVM's own spells some names differently.
+    lines = context.run("c++filt", "--no-verbose", input=text, stdin=None).stdout.splitlines()
+    chains, i = {}, 0
+    while i < len(lines):
+        if re.match(r"0x[0-9a-f]+$", lines[i]):
+            chain = chains.setdefault(int(lines[i], 16), [])
+            i += 1
+        else:
+            place = re.sub(r" \(discriminator \d+\)$", "", lines[i + 1])
+            chain.append((lines[i], re.sub(r"^\?\?", "", place).replace(":?", ":0")))
+            i += 2
+    return chains
+
+
+def plain_name(name):
+    """What is left of a name when spelling is put aside: clones, Rust's hashes, blanks."""
+    name = re.sub(r"( \[clone [^]]*\])+$|(\.(cold|part|isra|constprop)(\.\d+)?)+$", "", name)
+    return re.sub(r"::h[0-9a-f]{16}$|\[[0-9a-f]{14,16}\]", "", name).replace(" ", "")
+
+
+def is_same_name(ours, theirs):
+    """Ours has the scopes around a function that has no linkage name, addr2line has not."""
+    ours, theirs = plain_name(ours), plain_name(theirs)
+    return ours == theirs or ours.endswith("::" + theirs)
+
+
+def is_named_by_symbol(ours, theirs, outermost):
+    """DWARF has no linkage name for what depends on a local type. There addr2line takes the ELF
+    symbol, for inlined functions too, where that is the outermost function's."""
+    return "<lambda(" in ours and not ours.endswith(")") and (theirs == outermost or ours.split("<")[0] in theirs)
+
+
+def is_same_place(ours, theirs):
+    return os.path.normpath(ours) == os.path.normpath(theirs) or ours == theirs
+
+
+def explain(ours, oracles):
+    """Why one chain differs from those of the oracles; None when it does not or cannot."""
+    best = [o for o in oracles if o and o[0][0] != "??" and len(o) == len(ours)]
+    if ours[0][0].endswith("@plt"):
+        return "stub"
+    if re.search(r"\+0x[0-9a-f]+$", ours[0][0]):
+        return "no symbol"
+    if not any(o and o[0][0] != "??" for o in oracles):
+        return "oracles know nothing"
+    for i, (name, place, _) in enumerate(ours):
+        if not any(is_same_name(name, o[i][0]) for o in best):
+            if any(is_named_by_symbol(name, o[i][0], ours[-1][0]) for o in best):
+                return "no linkage name"
+            return "NAME"
+        if not any(is_same_place(place, o[i][1]) for o in best):
+            return "own source file" if place == ":0" else "PLACE"
+    return None
+
+
+def compare(context, program, step):
+    """Compare with both tools over many addresses; every difference must have a cause."""
+    addresses = instructions(context, program, step)
+    ours, failed = symbolize(context, program, addresses)
+    assert failed == 0 and len(ours) > 100
+    oracles = [addr2line(context, tool, program, addresses)
+               for tool in ("addr2line", "llvm-addr2line-14", "llvm-addr2line")]
+    counts, unexplained = {}, []
+    for address, chain in ours.items():
+        theirs = [o.get(address, []) for o in oracles]
+        why = explain(chain, theirs)
+        counts[why] = counts.get(why, 0) + 1
+        if why and why.isupper():
+            unexplained.append((hex(address), why, [c[:2] for c in chain], theirs))
+    assert not unexplained, (len(unexplained), counts, unexplained[:2])
+    assert counts[None] > 0.5 * len(ours), counts
+    return ours
+
+
+@cases("gcc -gdwarf-5", "gcc -gdwarf-4", "clang -gdwarf-5", "clang -gdwarf-4",
+       "gcc -gdwarf-5 -no-pie", "clang -gdwarf-5 -gsplit-dwarf", "gcc -gdwarf-5 -gsplit-dwarf")
+def test_known_lines(context, case):
+    source = write(context, "marked.c", MARKED)
+    program = context.path("marked")
+    make(context, *case.split(), "-O2", "-o", program, source)
+    lines = MARKED.split("\n")
+
+    def line_of(text):
+        return [i for i, line in enumerate(lines, 1) if text in line][0]
+
+    def place(text):
+        return f"{source}:{line_of(text)}"
+
+    inner, outer = (symbol(context, program, f"mark_{x}") for x in ("inner", "outer"))
+    ours, failed = symbolize(context, program, [inner, outer])
+    assert failed == 0
+    want = [("innermost", place("line of mark_inner"), place("int innermost")),
+            ("middle", place("call of innermost"), place("int middle")),
+            ("outer", place("call of middle"), place("int outer"))]
+    assert ours[int(inner, 16)] == want, (ours[int(inner, 16)], want)
+    want = [("outer", place("line of mark_outer"), place("int outer"))]
+    assert ours[int(outer, 16)] == want, (ours[int(outer, 16)], want)
+
+
+@cases("g++ -gdwarf-5", "g++ -gdwarf-4 -no-pie", "clang++ -gdwarf-5", "clang++ -gdwarf-4")
+def test_cpp_like_addr2line(context, case):
+    source = write(context, "program.cpp", CPP)
+    make(context, *case.split(), "-O2", "-o", context.path("program"), source)
+    ours = compare(context, context.path("program"), 7)
+    names = {name for chain in ours.values() for name, _, _ in chain}
+    for name in ("main", "plain", "deep::Box<long>::get(int)"):
+        assert name in names, (name, len(names))
+
+
+def test_rust_like_addr2line(context):
+    source = write(context, "program.rs", RUST)
+    make(context, "rustc", "-O", "-g", "-o", context.path("program"), source)
+    ours = compare(context, context.path("program"), 23)
+    names = {name for chain in ours.values() for name, _, _ in chain}
+    assert "program::main" in names, [name for name in names if "program" in name]
+
+
+def test_d(context):
+    source = write(context, "program.d", D)
+    make(context, "gdc", "-O2", "-g", "-o", context.path("program"), source)
+    ours = symbolize(context, context.path("program"),
+                     instructions(context, context.path("program"), 1))[0]
+    places = {(name, declared) for chain in ours.values() for name, _, declared in chain}
+    assert ("program.C.go(int)", source + ":6") in places, sorted(places)[:20]
+
+
+def variant_split(context, plain, build):
+    build("-gsplit-dwarf")
+
+
+def variant_compressed(context, plain, build):
+    make(context, "objcopy", "--compress-debug-sections=zlib", plain, "program")
+
+
+def variant_debuglink(context, plain, build):
+    make(context, "objcopy", "--only-keep-debug", plain, "program.debug")
+    make(context, "strip", "-s", "-o", "program", plain)
+    make(context, "objcopy", "--add-gnu-debuglink=program.debug", "program")
+
+
+def variant_build_id(context, plain, build):
+    build_id = re.search(r"Build ID: (\w+)", make(context, "readelf", "-n", plain))[1]
+    folder = context.path(f"debug/.build-id/{build_id[:2]}")
+    os.makedirs(folder)
+    make(context, "objcopy", "--only-keep-debug", plain, f"{folder}/{build_id[2:]}.debug")
+    make(context, "strip", "-s", "-o", "program", plain)
+
+
+def variant_dwz(context, plain, build):
+    for copy in ("program", "other"):
+        shutil.copy(plain, context.path(copy))
+    make(context, "dwz", "-m", "common.dwz", "program", "other")
+
+
+@cases("split", "compressed", "debuglink", "build_id", "dwz")
+def test_forms_say_the_same(context, variant):
+    source = write(context, "program.cpp", CPP)
+
+    def build(*options):
+        make(context, "g++", "-O2", "-g", "-Wl,--build-id", *options, "-o", "program", source)
+
+    os.makedirs(context.path("plain"))
+    build()
+    os.rename(context.path("program"), context.path("plain/program"))
+    globals()[f"variant_{variant}"](context, context.path("plain/program"), build)
+    addresses = instructions(context, context.path("plain/program"), 5)
+    want = symbolize(context, context.path("plain/program"), addresses)
+    ours = symbolize(context, context.path("program"), addresses, "--dirs", context.path("debug"))
+    assert want[1] == ours[1] == 0
+    different = [(hex(a), want[0][a], ours[0][a]) for a in want[0] if want[0][a] != ours[0][a]]
+    assert not different, (len(different), len(want[0]), different[:2])
+
+
+def build_marked(context, *options):
+    source = write(context, "marked.c", MARKED)
+    make(context, "gcc", "-O2", "-g", *options, "-o", "marked", source)
+    return [symbol(context, context.path("marked"), f"mark_{x}") for x in ("inner", "outer")]
+
+
+def names_of(context, addresses, *options):
+    chains, failed = symbolize(context, context.path("marked"), addresses, *options)
+    return [c[-1][0] for c in chains.values()], failed
+
+
+def test_stripped(context):
+    addresses = build_marked(context)
+    start = symbol(context, context.path("marked"), "outer")
+    make(context, "strip", "-s", "marked")
+    names, failed = names_of(context, addresses)
+    assert failed == 0 and names == [f"marked+0x{int(start, 16):x}"] * 2, names
+
+
+def test_stripped_with_dynsym(context):
+    addresses = build_marked(context, "-rdynamic")
+    make(context, "strip", "-s", "marked")
+    assert names_of(context, addresses) == (["outer"] * 2, 0)
+
+
+def test_minidebuginfo(context):
+    addresses = build_marked(context)
+    make(context, "objcopy", "-S", "--keep-symbol=outer", "marked", "mini")
+    make(context, "xz", "mini")
+    make(context, "strip", "-s", "marked")
+    make(context, "objcopy", "--add-section", ".gnu_debugdata=mini.xz", "marked")
+    assert names_of(context, addresses) == (["outer"] * 2, 0)
+
+
+def test_cold_part_belongs_to_its_function(context):
+    source = write(context, "cold.c", "__attribute__((cold, noinline)) void bad(int);\n"
+                   "volatile int sink;\nvoid bad(int a) { sink = a; }\n"
+                   "__attribute__((noinline)) int part(int a)\n{\n\tif (__builtin_expect(a > 99, 0))"
+                   " {\n\t\tbad(a);\n\t\tsink += 2;\n\t}\n\treturn a + sink;\n}\n"
+                   "int main(int c, char **v) { (void)v; return part(c); }\n")
+    make(context, "gcc", "-O2", "-g", "-o", "cold", source)
+    cold = symbol(context, context.path("cold"), "part.cold")
+    chain = symbolize(context, context.path("cold"), [cold])[0][int(cold, 16)]
+    assert chain[-1][0] == "part", chain
+
+
+def test_pipe_instead_of_dwo(context):
+    """A .dwo that would block its reader costs that file's names, not the run."""
+    addresses = build_marked(context, "-gsplit-dwarf")
+    dwo = [f for f in os.listdir(context.scratch) if f.endswith(".dwo")][0]
+    os.unlink(context.path(dwo))
+    os.mkfifo(context.path(dwo))
+    names, failed = names_of(context, addresses)
+    assert failed == 0 and all(name in ("outer", "mark_inner", "mark_outer") for name in names)
+
+
+def test_late_helper_costs_one_module(context):
+    source = write(context, "program.cpp", CPP)
+    make(context, "g++", "-O2", "-g", "-o", "program", source)
+    main = symbol(context, context.path("program"), "main")
+    chains, failed = symbolize(context, context.path("program"), [main], "--timeout-ms", "1")
+    assert failed == 1 and chains[int(main, 16)][0][0] == f"program+0x{int(main, 16):x}", chains
+
+
+def test_reads_with_the_owners_rights(context):
+    if os.geteuid():
+        context.skip("needs root, to take another user's rights")
+    addresses = build_marked(context)
+    make(context, "objcopy", "--only-keep-debug", "marked", "marked.debug")
+    make(context, "strip", "-s", "marked")
+    make(context, "objcopy", "--add-gnu-debuglink=marked.debug", "marked")
+    os.chmod(context.scratch, 0o755)
+    assert names_of(context, addresses, "--as", "65534:65534") == (["outer"] * 2, 0)
+    os.chmod(context.path("marked.debug"), 0o600)
+    assert names_of(context, addresses)[0] == ["outer"] * 2
+    names, failed = names_of(context, addresses, "--as", "65534:65534")
+    assert failed == 0 and all(name.startswith("marked+0x") for name in names), names
+
+
+def test_looks_in_the_targets_root(context):
+    if os.geteuid():
+        context.skip("needs root, to change the root folder")
+    addresses = build_marked(context)
+    make(context, "objcopy", "--only-keep-debug", "marked", "marked.debug")
+    make(context, "strip", "-s", "marked")
+    make(context, "objcopy", "--add-gnu-debuglink=marked.debug", "marked")
+    inside = context.path("root") + context.scratch
+    os.makedirs(inside)
+    assert names_of(context, addresses, "--root", context.path("root"))[0][0] != "outer"
+    os.rename(context.path("marked.debug"), inside + "/marked.debug")
+    assert names_of(context, addresses, "--root", context.path("root")) == (["outer"] * 2, 0)
