@@ -1,7 +1,6 @@
 /* Compiled unwind tables: rows from hand-made entries, both sections, ranges, hostile entries. */
 #include "check.h"
 
-#include "base/cleanup.h"
 #include "code/cfi/ranges.h"
 #include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
