@@ -21,6 +21,7 @@ enum {
 	DEEPEST_BYTES = 256 << 20,
 	COMPARED_BYTES = 4 << 10,
 	SHOWN_STEP_BYTES = 512,
+	OLD_MOST_NS = 20000000,
 };
 
 static uint64_t end_of(const struct dw_deep *d)
@@ -150,16 +151,47 @@ static uint64_t find_same_from(const struct dw_deep *d)
 	return at < top ? at : UINT64_MAX;
 }
 
+/* Where the memory of the last stack ends, 0 = there is none. */
+static uint64_t old_end_of(const struct dw_deep *d)
+{
+	return d->old && d->old->memory_bytes ? d->old->memory_base + d->old->memory_bytes : 0;
+}
+
+/*
+ * The thread has moved on before its memory could be read, but just before it stood in the same
+ * frames: what was above them then is as good. Only if it was read from the thread, and lately, or
+ * one old stack would vouch for the next for ever.
+ */
+static int take_old(struct dw_deep *d)
+{
+	const struct dw_walk *old = d->old;
+	uint64_t end = end_of(d);
+	size_t n = choose_overlap(d), more;
+	const uint8_t *there;
+
+	if (old_end_of(d) <= end || end - n < old->memory_base ||
+	    d->time_ns - old->memory_ns > OLD_MOST_NS)
+		return -1;
+	there = old->memory + (end - old->memory_base);
+	more = (size_t)(old_end_of(d) - end);
+	if (!is_still_there(d, d->memory + d->bytes - n, there - n, n) || grow(d, d->bytes + more))
+		return -1;
+	memcpy(d->memory + d->bytes, there, more);
+	d->bytes += more;
+	d->read_ns = old->memory_ns;
+	return 0;
+}
+
 /* The first step beyond the dump: as deep as last time, when the thread was deep then. */
 static int read_first(struct dw_deep *d, const struct dw_unwind_memory *m)
 {
-	const struct dw_walk *old = d->old;
-	uint64_t dump_end = m->base + m->n;
-	uint64_t old_end = old && old->memory_bytes ? old->memory_base + old->memory_bytes : 0;
+	uint64_t dump_end = m->base + m->n, old_end = old_end_of(d);
 	bool again = old_end > dump_end && old_end - dump_end < DEEPEST_BYTES;
 
-	if (copy_dump(d, m) ||
-	    read_more(d, again ? (size_t)(old_end - dump_end) : FIRST_PIECE_BYTES))
+	if (copy_dump(d, m))
+		return -1;
+	d->read_ns = d->time_ns;
+	if (read_more(d, again ? (size_t)(old_end - dump_end) : FIRST_PIECE_BYTES) && take_old(d))
 		return -1;
 	if (again)
 		d->same_from = find_same_from(d);
@@ -242,6 +274,7 @@ void dw_deep_keep(struct dw_deep *d, struct dw_walk *walk, uint64_t top)
 	walk->memory = d->memory;
 	walk->memory_cap = d->cap;
 	walk->memory_base = d->base;
+	walk->memory_ns = d->read_ns;
 	walk->memory_bytes = top < end_of(d) ? (size_t)(top - d->base) : d->bytes;
 	d->memory = memory;
 	d->cap = cap;

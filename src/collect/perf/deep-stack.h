@@ -22,8 +22,10 @@
 #include <sys/types.h>
 
 struct dw_deep {
-	pid_t pid;		   /* whose memory; 0 = nobody's, stacks end with their dump */
-	struct dw_space *space;	   /* of the process, borrowed */
+	uint64_t time_ns;	/* of the sample, set by the owner before each begin */
+	uint64_t read_ns;	/* time of the sample for which memory was read from the thread */
+	pid_t pid;		/* whose memory; 0 = nobody's, stacks end with their dump */
+	struct dw_space *space; /* of the process, borrowed */
 	const struct dw_walk *old; /* the thread's last stack, NULL = none */
 	uint8_t *memory; /* owned: all that is known of the stack, once deeper than the dump */
 	uint64_t base;	 /* avma of memory[0] */

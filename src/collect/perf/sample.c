@@ -27,8 +27,9 @@ struct found {
 };
 
 static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
-			   const struct dw_perf_sample *sample)
+			   const struct dw_perf_record *r)
 {
+	const struct dw_perf_sample *sample = &r->sample;
 	struct dw_tracked_process *p = th->process;
 	struct dw_unwind_memory memory = {.base = sample->regs.r[DWELL_REG_RSP],
 					  .bytes = sample->stack,
@@ -36,6 +37,7 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	struct dw_unwind_regs regs = sample->regs;
 	struct found f = {0};
 
+	s->deep.time_ns = r->time_ns;
 	dw_deep_begin(&s->deep, s->track->modules->offline ? 0 : p->pid, &p->space, th->walk,
 		      &memory);
 	for (;;) {
@@ -169,12 +171,12 @@ static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
 
 	if (rc)
 		return rc;
-	*ret = unwind(s, th, &r->sample);
+	*ret = unwind(s, th, r);
 	if (ret->end == DWELL_UNWIND_NO_RULE && !s->frames[ret->n - 1].range &&
 	    dw_track_resync(s->track, th->process, r->time_ns)) {
 		rc = prepare(s, th);
 		if (!rc)
-			*ret = unwind(s, th, &r->sample);
+			*ret = unwind(s, th, r);
 	}
 	return rc;
 }

@@ -27,6 +27,7 @@ struct dw_walk {
 	uint8_t *memory;		     /* owned; NULL = not kept */
 	uint64_t memory_base;		     /* avma of memory[0] */
 	size_t memory_bytes;
+	uint64_t memory_ns; /* time of the sample for which it was read */
 	size_t memory_cap;
 };
 
