@@ -45,7 +45,8 @@ struct dw_backend_ops {
 	int (*start)(const struct dw_backend_config *config, struct dw_profile *profile,
 		     struct dw_backend **ret, struct dw_error *err);
 	/* Descriptors to poll for POLLIN before drain; at most @max are written, the number is
-	 * returned. */
+	 * returned. Ask again after each drain: those of ended tasks, which hang up for ever, go.
+	 * Poll for no more than some 20 ms, as drain holds the newest records back. */
 	size_t (*poll_fds)(struct dw_backend *b, struct pollfd *fds, size_t max);
 	/* Take everything that is ready into the profile. @final: the last call, hold nothing back.
 	 * 0 or a negative code. */
