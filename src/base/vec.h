@@ -36,7 +36,8 @@ int dw_vec_grow(void **pv, size_t *cap, size_t need, size_t size);
 	})
 
 /* for (each element pointer). */
-#define dw_vec_each(p, vec) for (__auto_type p = (vec)->v + 0; p < (vec)->v + (vec)->n; p++)
+#define dw_vec_each(p, vec) \
+	for (__auto_type p = (vec)->n ? (vec)->v : NULL; p && p < (vec)->v + (vec)->n; p++)
 
 /* Free the array and leave it empty. */
 #define dw_vec_release(vec)                \
