@@ -1,4 +1,4 @@
-"""Names and lines of addresses: tests/tools/symbolize against the source, against addr2line and
+"""Names and lines of addresses: the tool symbolize against the source, against addr2line and
 llvm-addr2line, and one program against itself in every form in which debug information comes."""
 import os
 import re
