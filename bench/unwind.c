@@ -260,8 +260,9 @@ static step_fn *steps[256];
 #define ALL(do)                                                                                 \
 	ROW(do, 0)                                                                              \
 	ROW(do, 1)                                                                              \
-	ROW(do, 2) ROW(do, 3) ROW(do, 4) ROW(do, 5) ROW(do, 6) ROW(do, 7) ROW(do, 8) ROW(do, 9) \
-		ROW(do, a) ROW(do, b) ROW(do, c) ROW(do, d) ROW(do, e) ROW(do, f)
+	ROW(do, 2)                                                                              \
+	ROW(do, 3) ROW(do, 4) ROW(do, 5) ROW(do, 6) ROW(do, 7) ROW(do, 8) ROW(do, 9) ROW(do, a) \
+		ROW(do, b) ROW(do, c) ROW(do, d) ROW(do, e) ROW(do, f)
 ALL(STEP)
 #define ENTRY(n) step##n,
 static step_fn *steps[256] = {ALL(ENTRY)};

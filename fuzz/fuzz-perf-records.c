@@ -1,6 +1,6 @@
 /*
- * Perf records of arbitrary bytes through decoding, tracking, address spaces and unwinding. The input is a
- * sequence of records as a ring holds them; nothing outside is looked at.
+ * Perf records of arbitrary bytes through decoding, tracking, address spaces and unwinding. The
+ * input is a sequence of records as a ring holds them; nothing outside is looked at.
  */
 #include "base/cleanup.h"
 #include "collect/perf/intake.h"

@@ -61,8 +61,7 @@ int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)
 
 int dw_proc_stat_read(pid_t pid, struct dw_proc_stat *ret)
 {
-	dw_auto(dw_buf)
-	text = DW_BUF_INIT;
+	dw_auto(dw_buf) text = DW_BUF_INIT;
 	int rc = dw_proc_read(pid, "stat", &text);
 
 	return rc ? rc : dw_proc_stat_parse(dw_buf_str(&text), ret);

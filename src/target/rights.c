@@ -60,8 +60,7 @@ int dw_rights_parse(const char *status, struct dw_rights *ret)
 
 int dw_rights_read(pid_t pid, struct dw_rights *ret)
 {
-	dw_auto(dw_buf)
-	text = DW_BUF_INIT;
+	dw_auto(dw_buf) text = DW_BUF_INIT;
 	int rc = dw_proc_read(pid, "status", &text);
 
 	return rc ? rc : dw_rights_parse(dw_buf_str(&text), ret);

@@ -133,8 +133,7 @@ static int feed(struct dw_intake *in, const struct dw_buf *b)
 
 TEST(record_of_a_sample)
 {
-	dw_auto(dw_buf)
-	b = DW_BUF_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
 	uint64_t words[2] = {1, 2};
 	struct dw_perf_record r;
 
@@ -154,8 +153,7 @@ TEST(record_of_a_sample)
 
 TEST(records_cut_anywhere)
 {
-	dw_auto(dw_buf)
-	b = DW_BUF_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
 	uint64_t words[2] = {1, 2};
 	struct dw_perf_record r;
 
@@ -199,8 +197,7 @@ TEST(ring_wraps_around)
 		words[i] = i * 3;
 	fake_init(&f, 4096 * 5 - 12);
 	for (uint64_t time = 1; time < 20; time++) {
-		dw_auto(dw_buf)
-		b = DW_BUF_INIT;
+		dw_auto(dw_buf) b = DW_BUF_INIT;
 		const void *p;
 		size_t n;
 
@@ -225,8 +222,7 @@ TEST(broken_sizes_empty_a_ring)
 
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		static struct fake f;
-		dw_auto(dw_buf)
-		b = DW_BUF_INIT;
+		dw_auto(dw_buf) b = DW_BUF_INIT;
 		size_t n;
 
 		fake_init(&f, 0);
@@ -247,8 +243,7 @@ TEST(rings_merge_by_time)
 	static const uint64_t side_times[] = {20, 40}, a_times[] = {10, 20, 50},
 			      b_times[] = {15, 40};
 	static const uint64_t want[] = {10, 15, 20, 20, 40, 40};
-	dw_auto(dw_buf)
-	bytes = DW_BUF_INIT;
+	dw_auto(dw_buf) bytes = DW_BUF_INIT;
 	struct dw_rings rings = {0};
 	struct dw_ring *r;
 	size_t n = 0;
@@ -289,12 +284,9 @@ TEST(rings_merge_by_time)
 
 TEST(processes_and_their_mappings)
 {
-	dw_auto(dw_profile)
-	p = DW_PROFILE_INIT;
-	dw_auto(dw_buf)
-	b = DW_BUF_INIT;
-	dw_auto(dw_intake)
-	in;
+	dw_auto(dw_profile) p = DW_PROFILE_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	dw_auto(dw_intake) in;
 	const struct dw_process *row;
 	uint64_t words[4] = {0};
 
@@ -347,12 +339,9 @@ TEST(processes_and_their_mappings)
 
 TEST(exec_by_another_thread)
 {
-	dw_auto(dw_profile)
-	p = DW_PROFILE_INIT;
-	dw_auto(dw_buf)
-	b = DW_BUF_INIT;
-	dw_auto(dw_intake)
-	in;
+	dw_auto(dw_profile) p = DW_PROFILE_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	dw_auto(dw_intake) in;
 
 	dw_intake_init(&in, &p, NULL, true);
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
@@ -369,12 +358,9 @@ TEST(exec_by_another_thread)
 
 TEST(stacks_share_their_outer_frames)
 {
-	dw_auto(dw_profile)
-	p = DW_PROFILE_INIT;
-	dw_auto(dw_buf)
-	b = DW_BUF_INIT;
-	dw_auto(dw_intake)
-	in;
+	dw_auto(dw_profile) p = DW_PROFILE_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	dw_auto(dw_intake) in;
 	/* A frame-pointer chain 0x7000 -> 0x7010 -> end, as code without unwind tables has it. */
 	uint64_t words[6] = {0x7010, 0x400101, 0, 0, 0, 0};
 

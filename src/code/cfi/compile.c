@@ -280,8 +280,7 @@ size_t dw_cfi_table_block_bytes(const struct dw_cfi_table *t)
 
 int dw_cfi_compile(struct dw_cfi_table *t, const struct dw_cfi_spans *spans)
 {
-	dw_auto(dw_cfi_fdes)
-	fdes = {0};
+	dw_auto(dw_cfi_fdes) fdes = {0};
 	struct output o = {0};
 	int rc = dw_cfi_fdes_read(t->sections, spans, &fdes);
 

@@ -34,10 +34,8 @@ int dw_cfi_ranges(const struct dw_elf *elf, struct dw_cfi_range **ret, size_t *r
 		  struct dw_error *err)
 {
 	dw_auto_free uint8_t *eh = NULL, *debug = NULL;
-	dw_auto(dw_cfi_fdes)
-	fdes = {0};
-	dw_auto(dw_cfi_spans)
-	spans = {0};
+	dw_auto(dw_cfi_fdes) fdes = {0};
+	dw_auto(dw_cfi_spans) spans = {0};
 	uint8_t **owned[DWELL_CFI_SECTIONS] = {&eh, &debug};
 	struct dw_cfi_section sections[DWELL_CFI_SECTIONS];
 	int rc;

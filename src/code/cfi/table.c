@@ -43,8 +43,7 @@ static int load(const struct dw_elf *elf, const char *cache_dir, struct dw_cfi_t
 		struct dw_error *err)
 {
 	struct dw_cfi_section found[DWELL_CFI_SECTIONS];
-	dw_auto(dw_cfi_spans)
-	spans = {0};
+	dw_auto(dw_cfi_spans) spans = {0};
 	int rc;
 
 	for (uint32_t kind = 0; kind < DWELL_CFI_SECTIONS; kind++)
