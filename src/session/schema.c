@@ -2,10 +2,13 @@
  * The schema; see schema.h and docs/session-format.md.
  *
  * Chunks hold the profile, and dwell itself reads nothing else. The other tables hold its totals
- * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted in
- * the order in which the views show them, so that the row id is the rank and no view sorts.
+ * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted
+ * heaviest first, so a table's row id is its rank. Columns that several views share are macros,
+ * named as in the document of the columns: GEN, SMP, LOC.
  */
 #include "session/schema.h"
+
+/* clang-format off: it cannot lay out SQL */
 
 #define CHUNK_SQL                                                               \
 	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
@@ -25,7 +28,7 @@
 	" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER,"                 \
 	" inclusive INTEGER, exclusive INTEGER);"                                         \
 	"CREATE TABLE function (id INTEGER PRIMARY KEY, module INTEGER, name INTEGER,"    \
-	" file INTEGER, line INTEGER, address INTEGER, bytes INTEGER, flags INTEGER);"    \
+	" file INTEGER, line INTEGER, address INTEGER);"                                  \
 	"CREATE TABLE function_total (rank INTEGER PRIMARY KEY, process INTEGER,"         \
 	" function INTEGER, inclusive INTEGER, exclusive INTEGER);"                       \
 	"CREATE TABLE module_total (rank INTEGER PRIMARY KEY, process INTEGER,"           \
@@ -37,16 +40,12 @@
 	"CREATE TABLE line (rank INTEGER PRIMARY KEY, process INTEGER, function INTEGER," \
 	" file INTEGER, line INTEGER, line_end INTEGER, column INTEGER,"                  \
 	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER);"                     \
-	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, process INTEGER,"            \
-	" function INTEGER, module INTEGER, offset INTEGER, line INTEGER,"                \
-	" inclusive INTEGER, exclusive INTEGER);"
+	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, line INTEGER,"               \
+	" offset INTEGER, inclusive INTEGER, exclusive INTEGER);"
 
-/* The columns of the groups GEN, SMP and LOC, and the joins that they need. */
+/* Groups of columns of a row t, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
 #define PROCESS_JOINS	" JOIN process p ON p.id = t.process LEFT JOIN text pn ON pn.id = p.name"
-#define MODULE_COLUMNS                                                               \
-	"iif(f.id IS NULL, mn.text, coalesce(mn.text, '[unknown]')) AS module_name," \
-	" mp.text AS module_path"
 #define MODULE_JOINS(id)                                                           \
 	" LEFT JOIN module m ON m.id = " id " LEFT JOIN text mn ON mn.id = m.name" \
 	" LEFT JOIN text mp ON mp.id = m.path"
@@ -54,11 +53,12 @@
 	" LEFT JOIN function f ON f.id = t.function" \
 	" LEFT JOIN text fn ON fn.id = f.name"
 #define FILE_JOIN(id) " LEFT JOIN text sf ON sf.id = " id
-#define GEN(name)                                             \
-	PROCESS_COLUMNS                                       \
-	", " MODULE_COLUMNS ", sf.text AS source_file, " name \
-	" AS function_name, f.line AS function_line_number,"  \
-	" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
+#define GEN(name)                                                                      \
+	PROCESS_COLUMNS                                                                \
+	", iif(f.id IS NULL, mn.text, coalesce(mn.text, '[unknown]')) AS module_name," \
+	" mp.text AS module_path, sf.text AS source_file, " name " AS function_name,"  \
+	" f.line AS function_line_number,"                                             \
+	" iif(f.id IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
 #define GEN_JOINS(file) PROCESS_JOINS FUNCTION_JOINS MODULE_JOINS("f.module") FILE_JOIN(file)
 #define KEPT		"(SELECT value FROM fact WHERE key = 'samples_kept')"
 #define SMP                                                             \
@@ -77,7 +77,8 @@
 #define NODE_NAME                                                                       \
 	"CASE WHEN t.level = 0 THEN pn.text WHEN t.function IS NULL THEN '[stack cut]'" \
 	" ELSE fn.text END"
-#define ADDRESS "printf('0x%x', coalesce(f.address, 0) + t.offset)"
+#define ADDRESS "printf('0x%x', f.address + t.offset)"
+#define TIMES	"t.begin_ns AS begin_time, t.end_ns AS end_time"
 
 #define VIEW_FUNCTIONS                                                                        \
 	"CREATE VIEW functions AS SELECT " GEN("fn.text") ", " SMP                            \
@@ -92,99 +93,103 @@
 
 /* The relations of each function: who called it (1), itself (0), whom it called (2). */
 #define VIEW_CALLERS                                                                                                                                              \
-	"CREATE VIEW callers AS WITH t (root, type, place, rank, process, function,"                                                                              \
-	" inclusive, exclusive) AS ("                                                                                                                             \
+	"CREATE VIEW callers AS"                                                                                                                                  \
+	" WITH t (root, type, place, rank, process, function, inclusive, exclusive) AS ("                                                                         \
 	"SELECT callee, 1, 0, rank, process, caller, inclusive, exclusive FROM edge"                                                                              \
-	" UNION ALL SELECT function, 0, 1, rank, process, function, inclusive, exclusive"                                                                         \
-	" FROM function_total UNION ALL"                                                                                                                          \
-	" SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive FROM edge"                                                                             \
-	" WHERE caller)"                                                                                                                                          \
+	" UNION ALL "                                                                                                                                             \
+	"SELECT function, 0, 1, rank, process, function, inclusive, exclusive FROM function_total"                                                                \
+	" UNION ALL "                                                                                                                                             \
+	"SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive FROM edge WHERE caller)"                                                                \
 	" SELECT " GEN(                                                                                                                                           \
 		"iif(t.function IS NULL, '[outermost]', fn.text)") ", t.type AS type, rn.text AS root_function_name, " SMP                                        \
 								   " FROM t" GEN_JOINS(                                                                           \
 									   "f.file") " LEFT JOIN function r ON r.id = t.root LEFT JOIN text rn ON rn.id = r.name" \
 										     " ORDER BY rn.text, t.root, t.process, t.place, t.rank;"
 
-#define VIEW_LINES                                                                  \
-	"CREATE VIEW lines AS SELECT " GEN(                                         \
-		"fn.text") ", " LOC ", " LINE_NAME " AS line_name, " SMP            \
-			   " FROM line t JOIN line l ON l.rank = t.rank" GEN_JOINS( \
-				   "t.file") " ORDER BY t.rank;"
+#define VIEW_LINES                                                                         \
+	"CREATE VIEW lines AS"                                                             \
+	" SELECT " GEN("fn.text") ", " LOC ", " LINE_NAME " AS line_name, " SMP            \
+				  " FROM line t JOIN line l ON l.rank = t.rank" GEN_JOINS( \
+					  "t.file") " ORDER BY t.rank;"
 
-#define VIEW_INSTRUCTIONS                                                                          \
-	"CREATE VIEW instructions AS SELECT " GEN(                                                 \
-		"fn.text") ", " LOC ", " ADDRESS " AS instruction_address, " SMP                   \
-			   " FROM instruction t LEFT JOIN line l ON l.rank = t.line" PROCESS_JOINS \
-				   FUNCTION_JOINS MODULE_JOINS("coalesce(f.module, t.module)")     \
-					   FILE_JOIN(                                              \
-						   "coalesce(l.file, f.file)") " ORDER BY t.rank;"
+#define VIEW_INSTRUCTIONS                                                                  \
+	"CREATE VIEW instructions AS"                                                      \
+	" WITH t (rank, process, function, line, offset, inclusive, exclusive) AS ("       \
+	"SELECT i.rank, l.process, l.function, i.line, i.offset, i.inclusive, i.exclusive" \
+	" FROM instruction i JOIN line l ON l.rank = i.line)"                              \
+	" SELECT " GEN("fn.text") ", " LOC ", " ADDRESS " AS instruction_address, " SMP    \
+				  " FROM t JOIN line l ON l.rank = t.line" GEN_JOINS(      \
+					  "l.file") " ORDER BY t.rank;"
 
 /*
  * Module, function, line, instruction: each level's rows carry the sort keys of those above, which
- * are the most inclusive first.
+ * put the most inclusive first.
  */
 #define KEY(t) t ".rank - (" t ".inclusive << 32)"
-#define VIEW_MODULES                                                                                                                                                \
-	"CREATE VIEW modules AS WITH t (level, process, module, function, line, offset,"                                                                            \
-	" k0, k1, k2, k3, inclusive, exclusive) AS ("                                                                                                               \
-	"SELECT 0, b.process, b.module, NULL, NULL, NULL, " KEY(                                                                                                    \
-		"b") ", NULL, NULL, NULL,"                                                                                                                          \
-		     " b.inclusive, b.exclusive FROM module_total b UNION ALL "                                                                                     \
-		     "SELECT 1, a.process, f.module, a.function, NULL, NULL, " KEY("b") ", " KEY(                                                                   \
-			     "a") ", NULL, NULL, a.inclusive, a.exclusive FROM function_total a"                                                                    \
-				  " JOIN function f ON f.id = a.function LEFT JOIN module_total b"                                                                  \
-				  " ON b.process = a.process AND b.module IS f.module UNION ALL "                                                                   \
-				  "SELECT 2, l.process, f.module, l.function, l.rank, NULL, " KEY("b") ", " KEY("a") ", " KEY(                                      \
-					  "l") ", NULL, l.inclusive, l.exclusive FROM line l"                                                                       \
-					       " JOIN function f ON f.id = l.function LEFT JOIN module_total b"                                                     \
-					       " ON b.process = l.process AND b.module IS f.module LEFT JOIN function_total a"                                      \
-					       " ON a.process = l.process AND a.function = l.function UNION ALL "                                                   \
-					       "SELECT 3, i.process, coalesce(f.module, i.module), i.function, i.line, i.offset, " KEY("b") ", " KEY("a") ", " KEY( \
-						       "l") ", " KEY("i") ", i.inclusive, i.exclusive"                                                              \
-									  " FROM instruction i LEFT JOIN function f ON f.id = i.function"                           \
-									  " LEFT JOIN module_total b"                                                               \
-									  " ON b.process = i.process AND b.module IS coalesce(f.module, i.module)"                  \
-									  " LEFT JOIN function_total a ON a.process = i.process AND a.function = i.function"        \
-									  " LEFT JOIN line l ON l.rank = i.line)"                                                   \
-									  " SELECT CASE t.level WHEN 0 THEN coalesce(mn.text, '[unknown]')"                         \
-									  " WHEN 1 THEN fn.text WHEN 2 THEN coalesce('line ' || l.line, 'no line')"                 \
-									  " ELSE " ADDRESS                                                                          \
-									  " END AS name, " PROCESS_COLUMNS                                                          \
-									  ", coalesce(mn.text, '[unknown]') AS module_name, mp.text AS module_path"                 \
-									  ", iif(t.level, sf.text, NULL) AS source_file,"                                           \
-									  " f.line AS function_line_number, t.level AS level, " SMP                                 \
-									  " FROM t" PROCESS_JOINS FUNCTION_JOINS                                                    \
-										  MODULE_JOINS("t.module") " LEFT JOIN line l ON l.rank = t.line" FILE_JOIN(        \
-											  "iif(t.level < 2, f.file, l.file)") " ORDER BY t.k0, t.k1, t.k2, t.k3;"
+#define MODULE_TOTAL(t)                             \
+	" JOIN function f ON f.id = " t ".function" \
+	" LEFT JOIN module_total b ON b.process = " t ".process AND b.module IS f.module"
+#define FUNCTION_TOTAL(t) \
+	" LEFT JOIN function_total a ON a.process = " t ".process AND a.function = " t ".function"
+#define VIEW_MODULES                                                                                                                                                                              \
+	"CREATE VIEW modules AS"                                                                                                                                                                  \
+	" WITH t (level, process, module, function, line, offset, k0, k1, k2, k3, inclusive,"                                                                                                     \
+	" exclusive) AS ("                                                                                                                                                                        \
+	"SELECT 0, b.process, b.module, NULL, NULL, NULL, " KEY(                                                                                                                                  \
+		"b") ", NULL, NULL, NULL,"                                                                                                                                                        \
+		     " b.inclusive, b.exclusive FROM module_total b"                                                                                                                              \
+		     " UNION ALL "                                                                                                                                                                \
+		     "SELECT 1, a.process, f.module, a.function, NULL, NULL, " KEY("b") ", " KEY(                                                                                                 \
+			     "a") ", NULL,"                                                                                                                                                       \
+				  " NULL, a.inclusive, a.exclusive FROM function_total a" MODULE_TOTAL(                                                                                           \
+					  "a") " UNION ALL "                                                                                                                                      \
+					       "SELECT 2, l.process, f.module, l.function, l.rank, NULL, " KEY("b") ", " KEY("a") ", " KEY(                                                       \
+						       "l") ", NULL, l.inclusive, l.exclusive"                                                                                                    \
+							    " FROM line l" MODULE_TOTAL("l") FUNCTION_TOTAL(                                                                                      \
+								    "l") " UNION ALL "                                                                                                            \
+									 "SELECT 3, l.process, f.module, l.function, l.rank, i.offset, " KEY("b") ", " KEY("a") ", " KEY("l") ", " KEY(           \
+										 "i") ", i.inclusive, i.exclusive"                                                                                \
+										      " FROM instruction i JOIN line l ON l.rank = i.line" MODULE_TOTAL(                                          \
+											      "l")                                                                                                \
+											      FUNCTION_TOTAL(                                                                                     \
+												      "l") ") SELECT CASE t.level WHEN 0 THEN coalesce(mn.text, '[unknown]') WHEN 1 THEN fn.text" \
+													   " WHEN 2 THEN coalesce('line ' || l.line, 'no line') ELSE " ADDRESS                    \
+													   " END AS name, " PROCESS_COLUMNS                                                       \
+													   ", coalesce(mn.text, '[unknown]') AS module_name,"                                     \
+													   " mp.text AS module_path, sf.text AS source_file, f.line AS function_line_number,"     \
+													   " t.level AS level, " SMP                                                              \
+													   " FROM t" PROCESS_JOINS FUNCTION_JOINS                                                 \
+														   MODULE_JOINS("t.module") " LEFT JOIN line l ON l.rank = t.line" FILE_JOIN(     \
+															   "iif(t.level < 2, f.file, l.file)") " ORDER BY t.k0, t.k1, t.k2, t.k3;"
 
-#define TIMES "t.begin_ns AS begin_time, t.end_ns AS end_time"
-
-#define VIEW_PROCESSES                                                        \
-	"CREATE VIEW processes AS SELECT t.id AS unique_id, t.pid AS id,"     \
-	" n.text AS name, " TIMES ", " SMP ", t.parent AS parent_unique_id,"  \
-	" t.user_cpu_ns AS user_cpu_time, t.kernel_cpu_ns AS kernel_cpu_time" \
-	" FROM process t LEFT JOIN text n ON n.id = t.name"                   \
+#define VIEW_PROCESSES                                                            \
+	"CREATE VIEW processes AS"                                                \
+	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name, " TIMES ", " SMP \
+	", t.parent AS parent_unique_id, t.user_cpu_ns AS user_cpu_time,"         \
+	" t.kernel_cpu_ns AS kernel_cpu_time"                                     \
+	" FROM process t LEFT JOIN text n ON n.id = t.name"                       \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
-#define VIEW_THREADS                                                                \
-	"CREATE VIEW threads AS SELECT t.id AS unique_id, t.tid AS id,"             \
-	" coalesce(fn.text, n.text) AS name, " TIMES ", " PROCESS_COLUMNS ", " SMP  \
-	", t.process AS process_unique_id, n.text AS thread_name"                   \
-	" FROM thread t" PROCESS_JOINS                                              \
-	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start" \
-	" LEFT JOIN text fn ON fn.id = f.name"                                      \
+#define VIEW_THREADS                                                                            \
+	"CREATE VIEW threads AS"                                                                \
+	" SELECT t.id AS unique_id, t.tid AS id, coalesce(fn.text, n.text) AS name, " TIMES     \
+	", " PROCESS_COLUMNS ", " SMP ", t.process AS process_unique_id, n.text AS thread_name" \
+	" FROM thread t" PROCESS_JOINS " LEFT JOIN text n ON n.id = t.name"                     \
+	" LEFT JOIN function f ON f.id = t.start LEFT JOIN text fn ON fn.id = f.name"           \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
 #define VIEW_SUMMARY                                                                                   \
-	"CREATE VIEW summary AS WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node"                  \
-	" UNION ALL SELECT c.id FROM hot JOIN node a ON a.id = hot.id"                                 \
+	"CREATE VIEW summary AS"                                                                       \
+	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL"                              \
+	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id"                                           \
 	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id"                                          \
 	" AND 2 * c.inclusive >= a.inclusive)"                                                         \
 	" SELECT * FROM (SELECT 'Hot Path' AS section, t.level AS level, " NODE_NAME                   \
 	" AS name, mn.text AS module_name, " SMP                                                       \
 	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOINS MODULE_JOINS(            \
-		"f.module") " ORDER BY t.id) UNION ALL SELECT * FROM ("                                \
+		"f.module") " ORDER BY t.id)"                                                          \
+			    " UNION ALL SELECT * FROM ("                                               \
 			    "SELECT 'Functions Doing Most Individual Work', 0, fn.text, mn.text, " SMP \
 			    " FROM function_total t" FUNCTION_JOINS MODULE_JOINS(                      \
 				    "f.module") " ORDER BY t.rank LIMIT 8);"

@@ -73,8 +73,6 @@ static void function_columns(struct tables *t, int64_t *v)
 	v[3] = text(t, f->file);
 	v[4] = or_null(f->line);
 	v[5] = (int64_t)f->svma;
-	v[6] = or_null(f->bytes);
-	v[7] = f->flags;
 }
 
 static void process_columns(struct tables *t, int64_t *v)
@@ -182,17 +180,17 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	const struct dw_frame *frame = &t->p->frames.rows.v[total->frame];
 	uint32_t n;
 	const struct dw_location *l = dw_locations_get(&t->p->locations, total->frame, &n);
-	uint64_t base = l ? t->p->functions.rows.v[l->function].svma : 0;
 
 	v[0] = t->rank;
-	v[1] = total->process;
-	v[2] = l ? l->function : SQL_NULL;
-	v[3] = l ? SQL_NULL : or_null(frame->module);
-	v[4] = (int64_t)(frame->svma - base);
-	v[5] = l ? or_null(dw_map_get(&t->line_ranks, line_key(total->process, l->function, l)))
-		 : SQL_NULL;
-	v[6] = (int64_t)total->values.inclusive;
-	v[7] = (int64_t)total->values.exclusive;
+	v[1] = v[2] = SQL_NULL; /* nothing known of the address: no view shows it */
+	if (l) {
+		uint64_t key = line_key(total->process, l->function, l);
+
+		v[1] = or_null(dw_map_get(&t->line_ranks, key));
+		v[2] = (int64_t)(frame->svma - t->p->functions.rows.v[l->function].svma);
+	}
+	v[3] = (int64_t)total->values.inclusive;
+	v[4] = (int64_t)total->values.exclusive;
 }
 
 /* Write one row of integers through @st. */
@@ -281,7 +279,7 @@ static int put_instructions(struct tables *t)
 		return no_memory(t);
 	while (n < all->n && all->v[rows[n]].values.exclusive)
 		n++;
-	rc = put_table(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, n,
+	rc = put_table(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?)", rows, n,
 		       instruction_columns);
 	free(rows);
 	return rc;
@@ -408,7 +406,7 @@ static int put_subjects(struct tables *t)
 	if (!rc)
 		rc = put_build_ids(t);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+		rc = put_table(t, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)", NULL,
 			       dw_functions_count(&t->p->functions), function_columns);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,

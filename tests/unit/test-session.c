@@ -3,6 +3,7 @@
 #include "scratch.h"
 
 #include "session/read.h"
+#include "base/buf.h"
 #include "recorded.h"
 
 #include <errno.h>
@@ -66,6 +67,154 @@ TEST(finished_round_trip)
 		  0);
 	dw_profile_release(&got);
 	dw_profile_release(&want);
+}
+
+/* Append "name: column, column, ..." of table or view @name of the database, with types when asked.
+ */
+static void columns_of(sqlite3 *db, const char *name, bool types, struct dw_buf *ret)
+{
+	sqlite3_stmt *st = NULL;
+
+	dw_buf_printf(ret, "%s:", name);
+	sqlite3_prepare_v2(db, "SELECT name, type FROM pragma_table_info(?)", -1, &st, NULL);
+	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		dw_buf_printf(ret, " %s", (const char *)sqlite3_column_text(st, 0));
+		if (types && *sqlite3_column_text(st, 1))
+			dw_buf_printf(ret, " %s", (const char *)sqlite3_column_text(st, 1));
+	}
+	sqlite3_finalize(st);
+	dw_buf_putc(ret, '\n');
+}
+
+/* All tables and views of the session @path, in the order of their making. */
+static void schema_of_file(const char *path, struct dw_buf *ret)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *st = NULL;
+
+	sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+	sqlite3_prepare_v2(db,
+			   "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view')"
+			   " ORDER BY rowid",
+			   -1, &st, NULL);
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		bool table = !strcmp((const char *)sqlite3_column_text(st, 1), "table");
+
+		columns_of(db, (const char *)sqlite3_column_text(st, 0), table, ret);
+	}
+	sqlite3_finalize(st);
+	sqlite3_close(db);
+}
+
+/* The word between the first two backquotes at or after *@p, which moves behind them. */
+static bool next_quoted(char **p, char word[64])
+{
+	char *a = strchr(*p, '`'), *b = a ? strchr(a + 1, '`') : NULL;
+
+	if (!b || b - a > 60)
+		return false;
+	snprintf(word, 64, "%.*s", (int)(b - a - 1), a + 1);
+	*p = b + 1;
+	return true;
+}
+
+/* A line under "### Table": | `column` | TYPE | meaning |; under "### View": `column`, `column`. */
+static void schema_line(char *line, bool table, struct dw_buf *ret)
+{
+	char word[64], type[16];
+
+	if (table && !strncmp(line, "| `", 3) && next_quoted(&line, word)) {
+		dw_buf_printf(ret, " %s", word);
+		if (sscanf(line, " | %15[A-Z]", type) == 1)
+			dw_buf_printf(ret, " %s", type);
+	}
+	while (!table && *line == '`' && next_quoted(&line, word)) {
+		dw_buf_printf(ret, " %s", word);
+		line += strspn(line, ", ");
+	}
+}
+
+/* The same as docs/session-format.md tells it. */
+static void schema_of_document(struct dw_buf *ret)
+{
+	FILE *f = fopen(DWELL_SOURCE_ROOT "/docs/session-format.md", "r");
+	bool inside = false, table = false;
+	char line[1024], word[64];
+
+	while (f && fgets(line, sizeof line, f)) {
+		char *p = line;
+
+		if (*line == '#' && inside)
+			dw_buf_putc(ret, '\n');
+		if (*line == '#')
+			inside = false;
+		if (!strncmp(line, "### Table `", 11) || !strncmp(line, "### View `", 10)) {
+			inside = next_quoted(&p, word);
+			table = line[4] == 'T';
+			dw_buf_printf(ret, "%s:", word);
+		} else if (inside) {
+			schema_line(line, table, ret);
+		}
+	}
+	if (f)
+		fclose(f);
+}
+
+TEST(the_document_tells_the_schema)
+{
+	struct dw_buf file = DW_BUF_INIT, document = DW_BUF_INIT;
+
+	CHECK_INT(recorded_session(&small, "schema.dwell", 1, true, NULL), 0);
+	schema_of_file("schema.dwell", &file);
+	schema_of_document(&document);
+	CHECK(file.len > 1000);
+	CHECK_STR(dw_buf_str(&document), dw_buf_str(&file));
+	dw_buf_release(&file);
+	dw_buf_release(&document);
+}
+
+/* Rows of each view of @path, or the view's name with what SQLite says. */
+static const char *count_views(const char *path, int64_t *rows)
+{
+	static const char *const views[] = {"functions", "calltree", "callers",
+					    "modules",	 "lines",    "instructions",
+					    "processes", "threads",  "summary"};
+
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+		char sql[64];
+
+		snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", views[i]);
+		rows[i] = query(path, sql);
+		if (rows[i] <= 0)
+			return views[i];
+	}
+	return "none";
+}
+
+TEST(every_view_has_rows)
+{
+	int64_t rows[9];
+
+	CHECK_INT(recorded_session(&small, "views.dwell", 1, true, NULL), 0);
+	CHECK_STR(count_views("views.dwell", rows), "none");
+	/* The tree of modules has the rows of the flat views, level by level. */
+	CHECK_INT(query("views.dwell", "SELECT count(*) FROM modules WHERE level = 1"), rows[0]);
+	CHECK_INT(query("views.dwell", "SELECT count(*) FROM modules WHERE level = 2"), rows[4]);
+	CHECK_INT(query("views.dwell", "SELECT count(*) FROM modules WHERE level = 3"), rows[5]);
+	CHECK_INT(
+		query("views.dwell", "SELECT sum(exclusive_samples) FROM modules WHERE level = 0"),
+		small.samples);
+	/* The callers of a function share out its values. */
+	CHECK_INT(query("views.dwell",
+			"SELECT count(*) FROM (SELECT root_function_name AS f, process_id AS p,"
+			" sum(exclusive_samples) FILTER (WHERE type = 0) AS own,"
+			" sum(exclusive_samples) FILTER (WHERE type = 1) AS shared"
+			" FROM callers GROUP BY f, p) WHERE own <> shared"),
+		  0);
+	CHECK_INT(query("views.dwell", "SELECT max(inclusive_samples_percent) <= 100"
+				       " FROM functions"),
+		  1);
 }
 
 TEST_MAIN()

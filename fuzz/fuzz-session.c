@@ -1,0 +1,108 @@
+/*
+ * Sessions as hostile files. An input that begins as a SQLite database goes through
+ * dw_session_load() whole. Others, which no checksum stops, are chunks: u8 kind, u32 items, u32
+ * bytes, the raw bytes; they go to the decoder. Whatever loads is then walked without checks, as
+ * all consumers do.
+ */
+#include "base/cursor.h"
+#include "session/decode.h"
+#include "session/read.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t walk_samples(const struct dw_profile *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->samples.n; i++) {
+		const struct dw_thread *t = &p->threads.rows.v[p->samples.thread[i]];
+
+		sum += p->processes.rows.v[t->process].begin_ns;
+		sum += t->start ? p->functions.rows.v[t->start].svma : 0;
+		for (uint32_t s = p->samples.stack[i]; s; s = p->stacks.rows.v[s].parent)
+			sum += p->frames.rows.v[p->stacks.rows.v[s].frame].svma;
+	}
+	return sum;
+}
+
+static uint64_t walk_symbols(const struct dw_profile *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 1; p->locations.first.n && i < p->frames.rows.n; i++) {
+		uint32_t end = p->locations.first.v[i + 1];
+
+		for (uint32_t l = p->locations.first.v[i]; l < end; l++)
+			sum += p->functions.rows.v[p->locations.rows.v[l].function].svma;
+	}
+	for (size_t i = 1; i < p->functions.rows.n; i++) {
+		const struct dw_function *f = &p->functions.rows.v[i];
+
+		sum += f->name ? (uint64_t)*p->strings.text[f->name] : 0;
+		sum += f->module ? p->modules.rows.v[f->module].inode : 0;
+	}
+	dw_vec_each(c, &p->codes.rows)
+		sum += p->functions.rows.v[c->function].line +
+		       (c->bytes_n ? c->bytes[c->bytes_n - 1] : 0);
+	return sum;
+}
+
+static int decode_chunks(const uint8_t *data, size_t size, struct dw_profile *p)
+{
+	struct dw_cursor c;
+	int rc = 0;
+
+	dw_cursor_init(&c, data, size);
+	while (!rc && dw_cursor_left(&c)) {
+		struct dw_raw_chunk chunk = {.kind = dw_cursor_u8(&c) % DWELL_CHUNK_KINDS};
+		struct dw_session_index index;
+		uint32_t n;
+
+		chunk.items = dw_cursor_u32(&c);
+		n = dw_cursor_u32(&c);
+		n = n < dw_cursor_left(&c) ? n : (uint32_t)dw_cursor_left(&c);
+		dw_buf_put(&chunk.raw, dw_cursor_bytes(&c, n), n);
+		rc = chunk.kind == DWELL_CHUNK_INDEX ? dw_decode_index(&chunk, &index, NULL)
+						     : dw_decode_chunk(&chunk, p, NULL);
+		dw_buf_release(&chunk.raw);
+	}
+	return rc ? rc : dw_decode_finish(p, NULL);
+}
+
+static int load_file(const uint8_t *data, size_t size, struct dw_profile *p)
+{
+	char path[64];
+	ssize_t n;
+	int fd, rc;
+
+	snprintf(path, sizeof path, "/dev/shm/fuzz-session-%d", (int)getpid());
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	n = write(fd, data, size);
+	close(fd);
+	rc = n == (ssize_t)size ? dw_session_load(path, p, NULL, NULL) : -1;
+	unlink(path);
+	return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	volatile uint64_t sum = 0;
+	int rc;
+
+	if (size >= 6 && !memcmp(data, "SQLite", 6))
+		rc = load_file(data, size, &p);
+	else
+		rc = decode_chunks(data, size, &p);
+	if (!rc)
+		sum += walk_samples(&p) + walk_symbols(&p);
+	dw_profile_release(&p);
+	return 0;
+}
