@@ -253,16 +253,14 @@ static step_fn *steps[256];
 			c -= steps[(0x##n + 5 * left) & 255](left - 1, b, a);     \
 		return c + d + room[0] + b;                                       \
 	}
-#define ROW(do, h)                                                                         \
-	do                                                                                 \
-	(h##0) do(h##1) do(h##2) do(h##3) do(h##4) do(h##5) do(h##6) do(h##7) do(h##8) do( \
-		h##9) do(h##a) do(h##b) do(h##c) do(h##d) do(h##e) do(h##f)
-#define ALL(do)                                                                                 \
-	ROW(do, 0)                                                                              \
-	ROW(do, 1)                                                                              \
-	ROW(do, 2)                                                                              \
-	ROW(do, 3) ROW(do, 4) ROW(do, 5) ROW(do, 6) ROW(do, 7) ROW(do, 8) ROW(do, 9) ROW(do, a) \
-		ROW(do, b) ROW(do, c) ROW(do, d) ROW(do, e) ROW(do, f)
+/* clang-format off */
+#define ROW(each, h) \
+	each(h##0) each(h##1) each(h##2) each(h##3) each(h##4) each(h##5) each(h##6) each(h##7) \
+	each(h##8) each(h##9) each(h##a) each(h##b) each(h##c) each(h##d) each(h##e) each(h##f)
+#define ALL(each) \
+	ROW(each, 0) ROW(each, 1) ROW(each, 2) ROW(each, 3) ROW(each, 4) ROW(each, 5) ROW(each, 6) ROW(each, 7) \
+	ROW(each, 8) ROW(each, 9) ROW(each, a) ROW(each, b) ROW(each, c) ROW(each, d) ROW(each, e) ROW(each, f)
+/* clang-format on */
 ALL(STEP)
 #define ENTRY(n) step##n,
 static step_fn *steps[256] = {ALL(ENTRY)};

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ORDERS = 200000, ROUNDS = 3 };
+enum { ORDERS = 200000, ROUNDS = 5 };
 
 static void check(sqlite3 *db, int code)
 {
