@@ -37,7 +37,7 @@ int dw_database_error(struct dw_database *db, struct dw_error *err)
 {
 	int code = code_of(sqlite3_extended_errcode(db->sql), sqlite3_system_errno(db->sql));
 
-	if (code < 0 && code > -4096)
+	if (code > -4096 && code != -EIO)
 		return dw_error_set_errno(err, -code, "cannot write the session");
 	return dw_error_set(err, code, "cannot write the session: %s", sqlite3_errmsg(db->sql));
 }

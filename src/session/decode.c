@@ -308,7 +308,7 @@ static int take_locations(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	struct dw_location *rows;
 	size_t m;
 
-	if (take_chains(c, n, &p->locations, &m) || dw_vec_reserve(&p->locations.rows, m))
+	if (take_chains(c, n, &p->locations, &m) || dw_vec_reserve(&p->locations.rows, m + 1))
 		return -ENOMEM;
 	rows = p->locations.rows.v + p->locations.rows.n;
 	TAKE_COLUMN(rows, m, function, take_delta_max(c, &function, functions));
@@ -346,7 +346,7 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	__auto_type t = &p->codes.rows;
 	struct dw_code *rows;
 
-	if (dw_vec_reserve(t, n))
+	if (dw_vec_reserve(t, n + 1))
 		return -ENOMEM;
 	rows = t->v + t->n;
 	TAKE_COLUMN(rows, n, function, take_delta_max(c, &function, functions));

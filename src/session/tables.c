@@ -17,18 +17,26 @@
 #include <stdlib.h>
 
 enum { COLUMNS_MAX = 10 };
-#define SQL_NULL INT64_MIN /* in a row of integers */
+#define SQL_NULL  INT64_MIN	  /* in a row of integers */
+#define SQL_LABEL (INT64_MIN + 1) /* likewise: the text in tables.label */
+
+/* What is known of the lines of a function in a process. */
+enum { LINES_NONE = 1, LINES_SOME };
 
 struct tables {
 	struct dw_database *db;
 	const struct dw_profile *p;
 	const struct dw_totals *totals;
 	struct dw_error *err;
-	uint8_t *texts;		  /* by string id: some row shows it */
-	uint32_t *node_ids;	  /* by index of the node */
-	struct dw_map line_ranks; /* hash of a statement -> its rank */
-	size_t row;		  /* being written */
-	uint32_t rank;		  /* of that row, from 1 */
+	uint8_t *texts;		      /* by string id: some row shows it */
+	uint32_t *node_ids;	      /* by index of the node */
+	struct dw_map line_ranks;     /* hash of a statement -> its rank */
+	struct dw_map lines_known;    /* of process << 32 | function: LINES_* */
+	struct dw_map function_ranks; /* likewise: the rank of those without lines */
+	const char *label;	      /* the one text of the row being written, borrowed */
+	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
+	size_t row;    /* being written */
+	uint32_t rank; /* of that row, from 1 */
 };
 
 /* Note that @id is shown. NULL for the empty string. */
@@ -58,9 +66,13 @@ static void module_columns(struct tables *t, int64_t *v)
 	v[1] = m->kind;
 	v[2] = text(t, m->path);
 	v[3] = text(t, m->name);
-	v[4] = m->deleted;
-	v[5] = or_null(m->device);
-	v[6] = or_null(m->inode);
+	v[4] = m->build_id_bytes ? SQL_LABEL : SQL_NULL;
+	for (size_t i = 0; i < m->build_id_bytes; i++)
+		sprintf(t->build_id + 2 * i, "%02x", m->build_id[i]);
+	t->label = t->build_id;
+	v[5] = m->deleted;
+	v[6] = or_null(m->device);
+	v[7] = or_null(m->inode);
 }
 
 static void function_columns(struct tables *t, int64_t *v)
@@ -69,7 +81,8 @@ static void function_columns(struct tables *t, int64_t *v)
 
 	v[0] = (int64_t)t->row + 1;
 	v[1] = or_null(f->module);
-	v[2] = text(t, f->name);
+	v[2] = SQL_LABEL;
+	t->label = dw_strings_get(&t->p->strings, f->name);
 	v[3] = text(t, f->file);
 	v[4] = or_null(f->line);
 	v[5] = (int64_t)f->svma;
@@ -108,6 +121,16 @@ static void thread_columns(struct tables *t, int64_t *v)
 	v[8] = (int64_t)total->values.exclusive;
 }
 
+static uint64_t function_key(uint32_t process, uint32_t function)
+{
+	return (uint64_t)process << 32 | function;
+}
+
+static bool has_lines(const struct tables *t, uint32_t process, uint32_t function)
+{
+	return dw_map_get(&t->lines_known, function_key(process, function)) != LINES_NONE;
+}
+
 static void function_total_columns(struct tables *t, int64_t *v)
 {
 	const struct dw_function_total *total = &t->totals->functions.v[t->row];
@@ -117,6 +140,11 @@ static void function_total_columns(struct tables *t, int64_t *v)
 	v[2] = total->function;
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
+	v[5] = has_lines(t, total->process, total->function);
+	/* Without memory the instructions of this function are in no view. */
+	if (!v[5])
+		dw_map_put(&t->function_ranks, function_key(total->process, total->function),
+			   t->rank);
 }
 
 static void module_total_columns(struct tables *t, int64_t *v)
@@ -160,7 +188,7 @@ static void line_columns(struct tables *t, int64_t *v)
 				 .line_end = l->line_end,
 				 .column_end = l->column_end};
 
-	/* Without memory the instructions of this line show none. */
+	/* Without memory the instructions of this line are in no view. */
 	dw_map_put(&t->line_ranks, line_key(l->process, l->function, &at), t->rank);
 	v[0] = t->rank;
 	v[1] = l->process;
@@ -174,6 +202,17 @@ static void line_columns(struct tables *t, int64_t *v)
 	v[9] = (int64_t)l->values.exclusive;
 }
 
+/* The id of a statement in the view of that name. */
+static int64_t statement(const struct tables *t, uint32_t process, const struct dw_location *l)
+{
+	uint32_t rank;
+
+	if (has_lines(t, process, l->function))
+		return or_null(dw_map_get(&t->line_ranks, line_key(process, l->function, l)));
+	rank = dw_map_get(&t->function_ranks, function_key(process, l->function));
+	return rank ? -(int64_t)rank : SQL_NULL;
+}
+
 static void instruction_columns(struct tables *t, int64_t *v)
 {
 	const struct dw_instruction_total *total = &t->totals->instructions.v[t->row];
@@ -184,21 +223,21 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	v[0] = t->rank;
 	v[1] = v[2] = SQL_NULL; /* nothing known of the address: no view shows it */
 	if (l) {
-		uint64_t key = line_key(total->process, l->function, l);
-
-		v[1] = or_null(dw_map_get(&t->line_ranks, key));
+		v[1] = statement(t, total->process, l);
 		v[2] = (int64_t)(frame->svma - t->p->functions.rows.v[l->function].svma);
 	}
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
 }
 
-/* Write one row of integers through @st. */
+/* Write one row through @st. */
 static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
+		else if (v[i] == SQL_LABEL)
+			sqlite3_bind_text(st, i + 1, t->label, -1, SQLITE_STATIC);
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
 	return dw_database_step(t->db, st, t->err);
@@ -245,6 +284,8 @@ static int no_memory(struct tables *t)
 	return dw_error_set(t->err, -ENOMEM, "no memory to finish the session");
 }
 
+typedef bool keep_fn(const struct tables *t, size_t row);
+
 /* A table with a row per element of an array of totals, heaviest first. */
 struct ranked_table {
 	const char *sql;
@@ -253,36 +294,47 @@ struct ranked_table {
 	size_t n;
 	bool by_inclusive;
 	columns_fn *columns;
+	keep_fn *keep; /* NULL: all */
 };
 
 #define RANKED(array) (array)->n ? &(array)->v->values : NULL, sizeof *(array)->v, (array)->n
 
 static int put_ranked(struct tables *t, const struct ranked_table *table)
 {
-	size_t *rows;
-	int rc;
+	dw_auto_free size_t *rows = NULL;
+	size_t n = 0;
 
 	if (dw_order_rows(table->at, table->stride, table->n, table->by_inclusive, &rows))
 		return no_memory(t);
-	rc = put_table(t, table->sql, rows, table->n, table->columns);
-	free(rows);
-	return rc;
+	for (size_t i = 0; i < table->n; i++)
+		if (!table->keep || table->keep(t, rows[i]))
+			rows[n++] = rows[i];
+	return put_table(t, table->sql, rows, n, table->columns);
 }
 
-static int put_instructions(struct tables *t)
+static bool keep_line(const struct tables *t, size_t row)
 {
-	const __auto_type all = &t->totals->instructions;
-	size_t *rows, n = 0;
-	int rc;
+	const struct dw_line_total *l = &t->totals->lines.v[row];
 
-	if (dw_order_rows(all->n ? &all->v->values : NULL, sizeof *all->v, all->n, false, &rows))
-		return no_memory(t);
-	while (n < all->n && all->v[rows[n]].values.exclusive)
-		n++;
-	rc = put_table(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?)", rows, n,
-		       instruction_columns);
-	free(rows);
-	return rc;
+	return has_lines(t, l->process, l->function);
+}
+
+static bool keep_instruction(const struct tables *t, size_t row)
+{
+	return t->totals->instructions.v[row].values.exclusive;
+}
+
+/* Tell functions whose one statement is themselves from those with lines. */
+static int note_lines(struct tables *t)
+{
+	dw_vec_each(l, &t->totals->lines) {
+		uint64_t key = function_key(l->process, l->function);
+		bool known = l->file || l->line || dw_map_get(&t->lines_known, key);
+
+		if (dw_map_put(&t->lines_known, key, known ? LINES_SOME : LINES_NONE))
+			return no_memory(t);
+	}
+	return 0;
 }
 
 /* Inclusive samples of a node that is worth a row. */
@@ -303,28 +355,6 @@ static int put_nodes(struct tables *t)
 	if (!t->node_ids || dw_order_nodes(all->v, all->n, least_of_nodes(t), &rows, &n))
 		return no_memory(t);
 	return put_table(t, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?)", rows, n, node_columns);
-}
-
-static int put_build_ids(struct tables *t)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = dw_database_prepare(t->db, "UPDATE module SET build_id = ? WHERE id = ?", &st,
-				     t->err);
-
-	for (size_t i = 1; i < t->p->modules.rows.n && !rc; i++) {
-		const struct dw_module *m = &t->p->modules.rows.v[i];
-		char hex[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
-
-		if (!m->build_id_bytes)
-			continue;
-		for (int b = 0; b < m->build_id_bytes; b++)
-			sprintf(hex + (ptrdiff_t)2 * b, "%02x", m->build_id[b]);
-		sqlite3_bind_text(st, 1, hex, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(st, 2, (int64_t)i);
-		rc = dw_database_step(t->db, st, t->err);
-	}
-	sqlite3_finalize(st);
-	return rc;
 }
 
 static int put_fact(struct tables *t, sqlite3_stmt *st, const char *key, const char *value,
@@ -379,32 +409,30 @@ static int put_totals(struct tables *t)
 {
 	const struct dw_totals *all = t->totals;
 	const struct ranked_table tables[] = {
-		{"INSERT INTO function_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->functions),
+		{"INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->functions),
 		 false, function_total_columns},
 		{"INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->modules), true,
 		 module_total_columns},
 		{"INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->edges), true,
 		 edge_columns},
 		{"INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", RANKED(&all->lines),
-		 false, line_columns},
+		 false, line_columns, keep_line},
+		{"INSERT INTO instruction VALUES (?, ?, ?, ?, ?)", RANKED(&all->instructions),
+		 false, instruction_columns, keep_instruction},
 	};
-	int rc = 0;
+	int rc = note_lines(t);
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
 		rc = put_ranked(t, &tables[i]);
-	if (!rc)
-		rc = put_nodes(t);
-	return rc ? rc : put_instructions(t); /* after the lines, which they refer to */
+	return rc ? rc : put_nodes(t);
 }
 
 /* What the totals are about. */
 static int put_subjects(struct tables *t)
 {
-	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", NULL,
+	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,
 			   dw_modules_count(&t->p->modules), module_columns);
 
-	if (!rc)
-		rc = put_build_ids(t);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)", NULL,
 			       dw_functions_count(&t->p->functions), function_columns);
@@ -439,5 +467,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	free(t.texts);
 	free(t.node_ids);
 	dw_map_release(&t.line_ranks);
+	dw_map_release(&t.lines_known);
+	dw_map_release(&t.function_ranks);
 	return rc;
 }
