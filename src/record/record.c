@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#define BUSY_NS	 20000000ull
 #define TICK_NS	 200000000ull  /* progress */
 #define FLUSH_NS 1000000000ull /* commit, at most a second is ever lost */
 #define GRACE_NS                                                                             \
@@ -42,6 +43,7 @@ struct recording {
 	uint64_t start_ns;
 	uint64_t next_tick_ns;
 	uint64_t next_flush_ns;
+	uint64_t seen_samples;
 	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
 	struct rusage usage;
 };
@@ -133,21 +135,40 @@ static int tick(struct recording *r, uint64_t now, struct dw_error *err)
 	return flush(r, err);
 }
 
-/* Milliseconds until something is due even if no descriptor wakes us. */
-static int patience_ms(const struct recording *r, uint64_t now)
+/*
+ * Milliseconds until something is due even if no descriptor wakes us: soon while samples come,
+ * since a drain holds the newest back and the memory behind deep stacks moves on; seldom while the
+ * target sleeps.
+ */
+static int patience_ms(struct recording *r, uint64_t now)
 {
-	uint64_t left = TICK_NS / 2;
+	struct dw_backend_stats stats;
+	uint64_t left;
 
+	stats_of(r, &stats);
+	left = stats.samples_kept != r->seen_samples ? BUSY_NS : TICK_NS / 2;
+	r->seen_samples = stats.samples_kept;
 	if (r->options->duration_ns && r->start_ns + r->options->duration_ns - now < left)
 		left = r->start_ns + r->options->duration_ns - now;
 	return (int)(left / 1000000) + 1;
+}
+
+/* The descriptors to sleep on: signals, and what the backend has left. */
+static void watch(struct recording *r)
+{
+	r->fds[0] = (struct pollfd){.fd = r->signals.fd, .events = POLLIN};
+	r->fds_n = 1 + r->options->backend->poll_fds(r->backend, r->fds + 1, MAX_POLL_FDS);
 }
 
 static int collect(struct recording *r, struct dw_error *err)
 {
 	int rc = 0;
 
+	r->fds = calloc(MAX_POLL_FDS + 1, sizeof *r->fds);
+	if (!r->fds)
+		return -ENOMEM;
 	for (uint64_t now = clock_ns(); !rc && !is_over(r, now); now = clock_ns()) {
+		watch(r);
 		if (poll(r->fds, r->fds_n, patience_ms(r, now)) < 0 && errno != EINTR)
 			return dw_error_set_errno(err, errno, "poll");
 		take_signals(r);
@@ -193,16 +214,6 @@ static int start(struct recording *r, struct dw_error *err)
 	r->result->pid = config.pid;
 	r->next_tick_ns = r->start_ns + TICK_NS;
 	r->next_flush_ns = r->start_ns + FLUSH_NS;
-	return 0;
-}
-
-static int watch(struct recording *r)
-{
-	r->fds = calloc(MAX_POLL_FDS + 1, sizeof *r->fds);
-	if (!r->fds)
-		return -ENOMEM;
-	r->fds[0] = (struct pollfd){.fd = r->signals.fd, .events = POLLIN};
-	r->fds_n = 1 + r->options->backend->poll_fds(r->backend, r->fds + 1, MAX_POLL_FDS);
 	return 0;
 }
 
@@ -267,8 +278,6 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 	*ret = (struct dw_record_result){0};
 	rc = start(&r, err);
 	started = !rc;
-	if (!rc)
-		rc = watch(&r);
 	if (!rc)
 		rc = collect(&r, err);
 	if (started)
