@@ -55,7 +55,7 @@ static int recover(const struct cmd_recover *c, const char *partial)
 	if (!o.path)
 		rc = dw_error_set(&err, -ENOMEM, "no memory");
 	else
-		rc = dw_session_check_output(o.path, &err);
+		rc = dw_session_check_target(o.path, &err);
 	if (!rc)
 		rc = dw_finish(&o, &err);
 	if (rc)

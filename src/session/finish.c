@@ -113,17 +113,6 @@ static int write_and_rename(const char *fresh, const char *path, const struct dw
 	return rc;
 }
 
-static int check_target(const char *path, struct dw_error *err)
-{
-	enum dw_output_kind kind;
-	int rc = dw_output_kind(path, &kind, err);
-
-	if (!rc && kind == DWELL_OUTPUT_OTHER)
-		rc = dw_error_set(err, DWELL_ERR_REFUSED,
-				  "%s exists and is not a dwell session, not overwriting it", path);
-	return rc;
-}
-
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err)
 {
@@ -137,7 +126,7 @@ int dw_session_finish(const char *partial, const char *path, const struct dw_pro
 		return dw_error_set_errno(err, errno, "%s", partial);
 	rc = dw_output_hold(held, partial, err);
 	if (!rc)
-		rc = check_target(path, err);
+		rc = dw_session_check_target(path, err);
 	if (!rc)
 		rc = write_and_rename(fresh, path, p, totals, err);
 	if (rc)

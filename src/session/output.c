@@ -150,13 +150,13 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 			    partial, partial);
 }
 
-int dw_session_check_output(const char *path, struct dw_error *err)
+int dw_session_check_target(const char *path, struct dw_error *err)
 {
-	dw_auto_free char *partial = dw_output_name(path, ".partial"), *folder = folder_of(path);
+	dw_auto_free char *folder = folder_of(path);
 	enum dw_output_kind kind;
 	int rc;
 
-	if (!partial || !folder)
+	if (!folder)
 		return dw_error_set(err, -ENOMEM, "no memory");
 	if (!*path)
 		return dw_error_set_errno(err, ENOENT, "no name for the session");
@@ -169,5 +169,17 @@ int dw_session_check_output(const char *path, struct dw_error *err)
 				    path);
 	if (eaccess(folder, W_OK | X_OK))
 		return dw_error_set_errno(err, errno, "cannot write to the folder %s", folder);
+	return 0;
+}
+
+int dw_session_check_output(const char *path, struct dw_error *err)
+{
+	dw_auto_free char *partial = dw_output_name(path, ".partial");
+	int rc = dw_session_check_target(path, err);
+
+	if (rc)
+		return rc;
+	if (!partial)
+		return dw_error_set(err, -ENOMEM, "no memory");
 	return check_leftover(partial, path, err);
 }

@@ -48,9 +48,12 @@ void dw_session_writer_free(struct dw_session_writer *w, bool discard);
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err);
 
+/* Whether a session may be put at @path: absent, or a session, in a folder that may be written. 0;
+ * DWELL_ERR_REFUSED or -errno with a message. */
+int dw_session_check_target(const char *path, struct dw_error *err);
+
 /*
- * Whether @path may be written by a recording: absent, or a session, in a folder that may be
- * written; and no @path.partial that a living writer holds or that has samples of a killed one.
- * 0; DWELL_ERR_REFUSED or -errno with a message.
+ * Whether @path may be written by a recording: as dw_session_check_target(), and there is no
+ * @path.partial that a living writer holds or that has samples of a killed one.
  */
 int dw_session_check_output(const char *path, struct dw_error *err);

@@ -121,6 +121,7 @@ TEST(unfinished_recordings_are_kept)
 		  "left.dwell.partial holds an unfinished recording: finish it with 'dwell recover "
 		  "left.dwell.partial' or remove it");
 	CHECK_INT(samples_in("left.dwell.partial"), small.samples);
+	CHECK_INT(dw_session_check_target("left.dwell", &err), 0);
 	CHECK_INT(write_file("odd.dwell.partial", "what is this"), 0);
 	CHECK_INT(dw_session_create("odd.dwell", &w, &err), DWELL_ERR_REFUSED);
 	/* Nothing was recorded: nothing is lost. */
