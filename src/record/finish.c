@@ -5,6 +5,7 @@
 #include "record/finish.h"
 
 #include "analysis/totals.h"
+#include "record/code-budget.h"
 #include "record/reopen.h"
 #include "record/thread-start.h"
 #include "session/read.h"
@@ -77,6 +78,8 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 		rc = dw_name_profile(&p, options, err);
 	if (!rc)
 		rc = dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals);
+	if (!rc)
+		rc = dw_code_budget_apply(&p, &totals);
 	if (!rc)
 		rc = dw_session_finish(options->partial, options->path, &p, &totals, err);
 	if (rc && err && !err->code)
