@@ -94,7 +94,7 @@ static int load_file(const uint8_t *data, size_t size, struct dw_profile *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	volatile uint64_t sum = 0;
+	volatile uint64_t sum = 0; /* the walks must not be optimised away */
 	int rc;
 
 	if (size >= 6 && !memcmp(data, "SQLite", 6))
@@ -102,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		rc = decode_chunks(data, size, &p);
 	if (!rc)
-		sum += walk_samples(&p) + walk_symbols(&p);
+		sum = walk_samples(&p) + walk_symbols(&p);
+	(void)sum;
 	dw_profile_release(&p);
 	return 0;
 }
