@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BUSY_NS	 20000000ull
 #define TICK_NS	 200000000ull  /* progress */
@@ -69,14 +70,20 @@ static void reap(struct recording *r)
 		r->result->ended = true;
 }
 
-/* A request to stop: the command gets the signal unless it has it, and a second request does not
- * wait for it. */
+/* Hand @signal on to the command, unless the terminal has sent it there too. */
+static void pass_on(pid_t pid, struct dw_signal signal)
+{
+	if (!signal.to_group || getpgid(pid) != getpgrp())
+		kill(pid, signal.number);
+}
+
+/* A request to stop: the command gets the signal, and a second request does not wait for it. */
 static void on_stop_signal(struct recording *r, struct dw_signal signal)
 {
 	uint64_t now = clock_ns();
 
-	if (!r->result->ended && !signal.to_group && !r->result->stop_signal)
-		kill(r->result->pid, signal.number);
+	if (!r->result->ended && !r->result->stop_signal)
+		pass_on(r->result->pid, signal);
 	r->grace_end_ns = r->result->stop_signal ? now : now + GRACE_NS;
 	r->result->stop_signal = signal.number;
 }
@@ -189,11 +196,7 @@ static int start(struct recording *r, struct dw_error *err)
 		.stack_bytes = o->stack_bytes,
 		.cache_dir = o->cache_dir,
 	};
-	struct sigaction sigpipe;
-	int rc;
-
-	sigaction(SIGPIPE, NULL, &sigpipe);
-	rc = dw_launch_prepare(&r->launch, o->argv, sigpipe.sa_handler, err);
+	int rc = dw_launch_prepare(&r->launch, o->argv, err);
 
 	if (!rc)
 		rc = dw_signals_take(&r->signals, err);
@@ -284,6 +287,8 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 		rc = stop(&r, rc, err);
 	if (!rc)
 		rc = finish(&r, err);
+	if (started)
+		take_signals(&r); /* those that came meanwhile */
 	release(&r, !started);
 	if (rc && err && !err->code)
 		dw_error_set(err, rc, "recording: %s", dw_err_string(rc));
@@ -305,8 +310,8 @@ int dw_record_wait(pid_t pid)
 
 		poll(&fd, 1, -1);
 		while (dw_signals_next(&signals, &signal))
-			if (signal.number != SIGCHLD && !signal.to_group)
-				kill(pid, signal.number);
+			if (signal.number != SIGCHLD)
+				pass_on(pid, signal);
 	}
 	dw_signals_release(&signals);
 	return status;

@@ -21,8 +21,7 @@ struct dw_signals {
 
 struct dw_signal {
 	int number;
-	bool to_group; /* the terminal sent it to the whole foreground group: the target has got it
-			  too */
+	bool to_group; /* the terminal sent it to our whole process group */
 };
 
 /* Take the signals over. Call after the target is forked, which keeps the old mask. 0 or -errno. */

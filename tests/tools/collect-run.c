@@ -189,7 +189,7 @@ static bool parse(int argc, char **argv, struct options *o)
 static int run(struct options *o, struct dw_launch *l, struct dw_profile *p, struct dw_backend **b,
 	       struct dw_error *err)
 {
-	int rc = dw_launch_prepare(l, o->argv, SIG_DFL, err);
+	int rc = dw_launch_prepare(l, o->argv, err);
 
 	if (rc)
 		return fail(err);

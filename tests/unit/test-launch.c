@@ -15,7 +15,7 @@
 static int run(char *const *argv)
 {
 	struct dw_launch l = DW_LAUNCH_INIT;
-	int status = -1, rc = dw_launch_prepare(&l, argv, SIG_DFL, NULL);
+	int status = -1, rc = dw_launch_prepare(&l, argv, NULL);
 
 	if (!rc)
 		rc = dw_launch_release(&l, NULL);
@@ -44,7 +44,7 @@ TEST(child_waits_and_can_be_dropped)
 {
 	struct dw_launch l = DW_LAUNCH_INIT;
 
-	CHECK_INT(dw_launch_prepare(&l, ARGV("true"), SIG_DFL, NULL), 0);
+	CHECK_INT(dw_launch_prepare(&l, ARGV("true"), NULL), 0);
 	usleep(50000);
 	CHECK_INT(dw_launch_wait(&l, WNOHANG, NULL, NULL), 0);
 	dw_launch_close(&l);
@@ -58,7 +58,7 @@ TEST(killed_while_held)
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);
-	CHECK_INT(dw_launch_prepare(&l, ARGV("true"), SIG_DFL, NULL), 0);
+	CHECK_INT(dw_launch_prepare(&l, ARGV("true"), NULL), 0);
 	kill(l.pid, SIGKILL);
 	usleep(50000);
 	CHECK_INT(dw_launch_release(&l, NULL), 0);
@@ -85,13 +85,24 @@ TEST(inherits_what_a_plain_run_has)
 	f = fopen(path, "r");
 	CHECK(f && fread(want, 1, sizeof want - 1, f) > 0);
 	fclose(f);
-	signal(SIGPIPE, SIG_IGN);
 	CHECK_INT(run(ARGV("sh", "-c", command)), 0);
 	f = fopen(path, "r");
 	CHECK(f && fread(got, 1, sizeof got - 1, f) > 0);
 	fclose(f);
 	unlink(path);
 	CHECK_STR(got, want);
+}
+
+/* As a parent that ignores SIGCHLD would start us. */
+TEST(status_although_sigchld_is_ignored)
+{
+	signal(SIGCHLD, SIG_IGN);
+	CHECK_INT(WEXITSTATUS(run(ARGV("sh", "-c", "exit 7"))), 7);
+	signal(SIGCHLD, SIG_IGN);
+	/* The command has it ignored as before: bit 16 of the mask, the fifth digit from the right.
+	 */
+	CHECK_INT(run(ARGV("grep", "-q", "^SigIgn:.*1....$", "/proc/self/status")), 0);
+	signal(SIGCHLD, SIG_DFL);
 }
 
 TEST_MAIN()

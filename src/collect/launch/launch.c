@@ -27,15 +27,13 @@ static ssize_t read_all(int fd, void *buf, size_t n)
 }
 
 /* The child: wait for the byte, execute, report. */
-__attribute__((noreturn)) static void run_child(char *const *argv, sighandler_t sigpipe,
-						int hold_fd, int error_fd)
+__attribute__((noreturn)) static void run_child(char *const *argv, int hold_fd, int error_fd)
 {
 	char go;
 	int code;
 
 	if (read_all(hold_fd, &go, 1) != 1)
 		_exit(125);
-	signal(SIGPIPE, sigpipe);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(error_fd, &code, sizeof code) != sizeof code)
@@ -54,8 +52,7 @@ static void raise_own_limit(void)
 	}
 }
 
-int dw_launch_prepare(struct dw_launch *l, char *const *argv, sighandler_t sigpipe,
-		      struct dw_error *err)
+int dw_launch_prepare(struct dw_launch *l, char *const *argv, struct dw_error *err)
 {
 	int hold[2], report[2];
 	pid_t pid;
@@ -72,7 +69,7 @@ int dw_launch_prepare(struct dw_launch *l, char *const *argv, sighandler_t sigpi
 	pid = fork();
 	if (!pid) {
 		close(hold[1]);
-		run_child(argv, sigpipe, hold[0], report[1]);
+		run_child(argv, hold[0], report[1]);
 	}
 	*l = (struct dw_launch){pid, hold[1], report[0]};
 	close(hold[0]);
@@ -85,6 +82,8 @@ int dw_launch_prepare(struct dw_launch *l, char *const *argv, sighandler_t sigpi
 		return dw_error_set_errno(err, code, "cannot fork");
 	}
 	raise_own_limit();
+	/* Whoever started us may ignore SIGCHLD; then the kernel keeps no exit status. */
+	signal(SIGCHLD, SIG_DFL);
 	return 0;
 }
 

@@ -27,13 +27,11 @@ struct dw_launch {
 
 /*
  * Fork a child that waits to execute @argv (NULL-terminated, at least one word; searched as execvp
- * does). The calling thread's signal mask is the child's; so call before blocking signals.
- * @sigpipe  the disposition of SIGPIPE that this process was started with: SIG_DFL or SIG_IGN.
- * Our own soft limit of descriptors is raised to the hard one afterwards; the child keeps the old
- * one.
+ * does). The child keeps the calling thread's signal mask, dispositions and limits: call before
+ * changing any. Afterwards our own soft limit of descriptors is raised to the hard one, and SIGCHLD
+ * is no longer ignored, which would leave nothing to wait for.
  */
-int dw_launch_prepare(struct dw_launch *l, char *const *argv, sighandler_t sigpipe,
-		      struct dw_error *err);
+int dw_launch_prepare(struct dw_launch *l, char *const *argv, struct dw_error *err);
 
 /*
  * Let the child execute its command and wait until it has. 0, or the -errno with which exec failed,
