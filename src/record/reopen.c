@@ -43,9 +43,13 @@ static bool is_same_file(int fd, const struct dw_module *m)
 
 static int reopen_file(const struct dw_profile *p, const struct dw_module *m)
 {
-	dw_auto_close int fd = open(dw_strings_get(&p->strings, m->path),
-				    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *path = dw_strings_get(&p->strings, m->path);
+	dw_auto_close int fd = -1;
+	struct stat st;
 
+	/* The path is what a session says: opening a device may do something. */
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd >= 0 && is_same_file(fd, m) ? dw_take_fd(fd) : -1;
 }
 

@@ -86,7 +86,7 @@ bool dw_rights_equal(const struct dw_rights *a, const struct dw_rights *b)
 		!memcmp(a->groups.v, b->groups.v, a->groups.n * sizeof *a->groups.v));
 }
 
-/* Set all three; the user last on the way down and first on the way up. */
+/* Set all three. Groups may be set with any fsuid: CAP_SETGID is none of the file capabilities. */
 static int set_rights(const struct dw_rights *r)
 {
 	if (syscall(SYS_setgroups, r->groups.n, r->groups.v))
