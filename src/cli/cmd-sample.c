@@ -133,10 +133,9 @@ static void report_failure(struct dw_error *err, const struct dw_record_result *
 			   const char *output)
 {
 	if (result->pid)
-		fprintf(stderr, "dwell: %s; what was recorded until then is in %s.partial\n",
-			dw_error_message(err), output);
-	else
-		dw_command_fail(err, DWELL_EXIT_FAILED);
+		dw_error_set(err, err->code, "%s; what was recorded until then is in %s.partial",
+			     dw_error_message(err), output);
+	dw_command_fail(err, DWELL_EXIT_FAILED);
 }
 
 static int record(struct cmd_sample *c, char **command)

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/out.h"
 #include "cli/command.h"
+#include "format/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,10 +47,16 @@ static void print_help(int fd)
 
 static int unknown_command(const char *name)
 {
-	fprintf(stderr, "dwell: unknown command '%s'; there is", name);
+	struct dw_out out;
+
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_out_puts(&out, "dwell: unknown command '");
+	dw_text_put(&out, name);
+	dw_out_puts(&out, "'; there is");
 	for (const struct dw_command *const *c = commands; *c; c++)
-		fprintf(stderr, " %s,", (*c)->name);
-	fprintf(stderr, " help\n");
+		dw_out_printf(&out, " %s,", (*c)->name);
+	dw_out_puts(&out, " help\n");
+	dw_out_close(&out);
 	return DWELL_EXIT_USAGE;
 }
 
@@ -68,8 +75,15 @@ static int run_help(int argc, char **argv)
 
 static void print_warning(enum dw_log_level level, const char *domain, const char *message)
 {
-	if (level == DWELL_LOG_WARN)
-		fprintf(stderr, "dwell: %s: %s\n", domain, message);
+	struct dw_out out;
+
+	if (level != DWELL_LOG_WARN)
+		return;
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_out_printf(&out, "dwell: %s: ", domain);
+	dw_text_put(&out, message);
+	dw_out_puts(&out, "\n");
+	dw_out_close(&out);
 }
 
 int main(int argc, char **argv)

@@ -48,20 +48,27 @@ int dw_option_count(const char *value, void *into, struct dw_error *err)
 	return 0;
 }
 
-/* A number without sign, exponent games, "nan" or "inf"; *@end is what stands behind it. */
-static bool read_number(const char *s, double *ret, char **end)
+/* Digits with at most one point among them: no sign, exponent, hexadecimal, "nan" or "inf". *@end
+ * is what stands behind. */
+static bool read_number(const char *s, double *ret, const char **end)
 {
-	if (!strchr("0123456789.", *s) || !*s)
+	char digits[32];
+	size_t n = strspn(s, "0123456789.");
+	char *stop;
+
+	if (!n || n >= sizeof digits)
 		return false;
-	errno = 0;
-	*ret = strtod(s, end);
-	return *end != s && !errno;
+	memcpy(digits, s, n);
+	digits[n] = 0;
+	*ret = strtod(digits, &stop);
+	*end = s + n;
+	return !*stop;
 }
 
 int dw_option_percent(const char *value, void *into, struct dw_error *err)
 {
 	double v;
-	char *end;
+	const char *end;
 
 	if (!read_number(value, &v, &end) || (*end && strcmp(end, "%")) || v > 100)
 		return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a percentage", value);
@@ -77,7 +84,7 @@ int dw_option_time_ns(const char *value, void *into, struct dw_error *err)
 	} units[] = {{"", 1e9},	 {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
 		     {"ns", 1.}, {"m", 60e9}, {"h", 3600e9}};
 	double v;
-	char *end;
+	const char *end;
 
 	if (read_number(value, &v, &end))
 		for (size_t i = 0; i < sizeof units / sizeof *units; i++)

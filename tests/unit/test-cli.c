@@ -131,6 +131,19 @@ TEST(times_take_units)
 	}
 }
 
+TEST(times_are_plain_numbers)
+{
+	static const char *const bad[] = {"",	"0x10", "1e3", "1.2.3", ".",  "-1",
+					  "+1", "nan",	"inf", "2 s",	"5d", "99999999999h"};
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		uint64_t ns = 7;
+
+		CHECK_INT(dw_option_time_ns(bad[i], &ns, NULL), DWELL_ERR_USAGE);
+		CHECK_INT(ns, 7);
+	}
+}
+
 TEST(help_is_asked_for)
 {
 	char one[] = "report x --help", two[] = "report -qh";
