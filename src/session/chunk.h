@@ -35,7 +35,7 @@ struct dw_packed_chunk {
 /* The name of @kind as stored. Static. */
 const char *dw_chunk_kind_name(enum dw_chunk_kind kind);
 
-/* The kind called @name; DWELL_CHUNK_KINDS when it is not known. */
+/* The kind called @name, DWELL_CHUNK_KINDS when it is not known. */
 enum dw_chunk_kind dw_chunk_kind_find(const char *name);
 
 /* The checksum of a packed chunk: CRC-32 (that of zlib) over its columns and its bytes. */

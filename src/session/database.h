@@ -31,7 +31,7 @@ int dw_database_create(struct dw_database *db, const char *path, bool wal, int l
 /* Run @sql, one or more statements without results. */
 int dw_database_exec(struct dw_database *db, const char *sql, struct dw_error *err);
 
-/* Compile @sql; the caller finalizes *@ret. */
+/* Compile @sql into *@ret, which the caller finalizes. */
 int dw_database_prepare(struct dw_database *db, const char *sql, sqlite3_stmt **ret,
 			struct dw_error *err);
 

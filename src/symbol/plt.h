@@ -29,10 +29,10 @@ struct dw_plt_stub {
 /* Whether @svma lies in a section of stubs. */
 const struct dw_elf_section *dw_plt_section(const struct dw_elf *elf, uint64_t svma);
 
-/* Read which pointers the loader fills with which functions. 0 (also with none); -ENOMEM. */
+/* Read which pointers the loader fills with which functions. 0 (also with none) or -ENOMEM. */
 int dw_plt_load(struct dw_plt *t, const struct dw_elf *elf);
 
-/* The stub at @svma in @section. 0; DWELL_ERR_NOT_FOUND. */
+/* The stub at @svma in @section. 0 or DWELL_ERR_NOT_FOUND. */
 int dw_plt_find(const struct dw_plt *t, const struct dw_elf *elf,
 		const struct dw_elf_section *section, uint64_t svma, struct dw_plt_stub *ret);
 

@@ -20,5 +20,5 @@ struct dw_question {
 	size_t n;
 };
 
-/* Fill the empty @a, which the caller releases. 0 (also when nothing is known); -ENOMEM. */
+/* Fill the empty @a, which the caller releases. 0 (also when nothing is known) or -ENOMEM. */
 int dw_resolve(const struct dw_question *q, struct dw_answer *a);

@@ -25,7 +25,8 @@ struct dw_cfi_section {
 	uint32_t open_ended; /* its size is not known: a zero length ends it */
 };
 
-/* Find the section of @kind without reading it. *@s gets everything but bytes; s->n = 0: none. */
+/* Find the section of @kind without reading it. *@s gets everything but bytes, and n = 0
+ * when there is none. */
 void dw_cfi_section_find(const struct dw_elf *elf, uint32_t kind, struct dw_cfi_section *s);
 
 /*
