@@ -5,6 +5,7 @@
 #include "record/finish.h"
 
 #include "analysis/totals.h"
+#include "base/cleanup.h"
 #include "record/code-budget.h"
 #include "record/reopen.h"
 #include "record/thread-start.h"
@@ -70,10 +71,13 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	struct dw_session_info info = {0};
+	dw_auto_close int held = -1;
 	int rc = dw_session_load(options->partial, &p, &info, err);
 
 	if (!rc && info.finished)
 		rc = dw_error_set(err, DWELL_ERR_USAGE, "%s is finished already", options->partial);
+	if (!rc && !options->held)
+		rc = dw_session_hold(options->partial, &held, err);
 	if (!rc)
 		rc = dw_name_profile(&p, options, err);
 	if (!rc)

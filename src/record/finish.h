@@ -17,6 +17,7 @@ struct dw_finish_options {
 	const struct dw_module_source
 		*sources; /* by module id, borrowed; NULL = find the modules' files again */
 	size_t sources_n;
+	bool held; /* the caller's writer holds the partial */
 	bool without_code;
 };
 

@@ -249,6 +249,7 @@ static int finish(struct recording *r, struct dw_error *err)
 	dw_auto_free char *partial = NULL;
 	struct dw_finish_options options = {
 		.path = r->options->output,
+		.held = true,
 		.without_code = r->options->without_code,
 	};
 

@@ -113,20 +113,28 @@ static int write_and_rename(const char *fresh, const char *path, const struct dw
 	return rc;
 }
 
+int dw_session_hold(const char *partial, int *ret, struct dw_error *err)
+{
+	dw_auto_close int fd = open(partial, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	int rc;
+
+	if (fd < 0)
+		return dw_error_set_errno(err, errno, "%s", partial);
+	rc = dw_output_hold(fd, partial, err);
+	if (!rc)
+		*ret = dw_take_fd(fd);
+	return rc;
+}
+
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err)
 {
 	dw_auto_free char *fresh = dw_output_name(path, ".partial-new");
-	dw_auto_close int held = open(partial, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	int rc;
 
 	if (!fresh)
 		return dw_error_set(err, -ENOMEM, "no memory to finish the session");
-	if (held < 0)
-		return dw_error_set_errno(err, errno, "%s", partial);
-	rc = dw_output_hold(held, partial, err);
-	if (!rc)
-		rc = dw_session_check_target(path, err);
+	rc = dw_session_check_target(path, err);
 	if (!rc)
 		rc = write_and_rename(fresh, path, p, totals, err);
 	if (rc)

@@ -64,6 +64,12 @@ bool dw_output_is_held(const char *path)
 	return fd >= 0 && !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
+static int held_by_another(const char *path, struct dw_error *err)
+{
+	return dw_error_set(err, DWELL_ERR_REFUSED, "%s is being written by another recording",
+			    path);
+}
+
 int dw_output_hold(int fd, const char *path, struct dw_error *err)
 {
 	struct flock lock = lock_of(F_WRLCK);
@@ -71,20 +77,63 @@ int dw_output_hold(int fd, const char *path, struct dw_error *err)
 	if (!fcntl(fd, F_OFD_SETLK, &lock) || errno == ENOLCK || errno == EINVAL)
 		return 0; /* a file system without locks: go on unprotected */
 	if (errno == EAGAIN || errno == EACCES)
-		return dw_error_set(err, DWELL_ERR_REFUSED,
-				    "%s is being written by another recording", path);
+		return held_by_another(path, err);
 	return dw_error_set_errno(err, errno, "cannot lock %s", path);
 }
 
 int dw_output_create(const char *path, int *ret, struct dw_error *err)
 {
-	int fd;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
-	dw_output_remove_journals(path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "cannot create %s", path);
+	dw_output_remove_journals(path); /* only now: before, they might have been another's */
 	*ret = fd;
+	return 0;
+}
+
+/* Whether @fd still is the file called @path. */
+static bool is_called(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !lstat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Remove a leftover @path, which only its holder may. */
+static int remove_leftover(const char *path, struct dw_error *err)
+{
+	dw_auto_close int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	int rc;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : dw_error_set_errno(err, errno, "%s", path);
+	rc = dw_output_hold(fd, path, err);
+	if (!rc && is_called(fd, path))
+		unlink(path);
+	return rc;
+}
+
+/*
+ * Between creating and holding another may hold the new file as a leftover and remove it, so it
+ * counts only if it is still there once it is held.
+ */
+int dw_output_claim(const char *path, int *ret, struct dw_error *err)
+{
+	dw_auto_close int fd = -1;
+	int rc = remove_leftover(path, err);
+
+	if (!rc)
+		rc = dw_output_create(path, &fd, err);
+	if (rc == -EEXIST)
+		return held_by_another(path, err);
+	if (!rc)
+		rc = dw_output_hold(fd, path, err);
+	if (rc)
+		return rc;
+	if (!is_called(fd, path))
+		return held_by_another(path, err);
+	*ret = dw_take_fd(fd);
 	return 0;
 }
 
@@ -137,8 +186,7 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 	if (lstat(partial, &st))
 		return errno == ENOENT ? 0 : dw_error_set_errno(err, errno, "%s", partial);
 	if (dw_output_is_held(partial))
-		return dw_error_set(err, DWELL_ERR_REFUSED,
-				    "%s is being written by another recording", path);
+		return held_by_another(path, err);
 	empty = (S_ISREG(st.st_mode) && !st.st_size) ||
 		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n);
 	dw_profile_release(&p);

@@ -160,11 +160,8 @@ static struct dw_session_writer *writer_new(const char *path)
 static int create_partial(struct dw_session_writer *w, struct dw_error *err)
 {
 	struct dw_raw_chunk facts = {.kind = DWELL_CHUNK_FACTS};
-	int rc = dw_output_create(w->partial, &w->fd, err);
+	int rc = dw_output_claim(w->partial, &w->fd, err);
 
-	if (rc)
-		return rc;
-	rc = dw_output_hold(w->fd, w->partial, err);
 	if (!rc)
 		rc = dw_database_create(&w->db, w->partial, true, RECORDING_LEVEL, err);
 	if (!rc)
@@ -184,7 +181,6 @@ int dw_session_create(const char *path, struct dw_session_writer **ret, struct d
 	w = writer_new(path);
 	if (!w)
 		return dw_error_set(err, -ENOMEM, "no memory to write a session");
-	unlink(w->partial); /* checked: nothing is in it and nobody holds it */
 	rc = create_partial(w, err);
 	if (!rc)
 		rc = start_thread(w, err);
@@ -276,8 +272,6 @@ int dw_session_close_partial(struct dw_session_writer *w, struct dw_error *err)
 		w->running = false;
 	}
 	dw_database_release(&w->db);
-	if (w->fd >= 0)
-		close(dw_take_fd(w->fd));
 	return state_of(w, err);
 }
 
@@ -288,6 +282,8 @@ void dw_session_writer_free(struct dw_session_writer *w, bool discard)
 	dw_session_close_partial(w, NULL);
 	if (discard)
 		dw_output_remove(w->partial);
+	if (w->fd >= 0)
+		close(dw_take_fd(w->fd));
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->wake);
 	dw_error_clear(&w->state);

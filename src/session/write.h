@@ -32,18 +32,22 @@ int dw_session_create(const char *path, struct dw_session_writer **ret, struct d
  */
 int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err);
 
-/* Wait until all that was flushed is committed and end the writer thread, keeping FILE.partial.
- * Returns its state as flush does. */
+/* Wait until all that was flushed is committed and end the writer thread. FILE.partial stays, and
+ * stays held until @w is freed. Returns its state as flush does. */
 int dw_session_close_partial(struct dw_session_writer *w, struct dw_error *err);
 
 /* Free @w, closed or not. NULL is fine. FILE.partial stays unless @discard. */
 void dw_session_writer_free(struct dw_session_writer *w, bool discard);
 
+/* Hold the @partial of a killed collector, so that no other command finishes or replaces it, until
+ * *@ret is closed. 0; DWELL_ERR_REFUSED: its writer lives; -errno. */
+int dw_session_hold(const char *partial, int *ret, struct dw_error *err);
+
 /*
  * Finish @partial: write the loaded and symbolized @p, its symbols, code and facts, and @totals
  * beside it, and rename that to @path, replacing a session there atomically. Works on the file of
- * an ended writer and on one that a killed collector left (`dwell recover`). Frames and stacks that
- * no sample names are kept. On failure @partial stays as it was.
+ * an ended writer and on one that a killed collector left (`dwell recover`), which the caller holds
+ * meanwhile. Frames and stacks that no sample names are kept. On failure @partial stays as it was.
  */
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err);

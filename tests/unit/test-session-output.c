@@ -138,16 +138,55 @@ TEST(living_recordings_are_left_alone)
 {
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_session_writer *w = NULL, *second = NULL;
-	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_totals totals = {0};
+	int fd;
 
 	CHECK_INT(dw_session_create("live.dwell", &w, &err), 0);
 	CHECK_INT(dw_session_create("live.dwell", &second, &err), DWELL_ERR_REFUSED);
 	CHECK_STR(dw_error_message(&err), "live.dwell is being written by another recording");
-	CHECK_INT(dw_session_finish("live.dwell.partial", "live.dwell", &p, &totals, &err),
-		  DWELL_ERR_REFUSED);
+	CHECK_INT(dw_session_close_partial(w, &err), 0);
+	CHECK_INT(dw_session_hold("live.dwell.partial", &fd, &err), DWELL_ERR_REFUSED);
+	CHECK_INT(dw_session_create("live.dwell", &second, &err), DWELL_ERR_REFUSED);
 	dw_session_writer_free(w, true);
 	dw_error_clear(&err);
+}
+
+/* Begin recordings again and again, and see whether those that begin keep their file. */
+static int compete(void)
+{
+	struct dw_session_writer *w;
+	struct stat before, after;
+
+	for (int i = 0; i < 300; i++) {
+		int rc = dw_session_create("race.dwell", &w, NULL);
+
+		if (rc == DWELL_ERR_REFUSED)
+			continue;
+		if (rc || stat("race.dwell.partial", &before))
+			return 1;
+		usleep(50);
+		if (stat("race.dwell.partial", &after) || after.st_ino != before.st_ino)
+			return 2;
+		if (dw_session_close_partial(w, NULL))
+			return 3;
+		dw_session_writer_free(w, i % 2);
+	}
+	return 0;
+}
+
+TEST(of_several_that_begin_one_has_the_file)
+{
+	pid_t pids[4];
+	int status;
+
+	for (size_t i = 0; i < 4; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			_exit(compete());
+	}
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_INT(waitpid(pids[i], &status, 0), pids[i]);
+		CHECK_INT(status, 0);
+	}
 }
 
 /* In a child: record @flushes flushes of 1/@flushes of the samples, @pause_us apart, and wait. */
