@@ -44,7 +44,7 @@ struct recording {
 	uint64_t start_ns;
 	uint64_t next_tick_ns;
 	uint64_t next_flush_ns;
-	uint64_t seen_samples;
+	bool is_busy;	       /* the last drain brought samples */
 	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
 	struct rusage usage;
 };
@@ -147,14 +147,10 @@ static int tick(struct recording *r, uint64_t now, struct dw_error *err)
  * since a drain holds the newest back and the memory behind deep stacks moves on; seldom while the
  * target sleeps.
  */
-static int patience_ms(struct recording *r, uint64_t now)
+static int patience_ms(const struct recording *r, uint64_t now)
 {
-	struct dw_backend_stats stats;
-	uint64_t left;
+	uint64_t left = r->is_busy ? BUSY_NS : TICK_NS / 2;
 
-	stats_of(r, &stats);
-	left = stats.samples_kept != r->seen_samples ? BUSY_NS : TICK_NS / 2;
-	r->seen_samples = stats.samples_kept;
 	if (r->options->duration_ns && r->start_ns + r->options->duration_ns - now < left)
 		left = r->start_ns + r->options->duration_ns - now;
 	return (int)(left / 1000000) + 1;
@@ -165,6 +161,15 @@ static void watch(struct recording *r)
 {
 	r->fds[0] = (struct pollfd){.fd = r->signals.fd, .events = POLLIN};
 	r->fds_n = 1 + r->options->backend->poll_fds(r->backend, r->fds + 1, MAX_POLL_FDS);
+}
+
+static int drain(struct recording *r, struct dw_error *err)
+{
+	size_t before = r->profile.samples.n;
+	int rc = r->options->backend->drain(r->backend, false, err);
+
+	r->is_busy = r->profile.samples.n > before;
+	return rc;
 }
 
 static int collect(struct recording *r, struct dw_error *err)
@@ -178,8 +183,9 @@ static int collect(struct recording *r, struct dw_error *err)
 		watch(r);
 		if (poll(r->fds, r->fds_n, patience_ms(r, now)) < 0 && errno != EINTR)
 			return dw_error_set_errno(err, errno, "poll");
-		take_signals(r);
-		rc = r->options->backend->drain(r->backend, false, err);
+		if (r->fds[0].revents)
+			take_signals(r);
+		rc = drain(r, err);
 		if (!rc)
 			rc = tick(r, clock_ns(), err);
 	}
