@@ -6,6 +6,11 @@
  * not unwound here. The CPU clock is a timer of the kernel: a period in nanoseconds is exact.
  * Cycles need the kernel's feedback to reach a frequency.
  *
+ * Two events with dumps of different size share a ring, and only one of them is on. Switching an
+ * event switches its inherited copies, and a child forked later begins as its parent is; the kernel
+ * reads the parent's state before it takes the lock that switching takes, so a fork at that very
+ * moment may copy the state of before, and switching once more mends it.
+ *
  * Ring memory is charged to the user's perf_event_mlock_kb (per CPU), then to RLIMIT_MEMLOCK;
  * nobody tells how much of it others use, so sizes are tried downwards.
  */
@@ -26,7 +31,8 @@ enum {
 	SIDE_RING_BYTES = 256 << 10,
 	SIDE_RING_MIN_BYTES = 16 << 10,
 	SAMPLE_RING_BYTES = 8 << 20,
-	WAKEUP_MS = 5, /* samples wait this long for the next wake-up, about */
+	ROOM_SAMPLES = 16, /* that a ring must hold for larger ones to be worth it */
+	WAKEUP_MS = 5,	   /* samples wait this long for the next wake-up, about */
 	NS_PER_S = 1000000000,
 };
 
@@ -88,11 +94,36 @@ static struct perf_event_attr sample_attr(const struct dw_perf_options *o, bool 
 	return a;
 }
 
-/* Open both events on @cpu. 0, -ENODEV when that CPU is offline, or another -errno. */
+/* The event with the larger dump, off until dw_perf_events_deepen(). -1 = none. */
+static int open_deep(const struct dw_perf_options *o, const struct perf_event_attr *sample, int cpu)
+{
+	struct perf_event_attr deep = *sample;
+	int fd;
+
+	if (o->stack_bytes_max <= o->stack_bytes)
+		return -1;
+	deep.sample_stack_user = o->stack_bytes_max;
+	deep.enable_on_exec = 0;
+	fd = open_event(&deep, o->pid, cpu);
+	return fd < 0 ? -1 : fd;
+}
+
+static void close_cpu(struct dw_perf_cpu *c)
+{
+	if (c->sample_fd >= 0)
+		close(c->sample_fd);
+	if (c->deep_fd >= 0)
+		close(c->deep_fd);
+	if (c->side_fd >= 0)
+		close(c->side_fd);
+}
+
+/* Open all events on @cpu. 0, -ENODEV when that CPU is offline, or another -errno. */
 static int open_cpu(const struct dw_perf_options *o, struct dw_perf_events *e, int cpu)
 {
 	struct perf_event_attr side = side_attr(), sample = sample_attr(o, e->cycles);
-	struct dw_perf_cpu c;
+	struct dw_perf_cpu c = {-1, -1, -1};
+	int rc = 0;
 
 	if (!e->counts_lost)
 		side.read_format = sample.read_format = 0;
@@ -100,13 +131,15 @@ static int open_cpu(const struct dw_perf_options *o, struct dw_perf_events *e, i
 	if (c.sample_fd < 0)
 		return c.sample_fd;
 	c.side_fd = open_event(&side, o->pid, cpu);
-	if (c.side_fd >= 0 && !dw_vec_push(&e->cpus, c))
-		return 0;
-	close(c.sample_fd);
 	if (c.side_fd < 0)
-		return c.side_fd;
-	close(c.side_fd);
-	return -ENOMEM;
+		rc = c.side_fd;
+	else
+		c.deep_fd = open_deep(o, &sample, cpu);
+	if (!rc)
+		rc = dw_vec_push(&e->cpus, c);
+	if (rc)
+		close_cpu(&c);
+	return rc;
 }
 
 static int open_cpus(const struct dw_perf_options *o, struct dw_perf_events *e)
@@ -179,7 +212,22 @@ static int map_largest(const struct dw_perf_events *e, bool side, size_t bytes, 
 	return rc;
 }
 
-int dw_perf_events_map(const struct dw_perf_events *e, const struct dw_perf_options *o,
+/* Let the deeper samples of each CPU go to the ring of its others, or close those events. */
+static void share_rings(struct dw_perf_events *e, bool has_room)
+{
+	dw_vec_each(cpu, &e->cpus) {
+		has_room = has_room && cpu->deep_fd >= 0 &&
+			   !ioctl(cpu->deep_fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->sample_fd);
+	}
+	dw_vec_each(cpu, &e->cpus) {
+		if (!has_room && cpu->deep_fd >= 0) {
+			close(cpu->deep_fd);
+			cpu->deep_fd = -1;
+		}
+	}
+}
+
+int dw_perf_events_map(struct dw_perf_events *e, const struct dw_perf_options *o,
 		       struct dw_rings *ret, struct dw_error *err)
 {
 	size_t least = 32 << 10;
@@ -201,14 +249,32 @@ int dw_perf_events_map(const struct dw_perf_events *e, const struct dw_perf_opti
 		dw_rings_release(&rings);
 		return dw_perf_ring_refusal(rc, err);
 	}
+	share_rings(e, rings.v.v[rings.v.n - 1].bytes >= ROOM_SAMPLES * o->stack_bytes_max);
 	*ret = rings;
 	return 0;
+}
+
+bool dw_perf_events_can_deepen(const struct dw_perf_events *e)
+{
+	return e->cpus.n && e->cpus.v[0].deep_fd >= 0;
+}
+
+void dw_perf_events_deepen(const struct dw_perf_events *e)
+{
+	dw_vec_each(cpu, &e->cpus) {
+		if (cpu->deep_fd < 0)
+			continue;
+		ioctl(cpu->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(cpu->deep_fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
 }
 
 void dw_perf_events_stop(const struct dw_perf_events *e)
 {
 	dw_vec_each(cpu, &e->cpus) {
 		ioctl(cpu->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (cpu->deep_fd >= 0)
+			ioctl(cpu->deep_fd, PERF_EVENT_IOC_DISABLE, 0);
 		ioctl(cpu->side_fd, PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
@@ -228,15 +294,15 @@ void dw_perf_events_lost(const struct dw_perf_events *e, uint64_t *ret_samples, 
 		return;
 	dw_vec_each(cpu, &e->cpus) {
 		*ret_samples += read_lost(cpu->sample_fd);
+		if (cpu->deep_fd >= 0)
+			*ret_samples += read_lost(cpu->deep_fd);
 		*ret_side += read_lost(cpu->side_fd);
 	}
 }
 
 void dw_perf_events_release(struct dw_perf_events *e)
 {
-	dw_vec_each(cpu, &e->cpus) {
-		close(cpu->sample_fd);
-		close(cpu->side_fd);
-	}
+	dw_vec_each(cpu, &e->cpus)
+		close_cpu(cpu);
 	dw_vec_release(&e->cpus);
 }

@@ -1,9 +1,10 @@
 /*
- * The kernel's side of sampling: two events per CPU that follow one process and all its
- * descendants.
+ * The kernel's side of sampling: events per CPU that follow one process and all its descendants.
  *
- * One samples registers and stack, the other (which counts nothing) tells of mappings, names, forks
- * and exits through a ring of its own, so that a flood of samples never costs a mapping.
+ * One samples registers and stack, another (which counts nothing) tells of mappings, names, forks
+ * and exits through a ring of its own, so that a flood of samples never costs a mapping. A third
+ * one, off at first, copies more of the stack; it takes the place of the first where that is worth
+ * its cost.
  */
 #pragma once
 
@@ -18,14 +19,17 @@
 
 struct dw_perf_cpu {
 	int sample_fd; /* owned */
+	int deep_fd;   /* owned; the same with more of the stack, -1 = none */
 	int side_fd;   /* owned */
 };
 
 struct dw_perf_options {
 	pid_t pid; /* events start at its next exec */
 	uint32_t frequency_hz;
-	uint32_t stack_bytes; /* copied with each sample, a multiple of 8, at most
-				 DWELL_PERF_STACK_MAX */
+	uint32_t stack_bytes;	  /* copied with each sample, a multiple of 8, at most
+				     DWELL_PERF_STACK_MAX */
+	uint32_t stack_bytes_max; /* likewise, after dw_perf_events_deepen(); more than stack_bytes,
+				     or that is all */
 };
 
 enum { DWELL_PERF_STACK_MAX = 65000 };
@@ -44,11 +48,18 @@ int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *
 			struct dw_error *err);
 
 /*
- * Map a ring for each event, side-band rings first, as large as the limit of locked memory allows.
- * DWELL_ERR_REFUSED when not even small ones fit.
+ * Map a ring for each kind of record and CPU, side-band rings first, as large as the limit of
+ * locked memory allows. DWELL_ERR_REFUSED when not even small ones fit. Small ones have no room for
+ * deeper samples: then those events are closed.
  */
-int dw_perf_events_map(const struct dw_perf_events *e, const struct dw_perf_options *o,
+int dw_perf_events_map(struct dw_perf_events *e, const struct dw_perf_options *o,
 		       struct dw_rings *ret, struct dw_error *err);
+
+/* Whether dw_perf_events_deepen() can do anything. */
+bool dw_perf_events_can_deepen(const struct dw_perf_events *e);
+
+/* Copy stack_bytes_max with each sample from now on. Again is fine. */
+void dw_perf_events_deepen(const struct dw_perf_events *e);
 
 /* Stop counting. What is in the rings stays. */
 void dw_perf_events_stop(const struct dw_perf_events *e);

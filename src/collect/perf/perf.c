@@ -4,6 +4,10 @@
  * Draining takes records of all rings in the order of time. A CPU may be about to write a record
  * that is older than one we see already, so the last millisecond before the look at the rings waits
  * for the next time.
+ *
+ * How much of a stack to copy: the target pays for each byte, so begin with what most programs need
+ * and let the deep reads (deep-stack.h) do the rest; where they fail too often, because the stack
+ * has changed by the time it is read, copy more.
  */
 #include "base/cleanup.h"
 #include "collect/backend.h"
@@ -16,7 +20,21 @@
 
 #define HOLD_BACK_NS 1000000u
 
-enum { DEFAULT_STACK_BYTES = 40 << 10, DEFAULT_FREQUENCY_HZ = 1000 };
+enum {
+	DEFAULT_STACK_BYTES = 32 << 10,
+	DEEPER_STACK_BYTES = 48 << 10,
+	WINDOW_SAMPLES = 500, /* after so many the share of cut stacks is looked at */
+	WINDOW_CUT = 5,	      /* more of them than this are too many */
+	DEFAULT_FREQUENCY_HZ = 1000,
+};
+
+/* When to copy more of each stack. */
+struct depth {
+	uint64_t window_kept; /* samples, when the window began */
+	uint64_t window_cut;
+	bool deeper;
+	bool settled; /* nothing more to do */
+};
 
 struct dw_backend {
 	struct dw_profile *profile; /* borrowed */
@@ -24,6 +42,7 @@ struct dw_backend {
 	struct dw_perf_events events;
 	struct dw_rings rings;
 	struct dw_intake intake;
+	struct depth depth;
 	DW_VEC(struct pollfd) fds; /* of events that may still produce something */
 };
 
@@ -60,6 +79,7 @@ static int note_facts(struct dw_backend *b)
 
 	dw_vec_each(r, &b->rings.v)
 		ring_bytes += r->bytes;
+	b->depth.settled = !dw_perf_events_can_deepen(&b->events);
 	rc = dw_facts_set_text(f, "event", b->events.cycles ? "cycles" : "cpu-clock");
 	if (!rc)
 		rc = dw_facts_set_text(f, "clock", "monotonic");
@@ -67,6 +87,8 @@ static int note_facts(struct dw_backend *b)
 		rc = dw_facts_set(f, "frequency_hz", b->options.frequency_hz);
 	if (!rc)
 		rc = dw_facts_set(f, "stack_bytes", b->options.stack_bytes);
+	if (!rc)
+		rc = dw_facts_set(f, "stack_bytes_max", b->options.stack_bytes);
 	if (!rc)
 		rc = dw_facts_set(f, "ring_bytes", (int64_t)ring_bytes);
 	return rc ? rc : dw_facts_set(f, "cpus", (int64_t)b->events.cpus.n);
@@ -92,6 +114,7 @@ static struct dw_perf_options choose_options(const struct dw_backend_config *c)
 	if (o.stack_bytes > DWELL_PERF_STACK_MAX)
 		o.stack_bytes = DWELL_PERF_STACK_MAX;
 	o.stack_bytes &= ~7u;
+	o.stack_bytes_max = c->stack_bytes ? o.stack_bytes : DEEPER_STACK_BYTES;
 	return o;
 }
 
@@ -132,7 +155,8 @@ static size_t perf_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max
 	return n;
 }
 
-/* Events whose every task has ended hang up for ever: polling them again would spin. */
+/* Events whose every task has ended hang up for ever: polling them again would spin, and find
+ * nothing. */
 static void drop_ended(struct dw_backend *b)
 {
 	size_t kept = 0;
@@ -146,13 +170,33 @@ static void drop_ended(struct dw_backend *b)
 	b->fds.n = kept;
 }
 
+/* At the end of each window of samples, see whether too many were cut. The second time mends what a
+ * fork at the moment of the first may have left, see events.c. */
+static int adapt_depth(struct dw_backend *b)
+{
+	const struct dw_sampler *s = &b->intake.sampler;
+	struct depth *d = &b->depth;
+	bool too_many = s->cut - d->window_cut > WINDOW_CUT;
+
+	if (d->settled || s->kept - d->window_kept < WINDOW_SAMPLES)
+		return 0;
+	d->window_kept = s->kept;
+	d->window_cut = s->cut;
+	d->settled = d->deeper;
+	if (!d->deeper && !too_many)
+		return 0;
+	d->deeper = true;
+	dw_perf_events_deepen(&b->events);
+	return dw_facts_set(&b->profile->facts, "stack_bytes_max", b->options.stack_bytes_max);
+}
+
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t limit_ns = final ? UINT64_MAX - 1 : now_ns() - HOLD_BACK_NS;
 	struct dw_ring *r;
+	bool is_empty = true;
 	int rc = 0;
 
-	drop_ended(b);
 	dw_rings_refresh(&b->rings);
 	while (!rc && (r = dw_rings_next(&b->rings, limit_ns))) {
 		size_t n;
@@ -161,7 +205,12 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 		if (record)
 			rc = dw_intake_record(&b->intake, record, n, r->side);
 		dw_ring_consume(r);
+		is_empty = false;
 	}
+	if (is_empty)
+		drop_ended(b);
+	if (!final && !rc)
+		rc = adapt_depth(b);
 	if (final && !rc) {
 		dw_track_cpu_times(&b->intake.track);
 		rc = dw_facts_set(&b->profile->facts, "samples_discarded_32bit",
