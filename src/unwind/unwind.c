@@ -83,6 +83,10 @@ static int rules_step(struct walk *w, struct dw_unwind_frame *f)
 	if (w->state.r[DWELL_REG_RSP] <= sp && (!w->state.exact || ++w->switches > SWITCHES_MAX))
 		return DWELL_UNWIND_BROKEN;
 	f->cfa = cfa;
+	if (w->state.exact) {
+		w->memory->signal_sp = sp;
+		w->memory->interrupted_sp = w->state.r[DWELL_REG_RSP];
+	}
 	return w->state.r[DWELL_REG_RIP] ? DWELL_STEP_OK : DWELL_UNWIND_COMPLETE;
 }
 

@@ -36,6 +36,11 @@ struct dw_unwind_memory {
 	 */
 	int (*extend)(void *ctx, struct dw_unwind_memory *m, uint64_t addr);
 	void *ctx;
+	/* Set by the walk when it leaves a signal handler, for extend: stack pointers in the signal
+	 * frame, where the kernel saved the registers (struct ucontext), and in what it
+	 * interrupted. 0 = no handler left. */
+	uint64_t signal_sp;
+	uint64_t interrupted_sp;
 };
 
 enum dw_unwind_end {

@@ -41,7 +41,20 @@ def test_altstack(context):
     require(sum(row["inclusive_samples"] for row in callers) >= 0.98 * handler,
             f"callers of the handler: {callers}")
     whole = inclusive(report, "main") + handler
-    require(whole >= 0.98 * report["session"]["samples_kept"], f"main and handler: {whole}")
+    kept = report["session"]["samples_kept"]
+    require(whole >= 0.98 * kept, f"main and handler: {whole} of {kept}")
+    require(inclusive(report, "main") >= 0.9 * kept,
+            f"{inclusive(report, 'main')} of {kept} samples reach main, in handlers or not")
+
+
+def test_stack_of_many_megabytes(context):
+    """500,000 frames: samples are kept, and most are complete, though no copy keeps up."""
+    context.sample(context.target("nasty"), "bigstack", "1000")
+    report = context.report("functions")
+    expect_no_loss(report["session"])
+    kept = report["session"]["samples_kept"]
+    reached = inclusive(report, "big_stack_body")
+    require(reached >= 0.9 * kept, f"{reached} of {kept} samples reach big_stack_body")
 
 
 def test_deep_recursion(context):

@@ -5,6 +5,12 @@
  * had the thread returned and called again; pieces begin at 4 KB, where most stacks that overflow
  * the dump end, and double. Return addresses in live bytes are not checked to follow a call: the
  * overlap has already shown that the frames around are still those of the dump.
+ *
+ * A leap has no overlap. Over a large frame, the end of what is known is read again after it, as
+ * above. Out of a signal handler it is the registers that the kernel saved in the signal frame: if
+ * they are the same, no other signal has come on that stack. The handler may have returned by then,
+ * which leaves no trace there, so such a stack counts only if its walk comes to an end: the frames
+ * that the signal interrupted are then still a whole chain.
  */
 #include "collect/perf/deep-stack.h"
 
@@ -22,6 +28,14 @@ enum {
 	COMPARED_BYTES = 4 << 10,
 	SHOWN_STEP_BYTES = 512,
 	OLD_MOST_NS = 20000000,
+	LEAP_BYTES = 64 << 10,	   /* a frame this large is leapt over */
+	LANDING_BYTES = 4 << 10,   /* read on both sides of where a leap lands */
+	SAVED_BYTES = 40 + 23 * 8, /* of struct ucontext, up to its last register */
+	READ_BYTES_PER_US = 1500,  /* allowed, so that reading takes at most half of a processor */
+	ALLOWED_BYTES = 128 << 20, /* at once */
+	VOUCHED_LEAST_BYTES = 4 << 20,
+	VOUCHED_BYTES = 256 << 10,
+	VOUCHED_MOST_NS = 100000000, /* a copy of this age vouches for a stack */
 };
 
 static uint64_t end_of(const struct dw_deep *d)
@@ -110,6 +124,27 @@ static bool is_still_there(struct dw_deep *d, const uint8_t *before, const uint8
 	return true;
 }
 
+/* As dw_memory_read(), at the cost of the allowance. */
+static ssize_t read_live(struct dw_deep *d, uint64_t addr, void *to, size_t n)
+{
+	ssize_t got = dw_memory_read(d->pid, addr, to, n);
+
+	if (got > 0)
+		d->allowance_bytes -=
+			(size_t)got < d->allowance_bytes ? (size_t)got : d->allowance_bytes;
+	return got;
+}
+
+/* Whether @n more bytes may be read now. What is refused is remembered, so that the thread's next
+ * stacks save for it. */
+static bool is_allowed(struct dw_deep *d, size_t n)
+{
+	if (n <= d->allowance_bytes)
+		return true;
+	d->wanted_bytes = d->bytes + n < ALLOWED_BYTES ? d->bytes + n : ALLOWED_BYTES;
+	return false;
+}
+
 /* Read up to @more bytes behind the known ones. Fails when the thread has moved on. */
 static int read_more(struct dw_deep *d, size_t more)
 {
@@ -118,10 +153,11 @@ static int read_more(struct dw_deep *d, size_t more)
 	ssize_t got;
 	bool is_valid;
 
-	if (!overlap || d->bytes + more > DEEPEST_BYTES || grow(d, d->bytes + more))
+	if (!overlap || d->bytes + more > DEEPEST_BYTES || !is_allowed(d, more) ||
+	    grow(d, d->bytes + more))
 		return -1;
 	memcpy(overlap, d->memory + from, n);
-	got = dw_memory_read(d->pid, d->base + from, d->memory + from, n + more);
+	got = read_live(d, d->base + from, d->memory + from, n + more);
 	is_valid = got > (ssize_t)n && is_still_there(d, overlap, d->memory + from, n);
 	memcpy(d->memory + from, overlap, n);
 	if (!is_valid)
@@ -136,14 +172,11 @@ static bool is_same(const struct dw_deep *d, uint64_t at, size_t n)
 	return !memcmp(d->memory + (at - d->base), d->old->memory + (at - d->old->memory_base), n);
 }
 
-/* From which address on the known memory equals the old walk's. */
-static uint64_t find_same_from(const struct dw_deep *d)
+/* From which address on the known memory equals the old walk's. @top: where both have something. */
+static uint64_t find_same_from(const struct dw_deep *d, uint64_t top)
 {
-	uint64_t top = d->old->memory_base + d->old->memory_bytes, at = top;
-	uint64_t low = d->base > d->old->memory_base ? d->base : d->old->memory_base;
+	uint64_t low = d->base > d->old->memory_from ? d->base : d->old->memory_from, at = top;
 
-	if (top > end_of(d))
-		return UINT64_MAX;
 	while (at >= low + COMPARED_BYTES && is_same(d, at - COMPARED_BYTES, COMPARED_BYTES))
 		at -= COMPARED_BYTES;
 	while (at >= low + 8 && is_same(d, at - 8, 8))
@@ -169,16 +202,38 @@ static int take_old(struct dw_deep *d)
 	size_t n = choose_overlap(d), more;
 	const uint8_t *there;
 
-	if (old_end_of(d) <= end || end - n < old->memory_base ||
+	if (old_end_of(d) <= end || end - n < old->memory_from ||
 	    d->time_ns - old->memory_ns > OLD_MOST_NS)
 		return -1;
 	there = old->memory + (end - old->memory_base);
 	more = (size_t)(old_end_of(d) - end);
-	if (!is_still_there(d, d->memory + d->bytes - n, there - n, n) || grow(d, d->bytes + more))
+	if (!is_allowed(d, more) || !is_still_there(d, d->memory + d->bytes - n, there - n, n) ||
+	    grow(d, d->bytes + more))
 		return -1;
 	memcpy(d->memory + d->bytes, there, more);
 	d->bytes += more;
+	d->allowance_bytes -= more;
 	d->read_ns = old->memory_ns;
+	return 0;
+}
+
+/*
+ * A copy of the whole stack would take too long: if what is next to the dump is the same as last
+ * time, take the rest for the same.
+ */
+static int vouch(struct dw_deep *d)
+{
+	uint64_t from = end_of(d);
+
+	if (read_more(d, VOUCHED_BYTES))
+		return -1;
+	d->same_from = find_same_from(d, end_of(d));
+	if (d->same_from > from) {
+		d->bytes = (size_t)(from - d->base);
+		d->same_from = UINT64_MAX;
+		return -1;
+	}
+	d->vouched = true;
 	return 0;
 }
 
@@ -188,14 +243,86 @@ static int read_first(struct dw_deep *d, const struct dw_unwind_memory *m)
 	uint64_t dump_end = m->base + m->n, old_end = old_end_of(d);
 	bool again = old_end > dump_end && old_end - dump_end < DEEPEST_BYTES;
 
+	if (d->old && d->old->wanted_bytes > d->allowance_bytes) {
+		d->wanted_bytes = d->old->wanted_bytes;
+		return -1;
+	}
 	if (copy_dump(d, m))
 		return -1;
 	d->read_ns = d->time_ns;
+	if (again && old_end - dump_end > VOUCHED_LEAST_BYTES &&
+	    d->time_ns - d->old->memory_ns < VOUCHED_MOST_NS && !vouch(d))
+		return 0;
 	if (read_more(d, again ? (size_t)(old_end - dump_end) : FIRST_PIECE_BYTES) && take_old(d))
 		return -1;
-	if (again)
-		d->same_from = find_same_from(d);
+	if (again && old_end <= end_of(d))
+		d->same_from = find_same_from(d, old_end);
 	return 0;
+}
+
+/* Known bytes that show whether the thread has moved on. */
+struct guard {
+	uint64_t at;
+	size_t n;
+	bool exact; /* none may have changed, not just no address of code */
+};
+
+static bool holds(struct dw_deep *d, const struct guard *g, const uint8_t *now)
+{
+	const uint8_t *before = d->memory + (g->at - d->base);
+
+	return g->exact ? !memcmp(before, now, g->n) : is_still_there(d, before, now, g->n);
+}
+
+/* Go on with what is read from @from on instead of what is known, if @g still holds after that. */
+static int leap(struct dw_deep *d, uint64_t from, const struct guard *g)
+{
+	uint8_t landing[2 * LANDING_BYTES];
+	dw_auto_free uint8_t *now = malloc(g->n);
+	ssize_t got = read_live(d, from, landing, sizeof landing);
+
+	if (!now || got <= 0 || read_live(d, g->at, now, g->n) != (ssize_t)g->n ||
+	    !holds(d, g, now))
+		return -1;
+	memcpy(d->memory, landing, (size_t)got);
+	d->base = from;
+	d->bytes = (size_t)got;
+	d->same_from = UINT64_MAX;
+	d->leapt = true;
+	return 0;
+}
+
+/* Follow the walk out of a handler to the stack that the signal interrupted. */
+static int leap_to_interrupted(struct dw_deep *d, struct dw_unwind_memory *m)
+{
+	struct guard saved = {m->signal_sp, SAVED_BYTES, true};
+	uint64_t to = m->interrupted_sp;
+
+	m->interrupted_sp = 0;
+	if ((!d->bytes && copy_dump(d, m)) || saved.at < d->base ||
+	    saved.at + saved.n > end_of(d) || leap(d, to, &saved))
+		return -1;
+	d->interrupted_sp = to;
+	show(d, m, end_of(d));
+	return 0;
+}
+
+static int leap_over_frame(struct dw_deep *d, struct dw_unwind_memory *m, uint64_t addr)
+{
+	struct guard end = {.n = choose_overlap(d)};
+
+	end.at = end_of(d) - end.n;
+	if (leap(d, addr - LANDING_BYTES, &end))
+		return -1;
+	show(d, m, end_of(d));
+	return 0;
+}
+
+/* Whether @addr is on a stack that a handler, just left, had interrupted from another one. */
+static bool is_interrupted(const struct dw_unwind_memory *m, uint64_t addr)
+{
+	return m->interrupted_sp && addr - m->interrupted_sp < DEEPEST_BYTES &&
+	       (m->interrupted_sp < m->base || m->interrupted_sp - m->base > m->n + LEAP_BYTES);
 }
 
 /* dw_unwind() needs 8 bytes at @addr. */
@@ -203,7 +330,11 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 {
 	struct dw_deep *d = ctx;
 
-	if (addr < m->base || addr + 8 < addr || !d->pid || d->stopped)
+	if (addr + 8 < addr || !d->pid || d->stopped)
+		return -1;
+	if (is_interrupted(m, addr))
+		return leap_to_interrupted(d, m);
+	if (addr < m->base)
 		return -1;
 	if (!d->bytes && read_first(d, m))
 		return -1;
@@ -219,6 +350,10 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 		show(d, m, to);
 		return 0;
 	}
+	if (d->vouched)
+		return -1;
+	if (addr - end_of(d) > LEAP_BYTES && addr > end_of(d))
+		return leap_over_frame(d, m, addr);
 	for (size_t more = d->bytes; addr + 8 > end_of(d); more *= 2)
 		if (addr - d->base > DEEPEST_BYTES || read_more(d, more))
 			return -1;
@@ -229,12 +364,24 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 void dw_deep_begin(struct dw_deep *d, pid_t pid, struct dw_space *space, const struct dw_walk *old,
 		   struct dw_unwind_memory *m)
 {
+	uint64_t passed_us = (d->time_ns - d->allowance_ns) / 1000;
+
+	if (d->time_ns > d->allowance_ns) {
+		d->allowance_bytes +=
+			passed_us < 1000000 ? passed_us * READ_BYTES_PER_US : ALLOWED_BYTES;
+		d->allowance_ns += passed_us * 1000;
+	}
+	if (d->allowance_bytes > ALLOWED_BYTES)
+		d->allowance_bytes = ALLOWED_BYTES;
 	d->pid = pid;
 	d->space = space;
 	d->old = old;
 	d->bytes = 0;
 	d->same_from = UINT64_MAX;
 	d->shown_to = 0;
+	d->leapt = d->vouched = false;
+	d->wanted_bytes = 0;
+	d->interrupted_sp = 0;
 	d->stopped = false;
 	m->extend = extend;
 	m->ctx = d;
@@ -267,13 +414,19 @@ void dw_deep_keep(struct dw_deep *d, struct dw_walk *walk, uint64_t top)
 	uint8_t *memory = walk->memory;
 	size_t cap = walk->memory_cap;
 
-	if (!d->bytes || top <= d->base) {
+	walk->wanted_bytes = d->wanted_bytes;
+	if (d->vouched && top) {
+		walk->memory_from = d->same_from;
+		d->bytes = 0;
+		return;
+	}
+	if (!d->bytes || d->leapt || top <= d->base) {
 		walk->memory_bytes = 0;
 		return;
 	}
 	walk->memory = d->memory;
 	walk->memory_cap = d->cap;
-	walk->memory_base = d->base;
+	walk->memory_base = walk->memory_from = d->base;
 	walk->memory_ns = d->read_ns;
 	walk->memory_bytes = top < end_of(d) ? (size_t)(top - d->base) : d->bytes;
 	d->memory = memory;

@@ -10,6 +10,13 @@
  * on a frame above that address that was there last time, the rest is the same too (unwinding
  * depends on pc, sp, rbp and the memory above sp alone) and the walk is spliced onto the old one:
  * 16,000 frames of recursion cost a copy and a comparison, not 16,000 steps.
+ *
+ * Of a stack of many megabytes only the part next to the dump is read and compared, for as long as
+ * the last full copy is young.
+ *
+ * A walk may also leap: over a frame of megabytes, or out of a signal handler that has a stack of
+ * its own. Then only what it leaps to is read. How much is read per second has a limit; stacks
+ * beyond it are cut.
  */
 #pragma once
 
@@ -33,8 +40,14 @@ struct dw_deep {
 	size_t cap;
 	uint64_t
 		same_from; /* memory from here to its end is as it was, UINT64_MAX = not known so */
-	uint64_t shown_to; /* the walk sees memory up to here */
-	bool stopped;	   /* the walk was stopped at shown_to, to look for a splice */
+	uint64_t allowance_bytes; /* that may still be read */
+	uint64_t allowance_ns;	  /* up to when that is counted */
+	uint64_t interrupted_sp;  /* of what a signal interrupted, if the walk has leapt there */
+	size_t wanted_bytes;	  /* what could not be read for want of allowance */
+	bool vouched;		  /* the old memory stands for what is beyond the known */
+	bool leapt;		  /* the memory is not all that lies from the dump on */
+	uint64_t shown_to;	  /* the walk sees memory up to here */
+	bool stopped;		  /* the walk was stopped at shown_to, to look for a splice */
 };
 
 /* Begin with the dump of one sample: makes @m ready for dw_unwind(). @d keeps its memory from

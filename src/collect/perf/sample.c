@@ -26,6 +26,15 @@ struct found {
 	enum dw_unwind_end end;
 };
 
+/* Frames beyond those that a signal interrupted count only if they are a whole chain, see
+ * deep-stack.c. */
+static void drop_unproven(const struct dw_sampler *s, struct found *f)
+{
+	if (s->deep.interrupted_sp && f->end != DWELL_UNWIND_COMPLETE)
+		while (f->n > 1 && s->frames[f->n - 1].sp != s->deep.interrupted_sp)
+			f->n--;
+}
+
 static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 			   const struct dw_perf_record *r)
 {
@@ -46,6 +55,7 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 
 		f.end = dw_unwind(&p->space, &regs, &memory, s->frames + f.n, FRAMES_MAX - f.n, &n);
 		f.n += n;
+		drop_unproven(s, &f);
 		last = &s->frames[f.n - 1];
 		if (f.end != DWELL_UNWIND_CUT || !s->deep.stopped)
 			return f;

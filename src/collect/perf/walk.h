@@ -27,7 +27,9 @@ struct dw_walk {
 	uint8_t *memory;		     /* owned; NULL = not kept */
 	uint64_t memory_base;		     /* avma of memory[0] */
 	size_t memory_bytes;
-	uint64_t memory_ns; /* time of the sample for which it was read */
+	uint64_t memory_from; /* avma; what is below is not what the frames were found in */
+	size_t wanted_bytes;  /* of memory, more than could be read; 0 = not known */
+	uint64_t memory_ns;   /* time of the sample for which it was read */
 	size_t memory_cap;
 };
 
