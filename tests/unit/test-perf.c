@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "collect/perf/deep-stack.h"
 #include "collect/perf/intake.h"
 #include "collect/perf/ring.h"
 
@@ -378,6 +379,33 @@ TEST(stacks_share_their_outer_frames)
 	CHECK_INT(dw_stacks_get(&p.stacks, p.samples.stack[0])->parent,
 		  dw_stacks_get(&p.stacks, p.samples.stack[1])->parent);
 	CHECK_INT(dw_stacks_count(&p.stacks), 3);
+}
+
+/* Below the stack pointer, where no dump reaches, a pointer into the dump is read from the thread.
+ */
+TEST(red_zone_is_read_from_the_thread)
+{
+	static uint64_t stack[64];
+	uint64_t *sp = stack + 32;
+	struct dw_unwind_memory m = {
+		.base = (uintptr_t)sp, .bytes = (const uint8_t *)sp, .n = 32 * sizeof *sp};
+	struct dw_deep d = {.time_ns = 1};
+	uint64_t word = 0;
+
+	sp[3] = 33;
+	sp[-1] = (uintptr_t)(sp + 5);
+	sp[-2] = (uintptr_t)stack;
+	dw_deep_begin(&d, getpid(), NULL, NULL, &m);
+	CHECK_INT(m.extend(m.ctx, &m, (uintptr_t)(sp - 2)), -1);
+	CHECK_INT(m.extend(m.ctx, &m, (uintptr_t)(sp - 17)), -1);
+	CHECK_INT(m.base, (uintptr_t)sp);
+	CHECK_INT(m.extend(m.ctx, &m, (uintptr_t)(sp - 1)), 0);
+	memcpy(&word, m.bytes + ((uintptr_t)(sp - 1) - m.base), sizeof word);
+	CHECK_INT(word, (uintptr_t)(sp + 5));
+	memcpy(&word, m.bytes + ((uintptr_t)(sp + 3) - m.base), sizeof word);
+	CHECK_INT(word, 33);
+	CHECK_INT(m.base + m.n, (uintptr_t)(stack + 64));
+	dw_deep_release(&d);
 }
 
 TEST_MAIN()

@@ -27,6 +27,7 @@ enum {
 	DEEPEST_BYTES = 256 << 20,
 	COMPARED_BYTES = 4 << 10,
 	SHOWN_STEP_BYTES = 512,
+	RED_ZONE_BYTES = 128, /* System V ABI x86-64, 3.2.2 */
 	OLD_MOST_NS = 20000000,
 	LEAP_BYTES = 64 << 10,	   /* a frame this large is leapt over */
 	LANDING_BYTES = 4 << 10,   /* read on both sides of where a leap lands */
@@ -325,6 +326,29 @@ static bool is_interrupted(const struct dw_unwind_memory *m, uint64_t addr)
 	       (m->interrupted_sp < m->base || m->interrupted_sp - m->base > m->n + LEAP_BYTES);
 }
 
+/*
+ * The walk needs @addr, just below the stack pointer, where no dump reaches: hand-written code like
+ * OpenSSL's SHA-512 keeps the caller's stack pointer there and has its CFA rule say so. Read late,
+ * it counts only as what it is read for, a pointer into the dump.
+ */
+static int read_red_zone(struct dw_deep *d, struct dw_unwind_memory *m, uint64_t addr)
+{
+	size_t below = (size_t)(m->base - addr);
+	uint64_t word;
+
+	if (d->bytes || below < 8 || below > RED_ZONE_BYTES || read_live(d, addr, &word, 8) != 8 ||
+	    word < m->base || word - m->base >= m->n || grow(d, below + m->n))
+		return -1;
+	d->base = addr;
+	d->bytes = below + m->n;
+	d->read_ns = d->time_ns;
+	memset(d->memory, 0, below);
+	memcpy(d->memory, &word, 8);
+	memcpy(d->memory + below, m->bytes, m->n);
+	show(d, m, end_of(d));
+	return 0;
+}
+
 /* dw_unwind() needs 8 bytes at @addr. */
 static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 {
@@ -335,7 +359,7 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 	if (is_interrupted(m, addr))
 		return leap_to_interrupted(d, m);
 	if (addr < m->base)
-		return -1;
+		return read_red_zone(d, m, addr);
 	if (!d->bytes && read_first(d, m))
 		return -1;
 	if (addr + 8 <= end_of(d) && d->same_from != UINT64_MAX) {
