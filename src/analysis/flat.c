@@ -69,7 +69,7 @@ static void end_at_edge(struct dw_flat *f, uint32_t self)
 	uint32_t id = f->path.v[f->path.n - 1];
 
 	if (id)
-		f->edges.values[id].exclusive += self;
+		dw_tally_end(&f->edges, id, self);
 }
 
 /* The edges of all functions of a frame, outermost first, then the innermost one's exclusive. */
@@ -109,7 +109,7 @@ static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t self)
 		if (!tallies[i]->n)
 			continue;
 		dw_tally_enter(tallies[i], 0, self);
-		tallies[i]->values[0].exclusive += self;
+		dw_tally_end(tallies[i], 0, self);
 		dw_tally_leave(tallies[i], 0);
 	}
 	if (self && f->parts & DWELL_TOTALS_EDGES) {
@@ -127,27 +127,27 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
 	const struct dw_subjects *s = f->subjects;
 	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
-	uint32_t inclusive = t->inclusive[stack], self = dw_trie_self(t, stack);
+	uint32_t inclusive = t->inclusive[stack], self = t->self[stack];
 
 	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
 		return count_unknown(f, (uint32_t)DWELL_FUNCTION_CUT, self);
 	if (f->functions.n) {
 		for (uint32_t slot = first; slot < end; slot++)
 			dw_tally_enter(&f->functions, dense(s->function[slot]), inclusive);
-		f->functions.values[dense(s->function[first])].exclusive += self;
+		dw_tally_end(&f->functions, dense(s->function[first]), self);
 	}
 	if (f->lines.n) {
 		for (uint32_t slot = first; slot < end; slot++)
 			dw_tally_enter(&f->lines, s->line[slot], inclusive);
-		f->lines.values[s->line[first]].exclusive += self;
+		dw_tally_end(&f->lines, s->line[first], self);
 	}
 	if (f->modules.n) {
 		dw_tally_enter(&f->modules, s->module[frame], inclusive);
-		f->modules.values[s->module[frame]].exclusive += self;
+		dw_tally_end(&f->modules, s->module[frame], self);
 	}
 	if (f->instructions.n) {
 		dw_tally_enter(&f->instructions, frame, inclusive);
-		f->instructions.values[frame].exclusive += self;
+		dw_tally_end(&f->instructions, frame, self);
 	}
 	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, self) : 0;
 }
@@ -175,7 +175,7 @@ static void leave(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
 
 static int walk(struct dw_flat *f, const struct dw_trie *t)
 {
-	int rc = count_unknown(f, 0, dw_trie_self(t, 0));
+	int rc = count_unknown(f, 0, t->self[0]);
 	uint32_t at = t->child[0];
 
 	while (at && !rc) {
@@ -204,7 +204,7 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 		uint32_t id = t->touched[i];
 
 		ret->functions.v[ret->functions.n++] = (struct dw_function_total){
-			process, id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN, t->values[id]};
+			process, id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN, dw_tally_values(t, i)};
 	}
 	return rc;
 }
@@ -216,7 +216,7 @@ static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *r
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
 		ret->modules.v[ret->modules.n++] =
-			(struct dw_module_total){process, t->touched[i], t->values[t->touched[i]]};
+			(struct dw_module_total){process, t->touched[i], dw_tally_values(t, i)};
 	return rc;
 }
 
@@ -230,7 +230,7 @@ static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 
 		*row = f->subjects->lines.v[t->touched[i]];
 		row->process = process;
-		row->values = t->values[t->touched[i]];
+		row->values = dw_tally_values(t, i);
 	}
 	return rc;
 }
@@ -242,7 +242,7 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
 		ret->instructions.v[ret->instructions.n++] = (struct dw_instruction_total){
-			process, t->touched[i], t->values[t->touched[i]]};
+			process, t->touched[i], dw_tally_values(t, i)};
 	return rc;
 }
 
@@ -255,7 +255,7 @@ static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 		struct dw_edge_key key = f->keys.v[t->touched[i]];
 
 		ret->edges.v[ret->edges.n++] = (struct dw_edge_total){
-			process, key.caller, key.callee, t->values[t->touched[i]]};
+			process, key.caller, key.callee, dw_tally_values(t, i)};
 	}
 	return rc;
 }

@@ -25,8 +25,7 @@ int dw_tally_reserve(struct dw_tally *t, uint32_t n)
 		return 0;
 	if (n < UINT32_MAX / 2 && n < t->n * 2)
 		n = t->n * 2;
-	if (grow((void **)&t->values, t->n, n, sizeof *t->values) ||
-	    grow((void **)&t->active, t->n, n, sizeof *t->active) ||
+	if (grow((void **)&t->rows, t->n, n, sizeof *t->rows) ||
 	    grow((void **)&t->touched, t->n, n, sizeof *t->touched))
 		return -ENOMEM;
 	t->n = n;
@@ -36,14 +35,13 @@ int dw_tally_reserve(struct dw_tally *t, uint32_t n)
 void dw_tally_clear(struct dw_tally *t)
 {
 	for (uint32_t i = 0; i < t->touched_n; i++)
-		t->values[t->touched[i]] = (struct dw_values){0};
+		t->rows[t->touched[i]] = (struct dw_tally_row){0};
 	t->touched_n = 0;
 }
 
 void dw_tally_release(struct dw_tally *t)
 {
-	free(t->values);
-	free(t->active);
+	free(t->rows);
 	free(t->touched);
 	*t = (struct dw_tally){0};
 }

@@ -136,7 +136,7 @@ static int step(struct dw_tree *b, uint32_t stack)
 		b->slot[stack]--;
 		return add_place(b, stack);
 	}
-	b->out->nodes.v[b->at].values.exclusive += dw_trie_self(b->trie, stack);
+	b->out->nodes.v[b->at].values.exclusive += b->trie->self[stack];
 	return add_callees(b, stack);
 }
 
@@ -199,7 +199,7 @@ static int expand_all(struct dw_tree *b)
 static int build_whole(struct dw_tree *b, uint32_t process)
 {
 	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
-	uint32_t self = dw_trie_self(b->trie, 0), child;
+	uint32_t self = b->trie->self[0], child;
 
 	root.values.inclusive = b->trie->inclusive[0];
 	if (dw_vec_push(&b->out->nodes, root))

@@ -17,10 +17,11 @@ int dw_trie_init(struct dw_trie *t, const struct dw_stacks *stacks)
 
 	*t = (struct dw_trie){.rows = stacks->rows.v, .n = n};
 	t->inclusive = calloc(n, sizeof *t->inclusive);
+	t->self = calloc(n, sizeof *t->self);
 	t->child = calloc(n, sizeof *t->child);
 	t->next = calloc(n, sizeof *t->next);
 	t->marks = calloc(n / 64 + 1, sizeof *t->marks);
-	return t->inclusive && t->child && t->next && t->marks ? 0 : -ENOMEM;
+	return t->inclusive && t->self && t->child && t->next && t->marks ? 0 : -ENOMEM;
 }
 
 static void mark(struct dw_trie *t, uint32_t stack)
@@ -32,7 +33,7 @@ void dw_trie_add(struct dw_trie *t, uint32_t stack)
 {
 	if (stack >= t->n)
 		stack = 0;
-	t->inclusive[stack]++;
+	t->self[stack]++;
 	mark(t, stack);
 }
 
@@ -40,6 +41,7 @@ static void link_to_parent(struct dw_trie *t, uint32_t stack)
 {
 	uint32_t parent = dw_trie_parent(t, stack);
 
+	t->inclusive[stack] += t->self[stack];
 	t->inclusive[parent] += t->inclusive[stack];
 	t->next[stack] = t->child[parent];
 	t->child[parent] = stack;
@@ -60,6 +62,7 @@ void dw_trie_link(struct dw_trie *t)
 				link_to_parent(t, word * 64 + bit);
 		}
 	}
+	t->inclusive[0] += t->self[0];
 }
 
 void dw_trie_clear(struct dw_trie *t)
@@ -68,24 +71,16 @@ void dw_trie_clear(struct dw_trie *t)
 		for (uint64_t bits = t->marks[word]; bits; bits &= bits - 1) {
 			uint32_t stack = word * 64 + (uint32_t)__builtin_ctzll(bits);
 
-			t->inclusive[stack] = t->child[stack] = t->next[stack] = 0;
+			t->inclusive[stack] = t->self[stack] = t->child[stack] = t->next[stack] = 0;
 		}
 		t->marks[word] = 0;
 	}
 }
 
-uint32_t dw_trie_self(const struct dw_trie *t, uint32_t stack)
-{
-	uint32_t self = t->inclusive[stack];
-
-	for (uint32_t c = t->child[stack]; c; c = t->next[c])
-		self -= t->inclusive[c];
-	return self;
-}
-
 void dw_trie_release(struct dw_trie *t)
 {
 	free(t->inclusive);
+	free(t->self);
 	free(t->child);
 	free(t->next);
 	free(t->marks);

@@ -15,6 +15,7 @@ struct dw_trie {
 	const struct dw_stack *rows;
 	uint32_t n;	     /* stack ids are below this */
 	uint32_t *inclusive; /* samples at or below; 0 = not in this process */
+	uint32_t *self;	     /* samples that ended exactly here */
 	uint32_t *child;     /* first child, 0 = none */
 	uint32_t *next;	     /* next sibling, 0 = none */
 	uint64_t *marks;     /* one bit per stack: in this process */
@@ -31,9 +32,6 @@ void dw_trie_link(struct dw_trie *t);
 
 /* Forget all samples. */
 void dw_trie_clear(struct dw_trie *t);
-
-/* Samples that ended exactly at @stack. Reads its children. */
-uint32_t dw_trie_self(const struct dw_trie *t, uint32_t stack);
 
 /* Free everything. */
 void dw_trie_release(struct dw_trie *t);

@@ -14,10 +14,12 @@
 #include <string.h>
 
 struct entry {
-	uint64_t key; /* small first */
-	uint64_t inclusive;
-	uint64_t exclusive;
-	char *text; /* owned; NULL in a column of numbers */
+	union {
+		uint64_t key; /* small first */
+		char *text;   /* owned; in a column of text */
+	};
+	uint32_t inclusive;
+	uint32_t exclusive;
 	uint32_t item;
 	uint32_t place;
 };
@@ -38,16 +40,22 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_entries(const void *pa, const void *pb)
+/* What decides when the column does not. */
+static int compare_ties(const struct entry *a, const struct entry *b)
+{
+	int c = compare_numbers(b->inclusive, a->inclusive);
+
+	if (!c)
+		c = compare_numbers(b->exclusive, a->exclusive);
+	return c ? c : compare_numbers(a->place, b->place);
+}
+
+static int compare_keys(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
 	int c = compare_numbers(a->key, b->key);
 
-	if (!c)
-		c = compare_numbers(b->inclusive, a->inclusive);
-	if (!c)
-		c = compare_numbers(b->exclusive, a->exclusive);
-	return c ? c : compare_numbers(a->place, b->place);
+	return c ? c : compare_ties(a, b);
 }
 
 static int compare_texts(const void *pa, const void *pb)
@@ -55,7 +63,7 @@ static int compare_texts(const void *pa, const void *pb)
 	const struct entry *a = pa, *b = pb;
 	int c = strcmp(a->text, b->text);
 
-	return c ? c : compare_entries(pa, pb);
+	return c ? c : compare_ties(a, b);
 }
 
 static int compare_texts_back(const void *pa, const void *pb)
@@ -63,7 +71,7 @@ static int compare_texts_back(const void *pa, const void *pb)
 	const struct entry *a = pa, *b = pb;
 	int c = strcmp(b->text, a->text);
 
-	return c ? c : compare_entries(pa, pb);
+	return c ? c : compare_ties(a, b);
 }
 
 static enum dw_column sort_column(const struct dw_view *v)
@@ -98,8 +106,8 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 
 	v->ops->row(v, e->item, &scratch[0], &row);
 	dw_view_cell(v, &row, column, &scratch[1], &cell);
-	e->inclusive = row.values.inclusive;
-	e->exclusive = row.values.exclusive;
+	e->inclusive = (uint32_t)row.values.inclusive;
+	e->exclusive = (uint32_t)row.values.exclusive;
 	if (dw_column_kind(column) == DWELL_CELL_TEXT) {
 		e->text = strdup(cell.kind ? cell.text : "");
 		return e->text ? 0 : -ENOMEM;
@@ -125,7 +133,7 @@ int dw_order_sort(const struct dw_view *v, uint32_t *items, size_t n)
 	}
 	if (!rc && entries) {
 		qsort(entries, n, sizeof *entries,
-		      !texts		   ? compare_entries
+		      !texts		   ? compare_keys
 		      : v->request.reverse ? compare_texts_back
 					   : compare_texts);
 		for (size_t i = 0; i < n; i++)
