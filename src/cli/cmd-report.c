@@ -234,6 +234,7 @@ static int show(struct report *r, const struct dw_profile *p, const struct dw_fi
 	int rc = dw_totals_compute(p, filter, r->view->parts, &totals);
 
 	r->request.profile = p;
+	r->request.rows = r->options->top;
 	r->request.totals = &totals;
 	if (!rc)
 		rc = dw_view_open(&view, r->view, &r->request);

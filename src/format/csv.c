@@ -5,14 +5,17 @@
 #include "format/formats.h"
 #include "format/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static void put_field(struct dw_out *out, const char *s)
 {
-	bool quote = s[strcspn(s, "\",\r\n")] != 0;
+	size_t simple = dw_text_plain_run(s, "\",");
+	bool quote;
 	char bytes[5];
 
+	if (!s[simple])
+		return dw_out_write(out, s, simple);
+	quote = s[strcspn(s, "\",\r\n")] != 0;
 	if (quote)
 		dw_out_puts(out, "\"");
 	for (;;) {
@@ -42,7 +45,7 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 	case DWELL_CELL_PERCENT:
 		return dw_format_double(out, c->percent);
 	case DWELL_CELL_ADDRESS:
-		return dw_out_printf(out, "0x%" PRIx64, c->number);
+		return dw_format_address(out, c->number);
 	default:
 		return dw_format_count(out, c->number);
 	}

@@ -1,10 +1,9 @@
 /* The list of formats, and what several of them need. */
 #include "format/format.h"
 
+#include "base/digits.h"
 #include "format/formats.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct dw_format_ops *const dw_formats[] = {
@@ -25,43 +24,24 @@ size_t dw_format_rows(const struct dw_format_job *job)
 	return job->rows && job->rows < job->view->n ? job->rows : job->view->n;
 }
 
-const char *dw_format_digits(uint64_t n, char ret[DWELL_DIGITS_MAX_BYTES])
-{
-	char *at = ret + DWELL_DIGITS_MAX_BYTES - 1;
-
-	*at = 0;
-	do
-		*--at = (char)('0' + n % 10);
-	while (n /= 10);
-	return at;
-}
-
 void dw_format_count(struct dw_out *out, uint64_t n)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
 
-	dw_out_puts(out, dw_format_digits(n, digits));
+	dw_out_puts(out, dw_digits_decimal(n, digits));
+}
+
+void dw_format_address(struct dw_out *out, uint64_t n)
+{
+	char digits[DWELL_DIGITS_MAX_BYTES];
+
+	dw_out_puts(out, dw_digits_hex(n, digits));
 }
 
 void dw_format_keys_init(struct dw_format_keys *k, const enum dw_column *columns)
 {
 	for (; *columns; columns++)
 		dw_column_key(*columns, k->key[*columns]);
-}
-
-void dw_format_double(struct dw_out *out, double v)
-{
-	char digits[40];
-
-	if (v >= 0 && v < 1e15 && v == (double)(uint64_t)v)
-		return dw_format_count(out, (uint64_t)v);
-
-	for (int precision = 15; precision <= 17; precision++) {
-		snprintf(digits, sizeof digits, "%.*g", precision, v);
-		if (strtod(digits, NULL) == v)
-			break;
-	}
-	dw_out_puts(out, digits);
 }
 
 void dw_format_facts(const struct dw_format_job *job,

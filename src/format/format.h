@@ -37,14 +37,11 @@ const struct dw_format_ops *dw_format_find(const char *name);
 /* Rows that @job writes. */
 size_t dw_format_rows(const struct dw_format_job *job);
 
-enum { DWELL_DIGITS_MAX_BYTES = 24 };
-
-/* The decimal digits of @n in @ret; returns where they start in it. printf() is a third of the time
- * of a large report otherwise. */
-const char *dw_format_digits(uint64_t n, char ret[DWELL_DIGITS_MAX_BYTES]);
-
 /* Write @n in decimal. */
 void dw_format_count(struct dw_out *out, uint64_t n);
+
+/* Write @n as 0x and hexadecimal digits. */
+void dw_format_address(struct dw_out *out, uint64_t n);
 
 /* Write @v so that reading it back gives the same double, in the fewest digits. */
 void dw_format_double(struct dw_out *out, double v);

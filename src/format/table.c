@@ -5,10 +5,12 @@
  *
  * Two passes over the rows: the first finds the widths.
  */
+#include "base/digits.h"
 #include "format/formats.h"
 #include "format/summary.h"
 #include "format/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +61,11 @@ static bool is_text(enum dw_column column)
 /* Blanks before a name in a tree; very deep rows get their level as a number. */
 static void put_indent(struct dw_buf *b, const struct dw_row *row)
 {
+	static const char blanks[] = "                                        ";
+
+	static_assert(sizeof blanks == INDENT_MAX + 1, "as many blanks");
 	if (row->level * 2 <= INDENT_MAX)
-		dw_buf_printf(b, "%*s", (int)row->level * 2, "");
+		dw_buf_put(b, blanks, row->level * 2);
 	else
 		dw_buf_printf(b, "%*s+%" PRIu32 " ", INDENT_MAX, "", row->level - INDENT_MAX / 2);
 }
@@ -72,17 +77,17 @@ static void put_number(struct dw_buf *b, const struct dw_cell *c)
 	uint64_t hundredths = (uint64_t)(c->percent * 100 + .5);
 
 	if (c->kind == DWELL_CELL_PERCENT) {
-		dw_buf_puts(b, dw_format_digits(hundredths / 100, digits));
+		dw_buf_puts(b, dw_digits_decimal(hundredths / 100, digits));
 		/* 1xx: two digits, zeros included. */
-		dw_format_digits(hundredths % 100 + 100, digits);
+		dw_digits_decimal(hundredths % 100 + 100, digits);
 		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
 		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
 	} else if (c->kind == DWELL_CELL_TIME_NS)
 		dw_buf_printf(b, "%.3f", (double)c->number / 1e6);
 	else if (c->kind == DWELL_CELL_ADDRESS)
-		dw_buf_printf(b, "0x%" PRIx64, c->number);
+		dw_buf_puts(b, dw_digits_hex(c->number, digits));
 	else if (c->kind)
-		dw_buf_puts(b, dw_format_digits(c->number, digits));
+		dw_buf_puts(b, dw_digits_decimal(c->number, digits));
 }
 
 /* What @column shows of @row: a borrowed name, or text put together in l->text. */
@@ -110,6 +115,16 @@ static void widen(struct layout *l, enum dw_column column, size_t n)
 	l->width[column] = n > l->width[column] ? n : l->width[column];
 }
 
+/* Whether no name could change how wide a column will be: the last one is not padded, and wider
+ * than its limit none gets. */
+static bool is_measured(const struct dw_format_job *job, const enum dw_column *c,
+			const struct layout *l)
+{
+	if (job->width)
+		return l->width[*c] >= job->width;
+	return !c[1] || l->width[*c] >= NAME_PADDED;
+}
+
 /* Names are measured each; of numbers only the largest is, which is the widest. */
 static void measure_row(const struct dw_format_job *job, size_t i, struct layout *l,
 			struct dw_cell *largest)
@@ -121,7 +136,8 @@ static void measure_row(const struct dw_format_job *job, size_t i, struct layout
 		struct dw_cell cell;
 
 		if (is_text(*c)) {
-			widen(l, *c, dw_text_columns(show_cell(job, &row, *c, l)));
+			if (!is_measured(job, c, l))
+				widen(l, *c, dw_text_columns(show_cell(job, &row, *c, l)));
 			continue;
 		}
 		dw_view_cell(job->view, &row, *c, &l->scratch[1], &cell);

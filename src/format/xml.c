@@ -52,7 +52,7 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 	case DWELL_CELL_PERCENT:
 		return dw_format_double(out, c->percent);
 	case DWELL_CELL_ADDRESS:
-		return dw_out_printf(out, "0x%" PRIx64, c->number);
+		return dw_format_address(out, c->number);
 	default:
 		return dw_format_count(out, c->number);
 	}

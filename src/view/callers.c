@@ -62,7 +62,7 @@ static int sort_blocks(struct dw_view *v, const struct callers *c)
 
 		if (i < v->n && m[i].process == m[first].process && m[i].type == m[first].type)
 			continue;
-		rc = dw_order_sort(v, v->items + first, i - first);
+		rc = dw_order_sort(v, first, i - first);
 		first = i;
 	}
 	return rc;

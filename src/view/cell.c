@@ -2,6 +2,7 @@
  * What a cell holds, for every column of every view: a view says what its row is about, and the
  * columns follow from that.
  */
+#include "base/digits.h"
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -105,6 +106,8 @@ static const char *line_name(const struct dw_view *v, const struct dw_row *row,
 static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 			    struct dw_buf *scratch)
 {
+	char digits[DWELL_DIGITS_MAX_BYTES];
+
 	switch (row->name) {
 	case DWELL_NAME_FUNCTION:
 		return function_name(v, row, scratch);
@@ -116,14 +119,13 @@ static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 		return module_text(v, row, false);
 	case DWELL_NAME_LINE:
 		dw_buf_clear(scratch);
+		dw_buf_puts(scratch, row->line ? "line " : "no line");
 		if (row->line)
-			dw_buf_printf(scratch, "line %" PRIu32, row->line);
-		else
-			dw_buf_puts(scratch, "no line");
+			dw_buf_puts(scratch, dw_digits_decimal(row->line, digits));
 		return dw_buf_str(scratch);
 	case DWELL_NAME_ADDRESS:
 		dw_buf_clear(scratch);
-		dw_buf_printf(scratch, "0x%" PRIx64, row->address);
+		dw_buf_puts(scratch, dw_digits_hex(row->address, digits));
 		return dw_buf_str(scratch);
 	}
 	return "";

@@ -9,7 +9,7 @@ static int open_functions(struct dw_view *v)
 {
 	int rc = dw_order_all(v, v->request.totals->functions.n);
 
-	return rc ? rc : dw_order_sort(v, v->items, v->n);
+	return rc ? rc : dw_order_sort(v, 0, v->n);
 }
 
 static void function_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,

@@ -2,8 +2,8 @@
  * Sorting rows; see order.h.
  *
  * Each item's key is read once: a number, turned round where large comes first. Only columns of
- * text compare cells while sorting. Trees are made of lists of siblings and written out with a
- * stack of their own, because call trees get 16,000 levels deep.
+ * text compare cells while sorting. Trees are written out with a stack of their own, because call
+ * trees get 16,000 levels deep.
  */
 #include "view/order.h"
 
@@ -118,32 +118,58 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	return 0;
 }
 
-int dw_order_sort(const struct dw_view *v, uint32_t *items, size_t n)
-{
-	bool texts = dw_column_kind(sort_column(v)) == DWELL_CELL_TEXT;
-	struct entry *entries = n > 1 ? calloc(n, sizeof *entries) : NULL;
-	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
-	int rc = n > 1 && !entries ? -ENOMEM : 0;
+/* Room for sorting, kept from one list to the next. */
+struct sorter {
+	const struct dw_view *view;
+	struct entry *entries;
+	size_t cap;
+	struct dw_buf scratch[2];
+};
 
-	for (size_t i = 0; entries && i < n; i++) {
-		entries[i].item = items[i];
-		entries[i].place = (uint32_t)i;
-		if (!rc)
-			rc = fill_entry(v, &entries[i], scratch);
+static void sorter_release(struct sorter *s)
+{
+	free(s->entries);
+	dw_buf_release(&s->scratch[0]);
+	dw_buf_release(&s->scratch[1]);
+}
+
+/* Sort @n places of the view's items. */
+static int sort_places(struct sorter *s, uint32_t *places, size_t n)
+{
+	const struct dw_view *v = s->view;
+	bool texts = dw_column_kind(sort_column(v)) == DWELL_CELL_TEXT;
+	size_t filled = 0;
+	int rc = s->cap < n ? dw_vec_grow((void **)&s->entries, &s->cap, n, sizeof *s->entries) : 0;
+
+	for (; filled < n && !rc; filled++) {
+		s->entries[filled] =
+			(struct entry){.item = v->items[places[filled]], .place = places[filled]};
+		rc = fill_entry(v, &s->entries[filled], s->scratch);
 	}
-	if (!rc && entries) {
-		qsort(entries, n, sizeof *entries,
+	if (!rc && n)
+		qsort(s->entries, n, sizeof *s->entries,
 		      !texts		   ? compare_keys
 		      : v->request.reverse ? compare_texts_back
 					   : compare_texts);
-		for (size_t i = 0; i < n; i++)
-			items[i] = entries[i].item;
-	}
-	for (size_t i = 0; texts && entries && i < n; i++)
-		free(entries[i].text);
-	free(entries);
-	dw_buf_release(&scratch[0]);
-	dw_buf_release(&scratch[1]);
+	for (size_t i = 0; i < n && !rc; i++)
+		places[i] = s->entries[i].place;
+	for (size_t i = 0; texts && i < filled; i++)
+		free(s->entries[i].text);
+	return rc;
+}
+
+int dw_order_sort(struct dw_view *v, size_t first, size_t n)
+{
+	__attribute__((cleanup(sorter_release))) struct sorter s = {.view = v};
+	dw_auto_free uint32_t *places = malloc((n + 1) * sizeof *places);
+	int rc = places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		places[i] = (uint32_t)(first + i);
+	if (!rc)
+		rc = sort_places(&s, places, n);
+	for (size_t i = 0; i < n && !rc; i++)
+		v->items[first + i] = s.entries[i].item;
 	return rc;
 }
 
@@ -171,68 +197,61 @@ static int gather(struct families *f, const uint32_t *parent, size_t n)
 	return 0;
 }
 
-/* Sort the children of @place; they are places, which are turned into items and back. */
-static int sort_family(const struct dw_view *v, struct families *f, size_t place, uint32_t *back)
+/* Places whose row is still to be written, the next one last. */
+struct waiting {
+	DW_VEC(uint32_t) places;
+};
+
+/* The children of @place are to be written next, in order. */
+static int push_family(struct waiting *w, struct sorter *s, const struct families *f, size_t place)
 {
 	uint32_t *family = f->children + f->start[place];
 	size_t n = f->start[place + 1] - f->start[place];
 
-	if (n < 2)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		back[v->items[family[i]]] = family[i];
-		family[i] = v->items[family[i]];
-	}
-	if (dw_order_sort(v, family, n))
+	if ((n > 1 && sort_places(s, family, n)) || dw_vec_reserve(&w->places, n))
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		family[i] = back[family[i]];
+	while (n)
+		w->places.v[w->places.n++] = family[--n];
 	return 0;
 }
 
-/* Write the tree into @out in display order; @stack has room for all places. */
-static void write_tree(const struct dw_view *v, const struct families *f, uint32_t *stack,
-		       uint32_t *out)
+/* Write items in display order to @out, at most @max. Only families that get there are sorted.
+ * Sets *@written. */
+static int write_tree(const struct dw_view *v, const struct families *f, size_t max, uint32_t *out,
+		      size_t *written)
 {
-	size_t depth = 0, n = 0;
+	__attribute__((cleanup(sorter_release))) struct sorter s = {.view = v};
+	struct waiting w = {0};
+	size_t n = 0;
+	int rc = push_family(&w, &s, f, v->n);
 
-	for (uint32_t i = f->start[v->n + 1]; i-- > f->start[v->n];)
-		stack[depth++] = f->children[i];
-	while (depth) {
-		uint32_t place = stack[--depth];
+	while (w.places.n && n < max && !rc) {
+		uint32_t place = w.places.v[--w.places.n];
 
 		out[n++] = v->items[place];
-		for (uint32_t i = f->start[place + 1]; i-- > f->start[place];)
-			stack[depth++] = f->children[i];
+		rc = push_family(&w, &s, f, place);
 	}
-}
-
-static uint32_t largest_item(const struct dw_view *v)
-{
-	uint32_t max = 0;
-
-	for (size_t i = 0; i < v->n; i++)
-		max = v->items[i] > max ? v->items[i] : max;
-	return max;
+	dw_vec_release(&w.places);
+	*written = n;
+	return rc;
 }
 
 int dw_order_tree(struct dw_view *v, const uint32_t *parent)
 {
+	size_t max = v->request.rows && v->request.rows < v->n ? v->request.rows : v->n;
 	struct families f = {0};
-	uint32_t *out = malloc((v->n + 1) * sizeof *out);
-	uint32_t *work = malloc(((size_t)largest_item(v) + v->n + 1) * sizeof *work);
-	int rc = out && work ? gather(&f, parent, v->n) : -ENOMEM;
+	uint32_t *out = malloc((max + 1) * sizeof *out);
+	int rc = out ? gather(&f, parent, v->n) : -ENOMEM;
 
-	for (size_t place = 0; place <= v->n && !rc; place++)
-		rc = sort_family(v, &f, place, work);
+	if (!rc)
+		rc = write_tree(v, &f, max, out, &max);
 	if (!rc) {
-		write_tree(v, &f, work, out);
 		free(v->items);
 		v->items = dw_take_ptr(out);
+		v->n = max;
 	}
 	free(f.start);
 	free(f.children);
-	free(work);
 	free(out);
 	return rc;
 }

@@ -8,7 +8,7 @@ static int open_processes(struct dw_view *v)
 {
 	int rc = dw_order_all(v, v->request.totals->processes.n);
 
-	return rc ? rc : dw_order_sort(v, v->items, v->n);
+	return rc ? rc : dw_order_sort(v, 0, v->n);
 }
 
 static void process_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
@@ -26,7 +26,7 @@ static int open_threads(struct dw_view *v)
 {
 	int rc = dw_order_all(v, v->request.totals->threads.n);
 
-	return rc ? rc : dw_order_sort(v, v->items, v->n);
+	return rc ? rc : dw_order_sort(v, 0, v->n);
 }
 
 static void thread_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,

@@ -73,6 +73,7 @@ struct dw_view_request {
 	struct dw_shape_options shape;	/* calltree */
 	enum dw_column sort;		/* DWELL_COLUMN_END = the view's own order */
 	bool reverse;			/* against the column's natural direction */
+	size_t rows; /* nobody will look at more than these many; 0 = at all of them */
 };
 
 struct dw_view {

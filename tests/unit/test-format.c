@@ -110,6 +110,41 @@ TEST(doubles_read_back)
 	}
 }
 
+/* What %g would write, in the fewest digits that read back. */
+static void write_slowly(double v, char ret[40])
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(ret, 40, "%.*g", digits, v);
+		if (strtod(ret, NULL) == v)
+			break;
+	}
+}
+
+TEST(doubles_are_the_shortest)
+{
+	static const uint32_t alls[] = {1, 3, 7, 200, 3088, 65536, 999983, 1000000, 4294967295};
+	uint64_t random = 1;
+	int differ = 0;
+
+	for (int i = 0; i < 90000; i++) {
+		uint32_t all = alls[i % 9];
+		char wanted[40];
+		struct dw_out out;
+		double v;
+
+		random = dw_hash_u64(random);
+		v = 100.0 *
+		    (double)(i < 20000 ? (uint64_t)i % (all + 1ull) : random % (all + 1ull)) /
+		    (double)all;
+		write_slowly(v, wanted);
+		dw_out_init_buffer(&out);
+		dw_format_double(&out, v);
+		differ += strcmp(dw_buf_str(&out.buf), wanted) != 0;
+		dw_out_close(&out);
+	}
+	CHECK(differ == 0);
+}
+
 /* A profile of 40 functions with long names; function i has i samples. */
 static void make_long(struct dw_profile *p)
 {
