@@ -21,6 +21,7 @@ enum {
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 	INDENT_MAX = 24,
 	FEW_SAMPLES = 100,
+	MANY_PROCESSES = 10,
 };
 
 static const char *bold(const struct dw_format_job *job)
@@ -218,15 +219,33 @@ static void put_note(struct dw_out *out, int64_t n, const char *what, const char
 	dw_out_printf(out, " %s\n", meaning);
 }
 
+/* The kernel's timer begins anew in each process, so one that ends before its first tick is not
+ * seen. Say so where it shows: many processes, and far fewer samples than their CPU time gives. */
+static void put_unseen(const struct dw_format_job *job, struct dw_out *out)
+{
+	int64_t user = fact(job, "user_cpu_ns", 0), hz = fact(job, "frequency_hz", 0);
+	double got = (double)(fact(job, "samples_kept", 0) + fact(job, "samples_lost", 0) +
+			      fact(job, "samples_discarded", 0));
+
+	if (dw_processes_count(&job->view->request.profile->processes) >= MANY_PROCESSES &&
+	    hz > 0 && got < .8 * (double)user / 1e9 * (double)hz) {
+		dw_out_puts(out, "  Processes of less than ");
+		put_time(out, 1000000000 / hz);
+		dw_out_puts(out, " of CPU time are mostly missing; a higher -F shows them.\n");
+	}
+}
+
 static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 {
 	const struct dw_totals *t = job->view->request.totals;
+	int64_t in_32bit = fact(job, "samples_discarded_32bit", 0);
 
 	if (t->samples < FEW_SAMPLES)
 		dw_out_printf(out,
 			      "  Only %" PRIu64 " sample%s: too few to trust the percentages; run "
 			      "longer or with a higher -F.\n",
 			      t->samples, t->samples == 1 ? "" : "s");
+	put_unseen(job, out);
 	put_note(out, fact(job, "samples_lost", 0), "sample",
 		 "lost (buffers were full): shares may lean towards quiet times.");
 	put_note(out, fact(job, "records_lost", 0), "event record",
@@ -234,8 +253,9 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 	put_note(out, fact(job, "throttled", 0), "time",
 		 "slowed down by the kernel: fewer samples there; a lower -F avoids it.");
 	put_note(out, (int64_t)t->stacks_cut, "stack",
-		 "cut: their outer callers are missing, their own functions are right.");
-	put_note(out, fact(job, "samples_discarded", 0), "sample",
+		 "cut: outer callers are missing, the functions themselves are right.");
+	put_note(out, in_32bit, "sample", "discarded: of 32-bit code, which is not unwound.");
+	put_note(out, fact(job, "samples_discarded", 0) - in_32bit, "sample",
 		 "discarded: the program was not running then.");
 }
 

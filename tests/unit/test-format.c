@@ -217,6 +217,32 @@ TEST(summary_without_facts_and_samples)
 	dw_profile_release(&p);
 }
 
+/* Ten processes with 10 ms of CPU time and no sample, and 3 samples of 32-bit code. */
+TEST(summary_says_what_is_not_seen)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_summary_style style = {.path = "x.dwell", .width = 80};
+	struct dw_totals t = {0};
+	struct dw_out out;
+	uint32_t id;
+
+	for (int i = 1; i <= 10; i++)
+		CHECK_INT(dw_processes_add(&p.processes, &(struct dw_process){.pid = i}, &id), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "user_cpu_ns", 10000000), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "frequency_hz", 1000), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "samples_discarded", 5), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "samples_discarded_32bit", 3), 0);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	dw_out_init_buffer(&out);
+	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "Processes of less than 1.0 ms of CPU time are");
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "3 samples discarded: of 32-bit code");
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "2 samples discarded: the program was not running");
+	dw_out_close(&out);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
 TEST(summary_is_short_and_colour_is_asked_for)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
