@@ -7,6 +7,9 @@
  * table;
  * - deep stacks are spliced onto the last one (deep-stack.h).
  *
+ * - the walk's reads from the dump, which another processor has written, each depend on the one
+ * before; most are where they were last time, so those are fetched ahead, all at once.
+ *
  * Room for frames is address space, not memory, until a stack really is that deep.
  */
 #include "collect/perf/sample.h"
@@ -18,6 +21,8 @@
 
 enum { FRAMES_MAX = 1 << 20 };
 
+enum { AHEAD_FRAMES = 256 };
+
 /* One walk: what dw_unwind() found, and what it may be spliced onto. */
 struct found {
 	size_t n; /* frames, innermost first */
@@ -25,6 +30,20 @@ struct found {
 		*onto; /* the last of them is this frame of the old walk; NULL = none */
 	enum dw_unwind_end end;
 };
+
+/* Fetch ahead what the return addresses of @w's frames stand in, if it is in the dump. */
+static void fetch_ahead(const struct dw_walk *w, const struct dw_perf_sample *sample)
+{
+	size_t n = w->frames.n < AHEAD_FRAMES ? w->frames.n : AHEAD_FRAMES;
+	uint64_t base = sample->regs.r[DWELL_REG_RSP];
+
+	for (const struct dw_walk_frame *f = w->frames.v + w->frames.n; n--;) {
+		uint64_t at = (--f)->sp - 8 - base;
+
+		if (at < sample->stack_bytes)
+			__builtin_prefetch(sample->stack + at);
+	}
+}
 
 /* Frames beyond those that a signal interrupted count only if they are a whole chain, see
  * deep-stack.c. */
@@ -46,6 +65,7 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	struct dw_unwind_regs regs = sample->regs;
 	struct found f = {0};
 
+	fetch_ahead(th->walk, sample);
 	s->deep.time_ns = r->time_ns;
 	dw_deep_begin(&s->deep, s->track->modules->offline ? 0 : p->pid, &p->space, th->walk,
 		      &memory);
