@@ -40,7 +40,7 @@ int dw_session_close_partial(struct dw_session_writer *w, struct dw_error *err);
 void dw_session_writer_free(struct dw_session_writer *w, bool discard);
 
 /* Hold the @partial of a killed collector, so that no other command finishes or replaces it, until
- * *@ret is closed. 0; DWELL_ERR_REFUSED: its writer lives; -errno. */
+ * *@ret is closed. 0, -errno, or DWELL_ERR_REFUSED when its writer lives. */
 int dw_session_hold(const char *partial, int *ret, struct dw_error *err);
 
 /*
