@@ -22,9 +22,11 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROUNDS = 5
+PROGRAM_ROUNDS = 2  # of each program under each tool, in turns
 RATES = (1000, 5000, 10000)
 SPINNER_MILLIONS = 1200
 # Where whole stacks end; _start itself has no name in stripped programs.
+FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*)\)$")
 BOTTOM = re.compile(r"_start$|__libc_start_(main|call_main)|_*clone3?$|start_thread|_dl_start")
 
 # {n} is a number of seconds to repeat for, {d} the scratch folder.
@@ -152,54 +154,113 @@ def profile(bench, tool, program):
     return (whole - user - system) / wall, output
 
 
+def segments(path, cache={}):
+    """Loadable segments of an ELF file as (offset, bytes, address)."""
+    if path not in cache:
+        lines = subprocess.run(["readelf", "-lW", path], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
+        words = [line.split() for line in lines if line.strip().startswith("LOAD")]
+        cache[path] = [(int(w[1], 16), int(w[4], 16), int(w[2], 16)) for w in words]
+    return cache[path]
+
+
+def address_of(path, offset):
+    """The address, in the file's terms, of code at an offset of the file, None when none is."""
+    for start, length, address in segments(path):
+        if start <= offset < start + length:
+            return offset - start + address
+    return None
+
+
 def read_perf(output):
-    """perf's samples: (n, n cut, exclusive counts by function)."""
-    script = subprocess.Popen(["perf", "script", "-i", output, "--no-inline", "-F", "ip,sym"],
+    """perf's samples: (n, n cut, {(file, name): [addresses of exclusive samples]})."""
+    script = subprocess.Popen(["perf", "script", "-i", output, "--no-inline", "-F",
+                               "pid,ip,sym,dso"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               errors="replace")
     n = cut = 0
-    counts, frames = collections.Counter(), []
+    functions, frames = collections.defaultdict(list), []
     for line in script.stdout:
-        if line.strip():
-            frames.append(line.split(None, 1)[1].strip() if len(line.split()) > 1 else "?")
+        match = FRAME.match(line)
+        if match:
+            frames.append(match.groups())
         elif frames:
             n += 1
-            cut += not any(BOTTOM.match(name) for name in frames[-2:])
-            counts[plain_name(frames[0])] += 1
+            cut += not any(BOTTOM.match(name) for _, name, _ in frames[-2:])
+            offset, name, path = frames[0]
+            address = address_of(path, int(offset, 16)) if path.startswith("/") else None
+            if address is not None:
+                functions[os.path.realpath(path), name].append(address)
             frames = []
-    return n, cut, counts
-
-
-def plain_name(name):
-    """A function's name without parameters and versions, as the tools differ in those."""
-    name = re.sub(r"@.*| \[clone .*|\.(?:part|cold|isra|constprop)\b.*", "", name)
-    depth, end = 0, len(name)
-    for i in range(len(name) - 1, -1, -1):
-        depth += (name[i] == ")") - (name[i] == "(")
-        if depth == 0 and name[i] == "(":
-            end = i
-            break
-    return name[:end] or name
+    return n, cut, functions
 
 
 def read_dwell(bench, output):
-    report = json.loads(run([bench.dwell, "report", output, "functions", "--format",
+    """dwell's (facts, {file: {address: exclusive samples}})."""
+    report = json.loads(run([bench.dwell, "report", output, "instructions", "--format",
                              "json"]).stdout)
-    counts = collections.Counter()
+    counts = collections.defaultdict(collections.Counter)
     for row in report["rows"]:
-        counts[plain_name(row["function_name"])] += row["exclusive_samples"]
+        if row["module_path"] and row["exclusive_samples"]:
+            path = os.path.realpath(row["module_path"])
+            counts[path][int(row["instruction_address"], 16)] += row["exclusive_samples"]
     return report["session"], counts
 
 
-def compare_top(perf_counts, perf_n, dwell_counts, dwell_n):
-    """(functions compared, within 3 sigma of two samplings) among perf's top 20 with names."""
-    names = [name for name, _ in perf_counts.most_common(40) if name != "[unknown]"][:20]
-    near = 0
-    for name in names:
-        a, b = perf_counts[name] / perf_n, dwell_counts[name] / dwell_n
-        both = (perf_counts[name] + dwell_counts[name]) / (perf_n + dwell_n)
-        near += abs(a - b) <= 3 * math.sqrt(both * (1 - both) * (1 / perf_n + 1 / dwell_n))
-    return len(names), near
+def compare_top(functions, perf_n, counts, dwell_n):
+    """
+    (functions compared, within 3 sigma of two samplings, the worst) among perf's top 20 with a
+    name. A function is the range of addresses at which perf saw it, whatever each tool calls it.
+    """
+    ranked = sorted(((len(at), file, name, min(at), max(at)) for (file, name), at in
+                     functions.items() if name != "[unknown]"), reverse=True)[:20]
+    near, worst = 0, (0.0, "")
+    for perf_count, file, name, low, high in ranked:
+        dwell_count = sum(n for at, n in counts[file].items() if low <= at <= high)
+        both = (perf_count + dwell_count) / (perf_n + dwell_n)
+        sigma = math.sqrt(both * (1 - both) * (1 / perf_n + 1 / dwell_n))
+        off = (dwell_count / dwell_n - perf_count / perf_n) / sigma
+        near += abs(off) <= 3
+        worst = max(worst, (abs(off), f"{name} {100 * perf_count / perf_n:.2f} % against "
+                                      f"{100 * dwell_count / dwell_n:.2f} %"))
+    return len(ranked), near, worst
+
+
+class Outcome:
+    """What the rounds of one program under one tool add up to."""
+
+    def __init__(self):
+        self.cpu, self.size, self.n, self.lost, self.cut = [], [], 0, 0, 0
+        self.counts = collections.defaultdict(collections.Counter)  # dwell: file, address
+        self.functions = collections.defaultdict(list)  # perf: addresses of (file, name)
+
+    def take_dwell(self, facts, counts):
+        self.n += facts["samples_kept"]
+        self.lost += facts["samples_lost"]
+        self.cut += facts["stacks_cut"]
+        for file, at in counts.items():
+            self.counts[file].update(at)
+
+    def take_perf(self, n, cut, functions):
+        self.n += n
+        self.cut += cut
+        for key, addresses in functions.items():
+            self.functions[key] += addresses
+
+
+def one_round(bench, program, tool, outcome):
+    cpu, output = profile(bench, tool, program)
+    outcome.cpu.append(cpu)
+    outcome.size.append(os.path.getsize(output))
+    if tool == "dwell":
+        outcome.take_dwell(*read_dwell(bench, output))
+    elif tool == "perf":
+        outcome.take_perf(*read_perf(output))
+    os.unlink(output)
+
+
+def percent(part, whole, digits=2):
+    return f"{100 * part / max(whole, 1):.{digits}f} %"
 
 
 def programs(bench):
@@ -207,23 +268,20 @@ def programs(bench):
     rows = [["program", "samples", "collector CPU", "perf's", "session", "no code", "perf.data",
              "ratio", "no code", "lost", "cut", "perf's cut", "top 20 near"]]
     for program in PROGRAMS:
-        cpu, output = profile(bench, "dwell", program)
-        facts, counts = read_dwell(bench, output)
-        size = os.path.getsize(output)
-        small = os.path.getsize(profile(bench, "dwell --no-code", program)[1])
-        perf_cpu, perf_output = profile(bench, "perf", program)
-        perf_size = os.path.getsize(perf_output)
-        perf_n, perf_cut, perf_counts = read_perf(perf_output)
-        os.unlink(perf_output)
-        kept = facts["samples_kept"]
-        compared, near = compare_top(perf_counts, perf_n, counts, kept)
-        rows.append([program, kept, f"{100 * cpu:.1f} %", f"{100 * perf_cpu:.1f} %",
-                     f"{size // 1024} KB", f"{small // 1024} KB", f"{perf_size // 1024} KB",
-                     f"1/{perf_size // size}", f"1/{perf_size // small}",
-                     f"{100 * facts['samples_lost'] / kept:.2f} %",
-                     f"{100 * facts['stacks_cut'] / kept:.2f} %",
-                     f"{100 * perf_cut / max(perf_n, 1):.1f} %", f"{near} of {compared}"])
-        print(f"{program}: done", file=sys.stderr, flush=True)
+        dwell, small, perf = Outcome(), Outcome(), Outcome()
+        for _ in range(PROGRAM_ROUNDS):
+            one_round(bench, program, "dwell", dwell)
+            one_round(bench, program, "perf", perf)
+            one_round(bench, program, "dwell --no-code", small)
+        compared, near, worst = compare_top(perf.functions, perf.n, dwell.counts, dwell.n)
+        size, bare, data = (sum(o.size) / len(o.size) for o in (dwell, small, perf))
+        rows.append([program, dwell.n, percent(sum(dwell.cpu), len(dwell.cpu), 1),
+                     percent(sum(perf.cpu), len(perf.cpu), 1), f"{size / 1024:.0f} KB",
+                     f"{bare / 1024:.0f} KB", f"{data / 1024:.0f} KB", f"1/{data // size:.0f}",
+                     f"1/{data // bare:.0f}", percent(dwell.lost, dwell.n),
+                     percent(dwell.cut, dwell.n), percent(perf.cut, perf.n, 1),
+                     f"{near} of {compared}"])
+        print(f"{program}: furthest of the top 20: {worst[0]:.1f} sigma, {worst[1]}", flush=True)
     table(rows)
 
 
