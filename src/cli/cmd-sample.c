@@ -93,12 +93,13 @@ static void print_summary(const char *path)
 		.width = dw_terminal_width(STDERR_FILENO),
 		.colour = dw_terminal_colour(STDERR_FILENO),
 	};
+	struct dw_filter all = {.focus.hot_path = true};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	struct dw_out out;
 
 	if (!dw_open_profile(path, &p, NULL, NULL) &&
-	    !dw_totals_compute(&p, NULL, SUMMARY_PARTS, &totals)) {
+	    !dw_totals_compute(&p, &all, SUMMARY_PARTS, &totals)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
 		dw_summary_print(&out, &p, &totals, &style);
 		dw_out_close(&out);
