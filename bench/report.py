@@ -21,7 +21,9 @@ SESSIONS = {
 }
 VIEWS = ["summary", "functions", "calltree", "callers {function}", "modules", "lines",
          "instructions", "processes", "threads", "functions --format json",
-         "calltree --format csv --top 1000"]
+         "calltree --format csv --top 1000", "modules --format json", "modules --top 20",
+         "functions --from 100ms --to 500ms", "lines --thread {thread}",
+         "functions --module {module}"]
 
 
 def once(words, output):
@@ -43,12 +45,18 @@ def measure(dwell, session, view, output, rounds):
     return min(r[0] for r in runs), min(r[1] for r in runs), max(r[2] for r in runs), rows
 
 
-def top_function(dwell, session):
-    """A function as `callers` takes it: module and name, so that it is the only one."""
-    done = subprocess.run([dwell, "report", session, "functions", "--top", "1", "--format", "csv",
-                           "--columns", "module_name,function_address"],
-                          capture_output=True, text=True, check=True)
-    return "!".join(done.stdout.splitlines()[1].split(","))
+def first_row(dwell, session, view, columns):
+    done = subprocess.run([dwell, "report", session, view, "--top", "1", "--format", "csv",
+                           "--columns", columns], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[1].split(",")
+
+
+def names_in(dwell, session):
+    """What views and filters are to be about. A function as `callers` takes it: module and name,
+    so that it is the only one."""
+    module, address = first_row(dwell, session, "functions", "module_name,function_address")
+    return {"function": f"{module}!{address}", "module": module,
+            "thread": first_row(dwell, session, "threads", "id")[0]}
 
 
 def main():
@@ -62,10 +70,11 @@ def main():
         for name, shape in SESSIONS.items():
             subprocess.run([os.path.join(options.build, "tests/tools/make-session"), session,
                             "samples=1000000", "stacks=100000", "threads=4", *shape], check=True)
+            names = names_in(dwell, session)
             print(f"\n{name}: {' '.join(shape)}, {os.path.getsize(session) / 1e6:.1f} MB\n")
             print(f"{'view':36} {'wall s':>7} {'CPU s':>7} {'MB':>6} {'lines':>8}")
             for view in VIEWS:
-                words = view.format(function=top_function(dwell, session))
+                words = view.format(**names)
                 wall, cpu, mb, rows = measure(dwell, session, words, output, options.rounds)
                 print(f"{view:36} {wall:7.3f} {cpu:7.3f} {mb:6.1f} {rows:8}", flush=True)
 

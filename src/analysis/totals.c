@@ -221,6 +221,7 @@ static int count_all(const struct dw_profile *p, const struct dw_filter *filter,
 			dw_trie_add(&m.trie, s->stacks[i]);
 		dw_trie_link(&m.trie);
 		ret->stacks_cut += count_cut(&m.trie, p);
+		ret->processes_seen++;
 		rc = count_process(&m, id, ret);
 		dw_trie_clear(&m.trie);
 	}

@@ -201,8 +201,26 @@ static int check_output(const struct report *r, struct dw_error *err)
 			    r->options->output);
 }
 
+/* Rows of several processes look alike without their ids: give a table on a terminal that column,
+ * before the names. A call tree tells processes apart by its roots. */
+static void tell_processes_apart(struct report *r)
+{
+	size_t at = 0, n = 0;
+
+	if (r->view->parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
+		return;
+	while (r->columns[n])
+		n++;
+	while (at < n && dw_column_kind(r->columns[at]) != DWELL_CELL_TEXT)
+		at++;
+	if (n + 2 > DWELL_COLUMNS_N)
+		return;
+	memmove(r->columns + at + 1, r->columns + at, (n + 1 - at) * sizeof *r->columns);
+	r->columns[at] = DWELL_COLUMN_PROCESS_ID;
+}
+
 /* Write the opened @v to where it should go. A reader that has seen enough is no failure. */
-static int write_view(const struct report *r, const struct dw_view *v, struct dw_error *err)
+static int write_view(struct report *r, const struct dw_view *v, struct dw_error *err)
 {
 	struct dw_format_job job = {
 		.view = v, .columns = r->columns, .rows = r->options->top, .path = r->path};
@@ -214,6 +232,8 @@ static int write_view(const struct report *r, const struct dw_view *v, struct dw
 		rc = dw_terminal_open(&terminal, r->options->output, r->format->people, err);
 	if (rc)
 		return rc;
+	if (terminal.width && v->request.totals->processes_seen > 1 && !r->options->columns)
+		tell_processes_apart(r);
 	job.width = terminal.width;
 	job.colour = terminal.colour;
 	dw_out_init_fd(&out, terminal.fd);

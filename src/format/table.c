@@ -31,9 +31,11 @@ struct layout {
 };
 
 /* Headers of tables are shorter than titles where nothing gets lost. */
-static const char *header(enum dw_column column)
+static const char *header(const struct dw_format_job *job, enum dw_column column)
 {
 	switch (column) {
+	case DWELL_COLUMN_INSTRUCTION_ADDRESS:
+		return job->width ? "Address" : dw_column_title(column);
 	case DWELL_COLUMN_INCLUSIVE:
 		return "Inclusive";
 	case DWELL_COLUMN_INCLUSIVE_PCT:
@@ -58,16 +60,18 @@ static bool is_text(enum dw_column column)
 	return dw_column_kind(column) == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
 }
 
-/* Blanks before a name in a tree; very deep rows get their level as a number. */
-static void put_indent(struct dw_buf *b, const struct dw_row *row)
+/* Blanks before a name in a tree, at most half of a column that is cut; rows deeper than that get
+ * their level as a number. */
+static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
 {
 	static const char blanks[] = "                                        ";
+	size_t most = width / 2 < INDENT_MAX ? width / 2 : INDENT_MAX;
 
 	static_assert(sizeof blanks == INDENT_MAX + 1, "as many blanks");
-	if (row->level * 2 <= INDENT_MAX)
+	if ((size_t)row->level * 2 <= most)
 		dw_buf_put(b, blanks, row->level * 2);
 	else
-		dw_buf_printf(b, "%*s+%" PRIu32 " ", INDENT_MAX, "", row->level - INDENT_MAX / 2);
+		dw_buf_printf(b, "%.*s+%zu ", (int)most, blanks, row->level - most / 2);
 }
 
 /* A cell of a number as shown. */
@@ -102,7 +106,7 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 		return c.text;
 	dw_buf_clear(&l->text);
 	if (indent)
-		put_indent(&l->text, row);
+		put_indent(&l->text, row, l->cut ? l->width[column] : SIZE_MAX);
 	if (c.text)
 		dw_buf_puts(&l->text, c.text);
 	else
@@ -151,7 +155,7 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	struct dw_cell largest[DWELL_COLUMNS_N] = {0};
 
 	for (const enum dw_column *c = job->columns; *c; c++)
-		l->width[*c] = strlen(header(*c));
+		l->width[*c] = strlen(header(job, *c));
 	for (size_t i = 0; i < dw_format_rows(job); i++)
 		measure_row(job, i, l, largest);
 	for (const enum dw_column *c = job->columns; *c; c++) {
@@ -195,14 +199,18 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 static void put_cell(struct dw_out *out, const enum dw_column *c, const char *text,
 		     const struct layout *l)
 {
-	size_t width = l->width[*c], used;
+	size_t width = l->width[*c], used, indent = strspn(text, " ");
 
 	if (!is_text(*c)) {
 		used = strlen(text);
 		dw_out_fill(out, ' ', width > used ? width - used : 0);
 		dw_out_puts(out, text);
 	} else {
-		used = dw_text_put_fitted(out, text, l->cut ? width : SIZE_MAX);
+		/* What is cut out is the middle of the name, not of the blanks before it. */
+		indent = l->cut && indent > width ? width : indent;
+		dw_out_fill(out, ' ', indent);
+		used = dw_text_put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
+		used += indent;
 		if (c[1])
 			dw_out_fill(out, ' ', width > used ? width - used : 0);
 	}
@@ -215,7 +223,7 @@ static void write_header(const struct dw_format_job *job, const struct layout *l
 {
 	dw_out_puts(out, job->colour ? "\033[1m" : "");
 	for (const enum dw_column *c = job->columns; *c; c++)
-		put_cell(out, c, header(*c), l);
+		put_cell(out, c, header(job, *c), l);
 	dw_out_puts(out, job->colour ? "\033[0m\n" : "\n");
 }
 
@@ -251,9 +259,9 @@ static void write_table(const struct dw_format_job *job, struct dw_out *out)
 
 	if (!strcmp(job->view->ops->name, "summary"))
 		return dw_summary_write(job, out);
-	l.cut = job->width;
 	measure(job, &l);
 	fit(job, &l);
+	l.cut = job->width;
 	write_header(job, &l, out);
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);

@@ -87,6 +87,7 @@ struct dw_thread_total {
 struct dw_totals {
 	uint64_t samples; /* that passed the filter: the denominator of every percentage */
 	uint64_t stacks_cut;
+	uint32_t processes_seen;    /* processes that have samples */
 	uint64_t branches_left_out; /* subtrees that are not among the nodes because nobody asked */
 	DW_VEC(struct dw_function_total) functions;
 	DW_VEC(struct dw_module_total) modules;
