@@ -193,6 +193,7 @@ static int run(struct options *o, struct dw_launch *l, struct dw_profile *p, str
 
 	if (rc)
 		return fail(err);
+	signal(SIGPIPE, SIG_IGN); /* the command was forked before */
 	o->config.pid = l->pid;
 	o->config.start_ns = now_ns();
 	if (dw_backend_perf.start(&o->config, p, b, err))
@@ -222,7 +223,6 @@ int main(int argc, char **argv)
 	struct dw_backend *b = NULL;
 	int rc = 125;
 
-	signal(SIGPIPE, SIG_IGN);
 	if (parse(argc, argv, &o))
 		rc = run(&o, &l, &p, &b, &err);
 	else
