@@ -44,7 +44,10 @@ static int complete_facts(struct dw_profile *p)
 int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *options,
 		    struct dw_error *err)
 {
-	struct dw_symbol_options symbol_options = {.without_code = options->without_code};
+	struct dw_symbol_options symbol_options = {
+		.timeout_ms = options->symbol_timeout_ms,
+		.without_code = options->without_code,
+	};
 	const struct dw_module_source *sources = options->sources;
 	size_t sources_n = options->sources_n;
 	struct dw_symbol_stats stats = {0};

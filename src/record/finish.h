@@ -10,6 +10,7 @@
 #include "target/source.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct dw_finish_options {
 	const char *partial; /* path of the unfinished session */
@@ -17,7 +18,8 @@ struct dw_finish_options {
 	const struct dw_module_source
 		*sources; /* by module id, borrowed; NULL = find the modules' files again */
 	size_t sources_n;
-	bool held; /* the caller's writer holds the partial */
+	uint32_t symbol_timeout_ms; /* for one module, 0 = the symbolizer's choice */
+	bool held;		    /* the caller's writer holds the partial */
 	bool without_code;
 };
 

@@ -29,7 +29,10 @@
 	3000000000ull /* a command that was told to stop may take this long before we finish \
 			 without it */
 
-enum { MAX_POLL_FDS = 4096 };
+enum {
+	MAX_POLL_FDS = 4096,
+	IMPATIENT_MS = 3000,
+};
 
 struct recording {
 	const struct dw_record_options *options;
@@ -255,6 +258,8 @@ static int finish(struct recording *r, struct dw_error *err)
 	dw_auto_free char *partial = NULL;
 	struct dw_finish_options options = {
 		.path = r->options->output,
+		/* Whoever pressed Ctrl-C waits: better a module without names than minutes. */
+		.symbol_timeout_ms = r->result->stop_signal ? IMPATIENT_MS : 0,
 		.held = true,
 		.without_code = r->options->without_code,
 	};
