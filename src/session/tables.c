@@ -319,9 +319,23 @@ static bool keep_line(const struct tables *t, size_t row)
 	return has_lines(t, l->process, l->function);
 }
 
+/*
+ * The samples that an edge or an instruction needs for a row: 1/20000 of all. Most of them have one
+ * sample in a recording of a minute, and nobody asks SQL for those.
+ */
+static uint64_t least_of_rows(const struct tables *t)
+{
+	return t->totals->samples / 20000 + 1;
+}
+
+static bool keep_edge(const struct tables *t, size_t row)
+{
+	return t->totals->edges.v[row].values.inclusive >= least_of_rows(t);
+}
+
 static bool keep_instruction(const struct tables *t, size_t row)
 {
-	return t->totals->instructions.v[row].values.exclusive;
+	return t->totals->instructions.v[row].values.exclusive >= least_of_rows(t);
 }
 
 /* Tell functions whose one statement is themselves from those with lines. */
@@ -384,6 +398,8 @@ static int put_facts(struct tables *t)
 	if (!rc)
 		rc = put_fact(t, st, "calltree_inclusive_samples_min", NULL,
 			      (int64_t)least_of_nodes(t));
+	if (!rc)
+		rc = put_fact(t, st, "sql_rows_samples_min", NULL, (int64_t)least_of_rows(t));
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -414,7 +430,7 @@ static int put_totals(struct tables *t)
 		{"INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->modules), true,
 		 module_total_columns},
 		{"INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->edges), true,
-		 edge_columns},
+		 edge_columns, keep_edge},
 		{"INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", RANKED(&all->lines),
 		 false, line_columns, keep_line},
 		{"INSERT INTO instruction VALUES (?, ?, ?, ?, ?)", RANKED(&all->instructions),

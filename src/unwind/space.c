@@ -102,6 +102,8 @@ void dw_space_clear(struct dw_space *s)
 
 void dw_space_release(struct dw_space *s)
 {
+	free(s->memos);
+	s->memos = NULL;
 	dw_vec_release(&s->ranges);
 	s->last = 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/address.h"
 #include "base/vec.h"
+#include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
 
 #include <stdint.h>
@@ -21,9 +22,24 @@ struct dw_space_range {
 		*cfi; /* borrowed, must outlive the space; NULL = none: frame pointers are used */
 };
 
+/*
+ * A row of an unwind table that was looked up before. Large tables do not fit any cache, while the
+ * outer return addresses of a program's stacks are the same ones again and again. Tables never
+ * change, so an entry is true as long as its table lives.
+ */
+struct dw_space_memo {
+	const struct dw_cfi_table *cfi; /* NULL = free */
+	uint64_t svma;
+	struct dw_cfi_row row;
+};
+
+enum { DWELL_SPACE_MEMOS = 2048 };
+
 struct dw_space {
 	DW_VEC(struct dw_space_range) ranges;
 	size_t last; /* index of the last hit */
+	struct dw_space_memo
+		*memos; /* DWELL_SPACE_MEMOS of them, made by the first walk. NULL = none */
 };
 
 /* Add @range, replacing what it overlaps as mmap does. 0 or -ENOMEM. */

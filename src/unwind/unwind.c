@@ -142,6 +142,20 @@ static struct dw_unwind_frame *add_frame(struct walk *w)
 	return f;
 }
 
+/* The row for @svma in @t, from the space's memory of rows if it is there. */
+static inline struct dw_cfi_row find_row(struct dw_space *s, const struct dw_cfi_table *t,
+					 uint64_t svma)
+{
+	struct dw_space_memo *memo;
+
+	if (!s->memos)
+		return *dw_cfi_table_find(t, svma);
+	memo = &s->memos[(svma ^ svma >> 11) % DWELL_SPACE_MEMOS];
+	if (memo->cfi != t || memo->svma != svma)
+		*memo = (struct dw_space_memo){t, svma, *dw_cfi_table_find(t, svma)};
+	return memo->row;
+}
+
 /*
  * Follow plain rows outward from frame @f, the last one, and add the frames. DWELL_STEP_OK: the
  * last frame needs a slow step.
@@ -155,25 +169,25 @@ static int fast_steps(struct walk *w, struct dw_unwind_frame *f)
 	int rc = DWELL_STEP_OK;
 
 	for (;;) {
-		const struct dw_cfi_row *row;
+		struct dw_cfi_row row;
 		uint64_t cfa, slot;
 
 		if (!range || !range->cfi)
 			break;
-		row = dw_cfi_table_find(range->cfi, f->pc.v - range->bias);
-		if ((row->cfa & 3) > DWELL_ROW_RBP)
+		row = find_row(w->space, range->cfi, f->pc.v - range->bias);
+		if ((row.cfa & 3) > DWELL_ROW_RBP)
 			break;
-		cfa = ((row->cfa & 3) == DWELL_ROW_RSP ? sp : rbp) +
-		      (uint64_t)((int64_t)(row->cfa >> 2) * 8);
+		cfa = ((row.cfa & 3) == DWELL_ROW_RSP ? sp : rbp) +
+		      (uint64_t)((int64_t)(row.cfa >> 2) * 8);
 		rc = DWELL_UNWIND_BROKEN;
 		if (cfa <= sp)
 			break;
 		rc = DWELL_UNWIND_CUT;
 		if (!dw_unwind_read(memory, cfa - 8, &ra))
 			break;
-		slot = cfa + (uint64_t)((int64_t)row->rbp * 8);
+		slot = cfa + (uint64_t)((int64_t)row.rbp * 8);
 		/* A slot below sp has been popped, as in an epilogue: the register holds. */
-		if (row->rbp && slot >= sp && !dw_unwind_read(memory, slot, &rbp))
+		if (row.rbp && slot >= sp && !dw_unwind_read(memory, slot, &rbp))
 			break;
 		f->cfa = sp = cfa;
 		rc = ra ? DWELL_UNWIND_LIMIT : DWELL_UNWIND_COMPLETE;
@@ -224,6 +238,8 @@ enum dw_unwind_end dw_unwind(struct dw_space *space, const struct dw_unwind_regs
 	struct walk w = {.space = space, .memory = memory, .frames = frames, .max = max};
 	int rc;
 
+	if (!space->memos)
+		space->memos = calloc(DWELL_SPACE_MEMOS, sizeof *space->memos);
 	for (int pass = 0; pass < 2; pass++) {
 		w.n = 0;
 		w.switches = 0;

@@ -122,20 +122,20 @@ static void write_slowly(double v, char ret[40])
 
 TEST(doubles_are_the_shortest)
 {
-	static const uint32_t alls[] = {1, 3, 7, 200, 3088, 65536, 999983, 1000000, 4294967295};
+	static const uint32_t wholes[] = {1, 3, 7, 200, 3088, 65536, 999983, 1000000, 4294967295};
 	uint64_t random = 1;
 	int differ = 0;
 
 	for (int i = 0; i < 90000; i++) {
-		uint32_t all = alls[i % 9];
+		uint32_t whole = wholes[i % 9];
 		char wanted[40];
 		struct dw_out out;
 		double v;
 
 		random = dw_hash_u64(random);
 		v = 100.0 *
-		    (double)(i < 20000 ? (uint64_t)i % (all + 1ull) : random % (all + 1ull)) /
-		    (double)all;
+		    (double)(i < 20000 ? (uint64_t)i % (whole + 1ull) : random % (whole + 1ull)) /
+		    (double)whole;
 		write_slowly(v, wanted);
 		dw_out_init_buffer(&out);
 		dw_format_double(&out, v);
