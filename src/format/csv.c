@@ -35,22 +35,6 @@ static void put_field(struct dw_out *out, const char *s)
 		dw_out_puts(out, "\"");
 }
 
-static void put_cell(struct dw_out *out, const struct dw_cell *c)
-{
-	switch (c->kind) {
-	case DWELL_CELL_EMPTY:
-		return;
-	case DWELL_CELL_TEXT:
-		return put_field(out, c->text);
-	case DWELL_CELL_PERCENT:
-		return dw_format_double(out, c->percent);
-	case DWELL_CELL_ADDRESS:
-		return dw_format_address(out, c->number);
-	default:
-		return dw_format_count(out, c->number);
-	}
-}
-
 static void write_csv(const struct dw_format_job *job, struct dw_out *out)
 {
 	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
@@ -68,7 +52,7 @@ static void write_csv(const struct dw_format_job *job, struct dw_out *out)
 			dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
 			if (c > job->columns)
 				dw_out_puts(out, ",");
-			put_cell(out, &cell);
+			dw_format_cell(out, &cell, put_field);
 		}
 		dw_out_puts(out, "\r\n");
 	}

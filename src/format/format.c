@@ -66,3 +66,20 @@ void dw_format_facts(const struct dw_format_job *job,
 		fn(&kept, out);
 	fn(&reported, out);
 }
+
+void dw_format_cell(struct dw_out *out, const struct dw_cell *c,
+		    void (*put_text)(struct dw_out *out, const char *text))
+{
+	switch (c->kind) {
+	case DWELL_CELL_EMPTY:
+		return;
+	case DWELL_CELL_TEXT:
+		return put_text(out, c->text);
+	case DWELL_CELL_PERCENT:
+		return dw_format_double(out, c->percent);
+	case DWELL_CELL_ADDRESS:
+		return dw_format_address(out, c->number);
+	default:
+		return dw_format_count(out, c->number);
+	}
+}

@@ -43,6 +43,13 @@ void dw_format_count(struct dw_out *out, uint64_t n);
 /* Write @n as 0x and hexadecimal digits. */
 void dw_format_address(struct dw_out *out, uint64_t n);
 
+/*
+ * Write the value of @c plainly: text by @put_text, which escapes it, numbers in full, nothing for
+ * an empty cell.
+ */
+void dw_format_cell(struct dw_out *out, const struct dw_cell *c,
+		    void (*put_text)(struct dw_out *out, const char *text));
+
 /* Write @v so that reading it back gives the same double, in the fewest digits. */
 void dw_format_double(struct dw_out *out, double v);
 

@@ -42,22 +42,6 @@ static void put_text(struct dw_out *out, const char *s)
 	}
 }
 
-static void put_cell(struct dw_out *out, const struct dw_cell *c)
-{
-	switch (c->kind) {
-	case DWELL_CELL_EMPTY:
-		return;
-	case DWELL_CELL_TEXT:
-		return put_text(out, c->text);
-	case DWELL_CELL_PERCENT:
-		return dw_format_double(out, c->percent);
-	case DWELL_CELL_ADDRESS:
-		return dw_format_address(out, c->number);
-	default:
-		return dw_format_count(out, c->number);
-	}
-}
-
 /* A fact's key comes from a file: it goes into an attribute, where any text is well-formed. */
 static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 {
@@ -97,7 +81,7 @@ static void put_row(struct dw_out *out, const struct dw_format_job *job, size_t 
 
 		dw_view_cell(job->view, &row, *c, &state->scratch[1], &cell);
 		put_tag(out, "<", key);
-		put_cell(out, &cell);
+		dw_format_cell(out, &cell, put_text);
 		put_tag(out, "</", key);
 	}
 	dw_out_puts(out, "</row>\n");
