@@ -1,0 +1,86 @@
+/*
+ * What every agent stands on: a process seen from inside, its region, and the rules.
+ *
+ * An agent is a shared object that LD_PRELOAD brings. It never ends, hangs or changes the program:
+ * what fails is counted in the region and left. No malloc, no stdio, no locks of the C library, no
+ * errno changed, no descriptor kept; system calls are made directly (syscall-x86-64.h). libc
+ * symbols only from tests/agent-symbols (tools/check-agent compares). All state stands in one
+ * hidden struct.
+ *
+ * Life: the loader calls the constructor (start.c) -> environment.c takes our variables out of the
+ * environment -> region.c makes the region -> the agent's own part (struct dw_agent_part) starts ->
+ * main. A fork's child goes on without a region until its first slow path asks for one
+ * (dw_agent_after_fork()). exec.c gives the variables to programs that can take the agent.
+ */
+#pragma once
+
+#include "wire/region.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What kind of agent this is, defined once by its folder (src/agent/probe/part.c). */
+struct dw_agent_part {
+	/* The region stands; main has not run. envp is clean. @mode is DWELL_ENV_MODE's text. */
+	void (*start)(const char *mode);
+	/* A fork's child has a region of its own now. */
+	void (*forked)(void);
+	/* Normal end: exit handlers run. */
+	void (*end)(void);
+};
+
+extern const struct dw_agent_part dw_agent_part;
+
+/* The region's header, mapped shared and writable. Never NULL: a private page of zeros where there
+ * is no region.
+ */
+struct dw_region_header *dw_agent_region(void);
+
+/* Whether events reach a collector: there is a region, and the agent is not off. */
+bool dw_agent_is_on(void);
+
+/* Count a drop. [async-signal-safe] [any-thread] */
+void dw_agent_drop(uint32_t kind);
+
+/* Switch the agent off for good, with the reason for the session. */
+void dw_agent_off(uint32_t reason);
+
+/*
+ * Add a chunk of @bytes (whole pages) to the region, zeroed and allocated. Its mapped
+ * address, its offset in *@at; NULL when there is no room (limits, full tmpfs). Inside
+ * dw_agent_enter() only.
+ */
+void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at);
+
+/*
+ * Publish modules[@i], filled in but for its state, and wait for the collector's answer. True with
+ * the image's path in *@path (borrowed from the region; check that it ends within
+ * DWELL_REGION_PATH); false after setting the module's state.
+ */
+bool dw_agent_ask(uint32_t i, const char **path);
+
+/*
+ * Enter the agent's slow part: false when this thread is inside already (a signal handler) or
+ * another thread is: after a bounded wait the caller drops its event. dw_agent_leave() after true.
+ * Never entered by a vfork child: dw_agent_is_self() tells.
+ */
+bool dw_agent_enter(void);
+
+/* Leave what dw_agent_enter() entered. */
+void dw_agent_leave(void);
+
+/* Whether this task is the process that the region belongs to, and not a child that shares its
+ * memory (vfork, posix_spawn). One system call. */
+bool dw_agent_is_self(void);
+
+/* Make the region of a fork's child, once. Called from slow paths when the wiped page reads 0. */
+void dw_agent_after_fork(void);
+
+/*
+ * The address of the function @name that the program would get without the agent: the first
+ * definition in the modules loaded after it (as dlsym(RTLD_NEXT) finds, default versions). NULL =
+ * none. Takes no lock; reads the loader's tables: call from the constructor or inside
+ * dw_agent_enter().
+ */
+void *dw_real(const char *name);

@@ -1,0 +1,111 @@
+/*
+ * A module on its way to a clone image: its bytes, its functions (ranges of the unwind table),
+ * their instructions, and what was decided about each.
+ *
+ * Steps fill it in turn (make.c): read, decode, hazards, jumps, unwind check, room for patches,
+ * layout, emission. A step that finds that a function cannot be cloned sets its reason and
+ * leaves it at that; nobody clears a reason. Bytes come from hostile files. One thread, except
+ * where a step divides functions among threads of its own.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "code/cfi/fdes.h"
+#include "code/cfi/sections.h"
+#include "code/decode/insn.h"
+#include "code/elf/elf.h"
+#include "wire/clone-image.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is decided for one call. */
+enum dw_clone_call {
+	DWELL_CALL_PLAIN,
+	DWELL_CALL_KEEP_RETURN, /* leaves the original return address: struct dw_clone_return */
+};
+
+struct dw_clone_function {
+	uint64_t start; /* svma */
+	uint64_t end;	/* exclusive */
+	uint32_t first; /* its instructions in module->insns */
+	uint32_t n;
+	uint32_t fde;	   /* index in module->fdes */
+	uint32_t clone_at; /* area offset, set by the layout */
+	uint32_t clone_bytes;
+	uint16_t prefix_bytes;
+	uint8_t reason; /* enum dw_clone_reason */
+	uint8_t flags;	/* enum dw_clone_flag */
+	bool has_map;	/* an indirect jump of it needs the map of its instructions */
+	uint32_t
+		map_at; /* area offset of int32 map[end - start]: clone - map, 0 = no instruction */
+};
+
+/* A word of the module's data that holds the address of code: by a relocation, or, in modules at
+ * fixed addresses, by its value. */
+struct dw_clone_pointer {
+	uint64_t at; /* svma of the word */
+	uint64_t to; /* svma */
+};
+
+/* The bytes of one loaded segment. */
+struct dw_clone_segment {
+	uint64_t svma;
+	uint64_t n;	/* in the file */
+	uint32_t flags; /* PF_* */
+	uint8_t *bytes; /* owned */
+};
+
+struct dw_jump_plan; /* jumps.h */
+
+struct dw_clone_module {
+	const struct dw_elf *elf; /* borrowed */
+	struct dw_module_identity identity;
+	uint64_t start;	  /* svma of the lowest segment's page */
+	uint64_t bytes;	  /* to the end of the highest segment's page */
+	bool is_fixed;	  /* ET_EXEC */
+	int64_t distance; /* of the area from start that needs no relocation */
+	DW_VEC(struct dw_clone_segment) segments;
+	struct dw_cfi_section sections[DWELL_CFI_SECTIONS];
+	uint8_t *section_memory; /* owned */
+	struct dw_cfi_fdes fdes;
+	DW_VEC(struct dw_clone_function) functions; /* sorted by start, disjoint */
+	DW_VEC(struct dw_insn) insns;
+	DW_VEC(uint8_t) calls;			  /* enum dw_clone_call by instruction */
+	DW_VEC(struct dw_clone_pointer) pointers; /* sorted by @to */
+	DW_VEC(struct dw_jump_plan) jumps;	  /* sorted by instruction */
+};
+
+/*
+ * Read what cloning needs of @elf into @ret: segments, unwind sections, functions, pointers. 0;
+ * DWELL_ERR_NOT_FOUND (no unwind table); DWELL_ERR_FORMAT; DWELL_ERR_UNSUPPORTED; DWELL_ERR_LIMIT;
+ * -ENOMEM. dw_clone_module_release() in any case; @elf must outlive it.
+ */
+int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
+			 struct dw_error *err);
+
+/* Decode all functions: instructions, or the reason DWELL_LEFT_UNDECODABLE. 0 or -ENOMEM. */
+int dw_clone_module_decode(struct dw_clone_module *m);
+
+/* Free everything. */
+void dw_clone_module_release(struct dw_clone_module *m);
+
+/* The @n bytes that the file holds for @svma, borrowed. NULL when they are not all there. */
+const uint8_t *dw_clone_module_bytes(const struct dw_clone_module *m, uint64_t svma, size_t n);
+
+/* The function whose range holds @svma, cloned or not. NULL = none. */
+struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, uint64_t svma);
+
+/*
+ * The instruction of @f that begins at @svma, as index in m->insns; UINT32_MAX when none begins
+ * there. Walks from the start of @f.
+ */
+uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			  uint64_t svma);
+
+/*
+ * Area offset of the clone of the instruction at @svma, after the layout; 0 = not cloned, or not
+ * the start of an instruction. At a function's first instruction: behind the prefix with @inside.
+ */
+uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside);

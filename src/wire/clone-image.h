@@ -1,0 +1,161 @@
+/*
+ * The clone image: what the collector makes of one module's code and the agent maps beside it.
+ *
+ * One file, mapped whole: an offset in the file is the same offset in the area, the address range
+ * that the agent gives it. The file is also an ELF file (ET_DYN, with segments, .eh_frame_hdr and a
+ * symbol table for the clones), so that debuggers and unwinders that open what dl_iterate_phdr()
+ * names can read it; the agent reads this header only. Parts, each page-aligned where rights
+ *change:
+ *
+ *	ELF header, program headers; this header at DWELL_CLONE_HEADER_OFFSET	r
+ *	code: gates, then the clones					r-x
+ *	slots: one page of constants, one page wiped on fork			r--, rw-
+ *	unwind tables, LSDAs, jump tables, functions, instructions, patches,
+ *	relocations, symbols							r--
+ *
+ * "Module offset" = svma minus the svma of the module's lowest segment's page; "area offset" = from
+ * the start of the area. Clone code refers to its module by distances. They are right when the area
+ * lies @distance behind the module; elsewhere the agent adds the difference at the relocations.
+ * All numbers are little-endian. The maker checks what it writes; the agent checks the header, the
+ * identity of the module and the old bytes of every patch, and nothing else.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define DWELL_CLONE_MAGIC "dwclone"
+
+enum { DWELL_CLONE_VERSION = 1, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+
+/* What probes the clones hold. */
+enum dw_clone_probes { DWELL_PROBES_NONE, DWELL_PROBES_COUNT };
+
+/* A part of the file: @n records from the area offset @at on. */
+struct dw_clone_part {
+	uint32_t at;
+	uint32_t n;
+};
+
+/*
+ * Which bytes a module has in memory, so that an image is never put beside another module: the
+ * segments as the loader maps them. Made by dw_module_identity() (wire/identity.h).
+ */
+struct dw_module_identity {
+	uint64_t code_hash;    /* of the executable segments' bytes */
+	uint64_t headers_hash; /* of the program header table's bytes */
+	uint64_t code_bytes;
+};
+
+struct dw_clone_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes;
+	uint8_t maker[20]; /* build-id of the dwell that made it */
+	uint32_t probes;   /* enum dw_clone_probes */
+	struct dw_module_identity module;
+	uint64_t module_bytes; /* from the lowest to the end of the highest segment */
+	int64_t distance;      /* of the area from the module's start that needs no relocation */
+	uint64_t fixed_start;  /* of a module that is not position-independent, else 0 */
+	uint32_t bytes;	       /* of the area, whole pages */
+	uint32_t code_at;      /* whole pages */
+	uint32_t code_bytes;
+	uint32_t constants_at;	  /* one page: addresses the agent fills in, then r-- */
+	uint32_t wiped_at;	  /* one page, wiped on fork */
+	uint32_t eh_frame_hdr_at; /* as PT_GNU_EH_FRAME */
+	uint32_t eh_frame_at;
+	struct dw_clone_part functions;	   /* struct dw_clone_function_entry, by module offset */
+	struct dw_clone_part instructions; /* bytes, see dw_clone_function_entry */
+	struct dw_clone_part patches;	   /* struct dw_clone_patch, by module offset */
+	struct dw_clone_part
+		relocations[4];	      /* uint32_t area offsets, by enum dw_clone_relocation */
+	struct dw_clone_part returns; /* struct dw_clone_return, by module offset */
+};
+
+/* How a place in the area depends on where module and area are. d = (area - module) - distance. */
+enum dw_clone_relocation {
+	DWELL_RELOC_TO_MODULE,	 /* int32: subtract d (a distance from the area to the module) */
+	DWELL_RELOC_FROM_MODULE, /* int32: add d (a distance from the module to the area) */
+	DWELL_RELOC_AREA_64, /* uint64, an address in the area made for fixed_start + distance or,
+				without fixed_start, for area address 0: add the difference */
+	DWELL_RELOC_AREA_32, /* the same as uint32, for non-PIE code; must fit */
+};
+
+/* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
+enum dw_clone_reason {
+	DWELL_CLONED,
+	DWELL_LEFT_NOT_CHOSEN,	   /* by --include, --exclude */
+	DWELL_LEFT_START,	   /* _start: its caller is the kernel */
+	DWELL_LEFT_UNDECODABLE,	   /* bytes that are no instruction */
+	DWELL_LEFT_ENTRY_OVERLAP,  /* a branch into an instruction's middle */
+	DWELL_LEFT_NO_ROOM,	   /* no place for the jump at its entry */
+	DWELL_LEFT_RED_ZONE,	   /* an indirect jump with no free stack below it */
+	DWELL_LEFT_RESTARTABLE,	   /* holds an address of a restartable sequence */
+	DWELL_LEFT_RETURN_ADDRESS, /* its calls need their return addresses, and cannot keep them */
+	DWELL_LEFT_AFTER_CALL,	   /* what follows one of its calls may be data or is skipped */
+	DWELL_LEFT_UNWIND,	   /* its unwind table or LSDA cannot be rewritten */
+	DWELL_LEFT_OWN_CALL,	   /* calls into its own middle */
+	DWELL_LEFT_INSTRUCTION,	   /* an instruction that cannot be moved */
+	DWELL_LEFT_RUNTIME,	   /* its language's runtime looks up return addresses */
+	DWELL_LEFT_WRITTEN,	   /* put back at run time: its text was made writable */
+	DWELL_LEFT_LIMIT,	   /* a limit of dwell */
+	DWELL_LEFT_REASONS
+};
+
+enum dw_clone_flag {
+	DWELL_CLONE_COLD = 1,	/* a part of another function, entered by jumps only: no probes */
+	DWELL_CLONE_PROBED = 2, /* has probes */
+	DWELL_CLONE_REDIRECTED = 4, /* a patch at its entry leads to the clone */
+};
+
+/*
+ * One range of the unwind table. Instructions: from instructions.at + @instructions on, one byte
+ * for each instruction: length in the module << 4 | length in the clone; a low half of 15 is
+ * followed by the clone's length as uint16. Everything in the clone belongs to an instruction: the
+ * probe at the entry to the first (@prefix_bytes of it), translations to the jump, the jump to what
+ * follows the range to the last. Branches to the first instruction from inside go behind the
+ * prefix.
+ */
+struct dw_clone_function_entry {
+	uint32_t start; /* module offset */
+	uint32_t bytes;
+	uint32_t clone_at; /* area offset, 0 when left alone */
+	uint32_t clone_bytes;
+	uint32_t instructions;
+	uint16_t prefix_bytes;
+	uint8_t reason; /* enum dw_clone_reason */
+	uint8_t flags;	/* enum dw_clone_flag */
+};
+
+/* What a patch writes. */
+enum dw_clone_patch_kind {
+	DWELL_PATCH_JUMP, /* e9 and the distance to area offset @target */
+	DWELL_PATCH_HOP,  /* eb and the byte @target: to a jump in padding nearby */
+};
+
+struct dw_clone_patch {
+	uint32_t at; /* module offset */
+	uint32_t target;
+	uint32_t function; /* index of the function it belongs to */
+	uint8_t old[5];	   /* the module's bytes there (2 of them for a hop) */
+	uint8_t kind;
+	uint8_t unused[2];
+};
+
+/*
+ * A call that leaves its original return address on the stack: the clone jumps to the module's call
+ * instruction, and a patch behind that one leads back. For the agent's translation of addresses.
+ */
+struct dw_clone_return {
+	uint32_t at;	   /* module offset of the return address */
+	uint32_t clone_at; /* where the patch there leads */
+};
+
+/* Indexes of 8-byte words in the constants page. */
+enum dw_clone_constant {
+	DWELL_CONSTANT_SLOW_COUNT, /* address of the agent's way out of the count gate */
+};
+
+/* Indexes of 8-byte words in the wiped page; 0 after a fork. */
+enum dw_clone_wiped {
+	DWELL_WIPED_COUNTS, /* address of uint64 calls[functions.n] of this module */
+};

@@ -1,0 +1,135 @@
+/*
+ * The region: the file through which one process and the collector talk.
+ *
+ * The agent makes it in the session's folder (found through DWELL_ENV_FOLDER) and maps it; the
+ * collector finds it by inotify, reads it with pread() and believes nothing in it. Everything is
+ * written by the target, but for the answers, which the collector writes with pwrite(). The file
+ * begins with struct dw_region_header; chunks follow, in the order of their making, each whole
+ * pages, allocated before the first store. Fields are written before the counter that
+ * publishes them (release). All offsets are from the start of the file.
+ *
+ * Asking for clone images: the agent fills modules[i], sets its state to DWELL_MODULE_ASKED, raises
+ * module_n and creates the empty file NAME.N (N any number) beside the region to wake the
+ * collector, which removes it. The collector writes answers[i] with its state last. Until the
+ * state is DWELL_ANSWER_IMAGE or _NONE the agent waits, at most 2 s without a change of
+ * answers[i].heartbeat, at most 30 s in all; then the module stays as it is (DWELL_MODULE_LATE).
+ */
+#pragma once
+
+#include "wire/clone-image.h"
+
+#include <stdint.h>
+
+/* Environment of a target: the folder; then, set by `dwell` for the agent, its mode as text. */
+#define DWELL_ENV_FOLDER  "DWELL_FOLDER"
+#define DWELL_ENV_MODE	  "DWELL_MODE"
+#define DWELL_ENV_PRELOAD "LD_PRELOAD"
+
+#define DWELL_REGION_MAGIC "dwregion"
+
+enum {
+	DWELL_REGION_VERSION = 1,
+	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
+	DWELL_REGION_CHUNKS = 512,
+	DWELL_REGION_PATH = 256, /* bytes of a path, its NUL included; longer ones stay empty */
+};
+
+/* What has become of a process. */
+enum dw_region_state {
+	DWELL_REGION_STARTING,
+	DWELL_REGION_RUNNING,
+	DWELL_REGION_ENDED, /* exit handlers ran; without it the process was killed or replaced */
+	DWELL_REGION_OFF,   /* the agent switched itself off: off_reason */
+};
+
+enum dw_region_off {
+	DWELL_OFF_NOT,
+	DWELL_OFF_NO_MEMORY,
+	DWELL_OFF_NO_EXECUTE, /* executable memory is refused */
+	DWELL_OFF_LIBC,	      /* not a C library that it knows */
+	DWELL_OFF_MISMATCH,   /* agent and collector are of different builds */
+};
+
+/* Things that went wrong in the target and were only counted. */
+enum dw_region_drop {
+	DWELL_DROP_MODULES,	 /* modules beyond the table */
+	DWELL_DROP_CHILDREN,	 /* children that could not take the agent: any cause */
+	DWELL_DROP_CHILD_CLASS,	 /* of these: another ELF class or machine */
+	DWELL_DROP_CHILD_SETUID, /* of these: setuid, setgid or capabilities */
+	DWELL_DROP_CHILD_STATIC, /* of these: static, or another C library */
+	DWELL_DROP_HANDLERS,	 /* signal handlers beyond the table: they see clone addresses */
+	DWELL_DROP_WRITTEN,	 /* functions put back because their text was made writable */
+	DWELL_DROP_COUNTS,	 /* calls that were not counted */
+	DWELL_DROP_N = 16
+};
+
+enum dw_region_module_state {
+	DWELL_MODULE_EMPTY,
+	DWELL_MODULE_ASKED,
+	DWELL_MODULE_CLONED,   /* runs from its clones */
+	DWELL_MODULE_NONE,     /* the collector has no image for it */
+	DWELL_MODULE_LATE,     /* no answer in time */
+	DWELL_MODULE_DIFFERS,  /* its bytes are not those the image was made from */
+	DWELL_MODULE_NO_SPACE, /* no room within 2 GB */
+	DWELL_MODULE_REFUSED,  /* the kernel refused a mapping or protection: error */
+	DWELL_MODULE_CLOSED,   /* was cloned, then dlclosed */
+};
+
+struct dw_region_module {
+	uint32_t state; /* enum dw_region_module_state */
+	uint32_t error; /* errno of DWELL_MODULE_REFUSED */
+	uint64_t start; /* avma of its lowest segment's page */
+	uint64_t bytes;
+	uint64_t area;	       /* avma of its clone image, 0 = none */
+	uint64_t headers_hash; /* as in dw_module_identity: of its program headers as loaded */
+	uint64_t loaded_ns;    /* CLOCK_MONOTONIC */
+	uint64_t counts;       /* offset of uint64 calls[] in the region, 0 = none */
+	uint32_t counts_n;
+	uint32_t is_main;	      /* the executable */
+	char path[DWELL_REGION_PATH]; /* as the loader names it, /proc/self/exe's for the executable
+				       */
+};
+
+enum dw_region_answer_state {
+	DWELL_ANSWER_EMPTY,
+	DWELL_ANSWER_WORKING,
+	DWELL_ANSWER_IMAGE,
+	DWELL_ANSWER_NONE,
+};
+
+struct dw_region_answer {
+	uint32_t state; /* enum dw_region_answer_state */
+	uint32_t heartbeat;
+	char image[DWELL_REGION_PATH]; /* path of the clone image */
+};
+
+/* A piece of the file. */
+enum dw_region_chunk_kind { DWELL_CHUNK_COUNTS = 1 };
+
+struct dw_region_chunk {
+	uint32_t kind;
+	uint32_t module; /* index, for counts */
+	uint64_t at;
+	uint64_t bytes;
+};
+
+struct dw_region_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes; /* sizeof(struct dw_region_header) */
+	uint8_t maker[20];     /* build-id of the agent's dwell */
+	uint32_t state;	       /* enum dw_region_state */
+	uint32_t off_reason;
+	uint32_t pid; /* as the target sees it */
+	uint32_t parent_pid;
+	uint32_t is_fork;	 /* made by the child of a fork, not at the start of a program */
+	uint64_t start_ns;	 /* CLOCK_MONOTONIC */
+	uint64_t agent_start_ns; /* what the agent's own start took */
+	uint64_t bytes;		 /* of the file that are in use */
+	uint64_t drops[DWELL_DROP_N];
+	uint32_t module_n;
+	uint32_t chunk_n;
+	struct dw_region_chunk chunks[DWELL_REGION_CHUNKS];
+	struct dw_region_module modules[DWELL_REGION_MODULES];
+	struct dw_region_answer answers[DWELL_REGION_MODULES];
+};
