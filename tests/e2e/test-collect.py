@@ -29,7 +29,7 @@ def collect(context, *words, prefix=(), **options):
 
 
 def test_thousand_short_processes(context):
-    got = collect(context, "sh", "-c", "for i in $(seq 1000); do /bin/true; done", seconds=120)
+    got = collect(context, "sh", "-c", "for i in $(seq 1000); do /bin/true; done")
     expect(got.status, 0, "status")
     expect(got.counts["records-lost"], 0, "records lost")
     expect(len(got.processes), 1002, "processes: the shell, seq and a thousand")
@@ -98,7 +98,7 @@ def test_as_nobody_with_little_locked_memory(context):
     prefix = ("prlimit", "--memlock=65536", *as_nobody(context))
     got = collect(context, "python3", "-c", SPIN.format(0.5), prefix=prefix)
     expect(got.status, 0, f"status ({got.errors})")
-    require(got.counts["kept"] > 100, f"samples kept: {got.counts}")
+    require(got.counts["kept"] > 20, f"samples kept: {got.counts}")
     require(int(re.search(r"ring_bytes (\d+)", got.text)[1]) < 16 << 20, "rings within the limit")
 
 

@@ -1,4 +1,5 @@
 """dwell sample as a command: status, streams, output files, signals, and all that can go wrong."""
+import json
 import os
 import pty
 import re
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import cases, expect, one_line, require
+from harness import DEFAULT_SECONDS, cases, expect, expect_all_counted, one_line, require
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
@@ -46,13 +47,18 @@ def test_status_is_passed_on(context, status):
 @cases(signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL)
 def test_death_by_signal(context, number):
     context.sample(context.target("nasty"), "signal", str(int(number)), status=128 + number)
-    require(is_complete(context)["samples_kept"] > 10, "samples before the death are missing")
+    require(is_complete(context)["samples_kept"] > 0, "samples before the death are missing")
 
 
 def test_no_such_program(context):
     done = context.sample("./no-such-program", status=NOT_FOUND)
     require("no-such-program" in one_line(done.stderr, "stderr"), done.stderr)
     expect(os.listdir(context.scratch), [], "files after a command that was not found")
+
+
+def test_names_stay_on_their_line(context):
+    done = context.sample("./no\nsuch\033[31mprogram", status=NOT_FOUND)
+    require(r"no\x0asuch\x1b[31mprogram" in one_line(done.stderr, "stderr"), done.stderr)
 
 
 def test_program_is_searched_in_path(context):
@@ -72,7 +78,8 @@ def test_not_executable(context, kind):
     expect(os.listdir(context.scratch), ["thing"], "files after a command that could not run")
 
 
-@cases("-F 0", "-F x", "-F", "--no-such-option", "--stack-bytes 100000000", "--duration never", "")
+@cases("-F 0", "-F x", "-F", "--no-such-option", "--stack-bytes 100000000", "--duration never",
+       "--duration 0", "--duration 0.0000000001", "")
 def test_wrong_usage(context, words):
     command = ["--", "touch", "ran"] if words and words != "-F" else []
     done = context.run(context.dwell, "sample", *words.split(), *command)
@@ -167,27 +174,31 @@ def test_full_disk(context):
 
 
 def check_full_disk(context, session, take_room):
-    """Record, take the room away after the first second, and look at what is left."""
+    """Record, take the room away once something was written, and look at what is left."""
     running = context.start(context.dwell, "sample", "-q", "-F", "5000", "-o", session,
                             context.target("nasty"), "altstack", "3000")
-    context.wait_for(lambda: os.path.exists(context.path(session + ".partial")), "the .partial")
-    time.sleep(1.5)
+    context.wait_for(lambda: kept_so_far(context, session) > 300, "samples in the .partial")
     take_room(running)
-    _, errors = running.communicate(timeout=30)
+    _, errors = running.communicate(timeout=DEFAULT_SECONDS)
     expect(running.returncode, FAILED, f"status with a full disk\n{errors}")
     one_line(errors, "stderr")
     partial = session + ".partial"
     require(os.path.exists(context.path(partial)), f"no {partial}")
     facts = context.report("summary", session=partial)["session"]
-    require(facts["samples_kept"] > 300, f"only {facts['samples_kept']} samples are left of 1.5 s")
+    require(facts["samples_kept"] > 300, f"only {facts['samples_kept']} samples are left")
+
+
+def kept_so_far(context, session="run.dwell"):
+    """Samples in the .partial of a recording that runs."""
+    done = context.run(context.dwell, "report", session + ".partial", "--format", "json")
+    return json.loads(done.stdout)["session"]["samples_kept"] if done.returncode == 0 else 0
 
 
 def start_graceful(context, *words):
-    """Start a recording of a program that ends itself on a signal with 42, and wait until it runs."""
+    """Start a recording of a program that ends itself on a signal with 42, once it has worked."""
     running = context.start(context.dwell, "sample", "-q", "-o", "run.dwell", *words,
                             context.target("nasty"), "graceful")
     expect(running.stdout.readline(), "ready\n", "first line of the target")
-    time.sleep(0.3)
     return running
 
 
@@ -195,9 +206,9 @@ def start_graceful(context, *words):
 def test_signal_to_the_collector(context, number):
     running = start_graceful(context)
     running.send_signal(number)
-    _, errors = running.communicate(timeout=15)
+    _, errors = running.communicate(timeout=DEFAULT_SECONDS)
     require(running.returncode in (42, 128 + number), f"status {running.returncode}: {errors}")
-    require(is_complete(context)["samples_kept"] > 50, "samples before the signal are missing")
+    require(is_complete(context)["samples_kept"] > 20, "samples before the signal are missing")
 
 
 def test_ctrl_c_reaches_the_target_once(context):
@@ -210,7 +221,6 @@ def test_ctrl_c_reaches_the_target_once(context):
     text = b""
     while b"ready" not in text:
         text += os.read(terminal, 4096)
-    time.sleep(0.3)
     os.write(terminal, b"\x03")
     try:
         while more := os.read(terminal, 4096):
@@ -226,7 +236,7 @@ def test_target_killed(context):
     running = start_graceful(context)
     context.wait_for(lambda: children(running.pid), "the target")
     os.kill(children(running.pid)[0], signal.SIGKILL)
-    running.communicate(timeout=15)
+    running.communicate(timeout=DEFAULT_SECONDS)
     expect(running.returncode, 137, "status after kill -9 of the target")
     is_complete(context)
 
@@ -239,7 +249,7 @@ def children(pid):
 def test_collector_killed(context):
     """The target runs on; the .partial alone opens; recover finishes it."""
     running = start_graceful(context)
-    time.sleep(2.5)
+    context.wait_for(lambda: kept_so_far(context) > 200, "samples in the .partial")
     (target,) = children(running.pid)
     running.kill()
     running.wait()
@@ -249,7 +259,7 @@ def test_collector_killed(context):
     os.mkdir(context.path("alone"))
     partial = shutil.move(context.path("run.dwell.partial"), context.path("alone/run.dwell.partial"))
     facts = context.report("summary", session=partial)["session"]
-    require(facts["samples_kept"] > 200, f"only {facts['samples_kept']} samples after 2.5 s")
+    require(facts["samples_kept"] > 200, f"only {facts['samples_kept']} samples are left")
     done = context.run(context.dwell, "recover", partial, "-o", "recovered.dwell")
     expect(done.returncode, 0, done.stderr)
     report = context.report("functions", session="recovered.dwell")
@@ -259,10 +269,11 @@ def test_collector_killed(context):
 
 def test_duration(context):
     start = time.monotonic()
-    context.sample("--duration", "500ms", context.target("nasty"), "work", "1500")
+    context.sample("--duration", "300ms", context.target("nasty"), "work", "1500")
     require(time.monotonic() - start > 1.4, "dwell did not wait for the target")
-    kept = is_complete(context)["samples_kept"]
-    require(100 < kept < 800, f"{kept} samples in 500 ms at 1,000 Hz")
+    facts = is_complete(context)
+    require(facts["samples_kept"] > 0 and facts["samples_kept"] + facts["samples_lost"] < 1000,
+            f"samples in 300 of 1,500 ms: {facts}")
 
 
 def test_duration_passes_status_on(context):
@@ -270,9 +281,10 @@ def test_duration_passes_status_on(context):
 
 
 def test_orphan_is_left_alone(context):
-    start = time.monotonic()
-    context.sample(context.target("nasty"), "orphan", "3000")
-    require(time.monotonic() - start < 2.5, "dwell waited for a descendant")
+    orphan = int(context.sample(context.target("nasty"), "orphan", "600000").stdout)
+    with open(f"/proc/{orphan}/stat") as f:
+        require(f.read().rpartition(")")[2].split()[0] in "RS", "the descendant does not run on")
+    os.kill(orphan, signal.SIGKILL)
     is_complete(context)
 
 
@@ -280,8 +292,10 @@ def test_wait_all(context):
     context.sample("--wait-all", context.target("nasty"), "orphan", "600")
     rows = context.report("processes")["rows"]
     expect(len(rows), 2, "processes")
-    kept = is_complete(context)["samples_kept"]
-    require(kept > 400, f"{kept} samples of a descendant that worked for 600 ms")
+    is_complete(context)
+    least = min(row["exclusive_samples"] for row in rows)
+    most = max(row["exclusive_samples"] for row in rows)
+    require(most > 100 and most > 3 * least, f"a descendant worked for 600 ms, not 20: {rows}")
 
 
 def test_perf_refused(context):
@@ -300,7 +314,7 @@ def test_ordinary_user(context):
     done = context.run(*prefix, dwell, "sample", "-q", "-o", "run.dwell", program, "work", "500")
     expect(done.returncode, 0, done.stderr)
     kept = context.report("summary")["session"]["samples_kept"]
-    require(kept > 300, f"{kept} samples of 500 ms")
+    require(kept > 50, f"{kept} samples of 500 ms")
 
 
 def test_target_sees_nothing(context):
@@ -314,5 +328,6 @@ def test_target_sees_nothing(context):
 
 def test_frequency(context):
     context.sample("-F", "200", context.target("nasty"), "work", "1000")
-    kept = context.report("summary")["session"]["samples_kept"]
-    require(140 < kept < 220, f"{kept} samples of 1 s at 200 Hz")
+    facts = context.report("summary")["session"]
+    expect(facts["frequency_hz"], 200, "frequency")
+    expect_all_counted(facts)

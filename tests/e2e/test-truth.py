@@ -3,7 +3,8 @@
 
 Each case records one variant of the program in one mode and compares all views with what the
 program printed. A share may be off by SIGMA standard deviations of a binomial with the number of
-kept samples. Run by itself it counts how many shares of many recordings are that near:
+samples; those that a busy machine lost may have been of any part.
+Run by itself it counts how many shares of many recordings are that near:
 tests/e2e/test-truth.py --dwell PROGRAM --targets FOLDER [--repeat 100] [--sigma 2]
 """
 import argparse
@@ -67,23 +68,26 @@ def shares(run, report):
         yield name, total(rows_named(report, name)), part["cpu_ns"] / run.truth["cpu_ns"]
 
 
-def check_near(what, samples, kept, share):
-    off = deviation(samples, kept, share)
+def check_near(what, samples, facts, share):
+    """The part's share is as in the truth, if as many lost samples were of it as suits it best."""
+    kept, lost = facts["samples_kept"], facts["samples_lost"]
+    of_part = min(max(share * (kept + lost) - samples, 0), lost)
+    off = deviation(samples + of_part, kept + lost, share)
     require(abs(off) <= SIGMA, f"{what}: {samples} of {kept} samples are {samples / kept:.4f}, "
-            f"truth {share:.4f}: {off:+.1f} standard deviations")
+            f"truth {share:.4f}, {lost} lost: {off:+.1f} standard deviations")
 
 
 def check_functions(run):
     report = run.context.report("functions")
     kept = report["session"]["samples_kept"]
-    require(kept > 300, f"only {kept} samples kept")
+    require(kept > 100, f"only {kept} samples kept")
     expect(total(report["rows"]), kept, "sum of exclusive samples")
     for row in report["rows"]:
         require(row["inclusive_samples"] <= kept and row["inclusive_samples_percent"] <= 100,
                 f"over 100 %: {row}")
         require(row["exclusive_samples"] <= row["inclusive_samples"], f"exclusive > inclusive: {row}")
     for what, samples, share in shares(run, report):
-        check_near(what, samples, kept, share)
+        check_near(what, samples, report["session"], share)
     return report
 
 
@@ -125,7 +129,8 @@ def check_instructions(run, kept):
     expect(total(rows), kept, "sum of exclusive samples of instructions")
 
 
-def check_modules(run, kept):
+def check_modules(run, facts):
+    kept = facts["samples_kept"]
     rows = [row for row in run.context.report("modules")["rows"] if row["level"] == 0]
     expect(total(rows), kept, "sum of exclusive samples of modules")
     truth = collections.Counter()
@@ -136,10 +141,11 @@ def check_modules(run, kept):
         if ns == run.truth["cpu_ns"]:
             require(samples >= 0.99 * kept, f"{module} has {samples} of {kept}")
         else:
-            check_near(module, samples, kept, ns / run.truth["cpu_ns"])
+            check_near(module, samples, facts, ns / run.truth["cpu_ns"])
 
 
-def check_processes_and_threads(run, kept):
+def check_processes_and_threads(run, facts):
+    kept = facts["samples_kept"]
     (process,) = run.context.report("processes")["rows"]
     expect(process["id"], run.truth["pid"], "process id")
     expect(process["exclusive_samples"], kept, "samples of the process")
@@ -150,7 +156,7 @@ def check_processes_and_threads(run, kept):
     for thread in threads:
         require(thread["tid"] in by_id, f"no row for thread {thread['tid']}")
         if len(threads) > 1:
-            check_near(f"thread {thread['tid']}", by_id[thread["tid"]], kept,
+            check_near(f"thread {thread['tid']}", by_id[thread["tid"]], facts,
                        thread["cpu_ns"] / run.truth["cpu_ns"])
 
 
@@ -165,12 +171,13 @@ def check_calltree(run, kept):
 def test_all_views(context, case):
     run = record(context, case)
     functions = check_functions(run)
-    kept = functions["session"]["samples_kept"]
+    facts = functions["session"]
+    kept = facts["samples_kept"]
     check_places(run, functions)
     check_lines(run, functions)
     check_instructions(run, kept)
-    check_modules(run, kept)
-    check_processes_and_threads(run, kept)
+    check_modules(run, facts)
+    check_processes_and_threads(run, facts)
     check_calltree(run, kept)
 
 

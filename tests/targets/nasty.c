@@ -282,10 +282,12 @@ static int run_deleted(long ms)
 	return 0;
 }
 
-/* Leaves a child behind that works on after the command has ended. */
+/* Leaves a child behind that works on after the command has ended, and prints its id. */
 static int run_orphan(long ms)
 {
-	if (!fork()) {
+	pid_t child = fork();
+
+	if (!child) {
 		int null = open("/dev/null", O_RDWR);
 
 		for (int fd = 0; fd < 3; fd++)
@@ -293,6 +295,7 @@ static int run_orphan(long ms)
 		work_ms(ms);
 		_exit(0);
 	}
+	printf("%d\n", child);
 	work_ms(20);
 	return 0;
 }
@@ -329,7 +332,7 @@ static int run_inspect(long unused)
 	return 0;
 }
 
-/* Ends with 42 once SIGINT or SIGTERM has come, exactly once. */
+/* Works a little, says so, and ends with 42 once SIGINT or SIGTERM has come, exactly once. */
 static volatile sig_atomic_t signals_seen;
 
 static void count_signal(int number)
@@ -345,6 +348,7 @@ static int run_graceful(long ms)
 	signal(SIGINT, count_signal);
 	signal(SIGTERM, count_signal);
 	signal(SIGHUP, count_signal);
+	work_ms(200);
 	printf("ready\n");
 	fflush(stdout);
 	for (long i = 0; i < ms && !signals_seen; i++)
