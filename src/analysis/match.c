@@ -90,24 +90,21 @@ static bool is_twin(const struct dw_profile *p, const struct found *found, uint3
 static int report_several(const struct dw_profile *p, const char *text, const struct found *found,
 			  struct dw_error *err)
 {
-	struct dw_buf list = DW_BUF_INIT;
-	int rc;
+	int rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' means %zu functions:", text,
+			      found->ids.n);
 
 	for (size_t i = 0; i < found->ids.n && i < LISTED_MAX; i++) {
 		uint32_t id = found->ids.v[i];
 		const struct dw_function *f = dw_functions_get(&p->functions, id);
 
 		if (is_twin(p, found, id))
-			dw_buf_printf(&list, "\n  %s!0x%" PRIx64 "  %s", module_of(p, f), f->svma,
-				      name_of(p, f));
+			dw_error_add_line(err, "  %s!0x%" PRIx64 "  %s", module_of(p, f), f->svma,
+					  name_of(p, f));
 		else
-			dw_buf_printf(&list, "\n  %s!%s", module_of(p, f), name_of(p, f));
+			dw_error_add_line(err, "  %s!%s", module_of(p, f), name_of(p, f));
 	}
 	if (found->ids.n > LISTED_MAX)
-		dw_buf_printf(&list, "\n  and %zu more", found->ids.n - LISTED_MAX);
-	rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' means %zu functions:%s", text,
-			  found->ids.n, dw_buf_str(&list));
-	dw_buf_release(&list);
+		dw_error_add_line(err, "  and %zu more", found->ids.n - LISTED_MAX);
 	return rc;
 }
 

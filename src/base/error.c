@@ -10,8 +10,8 @@
 static void set_message(struct dw_error *err, int code, char *message)
 {
 	free(err->message);
-	err->code = code;
-	err->message = message;
+	free(err->lines);
+	*err = (struct dw_error){code, message, NULL};
 }
 
 int dw_error_set(struct dw_error *err, int code, const char *fmt, ...)
@@ -58,10 +58,32 @@ int dw_error_prefix(struct dw_error *err, const char *fmt, ...)
 	if (vasprintf(&context, fmt, ap) < 0)
 		context = NULL;
 	va_end(ap);
-	if (context && asprintf(&message, "%s: %s", context, dw_error_message(err)) >= 0)
-		set_message(err, err->code, message);
+	if (context && asprintf(&message, "%s: %s", context, dw_error_message(err)) >= 0) {
+		free(err->message);
+		err->message = message;
+	}
 	free(context);
 	return err->code;
+}
+
+void dw_error_add_line(struct dw_error *err, const char *fmt, ...)
+{
+	char *line = NULL, *lines = NULL;
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&line, fmt, ap) < 0)
+		line = NULL;
+	va_end(ap);
+	for (char *c = line; c && (c = strchr(c, '\n'));)
+		*c = ' ';
+	if (line && asprintf(&lines, "%s\n%s", err->lines ? err->lines : "", line) >= 0) {
+		free(err->lines);
+		err->lines = lines;
+	}
+	free(line);
 }
 
 const char *dw_error_message(const struct dw_error *err)

@@ -27,6 +27,8 @@ struct dw_error {
 	int code;      /* 0 = nothing happened */
 	char *message; /* owned; NULL when nothing happened, or when there was no memory for words
 			*/
+	char *lines;   /* owned: what to show below the message, one '\n' before each. NULL = none
+			*/
 };
 
 #define DW_ERROR_INIT \
@@ -52,6 +54,11 @@ int dw_error_set_errno(struct dw_error *err, int errnum, const char *fmt, ...)
 /* Put "context: " before the message that @err holds; nothing if it holds none. Returns err->code
  * (0 for NULL). */
 int dw_error_prefix(struct dw_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Put a line below the message that @err holds, printf rules; a newline in it becomes a blank.
+ * Without memory the line is left out. */
+void dw_error_add_line(struct dw_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The message, borrowed until @err changes. Never NULL (falls back to the code's own words). */

@@ -22,6 +22,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#define NO_DURATION UINT64_MAX /* none was asked for */
+
 enum {
 	DEFAULT_HZ = 1000,
 	MAX_HZ = 100000,
@@ -75,6 +77,8 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
 	else if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--frequency takes 1 to %d", MAX_HZ);
+	else if (!c->duration_ns)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	else if (c->stack_bytes > MAX_STACK_BYTES || c->stack_bytes % 8)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--stack-bytes takes a multiple of 8 up to %d",
 			     MAX_STACK_BYTES);
@@ -150,7 +154,7 @@ static int record(struct cmd_sample *c, char **command)
 		.backend = &dw_backend_perf,
 		.output = output,
 		.cache_dir = cache,
-		.duration_ns = c->duration_ns,
+		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.frequency_hz = (uint32_t)c->frequency_hz,
 		.stack_bytes = (uint32_t)c->stack_bytes,
 		.wait_all = c->wait_all,
@@ -177,7 +181,7 @@ static int record(struct cmd_sample *c, char **command)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct cmd_sample c = {.frequency_hz = DEFAULT_HZ};
+	struct cmd_sample c = {.frequency_hz = DEFAULT_HZ, .duration_ns = NO_DURATION};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
 	if (code >= 0)

@@ -35,21 +35,19 @@ int dw_command_parse(const struct dw_command *self, char **argv, void *into, int
 	return rc;
 }
 
-/* Print a message line by line with what could control the terminal escaped: it may quote names
- * from a session or from the command line. */
-static void print_message(struct dw_out *out, const char *message)
+/* Print a message and the lines below it with what could control the terminal escaped: it may quote
+ * names from a session or from the command line. */
+static void print_message(struct dw_out *out, const struct dw_error *err)
 {
-	while (*message) {
-		size_t n = strcspn(message, "\n");
-		char *line = strndup(message, n);
+	dw_text_put(out, dw_error_message(err));
+	for (const char *at = err->lines; at && *at;) {
+		size_t n = strcspn(++at, "\n");
+		char *line = strndup(at, n);
 
+		dw_out_puts(out, "\n");
 		dw_text_put(out, line ? line : "");
 		free(line);
-		message += n;
-		if (*message) {
-			dw_out_puts(out, "\n");
-			message++;
-		}
+		at += n;
 	}
 }
 
@@ -59,7 +57,7 @@ int dw_command_misuse(const struct dw_command *self, const struct dw_error *err)
 
 	dw_out_init_fd(&out, STDERR_FILENO);
 	dw_out_printf(&out, "dwell %s: ", self->name);
-	print_message(&out, dw_error_message(err));
+	print_message(&out, err);
 	dw_out_printf(&out, " (see 'dwell help %s')\n", self->name);
 	dw_out_close(&out);
 	return self->misuse;
@@ -71,7 +69,7 @@ int dw_command_fail(const struct dw_error *err, int exit_code)
 
 	dw_out_init_fd(&out, STDERR_FILENO);
 	dw_out_puts(&out, "dwell: ");
-	print_message(&out, dw_error_message(err));
+	print_message(&out, err);
 	dw_out_puts(&out, "\n");
 	dw_out_close(&out);
 	return exit_code;

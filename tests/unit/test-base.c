@@ -22,6 +22,11 @@ TEST(error_keeps_code_and_words)
 	CHECK_STR(dw_error_message(&err), "record 812: bad length 7");
 	CHECK_INT(dw_error_set_errno(&err, ENOENT, "a.dwell"), -ENOENT);
 	CHECK_STR(dw_error_message(&err), "a.dwell: No such file or directory");
+	dw_error_add_line(&err, "one");
+	dw_error_add_line(&err, "%s", "two\nthree");
+	dw_error_prefix(&err, "open");
+	CHECK_STR(dw_error_message(&err), "open: a.dwell: No such file or directory");
+	CHECK_STR(err.lines, "\none\ntwo three");
 	CHECK_INT(dw_error_set(NULL, -EIO, "x"), -EIO);
 	dw_error_clear(&err);
 	CHECK_INT(err.code, 0);
