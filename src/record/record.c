@@ -8,6 +8,7 @@
 #include "record/record.h"
 
 #include "base/cleanup.h"
+#include "code/cfi/cache.h"
 #include "collect/launch/launch.h"
 #include "record/environment.h"
 #include "record/finish.h"
@@ -22,9 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUSY_NS	 20000000ull
-#define TICK_NS	 200000000ull  /* progress */
-#define FLUSH_NS 1000000000ull /* commit, at most a second is ever lost */
+#define BUSY_NS		20000000ull
+#define TICK_NS		200000000ull   /* progress */
+#define CACHE_MAX_BYTES (256ull << 20) /* of unwind tables, after a recording */
+#define FLUSH_NS	1000000000ull  /* commit, at most a second is ever lost */
 #define GRACE_NS                                                                             \
 	3000000000ull /* a command that was told to stop may take this long before we finish \
 			 without it */
@@ -299,6 +301,8 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 		rc = stop(&r, rc, err);
 	if (!rc)
 		rc = finish(&r, err);
+	if (started && options->cache_dir)
+		dw_cfi_cache_prune(options->cache_dir, CACHE_MAX_BYTES);
 	if (started)
 		take_signals(&r); /* those that came meanwhile */
 	release(&r, !started);

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "base/cleanup.h"
+#include "code/cfi/cache.h"
 #include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
 #include "elf-image.h"
@@ -10,6 +11,7 @@
 #include <dwarf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 DW_DEFINE_FREEP(dw_elf)
@@ -239,3 +241,64 @@ TEST(no_folder_no_cache)
 }
 
 TEST_MAIN()
+
+/* Put a file of 1000 bytes, last used @age seconds ago, into the cache. */
+static int put_file(const struct cache *c, const char *name, int age)
+{
+	struct timespec times[2] = {{.tv_sec = time(NULL) - age}, {.tv_nsec = UTIME_OMIT}};
+	char path[200];
+	dw_auto_close int fd = -1;
+
+	snprintf(path, sizeof path, "%s/%s", c->dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	return fd < 0 || ftruncate(fd, 1000) || futimens(fd, times);
+}
+
+static bool has_file(const struct cache *c, const char *name)
+{
+	char path[200];
+
+	snprintf(path, sizeof path, "%s/%s", c->dir, name);
+	return !access(path, F_OK);
+}
+
+TEST(longest_unused_goes_first)
+{
+	static const char old[] = "00000000000000000000000000000001.cfi";
+	static const char left[] = "00000000000000000000000000000002.cfi.17";
+	static const char fresh[] = "00000000000000000000000000000003.cfi";
+	static const char foreign[] = "00000000000000000000000000000004.txt";
+	struct cache c;
+
+	cache_init(&c);
+	CHECK_INT(mkdir(c.dir, 0700), 0);
+	CHECK(!put_file(&c, fresh, 100) && !put_file(&c, foreign, 90000) &&
+	      !put_file(&c, left, 3000) && !put_file(&c, old, 7000));
+	dw_cfi_cache_prune(c.dir, 3000);
+	CHECK(has_file(&c, old));
+	dw_cfi_cache_prune(c.dir, 2999);
+	CHECK(!has_file(&c, old) && has_file(&c, left) && has_file(&c, fresh));
+	dw_cfi_cache_prune(c.dir, 1000);
+	CHECK(!has_file(&c, left) && has_file(&c, fresh));
+	chmod(c.dir, 0770);
+	dw_cfi_cache_prune(c.dir, 0);
+	CHECK(has_file(&c, fresh));
+	chmod(c.dir, 0700);
+	dw_cfi_cache_prune(c.dir, 0);
+	CHECK(!has_file(&c, fresh) && has_file(&c, foreign));
+	cache_release(&c);
+}
+
+TEST(loading_counts_as_use)
+{
+	struct cache c;
+
+	cache_init(&c);
+	CHECK_INT(load(&c, 16), 0);
+	CHECK_INT(cache_look(&c), 1);
+	utimensat(AT_FDCWD, c.file, (struct timespec[]){{.tv_sec = 1}, {.tv_nsec = UTIME_OMIT}}, 0);
+	CHECK_INT(load(&c, 16), 1);
+	cache_look(&c);
+	CHECK(c.st.st_atim.tv_sec > 1000000000);
+	cache_release(&c);
+}

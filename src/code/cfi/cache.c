@@ -10,19 +10,29 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "code/cfi/compile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 
-enum { NAME_BYTES = 48, SAMPLE_BYTES = 4096 };
+enum {
+	NAME_BYTES = 48,
+	TEMPORARY_BYTES = NAME_BYTES + 32,
+	SAMPLE_BYTES = 4096,
+	USED_SECONDS = 3600, /* how exactly a file tells when it was used last */
+};
 
+static const char suffix[] = ".cfi";
 static const char magic[8] = "dwellcf";
 
 /* Two thirds of it may be padding: all of it is zeroed before it is filled. */
@@ -97,7 +107,7 @@ static void file_name(const struct dw_elf *elf, const struct dw_cfi_section *fou
 		if (!dw_elf_read_svma(elf, (struct dw_svma){found[i].svma}, sample, n))
 			high = dw_hash_bytes(sample, n, high ^ low);
 	}
-	snprintf(name, NAME_BYTES, "%016lx%016lx.cfi", low, dw_hash_u64(high ^ low));
+	snprintf(name, NAME_BYTES, "%016lx%016lx%s", low, dw_hash_u64(high ^ low), suffix);
 }
 
 /* Whether what @st describes belongs to us and nobody else may write it. */
@@ -209,6 +219,16 @@ static bool adopt(struct dw_cfi_table *t, const struct header *h, const struct d
 	return true;
 }
 
+/* Note that the file @fd is used: mounts do not do so by themselves. */
+static void note_use(int fd, const struct stat *st)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec - st->st_atim.tv_sec > USED_SECONDS)
+		futimens(fd, (struct timespec[]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}});
+}
+
 int dw_cfi_cache_load(const char *dir, const struct dw_elf *elf, const struct dw_cfi_spans *spans,
 		      struct dw_cfi_table *t)
 {
@@ -234,6 +254,7 @@ int dw_cfi_cache_load(const char *dir, const struct dw_elf *elf, const struct dw
 		munmap(map, (size_t)st.st_size);
 		return DWELL_ERR_NOT_FOUND;
 	}
+	note_use(fd, &st);
 	made.memory = map;
 	made.mapped_bytes = (size_t)st.st_size;
 	*t = made;
@@ -293,7 +314,7 @@ int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct d
 		       const struct dw_cfi_section *found, const struct dw_cfi_table *t)
 {
 	dw_auto_close int dir_fd = -1, fd = -1;
-	char name[NAME_BYTES], temporary[NAME_BYTES + 32];
+	char name[NAME_BYTES], temporary[TEMPORARY_BYTES];
 	struct header h;
 	int rc;
 
@@ -319,4 +340,62 @@ int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct d
 	if (rc)
 		unlinkat(dir_fd, temporary, 0);
 	return rc;
+}
+
+struct cached {
+	char name[TEMPORARY_BYTES];
+	struct timespec used;
+	uint64_t bytes;
+};
+
+static int compare_use(const void *pa, const void *pb)
+{
+	const struct timespec *a = &((const struct cached *)pa)->used;
+	const struct timespec *b = &((const struct cached *)pb)->used;
+
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+/* Whether the folder's entry @name is a table of ours, or what a killed writer left of one. */
+static bool is_cached(int dir_fd, const char *name, struct cached *ret)
+{
+	size_t n = strspn(name, "0123456789abcdef");
+	struct stat st;
+
+	if (n != 32 || strncmp(name + n, suffix, strlen(suffix)) ||
+	    strlen(name) >= sizeof ret->name || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode) || !ours(&st))
+		return false;
+	*ret = (struct cached){.used = st.st_atim, .bytes = (uint64_t)st.st_size};
+	memcpy(ret->name, name, strlen(name) + 1);
+	return true;
+}
+
+void dw_cfi_cache_prune(const char *dir, uint64_t max_bytes)
+{
+	int dir_fd = open_dir(dir);
+	DIR *folder = dir_fd < 0 ? NULL : fdopendir(dir_fd);
+	DW_VEC(struct cached) files = {0};
+	const struct dirent *entry;
+	uint64_t bytes = 0;
+
+	if (dir_fd >= 0 && !folder)
+		close(dir_fd);
+	while (folder && (entry = readdir(folder))) {
+		struct cached file;
+
+		if (is_cached(dir_fd, entry->d_name, &file) && !dw_vec_push(&files, file))
+			bytes += file.bytes;
+	}
+	if (files.n)
+		qsort(files.v, files.n, sizeof *files.v, compare_use);
+	for (size_t i = 0; i < files.n && bytes > max_bytes; i++) {
+		unlinkat(dir_fd, files.v[i].name, 0);
+		bytes -= files.v[i].bytes;
+	}
+	dw_vec_release(&files);
+	if (folder)
+		closedir(folder);
 }

@@ -29,3 +29,10 @@ int dw_cfi_cache_load(const char *dir, const struct dw_elf *elf, const struct dw
  */
 int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct dw_cfi_spans *spans,
 		       const struct dw_cfi_section *found, const struct dw_cfi_table *t);
+
+/*
+ * Remove files from the cache folder @dir, the longest unused first, until what is left takes no
+ * more than @max_bytes. Only plain files of ours that are named like tables count, and only if the
+ * folder is ours. What cannot be removed stays; tables in use stay valid.
+ */
+void dw_cfi_cache_prune(const char *dir, uint64_t max_bytes);
