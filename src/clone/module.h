@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "clone/rank.h"
 #include "code/cfi/fdes.h"
 #include "code/cfi/sections.h"
 #include "code/decode/insn.h"
@@ -71,7 +72,9 @@ struct dw_clone_module {
 	uint8_t *section_memory; /* owned */
 	struct dw_cfi_fdes fdes;
 	DW_VEC(struct dw_clone_function) functions; /* sorted by start, disjoint */
+	struct dw_rank starts;			    /* of functions */
 	DW_VEC(struct dw_insn) insns;
+	struct dw_rank insn_starts;		  /* of all instructions in insns, in their order */
 	DW_VEC(uint8_t) calls;			  /* enum dw_clone_call by instruction */
 	DW_VEC(struct dw_clone_pointer) pointers; /* sorted by @to */
 	DW_VEC(struct dw_jump_plan) jumps;	  /* sorted by instruction */
@@ -99,7 +102,7 @@ struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, 
 
 /*
  * The instruction of @f that begins at @svma, as index in m->insns; UINT32_MAX when none begins
- * there. Walks from the start of @f.
+ * there.
  */
 uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			  uint64_t svma);

@@ -20,9 +20,9 @@ enum dw_insn_kind {
 	DWELL_INSN_BRANCH, /* jcc, rel8 or rel32 */
 	DWELL_INSN_LOOP,   /* loop, loope, loopne, jrcxz, jecxz: rel8 only */
 	DWELL_INSN_RETURN, /* near; far and iret are OTHER */
-	DWELL_INSN_STOP,   /* ud2, int3, hlt: does not go on */
+	DWELL_INSN_STOP,   /* ud2, hlt: does not go on; int3 may, and is PLAIN */
 	DWELL_INSN_BEGIN,  /* xbegin: rel32, falls through */
-	DWELL_INSN_OTHER,  /* cannot be moved: far branches, 16-bit displacements, ... */
+	DWELL_INSN_OTHER,  /* cannot be moved: far branches, 16-bit displacements, eip operands */
 };
 
 enum dw_insn_flag {

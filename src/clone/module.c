@@ -1,0 +1,358 @@
+/*
+ * Reading and decoding a module; see module.h.
+ *
+ * Functions are what .eh_frame describes: that table must be right for the program's own sake, and
+ * stripped files have it. Ranges that overlap are cut to be disjoint and left alone. What linkers
+ * make themselves (.plt, .init, .fini) is no function. Decoding divides the ranges among two
+ * threads; a range that does not decode to its very end leaves no instructions.
+ */
+#include "clone/module.h"
+
+#include "base/cleanup.h"
+#include "clone/pointers.h"
+#include "wire/identity.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, MAX_BYTES = 1 << 30, THREADS = 2 };
+
+static int read_segment(struct dw_clone_module *m, const struct dw_elf_segment *s)
+{
+	struct dw_clone_segment add = {s->svma.v, s->file_bytes, s->flags, NULL};
+
+	add.bytes = malloc(s->file_bytes + 1);
+	if (!add.bytes || dw_vec_push(&m->segments, add)) {
+		free(add.bytes);
+		return -ENOMEM;
+	}
+	return dw_elf_read_svma(m->elf, s->svma, add.bytes, s->file_bytes);
+}
+
+/* Read the bytes of all segments, and where the module begins and ends. */
+static int read_segments(struct dw_clone_module *m, struct dw_error *err)
+{
+	size_t n;
+	const struct dw_elf_segment *s = dw_elf_segments(m->elf, &n);
+	uint64_t low = UINT64_MAX, high = 0, sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = s[i].svma.v + s[i].memory_bytes;
+
+		if (s[i].type != PT_LOAD || !s[i].memory_bytes)
+			continue;
+		if (end < s[i].svma.v || s[i].file_bytes > s[i].memory_bytes)
+			return dw_error_set(err, DWELL_ERR_FORMAT, "a segment makes no sense");
+		low = s[i].svma.v < low ? s[i].svma.v : low;
+		high = end > high ? end : high;
+		sum += s[i].file_bytes;
+		if (sum > MAX_BYTES || high - low > MAX_BYTES)
+			return dw_error_set(err, DWELL_ERR_LIMIT, "larger than 1 GB");
+		if (s[i].file_bytes) {
+			int rc = read_segment(m, &s[i]);
+
+			if (rc)
+				return dw_error_set(err, rc, "cannot read its segments");
+		}
+	}
+	if (!high)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "no segment to load");
+	m->start = low & -(uint64_t)PAGE;
+	m->bytes = ((high + PAGE - 1) & -(uint64_t)PAGE) - m->start;
+	return 0;
+}
+
+/* The program headers as the loader has them in memory, by the ELF header at file offset 0. */
+static const uint8_t *program_headers(const struct dw_clone_module *m, size_t *n)
+{
+	size_t segments_n;
+	const struct dw_elf_segment *s = dw_elf_segments(m->elf, &segments_n);
+
+	for (size_t i = 0; i < segments_n; i++) {
+		const uint8_t *bytes;
+		Elf64_Ehdr head;
+
+		if (s[i].type != PT_LOAD || s[i].offset.v)
+			continue;
+		bytes = dw_clone_module_bytes(m, s[i].svma.v, sizeof head);
+		if (!bytes)
+			return NULL;
+		memcpy(&head, bytes, sizeof head);
+		*n = (size_t)head.e_phnum * sizeof(Elf64_Phdr);
+		return dw_clone_module_bytes(m, s[i].svma.v + head.e_phoff, *n);
+	}
+	return NULL;
+}
+
+static int identify(struct dw_clone_module *m, struct dw_error *err)
+{
+	size_t n = 0;
+	const uint8_t *headers = program_headers(m, &n);
+
+	if (!headers)
+		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "its headers are not loaded");
+	m->identity.headers_hash = dw_identity_hash(DWELL_HASH_INIT, headers, n);
+	m->identity.code_hash = DWELL_HASH_INIT;
+	dw_vec_each(s, &m->segments) {
+		if (!(s->flags & PF_X))
+			continue;
+		m->identity.code_hash = dw_identity_hash(m->identity.code_hash, s->bytes, s->n);
+		m->identity.code_bytes += s->n;
+	}
+	return 0;
+}
+
+/* Whether @svma lies in code that linkers make. */
+static bool is_linkers(const struct dw_elf *elf, uint64_t svma)
+{
+	static const char *const names[] = {".plt", ".init", ".fini"};
+	size_t n;
+	const struct dw_elf_section *s = dw_elf_sections(elf, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(s[i].flags & SHF_EXECINSTR) || svma - s[i].svma.v >= s[i].bytes)
+			continue;
+		for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+			if (!strncmp(s[i].name, names[k], strlen(names[k])))
+				return true;
+	}
+	return false;
+}
+
+/* Add the function of FDE @i, the list being sorted. */
+static int add_function(struct dw_clone_module *m, uint32_t i)
+{
+	const struct dw_cfi_fde_ref *fde = &m->fdes.list.v[i];
+	struct dw_clone_function f = {.start = fde->start, .end = fde->end, .fde = i};
+	struct dw_clone_function *last =
+		m->functions.n ? &m->functions.v[m->functions.n - 1] : NULL;
+
+	if (fde->kind != DWELL_CFI_EH || is_linkers(m->elf, f.start))
+		return 0;
+	if (last && f.start < last->end) {
+		last->reason = f.reason = DWELL_LEFT_UNWIND;
+		if (f.start == last->start) {
+			last->end = f.end > last->end ? f.end : last->end;
+			return 0;
+		}
+		f.end = f.end > last->end ? f.end : last->end;
+		last->end = f.start;
+	}
+	return dw_vec_push(&m->functions, f);
+}
+
+static int read_functions(struct dw_clone_module *m, struct dw_error *err)
+{
+	struct dw_cfi_spans spans = {0};
+	uint64_t low, high;
+	int rc;
+
+	dw_cfi_section_find(m->elf, DWELL_CFI_EH, &m->sections[DWELL_CFI_EH]);
+	rc = dw_cfi_section_read(m->elf, &m->sections[DWELL_CFI_EH], &m->section_memory, err);
+	if (rc)
+		return rc;
+	rc = dw_cfi_spans_read(m->elf, &spans);
+	if (!rc)
+		rc = dw_cfi_fdes_read(m->sections, &spans, &m->fdes);
+	dw_cfi_spans_release(&spans);
+	for (size_t i = 0; i < m->fdes.list.n && !rc; i++)
+		rc = add_function(m, (uint32_t)i);
+	if (rc)
+		return rc;
+	if (!m->functions.n)
+		return dw_error_set(err, DWELL_ERR_NOT_FOUND, "no unwind table");
+	low = m->functions.v[0].start;
+	high = m->functions.v[m->functions.n - 1].end;
+	if (dw_rank_init(&m->starts, low, high - low) ||
+	    dw_rank_init(&m->insn_starts, low, high - low))
+		return -ENOMEM;
+	dw_vec_each(f, &m->functions)
+		dw_rank_add(&m->starts, f->start);
+	dw_rank_count(&m->starts);
+	return 0;
+}
+
+int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
+			 struct dw_error *err)
+{
+	int rc;
+
+	*ret = (struct dw_clone_module){.elf = elf, .is_fixed = dw_elf_type(elf) == ET_EXEC};
+	if (!ret->is_fixed && dw_elf_type(elf) != ET_DYN)
+		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "no program and no library");
+	rc = read_segments(ret, err);
+	if (!rc)
+		rc = identify(ret, err);
+	if (!rc)
+		rc = read_functions(ret, err);
+	if (!rc)
+		rc = dw_clone_pointers_read(ret);
+	return rc;
+}
+
+/* What one thread decodes: functions [first, last). */
+struct share {
+	struct dw_clone_module *m;
+	size_t first, last;
+	DW_VEC(struct dw_insn) insns;
+	int rc;
+};
+
+/* Decode @f to the end of s->insns; its first and n count from there. */
+static int decode_function(struct share *s, struct dw_clone_function *f)
+{
+	size_t left = f->end - f->start;
+	const uint8_t *bytes = dw_clone_module_bytes(s->m, f->start, left);
+	struct dw_insn insn;
+
+	f->first = (uint32_t)s->insns.n;
+	for (; bytes && left; bytes += insn.length, left -= insn.length) {
+		if (!dw_insn_decode(bytes, left, &insn))
+			break;
+		if (dw_vec_push(&s->insns, insn))
+			return -ENOMEM;
+	}
+	if (!bytes || left) {
+		s->insns.n = f->first;
+		f->reason = DWELL_LEFT_UNDECODABLE;
+	}
+	f->n = (uint32_t)s->insns.n - f->first;
+	return 0;
+}
+
+static void *decode_share(void *arg)
+{
+	struct share *s = arg;
+	size_t bytes = 0;
+
+	for (size_t i = s->first; i < s->last; i++)
+		bytes += s->m->functions.v[i].end - s->m->functions.v[i].start;
+	s->rc = dw_vec_reserve(&s->insns, bytes / 4 + 1);
+	for (size_t i = s->first; i < s->last && !s->rc; i++) {
+		struct dw_clone_function *f = &s->m->functions.v[i];
+
+		f->first = (uint32_t)s->insns.n;
+		if (!f->reason)
+			s->rc = decode_function(s, f);
+	}
+	return NULL;
+}
+
+/* Put the instructions of @s behind those of the shares before. */
+static int append(struct dw_clone_module *m, const struct share *s)
+{
+	size_t before = m->insns.n;
+
+	if (s->rc || dw_vec_reserve(&m->insns, s->insns.n))
+		return -ENOMEM;
+	if (s->insns.n)
+		memcpy(m->insns.v + before, s->insns.v, s->insns.n * sizeof *s->insns.v);
+	m->insns.n += s->insns.n;
+	for (size_t i = s->first; i < s->last; i++)
+		m->functions.v[i].first += (uint32_t)before;
+	return 0;
+}
+
+/* Mark where instructions begin. */
+static void index_insns(struct dw_clone_module *m)
+{
+	dw_vec_each(f, &m->functions) {
+		uint64_t at = f->start;
+
+		for (uint32_t i = 0; i < f->n; i++) {
+			dw_rank_add(&m->insn_starts, at);
+			at += m->insns.v[f->first + i].length;
+		}
+	}
+	dw_rank_count(&m->insn_starts);
+}
+
+/* Divide the functions so that each share has about as many bytes. */
+static void divide(struct dw_clone_module *m, struct share shares[THREADS])
+{
+	uint64_t sum = 0, all = 0;
+	size_t i = 0;
+
+	dw_vec_each(f, &m->functions)
+		all += f->end - f->start;
+	for (unsigned k = 0; k < THREADS; k++) {
+		shares[k] = (struct share){.m = m, .first = i};
+		for (; i < m->functions.n && (k == THREADS - 1 || sum < all / THREADS * (k + 1));
+		     i++)
+			sum += m->functions.v[i].end - m->functions.v[i].start;
+		shares[k].last = i;
+	}
+}
+
+int dw_clone_module_decode(struct dw_clone_module *m)
+{
+	struct share shares[THREADS];
+	pthread_t other;
+	bool is_other;
+	int rc = 0;
+
+	divide(m, shares);
+	is_other = !pthread_create(&other, NULL, decode_share, &shares[1]);
+	decode_share(&shares[0]);
+	if (is_other)
+		pthread_join(other, NULL);
+	else
+		decode_share(&shares[1]);
+	for (unsigned k = 0; k < THREADS; k++) {
+		if (!rc)
+			rc = append(m, &shares[k]);
+		dw_vec_release(&shares[k].insns);
+	}
+	if (rc || dw_vec_reserve(&m->calls, m->insns.n))
+		return -ENOMEM;
+	if (m->insns.n)
+		memset(m->calls.v, 0, m->insns.n);
+	m->calls.n = m->insns.n;
+	index_insns(m);
+	return 0;
+}
+
+void dw_clone_module_release(struct dw_clone_module *m)
+{
+	dw_vec_each(s, &m->segments)
+		free(s->bytes);
+	dw_vec_release(&m->segments);
+	free(m->section_memory);
+	dw_cfi_fdes_release(&m->fdes);
+	dw_vec_release(&m->functions);
+	dw_vec_release(&m->insns);
+	dw_vec_release(&m->calls);
+	dw_vec_release(&m->pointers);
+	dw_vec_release(&m->jumps);
+	dw_rank_release(&m->starts);
+	dw_rank_release(&m->insn_starts);
+}
+
+const uint8_t *dw_clone_module_bytes(const struct dw_clone_module *m, uint64_t svma, size_t n)
+{
+	dw_vec_each(s, &m->segments)
+		if (svma - s->svma < s->n && n <= s->n - (svma - s->svma))
+			return s->bytes + (svma - s->svma);
+	return NULL;
+}
+
+struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, uint64_t svma)
+{
+	struct dw_clone_function *f;
+
+	if (svma - m->starts.base >= m->starts.n)
+		return NULL;
+	f = &m->functions.v[dw_rank_at(&m->starts, svma) - 1];
+	return svma < f->end ? f : NULL;
+}
+
+uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			  uint64_t svma)
+{
+	if (svma < f->start || svma >= f->end || !dw_rank_has(&m->insn_starts, svma))
+		return UINT32_MAX;
+	return dw_rank_at(&m->insn_starts, svma) - 1;
+}

@@ -1,0 +1,197 @@
+/*
+ * Pointers to code; see pointers.h. Sources: gABI chapter 5 (dynamic section, DT_RELR), psABI
+ * x86-64 4.4.1 (relocation types).
+ */
+#include "clone/pointers.h"
+
+#include "base/cursor.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#ifndef DT_RELR
+enum { DT_RELRSZ = 35, DT_RELR = 36 };
+#endif
+
+struct dynamic {
+	uint64_t symtab, rela, rela_bytes, jmprel, jmprel_bytes, relr, relr_bytes;
+};
+
+static bool is_code(const struct dw_clone_module *m, uint64_t svma)
+{
+	dw_vec_each(s, &m->segments)
+		if (s->flags & PF_X && svma - s->svma < s->n)
+			return true;
+	return false;
+}
+
+static int add(struct dw_clone_module *m, uint64_t at, uint64_t to)
+{
+	struct dw_clone_pointer p = {at, to};
+
+	return is_code(m, to) ? dw_vec_push(&m->pointers, p) : 0;
+}
+
+static void read_dynamic(const struct dw_clone_module *m, struct dynamic *d)
+{
+	size_t n;
+	const struct dw_elf_segment *s = dw_elf_segments(m->elf, &n);
+	const uint8_t *bytes = NULL;
+	struct dw_cursor c;
+	size_t size = 0;
+
+	for (size_t i = 0; i < n && !bytes; i++) {
+		if (s[i].type == PT_DYNAMIC) {
+			size = s[i].file_bytes;
+			bytes = dw_clone_module_bytes(m, s[i].svma.v, size);
+		}
+	}
+	dw_cursor_init(&c, bytes, bytes ? size : 0);
+	while (dw_cursor_left(&c) >= sizeof(Elf64_Dyn)) {
+		uint64_t tag = dw_cursor_u64(&c), value = dw_cursor_u64(&c);
+
+		switch (tag) {
+		case DT_NULL:
+			return;
+		case DT_SYMTAB:
+			d->symtab = value;
+			break;
+		case DT_RELA:
+			d->rela = value;
+			break;
+		case DT_RELASZ:
+			d->rela_bytes = value;
+			break;
+		case DT_JMPREL:
+			d->jmprel = value;
+			break;
+		case DT_PLTRELSZ:
+			d->jmprel_bytes = value;
+			break;
+		case DT_RELR:
+			d->relr = value;
+			break;
+		case DT_RELRSZ:
+			d->relr_bytes = value;
+			break;
+		}
+	}
+}
+
+/* The value of symbol @i, 0 = undefined or no such symbol. */
+static uint64_t symbol_value(const struct dw_clone_module *m, uint64_t symtab, uint64_t i)
+{
+	const uint8_t *bytes =
+		dw_clone_module_bytes(m, symtab + i * sizeof(Elf64_Sym), sizeof(Elf64_Sym));
+	Elf64_Sym sym;
+
+	if (!bytes)
+		return 0;
+	memcpy(&sym, bytes, sizeof sym);
+	return sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ? 0 : sym.st_value;
+}
+
+static int read_rela(struct dw_clone_module *m, const struct dynamic *d, uint64_t svma, uint64_t n)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(m, svma, n);
+
+	for (uint64_t i = 0; bytes && i + sizeof(Elf64_Rela) <= n; i += sizeof(Elf64_Rela)) {
+		uint64_t symbol;
+		Elf64_Rela r;
+		int rc = 0;
+
+		memcpy(&r, bytes + i, sizeof r);
+		symbol = symbol_value(m, d->symtab, ELF64_R_SYM(r.r_info));
+		switch (ELF64_R_TYPE(r.r_info)) {
+		case R_X86_64_RELATIVE:
+		case R_X86_64_IRELATIVE:
+			rc = add(m, r.r_offset, (uint64_t)r.r_addend);
+			break;
+		case R_X86_64_64:
+			rc = symbol ? add(m, r.r_offset, symbol + (uint64_t)r.r_addend) : 0;
+			break;
+		case R_X86_64_GLOB_DAT:
+		case R_X86_64_JUMP_SLOT:
+			rc = symbol ? add(m, r.r_offset, symbol) : 0;
+			break;
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Add the word at @at, which holds its address before relocation. */
+static int add_word(struct dw_clone_module *m, uint64_t at)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(m, at, 8);
+	uint64_t to;
+
+	if (!bytes)
+		return 0;
+	memcpy(&to, bytes, sizeof to);
+	return add(m, at, to);
+}
+
+/* DT_RELR: even words are addresses, odd ones tell which of the 63 words behind are relative too.
+ */
+static int read_relr(struct dw_clone_module *m, const struct dynamic *d)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(m, d->relr, d->relr_bytes);
+	uint64_t at = 0, entry;
+	int rc = 0;
+
+	for (uint64_t i = 0; bytes && i + sizeof entry <= d->relr_bytes && !rc; i += sizeof entry) {
+		memcpy(&entry, bytes + i, sizeof entry);
+		if (!(entry & 1)) {
+			rc = add_word(m, entry);
+			at = entry + 8;
+			continue;
+		}
+		for (unsigned bit = 1; bit < 64 && !rc; bit++)
+			if (entry >> bit & 1)
+				rc = add_word(m, at + (bit - 1) * 8);
+		at += 63ull * 8;
+	}
+	return rc;
+}
+
+static int read_values(struct dw_clone_module *m)
+{
+	dw_vec_each(s, &m->segments) {
+		if (s->flags & PF_X)
+			continue;
+		for (uint64_t at = (s->svma + 7) & ~7ull; at + 8 <= s->svma + s->n; at += 8)
+			if (add_word(m, at))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct dw_clone_pointer *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+int dw_clone_pointers_read(struct dw_clone_module *m)
+{
+	struct dynamic d = {0};
+	int rc;
+
+	read_dynamic(m, &d);
+	rc = read_rela(m, &d, d.rela, d.rela_bytes);
+	if (!rc)
+		rc = read_rela(m, &d, d.jmprel, d.jmprel_bytes);
+	if (!rc)
+		rc = read_relr(m, &d);
+	if (!rc && m->is_fixed)
+		rc = read_values(m);
+	if (!rc && m->pointers.n)
+		qsort(m->pointers.v, m->pointers.n, sizeof *m->pointers.v, by_target);
+	return rc;
+}

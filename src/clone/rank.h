@@ -1,0 +1,48 @@
+/*
+ * A set of addresses that tells in constant time how many of its members lie at or below an
+ * address: which function, which instruction.
+ *
+ * One bit for each byte of a span of code, and one count for each 64 of them. Immutable once
+ * counted: any thread may ask.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_rank {
+	uint64_t base; /* svma of the first bit */
+	uint64_t n;    /* bytes of code in the span */
+	uint64_t *bits;
+	uint32_t *before; /* members below each word of bits */
+};
+
+/* Make an empty set for [@base, @base + @n). 0 or -ENOMEM. dw_rank_release() in any case. */
+int dw_rank_init(struct dw_rank *r, uint64_t base, uint64_t n);
+
+/* Count the members, after the last dw_rank_add(). */
+void dw_rank_count(struct dw_rank *r);
+
+/* Free the memory. */
+void dw_rank_release(struct dw_rank *r);
+
+/* Add @svma, which lies in the span. */
+static inline void dw_rank_add(struct dw_rank *r, uint64_t svma)
+{
+	r->bits[(svma - r->base) / 64] |= 1ull << (svma - r->base) % 64;
+}
+
+/* Whether @svma is a member. */
+static inline bool dw_rank_has(const struct dw_rank *r, uint64_t svma)
+{
+	return svma - r->base < r->n && r->bits[(svma - r->base) / 64] >> (svma - r->base) % 64 & 1;
+}
+
+/* The number of members at or below @svma, which lies in the span. */
+static inline uint32_t dw_rank_at(const struct dw_rank *r, uint64_t svma)
+{
+	uint64_t at = svma - r->base;
+
+	return r->before[at / 64] +
+	       (uint32_t)__builtin_popcountll(r->bits[at / 64] & ((2ull << at % 64) - 1));
+}

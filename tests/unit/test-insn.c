@@ -1,0 +1,177 @@
+/* The decoder: kinds, relative fields, flags; what instructions read and write. */
+#include "check.h"
+
+#include "code/decode/insn.h"
+
+/* Decode the bytes of a string literal. */
+#define DECODE(text) decode((const uint8_t *)(text), sizeof(text) - 1)
+#define DETAIL(text) detail((const uint8_t *)(text), sizeof(text) - 1)
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R11 = 11, R12, R13 };
+enum { CF = 1, ZF = 0x40, ALL_FLAGS = 0x8d5 };
+
+static struct dw_insn decode(const uint8_t *bytes, size_t n)
+{
+	struct dw_insn insn;
+
+	if (!dw_insn_decode(bytes, n, &insn))
+		memset(&insn, 0, sizeof insn);
+	return insn;
+}
+
+static struct dw_insn_detail detail(const uint8_t *bytes, size_t n)
+{
+	struct dw_insn plain = decode(bytes, n), insn;
+	struct dw_insn_detail d;
+
+	if (!dw_insn_decode_detail(bytes, n, &insn, &d) || memcmp(&plain, &insn, sizeof insn))
+		memset(&d, 0xee, sizeof d);
+	return d;
+}
+
+TEST(kinds_and_lengths)
+{
+	static const struct {
+		const char *bytes;
+		uint8_t n, kind, field_at, flags;
+		int32_t value;
+	} cases[] = {
+		{"\x90", 1, DWELL_INSN_PLAIN, 0, 0, 0},
+		{"\xf3\x0f\x1e\xfa", 4, DWELL_INSN_PLAIN, 0, 0, 0},
+		{"\xcc", 1, DWELL_INSN_PLAIN, 0, 0, 0},
+		{"\x0f\x05", 2, DWELL_INSN_PLAIN, 0, 0, 0},
+		{"\xe8\x10\0\0\0", 5, DWELL_INSN_CALL, 1, 0, 16},
+		{"\x66\x48\xe8\xf0\xff\xff\xff", 7, DWELL_INSN_CALL, 3, 0, -16},
+		{"\x66\xe8\x10\0\0\0", 6, DWELL_INSN_OTHER, 2, 0, 16},
+		{"\xeb\xfe", 2, DWELL_INSN_JUMP, 1, 0, -2},
+		{"\xf2\xe9\1\0\0\0", 6, DWELL_INSN_JUMP, 2, 0, 1},
+		{"\x74\x80", 2, DWELL_INSN_BRANCH, 1, 0, -128},
+		{"\x2e\x0f\x8f\xff\xff\xff\x7f", 7, DWELL_INSN_BRANCH, 3, 0, INT32_MAX},
+		{"\xe3\2", 2, DWELL_INSN_LOOP, 1, 0, 2},
+		{"\x67\xe3\2", 3, DWELL_INSN_LOOP, 2, 0, 2},
+		{"\xe2\2", 2, DWELL_INSN_LOOP, 1, 0, 2},
+		{"\xff\xd0", 2, DWELL_INSN_CALL_INDIRECT, 0, 0, 0},
+		{"\xff\x15\4\0\0\0", 6, DWELL_INSN_CALL_INDIRECT, 2, DWELL_INSN_RIP, 4},
+		{"\x3e\xff\xe0", 3, DWELL_INSN_JUMP_INDIRECT, 0, DWELL_INSN_NOTRACK, 0},
+		{"\xff\x25\xfc\xff\xff\xff", 6, DWELL_INSN_JUMP_INDIRECT, 2, DWELL_INSN_RIP, -4},
+		{"\xff\x28", 2, DWELL_INSN_OTHER, 0, 0, 0},
+		{"\xff\x1c\x24", 3, DWELL_INSN_OTHER, 0, 0, 0},
+		{"\xc3", 1, DWELL_INSN_RETURN, 0, 0, 0},
+		{"\xf3\xc3", 2, DWELL_INSN_RETURN, 0, 0, 0},
+		{"\xc2\x08\0", 3, DWELL_INSN_RETURN, 0, 0, 0},
+		{"\xcb", 1, DWELL_INSN_OTHER, 0, 0, 0},
+		{"\x48\xcf", 2, DWELL_INSN_OTHER, 0, 0, 0},
+		{"\x0f\x0b", 2, DWELL_INSN_STOP, 0, 0, 0},
+		{"\xf4", 1, DWELL_INSN_STOP, 0, 0, 0},
+		{"\xc7\xf8\4\0\0\0", 6, DWELL_INSN_BEGIN, 2, 0, 4},
+		{"\x48\x8d\x05\x10\0\0\0", 7, DWELL_INSN_PLAIN, 3, DWELL_INSN_RIP, 16},
+		{"\x48\xc7\x05\x10\0\0\0\1\0\0\0", 11, DWELL_INSN_PLAIN, 3, DWELL_INSN_RIP, 16},
+		{"\x67\x8d\x05\x10\0\0\0", 7, DWELL_INSN_OTHER, 3, DWELL_INSN_RIP, 16},
+		{"\xf0\x48\x0f\xb1\x15\4\0\0\0", 9, DWELL_INSN_PLAIN, 5,
+		 DWELL_INSN_RIP | DWELL_INSN_LOCK, 4},
+		{"\x62\xf1\xfd\x48\x6f\x05\x10\0\0\0", 10, DWELL_INSN_PLAIN, 6, DWELL_INSN_RIP, 16},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_insn got = decode((const uint8_t *)cases[i].bytes, cases[i].n);
+
+		printf("# case %zu\n", i);
+		CHECK_INT(got.length, cases[i].n);
+		CHECK_INT(got.kind, cases[i].kind);
+		CHECK_INT(got.field_at, cases[i].field_at);
+		CHECK_INT(got.flags, cases[i].flags);
+		CHECK_INT(got.value, cases[i].value);
+	}
+}
+
+TEST(targets_wrap_like_the_processor)
+{
+	struct dw_insn insn = DECODE("\xeb\xfe");
+
+	CHECK_INT(dw_insn_target(&insn, 0x1000), 0x1000);
+	insn = DECODE("\x48\x8d\x05\xf0\xff\xff\xff");
+	CHECK_INT(dw_insn_target(&insn, 0x1000), 0xff7);
+}
+
+TEST(what_is_no_instruction)
+{
+	CHECK_INT(DECODE("\x06").length, 0);
+	CHECK_INT(DECODE("\xe8\0\0").length, 0);
+	CHECK_INT(DECODE("").length, 0);
+	CHECK_INT(DECODE("\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x90").length,
+		  0);
+}
+
+TEST(details_of_a_table_jump)
+{
+	/* movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; jmp *0x8(,%rcx,8) */
+	struct dw_insn_detail d = DETAIL("\x48\x63\x04\x82");
+
+	CHECK_INT(d.op, DWELL_OP_MOVSXD);
+	CHECK_INT(d.to, RAX);
+	CHECK_INT(d.reads, 1 << RAX | 1 << RDX);
+	CHECK_INT(d.writes, 1 << RAX);
+	CHECK(d.memory.is_there && d.memory.is_read && !d.memory.is_written && !d.memory.is_rip);
+	CHECK_INT(d.memory.base, RDX);
+	CHECK_INT(d.memory.index, RAX);
+	CHECK_INT(d.memory.scale, 4);
+	CHECK_INT(d.memory.bytes, 4);
+	CHECK_INT(d.flags_written, 0);
+	d = DETAIL("\x48\x01\xd0");
+	CHECK_INT(d.op, DWELL_OP_ADD);
+	CHECK_INT(d.to, RAX);
+	CHECK_INT(d.from, RDX);
+	CHECK_INT(d.bytes, 8);
+	CHECK_INT(d.flags_written, ALL_FLAGS);
+	d = DETAIL("\xff\xe0");
+	CHECK_INT(d.from, RAX);
+	d = DETAIL("\xff\x24\xcd\x08\0\0\0");
+	CHECK_INT(d.memory.base, DWELL_NO_REGISTER);
+	CHECK_INT(d.memory.index, RCX);
+	CHECK_INT(d.memory.disp, 8);
+	CHECK_INT(d.memory.bytes, 8);
+}
+
+TEST(details_of_moves)
+{
+	struct dw_insn_detail d = DETAIL("\xb8\1\0\0\0");
+
+	CHECK_INT(d.op, DWELL_OP_MOV);
+	CHECK(d.has_immediate && d.immediate == 1);
+	CHECK_INT(d.reads, 0);
+	d = DETAIL("\xb0\1"); /* mov $1,%al keeps the rest of rax */
+	CHECK_INT(d.reads, 1 << RAX);
+	d = DETAIL("\x48\x8d\x3d\x10\0\0\0"); /* lea 16(%rip),%rdi */
+	CHECK(d.op == DWELL_OP_LEA && d.memory.is_rip && !d.memory.bytes && !d.memory.is_read);
+	CHECK_INT(d.to, RDI);
+	d = DETAIL("\x48\x89\x44\x24\xf0"); /* mov %rax,-16(%rsp) */
+	CHECK(d.memory.is_written && !d.memory.is_read);
+	CHECK_INT(d.memory.base, RSP);
+	CHECK_INT(d.memory.disp, -16);
+	CHECK_INT(d.to, DWELL_NO_REGISTER);
+	CHECK_INT(d.from, RAX);
+	d = DETAIL("\x41\x54"); /* push %r12 */
+	CHECK_INT(d.op, DWELL_OP_PUSH);
+	CHECK_INT(d.reads, 1 << R12 | 1 << RSP);
+	CHECK_INT(d.from, R12);
+	CHECK(!d.memory.is_there);
+	d = DETAIL("\x64\x48\x8b\x04\x25\x28\0\0\0"); /* mov %fs:0x28,%rax */
+	CHECK(d.memory.has_segment && d.memory.disp == 0x28);
+}
+
+TEST(details_that_are_not_certain)
+{
+	CHECK_INT(DETAIL("\xd3\xe0").flags_written, 0); /* shl %cl,%eax: a count of 0 keeps them */
+	CHECK_INT(DETAIL("\xc1\xe0\x05").flags_written, ALL_FLAGS);
+	CHECK_INT(DETAIL("\xc1\xe0\x20").flags_written, 0);
+	CHECK_INT(DETAIL("\xf3\xa6").flags_written, 0); /* repe cmpsb: so does rcx = 0 */
+	CHECK_INT(DETAIL("\xa6").flags_written, ALL_FLAGS);
+	CHECK_INT(DETAIL("\x74\0").flags_read, ZF);
+	CHECK_INT(DETAIL("\xff\xc0").flags_written, ALL_FLAGS & ~CF); /* inc */
+	CHECK_INT(DETAIL("\x0f\x44\xc2").reads, 1 << RAX | 1 << RDX); /* cmove %edx,%eax */
+	CHECK_INT(DETAIL("\x0f\xbc\xc2").reads, 1 << RAX | 1 << RDX); /* bsf %edx,%eax */
+	CHECK_INT(DETAIL("\x0f\x05").op, DWELL_OP_SYSCALL);
+	CHECK_INT(DETAIL("\x0f\x05").writes, 1 << RCX | 1 << R11);
+}
+
+TEST_MAIN()
