@@ -1,63 +1,98 @@
 /*
  * Indirect jumps: how the clone of `jmp *%rax` and its like find the clone of their target.
  *
- * A jump whose table is proven (the base register holds one constant on every path, the loaded
- * value is dead after the jump) reads a second table of clone addresses at a fixed distance from
- * the module's own: no instruction more than the original. The table is taken as long as its
- * entries are addresses of code, which can only be too long. Every other jump looks its target up
- * in a map of its function, with registers saved below all stack in use, and flags kept unless they
- * are proven dead; what the map does not know (tail calls, unknown labels) goes to the original
- * address, where the module's own code runs on.
+ * A jump whose table is proven (the address of the table is one constant on every path, the loaded
+ * value reaches that jump only) reads a second table of clone addresses at a fixed distance from
+ * the module's own: no instruction more than the original. The register that it leaves behind holds
+ * another value than the original's; where that could be read, the entry leads to a restoring
+ * sequence behind the jump, which puts the module's address into it and goes on. Tables are taken
+ * as long as the bounds check in front of the jump allows or, without one, as long as the entries
+ * are addresses of code, which can only be too long.
+ *
+ * Every other jump looks its target up in a map of its function, with registers saved below all
+ * stack in use, and flags kept unless they are proven dead; what the map does not know (tail calls,
+ * labels elsewhere) goes to the original address, where the module's own code runs on.
  */
 #pragma once
 
 #include "clone/module.h"
 
 enum dw_jump_how {
-	DWELL_JUMP_MAP,	     /* by the map */
-	DWELL_JUMP_TABLE_64, /* mov T(..), %r; jmp *%r, or jmp *T(,%r,8): absolute entries */
-	DWELL_JUMP_TABLE_32, /* movslq (%base,%r,4), %r; add %base, %r; jmp *%r: relative to the
-				table */
+	DWELL_JUMP_MAP,	  /* by the map */
+	DWELL_JUMP_TABLE, /* by a table of clone addresses */
 };
 
 struct dw_jump_plan {
-	uint32_t insn;	/* the jump, index in module->insns */
-	uint32_t load;	/* tables: the instruction whose displacement leads to the table instead */
-	uint64_t table; /* svma of the module's table */
-	uint32_t entries;     /* of it */
-	uint8_t how;	      /* enum dw_jump_how */
-	uint8_t load_disp_at; /* offset of the 32-bit displacement in the clone of the load */
-	uint8_t load_bytes;   /* of the clone of the load (it may need a longer displacement) */
-	bool flags_dead;      /* maps: no target reads flags that it did not write */
-	uint16_t dead;	      /* maps: bit n: general register n is dead at the jump */
-	int32_t free_below;   /* maps: no stack in use below rsp + this, <= 0 */
-	uint32_t table_at;    /* area offset of the clone's table, set by the layout */
+	uint32_t insn; /* the jump, index in module->insns */
+	uint8_t how;   /* enum dw_jump_how */
+
+	/* Tables. */
+	uint8_t loads;	       /* the register that the entry is loaded into; DWELL_NO_REGISTER: the
+				  jump reads the table itself */
+	uint8_t load_disp_at;  /* offset of the 32-bit displacement in the clone of the load */
+	uint8_t load_bytes;    /* of the clone of the load (it may need a longer displacement) */
+	bool is_absolute;      /* the load has no base register: its displacement is an address */
+	uint32_t load;	       /* the instruction that reads the table; may be the jump */
+	uint32_t table;	       /* index in module->jump_tables */
+	uint32_t first_target; /* module->jump_restores: where restoring sequences go on */
+	uint32_t restores;     /* their number */
+	int64_t load_disp;     /* displacement of the module's load. The clone's is larger by the
+				  distance from the module's table to the clone's */
+
+	/* Maps. */
+	bool flags_dead;    /* no target reads flags that it did not write */
+	uint16_t dead;	    /* bit n: general register n is dead at the jump */
+	int32_t free_below; /* no stack in use below rsp + this, <= 0 */
+};
+
+/* A table of the module that jumps read, and its twin for clones. Several jumps may share one. */
+struct dw_jump_table {
+	uint64_t start; /* svma of its first entry */
+	uint64_t base;	/* 4-byte entries count from this svma; 0 for 8-byte entries */
+	uint32_t first; /* its entries in module->jump_entries */
+	uint32_t n;
+	uint32_t plan;	     /* index of the (only) plan with restoring sequences, else of any */
+	uint32_t at;	     /* area offset of the clone's table, set by the layout */
+	uint8_t entry_bytes; /* 4 or 8 */
+};
+
+/* What an entry of a clone's table holds. */
+enum dw_jump_target {
+	DWELL_JUMP_TO_MODULE,	/* svma, as in the module's table */
+	DWELL_JUMP_TO_CLONE,	/* the clone of the instruction at svma, behind a prefix */
+	DWELL_JUMP_TO_RESTORE,	/* restoring sequence @restore of the table's plan */
+	DWELL_JUMP_TO_FUNCTION, /* fixups only: the module's address of the function's start */
+	DWELL_JUMP_TO_MAP,	/* fixups only: the function's map, in the area */
+};
+
+struct dw_jump_entry {
+	uint64_t svma;
+	uint32_t restore;
+	uint8_t to; /* enum dw_jump_target */
 };
 
 /*
- * Plan all indirect jumps of functions that are to be cloned into m->jumps; sets has_map and
- * DWELL_LEFT_RED_ZONE. 0 or -ENOMEM.
+ * Plan all indirect jumps of functions that are to be cloned into m->jumps, m->jump_tables, ...;
+ * sets has_map and DWELL_LEFT_RED_ZONE. Entries to functions that are left alone afterwards are the
+ * emitter's to send to the module. 0 or -ENOMEM.
  */
 int dw_jumps_plan(struct dw_clone_module *m);
 
-/* The plan of the jump, or of the load, @insn. NULL = none. */
+/* The plan of the jump @insn. NULL = none. */
 const struct dw_jump_plan *dw_jumps_find(const struct dw_clone_module *m, uint32_t insn);
+
+/* The plan whose load is @insn (the jump itself, when that reads the table). NULL = none. */
+const struct dw_jump_plan *dw_jumps_find_load(const struct dw_clone_module *m, uint32_t insn);
 
 /* A 32-bit distance in emitted code. */
 struct dw_jump_fixup {
 	uint8_t at; /* in the bytes written */
 	uint8_t to; /* enum dw_jump_target; the field counts from at + 4 + @after */
 	uint8_t after;
+	uint64_t svma; /* DWELL_JUMP_TO_MODULE, DWELL_JUMP_TO_CLONE */
 };
 
-enum dw_jump_target {
-	DWELL_JUMP_TO_FUNCTION, /* the module's address of the function's start */
-	DWELL_JUMP_TO_MAP,	/* the map, in the area */
-	DWELL_JUMP_TO_MODULE,	/* a rip operand of the module's instruction: its own target */
-	DWELL_JUMP_TO_TABLE,	/* the clone's table, in the area, as absolute 32-bit address */
-};
-
-enum { DWELL_JUMP_BYTES_MAX = 160, DWELL_JUMP_FIXUPS_MAX = 6 };
+enum { DWELL_JUMP_BYTES_MAX = 192, DWELL_JUMP_FIXUPS_MAX = 6, DWELL_JUMP_RESTORE_BYTES = 12 };
 
 struct dw_jump_code {
 	uint8_t bytes[DWELL_JUMP_BYTES_MAX];
@@ -67,15 +102,23 @@ struct dw_jump_code {
 };
 
 /*
- * Write the clone of the indirect jump @plan->insn, whose module bytes are @bytes, for a
- * DWELL_JUMP_MAP. Position-independent but for its fixups. @leave = bytes to put on the way out of
- * the function (an exit probe), @leave_n of them.
+ * Write the clone of the indirect jump @plan->insn, which stands at @svma. Position-independent but
+ * for its fixups. @leave = bytes to put on the way out of the function (an exit probe), @leave_n of
+ * them (at most 32); they are left out of tables, and where stack below rsp may be in use. When the
+ * jump reads a table itself, this is dw_jump_write_load(). plan->restores sequences follow.
  */
-void dw_jump_write(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
+void dw_jump_write(const struct dw_clone_module *m, const struct dw_jump_plan *plan, uint64_t svma,
 		   const uint8_t *leave, size_t leave_n, struct dw_jump_code *ret);
 
-/* Write the clone of the load @plan->load of a table jump; its displacement is
- * the emitter's to fill: table_at as seen from the register (TABLE_32 and based TABLE_64: the
- * original displacement + distance from table to table). */
+/* Write the clone of the load @plan->load, which stands at @svma, of a table jump: load_bytes, with
+ * the module's displacement in the field at load_disp_at, which is the emitter's to fill. */
 void dw_jump_write_load(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
-			struct dw_jump_code *ret);
+			uint64_t svma, struct dw_jump_code *ret);
+
+/* Write restoring sequence @k of @plan: DWELL_JUMP_RESTORE_BYTES each, one behind the other from
+ * the end of the clone of the jump on. */
+void dw_jump_write_restore(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
+			   uint32_t k, struct dw_jump_code *ret);
+
+/* Free what dw_jumps_plan() made; for dw_clone_module_release(). */
+void dw_jumps_release(struct dw_clone_module *m);

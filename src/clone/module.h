@@ -59,6 +59,8 @@ struct dw_clone_segment {
 };
 
 struct dw_jump_plan; /* jumps.h */
+struct dw_jump_table;
+struct dw_jump_entry;
 
 struct dw_clone_module {
 	const struct dw_elf *elf; /* borrowed */
@@ -78,6 +80,10 @@ struct dw_clone_module {
 	DW_VEC(uint8_t) calls;			  /* enum dw_clone_call by instruction */
 	DW_VEC(struct dw_clone_pointer) pointers; /* sorted by @to */
 	DW_VEC(struct dw_jump_plan) jumps;	  /* sorted by instruction */
+	DW_VEC(uint32_t) jump_loads;		  /* indexes of plans with tables, by load */
+	DW_VEC(struct dw_jump_table) jump_tables;
+	DW_VEC(struct dw_jump_entry) jump_entries;
+	DW_VEC(uint64_t) jump_restores; /* svma */
 };
 
 /*
