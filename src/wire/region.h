@@ -20,9 +20,15 @@
 
 #include <stdint.h>
 
-/* Environment of a target: the folder; then, set by `dwell` for the agent, its mode as text. */
+/*
+ * Environment of a target, put last by `dwell`: the folder; the agent's mode as text; the number of
+ * system-call filters under which dwell itself runs (Seccomp_filters of /proc/self/status, without
+ * that line 0 or 1 by Seccomp; missing = 0): the agent stays off under more. The agent's own path
+ * is the last entry of LD_PRELOAD.
+ */
 #define DWELL_ENV_FOLDER  "DWELL_FOLDER"
 #define DWELL_ENV_MODE	  "DWELL_MODE"
+#define DWELL_ENV_FILTERS "DWELL_FILTERS"
 #define DWELL_ENV_PRELOAD "LD_PRELOAD"
 
 #define DWELL_REGION_MAGIC "dwregion"

@@ -1,0 +1,66 @@
+/*
+ * What the files of the core share: the agent's whole state, and their ways into each other. The
+ * fields are written while the program has one thread, or inside dw_agent_enter().
+ */
+#pragma once
+
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+
+enum {
+	DWELL_AGENT_TEXT = 1024, /* bytes of a variable; longer ones leave the agent off */
+	DWELL_AGENT_VARIABLES = 4,
+};
+
+/* One page that a fork's child finds zeroed. */
+struct dw_agent_wiped {
+	uint64_t is_same_process; /* 0 in a fork's child until it has a region */
+	uint32_t lock;		  /* of dw_agent_enter(); a holder is not forked along */
+};
+
+/* Where a chunk of the region is mapped. */
+struct dw_agent_chunk {
+	void *mapped;
+	struct dw_region_chunk chunk;
+};
+
+struct dw_agent {
+	struct dw_region_header *region; /* constant once the agent has started */
+	struct dw_agent_wiped *wiped;
+	bool is_active; /* this process was started by dwell: its children get the agent */
+	bool is_on;
+	bool is_started;  /* main may run: there may be handlers and other threads */
+	bool is_filtered; /* the program has installed a system-call filter */
+	uint32_t pid;
+	uint32_t module_n; /* as in the region, which others can write */
+	uint32_t chunk_n;
+	uint64_t bytes;		/* of the region's file */
+	uint64_t device, inode; /* of the region's file */
+	uint64_t mask;		/* signal mask to restore by dw_agent_leave() */
+	char folder[DWELL_REGION_PATH];
+	char path[DWELL_REGION_PATH + 32]; /* of the region's file */
+	/* The variables as children get them, "NAME=value"; the preload is last. */
+	char variables[DWELL_AGENT_VARIABLES][DWELL_AGENT_TEXT];
+	struct dw_agent_chunk chunks[DWELL_REGION_CHUNKS];
+};
+
+extern struct dw_agent dw_agent;
+
+/* Make the region of a program that starts. False, and the agent off, when it cannot be. */
+bool dw_region_start(void);
+
+/*
+ * Take our variables out of @envp and the bytes of /proc/self/environ, and keep them. False, and
+ * nothing changed, when dwell has not started this process or a variable cannot be used. Filters is
+ * the number of system-call filters that dwell itself ran under.
+ */
+bool dw_environment_take(char **envp, uint64_t *ret_filters);
+
+/* DWELL_ENV_MODE's value, borrowed for ever. */
+const char *dw_environment_mode(void);
+
+/* Whether the loader and the C library are a glibc's. */
+bool dw_loader_is_known(void);
+
+/* The path by which the loader has loaded this agent, borrowed for ever. NULL = not found. */
+const char *dw_loader_own_path(void);

@@ -1,0 +1,35 @@
+/*
+ * Bytes and texts without the C library. memcpy(), memmove(), memset() and memcmp() stand here too,
+ * hidden, for the calls that compilers make up. All are simple: an agent moves little.
+ * [async-signal-safe] [any-thread]
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes before the NUL. */
+size_t dw_text_length(const char *text);
+
+/* Bytes before the NUL, at most @max. */
+size_t dw_text_length_max(const char *text, size_t max);
+
+/* Whether both are the same. */
+bool dw_text_equal(const char *a, const char *b);
+
+/* What follows @prefix in @text, borrowed from it; NULL when it starts otherwise. */
+const char *dw_text_after(const char *text, const char *prefix);
+
+/* Where @c stands in @text or, without one, its end. */
+const char *dw_text_find(const char *text, char c);
+
+/* Append @from to @to, which has room for @room bytes, its NUL included. False and unchanged when
+ * it does not fit. */
+bool dw_text_append(char *to, size_t room, const char *from);
+
+/* The number at the start of @text, 0 without digits. */
+uint64_t dw_text_number(const char *text);
+
+/* Append @value in decimal or hexadecimal (@base 10 or 16), as dw_text_append() does. */
+bool dw_text_append_number(char *to, size_t room, uint64_t value, unsigned int base);

@@ -1,0 +1,140 @@
+/*
+ * Our variables, taken out of the program's environment.
+ *
+ * The C library has not looked at envp yet: its `environ` will be this very array, so entries are
+ * removed in place. Behind the array lie the auxiliary words, which some runtimes find by walking
+ * over it: the room that comes free is filled with words to be ignored. The
+ * texts themselves are overwritten, because /proc/self/environ shows them; where the launcher has
+ * put them last, only NULs remain there.
+ */
+#include "agent/core/agent-internal.h"
+
+#include <elf.h>
+
+/* Indexes of dw_agent.variables. */
+enum { FOLDER, MODE, FILTERS, PRELOAD };
+
+static const char *const names[DWELL_AGENT_VARIABLES] = {
+	[FOLDER] = DWELL_ENV_FOLDER "=",
+	[MODE] = DWELL_ENV_MODE "=",
+	[FILTERS] = DWELL_ENV_FILTERS "=",
+	[PRELOAD] = DWELL_ENV_PRELOAD "=",
+};
+
+static bool is_separator(char c)
+{
+	return c == ' ' || c == ':';
+}
+
+/* Where @path is an entry of the list @value, borrowed from it; NULL = nowhere. */
+static char *find_entry(char *value, const char *path)
+{
+	const char *rest;
+
+	for (char *entry = value; *entry;) {
+		rest = dw_text_after(entry, path);
+		if (rest && (!*rest || is_separator(*rest)))
+			return entry;
+		while (*entry && !is_separator(*entry))
+			entry++;
+		while (is_separator(*entry))
+			entry++;
+	}
+	return NULL;
+}
+
+/* Take the entry @path with one separator out of the list @value; the rest is filled with NULs. */
+static void remove_entry(char *value, const char *path)
+{
+	char *entry = find_entry(value, path), *rest;
+	size_t left, length;
+
+	if (!entry)
+		return;
+	rest = entry + dw_text_length(path);
+	if (*rest)
+		rest++;
+	else if (entry > value)
+		entry--;
+	left = dw_text_length(rest);
+	length = left + (size_t)(rest - entry);
+	__builtin_memmove(entry, rest, left);
+	__builtin_memset(entry + left, 0, length - left);
+}
+
+static int variable_of(const char *entry)
+{
+	for (int i = 0; i < DWELL_AGENT_VARIABLES; i++)
+		if (dw_text_after(entry, names[i]))
+			return i;
+	return -1;
+}
+
+/* Keep @entry as children get it: of preloads, only this agent. */
+static bool keep(int variable, const char *entry, const char *own_path)
+{
+	char *text = dw_agent.variables[variable];
+
+	text[0] = '\0';
+	if (variable != PRELOAD)
+		return dw_text_append(text, DWELL_AGENT_TEXT, entry);
+	return dw_text_append(text, DWELL_AGENT_TEXT, names[PRELOAD]) &&
+	       dw_text_append(text, DWELL_AGENT_TEXT, own_path);
+}
+
+/* Whether the program shall not see @entry any more, which is then overwritten. */
+static bool hide(int variable, char *entry, const char *own_path)
+{
+	size_t name = dw_text_length(names[variable]);
+
+	if (variable == PRELOAD) {
+		remove_entry(entry + name, own_path);
+		if (entry[name])
+			return false;
+	}
+	__builtin_memset(entry, 0, dw_text_length(entry));
+	return true;
+}
+
+/* Fill @n words behind the environment: with pairs to be ignored, or an end when they are odd. */
+static void fill(char **words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		words[i] = (char *)(uintptr_t)(n % 2 == 0 && i % 2 == 0 ? AT_IGNORE : AT_NULL);
+}
+
+bool dw_environment_take(char **envp, uint64_t *ret_filters)
+{
+	const char *path = dw_loader_own_path();
+	const char *const *text = (const char *const *)envp;
+	char **to = envp, **from = envp;
+	int variable;
+	bool has_folder = false;
+
+	for (; *text; text++)
+		has_folder |= dw_text_after(*text, names[FOLDER]) != NULL;
+	if (!has_folder || !path)
+		return false;
+	for (int i = 0; i < DWELL_AGENT_VARIABLES; i++)
+		keep(i, names[i], path);
+	for (; *from; from++) {
+		variable = variable_of(*from);
+		if (variable >= 0 && !keep(variable, *from, path))
+			has_folder = false;
+		if (variable < 0 || !hide(variable, *from, path))
+			*to++ = *from;
+	}
+	*to = NULL;
+	fill(to + 1, (size_t)(from - to));
+	if (!has_folder)
+		return false;
+	dw_text_append(dw_agent.folder, sizeof(dw_agent.folder),
+		       dw_text_after(dw_agent.variables[FOLDER], names[FOLDER]));
+	*ret_filters = dw_text_number(dw_text_after(dw_agent.variables[FILTERS], names[FILTERS]));
+	return true;
+}
+
+const char *dw_environment_mode(void)
+{
+	return dw_text_after(dw_agent.variables[MODE], names[MODE]);
+}

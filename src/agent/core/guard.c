@@ -1,0 +1,66 @@
+/*
+ * Who may run the agent's slow parts: one thread at a time, never a handler inside it.
+ *
+ * Waiting is bounded: who does not get in drops its event. All signals are blocked inside, so no
+ * handler runs there, no longjmp() leaves and no asynchronous cancellation ends it half-way. The
+ * lock lies in the page that a fork's child finds zeroed, so a holder that was not forked along
+ * holds nothing in the child. It is taken by a flag of the thread first: a child that shares memory
+ * is kept out by its callers, which ask dw_agent_is_self().
+ */
+#include "agent/core/agent-internal.h"
+#include "agent/core/syscall-x86-64.h"
+
+#include <signal.h>
+
+enum { DWELL_ENTER_TRIES = 1000, DWELL_ENTER_WAIT_NS = 50000 };
+
+static __thread bool is_inside __attribute__((tls_model("initial-exec")));
+
+static bool lock(void)
+{
+	for (int i = 0; i < DWELL_ENTER_TRIES; i++) {
+		if (!__atomic_exchange_n(&dw_agent.wiped->lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		dw_sys_sleep_ns(DWELL_ENTER_WAIT_NS);
+	}
+	return false;
+}
+
+static void set_mask(uint64_t mask, uint64_t *ret_old)
+{
+	dw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, ret_old, sizeof(mask));
+}
+
+bool dw_agent_enter(void)
+{
+	uint64_t old = 0;
+
+	if (is_inside || !dw_agent.wiped)
+		return false;
+	if (dw_agent.is_started)
+		set_mask(UINT64_MAX, &old);
+	is_inside = true;
+	if (lock()) {
+		dw_agent.mask = old;
+		return true;
+	}
+	is_inside = false;
+	if (dw_agent.is_started)
+		set_mask(old, NULL);
+	return false;
+}
+
+void dw_agent_leave(void)
+{
+	uint64_t mask = dw_agent.mask;
+
+	__atomic_store_n(&dw_agent.wiped->lock, 0, __ATOMIC_RELEASE);
+	is_inside = false;
+	if (dw_agent.is_started)
+		set_mask(mask, NULL);
+}
+
+bool dw_agent_is_self(void)
+{
+	return dw_sys_getpid() == dw_agent.pid;
+}

@@ -1,0 +1,100 @@
+/*
+ * The agent's life: started by the loader before any other constructor (linked with -z initfirst),
+ * ended by it after all others.
+ *
+ * glibc hands argc, argv and envp to constructors; other C libraries do not, so the first question
+ * is whether a glibc is here. Then: do we belong here (our variables; not AT_SECURE), and may we
+ * make system calls? A filter that kills cannot be asked what it allows. But a filter under
+ * which dwell itself ran has let it do all that the agent does, so the agent only works when no
+ * filter was added since: DWELL_FILTERS is their number then. Otherwise it makes no call but those
+ * that read /proc/self/status, which the loader has just made for libraries.
+ *
+ * Only general registers are used from here on, so that MXCSR and the x87 words stay as
+ * they are and no alignment of the stack is assumed.
+ */
+#include "agent/core/agent-internal.h"
+#include "agent/core/syscall-x86-64.h"
+
+#include <elf.h>
+
+struct dw_agent dw_agent;
+
+/* The words behind the environment: what the kernel told about this program. */
+static const Elf64_auxv_t *auxiliary(char **envp)
+{
+	while (*envp)
+		envp++;
+	return (const Elf64_auxv_t *)(envp + 1);
+}
+
+static bool is_secure(char **envp)
+{
+	const Elf64_auxv_t *word = auxiliary(envp);
+
+	for (; word->a_type != AT_NULL; word++)
+		if (word->a_type == AT_SECURE)
+			return word->a_un.a_val != 0;
+	return true;
+}
+
+/* The system-call filters of this task by the text of its /proc status. */
+static uint64_t count_filters(const char *status)
+{
+	const char *mode = NULL, *count = NULL;
+
+	while (*status) {
+		mode = mode ? mode : dw_text_after(status, "Seccomp:\t");
+		count = count ? count : dw_text_after(status, "Seccomp_filters:\t");
+		status = dw_text_find(status, '\n');
+		status += *status == '\n';
+	}
+	/* Before Linux 5.9 only their presence is told. */
+	return count ? dw_text_number(count) : mode ? dw_text_number(mode) != 0 : UINT64_MAX;
+}
+
+/* Whether all filters of system calls are those that dwell ran under. */
+static bool may_call(uint64_t filters)
+{
+	char status[4096];
+	size_t n = 0;
+	long more = 1;
+	int fd = dw_sys_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return false;
+	while (more > 0 && n < sizeof(status) - 1) {
+		more = dw_sys_read(fd, status + n, sizeof(status) - 1 - n);
+		n += more > 0 ? (size_t)more : 0;
+	}
+	status[n] = '\0';
+	dw_sys_close(fd);
+	return count_filters(status) <= filters;
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv, char **envp)
+{
+	uint64_t filters, begin_ns;
+
+	(void)argc;
+	(void)argv;
+	if (!dw_loader_is_known() || is_secure(envp) || !dw_environment_take(envp, &filters))
+		return;
+	dw_agent.is_active = true;
+	if (!may_call(filters))
+		return;
+	begin_ns = dw_sys_now_ns();
+	if (dw_region_start())
+		dw_agent_part.start(dw_environment_mode());
+	dw_agent.region->agent_start_ns = dw_sys_now_ns() - begin_ns;
+	if (dw_agent.is_on)
+		__atomic_store_n(&dw_agent.region->state, DWELL_REGION_RUNNING, __ATOMIC_RELEASE);
+	dw_agent.is_started = true;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (!dw_agent_is_on() || !dw_agent_is_self())
+		return;
+	dw_agent_part.end();
+	__atomic_store_n(&dw_agent.region->state, DWELL_REGION_ENDED, __ATOMIC_RELEASE);
+}
