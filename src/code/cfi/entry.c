@@ -144,11 +144,20 @@ static struct dw_cursor body_cursor(const struct dw_cfi_section *s, const struct
 	return c;
 }
 
+static int read_personality(struct dw_cursor *c, const struct dw_cfi_section *s,
+			    struct dw_cfi_cie *cie)
+{
+	cie->personality_encoding = dw_cursor_u8(c);
+	cie->personality_at = dw_cursor_offset(c);
+	return dw_cfi_read_pointer(c, s, cie->personality_encoding & (uint8_t)~PE_INDIRECT,
+				   &cie->personality);
+}
+
 /* Read the augmentation data that the letters of @letters, behind 'z', announce. */
 static int read_augmentation(struct dw_cursor *c, const struct dw_cfi_section *s,
 			     const char *letters, struct dw_cfi_cie *cie)
 {
-	uint64_t n = dw_cursor_uleb(c), ignored;
+	uint64_t n = dw_cursor_uleb(c);
 	size_t end = dw_cursor_offset(c) + n;
 	int rc = 0;
 
@@ -158,15 +167,15 @@ static int read_augmentation(struct dw_cursor *c, const struct dw_cfi_section *s
 		if (*letters == 'R')
 			cie->pointer_encoding = dw_cursor_u8(c);
 		else if (*letters == 'L')
-			dw_cursor_u8(c);
-		else if (*letters == 'P') /* the personality: only its size matters */
-			rc = dw_cfi_read_pointer(c, s, dw_cursor_u8(c) & (uint8_t)~PE_INDIRECT,
-						 &ignored);
+			cie->lsda_encoding = dw_cursor_u8(c);
+		else if (*letters == 'P')
+			rc = read_personality(c, s, cie);
 		else if (*letters == 'S')
 			cie->signal = true;
 		else if (*letters != 'B') /* of a later day: what follows has no known place */
 			break;
 	}
+	cie->unknown = *letters;
 	if (rc || c->failed || dw_cursor_offset(c) > end)
 		return DWELL_ERR_FORMAT;
 	dw_cursor_seek(c, end);
@@ -182,6 +191,7 @@ static int read_cie_head(struct dw_cursor *c, const struct dw_cfi_section *s, ui
 	if (!letters)
 		return DWELL_ERR_FORMAT;
 	if (!strcmp(letters, "eh")) {
+		cie->unknown = true;
 		dw_cursor_skip(c, 8);
 		letters = "";
 	}
@@ -213,6 +223,7 @@ int dw_cfi_read_cie(const struct dw_cfi_section *s, size_t offset, struct dw_cfi
 	    e.end_offset - e.offset > CIE_MAX_BYTES)
 		return DWELL_ERR_FORMAT;
 	memset(ret, 0, sizeof *ret);
+	ret->personality_encoding = ret->lsda_encoding = PE_OMIT;
 	c = body_cursor(s, &e);
 	version = dw_cursor_u8(&c);
 	if (version != 1 && version != 3 && version != 4)
@@ -222,7 +233,29 @@ int dw_cfi_read_cie(const struct dw_cfi_section *s, size_t offset, struct dw_cfi
 		return rc;
 	if (c.failed || ret->return_register >= DWELL_CFI_REGS)
 		return DWELL_ERR_FORMAT;
-	return dw_cfi_run_initial(ret, c.pos, dw_cursor_left(&c));
+	ret->program = c.pos;
+	ret->program_n = dw_cursor_left(&c);
+	return dw_cfi_run_initial(ret, ret->program, ret->program_n);
+}
+
+/* Read the augmentation data of an FDE: its LSDA, where a value of 0 stands for none. */
+static int read_fde_augmentation(struct dw_cursor *c, const struct dw_cfi_section *s,
+				 uint8_t encoding, uint64_t *lsda)
+{
+	uint64_t n = dw_cursor_uleb(c), value;
+	struct dw_cursor at = *c;
+
+	*lsda = 0;
+	dw_cursor_skip(c, n);
+	if (encoding == PE_OMIT || !n || c->failed)
+		return 0;
+	if (encoding != PE_ALIGNED) {
+		struct dw_cursor raw = at;
+
+		if (!read_value(&raw, encoding, &value) || raw.failed || !value)
+			return 0;
+	}
+	return dw_cfi_read_pointer(&at, s, encoding, lsda);
 }
 
 int dw_cfi_read_fde(const struct dw_cfi_section *s, const struct dw_cfi_entry *e,
@@ -236,8 +269,11 @@ int dw_cfi_read_fde(const struct dw_cfi_section *s, const struct dw_cfi_entry *e
 		return rc;
 	if (!read_value(&c, cie->pointer_encoding, &length))
 		return DWELL_ERR_UNSUPPORTED;
+	ret->lsda = 0;
 	if (cie->augmented)
-		dw_cursor_skip(&c, dw_cursor_uleb(&c));
+		rc = read_fde_augmentation(&c, s, cie->lsda_encoding, &ret->lsda);
+	if (rc)
+		ret->lsda = DWELL_CFI_LSDA_UNKNOWN; /* its rows are good all the same */
 	ret->end = ret->start + length;
 	ret->program = c.pos;
 	ret->program_n = dw_cursor_left(&c);

@@ -22,10 +22,13 @@ struct dw_cfi_entry {
 	size_t end_offset;
 };
 
+#define DWELL_CFI_LSDA_UNKNOWN UINT64_MAX /* in a form that does not exist here */
+
 /* An FDE with its code range and program. */
 struct dw_cfi_fde {
 	uint64_t start; /* svma */
 	uint64_t end;	/* exclusive, > start */
+	uint64_t lsda;	/* svma, 0 = none, or below */
 	const uint8_t *program;
 	size_t program_n;
 };

@@ -49,8 +49,15 @@ struct dw_cfi_cie {
 	int64_t data_align;
 	uint64_t return_register; /* < DWELL_CFI_REGS */
 	uint8_t pointer_encoding;
-	bool augmented; /* FDEs have augmentation data, with its length in front */
-	bool signal;	/* frames of its FDEs are signal frames */
+	bool augmented;		      /* FDEs have augmentation data, with its length in front */
+	bool signal;		      /* frames of its FDEs are signal frames */
+	bool unknown;		      /* its augmentation says more than we understand */
+	uint8_t personality_encoding; /* DW_EH_PE_*; 0xff = no personality */
+	uint8_t lsda_encoding;	      /* 0xff = FDEs have none */
+	size_t personality_at;	      /* offset of the personality's pointer in the section */
+	uint64_t personality;	      /* svma; of the word that holds it where indirect */
+	const uint8_t *program;	      /* borrowed */
+	size_t program_n;
 	struct dw_cfi_rules initial;
 };
 
