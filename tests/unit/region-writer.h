@@ -38,8 +38,10 @@ static inline struct region_writer region_write(const char *folder, const char *
 	w.h->parent_pid = (uint32_t)getppid();
 	w.h->header_bytes = sizeof *w.h;
 	w.h->bytes = sizeof *w.h + more;
+	w.h->version = DWELL_REGION_VERSION;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(w.h->magic, DWELL_REGION_MAGIC, sizeof w.h->magic);
-	__atomic_store_n(&w.h->version, DWELL_REGION_VERSION, __ATOMIC_RELEASE);
+	close(open(w.path, O_RDWR | O_CLOEXEC)); /* the first close tells that it stands */
 	return w;
 }
 

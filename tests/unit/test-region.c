@@ -241,7 +241,7 @@ static bool is_refused(struct session *s, const char *command, const uint64_t *c
 	if (system(line))
 		return false;
 	drain(s);
-	dw_regions_tick(&s->regions, 1);
+	dw_regions_finish(&s->regions);
 	return *counter == before + 1 && !s->seen.asked && !s->seen.ended && !count_files(s);
 }
 
@@ -255,6 +255,7 @@ TEST(what_is_no_region_is_removed_and_counted)
 	CHECK(is_refused(&s, "mkfifo pipe", &stats->refused_kind));
 	CHECK(is_refused(&s, "truncate -s 2G large", &stats->refused_kind));
 	CHECK(is_refused(&s, "head -c 200000 /dev/urandom >noise", &stats->refused_format));
+	CHECK(is_refused(&s, "mkdir folder", &stats->refused_kind));
 	CHECK(is_refused(&s, "touch .own; ln .own twice", &stats->refused_kind));
 	CHECK_INT(stats->regions, 0);
 	dw_regions_release(&s.regions);

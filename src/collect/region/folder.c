@@ -142,7 +142,7 @@ static int open_doors(struct dw_region_folder *f)
 		return -errno;
 	f->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (f->watch_fd < 0 ||
-	    inotify_add_watch(f->watch_fd, f->path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+	    inotify_add_watch(f->watch_fd, f->path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
 		return -errno;
 	return fchmod(f->fd, 01733) ? -errno : 0;
 }

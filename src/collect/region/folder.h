@@ -36,7 +36,7 @@ struct dw_region_folder {
 /* What dw_region_folder_next() found. */
 enum dw_folder_event {
 	DWELL_FOLDER_NOTHING,
-	DWELL_FOLDER_FILE, /* a file came */
+	DWELL_FOLDER_FILE, /* a file came, or its writer has closed it */
 	DWELL_FOLDER_LOST, /* too many came at once: list the folder */
 };
 

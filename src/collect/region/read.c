@@ -34,7 +34,7 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 
 	if (rc)
 		return rc;
-	if (!h->version)
+	if (!h->magic[0]) /* which is written last */
 		return DWELL_ERR_NOT_FOUND;
 	if (memcmp(h->magic, DWELL_REGION_MAGIC, sizeof h->magic))
 		return DWELL_ERR_FORMAT;

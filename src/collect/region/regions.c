@@ -22,7 +22,10 @@
 
 #define SECOND_NS 1000000000u
 
-enum { LAST_ROUNDS = 64 }; /* of events handled at the end: a flood has no end of its own */
+enum {
+	LAST_ROUNDS = 64,		    /* of events handled at the end: a flood has none */
+	LISTED_MAX = 2 * DWELL_REGIONS_MAX, /* files of a folder that are looked at */
+};
 
 struct dw_region {
 	uint32_t id;
@@ -330,7 +333,7 @@ bool dw_regions_drain(struct dw_regions *r, uint64_t now_ns)
 			on_file(r, name);
 			break;
 		case DWELL_FOLDER_LOST:
-			dw_region_folder_list(&r->folder, 2 * DWELL_REGIONS_MAX, on_file, r);
+			dw_region_folder_list(&r->folder, LISTED_MAX, on_file, r);
 			break;
 		}
 	}
@@ -357,6 +360,7 @@ void dw_regions_finish(struct dw_regions *r)
 {
 	for (int round = 0; round < LAST_ROUNDS && dw_regions_drain(r, r->second_ns); round++)
 		;
+	dw_region_folder_list(&r->folder, LISTED_MAX, on_file, r);
 	for (size_t i = r->open.n; i-- > 0;)
 		end(r, r->open.v[i]);
 }
