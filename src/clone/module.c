@@ -66,7 +66,7 @@ static int read_segments(struct dw_clone_module *m, struct dw_error *err)
 }
 
 /* The program headers as the loader has them in memory, by the ELF header at file offset 0. */
-static const uint8_t *program_headers(const struct dw_clone_module *m, size_t *n)
+static const uint8_t *program_headers(struct dw_clone_module *m, size_t *n)
 {
 	size_t segments_n;
 	const struct dw_elf_segment *s = dw_elf_segments(m->elf, &segments_n);
@@ -81,6 +81,7 @@ static const uint8_t *program_headers(const struct dw_clone_module *m, size_t *n
 		if (!bytes)
 			return NULL;
 		memcpy(&head, bytes, sizeof head);
+		m->entry = head.e_entry;
 		*n = (size_t)head.e_phnum * sizeof(Elf64_Phdr);
 		return dw_clone_module_bytes(m, s[i].svma.v + head.e_phoff, *n);
 	}
@@ -175,8 +176,8 @@ static int read_functions(struct dw_clone_module *m, struct dw_error *err)
 	return 0;
 }
 
-int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
-			 struct dw_error *err)
+int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *ret,
+			      struct dw_error *err)
 {
 	int rc;
 
@@ -184,8 +185,14 @@ int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
 	if (!ret->is_fixed && dw_elf_type(elf) != ET_DYN)
 		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "no program and no library");
 	rc = read_segments(ret, err);
-	if (!rc)
-		rc = identify(ret, err);
+	return rc ? rc : identify(ret, err);
+}
+
+int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
+			 struct dw_error *err)
+{
+	int rc = dw_clone_module_read_code(elf, ret, err);
+
 	if (!rc)
 		rc = read_functions(ret, err);
 	if (!rc)
@@ -327,6 +334,7 @@ void dw_clone_module_release(struct dw_clone_module *m)
 	dw_vec_release(&m->calls);
 	dw_vec_release(&m->pointers);
 	dw_vec_release(&m->jumps);
+	dw_vec_release(&m->places);
 	dw_rank_release(&m->starts);
 	dw_rank_release(&m->insn_starts);
 }
@@ -355,4 +363,17 @@ uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone
 	if (svma < f->start || svma >= f->end || !dw_rank_has(&m->insn_starts, svma))
 		return UINT32_MAX;
 	return dw_rank_at(&m->insn_starts, svma) - 1;
+}
+
+uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside)
+{
+	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
+	uint32_t i;
+
+	if (!f || f->reason || !f->clone_at)
+		return 0;
+	if (svma == f->start && !inside)
+		return f->clone_at;
+	i = dw_clone_insn_at(m, f, svma);
+	return i == UINT32_MAX ? 0 : m->places.v[i];
 }

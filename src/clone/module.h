@@ -67,6 +67,7 @@ struct dw_clone_module {
 	struct dw_module_identity identity;
 	uint64_t start;	  /* svma of the lowest segment's page */
 	uint64_t bytes;	  /* to the end of the highest segment's page */
+	uint64_t entry;	  /* svma where the program begins, 0 = none */
 	bool is_fixed;	  /* ET_EXEC */
 	int64_t distance; /* of the area from start that needs no relocation */
 	DW_VEC(struct dw_clone_segment) segments;
@@ -80,7 +81,9 @@ struct dw_clone_module {
 	DW_VEC(uint8_t) calls;			  /* enum dw_clone_call by instruction */
 	DW_VEC(struct dw_clone_pointer) pointers; /* sorted by @to */
 	DW_VEC(struct dw_jump_plan) jumps;	  /* sorted by instruction */
-	DW_VEC(uint32_t) jump_loads;		  /* indexes of plans with tables, by load */
+	DW_VEC(uint32_t)
+	places; /* area offset of each instruction's clone, behind the prefix; by the layout */
+	DW_VEC(uint32_t) jump_loads; /* indexes of plans with tables, by load */
 	DW_VEC(struct dw_jump_table) jump_tables;
 	DW_VEC(struct dw_jump_entry) jump_entries;
 	DW_VEC(uint64_t) jump_restores; /* svma */
@@ -93,6 +96,10 @@ struct dw_clone_module {
  */
 int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
 			 struct dw_error *err);
+
+/* Read segments and identity only. Errors, and release, as dw_clone_module_read(). */
+int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *ret,
+			      struct dw_error *err);
 
 /* Decode all functions: instructions, or the reason DWELL_LEFT_UNDECODABLE. 0 or -ENOMEM. */
 int dw_clone_module_decode(struct dw_clone_module *m);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int dw_rank_init(struct dw_rank *r, uint64_t base, uint64_t n)
 {
@@ -23,6 +24,11 @@ void dw_rank_count(struct dw_rank *r)
 		r->before[i] = sum;
 		sum += (uint32_t)__builtin_popcountll(r->bits[i]);
 	}
+}
+
+void dw_rank_clear(struct dw_rank *r)
+{
+	memset(r->bits, 0, (r->n / 64 + 1) * sizeof *r->bits);
 }
 
 void dw_rank_release(struct dw_rank *r)

@@ -23,6 +23,9 @@ int dw_rank_init(struct dw_rank *r, uint64_t base, uint64_t n);
 /* Count the members, after the last dw_rank_add(). */
 void dw_rank_count(struct dw_rank *r);
 
+/* Remove all members. */
+void dw_rank_clear(struct dw_rank *r);
+
 /* Free the memory. */
 void dw_rank_release(struct dw_rank *r);
 

@@ -61,8 +61,10 @@ struct dw_clone_header {
 	uint32_t code_bytes;
 	uint32_t constants_at;	  /* one page: addresses the agent fills in, then r-- */
 	uint32_t wiped_at;	  /* one page, wiped on fork */
-	uint32_t eh_frame_hdr_at; /* as PT_GNU_EH_FRAME */
+	uint32_t eh_frame_hdr_at; /* as PT_GNU_EH_FRAME; 0 = none */
+	uint32_t eh_frame_hdr_bytes;
 	uint32_t eh_frame_at;
+	uint32_t eh_frame_bytes;
 	struct dw_clone_part functions;	   /* struct dw_clone_function_entry, by module offset */
 	struct dw_clone_part instructions; /* bytes, see dw_clone_function_entry */
 	struct dw_clone_part patches;	   /* struct dw_clone_patch, by module offset */
@@ -152,7 +154,10 @@ struct dw_clone_return {
 
 /* Indexes of 8-byte words in the constants page. */
 enum dw_clone_constant {
-	DWELL_CONSTANT_SLOW_COUNT, /* address of the agent's way out of the count gate */
+	DWELL_CONSTANT_SLOW_COUNT, /* address of void slow(uint64_t area, uint32_t function), which
+				      the count gate calls instead of counting, on an aligned stack,
+				      flags kept by the gate; vector registers are the function's
+				      to keep. 0 = nothing is called */
 };
 
 /* Indexes of 8-byte words in the wiped page; 0 after a fork. */

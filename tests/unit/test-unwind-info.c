@@ -19,42 +19,28 @@ enum { PREFIX_BYTES = 15, STRETCH = 3, AREA_CODE = 0x1000 };
 struct cloned {
 	struct dw_elf *elf;
 	struct dw_clone_module m;
-	uint32_t *places; /* by instruction */
 	uint32_t code_end;
 	struct dw_clone_unwind u;
 };
-
-static const struct cloned *current;
-
-/* The layout's part: the library's own is not linked in here. */
-uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside)
-{
-	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
-	uint32_t i = f && !f->reason ? dw_clone_insn_at(m, f, svma) : UINT32_MAX;
-
-	if (i == UINT32_MAX)
-		return 0;
-	return i == f->first && !inside ? f->clone_at : current->places[i];
-}
 
 static void lay_out(struct cloned *c)
 {
 	uint32_t at = AREA_CODE;
 
-	c->places = calloc(c->m.insns.n + 1, sizeof *c->places);
+	c->m.places.v = calloc(c->m.insns.n + 1, sizeof *c->m.places.v);
+	c->m.places.n = c->m.insns.n;
 	dw_vec_each(f, &c->m.functions) {
 		f->clone_at = at;
 		f->prefix_bytes = PREFIX_BYTES;
 		at += PREFIX_BYTES;
 		for (uint32_t i = f->first; i < f->first + f->n; i++) {
-			c->places[i] = at;
+			c->m.places.v[i] = at;
 			at += c->m.insns.v[i].length + STRETCH;
 		}
 		f->clone_bytes = at - f->clone_at;
 	}
 	c->code_end = (at + 7) & ~7u;
 	c->m.distance = (int64_t)c->m.bytes;
-	current = c;
 }
 
 /* Read, check and write the library called @name. False: it is not here. */
@@ -84,7 +70,6 @@ static bool open_cloned(const char *name, struct cloned *c)
 static void release(struct cloned *c)
 {
 	dw_clone_unwind_release(&c->u);
-	free(c->places);
 	dw_clone_module_release(&c->m);
 	dw_elf_free(c->elf);
 }
@@ -163,7 +148,7 @@ static bool unwinds_alike(const struct cloned *c, const struct dw_clone_function
 		struct dw_cfi_rules a, b;
 
 		a = rules_at(&old, svma);
-		b = rules_at(&new, c->places[i]);
+		b = rules_at(&new, c->m.places.v[i]);
 		if (!same_rules(&a, &b))
 			return false;
 		svma += c->m.insns.v[i].length;

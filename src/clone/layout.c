@@ -1,0 +1,110 @@
+/*
+ * Placing clones; see layout.h.
+ *
+ * Where areas go. A position-independent program has its heap behind it and libraries are packed
+ * downwards, so their areas lie some 256 MB below them. A program at a fixed low address has its
+ * heap behind it too, and nothing below: its area ends just below 2 GB, where absolute 32-bit
+ * operands still reach. These are wishes: the agent moves what does not fit.
+ */
+#include "clone/layout.h"
+
+#include "clone/emit.h"
+#include "clone/jumps.h"
+
+#include <errno.h>
+
+#define GAP_BYTES ((uint64_t)256 << 20)
+#define ROUND	  ((uint64_t)16 << 20)
+#define TOP	  ((uint64_t)0x7ff00000)
+
+enum { FUNCTION_ALIGNMENT = 16, MAX_AREA_BYTES = 1 << 30 };
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static void place_function(struct dw_clone_module *m, struct dw_clone_function *f, uint64_t *pos)
+{
+	uint64_t at = f->start;
+
+	if (!(f->start % FUNCTION_ALIGNMENT))
+		*pos = round_up(*pos, FUNCTION_ALIGNMENT);
+	f->clone_at = (uint32_t)*pos;
+	f->prefix_bytes = f->flags & DWELL_CLONE_PROBED ? DWELL_PREFIX_BYTES : 0;
+	*pos += f->prefix_bytes;
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		m->places.v[i] = (uint32_t)*pos;
+		*pos += dw_emit_length(m, f, i, at);
+		at += m->insns.v[i].length;
+	}
+	f->clone_bytes = (uint32_t)*pos - f->clone_at;
+}
+
+static int place_functions(struct dw_clone_module *m, uint64_t *pos)
+{
+	if (dw_vec_reserve(&m->places, m->insns.n))
+		return -ENOMEM;
+	m->places.n = m->insns.n;
+	dw_vec_each(f, &m->functions) {
+		if (!f->reason)
+			place_function(m, f, pos);
+		if (*pos > MAX_AREA_BYTES)
+			return DWELL_ERR_LIMIT;
+	}
+	return 0;
+}
+
+static int place_tables(struct dw_clone_module *m, uint64_t *pos)
+{
+	dw_vec_each(f, &m->functions) {
+		if (f->reason || !f->has_map)
+			continue;
+		f->map_at = (uint32_t)*pos;
+		*pos += (f->end - f->start) * sizeof(int32_t);
+		if (*pos > MAX_AREA_BYTES)
+			return DWELL_ERR_LIMIT;
+	}
+	*pos = round_up(*pos, 8);
+	return 0;
+}
+
+/* The distance for an area that is certainly smaller than @bytes. */
+static int choose_distance(struct dw_clone_module *m, uint64_t bytes)
+{
+	bytes = round_up(bytes, ROUND);
+	if (bytes > MAX_AREA_BYTES || m->bytes > MAX_AREA_BYTES)
+		return DWELL_ERR_LIMIT;
+	if (!m->is_fixed || m->start >= TOP)
+		m->distance = -(int64_t)(bytes + GAP_BYTES);
+	else if (m->start + m->bytes + bytes <= TOP)
+		m->distance = (int64_t)(TOP - bytes - m->start);
+	else
+		return DWELL_ERR_LIMIT;
+	return 0;
+}
+
+int dw_clone_lay_out(struct dw_clone_module *m, struct dw_clone_layout *ret, struct dw_error *err)
+{
+	uint64_t pos = DWELL_AREA_PAGE;
+	int rc;
+
+	ret->code_at = (uint32_t)pos;
+	ret->gates.at = (uint32_t)pos;
+	pos += dw_gates_bytes();
+	rc = place_functions(m, &pos);
+	if (!rc) {
+		ret->code_bytes = (uint32_t)(round_up(pos, DWELL_AREA_PAGE) - ret->code_at);
+		ret->gates.constants_at = ret->code_at + ret->code_bytes;
+		ret->gates.wiped_at = ret->gates.constants_at + DWELL_AREA_PAGE;
+		ret->tables_at = ret->gates.wiped_at + DWELL_AREA_PAGE;
+		pos = ret->tables_at;
+		rc = place_tables(m, &pos);
+	}
+	ret->end = (uint32_t)pos;
+	/* What follows takes no more than the module and its records do. */
+	if (!rc)
+		rc = choose_distance(m, pos + m->bytes + 3 * (uint64_t)m->insns.n +
+						128 * (uint64_t)m->functions.n);
+	return rc ? dw_error_set(err, rc, "no area can hold its clones") : 0;
+}
