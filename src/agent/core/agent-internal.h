@@ -34,9 +34,11 @@ struct dw_agent {
 	uint32_t pid;
 	uint32_t module_n; /* as in the region, which others can write */
 	uint32_t chunk_n;
-	uint64_t bytes;		/* of the region's file */
-	uint64_t device, inode; /* of the region's file */
-	uint64_t mask;		/* signal mask to restore by dw_agent_leave() */
+	uint64_t bytes;			/* of the region's file */
+	uint64_t device, inode;		/* of the region's file */
+	uint64_t mask;			/* signal mask to restore by dw_agent_leave() */
+	uint64_t own_device, own_inode; /* of the agent's own file */
+	void *real_prctl, *real_syscall, *real_errno;
 	char folder[DWELL_REGION_PATH];
 	char path[DWELL_REGION_PATH + 32]; /* of the region's file */
 	/* The variables as children get them, "NAME=value"; the preload is last. */
@@ -59,8 +61,28 @@ bool dw_environment_take(char **envp, uint64_t *ret_filters);
 /* DWELL_ENV_MODE's value, borrowed for ever. */
 const char *dw_environment_mode(void);
 
+/* The name and "=" of variable @i. */
+const char *dw_environment_name(int i);
+
 /* Whether the loader and the C library are a glibc's. */
 bool dw_loader_is_known(void);
+
+struct link_map;
+
+/* The C library; NULL = none that is known. */
+const struct link_map *dw_loader_libc(void);
+
+/* The address of the module's own definition of @name, NULL = none. */
+void *dw_loader_find(const struct link_map *map, const char *name);
+
+/* dw_real(@name), looked up once and kept in *@kept. */
+void *dw_real_once(void **kept, const char *name);
+
+/* Set the C library's errno of this thread. */
+void dw_errno_set(int error);
+
+/* Add @n, which may be negative, to a count of drops. */
+void dw_agent_drop_n(uint32_t kind, int64_t n);
 
 /* The path by which the loader has loaded this agent, borrowed for ever. NULL = not found. */
 const char *dw_loader_own_path(void);

@@ -7,11 +7,6 @@
  */
 #include "agent/core/bytes.h"
 
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
-void *memmove(void *to, const void *from, size_t bytes);
-void *memset(void *to, int byte, size_t bytes);
-int memcmp(const void *a, const void *b, size_t bytes);
-
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
 	void *start = to;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h> /* for those four only */
 
 /* Bytes before the NUL. */
 size_t dw_text_length(const char *text);

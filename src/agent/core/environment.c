@@ -58,8 +58,8 @@ static void remove_entry(char *value, const char *path)
 		entry--;
 	left = dw_text_length(rest);
 	length = left + (size_t)(rest - entry);
-	__builtin_memmove(entry, rest, left);
-	__builtin_memset(entry + left, 0, length - left);
+	memmove(entry, rest, left);
+	memset(entry + left, 0, length - left);
 }
 
 static int variable_of(const char *entry)
@@ -92,7 +92,7 @@ static bool hide(int variable, char *entry, const char *own_path)
 		if (entry[name])
 			return false;
 	}
-	__builtin_memset(entry, 0, dw_text_length(entry));
+	memset(entry, 0, dw_text_length(entry));
 	return true;
 }
 
@@ -132,6 +132,11 @@ bool dw_environment_take(char **envp, uint64_t *ret_filters)
 		       dw_text_after(dw_agent.variables[FOLDER], names[FOLDER]));
 	*ret_filters = dw_text_number(dw_text_after(dw_agent.variables[FILTERS], names[FILTERS]));
 	return true;
+}
+
+const char *dw_environment_name(int i)
+{
+	return names[i];
 }
 
 const char *dw_environment_mode(void)

@@ -35,7 +35,7 @@ bool dw_agent_enter(void)
 {
 	uint64_t old = 0;
 
-	if (is_inside || !dw_agent.wiped)
+	if (is_inside || !dw_agent.wiped || dw_agent.is_filtered)
 		return false;
 	if (dw_agent.is_started)
 		set_mask(UINT64_MAX, &old);
@@ -62,5 +62,5 @@ void dw_agent_leave(void)
 
 bool dw_agent_is_self(void)
 {
-	return dw_sys_getpid() == dw_agent.pid;
+	return !dw_agent.is_filtered && dw_sys_getpid() == dw_agent.pid;
 }

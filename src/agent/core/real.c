@@ -103,7 +103,7 @@ static const ElfW(Sym) * find_sysv(const struct symbols *s, const char *name)
 	return NULL;
 }
 
-static void *find_in(const struct link_map *map, const char *name)
+void *dw_loader_find(const struct link_map *map, const char *name)
 {
 	struct symbols s = symbols_of(map);
 	const ElfW(Sym) *symbol = NULL;
@@ -137,14 +137,59 @@ void *dw_real(const char *name)
 
 	while (map && !found) {
 		map = map->l_next;
-		found = map ? find_in(map, name) : NULL;
+		found = map ? dw_loader_find(map, name) : NULL;
 	}
 	return found;
 }
 
+void *dw_real_once(void **kept, const char *name)
+{
+	void *found = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+	if (!found) {
+		found = dw_real(name);
+		__atomic_store_n(kept, found, __ATOMIC_RELAXED);
+	}
+	return found;
+}
+
+void dw_errno_set(int error)
+{
+	int *(*location)(void) = dw_real_once(&dw_agent.real_errno, "__errno_location");
+
+	*location() = error;
+}
+
+static const char *soname(const struct link_map *map)
+{
+	const char *names = NULL, *name = NULL;
+
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_STRTAB)
+			names = pointee(map, entry);
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_SONAME && names)
+			name = names + entry->d_un.d_val;
+	return name;
+}
+
+const struct link_map *dw_loader_libc(void)
+{
+	const char *name;
+
+	if (!&_r_debug)
+		return NULL;
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+		name = soname(map);
+		if (name && dw_text_equal(name, "libc.so.6"))
+			return dw_loader_find(map, "gnu_get_libc_version") ? map : NULL;
+	}
+	return NULL;
+}
+
 bool dw_loader_is_known(void)
 {
-	return &_r_debug && own_map() && dw_real("gnu_get_libc_version");
+	return dw_loader_libc() && own_map();
 }
 
 const char *dw_loader_own_path(void)

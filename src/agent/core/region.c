@@ -111,7 +111,7 @@ static void fill_header(struct dw_region_header *header, bool is_fork)
 	header->start_ns = dw_sys_now_ns();
 	header->bytes = dw_agent.bytes;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	__builtin_memcpy(header->magic, DWELL_REGION_MAGIC, sizeof(header->magic));
+	memcpy(header->magic, DWELL_REGION_MAGIC, sizeof(header->magic));
 }
 
 bool dw_region_start(void)
@@ -284,9 +284,14 @@ bool dw_agent_is_on(void)
 	return dw_agent.is_on;
 }
 
+void dw_agent_drop_n(uint32_t kind, int64_t n)
+{
+	__atomic_fetch_add(&dw_agent_region()->drops[kind], (uint64_t)n, __ATOMIC_RELAXED);
+}
+
 void dw_agent_drop(uint32_t kind)
 {
-	__atomic_fetch_add(&dw_agent_region()->drops[kind], 1, __ATOMIC_RELAXED);
+	dw_agent_drop_n(kind, 1);
 }
 
 void dw_agent_off(uint32_t reason)

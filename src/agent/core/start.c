@@ -13,6 +13,8 @@
  * they are and no alignment of the stack is assumed.
  */
 #include "agent/core/agent-internal.h"
+#include "agent/core/exec-program.h"
+#include "agent/core/exec.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <elf.h>
@@ -79,15 +81,17 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	(void)argv;
 	if (!dw_loader_is_known() || is_secure(envp) || !dw_environment_take(envp, &filters))
 		return;
-	dw_agent.is_active = true;
 	if (!may_call(filters))
 		return;
+	dw_agent.is_active = dw_exec_program_start();
 	begin_ns = dw_sys_now_ns();
 	if (dw_region_start())
 		dw_agent_part.start(dw_environment_mode());
 	dw_agent.region->agent_start_ns = dw_sys_now_ns() - begin_ns;
 	if (dw_agent.is_on)
 		__atomic_store_n(&dw_agent.region->state, DWELL_REGION_RUNNING, __ATOMIC_RELEASE);
+	if (dw_agent.is_active)
+		dw_exec_patch();
 	dw_agent.is_started = true;
 }
 

@@ -1,0 +1,98 @@
+/*
+ * The C library's execve() leads to ours, so that its own calls of it do.
+ *
+ * Its code is `mov $59,%eax; syscall; ...`, behind an endbr64 where it was built with one; the mov
+ * has just the length of a jump. Other code is left alone, also a jump: another tool's. The page is
+ * not changed in place, because making text writable and executable again can be refused
+ * half-way (SELinux's execmod, MDWE): a second mapping of the library's file gets the jump, becomes
+ * executable, and then takes the page's place in one step. No byte is ever writable and
+ * executable.
+ */
+#include "agent/core/agent-internal.h"
+#include "agent/core/exec.h"
+#include "agent/core/syscall-x86-64.h"
+
+#include <elf.h>
+#include <link.h>
+
+enum { DWELL_PATCH_PAGE = 4096, DWELL_PATCH_JUMP_BYTES = 5, DWELL_PATCH_SEGMENTS = 32 };
+
+static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+static const unsigned char call_59[] = {0xb8, 59, 0, 0, 0, 0x0f, 0x05}; /* mov $59,%eax; syscall */
+
+/* Where in its file the library's byte at @svma lies; 0 = nowhere. */
+static uint64_t file_offset(int fd, uint64_t svma)
+{
+	Elf64_Ehdr elf;
+	Elf64_Phdr segment;
+
+	if (dw_sys_pread(fd, &elf, sizeof(elf), 0) != (long)sizeof(elf) ||
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_phnum > DWELL_PATCH_SEGMENTS)
+		return 0;
+	for (unsigned int i = 0; i < elf.e_phnum; i++) {
+		if (dw_sys_pread(fd, &segment, sizeof(segment),
+				 elf.e_phoff + i * sizeof(segment)) != (long)sizeof(segment))
+			return 0;
+		if (segment.p_type == PT_LOAD && svma - segment.p_vaddr < segment.p_filesz)
+			return svma - segment.p_vaddr + segment.p_offset;
+	}
+	return 0;
+}
+
+/* A private, writable mapping of the file's page that stands at @page in @map; NULL = it cannot be
+ * had, or differs. */
+static unsigned char *copy_page(const struct link_map *map, const unsigned char *page)
+{
+	int fd = dw_sys_open(map->l_name, O_RDONLY | O_CLOEXEC, 0);
+	unsigned char *copy = NULL;
+	uint64_t offset;
+
+	if (fd < 0)
+		return NULL;
+	offset = file_offset(fd, (uint64_t)page - map->l_addr);
+	if (offset && offset % DWELL_PATCH_PAGE == 0)
+		copy = dw_sys_mmap(NULL, DWELL_PATCH_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
+				   offset);
+	dw_sys_close(fd);
+	if (!copy || !dw_is_mapped(copy))
+		return NULL;
+	if (!memcmp(copy, page, DWELL_PATCH_PAGE))
+		return copy;
+	dw_sys_munmap(copy, DWELL_PATCH_PAGE);
+	return NULL;
+}
+
+/* Put the jump of @distance at @at, within its page. */
+static bool write_jump(const struct link_map *map, unsigned char *at, int32_t distance)
+{
+	size_t offset = (uintptr_t)at % DWELL_PATCH_PAGE;
+	unsigned char *page = at - offset, *copy = copy_page(map, page);
+
+	if (!copy)
+		return false;
+	copy[offset] = 0xe9;
+	memcpy(copy + offset + 1, &distance, sizeof(distance));
+	if (!dw_sys_mprotect(copy, DWELL_PATCH_PAGE, PROT_READ | PROT_EXEC) &&
+	    dw_is_mapped((void *)dw_syscall(SYS_mremap, copy, DWELL_PATCH_PAGE, DWELL_PATCH_PAGE,
+					    MREMAP_MAYMOVE | MREMAP_FIXED, page)))
+		return true;
+	dw_sys_munmap(copy, DWELL_PATCH_PAGE);
+	return false;
+}
+
+bool dw_exec_patch(void)
+{
+	const struct link_map *map = dw_loader_libc();
+	unsigned char *at = map ? dw_loader_find(map, "execve") : NULL;
+	int64_t distance;
+
+	if (!at)
+		return false;
+	if (!memcmp(at, endbr64, sizeof(endbr64)))
+		at += sizeof(endbr64);
+	distance = (int64_t)((uintptr_t)dw_execve - (uintptr_t)at) - DWELL_PATCH_JUMP_BYTES;
+	if (memcmp(at, call_59, sizeof(call_59)) || distance != (int32_t)distance ||
+	    (uintptr_t)at % DWELL_PATCH_PAGE > DWELL_PATCH_PAGE - sizeof(call_59))
+		return false;
+	return write_jump(map, at, (int32_t)distance);
+}

@@ -1,0 +1,228 @@
+/*
+ * Children get the agent again: what executes a program passes here, with our variables added to
+ * the environment of programs that can take the agent.
+ *
+ * All of the C library's ways to execute a program (execl() to execvpe(), posix_spawn(), system(),
+ * popen()) end in its execve(), whose first instruction is therefore made to lead here
+ * (exec-patch-x86-64.c). execve(), execveat() and fexecve() also stand in for the library's by
+ * name. Programs that make the system call themselves have children without the agent.
+ *
+ * This often runs in a child of vfork() or posix_spawn(): it shares the parent's memory, so nothing
+ * is allocated that a successful exec would leave behind; the new environment stands on the stack,
+ * of which posix_spawn() gives 32 KB and a signal handler perhaps 2. Only an environment that is
+ * too large for that is mapped. Results and errno are those of the plain call: where the kernel
+ * finds the longer environment too large, the program runs without the agent.
+ */
+#include "agent/core/exec.h"
+
+#include "agent/core/agent-internal.h"
+#include "agent/core/exec-program.h"
+#include "agent/core/syscall-x86-64.h"
+
+#include <errno.h>
+
+#define DWELL_SHOWN __attribute__((visibility("default")))
+
+enum {
+	DWELL_EXEC_SMALL = 1536,  /* bytes of stack for the environment */
+	DWELL_EXEC_LARGE = 16384, /* the same in a child, which stands on no alternate stack */
+};
+
+/* One call: its words, and which system call it is. */
+struct exec {
+	struct dw_exec_file file;
+	char *const *argv;
+	char *const *envp;
+	bool is_at;
+};
+
+int execve(const char *path, char *const argv[], char *const envp[]);
+int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags);
+int fexecve(int fd, char *const argv[], char *const envp[]);
+
+static int run(const struct exec *exec, char *const *envp)
+{
+	const struct dw_exec_file *file = &exec->file;
+
+	if (!exec->is_at)
+		return (int)dw_syscall(SYS_execve, file->path, exec->argv, envp);
+	return (int)dw_syscall(SYS_execveat, file->folder, file->path, exec->argv, envp,
+			       file->flags);
+}
+
+static bool is_ours(const char *entry)
+{
+	for (int i = 0; i < DWELL_AGENT_VARIABLES - 1; i++)
+		if (dw_text_after(entry, dw_environment_name(i)))
+			return true;
+	return false;
+}
+
+static const char *preload_of(const char *entry)
+{
+	return dw_text_after(entry, DWELL_ENV_PRELOAD "=");
+}
+
+/* Bytes that the environment takes with our variables in it. */
+static size_t count_bytes(char *const *envp)
+{
+	size_t bytes = (DWELL_AGENT_VARIABLES + 1) * sizeof(*envp);
+
+	for (; envp && *envp; envp++) {
+		bytes += sizeof(*envp);
+		if (preload_of(*envp))
+			bytes += dw_text_length(*envp) + DWELL_AGENT_TEXT;
+	}
+	return bytes;
+}
+
+/*
+ * Write the environment to @to, which has room for count_bytes(): the program's own variables where
+ * they are, its preloads before ours, our variables at the end.
+ */
+static void fill(char **to, char *const *envp)
+{
+	const char *preload = dw_agent.variables[DWELL_AGENT_VARIABLES - 1];
+	size_t n = 0;
+	char *text;
+
+	for (char *const *entry = envp; entry && *entry; entry++)
+		n++;
+	text = (char *)(to + n + DWELL_AGENT_VARIABLES + 1);
+	for (; envp && *envp; envp++) {
+		if (is_ours(*envp))
+			continue;
+		*to++ = *envp;
+		if (!preload || !preload_of(*envp))
+			continue;
+		to[-1] = text;
+		*text = '\0';
+		dw_text_append(text, SIZE_MAX / 2, *envp);
+		dw_text_append(text, SIZE_MAX / 2, *preload_of(*envp) ? ":" : "");
+		dw_text_append(text, SIZE_MAX / 2, preload_of(preload));
+		preload = NULL;
+	}
+	for (int i = 0; i < DWELL_AGENT_VARIABLES - 1; i++)
+		*to++ = dw_agent.variables[i];
+	if (preload)
+		*to++ = (char *)preload;
+	*to = NULL;
+}
+
+static int run_in(const struct exec *exec, void *room)
+{
+	fill(room, exec->envp);
+	return run(exec, room);
+}
+
+static __attribute__((noinline)) int run_small(const struct exec *exec)
+{
+	char *room[DWELL_EXEC_SMALL / sizeof(char *)];
+
+	return run_in(exec, room);
+}
+
+static __attribute__((noinline)) int run_large(const struct exec *exec)
+{
+	char *room[DWELL_EXEC_LARGE / sizeof(char *)];
+
+	return run_in(exec, room);
+}
+
+static int run_mapped(const struct exec *exec, size_t bytes)
+{
+	void *room = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int error;
+
+	if (!dw_is_mapped(room))
+		return -E2BIG;
+	error = run_in(exec, room);
+	dw_sys_munmap(room, bytes);
+	return error;
+}
+
+/* Execute with the agent. -errno, also of the agent's own needs: -E2BIG. */
+static int run_with_agent(const struct exec *exec)
+{
+	size_t bytes = count_bytes(exec->envp);
+
+	if (bytes <= DWELL_EXEC_SMALL)
+		return run_small(exec);
+	if (bytes <= DWELL_EXEC_LARGE && !dw_agent_is_self())
+		return run_large(exec);
+	return run_mapped(exec, bytes);
+}
+
+/* Execute without the agent, counted for @fit unless it fails. */
+static int run_without_agent(const struct exec *exec, enum dw_exec_fit fit)
+{
+	static const uint32_t drops[] = {
+		[DWELL_EXEC_CLASS] = DWELL_DROP_CHILD_CLASS,
+		[DWELL_EXEC_SETUID] = DWELL_DROP_CHILD_SETUID,
+		[DWELL_EXEC_STATIC] = DWELL_DROP_CHILD_STATIC,
+	};
+	uint32_t drop = fit < sizeof(drops) / sizeof(*drops) ? drops[fit] : 0;
+	int error;
+
+	dw_agent_drop_n(DWELL_DROP_CHILDREN, 1);
+	if (drop)
+		dw_agent_drop_n(drop, 1);
+	error = run(exec, exec->envp);
+	dw_agent_drop_n(DWELL_DROP_CHILDREN, -1);
+	if (drop)
+		dw_agent_drop_n(drop, -1);
+	return error;
+}
+
+static int execute(const struct exec *exec)
+{
+	enum dw_exec_fit fit = DWELL_EXEC_OTHER;
+	int error;
+
+	if (!dw_agent.is_active)
+		return run(exec, exec->envp);
+	if (!dw_agent.is_filtered)
+		fit = dw_exec_program_fit(&exec->file);
+	if (fit == DWELL_EXEC_FAILS)
+		return run(exec, exec->envp);
+	if (fit == DWELL_EXEC_FITS) {
+		error = run_with_agent(exec);
+		if (error != -E2BIG)
+			return error;
+	}
+	return run_without_agent(exec, fit);
+}
+
+static int result(int error)
+{
+	dw_errno_set(-error);
+	return -1;
+}
+
+int dw_execve(const char *path, char *const argv[], char *const envp[])
+{
+	const struct exec exec = {{AT_FDCWD, path, 0}, argv, envp, false};
+
+	return result(execute(&exec));
+}
+
+DWELL_SHOWN int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return dw_execve(path, argv, envp);
+}
+
+DWELL_SHOWN int execveat(int folder, const char *path, char *const argv[], char *const envp[],
+			 int flags)
+{
+	const struct exec exec = {{folder, path, flags}, argv, envp, true};
+
+	return result(execute(&exec));
+}
+
+DWELL_SHOWN int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	const struct exec exec = {{fd, "", AT_EMPTY_PATH}, argv, envp, true};
+
+	return result(fd < 0 || !argv || !envp ? -EINVAL : execute(&exec));
+}
