@@ -75,20 +75,13 @@ static void reap(struct recording *r)
 		r->result->ended = true;
 }
 
-/* Hand @signal on to the command, unless the terminal has sent it there too. */
-static void pass_on(pid_t pid, struct dw_signal signal)
-{
-	if (!signal.to_group || getpgid(pid) != getpgrp())
-		kill(pid, signal.number);
-}
-
 /* A request to stop: the command gets the signal, and a second request does not wait for it. */
 static void on_stop_signal(struct recording *r, struct dw_signal signal)
 {
 	uint64_t now = clock_ns();
 
 	if (!r->result->ended && !r->result->stop_signal)
-		pass_on(r->result->pid, signal);
+		dw_signal_pass_on(r->result->pid, signal);
 	r->grace_end_ns = r->result->stop_signal ? now : now + GRACE_NS;
 	r->result->stop_signal = signal.number;
 }
@@ -327,7 +320,7 @@ int dw_record_wait(pid_t pid)
 		poll(&fd, 1, -1);
 		while (dw_signals_next(&signals, &signal))
 			if (signal.number != SIGCHLD)
-				pass_on(pid, signal);
+				dw_signal_pass_on(pid, signal);
 	}
 	dw_signals_release(&signals);
 	return status;

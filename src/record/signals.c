@@ -29,6 +29,7 @@ int dw_signals_take(struct dw_signals *s, struct dw_error *err)
 	}
 	sigaction(SIGPIPE, &ignore, &s->old_pipe);
 	sigaction(SIGXFSZ, &ignore, &s->old_file_size);
+	sigaction(SIGIO, &ignore, &s->old_io);
 	return 0;
 }
 
@@ -43,6 +44,12 @@ bool dw_signals_next(struct dw_signals *s, struct dw_signal *ret)
 	return true;
 }
 
+void dw_signal_pass_on(pid_t pid, struct dw_signal signal)
+{
+	if (!signal.to_group || getpgid(pid) != getpgrp())
+		kill(pid, signal.number);
+}
+
 void dw_signals_release(struct dw_signals *s)
 {
 	struct dw_signal dropped;
@@ -55,5 +62,6 @@ void dw_signals_release(struct dw_signals *s)
 	s->fd = -1;
 	sigaction(SIGPIPE, &s->old_pipe, NULL);
 	sigaction(SIGXFSZ, &s->old_file_size, NULL);
+	sigaction(SIGIO, &s->old_io, NULL);
 	pthread_sigmask(SIG_SETMASK, &s->old, NULL);
 }

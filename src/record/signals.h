@@ -2,8 +2,8 @@
  * Signals of a recording: taken as records from a descriptor, never as handlers.
  *
  * SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked in the calling thread while taken. SIGPIPE and
- * SIGXFSZ are ignored, so that a full disk or a closed pipe is an error code and not the end. All
- * are given back as they were.
+ * SIGXFSZ are ignored, so that a full disk or a closed pipe is an error code and not the end; SIGIO
+ * too, which a target could have the kernel send. All are given back as they were.
  */
 #pragma once
 
@@ -11,12 +11,14 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct dw_signals {
 	int fd;	      /* readable when a signal waits, -1 = not taken */
 	sigset_t old; /* mask to give back */
 	struct sigaction old_pipe;
 	struct sigaction old_file_size;
+	struct sigaction old_io;
 };
 
 struct dw_signal {
@@ -29,6 +31,9 @@ int dw_signals_take(struct dw_signals *s, struct dw_error *err);
 
 /* The next waiting signal. False = none. Never blocks. */
 bool dw_signals_next(struct dw_signals *s, struct dw_signal *ret);
+
+/* Hand @signal on to the command @pid, unless the terminal has sent it there too. */
+void dw_signal_pass_on(pid_t pid, struct dw_signal signal);
 
 /* Give the old mask back and close the descriptor. Signals that were not read are dropped. */
 void dw_signals_release(struct dw_signals *s);

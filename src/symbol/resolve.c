@@ -100,14 +100,14 @@ static int files_open(struct files *f, const struct dw_question *q)
 		rc = dw_elf_open_bytes(s->image, s->image_bytes, true, &f->elf, NULL);
 	if (rc)
 		return rc;
-	if (s->fd >= 0 && has_dwarf(f->elf))
+	if (s->fd >= 0 && !q->names_only && has_dwarf(f->elf))
 		open_dwarf(f, s->fd, q->path, q->debug_dirs);
-	if (f->dwarf && has_bytes(f->elf, ".symtab"))
+	if ((f->dwarf || q->names_only) && has_bytes(f->elf, ".symtab"))
 		return 0;
 	f->debug_fd = dw_debugfile_find(f->elf, q->path, q->debug_dirs, &f->debug_path);
 	if (f->debug_fd < 0 || dw_elf_open(f->debug_fd, &f->debug_elf, NULL))
 		return 0;
-	if (!f->dwarf && has_dwarf(f->debug_elf))
+	if (!f->dwarf && !q->names_only && has_dwarf(f->debug_elf))
 		open_dwarf(f, f->debug_fd, dw_buf_str(&f->debug_path), q->debug_dirs);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "symbol/answer.h"
 #include "target/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct dw_question {
 	const char *debug_dirs; /* colon-separated */
 	const uint64_t *svmas;	/* sorted, no two equal */
 	size_t n;
+	bool names_only; /* by symbols, without reading DWARF, which takes its time */
 };
 
 /* Fill the empty @a, which the caller releases. 0 (also when nothing is known) or -ENOMEM. */

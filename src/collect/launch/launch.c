@@ -27,14 +27,15 @@ static ssize_t read_all(int fd, void *buf, size_t n)
 }
 
 /* The child: wait for the byte, execute, report. */
-__attribute__((noreturn)) static void run_child(char *const *argv, int hold_fd, int error_fd)
+__attribute__((noreturn)) static void run_child(char *const *argv, char *const *environment,
+						int hold_fd, int error_fd)
 {
 	char go;
 	int code;
 
 	if (read_all(hold_fd, &go, 1) != 1)
 		_exit(125);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, environment);
 	code = errno;
 	if (write(error_fd, &code, sizeof code) != sizeof code)
 		_exit(125);
@@ -69,9 +70,11 @@ int dw_launch_prepare(struct dw_launch *l, char *const *argv, struct dw_error *e
 	pid = fork();
 	if (!pid) {
 		close(hold[1]);
-		run_child(argv, hold[0], report[1]);
+		run_child(argv, l->environment ? l->environment : environ, hold[0], report[1]);
 	}
-	*l = (struct dw_launch){pid, hold[1], report[0]};
+	l->pid = pid;
+	l->release_fd = hold[1];
+	l->error_fd = report[0];
 	close(hold[0]);
 	close(report[1]);
 	if (pid < 0) {

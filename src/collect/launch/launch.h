@@ -2,8 +2,9 @@
  * Starting the command to be recorded: forked and held before its exec, so that a backend can
  * attach.
  *
- * The command gets what it would get from the shell: environment, descriptors (all of ours are
- * close-on-exec), signal mask and dispositions, limits. prepare -> attach -> release -> wait.
+ * The command gets what it would get from the shell: environment (or one made for it), descriptors
+ * (all of ours are close-on-exec), signal mask and dispositions, limits. prepare -> attach ->
+ * release -> wait.
  */
 #pragma once
 
@@ -18,18 +19,20 @@ struct dw_launch {
 	int release_fd; /* writing a byte lets the child go; closing it unwritten ends it. -1 = done
 			 */
 	int error_fd;	/* errno of a failed exec comes here, or its end at success. -1 = done */
+	char *const *environment; /* for the command, borrowed; NULL = ours */
 };
 
-#define DW_LAUNCH_INIT    \
-	{                 \
-		0, -1, -1 \
+#define DW_LAUNCH_INIT          \
+	{                       \
+		0, -1, -1, NULL \
 	}
 
 /*
  * Fork a child that waits to execute @argv (NULL-terminated, at least one word; searched as execvp
- * does). The child keeps the calling thread's signal mask, dispositions and limits: call before
- * changing any. Afterwards our own soft limit of descriptors is raised to the hard one, and SIGCHLD
- * is no longer ignored, which would leave nothing to wait for.
+ * does) with the environment set in @l. The child keeps the calling thread's signal mask,
+ * dispositions and limits: call before changing any. Afterwards our own soft limit of descriptors
+ * is raised to the hard one, and SIGCHLD is no longer ignored, which would leave nothing to wait
+ * for.
  */
 int dw_launch_prepare(struct dw_launch *l, char *const *argv, struct dw_error *err);
 

@@ -1,0 +1,60 @@
+/*
+ * The session's folder: where targets put their regions and collectors find them.
+ *
+ * A folder of random name under /dev/shm, else in a folder of the caller's choice. Mode 1733: any
+ * user may add files, nobody else may list them or remove those of others; what begins with a dot
+ * is ours. A lock file says that its collector lives; the next collector of the same user removes
+ * the folders of dead ones. One thread.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DWELL_FOLDER_PREFIX "dwell-"
+
+enum { DWELL_FOLDER_EVENT_BYTES = 16 << 10 };
+
+struct dw_region_folder {
+	char *path;	 /* absolute, without links; owned */
+	int fd;		 /* of the folder */
+	int watch_fd;	 /* inotify: readable when files came */
+	int lock_fd;	 /* held as long as we live */
+	size_t event_at; /* next of the events that were read */
+	size_t event_end;
+	_Alignas(8) char events[DWELL_FOLDER_EVENT_BYTES];
+};
+
+#define DW_REGION_FOLDER_INIT                           \
+	{                                               \
+		.fd = -1, .watch_fd = -1, .lock_fd = -1 \
+	}
+
+/* What dw_region_folder_next() found. */
+enum dw_folder_event {
+	DWELL_FOLDER_NOTHING,
+	DWELL_FOLDER_FILE, /* a file came, or its writer has closed it */
+	DWELL_FOLDER_LOST, /* too many came at once: list the folder */
+};
+
+/*
+ * Make the folder under /dev/shm or, where that is refused, under @fallback, and remove those that
+ * dead collectors of this user left there. 0 or -errno. dw_region_folder_remove() in any case.
+ */
+int dw_region_folder_make(struct dw_region_folder *f, const char *fallback, struct dw_error *err);
+
+/* What has come since the last call; for a file its name. Never blocks. */
+enum dw_folder_event dw_region_folder_next(struct dw_region_folder *f, char name[NAME_MAX + 1]);
+
+/* Call @fn for the name of each file that is not ours, at most @max of them. */
+void dw_region_folder_list(const struct dw_region_folder *f, size_t max,
+			   void (*fn)(void *ctx, const char *name), void *ctx);
+
+/* Remove the folder with all that is in it, and close everything. NULL path is fine. */
+void dw_region_folder_remove(struct dw_region_folder *f);
+
+/* Remove folders below @base that collectors of this user left when they were killed. */
+void dw_region_folder_sweep(const char *base);

@@ -1,0 +1,127 @@
+/*
+ * Checked copies of regions; see read.h and wire/region.h. What is read twice may differ, so
+ * nothing checked in one copy is believed of the next. A sum may wrap when a target writes nonsense
+ * into its own counts: its numbers are its own.
+ */
+#include "collect/region/read.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	COUNTS_STEP = 4096, /* counts read at a time */
+	FIXED_BYTES = offsetof(struct dw_region_header, chunks),
+};
+
+/* Read all @n bytes at @at. 0; DWELL_ERR_NOT_FOUND when the file is too short; -errno. */
+static int read_all(int fd, void *buf, size_t n, uint64_t at)
+{
+	ssize_t got = pread(fd, buf, n, (off_t)at);
+
+	if (got < 0)
+		return -errno;
+	return (size_t)got == n ? 0 : DWELL_ERR_NOT_FOUND;
+}
+
+int dw_region_read_head(int fd, struct dw_region_head *ret)
+{
+	dw_auto_free struct dw_region_header *h = malloc(sizeof *h); /* too large for a stack */
+	int rc = h ? read_all(fd, h, FIXED_BYTES, 0) : -ENOMEM;
+
+	if (rc)
+		return rc;
+	if (!h->magic[0]) /* which is written last */
+		return DWELL_ERR_NOT_FOUND;
+	if (memcmp(h->magic, DWELL_REGION_MAGIC, sizeof h->magic))
+		return DWELL_ERR_FORMAT;
+	if (h->version != DWELL_REGION_VERSION ||
+	    h->header_bytes != sizeof(struct dw_region_header))
+		return DWELL_ERR_UNSUPPORTED;
+	if (h->module_n > DWELL_REGION_MODULES || h->chunk_n > DWELL_REGION_CHUNKS)
+		return DWELL_ERR_FORMAT;
+	*ret = (struct dw_region_head){
+		.state = h->state,
+		.off_reason = h->off_reason,
+		.pid = h->pid,
+		.parent_pid = h->parent_pid,
+		.is_fork = h->is_fork,
+		.module_n = h->module_n,
+		.chunk_n = h->chunk_n,
+		.start_ns = h->start_ns,
+		.agent_start_ns = h->agent_start_ns,
+	};
+	memcpy(ret->drops, h->drops, sizeof ret->drops);
+	memcpy(ret->maker, h->maker, sizeof ret->maker);
+	return 0;
+}
+
+int dw_region_read_module(int fd, uint32_t i, struct dw_region_module *ret)
+{
+	struct dw_region_module m;
+	int rc;
+
+	if (i >= DWELL_REGION_MODULES)
+		return DWELL_ERR_FORMAT;
+	rc = read_all(fd, &m, sizeof m, offsetof(struct dw_region_header, modules[i]));
+	if (rc)
+		return rc;
+	m.path[sizeof m.path - 1] = 0;
+	*ret = m;
+	return 0;
+}
+
+int dw_region_add_counts(int fd, const struct dw_region_module *m, uint32_t n, uint64_t *sums)
+{
+	dw_auto_free uint64_t *counts = NULL;
+	uint64_t bytes = (uint64_t)n * sizeof *counts;
+	int rc;
+
+	if (!m->counts)
+		return DWELL_ERR_NOT_FOUND;
+	if (m->counts_n != n || n > DWELL_REGION_COUNTS_MAX ||
+	    m->counts < sizeof(struct dw_region_header) || m->counts > INT64_MAX - bytes)
+		return DWELL_ERR_FORMAT;
+	counts = malloc(bytes + 1);
+	if (!counts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i += COUNTS_STEP) {
+		uint32_t step = n - i < COUNTS_STEP ? n - i : COUNTS_STEP;
+
+		rc = read_all(fd, counts + i, step * sizeof *counts,
+			      m->counts + i * sizeof *counts);
+		if (rc)
+			return rc == DWELL_ERR_NOT_FOUND ? DWELL_ERR_FORMAT : rc;
+	}
+	/* All or nothing: a module is not half counted. */
+	for (uint32_t i = 0; i < n; i++)
+		sums[i] += counts[i];
+	return 0;
+}
+
+static int write_all(int fd, const void *buf, size_t n, uint64_t at)
+{
+	ssize_t done = pwrite(fd, buf, n, (off_t)at);
+
+	if (done < 0)
+		return -errno;
+	return (size_t)done == n ? 0 : -ENOSPC;
+}
+
+int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbeat, const char *path)
+{
+	struct dw_region_answer a = {.heartbeat = heartbeat};
+	uint64_t at = offsetof(struct dw_region_header, answers[i]);
+	int rc;
+
+	if (i >= DWELL_REGION_MODULES || (path && strlen(path) >= sizeof a.image))
+		return -EINVAL;
+	if (path)
+		memcpy(a.image, path, strlen(path));
+	rc = write_all(fd, (char *)&a + sizeof a.state, sizeof a - sizeof a.state,
+		       at + sizeof a.state);
+	return rc ? rc : write_all(fd, &state, sizeof state, at);
+}
