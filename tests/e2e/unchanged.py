@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Does an instrumented program do what it does in a plain run?
+
+Runs a command plain and under `dwell instrument` in equal fresh folders at the same path and
+compares exit status, stdout, stderr and the bytes of all files that it leaves behind. The plain run
+is the oracle, so the command must do the same on every run.
+
+    tests/e2e/unchanged.py --dwell build/dwell [--engine NAME]... [--setup SHELL] -- COMMAND...
+
+prints one line a comparison, or the first difference, and ends with 1 if there is one.
+"""
+import argparse
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+
+# How a command is instrumented: a name for it and the options. "plain" runs it once more as it is:
+# it proves that a command can be compared at all.
+ENGINES = {
+    "plain": None,
+    "none": ["--probes=none", "--all-functions"],
+    "count": ["--probes=count", "--all-functions"],
+    "libraries": ["--probes=count", "--all-functions", "--module", "*"],
+}
+USUAL = ("none", "count")
+SECONDS = 120
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8",
+               "TZ": "UTC", "USER": "nobody", "TERM": "dumb"}
+SHOWN = 300  # characters of a differing line
+
+
+class Outcome:
+    """What one run left: status (negative: a signal, None: no end in time), streams, files."""
+
+    def __init__(self, status, stdout, stderr, files):
+        self.status, self.stdout, self.stderr, self.files = status, stdout, stderr, files
+
+
+def content(path):
+    """What stands for a file in a comparison: its kind and permissions, and its bytes or target."""
+    info = os.lstat(path)
+    kind = stat.filemode(info.st_mode)
+    if stat.S_ISLNK(info.st_mode):
+        return kind, os.readlink(path).encode()
+    if stat.S_ISREG(info.st_mode):
+        with open(path, "rb") as file:
+            return kind, file.read()
+    return kind, b""
+
+
+def files_below(folder):
+    found = {}
+    for where, folders, names in os.walk(folder):
+        for name in folders + names:
+            path = os.path.join(where, name)
+            found[os.path.relpath(path, folder)] = content(path)
+    return found
+
+
+def run_once(command, folder, environment, seconds, stdin=b""):
+    """Run in @folder; the streams are pipes, so that no limit on files meets them."""
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    status = None
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=seconds)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        try:
+            stdout, stderr = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:  # somebody left the group and holds the pipes
+            stdout, stderr = b"", b""
+    return Outcome(status, stdout, stderr, {})
+
+
+def shell_status(status):
+    """A signal as dwell and shells report it."""
+    return status if status is None or status >= 0 else 128 - status
+
+
+class Trial:
+    """One command to compare: what prepares its folder, its environment, its time."""
+
+    def __init__(self, command, setup=None, env=None, seconds=SECONDS, stdin=b"", mode=0o700):
+        self.command, self.setup, self.seconds, self.stdin = command, setup, seconds, stdin
+        self.env, self.mode = {**ENVIRONMENT, **(env or {})}, mode
+
+    def run(self, scratch, dwell, engine):
+        """Run it under one of ENGINES, or plain with None, in a fresh folder of @scratch."""
+        folder = os.path.join(scratch, "here")
+        os.mkdir(folder, self.mode)
+        os.chmod(folder, self.mode)
+        environment = {**self.env, "HOME": folder, "TMPDIR": folder}
+        command = list(self.command)
+        options = ENGINES[engine] if engine else None
+        if options:
+            session = os.path.join(scratch, "session.dwell")
+            command = [dwell, "instrument", *options, "-q", "-o", session, "--", *command]
+            environment["XDG_CACHE_HOME"] = os.path.join(scratch, "cache")
+        else:
+            environment["XDG_CACHE_HOME"] = os.path.join(scratch, "cache")
+        try:
+            if self.setup:
+                subprocess.run(["sh", "-ec", self.setup], cwd=folder, env=environment, check=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=120)
+            outcome = run_once(command, folder, environment, self.seconds, self.stdin)
+            outcome.files = files_below(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return outcome
+
+    def differences(self, scratch, dwell, engines=USUAL):
+        """Compare with the plain run; yields (engine, None or the first difference)."""
+        plain = self.run(scratch, dwell, None)
+        if plain.status is None:
+            yield "plain", f"no end within {self.seconds} s"
+            return
+        for engine in engines:
+            yield engine, difference(plain, self.run(scratch, dwell, engine))
+
+
+def first_line(text, number):
+    lines = text.splitlines()
+    return repr(lines[number][:SHOWN].decode(errors="replace")) if number < len(lines) else "no line"
+
+
+def text_difference(what, plain, other):
+    """The first line in which two texts differ."""
+    if plain == other:
+        return None
+    pairs = list(zip(plain.splitlines(), other.splitlines()))
+    number = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    return (f"{what}, line {number + 1}: plain {first_line(plain, number)}, "
+            f"here {first_line(other, number)}")
+
+
+def file_difference(plain, other):
+    for name in sorted(plain.keys() | other.keys()):
+        if name not in plain or name not in other:
+            return f"file {name}: only in the {'plain run' if name in plain else 'other run'}"
+        if plain[name] != other[name]:
+            (kind, before), (other_kind, after) = plain[name], other[name]
+            if kind != other_kind:
+                return f"file {name}: {kind}, here {other_kind}"
+            at = next((i for i, (a, b) in enumerate(zip(before, after)) if a != b),
+                      min(len(before), len(after)))
+            return (f"file {name}: {len(before)} bytes, here {len(after)}, first difference at "
+                    f"{at}: plain {before[at:at + 40]!r}, here {after[at:at + 40]!r}")
+    return None
+
+
+def difference(plain, other):
+    """The first difference of two outcomes in words, or None. All are told when the status differs,
+    since a crash explains itself on stderr."""
+    found = []
+    if shell_status(plain.status) != shell_status(other.status):
+        found.append(f"status {plain.status}, here " +
+                     ("no end in time" if other.status is None else str(other.status)))
+    found += [text_difference("stderr", plain.stderr, other.stderr),
+              text_difference("stdout", plain.stdout, other.stdout),
+              file_difference(plain.files, other.files)]
+    found = [text for text in found if text]
+    return ("; ".join(found[:3]) if "status" in found[0] else found[0]) if found else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dwell", required=True, type=os.path.abspath)
+    parser.add_argument("--engine", action="append", choices=list(ENGINES))
+    parser.add_argument("--setup", help="shell commands that prepare the folder")
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("command", nargs="+")
+    arguments = parser.parse_args()
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="dwell-unchanged-") as scratch:
+        trial = Trial(arguments.command, arguments.setup, seconds=arguments.seconds)
+        for engine, found in trial.differences(scratch, arguments.dwell,
+                                               arguments.engine or USUAL):
+            print(f"{engine}: {found or 'unchanged'}")
+            bad += found is not None
+    sys.exit(bad != 0)
+
+
+if __name__ == "__main__":
+    main()
