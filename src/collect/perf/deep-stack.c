@@ -226,6 +226,7 @@ static int vouch(struct dw_deep *d)
 {
 	uint64_t from = end_of(d);
 
+	d->urgent++;
 	if (read_more(d, VOUCHED_BYTES))
 		return -1;
 	d->same_from = find_same_from(d, end_of(d));
@@ -282,6 +283,7 @@ static int leap(struct dw_deep *d, uint64_t from, const struct guard *g)
 	dw_auto_free uint8_t *now = malloc(g->n);
 	ssize_t got = read_live(d, from, landing, sizeof landing);
 
+	d->urgent++;
 	if (!now || got <= 0 || read_live(d, g->at, now, g->n) != (ssize_t)g->n ||
 	    !holds(d, g, now))
 		return -1;

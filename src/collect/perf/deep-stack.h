@@ -48,6 +48,7 @@ struct dw_deep {
 	bool leapt;		  /* the memory is not all that lies from the dump on */
 	uint64_t shown_to;	  /* the walk sees memory up to here */
 	bool stopped;		  /* the walk was stopped at shown_to, to look for a splice */
+	uint64_t urgent;	  /* reads so far that had to be soon, of all stacks */
 };
 
 /* Begin with the dump of one sample: makes @m ready for dw_unwind(). @d keeps its memory from

@@ -8,6 +8,11 @@
  * How much of a stack to copy: the target pays for each byte, so begin with what most programs need
  * and let the deep reads (deep-stack.h) do the rest; where they fail too often, because the stack
  * has changed by the time it is read, copy more.
+ *
+ * When to look at the rings: a wake-up costs as much as a few samples. So while samples come, only
+ * the caller's patience ends its sleep, not how full the rings are; but not where they would fill
+ * up meanwhile, nor while stacks must be read soon: signal handlers return within milliseconds, and
+ * a copy of 30 MB takes as long.
  */
 #include "base/cleanup.h"
 #include "collect/backend.h"
@@ -26,6 +31,8 @@ enum {
 	WINDOW_SAMPLES = 500, /* after so many the share of cut stacks is looked at */
 	WINDOW_CUT = 5,	      /* more of them than this are too many */
 	DEFAULT_FREQUENCY_HZ = 1000,
+	SLEEP_MS = 20, /* of a patient caller */
+	HURRY_DRAINS = 64,
 };
 
 /* When to copy more of each stack. */
@@ -44,6 +51,11 @@ struct dw_backend {
 	struct dw_intake intake;
 	struct depth depth;
 	DW_VEC(struct pollfd) fds; /* of events that may still produce something */
+	size_t side_n;		   /* so many of them do not sample, and come first */
+	bool is_roomy;		   /* rings hold far more than comes while the caller sleeps */
+	bool had_samples;	   /* the last drain */
+	uint64_t urgent;	   /* of the sampler, when they were looked at last */
+	unsigned hurry_drains;	   /* for so many more, wake up early */
 };
 
 static void perf_free(struct dw_backend *b)
@@ -96,11 +108,23 @@ static int note_facts(struct dw_backend *b)
 
 static int list_fds(struct dw_backend *b)
 {
+	size_t room = SIZE_MAX;
+
 	dw_vec_each(cpu, &b->events.cpus) {
-		if (dw_vec_push(&b->fds, (struct pollfd){cpu->sample_fd, POLLIN, 0}) ||
-		    dw_vec_push(&b->fds, (struct pollfd){cpu->side_fd, POLLIN, 0}))
+		if (dw_vec_push(&b->fds, (struct pollfd){cpu->side_fd, POLLIN, 0}))
 			return -ENOMEM;
 	}
+	b->side_n = b->fds.n;
+	dw_vec_each(cpu, &b->events.cpus) {
+		if (dw_vec_push(&b->fds, (struct pollfd){cpu->sample_fd, POLLIN, 0}))
+			return -ENOMEM;
+	}
+	dw_vec_each(r, &b->rings.v) {
+		if (!r->side && r->bytes < room)
+			room = r->bytes;
+	}
+	b->is_roomy = room / b->options.stack_bytes_max >=
+		      (uint64_t)b->options.frequency_hz * 4 * SLEEP_MS / 1000;
 	return 0;
 }
 
@@ -148,26 +172,42 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 
 static size_t perf_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
 {
-	size_t n = b->fds.n < max ? b->fds.n : max;
+	bool is_patient = b->is_roomy && b->had_samples && !b->hurry_drains;
+	size_t n = is_patient ? b->side_n : b->fds.n;
 
+	n = n < max ? n : max;
 	for (size_t i = 0; i < n; i++)
 		fds[i] = b->fds.v[i];
 	return n;
+}
+
+/* Wake up early for a while after a stack that had to be read soon. */
+static void adapt_hurry(struct dw_backend *b)
+{
+	uint64_t urgent = b->intake.sampler.deep.urgent;
+
+	if (urgent != b->urgent)
+		b->hurry_drains = HURRY_DRAINS;
+	else if (b->hurry_drains)
+		b->hurry_drains--;
+	b->urgent = urgent;
 }
 
 /* Events whose every task has ended hang up for ever: polling them again would spin, and find
  * nothing. */
 static void drop_ended(struct dw_backend *b)
 {
-	size_t kept = 0;
+	size_t kept = 0, side_kept = 0;
 
 	if (!b->fds.n || poll(b->fds.v, b->fds.n, 0) <= 0)
 		return;
-	dw_vec_each(fd, &b->fds) {
-		if (!(fd->revents & (POLLHUP | POLLERR)))
-			b->fds.v[kept++] = *fd;
-	}
+	for (size_t i = 0; i < b->fds.n; i++)
+		if (!(b->fds.v[i].revents & (POLLHUP | POLLERR))) {
+			side_kept += i < b->side_n;
+			b->fds.v[kept++] = b->fds.v[i];
+		}
 	b->fds.n = kept;
+	b->side_n = side_kept;
 }
 
 /* At the end of each window of samples, see whether too many were cut. The second time mends what a
@@ -193,6 +233,7 @@ static int adapt_depth(struct dw_backend *b)
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t limit_ns = final ? UINT64_MAX - 1 : now_ns() - HOLD_BACK_NS;
+	uint64_t kept = b->intake.sampler.kept;
 	struct dw_ring *r;
 	bool is_empty = true;
 	int rc = 0;
@@ -209,6 +250,8 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	}
 	if (is_empty)
 		drop_ended(b);
+	b->had_samples = b->intake.sampler.kept > kept;
+	adapt_hurry(b);
 	if (!final && !rc)
 		rc = adapt_depth(b);
 	if (final && !rc) {
