@@ -53,10 +53,19 @@ void dw_frames_release(struct dw_frames *t)
 	dw_idset_release(&t->set);
 }
 
+/* Most stacks come again, and their rows stand one behind the other since they came first: cheaper
+ * to see than to look up. */
+static bool is_next(const struct dw_stacks *t, uint32_t parent, uint32_t frame)
+{
+	const struct dw_stack *next = &t->rows.v[(size_t)parent + 1];
+
+	return (size_t)parent + 1 < t->rows.n && next->parent == parent && next->frame == frame;
+}
+
 int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
 	uint64_t key = (uint64_t)parent << 32 | frame;
-	uint32_t id = dw_map_get(&t->children, key);
+	uint32_t id = is_next(t, parent, frame) ? parent + 1 : dw_map_get(&t->children, key);
 
 	if (!id) {
 		if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_stack){0}))

@@ -138,7 +138,7 @@
 #define KEY(t, id) t "." id " - (" t ".inclusive << 32)"
 #define KEYS_TO_FUNCTION KEY("b", "rank") ", " KEY("a", "rank") ", "
 #define MODULE_TOTAL(t) \
-	" JOIN function f ON f.id = " t ".function" \
+	" JOIN function f ON f.id = " t ".function AND f.id" \
 	" LEFT JOIN module_total b ON b.process = " t ".process AND b.module IS f.module"
 #define FUNCTION_TOTAL(t) \
 	" LEFT JOIN function_total a ON a.process = " t ".process AND a.function = " t ".function"

@@ -4,6 +4,9 @@
  * Each table is one insert statement and one function that gives a row's columns. Rows are ranked
  * first (heaviest first, which is also the order of insertion, so that pages fill without holes);
  * texts are noted while rows are written and follow at the end.
+ *
+ * Names of C++ are most of such a file, and most functions have one sample or two. Those below a
+ * share that a table would show as 0.00 % are one row for each process, so that sums are right.
  */
 #include "session/tables.h"
 
@@ -20,8 +23,10 @@ enum { COLUMNS_MAX = 10 };
 #define SQL_NULL  INT64_MIN	  /* in a row of integers */
 #define SQL_LABEL (INT64_MIN + 1) /* likewise: the text in tables.label */
 
-/* What is known of the lines of a function in a process. */
-enum { LINES_NONE = 1, LINES_SOME };
+/* What is known of the lines of a function in a process; a function that is in no view. */
+enum { LINES_NONE = 1, LINES_SOME, LINES_HIDDEN };
+
+enum { REST_ID = 0 }; /* of the function that stands for all that have no row */
 
 struct tables {
 	struct dw_database *db;
@@ -32,9 +37,12 @@ struct tables {
 	uint32_t *node_ids;	      /* by index of the node */
 	struct dw_map line_ranks;     /* hash of a statement -> its rank */
 	struct dw_map lines_known;    /* of process << 32 | function: LINES_* */
+	uint8_t *functions_shown;     /* by function id: it has a row */
+	uint64_t *rest;		      /* by process id: samples of functions without a row */
 	struct dw_map function_ranks; /* likewise: the rank of those without lines */
 	const char *label;	      /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
+	char rest_name[64];
 	size_t row;    /* being written */
 	uint32_t rank; /* of that row, from 1 */
 };
@@ -316,16 +324,18 @@ static bool keep_line(const struct tables *t, size_t row)
 {
 	const struct dw_line_total *l = &t->totals->lines.v[row];
 
-	return has_lines(t, l->process, l->function);
+	return dw_map_get(&t->lines_known, function_key(l->process, l->function)) == LINES_SOME;
 }
 
-/*
- * The samples that an edge or an instruction needs for a row: 1/20000 of all. Most of them have one
- * sample in a recording of a minute, and nobody asks SQL for those.
- */
+/* The samples that a function, an edge or an instruction needs for a row: 1/10000 of all. */
 static uint64_t least_of_rows(const struct tables *t)
 {
-	return t->totals->samples / 20000 + 1;
+	return t->totals->samples / 10000 + 1;
+}
+
+static bool keep_function(const struct tables *t, size_t row)
+{
+	return t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
 }
 
 static bool keep_edge(const struct tables *t, size_t row)
@@ -343,12 +353,69 @@ static int note_lines(struct tables *t)
 {
 	dw_vec_each(l, &t->totals->lines) {
 		uint64_t key = function_key(l->process, l->function);
-		bool known = l->file || l->line || dw_map_get(&t->lines_known, key);
+		uint32_t before = dw_map_get(&t->lines_known, key);
+		bool known = l->file || l->line || before;
 
-		if (dw_map_put(&t->lines_known, key, known ? LINES_SOME : LINES_NONE))
+		if (before != LINES_HIDDEN &&
+		    dw_map_put(&t->lines_known, key, known ? LINES_SOME : LINES_NONE))
 			return no_memory(t);
 	}
 	return 0;
+}
+
+/* Find out which functions have rows, and what the others come to. */
+static int note_functions(struct tables *t)
+{
+	size_t functions = t->p->functions.rows.n;
+
+	t->functions_shown = calloc(functions + 1, 1);
+	t->rest = calloc(t->p->processes.rows.n + 1, sizeof *t->rest);
+	if (!t->functions_shown || !t->rest)
+		return no_memory(t);
+	for (size_t i = 0; i < t->totals->functions.n; i++) {
+		const struct dw_function_total *f = &t->totals->functions.v[i];
+
+		if (keep_function(t, i)) {
+			t->functions_shown[f->function < functions ? f->function : 0] = 1;
+			continue;
+		}
+		t->rest[f->process] += f->values.exclusive;
+		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
+			       LINES_HIDDEN))
+			return no_memory(t);
+	}
+	dw_vec_each(thread, &t->p->threads.rows)
+		t->functions_shown[thread->start < functions ? thread->start : 0] = 1;
+	return 0;
+}
+
+/* A row for each process whose functions do not all have rows. */
+static int put_rest(struct tables *t)
+{
+	size_t processes = t->p->processes.rows.n;
+	uint32_t rank = t->rank;
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, 0)",
+				     &st, t->err);
+
+	for (size_t i = 0; i < processes && !rc; i++)
+		if (t->rest[i])
+			rc = put_row(t, st,
+				     (int64_t[]){++rank, (int64_t)i, REST_ID, (int64_t)t->rest[i],
+						 (int64_t)t->rest[i]});
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static void rest_columns(struct tables *t, int64_t *v)
+{
+	snprintf(t->rest_name, sizeof t->rest_name, "[functions of less than %zu samples]",
+		 (size_t)least_of_rows(t));
+	t->label = t->rest_name;
+	v[0] = REST_ID;
+	v[2] = SQL_LABEL;
+	v[1] = v[3] = v[4] = SQL_NULL;
+	v[5] = 0;
 }
 
 /* Inclusive samples of a node that is worth a row. */
@@ -425,8 +492,6 @@ static int put_totals(struct tables *t)
 {
 	const struct dw_totals *all = t->totals;
 	const struct ranked_table tables[] = {
-		{"INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->functions),
-		 false, function_total_columns},
 		{"INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->modules), true,
 		 module_total_columns},
 		{"INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->edges), true,
@@ -436,11 +501,35 @@ static int put_totals(struct tables *t)
 		{"INSERT INTO instruction VALUES (?, ?, ?, ?, ?)", RANKED(&all->instructions),
 		 false, instruction_columns, keep_instruction},
 	};
+	const struct ranked_table functions = {
+		"INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->functions),
+		false, function_total_columns, keep_function};
 	int rc = note_lines(t);
 
+	t->rank = 0;
+	if (!rc)
+		rc = put_ranked(t, &functions);
+	if (!rc)
+		rc = put_rest(t);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
 		rc = put_ranked(t, &tables[i]);
 	return rc ? rc : put_nodes(t);
+}
+
+static int put_functions(struct tables *t)
+{
+	static const char sql[] = "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)";
+	size_t n = 0, all = t->p->functions.rows.n;
+	dw_auto_free size_t *rows = calloc(all + 1, sizeof *rows);
+	int rc;
+
+	if (!rows)
+		return no_memory(t);
+	for (size_t id = 1; id < all; id++)
+		if (t->functions_shown[id])
+			rows[n++] = id - 1;
+	rc = put_table(t, sql, NULL, least_of_rows(t) > 1, rest_columns);
+	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
 /* What the totals are about. */
@@ -450,8 +539,7 @@ static int put_subjects(struct tables *t)
 			   dw_modules_count(&t->p->modules), module_columns);
 
 	if (!rc)
-		rc = put_table(t, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)", NULL,
-			       dw_functions_count(&t->p->functions), function_columns);
+		rc = put_functions(t);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
 			       t->totals->processes.n, process_columns);
@@ -463,8 +551,10 @@ static int put_subjects(struct tables *t)
 
 static int put_all(struct tables *t)
 {
-	int rc = put_facts(t);
+	int rc = note_functions(t);
 
+	if (!rc)
+		rc = put_facts(t);
 	if (!rc)
 		rc = put_subjects(t);
 	if (!rc)
@@ -482,6 +572,8 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	rc = t.texts ? put_all(&t) : no_memory(&t);
 	free(t.texts);
 	free(t.node_ids);
+	free(t.functions_shown);
+	free(t.rest);
 	dw_map_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);
 	dw_map_release(&t.function_ranks);
