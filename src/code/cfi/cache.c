@@ -8,29 +8,16 @@
  */
 #include "code/cfi/cache.h"
 
+#include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "base/vec.h"
 #include "code/cfi/compile.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <time.h>
 
-enum {
-	NAME_BYTES = 48,
-	TEMPORARY_BYTES = NAME_BYTES + 32,
-	SAMPLE_BYTES = 4096,
-	USED_SECONDS = 3600, /* how exactly a file tells when it was used last */
-};
+enum { SAMPLE_BYTES = 4096 };
 
 static const char suffix[] = ".cfi";
 static const char magic[8] = "dwellcf";
@@ -93,7 +80,7 @@ static uint64_t file_checksum(const struct header *h, const struct dw_cfi_span *
  * other.
  */
 static void file_name(const struct dw_elf *elf, const struct dw_cfi_section *found,
-		      char name[NAME_BYTES])
+		      char name[DWELL_CACHE_NAME])
 {
 	uint8_t sample[SAMPLE_BYTES], id[64];
 	uint64_t low = DWELL_CFI_VERSION, high = ~low;
@@ -107,48 +94,7 @@ static void file_name(const struct dw_elf *elf, const struct dw_cfi_section *fou
 		if (!dw_elf_read_svma(elf, (struct dw_svma){found[i].svma}, sample, n))
 			high = dw_hash_bytes(sample, n, high ^ low);
 	}
-	snprintf(name, NAME_BYTES, "%016lx%016lx%s", low, dw_hash_u64(high ^ low), suffix);
-}
-
-/* Whether what @st describes belongs to us and nobody else may write it. */
-static bool ours(const struct stat *st)
-{
-	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
-/* Open the folder @dir, if it is ours. -1 with errno. */
-static int open_dir(const char *dir)
-{
-	dw_auto_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return -1;
-	if (!ours(&st)) {
-		errno = EPERM;
-		return -1;
-	}
-	return dw_take_fd(fd);
-}
-
-/* Make the folder @dir and those above it that are not there, for us alone. 0 or -errno. */
-static int make_dir(const char *dir)
-{
-	char path[PATH_MAX];
-	size_t n = strlen(dir);
-
-	if (n >= sizeof path)
-		return -ENAMETOOLONG;
-	memcpy(path, dir, n + 1);
-	for (size_t i = 1; i <= n; i++) {
-		if (dir[i] && dir[i] != '/')
-			continue;
-		path[i] = 0;
-		if (mkdir(path, 0700) && errno != EEXIST)
-			return -errno;
-		path[i] = dir[i];
-	}
-	return 0;
+	snprintf(name, DWELL_CACHE_NAME, "%016lx%016lx%s", low, dw_hash_u64(high ^ low), suffix);
 }
 
 /* Fill the fields of @h that must be equal in a file and for @elf. */
@@ -219,183 +165,65 @@ static bool adopt(struct dw_cfi_table *t, const struct header *h, const struct d
 	return true;
 }
 
-/* Note that the file @fd is used: mounts do not do so by themselves. */
-static void note_use(int fd, const struct stat *st)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (now.tv_sec - st->st_atim.tv_sec > USED_SECONDS)
-		futimens(fd, (struct timespec[]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}});
-}
-
 int dw_cfi_cache_load(const char *dir, const struct dw_elf *elf, const struct dw_cfi_spans *spans,
 		      struct dw_cfi_table *t)
 {
-	dw_auto_close int dir_fd = open_dir(dir), fd = -1;
+	dw_auto_close int fd = -1;
 	struct dw_cfi_table made = *t;
 	struct header want;
-	char name[NAME_BYTES];
-	struct stat st;
+	char name[DWELL_CACHE_NAME];
+	size_t bytes;
 	void *map;
 
-	if (dir_fd < 0)
-		return DWELL_ERR_NOT_FOUND;
 	file_name(elf, t->sections, name);
-	fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !ours(&st) ||
-	    (size_t)st.st_size < sizeof want)
+	fd = dw_cache_open(dir, name, &bytes);
+	if (fd < 0 || bytes < sizeof want)
 		return DWELL_ERR_NOT_FOUND;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (map == MAP_FAILED)
 		return DWELL_ERR_NOT_FOUND;
 	describe(&want, spans, t->sections);
-	if (!header_fits(map, &want, (uint64_t)st.st_size) || !adopt(&made, map, elf, spans)) {
-		munmap(map, (size_t)st.st_size);
+	if (!header_fits(map, &want, bytes) || !adopt(&made, map, elf, spans)) {
+		munmap(map, bytes);
 		return DWELL_ERR_NOT_FOUND;
 	}
-	note_use(fd, &st);
+	dw_cache_note_use(fd);
 	made.memory = map;
-	made.mapped_bytes = (size_t)st.st_size;
+	made.mapped_bytes = bytes;
 	*t = made;
 	return 0;
 }
 
-/* Write all of @part to @fd. 0 or -errno. */
-static int write_parts(int fd, struct iovec *part, int n)
+int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct dw_cfi_spans *spans,
+		       const struct dw_cfi_section *found, const struct dw_cfi_table *t)
 {
-	while (n) {
-		ssize_t put = writev(fd, part, n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		while (n && (size_t)put >= part->iov_len) {
-			put -= (ssize_t)part->iov_len;
-			part++;
-			n--;
-		}
-		if (n) {
-			part->iov_base = (char *)part->iov_base + put;
-			part->iov_len -= (size_t)put;
-		}
-	}
-	return 0;
-}
-
-/* Write a file of the parts that @h describes to @fd. */
-static int write_file(int fd, struct header *h, const struct dw_cfi_spans *spans,
-		      const struct dw_cfi_table *t)
-{
+	char name[DWELL_CACHE_NAME];
+	struct header h;
 	struct iovec part[] = {
-		{h, sizeof *h},
-		{spans->list.v, h->spans_n * sizeof *spans->list.v},
+		{&h, sizeof h},
+		{spans->list.v, spans->list.n * sizeof *spans->list.v},
 		{(void *)t->rows, dw_cfi_table_block_bytes(t)},
 		{(void *)t->sections[0].bytes, t->sections[0].n},
 		{(void *)t->sections[1].bytes, t->sections[1].n},
 	};
 	int n = sizeof part / sizeof *part;
 
-	h->base = t->base;
-	h->rows_n = t->rows_n;
-	h->fdes_n = t->fdes_n;
-	h->pages_n = t->pages_n;
-	h->shift = t->shift;
-	for (int i = 0; i < DWELL_CFI_SECTIONS; i++)
-		h->sections[i].n = t->sections[i].n;
-	for (int i = 0; i < n; i++)
-		h->file_bytes += part[i].iov_len;
-	h->checksum = file_checksum(h, spans->list.v, t->rows, part[2].iov_len);
-	return write_parts(fd, part, n);
-}
-
-int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct dw_cfi_spans *spans,
-		       const struct dw_cfi_section *found, const struct dw_cfi_table *t)
-{
-	dw_auto_close int dir_fd = -1, fd = -1;
-	char name[NAME_BYTES], temporary[TEMPORARY_BYTES];
-	struct header h;
-	int rc;
-
-	rc = make_dir(dir);
-	if (rc)
-		return rc;
-	dir_fd = open_dir(dir);
-	if (dir_fd < 0)
-		return errno == EPERM ? DWELL_ERR_REFUSED : -errno;
 	file_name(elf, found, name);
-	snprintf(temporary, sizeof temporary, "%s.%d", name, (int)gettid());
-	fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0) {
-		rc = -errno;
-		if (rc == -EEXIST) /* left by one that was killed: out of the way for next time */
-			unlinkat(dir_fd, temporary, 0);
-		return rc;
-	}
 	describe(&h, spans, found);
-	rc = write_file(fd, &h, spans, t);
-	if (!rc && renameat(dir_fd, temporary, dir_fd, name))
-		rc = -errno;
-	if (rc)
-		unlinkat(dir_fd, temporary, 0);
-	return rc;
-}
-
-struct cached {
-	char name[TEMPORARY_BYTES];
-	struct timespec used;
-	uint64_t bytes;
-};
-
-static int compare_use(const void *pa, const void *pb)
-{
-	const struct timespec *a = &((const struct cached *)pa)->used;
-	const struct timespec *b = &((const struct cached *)pb)->used;
-
-	if (a->tv_sec != b->tv_sec)
-		return a->tv_sec < b->tv_sec ? -1 : 1;
-	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
-}
-
-/* Whether the folder's entry @name is a table of ours, or what a killed writer left of one. */
-static bool is_cached(int dir_fd, const char *name, struct cached *ret)
-{
-	size_t n = strspn(name, "0123456789abcdef");
-	struct stat st;
-
-	if (n != 32 || strncmp(name + n, suffix, strlen(suffix)) ||
-	    strlen(name) >= sizeof ret->name || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
-	    !S_ISREG(st.st_mode) || !ours(&st))
-		return false;
-	*ret = (struct cached){.used = st.st_atim, .bytes = (uint64_t)st.st_size};
-	memcpy(ret->name, name, strlen(name) + 1);
-	return true;
+	h.base = t->base;
+	h.rows_n = t->rows_n;
+	h.fdes_n = t->fdes_n;
+	h.pages_n = t->pages_n;
+	h.shift = t->shift;
+	for (int i = 0; i < DWELL_CFI_SECTIONS; i++)
+		h.sections[i].n = t->sections[i].n;
+	for (int i = 0; i < n; i++)
+		h.file_bytes += part[i].iov_len;
+	h.checksum = file_checksum(&h, spans->list.v, t->rows, part[2].iov_len);
+	return dw_cache_store(dir, name, part, n);
 }
 
 void dw_cfi_cache_prune(const char *dir, uint64_t max_bytes)
 {
-	int dir_fd = open_dir(dir);
-	DIR *folder = dir_fd < 0 ? NULL : fdopendir(dir_fd);
-	DW_VEC(struct cached) files = {0};
-	const struct dirent *entry;
-	uint64_t bytes = 0;
-
-	if (dir_fd >= 0 && !folder)
-		close(dir_fd);
-	while (folder && (entry = readdir(folder))) {
-		struct cached file;
-
-		if (is_cached(dir_fd, entry->d_name, &file) && !dw_vec_push(&files, file))
-			bytes += file.bytes;
-	}
-	if (files.n)
-		qsort(files.v, files.n, sizeof *files.v, compare_use);
-	for (size_t i = 0; i < files.n && bytes > max_bytes; i++) {
-		unlinkat(dir_fd, files.v[i].name, 0);
-		bytes -= files.v[i].bytes;
-	}
-	dw_vec_release(&files);
-	if (folder)
-		closedir(folder);
+	dw_cache_prune(dir, suffix, max_bytes);
 }
