@@ -9,8 +9,8 @@
  * as long as the bounds check in front of the jump allows or, without one, as long as the entries
  * are addresses of code, which can only be too long.
  *
- * Every other jump looks its target up in a map of its function, with registers saved below all
- * stack in use, and flags kept unless they are proven dead; what the map does not know (tail calls,
+ * Every other jump looks its target up in a map of its function, by instructions that change no
+ * flags, with registers saved below all stack in use; what the map does not know (tail calls,
  * labels elsewhere) goes to the original address, where the module's own code runs on.
  */
 #pragma once
@@ -29,6 +29,7 @@ struct dw_jump_plan {
 	/* Tables. */
 	uint8_t loads;	       /* the register that the entry is loaded into; DWELL_NO_REGISTER: the
 				  jump reads the table itself */
+	uint8_t jumps_by;      /* the jump's register; the same, or the one it is added to */
 	uint8_t load_disp_at;  /* offset of the 32-bit displacement in the clone of the load */
 	uint8_t load_bytes;    /* of the clone of the load (it may need a longer displacement) */
 	bool is_absolute;      /* the load has no base register: its displacement is an address */
@@ -40,8 +41,6 @@ struct dw_jump_plan {
 				  distance from the module's table to the clone's */
 
 	/* Maps. */
-	bool flags_dead;    /* no target reads flags that it did not write */
-	uint16_t dead;	    /* bit n: general register n is dead at the jump */
 	int32_t free_below; /* no stack in use below rsp + this, <= 0 */
 };
 
@@ -73,7 +72,7 @@ struct dw_jump_entry {
 
 /*
  * Plan all indirect jumps of functions that are to be cloned into m->jumps, m->jump_tables, ...;
- * sets has_map and DWELL_LEFT_RED_ZONE. Entries to functions that are left alone afterwards are the
+ * sets has_map. Entries to functions that are left alone afterwards are the
  * emitter's to send to the module. 0 or -ENOMEM.
  */
 int dw_jumps_plan(struct dw_clone_module *m);
@@ -92,7 +91,7 @@ struct dw_jump_fixup {
 	uint64_t svma; /* DWELL_JUMP_TO_MODULE, DWELL_JUMP_TO_CLONE */
 };
 
-enum { DWELL_JUMP_BYTES_MAX = 192, DWELL_JUMP_FIXUPS_MAX = 6, DWELL_JUMP_RESTORE_BYTES = 12 };
+enum { DWELL_JUMP_BYTES_MAX = 240, DWELL_JUMP_FIXUPS_MAX = 6 };
 
 struct dw_jump_code {
 	uint8_t bytes[DWELL_JUMP_BYTES_MAX];
@@ -115,8 +114,8 @@ void dw_jump_write(const struct dw_clone_module *m, const struct dw_jump_plan *p
 void dw_jump_write_load(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
 			uint64_t svma, struct dw_jump_code *ret);
 
-/* Write restoring sequence @k of @plan: DWELL_JUMP_RESTORE_BYTES each, one behind the other from
- * the end of the clone of the jump on. */
+/* Write restoring sequence @k of @plan. They are all of one length and stand one behind the other
+ * from the end of the clone of the jump on. */
 void dw_jump_write_restore(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
 			   uint32_t k, struct dw_jump_code *ret);
 

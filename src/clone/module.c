@@ -9,6 +9,7 @@
 #include "clone/module.h"
 
 #include "base/cleanup.h"
+#include "clone/jumps.h"
 #include "clone/pointers.h"
 #include "wire/identity.h"
 
@@ -333,8 +334,8 @@ void dw_clone_module_release(struct dw_clone_module *m)
 	dw_vec_release(&m->insns);
 	dw_vec_release(&m->calls);
 	dw_vec_release(&m->pointers);
-	dw_vec_release(&m->jumps);
 	dw_vec_release(&m->places);
+	dw_jumps_release(m);
 	dw_rank_release(&m->starts);
 	dw_rank_release(&m->insn_starts);
 }

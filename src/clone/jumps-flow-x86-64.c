@@ -1,0 +1,448 @@
+/*
+ * Flow of control and registers; see jumps-flow-x86-64.h.
+ *
+ * Questions about few places of a large function are common (a table's address set up right in
+ * front of its jump), so everything is lazy: walks decode what they pass, and nothing is computed
+ * for a whole function but where its instructions and branches are. Calls and returns count as
+ * reading every register and as keeping rbx, rbp and r12 to r15 (System V ABI).
+ */
+#include "clone/jumps-flow-x86-64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LIVE_STEPS = 256, /* of one question of liveness */
+	LIVE_BRANCHES = 64,
+	ALL_REGISTERS = 0xffff,
+	RSP = 4,
+	KEPT_BY_CALLS = 1 << 3 | 1 << RSP | 1 << 5 | 0xf << 12,
+};
+
+/* Whether the immediate at the end of an instruction may be an address (mov, push). */
+static bool has_address_immediate(const uint8_t *bytes, uint8_t length)
+{
+	uint8_t op = length > 5 && (bytes[0] & 0xf0) == 0x40 ? bytes[1] : bytes[0];
+
+	return length >= 5 && ((op & 0xf8) == 0xb8 || op == 0xc7 || op == 0x68);
+}
+
+/* The address that the instruction holds as an operand that is no memory, 0 = none. */
+static uint64_t address_operand(const struct dw_clone_module *m, const struct dw_insn *insn,
+				const uint8_t *bytes, uint64_t svma)
+{
+	int32_t value;
+
+	if (insn->flags & DWELL_INSN_RIP)
+		return insn->field_at >= 2 && bytes[insn->field_at - 2] == 0x8d
+			       ? dw_insn_target(insn, svma)
+			       : 0;
+	if (!m->is_fixed || insn->kind != DWELL_INSN_PLAIN ||
+	    !has_address_immediate(bytes, insn->length))
+		return 0;
+	memcpy(&value, bytes + insn->length - 4, sizeof value);
+	return (uint64_t)(int64_t)value;
+}
+
+static bool is_direct_branch(const struct dw_insn *insn)
+{
+	return insn->kind == DWELL_INSN_JUMP || insn->kind == DWELL_INSN_BRANCH ||
+	       insn->kind == DWELL_INSN_LOOP || insn->kind == DWELL_INSN_BEGIN;
+}
+
+static int collect(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		   struct dw_flow_entries *ret)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(m, f->start, f->end - f->start);
+	uint64_t svma = f->start;
+	int rc = 0;
+
+	for (uint32_t i = 0; bytes && i < f->n && !rc; i++) {
+		const struct dw_insn *insn = &m->insns.v[f->first + i];
+		uint64_t to;
+
+		if (is_direct_branch(insn)) {
+			to = dw_insn_target(insn, svma);
+			if (to - f->start >= f->end - f->start && dw_clone_function_at(m, to))
+				rc = dw_vec_push(&ret->jumps, to);
+		} else {
+			to = address_operand(m, insn, bytes + (svma - f->start), svma);
+			if (to && dw_clone_function_at(m, to))
+				rc = dw_vec_push(&ret->labels, to);
+		}
+		svma += insn->length;
+	}
+	return rc;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int dw_flow_entries_find(const struct dw_clone_module *m, struct dw_flow_entries *ret)
+{
+	*ret = (struct dw_flow_entries){0};
+	dw_vec_each(f, &m->functions)
+		if (collect(m, f, ret))
+			return -ENOMEM;
+	if (ret->jumps.n)
+		qsort(ret->jumps.v, ret->jumps.n, sizeof *ret->jumps.v, by_value);
+	if (ret->labels.n)
+		qsort(ret->labels.v, ret->labels.n, sizeof *ret->labels.v, by_value);
+	return 0;
+}
+
+void dw_flow_entries_release(struct dw_flow_entries *e)
+{
+	dw_vec_release(&e->jumps);
+	dw_vec_release(&e->labels);
+}
+
+/* The first of the @n sorted @values that is not below @low. */
+static size_t lower_bound(const uint64_t *values, size_t n, uint64_t low)
+{
+	size_t from = 0;
+
+	while (from < n) {
+		size_t middle = from + (n - from) / 2;
+
+		if (values[middle] < low)
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
+}
+
+static void mark(struct dw_flow *w, uint64_t svma, uint8_t what)
+{
+	uint32_t i = dw_flow_insn_at(w, svma);
+
+	if (i != UINT32_MAX)
+		w->marks[i] |= what;
+}
+
+static void mark_all(struct dw_flow *w, const uint64_t *values, size_t n, uint8_t what)
+{
+	for (size_t i = lower_bound(values, n, w->f->start); i < n && values[i] < w->f->end; i++)
+		mark(w, values[i], what);
+}
+
+static void mark_pointers(struct dw_flow *w)
+{
+	const struct dw_clone_pointer *p = w->m->pointers.v;
+	size_t from = 0, n = w->m->pointers.n;
+
+	while (from < n) {
+		size_t middle = from + (n - from) / 2;
+
+		if (p[middle].to < w->f->start)
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	for (; from < w->m->pointers.n && p[from].to < w->f->end; from++)
+		mark(w, p[from].to, DWELL_FLOW_LABEL);
+}
+
+static int add_branches(struct dw_flow *w)
+{
+	uint64_t svma = w->f->start;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct dw_insn *insn = &w->m->insns.v[w->f->first + i];
+
+		w->at[i] = (uint32_t)(svma - w->f->start);
+		if (is_direct_branch(insn)) {
+			uint32_t to = dw_flow_insn_at(w, dw_insn_target(insn, svma));
+
+			if (to != UINT32_MAX) {
+				w->marks[to] |= DWELL_FLOW_TARGET;
+				if (dw_vec_push(&w->edges, (struct dw_flow_edge){i, to}))
+					return -ENOMEM;
+			}
+		}
+		svma += insn->length;
+	}
+	w->at[w->n] = (uint32_t)(svma - w->f->start);
+	w->direct = (uint32_t)w->edges.n;
+	return 0;
+}
+
+int dw_flow_open(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		 const struct dw_flow_entries *entries, struct dw_flow *ret)
+{
+	size_t n = f->n;
+
+	*ret = (struct dw_flow){.m = m, .f = f, .n = f->n};
+	ret->bytes = dw_clone_module_bytes(m, f->start, f->end - f->start);
+	ret->at = calloc(n + 1, sizeof *ret->at);
+	ret->marks = calloc(n + 1, sizeof *ret->marks);
+	ret->facts = calloc(n + 1, sizeof *ret->facts);
+	ret->first = calloc(n + 2, sizeof *ret->first);
+	ret->seen = calloc(n / 64 + 1, sizeof *ret->seen);
+	ret->stack = calloc(n + 1, sizeof *ret->stack);
+	if (!ret->bytes || !ret->at || !ret->marks || !ret->facts || !ret->first || !ret->seen ||
+	    !ret->stack || add_branches(ret))
+		return -ENOMEM;
+	ret->marks[0] |= DWELL_FLOW_ENTRY;
+	mark_all(ret, entries->jumps.v, entries->jumps.n, DWELL_FLOW_ENTRY);
+	mark_all(ret, entries->labels.v, entries->labels.n, DWELL_FLOW_LABEL);
+	mark_pointers(ret);
+	return dw_flow_link(ret);
+}
+
+void dw_flow_close(struct dw_flow *w)
+{
+	free(w->at);
+	free(w->marks);
+	free(w->facts);
+	free(w->into);
+	free(w->first);
+	free(w->seen);
+	free(w->stack);
+	dw_vec_release(&w->edges);
+	*w = (struct dw_flow){0};
+}
+
+int dw_flow_link(struct dw_flow *w)
+{
+	uint32_t *into = realloc(w->into, (w->edges.n + 1) * sizeof *into);
+
+	if (!into)
+		return -ENOMEM;
+	w->into = into;
+	memset(w->first, 0, (w->n + 2) * sizeof *w->first);
+	dw_vec_each(e, &w->edges)
+		w->first[e->to + 2]++;
+	for (uint32_t i = 2; i < w->n + 2; i++)
+		w->first[i] += w->first[i - 1];
+	dw_vec_each(e, &w->edges)
+		into[w->first[e->to + 1]++] = e->from;
+	return 0;
+}
+
+uint32_t dw_flow_insn_at(const struct dw_flow *w, uint64_t svma)
+{
+	uint32_t i = svma - w->f->start < w->f->end - w->f->start
+			     ? dw_clone_insn_at(w->m, w->f, svma)
+			     : UINT32_MAX;
+
+	return i == UINT32_MAX ? i : i - w->f->first;
+}
+
+bool dw_flow_detail(const struct dw_flow *w, uint32_t i, struct dw_insn *insn,
+		    struct dw_insn_detail *ret)
+{
+	return dw_insn_decode_detail(w->bytes + w->at[i], w->at[i + 1] - w->at[i], insn, ret);
+}
+
+bool dw_flow_falls_through(const struct dw_insn *insn)
+{
+	return insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_JUMP_INDIRECT &&
+	       insn->kind != DWELL_INSN_RETURN && insn->kind != DWELL_INSN_STOP &&
+	       insn->kind != DWELL_INSN_OTHER;
+}
+
+static struct dw_flow_fact fact_of(const struct dw_insn *insn, const struct dw_insn_detail *d)
+{
+	struct dw_flow_fact ret = {d->reads | d->flags_read << DWELL_FLOW_FLAGS_SHIFT,
+				   d->writes | d->flags_written << DWELL_FLOW_FLAGS_SHIFT, true};
+
+	switch (insn->kind) {
+	case DWELL_INSN_CALL:
+	case DWELL_INSN_CALL_INDIRECT:
+		ret.reads = ALL_REGISTERS;
+		ret.writes = (ALL_REGISTERS & ~KEPT_BY_CALLS) | DWELL_FLOW_FLAGS;
+		break;
+	case DWELL_INSN_RETURN:
+		ret.reads = ALL_REGISTERS;
+		break;
+	case DWELL_INSN_OTHER:
+		ret.reads = ALL_REGISTERS | DWELL_FLOW_FLAGS;
+		ret.writes = ALL_REGISTERS;
+		break;
+	default:
+		break;
+	}
+	return ret;
+}
+
+const struct dw_flow_fact *dw_flow_fact(struct dw_flow *w, uint32_t i)
+{
+	struct dw_insn_detail d;
+	struct dw_insn insn;
+
+	if (w->facts[i].is_known)
+		return &w->facts[i];
+	if (dw_flow_detail(w, i, &insn, &d))
+		w->facts[i] = fact_of(&insn, &d);
+	else
+		w->facts[i] = (struct dw_flow_fact){UINT32_MAX, UINT32_MAX, true};
+	return &w->facts[i];
+}
+
+/* What one walk against the flow has found. */
+struct search {
+	struct dw_flow *w;
+	uint8_t reg;
+	uint32_t depth;
+	enum dw_flow_definition found;
+	uint64_t constant;
+};
+
+static void visit(struct search *s, uint32_t i)
+{
+	uint64_t bit = 1ull << i % 64;
+
+	if (s->w->seen[i / 64] & bit)
+		return;
+	s->w->seen[i / 64] |= bit;
+	s->w->stack[s->depth++] = i;
+}
+
+static void merge(struct search *s, enum dw_flow_definition how, uint64_t constant)
+{
+	if (s->found == DWELL_FLOW_UNREACHED) {
+		s->found = how;
+		s->constant = constant;
+	} else if (s->found == DWELL_FLOW_UNKNOWN || how == DWELL_FLOW_UNKNOWN) {
+		s->found = DWELL_FLOW_UNKNOWN;
+	} else if (how != s->found || constant != s->constant) {
+		s->found = DWELL_FLOW_POINTER;
+	}
+}
+
+/* The definition that instruction @i, which writes s->reg, makes. */
+static void define(struct search *s, uint32_t i)
+{
+	struct dw_insn_detail d;
+	struct dw_insn insn;
+	uint64_t svma = s->w->f->start + s->w->at[i];
+
+	if (!dw_flow_detail(s->w, i, &insn, &d))
+		merge(s, DWELL_FLOW_UNKNOWN, 0);
+	else if (insn.kind == DWELL_INSN_CALL || insn.kind == DWELL_INSN_CALL_INDIRECT)
+		merge(s, DWELL_FLOW_POINTER, 0);
+	else if (d.to != s->reg || d.bytes < 4)
+		merge(s, DWELL_FLOW_UNKNOWN, 0);
+	else if (d.op == DWELL_OP_LEA && d.memory.is_rip && d.bytes == 8)
+		merge(s, DWELL_FLOW_CONSTANT, dw_insn_target(&insn, svma));
+	else if (d.op == DWELL_OP_MOV && d.has_immediate && s->w->m->is_fixed)
+		merge(s, DWELL_FLOW_CONSTANT,
+		      d.bytes == 4 ? (uint32_t)d.immediate : (uint64_t)d.immediate);
+	else if (d.bytes == 8 && ((d.op == DWELL_OP_MOV && d.memory.is_there) ||
+				  (d.op == DWELL_OP_POP && d.to == s->reg)))
+		merge(s, DWELL_FLOW_POINTER, 0);
+	else
+		merge(s, DWELL_FLOW_UNKNOWN, 0);
+}
+
+/* Look at the instruction @from that runs right before another one. */
+static void step_back(struct search *s, uint32_t from)
+{
+	if (dw_flow_fact(s->w, from)->writes >> s->reg & 1)
+		define(s, from);
+	else
+		visit(s, from);
+}
+
+enum dw_flow_definition dw_flow_define(struct dw_flow *w, uint32_t i, uint8_t reg,
+				       uint64_t *constant)
+{
+	struct search s = {.w = w, .reg = reg};
+	const struct dw_insn *insns = &w->m->insns.v[w->f->first];
+
+	visit(&s, i);
+	while (s.depth && s.found != DWELL_FLOW_UNKNOWN) {
+		uint32_t k = w->stack[--s.depth];
+
+		if (w->marks[k] & DWELL_FLOW_ENTRY)
+			merge(&s, DWELL_FLOW_POINTER, 0);
+		if (k > 0 && dw_flow_falls_through(&insns[k - 1]))
+			step_back(&s, k - 1);
+		for (uint32_t e = w->first[k]; e < w->first[k + 1]; e++)
+			step_back(&s, w->into[e]);
+	}
+	memset(w->seen, 0, (w->n / 64 + 1) * sizeof *w->seen);
+	*constant = s.constant;
+	return s.found;
+}
+
+/* A walk along the flow: places still to look at, and all that were. */
+struct walk {
+	const struct dw_clone_module *m;
+	struct {
+		uint64_t svma;
+		uint32_t wanted;
+	} places[LIVE_BRANCHES];
+	uint32_t n;
+	uint32_t done;
+	uint32_t steps;
+	uint32_t live;
+};
+
+static void add_place(struct walk *k, uint64_t svma, uint32_t wanted)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->places[i].svma == svma && !(wanted & ~k->places[i].wanted))
+			return;
+	if (k->n == LIVE_BRANCHES) {
+		k->live |= wanted;
+		return;
+	}
+	k->places[k->n].svma = svma;
+	k->places[k->n++].wanted = wanted;
+}
+
+/* One instruction at *@svma. False: the line ends there. */
+static bool walk_one(struct walk *k, uint64_t *svma, uint32_t *wanted)
+{
+	const struct dw_clone_function *f = dw_clone_function_at(k->m, *svma);
+	struct dw_flow_fact fact;
+	struct dw_insn_detail d;
+	struct dw_insn insn;
+	const uint8_t *bytes;
+
+	if (!f) { /* out of all functions: by convention no flags are handed over */
+		k->live |= *wanted & ALL_REGISTERS;
+		return false;
+	}
+	if (k->steps++ == LIVE_STEPS) {
+		k->live |= *wanted;
+		return false;
+	}
+	bytes = dw_clone_module_bytes(k->m, *svma, f->end - *svma);
+	if (!bytes || !dw_insn_decode_detail(bytes, f->end - *svma, &insn, &d)) {
+		k->live |= *wanted;
+		return false;
+	}
+	fact = fact_of(&insn, &d);
+	k->live |= *wanted & fact.reads;
+	*wanted &= ~(fact.reads | fact.writes);
+	if (is_direct_branch(&insn) && insn.kind != DWELL_INSN_JUMP)
+		add_place(k, dw_insn_target(&insn, *svma), *wanted);
+	if (insn.kind == DWELL_INSN_JUMP_INDIRECT)
+		k->live |= *wanted & ALL_REGISTERS;
+	*svma = insn.kind == DWELL_INSN_JUMP ? dw_insn_target(&insn, *svma) : *svma + insn.length;
+	return *wanted && (insn.kind == DWELL_INSN_JUMP || dw_flow_falls_through(&insn));
+}
+
+uint32_t dw_flow_live(const struct dw_clone_module *m, uint64_t svma, uint32_t wanted)
+{
+	struct walk k = {.m = m};
+
+	add_place(&k, svma, wanted);
+	while (k.done < k.n) {
+		uint64_t at = k.places[k.done].svma;
+		uint32_t left = k.places[k.done++].wanted & ~k.live;
+
+		while (left && walk_one(&k, &at, &left))
+			;
+	}
+	return k.live;
+}

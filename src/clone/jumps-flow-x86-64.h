@@ -1,0 +1,107 @@
+/*
+ * The flow of control and of registers in one function, as far as indirect jumps need it.
+ *
+ * Built for functions with indirect jumps only. Instructions are numbered from 0 in the function
+ * and decoded in detail when first asked for. "Flow" means that of clones: what enters a function's
+ * middle from elsewhere in unknown ways enters the module's code and never the clone. One thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "clone/module.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A register for each bit, and the flags above them. */
+enum { DWELL_FLOW_FLAGS_SHIFT = 16, DWELL_FLOW_FLAGS = 0x8d5 << DWELL_FLOW_FLAGS_SHIFT };
+
+struct dw_flow_fact {
+	uint32_t reads;	 /* bit n: general register n; above DWELL_FLOW_FLAGS_SHIFT: flags */
+	uint32_t writes; /* registers that may, flags that are certain to change */
+	bool is_known;
+};
+
+enum dw_flow_mark {
+	DWELL_FLOW_ENTRY = 1, /* entered with unknown registers: the start, landing pads, jumps from
+				 other functions */
+	DWELL_FLOW_TARGET = 2, /* of a direct branch */
+	DWELL_FLOW_LABEL = 4,  /* its address is taken */
+};
+
+struct dw_flow_edge {
+	uint32_t from;
+	uint32_t to;
+};
+
+struct dw_flow {
+	const struct dw_clone_module *m;
+	const struct dw_clone_function *f;
+	const uint8_t *bytes; /* of f, borrowed */
+	uint32_t n;
+	uint32_t *at;	/* n + 1 offsets from f->start */
+	uint8_t *marks; /* enum dw_flow_mark */
+	struct dw_flow_fact *facts;
+	DW_VEC(struct dw_flow_edge) edges; /* branches, then those of tables */
+	uint32_t direct;		   /* edges that are branches */
+	uint32_t *into; /* edge sources, by target: into[first[i]..first[i + 1]) */
+	uint32_t *first;
+	uint64_t *seen;	 /* bit sets for walks, all clear between them */
+	uint32_t *stack; /* n */
+};
+
+/* Addresses that functions are entered at from other functions, sorted. */
+struct dw_flow_entries {
+	DW_VEC(uint64_t) jumps;	 /* by a direct branch */
+	DW_VEC(uint64_t) labels; /* the address is an operand */
+};
+
+/* Collect the entries of all functions of @m. 0 or -ENOMEM. dw_flow_entries_release() in any case.
+ */
+int dw_flow_entries_find(const struct dw_clone_module *m, struct dw_flow_entries *ret);
+
+/* Free the memory. */
+void dw_flow_entries_release(struct dw_flow_entries *e);
+
+/* Build the flow of @f with its branches. 0 or -ENOMEM. dw_flow_close() in any case. */
+int dw_flow_open(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		 const struct dw_flow_entries *entries, struct dw_flow *ret);
+
+/* Free the memory. */
+void dw_flow_close(struct dw_flow *w);
+
+/* Sort flow->edges into the lists of predecessors, after adding some. 0 or -ENOMEM. */
+int dw_flow_link(struct dw_flow *w);
+
+/* The instruction at @svma, UINT32_MAX when none of this function begins there. */
+uint32_t dw_flow_insn_at(const struct dw_flow *w, uint64_t svma);
+
+/* Decode instruction @i. */
+bool dw_flow_detail(const struct dw_flow *w, uint32_t i, struct dw_insn *insn,
+		    struct dw_insn_detail *ret);
+
+/* What instruction @i reads and writes. */
+const struct dw_flow_fact *dw_flow_fact(struct dw_flow *w, uint32_t i);
+
+/* Whether the instruction goes on with the next one. */
+bool dw_flow_falls_through(const struct dw_insn *insn);
+
+enum dw_flow_definition {
+	DWELL_FLOW_UNREACHED, /* nothing leads here */
+	DWELL_FLOW_CONSTANT,  /* the same constant on every path */
+	DWELL_FLOW_POINTER,   /* loaded whole, returned, or given by the caller */
+	DWELL_FLOW_UNKNOWN,
+};
+
+/*
+ * How register @reg, as instruction @i finds it, was defined. *@constant is set for
+ * DWELL_FLOW_CONSTANT.
+ */
+enum dw_flow_definition dw_flow_define(struct dw_flow *w, uint32_t i, uint8_t reg,
+				       uint64_t *constant);
+
+/*
+ * Which of @wanted (register bits, flags above) may be read from @svma on before they are written.
+ * Walks a bounded number of instructions; what it cannot know counts as read.
+ */
+uint32_t dw_flow_live(const struct dw_clone_module *m, uint64_t svma, uint32_t wanted);
