@@ -3,18 +3,17 @@
  * the end.
  */
 #include "agent/core/agent.h"
+#include "agent/probe/count.h"
+#include "agent/probe/modules.h"
 
 static void start(const char *mode)
 {
-	(void)mode;
-}
-
-static void forked(void)
-{
+	(void)mode; /* the images hold the probes: the agent does the same for all */
+	dw_modules_start();
 }
 
 static void end(void)
 {
 }
 
-const struct dw_agent_part dw_agent_part = {start, forked, end};
+const struct dw_agent_part dw_agent_part = {start, dw_count_forked, end};

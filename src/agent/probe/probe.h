@@ -1,30 +1,44 @@
 /*
  * The probing agent: modules that run from their clones.
  *
- * area.c maps an image beside its module, relocates it and patches the module's entries; modules.c
- * finds the modules (at start, after dlopen, gone after dlclose); lookup.c translates addresses
- * between the two; unwind.c shows the clones to unwinders; the rest stands in for functions that
- * would show clone addresses to the program (signals.c, dlfcn.c, backtrace.c) or that change text
- * (protect.c). No decoder, no parser of foreign formats.
+ * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
+ * beside its module and relocates it; text.c patches the module's entries; lookup.c translates
+ * addresses between the two; count.c is what the gates call when they cannot go on; unwind.c shows
+ * the clones to unwinders; the rest stands in for functions that would show clone addresses to the
+ * program (signals.c, loader-calls.c, backtrace.c) or that change text (protect.c). No decoder, no
+ * parser of foreign formats.
  */
 #pragma once
 
 #include "wire/clone-image.h"
+#include "wire/region.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A module that runs from its clones. Published whole; never moved or reused while others may read
- * it. */
+enum { DWELL_PAGE_BYTES = 4096 };
+
+/*
+ * A module that runs from its clones. Published whole; never moved or reused while others may read
+ * it. The last fields are written inside dw_agent_enter() only.
+ */
 struct dw_area {
 	uint64_t module; /* avma of the module's start */
 	uint64_t module_bytes;
+	uint64_t text; /* avma of the executable segment that holds its functions */
+	uint64_t text_bytes;
 	uint64_t area; /* avma, also of struct dw_clone_header - DWELL_CLONE_HEADER_OFFSET */
 	uint64_t bytes;
 	const struct dw_clone_header *header;
+	void *link_map;		/* the loader's name for the module */
 	uint32_t region_module; /* index in the region */
 	bool is_closed;		/* dlclosed: matches nothing */
+	bool is_present;	/* the loader still lists the module */
+	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
+	uint64_t *counts;	/* calls[], NULL until the first call */
+	uint64_t ret;		/* avma of a `ret` in the module, 0 = not looked for, 1 = none */
+	char image[DWELL_REGION_PATH];
 };
 
 /* The area that holds @pc (a clone's address). NULL = none. [async-signal-safe] [any-thread] */
@@ -41,6 +55,16 @@ const struct dw_area *dw_area_of_module(uint64_t pc);
  */
 uint64_t dw_original(uint64_t pc, bool is_return);
 
-/* The clone's address of the original @pc when it is the start of a cloned instruction, else @pc:
- * at a function's start behind the prefix. [async-signal-safe] [any-thread] */
+/*
+ * The clone's address of the original @pc when it is the start of a cloned instruction, else @pc:
+ * at a function's start behind the prefix. Functions that run from the module again
+ * have none. [async-signal-safe] [any-thread]
+ */
 uint64_t dw_clone_of(uint64_t pc);
+
+/* The function of @area, by index, whose clone holds the area offset @at; its
+ * header->functions.n when it is in none. [async-signal-safe] [any-thread] */
+uint32_t dw_function_of_clone(const struct dw_area *area, uint32_t at);
+
+/* The functions of @area, by module offset; header->functions.n of them. */
+const struct dw_clone_function_entry *dw_functions(const struct dw_area *area);

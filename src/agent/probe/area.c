@@ -1,0 +1,333 @@
+/*
+ * Mapping a clone image: room, identity, rights, relocation, then the patches.
+ *
+ * The order keeps the program whole whatever is refused: the module is looked at first, the image
+ * is mapped and finished where nobody knows of it, the area is published, and only then the
+ * module's entries are patched. The image is mapped from its file; where that may not be executed
+ * (a noexec mount) its code goes to anonymous memory. Limits: modules with one executable segment,
+ * readable and not writable.
+ */
+#include "agent/probe/area.h"
+
+#include "agent/core/bytes.h"
+#include "agent/core/syscall-x86-64.h"
+#include "agent/probe/count.h"
+#include "agent/probe/reals.h"
+#include "agent/probe/state.h"
+#include "agent/probe/text.h"
+#include "wire/identity.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+	REACH = 0x7ff00000,  /* bytes that a 32-bit distance spans, and some to spare */
+	LOW_ROOM = 0x10000,  /* below it the kernel gives nothing */
+	ROOM_STEP = 4 << 20, /* between two places that are tried */
+	ROOM_TRIES = 2 * (REACH / ROOM_STEP),
+};
+
+/* What is tried to find room. */
+struct room {
+	uint64_t module, module_end;
+	uint64_t bytes;
+	uint64_t limit; /* highest end of the area */
+};
+
+struct dw_module dw_module_read(uint64_t bias, const Elf64_Phdr *headers, uint32_t headers_n)
+{
+	struct dw_module m = {.bias = bias, .headers = headers, .headers_n = headers_n};
+	uint64_t low = UINT64_MAX, high = 0;
+	uint32_t code_n = 0;
+
+	for (uint32_t i = 0; i < headers_n; i++) {
+		const Elf64_Phdr *p = &headers[i];
+
+		if (p->p_type != PT_LOAD || !p->p_memsz)
+			continue;
+		low = p->p_vaddr < low ? p->p_vaddr : low;
+		high = p->p_vaddr + p->p_memsz > high ? p->p_vaddr + p->p_memsz : high;
+		if (p->p_flags & PF_X)
+			m.code = code_n++ || p->p_flags != (PF_R | PF_X) ? NULL : p;
+	}
+	if (!high)
+		return m;
+	m.start = (bias + low) & -(uint64_t)DWELL_PAGE_BYTES;
+	m.bytes = ((bias + high + DWELL_PAGE_BYTES - 1) & -(uint64_t)DWELL_PAGE_BYTES) - m.start;
+	return m;
+}
+
+static bool is_same_code(const struct dw_module *m, const struct dw_module_identity *want)
+{
+	uint64_t headers =
+		dw_identity_hash(DWELL_HASH_INIT, m->headers, m->headers_n * sizeof(*m->headers));
+
+	return headers == want->headers_hash && m->code->p_filesz == want->code_bytes &&
+	       dw_identity_hash(DWELL_HASH_INIT, (const void *)(m->bias + m->code->p_vaddr),
+				m->code->p_filesz) == want->code_hash;
+}
+
+static bool is_part(const struct dw_clone_header *h, const struct dw_clone_part *part, size_t size)
+{
+	return part->at <= h->bytes && part->n <= (h->bytes - part->at) / size;
+}
+
+static bool is_page(const struct dw_clone_header *h, uint32_t at)
+{
+	return !(at % DWELL_PAGE_BYTES) && at >= DWELL_PAGE_BYTES &&
+	       at <= h->bytes - DWELL_PAGE_BYTES;
+}
+
+/* Whether the header is one that this agent understands, of a file with @file_bytes. */
+static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
+{
+	for (int i = 0; i < 4; i++)
+		if (!is_part(h, &h->relocations[i], sizeof(uint32_t)))
+			return false;
+	return dw_text_equal(h->magic, DWELL_CLONE_MAGIC) && h->version == DWELL_CLONE_VERSION &&
+	       h->header_bytes == sizeof(*h) && !(h->bytes % DWELL_PAGE_BYTES) &&
+	       h->bytes >= 4 * DWELL_PAGE_BYTES && file_bytes <= h->bytes &&
+	       file_bytes > h->bytes - DWELL_PAGE_BYTES && is_page(h, h->code_at) &&
+	       h->code_bytes <= h->bytes - h->code_at && is_page(h, h->constants_at) &&
+	       is_page(h, h->wiped_at) && h->eh_frame_hdr_at < h->bytes &&
+	       is_part(h, &h->functions, sizeof(struct dw_clone_function_entry)) &&
+	       is_part(h, &h->instructions, 1) &&
+	       is_part(h, &h->patches, sizeof(struct dw_clone_patch)) && h->module_bytes < REACH;
+}
+
+static bool is_within_reach(const struct room *r, uint64_t at)
+{
+	uint64_t low = at < r->module ? at : r->module;
+	uint64_t end = at + r->bytes, high = end > r->module_end ? end : r->module_end;
+
+	return at >= LOW_ROOM && end > at && end <= r->limit && high - low <= REACH;
+}
+
+/* Reserve the area at @at, if that is free and near enough. */
+static bool reserve(const struct room *r, uint64_t at)
+{
+	void *got;
+
+	if (!is_within_reach(r, at))
+		return false;
+	got = dw_sys_mmap((void *)at, r->bytes, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (dw_is_mapped(got) && (uint64_t)got != at)
+		dw_sys_munmap(got, r->bytes);
+	return (uint64_t)got == at;
+}
+
+/*
+ * Room for the image: the place that it was made for, else below the module, else above it from the
+ * far end on: what follows a program is the heap, which wants to grow. 0 = none.
+ */
+static uint64_t find_room(const struct dw_module *m, const struct dw_clone_header *h)
+{
+	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
+	uint64_t wanted = m->start + (uint64_t)h->distance, at = m->start;
+
+	if (h->relocations[DWELL_RELOC_AREA_32].n)
+		r.limit = INT32_MAX;
+	if (reserve(&r, wanted))
+		return wanted;
+	at -= (h->bytes + ROOM_STEP - 1) & -(uint64_t)ROOM_STEP;
+	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
+		if (reserve(&r, at))
+			return at;
+	at = m->start + REACH;
+	at = (at < r.limit ? at : r.limit) - h->bytes;
+	at &= -(uint64_t)DWELL_PAGE_BYTES;
+	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
+		if (reserve(&r, at))
+			return at;
+	return 0;
+}
+
+/* Add to each field of one kind what the area's place asks for. */
+static void relocate_kind(uint64_t area, const struct dw_clone_header *h, uint32_t kind,
+			  uint64_t add)
+{
+	const struct dw_clone_part *part = &h->relocations[kind];
+	const uint32_t *at = (const uint32_t *)(area + part->at);
+	size_t size = kind == DWELL_RELOC_AREA_64 ? 8 : 4;
+
+	for (uint32_t i = 0; i < part->n && add; i++) {
+		uint8_t *field = (uint8_t *)area + at[i];
+		uint64_t value = 0;
+
+		if (at[i] > h->bytes - size)
+			continue;
+		__builtin_memcpy(&value, field, size);
+		value += add;
+		__builtin_memcpy(field, &value, size);
+	}
+}
+
+/* Relocate the image, mapped without rights to execute, for its place. 0 or -errno. */
+static int relocate(const struct dw_module *m, uint64_t area, const struct dw_clone_header *h)
+{
+	uint64_t moved = area - m->start - (uint64_t)h->distance;
+	uint64_t from = h->fixed_start ? h->fixed_start + (uint64_t)h->distance : 0;
+	int error;
+
+	if (!moved && (area == from || !h->relocations[DWELL_RELOC_AREA_64].n))
+		return 0;
+	error = dw_sys_mprotect((void *)area, h->bytes, PROT_READ | PROT_WRITE);
+	if (error)
+		return error;
+	relocate_kind(area, h, DWELL_RELOC_TO_MODULE, -moved);
+	relocate_kind(area, h, DWELL_RELOC_FROM_MODULE, moved);
+	relocate_kind(area, h, DWELL_RELOC_AREA_64, area - from);
+	relocate_kind(area, h, DWELL_RELOC_AREA_32, area - from);
+	return dw_sys_mprotect((void *)area, h->bytes, PROT_READ);
+}
+
+/* Give a page of zeros to the area at @at: the constants, or the words that a fork wipes. */
+static int fresh_page(uint64_t at)
+{
+	void *page = dw_sys_mmap((void *)at, DWELL_PAGE_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	return dw_is_mapped(page) ? 0 : (int)(long)page;
+}
+
+/* Make the code executable, from the file if that is allowed, else as a copy. */
+static int make_code(uint64_t at, uint64_t bytes)
+{
+	bytes = (bytes + DWELL_PAGE_BYTES - 1) & -(uint64_t)DWELL_PAGE_BYTES;
+	if (!dw_sys_mprotect((void *)at, bytes, PROT_READ | PROT_EXEC))
+		return 0;
+	return dw_text_swap(at, bytes, NULL, NULL);
+}
+
+/* Turn the reserved range into the image of @fd, finished but for the patches. 0 or -errno. */
+static int map_image(const struct dw_module *m, uint64_t area, int fd,
+		     const struct dw_clone_header *h)
+{
+	uint64_t *constants = (uint64_t *)(area + h->constants_at);
+	void *mapped =
+		dw_sys_mmap((void *)area, h->bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	int error = dw_is_mapped(mapped) ? 0 : (int)(long)mapped;
+
+	if (!error)
+		error = relocate(m, area, h);
+	if (!error)
+		error = fresh_page(area + h->constants_at);
+	if (error)
+		return error;
+	constants[DWELL_CONSTANT_SLOW_COUNT] = (uint64_t)dw_count_slow;
+	error = dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ);
+	if (!error)
+		error = fresh_page(area + h->wiped_at);
+	if (!error)
+		error = (int)dw_syscall(SYS_madvise, area + h->wiped_at, DWELL_PAGE_BYTES,
+					MADV_WIPEONFORK);
+	return error ? error : make_code(area + h->code_at, h->code_bytes);
+}
+
+/* The loader's name for the module, as unwinders get it. */
+static void *link_map_of(const struct dw_module *m)
+{
+	struct dl_find_object found = {0};
+	__typeof__(&_dl_find_object) find = DW_REAL(_dl_find_object);
+
+	return find && !find((void *)(m->bias + m->code->p_vaddr), &found) ? found.dlfo_link_map
+									   : NULL;
+}
+
+/* Append the area, make it known, and patch the module. A state of the region. */
+static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is_alone,
+			uint32_t *error)
+{
+	struct dw_area *a = &dw_probe.areas[dw_probe.area_n];
+	int failed;
+
+	fill->module = m->start;
+	fill->module_bytes = m->bytes;
+	fill->text = (m->bias + m->code->p_vaddr) & -(uint64_t)DWELL_PAGE_BYTES;
+	fill->text_bytes = ((m->bias + m->code->p_vaddr + m->code->p_memsz + DWELL_PAGE_BYTES - 1) &
+			    -(uint64_t)DWELL_PAGE_BYTES) -
+			   fill->text;
+	fill->header = (const struct dw_clone_header *)(fill->area + DWELL_CLONE_HEADER_OFFSET);
+	fill->link_map = link_map_of(m);
+	fill->is_present = true;
+	if (dw_text_check(fill))
+		return DWELL_MODULE_DIFFERS;
+	*a = *fill;
+	__atomic_store_n(&dw_probe.area_n, dw_probe.area_n + 1, __ATOMIC_RELEASE);
+	failed = dw_text_patch(a, is_alone);
+	if (!failed)
+		return DWELL_MODULE_CLONED;
+	__atomic_store_n(&a->is_closed, true, __ATOMIC_RELEASE);
+	*error = (uint32_t)-failed;
+	return DWELL_MODULE_REFUSED;
+}
+
+/* Open the file and read its header. The descriptor, or -errno. */
+static int open_image(const char *path, struct dw_clone_header *ret)
+{
+	int fd = dw_sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (!dw_sys_fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    dw_sys_pread(fd, ret, sizeof(*ret), DWELL_CLONE_HEADER_OFFSET) == sizeof(*ret) &&
+	    is_header(ret, (uint64_t)st.st_size))
+		return fd;
+	dw_sys_close(fd);
+	return -ENOEXEC;
+}
+
+/* Map and publish what open_image() has opened. */
+static uint32_t place(const struct dw_module *m, struct dw_area *fill, int fd,
+		      const struct dw_clone_header *h, uint32_t *error)
+{
+	int failed;
+
+	fill->area = find_room(m, h);
+	fill->bytes = h->bytes;
+	if (!fill->area)
+		return DWELL_MODULE_NO_SPACE;
+	failed = map_image(m, fill->area, fd, h);
+	if (!failed)
+		return DWELL_MODULE_CLONED;
+	*error = (uint32_t)-failed;
+	return DWELL_MODULE_REFUSED;
+}
+
+uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone,
+		      uint32_t region_module, uint32_t *error)
+{
+	struct dw_area fill = {.region_module = region_module};
+	struct dw_clone_header h;
+	uint32_t state;
+	int fd;
+
+	*error = ENOTSUP;
+	if (!m->code || dw_probe.area_n == DWELL_REGION_MODULES ||
+	    !dw_text_append(fill.image, sizeof fill.image, path))
+		return DWELL_MODULE_REFUSED;
+	fd = open_image(path, &h);
+	if (fd < 0) {
+		*error = (uint32_t)-fd;
+		return DWELL_MODULE_REFUSED;
+	}
+	state = is_same_code(m, &h.module) ? place(m, &fill, fd, &h, error) : DWELL_MODULE_DIFFERS;
+	dw_sys_close(fd);
+	if (state == DWELL_MODULE_CLONED)
+		state = publish(&fill, m, is_alone, error);
+	if (state != DWELL_MODULE_CLONED && fill.area)
+		dw_sys_munmap((void *)fill.area, fill.bytes);
+	return state;
+}
+
+void dw_area_close(struct dw_area *area)
+{
+	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
+	dw_sys_munmap((void *)area->area, area->bytes);
+}

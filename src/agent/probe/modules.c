@@ -1,0 +1,247 @@
+/*
+ * Finding modules, asking for their images, following the loader.
+ *
+ * Everything is done from within dl_iterate_phdr(), which keeps the loader from unmapping what is
+ * looked at; the agent's own lock is taken inside, never around it. A module is patched when no
+ * code of it can be running: at the start, or when the dlopen() that brought it is about to return
+ * and its constructors have started no thread. What a failed or foreign dlopen() brings is
+ * remembered as known and left alone.
+ */
+#include "agent/probe/modules.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/syscall-x86-64.h"
+#include "agent/probe/area.h"
+#include "agent/probe/reals.h"
+#include "agent/probe/state.h"
+#include "agent/probe/text.h"
+#include "wire/identity.h"
+
+#include <errno.h>
+#include <link.h>
+
+extern struct r_debug _r_debug __attribute__((weak));
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+enum { TASKS_ALONE = 1 };
+
+typedef int visit(struct dl_phdr_info *info, size_t size, void *ctx);
+
+/* Visit every module; what the program's own callers of dl_iterate_phdr() do not see. */
+static void each(visit *visitor, void *ctx)
+{
+	__typeof__(&dl_iterate_phdr) iterate = DW_REAL(dl_iterate_phdr);
+
+	if (iterate)
+		iterate(visitor, ctx);
+}
+
+uint64_t dw_modules_tasks(void)
+{
+	struct stat st;
+	long error = dw_syscall(SYS_stat, "/proc/self/task", &st);
+
+	return error || st.st_nlink < 3 ? 0 : st.st_nlink - 2;
+}
+
+/* Whether no image is wanted: this agent, the loader, and the vDSO, which has no file. */
+static bool is_exempt(const struct dl_phdr_info *info, const struct dw_module *m)
+{
+	uint64_t self = (uint64_t)__ehdr_start, loader = &_r_debug ? _r_debug.r_ldbase : 0;
+
+	return !m->bytes || self - m->start < m->bytes || loader - m->start < m->bytes ||
+	       dw_text_after(info->dlpi_name, "linux-vdso") ||
+	       dw_text_after(info->dlpi_name, "linux-gate");
+}
+
+static bool is_known(uint64_t start)
+{
+	for (uint32_t i = 0; i < dw_probe.known_n; i++)
+		if (dw_probe.known[i] == start)
+			return true;
+	return false;
+}
+
+/* The open area beside the module that starts at @start. */
+static struct dw_area *area_of(uint64_t start)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		if (dw_probe.areas[i].module == start && !dw_probe.areas[i].is_closed)
+			return &dw_probe.areas[i];
+	return NULL;
+}
+
+/* The path that the collector finds the module by. */
+static void name_module(struct dw_region_module *r, const char *name)
+{
+	long n;
+
+	r->is_main = !*name;
+	if (!r->is_main) {
+		dw_text_append(r->path, sizeof r->path, name);
+		return;
+	}
+	n = dw_syscall(SYS_readlink, "/proc/self/exe", r->path, sizeof r->path - 1);
+	if (n < 0 || n >= (long)sizeof r->path - 1)
+		n = 0; /* unreadable or cut */
+	r->path[n] = '\0';
+}
+
+/* Tell the collector of a module: an entry in the region, to be asked for later. */
+static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+	struct dw_region_module *r;
+
+	(void)size;
+	(void)ctx;
+	if (is_exempt(info, &m) || is_known(m.start) || area_of(m.start))
+		return 0;
+	if (dw_probe.module_n == DWELL_REGION_MODULES) {
+		dw_agent_drop(DWELL_DROP_MODULES);
+		return 0;
+	}
+	r = &dw_agent_region()->modules[dw_probe.module_n++];
+	r->start = m.start;
+	r->bytes = m.bytes;
+	r->headers_hash =
+		dw_identity_hash(DWELL_HASH_INIT, m.headers, m.headers_n * sizeof(*m.headers));
+	r->loaded_ns = dw_sys_now_ns();
+	name_module(r, info->dlpi_name);
+	return 0;
+}
+
+/* Ask for the image of an announced module and let the module run from it. */
+static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
+{
+	struct dw_region_module *r = &dw_agent_region()->modules[i];
+	const char *image = NULL;
+	uint32_t state, error = 0;
+
+	if (!dw_agent_ask(i, &image) ||
+	    dw_text_length_max(image, DWELL_REGION_PATH) == DWELL_REGION_PATH)
+		return;
+	error = (uint32_t)-dw_text_may_change(r->path);
+	if (!is_quiet)
+		error = EBUSY;
+	state = error ? DWELL_MODULE_REFUSED
+		      : dw_area_open(m, image, dw_modules_tasks() == TASKS_ALONE, i, &error);
+	r->error = state == DWELL_MODULE_REFUSED ? error : 0;
+	if (state == DWELL_MODULE_CLONED)
+		r->area = dw_probe.areas[dw_probe.area_n - 1].area;
+	__atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
+}
+
+/* What clone_new() is told. */
+struct news {
+	uint32_t first; /* module of the region */
+	bool is_quiet;
+};
+
+/* Clone the module if it has been announced just now. */
+static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	const struct news *news = ctx;
+	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+
+	(void)size;
+	for (uint32_t i = news->first; i < dw_probe.module_n && m.bytes; i++)
+		if (dw_agent_region()->modules[i].start == m.start && dw_agent_enter()) {
+			clone_module(&m, i, news->is_quiet);
+			dw_agent_leave();
+			break;
+		}
+	return 0;
+}
+
+/* Both passes over what the loader lists: first all are told to the collector, then each is asked
+ * for, so that it works on several at once. */
+static void clone_unknown(bool is_quiet)
+{
+	struct news news = {dw_probe.module_n, is_quiet};
+
+	each(announce, NULL);
+	if (dw_probe.module_n > news.first)
+		each(clone_new, &news);
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	(void)size;
+	*(uint64_t *)ctx = info->dlpi_adds;
+	return 1;
+}
+
+void dw_modules_start(void)
+{
+	dw_probe.is_started = true;
+	clone_unknown(true);
+}
+
+static int remember(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+
+	(void)size;
+	(void)ctx;
+	if (dw_probe.known_n == DWELL_KNOWN)
+		return 1;
+	dw_probe.known[dw_probe.known_n++] = m.start;
+	return 0;
+}
+
+void dw_modules_remember(void)
+{
+	dw_probe.known_n = 0;
+	each(count_adds, &dw_probe.adds);
+	each(remember, NULL);
+}
+
+void dw_modules_opened(bool is_quiet)
+{
+	uint64_t adds = dw_probe.adds;
+
+	each(count_adds, &adds);
+	if (adds == dw_probe.adds || dw_probe.known_n == DWELL_KNOWN)
+		return;
+	dw_modules_closed();
+	clone_unknown(is_quiet);
+}
+
+/* Mark the area of a module that is still there. */
+static int mark_present(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+	struct dw_area *a = area_of(m.start);
+
+	(void)size;
+	(void)ctx;
+	if (a && m.bytes == a->module_bytes && dw_text_is_patched(a))
+		a->is_present = true;
+	return 0;
+}
+
+/* Close the areas that mark_present() has not found. */
+static void close_absent(void)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
+		struct dw_area *a = &dw_probe.areas[i];
+
+		if (a->is_present || a->is_closed)
+			continue;
+		dw_agent_region()->modules[a->region_module].state = DWELL_MODULE_CLOSED;
+		dw_area_close(a);
+	}
+}
+
+void dw_modules_closed(void)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		dw_probe.areas[i].is_present = false;
+	each(mark_present, NULL);
+	if (dw_agent_enter()) {
+		close_absent();
+		dw_agent_leave();
+	}
+}

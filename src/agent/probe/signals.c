@@ -1,0 +1,143 @@
+/*
+ * Signals: the program's handlers see original addresses in the context that they get.
+ *
+ * Each distinct handler gets an entry of its own (signals-x86-64.S), never given back, and the
+ * kernel is told the entry. So flags, masks, SA_RESETHAND, queries, vfork children and races are
+ * the kernel's as in a plain run; only the address is exchanged on the way in and out. x86-64's
+ * kernel passes information and context to every handler. After the handler the clone's address is
+ * put back; where the handler has chosen another one, its clone. A handler that leaves by
+ * siglongjmp() or an exception leaves nothing behind here.
+ */
+#include "agent/probe/signals.h"
+
+#include "agent/core/agent.h"
+#include "agent/probe/reals.h"
+#include "agent/probe/state.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+#define STAND_IN __attribute__((visibility("default")))
+
+enum {
+	LOWEST_HANDLER = 4096, /* below are SIG_DFL, SIG_IGN, SIG_HOLD */
+};
+
+typedef void handler(int signal, void *info, void *context);
+
+sighandler_t bsd_signal(int number, sighandler_t to);
+
+/*
+ * The original address of @pc, in a clone's area: in a gate, that of the function whose probe
+ * called it, by the return address at @sp. Where a gate has moved the stack it stays what
+ * it is, so that unwinding from there is exact.
+ */
+static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint64_t *sp)
+{
+	uint32_t n = area->header->functions.n;
+
+	if (dw_function_of_clone(area, (uint32_t)(pc - area->area)) < n)
+		return dw_original(pc, false);
+	return dw_area_of_clone(*sp) == area ? dw_original(*sp, false) : pc;
+}
+
+void dw_signal_run(int signal, void *info, void *context, uint32_t i)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t pc = (uint64_t)registers[REG_RIP], shown = pc;
+	const struct dw_area *area = dw_area_of_clone(pc);
+	handler *call = (handler *)dw_probe.handlers[i];
+
+	if (area) {
+		shown = original_of(area, pc, (const uint64_t *)registers[REG_RSP]);
+		registers[REG_RIP] = (greg_t)shown;
+	}
+	call(signal, info, context);
+	if ((uint64_t)registers[REG_RIP] == shown)
+		registers[REG_RIP] = (greg_t)pc;
+	else
+		registers[REG_RIP] = (greg_t)dw_clone_of((uint64_t)registers[REG_RIP]);
+}
+
+static uint64_t entry(uint32_t i)
+{
+	return (uint64_t)dw_signal_entries + i * (uint64_t)DWELL_SIGNAL_ENTRY_BYTES;
+}
+
+/* What the kernel is told instead of the program's handler @h. */
+static uint64_t wrap(uint64_t h)
+{
+	if (h < LOWEST_HANDLER || h == (uint64_t)SIG_ERR)
+		return h;
+	for (uint32_t i = 0; i < DWELL_HANDLERS; i++) {
+		void *known = NULL;
+
+		if (__atomic_compare_exchange_n(&dw_probe.handlers[i], &known, (void *)h, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		    known == (void *)h)
+			return entry(i);
+	}
+	dw_agent_drop(DWELL_DROP_HANDLERS);
+	return h;
+}
+
+/* What the program is told instead of the kernel's handler @h. */
+static uint64_t unwrap(uint64_t h)
+{
+	uint64_t i = (h - entry(0)) / DWELL_SIGNAL_ENTRY_BYTES;
+
+	return h >= entry(0) && i < DWELL_HANDLERS && h == entry((uint32_t)i)
+		       ? (uint64_t)dw_probe.handlers[i]
+		       : h;
+}
+
+static sighandler_t set(sighandler_t (*real)(int, sighandler_t), int number, sighandler_t to)
+{
+	return real ? (sighandler_t)unwrap((uint64_t)real(number, (sighandler_t)wrap((uint64_t)to)))
+		    : SIG_ERR;
+}
+
+STAND_IN int sigaction(int number, const struct sigaction *act, struct sigaction *old)
+{
+	__typeof__(&sigaction) real = DW_REAL(sigaction);
+	struct sigaction copy;
+	int result;
+
+	if (!real)
+		return -1;
+	if (act) {
+		copy = *act;
+		copy.sa_handler = (sighandler_t)wrap((uint64_t)copy.sa_handler);
+	}
+	result = real(number, act ? &copy : NULL, old);
+	if (!result && old)
+		old->sa_handler = (sighandler_t)unwrap((uint64_t)old->sa_handler);
+	return result;
+}
+
+STAND_IN sighandler_t signal(int number, sighandler_t to)
+{
+	return set(DW_REAL(signal), number, to);
+}
+
+STAND_IN sighandler_t bsd_signal(int number, sighandler_t to)
+{
+	return set(DW_REAL(bsd_signal), number, to);
+}
+
+STAND_IN sighandler_t sysv_signal(int number, sighandler_t to)
+{
+	return set(DW_REAL(sysv_signal), number, to);
+}
+
+STAND_IN sighandler_t sigset(int number, sighandler_t to)
+{
+	return set((__typeof__(&signal))dw_real_of(DWELL_REAL_sigset), number, to);
+}
+
+/* As <signal.h> declares sigaction(). */
+#define AS_SIGACTION __attribute__((nothrow, leaf, alias("sigaction")))
+
+extern __typeof__(sigaction) __sigaction STAND_IN AS_SIGACTION;
+extern __typeof__(signal) ssignal STAND_IN __attribute__((alias("signal")));
+extern __typeof__(sysv_signal) __sysv_signal STAND_IN __attribute__((alias("sysv_signal")));

@@ -1,0 +1,29 @@
+/*
+ * The probing agent's whole state. Areas are appended inside dw_agent_enter() and read by anybody;
+ * the other fields belong to the file named beside them.
+ */
+#pragma once
+
+#include "agent/probe/probe.h"
+#include "agent/probe/reals.h"
+
+enum {
+	DWELL_HANDLERS = 512, /* distinct signal handlers that see original addresses */
+	DWELL_KNOWN = 1024,   /* modules that may be loaded when another is opened */
+};
+
+struct dw_probe {
+	struct dw_area areas[DWELL_REGION_MODULES];
+	uint32_t area_n;
+	uint32_t module_n; /* in the region, modules.c */
+	bool is_started;   /* modules may be cloned */
+	uint32_t opener;   /* process whose thread is in dlopen(), 0 = none, loader-calls.c */
+	bool is_disturbed; /* another thread has opened something meanwhile, loader-calls.c */
+	uint32_t known_n;  /* modules.c */
+	uint64_t known[DWELL_KNOWN];
+	uint64_t adds; /* modules loaded so far, as the loader counts, modules.c */
+	void *reals[DWELL_REALS_N];
+	void *handlers[DWELL_HANDLERS]; /* signals.c */
+};
+
+extern struct dw_probe dw_probe;

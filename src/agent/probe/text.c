@@ -1,0 +1,181 @@
+/*
+ * Changing code without ever having it writable and executable at once.
+ *
+ * A program with one task has its text made writable, patched, and made executable again: 45,000
+ * patches cost the copies of their pages and no more. Where other tasks run, each patch is written
+ * through /proc/self/mem, which changes no rights; that they are not in the function just then is
+ * the caller's to know. Clones, which may be running, are changed in a copy of their pages that
+ * takes their place at once.
+ *
+ * Kernels that refuse executable memory (MDWE, SELinux, system-call filters) refuse only the last
+ * step, so the whole way is tried beforehand on a page of its own.
+ */
+#include "agent/probe/text.h"
+
+#include "agent/core/syscall-x86-64.h"
+
+#include <errno.h>
+
+enum { JUMP = 0xe9, HOP = 0xeb, JUMP_BYTES = 5, HOP_BYTES = 2 };
+
+static const struct dw_clone_patch *patches(const struct dw_area *area)
+{
+	return (const struct dw_clone_patch *)(area->area + area->header->patches.at);
+}
+
+/* What @p writes; the number of bytes. */
+static size_t patch_bytes(const struct dw_area *area, const struct dw_clone_patch *p,
+			  uint8_t ret[static JUMP_BYTES])
+{
+	int64_t distance = (int64_t)(area->area + p->target - (area->module + p->at + JUMP_BYTES));
+	int32_t near = (int32_t)distance;
+
+	if (p->kind == DWELL_PATCH_HOP) {
+		ret[0] = HOP;
+		ret[1] = (uint8_t)p->target;
+		return HOP_BYTES;
+	}
+	ret[0] = JUMP;
+	__builtin_memcpy(ret + 1, &near, sizeof near);
+	return JUMP_BYTES;
+}
+
+static bool is_there(const uint8_t *at, const uint8_t *bytes, size_t n)
+{
+	while (n > 0 && at[n - 1] == bytes[n - 1])
+		n--;
+	return !n;
+}
+
+static void put(uint8_t *at, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		at[i] = bytes[i];
+}
+
+int dw_text_may_change(const char *path)
+{
+	int fd = dw_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	uint8_t *page;
+	int error;
+
+	page = dw_sys_mmap(NULL, DWELL_PAGE_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	if (fd >= 0)
+		dw_sys_close(fd);
+	if (!dw_is_mapped(page))
+		return (int)(long)page;
+	*(volatile uint8_t *)page = JUMP;
+	error = dw_sys_mprotect(page, DWELL_PAGE_BYTES, PROT_READ | PROT_EXEC);
+	dw_sys_munmap(page, DWELL_PAGE_BYTES);
+	return error;
+}
+
+int dw_text_check(const struct dw_area *area)
+{
+	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
+	uint64_t first = area->text - area->module;
+
+	for (; p < end; p++) {
+		size_t n = p->kind == DWELL_PATCH_HOP ? HOP_BYTES : JUMP_BYTES;
+
+		if (p->at < first || p->at + n > first + area->text_bytes ||
+		    (p->kind == DWELL_PATCH_JUMP && p->target >= area->bytes) ||
+		    !is_there((const uint8_t *)area->module + p->at, p->old, n))
+			return -ESTALE;
+	}
+	return 0;
+}
+
+bool dw_text_is_patched(const struct dw_area *area)
+{
+	uint8_t bytes[JUMP_BYTES];
+	size_t n;
+
+	if (!area->header->patches.n || area->left)
+		return true;
+	n = patch_bytes(area, patches(area), bytes);
+	return is_there((const uint8_t *)area->module + patches(area)->at, bytes, n);
+}
+
+static int patch_alone(const struct dw_area *area)
+{
+	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
+	uint8_t bytes[JUMP_BYTES];
+	int error;
+
+	error = dw_sys_mprotect((void *)area->text, area->text_bytes, PROT_READ | PROT_WRITE);
+	if (error)
+		return error;
+	for (; p < end; p++) {
+		size_t n = patch_bytes(area, p, bytes);
+
+		put((uint8_t *)area->module + p->at, bytes, n);
+	}
+	return dw_sys_mprotect((void *)area->text, area->text_bytes, PROT_READ | PROT_EXEC);
+}
+
+/* Write all patches through @fd or, with @is_undo, what they replaced in the first @n of them. */
+static int write_through(const struct dw_area *area, int fd, uint32_t n, bool is_undo)
+{
+	const struct dw_clone_patch *p = patches(area);
+	uint8_t bytes[JUMP_BYTES];
+
+	for (uint32_t i = 0; i < n; i++, p++) {
+		size_t size = patch_bytes(area, p, bytes);
+		long written = dw_syscall(SYS_pwrite64, fd, is_undo ? p->old : bytes, size,
+					  area->module + p->at);
+
+		if (written == (long)size || is_undo)
+			continue;
+		write_through(area, fd, i, true);
+		return written < 0 ? (int)written : -EIO;
+	}
+	return 0;
+}
+
+int dw_text_patch(const struct dw_area *area, bool is_alone)
+{
+	int fd, error;
+
+	if (is_alone)
+		return patch_alone(area);
+	fd = dw_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	error = write_through(area, fd, area->header->patches.n, false);
+	dw_sys_close(fd);
+	return error;
+}
+
+void dw_text_restore(const struct dw_area *area, const uint8_t *functions)
+{
+	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
+
+	for (; p < end; p++)
+		if (functions[p->function / 8] >> (p->function % 8) & 1)
+			put((uint8_t *)area->module + p->at, p->old,
+			    p->kind == DWELL_PATCH_HOP ? HOP_BYTES : JUMP_BYTES);
+}
+
+int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx)
+{
+	uint8_t *copy = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long moved;
+
+	if (!dw_is_mapped(copy))
+		return (int)(long)copy;
+	__builtin_memcpy(copy, (const void *)at, bytes);
+	if (edit)
+		edit(ctx, copy);
+	moved = dw_sys_mprotect(copy, bytes, PROT_READ | PROT_EXEC);
+	if (!moved)
+		moved = dw_syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+				   at);
+	if (moved < 0 && moved >= -4095) {
+		dw_sys_munmap(copy, bytes);
+		return (int)moved;
+	}
+	return 0;
+}

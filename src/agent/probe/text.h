@@ -1,0 +1,34 @@
+/*
+ * Changing code: the module's own, and that of clones.
+ *
+ * Nothing here is ever writable and executable at once. All inside dw_agent_enter(): signals are
+ * blocked. 0 or -errno, and then nothing has changed.
+ */
+#pragma once
+
+#include "agent/probe/probe.h"
+
+/* Whether the kernel lets code be changed in this process, without changing any: @path is a file
+ * whose private mapping is tried, the module's own. */
+int dw_text_may_change(const char *path);
+
+/* Whether every patch of @area finds the bytes that it expects in the module. -ESTALE if not. */
+int dw_text_check(const struct dw_area *area);
+
+/* Whether @area's module still has its patches: the loader has not mapped another one there. */
+bool dw_text_is_patched(const struct dw_area *area);
+
+/* Write all patches of @area. @is_alone: this task is the only one that runs this code. */
+int dw_text_patch(const struct dw_area *area, bool is_alone);
+
+/*
+ * Write back what patches have replaced: those of functions with a bit in @functions. The text is
+ * writable.
+ */
+void dw_text_restore(const struct dw_area *area, const uint8_t *functions);
+
+/*
+ * Give the pages of [@at, @at + @bytes) to an anonymous copy that @edit has changed. For other
+ * threads all happens at once. @edit may be NULL.
+ */
+int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx);
