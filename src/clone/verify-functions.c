@@ -1,0 +1,148 @@
+/*
+ * The functions and instructions that an image claims: each function must be one of the module's
+ * unwind table, each length that of the instruction there, and nothing may overlap.
+ */
+#include "clone/verify-state.h"
+
+#include "code/decode/insn.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	LONG_CLONE = 15,
+	ALL_FLAGS = DWELL_CLONE_COLD | DWELL_CLONE_PROBED | DWELL_CLONE_REDIRECTED,
+};
+
+/* Reads the image's lengths of instructions. */
+struct lengths {
+	const uint8_t *p;
+	size_t left;
+};
+
+/* The next instruction's length in the module and in the clone. False: there are no more. */
+static bool next_lengths(struct lengths *s, uint32_t *module, uint32_t *clone)
+{
+	uint16_t wide;
+
+	if (!s->left)
+		return false;
+	*module = *s->p >> 4;
+	*clone = *s->p & 0xf;
+	s->p++;
+	s->left--;
+	if (*clone != LONG_CLONE)
+		return true;
+	if (s->left < sizeof wide)
+		return false;
+	memcpy(&wide, s->p, sizeof wide);
+	*clone = wide;
+	s->p += sizeof wide;
+	s->left -= sizeof wide;
+	return true;
+}
+
+/* Whether the unwind table has a range [@start, @end). */
+static bool is_range(const struct dw_verify *v, uint64_t start, uint64_t end)
+{
+	size_t lo = 0, hi = v->fdes.list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->fdes.list.v[mid].start < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < v->fdes.list.n && v->fdes.list.v[lo].start == start &&
+	       v->fdes.list.v[lo].end == end;
+}
+
+/* Add the instructions of @f, whose lengths begin at @from. */
+static int read_insns(struct dw_verify *v, struct dw_verify_function *f, uint32_t from)
+{
+	struct lengths s = {v->area + v->h.instructions.at + from, v->h.instructions.n - from};
+	uint32_t at = f->clone_at, module, clone;
+	uint64_t svma = f->start;
+	struct dw_insn insn;
+	size_t left = 0;
+
+	f->first = (uint32_t)v->insns.n;
+	while (svma < f->end) {
+		const uint8_t *bytes = dw_verify_bytes(v, svma, &left);
+
+		if (!next_lengths(&s, &module, &clone) || !bytes ||
+		    !dw_insn_decode(bytes, left, &insn) || insn.length != module ||
+		    module > f->end - svma || clone > f->clone_end - at ||
+		    (svma == f->start && clone < f->prefix_bytes)) {
+			dw_verify_find(v, svma, at, "no such instruction");
+			break;
+		}
+		if (dw_vec_push(&v->insns, (struct dw_verify_insn){svma, at}))
+			return -ENOMEM;
+		svma += module;
+		at += clone;
+	}
+	f->n = (uint32_t)v->insns.n - f->first;
+	if (svma == f->end && at != f->clone_end)
+		dw_verify_find(v, f->start, f->clone_at, "lengths of clones do not add up");
+	if (svma != f->end || at != f->clone_end || !f->n) {
+		v->insns.n = f->first;
+		f->n = 0;
+		f->clone_at = 0;
+		return 0;
+	}
+	if (f->prefix_bytes > 0) /* branches from inside go behind it, like all that looks there */
+		v->insns.v[f->first].clone_at += f->prefix_bytes;
+	return 0;
+}
+
+static int read_function(struct dw_verify *v, uint32_t i, uint64_t *end, uint32_t *clone_end)
+{
+	struct dw_clone_function_entry e;
+	struct dw_verify_function f;
+
+	memcpy(&e, v->area + v->h.functions.at + i * sizeof e, sizeof e);
+	f = (struct dw_verify_function){.start = v->start + e.start,
+					.end = v->start + e.start + e.bytes,
+					.index = i,
+					.clone_at = e.reason ? 0 : e.clone_at,
+					.clone_end = e.clone_at + e.clone_bytes,
+					.prefix_bytes = e.prefix_bytes,
+					.flags = e.flags};
+	if (f.start < *end || !e.bytes || e.reason >= DWELL_LEFT_REASONS) {
+		dw_verify_find(v, f.start, e.clone_at, "function %u makes no sense", i);
+		return 0;
+	}
+	*end = f.end;
+	if (e.reason)
+		return dw_vec_push(&v->functions, f);
+	if (e.clone_at < *clone_end ||
+	    e.clone_at + (uint64_t)e.clone_bytes > v->h.code_at + v->h.code_bytes ||
+	    e.instructions > v->h.instructions.n || e.flags & ~ALL_FLAGS ||
+	    !is_range(v, f.start, f.end)) {
+		dw_verify_find(v, f.start, e.clone_at, "the clone of function %u makes no sense",
+			       i);
+		return 0;
+	}
+	*clone_end = f.clone_end;
+	if (read_insns(v, &f, e.instructions))
+		return -ENOMEM;
+	v->ret->functions += f.clone_at != 0;
+	v->ret->instructions += f.n;
+	return dw_vec_push(&v->functions, f);
+}
+
+int dw_verify_functions(struct dw_verify *v)
+{
+	uint32_t clone_end = v->h.code_at;
+	uint64_t end = v->start;
+	int rc = 0;
+
+	v->functions.n = v->insns.n = 0;
+	v->ret->functions = v->ret->instructions = 0;
+	for (uint32_t i = 0; i < v->h.functions.n && !rc; i++)
+		rc = read_function(v, i, &end, &clone_end);
+	return rc;
+}

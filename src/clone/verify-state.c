@@ -1,0 +1,239 @@
+/*
+ * Reading a module and an image for the verifier; see verify-state.h.
+ */
+#include "clone/verify-state.h"
+
+#include "base/cleanup.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, MAX_BYTES = 1 << 30 };
+
+static int read_spans(struct dw_verify *v)
+{
+	size_t n;
+	const struct dw_elf_segment *s = dw_elf_segments(v->elf, &n);
+
+	v->start = UINT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		struct dw_verify_span span = {s[i].svma.v, s[i].file_bytes, s[i].flags, NULL};
+
+		if (s[i].type != PT_LOAD || !s[i].memory_bytes)
+			continue;
+		v->start = span.svma < v->start ? span.svma : v->start;
+		if (span.n > MAX_BYTES)
+			return DWELL_ERR_LIMIT;
+		if (!span.n)
+			continue;
+		span.bytes = malloc(span.n);
+		if (!span.bytes || dw_vec_push(&v->spans, span)) {
+			free(span.bytes);
+			return -ENOMEM;
+		}
+		if (dw_elf_read_svma(v->elf, s[i].svma, span.bytes, span.n))
+			return DWELL_ERR_FORMAT;
+	}
+	v->start &= -(uint64_t)PAGE;
+	return v->spans.n ? 0 : DWELL_ERR_FORMAT;
+}
+
+static int read_unwind(struct dw_verify *v, struct dw_error *err)
+{
+	struct dw_cfi_spans spans = {0};
+	int rc;
+
+	dw_cfi_section_find(v->elf, DWELL_CFI_EH, &v->sections[DWELL_CFI_EH]);
+	rc = dw_cfi_section_read(v->elf, &v->sections[DWELL_CFI_EH], &v->section_memory, err);
+	if (!rc)
+		rc = dw_cfi_spans_read(v->elf, &spans);
+	if (!rc)
+		rc = dw_cfi_fdes_read(v->sections, &spans, &v->fdes);
+	dw_cfi_spans_release(&spans);
+	return rc;
+}
+
+/* Whether @n records of @bytes each lie in the image. */
+static bool part_fits(const struct dw_verify *v, struct dw_clone_part part, size_t bytes)
+{
+	return part.at <= v->h.bytes && (uint64_t)part.n * bytes <= v->h.bytes - part.at;
+}
+
+static bool header_fits(const struct dw_verify *v)
+{
+	const struct dw_clone_header *h = &v->h;
+	bool ok = h->bytes % PAGE == 0 && h->code_at % PAGE == 0 && h->code_at <= h->bytes &&
+		  h->code_bytes <= h->bytes - h->code_at && h->constants_at <= h->bytes - PAGE &&
+		  h->wiped_at <= h->bytes - PAGE && h->eh_frame_at <= h->bytes &&
+		  h->eh_frame_hdr_at <= h->bytes - 12 && h->bytes > PAGE;
+
+	for (unsigned i = 0; i < sizeof h->relocations / sizeof *h->relocations; i++)
+		ok = ok && part_fits(v, h->relocations[i], sizeof(uint32_t));
+	return ok && part_fits(v, h->functions, sizeof(struct dw_clone_function_entry)) &&
+	       part_fits(v, h->instructions, 1) &&
+	       part_fits(v, h->patches, sizeof(struct dw_clone_patch)) &&
+	       part_fits(v, h->returns, sizeof(struct dw_clone_return));
+}
+
+int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t *image, size_t n,
+		   struct dw_error *err)
+{
+	int rc;
+
+	v->elf = elf;
+	v->image = image;
+	v->is_fixed = dw_elf_type(elf) == ET_EXEC;
+	if (n < DWELL_CLONE_HEADER_OFFSET + sizeof v->h)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "too short for a clone image");
+	memcpy(&v->h, image + DWELL_CLONE_HEADER_OFFSET, sizeof v->h);
+	if (memcmp(v->h.magic, DWELL_CLONE_MAGIC, sizeof DWELL_CLONE_MAGIC) ||
+	    v->h.version != DWELL_CLONE_VERSION || v->h.header_bytes != sizeof v->h ||
+	    v->h.bytes > n || !header_fits(v))
+		return dw_error_set(err, DWELL_ERR_FORMAT, "no clone image");
+	v->area_n = v->h.bytes;
+	rc = read_spans(v);
+	if (rc)
+		return dw_error_set(err, rc, "cannot read the module");
+	return read_unwind(v, err);
+}
+
+/* Add @d to the field of @kind at @at of the area. */
+static void relocate(struct dw_verify *v, unsigned kind, uint32_t at, uint64_t d)
+{
+	size_t bytes = kind == DWELL_RELOC_AREA_64 ? 8 : 4;
+	uint64_t value = 0;
+
+	if (at > v->area_n - bytes) {
+		dw_verify_find(v, 0, at, "a relocation outside the area");
+		return;
+	}
+	memcpy(&value, v->area + at, bytes);
+	if (kind == DWELL_RELOC_TO_MODULE)
+		value -= d;
+	else if (kind == DWELL_RELOC_AREA_64 && !v->is_fixed)
+		value += v->area_svma;
+	else
+		value += d;
+	memcpy(v->area + at, &value, bytes);
+}
+
+static bool is_zero(const uint8_t *page)
+{
+	for (size_t i = 0; i < PAGE; i++)
+		if (page[i])
+			return false;
+	return true;
+}
+
+int dw_verify_place(struct dw_verify *v, int64_t shift)
+{
+	if (!is_zero(v->image + v->h.constants_at) || !is_zero(v->image + v->h.wiped_at))
+		dw_verify_find(v, 0, v->h.constants_at, "pages that the agent fills are not empty");
+	free(v->area);
+	v->area = malloc(v->area_n);
+	if (!v->area)
+		return -ENOMEM;
+	memcpy(v->area, v->image, v->area_n);
+	v->area_svma = v->start + (uint64_t)v->h.distance + (uint64_t)shift;
+	for (unsigned kind = 0; kind < 4; kind++)
+		for (uint32_t i = 0; i < v->h.relocations[kind].n; i++) {
+			uint32_t at;
+
+			memcpy(&at, v->image + v->h.relocations[kind].at + i * sizeof at,
+			       sizeof at);
+			relocate(v, kind, at, (uint64_t)shift);
+		}
+	return 0;
+}
+
+void dw_verify_close(struct dw_verify *v)
+{
+	dw_vec_each(s, &v->spans) {
+		free(s->bytes);
+	}
+	dw_vec_release(&v->spans);
+	free(v->section_memory);
+	dw_cfi_fdes_release(&v->fdes);
+	free(v->area);
+	dw_vec_release(&v->functions);
+	dw_vec_release(&v->insns);
+	dw_vec_release(&v->roads);
+}
+
+void dw_verify_find(struct dw_verify *v, uint64_t svma, uint32_t clone_at, const char *fmt, ...)
+{
+	struct dw_verify_finding *f;
+	va_list ap;
+
+	if (v->ret->findings_n++ >= sizeof v->ret->findings / sizeof *v->ret->findings)
+		return;
+	f = &v->ret->findings[v->ret->findings_n - 1];
+	f->svma = svma;
+	f->clone_at = clone_at;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof f->text, fmt, ap);
+	va_end(ap);
+}
+
+const uint8_t *dw_verify_bytes(const struct dw_verify *v, uint64_t svma, size_t *left)
+{
+	if (svma - v->area_svma < v->area_n) {
+		*left = v->area_n - (svma - v->area_svma);
+		return v->area + (svma - v->area_svma);
+	}
+	dw_vec_each(s, &v->spans) {
+		if (svma - s->svma < s->n) {
+			*left = s->n - (svma - s->svma);
+			return s->bytes + (svma - s->svma);
+		}
+	}
+	return NULL;
+}
+
+const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v, uint64_t svma)
+{
+	size_t lo = 0, hi = v->functions.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->functions.v[mid].start <= svma)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && svma < v->functions.v[lo - 1].end ? &v->functions.v[lo - 1] : NULL;
+}
+
+uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool inside)
+{
+	const struct dw_verify_function *f = dw_verify_function_at(v, svma);
+	size_t lo, hi;
+
+	if (!f || !f->clone_at)
+		return 0;
+	if (svma == f->start)
+		return v->area_svma + f->clone_at + (inside ? f->prefix_bytes : 0);
+	for (lo = f->first, hi = f->first + f->n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v->insns.v[mid].svma < svma)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->first + f->n && v->insns.v[lo].svma == svma
+		       ? v->area_svma + v->insns.v[lo].clone_at
+		       : 0;
+}
+
+bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to, bool inside)
+{
+	uint64_t clone = dw_verify_clone_of(v, svma, inside);
+
+	return to == (clone ? clone : svma);
+}

@@ -1,0 +1,107 @@
+/*
+ * What the parts of the verifier share: a module's bytes, an image placed at some distance from it,
+ * and the functions and instructions that the image claims.
+ *
+ * Everything is in the module's own addresses: the area lies at svma v->area_svma. Both module and
+ * image may be hostile. One thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "clone/verify.h"
+#include "code/cfi/fdes.h"
+#include "code/cfi/sections.h"
+#include "wire/clone-image.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that are loaded at svma. */
+struct dw_verify_span {
+	uint64_t svma;
+	uint64_t n;
+	uint32_t flags; /* PF_* */
+	uint8_t *bytes; /* owned */
+};
+
+/* One instruction of a clone. */
+struct dw_verify_insn {
+	uint64_t svma;
+	uint32_t clone_at; /* area offset */
+};
+
+struct dw_verify_function {
+	uint64_t start; /* svma */
+	uint64_t end;
+	uint32_t index;	   /* in the image's list */
+	uint32_t clone_at; /* area offset; 0 = no clone */
+	uint32_t clone_end;
+	uint32_t prefix_bytes;
+	uint32_t flags; /* enum dw_clone_flag */
+	uint32_t first; /* in v->insns */
+	uint32_t n;
+};
+
+struct dw_verify {
+	const struct dw_elf *elf; /* borrowed */
+	DW_VEC(struct dw_verify_span) spans;
+	uint64_t start; /* svma of the lowest segment's page */
+	bool is_fixed;
+	struct dw_cfi_section sections[DWELL_CFI_SECTIONS];
+	uint8_t *section_memory; /* owned */
+	struct dw_cfi_fdes fdes;
+
+	const uint8_t *image; /* borrowed, as it is in the file */
+	struct dw_clone_header h;
+	uint8_t *area; /* owned: the image with relocations applied */
+	size_t area_n;
+	uint64_t area_svma;
+	DW_VEC(struct dw_verify_function) functions; /* ascending */
+	DW_VEC(struct dw_verify_insn) insns;	     /* ascending */
+	DW_VEC(uint64_t) roads;			     /* svma that something may lead to; sorted */
+	struct dw_verify_result *ret;
+};
+
+/* Read the module of @elf, and check what the image says of itself. 0; DWELL_ERR_FORMAT; ... as
+ * dw_clone_verify(). dw_verify_close() in any case. */
+int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t *image, size_t n,
+		   struct dw_error *err);
+
+/* Put the area @shift bytes behind where it needs no relocation. 0 or -ENOMEM. */
+int dw_verify_place(struct dw_verify *v, int64_t shift);
+
+/* Free everything. */
+void dw_verify_close(struct dw_verify *v);
+
+/* Note a finding about @svma, whose clone is at area offset @clone_at. */
+void dw_verify_find(struct dw_verify *v, uint64_t svma, uint32_t clone_at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The bytes at @svma, of module or area, *@left of them; NULL: none are loaded. */
+const uint8_t *dw_verify_bytes(const struct dw_verify *v, uint64_t svma, size_t *left);
+
+/* The function that holds @svma, cloned or not; NULL = none. */
+const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v, uint64_t svma);
+
+/* Where the clone of the instruction at @svma begins, as svma in the area; 0 = none. At a
+ * function's start: behind the prefix with @inside. */
+uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool inside);
+
+/* Whether control that goes to @svma in the module goes to @to instead: the clone, or the same
+ * address where there is none. */
+bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to, bool inside);
+
+/* The parts. Each notes its findings; 0 or -ENOMEM. */
+
+/* Read the functions and instructions that the image claims. */
+int dw_verify_functions(struct dw_verify *v);
+
+/* The instructions of all clones, and the gates. */
+int dw_verify_code(struct dw_verify *v);
+
+/* Rows, personalities and LSDAs. */
+int dw_verify_unwind(struct dw_verify *v);
+
+/* Patches and kept returns. */
+int dw_verify_patches(struct dw_verify *v);

@@ -1,0 +1,271 @@
+/*
+ * Rows, personalities and LSDAs of clones against those of their functions, instruction by
+ * instruction, by running both programs; see verify.h.
+ */
+#include "clone/gates.h"
+#include "clone/verify-lsda.h"
+#include "clone/verify-state.h"
+#include "code/cfi/entry.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum { BASE_MASK = 0x70, INDEX_HEAD_BYTES = 12 };
+
+/* The rows of one range, one after the other. */
+struct rows {
+	const struct dw_cfi_section *s;
+	struct dw_cfi_cie cie;
+	struct dw_cfi_fde fde;
+	struct dw_cfi_machine machine;
+	uint64_t to; /* svma where the current row ends */
+};
+
+static bool open_rows(const struct dw_cfi_section *s, size_t offset, struct rows *r)
+{
+	struct dw_cfi_entry e;
+
+	r->s = s;
+	if (dw_cfi_next_entry(s, &offset, &e) != 1 || dw_cfi_read_cie(s, e.cie_offset, &r->cie) ||
+	    dw_cfi_read_fde(s, &e, &r->cie, &r->fde))
+		return false;
+	dw_cfi_machine_init(&r->machine, &r->cie, r->fde.start, r->fde.program, r->fde.program_n);
+	r->to = r->fde.start;
+	return true;
+}
+
+/* Go to the row of @svma, not below the last one. 1: it is another one; 0; negative: broken. */
+static int go_to(struct rows *r, uint64_t svma)
+{
+	uint64_t from;
+	int moved = 0;
+
+	for (; r->to <= svma; moved = 1) {
+		int rc = dw_cfi_machine_next(&r->machine, &from, &r->to);
+
+		if (rc < 0)
+			return rc;
+	}
+	return moved;
+}
+
+static bool same_rule(const struct dw_cfi_rule *a, const struct dw_cfi_rule *b)
+{
+	if (a->how != b->how || a->reg != b->reg || a->ops_n != b->ops_n)
+		return false;
+	if (a->how == DWELL_CFI_EXPRESSION || a->how == DWELL_CFI_VAL_EXPRESSION)
+		return !memcmp(a->ops, b->ops, a->ops_n);
+	return a->offset == b->offset;
+}
+
+static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b)
+{
+	for (unsigned i = 0; i < DWELL_CFI_REGS; i++)
+		if (!same_rule(&a->r[i], &b->r[i]))
+			return false;
+	return same_rule(&a->cfa, &b->cfa);
+}
+
+/* Compare the rows at each instruction of @f; those of a clone must not end within one. */
+static void check_rows(struct dw_verify *v, const struct dw_verify_function *f, struct rows *old,
+		       struct rows *new)
+{
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		bool is_last = i + 1 == f->first + f->n;
+		uint32_t from = i == f->first ? f->clone_at : v->insns.v[i].clone_at;
+		uint32_t to = is_last ? f->clone_end : v->insns.v[i + 1].clone_at;
+		int a = go_to(old, v->insns.v[i].svma), b = go_to(new, v->area_svma + from);
+
+		if (a >= 0 && b >= 0 && new->to >= v->area_svma + to &&
+		    (!(a | b) || same_rules(&old->machine.rules, &new->machine.rules)))
+			continue;
+		dw_verify_find(v, v->insns.v[i].svma, from, "unwinds in another way");
+		return;
+	}
+}
+
+/* Where a personality is found, and whether that is a word with its address. */
+static uint64_t personality(const struct dw_verify *v, const struct rows *r, bool *is_word)
+{
+	uint8_t encoding = r->cie.personality_encoding;
+
+	*is_word = encoding & DW_EH_PE_indirect;
+	if (encoding == DW_EH_PE_omit)
+		return 0;
+	if ((encoding & BASE_MASK) == DW_EH_PE_absptr && !v->is_fixed &&
+	    r->s->svma < v->area_svma + v->area_n && r->s->svma >= v->area_svma)
+		return 0; /* an image must not rely on a loader */
+	if ((encoding & BASE_MASK) == DW_EH_PE_absptr && !v->is_fixed) {
+		*is_word = true;
+		return r->s->svma + r->cie.personality_at;
+	}
+	return r->cie.personality;
+}
+
+static bool same_personality(const struct dw_verify *v, const struct rows *a, const struct rows *b)
+{
+	bool a_word, b_word;
+
+	return personality(v, a, &a_word) == personality(v, b, &b_word) && a_word == b_word &&
+	       a->cie.signal == b->cie.signal;
+}
+
+/* The svma in the area for the boundary @svma of @f. */
+static uint64_t boundary(const struct dw_verify *v, const struct dw_verify_function *f,
+			 uint64_t svma)
+{
+	return svma == f->end ? v->area_svma + f->clone_end : dw_verify_clone_of(v, svma, false);
+}
+
+static bool same_site(const struct dw_verify *v, const struct dw_verify_function *f,
+		      const struct dw_verify_site *a, const struct dw_verify_site *b)
+{
+	if (b->start != boundary(v, f, a->start) || b->end != boundary(v, f, a->end) ||
+	    !a->pad != !b->pad || !a->action != !b->action)
+		return false;
+	return !a->pad || dw_verify_same_place(v, a->pad, b->pad, true);
+}
+
+/* Compare the call sites of @f with LSDA at @a and of its clone with LSDA at @b. */
+static void check_lsda(struct dw_verify *v, const struct dw_verify_function *f, uint64_t a,
+		       uint64_t b)
+{
+	struct dw_verify_lsda la, lb;
+	struct dw_verify_site sa, sb;
+	bool more_a, more_b;
+
+	if (!dw_verify_lsda_open(v, a, f->start, &la) ||
+	    !dw_verify_lsda_open(v, b, v->area_svma + f->clone_at, &lb)) {
+		dw_verify_find(v, f->start, f->clone_at, "an LSDA cannot be read");
+		return;
+	}
+	do {
+		more_a = dw_verify_lsda_next(&la, &sa);
+		more_b = dw_verify_lsda_next(&lb, &sb);
+		if (more_a != more_b) {
+			dw_verify_find(v, f->start, f->clone_at, "another number of call sites");
+			return;
+		}
+		if (more_a && (!same_site(v, f, &sa, &sb) ||
+			       !dw_verify_same_actions(&la, sa.action, &lb, sb.action))) {
+			dw_verify_find(v, sa.start, (uint32_t)(sb.start - v->area_svma),
+				       "exceptions lead elsewhere");
+			return;
+		}
+	} while (more_a);
+}
+
+static const struct dw_cfi_fde_ref *find_fde(const struct dw_cfi_fdes *fdes, uint64_t start)
+{
+	size_t lo = 0, hi = fdes->list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (fdes->list.v[mid].start < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < fdes->list.n && fdes->list.v[lo].start == start ? &fdes->list.v[lo] : NULL;
+}
+
+static void check_function(struct dw_verify *v, const struct dw_verify_function *f,
+			   const struct dw_cfi_section *s, const struct dw_cfi_fdes *fdes)
+{
+	const struct dw_cfi_fde_ref *old_ref = find_fde(&v->fdes, f->start);
+	const struct dw_cfi_fde_ref *new_ref = find_fde(fdes, v->area_svma + f->clone_at);
+	struct rows old, new;
+
+	if (!old_ref || !new_ref || new_ref->end != v->area_svma + f->clone_end ||
+	    !open_rows(&v->sections[old_ref->kind], old_ref->offset, &old) ||
+	    !open_rows(s, new_ref->offset, &new)) {
+		dw_verify_find(v, f->start, f->clone_at, "no unwind entry");
+		return;
+	}
+	check_rows(v, f, &old, &new);
+	if (!same_personality(v, &old, &new))
+		dw_verify_find(v, f->start, f->clone_at, "another personality");
+	if (!old.fde.lsda != !new.fde.lsda)
+		dw_verify_find(v, f->start, f->clone_at, "LSDA lost or won");
+	else if (old.fde.lsda)
+		check_lsda(v, f, old.fde.lsda, new.fde.lsda);
+}
+
+/* The 32-bit number at area offset @at, of which 4 bytes are there. */
+static uint32_t word(const struct dw_verify *v, uint64_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, v->area + at, sizeof value);
+	return value;
+}
+
+/* The sorted index: one line for each FDE, as unwinders search it. */
+static void check_index(struct dw_verify *v, const struct dw_cfi_section *s,
+			const struct dw_cfi_fdes *fdes)
+{
+	static const uint8_t head[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
+				       DW_EH_PE_datarel | DW_EH_PE_sdata4};
+	uint32_t at = v->h.eh_frame_hdr_at;
+
+	if (memcmp(v->area + at, head, sizeof head) ||
+	    (uint32_t)(at + 4 + word(v, at + 4)) != v->h.eh_frame_at ||
+	    word(v, at + 8) != fdes->list.n ||
+	    at + INDEX_HEAD_BYTES + fdes->list.n * 8 > v->area_n) {
+		dw_verify_find(v, 0, at, "the index of unwind entries makes no sense");
+		return;
+	}
+	for (size_t i = 0; i < fdes->list.n; i++) {
+		uint64_t line = at + INDEX_HEAD_BYTES + i * 8;
+		const struct dw_cfi_fde_ref *fde = &fdes->list.v[i];
+
+		if (v->area_svma + (uint32_t)(at + word(v, line)) != fde->start ||
+		    v->area_svma + (uint32_t)(at + word(v, line + 4)) != s->svma + fde->offset) {
+			dw_verify_find(v, 0, (uint32_t)line, "a line of the index is wrong");
+			return;
+		}
+	}
+}
+
+/* The entry of the gates holds the program that belongs to them. */
+static void check_gates(struct dw_verify *v, const struct dw_cfi_section *s,
+			const struct dw_cfi_fdes *fdes)
+{
+	struct dw_gates gates = {v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	struct dw_clone_gate_range range = dw_gates_range(&gates);
+	const struct dw_cfi_fde_ref *ref = find_fde(fdes, v->area_svma + range.at);
+	struct rows r;
+
+	if (!ref || ref->end != v->area_svma + range.at + range.bytes ||
+	    !open_rows(s, ref->offset, &r) || r.fde.program_n < range.program_n ||
+	    memcmp(r.fde.program, range.program, range.program_n) ||
+	    r.cie.initial.cfa.reg != DWELL_CFI_RSP || r.cie.initial.cfa.offset != 8 ||
+	    r.cie.initial.r[DWELL_CFI_RA].how != DWELL_CFI_OFFSET ||
+	    r.cie.initial.r[DWELL_CFI_RA].offset != -8 || r.cie.data_align != -8 ||
+	    r.cie.code_align != 1)
+		dw_verify_find(v, 0, range.at, "the gates unwind in another way");
+}
+
+int dw_verify_unwind(struct dw_verify *v)
+{
+	struct dw_cfi_section sections[DWELL_CFI_SECTIONS] = {
+		[DWELL_CFI_EH] = {.bytes = v->area + v->h.eh_frame_at,
+				  .n = v->area_n - v->h.eh_frame_at,
+				  .svma = v->area_svma + v->h.eh_frame_at,
+				  .open_ended = true}};
+	struct dw_cfi_spans spans = {0};
+	struct dw_cfi_fdes fdes = {0};
+	int rc = dw_cfi_fdes_read(sections, &spans, &fdes);
+
+	if (!rc) {
+		check_index(v, &sections[DWELL_CFI_EH], &fdes);
+		check_gates(v, &sections[DWELL_CFI_EH], &fdes);
+	}
+	dw_vec_each(f, &v->functions) {
+		if (!rc && f->clone_at)
+			check_function(v, f, &sections[DWELL_CFI_EH], &fdes);
+	}
+	dw_cfi_fdes_release(&fdes);
+	return rc;
+}

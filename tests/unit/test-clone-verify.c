@@ -1,0 +1,168 @@
+/* The verifier: content with what the maker makes, and with nothing that was changed in it. */
+#include "check.h"
+
+#include "base/cleanup.h"
+#include "clone/clone.h"
+#include "clone/verify.h"
+#include "code/elf/elf.h"
+
+#include <fcntl.h>
+
+DW_DEFINE_FREEP(dw_elf)
+
+/* A sample and its image. */
+struct sample {
+	struct dw_elf *elf;
+	uint8_t *image;
+	size_t n;
+	struct dw_clone_header h;
+};
+
+static bool open_sample(const char *path, uint32_t probes, struct sample *s)
+{
+	struct dw_clone_options options = {.probes = probes, .all_functions = true};
+	dw_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	*s = (struct sample){0};
+	if (fd < 0 || dw_elf_open(fd, &s->elf, NULL) ||
+	    dw_clone_make(s->elf, &options, &s->image, &s->n, NULL))
+		return false;
+	memcpy(&s->h, s->image + DWELL_CLONE_HEADER_OFFSET, sizeof s->h);
+	return true;
+}
+
+static void release(struct sample *s)
+{
+	free(s->image);
+	dw_elf_free(s->elf);
+}
+
+/* Findings in the image as it is now; -1: it is no image any more. */
+static int64_t findings(const struct sample *s, struct dw_verify_result *r)
+{
+	return dw_clone_verify(s->elf, s->image, s->n, r, NULL) ? -1 : (int64_t)r->findings_n;
+}
+
+/* Change each byte in [@at, @at + @n) in turn. The first one whose change is not found; 0 = none.
+ */
+static uint32_t first_unnoticed(struct sample *s, uint32_t at, uint32_t n, uint8_t change)
+{
+	for (uint32_t i = at; i < at + n; i++) {
+		struct dw_verify_result r;
+		int64_t found;
+
+		s->image[i] ^= change;
+		found = findings(s, &r);
+		s->image[i] ^= change;
+		if (!found)
+			return i;
+	}
+	return 0;
+}
+
+#define CHECK_NOTICED(s, at, n, change)                                                        \
+	do {                                                                                   \
+		uint32_t check_at = first_unnoticed(s, at, n, change);                         \
+		if (check_at)                                                                  \
+			CHECK_FAIL("a change of %#x at %#x is not found", (change), check_at); \
+	} while (0)
+
+/* Area offset behind the last clone. */
+static uint32_t clones_end(const struct sample *s)
+{
+	struct dw_clone_function_entry e;
+	uint32_t end = s->h.code_at;
+
+	for (uint32_t i = 0; i < s->h.functions.n; i++) {
+		memcpy(&e, s->image + s->h.functions.at + i * sizeof e, sizeof e);
+		if (e.clone_at + e.clone_bytes > end)
+			end = e.clone_at + e.clone_bytes;
+	}
+	return end;
+}
+
+TEST(finds_nothing_in_what_was_made)
+{
+	static const char *const paths[] = {CLONE_SAMPLE, CLONE_SAMPLE_FIXED};
+	static const uint32_t probes[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT};
+
+	for (int i = 0; i < 4; i++) {
+		struct dw_verify_result r;
+		struct sample s;
+
+		CHECK(open_sample(paths[i / 2], probes[i % 2], &s));
+		if (findings(&s, &r))
+			CHECK_FAIL("%#" PRIx64 ": %s", r.findings[0].svma, r.findings[0].text);
+		CHECK(r.functions >= 12);
+		release(&s);
+	}
+}
+
+TEST(finds_every_changed_byte_of_code)
+{
+	static const uint32_t probes[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT};
+
+	for (int i = 0; i < 2; i++) {
+		struct sample s;
+
+		CHECK(open_sample(CLONE_SAMPLE, probes[i], &s));
+		CHECK(s.h.code_bytes > 400);
+		CHECK_NOTICED(&s, s.h.code_at, clones_end(&s) - s.h.code_at, 0xff);
+		CHECK_NOTICED(&s, s.h.code_at, clones_end(&s) - s.h.code_at, 0x01);
+		CHECK_NOTICED(&s, s.h.code_at, clones_end(&s) - s.h.code_at, 0x08);
+		release(&s);
+	}
+}
+
+TEST(finds_every_changed_byte_of_lists)
+{
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_COUNT, &s));
+	CHECK_NOTICED(&s, s.h.instructions.at, s.h.instructions.n, 0x11);
+	CHECK_NOTICED(&s, s.h.functions.at,
+		      s.h.functions.n * (uint32_t)sizeof(struct dw_clone_function_entry), 0x40);
+	CHECK_NOTICED(&s, s.h.patches.at, s.h.patches.n * (uint32_t)sizeof(struct dw_clone_patch),
+		      0x40);
+	for (int i = 0; i < 4; i++)
+		CHECK_NOTICED(&s, s.h.relocations[i].at, s.h.relocations[i].n * 4, 0x10);
+	release(&s);
+}
+
+/* Some changes mean nothing: of padding, of an encoding that tells small numbers apart as little as
+ * before, of the place of types that no action names. */
+TEST(finds_changed_bytes_of_unwind_tables)
+{
+	uint32_t unnoticed = 0;
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_COUNT, &s));
+	CHECK_NOTICED(&s, s.h.eh_frame_hdr_at, 12 + (s.h.functions.n + 1) * 8, 0x08);
+	for (uint32_t i = 0; i < s.h.eh_frame_bytes; i++)
+		unnoticed += first_unnoticed(&s, s.h.eh_frame_at + i, 1, 0x08) != 0;
+	CHECK(unnoticed * 20 < s.h.eh_frame_bytes);
+	release(&s);
+}
+
+TEST(finds_lost_relocations)
+{
+	struct dw_verify_result r;
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_COUNT, &s));
+	for (int i = 0; i < 4; i++) {
+		struct dw_clone_header h = s.h;
+
+		if (!h.relocations[i].n)
+			continue;
+		h.relocations[i].n--;
+		memcpy(s.image + DWELL_CLONE_HEADER_OFFSET, &h, sizeof h);
+		CHECK(findings(&s, &r));
+		h.relocations[i].n++;
+		memcpy(s.image + DWELL_CLONE_HEADER_OFFSET, &h, sizeof h);
+		CHECK_INT(findings(&s, &r), 0);
+	}
+	release(&s);
+}
+
+TEST_MAIN()
