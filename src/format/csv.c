@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void put_field(struct dw_out *out, const char *s)
+void dw_format_csv_field(struct dw_out *out, const char *s)
 {
 	size_t simple = dw_text_plain_run(s, "\",");
 	bool quote;
@@ -52,7 +52,7 @@ static void write_csv(const struct dw_format_job *job, struct dw_out *out)
 			dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
 			if (c > job->columns)
 				dw_out_puts(out, ",");
-			dw_format_cell(out, &cell, put_field);
+			dw_format_cell(out, &cell, dw_format_csv_field);
 		}
 		dw_out_puts(out, "\r\n");
 	}

@@ -53,6 +53,12 @@ void dw_format_cell(struct dw_out *out, const struct dw_cell *c,
 /* Write @v so that reading it back gives the same double, in the fewest digits. */
 void dw_format_double(struct dw_out *out, double v);
 
+/* Write @s as one field of CSV, quoted where it must be. */
+void dw_format_csv_field(struct dw_out *out, const char *s);
+
+/* Write @s as a string of JSON. */
+void dw_format_json_string(struct dw_out *out, const char *s);
+
 /* Keys of the columns of a job, made once. */
 struct dw_format_keys {
 	char key[DWELL_COLUMNS_N][DWELL_KEY_MAX_BYTES]; /* by column */

@@ -41,7 +41,7 @@ static void put_code_point(struct dw_out *out, uint32_t c)
 		dw_out_printf(out, "\\u%04x", c);
 }
 
-static void put_string(struct dw_out *out, const char *s)
+void dw_format_json_string(struct dw_out *out, const char *s)
 {
 	dw_out_puts(out, "\"");
 	while (*s) {
@@ -61,7 +61,7 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 	case DWELL_CELL_EMPTY:
 		return dw_out_puts(out, "null");
 	case DWELL_CELL_TEXT:
-		return put_string(out, c->text);
+		return dw_format_json_string(out, c->text);
 	case DWELL_CELL_PERCENT:
 		return dw_format_double(out, c->percent);
 	case DWELL_CELL_ADDRESS:
@@ -76,10 +76,10 @@ static void put_cell(struct dw_out *out, const struct dw_cell *c)
 static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 {
 	dw_out_puts(out, "\n    ");
-	put_string(out, fact->key);
+	dw_format_json_string(out, fact->key);
 	dw_out_puts(out, ": ");
 	if (fact->text)
-		put_string(out, fact->text);
+		dw_format_json_string(out, fact->text);
 	else
 		dw_out_printf(out, "%" PRId64, fact->integer);
 	dw_out_puts(out, ",");
