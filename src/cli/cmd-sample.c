@@ -9,9 +9,9 @@
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "cli/cache-folder.h"
+#include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "collect/launch/launch.h"
 #include "format/summary.h"
 #include "record/open.h"
 #include "record/record.h"
@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
@@ -112,27 +111,6 @@ static void print_summary(const char *path)
 	dw_profile_release(&p);
 }
 
-static int status_code(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
-/* The exit code, after waiting for a command that outlived its recording. */
-static int end(const struct dw_record_result *result, int rc)
-{
-	int status = result->wait_status;
-
-	if (result->exec_error)
-		return dw_launch_exit_code(result->exec_error);
-	if (!result->pid)
-		return DWELL_EXIT_FAILED;
-	if (!result->ended && result->stop_signal)
-		return rc ? DWELL_EXIT_FAILED : 128 + result->stop_signal;
-	if (!result->ended)
-		status = dw_record_wait(result->pid);
-	return rc ? DWELL_EXIT_FAILED : status_code(status);
-}
-
 /* One line: what failed and, when the command was recorded for a while, where that is. */
 static void report_failure(struct dw_error *err, const struct dw_record_result *result,
 			   const char *output)
@@ -176,7 +154,7 @@ static int record(struct cmd_sample *c, char **command)
 	else if (!c->quiet)
 		print_summary(output);
 	dw_error_clear(&err);
-	return end(&result, rc);
+	return dw_exit_status(&result, rc);
 }
 
 static int run(const struct dw_command *self, int argc, char **argv)

@@ -217,6 +217,8 @@ void dw_options_help(const struct dw_option *table, struct dw_out *out)
 	for (; table->name; table++) {
 		char left[64];
 
+		if (!table->help)
+			continue;
 		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table->letter ? '-' : ' ',
 			 table->letter ? table->letter : ' ', table->letter ? "," : " ",
 			 table->name, table->value ? " " : "", table->value ? table->value : "");

@@ -24,7 +24,7 @@ struct dw_option {
 	const char *value;  /* what help calls the value; NULL = a flag */
 	dw_option_fn *take; /* dw_option_text and friends; a flag's too (value is NULL then) */
 	size_t offset;	    /* of the field in the command's struct */
-	const char *help;   /* one line, lower case, no full stop */
+	const char *help;   /* one line, lower case, no full stop; NULL = not shown */
 };
 
 /* Values of an option that may be given several times. Release with dw_vec_release(). */

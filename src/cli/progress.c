@@ -28,6 +28,15 @@ void dw_progress_show(void *ctx, const struct dw_record_progress *p)
 	line->shown = true;
 }
 
+void dw_progress_show_time(void *ctx, uint64_t elapsed_ns)
+{
+	struct dw_progress_line *line = ctx;
+
+	fprintf(stderr, "\r\033[Kdwell: %.1f s", (double)elapsed_ns / 1e9);
+	fflush(stderr);
+	line->shown = true;
+}
+
 void dw_progress_clear(struct dw_progress_line *line)
 {
 	if (line->shown)

@@ -19,5 +19,8 @@ bool dw_progress_wanted(void);
  * dw_record_options.progress. */
 void dw_progress_show(void *ctx, const struct dw_record_progress *p);
 
+/* Show how long a run without samples takes. @ctx is a struct dw_progress_line. */
+void dw_progress_show_time(void *ctx, uint64_t elapsed_ns);
+
 /* Take the line away. */
 void dw_progress_clear(struct dw_progress_line *line);

@@ -13,7 +13,19 @@
 #include "target/file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+static void read_exe(struct dw_region_process *p)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)p->pid);
+	n = readlink(link, p->exe, sizeof p->exe - 1);
+	p->exe[n > 0 ? n : 0] = 0;
+}
 
 int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region_process *ret)
 {
@@ -25,6 +37,7 @@ int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region
 	rc = dw_mappings_read(owner->pid, &ret->mappings);
 	if (rc)
 		return rc;
+	read_exe(ret);
 	dw_vec_each(m, &ret->mappings.rows) {
 		if (m->inode == owner->inode && !strcmp(m->path, owner->path))
 			return 0;
@@ -45,8 +58,10 @@ static const struct dw_mapping *mapping_of(const struct dw_region_process *p,
 const char *dw_region_process_path(const struct dw_region_process *p,
 				   const struct dw_region_module *m)
 {
-	const struct dw_mapping *row = mapping_of(p, m);
+	const struct dw_mapping *row = m->is_main ? NULL : mapping_of(p, m);
 
+	if (m->is_main)
+		return p->exe[0] ? p->exe : NULL;
 	return row ? row->path : NULL;
 }
 

@@ -13,11 +13,14 @@
 #include "target/maps.h"
 #include "target/rights.h"
 
+enum { DWELL_REGION_PROCESS_PATH = 4096 };
+
 struct dw_region_process {
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
 	struct dw_mappings mappings;
+	char exe[DWELL_REGION_PROCESS_PATH]; /* of its executable, "" = not known */
 };
 
 /*
@@ -27,8 +30,8 @@ struct dw_region_process {
  */
 int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region_process *ret);
 
-/* The path of the file that the process has mapped where @m begins, as the kernel names it,
- * borrowed. NULL = none there. */
+/* The path of the executable, or of the file that the process has mapped where @m begins, as the
+ * kernel names it, borrowed. NULL = none. */
 const char *dw_region_process_path(const struct dw_region_process *p,
 				   const struct dw_region_module *m);
 

@@ -1,0 +1,344 @@
+/*
+ * `dwell instrument`: run a command whose functions are cloned, unchanged but for the probes in the
+ * clones, and count its calls.
+ *
+ * Exit status as with `dwell sample`.
+ */
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "cli/cache-folder.h"
+#include "cli/exit-status.h"
+#include "cli/instrumented.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "record/instrument.h"
+#include "record/libraries.h"
+#include "record/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define AGENT "libdwell-probe.so"
+
+struct cmd_instrument {
+	const char *output;
+	struct dw_option_list modules;
+	struct dw_option_list include;
+	struct dw_option_list exclude;
+	const char *format;
+	const char *probes;
+	bool list;
+	bool all_functions;
+	bool quiet;
+};
+
+#define AT(field) offsetof(struct cmd_instrument, field)
+
+static const struct dw_option options[] = {
+	{"output", 'o', "FILE", dw_option_text, AT(output), "write the calls of functions as CSV"},
+	{"module", 0, "GLOB", dw_option_list, AT(modules),
+	 "libraries whose name or path fits, too (again for more)"},
+	{"include", 0, "GLOB", dw_option_list, AT(include),
+	 "only functions whose name fits (again for more)"},
+	{"exclude", 0, "GLOB", dw_option_list, AT(exclude),
+	 "not the functions whose name fits (again for more)"},
+	{"all-functions", 0, NULL, dw_option_flag, AT(all_functions),
+	 "short functions without calls and loops too"},
+	{"list-functions", 0, NULL, dw_option_flag, AT(list),
+	 "show what would be cloned, and do not run the command"},
+	{"format", 'f', "FORMAT", dw_option_text, AT(format),
+	 "of that list: table, csv or json (table)"},
+	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
+	{"probes", 0, "KIND", dw_option_text, AT(probes), NULL},
+	{0},
+};
+
+/* The object to preload: beside this program, or where it is installed. The caller frees it. */
+static char *find_agent(void)
+{
+	static const char *const places[] = {"", "../lib/dwell/"};
+	dw_auto_free char *self = realpath("/proc/self/exe", NULL);
+	char *slash = self ? strrchr(self, '/') : NULL, *path;
+
+	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+		if (asprintf(&path, "%.*s/%s" AGENT, (int)(slash - self), self, places[i]) < 0)
+			return NULL;
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* The number of @word in the @n words of @list, -1 = none of them. */
+static int index_of(const char *word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(word, list[i]))
+			return (int)i;
+	return -1;
+}
+
+static int probes_of(const struct cmd_instrument *c)
+{
+	static const char *const kinds[] = {
+		[DWELL_PROBES_NONE] = "none", [DWELL_PROBES_COUNT] = "count"};
+
+	return c->probes ? index_of(c->probes, kinds, 2) : DWELL_PROBES_COUNT;
+}
+
+static int format_of(const struct cmd_instrument *c)
+{
+	static const char *const formats[] = {
+		[DWELL_LIST_TABLE] = "table", [DWELL_LIST_CSV] = "csv", [DWELL_LIST_JSON] = "json"};
+
+	return c->format ? index_of(c->format, formats, 3) : DWELL_LIST_TABLE;
+}
+
+/* Whether @path may be written: it is not there, or holds what we wrote. */
+static bool may_replace(const char *path)
+{
+	char start[64] = "";
+	size_t n = strlen(dw_calls_titles);
+	dw_auto_close int fd = -1;
+	struct stat st;
+
+	if (lstat(path, &st))
+		return errno == ENOENT;
+	if (!S_ISREG(st.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	return fd >= 0 && read(fd, start, n) == (ssize_t)n && !memcmp(start, dw_calls_titles, n);
+}
+
+static int check(const struct dw_command *self, const struct cmd_instrument *c, bool has_command)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	int code = 0;
+
+	if (!has_command)
+		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
+	else if (probes_of(c) < 0)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--probes takes none or count");
+	else if (format_of(c) < 0)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
+	else if (c->format && !c->list)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--format goes with --list-functions");
+	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
+		dw_error_set(&err, DWELL_ERR_USAGE, "there are no calls to write to --output");
+	else if (c->output && !may_replace(c->output))
+		dw_error_set(&err, DWELL_ERR_USAGE,
+			     "%s is there and is no list of calls: not replaced", c->output);
+	if (err.code)
+		code = dw_command_misuse(self, &err);
+	dw_error_clear(&err);
+	return code;
+}
+
+static struct dw_globs globs_of(const struct dw_option_list *list)
+{
+	return (struct dw_globs){list->v, list->n};
+}
+
+static struct dw_image_plan plan_of(const struct cmd_instrument *c, const char *cache)
+{
+	return (struct dw_image_plan){
+		.cache_dir = cache,
+		.probes = (uint32_t)probes_of(c),
+		.all_functions = c->all_functions,
+		.choice = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude)},
+	};
+}
+
+/* Write the calls beside @path, then put them in its place. */
+static int write_calls(const char *path, const struct dw_instrument_result *r, struct dw_error *err)
+{
+	dw_auto_free char *partial = NULL;
+	dw_auto_close int fd = -1;
+	struct dw_out out;
+	int rc, failed;
+
+	if (asprintf(&partial, "%s.partial", path) < 0)
+		return -ENOMEM;
+	fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return dw_error_set_errno(err, errno, "cannot write %s", partial);
+	dw_out_init_fd(&out, fd);
+	rc = dw_instrumented_calls(&out, r, err);
+	failed = dw_out_close(&out);
+	if (rc)
+		return rc;
+	if (failed || rename(partial, path))
+		return dw_error_set_errno(err, failed ? -failed : errno, "cannot write %s", path);
+	return 0;
+}
+
+static void print_summary(const struct dw_instrument_result *r)
+{
+	struct dw_out out;
+
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_instrumented_summary(&out, r);
+	dw_out_close(&out);
+}
+
+static int instrument(const struct cmd_instrument *c, char **command)
+{
+	dw_auto_free char *agent = find_agent();
+	dw_auto_free char *cache = dw_cache_folder();
+	struct dw_progress_line line = {0};
+	struct dw_instrument_options o = {
+		.argv = command,
+		.agent = agent,
+		.fallback = ".",
+		.plan = plan_of(c, cache),
+		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
+		.progress_ctx = &line,
+	};
+	struct dw_instrument_result result = {0};
+	struct dw_error err = DW_ERROR_INIT;
+	int rc;
+
+	if (!agent || strpbrk(agent, " :"))
+		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND,
+				  agent ? "the path %s cannot be preloaded"
+					: AGENT " is not beside dwell",
+				  agent);
+	else
+		rc = dw_instrument(&o, &result, &err);
+	signal(SIGPIPE, SIG_IGN);
+	dw_progress_clear(&line);
+	if (!rc && c->output)
+		rc = write_calls(c->output, &result, &err);
+	if (rc)
+		dw_command_fail(&err, DWELL_EXIT_FAILED);
+	else if (!c->quiet && !result.is_untouched)
+		print_summary(&result);
+	dw_error_clear(&err);
+	dw_instrument_release(&result);
+	return dw_exit_status(&result.run, rc);
+}
+
+/* Make the image of the module file @path, for a list. */
+static void add_module(struct dw_images *images, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct dw_module_image *m = NULL;
+
+	if (fd >= 0)
+		m = dw_images_get(images, fd, path, geteuid(), getegid());
+	if (m && m->state == DWELL_IMAGE_NEW)
+		dw_images_make(images, m);
+}
+
+/* Add the program's libraries that are wanted, and files that are named outright. */
+static int add_libraries(struct dw_images *images, const struct cmd_instrument *c,
+			 const char *program, struct dw_error *err)
+{
+	struct dw_globs globs = globs_of(&c->modules);
+	struct dw_libraries libraries = {0};
+	int rc = globs.n ? dw_libraries_list(program, &libraries, err) : 0;
+
+	dw_vec_each(path, &libraries.paths) {
+		if (dw_choice_has_module(&globs, *path))
+			add_module(images, *path);
+	}
+	for (size_t i = 0; i < globs.n; i++)
+		if (strchr(globs.v[i], '/'))
+			add_module(images, globs.v[i]);
+	dw_libraries_release(&libraries);
+	return rc;
+}
+
+/* What stands in the way of a list of the functions of @p. 0 = nothing. */
+static int check_program(const struct dw_program *p, const char *name, struct dw_error *err)
+{
+	if (p->kind == DWELL_PROGRAM_FITS || p->kind == DWELL_PROGRAM_SECURE)
+		return 0;
+	if (p->kind == DWELL_PROGRAM_MISSING)
+		return dw_error_set(err, -ENOENT, "%s: there is no such program", name);
+	return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "%s %s", p->path ? p->path : name,
+			    dw_program_reason(p->kind));
+}
+
+static int list_to(struct dw_terminal *t, const struct cmd_instrument *c, struct dw_images *images,
+		   struct dw_error *err)
+{
+	size_t n;
+	struct dw_module_image *const *all = dw_images_all(images, &n);
+	struct dw_out out;
+	int rc;
+
+	dw_out_init_fd(&out, t->fd);
+	rc = n && all[0]->state == DWELL_IMAGE_NONE
+		     ? dw_error_set(err, all[0]->rc, "%s: %s", all[0]->path, all[0]->why)
+		     : dw_list_functions(&out, all, n, (enum dw_list_format)format_of(c), err);
+	dw_out_close(&out);
+	return rc;
+}
+
+static int list(const struct cmd_instrument *c, const char *name)
+{
+	dw_auto_free char *cache = dw_cache_folder();
+	struct dw_image_plan plan = plan_of(c, cache);
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_images *images = NULL;
+	struct dw_program program;
+	struct dw_terminal t;
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	dw_program_find(name, &program);
+	rc = check_program(&program, name, &err);
+	if (!rc && !cache)
+		rc = dw_error_set(&err, -ENOENT, "no place for a cache: set XDG_CACHE_HOME");
+	if (!rc)
+		rc = dw_images_new(&plan, &images, &err);
+	if (!rc) {
+		add_module(images, program.path);
+		rc = add_libraries(images, c, program.path, &err);
+	}
+	if (!rc)
+		rc = dw_terminal_open(&t, NULL, format_of(c) == DWELL_LIST_TABLE, &err);
+	if (!rc) {
+		rc = list_to(&t, c, images, &err);
+		dw_terminal_close(&t);
+	}
+	if (rc)
+		dw_command_fail(&err, DWELL_EXIT_FAILED);
+	dw_images_free(images);
+	dw_program_release(&program);
+	dw_error_clear(&err);
+	return rc ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct cmd_instrument c = {0};
+	int first, code = dw_command_parse(self, argv, &c, &first);
+	bool goes_on = code < 0;
+
+	if (goes_on)
+		code = check(self, &c, first < argc);
+	if (goes_on && !code)
+		code = c.list ? list(&c, argv[first]) : instrument(&c, argv + first);
+	dw_vec_release(&c.modules);
+	dw_vec_release(&c.include);
+	dw_vec_release(&c.exclude);
+	return code;
+}
+
+const struct dw_command dw_cmd_instrument = {
+	.name = "instrument",
+	.help = "run a command from clones of its functions and count their calls",
+	.synopsis = "[options] [--] COMMAND [ARG ...]",
+	.options = options,
+	.leading = true,
+	.misuse = DWELL_EXIT_FAILED,
+	.run = run,
+};

@@ -1,0 +1,31 @@
+/*
+ * Which modules and functions the user chose, by globs (fnmatch) on names.
+ *
+ * A glob for functions is compared with the demangled name, with and without its parameters and
+ * without what compilers put behind a name (".cold", ".part.0"): parts of a chosen function are
+ * chosen. Words are borrowed. Pure functions. [any-thread]
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dw_globs {
+	const char *const *v;
+	size_t n;
+};
+
+struct dw_choice {
+	struct dw_globs modules; /* beside the executable: file names or paths */
+	struct dw_globs include; /* functions, none = all */
+	struct dw_globs exclude; /* functions, wins over @include */
+};
+
+/* Whether one of @globs fits the file name of @path or all of it. */
+bool dw_choice_has_module(const struct dw_globs *globs, const char *path);
+
+/* Whether functions are chosen by name at all. */
+bool dw_choice_needs_names(const struct dw_choice *c);
+
+/* Whether the function called @name is chosen. */
+bool dw_choice_has_function(const struct dw_choice *c, const char *name);

@@ -1,0 +1,443 @@
+/*
+ * The run of an instrumented command; see instrument.h.
+ *
+ * The image of the command's own program is made before anything is started, those of modules that
+ * come later by a thread, while heartbeats keep their processes waiting. The loop sleeps until a
+ * process asks, an image is done, a signal comes or a tick is due. When the command has ended, what
+ * its descendants have counted so far is read, and they run on without answers.
+ */
+#include "record/instrument.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "collect/launch/launch.h"
+#include "collect/region/process.h"
+#include "record/program.h"
+#include "record/signals.h"
+#include "record/target-environment.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define TICK_NS	 200000000ull
+#define GRACE_NS 3000000000ull /* for a command that was told to stop */
+
+static const char *const modes[] = {[DWELL_PROBES_NONE] = "none", [DWELL_PROBES_COUNT] = "count"};
+
+/* A question whose image is being made. */
+struct waiting {
+	struct dw_region_question question; /* its module is not valid any more */
+	struct dw_module_image *image;
+	uint64_t headers_hash;
+};
+
+struct run {
+	const struct dw_instrument_options *options;
+	struct dw_instrument_result *result;
+	struct dw_image_plan plan;
+	char *own_cache; /* owned; NULL = not needed */
+	struct dw_rights own;
+	struct dw_program program;
+	struct dw_regions regions;
+	struct dw_target_environment environment;
+	struct dw_launch launch;
+	struct dw_signals signals;
+	DW_VEC(struct waiting) waiting;
+	uint32_t heartbeat;
+	bool is_ending; /* no more images */
+	bool is_behind; /* more regions to look at than one round does */
+	uint64_t start_ns;
+	uint64_t next_tick_ns;
+	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Answer with the state that @image has come to. */
+static void answer(struct run *r, const struct dw_region_question *q, struct dw_module_image *image,
+		   uint64_t headers_hash)
+{
+	const char *path = NULL;
+
+	if (image->state == DWELL_IMAGE_READY && image->header.module.headers_hash == headers_hash)
+		path = dw_images_path(r->result->images, image, q->owner.uid,
+				      dw_regions_path(&r->regions));
+	if (path && strlen(path) >= DWELL_REGION_PATH)
+		path = NULL;
+	dw_regions_answer(&r->regions, q, path ? DWELL_ANSWER_IMAGE : DWELL_ANSWER_NONE,
+			  ++r->heartbeat, path);
+}
+
+static void answer_none(struct run *r, const struct dw_region_question *q)
+{
+	dw_regions_answer(&r->regions, q, DWELL_ANSWER_NONE, ++r->heartbeat, NULL);
+}
+
+/* Answer when the image is there, now or later. */
+static void answer_with(struct run *r, const struct dw_region_question *q,
+			struct dw_module_image *image)
+{
+	struct waiting w = {*q, image, q->module->headers_hash};
+
+	if (image->state == DWELL_IMAGE_NEW)
+		dw_images_request(r->result->images, image);
+	if (image->state != DWELL_IMAGE_MAKING)
+		answer(r, q, image, w.headers_hash);
+	else if (dw_vec_push(&r->waiting, w))
+		answer_none(r, q);
+	else
+		dw_regions_answer(&r->regions, q, DWELL_ANSWER_WORKING, ++r->heartbeat, NULL);
+}
+
+/* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
+static struct dw_module_image *find_image(struct run *r, const struct dw_region_question *q)
+{
+	const struct dw_globs *globs = &r->plan.choice.modules;
+	const struct dw_region_module *m = q->module;
+	struct dw_module_image *image = NULL;
+	struct dw_region_process p;
+	const char *path;
+	int fd = -ESRCH;
+
+	if (!m->is_main && !globs->n)
+		return NULL;
+	if (dw_region_process_read(&q->owner, &p))
+		goto out;
+	path = dw_region_process_path(&p, m);
+	if (!m->is_main && !dw_choice_has_module(globs, m->path) &&
+	    !(path && dw_choice_has_module(globs, path))) {
+		dw_region_process_release(&p);
+		return NULL;
+	}
+	fd = dw_region_process_open(&p, m, &r->own);
+	if (fd >= 0)
+		image = dw_images_get(r->result->images, fd, path ? path : m->path, q->owner.uid,
+				      q->owner.gid);
+out:
+	dw_region_process_release(&p);
+	r->result->stats.images_refused += !image;
+	return image;
+}
+
+static void on_asked(void *ctx, const struct dw_region_question *q)
+{
+	struct run *r = ctx;
+	struct dw_module_image *image = r->is_ending ? NULL : find_image(r, q);
+
+	if (image)
+		answer_with(r, q, image);
+	else
+		answer_none(r, q);
+}
+
+/* The image that module @m of an ended process ran from or was meant for. NULL = none was wanted.
+ */
+static struct dw_module_image *image_of(const struct run *r, const struct dw_region_module *m)
+{
+	struct dw_module_image *found = NULL;
+	size_t n;
+	struct dw_module_image *const *all = dw_images_all(r->result->images, &n);
+	const char *slash = strrchr(m->path, '/');
+	const char *file = slash ? slash + 1 : m->path;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_named = !strcmp(all[i]->path, m->path) ||
+				!strcmp(dw_module_image_file(all[i]), file);
+		bool is_equal = all[i]->state == DWELL_IMAGE_READY &&
+				all[i]->header.module.headers_hash == m->headers_hash;
+
+		if (is_equal && is_named)
+			return all[i];
+		if (is_equal || (is_named && all[i]->state == DWELL_IMAGE_NONE))
+			found = all[i];
+	}
+	return found;
+}
+
+static void add_counts(const struct dw_region_end *e, const struct dw_region_module *m,
+		       struct dw_module_image *image)
+{
+	uint32_t n = image->header.functions.n;
+
+	if (!image->calls)
+		image->calls = calloc(n + 1, sizeof *image->calls);
+	if (image->calls)
+		(void)dw_region_add_counts(e->fd, m, n, image->calls);
+}
+
+/* Take in what the process did with its modules. Whether one of them ran from clones. */
+static bool take_modules(struct run *r, const struct dw_region_end *e)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < e->head->module_n; i++) {
+		struct dw_region_module m;
+		struct dw_module_image *image;
+		bool is_cloned;
+
+		if (dw_region_read_module(e->fd, i, &m) || m.state > DWELL_MODULE_CLOSED)
+			continue;
+		image = image_of(r, &m);
+		if (!image)
+			continue;
+		is_cloned = m.state == DWELL_MODULE_CLONED || m.state == DWELL_MODULE_CLOSED;
+		image->processes[m.state]++;
+		any |= is_cloned;
+		if (is_cloned && m.counts)
+			add_counts(e, &m, image);
+	}
+	return any;
+}
+
+static void on_ended(void *ctx, const struct dw_region_end *e)
+{
+	struct run *r = ctx;
+	struct dw_instrument_stats *s = &r->result->stats;
+
+	s->processes++;
+	s->instrumented += take_modules(r, e);
+	if (e->head->state == DWELL_REGION_OFF && e->head->off_reason <= DWELL_OFF_MISMATCH)
+		s->off[e->head->off_reason]++;
+	for (int i = 0; i < DWELL_DROP_N; i++)
+		s->drops[i] += e->head->drops[i];
+}
+
+/* Answer those whose images are done. */
+static void answer_waiting(struct run *r)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < r->waiting.n; i++) {
+		struct waiting *w = &r->waiting.v[i];
+
+		if (w->image->state != DWELL_IMAGE_MAKING)
+			answer(r, &w->question, w->image, w->headers_hash);
+		else if (r->is_ending)
+			answer_none(r, &w->question);
+		else
+			r->waiting.v[to++] = *w;
+	}
+	r->waiting.n = to;
+}
+
+static void beat(struct run *r)
+{
+	dw_vec_each(w, &r->waiting)
+		dw_regions_answer(&r->regions, &w->question, DWELL_ANSWER_WORKING, ++r->heartbeat,
+				  NULL);
+}
+
+static void take_signals(struct run *r)
+{
+	struct dw_record_result *run = &r->result->run;
+	struct dw_signal signal;
+
+	while (dw_signals_next(&r->signals, &signal)) {
+		uint64_t now = clock_ns();
+
+		if (signal.number == SIGCHLD)
+			continue;
+		if (!run->ended && !run->stop_signal)
+			dw_signal_pass_on(run->pid, signal);
+		r->grace_end_ns = run->stop_signal ? now : now + GRACE_NS;
+		run->stop_signal = signal.number;
+	}
+	if (!run->ended && dw_launch_wait(&r->launch, WNOHANG, &run->wait_status, NULL) > 0)
+		run->ended = true;
+}
+
+static void tick(struct run *r, uint64_t now)
+{
+	if (now < r->next_tick_ns)
+		return;
+	r->next_tick_ns = now + TICK_NS;
+	beat(r);
+	dw_regions_tick(&r->regions, now);
+	if (r->options->progress)
+		r->options->progress(r->options->progress_ctx, now - r->start_ns);
+}
+
+static int wait_for_events(struct run *r)
+{
+	struct pollfd fds[] = {
+		{.fd = r->signals.fd, .events = POLLIN},
+		{.fd = dw_regions_fd(&r->regions), .events = POLLIN},
+		{.fd = dw_images_fd(r->result->images), .events = POLLIN},
+	};
+	uint64_t now = clock_ns();
+	int patience_ms = 0;
+
+	if (!r->is_behind && now < r->next_tick_ns)
+		patience_ms = (int)((r->next_tick_ns - now) / 1000000) + 1;
+	return poll(fds, sizeof fds / sizeof *fds, patience_ms) < 0 && errno != EINTR ? -errno : 0;
+}
+
+static int serve(struct run *r, struct dw_error *err)
+{
+	const struct dw_record_result *run = &r->result->run;
+
+	for (;;) {
+		int rc = wait_for_events(r);
+
+		if (rc)
+			return dw_error_set_errno(err, -rc, "poll");
+		if (dw_images_take_done(r->result->images))
+			answer_waiting(r);
+		r->is_behind = dw_regions_drain(&r->regions, clock_ns());
+		take_signals(r);
+		tick(r, clock_ns());
+		if (run->ended || (r->grace_end_ns && clock_ns() >= r->grace_end_ns))
+			return 0;
+	}
+}
+
+/* The plan with a cache: the user's, else a folder that goes with the session. */
+static int plan_images(struct run *r, struct dw_error *err)
+{
+	r->plan = r->options->plan;
+	if (r->plan.cache_dir)
+		return 0;
+	if (asprintf(&r->own_cache, "%s/.cache", dw_regions_path(&r->regions)) < 0) {
+		r->own_cache = NULL;
+		return -ENOMEM;
+	}
+	if (mkdir(r->own_cache, 0700))
+		return dw_error_set_errno(err, errno, "%s", r->own_cache);
+	r->plan.cache_dir = r->own_cache;
+	return 0;
+}
+
+/* Make the image of the command's program, while nobody waits for it. Failing is no error: whoever
+ * asks is told. */
+static void make_first_image(struct run *r)
+{
+	int fd = dup(r->program.fd);
+	struct dw_module_image *m = NULL;
+
+	if (fd >= 0)
+		m = dw_images_get(r->result->images, fd, r->program.path, r->own.uid, r->own.gid);
+	if (m)
+		dw_images_make(r->result->images, m);
+}
+
+/* Everything that does not concern the command yet. */
+static int prepare(struct run *r, struct dw_error *err)
+{
+	const struct dw_instrument_options *o = r->options;
+	struct dw_regions_events events = {on_asked, on_ended, r};
+	int rc = dw_rights_read(getpid(), &r->own);
+
+	if (!rc)
+		rc = dw_regions_open(&r->regions, o->fallback, &events, err);
+	if (!rc)
+		rc = plan_images(r, err);
+	if (!rc)
+		rc = dw_images_new(&r->plan, &r->result->images, err);
+	if (!rc)
+		rc = dw_target_environment_make(&r->environment, o->agent,
+						dw_regions_path(&r->regions),
+						modes[o->plan.probes]);
+	if (rc)
+		return rc;
+	if (r->program.kind == DWELL_PROGRAM_FITS) {
+		make_first_image(r);
+		r->launch.environment = r->environment.v;
+		return 0;
+	}
+	r->result->is_untouched = r->program.kind != DWELL_PROGRAM_MISSING;
+	if (r->result->is_untouched)
+		dw_warn("instrument", "%s %s: it runs as it is",
+			r->program.path ? r->program.path : o->argv[0],
+			dw_program_reason(r->program.kind));
+	return 0;
+}
+
+static int start(struct run *r, struct dw_error *err)
+{
+	const struct dw_instrument_options *o = r->options;
+	struct dw_record_result *run = &r->result->run;
+	pid_t pid;
+	int rc;
+
+	dw_program_find(o->argv[0], &r->program);
+	rc = prepare(r, err);
+	if (!rc)
+		rc = dw_launch_prepare(&r->launch, o->argv, err);
+	if (!rc)
+		rc = dw_signals_take(&r->signals, err);
+	if (rc)
+		return rc;
+	pid = r->launch.pid;
+	r->start_ns = clock_ns();
+	r->next_tick_ns = r->start_ns + TICK_NS;
+	rc = run->exec_error = dw_launch_release(&r->launch, err);
+	if (rc)
+		return dw_error_prefix(err, "%s", o->argv[0]);
+	run->pid = pid;
+	return 0;
+}
+
+/* Let go of those who still wait, and read all regions a last time. */
+static void finish(struct run *r)
+{
+	r->is_ending = true;
+	answer_waiting(r);
+	dw_regions_finish(&r->regions);
+	take_signals(r); /* those that came meanwhile */
+	r->result->stats.regions = r->regions.stats;
+}
+
+static void release(struct run *r)
+{
+	dw_images_stop(r->result->images); /* it works by our plan */
+	dw_signals_release(&r->signals);
+	dw_launch_close(&r->launch);
+	dw_regions_release(&r->regions);
+	dw_target_environment_release(&r->environment);
+	dw_program_release(&r->program);
+	dw_rights_release(&r->own);
+	dw_vec_release(&r->waiting);
+	free(r->own_cache);
+}
+
+int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,
+		  struct dw_error *err)
+{
+	struct run r = {
+		.options = options,
+		.result = ret,
+		.launch = DW_LAUNCH_INIT,
+		.signals.fd = -1,
+		.program.fd = -1,
+		.regions.folder = DW_REGION_FOLDER_INIT,
+	};
+	int rc;
+
+	*ret = (struct dw_instrument_result){0};
+	rc = start(&r, err);
+	if (!rc) {
+		rc = serve(&r, err);
+		finish(&r);
+	}
+	release(&r);
+	if (rc && err && !err->code)
+		dw_error_set(err, rc, "instrumenting: %s", dw_err_string(rc));
+	return rc;
+}
+
+void dw_instrument_release(struct dw_instrument_result *r)
+{
+	dw_images_free(r->images);
+	r->images = NULL;
+}

@@ -1,0 +1,53 @@
+/*
+ * One run of a command with the probing agent in it: its modules run from clones.
+ *
+ * Launches, answers the agents of all its processes, reads what they counted. A program that cannot
+ * take the agent runs as it is, with one warning (base/log.h). The calling thread must be the only
+ * one. Signals are taken as in dw_record().
+ */
+#pragma once
+
+#include "base/error.h"
+#include "collect/region/regions.h"
+#include "record/images.h"
+#include "record/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_instrument_options {
+	char *const *argv;	   /* the command, NULL-terminated */
+	const char *agent;	   /* path of the object to preload */
+	const char *fallback;	   /* folder for the session's files where /dev/shm refuses */
+	struct dw_image_plan plan; /* without cache_dir: a cache for this run alone */
+	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */
+	void *progress_ctx;
+};
+
+/* What became of the processes. */
+struct dw_instrument_stats {
+	uint64_t processes;    /* programs that ran with an agent, forks' children counted apart */
+	uint64_t instrumented; /* of these: some module ran from clones */
+	uint64_t off[DWELL_OFF_MISMATCH +
+		     1]; /* of these: the agent was off, by enum dw_region_off */
+	uint64_t drops[DWELL_DROP_N];
+	uint64_t images_refused; /* modules beyond DWELL_IMAGES_MAX, or that nobody may read */
+	struct dw_regions_stats regions;
+};
+
+struct dw_instrument_result {
+	struct dw_record_result run;
+	bool is_untouched; /* the command itself could not take the agent */
+	struct dw_instrument_stats stats;
+	struct dw_images *images; /* to be freed by dw_instrument_release() */
+};
+
+/*
+ * Run @options->argv. 0, or a negative code and @err: when ret->run.pid is 0 the command was not
+ * started. *@ret is filled in every case; release it.
+ */
+int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,
+		  struct dw_error *err);
+
+/* Free everything. */
+void dw_instrument_release(struct dw_instrument_result *r);

@@ -1,0 +1,270 @@
+/*
+ * Making one image and reading its tables; see module-image.h.
+ *
+ * Choosing functions by name needs all names first. The cache key is then a hash of the chosen
+ * addresses, since names depend on debug files that come and go. Symbols for the image itself are
+ * raw ones from the module's own table: whoever reads them demangles.
+ */
+#include "record/module-image.h"
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "clone/clone.h"
+#include "code/cfi/ranges.h"
+#include "symbol/symtab.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE_MASK 4095u
+
+enum { KEY_BYTES = 48, NAME_BYTES = 300 };
+
+/* What the callbacks of the maker look into. */
+struct making {
+	const struct dw_elf *elf;
+	struct dw_symtab symbols;
+	bool has_symbols;
+	uint64_t *chosen; /* sorted svmas */
+	size_t chosen_n;
+	char key[KEY_BYTES];
+};
+
+struct dw_module_image *dw_module_image_new(int fd, const char *path, uid_t uid, gid_t gid)
+{
+	struct dw_module_image *m = calloc(1, sizeof *m);
+
+	if (m)
+		*m = (struct dw_module_image){
+			.fd = fd, .path = strdup(path), .uid = uid, .gid = gid};
+	if (!m || !m->path || fstat(fd, &m->file)) {
+		dw_module_image_free(m);
+		if (!m)
+			close(fd);
+		return NULL;
+	}
+	return m;
+}
+
+bool dw_module_image_is_of(const struct dw_module_image *m, const struct stat *file)
+{
+	return m->file.st_dev == file->st_dev && m->file.st_ino == file->st_ino &&
+	       m->file.st_size == file->st_size &&
+	       !memcmp(&m->file.st_mtim, &file->st_mtim, sizeof file->st_mtim) &&
+	       !memcmp(&m->file.st_ctim, &file->st_ctim, sizeof file->st_ctim);
+}
+
+const char *dw_module_image_file(const struct dw_module_image *m)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	return slash ? slash + 1 : m->path;
+}
+
+/* The name of a function without a symbol. */
+static void nameless(const struct dw_module_image *m, uint64_t svma, char ret[NAME_BYTES])
+{
+	snprintf(ret, NAME_BYTES, "%s+0x%" PRIx64, dw_module_image_file(m), svma);
+}
+
+static int read_names(const struct dw_module_image *m, const uint64_t *svmas, size_t n,
+		      struct dw_function_names *ret, struct dw_error *err)
+{
+	struct dw_module_source source = {.fd = m->fd, .root_fd = -1, .uid = m->uid, .gid = m->gid};
+	int rc = dw_function_names_read(&source, m->path, svmas, n, ret, err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		char name[NAME_BYTES];
+
+		if (ret->ids[i])
+			continue;
+		nameless(m, svmas[i], name);
+		rc = dw_strings_adds(&ret->strings, name, &ret->ids[i]);
+	}
+	return rc;
+}
+
+/* The distinct starts of functions in @elf, sorted. */
+static int read_starts(const struct dw_elf *elf, uint64_t **ret, size_t *ret_n,
+		       struct dw_error *err)
+{
+	dw_auto_free struct dw_cfi_range *ranges = NULL;
+	size_t n, to = 0;
+	int rc = dw_cfi_ranges(elf, &ranges, &n, err);
+
+	if (rc)
+		return rc;
+	*ret = calloc(n + 1, sizeof **ret);
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!to || (*ret)[to - 1] != ranges[i].start)
+			(*ret)[to++] = ranges[i].start;
+	*ret_n = to;
+	return 0;
+}
+
+/* Find out which functions @choice means. */
+static int choose(struct making *k, const struct dw_module_image *m, const struct dw_choice *choice,
+		  struct dw_error *err)
+{
+	struct dw_function_names names = {0};
+	size_t n, to = 0;
+	int rc = read_starts(k->elf, &k->chosen, &n, err);
+
+	if (!rc)
+		rc = read_names(m, k->chosen, n, &names, err);
+	for (size_t i = 0; i < n && !rc; i++)
+		if (dw_choice_has_function(choice, dw_function_names_get(&names, i)))
+			k->chosen[to++] = k->chosen[i];
+	k->chosen_n = to;
+	dw_function_names_release(&names);
+	if (!rc)
+		snprintf(k->key, sizeof k->key, "%zx-%016" PRIx64, to,
+			 dw_hash_bytes(k->chosen, to * sizeof *k->chosen, 0));
+	return rc;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static bool is_chosen(void *ctx, uint64_t svma)
+{
+	const struct making *k = ctx;
+
+	return bsearch(&svma, k->chosen, k->chosen_n, sizeof svma, compare);
+}
+
+static const char *symbol_name(void *ctx, uint64_t svma)
+{
+	struct making *k = ctx;
+	const struct dw_symbol *s;
+
+	if (!k->has_symbols) {
+		if (dw_symtab_add(&k->symbols, k->elf, ".symtab", ".strtab"))
+			(void)dw_symtab_add(&k->symbols, k->elf, ".dynsym", ".dynstr");
+		dw_symtab_sort(&k->symbols);
+		k->has_symbols = true;
+	}
+	s = dw_symtab_find(&k->symbols, svma);
+	return s ? s->name : NULL;
+}
+
+/* The svma that module offsets count from. */
+static uint64_t start_of(const struct dw_elf *elf)
+{
+	size_t n;
+	const struct dw_elf_segment *s = dw_elf_segments(elf, &n);
+	uint64_t start = UINT64_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].type == PT_LOAD && s[i].svma.v < start)
+			start = s[i].svma.v;
+	return start & ~(uint64_t)PAGE_MASK;
+}
+
+static int bad_image(const char *path, struct dw_error *err)
+{
+	return dw_error_set(err, DWELL_ERR_FORMAT, "%s is no clone image", path);
+}
+
+/* Read the header and the functions of the image at m->image. */
+static int read_image(struct dw_module_image *m, struct dw_error *err)
+{
+	dw_auto_close int fd = open(m->image, O_RDONLY | O_CLOEXEC);
+	struct dw_clone_header *h = &m->header;
+	struct stat st;
+	size_t bytes;
+
+	if (fd < 0 || fstat(fd, &st))
+		return dw_error_set_errno(err, errno, "%s", m->image);
+	if (pread(fd, h, sizeof *h, DWELL_CLONE_HEADER_OFFSET) != sizeof *h ||
+	    memcmp(h->magic, DWELL_CLONE_MAGIC, sizeof h->magic) ||
+	    h->version != DWELL_CLONE_VERSION || h->functions.at > st.st_size ||
+	    h->functions.n > ((uint64_t)st.st_size - h->functions.at) / sizeof *m->functions)
+		return bad_image(m->image, err);
+	bytes = h->functions.n * sizeof *m->functions;
+	m->functions = malloc(bytes + 1);
+	if (!m->functions)
+		return -ENOMEM;
+	if (pread(fd, m->functions, bytes, h->functions.at) != (ssize_t)bytes)
+		return bad_image(m->image, err);
+	return 0;
+}
+
+static int make(struct dw_module_image *m, const struct dw_image_plan *plan, struct making *k,
+		struct dw_error *err)
+{
+	struct dw_clone_options options = {
+		.probes = plan->probes,
+		.all_functions = plan->all_functions,
+		.name = symbol_name,
+		.ctx = k,
+		.choice_key = k->key,
+	};
+	int rc = 0;
+
+	if (dw_choice_needs_names(&plan->choice)) {
+		rc = choose(k, m, &plan->choice, err);
+		options.is_chosen = is_chosen;
+	}
+	if (!rc)
+		rc = dw_clone_cached(plan->cache_dir, k->elf, &options, &m->image, err);
+	if (rc)
+		return rc;
+	m->start = start_of(k->elf);
+	return read_image(m, err);
+}
+
+void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan *plan)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	struct making k = {0};
+	struct dw_elf *elf = NULL;
+
+	m->rc = dw_elf_open(m->fd, &elf, &err);
+	k.elf = elf;
+	if (!m->rc)
+		m->rc = make(m, plan, &k, &err);
+	if (m->rc)
+		m->why = strdup(err.code ? dw_error_message(&err) : dw_err_string(m->rc));
+	dw_symtab_release(&k.symbols);
+	free(k.chosen);
+	dw_elf_free(elf);
+	dw_error_clear(&err);
+}
+
+int dw_module_image_names(const struct dw_module_image *m, struct dw_function_names *ret,
+			  struct dw_error *err)
+{
+	dw_auto_free uint64_t *svmas = calloc(m->header.functions.n + 1, sizeof *svmas);
+
+	*ret = (struct dw_function_names){0};
+	if (!svmas)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->header.functions.n; i++)
+		svmas[i] = m->start + m->functions[i].start;
+	return read_names(m, svmas, m->header.functions.n, ret, err);
+}
+
+void dw_module_image_free(struct dw_module_image *m)
+{
+	if (!m)
+		return;
+	dw_cleanup_close(&m->fd);
+	free(m->path);
+	free(m->why);
+	free(m->image);
+	free(m->copy);
+	free(m->functions);
+	free(m->calls);
+	free(m);
+}

@@ -1,0 +1,76 @@
+/*
+ * One module and its clone image: made or found in the cache, and what it says of each function.
+ *
+ * The module's file is foreign; the image is ours, but is checked all the same when it is read.
+ * Making takes up to seconds and may run in another thread than the rest: the fields under "made"
+ * belong to whoever makes it until that is done.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "record/choice.h"
+#include "symbol/function-names.h"
+#include "wire/clone-image.h"
+#include "wire/region.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* How images are made, the same for all of a session. */
+struct dw_image_plan {
+	const char *cache_dir; /* borrowed, as all texts */
+	uint32_t probes;       /* enum dw_clone_probes */
+	bool all_functions;
+	struct dw_choice choice;
+};
+
+enum dw_image_state {
+	DWELL_IMAGE_NEW,
+	DWELL_IMAGE_MAKING,
+	DWELL_IMAGE_READY,
+	DWELL_IMAGE_NONE, /* there is nothing to clone, or it failed: why */
+};
+
+struct dw_module_image {
+	enum dw_image_state state;
+	int fd;	    /* the module's file */
+	char *path; /* as the kernel names it */
+	struct stat file;
+	uid_t uid; /* whose rights it was opened with */
+	gid_t gid;
+	/* made */
+	int rc;
+	char *why;   /* NULL = no words */
+	char *image; /* path in the cache */
+	struct dw_clone_header header;
+	uint64_t start;				   /* svma that module offsets count from */
+	struct dw_clone_function_entry *functions; /* header.functions.n */
+	/* what processes did with it */
+	char *copy;				     /* path of a copy that all may read */
+	uint64_t processes[DWELL_MODULE_CLOSED + 1]; /* by enum dw_region_module_state */
+	uint64_t *calls; /* by function, summed over processes; NULL = none */
+};
+
+/* An image to be made of the file behind @fd, taken over. NULL = no memory, @fd is closed. */
+struct dw_module_image *dw_module_image_new(int fd, const char *path, uid_t uid, gid_t gid);
+
+/* Whether @fd is the very file of @m, unchanged. */
+bool dw_module_image_is_of(const struct dw_module_image *m, const struct stat *file);
+
+/* Make the image as @plan says, or find it in the cache. m->rc tells how it went. */
+void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan *plan);
+
+/*
+ * The names of the functions, in their order. Only -ENOMEM and -errno are errors.
+ * dw_function_names_release() in any case.
+ */
+int dw_module_image_names(const struct dw_module_image *m, struct dw_function_names *ret,
+			  struct dw_error *err);
+
+/* The file name of the module, borrowed. */
+const char *dw_module_image_file(const struct dw_module_image *m);
+
+/* Close and free. NULL is fine. */
+void dw_module_image_free(struct dw_module_image *m);

@@ -1,0 +1,20 @@
+/*
+ * The environment that brings an agent into a program: ours, with the agent preloaded.
+ */
+#pragma once
+
+struct dw_target_environment {
+	char **v; /* NULL-terminated; NULL = not made */
+	/* entries that were made, owned; the others are borrowed from our environment */
+	char *made[4];
+};
+
+/*
+ * Our environment with @agent, the path of the preloaded object, behind what the user preloads, and
+ * the variables of wire/region.h at its end: @folder, @mode. 0 or -ENOMEM. Release in any case.
+ */
+int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
+			       const char *folder, const char *mode);
+
+/* Free everything. */
+void dw_target_environment_release(struct dw_target_environment *e);

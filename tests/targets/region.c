@@ -1,0 +1,307 @@
+/*
+ * A program that talks to the collector behind its agent's back, honestly or not: region MODE
+ *[ARG].
+ *
+ * It finds the session's folder in its own mappings. Prints one line of what came of it.
+ *
+ *	ask N		asks for its own executable N times, by N regions; prints the slowest answer
+ *	steal FILE	claims that FILE is a library of it, then its executable, and that it is
+ *process 1 forge		files that are no regions, and regions whose numbers are nonsense
+ *	rewrite S	changes its region at random for S seconds while it asks
+ *	flood S		makes regions and bells for S seconds
+ *	folder		prints the folder
+ *	sleep		prints the folder and stays
+ *	links		puts links, pipes and folders in place of its region and of other files
+ */
+#include "wire/identity.h"
+#include "wire/region.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_MS = 20000 };
+
+struct region {
+	char name[32];
+	struct dw_region_header *h;
+	int bells;
+};
+
+static char folder[256];
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* The folder of the region that the agent has mapped. */
+static int find_folder(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512], *path, *slash;
+
+	while (maps && !folder[0] && fgets(line, sizeof line, maps)) {
+		path = strchr(line, '/');
+		if (!path || !strstr(path, "/dwell-") || !strstr(line, "rw-s"))
+			continue;
+		slash = strrchr(path, '/');
+		snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+	}
+	if (maps)
+		fclose(maps);
+	return folder[0] ? 0 : -1;
+}
+
+static void make_file(const char *name, const void *bytes, size_t n)
+{
+	int fd = open(name, O_WRONLY | O_CREAT, 0600);
+
+	if (fd >= 0 && write(fd, bytes, n) < 0)
+		perror(name);
+	close(fd);
+}
+
+static void ring(struct region *r)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%s.%d", r->name, r->bells++);
+	make_file(name, "", 0);
+}
+
+/* A region with a valid header in the current folder. */
+static struct region make_region(const char *name)
+{
+	struct region r = {.h = MAP_FAILED};
+	int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+	snprintf(r.name, sizeof r.name, "%s", name);
+	if (fd >= 0 && !ftruncate(fd, sizeof *r.h))
+		r.h = mmap(NULL, sizeof *r.h, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r.h == MAP_FAILED) {
+		perror(name);
+		exit(2);
+	}
+	close(fd);
+	r.h->pid = (uint32_t)getpid();
+	r.h->version = DWELL_REGION_VERSION;
+	r.h->header_bytes = sizeof *r.h;
+	memcpy(r.h->magic, DWELL_REGION_MAGIC, sizeof r.h->magic);
+	return r;
+}
+
+/* Publish module @path and ask for it. */
+static uint32_t ask(struct region *r, const char *path, int is_main, uint64_t hash)
+{
+	uint32_t i = r->h->module_n;
+	struct dw_region_module *m = &r->h->modules[i];
+
+	snprintf(m->path, sizeof m->path, "%s", path);
+	m->is_main = (uint32_t)is_main;
+	m->headers_hash = hash;
+	m->state = DWELL_MODULE_ASKED;
+	__atomic_store_n(&r->h->module_n, i + 1, __ATOMIC_RELEASE);
+	ring(r);
+	return i;
+}
+
+/* Wait for the answer. Its state; the image's path in @path. */
+static uint32_t wait_for(const struct region *r, uint32_t i, char *path, size_t n)
+{
+	const struct dw_region_answer *a = &r->h->answers[i];
+	double end = now_ms() + WAIT_MS;
+	uint32_t state = 0;
+
+	while (state < DWELL_ANSWER_IMAGE && now_ms() < end) {
+		usleep(20);
+		state = __atomic_load_n(&a->state, __ATOMIC_ACQUIRE);
+	}
+	snprintf(path, n, "%s", a->image);
+	return state;
+}
+
+static void print_answer(const char *what, uint32_t state)
+{
+	printf("%s:%s\n", what,
+	       state == DWELL_ANSWER_IMAGE  ? "image"
+	       : state == DWELL_ANSWER_NONE ? "none"
+					    : "no answer");
+}
+
+/* The identity of our executable, as an agent states it. */
+static uint64_t own_hash(void)
+{
+	return dw_identity_hash(DWELL_HASH_INIT, (const void *)getauxval(AT_PHDR),
+				getauxval(AT_PHNUM) * sizeof(Elf64_Phdr));
+}
+
+static void ask_often(int n)
+{
+	double slowest = 0;
+
+	for (int i = 0; i < n; i++) {
+		char name[32], path[256];
+		struct region r;
+		double start, took;
+		uint32_t state;
+
+		snprintf(name, sizeof name, "asker%d-%d", (int)getpid(), i);
+		r = make_region(name);
+		start = now_ms();
+		state = wait_for(&r, ask(&r, "/no/matter", 1, own_hash()), path, sizeof path);
+		took = now_ms() - start;
+		slowest = i && took > slowest ? took
+					      : slowest; /* the first may wait for the making */
+		munmap(r.h, sizeof *r.h);
+		if (state != DWELL_ANSWER_IMAGE || access(path, R_OK))
+			print_answer(path, state);
+	}
+	printf("slowest %.3f ms\n", slowest);
+}
+
+/* What the collector may read and we may not must not come back. */
+static void steal(const char *file)
+{
+	char path[256];
+	struct region r = make_region("thief"), liar = make_region("liar");
+	uint32_t i = ask(&r, file, 0, own_hash());
+
+	print_answer("library", wait_for(&r, i, path, sizeof path));
+	r.h->pid = 1;
+	i = ask(&r, file, 1, own_hash());
+	print_answer("process", wait_for(&r, i, path, sizeof path));
+	liar.h->pid = (uint32_t)getppid();
+	i = ask(&liar, file, 1, own_hash());
+	print_answer("parent", wait_for(&liar, i, path, sizeof path));
+}
+
+static void forge(void)
+{
+	struct region r = make_region("counts"), n = make_region("many"), v = make_region("old");
+	char noise[4096];
+
+	memset(noise, 0xff, sizeof noise);
+	make_file("noise", noise, sizeof noise);
+	make_file("short", DWELL_REGION_MAGIC, 8);
+	n.h->module_n = UINT32_MAX;
+	n.h->chunk_n = UINT32_MAX;
+	ring(&n);
+	v.h->version = 99;
+	ring(&v);
+	r.h->module_n = 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		r.h->modules[i].state = i == 2 ? 4000000000u : DWELL_MODULE_CLONED;
+		r.h->modules[i].headers_hash = own_hash();
+		r.h->modules[i].counts = i ? UINT64_MAX - 8 : sizeof *r.h;
+		r.h->modules[i].counts_n = UINT32_MAX;
+		memset(r.h->modules[i].path, 'x', sizeof r.h->modules[i].path);
+	}
+	ring(&r);
+	puts("forged");
+}
+
+static void rewrite(double end)
+{
+	struct region r = make_region("changing");
+	unsigned seed = 1;
+
+	for (int i = 0; now_ms() < end; i++) {
+		char *at = (char *)r.h + (unsigned)rand_r(&seed) % sizeof *r.h;
+
+		if (i % 64 == 0) { /* valid for a moment */
+			r.h->version = DWELL_REGION_VERSION;
+			r.h->header_bytes = sizeof *r.h;
+			memcpy(r.h->magic, DWELL_REGION_MAGIC, sizeof r.h->magic);
+			r.h->module_n = (uint32_t)i / 64 % DWELL_REGION_MODULES;
+			for (uint32_t m = 0; m < r.h->module_n; m++)
+				r.h->modules[m].state = DWELL_MODULE_ASKED;
+			ring(&r);
+		}
+		*at = (char)rand_r(&seed);
+		if (i % 1000 == 0 && (truncate(r.name, 100) || truncate(r.name, sizeof *r.h)))
+			break; /* it has been removed */
+	}
+	puts("rewrote");
+}
+
+static void flood(double end)
+{
+	char name[64];
+
+	for (int i = 0; now_ms() < end; i++) {
+		snprintf(name, sizeof name, "flood%d%s", i, i % 3 ? ".1" : "");
+		make_file(name, "", 0);
+		if (i % 100 == 0) {
+			struct region r;
+
+			snprintf(name, sizeof name, "valid%d", i);
+			r = make_region(name);
+			for (int m = 0; m < 100; m++)
+				ask(&r, "/usr/lib/anything.so", m == 0, own_hash());
+			munmap(r.h, sizeof *r.h);
+		}
+	}
+	puts("flooded");
+}
+
+static void links(void)
+{
+	struct region r = make_region("linked");
+
+	ask(&r, "/no/matter", 1, own_hash());
+	if (unlink("linked") || symlink("/etc/passwd", "linked") || link("/etc/passwd", "twin"))
+		fputs("not all links could be made\n", stderr);
+	if (mkfifo("pipe", 0600) || mkdir("pipe.1", 0700) || mkdir("nest", 0700) ||
+	    mkdir("nest/inner", 0700))
+		fputs("not all files could be made\n", stderr);
+	make_file("nest/inner/file", "x", 1);
+	if (symlink("/etc/passwd", ".image-0") || symlink("/", "root"))
+		fputs("not all links could be made\n", stderr);
+	if (!unlink(".lock") || !rename(".lock", "lock"))
+		puts("the lock could be removed");
+	rename("root", "moved");
+	ring(&r);
+	puts("linked");
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "", *word = argc > 2 ? argv[2] : "1";
+
+	/* Tests look at what came of it while the folder still stands. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (find_folder() || chdir(folder)) {
+		puts("no folder");
+		return 1;
+	}
+	if (!strcmp(mode, "ask"))
+		ask_often(atoi(word));
+	else if (!strcmp(mode, "steal"))
+		steal(word);
+	else if (!strcmp(mode, "forge"))
+		forge();
+	else if (!strcmp(mode, "rewrite"))
+		rewrite(now_ms() + 1000 * atof(word));
+	else if (!strcmp(mode, "flood"))
+		flood(now_ms() + 1000 * atof(word));
+	else if (!strcmp(mode, "links"))
+		links();
+	else if (!strcmp(mode, "folder"))
+		puts(folder);
+	else if (!strcmp(mode, "sleep"))
+		puts(folder), sleep(60);
+	else
+		return 2;
+	return 0;
+}
