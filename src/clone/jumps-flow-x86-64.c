@@ -8,6 +8,9 @@
  */
 #include "clone/jumps-flow-x86-64.h"
 
+#include "clone/lsda.h"
+#include "code/cfi/entry.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,7 @@
 enum {
 	LIVE_STEPS = 256, /* of one question of liveness */
 	LIVE_BRANCHES = 64,
+	SUM_LINE = 16,
 	ALL_REGISTERS = 0xffff,
 	RSP = 4,
 	KEPT_BY_CALLS = 1 << 3 | 1 << RSP | 1 << 5 | 0xf << 12,
@@ -83,12 +87,87 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static bool is_nop(const uint8_t *bytes, uint8_t length)
+{
+	return (length == 1 && bytes[0] == 0x90) ||
+	       (length > 1 && (bytes[0] == 0x66 || bytes[0] == 0x2e || bytes[0] == 0x0f) &&
+		memchr(bytes, 0x1f, length));
+}
+
+/* No compiler lets a function run off its end: the last call of a function with padding behind it
+ * does not return. */
+static int collect_endless(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			   struct dw_flow_entries *ret)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(m, f->start, f->end - f->start);
+	const struct dw_clone_function *next = f + 1;
+	bool has_padding = next == m->functions.v + m->functions.n || next->start > f->end;
+	uint64_t end = f->end;
+
+	for (uint32_t i = f->n; bytes && i-- > 0;) {
+		const struct dw_insn *insn = &m->insns.v[f->first + i];
+
+		end -= insn->length;
+		if (insn->kind == DWELL_INSN_CALL)
+			return has_padding ? dw_map_put(&ret->endless, dw_insn_target(insn, end), 1)
+					   : 0;
+		if (!is_nop(bytes + (end - f->start), insn->length))
+			return 0;
+		has_padding = true;
+	}
+	return 0;
+}
+
+/* What landing pads need of the unwind table. */
+struct pads {
+	size_t cie_offset;
+	struct dw_cfi_cie cie;
+	struct dw_lsda lsda;
+};
+
+/* The landing pads of @f; unreadable tables are not said of clones. */
+static int collect_pads(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			struct pads *p, struct dw_flow_entries *ret)
+{
+	const struct dw_cfi_section *s = &m->sections[DWELL_CFI_EH];
+	size_t offset = f->fde < m->fdes.list.n ? m->fdes.list.v[f->fde].offset : SIZE_MAX;
+	struct dw_cfi_entry entry;
+	struct dw_cfi_fde fde;
+	int rc = 0;
+
+	if (offset >= s->n || dw_cfi_next_entry(s, &offset, &entry) != 1 || entry.is_cie)
+		return 0;
+	if (entry.cie_offset != p->cie_offset) {
+		p->cie_offset = SIZE_MAX;
+		if (dw_cfi_read_cie(s, entry.cie_offset, &p->cie))
+			return 0;
+		p->cie_offset = entry.cie_offset;
+	}
+	if (dw_cfi_read_fde(s, &entry, &p->cie, &fde) || !fde.lsda ||
+	    fde.lsda == DWELL_CFI_LSDA_UNKNOWN)
+		return 0;
+	rc = dw_lsda_read(m, f, fde.lsda, &p->lsda);
+	for (size_t i = 0; i < p->lsda.sites.n && !rc; i++)
+		if (p->lsda.sites.v[i].pad)
+			rc = dw_vec_push(&ret->jumps, p->lsda.sites.v[i].pad);
+	return rc == -ENOMEM ? rc : 0;
+}
+
 int dw_flow_entries_find(const struct dw_clone_module *m, struct dw_flow_entries *ret)
 {
+	struct pads pads = {.cie_offset = SIZE_MAX};
+	int rc = 0;
+
 	*ret = (struct dw_flow_entries){0};
-	dw_vec_each(f, &m->functions)
-		if (collect(m, f, ret))
-			return -ENOMEM;
+	dw_vec_each(f, &m->functions) {
+		rc = rc ? rc : collect(m, f, ret);
+		rc = rc ? rc : collect_endless(m, f, ret);
+		if (!rc && !f->reason)
+			rc = collect_pads(m, f, &pads, ret);
+	}
+	dw_lsda_release(&pads.lsda);
+	if (rc)
+		return rc;
 	if (ret->jumps.n)
 		qsort(ret->jumps.v, ret->jumps.n, sizeof *ret->jumps.v, by_value);
 	if (ret->labels.n)
@@ -100,6 +179,7 @@ void dw_flow_entries_release(struct dw_flow_entries *e)
 {
 	dw_vec_release(&e->jumps);
 	dw_vec_release(&e->labels);
+	dw_map_release(&e->endless);
 }
 
 /* The first of the @n sorted @values that is not below @low. */
@@ -178,16 +258,15 @@ int dw_flow_open(const struct dw_clone_module *m, const struct dw_clone_function
 {
 	size_t n = f->n;
 
-	*ret = (struct dw_flow){.m = m, .f = f, .n = f->n};
+	*ret = (struct dw_flow){.m = m, .f = f, .n = f->n, .entries = entries};
 	ret->bytes = dw_clone_module_bytes(m, f->start, f->end - f->start);
 	ret->at = calloc(n + 1, sizeof *ret->at);
 	ret->marks = calloc(n + 1, sizeof *ret->marks);
 	ret->facts = calloc(n + 1, sizeof *ret->facts);
 	ret->first = calloc(n + 2, sizeof *ret->first);
-	ret->seen = calloc(n / 64 + 1, sizeof *ret->seen);
-	ret->stack = calloc(n + 1, sizeof *ret->stack);
+	ret->seen = calloc(n + 1, sizeof *ret->seen);
 	if (!ret->bytes || !ret->at || !ret->marks || !ret->facts || !ret->first || !ret->seen ||
-	    !ret->stack || add_branches(ret))
+	    add_branches(ret))
 		return -ENOMEM;
 	ret->marks[0] |= DWELL_FLOW_ENTRY;
 	mark_all(ret, entries->jumps.v, entries->jumps.n, DWELL_FLOW_ENTRY);
@@ -204,7 +283,7 @@ void dw_flow_close(struct dw_flow *w)
 	free(w->into);
 	free(w->first);
 	free(w->seen);
-	free(w->stack);
+	dw_vec_release(&w->places);
 	dw_vec_release(&w->edges);
 	*w = (struct dw_flow){0};
 }
@@ -241,11 +320,21 @@ bool dw_flow_detail(const struct dw_flow *w, uint32_t i, struct dw_insn *insn,
 	return dw_insn_decode_detail(w->bytes + w->at[i], w->at[i + 1] - w->at[i], insn, ret);
 }
 
-bool dw_flow_falls_through(const struct dw_insn *insn)
+static bool goes_on(const struct dw_insn *insn)
 {
 	return insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_JUMP_INDIRECT &&
 	       insn->kind != DWELL_INSN_RETURN && insn->kind != DWELL_INSN_STOP &&
 	       insn->kind != DWELL_INSN_OTHER;
+}
+
+bool dw_flow_falls_through(const struct dw_flow *w, uint32_t i)
+{
+	const struct dw_insn *insn = &w->m->insns.v[w->f->first + i];
+
+	if (insn->kind == DWELL_INSN_CALL)
+		return !dw_map_get(&w->entries->endless,
+				   dw_insn_target(insn, w->f->start + w->at[i]));
+	return goes_on(insn);
 }
 
 static struct dw_flow_fact fact_of(const struct dw_insn *insn, const struct dw_insn_detail *d)
@@ -289,20 +378,18 @@ const struct dw_flow_fact *dw_flow_fact(struct dw_flow *w, uint32_t i)
 /* What one walk against the flow has found. */
 struct search {
 	struct dw_flow *w;
-	uint8_t reg;
-	uint32_t depth;
 	enum dw_flow_definition found;
 	uint64_t constant;
+	int rc;
 };
 
-static void visit(struct search *s, uint32_t i)
+static void visit(struct search *s, uint32_t i, uint8_t reg)
 {
-	uint64_t bit = 1ull << i % 64;
-
-	if (s->w->seen[i / 64] & bit)
+	if (s->w->seen[i] >> reg & 1)
 		return;
-	s->w->seen[i / 64] |= bit;
-	s->w->stack[s->depth++] = i;
+	s->w->seen[i] |= (uint16_t)(1u << reg);
+	if (dw_vec_push(&s->w->places, (struct dw_flow_place){i, reg}))
+		s->rc = -ENOMEM;
 }
 
 static void merge(struct search *s, enum dw_flow_definition how, uint64_t constant)
@@ -310,15 +397,43 @@ static void merge(struct search *s, enum dw_flow_definition how, uint64_t consta
 	if (s->found == DWELL_FLOW_UNREACHED) {
 		s->found = how;
 		s->constant = constant;
-	} else if (s->found == DWELL_FLOW_UNKNOWN || how == DWELL_FLOW_UNKNOWN) {
-		s->found = DWELL_FLOW_UNKNOWN;
 	} else if (how != s->found || constant != s->constant) {
-		s->found = DWELL_FLOW_POINTER;
+		bool known = s->found != DWELL_FLOW_UNKNOWN && s->found != DWELL_FLOW_SUM &&
+			     how != DWELL_FLOW_UNKNOWN && how != DWELL_FLOW_SUM;
+
+		s->found = known ? DWELL_FLOW_POINTER : DWELL_FLOW_UNKNOWN;
 	}
 }
 
-/* The definition that instruction @i, which writes s->reg, makes. */
-static void define(struct search *s, uint32_t i)
+/* The sum that instruction @i puts into @reg: of what has one addend that is constant. */
+static void define_sum(struct search *s, uint32_t i, const struct dw_insn_detail *d)
+{
+	uint8_t addends[2] = {d->to, d->from};
+
+	for (int k = 0; k < 2; k++) {
+		const uint32_t bit = 1u << addends[k];
+
+		/* Only in the line right before: a sum is the last step to an address. */
+		for (uint32_t j = i; j > 0 && !s->w->marks[j] && i - j < SUM_LINE; j--) {
+			struct dw_insn_detail before;
+			struct dw_insn insn;
+
+			if (!(dw_flow_fact(s->w, j - 1)->writes & bit))
+				continue;
+			if (dw_flow_detail(s->w, j - 1, &insn, &before) &&
+			    before.op == DWELL_OP_LEA && before.memory.is_rip) {
+				merge(s, DWELL_FLOW_SUM,
+				      dw_insn_target(&insn, s->w->f->start + s->w->at[j - 1]));
+				return;
+			}
+			break;
+		}
+	}
+	merge(s, DWELL_FLOW_UNKNOWN, 0);
+}
+
+/* The definition that instruction @i, which writes @reg, makes. */
+static void define(struct search *s, uint32_t i, uint8_t reg)
 {
 	struct dw_insn_detail d;
 	struct dw_insn insn;
@@ -328,49 +443,54 @@ static void define(struct search *s, uint32_t i)
 		merge(s, DWELL_FLOW_UNKNOWN, 0);
 	else if (insn.kind == DWELL_INSN_CALL || insn.kind == DWELL_INSN_CALL_INDIRECT)
 		merge(s, DWELL_FLOW_POINTER, 0);
-	else if (d.to != s->reg || d.bytes < 4)
+	else if (d.to != reg || d.bytes < 4)
 		merge(s, DWELL_FLOW_UNKNOWN, 0);
 	else if (d.op == DWELL_OP_LEA && d.memory.is_rip && d.bytes == 8)
 		merge(s, DWELL_FLOW_CONSTANT, dw_insn_target(&insn, svma));
 	else if (d.op == DWELL_OP_MOV && d.has_immediate && s->w->m->is_fixed)
 		merge(s, DWELL_FLOW_CONSTANT,
 		      d.bytes == 4 ? (uint32_t)d.immediate : (uint64_t)d.immediate);
-	else if (d.bytes == 8 && ((d.op == DWELL_OP_MOV && d.memory.is_there) ||
-				  (d.op == DWELL_OP_POP && d.to == s->reg)))
+	else if (d.bytes == 8 &&
+		 ((d.op == DWELL_OP_MOV && d.memory.is_there) || d.op == DWELL_OP_POP))
 		merge(s, DWELL_FLOW_POINTER, 0);
+	else if (d.bytes == 8 && d.op == DWELL_OP_MOV && d.from != DWELL_NO_REGISTER)
+		visit(s, i, d.from);
+	else if (d.bytes == 8 && d.op == DWELL_OP_ADD && d.from != DWELL_NO_REGISTER)
+		define_sum(s, i, &d);
 	else
 		merge(s, DWELL_FLOW_UNKNOWN, 0);
 }
 
 /* Look at the instruction @from that runs right before another one. */
-static void step_back(struct search *s, uint32_t from)
+static void step_back(struct search *s, uint32_t from, uint8_t reg)
 {
-	if (dw_flow_fact(s->w, from)->writes >> s->reg & 1)
-		define(s, from);
+	if (dw_flow_fact(s->w, from)->writes >> reg & 1)
+		define(s, from, reg);
 	else
-		visit(s, from);
+		visit(s, from, reg);
 }
 
 enum dw_flow_definition dw_flow_define(struct dw_flow *w, uint32_t i, uint8_t reg,
 				       uint64_t *constant)
 {
-	struct search s = {.w = w, .reg = reg};
-	const struct dw_insn *insns = &w->m->insns.v[w->f->first];
+	struct search s = {.w = w};
 
-	visit(&s, i);
-	while (s.depth && s.found != DWELL_FLOW_UNKNOWN) {
-		uint32_t k = w->stack[--s.depth];
+	w->places.n = 0;
+	visit(&s, i, reg);
+	for (size_t next = 0; next < w->places.n && s.found != DWELL_FLOW_UNKNOWN; next++) {
+		struct dw_flow_place at = w->places.v[next];
 
-		if (w->marks[k] & DWELL_FLOW_ENTRY)
+		if (w->marks[at.i] & DWELL_FLOW_ENTRY)
 			merge(&s, DWELL_FLOW_POINTER, 0);
-		if (k > 0 && dw_flow_falls_through(&insns[k - 1]))
-			step_back(&s, k - 1);
-		for (uint32_t e = w->first[k]; e < w->first[k + 1]; e++)
-			step_back(&s, w->into[e]);
+		if (at.i > 0 && dw_flow_falls_through(w, at.i - 1))
+			step_back(&s, at.i - 1, at.reg);
+		for (uint32_t e = w->first[at.i]; e < w->first[at.i + 1]; e++)
+			step_back(&s, w->into[e], at.reg);
 	}
-	memset(w->seen, 0, (w->n / 64 + 1) * sizeof *w->seen);
+	dw_vec_each(place, &w->places)
+		w->seen[place->i] = 0;
 	*constant = s.constant;
-	return s.found;
+	return s.rc ? DWELL_FLOW_UNKNOWN : s.found;
 }
 
 /* A walk along the flow: places still to look at, and all that were. */
@@ -429,7 +549,7 @@ static bool walk_one(struct walk *k, uint64_t *svma, uint32_t *wanted)
 	if (insn.kind == DWELL_INSN_JUMP_INDIRECT)
 		k->live |= *wanted & ALL_REGISTERS;
 	*svma = insn.kind == DWELL_INSN_JUMP ? dw_insn_target(&insn, *svma) : *svma + insn.length;
-	return *wanted && (insn.kind == DWELL_INSN_JUMP || dw_flow_falls_through(&insn));
+	return *wanted && (insn.kind == DWELL_INSN_JUMP || goes_on(&insn));
 }
 
 uint32_t dw_flow_live(const struct dw_clone_module *m, uint64_t svma, uint32_t wanted)

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "clone/module.h"
 
@@ -34,6 +35,19 @@ struct dw_flow_edge {
 	uint32_t to;
 };
 
+/* The value of @reg in front of instruction @i. */
+struct dw_flow_place {
+	uint32_t i;
+	uint8_t reg;
+};
+
+/* Addresses that functions are entered at from elsewhere, sorted, and calls that do not return. */
+struct dw_flow_entries {
+	DW_VEC(uint64_t) jumps;	 /* by a direct branch from another function, or as landing pad */
+	DW_VEC(uint64_t) labels; /* the address is an operand */
+	struct dw_map endless;	 /* targets of calls that do not return -> 1 */
+};
+
 struct dw_flow {
 	const struct dw_clone_module *m;
 	const struct dw_clone_function *f;
@@ -46,14 +60,9 @@ struct dw_flow {
 	uint32_t direct;		   /* edges that are branches */
 	uint32_t *into; /* edge sources, by target: into[first[i]..first[i + 1]) */
 	uint32_t *first;
-	uint64_t *seen;	 /* bit sets for walks, all clear between them */
-	uint32_t *stack; /* n */
-};
-
-/* Addresses that functions are entered at from other functions, sorted. */
-struct dw_flow_entries {
-	DW_VEC(uint64_t) jumps;	 /* by a direct branch */
-	DW_VEC(uint64_t) labels; /* the address is an operand */
+	uint16_t *seen; /* registers that a walk followed to here, 0 between walks */
+	DW_VEC(struct dw_flow_place) places; /* of the walk */
+	const struct dw_flow_entries *entries;
 };
 
 /* Collect the entries of all functions of @m. 0 or -ENOMEM. dw_flow_entries_release() in any case.
@@ -83,19 +92,20 @@ bool dw_flow_detail(const struct dw_flow *w, uint32_t i, struct dw_insn *insn,
 /* What instruction @i reads and writes. */
 const struct dw_flow_fact *dw_flow_fact(struct dw_flow *w, uint32_t i);
 
-/* Whether the instruction goes on with the next one. */
-bool dw_flow_falls_through(const struct dw_insn *insn);
+/* Whether instruction @i goes on with the next one. Calls do, but those of what does not return. */
+bool dw_flow_falls_through(const struct dw_flow *w, uint32_t i);
 
 enum dw_flow_definition {
 	DWELL_FLOW_UNREACHED, /* nothing leads here */
 	DWELL_FLOW_CONSTANT,  /* the same constant on every path */
+	DWELL_FLOW_SUM,	      /* a constant and something unknown, on every path */
 	DWELL_FLOW_POINTER,   /* loaded whole, returned, or given by the caller */
 	DWELL_FLOW_UNKNOWN,
 };
 
 /*
  * How register @reg, as instruction @i finds it, was defined. *@constant is set for
- * DWELL_FLOW_CONSTANT.
+ * DWELL_FLOW_CONSTANT and DWELL_FLOW_SUM.
  */
 enum dw_flow_definition dw_flow_define(struct dw_flow *w, uint32_t i, uint8_t reg,
 				       uint64_t *constant);

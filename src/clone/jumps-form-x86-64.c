@@ -10,7 +10,7 @@
  */
 #include "clone/jumps-form-x86-64.h"
 
-enum { LINE_MAX = 24, BOUND_STEPS = 32 };
+enum { LINE_MAX = 24 };
 
 /* Whether instruction @i runs only right behind @i - 1, which does nothing but go on. */
 static bool follows(const struct dw_flow *w, uint32_t i)
@@ -118,10 +118,11 @@ static void find_load(struct dw_flow *w, uint32_t i, struct dw_jump_form *ret)
 void dw_jump_form_find(struct dw_flow *w, uint32_t jump, struct dw_jump_form *ret)
 {
 	struct dw_insn_detail d;
-	uint32_t touched = 0;
+	uint32_t touched = 0, written = 0;
 	struct dw_insn insn;
 
-	*ret = (struct dw_jump_form){.jump = jump, .add = UINT32_MAX, .sets_flags = true};
+	*ret = (struct dw_jump_form){
+		.jump = jump, .add = UINT32_MAX, .sets_flags = true, .adds_again = true};
 	ret->loads = ret->adds = ret->holds = DWELL_NO_REGISTER;
 	if (!dw_flow_detail(w, jump, &insn, &d))
 		return;
@@ -138,32 +139,60 @@ void dw_jump_form_find(struct dw_flow *w, uint32_t jump, struct dw_jump_form *re
 			break;
 		}
 		touched |= fact->reads | fact->writes;
+		written |= fact->writes;
 		if ((fact->writes & DWELL_FLOW_FLAGS) == DWELL_FLOW_FLAGS)
 			ret->sets_flags = false;
 	}
+	if (written & DWELL_FLOW_FLAGS ||
+	    (ret->adds != DWELL_NO_REGISTER && written >> ret->adds & 1))
+		ret->adds_again = false;
 	if (ret->entry_bytes && (touched >> ret->jumps_by & 1 || touched >> ret->loads & 1))
 		ret->entry_bytes = 0;
 }
 
-/* The value that is the index: the low @width bits of register @reg, before instruction @at. */
+enum { PATHS_MAX = 48 };
+
+/*
+ * The value that is the index, in front of instruction @at: the low @width bits of register @reg,
+ * or, when that is none, of the memory operand @memory.
+ */
 struct tracked {
 	uint32_t at;
 	uint8_t reg;
 	uint8_t width;
-	uint64_t max;
+	uint32_t registers; /* bits: those whose change would change what is tracked */
+	struct dw_insn_memory memory;
+	uint64_t address;     /* of a rip operand */
+	uint64_t max;	      /* by its width or a mask */
+	uint64_t narrow_max;  /* of the low narrow_width bits, by a comparison of no more */
+	uint8_t narrow_width; /* 0 = none */
 };
 
-/* The only instruction that runs right before @i; UINT32_MAX when there are several or none.
- * *@taken: it is a branch that leads here. */
-static uint32_t only_predecessor(const struct dw_flow *w, uint32_t i, bool *taken)
-{
-	uint32_t branches = w->first[i + 1] - w->first[i];
-	bool falls = i > 0 && dw_flow_falls_through(&w->m->insns.v[w->f->first + i - 1]);
+/* All paths along which the index is tracked. */
+struct paths {
+	struct dw_flow *w;
+	struct tracked v[PATHS_MAX];
+	uint32_t n;
+	struct dw_jump_bound found;
+};
 
-	if (w->marks[i] & (DWELL_FLOW_ENTRY | DWELL_FLOW_LABEL) || branches + falls != 1)
-		return UINT32_MAX;
-	*taken = branches;
-	return falls ? i - 1 : w->into[w->first[i]];
+static void end_path(struct paths *p, uint64_t max, bool is_tight)
+{
+	if (max > p->found.max)
+		p->found.max = max;
+	p->found.is_tight &= is_tight;
+}
+
+static void add_path(struct paths *p, const struct tracked *t)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->v[i].at == t->at && p->v[i].reg == t->reg && p->v[i].width == t->width &&
+		    p->v[i].registers == t->registers && p->v[i].max == t->max)
+			return;
+	if (p->n == PATHS_MAX)
+		end_path(p, t->max, false);
+	else
+		p->v[p->n++] = *t;
 }
 
 /* The largest value that the comparison with @limit lets pass along the branch with condition code
@@ -185,15 +214,33 @@ static bool is_high_byte(const uint8_t *bytes, uint8_t modrm_at)
 	return (bytes[0] & 0xf0) != 0x40 && bytes[modrm_at] >> 6 == 3 && bytes[modrm_at] & 4;
 }
 
-/* The bounds check that ends in the branch @branch: does it compare what is tracked? */
-static uint64_t checked(struct dw_flow *w, uint32_t branch, bool taken, const struct tracked *t)
+static bool compares_tracked(const struct dw_insn_detail *d, uint64_t address,
+			     const struct tracked *t)
+{
+	const struct dw_insn_memory *x = &d->memory, *y = &t->memory;
+
+	if (d->op != DWELL_OP_CMP || !d->has_immediate)
+		return false;
+	if (t->reg != DWELL_NO_REGISTER)
+		return !x->is_there && d->from == t->reg;
+	return x->is_there && x->base == y->base && x->index == y->index && x->scale == y->scale &&
+	       x->is_rip == y->is_rip && x->has_segment == y->has_segment &&
+	       (x->is_rip ? address == t->address : x->disp == y->disp);
+}
+
+/*
+ * The bounds check that ends in the branch @branch. 1: it bounds what is tracked, by *@max; 0: it
+ * does not, or *@t has been told of a narrower comparison.
+ */
+static bool checked(struct dw_flow *w, uint32_t branch, bool taken, struct tracked *t,
+		    uint64_t *max)
 {
 	const struct dw_insn *insn = &w->m->insns.v[w->f->first + branch];
-	const uint8_t *bytes = w->bytes + w->at[branch];
-	uint8_t cc = bytes[insn->field_at - 1] & 0xf;
+	uint8_t cc;
 
 	if (insn->kind != DWELL_INSN_BRANCH)
-		return UINT64_MAX;
+		return false;
+	cc = w->bytes[w->at[branch] + insn->field_at - 1] & 0xf;
 	for (uint32_t i = branch; i > 0 && branch - i < LINE_MAX; i--) {
 		const struct dw_flow_fact *fact = dw_flow_fact(w, i - 1);
 		struct dw_insn_detail d;
@@ -201,21 +248,29 @@ static uint64_t checked(struct dw_flow *w, uint32_t branch, bool taken, const st
 		uint64_t mask;
 
 		if (w->marks[i] || w->m->insns.v[w->f->first + i - 1].kind != DWELL_INSN_PLAIN ||
-		    fact->writes >> t->reg & 1 || !dw_flow_detail(w, i - 1, &compare, &d))
-			return UINT64_MAX;
+		    fact->writes & t->registers || !dw_flow_detail(w, i - 1, &compare, &d))
+			return false;
 		if (!(fact->writes & DWELL_FLOW_FLAGS))
 			continue;
-		/* Where more bits are used than were compared, the rest is zero in programs that
-		 * stay within their table. */
-		if (d.op != DWELL_OP_CMP || !d.has_immediate || d.memory.is_there ||
-		    d.from != t->reg || (d.bytes < 4 && d.bytes * 8 < t->width) ||
+		if (!compares_tracked(&d, dw_insn_target(&compare, w->f->start + w->at[i - 1]),
+				      t) ||
 		    (d.bytes == 1 && compare.length > 2 &&
 		     is_high_byte(w->bytes + w->at[i - 1], 1)))
-			return UINT64_MAX;
+			return false;
 		mask = d.bytes == 8 ? UINT64_MAX : (1ull << d.bytes * 8) - 1;
-		return passed(cc, taken, (uint64_t)d.immediate & mask);
+		*max = passed(cc, taken, (uint64_t)d.immediate & mask);
+		if (*max == UINT64_MAX)
+			return false;
+		/* An index with more than 32 bits would lie in no table. */
+		if (d.bytes >= 4 || d.bytes * 8 >= t->width)
+			return true;
+		if (!t->narrow_width || *max < t->narrow_max) {
+			t->narrow_width = (uint8_t)(d.bytes * 8);
+			t->narrow_max = *max;
+		}
+		return false;
 	}
-	return UINT64_MAX;
+	return false;
 }
 
 /* `and` of a register and an immediate, by its opcode. */
@@ -224,59 +279,107 @@ static bool is_and(const uint8_t *op)
 	return op[0] == 0x25 || ((op[0] == 0x81 || op[0] == 0x83) && (op[1] >> 3 & 7) == 4);
 }
 
-/* Go on with what instruction @i, which writes the tracked register, made it from. */
+static void track_register(struct tracked *t, uint8_t reg)
+{
+	t->reg = reg;
+	t->registers = 1u << reg;
+}
+
+static void track_memory(struct tracked *t, const struct dw_insn_memory *o, uint64_t address)
+{
+	t->reg = DWELL_NO_REGISTER;
+	t->memory = *o;
+	t->address = address;
+	t->registers = (o->base == DWELL_NO_REGISTER ? 0 : 1u << o->base) |
+		       (o->index == DWELL_NO_REGISTER ? 0 : 1u << o->index);
+}
+
+/* The bits that a zero-extending move at @bytes takes over, 0 = it is none; its opcode ends before
+ * *@modrm_at. */
+static uint8_t zero_extended(const uint8_t *bytes, uint8_t length, uint8_t *modrm_at)
+{
+	uint8_t op = (bytes[0] & 0xf0) == 0x40;
+
+	*modrm_at = op + 2;
+	if (length <= op + 2 || bytes[op] != 0x0f || (bytes[op + 1] & 0xfe) != 0xb6)
+		return 0;
+	return bytes[op + 1] & 1 ? 16 : 8;
+}
+
+/* Go on with what instruction @i, which writes the tracked register, made it from. False: that
+ * cannot be followed. */
 static bool track_source(struct dw_flow *w, uint32_t i, struct tracked *t)
 {
 	const uint8_t *bytes = w->bytes + w->at[i];
 	struct dw_insn_detail d;
 	struct dw_insn insn;
-	uint8_t op;
+	uint8_t modrm_at, width;
 
-	if (!dw_flow_detail(w, i, &insn, &d) || d.to != t->reg)
+	if (t->reg == DWELL_NO_REGISTER || !dw_flow_detail(w, i, &insn, &d) || d.to != t->reg)
 		return false;
-	op = (bytes[0] & 0xf0) == 0x40 ? 1 : 0;
-	if (insn.length > op + 2 && bytes[op] == 0x0f && (bytes[op + 1] & 0xfe) == 0xb6) {
-		uint8_t width = bytes[op + 1] & 1 ? 16 : 8;
-
-		t->width = width < t->width ? width : t->width;
-		t->max = (1ull << t->width) - 1;
-		if (d.memory.is_there || (width == 8 && is_high_byte(bytes, op + 2)))
-			return false;
-		t->reg = d.from;
-		return t->reg != DWELL_NO_REGISTER;
-	}
-	if (d.has_immediate && d.bytes >= 4 && d.immediate >= 0 && is_and(bytes + op)) {
+	width = zero_extended(bytes, insn.length, &modrm_at);
+	if (!width && d.has_immediate && d.bytes >= 4 && d.immediate >= 0 &&
+	    is_and(bytes + modrm_at - 2)) {
 		t->max = (uint64_t)d.immediate < t->max ? (uint64_t)d.immediate : t->max;
 		return false;
 	}
-	if (d.op != DWELL_OP_MOV || d.memory.is_there || d.from == DWELL_NO_REGISTER || d.bytes < 4)
+	if (!width && (d.op != DWELL_OP_MOV || d.bytes < 4 || d.has_immediate))
 		return false;
-	t->reg = d.from;
-	t->width = d.bytes == 4 && t->width > 32 ? 32 : t->width;
+	width = width ? width : d.bytes * 8;
+	if (width < t->width)
+		t->width = width;
+	if (width < 32 && (1ull << width) - 1 < t->max)
+		t->max = (1ull << width) - 1;
+	if (width == 8 && is_high_byte(bytes, modrm_at))
+		return false;
+	if (d.memory.is_there)
+		track_memory(t, &d.memory, dw_insn_target(&insn, w->f->start + w->at[i]));
+	else if (d.from != DWELL_NO_REGISTER)
+		track_register(t, d.from);
+	else
+		return false;
 	return true;
+}
+
+/* Go from @t to the instruction @i that runs right before. */
+static void track_back(struct paths *p, struct tracked t, uint32_t i, bool taken)
+{
+	struct dw_flow *w = p->w;
+	uint8_t kind = w->m->insns.v[w->f->first + i].kind;
+	uint64_t max;
+
+	if (checked(w, i, taken, &t, &max)) {
+		end_path(p, max < t.max ? max : t.max, true);
+		return;
+	}
+	t.at = i;
+	if (kind == DWELL_INSN_CALL || kind == DWELL_INSN_CALL_INDIRECT ||
+	    (dw_flow_fact(w, i)->writes & t.registers && !track_source(w, i, &t))) {
+		end_path(p, t.max, false);
+	} else if (t.narrow_width >= t.width) {
+		end_path(p, t.narrow_max < t.max ? t.narrow_max : t.max, true);
+	} else {
+		add_path(p, &t);
+	}
 }
 
 void dw_jump_bound_find(struct dw_flow *w, const struct dw_jump_form *form,
 			struct dw_jump_bound *ret)
 {
-	struct tracked t = {.at = form->load, .reg = form->index, .width = 64, .max = UINT64_MAX};
+	struct paths p = {.w = w, .found = {0, true}};
+	struct tracked index = {.at = form->load, .width = 64, .max = UINT64_MAX};
 
-	*ret = (struct dw_jump_bound){UINT64_MAX, false};
-	for (unsigned steps = 0; steps < BOUND_STEPS; steps++) {
-		bool taken = false;
-		uint32_t i = only_predecessor(w, t.at, &taken);
-		uint64_t max;
+	track_register(&index, form->index);
+	add_path(&p, &index);
+	for (uint32_t next = 0; next < p.n; next++) {
+		struct tracked t = p.v[next];
 
-		if (i == UINT32_MAX)
-			break;
-		max = checked(w, i, taken, &t);
-		if (max != UINT64_MAX) {
-			*ret = (struct dw_jump_bound){max < t.max ? max : t.max, true};
-			return;
-		}
-		if (dw_flow_fact(w, i)->writes >> t.reg & 1 && !track_source(w, i, &t))
-			break;
-		t.at = i;
+		if (w->marks[t.at] & (DWELL_FLOW_ENTRY | DWELL_FLOW_LABEL))
+			end_path(&p, t.max, false);
+		if (t.at > 0 && dw_flow_falls_through(w, t.at - 1))
+			track_back(&p, t, t.at - 1, false);
+		for (uint32_t e = w->first[t.at]; e < w->first[t.at + 1]; e++)
+			track_back(&p, t, w->into[e], true);
 	}
-	ret->max = t.max;
+	*ret = p.found;
 }

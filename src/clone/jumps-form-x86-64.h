@@ -19,7 +19,8 @@ struct dw_jump_form {
 	uint8_t adds;  /* register that holds the base */
 	uint8_t holds; /* register of the load that holds the table, DWELL_NO_REGISTER = none */
 	uint8_t index;
-	bool sets_flags; /* by the add, and they stay to the jump */
+	bool sets_flags; /* by the add, and some of them stay to the jump */
+	bool adds_again; /* the addition, done right at the jump, would do the same */
 	int64_t disp;	 /* of the load */
 };
 

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { RAX, RCX, RDX, SLOT_BYTES = 8, NEAR_LIMIT = -128 };
+enum { RAX, RCX, RDX };
+enum { SLOT_BYTES = 8, NEAR_LIMIT = -128 };
 
 /* Where the saved words stand: slots below what is free. */
 enum { SLOT_TARGET = 1, SLOT_RAX, SLOT_RCX, SLOT_RDX };
@@ -188,8 +189,10 @@ static void write_map(struct writer *w, const struct dw_clone_function *f,
 	land(c, unknown);
 	land(c, hit);
 	restore(w);
-	if (!w->plan->free_below)
+	if (!w->plan->free_below && leave_n) {
+		c->leave_at = c->n;
 		put(c, leave, leave_n);
+	}
 	put_original(c, insn, bytes, svma);
 }
 
@@ -201,7 +204,7 @@ void dw_jump_write(const struct dw_clone_module *m, const struct dw_jump_plan *p
 	const uint8_t *bytes = dw_clone_module_bytes(m, svma, insn->length);
 	struct writer w = {ret, plan};
 
-	ret->n = ret->fixups_n = 0;
+	ret->n = ret->fixups_n = ret->leave_at = 0;
 	if (plan->how == DWELL_JUMP_MAP)
 		write_map(&w, f, insn, bytes, svma, leave, leave_n);
 	else if (plan->load == plan->insn)
@@ -232,24 +235,38 @@ void dw_jump_write_load(const struct dw_clone_module *m, const struct dw_jump_pl
 	put32(ret, (int32_t)plan->load_disp);
 }
 
+/* lea @svma(%rip), @reg */
+static void put_address(struct dw_jump_code *c, uint8_t reg, uint64_t svma)
+{
+	uint8_t lea[3] = {(uint8_t)(0x48 | (reg & 8) >> 1), 0x8d, (uint8_t)(0x05 | (reg & 7) << 3)};
+
+	put(c, lea, sizeof lea);
+	put_fixup(c, DWELL_JUMP_TO_MODULE, 0, svma);
+}
+
+/* mov $value, @reg, extended by its sign */
+static void put_constant(struct dw_jump_code *c, uint8_t reg, int32_t value)
+{
+	uint8_t mov[3] = {(uint8_t)(0x48 | reg >> 3), 0xc7, (uint8_t)(0xc0 | (reg & 7))};
+
+	put(c, mov, sizeof mov);
+	put32(c, value);
+}
+
 void dw_jump_write_restore(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
 			   uint32_t k, struct dw_jump_code *ret)
 {
+	const struct dw_jump_table *table = &m->jump_tables.v[plan->table];
 	uint64_t to = m->jump_restores.v[plan->first_target + k];
-	uint8_t reg = plan->jumps_by;
-	uint8_t lea[3] = {(uint8_t)(0x48 | (reg & 8) >> 1), 0x8d, (uint8_t)(0x05 | (reg & 7) << 3)};
+	int32_t distance = (int32_t)(to - table->base);
+	bool two = plan->loads != plan->jumps_by;
 
-	ret->n = ret->fixups_n = 0;
-	put(ret, lea, sizeof lea);
-	put_fixup(ret, DWELL_JUMP_TO_MODULE, 0, to);
-	if (plan->loads != reg) { /* the distance that was added */
-		const struct dw_jump_table *table = &m->jump_tables.v[plan->table];
-		uint8_t mov[3] = {(uint8_t)(0x48 | plan->loads >> 3), 0xc7,
-				  (uint8_t)(0xc0 | (plan->loads & 7))};
-
-		put(ret, mov, sizeof mov);
-		put32(ret, (int32_t)(to - table->base));
-	}
+	ret->n = ret->fixups_n = ret->leave_at = 0;
+	if (two || !plan->add_n)
+		put_address(ret, plan->jumps_by, plan->add_n ? table->base : to);
+	if (two || plan->add_n)
+		put_constant(ret, plan->loads, distance);
+	put(ret, plan->add_bytes, plan->add_n);
 	PUT(ret, 0xe9);
 	put_fixup(ret, DWELL_JUMP_TO_CLONE, 0, to);
 }

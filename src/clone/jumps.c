@@ -58,7 +58,9 @@ static enum dw_flow_definition evaluate(struct planner *p, const struct candidat
 		a = dw_flow_define(&p->flow, c->form.load, c->form.holds, holds);
 	if (c->form.adds != DWELL_NO_REGISTER)
 		b = dw_flow_define(&p->flow, c->form.add, c->form.adds, adds);
-	return a > b ? a : b == DWELL_FLOW_UNREACHED ? b : a;
+	if (a > DWELL_FLOW_CONSTANT || b > DWELL_FLOW_CONSTANT)
+		return a > b ? a : b;
+	return a < b ? a : b;
 }
 
 /* Read the table of @c into p->read. */
@@ -142,19 +144,29 @@ static int assume_all(struct planner *p)
 	return 0;
 }
 
-/* Whether the target of the jump without table may have been computed: it may lead anywhere. */
-static bool is_wild(struct planner *p, const struct candidate *c)
-{
-	uint64_t constant;
-
-	return c->form.jumps_by != DWELL_NO_REGISTER &&
-	       dw_flow_define(&p->flow, c->form.jump, c->form.jumps_by, &constant) ==
-		       DWELL_FLOW_UNKNOWN;
-}
-
-/* Let the dropped candidate @c lead to all labels. */
+/*
+ * Let the dropped candidate @c lead wherever it may: when its target was loaded as a whole, to all
+ * labels; when that is the sum of the address of some data and a distance that nobody knows, to
+ * the entries of the table there; else anywhere.
+ */
 static int add_label_edges(struct planner *p, const struct candidate *c)
 {
+	enum dw_flow_definition how = DWELL_FLOW_POINTER;
+	uint64_t base;
+	int rc = 0;
+
+	if (c->form.jumps_by != DWELL_NO_REGISTER)
+		how = dw_flow_define(&p->flow, c->form.jump, c->form.jumps_by, &base);
+	if (how == DWELL_FLOW_SUM) {
+		struct dw_jump_table_ask ask = {
+			.start = base, .base = base, .entry_bytes = 4, .max = UINT64_MAX};
+
+		rc = dw_jump_table_read(p->m, p->f, &ask, &p->words, &p->read);
+		rc = rc ? rc : add_table_edges(p, c);
+	}
+	if (rc == -ENOMEM)
+		return rc;
+	p->is_wild |= rc || how == DWELL_FLOW_UNKNOWN;
 	for (uint32_t i = 0; i < p->flow.n; i++)
 		if (p->flow.marks[i] & DWELL_FLOW_LABEL &&
 		    dw_vec_push(&p->flow.edges, (struct dw_flow_edge){c->form.jump, i}))
@@ -190,7 +202,6 @@ static int check(struct planner *p, struct candidate *c)
 	}
 	if (rc && rc != -ENOMEM) {
 		c->state = DROPPED;
-		p->is_wild |= c->form.entry_bytes == 4;
 		rc = add_label_edges(p, c);
 	}
 	return rc ? rc : 1;
@@ -203,7 +214,6 @@ static int check_all(struct planner *p)
 
 	dw_vec_each(c, &p->candidates) {
 		if (c->state == DROPPED) {
-			p->is_wild |= is_wild(p, c);
 			rc = rc ? rc : add_label_edges(p, c);
 		}
 	}
@@ -244,7 +254,7 @@ static int make_entry(struct planner *p, const struct candidate *c, struct dw_ju
 			wanted |= DWELL_FLOW_FLAGS;
 	}
 	live = entry.to == DWELL_JUMP_TO_CLONE ? dw_flow_live(p->m, to, wanted) : 0;
-	if (live & DWELL_FLOW_FLAGS)
+	if (live & DWELL_FLOW_FLAGS && !c->form.adds_again)
 		return DWELL_ERR_NOT_FOUND;
 	if (live) {
 		entry.to = DWELL_JUMP_TO_RESTORE;
@@ -269,6 +279,13 @@ static bool same_entries(const struct dw_clone_module *m, uint32_t a, uint32_t b
 	return true;
 }
 
+/* Whether restoring sequences of one do for the other. */
+static bool same_registers(const struct dw_jump_plan *a, const struct dw_jump_plan *b)
+{
+	return a->loads == b->loads && a->jumps_by == b->jumps_by && a->add_n == b->add_n &&
+	       !memcmp(a->add_bytes, b->add_bytes, sizeof a->add_bytes);
+}
+
 /* The table that p->read and the entries from @first on make: one that there is, or a new one. */
 static int place_table(struct planner *p, const struct candidate *c, struct dw_jump_plan *plan,
 		       uint32_t first)
@@ -280,13 +297,16 @@ static int place_table(struct planner *p, const struct candidate *c, struct dw_j
 				      .plan = (uint32_t)p->m->jumps.n,
 				      .entry_bytes = c->form.entry_bytes};
 
-	for (uint32_t i = p->first_table; i < p->m->jump_tables.n && !plan->restores; i++) {
+	for (uint32_t i = p->first_table; i < p->m->jump_tables.n; i++) {
 		const struct dw_jump_table *t = &p->m->jump_tables.v[i];
 
 		if (t->start == table.start && t->base == table.base && t->n == table.n &&
 		    t->entry_bytes == table.entry_bytes &&
+		    (!plan->restores || same_registers(&p->m->jumps.v[t->plan], plan)) &&
 		    same_entries(p->m, t->first, first, table.n)) {
 			p->m->jump_entries.n = first;
+			p->m->jump_restores.n = plan->first_target;
+			plan->restores = 0;
 			plan->table = i;
 			return 0;
 		}
@@ -303,7 +323,17 @@ static int plan_table(struct planner *p, const struct candidate *c, struct dw_ju
 	struct dw_map known = {0};
 	int rc = read_table(p, c);
 
+	plan->loads = c->form.loads;
+	plan->jumps_by = c->form.jumps_by;
 	plan->first_target = (uint32_t)restores;
+	if (c->form.add != UINT32_MAX && c->form.adds_again) {
+		uint32_t at = p->flow.at[c->form.add], n = p->flow.at[c->form.add + 1] - at;
+
+		if (n > sizeof plan->add_bytes)
+			return DWELL_ERR_NOT_FOUND;
+		memcpy(plan->add_bytes, p->flow.bytes + at, n);
+		plan->add_n = (uint8_t)n;
+	}
 	for (size_t i = 0; i < p->read.to.n && !rc; i++)
 		rc = make_entry(p, c, plan, &known, p->read.to.v[i]);
 	dw_map_release(&known);
@@ -317,8 +347,6 @@ static int plan_table(struct planner *p, const struct candidate *c, struct dw_ju
 	}
 	plan->how = DWELL_JUMP_TABLE;
 	plan->load = p->f->first + c->form.load;
-	plan->loads = c->form.loads;
-	plan->jumps_by = c->form.jumps_by;
 	plan->is_absolute = c->form.holds == DWELL_NO_REGISTER;
 	plan->load_disp = c->form.disp;
 	dw_jump_load_measure(p->flow.bytes + p->flow.at[c->form.load], plan);

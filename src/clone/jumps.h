@@ -39,6 +39,8 @@ struct dw_jump_plan {
 	uint32_t restores;     /* their number */
 	int64_t load_disp;     /* displacement of the module's load. The clone's is larger by the
 				  distance from the module's table to the clone's */
+	uint8_t add_bytes[4];  /* the addition that restoring sequences repeat for its flags */
+	uint8_t add_n;	       /* 0 = they need not */
 
 	/* Maps. */
 	int32_t free_below; /* no stack in use below rsp + this, <= 0 */
@@ -50,7 +52,7 @@ struct dw_jump_table {
 	uint64_t base;	/* 4-byte entries count from this svma; 0 for 8-byte entries */
 	uint32_t first; /* its entries in module->jump_entries */
 	uint32_t n;
-	uint32_t plan;	     /* index of the (only) plan with restoring sequences, else of any */
+	uint32_t plan;	     /* index of the plan whose restoring sequences all its jumps use */
 	uint32_t at;	     /* area offset of the clone's table, set by the layout */
 	uint8_t entry_bytes; /* 4 or 8 */
 };
@@ -96,6 +98,7 @@ enum { DWELL_JUMP_BYTES_MAX = 240, DWELL_JUMP_FIXUPS_MAX = 6 };
 struct dw_jump_code {
 	uint8_t bytes[DWELL_JUMP_BYTES_MAX];
 	uint8_t n;
+	uint8_t leave_at; /* where the bytes of the exit probe stand, 0 = nowhere */
 	uint8_t fixups_n;
 	struct dw_jump_fixup fixups[DWELL_JUMP_FIXUPS_MAX];
 };
