@@ -123,7 +123,7 @@ struct dw_region_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t header_bytes; /* sizeof(struct dw_region_header) */
-	uint8_t maker[20];     /* build-id of the agent's dwell */
+	uint8_t maker[20];     /* build-id of the agent's file */
 	uint32_t state;	       /* enum dw_region_state */
 	uint32_t off_reason;
 	uint32_t pid; /* as the target sees it */

@@ -3,9 +3,9 @@
  *
  * The C library has not looked at envp yet: its `environ` will be this very array, so entries are
  * removed in place. Behind the array lie the auxiliary words, which some runtimes find by walking
- * over it: the room that comes free is filled with words to be ignored. The
- * texts themselves are overwritten, because /proc/self/environ shows them; where the launcher has
- * put them last, only NULs remain there.
+ * over it: the room that comes free is filled with words to be ignored. The texts
+ * themselves are overwritten, and what follows moves up, because /proc/self/environ shows them:
+ * only NULs remain at its end.
  */
 #include "agent/core/agent-internal.h"
 
@@ -103,11 +103,29 @@ static void fill(char **words, size_t n)
 		words[i] = (char *)(uintptr_t)(n % 2 == 0 && i % 2 == 0 ? AT_IGNORE : AT_NULL);
 }
 
+/* Close the gaps between the texts, which the kernel lays one after the other from @to on. */
+static void close_gaps(char **envp, char *to)
+{
+	char *next;
+	size_t bytes;
+
+	for (; *envp && *envp >= to; envp++) {
+		next = *envp + dw_text_length(*envp) + 1;
+		bytes = (size_t)(next - *envp);
+		if (*envp > to) {
+			memmove(to, *envp, bytes);
+			memset(to + bytes, 0, (size_t)(next - to) - bytes);
+			*envp = to;
+		}
+		to += bytes;
+	}
+}
+
 bool dw_environment_take(char **envp, uint64_t *ret_filters)
 {
 	const char *path = dw_loader_own_path();
 	const char *const *text = (const char *const *)envp;
-	char **to = envp, **from = envp;
+	char **to = envp, **from = envp, *first = *envp;
 	int variable;
 	bool has_folder = false;
 
@@ -126,6 +144,7 @@ bool dw_environment_take(char **envp, uint64_t *ret_filters)
 	}
 	*to = NULL;
 	fill(to + 1, (size_t)(from - to));
+	close_gaps(envp, first);
 	if (!has_folder)
 		return false;
 	dw_text_append(dw_agent.folder, sizeof(dw_agent.folder),

@@ -6,32 +6,20 @@
  * descriptor is closed at once, and opened again by name for each chunk. The first close tells the
  * collector that the header stands. fallocate() past RLIMIT_FSIZE would raise SIGXFSZ, so the
  * limit is asked first; a soft one is lifted for the moment while the program has no other thread.
- *
- * A fork's child goes on with its parent's mappings until its first slow path. Then it
- * gets a file of its own at the same addresses, so that no pointer that is held anywhere changes;
- * where that fails, zeroed memory of nobody. Limits: chunks are never given back.
+ * Limits: chunks are never given back.
  */
-#include "agent/core/agent-internal.h"
+#include "agent/core/region-internal.h"
+
 #include "agent/core/syscall-x86-64.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <linux/kcmp.h>
 
-enum {
-	DWELL_PAGE = 4096,
-	DWELL_REGION_BYTES_MAX = 64 << 20,
-	DWELL_ALLOCATE_TRIES = 10,
-	DWELL_ASK_NAME = 16, /* bytes that an ask's file name adds */
-};
+enum { DWELL_REGION_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10 };
 
-static const uint64_t quiet_limit_ns = 2000000000, whole_limit_ns = 30000000000;
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* by the linker */
 
 static struct dw_region_header idle; /* where there is no region */
-
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + DWELL_PAGE - 1) & ~(uint64_t)(DWELL_PAGE - 1);
-}
 
 /* Allocate the file's bytes [from, to). 0 or -errno; no signal. */
 static int allocate(int fd, uint64_t from, uint64_t to, bool may_lift)
@@ -56,21 +44,20 @@ static int allocate(int fd, uint64_t from, uint64_t to, bool may_lift)
 	return error;
 }
 
-static void *map_file(void *at, uint64_t bytes, int fd, uint64_t offset)
+void *dw_map_file(void *at, uint64_t bytes, int fd, uint64_t offset)
 {
 	return dw_sys_mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd,
 			   offset);
 }
 
-static void *map_memory(void *at, uint64_t bytes)
+void *dw_map_memory(void *at, uint64_t bytes)
 {
 	return dw_sys_mmap(at, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1,
 			   0);
 }
 
-/* Create the region's file with @bytes allocated. Its descriptor, or -errno and no file. */
-static int create(uint64_t bytes)
+int dw_region_create(uint64_t bytes)
 {
 	uint64_t random = 0;
 	struct stat st;
@@ -99,9 +86,29 @@ static int create(uint64_t bytes)
 	return fd;
 }
 
-/* Fill @header but for what a fork's child copies; its magic comes last. */
-static void fill_header(struct dw_region_header *header, bool is_fork)
+/* The build-id among the notes of a segment. */
+static void copy_build_id(const char *notes, size_t bytes, uint8_t maker[20])
 {
+	const Elf64_Nhdr *note = (const Elf64_Nhdr *)notes;
+
+	if (bytes >= sizeof(*note) + 4 + 20 && note->n_type == NT_GNU_BUILD_ID &&
+	    note->n_descsz == 20)
+		memcpy(maker, notes + sizeof(*note) + 4, 20);
+}
+
+static void fill_maker(uint8_t maker[20])
+{
+	const char *base = (const char *)&__ehdr_start;
+	const Elf64_Phdr *segment = (const Elf64_Phdr *)(base + __ehdr_start.e_phoff);
+
+	for (unsigned int i = 0; i < __ehdr_start.e_phnum; i++)
+		if (segment[i].p_type == PT_NOTE)
+			copy_build_id(base + segment[i].p_vaddr, segment[i].p_memsz, maker);
+}
+
+void dw_region_fill(struct dw_region_header *header, bool is_fork)
+{
+	fill_maker(header->maker);
 	header->version = DWELL_REGION_VERSION;
 	header->header_bytes = sizeof(*header);
 	header->state = is_fork ? DWELL_REGION_RUNNING : DWELL_REGION_STARTING;
@@ -121,19 +128,19 @@ bool dw_region_start(void)
 	int fd;
 
 	dw_agent.region = &idle;
-	wiped = map_memory(NULL, DWELL_PAGE);
+	wiped = dw_map_memory(NULL, DWELL_PAGE);
 	if (!dw_is_mapped(wiped))
 		return false;
 	dw_agent.wiped = wiped;
 	if (dw_syscall(SYS_madvise, wiped, DWELL_PAGE, MADV_WIPEONFORK))
 		return false;
-	dw_agent.bytes = whole_pages(sizeof(*header));
-	fd = create(dw_agent.bytes);
+	dw_agent.bytes = dw_whole_pages(sizeof(*header));
+	fd = dw_region_create(dw_agent.bytes);
 	if (fd < 0)
 		return false;
-	header = map_file(NULL, dw_agent.bytes, fd, 0);
+	header = dw_map_file(NULL, dw_agent.bytes, fd, 0);
 	if (dw_is_mapped(header)) {
-		fill_header(header, false);
+		dw_region_fill(header, false);
 		dw_agent.region = header;
 		dw_agent.wiped->is_same_process = 1;
 		dw_agent.is_on = true;
@@ -160,7 +167,7 @@ static int reopen(void)
 
 void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
 {
-	uint64_t from = dw_agent.bytes, size = whole_pages(bytes);
+	uint64_t from = dw_agent.bytes, size = dw_whole_pages(bytes);
 	struct dw_agent_chunk *chunk = &dw_agent.chunks[dw_agent.chunk_n];
 	void *mapped = NULL;
 	int fd;
@@ -172,7 +179,7 @@ void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
 	if (fd < 0)
 		return NULL;
 	if (!allocate(fd, from, from + size, !dw_agent.is_started))
-		mapped = map_file(NULL, size, fd, from);
+		mapped = dw_map_file(NULL, size, fd, from);
 	dw_sys_close(fd);
 	if (!mapped || !dw_is_mapped(mapped))
 		return NULL;
@@ -184,94 +191,6 @@ void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
 	__atomic_store_n(&dw_agent.region->chunk_n, dw_agent.chunk_n, __ATOMIC_RELEASE);
 	*at = from;
 	return mapped;
-}
-
-/* Copy the parent's modules and chunks, as they were at the fork, to the child's @header. */
-static void inherit(struct dw_region_header *header)
-{
-	const struct dw_region_header *parent = dw_agent.region;
-
-	for (uint32_t i = 0; i < dw_agent.module_n; i++) {
-		header->modules[i] = parent->modules[i];
-		if (header->modules[i].state == DWELL_MODULE_ASKED) /* by a thread left behind */
-			header->modules[i].state = DWELL_MODULE_LATE;
-	}
-	header->module_n = dw_agent.module_n;
-	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
-		header->chunks[i] = dw_agent.chunks[i].chunk;
-	header->chunk_n = dw_agent.chunk_n;
-}
-
-/* Put the file's header and chunks in the place of the parent's. */
-static bool replace(int fd)
-{
-	struct dw_region_header *header = map_file(NULL, whole_pages(sizeof(*header)), fd, 0);
-	bool is_whole = dw_is_mapped(header);
-	const struct dw_agent_chunk *chunk;
-
-	if (!is_whole)
-		return false;
-	inherit(header);
-	fill_header(header, true);
-	dw_sys_munmap(header, whole_pages(sizeof(*header)));
-	is_whole = dw_is_mapped(map_file(dw_agent.region, whole_pages(sizeof(*header)), fd, 0));
-	for (uint32_t i = 0; i < dw_agent.chunk_n && is_whole; i++) {
-		chunk = &dw_agent.chunks[i];
-		is_whole = dw_is_mapped(
-			map_file(chunk->mapped, chunk->chunk.bytes, fd, chunk->chunk.at));
-	}
-	return is_whole;
-}
-
-/* Let go of the parent's region: this process is not measured. */
-static void forsake(void)
-{
-	dw_agent.is_on = false;
-	map_memory(dw_agent.region, whole_pages(sizeof(*dw_agent.region)));
-	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
-		map_memory(dw_agent.chunks[i].mapped, dw_agent.chunks[i].chunk.bytes);
-}
-
-/*
- * Whether this task shares its memory with its parent: the child of a vfork() that a fork's child
- * called before its own first slow path.
- */
-static bool is_borrower(void)
-{
-	long parent = dw_syscall(SYS_getppid);
-
-	return parent != (long)dw_agent.pid &&
-	       dw_syscall(SYS_kcmp, dw_sys_getpid(), parent, KCMP_VM, 0, 0) == 0;
-}
-
-static void remake(void)
-{
-	int fd = dw_agent.is_on ? create(dw_agent.bytes) : -EPERM;
-	bool is_whole = fd >= 0 && replace(fd);
-
-	if (!is_whole)
-		forsake();
-	if (fd >= 0)
-		dw_sys_close(fd);
-	if (fd >= 0 && !is_whole)
-		dw_syscall(SYS_unlink, dw_agent.path);
-	dw_agent.pid = dw_sys_getpid();
-	dw_agent.wiped->is_same_process = 1;
-	if (is_whole)
-		dw_agent_part.forked();
-}
-
-void dw_agent_after_fork(void)
-{
-	if (dw_agent.is_filtered) {
-		dw_agent.is_on = false;
-		return;
-	}
-	if (!dw_agent_enter())
-		return;
-	if (!dw_agent.wiped->is_same_process && !is_borrower())
-		remake();
-	dw_agent_leave();
 }
 
 struct dw_region_header *dw_agent_region(void)
@@ -299,60 +218,4 @@ void dw_agent_off(uint32_t reason)
 	dw_agent.is_on = false;
 	dw_agent_region()->off_reason = reason;
 	__atomic_store_n(&dw_agent_region()->state, DWELL_REGION_OFF, __ATOMIC_RELEASE);
-}
-
-/* Wake the collector: a new file beside the region. */
-static void ring(uint32_t i)
-{
-	char path[sizeof(dw_agent.path) + DWELL_ASK_NAME] = "";
-	int fd;
-
-	dw_text_append(path, sizeof(path), dw_agent.path);
-	dw_text_append(path, sizeof(path), ".");
-	dw_text_append_number(path, sizeof(path), i, 10);
-	fd = dw_sys_open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		dw_sys_close(fd);
-}
-
-/* Wait until answers[@i] is final. Its state, as far as it has come. */
-static uint32_t wait_for(uint32_t i)
-{
-	struct dw_region_answer *answer = &dw_agent.region->answers[i];
-	uint64_t start = dw_sys_now_ns(), heard = start, now = start;
-	uint32_t state, heartbeat = 0, beat;
-
-	for (;;) {
-		state = __atomic_load_n(&answer->state, __ATOMIC_ACQUIRE);
-		beat = __atomic_load_n(&answer->heartbeat, __ATOMIC_RELAXED);
-		if (beat != heartbeat)
-			heard = now;
-		heartbeat = beat;
-		if (state >= DWELL_ANSWER_IMAGE || now - heard > quiet_limit_ns ||
-		    now - start > whole_limit_ns)
-			return state;
-		dw_sys_sleep_ns(now - start < 5000000 ? 100000 : 1000000);
-		now = dw_sys_now_ns();
-	}
-}
-
-bool dw_agent_ask(uint32_t i, const char **path)
-{
-	struct dw_region_header *region = dw_agent.region;
-	uint32_t answer;
-
-	if (!dw_agent.is_on || i >= DWELL_REGION_MODULES)
-		return false;
-	__atomic_store_n(&region->modules[i].state, DWELL_MODULE_ASKED, __ATOMIC_RELEASE);
-	if (dw_agent.module_n <= i)
-		dw_agent.module_n = i + 1;
-	__atomic_store_n(&region->module_n, dw_agent.module_n, __ATOMIC_RELEASE);
-	ring(i);
-	answer = wait_for(i);
-	*path = region->answers[i].image;
-	if (answer == DWELL_ANSWER_IMAGE)
-		return true;
-	region->modules[i].state =
-		answer == DWELL_ANSWER_NONE ? DWELL_MODULE_NONE : DWELL_MODULE_LATE;
-	return false;
 }

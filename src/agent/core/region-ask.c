@@ -1,0 +1,66 @@
+/*
+ * Asking the collector for a module's clone image, and waiting for the answer. Bounded in every
+ * way: a collector that is stopped, dead or busy costs the program the wait once for each module.
+ */
+#include "agent/core/agent-internal.h"
+#include "agent/core/syscall-x86-64.h"
+
+enum { DWELL_ASK_NAME = 16 }; /* bytes that an ask's file name adds */
+
+static const uint64_t quiet_limit_ns = 2000000000, whole_limit_ns = 30000000000;
+
+/* Wake the collector: a new file beside the region. */
+static void ring(uint32_t i)
+{
+	char path[sizeof(dw_agent.path) + DWELL_ASK_NAME] = "";
+	int fd;
+
+	dw_text_append(path, sizeof(path), dw_agent.path);
+	dw_text_append(path, sizeof(path), ".");
+	dw_text_append_number(path, sizeof(path), i, 10);
+	fd = dw_sys_open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		dw_sys_close(fd);
+}
+
+/* Wait until answers[@i] is final. Its state, as far as it has come. */
+static uint32_t wait_for(uint32_t i)
+{
+	struct dw_region_answer *answer = &dw_agent.region->answers[i];
+	uint64_t start = dw_sys_now_ns(), heard = start, now = start;
+	uint32_t state, heartbeat = 0, beat;
+
+	for (;;) {
+		state = __atomic_load_n(&answer->state, __ATOMIC_ACQUIRE);
+		beat = __atomic_load_n(&answer->heartbeat, __ATOMIC_RELAXED);
+		if (beat != heartbeat)
+			heard = now;
+		heartbeat = beat;
+		if (state >= DWELL_ANSWER_IMAGE || now - heard > quiet_limit_ns ||
+		    now - start > whole_limit_ns)
+			return state;
+		dw_sys_sleep_ns(now - start < 5000000 ? 100000 : 1000000);
+		now = dw_sys_now_ns();
+	}
+}
+
+bool dw_agent_ask(uint32_t i, const char **path)
+{
+	struct dw_region_header *region = dw_agent.region;
+	uint32_t answer;
+
+	if (!dw_agent.is_on || i >= DWELL_REGION_MODULES)
+		return false;
+	__atomic_store_n(&region->modules[i].state, DWELL_MODULE_ASKED, __ATOMIC_RELEASE);
+	if (dw_agent.module_n <= i)
+		dw_agent.module_n = i + 1;
+	__atomic_store_n(&region->module_n, dw_agent.module_n, __ATOMIC_RELEASE);
+	ring(i);
+	answer = wait_for(i);
+	*path = region->answers[i].image;
+	if (answer == DWELL_ANSWER_IMAGE)
+		return true;
+	region->modules[i].state =
+		answer == DWELL_ANSWER_NONE ? DWELL_MODULE_NONE : DWELL_MODULE_LATE;
+	return false;
+}

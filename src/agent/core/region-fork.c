@@ -1,0 +1,103 @@
+/*
+ * The region of a fork's child.
+ *
+ * It goes on with its parent's mappings until its first slow path, which finds the wiped page
+ * zeroed. Then it gets a file of its own, mapped over the parent's at the same addresses, so that
+ * no pointer that is held anywhere changes; where that fails, zeroed memory that nobody reads. What
+ * executes another program before that never makes a region.
+ */
+#include "agent/core/region-internal.h"
+
+#include "agent/core/syscall-x86-64.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+
+/* Copy the parent's modules and chunks, as they were at the fork, to the child's @header. */
+static void inherit(struct dw_region_header *header)
+{
+	const struct dw_region_header *parent = dw_agent.region;
+
+	for (uint32_t i = 0; i < dw_agent.module_n; i++) {
+		header->modules[i] = parent->modules[i];
+		if (header->modules[i].state == DWELL_MODULE_ASKED) /* by a thread left behind */
+			header->modules[i].state = DWELL_MODULE_LATE;
+	}
+	header->module_n = dw_agent.module_n;
+	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
+		header->chunks[i] = dw_agent.chunks[i].chunk;
+	header->chunk_n = dw_agent.chunk_n;
+}
+
+/* Put the file's header and chunks in the place of the parent's. */
+static bool replace(int fd)
+{
+	struct dw_region_header *header = dw_map_file(NULL, dw_whole_pages(sizeof(*header)), fd, 0);
+	bool is_whole = dw_is_mapped(header);
+	const struct dw_agent_chunk *chunk;
+
+	if (!is_whole)
+		return false;
+	inherit(header);
+	dw_region_fill(header, true);
+	dw_sys_munmap(header, dw_whole_pages(sizeof(*header)));
+	is_whole =
+		dw_is_mapped(dw_map_file(dw_agent.region, dw_whole_pages(sizeof(*header)), fd, 0));
+	for (uint32_t i = 0; i < dw_agent.chunk_n && is_whole; i++) {
+		chunk = &dw_agent.chunks[i];
+		is_whole = dw_is_mapped(
+			dw_map_file(chunk->mapped, chunk->chunk.bytes, fd, chunk->chunk.at));
+	}
+	return is_whole;
+}
+
+/* Let go of the parent's region: this process is not measured. */
+static void forsake(void)
+{
+	dw_agent.is_on = false;
+	dw_map_memory(dw_agent.region, dw_whole_pages(sizeof(*dw_agent.region)));
+	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
+		dw_map_memory(dw_agent.chunks[i].mapped, dw_agent.chunks[i].chunk.bytes);
+}
+
+/*
+ * Whether this task shares its memory with its parent: the child of a vfork() that a fork's child
+ * called before its own first slow path.
+ */
+static bool is_borrower(void)
+{
+	long parent = dw_syscall(SYS_getppid);
+
+	return parent != (long)dw_agent.pid &&
+	       dw_syscall(SYS_kcmp, dw_sys_getpid(), parent, KCMP_VM, 0, 0) == 0;
+}
+
+static void remake(void)
+{
+	int fd = dw_agent.is_on ? dw_region_create(dw_agent.bytes) : -EPERM;
+	bool is_whole = fd >= 0 && replace(fd);
+
+	if (!is_whole)
+		forsake();
+	if (fd >= 0)
+		dw_sys_close(fd);
+	if (fd >= 0 && !is_whole)
+		dw_syscall(SYS_unlink, dw_agent.path);
+	dw_agent.pid = dw_sys_getpid();
+	dw_agent.wiped->is_same_process = 1;
+	if (is_whole)
+		dw_agent_part.forked();
+}
+
+void dw_agent_after_fork(void)
+{
+	if (!dw_agent.wiped || dw_agent.wiped->is_same_process)
+		return;
+	if (dw_agent.is_filtered)
+		dw_agent.is_on = false;
+	if (!dw_agent_enter())
+		return;
+	if (!dw_agent.wiped->is_same_process && !is_borrower())
+		remake();
+	dw_agent_leave();
+}
