@@ -56,6 +56,20 @@ static void module_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	}
 }
 
+static struct dw_values module_values(const struct dw_view *v, uint32_t item)
+{
+	const struct dw_totals *t = v->request.totals;
+	struct kinds k = kinds_of(v);
+
+	if (item < k.end[0])
+		return t->modules.v[item].values;
+	if (item < k.end[1])
+		return t->functions.v[item - k.end[0]].values;
+	if (item < k.end[2])
+		return t->lines.v[item - k.end[1]].values;
+	return t->instructions.v[item - k.end[2]].values;
+}
+
 /* Finding parents: what a row of each level is known by, with the item that it is. */
 struct index {
 	const struct dw_view *view;
@@ -81,12 +95,12 @@ static bool is_same_line(const void *ctx, uint32_t id)
 {
 	const struct line_lookup *l = ctx;
 	const struct dw_row *b = l->row;
-	struct dw_row a = {0};
+	const struct dw_line_total *a =
+		&l->view->request.totals->lines.v[id - 1 - kinds_of(l->view).end[1]];
 
-	module_row(l->view, id - 1, NULL, &a);
-	return a.process == b->process && a.function == b->function && a.file == b->file &&
-	       a.line == b->line && a.column == b->column && a.line_end == b->line_end &&
-	       a.column_end == b->column_end;
+	return a->process == b->process && a->function == b->function && a->file == b->file &&
+	       a->line == b->line && a->column == b->column && a->line_end == b->line_end &&
+	       a->column_end == b->column_end;
 }
 
 static uint64_t key(uint32_t process, uint32_t id)
@@ -171,4 +185,5 @@ const struct dw_view_ops dw_view_modules = {
 	.tree = DWELL_COLUMN_NAME,
 	.open = open_modules,
 	.row = module_row,
+	.values = module_values,
 };

@@ -98,13 +98,24 @@ static bool is_falling(const struct dw_view *v, enum dw_column column)
 	return (kind == DWELL_CELL_COUNT || kind == DWELL_CELL_PERCENT) != v->request.reverse;
 }
 
+/* Whether rows are sorted by their values alone. */
+static bool is_by_values(const struct dw_view *v)
+{
+	enum dw_cell_kind kind = dw_column_kind(sort_column(v));
+
+	return v->ops->values && (kind == DWELL_CELL_COUNT || kind == DWELL_CELL_PERCENT);
+}
+
 static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *scratch)
 {
 	enum dw_column column = sort_column(v);
 	struct dw_row row = {0};
 	struct dw_cell cell;
 
-	v->ops->row(v, e->item, &scratch[0], &row);
+	if (is_by_values(v))
+		row.values = v->ops->values(v, e->item);
+	else
+		v->ops->row(v, e->item, &scratch[0], &row);
 	dw_view_cell(v, &row, column, &scratch[1], &cell);
 	e->inclusive = (uint32_t)row.values.inclusive;
 	e->exclusive = (uint32_t)row.values.exclusive;

@@ -99,6 +99,9 @@ struct dw_view_ops {
 	/* Describe @item; @ret is zeroed. @scratch may hold text until the next call. */
 	void (*row)(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
 		    struct dw_row *ret);
+	/* The values of @item alone, as row() gives them: quicker, for views with very many rows.
+	 * NULL = use row(). */
+	struct dw_values (*values)(const struct dw_view *v, uint32_t item);
 	/* Free v->own; NULL = nothing to free. */
 	void (*release)(struct dw_view *v);
 };
