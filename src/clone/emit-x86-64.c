@@ -128,18 +128,28 @@ static void set_module_distance(struct writer *w, uint32_t at, uint64_t svma, ui
 	add_relocation(w, DWELL_RELOC_TO_MODULE, at);
 }
 
-/* Put the 32-bit distance, the last field of a branch, to the clone of @svma, else to the module.
- */
-static void put_branch_field(struct writer *w, uint64_t svma)
+static void put_field(struct writer *w, uint64_t svma, uint32_t place)
 {
-	bool inside = svma - w->f->start < w->f->end - w->f->start;
-	uint32_t place = dw_clone_place(w->m, svma, inside);
-
 	w->pos += 4;
 	if (place)
 		set_distance(w, w->pos - 4, place, w->pos);
 	else
 		set_module_distance(w, w->pos - 4, svma, w->pos);
+}
+
+/* Put the 32-bit distance, the last field of a call, to the clone of @svma, else to the module. A
+ * call of oneself is an entry like all others. */
+static void put_call_field(struct writer *w, uint64_t svma)
+{
+	put_field(w, svma, dw_clone_place(w->m, svma, false));
+}
+
+/* The same of a branch, which goes behind the prefix of its own function. */
+static void put_branch_field(struct writer *w, uint64_t svma)
+{
+	bool inside = svma - w->f->start < w->f->end - w->f->start;
+
+	put_field(w, svma, dw_clone_place(w->m, svma, inside));
 }
 
 static void put_jump(struct writer *w, uint64_t svma)
@@ -223,7 +233,7 @@ static void put_insn(struct writer *w, uint32_t i, uint64_t at)
 	switch (insn->kind) {
 	case DWELL_INSN_CALL:
 		put_byte(w, CALL);
-		put_branch_field(w, to);
+		put_call_field(w, to);
 		break;
 	case DWELL_INSN_JUMP:
 		put_leaving_jump(w, to);

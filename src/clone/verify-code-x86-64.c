@@ -90,6 +90,13 @@ static void expect_target(struct reader *r, uint64_t svma)
 		fail(r, "leads elsewhere");
 }
 
+/* Consume the distance of a call to @svma: of its own function too, it leads to the entry. */
+static void expect_called(struct reader *r, uint64_t svma)
+{
+	if (!dw_verify_same_place(r->v, svma, read_target(r), false))
+		fail(r, "calls elsewhere");
+}
+
 static void expect_gate(struct reader *r, enum dw_gate gate)
 {
 	struct dw_gates gates = {r->v->h.code_at, r->v->h.constants_at, r->v->h.wiped_at};
@@ -216,7 +223,7 @@ static void expect_insn(struct reader *r)
 	switch (r->insn.kind) {
 	case DWELL_INSN_CALL:
 		expect_byte(r, OPCODE_CALL, "no call");
-		expect_target(r, target);
+		expect_called(r, target);
 		break;
 	case DWELL_INSN_JUMP:
 		expect_jump(r, target);
