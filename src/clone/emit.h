@@ -38,5 +38,8 @@ uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_f
 int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_function *f,
 		     struct dw_emit_result *ret);
 
+/* Write the tables of all jumps. Errors as dw_emit_function(). */
+int dw_emit_tables(const struct dw_emit_target *t, struct dw_emit_result *ret);
+
 /* Free the memory. */
 void dw_emit_result_release(struct dw_emit_result *r);

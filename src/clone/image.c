@@ -79,6 +79,8 @@ static int write_clones(const struct dw_image_parts *parts, uint8_t *area,
 	is_other = !pthread_create(&other, NULL, write_share, &shares[1]);
 	write_between(parts, area);
 	write_share(&shares[0]);
+	if (!shares[0].rc)
+		shares[0].rc = dw_emit_tables(&target, &shares[0].result);
 	if (is_other)
 		pthread_join(other, NULL);
 	else

@@ -43,6 +43,8 @@ static void place_function(struct dw_clone_module *m, struct dw_clone_function *
 
 static int place_functions(struct dw_clone_module *m, uint64_t *pos)
 {
+	dw_vec_each(i, &m->jump_loads)
+		m->insns.v[m->jumps.v[*i].load].flags |= DWELL_INSN_READS_TABLE;
 	if (dw_vec_reserve(&m->places, m->insns.n))
 		return -ENOMEM;
 	m->places.n = m->insns.n;
@@ -66,6 +68,14 @@ static int place_tables(struct dw_clone_module *m, uint64_t *pos)
 			return DWELL_ERR_LIMIT;
 	}
 	*pos = round_up(*pos, 8);
+	dw_vec_each(t, &m->jump_tables) {
+		if (dw_clone_function_of(m, m->jumps.v[t->plan].insn)->reason)
+			continue;
+		t->at = (uint32_t)*pos;
+		*pos = round_up(*pos + (uint64_t)t->n * t->entry_bytes, 8);
+		if (*pos > MAX_AREA_BYTES)
+			return DWELL_ERR_LIMIT;
+	}
 	return 0;
 }
 

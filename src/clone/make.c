@@ -6,6 +6,7 @@
 #include "clone/choose.h"
 #include "clone/clone.h"
 #include "clone/image.h"
+#include "clone/jumps.h"
 #include "clone/layout.h"
 #include "clone/maker.h"
 #include "clone/module.h"
@@ -24,6 +25,8 @@ static int decide(struct dw_clone_module *m, const struct dw_clone_options *opti
 		rc = dw_clone_choose(m, options);
 	if (!rc)
 		rc = dw_clone_unwind_check(m);
+	if (!rc)
+		rc = dw_jumps_plan(m);
 	if (!rc)
 		rc = dw_patches_plan(m, patches);
 	if (!rc)

@@ -358,6 +358,21 @@ struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, 
 	return svma < f->end ? f : NULL;
 }
 
+const struct dw_clone_function *dw_clone_function_of(const struct dw_clone_module *m, uint32_t i)
+{
+	size_t low = 0, high = m->functions.n;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->functions.v[middle].first <= i)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &m->functions.v[low];
+}
+
 uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			  uint64_t svma)
 {

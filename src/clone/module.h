@@ -43,6 +43,9 @@ struct dw_clone_function {
 		map_at; /* area offset of int32 map[end - start]: clone - map, 0 = no instruction */
 };
 
+/* In the flags of m->insns: it reads a table for a jump (jumps.h). Set by the layout. */
+enum { DWELL_INSN_READS_TABLE = 0x80 };
+
 /* A word of the module's data that holds the address of code: by a relocation, or, in modules at
  * fixed addresses, by its value. */
 struct dw_clone_pointer {
@@ -112,6 +115,9 @@ const uint8_t *dw_clone_module_bytes(const struct dw_clone_module *m, uint64_t s
 
 /* The function whose range holds @svma, cloned or not. NULL = none. */
 struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, uint64_t svma);
+
+/* The function that instruction @i belongs to. */
+const struct dw_clone_function *dw_clone_function_of(const struct dw_clone_module *m, uint32_t i);
 
 /*
  * The instruction of @f that begins at @svma, as index in m->insns; UINT32_MAX when none begins
