@@ -10,6 +10,7 @@ is the oracle, so the command must do the same on every run.
 prints one line a comparison, or the first difference, and ends with 1 if there is one.
 """
 import argparse
+import fnmatch
 import os
 import shutil
 import signal
@@ -61,14 +62,14 @@ def files_below(folder):
     return found
 
 
-def run_once(command, folder, environment, seconds, stdin=b""):
+def run_once(command, folder, environment, seconds):
     """Run in @folder; the streams are pipes, so that no limit on files meets them."""
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.PIPE,
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True)
     status = None
     try:
-        stdout, stderr = process.communicate(stdin, timeout=seconds)
+        stdout, stderr = process.communicate(timeout=seconds)
         status = process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
@@ -85,41 +86,73 @@ def shell_status(status):
 
 
 class Trial:
-    """One command to compare: what prepares its folder, its environment, its time."""
+    """One command to compare, and what stands around it.
 
-    def __init__(self, command, setup=None, env=None, seconds=SECONDS, stdin=b"", mode=0o700):
-        self.command, self.setup, self.seconds, self.stdin = command, setup, seconds, stdin
-        self.env, self.mode = {**ENVIRONMENT, **(env or {})}, mode
+    @setup: shell commands that prepare the folder, once. @ignore: patterns of files that are not
+    compared. @user: a pwd entry, the user that runs it all. @must_work: the plain run ends with 0
+    and leaves something, or there is nothing to compare.
+    """
+
+    def __init__(self, command, setup=None, env=None, seconds=SECONDS, ignore=(), user=None,
+                 must_work=False):
+        self.command, self.setup, self.seconds = list(command), setup, seconds
+        self.must_work = must_work
+        self.ignore, self.user = ignore, user
+        self.env = {**ENVIRONMENT, **(env or {})}
+
+    def as_user(self, command):
+        if not self.user:
+            return command
+        return ["setpriv", f"--reuid={self.user.pw_uid}", f"--regid={self.user.pw_gid}",
+                "--clear-groups", "--", *command]
+
+    def prepare(self, scratch):
+        """Make what each run finds in its folder, and return its place."""
+        folder, template = os.path.join(scratch, "here"), os.path.join(scratch, "template")
+        shutil.rmtree(template, ignore_errors=True)
+        os.makedirs(folder)
+        if self.user:
+            os.chown(scratch, self.user.pw_uid, self.user.pw_gid)
+            os.chown(folder, self.user.pw_uid, self.user.pw_gid)
+        if self.setup:
+            done = subprocess.run(self.as_user(["sh", "-ec", self.setup]), cwd=folder,
+                                  env=self.environment(folder), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+            if done.returncode:
+                raise AssertionError(f"setup failed: {done.stdout.decode(errors='replace')[-SHOWN:]}")
+        os.rename(folder, template)
+        return template
+
+    def environment(self, folder):
+        cache = os.path.join(os.path.dirname(folder), "cache")
+        return {**self.env, "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": cache}
 
     def run(self, scratch, dwell, engine):
-        """Run it under one of ENGINES, or plain with None, in a fresh folder of @scratch."""
-        folder = os.path.join(scratch, "here")
-        os.mkdir(folder, self.mode)
-        os.chmod(folder, self.mode)
-        environment = {**self.env, "HOME": folder, "TMPDIR": folder}
-        command = list(self.command)
-        options = ENGINES[engine] if engine else None
+        """Run it under one of ENGINES, or plain with None, in a copy of the prepared folder."""
+        folder, template = os.path.join(scratch, "here"), os.path.join(scratch, "template")
+        subprocess.run(["cp", "-a", template, folder], check=True)
+        command, options = self.command, ENGINES[engine] if engine else None
         if options:
             session = os.path.join(scratch, "session.dwell")
             command = [dwell, "instrument", *options, "-q", "-o", session, "--", *command]
-            environment["XDG_CACHE_HOME"] = os.path.join(scratch, "cache")
-        else:
-            environment["XDG_CACHE_HOME"] = os.path.join(scratch, "cache")
         try:
-            if self.setup:
-                subprocess.run(["sh", "-ec", self.setup], cwd=folder, env=environment, check=True,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=120)
-            outcome = run_once(command, folder, environment, self.seconds, self.stdin)
-            outcome.files = files_below(folder)
+            outcome = run_once(self.as_user(command), folder, self.environment(folder),
+                               self.seconds)
+            outcome.files = {name: what for name, what in files_below(folder).items()
+                             if not any(fnmatch.fnmatch(name, rule) for rule in self.ignore)}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return outcome
 
     def differences(self, scratch, dwell, engines=USUAL):
         """Compare with the plain run; yields (engine, None or the first difference)."""
+        self.prepare(scratch)
         plain = self.run(scratch, dwell, None)
         if plain.status is None:
             yield "plain", f"no end within {self.seconds} s"
+            return
+        if self.must_work and (plain.status or not (plain.stdout or plain.files)):
+            yield "plain", f"status {plain.status}, {plain.stdout[-SHOWN:]}, {plain.stderr[-SHOWN:]}"
             return
         for engine in engines:
             yield engine, difference(plain, self.run(scratch, dwell, engine))

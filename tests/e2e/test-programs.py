@@ -1,0 +1,64 @@
+"""Programs of the distribution do real work unchanged (programs.py).
+
+Each runs plain and again under the engines that DWELL_TRIALS names (unchanged.py: none,count). The
+third that needs no further packages runs always, all with DWELL_LONG=1. A missing program is a skip
+that names its package. KNOWN ones differ, with the reason; they run too, and one that stops
+differing fails.
+"""
+import os
+import pwd
+import shutil
+
+from harness import Skip, cases, require
+from programs import PACKAGES, PROGRAMS
+from unchanged import Trial
+
+INPUTS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../programs"))
+BY_NAME = {program.name: program for program in PROGRAMS}
+# The name of a program -> why it differs today.
+KNOWN = {}
+
+
+def search_path():
+    """Where servers and compilers hide."""
+    versions = "/usr/lib/postgresql"
+    found = sorted(os.listdir(versions)) if os.path.isdir(versions) else []
+    return os.pathsep.join([os.path.expanduser("~/.cargo/bin")] +
+                           [os.path.join(versions, version, "bin") for version in found[-1:]] +
+                           ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"])
+
+
+def make_trial(context, program):
+    user = None
+    if program.user:
+        if os.getuid():
+            user = None
+        else:
+            user = pwd.getpwnam(program.user)
+    env = {"P": INPUTS, "PATH": search_path(), "RUSTUP_HOME": os.path.expanduser("~/.rustup"),
+           **program.env}
+    words = [word.replace("$P", INPUTS) for word in program.command()]
+    return Trial(words, program.setup, env=env, ignore=program.ignore, user=user,
+                 must_work=True)
+
+
+@cases(*BY_NAME)
+def test_unchanged(context, name):
+    program = BY_NAME[name]
+    if not program.is_quick and not os.environ.get("DWELL_LONG"):
+        context.skip("for long runs")
+    if not shutil.which(program.needs, path=search_path()):
+        raise Skip(f"needs {PACKAGES.get(program.needs, program.needs)}")
+    engines = os.environ.get("DWELL_TRIALS", "plain").split(",")
+    found = [f"{engine}: {difference}" for engine, difference in
+             make_trial(context, program).differences(context.scratch, context.dwell, engines)
+             if difference]
+    if name in KNOWN and engines != ["plain"]:
+        require(found, f"is listed as known ({KNOWN[name]}) but ran unchanged")
+        context.skip(f"known: {KNOWN[name]}")
+    require(not found, "\n".join(found))
+
+
+def test_names(context):
+    require(len(BY_NAME) == len(PROGRAMS), "two programs have one name")
+    require(set(KNOWN) <= set(BY_NAME), "unknown names in KNOWN")

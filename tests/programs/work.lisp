@@ -1,0 +1,10 @@
+;; Common Lisp: conditions, restarts, closures, big numbers, collection.
+(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(let ((failed 0) (table (make-hash-table :test 'equal)))
+  (dotimes (i 3000)
+    (handler-case (if (zerop (mod i 3)) (error "no ~a" i) (/ 1 (- (mod i 3) 1)))
+      (division-by-zero () (incf failed))
+      (error () (incf failed 2)))
+    (push i (gethash (format nil "~a" (mod (* i 7919) 97)) table)))
+  (format t "~a ~a ~a ~a~%" (fib 22) failed (hash-table-count table) (length (format nil "~a" (expt 7 500))))
+  (format t "~a~%" (catch 'out (mapcar (lambda (x) (if (> x 5) (throw 'out x) x)) '(1 9 3)))))
