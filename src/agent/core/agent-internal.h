@@ -34,10 +34,11 @@ struct dw_agent {
 	uint32_t pid;
 	uint32_t module_n; /* as in the region, which others can write */
 	uint32_t chunk_n;
-	uint64_t bytes;			/* of the region's file */
-	uint64_t device, inode;		/* of the region's file */
-	uint64_t mask;			/* signal mask to restore by dw_agent_leave() */
-	uint64_t own_device, own_inode; /* of the agent's own file */
+	uint64_t bytes;		/* of the region's file */
+	uint64_t device, inode; /* of the region's file */
+	uint64_t mask;		/* signal mask to restore by dw_agent_leave() */
+	const char *own_path;	/* of the agent's file, borrowed from the loader */
+	uint64_t own_device, own_inode;
 	void *real_prctl, *real_syscall, *real_errno;
 	char folder[DWELL_REGION_PATH];
 	char path[DWELL_REGION_PATH + 32]; /* of the region's file */
@@ -52,20 +53,17 @@ extern struct dw_agent dw_agent;
 bool dw_region_start(void);
 
 /*
- * Take our variables out of @envp and the bytes of /proc/self/environ, and keep them. False, and
- * nothing changed, when dwell has not started this process or a variable cannot be used. Filters is
- * the number of system-call filters that dwell itself ran under.
+ * Take our variables out of @envp and the bytes of /proc/self/environ, and keep them; @path is this
+ * agent's in LD_PRELOAD. False when dwell has not started this process or a variable is too long.
+ * *@ret_filters is the number of system-call filters that dwell itself ran under.
  */
-bool dw_environment_take(char **envp, uint64_t *ret_filters);
+bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters);
 
 /* DWELL_ENV_MODE's value, borrowed for ever. */
 const char *dw_environment_mode(void);
 
 /* The name and "=" of variable @i. */
 const char *dw_environment_name(int i);
-
-/* Whether the loader and the C library are a glibc's. */
-bool dw_loader_is_known(void);
 
 struct link_map;
 
@@ -84,5 +82,6 @@ void dw_errno_set(int error);
 /* Add @n, which may be negative, to a count of drops. */
 void dw_agent_drop_n(uint32_t kind, int64_t n);
 
-/* The path by which the loader has loaded this agent, borrowed for ever. NULL = not found. */
+/* The path by which the loader has loaded this agent, borrowed for ever. NULL = it and the C
+ * library are not a glibc's. */
 const char *dw_loader_own_path(void);

@@ -28,6 +28,8 @@ struct dw_agent_part {
 	void (*forked)(void);
 	/* Normal end: exit handlers run. */
 	void (*end)(void);
+	/* Where the program runs the instruction at @pc: at its clone, or @pc. NULL = at @pc. */
+	uint64_t (*running)(uint64_t pc);
 };
 
 extern const struct dw_agent_part dw_agent_part;

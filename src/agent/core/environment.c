@@ -121,9 +121,8 @@ static void close_gaps(char **envp, char *to)
 	}
 }
 
-bool dw_environment_take(char **envp, uint64_t *ret_filters)
+bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters)
 {
-	const char *path = dw_loader_own_path();
 	const char *const *text = (const char *const *)envp;
 	char **to = envp, **from = envp, *first = *envp;
 	int variable;
@@ -131,7 +130,7 @@ bool dw_environment_take(char **envp, uint64_t *ret_filters)
 
 	for (; *text; text++)
 		has_folder |= dw_text_after(*text, names[FOLDER]) != NULL;
-	if (!has_folder || !path)
+	if (!has_folder)
 		return false;
 	for (int i = 0; i < DWELL_AGENT_VARIABLES; i++)
 		keep(i, names[i], path);
@@ -147,6 +146,7 @@ bool dw_environment_take(char **envp, uint64_t *ret_filters)
 	close_gaps(envp, first);
 	if (!has_folder)
 		return false;
+	dw_agent.folder[0] = '\0';
 	dw_text_append(dw_agent.folder, sizeof(dw_agent.folder),
 		       dw_text_after(dw_agent.variables[FOLDER], names[FOLDER]));
 	*ret_filters = dw_text_number(dw_text_after(dw_agent.variables[FILTERS], names[FILTERS]));

@@ -2,11 +2,12 @@
  * The C library's execve() leads to ours, so that its own calls of it do.
  *
  * Its code is `mov $59,%eax; syscall; ...`, behind an endbr64 where it was built with one; the mov
- * has just the length of a jump. Other code is left alone, also a jump: another tool's. The page is
- * not changed in place, because making text writable and executable again can be refused
- * half-way (SELinux's execmod, MDWE): a second mapping of the library's file gets the jump, becomes
- * executable, and then takes the page's place in one step. No byte is ever writable and
- * executable.
+ * has just the length of a jump. Other code is left alone, also a jump: another tool's. Where the
+ * library runs from clones, the clone of the mov gets the jump too. The page is not changed in
+ * place, because making text writable and executable again can be refused half-way (SELinux's
+ * execmod, MDWE): a copy gets the jump, becomes executable, and then takes the page's place in one
+ * step. No byte is ever writable and executable. The copy is one of the library's file where
+ * that can be had, so that /proc/self/maps still tells whose code it is.
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
@@ -39,9 +40,9 @@ static uint64_t file_offset(int fd, uint64_t svma)
 	return 0;
 }
 
-/* A private, writable mapping of the file's page that stands at @page in @map; NULL = it cannot be
- * had, or differs. */
-static unsigned char *copy_page(const struct link_map *map, const unsigned char *page)
+/* The file's page that stands at @page in @map, private and writable; NULL = it cannot be had, or
+ * differs. */
+static unsigned char *map_page(const struct link_map *map, const unsigned char *page)
 {
 	int fd = dw_sys_open(map->l_name, O_RDONLY | O_CLOEXEC, 0);
 	unsigned char *copy = NULL;
@@ -62,37 +63,61 @@ static unsigned char *copy_page(const struct link_map *map, const unsigned char 
 	return NULL;
 }
 
-/* Put the jump of @distance at @at, within its page. */
-static bool write_jump(const struct link_map *map, unsigned char *at, int32_t distance)
+/* A writable copy of @page; NULL = no memory. */
+static unsigned char *copy_page(const struct link_map *map, const unsigned char *page)
+{
+	unsigned char *copy = map_page(map, page);
+
+	if (copy)
+		return copy;
+	copy = dw_sys_mmap(NULL, DWELL_PATCH_PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!dw_is_mapped(copy))
+		return NULL;
+	memcpy(copy, page, DWELL_PATCH_PAGE);
+	return copy;
+}
+
+/* Let the system call at @at lead to dw_execve(). */
+static bool redirect(const struct link_map *map, unsigned char *at)
 {
 	size_t offset = (uintptr_t)at % DWELL_PATCH_PAGE;
-	unsigned char *page = at - offset, *copy = copy_page(map, page);
+	int64_t distance = (int64_t)((uintptr_t)dw_execve - (uintptr_t)at) - DWELL_PATCH_JUMP_BYTES;
+	int32_t near = (int32_t)distance;
+	unsigned char *copy;
 
+	if (memcmp(at, call_59, sizeof(call_59)) || distance != near ||
+	    offset > DWELL_PATCH_PAGE - DWELL_PATCH_JUMP_BYTES)
+		return false;
+	copy = copy_page(map, at - offset);
 	if (!copy)
 		return false;
 	copy[offset] = 0xe9;
-	memcpy(copy + offset + 1, &distance, sizeof(distance));
+	memcpy(copy + offset + 1, &near, sizeof(near));
 	if (!dw_sys_mprotect(copy, DWELL_PATCH_PAGE, PROT_READ | PROT_EXEC) &&
 	    dw_is_mapped((void *)dw_syscall(SYS_mremap, copy, DWELL_PATCH_PAGE, DWELL_PATCH_PAGE,
-					    MREMAP_MAYMOVE | MREMAP_FIXED, page)))
+					    MREMAP_MAYMOVE | MREMAP_FIXED, at - offset)))
 		return true;
 	dw_sys_munmap(copy, DWELL_PATCH_PAGE);
 	return false;
 }
 
+/* Where execve() makes its system call, entered at @entry. */
+static unsigned char *behind_endbr64(unsigned char *entry)
+{
+	return memcmp(entry, endbr64, sizeof(endbr64)) ? entry : entry + sizeof(endbr64);
+}
+
 bool dw_exec_patch(void)
 {
 	const struct link_map *map = dw_loader_libc();
-	unsigned char *at = map ? dw_loader_find(map, "execve") : NULL;
-	int64_t distance;
+	unsigned char *entry = map ? dw_loader_find(map, "execve") : NULL, *clone = entry;
+	bool is_done;
 
-	if (!at)
+	if (!entry)
 		return false;
-	if (!memcmp(at, endbr64, sizeof(endbr64)))
-		at += sizeof(endbr64);
-	distance = (int64_t)((uintptr_t)dw_execve - (uintptr_t)at) - DWELL_PATCH_JUMP_BYTES;
-	if (memcmp(at, call_59, sizeof(call_59)) || distance != (int32_t)distance ||
-	    (uintptr_t)at % DWELL_PATCH_PAGE > DWELL_PATCH_PAGE - sizeof(call_59))
-		return false;
-	return write_jump(map, at, (int32_t)distance);
+	if (dw_agent.is_on && dw_agent_part.running)
+		clone = (unsigned char *)dw_agent_part.running((uintptr_t)entry);
+	is_done = redirect(map, behind_endbr64(entry));
+	return clone == entry ? is_done : redirect(map, behind_endbr64(clone));
 }

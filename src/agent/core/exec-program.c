@@ -162,7 +162,7 @@ static enum dw_exec_fit look(const struct dw_exec_file *file, struct head *head,
 /* The agent's own file as it is seen from here. */
 static bool look_at_agent(struct stat *ret_stat)
 {
-	int fd = dw_sys_open(dw_loader_own_path(), O_RDONLY | O_CLOEXEC, 0), error;
+	int fd = dw_sys_open(dw_agent.own_path, O_RDONLY | O_CLOEXEC, 0), error;
 
 	if (fd < 0)
 		return false;
@@ -171,10 +171,11 @@ static bool look_at_agent(struct stat *ret_stat)
 	return !error;
 }
 
-bool dw_exec_program_start(void)
+bool dw_exec_program_start(const char *path)
 {
 	struct stat st;
 
+	dw_agent.own_path = path;
 	if (!look_at_agent(&st))
 		return false;
 	dw_agent.own_device = st.st_dev;

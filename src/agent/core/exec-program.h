@@ -24,8 +24,9 @@ struct dw_exec_file {
 	int flags; /* AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW */
 };
 
-/* Remember the agent's own file. False when it cannot be read: no child can take it then. */
-bool dw_exec_program_start(void);
+/* Remember the agent's own file at @path, which is borrowed for ever. False when it cannot be read:
+ * no child can take it then. */
+bool dw_exec_program_start(const char *path);
 
 /* Look at @file and, when it is a script, at its interpreters. */
 enum dw_exec_fit dw_exec_program_fit(const struct dw_exec_file *file);

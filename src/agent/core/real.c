@@ -187,14 +187,9 @@ const struct link_map *dw_loader_libc(void)
 	return NULL;
 }
 
-bool dw_loader_is_known(void)
-{
-	return dw_loader_libc() && own_map();
-}
-
 const char *dw_loader_own_path(void)
 {
-	const struct link_map *map = own_map();
+	const struct link_map *map = dw_loader_libc() ? own_map() : NULL;
 
 	return map ? map->l_name : NULL;
 }

@@ -75,15 +75,16 @@ static bool may_call(uint64_t filters)
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
+	const char *path = dw_loader_own_path();
 	uint64_t filters, begin_ns;
 
 	(void)argc;
 	(void)argv;
-	if (!dw_loader_is_known() || is_secure(envp) || !dw_environment_take(envp, &filters))
+	if (!path || is_secure(envp) || !dw_environment_take(envp, path, &filters))
 		return;
 	if (!may_call(filters))
 		return;
-	dw_agent.is_active = dw_exec_program_start();
+	dw_agent.is_active = dw_exec_program_start(path);
 	begin_ns = dw_sys_now_ns();
 	if (dw_region_start())
 		dw_agent_part.start(dw_environment_mode());
