@@ -98,7 +98,7 @@
 	"SELECT function, 0, 1, rank, process, function, inclusive, exclusive FROM function_total" \
 	" UNION ALL " \
 	"SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive FROM edge WHERE caller)" \
-	" SELECT " GEN("CASE WHEN t.function IS NULL THEN '[outermost]' WHEN f.id IS NULL" \
+	" SELECT " GEN("CASE WHEN t.function IS NULL THEN '[outermost]' WHEN t.function = 4294967295" \
 	" THEN '[stack cut]' ELSE f.name END") \
 	", t.type AS type, r.name AS root_function_name, " SMP \
 	" FROM t" GEN_JOINS("f.file") " LEFT JOIN function r ON r.id = t.root" \
