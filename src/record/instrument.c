@@ -17,6 +17,7 @@
 #include "record/target-environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,7 +323,7 @@ static int plan_images(struct run *r, struct dw_error *err)
  * asks is told. */
 static void make_first_image(struct run *r)
 {
-	int fd = dup(r->program.fd);
+	int fd = fcntl(r->program.fd, F_DUPFD_CLOEXEC, 0);
 	struct dw_module_image *m = NULL;
 
 	if (fd >= 0)
