@@ -33,7 +33,6 @@ unsigned odd(unsigned n);
 unsigned in_child(unsigned n);
 unsigned before_exec(unsigned n);
 unsigned in_thread(unsigned n);
-unsigned constant(void);
 
 static unsigned work(unsigned n)
 {
@@ -70,11 +69,6 @@ OWN unsigned before_exec(unsigned n)
 OWN unsigned in_thread(unsigned n)
 {
 	return work(n) + 4;
-}
-
-OWN unsigned constant(void)
-{
-	return 123456789;
 }
 
 static void plain(void)

@@ -2,10 +2,10 @@
  * dlopen() and its like: the way to the real functions, and what happens to libraries they bring.
  *
  * A `ret` for dw_call_from() is taken where unwinding through it is exact: behind the one
- * instruction of a function that does nothing else, or behind all functions, where no unwind table
- * says anything. One thread at a time opens through here, waiting a bounded time for others; when
- * one could not wait, or code that is no clone opens something meanwhile, what is found afterwards
- * may be in use already and is left alone.
+ * instruction of a function that does nothing else, or behind or before all functions (.fini,
+ * .init), where no unwind table says anything. One thread at a time opens through here, waiting a
+ * bounded time for others; when one could not wait, or code that is no clone opens something
+ * meanwhile, what is found afterwards may be in use already and is left alone.
  */
 #include "agent/probe/loader-calls.h"
 
@@ -61,20 +61,29 @@ static bool is_plain(const struct dw_area *area, const struct dw_clone_function_
 	return before + (lengths[0] >> 4) + 1U == f->bytes;
 }
 
+/* The first `ret` in [from, to). */
+static uint64_t find_bare_ret(uint64_t from, uint64_t to)
+{
+	for (; from < to; from++)
+		if (*(const uint8_t *)from == RET)
+			return from;
+	return NO_RET;
+}
+
 static uint64_t find_ret(const struct dw_area *area)
 {
 	const struct dw_clone_function_entry *f = dw_functions(area);
 	uint32_t n = area->header->functions.n;
-	uint64_t at;
+	uint64_t ret;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (is_plain(area, &f[i]))
 			return area->module + f[i].start + f[i].bytes - 1;
-	at = area->module + (n ? f[n - 1].start + f[n - 1].bytes + PADDING : 0);
-	for (; at >= area->text && at < area->text + area->text_bytes; at++)
-		if (*(const uint8_t *)at == RET)
-			return at;
-	return NO_RET;
+	if (!n)
+		return NO_RET;
+	ret = find_bare_ret(area->module + f[n - 1].start + f[n - 1].bytes + PADDING,
+			    area->text + area->text_bytes);
+	return ret == NO_RET ? find_bare_ret(area->text, area->module + f[0].start) : ret;
 }
 
 static uint64_t ret_of(struct dw_area *area)
