@@ -175,7 +175,7 @@ void dw_clone_choose_probes(struct dw_clone_module *m, const struct dw_clone_opt
 	if (options->probes == DWELL_PROBES_NONE)
 		return;
 	dw_vec_each(f, &m->functions)
-		if (!f->reason && !(f->flags & DWELL_CLONE_COLD) &&
+		if (!f->reason && f->flags & DWELL_CLONE_REDIRECTED &&
 		    (options->all_functions || !is_short(m, f)))
 			f->flags |= DWELL_CLONE_PROBED;
 }

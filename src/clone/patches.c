@@ -2,8 +2,10 @@
  * Planning patches; see patches.h.
  *
  * A function that gets no patch is left alone, so its own code runs and may take the room of
- * others: planning starts again until nobody loses. Padding belongs to nobody: it counts when a
- * function certainly ends before it and all of it is nop or int3 up to the next function.
+ * others: planning starts again until nobody loses. Only what is shorter than a jump is cloned
+ * without a patch: it calls nothing, and who calls it by a pointer runs its own code as well.
+ * Padding belongs to nobody: it counts when a function certainly ends before it and all of it is
+ * nop or int3 up to the next function.
  */
 #include "clone/patches.h"
 
@@ -189,22 +191,25 @@ static int plan_returns(struct planner *p, const struct dw_clone_function *f)
 	return 0;
 }
 
-/* Plan @f, or leave it alone. True with *@lost when it was. 0 or -ENOMEM. */
+/* Plan @f, or leave it alone. *@lost: its own code runs, which was not known. 0 or -ENOMEM. */
 static int plan_function(struct planner *p, struct dw_clone_function *f, bool *lost)
 {
+	uint32_t i = (uint32_t)(f - p->m->functions.v);
 	int rc = plan_returns(p, f);
 
 	if (rc == DWELL_ERR_NOT_FOUND) {
 		f->reason = DWELL_LEFT_RETURN_ADDRESS;
 	} else if (!rc && !(f->flags & DWELL_CLONE_COLD)) {
 		rc = plan_entry(p, f);
-		if (rc == DWELL_ERR_NOT_FOUND)
+		if (!rc)
+			f->flags |= DWELL_CLONE_REDIRECTED;
+		else if (rc == DWELL_ERR_NOT_FOUND && f->end - f->start >= JUMP_BYTES)
 			f->reason = DWELL_LEFT_NO_ROOM;
 	}
 	if (rc != DWELL_ERR_NOT_FOUND)
 		return rc;
-	*lost = true;
-	return dw_roads_add(&p->roads, (uint32_t)(f - p->m->functions.v));
+	*lost |= f->reason || !p->roads.runs[i];
+	return dw_roads_add(&p->roads, i);
 }
 
 static int plan_all(struct planner *p, bool *lost)
@@ -214,9 +219,11 @@ static int plan_all(struct planner *p, bool *lost)
 	*lost = false;
 	p->ret->list.n = 0;
 	dw_rank_clear(&p->taken);
-	dw_vec_each(f, &p->m->functions)
+	dw_vec_each(f, &p->m->functions) {
+		f->flags &= (uint8_t)~DWELL_CLONE_REDIRECTED;
 		if (!f->reason && !rc)
 			rc = plan_function(p, f, lost);
+	}
 	return rc;
 }
 
@@ -245,9 +252,6 @@ int dw_patches_plan(struct dw_clone_module *m, struct dw_patches *ret)
 		return -ENOMEM;
 	if (ret->list.n)
 		qsort(ret->list.v, ret->list.n, sizeof *ret->list.v, by_place);
-	dw_vec_each(f, &m->functions)
-		if (!f->reason && !(f->flags & DWELL_CLONE_COLD))
-			f->flags |= DWELL_CLONE_REDIRECTED;
 	return 0;
 }
 
