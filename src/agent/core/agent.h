@@ -56,11 +56,17 @@ void dw_agent_off(uint32_t reason);
 void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at);
 
 /*
- * Publish modules[@i], filled in but for its state, and wait for the collector's answer. True with
- * the image's path in *@path (borrowed from the region; check that it ends within
- * DWELL_REGION_PATH); false after setting the module's state.
+ * Publish modules[@first] and the following, @n in all, filled in but for their states, and wake
+ * the collector: it answers all of them. Inside dw_agent_enter() only.
  */
-bool dw_agent_ask(uint32_t i, const char **path);
+void dw_agent_ask(uint32_t first, uint32_t n);
+
+/*
+ * Wait for the collector's answer about modules[@i]. True with the image's path in *@path (borrowed
+ * from the region; check that it ends within DWELL_REGION_PATH); false after setting the
+ * module's state.
+ */
+bool dw_agent_answer(uint32_t i, const char **path);
 
 /*
  * Enter the agent's slow part: false when this thread is inside already (a signal handler) or

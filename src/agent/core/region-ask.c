@@ -1,5 +1,5 @@
 /*
- * Asking the collector for a module's clone image, and waiting for the answer. Bounded in every
+ * Asking the collector for clone images of modules, and waiting for the answers. Bounded in every
  * way: a collector that is stopped, dead or busy costs the program the wait once for each module.
  */
 #include "agent/core/agent-internal.h"
@@ -44,18 +44,27 @@ static uint32_t wait_for(uint32_t i)
 	}
 }
 
-bool dw_agent_ask(uint32_t i, const char **path)
+void dw_agent_ask(uint32_t first, uint32_t n)
+{
+	struct dw_region_header *region = dw_agent.region;
+
+	if (!dw_agent.is_on || n > DWELL_REGION_MODULES - first)
+		return;
+	for (uint32_t i = first; i < first + n; i++)
+		region->modules[i].state = DWELL_MODULE_ASKED;
+	if (dw_agent.module_n < first + n)
+		dw_agent.module_n = first + n;
+	__atomic_store_n(&region->module_n, dw_agent.module_n, __ATOMIC_RELEASE);
+	ring(first);
+}
+
+bool dw_agent_answer(uint32_t i, const char **path)
 {
 	struct dw_region_header *region = dw_agent.region;
 	uint32_t answer;
 
-	if (!dw_agent.is_on || i >= DWELL_REGION_MODULES)
+	if (!dw_agent.is_on || i >= dw_agent.module_n)
 		return false;
-	__atomic_store_n(&region->modules[i].state, DWELL_MODULE_ASKED, __ATOMIC_RELEASE);
-	if (dw_agent.module_n <= i)
-		dw_agent.module_n = i + 1;
-	__atomic_store_n(&region->module_n, dw_agent.module_n, __ATOMIC_RELEASE);
-	ring(i);
 	answer = wait_for(i);
 	*path = region->answers[i].image;
 	if (answer == DWELL_ANSWER_IMAGE)

@@ -112,14 +112,14 @@ static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-/* Ask for the image of an announced module and let the module run from it. */
+/* Wait for the image of an announced module and let the module run from it. */
 static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 {
 	struct dw_region_module *r = &dw_agent_region()->modules[i];
 	const char *image = NULL;
 	uint32_t state, error = 0;
 
-	if (!dw_agent_ask(i, &image) ||
+	if (!dw_agent_answer(i, &image) ||
 	    dw_text_length_max(image, DWELL_REGION_PATH) == DWELL_REGION_PATH)
 		return;
 	error = (uint32_t)-dw_text_may_change(r->path);
@@ -155,15 +155,18 @@ static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-/* Both passes over what the loader lists: first all are told to the collector, then each is asked
- * for, so that it works on several at once. */
+/* Both passes over what the loader lists: first all are told to the collector, so that it works on
+ * several at once, then each is waited for. */
 static void clone_unknown(bool is_quiet)
 {
 	struct news news = {dw_probe.module_n, is_quiet};
 
 	each(announce, NULL);
-	if (dw_probe.module_n > news.first)
-		each(clone_new, &news);
+	if (dw_probe.module_n == news.first || !dw_agent_enter())
+		return;
+	dw_agent_ask(news.first, dw_probe.module_n - news.first);
+	dw_agent_leave();
+	each(clone_new, &news);
 }
 
 static int count_adds(struct dl_phdr_info *info, size_t size, void *ctx)
