@@ -2,10 +2,10 @@
  * dlopen() and its like: the way to the real functions, and what happens to libraries they bring.
  *
  * A `ret` for dw_call_from() is taken where unwinding through it is exact: behind the one
- * instruction of a function that does nothing else, or behind or before all functions (.fini,
- * .init), where no unwind table says anything. One thread at a time opens through here, waiting a
- * bounded time for others; when one could not wait, or code that is no clone opens something
- * meanwhile, what is found afterwards may be in use already and is left alone.
+ * instruction of a function that does nothing else, or behind or in front of all functions, where
+ * no unwind table says anything. One thread at a time opens through here, waiting a bounded time
+ * for others; when one could not wait, or code that is no clone opens something meanwhile, what is
+ * found afterwards may be in use already and is left alone.
  */
 #include "agent/probe/loader-calls.h"
 
@@ -23,7 +23,8 @@ enum {
 	RET = 0xc3,
 	JUMP_BYTES = 5, /* at a function's start are the patch's */
 	SHORT_BYTES = 20,
-	PADDING = 32, /* behind a function may hold jumps of patches */
+	ENDBR_BYTES = 4,   /* endbr64 stays in front of the patch */
+	LENGTHS_BYTES = 9, /* of three instructions at most */
 	NO_RET = 1,
 	OPEN_TRIES = 2000,
 	OPEN_WAIT_NS = 1000000,
@@ -41,49 +42,72 @@ static void *no_function(void)
 	return NULL;
 }
 
+/* The next instruction's length in the module. */
+static uint32_t next_length(const uint8_t **lengths)
+{
+	uint8_t both = *(*lengths)++;
+
+	if ((both & 15) == 15)
+		*lengths += 2;
+	return both >> 4;
+}
+
+static bool is_marked(const uint8_t *code)
+{
+	return code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa;
+}
+
 /* Whether @f is one instruction, after an endbr64 perhaps, and a `ret` that no patch covers. */
 static bool is_plain(const struct dw_area *area, const struct dw_clone_function_entry *f)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	const uint8_t *code = (const uint8_t *)(area->module + f->start);
 	const uint8_t *lengths =
 		(const uint8_t *)(area->area + area->header->instructions.at) + f->instructions;
-	uint32_t before = 0;
 
 	if (!f->clone_at || f->bytes <= JUMP_BYTES || f->bytes > SHORT_BYTES ||
-	    code[f->bytes - 1] != RET || f->instructions + 3 > area->header->instructions.n)
+	    code[f->bytes - 1] != RET ||
+	    f->instructions + LENGTHS_BYTES > area->header->instructions.n)
 		return false;
-	/* A length of 15 in the clone would be followed by two bytes more: not such a function. */
-	if ((lengths[0] & 15) == 15 || (lengths[1] & 15) == 15)
-		return false;
-	if (*(const uint32_t *)code == *(const uint32_t *)endbr64)
-		before = *lengths++ >> 4;
-	return before + (lengths[0] >> 4) + 1U == f->bytes;
+	return next_length(&lengths) + 1 == f->bytes ||
+	       (is_marked(code) && ENDBR_BYTES + next_length(&lengths) + 1 == f->bytes);
 }
 
-/* The first `ret` in [from, to). */
-static uint64_t find_bare_ret(uint64_t from, uint64_t to)
+static bool is_patched(const struct dw_area *area, uint64_t at)
 {
-	for (; from < to; from++)
-		if (*(const uint8_t *)from == RET)
-			return from;
-	return NO_RET;
+	const struct dw_clone_patch *p =
+		(const struct dw_clone_patch *)(area->area + area->header->patches.at);
+
+	for (uint32_t i = 0; i < area->header->patches.n; i++)
+		if (at - area->module - p[i].at < JUMP_BYTES)
+			return true;
+	return false;
+}
+
+/* A byte in [@at, @end) that is a `ret`, whatever it was meant to be. 0 = none. */
+static uint64_t find_byte(const struct dw_area *area, uint64_t at, uint64_t end)
+{
+	for (; at < end; at++)
+		if (*(const uint8_t *)at == RET && !is_patched(area, at))
+			return at;
+	return 0;
 }
 
 static uint64_t find_ret(const struct dw_area *area)
 {
 	const struct dw_clone_function_entry *f = dw_functions(area);
 	uint32_t n = area->header->functions.n;
-	uint64_t ret;
+	uint64_t end = area->text + area->text_bytes, found;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (is_plain(area, &f[i]))
-			return area->module + f[i].start + f[i].bytes - 1;
-	if (!n)
-		return NO_RET;
-	ret = find_bare_ret(area->module + f[n - 1].start + f[n - 1].bytes + PADDING,
-			    area->text + area->text_bytes);
-	return ret == NO_RET ? find_bare_ret(area->text, area->module + f[0].start) : ret;
+	for (uint32_t i = 0; i < n; i++) {
+		found = area->module + f[i].start + f[i].bytes - 1;
+		if (is_plain(area, &f[i]) && !is_patched(area, found))
+			return found;
+	}
+	found = find_byte(area, n ? area->module + f[n - 1].start + f[n - 1].bytes : area->text,
+			  end);
+	if (!found && n)
+		found = find_byte(area, area->text, area->module + f[0].start);
+	return found ? found : NO_RET;
 }
 
 static uint64_t ret_of(struct dw_area *area)

@@ -23,7 +23,7 @@ enum {
 	LOWEST_HANDLER = 4096, /* below are SIG_DFL, SIG_IGN, SIG_HOLD */
 };
 
-typedef void handler(int signal, void *info, void *context);
+typedef void handler(int signal, siginfo_t *info, void *context);
 
 sighandler_t bsd_signal(int number, sighandler_t to);
 
@@ -41,7 +41,14 @@ static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint6
 	return dw_area_of_clone(*sp) == area ? dw_original(*sp, false) : pc;
 }
 
-void dw_signal_run(int signal, void *info, void *context, uint32_t i)
+/* Whether the information of @signal may hold the address of the failing instruction. */
+static bool is_fault(int signal)
+{
+	return signal == SIGILL || signal == SIGFPE || signal == SIGTRAP || signal == SIGSEGV ||
+	       signal == SIGBUS;
+}
+
+void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint64_t pc = (uint64_t)registers[REG_RIP], shown = pc;
@@ -51,6 +58,8 @@ void dw_signal_run(int signal, void *info, void *context, uint32_t i)
 	if (area) {
 		shown = original_of(area, pc, (const uint64_t *)registers[REG_RSP]);
 		registers[REG_RIP] = (greg_t)shown;
+		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)pc)
+			info->si_addr = (void *)shown;
 	}
 	call(signal, info, context);
 	if ((uint64_t)registers[REG_RIP] == shown)
