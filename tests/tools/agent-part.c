@@ -34,7 +34,8 @@ static void start(const char *mode)
 		return;
 	module->is_main = 1;
 	dw_text_append(module->path, sizeof(module->path), "/proc/self/exe");
-	if (dw_agent_ask(0, &path) && counts)
+	dw_agent_ask(0, 1);
+	if (dw_agent_answer(0, &path) && counts)
 		counts[1] += dw_text_length_max(path, DWELL_REGION_PATH);
 }
 
