@@ -3,9 +3,8 @@
  *
  * Return addresses that the program looks up (words of data that hold addresses behind calls;
  * languages whose runtimes keep tables of them), callees that read, change or pop their return
- * address, bytes after a call that are not code, restartable sequences, branches into the middle of
- * instructions or into a function's own entry by call, instructions that cannot be moved. Rule:
- * what is not proven safe is left alone with its reason.
+ * address, calls into a function's own middle, restartable sequences, code that the kernel enters.
+ * Rule: what is not proven safe is left alone with its reason.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 
 /*
  * Set reasons of functions, and DWELL_CALL_KEEP_RETURN for calls whose return address must be the
- * original one and can be (five bytes behind the call are code of the same function, no branch
- * leads between them). 0 or -ENOMEM.
+ * original one. Wants the plan of indirect jumps: entries of their tables are no return addresses.
+ * 0 or -ENOMEM.
  */
 int dw_hazards_find(struct dw_clone_module *m);

@@ -5,6 +5,7 @@
  */
 #include "clone/choose.h"
 #include "clone/clone.h"
+#include "clone/hazards.h"
 #include "clone/image.h"
 #include "clone/jumps.h"
 #include "clone/layout.h"
@@ -27,6 +28,8 @@ static int decide(struct dw_clone_module *m, const struct dw_clone_options *opti
 		rc = dw_clone_unwind_check(m);
 	if (!rc)
 		rc = dw_jumps_plan(m);
+	if (!rc)
+		rc = dw_hazards_find(m);
 	if (!rc)
 		rc = dw_patches_plan(m, patches);
 	if (!rc)

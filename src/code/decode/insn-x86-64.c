@@ -95,6 +95,20 @@ static bool has_rip_operand(const ZydisDecodedInstruction *in)
 	       in->raw.modrm.rm == 5;
 }
 
+/* DWELL_INSN_RSP or DWELL_INSN_RBP when @in has a memory operand at that register without index. */
+static uint8_t stack_operand(const ZydisDecodedInstruction *in)
+{
+	bool is_extended =
+		in->attributes & ZYDIS_ATTRIB_HAS_REX && (in->raw.rex.B || in->raw.rex.X);
+	uint8_t mod = in->raw.modrm.mod, rm = in->raw.modrm.rm;
+
+	if (!(in->attributes & ZYDIS_ATTRIB_HAS_MODRM) || mod == 3 || is_extended)
+		return 0;
+	if (rm == 5)
+		return mod ? DWELL_INSN_RBP : 0;
+	return rm == 4 && in->raw.sib.base == 4 && in->raw.sib.index == 4 ? DWELL_INSN_RSP : 0;
+}
+
 static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, struct dw_insn *ret)
 {
 	bool narrow =
@@ -112,6 +126,10 @@ static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, st
 		ret->flags |= DWELL_INSN_RIP;
 		if (in->address_width != 64)
 			ret->kind = DWELL_INSN_OTHER;
+	}
+	if (!ret->field_at && stack_operand(in)) {
+		ret->flags |= stack_operand(in);
+		ret->value = (int32_t)in->raw.disp.value;
 	}
 	if (narrow && (ret->kind == DWELL_INSN_RETURN || ret->kind == DWELL_INSN_CALL_INDIRECT ||
 		       ret->kind == DWELL_INSN_JUMP_INDIRECT))

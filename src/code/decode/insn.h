@@ -29,6 +29,8 @@ enum dw_insn_flag {
 	DWELL_INSN_RIP = 1,	/* a memory operand at rip + value */
 	DWELL_INSN_LOCK = 2,	/* a lock prefix is its first byte */
 	DWELL_INSN_NOTRACK = 4, /* a notrack prefix */
+	DWELL_INSN_RSP = 8,	/* a memory operand at rsp + value, without index */
+	DWELL_INSN_RBP = 16,	/* the same at rbp */
 };
 
 struct dw_insn {
@@ -37,7 +39,7 @@ struct dw_insn {
 	uint8_t field_at; /* offset of the relative field: the branch's, or of a rip operand; 0 =
 			     none */
 	uint8_t flags;	  /* enum dw_insn_flag */
-	int32_t value;	  /* of that field */
+	int32_t value;	  /* of that field, or a displacement from rsp or rbp */
 };
 
 enum { DWELL_INSN_BYTES_MAX = 15 };

@@ -1,0 +1,93 @@
+/*
+ * Restartable sequences; see hazards-rseq.h. Source: rseq(2), linux/rseq.h.
+ *
+ * A descriptor is 32 aligned bytes: version 0, flags, start, length, abort address, with addresses
+ * by relocation or by value. Four bytes in front of an abort handler must be the signature that the
+ * thread registered; libc registers one for all. A function that holds the signature is left alone
+ * too, since descriptors may be built at run time.
+ */
+#include "clone/hazards-rseq.h"
+
+#include "base/map.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+/* struct rseq_cs. */
+struct descriptor {
+	uint32_t version;
+	uint32_t flags;
+	uint64_t start;
+	uint64_t length;
+	uint64_t abort;
+};
+
+enum { LENGTH_MAX = 1 << 16 };
+
+static const uint8_t signature[] = {0x53, 0x30, 0x05, 0x53};
+
+static void leave(struct dw_clone_module *m, uint64_t svma)
+{
+	struct dw_clone_function *f = dw_clone_function_at(m, svma);
+
+	if (f && !f->reason)
+		f->reason = DWELL_LEFT_RESTARTABLE;
+}
+
+static bool is_abort(const struct dw_clone_module *m, uint64_t svma)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(m, svma - sizeof signature, sizeof signature);
+
+	return bytes && !memcmp(bytes, signature, sizeof signature);
+}
+
+/* The sequence of the descriptor whose last word holds @abort; @at = where pointers stand. */
+static void leave_sequence(struct dw_clone_module *m, const struct dw_clone_pointer *abort,
+			   const struct dw_map *at)
+{
+	uint64_t svma = abort->at - offsetof(struct descriptor, abort);
+	const uint8_t *bytes = dw_clone_module_bytes(m, svma, sizeof(struct descriptor));
+	uint32_t start = dw_map_get(at, svma + offsetof(struct descriptor, start));
+	struct descriptor d;
+
+	leave(m, abort->to);
+	if (!bytes || !start)
+		return;
+	memcpy(&d, bytes, sizeof d);
+	if (d.version || !d.length || d.length > LENGTH_MAX)
+		return;
+	leave(m, m->pointers.v[start - 1].to);
+	leave(m, m->pointers.v[start - 1].to + d.length - 1);
+}
+
+static int find_descriptors(struct dw_clone_module *m)
+{
+	struct dw_map at = {0};
+	bool any = false;
+	int rc = 0;
+
+	dw_vec_each(p, &m->pointers)
+		any |= is_abort(m, p->to);
+	for (uint32_t i = 0; i < m->pointers.n && any && !rc; i++)
+		rc = dw_map_put(&at, m->pointers.v[i].at, i + 1);
+	dw_vec_each(p, &m->pointers)
+		if (any && !rc && is_abort(m, p->to))
+			leave_sequence(m, p, &at);
+	dw_map_release(&at);
+	return rc;
+}
+
+int dw_rseq_find(struct dw_clone_module *m)
+{
+	dw_vec_each(s, &m->segments) {
+		const uint8_t *from = s->bytes, *end = s->bytes + s->n;
+
+		while (s->flags & PF_X &&
+		       (from = memmem(from, (size_t)(end - from), signature, sizeof signature))) {
+			leave(m, s->svma + (uint64_t)(from - s->bytes));
+			from++;
+		}
+	}
+	return find_descriptors(m);
+}

@@ -1,0 +1,23 @@
+/*
+ * What functions do with the place on the stack that holds their return address.
+ */
+#pragma once
+
+#include "clone/module.h"
+#include "code/cfi/entry.h"
+
+enum dw_slot_use {
+	DWELL_SLOT_UNTOUCHED = 0,
+	DWELL_SLOT_READ = 1,	/* its value is looked at, as an address to know the caller by */
+	DWELL_SLOT_CHANGED = 2, /* or popped, computed with, or what it points to is read */
+};
+
+/* Reads the unwind entries of one module. Zero-initialise, with cie_offset = SIZE_MAX. */
+struct dw_slot_reader {
+	const struct dw_clone_module *m;
+	size_t cie_offset;
+	struct dw_cfi_cie cie; /* of cie_offset */
+};
+
+/* What @f does, bits of enum dw_slot_use. *@by_kernel: it is a frame that the kernel enters. */
+unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f, bool *by_kernel);

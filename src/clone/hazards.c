@@ -1,0 +1,353 @@
+/*
+ * Hazards; see hazards.h.
+ *
+ * Calls are looked at from both ends. Data (and operands) that name the address behind a call make
+ * that call keep its return address. Callees that look at their return address make direct calls
+ * of them keep it; callees that change it, pop it or read what it points to make their callers be
+ * left alone, since code behind a call is another in the clone, and the module's own holds a jump.
+ * Who jumps to such a callee hands his own return address over, and counts as one.
+ */
+#include "clone/hazards.h"
+
+#include "base/map.h"
+#include "clone/hazards-rseq.h"
+#include "clone/hazards-slot-x86-64.h"
+#include "clone/jumps.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEA = 0x8d };
+
+/* A jump of one function to the start of another: indexes of functions. */
+struct tail {
+	uint32_t to;
+	uint32_t from;
+};
+
+struct finder {
+	struct dw_clone_module *m;
+	uint8_t *uses;	       /* bits of enum dw_slot_use by function */
+	struct dw_map words;   /* svma of words -> index in m->pointers + 1 */
+	struct dw_map stubs;   /* svma of PLT entries -> index of a function + 2, 1 = none */
+	DW_VEC(uint32_t) work; /* functions whose callers are to be told */
+	DW_VEC(struct tail) tails;
+	int rc;
+};
+
+static void leave(struct dw_clone_function *f, enum dw_clone_reason reason)
+{
+	if (!f->reason)
+		f->reason = (uint8_t)reason;
+}
+
+/* The call right in front of @svma, index in m->insns; UINT32_MAX: there is none. */
+static uint32_t call_before(const struct dw_clone_module *m, uint64_t svma)
+{
+	const struct dw_clone_function *f = dw_clone_function_at(m, svma - 1);
+	uint32_t i;
+
+	if (!f || !f->n)
+		return UINT32_MAX;
+	i = svma == f->end ? f->first + f->n : dw_clone_insn_at(m, f, svma);
+	if (i == UINT32_MAX || i == f->first)
+		return UINT32_MAX;
+	i--;
+	return m->insns.v[i].kind == DWELL_INSN_CALL ||
+			       m->insns.v[i].kind == DWELL_INSN_CALL_INDIRECT
+		       ? i
+		       : UINT32_MAX;
+}
+
+static void keep_return_before(struct dw_clone_module *m, uint64_t svma)
+{
+	uint32_t i = call_before(m, svma);
+
+	if (i != UINT32_MAX)
+		m->calls.v[i] = DWELL_CALL_KEEP_RETURN;
+}
+
+/* Tables of jumps that are read in the clone's place: sorted spans of svma. */
+struct span {
+	uint64_t start;
+	uint64_t end;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Whether @svma lies in one of the @n sorted @spans. */
+static bool in_spans(const struct span *spans, size_t n, uint64_t svma)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (spans[middle].start <= svma)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from && svma < spans[from - 1].end;
+}
+
+/* Words of data that name the address behind a call, but for entries of known tables of jumps. */
+static int find_named_returns(struct dw_clone_module *m)
+{
+	struct span *spans = malloc((m->jump_tables.n + 1) * sizeof *spans);
+	size_t n = 0;
+
+	if (!spans)
+		return -ENOMEM;
+	dw_vec_each(t, &m->jump_tables)
+		spans[n++] = (struct span){t->start, t->start + (uint64_t)t->n * t->entry_bytes};
+	qsort(spans, n, sizeof *spans, by_start);
+	dw_vec_each(p, &m->pointers)
+		if (!in_spans(spans, n, p->at))
+			keep_return_before(m, p->to);
+	free(spans);
+	return 0;
+}
+
+static uint32_t index_of(const struct finder *s, const struct dw_clone_function *f)
+{
+	return (uint32_t)(f - s->m->functions.v);
+}
+
+/* The function whose address the word at @svma holds. NULL = none of this module. */
+static struct dw_clone_function *through_word(const struct finder *s, uint64_t svma)
+{
+	uint32_t i = dw_map_get(&s->words, svma);
+	uint64_t to = i ? s->m->pointers.v[i - 1].to : 0;
+	struct dw_clone_function *f = i ? dw_clone_function_at(s->m, to) : NULL;
+
+	return f && f->start == to ? f : NULL;
+}
+
+/* The function that the PLT entry at @svma leads to. */
+static struct dw_clone_function *through_stub(const struct finder *s, uint64_t svma)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	enum { STUB_BYTES = 16 };
+	const uint8_t *bytes = dw_clone_module_bytes(s->m, svma, STUB_BYTES);
+	size_t skip = bytes && !memcmp(bytes, endbr64, sizeof endbr64) ? sizeof endbr64 : 0;
+	struct dw_insn insn;
+
+	if (!bytes || !dw_insn_decode(bytes + skip, STUB_BYTES - skip, &insn) ||
+	    insn.kind != DWELL_INSN_JUMP_INDIRECT || !(insn.flags & DWELL_INSN_RIP))
+		return NULL;
+	return through_word(s, dw_insn_target(&insn, svma + skip));
+}
+
+/* The function that a branch to @svma enters at its start, also by way of the PLT. */
+static struct dw_clone_function *entered(struct finder *s, uint64_t svma)
+{
+	struct dw_clone_function *f = dw_clone_function_at(s->m, svma);
+	uint32_t known;
+
+	if (f)
+		return f->start == svma ? f : NULL;
+	known = dw_map_get(&s->stubs, svma);
+	if (!known) {
+		f = through_stub(s, svma);
+		known = f ? index_of(s, f) + 2 : 1;
+		if (dw_map_put(&s->stubs, svma, known))
+			s->rc = -ENOMEM;
+	}
+	return known > 1 ? &s->m->functions.v[known - 2] : NULL;
+}
+
+/* Which functions touch their return slot, by their own code. */
+static int find_uses(struct finder *s)
+{
+	struct dw_slot_reader reader = {.m = s->m, .cie_offset = SIZE_MAX};
+
+	for (uint32_t i = 0; i < s->m->functions.n; i++) {
+		struct dw_clone_function *f = &s->m->functions.v[i];
+		bool by_kernel;
+
+		s->uses[i] = (uint8_t)dw_slot_use(&reader, f, &by_kernel);
+		if (by_kernel)
+			leave(f, DWELL_LEFT_START);
+		if (s->uses[i] && dw_vec_push(&s->work, i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The function that instruction @insn at @at hands control to at its start, by a direct branch or
+ * through a word; NULL = none. */
+static struct dw_clone_function *callee(struct finder *s, const struct dw_insn *insn, uint64_t at)
+{
+	switch (insn->kind) {
+	case DWELL_INSN_CALL:
+	case DWELL_INSN_JUMP:
+	case DWELL_INSN_BRANCH:
+		return entered(s, dw_insn_target(insn, at));
+	case DWELL_INSN_CALL_INDIRECT:
+	case DWELL_INSN_JUMP_INDIRECT:
+		if (insn->flags & DWELL_INSN_RIP)
+			return through_word(s, dw_insn_target(insn, at));
+	}
+	return NULL;
+}
+
+static bool is_call(const struct dw_insn *insn)
+{
+	return insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
+}
+
+/* What each instruction of @f says by itself. */
+static void look_at(struct finder *s, struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &s->m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+		const uint8_t *bytes;
+
+		if (insn->kind == DWELL_INSN_CALL) {
+			if (to - f->start < f->end - f->start && to != f->start)
+				leave(f, DWELL_LEFT_OWN_CALL);
+		} else if (insn->flags & DWELL_INSN_RIP && insn->kind == DWELL_INSN_PLAIN) {
+			bytes = dw_clone_module_bytes(s->m, at, insn->length);
+			if (bytes && insn->field_at >= 2 && bytes[insn->field_at - 2] == LEA)
+				keep_return_before(s->m, to);
+		}
+		at += insn->length;
+	}
+}
+
+static void collect_tails(struct finder *s, struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &s->m->insns.v[i];
+		struct dw_clone_function *to = is_call(insn) ? NULL : callee(s, insn, at);
+
+		if (to && to != f &&
+		    dw_vec_push(&s->tails, (struct tail){index_of(s, to), index_of(s, f)}))
+			s->rc = -ENOMEM;
+		at += insn->length;
+	}
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct tail *x = a, *y = b;
+
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Tell those who jump to function @to of what it does. */
+static void tell_jumpers(struct finder *s, uint32_t to)
+{
+	size_t from = 0, n = s->tails.n;
+
+	while (from < n) {
+		size_t middle = from + (n - from) / 2;
+
+		if (s->tails.v[middle].to < to)
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	for (; from < s->tails.n && s->tails.v[from].to == to; from++) {
+		uint32_t jumper = s->tails.v[from].from;
+
+		if (!(s->uses[to] & ~s->uses[jumper]))
+			continue;
+		s->uses[jumper] |= s->uses[to];
+		if (dw_vec_push(&s->work, jumper))
+			s->rc = -ENOMEM;
+	}
+}
+
+static void tell_callers(struct finder *s, struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &s->m->insns.v[i];
+		struct dw_clone_function *to = is_call(insn) ? callee(s, insn, at) : NULL;
+		uint8_t uses = to ? s->uses[index_of(s, to)] : 0;
+
+		if (uses & DWELL_SLOT_CHANGED)
+			leave(f, DWELL_LEFT_RETURN_ADDRESS);
+		else if (uses)
+			s->m->calls.v[i] = DWELL_CALL_KEEP_RETURN;
+		at += insn->length;
+	}
+}
+
+/* Find who calls those that touch their return slot. */
+static void follow_uses(struct finder *s)
+{
+	for (uint32_t i = 0; i < s->m->pointers.n && !s->rc; i++)
+		s->rc = dw_map_put(&s->words, s->m->pointers.v[i].at, i + 1);
+	dw_vec_each(f, &s->m->functions)
+		if (!s->rc)
+			collect_tails(s, f);
+	if (s->tails.n)
+		qsort(s->tails.v, s->tails.n, sizeof *s->tails.v, by_target);
+	while (s->work.n && !s->rc)
+		tell_jumpers(s, s->work.v[--s->work.n]);
+	dw_vec_each(f, &s->m->functions)
+		if (!s->rc)
+			tell_callers(s, f);
+}
+
+/* Go's runtime walks its stacks by a table of all its code: its magic, two zeros, the least
+ * instruction's size, the size of pointers. */
+static bool is_go_table(const uint8_t *bytes)
+{
+	return bytes[0] >= 0xf0 && bytes[0] <= 0xfb && bytes[1] == 0xff && bytes[2] == 0xff &&
+	       bytes[3] == 0xff && !bytes[4] && !bytes[5] && bytes[6] == 1 && bytes[7] == 8;
+}
+
+static bool has_go_table(const struct dw_clone_module *m)
+{
+	if (dw_elf_section(m->elf, ".gopclntab") ||
+	    dw_elf_section(m->elf, ".data.rel.ro.gopclntab"))
+		return true;
+	dw_vec_each(s, &m->segments)
+		for (uint64_t at = 0; !(s->flags & PF_X) && at + 8 <= s->n; at += 8)
+			if (is_go_table(s->bytes + at))
+				return true;
+	return false;
+}
+
+int dw_hazards_find(struct dw_clone_module *m)
+{
+	struct finder s = {.m = m, .uses = calloc(m->functions.n + 1, 1)};
+
+	if (!s.uses)
+		return -ENOMEM;
+	if (has_go_table(m))
+		dw_vec_each(f, &m->functions)
+			leave(f, DWELL_LEFT_RUNTIME);
+	s.rc = dw_rseq_find(m);
+	if (!s.rc)
+		s.rc = find_named_returns(m);
+	if (!s.rc)
+		s.rc = find_uses(&s);
+	dw_vec_each(f, &m->functions)
+		look_at(&s, f);
+	if (!s.rc && s.work.n)
+		follow_uses(&s);
+	free(s.uses);
+	dw_map_release(&s.words);
+	dw_map_release(&s.stubs);
+	dw_vec_release(&s.work);
+	dw_vec_release(&s.tails);
+	return s.rc;
+}
