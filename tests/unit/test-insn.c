@@ -55,7 +55,13 @@ TEST(kinds_and_lengths)
 		{"\x3e\xff\xe0", 3, DWELL_INSN_JUMP_INDIRECT, 0, DWELL_INSN_NOTRACK, 0},
 		{"\xff\x25\xfc\xff\xff\xff", 6, DWELL_INSN_JUMP_INDIRECT, 2, DWELL_INSN_RIP, -4},
 		{"\xff\x28", 2, DWELL_INSN_OTHER, 0, 0, 0},
-		{"\xff\x1c\x24", 3, DWELL_INSN_OTHER, 0, 0, 0},
+		{"\xff\x1c\x24", 3, DWELL_INSN_OTHER, 0, DWELL_INSN_RSP, 0},
+		{"\x48\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_RSP, 24},
+		{"\x48\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, DWELL_INSN_RBP, -8},
+		{"\x49\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, 0, 0}, /* r12 */
+		{"\x49\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, 0, 0},	/* r13 */
+		{"\x48\x8b\x44\xc4\x18", 5, DWELL_INSN_PLAIN, 0, 0, 0}, /* an index */
+		{"\x48\x8b\xec", 3, DWELL_INSN_PLAIN, 0, 0, 0},		/* no memory */
 		{"\xc3", 1, DWELL_INSN_RETURN, 0, 0, 0},
 		{"\xf3\xc3", 2, DWELL_INSN_RETURN, 0, 0, 0},
 		{"\xc2\x08\0", 3, DWELL_INSN_RETURN, 0, 0, 0},
