@@ -67,16 +67,18 @@ static inline bool loader_patch(const struct loaded_image *l, uint8_t *module)
 	return true;
 }
 
+/* What the agent does where counting is not possible. */
+typedef void loader_slow_fn(uint64_t area, uint32_t function);
+
 /*
- * Load @image beside the module whose lowest page is at @module. @counts = calls[] for its gates.
- * False: no room, or it is not this module's.
+ * Load @image beside the module whose lowest page is at @module. @counts = calls[] for its gates,
+ * NULL: they call @slow. False: no room, or it is not this module's.
  */
 static inline bool loader_load(const uint8_t *image, uint8_t *module, int64_t moved,
-			       uint64_t *counts, struct loaded_image *l)
+			       uint64_t *counts, loader_slow_fn *slow, struct loaded_image *l)
 {
 	const struct dw_clone_header *h = (const void *)(image + DWELL_CLONE_HEADER_OFFSET);
-	uint64_t *wiped;
-	bool fits;
+	uint64_t *wiped, *constants;
 
 	l->area = mmap(module + h->distance + moved, h->bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -86,10 +88,11 @@ static inline bool loader_load(const uint8_t *image, uint8_t *module, int64_t mo
 	l->h = (const void *)(l->area + DWELL_CLONE_HEADER_OFFSET);
 	wiped = (void *)(l->area + h->wiped_at);
 	wiped[DWELL_WIPED_COUNTS] = (uintptr_t)counts;
+	constants = (void *)(l->area + h->constants_at);
+	constants[DWELL_CONSTANT_SLOW_COUNT] = (uintptr_t)slow;
 	loader_relocate(l, module);
 	if (mprotect(l->area + h->code_at, h->code_bytes, PROT_READ | PROT_EXEC) ||
 	    mprotect(module, h->module_bytes, PROT_READ | PROT_WRITE | PROT_EXEC))
 		return false;
-	fits = loader_patch(l, module);
-	return fits;
+	return loader_patch(l, module);
 }
