@@ -2,7 +2,7 @@
  * An agent of the core alone, for tests: it counts events that the program reports.
  *
  * Mode "count" takes a chunk for the counter at the start; "ask" also asks for an image of module 0
- * and counts whether one came; "late" takes its chunk at the first event.
+ * and counts whether one came; "late" takes its chunk at the first event, "late-ask" asks then.
  */
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
@@ -15,6 +15,7 @@ bool dwell_test_event(void);
 void *dwell_test_real(const char *name);
 
 static uint64_t *counts;
+static bool asks_late;
 
 static void take_chunk(void)
 {
@@ -23,20 +24,25 @@ static void take_chunk(void)
 	counts = dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 2 * sizeof(*counts), &at);
 }
 
-static void start(const char *mode)
+static void ask(void)
 {
 	struct dw_region_module *module = &dw_agent_region()->modules[0];
 	const char *path;
 
-	if (!dw_text_equal(mode, "late"))
-		take_chunk();
-	if (!dw_text_equal(mode, "ask"))
-		return;
 	module->is_main = 1;
 	dw_text_append(module->path, sizeof(module->path), "/proc/self/exe");
 	dw_agent_ask(0, 1);
 	if (dw_agent_answer(0, &path) && counts)
 		counts[1] += dw_text_length_max(path, DWELL_REGION_PATH);
+}
+
+static void start(const char *mode)
+{
+	asks_late = dw_text_equal(mode, "late-ask");
+	if (!dw_text_after(mode, "late"))
+		take_chunk();
+	if (dw_text_equal(mode, "ask"))
+		ask();
 }
 
 static void forked(void)
@@ -55,6 +61,8 @@ DWELL_SHOWN bool dwell_test_event(void)
 	if (dw_agent_is_on() && !counts && dw_agent_enter()) {
 		if (!counts)
 			take_chunk();
+		if (asks_late)
+			ask();
 		dw_agent_leave();
 	}
 	if (!dw_agent_is_on() || !counts || !dw_agent_is_self())

@@ -5,13 +5,15 @@
  * All of the C library's ways to execute a program (execl() to execvpe(), posix_spawn(), system(),
  * popen()) end in its execve(), whose first instruction is therefore made to lead here
  * (exec-patch-x86-64.c). execve(), execveat() and fexecve() also stand in for the library's by
- * name. Programs that make the system call themselves have children without the agent.
+ * name, syscall() in by-number.c. Programs with system-call instructions of their own have children
+ * without the agent.
  *
- * This often runs in a child of vfork() or posix_spawn(): it shares the parent's memory, so nothing
- * is allocated that a successful exec would leave behind; the new environment stands on the stack,
- * of which posix_spawn() gives 32 KB and a signal handler perhaps 2. Only an environment that is
- * too large for that is mapped. Results and errno are those of the plain call: where the kernel
- * finds the longer environment too large, the program runs without the agent.
+ * In the process itself the new environment is mapped: success takes the mapping away. But this
+ * often runs in a child of vfork() or posix_spawn(), which shares the parent's memory, where a
+ * mapping would stay behind: there the environment stands on the stack, of which
+ * posix_spawn() gives 32 KB, and is only mapped when it is too large for that. Results and errno
+ * are those of the plain call: where the kernel finds the longer environment too large, the program
+ * runs without the agent.
  */
 #include "agent/core/exec.h"
 
@@ -61,6 +63,16 @@ static bool is_ours(const char *entry)
 static const char *preload_of(const char *entry)
 {
 	return dw_text_after(entry, DWELL_ENV_PRELOAD "=");
+}
+
+/* Whether the loader shall tell what it loads: the agent is not to be told. */
+static bool is_told(char *const *envp)
+{
+	for (; envp && *envp; envp++)
+		if (dw_text_after(*envp, "LD_TRACE_LOADED_OBJECTS=") ||
+		    dw_text_after(*envp, "LD_DEBUG="))
+			return true;
+	return false;
 }
 
 /* Bytes that the environment takes with our variables in it. */
@@ -147,11 +159,9 @@ static int run_with_agent(const struct exec *exec)
 {
 	size_t bytes = count_bytes(exec->envp);
 
-	if (bytes <= DWELL_EXEC_SMALL)
-		return run_small(exec);
-	if (bytes <= DWELL_EXEC_LARGE && !dw_agent_is_self())
-		return run_large(exec);
-	return run_mapped(exec, bytes);
+	if (bytes > DWELL_EXEC_LARGE || dw_agent_is_self())
+		return run_mapped(exec, bytes);
+	return bytes > DWELL_EXEC_SMALL ? run_large(exec) : run_small(exec);
 }
 
 /* Execute without the agent, counted for @fit unless it fails. */
@@ -182,7 +192,7 @@ static int execute(const struct exec *exec)
 
 	if (!dw_agent.is_active)
 		return run(exec, exec->envp);
-	if (!dw_agent.is_filtered)
+	if (!dw_agent.is_filtered && !is_told(exec->envp))
 		fit = dw_exec_program_fit(&exec->file);
 	if (fit == DWELL_EXEC_FAILS)
 		return run(exec, exec->envp);
@@ -212,12 +222,17 @@ DWELL_SHOWN int execve(const char *path, char *const argv[], char *const envp[])
 	return dw_execve(path, argv, envp);
 }
 
-DWELL_SHOWN int execveat(int folder, const char *path, char *const argv[], char *const envp[],
-			 int flags)
+int dw_execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	const struct exec exec = {{folder, path, flags}, argv, envp, true};
 
 	return result(execute(&exec));
+}
+
+DWELL_SHOWN int execveat(int folder, const char *path, char *const argv[], char *const envp[],
+			 int flags)
+{
+	return dw_execveat(folder, path, argv, envp, flags);
 }
 
 DWELL_SHOWN int fexecve(int fd, char *const argv[], char *const envp[])

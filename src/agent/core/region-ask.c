@@ -1,9 +1,12 @@
 /*
  * Asking the collector for clone images of modules, and waiting for the answers. Bounded in every
  * way: a collector that is stopped, dead or busy costs the program the wait once for each module.
+ * Signals are blocked meanwhile, but those by which people end programs end the wait.
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/syscall-x86-64.h"
+
+#include <signal.h>
 
 enum { DWELL_ASK_NAME = 16 }; /* bytes that an ask's file name adds */
 
@@ -23,6 +26,17 @@ static void ring(uint32_t i)
 		dw_sys_close(fd);
 }
 
+/* Whether one waits that shall end the program, as far as we know. */
+static bool is_interrupted(void)
+{
+	const uint64_t ending =
+		1u << (SIGHUP - 1) | 1u << (SIGINT - 1) | 1u << (SIGQUIT - 1) | 1u << (SIGTERM - 1);
+	uint64_t pending = 0;
+
+	dw_syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	return dw_agent.is_started && pending & ending & ~dw_agent.mask;
+}
+
 /* Wait until answers[@i] is final. Its state, as far as it has come. */
 static uint32_t wait_for(uint32_t i)
 {
@@ -37,7 +51,7 @@ static uint32_t wait_for(uint32_t i)
 			heard = now;
 		heartbeat = beat;
 		if (state >= DWELL_ANSWER_IMAGE || now - heard > quiet_limit_ns ||
-		    now - start > whole_limit_ns)
+		    now - start > whole_limit_ns || is_interrupted())
 			return state;
 		dw_sys_sleep_ns(now - start < 5000000 ? 100000 : 1000000);
 		now = dw_sys_now_ns();

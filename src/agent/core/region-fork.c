@@ -77,8 +77,10 @@ static void remake(void)
 	int fd = dw_agent.is_on ? dw_region_create(dw_agent.bytes) : -EPERM;
 	bool is_whole = fd >= 0 && replace(fd);
 
-	if (!is_whole)
+	if (!is_whole) {
+		dw_agent_drop(DWELL_DROP_CHILDREN); /* in the parent's region */
 		forsake();
+	}
 	if (fd >= 0)
 		dw_sys_close(fd);
 	if (fd >= 0 && !is_whole)

@@ -21,6 +21,20 @@ extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* b
 
 static struct dw_region_header idle; /* where there is no region */
 
+/* Give [from, to) of the file bytes by writing zeros, where nothing can be allocated otherwise. */
+static int write_zeros(int fd, uint64_t from, uint64_t to)
+{
+	long n;
+
+	for (; from < to; from += (uint64_t)n) {
+		n = dw_syscall(SYS_pwrite64, fd, &idle,
+			       to - from < sizeof(idle) ? to - from : sizeof(idle), from);
+		if (n <= 0)
+			return n ? (int)n : -ENOSPC;
+	}
+	return 0;
+}
+
 /* Allocate the file's bytes [from, to). 0 or -errno; no signal. */
 static int allocate(int fd, uint64_t from, uint64_t to, bool may_lift)
 {
@@ -39,6 +53,8 @@ static int allocate(int fd, uint64_t from, uint64_t to, bool may_lift)
 	do
 		error = (int)dw_syscall(SYS_fallocate, fd, 0, from, to - from);
 	while (error == -EINTR && --tries);
+	if (error == -EOPNOTSUPP)
+		error = write_zeros(fd, from, to);
 	if (lift)
 		dw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, &limit, 0);
 	return error;

@@ -1,0 +1,52 @@
+/*
+ * System calls that the program makes by their number, and prctl().
+ *
+ * Two things are looked for. Programs that install a system-call filter: from then on the
+ * agent makes no call that the filter could kill for. And programs that execute others by
+ * syscall(): their children get the agent too. A program that has system-call instructions of its
+ * own is not seen.
+ */
+#include "agent/core/agent-internal.h"
+#include "agent/core/exec.h"
+
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define DWELL_SHOWN __attribute__((visibility("default")))
+
+/* Without the ellipses of their headers: the registers are the same. */
+extern int dw_own_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
+extern long dw_own_syscall(long number, long a, long b, long c, long d, long e,
+			   long f) __asm__("syscall");
+
+typedef int prctl_function(int, long, long, long, long);
+typedef long syscall_function(long, long, long, long, long, long, long);
+
+DWELL_SHOWN int dw_own_prctl(int option, long a, long b, long c, long d)
+{
+	prctl_function *real = (prctl_function *)dw_real_once(&dw_agent.real_prctl, "prctl");
+	int result = real(option, a, b, c, d);
+
+	if (option == PR_SET_SECCOMP && !result)
+		dw_agent.is_filtered = true;
+	return result;
+}
+
+DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	syscall_function *real;
+	long result;
+
+	if (number == SYS_execve)
+		return dw_execve((const char *)a, (char *const *)b, (char *const *)c);
+	if (number == SYS_execveat)
+		return dw_execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
+				   (int)e);
+	real = (syscall_function *)dw_real_once(&dw_agent.real_syscall, "syscall");
+	result = real(number, a, b, c, d, e, f);
+	if (result >= 0 && ((number == SYS_seccomp && a <= SECCOMP_SET_MODE_FILTER) ||
+			    (number == SYS_prctl && a == PR_SET_SECCOMP)))
+		dw_agent.is_filtered = true;
+	return result;
+}
