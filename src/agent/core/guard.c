@@ -2,7 +2,8 @@
  * Who may run the agent's slow parts: one thread at a time, never a handler inside it.
  *
  * Waiting is bounded: who does not get in drops its event. All signals are blocked inside, so no
- * handler runs there, no longjmp() leaves and no asynchronous cancellation ends it half-way. The
+ * handler runs there, no longjmp() leaves and no asynchronous cancellation ends it half-way; but
+ * for SIGTRAP, which kills a program that single-steps itself when it is blocked. The
  * lock lies in the page that a fork's child finds zeroed, so a holder that was not forked along
  * holds nothing in the child. It is taken by a flag of the thread first: a child that shares memory
  * is kept out by its callers, which ask dw_agent_is_self().
@@ -38,7 +39,7 @@ bool dw_agent_enter(void)
 	if (is_inside || !dw_agent.wiped || dw_agent.is_filtered)
 		return false;
 	if (dw_agent.is_started)
-		set_mask(UINT64_MAX, &old);
+		set_mask(~(1ULL << (SIGTRAP - 1)), &old);
 	is_inside = true;
 	if (lock()) {
 		dw_agent.mask = old;
