@@ -3,8 +3,11 @@
  *
  * The unwind table says for every instruction where the CFA is; the return address stands 8 below.
  * An operand at that place through rsp or rbp is a use; so is moving rsp over it by anything but a
- * return. Code that copies rsp to other registers first is not followed: compilers do that to
- * align frames, and copy the word only for unwinders.
+ * return. Putting another address there is none of a caller's affairs: the code goes elsewhere, as
+ * it would by a jump. Functions that look at the word and may replace it, and do nothing else with
+ * it, are unwinders (__builtin_eh_return) and switches of stacks, which serve clones as well: those
+ * have unwind tables of their own. Code that copies rsp to other registers first is not followed:
+ * compilers do that to align frames, and copy the word only for unwinders.
  */
 #include "clone/hazards-slot-x86-64.h"
 
@@ -13,6 +16,11 @@
 enum {
 	SLOT_BYTES = 8,
 	LINE_MAX = 24,
+	PREFIX_FS = 0x64,
+	XOR = 0x30,
+	OP_IMMEDIATE = 0x83,
+	ROTATE = 0xc1,
+	ROTATE_BY_1 = 0xd1,
 	POP = 0x58,
 	POP_LAST = 0x5f,
 	REX_B = 0x41,
@@ -78,36 +86,53 @@ static bool start(struct dw_slot_reader *r, const struct dw_clone_function *f, s
 	return true;
 }
 
-/* Whether the instruction uses the loaded value @reg as more than a number to keep. */
-static bool computes_with(const struct dw_insn *insn, const struct dw_insn_detail *d, uint8_t reg)
+/* Mixing with other bits, as setjmp() hides pointers: xor, rotation. */
+static bool is_mixing(const uint8_t *bytes)
 {
-	if (!(d->reads >> reg & 1))
-		return false;
-	if (d->memory.is_there && (d->memory.base == reg || d->memory.index == reg))
-		return true;
-	if (insn->kind != DWELL_INSN_PLAIN)
-		return insn->kind == DWELL_INSN_JUMP_INDIRECT ||
-		       (insn->kind == DWELL_INSN_CALL_INDIRECT && d->from == reg);
-	return d->writes >> reg & 1 && d->op != DWELL_OP_MOV;
+	const uint8_t *op = (bytes[0] & 0xf0) == 0x40 ? bytes + 1 : bytes;
+
+	if (op[0] == PREFIX_FS)
+		op += (op[1] & 0xf0) == 0x40 ? 2 : 1;
+	return (op[0] >= XOR && op[0] <= XOR + 5) || op[0] == ROTATE || op[0] == ROTATE_BY_1 ||
+	       (op[0] == OP_IMMEDIATE && (op[1] >> 3 & 7) == XOR >> 3);
 }
 
-/* Follow the return address that instruction @i at @at loads into @reg. */
+/* Whether the instruction computes with the values in @registers, or reads what they point to. */
+static bool computes_with(const uint8_t *bytes, const struct dw_insn_detail *d, uint32_t registers)
+{
+	const struct dw_insn_memory *o = &d->memory;
+
+	if (o->is_there && ((o->base != DWELL_NO_REGISTER && registers >> o->base & 1) ||
+			    (o->index != DWELL_NO_REGISTER && registers >> o->index & 1)))
+		return true;
+	return d->reads & d->writes & registers && d->op != DWELL_OP_XCHG &&
+	       d->op != DWELL_OP_PUSH && !is_mixing(bytes);
+}
+
+/* Follow the return address that instruction @i at @at puts into @reg, along the line. */
 static unsigned follow_value(const struct walk *w, uint32_t i, uint64_t at, uint8_t reg)
 {
-	for (uint32_t k = i + 1; k < w->f->n && k - i < LINE_MAX; k++) {
+	uint32_t registers = 1u << reg;
+
+	for (uint32_t k = i + 1; registers && k < w->f->n && k - i < LINE_MAX; k++) {
+		uint8_t n = w->m->insns.v[w->f->first + k].length;
 		struct dw_insn_detail d;
 		const uint8_t *bytes;
 		struct dw_insn insn;
 
 		at += w->m->insns.v[w->f->first + k - 1].length;
-		bytes = dw_clone_module_bytes(w->m, at, w->m->insns.v[w->f->first + k].length);
-		if (!bytes || !dw_insn_decode_detail(bytes, DWELL_INSN_BYTES_MAX, &insn, &d))
+		bytes = dw_clone_module_bytes(w->m, at, n);
+		if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d))
 			return DWELL_SLOT_CHANGED;
-		if (computes_with(&insn, &d, reg))
+		if (insn.kind != DWELL_INSN_PLAIN && insn.kind != DWELL_INSN_BRANCH)
+			break;
+		if (computes_with(bytes, &d, registers))
 			return DWELL_SLOT_CHANGED;
-		if (d.writes >> reg & 1 || insn.kind == DWELL_INSN_CALL ||
-		    insn.kind == DWELL_INSN_CALL_INDIRECT || insn.kind == DWELL_INSN_RETURN)
-			return DWELL_SLOT_READ;
+		if (d.op == DWELL_OP_MOV && d.to != DWELL_NO_REGISTER && !d.memory.is_there &&
+		    d.from != DWELL_NO_REGISTER && registers >> d.from & 1)
+			registers |= 1u << d.to;
+		else if (!(d.reads & d.writes & registers))
+			registers &= ~d.writes;
 	}
 	return DWELL_SLOT_READ;
 }
@@ -120,10 +145,11 @@ static unsigned operand_use(const struct walk *w, uint32_t i, uint64_t at)
 	struct dw_insn_detail d;
 	struct dw_insn insn;
 
-	if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d) || d.memory.is_written ||
-	    d.op == DWELL_OP_LEA || insn.kind == DWELL_INSN_JUMP_INDIRECT ||
-	    insn.kind == DWELL_INSN_CALL_INDIRECT)
+	if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d) || d.op == DWELL_OP_LEA)
 		return DWELL_SLOT_CHANGED;
+	if (d.memory.is_written)
+		return d.op == DWELL_OP_MOV && d.bytes == SLOT_BYTES ? DWELL_SLOT_UNTOUCHED
+								     : DWELL_SLOT_CHANGED;
 	if (d.op == DWELL_OP_NOP || !d.memory.is_read)
 		return DWELL_SLOT_UNTOUCHED;
 	if (d.to == DWELL_NO_REGISTER)
@@ -131,18 +157,23 @@ static unsigned operand_use(const struct walk *w, uint32_t i, uint64_t at)
 	return d.op == DWELL_OP_MOV ? follow_value(w, i, at, d.to) : DWELL_SLOT_CHANGED;
 }
 
-/* Whether the instruction at @bytes takes the word at rsp off the stack. */
-static bool pops(const uint8_t *bytes, uint8_t n)
+/* The register that the instruction pops the word at rsp into, DWELL_NO_REGISTER = it does not. */
+static uint8_t popped_into(const uint8_t *bytes, uint8_t n)
 {
-	static const uint8_t add_rsp[] = {0x48, 0x83, 0xc4};
-
-	if (n == 1)
-		return bytes[0] >= POP && bytes[0] <= POP_LAST;
-	if (n == 2)
-		return bytes[0] == REX_B && bytes[1] >= POP && bytes[1] <= POP_LAST;
-	return n == 4 && !memcmp(bytes, add_rsp, sizeof add_rsp) && (int8_t)bytes[3] > 0;
+	if (n == 1 && bytes[0] >= POP && bytes[0] <= POP_LAST)
+		return bytes[0] - POP;
+	if (n == 2 && bytes[0] == REX_B && bytes[1] >= POP && bytes[1] <= POP_LAST)
+		return (uint8_t)(bytes[1] - POP + 8);
+	return DWELL_NO_REGISTER;
 }
 
+/* The number in code of DWARF's register @reg, of rsp and rbp. */
+static uint8_t number_of(uint8_t reg)
+{
+	return reg == DWELL_CFI_RSP ? 4 : reg == DWELL_CFI_RBP ? 5 : NO_ROW;
+}
+
+/* What instruction @i at @at does, by the current row. */
 static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at)
 {
 	const struct dw_insn *insn = &w->m->insns.v[w->f->first + i];
@@ -150,6 +181,7 @@ static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at)
 		       : w->row.reg == DWELL_CFI_RBP ? DWELL_INSN_RBP
 						     : 0;
 	const uint8_t *bytes;
+	uint8_t reg;
 
 	if (flag && insn->flags & flag && insn->value == w->row.offset - SLOT_BYTES)
 		return operand_use(w, i, at);
@@ -157,7 +189,35 @@ static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at)
 	    insn->kind != DWELL_INSN_PLAIN)
 		return DWELL_SLOT_UNTOUCHED;
 	bytes = dw_clone_module_bytes(w->m, at, insn->length);
-	return bytes && pops(bytes, insn->length) ? DWELL_SLOT_CHANGED : DWELL_SLOT_UNTOUCHED;
+	reg = bytes ? popped_into(bytes, insn->length) : DWELL_NO_REGISTER;
+	return reg == DWELL_NO_REGISTER ? DWELL_SLOT_UNTOUCHED : follow_value(w, i, at, reg);
+}
+
+/* Whether @f has a store of a whole word that may go to the slot: at a distance from it that a
+ * register holds, as __builtin_eh_return stores where to go. */
+static bool replaces(struct dw_slot_reader *r, const struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+	struct walk w;
+
+	if (!start(r, f, &w))
+		return false;
+	for (uint32_t i = 0; i < f->n; at += r->m->insns.v[f->first + i++].length) {
+		const uint8_t *bytes = dw_clone_module_bytes(r->m, at, 1);
+		struct dw_insn_detail d;
+		struct dw_insn insn;
+
+		while (at >= w.row.to)
+			next_row(&w);
+		if (bytes &&
+		    dw_insn_decode_detail(bytes, r->m->insns.v[f->first + i].length, &insn, &d) &&
+		    d.op == DWELL_OP_MOV && d.bytes == SLOT_BYTES && d.memory.is_written &&
+		    d.memory.index != DWELL_NO_REGISTER && d.memory.scale == 1 &&
+		    d.memory.base == number_of(w.row.reg) &&
+		    d.memory.disp == w.row.offset - SLOT_BYTES)
+			return true;
+	}
+	return false;
 }
 
 unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f, bool *by_kernel)
@@ -176,5 +236,7 @@ unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f
 		ret |= use_of(&w, i, at);
 		at += r->m->insns.v[f->first + i].length;
 	}
+	if (ret == DWELL_SLOT_READ && replaces(r, f))
+		return DWELL_SLOT_UNTOUCHED;
 	return ret;
 }

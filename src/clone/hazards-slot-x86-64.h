@@ -9,7 +9,7 @@
 enum dw_slot_use {
 	DWELL_SLOT_UNTOUCHED = 0,
 	DWELL_SLOT_READ = 1,	/* its value is looked at, as an address to know the caller by */
-	DWELL_SLOT_CHANGED = 2, /* or popped, computed with, or what it points to is read */
+	DWELL_SLOT_CHANGED = 2, /* or computed with, or what it points to is read */
 };
 
 /* Reads the unwind entries of one module. Zero-initialise, with cie_offset = SIZE_MAX. */

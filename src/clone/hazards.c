@@ -43,13 +43,15 @@ static void leave(struct dw_clone_function *f, enum dw_clone_reason reason)
 		f->reason = (uint8_t)reason;
 }
 
-/* The call right in front of @svma, index in m->insns; UINT32_MAX: there is none. */
+/* The call right in front of @svma, index in m->insns; UINT32_MAX: there is none. Where a function
+ * begins, its address means the function: a call that ends the one before does not return. */
 static uint32_t call_before(const struct dw_clone_module *m, uint64_t svma)
 {
-	const struct dw_clone_function *f = dw_clone_function_at(m, svma - 1);
+	const struct dw_clone_function *f = dw_clone_function_at(m, svma - 1),
+				       *at = dw_clone_function_at(m, svma);
 	uint32_t i;
 
-	if (!f || !f->n)
+	if (!f || !f->n || (at && at->start == svma))
 		return UINT32_MAX;
 	i = svma == f->end ? f->first + f->n : dw_clone_insn_at(m, f, svma);
 	if (i == UINT32_MAX || i == f->first)
