@@ -94,6 +94,13 @@ def test_libraries_are_chosen_by_module(context):
                  library_work=150)
 
 
+def test_children_of_a_cloned_c_library(context):
+    """Its own way to execute programs passes the agent too, from clones."""
+    got = calls(context, "--module", "libc.so.6", "sh", "-c", f"env {context.target('calls')}; true")
+    expect_calls(got, leaf=1000)
+    require(got.get("execvp", 0) > 0, "libc ran from clones")
+
+
 def test_functions_are_chosen_by_name(context):
     command = context.target("calls")
     got = calls(context, "--include", "leaf", "--include", "o*", command)

@@ -5,6 +5,7 @@
 #include "agent/core/agent.h"
 #include "agent/probe/count.h"
 #include "agent/probe/modules.h"
+#include "agent/probe/probe.h"
 
 static void start(const char *mode)
 {
@@ -16,4 +17,4 @@ static void end(void)
 {
 }
 
-const struct dw_agent_part dw_agent_part = {start, dw_count_forked, end};
+const struct dw_agent_part dw_agent_part = {start, dw_count_forked, end, dw_clone_of};
