@@ -169,26 +169,34 @@ static int plan_entry(struct planner *p, const struct dw_clone_function *f)
 	return rc == DWELL_ERR_NOT_FOUND ? plan_hop(p, f, f->start) : rc;
 }
 
-/* Calls of @f that keep their return address: they must stay, and jumps stand behind them. 0;
+/* The call @i of @f at @at keeps its return address @next: it must stay, and a jump back stands
+ * behind it. The last one of a function returns, if at all, to what follows, as it always did. 0;
  * DWELL_ERR_NOT_FOUND: not possible; -ENOMEM. */
+static int plan_return(struct planner *p, const struct dw_clone_function *f, uint32_t i,
+		       uint64_t at, uint64_t next)
+{
+	bool is_last = next == f->end;
+
+	if (is_taken(p, at, next - at) ||
+	    (!is_last && (next + JUMP_BYTES > f->end || !has_room(p, f, next, JUMP_BYTES))))
+		return DWELL_ERR_NOT_FOUND;
+	take(p, at, next - at);
+	return is_last ? 0 : add(p, f, next, i + 1);
+}
+
 static int plan_returns(struct planner *p, const struct dw_clone_function *f)
 {
 	uint64_t at = f->start;
+	int rc = 0;
 
-	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+	for (uint32_t i = f->first; i < f->first + f->n && !rc; i++) {
 		uint64_t next = at + p->m->insns.v[i].length;
 
-		if (p->m->calls.v[i] == DWELL_CALL_KEEP_RETURN) {
-			if (i + 1 == f->first + f->n || is_taken(p, at, next - at) ||
-			    next + JUMP_BYTES > f->end || !has_room(p, f, next, JUMP_BYTES))
-				return DWELL_ERR_NOT_FOUND;
-			take(p, at, next - at);
-			if (add(p, f, next, i + 1))
-				return -ENOMEM;
-		}
+		if (p->m->calls.v[i] == DWELL_CALL_KEEP_RETURN)
+			rc = plan_return(p, f, i, at, next);
 		at = next;
 	}
-	return 0;
+	return rc;
 }
 
 /* Plan @f, or leave it alone. *@lost: its own code runs, which was not known. 0 or -ENOMEM. */
