@@ -111,12 +111,24 @@ static bool is_cold(const struct dw_clone_module *m, const struct dw_clone_funct
 	return f->start % ALIGNMENT || has_frame_at_start(m, f);
 }
 
-static bool has_other(const struct dw_clone_module *m, const struct dw_clone_function *f)
+/* Why the code of @f cannot be moved; 0 = it can. */
+static enum dw_clone_reason obstacle(const struct dw_clone_module *m,
+				     const struct dw_clone_function *f)
 {
-	for (uint32_t i = 0; i < f->n; i++)
-		if (m->insns.v[f->first + i].kind == DWELL_INSN_OTHER)
-			return true;
-	return false;
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+
+		if (insn->kind == DWELL_INSN_OTHER)
+			return DWELL_LEFT_INSTRUCTION;
+		if (insn->field_at && !(insn->flags & DWELL_INSN_RIP) &&
+		    to - f->start < f->end - f->start && !dw_clone_is_place(m, f, to))
+			return DWELL_LEFT_ENTRY_OVERLAP;
+		at += insn->length;
+	}
+	return DWELL_CLONED;
 }
 
 int dw_clone_choose(struct dw_clone_module *m, const struct dw_clone_options *options)
@@ -135,8 +147,8 @@ int dw_clone_choose(struct dw_clone_module *m, const struct dw_clone_options *op
 			f->reason = DWELL_LEFT_START;
 		else if (options->is_chosen && !options->is_chosen(options->ctx, f->start))
 			f->reason = DWELL_LEFT_NOT_CHOSEN;
-		else if (has_other(m, f))
-			f->reason = DWELL_LEFT_INSTRUCTION;
+		else
+			f->reason = (uint8_t)obstacle(m, f);
 	}
 	dw_rank_release(&u.taken);
 	dw_rank_release(&u.jumped);

@@ -7,8 +7,8 @@
 #include "clone/module.h"
 
 /*
- * Set DWELL_LEFT_NOT_CHOSEN, DWELL_LEFT_START and DWELL_LEFT_INSTRUCTION, and the flag
- * DWELL_CLONE_COLD. After decoding. 0 or -ENOMEM.
+ * Set DWELL_LEFT_NOT_CHOSEN, DWELL_LEFT_START, DWELL_LEFT_INSTRUCTION, DWELL_LEFT_ENTRY_OVERLAP,
+ * and the flag DWELL_CLONE_COLD. After decoding. 0 or -ENOMEM.
  */
 int dw_clone_choose(struct dw_clone_module *m, const struct dw_clone_options *options);
 

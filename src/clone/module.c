@@ -381,6 +381,21 @@ uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone
 	return dw_rank_at(&m->insn_starts, svma) - 1;
 }
 
+/* The instruction whose lock prefix stands in front of @svma; UINT32_MAX = none. */
+static uint32_t behind_lock(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			    uint64_t svma)
+{
+	uint32_t i = dw_clone_insn_at(m, f, svma - 1);
+
+	return i != UINT32_MAX && m->insns.v[i].flags & DWELL_INSN_LOCK ? i : UINT32_MAX;
+}
+
+bool dw_clone_is_place(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		       uint64_t svma)
+{
+	return dw_clone_insn_at(m, f, svma) != UINT32_MAX || behind_lock(m, f, svma) != UINT32_MAX;
+}
+
 uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside)
 {
 	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
@@ -391,5 +406,8 @@ uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool ins
 	if (svma == f->start && !inside)
 		return f->clone_at;
 	i = dw_clone_insn_at(m, f, svma);
-	return i == UINT32_MAX ? 0 : m->places.v[i];
+	if (i != UINT32_MAX)
+		return m->places.v[i];
+	i = behind_lock(m, f, svma);
+	return i == UINT32_MAX ? 0 : m->places.v[i] + 1;
 }

@@ -127,7 +127,14 @@ uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone
 			  uint64_t svma);
 
 /*
- * Area offset of the clone of the instruction at @svma, after the layout; 0 = not cloned, or not
- * the start of an instruction. At a function's first instruction: behind the prefix with @inside.
+ * Whether a branch to @svma, in @f, has a place in the clone: the start of an instruction, or
+ * behind the lock prefix of one (the C library jumps there while it has one thread).
+ */
+bool dw_clone_is_place(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		       uint64_t svma);
+
+/*
+ * Area offset of the clone of the instruction at @svma, after the layout; 0 = not cloned, or no
+ * place. At a function's first instruction: behind the prefix with @inside.
  */
 uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside);

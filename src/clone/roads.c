@@ -102,7 +102,15 @@ static int follow_gaps(struct dw_roads *r)
 	return rc;
 }
 
-/* Addresses that code computes: clones compute them too, and they stay the module's. */
+static bool has_place(const struct dw_clone_module *m, uint64_t svma)
+{
+	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
+
+	return f && dw_clone_is_place(m, f, svma);
+}
+
+/* Addresses that code computes: clones compute them too, and they stay the module's. So do branches
+ * into the middle of another function's instruction. */
 static int follow_operands(struct dw_roads *r)
 {
 	int rc = 0;
@@ -113,7 +121,8 @@ static int follow_operands(struct dw_roads *r)
 		for (uint32_t i = f->first; i < f->first + f->n && !rc; i++) {
 			const struct dw_insn *insn = &r->m->insns.v[i];
 
-			if (insn->flags & DWELL_INSN_RIP)
+			if (insn->field_at && (insn->flags & DWELL_INSN_RIP ||
+					       !has_place(r->m, dw_insn_target(insn, at))))
 				rc = reach(r, dw_insn_target(insn, at));
 			at += insn->length;
 		}

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, MAX_BYTES = 1 << 30 };
+enum { PAGE = 4096, MAX_BYTES = 1 << 30, LOCK = 0xf0 };
 
 static int read_spans(struct dw_verify *v)
 {
@@ -234,6 +234,13 @@ uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool insid
 bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to, bool inside)
 {
 	uint64_t clone = dw_verify_clone_of(v, svma, inside);
+	const uint8_t *before;
+	size_t left;
 
+	if (!clone) { /* behind a lock prefix, which is copied, goes on there */
+		before = dw_verify_bytes(v, svma - 1, &left);
+		clone = before && *before == LOCK ? dw_verify_clone_of(v, svma - 1, true) : 0;
+		clone += clone != 0;
+	}
 	return to == (clone ? clone : svma);
 }

@@ -190,6 +190,16 @@ function returns_flags			/* carry and overflow are its result, rax too */
 end returns_flags
 
 	.balign	16
+function over_lock			/* a jump over a lock prefix */
+	mov	%edi, other(%rip)
+	test	$1, %edi
+	je	1f + 1
+1:	lock incl other(%rip)
+	mov	other(%rip), %eax
+	ret
+end over_lock
+
+	.balign	16
 function uses_flags
 	push	%rbx
 	.cfi_adjust_cfa_offset 8
@@ -242,5 +252,6 @@ end has_cold
 	.bss
 	.balign	8
 word:	.zero	8
+other:	.zero	8
 
 	.section .note.GNU-stack, "", @progbits

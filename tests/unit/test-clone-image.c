@@ -17,9 +17,10 @@ DW_DEFINE_FREEP(dw_elf)
 typedef int corner_fn(int);
 
 static const char *const names[] = {
-	"rip_operands", "loops",      "with_endbr",    "back_to_start", "recursion",  "tails",
-	"into_middle",	"has_middle", "falls_through", "behind",	"red_zone",   "three_bytes",
-	"two_bytes",	"by_table",   "by_goto",       "by_pointer",	"uses_flags", "has_cold",
+	"rip_operands", "loops",       "with_endbr", "back_to_start", "recursion",
+	"tails",	"into_middle", "has_middle", "falls_through", "behind",
+	"red_zone",	"three_bytes", "two_bytes",  "by_table",      "by_goto",
+	"by_pointer",	"uses_flags",  "has_cold",   "over_lock",
 };
 
 enum { NAMES = sizeof names / sizeof *names, ARGUMENTS = 40, FUNCTIONS_MAX = 64 };
@@ -166,6 +167,7 @@ static const struct {
 } calls[] = {
 	{"rip_operands", ARGUMENTS + 10 + 10}, /* tails, by_table */
 	{"with_endbr", ARGUMENTS + 20},
+	{"over_lock", ARGUMENTS},
 	{"back_to_start", ARGUMENTS},
 	{"recursion", 2 * 5150 + 100}, /* of 0..15 twice, 0..7: calls(n) = 2 fib(n+1) - 1 */
 	{"into_middle", ARGUMENTS},
