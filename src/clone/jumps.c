@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RSP = 4, RBP = 5, RED_ZONE_BYTES = 128, LOWEST = -(1 << 20) };
+enum { RSP = 4, RBP = 5, RED_ZONE_BYTES = 128 };
 
 enum state { OPEN, ASSUMED, DROPPED };
 
@@ -353,31 +353,33 @@ static int plan_table(struct planner *p, const struct candidate *c, struct dw_ju
 	return 0;
 }
 
-/* How far below rsp the function may use the stack: 0 or at least the red zone. */
+/* How far below rsp the function may use the stack, <= 0; 1: not known, or so far that what is
+ * saved below would not be safe from signals, whose frames begin RED_ZONE_BYTES below rsp. */
 static int32_t free_below(struct planner *p)
 {
-	bool calls = false, below_rbp = false;
-	int64_t lowest = 0;
+	int64_t by_rsp = 0, by_rbp = 0, pushed = 0, lowest;
+	bool calls = false;
 
 	for (uint32_t i = 0; i < p->flow.n; i++) {
 		struct dw_insn_detail d;
 		struct dw_insn insn;
 
 		if (!dw_flow_detail(&p->flow, i, &insn, &d))
-			return -RED_ZONE_BYTES;
+			return 1;
 		calls |= insn.kind == DWELL_INSN_CALL || insn.kind == DWELL_INSN_CALL_INDIRECT;
-		if (i && p->flow.marks[i] & DWELL_FLOW_ENTRY)
-			below_rbp = true;
-		if (!d.memory.is_there || d.memory.disp >= 0)
-			continue;
-		if (d.memory.base == RSP && d.memory.disp < lowest)
-			lowest = d.memory.disp;
-		below_rbp |= d.memory.base == RBP;
+		if (i && p->flow.marks[i] & DWELL_FLOW_ENTRY) /* another function's stack */
+			by_rbp = -RED_ZONE_BYTES;
+		pushed += d.op == DWELL_OP_PUSH ? 8 : 0;
+		if (d.memory.is_there && d.memory.base == RSP && d.memory.disp < by_rsp)
+			by_rsp = d.memory.disp;
+		if (d.memory.is_there && d.memory.base == RBP && d.memory.disp < by_rbp)
+			by_rbp = d.memory.disp;
 	}
-	if (!lowest && (calls || !below_rbp))
+	lowest = !calls && by_rbp < by_rsp ? by_rbp : by_rsp;
+	if (!lowest)
 		return 0;
-	lowest = lowest > -RED_ZONE_BYTES ? -RED_ZONE_BYTES : lowest;
-	return lowest < LOWEST ? 1 : (int32_t)lowest;
+	lowest = (lowest - pushed) & -8;
+	return lowest < DWELL_JUMP_SAVED_BYTES - RED_ZONE_BYTES ? 1 : (int32_t)lowest;
 }
 
 static int plan_all(struct planner *p)

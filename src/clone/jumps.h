@@ -43,7 +43,8 @@ struct dw_jump_plan {
 	uint8_t add_n;	       /* 0 = they need not */
 
 	/* Maps. */
-	int32_t free_below; /* no stack in use below rsp + this, <= 0 */
+	int32_t free_below; /* no stack in use below rsp + this, <= 0; what is saved there is safe
+				from signals */
 };
 
 /* A table of the module that jumps read, and its twin for clones. Several jumps may share one. */
@@ -93,7 +94,8 @@ struct dw_jump_fixup {
 	uint64_t svma; /* DWELL_JUMP_TO_MODULE, DWELL_JUMP_TO_CLONE */
 };
 
-enum { DWELL_JUMP_BYTES_MAX = 240, DWELL_JUMP_FIXUPS_MAX = 6 };
+/* DWELL_JUMP_SAVED_BYTES: of stack below free_below, for registers and the target. */
+enum { DWELL_JUMP_BYTES_MAX = 240, DWELL_JUMP_FIXUPS_MAX = 6, DWELL_JUMP_SAVED_BYTES = 32 };
 
 struct dw_jump_code {
 	uint8_t bytes[DWELL_JUMP_BYTES_MAX];

@@ -6,6 +6,7 @@
  * bytes; of one that does, all but the field, and the field must lead to the same place.
  */
 #include "clone/gates.h"
+#include "clone/verify-jumps.h"
 #include "clone/verify-state.h"
 #include "code/decode/insn.h"
 
@@ -160,6 +161,22 @@ static void expect_loop(struct reader *r, uint64_t svma)
 	expect_target(r, svma);
 }
 
+static struct dw_verify_pair pair_of(const struct reader *r)
+{
+	return (struct dw_verify_pair){r->v, r->f, r->insn, r->bytes, r->svma, r->at, r->left};
+}
+
+/* Consume the clone of an indirect jump: all that is left. */
+static void expect_jump_indirect(struct reader *r)
+{
+	struct dw_verify_pair pair = pair_of(r);
+	const char *by_table = dw_verify_table_jump(&pair);
+
+	if (by_table)
+		r->wrong = dw_verify_map_jump(&pair);
+	skip(r, r->left);
+}
+
 /* Consume a copy whose operand, if it has one relative to its place, leads to the same address. */
 static void expect_copy(struct reader *r)
 {
@@ -181,6 +198,21 @@ static void expect_copy(struct reader *r)
 	skip(r, sizeof distance);
 	expect(r, r->bytes + at + sizeof distance, r->insn.length - at - sizeof distance,
 	       "another instruction");
+}
+
+/* Consume a copy that differs: by a relative operand, or as it reads a table. */
+static void expect_other_copy(struct reader *r)
+{
+	struct dw_verify_pair pair = pair_of(r);
+	uint32_t n = 0;
+
+	if (r->insn.flags & DWELL_INSN_RIP) {
+		expect_copy(r);
+		return;
+	}
+	r->wrong = dw_verify_table_load(&pair, &n);
+	if (!r->wrong)
+		skip(r, n);
 }
 
 /* Consume a way back to the module's call, which leaves its own return address; the list of
@@ -245,8 +277,17 @@ static void expect_insn(struct reader *r)
 			expect_gate(r, DWELL_GATE_LEAVE);
 		expect_copy(r);
 		break;
+	case DWELL_INSN_JUMP_INDIRECT:
+		expect_jump_indirect(r);
+		break;
 	case DWELL_INSN_OTHER:
 		fail(r, "cannot be moved");
+		break;
+	case DWELL_INSN_PLAIN:
+		if (r->left < r->insn.length || memcmp(r->p, r->bytes, r->insn.length))
+			expect_other_copy(r);
+		else
+			expect_copy(r);
 		break;
 	default:
 		expect_copy(r);
@@ -320,6 +361,10 @@ static int check_between(struct dw_verify *v)
 
 int dw_verify_code(struct dw_verify *v)
 {
+	int rc;
+
+	v->loads.n = v->regions.n = 0;
+	v->map_svma = 0;
 	dw_vec_each(f, &v->functions) {
 		for (uint32_t i = f->first; i < f->first + f->n; i++)
 			check_insn(v, f, i);
@@ -329,5 +374,6 @@ int dw_verify_code(struct dw_verify *v)
 		    (v->h.probes == DWELL_PROBES_NONE && f->prefix_bytes))
 			dw_verify_find(v, f->start, f->clone_at, "probes where none belong");
 	}
-	return check_between(v);
+	rc = dw_verify_tables(v);
+	return rc ? rc : check_between(v);
 }

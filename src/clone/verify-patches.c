@@ -8,7 +8,6 @@
  */
 #include "clone/verify-state.h"
 
-#include "base/cleanup.h"
 #include "code/decode/insn.h"
 
 #include <elf.h>
@@ -68,31 +67,6 @@ static int add_code_roads(struct dw_verify *v)
 	return rc;
 }
 
-/* Addresses that the loader writes. */
-static int add_loader_roads(struct dw_verify *v)
-{
-	size_t n, bytes_n;
-	const struct dw_elf_section *s = dw_elf_sections(v->elf, &n);
-	int rc = 0;
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		dw_auto_free uint8_t *bytes = NULL;
-		Elf64_Rela r;
-
-		if (s[i].type != SHT_RELA || !(s[i].flags & SHF_ALLOC) ||
-		    dw_elf_read_section(v->elf, &s[i], &bytes, &bytes_n, NULL))
-			continue;
-		for (size_t at = 0; at < bytes_n && bytes_n - at >= sizeof r && !rc;
-		     at += sizeof r) {
-			memcpy(&r, bytes + at, sizeof r);
-			if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE ||
-			    ELF64_R_TYPE(r.r_info) == R_X86_64_IRELATIVE)
-				rc = add_road(v, (uint64_t)r.r_addend);
-		}
-	}
-	return rc;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -104,8 +78,8 @@ static int find_roads(struct dw_verify *v)
 {
 	int rc = add_code_roads(v);
 
-	if (!rc)
-		rc = add_loader_roads(v);
+	for (size_t i = 0; i < v->pointers.n && !rc; i++)
+		rc = add_road(v, v->pointers.v[i].to);
 	if (v->roads.n)
 		qsort(v->roads.v, v->roads.n, sizeof *v->roads.v, compare);
 	return rc;

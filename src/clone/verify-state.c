@@ -57,6 +57,47 @@ static int read_unwind(struct dw_verify *v, struct dw_error *err)
 	return rc;
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct dw_verify_pointer *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Add the words that relocations in @section fill with addresses of the module. */
+static int add_pointers(struct dw_verify *v, const struct dw_elf_section *section)
+{
+	dw_auto_free uint8_t *bytes = NULL;
+	size_t n;
+	Elf64_Rela r;
+	int rc = 0;
+
+	if (dw_elf_read_section(v->elf, section, &bytes, &n, NULL))
+		return 0;
+	for (size_t at = 0; at < n && n - at >= sizeof r && !rc; at += sizeof r) {
+		memcpy(&r, bytes + at, sizeof r);
+		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE ||
+		    ELF64_R_TYPE(r.r_info) == R_X86_64_IRELATIVE)
+			rc = dw_vec_push(&v->pointers, (struct dw_verify_pointer){
+							       r.r_offset, (uint64_t)r.r_addend});
+	}
+	return rc;
+}
+
+static int read_pointers(struct dw_verify *v)
+{
+	size_t n;
+	const struct dw_elf_section *s = dw_elf_sections(v->elf, &n);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		if (s[i].type == SHT_RELA && s[i].flags & SHF_ALLOC)
+			rc = add_pointers(v, &s[i]);
+	if (v->pointers.n)
+		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, by_place);
+	return rc;
+}
+
 /* Whether @n records of @bytes each lie in the image. */
 static bool part_fits(const struct dw_verify *v, struct dw_clone_part part, size_t bytes)
 {
@@ -96,6 +137,8 @@ int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t 
 		return dw_error_set(err, DWELL_ERR_FORMAT, "no clone image");
 	v->area_n = v->h.bytes;
 	rc = read_spans(v);
+	if (!rc)
+		rc = read_pointers(v);
 	if (rc)
 		return dw_error_set(err, rc, "cannot read the module");
 	return read_unwind(v, err);
@@ -161,6 +204,9 @@ void dw_verify_close(struct dw_verify *v)
 	free(v->area);
 	dw_vec_release(&v->functions);
 	dw_vec_release(&v->insns);
+	dw_vec_release(&v->pointers);
+	dw_vec_release(&v->loads);
+	dw_vec_release(&v->regions);
 	dw_vec_release(&v->roads);
 }
 

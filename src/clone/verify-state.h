@@ -43,6 +43,32 @@ struct dw_verify_function {
 	uint32_t n;
 };
 
+/* A word that the loader fills with an address. */
+struct dw_verify_pointer {
+	uint64_t at; /* svma */
+	uint64_t to;
+};
+
+/* Bytes of the area that belong to a map or a table. */
+struct dw_verify_region {
+	uint64_t svma;
+	uint64_t n;
+};
+
+/* A load from a table of clone addresses beside the module's. */
+struct dw_verify_load {
+	uint64_t svma;
+	int64_t disp;	   /* of the module's operand */
+	int64_t shift;	   /* larger by this in the clone */
+	uint32_t function; /* index in v->functions */
+	uint32_t insn;	   /* index in v->insns, as that of the jump it is for */
+	uint32_t jump;
+	uint8_t base;  /* register; DWELL_NO_REGISTER: the displacement is the table's address */
+	uint8_t loads; /* register */
+	uint8_t jumps_by;
+	uint8_t entry_bytes;
+};
+
 struct dw_verify {
 	const struct dw_elf *elf; /* borrowed */
 	DW_VEC(struct dw_verify_span) spans;
@@ -59,7 +85,11 @@ struct dw_verify {
 	uint64_t area_svma;
 	DW_VEC(struct dw_verify_function) functions; /* ascending */
 	DW_VEC(struct dw_verify_insn) insns;	     /* ascending */
-	DW_VEC(uint64_t) roads;			     /* svma that something may lead to; sorted */
+	DW_VEC(struct dw_verify_pointer) pointers;   /* by place */
+	DW_VEC(struct dw_verify_load) loads;
+	DW_VEC(struct dw_verify_region) regions;
+	uint64_t map_svma;	/* of the map that was checked last */
+	DW_VEC(uint64_t) roads; /* svma that something may lead to; sorted */
 	struct dw_verify_result *ret;
 };
 

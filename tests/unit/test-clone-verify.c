@@ -43,6 +43,12 @@ static int64_t findings(const struct sample *s, struct dw_verify_result *r)
 	return dw_clone_verify(s->elf, s->image, s->n, r, NULL) ? -1 : (int64_t)r->findings_n;
 }
 
+/* Whether a change from @a to @b is one of a REX prefix: some of its bits may mean nothing. */
+static bool is_rex(uint8_t a, uint8_t b)
+{
+	return (a & 0xf0) == 0x40 && (b & 0xf0) == 0x40;
+}
+
 /* Change each byte in [@at, @at + @n) in turn. The first one whose change is not found; 0 = none.
  */
 static uint32_t first_unnoticed(struct sample *s, uint32_t at, uint32_t n, uint8_t change)
@@ -54,7 +60,7 @@ static uint32_t first_unnoticed(struct sample *s, uint32_t at, uint32_t n, uint8
 		s->image[i] ^= change;
 		found = findings(s, &r);
 		s->image[i] ^= change;
-		if (!found)
+		if (!found && !is_rex(s->image[i], s->image[i] ^ change))
 			return i;
 	}
 	return 0;
