@@ -12,6 +12,7 @@
 #include "cli/instrumented.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "collect/region/folder.h"
 #include "record/instrument.h"
 #include "record/libraries.h"
 #include "record/program.h"
@@ -284,7 +285,8 @@ static int list_to(struct dw_terminal *t, const struct cmd_instrument *c, struct
 
 static int list(const struct cmd_instrument *c, const char *name)
 {
-	dw_auto_free char *cache = dw_cache_folder();
+	dw_auto_free char *cache = dw_cache_folder(), *private = NULL;
+	struct dw_region_folder folder = DW_REGION_FOLDER_INIT;
 	struct dw_image_plan plan = plan_of(c, cache);
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_images *images = NULL;
@@ -295,8 +297,11 @@ static int list(const struct cmd_instrument *c, const char *name)
 	signal(SIGPIPE, SIG_IGN);
 	dw_program_find(name, &program);
 	rc = check_program(&program, name, &err);
-	if (!rc && !cache)
-		rc = dw_error_set(&err, -ENOENT, "no place for a cache: set XDG_CACHE_HOME");
+	if (!rc)
+		rc = dw_region_folder_make(&folder, ".", &err);
+	if (!rc && asprintf(&private, "%s/" DWELL_FOLDER_PRIVATE, folder.path) < 0)
+		rc = -ENOMEM;
+	plan.session_dir = private;
 	if (!rc)
 		rc = dw_images_new(&plan, &images, &err);
 	if (!rc) {
@@ -312,6 +317,7 @@ static int list(const struct cmd_instrument *c, const char *name)
 	if (rc)
 		dw_command_fail(&err, DWELL_EXIT_FAILED);
 	dw_images_free(images);
+	dw_region_folder_remove(&folder);
 	dw_program_release(&program);
 	dw_error_clear(&err);
 	return rc ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;

@@ -189,7 +189,7 @@ const char *dw_images_path(const struct dw_images *s, struct dw_module_image *m,
 		return m->copy;
 	while (s->all.v[id] != m)
 		id++;
-	if (asprintf(&m->copy, "%s/.image-%zu", folder, id) < 0) {
+	if (asprintf(&m->copy, "%s/image-%zu", folder, id) < 0) {
 		m->copy = NULL;
 	} else if (copy_file(m->image, m->copy)) {
 		unlink(m->copy);

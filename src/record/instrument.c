@@ -41,7 +41,8 @@ struct run {
 	const struct dw_instrument_options *options;
 	struct dw_instrument_result *result;
 	struct dw_image_plan plan;
-	char *own_cache; /* owned; NULL = not needed */
+	char *private_dir; /* owned, as the next */
+	char *public_dir;
 	struct dw_rights own;
 	struct dw_program program;
 	struct dw_regions regions;
@@ -72,8 +73,7 @@ static void answer(struct run *r, const struct dw_region_question *q, struct dw_
 	const char *path = NULL;
 
 	if (image->state == DWELL_IMAGE_READY && image->header.module.headers_hash == headers_hash)
-		path = dw_images_path(r->result->images, image, q->owner.uid,
-				      dw_regions_path(&r->regions));
+		path = dw_images_path(r->result->images, image, q->owner.uid, r->public_dir);
 	if (path && strlen(path) >= DWELL_REGION_PATH)
 		path = NULL;
 	dw_regions_answer(&r->regions, q, path ? DWELL_ANSWER_IMAGE : DWELL_ANSWER_NONE,
@@ -303,20 +303,18 @@ static int serve(struct run *r, struct dw_error *err)
 	}
 }
 
-/* The plan with a cache: the user's, else a folder that goes with the session. */
-static int plan_images(struct run *r, struct dw_error *err)
+/* The folders of the session that images go to. */
+static int plan_images(struct run *r)
 {
+	const char *folder = dw_regions_path(&r->regions);
+
 	r->plan = r->options->plan;
-	if (r->plan.cache_dir)
-		return 0;
-	if (asprintf(&r->own_cache, "%s/.cache", dw_regions_path(&r->regions)) < 0) {
-		r->own_cache = NULL;
-		return -ENOMEM;
-	}
-	if (mkdir(r->own_cache, 0700))
-		return dw_error_set_errno(err, errno, "%s", r->own_cache);
-	r->plan.cache_dir = r->own_cache;
-	return 0;
+	if (asprintf(&r->private_dir, "%s/" DWELL_FOLDER_PRIVATE, folder) < 0)
+		r->private_dir = NULL;
+	if (asprintf(&r->public_dir, "%s/" DWELL_FOLDER_PUBLIC, folder) < 0)
+		r->public_dir = NULL;
+	r->plan.session_dir = r->private_dir;
+	return r->private_dir && r->public_dir ? 0 : -ENOMEM;
 }
 
 /* Make the image of the command's program, while nobody waits for it. Failing is no error: whoever
@@ -342,7 +340,7 @@ static int prepare(struct run *r, struct dw_error *err)
 	if (!rc)
 		rc = dw_regions_open(&r->regions, o->fallback, &events, err);
 	if (!rc)
-		rc = plan_images(r, err);
+		rc = plan_images(r);
 	if (!rc)
 		rc = dw_images_new(&r->plan, &r->result->images, err);
 	if (!rc)
@@ -409,7 +407,8 @@ static void release(struct run *r)
 	dw_program_release(&r->program);
 	dw_rights_release(&r->own);
 	dw_vec_release(&r->waiting);
-	free(r->own_cache);
+	free(r->private_dir);
+	free(r->public_dir);
 }
 
 int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,

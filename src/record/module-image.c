@@ -200,6 +200,23 @@ static int read_image(struct dw_module_image *m, struct dw_error *err)
 	return 0;
 }
 
+/* Whether nobody but us and root can change the module's file. */
+static bool is_trusted(const struct stat *file)
+{
+	return (file->st_uid == geteuid() || !file->st_uid) &&
+	       !(file->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The folder for the image of @m. The caller frees it. */
+static char *folder_of(const struct dw_module_image *m, const struct dw_image_plan *plan)
+{
+	char *folder;
+
+	if (plan->cache_dir && is_trusted(&m->file))
+		return strdup(plan->cache_dir);
+	return asprintf(&folder, "%s/%u", plan->session_dir, m->file.st_uid) < 0 ? NULL : folder;
+}
+
 static int make(struct dw_module_image *m, const struct dw_image_plan *plan, struct making *k,
 		struct dw_error *err)
 {
@@ -210,14 +227,15 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 		.ctx = k,
 		.choice_key = k->key,
 	};
-	int rc = 0;
+	dw_auto_free char *folder = folder_of(m, plan);
+	int rc = folder ? 0 : -ENOMEM;
 
-	if (dw_choice_needs_names(&plan->choice)) {
+	if (!rc && dw_choice_needs_names(&plan->choice)) {
 		rc = choose(k, m, &plan->choice, err);
 		options.is_chosen = is_chosen;
 	}
 	if (!rc)
-		rc = dw_clone_cached(plan->cache_dir, k->elf, &options, &m->image, err);
+		rc = dw_clone_cached(folder, k->elf, &options, &m->image, err);
 	if (rc)
 		return rc;
 	m->start = start_of(k->elf);

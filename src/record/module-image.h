@@ -18,10 +18,16 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* How images are made, the same for all of a session. */
+/*
+ * How images are made, the same for all of a session. Texts are borrowed.
+ *
+ * Images of files that other users own never meet the user's own cache: its keys are no defence
+ * against a file made to look like another, whose image would then run in the user's programs.
+ */
 struct dw_image_plan {
-	const char *cache_dir; /* borrowed, as all texts */
-	uint32_t probes;       /* enum dw_clone_probes */
+	const char *cache_dir;	 /* of files that only we or root can change; NULL = none */
+	const char *session_dir; /* of all others, a folder for each user; goes with the session */
+	uint32_t probes;	 /* enum dw_clone_probes */
 	bool all_functions;
 	struct dw_choice choice;
 };

@@ -197,7 +197,7 @@ def test_killed_collector(context):
     require(not os.path.exists(folder), f"{folder} is left")
 
 
-def as_nobody(context, mode, *words):
+def as_nobody(context, mode, *words, options=()):
     """A collector run by root, with the target program @mode run by nobody."""
     if os.geteuid():
         context.skip("needs root")
@@ -205,8 +205,8 @@ def as_nobody(context, mode, *words):
     context.run("cp", context.target("region"), program)
     os.chmod(context.scratch, 0o755)
     return context.run(
-        context.dwell, "instrument", "--", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
-        "--clear-groups", program, mode, *words)
+        context.dwell, "instrument", *options, "--", "setpriv", f"--reuid={NOBODY}",
+        f"--regid={NOBODY}", "--clear-groups", program, mode, *words)
 
 
 @cases("forge", "rewrite", "flood", "links")
@@ -233,19 +233,35 @@ def test_hostile_target_does_not_make_the_collector_grow(context):
 import resource, subprocess
 subprocess.run({[context.dwell, "instrument", "-q", "--", context.target("region"), *program]!r})
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)""")
+    require("flooded\n" in done.stdout, f"output: {done.stdout}\n{done.stderr}")
     require(int(done.stdout.split()[-1]) < 200 << 10, f"peak memory in KB: {done.stdout}")
 
 
-def test_hostile_target_steals_nothing(context):
+@cases(0o755, 0o700)
+def test_hostile_target_steals_nothing(context, mode):
     """A region that names what only root may read gets no answer, whatever else it claims."""
     secret = context.path("secret")
-    with open(context.target("calls"), "rb") as program, open(secret, "wb") as copy:
-        copy.write(program.read())
-    os.chmod(secret, 0o700)
-    done = as_nobody(context, "steal", secret)
-    expect(done.stdout, "library:none\nprocess:none\nparent:none\n", f"answers\n{done.stderr}")
+    context.run("cp", context.target("region"), secret)
+    os.chmod(secret, mode)
+    done = as_nobody(context, "steal", secret, options=["--module", "secret"])
+    answer = "image" if mode & 0o5 else "none"
+    expect(done.stdout, f"library:{answer}\nprocess:none\nparent:none\n",
+           f"answers\n{done.stderr}")
 
 
 def test_other_users_get_a_copy_of_the_image(context):
     done = as_nobody(context, "ask", "20")
     require(done.stdout.startswith("slowest "), f"answers: {done.stdout}\n{done.stderr}")
+
+
+def test_images_of_others_files_are_not_kept(context):
+    """What another user can change must not reach the images that root's programs run from."""
+    if os.geteuid():
+        context.skip("needs root")
+    for owner, kept in ((NOBODY, 0), (0, 1)):
+        program = context.path(f"program-{owner}")
+        context.run("cp", context.target("calls"), program)
+        os.chown(program, owner, owner)
+        expect_calls(calls(context, program), leaf=1000)
+        images = glob.glob(context.env["XDG_CACHE_HOME"] + "/dwell/*.clone")
+        expect(len(images), kept, f"images in the cache after a run of {program}")

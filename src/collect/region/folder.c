@@ -140,6 +140,10 @@ static int open_doors(struct dw_region_folder *f)
 	if (f->lock_fd < 0 || flock(f->lock_fd, LOCK_EX | LOCK_NB) ||
 	    renameat(f->fd, LOCK_MAKING, f->fd, LOCK_NAME))
 		return -errno;
+	if (mkdirat(f->fd, DWELL_FOLDER_PRIVATE, 0700) ||
+	    mkdirat(f->fd, DWELL_FOLDER_PUBLIC, 0700) ||
+	    fchmodat(f->fd, DWELL_FOLDER_PUBLIC, 0711, 0))
+		return -errno;
 	f->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (f->watch_fd < 0 ||
 	    inotify_add_watch(f->watch_fd, f->path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)

@@ -16,6 +16,11 @@
 
 #define DWELL_FOLDER_PREFIX "dwell-"
 
+/* Folders in it that are ours alone: nobody else enters the one, all may open what they know by
+ * name in the other. */
+#define DWELL_FOLDER_PRIVATE ".private"
+#define DWELL_FOLDER_PUBLIC  ".public"
+
 enum { DWELL_FOLDER_EVENT_BYTES = 16 << 10 };
 
 struct dw_region_folder {
