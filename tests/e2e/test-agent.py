@@ -162,6 +162,35 @@ def test_children_by_every_road(context):
                     expect(len(regions), expected_regions(road, child, script), f"regions, {facts}")
 
 
+def test_failures_by_every_road(context):
+    """What cannot be executed, or only by a shell, ends as without the agent."""
+    program = context.target("exec-roads")
+    shell_text = executable(context, "shell-text", "echo run by a shell\n")
+    for road in context.run(program).stdout.split():
+        for child in "/nowhere", context.scratch, "/etc/passwd", "true", shell_text:
+            with Folder(context) as folder:
+                compare(context, folder, program, road, child)
+
+
+def test_debuggers_see_a_plain_run(context):
+    """What a tracer starts runs as it is, and is counted."""
+    with Folder(context) as folder:
+        regions = compare(context, folder, sys.executable, "-c", TRACED, "/usr/bin/env")
+        expect([r.drops[CHILDREN] for r in regions], [1], "drops")
+
+
+TRACED = """
+import ctypes, os, sys
+libc, child = ctypes.CDLL(None), os.fork()
+if not child:
+    libc.ptrace(0, 0, 0, 0)  # PTRACE_TRACEME
+    os.execv(sys.argv[1], sys.argv[1:])
+print(os.waitpid(child, 0)[1], flush=True)
+libc.ptrace(7, child, 0, 0)  # PTRACE_CONT
+print(os.waitpid(child, 0)[1])
+"""
+
+
 def executable(context, name, content, mode=0o755):
     path = context.path(name)
     with open(path, "wb") as f:
@@ -345,6 +374,24 @@ def test_inherited_filter(context):
         regions = compare(context, folder, *program)
         expect(len(regions), 1, "regions")  # of the interpreter
 
+
+def test_no_executable_memory(context):
+    """Where the kernel refuses changed code, children have the agent by execve() only."""
+    program = context.target("exec-roads")
+    if context.run(sys.executable, "-c", REFUSING, "true").returncode:
+        context.skip("the kernel has no PR_SET_MDWE")
+    for road in context.run(program).stdout.split():
+        with Folder(context) as folder:
+            regions = compare(context, folder, sys.executable, "-c", REFUSING, program, road, "/usr/bin/env")
+            require(len(regions) >= 2 + (road == "execve"), f"{road}: {len(regions)} regions")
+
+
+REFUSING = """
+import ctypes, os, sys
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
+    sys.exit(1)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
 
 FILTERED = """
 import ctypes, os, struct, sys

@@ -6,7 +6,8 @@
  * read first: "#!" is followed as the kernel follows it (fs/binfmt_script.c), an ELF file must be
  * for x86-64 and name glibc's loader, and nothing may change the rights (fs/exec.c and
  * security/commoncap.c). A file that cannot be read, or that changes meanwhile, is only a
- * missed child. Regular files only are opened: opening others could wait or do something.
+ * missed child. Regular files only are opened: opening others could wait or do something. A task
+ * that is traced executes what a debugger wants to see as it is.
  */
 #include "agent/core/exec-program.h"
 
@@ -21,6 +22,7 @@ enum {
 	DWELL_EXEC_SCRIPTS = 4, /* interpreters that are scripts themselves */
 	DWELL_EXEC_SEGMENTS = 64,
 	DWELL_EXEC_INTERPRETER = 256,
+	DWELL_EXEC_STATUS = 320, /* bytes of /proc/self/status */
 };
 
 /* The first bytes of a file. */
@@ -183,6 +185,25 @@ bool dw_exec_program_start(const char *path)
 	return true;
 }
 
+/* Whether a debugger or tracer has this task; its number stands in the first lines. */
+static bool is_traced(void)
+{
+	char status[DWELL_EXEC_STATUS + 1];
+	const char *line = status, *tracer = NULL;
+	int fd = dw_sys_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : dw_sys_read(fd, status, DWELL_EXEC_STATUS);
+
+	if (fd >= 0)
+		dw_sys_close(fd);
+	status[n > 0 ? n : 0] = '\0';
+	while (*line && !tracer) {
+		tracer = dw_text_after(line, "TracerPid:\t");
+		line = dw_text_find(line, '\n');
+		line += *line == '\n';
+	}
+	return tracer && dw_text_number(tracer);
+}
+
 enum dw_exec_fit dw_exec_program_fit(const struct dw_exec_file *file)
 {
 	struct dw_exec_file at = *file;
@@ -201,5 +222,5 @@ enum dw_exec_fit dw_exec_program_fit(const struct dw_exec_file *file)
 	if (fit == DWELL_EXEC_FITS && !(look_at_agent(&own) && own.st_dev == dw_agent.own_device &&
 					own.st_ino == dw_agent.own_inode))
 		return DWELL_EXEC_AGENT;
-	return fit;
+	return fit == DWELL_EXEC_FITS && is_traced() ? DWELL_EXEC_TRACED : fit;
 }

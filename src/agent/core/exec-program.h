@@ -15,6 +15,7 @@ enum dw_exec_fit {
 	DWELL_EXEC_SETUID, /* it would run with other rights than its caller has */
 	DWELL_EXEC_STATIC, /* static, or of another C library */
 	DWELL_EXEC_AGENT,  /* the agent's own file is not what it was, seen from here */
+	DWELL_EXEC_TRACED, /* a debugger runs it */
 };
 
 /* What an exec system call executes, as execveat() names it. */

@@ -68,5 +68,7 @@ bool dw_agent_may_call(void)
 
 bool dw_agent_is_self(void)
 {
-	return !dw_agent.is_filtered && dw_sys_getpid() == dw_agent.pid;
+	/* In pid namespaces a fork's child can have its parent's number. */
+	return !dw_agent.is_filtered && dw_agent.wiped && dw_agent.wiped->is_same_process &&
+	       dw_sys_getpid() == dw_agent.pid;
 }
