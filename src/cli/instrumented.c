@@ -102,10 +102,13 @@ static void print_failures(struct dw_out *out, const struct dw_module_image *m)
 	}
 }
 
-static void print_count(struct dw_out *out, uint64_t n, const char *text)
+/* A line for @n things, when there are any. @noun ends in "s" when it takes "es". */
+static void print_count(struct dw_out *out, uint64_t n, const char *noun, const char *text)
 {
+	const char *ending = noun[strlen(noun) - 1] == 's' ? "es" : "s";
+
 	if (n)
-		dw_out_printf(out, "  %" PRIu64 " %s\n", n, text);
+		dw_out_printf(out, "  %" PRIu64 " %s%s %s\n", n, noun, n == 1 ? "" : ending, text);
 }
 
 /* Processes and children that ran without clones, by cause. */
@@ -114,31 +117,36 @@ static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s
 	const uint64_t *d = s->drops;
 	uint64_t known =
 		d[DWELL_DROP_CHILD_CLASS] + d[DWELL_DROP_CHILD_SETUID] + d[DWELL_DROP_CHILD_STATIC];
+	uint64_t others = d[DWELL_DROP_CHILDREN] > known ? d[DWELL_DROP_CHILDREN] - known : 0;
+	const struct {
+		uint64_t n;
+		const char *noun, *text;
+	} rows[] = {
+		{d[DWELL_DROP_CHILD_CLASS], "child process",
+		 "as it is: 32-bit, or for another processor"},
+		{d[DWELL_DROP_CHILD_SETUID], "child process",
+		 "as it is: setuid, setgid or with capabilities"},
+		{d[DWELL_DROP_CHILD_STATIC], "child process",
+		 "as it is: static, or another C library"},
+		{others, "child process", "as it is: other causes"},
+		{s->off[DWELL_OFF_NO_MEMORY], "process", "as it is: no memory"},
+		{s->off[DWELL_OFF_NO_EXECUTE], "process", "as it is: executable memory is refused"},
+		{s->off[DWELL_OFF_LIBC], "process", "as it is: another C library"},
+		{s->off[DWELL_OFF_MISMATCH] + s->regions.refused_version, "process",
+		 "as it is: its agent is of another version than dwell"},
+		{s->regions.refused_limit, "process", "as it is: too many at a time"},
+		{s->images_refused, "module", "as it is: its file cannot be read"},
+		{d[DWELL_DROP_MODULES], "module", "as it is: too many in one process"},
+		{s->regions.refused_kind + s->regions.refused_format, "file",
+		 "in the session's folder that no agent made"},
+		{d[DWELL_DROP_WRITTEN], "function", "put back: the code was made writable"},
+		{d[DWELL_DROP_HANDLERS], "signal handler",
+		 "that may see addresses of clones: too many in one process"},
+		{d[DWELL_DROP_COUNTS], "call", "not counted"},
+	};
 
-	print_count(out, d[DWELL_DROP_CHILD_CLASS],
-		    "child(ren) as they are: 32-bit or for another processor");
-	print_count(out, d[DWELL_DROP_CHILD_SETUID],
-		    "child(ren) as they are: setuid, setgid or with capabilities");
-	print_count(out, d[DWELL_DROP_CHILD_STATIC],
-		    "child(ren) as they are: static, or another C library");
-	print_count(out, d[DWELL_DROP_CHILDREN] > known ? d[DWELL_DROP_CHILDREN] - known : 0,
-		    "child(ren) as they are: other causes");
-	print_count(out, s->off[DWELL_OFF_NO_MEMORY], "process(es) as they are: no memory");
-	print_count(out, s->off[DWELL_OFF_NO_EXECUTE],
-		    "process(es) as they are: executable memory is refused");
-	print_count(out, s->off[DWELL_OFF_LIBC], "process(es) as they are: another C library");
-	print_count(out, s->off[DWELL_OFF_MISMATCH] + s->regions.refused_version,
-		    "process(es) as they are: agent and dwell are of different versions");
-	print_count(out, s->regions.refused_limit, "process(es) as they are: too many at a time");
-	print_count(out, s->regions.refused_kind + s->regions.refused_format,
-		    "file(s) in the session's folder that no agent made");
-	print_count(out, s->images_refused, "module(s) as they are: their files cannot be read");
-	print_count(out, d[DWELL_DROP_MODULES], "module(s) as they are: too many in one process");
-	print_count(out, d[DWELL_DROP_WRITTEN],
-		    "function(s) put back: their code was made writable");
-	print_count(out, d[DWELL_DROP_HANDLERS],
-		    "signal handler(s) see addresses of clones: too many in one process");
-	print_count(out, d[DWELL_DROP_COUNTS], "call(s) not counted");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		print_count(out, rows[i].n, rows[i].noun, rows[i].text);
 }
 
 void dw_instrumented_summary(struct dw_out *out, const struct dw_instrument_result *r)
