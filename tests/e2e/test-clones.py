@@ -31,6 +31,18 @@ def test_every_call_counts(context, processes_threads):
     expect(found, times * (1 + threads + 2 * forks), "calls of counted()")
 
 
+@cases("plugin-a.so", "plugin-b.so")
+def test_opened_libraries(context, name):
+    """Opened and closed again and again, a library is one module, and nothing is lost."""
+    program = os.path.join(context.targets, "hostile", "libraries-gcc-O2")
+    if not os.path.exists(program):
+        context.skip("the hostile programs were not built")
+    done = instrument(context, "--probes=count", "--all-functions", "--module", "*plugin*", "--",
+                      program, "open")
+    line, = [line for line in done.stderr.splitlines() if name in line]
+    require("ran from clones in 1 process" in line and "653 calls" in line, line)
+
+
 def stops(context, path):
     """The stops of step-unwind as (end, frames), frames as (pc, cfa, place)."""
     tool = os.path.join(context.targets, "..", "tools", "unwind-dump")

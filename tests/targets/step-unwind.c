@@ -122,8 +122,9 @@ static void write_area(FILE *out, pid_t child, uint64_t from, size_t n)
 
 static void write_stop(FILE *out, pid_t child, const struct user_regs_struct *r)
 {
-	uint64_t numbers[17] = {r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8,
-				r->r9,	r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip};
+	uint64_t numbers[17] = {r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi,
+				r->rbp, r->rsp, r->r8,	r->r9,	r->r10, r->r11,
+				r->r12, r->r13, r->r14, r->r15, r->rip};
 	uint32_t n = (uint32_t)strlen(maps), areas = 2;
 
 	fwrite("DWSTOP1\n", 1, 8, out);

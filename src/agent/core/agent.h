@@ -78,6 +78,10 @@ bool dw_agent_enter(void);
 /* Leave what dw_agent_enter() entered. */
 void dw_agent_leave(void);
 
+/* Whether system calls may be made at all: the program has installed no filter of them. What asks
+ * dw_agent_enter() or dw_agent_is_self() knows that already. [async-signal-safe] [any-thread] */
+bool dw_agent_may_call(void);
+
 /* Whether this task is the process that the region belongs to, and not a child that shares its
  * memory (vfork, posix_spawn). One system call. */
 bool dw_agent_is_self(void);

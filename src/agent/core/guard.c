@@ -61,6 +61,11 @@ void dw_agent_leave(void)
 		set_mask(mask, NULL);
 }
 
+bool dw_agent_may_call(void)
+{
+	return !dw_agent.is_filtered;
+}
+
 bool dw_agent_is_self(void)
 {
 	/* In pid namespaces a fork's child can have its parent's number. */

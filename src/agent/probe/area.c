@@ -9,6 +9,7 @@
  */
 #include "agent/probe/area.h"
 
+#include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/probe/count.h"
@@ -239,11 +240,38 @@ static void *link_map_of(const struct dw_module *m)
 									   : NULL;
 }
 
-/* Append the area, make it known, and patch the module. A state of the region. */
+/* Where the area goes: to the place that the module had before it was closed, else a new one. */
+static struct dw_area *choose_place(const struct dw_area *fill)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		if (dw_probe.areas[i].is_closed &&
+		    dw_probe.areas[i].region_module == fill->region_module)
+			return &dw_probe.areas[i];
+	return &dw_probe.areas[dw_probe.area_n];
+}
+
+/*
+ * Write the area to its place. Who looks through all areas meanwhile, and finds an address in half
+ * the old and half the new one, finds it closed.
+ */
+static void put_in_place(struct dw_area *a, struct dw_area *fill)
+{
+	const struct dw_region_module *r = &dw_agent_region()->modules[fill->region_module];
+
+	if (a->counts && r->counts_n == fill->header->functions.n)
+		fill->counts = a->counts;
+	fill->is_closed = true;
+	*a = *fill;
+	__atomic_store_n(&a->is_closed, false, __ATOMIC_RELEASE);
+	if (a == &dw_probe.areas[dw_probe.area_n])
+		__atomic_store_n(&dw_probe.area_n, dw_probe.area_n + 1, __ATOMIC_RELEASE);
+}
+
+/* Make the area known and patch the module. A state of the region. */
 static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is_alone,
 			uint32_t *error)
 {
-	struct dw_area *a = &dw_probe.areas[dw_probe.area_n];
+	struct dw_area *a = choose_place(fill);
 	int failed;
 
 	fill->module = m->start;
@@ -257,8 +285,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 	fill->is_present = true;
 	if (dw_text_check(fill))
 		return DWELL_MODULE_DIFFERS;
-	*a = *fill;
-	__atomic_store_n(&dw_probe.area_n, dw_probe.area_n + 1, __ATOMIC_RELEASE);
+	put_in_place(a, fill);
 	failed = dw_text_patch(a, is_alone);
 	if (!failed)
 		return DWELL_MODULE_CLONED;
@@ -309,8 +336,7 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 	int fd;
 
 	*error = ENOTSUP;
-	if (!m->code || dw_probe.area_n == DWELL_REGION_MODULES ||
-	    !dw_text_append(fill.image, sizeof fill.image, path))
+	if (!m->code || !dw_text_append(fill.image, sizeof fill.image, path))
 		return DWELL_MODULE_REFUSED;
 	fd = open_image(path, &h);
 	if (fd < 0) {
@@ -329,5 +355,7 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 void dw_area_close(struct dw_area *area)
 {
 	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
+	if (area->left)
+		dw_sys_munmap(area->left, area->header->functions.n / 8 + 1);
 	dw_sys_munmap((void *)area->area, area->bytes);
 }

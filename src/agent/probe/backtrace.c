@@ -6,6 +6,7 @@
  * both libgcc and LLVM's libunwind have found the next frame's rules by then, or find the same ones
  * at the module's address, where the frame looks alike. Personality routines still see clones.
  */
+#include "agent/core/agent.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
@@ -44,8 +45,12 @@ static int translate(void *const *from, int n, void **to, int room)
 /* Room for @n addresses; give_back() after. NULL = none. */
 static void **borrow(size_t n)
 {
-	void **got = dw_sys_mmap(NULL, n * sizeof(*got), PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void **got;
+
+	if (!dw_agent_may_call())
+		return NULL;
+	got = dw_sys_mmap(NULL, n * sizeof(*got), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return dw_is_mapped(got) ? got : NULL;
 }
@@ -147,4 +152,11 @@ STAND_IN _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn callback, void *
 	if (!real)
 		return _URC_END_OF_STACK;
 	return f.get && f.set ? real(frame, &f) : real(callback, data);
+}
+
+STAND_IN void *_Unwind_FindEnclosingFunction(void *pc)
+{
+	__typeof__(&_Unwind_FindEnclosingFunction) real = DW_REAL(_Unwind_FindEnclosingFunction);
+
+	return real ? real((void *)dw_original((uint64_t)pc, true)) : NULL;
 }

@@ -138,13 +138,14 @@ struct dw_route dw_loader_route(uint64_t caller, uint32_t id)
 /* Become the one that opens. A holder that was lost in a fork holds nothing in the child. */
 static bool begin_opening(void)
 {
-	uint32_t self = dw_sys_getpid();
+	uint32_t self;
 
 	if (is_opening || !dw_probe.is_started)
 		return false;
 	dw_agent_after_fork();
 	if (!dw_agent_is_on() || !dw_agent_is_self())
 		return false;
+	self = dw_sys_getpid();
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		uint32_t holder = __atomic_load_n(&dw_probe.opener, __ATOMIC_RELAXED);
 

@@ -88,27 +88,46 @@ static void name_module(struct dw_region_module *r, const char *name)
 	r->path[n] = '\0';
 }
 
-/* Tell the collector of a module: an entry in the region, to be asked for later. */
+/* The entry of a module that was closed and is opened again: its image and its counts are there. */
+static struct dw_region_module *find_closed(const char *path, const struct dw_module *m,
+					    uint64_t hash)
+{
+	for (uint32_t i = 0; i < dw_probe.module_n; i++) {
+		struct dw_region_module *r = &dw_agent_region()->modules[i];
+
+		if (r->state == DWELL_MODULE_CLOSED && r->headers_hash == hash &&
+		    r->bytes == m->bytes && dw_text_equal(r->path, path))
+			return r;
+	}
+	return NULL;
+}
+
+/* Fill in an entry of the region for a module that has just been found. */
 static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 	struct dw_region_module *r;
+	uint64_t hash;
 
 	(void)size;
 	(void)ctx;
 	if (is_exempt(info, &m) || is_known(m.start) || area_of(m.start))
 		return 0;
-	if (dw_probe.module_n == DWELL_REGION_MODULES) {
+	hash = dw_identity_hash(DWELL_HASH_INIT, m.headers, m.headers_n * sizeof(*m.headers));
+	r = find_closed(info->dlpi_name, &m, hash);
+	if (!r && dw_probe.module_n == DWELL_REGION_MODULES) {
 		dw_agent_drop(DWELL_DROP_MODULES);
 		return 0;
 	}
-	r = &dw_agent_region()->modules[dw_probe.module_n++];
+	if (!r) {
+		r = &dw_agent_region()->modules[dw_probe.module_n++];
+		name_module(r, info->dlpi_name);
+	}
 	r->start = m.start;
 	r->bytes = m.bytes;
-	r->headers_hash =
-		dw_identity_hash(DWELL_HASH_INIT, m.headers, m.headers_n * sizeof(*m.headers));
+	r->headers_hash = hash;
 	r->loaded_ns = dw_sys_now_ns();
-	name_module(r, info->dlpi_name);
+	r->state = DWELL_MODULE_ASKED;
 	return 0;
 }
 
@@ -128,30 +147,26 @@ static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 	state = error ? DWELL_MODULE_REFUSED
 		      : dw_area_open(m, image, dw_modules_tasks() == TASKS_ALONE, i, &error);
 	r->error = state == DWELL_MODULE_REFUSED ? error : 0;
-	if (state == DWELL_MODULE_CLONED)
-		r->area = dw_probe.areas[dw_probe.area_n - 1].area;
+	r->area = state == DWELL_MODULE_CLONED ? area_of(m->start)->area : 0;
 	__atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
 }
-
-/* What clone_new() is told. */
-struct news {
-	uint32_t first; /* module of the region */
-	bool is_quiet;
-};
 
 /* Clone the module if it has been announced just now. */
 static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	const struct news *news = ctx;
+	const bool *is_quiet = ctx;
 	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 
 	(void)size;
-	for (uint32_t i = news->first; i < dw_probe.module_n && m.bytes; i++)
-		if (dw_agent_region()->modules[i].start == m.start && dw_agent_enter()) {
-			clone_module(&m, i, news->is_quiet);
-			dw_agent_leave();
-			break;
-		}
+	for (uint32_t i = 0; i < dw_probe.module_n && m.bytes; i++) {
+		struct dw_region_module *r = &dw_agent_region()->modules[i];
+
+		if (r->start != m.start || r->state != DWELL_MODULE_ASKED || !dw_agent_enter())
+			continue;
+		clone_module(&m, i, *is_quiet);
+		dw_agent_leave();
+		break;
+	}
 	return 0;
 }
 
@@ -159,14 +174,14 @@ static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
  * several at once, then each is waited for. */
 static void clone_unknown(bool is_quiet)
 {
-	struct news news = {dw_probe.module_n, is_quiet};
+	uint32_t first = dw_probe.module_n;
 
 	each(announce, NULL);
-	if (dw_probe.module_n == news.first || !dw_agent_enter())
-		return;
-	dw_agent_ask(news.first, dw_probe.module_n - news.first);
-	dw_agent_leave();
-	each(clone_new, &news);
+	if (dw_probe.module_n > first && dw_agent_enter()) {
+		dw_agent_ask(first, dw_probe.module_n - first);
+		dw_agent_leave();
+	}
+	each(clone_new, &is_quiet);
 }
 
 static int count_adds(struct dl_phdr_info *info, size_t size, void *ctx)

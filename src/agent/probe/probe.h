@@ -20,8 +20,8 @@
 enum { DWELL_PAGE_BYTES = 4096 };
 
 /*
- * A module that runs from its clones. Published whole; never moved or reused while others may read
- * it. The last fields are written inside dw_agent_enter() only.
+ * A module that runs from its clones. Published whole; never moved; reused only for the same
+ * module, closed and opened again. The last fields are written inside dw_agent_enter() only.
  */
 struct dw_area {
 	uint64_t module; /* avma of the module's start */

@@ -6,29 +6,30 @@
  */
 #pragma once
 
-#define DWELL_REALS(X)          \
-	X(_Unwind_Backtrace)    \
-	X(_Unwind_GetIPInfo)    \
-	X(_Unwind_SetIP)        \
-	X(_dl_find_object)      \
-	X(backtrace)            \
-	X(backtrace_symbols)    \
-	X(backtrace_symbols_fd) \
-	X(bsd_signal)           \
-	X(dl_iterate_phdr)      \
-	X(dladdr)               \
-	X(dladdr1)              \
-	X(dlclose)              \
-	X(dlmopen)              \
-	X(dlopen)               \
-	X(dlsym)                \
-	X(dlvsym)               \
-	X(mmap)                 \
-	X(mprotect)             \
-	X(pkey_mprotect)        \
-	X(sigaction)            \
-	X(signal)               \
-	X(sigset)               \
+#define DWELL_REALS(X)                   \
+	X(_Unwind_Backtrace)             \
+	X(_Unwind_FindEnclosingFunction) \
+	X(_Unwind_GetIPInfo)             \
+	X(_Unwind_SetIP)                 \
+	X(_dl_find_object)               \
+	X(backtrace)                     \
+	X(backtrace_symbols)             \
+	X(backtrace_symbols_fd)          \
+	X(bsd_signal)                    \
+	X(dl_iterate_phdr)               \
+	X(dladdr)                        \
+	X(dladdr1)                       \
+	X(dlclose)                       \
+	X(dlmopen)                       \
+	X(dlopen)                        \
+	X(dlsym)                         \
+	X(dlvsym)                        \
+	X(mmap)                          \
+	X(mprotect)                      \
+	X(pkey_mprotect)                 \
+	X(sigaction)                     \
+	X(signal)                        \
+	X(sigset)                        \
 	X(sysv_signal)
 
 #define DW_REAL_ID(name) DWELL_REAL_##name,
