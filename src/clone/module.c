@@ -33,8 +33,9 @@ static int read_segment(struct dw_clone_module *m, const struct dw_elf_segment *
 	return dw_elf_read_svma(m->elf, s->svma, add.bytes, s->file_bytes);
 }
 
-/* Read the bytes of all segments, and where the module begins and ends. */
-static int read_segments(struct dw_clone_module *m, struct dw_error *err)
+/* Read the bytes of all segments, or of what the identity needs only, and where the module begins
+ * and ends. */
+static int read_segments(struct dw_clone_module *m, bool all, struct dw_error *err)
 {
 	size_t n;
 	const struct dw_elf_segment *s = dw_elf_segments(m->elf, &n);
@@ -52,7 +53,7 @@ static int read_segments(struct dw_clone_module *m, struct dw_error *err)
 		sum += s[i].file_bytes;
 		if (sum > MAX_BYTES || high - low > MAX_BYTES)
 			return dw_error_set(err, DWELL_ERR_LIMIT, "larger than 1 GB");
-		if (s[i].file_bytes) {
+		if (s[i].file_bytes && (all || s[i].flags & PF_X || !s[i].offset.v)) {
 			int rc = read_segment(m, &s[i]);
 
 			if (rc)
@@ -177,22 +178,28 @@ static int read_functions(struct dw_clone_module *m, struct dw_error *err)
 	return 0;
 }
 
-int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *ret,
-			      struct dw_error *err)
+static int read_bytes(const struct dw_elf *elf, bool all, struct dw_clone_module *ret,
+		      struct dw_error *err)
 {
 	int rc;
 
 	*ret = (struct dw_clone_module){.elf = elf, .is_fixed = dw_elf_type(elf) == ET_EXEC};
 	if (!ret->is_fixed && dw_elf_type(elf) != ET_DYN)
 		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "no program and no library");
-	rc = read_segments(ret, err);
+	rc = read_segments(ret, all, err);
 	return rc ? rc : identify(ret, err);
+}
+
+int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *ret,
+			      struct dw_error *err)
+{
+	return read_bytes(elf, false, ret, err);
 }
 
 int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
 			 struct dw_error *err)
 {
-	int rc = dw_clone_module_read_code(elf, ret, err);
+	int rc = read_bytes(elf, true, ret, err);
 
 	if (!rc)
 		rc = read_functions(ret, err);

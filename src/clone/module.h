@@ -100,7 +100,8 @@ struct dw_clone_module {
 int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
 			 struct dw_error *err);
 
-/* Read segments and identity only. Errors, and release, as dw_clone_module_read(). */
+/* Read the segments of code and headers, and the identity. Errors, and release, as
+ * dw_clone_module_read(). */
 int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *ret,
 			      struct dw_error *err);
 

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "code/decode/insn.h"
+#include "code/decode/quick-x86-64.h"
 
 /* Decode the bytes of a string literal. */
 #define DECODE(text) decode((const uint8_t *)(text), sizeof(text) - 1)
@@ -178,6 +179,58 @@ TEST(details_that_are_not_certain)
 	CHECK_INT(DETAIL("\x0f\xbc\xc2").reads, 1 << RAX | 1 << RDX); /* bsf %edx,%eax */
 	CHECK_INT(DETAIL("\x0f\x05").op, DWELL_OP_SYSCALL);
 	CHECK_INT(DETAIL("\x0f\x05").writes, 1 << RCX | 1 << R11);
+}
+
+/* Whether the short decoder, where it answers, answers as Zydis; *@answers counts. */
+static bool quick_agrees(const uint8_t *bytes, size_t n, uint64_t *answers)
+{
+	struct dw_insn quick, zydis;
+	struct dw_insn_detail d;
+
+	if (!dw_insn_decode_quick(bytes, n, &quick))
+		return true;
+	++*answers;
+	return dw_insn_decode_detail(bytes, n, &zydis, &d) && !memcmp(&quick, &zydis, sizeof quick);
+}
+
+TEST(short_decoder_agrees_on_noise)
+{
+	uint64_t state = 1, answers = 0;
+	uint8_t bytes[16];
+
+	for (int i = 0; i < 300000; i++) {
+		for (int k = 0; k < 16; k++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			bytes[k] = (uint8_t)(state >> 56);
+		}
+		if (i % 2)
+			bytes[0] = 0x40 | (bytes[0] & 15);
+		if (i % 3 == 0)
+			bytes[i % 2] = 0x0f;
+		if (!quick_agrees(bytes, (size_t)(i % 16 + 1), &answers))
+			CHECK_FAIL("%02x %02x %02x %02x, %d bytes", bytes[0], bytes[1], bytes[2],
+				   bytes[3], i % 16 + 1);
+	}
+	CHECK(answers > 100000);
+}
+
+TEST(short_decoder_agrees_on_this_program)
+{
+	uint64_t answers = 0, all = 0;
+	struct dw_insn insn;
+	extern const uint8_t etext;
+	const uint8_t *p = (const uint8_t *)(uintptr_t)dw_insn_decode_detail;
+
+	for (; p < &etext; p += insn.length, all++) {
+		size_t left = (size_t)(&etext - p);
+
+		if (!quick_agrees(p, left, &answers))
+			CHECK_FAIL("%02x %02x %02x %02x", p[0], p[1], p[2], p[3]);
+		if (!dw_insn_decode(p, left, &insn))
+			break;
+	}
+	CHECK(all > 300);
+	CHECK(answers * 10 > all * 7);
 }
 
 TEST_MAIN()

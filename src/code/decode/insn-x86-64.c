@@ -2,11 +2,14 @@
  * The decoder on Zydis; see insn.h.
  *
  * Movers of code need lengths and relative fields of millions of instructions, so the plain road
- * uses Zydis's minimal mode, which finds the mnemonic and the raw parts but no operands. Near
+ * asks a short decoder of common instructions first, then Zydis in its minimal mode, which finds
+ * the mnemonic and the raw parts but no operands. Near
  * branches with an operand-size prefix and no REX.W mean different things to Intel and AMD and
  * count as OTHER; so do operands at eip + value.
  */
 #include "code/decode/insn.h"
+
+#include "code/decode/quick-x86-64.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>
@@ -146,6 +149,8 @@ bool dw_insn_decode(const uint8_t *bytes, size_t n, struct dw_insn *ret)
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext context;
 
+	if (dw_insn_decode_quick(bytes, n, ret))
+		return true;
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&fast, &context, bytes, n, &in)))
 		return false;
 	describe(bytes, &in, ret);
