@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD ?= build
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) dwell
+	@ninja -C $(BUILD) dwell libdwell-probe.so
 
 $(BUILD)/build.ninja:
 	@scripts/setup --check build

@@ -466,3 +466,39 @@ def test_loader_is_asked(context):
         for variable in "LD_TRACE_LOADED_OBJECTS=1", "LD_DEBUG=libs":
             done = folder.run(context, "sh", "-c", f"{variable} /bin/true")
             require("agent" not in done.stdout + done.stderr, f"{variable}: {done.stdout}{done.stderr}")
+
+
+AGENT_FLAGS = ["-shared", "-fPIC", "-O2", "-nostdlib", "-fvisibility=hidden", "-Wl,-z,now", "-Wl,-z,initfirst"]
+BAD_AGENTS = {
+    "double half(double x) { return x / 2; }": ([], "half uses a vector or x87 register"),
+    "long double half(long double x) { return x / 2; }": ([], "half uses a vector or x87 register"),
+    "void *malloc(unsigned long); void *get(void) { return malloc(1); }": ([], "needs malloc"),
+    "__attribute__((visibility(\"default\"))) int malloc_hook;": ([], "shows malloc_hook"),
+    "__thread char big[2000]; char *get(void) { return big; }": (
+        ["-ftls-model=initial-exec"], "has 2000 bytes of thread-local storage"),
+    "__thread int x; __attribute__((used)) static int *get(void) { return &x; }": (
+        ["-ftls-model=global-dynamic", "-Wl,--no-relax"], "__tls_get_addr"),
+    "int good;": (["-Wl,-z,execstack"], "asks for an executable stack"),
+    "int better;": (["-Wl,-z,lazy"], "is not linked with -z now"),
+    "int best;": (["-Wl,--no-as-needed", "-lc"], "links libc.so.6"),
+    "__asm__(\".text; .quad .text\");": (["-Wl,-z,notext"], "relocates its text"),
+}
+
+
+@cases(*range(len(BAD_AGENTS) + 1))
+def test_check_finds_bad_agents(context, case):
+    """tools/check-agent passes the real agent and names what others do wrong."""
+    check = os.path.join(os.path.dirname(__file__), "../../tools/check-agent")
+    if case == len(BAD_AGENTS):
+        done = context.run(check, os.path.join(os.path.dirname(context.dwell), "libdwell-probe.so"))
+        expect((done.stdout, done.returncode), ("agents keep the rules\n", 0), "the real agent")
+        return
+    code, (flags, complaint) = list(BAD_AGENTS.items())[case]
+    source = context.path("bad.c")
+    with open(source, "w") as f:
+        f.write(code + "\n")
+    done = context.run("gcc", *AGENT_FLAGS, "-o", "bad.so", source, *flags)
+    expect(done.returncode, 0, f"compiling {code}\n{done.stderr}")
+    done = context.run(check, "bad.so")
+    expect(done.returncode, 1, f"status for {code}")
+    require(complaint in done.stdout, f"{complaint!r} is missing for {code}: {done.stdout}")
