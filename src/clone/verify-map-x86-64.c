@@ -262,10 +262,12 @@ static bool run(const struct program *g, const struct op *op, struct state *s,
 
 	switch (op->kind) {
 	case LOAD:
+		if (op->is_operand && !is_untouched(op, s, before))
+			return false;
 		word = op->is_operand ? &s->target : slot(g, s, a, false);
 		if (word)
 			s->r[op->to] = *word;
-		return word && (!op->is_operand || is_untouched(op, s, before));
+		return word;
 	case LOAD_INDEX:
 		bytes = dw_verify_bytes(g->p->v, a, &left);
 		if (!bytes || left < sizeof entry)

@@ -277,16 +277,17 @@ static bool is_patched(const struct dw_verify *v, uint32_t start, uint32_t end)
 	return false;
 }
 
-/* Every clone of a whole function is entered by a patch at its start. */
+/* Clones of whole functions are entered by a patch at their start; those without room for one are
+ * entered by calls only, and must not be probed. */
 static void check_entries(struct dw_verify *v)
 {
 	dw_vec_each(f, &v->functions) {
 		uint32_t at = (uint32_t)(f->start - v->start);
 		bool is_whole = f->clone_at && !(f->flags & DWELL_CLONE_COLD);
-		bool says = f->flags & DWELL_CLONE_REDIRECTED;
+		bool is_redirected = f->flags & DWELL_CLONE_REDIRECTED;
 
-		if (says != is_whole ||
-		    (is_whole && !is_patched(v, at, at + ENDBR_BYTES + HOP_BYTES)))
+		if (is_redirected ? !is_whole || !is_patched(v, at, at + ENDBR_BYTES + HOP_BYTES)
+				  : is_whole && f->flags & DWELL_CLONE_PROBED)
 			dw_verify_find(v, f->start, f->clone_at, "an entry is not redirected");
 	}
 }

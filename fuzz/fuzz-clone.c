@@ -1,0 +1,55 @@
+/*
+ * Clone images of any file: making one must end well or in an error, and the verifier must find
+ * nothing in what was made. Also the verifier with an image that is damaged.
+ *
+ * Input: an ELF file; byte 15, padding of its identification, says which probes are asked for (bits
+ * 0 and 1) and where the image is damaged (the bits above).
+ */
+#include "base/cleanup.h"
+#include "clone/clone.h"
+#include "clone/verify.h"
+#include "code/elf/elf.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+DW_DEFINE_FREEP(dw_elf)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { OPTIONS_AT = 15, MAX_BYTES = 1 << 17 };
+
+/* Change some byte of the image, which the verifier may find or not. */
+static void damage(const struct dw_elf *elf, uint8_t *image, size_t n, uint8_t how)
+{
+	struct dw_verify_result result;
+	size_t at = (size_t)how * 0x9e3779b1u % n;
+
+	image[at] ^= (uint8_t)(1 << how % 8);
+	dw_clone_verify(elf, image, n, &result, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dw_clone_options options = {0};
+	struct dw_verify_result result;
+	dw_auto_ptr(dw_elf) elf = NULL;
+	dw_auto_free uint8_t *image = NULL;
+	size_t n;
+
+	if (size <= OPTIONS_AT || size > MAX_BYTES ||
+	    dw_elf_open_bytes(data, size, false, &elf, NULL))
+		return 0;
+	options.probes = data[OPTIONS_AT] & 1 ? DWELL_PROBES_COUNT : DWELL_PROBES_NONE;
+	options.all_functions = data[OPTIONS_AT] & 2;
+	if (dw_clone_make(elf, &options, &image, &n, NULL))
+		return 0;
+	if (dw_clone_verify(elf, image, n, &result, NULL) || result.findings_n) {
+		fprintf(stderr, "%#lx, clone at %#x: %s\n", (unsigned long)result.findings[0].svma,
+			result.findings[0].clone_at, result.findings[0].text);
+		abort();
+	}
+	damage(elf, image, n, data[OPTIONS_AT] >> 2);
+	return 0;
+}
