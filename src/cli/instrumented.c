@@ -136,7 +136,7 @@ static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s
 		{s->off[DWELL_OFF_MISMATCH] + s->regions.refused_version, "process",
 		 "not instrumented: its agent is of another version than dwell"},
 		{s->regions.refused_limit, "process", "not instrumented: too many at a time"},
-		{s->images_refused, "module", "not instrumented: its file cannot be read"},
+		{s->images_refused, "module", "not instrumented: the file cannot be read"},
 		{d[DWELL_DROP_MODULES], "module", "not instrumented: too many in one process"},
 		{s->regions.refused_kind + s->regions.refused_format, "file",
 		 "in the session's folder that no agent made"},
@@ -158,6 +158,8 @@ void dw_instrumented_summary(struct dw_out *out, const struct dw_instrument_resu
 
 	dw_out_printf(out, "dwell: %" PRIu64 " of %" PRIu64 " process%s instrumented\n",
 		      s->instrumented, s->processes, s->processes == 1 ? "" : "es");
+	if (!s->processes)
+		dw_out_puts(out, "  no agent made itself known: the command ran as it is\n");
 	for (size_t i = 0; i < n; i++) {
 		if (images[i]->processes[DWELL_MODULE_CLONED] ||
 		    images[i]->processes[DWELL_MODULE_CLOSED])

@@ -153,7 +153,8 @@ def test_failures_before_the_start(context):
     for status, words in {
             127: ["no-such-command"], 126: ["/etc/passwd"],
             125: ["--probes", "some", "true"]}.items():
-        one_line(instrument(context, *words, status=status).stderr, str(words))
+        env = {**context.env, "PATH": "/usr/bin:/bin"}
+        one_line(instrument(context, *words, status=status, env=env).stderr, str(words))
     with open(context.path("other"), "w") as f:
         f.write("precious\n")
     one_line(instrument(context, "-o", "other", "true", status=125).stderr, "refusal")
