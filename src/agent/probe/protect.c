@@ -44,16 +44,22 @@ static uint8_t *make_bits(const struct dw_area *area)
 	return dw_is_mapped(bits) ? bits : NULL;
 }
 
-/* Take out functions one of whose patches lies outside: it could not be undone. */
+/* Take out functions one of whose own patches lies outside: it could not be undone. One in the
+ * padding around it may stay. */
 static void spare_straddlers(struct change *c)
 {
 	const struct dw_clone_header *h = c->area->header;
+	const struct dw_clone_function_entry *functions = dw_functions(c->area);
 	const struct dw_clone_patch *p =
 		(const struct dw_clone_patch *)(c->area->area + h->patches.at);
 
-	for (uint32_t i = 0; i < h->patches.n; i++)
-		if (p[i].at < c->first || p[i].at + JUMP_BYTES > c->end)
+	for (uint32_t i = 0; i < h->patches.n; i++) {
+		const struct dw_clone_function_entry *f = &functions[p[i].function];
+
+		if (p[i].at - f->start < f->bytes &&
+		    (p[i].at < c->first || p[i].at + JUMP_BYTES > c->end))
 			c->functions[p[i].function / 8] &= (uint8_t) ~(1 << p[i].function % 8);
+	}
 }
 
 /* Find the functions that are concerned. */
@@ -131,7 +137,7 @@ static void put_back(struct change *c, bool is_writable)
 	if (c->functions && c->area->left) {
 		choose(c);
 		if (mark(c) && is_writable) {
-			dw_text_restore(c->area, c->functions);
+			dw_text_restore(c->area, c->functions, c->first, c->end);
 			dw_text_swap(c->area->area + c->clone_first, c->clone_end - c->clone_first,
 				     lead_back, c);
 		}

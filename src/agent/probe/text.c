@@ -148,14 +148,18 @@ int dw_text_patch(const struct dw_area *area, bool is_alone)
 	return error;
 }
 
-void dw_text_restore(const struct dw_area *area, const uint8_t *functions)
+void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint32_t first,
+		     uint32_t end)
 {
-	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
+	const struct dw_clone_patch *p = patches(area), *last = p + area->header->patches.n;
 
-	for (; p < end; p++)
-		if (functions[p->function / 8] >> (p->function % 8) & 1)
-			put((uint8_t *)area->module + p->at, p->old,
-			    p->kind == DWELL_PATCH_HOP ? HOP_BYTES : JUMP_BYTES);
+	for (; p < last; p++) {
+		uint32_t n = p->kind == DWELL_PATCH_HOP ? HOP_BYTES : JUMP_BYTES;
+
+		if (functions[p->function / 8] >> (p->function % 8) & 1 && p->at >= first &&
+		    p->at + n <= end)
+			put((uint8_t *)area->module + p->at, p->old, n);
+	}
 }
 
 int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx)

@@ -22,10 +22,11 @@ bool dw_text_is_patched(const struct dw_area *area);
 int dw_text_patch(const struct dw_area *area, bool is_alone);
 
 /*
- * Write back what patches have replaced: those of functions with a bit in @functions. The text is
- * writable.
+ * Write back what patches have replaced: those of functions with a bit in @functions, as far as
+ * they lie in [@first, @end) of the module, which is writable.
  */
-void dw_text_restore(const struct dw_area *area, const uint8_t *functions);
+void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint32_t first,
+		     uint32_t end);
 
 /*
  * Give the pages of [@at, @at + @bytes) to an anonymous copy that @edit has changed. For other
