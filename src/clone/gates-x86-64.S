@@ -33,12 +33,16 @@ dw_gate_count:
 	mov	-8(%rsp), %rax
 	ret
 
-/* Call slow(area, function) of the agent on an aligned stack. */
+/* Call slow(area, function) of the agent on an aligned stack. A popfq would bring back the trap
+ * flag that a debugger's step put into the word, so only the direction is taken from it. */
 .Lslow:
+	lahf
+	seto	%al
 	lea	-24(%rsp), %rsp
 .Lat32:
 	pushfq
 .Lat40:
+	mov	%eax, 4(%rsp)
 	push	%rbp
 .Lat48:
 	push	%rsi
@@ -80,8 +84,14 @@ dw_gate_count:
 .Lback48:
 	pop	%rbp
 .Lback40:
-	popfq
+	mov	4(%rsp), %eax
+	testl	$0x400, (%rsp)
+	je	2f
+	std
+2:	lea	8(%rsp), %rsp
 .Lback32:
+	add	$0x7f, %al		/* sets OF when al was 1 */
+	sahf
 	pop	%rdx
 .Lback24:
 	pop	%rcx
