@@ -28,6 +28,7 @@ ENGINES = {
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
 }
 USUAL = ("none", "count")
+DEFAULT_ENGINES = ",".join(USUAL)
 SECONDS = 120
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8",
                "TZ": "UTC", "USER": "nobody", "TERM": "dumb"}
@@ -90,13 +91,14 @@ class Trial:
 
     @setup: shell commands that prepare the folder, once. @ignore: patterns of files that are not
     compared. @user: a pwd entry, the user that runs it all. @must_work: the plain run ends with 0
-    and leaves something, or there is nothing to compare.
+    and leaves something, or there is nothing to compare. @notice: the end of a line that dwell says on
+    stderr, and that is not compared: why it cannot instrument.
     """
 
     def __init__(self, command, setup=None, env=None, seconds=SECONDS, ignore=(), user=None,
-                 must_work=False):
+                 must_work=False, notice=None):
         self.command, self.setup, self.seconds = list(command), setup, seconds
-        self.must_work = must_work
+        self.must_work, self.notice = must_work, notice
         self.ignore, self.user = ignore, user
         self.env = {**ENVIRONMENT, **(env or {})}
 
@@ -133,11 +135,13 @@ class Trial:
         subprocess.run(["cp", "-a", template, folder], check=True)
         command, options = self.command, ENGINES[engine] if engine else None
         if options:
-            session = os.path.join(scratch, "session.dwell")
-            command = [dwell, "instrument", *options, "-q", "-o", session, "--", *command]
+            command = [dwell, "instrument", *options, "-q", "--", *command]
         try:
             outcome = run_once(self.as_user(command), folder, self.environment(folder),
                                self.seconds)
+            if options and self.notice:
+                first, _, rest = outcome.stderr.partition(b"\n")
+                outcome.stderr = rest if first.endswith(self.notice) else b"no notice"
             outcome.files = {name: what for name, what in files_below(folder).items()
                              if not any(fnmatch.fnmatch(name, rule) for rule in self.ignore)}
         finally:

@@ -5,6 +5,7 @@
 
 	/* long load_from(const int *address): what is there + 1 */
 	function load_from
+	nopl	8(%rax, %rax)	/* what an entry overwrites is no place to read */
 label load_from_insn
 	mov	(%rdi), %eax
 	add	$1, %rax
@@ -37,6 +38,7 @@ label load_from_insn
 
 	/* long undefined_instruction(void): rax of the handler + 2 */
 	function undefined_instruction
+	nopl	8(%rax, %rax)
 label undefined_insn
 	ud2
 	add	$2, %rax

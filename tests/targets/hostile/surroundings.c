@@ -184,10 +184,9 @@ static void print_status(const char *const *names)
 
 static void run_attributes(void)
 {
-	static const char *const names[] = {"Name",	    "Umask",  "Uid",	   "Gid",
-					    "Groups",	    "FDSize", "VmLck",	   "VmPin",
-					    "Threads",	    "Cap",    "NoNewPriv", "Seccomp",
-					    "Cpus_allowed", "THP",    NULL};
+	static const char *const names[] = {
+		"Name",	   "Umask", "Uid",	 "Gid",	    "Groups",	    "VmLck", "VmPin",
+		"Threads", "Cap",   "NoNewPriv", "Seccomp", "Cpus_allowed", "THP",   NULL};
 	cpu_set_t processors;
 	int deathsig = -1;
 
