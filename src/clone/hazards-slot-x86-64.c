@@ -137,6 +137,30 @@ static unsigned follow_value(const struct walk *w, uint32_t i, uint64_t at, uint
 	return DWELL_SLOT_READ;
 }
 
+/* What is done through the address of the slot that instruction @i at @at puts into @reg, along the
+ * line: as the end of what lies below it, it harms nobody. */
+static unsigned follow_address(const struct walk *w, uint32_t i, uint64_t at, uint8_t reg)
+{
+	for (uint32_t k = i + 1; k < w->f->n && k - i < LINE_MAX; k++) {
+		uint8_t n = w->m->insns.v[w->f->first + k].length;
+		struct dw_insn_detail d;
+		const uint8_t *bytes;
+		struct dw_insn insn;
+
+		at += w->m->insns.v[w->f->first + k - 1].length;
+		bytes = dw_clone_module_bytes(w->m, at, n);
+		if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d))
+			return DWELL_SLOT_CHANGED;
+		if (d.memory.is_there && d.memory.base == reg && d.op != DWELL_OP_LEA &&
+		    d.memory.disp < SLOT_BYTES && d.memory.disp + d.memory.bytes > 0)
+			return d.memory.is_written ? DWELL_SLOT_CHANGED : DWELL_SLOT_READ;
+		if (d.writes >> reg & 1 ||
+		    (insn.kind != DWELL_INSN_PLAIN && insn.kind != DWELL_INSN_BRANCH))
+			break;
+	}
+	return DWELL_SLOT_UNTOUCHED;
+}
+
 /* The instruction @i at @at has the slot as its operand. */
 static unsigned operand_use(const struct walk *w, uint32_t i, uint64_t at)
 {
@@ -145,8 +169,12 @@ static unsigned operand_use(const struct walk *w, uint32_t i, uint64_t at)
 	struct dw_insn_detail d;
 	struct dw_insn insn;
 
-	if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d) || d.op == DWELL_OP_LEA)
+	if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d))
 		return DWELL_SLOT_CHANGED;
+	if (d.op == DWELL_OP_LEA)
+		return follow_address(w, i, at, d.to);
+	if (insn.flags & DWELL_INSN_LOCK && d.has_immediate && !d.immediate)
+		return DWELL_SLOT_UNTOUCHED; /* a memory barrier */
 	if (d.memory.is_written)
 		return d.op == DWELL_OP_MOV && d.bytes == SLOT_BYTES ? DWELL_SLOT_UNTOUCHED
 								     : DWELL_SLOT_CHANGED;
@@ -183,7 +211,8 @@ static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at)
 	const uint8_t *bytes;
 	uint8_t reg;
 
-	if (flag && insn->flags & flag && insn->value == w->row.offset - SLOT_BYTES)
+	if (flag && insn->flags & flag && !(insn->flags & DWELL_INSN_INDEX) &&
+	    insn->value == w->row.offset - SLOT_BYTES)
 		return operand_use(w, i, at);
 	if (w->row.reg != DWELL_CFI_RSP || w->row.offset != SLOT_BYTES ||
 	    insn->kind != DWELL_INSN_PLAIN)
@@ -203,15 +232,16 @@ static bool replaces(struct dw_slot_reader *r, const struct dw_clone_function *f
 	if (!start(r, f, &w))
 		return false;
 	for (uint32_t i = 0; i < f->n; at += r->m->insns.v[f->first + i++].length) {
-		const uint8_t *bytes = dw_clone_module_bytes(r->m, at, 1);
+		uint8_t n = r->m->insns.v[f->first + i].length;
+		const uint8_t *bytes = dw_clone_module_bytes(r->m, at, n);
 		struct dw_insn_detail d;
 		struct dw_insn insn;
 
 		while (at >= w.row.to)
 			next_row(&w);
-		if (bytes &&
-		    dw_insn_decode_detail(bytes, r->m->insns.v[f->first + i].length, &insn, &d) &&
-		    d.op == DWELL_OP_MOV && d.bytes == SLOT_BYTES && d.memory.is_written &&
+		if (r->m->insns.v[f->first + i].flags & DWELL_INSN_INDEX && bytes &&
+		    dw_insn_decode_detail(bytes, n, &insn, &d) && d.op == DWELL_OP_MOV &&
+		    d.bytes == SLOT_BYTES && d.memory.is_written &&
 		    d.memory.index != DWELL_NO_REGISTER && d.memory.scale == 1 &&
 		    d.memory.base == number_of(w.row.reg) &&
 		    d.memory.disp == w.row.offset - SLOT_BYTES)

@@ -432,6 +432,11 @@ static void define_sum(struct search *s, uint32_t i, const struct dw_insn_detail
 	merge(s, DWELL_FLOW_UNKNOWN, 0);
 }
 
+static bool is_cmov(const uint8_t *bytes)
+{
+	return (bytes[0] & 0xf8) == 0x48 && bytes[1] == 0x0f && (bytes[2] & 0xf0) == 0x40;
+}
+
 /* The definition that instruction @i, which writes @reg, makes. */
 static void define(struct search *s, uint32_t i, uint8_t reg)
 {
@@ -455,7 +460,13 @@ static void define(struct search *s, uint32_t i, uint8_t reg)
 		merge(s, DWELL_FLOW_POINTER, 0);
 	else if (d.bytes == 8 && d.op == DWELL_OP_MOV && d.from != DWELL_NO_REGISTER)
 		visit(s, i, d.from);
-	else if (d.bytes == 8 && d.op == DWELL_OP_ADD && d.from != DWELL_NO_REGISTER)
+	else if (d.bytes == 8 && is_cmov(s->w->bytes + s->w->at[i])) {
+		visit(s, i, reg);
+		if (d.memory.is_there)
+			merge(s, DWELL_FLOW_POINTER, 0);
+		else
+			visit(s, i, d.from);
+	} else if (d.bytes == 8 && d.op == DWELL_OP_ADD && d.from != DWELL_NO_REGISTER)
 		define_sum(s, i, &d);
 	else
 		merge(s, DWELL_FLOW_UNKNOWN, 0);

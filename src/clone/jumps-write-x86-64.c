@@ -149,6 +149,14 @@ static void put_operand(struct dw_jump_code *c, const struct dw_insn *insn, cons
 		put(c, bytes + parts.modrm_at + 1, (size_t)parts.n - parts.modrm_at - 1);
 }
 
+static void put_leave(struct writer *w, const uint8_t *leave, size_t n)
+{
+	if (!w->plan->free_below && n) {
+		w->code->leave_at = w->code->n;
+		put(w->code, leave, n);
+	}
+}
+
 static void write_map(struct writer *w, const struct dw_clone_function *f,
 		      const struct dw_insn *insn, const uint8_t *bytes, uint64_t svma,
 		      const uint8_t *leave, size_t leave_n)
@@ -189,10 +197,7 @@ static void write_map(struct writer *w, const struct dw_clone_function *f,
 	land(c, unknown);
 	land(c, hit);
 	restore(w);
-	if (!w->plan->free_below && leave_n) {
-		c->leave_at = c->n;
-		put(c, leave, leave_n);
-	}
+	put_leave(w, leave, leave_n);
 	put_original(c, insn, bytes, svma);
 }
 
@@ -207,9 +212,11 @@ void dw_jump_write(const struct dw_clone_module *m, const struct dw_jump_plan *p
 	ret->n = ret->fixups_n = ret->leave_at = 0;
 	if (plan->how == DWELL_JUMP_MAP)
 		write_map(&w, f, insn, bytes, svma, leave, leave_n);
-	else if (plan->load == plan->insn)
+	else if (plan->how == DWELL_JUMP_LEAVE)
+		put_leave(&w, leave, leave_n);
+	if (plan->how == DWELL_JUMP_TABLE && plan->load == plan->insn)
 		dw_jump_write_load(m, plan, svma, ret);
-	else
+	else if (plan->how != DWELL_JUMP_MAP)
 		put_original(ret, insn, bytes, svma);
 }
 

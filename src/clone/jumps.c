@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RSP = 4, RBP = 5, RED_ZONE_BYTES = 128 };
+enum { RED_ZONE_BYTES = 128, PUSHED_BYTES = 8 };
 
 enum state { OPEN, ASSUMED, DROPPED };
 
@@ -40,6 +40,7 @@ struct planner {
 	DW_VEC(struct candidate) candidates;
 	uint32_t first_table; /* of this function */
 	bool is_wild;	      /* a jump may lead to any of its instructions */
+	bool is_labelled;     /* an address inside it is known somewhere */
 };
 
 static bool has_registers(const struct candidate *c)
@@ -353,53 +354,96 @@ static int plan_table(struct planner *p, const struct candidate *c, struct dw_ju
 	return 0;
 }
 
-/* How far below rsp the function may use the stack, <= 0; 1: not known, or so far that what is
- * saved below would not be safe from signals, whose frames begin RED_ZONE_BYTES below rsp. */
-static int32_t free_below(struct planner *p)
+static int64_t pushed_bytes(const struct planner *p)
 {
-	int64_t by_rsp = 0, by_rbp = 0, pushed = 0, lowest;
-	bool calls = false;
+	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < p->flow.n; i++) {
 		struct dw_insn_detail d;
 		struct dw_insn insn;
 
-		if (!dw_flow_detail(&p->flow, i, &insn, &d))
-			return 1;
-		calls |= insn.kind == DWELL_INSN_CALL || insn.kind == DWELL_INSN_CALL_INDIRECT;
+		if (dw_flow_detail(&p->flow, i, &insn, &d) && d.op == DWELL_OP_PUSH)
+			sum += PUSHED_BYTES;
+	}
+	return sum;
+}
+
+/* How far below rsp the function may use the stack, <= 0; 1: not known, or so far that what is
+ * saved below would not be safe from signals, whose frames begin RED_ZONE_BYTES below rsp. */
+static int32_t free_below(const struct planner *p)
+{
+	int64_t by_rsp = 0, by_rbp = 0, lowest;
+	bool calls = false;
+
+	for (uint32_t i = 0; i < p->flow.n; i++) {
+		const struct dw_insn *insn = &p->m->insns.v[p->f->first + i];
+
+		calls |= insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
 		if (i && p->flow.marks[i] & DWELL_FLOW_ENTRY) /* another function's stack */
 			by_rbp = -RED_ZONE_BYTES;
-		pushed += d.op == DWELL_OP_PUSH ? 8 : 0;
-		if (d.memory.is_there && d.memory.base == RSP && d.memory.disp < by_rsp)
-			by_rsp = d.memory.disp;
-		if (d.memory.is_there && d.memory.base == RBP && d.memory.disp < by_rbp)
-			by_rbp = d.memory.disp;
+		if (insn->flags & DWELL_INSN_RSP && insn->value < by_rsp)
+			by_rsp = insn->value;
+		if (insn->flags & DWELL_INSN_RBP && insn->value < by_rbp)
+			by_rbp = insn->value;
 	}
 	lowest = !calls && by_rbp < by_rsp ? by_rbp : by_rsp;
 	if (!lowest)
 		return 0;
-	lowest = (lowest - pushed) & -8;
+	lowest = (lowest - pushed_bytes(p)) & -PUSHED_BYTES;
 	return lowest < DWELL_JUMP_SAVED_BYTES - RED_ZONE_BYTES ? 1 : (int32_t)lowest;
+}
+
+static bool has_labels(const struct planner *p)
+{
+	for (uint32_t i = 1; i < p->flow.n; i++)
+		if (p->flow.marks[i] & DWELL_FLOW_LABEL)
+			return true;
+	return false;
+}
+
+/* Whether the jump of the dropped candidate @c is sure to leave the function. */
+static bool leaves(struct planner *p, const struct candidate *c)
+{
+	uint64_t constant;
+
+	if (p->is_labelled)
+		return false;
+	if (c->form.jumps_by == DWELL_NO_REGISTER)
+		return true;
+	switch (dw_flow_define(&p->flow, c->form.jump, c->form.jumps_by, &constant)) {
+	case DWELL_FLOW_CONSTANT:
+		return constant - p->f->start >= p->f->end - p->f->start;
+	case DWELL_FLOW_POINTER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Plan the jump of @c without a table. */
+static void plan_other(struct planner *p, const struct candidate *c, struct dw_jump_plan *plan)
+{
+	plan->how = leaves(p, c) ? DWELL_JUMP_LEAVE : DWELL_JUMP_MAP;
+	plan->jumps_by = c->form.jumps_by;
+	plan->free_below = free_below(p);
+	if (plan->how == DWELL_JUMP_LEAVE)
+		return; /* nothing is saved; only whether the red zone may be in use counts */
+	p->f->has_map = true;
+	if (plan->free_below > 0)
+		p->f->reason = DWELL_LEFT_RED_ZONE;
 }
 
 static int plan_all(struct planner *p)
 {
-	int32_t below = 1;
-
+	p->is_labelled = has_labels(p);
 	dw_vec_each(c, &p->candidates) {
 		struct dw_jump_plan plan = {.insn = p->f->first + c->form.jump};
 		int rc = c->state == ASSUMED ? plan_table(p, c, &plan) : DWELL_ERR_NOT_FOUND;
 
 		if (rc == -ENOMEM)
 			return rc;
-		if (rc) {
-			plan.how = DWELL_JUMP_MAP;
-			below = below > 0 ? free_below(p) : below;
-			plan.free_below = below;
-			if (below > 0)
-				p->f->reason = DWELL_LEFT_RED_ZONE;
-			p->f->has_map = true;
-		}
+		if (rc)
+			plan_other(p, c, &plan);
 		if (dw_vec_push(&p->m->jumps, plan))
 			return -ENOMEM;
 	}

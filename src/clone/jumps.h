@@ -9,6 +9,9 @@
  * as long as the bounds check in front of the jump allows or, without one, as long as the entries
  * are addresses of code, which can only be too long.
  *
+ * A jump to an address that was made elsewhere (loaded whole, handed over) leaves the function for
+ * good when no address inside the function is known anywhere: it stays as it is.
+ *
  * Every other jump looks its target up in a map of its function, by instructions that change no
  * flags, with registers saved below all stack in use; what the map does not know (tail calls,
  * labels elsewhere) goes to the original address, where the module's own code runs on.
@@ -20,6 +23,7 @@
 enum dw_jump_how {
 	DWELL_JUMP_MAP,	  /* by the map */
 	DWELL_JUMP_TABLE, /* by a table of clone addresses */
+	DWELL_JUMP_LEAVE, /* as it is: it leaves the function */
 };
 
 struct dw_jump_plan {
@@ -42,7 +46,7 @@ struct dw_jump_plan {
 	uint8_t add_bytes[4];  /* the addition that restoring sequences repeat for its flags */
 	uint8_t add_n;	       /* 0 = they need not */
 
-	/* Maps. */
+	/* Maps and leaving jumps. */
 	int32_t free_below; /* no stack in use below rsp + this, <= 0; what is saved there is safe
 				from signals */
 };

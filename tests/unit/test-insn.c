@@ -61,8 +61,11 @@ TEST(kinds_and_lengths)
 		{"\x48\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, DWELL_INSN_RBP, -8},
 		{"\x49\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, 0, 0}, /* r12 */
 		{"\x49\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, 0, 0},	/* r13 */
-		{"\x48\x8b\x44\xc4\x18", 5, DWELL_INSN_PLAIN, 0, 0, 0}, /* an index */
-		{"\x48\x8b\xec", 3, DWELL_INSN_PLAIN, 0, 0, 0},		/* no memory */
+		{"\x48\x8b\x44\xc4\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_RSP | DWELL_INSN_INDEX,
+		 24},
+		{"\x4a\x8b\x44\x25\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_RBP | DWELL_INSN_INDEX,
+		 24},
+		{"\x48\x8b\xec", 3, DWELL_INSN_PLAIN, 0, 0, 0}, /* no memory */
 		{"\xc3", 1, DWELL_INSN_RETURN, 0, 0, 0},
 		{"\xf3\xc3", 2, DWELL_INSN_RETURN, 0, 0, 0},
 		{"\xc2\x08\0", 3, DWELL_INSN_RETURN, 0, 0, 0},

@@ -14,7 +14,14 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-enum { REX_W = 8, PREFIX_LOCK = 0xf0, PREFIX_NOTRACK = 0x3e, FAR_OPCODE_FIRST = 3 };
+enum {
+	RSP = 4,
+	RBP = 5,
+	REX_W = 8,
+	PREFIX_LOCK = 0xf0,
+	PREFIX_NOTRACK = 0x3e,
+	FAR_OPCODE_FIRST = 3
+};
 
 static const ZydisDecoder fast = {
 	.machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
@@ -98,18 +105,22 @@ static bool has_rip_operand(const ZydisDecodedInstruction *in)
 	       in->raw.modrm.rm == 5;
 }
 
-/* DWELL_INSN_RSP or DWELL_INSN_RBP when @in has a memory operand at that register without index. */
+/* DWELL_INSN_RSP or DWELL_INSN_RBP, and DWELL_INSN_INDEX, by the memory operand of @in. */
 static uint8_t stack_operand(const ZydisDecodedInstruction *in)
 {
-	bool is_extended =
-		in->attributes & ZYDIS_ATTRIB_HAS_REX && (in->raw.rex.B || in->raw.rex.X);
-	uint8_t mod = in->raw.modrm.mod, rm = in->raw.modrm.rm;
+	bool has_rex = in->attributes & ZYDIS_ATTRIB_HAS_REX;
+	uint8_t mod = in->raw.modrm.mod, base = in->raw.modrm.rm, ret = 0;
 
-	if (!(in->attributes & ZYDIS_ATTRIB_HAS_MODRM) || mod == 3 || is_extended)
+	if (!(in->attributes & ZYDIS_ATTRIB_HAS_MODRM) || mod == 3 || (has_rex && in->raw.rex.B))
 		return 0;
-	if (rm == 5)
-		return mod ? DWELL_INSN_RBP : 0;
-	return rm == 4 && in->raw.sib.base == 4 && in->raw.sib.index == 4 ? DWELL_INSN_RSP : 0;
+	if (base == RSP) { /* a SIB byte */
+		base = in->raw.sib.base;
+		if (in->raw.sib.index != RSP || (has_rex && in->raw.rex.X))
+			ret = DWELL_INSN_INDEX;
+	}
+	if (base == RSP)
+		return ret | DWELL_INSN_RSP;
+	return base == RBP && mod ? ret | DWELL_INSN_RBP : 0;
 }
 
 static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, struct dw_insn *ret)
