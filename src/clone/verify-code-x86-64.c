@@ -166,17 +166,6 @@ static struct dw_verify_pair pair_of(const struct reader *r)
 	return (struct dw_verify_pair){r->v, r->f, r->insn, r->bytes, r->svma, r->at, r->left};
 }
 
-/* Consume the clone of an indirect jump: all that is left. */
-static void expect_jump_indirect(struct reader *r)
-{
-	struct dw_verify_pair pair = pair_of(r);
-	const char *by_table = dw_verify_table_jump(&pair);
-
-	if (by_table)
-		r->wrong = dw_verify_map_jump(&pair);
-	skip(r, r->left);
-}
-
 /* Consume a copy whose operand, if it has one relative to its place, leads to the same address. */
 static void expect_copy(struct reader *r)
 {
@@ -198,6 +187,33 @@ static void expect_copy(struct reader *r)
 	skip(r, sizeof distance);
 	expect(r, r->bytes + at + sizeof distance, r->insn.length - at - sizeof distance,
 	       "another instruction");
+}
+
+/* Whether the clone of an indirect jump is the jump itself, on its way out of the function. */
+static bool is_leaving(const struct reader *r)
+{
+	uint32_t n = r->insn.length;
+
+	if (r->f->flags & DWELL_CLONE_PROBED && r->left == n + JUMP_BYTES)
+		return true;
+	return r->left == n && (r->insn.flags & DWELL_INSN_RIP || !memcmp(r->p, r->bytes, n));
+}
+
+/* Consume the clone of an indirect jump: all that is left. Where it may go is safe in any case: the
+ * module's code runs on there. */
+static void expect_jump_indirect(struct reader *r)
+{
+	struct dw_verify_pair pair = pair_of(r);
+
+	if (is_leaving(r)) {
+		if (r->left > r->insn.length)
+			expect_gate(r, DWELL_GATE_LEAVE);
+		expect_copy(r);
+		return;
+	}
+	if (dw_verify_table_jump(&pair))
+		r->wrong = dw_verify_map_jump(&pair);
+	skip(r, r->left);
 }
 
 /* Consume a copy that differs: by a relative operand, or as it reads a table. */
