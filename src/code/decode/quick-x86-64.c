@@ -135,20 +135,24 @@ static uint8_t kind_of(uint8_t opcode, bool is_two)
 	}
 }
 
-/* DWELL_INSN_RIP, _RSP or _RBP for a ModRM byte; the extended registers have other names. */
+/* DWELL_INSN_RIP, _RSP, _RBP, _INDEX for a ModRM byte; the extended registers have other names. */
 static uint8_t base_flag(const uint8_t *modrm, size_t n, uint8_t rex)
 {
-	uint8_t mod = *modrm >> 6, rm = *modrm & 7;
+	uint8_t mod = *modrm >> 6, base = *modrm & 7, ret = 0;
 
 	if (mod == 3)
 		return 0;
-	if (rm == 5 && !mod)
+	if (base == 5 && !mod)
 		return DWELL_INSN_RIP;
-	if (rex & (REX_X | REX_B))
+	if (rex & REX_B)
 		return 0;
-	if (rm == 5)
-		return DWELL_INSN_RBP;
-	return rm == 4 && n > 1 && (modrm[1] & 0x3f) == 0x24 ? DWELL_INSN_RSP : 0;
+	if (base == 4 && n > 1) { /* a SIB byte */
+		base = modrm[1] & 7;
+		ret = (modrm[1] >> 3 & 7) != 4 || rex & REX_X ? DWELL_INSN_INDEX : 0;
+	}
+	if (base == 4)
+		return ret | DWELL_INSN_RSP;
+	return base == 5 && mod ? ret | DWELL_INSN_RBP : 0;
 }
 
 static int32_t distance(const uint8_t *bytes, uint8_t n)
