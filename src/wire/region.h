@@ -33,6 +33,9 @@
 
 #define DWELL_REGION_MAGIC "dwregion"
 
+/* A file in the folder on which the collector holds flock(LOCK_EX) while it lives. */
+#define DWELL_REGION_LOCK ".lock"
+
 enum {
 	DWELL_REGION_VERSION = 1,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */

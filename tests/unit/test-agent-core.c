@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -294,7 +295,8 @@ static int start_region(void)
 
 	if (fd >= 0)
 		return fd;
-	if (getcwd(dw_agent.folder, sizeof dw_agent.folder) && dw_region_start())
+	if (getcwd(dw_agent.folder, sizeof dw_agent.folder) &&
+	    !flock(creat(DWELL_REGION_LOCK, 0600), LOCK_EX) && dw_region_start())
 		fd = open(dw_agent.path, O_RDONLY);
 	return fd;
 }

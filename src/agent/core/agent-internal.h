@@ -49,6 +49,9 @@ struct dw_agent {
 
 extern struct dw_agent dw_agent;
 
+/* Whether nobody will read a region any more: the collector has ended or been killed. */
+bool dw_region_is_abandoned(void);
+
 /* Make the region of a program that starts. False, and the agent off, when it cannot be. */
 bool dw_region_start(void);
 

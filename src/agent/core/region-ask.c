@@ -11,6 +11,7 @@
 enum { DWELL_ASK_NAME = 16 }; /* bytes that an ask's file name adds */
 
 static const uint64_t quiet_limit_ns = 2000000000, whole_limit_ns = 30000000000;
+static const uint64_t look_ns = 50000000; /* whether the collector lives, every so often */
 
 /* Wake the collector: a new file beside the region. */
 static void ring(uint32_t i)
@@ -41,7 +42,7 @@ static bool is_interrupted(void)
 static uint32_t wait_for(uint32_t i)
 {
 	struct dw_region_answer *answer = &dw_agent.region->answers[i];
-	uint64_t start = dw_sys_now_ns(), heard = start, now = start;
+	uint64_t start = dw_sys_now_ns(), heard = start, looked = start, now = start;
 	uint32_t state, heartbeat = 0, beat;
 
 	for (;;) {
@@ -53,6 +54,11 @@ static uint32_t wait_for(uint32_t i)
 		if (state >= DWELL_ANSWER_IMAGE || now - heard > quiet_limit_ns ||
 		    now - start > whole_limit_ns || is_interrupted())
 			return state;
+		if (now - looked > look_ns) {
+			if (dw_region_is_abandoned())
+				return state;
+			looked = now;
+		}
 		dw_sys_sleep_ns(now - start < 5000000 ? 100000 : 1000000);
 		now = dw_sys_now_ns();
 	}

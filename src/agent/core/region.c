@@ -14,6 +14,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sys/file.h>
 
 enum { DWELL_REGION_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10 };
 
@@ -73,12 +74,30 @@ void *dw_map_memory(void *at, uint64_t bytes)
 			   0);
 }
 
+bool dw_region_is_abandoned(void)
+{
+	char path[sizeof(dw_agent.path)] = "";
+	bool is_free;
+	int fd;
+
+	dw_text_append(path, sizeof(path), dw_agent.folder);
+	dw_text_append(path, sizeof(path), "/" DWELL_REGION_LOCK);
+	fd = dw_sys_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0) /* another user's, or it went with its folder */
+		return fd == -ENOENT;
+	is_free = !dw_syscall(SYS_flock, fd, LOCK_SH | LOCK_NB);
+	dw_sys_close(fd);
+	return is_free;
+}
+
 int dw_region_create(uint64_t bytes)
 {
 	uint64_t random = 0;
 	struct stat st;
 	int fd, error;
 
+	if (dw_region_is_abandoned())
+		return -EPIPE;
 	if (dw_syscall(SYS_getrandom, &random, sizeof(random), 1 /* GRND_NONBLOCK */) < 0)
 		random = dw_sys_now_ns() ^ (uint64_t)dw_sys_getpid() << 40;
 	dw_agent.path[0] = '\0';

@@ -84,15 +84,16 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		return;
 	if (!may_call(filters))
 		return;
-	dw_agent.is_active = dw_exec_program_start(path);
+	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
+	if (!dw_agent.is_active)
+		return;
 	begin_ns = dw_sys_now_ns();
 	if (dw_region_start())
 		dw_agent_part.start(dw_environment_mode());
 	dw_agent.region->agent_start_ns = dw_sys_now_ns() - begin_ns;
 	if (dw_agent.is_on)
 		__atomic_store_n(&dw_agent.region->state, DWELL_REGION_RUNNING, __ATOMIC_RELEASE);
-	if (dw_agent.is_active)
-		dw_exec_patch();
+	dw_exec_patch();
 	dw_agent.is_started = true;
 }
 

@@ -10,6 +10,7 @@
 #include "collect/region/folder.h"
 
 #include "base/cleanup.h"
+#include "wire/region.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define LOCK_NAME   ".lock"
+#define LOCK_NAME   DWELL_REGION_LOCK
 #define LOCK_MAKING ".lock-new"
 
 enum {
