@@ -1,6 +1,7 @@
 /*
  * Putting images together; see image.h and wire/clone-image.h. Code and maps have their places by
- * the layout and are written in two threads; everything behind them is appended in turn.
+ * the layout and are written in two threads, of which one writes the unwind tables first;
+ * everything behind is appended in turn. The image is the same whoever wrote what.
  */
 #include "clone/image.h"
 
@@ -12,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 2, INT3 = 0xcc };
+enum { CHUNK = 256, INT3 = 0xcc }; /* functions that a thread takes at a time */
 
-/* What one thread writes: functions [first, last). */
-struct share {
-	const struct dw_emit_target *target;
-	size_t first, last;
-	struct dw_emit_result result;
-	int rc;
+/* Clones being written: chunk by chunk, each by the thread that takes it. */
+struct work {
+	struct dw_emit_target target;
+	struct dw_emit_result *results; /* by chunk, the last one of the jump tables */
+	size_t chunks;
+	size_t next; /* atomic */
+	int rc;	     /* atomic */
 };
 
 static void write_map(const struct dw_emit_target *t, const struct dw_clone_function *f)
@@ -34,19 +36,35 @@ static void write_map(const struct dw_emit_target *t, const struct dw_clone_func
 	}
 }
 
-static void *write_share(void *arg)
+static int write_chunk(struct work *w, size_t chunk)
 {
-	struct share *s = arg;
-	const struct dw_clone_module *m = s->target->m;
+	const struct dw_clone_module *m = w->target.m;
+	size_t end = (chunk + 1) * CHUNK < m->functions.n ? (chunk + 1) * CHUNK : m->functions.n;
+	int rc = 0;
 
-	for (size_t i = s->first; i < s->last && !s->rc; i++) {
+	for (size_t i = chunk * CHUNK; i < end && !rc; i++) {
 		const struct dw_clone_function *f = &m->functions.v[i];
 
 		if (!f->clone_at)
 			continue;
-		s->rc = dw_emit_function(s->target, f, &s->result);
+		rc = dw_emit_function(&w->target, f, &w->results[chunk]);
 		if (f->map_at)
-			write_map(s->target, f);
+			write_map(&w->target, f);
+	}
+	return rc;
+}
+
+/* Write chunks until there are none left. */
+static void *write_chunks(void *arg)
+{
+	struct work *w = arg;
+	size_t chunk;
+
+	while ((chunk = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->chunks) {
+		int rc = write_chunk(w, chunk);
+
+		if (rc)
+			__atomic_store_n(&w->rc, rc, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -66,26 +84,22 @@ static void write_between(const struct dw_image_parts *parts, uint8_t *area)
 	memset(area + end, INT3, parts->layout->code_at + parts->layout->code_bytes - end);
 }
 
-static int write_clones(const struct dw_image_parts *parts, uint8_t *area,
-			struct share shares[THREADS])
+/* Write all clones and, meanwhile, the unwind tables @u for area offset @unwind_at. */
+static int write_clones(const struct dw_image_parts *parts, struct work *w, uint32_t unwind_at,
+			struct dw_clone_unwind *u)
 {
-	const struct dw_emit_target target = {parts->m, parts->layout->gates, area};
-	size_t half = parts->m->functions.n / 2;
+	struct dw_clone_gate_range gates = dw_gates_range(&parts->layout->gates);
 	pthread_t other;
-	bool is_other;
+	bool is_other = !pthread_create(&other, NULL, write_chunks, w);
+	int rc = dw_clone_unwind_write(parts->m, &gates, 1, unwind_at, u);
 
-	shares[0] = (struct share){.target = &target, .last = half};
-	shares[1] = (struct share){.target = &target, half, parts->m->functions.n};
-	is_other = !pthread_create(&other, NULL, write_share, &shares[1]);
-	write_between(parts, area);
-	write_share(&shares[0]);
-	if (!shares[0].rc)
-		shares[0].rc = dw_emit_tables(&target, &shares[0].result);
+	write_between(parts, w->target.area);
+	write_chunks(w);
+	if (!rc)
+		rc = dw_emit_tables(&w->target, &w->results[w->chunks]);
 	if (is_other)
 		pthread_join(other, NULL);
-	else
-		write_share(&shares[1]);
-	return shares[0].rc ? shares[0].rc : shares[1].rc;
+	return rc ? rc : w->rc;
 }
 
 /* Append @n records of @size bytes, 8-aligned, as @part. */
@@ -180,45 +194,36 @@ static int append_patches(const struct dw_patches *p, struct dw_image_bytes *b,
 	return rc;
 }
 
-static int append_unwind(const struct dw_image_parts *parts, struct dw_clone_unwind *u,
-			 struct dw_image_bytes *b, struct dw_clone_header *h)
+static int append_unwind(const struct dw_clone_unwind *u, struct dw_image_bytes *b,
+			 struct dw_clone_header *h)
 {
-	struct dw_clone_gate_range gates = dw_gates_range(&parts->layout->gates);
-	int rc = dw_image_align(b, 8);
+	int rc = dw_image_append(b, u->bytes.v, u->bytes.n);
 
-	if (!rc)
-		rc = dw_clone_unwind_write(parts->m, &gates, 1, (uint32_t)b->bytes.n, u);
-	if (!rc)
-		rc = dw_image_append(b, u->bytes.v, u->bytes.n);
-	if (rc)
-		return rc;
 	h->eh_frame_hdr_at = u->eh_frame_hdr_at;
 	h->eh_frame_hdr_bytes = u->eh_frame_at - u->eh_frame_hdr_at;
 	h->eh_frame_at = u->eh_frame_at;
 	h->eh_frame_bytes = (uint32_t)b->bytes.n - u->eh_frame_at;
-	return 0;
+	return rc;
 }
 
 /* Append the relocations, with those of the unwind tables. */
-static int append_relocations(const struct share shares[THREADS], const struct dw_clone_unwind *u,
+static int append_relocations(const struct work *w, const struct dw_clone_unwind *u,
 			      struct dw_image_bytes *b, struct dw_clone_header *h)
 {
 	int rc = 0;
 
 	for (int kind = 0; kind < 4 && !rc; kind++) {
-		rc = append(b, NULL, 0, 0, &h->relocations[kind]);
-		for (int i = 0; i < THREADS && !rc; i++) {
-			const uint32_t *v = shares[i].result.relocations[kind].v;
-			size_t n = shares[i].result.relocations[kind].n;
+		struct dw_clone_part *part = &h->relocations[kind];
+		size_t start;
 
-			rc = dw_image_append(b, v, n * sizeof *v);
-			h->relocations[kind].n += (uint32_t)n;
-		}
-		if (!rc && kind == DWELL_RELOC_TO_MODULE) {
-			rc = dw_image_append(b, u->to_module.v,
-					     u->to_module.n * sizeof *u->to_module.v);
-			h->relocations[kind].n += (uint32_t)u->to_module.n;
-		}
+		rc = append(b, NULL, 0, 0, part);
+		start = b->bytes.n;
+		for (size_t i = 0; i <= w->chunks && !rc; i++)
+			rc = dw_image_append(b, w->results[i].relocations[kind].v,
+					     w->results[i].relocations[kind].n * sizeof(uint32_t));
+		if (!rc && kind == DWELL_RELOC_TO_MODULE)
+			rc = dw_image_append(b, u->to_module.v, u->to_module.n * sizeof(uint32_t));
+		part->n = (uint32_t)((b->bytes.n - start) / sizeof(uint32_t));
 	}
 	return rc;
 }
@@ -244,20 +249,32 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 }
 
 /* Append all that stands behind code and maps. */
-static int append_rest(const struct dw_image_parts *parts, const struct share shares[THREADS],
-		       struct dw_image_bytes *b, struct dw_clone_header *h)
+static int append_rest(const struct dw_image_parts *parts, const struct work *w,
+		       const struct dw_clone_unwind *u, struct dw_image_bytes *b,
+		       struct dw_clone_header *h)
 {
-	struct dw_clone_unwind u = {0};
-	int rc = append_unwind(parts, &u, b, h);
+	int rc = append_unwind(u, b, h);
 
 	if (!rc)
 		rc = append_functions(parts->m, b, h);
 	if (!rc)
 		rc = append_patches(parts->patches, b, h);
 	if (!rc)
-		rc = append_relocations(shares, &u, b, h);
-	dw_clone_unwind_release(&u);
+		rc = append_relocations(w, u, b, h);
 	return rc ? rc : dw_image_add_elf(b, parts, h);
+}
+
+/* Start @b and @w: room for code and maps, and for results. */
+static int start(const struct dw_image_parts *parts, struct dw_image_bytes *b, struct work *w)
+{
+	w->chunks = (parts->m->functions.n + CHUNK - 1) / CHUNK;
+	w->results = calloc(w->chunks + 1, sizeof *w->results);
+	b->bytes.v = calloc(1, parts->layout->end);
+	if (!w->results || !b->bytes.v)
+		return -ENOMEM;
+	b->bytes.n = b->bytes.cap = parts->layout->end;
+	w->target = (struct dw_emit_target){parts->m, parts->layout->gates, b->bytes.v};
+	return 0;
 }
 
 int dw_clone_image_write(const struct dw_image_parts *parts, uint8_t **ret, size_t *ret_n,
@@ -265,19 +282,19 @@ int dw_clone_image_write(const struct dw_image_parts *parts, uint8_t **ret, size
 {
 	struct dw_image_bytes b = {0};
 	struct dw_clone_header h = {0};
-	struct share shares[THREADS] = {0};
-	int rc = -ENOMEM;
+	struct dw_clone_unwind u = {0};
+	struct work w = {0};
+	int rc = start(parts, &b, &w);
 
-	b.bytes.v = calloc(1, parts->layout->end);
-	if (b.bytes.v) {
-		b.bytes.n = b.bytes.cap = parts->layout->end;
-		fill_header(parts, &h);
-		rc = write_clones(parts, b.bytes.v, shares);
-	}
+	fill_header(parts, &h);
 	if (!rc)
-		rc = append_rest(parts, shares, &b, &h);
-	for (int i = 0; i < THREADS; i++)
-		dw_emit_result_release(&shares[i].result);
+		rc = write_clones(parts, &w, parts->layout->end, &u);
+	if (!rc)
+		rc = append_rest(parts, &w, &u, &b, &h);
+	for (size_t i = 0; w.results && i <= w.chunks; i++)
+		dw_emit_result_release(&w.results[i]);
+	free(w.results);
+	dw_clone_unwind_release(&u);
 	if (rc) {
 		dw_vec_release(&b.bytes);
 		return dw_error_set(err, rc, "cannot write its clones");

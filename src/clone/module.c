@@ -196,16 +196,29 @@ int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *
 	return read_bytes(elf, false, ret, err);
 }
 
+/* A thread's road to the pointers; not NULL without memory. */
+static void *read_pointers(void *arg)
+{
+	return dw_clone_pointers_read(arg) ? arg : NULL;
+}
+
 int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
 			 struct dw_error *err)
 {
-	int rc = read_bytes(elf, true, ret, err);
+	int rc = read_bytes(elf, true, ret, err), functions;
+	void *pointers = NULL;
+	bool is_other;
+	pthread_t other;
 
-	if (!rc)
-		rc = read_functions(ret, err);
-	if (!rc)
-		rc = dw_clone_pointers_read(ret);
-	return rc;
+	if (rc)
+		return rc;
+	is_other = !pthread_create(&other, NULL, read_pointers, ret);
+	functions = read_functions(ret, err);
+	if (is_other)
+		pthread_join(other, &pointers);
+	else
+		pointers = read_pointers(ret);
+	return functions ? functions : pointers ? -ENOMEM : 0;
 }
 
 /* What one thread decodes: functions [first, last). */

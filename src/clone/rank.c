@@ -22,7 +22,7 @@ void dw_rank_count(struct dw_rank *r)
 
 	for (uint64_t i = 0; i <= r->n / 64; i++) {
 		r->before[i] = sum;
-		sum += (uint32_t)__builtin_popcountll(r->bits[i]);
+		sum += dw_rank_bits(r->bits[i]);
 	}
 }
 

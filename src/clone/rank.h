@@ -41,11 +41,19 @@ static inline bool dw_rank_has(const struct dw_rank *r, uint64_t svma)
 	return svma - r->base < r->n && r->bits[(svma - r->base) / 64] >> (svma - r->base) % 64 & 1;
 }
 
+/* Bits set in @word. Compilers call a function for it where the processor may lack popcnt. */
+static inline uint32_t dw_rank_bits(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555u;
+	word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(word * 0x0101010101010101u >> 56);
+}
+
 /* The number of members at or below @svma, which lies in the span. */
 static inline uint32_t dw_rank_at(const struct dw_rank *r, uint64_t svma)
 {
 	uint64_t at = svma - r->base;
 
-	return r->before[at / 64] +
-	       (uint32_t)__builtin_popcountll(r->bits[at / 64] & ((2ull << at % 64) - 1));
+	return r->before[at / 64] + dw_rank_bits(r->bits[at / 64] & ((2ull << at % 64) - 1));
 }
