@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "collect/region/folder.h"
+#include "format/text.h"
 #include "record/instrument.h"
 #include "record/libraries.h"
 #include "record/program.h"
@@ -179,12 +180,19 @@ static int write_calls(const char *path, const struct dw_instrument_result *r, s
 	return 0;
 }
 
-static void print_summary(const struct dw_instrument_result *r)
+static void print_summary(const struct cmd_instrument *c, const struct dw_instrument_result *r)
 {
 	struct dw_out out;
 
 	dw_out_init_fd(&out, STDERR_FILENO);
 	dw_instrumented_summary(&out, r);
+	for (size_t i = 0; i < c->modules.n; i++) {
+		if (r->modules_used[i])
+			continue;
+		dw_out_puts(&out, "  no module was loaded that fits --module ");
+		dw_text_put(&out, c->modules.v[i]);
+		dw_out_puts(&out, "\n");
+	}
 	dw_out_close(&out);
 }
 
@@ -219,7 +227,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 	if (rc)
 		dw_command_fail(&err, DWELL_EXIT_FAILED);
 	else if (!c->quiet && !result.is_untouched)
-		print_summary(&result);
+		print_summary(c, &result);
 	dw_error_clear(&err);
 	dw_instrument_release(&result);
 	return dw_exit_status(&result.run, rc);
@@ -246,7 +254,7 @@ static int add_libraries(struct dw_images *images, const struct cmd_instrument *
 	int rc = globs.n ? dw_libraries_list(program, &libraries, err) : 0;
 
 	dw_vec_each(path, &libraries.paths) {
-		if (dw_choice_has_module(&globs, *path))
+		if (dw_choice_find_module(&globs, *path) >= 0)
 			add_module(images, *path);
 	}
 	for (size_t i = 0; i < globs.n; i++)

@@ -14,11 +14,15 @@ static bool fits(const struct dw_globs *globs, const char *text)
 	return false;
 }
 
-bool dw_choice_has_module(const struct dw_globs *globs, const char *path)
+int dw_choice_find_module(const struct dw_globs *globs, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return fits(globs, path) || (slash && fits(globs, slash + 1));
+	for (size_t i = 0; i < globs->n; i++)
+		if (!fnmatch(globs->v[i], path, 0) ||
+		    (slash && !fnmatch(globs->v[i], slash + 1, 0)))
+			return (int)i;
+	return -1;
 }
 
 bool dw_choice_needs_names(const struct dw_choice *c)

@@ -21,8 +21,8 @@ struct dw_choice {
 	struct dw_globs exclude; /* functions, wins over @include */
 };
 
-/* Whether one of @globs fits the file name of @path or all of it. */
-bool dw_choice_has_module(const struct dw_globs *globs, const char *path);
+/* The first of @globs, as index, that fits the file name of @path or all of it; -1 = none. */
+int dw_choice_find_module(const struct dw_globs *globs, const char *path);
 
 /* Whether functions are chosen by name at all. */
 bool dw_choice_needs_names(const struct dw_choice *c);

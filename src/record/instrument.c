@@ -101,23 +101,31 @@ static void answer_with(struct run *r, const struct dw_region_question *q,
 		dw_regions_answer(&r->regions, q, DWELL_ANSWER_WORKING, ++r->heartbeat, NULL);
 }
 
+/* Whether a library called @path is wanted, by a glob that is marked as used then. */
+static bool is_chosen(struct run *r, const char *path)
+{
+	int i = dw_choice_find_module(&r->plan.choice.modules, path);
+
+	if (i >= 0)
+		r->result->modules_used[i] = true;
+	return i >= 0;
+}
+
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
 static struct dw_module_image *find_image(struct run *r, const struct dw_region_question *q)
 {
-	const struct dw_globs *globs = &r->plan.choice.modules;
 	const struct dw_region_module *m = q->module;
 	struct dw_module_image *image = NULL;
 	struct dw_region_process p;
 	const char *path;
 	int fd = -ESRCH;
 
-	if (!m->is_main && !globs->n)
+	if (!m->is_main && !r->plan.choice.modules.n)
 		return NULL;
 	if (dw_region_process_read(&q->owner, &p))
 		goto out;
 	path = dw_region_process_path(&p, m);
-	if (!m->is_main && !dw_choice_has_module(globs, m->path) &&
-	    !(path && dw_choice_has_module(globs, path))) {
+	if (!m->is_main && !is_chosen(r, m->path) && !(path && is_chosen(r, path))) {
 		dw_region_process_release(&p);
 		return NULL;
 	}
@@ -314,7 +322,9 @@ static int plan_images(struct run *r)
 	if (asprintf(&r->public_dir, "%s/" DWELL_FOLDER_PUBLIC, folder) < 0)
 		r->public_dir = NULL;
 	r->plan.session_dir = r->private_dir;
-	return r->private_dir && r->public_dir ? 0 : -ENOMEM;
+	r->result->modules_used =
+		calloc(r->plan.choice.modules.n + 1, sizeof *r->result->modules_used);
+	return r->private_dir && r->public_dir && r->result->modules_used ? 0 : -ENOMEM;
 }
 
 /* Make the image of the command's program, while nobody waits for it. Failing is no error: whoever
@@ -439,5 +449,7 @@ int dw_instrument(const struct dw_instrument_options *options, struct dw_instrum
 void dw_instrument_release(struct dw_instrument_result *r)
 {
 	dw_images_free(r->images);
+	free(r->modules_used);
 	r->images = NULL;
+	r->modules_used = NULL;
 }

@@ -39,7 +39,8 @@ struct dw_instrument_result {
 	struct dw_record_result run;
 	bool is_untouched; /* the command itself could not take the agent */
 	struct dw_instrument_stats stats;
-	struct dw_images *images; /* to be freed by dw_instrument_release() */
+	struct dw_images *images; /* freed by dw_instrument_release(), as the next */
+	bool *modules_used; /* by index in plan.choice.modules: fitted a module that was loaded */
 };
 
 /*
@@ -49,5 +50,5 @@ struct dw_instrument_result {
 int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,
 		  struct dw_error *err);
 
-/* Free everything. */
+/* Free what @r owns; plain values stay. */
 void dw_instrument_release(struct dw_instrument_result *r);

@@ -38,7 +38,7 @@ def expect_calls(got, **want):
 def test_command_cannot_tell(context, probes):
     for words in (["env"], ["sh", "-c", "echo out; echo err >&2; exit 7"], ["cat", "/etc/passwd"],
                   ["sh", "-c", "cat | wc -c; ls -l /proc/self/fd | wc -l"],
-                  [context.target("calls"), "plain"], [context.target("calls"), "signal"],
+                  [context.target("calls"), "plain"], [context.target("calls"), "signal", "15"],
                   ["sh", "-c", "kill -9 $$"]):
         plain = context.run(*words, input="text\n", stdin=None)
         got = context.run(context.dwell, "instrument", "-q", "--probes", probes, "--", *words,
@@ -80,9 +80,11 @@ def test_calls_of_processes_at_once_are_counted(context):
     expect_calls(calls(context, context.target("calls"), "spawn", "8"), leaf=8000, even=408, main=9)
 
 
-def test_calls_of_killed_processes_are_counted(context):
-    expect_calls(calls(context, context.target("calls"), "signal", status=128 + signal.SIGTERM),
-                 leaf=10)
+@cases("SIGTERM", "SIGKILL", "SIGSEGV")
+def test_calls_of_killed_processes_are_counted(context, name):
+    number = getattr(signal, name)
+    expect_calls(calls(context, context.target("calls"), "signal", str(int(number)),
+                       status=128 + number), leaf=10)
 
 
 def test_libraries_are_chosen_by_module(context):
@@ -135,11 +137,31 @@ def test_summary_names_modules_and_reasons(context):
     require("left alone: " in done.stderr, done.stderr)
 
 
-def test_static_programs_run_as_they_are(context):
-    command = [context.target("calls-static"), "plain"]
-    done = instrument(context, *command)
-    expect(done.stdout, context.run(*command).stdout, "output")
-    require("statically linked" in one_line(done.stderr, "notice"), done.stderr)
+@cases("calls-static", "narrow")
+def test_programs_that_take_no_agent_run_as_they_are(context, name):
+    plain = context.run(context.target(name))
+    done = instrument(context, context.target(name), status=plain.returncode)
+    expect(done.stdout, plain.stdout, "output")
+    reason = {"calls-static": "is statically linked", "narrow": "is no program for x86-64"}[name]
+    require(reason in one_line(done.stderr, "notice"), done.stderr)
+
+
+def test_children_that_take_no_agent_are_counted(context):
+    done = instrument(context, "sh", "-c", f"{context.target('calls-static')} threads 1; "
+                      f"{context.target('narrow')}; exit 0", quiet=False)
+    require("1 child process not instrumented: static" in done.stderr, done.stderr)
+    require("1 child process not instrumented: 32-bit" in done.stderr, done.stderr)
+
+
+def test_modules_that_never_came_are_named(context):
+    done = instrument(context, "--module", "libnone*", "--module", "libc.so*", "true", quiet=False)
+    require("fits --module libnone*\n" in done.stderr, done.stderr)
+    require("fits --module libc" not in done.stderr, done.stderr)
+
+
+def test_short_functions_are_counted_on_request(context):
+    expect_calls(calls(context, context.target("calls")), leaf=1000, brief=0)
+    expect_calls(calls(context, "--all-functions", context.target("calls")), leaf=1000, brief=1000)
 
 
 def test_scripts_are_followed(context):

@@ -7,10 +7,11 @@
  *	spawn N		N copies of itself at once, each as "plain"
  *	open FILE	dlopen()s FILE and calls its library_work 50 times, three times over
  *	threads N	N threads, each calls in_thread 1000 times
- *	signal		dies by SIGTERM after 10 calls of leaf
+ *	signal N	dies by signal N after 10 calls of leaf
  *	sleep S		calls leaf 10 times, says so, sleeps S seconds, exits with 5
  *
- * Its functions are global and loop, so that none is too short to be probed, and none is inlined.
+ * Its functions are global and loop, so that none is too short to be probed, and none is inlined;
+ * but brief() is short, and called as often as leaf().
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -33,6 +34,7 @@ unsigned odd(unsigned n);
 unsigned in_child(unsigned n);
 unsigned before_exec(unsigned n);
 unsigned in_thread(unsigned n);
+unsigned brief(unsigned n);
 
 static unsigned work(unsigned n)
 {
@@ -41,9 +43,14 @@ static unsigned work(unsigned n)
 	return sink;
 }
 
+OWN unsigned brief(unsigned n)
+{
+	return sink + n;
+}
+
 OWN unsigned leaf(unsigned n)
 {
-	return work(n) + 1;
+	return work(n) + brief(n);
 }
 
 OWN unsigned even(unsigned n)
@@ -176,7 +183,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "threads"))
 		start_threads(atoi(word));
 	else if (!strcmp(mode, "signal"))
-		call_ten(), raise(SIGTERM);
+		call_ten(), raise(atoi(word));
 	else if (!strcmp(mode, "sleep"))
 		return call_ten(), puts("called"), sleep((unsigned)atoi(word)), 5;
 	else
