@@ -201,8 +201,8 @@ static uint8_t number_of(uint8_t reg)
 	return reg == DWELL_CFI_RSP ? 4 : reg == DWELL_CFI_RBP ? 5 : NO_ROW;
 }
 
-/* What instruction @i at @at does, by the current row. */
-static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at)
+/* What instruction @i at @at does with the slot @below_cfa bytes below the CFA. */
+static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at, int64_t below_cfa)
 {
 	const struct dw_insn *insn = &w->m->insns.v[w->f->first + i];
 	uint8_t flag = w->row.reg == DWELL_CFI_RSP   ? DWELL_INSN_RSP
@@ -212,9 +212,9 @@ static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at)
 	uint8_t reg;
 
 	if (flag && insn->flags & flag && !(insn->flags & DWELL_INSN_INDEX) &&
-	    insn->value == w->row.offset - SLOT_BYTES)
+	    insn->value == w->row.offset - below_cfa)
 		return operand_use(w, i, at);
-	if (w->row.reg != DWELL_CFI_RSP || w->row.offset != SLOT_BYTES ||
+	if (w->row.reg != DWELL_CFI_RSP || w->row.offset != below_cfa ||
 	    insn->kind != DWELL_INSN_PLAIN)
 		return DWELL_SLOT_UNTOUCHED;
 	bytes = dw_clone_module_bytes(w->m, at, insn->length);
@@ -252,21 +252,25 @@ static bool replaces(struct dw_slot_reader *r, const struct dw_clone_function *f
 
 unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f, bool *by_kernel)
 {
-	unsigned ret = DWELL_SLOT_UNTOUCHED;
+	unsigned ret = DWELL_SLOT_UNTOUCHED, when_called = 0;
 	uint64_t at = f->start;
+	int64_t top;
 	struct walk w;
 
 	*by_kernel = false;
 	if (!start(r, f, &w))
 		return DWELL_SLOT_UNTOUCHED;
 	*by_kernel = r->cie.signal;
+	top = w.row.reg == DWELL_CFI_RSP ? w.row.offset : SLOT_BYTES;
 	for (uint32_t i = 0; i < f->n; i++) {
 		while (at >= w.row.to)
 			next_row(&w);
-		ret |= use_of(&w, i, at);
+		ret |= use_of(&w, i, at, SLOT_BYTES);
+		if (top != SLOT_BYTES)
+			when_called |= use_of(&w, i, at, top);
 		at += r->m->insns.v[f->first + i].length;
 	}
 	if (ret == DWELL_SLOT_READ && replaces(r, f))
-		return DWELL_SLOT_UNTOUCHED;
-	return ret;
+		ret = DWELL_SLOT_UNTOUCHED;
+	return ret | when_called << DWELL_SLOT_WHEN_CALLED_SHIFT;
 }

@@ -6,6 +6,11 @@
 #include "clone/module.h"
 #include "code/cfi/entry.h"
 
+/* A helper may have unwind rules that skip its own frame: the top of the stack at its start is not
+ * the return address by the rules, yet one when it is called. What it does to that one is told by
+ * the same bits, shifted. */
+enum { DWELL_SLOT_MASK = 3, DWELL_SLOT_WHEN_CALLED_SHIFT = 2 };
+
 enum dw_slot_use {
 	DWELL_SLOT_UNTOUCHED = 0,
 	DWELL_SLOT_READ = 1,	/* its value is looked at, as an address to know the caller by */

@@ -10,6 +10,7 @@
 #include "clone/hazards.h"
 
 #include "base/map.h"
+#include "clone/hazards-imports.h"
 #include "clone/hazards-rseq.h"
 #include "clone/hazards-slot-x86-64.h"
 #include "clone/jumps.h"
@@ -266,9 +267,9 @@ static void tell_jumpers(struct finder *s, uint32_t to)
 	for (; from < s->tails.n && s->tails.v[from].to == to; from++) {
 		uint32_t jumper = s->tails.v[from].from;
 
-		if (!(s->uses[to] & ~s->uses[jumper]))
+		if (!(s->uses[to] & DWELL_SLOT_MASK & ~s->uses[jumper]))
 			continue;
-		s->uses[jumper] |= s->uses[to];
+		s->uses[jumper] |= s->uses[to] & DWELL_SLOT_MASK;
 		if (dw_vec_push(&s->work, jumper))
 			s->rc = -ENOMEM;
 	}
@@ -283,6 +284,7 @@ static void tell_callers(struct finder *s, struct dw_clone_function *f)
 		struct dw_clone_function *to = is_call(insn) ? callee(s, insn, at) : NULL;
 		uint8_t uses = to ? s->uses[index_of(s, to)] : 0;
 
+		uses |= uses >> DWELL_SLOT_WHEN_CALLED_SHIFT;
 		if (uses & DWELL_SLOT_CHANGED)
 			leave(f, DWELL_LEFT_RETURN_ADDRESS);
 		else if (uses)
@@ -337,6 +339,9 @@ int dw_hazards_find(struct dw_clone_module *m)
 	if (has_go_table(m))
 		dw_vec_each(f, &m->functions)
 			leave(f, DWELL_LEFT_RUNTIME);
+	if (dw_counts_itself(m))
+		dw_vec_each(f, &m->functions)
+			leave(f, DWELL_LEFT_RETURN_ADDRESS);
 	s.rc = dw_rseq_find(m);
 	if (!s.rc)
 		s.rc = find_named_returns(m);

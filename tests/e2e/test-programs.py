@@ -16,9 +16,7 @@ from unchanged import DEFAULT_ENGINES, Trial
 INPUTS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../programs"))
 BY_NAME = {program.name: program for program in PROGRAMS}
 # The name of a program -> why it differs today.
-KNOWN = {
-    "gprof": "what -pg calls looks at its caller's return address",
-}
+KNOWN = {}
 
 
 def search_path():
