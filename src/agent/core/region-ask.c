@@ -13,8 +13,9 @@ enum { DWELL_ASK_NAME = 16 }; /* bytes that an ask's file name adds */
 static const uint64_t quiet_limit_ns = 2000000000, whole_limit_ns = 30000000000;
 static const uint64_t look_ns = 50000000; /* whether the collector lives, every so often */
 
-/* Wake the collector: a new file beside the region. */
-static void ring(uint32_t i)
+/* Wake the collector: a new file beside the region. False when its folder is gone, as at the end of
+ * the session. */
+static bool ring(uint32_t i)
 {
 	char path[sizeof(dw_agent.path) + DWELL_ASK_NAME] = "";
 	int fd;
@@ -25,6 +26,7 @@ static void ring(uint32_t i)
 	fd = dw_sys_open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		dw_sys_close(fd);
+	return fd >= 0;
 }
 
 /* Whether one waits that shall end the program, as far as we know. */
@@ -75,7 +77,10 @@ void dw_agent_ask(uint32_t first, uint32_t n)
 	if (dw_agent.module_n < first + n)
 		dw_agent.module_n = first + n;
 	__atomic_store_n(&region->module_n, dw_agent.module_n, __ATOMIC_RELEASE);
-	ring(first);
+	if (ring(first))
+		return;
+	for (uint32_t i = first; i < first + n; i++)
+		region->modules[i].state = DWELL_MODULE_LATE; /* nobody is there to wait for */
 }
 
 bool dw_agent_answer(uint32_t i, const char **path)
@@ -83,7 +88,8 @@ bool dw_agent_answer(uint32_t i, const char **path)
 	struct dw_region_header *region = dw_agent.region;
 	uint32_t answer;
 
-	if (!dw_agent.is_on || i >= dw_agent.module_n)
+	if (!dw_agent.is_on || i >= dw_agent.module_n ||
+	    region->modules[i].state != DWELL_MODULE_ASKED)
 		return false;
 	answer = wait_for(i);
 	*path = region->answers[i].image;
