@@ -39,12 +39,6 @@ int by_table(int x)
 	return -1;
 }
 
-#ifdef NO_INDIRECT_JUMPS /* the verifier does not know their translations yet */
-int by_goto(const unsigned char *code)
-{
-	return data[*code & 63];
-}
-#else
 int by_goto(const unsigned char *code)
 {
 	static const void *const labels[] = {&&more, &&less, &&end};
@@ -60,7 +54,6 @@ less:
 end:
 	return x;
 }
-#endif
 
 int by_pointer(int (*f)(int), int x)
 {

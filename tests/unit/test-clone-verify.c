@@ -135,6 +135,19 @@ TEST(finds_every_changed_byte_of_lists)
 	release(&s);
 }
 
+TEST(finds_every_changed_byte_of_maps_and_tables)
+{
+	struct sample s;
+	uint32_t at;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_NONE, &s));
+	at = s.h.wiped_at + 4096;
+	CHECK(s.h.eh_frame_hdr_at > at + 32);
+	CHECK_NOTICED(&s, at, s.h.eh_frame_hdr_at - at, 0x80);
+	CHECK_NOTICED(&s, at, s.h.eh_frame_hdr_at - at, 0x04);
+	release(&s);
+}
+
 /* Some changes mean nothing: of padding, of an encoding that tells small numbers apart as little as
  * before, of the place of types that no action names. */
 TEST(finds_changed_bytes_of_unwind_tables)
