@@ -34,6 +34,20 @@ const char *dw_verify_table_jump(const struct dw_verify_pair *p);
  */
 const char *dw_verify_table_load(const struct dw_verify_pair *p, uint32_t *n);
 
+/* A place in the code, and registers (bit n) and flags (above DWELL_VERIFY_FLAGS_SHIFT) that hold
+ * other values there than in the module. */
+struct dw_verify_left {
+	uint64_t svma;
+	uint32_t left;
+};
+
+enum { DWELL_VERIFY_FLAGS_SHIFT = 16 };
+
+/* Whether code of @f from @svma on surely reads some of @left before it writes it. 1, 0 or -ENOMEM.
+ */
+int dw_verify_is_read(const struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma,
+		      uint32_t left);
+
 /* Note that @n bytes of the area, from @svma on, belong to a map or table. 0 or -ENOMEM. */
 int dw_verify_note(struct dw_verify *v, uint64_t svma, uint64_t n);
 

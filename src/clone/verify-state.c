@@ -207,6 +207,7 @@ void dw_verify_close(struct dw_verify *v)
 	dw_vec_release(&v->pointers);
 	dw_vec_release(&v->loads);
 	dw_vec_release(&v->regions);
+	dw_map_release(&v->unread);
 	dw_vec_release(&v->roads);
 }
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "clone/verify.h"
 #include "code/cfi/fdes.h"
@@ -64,6 +65,7 @@ struct dw_verify_load {
 	uint32_t insn;	   /* index in v->insns, as that of the jump it is for */
 	uint32_t jump;
 	uint8_t base;  /* register; DWELL_NO_REGISTER: the displacement is the table's address */
+	uint32_t left; /* registers and flags that hold other values behind the jump */
 	uint8_t loads; /* register */
 	uint8_t jumps_by;
 	uint8_t entry_bytes;
@@ -88,6 +90,7 @@ struct dw_verify {
 	DW_VEC(struct dw_verify_pointer) pointers;   /* by place */
 	DW_VEC(struct dw_verify_load) loads;
 	DW_VEC(struct dw_verify_region) regions;
+	struct dw_map unread;	/* (target, left behind) -> 1 unread, 2 read */
 	uint64_t map_svma;	/* of the map that was checked last */
 	DW_VEC(uint64_t) roads; /* svma that something may lead to; sorted */
 	struct dw_verify_result *ret;

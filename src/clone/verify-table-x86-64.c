@@ -210,14 +210,32 @@ static bool restores(const struct dw_verify *v, uint64_t at, uint64_t svma, uint
 	       dw_verify_same_place(v, svma, jump_at(v, at), true);
 }
 
+/* Whether the code at @svma may be entered with what the clone of the jump leaves in registers and
+ * flags. */
+static bool is_unread(struct dw_verify *v, const struct dw_verify_load *load, uint64_t svma)
+{
+	const struct dw_verify_function *f = &v->functions.v[load->function];
+	uint64_t key = dw_hash_u64(svma) ^ load->left;
+	uint32_t known = dw_map_get(&v->unread, key);
+
+	if (svma - f->start >= f->end - f->start)
+		return true;
+	if (!known) {
+		known = dw_verify_is_read(v, f, svma, load->left) ? 2 : 1;
+		if (dw_map_put(&v->unread, key, known))
+			return false;
+	}
+	return known == 1;
+}
+
 /* Whether entries lead to the same place: @from the module's table, @to the clone's. */
-static bool same_entry(const struct dw_verify *v, const struct dw_verify_load *load, uint64_t base,
+static bool same_entry(struct dw_verify *v, const struct dw_verify_load *load, uint64_t base,
 		       uint64_t from, uint64_t to)
 {
 	bool in_area = to - v->area_svma < v->area_n;
 
 	if (dw_verify_same_place(v, from, to, true))
-		return true;
+		return to == from || is_unread(v, load, from);
 	if (to == from) /* beyond the table: entries of another one */
 		return dw_verify_function_at(v, from) != &v->functions.v[load->function];
 	return in_area && (jump_at(v, to) == from || restores(v, to, from, base, load));
@@ -238,7 +256,7 @@ struct reading {
 };
 
 /* The number of entries that agree from entry 0 of @r on, or below it. */
-static uint64_t agreeing(const struct dw_verify *v, const struct dw_verify_load *load,
+static uint64_t agreeing(struct dw_verify *v, const struct dw_verify_load *load,
 			 const struct reading *r, bool below)
 {
 	uint64_t n = 0, from, to;
@@ -286,14 +304,21 @@ static void find_jump(const struct dw_verify *v, struct dw_verify_load *load)
 	while (v->insns.v[load->insn].svma < load->svma)
 		load->insn++;
 	load->jumps_by = DWELL_NO_REGISTER;
+	load->left = load->loads < 16 ? 1u << load->loads : 0;
 	for (load->jump = load->insn; load->jump < f->first + f->n; load->jump++) {
 		const uint8_t *bytes = dw_verify_bytes(v, v->insns.v[load->jump].svma, &left);
 
-		if (!bytes || !dw_insn_decode(bytes, left, &insn) ||
-		    insn.kind != DWELL_INSN_JUMP_INDIRECT)
+		if (!bytes || !dw_insn_decode_detail(bytes, left, &insn, &d))
 			continue;
-		if (dw_insn_decode_detail(bytes, left, &insn, &d) && !d.memory.is_there)
+		load->left &= ~(d.flags_written << DWELL_VERIFY_FLAGS_SHIFT);
+		if (d.op == DWELL_OP_ADD && (d.to == load->loads || d.from == load->loads))
+			load->left |= d.flags_written << DWELL_VERIFY_FLAGS_SHIFT;
+		if (insn.kind != DWELL_INSN_JUMP_INDIRECT)
+			continue;
+		if (!d.memory.is_there) {
 			load->jumps_by = d.from;
+			load->left |= d.from < 16 ? 1u << d.from : 0;
+		}
 		return;
 	}
 }
