@@ -4,8 +4,9 @@
  * Compilers split functions: the seldom part stands elsewhere with an unwind entry of its own. It
  * is known by its unwind rules (they begin with a frame in place), or, when it has no frame, by
  * being jumped to while nothing calls it or takes its address, and not being aligned as functions
- * are. Such a part has no entry to be probed. Taking a function for a part costs its numbers, never
- * its working.
+ * are, or going back into the middle of one, or using stack below rsp, which a probe would
+ * overwrite. Such a part has no entry to be probed. Taking a function for a part costs its numbers,
+ * never its working.
  */
 #include "clone/choose.h"
 
@@ -103,12 +104,34 @@ static int find_uses(const struct dw_clone_module *m, struct uses *u)
 	return 0;
 }
 
+/* Whether @f goes into another function's middle, or uses the red zone. */
+static bool is_inside_another(const struct dw_clone_module *m, const struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+		const struct dw_clone_function *g;
+
+		at += insn->length;
+		if (insn->flags & DWELL_INSN_RSP && insn->value < 0)
+			return true;
+		if (insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_BRANCH)
+			continue;
+		g = dw_clone_function_at(m, to);
+		if (g && g != f && g->start != to)
+			return true;
+	}
+	return false;
+}
+
 static bool is_cold(const struct dw_clone_module *m, const struct dw_clone_function *f,
 		    const struct uses *u)
 {
 	if (!dw_rank_has(&u->jumped, f->start) || dw_rank_has(&u->taken, f->start))
 		return false;
-	return f->start % ALIGNMENT || has_frame_at_start(m, f);
+	return f->start % ALIGNMENT || has_frame_at_start(m, f) || is_inside_another(m, f);
 }
 
 /* Why the code of @f cannot be moved; 0 = it can. */

@@ -31,8 +31,8 @@ static const struct dw_insn *insn_of(const struct dw_clone_module *m, uint32_t i
 	return &m->insns.v[i];
 }
 
-/* Whether going from the probed @f to @to ends its activation: not a jump within it, nor to a part
- * of a function. */
+/* Whether going from the probed @f to @to ends its activation: to the start of another function, or
+ * to another module. Elsewhere the red zone may be in use, and a part of @f may go on. */
 static bool leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint64_t to)
 {
 	const struct dw_clone_function *g;
@@ -40,7 +40,8 @@ static bool leaves(const struct dw_clone_module *m, const struct dw_clone_functi
 	if (!(f->flags & DWELL_CLONE_PROBED) || to - f->start < f->end - f->start)
 		return false;
 	g = dw_clone_function_at(m, to);
-	return !g || g->reason || (g->start == to && !(g->flags & DWELL_CLONE_COLD));
+	return g ? g->start == to && !(g->flags & DWELL_CLONE_COLD)
+		 : dw_clone_is_linkers(m->elf, to);
 }
 
 /* Whether the instruction of @kind may go on with the one behind it. */

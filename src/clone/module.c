@@ -108,8 +108,7 @@ static int identify(struct dw_clone_module *m, struct dw_error *err)
 	return 0;
 }
 
-/* Whether @svma lies in code that linkers make. */
-static bool is_linkers(const struct dw_elf *elf, uint64_t svma)
+bool dw_clone_is_linkers(const struct dw_elf *elf, uint64_t svma)
 {
 	static const char *const names[] = {".plt", ".init", ".fini"};
 	size_t n;
@@ -133,7 +132,7 @@ static int add_function(struct dw_clone_module *m, uint32_t i)
 	struct dw_clone_function *last =
 		m->functions.n ? &m->functions.v[m->functions.n - 1] : NULL;
 
-	if (fde->kind != DWELL_CFI_EH || is_linkers(m->elf, f.start))
+	if (fde->kind != DWELL_CFI_EH || dw_clone_is_linkers(m->elf, f.start))
 		return 0;
 	if (last && f.start < last->end) {
 		last->reason = f.reason = DWELL_LEFT_UNWIND;

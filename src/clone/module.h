@@ -114,6 +114,9 @@ void dw_clone_module_release(struct dw_clone_module *m);
 /* The @n bytes that the file holds for @svma, borrowed. NULL when they are not all there. */
 const uint8_t *dw_clone_module_bytes(const struct dw_clone_module *m, uint64_t svma, size_t n);
 
+/* Whether @svma lies in code that linkers make (.plt, .init, .fini): no function begins there. */
+bool dw_clone_is_linkers(const struct dw_elf *elf, uint64_t svma);
+
 /* The function whose range holds @svma, cloned or not. NULL = none. */
 struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, uint64_t svma);
 

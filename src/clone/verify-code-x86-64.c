@@ -10,6 +10,7 @@
 #include "clone/verify-state.h"
 #include "code/decode/insn.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +117,20 @@ static void expect_prefix(struct reader *r)
 	expect_gate(r, DWELL_GATE_COUNT);
 }
 
-/* Whether going to @svma ends an activation that probes count: not within the function, nor to a
- * part of one. */
+static bool is_linkage(const struct dw_elf *elf, uint64_t svma)
+{
+	size_t n;
+	const struct dw_elf_section *s = dw_elf_sections(elf, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].flags & SHF_EXECINSTR && svma - s[i].svma.v < s[i].bytes)
+			return !strncmp(s[i].name, ".plt", 4) || !strncmp(s[i].name, ".init", 5) ||
+			       !strncmp(s[i].name, ".fini", 5);
+	return false;
+}
+
+/* Whether going to @svma ends an activation that probes count: to the start of another function, or
+ * out by the linkage table. */
 static bool leaves(const struct reader *r, uint64_t svma)
 {
 	const struct dw_verify_function *g;
@@ -125,7 +138,7 @@ static bool leaves(const struct reader *r, uint64_t svma)
 	if (!(r->f->flags & DWELL_CLONE_PROBED) || svma - r->f->start < r->f->end - r->f->start)
 		return false;
 	g = dw_verify_function_at(r->v, svma);
-	return !g || !g->clone_at || (svma == g->start && !(g->flags & DWELL_CLONE_COLD));
+	return g ? svma == g->start && !(g->flags & DWELL_CLONE_COLD) : is_linkage(r->v->elf, svma);
 }
 
 static void expect_jump(struct reader *r, uint64_t svma)
