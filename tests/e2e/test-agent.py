@@ -41,7 +41,7 @@ class Region:
         self.counts = struct.unpack_from("=QQ", data, chunk[2]) if self.chunk_n else (0, 0)
         self.module_state = struct.unpack_from("=I", data, MODULE_AT)[0]
         expect(self.magic, b"dwregion", f"magic of {path}")
-        expect(self.bytes, len(data), f"bytes of {path}")
+        require(self.bytes <= len(data), f"{path}: {self.bytes} of {len(data)} bytes in use")
 
 
 class Folder:
@@ -288,6 +288,27 @@ def test_limits(context, limit):
             expect(len(regions), 3, f"regions under {limit}")
             lost = limit.startswith("FSIZE")
             expect([r.chunk_n for r in regions], [0 if lost else 1] * 3, f"chunks under {limit}")
+
+
+def test_locked_memory(context):
+    """A user's few pages that may be locked are the program's: the agent does without."""
+    if os.geteuid():
+        context.skip("only root can become a user that has limits")
+    os.chmod(context.scratch, 0o755)
+    as_user = {"user": 65534, "group": 65534, "extra_groups": []}
+    for limit, chunks in (4096, [0, 1]), (1 << 30, [1, 1]):
+        with Folder(context, mode="late") as folder:
+            regions = compare(context, folder, context.target("agent-target"), "locked",
+                              preexec_fn=limits(MEMLOCK=(limit, limit)), **as_user)
+            expect([r.chunk_n for r in sorted(regions, key=lambda r: r.is_fork)], chunks, "chunks")
+
+
+def test_small_address_space(context):
+    """Children for which memory is scarce run without the agent, and without the loader's words."""
+    with Folder(context) as folder:
+        for megabytes, dropped in (3, 1), (1000, 0):
+            regions = compare(context, folder, "sh", "-c", f"ulimit -v {megabytes * 1024}; exec env")
+            expect(sum(r.drops[CHILDREN] for r in regions), dropped, f"drops in {megabytes} MB")
 
 
 def test_full_folder(context):

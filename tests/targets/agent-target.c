@@ -150,6 +150,23 @@ static int clones(void)
 	return 0;
 }
 
+/* All memory that comes from now on is locked, as far as the limit lets it. */
+static int locked(void)
+{
+	pid_t pid;
+	int status;
+
+	if (mlockall(MCL_FUTURE) || mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+		return 2;
+	event();
+	pid = fork();
+	if (!pid)
+		_exit(event() ? 0 : dwell_test_event != NULL); /* locks are not inherited */
+	waitpid(pid, &status, 0);
+	return status != 0;
+}
+
 static void *count_in_thread(void *unused)
 {
 	event();
@@ -291,9 +308,9 @@ static const struct mode {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{"see", see},	    {"fail", fail},	  {"forks", forks},
-	{"clones", clones}, {"threads", threads}, {"storm", storm},
-	{"alarms", alarms}, {"filter", filter},	  {"real", real},
+	{"see", see},	      {"fail", fail},	  {"forks", forks},   {"clones", clones},
+	{"threads", threads}, {"storm", storm},	  {"alarms", alarms}, {"filter", filter},
+	{"real", real},	      {"locked", locked},
 };
 
 int main(int argc, char **argv)

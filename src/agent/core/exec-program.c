@@ -22,7 +22,8 @@ enum {
 	DWELL_EXEC_SCRIPTS = 4, /* interpreters that are scripts themselves */
 	DWELL_EXEC_SEGMENTS = 64,
 	DWELL_EXEC_INTERPRETER = 256,
-	DWELL_EXEC_STATUS = 320, /* bytes of /proc/self/status */
+	DWELL_EXEC_STATUS = 320,     /* bytes of /proc/self/status */
+	DWELL_EXEC_SPACE = 64 << 20, /* bytes of address space below which there is none to share */
 };
 
 /* The first bytes of a file. */
@@ -204,6 +205,15 @@ static bool is_traced(void)
 	return tracer && dw_text_number(tracer);
 }
 
+/* Whether the loader could find no room for the agent, or the program none beside it. */
+static bool is_cramped(void)
+{
+	struct rlimit limit;
+
+	return !dw_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, &limit) &&
+	       limit.rlim_cur < DWELL_EXEC_SPACE;
+}
+
 enum dw_exec_fit dw_exec_program_fit(const struct dw_exec_file *file)
 {
 	struct dw_exec_file at = *file;
@@ -222,5 +232,7 @@ enum dw_exec_fit dw_exec_program_fit(const struct dw_exec_file *file)
 	if (fit == DWELL_EXEC_FITS && !(look_at_agent(&own) && own.st_dev == dw_agent.own_device &&
 					own.st_ino == dw_agent.own_inode))
 		return DWELL_EXEC_AGENT;
-	return fit == DWELL_EXEC_FITS && is_traced() ? DWELL_EXEC_TRACED : fit;
+	if (fit == DWELL_EXEC_FITS && is_traced())
+		return DWELL_EXEC_TRACED;
+	return fit == DWELL_EXEC_FITS && is_cramped() ? DWELL_EXEC_CRAMPED : fit;
 }

@@ -9,13 +9,14 @@
 
 enum dw_exec_fit {
 	DWELL_EXEC_FITS,
-	DWELL_EXEC_FAILS,  /* there is no such file: the kernel shall say so */
-	DWELL_EXEC_OTHER,  /* it cannot be read, or is of no known format */
-	DWELL_EXEC_CLASS,  /* not x86-64 */
-	DWELL_EXEC_SETUID, /* it would run with other rights than its caller has */
-	DWELL_EXEC_STATIC, /* static, or of another C library */
-	DWELL_EXEC_AGENT,  /* the agent's own file is not what it was, seen from here */
-	DWELL_EXEC_TRACED, /* a debugger runs it */
+	DWELL_EXEC_FAILS,   /* there is no such file: the kernel shall say so */
+	DWELL_EXEC_OTHER,   /* it cannot be read, or is of no known format */
+	DWELL_EXEC_CLASS,   /* not x86-64 */
+	DWELL_EXEC_SETUID,  /* it would run with other rights than its caller has */
+	DWELL_EXEC_STATIC,  /* static, or of another C library */
+	DWELL_EXEC_AGENT,   /* the agent's own file is not what it was, seen from here */
+	DWELL_EXEC_TRACED,  /* a debugger runs it */
+	DWELL_EXEC_CRAMPED, /* its address space is limited to a few megabytes */
 };
 
 /* What an exec system call executes, as execveat() names it. */

@@ -1,4 +1,4 @@
-/* A program of another C library: prints its environment. */
+/* Prints its environment; built static and with another C library, for tests of agents. */
 #include <stdio.h>
 #include <unistd.h>
 
