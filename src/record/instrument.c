@@ -28,6 +28,8 @@
 #define TICK_NS	 200000000ull
 #define GRACE_NS 3000000000ull /* for a command that was told to stop */
 
+enum { SEARCHES_PER_TICK = 8 };
+
 static const char *const modes[] = {[DWELL_PROBES_NONE] = "none", [DWELL_PROBES_COUNT] = "count"};
 
 /* A question whose image is being made. */
@@ -51,8 +53,9 @@ struct run {
 	struct dw_signals signals;
 	DW_VEC(struct waiting) waiting;
 	uint32_t heartbeat;
-	bool is_ending; /* no more images */
-	bool is_behind; /* more regions to look at than one round does */
+	uint32_t searches_left; /* until the next tick */
+	bool is_ending;		/* no more images */
+	bool is_behind;		/* more regions to look at than one round does */
 	uint64_t start_ns;
 	uint64_t next_tick_ns;
 	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
@@ -111,6 +114,20 @@ static bool is_chosen(struct run *r, const char *path)
 	return i >= 0;
 }
 
+/* The process of @owner; one of another pid namespace is searched for, but only a few times a
+ * second, since it takes long and anybody may claim to be one. */
+static int read_process(struct run *r, const struct dw_region_owner *owner,
+			struct dw_region_process *ret)
+{
+	int rc = dw_region_process_read(owner, ret);
+
+	if (!rc || !r->searches_left)
+		return rc;
+	r->searches_left--;
+	dw_region_process_release(ret);
+	return dw_region_process_search(owner, ret);
+}
+
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
 static struct dw_module_image *find_image(struct run *r, const struct dw_region_question *q)
 {
@@ -122,7 +139,7 @@ static struct dw_module_image *find_image(struct run *r, const struct dw_region_
 
 	if (!m->is_main && !r->plan.choice.modules.n)
 		return NULL;
-	if (dw_region_process_read(&q->owner, &p))
+	if (read_process(r, &q->owner, &p))
 		goto out;
 	path = dw_region_process_path(&p, m);
 	if (!m->is_main && !is_chosen(r, m->path) && !(path && is_chosen(r, path))) {
@@ -271,6 +288,7 @@ static void tick(struct run *r, uint64_t now)
 	if (now < r->next_tick_ns)
 		return;
 	r->next_tick_ns = now + TICK_NS;
+	r->searches_left = SEARCHES_PER_TICK;
 	beat(r);
 	dw_regions_tick(&r->regions, now);
 	if (r->options->progress)
@@ -390,6 +408,7 @@ static int start(struct run *r, struct dw_error *err)
 	pid = r->launch.pid;
 	r->start_ns = clock_ns();
 	r->next_tick_ns = r->start_ns + TICK_NS;
+	r->searches_left = SEARCHES_PER_TICK;
 	rc = run->exec_error = dw_launch_release(&r->launch, err);
 	if (rc)
 		return dw_error_prefix(err, "%s", o->argv[0]);

@@ -80,6 +80,13 @@ def test_calls_of_processes_at_once_are_counted(context):
     expect_calls(calls(context, context.target("calls"), "spawn", "8"), leaf=8000, even=408, main=9)
 
 
+def test_calls_in_another_pid_namespace_are_counted(context):
+    command = ["unshare", "--pid", "--fork", context.target("calls")]
+    if context.run(*command).returncode:
+        context.skip("needs the right to make a pid namespace")
+    expect_calls(calls(context, *command), leaf=1000, even=51)
+
+
 @cases("SIGTERM", "SIGKILL", "SIGSEGV")
 def test_calls_of_killed_processes_are_counted(context, name):
     number = getattr(signal, name)

@@ -11,9 +11,12 @@
 
 #include "base/cleanup.h"
 #include "target/file.h"
+#include "target/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +46,50 @@ int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region
 			return 0;
 	}
 	return DWELL_ERR_REFUSED;
+}
+
+/* Whether @pid has the id @inner in the innermost of several pid namespaces. */
+static bool has_inner_id(pid_t pid, pid_t inner)
+{
+	dw_auto(dw_buf) status = DW_BUF_INIT;
+	const char *at, *end;
+	long id = 0;
+	int ids = 0;
+
+	if (dw_proc_read(pid, "status", &status))
+		return false;
+	at = strstr(dw_buf_str(&status), "\nNSpid:");
+	end = at ? strchr(at + 1, '\n') : NULL;
+	for (at = at ? at + strlen("\nNSpid:") : NULL; at && at < end; ids++) {
+		char *next;
+
+		id = strtol(at, &next, 10);
+		if (next == at)
+			break;
+		at = next;
+	}
+	return ids > 1 && id == inner;
+}
+
+int dw_region_process_search(const struct dw_region_owner *owner, struct dw_region_process *ret)
+{
+	DIR *dir = opendir("/proc");
+	int rc = DWELL_ERR_NOT_FOUND;
+	struct dirent *e;
+
+	*ret = (struct dw_region_process){0};
+	while (dir && rc && (e = readdir(dir))) {
+		struct dw_region_owner outer = *owner;
+
+		outer.pid = (pid_t)strtol(e->d_name, NULL, 10);
+		if (outer.pid <= 0 || !has_inner_id(outer.pid, owner->pid))
+			continue;
+		dw_region_process_release(ret);
+		rc = dw_region_process_read(&outer, ret);
+	}
+	if (dir)
+		closedir(dir);
+	return rc ? DWELL_ERR_NOT_FOUND : 0;
 }
 
 static const struct dw_mapping *mapping_of(const struct dw_region_process *p,

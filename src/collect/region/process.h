@@ -30,6 +30,13 @@ struct dw_region_process {
  */
 int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region_process *ret);
 
+/*
+ * As dw_region_process_read(), for an @owner whose process id is one of another pid namespace:
+ * looks at all processes that have this id in a namespace of their own, which takes milliseconds.
+ * DWELL_ERR_NOT_FOUND: none of them maps the region.
+ */
+int dw_region_process_search(const struct dw_region_owner *owner, struct dw_region_process *ret);
+
 /* The path of the executable, or of the file that the process has mapped where @m begins, as the
  * kernel names it, borrowed. NULL = none. */
 const char *dw_region_process_path(const struct dw_region_process *p,
