@@ -296,7 +296,7 @@ def test_locked_memory(context):
         context.skip("only root can become a user that has limits")
     os.chmod(context.scratch, 0o755)
     as_user = {"user": 65534, "group": 65534, "extra_groups": []}
-    for limit, chunks in (4096, [0, 1]), (1 << 30, [1, 1]):
+    for limit, chunks in (4096, [0, 1]), (65536, [1, 1]):
         with Folder(context, mode="late") as folder:
             regions = compare(context, folder, context.target("agent-target"), "locked",
                               preexec_fn=limits(MEMLOCK=(limit, limit)), **as_user)
