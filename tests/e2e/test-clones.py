@@ -43,6 +43,15 @@ def test_opened_libraries(context, name):
     require("ran from clones in 1 process" in line and "653 calls" in line, line)
 
 
+def test_libraries_opened_by_code_that_is_left_alone(context):
+    program = os.path.join(context.targets, "hostile", "libraries-gcc-O2")
+    if not os.path.exists(program):
+        context.skip("the hostile programs were not built")
+    done = instrument(context, "--probes=count", "--all-functions", "--module", "*plugin*",
+                      "--exclude", "run_*", "--", program, "open")
+    require("plugin-a.so: 6 of 6 functions ran" in done.stderr, done.stderr)
+
+
 def stops(context, path):
     """The stops of step-unwind as (end, frames), frames as (pc, cfa, place)."""
     tool = os.path.join(context.targets, "..", "tools", "unwind-dump")

@@ -2,8 +2,8 @@
  * Stand-ins for functions that look at their return address: they search for symbols, or for
  * libraries, as seen from the module that calls.
  *
- * Called from anywhere but a clone, they jump on with everything as it was. Called from a clone,
- * the real function gets the address of a `ret` of the clone's module as return address, and below
+ * Called from anywhere but a clone, dlsym() and dlvsym() jump on with everything as it was. Else
+ * the real function gets the address of a `ret` of the calling module as return address, and below
  * it the true one; that `ret` then leads back here. The three arguments are in registers. With a
  * shadow stack a return must match its call, so the real function sees this library there.
  */

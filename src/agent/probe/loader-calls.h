@@ -8,7 +8,8 @@
 /* Both in registers: rax, rdx. */
 struct dw_route {
 	void *real;
-	uint64_t ret; /* avma of a `ret` of the caller's module; 0: the caller is no clone */
+	uint64_t ret; /* avma of a `ret` of the caller's module; 0: the real function sees the
+			 caller */
 };
 
 /*

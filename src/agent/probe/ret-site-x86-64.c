@@ -1,0 +1,165 @@
+/*
+ * Finding a `ret`; see ret-site.h. A cloned module's image tells where functions and instructions
+ * are. Of others the agent reads no table: there the common shapes of functions with one
+ * instruction are looked for where functions are aligned to. A wrong guess is still a `ret` of the
+ * module; unwinders that pass it would only end early.
+ */
+#include "agent/probe/ret-site.h"
+
+#include "agent/probe/area.h"
+#include "agent/probe/reals.h"
+#include "agent/probe/state.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+enum {
+	RET = 0xc3,
+	JUMP_BYTES = 5, /* at a function's start are the patch's */
+	SHORT_BYTES = 20,
+	ENDBR_BYTES = 4,   /* endbr64 stays in front of the patch */
+	LENGTHS_BYTES = 9, /* of three instructions at most */
+	ALIGNMENT = 16,
+	NO_RET = 1,
+};
+
+/* An instruction that leaves the stack alone: its first bytes, and how long it is. */
+static const struct shape {
+	uint8_t bytes, known;
+	uint8_t code[3];
+} shapes[] = {
+	{2, 2, {0x31, 0xc0}},	    /* xor %eax, %eax */
+	{5, 1, {0xb8}},		    /* mov $..., %eax */
+	{7, 3, {0x48, 0x8d, 0x05}}, /* lea ...(%rip), %rax */
+	{7, 3, {0x48, 0x8b, 0x05}}, /* mov ...(%rip), %rax */
+	{6, 2, {0x8b, 0x05}},	    /* mov ...(%rip), %eax */
+	{3, 3, {0x48, 0x89, 0xf8}}, /* mov %rdi, %rax */
+	{3, 3, {0x48, 0x8b, 0x07}}, /* mov (%rdi), %rax */
+	{2, 2, {0x8b, 0x07}},	    /* mov (%rdi), %eax */
+	{4, 3, {0x48, 0x8b, 0x47}}, /* mov ...(%rdi), %rax */
+	{3, 2, {0x8b, 0x47}},	    /* mov ...(%rdi), %eax */
+};
+
+/* The next instruction's length in the module. */
+static uint32_t next_length(const uint8_t **lengths)
+{
+	uint8_t both = *(*lengths)++;
+
+	if ((both & 15) == 15)
+		*lengths += 2;
+	return both >> 4;
+}
+
+static bool is_marked(const uint8_t *code)
+{
+	return code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa;
+}
+
+/* Whether @f is one instruction, after an endbr64 perhaps, and a `ret`. */
+static bool is_plain(const struct dw_area *area, const struct dw_clone_function_entry *f)
+{
+	const uint8_t *code = (const uint8_t *)(area->module + f->start);
+	const uint8_t *lengths =
+		(const uint8_t *)(area->area + area->header->instructions.at) + f->instructions;
+
+	if (!f->clone_at || f->bytes <= JUMP_BYTES || f->bytes > SHORT_BYTES ||
+	    code[f->bytes - 1] != RET ||
+	    f->instructions + LENGTHS_BYTES > area->header->instructions.n)
+		return false;
+	return next_length(&lengths) + 1 == f->bytes ||
+	       (is_marked(code) && ENDBR_BYTES + next_length(&lengths) + 1 == f->bytes);
+}
+
+static bool is_patched(const struct dw_area *area, uint64_t at)
+{
+	const struct dw_clone_patch *p =
+		(const struct dw_clone_patch *)(area->area + area->header->patches.at);
+
+	for (uint32_t i = 0; i < area->header->patches.n; i++)
+		if (at - area->module - p[i].at < JUMP_BYTES)
+			return true;
+	return false;
+}
+
+/* A byte in [@at, @end) that is a `ret`, whatever it was meant to be. 0 = none. */
+static uint64_t find_byte(const struct dw_area *area, uint64_t at, uint64_t end)
+{
+	for (; at < end; at++)
+		if (*(const uint8_t *)at == RET && !is_patched(area, at))
+			return at;
+	return 0;
+}
+
+static uint64_t find_site(const struct dw_area *area)
+{
+	const struct dw_clone_function_entry *f = dw_functions(area);
+	uint32_t n = area->header->functions.n;
+	uint64_t end = area->text + area->text_bytes, found;
+
+	for (uint32_t i = 0; i < n; i++) {
+		found = area->module + f[i].start + f[i].bytes - 1;
+		if (is_plain(area, &f[i]) && !is_patched(area, found))
+			return found;
+	}
+	found = find_byte(area, n ? area->module + f[n - 1].start + f[n - 1].bytes : area->text,
+			  end);
+	if (!found && n)
+		found = find_byte(area, area->text, area->module + f[0].start);
+	return found ? found : NO_RET;
+}
+
+uint64_t dw_ret_site(const struct dw_area *area)
+{
+	struct dw_area *a = &dw_probe.areas[area - dw_probe.areas];
+	uint64_t ret = __atomic_load_n(&a->ret, __ATOMIC_RELAXED);
+
+	if (!ret) {
+		ret = find_site(area);
+		__atomic_store_n(&a->ret, ret, __ATOMIC_RELAXED);
+	}
+	return ret == NO_RET || *(const uint8_t *)ret != RET ? 0 : ret;
+}
+
+/* Where the `ret` behind one instruction at @code is, if that looks like a whole function. */
+static const uint8_t *ret_behind(const uint8_t *code)
+{
+	code += is_marked(code) ? ENDBR_BYTES : 0;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		const struct shape *s = &shapes[i];
+		uint8_t k = 0;
+
+		while (k < s->known && code[k] == s->code[k])
+			k++;
+		if (k == s->known && code[s->bytes] == RET)
+			return code + s->bytes;
+	}
+	return NULL;
+}
+
+uint64_t dw_ret_site_elsewhere(uint64_t pc)
+{
+	__typeof__(&_dl_find_object) find = DW_REAL(_dl_find_object);
+	struct dl_find_object found;
+	struct dw_module m;
+	const Elf64_Ehdr *head;
+	uint64_t at, end;
+
+	if (!find || find((void *)pc, &found))
+		return 0;
+	head = found.dlfo_map_start;
+	if (__builtin_memcmp(head->e_ident, ELFMAG, SELFMAG))
+		return 0;
+	m = dw_module_read(found.dlfo_link_map->l_addr,
+			   (const Elf64_Phdr *)((const char *)head + head->e_phoff), head->e_phnum);
+	at = m.code ? m.bias + m.code->p_vaddr : 0;
+	end = m.code ? at + m.code->p_memsz : 0;
+	at = (at + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT;
+	for (; at + ALIGNMENT <= end; at += ALIGNMENT) {
+		const uint8_t *ret = ret_behind((const uint8_t *)at);
+
+		if (ret)
+			return (uint64_t)ret;
+	}
+	return 0;
+}
