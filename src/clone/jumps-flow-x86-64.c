@@ -254,7 +254,7 @@ static int add_branches(struct dw_flow *w)
 }
 
 int dw_flow_open(const struct dw_clone_module *m, const struct dw_clone_function *f,
-		 const struct dw_flow_entries *entries, struct dw_flow *ret)
+		 struct dw_flow_entries *entries, struct dw_flow *ret)
 {
 	size_t n = f->n;
 
@@ -295,6 +295,7 @@ int dw_flow_link(struct dw_flow *w)
 	if (!into)
 		return -ENOMEM;
 	w->into = into;
+	dw_flow_charge(w, w->edges.n + w->n);
 	memset(w->first, 0, (w->n + 2) * sizeof *w->first);
 	dw_vec_each(e, &w->edges)
 		w->first[e->to + 2]++;
@@ -303,6 +304,12 @@ int dw_flow_link(struct dw_flow *w)
 	dw_vec_each(e, &w->edges)
 		into[w->first[e->to + 1]++] = e->from;
 	return 0;
+}
+
+bool dw_flow_charge(struct dw_flow *w, uint64_t n)
+{
+	w->entries->work += n;
+	return w->entries->work <= DWELL_FLOW_WORK_MAX;
 }
 
 uint32_t dw_flow_insn_at(const struct dw_flow *w, uint64_t svma)
@@ -491,6 +498,8 @@ enum dw_flow_definition dw_flow_define(struct dw_flow *w, uint32_t i, uint8_t re
 	for (size_t next = 0; next < w->places.n && s.found != DWELL_FLOW_UNKNOWN; next++) {
 		struct dw_flow_place at = w->places.v[next];
 
+		if (!dw_flow_charge(w, 1 + w->first[at.i + 1] - w->first[at.i]))
+			merge(&s, DWELL_FLOW_UNKNOWN, 0);
 		if (w->marks[at.i] & DWELL_FLOW_ENTRY)
 			merge(&s, DWELL_FLOW_POINTER, 0);
 		if (at.i > 0 && dw_flow_falls_through(w, at.i - 1))

@@ -46,7 +46,11 @@ struct dw_flow_entries {
 	DW_VEC(uint64_t) jumps;	 /* by a direct branch from another function, or as landing pad */
 	DW_VEC(uint64_t) labels; /* the address is an operand */
 	struct dw_map endless;	 /* targets of calls that do not return -> 1 */
+	uint64_t work;		 /* done so far by walks, in instructions and edges */
 };
+
+/* Work for one module: hostile code must not take hours. cc1plus needs 20 million. */
+enum { DWELL_FLOW_WORK_MAX = 1 << 29 };
 
 struct dw_flow {
 	const struct dw_clone_module *m;
@@ -62,7 +66,7 @@ struct dw_flow {
 	uint32_t *first;
 	uint16_t *seen; /* registers that a walk followed to here, 0 between walks */
 	DW_VEC(struct dw_flow_place) places; /* of the walk */
-	const struct dw_flow_entries *entries;
+	struct dw_flow_entries *entries;
 };
 
 /* Collect the entries of all functions of @m. 0 or -ENOMEM. dw_flow_entries_release() in any case.
@@ -74,7 +78,7 @@ void dw_flow_entries_release(struct dw_flow_entries *e);
 
 /* Build the flow of @f with its branches. 0 or -ENOMEM. dw_flow_close() in any case. */
 int dw_flow_open(const struct dw_clone_module *m, const struct dw_clone_function *f,
-		 const struct dw_flow_entries *entries, struct dw_flow *ret);
+		 struct dw_flow_entries *entries, struct dw_flow *ret);
 
 /* Free the memory. */
 void dw_flow_close(struct dw_flow *w);
@@ -88,6 +92,9 @@ uint32_t dw_flow_insn_at(const struct dw_flow *w, uint64_t svma);
 /* Decode instruction @i. */
 bool dw_flow_detail(const struct dw_flow *w, uint32_t i, struct dw_insn *insn,
 		    struct dw_insn_detail *ret);
+
+/* Charge @n units of work. False: there was too much; nothing is known from then on. */
+bool dw_flow_charge(struct dw_flow *w, uint64_t n);
 
 /* What instruction @i reads and writes. */
 const struct dw_flow_fact *dw_flow_fact(struct dw_flow *w, uint32_t i);

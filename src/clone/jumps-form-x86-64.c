@@ -374,6 +374,10 @@ void dw_jump_bound_find(struct dw_flow *w, const struct dw_jump_form *form,
 	for (uint32_t next = 0; next < p.n; next++) {
 		struct tracked t = p.v[next];
 
+		if (!dw_flow_charge(w, 1 + w->first[t.at + 1] - w->first[t.at])) {
+			end_path(&p, UINT64_MAX, false);
+			break;
+		}
 		if (w->marks[t.at] & (DWELL_FLOW_ENTRY | DWELL_FLOW_LABEL))
 			end_path(&p, t.max, false);
 		if (t.at > 0 && dw_flow_falls_through(w, t.at - 1))

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RED_ZONE_BYTES = 128, PUSHED_BYTES = 8 };
+/* Entries of tables cost more than steps of walks: memory, and questions of liveness. */
+enum { RED_ZONE_BYTES = 128, PUSHED_BYTES = 8, ENTRY_WORK = 64 };
 
 enum state { OPEN, ASSUMED, DROPPED };
 
@@ -71,9 +72,12 @@ static int read_table(struct planner *p, const struct candidate *c)
 					.base = c->adds,
 					.entry_bytes = c->form.entry_bytes};
 
+	int rc;
+
 	ask.is_tight = c->bound.is_tight;
 	ask.max = c->bound.max;
-	return dw_jump_table_read(p->m, p->f, &ask, &p->words, &p->read);
+	rc = dw_jump_table_read(p->m, p->f, &ask, &p->words, &p->read);
+	return rc || dw_flow_charge(&p->flow, p->read.to.n * ENTRY_WORK) ? rc : DWELL_ERR_LIMIT;
 }
 
 /* What bounds the index, as far as the paths are known. */
@@ -167,7 +171,10 @@ static int add_label_edges(struct planner *p, const struct candidate *c)
 	}
 	if (rc == -ENOMEM)
 		return rc;
-	p->is_wild |= rc || how == DWELL_FLOW_UNKNOWN;
+	p->is_wild |= rc || how == DWELL_FLOW_UNKNOWN || !dw_flow_charge(&p->flow, p->flow.n);
+	if (p->is_wild)
+		return 0; /* no register is trusted any more: where it may lead makes no difference
+			   */
 	for (uint32_t i = 0; i < p->flow.n; i++)
 		if (p->flow.marks[i] & DWELL_FLOW_LABEL &&
 		    dw_vec_push(&p->flow.edges, (struct dw_flow_edge){c->form.jump, i}))
