@@ -2,11 +2,11 @@
  * The probing agent: modules that run from their clones.
  *
  * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
- * beside its module and relocates it; text.c patches the module's entries; lookup.c translates
- * addresses between the two; count.c is what the gates call when they cannot go on; unwind.c shows
- * the clones to unwinders; the rest stands in for functions that would show clone addresses to the
- * program (signals.c, loader-calls.c, backtrace.c) or that change text (protect.c). No decoder, no
- * parser of foreign formats.
+ * beside its module and relocates it; text-x86-64.c patches the module's entries; lookup.c
+ * translates addresses between the two; count.c is what the gates call when they cannot go on;
+ * unwind.c shows the clones to unwinders; the rest stands in for functions that would show clone
+ * addresses to the program (signals.c, loader-calls.c, backtrace.c) or that change text
+ * (protect.c). No decoder, no parser of foreign formats.
  */
 #pragma once
 

@@ -16,8 +16,6 @@
 
 #define STAND_IN __attribute__((visibility("default")))
 
-enum { JUMP = 0xe9, JUMP_BYTES = 5 };
-
 /* Functions of one area that lie in pages whose rights or contents change. */
 struct change {
 	struct dw_area *area;
@@ -57,7 +55,7 @@ static void spare_straddlers(struct change *c)
 		const struct dw_clone_function_entry *f = &functions[p[i].function];
 
 		if (p[i].at - f->start < f->bytes &&
-		    (p[i].at < c->first || p[i].at + JUMP_BYTES > c->end))
+		    (p[i].at < c->first || p[i].at + DWELL_JUMP_BYTES > c->end))
 			c->functions[p[i].function / 8] &= (uint8_t) ~(1 << p[i].function % 8);
 	}
 }
@@ -68,7 +66,7 @@ static void choose(struct change *c)
 	const struct dw_clone_function_entry *f = dw_functions(c->area);
 
 	for (uint32_t i = 0; i < c->area->header->functions.n; i++)
-		if (f[i].clone_at && f[i].clone_bytes >= JUMP_BYTES &&
+		if (f[i].clone_at && f[i].clone_bytes >= DWELL_JUMP_BYTES &&
 		    !(f[i].flags & DWELL_CLONE_COLD) && f[i].start >= c->first &&
 		    f[i].start < c->end && !has(c->area->left, i))
 			c->functions[i / 8] |= (uint8_t)(1 << i % 8);
@@ -82,7 +80,7 @@ static bool mark(struct change *c)
 
 	c->clone_first = UINT32_MAX;
 	for (uint32_t i = 0; i < c->area->header->functions.n; i++) {
-		uint32_t end = f[i].clone_at + JUMP_BYTES;
+		uint32_t end = f[i].clone_at + DWELL_JUMP_BYTES;
 
 		if (!has(c->functions, i))
 			continue;
@@ -102,16 +100,11 @@ static void lead_back(void *ctx, uint8_t *copy)
 	const struct change *c = ctx;
 	const struct dw_clone_function_entry *f = dw_functions(c->area);
 
-	for (uint32_t i = 0; i < c->area->header->functions.n; i++) {
-		uint8_t *to = copy + (f[i].clone_at - c->clone_first);
-		int32_t distance = (int32_t)(c->area->module + f[i].start -
-					     (c->area->area + f[i].clone_at + JUMP_BYTES));
-
-		if (!has(c->functions, i))
-			continue;
-		to[0] = JUMP;
-		__builtin_memcpy(to + 1, &distance, sizeof distance);
-	}
+	for (uint32_t i = 0; i < c->area->header->functions.n; i++)
+		if (has(c->functions, i))
+			dw_text_write_jump(copy + (f[i].clone_at - c->clone_first),
+					   c->area->area + f[i].clone_at,
+					   c->area->module + f[i].start);
 }
 
 /* The part of [@from, @to) that is text of @area, as offsets in its module. False = none. */

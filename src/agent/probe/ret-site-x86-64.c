@@ -9,6 +9,7 @@
 #include "agent/probe/area.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
+#include "agent/probe/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -16,7 +17,6 @@
 
 enum {
 	RET = 0xc3,
-	JUMP_BYTES = 5, /* at a function's start are the patch's */
 	SHORT_BYTES = 20,
 	ENDBR_BYTES = 4,   /* endbr64 stays in front of the patch */
 	LENGTHS_BYTES = 9, /* of three instructions at most */
@@ -63,7 +63,7 @@ static bool is_plain(const struct dw_area *area, const struct dw_clone_function_
 	const uint8_t *lengths =
 		(const uint8_t *)(area->area + area->header->instructions.at) + f->instructions;
 
-	if (!f->clone_at || f->bytes <= JUMP_BYTES || f->bytes > SHORT_BYTES ||
+	if (!f->clone_at || f->bytes <= DWELL_JUMP_BYTES || f->bytes > SHORT_BYTES ||
 	    code[f->bytes - 1] != RET ||
 	    f->instructions + LENGTHS_BYTES > area->header->instructions.n)
 		return false;
@@ -77,7 +77,7 @@ static bool is_patched(const struct dw_area *area, uint64_t at)
 		(const struct dw_clone_patch *)(area->area + area->header->patches.at);
 
 	for (uint32_t i = 0; i < area->header->patches.n; i++)
-		if (at - area->module - p[i].at < JUMP_BYTES)
+		if (at - area->module - p[i].at < DWELL_JUMP_BYTES)
 			return true;
 	return false;
 }

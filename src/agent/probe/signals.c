@@ -11,11 +11,11 @@
 #include "agent/probe/signals.h"
 
 #include "agent/core/agent.h"
+#include "agent/probe/context-x86-64.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 
 #include <signal.h>
-#include <ucontext.h>
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -50,22 +50,21 @@ static bool is_fault(int signal)
 
 void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 {
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t pc = (uint64_t)registers[REG_RIP], shown = pc;
+	uint64_t pc = dw_context_pc(context), shown = pc;
 	const struct dw_area *area = dw_area_of_clone(pc);
 	handler *call = (handler *)dw_probe.handlers[i];
 
 	if (area) {
-		shown = original_of(area, pc, (const uint64_t *)registers[REG_RSP]);
-		registers[REG_RIP] = (greg_t)shown;
+		shown = original_of(area, pc, dw_context_stack(context));
+		dw_context_set_pc(context, shown);
 		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)pc)
 			info->si_addr = (void *)shown;
 	}
 	call(signal, info, context);
-	if ((uint64_t)registers[REG_RIP] == shown)
-		registers[REG_RIP] = (greg_t)pc;
+	if (dw_context_pc(context) == shown)
+		dw_context_set_pc(context, pc);
 	else
-		registers[REG_RIP] = (greg_t)dw_clone_of((uint64_t)registers[REG_RIP]);
+		dw_context_set_pc(context, dw_clone_of(dw_context_pc(context)));
 }
 
 static uint64_t entry(uint32_t i)

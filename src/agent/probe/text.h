@@ -8,6 +8,11 @@
 
 #include "agent/probe/probe.h"
 
+enum { DWELL_JUMP_BYTES = 5 }; /* of a jump that reaches 2 GB */
+
+/* Write a jump to @to as code for @at into @bytes. */
+void dw_text_write_jump(uint8_t bytes[static DWELL_JUMP_BYTES], uint64_t at, uint64_t to);
+
 /* Whether the kernel lets code be changed in this process, without changing any: @path is a file
  * whose private mapping is tried, the module's own. */
 int dw_text_may_change(const char *path);

@@ -16,28 +16,32 @@
 
 #include <errno.h>
 
-enum { JUMP = 0xe9, HOP = 0xeb, JUMP_BYTES = 5, HOP_BYTES = 2 };
+enum { JUMP = 0xe9, HOP = 0xeb, HOP_BYTES = 2 };
 
 static const struct dw_clone_patch *patches(const struct dw_area *area)
 {
 	return (const struct dw_clone_patch *)(area->area + area->header->patches.at);
 }
 
+void dw_text_write_jump(uint8_t bytes[static DWELL_JUMP_BYTES], uint64_t at, uint64_t to)
+{
+	int32_t distance = (int32_t)(to - (at + DWELL_JUMP_BYTES));
+
+	bytes[0] = JUMP;
+	__builtin_memcpy(bytes + 1, &distance, sizeof distance);
+}
+
 /* What @p writes; the number of bytes. */
 static size_t patch_bytes(const struct dw_area *area, const struct dw_clone_patch *p,
-			  uint8_t ret[static JUMP_BYTES])
+			  uint8_t ret[static DWELL_JUMP_BYTES])
 {
-	int64_t distance = (int64_t)(area->area + p->target - (area->module + p->at + JUMP_BYTES));
-	int32_t near = (int32_t)distance;
-
 	if (p->kind == DWELL_PATCH_HOP) {
 		ret[0] = HOP;
 		ret[1] = (uint8_t)p->target;
 		return HOP_BYTES;
 	}
-	ret[0] = JUMP;
-	__builtin_memcpy(ret + 1, &near, sizeof near);
-	return JUMP_BYTES;
+	dw_text_write_jump(ret, area->module + p->at, area->area + p->target);
+	return DWELL_JUMP_BYTES;
 }
 
 static bool is_there(const uint8_t *at, const uint8_t *bytes, size_t n)
@@ -77,7 +81,7 @@ int dw_text_check(const struct dw_area *area)
 	uint64_t first = area->text - area->module;
 
 	for (; p < end; p++) {
-		size_t n = p->kind == DWELL_PATCH_HOP ? HOP_BYTES : JUMP_BYTES;
+		size_t n = p->kind == DWELL_PATCH_HOP ? HOP_BYTES : DWELL_JUMP_BYTES;
 
 		if (p->at < first || p->at + n > first + area->text_bytes ||
 		    (p->kind == DWELL_PATCH_JUMP && p->target >= area->bytes) ||
@@ -89,7 +93,7 @@ int dw_text_check(const struct dw_area *area)
 
 bool dw_text_is_patched(const struct dw_area *area)
 {
-	uint8_t bytes[JUMP_BYTES];
+	uint8_t bytes[DWELL_JUMP_BYTES];
 	size_t n;
 
 	if (!area->header->patches.n || area->left)
@@ -101,7 +105,7 @@ bool dw_text_is_patched(const struct dw_area *area)
 static int patch_alone(const struct dw_area *area)
 {
 	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
-	uint8_t bytes[JUMP_BYTES];
+	uint8_t bytes[DWELL_JUMP_BYTES];
 	int error;
 
 	error = dw_sys_mprotect((void *)area->text, area->text_bytes, PROT_READ | PROT_WRITE);
@@ -119,7 +123,7 @@ static int patch_alone(const struct dw_area *area)
 static int write_through(const struct dw_area *area, int fd, uint32_t n, bool is_undo)
 {
 	const struct dw_clone_patch *p = patches(area);
-	uint8_t bytes[JUMP_BYTES];
+	uint8_t bytes[DWELL_JUMP_BYTES];
 
 	for (uint32_t i = 0; i < n; i++, p++) {
 		size_t size = patch_bytes(area, p, bytes);
@@ -154,7 +158,7 @@ void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint3
 	const struct dw_clone_patch *p = patches(area), *last = p + area->header->patches.n;
 
 	for (; p < last; p++) {
-		uint32_t n = p->kind == DWELL_PATCH_HOP ? HOP_BYTES : JUMP_BYTES;
+		uint32_t n = p->kind == DWELL_PATCH_HOP ? HOP_BYTES : DWELL_JUMP_BYTES;
 
 		if (functions[p->function / 8] >> (p->function % 8) & 1 && p->at >= first &&
 		    p->at + n <= end)
