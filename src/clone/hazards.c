@@ -179,6 +179,8 @@ static int find_uses(struct finder *s)
 		s->uses[i] = (uint8_t)dw_slot_use(&reader, f, &by_kernel);
 		if (by_kernel)
 			leave(f, DWELL_LEFT_START);
+		if (s->m->entry == f->start) /* no return address is there, but an argument count */
+			s->uses[i] = 0;
 		if (s->uses[i] && dw_vec_push(&s->work, i))
 			return -ENOMEM;
 	}
