@@ -134,7 +134,7 @@ END"""),
           "gcc -O2 -g $P/work.c -o work -lm"),
     quick("strip", "as", "strip -o stripped work", "gcc -O2 -g $P/work.c -o work -lm"),
     quick("dwz", "dwz", "dwz work.o -o small.o", "gcc -O2 -g $P/work.c -o work.o -lm"),
-    quick("gprof", "gprof", "./work >out && gprof -bq work gmon.out | "
+    quick("gprof", "gprof", "./work 100000 >out && gprof -bq work gmon.out | "
           "grep -oE '[0-9]+/[0-9]+ +(parse|poly)_[0-9]+ ' | sort -u",
           "gcc -O0 -pg -no-pie $P/work.c -o work -lm", ignore=("gmon.out",)),
     quick("coverage", "gcc", "./work && gcov -n work-work.gcda | head -n 20",

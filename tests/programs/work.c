@@ -90,14 +90,15 @@ static int compare(const void *a, const void *b)
 	return (*(const long *)a > *(const long *)b) - (*(const long *)a < *(const long *)b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct node *tree = NULL;
 	static long numbers[50000];
+	int rounds = argc > 1 ? atoi(argv[1]) : 2000;
 	double total = 1;
 	long sum = 0;
 
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < rounds; round++) {
 		EACH(TEN_CALLS)
 		total = fmod(total, 1e6);
 	}
