@@ -4,7 +4,8 @@
  * Every unwinder on this system asks one of the two where the unwind table of an address is: libgcc
  * (shared, or linked into the program), LLVM's libunwind, Rust's and glibc's own uses of them. Each
  * area is listed directly behind its module, while the loader's lock keeps both in place, under its
- * image's path, which is an ELF file with symbols.
+ * image's path, which is an ELF file with symbols. The agent itself and the program's area, which
+ * stay for good, come last: the address sanitizer insists on being the first library.
  */
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
@@ -40,12 +41,18 @@ STAND_IN int _dl_find_object(void *pc, struct dl_find_object *ret)
 	return real ? real(pc, ret) : -1;
 }
 
+enum { LAST_MAX = 2 }; /* the agent, the program's area */
+
 /* One caller's walk over modules and areas. */
 struct listing {
 	int (*callback)(struct dl_phdr_info *info, size_t size, void *data);
 	void *data;
 	uint64_t adds, subs; /* areas opened and closed so far */
+	struct dl_phdr_info last[LAST_MAX];
+	uint32_t last_n;
 };
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 static uint64_t module_start(const struct dl_phdr_info *info)
 {
@@ -77,32 +84,43 @@ static int list(struct dl_phdr_info *info, size_t size, void *ctx)
 	struct listing *l = ctx;
 	struct dl_phdr_info clones;
 	const struct dw_area *area;
+	uint64_t start = module_start(info);
 	int result;
 
-	if (size >= sizeof(*info)) {
-		info->dlpi_adds += l->adds;
-		info->dlpi_subs += l->subs;
+	if (size < sizeof(*info))
+		return l->callback(info, size, l->data);
+	info->dlpi_adds += l->adds;
+	info->dlpi_subs += l->subs;
+	if (start == (uint64_t)__ehdr_start && l->last_n < LAST_MAX) {
+		l->last[l->last_n++] = *info;
+		return 0;
 	}
 	result = l->callback(info, size, l->data);
-	if (result || size < sizeof(*info))
-		return result;
-	area = dw_area_of_module(module_start(info));
+	area = result ? NULL : dw_area_of_module(start);
 	if (!area)
-		return 0;
+		return result;
 	clones = info_of(area, info);
-	return l->callback(&clones, sizeof(clones), l->data);
+	if (info->dlpi_name[0] || l->last_n == LAST_MAX)
+		return l->callback(&clones, sizeof(clones), l->data);
+	l->last[l->last_n++] = clones;
+	return 0;
 }
 
 STAND_IN int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
 {
 	__typeof__(&dl_iterate_phdr) real = DW_REAL(dl_iterate_phdr);
-	struct listing l = {callback, data, __atomic_load_n(&dw_probe.area_n, __ATOMIC_ACQUIRE), 0};
+	struct listing l = {.callback = callback,
+			    .data = data,
+			    .adds = __atomic_load_n(&dw_probe.area_n, __ATOMIC_ACQUIRE)};
+
+	int result;
 
 	if (!real)
 		return 0;
-	if (!l.adds)
-		return real(callback, data);
 	for (uint32_t i = 0; i < l.adds; i++)
 		l.subs += dw_probe.areas[i].is_closed;
-	return real(list, &l);
+	result = real(list, &l);
+	for (uint32_t i = 0; i < l.last_n && !result; i++)
+		result = callback(&l.last[i], sizeof(l.last[i]), data);
+	return result;
 }
