@@ -7,6 +7,8 @@ with plain runs, which proves the cases.
 """
 import glob
 import os
+import pwd
+import shutil
 
 from harness import Skip, cases, expect, require
 from unchanged import DEFAULT_ENGINES, Trial
@@ -112,6 +114,20 @@ def test_unchanged(context, name):
     if known & set(engines):
         require(found, f"is listed as known ({reason}) but ran unchanged")
         context.skip(f"known: {reason}")
+
+
+def test_child_with_more_rights(context):
+    """A program that gives its caller more rights runs without the agent, and nobody complains."""
+    if os.getuid():
+        context.skip("only root can make a program that gives rights")
+    program = shutil.copy(context.target("hostile/surroundings-gcc-O2"), context.path("more-rights"))
+    os.chmod(program, 0o4755)
+    trial = Trial(["sh", "-c", f"{program} attributes && {program} environment && id -u"],
+                  user=pwd.getpwnam("nobody"), must_work=True)
+    engines = os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
+    found = [f"{engine}: {difference}" for engine, difference in
+             trial.differences(context.scratch, context.dwell, engines) if difference]
+    require(not found, "\n".join(found))
 
 
 @cases(*PROGRAMS)
