@@ -95,8 +95,10 @@ void *dw_open_from(void *a, void *b, void *c, uint64_t ret, void *real)
 	dw_modules_remember();
 	tasks = dw_modules_tasks();
 	handle = dw_call_from(a, b, c, ret, real);
-	dw_modules_opened(tasks && tasks == dw_modules_tasks() &&
-			  !__atomic_load_n(&dw_probe.is_disturbed, __ATOMIC_ACQUIRE));
+	dw_agent_after_fork(); /* constructors may fork */
+	if (dw_agent_is_self())
+		dw_modules_opened(tasks && tasks == dw_modules_tasks() &&
+				  !__atomic_load_n(&dw_probe.is_disturbed, __ATOMIC_ACQUIRE));
 	is_opening = false;
 	__atomic_store_n(&dw_probe.opener, 0, __ATOMIC_RELEASE);
 	return handle;

@@ -131,6 +131,12 @@ static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
+/* Whether no other task runs. At the start there is none, and /proc may not be there to ask. */
+static bool is_alone(void)
+{
+	return !dw_probe.is_started || dw_modules_tasks() == TASKS_ALONE;
+}
+
 /* Wait for the image of an announced module and let the module run from it. */
 static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 {
@@ -144,8 +150,7 @@ static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 	error = (uint32_t)-dw_text_may_change(r->path);
 	if (!is_quiet)
 		error = EBUSY;
-	state = error ? DWELL_MODULE_REFUSED
-		      : dw_area_open(m, image, dw_modules_tasks() == TASKS_ALONE, i, &error);
+	state = error ? DWELL_MODULE_REFUSED : dw_area_open(m, image, is_alone(), i, &error);
 	r->error = state == DWELL_MODULE_REFUSED ? error : 0;
 	r->area = state == DWELL_MODULE_CLONED ? area_of(m->start)->area : 0;
 	__atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
@@ -193,8 +198,8 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *ctx)
 
 void dw_modules_start(void)
 {
-	dw_probe.is_started = true;
 	clone_unknown(true);
+	dw_probe.is_started = true;
 }
 
 static int remember(struct dl_phdr_info *info, size_t size, void *ctx)

@@ -16,7 +16,7 @@ struct dw_probe {
 	struct dw_area areas[DWELL_REGION_MODULES];
 	uint32_t area_n;
 	uint32_t module_n; /* in the region, modules.c */
-	bool is_started;   /* modules may be cloned */
+	bool is_started;   /* what was there at the start has been cloned */
 	uint32_t opener;   /* process whose thread is in dlopen(), 0 = none, loader-calls.c */
 	bool is_disturbed; /* another thread has opened something meanwhile, loader-calls.c */
 	uint32_t known_n;  /* modules.c */
