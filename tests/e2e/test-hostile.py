@@ -70,7 +70,6 @@ KNOWN = {
     "text/hash-all": (ALL, "entries are jumps: a documented limit"),
     "text/copy": (ALL, "entries are jumps: a documented limit"),
     "shapes/system-call": (ALL, "rcx holds the clone's address after a system call"),
-    "surroundings/environment-of-child": (ALL, "an empty LD_PRELOAD of the program's own is lost"),
     "surroundings/environment-file": (ALL, "the kernel's copy of the environment keeps its length"),
     "conventions/below-stack": (PROBES, "probes save registers where this convention has values"),
 }

@@ -85,12 +85,12 @@ static bool keep(int variable, const char *entry, const char *own_path)
 /* Whether the program shall not see @entry any more, which is then overwritten. */
 static bool hide(int variable, char *entry, const char *own_path)
 {
-	size_t name = dw_text_length(names[variable]);
+	char *value = entry + dw_text_length(names[variable]);
+	const char *more = dw_text_after(value, own_path);
 
-	if (variable == PRELOAD) {
-		remove_entry(entry + name, own_path);
-		if (entry[name])
-			return false;
+	if (variable == PRELOAD && (!more || *more)) {
+		remove_entry(value, own_path);
+		return false;
 	}
 	memset(entry, 0, dw_text_length(entry));
 	return true;

@@ -110,7 +110,7 @@ static void fill(char **to, char *const *envp)
 		to[-1] = text;
 		*text = '\0';
 		dw_text_append(text, SIZE_MAX / 2, *envp);
-		dw_text_append(text, SIZE_MAX / 2, *preload_of(*envp) ? ":" : "");
+		dw_text_append(text, SIZE_MAX / 2, ":"); /* also behind nothing: it was set */
 		dw_text_append(text, SIZE_MAX / 2, preload_of(preload));
 		preload = NULL;
 	}
