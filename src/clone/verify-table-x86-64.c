@@ -236,8 +236,9 @@ static bool same_entry(struct dw_verify *v, const struct dw_verify_load *load, u
 
 	if (dw_verify_same_place(v, from, to, true))
 		return to == from || is_unread(v, load, from);
-	if (to == from) /* beyond the table: entries of another one */
-		return dw_verify_function_at(v, from) != &v->functions.v[load->function];
+	if (to == from) /* beyond the table: of another one, or no table at all */
+		return dw_verify_function_at(v, from) != &v->functions.v[load->function] ||
+		       !dw_verify_clone_of(v, from, true);
 	return in_area && (jump_at(v, to) == from || restores(v, to, from, base, load));
 }
 
