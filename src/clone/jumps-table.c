@@ -32,7 +32,8 @@ static bool is_constant_memory(const struct dw_clone_module *m, uint64_t svma)
 static int index_words(const struct dw_clone_module *m, struct dw_jump_words *words)
 {
 	for (uint32_t i = 0; i < m->pointers.n; i++)
-		if (dw_map_put(&words->by_at, m->pointers.v[i].at, i + 1))
+		if (m->pointers.v[i].is_sure &&
+		    dw_map_put(&words->by_at, m->pointers.v[i].at, i + 1))
 			return -ENOMEM;
 	return 0;
 }

@@ -49,8 +49,10 @@ enum { DWELL_INSN_READS_TABLE = 0x80 };
 /* A word of the module's data that holds the address of code: by a relocation, or, in modules at
  * fixed addresses, by its value. */
 struct dw_clone_pointer {
-	uint64_t at; /* svma of the word */
-	uint64_t to; /* svma */
+	uint64_t at;  /* svma of the word */
+	uint64_t to;  /* svma */
+	bool is_sure; /* the word will hold just that: no other module's symbol may take its place,
+			 nothing is computed when it is loaded */
 };
 
 /* The bytes of one loaded segment. */

@@ -26,9 +26,9 @@ static bool is_code(const struct dw_clone_module *m, uint64_t svma)
 	return false;
 }
 
-static int add(struct dw_clone_module *m, uint64_t at, uint64_t to)
+static int add(struct dw_clone_module *m, uint64_t at, uint64_t to, bool is_sure)
 {
-	struct dw_clone_pointer p = {at, to};
+	struct dw_clone_pointer p = {at, to, is_sure};
 
 	return is_code(m, to) ? dw_vec_push(&m->pointers, p) : 0;
 }
@@ -106,14 +106,15 @@ static int read_rela(struct dw_clone_module *m, const struct dynamic *d, uint64_
 		switch (ELF64_R_TYPE(r.r_info)) {
 		case R_X86_64_RELATIVE:
 		case R_X86_64_IRELATIVE:
-			rc = add(m, r.r_offset, (uint64_t)r.r_addend);
+			rc = add(m, r.r_offset, (uint64_t)r.r_addend,
+				 ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE);
 			break;
 		case R_X86_64_64:
-			rc = symbol ? add(m, r.r_offset, symbol + (uint64_t)r.r_addend) : 0;
+			rc = symbol ? add(m, r.r_offset, symbol + (uint64_t)r.r_addend, false) : 0;
 			break;
 		case R_X86_64_GLOB_DAT:
 		case R_X86_64_JUMP_SLOT:
-			rc = symbol ? add(m, r.r_offset, symbol) : 0;
+			rc = symbol ? add(m, r.r_offset, symbol, false) : 0;
 			break;
 		}
 		if (rc)
@@ -131,7 +132,7 @@ static int add_word(struct dw_clone_module *m, uint64_t at)
 	if (!bytes)
 		return 0;
 	memcpy(&to, bytes, sizeof to);
-	return add(m, at, to);
+	return add(m, at, to, true);
 }
 
 /* DT_RELR: even words are addresses, odd ones tell which of the 63 words behind are relative too.
