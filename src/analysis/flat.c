@@ -49,27 +49,21 @@ static uint32_t edge_id(struct dw_flat *f, uint32_t caller, uint32_t callee)
 	return id;
 }
 
-/* Push the edge into @callee onto the path; 0 for one that nobody asked for. */
-static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, uint32_t inclusive)
+/* The edge into @callee joins the path; one that nobody asked for does not. @self of the samples
+ * end in the callee. */
+static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, uint32_t inclusive,
+		      uint32_t self)
 {
 	uint32_t id;
 
 	if (f->only && caller != f->only && callee != f->only)
-		return dw_vec_push(&f->path, 0);
+		return 0;
 	id = edge_id(f, caller, callee);
-	if (!id || dw_vec_push(&f->path, id))
+	if (!id)
 		return -ENOMEM;
-	dw_tally_enter(&f->edges, id, inclusive);
+	dw_tally_enter(&f->edges, id, inclusive, f->clock);
+	dw_tally_end(&f->edges, id, self);
 	return 0;
-}
-
-/* @self samples end in the callee of the last edge on the path. */
-static void end_at_edge(struct dw_flat *f, uint32_t self)
-{
-	uint32_t id = f->path.v[f->path.n - 1];
-
-	if (id)
-		dw_tally_end(&f->edges, id, self);
 }
 
 /* The edges of all functions of a frame, outermost first, then the innermost one's exclusive. */
@@ -85,19 +79,12 @@ static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stac
 		caller = s->function[s->first[above < s->frames_n ? above : 0]];
 	}
 	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
-		if (enter_edge(f, caller, s->function[slot], t->inclusive[stack]))
+		if (enter_edge(f, caller, s->function[slot], t->inclusive[stack],
+			       slot == s->first[frame] ? self : 0))
 			return -ENOMEM;
 		caller = s->function[slot];
 	}
-	end_at_edge(f, self);
 	return 0;
-}
-
-static void leave_edges(struct dw_flat *f, uint32_t slots)
-{
-	while (slots--)
-		if (f->path.v[--f->path.n])
-			dw_tally_leave(&f->edges, f->path.v[f->path.n]);
 }
 
 /* Samples that belong to nothing known. */
@@ -108,17 +95,12 @@ static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t self)
 	for (size_t i = 0; self && i < sizeof tallies / sizeof *tallies; i++) {
 		if (!tallies[i]->n)
 			continue;
-		dw_tally_enter(tallies[i], 0, self);
+		dw_tally_enter(tallies[i], 0, self, f->clock);
 		dw_tally_end(tallies[i], 0, self);
-		dw_tally_leave(tallies[i], 0);
 	}
-	if (self && f->parts & DWELL_TOTALS_EDGES) {
-		if (enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, self))
-			return -ENOMEM;
-		end_at_edge(f, self);
-		leave_edges(f, 1);
-	}
-	return 0;
+	if (!self || !(f->parts & DWELL_TOTALS_EDGES))
+		return 0;
+	return enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, self, self);
 }
 
 /* A stack joins the path. */
@@ -127,69 +109,48 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
 	const struct dw_subjects *s = f->subjects;
 	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
-	uint32_t inclusive = t->inclusive[stack], self = t->self[stack];
+	uint32_t inclusive = t->inclusive[stack], self = t->self[stack], clock = f->clock;
 
 	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
 		return count_unknown(f, (uint32_t)DWELL_FUNCTION_CUT, self);
 	if (f->functions.n) {
 		for (uint32_t slot = first; slot < end; slot++)
-			dw_tally_enter(&f->functions, dense(s->function[slot]), inclusive);
+			dw_tally_enter(&f->functions, dense(s->function[slot]), inclusive, clock);
 		dw_tally_end(&f->functions, dense(s->function[first]), self);
 	}
 	if (f->lines.n) {
 		for (uint32_t slot = first; slot < end; slot++)
-			dw_tally_enter(&f->lines, s->line[slot], inclusive);
+			dw_tally_enter(&f->lines, s->line[slot], inclusive, clock);
 		dw_tally_end(&f->lines, s->line[first], self);
 	}
 	if (f->modules.n) {
-		dw_tally_enter(&f->modules, s->module[frame], inclusive);
+		dw_tally_enter(&f->modules, s->module[frame], inclusive, clock);
 		dw_tally_end(&f->modules, s->module[frame], self);
 	}
 	if (f->instructions.n) {
-		dw_tally_enter(&f->instructions, frame, inclusive);
+		dw_tally_enter(&f->instructions, frame, inclusive, clock);
 		dw_tally_end(&f->instructions, frame, self);
 	}
 	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, self) : 0;
 }
 
-/* A stack leaves the path. */
-static void leave(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
-{
-	const struct dw_subjects *s = f->subjects;
-	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
-	uint32_t first = s->first[frame], end = s->first[frame + 1];
-
-	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
-		return;
-	for (uint32_t slot = first; f->functions.n && slot < end; slot++)
-		dw_tally_leave(&f->functions, dense(s->function[slot]));
-	for (uint32_t slot = first; f->lines.n && slot < end; slot++)
-		dw_tally_leave(&f->lines, s->line[slot]);
-	if (f->modules.n)
-		dw_tally_leave(&f->modules, s->module[frame]);
-	if (f->instructions.n)
-		dw_tally_leave(&f->instructions, frame);
-	if (f->parts & DWELL_TOTALS_EDGES)
-		leave_edges(f, end - first);
-}
-
 static int walk(struct dw_flat *f, const struct dw_trie *t)
 {
-	int rc = count_unknown(f, 0, t->self[0]);
 	uint32_t at = t->child[0];
+	int rc;
 
+	f->clock = 0;
+	rc = count_unknown(f, 0, t->self[0]);
+	f->clock += t->self[0];
 	while (at && !rc) {
 		rc = enter(f, t, at);
+		f->clock += t->self[at];
 		if (t->child[at]) {
 			at = t->child[at];
 			continue;
 		}
-		leave(f, t, at);
-		while (at && !t->next[at]) {
+		while (at && !t->next[at])
 			at = dw_trie_parent(t, at);
-			if (at)
-				leave(f, t, at);
-		}
 		at = at ? t->next[at] : 0;
 	}
 	return rc;
@@ -203,6 +164,7 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		uint32_t id = t->touched[i];
 
+		t->rows[id].place = (uint32_t)ret->functions.n;
 		ret->functions.v[ret->functions.n++] = (struct dw_function_total){
 			process, id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN, dw_tally_values(t, i)};
 	}
@@ -226,11 +188,14 @@ static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 	int rc = dw_vec_reserve(&ret->lines, t->touched_n);
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
-		struct dw_line_total *row = &ret->lines.v[ret->lines.n++];
+		struct dw_line_total *row = &ret->lines.v[ret->lines.n];
 
 		*row = f->subjects->lines.v[t->touched[i]];
 		row->process = process;
 		row->values = dw_tally_values(t, i);
+		if (f->functions.n)
+			row->function_row = f->functions.rows[dense(row->function)].place;
+		t->rows[t->touched[i]].place = (uint32_t)ret->lines.n++;
 	}
 	return rc;
 }
@@ -238,11 +203,16 @@ static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->instructions;
+	const struct dw_subjects *s = f->subjects;
 	int rc = dw_vec_reserve(&ret->instructions, t->touched_n);
 
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		uint32_t frame = t->touched[i], line = f->lines.n ? s->line[s->first[frame]] : 0;
+
 		ret->instructions.v[ret->instructions.n++] = (struct dw_instruction_total){
-			process, t->touched[i], dw_tally_values(t, i)};
+			process, frame, f->lines.n ? f->lines.rows[line].place : 0,
+			dw_tally_values(t, i)};
+	}
 	return rc;
 }
 
@@ -286,5 +256,4 @@ void dw_flat_release(struct dw_flat *f)
 	dw_tally_release(&f->edges);
 	dw_map_release(&f->edge_ids);
 	dw_vec_release(&f->keys);
-	dw_vec_release(&f->path);
 }

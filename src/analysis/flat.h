@@ -22,7 +22,7 @@ struct dw_flat {
 	struct dw_tally functions, modules, lines, instructions, edges;
 	struct dw_map edge_ids;		 /* caller << 32 | callee -> edge id */
 	DW_VEC(struct dw_edge_key) keys; /* by edge id */
-	DW_VEC(uint32_t) path;		 /* edge ids from the root to the place at hand */
+	uint32_t clock;			 /* of the walk: see tally.h */
 };
 
 /* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM, to be released in either case. */

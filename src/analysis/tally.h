@@ -1,6 +1,10 @@
 /*
- * Counting once per stack: inclusive and exclusive values by dense id, with the number of times
- * that an id lies on the path at hand.
+ * Counting once per stack: inclusive and exclusive values by dense id.
+ *
+ * Whether an id lies on the path at hand is told by a clock that ticks once per sample: a walk that
+ * visits parents before children, and moves the clock by the samples that end in each stack it
+ * comes to, spends exactly the ticks of a stack's inclusive value at or below that stack. So an id
+ * remembers until when it is on the path, and nothing needs to be undone on the way back.
  */
 #pragma once
 
@@ -12,7 +16,10 @@
 struct dw_tally_row {
 	uint32_t inclusive;
 	uint32_t exclusive;
-	uint32_t active; /* occurrences on the current path */
+	union {
+		uint32_t until; /* on the walk's path as long as the clock is below this */
+		uint32_t place; /* after the walk: where its total stands in its array */
+	};
 };
 
 struct dw_tally {
@@ -31,22 +38,18 @@ void dw_tally_clear(struct dw_tally *t);
 /* Free everything. */
 void dw_tally_release(struct dw_tally *t);
 
-/* @id joins the path at a place with @inclusive samples (not 0) at or below it. */
-static inline void dw_tally_enter(struct dw_tally *t, uint32_t id, uint32_t inclusive)
+/* @id joins the path at @clock, at a place with @inclusive samples (not 0) at or below it. */
+static inline void dw_tally_enter(struct dw_tally *t, uint32_t id, uint32_t inclusive,
+				  uint32_t clock)
 {
 	struct dw_tally_row *row = &t->rows[id];
 
-	if (row->active++)
+	if (clock < row->until)
 		return;
+	row->until = clock + inclusive;
 	if (!row->inclusive)
 		t->touched[t->touched_n++] = id;
 	row->inclusive += inclusive;
-}
-
-/* @id leaves the path. */
-static inline void dw_tally_leave(struct dw_tally *t, uint32_t id)
-{
-	t->rows[id].active--;
 }
 
 /* @n samples end in @id. */

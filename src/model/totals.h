@@ -62,6 +62,7 @@ struct dw_line_total {
 	uint32_t column;
 	uint32_t line_end;
 	uint32_t column_end;
+	uint32_t function_row; /* index of its function's total, if functions were asked for too */
 	struct dw_values values;
 };
 
@@ -71,6 +72,7 @@ struct dw_instruction_total {
 	uint32_t process;
 	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
 			   locations the innermost function and line */
+	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
 	struct dw_values values;
 };
 

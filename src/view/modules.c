@@ -70,99 +70,53 @@ static struct dw_values module_values(const struct dw_view *v, uint32_t item)
 	return t->instructions.v[item - k.end[2]].values;
 }
 
-/* Finding parents: what a row of each level is known by, with the item that it is. */
-struct index {
-	const struct dw_view *view;
-	struct dw_map modules;	 /* process << 32 | module -> item + 1 */
-	struct dw_map functions; /* process << 32 | function -> item + 1 */
-	struct dw_idset lines;	 /* item + 1 */
-};
-
-static uint32_t hash_line(const struct dw_row *r)
+static uint64_t key(uint32_t process, uint32_t module)
 {
-	uint64_t h = dw_hash_u64((uint64_t)r->process << 32 | r->function);
-
-	h = dw_hash_u64(h ^ ((uint64_t)r->line << 32 | r->column));
-	return (uint32_t)dw_hash_u64(h ^ ((uint64_t)r->line_end << 32 | r->column_end));
+	return (uint64_t)process << 32 | module;
 }
 
-struct line_lookup {
-	const struct dw_view *view;
-	const struct dw_row *row;
-};
-
-static bool is_same_line(const void *ctx, uint32_t id)
+/* Parents of functions are found by process and module. */
+static int link_functions(const struct dw_view *v, struct kinds k, uint32_t *parent)
 {
-	const struct line_lookup *l = ctx;
-	const struct dw_row *b = l->row;
-	const struct dw_line_total *a =
-		&l->view->request.totals->lines.v[id - 1 - kinds_of(l->view).end[1]];
-
-	return a->process == b->process && a->function == b->function && a->file == b->file &&
-	       a->line == b->line && a->column == b->column && a->line_end == b->line_end &&
-	       a->column_end == b->column_end;
-}
-
-static uint64_t key(uint32_t process, uint32_t id)
-{
-	return (uint64_t)process << 32 | id;
-}
-
-/* The item + 1 that @row belongs to, 0 = none. */
-static uint32_t find_parent(const struct index *x, const struct dw_row *row)
-{
-	struct line_lookup l = {x->view, row};
-
-	switch (row->level) {
-	case 1:
-		return dw_map_get(&x->modules, key(row->process, row->module));
-	case 2:
-		return dw_map_get(&x->functions, key(row->process, row->function));
-	case 3:
-		return dw_idset_find(&x->lines, hash_line(row), is_same_line, &l);
-	}
-	return 0;
-}
-
-static int add_to_index(struct index *x, const struct dw_row *row, uint32_t item)
-{
-	switch (row->level) {
-	case 0:
-		return dw_map_put(&x->modules, key(row->process, row->module), item + 1);
-	case 1:
-		return dw_map_put(&x->functions, key(row->process, row->function), item + 1);
-	case 2:
-		return dw_idset_add(&x->lines, hash_line(row), item + 1);
-	}
-	return 0;
-}
-
-static int link_items(struct index *x, uint32_t *parent, size_t n)
-{
+	const struct dw_totals *t = v->request.totals;
+	struct dw_map modules = {0}; /* key -> item + 1 */
 	int rc = 0;
 
-	for (size_t i = 0; i < n && !rc; i++) {
+	for (uint32_t i = 0; i < k.end[0] && !rc; i++)
+		rc = dw_map_put(&modules, key(t->modules.v[i].process, t->modules.v[i].module),
+				i + 1);
+	for (size_t i = k.end[0]; i < k.end[1]; i++) {
 		struct dw_row row = {0};
 
-		module_row(x->view, (uint32_t)i, NULL, &row);
-		parent[i] = find_parent(x, &row) - 1;
-		rc = add_to_index(x, &row, (uint32_t)i);
+		module_row(v, (uint32_t)i, NULL, &row);
+		parent[i] = dw_map_get(&modules, key(row.process, row.module)) - 1;
 	}
+	dw_map_release(&modules);
 	return rc;
+}
+
+/* Lines and instructions know where the totals they belong to stand. */
+static int link_items(const struct dw_view *v, struct kinds k, uint32_t *parent)
+{
+	const struct dw_totals *t = v->request.totals;
+
+	for (size_t i = 0; i < k.end[0]; i++)
+		parent[i] = UINT32_MAX;
+	for (size_t i = 0; i < t->lines.n; i++)
+		parent[k.end[1] + i] = (uint32_t)k.end[0] + t->lines.v[i].function_row;
+	for (size_t i = 0; i < t->instructions.n; i++)
+		parent[k.end[2] + i] = (uint32_t)k.end[1] + t->instructions.v[i].line_row;
+	return link_functions(v, k, parent);
 }
 
 static int open_modules(struct dw_view *v)
 {
-	size_t n = kinds_of(v).end[3];
-	dw_auto_free uint32_t *parent = malloc((n + 1) * sizeof *parent);
-	struct index x = {.view = v};
-	int rc = parent ? dw_order_all(v, n) : -ENOMEM;
+	struct kinds k = kinds_of(v);
+	dw_auto_free uint32_t *parent = malloc((k.end[3] + 1) * sizeof *parent);
+	int rc = parent ? dw_order_all(v, k.end[3]) : -ENOMEM;
 
 	if (!rc)
-		rc = link_items(&x, parent, n);
-	dw_map_release(&x.modules);
-	dw_map_release(&x.functions);
-	dw_idset_release(&x.lines);
+		rc = link_items(v, k, parent);
 	return rc ? rc : dw_order_tree(v, parent);
 }
 
