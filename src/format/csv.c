@@ -3,6 +3,7 @@
  * full, times in nanoseconds. An empty cell is an empty field.
  */
 #include "format/formats.h"
+#include "format/records.h"
 #include "format/text.h"
 
 #include <string.h>
@@ -35,29 +36,27 @@ void dw_format_csv_field(struct dw_out *out, const char *s)
 		dw_out_puts(out, "\"");
 }
 
+static void put_field(struct dw_format_records *r, struct dw_out *out, size_t at,
+		      const struct dw_cell *cell)
+{
+	if (at)
+		dw_out_puts(out, ",");
+	dw_format_cell(r, out, cell, dw_format_csv_field);
+}
+
 static void write_csv(const struct dw_format_job *job, struct dw_out *out)
 {
-	struct dw_buf scratch[2] = {DW_BUF_INIT, DW_BUF_INIT};
+	struct dw_format_records r;
 
+	out->failed = dw_format_records_init(&r, job, put_field);
 	for (const enum dw_column *c = job->columns; *c; c++)
 		dw_out_printf(out, "%s%s", c > job->columns ? "," : "", dw_column_title(*c));
 	dw_out_puts(out, "\r\n");
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++) {
-		struct dw_row row;
-
-		dw_view_row(job->view, i, &scratch[0], &row);
-		for (const enum dw_column *c = job->columns; *c; c++) {
-			struct dw_cell cell;
-
-			dw_view_cell(job->view, &row, *c, &scratch[1], &cell);
-			if (c > job->columns)
-				dw_out_puts(out, ",");
-			dw_format_cell(out, &cell, dw_format_csv_field);
-		}
+		dw_format_record(&r, out, i);
 		dw_out_puts(out, "\r\n");
 	}
-	dw_buf_release(&scratch[0]);
-	dw_buf_release(&scratch[1]);
+	dw_format_records_release(&r);
 }
 
 const struct dw_format_ops dw_format_csv = {.name = "csv", .write = write_csv};

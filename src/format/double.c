@@ -65,9 +65,10 @@ static bool find_shortest(double v, struct decimal *ret)
 	return false;
 }
 
-static void put_decimal(struct dw_out *out, struct decimal d)
+/* Write @d to @ret with a NUL. Returns the bytes before it. */
+static size_t put_decimal(struct decimal d, char *ret)
 {
-	char buffer[DWELL_DIGITS_MAX_BYTES];
+	char buffer[DWELL_DIGITS_MAX_BYTES], *at = ret;
 	const char *digits;
 	int n;
 
@@ -76,30 +77,31 @@ static void put_decimal(struct dw_out *out, struct decimal d)
 	digits = dw_digits_decimal(d.digits, buffer);
 	n = (int)strlen(digits);
 	if (d.places < n) {
-		dw_out_write(out, digits, (size_t)(n - d.places));
+		at = mempcpy(at, digits, (size_t)(n - d.places));
 		digits += n - d.places;
 	} else {
-		dw_out_puts(out, "0");
+		*at++ = '0';
 	}
 	if (d.places)
-		dw_out_puts(out, ".");
-	dw_out_fill(out, '0', d.places > n ? (size_t)(d.places - n) : 0);
-	dw_out_puts(out, digits);
+		*at++ = '.';
+	for (; n < d.places; n++)
+		*at++ = '0';
+	return (size_t)(stpcpy(at, digits) - ret);
 }
 
-void dw_format_double(struct dw_out *out, double v)
+size_t dw_format_double(double v, char ret[DWELL_DOUBLE_MAX_BYTES])
 {
 	struct decimal d;
-	char text[40];
+	int n = 0;
 
 	if (v >= 0 && v < 1e15 && v == (double)(uint64_t)v)
-		return dw_format_count(out, (uint64_t)v);
+		return put_decimal((struct decimal){(uint64_t)v, 0}, ret);
 	if (v >= .0001 && v < 100 && find_shortest(v, &d))
-		return put_decimal(out, d);
+		return put_decimal(d, ret);
 	for (int digits = DIGITS_MIN; digits <= DIGITS_MAX; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
+		n = snprintf(ret, DWELL_DOUBLE_MAX_BYTES, "%.*g", digits, v);
+		if (strtod(ret, NULL) == v)
 			break;
 	}
-	dw_out_puts(out, text);
+	return (size_t)n;
 }

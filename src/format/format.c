@@ -24,24 +24,24 @@ size_t dw_format_rows(const struct dw_format_job *job)
 	return job->rows && job->rows < job->view->n ? job->rows : job->view->n;
 }
 
+/* Write the digits from @at on, which end where the array @digits does. */
+static void put_digits(struct dw_out *out, const char *digits, const char *at)
+{
+	dw_out_write(out, at, (size_t)(digits + DWELL_DIGITS_MAX_BYTES - 1 - at));
+}
+
 void dw_format_count(struct dw_out *out, uint64_t n)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
 
-	dw_out_puts(out, dw_digits_decimal(n, digits));
+	put_digits(out, digits, dw_digits_decimal(n, digits));
 }
 
 void dw_format_address(struct dw_out *out, uint64_t n)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
 
-	dw_out_puts(out, dw_digits_hex(n, digits));
-}
-
-void dw_format_keys_init(struct dw_format_keys *k, const enum dw_column *columns)
-{
-	for (; *columns; columns++)
-		dw_column_key(*columns, k->key[*columns]);
+	put_digits(out, digits, dw_digits_hex(n, digits));
 }
 
 void dw_format_facts(const struct dw_format_job *job,
@@ -65,21 +65,4 @@ void dw_format_facts(const struct dw_format_job *job,
 	if (!says_kept)
 		fn(&kept, out);
 	fn(&reported, out);
-}
-
-void dw_format_cell(struct dw_out *out, const struct dw_cell *c,
-		    void (*put_text)(struct dw_out *out, const char *text))
-{
-	switch (c->kind) {
-	case DWELL_CELL_EMPTY:
-		return;
-	case DWELL_CELL_TEXT:
-		return put_text(out, c->text);
-	case DWELL_CELL_PERCENT:
-		return dw_format_double(out, c->percent);
-	case DWELL_CELL_ADDRESS:
-		return dw_format_address(out, c->number);
-	default:
-		return dw_format_count(out, c->number);
-	}
 }

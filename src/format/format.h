@@ -43,29 +43,17 @@ void dw_format_count(struct dw_out *out, uint64_t n);
 /* Write @n as 0x and hexadecimal digits. */
 void dw_format_address(struct dw_out *out, uint64_t n);
 
-/*
- * Write the value of @c plainly: text by @put_text, which escapes it, numbers in full, nothing for
- * an empty cell.
- */
-void dw_format_cell(struct dw_out *out, const struct dw_cell *c,
-		    void (*put_text)(struct dw_out *out, const char *text));
+enum { DWELL_DOUBLE_MAX_BYTES = 40 };
 
-/* Write @v so that reading it back gives the same double, in the fewest digits. */
-void dw_format_double(struct dw_out *out, double v);
+/* Write @v to @ret so that reading it back gives the same double, in the fewest digits, with a NUL.
+ * Returns the bytes before that. */
+size_t dw_format_double(double v, char ret[DWELL_DOUBLE_MAX_BYTES]);
 
 /* Write @s as one field of CSV, quoted where it must be. */
 void dw_format_csv_field(struct dw_out *out, const char *s);
 
 /* Write @s as a string of JSON. */
 void dw_format_json_string(struct dw_out *out, const char *s);
-
-/* Keys of the columns of a job, made once. */
-struct dw_format_keys {
-	char key[DWELL_COLUMNS_N][DWELL_KEY_MAX_BYTES]; /* by column */
-};
-
-/* Fill in the keys of @columns. */
-void dw_format_keys_init(struct dw_format_keys *k, const enum dw_column *columns);
 
 /* A fact of the session as machine formats give it. */
 struct dw_format_fact {

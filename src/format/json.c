@@ -3,6 +3,7 @@
  * is valid UTF-8 with controls escaped, so that the document is safe to print as well.
  */
 #include "format/formats.h"
+#include "format/records.h"
 #include "format/text.h"
 
 #include <inttypes.h>
@@ -55,22 +56,19 @@ void dw_format_json_string(struct dw_out *out, const char *s)
 	dw_out_puts(out, "\"");
 }
 
-static void put_cell(struct dw_out *out, const struct dw_cell *c)
+static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
+		     const struct dw_cell *cell)
 {
-	switch (c->kind) {
-	case DWELL_CELL_EMPTY:
+	dw_out_puts(out, at ? ", \"" : "\"");
+	dw_out_puts(out, r->key[at]);
+	dw_out_puts(out, "\": ");
+	if (cell->kind == DWELL_CELL_EMPTY)
 		return dw_out_puts(out, "null");
-	case DWELL_CELL_TEXT:
-		return dw_format_json_string(out, c->text);
-	case DWELL_CELL_PERCENT:
-		return dw_format_double(out, c->percent);
-	case DWELL_CELL_ADDRESS:
-		dw_out_puts(out, "\"");
-		dw_format_address(out, c->number);
-		return dw_out_puts(out, "\"");
-	default:
-		return dw_format_count(out, c->number);
-	}
+	if (cell->kind != DWELL_CELL_ADDRESS)
+		return dw_format_cell(r, out, cell, dw_format_json_string);
+	dw_out_puts(out, "\"");
+	dw_format_address(out, cell->number);
+	dw_out_puts(out, "\"");
 }
 
 static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
@@ -85,47 +83,22 @@ static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 	dw_out_puts(out, ",");
 }
 
-/* What all rows share. */
-struct state {
-	struct dw_format_keys keys;
-	struct dw_buf scratch[2];
-};
-
-static void put_row(struct dw_out *out, const struct dw_format_job *job, size_t i,
-		    struct state *state)
-{
-	struct dw_row row;
-
-	dw_view_row(job->view, i, &state->scratch[0], &row);
-	for (const enum dw_column *c = job->columns; *c; c++) {
-		const char *key = state->keys.key[*c];
-		struct dw_cell cell;
-
-		dw_view_cell(job->view, &row, *c, &state->scratch[1], &cell);
-		dw_out_puts(out, c > job->columns ? ", \"" : "\"");
-		dw_out_puts(out, key);
-		dw_out_puts(out, "\": ");
-		put_cell(out, &cell);
-	}
-}
-
 static void write_json(const struct dw_format_job *job, struct dw_out *out)
 {
-	struct state state = {0};
+	struct dw_format_records r;
 	size_t n = dw_format_rows(job);
 
-	dw_format_keys_init(&state.keys, job->columns);
+	out->failed = dw_format_records_init(&r, job, put_cell);
 	dw_out_puts(out, "{\n  \"session\": {");
 	dw_format_facts(job, put_fact, out);
 	dw_out_printf(out, "\n    \"view\": \"%s\"\n  },\n  \"rows\": [", job->view->ops->name);
 	for (size_t i = 0; i < n && !out->failed; i++) {
 		dw_out_puts(out, i ? ",\n    {" : "\n    {");
-		put_row(out, job, i, &state);
+		dw_format_record(&r, out, i);
 		dw_out_puts(out, "}");
 	}
 	dw_out_puts(out, n ? "\n  ]\n}\n" : "]\n}\n");
-	dw_buf_release(&state.scratch[0]);
-	dw_buf_release(&state.scratch[1]);
+	dw_format_records_release(&r);
 }
 
 const struct dw_format_ops dw_format_json = {.name = "json", .write = write_json};

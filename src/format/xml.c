@@ -3,6 +3,7 @@
  * column named by its key. Characters that XML 1.0 has no way to write become U+FFFD.
  */
 #include "format/formats.h"
+#include "format/records.h"
 #include "format/text.h"
 
 #include <inttypes.h>
@@ -62,47 +63,32 @@ static void put_tag(struct dw_out *out, const char *open, const char *key)
 	dw_out_puts(out, ">");
 }
 
-/* What all rows share. */
-struct state {
-	struct dw_format_keys keys;
-	struct dw_buf scratch[2];
-};
-
-static void put_row(struct dw_out *out, const struct dw_format_job *job, size_t i,
-		    struct state *state)
+static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
+		     const struct dw_cell *cell)
 {
-	struct dw_row row;
-
-	dw_view_row(job->view, i, &state->scratch[0], &row);
-	dw_out_puts(out, "  <row>");
-	for (const enum dw_column *c = job->columns; *c; c++) {
-		const char *key = state->keys.key[*c];
-		struct dw_cell cell;
-
-		dw_view_cell(job->view, &row, *c, &state->scratch[1], &cell);
-		put_tag(out, "<", key);
-		dw_format_cell(out, &cell, put_text);
-		put_tag(out, "</", key);
-	}
-	dw_out_puts(out, "</row>\n");
+	put_tag(out, "<", r->key[at]);
+	dw_format_cell(r, out, cell, put_text);
+	put_tag(out, "</", r->key[at]);
 }
 
 static void write_xml(const struct dw_format_job *job, struct dw_out *out)
 {
-	struct state state = {0};
+	struct dw_format_records r;
 
-	dw_format_keys_init(&state.keys, job->columns);
+	out->failed = dw_format_records_init(&r, job, put_cell);
 	dw_out_printf(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<report view=\"%s\">\n"
 		      "  <session>\n",
 		      job->view->ops->name);
 	dw_format_facts(job, put_fact, out);
 	dw_out_puts(out, "  </session>\n");
-	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
-		put_row(out, job, i, &state);
+	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++) {
+		dw_out_puts(out, "  <row>");
+		dw_format_record(&r, out, i);
+		dw_out_puts(out, "</row>\n");
+	}
 	dw_out_puts(out, "</report>\n");
-	dw_buf_release(&state.scratch[0]);
-	dw_buf_release(&state.scratch[1]);
+	dw_format_records_release(&r);
 }
 
 const struct dw_format_ops dw_format_xml = {.name = "xml", .write = write_xml};

@@ -3,6 +3,7 @@
  * columns follow from that.
  */
 #include "base/digits.h"
+#include "view/columns-of.h"
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -239,4 +240,28 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		task_cell(v, row, column, ret);
 		code_cell(v, row, column, ret);
 	}
+}
+
+bool dw_column_is_place(enum dw_column column)
+{
+	static const enum dw_column general[] = {DWELL_COLUMNS_GENERAL};
+
+	for (size_t i = 0; i < sizeof general / sizeof *general; i++)
+		if (general[i] == column)
+			return true;
+	return false;
+}
+
+bool dw_row_place(const struct dw_row *row, struct dw_row_place *ret)
+{
+	unsigned flags = row->flags & (DWELL_ROW_HAS_MODULE | DWELL_ROW_HAS_LINE);
+
+	*ret = (struct dw_row_place){
+		.process = row->process,
+		.module = row->module,
+		.function = row->function,
+		.file = row->file,
+		.kind = flags | (unsigned)row->name << 8 | (unsigned)row->type << 16,
+	};
+	return !row->chain;
 }

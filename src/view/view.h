@@ -123,5 +123,18 @@ void dw_view_row(const struct dw_view *v, size_t i, struct dw_buf *scratch, stru
 void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		  struct dw_buf *scratch, struct dw_cell *ret);
 
+/* All that the cells of DWELL_COLUMNS_GENERAL depend on. */
+struct dw_row_place {
+	uint32_t process, module, function, file;
+	uint32_t kind;
+};
+
+/* Whether dw_row_place() speaks for @column. */
+bool dw_column_is_place(enum dw_column column);
+
+/* Rows with equal bytes in @ret have equal cells in the columns of places. False when @row shares
+ * its cells with no other. */
+bool dw_row_place(const struct dw_row *row, struct dw_row_place *ret);
+
 /* Free everything. */
 void dw_view_release(struct dw_view *v);
