@@ -37,26 +37,32 @@ static void drain(struct dw_out *out)
 	dw_buf_clear(&out->buf);
 }
 
-/* After each put: note a lack of memory, hand a full block on. */
+/* Note a lack of memory. */
 static void settle(struct dw_out *out)
 {
 	if (out->buf.failed && !out->failed)
 		out->failed = -ENOMEM;
-	if (out->fd >= 0 && out->buf.len >= BLOCK_BYTES)
-		drain(out);
 }
 
-void dw_out_write(struct dw_out *out, const void *p, size_t n)
+/* Hand a full block on, so that most puts find room for their @n bytes without asking. */
+static void make_room(struct dw_out *out, size_t n)
 {
+	if (out->fd < 0)
+		return;
+	if (out->buf.len + n >= BLOCK_BYTES)
+		drain(out);
+	dw_buf_reserve(&out->buf, n > BLOCK_BYTES ? n : BLOCK_BYTES);
+	settle(out);
+}
+
+void dw_out_write_slowly(struct dw_out *out, const void *p, size_t n)
+{
+	if (!out->failed)
+		make_room(out, n);
 	if (out->failed)
 		return;
 	dw_buf_put(&out->buf, p, n);
 	settle(out);
-}
-
-void dw_out_puts(struct dw_out *out, const char *s)
-{
-	dw_out_write(out, s, strlen(s));
 }
 
 void dw_out_fill(struct dw_out *out, char c, size_t n)
@@ -80,6 +86,8 @@ void dw_out_printf(struct dw_out *out, const char *fmt, ...)
 	dw_buf_vprintf(&out->buf, fmt, ap);
 	va_end(ap);
 	settle(out);
+	if (out->fd >= 0 && out->buf.len >= BLOCK_BYTES)
+		drain(out);
 }
 
 int dw_out_flush(struct dw_out *out)

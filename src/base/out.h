@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 #include <stddef.h>
+#include <string.h>
 
 struct dw_out {
 	struct dw_buf buf; /* pending bytes; all bytes when fd is -1 */
@@ -24,11 +25,26 @@ void dw_out_init_buffer(struct dw_out *out);
 /* Write to @fd (borrowed) in blocks. */
 void dw_out_init_fd(struct dw_out *out, int fd);
 
+/* As dw_out_write(), when the bytes do not simply fit. */
+void dw_out_write_slowly(struct dw_out *out, const void *p, size_t n);
+
 /* Append @n bytes. */
-void dw_out_write(struct dw_out *out, const void *p, size_t n);
+static inline void dw_out_write(struct dw_out *out, const void *p, size_t n)
+{
+	struct dw_buf *b = &out->buf;
+
+	if (out->failed || n >= b->cap - b->len)
+		return dw_out_write_slowly(out, p, n);
+	memcpy(b->data + b->len, p, n);
+	b->len += n;
+	b->data[b->len] = 0;
+}
 
 /* Append a NUL-terminated string. */
-void dw_out_puts(struct dw_out *out, const char *s);
+static inline void dw_out_puts(struct dw_out *out, const char *s)
+{
+	dw_out_write(out, s, strlen(s));
+}
 
 /* Append one byte @n times. */
 void dw_out_fill(struct dw_out *out, char c, size_t n);

@@ -114,9 +114,13 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 	return dw_buf_str(&l->text);
 }
 
-static void widen(struct layout *l, enum dw_column column, size_t n)
+/* Make room for @n columns of text. Whether that was not there. */
+static bool widen(struct layout *l, enum dw_column column, size_t n)
 {
-	l->width[column] = n > l->width[column] ? n : l->width[column];
+	if (n <= l->width[column])
+		return false;
+	l->width[column] = n;
+	return true;
 }
 
 /* Whether no name could change how wide a column will be: the last one is not padded, and wider
@@ -129,35 +133,72 @@ static bool is_measured(const struct dw_format_job *job, const enum dw_column *c
 	return !c[1] || l->width[*c] >= NAME_PADDED;
 }
 
-/* Names are measured each; of numbers only the largest is, which is the widest. */
-static void measure_row(const struct dw_format_job *job, size_t i, struct layout *l,
+/* Columns that rows must still be looked at for, into @ret: names that are not as wide yet as they
+ * can get, and numbers but for the values. */
+static void list_open(const struct dw_format_job *job, const struct layout *l,
+		      const enum dw_column **ret)
+{
+	for (const enum dw_column *c = job->columns; *c; c++)
+		if (is_text(*c) ? !is_measured(job, c, l) : !dw_column_is_value(*c))
+			*ret++ = c;
+	*ret = NULL;
+}
+
+/* Names are measured each; of numbers only the largest is, which is the widest. True when a name
+ * got wider. */
+static bool measure_row(const struct dw_format_job *job, size_t i,
+			const enum dw_column *const *open, struct layout *l,
 			struct dw_cell *largest)
 {
 	struct dw_row row;
+	struct dw_cell cell;
+	bool wider = false;
 
 	dw_view_row(job->view, i, &l->scratch[0], &row);
-	for (const enum dw_column *c = job->columns; *c; c++) {
-		struct dw_cell cell;
-
-		if (is_text(*c)) {
-			if (!is_measured(job, c, l))
-				widen(l, *c, dw_text_columns(show_cell(job, &row, *c, l)));
+	for (enum dw_column c; *open; open++) {
+		c = **open;
+		if (is_text(c)) {
+			wider |= widen(l, c, dw_text_columns(show_cell(job, &row, c, l)));
 			continue;
 		}
-		dw_view_cell(job->view, &row, *c, &l->scratch[1], &cell);
-		if (cell.number >= largest[*c].number && cell.percent >= largest[*c].percent)
-			largest[*c] = cell;
+		dw_view_cell(job->view, &row, c, &l->scratch[1], &cell);
+		if (cell.number >= largest[c].number)
+			largest[c] = cell;
 	}
+	return wider;
+}
+
+/* The widest cells of columns of values. */
+static void measure_values(const struct dw_format_job *job, struct layout *l,
+			   struct dw_cell *largest)
+{
+	struct dw_row row = {0};
+
+	for (size_t i = 0; i < dw_format_rows(job); i++) {
+		struct dw_values v = dw_view_values(job->view, i, &l->scratch[0]);
+
+		if (v.inclusive > row.values.inclusive)
+			row.values.inclusive = v.inclusive;
+		if (v.exclusive > row.values.exclusive)
+			row.values.exclusive = v.exclusive;
+	}
+	for (const enum dw_column *c = job->columns; *c; c++)
+		if (dw_column_is_value(*c))
+			dw_view_cell(job->view, &row, *c, &l->scratch[1], &largest[*c]);
 }
 
 static void measure(const struct dw_format_job *job, struct layout *l)
 {
 	struct dw_cell largest[DWELL_COLUMNS_N] = {0};
+	const enum dw_column *open[DWELL_COLUMNS_N];
 
 	for (const enum dw_column *c = job->columns; *c; c++)
 		l->width[*c] = strlen(header(job, *c));
-	for (size_t i = 0; i < dw_format_rows(job); i++)
-		measure_row(job, i, l, largest);
+	measure_values(job, l, largest);
+	list_open(job, l, open);
+	for (size_t i = 0; i < dw_format_rows(job) && *open; i++)
+		if (measure_row(job, i, open, l, largest))
+			list_open(job, l, open);
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		dw_buf_clear(&l->text);
 		put_number(&l->text, &largest[*c]);
@@ -199,7 +240,7 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 static void put_cell(struct dw_out *out, const enum dw_column *c, const char *text,
 		     const struct layout *l)
 {
-	size_t width = l->width[*c], used, indent = strspn(text, " ");
+	size_t width = l->width[*c], used, indent = 0;
 
 	if (!is_text(*c)) {
 		used = strlen(text);
@@ -207,7 +248,8 @@ static void put_cell(struct dw_out *out, const enum dw_column *c, const char *te
 		dw_out_puts(out, text);
 	} else {
 		/* What is cut out is the middle of the name, not of the blanks before it. */
-		indent = l->cut && indent > width ? width : indent;
+		while (text[indent] == ' ' && !(l->cut && indent >= width))
+			indent++;
 		dw_out_fill(out, ' ', indent);
 		used = dw_text_put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
 		used += indent;

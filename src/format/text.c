@@ -156,8 +156,13 @@ static size_t put_tail(struct dw_out *out, const char *s, size_t total, size_t c
 
 size_t dw_text_put_fitted(struct dw_out *out, const char *s, size_t columns)
 {
-	size_t total = dw_text_columns(s), head;
+	size_t n = strlen(s), total, head;
 
+	if (n <= columns && is_plain(s, n)) {
+		dw_out_write(out, s, n);
+		return n;
+	}
+	total = dw_text_columns(s);
 	if (total <= columns) {
 		dw_text_put(out, s);
 		return total;

@@ -242,6 +242,11 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	}
 }
 
+bool dw_column_is_value(enum dw_column column)
+{
+	return column >= DWELL_COLUMN_INCLUSIVE && column <= DWELL_COLUMN_EXCLUSIVE_PCT;
+}
+
 bool dw_column_is_place(enum dw_column column)
 {
 	static const enum dw_column general[] = {DWELL_COLUMNS_GENERAL};

@@ -19,6 +19,11 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 	dw_subject_instruction(v, &v->request.totals->instructions.v[item], ret);
 }
 
+static struct dw_values instruction_values(const struct dw_view *v, uint32_t item)
+{
+	return v->request.totals->instructions.v[item].values;
+}
+
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT,
 					 DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMNS_SAMPLES,
 					 DWELL_COLUMN_END};
@@ -35,4 +40,5 @@ const struct dw_view_ops dw_view_instructions = {
 	.sort = DWELL_COLUMN_EXCLUSIVE,
 	.open = open_instructions,
 	.row = instruction_row,
+	.values = instruction_values,
 };

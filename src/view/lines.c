@@ -19,6 +19,11 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	dw_subject_line(v, &v->request.totals->lines.v[item], ret);
 }
 
+static struct dw_values line_values(const struct dw_view *v, uint32_t item)
+{
+	return v->request.totals->lines.v[item].values;
+}
+
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT,
 					 DWELL_COLUMN_LINE_NAME, DWELL_COLUMNS_SAMPLES,
 					 DWELL_COLUMN_END};
@@ -35,4 +40,5 @@ const struct dw_view_ops dw_view_lines = {
 	.sort = DWELL_COLUMN_EXCLUSIVE,
 	.open = open_lines,
 	.row = line_row,
+	.values = line_values,
 };

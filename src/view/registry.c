@@ -34,6 +34,16 @@ void dw_view_row(const struct dw_view *v, size_t i, struct dw_buf *scratch, stru
 	v->ops->row(v, v->items[i], scratch, ret);
 }
 
+struct dw_values dw_view_values(const struct dw_view *v, size_t i, struct dw_buf *scratch)
+{
+	struct dw_row row;
+
+	if (v->ops->values)
+		return v->ops->values(v, v->items[i]);
+	dw_view_row(v, i, scratch, &row);
+	return row.values;
+}
+
 void dw_view_release(struct dw_view *v)
 {
 	if (v->ops && v->ops->release)

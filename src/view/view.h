@@ -119,9 +119,15 @@ int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 /* Describe row @i (< v->n). Texts are borrowed from the profile or from @scratch. */
 void dw_view_row(const struct dw_view *v, size_t i, struct dw_buf *scratch, struct dw_row *ret);
 
+/* The values of row @i alone, quicker where the view can tell them. */
+struct dw_values dw_view_values(const struct dw_view *v, size_t i, struct dw_buf *scratch);
+
 /* One cell of a row. Text is borrowed from the profile, the row or @scratch, until its next use. */
 void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		  struct dw_buf *scratch, struct dw_cell *ret);
+
+/* Whether @column shows nothing but a row's values. */
+bool dw_column_is_value(enum dw_column column);
 
 /* All that the cells of DWELL_COLUMNS_GENERAL depend on. */
 struct dw_row_place {
