@@ -79,7 +79,7 @@ static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stac
 		caller = s->function[s->first[above < s->frames_n ? above : 0]];
 	}
 	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
-		if (enter_edge(f, caller, s->function[slot], t->inclusive[stack],
+		if (enter_edge(f, caller, s->function[slot], t->nodes[stack].inclusive,
 			       slot == s->first[frame] ? self : 0))
 			return -ENOMEM;
 		caller = s->function[slot];
@@ -109,7 +109,8 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
 	const struct dw_subjects *s = f->subjects;
 	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
-	uint32_t inclusive = t->inclusive[stack], self = t->self[stack], clock = f->clock;
+	uint32_t inclusive = t->nodes[stack].inclusive, self = t->nodes[stack].self;
+	uint32_t clock = f->clock;
 
 	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
 		return count_unknown(f, (uint32_t)DWELL_FUNCTION_CUT, self);
@@ -136,22 +137,22 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
 
 static int walk(struct dw_flat *f, const struct dw_trie *t)
 {
-	uint32_t at = t->child[0];
+	uint32_t at = t->nodes[0].child;
 	int rc;
 
 	f->clock = 0;
-	rc = count_unknown(f, 0, t->self[0]);
-	f->clock += t->self[0];
+	rc = count_unknown(f, 0, t->nodes[0].self);
+	f->clock += t->nodes[0].self;
 	while (at && !rc) {
 		rc = enter(f, t, at);
-		f->clock += t->self[at];
-		if (t->child[at]) {
-			at = t->child[at];
+		f->clock += t->nodes[at].self;
+		if (t->nodes[at].child) {
+			at = t->nodes[at].child;
 			continue;
 		}
-		while (at && !t->next[at])
+		while (at && !t->nodes[at].next)
 			at = dw_trie_parent(t, at);
-		at = at ? t->next[at] : 0;
+		at = at ? t->nodes[at].next : 0;
 	}
 	return rc;
 }

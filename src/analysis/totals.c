@@ -158,11 +158,11 @@ static uint64_t count_cut(const struct dw_trie *t, const struct dw_profile *p)
 {
 	uint64_t n = 0;
 
-	for (uint32_t c = t->child[0]; c; c = t->next[c]) {
+	for (uint32_t c = t->nodes[0].child; c; c = t->nodes[c].next) {
 		const struct dw_frame *f = dw_frames_get(&p->frames, t->rows[c].frame);
 
 		if (f && f->kind == DWELL_FRAME_CUT)
-			n += t->inclusive[c];
+			n += t->nodes[c].inclusive;
 	}
 	return n;
 }
@@ -217,13 +217,13 @@ static int count_all(const struct dw_profile *p, const struct dw_filter *filter,
 	for (uint32_t id = 0; id < s->processes_n && !rc; id++) {
 		if (i == s->end[id])
 			continue;
+		if (ret->processes_seen++)
+			dw_trie_clear(&m.trie);
 		for (; i < s->end[id]; i++)
 			dw_trie_add(&m.trie, s->stacks[i]);
 		dw_trie_link(&m.trie);
 		ret->stacks_cut += count_cut(&m.trie, p);
-		ret->processes_seen++;
 		rc = count_process(&m, id, ret);
-		dw_trie_clear(&m.trie);
 	}
 	machinery_release(&m);
 	return rc;

@@ -97,9 +97,9 @@ static int add_place(struct dw_tree *b, uint32_t stack)
 
 	if (find_child(b, b->subjects->function[slot], &child))
 		return -ENOMEM;
-	b->out->nodes.v[child].values.inclusive += b->trie->inclusive[stack];
+	b->out->nodes.v[child].values.inclusive += b->trie->nodes[stack].inclusive;
 	group = &b->todo.v[b->block_todo + (child - b->block)];
-	b->trie->next[stack] = group->head;
+	b->trie->nodes[stack].next = group->head;
 	group->head = stack;
 	return 0;
 }
@@ -118,10 +118,10 @@ static int add_callees(struct dw_tree *b, uint32_t stack)
 	const uint32_t *first = b->subjects->first;
 	uint32_t next;
 
-	for (uint32_t c = b->trie->child[stack]; c; c = next) {
+	for (uint32_t c = b->trie->nodes[stack].child; c; c = next) {
 		uint32_t frame = frame_of(b, c);
 
-		next = b->trie->next[c];
+		next = b->trie->nodes[c].next;
 		b->slot[c] = (uint16_t)(first[frame + 1] - first[frame] - 1);
 		if (add_place(b, c))
 			return -ENOMEM;
@@ -136,7 +136,7 @@ static int step(struct dw_tree *b, uint32_t stack)
 		b->slot[stack]--;
 		return add_place(b, stack);
 	}
-	b->out->nodes.v[b->at].values.exclusive += b->trie->self[stack];
+	b->out->nodes.v[b->at].values.exclusive += b->trie->nodes[stack].self;
 	return add_callees(b, stack);
 }
 
@@ -187,7 +187,7 @@ static int expand_all(struct dw_tree *b)
 
 		begin_block(b, p.node);
 		for (uint32_t stack = p.head, next; stack && !rc; stack = next) {
-			next = b->trie->next[stack];
+			next = b->trie->nodes[stack].next;
 			rc = step(b, stack);
 		}
 		prune_block(b);
@@ -199,9 +199,9 @@ static int expand_all(struct dw_tree *b)
 static int build_whole(struct dw_tree *b, uint32_t process)
 {
 	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
-	uint32_t self = b->trie->self[0], child;
+	uint32_t self = b->trie->nodes[0].self, child;
 
-	root.values.inclusive = b->trie->inclusive[0];
+	root.values.inclusive = b->trie->nodes[0].inclusive;
 	if (dw_vec_push(&b->out->nodes, root))
 		return -ENOMEM;
 	begin_block(b, (uint32_t)b->out->nodes.n - 1);
@@ -231,7 +231,7 @@ static int find_place(const struct dw_tree *b, uint32_t stack, uint32_t function
 static int find_roots(struct dw_tree *b, uint32_t function)
 {
 	const struct dw_trie *t = b->trie;
-	uint32_t at = t->child[0];
+	uint32_t at = t->nodes[0].child;
 
 	b->roots.n = 0;
 	while (at) {
@@ -241,13 +241,13 @@ static int find_roots(struct dw_tree *b, uint32_t function)
 			b->slot[at] = (uint16_t)place;
 			if (dw_vec_push(&b->roots, at))
 				return -ENOMEM;
-		} else if (t->child[at]) {
-			at = t->child[at];
+		} else if (t->nodes[at].child) {
+			at = t->nodes[at].child;
 			continue;
 		}
-		while (at && !t->next[at])
+		while (at && !t->nodes[at].next)
 			at = dw_trie_parent(t, at);
-		at = at ? t->next[at] : 0;
+		at = at ? t->nodes[at].next : 0;
 	}
 	return 0;
 }
@@ -263,8 +263,8 @@ static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
 	for (size_t i = 0; i < b->roots.n; i++) {
 		uint32_t stack = b->roots.v[i];
 
-		root.values.inclusive += b->trie->inclusive[stack];
-		b->trie->next[stack] = head;
+		root.values.inclusive += b->trie->nodes[stack].inclusive;
+		b->trie->nodes[stack].next = head;
 		head = stack;
 	}
 	if (!head)

@@ -16,12 +16,9 @@ int dw_trie_init(struct dw_trie *t, const struct dw_stacks *stacks)
 	uint32_t n = dw_stacks_count(stacks) + 1;
 
 	*t = (struct dw_trie){.rows = stacks->rows.v, .n = n};
-	t->inclusive = calloc(n, sizeof *t->inclusive);
-	t->self = calloc(n, sizeof *t->self);
-	t->child = calloc(n, sizeof *t->child);
-	t->next = calloc(n, sizeof *t->next);
+	t->nodes = calloc(n, sizeof *t->nodes);
 	t->marks = calloc(n / 64 + 1, sizeof *t->marks);
-	return t->inclusive && t->self && t->child && t->next && t->marks ? 0 : -ENOMEM;
+	return t->nodes && t->marks ? 0 : -ENOMEM;
 }
 
 static void mark(struct dw_trie *t, uint32_t stack)
@@ -33,18 +30,19 @@ void dw_trie_add(struct dw_trie *t, uint32_t stack)
 {
 	if (stack >= t->n)
 		stack = 0;
-	t->self[stack]++;
+	t->nodes[stack].self++;
 	mark(t, stack);
 }
 
 static void link_to_parent(struct dw_trie *t, uint32_t stack)
 {
 	uint32_t parent = dw_trie_parent(t, stack);
+	struct dw_trie_node *node = &t->nodes[stack], *up = &t->nodes[parent];
 
-	t->inclusive[stack] += t->self[stack];
-	t->inclusive[parent] += t->inclusive[stack];
-	t->next[stack] = t->child[parent];
-	t->child[parent] = stack;
+	node->inclusive += node->self;
+	up->inclusive += node->inclusive;
+	node->next = up->child;
+	up->child = stack;
 	mark(t, parent);
 }
 
@@ -62,27 +60,22 @@ void dw_trie_link(struct dw_trie *t)
 				link_to_parent(t, word * 64 + bit);
 		}
 	}
-	t->inclusive[0] += t->self[0];
+	t->nodes[0].inclusive += t->nodes[0].self;
 }
 
 void dw_trie_clear(struct dw_trie *t)
 {
 	for (uint32_t word = 0; word <= t->n / 64; word++) {
-		for (uint64_t bits = t->marks[word]; bits; bits &= bits - 1) {
-			uint32_t stack = word * 64 + (uint32_t)__builtin_ctzll(bits);
-
-			t->inclusive[stack] = t->self[stack] = t->child[stack] = t->next[stack] = 0;
-		}
+		for (uint64_t bits = t->marks[word]; bits; bits &= bits - 1)
+			t->nodes[word * 64 + (uint32_t)__builtin_ctzll(bits)] =
+				(struct dw_trie_node){0};
 		t->marks[word] = 0;
 	}
 }
 
 void dw_trie_release(struct dw_trie *t)
 {
-	free(t->inclusive);
-	free(t->self);
-	free(t->child);
-	free(t->next);
+	free(t->nodes);
 	free(t->marks);
 	*t = (struct dw_trie){0};
 }

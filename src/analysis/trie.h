@@ -11,14 +11,18 @@
 
 #include <stdint.h>
 
+struct dw_trie_node {
+	uint32_t inclusive; /* samples at or below; 0 = not in this process */
+	uint32_t self;	    /* samples that ended exactly here */
+	uint32_t child;	    /* first child, 0 = none */
+	uint32_t next;	    /* next sibling, 0 = none */
+};
+
 struct dw_trie {
 	const struct dw_stack *rows;
-	uint32_t n;	     /* stack ids are below this */
-	uint32_t *inclusive; /* samples at or below; 0 = not in this process */
-	uint32_t *self;	     /* samples that ended exactly here */
-	uint32_t *child;     /* first child, 0 = none */
-	uint32_t *next;	     /* next sibling, 0 = none */
-	uint64_t *marks;     /* one bit per stack: in this process */
+	uint32_t n;		    /* stack ids are below this */
+	struct dw_trie_node *nodes; /* by stack id */
+	uint64_t *marks;	    /* one bit per stack: in this process */
 };
 
 /* An empty tree over @stacks (borrowed). 0 or -ENOMEM, to be released in either case. */
