@@ -1,11 +1,14 @@
 /*
- * The verifier: decodes a module and its clone image side by side and proves each clone faithful.
+ * The verifier: reads a module and its clone image side by side and proves each clone faithful.
  *
- * Shares no code with the maker but the decoder. For every instruction: the same operation and
- * operands, rip operands and branches that resolve to the same module address or to the clone of
- * the same instruction; only the known sequences may stand around it (prefix, leaving probe,
- * translated jump, kept return). Tables of jumps, maps, patches, relocations (applied at another
- * distance too), unwind rows at each instruction and LSDA call sites equal the module's.
+ * Shares with the maker the decoder, the readers of ELF and unwind entries and the gates' fixed
+ * code, no decision. For every instruction: the same operation and operands, rip operands and
+ * branches that resolve to the same module address or to the clone of the same instruction; only
+ * the known sequences may stand around it (prefix, leaving probe, translated jump, kept return).
+ * Translated jumps are run for targets of all kinds; tables of jumps, maps, patches, relocations
+ * (applied at another distance too), unwind rows at each instruction and LSDA call sites equal the
+ * module's. Not proven: that a table has as many entries as its jump can reach, and which registers
+ * callers and callees look at. Both inputs may be hostile. One thread.
  */
 #pragma once
 
