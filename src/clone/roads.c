@@ -94,6 +94,8 @@ static int follow_gaps(struct dw_roads *r)
 				continue;
 			if (!rc)
 				rc = follow_between(r, at, f->start);
+			if (!rc && !f->n) /* left alone before it was decoded */
+				rc = follow_between(r, f->start, f->end);
 			at = f->end;
 		}
 		if (!rc)
