@@ -133,10 +133,19 @@ static void put_loop(struct dw_writer *w, const uint8_t *bytes, const struct dw_
 	dw_put_jump(w, to);
 }
 
-static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at)
+/* Whether the clone of instruction @i is the same bytes. */
+static bool is_same(const struct dw_clone_module *m, uint32_t i)
+{
+	const struct dw_insn *insn = insn_of(m, i);
+
+	return insn->kind == DWELL_INSN_PLAIN &&
+	       !(insn->flags & (DWELL_INSN_RIP | DWELL_INSN_READS_TABLE));
+}
+
+/* Write the clone of instruction @i at @at, whose code is @bytes. */
+static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *bytes)
 {
 	const struct dw_insn *insn = insn_of(w->m, i);
-	const uint8_t *bytes = dw_clone_module_bytes(w->m, at, insn->length);
 	uint64_t to = dw_insn_target(insn, at);
 
 	if (w->m->calls.v[i] == DWELL_CALL_KEEP_RETURN) {
@@ -181,15 +190,24 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 		     struct dw_emit_result *ret)
 {
 	struct dw_writer w = {.t = t, .m = t->m, .f = f, .ret = ret, .pos = f->clone_at};
-	uint64_t at = f->start;
+	const uint8_t *bytes = dw_clone_module_bytes(t->m, f->start, f->end - f->start);
+	uint32_t end = f->first + f->n;
+	uint64_t at = f->start, from;
 
 	if (f->prefix_bytes)
 		put_prefix(&w);
-	for (uint32_t i = f->first; i < f->first + f->n && !w.rc; i++) {
+	for (uint32_t i = f->first; i < end && !w.rc;) {
 		if (w.pos != t->m->places.v[i])
 			return DWELL_ERR_LIMIT;
-		put_insn(&w, i, at);
-		at += insn_of(t->m, i)->length;
+		from = at;
+		while (i < end && is_same(t->m, i))
+			at += insn_of(t->m, i++)->length;
+		if (at > from) {
+			dw_put(&w, bytes + (from - f->start), at - from);
+			continue;
+		}
+		put_insn(&w, i, at, bytes + (at - f->start));
+		at += insn_of(t->m, i++)->length;
 	}
 	if (!w.rc && goes_on(insn_of(t->m, f->first + f->n - 1)->kind))
 		put_leaving_jump(&w, f->end);

@@ -40,6 +40,7 @@ static int write_chunk(struct work *w, size_t chunk)
 {
 	const struct dw_clone_module *m = w->target.m;
 	size_t end = (chunk + 1) * CHUNK < m->functions.n ? (chunk + 1) * CHUNK : m->functions.n;
+	struct dw_emit_result result = {0}; /* apart from that of the other thread's core */
 	int rc = 0;
 
 	for (size_t i = chunk * CHUNK; i < end && !rc; i++) {
@@ -47,10 +48,11 @@ static int write_chunk(struct work *w, size_t chunk)
 
 		if (!f->clone_at)
 			continue;
-		rc = dw_emit_function(&w->target, f, &w->results[chunk]);
+		rc = dw_emit_function(&w->target, f, &result);
 		if (f->map_at)
 			write_map(&w->target, f);
 	}
+	w->results[chunk] = result;
 	return rc;
 }
 
@@ -113,12 +115,17 @@ static int append(struct dw_image_bytes *b, const void *records, size_t n, size_
 	return rc ? rc : dw_image_append(b, records, n * size);
 }
 
-static int append_length(struct dw_image_bytes *b, uint32_t module, uint32_t clone)
-{
-	uint8_t bytes[3] = {(uint8_t)(module << 4 | (clone < 15 ? clone : 15)), (uint8_t)clone,
-			    (uint8_t)(clone >> 8)};
+enum { LENGTH_BYTES_MAX = 3 };
 
-	return dw_image_append(b, bytes, clone < 15 ? 1 : 3);
+/* Write the lengths of an instruction and its clone at @to. Where they end. */
+static uint8_t *put_length(uint8_t *to, uint32_t module, uint32_t clone)
+{
+	*to++ = (uint8_t)(module << 4 | (clone < 15 ? clone : 15));
+	if (clone >= 15) {
+		*to++ = (uint8_t)clone;
+		*to++ = (uint8_t)(clone >> 8);
+	}
+	return to;
 }
 
 /* Append the lengths of the instructions of @f. */
@@ -126,16 +133,21 @@ static int append_insns(const struct dw_clone_module *m, const struct dw_clone_f
 			struct dw_image_bytes *b)
 {
 	uint32_t from = f->clone_at, last = f->first + f->n - 1;
-	int rc = 0;
+	uint8_t *end;
 
-	for (uint32_t i = f->first; i <= last && !rc; i++) {
+	if (dw_vec_reserve(&b->bytes, (size_t)f->n * LENGTH_BYTES_MAX))
+		return -ENOMEM;
+	end = b->bytes.v + b->bytes.n;
+	for (uint32_t i = f->first; i <= last; i++) {
 		uint32_t to = i < last ? m->places.v[i + 1] : f->clone_at + f->clone_bytes;
 
-		rc = to - from > UINT16_MAX ? DWELL_ERR_LIMIT
-					    : append_length(b, m->insns.v[i].length, to - from);
+		if (to - from > UINT16_MAX)
+			return DWELL_ERR_LIMIT;
+		end = put_length(end, m->insns.v[i].length, to - from);
 		from = to;
 	}
-	return rc;
+	b->bytes.n = (size_t)(end - b->bytes.v);
+	return 0;
 }
 
 static int append_functions(const struct dw_clone_module *m, struct dw_image_bytes *b,
