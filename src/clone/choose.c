@@ -10,11 +10,13 @@
  */
 #include "clone/choose.h"
 
+#include "clone/shares.h"
 #include "code/cfi/entry.h"
 
 #include <dwarf.h>
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHORT_INSNS = 24, ALIGNMENT = 16 };
@@ -45,30 +47,33 @@ static bool has_frame_at_start(const struct dw_clone_module *m, const struct dw_
 }
 
 /* Functions that are called, or whose address is known to something; and those jumped to. */
+enum use { TAKEN = 1, JUMPED = 2 };
+
 struct uses {
-	struct dw_rank taken, jumped;
+	struct dw_clone_module *m;
+	uint8_t *of[DWELL_SHARES]; /* enum use by function, as each share knows */
 };
 
-static void add_use(struct dw_rank *r, uint64_t svma)
+static void add_use(const struct dw_clone_module *m, uint8_t *uses, enum use use, uint64_t svma)
 {
-	if (svma - r->base < r->n)
-		dw_rank_add(r, svma);
+	if (dw_rank_has(&m->starts, svma))
+		uses[dw_rank_at(&m->starts, svma) - 1] |= (uint8_t)use;
 }
 
-static void add_insn_use(struct uses *u, const struct dw_clone_function *f,
-			 const struct dw_insn *insn, uint64_t at)
+static void add_insn_use(const struct dw_clone_module *m, uint8_t *uses,
+			 const struct dw_clone_function *f, const struct dw_insn *insn, uint64_t at)
 {
 	uint64_t to = dw_insn_target(insn, at);
 
 	if (insn->kind == DWELL_INSN_CALL || insn->flags & DWELL_INSN_RIP)
-		add_use(&u->taken, to);
+		add_use(m, uses, TAKEN, to);
 	else if ((insn->kind == DWELL_INSN_JUMP || insn->kind == DWELL_INSN_BRANCH) &&
 		 to - f->start >= f->end - f->start)
-		add_use(&u->jumped, to);
+		add_use(m, uses, JUMPED, to);
 }
 
 /* Symbols that other modules can see are entries. */
-static void add_symbols(const struct dw_clone_module *m, struct uses *u)
+static void add_symbols(const struct dw_clone_module *m, uint8_t *uses)
 {
 	const struct dw_elf_section *s = dw_elf_section(m->elf, ".dynsym");
 	const uint8_t *bytes = s ? dw_clone_module_bytes(m, s->svma.v, s->bytes) : NULL;
@@ -78,29 +83,40 @@ static void add_symbols(const struct dw_clone_module *m, struct uses *u)
 
 		memcpy(&sym, bytes + i, sizeof sym);
 		if (sym.st_shndx != SHN_UNDEF)
-			add_use(&u->taken, sym.st_value);
+			add_use(m, uses, TAKEN, sym.st_value);
+	}
+}
+
+/* The uses by the instructions of one share. */
+static void find_share(void *ctx, const struct dw_share *share)
+{
+	const struct uses *u = ctx;
+
+	for (uint32_t k = share->first; k < share->end; k++) {
+		const struct dw_clone_function *f = &u->m->functions.v[k];
+		uint64_t at = f->start;
+
+		for (uint32_t i = 0; i < f->n; i++) {
+			const struct dw_insn *insn = &u->m->insns.v[f->first + i];
+
+			if (insn->field_at)
+				add_insn_use(u->m, u->of[share->k], f, insn, at);
+			at += insn->length;
+		}
 	}
 }
 
 static int find_uses(const struct dw_clone_module *m, struct uses *u)
 {
-	if (dw_rank_init(&u->taken, m->starts.base, m->starts.n) ||
-	    dw_rank_init(&u->jumped, m->starts.base, m->starts.n))
-		return -ENOMEM;
-	dw_vec_each(f, &m->functions) {
-		uint64_t at = f->start;
-
-		for (uint32_t i = 0; i < f->n; i++) {
-			const struct dw_insn *insn = &m->insns.v[f->first + i];
-
-			if (insn->field_at)
-				add_insn_use(u, f, insn, at);
-			at += insn->length;
-		}
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
+		u->of[k] = calloc(m->functions.n + 1, 1);
+		if (!u->of[k])
+			return -ENOMEM;
 	}
+	dw_shares_run(m, find_share, u);
 	dw_vec_each(p, &m->pointers)
-		add_use(&u->taken, p->to);
-	add_symbols(m, u);
+		add_use(m, u->of[0], TAKEN, p->to);
+	add_symbols(m, u->of[0]);
 	return 0;
 }
 
@@ -129,7 +145,11 @@ static bool is_inside_another(const struct dw_clone_module *m, const struct dw_c
 static bool is_cold(const struct dw_clone_module *m, const struct dw_clone_function *f,
 		    const struct uses *u)
 {
-	if (!dw_rank_has(&u->jumped, f->start) || dw_rank_has(&u->taken, f->start))
+	unsigned uses = 0;
+
+	for (unsigned k = 0; k < DWELL_SHARES; k++)
+		uses |= u->of[k][f - m->functions.v];
+	if (uses != JUMPED)
 		return false;
 	return f->start % ALIGNMENT || has_frame_at_start(m, f) || is_inside_another(m, f);
 }
@@ -154,27 +174,38 @@ static enum dw_clone_reason obstacle(const struct dw_clone_module *m,
 	return DWELL_CLONED;
 }
 
+/* What the code of one share's functions tells. */
+static void judge_share(void *ctx, const struct dw_share *share)
+{
+	const struct uses *u = ctx;
+
+	for (uint32_t i = share->first; i < share->end; i++) {
+		struct dw_clone_function *f = &u->m->functions.v[i];
+
+		if (is_cold(u->m, f, u))
+			f->flags |= DWELL_CLONE_COLD;
+		if (!f->reason)
+			f->reason = (uint8_t)obstacle(u->m, f);
+	}
+}
+
 int dw_clone_choose(struct dw_clone_module *m, const struct dw_clone_options *options)
 {
-	struct uses u = {0};
+	struct uses u = {.m = m};
 	int rc = find_uses(m, &u);
 
-	for (size_t i = 0; i < m->functions.n && !rc; i++) {
-		struct dw_clone_function *f = &m->functions.v[i];
-
-		if (is_cold(m, f, &u))
-			f->flags |= DWELL_CLONE_COLD;
+	dw_vec_each(f, &m->functions) {
 		if (f->reason)
 			continue;
 		if (m->entry && m->entry - f->start < f->end - f->start)
 			f->reason = DWELL_LEFT_START;
 		else if (options->is_chosen && !options->is_chosen(options->ctx, f->start))
 			f->reason = DWELL_LEFT_NOT_CHOSEN;
-		else
-			f->reason = (uint8_t)obstacle(m, f);
 	}
-	dw_rank_release(&u.taken);
-	dw_rank_release(&u.jumped);
+	if (!rc)
+		dw_shares_run(m, judge_share, &u);
+	for (unsigned k = 0; k < DWELL_SHARES; k++)
+		free(u.of[k]);
 	return rc;
 }
 

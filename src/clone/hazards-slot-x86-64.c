@@ -263,12 +263,17 @@ unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f
 	*by_kernel = r->cie.signal;
 	top = w.row.reg == DWELL_CFI_RSP ? w.row.offset : SLOT_BYTES;
 	for (uint32_t i = 0; i < f->n; i++) {
+		const struct dw_insn *insn = &r->m->insns.v[f->first + i];
+
 		while (at >= w.row.to)
 			next_row(&w);
-		ret |= use_of(&w, i, at, SLOT_BYTES);
-		if (top != SLOT_BYTES)
-			when_called |= use_of(&w, i, at, top);
-		at += r->m->insns.v[f->first + i].length;
+		if (insn->flags & (DWELL_INSN_RSP | DWELL_INSN_RBP) || w.row.offset == SLOT_BYTES ||
+		    w.row.offset == top) {
+			ret |= use_of(&w, i, at, SLOT_BYTES);
+			if (top != SLOT_BYTES)
+				when_called |= use_of(&w, i, at, top);
+		}
+		at += insn->length;
 	}
 	if (ret == DWELL_SLOT_READ && replaces(r, f))
 		ret = DWELL_SLOT_UNTOUCHED;

@@ -14,6 +14,7 @@
 #include "clone/hazards-rseq.h"
 #include "clone/hazards-slot-x86-64.h"
 #include "clone/jumps.h"
+#include "clone/shares.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -32,8 +33,16 @@ struct finder {
 	struct dw_clone_module *m;
 	uint8_t *uses;	       /* bits of enum dw_slot_use by function */
 	struct dw_map words;   /* svma of words -> index in m->pointers + 1 */
-	struct dw_map stubs;   /* svma of PLT entries -> index of a function + 2, 1 = none */
 	DW_VEC(uint32_t) work; /* functions whose callers are to be told */
+	DW_VEC(struct tail) tails;
+	struct part *parts;
+};
+
+/* What is found in the functions of one share. */
+struct part {
+	const struct finder *s;
+	struct dw_map stubs; /* svma of PLT entries -> index of a function + 2, 1 = none */
+	DW_VEC(uint32_t) work;
 	DW_VEC(struct tail) tails;
 	int rc;
 };
@@ -48,11 +57,13 @@ static void leave(struct dw_clone_function *f, enum dw_clone_reason reason)
  * begins, its address means the function: a call that ends the one before does not return. */
 static uint32_t call_before(const struct dw_clone_module *m, uint64_t svma)
 {
-	const struct dw_clone_function *f = dw_clone_function_at(m, svma - 1),
-				       *at = dw_clone_function_at(m, svma);
+	const struct dw_clone_function *f;
 	uint32_t i;
 
-	if (!f || !f->n || (at && at->start == svma))
+	if (dw_rank_has(&m->starts, svma))
+		return UINT32_MAX;
+	f = dw_clone_function_at(m, svma - 1);
+	if (!f || !f->n)
 		return UINT32_MAX;
 	i = svma == f->end ? f->first + f->n : dw_clone_insn_at(m, f, svma);
 	if (i == UINT32_MAX || i == f->first)
@@ -68,8 +79,8 @@ static void keep_return_before(struct dw_clone_module *m, uint64_t svma)
 {
 	uint32_t i = call_before(m, svma);
 
-	if (i != UINT32_MAX)
-		m->calls.v[i] = DWELL_CALL_KEEP_RETURN;
+	if (i != UINT32_MAX) /* other threads may say so too */
+		__atomic_store_n(&m->calls.v[i], DWELL_CALL_KEEP_RETURN, __ATOMIC_RELAXED);
 }
 
 /* Tables of jumps that are read in the clone's place: sorted spans of svma. */
@@ -150,100 +161,112 @@ static struct dw_clone_function *through_stub(const struct finder *s, uint64_t s
 }
 
 /* The function that a branch to @svma enters at its start, also by way of the PLT. */
-static struct dw_clone_function *entered(struct finder *s, uint64_t svma)
+static struct dw_clone_function *entered(struct part *p, uint64_t svma)
 {
-	struct dw_clone_function *f = dw_clone_function_at(s->m, svma);
+	const struct dw_clone_module *m = p->s->m;
+	struct dw_clone_function *f;
 	uint32_t known;
 
-	if (f)
-		return f->start == svma ? f : NULL;
-	known = dw_map_get(&s->stubs, svma);
+	if (dw_rank_has(&m->starts, svma))
+		return dw_clone_function_at(m, svma);
+	if (dw_rank_has(&m->insn_starts, svma) || dw_clone_function_at(m, svma))
+		return NULL;
+	known = dw_map_get(&p->stubs, svma);
 	if (!known) {
-		f = through_stub(s, svma);
-		known = f ? index_of(s, f) + 2 : 1;
-		if (dw_map_put(&s->stubs, svma, known))
-			s->rc = -ENOMEM;
+		f = through_stub(p->s, svma);
+		known = f ? index_of(p->s, f) + 2 : 1;
+		if (dw_map_put(&p->stubs, svma, known))
+			p->rc = -ENOMEM;
 	}
-	return known > 1 ? &s->m->functions.v[known - 2] : NULL;
+	return known > 1 ? &m->functions.v[known - 2] : NULL;
 }
 
-/* Which functions touch their return slot, by their own code. */
-static int find_uses(struct finder *s)
+/* The function that instruction @insn at @at hands control to at its start, by a direct branch or
+ * through a word; NULL = none. */
+static struct dw_clone_function *callee(struct part *p, const struct dw_insn *insn, uint64_t at)
 {
-	struct dw_slot_reader reader = {.m = s->m, .cie_offset = SIZE_MAX};
+	switch (insn->kind) {
+	case DWELL_INSN_CALL:
+	case DWELL_INSN_JUMP:
+	case DWELL_INSN_BRANCH:
+		return entered(p, dw_insn_target(insn, at));
+	case DWELL_INSN_CALL_INDIRECT:
+	case DWELL_INSN_JUMP_INDIRECT:
+		if (insn->flags & DWELL_INSN_RIP)
+			return through_word(p->s, dw_insn_target(insn, at));
+	}
+	return NULL;
+}
 
-	for (uint32_t i = 0; i < s->m->functions.n; i++) {
+/* The instruction at @at goes elsewhere: remember it when it does so by jumping to a function. */
+static void add_tail(struct part *p, struct dw_clone_function *f, const struct dw_insn *insn,
+		     uint64_t at)
+{
+	struct dw_clone_function *to = callee(p, insn, at);
+
+	if (to && to != f &&
+	    dw_vec_push(&p->tails, (struct tail){index_of(p->s, to), index_of(p->s, f)}))
+		p->rc = -ENOMEM;
+}
+
+/* The instruction at @at has an operand at a distance from it: it may name a return address. */
+static void look_at_operand(struct part *p, const struct dw_insn *insn, uint64_t at)
+{
+	const uint8_t *bytes = dw_clone_module_bytes(p->s->m, at, insn->length);
+
+	if (bytes && insn->field_at >= 2 && bytes[insn->field_at - 2] == LEA)
+		keep_return_before(p->s->m, dw_insn_target(insn, at));
+}
+
+/* What each instruction of @f says by itself. */
+static void look_at(struct part *p, struct dw_clone_function *f)
+{
+	uint64_t at = f->start, bytes = f->end - f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &p->s->m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+
+		switch (insn->kind) {
+		case DWELL_INSN_PLAIN:
+			if (insn->flags & DWELL_INSN_RIP)
+				look_at_operand(p, insn, at);
+			break;
+		case DWELL_INSN_CALL:
+			if (to - f->start < bytes && to != f->start)
+				leave(f, DWELL_LEFT_OWN_CALL);
+			break;
+		case DWELL_INSN_JUMP:
+		case DWELL_INSN_BRANCH:
+			if (to - f->start >= bytes)
+				add_tail(p, f, insn, at);
+			break;
+		case DWELL_INSN_JUMP_INDIRECT:
+			add_tail(p, f, insn, at);
+		}
+		at += insn->length;
+	}
+}
+
+/* What the functions of one share do by themselves. */
+static void look_at_share(void *ctx, const struct dw_share *share)
+{
+	const struct finder *s = ctx;
+	struct dw_slot_reader reader = {.m = s->m, .cie_offset = SIZE_MAX};
+	struct part p = {.s = s};
+
+	for (uint32_t i = share->first; i < share->end && !p.rc; i++) {
 		struct dw_clone_function *f = &s->m->functions.v[i];
 		bool by_kernel;
 
 		s->uses[i] = (uint8_t)dw_slot_use(&reader, f, &by_kernel);
 		if (by_kernel)
 			leave(f, DWELL_LEFT_START);
-		if (s->m->entry == f->start) /* no return address is there, but an argument count */
-			s->uses[i] = 0;
-		if (s->uses[i] && dw_vec_push(&s->work, i))
-			return -ENOMEM;
+		if (s->uses[i] && dw_vec_push(&p.work, i))
+			p.rc = -ENOMEM;
+		look_at(&p, f);
 	}
-	return 0;
-}
-
-/* The function that instruction @insn at @at hands control to at its start, by a direct branch or
- * through a word; NULL = none. */
-static struct dw_clone_function *callee(struct finder *s, const struct dw_insn *insn, uint64_t at)
-{
-	switch (insn->kind) {
-	case DWELL_INSN_CALL:
-	case DWELL_INSN_JUMP:
-	case DWELL_INSN_BRANCH:
-		return entered(s, dw_insn_target(insn, at));
-	case DWELL_INSN_CALL_INDIRECT:
-	case DWELL_INSN_JUMP_INDIRECT:
-		if (insn->flags & DWELL_INSN_RIP)
-			return through_word(s, dw_insn_target(insn, at));
-	}
-	return NULL;
-}
-
-static bool is_call(const struct dw_insn *insn)
-{
-	return insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
-}
-
-/* What each instruction of @f says by itself. */
-static void look_at(struct finder *s, struct dw_clone_function *f)
-{
-	uint64_t at = f->start;
-
-	for (uint32_t i = f->first; i < f->first + f->n; i++) {
-		const struct dw_insn *insn = &s->m->insns.v[i];
-		uint64_t to = dw_insn_target(insn, at);
-		const uint8_t *bytes;
-
-		if (insn->kind == DWELL_INSN_CALL) {
-			if (to - f->start < f->end - f->start && to != f->start)
-				leave(f, DWELL_LEFT_OWN_CALL);
-		} else if (insn->flags & DWELL_INSN_RIP && insn->kind == DWELL_INSN_PLAIN) {
-			bytes = dw_clone_module_bytes(s->m, at, insn->length);
-			if (bytes && insn->field_at >= 2 && bytes[insn->field_at - 2] == LEA)
-				keep_return_before(s->m, to);
-		}
-		at += insn->length;
-	}
-}
-
-static void collect_tails(struct finder *s, struct dw_clone_function *f)
-{
-	uint64_t at = f->start;
-
-	for (uint32_t i = f->first; i < f->first + f->n; i++) {
-		const struct dw_insn *insn = &s->m->insns.v[i];
-		struct dw_clone_function *to = is_call(insn) ? NULL : callee(s, insn, at);
-
-		if (to && to != f &&
-		    dw_vec_push(&s->tails, (struct tail){index_of(s, to), index_of(s, f)}))
-			s->rc = -ENOMEM;
-		at += insn->length;
-	}
+	s->parts[share->k] = p;
 }
 
 static int by_target(const void *a, const void *b)
@@ -253,8 +276,8 @@ static int by_target(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Tell those who jump to function @to of what it does. */
-static void tell_jumpers(struct finder *s, uint32_t to)
+/* Tell those who jump to function @to of what it does. 0 or -ENOMEM. */
+static int tell_jumpers(struct finder *s, uint32_t to)
 {
 	size_t from = 0, n = s->tails.n;
 
@@ -273,17 +296,21 @@ static void tell_jumpers(struct finder *s, uint32_t to)
 			continue;
 		s->uses[jumper] |= s->uses[to] & DWELL_SLOT_MASK;
 		if (dw_vec_push(&s->work, jumper))
-			s->rc = -ENOMEM;
+			return -ENOMEM;
 	}
+	return 0;
 }
 
-static void tell_callers(struct finder *s, struct dw_clone_function *f)
+static void tell_callers(struct part *p, struct dw_clone_function *f)
 {
+	const struct finder *s = p->s;
 	uint64_t at = f->start;
 
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		const struct dw_insn *insn = &s->m->insns.v[i];
-		struct dw_clone_function *to = is_call(insn) ? callee(s, insn, at) : NULL;
+		bool is_call =
+			insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
+		struct dw_clone_function *to = is_call ? callee(p, insn, at) : NULL;
 		uint8_t uses = to ? s->uses[index_of(s, to)] : 0;
 
 		uses |= uses >> DWELL_SLOT_WHEN_CALLED_SHIFT;
@@ -295,21 +322,57 @@ static void tell_callers(struct finder *s, struct dw_clone_function *f)
 	}
 }
 
-/* Find who calls those that touch their return slot. */
-static void follow_uses(struct finder *s)
+static void tell_share(void *ctx, const struct dw_share *share)
 {
-	for (uint32_t i = 0; i < s->m->pointers.n && !s->rc; i++)
-		s->rc = dw_map_put(&s->words, s->m->pointers.v[i].at, i + 1);
-	dw_vec_each(f, &s->m->functions)
-		if (!s->rc)
-			collect_tails(s, f);
+	const struct finder *s = ctx;
+	struct part *p = &s->parts[share->k];
+
+	for (uint32_t i = share->first; i < share->end && !p->rc; i++)
+		tell_callers(p, &s->m->functions.v[i]);
+}
+
+/* Words that hold where a function begins. */
+static int index_words(struct finder *s)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->m->pointers.n && !rc; i++)
+		if (dw_rank_has(&s->m->starts, s->m->pointers.v[i].to))
+			rc = dw_map_put(&s->words, s->m->pointers.v[i].at, i + 1);
+	return rc;
+}
+
+/* Put together what was found in the shares. */
+static int merge_parts(struct finder *s)
+{
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
+		struct part *p = &s->parts[k];
+
+		if (p->rc || dw_vec_reserve(&s->work, p->work.n) ||
+		    dw_vec_reserve(&s->tails, p->tails.n))
+			return -ENOMEM;
+		dw_vec_each(i, &p->work)
+			s->work.v[s->work.n++] = *i;
+		dw_vec_each(t, &p->tails)
+			s->tails.v[s->tails.n++] = *t;
+	}
+	return 0;
+}
+
+/* Find who calls those that touch their return slot. */
+static int follow_uses(struct finder *s)
+{
+	int rc = 0;
+
 	if (s->tails.n)
 		qsort(s->tails.v, s->tails.n, sizeof *s->tails.v, by_target);
-	while (s->work.n && !s->rc)
-		tell_jumpers(s, s->work.v[--s->work.n]);
-	dw_vec_each(f, &s->m->functions)
-		if (!s->rc)
-			tell_callers(s, f);
+	while (s->work.n && !rc)
+		rc = tell_jumpers(s, s->work.v[--s->work.n]);
+	if (!rc)
+		dw_shares_run(s->m, tell_share, s);
+	for (unsigned k = 0; k < DWELL_SHARES; k++)
+		rc = rc ? rc : s->parts[k].rc;
+	return rc;
 }
 
 /* Go's runtime walks its stacks by a table of all its code: its magic, two zeros, the least
@@ -332,9 +395,36 @@ static bool has_go_table(const struct dw_clone_module *m)
 	return false;
 }
 
+/* What the code of all functions says. */
+static int find_by_code(struct finder *s)
+{
+	int rc = index_words(s);
+
+	if (rc)
+		return rc;
+	dw_shares_run(s->m, look_at_share, s);
+	rc = merge_parts(s);
+	return rc || !s->work.n ? rc : follow_uses(s);
+}
+
+static void release(struct finder *s)
+{
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
+		dw_map_release(&s->parts[k].stubs);
+		dw_vec_release(&s->parts[k].work);
+		dw_vec_release(&s->parts[k].tails);
+	}
+	free(s->uses);
+	dw_map_release(&s->words);
+	dw_vec_release(&s->work);
+	dw_vec_release(&s->tails);
+}
+
 int dw_hazards_find(struct dw_clone_module *m)
 {
-	struct finder s = {.m = m, .uses = calloc(m->functions.n + 1, 1)};
+	struct part parts[DWELL_SHARES] = {0};
+	struct finder s = {.m = m, .uses = calloc(m->functions.n + 1, 1), .parts = parts};
+	int rc;
 
 	if (!s.uses)
 		return -ENOMEM;
@@ -344,19 +434,11 @@ int dw_hazards_find(struct dw_clone_module *m)
 	if (dw_counts_itself(m))
 		dw_vec_each(f, &m->functions)
 			leave(f, DWELL_LEFT_RETURN_ADDRESS);
-	s.rc = dw_rseq_find(m);
-	if (!s.rc)
-		s.rc = find_named_returns(m);
-	if (!s.rc)
-		s.rc = find_uses(&s);
-	dw_vec_each(f, &m->functions)
-		look_at(&s, f);
-	if (!s.rc && s.work.n)
-		follow_uses(&s);
-	free(s.uses);
-	dw_map_release(&s.words);
-	dw_map_release(&s.stubs);
-	dw_vec_release(&s.work);
-	dw_vec_release(&s.tails);
-	return s.rc;
+	rc = dw_rseq_find(m);
+	if (!rc)
+		rc = find_named_returns(m);
+	if (!rc)
+		rc = find_by_code(&s);
+	release(&s);
+	return rc;
 }

@@ -9,6 +9,7 @@
 #include "clone/jumps-flow-x86-64.h"
 
 #include "clone/lsda.h"
+#include "clone/shares.h"
 #include "code/cfi/entry.h"
 
 #include <errno.h>
@@ -153,19 +154,61 @@ static int collect_pads(const struct dw_clone_module *m, const struct dw_clone_f
 	return rc == -ENOMEM ? rc : 0;
 }
 
+/* What the functions of each share lead to. */
+struct collected {
+	const struct dw_clone_module *m;
+	struct dw_flow_entries of[DWELL_SHARES];
+	int rc[DWELL_SHARES];
+};
+
+static void collect_share(void *ctx, const struct dw_share *share)
+{
+	struct collected *all = ctx;
+	struct pads pads = {.cie_offset = SIZE_MAX};
+	struct dw_flow_entries found = {0};
+	int rc = 0;
+
+	for (uint32_t i = share->first; i < share->end && !rc; i++) {
+		const struct dw_clone_function *f = &all->m->functions.v[i];
+
+		rc = collect(all->m, f, &found);
+		rc = rc ? rc : collect_endless(all->m, f, &found);
+		if (!rc && !f->reason)
+			rc = collect_pads(all->m, f, &pads, &found);
+	}
+	dw_lsda_release(&pads.lsda);
+	all->of[share->k] = found;
+	all->rc[share->k] = rc;
+}
+
+/* Add what one share has. */
+static int add_entries(struct dw_flow_entries *ret, const struct dw_flow_entries *e)
+{
+	if (dw_vec_reserve(&ret->jumps, e->jumps.n) || dw_vec_reserve(&ret->labels, e->labels.n))
+		return -ENOMEM;
+	for (size_t i = 0; e->endless.slots && i <= e->endless.mask; i++)
+		if (e->endless.slots[i].value &&
+		    dw_map_put(&ret->endless, e->endless.slots[i].key, 1))
+			return -ENOMEM;
+	dw_vec_each(x, &e->jumps)
+		ret->jumps.v[ret->jumps.n++] = *x;
+	dw_vec_each(x, &e->labels)
+		ret->labels.v[ret->labels.n++] = *x;
+	return 0;
+}
+
 int dw_flow_entries_find(const struct dw_clone_module *m, struct dw_flow_entries *ret)
 {
-	struct pads pads = {.cie_offset = SIZE_MAX};
+	struct collected all = {.m = m};
 	int rc = 0;
 
 	*ret = (struct dw_flow_entries){0};
-	dw_vec_each(f, &m->functions) {
-		rc = rc ? rc : collect(m, f, ret);
-		rc = rc ? rc : collect_endless(m, f, ret);
-		if (!rc && !f->reason)
-			rc = collect_pads(m, f, &pads, ret);
+	dw_shares_run(m, collect_share, &all);
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
+		rc = rc ? rc : all.rc[k];
+		rc = rc ? rc : add_entries(ret, &all.of[k]);
+		dw_flow_entries_release(&all.of[k]);
 	}
-	dw_lsda_release(&pads.lsda);
 	if (rc)
 		return rc;
 	if (ret->jumps.n)

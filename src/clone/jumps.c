@@ -484,14 +484,6 @@ static int plan_function(struct planner *p)
 	return rc;
 }
 
-static bool has_indirect_jump(const struct dw_clone_module *m, const struct dw_clone_function *f)
-{
-	for (uint32_t i = 0; i < f->n; i++)
-		if (m->insns.v[f->first + i].kind == DWELL_INSN_JUMP_INDIRECT)
-			return true;
-	return false;
-}
-
 int dw_jumps_plan(struct dw_clone_module *m)
 {
 	struct planner p = {.m = m};
@@ -499,7 +491,7 @@ int dw_jumps_plan(struct dw_clone_module *m)
 
 	dw_vec_each(f, &m->functions) {
 		p.f = f;
-		if (!rc && !f->reason && has_indirect_jump(m, f))
+		if (!rc && !f->reason && f->has_indirect_jump)
 			rc = plan_function(&p);
 	}
 	for (uint32_t i = 0; i < m->jumps.n && !rc; i++)

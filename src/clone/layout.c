@@ -8,10 +8,13 @@
  */
 #include "clone/layout.h"
 
+#include "base/large.h"
 #include "clone/emit.h"
 #include "clone/jumps.h"
+#include "clone/shares.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define GAP_BYTES ((uint64_t)256 << 20)
 #define ROUND	  ((uint64_t)16 << 20)
@@ -24,36 +27,64 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-static void place_function(struct dw_clone_module *m, struct dw_clone_function *f, uint64_t *pos)
+/* Place the instructions of @f in its clone: from its start on, for the time being. */
+static void measure_function(struct dw_clone_module *m, struct dw_clone_function *f)
 {
-	uint64_t at = f->start;
+	uint64_t at = f->start, pos;
 
-	if (!(f->start % FUNCTION_ALIGNMENT))
-		*pos = round_up(*pos, FUNCTION_ALIGNMENT);
-	f->clone_at = (uint32_t)*pos;
 	f->prefix_bytes = f->flags & DWELL_CLONE_PROBED ? DWELL_PREFIX_BYTES : 0;
-	*pos += f->prefix_bytes;
+	pos = f->prefix_bytes;
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
-		m->places.v[i] = (uint32_t)*pos;
-		*pos += dw_emit_length(m, f, i, at);
+		m->places.v[i] = (uint32_t)pos;
+		pos += dw_emit_length(m, f, i, at);
 		at += m->insns.v[i].length;
 	}
-	f->clone_bytes = (uint32_t)*pos - f->clone_at;
+	f->clone_bytes = pos > MAX_AREA_BYTES ? MAX_AREA_BYTES : (uint32_t)pos;
+}
+
+static void measure_share(void *ctx, const struct dw_share *share)
+{
+	struct dw_clone_module *m = ctx;
+
+	for (uint32_t i = share->first; i < share->end; i++)
+		if (!m->functions.v[i].reason)
+			measure_function(m, &m->functions.v[i]);
+}
+
+/* Move the places of instructions to where their functions are. */
+static void shift_share(void *ctx, const struct dw_share *share)
+{
+	struct dw_clone_module *m = ctx;
+
+	for (uint32_t i = share->first; i < share->end; i++) {
+		const struct dw_clone_function *f = &m->functions.v[i];
+
+		for (uint32_t k = f->first; k < f->first + f->n; k++)
+			m->places.v[k] += f->clone_at;
+	}
 }
 
 static int place_functions(struct dw_clone_module *m, uint64_t *pos)
 {
 	dw_vec_each(i, &m->jump_loads)
 		m->insns.v[m->jumps.v[*i].load].flags |= DWELL_INSN_READS_TABLE;
-	if (dw_vec_reserve(&m->places, m->insns.n))
+	m->places.v = calloc(m->insns.n + 1, sizeof *m->places.v);
+	if (!m->places.v)
 		return -ENOMEM;
-	m->places.n = m->insns.n;
+	m->places.n = m->places.cap = m->insns.n;
+	dw_large_advise(m->places.v, m->places.n * sizeof *m->places.v);
+	dw_shares_run(m, measure_share, m);
 	dw_vec_each(f, &m->functions) {
-		if (!f->reason)
-			place_function(m, f, pos);
+		if (f->reason)
+			continue;
+		if (!(f->start % FUNCTION_ALIGNMENT))
+			*pos = round_up(*pos, FUNCTION_ALIGNMENT);
+		f->clone_at = (uint32_t)*pos;
+		*pos += f->clone_bytes;
 		if (*pos > MAX_AREA_BYTES)
 			return DWELL_ERR_LIMIT;
 	}
+	dw_shares_run(m, shift_share, m);
 	return 0;
 }
 

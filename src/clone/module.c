@@ -3,14 +3,16 @@
  *
  * Functions are what .eh_frame describes: that table must be right for the program's own sake, and
  * stripped files have it. Ranges that overlap are cut to be disjoint and left alone. What linkers
- * make themselves (.plt, .init, .fini) is no function. Decoding divides the ranges among two
- * threads; a range that does not decode to its very end leaves no instructions.
+ * make themselves (.plt, .init, .fini) is no function. Decoding is divided among threads; a range
+ * that does not decode to its very end leaves no instructions.
  */
 #include "clone/module.h"
 
 #include "base/cleanup.h"
+#include "base/large.h"
 #include "clone/jumps.h"
 #include "clone/pointers.h"
+#include "clone/shares.h"
 #include "wire/identity.h"
 
 #include <elf.h>
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, MAX_BYTES = 1 << 30, THREADS = 2 };
+enum { PAGE = 4096, MAX_BYTES = 1 << 30 };
 
 static int read_segment(struct dw_clone_module *m, const struct dw_elf_segment *s)
 {
@@ -30,6 +32,7 @@ static int read_segment(struct dw_clone_module *m, const struct dw_elf_segment *
 		free(add.bytes);
 		return -ENOMEM;
 	}
+	dw_large_advise(add.bytes, s->file_bytes);
 	return dw_elf_read_svma(m->elf, s->svma, add.bytes, s->file_bytes);
 }
 
@@ -220,125 +223,122 @@ int dw_clone_module_read(const struct dw_elf *elf, struct dw_clone_module *ret,
 	return functions ? functions : pointers ? -ENOMEM : 0;
 }
 
-/* What one thread decodes: functions [first, last). */
-struct share {
-	struct dw_clone_module *m;
-	size_t first, last;
+/* The instructions of one share. */
+struct decoded {
 	DW_VEC(struct dw_insn) insns;
+	struct dw_share share;
 	int rc;
 };
 
-/* Decode @f to the end of s->insns; its first and n count from there. */
-static int decode_function(struct share *s, struct dw_clone_function *f)
+struct decoding {
+	struct dw_clone_module *m;
+	struct decoded shares[DWELL_SHARES];
+};
+
+/* Mark where the instructions of @f begin, and what it has. */
+static void index_insns(struct dw_clone_module *m, struct dw_clone_function *f,
+			const struct dw_insn *insns)
+{
+	uint64_t at = f->start - m->insn_starts.base, bits = 0, word = at / 64;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		f->has_indirect_jump |= insns[i].kind == DWELL_INSN_JUMP_INDIRECT;
+		if (at / 64 != word) {
+			dw_rank_add_word(&m->insn_starts, word, bits);
+			word = at / 64;
+			bits = 0;
+		}
+		bits |= 1ull << at % 64;
+		at += insns[i].length;
+	}
+	dw_rank_add_word(&m->insn_starts, word, bits);
+}
+
+/* Decode @f to the end of d->insns; its first and n count from there. */
+static int decode_function(struct dw_clone_module *m, struct dw_clone_function *f,
+			   struct decoded *d)
 {
 	size_t left = f->end - f->start;
-	const uint8_t *bytes = dw_clone_module_bytes(s->m, f->start, left);
+	const uint8_t *bytes = dw_clone_module_bytes(m, f->start, left);
 	struct dw_insn insn;
 
-	f->first = (uint32_t)s->insns.n;
 	for (; bytes && left; bytes += insn.length, left -= insn.length) {
 		if (!dw_insn_decode(bytes, left, &insn))
 			break;
-		if (dw_vec_push(&s->insns, insn))
+		if (dw_vec_push(&d->insns, insn))
 			return -ENOMEM;
 	}
 	if (!bytes || left) {
-		s->insns.n = f->first;
+		d->insns.n = f->first;
 		f->reason = DWELL_LEFT_UNDECODABLE;
 	}
-	f->n = (uint32_t)s->insns.n - f->first;
+	f->n = (uint32_t)d->insns.n - f->first;
+	if (f->n)
+		index_insns(m, f, d->insns.v + f->first);
 	return 0;
 }
 
-static void *decode_share(void *arg)
+static void decode_share(void *ctx, const struct dw_share *share)
 {
-	struct share *s = arg;
+	struct decoding *all = ctx;
+	struct decoded d = {.share = *share}; /* apart from that of other threads' cores */
+	struct dw_clone_function *functions = all->m->functions.v;
 	size_t bytes = 0;
 
-	for (size_t i = s->first; i < s->last; i++)
-		bytes += s->m->functions.v[i].end - s->m->functions.v[i].start;
-	s->rc = dw_vec_reserve(&s->insns, bytes / 4 + 1);
-	for (size_t i = s->first; i < s->last && !s->rc; i++) {
-		struct dw_clone_function *f = &s->m->functions.v[i];
-
-		f->first = (uint32_t)s->insns.n;
-		if (!f->reason)
-			s->rc = decode_function(s, f);
+	/* The first one's memory becomes that of all. */
+	for (size_t i = share->first; i < (share->k ? share->end : all->m->functions.n); i++)
+		bytes += functions[i].end - functions[i].start;
+	d.rc = dw_vec_reserve(&d.insns, bytes / 3 + 1);
+	if (!d.rc)
+		dw_large_advise(d.insns.v, d.insns.cap * sizeof *d.insns.v);
+	for (size_t i = share->first; i < share->end && !d.rc; i++) {
+		functions[i].first = (uint32_t)d.insns.n;
+		if (!functions[i].reason)
+			d.rc = decode_function(all->m, &functions[i], &d);
 	}
-	return NULL;
+	all->shares[share->k] = d;
 }
 
-/* Put the instructions of @s behind those of the shares before. */
-static int append(struct dw_clone_module *m, const struct share *s)
+/* Put the instructions of @d behind those of the shares before. */
+static int append(struct dw_clone_module *m, struct decoded *d)
 {
 	size_t before = m->insns.n;
 
-	if (s->rc || dw_vec_reserve(&m->insns, s->insns.n))
+	if (d->rc)
+		return d->rc;
+	if (!before) {
+		memcpy(&m->insns, &d->insns, sizeof m->insns);
+		memset(&d->insns, 0, sizeof d->insns);
+		return 0;
+	}
+	if (dw_vec_reserve(&m->insns, d->insns.n))
 		return -ENOMEM;
-	if (s->insns.n)
-		memcpy(m->insns.v + before, s->insns.v, s->insns.n * sizeof *s->insns.v);
-	m->insns.n += s->insns.n;
-	for (size_t i = s->first; i < s->last; i++)
+	if (d->insns.n)
+		memcpy(m->insns.v + before, d->insns.v, d->insns.n * sizeof *d->insns.v);
+	m->insns.n += d->insns.n;
+	for (size_t i = d->share.first; i < d->share.end; i++)
 		m->functions.v[i].first += (uint32_t)before;
 	return 0;
 }
 
-/* Mark where instructions begin. */
-static void index_insns(struct dw_clone_module *m)
-{
-	dw_vec_each(f, &m->functions) {
-		uint64_t at = f->start;
-
-		for (uint32_t i = 0; i < f->n; i++) {
-			dw_rank_add(&m->insn_starts, at);
-			at += m->insns.v[f->first + i].length;
-		}
-	}
-	dw_rank_count(&m->insn_starts);
-}
-
-/* Divide the functions so that each share has about as many bytes. */
-static void divide(struct dw_clone_module *m, struct share shares[THREADS])
-{
-	uint64_t sum = 0, all = 0;
-	size_t i = 0;
-
-	dw_vec_each(f, &m->functions)
-		all += f->end - f->start;
-	for (unsigned k = 0; k < THREADS; k++) {
-		shares[k] = (struct share){.m = m, .first = i};
-		for (; i < m->functions.n && (k == THREADS - 1 || sum < all / THREADS * (k + 1));
-		     i++)
-			sum += m->functions.v[i].end - m->functions.v[i].start;
-		shares[k].last = i;
-	}
-}
-
 int dw_clone_module_decode(struct dw_clone_module *m)
 {
-	struct share shares[THREADS];
-	pthread_t other;
-	bool is_other;
+	struct decoding all = {.m = m};
 	int rc = 0;
 
-	divide(m, shares);
-	is_other = !pthread_create(&other, NULL, decode_share, &shares[1]);
-	decode_share(&shares[0]);
-	if (is_other)
-		pthread_join(other, NULL);
-	else
-		decode_share(&shares[1]);
-	for (unsigned k = 0; k < THREADS; k++) {
+	dw_shares_run(m, decode_share, &all);
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
 		if (!rc)
-			rc = append(m, &shares[k]);
-		dw_vec_release(&shares[k].insns);
+			rc = append(m, &all.shares[k]);
+		dw_vec_release(&all.shares[k].insns);
 	}
-	if (rc || dw_vec_reserve(&m->calls, m->insns.n))
+	if (rc)
+		return rc;
+	m->calls.v = calloc(m->insns.n + 1, sizeof *m->calls.v);
+	if (!m->calls.v)
 		return -ENOMEM;
-	if (m->insns.n)
-		memset(m->calls.v, 0, m->insns.n);
-	m->calls.n = m->insns.n;
-	index_insns(m);
+	m->calls.n = m->calls.cap = m->insns.n;
+	dw_rank_count(&m->insn_starts);
 	return 0;
 }
 
@@ -412,21 +412,24 @@ static uint32_t behind_lock(const struct dw_clone_module *m, const struct dw_clo
 bool dw_clone_is_place(const struct dw_clone_module *m, const struct dw_clone_function *f,
 		       uint64_t svma)
 {
-	return dw_clone_insn_at(m, f, svma) != UINT32_MAX || behind_lock(m, f, svma) != UINT32_MAX;
+	if (dw_rank_has(&m->insn_starts, svma))
+		return svma >= f->start && svma < f->end;
+	return behind_lock(m, f, svma) != UINT32_MAX;
 }
 
 uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside)
 {
-	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
+	const struct dw_clone_function *f;
 	uint32_t i;
 
+	/* Most branches; places of what is not cloned are 0. */
+	if (dw_rank_has(&m->insn_starts, svma) && (inside || !dw_rank_has(&m->starts, svma)))
+		return m->places.v[dw_rank_at(&m->insn_starts, svma) - 1];
+	f = dw_clone_function_at(m, svma);
 	if (!f || f->reason || !f->clone_at)
 		return 0;
 	if (svma == f->start && !inside)
 		return f->clone_at;
-	i = dw_clone_insn_at(m, f, svma);
-	if (i != UINT32_MAX)
-		return m->places.v[i];
 	i = behind_lock(m, f, svma);
 	return i == UINT32_MAX ? 0 : m->places.v[i] + 1;
 }

@@ -38,7 +38,8 @@ struct dw_clone_function {
 	uint16_t prefix_bytes;
 	uint8_t reason; /* enum dw_clone_reason */
 	uint8_t flags;	/* enum dw_clone_flag */
-	bool has_map;	/* an indirect jump of it needs the map of its instructions */
+	bool has_indirect_jump;
+	bool has_map; /* an indirect jump of it needs the map of its instructions */
 	uint32_t
 		map_at; /* area offset of int32 map[end - start]: clone - map, 0 = no instruction */
 };

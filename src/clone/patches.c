@@ -189,6 +189,8 @@ static int plan_returns(struct planner *p, const struct dw_clone_function *f)
 	uint64_t at = f->start;
 	int rc = 0;
 
+	if (!f->n || !memchr(p->m->calls.v + f->first, DWELL_CALL_KEEP_RETURN, f->n))
+		return 0;
 	for (uint32_t i = f->first; i < f->first + f->n && !rc; i++) {
 		uint64_t next = at + p->m->insns.v[i].length;
 

@@ -35,6 +35,19 @@ static inline void dw_rank_add(struct dw_rank *r, uint64_t svma)
 	r->bits[(svma - r->base) / 64] |= 1ull << (svma - r->base) % 64;
 }
 
+/* Add the members of [base + 64 * @word, + 64) whose bits are set, other threads adding too. */
+static inline void dw_rank_add_word(struct dw_rank *r, uint64_t word, uint64_t bits)
+{
+	if (bits & ~__atomic_load_n(&r->bits[word], __ATOMIC_RELAXED))
+		__atomic_fetch_or(&r->bits[word], bits, __ATOMIC_RELAXED);
+}
+
+/* Add @svma, which lies in the span, other threads adding too. */
+static inline void dw_rank_add_shared(struct dw_rank *r, uint64_t svma)
+{
+	dw_rank_add_word(r, (svma - r->base) / 64, 1ull << (svma - r->base) % 64);
+}
+
 /* Whether @svma is a member. */
 static inline bool dw_rank_has(const struct dw_rank *r, uint64_t svma)
 {

@@ -4,9 +4,12 @@
  */
 #include "clone/roads.h"
 
+#include "clone/shares.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int reach(struct dw_roads *r, uint64_t svma)
 {
@@ -106,38 +109,76 @@ static int follow_gaps(struct dw_roads *r)
 
 static bool has_place(const struct dw_clone_module *m, uint64_t svma)
 {
-	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
+	const struct dw_clone_function *f;
 
+	if (dw_rank_has(&m->insn_starts, svma))
+		return true;
+	f = dw_clone_function_at(m, svma);
 	return f && dw_clone_is_place(m, f, svma);
 }
 
+/* What the operands of one share's functions lead to. */
+struct operands {
+	DW_VEC(uint64_t) to; /* svma */
+	int rc;
+};
+
+struct all_operands {
+	const struct dw_clone_module *m;
+	struct operands of[DWELL_SHARES];
+};
+
 /* Addresses that code computes: clones compute them too, and they stay the module's. So do branches
  * into the middle of another function's instruction. */
+static int find_operands(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			 struct operands *ret)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		const struct dw_insn *insn = &m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+
+		if (insn->field_at && to - m->starts.base < m->starts.n &&
+		    (insn->flags & DWELL_INSN_RIP || !has_place(m, to)) &&
+		    dw_vec_push(&ret->to, to))
+			return -ENOMEM;
+		at += insn->length;
+	}
+	return 0;
+}
+
+static void find_share(void *ctx, const struct dw_share *share)
+{
+	struct all_operands *all = ctx;
+	const struct dw_clone_module *m = all->m;
+	struct operands found = {0};
+
+	for (uint32_t i = share->first; i < share->end && !found.rc; i++)
+		found.rc = find_operands(m, &m->functions.v[i], &found);
+	all->of[share->k] = found;
+}
+
 static int follow_operands(struct dw_roads *r)
 {
+	struct all_operands all = {.m = r->m};
 	int rc = 0;
 
-	dw_vec_each(f, &r->m->functions) {
-		uint64_t at = f->start;
+	dw_shares_run(r->m, find_share, &all);
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
+		struct operands *found = &all.of[k];
 
-		for (uint32_t i = f->first; i < f->first + f->n && !rc; i++) {
-			const struct dw_insn *insn = &r->m->insns.v[i];
-
-			if (insn->field_at && (insn->flags & DWELL_INSN_RIP ||
-					       !has_place(r->m, dw_insn_target(insn, at))))
-				rc = reach(r, dw_insn_target(insn, at));
-			at += insn->length;
-		}
+		rc = rc ? rc : found->rc;
+		for (size_t i = 0; i < found->to.n && !rc; i++)
+			rc = reach(r, found->to.v[i]);
+		dw_vec_release(&found->to);
 	}
 	return rc;
 }
 
 static bool keeps_return(const struct dw_clone_module *m, const struct dw_clone_function *f)
 {
-	for (uint32_t i = f->first; i < f->first + f->n; i++)
-		if (m->calls.v[i] == DWELL_CALL_KEEP_RETURN)
-			return true;
-	return false;
+	return f->n && memchr(m->calls.v + f->first, DWELL_CALL_KEEP_RETURN, f->n);
 }
 
 int dw_roads_find(const struct dw_clone_module *m, struct dw_roads *ret)

@@ -15,6 +15,7 @@
 #include "clone/frame-program.h"
 #include "clone/lsda.h"
 #include "clone/personality.h"
+#include "clone/shares.h"
 #include "clone/unwind-output.h"
 #include "code/cfi/entry.h"
 
@@ -193,22 +194,40 @@ static int moves(const struct dw_clone_module *m, const struct dw_clone_function
 	return lsda_moves(m, f, c);
 }
 
-int dw_clone_unwind_check(struct dw_clone_module *m)
+/* All shares. */
+struct checks {
+	struct dw_clone_module *m;
+	int rc[DWELL_SHARES];
+};
+
+static void check_share(void *ctx, const struct dw_share *share)
 {
 	struct check c = {.e.cie_offset = SIZE_MAX};
-	int rc = 1;
+	struct checks *all = ctx;
+	int rc = 0;
 
-	dw_vec_each(f, &m->functions) {
+	for (uint32_t i = share->first; i < share->end && rc >= 0; i++) {
+		struct dw_clone_function *f = &all->m->functions.v[i];
+
 		if (f->reason)
 			continue;
-		rc = moves(m, f, &c);
-		if (rc < 0)
-			break;
+		rc = moves(all->m, f, &c);
 		if (!rc)
 			f->reason = DWELL_LEFT_UNWIND;
 	}
 	dw_lsda_release(&c.lsda);
-	return rc < 0 ? rc : 0;
+	all->rc[share->k] = rc < 0 ? rc : 0;
+}
+
+int dw_clone_unwind_check(struct dw_clone_module *m)
+{
+	struct checks all = {.m = m};
+	int rc = 0;
+
+	dw_shares_run(m, check_share, &all);
+	for (unsigned k = 0; k < DWELL_SHARES; k++)
+		rc = rc ? rc : all.rc[k];
+	return rc;
 }
 
 /* A CIE that was written, for those of the same meaning. */
