@@ -10,6 +10,7 @@
 #include "clone/emit.h"
 
 #include "clone/emit-jumps-x86-64.h"
+#include "clone/jumps.h"
 #include "clone/writer-x86-64.h"
 
 #include <errno.h>
@@ -87,6 +88,27 @@ uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_f
 	if (i == f->first + f->n - 1 && goes_on(insn_of(m, i)->kind))
 		length += JUMP_BYTES + (leaves(m, f, f->end) ? JUMP_BYTES : 0);
 	return length;
+}
+
+bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint32_t i,
+		    uint64_t at)
+{
+	const struct dw_insn *insn = insn_of(m, i);
+	const struct dw_jump_plan *plan;
+
+	switch (insn->kind) {
+	case DWELL_INSN_RETURN:
+		return f->flags & DWELL_CLONE_PROBED;
+	case DWELL_INSN_JUMP:
+	case DWELL_INSN_BRANCH:
+		return leaves(m, f, dw_insn_target(insn, at));
+	case DWELL_INSN_JUMP_INDIRECT:
+		plan = dw_jumps_find(m, i);
+		return f->flags & DWELL_CLONE_PROBED && plan && plan->how != DWELL_JUMP_TABLE &&
+		       !plan->free_below;
+	default:
+		return false;
+	}
 }
 
 static void put_prefix(struct dw_writer *w)

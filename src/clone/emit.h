@@ -34,6 +34,11 @@ enum { DWELL_PREFIX_BYTES = 15 };
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			uint32_t i, uint64_t at);
 
+/* Whether the clone of instruction @i, of the probed @f at svma @at, calls the leaving gate and
+ * then goes from where the stack has nothing in use below rsp. */
+bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint32_t i,
+		    uint64_t at);
+
 /* Write the clone of @f. 0; -ENOMEM; DWELL_ERR_LIMIT (a distance that does not fit). */
 int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_function *f,
 		     struct dw_emit_result *ret);

@@ -16,6 +16,7 @@
 #include "clone/lsda.h"
 #include "clone/personality.h"
 #include "clone/shares.h"
+#include "clone/unwind-leaving.h"
 #include "clone/unwind-output.h"
 #include "code/cfi/entry.h"
 
@@ -411,15 +412,50 @@ static void put_advance(struct dw_unwind_output *o, uint32_t delta)
 	}
 }
 
+/* The program of a clone being written. */
+struct clone_rows {
+	struct dw_unwind_output *o;
+	struct dw_leaving_walk walk;
+	struct dw_leaving leaving; /* the next one */
+	bool is_leaving;	   /* there is one */
+	uint32_t at;		   /* area offset of the row being described */
+};
+
+static void put_row(struct clone_rows *r, uint32_t at)
+{
+	put_advance(r->o, at - r->at);
+	r->at = at;
+}
+
+/* Append rows of their own for the places up to @to where the function is left. */
+static void put_leavings(struct clone_rows *r, uint32_t to)
+{
+	for (; r->is_leaving && r->leaving.from < to;
+	     r->is_leaving = dw_leaving_next(&r->walk, &r->leaving)) {
+		put_row(r, r->leaving.from);
+		dw_buf_putc(&r->o->buf, DW_CFA_remember_state);
+		for (unsigned i = 0; i < DWELL_CFI_RA; i++)
+			if (r->leaving.registers >> i & 1) {
+				dw_buf_putc(&r->o->buf, DW_CFA_same_value);
+				dw_buf_put_uleb(&r->o->buf, i);
+			}
+		put_row(r, r->leaving.to);
+		dw_buf_putc(&r->o->buf, DW_CFA_restore_state);
+	}
+}
+
 /* Append the program of w->e.fde for the clone of @f. */
 static void put_program(struct writer *w, const struct dw_clone_function *f)
 {
-	uint32_t at = f->clone_at, to;
+	uint32_t end = f->clone_at + f->clone_bytes, to;
+	struct clone_rows rows = {.o = &w->o, .at = f->clone_at};
 	struct dw_frame_program p;
 	enum dw_frame_part part;
 	const uint8_t *bytes;
 	size_t n;
 
+	dw_leaving_start(&rows.walk, w->o.m, f, &w->e.cie, &w->e.fde);
+	rows.is_leaving = dw_leaving_next(&rows.walk, &rows.leaving);
 	dw_frame_program_init(&p, &w->e.cie, f->start, w->e.fde.program, w->e.fde.program_n);
 	while ((part = dw_frame_program_next(&p, &bytes, &n)) > DWELL_FRAME_END) {
 		if (part == DWELL_FRAME_RULES) {
@@ -427,11 +463,11 @@ static void put_program(struct writer *w, const struct dw_clone_function *f)
 				dw_buf_put(&w->o.buf, bytes, n);
 			continue;
 		}
-		to = p.pc == f->end ? f->clone_at + f->clone_bytes
-				    : dw_clone_place(w->o.m, p.pc, false);
-		put_advance(&w->o, to - at);
-		at = to;
+		to = p.pc == f->end ? end : dw_clone_place(w->o.m, p.pc, false);
+		put_leavings(&rows, to);
+		put_row(&rows, to);
 	}
+	put_leavings(&rows, end);
 }
 
 /* Start an FDE for [@at, @at + @bytes). Its area offset. */

@@ -10,7 +10,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-enum { BASE_MASK = 0x70, INDEX_HEAD_BYTES = 12 };
+enum { BASE_MASK = 0x70, INDEX_HEAD_BYTES = 12, OPCODE_CALL = 0xe8, CALL_BYTES = 5 };
 
 /* The rows of one range, one after the other. */
 struct rows {
@@ -58,12 +58,57 @@ static bool same_rule(const struct dw_cfi_rule *a, const struct dw_cfi_rule *b)
 	return a->offset == b->offset;
 }
 
-static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b)
+/* Whether @rule of @rules finds its register below the stack pointer. */
+static bool is_below(const struct dw_cfi_rules *rules, const struct dw_cfi_rule *rule)
 {
-	for (unsigned i = 0; i < DWELL_CFI_REGS; i++)
-		if (!same_rule(&a->r[i], &b->r[i]))
+	return rules->cfa.how == DWELL_CFI_OFFSET && rules->cfa.reg == DWELL_CFI_RSP &&
+	       rule->how == DWELL_CFI_OFFSET && rules->cfa.offset + rule->offset < 0;
+}
+
+/* Whether row @b of a clone says what row @a says. @has_left: a gate has written below the stack
+ * pointer, registers were given back before. */
+static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b, bool has_left)
+{
+	for (unsigned i = 0; i < DWELL_CFI_REGS; i++) {
+		bool is_back =
+			has_left && i < DWELL_CFI_RA && i != DWELL_CFI_RSP && is_below(a, &a->r[i]);
+
+		if (is_back ? b->r[i].how != DWELL_CFI_SAME : !same_rule(&a->r[i], &b->r[i]))
 			return false;
+	}
 	return same_rule(&a->cfa, &b->cfa);
+}
+
+/* Whether [@from, @to) of the area holds a call of the leaving gate. */
+static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_t to)
+{
+	const struct dw_gates gates = {v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	uint32_t gate = dw_gate_at(&gates, DWELL_GATE_LEAVE);
+	int32_t distance;
+
+	for (uint32_t at = from; at + CALL_BYTES <= to && to <= v->area_n; at++) {
+		memcpy(&distance, v->area + at + 1, sizeof distance);
+		if (v->area[at] == OPCODE_CALL && at + CALL_BYTES + (uint32_t)distance == gate)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the instruction at @svma, with its clone at [@from, @to), ends an activation with a call
+ * of the leaving gate. */
+static bool has_left(const struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma,
+		     uint32_t from, uint32_t to)
+{
+	struct dw_insn insn;
+	const uint8_t *bytes;
+	size_t left;
+
+	if (!(f->flags & DWELL_CLONE_PROBED) || !calls_leaving_gate(v, from, to))
+		return false;
+	bytes = dw_verify_bytes(v, svma, &left);
+	return bytes && dw_insn_decode(bytes, left, &insn) &&
+	       (insn.kind == DWELL_INSN_RETURN || insn.kind == DWELL_INSN_JUMP ||
+		insn.kind == DWELL_INSN_BRANCH || insn.kind == DWELL_INSN_JUMP_INDIRECT);
 }
 
 /* Compare the rows at each instruction of @f; those of a clone must not end within one. */
@@ -74,12 +119,14 @@ static void check_rows(struct dw_verify *v, const struct dw_verify_function *f, 
 		bool is_last = i + 1 == f->first + f->n;
 		uint32_t from = i == f->first ? f->clone_at : v->insns.v[i].clone_at;
 		uint32_t to = is_last ? f->clone_end : v->insns.v[i + 1].clone_at;
-		int a = go_to(old, v->insns.v[i].svma), b = go_to(new, v->area_svma + from);
+		uint64_t svma = v->insns.v[i].svma;
+		int a = go_to(old, svma), b = go_to(new, v->area_svma + from);
 
 		if (a >= 0 && b >= 0 && new->to >= v->area_svma + to &&
-		    (!(a | b) || same_rules(&old->machine.rules, &new->machine.rules)))
+		    same_rules(&old->machine.rules, &new->machine.rules,
+			       has_left(v, f, svma, from, to)))
 			continue;
-		dw_verify_find(v, v->insns.v[i].svma, from, "unwinds in another way");
+		dw_verify_find(v, svma, from, "unwinds in another way");
 		return;
 	}
 }

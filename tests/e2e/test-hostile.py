@@ -73,11 +73,6 @@ KNOWN = {
     "surroundings/environment-file": (ALL, "the kernel's copy of the environment keeps its length"),
     "conventions/below-stack": (PROBES, "probes save registers where this convention has values"),
 }
-# The same for what differs once in many runs: these engines are left out.
-RARE = {
-    "cancel/asynchronous": (PROBES, "an unwind from the return behind a leave probe reads saved "
-                                    "registers below rsp, where the probe's call wrote"),
-}
 # Flavours that run untouched, and the one line that says so.
 NOTICES = {"static": b"is statically linked: it runs as it is",
            "m32": b"is no program for x86-64: it runs as it is"}
@@ -105,9 +100,7 @@ def test_unchanged(context, name):
     program, case = name.split("/")
     if name in LONG and not os.environ.get("DWELL_LONG"):
         context.skip("for long runs")
-    rare, rarely = RARE.get(name, (set(), ""))
-    engines = [engine for engine in os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
-               if engine not in rare]
+    engines = os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
     flavours = built(context, program)
     if not flavours:
         raise Skip(f"needs {NEEDS[program]}") if program in NEEDS else AssertionError("not built")
@@ -120,8 +113,6 @@ def test_unchanged(context, name):
     if known & set(engines):
         require(found, f"is listed as known ({reason}) but ran unchanged")
         context.skip(f"known: {reason}")
-    if rare:
-        context.skip(f"known with probes: {rarely}")
 
 
 def test_child_with_more_rights(context):
@@ -150,4 +141,4 @@ def test_table(context, program):
 
 def test_known_exist(context):
     names = {f"{program}/{case}" for program, text in PROGRAMS.items() for case in text.split()}
-    expect((set(KNOWN) | set(RARE) | LONG) - names, set(), "unknown names")
+    expect((set(KNOWN) | LONG) - names, set(), "unknown names")

@@ -1,0 +1,64 @@
+/* Rows where a probed clone leaves; see unwind-leaving.h. */
+#include "clone/unwind-leaving.h"
+
+#include "clone/emit.h"
+
+uint32_t dw_leaving_below(const struct dw_cfi_rules *rules)
+{
+	const struct dw_cfi_rule *cfa = &rules->cfa;
+	uint32_t below = 0;
+
+	if (cfa->how != DWELL_CFI_OFFSET || cfa->reg != DWELL_CFI_RSP)
+		return 0;
+	for (unsigned i = 0; i < DWELL_CFI_RA; i++)
+		if (i != DWELL_CFI_RSP && rules->r[i].how == DWELL_CFI_OFFSET &&
+		    rules->r[i].offset + cfa->offset < 0)
+			below |= 1u << i;
+	return below;
+}
+
+void dw_leaving_start(struct dw_leaving_walk *w, const struct dw_clone_module *m,
+		      const struct dw_clone_function *f, const struct dw_cfi_cie *cie,
+		      const struct dw_cfi_fde *fde)
+{
+	w->m = m;
+	w->f = f;
+	w->next = f->flags & DWELL_CLONE_PROBED ? f->first : f->first + f->n;
+	w->at = w->row_end = f->start;
+	dw_cfi_machine_init(&w->machine, cie, fde->start, fde->program, fde->program_n);
+}
+
+/* Bring the machine to the row of @svma. False: it has none. */
+static bool go_to(struct dw_leaving_walk *w, uint64_t svma)
+{
+	uint64_t from;
+
+	while (w->row_end <= svma)
+		if (dw_cfi_machine_next(&w->machine, &from, &w->row_end) < 0)
+			return false;
+	return true;
+}
+
+bool dw_leaving_next(struct dw_leaving_walk *w, struct dw_leaving *ret)
+{
+	uint32_t end = w->f->first + w->f->n;
+
+	while (w->next < end) {
+		uint32_t i = w->next++;
+		uint64_t at = w->at;
+
+		w->at += w->m->insns.v[i].length;
+		if (!dw_emit_leaves(w->m, w->f, i, at))
+			continue;
+		if (!go_to(w, at))
+			return false;
+		ret->registers = dw_leaving_below(&w->machine.rules);
+		if (!ret->registers)
+			continue;
+		ret->from = w->m->places.v[i];
+		ret->to = w->next < end ? w->m->places.v[w->next]
+					: w->f->clone_at + w->f->clone_bytes;
+		return true;
+	}
+	return false;
+}
