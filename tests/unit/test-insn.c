@@ -217,6 +217,24 @@ TEST(short_decoder_agrees_on_noise)
 	CHECK(answers > 100000);
 }
 
+TEST(short_decoder_agrees_on_prefixes)
+{
+	static const uint8_t prefixes[] = {0x66, 0x2e, 0x66, 0x48, 0x41, 0x0f, 0x66, 0x2e};
+	uint64_t state = 1, answers = 0;
+	uint8_t bytes[16];
+
+	for (int i = 0; i < 300000; i++) {
+		for (int k = 0; k < 16; k++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			bytes[k] = k <= i % 6 ? prefixes[state >> 61] : (uint8_t)(state >> 56);
+		}
+		if (!quick_agrees(bytes, (size_t)(i % 16 + 1), &answers))
+			CHECK_FAIL("%02x %02x %02x %02x, %d bytes", bytes[0], bytes[1], bytes[2],
+				   bytes[3], i % 16 + 1);
+	}
+	CHECK(answers > 30000);
+}
+
 TEST(short_decoder_agrees_on_this_program)
 {
 	uint64_t answers = 0, all = 0;

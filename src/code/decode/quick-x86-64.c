@@ -67,12 +67,17 @@ static const uint8_t one_byte[256] = {
 
 static const uint8_t two_bytes[256] = {
 	[0x0b] = ALONE,		 [0x10 ... 0x11] = MODRM, [0x1f] = MODRM | GROUP,
-	[0x28 ... 0x29] = MODRM, [0x40 ... 0x4f] = MODRM,			   /* cmov */
-	[0x57] = MODRM,		 [0x80 ... 0x8f] = FAR,	  [0x90 ... 0x9f] = MODRM, /* set */
-	[0xaf] = MODRM,		 [0xb6 ... 0xb7] = MODRM, [0xbe ... 0xbf] = MODRM,
+	[0x28 ... 0x29] = MODRM, [0x40 ... 0x4f] = MODRM, /* cmov */
+	[0x57] = MODRM,		 [0x6e ... 0x6f] = MODRM, [0x7e ... 0x7f] = MODRM,
+	[0x80 ... 0x8f] = FAR,	 [0x90 ... 0x9f] = MODRM, /* set */
+	[0xa3] = MODRM,		 [0xaf] = MODRM,	  [0xb6 ... 0xb7] = MODRM,
+	[0xbe ... 0xbf] = MODRM, [0xef] = MODRM,
 };
 
 enum { REX_B = 1, REX_X = 2, REX_W = 8, TWO_BYTES = 0x0f };
+
+/* Prefixes of padding, and of 16-bit and vector operations. */
+enum { NARROW = 0x66, SEGMENT_CS = 0x2e, PREFIXES_MAX = 4 };
 
 /* Bytes of operands behind a ModRM byte, register fields aside. */
 static uint8_t operand_bytes(const uint8_t *modrm, size_t n)
@@ -192,10 +197,13 @@ static uint8_t take_modrm(const uint8_t *bytes, size_t n, uint8_t at, uint8_t *f
 
 bool dw_insn_decode_quick(const uint8_t *bytes, size_t n, struct dw_insn *ret)
 {
-	uint8_t at = 0, rex = 0, opcode, form;
+	uint8_t at = 0, rex = 0, prefixes, opcode, form;
 	bool is_two = false;
 
-	if (n && (bytes[0] & 0xf0) == 0x40)
+	while (at < n && at < PREFIXES_MAX && (bytes[at] == NARROW || bytes[at] == SEGMENT_CS))
+		at++;
+	prefixes = at;
+	if (n > at && (bytes[at] & 0xf0) == 0x40)
 		rex = bytes[at++];
 	if (n > at && bytes[at] == TWO_BYTES) {
 		is_two = true;
@@ -222,6 +230,9 @@ bool dw_insn_decode_quick(const uint8_t *bytes, size_t n, struct dw_insn *ret)
 	if (!is_two && opcode >> 3 == 0xb8 >> 3 && rex & REX_W)
 		at += 4; /* the only immediate of eight bytes */
 	if (at > n)
+		return false;
+	/* Prefixes change how long these are, or what they mean. */
+	if (prefixes && (form & (WORD | NEAR | FAR) || ret->kind != DWELL_INSN_PLAIN))
 		return false;
 	ret->length = at;
 	if (form & (NEAR | FAR))
