@@ -160,23 +160,77 @@ static int read_relr(struct dw_clone_module *m, const struct dynamic *d)
 
 static int read_values(struct dw_clone_module *m)
 {
+	uint64_t to;
+
 	dw_vec_each(s, &m->segments) {
 		if (s->flags & PF_X)
 			continue;
-		for (uint64_t at = (s->svma + 7) & ~7ull; at + 8 <= s->svma + s->n; at += 8)
-			if (add_word(m, at))
+		for (uint64_t i = -s->svma & 7; i + sizeof to <= s->n; i += sizeof to) {
+			memcpy(&to, s->bytes + i, sizeof to);
+			if (to - m->start < m->bytes && add(m, s->svma + i, to, true))
 				return -ENOMEM;
+		}
 	}
 	return 0;
 }
 
-static int by_target(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct dw_clone_pointer *x = a, *y = b;
 
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
 	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Bits of distances in the module, which is no larger than 1 GB, taken at a time. */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DISTANCE_BITS = 30 };
+
+/* Move @from to @to in the order of one digit of their targets, else of their own. */
+static void sort_digit(const struct dw_clone_module *m, const struct dw_clone_pointer *from,
+		       struct dw_clone_pointer *to, unsigned shift)
+{
+	uint32_t at[DIGITS + 1] = {0};
+
+	for (size_t i = 0; i < m->pointers.n; i++)
+		at[((from[i].to - m->start) >> shift) % DIGITS + 1]++;
+	for (unsigned i = 0; i < DIGITS; i++)
+		at[i + 1] += at[i];
+	for (size_t i = 0; i < m->pointers.n; i++)
+		to[at[((from[i].to - m->start) >> shift) % DIGITS]++] = from[i];
+}
+
+/* Sort those of one target by where they stand, as they mostly do by themselves. */
+static void sort_equal(struct dw_clone_module *m)
+{
+	struct dw_clone_pointer *p = m->pointers.v, *end = p + m->pointers.n, *next;
+
+	for (; p < end; p = next) {
+		bool sorted = true;
+
+		for (next = p + 1; next < end && next->to == p->to; next++)
+			sorted &= next[-1].at <= next->at;
+		if (!sorted)
+			qsort(p, (size_t)(next - p), sizeof *p, by_place);
+	}
+}
+
+/* Sort by target, then place. There may be hundreds of thousands, and qsort() takes its time. */
+static int sort(struct dw_clone_module *m)
+{
+	DW_VEC(struct dw_clone_pointer) other = {0};
+
+	if (dw_vec_reserve(&other, m->pointers.n))
+		return -ENOMEM;
+	for (unsigned shift = 0; shift < DISTANCE_BITS; shift += DIGIT_BITS) {
+		struct dw_clone_pointer *sorted = other.v;
+
+		sort_digit(m, m->pointers.v, sorted, shift);
+		other.v = m->pointers.v;
+		m->pointers.v = sorted;
+	}
+	m->pointers.cap = m->pointers.n;
+	dw_vec_release(&other);
+	sort_equal(m);
+	return 0;
 }
 
 int dw_clone_pointers_read(struct dw_clone_module *m)
@@ -193,6 +247,6 @@ int dw_clone_pointers_read(struct dw_clone_module *m)
 	if (!rc && m->is_fixed)
 		rc = read_values(m);
 	if (!rc && m->pointers.n)
-		qsort(m->pointers.v, m->pointers.n, sizeof *m->pointers.v, by_target);
+		rc = sort(m);
 	return rc;
 }

@@ -106,6 +106,22 @@ TEST(calls_and_functions)
 	release(&s);
 }
 
+TEST(pointers_are_sorted)
+{
+	struct sample s;
+	bool sorted = true;
+
+	CHECK(open_sample(&s));
+	CHECK(s.m.pointers.n > 1);
+	for (size_t i = 1; i < s.m.pointers.n; i++) {
+		const struct dw_clone_pointer *a = &s.m.pointers.v[i - 1], *b = a + 1;
+
+		sorted &= a->to < b->to || (a->to == b->to && a->at <= b->at);
+	}
+	CHECK(sorted);
+	release(&s);
+}
+
 TEST(runtime_of_go)
 {
 	static const uint8_t table[8] = {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8};
