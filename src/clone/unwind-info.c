@@ -419,6 +419,7 @@ struct clone_rows {
 	struct dw_leaving leaving; /* the next one */
 	bool is_leaving;	   /* there is one */
 	uint32_t at;		   /* area offset of the row being described */
+	uint32_t end;		   /* of the clone */
 };
 
 static void put_row(struct clone_rows *r, uint32_t at)
@@ -432,13 +433,18 @@ static void put_leavings(struct clone_rows *r, uint32_t to)
 {
 	for (; r->is_leaving && r->leaving.from < to;
 	     r->is_leaving = dw_leaving_next(&r->walk, &r->leaving)) {
+		bool is_last = r->leaving.to == r->end;
+
 		put_row(r, r->leaving.from);
-		dw_buf_putc(&r->o->buf, DW_CFA_remember_state);
+		if (!is_last)
+			dw_buf_putc(&r->o->buf, DW_CFA_remember_state);
 		for (unsigned i = 0; i < DWELL_CFI_RA; i++)
 			if (r->leaving.registers >> i & 1) {
 				dw_buf_putc(&r->o->buf, DW_CFA_same_value);
 				dw_buf_put_uleb(&r->o->buf, i);
 			}
+		if (is_last)
+			continue;
 		put_row(r, r->leaving.to);
 		dw_buf_putc(&r->o->buf, DW_CFA_restore_state);
 	}
@@ -447,11 +453,12 @@ static void put_leavings(struct clone_rows *r, uint32_t to)
 /* Append the program of w->e.fde for the clone of @f. */
 static void put_program(struct writer *w, const struct dw_clone_function *f)
 {
-	uint32_t end = f->clone_at + f->clone_bytes, to;
-	struct clone_rows rows = {.o = &w->o, .at = f->clone_at};
+	struct clone_rows rows = {
+		.o = &w->o, .at = f->clone_at, .end = f->clone_at + f->clone_bytes};
 	struct dw_frame_program p;
 	enum dw_frame_part part;
 	const uint8_t *bytes;
+	uint32_t to;
 	size_t n;
 
 	dw_leaving_start(&rows.walk, w->o.m, f, &w->e.cie, &w->e.fde);
@@ -463,11 +470,11 @@ static void put_program(struct writer *w, const struct dw_clone_function *f)
 				dw_buf_put(&w->o.buf, bytes, n);
 			continue;
 		}
-		to = p.pc == f->end ? end : dw_clone_place(w->o.m, p.pc, false);
+		to = p.pc == f->end ? rows.end : dw_clone_place(w->o.m, p.pc, false);
 		put_leavings(&rows, to);
 		put_row(&rows, to);
 	}
-	put_leavings(&rows, end);
+	put_leavings(&rows, rows.end);
 }
 
 /* Start an FDE for [@at, @at + @bytes). Its area offset. */

@@ -8,8 +8,6 @@
 
 #include <fcntl.h>
 
-DW_DEFINE_FREEP(dw_elf)
-
 /* A sample and its image. */
 struct sample {
 	struct dw_elf *elf;

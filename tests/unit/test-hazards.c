@@ -11,8 +11,6 @@
 #include <link.h>
 #include <unistd.h>
 
-DW_DEFINE_FREEP(dw_elf)
-
 struct sample {
 	struct dw_elf *elf;
 	void *library;

@@ -11,8 +11,6 @@
 #include <dwarf.h>
 #include <fcntl.h>
 
-DW_DEFINE_FREEP(dw_elf)
-
 enum { PREFIX_BYTES = 15, STRETCH = 3, AREA_CODE = 0x1000 };
 
 /* A module whose clones have a prefix and STRETCH bytes more for each instruction. */

@@ -48,17 +48,18 @@ def run_to_entry():
 
 
 def memory_areas(maps, frames):
-    """The stacks from the stack pointer on: the current one and those left by signal handlers."""
-    wanted = [register(frames[0], "rsp") - 128]
+    """The stacks from the red zone on: the current one and those left by signal handlers. A stack
+    that has just grown may end above its red zone."""
+    wanted = [register(frames[0], "rsp")]
     for inner, outer in zip(frames, frames[1:]):
         if inner.type() == gdb.SIGTRAMP_FRAME:
-            wanted.append(register(outer, "rsp") - 128)
+            wanted.append(register(outer, "rsp"))
     areas = {}
     for line in maps.splitlines():
         start, end = (int(part, 16) for part in line.split()[0].split("-"))
         inside = [sp for sp in wanted if start <= sp < end]
         if inside:
-            areas[end] = min(inside) & ~7
+            areas[end] = max(start, min(inside) - 128 & ~7)
         elif line.endswith("[vdso]"):
             areas[end] = start
     return [(start, end) for end, start in areas.items()]
