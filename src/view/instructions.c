@@ -19,9 +19,9 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 	dw_subject_instruction(v, &v->request.totals->instructions.v[item], ret);
 }
 
-static struct dw_values instruction_values(const struct dw_view *v, uint32_t item)
+static const struct dw_values *instruction_values(const struct dw_view *v, uint32_t item)
 {
-	return v->request.totals->instructions.v[item].values;
+	return &v->request.totals->instructions.v[item].values;
 }
 
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT,

@@ -19,9 +19,9 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	dw_subject_line(v, &v->request.totals->lines.v[item], ret);
 }
 
-static struct dw_values line_values(const struct dw_view *v, uint32_t item)
+static const struct dw_values *line_values(const struct dw_view *v, uint32_t item)
 {
-	return v->request.totals->lines.v[item].values;
+	return &v->request.totals->lines.v[item].values;
 }
 
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT,

@@ -56,18 +56,18 @@ static void module_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	}
 }
 
-static struct dw_values module_values(const struct dw_view *v, uint32_t item)
+static const struct dw_values *module_values(const struct dw_view *v, uint32_t item)
 {
 	const struct dw_totals *t = v->request.totals;
 	struct kinds k = kinds_of(v);
 
 	if (item < k.end[0])
-		return t->modules.v[item].values;
+		return &t->modules.v[item].values;
 	if (item < k.end[1])
-		return t->functions.v[item - k.end[0]].values;
+		return &t->functions.v[item - k.end[0]].values;
 	if (item < k.end[2])
-		return t->lines.v[item - k.end[1]].values;
-	return t->instructions.v[item - k.end[2]].values;
+		return &t->lines.v[item - k.end[1]].values;
+	return &t->instructions.v[item - k.end[2]].values;
 }
 
 static uint64_t key(uint32_t process, uint32_t module)

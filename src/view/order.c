@@ -113,7 +113,7 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	struct dw_cell cell;
 
 	if (is_by_values(v))
-		row.values = v->ops->values(v, e->item);
+		row.values = *v->ops->values(v, e->item);
 	else
 		v->ops->row(v, e->item, &scratch[0], &row);
 	dw_view_cell(v, &row, column, &scratch[1], &cell);

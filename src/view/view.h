@@ -101,7 +101,7 @@ struct dw_view_ops {
 		    struct dw_row *ret);
 	/* The values of @item alone, as row() gives them: quicker, for views with very many rows.
 	 * NULL = use row(). */
-	struct dw_values (*values)(const struct dw_view *v, uint32_t item);
+	const struct dw_values *(*values)(const struct dw_view *v, uint32_t item);
 	/* Free v->own; NULL = nothing to free. */
 	void (*release)(struct dw_view *v);
 };
