@@ -1,8 +1,9 @@
 /*
  * Rows of the formats for machines; see records.h.
  *
- * Both memories are tables of slots in which a new text replaces one with the same hash, so that
- * they stay small however long a report gets. Of the columns that a place decides only one run of
+ * Both memories are tables of slots in which what is new replaces what has the same hash; texts are
+ * forgotten all together when they get too long. So memory stays small however long a report gets.
+ * Of the columns that a place decides only one run of
  * neighbours is copied; in all views those columns do stand together.
  */
 #include "format/records.h"
@@ -13,11 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 8192, PERCENTS = 2048 }; /* slots, powers of two */
+enum {
+	PLACES = 16384, /* slots, a power of two */
+	PERCENTS = 2048,
+	TEXTS_MAX_BYTES = 4 << 20,
+};
 
 struct dw_format_place {
 	struct dw_row_place place;
-	struct dw_out cells; /* as written; empty = free slot */
+	uint32_t bytes; /* of its cells as written, 0 = free slot */
+	size_t begin;	/* in texts */
 };
 
 struct dw_format_percent {
@@ -51,6 +57,7 @@ int dw_format_records_init(struct dw_format_records *r, const struct dw_format_j
 	find_run(r);
 	r->places = calloc(PLACES, sizeof *r->places);
 	r->percents = calloc(PERCENTS, sizeof *r->percents);
+	dw_out_init_buffer(&r->texts);
 	return r->places && r->percents ? 0 : -ENOMEM;
 }
 
@@ -74,6 +81,20 @@ static struct dw_format_place *slot_of(struct dw_format_records *r,
 	return &r->places[dw_hash_u64(h) & (PLACES - 1)];
 }
 
+/* Write the cells of the run to the texts. 0 or a negative code. */
+static int keep_place(struct dw_format_records *r, const struct dw_row *row,
+		      struct dw_format_place *slot)
+{
+	if (r->texts.buf.len > TEXTS_MAX_BYTES) {
+		memset(r->places, 0, PLACES * sizeof *r->places);
+		dw_buf_clear(&r->texts.buf);
+	}
+	slot->begin = r->texts.buf.len;
+	put_cells(r, &r->texts, row, r->place_begin, r->place_end);
+	slot->bytes = (uint32_t)(r->texts.buf.len - slot->begin);
+	return r->texts.failed;
+}
+
 /* The cells of the run, from a slot if they can be. */
 static void put_place(struct dw_format_records *r, struct dw_out *out, const struct dw_row *row)
 {
@@ -83,16 +104,11 @@ static void put_place(struct dw_format_records *r, struct dw_out *out, const str
 	if (!dw_row_place(row, &place))
 		return put_cells(r, out, row, r->place_begin, r->place_end);
 	slot = slot_of(r, &place);
-	if (!slot->cells.buf.len || memcmp(&slot->place, &place, sizeof place)) {
-		if (!slot->cells.buf.data)
-			dw_out_init_buffer(&slot->cells);
-		dw_buf_clear(&slot->cells.buf);
+	if (!slot->bytes || memcmp(&slot->place, &place, sizeof place)) {
+		out->failed = out->failed ? out->failed : keep_place(r, row, slot);
 		slot->place = place;
-		put_cells(r, &slot->cells, row, r->place_begin, r->place_end);
-		if (slot->cells.failed)
-			out->failed = slot->cells.failed;
 	}
-	dw_out_write(out, dw_buf_str(&slot->cells.buf), slot->cells.buf.len);
+	dw_out_write(out, dw_buf_str(&r->texts.buf) + slot->begin, slot->bytes);
 }
 
 void dw_format_record(struct dw_format_records *r, struct dw_out *out, size_t i)
@@ -139,9 +155,8 @@ void dw_format_cell(struct dw_format_records *r, struct dw_out *out, const struc
 
 void dw_format_records_release(struct dw_format_records *r)
 {
-	for (size_t i = 0; r->places && i < PLACES; i++)
-		dw_buf_release(&r->places[i].cells.buf);
 	free(r->places);
+	dw_out_close(&r->texts);
 	free(r->percents);
 	dw_buf_release(&r->scratch[0]);
 	dw_buf_release(&r->scratch[1]);

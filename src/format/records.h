@@ -24,6 +24,7 @@ struct dw_format_records {
 	size_t columns_n;
 	size_t place_begin, place_end;	    /* the columns that are copied, by number */
 	struct dw_format_place *places;	    /* slots by hash */
+	struct dw_out texts;		    /* what they hold */
 	struct dw_format_percent *percents; /* slots by hash */
 	struct dw_buf scratch[2];
 };
