@@ -306,7 +306,7 @@ static int append(struct dw_clone_module *m, struct decoded *d)
 
 	if (d->rc)
 		return d->rc;
-	if (!before) {
+	if (!m->insns.v) {
 		memcpy(&m->insns, &d->insns, sizeof m->insns);
 		memset(&d->insns, 0, sizeof d->insns);
 		return 0;
