@@ -57,9 +57,12 @@ void dw_frames_release(struct dw_frames *t)
  * to see than to look up. */
 static bool is_next(const struct dw_stacks *t, uint32_t parent, uint32_t frame)
 {
-	const struct dw_stack *next = &t->rows.v[(size_t)parent + 1];
+	const struct dw_stack *next = t->rows.v;
 
-	return (size_t)parent + 1 < t->rows.n && next->parent == parent && next->frame == frame;
+	if ((size_t)parent + 1 >= t->rows.n)
+		return false;
+	next += (size_t)parent + 1;
+	return next->parent == parent && next->frame == frame;
 }
 
 int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t *ret)
