@@ -135,7 +135,8 @@ static int add_function(struct dw_clone_module *m, uint32_t i)
 	struct dw_clone_function *last =
 		m->functions.n ? &m->functions.v[m->functions.n - 1] : NULL;
 
-	if (fde->kind != DWELL_CFI_EH || dw_clone_is_linkers(m->elf, f.start))
+	if (fde->kind != DWELL_CFI_EH || f.start < m->start || f.end - m->start > m->bytes ||
+	    dw_clone_is_linkers(m->elf, f.start))
 		return 0;
 	if (last && f.start < last->end) {
 		last->reason = f.reason = DWELL_LEFT_UNWIND;

@@ -257,6 +257,8 @@ TEST(cached_images_are_made_once)
 	CHECK_STR(second, first);
 	CHECK_INT(a.st_ino, b.st_ino);
 	CHECK_INT(truncate(first, a.st_size - 4096), 0); /* damaged: made anew */
+	free(second);
+	second = NULL;
 	CHECK_INT(dw_clone_cached(dir, elf, &options, &second, NULL), 0);
 	CHECK_INT(stat(second, &b), 0);
 	CHECK_INT(a.st_size, b.st_size);
