@@ -2,15 +2,16 @@
 """What running from clones costs: plain runs and dwell instrument --probes=none in turns.
 
 Prints, for each program, the processor time of the program itself (user and system, the collector's
-and the making of the image not counted: the image is in the cache), the smallest of several runs,
-and the ratio; then what the start of cc1 takes longer, from the cache and the first time, in wall
-time, with an empty file to compile.
+and the making of the image not counted: the image is in the cache), the median of several runs,
+and the median of the ratios of neighbouring runs; then what the start of cc1 takes longer, from the
+cache and the first time, in wall time, with an empty file to compile.
 
-bench/clone.py --build FOLDER [--rounds 7] [run|start]...
+bench/clone.py --build FOLDER [--rounds 9] [run|start]...
 """
 import argparse
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -77,7 +78,7 @@ class Bench:
                                   stdout=subprocess.PIPE).stdout.strip()
         os.environ["XDG_CACHE_HOME"] = self.path("cache")
         with open(self.path("many.c"), "w", encoding="ascii") as file:
-            file.write(c_source(900))
+            file.write(c_source(250))
         with open(self.path("empty.c"), "w", encoding="ascii") as file:
             file.write("\n")
 
@@ -104,11 +105,12 @@ class Bench:
         rows = [("program", "plain s", "cloned s", "ratio")]
         for name, words in programs.items():
             plain, cloned = [], []
+            spent(self.timed(words, self.dwell + ["--"]))  # makes the image
             for _ in range(self.rounds):
                 plain.append(spent(self.timed(words, []))[0])
                 cloned.append(spent(self.timed(words, self.dwell + ["--"]))[0])
-            rows.append((name, f"{min(plain):.3f}", f"{min(cloned[1:]):.3f}",
-                         f"{min(cloned[1:]) / min(plain):.3f}"))
+            ratios = [b / a for a, b in zip(plain, cloned)]
+            rows.append((name, *(f"{statistics.median(of):.3f}" for of in (plain, cloned, ratios))))
         table(rows)
 
     def start(self):
@@ -130,7 +132,7 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("parts", nargs="*", default=["run", "start"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dwell-bench-") as scratch:
