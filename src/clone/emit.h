@@ -39,7 +39,7 @@ uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_f
 bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint32_t i,
 		    uint64_t at);
 
-/* Write the clone of @f. 0; -ENOMEM; DWELL_ERR_LIMIT (a distance that does not fit). */
+/* Write the clone of @f. 0, -ENOMEM, DWELL_ERR_LIMIT (a distance that does not fit). */
 int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_function *f,
 		     struct dw_emit_result *ret);
 

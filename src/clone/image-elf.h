@@ -10,7 +10,7 @@ struct dw_image_bytes {
 	DW_VEC(uint8_t) bytes;
 };
 
-/* Append @n bytes. 0; -ENOMEM; DWELL_ERR_LIMIT past 2 GB. */
+/* Append @n bytes. 0, -ENOMEM, DWELL_ERR_LIMIT past 2 GB. */
 int dw_image_append(struct dw_image_bytes *b, const void *bytes, size_t n);
 
 /* Append zeros up to a multiple of @to. Errors as dw_image_append(). */

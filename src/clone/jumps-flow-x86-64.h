@@ -93,7 +93,7 @@ uint32_t dw_flow_insn_at(const struct dw_flow *w, uint64_t svma);
 bool dw_flow_detail(const struct dw_flow *w, uint32_t i, struct dw_insn *insn,
 		    struct dw_insn_detail *ret);
 
-/* Charge @n units of work. False: there was too much; nothing is known from then on. */
+/* Charge @n units of work. False: there was too much, nothing is known from then on. */
 bool dw_flow_charge(struct dw_flow *w, uint64_t n);
 
 /* What instruction @i reads and writes. */

@@ -7,5 +7,5 @@
 
 enum { DWELL_MAKER_BYTES = 20 };
 
-/* Write the build-id of the running program to @id; without one, a hash of its size and date. */
+/* Write the build-id of the running program to @id, without one, a hash of its size and date. */
 void dw_clone_maker(uint8_t id[DWELL_MAKER_BYTES]);

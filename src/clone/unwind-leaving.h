@@ -26,7 +26,7 @@ struct dw_leaving {
 	uint32_t registers;
 };
 
-/* Start at the beginning of the clone of @f, whose entries are @cie and @fde; all borrowed. */
+/* Start at the beginning of the clone of @f, whose entries are @cie and @fde, all borrowed. */
 void dw_leaving_start(struct dw_leaving_walk *w, const struct dw_clone_module *m,
 		      const struct dw_clone_function *f, const struct dw_cfi_cie *cie,
 		      const struct dw_cfi_fde *fde);

@@ -111,10 +111,10 @@ void dw_verify_close(struct dw_verify *v);
 void dw_verify_find(struct dw_verify *v, uint64_t svma, uint32_t clone_at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The bytes at @svma, of module or area, *@left of them; NULL: none are loaded. */
+/* The bytes at @svma, of module or area, *@left of them, NULL: none are loaded. */
 const uint8_t *dw_verify_bytes(const struct dw_verify *v, uint64_t svma, size_t *left);
 
-/* The function that holds @svma, cloned or not; NULL = none. */
+/* The function that holds @svma, cloned or not, NULL = none. */
 const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v, uint64_t svma);
 
 /* Where the clone of the instruction at @svma begins, as svma in the area; 0 = none. At a

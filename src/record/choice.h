@@ -21,7 +21,7 @@ struct dw_choice {
 	struct dw_globs exclude; /* functions, wins over @include */
 };
 
-/* The first of @globs, as index, that fits the file name of @path or all of it; -1 = none. */
+/* The first of @globs, as index, that fits the file name of @path or all of it, -1 = none. */
 int dw_choice_find_module(const struct dw_globs *globs, const char *path);
 
 /* Whether functions are chosen by name at all. */

@@ -50,5 +50,5 @@ struct dw_instrument_result {
 int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,
 		  struct dw_error *err);
 
-/* Free what @r owns; plain values stay. */
+/* Free what @r owns, plain values stay. */
 void dw_instrument_release(struct dw_instrument_result *r);

@@ -70,7 +70,7 @@ const char *dw_environment_name(int i);
 
 struct link_map;
 
-/* The C library; NULL = none that is known. */
+/* The C library, NULL = none that is known. */
 const struct link_map *dw_loader_libc(void);
 
 /* The address of the module's own definition of @name, NULL = none. */

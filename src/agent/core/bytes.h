@@ -19,7 +19,7 @@ size_t dw_text_length_max(const char *text, size_t max);
 /* Whether both are the same. */
 bool dw_text_equal(const char *a, const char *b);
 
-/* What follows @prefix in @text, borrowed from it; NULL when it starts otherwise. */
+/* What follows @prefix in @text, borrowed from it, NULL when it starts otherwise. */
 const char *dw_text_after(const char *text, const char *prefix);
 
 /* Where @c stands in @text or, without one, its end. */

@@ -41,13 +41,13 @@ static inline int dw_is_mapped(const void *address)
 	return (unsigned long)address < (unsigned long)-4095L;
 }
 
-/* openat() from the working folder; a path is absolute or the program's own. */
+/* openat() from the working folder, a path is absolute or the program's own. */
 static inline int dw_sys_open(const char *path, int flags, int mode)
 {
 	return (int)dw_syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-/* close(); what it returns helps nobody. */
+/* close(), what it returns helps nobody. */
 static inline void dw_sys_close(int fd)
 {
 	dw_syscall(SYS_close, fd);
@@ -71,7 +71,7 @@ static inline long dw_sys_pread(int fd, void *to, size_t bytes, uint64_t at)
 	return dw_syscall(SYS_pread64, fd, to, bytes, at);
 }
 
-/* mmap(); dw_is_mapped() tells an address from -errno. */
+/* mmap(), dw_is_mapped() tells an address from -errno. */
 static inline void *dw_sys_mmap(void *at, size_t bytes, int rights, int flags, int fd,
 				uint64_t offset)
 {
@@ -92,13 +92,13 @@ static inline int dw_sys_mprotect(void *at, size_t bytes, int rights)
 	return (int)dw_syscall(SYS_mprotect, at, bytes, rights);
 }
 
-/* The calling process; a child that shares memory has an id of its own. */
+/* The calling process, a child that shares memory has an id of its own. */
 static inline uint32_t dw_sys_getpid(void)
 {
 	return (uint32_t)dw_syscall(SYS_getpid);
 }
 
-/* Sleep; a signal ends it early. */
+/* Sleep, a signal ends it early. */
 static inline void dw_sys_sleep_ns(long ns)
 {
 	const struct timespec wait = {ns / 1000000000, ns % 1000000000};

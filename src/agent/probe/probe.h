@@ -66,5 +66,5 @@ uint64_t dw_clone_of(uint64_t pc);
  * header->functions.n when it is in none. [async-signal-safe] [any-thread] */
 uint32_t dw_function_of_clone(const struct dw_area *area, uint32_t at);
 
-/* The functions of @area, by module offset; header->functions.n of them. */
+/* The functions of @area, by module offset, header->functions.n of them. */
 const struct dw_clone_function_entry *dw_functions(const struct dw_area *area);

@@ -94,7 +94,7 @@ struct dw_insn_detail {
 	struct dw_insn_memory memory;
 };
 
-/* As dw_insn_decode(), with what it reads and writes; some ten times slower. */
+/* As dw_insn_decode(), with what it reads and writes, some ten times slower. */
 bool dw_insn_decode_detail(const uint8_t *bytes, size_t n, struct dw_insn *ret,
 			   struct dw_insn_detail *detail);
 

@@ -51,7 +51,7 @@ enum dw_folder_event {
  */
 int dw_region_folder_make(struct dw_region_folder *f, const char *fallback, struct dw_error *err);
 
-/* What has come since the last call; for a file its name. Never blocks. */
+/* What has come since the last call, for a file its name. Never blocks. */
 enum dw_folder_event dw_region_folder_next(struct dw_region_folder *f, char name[NAME_MAX + 1]);
 
 /* Call @fn for the name of each file that is not ours, at most @max of them. */
