@@ -311,7 +311,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, type=os.path.abspath)
     parser.add_argument("--seconds", type=int, default=30)
-    parser.add_argument("part", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    parser.add_argument("part", nargs="*", default=list(PARTS))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dwell-bench-") as scratch:
         bench = Bench(arguments.build, arguments.seconds, scratch)
