@@ -238,6 +238,6 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 
 void dw_emit_result_release(struct dw_emit_result *r)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < DWELL_RELOCATIONS; i++)
 		dw_vec_release(&r->relocations[i]);
 }

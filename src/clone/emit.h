@@ -22,7 +22,8 @@ struct dw_emit_target {
 
 /* What writing adds to the image besides bytes. */
 struct dw_emit_result {
-	DW_VEC(uint32_t) relocations[4]; /* area offsets, by enum dw_clone_relocation */
+	DW_VEC(uint32_t)
+	relocations[DWELL_RELOCATIONS]; /* area offsets, by enum dw_clone_relocation */
 };
 
 enum { DWELL_PREFIX_BYTES = 15 };

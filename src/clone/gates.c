@@ -1,54 +1,109 @@
 /*
- * Copying the gates; see gates.h. Their code, fields and unwind program are in gates-x86-64.S.
+ * Copying the gates; see gates.h. Their code, fields and unwind programs are in gates-x86-64.S and
+ * gates-time-x86-64.S.
  */
 #include "clone/gates.h"
 
 #include <string.h>
 
-/* A field of the gates: 32-bit distance to a page of the image. */
+/* A field of the gates: 32-bit distance to a page of the image, or the thread word's offset. */
 struct fixup {
 	uint32_t at; /* in the gates */
 	uint32_t page;
 	uint32_t offset;
 };
 
-enum page { PAGE_CONSTANTS, PAGE_WIPED, PAGE_AREA };
+enum page { PAGE_CONSTANTS, PAGE_WIPED, PAGE_AREA, PAGE_THREAD };
+
+/* A set of gates, assembled. */
+struct set {
+	const uint8_t *code, *end;
+	const struct fixup *fixups, *fixups_end;
+	const uint8_t *program, *program_end;
+};
 
 extern const uint8_t dw_gates_code[], dw_gates_code_end[], dw_gate_count[], dw_gate_leave[];
 extern const uint8_t dw_gates_program[], dw_gates_program_end[];
 extern const struct fixup dw_gates_fixups[], dw_gates_fixups_end[];
+extern const uint8_t dw_gates_time[], dw_gates_time_end[];
+extern const uint8_t dw_gates_time_program[], dw_gates_time_program_end[];
+extern const struct fixup dw_gates_time_fixups[], dw_gates_time_fixups_end[];
+extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
+	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[];
 
-uint32_t dw_gates_bytes(void)
+static const struct set count_set = {
+	dw_gates_code,	     dw_gates_code_end, dw_gates_fixups,
+	dw_gates_fixups_end, dw_gates_program,	dw_gates_program_end,
+};
+static const struct set time_set = {
+	dw_gates_time,	       dw_gates_time_end,
+	dw_gates_time_fixups,  dw_gates_time_fixups_end,
+	dw_gates_time_program, dw_gates_time_program_end,
+};
+
+static const uint8_t *const gates[DWELL_GATES_N] = {
+	[DWELL_GATE_COUNT] = dw_gate_count,
+	[DWELL_GATE_LEAVE] = dw_gate_leave,
+	[DWELL_GATE_ENTER] = dw_gate_enter,
+	[DWELL_GATE_EXIT] = dw_gate_exit,
+	[DWELL_GATE_OUT] = dw_gate_out,
+	[DWELL_GATE_OUT_POINTER] = dw_gate_out_pointer,
+	[DWELL_GATE_BACK] = dw_gate_back,
+	[DWELL_GATE_LANDING] = dw_gate_landing,
+	[DWELL_GATE_CALL_BEGIN] = dw_gate_call_begin,
+	[DWELL_GATE_CALL_END] = dw_gate_call_end,
+};
+
+static const struct set *set_of(uint32_t probes)
 {
-	return (uint32_t)(dw_gates_code_end - dw_gates_code);
+	return probes == DWELL_PROBES_TIME || probes == DWELL_PROBES_SYSTEM_CALLS ? &time_set
+										  : &count_set;
+}
+
+uint32_t dw_gates_bytes(uint32_t probes)
+{
+	return (uint32_t)(set_of(probes)->end - set_of(probes)->code);
 }
 
 uint32_t dw_gate_at(const struct dw_gates *g, enum dw_gate gate)
 {
-	const uint8_t *code = gate == DWELL_GATE_COUNT ? dw_gate_count : dw_gate_leave;
-
-	return g->at + (uint32_t)(code - dw_gates_code);
+	return g->at + (uint32_t)(gates[gate] - set_of(g->probes)->code);
 }
 
 void dw_gates_write(const struct dw_gates *g, uint8_t *area)
 {
-	memcpy(area + g->at, dw_gates_code, dw_gates_bytes());
-	for (const struct fixup *x = dw_gates_fixups; x < dw_gates_fixups_end; x++) {
+	const struct set *s = set_of(g->probes);
+
+	memcpy(area + g->at, s->code, dw_gates_bytes(g->probes));
+	for (const struct fixup *x = s->fixups; x < s->fixups_end; x++) {
 		uint32_t to = x->page == PAGE_CONSTANTS ? g->constants_at
 			      : x->page == PAGE_WIPED	? g->wiped_at
 							: 0;
 		uint32_t distance = to + x->offset - (g->at + x->at + 4);
 
-		memcpy(area + g->at + x->at, &distance, sizeof distance);
+		if (x->page != PAGE_THREAD)
+			memcpy(area + g->at + x->at, &distance, sizeof distance);
 	}
+}
+
+uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i)
+{
+	const struct set *s = set_of(g->probes);
+
+	for (const struct fixup *x = s->fixups; x < s->fixups_end; x++)
+		if (x->page == PAGE_THREAD && !i--)
+			return g->at + x->at;
+	return 0;
 }
 
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g)
 {
+	const struct set *s = set_of(g->probes);
+
 	return (struct dw_clone_gate_range){
 		.at = g->at,
-		.bytes = dw_gates_bytes(),
-		.program = dw_gates_program,
-		.program_n = (uint32_t)(dw_gates_program_end - dw_gates_program),
+		.bytes = dw_gates_bytes(g->probes),
+		.program = s->program,
+		.program_n = (uint32_t)(s->program_end - s->program),
 	};
 }

@@ -1,8 +1,9 @@
 /*
  * The gates: code that stands once at the start of an image's code and is called by its probes.
  *
- * Keeps every register, flag and the vector state, and is unwindable at each instruction.
- * [any-thread]
+ * Each kind of probes has a set of its own. Gates keep every register, flag and the vector state,
+ * use at most the red zone below the stack pointer of their caller, and are unwindable at each
+ * instruction. [any-thread]
  */
 #pragma once
 
@@ -13,25 +14,45 @@
 
 /* Where the parts that gates refer to stand, as area offsets. */
 struct dw_gates {
-	uint32_t at; /* of the gates */
+	uint32_t probes; /* enum dw_clone_probes: which set */
+	uint32_t at;	 /* of the gates */
 	uint32_t constants_at;
 	uint32_t wiped_at;
 };
 
-/* A gate, by what its callers have just done. */
+/* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
 enum dw_gate {
+	/* in images with DWELL_PROBES_NONE and _COUNT */
 	DWELL_GATE_COUNT, /* rax saved at -16(%rsp), the function's index in eax */
 	DWELL_GATE_LEAVE, /* nothing */
+	/* in images with DWELL_PROBES_TIME and _SYSTEM_CALLS */
+	DWELL_GATE_ENTER,	/* at an entry: rax saved at -16(%rsp), the index in eax */
+	DWELL_GATE_EXIT,	/* before a return or a jump to another function: nothing */
+	DWELL_GATE_OUT,		/* before a call of an import: rax saved at -16(%rsp), functions.n +
+				   the import's index in eax */
+	DWELL_GATE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp), the
+				   callee's address in rax */
+	DWELL_GATE_BACK,	/* behind both kinds of calls: nothing */
+	DWELL_GATE_LANDING,	/* at a landing pad: nothing */
+	DWELL_GATE_CALL_BEGIN,	/* before a system call: nothing */
+	DWELL_GATE_CALL_END,	/* behind it: nothing */
+	DWELL_GATES_N
 };
 
-/* Bytes of all gates. */
-uint32_t dw_gates_bytes(void);
+/* Bytes of all gates of the set for @probes (enum dw_clone_probes). */
+uint32_t dw_gates_bytes(uint32_t probes);
 
-/* The area offset of @gate. */
+/* The area offset of @gate, which is of the set. */
 uint32_t dw_gate_at(const struct dw_gates *g, enum dw_gate gate);
 
 /* Write all gates to their place in the image @area. */
 void dw_gates_write(const struct dw_gates *g, uint8_t *area);
+
+/*
+ * The fields of the set that hold the offset of the agent's thread word, for DWELL_RELOC_THREAD:
+ * @i counts from 0. Area offset; 0 = there are no more.
+ */
+uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i);
 
 /* How to unwind through the gates. */
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g);

@@ -74,7 +74,7 @@ static void *write_chunks(void *arg)
 /* The gates, and int3 between them and the clones. */
 static void write_between(const struct dw_image_parts *parts, uint8_t *area)
 {
-	uint32_t end = parts->layout->gates.at + dw_gates_bytes();
+	uint32_t end = parts->layout->gates.at + dw_gates_bytes(parts->m->probes);
 
 	dw_gates_write(&parts->layout->gates, area);
 	dw_vec_each(f, &parts->m->functions) {
@@ -224,7 +224,7 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 {
 	int rc = 0;
 
-	for (int kind = 0; kind < 4 && !rc; kind++) {
+	for (int kind = 0; kind < DWELL_RELOCATIONS && !rc; kind++) {
 		struct dw_clone_part *part = &h->relocations[kind];
 		size_t start;
 

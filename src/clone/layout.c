@@ -131,8 +131,9 @@ int dw_clone_lay_out(struct dw_clone_module *m, struct dw_clone_layout *ret, str
 	int rc;
 
 	ret->code_at = (uint32_t)pos;
+	ret->gates.probes = m->probes;
 	ret->gates.at = (uint32_t)pos;
-	pos += dw_gates_bytes();
+	pos += dw_gates_bytes(m->probes);
 	rc = place_functions(m, &pos);
 	if (!rc) {
 		ret->code_bytes = (uint32_t)(round_up(pos, DWELL_AREA_PAGE) - ret->code_at);

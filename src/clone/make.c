@@ -47,6 +47,7 @@ int dw_clone_make(const struct dw_elf *elf, const struct dw_clone_options *optio
 	struct dw_image_parts parts = {&m, &layout, &patches, options, maker};
 	int rc = dw_clone_module_read(elf, &m, err);
 
+	m.probes = options->probes;
 	if (!rc) {
 		rc = decide(&m, options, &patches);
 		if (rc)

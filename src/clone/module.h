@@ -74,6 +74,7 @@ struct dw_clone_module {
 	uint64_t start;	  /* svma of the lowest segment's page */
 	uint64_t bytes;	  /* to the end of the highest segment's page */
 	uint64_t entry;	  /* svma where the program begins, 0 = none */
+	uint32_t probes;  /* enum dw_clone_probes, set by who asks for an image */
 	bool is_fixed;	  /* ET_EXEC */
 	int64_t distance; /* of the area from start that needs no relocation */
 	DW_VEC(struct dw_clone_segment) segments;

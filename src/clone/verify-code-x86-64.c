@@ -101,7 +101,8 @@ static void expect_called(struct reader *r, uint64_t svma)
 
 static void expect_gate(struct reader *r, enum dw_gate gate)
 {
-	struct dw_gates gates = {r->v->h.code_at, r->v->h.constants_at, r->v->h.wiped_at};
+	struct dw_gates gates = {r->v->h.probes, r->v->h.code_at, r->v->h.constants_at,
+				 r->v->h.wiped_at};
 
 	expect_byte(r, OPCODE_CALL, "a gate is not called");
 	if (read_target(r) != r->v->area_svma + dw_gate_at(&gates, gate))
@@ -354,11 +355,11 @@ static void check_insn(struct dw_verify *v, const struct dw_verify_function *f, 
 /* The gates and what stands between clones. */
 static int check_between(struct dw_verify *v)
 {
-	struct dw_gates gates = {v->h.code_at, v->h.constants_at, v->h.wiped_at};
-	uint32_t end = v->h.code_at + dw_gates_bytes();
+	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	uint32_t end = v->h.code_at + dw_gates_bytes(v->h.probes);
 	uint8_t *want;
 
-	if (v->h.code_bytes < dw_gates_bytes()) {
+	if (v->h.code_bytes < dw_gates_bytes(v->h.probes)) {
 		dw_verify_find(v, 0, v->h.code_at, "no room for gates");
 		return 0;
 	}
@@ -366,7 +367,7 @@ static int check_between(struct dw_verify *v)
 	if (!want)
 		return -ENOMEM;
 	dw_gates_write(&gates, want);
-	if (memcmp(want + gates.at, v->area + gates.at, dw_gates_bytes()))
+	if (memcmp(want + gates.at, v->area + gates.at, dw_gates_bytes(v->h.probes)))
 		dw_verify_find(v, 0, gates.at, "other gates");
 	free(want);
 	for (size_t i = 0; i <= v->functions.n; i++) {

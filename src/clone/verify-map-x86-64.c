@@ -122,7 +122,7 @@ static bool read_op(struct program *g, const uint8_t *code, uint32_t at, uint32_
 		    struct op *op)
 {
 	const struct dw_verify *v = g->p->v;
-	struct dw_gates gates = {v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
 	struct dw_insn_detail d;
 	struct dw_insn insn;
 

@@ -82,7 +82,7 @@ static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *
 /* Whether [@from, @to) of the area holds a call of the leaving gate. */
 static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_t to)
 {
-	const struct dw_gates gates = {v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	const struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
 	uint32_t gate = dw_gate_at(&gates, DWELL_GATE_LEAVE);
 	int32_t distance;
 
@@ -279,7 +279,7 @@ static void check_index(struct dw_verify *v, const struct dw_cfi_section *s,
 static void check_gates(struct dw_verify *v, const struct dw_cfi_section *s,
 			const struct dw_cfi_fdes *fdes)
 {
-	struct dw_gates gates = {v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
 	struct dw_clone_gate_range range = dw_gates_range(&gates);
 	const struct dw_cfi_fde_ref *ref = find_fde(fdes, v->area_svma + range.at);
 	struct rows r;

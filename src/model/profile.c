@@ -11,6 +11,7 @@ void dw_profile_release(struct dw_profile *p)
 	dw_frames_release(&p->frames);
 	dw_stacks_release(&p->stacks);
 	dw_samples_release(&p->samples);
+	dw_calls_release(&p->calls);
 	dw_functions_release(&p->functions);
 	dw_locations_release(&p->locations);
 	dw_codes_release(&p->codes);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/strings.h"
+#include "model/calls.h"
 #include "model/facts.h"
 #include "model/module.h"
 #include "model/process.h"
@@ -24,6 +25,7 @@ struct dw_profile {
 	struct dw_frames frames;
 	struct dw_stacks stacks;
 	struct dw_samples samples;
+	struct dw_calls calls;
 	struct dw_functions functions;
 	struct dw_locations locations;
 	struct dw_codes codes;

@@ -3,6 +3,7 @@
 
 void dw_totals_release(struct dw_totals *t)
 {
+	dw_vec_release(&t->calls);
 	dw_vec_release(&t->functions);
 	dw_vec_release(&t->modules);
 	dw_vec_release(&t->nodes);

@@ -9,24 +9,44 @@
 #pragma once
 
 #include "base/vec.h"
+#include "model/calls.h"
 
 #include <stdint.h>
 
+/* What a row is sorted, trimmed and followed by: samples, or, of calls, elapsed nanoseconds. */
 struct dw_values {
 	uint64_t inclusive;
 	uint64_t exclusive;
+};
+
+/*
+ * All of what instrumentation says of a row. The rows' member `calls` is an index into
+ * dw_totals.calls: there in every row of a session with calls, meaningless in others.
+ */
+struct dw_call_total {
+	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
+	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
+	struct dw_range_ns elapsed_inclusive, elapsed_exclusive; /* max 0 = not known */
+	struct dw_range_ns application_inclusive, application_exclusive;
+	uint32_t flags; /* enum dw_call_total_flag */
+};
+
+enum dw_call_total_flag {
+	DWELL_CALLS_NO_EXCLUSIVE = 1, /* call sites: nobody measured what is theirs alone */
 };
 
 struct dw_function_total {
 	uint32_t process;
 	uint32_t function;
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_module_total {
 	uint32_t process;
 	uint32_t module; /* 0 = code in no known module */
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* A node of the call tree by functions. Parents come before children, siblings are neighbours. */
@@ -37,6 +57,7 @@ struct dw_node_total {
 	uint32_t function; /* 0 in a process's root node */
 	uint32_t level;	   /* 0 = root */
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* In place of a function id, as uint32_t. */
@@ -51,6 +72,7 @@ struct dw_edge_total {
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* A statement of a function. */
@@ -64,6 +86,7 @@ struct dw_line_total {
 	uint32_t column_end;
 	uint32_t function_row; /* index of its function's total, if functions were asked for too */
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* An instruction: frames of one address that differ in being a return address or not are one row.
@@ -74,20 +97,25 @@ struct dw_instruction_total {
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_process_total {
 	uint32_t process;
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_thread_total {
 	uint32_t thread;
 	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_totals {
-	uint64_t samples; /* that passed the filter: the denominator of every percentage */
+	uint64_t samples;	  /* that passed the filter: the denominator of every percentage */
+	struct dw_call_total all; /* of calls: everything that passed the filter */
+	DW_VEC(struct dw_call_total) calls; /* by the rows' member calls; empty = samples */
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
 	uint64_t branches_left_out; /* subtrees that are not among the nodes because nobody asked */

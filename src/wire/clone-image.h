@@ -25,10 +25,16 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 1, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 2, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
-enum dw_clone_probes { DWELL_PROBES_NONE, DWELL_PROBES_COUNT };
+enum dw_clone_probes {
+	DWELL_PROBES_NONE,
+	DWELL_PROBES_COUNT,
+	DWELL_PROBES_SYSTEM_CALLS, /* around system calls only; of other functions nothing is cloned
+				    */
+	DWELL_PROBES_TIME,	   /* entries, exits, calls out, and system calls */
+};
 
 /* A part of the file: @n records from the area offset @at on. */
 struct dw_clone_part {
@@ -44,6 +50,17 @@ struct dw_module_identity {
 	uint64_t code_hash;    /* of the executable segments' bytes */
 	uint64_t headers_hash; /* of the program header table's bytes */
 	uint64_t code_bytes;
+};
+
+/* How a place in the area depends on where module and area are. d = (area - module) - distance. */
+enum dw_clone_relocation {
+	DWELL_RELOC_TO_MODULE,	 /* int32: subtract d (a distance from the area to the module) */
+	DWELL_RELOC_FROM_MODULE, /* int32: add d (a distance from the module to the area) */
+	DWELL_RELOC_AREA_64, /* uint64, an address in the area made for fixed_start + distance or,
+				without fixed_start, for area address 0: add the difference */
+	DWELL_RELOC_AREA_32, /* the same as uint32, for non-PIE code; must fit */
+	DWELL_RELOC_THREAD,  /* int32: add the offset of the agent's thread word from %fs */
+	DWELL_RELOCATIONS
 };
 
 struct dw_clone_header {
@@ -68,18 +85,12 @@ struct dw_clone_header {
 	struct dw_clone_part functions;	   /* struct dw_clone_function_entry, by module offset */
 	struct dw_clone_part instructions; /* bytes, see dw_clone_function_entry */
 	struct dw_clone_part patches;	   /* struct dw_clone_patch, by module offset */
-	struct dw_clone_part
-		relocations[4];	      /* uint32_t area offsets, by enum dw_clone_relocation */
+	struct dw_clone_part relocations[DWELL_RELOCATIONS]; /* uint32_t area offsets, by enum
+								dw_clone_relocation */
 	struct dw_clone_part returns; /* struct dw_clone_return, by module offset */
-};
-
-/* How a place in the area depends on where module and area are. d = (area - module) - distance. */
-enum dw_clone_relocation {
-	DWELL_RELOC_TO_MODULE,	 /* int32: subtract d (a distance from the area to the module) */
-	DWELL_RELOC_FROM_MODULE, /* int32: add d (a distance from the module to the area) */
-	DWELL_RELOC_AREA_64, /* uint64, an address in the area made for fixed_start + distance or,
-				without fixed_start, for area address 0: add the difference */
-	DWELL_RELOC_AREA_32, /* the same as uint32, for non-PIE code; must fit */
+	struct dw_clone_part imports; /* struct dw_clone_import */
+	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
+	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
@@ -107,6 +118,8 @@ enum dw_clone_flag {
 	DWELL_CLONE_COLD = 1,	/* a part of another function, entered by jumps only: no probes */
 	DWELL_CLONE_PROBED = 2, /* has probes */
 	DWELL_CLONE_REDIRECTED = 4, /* a patch at its entry leads to the clone */
+	DWELL_CLONE_TAILS_OUT = 8,  /* jumps out of the instrumented code: where to is not timed */
+	DWELL_CLONE_SWITCHES = 16,  /* loads the stack pointer: may go on on another stack */
 };
 
 /*
@@ -152,15 +165,37 @@ struct dw_clone_return {
 	uint32_t clone_at; /* where the patch there leads */
 };
 
+/*
+ * A callee outside the instrumented code that the module calls by name: through a pointer that the
+ * loader fills, or a function of its own that was left alone.
+ */
+struct dw_clone_import {
+	uint32_t slot;	/* module offset of the pointer, 0 = none */
+	uint32_t stub;	/* module offset of the PLT stub that jumps there, or of the function
+			   itself; 0 = none: the call goes through the pointer */
+	uint32_t flags; /* enum dw_clone_import_flag */
+	uint32_t unused;
+};
+
+enum dw_clone_import_flag {
+	DWELL_IMPORT_SWITCHES = 1, /* by its name it goes on on another stack: swapcontext() */
+};
+
 /* Indexes of 8-byte words in the constants page. */
 enum dw_clone_constant {
 	DWELL_CONSTANT_SLOW_COUNT, /* address of void slow(uint64_t area, uint32_t function), which
 				      the count gate calls instead of counting, on an aligned stack,
 				      flags kept by the gate; vector registers are the function's
 				      to keep. 0 = nothing is called */
+	DWELL_CONSTANT_SLOW,	   /* where the gates that measure time go on when they must
+				      (src/clone/gates-time-x86-64.S says how); 0 = nowhere */
+	DWELL_CONSTANT_FIRST_ID,   /* key of the image's function 0 */
+	DWELL_CONSTANT_PROBED,	   /* address of what header.probed_start is */
+	DWELL_CONSTANT_PROBED_BYTES,
 };
 
 /* Indexes of 8-byte words in the wiped page; 0 after a fork. */
 enum dw_clone_wiped {
 	DWELL_WIPED_COUNTS, /* address of uint64 calls[functions.n] of this module */
+	DWELL_WIPED_ALIVE,  /* not 0: this process has a region of its own */
 };

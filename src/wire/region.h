@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "wire/call-tree.h"
 #include "wire/clone-image.h"
 
 #include <stdint.h>
@@ -37,10 +38,11 @@
 #define DWELL_REGION_LOCK ".lock"
 
 enum {
-	DWELL_REGION_VERSION = 1,
+	DWELL_REGION_VERSION = 2,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
-	DWELL_REGION_PATH = 256, /* bytes of a path, its NUL included; longer ones stay empty */
+	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
+	DWELL_REGION_PATH = 256,     /* bytes of a path, its NUL included; longer ones stay empty */
 };
 
 /* What has become of a process. */
@@ -69,6 +71,9 @@ enum dw_region_drop {
 	DWELL_DROP_HANDLERS,	 /* signal handlers beyond the table: they see clone addresses */
 	DWELL_DROP_WRITTEN,	 /* functions put back because their text was made writable */
 	DWELL_DROP_COUNTS,	 /* calls that were not counted */
+	DWELL_DROP_THREADS,	 /* threads that run unmeasured: no room, or a system-call filter */
+	DWELL_DROP_EVENTS,	 /* probes passed while a signal had interrupted a slow path */
+	DWELL_DROP_SYSTEM_CALLS, /* places of system calls without room for a probe */
 	DWELL_DROP_N = 16
 };
 
@@ -95,6 +100,8 @@ struct dw_region_module {
 	uint64_t counts;       /* offset of uint64 calls[] in the region, 0 = none */
 	uint32_t counts_n;
 	uint32_t is_main;	      /* the executable */
+	uint32_t first_id;	      /* key of its function 0 in call trees, 0 = none */
+	uint32_t ids_n;		      /* functions and imports */
 	char path[DWELL_REGION_PATH]; /* as the loader names it, /proc/self/exe's for the executable
 				       */
 };
@@ -113,7 +120,18 @@ struct dw_region_answer {
 };
 
 /* A piece of the file. */
-enum dw_region_chunk_kind { DWELL_CHUNK_COUNTS = 1 };
+enum dw_region_chunk_kind {
+	DWELL_CHUNK_COUNTS = 1,
+	DWELL_CHUNK_ARENA, /* lines of wire/call-tree.h, behind those of the arena's chunks before
+			    */
+	DWELL_CHUNK_KINDS
+};
+
+/* One moment on two clocks. */
+struct dw_region_moment {
+	uint64_t ticks; /* TSC */
+	uint64_t ns;	/* CLOCK_MONOTONIC */
+};
 
 struct dw_region_chunk {
 	uint32_t kind;
@@ -136,9 +154,20 @@ struct dw_region_header {
 	uint64_t agent_start_ns; /* what the agent's own start took */
 	uint64_t bytes;		 /* of the file that are in use */
 	uint64_t drops[DWELL_DROP_N];
+	struct dw_region_moment start; /* when the agent started to measure */
+	struct dw_region_moment end;   /* when exit handlers ran, 0 = not yet */
+	uint64_t arena_base;	       /* address of the arena's line 0 in the target */
+	uint32_t arena_lines;	       /* in use, as far as published */
+	uint32_t threads_n;	       /* struct dw_tree_thread, whose lines stand in threads[] */
+	/* What a probe costs outside the part that it times itself, ticks, by enum dw_probe_kind.
+	 */
+	uint32_t probe_ticks[DWELL_PROBE_KINDS];
+	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
+	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
 	uint32_t module_n;
 	uint32_t chunk_n;
 	struct dw_region_chunk chunks[DWELL_REGION_CHUNKS];
 	struct dw_region_module modules[DWELL_REGION_MODULES];
 	struct dw_region_answer answers[DWELL_REGION_MODULES];
+	uint32_t threads[DWELL_REGION_THREADS];
 };

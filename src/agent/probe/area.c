@@ -86,7 +86,7 @@ static bool is_page(const struct dw_clone_header *h, uint32_t at)
 /* Whether the header is one that this agent understands, of a file with @file_bytes. */
 static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < DWELL_RELOCATIONS; i++)
 		if (!is_part(h, &h->relocations[i], sizeof(uint32_t)))
 			return false;
 	return dw_text_equal(h->magic, DWELL_CLONE_MAGIC) && h->version == DWELL_CLONE_VERSION &&

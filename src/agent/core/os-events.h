@@ -1,0 +1,58 @@
+/*
+ * What the operating system does to a thread: switches, and system calls that count.
+ *
+ * Sources for switches, the first that proves itself at the start of the process: the page of a
+ * perf event (PERF_COUNT_SW_DUMMY: its lock word changes at each switch; no privilege at
+ * perf_event_paranoid 2), the thread's own restartable sequence left at a descriptor that does
+ * nothing (the kernel clears it; registrations of 32 bytes only, and never while the program uses
+ * it), none. Both are one word that a probe compares: dw_tree_thread.os_word with os_seen.
+ * Facts: perf_event_open(2), and the kernel's headers linux/perf_event.h and linux/rseq.h.
+ *
+ * All functions are for the thread that they are about, from the slow path. They make system calls
+ * and need dw_agent_may_call(). [async-signal-safe]
+ */
+#pragma once
+
+#include "wire/call-tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is kept of a thread between two looks; zero-initialised. */
+struct dw_os_state {
+	uint64_t ticks; /* TSC, CLOCK_MONOTONIC and the thread's CPU clock at the last look */
+	uint64_t mono_ns;
+	uint64_t cpu_ns;
+	void *page;	    /* of the perf event, NULL = none */
+	uint32_t true_word; /* what *os_word was then */
+};
+
+/* What a look found: of the time since the last event. */
+struct dw_os_look {
+	uint64_t now;	   /* TSC, taken after the source was armed again */
+	uint64_t blocked;  /* ticks since the look before that the thread was off the processor */
+	uint64_t on_cpu;   /* ticks since then that it was on it */
+	uint32_t switches; /* at least; 0 = it was not switched */
+};
+
+/* Choose the source of this process: once, before main, with one thread. */
+void dw_os_start(void);
+
+/* Give @t its source: os_word, os_seen, os_source. Where nothing can be had, a word that never
+ * changes. */
+void dw_os_thread_start(struct dw_tree_thread *t, struct dw_os_state *s);
+
+/* Give back what the ended thread of @t had. From any thread. */
+void dw_os_thread_end(struct dw_tree_thread *t, struct dw_os_state *s);
+
+/*
+ * Look whether the thread was switched since the last look, and arm the source again: first that,
+ * then the clocks, so that nothing is lost in between. Bounded tries.
+ */
+void dw_os_look(struct dw_tree_thread *t, struct dw_os_state *s, struct dw_os_look *ret);
+
+/* What kind of system call @number is, for its interval and for the columns. */
+enum dw_os_call { DWELL_CALL_NOT_COUNTED, DWELL_CALL_IO, DWELL_CALL_BLOCKING };
+
+/* The kind of @number; one table, also printed by the documentation. */
+enum dw_os_call dw_os_call_kind(uint64_t number);

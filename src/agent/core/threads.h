@@ -1,0 +1,32 @@
+/*
+ * The threads of a process as the probes see them: a line in the region, and what is the agent's
+ * own beside it.
+ *
+ * A thread gets both at its first probe. Until then its word (thread-local, read by the gates)
+ * leads to a block that sends every probe to the slow path. What a task that has ended left is
+ * used again, but for its line and nodes. A task that shares another's thread-local storage
+ * (vfork's child, raw clone) is told by its id and its stack, and not counted.
+ */
+#pragma once
+
+#include "agent/core/os-events.h"
+#include "wire/call-tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One open activation. The array of a thread is its shadow stack; entry 0 is the root's. */
+struct dw_shadow {
+	struct dw_tree_node *node;
+	uint64_t record; /* rsp as the gate sees it at the entry; of calls out 4 less; odd values
+			    send the leaving probe to the slow path */
+};
+
+/* The word that gates read: fs:offset. */
+extern __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec")));
+
+/* The offset of dw_thread_word from %fs:0, for DWELL_RELOC_THREAD. */
+int32_t dw_thread_offset(void);
+
+/* The calling thread, made at its first probe. NULL: it is not measured. */
+struct dw_tree_thread *dw_thread_self(void);

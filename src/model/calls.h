@@ -1,0 +1,116 @@
+/*
+ * Calls: what instrumentation measured, exactly, as trees of activations by thread.
+ *
+ * A node is one path: (parent, callee, call site). Its values are exclusive and come in slices of
+ * time: a row for each (slice, node) in which something happened, their sum is the node's value.
+ * Inclusive values are made by src/analysis/. Parents have smaller ids than children, all nodes of
+ * a thread hang on its root. Times are nanoseconds, probe cost already subtracted.
+ *
+ * Where a target's memory for its trees was used up, nodes with DWELL_CALL_OVERFLOW stand beside
+ * the trees, see there; then functions, modules and edges are exact and only paths are lost.
+ */
+#pragma once
+
+#include "base/vec.h"
+
+#include <stdint.h>
+
+enum dw_call_flag {
+	DWELL_CALL_ROOT = 1, /* a thread before its first function, and between them */
+	DWELL_CALL_OUTSIDE =
+		2, /* the callee is not instrumented: its time was taken by the caller */
+	/* Stands for callees that had no room: has the time below its parent, and no function. */
+	DWELL_CALL_TRUNCATED = 4,
+	/*
+	 * Outside the tree, parent = the thread's root: all activations that had no room, of one
+	 * caller, callee, site and set of the flags that follow. Exclusive values, which count for
+	 * function, module, edge and site, but not for the thread: the truncated nodes have them.
+	 */
+	DWELL_CALL_OVERFLOW = 8,
+	/* With OVERFLOW, a second node: the inclusive values of the same activations, which count
+	 * where the flag says that they are the outermost. */
+	DWELL_CALL_INCLUSIVE = 16,
+	DWELL_CALL_OUTERMOST_FUNCTION = 32,
+	DWELL_CALL_OUTERMOST_MODULE = 64,
+	DWELL_CALL_OUTERMOST_EDGE = 128,
+};
+
+struct dw_call_node {
+	uint32_t thread; /* thread id */
+	uint32_t parent; /* node id, 0 for roots */
+	uint32_t entry;	 /* frame id of the callee's first instruction; 0 = root, truncated */
+	uint32_t site;	 /* frame id of the call, 0 = not known */
+	uint32_t caller; /* OVERFLOW: frame id of the caller's first instruction, 0 = the root */
+	uint32_t flags;	 /* enum dw_call_flag bits */
+};
+
+/* What is measured, exclusive unless said otherwise. */
+struct dw_call_values {
+	uint64_t calls;
+	uint64_t elapsed_ns;
+	uint64_t application_ns; /* OS transitions end intervals */
+	uint64_t whole_ns;	 /* the classic rule: only probes end intervals, and one OS event
+				    drops all of one */
+	uint64_t overhead_ns;	 /* what the probes cost, subtracted from the others */
+	uint64_t blocked_ns;	 /* off the processor */
+	uint64_t os_cpu_ns;	 /* on the processor, inside system calls that count */
+	uint64_t switches;
+	uint64_t io_calls;
+	uint64_t blocking_calls;
+};
+
+/* A piece of the recording's time: from the end of the slice before to @end_ns. */
+struct dw_call_slice {
+	uint64_t end_ns; /* since the start of the recording */
+};
+
+struct dw_call_delta {
+	uint32_t slice; /* index in slices, rising */
+	uint32_t node;
+	struct dw_call_values values;
+};
+
+struct dw_range_ns {
+	uint64_t min_ns, max_ns;
+};
+
+/* The shortest and the longest activation of a function in a thread. Inclusive: of outermost ones.
+ */
+struct dw_call_extremes {
+	uint32_t thread;
+	uint32_t entry;	      /* frame id */
+	uint64_t outer_calls; /* ended outermost activations, 0 = no inclusive ranges */
+	struct dw_range_ns elapsed_inclusive, elapsed_exclusive;
+	struct dw_range_ns application_inclusive, application_exclusive;
+};
+
+/* One of the slowest activations of a function. */
+struct dw_call_slow {
+	uint32_t node;
+	uint64_t start_ns; /* since the start of the recording */
+	struct dw_call_values inclusive, exclusive;
+};
+
+struct dw_calls {
+	DW_VEC(struct dw_call_node) nodes; /* by id - 1 */
+	DW_VEC(struct dw_call_slice) slices;
+	DW_VEC(struct dw_call_delta)
+	deltas; /* those not written to a session yet, while recording */
+	DW_VEC(struct dw_call_extremes) extremes;
+	DW_VEC(struct dw_call_slow) slow;
+};
+
+/* Append @node and give its id (1 and up). 0 or -ENOMEM. */
+int dw_calls_add(struct dw_calls *t, const struct dw_call_node *node, uint32_t *ret);
+
+/* The node of @id, borrowed until the next add. NULL for 0 and unknown ids. */
+const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
+
+/* Number of nodes. Ids run from 1 to this. */
+uint32_t dw_calls_count(const struct dw_calls *t);
+
+/* Add @more to @sum. */
+void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more);
+
+/* Free everything. */
+void dw_calls_release(struct dw_calls *t);

@@ -1,0 +1,155 @@
+/*
+ * Call trees: what the probes of instrumented programs measure, in the region.
+ *
+ * All threads of a process share one arena of 64-byte lines, mapped contiguously in the target and
+ * made of the region's chunks of kind DWELL_CHUNK_ARENA in their order. A line is named by its
+ * index in the arena; line 0 is never used. Each thread has a struct dw_tree_thread and nodes of
+ * its own: one writer each, plain stores. A node's parent has a smaller index than the node. Ticks
+ * are those of the TSC; the collector knows its rate.
+ *
+ * A node is an activation path: (parent, callee, call site). Its values are exclusive: an interval
+ * between two events of a thread belongs to the node that was current at its end. Inclusive values
+ * are sums over subtrees. Keyed by the call site too, other than the design has it: so lines and
+ * instructions are exact and cost a probe nothing, where counters of their own would cost two
+ * cache lines a call.
+ *
+ * When the arena is full, nodes that would be new give way: the activation goes to an overflow node
+ * (keyed by caller, callee, site and whether it is the outermost of its function, module and edge),
+ * which has inclusive values of its own, and its time also to the `truncated` child of the last
+ * node on the path that the tree has, so that sums over the tree stay right.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+	DWELL_LINE_BYTES = 64,
+	DWELL_TREE_WAYS = 4, /* children that a node remembers for the gates */
+};
+
+/*
+ * What a node's key names. Below 2^32: a function (struct dw_region_module: first_id + its index in
+ * the image), or an import (first_id + functions.n + its index): a callee that the module calls by
+ * name or that was left alone. With the highest bit: the address of a callee that was called
+ * through a pointer. The rest are no callees.
+ */
+#define DWELL_KEY_ADDRESS   (1ull << 63)
+#define DWELL_KEY_ROOT	    0xfffffff0ull /* a thread before its first function and between them */
+#define DWELL_KEY_TRUNCATED 0xfffffff1ull
+
+/* A node of the tree; one line. */
+struct dw_tree_node {
+	uint64_t elapsed; /* ticks, exclusive, those of OS intervals included */
+	uint64_t calls;
+	uint64_t key;
+	uint32_t site;	   /* low half of the return address at a function's entry; of the call
+			      instruction's own address for imports and addresses; 0 = none */
+	uint32_t overhead; /* ticks / 16 that slow paths took off @elapsed, saturating */
+	uint16_t tags[DWELL_TREE_WAYS]; /* the gates' own, as the next: meaningless to others */
+	uint32_t children[DWELL_TREE_WAYS];
+	uint32_t parent; /* line */
+	uint32_t os;	 /* line of its struct dw_tree_os, 0 = no OS event yet; UINT32_MAX = this
+			    node is a mark of the gates and no activation */
+};
+
+/* What the operating system did in a node's intervals; one line. */
+struct dw_tree_os {
+	uint64_t ticks;	      /* of the node's elapsed: OS intervals. Application = the rest */
+	uint64_t probe_ticks; /* of whole probe-to-probe intervals that had an OS event (the classic
+				 rule) */
+	uint64_t cpu_ticks;   /* of @ticks on the processor: inside system calls */
+	uint64_t blocked_ticks; /* of @ticks off the processor */
+	uint32_t switches;
+	uint32_t io_calls;
+	uint64_t blocking_calls;
+	uint64_t unused[2];
+};
+
+/* Beyond the tree; two lines. Values of activations that no node had room for. */
+struct dw_tree_overflow {
+	uint64_t elapsed; /* as a node's */
+	uint64_t calls;
+	uint64_t key;
+	uint32_t site;
+	uint32_t overhead;
+	uint64_t caller;    /* key */
+	uint32_t thread;    /* line of its struct dw_tree_thread */
+	uint32_t outermost; /* enum dw_tree_outermost bits */
+	uint32_t active;    /* the agent's own */
+	uint32_t os;
+	uint64_t inclusive;    /* ticks, of ended activations */
+	uint64_t inclusive_os; /* likewise the rest: as struct dw_tree_os */
+	uint64_t inclusive_probe;
+	uint64_t inclusive_cpu;
+	uint64_t inclusive_blocked;
+	uint64_t inclusive_calls; /* calls below, for probe overhead */
+	uint32_t inclusive_switches, inclusive_io, inclusive_blocking;
+	uint32_t inclusive_overhead; /* ticks / 16 */
+	uint64_t unused;
+};
+
+enum dw_tree_outermost {
+	DWELL_OUTERMOST_FUNCTION = 1,
+	DWELL_OUTERMOST_MODULE = 2,
+	DWELL_OUTERMOST_EDGE = 4,
+};
+
+/* How a thread learns that it was switched. */
+enum dw_os_source {
+	DWELL_OS_NONE, /* by nothing: Application is an upper bound */
+	DWELL_OS_PERF, /* the page of a perf event */
+	DWELL_OS_RSEQ, /* its restartable sequence */
+	DWELL_OS_SOURCES
+};
+
+/* What kinds of probe cost; each is measured in place. */
+enum dw_probe_kind {
+	DWELL_PROBE_ENTER,
+	DWELL_PROBE_LEAVE,
+	DWELL_PROBE_OUT,
+	DWELL_PROBE_BACK,
+	DWELL_PROBE_KINDS
+};
+
+/*
+ * A thread; four lines. The first holds what every probe reads: pointers of the target, meaningless
+ * to others but for @last and @current.
+ */
+struct dw_tree_thread {
+	/* hot */
+	void *top;		      /* of the shadow stack */
+	uint64_t last;		      /* TSC of its last event */
+	struct dw_tree_node *current; /* address in the target: arena_base of the region's header */
+	const uint32_t *os_word;      /* changes when the thread is switched */
+	uint32_t os_seen;
+	uint32_t state; /* enum dw_tree_state */
+	uint64_t calls; /* so far; for overflow and activations */
+	void *limit;	/* of the shadow stack */
+	uint64_t arena; /* address of line 0 */
+	/* cold */
+	int32_t tid;	       /* as the target sees it */
+	uint32_t root;	       /* line */
+	uint64_t start, end;   /* TSC of its first event; of its last once it is known to have
+				  ended, else 0 */
+	uint64_t start_cpu_ns; /* its CPU clock at the first event */
+	uint32_t os_source;    /* enum dw_os_source */
+	uint32_t nodes;
+	uint64_t depth_lost; /* activations that went to overflow nodes */
+	uint64_t slow_ticks; /* all time in slow paths */
+	/* of the probes that timed themselves, by kind: their number and ticks */
+	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
+	uint64_t lookups, repairs, stacks; /* slow paths taken, for people who tune */
+	uint64_t unused[6];
+};
+
+enum dw_tree_state {
+	DWELL_THREAD_FREE,
+	DWELL_THREAD_RUNNING,
+	DWELL_THREAD_IN_CALL, /* in a system call that counts, since @last */
+	DWELL_THREAD_ENDED,
+};
+
+_Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_thread) == 4 * DWELL_LINE_BYTES, "four lines");
