@@ -109,20 +109,30 @@ static bool computes_with(const uint8_t *bytes, const struct dw_insn_detail *d, 
 	       d->op != DWELL_OP_PUSH && !is_mixing(bytes);
 }
 
+/* Read instruction @k of the function, the one behind that at *@at, which goes on to it. Its bytes,
+ * NULL: they cannot be read. */
+static const uint8_t *step(const struct walk *w, uint32_t k, uint64_t *at, struct dw_insn *insn,
+			   struct dw_insn_detail *d)
+{
+	uint8_t n = w->m->insns.v[w->f->first + k].length;
+	const uint8_t *bytes;
+
+	*at += w->m->insns.v[w->f->first + k - 1].length;
+	bytes = dw_clone_module_bytes(w->m, *at, n);
+	return bytes && dw_insn_decode_detail(bytes, n, insn, d) ? bytes : NULL;
+}
+
 /* Follow the return address that instruction @i at @at puts into @reg, along the line. */
 static unsigned follow_value(const struct walk *w, uint32_t i, uint64_t at, uint8_t reg)
 {
 	uint32_t registers = 1u << reg;
 
 	for (uint32_t k = i + 1; registers && k < w->f->n && k - i < LINE_MAX; k++) {
-		uint8_t n = w->m->insns.v[w->f->first + k].length;
 		struct dw_insn_detail d;
-		const uint8_t *bytes;
 		struct dw_insn insn;
+		const uint8_t *bytes = step(w, k, &at, &insn, &d);
 
-		at += w->m->insns.v[w->f->first + k - 1].length;
-		bytes = dw_clone_module_bytes(w->m, at, n);
-		if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d))
+		if (!bytes)
 			return DWELL_SLOT_CHANGED;
 		if (insn.kind != DWELL_INSN_PLAIN && insn.kind != DWELL_INSN_BRANCH)
 			break;
@@ -142,14 +152,10 @@ static unsigned follow_value(const struct walk *w, uint32_t i, uint64_t at, uint
 static unsigned follow_address(const struct walk *w, uint32_t i, uint64_t at, uint8_t reg)
 {
 	for (uint32_t k = i + 1; k < w->f->n && k - i < LINE_MAX; k++) {
-		uint8_t n = w->m->insns.v[w->f->first + k].length;
 		struct dw_insn_detail d;
-		const uint8_t *bytes;
 		struct dw_insn insn;
 
-		at += w->m->insns.v[w->f->first + k - 1].length;
-		bytes = dw_clone_module_bytes(w->m, at, n);
-		if (!bytes || !dw_insn_decode_detail(bytes, n, &insn, &d))
+		if (!step(w, k, &at, &insn, &d))
 			return DWELL_SLOT_CHANGED;
 		if (d.memory.is_there && d.memory.base == reg && d.op != DWELL_OP_LEA &&
 		    d.memory.disp < SLOT_BYTES && d.memory.disp + d.memory.bytes > 0)

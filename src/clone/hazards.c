@@ -10,6 +10,7 @@
 #include "clone/hazards.h"
 
 #include "base/map.h"
+#include "base/sorted.h"
 #include "clone/hazards-imports.h"
 #include "clone/hazards-rseq.h"
 #include "clone/hazards-slot-x86-64.h"
@@ -99,17 +100,9 @@ static int by_start(const void *a, const void *b)
 /* Whether @svma lies in one of the @n sorted @spans. */
 static bool in_spans(const struct span *spans, size_t n, uint64_t svma)
 {
-	size_t from = 0, to = n;
+	size_t behind = dw_sorted_count(spans, n, s, s->start <= svma);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (spans[middle].start <= svma)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from && svma < spans[from - 1].end;
+	return behind && svma < spans[behind - 1].end;
 }
 
 /* Words of data that name the address behind a call, but for entries of known tables of jumps. */

@@ -8,6 +8,7 @@
  */
 #include "clone/jumps-flow-x86-64.h"
 
+#include "base/sorted.h"
 #include "clone/lsda.h"
 #include "clone/shares.h"
 #include "code/cfi/entry.h"
@@ -225,22 +226,6 @@ void dw_flow_entries_release(struct dw_flow_entries *e)
 	dw_map_release(&e->endless);
 }
 
-/* The first of the @n sorted @values that is not below @low. */
-static size_t lower_bound(const uint64_t *values, size_t n, uint64_t low)
-{
-	size_t from = 0;
-
-	while (from < n) {
-		size_t middle = from + (n - from) / 2;
-
-		if (values[middle] < low)
-			from = middle + 1;
-		else
-			n = middle;
-	}
-	return from;
-}
-
 static void mark(struct dw_flow *w, uint64_t svma, uint8_t what)
 {
 	uint32_t i = dw_flow_insn_at(w, svma);
@@ -251,7 +236,8 @@ static void mark(struct dw_flow *w, uint64_t svma, uint8_t what)
 
 static void mark_all(struct dw_flow *w, const uint64_t *values, size_t n, uint8_t what)
 {
-	for (size_t i = lower_bound(values, n, w->f->start); i < n && values[i] < w->f->end; i++)
+	for (size_t i = dw_sorted_count(values, n, v, *v < w->f->start);
+	     i < n && values[i] < w->f->end; i++)
 		mark(w, values[i], what);
 }
 

@@ -4,6 +4,7 @@
 #include "clone/verify-state.h"
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -243,17 +244,9 @@ const uint8_t *dw_verify_bytes(const struct dw_verify *v, uint64_t svma, size_t 
 
 const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v, uint64_t svma)
 {
-	size_t lo = 0, hi = v->functions.n;
+	size_t behind = dw_sorted_count(v->functions.v, v->functions.n, f, f->start <= svma);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->functions.v[mid].start <= svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && svma < v->functions.v[lo - 1].end ? &v->functions.v[lo - 1] : NULL;
+	return behind && svma < v->functions.v[behind - 1].end ? &v->functions.v[behind - 1] : NULL;
 }
 
 uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool inside)

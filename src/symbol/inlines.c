@@ -6,6 +6,7 @@
  */
 #include "symbol/inlines.h"
 
+#include "base/sorted.h"
 #include "symbol/die.h"
 #include "symbol/lines.h"
 
@@ -28,21 +29,6 @@ struct place {
 	uint32_t root; /* node of the subprogram around, 0 = none that holds an address */
 	int depth;
 };
-
-static size_t lower_bound(const uint64_t *v, size_t n, uint64_t key)
-{
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid] < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
 
 /* A node for @die inside of @outer. 0 without memory (w->rc is set) or when the chain is too long.
  */
@@ -78,8 +64,8 @@ static uint32_t mark(struct walk *w, Dwarf_Die *die, uint32_t root)
 	ptrdiff_t at = 0;
 
 	while (!w->rc && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
-		for (size_t i = lower_bound(w->svmas, w->n, lo); i < w->n && w->svmas[i] < hi;
-		     i++) {
+		for (size_t i = dw_sorted_count(w->svmas, w->n, v, *v < lo);
+		     i < w->n && w->svmas[i] < hi; i++) {
 			uint32_t was = w->nodes[i];
 
 			if ((was ? w->t->nodes.v[was].root : 0) != root || (node && was == node))
@@ -101,7 +87,7 @@ static bool has_code(struct walk *w, Dwarf_Die *die)
 	bool any = false;
 
 	while ((at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
-		size_t i = lower_bound(w->svmas, w->n, lo);
+		size_t i = dw_sorted_count(w->svmas, w->n, v, *v < lo);
 
 		any = true;
 		if (i < w->n && w->svmas[i] < hi)

@@ -6,6 +6,7 @@
 #include "symbol/symtab.h"
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -163,17 +164,7 @@ void dw_symtab_sort(struct dw_symtab *t)
 /* Index of the first symbol behind @svma. */
 static size_t upper_bound(const struct dw_symtab *t, uint64_t svma)
 {
-	size_t lo = 0, hi = t->rows.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->rows.v[mid].svma <= svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return dw_sorted_count(t->rows.v, t->rows.n, s, s->svma <= svma);
 }
 
 const struct dw_symbol *dw_symtab_find(const struct dw_symtab *t, uint64_t svma)

@@ -5,6 +5,7 @@
 #include "code/cfi/ranges.h"
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "code/cfi/fdes.h"
 
 #include <errno.h>
@@ -58,18 +59,10 @@ int dw_cfi_ranges(const struct dw_elf *elf, struct dw_cfi_range **ret, size_t *r
 const struct dw_cfi_range *dw_cfi_range_find(const struct dw_cfi_range *ranges, size_t n,
 					     uint64_t svma)
 {
-	size_t lo = 0, hi = n;
+	size_t behind = dw_sorted_count(ranges, n, r, r->start <= svma);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ranges[mid].start <= svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t back = 1; back <= lo && back <= MAX_NESTED; back++)
-		if (svma < ranges[lo - back].end)
-			return &ranges[lo - back];
+	for (size_t back = 1; back <= behind && back <= MAX_NESTED; back++)
+		if (svma < ranges[behind - back].end)
+			return &ranges[behind - back];
 	return NULL;
 }
