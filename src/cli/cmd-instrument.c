@@ -88,10 +88,13 @@ static int index_of(const char *word, const char *const *list, size_t n)
 
 static int probes_of(const struct cmd_instrument *c)
 {
-	static const char *const kinds[] = {
-		[DWELL_PROBES_NONE] = "none", [DWELL_PROBES_COUNT] = "count"};
+	static const char *const kinds[] = {[DWELL_PROBES_NONE] = "none",
+					    [DWELL_PROBES_COUNT] = "count",
+					    [DWELL_PROBES_SYSTEM_CALLS] = "system-calls",
+					    [DWELL_PROBES_TIME] = "time"};
 
-	return c->probes ? index_of(c->probes, kinds, 2) : DWELL_PROBES_COUNT;
+	return c->probes ? index_of(c->probes, kinds, sizeof kinds / sizeof *kinds)
+			 : DWELL_PROBES_COUNT;
 }
 
 static int format_of(const struct cmd_instrument *c)
@@ -126,7 +129,7 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 	if (!has_command)
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
 	else if (probes_of(c) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--probes takes none or count");
+		dw_error_set(&err, DWELL_ERR_USAGE, "--probes takes none, count or time");
 	else if (format_of(c) < 0)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
 	else if (c->format && !c->list)

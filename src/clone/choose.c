@@ -238,7 +238,7 @@ static bool is_short(const struct dw_clone_module *m, const struct dw_clone_func
 
 void dw_clone_choose_probes(struct dw_clone_module *m, const struct dw_clone_options *options)
 {
-	if (options->probes == DWELL_PROBES_NONE)
+	if (options->probes == DWELL_PROBES_NONE || options->probes == DWELL_PROBES_SYSTEM_CALLS)
 		return;
 	dw_vec_each(f, &m->functions)
 		if (!f->reason && f->flags & DWELL_CLONE_REDIRECTED &&

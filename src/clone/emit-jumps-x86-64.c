@@ -115,7 +115,9 @@ static void put_jump_code(struct dw_writer *w, const struct dw_jump_code *code)
 	if (mark) {
 		uint32_t field = start + (uint32_t)(mark - code->bytes) + 1;
 
-		dw_set_distance(w, field, dw_gate_at(&w->t->gates, DWELL_GATE_LEAVE), field + 4);
+		dw_set_distance(w, field,
+				dw_gate_at(&w->t->gates, dw_gate_of_leaving(w->t->gates.probes)),
+				field + 4);
 	}
 }
 

@@ -118,13 +118,13 @@ static void put_prefix(struct dw_writer *w)
 
 	dw_put(w, save_rax_mov_eax, sizeof save_rax_mov_eax);
 	dw_put(w, &id, sizeof id);
-	dw_put_gate_call(w, DWELL_GATE_COUNT);
+	dw_put_gate_call(w, dw_gate_of_entry(w->m->probes));
 }
 
 static void put_leaving_jump(struct dw_writer *w, uint64_t to)
 {
 	if (leaves(w->m, w->f, to))
-		dw_put_gate_call(w, DWELL_GATE_LEAVE);
+		dw_put_gate_call(w, dw_gate_of_leaving(w->m->probes));
 	dw_put_jump(w, to);
 }
 
@@ -194,7 +194,7 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 		break;
 	case DWELL_INSN_RETURN:
 		if (w->f->flags & DWELL_CLONE_PROBED)
-			dw_put_gate_call(w, DWELL_GATE_LEAVE);
+			dw_put_gate_call(w, dw_gate_of_leaving(w->m->probes));
 		dw_put(w, bytes, insn->length);
 		break;
 	case DWELL_INSN_JUMP_INDIRECT:

@@ -60,6 +60,16 @@ static const struct set *set_of(uint32_t probes)
 										  : &count_set;
 }
 
+enum dw_gate dw_gate_of_entry(uint32_t probes)
+{
+	return set_of(probes) == &time_set ? DWELL_GATE_ENTER : DWELL_GATE_COUNT;
+}
+
+enum dw_gate dw_gate_of_leaving(uint32_t probes)
+{
+	return set_of(probes) == &time_set ? DWELL_GATE_EXIT : DWELL_GATE_LEAVE;
+}
+
 uint32_t dw_gates_bytes(uint32_t probes)
 {
 	return (uint32_t)(set_of(probes)->end - set_of(probes)->code);

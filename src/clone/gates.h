@@ -42,6 +42,12 @@ enum dw_gate {
 /* Bytes of all gates of the set for @probes (enum dw_clone_probes). */
 uint32_t dw_gates_bytes(uint32_t probes);
 
+/* The gate that a function's entry calls in images with @probes. */
+enum dw_gate dw_gate_of_entry(uint32_t probes);
+
+/* The gate that is called where a function is left. */
+enum dw_gate dw_gate_of_leaving(uint32_t probes);
+
 /* The area offset of @gate, which is of the set. */
 uint32_t dw_gate_at(const struct dw_gates *g, enum dw_gate gate);
 

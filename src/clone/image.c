@@ -218,6 +218,17 @@ static int append_unwind(const struct dw_clone_unwind *u, struct dw_image_bytes 
 	return rc;
 }
 
+/* Append the places that the gates want to be told of. */
+static int append_thread_fields(const struct dw_gates *gates, struct dw_image_bytes *b)
+{
+	uint32_t at;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && (at = dw_gates_thread_field(gates, i)); i++)
+		rc = dw_image_append(b, &at, sizeof at);
+	return rc;
+}
+
 /* Append the relocations, with those of the unwind tables. */
 static int append_relocations(const struct work *w, const struct dw_clone_unwind *u,
 			      struct dw_image_bytes *b, struct dw_clone_header *h)
@@ -235,6 +246,8 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 					     w->results[i].relocations[kind].n * sizeof(uint32_t));
 		if (!rc && kind == DWELL_RELOC_TO_MODULE)
 			rc = dw_image_append(b, u->to_module.v, u->to_module.n * sizeof(uint32_t));
+		if (!rc && kind == DWELL_RELOC_THREAD)
+			rc = append_thread_fields(&w->target.gates, b);
 		part->n = (uint32_t)((b->bytes.n - start) / sizeof(uint32_t));
 	}
 	return rc;

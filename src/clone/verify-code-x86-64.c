@@ -115,7 +115,7 @@ static void expect_prefix(struct reader *r)
 
 	expect(r, save_rax_mov_eax, sizeof save_rax_mov_eax, "the entry probe is another");
 	expect(r, &r->f->index, sizeof r->f->index, "the entry probe counts another function");
-	expect_gate(r, DWELL_GATE_COUNT);
+	expect_gate(r, dw_gate_of_entry(r->v->h.probes));
 }
 
 static bool is_linkage(const struct dw_elf *elf, uint64_t svma)
@@ -145,7 +145,7 @@ static bool leaves(const struct reader *r, uint64_t svma)
 static void expect_jump(struct reader *r, uint64_t svma)
 {
 	if (leaves(r, svma))
-		expect_gate(r, DWELL_GATE_LEAVE);
+		expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
 	expect_byte(r, OPCODE_JUMP, "no jump");
 	expect_target(r, svma);
 }
@@ -221,7 +221,7 @@ static void expect_jump_indirect(struct reader *r)
 
 	if (is_leaving(r)) {
 		if (r->left > r->insn.length)
-			expect_gate(r, DWELL_GATE_LEAVE);
+			expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
 		expect_copy(r);
 		return;
 	}
@@ -304,7 +304,7 @@ static void expect_insn(struct reader *r)
 		break;
 	case DWELL_INSN_RETURN:
 		if (r->f->flags & DWELL_CLONE_PROBED)
-			expect_gate(r, DWELL_GATE_LEAVE);
+			expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
 		expect_copy(r);
 		break;
 	case DWELL_INSN_JUMP_INDIRECT:

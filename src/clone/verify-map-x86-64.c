@@ -143,7 +143,8 @@ static bool read_op(struct program *g, const uint8_t *code, uint32_t at, uint32_
 		op->branch = op->end + (uint32_t)insn.value;
 	} else if (insn.kind == DWELL_INSN_CALL) {
 		op->kind = LEAVE;
-		return at + 5 + (uint32_t)insn.value == dw_gate_at(&gates, DWELL_GATE_LEAVE) &&
+		return at + 5 + (uint32_t)insn.value ==
+			       dw_gate_at(&gates, dw_gate_of_leaving(gates.probes)) &&
 		       g->p->f->flags & DWELL_CLONE_PROBED;
 	} else if (insn.kind == DWELL_INSN_JUMP_INDIRECT) {
 		op->kind = JUMP_SLOT;

@@ -83,7 +83,7 @@ static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *
 static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_t to)
 {
 	const struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
-	uint32_t gate = dw_gate_at(&gates, DWELL_GATE_LEAVE);
+	uint32_t gate = dw_gate_at(&gates, dw_gate_of_leaving(gates.probes));
 	int32_t distance;
 
 	for (uint32_t at = from; at + CALL_BYTES <= to && to <= v->area_n; at++) {

@@ -30,7 +30,12 @@
 
 enum { SEARCHES_PER_TICK = 8 };
 
-static const char *const modes[] = {[DWELL_PROBES_NONE] = "none", [DWELL_PROBES_COUNT] = "count"};
+static const char *const modes[] = {
+	[DWELL_PROBES_NONE] = "none",
+	[DWELL_PROBES_COUNT] = "count",
+	[DWELL_PROBES_SYSTEM_CALLS] = "system-calls",
+	[DWELL_PROBES_TIME] = "time",
+};
 
 /* A question whose image is being made. */
 struct waiting {
