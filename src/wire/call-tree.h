@@ -7,6 +7,11 @@
  * its own: one writer each, plain stores. A node's parent has a smaller index than the node. Ticks
  * are those of the TSC; the collector knows its rate.
  *
+ * The collector walks the lines in their order and tells them apart so: those of threads stand in
+ * the region's header; a line whose last 8 bytes are a mark is what the mark says; one with a
+ * parent is a node; roots have none and stand in their threads; all else is not in use yet. So the
+ * mark of a new line is stored first and the parent of a new node last.
+ *
  * A node is an activation path: (parent, callee, call site). Its values are exclusive: an interval
  * between two events of a thread belongs to the node that was current at its end. Inclusive values
  * are sums over subtrees. Keyed by the call site too, other than the design has it: so lines and
@@ -20,6 +25,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -36,6 +42,10 @@ enum {
 #define DWELL_KEY_ADDRESS   (1ull << 63)
 #define DWELL_KEY_ROOT	    0xfffffff0ull /* a thread before its first function and between them */
 #define DWELL_KEY_TRUNCATED 0xfffffff1ull
+
+/* In the last 8 bytes of lines that are no nodes: no node has a parent of this number. */
+#define DWELL_MARK_OS	    0xffffffffull
+#define DWELL_MARK_OVERFLOW 0xfffffffeull /* this line and the next */
 
 /* A node of the tree; one line. */
 struct dw_tree_node {
@@ -62,7 +72,8 @@ struct dw_tree_os {
 	uint32_t switches;
 	uint32_t io_calls;
 	uint64_t blocking_calls;
-	uint64_t unused[2];
+	uint64_t unused;
+	uint64_t mark; /* DWELL_MARK_OS */
 };
 
 /* Beyond the tree; two lines. Values of activations that no node had room for. */
@@ -77,15 +88,15 @@ struct dw_tree_overflow {
 	uint32_t outermost; /* enum dw_tree_outermost bits */
 	uint32_t active;    /* the agent's own */
 	uint32_t os;
-	uint64_t inclusive;    /* ticks, of ended activations */
-	uint64_t inclusive_os; /* likewise the rest: as struct dw_tree_os */
+	uint64_t mark;	       /* DWELL_MARK_OVERFLOW */
+	uint64_t inclusive_os; /* of ended activations: as struct dw_tree_os, as the next */
 	uint64_t inclusive_probe;
 	uint64_t inclusive_cpu;
 	uint64_t inclusive_blocked;
 	uint64_t inclusive_calls; /* calls below, for probe overhead */
 	uint32_t inclusive_switches, inclusive_io, inclusive_blocking;
 	uint32_t inclusive_overhead; /* ticks / 16 */
-	uint64_t unused;
+	uint64_t inclusive;	     /* ticks, of ended activations */
 };
 
 enum dw_tree_outermost {
@@ -149,6 +160,9 @@ enum dw_tree_state {
 	DWELL_THREAD_ENDED,
 };
 
+_Static_assert(offsetof(struct dw_tree_node, parent) == 56, "where marks stand");
+_Static_assert(offsetof(struct dw_tree_os, mark) == 56, "where marks stand");
+_Static_assert(offsetof(struct dw_tree_overflow, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
