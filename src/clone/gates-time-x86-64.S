@@ -11,6 +11,8 @@
 	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
+	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end
+	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
 	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
@@ -36,6 +38,9 @@ dw_gates_time_end:
 	.balign	4
 dw_gates_time_fixups:
 dw_gates_time_fixups_end:
+/* struct dw_clone_gate of each gate that commits: again, commit and end, from dw_gates_time on */
+dw_gates_time_half_way:
+dw_gates_time_half_way_end:
 dw_gates_time_program:
 dw_gates_time_program_end:
 

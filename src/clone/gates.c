@@ -20,6 +20,7 @@ struct set {
 	const uint8_t *code, *end;
 	const struct fixup *fixups, *fixups_end;
 	const uint8_t *program, *program_end;
+	const struct dw_clone_gate *half_way, *half_way_end; /* offsets in the set */
 };
 
 extern const uint8_t dw_gates_code[], dw_gates_code_end[], dw_gate_count[], dw_gate_leave[];
@@ -28,6 +29,7 @@ extern const struct fixup dw_gates_fixups[], dw_gates_fixups_end[];
 extern const uint8_t dw_gates_time[], dw_gates_time_end[];
 extern const uint8_t dw_gates_time_program[], dw_gates_time_program_end[];
 extern const struct fixup dw_gates_time_fixups[], dw_gates_time_fixups_end[];
+extern const struct dw_clone_gate dw_gates_time_half_way[], dw_gates_time_half_way_end[];
 extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
 	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[];
 
@@ -36,9 +38,10 @@ static const struct set count_set = {
 	dw_gates_fixups_end, dw_gates_program,	dw_gates_program_end,
 };
 static const struct set time_set = {
-	dw_gates_time,	       dw_gates_time_end,
-	dw_gates_time_fixups,  dw_gates_time_fixups_end,
-	dw_gates_time_program, dw_gates_time_program_end,
+	dw_gates_time,		dw_gates_time_end,
+	dw_gates_time_fixups,	dw_gates_time_fixups_end,
+	dw_gates_time_program,	dw_gates_time_program_end,
+	dw_gates_time_half_way, dw_gates_time_half_way_end,
 };
 
 static const uint8_t *const gates[DWELL_GATES_N] = {
@@ -104,6 +107,15 @@ uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i)
 		if (x->page == PAGE_THREAD && !i--)
 			return g->at + x->at;
 	return 0;
+}
+
+void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES])
+{
+	const struct set *s = set_of(g->probes);
+
+	for (const struct dw_clone_gate *x = s->half_way; x < s->half_way_end; x++)
+		*table++ =
+			(struct dw_clone_gate){g->at + x->again, g->at + x->commit, g->at + x->end};
 }
 
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g)

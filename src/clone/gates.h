@@ -8,6 +8,7 @@
 #pragma once
 
 #include "clone/unwind-info.h"
+#include "wire/clone-image.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,6 +60,9 @@ void dw_gates_write(const struct dw_gates *g, uint8_t *area);
  * @i counts from 0. Area offset; 0 = there are no more.
  */
 uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i);
+
+/* Where a signal may find the gates half-way: fill the table of the image's header. */
+void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES]);
 
 /* How to unwind through the gates. */
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g);

@@ -271,6 +271,7 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 	h->code_bytes = layout->code_bytes;
 	h->constants_at = layout->gates.constants_at;
 	h->wiped_at = layout->gates.wiped_at;
+	dw_gates_half_way(&layout->gates, h->gates);
 }
 
 /* Append all that stands behind code and maps. */

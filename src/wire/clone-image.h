@@ -63,6 +63,17 @@ enum dw_clone_relocation {
 	DWELL_RELOCATIONS
 };
 
+/*
+ * Where a signal may find a gate half-way: from @again on it has changed nothing yet and may start
+ * there once more; from @commit on it does nothing but 64-bit stores of registers (mov %r64,
+ * disp8(%r64)), until at @end all is done. Area offsets; @again 0 = no more.
+ */
+struct dw_clone_gate {
+	uint32_t again, commit, end;
+};
+
+enum { DWELL_CLONE_GATES = 8 };
+
 struct dw_clone_header {
 	char magic[8];
 	uint32_t version;
@@ -91,6 +102,7 @@ struct dw_clone_header {
 	struct dw_clone_part imports; /* struct dw_clone_import */
 	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
 	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
+	struct dw_clone_gate gates[DWELL_CLONE_GATES];
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */

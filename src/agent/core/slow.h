@@ -1,0 +1,29 @@
+/*
+ * Slow paths, as signal handlers see them: never interrupted by a handler of the program.
+ *
+ * A handler that came in the middle would find the thread's tables half changed, and might leave by
+ * longjmp(). So our wrapper of handlers (probe/signals.c) asks dw_slow_defer(): the signal is sent
+ * again to the same thread, blocked until dw_slow_end() lets it come. Where that cannot be (faults,
+ * system-call filters, SA_RESETHAND) the handler runs at once, and its probes are dropped and
+ * counted (DWELL_DROP_EVENTS): dw_slow_begin() is false there. [any-thread]
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/*
+ * Enter: first thing in each slow path of the gates, with its stack pointer. False: a handler runs
+ * in the middle of one, nothing may be touched (the drop is counted). A slow path that a handler
+ * has left by longjmp() is known by its stack pointer @sp and over.
+ */
+bool dw_slow_begin(uint64_t sp);
+
+/* Leave, after true. Handlers that were put off run here. */
+void dw_slow_end(void);
+
+/* Put @number off, whose context is @context, if a slow path is interrupted and it can be: then the
+ * handler must not run. [async-signal-safe] */
+bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context);

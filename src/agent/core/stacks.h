@@ -1,0 +1,107 @@
+/*
+ * The shadow stacks of a thread: the activations that are open on each stack that it runs on.
+ *
+ * Gates push and pop at the top of the current one as long as the stack pointer says that nothing
+ * else has happened. All else comes here: activations that ended without a probe (longjmp,
+ * exceptions, cancellation), coroutines, handlers on alternate stacks, room.
+ *
+ * Records of a stack fall from its first entry on, all below its bottom. They are multiples of 4;
+ * others match no stack pointer, so that whatever comes next takes the slow path:
+ * - An activation of which the tree has no node stands one lower than it is (overflow.h).
+ * - What may go on on another stack (DWELL_CLONE_SWITCHES, DWELL_IMPORT_SWITCHES) is followed by a
+ *   guard, an entry with the same node and the record DWELL_RECORD_GUARD. The tree must not
+ *   remember such a callee for the gates. vfork() and clone() are among them: events of a child on
+ *   this thread's memory come here too and are told by its id.
+ * - A handler on an alternate stack has a segment of its own above what it interrupted, behind a
+ *   link (an entry with the same node, and the distance to the bottom of what lies below).
+ *
+ * Which stack a stack pointer belongs to: the one whose bottom is the nearest above it, when it is
+ * among its records or at most DWELL_STACK_WINDOW below them. Otherwise the current one, where
+ * nothing speaks against it (a large frame), else a new one, whose tree begins at the root.
+ * Limits: switches by unknown names between stacks that lie closer than the window are seen late.
+ *
+ * All is the thread's own, between dw_slow_begin() and dw_slow_end(). Room is made while
+ * system calls are allowed; without it activations are not pushed and their time is the caller's.
+ */
+#pragma once
+
+#include "agent/core/threads.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_overflow;
+
+enum {
+	/* ENTER and BACK go slow when the stack pointer is farther below the top's record: BACK
+	 * with top.record - (rsp - 4) of 0 pops, in (0, WINDOW) means that nothing was pushed. */
+	DWELL_STACK_WINDOW = 16384,
+	DWELL_RECORD_GUARD = 1,
+	DWELL_RECORD_CALL_OUT = 4, /* set in records of calls out, clear in others */
+	DWELL_STACKS = 16384,	   /* of a thread; then the first ones are forgotten */
+};
+
+/* A stack that the thread runs on. */
+struct dw_stack {
+	struct dw_shadow *entries; /* [0] is the bottom: node = the root, record above all others */
+	struct dw_shadow *top;	   /* when it is not current; else thread->top */
+	struct dw_shadow *base;	   /* the bottom of the topmost segment, entries[0] without one */
+	uint32_t room;		   /* entries */
+};
+
+/* The stacks of a thread, by falling bottoms. Zero-initialised before dw_stacks_start(). */
+struct dw_stacks {
+	struct dw_tree_thread *thread; /* has the current one's top and limit */
+	struct dw_tree_node *root;
+	struct dw_stack **list;
+	uint32_t n, room;
+	uint32_t hand; /* where the next one to be used again is looked for */
+	struct dw_stack *current;
+	struct dw_overflow *overflow; /* NULL until the tree is full */
+};
+
+enum dw_stack_event {
+	DWELL_AT_ENTER,
+	DWELL_AT_EXIT,
+	DWELL_AT_OUT,
+	DWELL_AT_BACK,
+	DWELL_AT_LANDING,
+};
+
+/* What is to be done with an event. */
+enum dw_fit {
+	DWELL_FIT_EVENT,   /* ENTER, OUT: the top is the caller. EXIT, BACK: it is what ends */
+	DWELL_FIT_NONE,	   /* nothing was pushed for it, or there is nothing more to do */
+	DWELL_FIT_FOREIGN, /* another task's that shares this thread's memory: drop it */
+};
+
+/*
+ * The first stack of @t, whose first event has @record and whose root is @root: sets top, limit and
+ * current. False: no memory, the thread cannot be measured.
+ */
+bool dw_stacks_start(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tree_node *root,
+		     uint64_t record);
+
+/*
+ * Let the current stack and its top be those of an event at @record (rsp in the gate; OUT and BACK:
+ * 4 less; landing pads: rsp). The interval before must have been charged to thread->current:
+ * this changes it.
+ */
+enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64_t record);
+
+/* Push an activation and make @node current; with @switches a guard too. False: no room, nothing is
+ * pushed. */
+bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t record, bool switches);
+
+/* Pop the topmost activation, a guard with it; what lies below is current. */
+void dw_stacks_pop(struct dw_stacks *s);
+
+/* A handler on an alternate stack below @bottom begins: it nests under what is current. False: it
+ * cannot be told apart. */
+bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom);
+
+/* It has returned, to the stack pointer @record. */
+void dw_stacks_handler_end(struct dw_stacks *s, uint64_t record);
+
+/* Give back everything, of a thread that has ended. From any thread. */
+void dw_stacks_end(struct dw_stacks *s);
