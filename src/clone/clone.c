@@ -20,6 +20,7 @@ static const char *const texts[DWELL_LEFT_REASONS] = {
 	[DWELL_LEFT_OWN_CALL] = "a call into itself",
 	[DWELL_LEFT_INSTRUCTION] = "an instruction that cannot be moved",
 	[DWELL_LEFT_RUNTIME] = "its language looks up return addresses",
+	[DWELL_LEFT_TEMPLATE] = "code that its program copies elsewhere",
 	[DWELL_LEFT_WRITTEN] = "code that is written at run time",
 	[DWELL_LEFT_LIMIT] = "a limit of dwell",
 };

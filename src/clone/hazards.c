@@ -14,6 +14,7 @@
 #include "clone/hazards-imports.h"
 #include "clone/hazards-rseq.h"
 #include "clone/hazards-slot-x86-64.h"
+#include "clone/hazards-template.h"
 #include "clone/jumps.h"
 #include "clone/shares.h"
 
@@ -427,6 +428,7 @@ int dw_hazards_find(struct dw_clone_module *m)
 	if (dw_counts_itself(m))
 		dw_vec_each(f, &m->functions)
 			leave(f, DWELL_LEFT_RETURN_ADDRESS);
+	dw_templates_find(m);
 	rc = dw_rseq_find(m);
 	if (!rc)
 		rc = find_named_returns(m);

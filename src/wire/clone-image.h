@@ -121,6 +121,7 @@ enum dw_clone_reason {
 	DWELL_LEFT_OWN_CALL,	   /* calls into its own middle */
 	DWELL_LEFT_INSTRUCTION,	   /* an instruction that cannot be moved */
 	DWELL_LEFT_RUNTIME,	   /* its language's runtime looks up return addresses */
+	DWELL_LEFT_TEMPLATE,	   /* code that its program copies elsewhere */
 	DWELL_LEFT_WRITTEN,	   /* put back at run time: its text was made writable */
 	DWELL_LEFT_LIMIT,	   /* a limit of dwell */
 	DWELL_LEFT_REASONS

@@ -166,6 +166,18 @@ function signed				/* an abort handler elsewhere, built at run time */
 	ret
 end signed
 
+function copied_stub			/* its copies have a pointer there */
+	jmp	*1f(%rip)
+	.balign	8
+1:	.quad	0
+end copied_stub
+
+function copied_barrier
+	movabs	$0xf0f0f0f0f0f0f0f0, %rax
+	movb	$0xff, (%rdi, %rax)
+	ret
+end copied_barrier
+
 	.globl	from_kernel
 	.balign	16
 from_kernel:

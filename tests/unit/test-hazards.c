@@ -85,6 +85,8 @@ static const struct {
 	{"own_call", DWELL_LEFT_OWN_CALL, 1, 0},
 	{"restarts", DWELL_LEFT_RESTARTABLE, 0, 0},
 	{"signed", DWELL_LEFT_RESTARTABLE, 0, 0},
+	{"copied_stub", DWELL_LEFT_TEMPLATE, 0, 0},
+	{"copied_barrier", DWELL_LEFT_TEMPLATE, 0, 0},
 	{"from_kernel", DWELL_LEFT_START, 0, 0},
 };
 
