@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,6 +50,30 @@ static uint64_t walk_symbols(const struct dw_profile *p)
 	dw_vec_each(c, &p->codes.rows)
 		sum += p->functions.rows.v[c->function].line +
 		       (c->bytes_n ? c->bytes[c->bytes_n - 1] : 0);
+	return sum;
+}
+
+static uint64_t walk_calls(const struct dw_profile *p)
+{
+	uint64_t sum = 0;
+
+	dw_vec_each(n, &p->calls.nodes) {
+		const struct dw_call_node *parent = dw_calls_get(&p->calls, n->parent);
+
+		sum += p->threads.rows.v[n->thread].begin_ns + (parent ? parent->thread : 0);
+		if (!(n->flags & DWELL_CALL_ROOT) && parent >= n)
+			abort();
+		sum += n->entry ? p->frames.rows.v[n->entry].svma : 0;
+		sum += n->site ? p->frames.rows.v[n->site].svma : 0;
+		sum += n->caller ? p->frames.rows.v[n->caller].svma : 0;
+	}
+	dw_vec_each(d, &p->calls.deltas)
+		sum += p->calls.slices.v[d->slice].end_ns + p->calls.nodes.v[d->node - 1].thread;
+	dw_vec_each(e, &p->calls.extremes)
+		sum += p->threads.rows.v[e->thread].begin_ns +
+		       (e->entry ? p->frames.rows.v[e->entry].svma : 0);
+	dw_vec_each(s, &p->calls.slow)
+		sum += p->calls.nodes.v[s->node - 1].thread;
 	return sum;
 }
 
@@ -102,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		rc = decode_chunks(data, size, &p);
 	if (!rc)
-		sum = walk_samples(&p) + walk_symbols(&p);
+		sum = walk_samples(&p) + walk_symbols(&p) + walk_calls(&p);
 	(void)sum;
 	dw_profile_release(&p);
 	return 0;

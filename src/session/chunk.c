@@ -12,12 +12,23 @@
 #include <zstd.h>
 
 static const char *const kind_names[DWELL_CHUNK_KINDS] = {
-	[DWELL_CHUNK_INDEX] = "index",	       [DWELL_CHUNK_FACTS] = "facts",
-	[DWELL_CHUNK_STRINGS] = "strings",     [DWELL_CHUNK_MODULES] = "modules",
-	[DWELL_CHUNK_PROCESSES] = "processes", [DWELL_CHUNK_THREADS] = "threads",
-	[DWELL_CHUNK_FRAMES] = "frames",       [DWELL_CHUNK_STACKS] = "stacks",
-	[DWELL_CHUNK_SAMPLES] = "samples",     [DWELL_CHUNK_FUNCTIONS] = "functions",
-	[DWELL_CHUNK_LOCATIONS] = "locations", [DWELL_CHUNK_CODES] = "codes",
+	[DWELL_CHUNK_INDEX] = "index",
+	[DWELL_CHUNK_FACTS] = "facts",
+	[DWELL_CHUNK_STRINGS] = "strings",
+	[DWELL_CHUNK_MODULES] = "modules",
+	[DWELL_CHUNK_PROCESSES] = "processes",
+	[DWELL_CHUNK_THREADS] = "threads",
+	[DWELL_CHUNK_FRAMES] = "frames",
+	[DWELL_CHUNK_STACKS] = "stacks",
+	[DWELL_CHUNK_SAMPLES] = "samples",
+	[DWELL_CHUNK_FUNCTIONS] = "functions",
+	[DWELL_CHUNK_LOCATIONS] = "locations",
+	[DWELL_CHUNK_CODES] = "codes",
+	[DWELL_CHUNK_CALL_NODES] = "call_nodes",
+	[DWELL_CHUNK_CALL_SLICES] = "call_slices",
+	[DWELL_CHUNK_CALL_DELTAS] = "call_deltas",
+	[DWELL_CHUNK_CALL_EXTREMES] = "call_extremes",
+	[DWELL_CHUNK_CALL_SLOW] = "call_slow",
 };
 
 const char *dw_chunk_kind_name(enum dw_chunk_kind kind)

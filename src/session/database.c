@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 static int code_of(int sqlite_code, int system_errno)
 {
@@ -116,10 +117,24 @@ static int put_row(struct dw_database *db, int64_t id, const struct dw_raw_chunk
 	return dw_database_step(db, db->put, err);
 }
 
+/* A dwell that knows no calls must not take such a session for an empty one. */
+static int raise_version(struct dw_database *db, enum dw_chunk_kind kind, struct dw_error *err)
+{
+	char sql[64];
+
+	if (kind < DWELL_CHUNK_CALL_NODES || db->has_calls)
+		return 0;
+	db->has_calls = true;
+	snprintf(sql, sizeof sql, "PRAGMA user_version = %d", DWELL_SESSION_VERSION);
+	return dw_database_exec(db, sql, err);
+}
+
 int dw_database_put(struct dw_database *db, const struct dw_raw_chunk *c, struct dw_error *err)
 {
 	int rc = put_row(db, db->index.last_id + 1, c, err);
 
+	if (!rc)
+		rc = raise_version(db, c->kind, err);
 	if (rc)
 		return rc;
 	db->index.last_id++;

@@ -2,67 +2,18 @@
  * Columns to tables; see decode.h.
  *
  * Every item takes at least one byte of its chunk, so a table never grows by more rows than the
- * chunk has bytes. The columns of stacks and samples hold millions of numbers: take() reads the
- * common short forms in place and leaves the rest to base/cursor.h.
+ * chunk has bytes. Columns of calls are in decode-calls.c.
  */
 #include "session/decode.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "session/columns.h"
+#include "session/decode-calls.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-/* Read one LEB128. */
-static inline uint64_t take(struct dw_cursor *c)
-{
-	const uint8_t *p = c->pos;
-
-	if (c->end - p >= 3 && !c->failed) {
-		if (p[0] < 0x80) {
-			c->pos = p + 1;
-			return p[0];
-		}
-		if (p[1] < 0x80) {
-			c->pos = p + 2;
-			return (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7;
-		}
-		if (p[2] < 0x80) {
-			c->pos = p + 3;
-			return (uint64_t)(p[0] & 0x7f) | (uint64_t)(p[1] & 0x7f) << 7 |
-			       (uint64_t)p[2] << 14;
-		}
-	}
-	return dw_cursor_uleb(c);
-}
-
-/* Read one zigzag-coded difference and apply it to *@last. */
-static inline uint64_t take_delta(struct dw_cursor *c, uint64_t *last)
-{
-	uint64_t v = take(c);
-
-	return *last += (v >> 1) ^ -(v & 1);
-}
-
-/* Note that a number was more than its column may hold; reading goes on to the chunk's check. */
-static inline uint64_t at_most(struct dw_cursor *c, uint64_t v, uint64_t max)
-{
-	if (v <= max)
-		return v;
-	c->failed = true;
-	return 0;
-}
-
-static inline uint32_t take_max(struct dw_cursor *c, uint64_t max)
-{
-	return (uint32_t)at_most(c, take(c), max);
-}
-
-static inline uint32_t take_delta_max(struct dw_cursor *c, uint64_t *last, uint64_t max)
-{
-	return (uint32_t)at_most(c, take_delta(c, last), max);
-}
 
 /* The largest id in use, of tables whose row 0 is unused. */
 static uint64_t last_id(size_t rows)
@@ -80,13 +31,6 @@ static uint64_t last_id(size_t rows)
 		rc_;                                               \
 	})
 
-/* Set column @field of the @n rows from @rows on to @expr. */
-#define TAKE_COLUMN(rows, n, field, expr)                                     \
-	do {                                                                  \
-		for (size_t i_ = 0; i_ < (n); i_++)                           \
-			(rows)[i_].field = (__typeof__((rows)->field))(expr); \
-	} while (0)
-
 static int take_strings(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	struct dw_cursor text = *c;
@@ -94,10 +38,10 @@ static int take_strings(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !text.failed; i++)
-		bytes = at_most(&text, bytes + take(&text), DWELL_CHUNK_RAW_BYTES_MAX);
+		bytes = dw_at_most(&text, bytes + dw_take(&text), DWELL_CHUNK_RAW_BYTES_MAX);
 	for (size_t i = 0; i < n && !text.failed && !rc; i++) {
 		uint32_t want = p->strings.n ? p->strings.n : 1, id;
-		size_t len = take(c);
+		size_t len = dw_take(c);
 		const uint8_t *s = dw_cursor_bytes(&text, len);
 
 		if (!s || memchr(s, 0, len)) {
@@ -114,7 +58,7 @@ static int take_strings(struct dw_cursor *c, size_t n, struct dw_profile *p)
 
 static void take_build_id(struct dw_cursor *c, struct dw_module *m)
 {
-	uint32_t n = take_max(c, sizeof m->build_id);
+	uint32_t n = dw_take_max(c, sizeof m->build_id);
 	const uint8_t *bytes = dw_cursor_bytes(c, n);
 
 	if (bytes)
@@ -131,14 +75,14 @@ static int take_modules(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		struct dw_module m = {0};
 
-		m.kind = take_max(c, DWELL_MODULE_ANON);
+		m.kind = dw_take_max(c, DWELL_MODULE_ANON);
 		c->failed |= !m.kind;
-		m.path = take_max(c, strings);
-		m.name = take_max(c, strings);
+		m.path = dw_take_max(c, strings);
+		m.name = dw_take_max(c, strings);
 		take_build_id(c, &m);
-		m.deleted = take_max(c, 1);
-		m.device = take(c);
-		m.inode = take(c);
+		m.deleted = dw_take_max(c, 1);
+		m.device = dw_take(c);
+		m.inode = dw_take(c);
 		p->modules.rows.v[p->modules.rows.n++] = m;
 	}
 	return 0;
@@ -152,15 +96,15 @@ static int take_processes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		struct dw_process row = {0};
-		size_t id = take_max(c, t->n);
+		size_t id = dw_take_max(c, t->n);
 
 		row.pid = (int32_t)dw_cursor_zigzag(c);
-		row.parent = take_max(c, UINT32_MAX);
-		row.name = take_max(c, last_id(p->strings.n));
-		row.begin_ns = take(c) - 1;
-		row.end_ns = take(c) - 1;
-		row.user_cpu_ns = take(c) - 1;
-		row.kernel_cpu_ns = take(c) - 1;
+		row.parent = dw_take_max(c, UINT32_MAX);
+		row.name = dw_take_max(c, last_id(p->strings.n));
+		row.begin_ns = dw_take(c) - 1;
+		row.end_ns = dw_take(c) - 1;
+		row.user_cpu_ns = dw_take(c) - 1;
+		row.kernel_cpu_ns = dw_take(c) - 1;
 		c->failed |= !id;
 		t->v[id] = row;
 		t->n += id == t->n;
@@ -176,14 +120,14 @@ static int take_threads(struct dw_cursor *c, size_t n, struct dw_profile *p)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		struct dw_thread row = {0};
-		size_t id = take_max(c, t->n);
+		size_t id = dw_take_max(c, t->n);
 
-		row.process = take_max(c, last_id(p->processes.rows.n));
+		row.process = dw_take_max(c, last_id(p->processes.rows.n));
 		row.tid = (int32_t)dw_cursor_zigzag(c);
-		row.name = take_max(c, last_id(p->strings.n));
-		row.start = take_max(c, UINT32_MAX);
-		row.begin_ns = take(c) - 1;
-		row.end_ns = take(c) - 1;
+		row.name = dw_take_max(c, last_id(p->strings.n));
+		row.start = dw_take_max(c, UINT32_MAX);
+		row.begin_ns = dw_take(c) - 1;
+		row.end_ns = dw_take(c) - 1;
 		c->failed |= !id || !row.process;
 		t->v[id] = row;
 		t->n += id == t->n;
@@ -199,9 +143,9 @@ static int take_frames(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	if (OPEN_TABLE(&p->frames.rows, n))
 		return -ENOMEM;
 	rows = p->frames.rows.v + p->frames.rows.n;
-	TAKE_COLUMN(rows, n, module, take_delta_max(c, &module, modules));
-	TAKE_COLUMN(rows, n, kind, take_max(c, DWELL_FRAME_CUT));
-	TAKE_COLUMN(rows, n, svma, take_delta(c, &svma));
+	TAKE_COLUMN(rows, n, module, dw_take_delta_max(c, &module, modules));
+	TAKE_COLUMN(rows, n, kind, dw_take_max(c, DWELL_FRAME_CUT));
+	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
 	p->frames.rows.n += n;
 	return 0;
 }
@@ -216,13 +160,13 @@ static int take_stacks(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	id = p->stacks.rows.n;
 	rows = p->stacks.rows.v + id;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t up = take(c);
+		uint64_t up = dw_take(c);
 
 		c->failed |= !up || up > id + i;
 		rows[i].parent = (uint32_t)(id + i - up);
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint64_t frame = take(c);
+		uint64_t frame = dw_take(c);
 
 		c->failed |= !frame || frame > frames;
 		rows[i].frame = (uint32_t)frame;
@@ -252,13 +196,13 @@ static int take_samples(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	if (reserve_samples(s, n))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		s->time_ns[s->n + i] = take_delta(c, &time);
+		s->time_ns[s->n + i] = dw_take_delta(c, &time);
 	for (size_t i = 0; i < n; i++) {
-		s->thread[s->n + i] = take_max(c, threads);
+		s->thread[s->n + i] = dw_take_max(c, threads);
 		c->failed |= !s->thread[s->n + i];
 	}
 	for (size_t i = 0; i < n; i++)
-		s->stack[s->n + i] = take_max(c, stacks);
+		s->stack[s->n + i] = dw_take_max(c, stacks);
 	s->n += n;
 	return 0;
 }
@@ -272,14 +216,14 @@ static int take_functions(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	if (OPEN_TABLE(&p->functions.rows, n))
 		return -ENOMEM;
 	rows = p->functions.rows.v + p->functions.rows.n;
-	TAKE_COLUMN(rows, n, module, take_delta_max(c, &module, modules));
-	TAKE_COLUMN(rows, n, name, take_delta_max(c, &name, strings));
-	TAKE_COLUMN(rows, n, linkage_name, take_delta_max(c, &linkage, strings));
-	TAKE_COLUMN(rows, n, file, take_delta_max(c, &file, strings));
-	TAKE_COLUMN(rows, n, line, take_max(c, UINT32_MAX));
-	TAKE_COLUMN(rows, n, flags, take_max(c, UINT32_MAX));
-	TAKE_COLUMN(rows, n, svma, take_delta(c, &svma));
-	TAKE_COLUMN(rows, n, bytes, take(c));
+	TAKE_COLUMN(rows, n, module, dw_take_delta_max(c, &module, modules));
+	TAKE_COLUMN(rows, n, name, dw_take_delta_max(c, &name, strings));
+	TAKE_COLUMN(rows, n, linkage_name, dw_take_delta_max(c, &linkage, strings));
+	TAKE_COLUMN(rows, n, file, dw_take_delta_max(c, &file, strings));
+	TAKE_COLUMN(rows, n, line, dw_take_max(c, UINT32_MAX));
+	TAKE_COLUMN(rows, n, flags, dw_take_max(c, UINT32_MAX));
+	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
+	TAKE_COLUMN(rows, n, bytes, dw_take(c));
 	p->functions.rows.n += n;
 	return 0;
 }
@@ -294,10 +238,10 @@ static int take_chains(struct dw_cursor *c, size_t n, struct dw_locations *t, si
 	if (!t->first.n)
 		t->first.v[t->first.n++] = 0;
 	for (size_t i = 0; i < n; i++) {
-		end = at_most(c, end + take(c), UINT32_MAX);
+		end = dw_at_most(c, end + dw_take(c), UINT32_MAX);
 		t->first.v[t->first.n++] = (uint32_t)end;
 	}
-	*rows = c->failed ? 0 : at_most(c, end - t->rows.n, dw_cursor_left(c));
+	*rows = c->failed ? 0 : dw_at_most(c, end - t->rows.n, dw_cursor_left(c));
 	return 0;
 }
 
@@ -311,17 +255,17 @@ static int take_locations(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	if (take_chains(c, n, &p->locations, &m) || dw_vec_reserve(&p->locations.rows, m + 1))
 		return -ENOMEM;
 	rows = p->locations.rows.v + p->locations.rows.n;
-	TAKE_COLUMN(rows, m, function, take_delta_max(c, &function, functions));
-	TAKE_COLUMN(rows, m, file, take_delta_max(c, &file, strings));
-	TAKE_COLUMN(rows, m, line, take_delta_max(c, &line, UINT32_MAX));
-	TAKE_COLUMN(rows, m, column, take_max(c, UINT32_MAX));
+	TAKE_COLUMN(rows, m, function, dw_take_delta_max(c, &function, functions));
+	TAKE_COLUMN(rows, m, file, dw_take_delta_max(c, &file, strings));
+	TAKE_COLUMN(rows, m, line, dw_take_delta_max(c, &line, UINT32_MAX));
+	TAKE_COLUMN(rows, m, column, dw_take_max(c, UINT32_MAX));
 	for (size_t i = 0; i < m; i++) {
 		uint64_t base = rows[i].line;
 
-		rows[i].line_end = take_delta_max(c, &base, UINT32_MAX);
+		rows[i].line_end = dw_take_delta_max(c, &base, UINT32_MAX);
 		c->failed |= !rows[i].function;
 	}
-	TAKE_COLUMN(rows, m, column_end, take_max(c, UINT32_MAX));
+	TAKE_COLUMN(rows, m, column_end, dw_take_max(c, UINT32_MAX));
 	p->locations.rows.n += m;
 	return 0;
 }
@@ -349,9 +293,9 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	if (dw_vec_reserve(t, n + 1))
 		return -ENOMEM;
 	rows = t->v + t->n;
-	TAKE_COLUMN(rows, n, function, take_delta_max(c, &function, functions));
-	TAKE_COLUMN(rows, n, bytes_n, take_max(c, DWELL_CHUNK_RAW_BYTES_MAX));
-	TAKE_COLUMN(rows, n, svma, take_delta(c, &svma));
+	TAKE_COLUMN(rows, n, function, dw_take_delta_max(c, &function, functions));
+	TAKE_COLUMN(rows, n, bytes_n, dw_take_max(c, DWELL_CHUNK_RAW_BYTES_MAX));
+	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		if (take_code_bytes(c, &rows[i]))
 			return -ENOMEM;
@@ -363,12 +307,12 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 
 static void take_fact(struct dw_cursor *c, struct dw_facts *facts, int *rc)
 {
-	size_t key_n = take(c), text_n;
+	size_t key_n = dw_take(c), text_n;
 	const char *key = (const char *)dw_cursor_bytes(c, key_n), *text;
 	dw_auto_free char *key_copy = key ? strndup(key, key_n) : NULL;
 
-	if (take_max(c, 1)) {
-		text_n = take(c);
+	if (dw_take_max(c, 1)) {
+		text_n = dw_take(c);
 		text = (const char *)dw_cursor_bytes(c, text_n);
 		dw_auto_free char *text_copy = text ? strndup(text, text_n) : NULL;
 
@@ -411,6 +355,11 @@ static const struct {
 	[DWELL_CHUNK_FUNCTIONS] = {take_functions, 8},
 	[DWELL_CHUNK_LOCATIONS] = {take_locations, 1},
 	[DWELL_CHUNK_CODES] = {take_codes, 3},
+	[DWELL_CHUNK_CALL_NODES] = {dw_take_call_nodes, 5},
+	[DWELL_CHUNK_CALL_SLICES] = {dw_take_call_slices, 1},
+	[DWELL_CHUNK_CALL_DELTAS] = {dw_take_call_deltas, 3},
+	[DWELL_CHUNK_CALL_EXTREMES] = {dw_take_call_extremes, 11},
+	[DWELL_CHUNK_CALL_SLOW] = {dw_take_call_slow, 4},
 };
 
 /* The verdict over a chunk that was read to its end. */
@@ -447,10 +396,10 @@ int dw_decode_index(const struct dw_raw_chunk *chunk, struct dw_session_index *r
 
 	memset(ret, 0, sizeof *ret);
 	dw_cursor_init(&c, dw_buf_str(&chunk->raw), chunk->raw.len);
-	ret->finished = take_max(&c, 1);
-	ret->last_id = (int64_t)take(&c);
+	ret->finished = dw_take_max(&c, 1);
+	ret->last_id = (int64_t)dw_take(&c);
 	for (size_t kind = DWELL_CHUNK_STRINGS; kind < kinds; kind++) {
-		uint64_t chunks = take(&c), items = take(&c);
+		uint64_t chunks = dw_take(&c), items = dw_take(&c);
 
 		if (kind < DWELL_CHUNK_KINDS) {
 			ret->kinds[kind].chunks = chunks;

@@ -7,26 +7,11 @@
  */
 #include "session/encode.h"
 
+#include "session/columns.h"
+#include "session/encode-calls.h"
+
 #include <errno.h>
 #include <string.h>
-
-/* Append column @field of rows [from, to) of the array @v. */
-#define PUT_COLUMN(b, v, from, to, field)                    \
-	do {                                                 \
-		for (size_t i_ = (from); i_ < (to); i_++)    \
-			dw_buf_put_uleb((b), (v)[i_].field); \
-	} while (0)
-
-/* Append column @field of rows [from, to) of @v as differences to the row before, the first to 0.
- */
-#define PUT_DELTAS(b, v, from, to, field)                                         \
-	do {                                                                      \
-		uint64_t last_ = 0;                                               \
-		for (size_t i_ = (from); i_ < (to); i_++) {                       \
-			dw_buf_put_zigzag((b), (int64_t)((v)[i_].field - last_)); \
-			last_ = (v)[i_].field;                                    \
-		}                                                                 \
-	} while (0)
 
 static void put_bytes(struct dw_buf *b, const void *p, size_t n)
 {
@@ -245,6 +230,16 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 		return p->locations.first.n ? p->locations.first.n - 1 : 0;
 	case DWELL_CHUNK_CODES:
 		return p->codes.rows.n;
+	case DWELL_CHUNK_CALL_NODES:
+		return p->calls.nodes.n;
+	case DWELL_CHUNK_CALL_SLICES:
+		return p->calls.slices.n;
+	case DWELL_CHUNK_CALL_DELTAS:
+		return p->calls.deltas.n;
+	case DWELL_CHUNK_CALL_EXTREMES:
+		return p->calls.extremes.n;
+	case DWELL_CHUNK_CALL_SLOW:
+		return p->calls.slow.n;
 	default:
 		return 0;
 	}
@@ -264,6 +259,11 @@ static const struct {
 	[DWELL_CHUNK_FUNCTIONS] = {put_functions, 1, true},
 	[DWELL_CHUNK_LOCATIONS] = {put_locations, 0, true},
 	[DWELL_CHUNK_CODES] = {put_codes, 0, true},
+	[DWELL_CHUNK_CALL_NODES] = {dw_put_call_nodes, 0, false},
+	[DWELL_CHUNK_CALL_SLICES] = {dw_put_call_slices, 0, false},
+	[DWELL_CHUNK_CALL_DELTAS] = {dw_put_call_deltas, 0, false},
+	[DWELL_CHUNK_CALL_EXTREMES] = {dw_put_call_extremes, 0, false},
+	[DWELL_CHUNK_CALL_SLOW] = {dw_put_call_slow, 0, false},
 };
 
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,
@@ -288,7 +288,7 @@ int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done,
 void dw_encoded_advance(struct dw_encoded *done, const struct dw_profile *p)
 {
 	for (enum dw_chunk_kind kind = 0; kind < DWELL_CHUNK_KINDS; kind++)
-		if (kind != DWELL_CHUNK_SAMPLES)
+		if (kind != DWELL_CHUNK_SAMPLES && kind != DWELL_CHUNK_CALL_DELTAS)
 			done->rows[kind] = rows_of(p, kind);
 }
 

@@ -6,7 +6,8 @@
 
 enum {
 	DWELL_SESSION_APPLICATION_ID = 0x6477656c, /* "dwel" */
-	DWELL_SESSION_VERSION = 1,		   /* user_version; raised when a meaning changes */
+	DWELL_SESSION_VERSION = 2,		   /* user_version; raised when a meaning changes */
+	DWELL_SESSION_VERSION_SAMPLES = 1,	   /* of sessions without calls */
 	DWELL_SESSION_HEADER_BYTES = 100,	   /* of every SQLite database */
 };
 
@@ -44,5 +45,10 @@ enum dw_chunk_kind {
 	DWELL_CHUNK_FUNCTIONS,
 	DWELL_CHUNK_LOCATIONS,
 	DWELL_CHUNK_CODES,
+	DWELL_CHUNK_CALL_NODES,
+	DWELL_CHUNK_CALL_SLICES,
+	DWELL_CHUNK_CALL_DELTAS,
+	DWELL_CHUNK_CALL_EXTREMES,
+	DWELL_CHUNK_CALL_SLOW,
 	DWELL_CHUNK_KINDS,
 };

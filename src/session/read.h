@@ -5,8 +5,8 @@
  * thread, frame, stack and function id in every table is in range (a process's parent and a
  * thread's start included); sample.thread, stack.frame, location.function and code.function are
  * never 0; a stack's parent is smaller than its id; locations, when there are any, cover all
- * frames. Not guaranteed: that times ascend, that chains of parent processes end, that names are
- * UTF-8.
+ * frames; what model/calls.h tells of nodes, slices and deltas holds. Not guaranteed: that times
+ * ascend, that chains of parent processes end, that names are UTF-8.
  *
  * The sets behind dw_frames_add(), dw_stacks_add() and dw_functions_add() stay empty: a loaded
  * profile takes new strings, and functions when it had none, but no new frames or stacks.

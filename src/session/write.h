@@ -25,7 +25,8 @@ struct dw_session_writer;
 int dw_session_create(const char *path, struct dw_session_writer **ret, struct dw_error *err);
 
 /*
- * Hand everything that is new in @p since the last call to the writer thread and clear p->samples.
+ * Hand everything that is new in @p since the last call to the writer thread and clear
+ * p->samples and p->calls.deltas.
  * Never waits for the disk; rows with a dirty flag are written again. Returns 0; -ENOMEM; or the
  * first failure of the writer thread (disk full: -ENOSPC; DWELL_ERR_LIMIT: 256 MB wait for a slow
  * disk), which repeats; what was committed before stays readable.

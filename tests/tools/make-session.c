@@ -32,6 +32,8 @@ static int parse(int argc, char **argv, struct options *o)
 		{"threads", &o->shape.threads},
 		{"processes", &o->shape.processes},
 		{"rate_hz", &o->shape.rate_hz},
+		{"call_nodes", &o->shape.call_nodes},
+		{"slices", &o->shape.slices},
 		{"partial", &o->partial},
 		{"code", &o->code},
 	};
@@ -52,13 +54,17 @@ static int parse(int argc, char **argv, struct options *o)
 		else
 			o->shape.seed = strtoull(equals + 1, NULL, 0);
 	}
+	if (o->shape.slices)
+		o->shape.samples = 0;
 	o->path = argv[1];
 	return argc >= 2 ? 0 : -EINVAL;
 }
 
-/* One flush per second of the recording, as the collector does. */
+/* One flush per second or slice of the recording, as the collector does. */
 static uint32_t flushes(const struct synthetic *s)
 {
+	if (s->slices)
+		return s->slices;
 	return s->samples / (s->rate_hz * s->threads) + 1;
 }
 
@@ -71,7 +77,8 @@ int main(int argc, char **argv)
 	if (parse(argc, argv, &o)) {
 		fprintf(stderr, "usage: make-session FILE [samples=N] [stacks=N] [depth=N] "
 				"[addresses=N] [functions=N] [modules=N] [threads=N] "
-				"[processes=N] [rate_hz=N] [seed=N] [code=0] [partial=1]\n");
+				"[processes=N] [rate_hz=N] [seed=N] [call_nodes=N slices=N] "
+				"[code=0] [partial=1]\n");
 		return 2;
 	}
 	o.shape.functions_without_code = !o.code;

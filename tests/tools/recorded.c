@@ -23,6 +23,9 @@ static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 		rc = synthetic_samples(s, leaves, (uint32_t)(i * s->samples / flushes),
 				       (uint32_t)((i + 1) * s->samples / flushes), &p);
 		if (!rc)
+			rc = synthetic_calls(s, (uint32_t)(i * s->slices / flushes),
+					     (uint32_t)((i + 1) * s->slices / flushes), &p);
+		if (!rc)
 			rc = dw_session_flush(w, &p, err);
 	}
 	if (!rc)
@@ -70,6 +73,8 @@ int recorded_expect(const struct synthetic *s, bool symbols, struct dw_profile *
 
 	if (!rc)
 		rc = synthetic_samples(s, leaves, 0, s->samples, p);
+	if (!rc)
+		rc = synthetic_calls(s, 0, s->slices, p);
 	if (!rc && symbols)
 		rc = synthetic_symbols(s, p);
 	free(leaves);
@@ -150,6 +155,30 @@ static bool same_facts(const struct dw_facts *a, const struct dw_facts *b)
 	return same;
 }
 
+#define SAME(a, b) \
+	((a)->n == (b)->n && (!(a)->n || !memcmp((a)->v, (b)->v, (a)->n * sizeof *(a)->v)))
+
+/* Rows with padding. */
+static bool same_slow(const struct dw_calls *a, const struct dw_calls *b)
+{
+	bool same = a->slow.n == b->slow.n;
+
+	for (size_t i = 0; i < a->slow.n && same; i++) {
+		const struct dw_call_slow *x = &a->slow.v[i], *y = &b->slow.v[i];
+
+		same = x->node == y->node && x->start_ns == y->start_ns &&
+		       !memcmp(&x->inclusive, &y->inclusive, sizeof x->inclusive) &&
+		       !memcmp(&x->exclusive, &y->exclusive, sizeof x->exclusive);
+	}
+	return same;
+}
+
+static bool same_calls(const struct dw_calls *a, const struct dw_calls *b)
+{
+	return SAME(&a->nodes, &b->nodes) && SAME(&a->slices, &b->slices) &&
+	       SAME(&a->deltas, &b->deltas) && SAME(&a->extremes, &b->extremes) && same_slow(a, b);
+}
+
 static bool same_codes(const struct dw_codes *a, const struct dw_codes *b)
 {
 	bool same = a->rows.n == b->rows.n;
@@ -184,5 +213,7 @@ const char *recorded_difference(const struct dw_profile *a, const struct dw_prof
 		return "functions";
 	if (!SAME_ROWS(a, b, locations) || a->locations.first.n != b->locations.first.n)
 		return "locations";
+	if (!same_calls(&a->calls, &b->calls))
+		return "calls";
 	return same_codes(&a->codes, &b->codes) ? "none" : "codes";
 }

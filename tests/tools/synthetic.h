@@ -22,6 +22,8 @@ struct synthetic {
 	uint32_t processes;
 	uint32_t rate_hz;
 	uint64_t seed;
+	uint32_t call_nodes; /* with calls, not samples */
+	uint32_t slices;
 	bool functions_without_code;
 };
 
@@ -30,6 +32,14 @@ struct synthetic {
 	{                                                                                        \
 		.samples = 2000, .stacks = 300, .depth = 12, .addresses = 500, .functions = 120, \
 		.modules = 5, .threads = 4, .processes = 2, .rate_hz = 1000, .seed = 1           \
+	}
+
+/* A small session of calls. */
+#define SYNTHETIC_CALLS                                                                    \
+	{                                                                                  \
+		.stacks = 1, .depth = 2, .addresses = 500, .functions = 120, .modules = 5, \
+		.threads = 4, .processes = 2, .rate_hz = 1, .seed = 1, .call_nodes = 1000, \
+		.slices = 6                                                                \
 	}
 
 /* The random numbers behind it (splitmix64). */
@@ -42,6 +52,10 @@ int synthetic_tables(const struct synthetic *s, struct dw_profile *p, uint32_t *
 /* Append samples [from, to) of @s to @p. 0 or -ENOMEM. */
 int synthetic_samples(const struct synthetic *s, const uint32_t *leaves, uint32_t from, uint32_t to,
 		      struct dw_profile *p);
+
+/* Append slices [from, to) of the calls of @s to @p, and with the last what is known at the end. 0
+ * or -ENOMEM. */
+int synthetic_calls(const struct synthetic *s, uint32_t from, uint32_t to, struct dw_profile *p);
 
 /* Add functions, lines with inlined functions, and code to a profile made by synthetic_tables(). 0
  * or -ENOMEM. */

@@ -130,6 +130,18 @@ TEST(damage_to_a_partial_is_seen)
 	dw_profile_release(&want);
 }
 
+TEST(damage_to_calls_is_seen)
+{
+	static const struct synthetic calls = SYNTHETIC_CALLS;
+	struct dw_profile want = DW_PROFILE_INIT;
+
+	CHECK_INT(recorded_session(&calls, "c.dwell", 3, false, NULL), 0);
+	CHECK_INT(recorded_expect(&calls, false, &want), 0);
+	CHECK_INT(flip_all("c.dwell.partial", 151, &want), -1);
+	CHECK_INT(cut_all("c.dwell.partial", 2039, &want), -1);
+	dw_profile_release(&want);
+}
+
 /* Load @path, which must fail, and keep the words in @message. Returns the code. */
 static int load_error(const char *path, char message[256])
 {
@@ -185,7 +197,7 @@ TEST(newer_versions_are_refused)
 	CHECK_INT(change("newer.dwell", "PRAGMA user_version = 3"), 0);
 	CHECK_INT(load_error("newer.dwell", message), DWELL_ERR_UNSUPPORTED);
 	CHECK_STR(message,
-		  "newer.dwell: written by a newer dwell (format 3, this one reads up to 1)");
+		  "newer.dwell: written by a newer dwell (format 3, this one reads up to 2)");
 }
 
 TEST(files_without_rights_are_told)

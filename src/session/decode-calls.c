@@ -1,0 +1,239 @@
+/*
+ * Columns to calls; see decode-calls.h.
+ *
+ * Values are what a target counted and may be anything: sums of them wrap, nothing is indexed by
+ * them. What links rows is checked here, once.
+ */
+#include "session/decode-calls.h"
+
+#include "session/call-columns.h"
+#include "session/columns.h"
+
+#include <errno.h>
+
+enum {
+	OVERFLOW_FLAGS = DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
+			 DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE,
+	ALL_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_OUTSIDE | DWELL_CALL_TRUNCATED |
+		    DWELL_CALL_OVERFLOW | OVERFLOW_FLAGS,
+	NO_CALLEE_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED,
+};
+
+/* Whether the flags of a node go together. */
+static bool flags_fit(uint32_t flags)
+{
+	if ((flags & OVERFLOW_FLAGS) && !(flags & DWELL_CALL_OVERFLOW))
+		return false;
+	return !(flags & NO_CALLEE_FLAGS) || flags == DWELL_CALL_ROOT ||
+	       flags == DWELL_CALL_TRUNCATED;
+}
+
+/* Whether @node may hang on @parent, NULL = on nothing. */
+static bool parent_fits(const struct dw_call_node *node, const struct dw_call_node *parent)
+{
+	if (!parent)
+		return node->flags == DWELL_CALL_ROOT && !node->site;
+	if (node->flags & DWELL_CALL_ROOT || parent->thread != node->thread)
+		return false;
+	if (node->flags & DWELL_CALL_OVERFLOW)
+		return parent->flags & DWELL_CALL_ROOT;
+	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
+}
+
+static bool node_fits(const struct dw_call_node *node, const struct dw_calls *t)
+{
+	return node->thread && flags_fit(node->flags) &&
+	       (!(node->flags & NO_CALLEE_FLAGS) || !node->entry) &&
+	       parent_fits(node, dw_calls_get(t, node->parent));
+}
+
+int dw_take_call_nodes(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t frames = dw_frames_count(&p->frames), threads = dw_threads_count(&p->threads);
+	uint64_t thread = 0, entry = 0, site = 0, id = p->calls.nodes.n + 1;
+	struct dw_call_node *rows;
+
+	if (dw_vec_reserve(&p->calls.nodes, n + 1))
+		return -ENOMEM;
+	rows = p->calls.nodes.v + p->calls.nodes.n;
+	TAKE_COLUMN(rows, n, flags, dw_take_max(c, ALL_FLAGS));
+	TAKE_COLUMN(rows, n, thread, dw_take_delta_max(c, &thread, threads));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t up = dw_take(c);
+
+		c->failed |= !up || up > id + i;
+		rows[i].parent = (uint32_t)(id + i - up);
+	}
+	TAKE_COLUMN(rows, n, entry, dw_take_delta_max(c, &entry, frames));
+	TAKE_COLUMN(rows, n, site, dw_take_delta_max(c, &site, frames));
+	TAKE_COLUMN(rows, n, caller,
+		    rows[i_].flags & DWELL_CALL_OVERFLOW ? dw_take_max(c, frames) : 0);
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		c->failed = !node_fits(&rows[i], &p->calls);
+		p->calls.nodes.n++;
+	}
+	return 0;
+}
+
+int dw_take_call_slices(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	__auto_type t = &p->calls.slices;
+	uint64_t before = t->n ? t->v[t->n - 1].end_ns : 0, end = 0;
+
+	if (dw_vec_reserve(t, n + 1))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		t->v[t->n].end_ns = dw_take_delta(c, &end);
+		c->failed |= end < before;
+		before = t->v[t->n++].end_ns;
+	}
+	return 0;
+}
+
+/* The columns of values, read side by side. */
+struct value_columns {
+	struct dw_cursor masks, columns[DWELL_STORED_COLUMNS];
+};
+
+/* A cursor over the next column, which tells its length. */
+static struct dw_cursor measured(struct dw_cursor *c)
+{
+	size_t n = dw_take(c);
+	const uint8_t *bytes = dw_cursor_bytes(c, n);
+	struct dw_cursor column;
+
+	dw_cursor_init(&column, bytes, bytes ? n : 0);
+	return column;
+}
+
+static void open_values(struct dw_cursor *c, struct value_columns *ret)
+{
+	ret->masks = measured(c);
+	for (int i = 0; i < DWELL_STORED_COLUMNS; i++)
+		ret->columns[i] = measured(c);
+}
+
+/* Note in @c whether any column was malformed or is not at its end. */
+static void close_values(struct dw_cursor *c, const struct value_columns *v)
+{
+	c->failed |= v->masks.failed || dw_cursor_left(&v->masks);
+	for (int i = 0; i < DWELL_STORED_COLUMNS; i++)
+		c->failed |= v->columns[i].failed || dw_cursor_left(&v->columns[i]);
+}
+
+static uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1 ^ -(v & 1);
+}
+
+static void take_values(struct value_columns *v, struct dw_call_values *ret)
+{
+	uint32_t mask = dw_take_max(&v->masks, (1u << DWELL_STORED_COLUMNS) - 1);
+	uint64_t row[DWELL_STORED_COLUMNS] = {0};
+
+	for (; mask; mask &= mask - 1) {
+		int i = __builtin_ctz(mask);
+
+		row[i] = dw_take(&v->columns[i]);
+	}
+	ret->calls = row[DWELL_STORED_CALLS];
+	ret->elapsed_ns = row[DWELL_STORED_ELAPSED];
+	ret->application_ns = ret->elapsed_ns - unzigzag(row[DWELL_STORED_APPLICATION]);
+	ret->whole_ns = ret->application_ns - unzigzag(row[DWELL_STORED_WHOLE]);
+	ret->overhead_ns = row[DWELL_STORED_OVERHEAD];
+	ret->blocked_ns = row[DWELL_STORED_BLOCKED];
+	ret->os_cpu_ns = row[DWELL_STORED_OS_CPU];
+	ret->switches = row[DWELL_STORED_SWITCHES];
+	ret->io_calls = row[DWELL_STORED_IO_CALLS];
+	ret->blocking_calls = row[DWELL_STORED_BLOCKING_CALLS];
+}
+
+int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t nodes = p->calls.nodes.n, slices = p->calls.slices.n, slice = 0, node = 0;
+	__auto_type t = &p->calls.deltas;
+	uint32_t before = t->n ? t->v[t->n - 1].slice : 0;
+	struct dw_call_delta *rows;
+	struct value_columns v;
+
+	if (dw_vec_reserve(t, n + 1))
+		return -ENOMEM;
+	rows = t->v + t->n;
+	for (size_t i = 0; i < n; i++) {
+		rows[i].slice = dw_take_delta_max(c, &slice, slices - 1);
+		c->failed |= rows[i].slice < before;
+		before = rows[i].slice;
+	}
+	for (size_t i = 0; i < n; i++) {
+		rows[i].node = dw_take_delta_max(c, &node, nodes);
+		c->failed |= !rows[i].node;
+	}
+	open_values(c, &v);
+	for (size_t i = 0; i < n; i++)
+		take_values(&v, &rows[i].values);
+	close_values(c, &v);
+	c->failed |= !slices;
+	t->n += n;
+	return 0;
+}
+
+static struct dw_range_ns take_range(struct dw_cursor *c)
+{
+	struct dw_range_ns r = {.min_ns = dw_take(c)};
+
+	r.max_ns = r.min_ns + unzigzag(dw_take(c));
+	return r;
+}
+
+int dw_take_call_extremes(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t frames = dw_frames_count(&p->frames), threads = dw_threads_count(&p->threads);
+	uint64_t thread = 0, entry = 0;
+	struct dw_call_extremes *rows;
+
+	if (dw_vec_reserve(&p->calls.extremes, n + 1))
+		return -ENOMEM;
+	rows = p->calls.extremes.v + p->calls.extremes.n;
+	for (size_t i = 0; i < n; i++) {
+		rows[i].thread = dw_take_delta_max(c, &thread, threads);
+		c->failed |= !rows[i].thread;
+	}
+	TAKE_COLUMN(rows, n, entry, dw_take_delta_max(c, &entry, frames));
+	TAKE_COLUMN(rows, n, outer_calls, dw_take(c));
+	for (size_t i = 0; i < n; i++)
+		rows[i].elapsed_inclusive = take_range(c);
+	for (size_t i = 0; i < n; i++)
+		rows[i].elapsed_exclusive = take_range(c);
+	for (size_t i = 0; i < n; i++)
+		rows[i].application_inclusive = take_range(c);
+	for (size_t i = 0; i < n; i++)
+		rows[i].application_exclusive = take_range(c);
+	p->calls.extremes.n += n;
+	return 0;
+}
+
+int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t nodes = p->calls.nodes.n, node = 0, start = 0;
+	struct value_columns inclusive, exclusive;
+	struct dw_call_slow *rows;
+
+	if (dw_vec_reserve(&p->calls.slow, n + 1))
+		return -ENOMEM;
+	rows = p->calls.slow.v + p->calls.slow.n;
+	for (size_t i = 0; i < n; i++) {
+		rows[i].node = dw_take_delta_max(c, &node, nodes);
+		c->failed |= !rows[i].node;
+	}
+	TAKE_COLUMN(rows, n, start_ns, dw_take_delta(c, &start));
+	open_values(c, &inclusive);
+	open_values(c, &exclusive);
+	for (size_t i = 0; i < n; i++) {
+		take_values(&inclusive, &rows[i].inclusive);
+		take_values(&exclusive, &rows[i].exclusive);
+	}
+	close_values(c, &inclusive);
+	close_values(c, &exclusive);
+	p->calls.slow.n += n;
+	return 0;
+}
