@@ -160,8 +160,11 @@ enum dw_tree_state {
 	DWELL_THREAD_ENDED,
 };
 
+/* What a line is stands at one place in all. */
 _Static_assert(offsetof(struct dw_tree_node, parent) == 56, "where marks stand");
+/* Here too. */
 _Static_assert(offsetof(struct dw_tree_os, mark) == 56, "where marks stand");
+/* Here too. */
 _Static_assert(offsetof(struct dw_tree_overflow, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
