@@ -143,6 +143,7 @@ struct dw_tree_thread {
 	uint64_t start, end;   /* TSC of its first event; of its last once it is known to have
 				  ended, else 0 */
 	uint64_t start_cpu_ns; /* its CPU clock at the first event */
+	uint64_t cpu_ns;       /* and when it was last read: at switches and at the end */
 	uint32_t os_source;    /* enum dw_os_source */
 	uint32_t nodes;
 	uint64_t depth_lost; /* activations that went to overflow nodes */
@@ -150,7 +151,7 @@ struct dw_tree_thread {
 	/* of the probes that timed themselves, by kind: their number and ticks */
 	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
 	uint64_t lookups, repairs, stacks; /* slow paths taken, for people who tune */
-	uint64_t unused[6];
+	uint64_t unused[5];
 };
 
 enum dw_tree_state {

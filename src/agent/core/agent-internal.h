@@ -6,6 +6,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/os-events.h"
 
 enum {
 	DWELL_AGENT_TEXT = 1024, /* bytes of a variable; longer ones leave the agent off */
@@ -39,6 +40,7 @@ struct dw_agent {
 	uint64_t mask;		/* signal mask to restore by dw_agent_leave() */
 	const char *own_path;	/* of the agent's file, borrowed from the loader */
 	uint64_t own_device, own_inode;
+	struct dw_os_choice os; /* os-events.c */
 	void *real_prctl, *real_syscall, *real_errno;
 	char folder[DWELL_REGION_PATH];
 	char path[DWELL_REGION_PATH + 32]; /* of the region's file */

@@ -13,18 +13,19 @@
  */
 #pragma once
 
+#include "agent/core/os-sources.h"
 #include "wire/call-tree.h"
+#include "wire/system-calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What is kept of a thread between two looks; zero-initialised. */
 struct dw_os_state {
-	uint64_t ticks; /* TSC, CLOCK_MONOTONIC and the thread's CPU clock at the last look */
-	uint64_t mono_ns;
-	uint64_t cpu_ns;
-	void *page;	    /* of the perf event, NULL = none */
-	uint32_t true_word; /* what *os_word was then */
+	struct dw_os_clocks clocks; /* at the last look that found a switch */
+	void *page;		    /* of the perf event, NULL = none */
+	uint64_t *rseq;		    /* pointer of the restartable sequence, NULL = not used */
+	uint32_t word;		    /* what *os_word was when the source was armed */
 };
 
 /* What a look found: of the time since the last event. */
@@ -35,8 +36,18 @@ struct dw_os_look {
 	uint32_t switches; /* at least; 0 = it was not switched */
 };
 
-/* Choose the source of this process: once, before main, with one thread. */
-void dw_os_start(void);
+/* What this process can have; zero-initialised = nothing. */
+struct dw_os_choice {
+	bool has_perf, has_rseq; /* have proven themselves */
+	bool is_foreign;	 /* the program has restartable sequences of its own */
+	ptrdiff_t rseq_offset;	 /* from the thread pointer */
+};
+
+/*
+ * Choose the sources of this process: once, before main, with one thread. @forced names the only
+ * one that is tried ("perf", "rseq" or "none", something may follow); NULL = all are.
+ */
+void dw_os_start(const char *forced);
 
 /* Give @t its source: os_word, os_seen, os_source. Where nothing can be had, a word that never
  * changes. */
@@ -51,8 +62,6 @@ void dw_os_thread_end(struct dw_tree_thread *t, struct dw_os_state *s);
  */
 void dw_os_look(struct dw_tree_thread *t, struct dw_os_state *s, struct dw_os_look *ret);
 
-/* What kind of system call @number is, for its interval and for the columns. */
-enum dw_os_call { DWELL_CALL_NOT_COUNTED, DWELL_CALL_IO, DWELL_CALL_BLOCKING };
-
-/* The kind of @number; one table, also printed by the documentation. */
-enum dw_os_call dw_os_call_kind(uint64_t number);
+/* What kind of system call @number is, whose second argument is @argument: not counted, I/O or
+ * blocking. */
+enum dw_call_kind dw_os_call_kind(uint64_t number, uint64_t argument);

@@ -1,0 +1,190 @@
+/*
+ * The sources of the process and of its threads; looking.
+ *
+ * A thread takes the first source that it can have: the process may have proven the perf page while
+ * this thread finds no locked memory left for it. From none it learns nothing, but its clocks still
+ * tell the blocked part of a system call. A source is left for good when the program installs a
+ * system-call filter (the clocks are system calls) or has restartable sequences of its own.
+ */
+#include "agent/core/os-events.h"
+
+#include "agent/core/agent-internal.h"
+
+enum {
+	TRIES = 4,	     /* a tracer may switch us at every system call */
+	WRITES_A_SWITCH = 2, /* to the counter of a perf page */
+	LEAST_SWITCH_NS = 1000,
+};
+
+/* The word of those who learn nothing. */
+static const uint32_t never_changes;
+
+static bool may_try(const char *forced, const char *source)
+{
+	return !forced || dw_text_after(forced, source);
+}
+
+static bool prove_perf(void)
+{
+	int error;
+	void *page = dw_os_perf_open(&error);
+	bool is_proven = page && dw_os_prove(dw_os_perf_word(page), NULL);
+
+	if (page)
+		dw_os_perf_close(page);
+	return is_proven;
+}
+
+static bool prove_rseq(struct dw_os_choice *os)
+{
+	const ptrdiff_t *offset = dw_real("__rseq_offset");
+	const unsigned int *size = dw_real("__rseq_size");
+	uint64_t *pointer;
+	bool is_proven;
+
+	if (!offset || !size || !*size)
+		return false;
+	os->rseq_offset = *offset;
+	pointer = dw_os_rseq_find(*offset);
+	if (!pointer || dw_os_rseq_is_foreign(pointer))
+		return false;
+	is_proven = dw_os_prove((const uint32_t *)pointer, pointer);
+	dw_os_rseq_disarm(pointer);
+	return is_proven;
+}
+
+void dw_os_start(const char *forced)
+{
+	struct dw_os_choice *os = &dw_agent.os;
+
+	os->has_perf = may_try(forced, "perf") && prove_perf();
+	os->has_rseq = may_try(forced, "rseq") && prove_rseq(os);
+}
+
+/* The sources of threads, counted. */
+static void set_source(struct dw_tree_thread *t, uint32_t source, const uint32_t *word)
+{
+	t->os_word = word;
+	t->os_source = source;
+	__atomic_fetch_add(&dw_agent.region->os_sources[source], 1, __ATOMIC_RELAXED);
+}
+
+/* Learn no more. */
+static void give_up(struct dw_tree_thread *t)
+{
+	if (t->os_source == DWELL_OS_NONE)
+		return;
+	__atomic_fetch_sub(&dw_agent.region->os_sources[t->os_source], 1, __ATOMIC_RELAXED);
+	set_source(t, DWELL_OS_NONE, &never_changes);
+}
+
+static uint64_t *take_rseq(void)
+{
+	uint64_t *pointer = dw_os_rseq_find(dw_agent.os.rseq_offset);
+
+	return pointer && !dw_os_rseq_is_foreign(pointer) ? pointer : NULL;
+}
+
+static void take_source(struct dw_tree_thread *t, struct dw_os_state *s)
+{
+	bool may_call = dw_agent_may_call();
+	int error;
+
+	if (may_call && dw_agent.os.has_perf)
+		s->page = dw_os_perf_open(&error);
+	if (may_call && !s->page && dw_agent.os.has_rseq && !dw_agent.os.is_foreign)
+		s->rseq = take_rseq();
+	if (s->page)
+		set_source(t, DWELL_OS_PERF, dw_os_perf_word(s->page));
+	else if (s->rseq)
+		set_source(t, DWELL_OS_RSEQ, (const uint32_t *)s->rseq);
+	else
+		set_source(t, DWELL_OS_NONE, &never_changes);
+}
+
+static uint32_t word_of(const struct dw_tree_thread *t)
+{
+	return __atomic_load_n(t->os_word, __ATOMIC_RELAXED);
+}
+
+/* Arm the source and read the clocks, with no switch in between. */
+static void arm(struct dw_tree_thread *t, struct dw_os_state *s)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (t->os_source == DWELL_OS_RSEQ)
+			s->word = dw_os_rseq_arm(s->rseq);
+		else
+			s->word = word_of(t);
+		dw_os_clocks_read(&s->clocks);
+		if (word_of(t) == s->word)
+			break;
+	}
+	t->os_seen = s->word;
+	t->cpu_ns = s->clocks.cpu_ns;
+}
+
+void dw_os_thread_start(struct dw_tree_thread *t, struct dw_os_state *s)
+{
+	memset(s, 0, sizeof(*s));
+	take_source(t, s);
+	if (dw_agent_may_call()) {
+		arm(t, s);
+		t->start_cpu_ns = s->clocks.cpu_ns;
+	}
+	t->os_seen = s->word;
+}
+
+void dw_os_thread_end(struct dw_tree_thread *t, struct dw_os_state *s)
+{
+	t->os_word = &never_changes;
+	if (s->page)
+		dw_os_perf_close(s->page);
+	s->page = NULL;
+	s->rseq = NULL;
+}
+
+/* Whether the source may not be used any more. */
+static bool is_lost(const struct dw_tree_thread *t, const struct dw_os_state *s)
+{
+	struct dw_os_choice *os = &dw_agent.os;
+
+	if (t->os_source == DWELL_OS_RSEQ && dw_os_rseq_is_foreign(s->rseq))
+		os->is_foreign = true;
+	return !dw_agent_may_call() || (t->os_source == DWELL_OS_RSEQ && os->is_foreign);
+}
+
+/* How often the thread was switched since @word and @from, by its source and the clocks. */
+static uint32_t switches(const struct dw_tree_thread *t, const struct dw_os_state *s, uint32_t word,
+			 const struct dw_os_clocks *from)
+{
+	int64_t off_ns = (int64_t)(s->clocks.mono_ns - from->mono_ns) -
+			 (int64_t)(s->clocks.cpu_ns - from->cpu_ns);
+
+	if (t->os_source == DWELL_OS_PERF)
+		return (s->word - word + WRITES_A_SWITCH - 1) / WRITES_A_SWITCH;
+	/* To a restartable sequence a signal looks like a switch, but takes no time. */
+	return t->os_source == DWELL_OS_RSEQ && off_ns > LEAST_SWITCH_NS;
+}
+
+void dw_os_look(struct dw_tree_thread *t, struct dw_os_state *s, struct dw_os_look *ret)
+{
+	struct dw_os_clocks before = s->clocks;
+	uint32_t word;
+
+	memset(ret, 0, sizeof(*ret));
+	if (is_lost(t, s)) {
+		give_up(t);
+		s->word = word_of(t);
+	}
+	word = s->word;
+	if (!dw_agent_may_call() || (t->os_source != DWELL_OS_NONE && word_of(t) == word)) {
+		t->os_seen = word;
+		ret->now = dw_os_ticks();
+		return;
+	}
+	arm(t, s);
+	ret->now = s->clocks.ticks;
+	ret->blocked = dw_os_blocked(&before, &s->clocks);
+	ret->on_cpu = ret->now - before.ticks - ret->blocked;
+	ret->switches = switches(t, s, word, &before);
+}
