@@ -41,6 +41,9 @@ TEST(texts)
 	CHECK_STR(text, "abfe0");
 	CHECK(dw_text_append(text, sizeof text, "xy"));
 	CHECK(!dw_text_append(text, sizeof text, "z"));
+	CHECK_STR(dw_text_option("time b=1 a=2", "a"), "2");
+	CHECK_STR(dw_text_option("time b=1 a=2", "b"), "1 a=2");
+	CHECK(!dw_text_option("time ab=1", "a") && !dw_text_option("time", "time"));
 	CHECK_STR(text, "abfe0xy");
 }
 

@@ -80,6 +80,20 @@ const char *dw_text_find(const char *text, char c)
 	return text;
 }
 
+const char *dw_text_option(const char *text, const char *name)
+{
+	const char *value;
+
+	while (*text) {
+		value = dw_text_after(text, name);
+		if (value && *value == '=')
+			return value + 1;
+		text = dw_text_find(text, ' ');
+		text += *text == ' ';
+	}
+	return NULL;
+}
+
 bool dw_text_append(char *to, size_t room, const char *from)
 {
 	size_t at = dw_text_length_max(to, room), more = dw_text_length(from) + 1;

@@ -22,6 +22,10 @@ bool dw_text_equal(const char *a, const char *b);
 /* What follows @prefix in @text, borrowed from it, NULL when it starts otherwise. */
 const char *dw_text_after(const char *text, const char *prefix);
 
+/* What follows "NAME=" in a word of @text, whose words are separated by one space each and end with
+ * it. NULL = there is none with this @name. */
+const char *dw_text_option(const char *text, const char *name);
+
 /* Where @c stands in @text or, without one, its end. */
 const char *dw_text_find(const char *text, char c);
 

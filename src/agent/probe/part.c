@@ -3,13 +3,16 @@
  * the end.
  */
 #include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/os-events.h"
 #include "agent/probe/count.h"
 #include "agent/probe/modules.h"
 #include "agent/probe/probe.h"
 
 static void start(const char *mode)
 {
-	(void)mode; /* the images hold the probes: the agent does the same for all */
+	if (dw_text_after(mode, "time"))
+		dw_os_start(dw_text_option(mode, "os-source"));
 	dw_modules_start();
 }
 
