@@ -1,6 +1,7 @@
 /* How threads learn that they were switched, in a program of its own: each source against the
  * kernel's own counts and clocks. */
 #include "agent/core/agent-internal.h"
+#include "agent/core/os-interval.h"
 #include "check.h"
 
 #include <errno.h>
@@ -399,6 +400,89 @@ TEST(system_calls_by_kind)
 	CHECK_INT(dw_os_call_kind(SYS_fcntl, F_SETLKW), DWELL_CALL_BLOCKING);
 	CHECK_INT(dw_os_call_kind(SYS_fcntl, F_GETFL), DWELL_CALL_NOT_COUNTED);
 	CHECK_INT(dw_os_call_kind(1ull << 40, 0), DWELL_CALL_NOT_COUNTED);
+}
+
+/* What dw_os_close() gave, for tables. */
+struct closed {
+	uint64_t elapsed, os, os_probe, os_cpu;
+	uint32_t io_calls, blocking_calls;
+};
+
+static struct closed close_at(struct seen *s, uint64_t now, enum dw_os_event event)
+{
+	struct dw_interval i;
+	uint64_t end = dw_os_close(&s->thread, &s->state, now, event, &i);
+
+	s->thread.last = end;
+	return (struct closed){i.elapsed, i.os, i.os_probe, i.os_cpu, i.io_calls, i.blocking_calls};
+}
+
+static bool is_closed(struct closed got, struct closed want)
+{
+	if (!memcmp(&got, &want, sizeof got))
+		return true;
+	printf("# elapsed %" PRIu64 " os %" PRIu64 " probe %" PRIu64 " cpu %" PRIu64
+	       " calls %u %u\n",
+	       got.elapsed, got.os, got.os_probe, got.os_cpu, got.io_calls, got.blocking_calls);
+	return false;
+}
+
+/* A trace by hand: probes at 100, 200, 1000, a read from 300 to 900 with a handler from 500 to 600,
+ * in which there is a probe at 550. */
+TEST(intervals_by_both_rules)
+{
+	struct seen s;
+
+	use("none");
+	begin(&s);
+	s.thread.state = DWELL_THREAD_RUNNING;
+	s.thread.last = 100;
+	CHECK(is_closed(close_at(&s, 200, DWELL_EVENT_PROBE), (struct closed){100, 0, 0, 0, 0, 0}));
+	CHECK_INT(s.thread.os_seen, *s.thread.os_word);
+	CHECK(is_closed(close_at(&s, 300, DWELL_EVENT_CALL), (struct closed){100, 0, 0, 0, 0, 0}));
+	dw_os_call_begin(&s.thread, &s.state, DWELL_CALL_IO);
+	CHECK_INT(s.thread.state, DWELL_THREAD_IN_CALL);
+	CHECK(is_closed(close_at(&s, 500, DWELL_EVENT_CALL),
+			(struct closed){200, 200, 0, 200, 1, 0}));
+	CHECK(is_closed(close_at(&s, 550, DWELL_EVENT_PROBE),
+			(struct closed){50, 0, 350, 0, 0, 0}));
+	CHECK(is_closed(close_at(&s, 600, DWELL_EVENT_CALL), (struct closed){50, 0, 0, 0, 0, 0}));
+	dw_os_call_begin(&s.thread, &s.state, DWELL_CALL_NOT_COUNTED);
+	CHECK(is_closed(close_at(&s, 900, DWELL_EVENT_CALL),
+			(struct closed){300, 300, 0, 300, 0, 0}));
+	CHECK(s.thread.os_seen != *s.thread.os_word);
+	CHECK_INT(s.thread.state, DWELL_THREAD_RUNNING);
+	CHECK(is_closed(close_at(&s, 1000, DWELL_EVENT_PROBE),
+			(struct closed){100, 0, 450, 0, 0, 0}));
+	CHECK(is_closed(close_at(&s, 1100, DWELL_EVENT_PROBE),
+			(struct closed){100, 0, 0, 0, 0, 0}));
+}
+
+/* A switch divides its interval; one in a slow path is taken off that. */
+TEST(a_switch_in_an_interval)
+{
+	struct dw_interval i;
+	uint64_t begin_ticks, end;
+	struct seen s;
+
+	NEED("perf");
+	begin(&s);
+	s.thread.state = DWELL_THREAD_RUNNING;
+	s.thread.last = dw_os_ticks();
+	usleep(2000);
+	end = dw_os_close(&s.thread, &s.state, dw_os_ticks(), DWELL_EVENT_PROBE, &i);
+	CHECK_INT(i.elapsed, end - s.thread.last);
+	CHECK_INT(i.os, i.os_blocked);
+	CHECK_INT(i.os_probe, i.elapsed);
+	CHECK(i.switches >= 1 && i.os && i.os <= i.elapsed && !i.os_cpu);
+	begin_ticks = dw_os_ticks();
+	usleep(2000);
+	CHECK(dw_os_close_slow(&s.thread, &s.state, begin_ticks, &i));
+	CHECK(i.switches >= 1 && i.os && i.os == i.elapsed && i.os <= dw_os_ticks() - begin_ticks);
+	while (dw_os_close_slow(&s.thread, &s.state, begin_ticks, &i))
+		;
+	CHECK_INT(*s.thread.os_word, s.thread.os_seen);
+	dw_os_thread_end(&s.thread, &s.state);
 }
 
 TEST_MAIN()

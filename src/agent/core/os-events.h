@@ -26,6 +26,11 @@ struct dw_os_state {
 	void *page;		    /* of the perf event, NULL = none */
 	uint64_t *rseq;		    /* pointer of the restartable sequence, NULL = not used */
 	uint32_t word;		    /* what *os_word was when the source was armed */
+	/* os-interval.c: of the time since the last probe, which only the classic rule keeps whole,
+	 * what other events have ended already, and whether the system did anything in it. */
+	uint64_t probe_ticks;
+	bool has_event;
+	uint8_t call; /* enum dw_call_kind of the system call that has begun and was not counted */
 };
 
 /* What a look found: of the time since the last event. */

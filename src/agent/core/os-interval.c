@@ -1,0 +1,99 @@
+/*
+ * Dividing intervals; see os-interval.h.
+ *
+ * What the clocks say was off the processor since the look before is at most the interval: what a
+ * host or interrupts took in earlier ones, which nobody noticed, is left out. Without a source the
+ * clocks are read only after long system calls.
+ */
+#include "agent/core/os-interval.h"
+
+#include "agent/core/bytes.h"
+
+enum { LONG_CALL_TICKS = 1 << 15 }; /* some 10 us */
+
+static uint64_t at_most(uint64_t value, uint64_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+/* Look, where it may say anything. */
+static void look(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t now,
+		 struct dw_os_look *ret)
+{
+	bool is_long = t->state == DWELL_THREAD_IN_CALL && now - t->last > LONG_CALL_TICKS;
+
+	if (t->os_source != DWELL_OS_NONE || is_long) {
+		dw_os_look(t, s, ret);
+		return;
+	}
+	memset(ret, 0, sizeof(*ret));
+	t->os_seen = s->word;
+}
+
+/* By the classic rule: the pieces since the last probe are one interval. */
+static void close_probe(struct dw_os_state *s, enum dw_os_event event, struct dw_interval *ret)
+{
+	bool has_event = ret->os || ret->switches || event == DWELL_EVENT_CALL;
+
+	s->probe_ticks += ret->elapsed;
+	s->has_event |= has_event;
+	if (event != DWELL_EVENT_PROBE)
+		return;
+	ret->os_probe = s->has_event ? s->probe_ticks : 0;
+	s->probe_ticks = 0;
+	s->has_event = false;
+}
+
+uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t now,
+		     enum dw_os_event event, struct dw_interval *ret)
+{
+	bool is_call = t->state == DWELL_THREAD_IN_CALL;
+	struct dw_os_look l;
+
+	memset(ret, 0, sizeof(*ret));
+	now = now > t->last ? now : t->last;
+	look(t, s, now, &l);
+	if (l.blocked > now - t->last && l.now > now)
+		now = l.now;
+	ret->elapsed = now - t->last;
+	ret->os_blocked = at_most(l.blocked, ret->elapsed);
+	ret->os = is_call ? ret->elapsed : ret->os_blocked;
+	ret->os_cpu = ret->os - ret->os_blocked;
+	ret->switches = l.switches;
+	if (is_call) {
+		ret->io_calls = s->call == DWELL_CALL_IO;
+		ret->blocking_calls = s->call == DWELL_CALL_BLOCKING;
+		s->call = DWELL_CALL_NOT_COUNTED;
+		t->state = DWELL_THREAD_RUNNING;
+	}
+	close_probe(s, event, ret);
+	if (event == DWELL_EVENT_CALL)
+		t->os_seen = ~s->word;
+	return now;
+}
+
+bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin,
+		      struct dw_interval *ret)
+{
+	struct dw_os_look l;
+
+	if (t->os_source == DWELL_OS_NONE ||
+	    __atomic_load_n(t->os_word, __ATOMIC_RELAXED) == s->word)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	dw_os_look(t, s, &l);
+	ret->elapsed = at_most(l.blocked, l.now > begin ? l.now - begin : 0);
+	ret->os = ret->os_blocked = ret->elapsed;
+	ret->switches = l.switches;
+	close_probe(s, s->has_event ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, ret);
+	if (s->has_event)
+		t->os_seen = ~s->word;
+	return true;
+}
+
+void dw_os_call_begin(struct dw_tree_thread *t, struct dw_os_state *s, enum dw_call_kind kind)
+{
+	s->call = (uint8_t)kind;
+	t->state = DWELL_THREAD_IN_CALL;
+	t->os_seen = ~s->word;
+}

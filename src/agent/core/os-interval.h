@@ -1,0 +1,41 @@
+/*
+ * What the operating system did in an interval between two events of a thread, by both rules.
+ *
+ * By the event rule the system's transitions are events: of an interval with a switch only the time
+ * off the processor is the system's, and all of one between the two sides of a counted system call.
+ * By the classic rule only probes are events, and what lies between two of them is the system's as
+ * a whole when it did anything there.
+ *
+ * For the thread itself, in slow paths; these set thread->last afterwards.
+ */
+#pragma once
+
+#include "agent/core/os-events.h"
+#include "agent/core/overflow.h"
+
+/* What ends an interval. */
+enum dw_os_event {
+	DWELL_EVENT_PROBE,
+	DWELL_EVENT_CALL, /* a side of a counted system call */
+};
+
+/*
+ * Close the interval from t->last to @now, when the event @event came: what is to be charged to
+ * t->current, in *@ret. Returns its end: @now, or later where the thread was switched meanwhile.
+ * The state is DWELL_THREAD_RUNNING afterwards.
+ */
+uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t now,
+		     enum dw_os_event event, struct dw_interval *ret);
+
+/*
+ * What of a slow path that is about to end, and began at @begin, was not its own time because the
+ * thread was switched: to be charged to t->current, and not to be called overhead. False: nothing.
+ */
+bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin,
+		      struct dw_interval *ret);
+
+/*
+ * A system call of @kind begins, at the end of an interval; what ends the next one is slow.
+ * DWELL_CALL_NOT_COUNTED goes on with one that a handler has interrupted and that was counted then.
+ */
+void dw_os_call_begin(struct dw_tree_thread *t, struct dw_os_state *s, enum dw_call_kind kind);
