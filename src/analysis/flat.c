@@ -167,7 +167,9 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 
 		t->rows[id].place = (uint32_t)ret->functions.n;
 		ret->functions.v[ret->functions.n++] = (struct dw_function_total){
-			process, id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN, dw_tally_values(t, i)};
+			.process = process,
+			.function = id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN,
+			.values = dw_tally_values(t, i)};
 	}
 	return rc;
 }

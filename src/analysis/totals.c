@@ -1,5 +1,5 @@
 /*
- * Totals of the samples that pass a filter; see totals.h.
+ * Totals of the samples that pass a filter; see totals.h. Those of calls are made in call-totals.c.
  *
  * Samples are first sorted into processes (one counting sort of their stacks), then each process's
  * stacks become a weighted tree that the walks of flat.c and tree.c run over. Time is that of
@@ -8,6 +8,7 @@
  */
 #include "analysis/totals.h"
 
+#include "analysis/call-totals.h"
 #include "analysis/flat.h"
 #include "analysis/tree.h"
 
@@ -139,13 +140,13 @@ static int count_tasks(const struct selection *s, struct dw_totals *ret)
 	size_t begin = 0;
 
 	for (uint32_t id = 0; id < s->processes_n; begin = s->end[id++]) {
-		struct dw_process_total row = {id, both(s->end[id] - begin)};
+		struct dw_process_total row = {.process = id, .values = both(s->end[id] - begin)};
 
 		if ((id || row.values.inclusive) && dw_vec_push(&ret->processes, row))
 			return -ENOMEM;
 	}
 	for (uint32_t id = 0; id < s->threads_n; id++) {
-		struct dw_thread_total row = {id, both(s->samples[id])};
+		struct dw_thread_total row = {.thread = id, .values = both(s->samples[id])};
 
 		if ((id || row.values.inclusive) && dw_vec_push(&ret->threads, row))
 			return -ENOMEM;
@@ -239,6 +240,8 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 	dw_totals_release(ret);
 	if (!filter)
 		filter = &none;
+	if (dw_profile_has_calls(p))
+		return dw_call_totals_compute(p, filter, parts, ret);
 	rc = select_samples(&s, p, filter);
 	if (!rc && parts & DWELL_TOTALS_TASKS)
 		rc = count_tasks(&s, ret);

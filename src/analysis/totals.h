@@ -1,5 +1,6 @@
 /*
- * From samples to totals, under a filter. See model/totals.h for the rules of counting.
+ * From samples, or from calls, to totals, under a filter. See model/totals.h for the rules of
+ * counting.
  */
 #pragma once
 
@@ -22,7 +23,8 @@ struct dw_focus {
 	uint32_t function; /* edges: only those from and to this function */
 };
 
-/* Which samples count. Zero-initialised = all of them (with to_ns = 0 meaning no end). */
+/* Which samples count, and which time of calls: their range snaps to slices, see
+ * dw_totals.from_ns. Zero-initialised = all of them (with to_ns = 0 meaning no end). */
 struct dw_filter {
 	const uint32_t *processes; /* process ids, NULL = all */
 	size_t processes_n;
@@ -33,6 +35,7 @@ struct dw_filter {
 	const uint8_t *modules; /* by module id: 1 = keep samples whose innermost frame lies in it;
 				   NULL = all */
 	size_t modules_n;
+	bool whole_intervals; /* calls: the classic rule, by which only probes end intervals */
 	struct dw_focus focus;
 };
 
@@ -49,9 +52,10 @@ enum dw_totals_part {
 };
 
 /*
- * Compute @parts of the samples of @p that pass @filter (NULL = all) into @ret, which is released
- * first.
- * @p must be symbolized. 0 or -ENOMEM; DWELL_ERR_LIMIT for 2^32 samples and more.
+ * Compute @parts of the samples (or calls, if @p has them) of @p that pass @filter (NULL = all)
+ * into @ret, which is released first.
+ * @p must be symbolized. 0 or -ENOMEM; DWELL_ERR_LIMIT for 2^32 samples, or pieces of calls, and
+ * more.
  */
 int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter, unsigned parts,
 		      struct dw_totals *ret);

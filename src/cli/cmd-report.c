@@ -1,8 +1,8 @@
 /*
  * dwell report: one view of a session in one format.
  *
- * The user's words (view, format, columns) are checked before the session is read, so that a slip
- * costs no time and is told apart (exit 2) from bad input (exit 1).
+ * The user's words (view, format) are checked before the session is read, so that a slip costs no
+ * time and is told apart (exit 2) from bad input (exit 1). Columns depend on the session's method.
  */
 #include "analysis/filter.h"
 #include "analysis/match.h"
@@ -38,7 +38,8 @@ struct report {
 	const char *path;
 	const struct dw_format_ops *format;
 	const struct dw_view_ops *view;
-	const char *function; /* callers */
+	const struct dw_view_columns *own; /* the view's, for the method of the session */
+	const char *function;		   /* callers */
 	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_view_request request;
 };
@@ -87,19 +88,18 @@ static int unknown_view(const char *name, struct dw_error *err)
 	return rc;
 }
 
-static int unknown_column(const struct dw_view_ops *view, const char *name, size_t n,
-			  struct dw_error *err)
+static int unknown_column(const struct report *r, const char *name, size_t n, struct dw_error *err)
 {
 	struct dw_buf list = DW_BUF_INIT;
 	char key[DWELL_KEY_MAX_BYTES];
 	int rc;
 
-	for (const enum dw_column *c = view->columns; *c; c++) {
+	for (const enum dw_column *c = r->own->all; *c; c++) {
 		dw_column_key(*c, key);
 		dw_buf_printf(&list, " %s", key);
 	}
 	rc = dw_error_set(err, DWELL_ERR_USAGE, "the view %s has no column '%.*s'; it has%s",
-			  view->name, (int)n, name, dw_buf_str(&list));
+			  r->view->name, (int)n, name, dw_buf_str(&list));
 	dw_buf_release(&list);
 	return rc;
 }
@@ -124,11 +124,11 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 static int read_columns(struct report *r, struct dw_error *err)
 {
 	const char *list = r->options->columns;
-	const enum dw_column *own = r->format->people ? r->view->people : r->view->columns;
+	const enum dw_column *own = r->format->people ? r->own->people : r->own->all;
 	size_t n = 0;
 
 	if (list && !strcmp(list, "all"))
-		own = r->view->columns;
+		own = r->own->all;
 	else
 		own = list ? NULL : own;
 	while (own && *own)
@@ -136,9 +136,9 @@ static int read_columns(struct report *r, struct dw_error *err)
 	for (; !own && list && n + 1 < DWELL_COLUMNS_N; list = strchr(list, ',')) {
 		size_t len = strcspn(list += *list == ',', ",");
 
-		r->columns[n] = dw_column_find(r->view->columns, list, len);
+		r->columns[n] = dw_column_find(r->own->all, list, len);
 		if (!r->columns[n++])
-			return unknown_column(r->view, list, len, err);
+			return unknown_column(r, list, len, err);
 	}
 	r->columns[n] = DWELL_COLUMN_END;
 	return 0;
@@ -152,8 +152,8 @@ static int read_sort(struct report *r, struct dw_error *err)
 		return 0;
 	r->request.reverse = *sort == '-';
 	sort += *sort == '-';
-	r->request.sort = dw_column_find(r->view->columns, sort, strlen(sort));
-	return r->request.sort ? 0 : unknown_column(r->view, sort, strlen(sort), err);
+	r->request.sort = dw_column_find(r->own->all, sort, strlen(sort));
+	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
 /* What only call trees have, and its defaults: noise is taken out for people alone. */
@@ -184,7 +184,7 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 	if (!r->format)
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "unknown format '%s'; there are table csv json xml", o->format);
-	if (read_view(r, operands + 1, err) || read_columns(r, err) || read_sort(r, err))
+	if (read_view(r, operands + 1, err))
 		return DWELL_ERR_USAGE;
 	return read_shape(r, err);
 }
@@ -268,7 +268,7 @@ static int show(struct report *r, const struct dw_profile *p, const struct dw_fi
 	return rc;
 }
 
-/* Find what filters and function names mean in @p, then show. */
+/* Find what columns, filters and function names mean in @p, then show. */
 static int resolve_and_show(struct report *r, const struct dw_profile *p, struct dw_error *err)
 {
 	const struct report_options *o = r->options;
@@ -283,8 +283,12 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 		.to_ns = o->to_ns,
 	};
 	struct dw_filter_owned filter;
-	int rc = dw_filter_resolve(p, &words, &filter, err);
+	int rc;
 
+	r->own = dw_view_columns(r->view, p);
+	if (read_columns(r, err) || read_sort(r, err))
+		return DWELL_ERR_USAGE;
+	rc = dw_filter_resolve(p, &words, &filter, err);
 	if (!rc && r->function)
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)

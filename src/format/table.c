@@ -50,6 +50,28 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 		return "End Time (ms)";
 	case DWELL_COLUMN_LINE_BEGIN:
 		return "Line";
+	case DWELL_COLUMN_CALLS:
+		return "Calls";
+	case DWELL_COLUMN_EI:
+		return "Elapsed Incl";
+	case DWELL_COLUMN_EI_PCT:
+		return "EI %";
+	case DWELL_COLUMN_EE:
+		return "Elapsed Excl";
+	case DWELL_COLUMN_EE_PCT:
+		return "EE %";
+	case DWELL_COLUMN_AI:
+		return "App Incl";
+	case DWELL_COLUMN_AI_PCT:
+		return "AI %";
+	case DWELL_COLUMN_AE:
+		return "App Excl";
+	case DWELL_COLUMN_AE_PCT:
+		return "AE %";
+	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
+		return "Blocked";
+	case DWELL_COLUMN_SWITCHES:
+		return "Switches";
 	default:
 		return dw_column_title(column);
 	}
@@ -86,8 +108,10 @@ static void put_number(struct dw_buf *b, const struct dw_cell *c)
 		dw_digits_decimal(hundredths % 100 + 100, digits);
 		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
 		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
-	} else if (c->kind == DWELL_CELL_TIME_NS)
+	} else if (c->kind == DWELL_CELL_TIME_NS || c->kind == DWELL_CELL_DURATION_NS)
 		dw_buf_printf(b, "%.3f", (double)c->number / 1e6);
+	else if (c->kind == DWELL_CELL_CALL_NS)
+		dw_buf_printf(b, "%.6f", (double)c->number / 1e6);
 	else if (c->kind == DWELL_CELL_ADDRESS)
 		dw_buf_puts(b, dw_digits_hex(c->number, digits));
 	else if (c->kind)
@@ -162,7 +186,8 @@ static bool measure_row(const struct dw_format_job *job, size_t i,
 			continue;
 		}
 		dw_view_cell(job->view, &row, c, &l->scratch[1], &cell);
-		if (cell.number >= largest[c].number)
+		if (cell.number > largest[c].number || cell.percent > largest[c].percent ||
+		    !largest[c].kind)
 			largest[c] = cell;
 	}
 	return wider;

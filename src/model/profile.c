@@ -1,6 +1,15 @@
 /* All tables together; see profile.h. */
 #include "model/profile.h"
 
+#include <string.h>
+
+bool dw_profile_has_calls(const struct dw_profile *p)
+{
+	const char *method = dw_facts_get_text(&p->facts, "method");
+
+	return p->calls.nodes.n || (method && !strcmp(method, "instrumentation"));
+}
+
 void dw_profile_release(struct dw_profile *p)
 {
 	dw_strings_release(&p->strings);

@@ -36,5 +36,8 @@ struct dw_profile {
 		0       \
 	}
 
+/* Whether @p comes from instrumentation: calls, not samples, however few. */
+bool dw_profile_has_calls(const struct dw_profile *p);
+
 /* Free all tables and leave an empty profile. */
 void dw_profile_release(struct dw_profile *p);

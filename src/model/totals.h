@@ -1,10 +1,13 @@
 /*
- * Totals: what analysis makes of the samples that pass a filter, ready for views and for the
- * session's SQL tables.
+ * Totals: what analysis makes of the samples, or of the calls, that pass a filter, ready for views
+ * and for the session's SQL tables.
  *
- * Counts are samples. Inclusive counts a sample once per row however often the row's subject is on
- * its stack. Rows without any sample are absent, but for processes and threads, which are all
- * there.
+ * Counts are samples; of a session with calls, nanoseconds. Inclusive counts a sample or an
+ * interval once per row however often the row's subject is on its stack. Rows without anything are
+ * absent, but for processes and threads, which are all there.
+ *
+ * With calls, functions and nodes also have root rows: a thread's time with no function on its
+ * stack, threads of one process and one start routine together.
  */
 #pragma once
 
@@ -38,13 +41,14 @@ enum dw_call_total_flag {
 struct dw_function_total {
 	uint32_t process;
 	uint32_t function;
+	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
 	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_module_total {
 	uint32_t process;
-	uint32_t module; /* 0 = code in no known module */
+	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
 	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
 };
@@ -55,6 +59,7 @@ struct dw_node_total {
 		parent; /* index of the parent in the array, UINT32_MAX for a process's root node */
 	uint32_t process;
 	uint32_t function; /* 0 in a process's root node */
+	uint32_t thread;   /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
 	uint32_t level;	   /* 0 = root */
 	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
@@ -62,8 +67,11 @@ struct dw_node_total {
 
 /* In place of a function id, as uint32_t. */
 enum {
-	DWELL_FUNCTION_CUT = -1,     /* nodes, callers: frames that could not be read */
-	DWELL_FUNCTION_UNKNOWN = -2, /* everywhere: a frame nothing is known of, or none at all */
+	DWELL_FUNCTION_CUT = -1,       /* nodes, callers: frames that could not be read */
+	DWELL_FUNCTION_UNKNOWN = -2,   /* everywhere: a frame nothing is known of, or none at all */
+	DWELL_FUNCTION_ROOT = -3,      /* functions, nodes: a thread outside its functions */
+	DWELL_FUNCTION_TRUNCATED = -4, /* nodes: callees that the target had no memory for */
+	DWELL_MODULE_ROOT = -1,	       /* in place of a module id */
 };
 
 /* How much of @callee's values came from calls by @caller. */
@@ -84,7 +92,8 @@ struct dw_line_total {
 	uint32_t column;
 	uint32_t line_end;
 	uint32_t column_end;
-	uint32_t function_row; /* index of its function's total, if functions were asked for too */
+	uint32_t function_row; /* index of its function's total, if functions were asked for too;
+				  UINT32_MAX = an inlined function, of which calls know nothing */
 	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
 };
@@ -113,8 +122,10 @@ struct dw_thread_total {
 };
 
 struct dw_totals {
-	uint64_t samples;	  /* that passed the filter: the denominator of every percentage */
+	uint64_t samples; /* that passed the filter: the denominator of every percentage; with calls
+			     the elapsed inclusive time */
 	struct dw_call_total all; /* of calls: everything that passed the filter */
+	uint64_t from_ns, to_ns; /* of calls: the slices that were asked for; 0, 0 = no range was */
 	DW_VEC(struct dw_call_total) calls; /* by the rows' member calls; empty = samples */
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */

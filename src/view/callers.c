@@ -18,6 +18,7 @@ struct member {
 	uint32_t function;
 	enum dw_row_type type;
 	struct dw_values values;
+	uint32_t calls; /* index of its total, as elsewhere */
 };
 
 struct callers {
@@ -32,7 +33,8 @@ static int add_edges(struct callers *c, const struct dw_view *v, uint32_t proces
 
 	dw_vec_each(e, &v->request.totals->edges) {
 		bool callers = type == DWELL_ROW_CALLER;
-		struct member m = {process, callers ? e->caller : e->callee, type, e->values};
+		struct member m = {process, callers ? e->caller : e->callee, type, e->values,
+				   e->calls};
 
 		if (e->process == process && (callers ? e->callee : e->caller) == function &&
 		    dw_vec_push(&c->members, m))
@@ -44,7 +46,8 @@ static int add_edges(struct callers *c, const struct dw_view *v, uint32_t proces
 static int add_process(struct callers *c, const struct dw_view *v,
 		       const struct dw_function_total *total)
 {
-	struct member self = {total->process, total->function, DWELL_ROW_CURRENT, total->values};
+	struct member self = {total->process, total->function, DWELL_ROW_CURRENT, total->values,
+			      total->calls};
 
 	if (add_edges(c, v, total->process, DWELL_ROW_CALLER) || dw_vec_push(&c->members, self))
 		return -ENOMEM;
@@ -89,7 +92,7 @@ static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	(void)scratch;
 	dw_subject_function(v, m->process, m->function, ret);
 	ret->type = m->type;
-	ret->values = m->values;
+	dw_subject_values(v, m->values, m->calls, ret);
 }
 
 static void release_callers(struct dw_view *v)
@@ -107,14 +110,19 @@ static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_TYP
 static const enum dw_column people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_SAMPLES_PEOPLE,
 					DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
 					DWELL_COLUMN_END};
+static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_CALLS,
+					       DWELL_COLUMN_TYPE,     DWELL_COLUMN_ROOT,
+					       DWELL_COLUMNS_TIMES,   DWELL_COLUMN_END};
+static const enum dw_column calls_people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_CALLS_PEOPLE,
+					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",
 	.help = "who calls FUNCTION, and what it calls",
 	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES,
-	.columns = columns,
-	.people = people,
-	.sort = DWELL_COLUMN_INCLUSIVE,
+	.samples = {columns, people, DWELL_COLUMN_INCLUSIVE},
+	.calls = {calls_columns, calls_people, DWELL_COLUMN_EI},
 	.takes_function = true,
 	.open = open_callers,
 	.row = caller_row,

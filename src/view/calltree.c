@@ -21,7 +21,8 @@ struct calltree {
 	uint32_t *row;	  /* by node: its row while rows are made, UINT32_MAX = none */
 	uint32_t *parent; /* by row while rows are made */
 	uint32_t *level;  /* by node, as shown: a folded node is no level; NULL = as in the tree */
-	struct dw_map chain; /* node -> the node folded into it + 1 */
+	struct dw_map chain;	     /* node -> the node folded into it + 1 */
+	struct dw_call_total folded; /* of the row at hand, with what is folded into it */
 };
 
 static const struct dw_node_total *node(const struct dw_view *v, uint32_t item)
@@ -100,6 +101,7 @@ static int open_calltree(struct dw_view *v)
 	return v->request.hot_path ? open_hot_path(v) : open_tree(v, c);
 }
 
+/* Of a root row, which a folded node never is, only its parent knows the name. */
 static const char *name_of(const struct dw_view *v, uint32_t function)
 {
 	const struct dw_profile *p = v->request.profile;
@@ -107,7 +109,22 @@ static const char *name_of(const struct dw_view *v, uint32_t function)
 
 	if (f)
 		return dw_strings_get(&p->strings, f->name);
+	if (function == (uint32_t)DWELL_FUNCTION_TRUNCATED)
+		return "(truncated)";
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? "[stack cut]" : "[unknown]";
+}
+
+/* A folded node's own values become the row's. Its calls do not: the row is its first node's. */
+static void add_folded(const struct dw_view *v, const struct dw_node_total *n,
+		       struct dw_call_total *folded, struct dw_row *ret)
+{
+	uint64_t calls = folded->exclusive.calls;
+
+	ret->values.exclusive += n->values.exclusive;
+	if (!ret->calls)
+		return;
+	dw_call_values_add(&folded->exclusive, &v->request.totals->calls.v[n->calls].exclusive);
+	folded->exclusive.calls = calls;
 }
 
 /* Add what is folded into @item: names to @scratch, samples to @ret. Recursion is one name with
@@ -115,17 +132,21 @@ static const char *name_of(const struct dw_view *v, uint32_t function)
 static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
 		      struct dw_row *ret)
 {
-	const struct calltree *c = v->own;
+	struct calltree *c = v->own;
 	uint32_t next = dw_map_get(&c->chain, (uint64_t)item + 1), before = ret->function;
 	unsigned times = 1;
 
 	if (!next)
 		return;
+	if (ret->calls) {
+		c->folded = *ret->calls;
+		ret->calls = &c->folded;
+	}
 	dw_buf_clear(scratch);
 	for (; next; next = dw_map_get(&c->chain, next)) {
 		const struct dw_node_total *n = node(v, next - 1);
 
-		ret->values.exclusive += n->values.exclusive;
+		add_folded(v, n, &c->folded, ret);
 		if (n->function == before) {
 			times++;
 			continue;
@@ -147,9 +168,9 @@ static void calltree_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 	const struct dw_node_total *n = node(v, item);
 	const struct calltree *c = v->own;
 
-	dw_subject_function(v, n->process, n->function, ret);
-	ret->level = c->level ? c->level[item] : n->level;
-	ret->values = n->values;
+	dw_subject_node(v, n, ret);
+	if (c->level)
+		ret->level = c->level[item];
 	add_chain(v, item, scratch, ret);
 }
 
@@ -171,14 +192,19 @@ static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_LEV
 					 DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
 static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_FUNCTION_NAME,
 					DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_CALLS,
+					       DWELL_COLUMN_LEVEL, DWELL_COLUMNS_TIMES,
+					       DWELL_COLUMN_END};
+static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
+					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_calltree = {
 	.name = "calltree",
 	.help = "who called whom, from the process down",
 	.parts = DWELL_TOTALS_NODES,
-	.columns = columns,
-	.people = people,
-	.sort = DWELL_COLUMN_INCLUSIVE,
+	.samples = {columns, people, DWELL_COLUMN_INCLUSIVE},
+	.calls = {calls_columns, calls_people, DWELL_COLUMN_EI},
 	.tree = DWELL_COLUMN_FUNCTION_NAME,
 	.open = open_calltree,
 	.row = calltree_row,

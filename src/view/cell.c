@@ -3,6 +3,7 @@
  * columns follow from that.
  */
 #include "base/digits.h"
+#include "view/call-cell.h"
 #include "view/columns-of.h"
 #include "view/view.h"
 
@@ -56,14 +57,27 @@ static const char *thread_name(const struct dw_view *v, const struct dw_row *row
 	return start ? text(v, start->name) : t ? text(v, t->name) : "";
 }
 
+/* A thread outside its functions. It goes by a name that no function has. */
+static const char *root_row_name(const struct dw_view *v, const struct dw_row *row,
+				 struct dw_buf *scratch)
+{
+	dw_buf_clear(scratch);
+	dw_buf_printf(scratch, "[thread %s]%s", thread_name(v, row), row->chain ? row->chain : "");
+	return dw_buf_str(scratch);
+}
+
 static const char *function_name(const struct dw_view *v, const struct dw_row *row,
 				 struct dw_buf *scratch)
 {
 	const struct dw_function *f = function_of(v, row);
 	const char *name = f ? text(v, f->name) : "";
 
+	if (row->function == (uint32_t)DWELL_FUNCTION_ROOT)
+		return root_row_name(v, row, scratch);
 	if (row->function == (uint32_t)DWELL_FUNCTION_CUT)
 		name = "[stack cut]";
+	else if (row->function == (uint32_t)DWELL_FUNCTION_TRUNCATED)
+		name = "(truncated)";
 	else if (row->function && !f)
 		name = "[unknown]";
 	else if (!row->function && row->type == DWELL_ROW_CALLER)
@@ -84,6 +98,8 @@ static const char *module_text(const struct dw_view *v, const struct dw_row *row
 
 	if (!(row->flags & DWELL_ROW_HAS_MODULE))
 		return "";
+	if (row->module == (uint32_t)DWELL_MODULE_ROOT)
+		return path ? "" : "[threads]";
 	if (!m)
 		return path ? "" : "[unknown]";
 	return text(v, path ? m->path : m->name);
@@ -237,6 +253,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	case DWELL_COLUMN_EXCLUSIVE_PCT:
 		return set_percent(ret, v, row->values.exclusive);
 	default:
+		if (column >= DWELL_COLUMN_CALLS)
+			return dw_call_cell(v, row, column, ret);
 		task_cell(v, row, column, ret);
 		code_cell(v, row, column, ret);
 	}
@@ -268,5 +286,5 @@ bool dw_row_place(const struct dw_row *row, struct dw_row_place *ret)
 		.file = row->file,
 		.kind = flags | (unsigned)row->name << 8 | (unsigned)row->type << 16,
 	};
-	return !row->chain;
+	return !row->chain && !row->thread;
 }

@@ -18,22 +18,25 @@ static void function_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 	const struct dw_function_total *t = &v->request.totals->functions.v[item];
 
 	(void)scratch;
-	dw_subject_function(v, t->process, t->function, ret);
-	ret->values = t->values;
+	dw_subject_function_total(v, t, ret);
 }
 
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_SAMPLES,
 					 DWELL_COLUMN_END};
 static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_FUNCTION_NAME,
 					DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_CALLS,
+					       DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
+static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
+					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_functions = {
 	.name = "functions",
-	.help = "every function, the one with the most samples of its own first",
+	.help = "every function, the one with the most time of its own first",
 	.parts = DWELL_TOTALS_FUNCTIONS,
-	.columns = columns,
-	.people = people,
-	.sort = DWELL_COLUMN_EXCLUSIVE,
+	.samples = {columns, people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {calls_columns, calls_people, DWELL_COLUMN_EE},
 	.open = open_functions,
 	.row = function_row,
 };

@@ -30,14 +30,19 @@ static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_ST
 static const enum dw_column people[] = {
 	DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
 	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column calls_columns[] = {
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS,
+	DWELL_COLUMNS_CALLS,   DWELL_COLUMNS_TIMES,	DWELL_COLUMN_END};
+static const enum dw_column calls_people[] = {
+	DWELL_COLUMNS_SITES_PEOPLE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_instructions = {
 	.name = "instructions",
 	.help = "every instruction address",
 	.parts = DWELL_TOTALS_INSTRUCTIONS,
-	.columns = columns,
-	.people = people,
-	.sort = DWELL_COLUMN_EXCLUSIVE,
+	.samples = {columns, people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {calls_columns, calls_people, DWELL_COLUMN_EI},
 	.open = open_instructions,
 	.row = instruction_row,
 	.values = instruction_values,

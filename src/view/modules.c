@@ -1,6 +1,6 @@
 /*
  * The modules view: a tree of modules, their functions, those functions' lines, and the
- * instructions of the lines.
+ * instructions of the lines. Instrumentation has the first two only.
  *
  * Items number the four kinds of totals through, modules first, so that parents come first. An
  * instruction belongs to the line of its innermost function.
@@ -27,8 +27,9 @@ static struct kinds kinds_of(const struct dw_view *v)
 
 	k.end[0] = t->modules.n;
 	k.end[1] = k.end[0] + t->functions.n;
-	k.end[2] = k.end[1] + t->lines.n;
-	k.end[3] = k.end[2] + t->instructions.n;
+	/* What calls have of lines are call sites: they are not parts of the function's values. */
+	k.end[2] = k.end[1] + (t->calls.n ? 0 : t->lines.n);
+	k.end[3] = k.end[2] + (t->calls.n ? 0 : t->instructions.n);
 	return k;
 }
 
@@ -40,12 +41,9 @@ static void module_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 
 	(void)scratch;
 	if (item < k.end[0]) {
-		dw_subject_module(&t->modules.v[item], ret);
+		dw_subject_module(v, &t->modules.v[item], ret);
 	} else if (item < k.end[1]) {
-		const struct dw_function_total *f = &t->functions.v[item - k.end[0]];
-
-		dw_subject_function(v, f->process, f->function, ret);
-		ret->values = f->values;
+		dw_subject_function_total(v, &t->functions.v[item - k.end[0]], ret);
 		ret->level = 1;
 	} else if (item < k.end[2]) {
 		dw_subject_line(v, &t->lines.v[item - k.end[1]], ret);
@@ -89,6 +87,8 @@ static int link_functions(const struct dw_view *v, struct kinds k, uint32_t *par
 		struct dw_row row = {0};
 
 		module_row(v, (uint32_t)i, NULL, &row);
+		if (row.function == (uint32_t)DWELL_FUNCTION_ROOT)
+			row.module = (uint32_t)DWELL_MODULE_ROOT;
 		parent[i] = dw_map_get(&modules, key(row.process, row.module)) - 1;
 	}
 	dw_map_release(&modules);
@@ -102,9 +102,9 @@ static int link_items(const struct dw_view *v, struct kinds k, uint32_t *parent)
 
 	for (size_t i = 0; i < k.end[0]; i++)
 		parent[i] = UINT32_MAX;
-	for (size_t i = 0; i < t->lines.n; i++)
+	for (size_t i = 0; i < k.end[2] - k.end[1]; i++)
 		parent[k.end[1] + i] = (uint32_t)k.end[0] + t->lines.v[i].function_row;
-	for (size_t i = 0; i < t->instructions.n; i++)
+	for (size_t i = 0; i < k.end[3] - k.end[2]; i++)
 		parent[k.end[2] + i] = (uint32_t)k.end[1] + t->instructions.v[i].line_row;
 	return link_functions(v, k, parent);
 }
@@ -127,15 +127,21 @@ static const enum dw_column columns[] = {DWELL_COLUMN_NAME,	     DWELL_COLUMN_PR
 					 DWELL_COLUMNS_SAMPLES,	     DWELL_COLUMN_END};
 static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_NAME,
 					DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
+static const enum dw_column calls_columns[] = {
+	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
+	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
+	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMNS_CALLS,
+	DWELL_COLUMNS_TIMES,	    DWELL_COLUMN_END};
+static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE, DWELL_COLUMN_NAME,
+					      DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_modules = {
 	.name = "modules",
-	.help = "modules, their functions, lines and instructions",
+	.help = "modules, their functions, and what was sampled of lines and instructions",
 	.parts = DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
 		 DWELL_TOTALS_INSTRUCTIONS,
-	.columns = columns,
-	.people = people,
-	.sort = DWELL_COLUMN_INCLUSIVE,
+	.samples = {columns, people, DWELL_COLUMN_INCLUSIVE},
+	.calls = {calls_columns, calls_people, DWELL_COLUMN_EI},
 	.tree = DWELL_COLUMN_NAME,
 	.open = open_modules,
 	.row = module_row,

@@ -18,8 +18,8 @@ struct entry {
 		uint64_t key; /* small first */
 		char *text;   /* owned; in a column of text */
 	};
-	uint32_t inclusive;
-	uint32_t exclusive;
+	uint64_t inclusive;
+	uint64_t exclusive;
 	uint32_t item;
 	uint32_t place;
 };
@@ -76,34 +76,43 @@ static int compare_texts_back(const void *pa, const void *pb)
 
 static enum dw_column sort_column(const struct dw_view *v)
 {
-	return v->request.sort ? v->request.sort : v->ops->sort;
+	return v->request.sort ? v->request.sort
+			       : dw_view_columns(v->ops, v->request.profile)->sort;
 }
 
 /* Numbers of a column as integers that sort alike; empty is smaller than 0. */
-static uint64_t numeric_key(enum dw_column column, const struct dw_row *row,
-			    const struct dw_cell *cell)
+static uint64_t numeric_key(const struct dw_cell *cell)
 {
-	if (column == DWELL_COLUMN_INCLUSIVE_PCT)
-		return row->values.inclusive + 1;
-	if (column == DWELL_COLUMN_EXCLUSIVE_PCT)
-		return row->values.exclusive + 1;
-	return cell->kind == DWELL_CELL_EMPTY ? 0 : cell->number + 1;
+	uint64_t bits;
+
+	if (cell->kind == DWELL_CELL_EMPTY)
+		return 0;
+	if (cell->kind != DWELL_CELL_PERCENT)
+		return cell->number + 1;
+	/* Positive doubles are in the order of their bits. */
+	memcpy(&bits, &cell->percent, sizeof bits);
+	return bits + 1;
+}
+
+/* Whether a column holds amounts: what adds up, shares of it, and means. */
+static bool is_amount(enum dw_column column)
+{
+	enum dw_cell_kind kind = dw_column_kind(column);
+
+	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_PERCENT ||
+	       kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS;
 }
 
 /* Amounts fall by nature, ids, lines, addresses and times rise. */
 static bool is_falling(const struct dw_view *v, enum dw_column column)
 {
-	enum dw_cell_kind kind = dw_column_kind(column);
-
-	return (kind == DWELL_CELL_COUNT || kind == DWELL_CELL_PERCENT) != v->request.reverse;
+	return is_amount(column) != v->request.reverse;
 }
 
 /* Whether rows are sorted by their values alone. */
 static bool is_by_values(const struct dw_view *v)
 {
-	enum dw_cell_kind kind = dw_column_kind(sort_column(v));
-
-	return v->ops->values && (kind == DWELL_CELL_COUNT || kind == DWELL_CELL_PERCENT);
+	return v->ops->values && dw_column_is_value(sort_column(v));
 }
 
 static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *scratch)
@@ -117,13 +126,13 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	else
 		v->ops->row(v, e->item, &scratch[0], &row);
 	dw_view_cell(v, &row, column, &scratch[1], &cell);
-	e->inclusive = (uint32_t)row.values.inclusive;
-	e->exclusive = (uint32_t)row.values.exclusive;
+	e->inclusive = row.values.inclusive;
+	e->exclusive = row.values.exclusive;
 	if (dw_column_kind(column) == DWELL_CELL_TEXT) {
 		e->text = strdup(cell.kind ? cell.text : "");
 		return e->text ? 0 : -ENOMEM;
 	}
-	e->key = numeric_key(column, &row, &cell);
+	e->key = numeric_key(&cell);
 	if (is_falling(v, column))
 		e->key = UINT64_MAX - e->key;
 	return 0;

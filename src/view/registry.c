@@ -24,6 +24,12 @@ const struct dw_view_ops *dw_view_find(const char *name)
 	return *ops;
 }
 
+const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
+					      const struct dw_profile *p)
+{
+	return dw_profile_has_calls(p) ? &ops->calls : &ops->samples;
+}
+
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request)
 {

@@ -1,6 +1,42 @@
 /* Rows from totals; see subject.h. */
 #include "view/subject.h"
 
+void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t calls,
+		       struct dw_row *row)
+{
+	const struct dw_totals *t = v->request.totals;
+
+	row->values = values;
+	row->calls = calls < t->calls.n ? &t->calls.v[calls] : NULL;
+}
+
+void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)
+{
+	row->process = process;
+	row->thread = thread;
+	row->function = (uint32_t)DWELL_FUNCTION_ROOT;
+}
+
+void dw_subject_function_total(const struct dw_view *v, const struct dw_function_total *total,
+			       struct dw_row *row)
+{
+	if (total->function == (uint32_t)DWELL_FUNCTION_ROOT)
+		dw_subject_root(total->process, total->thread, row);
+	else
+		dw_subject_function(v, total->process, total->function, row);
+	dw_subject_values(v, total->values, total->calls, row);
+}
+
+void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
+{
+	if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
+		dw_subject_root(node->process, node->thread, row);
+	else
+		dw_subject_function(v, node->process, node->function, row);
+	row->level = node->level;
+	dw_subject_values(v, node->values, node->calls, row);
+}
+
 void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,
 			 struct dw_row *row)
 {
@@ -23,7 +59,7 @@ void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, 
 	row->column = line->column;
 	row->line_end = line->line_end;
 	row->column_end = line->column_end;
-	row->values = line->values;
+	dw_subject_values(v, line->values, line->calls, row);
 }
 
 void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
@@ -47,7 +83,7 @@ void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction
 	}
 	dw_subject_line(v, &line, row);
 	row->name = DWELL_NAME_ADDRESS;
-	row->values = instruction->values;
+	dw_subject_values(v, instruction->values, instruction->calls, row);
 	if (f) {
 		row->flags |= DWELL_ROW_HAS_ADDRESS;
 		row->address = f->svma;
@@ -55,11 +91,12 @@ void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction
 	}
 }
 
-void dw_subject_module(const struct dw_module_total *module, struct dw_row *row)
+void dw_subject_module(const struct dw_view *v, const struct dw_module_total *module,
+		       struct dw_row *row)
 {
 	row->name = DWELL_NAME_MODULE;
 	row->flags |= DWELL_ROW_HAS_MODULE;
 	row->process = module->process;
 	row->module = module->module;
-	row->values = module->values;
+	dw_subject_values(v, module->values, module->calls, row);
 }

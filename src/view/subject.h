@@ -5,6 +5,10 @@
 
 #include "view/view.h"
 
+/* @row has @values, and of a session with calls the total of index @calls. */
+void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t calls,
+		       struct dw_row *row);
+
 /* @row is about @function in @process. */
 void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,
 			 struct dw_row *row);
@@ -16,5 +20,16 @@ void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, 
 void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
 			    struct dw_row *row);
 
+/* @row is about the time of @thread, and of others like it, outside its functions. */
+void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row);
+
+/* @row is about a function's total. */
+void dw_subject_function_total(const struct dw_view *v, const struct dw_function_total *total,
+			       struct dw_row *row);
+
+/* @row is about a node of the call tree. */
+void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row);
+
 /* @row is about a module. */
-void dw_subject_module(const struct dw_module_total *module, struct dw_row *row);
+void dw_subject_module(const struct dw_view *v, const struct dw_module_total *module,
+		       struct dw_row *row);

@@ -45,10 +45,8 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		return;
 	}
 	n = &v->request.totals->nodes.v[s->path.nodes.v[item]];
-	dw_subject_function(v, n->process, n->function, ret);
+	dw_subject_node(v, n, ret);
 	ret->section = "Hot Path";
-	ret->level = n->level;
-	ret->values = n->values;
 }
 
 static void release_summary(struct dw_view *v)
@@ -65,13 +63,16 @@ static void release_summary(struct dw_view *v)
 static const enum dw_column columns[] = {DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,
 					 DWELL_COLUMN_NAME,	DWELL_COLUMN_MODULE_NAME,
 					 DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
+static const enum dw_column calls_columns[] = {
+	DWELL_COLUMN_SECTION, DWELL_COLUMN_LEVEL,  DWELL_COLUMN_NAME, DWELL_COLUMN_MODULE_NAME,
+	DWELL_COLUMNS_CALLS,  DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_summary = {
 	.name = "summary",
 	.help = "the hot path and the functions that do most of the work",
 	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS,
-	.columns = columns,
-	.people = columns,
+	.samples = {columns, columns, DWELL_COLUMN_END},
+	.calls = {calls_columns, calls_columns, DWELL_COLUMN_END},
 	.open = open_summary,
 	.row = summary_row,
 	.release = release_summary,

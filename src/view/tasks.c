@@ -2,6 +2,7 @@
 #include "analysis/totals.h"
 #include "view/columns-of.h"
 #include "view/order.h"
+#include "view/subject.h"
 #include "view/views.h"
 
 static int open_processes(struct dw_view *v)
@@ -19,7 +20,7 @@ static void process_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 	(void)scratch;
 	ret->name = DWELL_NAME_PROCESS;
 	ret->process = t->process;
-	ret->values = t->values;
+	dw_subject_values(v, t->values, t->calls, ret);
 }
 
 static int open_threads(struct dw_view *v)
@@ -39,7 +40,7 @@ static void thread_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	ret->name = DWELL_NAME_THREAD;
 	ret->thread = t->thread;
 	ret->process = thread ? thread->process : 0;
-	ret->values = t->values;
+	dw_subject_values(v, t->values, t->calls, ret);
 }
 
 static const enum dw_column process_columns[] = {
@@ -56,14 +57,31 @@ static const enum dw_column thread_people[] = {
 	DWELL_COLUMN_EXCLUSIVE_PCT, DWELL_COLUMN_EXCLUSIVE,    DWELL_COLUMN_ID,
 	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_BEGIN_TIME,
 	DWELL_COLUMN_END_TIME,	    DWELL_COLUMN_END};
+static const enum dw_column process_calls_columns[] = {
+	DWELL_COLUMN_UNIQUE_ID, DWELL_COLUMN_ID,     DWELL_COLUMN_NAME,	  DWELL_COLUMN_BEGIN_TIME,
+	DWELL_COLUMN_END_TIME,	DWELL_COLUMNS_CALLS, DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
+static const enum dw_column thread_calls_columns[] = {
+	DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,	  DWELL_COLUMN_NAME,
+	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_END_TIME, DWELL_COLUMN_PROCESS_ID,
+	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMNS_CALLS,	  DWELL_COLUMNS_TIMES,
+	DWELL_COLUMN_END};
+static const enum dw_column process_calls_people[] = {
+	DWELL_COLUMNS_TASKS_PEOPLE, DWELL_COLUMN_ID,	   DWELL_COLUMN_NAME,
+	DWELL_COLUMN_BEGIN_TIME,    DWELL_COLUMN_END_TIME, DWELL_COLUMN_END};
+static const enum dw_column thread_calls_people[] = {DWELL_COLUMNS_TASKS_PEOPLE,
+						     DWELL_COLUMN_ID,
+						     DWELL_COLUMN_NAME,
+						     DWELL_COLUMN_PROCESS_NAME,
+						     DWELL_COLUMN_BEGIN_TIME,
+						     DWELL_COLUMN_END_TIME,
+						     DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_processes = {
 	.name = "processes",
 	.help = "every process, those without samples too",
 	.parts = DWELL_TOTALS_TASKS,
-	.columns = process_columns,
-	.people = process_people,
-	.sort = DWELL_COLUMN_EXCLUSIVE,
+	.samples = {process_columns, process_people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {process_calls_columns, process_calls_people, DWELL_COLUMN_EE},
 	.open = open_processes,
 	.row = process_row,
 };
@@ -72,9 +90,8 @@ const struct dw_view_ops dw_view_threads = {
 	.name = "threads",
 	.help = "every thread, those without samples too",
 	.parts = DWELL_TOTALS_TASKS,
-	.columns = thread_columns,
-	.people = thread_people,
-	.sort = DWELL_COLUMN_EXCLUSIVE,
+	.samples = {thread_columns, thread_people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {thread_calls_columns, thread_calls_people, DWELL_COLUMN_EE},
 	.open = open_threads,
 	.row = thread_row,
 };

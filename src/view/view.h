@@ -55,12 +55,13 @@ struct dw_row {
 	const char *section;
 	const char *chain; /* names of folded callees, ready to append; NULL = none */
 	struct dw_values values;
+	const struct dw_call_total *calls; /* NULL in a session of samples */
 };
 
 struct dw_cell {
 	enum dw_cell_kind kind;
 	const char *text; /* TEXT; for a NUMBER that is a code, its word for people, else NULL */
-	uint64_t number;  /* COUNT, NUMBER, TIME_NS, ADDRESS */
+	uint64_t number;  /* all but TEXT and PERCENT */
 	double percent;	  /* PERCENT */
 };
 
@@ -85,15 +86,20 @@ struct dw_view {
 	void *own;     /* the view's own state */
 };
 
+/* The columns of a view for one method. */
+struct dw_view_columns {
+	const enum dw_column *all;    /* in the order of files */
+	const enum dw_column *people; /* those that tables show by default */
+	enum dw_column sort; /* default; amounts fall, texts rise. DWELL_COLUMN_END = as they are */
+};
+
 struct dw_view_ops {
 	const char *name;
-	const char *help;	       /* one line, lower case, no full stop */
-	unsigned parts;		       /* enum dw_totals_part that it reads */
-	const enum dw_column *columns; /* all, in the order of files */
-	const enum dw_column *people;  /* those that tables show by default */
-	enum dw_column sort;	       /* default; numbers fall, texts rise */
-	enum dw_column tree;	       /* the column that tables indent; DWELL_COLUMN_END = flat */
-	bool takes_function;	       /* needs request.function */
+	const char *help; /* one line, lower case, no full stop */
+	unsigned parts;	  /* enum dw_totals_part that it reads */
+	struct dw_view_columns samples, calls;
+	enum dw_column tree; /* the column that tables indent; DWELL_COLUMN_END = flat */
+	bool takes_function; /* needs request.function */
 	/* Fill items and n. 0 or -ENOMEM. */
 	int (*open)(struct dw_view *v);
 	/* Describe @item; @ret is zeroed. @scratch may hold text until the next call. */
@@ -112,6 +118,10 @@ extern const struct dw_view_ops *const dw_views[];
 /* The view called @name, NULL when there is none. */
 const struct dw_view_ops *dw_view_find(const char *name);
 
+/* The columns that the view has for @p. */
+const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
+					      const struct dw_profile *p);
+
 /* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request);
@@ -126,7 +136,7 @@ struct dw_values dw_view_values(const struct dw_view *v, size_t i, struct dw_buf
 void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		  struct dw_buf *scratch, struct dw_cell *ret);
 
-/* Whether @column shows nothing but a row's values. */
+/* Whether @column shows nothing but a row's values, dw_row.values. */
 bool dw_column_is_value(enum dw_column column);
 
 /* All that the cells of DWELL_COLUMNS_GENERAL depend on. */

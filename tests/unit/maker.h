@@ -114,3 +114,31 @@ static inline void mk_samples(struct dw_profile *p, uint32_t thread, uint32_t st
 		if (dw_samples_add(&p->samples, p->samples.n * 1000000, thread, stack))
 			abort();
 }
+
+/* A call node of @thread below @parent, whose function is entered at frame @entry. */
+static inline uint32_t mk_call(struct dw_profile *p, uint32_t thread, uint32_t parent,
+			       uint32_t entry, uint32_t site, uint32_t flags)
+{
+	struct dw_call_node node = {
+		.thread = thread, .parent = parent, .entry = entry, .site = site, .flags = flags};
+	uint32_t id;
+
+	if (dw_calls_add(&p->calls, &node, &id))
+		abort();
+	return id;
+}
+
+/* What happened in @node in slice @slice. */
+static inline void mk_delta(struct dw_profile *p, uint32_t slice, uint32_t node,
+			    struct dw_call_values values)
+{
+	if (dw_vec_push(&p->calls.deltas, (struct dw_call_delta){slice, node, values}))
+		abort();
+}
+
+/* The next slice of time. */
+static inline void mk_slice(struct dw_profile *p, uint64_t end_ns)
+{
+	if (dw_vec_push(&p->calls.slices, (struct dw_call_slice){end_ns}))
+		abort();
+}

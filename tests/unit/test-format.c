@@ -167,8 +167,9 @@ TEST(tables_fit_and_never_cut_numbers)
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
 		struct dw_view_request request = {.profile = &p, .totals = &t};
 		struct dw_view v;
-		struct dw_format_job job = {
-			.view = &v, .columns = dw_view_functions.people, .width = widths[i]};
+		struct dw_format_job job = {.view = &v,
+					    .columns = dw_view_functions.samples.people,
+					    .width = widths[i]};
 		struct dw_out out;
 		uint64_t sum = 0;
 		char *text, *line, *rest;

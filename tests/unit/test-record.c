@@ -17,7 +17,8 @@ static void make_profile(struct dw_profile *p, struct dw_totals *t)
 		dw_functions_add(&p->functions, &f, &id);
 		dw_vec_push(&p->codes.rows,
 			    (struct dw_code){id, CODE_BYTES, f.svma, calloc(1, CODE_BYTES)});
-		dw_vec_push(&t->functions, (struct dw_function_total){1, id, {i, i}});
+		dw_vec_push(&t->functions, (struct dw_function_total){
+						   .process = 1, .function = id, .values = {i, i}});
 	}
 }
 

@@ -16,7 +16,7 @@ TEST(columns_have_keys_and_are_found_by_both)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const enum dw_column *all = dw_view_functions.columns;
+		const enum dw_column *all = dw_view_functions.samples.all;
 		char key[DWELL_KEY_MAX_BYTES];
 
 		dw_column_key(cases[i].column, key);
@@ -26,7 +26,7 @@ TEST(columns_have_keys_and_are_found_by_both)
 			  cases[i].column);
 		CHECK_INT(dw_column_find(all, cases[i].key, strlen(cases[i].key)), cases[i].column);
 	}
-	CHECK_INT(dw_column_find(dw_view_functions.columns, "level", 5), DWELL_COLUMN_END);
+	CHECK_INT(dw_column_find(dw_view_functions.samples.all, "level", 5), DWELL_COLUMN_END);
 }
 
 TEST(every_column_has_a_title_and_a_key_of_its_own)

@@ -1,0 +1,458 @@
+/*
+ * Flat totals of calls; see call-flat.h.
+ *
+ * The walk is depth first and keeps, for each node on its path, the values of what it has seen of
+ * that node's subtree: no inclusive values are stored but those of the path. Overflow nodes stand
+ * beside the trees: their exclusive values count as a node's, their inclusive ones where their
+ * flags say that they are outermost. Sites have no flag of their own, the edge's stands for it: an
+ * activation whose edge is on the path already mostly has its site there too.
+ */
+#include "analysis/call-flat.h"
+
+#include <errno.h>
+
+enum { NO_ROW = UINT32_MAX };
+
+/* A node on the path. */
+struct dw_call_step {
+	uint32_t id;
+	uint32_t callee;			      /* dense */
+	uint32_t site;				      /* frame id; 0 = none that counts */
+	uint32_t function, module, edge, instruction; /* rows in the ledgers, NO_ROW = none */
+	struct dw_call_values inclusive;	      /* so far */
+};
+
+static bool wants(const struct dw_call_flat *f, unsigned part)
+{
+	return f->parts & part;
+}
+
+int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_nodes *nodes, unsigned parts)
+{
+	const struct dw_subjects *s = nodes->subjects;
+
+	*f = (struct dw_call_flat){.nodes = nodes, .parts = parts};
+	if ((wants(f, DWELL_TOTALS_FUNCTIONS) &&
+	     dw_ledger_reserve(&f->functions, dw_call_callees_n(nodes))) ||
+	    (wants(f, DWELL_TOTALS_MODULES) && dw_ledger_reserve(&f->modules, s->modules_n + 1)) ||
+	    (wants(f, DWELL_TOTALS_LINES) && dw_ledger_reserve(&f->lines, (uint32_t)s->lines.n)) ||
+	    (wants(f, DWELL_TOTALS_INSTRUCTIONS) &&
+	     dw_ledger_reserve(&f->instructions, s->frames_n)))
+		return -ENOMEM;
+	return wants(f, DWELL_TOTALS_EDGES) ? dw_vec_push(&f->edge_keys, (struct dw_call_edge){0})
+					    : 0;
+}
+
+/* Whether anybody wants the edge @caller -> @callee. */
+static bool is_wanted_edge(const struct dw_call_flat *f, uint32_t caller, uint32_t callee)
+{
+	uint32_t only = f->nodes->filter->focus.function;
+
+	return wants(f, DWELL_TOTALS_EDGES) && (!only || caller == only || callee == only);
+}
+
+/* The id of an edge, made when new; 0 without memory. */
+static uint32_t edge_id(struct dw_call_flat *f, uint32_t caller, uint32_t callee)
+{
+	uint64_t key = (uint64_t)caller << 32 | callee;
+	uint32_t id = dw_map_get(&f->edge_ids, key);
+
+	if (id)
+		return id;
+	id = (uint32_t)f->edge_keys.n;
+	if (dw_ledger_reserve(&f->edges, id + 1) || dw_map_put(&f->edge_ids, key, id) ||
+	    dw_vec_push(&f->edge_keys, (struct dw_call_edge){caller, callee}))
+		return 0;
+	return id;
+}
+
+/* Find the row of an edge; all threads' roots are one caller. 0 or -ENOMEM. */
+static int find_edge(struct dw_call_flat *f, uint32_t caller, uint32_t callee, uint32_t *row)
+{
+	uint32_t id, roots = f->nodes->subjects->functions_n;
+
+	caller = caller > roots ? roots : caller;
+	*row = NO_ROW;
+	if (!is_wanted_edge(f, caller, callee))
+		return 0;
+	id = edge_id(f, caller, callee);
+	if (id)
+		*row = dw_ledger_row(&f->edges, id);
+	return *row == NO_ROW ? -ENOMEM : 0;
+}
+
+/* Find the row of @id in @l, unless nobody wants that ledger. 0 or -ENOMEM. */
+static int find_row(struct dw_ledger *l, uint32_t id, uint32_t *row)
+{
+	*row = l->ids_n ? dw_ledger_row(l, id) : NO_ROW;
+	return l->ids_n && *row == NO_ROW ? -ENOMEM : 0;
+}
+
+/* The rows of a node that was called by @caller (dense). */
+static int find_rows(struct dw_call_flat *f, const struct dw_call_node *node, uint32_t caller,
+		     struct dw_call_step *step)
+{
+	const struct dw_call_nodes *t = f->nodes;
+	const struct dw_subjects *s = t->subjects;
+	bool is_root = node->flags & DWELL_CALL_ROOT;
+
+	step->function = step->module = step->edge = step->instruction = NO_ROW;
+	if (node->flags & DWELL_CALL_TRUNCATED)
+		return 0;
+	if (find_row(&f->functions, step->callee, &step->function) ||
+	    find_row(&f->modules, is_root ? s->modules_n : dw_call_module_at(t, node->entry),
+		     &step->module))
+		return -ENOMEM;
+	if (is_root)
+		return 0;
+	step->site = node->site < s->frames_n ? node->site : 0;
+	if (step->site && find_row(&f->instructions, step->site, &step->instruction))
+		return -ENOMEM;
+	return find_edge(f, caller, step->callee, &step->edge);
+}
+
+/* Do @one for the rows of all statements at the call site: those of inlined functions and of the
+ * calls that they stand for. */
+static int each_line(struct dw_call_flat *f, const struct dw_call_step *step,
+		     const struct dw_call_values *values,
+		     void (*one)(struct dw_ledger *l, uint32_t row, const struct dw_call_values *))
+{
+	const struct dw_subjects *s = f->nodes->subjects;
+
+	if (!step->site || !wants(f, DWELL_TOTALS_LINES))
+		return 0;
+	for (uint32_t slot = s->first[step->site]; slot < s->first[step->site + 1]; slot++) {
+		uint32_t row = dw_ledger_row(&f->lines, s->line[slot]);
+
+		if (row == NO_ROW)
+			return -ENOMEM;
+		one(&f->lines, row, values);
+	}
+	return 0;
+}
+
+static void enter_line(struct dw_ledger *l, uint32_t row, const struct dw_call_values *values)
+{
+	dw_ledger_enter(l, row, values->calls);
+}
+
+static void leave_line(struct dw_ledger *l, uint32_t row, const struct dw_call_values *values)
+{
+	dw_ledger_leave(l, row, values);
+}
+
+static void enter_row(struct dw_ledger *l, uint32_t row, uint64_t calls)
+{
+	if (row != NO_ROW)
+		dw_ledger_enter(l, row, calls);
+}
+
+static void leave_row(struct dw_ledger *l, uint32_t row, const struct dw_call_values *inclusive)
+{
+	if (row != NO_ROW)
+		dw_ledger_leave(l, row, inclusive);
+}
+
+static void own_row(struct dw_ledger *l, uint32_t row, const struct dw_call_values *own)
+{
+	if (row != NO_ROW)
+		dw_ledger_own(l, row, own);
+}
+
+/* A node joins the path. */
+static int enter(struct dw_call_flat *f, uint32_t id)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
+	struct dw_call_step step = {.id = id, .callee = dw_call_callee(f->nodes, node)};
+	uint32_t caller = f->path.n ? f->path.v[f->path.n - 1].callee : 0;
+	uint64_t calls;
+
+	if (find_rows(f, node, caller, &step))
+		return -ENOMEM;
+	step.inclusive = dw_call_nodes_values(f->nodes, id);
+	calls = step.inclusive.calls;
+	enter_row(&f->functions, step.function, calls);
+	enter_row(&f->modules, step.module, calls);
+	enter_row(&f->edges, step.edge, calls);
+	enter_row(&f->instructions, step.instruction, calls);
+	own_row(&f->functions, step.function, &step.inclusive);
+	own_row(&f->modules, step.module, &step.inclusive);
+	own_row(&f->edges, step.edge, &step.inclusive);
+	if (each_line(f, &step, &step.inclusive, enter_line))
+		return -ENOMEM;
+	return dw_vec_push(&f->path, step);
+}
+
+/* The last node leaves the path; its caller's inclusive values have it from now on. */
+static int leave(struct dw_call_flat *f)
+{
+	struct dw_call_step *step = &f->path.v[--f->path.n];
+
+	leave_row(&f->functions, step->function, &step->inclusive);
+	leave_row(&f->modules, step->module, &step->inclusive);
+	leave_row(&f->edges, step->edge, &step->inclusive);
+	leave_row(&f->instructions, step->instruction, &step->inclusive);
+	if (f->path.n)
+		dw_call_values_add(&f->path.v[f->path.n - 1].inclusive, &step->inclusive);
+	return each_line(f, step, &step->inclusive, leave_line);
+}
+
+/* @id if it has anything to count, else the first of its later siblings that has. */
+static uint32_t present(const struct dw_call_nodes *t, uint32_t id)
+{
+	while (id && !(t->state[id] & DWELL_CALL_PRESENT))
+		id = t->next[id];
+	return id;
+}
+
+static int walk_thread(struct dw_call_flat *f, uint32_t thread)
+{
+	const struct dw_call_nodes *t = f->nodes;
+	uint32_t at = present(t, t->top[thread]), child;
+	int rc = 0;
+
+	while (at && !rc) {
+		rc = enter(f, at);
+		child = present(t, t->child[at]);
+		if (rc || child) {
+			at = child;
+			continue;
+		}
+		for (at = 0; f->path.n && !at && !rc;) {
+			at = present(t, t->next[f->path.v[f->path.n - 1].id]);
+			rc = leave(f);
+		}
+	}
+	f->path.n = 0;
+	return rc;
+}
+
+/* What an overflow node says of one row: its own values, or the inclusive ones of activations that
+ * were outermost there. */
+static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+			 const struct dw_call_values *values, uint32_t outermost)
+{
+	struct dw_call_total *total;
+
+	if (row == NO_ROW)
+		return;
+	total = &l->rows.v[row].total;
+	if (node->flags & DWELL_CALL_INCLUSIVE) {
+		if (node->flags & outermost)
+			dw_call_values_add(&total->inclusive, values);
+		return;
+	}
+	dw_ledger_own(l, row, values);
+	total->exclusive.calls += values->calls;
+	if (node->flags & outermost)
+		total->outer_calls += values->calls;
+}
+
+static int add_overflow_lines(struct dw_call_flat *f, const struct dw_call_step *step,
+			      const struct dw_call_node *node, const struct dw_call_values *values)
+{
+	const struct dw_subjects *s = f->nodes->subjects;
+
+	if (!step->site || !wants(f, DWELL_TOTALS_LINES))
+		return 0;
+	for (uint32_t slot = s->first[step->site]; slot < s->first[step->site + 1]; slot++) {
+		uint32_t row = dw_ledger_row(&f->lines, s->line[slot]);
+
+		if (row == NO_ROW)
+			return -ENOMEM;
+		add_overflow(&f->lines, row, node, values, DWELL_CALL_OUTERMOST_EDGE);
+	}
+	return 0;
+}
+
+/* One overflow node. Under a filter by module its time is known to pass, that of its callees is
+ * not: then its own time is all the inclusive one. */
+static int count_overflow(struct dw_call_flat *f, uint32_t id)
+{
+	struct dw_call_node node = *dw_call_nodes_get(f->nodes, id);
+	struct dw_call_step step = {.callee = dw_call_callee(f->nodes, &node)};
+	struct dw_call_values values = dw_call_nodes_values(f->nodes, id);
+	bool by_module = f->nodes->filter->modules, inclusive = node.flags & DWELL_CALL_INCLUSIVE;
+	uint32_t caller = dw_call_function_at(f->nodes, node.caller);
+
+	if (!node.caller)
+		caller = f->nodes->subjects->functions_n;
+	if (by_module && inclusive)
+		return 0;
+	if (find_rows(f, &node, caller, &step))
+		return -ENOMEM;
+	for (int pass = 0; pass <= by_module; pass++) {
+		if (pass)
+			node.flags |= DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
+				      DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE;
+		add_overflow(&f->functions, step.function, &node, &values,
+			     DWELL_CALL_OUTERMOST_FUNCTION);
+		add_overflow(&f->modules, step.module, &node, &values, DWELL_CALL_OUTERMOST_MODULE);
+		add_overflow(&f->edges, step.edge, &node, &values, DWELL_CALL_OUTERMOST_EDGE);
+		add_overflow(&f->instructions, step.instruction, &node, &values,
+			     DWELL_CALL_OUTERMOST_EDGE);
+		if (add_overflow_lines(f, &step, &node, &values))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int walk(struct dw_call_flat *f, uint32_t process)
+{
+	const struct dw_call_nodes *t = f->nodes;
+	int rc = 0;
+
+	for (uint32_t i = t->begin[process]; i < t->begin[process + 1] && !rc; i++) {
+		uint32_t thread = t->order[i];
+
+		rc = walk_thread(f, thread);
+		for (uint32_t id = t->overflow[thread]; id && !rc; id = t->next[id])
+			if (t->state[id] & DWELL_CALL_PRESENT)
+				rc = count_overflow(f, id);
+	}
+	return rc;
+}
+
+/* Put row @i's total behind the others. Gives its index and the values to sort by. */
+static uint32_t emit_total(const struct dw_ledger *l, size_t i, unsigned flags,
+			   struct dw_values *values, struct dw_totals *ret)
+{
+	struct dw_call_total *total = &ret->calls.v[ret->calls.n];
+
+	*total = l->rows.v[i].total;
+	total->flags |= flags;
+	total->inclusive.calls = total->exclusive.calls;
+	if (flags & DWELL_CALLS_NO_EXCLUSIVE)
+		total->exclusive = (struct dw_call_values){.calls = total->inclusive.calls};
+	*values = (struct dw_values){total->inclusive.elapsed_ns, total->exclusive.elapsed_ns};
+	return (uint32_t)ret->calls.n++;
+}
+
+static void emit_functions(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	for (size_t i = 0; i < f->functions.rows.n; i++) {
+		struct dw_function_total *row = &ret->functions.v[ret->functions.n];
+
+		*row = (struct dw_function_total){.process = process};
+		row->function =
+			dw_call_row_function(f->nodes, f->functions.rows.v[i].id, &row->thread);
+		row->calls = emit_total(&f->functions, i, 0, &row->values, ret);
+		f->functions.rows.v[i].active = (uint32_t)ret->functions.n++;
+	}
+}
+
+static void emit_modules(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	for (size_t i = 0; i < f->modules.rows.n; i++) {
+		struct dw_module_total *row = &ret->modules.v[ret->modules.n++];
+		uint32_t id = f->modules.rows.v[i].id;
+
+		*row = (struct dw_module_total){.process = process, .module = id};
+		if (id == f->nodes->subjects->modules_n)
+			row->module = (uint32_t)DWELL_MODULE_ROOT;
+		row->calls = emit_total(&f->modules, i, 0, &row->values, ret);
+	}
+}
+
+/* Where the total of @function stands, UINT32_MAX when it has none. */
+static uint32_t function_row(const struct dw_call_flat *f, uint32_t function)
+{
+	uint32_t id = function < f->nodes->subjects->functions_n ? function : 0, place;
+
+	place = f->functions.ids_n ? f->functions.place[id] : 0;
+	return place ? f->functions.rows.v[place - 1].active : UINT32_MAX;
+}
+
+static void emit_lines(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	for (size_t i = 0; i < f->lines.rows.n; i++) {
+		struct dw_line_total *row = &ret->lines.v[ret->lines.n];
+
+		*row = f->nodes->subjects->lines.v[f->lines.rows.v[i].id];
+		row->process = process;
+		row->function_row = function_row(f, row->function);
+		row->calls = emit_total(&f->lines, i, DWELL_CALLS_NO_EXCLUSIVE, &row->values, ret);
+		f->lines.rows.v[i].active = (uint32_t)ret->lines.n++;
+	}
+}
+
+static void emit_instructions(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	const struct dw_subjects *s = f->nodes->subjects;
+
+	for (size_t i = 0; i < f->instructions.rows.n; i++) {
+		struct dw_instruction_total *row = &ret->instructions.v[ret->instructions.n++];
+		uint32_t frame = f->instructions.rows.v[i].id, place = 0;
+
+		*row = (struct dw_instruction_total){.process = process, .frame = frame};
+		if (f->lines.ids_n)
+			place = f->lines.place[s->line[s->first[frame]]];
+		row->line_row = place ? f->lines.rows.v[place - 1].active : 0;
+		row->calls = emit_total(&f->instructions, i, DWELL_CALLS_NO_EXCLUSIVE, &row->values,
+					ret);
+	}
+}
+
+static void emit_edges(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	for (size_t i = 0; i < f->edges.rows.n; i++) {
+		struct dw_edge_total *row = &ret->edges.v[ret->edges.n++];
+		struct dw_call_edge key = f->edge_keys.v[f->edges.rows.v[i].id];
+		uint32_t thread;
+
+		*row = (struct dw_edge_total){.process = process};
+		row->callee = dw_call_row_function(f->nodes, key.callee, &thread);
+		row->caller = dw_call_row_function(f->nodes, key.caller, &thread);
+		if (row->caller == (uint32_t)DWELL_FUNCTION_ROOT)
+			row->caller = 0;
+		row->calls = emit_total(&f->edges, i, 0, &row->values, ret);
+	}
+}
+
+static int make_room(const struct dw_call_flat *f, struct dw_totals *ret)
+{
+	size_t all = f->functions.rows.n + f->modules.rows.n + f->edges.rows.n + f->lines.rows.n +
+		     f->instructions.rows.n;
+
+	return dw_vec_reserve(&ret->calls, all) ||
+			       dw_vec_reserve(&ret->functions, f->functions.rows.n) ||
+			       dw_vec_reserve(&ret->modules, f->modules.rows.n) ||
+			       dw_vec_reserve(&ret->edges, f->edges.rows.n) ||
+			       dw_vec_reserve(&ret->lines, f->lines.rows.n) ||
+			       dw_vec_reserve(&ret->instructions, f->instructions.rows.n)
+		       ? -ENOMEM
+		       : 0;
+}
+
+int dw_call_flat_count(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
+{
+	int rc = walk(f, process);
+
+	if (!rc)
+		rc = make_room(f, ret);
+	if (!rc) {
+		emit_functions(f, process, ret);
+		emit_modules(f, process, ret);
+		emit_lines(f, process, ret);
+		emit_instructions(f, process, ret);
+		emit_edges(f, process, ret);
+	}
+	dw_ledger_clear(&f->functions);
+	dw_ledger_clear(&f->modules);
+	dw_ledger_clear(&f->lines);
+	dw_ledger_clear(&f->instructions);
+	dw_ledger_clear(&f->edges);
+	return rc;
+}
+
+void dw_call_flat_release(struct dw_call_flat *f)
+{
+	dw_ledger_release(&f->functions);
+	dw_ledger_release(&f->modules);
+	dw_ledger_release(&f->lines);
+	dw_ledger_release(&f->instructions);
+	dw_ledger_release(&f->edges);
+	dw_map_release(&f->edge_ids);
+	dw_vec_release(&f->edge_keys);
+	dw_vec_release(&f->path);
+}

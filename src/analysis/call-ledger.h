@@ -1,0 +1,60 @@
+/*
+ * Sums of calls by dense id, with inclusive values counted once per path.
+ *
+ * An id is entered where a node on the path is about it and left behind that node's subtree. Where
+ * the last one is left, the id was not on the path above: that is the outermost activation, and
+ * what lies below it is its inclusive value.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "model/totals.h"
+
+#include <stdint.h>
+
+struct dw_ledger_row {
+	uint32_t id;
+	uint32_t active; /* on the path so many times */
+	struct dw_call_total total;
+};
+
+struct dw_ledger {
+	uint32_t *place; /* by id: its row + 1, 0 = none */
+	uint32_t ids_n;
+	DW_VEC(struct dw_ledger_row) rows;
+};
+
+/* Make room for ids below @n, keeping what is there. 0 or -ENOMEM. */
+int dw_ledger_reserve(struct dw_ledger *l, uint32_t n);
+
+/* The row of @id, below what was reserved, made when new. UINT32_MAX without memory. */
+uint32_t dw_ledger_row(struct dw_ledger *l, uint32_t id);
+
+/* The row of @id joins the path by activations that were called @calls times. */
+static inline void dw_ledger_enter(struct dw_ledger *l, uint32_t row, uint64_t calls)
+{
+	struct dw_ledger_row *r = &l->rows.v[row];
+
+	r->total.exclusive.calls += calls;
+	if (!r->active++)
+		r->total.outer_calls += calls;
+}
+
+/* It leaves; @inclusive is what was below it. */
+static inline void dw_ledger_leave(struct dw_ledger *l, uint32_t row,
+				   const struct dw_call_values *inclusive)
+{
+	struct dw_ledger_row *r = &l->rows.v[row];
+
+	if (!--r->active)
+		dw_call_values_add(&r->total.inclusive, inclusive);
+}
+
+/* Add what @own has beside calls to the exclusive values of @row. */
+void dw_ledger_own(struct dw_ledger *l, uint32_t row, const struct dw_call_values *own);
+
+/* Forget all rows. */
+void dw_ledger_clear(struct dw_ledger *l);
+
+/* Free everything. */
+void dw_ledger_release(struct dw_ledger *l);

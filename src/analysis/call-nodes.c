@@ -1,0 +1,274 @@
+/*
+ * Calls under a filter; see call-nodes.h.
+ *
+ * Parents have smaller ids than children, so one pass from the largest id down sums up subtrees and
+ * makes the lists of children. A filter by module takes time, not calls: a function of another
+ * module that is on the stack was still called as often as it was. Of truncated nodes nobody knows
+ * the module, so under such a filter the overflow nodes speak for them.
+ */
+#include "analysis/call-nodes.h"
+
+#include "base/error.h"
+#include "base/map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_listed(const uint32_t *ids, size_t n, uint32_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return !ids;
+}
+
+/* Threads of one process with the same start routine, or without a known one the same name. */
+static int add_group(struct dw_call_nodes *t, struct dw_map *known, uint32_t id)
+{
+	const struct dw_thread *thread = dw_threads_get(&t->profile->threads, id);
+	uint32_t process = t->process[id] == UINT32_MAX ? 0 : t->process[id], index;
+	uint64_t key = 1, name = thread && !thread->start ? thread->name : 0;
+
+	if (thread)
+		key = dw_hash_u64((uint64_t)process << 32 | thread->start) + name * 2 + !!name;
+	index = dw_map_get(known, key);
+	t->group[id] = index ? index - 1 : (uint32_t)t->groups.n;
+	if (index || t->process[id] == UINT32_MAX)
+		return 0;
+	if (dw_vec_push(&t->groups, (struct dw_call_group){process, id}))
+		return -ENOMEM;
+	return dw_map_put(known, key, (uint32_t)t->groups.n);
+}
+
+static int select_threads(struct dw_call_nodes *t)
+{
+	const struct dw_filter *f = t->filter;
+	struct dw_map known = {0};
+	int rc = 0;
+
+	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
+		const struct dw_thread *thread = dw_threads_get(&t->profile->threads, id);
+		uint32_t process = thread && thread->process < t->processes_n ? thread->process : 0;
+
+		t->process[id] = is_listed(f->processes, f->processes_n, process) &&
+						 is_listed(f->threads, f->threads_n, id)
+					 ? process
+					 : UINT32_MAX;
+		rc = add_group(t, &known, id);
+	}
+	dw_map_release(&known);
+	return rc;
+}
+
+/* A counting sort of the threads that pass by process. */
+static void sort_threads(struct dw_call_nodes *t)
+{
+	for (uint32_t id = 0; id < t->threads_n; id++)
+		if (t->process[id] != UINT32_MAX)
+			t->begin[t->process[id] + 2]++;
+	for (uint32_t i = 2; i < t->processes_n + 2; i++)
+		t->begin[i] += t->begin[i - 1];
+	for (uint32_t id = 0; id < t->threads_n; id++)
+		if (t->process[id] != UINT32_MAX)
+			t->order[t->begin[t->process[id] + 1]++] = id;
+}
+
+/* The end of a slice that is nearest to @at_ns, among 0 and all ends. */
+static uint64_t snap(const struct dw_calls *calls, uint64_t at_ns)
+{
+	uint64_t best = 0;
+
+	dw_vec_each(slice, &calls->slices) {
+		uint64_t a = slice->end_ns > at_ns ? slice->end_ns - at_ns : at_ns - slice->end_ns;
+		uint64_t b = best > at_ns ? best - at_ns : at_ns - best;
+
+		if (a < b)
+			best = slice->end_ns;
+	}
+	return best;
+}
+
+/* Choose whole slices for the range that was asked for, at least one. */
+static void select_slices(struct dw_call_nodes *t)
+{
+	const struct dw_calls *calls = &t->profile->calls;
+	uint64_t from = snap(calls, t->filter->from_ns), to = UINT64_MAX, begin = 0;
+
+	if (t->filter->to_ns)
+		to = snap(calls, t->filter->to_ns);
+	for (size_t i = 0; i < calls->slices.n; begin = calls->slices.v[i++].end_ns) {
+		uint64_t end = calls->slices.v[i].end_ns;
+
+		t->slices[i] =
+			(begin >= from && end <= to) ||
+			(from >= to && begin <= t->filter->from_ns && end > t->filter->from_ns);
+		if (!t->slices[i])
+			continue;
+		t->from_ns = begin < t->from_ns ? begin : t->from_ns;
+		t->to_ns = end > t->to_ns ? end : t->to_ns;
+	}
+	if (!t->to_ns || (!t->filter->from_ns && !t->filter->to_ns))
+		t->from_ns = t->to_ns = 0;
+}
+
+/* Where each node's pieces are. Pieces that stand in the order of nodes need no list. */
+static int sort_pieces(struct dw_call_nodes *t)
+{
+	const struct dw_calls *calls = &t->profile->calls;
+	bool sorted = true;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < calls->deltas.n; i++) {
+		uint32_t id = calls->deltas.v[i].node < t->n ? calls->deltas.v[i].node : 0;
+
+		sorted = sorted && id >= last;
+		last = id;
+		t->first[id + 2]++;
+	}
+	for (size_t i = 2; i < (size_t)t->n + 2; i++)
+		t->first[i] += t->first[i - 1];
+	if (sorted) {
+		memmove(t->first, t->first + 1, ((size_t)t->n + 1) * sizeof *t->first);
+		return 0;
+	}
+	t->pieces = malloc(calls->deltas.n * sizeof *t->pieces);
+	if (!t->pieces)
+		return -ENOMEM;
+	for (size_t i = 0; i < calls->deltas.n; i++) {
+		uint32_t id = calls->deltas.v[i].node < t->n ? calls->deltas.v[i].node : 0;
+
+		t->pieces[t->first[id + 1]++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id)
+{
+	const struct dw_calls *calls = &t->profile->calls;
+	struct dw_call_values sum = {0};
+
+	for (uint32_t i = t->first[id]; i < t->first[id + 1]; i++) {
+		const struct dw_call_delta *d = &calls->deltas.v[t->pieces ? t->pieces[i] : i];
+
+		if (d->slice < calls->slices.n && t->slices[d->slice])
+			dw_call_values_add(&sum, &d->values);
+	}
+	if (!(t->state[id] & DWELL_CALL_COUNTS))
+		return (struct dw_call_values){.calls = sum.calls};
+	if (t->filter->whole_intervals)
+		sum.application_ns = sum.whole_ns;
+	return sum;
+}
+
+/* Whether the filter lets the time of @node count; its thread passes. */
+static bool counts(const struct dw_call_nodes *t, const struct dw_call_node *node)
+{
+	uint32_t module = dw_call_module_at(t, node->entry);
+
+	if (!t->filter->modules)
+		return true;
+	return node->entry && module < t->filter->modules_n && t->filter->modules[module];
+}
+
+static bool is_nothing(const struct dw_call_values *v)
+{
+	static const struct dw_call_values nothing;
+
+	return !memcmp(v, &nothing, sizeof nothing);
+}
+
+/* Put @id into the list it belongs to. */
+static void link_node(struct dw_call_nodes *t, const struct dw_call_node *node, uint32_t id)
+{
+	uint32_t *list = &t->top[node->thread], parent = dw_call_nodes_parent(t, id);
+
+	if (node->flags & DWELL_CALL_OVERFLOW) {
+		list = &t->overflow[node->thread];
+	} else if (parent) {
+		list = &t->child[parent];
+		t->elapsed[parent] += t->elapsed[id];
+		t->state[parent] |= t->state[id] & DWELL_CALL_PRESENT;
+	}
+	t->next[id] = *list;
+	*list = id;
+}
+
+static void link_nodes(struct dw_call_nodes *t)
+{
+	for (uint32_t id = t->n; --id;) {
+		const struct dw_call_node *node = dw_call_nodes_get(t, id);
+		struct dw_call_values own;
+
+		if (node->thread >= t->threads_n || t->process[node->thread] == UINT32_MAX)
+			continue;
+		t->state[id] |= DWELL_CALL_SELECTED;
+		if (counts(t, node))
+			t->state[id] |= DWELL_CALL_COUNTS;
+		own = dw_call_nodes_values(t, id);
+		t->elapsed[id] += own.elapsed_ns;
+		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
+			t->state[id] |= DWELL_CALL_PRESENT;
+		link_node(t, node, id);
+	}
+}
+
+static int allocate(struct dw_call_nodes *t)
+{
+	size_t n = t->n, threads = t->threads_n, processes = t->processes_n;
+
+	t->state = calloc(n, sizeof *t->state);
+	t->child = calloc(n, sizeof *t->child);
+	t->next = calloc(n, sizeof *t->next);
+	t->elapsed = calloc(n, sizeof *t->elapsed);
+	t->first = calloc(n + 2, sizeof *t->first);
+	t->slices = calloc(t->profile->calls.slices.n + 1, sizeof *t->slices);
+	t->process = calloc(threads, sizeof *t->process);
+	t->top = calloc(threads, sizeof *t->top);
+	t->overflow = calloc(threads, sizeof *t->overflow);
+	t->group = calloc(threads, sizeof *t->group);
+	t->begin = calloc(processes + 2, sizeof *t->begin);
+	t->order = calloc(threads, sizeof *t->order);
+	return t->state && t->child && t->next && t->elapsed && t->first && t->slices &&
+			       t->process && t->top && t->overflow && t->group && t->begin &&
+			       t->order
+		       ? 0
+		       : -ENOMEM;
+}
+
+int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
+		       const struct dw_filter *filter, const struct dw_subjects *subjects)
+{
+	*t = (struct dw_call_nodes){.profile = p, .filter = filter, .subjects = subjects};
+	t->n = dw_calls_count(&p->calls) + 1;
+	t->threads_n = dw_threads_count(&p->threads) + 1;
+	t->processes_n = dw_processes_count(&p->processes) + 1;
+	t->from_ns = UINT64_MAX;
+	if (p->calls.deltas.n >= UINT32_MAX)
+		return DWELL_ERR_LIMIT;
+	if (allocate(t) || select_threads(t) || sort_pieces(t))
+		return -ENOMEM;
+	sort_threads(t);
+	select_slices(t);
+	link_nodes(t);
+	return 0;
+}
+
+void dw_call_nodes_release(struct dw_call_nodes *t)
+{
+	free(t->state);
+	free(t->child);
+	free(t->next);
+	free(t->elapsed);
+	free(t->first);
+	free(t->pieces);
+	free(t->slices);
+	free(t->process);
+	free(t->top);
+	free(t->overflow);
+	free(t->group);
+	dw_vec_release(&t->groups);
+	free(t->begin);
+	free(t->order);
+	*t = (struct dw_call_nodes){0};
+}

@@ -1,0 +1,145 @@
+/*
+ * The calls of a profile under a filter: which nodes count, with what values, below which others.
+ *
+ * Nodes are linked by thread. What a hostile session links wrongly hangs on nothing: a parent with
+ * an id that is not smaller, or that stands for an overflow, is none. Values of a node are summed
+ * up from its pieces in the slices that pass whenever they are asked for, because a million sums
+ * would need more memory than the pieces themselves.
+ */
+#pragma once
+
+#include "analysis/subjects.h"
+#include "analysis/totals.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum dw_call_state {
+	DWELL_CALL_SELECTED = 1, /* its thread and process pass */
+	DWELL_CALL_COUNTS = 2,	 /* its module passes too: its values count */
+	DWELL_CALL_PRESENT = 4,	 /* there are values that count, here or below */
+};
+
+/* Threads of one process and one start routine: a root row. */
+struct dw_call_group {
+	uint32_t process;
+	uint32_t thread; /* the first of them */
+};
+
+struct dw_call_nodes {
+	const struct dw_profile *profile;
+	const struct dw_filter *filter;
+	const struct dw_subjects *subjects;
+	uint32_t n; /* node ids are below this */
+	/* By node id. */
+	uint8_t *state;	   /* enum dw_call_state bits */
+	uint32_t *child;   /* first child, 0 = none; siblings rise */
+	uint32_t *next;	   /* next sibling, or next in its thread's list; 0 = none */
+	uint64_t *elapsed; /* inclusive */
+	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]]; NULL = first[id] .. itself */
+	uint32_t *first, *pieces;
+	uint8_t *slices; /* by slice: 1 = passes */
+	uint64_t from_ns, to_ns;
+	/* By thread id, 0 included. */
+	uint32_t threads_n;
+	uint32_t *process;  /* process id; UINT32_MAX = filtered out */
+	uint32_t *top;	    /* first node without a parent, linked by next */
+	uint32_t *overflow; /* first overflow node, likewise */
+	uint32_t *group;    /* index in groups */
+	DW_VEC(struct dw_call_group) groups;
+	/* Thread ids by process: order[begin[process]] .. order[begin[process + 1]] */
+	uint32_t processes_n;
+	uint32_t *begin, *order;
+};
+
+/* Prepare the calls of @p under @filter (both borrowed, as @subjects). 0; -ENOMEM; DWELL_ERR_LIMIT
+ * for 2^32 pieces. To be released in either case. */
+int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
+		       const struct dw_filter *filter, const struct dw_subjects *subjects);
+
+/* What @id (below t->n) has of its own under the filter: nothing but its calls if its module does
+ * not pass. */
+struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id);
+
+/* Free everything. */
+void dw_call_nodes_release(struct dw_call_nodes *t);
+
+/* The node of @id, which is below t->n and not 0. */
+static inline const struct dw_call_node *dw_call_nodes_get(const struct dw_call_nodes *t,
+							   uint32_t id)
+{
+	return &t->profile->calls.nodes.v[id - 1];
+}
+
+/* The parent of @id, 0 at the top of a thread. */
+static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint32_t id)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(t, id), *parent;
+
+	if (!node->parent || node->parent >= id)
+		return 0;
+	parent = dw_call_nodes_get(t, node->parent);
+	if (parent->flags & DWELL_CALL_OVERFLOW || parent->thread != node->thread)
+		return 0;
+	return node->parent;
+}
+
+/*
+ * Callees as dense ids: 0 the unknown one, functions, then root rows, then what was truncated.
+ */
+static inline uint32_t dw_call_truncated(const struct dw_call_nodes *t)
+{
+	return t->subjects->functions_n + (uint32_t)t->groups.n;
+}
+
+/* One more than the largest dense id. */
+static inline uint32_t dw_call_callees_n(const struct dw_call_nodes *t)
+{
+	return dw_call_truncated(t) + 1;
+}
+
+/* The dense id of the function that starts at @frame. Inlined ones start nothing. */
+static inline uint32_t dw_call_function_at(const struct dw_call_nodes *t, uint32_t frame)
+{
+	const struct dw_subjects *s = t->subjects;
+	uint32_t function;
+
+	if (!frame || frame >= s->frames_n)
+		return 0;
+	function = s->function[s->first[frame + 1] - 1];
+	return function < s->functions_n ? function : 0;
+}
+
+/* The module of @frame. */
+static inline uint32_t dw_call_module_at(const struct dw_call_nodes *t, uint32_t frame)
+{
+	return frame < t->subjects->frames_n ? t->subjects->module[frame] : 0;
+}
+
+/* The dense id of the callee of @node. */
+static inline uint32_t dw_call_callee(const struct dw_call_nodes *t,
+				      const struct dw_call_node *node)
+{
+	if (node->flags & DWELL_CALL_ROOT)
+		return t->subjects->functions_n +
+		       t->group[node->thread < t->threads_n ? node->thread : 0];
+	if (node->flags & DWELL_CALL_TRUNCATED)
+		return dw_call_truncated(t);
+	return dw_call_function_at(t, node->entry);
+}
+
+/* The function id that rows give for the dense id @callee; of a root row with its thread. */
+static inline uint32_t dw_call_row_function(const struct dw_call_nodes *t, uint32_t callee,
+					    uint32_t *thread)
+{
+	*thread = 0;
+	if (!callee)
+		return (uint32_t)DWELL_FUNCTION_UNKNOWN;
+	if (callee < t->subjects->functions_n)
+		return callee;
+	if (callee == dw_call_truncated(t))
+		return (uint32_t)DWELL_FUNCTION_TRUNCATED;
+	*thread = t->groups.v[callee - t->subjects->functions_n].thread;
+	return (uint32_t)DWELL_FUNCTION_ROOT;
+}

@@ -1,0 +1,199 @@
+/*
+ * Totals of calls; see call-totals.h.
+ *
+ * Everything hangs on call-nodes.h, which knows what passes the filter: threads are sums of their
+ * nodes, the denominators of all percentages sums of the threads; rows come from the walks of
+ * call-flat.c and call-tree.c.
+ */
+#include "analysis/call-totals.h"
+
+#include "analysis/call-flat.h"
+#include "analysis/call-nodes.h"
+#include "analysis/call-tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What a node adds to its thread: an overflow node its calls, since its time is in the tree's
+ * truncated nodes. Of those a filter by module knows nothing, then it is the other way round. */
+static struct dw_call_values thread_share(const struct dw_call_nodes *t, uint32_t id)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(t, id);
+	struct dw_call_values own = dw_call_nodes_values(t, id);
+
+	if (node->flags & DWELL_CALL_INCLUSIVE)
+		return (struct dw_call_values){0};
+	if (node->flags & DWELL_CALL_OVERFLOW && !t->filter->modules)
+		return (struct dw_call_values){.calls = own.calls};
+	return own;
+}
+
+/* By thread id; the caller frees it. NULL without memory. */
+static struct dw_call_values *sum_threads(const struct dw_call_nodes *t)
+{
+	struct dw_call_values *sums = calloc(t->threads_n, sizeof *sums);
+
+	for (uint32_t id = 1; sums && id < t->n; id++) {
+		struct dw_call_values share;
+
+		if (!(t->state[id] & DWELL_CALL_SELECTED))
+			continue;
+		share = thread_share(t, id);
+		dw_call_values_add(&sums[dw_call_nodes_get(t, id)->thread], &share);
+	}
+	return sums;
+}
+
+/* A total whose inclusive and exclusive values are @sum. Room is there. */
+static uint32_t add_total(struct dw_totals *ret, const struct dw_call_values *sum,
+			  struct dw_values *values)
+{
+	*values = (struct dw_values){sum->elapsed_ns, sum->elapsed_ns};
+	ret->calls.v[ret->calls.n] = (struct dw_call_total){.inclusive = *sum, .exclusive = *sum};
+	return (uint32_t)ret->calls.n++;
+}
+
+static bool is_something(const struct dw_values *v)
+{
+	return v->inclusive || v->exclusive;
+}
+
+/* All processes and threads, with or without calls. Number 0 (unknown) only with some. */
+static int count_tasks(const struct dw_call_nodes *t, const struct dw_call_values *sums,
+		       struct dw_totals *ret)
+{
+	if (dw_vec_reserve(&ret->calls, (size_t)t->threads_n + t->processes_n) ||
+	    dw_vec_reserve(&ret->threads, t->threads_n) ||
+	    dw_vec_reserve(&ret->processes, t->processes_n))
+		return -ENOMEM;
+	for (uint32_t id = 0; id < t->processes_n; id++) {
+		struct dw_process_total row = {.process = id};
+		struct dw_call_values sum = {0};
+
+		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
+			dw_call_values_add(&sum, &sums[t->order[i]]);
+		row.calls = add_total(ret, &sum, &row.values);
+		if (id || is_something(&row.values))
+			ret->processes.v[ret->processes.n++] = row;
+	}
+	for (uint32_t id = 0; id < t->threads_n; id++) {
+		struct dw_thread_total row = {.thread = id};
+
+		row.calls = add_total(ret, &sums[id], &row.values);
+		if (id || is_something(&row.values))
+			ret->threads.v[ret->threads.n++] = row;
+	}
+	return 0;
+}
+
+/* Processes that have anything. */
+static uint32_t count_seen(const struct dw_call_nodes *t, const struct dw_call_values *sums)
+{
+	uint32_t seen = 0;
+
+	for (uint32_t id = 0; id < t->processes_n; id++) {
+		bool has = false;
+
+		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
+			has |= sums[t->order[i]].elapsed_ns || sums[t->order[i]].calls;
+		seen += has;
+	}
+	return seen;
+}
+
+static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
+{
+	struct dw_call_values *sums = sum_threads(t);
+	int rc = sums ? 0 : -ENOMEM;
+
+	for (uint32_t id = 0; id < t->threads_n && !rc; id++)
+		dw_call_values_add(&ret->all.inclusive, &sums[id]);
+	ret->all.exclusive = ret->all.inclusive;
+	ret->samples = ret->all.inclusive.elapsed_ns;
+	ret->from_ns = t->from_ns;
+	ret->to_ns = t->to_ns;
+	if (!rc)
+		ret->processes_seen = count_seen(t, sums);
+	if (!rc && parts & DWELL_TOTALS_TASKS)
+		rc = count_tasks(t, sums, ret);
+	free(sums);
+	return rc;
+}
+
+static void widen(struct dw_range_ns *range, const struct dw_range_ns *more)
+{
+	if (!range->max_ns || more->min_ns < range->min_ns)
+		range->min_ns = more->min_ns;
+	if (more->max_ns > range->max_ns)
+		range->max_ns = more->max_ns;
+}
+
+/* The shortest and longest activations: known of whole sessions only, by the rule that they were
+ * measured by. */
+static int add_extremes(const struct dw_call_nodes *t, struct dw_totals *ret)
+{
+	const struct dw_filter *f = t->filter;
+	struct dw_map rows = {0}; /* process << 32 | function -> row + 1 */
+	int rc = 0;
+
+	if (t->to_ns || f->modules || !t->profile->calls.extremes.n)
+		return 0;
+	for (size_t i = 0; i < ret->functions.n && !rc; i++)
+		rc = dw_map_put(&rows,
+				(uint64_t)ret->functions.v[i].process << 32 |
+					ret->functions.v[i].function,
+				(uint32_t)i + 1);
+	dw_vec_each(e, &t->profile->calls.extremes) {
+		uint32_t process = e->thread < t->threads_n ? t->process[e->thread] : UINT32_MAX;
+		uint32_t function = dw_call_function_at(t, e->entry);
+		uint32_t row = dw_map_get(&rows, (uint64_t)process << 32 | function);
+		struct dw_call_total *total;
+
+		if (!row || !function || process == UINT32_MAX)
+			continue;
+		total = &ret->calls.v[ret->functions.v[row - 1].calls];
+		widen(&total->elapsed_exclusive, &e->elapsed_exclusive);
+		if (e->outer_calls)
+			widen(&total->elapsed_inclusive, &e->elapsed_inclusive);
+		if (f->whole_intervals)
+			continue;
+		widen(&total->application_exclusive, &e->application_exclusive);
+		if (e->outer_calls)
+			widen(&total->application_inclusive, &e->application_inclusive);
+	}
+	dw_map_release(&rows);
+	return rc;
+}
+
+static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
+{
+	struct dw_call_flat flat;
+	int rc = dw_call_flat_init(&flat, t, parts);
+
+	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
+		if (t->begin[id] < t->begin[id + 1])
+			rc = dw_call_flat_count(&flat, id, ret);
+	dw_call_flat_release(&flat);
+	return rc || !(parts & DWELL_TOTALS_FUNCTIONS) ? rc : add_extremes(t, ret);
+}
+
+int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
+			   unsigned parts, struct dw_totals *ret)
+{
+	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS;
+	struct dw_subjects subjects;
+	struct dw_call_nodes nodes = {0};
+	int rc = dw_subjects_init(&subjects, p, parts & DWELL_TOTALS_LINES);
+
+	if (!rc)
+		rc = dw_call_nodes_init(&nodes, p, filter, &subjects);
+	if (!rc)
+		rc = sum_all(&nodes, parts, ret);
+	if (!rc && parts & ~not_flat)
+		rc = count_flat(&nodes, parts, ret);
+	if (!rc && parts & DWELL_TOTALS_NODES)
+		rc = dw_call_tree_build(&nodes, ret);
+	dw_call_nodes_release(&nodes);
+	dw_subjects_release(&subjects);
+	return rc;
+}

@@ -1,0 +1,122 @@
+/*
+ * Cells of calls; see call-cell.h.
+ *
+ * The four groups of times have the same five columns each, so a column is a group and a place in
+ * it. Elapsed times are shares of the session's elapsed time, application times of its application
+ * time, exclusive ones too, all after the filter. Inclusive means divide by outermost activations,
+ * because inclusive values count those only.
+ */
+#include "view/call-cell.h"
+
+enum place { TOTAL, PERCENT, AVG, MAX, MIN, PLACES };
+
+enum group { EI, EE, AI, AE };
+
+_Static_assert(DWELL_COLUMN_AE_MIN == DWELL_COLUMN_EI + 4 * PLACES - 1, "four groups of five");
+
+static void set_number(struct dw_cell *c, enum dw_cell_kind kind, uint64_t n)
+{
+	*c = (struct dw_cell){.kind = kind, .number = n};
+}
+
+static void set_share(struct dw_cell *c, uint64_t n, uint64_t all)
+{
+	*c = (struct dw_cell){.kind = DWELL_CELL_PERCENT,
+			      .percent = all ? 100.0 * (double)n / (double)all : 0};
+}
+
+static uint64_t time_of(const struct dw_call_total *t, enum group group)
+{
+	const struct dw_call_values *v = group == EI || group == AI ? &t->inclusive : &t->exclusive;
+
+	return group == EI || group == EE ? v->elapsed_ns : v->application_ns;
+}
+
+static const struct dw_range_ns *range_of(const struct dw_call_total *t, enum group group)
+{
+	switch (group) {
+	case EI:
+		return &t->elapsed_inclusive;
+	case EE:
+		return &t->elapsed_exclusive;
+	case AI:
+		return &t->application_inclusive;
+	default:
+		return &t->application_exclusive;
+	}
+}
+
+static void time_cell(const struct dw_view *v, const struct dw_call_total *t, unsigned at,
+		      struct dw_cell *ret)
+{
+	enum group group = at / PLACES;
+	bool inclusive = group == EI || group == AI;
+	const struct dw_range_ns *range = range_of(t, group);
+	uint64_t calls = inclusive ? t->outer_calls : t->exclusive.calls;
+	uint64_t ns = time_of(t, group);
+
+	switch ((enum place)(at % PLACES)) {
+	case TOTAL:
+		return set_number(ret, DWELL_CELL_DURATION_NS, ns);
+	case PERCENT:
+		return set_share(
+			ret, ns,
+			time_of(&v->request.totals->all, group == EI || group == EE ? EI : AI));
+	case AVG:
+		if (calls)
+			set_number(ret, DWELL_CELL_CALL_NS, (ns + calls / 2) / calls);
+		return;
+	case MAX:
+		if (range->max_ns)
+			set_number(ret, DWELL_CELL_CALL_NS, range->max_ns);
+		return;
+	default:
+		if (range->max_ns)
+			set_number(ret, DWELL_CELL_CALL_NS, range->min_ns);
+	}
+}
+
+/* Columns that say what is the row's alone. */
+static bool is_exclusive(enum dw_column column)
+{
+	return column == DWELL_COLUMN_PROBES_EXCLUSIVE ||
+	       (column >= DWELL_COLUMN_EE && column <= DWELL_COLUMN_EE_MIN) ||
+	       (column >= DWELL_COLUMN_AE && column <= DWELL_COLUMN_AE_MIN) ||
+	       column >= DWELL_COLUMN_BLOCKED_EXCLUSIVE;
+}
+
+void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
+		  struct dw_cell *ret)
+{
+	const struct dw_call_total *t = row->calls;
+	uint64_t blocked = v->request.totals->all.inclusive.blocked_ns;
+
+	if (!t || (t->flags & DWELL_CALLS_NO_EXCLUSIVE && is_exclusive(column)))
+		return;
+	if (column >= DWELL_COLUMN_EI && column <= DWELL_COLUMN_AE_MIN)
+		return time_cell(v, t, column - DWELL_COLUMN_EI, ret);
+	switch (column) {
+	case DWELL_COLUMN_CALLS:
+		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.calls);
+	case DWELL_COLUMN_PROBES_EXCLUSIVE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, t->exclusive.overhead_ns);
+	case DWELL_COLUMN_PROBES_INCLUSIVE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, t->inclusive.overhead_ns);
+	case DWELL_COLUMN_BLOCKED_INCLUSIVE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, t->inclusive.blocked_ns);
+	case DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT:
+		return set_share(ret, t->inclusive.blocked_ns, blocked);
+	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, t->exclusive.blocked_ns);
+	case DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT:
+		return set_share(ret, t->exclusive.blocked_ns, blocked);
+	case DWELL_COLUMN_SWITCHES:
+		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.switches);
+	case DWELL_COLUMN_IO_CALLS:
+		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.io_calls);
+	case DWELL_COLUMN_BLOCKING_CALLS:
+		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.blocking_calls);
+	default:
+		return;
+	}
+}
