@@ -34,6 +34,7 @@ struct cmd_instrument {
 	struct dw_option_list exclude;
 	const char *format;
 	const char *probes;
+	const char *os_source;
 	bool list;
 	bool all_functions;
 	bool quiet;
@@ -57,6 +58,7 @@ static const struct dw_option options[] = {
 	 "of that list: table, csv or json (table)"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
 	{"probes", 0, "KIND", dw_option_text, AT(probes), NULL},
+	{"os-source", 0, "SOURCE", dw_option_text, AT(os_source), NULL},
 	{0},
 };
 
@@ -123,6 +125,8 @@ static bool may_replace(const char *path)
 
 static int check(const struct dw_command *self, const struct cmd_instrument *c, bool has_command)
 {
+	static const char *const sources[] = {
+		[DWELL_OS_NONE] = "none", [DWELL_OS_PERF] = "perf", [DWELL_OS_RSEQ] = "rseq"};
 	struct dw_error err = DW_ERROR_INIT;
 	int code = 0;
 
@@ -130,6 +134,8 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
 	else if (probes_of(c) < 0)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--probes takes none, count or time");
+	else if (c->os_source && index_of(c->os_source, sources, 3) < 0)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--os-source takes none, perf or rseq");
 	else if (format_of(c) < 0)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
 	else if (c->format && !c->list)
@@ -208,6 +214,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.argv = command,
 		.agent = agent,
 		.fallback = ".",
+		.os_source = c->os_source,
 		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,

@@ -72,6 +72,8 @@ struct dw_module_image *dw_images_get(struct dw_images *s, int fd, const char *p
 		return m;
 	}
 	m = dw_module_image_new(fd, path, uid, gid);
+	if (m)
+		m->probes = s->plan->probes;
 	if (m && dw_vec_push(&s->all, m)) {
 		dw_module_image_free(m);
 		return NULL;

@@ -138,16 +138,20 @@ static struct dw_module_image *find_image(struct run *r, const struct dw_region_
 {
 	const struct dw_region_module *m = q->module;
 	struct dw_module_image *image = NULL;
+	/* What makes system calls for the program tells when they are made. */
+	bool is_libc = r->plan.probes == DWELL_PROBES_TIME && dw_module_image_is_libc(m->path);
+	bool is_wanted;
 	struct dw_region_process p;
 	const char *path;
 	int fd = -ESRCH;
 
-	if (!m->is_main && !r->plan.choice.modules.n)
+	if (!m->is_main && !r->plan.choice.modules.n && !is_libc)
 		return NULL;
 	if (read_process(r, &q->owner, &p))
 		goto out;
 	path = dw_region_process_path(&p, m);
-	if (!m->is_main && !is_chosen(r, m->path) && !(path && is_chosen(r, path))) {
+	is_wanted = m->is_main || is_chosen(r, m->path) || (path && is_chosen(r, path));
+	if (!is_wanted && !is_libc) {
 		dw_region_process_release(&p);
 		return NULL;
 	}
@@ -155,6 +159,8 @@ static struct dw_module_image *find_image(struct run *r, const struct dw_region_
 	if (fd >= 0)
 		image = dw_images_get(r->result->images, fd, path ? path : m->path, q->owner.uid,
 				      q->owner.gid);
+	if (image && image->state == DWELL_IMAGE_NEW && !is_wanted)
+		image->probes = DWELL_PROBES_SYSTEM_CALLS;
 out:
 	dw_region_process_release(&p);
 	r->result->stats.images_refused += !image;
@@ -220,7 +226,7 @@ static bool take_modules(struct run *r, const struct dw_region_end *e)
 		if (dw_region_read_module(e->fd, i, &m) || m.state > DWELL_MODULE_CLOSED)
 			continue;
 		image = image_of(r, &m);
-		if (!image)
+		if (!image || image->probes == DWELL_PROBES_SYSTEM_CALLS)
 			continue;
 		is_cloned = m.state == DWELL_MODULE_CLONED || m.state == DWELL_MODULE_CLOSED;
 		image->processes[m.state]++;
@@ -363,6 +369,18 @@ static void make_first_image(struct run *r)
 		dw_images_make(r->result->images, m);
 }
 
+static int make_environment(struct run *r)
+{
+	const struct dw_instrument_options *o = r->options;
+	dw_auto_free char *mode = NULL;
+
+	if (asprintf(&mode, "%s%s%s", modes[o->plan.probes], o->os_source ? " os-source=" : "",
+		     o->os_source ? o->os_source : "") < 0)
+		return -ENOMEM;
+	return dw_target_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
+					  mode);
+}
+
 /* Everything that does not concern the command yet. */
 static int prepare(struct run *r, struct dw_error *err)
 {
@@ -377,9 +395,7 @@ static int prepare(struct run *r, struct dw_error *err)
 	if (!rc)
 		rc = dw_images_new(&r->plan, &r->result->images, err);
 	if (!rc)
-		rc = dw_target_environment_make(&r->environment, o->agent,
-						dw_regions_path(&r->regions),
-						modes[o->plan.probes]);
+		rc = make_environment(r);
 	if (rc)
 		return rc;
 	if (r->program.kind == DWELL_PROGRAM_FITS) {

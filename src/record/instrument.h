@@ -18,6 +18,7 @@
 struct dw_instrument_options {
 	char *const *argv;	   /* the command, NULL-terminated */
 	const char *agent;	   /* path of the object to preload */
+	const char *os_source;	   /* the only one that is tried, NULL = all are */
 	const char *fallback;	   /* folder for the session's files where /dev/shm refuses */
 	struct dw_image_plan plan; /* its session_dir is not used */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */

@@ -65,6 +65,17 @@ const char *dw_module_image_file(const struct dw_module_image *m)
 	return slash ? slash + 1 : m->path;
 }
 
+bool dw_module_image_is_libc(const char *path)
+{
+	static const char *const names[] = {"libc.so.6", "libpthread.so.0"};
+	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(file, names[i]))
+			return true;
+	return false;
+}
+
 /* The name of a function without a symbol. */
 static void nameless(const struct dw_module_image *m, uint64_t svma, char ret[NAME_BYTES])
 {
@@ -221,7 +232,7 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 		struct dw_error *err)
 {
 	struct dw_clone_options options = {
-		.probes = plan->probes,
+		.probes = m->probes,
 		.all_functions = plan->all_functions,
 		.name = symbol_name,
 		.ctx = k,
@@ -230,7 +241,7 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 	dw_auto_free char *folder = folder_of(m, plan);
 	int rc = folder ? 0 : -ENOMEM;
 
-	if (!rc && dw_choice_needs_names(&plan->choice)) {
+	if (!rc && m->probes != DWELL_PROBES_SYSTEM_CALLS && dw_choice_needs_names(&plan->choice)) {
 		rc = choose(k, m, &plan->choice, err);
 		options.is_chosen = is_chosen;
 	}

@@ -27,7 +27,7 @@
 struct dw_image_plan {
 	const char *cache_dir;	 /* of files that only we or root can change; NULL = none */
 	const char *session_dir; /* of all others, a folder for each user; goes with the session */
-	uint32_t probes;	 /* enum dw_clone_probes */
+	uint32_t probes;	 /* enum dw_clone_probes; the C library's may differ */
 	bool all_functions;
 	struct dw_choice choice;
 };
@@ -46,6 +46,7 @@ struct dw_module_image {
 	struct stat file;
 	uid_t uid; /* whose rights it was opened with */
 	gid_t gid;
+	uint32_t probes; /* enum dw_clone_probes: the plan's, or of system calls only */
 	/* made */
 	int rc;
 	char *why;   /* NULL = no words */
@@ -61,6 +62,9 @@ struct dw_module_image {
 
 /* An image to be made of the file behind @fd, taken over. NULL = no memory, @fd is closed. */
 struct dw_module_image *dw_module_image_new(int fd, const char *path, uid_t uid, gid_t gid);
+
+/* Whether a module called @path is the one that makes system calls for others: the C library. */
+bool dw_module_image_is_libc(const char *path);
 
 /* Whether @fd is the very file of @m, unchanged. */
 bool dw_module_image_is_of(const struct dw_module_image *m, const struct stat *file);

@@ -72,9 +72,6 @@ const char *dw_environment_name(int i);
 
 struct link_map;
 
-/* The C library, NULL = none that is known. */
-const struct link_map *dw_loader_libc(void);
-
 /* The address of the module's own definition of @name, NULL = none. */
 void *dw_loader_find(const struct link_map *map, const char *name);
 

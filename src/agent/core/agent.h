@@ -96,3 +96,8 @@ void dw_agent_after_fork(void);
  * dw_agent_enter().
  */
 void *dw_real(const char *name);
+
+struct link_map;
+
+/* The C library, NULL = none that is known. As dw_real(). */
+const struct link_map *dw_loader_libc(void);

@@ -24,6 +24,7 @@ static void inherit(struct dw_region_header *header)
 			header->modules[i].state = DWELL_MODULE_LATE;
 	}
 	header->module_n = dw_agent.module_n;
+	header->system_calls_seen = parent->system_calls_seen;
 	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
 		header->chunks[i] = dw_agent.chunks[i].chunk;
 	header->chunk_n = dw_agent.chunk_n;

@@ -137,6 +137,15 @@ static bool is_alone(void)
 	return !dw_probe.is_started || dw_modules_tasks() == TASKS_ALONE;
 }
 
+/* Whether @m is the C library, and its system calls are seen in the image with @probes. */
+static bool tells_system_calls(const struct dw_module *m, uint32_t probes)
+{
+	const struct link_map *libc = dw_loader_libc();
+
+	return libc && (uint64_t)libc->l_ld - m->start < m->bytes &&
+	       (probes == DWELL_PROBES_SYSTEM_CALLS || probes == DWELL_PROBES_TIME);
+}
+
 /* Wait for the image of an announced module and let the module run from it. */
 static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 {
@@ -153,6 +162,8 @@ static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 	state = error ? DWELL_MODULE_REFUSED : dw_area_open(m, image, is_alone(), i, &error);
 	r->error = state == DWELL_MODULE_REFUSED ? error : 0;
 	r->area = state == DWELL_MODULE_CLONED ? area_of(m->start)->area : 0;
+	if (r->area && tells_system_calls(m, area_of(m->start)->header->probes))
+		dw_agent_region()->system_calls_seen = 1;
 	__atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
 }
 
