@@ -86,7 +86,7 @@ int dw_database_create(struct dw_database *db, const char *path, bool wal, int l
 	if (!rc)
 		rc = dw_database_exec(db, "BEGIN", err);
 	if (!rc)
-		rc = dw_database_exec(db, dw_schema_sql, err);
+		rc = dw_database_exec(db, dw_schema_start_sql, err);
 	if (!rc)
 		rc = dw_database_prepare(db, "REPLACE INTO chunk VALUES (?, ?, ?, ?, ?, ?)",
 					 &db->put, err);

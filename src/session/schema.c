@@ -4,7 +4,8 @@
  * Chunks hold the profile, and dwell itself reads nothing else. The other tables hold its totals
  * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted
  * heaviest first, so a table's row id is its rank. Columns that several views share are macros,
- * named as in the document of the columns: GEN, SMP, LOC.
+ * named as in the document of the columns: GEN, LOC, TIM. Sessions of samples and of calls have the
+ * same tables and the same views, but for the columns of values.
  */
 #include "session/schema.h"
 
@@ -15,33 +16,44 @@
 	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
 	" raw_bytes INTEGER, checksum INTEGER, data BLOB)"
 
+/* Columns of the table call_total. */
+#define CALL_VALUES(way) \
+	" elapsed_" way "_ns INTEGER, application_" way "_ns INTEGER, whole_" way "_ns INTEGER," \
+	" overhead_" way "_ns INTEGER, blocked_" way "_ns INTEGER, os_cpu_" way "_ns INTEGER," \
+	" switches_" way " INTEGER, io_calls_" way " INTEGER, blocking_calls_" way " INTEGER,"
+#define CALL_RANGE(what) " " what "_min_ns INTEGER, " what "_max_ns INTEGER"
+
 #define TABLES \
-	CHUNK_SQL ";" \
 	"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;" \
 	"CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT);" \
 	"CREATE TABLE module (id INTEGER PRIMARY KEY, kind INTEGER, path INTEGER," \
 	" name INTEGER, build_id TEXT, deleted INTEGER, device INTEGER, inode INTEGER);" \
 	"CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER," \
 	" name INTEGER, begin_ns INTEGER, end_ns INTEGER, user_cpu_ns INTEGER," \
-	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER);" \
+	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER," \
 	" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER," \
-	" inclusive INTEGER, exclusive INTEGER);" \
+	" inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE function (id INTEGER PRIMARY KEY, module INTEGER, name TEXT," \
 	" file INTEGER, line INTEGER, address INTEGER);" \
 	"CREATE TABLE function_total (rank INTEGER PRIMARY KEY, process INTEGER," \
-	" function INTEGER, inclusive INTEGER, exclusive INTEGER, lines INTEGER);" \
+	" function INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER," \
+	" lines INTEGER);" \
 	"CREATE TABLE module_total (rank INTEGER PRIMARY KEY, process INTEGER," \
-	" module INTEGER, inclusive INTEGER, exclusive INTEGER);" \
+	" module INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER, process INTEGER," \
-	" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER);" \
+	" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE edge (rank INTEGER PRIMARY KEY, process INTEGER, caller INTEGER," \
-	" callee INTEGER, inclusive INTEGER, exclusive INTEGER);" \
+	" callee INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE line (rank INTEGER PRIMARY KEY, process INTEGER, function INTEGER," \
 	" file INTEGER, line INTEGER, line_end INTEGER, column INTEGER," \
-	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER);" \
+	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, statement INTEGER," \
-	" offset INTEGER, inclusive INTEGER, exclusive INTEGER);"
+	" offset INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	"CREATE TABLE call_total (id INTEGER PRIMARY KEY, calls INTEGER, outer_calls INTEGER," \
+	CALL_VALUES("inclusive") CALL_VALUES("exclusive") \
+	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
+	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") ");"
 
 /* Groups of columns of a row t, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
@@ -57,14 +69,44 @@
 	", iif(f.id IS NULL, mn.text, coalesce(mn.text, '[unknown]')) AS module_name," \
 	" mp.text AS module_path, sf.text AS source_file, " name " AS function_name," \
 	" f.line AS function_line_number," \
-	" iif(f.id IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
+	" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
 #define GEN_JOINS(file) PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("f.module") FILE_JOIN(file)
-#define KEPT "(SELECT value FROM fact WHERE key = 'samples_kept')"
-#define SMP \
+
+/*
+ * The values of a row t of samples: what stands before the columns `level` and `type`, the values,
+ * and the join that they need.
+ */
+#define PERCENT(value, of) "100.0 * " value " / (SELECT value FROM fact WHERE key = '" of "')"
+#define SAMPLES_CALL
+#define SAMPLES_VALUES \
 	"t.inclusive AS inclusive_samples," \
-	" 100.0 * t.inclusive / " KEPT " AS inclusive_samples_percent," \
+	PERCENT("t.inclusive", "samples_kept") " AS inclusive_samples_percent," \
 	" t.exclusive AS exclusive_samples," \
-	" 100.0 * t.exclusive / " KEPT " AS exclusive_samples_percent"
+	PERCENT("t.exclusive", "samples_kept") " AS exclusive_samples_percent"
+#define SAMPLES_JOIN
+
+/* The same of calls. An average without calls divides by 0, which is NULL. */
+#define TIM(what, of, count) \
+	"c." what "_ns AS " what "_time, " \
+	PERCENT("c." what "_ns", of) " AS " what "_time_percent," \
+	" c." what "_ns / c." count " AS avg_" what "_time," \
+	" c." what "_max_ns AS max_" what "_time, c." what "_min_ns AS min_" what "_time, "
+#define CALLS_CALL \
+	", c.calls AS number_of_calls, c.overhead_exclusive_ns AS time_exclusive_probe_overhead," \
+	" c.overhead_inclusive_ns AS time_inclusive_probe_overhead"
+#define CALLS_VALUES \
+	TIM("elapsed_inclusive", "elapsed_inclusive_time", "outer_calls") \
+	TIM("elapsed_exclusive", "elapsed_inclusive_time", "calls") \
+	TIM("application_inclusive", "application_inclusive_time", "outer_calls") \
+	TIM("application_exclusive", "application_inclusive_time", "calls") \
+	"c.blocked_inclusive_ns AS inclusive_blocked_time, " \
+	PERCENT("c.blocked_inclusive_ns", "inclusive_blocked_time") \
+	" AS inclusive_blocked_time_percent," \
+	" c.blocked_exclusive_ns AS exclusive_blocked_time, " \
+	PERCENT("c.blocked_exclusive_ns", "inclusive_blocked_time") \
+	" AS exclusive_blocked_time_percent, c.switches_inclusive AS context_switches," \
+	" c.io_calls_inclusive AS io_calls, c.blocking_calls_inclusive AS blocking_calls"
+#define CALLS_JOIN " LEFT JOIN call_total c ON c.id = t.calls"
 #define LOC \
 	"t.line AS source_line_begin, t.line_end AS source_line_end," \
 	" t.column AS source_character_begin, t.column_end AS source_character_end"
@@ -79,29 +121,33 @@
 #define ADDRESS "printf('0x%x', f.address + t.offset)"
 #define TIMES "t.begin_ns AS begin_time, t.end_ns AS end_time"
 
-#define VIEW_FUNCTIONS \
+#define VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
 	"CREATE VIEW functions AS" \
-	" SELECT " GEN("f.name") ", " SMP \
-	" FROM function_total t" GEN_JOINS("f.file") " ORDER BY t.rank;"
+	" SELECT " GEN("f.name") CALL ", " VALUES \
+	" FROM function_total t" GEN_JOINS("f.file") JOIN " ORDER BY t.rank;"
 
-#define VIEW_CALLTREE \
+#define VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	"CREATE VIEW calltree AS" \
-	" SELECT " GEN(NODE_NAME) ", t.level AS level, " SMP ", t.id AS node, t.parent AS parent" \
-	" FROM node t" GEN_JOINS("f.file") " ORDER BY t.id;"
+	" SELECT " GEN(NODE_NAME) CALL ", t.level AS level, " VALUES \
+	", t.id AS node, t.parent AS parent" \
+	" FROM node t" GEN_JOINS("f.file") JOIN " ORDER BY t.id;"
 
 /* The relations of each function: who called it (1), itself (0), whom it called (2). */
-#define VIEW_CALLERS \
+#define VIEW_CALLERS(CALL, VALUES, JOIN) \
 	"CREATE VIEW callers AS" \
-	" WITH t (root, type, place, rank, process, function, inclusive, exclusive) AS (" \
-	"SELECT callee, 1, 0, rank, process, caller, inclusive, exclusive FROM edge" \
+	" WITH t (root, type, place, rank, process, function, inclusive, exclusive," \
+	" calls) AS (" \
+	"SELECT callee, 1, 0, rank, process, caller, inclusive, exclusive, calls FROM edge" \
 	" UNION ALL " \
-	"SELECT function, 0, 1, rank, process, function, inclusive, exclusive FROM function_total" \
+	"SELECT function, 0, 1, rank, process, function, inclusive, exclusive, calls" \
+	" FROM function_total" \
 	" UNION ALL " \
-	"SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive FROM edge WHERE caller)" \
+	"SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive, calls FROM edge" \
+	" WHERE caller)" \
 	" SELECT " GEN("CASE WHEN t.function IS NULL THEN '[outermost]' WHEN t.function = 4294967295" \
 	" THEN '[stack cut]' ELSE f.name END") \
-	", t.type AS type, r.name AS root_function_name, " SMP \
-	" FROM t" GEN_JOINS("f.file") " LEFT JOIN function r ON r.id = t.root" \
+	CALL ", t.type AS type, r.name AS root_function_name, " VALUES \
+	" FROM t" GEN_JOINS("f.file") JOIN " LEFT JOIN function r ON r.id = t.root" \
 	" ORDER BY r.name, t.root, t.process, t.place, t.rank;"
 
 /*
@@ -111,26 +157,26 @@
 #define VIEW_STATEMENT \
 	"CREATE VIEW statement AS" \
 	" SELECT rank AS id, process, function, file, line, line_end, column, column_end," \
-	" inclusive, exclusive FROM line" \
+	" inclusive, exclusive, calls FROM line" \
 	" UNION ALL" \
-	" SELECT -rank, process, function, NULL, NULL, NULL, NULL, NULL, inclusive, exclusive" \
-	" FROM function_total WHERE NOT lines;"
+	" SELECT -rank, process, function, NULL, NULL, NULL, NULL, NULL, inclusive, exclusive," \
+	" calls FROM function_total WHERE NOT lines;"
 
-#define VIEW_LINES \
+#define VIEW_LINES(CALL, VALUES, JOIN) \
 	"CREATE VIEW lines AS" \
-	" SELECT " GEN("f.name") ", " LOC ", " LINE_NAME " AS line_name, " SMP \
-	" FROM statement t" GEN_JOINS("t.file") \
+	" SELECT " GEN("f.name") ", " LOC ", " LINE_NAME " AS line_name" CALL ", " VALUES \
+	" FROM statement t" GEN_JOINS("t.file") JOIN \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
-#define VIEW_INSTRUCTIONS \
+#define VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	"CREATE VIEW instructions AS" \
 	" WITH t (rank, process, function, file, line, line_end, column, column_end, offset," \
-	" inclusive, exclusive) AS (" \
+	" inclusive, exclusive, calls) AS (" \
 	"SELECT i.rank, l.process, l.function, l.file, l.line, l.line_end, l.column," \
-	" l.column_end, i.offset, i.inclusive, i.exclusive" \
+	" l.column_end, i.offset, i.inclusive, i.exclusive, i.calls" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement)" \
-	" SELECT " GEN("f.name") ", " LOC ", " ADDRESS " AS instruction_address, " SMP \
-	" FROM t" GEN_JOINS("t.file") " ORDER BY t.rank;"
+	" SELECT " GEN("f.name") ", " LOC ", " ADDRESS " AS instruction_address" CALL ", " VALUES \
+	" FROM t" GEN_JOINS("t.file") JOIN " ORDER BY t.rank;"
 
 /*
  * Module, function, line, instruction: each level's rows carry the sort keys of those above, which
@@ -143,77 +189,82 @@
 	" LEFT JOIN module_total b ON b.process = " t ".process AND b.module IS f.module"
 #define FUNCTION_TOTAL(t) \
 	" LEFT JOIN function_total a ON a.process = " t ".process AND a.function = " t ".function"
-#define VIEW_MODULES \
+#define VIEW_MODULES(CALL, VALUES, JOIN) \
 	"CREATE VIEW modules AS" \
 	" WITH t (level, process, module, function, file, line, offset, k0, k1, k2, k3," \
-	" inclusive, exclusive) AS (" \
+	" inclusive, exclusive, calls) AS (" \
 	"SELECT 0, b.process, b.module, NULL, NULL, NULL, NULL, " KEY("b", "rank") \
-	", NULL, NULL, NULL, b.inclusive, b.exclusive FROM module_total b" \
+	", NULL, NULL, NULL, b.inclusive, b.exclusive, b.calls FROM module_total b" \
 	" UNION ALL " \
 	"SELECT 1, a.process, f.module, a.function, f.file, NULL, NULL, " KEYS_TO_FUNCTION \
-	"NULL, NULL, a.inclusive, a.exclusive FROM function_total a" MODULE_TOTAL("a") \
+	"NULL, NULL, a.inclusive, a.exclusive, a.calls FROM function_total a" MODULE_TOTAL("a") \
 	" UNION ALL " \
 	"SELECT 2, l.process, f.module, l.function, l.file, l.line, NULL, " KEYS_TO_FUNCTION \
-	KEY("l", "id") ", NULL, l.inclusive, l.exclusive" \
+	KEY("l", "id") ", NULL, l.inclusive, l.exclusive, l.calls" \
 	" FROM statement l" MODULE_TOTAL("l") FUNCTION_TOTAL("l") \
 	" UNION ALL " \
 	"SELECT 3, l.process, f.module, l.function, l.file, l.line, i.offset, " \
-	KEYS_TO_FUNCTION KEY("l", "id") ", " KEY("i", "rank") ", i.inclusive, i.exclusive" \
+	KEYS_TO_FUNCTION KEY("l", "id") ", " KEY("i", "rank") ", i.inclusive, i.exclusive, i.calls" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement" \
 	MODULE_TOTAL("l") FUNCTION_TOTAL("l") \
 	") SELECT CASE t.level WHEN 0 THEN coalesce(mn.text, '[unknown]') WHEN 1 THEN f.name" \
 	" WHEN 2 THEN coalesce('line ' || t.line, 'no line') ELSE " ADDRESS " END AS name, " \
 	PROCESS_COLUMNS ", coalesce(mn.text, '[unknown]') AS module_name," \
-	" mp.text AS module_path, sf.text AS source_file, f.line AS function_line_number," \
-	" t.level AS level, " SMP \
-	" FROM t" PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("t.module") FILE_JOIN("t.file") \
+	" mp.text AS module_path, sf.text AS source_file, f.line AS function_line_number" \
+	CALL ", t.level AS level, " VALUES \
+	" FROM t" PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("t.module") FILE_JOIN("t.file") JOIN \
 	" ORDER BY t.k0, t.k1, t.k2, t.k3;"
 
-#define VIEW_PROCESSES \
+#define VIEW_PROCESSES(CALL, VALUES, JOIN) \
 	"CREATE VIEW processes AS" \
-	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name, " TIMES ", " SMP \
+	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name, " TIMES CALL ", " VALUES \
 	", t.parent AS parent_unique_id, t.user_cpu_ns AS user_cpu_time," \
 	" t.kernel_cpu_ns AS kernel_cpu_time" \
-	" FROM process t LEFT JOIN text n ON n.id = t.name" \
+	" FROM process t LEFT JOIN text n ON n.id = t.name" JOIN \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
-#define VIEW_THREADS \
+#define VIEW_THREADS(CALL, VALUES, JOIN) \
 	"CREATE VIEW threads AS" \
 	" SELECT t.id AS unique_id, t.tid AS id, coalesce(f.name, n.text) AS name, " \
-	TIMES ", " PROCESS_COLUMNS ", " SMP \
+	TIMES ", " PROCESS_COLUMNS CALL ", " VALUES \
 	", t.process AS process_unique_id, n.text AS thread_name" \
 	" FROM thread t" PROCESS_JOINS \
-	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start" \
+	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start" JOIN \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
-#define VIEW_SUMMARY \
+#define VIEW_SUMMARY(CALL, VALUES, JOIN) \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \
 	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id" \
 	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id" \
 	" AND 2 * c.inclusive >= a.inclusive)" \
 	" SELECT * FROM (SELECT 'Hot Path' AS section, t.level AS level, " \
-	NODE_NAME " AS name, mn.text AS module_name, " SMP \
+	NODE_NAME " AS name, mn.text AS module_name, " VALUES \
 	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOIN \
-	MODULE_JOINS("f.module") " ORDER BY t.id)" \
+	MODULE_JOINS("f.module") JOIN " ORDER BY t.id)" \
 	" UNION ALL SELECT * FROM (" \
-	"SELECT 'Functions Doing Most Individual Work', 0, f.name, mn.text, " SMP \
-	" FROM function_total t" FUNCTION_JOIN MODULE_JOINS("f.module") \
+	"SELECT 'Functions Doing Most Individual Work', 0, f.name, mn.text, " VALUES \
+	" FROM function_total t" FUNCTION_JOIN MODULE_JOINS("f.module") JOIN \
 	" ORDER BY t.rank LIMIT 8);"
+
+#define VIEWS(CALL, VALUES, JOIN) \
+	VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
+	VIEW_CALLTREE(CALL, VALUES, JOIN) \
+	VIEW_CALLERS(CALL, VALUES, JOIN) \
+	VIEW_STATEMENT \
+	VIEW_MODULES(CALL, VALUES, JOIN) \
+	VIEW_LINES(CALL, VALUES, JOIN) \
+	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
+	VIEW_PROCESSES(CALL, VALUES, JOIN) \
+	VIEW_THREADS(CALL, VALUES, JOIN) \
+	VIEW_SUMMARY(CALL, VALUES, JOIN)
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
 
-const char dw_schema_sql[] =
-	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;"
-	TABLES
-	VIEW_FUNCTIONS
-	VIEW_CALLTREE
-	VIEW_CALLERS
-	VIEW_STATEMENT
-	VIEW_MODULES
-	VIEW_LINES
-	VIEW_INSTRUCTIONS
-	VIEW_PROCESSES
-	VIEW_THREADS
-	VIEW_SUMMARY;
+const char dw_schema_start_sql[] =
+	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;" CHUNK_SQL ";";
+
+const char dw_schema_samples_sql[] = TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN);
+
+const char dw_schema_calls_sql[] = TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN);

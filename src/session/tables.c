@@ -12,14 +12,17 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "session/call-table.h"
 #include "session/order.h"
+#include "session/schema.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { COLUMNS_MAX = 10 };
+enum { COLUMNS_MAX = 11 };
 #define SQL_NULL  INT64_MIN	  /* in a row of integers */
 #define SQL_LABEL (INT64_MIN + 1) /* likewise: the text in tables.label */
 
@@ -33,18 +36,22 @@ struct tables {
 	const struct dw_profile *p;
 	const struct dw_totals *totals;
 	struct dw_error *err;
-	uint8_t *texts;		      /* by string id: some row shows it */
-	uint32_t *node_ids;	      /* by index of the node */
-	struct dw_map line_ranks;     /* hash of a statement -> its rank */
-	struct dw_map lines_known;    /* of process << 32 | function: LINES_* */
-	uint8_t *functions_shown;     /* by function id: it has a row */
-	uint64_t *rest;		      /* by process id: samples of functions without a row */
-	struct dw_map function_ranks; /* likewise: the rank of those without lines */
-	const char *label;	      /* the one text of the row being written, borrowed */
+	uint8_t *texts;			  /* by string id: some row shows it */
+	uint32_t *node_ids;		  /* by index of the node */
+	struct dw_map line_ranks;	  /* hash of a statement -> its rank */
+	struct dw_map lines_known;	  /* of process << 32 | function: LINES_* */
+	uint8_t *functions_shown;	  /* by function id: it has a row */
+	uint64_t *rest;			  /* by process id: values of functions without a row */
+	struct dw_call_total *rest_calls; /* likewise */
+	struct dw_map function_ranks;	  /* likewise: the rank of those without lines */
+	struct dw_call_table calls;
+	const struct dw_call_total *row_calls; /* of the row being written, borrowed */
+	const char *label;		       /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	char rest_name[64];
 	size_t row;    /* being written */
 	uint32_t rank; /* of that row, from 1 */
+	bool has_calls;
 };
 
 /* Note that @id is shown. NULL for the empty string. */
@@ -64,6 +71,15 @@ static int64_t or_null(uint64_t v)
 static int64_t time_or_null(uint64_t ns)
 {
 	return ns == DWELL_TIME_NONE ? SQL_NULL : (int64_t)ns;
+}
+
+/* The row in call_total of totals.calls[@index]; written after the row that names it. */
+static int64_t calls(struct tables *t, uint32_t index)
+{
+	if (index >= t->totals->calls.n)
+		return SQL_NULL;
+	t->row_calls = &t->totals->calls.v[index];
+	return t->calls.rows + 1;
 }
 
 static void module_columns(struct tables *t, int64_t *v)
@@ -111,6 +127,7 @@ static void process_columns(struct tables *t, int64_t *v)
 	v[7] = time_or_null(p->kernel_cpu_ns);
 	v[8] = (int64_t)total->values.inclusive;
 	v[9] = (int64_t)total->values.exclusive;
+	v[10] = calls(t, total->calls);
 }
 
 static void thread_columns(struct tables *t, int64_t *v)
@@ -127,6 +144,7 @@ static void thread_columns(struct tables *t, int64_t *v)
 	v[6] = time_or_null(thread->end_ns);
 	v[7] = (int64_t)total->values.inclusive;
 	v[8] = (int64_t)total->values.exclusive;
+	v[9] = calls(t, total->calls);
 }
 
 static uint64_t function_key(uint32_t process, uint32_t function)
@@ -148,9 +166,10 @@ static void function_total_columns(struct tables *t, int64_t *v)
 	v[2] = total->function;
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
-	v[5] = has_lines(t, total->process, total->function);
+	v[5] = calls(t, total->calls);
+	v[6] = has_lines(t, total->process, total->function);
 	/* Without memory the instructions of this function are in no view. */
-	if (!v[5])
+	if (!v[6])
 		dw_map_put(&t->function_ranks, function_key(total->process, total->function),
 			   t->rank);
 }
@@ -164,6 +183,7 @@ static void module_total_columns(struct tables *t, int64_t *v)
 	v[2] = or_null(total->module);
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
+	v[5] = calls(t, total->calls);
 }
 
 static void edge_columns(struct tables *t, int64_t *v)
@@ -176,6 +196,7 @@ static void edge_columns(struct tables *t, int64_t *v)
 	v[3] = total->callee;
 	v[4] = (int64_t)total->values.inclusive;
 	v[5] = (int64_t)total->values.exclusive;
+	v[6] = calls(t, total->calls);
 }
 
 /* A statement as a number: a collision would show a neighbour's line in one row of a view. */
@@ -208,6 +229,7 @@ static void line_columns(struct tables *t, int64_t *v)
 	v[7] = or_null(l->column_end);
 	v[8] = (int64_t)l->values.inclusive;
 	v[9] = (int64_t)l->values.exclusive;
+	v[10] = calls(t, l->calls);
 }
 
 /* The id of a statement in the view of that name. */
@@ -236,11 +258,16 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	}
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
+	v[5] = calls(t, total->calls);
 }
 
-/* Write one row through @st. */
+/* Write one row through @st, and its calls. */
 static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
+	const struct dw_call_total *row_calls = t->row_calls;
+	int rc;
+
+	t->row_calls = NULL;
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
@@ -248,7 +275,8 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 			sqlite3_bind_text(st, i + 1, t->label, -1, SQLITE_STATIC);
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
-	return dw_database_step(t->db, st, t->err);
+	rc = dw_database_step(t->db, st, t->err);
+	return rc || !row_calls ? rc : dw_call_table_put(&t->calls, row_calls, t->err);
 }
 
 static void node_columns(struct tables *t, int64_t *v)
@@ -264,6 +292,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	v[4] = node->level;
 	v[5] = (int64_t)node->values.inclusive;
 	v[6] = (int64_t)node->values.exclusive;
+	v[7] = calls(t, node->calls);
 }
 
 typedef void columns_fn(struct tables *t, int64_t *v);
@@ -345,22 +374,34 @@ static bool keep_edge(const struct tables *t, size_t row)
 
 static bool keep_instruction(const struct tables *t, size_t row)
 {
-	return t->totals->instructions.v[row].values.exclusive >= least_of_rows(t);
+	const struct dw_values *v = &t->totals->instructions.v[row].values;
+
+	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t);
 }
 
-/* Tell functions whose one statement is themselves from those with lines. */
+/* Tell functions whose one statement is themselves from those with lines. Those of calls are call
+ * sites, and never the function itself. */
 static int note_lines(struct tables *t)
 {
 	dw_vec_each(l, &t->totals->lines) {
 		uint64_t key = function_key(l->process, l->function);
 		uint32_t before = dw_map_get(&t->lines_known, key);
-		bool known = l->file || l->line || before;
+		bool known = l->file || l->line || before || t->has_calls;
 
 		if (before != LINES_HIDDEN &&
 		    dw_map_put(&t->lines_known, key, known ? LINES_SOME : LINES_NONE))
 			return no_memory(t);
+		if (before != LINES_HIDDEN && l->function < t->p->functions.rows.n)
+			t->functions_shown[l->function] = 1;
 	}
 	return 0;
+}
+
+static void add_exclusive(struct dw_call_total *sum, const struct dw_call_values *more)
+{
+	dw_call_values_add(&sum->exclusive, more);
+	dw_call_values_add(&sum->inclusive, more);
+	sum->outer_calls += more->calls;
 }
 
 /* Find out which functions have rows, and what the others come to. */
@@ -370,7 +411,8 @@ static int note_functions(struct tables *t)
 
 	t->functions_shown = calloc(functions + 1, 1);
 	t->rest = calloc(t->p->processes.rows.n + 1, sizeof *t->rest);
-	if (!t->functions_shown || !t->rest)
+	t->rest_calls = calloc(t->p->processes.rows.n + 1, sizeof *t->rest_calls);
+	if (!t->functions_shown || !t->rest || !t->rest_calls)
 		return no_memory(t);
 	for (size_t i = 0; i < t->totals->functions.n; i++) {
 		const struct dw_function_total *f = &t->totals->functions.v[i];
@@ -380,6 +422,9 @@ static int note_functions(struct tables *t)
 			continue;
 		}
 		t->rest[f->process] += f->values.exclusive;
+		if (f->calls < t->totals->calls.n)
+			add_exclusive(&t->rest_calls[f->process],
+				      &t->totals->calls.v[f->calls].exclusive);
 		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
 			       LINES_HIDDEN))
 			return no_memory(t);
@@ -395,22 +440,31 @@ static int put_rest(struct tables *t)
 	size_t processes = t->p->processes.rows.n;
 	uint32_t rank = t->rank;
 	sqlite3_stmt *st = NULL;
-	int rc = dw_database_prepare(t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, 0)",
-				     &st, t->err);
+	int rc = dw_database_prepare(
+		t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?, 0)", &st, t->err);
 
-	for (size_t i = 0; i < processes && !rc; i++)
-		if (t->rest[i])
-			rc = put_row(t, st,
-				     (int64_t[]){++rank, (int64_t)i, REST_ID, (int64_t)t->rest[i],
-						 (int64_t)t->rest[i]});
+	for (size_t i = 0; i < processes && !rc; i++) {
+		int64_t v = (int64_t)t->rest[i];
+
+		if (!v && !t->rest_calls[i].inclusive.calls)
+			continue;
+		t->row_calls = t->has_calls ? &t->rest_calls[i] : NULL;
+		rc = put_row(t, st,
+			     (int64_t[]){++rank, (int64_t)i, REST_ID, v, v,
+					 t->row_calls ? t->calls.rows + 1 : SQL_NULL});
+	}
 	sqlite3_finalize(st);
 	return rc;
 }
 
 static void rest_columns(struct tables *t, int64_t *v)
 {
-	snprintf(t->rest_name, sizeof t->rest_name, "[functions of less than %zu samples]",
-		 (size_t)least_of_rows(t));
+	if (t->has_calls)
+		snprintf(t->rest_name, sizeof t->rest_name, "[functions of less than %.6f ms]",
+			 (double)least_of_rows(t) / 1e6);
+	else
+		snprintf(t->rest_name, sizeof t->rest_name, "[functions of less than %zu samples]",
+			 (size_t)least_of_rows(t));
 	t->label = t->rest_name;
 	v[0] = REST_ID;
 	v[2] = SQL_LABEL;
@@ -435,7 +489,8 @@ static int put_nodes(struct tables *t)
 	t->node_ids = calloc(all->n + 1, sizeof *t->node_ids);
 	if (!t->node_ids || dw_order_nodes(all->v, all->n, least_of_nodes(t), &rows, &n))
 		return no_memory(t);
-	return put_table(t, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?)", rows, n, node_columns);
+	return put_table(t, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, n,
+			 node_columns);
 }
 
 static int put_fact(struct tables *t, sqlite3_stmt *st, const char *key, const char *value,
@@ -449,24 +504,43 @@ static int put_fact(struct tables *t, sqlite3_stmt *st, const char *key, const c
 	return dw_database_step(t->db, st, t->err);
 }
 
+struct own_fact {
+	const char *key;
+	uint64_t value;
+};
+
 /* The profile's facts, and over them those that the SQL views divide by. */
 static int put_facts(struct tables *t)
 {
 	const __auto_type facts = &t->p->facts.rows;
+	const struct dw_call_values *all = &t->totals->all.inclusive;
+	const struct own_fact of_samples[] =
+		{
+			{"samples_kept", t->totals->samples},
+			{"stacks_cut", t->totals->stacks_cut},
+			{"calltree_inclusive_samples_min", least_of_nodes(t)},
+			{"sql_rows_samples_min", least_of_rows(t)},
+			{0},
+		},
+			      of_calls[] =
+				      {
+					      {"number_of_calls", all->calls},
+					      {"elapsed_inclusive_time", all->elapsed_ns},
+					      {"application_inclusive_time", all->application_ns},
+					      {"inclusive_blocked_time", all->blocked_ns},
+					      {"time_inclusive_probe_overhead", all->overhead_ns},
+					      {"calltree_elapsed_ns_min", least_of_nodes(t)},
+					      {"sql_rows_elapsed_ns_min", least_of_rows(t)},
+					      {0},
+				      },
+			      *own = t->has_calls ? of_calls : of_samples;
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(t->db, "REPLACE INTO fact VALUES (?, ?)", &st, t->err);
 
 	for (size_t i = 0; i < facts->n && !rc; i++)
 		rc = put_fact(t, st, facts->v[i].key, facts->v[i].text, facts->v[i].integer);
-	if (!rc)
-		rc = put_fact(t, st, "samples_kept", NULL, (int64_t)t->totals->samples);
-	if (!rc)
-		rc = put_fact(t, st, "stacks_cut", NULL, (int64_t)t->totals->stacks_cut);
-	if (!rc)
-		rc = put_fact(t, st, "calltree_inclusive_samples_min", NULL,
-			      (int64_t)least_of_nodes(t));
-	if (!rc)
-		rc = put_fact(t, st, "sql_rows_samples_min", NULL, (int64_t)least_of_rows(t));
+	for (size_t i = 0; own[i].key && !rc; i++)
+		rc = put_fact(t, st, own[i].key, NULL, (int64_t)own[i].value);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -492,28 +566,35 @@ static int put_totals(struct tables *t)
 {
 	const struct dw_totals *all = t->totals;
 	const struct ranked_table tables[] = {
-		{"INSERT INTO module_total VALUES (?, ?, ?, ?, ?)", RANKED(&all->modules), true,
+		{"INSERT INTO module_total VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->modules), true,
 		 module_total_columns},
-		{"INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->edges), true,
+		{"INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)", RANKED(&all->edges), true,
 		 edge_columns, keep_edge},
-		{"INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", RANKED(&all->lines),
+		{"INSERT INTO line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", RANKED(&all->lines),
 		 false, line_columns, keep_line},
-		{"INSERT INTO instruction VALUES (?, ?, ?, ?, ?)", RANKED(&all->instructions),
+		{"INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->instructions),
 		 false, instruction_columns, keep_instruction},
 	};
 	const struct ranked_table functions = {
-		"INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?)", RANKED(&all->functions),
+		"INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?, ?)", RANKED(&all->functions),
 		false, function_total_columns, keep_function};
-	int rc = note_lines(t);
+	int rc;
 
 	t->rank = 0;
-	if (!rc)
-		rc = put_ranked(t, &functions);
+	rc = put_ranked(t, &functions);
 	if (!rc)
 		rc = put_rest(t);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
 		rc = put_ranked(t, &tables[i]);
 	return rc ? rc : put_nodes(t);
+}
+
+static void unknown_columns(struct tables *t, int64_t *v)
+{
+	v[0] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
+	v[1] = v[3] = v[4] = v[5] = SQL_NULL;
+	v[2] = SQL_LABEL;
+	t->label = "[unknown]";
 }
 
 static int put_functions(struct tables *t)
@@ -529,6 +610,8 @@ static int put_functions(struct tables *t)
 		if (t->functions_shown[id])
 			rows[n++] = id - 1;
 	rc = put_table(t, sql, NULL, least_of_rows(t) > 1, rest_columns);
+	if (!rc)
+		rc = put_table(t, sql, NULL, 1, unknown_columns);
 	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
@@ -541,18 +624,25 @@ static int put_subjects(struct tables *t)
 	if (!rc)
 		rc = put_functions(t);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
-			       t->totals->processes.n, process_columns);
+		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			       NULL, t->totals->processes.n, process_columns);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
 			       t->totals->threads.n, thread_columns);
 	return rc;
 }
 
 static int put_all(struct tables *t)
 {
-	int rc = note_functions(t);
+	int rc = dw_database_exec(t->db, t->has_calls ? dw_schema_calls_sql : dw_schema_samples_sql,
+				  t->err);
 
+	if (!rc)
+		rc = dw_call_table_open(&t->calls, t->db, t->err);
+	if (!rc)
+		rc = note_functions(t);
+	if (!rc)
+		rc = note_lines(t);
 	if (!rc)
 		rc = put_facts(t);
 	if (!rc)
@@ -566,14 +656,18 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 		    const struct dw_totals *totals, struct dw_error *err)
 {
 	struct tables t = {.db = db, .p = p, .totals = totals, .err = err};
+	const char *method = dw_facts_get_text(&p->facts, "method");
 	int rc;
 
+	t.has_calls = p->calls.nodes.n || (method && !strcmp(method, "instrumentation"));
 	t.texts = calloc((size_t)p->strings.n + 1, 1);
 	rc = t.texts ? put_all(&t) : no_memory(&t);
 	free(t.texts);
 	free(t.node_ids);
 	free(t.functions_shown);
 	free(t.rest);
+	free(t.rest_calls);
+	dw_call_table_close(&t.calls);
 	dw_map_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);
 	dw_map_release(&t.function_ranks);

@@ -175,4 +175,113 @@ TEST(slices_and_what_names_nodes_are_checked)
 	dw_profile_release(&p);
 }
 
+/* Totals by hand: main calls work 4 times; 1,000 ns in all, 100 of them blocked. */
+static void fill_totals(struct dw_totals *t)
+{
+	const struct dw_call_values all = {.calls = 5,
+					   .elapsed_ns = 1000,
+					   .application_ns = 800,
+					   .whole_ns = 500,
+					   .overhead_ns = 50,
+					   .blocked_ns = 100,
+					   .os_cpu_ns = 100,
+					   .switches = 3,
+					   .io_calls = 2,
+					   .blocking_calls = 1};
+	const struct dw_call_values work = {.calls = 4, .elapsed_ns = 400, .application_ns = 200};
+	const struct dw_call_total whole = {
+		.inclusive = all,
+		.exclusive = {.calls = 5, .elapsed_ns = 600, .application_ns = 600},
+		.outer_calls = 1,
+		.elapsed_inclusive = {1000, 1000},
+	};
+	const struct dw_call_total part = {.inclusive = work, .exclusive = work, .outer_calls = 2};
+	const struct dw_call_total site = {
+		.inclusive = work, .outer_calls = 4, .flags = DWELL_CALLS_NO_EXCLUSIVE};
+	const struct dw_values v_whole = {1000, 600}, v_part = {400, 400}, v_site = {400, 0};
+
+	t->samples = 1000;
+	t->all = whole;
+	dw_vec_push(&t->calls, whole);
+	dw_vec_push(&t->calls, part);
+	dw_vec_push(&t->calls, site);
+	dw_vec_push(&t->functions,
+		    (struct dw_function_total){
+			    .process = 1, .function = 1, .values = v_whole, .calls = 0});
+	dw_vec_push(&t->functions,
+		    (struct dw_function_total){
+			    .process = 1, .function = 2, .values = v_part, .calls = 1});
+	dw_vec_push(&t->modules, (struct dw_module_total){
+					 .process = 1, .module = 1, .values = v_whole, .calls = 0});
+	dw_vec_push(&t->nodes,
+		    (struct dw_node_total){
+			    .parent = UINT32_MAX, .process = 1, .values = v_whole, .calls = 0});
+	dw_vec_push(
+		&t->nodes,
+		(struct dw_node_total){
+			.process = 1, .function = 1, .level = 1, .values = v_whole, .calls = 0});
+	dw_vec_push(&t->edges,
+		    (struct dw_edge_total){
+			    .process = 1, .caller = 1, .callee = 2, .values = v_part, .calls = 1});
+	dw_vec_push(&t->lines, (struct dw_line_total){.process = 1,
+						      .function = 1,
+						      .file = 1,
+						      .line = 7,
+						      .values = v_site,
+						      .calls = 2});
+	dw_vec_push(&t->processes,
+		    (struct dw_process_total){.process = 1, .values = v_whole, .calls = 0});
+	dw_vec_push(&t->threads,
+		    (struct dw_thread_total){.thread = 1, .values = v_whole, .calls = 0});
+}
+
+/* Whether the one row of view @from where @where holds has @what. */
+static bool says(const char *from, const char *where, const char *what)
+{
+	char sql[1024];
+
+	snprintf(sql, sizeof sql, "SELECT count(*) = 1 AND min(%s) FROM %s WHERE %s", what, from,
+		 where);
+	return query("sql.dwell", sql) == 1;
+}
+
+TEST(views_have_the_values_of_calls)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals totals = {0};
+
+	CHECK_INT(recorded_expect(&calls, true, &p), 0);
+	fill_totals(&totals);
+	CHECK_INT(dw_session_finish("sql.dwell.partial", "sql.dwell", &p, &totals, NULL), 0);
+	CHECK(says("functions", "elapsed_exclusive_time = 600",
+		   "number_of_calls = 5 AND elapsed_inclusive_time_percent = 100"
+		   " AND elapsed_exclusive_time_percent = 60"
+		   " AND application_exclusive_time_percent = 75"
+		   " AND avg_elapsed_inclusive_time = 1000 AND avg_elapsed_exclusive_time = 120"
+		   " AND max_elapsed_inclusive_time = 1000 AND max_elapsed_exclusive_time IS NULL"
+		   " AND min_application_inclusive_time IS NULL"
+		   " AND time_inclusive_probe_overhead = 50"
+		   " AND time_exclusive_probe_overhead = 0 AND inclusive_blocked_time = 100"
+		   " AND inclusive_blocked_time_percent = 100 AND context_switches = 3"
+		   " AND io_calls = 2 AND blocking_calls = 1"));
+	CHECK(says("functions", "number_of_calls = 4",
+		   "avg_application_inclusive_time = 100 AND avg_application_exclusive_time = 50"
+		   " AND elapsed_inclusive_time_percent = 40"));
+	CHECK(says("lines", "source_line_begin = 7",
+		   "number_of_calls = 4 AND elapsed_inclusive_time = 400"
+		   " AND elapsed_exclusive_time IS NULL AND time_exclusive_probe_overhead IS NULL"
+		   " AND avg_elapsed_exclusive_time IS NULL AND exclusive_blocked_time IS NULL"));
+	CHECK(says("calltree", "level = 1", "elapsed_exclusive_time = 600"));
+	CHECK(says("callers", "type = 1 AND number_of_calls = 4", "elapsed_inclusive_time = 400"));
+	CHECK(says("modules", "level = 0", "application_inclusive_time = 800"));
+	CHECK(says("modules", "level = 2", "elapsed_inclusive_time = 400"));
+	CHECK(says("processes", "1", "elapsed_inclusive_time = 1000"));
+	CHECK(says("threads", "1", "elapsed_exclusive_time = 600"));
+	CHECK(says("summary", "section = 'Hot Path' AND level = 1",
+		   "elapsed_inclusive_time = 1000"));
+	CHECK(says("fact", "key = 'elapsed_inclusive_time'", "value = 1000"));
+	dw_totals_release(&totals);
+	dw_profile_release(&p);
+}
+
 TEST_MAIN()

@@ -119,8 +119,23 @@ static bool next_quoted(char **p, char word[64])
 	return true;
 }
 
-/* A line under "### Table": | `column` | TYPE | meaning |; under "### View": `column`, `column`. */
-static void schema_line(char *line, bool table, struct dw_buf *ret)
+/* The columns that CALL and VALUES stand for in the document, each with a space before it. */
+struct values {
+	struct dw_buf call, values;
+};
+
+/* Put for @p, which begins with CALL or VALUES, what it stands for, and go behind it. */
+static char *schema_values(char *p, const struct values *values, struct dw_buf *ret)
+{
+	bool call = *p == 'C';
+
+	dw_buf_puts(ret, dw_buf_str(call ? &values->call : &values->values));
+	p += call ? 4 : 6;
+	return p + strspn(p, ", ");
+}
+
+/* A line under "### Table": | `column` | TYPE | meaning |; others: `column`, `column`, VALUES. */
+static void schema_line(char *line, bool table, const struct values *values, struct dw_buf *ret)
 {
 	char word[64], type[16];
 
@@ -129,49 +144,76 @@ static void schema_line(char *line, bool table, struct dw_buf *ret)
 		if (sscanf(line, " | %15[A-Z]", type) == 1)
 			dw_buf_printf(ret, " %s", type);
 	}
-	while (!table && *line == '`' && next_quoted(&line, word)) {
-		dw_buf_printf(ret, " %s", word);
-		line += strspn(line, ", ");
+	while (!table) {
+		if (!strncmp(line, "CALL", 4) || !strncmp(line, "VALUES", 6)) {
+			line = schema_values(line, values, ret);
+		} else if (*line == '`' && next_quoted(&line, word)) {
+			dw_buf_printf(ret, " %s", word);
+			line += strspn(line, ", ");
+		} else {
+			break;
+		}
 	}
 }
 
-/* The same as docs/session-format.md tells it. */
-static void schema_of_document(struct dw_buf *ret)
+/* Where lines after the heading @line go: NULL, @ret, or one of @values if they are of @method. */
+static struct dw_buf *schema_heading(char *line, const char *method, struct values *values,
+				     struct dw_buf *ret)
+{
+	char word[64];
+
+	if (!strncmp(line, "### Table ", 10) || !strncmp(line, "### View ", 9)) {
+		next_quoted(&line, word);
+		dw_buf_printf(ret, "%s%s:", ret->len ? "\n" : "", word);
+		return ret;
+	}
+	if (strncmp(line, "### CALL of", 11) && strncmp(line, "### VALUES of", 13))
+		return NULL;
+	if (!strstr(line, method))
+		return NULL;
+	return line[4] == 'C' ? &values->call : &values->values;
+}
+
+/* The same as docs/session-format.md tells it of sessions of @method. */
+static void schema_of_document(const char *method, struct dw_buf *ret)
 {
 	FILE *f = fopen(DWELL_SOURCE_ROOT "/docs/session-format.md", "r");
-	bool inside = false, table = false;
-	char line[1024], word[64];
+	struct values values = {0};
+	struct dw_buf *to = NULL;
+	bool table = false;
+	char line[1024];
 
 	while (f && fgets(line, sizeof line, f)) {
-		char *p = line;
-
-		if (*line == '#' && inside)
-			dw_buf_putc(ret, '\n');
-		if (*line == '#')
-			inside = false;
-		if (!strncmp(line, "### Table `", 11) || !strncmp(line, "### View `", 10)) {
-			inside = next_quoted(&p, word);
+		if (*line == '#') {
+			to = schema_heading(line, method, &values, ret);
 			table = line[4] == 'T';
-			dw_buf_printf(ret, "%s:", word);
-		} else if (inside) {
-			schema_line(line, table, ret);
+		} else if (to) {
+			schema_line(line, table, &values, to);
 		}
 	}
+	dw_buf_putc(ret, '\n');
+	dw_buf_release(&values.call);
+	dw_buf_release(&values.values);
 	if (f)
 		fclose(f);
 }
 
 TEST(the_document_tells_the_schema)
 {
-	struct dw_buf file = DW_BUF_INIT, document = DW_BUF_INIT;
+	static const struct synthetic calls = SYNTHETIC_CALLS;
+	static const char *const methods[] = {"sampling", "instrumentation"};
 
-	CHECK_INT(recorded_session(&small, "schema.dwell", 1, true, NULL), 0);
-	schema_of_file("schema.dwell", &file);
-	schema_of_document(&document);
-	CHECK(file.len > 1000);
-	CHECK_STR(dw_buf_str(&document), dw_buf_str(&file));
-	dw_buf_release(&file);
-	dw_buf_release(&document);
+	for (int i = 0; i < 2; i++) {
+		struct dw_buf file = DW_BUF_INIT, document = DW_BUF_INIT;
+
+		CHECK_INT(recorded_session(i ? &calls : &small, "schema.dwell", 1, true, NULL), 0);
+		schema_of_file("schema.dwell", &file);
+		schema_of_document(methods[i], &document);
+		CHECK(file.len > 1000);
+		CHECK_STR(dw_buf_str(&document), dw_buf_str(&file));
+		dw_buf_release(&file);
+		dw_buf_release(&document);
+	}
 }
 
 /* Rows of each view of @path, or the view's name with what SQLite says. */

@@ -1,0 +1,24 @@
+/*
+ * The table call_total of a finished session: what instrumentation says of the rows of all other
+ * tables.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/totals.h"
+#include "session/database.h"
+
+struct dw_call_table {
+	struct dw_database *db; /* borrowed */
+	sqlite3_stmt *put;
+	int64_t rows; /* so far; the last one's id */
+};
+
+/* Start to fill the table. 0 or a negative code. */
+int dw_call_table_open(struct dw_call_table *t, struct dw_database *db, struct dw_error *err);
+
+/* Add @c as row t->rows + 1. 0 or a negative code. */
+int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c, struct dw_error *err);
+
+/* Let go of it. Zero-initialised is fine. */
+void dw_call_table_close(struct dw_call_table *t);
