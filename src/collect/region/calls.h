@@ -1,47 +1,74 @@
 /*
  * From the trees in a region to the calls of a profile: copies, checked, then differences.
  *
- * One reader for each region. Each reading makes a slice: what has come since the last one. What a
- * hostile target writes gives odd numbers, never a bad index: nodes that break the rules of
- * wire/call-tree.h are dropped and counted. One thread.
+ * One reader for each region. Each reading adds to a slice what has come since the one before. An
+ * activation that is still running is charged up to the moment of the reading; what it turns out to
+ * have had less is taken off the following slices. What a hostile target writes gives odd numbers,
+ * never a bad index: lines that break the rules of wire/call-tree.h are dropped and counted. One
+ * thread.
  */
 #pragma once
 
 #include "base/error.h"
+#include "collect/region/clock.h"
 #include "collect/region/read.h"
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dw_region_calls;
 
-/* How the reader learns what addresses and ids mean. */
-struct dw_region_calls_names {
+/* How the reader learns what keys and sites mean. */
+struct dw_region_names {
 	/*
-	 * The frames of a callee. Module @module (index in the region) has function or import
-	 * @index; a @module of UINT32_MAX: the address @index. *@entry is the frame of its first
-	 * instruction, 0 = nothing is known of it; *@outside tells that it is not instrumented. 0
-	 * or -ENOMEM.
+	 * The callee @key names, which is a function, an import or an address: the frame of its
+	 * first instruction, 0 = nothing is known of it, and whether its code has no probes. 0 or
+	 * -ENOMEM.
 	 */
-	int (*callee)(void *ctx, uint32_t module, uint64_t index, uint32_t *entry, bool *outside);
-	/*
-	 * The frame of a call site in the caller whose key is of @module: the low half @low of an
-	 * address in a clone or elsewhere, a return address if @is_return. 0 or -ENOMEM.
-	 */
-	int (*site)(void *ctx, uint32_t module, uint32_t low, bool is_return, uint32_t *frame);
+	int (*callee)(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside);
+	/* The frame of the call by @caller, a key too, at the site @low of struct dw_tree_node, 0 =
+	 * not known. 0 or -ENOMEM. */
+	int (*site)(void *ctx, uint64_t caller, uint32_t low, bool is_return, uint32_t *frame);
 	void *ctx;
 };
 
-/* A reader for the process @process of @p (borrowed, as @names). 0 or -ENOMEM. */
-int dw_region_calls_new(struct dw_profile *p, uint32_t process,
-			const struct dw_region_calls_names *names, struct dw_region_calls **ret);
+/* One reading. */
+struct dw_region_reading {
+	const struct dw_region_head *head; /* just read */
+	struct dw_region_moment now;	   /* just read as well */
+	const struct dw_region_clock *clock;
+	uint32_t slice;
+	bool is_last; /* close all threads at their ends */
+};
+
+/* Sums over a region so far. */
+struct dw_region_calls_stats {
+	struct dw_call_values sum; /* exclusive, of all nodes of the trees */
+	uint64_t lifetime_ns;	   /* of all threads */
+	uint64_t uncovered_ns;	   /* probe cost that nodes had no time to cover */
+	uint64_t slow_ns;	   /* of the overhead: in slow paths */
+	uint64_t nodes;
+	uint64_t overflow_nodes;
+	uint64_t depth_lost; /* activations that went to overflow nodes */
+	uint64_t broken;     /* lines that make no sense */
+	uint64_t lookups, repairs, stacks;
+	uint64_t arena_bytes;
+};
+
+/* A reader for the process @process of @p (borrowed). 0 or -ENOMEM. */
+int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_region_names *names,
+			struct dw_region_calls **ret);
 
 /*
- * Read the region @fd, whose head was just read, and add what is new to slice @slice of the
- * profile; @is_last closes all threads at their ends. 0; DWELL_ERR_FORMAT; -ENOMEM; -errno.
+ * Read the region @fd and add what is new: threads, nodes, and the slice's deltas. 0;
+ * DWELL_ERR_FORMAT and DWELL_ERR_LIMIT (see dw_arena_read(); the profile stays good); -ENOMEM;
+ * -errno.
  */
-int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_region_head *head,
-			 uint32_t slice, bool is_last);
+int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_region_reading *now);
+
+/* Sums of what was read, borrowed. */
+const struct dw_region_calls_stats *dw_region_calls_stats(const struct dw_region_calls *r);
 
 /* Free everything. NULL is fine. */
 void dw_region_calls_free(struct dw_region_calls *r);

@@ -17,8 +17,7 @@ enum {
 	FIXED_BYTES = offsetof(struct dw_region_header, chunks),
 };
 
-/* Read all @n bytes at @at. 0; DWELL_ERR_NOT_FOUND when the file is too short; -errno. */
-static int read_all(int fd, void *buf, size_t n, uint64_t at)
+int dw_region_read_bytes(int fd, void *buf, size_t n, uint64_t at)
 {
 	ssize_t got = pread(fd, buf, n, (off_t)at);
 
@@ -30,7 +29,7 @@ static int read_all(int fd, void *buf, size_t n, uint64_t at)
 int dw_region_read_head(int fd, struct dw_region_head *ret)
 {
 	dw_auto_free struct dw_region_header *h = malloc(sizeof *h); /* too large for a stack */
-	int rc = h ? read_all(fd, h, FIXED_BYTES, 0) : -ENOMEM;
+	int rc = h ? dw_region_read_bytes(fd, h, FIXED_BYTES, 0) : -ENOMEM;
 
 	if (rc)
 		return rc;
@@ -41,7 +40,8 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 	if (h->version != DWELL_REGION_VERSION ||
 	    h->header_bytes != sizeof(struct dw_region_header))
 		return DWELL_ERR_UNSUPPORTED;
-	if (h->module_n > DWELL_REGION_MODULES || h->chunk_n > DWELL_REGION_CHUNKS)
+	if (h->module_n > DWELL_REGION_MODULES || h->chunk_n > DWELL_REGION_CHUNKS ||
+	    h->threads_n > DWELL_REGION_THREADS)
 		return DWELL_ERR_FORMAT;
 	*ret = (struct dw_region_head){
 		.state = h->state,
@@ -53,7 +53,15 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.chunk_n = h->chunk_n,
 		.start_ns = h->start_ns,
 		.agent_start_ns = h->agent_start_ns,
+		.start = h->start,
+		.end = h->end,
+		.arena_base = h->arena_base,
+		.arena_lines = h->arena_lines,
+		.threads_n = h->threads_n,
+		.system_calls_seen = h->system_calls_seen,
 	};
+	memcpy(ret->probe_ticks, h->probe_ticks, sizeof ret->probe_ticks);
+	memcpy(ret->os_sources, h->os_sources, sizeof ret->os_sources);
 	memcpy(ret->drops, h->drops, sizeof ret->drops);
 	memcpy(ret->maker, h->maker, sizeof ret->maker);
 	return 0;
@@ -66,12 +74,37 @@ int dw_region_read_module(int fd, uint32_t i, struct dw_region_module *ret)
 
 	if (i >= DWELL_REGION_MODULES)
 		return DWELL_ERR_FORMAT;
-	rc = read_all(fd, &m, sizeof m, offsetof(struct dw_region_header, modules[i]));
+	rc = dw_region_read_bytes(fd, &m, sizeof m, offsetof(struct dw_region_header, modules[i]));
 	if (rc)
 		return rc;
 	m.path[sizeof m.path - 1] = 0;
 	*ret = m;
 	return 0;
+}
+
+int dw_region_read_chunk(int fd, uint32_t i, struct dw_region_chunk *ret)
+{
+	struct dw_region_chunk c;
+	int rc;
+
+	if (i >= DWELL_REGION_CHUNKS)
+		return DWELL_ERR_FORMAT;
+	rc = dw_region_read_bytes(fd, &c, sizeof c, offsetof(struct dw_region_header, chunks[i]));
+	if (rc)
+		return rc;
+	if (c.at < sizeof(struct dw_region_header) || c.at > INT64_MAX ||
+	    c.bytes > INT64_MAX - c.at)
+		return DWELL_ERR_FORMAT;
+	*ret = c;
+	return 0;
+}
+
+int dw_region_read_threads(int fd, uint32_t *ret, uint32_t n)
+{
+	if (n > DWELL_REGION_THREADS)
+		return DWELL_ERR_FORMAT;
+	return dw_region_read_bytes(fd, ret, n * sizeof *ret,
+				    offsetof(struct dw_region_header, threads));
 }
 
 int dw_region_add_counts(int fd, const struct dw_region_module *m, uint32_t n, uint64_t *sums)
@@ -91,8 +124,8 @@ int dw_region_add_counts(int fd, const struct dw_region_module *m, uint32_t n, u
 	for (uint32_t i = 0; i < n; i += COUNTS_STEP) {
 		uint32_t step = n - i < COUNTS_STEP ? n - i : COUNTS_STEP;
 
-		rc = read_all(fd, counts + i, step * sizeof *counts,
-			      m->counts + i * sizeof *counts);
+		rc = dw_region_read_bytes(fd, counts + i, step * sizeof *counts,
+					  m->counts + i * sizeof *counts);
 		if (rc)
 			return rc == DWELL_ERR_NOT_FOUND ? DWELL_ERR_FORMAT : rc;
 	}

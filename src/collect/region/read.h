@@ -27,6 +27,13 @@ struct dw_region_head {
 	uint64_t start_ns;
 	uint64_t agent_start_ns;
 	uint64_t drops[DWELL_DROP_N];
+	struct dw_region_moment start, end; /* what follows: as struct dw_region_header */
+	uint64_t arena_base;
+	uint32_t arena_lines;
+	uint32_t threads_n; /* at most DWELL_REGION_THREADS */
+	uint32_t probe_ticks[DWELL_PROBE_KINDS];
+	uint32_t os_sources[DWELL_OS_SOURCES];
+	uint32_t system_calls_seen;
 	uint8_t maker[sizeof((struct dw_region_header *)0)->maker];
 };
 
@@ -38,6 +45,17 @@ int dw_region_read_head(int fd, struct dw_region_head *ret);
 
 /* Read modules[@i] (@i < DWELL_REGION_MODULES). Its path ends within its array. Codes as above. */
 int dw_region_read_module(int fd, uint32_t i, struct dw_region_module *ret);
+
+/* Read chunks[@i] (@i < DWELL_REGION_CHUNKS). Its bytes lie behind the header and below 2^63,
+ * though not certainly in the file. Codes as above. */
+int dw_region_read_chunk(int fd, uint32_t i, struct dw_region_chunk *ret);
+
+/* Read threads[] from 0 on, @n (at most DWELL_REGION_THREADS) of them. Codes as above. */
+int dw_region_read_threads(int fd, uint32_t *ret, uint32_t n);
+
+/* Read all @n bytes at offset @at, below 2^63. 0; DWELL_ERR_NOT_FOUND when the file is too short;
+ * -errno. */
+int dw_region_read_bytes(int fd, void *buf, size_t n, uint64_t at);
 
 /*
  * Add the counts of @m, which must be @n of them, to @sums. 0; DWELL_ERR_NOT_FOUND (it has none);

@@ -1,0 +1,319 @@
+/*
+ * Meanings of lines; see call-lines.h. Parents stand before their children, so one walk along the
+ * changed lines finds most of them.
+ */
+#include "collect/region/call-lines.h"
+
+#include "base/cleanup.h"
+#include "base/sorted.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { IS_WAITING = 1 }; /* as id of a line without meaning */
+
+bool dw_line_is_node(enum dw_line_kind kind)
+{
+	return kind >= DWELL_LINE_ROOT && kind <= DWELL_LINE_TRUNCATED;
+}
+
+/* Whether the line is one that has no meaning yet. */
+static bool is_unknown(const struct dw_call_lines *s, uint32_t line)
+{
+	return line && line < s->lines.n && s->lines.v[line].kind == DWELL_LINE_UNKNOWN;
+}
+
+struct dw_tree_node dw_call_lines_node(const struct dw_call_lines *s, uint32_t line)
+{
+	struct dw_tree_node node;
+
+	dw_arena_get(&s->arena, line, 1, &node);
+	return node;
+}
+
+/* Give @line a meaning; all it holds is new. */
+static int adopt(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id)
+{
+	int64_t i = dw_arena_touch(&s->arena, line);
+
+	if (i < 0)
+		return -ENOMEM;
+	s->arena.changes.v[i].old = (struct dw_arena_line){0};
+	s->lines.v[line] = (struct dw_call_line){.id = id, .kind = kind};
+	return 0;
+}
+
+static int add_thread(struct dw_call_lines *s, uint32_t line, const struct dw_tree_thread *t,
+		      const struct dw_region_clock *clock)
+{
+	struct dw_thread row = {
+		.process = s->process,
+		.tid = t->tid,
+		.begin_ns = dw_region_clock_ns(clock, t->start),
+		.end_ns = DWELL_TIME_NONE,
+		.dirty = true,
+	};
+	struct dw_call_thread thread = {.line = line};
+	struct dw_call_node root = {.flags = DWELL_CALL_ROOT};
+	int rc = dw_threads_add(&s->p->threads, &row, &thread.id);
+
+	root.thread = thread.id;
+	if (!rc)
+		rc = dw_calls_add(&s->p->calls, &root, &thread.root_node);
+	if (!rc)
+		rc = dw_vec_push(&s->threads, thread);
+	for (uint32_t i = 0; i < DWELL_THREAD_LINES && !rc; i++)
+		s->lines.v[line + i] = (struct dw_call_line){.id = (uint32_t)s->threads.n - 1,
+							     .kind = DWELL_LINE_THREAD};
+	s->nodes++;
+	return rc ? rc : adopt(s, t->root, DWELL_LINE_ROOT, thread.root_node);
+}
+
+/* Find the threads among the lines @at that have come since the last reading. */
+static int find_threads(struct dw_call_lines *s, const uint32_t *at, uint32_t n,
+			const struct dw_region_clock *clock)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		struct dw_tree_thread t;
+		bool is_free = at[i] <= s->lines.n;
+
+		for (uint32_t k = 0; k < DWELL_THREAD_LINES && is_free; k++)
+			is_free = is_unknown(s, at[i] + k);
+		if (!is_free)
+			continue;
+		dw_arena_get(&s->arena, at[i], DWELL_THREAD_LINES, &t);
+		if (t.state == DWELL_THREAD_FREE || !is_unknown(s, t.root) ||
+		    t.root - at[i] < DWELL_THREAD_LINES)
+			continue;
+		rc = add_thread(s, at[i], &t, clock);
+	}
+	return rc;
+}
+
+/* The frames of a new node, and whether its callee has no probes. */
+static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
+		     struct dw_call_node *row)
+{
+	const struct dw_region_names *names = &s->names;
+	uint64_t caller = dw_call_lines_node(s, n->parent).key;
+	bool is_outside = true;
+	int rc;
+
+	if (n->key == DWELL_KEY_TRUNCATED) {
+		row->flags = DWELL_CALL_TRUNCATED;
+		return 0;
+	}
+	rc = names->callee(names->ctx, n->key, &row->entry, &is_outside);
+	row->flags = is_outside ? DWELL_CALL_OUTSIDE : 0;
+	return rc || !n->site ? rc
+			      : names->site(names->ctx, caller, n->site, !is_outside, &row->site);
+}
+
+/* The line of a new node whose parent is known. */
+static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n)
+{
+	uint32_t parent = s->lines.v[n->parent].id, id;
+	struct dw_call_node row = {.parent = parent};
+	enum dw_line_kind kind = DWELL_LINE_FUNCTION;
+	int rc = name_node(s, n, &row);
+
+	if (!rc) {
+		row.thread = dw_calls_get(&s->p->calls, parent)->thread;
+		rc = dw_calls_add(&s->p->calls, &row, &id);
+	}
+	if (rc)
+		return rc;
+	if (row.flags)
+		kind = row.flags == DWELL_CALL_OUTSIDE ? DWELL_LINE_OUTSIDE : DWELL_LINE_TRUNCATED;
+	s->nodes++;
+	return adopt(s, line, kind, id);
+}
+
+/* Look at @line again at the next reading. */
+static int wait(struct dw_call_lines *s, uint32_t line)
+{
+	s->lines.v[line].id = IS_WAITING;
+	return dw_vec_push(&s->waiting, line);
+}
+
+/* Both nodes of the overflow lines at @line. */
+static int add_overflow(struct dw_call_lines *s, uint32_t line)
+{
+	struct dw_tree_overflow o;
+	struct dw_call_node row = {.flags = DWELL_CALL_OVERFLOW};
+	const struct dw_call_thread *t;
+	bool is_outside;
+	uint32_t id, second;
+	int rc;
+
+	if (!is_unknown(s, line + 1))
+		return 0;
+	dw_arena_get(&s->arena, line, DWELL_OVERFLOW_LINES, &o);
+	if (o.thread >= s->lines.n || s->lines.v[o.thread].kind != DWELL_LINE_THREAD)
+		return wait(s, line);
+	t = &s->threads.v[s->lines.v[o.thread].id];
+	row.thread = t->id;
+	row.parent = t->root_node;
+	rc = s->names.callee(s->names.ctx, o.caller, &row.caller, &is_outside);
+	if (!rc)
+		rc = s->names.callee(s->names.ctx, o.key, &row.entry, &is_outside);
+	if (!rc && o.site)
+		rc = s->names.site(s->names.ctx, o.caller, o.site, !is_outside, &row.site);
+	row.flags |= is_outside ? DWELL_CALL_OUTSIDE : 0;
+	row.flags |= o.outermost & DWELL_OUTERMOST_FUNCTION ? DWELL_CALL_OUTERMOST_FUNCTION : 0;
+	row.flags |= o.outermost & DWELL_OUTERMOST_MODULE ? DWELL_CALL_OUTERMOST_MODULE : 0;
+	row.flags |= o.outermost & DWELL_OUTERMOST_EDGE ? DWELL_CALL_OUTERMOST_EDGE : 0;
+	if (!rc)
+		rc = dw_calls_add(&s->p->calls, &row, &id);
+	row.flags |= DWELL_CALL_INCLUSIVE;
+	if (!rc)
+		rc = dw_calls_add(&s->p->calls, &row, &second);
+	if (!rc)
+		rc = adopt(s, line, DWELL_LINE_OVERFLOW, id);
+	s->overflow_nodes++;
+	return rc ? rc : adopt(s, line + 1, DWELL_LINE_OVERFLOW_REST, line);
+}
+
+/* Give a changed line that means nothing yet its meaning. */
+static int look_at(struct dw_call_lines *s, uint32_t line)
+{
+	struct dw_arena_line raw = s->arena.lines.v[line];
+	uint64_t mark = raw.words[sizeof raw.words / sizeof *raw.words - 1];
+	struct dw_tree_node n = dw_call_lines_node(s, line);
+
+	if (mark == DWELL_MARK_OS || !n.parent)
+		return 0; /* known by its node; not in use */
+	if (mark == DWELL_MARK_OVERFLOW)
+		return add_overflow(s, line);
+	if (n.os == UINT32_MAX && !n.elapsed && !n.calls)
+		return 0;
+	if (n.parent < line && dw_line_is_node(s->lines.v[n.parent].kind) &&
+	    n.key != DWELL_KEY_ROOT)
+		return add_node(s, line, &n);
+	if (n.parent < line && is_unknown(s, n.parent))
+		return wait(s, line);
+	s->broken++;
+	s->lines.v[line].kind = DWELL_LINE_BROKEN;
+	return 0;
+}
+
+/* The line of what the system did in the node at @line, linked when it is new; 0 = none. -ENOMEM.
+ */
+static int64_t find_os(struct dw_call_lines *s, uint32_t line, uint32_t os)
+{
+	struct dw_call_line *l;
+
+	if (!os || os >= s->lines.n)
+		return 0;
+	l = &s->lines.v[os];
+	if (l->kind == DWELL_LINE_OS)
+		return l->id == line ? os : 0;
+	if (l->kind != DWELL_LINE_UNKNOWN ||
+	    s->arena.lines.v[os].words[offsetof(struct dw_tree_os, mark) / sizeof(uint64_t)] !=
+		    DWELL_MARK_OS)
+		return 0;
+	return adopt(s, os, DWELL_LINE_OS, line) ? -ENOMEM : (int64_t)os;
+}
+
+/* Find the meaning of the changed @line. */
+static int find_node(struct dw_call_lines *s, uint32_t line)
+{
+	const struct dw_call_line *l = &s->lines.v[line];
+
+	if (l->kind == DWELL_LINE_UNKNOWN && l->id != IS_WAITING)
+		return look_at(s, line);
+	/* These are parts of something that has changed with them. */
+	if (l->kind == DWELL_LINE_OS || l->kind == DWELL_LINE_OVERFLOW_REST)
+		return dw_arena_touch(&s->arena, l->id) < 0 ? -ENOMEM : 0;
+	return 0;
+}
+
+/* Look at those that wait again, until it does not help any more. */
+static int find_waiting(struct dw_call_lines *s)
+{
+	size_t n;
+	int rc = 0;
+
+	do {
+		n = s->waiting.n;
+		for (size_t i = 0; i < n && !rc; i++)
+			rc = look_at(s, s->waiting.v[i]);
+		memmove(s->waiting.v, s->waiting.v + n, (s->waiting.n - n) * sizeof(uint32_t));
+		s->waiting.n -= n;
+	} while (!rc && s->waiting.n && s->waiting.n < n);
+	return rc;
+}
+
+static int find_nodes(struct dw_call_lines *s)
+{
+	size_t n = s->arena.changes.n;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = find_node(s, s->arena.changes.v[i].line);
+	return rc || !s->waiting.n ? rc : find_waiting(s);
+}
+
+struct dw_call_thread *dw_call_lines_thread(struct dw_call_lines *s, uint32_t id)
+{
+	uint32_t thread = dw_calls_get(&s->p->calls, id)->thread;
+	size_t i = dw_sorted_count(s->threads.v, s->threads.n, t, t->id < thread);
+
+	return &s->threads.v[i];
+}
+
+int dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struct dw_tree_os *now,
+		     struct dw_tree_os *old)
+{
+	int64_t at = find_os(s, line, os);
+
+	*now = *old = (struct dw_tree_os){0};
+	if (at <= 0)
+		return (int)at;
+	dw_arena_get(&s->arena, (uint32_t)at, 1, now);
+	dw_arena_get_old(&s->arena, (uint32_t)at, 1, old);
+	return 0;
+}
+
+/* Copy the arena and where the threads stand in it. *@at: head->threads_n lines, the caller's. */
+static int copy(struct dw_call_lines *s, int fd, const struct dw_region_head *head, uint32_t **at)
+{
+	size_t more;
+	int rc;
+
+	*at = calloc(head->threads_n + 1, sizeof **at);
+	if (!*at)
+		return -ENOMEM;
+	rc = dw_region_read_threads(fd, *at, head->threads_n);
+	if (!rc)
+		rc = dw_arena_read(&s->arena, fd, head);
+	more = s->arena.lines.n - s->lines.n;
+	if (!rc)
+		rc = dw_vec_reserve(&s->lines, more);
+	if (!rc && more) {
+		memset(s->lines.v + s->lines.n, 0, more * sizeof *s->lines.v);
+		s->lines.n += more;
+	}
+	return rc == DWELL_ERR_NOT_FOUND ? DWELL_ERR_FORMAT : rc;
+}
+
+int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
+		       const struct dw_region_clock *clock)
+{
+	dw_auto_free uint32_t *threads = NULL;
+	int rc = copy(s, fd, head, &threads);
+
+	if (!rc)
+		rc = find_threads(s, threads, head->threads_n, clock);
+	return rc ? rc : find_nodes(s);
+}
+
+void dw_call_lines_release(struct dw_call_lines *s)
+{
+	dw_arena_release(&s->arena);
+	dw_vec_release(&s->lines);
+	dw_vec_release(&s->threads);
+	dw_vec_release(&s->waiting);
+}

@@ -1,0 +1,113 @@
+/* Rises and values; see call-values.h. */
+#include "collect/region/call-values.h"
+
+#define TICKS_MAX (1ull << 56) /* of one rise: years */
+
+/* How much a counter has risen. */
+static uint64_t rise(uint64_t now, uint64_t old)
+{
+	uint64_t n = now > old ? now - old : 0;
+
+	return n < TICKS_MAX ? n : TICKS_MAX;
+}
+
+/* Likewise, where it may fall. */
+static int64_t change(uint64_t now, uint64_t old)
+{
+	return now >= old ? (int64_t)rise(now, old) : -(int64_t)rise(old, now);
+}
+
+/* Ticks of a probe behind its reading of the clock. */
+static double after(const struct dw_probe_times *t, enum dw_probe_kind kind)
+{
+	return t->n[kind] ? (double)t->ticks[kind] / (double)t->n[kind] : 0;
+}
+
+struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const uint32_t *outside,
+				   enum dw_probe_kind enter, enum dw_probe_kind leave)
+{
+	return (struct dw_probe_cost){
+		.callee = after(times, enter) + outside[leave],
+		.caller = outside[enter] + after(times, leave),
+	};
+}
+
+struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,
+				 const struct dw_tree_os *os, const struct dw_tree_os *os_old)
+{
+	int64_t elapsed = change(now->elapsed, old->elapsed);
+
+	return (struct dw_call_rise){
+		.elapsed = elapsed,
+		.application = elapsed - change(os->ticks, os_old->ticks),
+		.whole = elapsed - change(os->probe_ticks, os_old->probe_ticks),
+		.slow = rise(now->overhead, old->overhead) * 16,
+		.blocked = rise(os->blocked_ticks, os_old->blocked_ticks),
+		.os_cpu = rise(os->cpu_ticks, os_old->cpu_ticks),
+		.calls = rise(now->calls, old->calls),
+		.switches = rise(os->switches, os_old->switches),
+		.io_calls = rise(os->io_calls, os_old->io_calls),
+		.blocking_calls = rise(os->blocking_calls, os_old->blocking_calls),
+	};
+}
+
+struct dw_call_rise dw_call_rise_overflow(const struct dw_tree_overflow *now,
+					  const struct dw_tree_overflow *old,
+					  const struct dw_tree_os *os,
+					  const struct dw_tree_os *os_old)
+{
+	struct dw_tree_node a = {now->elapsed, now->calls, .overhead = now->overhead};
+	struct dw_tree_node b = {old->elapsed, old->calls, .overhead = old->overhead};
+
+	return dw_call_rise(&a, &b, os, os_old);
+}
+
+struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
+					   const struct dw_tree_overflow *old)
+{
+	int64_t elapsed = change(now->inclusive, old->inclusive);
+
+	return (struct dw_call_rise){
+		.elapsed = elapsed,
+		.application = elapsed - change(now->inclusive_os, old->inclusive_os),
+		.whole = elapsed - change(now->inclusive_probe, old->inclusive_probe),
+		.slow = rise(now->inclusive_overhead, old->inclusive_overhead) * 16,
+		.blocked = rise(now->inclusive_blocked, old->inclusive_blocked),
+		.os_cpu = rise(now->inclusive_cpu, old->inclusive_cpu),
+		.calls = rise(now->calls, old->calls),
+		.switches = rise(now->inclusive_switches, old->inclusive_switches),
+		.io_calls = rise(now->inclusive_io, old->inclusive_io),
+		.blocking_calls = rise(now->inclusive_blocking, old->inclusive_blocking),
+	};
+}
+
+static uint64_t to_ns(double ticks, const struct dw_region_clock *clock)
+{
+	return ticks > 0 ? (uint64_t)(ticks * clock->ns_per_tick + 0.5) : 0;
+}
+
+double dw_call_values_of(const struct dw_call_rise *r, double cost,
+			 const struct dw_region_clock *clock, struct dw_call_values *ret)
+{
+	double elapsed = (double)r->elapsed, application = (double)r->application;
+	double taken;
+
+	if (application > elapsed)
+		application = elapsed;
+	taken = cost < application ? cost : application;
+	if (taken < 0)
+		taken = 0;
+	*ret = (struct dw_call_values){
+		.calls = r->calls,
+		.elapsed_ns = to_ns(elapsed - taken, clock),
+		.application_ns = to_ns(application - taken, clock),
+		.whole_ns = to_ns((double)r->whole - taken, clock),
+		.overhead_ns = to_ns(taken + (double)r->slow, clock),
+		.blocked_ns = to_ns((double)r->blocked, clock),
+		.os_cpu_ns = to_ns((double)r->os_cpu, clock),
+		.switches = r->switches,
+		.io_calls = r->io_calls,
+		.blocking_calls = r->blocking_calls,
+	};
+	return cost - taken;
+}

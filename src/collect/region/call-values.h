@@ -1,0 +1,68 @@
+/*
+ * Arithmetic of calls: from a node's counters in ticks, twice read, to the values of a model.
+ *
+ * Pure functions. Counters of a hostile target give odd values, never undefined ones. [any-thread]
+ */
+#pragma once
+
+#include "collect/region/clock.h"
+#include "model/calls.h"
+#include "wire/call-tree.h"
+
+#include <stdint.h>
+
+/* Ticks that the probes of a call take: of those that the callee is charged with, and its caller.
+ */
+struct dw_probe_cost {
+	double callee;
+	double caller;
+};
+
+/* Sums of struct dw_tree_thread, by enum dw_probe_kind. */
+struct dw_probe_times {
+	uint64_t n[DWELL_PROBE_KINDS];
+	uint64_t ticks[DWELL_PROBE_KINDS];
+};
+
+/* What a node's counters have risen by. The first three may fall when lines were read torn. */
+struct dw_call_rise {
+	int64_t elapsed; /* ticks, as the next */
+	int64_t application;
+	int64_t whole;
+	uint64_t slow;
+	uint64_t blocked;
+	uint64_t os_cpu;
+	uint64_t calls;
+	uint64_t switches;
+	uint64_t io_calls;
+	uint64_t blocking_calls;
+};
+
+/*
+ * The cost of a call whose probes are @enter and @leave. A probe's time before it reads the clock
+ * is its caller's at an entry and its callee's at a return; the time after that falls to the other.
+ * The first is what @outside says; the second is what the probes measured in place.
+ */
+struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const uint32_t *outside,
+				   enum dw_probe_kind enter, enum dw_probe_kind leave);
+
+/* How a node has risen from @old to @now, with what the system did in it. */
+struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,
+				 const struct dw_tree_os *os, const struct dw_tree_os *os_old);
+
+/* Likewise an overflow node: its exclusive values. */
+struct dw_call_rise dw_call_rise_overflow(const struct dw_tree_overflow *now,
+					  const struct dw_tree_overflow *old,
+					  const struct dw_tree_os *os,
+					  const struct dw_tree_os *os_old);
+
+/* Likewise its inclusive values. */
+struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
+					   const struct dw_tree_overflow *old);
+
+/*
+ * The values of @rise in nanoseconds, less the @cost (ticks) of probes, which is taken off as far
+ * as there is time to take it off. The ticks that could not be.
+ */
+double dw_call_values_of(const struct dw_call_rise *rise, double cost,
+			 const struct dw_region_clock *clock, struct dw_call_values *ret);

@@ -1,0 +1,355 @@
+/*
+ * Readers of call trees; see calls.h.
+ *
+ * A reading takes four steps: copy the arena (arena.h); find out what is new in it (call-lines.h);
+ * charge callers with the probes of their callees; then turn each change into a delta
+ * (call-values.h).
+ *
+ * Times charged ahead of a thread's next event are kept in a short list, by stream: elapsed and
+ * application fall behind by what was given too much.
+ */
+#include "collect/region/calls.h"
+
+#include "collect/region/call-lines.h"
+#include "collect/region/call-values.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What was given to a node beyond what its line says, ticks. */
+struct ahead {
+	uint32_t line;
+	int64_t elapsed, application, whole;
+	int64_t new_elapsed, new_application; /* of this reading: since the last event */
+};
+
+struct dw_region_calls {
+	struct dw_call_lines s;
+	DW_VEC(struct ahead) ahead; /* dw_call_line.ahead: index + 1, 0 = none */
+	struct dw_probe_cost function, outside;
+	struct dw_region_calls_stats stats;
+	double uncovered, slow; /* ticks */
+};
+
+int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_region_names *names,
+			struct dw_region_calls **ret)
+{
+	struct dw_region_calls *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return -ENOMEM;
+	r->s = (struct dw_call_lines){.p = p, .process = process, .names = *names};
+	*ret = r;
+	return 0;
+}
+
+/* Charge the probes of the change @c to the caller of its node, or where those go that have none in
+ * the tree. */
+static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change *c)
+{
+	const struct dw_call_line *l = &r->s.lines.v[c->line];
+	const struct dw_probe_cost *cost =
+		l->kind == DWELL_LINE_OUTSIDE ? &r->outside : &r->function;
+	struct dw_tree_node now = dw_call_lines_node(&r->s, c->line), old;
+	uint64_t calls;
+	int64_t parent;
+
+	memcpy(&old, &c->old, sizeof old);
+	calls = now.calls > old.calls ? now.calls - old.calls : 0;
+	if (l->kind == DWELL_LINE_TRUNCATED)
+		dw_call_lines_thread(&r->s, l->id)->truncated +=
+			(double)(now.elapsed - old.elapsed);
+	if (l->kind == DWELL_LINE_OVERFLOW)
+		dw_call_lines_thread(&r->s, l->id)->overflow_cost +=
+			(double)calls * (cost->callee + cost->caller);
+	if (!calls || (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE))
+		return 0;
+	parent = dw_arena_touch(&r->s.arena, now.parent);
+	if (parent < 0)
+		return -ENOMEM;
+	r->s.arena.changes.v[parent].cost += (double)calls * cost->caller;
+	return 0;
+}
+
+static int charge_callers(struct dw_region_calls *r)
+{
+	int rc = 0;
+
+	dw_vec_each(t, &r->s.threads)
+		t->overflow_cost = t->truncated = 0;
+	for (size_t i = 0, n = r->s.arena.changes.n; i < n && !rc; i++) {
+		struct dw_arena_change c = r->s.arena.changes.v[i];
+
+		rc = charge_caller(r, &c);
+	}
+	return rc;
+}
+
+/* The entry of @line in the list of what is ahead, added when it is not there. NULL = no memory. */
+static struct ahead *ahead_of(struct dw_region_calls *r, uint32_t line)
+{
+	struct dw_call_line *l = &r->s.lines.v[line];
+
+	if (!l->ahead) {
+		if (dw_vec_push(&r->ahead, (struct ahead){.line = line}))
+			return NULL;
+		l->ahead = (uint32_t)r->ahead.n;
+	}
+	return &r->ahead.v[l->ahead - 1];
+}
+
+/* What the thread @t is at since its last event, which lies before @now. */
+static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
+		      const struct dw_region_head *head, uint64_t now)
+{
+	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
+	struct ahead *a;
+
+	if (now <= t->last || !t->last || line >= r->s.lines.n ||
+	    !dw_line_is_node(r->s.lines.v[line].kind))
+		return 0;
+	a = ahead_of(r, (uint32_t)line);
+	if (!a)
+		return -ENOMEM;
+	a->new_elapsed = (int64_t)(now - t->last);
+	/* What it blocks in would show as a call; what does not show may be blocking. */
+	if (t->state == DWELL_THREAD_RUNNING && head->system_calls_seen)
+		a->new_application = a->new_elapsed;
+	return 0;
+}
+
+/* What all threads are at. At the end that is known for those only that the program's end ended. */
+static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_reading *now)
+{
+	uint64_t until = now->is_last ? now->head->end.ticks : now->now.ticks;
+	int rc = 0;
+
+	dw_vec_each(a, &r->ahead)
+		a->new_elapsed = a->new_application = 0;
+	for (size_t i = 0; i < r->s.threads.n && !rc; i++) {
+		struct dw_tree_thread t;
+
+		dw_arena_get(&r->s.arena, r->s.threads.v[i].line, DWELL_THREAD_LINES, &t);
+		if (!t.end && t.state != DWELL_THREAD_ENDED)
+			rc = look_ahead(r, &t, now->head, until);
+	}
+	for (size_t i = 0; i < r->ahead.n && !rc; i++)
+		if (dw_arena_touch(&r->s.arena, r->ahead.v[i].line) < 0)
+			rc = -ENOMEM;
+	return rc;
+}
+
+/* One stream of @a: what to give for a rise of @rise with @more ahead of it. */
+static int64_t settle(int64_t *ahead, int64_t rise, int64_t more)
+{
+	int64_t give = rise + more - *ahead;
+
+	if (give < 0)
+		give = 0;
+	*ahead += give - rise;
+	return give;
+}
+
+/* Add the delta of node @id: @rise less the probes' @cost. */
+static int give(struct dw_region_calls *r, uint32_t id, const struct dw_call_rise *rise,
+		double cost, const struct dw_region_reading *now)
+{
+	struct dw_call_delta d = {.slice = now->slice, .node = id};
+	static const struct dw_call_values nothing;
+	const struct dw_call_node *node = dw_calls_get(&r->s.p->calls, id);
+	double uncovered = dw_call_values_of(rise, cost, now->clock, &d.values);
+
+	if (!(node->flags & DWELL_CALL_OVERFLOW)) {
+		dw_call_values_add(&r->stats.sum, &d.values);
+		r->uncovered += uncovered;
+		r->slow += (double)rise->slow;
+	}
+	if (!memcmp(&d.values, &nothing, sizeof nothing))
+		return 0;
+	return dw_vec_push(&r->s.p->calls.deltas, d);
+}
+
+/* The probes of the node's own share in the change @c. */
+static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c,
+		      const struct dw_call_rise *rise)
+{
+	const struct dw_call_line *l = &r->s.lines.v[c->line];
+	const struct dw_call_thread *t;
+
+	switch (l->kind) {
+	case DWELL_LINE_FUNCTION:
+		return c->cost + (double)rise->calls * r->function.callee;
+	case DWELL_LINE_OUTSIDE:
+		return c->cost + (double)rise->calls * r->outside.callee;
+	case DWELL_LINE_TRUNCATED:
+		t = dw_call_lines_thread(&r->s, l->id);
+		return t->truncated > 0 ? t->overflow_cost * (double)rise->elapsed / t->truncated
+					: 0;
+	default:
+		return c->cost;
+	}
+}
+
+static int give_node(struct dw_region_calls *r, const struct dw_arena_change *c,
+		     const struct dw_region_reading *now)
+{
+	const struct dw_call_line *l = &r->s.lines.v[c->line];
+	struct dw_tree_node node = dw_call_lines_node(&r->s, c->line), old;
+	struct dw_tree_os os, os_old;
+	struct dw_call_rise rise;
+
+	if (dw_call_lines_os(&r->s, c->line, node.os, &os, &os_old))
+		return -ENOMEM;
+	memcpy(&old, &c->old, sizeof old);
+	rise = dw_call_rise(&node, &old, &os, &os_old);
+	if (l->ahead) {
+		struct ahead *a = &r->ahead.v[l->ahead - 1];
+
+		rise.elapsed = settle(&a->elapsed, rise.elapsed, a->new_elapsed);
+		rise.application = settle(&a->application, rise.application, a->new_application);
+		rise.whole = settle(&a->whole, rise.whole, a->new_application);
+	}
+	return give(r, l->id, &rise, cost_of(r, c, &rise), now);
+}
+
+/* Both nodes of the overflow lines at @line. The probes of what they call are counted with the
+ * calls, wherever those are. */
+static int give_overflow(struct dw_region_calls *r, uint32_t line,
+			 const struct dw_region_reading *now)
+{
+	const struct dw_call_line *l = &r->s.lines.v[line];
+	bool is_outside = dw_calls_get(&r->s.p->calls, l->id)->flags & DWELL_CALL_OUTSIDE;
+	const struct dw_probe_cost *cost = is_outside ? &r->outside : &r->function;
+	double whole_cost = r->function.callee + r->function.caller;
+	struct dw_tree_overflow o, old;
+	struct dw_tree_os os, os_old;
+	struct dw_call_rise rise;
+	int rc;
+
+	dw_arena_get(&r->s.arena, line, DWELL_OVERFLOW_LINES, &o);
+	dw_arena_get_old(&r->s.arena, line, DWELL_OVERFLOW_LINES, &old);
+	if (dw_call_lines_os(&r->s, line, o.os, &os, &os_old))
+		return -ENOMEM;
+	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
+	rc = give(r, l->id, &rise, (double)rise.calls * (cost->callee + cost->caller), now);
+	if (rc)
+		return rc;
+	rise = dw_call_rise_inclusive(&o, &old);
+	return give(r, l->id + 1, &rise,
+		    (double)rise.calls * cost->callee +
+			    (double)(o.inclusive_calls - old.inclusive_calls) * whole_cost,
+		    now);
+}
+
+/* Turn what has changed into deltas. */
+static int give_all(struct dw_region_calls *r, const struct dw_region_reading *now)
+{
+	size_t to = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->s.arena.changes.n && !rc; i++) {
+		struct dw_arena_change c = r->s.arena.changes.v[i];
+		enum dw_line_kind kind = r->s.lines.v[c.line].kind;
+
+		if (dw_line_is_node(kind))
+			rc = give_node(r, &c, now);
+		else if (kind == DWELL_LINE_OVERFLOW)
+			rc = give_overflow(r, c.line, now);
+	}
+	for (size_t i = 0; i < r->ahead.n && !rc; i++) {
+		struct ahead a = r->ahead.v[i];
+		bool is_even = !a.elapsed && !a.application && !a.whole;
+
+		if (!is_even)
+			r->ahead.v[to++] = a;
+		r->s.lines.v[a.line].ahead = is_even ? 0 : (uint32_t)to;
+	}
+	if (!rc)
+		r->ahead.n = to;
+	return rc;
+}
+
+/* The costs of probes, from what they have measured so far. */
+static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *head)
+{
+	struct dw_probe_times times = {0};
+
+	dw_vec_each(thread, &r->s.threads) {
+		struct dw_tree_thread t;
+
+		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
+		for (int i = 0; i < DWELL_PROBE_KINDS; i++) {
+			times.n[i] += t.timed[i];
+			times.ticks[i] += t.timed_ticks[i];
+		}
+	}
+	r->function =
+		dw_probe_cost(&times, head->probe_ticks, DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE);
+	r->outside = dw_probe_cost(&times, head->probe_ticks, DWELL_PROBE_OUT, DWELL_PROBE_BACK);
+}
+
+/* Note how long the threads have lived, and the sums. */
+static void note_threads(struct dw_region_calls *r, const struct dw_region_reading *now)
+{
+	struct dw_region_calls_stats *s = &r->stats;
+	const struct dw_region_clock *clock = now->clock;
+	uint64_t until = now->is_last ? now->head->end.ticks : now->now.ticks;
+
+	s->lifetime_ns = s->depth_lost = s->lookups = s->repairs = s->stacks = 0;
+	dw_vec_each(thread, &r->s.threads) {
+		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
+		struct dw_tree_thread t;
+		uint64_t end;
+
+		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
+		end = t.end ? t.end : t.last > until ? t.last : until;
+		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
+							  dw_region_clock_ns(clock, t.start)
+						: 0;
+		s->depth_lost += t.depth_lost;
+		s->lookups += t.lookups;
+		s->repairs += t.repairs;
+		s->stacks += t.stacks;
+		if (row->end_ns == DWELL_TIME_NONE && (t.end || now->is_last)) {
+			row->end_ns = dw_region_clock_ns(clock, end);
+			row->dirty = true;
+		}
+	}
+	s->uncovered_ns = (uint64_t)(r->uncovered * clock->ns_per_tick);
+	s->slow_ns = (uint64_t)(r->slow * clock->ns_per_tick);
+	s->arena_bytes = r->s.arena.lines.n * DWELL_LINE_BYTES;
+	s->nodes = r->s.nodes;
+	s->overflow_nodes = r->s.overflow_nodes;
+	s->broken = r->s.broken + (now->is_last ? r->s.waiting.n : 0);
+}
+
+int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_region_reading *now)
+{
+	int rc = dw_call_lines_read(&r->s, fd, now->head, now->clock);
+
+	if (rc)
+		return rc;
+	learn_costs(r, now->head);
+	rc = charge_callers(r);
+	if (!rc)
+		rc = look_ahead_all(r, now);
+	if (!rc)
+		rc = give_all(r, now);
+	if (!rc)
+		note_threads(r, now);
+	return rc;
+}
+
+const struct dw_region_calls_stats *dw_region_calls_stats(const struct dw_region_calls *r)
+{
+	return &r->stats;
+}
+
+void dw_region_calls_free(struct dw_region_calls *r)
+{
+	if (!r)
+		return;
+	dw_call_lines_release(&r->s);
+	dw_vec_release(&r->ahead);
+	free(r);
+}

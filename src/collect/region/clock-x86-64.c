@@ -1,0 +1,43 @@
+/*
+ * Reading and relating the clocks; see clock.h. Between two readings of the TSC the other clock is
+ * read; of several tries the shortest counts, as an interruption only makes one longer. The TSC is
+ * taken to run at one rate on all processors, as it does where the kernel itself counts by it.
+ */
+#include "collect/region/clock.h"
+
+#include <time.h>
+#include <x86intrin.h>
+
+enum { TRIES = 8 };
+
+void dw_moment_read(struct dw_region_moment *ret)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct timespec t;
+		uint64_t before = __rdtsc(), after;
+
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		after = __rdtsc();
+		if (after - before >= shortest)
+			continue;
+		shortest = after - before;
+		ret->ticks = before + shortest / 2;
+		ret->ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	}
+}
+
+void dw_region_clock_adjust(struct dw_region_clock *c, const struct dw_region_moment *now)
+{
+	if (now->ticks > c->start.ticks && now->ns > c->start.ns)
+		c->ns_per_tick =
+			(double)(now->ns - c->start.ns) / (double)(now->ticks - c->start.ticks);
+}
+
+uint64_t dw_region_clock_ns(const struct dw_region_clock *c, uint64_t ticks)
+{
+	if (ticks <= c->start.ticks)
+		return 0;
+	return (uint64_t)((double)(ticks - c->start.ticks) * c->ns_per_tick + 0.5);
+}

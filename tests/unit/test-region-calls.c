@@ -1,0 +1,414 @@
+/*
+ * Unit tests of reading call trees: regions written line by line, read at chosen moments with a
+ * clock of one nanosecond a tick.
+ */
+#include "check.h"
+#include "scratch.h"
+
+#include "collect/region/calls.h"
+
+#include <errno.h>
+
+#include "region-writer.h"
+
+enum {
+	LINES = 4096, /* of an arena, in two chunks */
+	THREAD = 1,
+	ROOT = 5,
+	FIRST = 6, /* free for tests */
+	START = 1000,
+	BASE = 1 << 20, /* address of the arena in the target */
+};
+
+union line {
+	struct dw_tree_node node;
+	struct dw_tree_os os;
+};
+
+/* A process with one thread, and its reader. */
+struct process {
+	struct region_writer w;
+	union line *arena;
+	struct dw_tree_thread *thread;
+	struct dw_profile p;
+	struct dw_region_calls *r;
+	struct dw_region_clock clock;
+	uint32_t slice;
+};
+
+/* Functions have keys below 100, their frames are key + 1; what is above is outside. */
+static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside)
+{
+	(void)ctx;
+	*entry = (uint32_t)key + 1;
+	*is_outside = key >= 100;
+	return 0;
+}
+
+static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return, uint32_t *frame)
+{
+	(void)ctx;
+	(void)caller;
+	*frame = low + is_return;
+	return 0;
+}
+
+static void open_process(struct process *x)
+{
+	static const struct dw_region_names names = {name_callee, name_site, NULL};
+	size_t bytes = sizeof(struct dw_region_header), half = LINES / 2 * DWELL_LINE_BYTES;
+	static unsigned n;
+	char name[16];
+
+	*x = (struct process){.clock = {{START, 5}, 1.0}};
+	snprintf(name, sizeof name, "%u", n++);
+	bytes = (bytes + 4095) & ~(size_t)4095;
+	x->w = region_write(".", name, bytes + 2 * half);
+	if (!x->w.h || dw_region_calls_new(&x->p, 1, &names, &x->r))
+		abort();
+	x->arena = (union line *)((char *)x->w.h + bytes);
+	x->w.h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, bytes, half};
+	x->w.h->chunks[1] = (struct dw_region_chunk){DWELL_CHUNK_COUNTS, 0, bytes, 8};
+	x->w.h->chunks[2] = (struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, bytes + half, half};
+	x->w.h->chunk_n = 3;
+	x->w.h->arena_base = BASE;
+	x->w.h->arena_lines = LINES;
+	x->w.h->system_calls_seen = 1;
+	x->w.h->threads[0] = THREAD;
+	x->w.h->threads_n = 1;
+	x->thread = (struct dw_tree_thread *)&x->arena[THREAD];
+	x->thread->state = DWELL_THREAD_RUNNING;
+	x->thread->root = ROOT;
+	x->thread->tid = 77;
+	x->thread->start = x->thread->last = START + 100;
+	x->thread->current = (struct dw_tree_node *)(uintptr_t)(BASE + ROOT * DWELL_LINE_BYTES);
+	x->arena[ROOT].node.key = DWELL_KEY_ROOT;
+}
+
+static void close_process(struct process *x)
+{
+	dw_region_calls_free(x->r);
+	dw_profile_release(&x->p);
+	region_leave(&x->w);
+}
+
+/* Read at @ticks since the start. */
+static int read_at(struct process *x, uint64_t ticks, bool is_last)
+{
+	struct dw_region_head head;
+	struct dw_region_reading now = {.head = &head,
+					.now = {START + ticks, 5 + ticks},
+					.clock = &x->clock,
+					.slice = x->slice++,
+					.is_last = is_last};
+	int rc = dw_region_read_head(x->w.fd, &head);
+
+	return rc ? rc : dw_region_calls_read(x->r, x->w.fd, &now);
+}
+
+static void put_node(struct process *x, uint32_t line, uint32_t parent, uint64_t key)
+{
+	x->arena[line].node.key = key;
+	x->arena[line].node.site = line * 10;
+	x->arena[line].node.parent = parent;
+}
+
+/* The thread's last event, which left it in the node at @line. */
+static void put_event(struct process *x, uint64_t ticks, uint32_t line)
+{
+	x->thread->last = START + ticks;
+	x->thread->current = (struct dw_tree_node *)(uintptr_t)(BASE + line * DWELL_LINE_BYTES);
+}
+
+/* The sum of what the node with the frame @entry was given, in @slice or in all (-1). */
+static struct dw_call_values sum_of(const struct process *x, uint32_t entry, int slice)
+{
+	struct dw_call_values sum = {0};
+
+	dw_vec_each(d, &x->p.calls.deltas) {
+		const struct dw_call_node *n = dw_calls_get(&x->p.calls, d->node);
+
+		if (n->entry == entry && (slice < 0 || d->slice == (uint32_t)slice))
+			dw_call_values_add(&sum, &d->values);
+	}
+	return sum;
+}
+
+TEST(tree_becomes_nodes_and_differences)
+{
+	struct process x;
+	const struct dw_call_node *n;
+	const struct dw_thread *t;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 20);
+	put_node(&x, LINES - 1, FIRST + 1, 100);
+	x.arena[ROOT].node.elapsed = 50;
+	x.arena[FIRST].node.elapsed = 300;
+	x.arena[FIRST].node.calls = 1;
+	x.arena[FIRST + 1].node.elapsed = 200;
+	x.arena[FIRST + 1].node.calls = 2;
+	x.arena[LINES - 1].node.elapsed = 250;
+	x.arena[LINES - 1].node.calls = 5;
+	put_event(&x, 900, FIRST);
+	CHECK_INT(read_at(&x, 900, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 4);
+	n = dw_calls_get(&x.p.calls, 1);
+	CHECK_INT(n->flags, DWELL_CALL_ROOT);
+	n = dw_calls_get(&x.p.calls, 3);
+	CHECK_INT(n->parent, 2);
+	CHECK_INT(n->site, (FIRST + 1) * 10 + 1);
+	CHECK_INT(n->flags, 0);
+	n = dw_calls_get(&x.p.calls, 4);
+	CHECK_INT(n->parent, 3);
+	CHECK_INT(n->site, (LINES - 1) * 10);
+	CHECK_INT(n->flags, DWELL_CALL_OUTSIDE);
+	CHECK_INT(sum_of(&x, 0, -1).elapsed_ns, 50);
+	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 200);
+	CHECK_INT(sum_of(&x, 21, -1).calls, 2);
+	x.arena[FIRST + 1].node.elapsed = 210;
+	x.arena[FIRST + 1].node.calls = 3;
+	x.arena[FIRST].node.elapsed = 390;
+	put_event(&x, 1000, FIRST);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(sum_of(&x, 21, 1).elapsed_ns, 10);
+	CHECK_INT(sum_of(&x, 21, 1).calls, 1);
+	CHECK_INT(sum_of(&x, 11, 1).application_ns, 90);
+	CHECK_INT(sum_of(&x, 101, 1).calls, 0);
+	x.w.h->end.ticks = START + 1000;
+	CHECK_INT(read_at(&x, 2000, true), 0);
+	t = dw_threads_get(&x.p.threads, 1);
+	CHECK_INT(t->tid, 77);
+	CHECK_INT(t->begin_ns, 100);
+	CHECK_INT(t->end_ns, 1000);
+	CHECK_INT(dw_region_calls_stats(x.r)->sum.elapsed_ns, 900);
+	CHECK_INT(dw_region_calls_stats(x.r)->lifetime_ns, 900);
+	close_process(&x);
+}
+
+TEST(system_takes_its_part)
+{
+	struct process x;
+	struct dw_call_values v;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	x.arena[FIRST].node = (struct dw_tree_node){
+		.elapsed = 1000, .calls = 1, .key = 10, .parent = ROOT, .os = FIRST + 1};
+	x.arena[FIRST + 1].os = (struct dw_tree_os){.ticks = 600,
+						    .probe_ticks = 900,
+						    .cpu_ticks = 100,
+						    .blocked_ticks = 500,
+						    .switches = 2,
+						    .io_calls = 1,
+						    .mark = DWELL_MARK_OS};
+	put_event(&x, 1100, FIRST);
+	CHECK_INT(read_at(&x, 1100, false), 0);
+	v = sum_of(&x, 11, -1);
+	CHECK_INT(v.elapsed_ns, 1000);
+	CHECK_INT(v.application_ns, 400);
+	CHECK_INT(v.whole_ns, 100);
+	CHECK_INT(v.blocked_ns, 500);
+	CHECK_INT(v.os_cpu_ns, 100);
+	CHECK_INT(v.switches, 2);
+	CHECK_INT(v.io_calls, 1);
+	x.arena[FIRST + 1].os.switches = 3; /* its node has not come yet */
+	CHECK_INT(read_at(&x, 1100, false), 0);
+	CHECK_INT(sum_of(&x, 11, 1).switches, 1);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	close_process(&x);
+}
+
+TEST(what_runs_is_charged_ahead)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	x.arena[FIRST].node.calls = 1;
+	x.arena[ROOT].node.elapsed = 100;
+	put_event(&x, 200, FIRST);
+	CHECK_INT(read_at(&x, 500, false), 0);
+	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 300);
+	CHECK_INT(sum_of(&x, 11, 0).application_ns, 300);
+	CHECK_INT(read_at(&x, 600, false), 0);
+	CHECK_INT(sum_of(&x, 11, 1).elapsed_ns, 100);
+	/* The event that ends it finds 350 of 500 in a slow path. */
+	x.arena[FIRST].node.elapsed = 150;
+	x.arena[FIRST].node.overhead = 350 / 16;
+	put_event(&x, 700, ROOT);
+	CHECK_INT(read_at(&x, 700, false), 0);
+	CHECK_INT(sum_of(&x, 11, 2).elapsed_ns, 0);
+	/* What was too much is taken off what follows. */
+	x.arena[FIRST].node.elapsed = 150 + 400;
+	put_event(&x, 1100, ROOT);
+	CHECK_INT(read_at(&x, 1100, false), 0);
+	CHECK_INT(sum_of(&x, 11, 3).elapsed_ns, 150);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 550);
+	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 350 / 16 * 16);
+	/* A system call that counts is none of the program's time. */
+	put_event(&x, 1200, FIRST);
+	x.thread->state = DWELL_THREAD_IN_CALL;
+	CHECK_INT(read_at(&x, 1500, false), 0);
+	CHECK_INT(sum_of(&x, 11, 4).elapsed_ns, 300);
+	CHECK_INT(sum_of(&x, 11, 4).application_ns, 0);
+	/* Killed: no end is known, and nothing more is charged. */
+	CHECK_INT(read_at(&x, 9000, true), 0);
+	CHECK_INT(sum_of(&x, 11, 5).elapsed_ns, 0);
+	CHECK_INT(dw_threads_get(&x.p.threads, 1)->end_ns, 1200);
+	close_process(&x);
+}
+
+TEST(probes_are_subtracted)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 20);
+	put_node(&x, FIRST + 2, FIRST, 100);
+	x.arena[FIRST].node.elapsed = 10000;
+	x.arena[FIRST].node.calls = 1;
+	x.arena[FIRST + 1].node.elapsed = 5000;
+	x.arena[FIRST + 1].node.calls = 100;
+	x.arena[FIRST + 2].node.elapsed = 40;
+	x.arena[FIRST + 2].node.calls = 10;
+	/* Inside: 10 behind an entry, 7 behind a return, 4 and 3 for calls out; outside: 5 each. */
+	for (int i = 0; i < DWELL_PROBE_KINDS; i++) {
+		static const uint64_t inside[] = {10, 7, 4, 3};
+
+		x.w.h->probe_ticks[i] = 5;
+		x.thread->timed[i] = 2;
+		x.thread->timed_ticks[i] = 2 * inside[i];
+	}
+	put_event(&x, 16000, ROOT);
+	CHECK_INT(read_at(&x, 16000, false), 0);
+	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 5000 - 100 * 15);
+	CHECK_INT(sum_of(&x, 21, -1).overhead_ns, 100 * 15);
+	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 15 + 100 * 12 + 10 * 8);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10000 - 15 - 100 * 12 - 10 * 8);
+	/* There is not enough time for 10 x 9. */
+	CHECK_INT(sum_of(&x, 101, -1).elapsed_ns, 0);
+	CHECK_INT(sum_of(&x, 101, -1).overhead_ns, 40);
+	CHECK_INT(dw_region_calls_stats(x.r)->uncovered_ns, 50 + 12);
+	close_process(&x);
+}
+
+TEST(overflow_has_two_nodes)
+{
+	struct process x;
+	struct dw_tree_overflow *o;
+	const struct dw_call_node *n;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, DWELL_KEY_TRUNCATED);
+	x.arena[FIRST + 1].node.elapsed = 70;
+	o = (struct dw_tree_overflow *)&x.arena[FIRST + 2];
+	*o = (struct dw_tree_overflow){.elapsed = 70,
+				       .calls = 3,
+				       .key = 30,
+				       .caller = 20,
+				       .site = 5,
+				       .thread = THREAD,
+				       .outermost = DWELL_OUTERMOST_FUNCTION | DWELL_OUTERMOST_EDGE,
+				       .mark = DWELL_MARK_OVERFLOW,
+				       .inclusive = 90};
+	put_event(&x, 170, ROOT);
+	CHECK_INT(read_at(&x, 170, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 5);
+	CHECK_INT(dw_calls_get(&x.p.calls, 3)->flags, DWELL_CALL_TRUNCATED);
+	CHECK_INT(dw_calls_get(&x.p.calls, 3)->parent, 2);
+	n = dw_calls_get(&x.p.calls, 4);
+	CHECK_INT(n->entry, 31);
+	CHECK_INT(n->caller, 21);
+	CHECK_INT(n->parent, 1);
+	CHECK_INT(n->flags,
+		  DWELL_CALL_OVERFLOW | DWELL_CALL_OUTERMOST_FUNCTION | DWELL_CALL_OUTERMOST_EDGE);
+	CHECK_INT(dw_calls_get(&x.p.calls, 5)->flags, n->flags | DWELL_CALL_INCLUSIVE);
+	CHECK_INT(sum_of(&x, 31, -1).elapsed_ns, 70 + 90);
+	o->inclusive = 100; /* in the second line */
+	CHECK_INT(read_at(&x, 170, false), 0);
+	CHECK_INT(sum_of(&x, 31, 1).elapsed_ns, 10);
+	CHECK_INT(dw_region_calls_stats(x.r)->sum.elapsed_ns, 70);
+	CHECK_INT(dw_region_calls_stats(x.r)->overflow_nodes, 1);
+	close_process(&x);
+}
+
+TEST(children_wait_for_their_parents)
+{
+	struct process x;
+
+	open_process(&x);
+	x.arena[FIRST + 1].node.elapsed = 40;
+	put_node(&x, FIRST + 1, FIRST, 20);
+	put_node(&x, FIRST + 2, FIRST + 1, 30);
+	CHECK_INT(read_at(&x, 100, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 1);
+	put_node(&x, FIRST, ROOT, 10);
+	CHECK_INT(read_at(&x, 100, true), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 4);
+	CHECK_INT(sum_of(&x, 21, 1).elapsed_ns, 40);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+TEST(marks_of_gates_are_no_nodes)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 100);
+	x.arena[FIRST + 1].node.os = UINT32_MAX;
+	CHECK_INT(read_at(&x, 100, true), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+TEST(nonsense_is_dropped)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, FIRST, 10);		       /* its own parent */
+	put_node(&x, FIRST + 1, LINES + 5, 10);	       /* beyond the arena */
+	put_node(&x, FIRST + 2, THREAD, 10);	       /* no node */
+	put_node(&x, FIRST + 3, ROOT, DWELL_KEY_ROOT); /* a second root */
+	put_node(&x, FIRST + 4, FIRST + 9, 10);	       /* a parent behind it */
+	put_node(&x, FIRST + 5, ROOT, 10);
+	x.arena[FIRST + 5].node.os = LINES + 1;
+	x.arena[FIRST + 6].os = (struct dw_tree_os){.ticks = UINT64_MAX, .mark = DWELL_MARK_OS};
+	put_node(&x, FIRST + 7, ROOT, 11);
+	x.arena[FIRST + 7].node.os = FIRST + 6;
+	x.arena[FIRST + 7].node.elapsed = UINT64_MAX;
+	put_node(&x, FIRST + 8, ROOT, 12);
+	x.arena[FIRST + 8].node.os = FIRST + 6; /* another's */
+	x.w.h->threads[1] = LINES - 1;		/* partly beyond */
+	x.w.h->threads[2] = THREAD + 1;		/* over another */
+	x.w.h->threads[3] = 0;
+	x.w.h->threads_n = 4;
+	x.thread->current = (struct dw_tree_node *)(uintptr_t)12345;
+	CHECK_INT(read_at(&x, 100, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 4);
+	CHECK_INT(dw_threads_count(&x.p.threads), 1);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 5);
+	x.arena[FIRST + 7].node.elapsed = 0; /* time runs back */
+	CHECK_INT(read_at(&x, 100, false), 0);
+	CHECK_INT(sum_of(&x, 12, 1).elapsed_ns, 0);
+	x.w.h->threads_n = DWELL_REGION_THREADS + 1;
+	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_FORMAT);
+	x.w.h->threads_n = 1;
+	x.w.h->arena_lines = UINT32_MAX;
+	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_LIMIT);
+	x.w.h->arena_lines = LINES;
+	x.w.h->chunks[0].at = 8;
+	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_FORMAT);
+	x.w.h->chunks[0].at = 1ull << 40;
+	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_FORMAT);
+	close_process(&x);
+}
+
+TEST_MAIN()
