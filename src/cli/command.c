@@ -13,9 +13,12 @@ void dw_command_help(const struct dw_command *self)
 	struct dw_out out;
 
 	dw_out_init_fd(&out, STDOUT_FILENO);
-	dw_out_printf(&out, "dwell %s %s\n\n%s\n\nOptions:\n", self->name, self->synopsis,
-		      self->help);
-	dw_options_help(self->options, &out);
+	dw_out_printf(&out, "dwell %s%s%s\n\n%s\n", self->name, *self->synopsis ? " " : "",
+		      self->synopsis, self->help);
+	if (self->options->name) {
+		dw_out_puts(&out, "\nOptions:\n");
+		dw_options_help(self->options, &out);
+	}
 	if (self->list)
 		self->list(&out);
 	dw_out_close(&out);

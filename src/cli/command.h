@@ -35,6 +35,7 @@ extern const struct dw_command dw_cmd_sample;
 extern const struct dw_command dw_cmd_instrument;
 extern const struct dw_command dw_cmd_report;
 extern const struct dw_command dw_cmd_recover;
+extern const struct dw_command dw_cmd_doctor;
 
 /*
  * Parse @argv by the table of @self into @into. Returns -1 to go on (operands are argv + *@first);

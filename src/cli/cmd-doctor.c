@@ -1,0 +1,206 @@
+/*
+ * `dwell doctor`: what works here and what would open more.
+ *
+ * Everything is tried and not guessed: the events of sampling are opened, each source of context
+ * switches proves itself as it does inside of a target (agent/core/os-prove.c). What is refused is
+ * named with the command that opens it.
+ */
+#include "cli/command.h"
+
+#include "agent/core/os-sources.h"
+#include "base/out.h"
+#include "collect/perf/events.h"
+#include "collect/perf/refusal.h"
+#include "format/text.h"
+#include "wire/system-calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/rseq.h>
+#include <unistd.h>
+
+enum { LINE_COLUMNS = 78, INDENT = 4 };
+
+static const struct dw_option options[] = {{0}};
+
+struct call_name {
+	const char *name;
+	enum dw_call_kind kind;
+};
+
+#define NAME(name, kind) {#name, DWELL_CALL_##kind},
+
+static const struct call_name calls[] = {DWELL_SYSTEM_CALLS(NAME)};
+
+/* "  WHAT: " and what @err says, "works" without. Whether it works. */
+static bool print_state(struct dw_out *out, const char *what, const struct dw_error *err)
+{
+	dw_out_printf(out, "  %s: ", what);
+	if (err->code)
+		dw_text_put(out, dw_error_message(err));
+	else
+		dw_out_puts(out, "works");
+	dw_out_puts(out, "\n");
+	return !err->code;
+}
+
+/* A number from /proc/sys/kernel/@name, -1 = not readable. */
+static long sysctl(const char *name)
+{
+	char path[64];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/sys/kernel/%s", name);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%ld", &value) != 1)
+		value = -1;
+	fclose(f);
+	return value;
+}
+
+static bool check_sampling(struct dw_out *out)
+{
+	struct dw_perf_options o = {.pid = getpid(), .frequency_hz = 1000, .stack_bytes = 4096};
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_perf_events events = {0};
+	struct dw_rings rings = {0};
+	bool works;
+
+	if (!dw_perf_events_open(&o, &events, &err) &&
+	    !dw_perf_events_map(&events, &o, &rings, &err))
+		dw_rings_release(&rings);
+	works = print_state(out, events.cycles ? "processor cycles" : "CPU clock", &err);
+	dw_perf_events_release(&events);
+	dw_error_clear(&err);
+	return works;
+}
+
+static bool check_perf(struct dw_out *out)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	int error = 0;
+	void *page = dw_os_perf_open(&error);
+	bool works;
+
+	if (!page)
+		dw_perf_refusal(-error, &err);
+	else if (!dw_os_prove(dw_os_perf_word(page), NULL))
+		dw_error_set(&err, DWELL_ERR_UNSUPPORTED,
+			     "this kernel does not show a blocking call");
+	if (page)
+		dw_os_perf_close(page);
+	works = print_state(out, "page of a perf event", &err);
+	dw_error_clear(&err);
+	return works;
+}
+
+static bool check_rseq(struct dw_out *out)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	uint64_t *pointer = __rseq_size ? dw_os_rseq_find(__rseq_offset) : NULL;
+	bool works;
+
+	if (!__rseq_size)
+		dw_error_set(&err, DWELL_ERR_UNSUPPORTED, "the C library has registered none");
+	else if (!pointer)
+		dw_error_set(&err, DWELL_ERR_UNSUPPORTED, "registered with more than 32 bytes");
+	else if (!dw_os_prove((const uint32_t *)pointer, pointer))
+		dw_error_set(&err, DWELL_ERR_UNSUPPORTED,
+			     "this kernel does not show a blocking call");
+	if (pointer)
+		dw_os_rseq_disarm(pointer);
+	works = print_state(out, "restartable sequence", &err);
+	dw_error_clear(&err);
+	return works;
+}
+
+/* How many threads get a page, of an ordinary user. */
+static void print_pages(struct dw_out *out)
+{
+	long kb = sysctl("perf_event_mlock_kb"), page_kb = sysconf(_SC_PAGESIZE) / 1024;
+
+	if (kb >= 0)
+		dw_out_printf(out,
+			      "  pages for about %ld threads of a user at a time "
+			      "(kernel.perf_event_mlock_kb is %ld); others take the next\n",
+			      kb / page_kb * sysconf(_SC_NPROCESSORS_ONLN), kb);
+}
+
+static bool check_switches(struct dw_out *out)
+{
+	bool has_perf = check_perf(out), has_rseq = check_rseq(out);
+
+	if (has_perf)
+		print_pages(out);
+	dw_out_printf(out, "  used: %s\n",
+		      has_perf	 ? "the page"
+		      : has_rseq ? "the sequence"
+				 : "none: Application times are an upper bound");
+	return has_perf || has_rseq;
+}
+
+/* The names of the calls of a kind, in lines. */
+static void print_calls(struct dw_out *out, const char *title, bool is_io)
+{
+	size_t column = LINE_COLUMNS;
+
+	dw_out_printf(out, "  %s:", title);
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		size_t n = strlen(calls[i].name) + 1;
+
+		if ((calls[i].kind == DWELL_CALL_IO) != is_io)
+			continue;
+		if (column + n > LINE_COLUMNS) {
+			dw_out_printf(out, "\n%*s", INDENT - 1, "");
+			column = INDENT - 1;
+		}
+		dw_out_printf(out, " %s", calls[i].name);
+		column += n;
+	}
+	dw_out_puts(out, "\n");
+}
+
+static int doctor(void)
+{
+	struct dw_out out;
+	bool samples, tells;
+
+	dw_out_init_fd(&out, STDOUT_FILENO);
+	dw_out_puts(&out, "dwell sample, by perf events:\n");
+	samples = check_sampling(&out);
+	dw_out_puts(&out, "dwell instrument, context switches:\n");
+	tells = check_switches(&out);
+	dw_out_puts(&out, "dwell instrument, system calls whose time is the operating system's:\n");
+	print_calls(&out, "I/O", true);
+	print_calls(&out, "blocking (futex and fcntl where they wait)", false);
+	dw_out_printf(&out, "kernel.perf_event_paranoid: %ld\n", sysctl("perf_event_paranoid"));
+	return dw_out_close(&out) || !samples || !tells ? DWELL_EXIT_BAD : DWELL_EXIT_OK;
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	int first, code = dw_command_parse(self, argv, NULL, &first);
+
+	if (code >= 0)
+		return code;
+	if (first == argc)
+		return doctor();
+	dw_error_set(&err, DWELL_ERR_USAGE, "takes no arguments");
+	code = dw_command_misuse(self, &err);
+	dw_error_clear(&err);
+	return code;
+}
+
+const struct dw_command dw_cmd_doctor = {
+	.name = "doctor",
+	.help = "show what works here, and what would open more",
+	.synopsis = "",
+	.options = options,
+	.misuse = DWELL_EXIT_USAGE,
+	.run = run,
+};
