@@ -27,7 +27,7 @@ static const struct dw_jump_plan *write_jump(const struct dw_clone_module *m,
 
 	if (plan)
 		dw_jump_write(m, plan, at, leave_mark,
-			      f->flags & DWELL_CLONE_PROBED ? sizeof leave_mark : 0, code);
+			      dw_clone_is_measured(m, f) ? sizeof leave_mark : 0, code);
 	return plan;
 }
 
@@ -92,8 +92,7 @@ uint32_t dw_emit_load_length(const struct dw_clone_module *m, uint32_t i)
 	return dw_jumps_find_load(m, i)->load_bytes;
 }
 
-/* Put what jumps.h wrote, its fields filled in. */
-static void put_jump_code(struct dw_writer *w, const struct dw_jump_code *code)
+void dw_emit_put_code(struct dw_writer *w, const struct dw_jump_code *code)
 {
 	uint32_t start = w->pos;
 	const uint8_t *mark = memmem(code->bytes, code->n, leave_mark, sizeof leave_mark);
@@ -140,7 +139,7 @@ void dw_emit_load(struct dw_writer *w, uint32_t i, uint64_t at)
 	struct dw_jump_code code;
 
 	dw_jump_write_load(w->m, plan, at, &code);
-	put_jump_code(w, &code);
+	dw_emit_put_code(w, &code);
 	set_load(w, plan, start);
 }
 
@@ -166,14 +165,14 @@ void dw_emit_jump(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *b
 		dw_put_copy(w, bytes, &w->m->insns.v[i], at);
 		return;
 	}
-	put_jump_code(w, &code);
+	dw_emit_put_code(w, &code);
 	if (plan->how != DWELL_JUMP_TABLE)
 		return;
 	if (plan->load == i)
 		set_load(w, plan, start);
 	for (uint32_t k = 0; k < plan->restores; k++) {
 		dw_jump_write_restore(w->m, plan, k, &code);
-		put_jump_code(w, &code);
+		dw_emit_put_code(w, &code);
 	}
 	if (has_exits(w->m, plan))
 		put_exits(w, plan);
@@ -193,7 +192,7 @@ static struct table find_tail(const struct dw_clone_module *m, const struct dw_j
 {
 	struct table ret = {.t = t, .plan = &m->jumps.v[t->plan]};
 	uint32_t next = ret.plan->insn + 1;
-	uint32_t end = next < f->first + f->n ? m->places.v[next] : f->clone_at + f->clone_bytes;
+	uint32_t end = next < f->first + f->n ? dw_clone_front(m, next) : f->clone_at + f->clone_bytes;
 	struct dw_jump_code code = {0};
 
 	if (ret.plan->restores)

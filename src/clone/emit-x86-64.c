@@ -5,10 +5,11 @@
  * distances to the module, branches with 32-bit distances to clones where the target has one, else
  * to the module. Where a probed function is left for good (return, tail jump) a call of the leaving
  * gate comes first; a conditional tail jump becomes a jump around such a pair. Indirect jumps and
- * their loads are jumps.h's to write.
+ * their loads are jumps.h's to write, calls those of emit-calls-x86-64.h.
  */
 #include "clone/emit.h"
 
+#include "clone/emit-calls-x86-64.h"
 #include "clone/emit-jumps-x86-64.h"
 #include "clone/jumps.h"
 #include "clone/writer-x86-64.h"
@@ -17,7 +18,6 @@
 #include <string.h>
 
 enum {
-	CALL = 0xe8,
 	JUMP = 0xe9,
 	SHORT_JUMP = 0xeb,
 	TWO_BYTES = 0x0f,
@@ -32,13 +32,13 @@ static const struct dw_insn *insn_of(const struct dw_clone_module *m, uint32_t i
 	return &m->insns.v[i];
 }
 
-/* Whether going from the probed @f to @to ends its activation: to the start of another function, or
+/* Whether going from the measured @f to @to ends its activation: to the start of another function, or
  * to another module. Elsewhere the red zone may be in use, and a part of @f may go on. */
 static bool leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint64_t to)
 {
 	const struct dw_clone_function *g;
 
-	if (!(f->flags & DWELL_CLONE_PROBED) || to - f->start < f->end - f->start)
+	if (!dw_clone_is_measured(m, f) || to - f->start < f->end - f->start)
 		return false;
 	g = dw_clone_function_at(m, to);
 	return g ? g->start == to && !(g->flags & DWELL_CLONE_COLD)
@@ -52,17 +52,23 @@ static bool goes_on(uint8_t kind)
 	       kind != DWELL_INSN_RETURN && kind != DWELL_INSN_STOP;
 }
 
-static uint32_t own_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
-			   uint32_t i, uint64_t at)
+/* Whether instruction @i is written by emit-calls. */
+static bool is_call(const struct dw_clone_module *m, uint32_t i)
 {
 	const struct dw_insn *insn = insn_of(m, i);
-	bool is_probed = f->flags & DWELL_CLONE_PROBED;
 
-	if (m->calls.v[i] == DWELL_CALL_KEEP_RETURN)
-		return JUMP_BYTES;
+	return insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT ||
+	       m->marks.v[i] & DWELL_MARK_SYSTEM_CALL;
+}
+
+static uint32_t own_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			   uint32_t i, uint64_t at, uint32_t pos)
+{
+	const struct dw_insn *insn = insn_of(m, i);
+
+	if (is_call(m, i))
+		return dw_emit_call_length(m, i, at, pos);
 	switch (insn->kind) {
-	case DWELL_INSN_CALL:
-		return JUMP_BYTES;
 	case DWELL_INSN_JUMP_INDIRECT:
 		return dw_emit_jump_length(m, f, i, at);
 	case DWELL_INSN_JUMP:
@@ -73,7 +79,7 @@ static uint32_t own_length(const struct dw_clone_module *m, const struct dw_clon
 	case DWELL_INSN_LOOP:
 		return insn->length + HOP_BYTES + JUMP_BYTES;
 	case DWELL_INSN_RETURN:
-		return insn->length + (is_probed ? JUMP_BYTES : 0);
+		return insn->length + (dw_clone_is_measured(m, f) ? JUMP_BYTES : 0);
 	default:
 		return insn->flags & DWELL_INSN_READS_TABLE ? dw_emit_load_length(m, i)
 							    : insn->length;
@@ -81,9 +87,9 @@ static uint32_t own_length(const struct dw_clone_module *m, const struct dw_clon
 }
 
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
-			uint32_t i, uint64_t at)
+			uint32_t i, uint64_t at, uint32_t pos)
 {
-	uint32_t length = own_length(m, f, i, at);
+	uint32_t length = own_length(m, f, i, at, pos);
 
 	if (i == f->first + f->n - 1 && goes_on(insn_of(m, i)->kind))
 		length += JUMP_BYTES + (leaves(m, f, f->end) ? JUMP_BYTES : 0);
@@ -98,13 +104,13 @@ bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_funct
 
 	switch (insn->kind) {
 	case DWELL_INSN_RETURN:
-		return f->flags & DWELL_CLONE_PROBED;
+		return dw_clone_is_measured(m, f);
 	case DWELL_INSN_JUMP:
 	case DWELL_INSN_BRANCH:
 		return leaves(m, f, dw_insn_target(insn, at));
 	case DWELL_INSN_JUMP_INDIRECT:
 		plan = dw_jumps_find(m, i);
-		return f->flags & DWELL_CLONE_PROBED && plan && plan->how != DWELL_JUMP_TABLE &&
+		return dw_clone_is_measured(m, f) && plan && plan->how != DWELL_JUMP_TABLE &&
 		       !plan->free_below;
 	default:
 		return false;
@@ -160,7 +166,7 @@ static bool is_same(const struct dw_clone_module *m, uint32_t i)
 {
 	const struct dw_insn *insn = insn_of(m, i);
 
-	return insn->kind == DWELL_INSN_PLAIN &&
+	return insn->kind == DWELL_INSN_PLAIN && !m->marks.v[i] &&
 	       !(insn->flags & (DWELL_INSN_RIP | DWELL_INSN_READS_TABLE));
 }
 
@@ -170,15 +176,11 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 	const struct dw_insn *insn = insn_of(w->m, i);
 	uint64_t to = dw_insn_target(insn, at);
 
-	if (w->m->calls.v[i] == DWELL_CALL_KEEP_RETURN) {
-		dw_put_module_jump(w, at);
+	if (is_call(w->m, i)) {
+		dw_emit_call(w, i, at, bytes);
 		return;
 	}
 	switch (insn->kind) {
-	case DWELL_INSN_CALL:
-		dw_put_byte(w, CALL);
-		dw_put_call_field(w, to);
-		break;
 	case DWELL_INSN_JUMP:
 		put_leaving_jump(w, to);
 		break;
@@ -193,7 +195,7 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 		dw_put_branch_field(w, to);
 		break;
 	case DWELL_INSN_RETURN:
-		if (w->f->flags & DWELL_CLONE_PROBED)
+		if (dw_clone_is_measured(w->m, w->f))
 			dw_put_gate_call(w, dw_gate_of_leaving(w->m->probes));
 		dw_put(w, bytes, insn->length);
 		break;
@@ -219,6 +221,8 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 	if (f->prefix_bytes)
 		put_prefix(&w);
 	for (uint32_t i = f->first; i < end && !w.rc;) {
+		if (t->m->marks.v[i] & DWELL_MARK_LANDING)
+			dw_put_gate_call(&w, DWELL_GATE_LANDING);
 		if (w.pos != t->m->places.v[i])
 			return DWELL_ERR_LIMIT;
 		from = at;

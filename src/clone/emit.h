@@ -29,13 +29,14 @@ struct dw_emit_result {
 enum { DWELL_PREFIX_BYTES = 15 };
 
 /*
- * Bytes of the clone of instruction @i, of @f at svma @at, without the prefix, with what follows
- * the last one.
+ * Bytes of the clone of instruction @i, of @f at svma @at, without the prefix and the gate of a
+ * landing pad, with what follows the last one. It stands at @pos of the clone, which counts from 8
+ * aligned bytes.
  */
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
-			uint32_t i, uint64_t at);
+			uint32_t i, uint64_t at, uint32_t pos);
 
-/* Whether the clone of instruction @i, of the probed @f at svma @at, calls the leaving gate and
+/* Whether the clone of instruction @i, of the measured @f at svma @at, calls the leaving gate and
  * then goes from where the stack has nothing in use below rsp. */
 bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint32_t i,
 		    uint64_t at);

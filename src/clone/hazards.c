@@ -10,6 +10,7 @@
 #include "clone/hazards.h"
 
 #include "base/map.h"
+#include "clone/calls-out.h"
 #include "base/sorted.h"
 #include "clone/hazards-imports.h"
 #include "clone/hazards-rseq.h"
@@ -82,7 +83,7 @@ static void keep_return_before(struct dw_clone_module *m, uint64_t svma)
 	uint32_t i = call_before(m, svma);
 
 	if (i != UINT32_MAX) /* other threads may say so too */
-		__atomic_store_n(&m->calls.v[i], DWELL_CALL_KEEP_RETURN, __ATOMIC_RELAXED);
+		__atomic_store_n(&m->marks.v[i], DWELL_MARK_KEEP_RETURN, __ATOMIC_RELAXED);
 }
 
 /* Tables of jumps that are read in the clone's place: sorted spans of svma. */
@@ -142,16 +143,9 @@ static struct dw_clone_function *through_word(const struct finder *s, uint64_t s
 /* The function that the PLT entry at @svma leads to. */
 static struct dw_clone_function *through_stub(const struct finder *s, uint64_t svma)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	enum { STUB_BYTES = 16 };
-	const uint8_t *bytes = dw_clone_module_bytes(s->m, svma, STUB_BYTES);
-	size_t skip = bytes && !memcmp(bytes, endbr64, sizeof endbr64) ? sizeof endbr64 : 0;
-	struct dw_insn insn;
+	uint64_t word = dw_calls_out_stub(s->m, svma);
 
-	if (!bytes || !dw_insn_decode(bytes + skip, STUB_BYTES - skip, &insn) ||
-	    insn.kind != DWELL_INSN_JUMP_INDIRECT || !(insn.flags & DWELL_INSN_RIP))
-		return NULL;
-	return through_word(s, dw_insn_target(&insn, svma + skip));
+	return word ? through_word(s, word) : NULL;
 }
 
 /* The function that a branch to @svma enters at its start, also by way of the PLT. */
@@ -311,7 +305,7 @@ static void tell_callers(struct part *p, struct dw_clone_function *f)
 		if (uses & DWELL_SLOT_CHANGED)
 			leave(f, DWELL_LEFT_RETURN_ADDRESS);
 		else if (uses)
-			s->m->calls.v[i] = DWELL_CALL_KEEP_RETURN;
+			s->m->marks.v[i] |= DWELL_MARK_KEEP_RETURN;
 		at += insn->length;
 	}
 }

@@ -11,7 +11,7 @@
 #include "clone/module.h"
 
 /*
- * Set reasons of functions, and DWELL_CALL_KEEP_RETURN for calls whose return address must be the
+ * Set reasons of functions, and DWELL_MARK_KEEP_RETURN for calls whose return address must be the
  * original one. Wants the plan of indirect jumps: entries of their tables are no return addresses.
  * 0 or -ENOMEM.
  */

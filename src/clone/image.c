@@ -139,7 +139,7 @@ static int append_insns(const struct dw_clone_module *m, const struct dw_clone_f
 		return -ENOMEM;
 	end = b->bytes.v + b->bytes.n;
 	for (uint32_t i = f->first; i <= last; i++) {
-		uint32_t to = i < last ? m->places.v[i + 1] : f->clone_at + f->clone_bytes;
+		uint32_t to = i < last ? dw_clone_front(m, i + 1) : f->clone_at + f->clone_bytes;
 
 		if (to - from > UINT16_MAX)
 			return DWELL_ERR_LIMIT;
@@ -206,6 +206,12 @@ static int append_patches(const struct dw_patches *p, struct dw_image_bytes *b,
 	return rc;
 }
 
+static int append_imports(const struct dw_clone_module *m, struct dw_image_bytes *b,
+			  struct dw_clone_header *h)
+{
+	return append(b, m->imports.v, m->imports.n, sizeof *m->imports.v, &h->imports);
+}
+
 static int append_unwind(const struct dw_clone_unwind *u, struct dw_image_bytes *b,
 			 struct dw_clone_header *h)
 {
@@ -253,6 +259,18 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 	return rc;
 }
 
+/* Tell where the probed functions are. */
+static void set_probed(const struct dw_clone_module *m, struct dw_clone_header *h)
+{
+	dw_vec_each(f, &m->functions) {
+		if (!(f->flags & DWELL_CLONE_PROBED))
+			continue;
+		if (!h->probed_end)
+			h->probed_start = (uint32_t)(f->start - m->start);
+		h->probed_end = (uint32_t)(f->end - m->start);
+	}
+}
+
 static void fill_header(const struct dw_image_parts *parts, struct dw_clone_header *h)
 {
 	const struct dw_clone_layout *layout = parts->layout;
@@ -272,6 +290,9 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 	h->constants_at = layout->gates.constants_at;
 	h->wiped_at = layout->gates.wiped_at;
 	dw_gates_half_way(&layout->gates, h->gates);
+	h->system_calls = m->system_calls;
+	h->system_calls_left = m->system_calls_left;
+	set_probed(m, h);
 }
 
 /* Append all that stands behind code and maps. */
@@ -285,6 +306,8 @@ static int append_rest(const struct dw_image_parts *parts, const struct work *w,
 		rc = append_functions(parts->m, b, h);
 	if (!rc)
 		rc = append_patches(parts->patches, b, h);
+	if (!rc)
+		rc = append_imports(parts->m, b, h);
 	if (!rc)
 		rc = append_relocations(w, u, b, h);
 	return rc ? rc : dw_image_add_elf(b, parts, h);

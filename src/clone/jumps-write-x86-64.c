@@ -131,13 +131,13 @@ static void put_original(struct dw_jump_code *c, const struct dw_insn *insn, con
 	put(c, bytes + insn->field_at + 4, (size_t)insn->length - insn->field_at - 4);
 }
 
-/* mov OPERAND, %rcx for the operand of the jump. */
+/* mov OPERAND, @reg (one without REX) for the operand of the jump or call. */
 static void put_operand(struct dw_jump_code *c, const struct dw_insn *insn, const uint8_t *bytes,
-			uint64_t svma)
+			uint64_t svma, uint8_t reg)
 {
 	struct parts parts = take_apart(bytes, insn->length);
 	uint8_t head[3] = {(uint8_t)(0x48 | (parts.rex & 3)), 0x8b,
-			   (uint8_t)((bytes[parts.modrm_at] & 0xc7) | RCX << 3)};
+			   (uint8_t)((bytes[parts.modrm_at] & 0xc7) | reg << 3)};
 
 	for (uint8_t i = 0; i < parts.rex_at; i++) /* notrack is one of jumps only */
 		if (bytes[i] == 0x64 || bytes[i] == 0x65 || bytes[i] == 0x67)
@@ -147,6 +147,13 @@ static void put_operand(struct dw_jump_code *c, const struct dw_insn *insn, cons
 		put_fixup(c, DWELL_JUMP_TO_MODULE, 0, dw_insn_target(insn, svma));
 	else
 		put(c, bytes + parts.modrm_at + 1, (size_t)parts.n - parts.modrm_at - 1);
+}
+
+void dw_jump_write_callee(const struct dw_insn *insn, const uint8_t *bytes, uint64_t svma,
+			  struct dw_jump_code *ret)
+{
+	ret->n = ret->fixups_n = ret->leave_at = 0;
+	put_operand(ret, insn, bytes, svma, RAX);
 }
 
 static void put_leave(struct writer *w, const uint8_t *leave, size_t n)
@@ -168,7 +175,7 @@ static void write_map(struct writer *w, const struct dw_clone_function *f,
 	save(w, RAX, SLOT_RAX);
 	save(w, RCX, SLOT_RCX);
 	save(w, RDX, SLOT_RDX);
-	put_operand(c, insn, bytes, svma);
+	put_operand(c, insn, bytes, svma, RCX);
 	PUT(c, 0x48, 0x8d, 0x05); /* lea START(%rip), %rax */
 	put_fixup(c, DWELL_JUMP_TO_FUNCTION, 0, f->start);
 	PUT(c, 0x48, 0xf7, 0xd1);	      /* not %rcx */

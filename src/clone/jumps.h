@@ -128,5 +128,9 @@ void dw_jump_write_load(const struct dw_clone_module *m, const struct dw_jump_pl
 void dw_jump_write_restore(const struct dw_clone_module *m, const struct dw_jump_plan *plan,
 			   uint32_t k, struct dw_jump_code *ret);
 
+/* Write mov OPERAND, %rax for the operand of the indirect call @insn, @bytes at @svma. */
+void dw_jump_write_callee(const struct dw_insn *insn, const uint8_t *bytes, uint64_t svma,
+			  struct dw_jump_code *ret);
+
 /* Free what dw_jumps_plan() made, for dw_clone_module_release(). */
 void dw_jumps_release(struct dw_clone_module *m);

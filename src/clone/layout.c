@@ -20,7 +20,7 @@
 #define ROUND	  ((uint64_t)16 << 20)
 #define TOP	  ((uint64_t)0x7ff00000)
 
-enum { FUNCTION_ALIGNMENT = 16, MAX_AREA_BYTES = 1 << 30 };
+enum { FUNCTION_ALIGNMENT = 16, WORD_BYTES = 8, MAX_AREA_BYTES = 1 << 30 };
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -35,8 +35,10 @@ static void measure_function(struct dw_clone_module *m, struct dw_clone_function
 	f->prefix_bytes = f->flags & DWELL_CLONE_PROBED ? DWELL_PREFIX_BYTES : 0;
 	pos = f->prefix_bytes;
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
+		if (m->marks.v[i] & DWELL_MARK_LANDING)
+			pos += DWELL_GATE_CALL_BYTES;
 		m->places.v[i] = (uint32_t)pos;
-		pos += dw_emit_length(m, f, i, at);
+		pos += dw_emit_length(m, f, i, at, (uint32_t)pos);
 		at += m->insns.v[i].length;
 	}
 	f->clone_bytes = pos > MAX_AREA_BYTES ? MAX_AREA_BYTES : (uint32_t)pos;
@@ -79,6 +81,8 @@ static int place_functions(struct dw_clone_module *m, uint64_t *pos)
 			continue;
 		if (!(f->start % FUNCTION_ALIGNMENT))
 			*pos = round_up(*pos, FUNCTION_ALIGNMENT);
+		else if (m->probes == DWELL_PROBES_TIME)
+			*pos = round_up(*pos, WORD_BYTES);
 		f->clone_at = (uint32_t)*pos;
 		*pos += f->clone_bytes;
 		if (*pos > MAX_AREA_BYTES)

@@ -23,19 +23,14 @@ static size_t uleb_bytes(uint64_t v)
 	return n;
 }
 
-/* The area offset of the clone of @svma, a boundary of an instruction of @f. */
-static uint32_t place(const struct dw_clone_module *m, const struct dw_clone_function *f,
-		      uint64_t svma)
-{
-	return svma == f->end ? f->clone_at + f->clone_bytes : dw_clone_place(m, svma, false);
-}
-
-/* The area offset of the landing pad at @svma; 0: it is not cloned. */
+/* The area offset of the landing pad at @svma, with its gate; 0: it is not cloned. */
 static uint32_t pad_place(const struct dw_clone_module *m, uint64_t svma)
 {
 	const struct dw_clone_function *f = dw_clone_function_at(m, svma);
 
-	return f && !f->reason ? dw_clone_place(m, svma, true) : 0;
+	if (!f || f->reason)
+		return 0;
+	return svma == f->start ? dw_clone_place(m, svma, true) : dw_clone_boundary(m, f, svma);
 }
 
 /* Whether all landing pads can be told by their distance from the start of @f. */
@@ -53,11 +48,11 @@ static void put_short_sites(const struct dw_lsda *lsda, const struct dw_clone_fu
 			    const struct dw_clone_module *m, struct dw_buf *b)
 {
 	dw_vec_each(site, &lsda->sites) {
-		uint32_t start = place(m, f, site->start);
+		uint32_t start = dw_clone_boundary(m, f, site->start);
 
 		dw_buf_put_uleb(b, start - f->clone_at);
-		dw_buf_put_uleb(b, place(m, f, site->end) - start);
-		dw_buf_put_uleb(b, site->pad ? place(m, f, site->pad) - f->clone_at : 0);
+		dw_buf_put_uleb(b, dw_clone_boundary(m, f, site->end) - start);
+		dw_buf_put_uleb(b, site->pad ? dw_clone_boundary(m, f, site->pad) - f->clone_at : 0);
 		dw_buf_put_uleb(b, site->action);
 	}
 }
@@ -67,11 +62,11 @@ static void put_far_sites(const struct dw_lsda *lsda, const struct dw_clone_func
 			  struct dw_unwind_output *o)
 {
 	dw_vec_each(site, &lsda->sites) {
-		uint32_t start = place(o->m, f, site->start);
+		uint32_t start = dw_clone_boundary(o->m, f, site->start);
 		uint32_t pad = site->pad ? pad_place(o->m, site->pad) : 0;
 
 		dw_unwind_put32(o, start - f->clone_at);
-		dw_unwind_put32(o, place(o->m, f, site->end) - start);
+		dw_unwind_put32(o, dw_clone_boundary(o->m, f, site->end) - start);
 		if (site->pad && !pad)
 			dw_unwind_put_module(o, 0, site->pad);
 		else

@@ -3,6 +3,7 @@
  * room for patches comes after all that decide by the code, since the code of what is left alone
  * goes on running; then nothing is decided any more, only placed and written.
  */
+#include "clone/calls-out.h"
 #include "clone/choose.h"
 #include "clone/clone.h"
 #include "clone/hazards.h"
@@ -12,6 +13,7 @@
 #include "clone/maker.h"
 #include "clone/module.h"
 #include "clone/patches.h"
+#include "clone/system-calls-x86-64.h"
 #include "clone/unwind-info.h"
 
 #include <errno.h>
@@ -25,6 +27,8 @@ static int decide(struct dw_clone_module *m, const struct dw_clone_options *opti
 	if (!rc)
 		rc = dw_clone_choose(m, options);
 	if (!rc)
+		rc = dw_system_calls_find(m);
+	if (!rc)
 		rc = dw_clone_unwind_check(m);
 	if (!rc)
 		rc = dw_jumps_plan(m);
@@ -34,6 +38,9 @@ static int decide(struct dw_clone_module *m, const struct dw_clone_options *opti
 		rc = dw_patches_plan(m, patches);
 	if (!rc)
 		dw_clone_choose_probes(m, options);
+	if (!rc)
+		rc = dw_calls_out_find(m);
+	dw_system_calls_count(m);
 	return rc;
 }
 

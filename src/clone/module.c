@@ -335,10 +335,10 @@ int dw_clone_module_decode(struct dw_clone_module *m)
 	}
 	if (rc)
 		return rc;
-	m->calls.v = calloc(m->insns.n + 1, sizeof *m->calls.v);
-	if (!m->calls.v)
+	m->marks.v = calloc(m->insns.n + 1, sizeof *m->marks.v);
+	if (!m->marks.v)
 		return -ENOMEM;
-	m->calls.n = m->calls.cap = m->insns.n;
+	m->marks.n = m->marks.cap = m->insns.n;
 	dw_rank_count(&m->insn_starts);
 	return 0;
 }
@@ -352,8 +352,12 @@ void dw_clone_module_release(struct dw_clone_module *m)
 	dw_cfi_fdes_release(&m->fdes);
 	dw_vec_release(&m->functions);
 	dw_vec_release(&m->insns);
-	dw_vec_release(&m->calls);
+	dw_vec_release(&m->marks);
 	dw_vec_release(&m->pointers);
+	dw_vec_release(&m->slots);
+	dw_vec_release(&m->pads);
+	dw_vec_release(&m->imports);
+	dw_map_release(&m->import_of);
 	dw_vec_release(&m->places);
 	dw_jumps_release(m);
 	dw_rank_release(&m->starts);
@@ -433,4 +437,15 @@ uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool ins
 		return f->clone_at;
 	i = behind_lock(m, f, svma);
 	return i == UINT32_MAX ? 0 : m->places.v[i] + 1;
+}
+
+uint32_t dw_clone_boundary(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			   uint64_t svma)
+{
+	uint32_t i;
+
+	if (svma == f->start)
+		return f->clone_at;
+	i = dw_clone_insn_at(m, f, svma);
+	return i == UINT32_MAX ? f->clone_at + f->clone_bytes : dw_clone_front(m, i);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "clone/rank.h"
 #include "code/cfi/fdes.h"
@@ -21,11 +22,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is decided for one call. */
-enum dw_clone_call {
-	DWELL_CALL_PLAIN,
-	DWELL_CALL_KEEP_RETURN, /* leaves the original return address: struct dw_clone_return */
+/* What is decided for one instruction, bits. */
+enum dw_clone_mark {
+	DWELL_MARK_KEEP_RETURN = 1, /* a call that leaves the original return address: struct
+				       dw_clone_return */
+	DWELL_MARK_OUT = 2,	    /* a call of an import, between the gates OUT and BACK */
+	DWELL_MARK_OUT_POINTER = 4, /* a call through a pointer, between OUT_POINTER and BACK */
+	DWELL_MARK_LANDING = 8, /* a landing pad: exceptions go to a call of that gate in front */
+	DWELL_MARK_SYSTEM_CALL = 16, /* between the gates CALL_BEGIN and CALL_END */
 };
+
+enum { DWELL_GATE_CALL_BYTES = 5 };
 
 struct dw_clone_function {
 	uint64_t start; /* svma */
@@ -54,6 +61,18 @@ struct dw_clone_pointer {
 	uint64_t to;  /* svma */
 	bool is_sure; /* the word will hold just that: no other module's symbol may take its place,
 			 nothing is computed when it is loaded */
+};
+
+/* A word of the module's data that the loader fills with the address of a symbol, for calls. */
+struct dw_clone_slot {
+	uint64_t at;	  /* svma */
+	const char *name; /* of the symbol, borrowed from the segment; NULL = unknown */
+};
+
+/* A place where exceptions of a function land. */
+struct dw_clone_pad {
+	uint32_t function; /* whose LSDA says so, index in module->functions */
+	uint64_t svma;
 };
 
 /* The bytes of one loaded segment. */
@@ -85,8 +104,14 @@ struct dw_clone_module {
 	struct dw_rank starts;			    /* of functions */
 	DW_VEC(struct dw_insn) insns;
 	struct dw_rank insn_starts;		  /* of all instructions in insns, in their order */
-	DW_VEC(uint8_t) calls;			  /* enum dw_clone_call by instruction */
+	DW_VEC(uint8_t) marks;			  /* bits of enum dw_clone_mark by instruction */
 	DW_VEC(struct dw_clone_pointer) pointers; /* sorted by @to */
+	DW_VEC(struct dw_clone_slot) slots;	  /* sorted by @at */
+	DW_VEC(struct dw_clone_pad) pads;	  /* by the unwind check, for DWELL_PROBES_TIME */
+	DW_VEC(struct dw_clone_import) imports;
+	struct dw_map import_of; /* svma that is called or called through -> index in imports + 1 */
+	uint32_t system_calls_left; /* instructions without gates */
+	uint32_t system_calls;	    /* with */
 	DW_VEC(struct dw_jump_plan) jumps;	  /* sorted by instruction */
 	DW_VEC(uint32_t)
 	places; /* area offset of each instruction's clone, behind the prefix; by the layout */
@@ -146,3 +171,26 @@ bool dw_clone_is_place(const struct dw_clone_module *m, const struct dw_clone_fu
  * place. At a function's first instruction: behind the prefix with @inside.
  */
 uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside);
+
+/* Area offset where the clone of instruction @i begins, after the layout: in front of the gate of a
+ * landing pad, but behind a prefix. */
+static inline uint32_t dw_clone_front(const struct dw_clone_module *m, uint32_t i)
+{
+	return m->places.v[i] - (m->marks.v[i] & DWELL_MARK_LANDING ? DWELL_GATE_CALL_BYTES : 0);
+}
+
+/* The same for the instruction at @svma of @f, which is cloned; for f->start in front of the
+ * prefix, for f->end the end of the clone. */
+uint32_t dw_clone_boundary(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			   uint64_t svma);
+
+/*
+ * Whether the clone of @f calls gates where it leaves the function and, with DWELL_PROBES_TIME,
+ * around calls: probed functions, and then parts of functions too.
+ */
+static inline bool dw_clone_is_measured(const struct dw_clone_module *m,
+					const struct dw_clone_function *f)
+{
+	return f->flags & DWELL_CLONE_PROBED ||
+	       (m->probes == DWELL_PROBES_TIME && f->flags & DWELL_CLONE_COLD);
+}

@@ -9,6 +9,7 @@
  */
 #include "clone/patches.h"
 
+#include "clone/emit-calls-x86-64.h"
 #include "clone/roads.h"
 
 #include <errno.h>
@@ -189,12 +190,12 @@ static int plan_returns(struct planner *p, const struct dw_clone_function *f)
 	uint64_t at = f->start;
 	int rc = 0;
 
-	if (!f->n || !memchr(p->m->calls.v + f->first, DWELL_CALL_KEEP_RETURN, f->n))
+	if (!f->n || !memchr(p->m->marks.v + f->first, DWELL_MARK_KEEP_RETURN, f->n))
 		return 0;
 	for (uint32_t i = f->first; i < f->first + f->n && !rc; i++) {
 		uint64_t next = at + p->m->insns.v[i].length;
 
-		if (p->m->calls.v[i] == DWELL_CALL_KEEP_RETURN)
+		if (p->m->marks.v[i] & DWELL_MARK_KEEP_RETURN)
 			rc = plan_return(p, f, i, at, next);
 		at = next;
 	}
@@ -271,7 +272,7 @@ void dw_patches_link(const struct dw_clone_module *m, struct dw_patches *p)
 		if (x->patch.kind == DWELL_PATCH_JUMP)
 			x->patch.target = x->insn == UINT32_MAX
 						  ? m->functions.v[x->patch.function].clone_at
-						  : m->places.v[x->insn];
+						  : dw_emit_return_place(m, x->insn - 1);
 	}
 }
 

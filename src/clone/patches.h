@@ -15,7 +15,8 @@
 /* A patch whose target is not yet known. */
 struct dw_planned_patch {
 	struct dw_clone_patch patch;
-	uint32_t insn; /* it leads to the clone of this instruction; UINT32_MAX: of the function */
+	uint32_t insn; /* it brings back the kept return in front of this instruction; UINT32_MAX:
+			  it leads to the clone of the function */
 };
 
 struct dw_patches {

@@ -15,7 +15,7 @@ enum { DT_RELRSZ = 35, DT_RELR = 36 };
 #endif
 
 struct dynamic {
-	uint64_t symtab, rela, rela_bytes, jmprel, jmprel_bytes, relr, relr_bytes;
+	uint64_t symtab, strtab, rela, rela_bytes, jmprel, jmprel_bytes, relr, relr_bytes;
 };
 
 static bool is_code(const struct dw_clone_module *m, uint64_t svma)
@@ -57,6 +57,9 @@ static void read_dynamic(const struct dw_clone_module *m, struct dynamic *d)
 		case DT_SYMTAB:
 			d->symtab = value;
 			break;
+		case DT_STRTAB:
+			d->strtab = value;
+			break;
 		case DT_RELA:
 			d->rela = value;
 			break;
@@ -92,6 +95,33 @@ static uint64_t symbol_value(const struct dw_clone_module *m, uint64_t symtab, u
 	return sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ? 0 : sym.st_value;
 }
 
+/* The name of symbol @i, NULL = unknown. */
+static const char *symbol_name(const struct dw_clone_module *m, const struct dynamic *d, uint64_t i)
+{
+	const uint8_t *bytes =
+		dw_clone_module_bytes(m, d->symtab + i * sizeof(Elf64_Sym), sizeof(Elf64_Sym));
+	Elf64_Sym sym;
+
+	if (!bytes || !i)
+		return NULL;
+	memcpy(&sym, bytes, sizeof sym);
+	dw_vec_each(s, &m->segments) {
+		uint64_t at = d->strtab + sym.st_name - s->svma;
+
+		if (at < s->n)
+			return memchr(s->bytes + at, 0, s->n - at) ? (const char *)s->bytes + at
+								   : NULL;
+	}
+	return NULL;
+}
+
+static int add_slot(struct dw_clone_module *m, const struct dynamic *d, const Elf64_Rela *r)
+{
+	struct dw_clone_slot slot = {r->r_offset, symbol_name(m, d, ELF64_R_SYM(r->r_info))};
+
+	return dw_vec_push(&m->slots, slot);
+}
+
 static int read_rela(struct dw_clone_module *m, const struct dynamic *d, uint64_t svma, uint64_t n)
 {
 	const uint8_t *bytes = dw_clone_module_bytes(m, svma, n);
@@ -115,6 +145,8 @@ static int read_rela(struct dw_clone_module *m, const struct dynamic *d, uint64_
 		case R_X86_64_GLOB_DAT:
 		case R_X86_64_JUMP_SLOT:
 			rc = symbol ? add(m, r.r_offset, symbol, false) : 0;
+			if (!rc)
+				rc = add_slot(m, d, &r);
 			break;
 		}
 		if (rc)
@@ -172,6 +204,13 @@ static int read_values(struct dw_clone_module *m)
 		}
 	}
 	return 0;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct dw_clone_slot *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
 }
 
 static int by_place(const void *a, const void *b)
@@ -248,5 +287,7 @@ int dw_clone_pointers_read(struct dw_clone_module *m)
 		rc = read_values(m);
 	if (!rc && m->pointers.n)
 		rc = sort(m);
+	if (!rc && m->slots.n)
+		qsort(m->slots.v, m->slots.n, sizeof *m->slots.v, by_slot);
 	return rc;
 }

@@ -178,7 +178,7 @@ static int follow_operands(struct dw_roads *r)
 
 static bool keeps_return(const struct dw_clone_module *m, const struct dw_clone_function *f)
 {
-	return f->n && memchr(m->calls.v + f->first, DWELL_CALL_KEEP_RETURN, f->n);
+	return f->n && memchr(m->marks.v + f->first, DWELL_MARK_KEEP_RETURN, f->n);
 }
 
 int dw_roads_find(const struct dw_clone_module *m, struct dw_roads *ret)

@@ -158,7 +158,17 @@ struct check {
 	bool cie_moves; /* e.cie */
 	struct personalities personalities;
 	struct dw_lsda lsda;
+	DW_VEC(struct dw_clone_pad) pads; /* that matter to probes */
 };
+
+/* Note where exceptions of function @i land. 0 or -ENOMEM. */
+static int add_pads(struct check *c, uint32_t i)
+{
+	dw_vec_each(site, &c->lsda.sites)
+		if (site->pad && dw_vec_push(&c->pads, (struct dw_clone_pad){i, site->pad}))
+			return -ENOMEM;
+	return 0;
+}
 
 /* Whether the LSDA of @f, if it has one, can be said of a clone. 1, 0, or -ENOMEM. */
 static int lsda_moves(const struct dw_clone_module *m, const struct dw_clone_function *f,
@@ -176,6 +186,8 @@ static int lsda_moves(const struct dw_clone_module *m, const struct dw_clone_fun
 	    !personality_is_known(m, &c->personalities, personality(m, cie, &indirect)))
 		return 0;
 	rc = dw_lsda_read(m, f, c->e.fde.lsda, &c->lsda);
+	if (!rc && m->probes == DWELL_PROBES_TIME)
+		rc = add_pads(c, (uint32_t)(f - m->functions.v));
 	return rc == -ENOMEM ? rc : !rc;
 }
 
@@ -198,6 +210,7 @@ static int moves(const struct dw_clone_module *m, const struct dw_clone_function
 /* All shares. */
 struct checks {
 	struct dw_clone_module *m;
+	struct check of[DWELL_SHARES];
 	int rc[DWELL_SHARES];
 };
 
@@ -217,6 +230,7 @@ static void check_share(void *ctx, const struct dw_share *share)
 			f->reason = DWELL_LEFT_UNWIND;
 	}
 	dw_lsda_release(&c.lsda);
+	all->of[share->k] = c;
 	all->rc[share->k] = rc < 0 ? rc : 0;
 }
 
@@ -226,8 +240,12 @@ int dw_clone_unwind_check(struct dw_clone_module *m)
 	int rc = 0;
 
 	dw_shares_run(m, check_share, &all);
-	for (unsigned k = 0; k < DWELL_SHARES; k++)
+	for (unsigned k = 0; k < DWELL_SHARES; k++) {
 		rc = rc ? rc : all.rc[k];
+		dw_vec_each(pad, &all.of[k].pads)
+			rc = rc ? rc : dw_vec_push(&m->pads, *pad);
+		dw_vec_release(&all.of[k].pads);
+	}
 	return rc;
 }
 
@@ -470,7 +488,7 @@ static void put_program(struct writer *w, const struct dw_clone_function *f)
 				dw_buf_put(&w->o.buf, bytes, n);
 			continue;
 		}
-		to = p.pc == f->end ? rows.end : dw_clone_place(w->o.m, p.pc, false);
+		to = dw_clone_boundary(w->o.m, f, p.pc);
 		put_leavings(&rows, to);
 		put_row(&rows, to);
 	}

@@ -9,7 +9,8 @@
 
 #include "clone/module.h"
 
-/* Set DWELL_LEFT_UNWIND on functions whose CIE, FDE or LSDA cannot be rewritten. 0 or -ENOMEM. */
+/* Set DWELL_LEFT_UNWIND on functions whose CIE, FDE or LSDA cannot be rewritten, and m->pads. 0 or
+ * -ENOMEM. */
 int dw_clone_unwind_check(struct dw_clone_module *m);
 
 struct dw_clone_unwind {

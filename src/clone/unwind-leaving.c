@@ -23,7 +23,7 @@ void dw_leaving_start(struct dw_leaving_walk *w, const struct dw_clone_module *m
 {
 	w->m = m;
 	w->f = f;
-	w->next = f->flags & DWELL_CLONE_PROBED ? f->first : f->first + f->n;
+	w->next = dw_clone_is_measured(m, f) ? f->first : f->first + f->n;
 	w->at = w->row_end = f->start;
 	dw_cfi_machine_init(&w->machine, cie, fde->start, fde->program, fde->program_n);
 }
@@ -55,8 +55,8 @@ bool dw_leaving_next(struct dw_leaving_walk *w, struct dw_leaving *ret)
 		ret->registers = dw_leaving_below(&w->machine.rules);
 		if (!ret->registers)
 			continue;
-		ret->from = w->m->places.v[i];
-		ret->to = w->next < end ? w->m->places.v[w->next]
+		ret->from = dw_clone_front(w->m, i);
+		ret->to = w->next < end ? dw_clone_front(w->m, w->next)
 					: w->f->clone_at + w->f->clone_bytes;
 		return true;
 	}

@@ -103,6 +103,8 @@ struct dw_clone_header {
 	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
 	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
 	struct dw_clone_gate gates[DWELL_CLONE_GATES];
+	uint32_t system_calls; /* with gates around them */
+	uint32_t system_calls_left; /* instructions without */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
@@ -140,8 +142,9 @@ enum dw_clone_flag {
  * for each instruction: length in the module << 4 | length in the clone; a low half of 15 is
  * followed by the clone's length as uint16. Everything in the clone belongs to an instruction: the
  * probe at the entry to the first (@prefix_bytes of it), translations to the jump, the jump to what
- * follows the range to the last. Branches to the first instruction from inside go behind the
- * prefix.
+ * follows the range to the last, the gate of a landing pad to the pad's first. Branches to the
+ * first instruction from inside go behind the prefix, all but exceptions behind a landing pad's
+ * gate.
  */
 struct dw_clone_function_entry {
 	uint32_t start; /* module offset */
@@ -175,7 +178,7 @@ struct dw_clone_patch {
  */
 struct dw_clone_return {
 	uint32_t at;	   /* module offset of the return address */
-	uint32_t clone_at; /* where the patch there leads */
+	uint32_t clone_at; /* where the patch there leads: the gate BACK, or what follows */
 };
 
 /*

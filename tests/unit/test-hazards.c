@@ -57,7 +57,7 @@ static struct fate fate_of(const struct sample *s, const char *name)
 	ret.reason = f->reason;
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		ret.calls += s->m.insns.v[i].kind == DWELL_INSN_CALL;
-		ret.kept += s->m.calls.v[i] == DWELL_CALL_KEEP_RETURN;
+		ret.kept += s->m.marks.v[i] == DWELL_MARK_KEEP_RETURN;
 	}
 	return ret;
 }

@@ -148,6 +148,8 @@ static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, st
 	if (narrow && (ret->kind == DWELL_INSN_RETURN || ret->kind == DWELL_INSN_CALL_INDIRECT ||
 		       ret->kind == DWELL_INSN_JUMP_INDIRECT))
 		ret->kind = DWELL_INSN_OTHER;
+	if (in->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
+		ret->flags |= DWELL_INSN_SYSCALL;
 	if (bytes[0] == PREFIX_LOCK)
 		ret->flags |= DWELL_INSN_LOCK;
 	if ((ret->kind == DWELL_INSN_CALL_INDIRECT || ret->kind == DWELL_INSN_JUMP_INDIRECT) &&

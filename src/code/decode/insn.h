@@ -32,6 +32,7 @@ enum dw_insn_flag {
 	DWELL_INSN_RSP = 8,	/* a memory operand at rsp + value */
 	DWELL_INSN_RBP = 16,	/* the same at rbp */
 	DWELL_INSN_INDEX = 32,	/* with one of these: + an index */
+	DWELL_INSN_SYSCALL = 64, /* the instruction syscall */
 };
 
 struct dw_insn {

@@ -1,0 +1,197 @@
+/*
+ * Finding calls that leave the instrumented code; see calls-out.h.
+ *
+ * A callee is keyed by the word that its address is read from, also when that is done by a PLT
+ * entry, so both roads lead to one import. A kept call that ends its function returns to what
+ * follows in the module, where no probe stands: it gets none at all. Where the callee's address
+ * lies below rsp, a probe would write over it.
+ */
+#include "clone/calls-out.h"
+
+#include "base/sorted.h"
+#include "clone/jumps.h"
+#include "clone/stack-pointer-x86-64.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Functions that go on on another stack. */
+static bool is_switch(const char *name)
+{
+	static const char *const names[] = {"swapcontext",   "setcontext", "jump_fcontext",
+					    "ontop_fcontext", "co_switch",  "coro_transfer"};
+
+	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static const struct dw_clone_slot *find_slot(const struct dw_clone_module *m, uint64_t svma)
+{
+	size_t i = dw_sorted_count(m->slots.v, m->slots.n, e, e->at < svma);
+
+	return i < m->slots.n && m->slots.v[i].at == svma ? &m->slots.v[i] : NULL;
+}
+
+uint64_t dw_calls_out_stub(const struct dw_clone_module *m, uint64_t svma)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	enum { STUB_BYTES = 16 };
+	const uint8_t *bytes = dw_clone_module_bytes(m, svma, STUB_BYTES);
+	size_t skip = bytes && !memcmp(bytes, endbr64, sizeof endbr64) ? sizeof endbr64 : 0;
+	struct dw_insn insn;
+
+	if (!bytes || !dw_insn_decode(bytes + skip, STUB_BYTES - skip, &insn) ||
+	    insn.kind != DWELL_INSN_JUMP_INDIRECT || !(insn.flags & DWELL_INSN_RIP))
+		return 0;
+	return dw_insn_target(&insn, svma + skip);
+}
+
+/* Let @svma, which is called or called through, stand for the import of @slot, or @svma itself. */
+static int add_import(struct dw_clone_module *m, uint64_t svma, uint64_t slot, uint32_t flags)
+{
+	uint32_t id = dw_map_get(&m->import_of, slot ? slot : svma);
+	struct dw_clone_import import = {.slot = slot ? (uint32_t)(slot - m->start) : 0,
+					 .flags = flags};
+
+	if (!id) {
+		if (dw_vec_push(&m->imports, import))
+			return -ENOMEM;
+		id = (uint32_t)m->imports.n;
+		if (dw_map_put(&m->import_of, slot ? slot : svma, id))
+			return -ENOMEM;
+	}
+	if (svma == slot)
+		return 0;
+	m->imports.v[id - 1].stub = (uint32_t)(svma - m->start);
+	return slot ? dw_map_put(&m->import_of, svma, id) : 0;
+}
+
+/* Whether calls of @g, which is not cloned, are no calls out. */
+static bool is_own(const struct dw_clone_function *g)
+{
+	return !g->reason || g->reason == DWELL_LEFT_NOT_CHOSEN;
+}
+
+/* The direct call to @to: 1 = of an import, 0, -ENOMEM. */
+static int look_at_direct(struct dw_clone_module *m, uint64_t to)
+{
+	const struct dw_clone_function *g = dw_clone_function_at(m, to);
+	const struct dw_clone_slot *slot;
+	uint64_t word;
+	int rc;
+
+	if (dw_map_get(&m->import_of, to))
+		return 1;
+	if (to - m->start >= m->bytes || (g && (g->start != to || is_own(g))))
+		return 0;
+	if (g) {
+		rc = add_import(m, to, 0, dw_switches_stacks(m, g) ? DWELL_IMPORT_SWITCHES : 0);
+		return rc ? rc : 1;
+	}
+	word = dw_calls_out_stub(m, to);
+	if (word - m->start >= m->bytes)
+		word = 0;
+	slot = find_slot(m, word);
+	rc = add_import(m, to, word, slot && is_switch(slot->name) ? DWELL_IMPORT_SWITCHES : 0);
+	return rc ? rc : 1;
+}
+
+/* The marks of the call @insn at @at, negative: -ENOMEM. */
+static int look_at_call(struct dw_clone_module *m, const struct dw_insn *insn, uint64_t at)
+{
+	uint64_t to = dw_insn_target(insn, at);
+	const struct dw_clone_slot *slot;
+	int rc;
+
+	if (insn->kind == DWELL_INSN_CALL) {
+		rc = look_at_direct(m, to);
+		return rc > 0 ? DWELL_MARK_OUT : rc;
+	}
+	slot = insn->flags & DWELL_INSN_RIP ? find_slot(m, to) : NULL;
+	if (slot && to - m->start < m->bytes) {
+		rc = add_import(m, to, to, is_switch(slot->name) ? DWELL_IMPORT_SWITCHES : 0);
+		return rc ? rc : DWELL_MARK_OUT;
+	}
+	return insn->flags & DWELL_INSN_RSP && insn->value < 0 ? 0 : DWELL_MARK_OUT_POINTER;
+}
+
+/* Whether the jump @insn at @at surely leads out of the instrumented code. */
+static bool tails_out(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		      const struct dw_insn *insn, uint64_t at)
+{
+	uint64_t to = dw_insn_target(insn, at);
+	const struct dw_clone_function *g;
+
+	switch (insn->kind) {
+	case DWELL_INSN_JUMP:
+	case DWELL_INSN_BRANCH:
+		if (to - f->start < f->end - f->start)
+			return false;
+		g = dw_clone_function_at(m, to);
+		return g ? g->start == to && !is_own(g) && !(g->flags & DWELL_CLONE_COLD)
+			 : dw_clone_is_linkers(m->elf, to);
+	case DWELL_INSN_JUMP_INDIRECT:
+		return insn->flags & DWELL_INSN_RIP && find_slot(m, to);
+	}
+	return false;
+}
+
+static int look_at(struct dw_clone_module *m, struct dw_clone_function *f)
+{
+	uint32_t last = f->first + f->n - 1;
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i <= last; at += m->insns.v[i++].length) {
+		const struct dw_insn *insn = &m->insns.v[i];
+		int marks;
+
+		if (tails_out(m, f, insn, at))
+			f->flags |= DWELL_CLONE_TAILS_OUT;
+		if ((insn->kind != DWELL_INSN_CALL && insn->kind != DWELL_INSN_CALL_INDIRECT) ||
+		    (i == last && m->marks.v[i] & DWELL_MARK_KEEP_RETURN))
+			continue;
+		marks = look_at_call(m, insn, at);
+		if (marks < 0)
+			return marks;
+		m->marks.v[i] |= (uint8_t)marks;
+	}
+	return 0;
+}
+
+/* Mark where exceptions of clones land in clones. */
+static void mark_pads(struct dw_clone_module *m)
+{
+	dw_vec_each(pad, &m->pads) {
+		const struct dw_clone_function *g = dw_clone_function_at(m, pad->svma);
+
+		if (!m->functions.v[pad->function].reason && g && !g->reason &&
+		    dw_clone_is_measured(m, g) && pad->svma != g->start)
+			m->marks.v[dw_clone_insn_at(m, g, pad->svma)] |= DWELL_MARK_LANDING;
+	}
+}
+
+int dw_calls_out_find(struct dw_clone_module *m)
+{
+	int rc = 0;
+
+	if (m->probes != DWELL_PROBES_TIME)
+		return 0;
+	dw_vec_each(f, &m->functions) {
+		if (f->reason)
+			continue;
+		if (dw_switches_stacks(m, f))
+			f->flags |= DWELL_CLONE_SWITCHES;
+		if (dw_clone_is_measured(m, f) && !rc)
+			rc = look_at(m, f);
+	}
+	mark_pads(m);
+	return rc;
+}
+
+uint32_t dw_calls_out_import(const struct dw_clone_module *m, const struct dw_insn *insn,
+			     uint64_t at)
+{
+	return dw_map_get(&m->import_of, dw_insn_target(insn, at)) - 1;
+}

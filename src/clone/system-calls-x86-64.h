@@ -1,0 +1,20 @@
+/*
+ * System calls in the code itself: which of them get gates.
+ *
+ * A gate is called from where the stack below rsp may be in use, other than at entries and calls.
+ * Gates stand only where it is not: the function has no operand below rsp, none below rbp unless it
+ * calls others (then compilers keep nothing below rsp), is no part of another function, is not
+ * jumped into by others, and its unwind rules find no register below rsp.
+ */
+#pragma once
+
+#include "clone/module.h"
+
+/*
+ * Set DWELL_MARK_SYSTEM_CALL in images with such probes. With DWELL_PROBES_SYSTEM_CALLS functions
+ * without marks get DWELL_LEFT_NOT_CHOSEN. After dw_clone_choose(). 0 or -ENOMEM.
+ */
+int dw_system_calls_find(struct dw_clone_module *m);
+
+/* Count the system calls in m->system_calls and m->system_calls_left, after the last reason. */
+void dw_system_calls_count(struct dw_clone_module *m);
