@@ -18,7 +18,7 @@
 /* Functions that go on on another stack. */
 static bool is_switch(const char *name)
 {
-	static const char *const names[] = {"swapcontext",   "setcontext", "jump_fcontext",
+	static const char *const names[] = {"swapcontext",    "setcontext", "jump_fcontext",
 					    "ontop_fcontext", "co_switch",  "coro_transfer"};
 
 	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)

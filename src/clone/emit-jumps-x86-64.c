@@ -192,7 +192,8 @@ static struct table find_tail(const struct dw_clone_module *m, const struct dw_j
 {
 	struct table ret = {.t = t, .plan = &m->jumps.v[t->plan]};
 	uint32_t next = ret.plan->insn + 1;
-	uint32_t end = next < f->first + f->n ? dw_clone_front(m, next) : f->clone_at + f->clone_bytes;
+	uint32_t end =
+		next < f->first + f->n ? dw_clone_front(m, next) : f->clone_at + f->clone_bytes;
 	struct dw_jump_code code = {0};
 
 	if (ret.plan->restores)

@@ -32,8 +32,8 @@ static const struct dw_insn *insn_of(const struct dw_clone_module *m, uint32_t i
 	return &m->insns.v[i];
 }
 
-/* Whether going from the measured @f to @to ends its activation: to the start of another function, or
- * to another module. Elsewhere the red zone may be in use, and a part of @f may go on. */
+/* Whether going from the measured @f to @to ends its activation: to the start of another function,
+ * or to another module. Elsewhere the red zone may be in use, and a part of @f may go on. */
 static bool leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint64_t to)
 {
 	const struct dw_clone_function *g;

@@ -52,7 +52,8 @@ static void put_short_sites(const struct dw_lsda *lsda, const struct dw_clone_fu
 
 		dw_buf_put_uleb(b, start - f->clone_at);
 		dw_buf_put_uleb(b, dw_clone_boundary(m, f, site->end) - start);
-		dw_buf_put_uleb(b, site->pad ? dw_clone_boundary(m, f, site->pad) - f->clone_at : 0);
+		dw_buf_put_uleb(b,
+				site->pad ? dw_clone_boundary(m, f, site->pad) - f->clone_at : 0);
 		dw_buf_put_uleb(b, site->action);
 	}
 }

@@ -110,9 +110,9 @@ struct dw_clone_module {
 	DW_VEC(struct dw_clone_pad) pads;	  /* by the unwind check, for DWELL_PROBES_TIME */
 	DW_VEC(struct dw_clone_import) imports;
 	struct dw_map import_of; /* svma that is called or called through -> index in imports + 1 */
-	uint32_t system_calls_left; /* instructions without gates */
-	uint32_t system_calls;	    /* with */
-	DW_VEC(struct dw_jump_plan) jumps;	  /* sorted by instruction */
+	uint32_t system_calls_left;	   /* instructions without gates */
+	uint32_t system_calls;		   /* with */
+	DW_VEC(struct dw_jump_plan) jumps; /* sorted by instruction */
 	DW_VEC(uint32_t)
 	places; /* area offset of each instruction's clone, behind the prefix; by the layout */
 	DW_VEC(uint32_t) jump_loads; /* indexes of plans with tables, by load */

@@ -69,8 +69,8 @@ static bool open_rows(const struct dw_clone_module *m, const struct dw_clone_fun
 	struct dw_cfi_entry e;
 
 	if (dw_cfi_next_entry(s, &offset, &e) != 1 || e.is_cie ||
-	    dw_cfi_read_cie(s, e.cie_offset, &r->cie) ||
-	    dw_cfi_read_fde(s, &e, &r->cie, &r->fde) || r->fde.start != f->start)
+	    dw_cfi_read_cie(s, e.cie_offset, &r->cie) || dw_cfi_read_fde(s, &e, &r->cie, &r->fde) ||
+	    r->fde.start != f->start)
 		return false;
 	dw_cfi_machine_init(&r->machine, &r->cie, r->fde.start, r->fde.program, r->fde.program_n);
 	r->end = f->start;

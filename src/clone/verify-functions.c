@@ -11,7 +11,8 @@
 
 enum {
 	LONG_CLONE = 15,
-	ALL_FLAGS = DWELL_CLONE_COLD | DWELL_CLONE_PROBED | DWELL_CLONE_REDIRECTED,
+	ALL_FLAGS = DWELL_CLONE_COLD | DWELL_CLONE_PROBED | DWELL_CLONE_REDIRECTED |
+		    DWELL_CLONE_TAILS_OUT | DWELL_CLONE_SWITCHES,
 };
 
 /* Reads the image's lengths of instructions. */
@@ -79,7 +80,7 @@ static int read_insns(struct dw_verify *v, struct dw_verify_function *f, uint32_
 			dw_verify_find(v, svma, at, "no such instruction");
 			break;
 		}
-		if (dw_vec_push(&v->insns, (struct dw_verify_insn){svma, at}))
+		if (dw_vec_push(&v->insns, (struct dw_verify_insn){svma, at, at}))
 			return -ENOMEM;
 		svma += module;
 		at += clone;
@@ -93,8 +94,9 @@ static int read_insns(struct dw_verify *v, struct dw_verify_function *f, uint32_
 		f->clone_at = 0;
 		return 0;
 	}
-	if (f->prefix_bytes > 0) /* branches from inside go behind it, like all that looks there */
-		v->insns.v[f->first].clone_at += f->prefix_bytes;
+	/* Branches from inside go behind the prefix, like all that looks there. */
+	v->insns.v[f->first].clone_at += f->prefix_bytes;
+	v->insns.v[f->first].front += f->prefix_bytes;
 	return 0;
 }
 
@@ -110,7 +112,8 @@ static int read_function(struct dw_verify *v, uint32_t i, uint64_t *end, uint32_
 					.clone_at = e.reason ? 0 : e.clone_at,
 					.clone_end = e.clone_at + e.clone_bytes,
 					.prefix_bytes = e.prefix_bytes,
-					.flags = e.flags};
+					.flags = e.flags,
+					.reason = e.reason};
 	if (f.start < *end || !e.bytes || e.reason >= DWELL_LEFT_REASONS) {
 		dw_verify_find(v, f.start, e.clone_at, "function %u makes no sense", i);
 		return 0;

@@ -8,6 +8,7 @@
  */
 #include "clone/gates.h"
 #include "clone/verify-jumps.h"
+#include "clone/verify-probes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static bool read_op(struct program *g, const uint8_t *code, uint32_t at, uint32_
 		op->kind = LEAVE;
 		return at + 5 + (uint32_t)insn.value ==
 			       dw_gate_at(&gates, dw_gate_of_leaving(gates.probes)) &&
-		       g->p->f->flags & DWELL_CLONE_PROBED;
+		       dw_verify_is_measured(v, g->p->f);
 	} else if (insn.kind == DWELL_INSN_JUMP_INDIRECT) {
 		op->kind = JUMP_SLOT;
 		op->memory = d.memory;

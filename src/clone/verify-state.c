@@ -22,11 +22,13 @@ static int read_spans(struct dw_verify *v)
 
 	v->start = UINT64_MAX;
 	for (size_t i = 0; i < n; i++) {
+		uint64_t end = s[i].svma.v + s[i].memory_bytes;
 		struct dw_verify_span span = {s[i].svma.v, s[i].file_bytes, s[i].flags, NULL};
 
 		if (s[i].type != PT_LOAD || !s[i].memory_bytes)
 			continue;
 		v->start = span.svma < v->start ? span.svma : v->start;
+		v->bytes = end > v->bytes ? end : v->bytes;
 		if (span.n > MAX_BYTES)
 			return DWELL_ERR_LIMIT;
 		if (!span.n)
@@ -40,6 +42,7 @@ static int read_spans(struct dw_verify *v)
 			return DWELL_ERR_FORMAT;
 	}
 	v->start &= -(uint64_t)PAGE;
+	v->bytes = ((v->bytes + PAGE - 1) & -(uint64_t)PAGE) - v->start;
 	return v->spans.n ? 0 : DWELL_ERR_FORMAT;
 }
 
@@ -118,7 +121,8 @@ static bool header_fits(const struct dw_verify *v)
 	return ok && part_fits(v, h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       part_fits(v, h->instructions, 1) &&
 	       part_fits(v, h->patches, sizeof(struct dw_clone_patch)) &&
-	       part_fits(v, h->returns, sizeof(struct dw_clone_return));
+	       part_fits(v, h->returns, sizeof(struct dw_clone_return)) &&
+	       part_fits(v, h->imports, sizeof(struct dw_clone_import));
 }
 
 int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t *image, size_t n,
@@ -209,6 +213,9 @@ void dw_verify_close(struct dw_verify *v)
 	dw_vec_release(&v->loads);
 	dw_vec_release(&v->regions);
 	dw_map_release(&v->unread);
+	dw_vec_release(&v->slots);
+	dw_vec_release(&v->pads);
+	dw_vec_release(&v->entered);
 	dw_vec_release(&v->roads);
 }
 
@@ -249,26 +256,50 @@ const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v
 	return behind && svma < v->functions.v[behind - 1].end ? &v->functions.v[behind - 1] : NULL;
 }
 
+/* The instruction of @f that begins at @svma; NULL = none. */
+static const struct dw_verify_insn *insn_at(const struct dw_verify *v,
+					    const struct dw_verify_function *f, uint64_t svma)
+{
+	const struct dw_verify_insn *insns = v->insns.v + f->first;
+	size_t i = dw_sorted_count(insns, f->n, e, e->svma < svma);
+
+	return i < f->n && insns[i].svma == svma ? &insns[i] : NULL;
+}
+
 uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool inside)
 {
 	const struct dw_verify_function *f = dw_verify_function_at(v, svma);
-	size_t lo, hi;
+	const struct dw_verify_insn *insn;
 
 	if (!f || !f->clone_at)
 		return 0;
 	if (svma == f->start)
 		return v->area_svma + f->clone_at + (inside ? f->prefix_bytes : 0);
-	for (lo = f->first, hi = f->first + f->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
+	insn = insn_at(v, f, svma);
+	return insn ? v->area_svma + insn->clone_at : 0;
+}
 
-		if (v->insns.v[mid].svma < svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < f->first + f->n && v->insns.v[lo].svma == svma
-		       ? v->area_svma + v->insns.v[lo].clone_at
-		       : 0;
+uint64_t dw_verify_front_of(const struct dw_verify *v, const struct dw_verify_function *f,
+			    uint64_t svma)
+{
+	const struct dw_verify_insn *insn;
+
+	if (svma == f->start || svma == f->end)
+		return v->area_svma + (svma == f->start ? f->clone_at : f->clone_end);
+	insn = insn_at(v, f, svma);
+	return insn ? v->area_svma + insn->front : 0;
+}
+
+bool dw_verify_is_linkage(const struct dw_elf *elf, uint64_t svma)
+{
+	size_t n;
+	const struct dw_elf_section *s = dw_elf_sections(elf, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i].flags & SHF_EXECINSTR && svma - s[i].svma.v < s[i].bytes)
+			return !strncmp(s[i].name, ".plt", 4) || !strncmp(s[i].name, ".init", 5) ||
+			       !strncmp(s[i].name, ".fini", 5);
+	return false;
 }
 
 bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to, bool inside)

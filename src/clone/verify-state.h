@@ -29,7 +29,8 @@ struct dw_verify_span {
 /* One instruction of a clone. */
 struct dw_verify_insn {
 	uint64_t svma;
-	uint32_t clone_at; /* area offset */
+	uint32_t clone_at; /* area offset; behind a prefix and the gate of a landing pad */
+	uint32_t front;	   /* behind a prefix only */
 };
 
 struct dw_verify_function {
@@ -39,8 +40,9 @@ struct dw_verify_function {
 	uint32_t clone_at; /* area offset; 0 = no clone */
 	uint32_t clone_end;
 	uint32_t prefix_bytes;
-	uint32_t flags; /* enum dw_clone_flag */
-	uint32_t first; /* in v->insns */
+	uint32_t flags;	 /* enum dw_clone_flag */
+	uint32_t reason; /* enum dw_clone_reason */
+	uint32_t first;	 /* in v->insns */
 	uint32_t n;
 };
 
@@ -48,6 +50,12 @@ struct dw_verify_function {
 struct dw_verify_pointer {
 	uint64_t at; /* svma */
 	uint64_t to;
+};
+
+/* A word that the loader fills with the address of a symbol. */
+struct dw_verify_slot {
+	uint64_t at;   /* svma */
+	bool switches; /* by its name it goes on on another stack */
 };
 
 /* Bytes of the area that belong to a map or a table. */
@@ -75,6 +83,7 @@ struct dw_verify {
 	const struct dw_elf *elf; /* borrowed */
 	DW_VEC(struct dw_verify_span) spans;
 	uint64_t start; /* svma of the lowest segment's page */
+	uint64_t bytes; /* to the end of the highest segment's page */
 	bool is_fixed;
 	struct dw_cfi_section sections[DWELL_CFI_SECTIONS];
 	uint8_t *section_memory; /* owned */
@@ -90,9 +99,13 @@ struct dw_verify {
 	DW_VEC(struct dw_verify_pointer) pointers;   /* by place */
 	DW_VEC(struct dw_verify_load) loads;
 	DW_VEC(struct dw_verify_region) regions;
-	struct dw_map unread;	/* (target, left behind) -> 1 unread, 2 read */
-	uint64_t map_svma;	/* of the map that was checked last */
-	DW_VEC(uint64_t) roads; /* svma that something may lead to; sorted */
+	struct dw_map unread; /* (target, left behind) -> 1 unread, 2 read */
+	uint64_t map_svma;    /* of the map that was checked last */
+	bool probes_known;    /* the next three are there, sorted */
+	DW_VEC(struct dw_verify_slot) slots;
+	DW_VEC(uint64_t) pads;	  /* svma where exceptions land */
+	DW_VEC(uint64_t) entered; /* starts of functions into whose middle others jump */
+	DW_VEC(uint64_t) roads;	  /* svma that something may lead to; sorted */
 	struct dw_verify_result *ret;
 };
 
@@ -124,6 +137,14 @@ uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool insid
 /* Whether control that goes to @svma in the module goes to @to instead: the clone, or the same
  * address where there is none. */
 bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to, bool inside);
+
+/* The place that the clone of boundary @svma of @f, an instruction or the end, begins at, as svma
+ * in the area; 0 = none. */
+uint64_t dw_verify_front_of(const struct dw_verify *v, const struct dw_verify_function *f,
+			    uint64_t svma);
+
+/* Whether @svma lies in code that linkers make. */
+bool dw_verify_is_linkage(const struct dw_elf *elf, uint64_t svma);
 
 /* The parts. Each notes its findings; 0 or -ENOMEM. */
 

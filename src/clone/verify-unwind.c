@@ -4,6 +4,7 @@
  */
 #include "clone/gates.h"
 #include "clone/verify-lsda.h"
+#include "clone/verify-probes.h"
 #include "clone/verify-state.h"
 #include "code/cfi/entry.h"
 
@@ -103,7 +104,7 @@ static bool has_left(const struct dw_verify *v, const struct dw_verify_function 
 	const uint8_t *bytes;
 	size_t left;
 
-	if (!(f->flags & DWELL_CLONE_PROBED) || !calls_leaving_gate(v, from, to))
+	if (!dw_verify_is_measured(v, f) || !calls_leaving_gate(v, from, to))
 		return false;
 	bytes = dw_verify_bytes(v, svma, &left);
 	return bytes && dw_insn_decode(bytes, left, &insn) &&
@@ -117,8 +118,8 @@ static void check_rows(struct dw_verify *v, const struct dw_verify_function *f, 
 {
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		bool is_last = i + 1 == f->first + f->n;
-		uint32_t from = i == f->first ? f->clone_at : v->insns.v[i].clone_at;
-		uint32_t to = is_last ? f->clone_end : v->insns.v[i + 1].clone_at;
+		uint32_t from = i == f->first ? f->clone_at : v->insns.v[i].front;
+		uint32_t to = is_last ? f->clone_end : v->insns.v[i + 1].front;
 		uint64_t svma = v->insns.v[i].svma;
 		int a = go_to(old, svma), b = go_to(new, v->area_svma + from);
 
@@ -157,20 +158,23 @@ static bool same_personality(const struct dw_verify *v, const struct rows *a, co
 	       a->cie.signal == b->cie.signal;
 }
 
-/* The svma in the area for the boundary @svma of @f. */
-static uint64_t boundary(const struct dw_verify *v, const struct dw_verify_function *f,
-			 uint64_t svma)
+/* Whether exceptions that land at @svma in the module land at @to instead. */
+static bool same_pad(const struct dw_verify *v, uint64_t svma, uint64_t to)
 {
-	return svma == f->end ? v->area_svma + f->clone_end : dw_verify_clone_of(v, svma, false);
+	const struct dw_verify_function *f = dw_verify_function_at(v, svma);
+	uint64_t front = f && f->clone_at && svma != f->start ? dw_verify_front_of(v, f, svma) : 0;
+
+	return front ? to == front : dw_verify_same_place(v, svma, to, true);
 }
 
 static bool same_site(const struct dw_verify *v, const struct dw_verify_function *f,
 		      const struct dw_verify_site *a, const struct dw_verify_site *b)
 {
-	if (b->start != boundary(v, f, a->start) || b->end != boundary(v, f, a->end) ||
-	    !a->pad != !b->pad || !a->action != !b->action)
+	if (b->start != dw_verify_front_of(v, f, a->start) ||
+	    b->end != dw_verify_front_of(v, f, a->end) || !a->pad != !b->pad ||
+	    !a->action != !b->action)
 		return false;
-	return !a->pad || dw_verify_same_place(v, a->pad, b->pad, true);
+	return !a->pad || same_pad(v, a->pad, b->pad);
 }
 
 /* Compare the call sites of @f with LSDA at @a and of its clone with LSDA at @b. */

@@ -2,6 +2,7 @@
  * The verifier; see verify.h. Everything is checked twice: with the area where the image wants it,
  * and elsewhere, so that a field without its relocation, or with one too many, leads astray.
  */
+#include "clone/verify-probes.h"
 #include "clone/verify-state.h"
 
 #include <string.h>
@@ -15,11 +16,15 @@ static int verify_at(struct dw_verify *v, int64_t shift)
 	if (!rc)
 		rc = dw_verify_functions(v);
 	if (!rc)
+		rc = dw_verify_probes(v);
+	if (!rc)
 		rc = dw_verify_code(v);
 	if (!rc)
 		rc = dw_verify_unwind(v);
 	if (!rc)
 		rc = dw_verify_patches(v);
+	if (!rc)
+		dw_verify_probe_lists(v);
 	return rc;
 }
 

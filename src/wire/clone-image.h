@@ -103,7 +103,7 @@ struct dw_clone_header {
 	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
 	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
 	struct dw_clone_gate gates[DWELL_CLONE_GATES];
-	uint32_t system_calls; /* with gates around them */
+	uint32_t system_calls;	    /* with gates around them */
 	uint32_t system_calls_left; /* instructions without */
 };
 

@@ -1,4 +1,5 @@
-/* Make the clone image of a program or library: clone-image FILE [OUT] [none|count|count-all].
+/* Make the clone image of a program or library: clone-image FILE [OUT] [none|count|time|system-calls]
+ * [all].
  * Prints how long it took, sizes, and why functions are left alone. */
 #include "base/cleanup.h"
 #include "clone/clone.h"
@@ -32,6 +33,8 @@ static void print(const uint8_t *image, size_t n, double ms)
 	printf("functions %u: cold %u, probed %u, patches %u, returns %u, relocations %u %u %u %u\n",
 	       h->functions.n, cold, probed, h->patches.n, h->returns.n, h->relocations[0].n,
 	       h->relocations[1].n, h->relocations[2].n, h->relocations[3].n);
+	printf("imports %u, system calls %u, without gates %u\n", h->imports.n, h->system_calls,
+	       h->system_calls_left);
 	for (uint32_t i = 0; i < DWELL_LEFT_REASONS; i++)
 		if (reasons[i])
 			printf("%8u %s\n", reasons[i], dw_clone_reason_text(i));
@@ -49,6 +52,15 @@ static int write_file(const char *path, const uint8_t *image, size_t n)
 	return rc;
 }
 
+static uint32_t probes_of(const char *word)
+{
+	if (!strcmp(word, "time"))
+		return DWELL_PROBES_TIME;
+	if (!strcmp(word, "system-calls"))
+		return DWELL_PROBES_SYSTEM_CALLS;
+	return strcmp(word, "count") ? DWELL_PROBES_NONE : DWELL_PROBES_COUNT;
+}
+
 int main(int argc, char **argv)
 {
 	struct dw_clone_options options = {.probes = DWELL_PROBES_NONE};
@@ -60,14 +72,13 @@ int main(int argc, char **argv)
 	double start;
 	int rc;
 
-	if (argc < 2 || argc > 4) {
-		fprintf(stderr, "usage: clone-image FILE [OUT] [none|count|count-all]\n");
+	if (argc < 2 || argc > 5) {
+		fprintf(stderr, "usage: clone-image FILE [OUT] [none|count|time|system-calls] "
+				"[all]\n");
 		return 2;
 	}
-	if (argc == 4 && !strncmp(argv[3], "count", 5)) {
-		options.probes = DWELL_PROBES_COUNT;
-		options.all_functions = !strcmp(argv[3], "count-all");
-	}
+	options.probes = argc > 3 ? probes_of(argv[3]) : DWELL_PROBES_NONE;
+	options.all_functions = argc > 4;
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
 	start = now_ms();
 	rc = dw_elf_open(fd, &elf, &err);

@@ -1,6 +1,7 @@
 /*
  * Make the clone images of programs and libraries and verify them:
- * verify-images [-p none|count|all] FILE... (files that are no such thing are passed over).
+ * verify-images [-p none|count|time|system-calls] [-a] FILE... (files that are no such thing are
+ * passed over; -a = probes in short functions too).
  * Prints a line for each, its first findings, and a total. Exit 1 with findings or failures.
  */
 #include "base/cleanup.h"
@@ -81,16 +82,32 @@ static void verify_file(const char *path, const struct dw_clone_options *o, stru
 	fflush(stdout);
 }
 
+/* The kind of probes called @word; none when it is no such word. */
+static uint32_t probes_of(const char *word)
+{
+	static const char *const words[] = {[DWELL_PROBES_COUNT] = "count",
+					    [DWELL_PROBES_SYSTEM_CALLS] = "system-calls",
+					    [DWELL_PROBES_TIME] = "time"};
+
+	for (uint32_t i = DWELL_PROBES_COUNT; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(word, words[i]))
+			return i;
+	return DWELL_PROBES_NONE;
+}
+
 int main(int argc, char **argv)
 {
 	struct dw_clone_options options = {.probes = DWELL_PROBES_NONE};
 	struct totals t = {0};
 	int i = 1;
 
-	if (argc > 2 && !strcmp(argv[1], "-p")) {
-		options.probes = strcmp(argv[2], "none") ? DWELL_PROBES_COUNT : DWELL_PROBES_NONE;
-		options.all_functions = !strcmp(argv[2], "all");
-		i = 3;
+	if (i + 1 < argc && !strcmp(argv[i], "-p")) {
+		options.probes = probes_of(argv[i + 1]);
+		i += 2;
+	}
+	if (i < argc && !strcmp(argv[i], "-a")) {
+		options.all_functions = true;
+		i++;
 	}
 	for (; i < argc; i++)
 		verify_file(argv[i], &options, &t);

@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 
+enum { KINDS = DWELL_PROBES_TIME + 1 };
+
 /* A sample and its image. */
 struct sample {
 	struct dw_elf *elf;
@@ -88,28 +90,26 @@ static uint32_t clones_end(const struct sample *s)
 TEST(finds_nothing_in_what_was_made)
 {
 	static const char *const paths[] = {CLONE_SAMPLE, CLONE_SAMPLE_FIXED};
-	static const uint32_t probes[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT};
 
-	for (int i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 2 * KINDS; i++) {
 		struct dw_verify_result r;
 		struct sample s;
 
-		CHECK(open_sample(paths[i / 2], probes[i % 2], &s));
+		CHECK(open_sample(paths[i / KINDS], i % KINDS, &s));
 		if (findings(&s, &r))
 			CHECK_FAIL("%#" PRIx64 ": %s", r.findings[0].svma, r.findings[0].text);
-		CHECK(r.functions >= 12);
+		CHECK(i % KINDS == DWELL_PROBES_SYSTEM_CALLS ? r.functions == 2
+							     : r.functions >= 12);
 		release(&s);
 	}
 }
 
 TEST(finds_every_changed_byte_of_code)
 {
-	static const uint32_t probes[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT};
-
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < KINDS; i++) {
 		struct sample s;
 
-		CHECK(open_sample(CLONE_SAMPLE, probes[i], &s));
+		CHECK(open_sample(CLONE_SAMPLE, i, &s));
 		CHECK(s.h.code_bytes > 400);
 		CHECK_NOTICED(&s, s.h.code_at, clones_end(&s) - s.h.code_at, 0xff);
 		CHECK_NOTICED(&s, s.h.code_at, clones_end(&s) - s.h.code_at, 0x01);
@@ -130,6 +130,32 @@ TEST(finds_every_changed_byte_of_lists)
 		      0x40);
 	for (int i = 0; i < 4; i++)
 		CHECK_NOTICED(&s, s.h.relocations[i].at, s.h.relocations[i].n * 4, 0x10);
+	release(&s);
+}
+
+TEST(finds_every_changed_byte_of_probe_lists)
+{
+	struct dw_clone_part thread;
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_TIME, &s));
+	thread = s.h.relocations[DWELL_RELOC_THREAD];
+	CHECK(s.h.imports.n >= 5);
+	CHECK_INT(s.h.system_calls, 3);
+	CHECK_INT(s.h.system_calls_left, 1);
+	CHECK_NOTICED(&s, s.h.imports.at, s.h.imports.n * (uint32_t)sizeof(struct dw_clone_import),
+		      0x11);
+	CHECK_NOTICED(&s, s.h.returns.at, s.h.returns.n * (uint32_t)sizeof(struct dw_clone_return),
+		      0x04);
+	CHECK_NOTICED(&s, thread.at, thread.n * 4, 0x04);
+	for (uint32_t i = 0; i < s.h.functions.n; i++) {
+		uint32_t flags = s.h.functions.at +
+				 i * (uint32_t)sizeof(struct dw_clone_function_entry) +
+				 (uint32_t)offsetof(struct dw_clone_function_entry, flags);
+
+		for (uint8_t flag = DWELL_CLONE_COLD; flag <= DWELL_CLONE_SWITCHES; flag <<= 1)
+			CHECK_NOTICED(&s, flags, 1, flag);
+	}
 	release(&s);
 }
 

@@ -40,7 +40,7 @@ TEST(kinds_and_lengths)
 		{"\x90", 1, DWELL_INSN_PLAIN, 0, 0, 0},
 		{"\xf3\x0f\x1e\xfa", 4, DWELL_INSN_PLAIN, 0, 0, 0},
 		{"\xcc", 1, DWELL_INSN_PLAIN, 0, 0, 0},
-		{"\x0f\x05", 2, DWELL_INSN_PLAIN, 0, 0, 0},
+		{"\x0f\x05", 2, DWELL_INSN_PLAIN, 0, DWELL_INSN_SYSCALL, 0},
 		{"\xe8\x10\0\0\0", 5, DWELL_INSN_CALL, 1, 0, 16},
 		{"\x66\x48\xe8\xf0\xff\xff\xff", 7, DWELL_INSN_CALL, 3, 0, -16},
 		{"\x66\xe8\x10\0\0\0", 6, DWELL_INSN_OTHER, 2, 0, 16},

@@ -26,12 +26,12 @@ enum dw_insn_kind {
 };
 
 enum dw_insn_flag {
-	DWELL_INSN_RIP = 1,	/* a memory operand at rip + value */
-	DWELL_INSN_LOCK = 2,	/* a lock prefix is its first byte */
-	DWELL_INSN_NOTRACK = 4, /* a notrack prefix */
-	DWELL_INSN_RSP = 8,	/* a memory operand at rsp + value */
-	DWELL_INSN_RBP = 16,	/* the same at rbp */
-	DWELL_INSN_INDEX = 32,	/* with one of these: + an index */
+	DWELL_INSN_RIP = 1,	 /* a memory operand at rip + value */
+	DWELL_INSN_LOCK = 2,	 /* a lock prefix is its first byte */
+	DWELL_INSN_NOTRACK = 4,	 /* a notrack prefix */
+	DWELL_INSN_RSP = 8,	 /* a memory operand at rsp + value */
+	DWELL_INSN_RBP = 16,	 /* the same at rbp */
+	DWELL_INSN_INDEX = 32,	 /* with one of these: + an index */
 	DWELL_INSN_SYSCALL = 64, /* the instruction syscall */
 };
 
