@@ -3,10 +3,14 @@
  */
 #include "base/large.h"
 
+#include <malloc.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_BYTES ((uintptr_t)2 << 20)
+#define HEAP_BYTES (128 << 20) /* of addresses, at once */
 
 void dw_large_advise(void *p, size_t n)
 {
@@ -15,4 +19,18 @@ void dw_large_advise(void *p, size_t n)
 
 	if (from < to)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+void dw_large_heap(void)
+{
+	char *volatile p;
+	char *end;
+
+	mallopt(M_MMAP_THRESHOLD, HEAP_BYTES / 4);
+	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
+	mallopt(M_TOP_PAD, HEAP_BYTES);
+	p = malloc(HUGE_BYTES); /* volatile: it is not left out for being of no use */
+	free(p);
+	end = sbrk(0);
+	dw_large_advise(end - HEAP_BYTES, HEAP_BYTES);
 }

@@ -9,3 +9,9 @@
 /* Ask for huge pages for the @n bytes at @p, as far as they hold any. A wish: memory works without.
  */
 void dw_large_advise(void *p, size_t n);
+
+/*
+ * Have malloc() keep its memory in one large piece of huge pages, where it is used and freed again
+ * without asking the kernel. For programs of tens of MB that end soon; once, before other threads.
+ */
+void dw_large_heap(void);

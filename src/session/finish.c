@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-	FINISHED_LEVEL = 9, /* of zstd: measured, see docs/session-format.md */
+	FINISHED_LEVEL = 6, /* of zstd: measured, see docs/session-format.md */
 	CODE_LEVEL = 3,	    /* code hardly packs: level 9 takes five times as long for 12 % */
 };
 

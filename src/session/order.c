@@ -5,57 +5,47 @@
 #include "session/order.h"
 
 #include "base/cleanup.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct ranked {
-	struct dw_values values;
-	size_t row;
-};
-
-static int compare_u64(uint64_t a, uint64_t b)
+/* Sort @rows, indices into values, by the first number that @by_inclusive tells, then the other,
+ * the largest first. @at, @stride: the values, as dw_order_rows() takes them. */
+static int sort_by_values(struct dw_sort_row *rows, size_t n, const void *at, size_t stride,
+			  bool by_inclusive)
 {
-	return (a > b) - (a < b);
-}
+	int rc = 0;
 
-static int compare_exclusive(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-	int c = compare_u64(b->values.exclusive, a->values.exclusive);
+	for (int pass = 0; pass < 2 && !rc; pass++) {
+		bool inclusive = by_inclusive == (pass == 1);
 
-	if (!c)
-		c = compare_u64(b->values.inclusive, a->values.inclusive);
-	return c ? c : compare_u64(a->row, b->row);
-}
+		for (size_t i = 0; i < n; i++) {
+			const struct dw_values *v =
+				(const void *)((const char *)at + rows[i].row * stride);
 
-static int compare_inclusive(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-	int c = compare_u64(b->values.inclusive, a->values.inclusive);
-
-	if (!c)
-		c = compare_u64(b->values.exclusive, a->values.exclusive);
-	return c ? c : compare_u64(a->row, b->row);
+			rows[i].key = ~(inclusive ? v->inclusive : v->exclusive);
+		}
+		rc = dw_sort_rows(rows, n);
+	}
+	return rc;
 }
 
 int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_inclusive,
 		  size_t **ret)
 {
-	dw_auto_free struct ranked *rows = malloc((n ? n : 1) * sizeof *rows);
-	size_t *order = rows ? malloc((n ? n : 1) * sizeof *order) : NULL;
+	dw_auto_free struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
+	dw_auto_free size_t *order = malloc((n + 1) * sizeof *order);
 
-	if (!order)
+	if (!rows || !order)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		rows[i] = (struct ranked){*at, i};
-		at = (const struct dw_values *)((const char *)at + stride);
-	}
-	if (n)
-		qsort(rows, n, sizeof *rows, by_inclusive ? compare_inclusive : compare_exclusive);
+	for (size_t i = 0; i < n; i++)
+		rows[i].row = i;
+	if (sort_by_values(rows, n, at, stride, by_inclusive))
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		order[i] = rows[i].row;
-	*ret = order;
+	*ret = dw_take_ptr(order);
 	return 0;
 }
 
@@ -88,7 +78,7 @@ static size_t walk(const struct children *c, const struct dw_node_total *nodes, 
 int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusive_min,
 		   size_t **ret, size_t *ret_n)
 {
-	dw_auto_free struct ranked *kept = malloc((n ? n : 1) * sizeof *kept);
+	dw_auto_free struct dw_sort_row *kept = malloc((n + 1) * sizeof *kept);
 	dw_auto_free size_t *first = calloc(n + 1, sizeof *first);
 	dw_auto_free size_t *next = calloc(n + 1, sizeof *next);
 	size_t kept_n = 0, *order;
@@ -97,9 +87,9 @@ int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusi
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (nodes[i].values.inclusive >= inclusive_min)
-			kept[kept_n++] = (struct ranked){nodes[i].values, i};
-	if (kept_n)
-		qsort(kept, kept_n, sizeof *kept, compare_inclusive);
+			kept[kept_n++].row = i;
+	if (kept_n && sort_by_values(kept, kept_n, &nodes->values, sizeof *nodes, true))
+		return -ENOMEM;
 	for (size_t i = kept_n; i-- > 0;) {
 		size_t row = kept[i].row;
 		size_t up = nodes[row].parent == UINT32_MAX ? 0 : (size_t)nodes[row].parent + 1;

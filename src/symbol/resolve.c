@@ -39,6 +39,7 @@ struct naming {
 	struct dw_symtab symbols;
 	struct dw_cfi_range *ranges;
 	size_t ranges_n;
+	bool ranges_loaded;
 	struct dw_plt plt;
 	bool plt_loaded;
 	struct dw_map ids; /* entry of a symbol -> function id */
@@ -138,10 +139,6 @@ static void load_symbols(struct naming *m)
 		(void)dw_symtab_add(&m->symbols, f->elf, ".dynsym", ".dynstr");
 	}
 	dw_symtab_sort(&m->symbols);
-	if (dw_cfi_ranges(f->elf, &m->ranges, &m->ranges_n, NULL)) {
-		m->ranges = NULL;
-		m->ranges_n = 0;
-	}
 }
 
 /* Add the function that symbol @name, @name_n bytes, stands for; @suffix goes behind its name. */
@@ -193,9 +190,20 @@ static int name_stub(struct naming *m, uint64_t svma, uint32_t *ret)
 			  (struct dw_function){.svma = stub.svma, .bytes = stub.bytes}, ret);
 }
 
+/* The unwind range at @svma, NULL = none. Listing them takes as long as reading the symbols, and
+ * most modules need none. */
+static const struct dw_cfi_range *find_range(struct naming *m, uint64_t svma)
+{
+	if (!m->ranges_loaded && dw_cfi_ranges(m->files.elf, &m->ranges, &m->ranges_n, NULL)) {
+		m->ranges = NULL;
+		m->ranges_n = 0;
+	}
+	m->ranges_loaded = true;
+	return dw_cfi_range_find(m->ranges, m->ranges_n, svma);
+}
+
 /* The symbol at @svma, NULL = none that may be believed; *@ret_bytes = its length. */
-static const struct dw_symbol *find_symbol(const struct naming *m, uint64_t svma,
-					   uint64_t *ret_bytes)
+static const struct dw_symbol *find_symbol(struct naming *m, uint64_t svma, uint64_t *ret_bytes)
 {
 	const struct dw_symbol *s = dw_symtab_find(&m->symbols, svma);
 	const struct dw_cfi_range *range;
@@ -205,7 +213,7 @@ static const struct dw_symbol *find_symbol(const struct naming *m, uint64_t svma
 	*ret_bytes = dw_symtab_end(&m->symbols, s) - s->svma;
 	if (s->bytes)
 		return s;
-	range = dw_cfi_range_find(m->ranges, m->ranges_n, svma);
+	range = find_range(m, svma);
 	if (range && range->start > s->svma)
 		return NULL;
 	if (range && range->start == s->svma)

@@ -4,8 +4,10 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/large.h"
 #include "base/map.h"
 #include "base/out.h"
+#include "base/sort.h"
 #include "base/strings.h"
 #include "base/vec.h"
 
@@ -103,6 +105,36 @@ TEST(map_holds_what_was_put)
 		CHECK_INT(dw_map_get(&m, i << 32), i + 1);
 	CHECK_INT(dw_map_get(&m, 77), 0);
 	dw_map_release(&m);
+}
+
+TEST(rows_sort_by_number)
+{
+	enum { ROWS = 5000 };
+	static struct dw_sort_row rows[ROWS];
+	uint64_t x = 1;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		rows[i] = (struct dw_sort_row){x >> (i % 3 ? 50 : 0), i};
+	}
+	for (int times = 0; times < 2; times++) {
+		CHECK_INT(dw_sort_rows(rows, ROWS), 0);
+		for (size_t i = 1; i < ROWS; i++)
+			CHECK(rows[i - 1].key < rows[i].key ||
+			      (rows[i - 1].key == rows[i].key && rows[i - 1].row < rows[i].row));
+	}
+	CHECK_INT(dw_sort_rows(NULL, 0), 0);
+}
+
+TEST(a_large_heap_serves)
+{
+	char *p;
+
+	dw_large_heap();
+	p = calloc(1, 100 << 20);
+	CHECK(p);
+	CHECK_INT(p[0] | p[(100 << 20) - 1], 0);
+	free(p);
 }
 
 TEST(strings_are_interned)

@@ -1,10 +1,11 @@
 /*
- * Listing FDEs; see fdes.h. Linkers mostly write them in the order of the code, so sorting is
- * skipped when they are. .debug_frame keeps FDEs of functions that the linker threw away, at
+ * Listing FDEs; see fdes.h. .debug_frame keeps FDEs of functions that the linker threw away, at
  * address 0: only code that lies in an executable segment counts.
  */
 #include "code/cfi/fdes.h"
 
+#include "base/cleanup.h"
+#include "base/sort.h"
 #include "code/cfi/entry.h"
 
 #include <elf.h>
@@ -62,25 +63,28 @@ static int read_section(const struct dw_cfi_section *s, const struct dw_cfi_span
 	return 0;
 }
 
-/* By start, .eh_frame first, then in the order of the file. */
-static int compare(const void *a, const void *b)
+/* By start. Those of one start stay as they were read: .eh_frame first, then in the order of the
+ * file. */
+static int sort(struct dw_cfi_fdes *f)
 {
-	const struct dw_cfi_fde_ref *x = a, *y = b;
+	dw_auto_free struct dw_sort_row *rows = malloc((f->list.n + 1) * sizeof *rows);
+	struct dw_cfi_fde_ref *sorted = malloc((f->list.n + 1) * sizeof *sorted);
+	int rc = rows && sorted ? 0 : -ENOMEM;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static void sort(struct dw_cfi_fdes *f)
-{
-	for (size_t i = 1; i < f->list.n; i++)
-		if (compare(&f->list.v[i - 1], &f->list.v[i]) > 0) {
-			qsort(f->list.v, f->list.n, sizeof *f->list.v, compare);
-			return;
-		}
+	for (size_t i = 0; i < f->list.n && !rc; i++)
+		rows[i] = (struct dw_sort_row){f->list.v[i].start, i};
+	if (!rc)
+		rc = dw_sort_rows(rows, f->list.n);
+	if (rc) {
+		free(sorted);
+		return rc;
+	}
+	for (size_t i = 0; i < f->list.n; i++)
+		sorted[i] = f->list.v[rows[i].row];
+	free(f->list.v);
+	f->list.v = sorted;
+	f->list.cap = f->list.n + 1;
+	return 0;
 }
 
 /* Drop what .debug_frame says about code that .eh_frame describes. The list is sorted. */
@@ -111,7 +115,8 @@ int dw_cfi_fdes_read(const struct dw_cfi_section *sections, const struct dw_cfi_
 	for (unsigned kind = 0; kind < DWELL_CFI_SECTIONS; kind++)
 		if (read_section(&sections[kind], spans, ret))
 			return -ENOMEM;
-	sort(ret);
+	if (sort(ret))
+		return -ENOMEM;
 	drop_doubles(ret);
 	return 0;
 }
