@@ -217,6 +217,35 @@ TEST(ring_wraps_around)
 	dw_ring_close(&f.ring);
 }
 
+TEST(the_record_behind_the_next_is_seen)
+{
+	static struct fake f;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	struct dw_perf_record r;
+	const void *p;
+	size_t n = 0;
+
+	fake_init(&f, 0);
+	CHECK(!dw_ring_peek_behind(&f.ring, &n));
+	put_comm(&b, 1, "first", false, 5);
+	fake_write(&f, &b);
+	dw_ring_refresh(&f.ring);
+	CHECK(!dw_ring_peek_behind(&f.ring, &n));
+	dw_buf_clear(&b);
+	put_comm(&b, 2, "second", false, 6);
+	fake_write(&f, &b);
+	dw_ring_refresh(&f.ring);
+	p = dw_ring_peek_behind(&f.ring, &n);
+	CHECK(p);
+	CHECK_INT(dw_perf_record_decode(p, n, &r), 0);
+	CHECK_INT(r.pid, 2);
+	CHECK_STR(r.comm.name, "second");
+	dw_ring_consume(&f.ring);
+	CHECK(p == dw_ring_peek(&f.ring, &n));
+	CHECK(!dw_ring_peek_behind(&f.ring, &n));
+	dw_ring_close(&f.ring);
+}
+
 TEST(broken_sizes_empty_a_ring)
 {
 	static const uint16_t sizes[] = {0, 7, 4000, 65535};

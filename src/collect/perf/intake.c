@@ -39,6 +39,14 @@ int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side)
 	}
 }
 
+void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n)
+{
+	struct dw_perf_record r;
+
+	if (!dw_perf_record_decode(p, n, &r) && r.type == PERF_RECORD_SAMPLE)
+		dw_sampler_ahead(&in->sampler, &r);
+}
+
 void dw_intake_release(struct dw_intake *in)
 {
 	dw_sampler_release(&in->sampler);

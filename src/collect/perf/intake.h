@@ -32,6 +32,10 @@ struct dw_intake {
 void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir,
 		    bool offline);
 
+/* Have the processor fetch what dw_intake_record() will read of the sample @p of @n bytes; other
+ * records are ignored. */
+void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n);
+
 /* Take in the record @p of @n bytes, @side: from a side-band ring. 0 or -ENOMEM. */
 int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side);
 

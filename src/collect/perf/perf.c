@@ -230,6 +230,16 @@ static int adapt_depth(struct dw_backend *b)
 	return dw_facts_set(&b->profile->facts, "stack_bytes_max", b->options.stack_bytes_max);
 }
 
+/* The records come from another processor's cache, one by one they are waited for. */
+static void fetch_ahead(struct dw_backend *b, const struct dw_ring *r)
+{
+	size_t n;
+	const void *record = dw_ring_peek_behind(r, &n);
+
+	if (record)
+		dw_intake_ahead(&b->intake, record, n);
+}
+
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t limit_ns = final ? UINT64_MAX - 1 : now_ns() - HOLD_BACK_NS;
@@ -243,6 +253,8 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 		size_t n;
 		const void *record = dw_ring_peek(r, &n);
 
+		if (!r->side)
+			fetch_ahead(b, r);
 		if (record)
 			rc = dw_intake_record(&b->intake, record, n, r->side);
 		dw_ring_consume(r);

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { RECORD_BYTES_MAX = 1 << 16 };
+enum { RECORD_BYTES_MAX = 1 << 16, TOUCHED_BYTES = 256 };
 
 void dw_ring_init(struct dw_ring *r, struct perf_event_mmap_page *page, const uint8_t *data,
 		  size_t bytes)
@@ -100,6 +100,31 @@ const void *dw_ring_peek(struct dw_ring *r, size_t *ret_bytes)
 		return NULL;
 	*ret_bytes = r->next_bytes;
 	return contiguous(r, r->next_bytes);
+}
+
+/* Read what is read first of a record, which most likely has the @n bytes at @p. */
+static void touch(const volatile uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < TOUCHED_BYTES && i < n; i += 64)
+		(void)p[i];
+	(void)p[n - 1];
+}
+
+const void *dw_ring_peek_behind(const struct dw_ring *r, size_t *ret_bytes)
+{
+	uint64_t at = r->tail + r->next_bytes, from = at & (r->bytes - 1);
+	const uint8_t *p = r->data + from;
+	struct perf_event_header h;
+
+	if (r->next_ns == UINT64_MAX || r->head - at < sizeof h || from + sizeof h > r->bytes)
+		return NULL;
+	memcpy(&h, p, sizeof h);
+	if (h.size < sizeof h || h.size > r->head - at || from + h.size > r->bytes)
+		return NULL;
+	*ret_bytes = h.size;
+	if (r->head - at >= 2u * h.size && from + 2u * h.size <= r->bytes)
+		touch(p + h.size, h.size);
+	return p;
 }
 
 void dw_ring_consume(struct dw_ring *r)

@@ -47,6 +47,13 @@ void dw_ring_refresh(struct dw_ring *r);
  * memory. */
 const void *dw_ring_peek(struct dw_ring *r, size_t *ret_bytes);
 
+/*
+ * The record behind the next one, borrowed until that is consumed; and have the processor fetch the
+ * beginning and the end of what stands behind it. NULL when it is not there yet or not in one
+ * piece.
+ */
+const void *dw_ring_peek_behind(const struct dw_ring *r, size_t *ret_bytes);
+
 /* Give the room of the next record back to the kernel. */
 void dw_ring_consume(struct dw_ring *r);
 

@@ -8,7 +8,9 @@
  * - deep stacks are spliced onto the last one (deep-stack.h).
  *
  * - the walk's reads from the dump, which another processor has written, each depend on the one
- * before; most are where they were last time, so those are fetched ahead, all at once.
+ * before; most are where they were last time, so those are read ahead, all at once, while the
+ * sample before is worked on. Read and not prefetched: a prefetch is dropped where the page is not
+ * in the TLB, and each dump has pages of its own. This halves the time of a walk.
  *
  * Room for frames is address space, not memory, until a stack really is that deep.
  */
@@ -21,7 +23,7 @@
 
 enum { FRAMES_MAX = 1 << 20 };
 
-enum { AHEAD_FRAMES = 256 };
+enum { AHEAD_FRAMES = 256, SAVED_BYTES = 48 /* below a return address: saved registers */ };
 
 /* One walk: what dw_unwind() found, and what it may be spliced onto. */
 struct found {
@@ -31,17 +33,25 @@ struct found {
 	enum dw_unwind_end end;
 };
 
-/* Fetch ahead what the return addresses of @w's frames stand in, if it is in the dump. */
+static void touch(const uint8_t *p)
+{
+	(void)*(const volatile uint8_t *)p;
+}
+
+/* Fetch ahead what the return addresses of @w's frames and the registers saved below them stand in,
+ * if it is in the dump. */
 static void fetch_ahead(const struct dw_walk *w, const struct dw_perf_sample *sample)
 {
 	size_t n = w->frames.n < AHEAD_FRAMES ? w->frames.n : AHEAD_FRAMES;
-	uint64_t base = sample->regs.r[DWELL_REG_RSP];
+	uint64_t base = sample->regs.r[DWELL_REG_RSP] + SAVED_BYTES;
 
 	for (const struct dw_walk_frame *f = w->frames.v + w->frames.n; n--;) {
 		uint64_t at = (--f)->sp - 8 - base;
 
-		if (at < sample->stack_bytes)
-			__builtin_prefetch(sample->stack + at);
+		if (at < sample->stack_bytes && at + SAVED_BYTES < sample->stack_bytes) {
+			touch(sample->stack + at);
+			touch(sample->stack + at + SAVED_BYTES);
+		}
 	}
 }
 
@@ -65,7 +75,6 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	struct dw_unwind_regs regs = sample->regs;
 	struct found f = {0};
 
-	fetch_ahead(th->walk, sample);
 	s->deep.time_ns = r->time_ns;
 	dw_deep_begin(&s->deep, s->track->modules->offline ? 0 : p->pid, &p->space, th->walk,
 		      &memory);
@@ -247,6 +256,14 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 	s->kept++;
 	return dw_samples_add(&s->profile->samples, dw_track_time(s->track, r->time_ns), th->id,
 			      w->frames.v[w->frames.n - 1].stack);
+}
+
+void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r)
+{
+	const struct dw_tracked_thread *th = dw_track_find(s->track, r->tid);
+
+	if (th && th->walk && r->sample.abi == PERF_SAMPLE_REGS_ABI_64)
+		fetch_ahead(th->walk, &r->sample);
 }
 
 void dw_sampler_release(struct dw_sampler *s)

@@ -23,5 +23,8 @@ struct dw_sampler {
 /* Take in one decoded PERF_RECORD_SAMPLE. 0 or -ENOMEM. */
 int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r);
 
+/* Have the processor fetch what a walk of @r, a sample not taken in yet, will most likely read. */
+void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r);
+
 /* Free the memory. */
 void dw_sampler_release(struct dw_sampler *s);

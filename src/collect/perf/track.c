@@ -26,7 +26,7 @@ static struct dw_tracked_process *find_process(const struct dw_track *t, pid_t p
 	return i ? t->processes.v[i - 1] : NULL;
 }
 
-static struct dw_tracked_thread *find_thread(const struct dw_track *t, pid_t tid)
+struct dw_tracked_thread *dw_track_find(const struct dw_track *t, pid_t tid)
 {
 	uint32_t i = dw_map_get(&t->by_tid, (uint32_t)tid);
 
@@ -57,7 +57,7 @@ static int process_slot(struct dw_track *t, pid_t pid, struct dw_tracked_process
 
 static int thread_slot(struct dw_track *t, pid_t tid, struct dw_tracked_thread **ret)
 {
-	struct dw_tracked_thread *th = find_thread(t, tid);
+	struct dw_tracked_thread *th = dw_track_find(t, tid);
 
 	if (!th) {
 		th = calloc(1, sizeof *th);
@@ -190,7 +190,7 @@ static int discover_process(struct dw_track *t, struct dw_tracked_process *p, ui
 int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
 		    struct dw_tracked_thread **ret)
 {
-	struct dw_tracked_thread *th = find_thread(t, tid);
+	struct dw_tracked_thread *th = dw_track_find(t, tid);
 	struct dw_tracked_process *p;
 	bool is_new;
 	int rc;
@@ -315,7 +315,7 @@ int dw_track_record(struct dw_track *t, const struct dw_perf_record *r)
 	case PERF_RECORD_FORK:
 		return take_fork(t, r);
 	case PERF_RECORD_EXIT:
-		th = find_thread(t, r->tid);
+		th = dw_track_find(t, r->tid);
 		if (th && !th->ended && th->process->pid == r->pid)
 			end_thread(t, th, r->time_ns);
 		return 0;

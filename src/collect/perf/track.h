@@ -61,6 +61,9 @@ struct dw_track {
 	DW_VEC(struct dw_tracked_thread *) threads;
 };
 
+/* The thread @tid if it is known, borrowed until release. NULL = it is not. */
+struct dw_tracked_thread *dw_track_find(const struct dw_track *t, pid_t tid);
+
 /* Begin with @pid, the command to be, which has not executed it yet. 0 or -ENOMEM. */
 int dw_track_command(struct dw_track *t, pid_t pid);
 
