@@ -66,7 +66,7 @@
 #define FILE_JOIN(id) " LEFT JOIN text sf ON sf.id = " id
 #define GEN(name) \
 	PROCESS_COLUMNS \
-	", iif(f.id IS NULL, mn.text, coalesce(mn.text, '[unknown]')) AS module_name," \
+	", iif(f.id > 0, coalesce(mn.text, '[unknown]'), mn.text) AS module_name," \
 	" mp.text AS module_path, sf.text AS source_file, " name " AS function_name," \
 	" f.line AS function_line_number," \
 	" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
@@ -86,10 +86,12 @@
 #define SAMPLES_JOIN
 
 /* The same of calls. An average without calls divides by 0, which is NULL. */
+#define SHARE(value, of) \
+	"100.0 * " value " / max(1, (SELECT value FROM fact WHERE key = '" of "'))"
 #define TIM(what, of, count) \
 	"c." what "_ns AS " what "_time, " \
-	PERCENT("c." what "_ns", of) " AS " what "_time_percent," \
-	" c." what "_ns / c." count " AS avg_" what "_time," \
+	SHARE("c." what "_ns", of) " AS " what "_time_percent," \
+	" (c." what "_ns + c." count " / 2) / c." count " AS avg_" what "_time," \
 	" c." what "_max_ns AS max_" what "_time, c." what "_min_ns AS min_" what "_time, "
 #define CALLS_CALL \
 	", c.calls AS number_of_calls, c.overhead_exclusive_ns AS time_exclusive_probe_overhead," \
@@ -100,12 +102,12 @@
 	TIM("application_inclusive", "application_inclusive_time", "outer_calls") \
 	TIM("application_exclusive", "application_inclusive_time", "calls") \
 	"c.blocked_inclusive_ns AS inclusive_blocked_time, " \
-	PERCENT("c.blocked_inclusive_ns", "inclusive_blocked_time") \
+	SHARE("c.blocked_inclusive_ns", "inclusive_blocked_time") \
 	" AS inclusive_blocked_time_percent," \
 	" c.blocked_exclusive_ns AS exclusive_blocked_time, " \
-	PERCENT("c.blocked_exclusive_ns", "inclusive_blocked_time") \
-	" AS exclusive_blocked_time_percent, c.switches_inclusive AS context_switches," \
-	" c.io_calls_inclusive AS io_calls, c.blocking_calls_inclusive AS blocking_calls"
+	SHARE("c.blocked_exclusive_ns", "inclusive_blocked_time") \
+	" AS exclusive_blocked_time_percent, c.switches_exclusive AS context_switches," \
+	" c.io_calls_exclusive AS io_calls, c.blocking_calls_exclusive AS blocking_calls"
 #define CALLS_JOIN " LEFT JOIN call_total c ON c.id = t.calls"
 #define LOC \
 	"t.line AS source_line_begin, t.line_end AS source_line_end," \
@@ -180,40 +182,46 @@
 
 /*
  * Module, function, line, instruction: each level's rows carry the sort keys of those above, which
- * put the most inclusive first.
+ * put the most inclusive first. Lines and instructions of calls are call sites and no parts of
+ * their function's values: their tree has two levels.
  */
-#define KEY(t, id) t "." id " - (" t ".inclusive << 32)"
-#define KEYS_TO_FUNCTION KEY("b", "rank") ", " KEY("a", "rank") ", "
+#define KEY(t, id) "-" t ".inclusive, " t "." id
+#define KEYS_TO_FUNCTION "b.rank, " KEY("a", "rank") ", "
 #define MODULE_TOTAL(t) \
 	" JOIN function f ON f.id = " t ".function AND f.id" \
 	" LEFT JOIN module_total b ON b.process = " t ".process AND b.module IS f.module"
 #define FUNCTION_TOTAL(t) \
 	" LEFT JOIN function_total a ON a.process = " t ".process AND a.function = " t ".function"
-#define VIEW_MODULES(CALL, VALUES, JOIN) \
-	"CREATE VIEW modules AS" \
-	" WITH t (level, process, module, function, file, line, offset, k0, k1, k2, k3," \
-	" inclusive, exclusive, calls) AS (" \
-	"SELECT 0, b.process, b.module, NULL, NULL, NULL, NULL, " KEY("b", "rank") \
-	", NULL, NULL, NULL, b.inclusive, b.exclusive, b.calls FROM module_total b" \
-	" UNION ALL " \
-	"SELECT 1, a.process, f.module, a.function, f.file, NULL, NULL, " KEYS_TO_FUNCTION \
-	"NULL, NULL, a.inclusive, a.exclusive, a.calls FROM function_total a" MODULE_TOTAL("a") \
+#define SAMPLES_DEEPER \
 	" UNION ALL " \
 	"SELECT 2, l.process, f.module, l.function, l.file, l.line, NULL, " KEYS_TO_FUNCTION \
-	KEY("l", "id") ", NULL, l.inclusive, l.exclusive, l.calls" \
+	KEY("l", "id") ", NULL, NULL, l.inclusive, l.exclusive, l.calls" \
 	" FROM statement l" MODULE_TOTAL("l") FUNCTION_TOTAL("l") \
 	" UNION ALL " \
 	"SELECT 3, l.process, f.module, l.function, l.file, l.line, i.offset, " \
 	KEYS_TO_FUNCTION KEY("l", "id") ", " KEY("i", "rank") ", i.inclusive, i.exclusive, i.calls" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement" \
-	MODULE_TOTAL("l") FUNCTION_TOTAL("l") \
-	") SELECT CASE t.level WHEN 0 THEN coalesce(mn.text, '[unknown]') WHEN 1 THEN f.name" \
+	MODULE_TOTAL("l") FUNCTION_TOTAL("l")
+#define CALLS_DEEPER
+#define NAME_OF_MODULE "coalesce(mn.text, iif(t.module = 4294967295, '[threads]', '[unknown]'))"
+#define VIEW_MODULES(CALL, VALUES, JOIN, DEEPER) \
+	"CREATE VIEW modules AS" \
+	" WITH t (level, process, module, function, file, line, offset, k0, i1, k1, i2, k2, i3, k3," \
+	" inclusive, exclusive, calls) AS (" \
+	"SELECT 0, b.process, b.module, NULL, NULL, NULL, NULL, b.rank," \
+	" NULL, NULL, NULL, NULL, NULL, NULL, b.inclusive, b.exclusive, b.calls FROM module_total b" \
+	" UNION ALL " \
+	"SELECT 1, a.process, f.module, a.function, f.file, NULL, NULL, " KEYS_TO_FUNCTION \
+	"NULL, NULL, NULL, NULL, a.inclusive, a.exclusive, a.calls" \
+	" FROM function_total a" MODULE_TOTAL("a") \
+	DEEPER \
+	") SELECT CASE t.level WHEN 0 THEN " NAME_OF_MODULE " WHEN 1 THEN f.name" \
 	" WHEN 2 THEN coalesce('line ' || t.line, 'no line') ELSE " ADDRESS " END AS name, " \
-	PROCESS_COLUMNS ", coalesce(mn.text, '[unknown]') AS module_name," \
-	" mp.text AS module_path, sf.text AS source_file, f.line AS function_line_number" \
-	CALL ", t.level AS level, " VALUES \
+	PROCESS_COLUMNS ", iif(t.function < 0, NULL, " NAME_OF_MODULE ") AS module_name," \
+	" mp.text AS module_path, sf.text AS source_file, f.line AS function_line_number," \
+	" t.level AS level" CALL ", " VALUES \
 	" FROM t" PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("t.module") FILE_JOIN("t.file") JOIN \
-	" ORDER BY t.k0, t.k1, t.k2, t.k3;"
+	" ORDER BY t.k0, t.i1, t.k1, t.i2, t.k2, t.i3, t.k3;"
 
 #define VIEW_PROCESSES(CALL, VALUES, JOIN) \
 	"CREATE VIEW processes AS" \
@@ -240,20 +248,20 @@
 	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id" \
 	" AND 2 * c.inclusive >= a.inclusive)" \
 	" SELECT * FROM (SELECT 'Hot Path' AS section, t.level AS level, " \
-	NODE_NAME " AS name, mn.text AS module_name, " VALUES \
+	NODE_NAME " AS name, mn.text AS module_name" CALL ", " VALUES \
 	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOIN \
 	MODULE_JOINS("f.module") JOIN " ORDER BY t.id)" \
 	" UNION ALL SELECT * FROM (" \
-	"SELECT 'Functions Doing Most Individual Work', 0, f.name, mn.text, " VALUES \
+	"SELECT 'Functions Doing Most Individual Work', 0, f.name, mn.text" CALL ", " VALUES \
 	" FROM function_total t" FUNCTION_JOIN MODULE_JOINS("f.module") JOIN \
 	" ORDER BY t.rank LIMIT 8);"
 
-#define VIEWS(CALL, VALUES, JOIN) \
+#define VIEWS(CALL, VALUES, JOIN, DEEPER) \
 	VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
 	VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	VIEW_CALLERS(CALL, VALUES, JOIN) \
 	VIEW_STATEMENT \
-	VIEW_MODULES(CALL, VALUES, JOIN) \
+	VIEW_MODULES(CALL, VALUES, JOIN, DEEPER) \
 	VIEW_LINES(CALL, VALUES, JOIN) \
 	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	VIEW_PROCESSES(CALL, VALUES, JOIN) \
@@ -265,6 +273,7 @@ const char dw_schema_chunk_sql[] = CHUNK_SQL;
 const char dw_schema_start_sql[] =
 	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;" CHUNK_SQL ";";
 
-const char dw_schema_samples_sql[] = TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN);
+const char dw_schema_samples_sql[] =
+	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER);
 
-const char dw_schema_calls_sql[] = TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN);
+const char dw_schema_calls_sql[] = TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER);

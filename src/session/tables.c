@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "session/call-table.h"
+#include "session/fact-table.h"
 #include "session/order.h"
 #include "session/schema.h"
 
@@ -20,7 +21,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { COLUMNS_MAX = 11 };
 #define SQL_NULL  INT64_MIN	  /* in a row of integers */
@@ -30,6 +30,8 @@ enum { COLUMNS_MAX = 11 };
 enum { LINES_NONE = 1, LINES_SOME, LINES_HIDDEN };
 
 enum { REST_ID = 0 }; /* of the function that stands for all that have no row */
+
+#define TRUNCATED_ID (-(int64_t)UINT32_MAX) /* of callees that the target had no memory for */
 
 struct tables {
 	struct dw_database *db;
@@ -48,7 +50,6 @@ struct tables {
 	const struct dw_call_total *row_calls; /* of the row being written, borrowed */
 	const char *label;		       /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
-	char rest_name[64];
 	size_t row;    /* being written */
 	uint32_t rank; /* of that row, from 1 */
 	bool has_calls;
@@ -71,6 +72,14 @@ static int64_t or_null(uint64_t v)
 static int64_t time_or_null(uint64_t ns)
 {
 	return ns == DWELL_TIME_NONE ? SQL_NULL : (int64_t)ns;
+}
+
+/* The id of @function in SQL: negative for what is no function. */
+static int64_t function_id(uint32_t function, uint32_t thread)
+{
+	if (function == (uint32_t)DWELL_FUNCTION_ROOT)
+		return -(int64_t)thread;
+	return function == (uint32_t)DWELL_FUNCTION_TRUNCATED ? TRUNCATED_ID : (int64_t)function;
 }
 
 /* The row in call_total of totals.calls[@index]; written after the row that names it. */
@@ -163,7 +172,7 @@ static void function_total_columns(struct tables *t, int64_t *v)
 
 	v[0] = t->rank;
 	v[1] = total->process;
-	v[2] = total->function;
+	v[2] = function_id(total->function, total->thread);
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
 	v[5] = calls(t, total->calls);
@@ -288,7 +297,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	v[0] = t->rank;
 	v[1] = node->parent == UINT32_MAX ? SQL_NULL : t->node_ids[node->parent];
 	v[2] = node->process;
-	v[3] = is_function ? node->function : SQL_NULL;
+	v[3] = is_function ? function_id(node->function, node->thread) : SQL_NULL;
 	v[4] = node->level;
 	v[5] = (int64_t)node->values.inclusive;
 	v[6] = (int64_t)node->values.exclusive;
@@ -457,21 +466,6 @@ static int put_rest(struct tables *t)
 	return rc;
 }
 
-static void rest_columns(struct tables *t, int64_t *v)
-{
-	if (t->has_calls)
-		snprintf(t->rest_name, sizeof t->rest_name, "[functions of less than %.6f ms]",
-			 (double)least_of_rows(t) / 1e6);
-	else
-		snprintf(t->rest_name, sizeof t->rest_name, "[functions of less than %zu samples]",
-			 (size_t)least_of_rows(t));
-	t->label = t->rest_name;
-	v[0] = REST_ID;
-	v[2] = SQL_LABEL;
-	v[1] = v[3] = v[4] = SQL_NULL;
-	v[5] = 0;
-}
-
 /* Inclusive samples of a node that is worth a row. */
 static uint64_t least_of_nodes(const struct tables *t)
 {
@@ -493,56 +487,30 @@ static int put_nodes(struct tables *t)
 			 node_columns);
 }
 
-static int put_fact(struct tables *t, sqlite3_stmt *st, const char *key, const char *value,
-		    int64_t integer)
-{
-	sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
-	if (value)
-		sqlite3_bind_text(st, 2, value, -1, SQLITE_STATIC);
-	else
-		sqlite3_bind_int64(st, 2, integer);
-	return dw_database_step(t->db, st, t->err);
-}
-
-struct own_fact {
-	const char *key;
-	uint64_t value;
-};
-
 /* The profile's facts, and over them those that the SQL views divide by. */
 static int put_facts(struct tables *t)
 {
-	const __auto_type facts = &t->p->facts.rows;
 	const struct dw_call_values *all = &t->totals->all.inclusive;
-	const struct own_fact of_samples[] =
-		{
-			{"samples_kept", t->totals->samples},
-			{"stacks_cut", t->totals->stacks_cut},
-			{"calltree_inclusive_samples_min", least_of_nodes(t)},
-			{"sql_rows_samples_min", least_of_rows(t)},
-			{0},
-		},
-			      of_calls[] =
-				      {
-					      {"number_of_calls", all->calls},
-					      {"elapsed_inclusive_time", all->elapsed_ns},
-					      {"application_inclusive_time", all->application_ns},
-					      {"inclusive_blocked_time", all->blocked_ns},
-					      {"time_inclusive_probe_overhead", all->overhead_ns},
-					      {"calltree_elapsed_ns_min", least_of_nodes(t)},
-					      {"sql_rows_elapsed_ns_min", least_of_rows(t)},
-					      {0},
-				      },
-			      *own = t->has_calls ? of_calls : of_samples;
-	sqlite3_stmt *st = NULL;
-	int rc = dw_database_prepare(t->db, "REPLACE INTO fact VALUES (?, ?)", &st, t->err);
+	const struct dw_fact_number of_samples[] = {
+		{"samples_kept", t->totals->samples},
+		{"stacks_cut", t->totals->stacks_cut},
+		{"calltree_inclusive_samples_min", least_of_nodes(t)},
+		{"sql_rows_samples_min", least_of_rows(t)},
+		{0},
+	};
+	const struct dw_fact_number of_calls[] = {
+		{"number_of_calls", all->calls},
+		{"elapsed_inclusive_time", all->elapsed_ns},
+		{"application_inclusive_time", all->application_ns},
+		{"inclusive_blocked_time", all->blocked_ns},
+		{"time_inclusive_probe_overhead", all->overhead_ns},
+		{"calltree_elapsed_ns_min", least_of_nodes(t)},
+		{"sql_rows_elapsed_ns_min", least_of_rows(t)},
+		{0},
+	};
 
-	for (size_t i = 0; i < facts->n && !rc; i++)
-		rc = put_fact(t, st, facts->v[i].key, facts->v[i].text, facts->v[i].integer);
-	for (size_t i = 0; own[i].key && !rc; i++)
-		rc = put_fact(t, st, own[i].key, NULL, (int64_t)own[i].value);
-	sqlite3_finalize(st);
-	return rc;
+	return dw_fact_table_write(t->db, &t->p->facts, t->has_calls ? of_calls : of_samples,
+				   t->err);
 }
 
 static int put_texts(struct tables *t)
@@ -589,12 +557,53 @@ static int put_totals(struct tables *t)
 	return rc ? rc : put_nodes(t);
 }
 
-static void unknown_columns(struct tables *t, int64_t *v)
+/* Something that stands for a function, and has only a name. */
+static int put_stand_in(struct tables *t, sqlite3_stmt *st, int64_t id, const char *name)
 {
-	v[0] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
-	v[1] = v[3] = v[4] = v[5] = SQL_NULL;
-	v[2] = SQL_LABEL;
-	t->label = "[unknown]";
+	int64_t module = id < 0 ? (uint32_t)DWELL_MODULE_ROOT : SQL_NULL;
+
+	t->label = name;
+	return put_row(t, st, (int64_t[]){id, module, SQL_LABEL, SQL_NULL, SQL_NULL, SQL_NULL});
+}
+
+/* A thread outside its functions. */
+static int put_root(struct tables *t, sqlite3_stmt *st, uint32_t id)
+{
+	const struct dw_thread *thread = dw_threads_get(&t->p->threads, id);
+	const struct dw_function *start =
+		thread ? dw_functions_get(&t->p->functions, thread->start) : NULL;
+	uint32_t name = start ? start->name : thread ? thread->name : 0;
+	dw_auto_free char *text = NULL;
+
+	if (asprintf(&text, "[thread %s]", dw_strings_get(&t->p->strings, name)) < 0)
+		return no_memory(t);
+	return put_stand_in(t, st, function_id((uint32_t)DWELL_FUNCTION_ROOT, id), text);
+}
+
+static int put_stand_ins(struct tables *t)
+{
+	char rest[64];
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)", &st,
+				     t->err);
+
+	if (t->has_calls)
+		snprintf(rest, sizeof rest, "[functions of less than %.6f ms]",
+			 (double)least_of_rows(t) / 1e6);
+	else
+		snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
+			 (size_t)least_of_rows(t));
+	if (!rc && least_of_rows(t) > 1)
+		rc = put_stand_in(t, st, REST_ID, rest);
+	if (!rc)
+		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
+	if (!rc && t->has_calls)
+		rc = put_stand_in(t, st, TRUNCATED_ID, "(truncated)");
+	dw_vec_each(f, &t->totals->functions)
+		if (!rc && f->function == (uint32_t)DWELL_FUNCTION_ROOT)
+			rc = put_root(t, st, f->thread);
+	sqlite3_finalize(st);
+	return rc;
 }
 
 static int put_functions(struct tables *t)
@@ -609,9 +618,7 @@ static int put_functions(struct tables *t)
 	for (size_t id = 1; id < all; id++)
 		if (t->functions_shown[id])
 			rows[n++] = id - 1;
-	rc = put_table(t, sql, NULL, least_of_rows(t) > 1, rest_columns);
-	if (!rc)
-		rc = put_table(t, sql, NULL, 1, unknown_columns);
+	rc = put_stand_ins(t);
 	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
@@ -656,10 +663,9 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 		    const struct dw_totals *totals, struct dw_error *err)
 {
 	struct tables t = {.db = db, .p = p, .totals = totals, .err = err};
-	const char *method = dw_facts_get_text(&p->facts, "method");
 	int rc;
 
-	t.has_calls = p->calls.nodes.n || (method && !strcmp(method, "instrumentation"));
+	t.has_calls = dw_profile_has_calls(p);
 	t.texts = calloc((size_t)p->strings.n + 1, 1);
 	rc = t.texts ? put_all(&t) : no_memory(&t);
 	free(t.texts);
