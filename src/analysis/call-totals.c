@@ -112,6 +112,7 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 	ret->samples = ret->all.inclusive.elapsed_ns;
 	ret->from_ns = t->from_ns;
 	ret->to_ns = t->to_ns;
+	ret->whole_intervals = t->filter->whole_intervals;
 	if (!rc)
 		ret->processes_seen = count_seen(t, sums);
 	if (!rc && parts & DWELL_TOTALS_TASKS)

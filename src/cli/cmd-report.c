@@ -26,6 +26,7 @@ struct report_options {
 	const char *columns;
 	const char *root;
 	const char *output;
+	const char *intervals;
 	struct dw_option_list processes, threads, modules;
 	uint64_t top, from_ns, to_ns;
 	double trim_pct; /* TRIM_DEFAULT = what suits the format */
@@ -55,14 +56,15 @@ static const struct dw_option table[] = {
 	{"columns", 'c', "A,B,...", dw_option_text, FIELD(columns),
 	 "show these columns ('all': every one)"},
 	{"top", 'n', "N", dw_option_count, FIELD(top), "show the first N rows only"},
-	{"process", 0, "PID|NAME", dw_option_list, FIELD(processes),
-	 "only samples of this process"},
-	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only samples of this thread"},
+	{"process", 0, "PID|NAME", dw_option_list, FIELD(processes), "only this process"},
+	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only this thread"},
 	{"module", 0, "GLOB", dw_option_list, FIELD(modules),
-	 "only samples whose innermost frame is in this module"},
+	 "only time whose innermost function is in this module"},
 	{"from", 0, "TIME", dw_option_time_ns, FIELD(from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
 	{"to", 0, "TIME", dw_option_time_ns, FIELD(to_ns), "only up to this time"},
+	{"intervals", 0, "RULE", dw_option_text, FIELD(intervals),
+	 "instrumentation: what ends an interval: event (default) or probe"},
 	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
 	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
 	 "calltree: nothing but the hot path"},
@@ -172,7 +174,16 @@ static int read_shape(struct report *r, struct dw_error *err)
 	return 0;
 }
 
-/* Check all words. 0 or DWELL_ERR_USAGE. */
+static int check_intervals(const struct report_options *o, struct dw_error *err)
+{
+	if (!o->intervals || !strcmp(o->intervals, "event") || !strcmp(o->intervals, "probe"))
+		return 0;
+	return dw_error_set(err, DWELL_ERR_USAGE,
+			    "unknown rule '%s'; intervals end at every event or at a probe",
+			    o->intervals);
+}
+
+/* Check all words but the columns. 0 or DWELL_ERR_USAGE. */
 static int read_words(struct report *r, char **operands, struct dw_error *err)
 {
 	const struct report_options *o = r->options;
@@ -184,7 +195,7 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 	if (!r->format)
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "unknown format '%s'; there are table csv json xml", o->format);
-	if (read_view(r, operands + 1, err))
+	if (read_view(r, operands + 1, err) || check_intervals(o, err))
 		return DWELL_ERR_USAGE;
 	return read_shape(r, err);
 }
@@ -223,7 +234,12 @@ static void tell_processes_apart(struct report *r)
 static int write_view(struct report *r, const struct dw_view *v, struct dw_error *err)
 {
 	struct dw_format_job job = {
-		.view = v, .columns = r->columns, .rows = r->options->top, .path = r->path};
+		.view = v,
+		.columns = r->columns,
+		.chosen = r->options->columns,
+		.rows = r->options->top,
+		.path = r->path,
+	};
 	struct dw_terminal terminal;
 	struct dw_out out;
 	int rc = check_output(r, err), closed;
@@ -286,6 +302,9 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	int rc;
 
 	r->own = dw_view_columns(r->view, p);
+	if (o->intervals && !dw_profile_has_calls(p))
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--intervals is for sessions of dwell instrument");
 	if (read_columns(r, err) || read_sort(r, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_resolve(p, &words, &filter, err);
@@ -293,6 +312,7 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
 		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
+	filter.filter.whole_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	filter.filter.focus.function = r->request.function;
 	filter.filter.focus.min_pct = r->request.shape.trim_pct;
 	filter.filter.focus.hot_path = r->request.hot_path || r->view == &dw_view_summary;

@@ -4,6 +4,7 @@
 #include "base/digits.h"
 #include "format/formats.h"
 
+#include <assert.h>
 #include <string.h>
 
 const struct dw_format_ops *const dw_formats[] = {
@@ -44,6 +45,68 @@ void dw_format_address(struct dw_out *out, uint64_t n)
 	put_digits(out, digits, dw_digits_hex(n, digits));
 }
 
+struct named_value {
+	const char *key;
+	uint64_t value;
+};
+
+enum { TOTALS_MAX = 20 };
+
+/* The totals of calls by the keys of their columns. Gives their number. */
+static size_t list_totals(const struct dw_totals *t, struct named_value *ret)
+{
+	const struct dw_call_values *v = &t->all.inclusive;
+	const struct named_value all[] = {
+		{"number_of_calls", v->calls},
+		{"elapsed_inclusive_time", v->elapsed_ns},
+		{"elapsed_exclusive_time", v->elapsed_ns},
+		{"application_inclusive_time", v->application_ns},
+		{"application_exclusive_time", v->application_ns},
+		{"time_inclusive_probe_overhead", v->overhead_ns},
+		{"time_exclusive_probe_overhead", v->overhead_ns},
+		{"inclusive_blocked_time", v->blocked_ns},
+		{"exclusive_blocked_time", v->blocked_ns},
+		{"os_interval_cpu_time", v->os_cpu_ns},
+		{"context_switches", v->switches},
+		{"io_calls", v->io_calls},
+		{"blocking_calls", v->blocking_calls},
+		{"range_from_ns", t->from_ns},
+		{"range_to_ns", t->to_ns},
+	};
+	size_t n = sizeof all / sizeof *all - (t->to_ns ? 0 : 2);
+
+	static_assert(sizeof all / sizeof *all <= TOTALS_MAX, "room");
+	memcpy(ret, all, n * sizeof *all);
+	return n;
+}
+
+/* The session's facts but those that the totals say, then these. */
+static void put_call_facts(const struct dw_format_job *job,
+			   void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
+			   struct dw_out *out)
+{
+	const struct dw_totals *t = job->view->request.totals;
+	struct dw_format_fact intervals = {"intervals", t->whole_intervals ? "probe" : "event", 0};
+	struct named_value totals[TOTALS_MAX];
+	size_t n = list_totals(t, totals);
+
+	dw_vec_each(row, &job->view->request.profile->facts.rows) {
+		struct dw_format_fact fact = {row->key, row->text, row->integer};
+		bool is_total = !strcmp(row->key, intervals.key);
+
+		for (size_t i = 0; i < n; i++)
+			is_total |= !strcmp(row->key, totals[i].key);
+		if (!is_total)
+			fn(&fact, out);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct dw_format_fact fact = {totals[i].key, NULL, (int64_t)totals[i].value};
+
+		fn(&fact, out);
+	}
+	fn(&intervals, out);
+}
+
 void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out)
@@ -56,6 +119,8 @@ void dw_format_facts(const struct dw_format_job *job,
 	};
 	bool says_kept = false;
 
+	if (dw_profile_has_calls(p))
+		return put_call_facts(job, fn, out);
 	dw_vec_each(row, &p->facts.rows) {
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 

@@ -16,6 +16,7 @@
 struct dw_format_job {
 	const struct dw_view *view;
 	const enum dw_column *columns; /* ended by DWELL_COLUMN_END */
+	bool chosen;		       /* table: leave none of them out where there is no room */
 	size_t rows;		       /* at most these many; 0 = all */
 	const char *path;	       /* of the session, for the words of a summary */
 	size_t width;		       /* table: columns of the terminal; 0 = as wide as it gets */
@@ -63,7 +64,8 @@ struct dw_format_fact {
 };
 
 /* Call @fn for each fact of the session, and for those that follow from what was loaded:
- * samples_kept when the session does not say, and samples_reported (that passed the filters). */
+ * samples_kept when the session does not say, and samples_reported (that passed the filters); with
+ * calls the totals of what passed. */
 void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out);

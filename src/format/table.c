@@ -19,6 +19,7 @@ enum {
 	GAP = 2,	  /* columns between two cells */
 	NAME_PADDED = 60, /* columns that a name is padded to at most when nothing is cut */
 	NAME_MIN = 10,	  /* a name is not made narrower than this */
+	NAME_WANTED = 24, /* columns of numbers give way to names that get less */
 	INDENT_MAX = 40,  /* columns; deeper rows say their level instead */
 	HOT_PCT = 10,	  /* from here on a percentage is coloured */
 };
@@ -29,6 +30,14 @@ struct layout {
 	struct dw_buf scratch[2];
 	struct dw_buf text; /* the cell at hand, as shown */
 };
+
+/* Whether nobody knows when threads were switched: then application times have blocked time. */
+static bool is_upper_bound(const struct dw_format_job *job)
+{
+	const char *source = dw_facts_get_text(&job->view->request.profile->facts, "os_source");
+
+	return source && !strcmp(source, "none");
+}
 
 /* Headers of tables are shorter than titles where nothing gets lost. */
 static const char *header(const struct dw_format_job *job, enum dw_column column)
@@ -61,11 +70,11 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 	case DWELL_COLUMN_EE_PCT:
 		return "EE %";
 	case DWELL_COLUMN_AI:
-		return "App Incl";
+		return is_upper_bound(job) ? "App Incl (upper bound)" : "App Incl";
 	case DWELL_COLUMN_AI_PCT:
 		return "AI %";
 	case DWELL_COLUMN_AE:
-		return "App Excl";
+		return is_upper_bound(job) ? "App Excl (upper bound)" : "App Excl";
 	case DWELL_COLUMN_AE_PCT:
 		return "AE %";
 	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
@@ -231,6 +240,37 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	}
 }
 
+/* The columns of text that @column should get. */
+static size_t wanted_width(enum dw_column column, const struct layout *l)
+{
+	return is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED : l->width[column];
+}
+
+/* Leave out columns that a narrow terminal has no room for, those first that say least beside the
+ * others, until names get the room that they need to be told apart. */
+static void leave_out(const struct dw_format_job *job, const struct layout *l,
+		      enum dw_column *columns)
+{
+	static const enum dw_column first[] = {DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT,
+					       DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,
+					       DWELL_COLUMN_MODULE_NAME};
+	size_t total = 0;
+
+	for (const enum dw_column *c = columns; *c; c++)
+		total += wanted_width(*c, l) + (c > columns ? GAP : 0);
+	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++) {
+		enum dw_column *to = columns;
+
+		for (const enum dw_column *c = columns; *c; c++) {
+			if (*c == first[i])
+				total -= wanted_width(*c, l) + GAP;
+			else
+				*to++ = *c;
+		}
+		*to = DWELL_COLUMN_END;
+	}
+}
+
 /* The widest column of names, DWELL_COLUMN_END when none can give way. */
 static enum dw_column widest_name(const struct dw_format_job *job, const struct layout *l)
 {
@@ -299,7 +339,8 @@ static const char *colour_of(const struct dw_format_job *job, const struct dw_ro
 {
 	uint64_t all = job->view->request.totals->samples, n = row->values.exclusive;
 
-	if (!job->colour || column != DWELL_COLUMN_EXCLUSIVE_PCT || n * 100 < all * HOT_PCT)
+	if (!job->colour || n * 100 < all * HOT_PCT ||
+	    (column != DWELL_COLUMN_EXCLUSIVE_PCT && column != DWELL_COLUMN_EE_PCT))
 		return "";
 	return "\033[31m";
 }
@@ -320,23 +361,44 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 	dw_out_puts(out, "\n");
 }
 
-static void write_table(const struct dw_format_job *job, struct dw_out *out)
+/* What a reader must know of the numbers above. */
+static void write_footers(const struct dw_format_job *job, struct dw_out *out)
 {
+	const struct dw_totals *t = job->view->request.totals;
+
+	if (job->view->hidden)
+		dw_out_printf(
+			out, "(%zu branches below %g %% of the %s left out: --trim 0 shows them)\n",
+			job->view->hidden, job->view->request.shape.trim_pct,
+			t->calls.n ? "time" : "samples");
+	if (t->to_ns)
+		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
+			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
+	if (t->whole_intervals)
+		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
+				 "probes only, and one OS event drops all of it)\n");
+}
+
+static void write_table(const struct dw_format_job *asked, struct dw_out *out)
+{
+	enum dw_column columns[DWELL_COLUMNS_N] = {DWELL_COLUMN_END};
+	struct dw_format_job own = *asked, *job = &own;
 	struct layout l = {0};
 
 	if (!strcmp(job->view->ops->name, "summary"))
 		return dw_summary_write(job, out);
+	for (size_t i = 0; asked->columns[i]; i++)
+		columns[i] = asked->columns[i];
+	job->columns = columns;
 	measure(job, &l);
+	if (job->width && !job->chosen && job->view->request.totals->calls.n)
+		leave_out(job, &l, columns);
 	fit(job, &l);
 	l.cut = job->width;
 	write_header(job, &l, out);
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);
-	if (job->view->hidden)
-		dw_out_printf(
-			out,
-			"(%zu branches below %g %% of the samples left out: --trim 0 shows them)\n",
-			job->view->hidden, job->view->request.shape.trim_pct);
+	write_footers(job, out);
 	dw_buf_release(&l.scratch[0]);
 	dw_buf_release(&l.scratch[1]);
 	dw_buf_release(&l.text);
