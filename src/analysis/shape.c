@@ -24,11 +24,18 @@ static void count_children(const struct dw_totals *t, const uint8_t *shape, uint
 	}
 }
 
+/* Whether @node is a function, neither a root nor a thread's root row nor what was truncated. */
+static bool is_function(const struct dw_node_total *node)
+{
+	return node->function && node->function != (uint32_t)DWELL_FUNCTION_ROOT &&
+	       node->function != (uint32_t)DWELL_FUNCTION_TRUNCATED;
+}
+
 /* Whether @node says nothing that its only child does not say: of its own it has next to nothing.
  */
 static bool is_link(const struct dw_totals *t, const struct dw_node_total *node, double pct)
 {
-	return node->function &&
+	return is_function(node) &&
 	       (!node->values.exclusive || is_small(t, node->values.exclusive, pct));
 }
 
@@ -49,6 +56,7 @@ int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *opt
 		uint32_t parent = t->nodes.v[i].parent;
 
 		if (parent < i && !shape[i] && children[parent] == 1 &&
+		    is_function(&t->nodes.v[i]) &&
 		    is_link(t, &t->nodes.v[parent], options->trim_pct))
 			shape[i] |= DWELL_NODE_FOLDED;
 	}

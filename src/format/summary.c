@@ -4,7 +4,10 @@
  */
 #include "format/summary.h"
 
+#include "format/call-summary.h"
+#include "format/summary-writer.h"
 #include "format/text.h"
+#include "format/words.h"
 #include "view/views.h"
 
 #include <errno.h>
@@ -34,7 +37,7 @@ static const char *plain(const struct dw_format_job *job)
 	return job->colour ? "\033[0m" : "";
 }
 
-static size_t width_of(const struct dw_format_job *job)
+size_t dw_summary_width(const struct dw_format_job *job)
 {
 	size_t width = job->width ? job->width : WIDTH_DEFAULT;
 
@@ -46,47 +49,16 @@ static int64_t fact(const struct dw_format_job *job, const char *key, int64_t ot
 	return dw_facts_get(&job->view->request.profile->facts, key, otherwise);
 }
 
-/* @n with a comma between thousands, in @ret (32 bytes). */
-static const char *grouped(uint64_t n, char *ret)
-{
-	char digits[24];
-	size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n), out = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			ret[out++] = ',';
-		ret[out++] = digits[i];
-	}
-	ret[out] = 0;
-	return ret;
-}
-
-static void put_count(struct dw_out *out, uint64_t n, const char *what)
-{
-	char digits[32];
-
-	dw_out_printf(out, "%s %s%s", grouped(n, digits), what, n == 1 ? "" : "s");
-}
-
-/* A time in the unit that suits it. */
-static void put_time(struct dw_out *out, int64_t ns)
-{
-	double s = (double)ns / 1e9;
-
-	if (s < 1)
-		dw_out_printf(out, "%.1f ms", s * 1e3);
-	else if (s < 600)
-		dw_out_printf(out, "%.2f s", s);
-	else
-		dw_out_printf(out, "%.1f min", s / 60);
-}
-
 static void put_title(const struct dw_format_job *job, struct dw_out *out)
 {
 	const char *command = dw_facts_get_text(&job->view->request.profile->facts, "command");
 
 	dw_out_puts(out, bold(job));
-	dw_text_put_fitted(out, command ? command : job->path ? job->path : "", width_of(job));
+	dw_text_put_fitted(out,
+			   command     ? command
+			   : job->path ? job->path
+				       : "",
+			   dw_summary_width(job));
 	dw_out_printf(out, "%s\n", plain(job));
 }
 
@@ -95,22 +67,22 @@ static void put_size(const struct dw_format_job *job, struct dw_out *out)
 {
 	const struct dw_profile *p = job->view->request.profile;
 	int64_t duration = fact(job, "duration_ns", -1), hz = fact(job, "frequency_hz", 0);
-	char digits[32];
+	char digits[DWELL_GROUPED_MAX_BYTES];
 
 	dw_out_puts(out, "  ");
 	if (duration >= 0) {
-		put_time(out, duration);
+		dw_words_time(out, duration);
 		dw_out_puts(out, ", ");
 	}
-	put_count(out, job->view->request.totals->samples, "sample");
+	dw_words_count(out, job->view->request.totals->samples, "sample");
 	if (hz > 0)
-		dw_out_printf(out, " at %s Hz", grouped((uint64_t)hz, digits));
+		dw_out_printf(out, " at %s Hz", dw_words_grouped((uint64_t)hz, digits));
 	dw_out_puts(out, ", ");
-	put_count(out, dw_threads_count(&p->threads), "thread");
+	dw_words_count(out, dw_threads_count(&p->threads), "thread");
 	dw_out_puts(out, dw_processes_count(&p->processes) == 1 ? " in 1 process\n" : " in ");
 	if (dw_processes_count(&p->processes) != 1)
 		dw_out_printf(out, "%s processes\n",
-			      grouped(dw_processes_count(&p->processes), digits));
+			      dw_words_grouped(dw_processes_count(&p->processes), digits));
 }
 
 /* "CPU time 1.98 s in the program, 0.02 s in the kernel" */
@@ -121,65 +93,77 @@ static void put_cpu(const struct dw_format_job *job, struct dw_out *out)
 	if (user < 0)
 		return;
 	dw_out_puts(out, "  CPU time: ");
-	put_time(out, user);
+	dw_words_time(out, user);
 	dw_out_puts(out, " in the program");
 	if (kernel >= 0) {
 		dw_out_puts(out, ", ");
-		put_time(out, kernel);
+		dw_words_time(out, kernel);
 		dw_out_puts(out, " in the kernel (not sampled)");
 	}
 	dw_out_puts(out, "\n");
 }
 
-struct writer {
-	const struct dw_format_job *job;
-	struct dw_out *out;
-	struct dw_buf scratch[2];
-};
+void dw_summary_heading(const struct dw_summary_writer *w, const char *text)
+{
+	dw_out_printf(w->out, "\n%s%s%s\n", bold(w->job), text, plain(w->job));
+}
 
-/* The name of a row, fitted into what @used columns leave of the line. */
-static void put_name(struct writer *w, const struct dw_row *row, size_t used)
+void dw_summary_name(struct dw_summary_writer *w, const struct dw_row *row, size_t used)
 {
 	struct dw_cell c;
 
 	dw_view_cell(w->job->view, row, DWELL_COLUMN_NAME, &w->scratch[1], &c);
-	dw_text_put_fitted(w->out, c.kind ? c.text : "", width_of(w->job) - used);
+	dw_text_put_fitted(w->out, c.kind ? c.text : "", dw_summary_width(w->job) - used);
 }
 
-static double percent(const struct writer *w, uint64_t n)
+static double percent(const struct dw_summary_writer *w, uint64_t n)
 {
 	uint64_t all = w->job->view->request.totals->samples;
 
 	return all ? 100.0 * (double)n / (double)all : 0;
 }
 
-static void put_path_row(struct writer *w, size_t i, size_t depth)
+/* The shares of a row of the hot path. Returns the columns written. */
+static size_t put_path_shares(const struct dw_summary_writer *w, const struct dw_row *row)
 {
-	size_t indent = depth * 2 > INDENT_MAX ? INDENT_MAX : depth * 2;
+	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.inclusive));
+	if (!row->calls)
+		return 10;
+	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.exclusive));
+	return 20;
+}
+
+static void put_path_row(struct dw_summary_writer *w, size_t i, size_t depth)
+{
+	size_t used, indent = depth * 2 > INDENT_MAX ? INDENT_MAX : depth * 2;
 	struct dw_row row;
 
 	dw_view_row(w->job->view, i, &w->scratch[0], &row);
-	dw_out_printf(w->out, "  %6.2f %%%*s ", percent(w, row.values.inclusive), (int)indent, "");
-	put_name(w, &row, 12 + indent);
+	used = put_path_shares(w, &row);
+	dw_out_printf(w->out, "%*s ", (int)indent, "");
+	dw_summary_name(w, &row, used + 2 + indent);
 	dw_out_puts(w->out, "\n");
 }
 
 /* The hot path as an indented chain; the middle of a long one is left out. */
-static void put_path(struct writer *w, size_t n)
+static void put_path(struct dw_summary_writer *w, size_t n)
 {
 	size_t left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
+	bool calls = dw_profile_has_calls(w->job->view->request.profile);
 
-	if (n)
-		dw_out_printf(w->out, "\n%sHot path%s\n", bold(w->job), plain(w->job));
+	if (n && calls)
+		dw_summary_heading(w, "Hot path: time with callees, and of its own");
+	else if (n)
+		dw_summary_heading(w, "Hot path");
 	for (size_t i = 0; i < n - left_out; i++) {
 		if (left_out && i == PATH_HEAD_ROWS)
-			dw_out_printf(w->out, "  %*s... %zu more ...\n", 9 + PATH_HEAD_ROWS * 2, "",
-				      left_out);
+			dw_out_printf(w->out, "  %*s... %zu more ...\n",
+				      (calls ? 19 : 9) + PATH_HEAD_ROWS * 2, "", left_out);
 		put_path_row(w, i < PATH_HEAD_ROWS ? i : i + left_out, i);
 	}
 }
 
-static void put_bar(struct writer *w, double pct)
+static void put_bar(struct dw_summary_writer *w, double pct)
 {
 	size_t full = (size_t)(pct * BAR_MAX / 100 + .5);
 
@@ -188,13 +172,12 @@ static void put_bar(struct writer *w, double pct)
 }
 
 /* The functions with most samples of their own, with bars. */
-static void put_functions(struct writer *w, size_t first)
+static void put_functions(struct dw_summary_writer *w, size_t first)
 {
 	const struct dw_view *v = w->job->view;
 
 	if (first < v->n)
-		dw_out_printf(w->out, "\n%sFunctions doing most of the work themselves%s\n",
-			      bold(w->job), plain(w->job));
+		dw_summary_heading(w, "Functions doing most of the work themselves");
 	for (size_t i = first; i < v->n; i++) {
 		struct dw_row row;
 
@@ -204,19 +187,9 @@ static void put_functions(struct writer *w, size_t first)
 		dw_out_printf(w->out, "  %6.2f %% ", percent(w, row.values.exclusive));
 		put_bar(w, percent(w, row.values.exclusive));
 		dw_out_puts(w->out, " ");
-		put_name(w, &row, 12 + BAR_MAX);
+		dw_summary_name(w, &row, 12 + BAR_MAX);
 		dw_out_puts(w->out, "\n");
 	}
-}
-
-/* One line about something missing: how many, and what that means. */
-static void put_note(struct dw_out *out, int64_t n, const char *what, const char *meaning)
-{
-	if (n <= 0)
-		return;
-	dw_out_puts(out, "  ");
-	put_count(out, (uint64_t)n, what);
-	dw_out_printf(out, " %s\n", meaning);
 }
 
 /* The kernel's timer begins anew in each process, so one that ends before its first tick is not
@@ -230,7 +203,7 @@ static void put_unseen(const struct dw_format_job *job, struct dw_out *out)
 	if (dw_processes_count(&job->view->request.profile->processes) >= MANY_PROCESSES &&
 	    hz > 0 && got < .8 * (double)user / 1e9 * (double)hz) {
 		dw_out_puts(out, "  Processes of less than ");
-		put_time(out, 1000000000 / hz);
+		dw_words_time(out, 1000000000 / hz);
 		dw_out_puts(out, " of CPU time are mostly missing; a higher -F shows them.\n");
 	}
 }
@@ -246,41 +219,17 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 			      "longer or with a higher -F.\n",
 			      t->samples, t->samples == 1 ? "" : "s");
 	put_unseen(job, out);
-	put_note(out, fact(job, "samples_lost", 0), "sample",
-		 "lost (buffers were full): shares may lean towards quiet times.");
-	put_note(out, fact(job, "records_lost", 0), "event record",
-		 "lost: some processes, threads or modules may be missing.");
-	put_note(out, fact(job, "throttled", 0), "time",
-		 "slowed down by the kernel: fewer samples there; a lower -F avoids it.");
-	put_note(out, (int64_t)t->stacks_cut, "stack",
-		 "cut: outer callers are missing, the functions themselves are right.");
-	put_note(out, in_32bit, "sample", "discarded: of 32-bit code, which is not unwound.");
-	put_note(out, fact(job, "samples_discarded", 0) - in_32bit, "sample",
-		 "discarded: the program was not running then.");
-}
-
-/* A word of a command line: quoted when the shell would not take it as it is. */
-static void put_word(struct dw_out *out, const char *s)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_./+:@%-";
-
-	if (*s && !s[strspn(s, safe)])
-		return dw_out_puts(out, s);
-	dw_out_puts(out, "'");
-	while (*s) {
-		size_t n = strcspn(s, "'");
-		char *part = strndup(s, n);
-
-		dw_text_put(out, part ? part : "");
-		free(part);
-		s += n;
-		if (*s) {
-			dw_out_puts(out, "'\\''");
-			s++;
-		}
-	}
-	dw_out_puts(out, "'");
+	dw_words_note(out, fact(job, "samples_lost", 0), "sample",
+		      "lost (buffers were full): shares may lean towards quiet times.");
+	dw_words_note(out, fact(job, "records_lost", 0), "event record",
+		      "lost: some processes, threads or modules may be missing.");
+	dw_words_note(out, fact(job, "throttled", 0), "time",
+		      "slowed down by the kernel: fewer samples there; a lower -F avoids it.");
+	dw_words_note(out, (int64_t)t->stacks_cut, "stack",
+		      "cut: outer callers are missing, the functions themselves are right.");
+	dw_words_note(out, in_32bit, "sample", "discarded: of 32-bit code, which is not unwound.");
+	dw_words_note(out, fact(job, "samples_discarded", 0) - in_32bit, "sample",
+		      "discarded: the program was not running then.");
 }
 
 static void put_next(const struct dw_format_job *job, struct dw_out *out)
@@ -288,13 +237,13 @@ static void put_next(const struct dw_format_job *job, struct dw_out *out)
 	if (!job->path)
 		return;
 	dw_out_puts(out, "\nNext: dwell report ");
-	put_word(out, job->path);
+	dw_words_shell(out, job->path);
 	dw_out_puts(out, " calltree   (or functions, lines, modules, callers FUNCTION)\n");
 }
 
 void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
 {
-	struct writer w = {.job = job, .out = out};
+	struct dw_summary_writer w = {.job = job, .out = out};
 	size_t path = 0;
 
 	for (struct dw_row row; path < job->view->n; path++) {
@@ -303,11 +252,17 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
 			break;
 	}
 	put_title(job, out);
-	put_size(job, out);
-	put_cpu(job, out);
-	put_notes(job, out);
-	put_path(&w, path);
-	put_functions(&w, path);
+	if (dw_profile_has_calls(job->view->request.profile)) {
+		dw_call_summary_head(&w);
+		put_path(&w, path);
+		dw_call_summary_tail(&w, path);
+	} else {
+		put_size(job, out);
+		put_cpu(job, out);
+		put_notes(job, out);
+		put_path(&w, path);
+		put_functions(&w, path);
+	}
 	put_next(job, out);
 	dw_buf_release(&w.scratch[0]);
 	dw_buf_release(&w.scratch[1]);

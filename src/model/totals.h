@@ -126,7 +126,7 @@ struct dw_totals {
 	uint64_t samples; /* that passed the filter: the denominator of every percentage; with calls
 			     the elapsed inclusive time */
 	struct dw_call_total all; /* of calls: everything that passed the filter */
-	bool whole_intervals; /* of calls: only probes end intervals, the classic rule */
+	bool whole_intervals;	  /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls: the slices that were asked for; 0, 0 = no range was */
 	DW_VEC(struct dw_call_total) calls; /* by the rows' member calls; empty = samples */
 	uint64_t stacks_cut;

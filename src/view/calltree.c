@@ -101,7 +101,6 @@ static int open_calltree(struct dw_view *v)
 	return v->request.hot_path ? open_hot_path(v) : open_tree(v, c);
 }
 
-/* Of a root row, which a folded node never is, only its parent knows the name. */
 static const char *name_of(const struct dw_view *v, uint32_t function)
 {
 	const struct dw_profile *p = v->request.profile;
@@ -109,8 +108,6 @@ static const char *name_of(const struct dw_view *v, uint32_t function)
 
 	if (f)
 		return dw_strings_get(&p->strings, f->name);
-	if (function == (uint32_t)DWELL_FUNCTION_TRUNCATED)
-		return "(truncated)";
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? "[stack cut]" : "[unknown]";
 }
 

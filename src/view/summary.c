@@ -41,7 +41,8 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 
 	if (item >= s->path.nodes.n) {
 		dw_view_row(&s->functions, item - s->path.nodes.n, scratch, ret);
-		ret->section = "Functions Doing Most Individual Work";
+		ret->section = ret->calls ? "Functions with Most Individual Work"
+					  : "Functions Doing Most Individual Work";
 		return;
 	}
 	n = &v->request.totals->nodes.v[s->path.nodes.v[item]];

@@ -3,7 +3,9 @@
  * real writer.
  *
  * plain: two processes, recursion, an inlined function, a library, a cut stack, a thread without
- * samples. hostile: names that try to break each format.
+ * samples. hostile: names that try to break each format. calls: instrumentation of two processes:
+ * threads of one start routine, recursion, a callee that is not instrumented, blocked time, call
+ * sites in an inlined function, a truncated tree, slices.
  */
 #include "analysis/totals.h"
 #include "base/cleanup.h"
@@ -70,6 +72,147 @@ static void make_plain(struct dw_profile *p)
 	set_facts(p, "./prog --fast");
 }
 
+/* What a node of the session of calls has: own ns, of them the program's, and calls. */
+static struct dw_call_values times(uint64_t calls, uint64_t elapsed_ns, uint64_t application_ns)
+{
+	uint64_t blocked = (elapsed_ns - application_ns) * 9 / 10;
+
+	return (struct dw_call_values){
+		.calls = calls,
+		.elapsed_ns = elapsed_ns,
+		.application_ns = application_ns,
+		.whole_ns = elapsed_ns == application_ns ? elapsed_ns : application_ns / 2,
+		.overhead_ns = calls * 24,
+		.blocked_ns = blocked,
+		.os_cpu_ns = elapsed_ns - application_ns - blocked,
+		.switches = blocked / 1000000,
+		.io_calls = blocked / 2000000,
+		.blocking_calls = blocked > 0,
+	};
+}
+
+static void set_call_facts(struct dw_profile *p)
+{
+	static const struct {
+		const char *key;
+		int64_t value;
+	} facts[] = {
+		{"duration_ns", 200000000},	   {"user_cpu_ns", 130000000},
+		{"kernel_cpu_ns", 8000000},	   {"residual_ns", 450000},
+		{"functions_instrumented", 5},	   {"functions_short", 2},
+		{"functions_left_alone", 1},	   {"processes_instrumented", 2},
+		{"calls_truncated", 40},	   {"events_dropped", 1},
+		{"agent_start_ns", 900000},	   {"system_calls_seen", 1},
+		{"processes_not_instrumented", 1},
+	};
+
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+		if (dw_facts_set(&p->facts, facts[i].key, facts[i].value))
+			abort();
+	if (dw_facts_set_text(&p->facts, "method", "instrumentation") ||
+	    dw_facts_set_text(&p->facts, "command", "./prog --fast") ||
+	    dw_facts_set_text(&p->facts, "os_source", "perf"))
+		abort();
+}
+
+/* A thread of the process @process that starts at @start. */
+static uint32_t add_thread(struct dw_profile *p, uint32_t process, int32_t tid, uint32_t start)
+{
+	struct dw_thread t = {.process = process,
+			      .tid = tid,
+			      .name = mk_text(p, "pool"),
+			      .start = start,
+			      .begin_ns = 5000000,
+			      .end_ns = 150000000};
+	uint32_t id;
+
+	if (dw_threads_add(&p->threads, &t, &id))
+		abort();
+	return id;
+}
+
+/* A tree below @root: main > fib > fib, main > work > read. */
+static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t *entry,
+			  const uint32_t *site, uint64_t scale)
+{
+	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT), main_, fib, fib2, work, read_;
+
+	main_ = mk_call(p, thread, root, entry[0], 0, 0);
+	fib = mk_call(p, thread, main_, entry[1], site[0], 0);
+	fib2 = mk_call(p, thread, fib, entry[1], site[1], 0);
+	work = mk_call(p, thread, main_, entry[2], site[0], 0);
+	read_ = mk_call(p, thread, work, entry[3], site[2], DWELL_CALL_OUTSIDE);
+	mk_delta(p, 0, root, times(0, 300000, 300000));
+	mk_delta(p, 0, main_, times(1, 1000000 * scale, 1000000 * scale));
+	mk_delta(p, 0, fib, times(1, 500, 500));
+	mk_delta(p, 0, fib2, times(200000, 40000000 * scale, 38000000 * scale));
+	mk_delta(p, 1, fib2, times(100000, 20000000 * scale, 20000000 * scale));
+	mk_delta(p, 1, work, times(10, 3000000, 3000000));
+	mk_delta(p, 1, read_, times(20, 50000000 * scale, 1000000));
+	mk_delta(p, 2, main_, times(0, 2000000, 2000000));
+}
+
+/* Threads of a pool: work is called 40 times where there was no room for it any more. */
+static void add_pool_tree(struct dw_profile *p, uint32_t thread, const uint32_t *entry)
+{
+	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT);
+	uint32_t pool = mk_call(p, thread, root, entry[4], 0, 0);
+	uint32_t truncated = mk_call(p, thread, pool, 0, 0, DWELL_CALL_TRUNCATED);
+	uint32_t outermost = DWELL_CALL_OVERFLOW | DWELL_CALL_OUTERMOST_FUNCTION |
+			     DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE;
+	uint32_t own = mk_call(p, thread, root, entry[2], 0, outermost);
+	uint32_t all = mk_call(p, thread, root, entry[2], 0, outermost | DWELL_CALL_INCLUSIVE);
+	struct dw_call_values time = times(0, 8000000, 8000000);
+
+	p->calls.nodes.v[own - 1].caller = p->calls.nodes.v[all - 1].caller = entry[4];
+	mk_delta(p, 1, pool, times(1, 6000000, 5000000));
+	mk_delta(p, 1, truncated, time);
+	mk_delta(p, 1, all, time);
+	time.calls = 40;
+	mk_delta(p, 1, own, time);
+}
+
+/* Pieces come slice by slice. */
+static int compare_deltas(const void *pa, const void *pb)
+{
+	const struct dw_call_delta *a = pa, *b = pb;
+
+	return a->slice != b->slice ? (a->slice > b->slice) - (a->slice < b->slice)
+				    : (a->node > b->node) - (a->node < b->node);
+}
+
+static void make_calls(struct dw_profile *p)
+{
+	uint32_t prog = mk_module(p, "prog"), lib = mk_module(p, "libwork.so");
+	uint32_t one = mk_process(p, 101, "prog"), two = mk_process(p, 201, "child");
+	uint32_t start = mk_function(p, prog, "_start", NULL, 0);
+	uint32_t main_ = mk_function(p, prog, "main", "src/main.c", 10);
+	uint32_t fib = mk_function(p, prog, "fib", "src/main.c", 30);
+	uint32_t work = mk_function(p, lib, "work(int)", "src/work.cpp", 5);
+	uint32_t leaf = mk_function(p, lib, "clamp<int>(int)", "src/work.h", 7);
+	uint32_t read_ = mk_function(p, mk_module(p, "libc.so.6"), "read", NULL, 0);
+	uint32_t pool = mk_function(p, prog, "pool_main", "src/main.c", 50);
+	struct dw_location inlined[] = {{leaf, mk_text(p, "src/work.h"), 9, 12, 10, 1},
+					{work, mk_text(p, "src/work.cpp"), 8, 3, 0, 0}};
+	uint32_t entry[] = {mk_plain_frame(p, main_, 0, 10), mk_plain_frame(p, fib, 0, 30),
+			    mk_plain_frame(p, work, 0, 5), mk_plain_frame(p, read_, 0, 0),
+			    mk_plain_frame(p, pool, 0, 50)};
+	uint32_t site[] = {
+		mk_plain_frame(p, main_, 0x21, 12), mk_plain_frame(p, fib, 0x31, 33),
+		mk_frame(p, (struct dw_frame){lib, DWELL_FRAME_CODE, 0x1333}, inlined, 2)};
+
+	dw_threads_get(&p->threads, one)->start = start;
+	for (uint64_t i = 0; i < 3; i++)
+		mk_slice(p, (50 + 75 * i) * 1000000);
+	add_main_tree(p, one, entry, site, 2);
+	add_main_tree(p, two, entry, site, 1);
+	add_pool_tree(p, add_thread(p, 1, 102, pool), entry);
+	add_pool_tree(p, add_thread(p, 1, 103, pool), entry);
+	add_thread(p, 1, 104, pool);
+	qsort(p->calls.deltas.v, p->calls.deltas.n, sizeof *p->calls.deltas.v, compare_deltas);
+	set_call_facts(p);
+}
+
 static void make_hostile(struct dw_profile *p)
 {
 	static const char *const names[] = {
@@ -96,12 +239,15 @@ static void make_hostile(struct dw_profile *p)
 	set_facts(p, "./prog '\033[2J' <>&\"\n");
 }
 
-/* A flush clears the samples, finishing wants them back. */
+/* A flush clears samples and pieces of calls, finishing wants them back. */
 static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err)
 {
 	struct dw_samples all = {0};
+	struct dw_calls calls = {0};
 	int rc = 0;
 
+	dw_vec_each(delta, &p->calls.deltas)
+		rc = rc ? rc : dw_vec_push(&calls.deltas, *delta);
 	for (size_t i = 0; i < p->samples.n && !rc; i++)
 		rc = dw_samples_add(&all, p->samples.time_ns[i], p->samples.thread[i],
 				    p->samples.stack[i]);
@@ -109,6 +255,10 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 		rc = dw_session_flush(w, p, err);
 	dw_samples_release(&p->samples);
 	p->samples = all;
+	dw_vec_release(&p->calls.deltas);
+	p->calls.deltas.v = calls.deltas.v;
+	p->calls.deltas.n = calls.deltas.n;
+	p->calls.deltas.cap = calls.deltas.cap;
 	return rc;
 }
 
@@ -142,11 +292,13 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: golden-session plain|hostile FILE\n");
+		fprintf(stderr, "usage: golden-session plain|hostile|calls FILE\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "plain"))
 		make_plain(&p);
+	else if (!strcmp(argv[1], "calls"))
+		make_calls(&p);
 	else
 		make_hostile(&p);
 	rc = write_session(&p, argv[2], &err);

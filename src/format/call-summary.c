@@ -1,0 +1,270 @@
+/*
+ * The summary of an instrumented run; see call-summary.h.
+ *
+ * The first question after such a run is whether the time was the program's at all, so that comes
+ * first: all threads' time by who had it. Probe cost has its share there because it is a part of
+ * the threads' lifetimes, though of no other number.
+ */
+#include "format/call-summary.h"
+
+#include "base/map.h"
+#include "format/text.h"
+#include "format/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	BAR_MAX = 20,
+	SHARE_COLUMNS = 12 + BAR_MAX, /* "  12.34 % ", the bar and a blank */
+	CALLS_MAX_BYTES = 96,
+};
+
+static const struct dw_totals *totals_of(const struct dw_summary_writer *w)
+{
+	return w->job->view->request.totals;
+}
+
+static const struct dw_facts *facts_of(const struct dw_summary_writer *w)
+{
+	return &w->job->view->request.profile->facts;
+}
+
+/* Functions, whatever number of processes they were called in. */
+static size_t count_functions(const struct dw_totals *t)
+{
+	struct dw_map seen = {0};
+	size_t n = 0;
+
+	dw_vec_each(row, &t->functions) {
+		if (row->function == (uint32_t)DWELL_FUNCTION_ROOT ||
+		    dw_map_get(&seen, row->function) || dw_map_put(&seen, row->function, 1))
+			continue;
+		n++;
+	}
+	dw_map_release(&seen);
+	return n;
+}
+
+/* "1.23 s, 51,234,567 calls of 731 functions, 3 threads in 2 processes" */
+static void put_size(const struct dw_summary_writer *w)
+{
+	const struct dw_profile *p = w->job->view->request.profile;
+	int64_t duration = dw_facts_get(&p->facts, "duration_ns", -1);
+	char digits[DWELL_GROUPED_MAX_BYTES];
+
+	dw_out_puts(w->out, "  ");
+	if (duration >= 0) {
+		dw_words_time(w->out, duration);
+		dw_out_puts(w->out, ", ");
+	}
+	dw_words_count(w->out, totals_of(w)->all.inclusive.calls, "call");
+	dw_out_puts(w->out, " of ");
+	dw_words_count(w->out, count_functions(totals_of(w)), "function");
+	dw_out_puts(w->out, ", ");
+	dw_words_count(w->out, dw_threads_count(&p->threads), "thread");
+	if (dw_processes_count(&p->processes) == 1)
+		dw_out_puts(w->out, " in 1 process\n");
+	else
+		dw_out_printf(w->out, " in %s processes\n",
+			      dw_words_grouped(dw_processes_count(&p->processes), digits));
+}
+
+/* A bar of @full and behind it @half of 100 percent. */
+static void put_bar(struct dw_out *out, double full, double half)
+{
+	size_t a = (size_t)(full * BAR_MAX / 100 + .5);
+	size_t b = (size_t)((full + half) * BAR_MAX / 100 + .5);
+
+	for (size_t i = 0; i < BAR_MAX; i++)
+		dw_out_puts(out, i < a ? "█" : i < b ? "▒" : "·");
+}
+
+static double share(uint64_t n, uint64_t all)
+{
+	return all ? 100.0 * (double)n / (double)all : 0;
+}
+
+/* A part of all threads' time, when it has any. */
+static void put_part(const struct dw_summary_writer *w, uint64_t ns, uint64_t all, const char *who)
+{
+	if (!ns)
+		return;
+	dw_out_printf(w->out, "  %6.2f %% ", share(ns, all));
+	put_bar(w->out, share(ns, all), 0);
+	dw_out_puts(w->out, " ");
+	dw_words_time(w->out, (int64_t)ns);
+	dw_out_printf(w->out, " %s", who);
+}
+
+/* ", in 3 context switches and 2 blocking calls" */
+static void put_causes(const struct dw_summary_writer *w, const struct dw_call_values *v)
+{
+	const char *before = ": ";
+
+	if (v->switches) {
+		dw_out_puts(w->out, before);
+		dw_words_count(w->out, v->switches, "context switch");
+		before = ", ";
+	}
+	if (v->blocking_calls) {
+		dw_out_puts(w->out, before);
+		dw_words_count(w->out, v->blocking_calls, "blocking call");
+	}
+}
+
+static bool is_upper_bound(const struct dw_summary_writer *w)
+{
+	const char *source = dw_facts_get_text(facts_of(w), "os_source");
+
+	return source && !strcmp(source, "none");
+}
+
+void dw_call_summary_head(struct dw_summary_writer *w)
+{
+	const struct dw_call_values *v = &totals_of(w)->all.inclusive;
+	uint64_t all = v->elapsed_ns + v->overhead_ns;
+	uint64_t known = v->application_ns + v->blocked_ns + v->os_cpu_ns;
+
+	put_size(w);
+	if (!all)
+		return;
+	dw_summary_heading(w, "Where the time of all threads went");
+	put_part(w, v->application_ns, all,
+		 is_upper_bound(w) ? "in the program, at most (switches were not seen)\n"
+				   : "in the program\n");
+	put_part(w, v->blocked_ns, all, "blocked or waiting");
+	if (v->blocked_ns) {
+		put_causes(w, v);
+		dw_out_puts(w->out, "\n");
+	}
+	put_part(w, v->os_cpu_ns, all, "in system calls, on the processor");
+	if (v->os_cpu_ns) {
+		dw_out_puts(w->out, v->io_calls ? ": " : "");
+		if (v->io_calls)
+			dw_words_count(w->out, v->io_calls, "I/O call");
+		dw_out_puts(w->out, "\n");
+	}
+	if (known < v->elapsed_ns)
+		put_part(w, v->elapsed_ns - known, all, "around switches\n");
+	put_part(w, v->overhead_ns, all, "in probes (taken off all other times)\n");
+}
+
+/* "2,692,537 calls, 455 ns each" */
+static void describe_calls(const struct dw_call_total *t, struct dw_out *out)
+{
+	dw_words_count(out, t->exclusive.calls, "call");
+	if (!t->exclusive.calls)
+		return;
+	dw_out_puts(out, ", ");
+	dw_words_time(out, (int64_t)(t->exclusive.elapsed_ns / t->exclusive.calls));
+	dw_out_puts(out, t->exclusive.calls == 1 ? "" : " each");
+}
+
+/* One function: its share with a bar, its name, and its calls at the end of the line. */
+static void put_function(struct dw_summary_writer *w, const struct dw_row *row)
+{
+	uint64_t all = totals_of(w)->samples;
+	const struct dw_call_values *v = &row->calls->exclusive;
+	double elapsed = share(v->elapsed_ns, all), program = share(v->application_ns, all);
+	struct dw_out calls;
+
+	dw_out_init_buffer(&calls);
+	if (row->function != (uint32_t)DWELL_FUNCTION_ROOT)
+		describe_calls(row->calls, &calls);
+	dw_out_printf(w->out, "  %6.2f %% ", elapsed);
+	put_bar(w->out, program, elapsed - program);
+	dw_out_puts(w->out, " ");
+	dw_summary_name(w, row, SHARE_COLUMNS + calls.buf.len + 3);
+	dw_out_printf(w->out, calls.buf.len ? "  (%s)\n" : "\n", dw_buf_str(&calls.buf));
+	dw_out_close(&calls);
+}
+
+static void put_functions(struct dw_summary_writer *w, size_t first)
+{
+	const struct dw_view *v = w->job->view;
+
+	if (first < v->n)
+		dw_summary_heading(w, "Functions with most individual work (█ the program, "
+				      "▒ the operating system)");
+	for (size_t i = first; i < v->n; i++) {
+		struct dw_row row;
+
+		dw_view_row(v, i, &w->scratch[0], &row);
+		if (!row.values.exclusive || !row.calls)
+			break;
+		put_function(w, &row);
+	}
+}
+
+/* How the operating system's part is known. */
+static void put_source(const struct dw_summary_writer *w)
+{
+	const char *source = dw_facts_get_text(facts_of(w), "os_source");
+
+	if (!source)
+		return;
+	dw_out_puts(w->out, "  OS events: ");
+	if (is_upper_bound(w))
+		dw_out_puts(w->out, "context switches could not be seen");
+	else
+		dw_out_printf(w->out, "context switches by %s", source);
+	dw_out_puts(w->out, dw_facts_get(facts_of(w), "system_calls_seen", 0)
+				    ? ", system calls by probes in the C library.\n"
+				    : "; system calls could not be seen.\n");
+}
+
+/* What is in no row, in either direction. */
+static void put_residual(const struct dw_summary_writer *w)
+{
+	int64_t residual = dw_facts_get(facts_of(w), "residual_ns", INT64_MIN);
+	int64_t user = dw_facts_get(facts_of(w), "user_cpu_ns", 0);
+	int64_t cpu = user + dw_facts_get(facts_of(w), "kernel_cpu_ns", 0);
+
+	if (residual == INT64_MIN)
+		return;
+	dw_out_puts(w->out, "  Not explained: ");
+	dw_out_puts(w->out, residual < 0 ? "-" : "");
+	dw_words_time(w->out, residual < 0 ? -residual : residual);
+	if (cpu > 0)
+		dw_out_printf(w->out, ", %.1f %% of the CPU time",
+			      100.0 * (double)residual / (double)cpu);
+	dw_out_puts(w->out, residual < 0 ? " too much in the rows above.\n" : " in no row.\n");
+}
+
+static void put_notes(const struct dw_summary_writer *w)
+{
+	static const struct {
+		const char *key, *what, *meaning;
+	} notes[] = {
+		{"functions_short", "short function",
+		 "without probes: their time is their callers' (--all-functions)."},
+		{"functions_left_alone", "function",
+		 "left alone because clones of them were not safe (--list-functions)."},
+		{"modules_not_instrumented", "module", "ran as they are."},
+		{"processes_not_instrumented", "process",
+		 "not instrumented: their time is missing."},
+		{"threads_dropped", "thread", "ran unmeasured: their time is missing."},
+		{"calls_truncated", "call",
+		 "beyond the memory for call trees: only their paths are cut (--memory)."},
+		{"events_dropped", "event",
+		 "of signal handlers dropped: their time is the interrupted function's."},
+		{"nodes_dropped", "node", "dropped that broke the rules of call trees."},
+	};
+
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		dw_words_note(w->out, dw_facts_get(facts_of(w), notes[i].key, 0), notes[i].what,
+			      notes[i].meaning);
+}
+
+void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
+{
+	put_functions(w, first);
+	if (!totals_of(w)->all.inclusive.calls)
+		dw_out_puts(w->out, "  No call was seen.\n");
+	dw_summary_heading(w, "How far to trust this");
+	put_source(w);
+	put_residual(w);
+	put_notes(w);
+}
