@@ -2,7 +2,19 @@
  * The gates that measure time: what probes call in images with DWELL_PROBES_TIME and
  * DWELL_PROBES_SYSTEM_CALLS. Data of the collector, copied into each image, as gates-x86-64.S.
  *
- * What their callers have done is told by enum dw_gate (gates.h). Every register and flag is kept.
+ * What their callers have done is told by enum dw_gate (gates.h). Every register and flag is kept;
+ * they are saved below rsp without moving it, so that CFA = rsp + 8 until the slow path moves it.
+ * A gate reads the TSC, finds the new node and computes all new values in registers, then stores
+ * them in a row, the commit. A signal handler that finds a gate interrupted can so let it start
+ * again (between `again` and `commit`) or do the stores for it (between `commit` and `end`):
+ * struct dw_clone_gate has the places. In the commit: rcx = struct dw_tree_thread, rax = now,
+ * rdx = the new current node, rsi = the new top, r8 = the node to which the interval belongs,
+ * rdi = its new elapsed and, in gates that push, r10 = the new calls of rdx.
+ *
+ * Whatever is not the usual goes to the agent's slow path:
+ * void slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area), enum dw_gate, rsp in the
+ * gate, rax as the probe has set it, the area's start; on an aligned stack, and it does all that
+ * the gate would have done.
  */
 	.section .rodata.dw_gates_time, "a", @progbits
 
@@ -12,36 +24,473 @@
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
 	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end
-	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
 	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
 	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.hidden	dw_gates_time_program, dw_gates_time_program_end
+	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end
+
+	.pushsection .rodata.dw_gates_time_fixups, "a", @progbits
+	.balign	4
+dw_gates_time_fixups:
+	.popsection
+	.pushsection .rodata.dw_gates_time_half_way, "a", @progbits
+	.balign	4
+dw_gates_time_half_way:
+	.popsection
+
+/* enum dw_gate */
+	.set	GATE_ENTER, 2
+	.set	GATE_EXIT, 3
+	.set	GATE_OUT, 4
+	.set	GATE_OUT_POINTER, 5
+	.set	GATE_BACK, 6
+	.set	GATE_LANDING, 7
+	.set	GATE_CALL_BEGIN, 8
+	.set	GATE_CALL_END, 9
+
+/* struct dw_tree_thread, struct dw_tree_node, struct dw_shadow */
+	.set	THREAD_TOP, 0
+	.set	THREAD_LAST, 8
+	.set	THREAD_CURRENT, 16
+	.set	THREAD_OS_WORD, 24
+	.set	THREAD_OS_SEEN, 32
+	.set	THREAD_STATE, 36
+	.set	THREAD_LIMIT, 48
+	.set	THREAD_ARENA, 56
+	.set	THREAD_TIMED, 128
+	.set	THREAD_TIMED_TICKS, 160
+	.set	THREAD_IN_CALL, 2
+	.set	NODE_ELAPSED, 0
+	.set	NODE_CALLS, 8
+	.set	NODE_KEY, 16
+	.set	NODE_SITE, 24
+	.set	NODE_TAGS, 32
+	.set	NODE_CHILDREN, 40
+	.set	NODE_OS, 60
+	.set	SHADOW_BYTES, 16
+	.set	SHADOW_RECORD, 8
+
+	.set	WINDOW, 16384		/* DWELL_STACK_WINDOW */
+	.set	TAG_FACTOR, 0x9e3b	/* DWELL_TAG_FACTOR */
+	.set	TIMED_BITS, 0xffc0	/* one in 1024 */
+	.set	TIMED_MAX, 0xffff	/* ticks: longer ones were interrupted */
+
+/* Fields to be filled in: 32-bit distances and the thread word's offset. */
+	.macro	field page, offset, behind=0
+	.pushsection .rodata.dw_gates_time_fixups, "a", @progbits
+	.long	.Lfield\@ - 4 - \behind - dw_gates_time, \page, \offset - \behind
+	.popsection
+	.set	.Lfield\@, .
+	.endm
+	.set	PAGE_CONSTANTS, 0
+	.set	PAGE_WIPED, 1
+	.set	PAGE_AREA, 2
+	.set	PAGE_THREAD, 3
+	.set	CONSTANT_SLOW, 8
+	.set	CONSTANT_FIRST_ID, 16
+	.set	CONSTANT_PROBED, 24
+	.set	CONSTANT_PROBED_BYTES, 32
+	.set	WIPED_ALIVE, 8
+
+/* struct dw_clone_gate: where a gate can start again, where it commits, where it has. */
+	.macro	half_way again, commit, end
+	.pushsection .rodata.dw_gates_time_half_way, "a", @progbits
+	.long	\again - dw_gates_time, \commit - dw_gates_time, \end - dw_gates_time
+	.popsection
+	.endm
+
+	.macro	save_flags
+	lahf
+	seto	%al
+	mov	%eax, -80(%rsp)
+	.endm
+
+	.macro	save_all
+	mov	%rcx, -16(%rsp)
+	mov	%rdx, -24(%rsp)
+	mov	%rsi, -32(%rsp)
+	mov	%rdi, -40(%rsp)
+	mov	%r8, -48(%rsp)
+	mov	%r9, -56(%rsp)
+	mov	%r10, -64(%rsp)
+	mov	%rax, -72(%rsp)
+	save_flags
+	.endm
+
+	.macro	save_some
+	mov	%rax, -8(%rsp)
+	mov	%rcx, -16(%rsp)
+	mov	%rdx, -24(%rsp)
+	mov	%rsi, -32(%rsp)
+	mov	%rdi, -40(%rsp)
+	mov	%r8, -48(%rsp)
+	save_flags
+	.endm
+
+	.macro	restore_some
+	mov	-80(%rsp), %eax
+	add	$0x7f, %al		/* sets OF when al was 1 */
+	sahf
+	mov	-48(%rsp), %r8
+	mov	-40(%rsp), %rdi
+	mov	-32(%rsp), %rsi
+	mov	-24(%rsp), %rdx
+	mov	-16(%rsp), %rcx
+	mov	-8(%rsp), %rax
+	ret
+	.endm
+
+	.macro	restore_all
+	mov	-64(%rsp), %r10
+	mov	-56(%rsp), %r9
+	restore_some
+	.endm
+
+	.macro	read_time
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	.endm
+
+/* rcx = the thread's line. Not in a fork's child that has no region yet. */
+	.macro	find_thread slow
+	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
+	.long	0
+	field	PAGE_THREAD, 0
+	.byte	0x83, 0x3d			/* cmpl $0, 0(%rip) */
+	.long	0
+	.byte	0
+	field	PAGE_WIPED, WIPED_ALIVE, 1
+	je	\slow
+	.endm
+
+/* Nothing has happened to the thread since its last event. Uses r8, rdi. */
+	.macro	check_os slow
+	mov	THREAD_OS_WORD(%rcx), %r8
+	mov	THREAD_OS_SEEN(%rcx), %edi
+	cmp	(%r8), %edi
+	jne	\slow
+	.endm
+
+/* rdi = what the elapsed of node r8 becomes. */
+	.macro	add_interval
+	mov	%rax, %rdi
+	sub	THREAD_LAST(%rcx), %rdi
+	add	NODE_ELAPSED(%r8), %rdi
+	.endm
+
+	.macro	commit
+	{disp8} mov %rdi, NODE_ELAPSED(%r8)
+	mov	%rax, THREAD_LAST(%rcx)
+	mov	%rdx, THREAD_CURRENT(%rcx)
+	{disp8} mov %rsi, THREAD_TOP(%rcx)
+	.endm
+
+/* Now and then measure what the gate has taken since it read the time. */
+	.macro	measure kind, restore
+	test	$TIMED_BITS, %eax
+	je	.Lmeasure\@
+.Lrestore\@:
+	\restore
+.Lmeasure\@:
+	mov	%rax, %rsi
+	read_time
+	sub	%rsi, %rax
+	cmp	$TIMED_MAX, %rax
+	ja	.Lrestore\@
+	addq	$1, THREAD_TIMED + 8 * \kind(%rcx)
+	add	%rax, THREAD_TIMED_TICKS + 8 * \kind(%rcx)
+	jmp	.Lrestore\@
+	.endm
+
+/*
+ * Find the child of the current node for key rdi and site r9, push it as the activation of record
+ * rsp - \below. All four tags are compared at once: x = tags ^ tag repeated has a zero where one is
+ * equal, and (x - 1) & ~x has the highest bit of the lowest of these set.
+ */
+	.macro	open_node kind, gate, below, restore
+	mov	(%rsi), %r8
+	imul	$TAG_FACTOR, %edi, %edx
+	add	%r9d, %edx
+	movzwl	%dx, %edx
+	imul	.Lones(%rip), %rdx
+	xor	NODE_TAGS(%r8), %rdx
+	mov	%rdx, %r10
+	sub	.Lones(%rip), %r10
+	not	%rdx
+	and	%rdx, %r10
+	and	.Lhighs(%rip), %r10
+	je	.Lslow_\gate
+	bsf	%r10, %r10
+	shr	$4, %r10d
+	mov	NODE_CHILDREN(%r8, %r10, 4), %edx
+	shl	$6, %rdx
+	add	THREAD_ARENA(%rcx), %rdx
+	cmp	%rdi, NODE_KEY(%rdx)
+	jne	.Lslow_\gate
+	cmp	%r9d, NODE_SITE(%rdx)
+	jne	.Lslow_\gate
+	.if	\below
+	cmpl	$-1, NODE_OS(%rdx)
+	je	.Lno_event
+	read_time_keeping_rdx
+	lea	-\below(%rsp), %rdi
+	mov	%rdi, SHADOW_BYTES + SHADOW_RECORD(%rsi)
+	.else
+	mov	%rsp, SHADOW_BYTES + SHADOW_RECORD(%rsi)
+	.endif
+	mov	%rdx, SHADOW_BYTES(%rsi)
+	mov	NODE_CALLS(%rdx), %r10
+	add	$1, %r10
+	add_interval
+	add	$SHADOW_BYTES, %rsi
+.Lcommit_\gate:
+	mov	%r10, NODE_CALLS(%rdx)
+	commit
+.Lend_\gate:
+	measure	\kind, \restore
+	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
+	.endm
+
+	.macro	read_time_keeping_rdx
+	mov	%rdx, %r10
+	read_time
+	mov	%r10, %rdx
+	.endm
+
+/* The top activation lies a little above the new one, and its array has room. */
+	.macro	check_stack slow, below
+	mov	THREAD_TOP(%rcx), %rsi
+	mov	SHADOW_RECORD(%rsi), %r8
+	sub	%rsp, %r8
+	add	$\below - 1, %r8
+	cmp	$WINDOW, %r8
+	jae	\slow
+	cmp	THREAD_LIMIT(%rcx), %rsi
+	jae	\slow
+	.endm
+
+/* Take the top activation away. */
+	.macro	close_node kind, gate
+	mov	(%rsi), %r8
+	mov	-SHADOW_BYTES(%rsi), %rdx
+	add_interval
+	sub	$SHADOW_BYTES, %rsi
+.Lcommit_\gate:
+	commit
+.Lend_\gate:
+	measure	\kind, restore_some
+	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
+	.endm
 
 	.balign	16
 dw_gates_time:
+.Lones:
+	.quad	0x0001000100010001
+.Lhighs:
+	.quad	0x8000800080008000
+
+	.balign	64
 dw_gate_enter:
-dw_gate_out:
-dw_gate_out_pointer:
-	mov	-8(%rsp), %rax
-	ret
-	.balign	16, 0xcc
+	save_all
+.Lagain_GATE_ENTER:
+	read_time
+	find_thread .Lslow_GATE_ENTER
+	check_os .Lslow_GATE_ENTER
+	check_stack .Lslow_GATE_ENTER, 0
+	mov	-72(%rsp), %edi
+	add	0(%rip), %edi
+	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
+	mov	8(%rsp), %r9d
+	open_node 0, GATE_ENTER, 0, restore_all
+
+	.balign	64
 dw_gate_exit:
+	save_some
+.Lagain_GATE_EXIT:
+	read_time
+	find_thread .Lslow_GATE_EXIT
+	check_os .Lslow_GATE_EXIT
+	mov	THREAD_TOP(%rcx), %rsi
+	cmp	%rsp, SHADOW_RECORD(%rsi)
+	jne	.Lslow_GATE_EXIT
+	close_node 1, GATE_EXIT
+
+	.balign	64
+dw_gate_out:
+	save_all
+.Lagain_GATE_OUT:
+	find_thread .Lslow_GATE_OUT
+	check_os .Lslow_GATE_OUT
+	check_stack .Lslow_GATE_OUT, 4
+	mov	-72(%rsp), %edi
+	add	0(%rip), %edi
+	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
+	mov	(%rsp), %r9d
+	open_node 2, GATE_OUT, 4, restore_all
+
+	.balign	64
+dw_gate_out_pointer:
+	save_all
+.Lagain_GATE_OUT_POINTER:
+	mov	-72(%rsp), %rdi
+	mov	%rdi, %rdx
+	sub	0(%rip), %rdx
+	field	PAGE_CONSTANTS, CONSTANT_PROBED
+	cmp	0(%rip), %rdx
+	field	PAGE_CONSTANTS, CONSTANT_PROBED_BYTES
+	jb	.Lno_event
+	find_thread .Lslow_GATE_OUT_POINTER
+	mov	%rdi, %r10
+	check_os .Lslow_GATE_OUT_POINTER
+	check_stack .Lslow_GATE_OUT_POINTER, 4
+	mov	%r10, %rdi
+	bts	$63, %rdi
+	mov	(%rsp), %r9d
+	open_node 2, GATE_OUT_POINTER, 4, restore_all
+.Lno_event:
+	restore_all
+
+/* The call has pushed nothing where the top lies above it: no event. An odd record does not count.
+ */
+	.balign	64
 dw_gate_back:
+	save_some
+.Lagain_GATE_BACK:
+	find_thread .Lslow_GATE_BACK
+	mov	THREAD_TOP(%rcx), %rsi
+	mov	SHADOW_RECORD(%rsi), %rdx
+	sub	%rsp, %rdx
+	cmp	$-4, %rdx
+	jne	1f
+	check_os .Lslow_GATE_BACK
+	read_time
+	close_node 3, GATE_BACK
+1:	cmp	$WINDOW, %rdx
+	jae	.Lslow_GATE_BACK
+	restore_some
+
+	.balign	16
 dw_gate_landing:
+	save_some
+	find_thread .Lslow_GATE_LANDING
+	mov	THREAD_TOP(%rcx), %rsi
+	mov	SHADOW_RECORD(%rsi), %rdx
+	sub	%rsp, %rdx
+	cmp	$WINDOW, %rdx
+	jae	.Lslow_GATE_LANDING
+	restore_some
+
+	.balign	16
 dw_gate_call_begin:
+	mov	%rax, -72(%rsp)
+	save_some
+	mov	$GATE_CALL_BEGIN, %edi
+	jmp	.Lslow_some
+
+	.balign	16
 dw_gate_call_end:
-	ret
+	save_some
+	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
+	.long	0
+	field	PAGE_THREAD, 0
+	cmpl	$THREAD_IN_CALL, THREAD_STATE(%rcx)
+	je	.Lslow_GATE_CALL_END
+	restore_some
+
+.Lslow_GATE_ENTER:
+	mov	$GATE_ENTER, %edi
+	jmp	.Lslow
+.Lslow_GATE_OUT:
+	mov	$GATE_OUT, %edi
+	jmp	.Lslow
+.Lslow_GATE_OUT_POINTER:
+	mov	$GATE_OUT_POINTER, %edi
+	jmp	.Lslow
+.Lslow_GATE_EXIT:
+	mov	$GATE_EXIT, %edi
+	jmp	.Lslow_some
+.Lslow_GATE_BACK:
+	mov	$GATE_BACK, %edi
+	jmp	.Lslow_some
+.Lslow_GATE_LANDING:
+	mov	$GATE_LANDING, %edi
+	jmp	.Lslow_some
+.Lslow_GATE_CALL_END:
+	mov	$GATE_CALL_END, %edi
+.Lslow_some:
+	mov	%r9, -56(%rsp)
+	mov	%r10, -64(%rsp)
+
+/* A popfq would bring back the trap flag that a debugger's step put into the word, so only the
+ * direction is taken from it. */
+.Lslow:
+	lea	-80(%rsp), %rsp
+.Lat88:
+	pushfq
+.Lat96:
+	push	%rbp
+.Lat104:
+	push	%r11
+.Lat112:
+	mov	%rsp, %rbp
+.Lby_rbp:
+	and	$-16, %rsp
+	cld
+	lea	104(%rbp), %rsi
+	mov	104-72(%rbp), %rdx
+	lea	0(%rip), %rcx
+	field	PAGE_AREA, 0
+	mov	0(%rip), %rax
+	field	PAGE_CONSTANTS, CONSTANT_SLOW
+	test	%rax, %rax
+	je	1f
+	call	*%rax
+1:	mov	%rbp, %rsp
+.Lback112:
+	pop	%r11
+.Lback104:
+	pop	%rbp
+.Lback96:
+	testl	$0x400, (%rsp)
+	je	2f
+	std
+2:	lea	88(%rsp), %rsp
+.Lback8:
+	restore_all
 dw_gates_time_end:
 
-	.balign	4
-dw_gates_time_fixups:
+	.section .rodata.dw_gates_time_fixups, "a", @progbits
 dw_gates_time_fixups_end:
-/* struct dw_clone_gate of each gate that commits: again, commit and end, from dw_gates_time on */
-dw_gates_time_half_way:
+	.section .rodata.dw_gates_time_half_way, "a", @progbits
 dw_gates_time_half_way_end:
+
+	.section .rodata.dw_gates_time, "a", @progbits
+/* Call frame instructions: DW_CFA_advance_loc2, then what holds from there on. */
+	.macro	from label, before
+	.byte	0x03
+	.short	\label - \before
+	.endm
+	.macro	offset label, before, n
+	from	\label, \before
+	.byte	0x0e, \n		/* DW_CFA_def_cfa_offset */
+	.endm
 dw_gates_time_program:
+	offset	.Lat88, dw_gates_time, 88
+	offset	.Lat96, .Lat88, 96
+	offset	.Lat104, .Lat96, 104
+	.byte	0x86, 13		/* DW_CFA_offset: rbp at CFA - 104 */
+	offset	.Lat112, .Lat104, 112
+	from	.Lby_rbp, .Lat112
+	.byte	0x0d, 6			/* DW_CFA_def_cfa_register: rbp */
+	from	.Lback112, .Lby_rbp
+	.byte	0x0d, 7			/* rsp */
+	offset	.Lback104, .Lback112, 104
+	offset	.Lback96, .Lback104, 96
+	.byte	0xc6			/* DW_CFA_restore: rbp */
+	offset	.Lback8, .Lback96, 8
 dw_gates_time_program_end:
 
 	.section .note.GNU-stack, "", @progbits

@@ -21,25 +21,6 @@ struct dw_gates {
 	uint32_t wiped_at;
 };
 
-/* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
-enum dw_gate {
-	/* in images with DWELL_PROBES_NONE and _COUNT */
-	DWELL_GATE_COUNT, /* rax saved at -16(%rsp), the function's index in eax */
-	DWELL_GATE_LEAVE, /* nothing */
-	/* in images with DWELL_PROBES_TIME and _SYSTEM_CALLS */
-	DWELL_GATE_ENTER,	/* at an entry: rax saved at -16(%rsp), the index in eax */
-	DWELL_GATE_EXIT,	/* before a return or a jump to another function: nothing */
-	DWELL_GATE_OUT,		/* before a call of an import: rax saved at -16(%rsp), functions.n +
-				   the import's index in eax */
-	DWELL_GATE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp), the
-				   callee's address in rax */
-	DWELL_GATE_BACK,	/* behind both kinds of calls: nothing */
-	DWELL_GATE_LANDING,	/* at a landing pad: nothing */
-	DWELL_GATE_CALL_BEGIN,	/* before a system call: nothing */
-	DWELL_GATE_CALL_END,	/* behind it: nothing */
-	DWELL_GATES_N
-};
-
 /* Bytes of all gates of the set for @probes (enum dw_clone_probes). */
 uint32_t dw_gates_bytes(uint32_t probes);
 

@@ -55,6 +55,10 @@ void dw_agent_off(uint32_t reason);
  */
 void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at);
 
+/* Add a chunk of @bytes (whole pages) of @kind to the region and map it at @to, in the place of
+ * what is there, without faults to come. False when there is no room. Inside dw_agent_enter(). */
+bool dw_agent_chunk_at(uint32_t kind, size_t bytes, void *to);
+
 /*
  * Publish modules[@first] and the following, @n in all, filled in but for their states, and wake
  * the collector: it answers all of them. Inside dw_agent_enter() only.

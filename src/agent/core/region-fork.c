@@ -13,6 +13,15 @@
 #include <errno.h>
 #include <linux/kcmp.h>
 
+static void inherit_chunk(struct dw_region_header *header, uint32_t i)
+{
+	const struct dw_region_chunk *chunk = &dw_agent.chunks[i].chunk;
+
+	header->chunks[i] = *chunk;
+	if (chunk->kind == DWELL_CHUNK_COUNTS && header->modules[chunk->module].counts)
+		header->modules[chunk->module].counts = chunk->at;
+}
+
 /* Copy the parent's modules and chunks, as they were at the fork, to the child's @header. */
 static void inherit(struct dw_region_header *header)
 {
@@ -26,7 +35,7 @@ static void inherit(struct dw_region_header *header)
 	header->module_n = dw_agent.module_n;
 	header->system_calls_seen = parent->system_calls_seen;
 	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
-		header->chunks[i] = dw_agent.chunks[i].chunk;
+		inherit_chunk(header, i);
 	header->chunk_n = dw_agent.chunk_n;
 }
 
@@ -73,10 +82,30 @@ static bool is_borrower(void)
 	       dw_syscall(SYS_kcmp, dw_sys_getpid(), parent, KCMP_VM, 0, 0) == 0;
 }
 
+/* The child's region has no arena yet: what follows its chunks moves up. */
+static void leave_arena(void)
+{
+	uint32_t n = 0;
+
+	dw_agent.bytes = dw_whole_pages(sizeof(*dw_agent.region));
+	for (uint32_t i = 0; i < dw_agent.chunk_n; i++) {
+		if (dw_agent.chunks[i].chunk.kind == DWELL_CHUNK_ARENA)
+			continue;
+		dw_agent.chunks[n] = dw_agent.chunks[i];
+		dw_agent.chunks[n++].chunk.at = dw_agent.bytes;
+		dw_agent.bytes += dw_agent.chunks[i].chunk.bytes;
+	}
+	dw_agent.chunk_n = n;
+}
+
 static void remake(void)
 {
-	int fd = dw_agent.is_on ? dw_region_create(dw_agent.bytes) : -EPERM;
-	bool is_whole = fd >= 0 && replace(fd);
+	int fd;
+	bool is_whole;
+
+	leave_arena();
+	fd = dw_agent.is_on ? dw_region_create(dw_agent.bytes) : -EPERM;
+	is_whole = fd >= 0 && replace(fd);
 
 	if (!is_whole) {
 		dw_agent_drop(DWELL_DROP_CHILDREN); /* in the parent's region */

@@ -16,7 +16,11 @@
 #include <errno.h>
 #include <sys/file.h>
 
-enum { DWELL_REGION_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10 };
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { DWELL_CHUNK_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10 };
 
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* by the linker */
 
@@ -200,32 +204,57 @@ static int reopen(void)
 	return -ENOENT;
 }
 
-void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
+/* Make the file larger by @chunk and map that: anywhere, or in the place of what is at @to. */
+static void *extend(const struct dw_region_chunk *chunk, void *to)
 {
-	uint64_t from = dw_agent.bytes, size = dw_whole_pages(bytes);
-	struct dw_agent_chunk *chunk = &dw_agent.chunks[dw_agent.chunk_n];
 	void *mapped = NULL;
-	int fd;
+	int fd = reopen();
 
-	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !bytes ||
-	    bytes > DWELL_REGION_BYTES_MAX || from + size > DWELL_REGION_BYTES_MAX)
-		return NULL;
-	fd = reopen();
 	if (fd < 0)
 		return NULL;
-	if (!allocate(fd, from, from + size, !dw_agent.is_started))
-		mapped = dw_map_file(NULL, size, fd, from);
+	if (!allocate(fd, chunk->at, chunk->at + chunk->bytes, !dw_agent.is_started))
+		mapped = dw_map_file(to, chunk->bytes, fd, chunk->at);
 	dw_sys_close(fd);
-	if (!mapped || !dw_is_mapped(mapped))
+	return mapped && dw_is_mapped(mapped) ? mapped : NULL;
+}
+
+/* Add @chunk to the region; where it is mapped. */
+static void *add(const struct dw_region_chunk *chunk, void *to)
+{
+	void *mapped;
+
+	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes)
 		return NULL;
-	*chunk = (struct dw_agent_chunk){mapped, {kind, module, from, size}};
+	mapped = extend(chunk, to);
+	if (!mapped)
+		return NULL;
+	dw_agent.chunks[dw_agent.chunk_n] = (struct dw_agent_chunk){mapped, *chunk};
+	dw_agent.region->chunks[dw_agent.chunk_n] = *chunk;
 	dw_agent.chunk_n++;
-	dw_agent.bytes += size;
-	dw_agent.region->chunks[dw_agent.chunk_n - 1] = chunk->chunk;
+	dw_agent.bytes += chunk->bytes;
 	dw_agent.region->bytes = dw_agent.bytes;
 	__atomic_store_n(&dw_agent.region->chunk_n, dw_agent.chunk_n, __ATOMIC_RELEASE);
-	*at = from;
 	return mapped;
+}
+
+void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
+{
+	const struct dw_region_chunk chunk = {kind, module, dw_agent.bytes, dw_whole_pages(bytes)};
+
+	if (bytes > DWELL_CHUNK_BYTES_MAX)
+		return NULL;
+	*at = chunk.at;
+	return add(&chunk, NULL);
+}
+
+bool dw_agent_chunk_at(uint32_t kind, size_t bytes, void *to)
+{
+	const struct dw_region_chunk chunk = {kind, 0, dw_agent.bytes, dw_whole_pages(bytes)};
+
+	if (!add(&chunk, to))
+		return false;
+	dw_syscall(SYS_madvise, to, chunk.bytes, MADV_POPULATE_WRITE);
+	return true;
 }
 
 struct dw_region_header *dw_agent_region(void)

@@ -3,7 +3,7 @@
  * own beside it.
  *
  * A thread gets both at its first probe. Until then its word (thread-local, read by the gates)
- * leads to a block that sends every probe to the slow path. What a task that has ended left is
+ * leads to a line that sends every probe to the slow path. What a task that has ended left is
  * used again, but for its line and nodes. A task that shares another's thread-local storage
  * (vfork's child, raw clone) is told by its id and its stack, and not counted.
  */
@@ -25,8 +25,19 @@ struct dw_shadow {
 /* The word that gates read: fs:offset. */
 extern __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec")));
 
+/* The line of threads that have none, for the word: every probe of theirs goes the slow way. */
+extern struct dw_tree_thread dw_thread_none;
+
 /* The offset of dw_thread_word from %fs:0, for DWELL_RELOC_THREAD. */
 int32_t dw_thread_offset(void);
 
-/* The calling thread, made at its first probe. NULL: it is not measured. */
-struct dw_tree_thread *dw_thread_self(void);
+struct dw_thread;
+
+/*
+ * The calling thread (core/thread.h), made at its first probe, whose record is @record. NULL: it is
+ * not measured.
+ */
+struct dw_thread *dw_thread_self(uint64_t record);
+
+/* Inside dw_agent_enter(), when a fork's child has a region of its own: its thread begins again. */
+void dw_threads_forked(void);

@@ -12,10 +12,12 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/syscall-x86-64.h"
+#include "agent/core/threads.h"
 #include "agent/probe/count.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 #include "agent/probe/text.h"
+#include "agent/probe/timing.h"
 #include "wire/identity.h"
 
 #include <dlfcn.h>
@@ -175,7 +177,8 @@ static int relocate(const struct dw_module *m, uint64_t area, const struct dw_cl
 	uint64_t from = h->fixed_start ? h->fixed_start + (uint64_t)h->distance : 0;
 	int error;
 
-	if (!moved && (area == from || !h->relocations[DWELL_RELOC_AREA_64].n))
+	if (!moved && (area == from || !h->relocations[DWELL_RELOC_AREA_64].n) &&
+	    !h->relocations[DWELL_RELOC_THREAD].n)
 		return 0;
 	error = dw_sys_mprotect((void *)area, h->bytes, PROT_READ | PROT_WRITE);
 	if (error)
@@ -184,6 +187,7 @@ static int relocate(const struct dw_module *m, uint64_t area, const struct dw_cl
 	relocate_kind(area, h, DWELL_RELOC_FROM_MODULE, moved);
 	relocate_kind(area, h, DWELL_RELOC_AREA_64, area - from);
 	relocate_kind(area, h, DWELL_RELOC_AREA_32, area - from);
+	relocate_kind(area, h, DWELL_RELOC_THREAD, (uint64_t)dw_thread_offset());
 	return dw_sys_mprotect((void *)area, h->bytes, PROT_READ);
 }
 
@@ -205,10 +209,21 @@ static int make_code(uint64_t at, uint64_t bytes)
 	return dw_text_swap(at, bytes, NULL, NULL);
 }
 
+static void fill_constants(const struct dw_module *m, const struct dw_area *fill,
+			   const struct dw_clone_header *h, uint64_t *constants)
+{
+	constants[DWELL_CONSTANT_SLOW_COUNT] = (uint64_t)dw_count_slow;
+	constants[DWELL_CONSTANT_SLOW] = (uint64_t)dw_timing_slow;
+	constants[DWELL_CONSTANT_FIRST_ID] = dw_timing_first_id(fill->region_module, h);
+	constants[DWELL_CONSTANT_PROBED] = m->start + h->probed_start;
+	constants[DWELL_CONSTANT_PROBED_BYTES] = h->probed_end - h->probed_start;
+}
+
 /* Turn the reserved range into the image of @fd, finished but for the patches. 0 or -errno. */
-static int map_image(const struct dw_module *m, uint64_t area, int fd,
+static int map_image(const struct dw_module *m, const struct dw_area *fill, int fd,
 		     const struct dw_clone_header *h)
 {
+	uint64_t area = fill->area;
 	uint64_t *constants = (uint64_t *)(area + h->constants_at);
 	void *mapped =
 		dw_sys_mmap((void *)area, h->bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
@@ -220,14 +235,17 @@ static int map_image(const struct dw_module *m, uint64_t area, int fd,
 		error = fresh_page(area + h->constants_at);
 	if (error)
 		return error;
-	constants[DWELL_CONSTANT_SLOW_COUNT] = (uint64_t)dw_count_slow;
+	fill_constants(m, fill, h, constants);
 	error = dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ);
 	if (!error)
 		error = fresh_page(area + h->wiped_at);
 	if (!error)
 		error = (int)dw_syscall(SYS_madvise, area + h->wiped_at, DWELL_PAGE_BYTES,
 					MADV_WIPEONFORK);
-	return error ? error : make_code(area + h->code_at, h->code_bytes);
+	if (error)
+		return error;
+	((uint64_t *)(area + h->wiped_at))[DWELL_WIPED_ALIVE] = 1;
+	return make_code(area + h->code_at, h->code_bytes);
 }
 
 /* The loader's name for the module, as unwinders get it. */
@@ -320,7 +338,7 @@ static uint32_t place(const struct dw_module *m, struct dw_area *fill, int fd,
 	fill->bytes = h->bytes;
 	if (!fill->area)
 		return DWELL_MODULE_NO_SPACE;
-	failed = map_image(m, fill->area, fd, h);
+	failed = map_image(m, fill, fd, h);
 	if (!failed)
 		return DWELL_MODULE_CLONED;
 	*error = (uint32_t)-failed;

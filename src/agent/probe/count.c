@@ -36,18 +36,9 @@ static uint64_t *make_table(const struct dw_area *a)
 	return dw_is_mapped(table) ? table : NULL;
 }
 
-/* The area that starts at @at. */
-static struct dw_area *area_at(uint64_t at)
-{
-	for (uint32_t i = 0; i < dw_probe.area_n; i++)
-		if (dw_probe.areas[i].area == at && !dw_probe.areas[i].is_closed)
-			return &dw_probe.areas[i];
-	return NULL;
-}
-
 void dw_count_slow(uint64_t area, uint32_t function)
 {
-	struct dw_area *a = area_at(area);
+	struct dw_area *a = dw_area_at(area);
 	uint64_t **word = a ? counts_word(a) : NULL;
 
 	dw_agent_after_fork();

@@ -39,6 +39,14 @@ const struct dw_area *dw_area_of_clone(uint64_t pc)
 	return NULL;
 }
 
+struct dw_area *dw_area_at(uint64_t at)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		if (dw_probe.areas[i].area == at && !dw_probe.areas[i].is_closed)
+			return &dw_probe.areas[i];
+	return NULL;
+}
+
 const struct dw_area *dw_area_of_module(uint64_t pc)
 {
 	for (uint32_t i = 0, n = area_n(); i < n; i++) {

@@ -8,16 +8,18 @@
 #include "agent/probe/count.h"
 #include "agent/probe/modules.h"
 #include "agent/probe/probe.h"
+#include "agent/probe/timing.h"
 
 static void start(const char *mode)
 {
-	if (dw_text_after(mode, "time"))
-		dw_os_start(dw_text_option(mode, "os-source"));
+	dw_timing_start(mode);
 	dw_modules_start();
 }
 
-static void end(void)
+static void forked(void)
 {
+	dw_count_forked();
+	dw_timing_forked();
 }
 
-const struct dw_agent_part dw_agent_part = {start, dw_count_forked, end, dw_clone_of};
+const struct dw_agent_part dw_agent_part = {start, forked, dw_timing_end, dw_clone_of};

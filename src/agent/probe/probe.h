@@ -41,6 +41,9 @@ struct dw_area {
 	char image[DWELL_REGION_PATH];
 };
 
+/* The area that starts at @at. NULL = none. [async-signal-safe] [any-thread] */
+struct dw_area *dw_area_at(uint64_t at);
+
 /* The area that holds @pc (a clone's address). NULL = none. [async-signal-safe] [any-thread] */
 const struct dw_area *dw_area_of_clone(uint64_t pc);
 

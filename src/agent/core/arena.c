@@ -1,0 +1,141 @@
+/*
+ * Lines of trees; see arena.h.
+ *
+ * Addresses are reserved at the start, a part of what the limit of address space leaves where there
+ * is one; chunks of the region are mapped over them in turn, each a quarter of what is there, so
+ * that few are needed. Blocks are taken by one atomic addition.
+ */
+#include "agent/core/arena.h"
+
+#include "agent/core/agent-internal.h"
+#include "agent/core/syscall-x86-64.h"
+
+enum {
+	BLOCK_LINES = 64, /* that a thread takes at a time: a page */
+	CHUNK_BYTES_MIN = 256 << 10,
+	CHUNK_BYTES_MAX = 32 << 20,
+	KEPT_SHARE = 8, /* of the budget: for lines that are no nodes */
+	SPACE_SHARE = 16,
+};
+
+#define RESERVE_BYTES ((uint64_t)16 << 30)
+#define GROW_TRIES    4
+
+struct arena {
+	uint64_t base;
+	uint64_t reserved; /* bytes, as the next */
+	uint64_t budget;   /* atomic */
+	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
+	uint32_t used;	   /* lines, atomic */
+};
+
+static struct arena arena;
+
+static uint64_t reserve(uint64_t bytes)
+{
+	void *at = dw_sys_mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			       -1, 0);
+
+	return dw_is_mapped(at) ? (uint64_t)at : 0;
+}
+
+bool dw_arena_start(uint64_t bytes)
+{
+	struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY};
+
+	arena.reserved = bytes > RESERVE_BYTES ? bytes : RESERVE_BYTES;
+	dw_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, &space);
+	if (space.rlim_cur / SPACE_SHARE < arena.reserved)
+		arena.reserved = space.rlim_cur / SPACE_SHARE & -(uint64_t)CHUNK_BYTES_MIN;
+	while (arena.reserved && !(arena.base = reserve(arena.reserved)))
+		arena.reserved = arena.reserved / 2 & -(uint64_t)CHUNK_BYTES_MIN;
+	arena.budget = bytes < arena.reserved ? bytes : arena.reserved;
+	arena.used = 1; /* line 0 */
+	dw_agent_region()->arena_base = arena.base;
+	return arena.reserved;
+}
+
+void dw_arena_extend(uint64_t bytes)
+{
+	if (arena.budget + bytes <= arena.reserved)
+		__atomic_fetch_add(&arena.budget, bytes, __ATOMIC_RELAXED);
+}
+
+uint64_t dw_arena_base(void)
+{
+	return arena.base;
+}
+
+/* Map one more chunk, at least to @end bytes. Inside dw_agent_enter(). */
+static bool grow(uint64_t end)
+{
+	uint64_t mapped = arena.mapped, bytes = mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
+
+	bytes = bytes < CHUNK_BYTES_MIN	  ? CHUNK_BYTES_MIN
+		: bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX
+					  : bytes;
+	if (mapped + bytes > arena.budget)
+		bytes = (arena.budget - mapped) & -(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
+	if (mapped + bytes < end ||
+	    !dw_agent_chunk_at(DWELL_CHUNK_ARENA, bytes, (void *)(arena.base + mapped)))
+		return false;
+	__atomic_store_n(&arena.mapped, mapped + bytes, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Map what lies below @end bytes. */
+static bool make_room(uint64_t end)
+{
+	bool is_room;
+
+	for (int i = 0; i < GROW_TRIES; i++) {
+		if (__atomic_load_n(&arena.mapped, __ATOMIC_ACQUIRE) >= end)
+			return true;
+		if (!dw_agent_is_self() || !dw_agent_enter())
+			continue;
+		is_room = arena.mapped >= end || grow(end);
+		dw_agent_leave();
+		if (!is_room)
+			return false;
+	}
+	return false;
+}
+
+/* Take a block of @n lines from the arena. */
+static bool take_block(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
+{
+	uint64_t budget = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED), end;
+	uint32_t first = __atomic_load_n(&arena.used, __ATOMIC_RELAXED);
+
+	if (use == DWELL_LINE_NODE)
+		budget -= budget / KEPT_SHARE;
+	do {
+		end = (first + (uint64_t)n) * DWELL_LINE_BYTES;
+		if (end > budget || !make_room(end))
+			return false;
+	} while (!__atomic_compare_exchange_n(&arena.used, &first, first + n, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	*lines = (struct dw_lines){first, first + n};
+	/* Published late by a thread that is overtaken: the next block says more. */
+	if (dw_agent_region()->arena_lines < first + n)
+		__atomic_store_n(&dw_agent_region()->arena_lines, first + n, __ATOMIC_RELEASE);
+	return true;
+}
+
+uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
+{
+	uint32_t line;
+
+	if (lines->end - lines->next < n && !take_block(lines, BLOCK_LINES, use))
+		return 0;
+	line = lines->next;
+	lines->next += n;
+	return line;
+}
+
+void dw_arena_forked(void)
+{
+	arena.mapped = 0;
+	arena.used = 1;
+	dw_agent_region()->arena_base = arena.base;
+}

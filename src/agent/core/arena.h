@@ -1,0 +1,53 @@
+/*
+ * The arena: the lines of wire/call-tree.h, one range of addresses for the whole process, made of
+ * chunks of the region as they are needed.
+ *
+ * A thread takes lines from a block of its own, so blocks are the only thing that threads compete
+ * for. Lines are zeroed and never given back. Room is made while system calls are allowed, up to
+ * the budget; a share of it is kept for lines that are no nodes.
+ */
+#pragma once
+
+#include "wire/call-tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Lines that a thread has taken and not used yet: [next, end). Zero-initialised. */
+struct dw_lines {
+	uint32_t next, end;
+};
+
+enum dw_line_use {
+	DWELL_LINE_NODE,  /* of the tree: not from what is kept */
+	DWELL_LINE_OTHER, /* threads, OS records, overflow: to the last line */
+};
+
+/* Reserve addresses, in a process with one thread: for @bytes of lines, as far as they can be had.
+ * False: none. */
+bool dw_arena_start(uint64_t bytes);
+
+/* Let the budget be larger by @bytes, for a thread more. */
+void dw_arena_extend(uint64_t bytes);
+
+/* @n lines in a row, zeroed: the first one's index, 0 = no room. [any-thread] */
+uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use);
+
+/* The address of line 0. */
+uint64_t dw_arena_base(void);
+
+/* Where @line stands. */
+static inline void *dw_arena_line(uint64_t base, uint32_t line)
+{
+	return (void *)(base + (uint64_t)line * DWELL_LINE_BYTES);
+}
+
+/* The index of the line at @address. */
+static inline uint32_t dw_arena_index(uint64_t base, const void *address)
+{
+	return (uint32_t)(((uint64_t)address - base) / DWELL_LINE_BYTES);
+}
+
+/* Inside dw_agent_enter(), in a fork's child with a region of its own: begin again, empty. All
+ * lines taken before are gone. */
+void dw_arena_forked(void);

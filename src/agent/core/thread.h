@@ -1,0 +1,23 @@
+/*
+ * What the agent keeps of a thread beside its line: its stacks, its tree, its source of switches.
+ * For slow paths of the thread itself; private memory, which a fork's child gets a copy of.
+ */
+#pragma once
+
+#include "agent/core/os-events.h"
+#include "agent/core/overflow.h"
+#include "agent/core/stacks.h"
+#include "agent/core/threads.h"
+#include "agent/core/tree.h"
+
+struct dw_thread {
+	struct dw_tree_thread *line;
+	struct dw_tree tree;
+	struct dw_stacks stacks;
+	struct dw_os_state os;
+	struct dw_thread *next; /* of all, those of ended threads among them */
+	uint32_t forks;		/* the process's own at its start: others are from before a fork */
+};
+
+/* Add what an interval was to the current node of @t. */
+void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval);

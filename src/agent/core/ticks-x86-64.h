@@ -1,0 +1,21 @@
+/*
+ * Registers of the processor that the agent reads. [async-signal-safe] [any-thread]
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The TSC. */
+static inline uint64_t dw_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* The thread pointer, from which thread-local variables stand at fixed offsets. */
+static inline uint64_t dw_thread_pointer(void)
+{
+	uint64_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}

@@ -1,0 +1,58 @@
+/*
+ * The tree of a thread: nodes by (parent, callee, site), in the region's arena, found by a hash
+ * table of the thread's own; each node also remembers some of its children for the gates.
+ *
+ * Recursion is folded where it shows nothing new: fib() calls itself from two places, and a node
+ * for each path would be one for each call. Where the path to a node has no (callee, site) that the
+ * path to an ancestor of the same callee lacks, the node is that ancestor's twin: it counts what is
+ * its own, but what it calls hangs below the ancestor. So the parent of a node is not always the
+ * node that was current; but both have the same callee, and their paths the same callees, edges and
+ * sites, so that all that is counted once per path stays exact.
+ *
+ * For the thread itself, in its slow path. Makes system calls where it grows. Nodes are never
+ * freed, the table is grown as long as there is memory.
+ */
+#pragma once
+
+#include "agent/core/arena.h"
+#include "wire/call-tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zero-initialised, then dw_tree_start(). */
+struct dw_tree {
+	uint64_t base; /* of the arena */
+	struct dw_lines lines;
+	struct dw_tree_entry *table;
+	uint32_t room;	/* entries, a power of 2 */
+	uint32_t nodes; /* among them */
+};
+
+/* A node in the table. */
+struct dw_tree_entry {
+	uint32_t line; /* 0 = free */
+	uint32_t link; /* of a twin: its ancestor and TWIN; else the last node on its path, itself
+			  included, that has a callee and site which those above it have not */
+};
+
+/* The factor by which gates make tags of keys: tag = low half of (key * it + site). */
+enum { DWELL_TAG_FACTOR = 0x9e3b };
+
+/* Begin an empty tree; its lines, if it has some left, stay. Its root, NULL = no memory. */
+struct dw_tree_node *dw_tree_start(struct dw_tree *t);
+
+/* The node of a call by the one of @parent, for @key and @site, made if it is new. NULL = no room.
+ */
+struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
+				   uint32_t site);
+
+/* Let @parent remember its @child, so that gates find it. */
+void dw_tree_remember(const struct dw_tree *t, struct dw_tree_node *parent,
+		      const struct dw_tree_node *child);
+
+/* What the operating system did in @node, made if it is new. NULL = no room. */
+struct dw_tree_os *dw_tree_os(struct dw_tree *t, struct dw_tree_node *node);
+
+/* Give the table back, of a thread that has ended. From any thread. */
+void dw_tree_end(struct dw_tree *t);

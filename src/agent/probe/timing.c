@@ -1,0 +1,221 @@
+/*
+ * The slow path of the gates that measure time; see src/clone/gates-time-x86-64.S.
+ *
+ * The gates come here for new callees, when the thread was switched, when the stack is not what
+ * they expect, at a thread's first probe and in a fork's child. All of the event is done here. The
+ * interval that has ended goes to the node that is current; what is spent here belongs to
+ * nobody and is only counted. Meanwhile the thread's word leads to a line without room, so that the
+ * probes of a handler come here as well.
+ */
+#include "agent/probe/timing.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/os-interval.h"
+#include "agent/core/slow.h"
+#include "agent/core/syscall-x86-64.h"
+#include "agent/core/thread.h"
+#include "agent/core/ticks-x86-64.h"
+#include "agent/probe/state.h"
+
+enum { OVERHEAD_UNIT = 16 }; /* ticks of struct dw_tree_node.overhead */
+
+#define ARENA_BYTES ((uint64_t)64 << 20)
+
+/* A call of the slow path. */
+struct event {
+	struct dw_thread *t;
+	const struct dw_area *area;
+	uint64_t gate;
+	uint64_t rsp;
+	uint64_t what;
+	uint64_t now; /* TSC: the end of the interval */
+};
+
+/* Charge what ends at e->now to the current node. */
+static void charge(struct event *e)
+{
+	struct dw_tree_thread *line = e->t->line;
+	struct dw_interval interval;
+
+	if (*line->os_word == line->os_seen) {
+		line->current->elapsed += e->now - line->last;
+		return;
+	}
+	e->now = dw_os_close(line, &e->t->os, e->now, DWELL_EVENT_PROBE, &interval);
+	dw_thread_charge(e->t, &interval);
+}
+
+/* Whether the callee of @e goes on on another stack. */
+static bool switches(const struct event *e)
+{
+	const struct dw_clone_header *h = e->area->header;
+	const struct dw_clone_import *imports = (const void *)(e->area->area + h->imports.at);
+
+	if (e->gate == DWELL_GATE_OUT_POINTER)
+		return false;
+	if (e->gate == DWELL_GATE_ENTER)
+		return e->what < h->functions.n &&
+		       dw_functions(e->area)[e->what].flags & DWELL_CLONE_SWITCHES;
+	return e->what - h->functions.n < h->imports.n &&
+	       imports[e->what - h->functions.n].flags & DWELL_IMPORT_SWITCHES;
+}
+
+static uint64_t key_of(const struct event *e)
+{
+	const uint64_t *constants =
+		(const uint64_t *)(e->area->area + e->area->header->constants_at);
+
+	return e->gate == DWELL_GATE_OUT_POINTER
+		       ? e->what | DWELL_KEY_ADDRESS
+		       : constants[DWELL_CONSTANT_FIRST_ID] + (uint32_t)e->what;
+}
+
+static void push(const struct event *e)
+{
+	bool is_enter = e->gate == DWELL_GATE_ENTER, is_switch = switches(e);
+	uint64_t record = is_enter ? e->rsp : e->rsp - 4;
+	const uint32_t *site = (const uint32_t *)(is_enter ? e->rsp + 8 : e->rsp);
+	struct dw_stacks *stacks = &e->t->stacks;
+	struct dw_tree_node *parent, *node;
+
+	if (dw_stacks_fit(stacks, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) !=
+	    DWELL_FIT_EVENT)
+		return;
+	parent = e->t->line->current;
+	node = dw_tree_child(&e->t->tree, parent, key_of(e), *site);
+	if (!node || !dw_stacks_push(stacks, node, record, is_switch))
+		return;
+	node->calls++;
+	if (!is_switch)
+		dw_tree_remember(&e->t->tree, parent, node);
+}
+
+static void pop(const struct event *e)
+{
+	bool is_exit = e->gate == DWELL_GATE_EXIT;
+	struct dw_stacks *stacks = &e->t->stacks;
+
+	if (dw_stacks_fit(stacks, is_exit ? DWELL_AT_EXIT : DWELL_AT_BACK,
+			  is_exit ? e->rsp : e->rsp - 4) == DWELL_FIT_EVENT)
+		dw_stacks_pop(stacks);
+}
+
+/* Do what the event does to the stack. */
+static void apply(const struct event *e)
+{
+	switch (e->gate) {
+	case DWELL_GATE_ENTER:
+	case DWELL_GATE_OUT:
+	case DWELL_GATE_OUT_POINTER:
+		push(e);
+		break;
+	case DWELL_GATE_EXIT:
+	case DWELL_GATE_BACK:
+		pop(e);
+		break;
+	default:
+		dw_stacks_fit(&e->t->stacks, DWELL_AT_LANDING, e->rsp);
+	}
+}
+
+/* The interval that follows begins now; what was spent here is the new current node's overhead. */
+static void resume(const struct event *e, uint64_t start)
+{
+	struct dw_tree_thread *line = e->t->line;
+	struct dw_interval switched = {0}, spent = {0};
+	uint64_t now;
+
+	if (dw_os_close_slow(line, &e->t->os, e->now, &switched))
+		dw_thread_charge(e->t, &switched);
+	now = dw_ticks();
+	spent.overhead = (uint32_t)((now - e->now - switched.elapsed) / OVERHEAD_UNIT);
+	dw_thread_charge(e->t, &spent);
+	line->slow_ticks += now - start - switched.elapsed;
+	line->last = now;
+}
+
+/* Make the child of a fork one that has a region. Whether probes count here. */
+static bool is_alive(const struct dw_area *a)
+{
+	const uint64_t *wiped = a ? (const uint64_t *)(a->area + a->header->wiped_at) : NULL;
+
+	if (wiped && !wiped[DWELL_WIPED_ALIVE])
+		dw_agent_after_fork();
+	return wiped && wiped[DWELL_WIPED_ALIVE] && dw_agent_is_on();
+}
+
+static void run(struct event *e)
+{
+	uint64_t start = e->now;
+
+	e->area = dw_area_at((uint64_t)e->area);
+	e->t = is_alive(e->area) ? dw_thread_self(e->rsp) : NULL;
+	if (!e->t)
+		return;
+	dw_thread_word = &dw_thread_none;
+	if (e->now < e->t->line->last) /* it has begun just now */
+		start = e->now = e->t->line->last;
+	if (e->gate != DWELL_GATE_CALL_BEGIN && e->gate != DWELL_GATE_CALL_END) {
+		charge(e);
+		apply(e);
+		resume(e, start);
+	}
+	dw_thread_word = e->t->line;
+}
+
+void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
+{
+	struct event e = {.gate = gate, .rsp = rsp, .what = what, .now = dw_ticks()};
+
+	e.area = (const struct dw_area *)area;
+	if (!dw_slow_begin(rsp))
+		return;
+	run(&e);
+	dw_slow_end();
+}
+
+static struct dw_region_moment moment(void)
+{
+	return (struct dw_region_moment){dw_ticks(), dw_sys_now_ns()};
+}
+
+void dw_timing_start(const char *mode)
+{
+	if (!dw_text_after(mode, "time"))
+		return;
+	dw_os_start(dw_text_option(mode, "os-source"));
+	if (!dw_arena_start(ARENA_BYTES))
+		dw_agent_off(DWELL_OFF_NO_MEMORY);
+	dw_agent_region()->start = moment();
+}
+
+uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header *h)
+{
+	struct dw_region_module *m = &dw_agent_region()->modules[region_module];
+	uint32_t n = h->functions.n + h->imports.n;
+
+	if (!m->first_id || m->ids_n != n) {
+		m->first_id = dw_probe.id_n + 1;
+		m->ids_n = n;
+		dw_probe.id_n += n;
+	}
+	return m->first_id;
+}
+
+void dw_timing_forked(void)
+{
+	dw_threads_forked();
+	dw_agent_region()->start = moment();
+	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
+		const struct dw_area *a = &dw_probe.areas[i];
+
+		if (!a->is_closed)
+			((uint64_t *)(a->area + a->header->wiped_at))[DWELL_WIPED_ALIVE] = 1;
+	}
+}
+
+void dw_timing_end(void)
+{
+	dw_agent_region()->end = moment();
+}

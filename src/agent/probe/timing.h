@@ -1,0 +1,30 @@
+/*
+ * The way out of the gates that measure time, and what they stand on.
+ */
+#pragma once
+
+#include "wire/clone-image.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What the gates could not do: @gate (enum dw_gate), with stack pointer @rsp in it and @what in
+ * rax, of the area that starts at @area. Gates call it with all registers saved.
+ * [async-signal-safe] [any-thread]
+ */
+void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area);
+
+/* Get ready to measure, if @mode, which is DWELL_ENV_MODE's text, says so. Before modules run from
+ * clones. */
+void dw_timing_start(const char *mode);
+
+/* The key of function 0 of the image @h of the region's module @region_module. Inside
+ * dw_agent_enter(). */
+uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header *h);
+
+/* In a fork's child that has a region: let the gates run again. */
+void dw_timing_forked(void);
+
+/* The program ends: from now on nothing counts. */
+void dw_timing_end(void);
