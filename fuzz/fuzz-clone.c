@@ -32,6 +32,8 @@ static void damage(const struct dw_elf *elf, uint8_t *image, size_t n, uint8_t h
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const uint32_t kinds[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT,
+					 DWELL_PROBES_SYSTEM_CALLS, DWELL_PROBES_TIME};
 	struct dw_clone_options options = {0};
 	struct dw_verify_result result;
 	dw_auto_ptr(dw_elf) elf = NULL;
@@ -41,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size <= OPTIONS_AT || size > MAX_BYTES ||
 	    dw_elf_open_bytes(data, size, false, &elf, NULL))
 		return 0;
-	options.probes = data[OPTIONS_AT] & 1 ? DWELL_PROBES_COUNT : DWELL_PROBES_NONE;
+	options.probes = kinds[(data[OPTIONS_AT] & 1) | (data[OPTIONS_AT] >> 6 & 2)];
 	options.all_functions = data[OPTIONS_AT] & 2;
 	if (dw_clone_make(elf, &options, &image, &n, NULL))
 		return 0;

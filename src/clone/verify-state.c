@@ -68,17 +68,29 @@ static int by_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Add the words that relocations in @section fill with addresses of the module. */
-static int add_pointers(struct dw_verify *v, const struct dw_elf_section *section)
+/* The bytes that the module's file has for @svma, *@left of them. NULL = none. */
+static const uint8_t *module_bytes(const struct dw_verify *v, uint64_t svma, size_t *left)
 {
-	dw_auto_free uint8_t *bytes = NULL;
-	size_t n;
+	dw_vec_each(s, &v->spans) {
+		if (svma - s->svma < s->n) {
+			*left = s->n - (svma - s->svma);
+			return s->bytes + (svma - s->svma);
+		}
+	}
+	return NULL;
+}
+
+/* Add the words that the @n bytes of relocations at @svma fill with addresses of the module. */
+static int add_pointers(struct dw_verify *v, uint64_t svma, uint64_t n)
+{
+	size_t left = 0;
+	const uint8_t *bytes = module_bytes(v, svma, &left);
 	Elf64_Rela r;
 	int rc = 0;
 
-	if (dw_elf_read_section(v->elf, section, &bytes, &n, NULL))
+	if (n > left)
 		return 0;
-	for (size_t at = 0; at < n && n - at >= sizeof r && !rc; at += sizeof r) {
+	for (uint64_t at = 0; bytes && n - at >= sizeof r && !rc; at += sizeof r) {
 		memcpy(&r, bytes + at, sizeof r);
 		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE ||
 		    ELF64_R_TYPE(r.r_info) == R_X86_64_IRELATIVE)
@@ -88,15 +100,30 @@ static int add_pointers(struct dw_verify *v, const struct dw_elf_section *sectio
 	return rc;
 }
 
+/* Read the tables of relocations that the loader would: those that the dynamic section names. */
 static int read_pointers(struct dw_verify *v)
 {
-	size_t n;
-	const struct dw_elf_section *s = dw_elf_sections(v->elf, &n);
-	int rc = 0;
+	uint64_t value[DT_JMPREL + 1] = {0};
+	const struct dw_elf_segment *s;
+	const uint8_t *bytes = NULL;
+	size_t n, left = 0;
+	Elf64_Dyn entry;
+	int rc;
 
-	for (size_t i = 0; i < n && !rc; i++)
-		if (s[i].type == SHT_RELA && s[i].flags & SHF_ALLOC)
-			rc = add_pointers(v, &s[i]);
+	s = dw_elf_segments(v->elf, &n);
+	for (size_t i = 0; i < n && !bytes; i++)
+		if (s[i].type == PT_DYNAMIC)
+			bytes = module_bytes(v, s[i].svma.v, &left);
+	for (; bytes && left >= sizeof entry; bytes += sizeof entry, left -= sizeof entry) {
+		memcpy(&entry, bytes, sizeof entry);
+		if (entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag > 0 && entry.d_tag <= DT_JMPREL)
+			value[entry.d_tag] = entry.d_un.d_val;
+	}
+	rc = add_pointers(v, value[DT_RELA], value[DT_RELASZ]);
+	if (!rc)
+		rc = add_pointers(v, value[DT_JMPREL], value[DT_PLTRELSZ]);
 	if (v->pointers.n)
 		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, by_place);
 	return rc;
@@ -240,13 +267,7 @@ const uint8_t *dw_verify_bytes(const struct dw_verify *v, uint64_t svma, size_t 
 		*left = v->area_n - (svma - v->area_svma);
 		return v->area + (svma - v->area_svma);
 	}
-	dw_vec_each(s, &v->spans) {
-		if (svma - s->svma < s->n) {
-			*left = s->n - (svma - s->svma);
-			return s->bytes + (svma - s->svma);
-		}
-	}
-	return NULL;
+	return module_bytes(v, svma, left);
 }
 
 const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v, uint64_t svma)

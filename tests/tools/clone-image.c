@@ -1,6 +1,6 @@
-/* Make the clone image of a program or library: clone-image FILE [OUT] [none|count|time|system-calls]
- * [all].
- * Prints how long it took, sizes, and why functions are left alone. */
+/* Make the clone image of a program or library: clone-image FILE [OUT]
+ * [none|count|time|system-calls] [all]. Prints how long it took, sizes, and why functions are left
+ * alone. */
 #include "base/cleanup.h"
 #include "clone/clone.h"
 
