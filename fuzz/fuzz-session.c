@@ -77,7 +77,7 @@ static uint64_t walk_calls(const struct dw_profile *p)
 	return sum;
 }
 
-static int decode_chunks(const uint8_t *data, size_t size, struct dw_profile *p)
+static int decode_chunks(const uint8_t *data, size_t size, bool summed, struct dw_profile *p)
 {
 	struct dw_cursor c;
 	int rc = 0;
@@ -93,13 +93,13 @@ static int decode_chunks(const uint8_t *data, size_t size, struct dw_profile *p)
 		n = n < dw_cursor_left(&c) ? n : (uint32_t)dw_cursor_left(&c);
 		dw_buf_put(&chunk.raw, dw_cursor_bytes(&c, n), n);
 		rc = chunk.kind == DWELL_CHUNK_INDEX ? dw_decode_index(&chunk, &index, NULL)
-						     : dw_decode_chunk(&chunk, p, NULL);
+						     : dw_decode_chunk(&chunk, summed, p, NULL);
 		dw_buf_release(&chunk.raw);
 	}
 	return rc ? rc : dw_decode_finish(p, NULL);
 }
 
-static int load_file(const uint8_t *data, size_t size, struct dw_profile *p)
+static int load_file(const uint8_t *data, size_t size, bool summed, struct dw_profile *p)
 {
 	char path[64];
 	ssize_t n;
@@ -111,24 +111,32 @@ static int load_file(const uint8_t *data, size_t size, struct dw_profile *p)
 		return -1;
 	n = write(fd, data, size);
 	close(fd);
-	rc = n == (ssize_t)size ? dw_session_load(path, p, NULL, NULL) : -1;
+	rc = n != (ssize_t)size ? -1
+	     : summed		? dw_session_load_summed(path, p, NULL, NULL)
+				: dw_session_load(path, p, NULL, NULL);
 	unlink(path);
 	return rc;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void feed(const uint8_t *data, size_t size, bool summed)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	volatile uint64_t sum = 0; /* the walks must not be optimised away */
 	int rc;
 
 	if (size >= 6 && !memcmp(data, "SQLite", 6))
-		rc = load_file(data, size, &p);
+		rc = load_file(data, size, summed, &p);
 	else
-		rc = decode_chunks(data, size, &p);
+		rc = decode_chunks(data, size, summed, &p);
 	if (!rc)
 		sum = walk_samples(&p) + walk_symbols(&p) + walk_calls(&p);
 	(void)sum;
 	dw_profile_release(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	feed(data, size, false);
+	feed(data, size, true);
 	return 0;
 }

@@ -101,7 +101,7 @@ static void print_summary(const char *path)
 	struct dw_totals totals = {0};
 	struct dw_out out;
 
-	if (!dw_open_profile(path, &p, NULL, NULL) &&
+	if (!dw_open_profile(path, false, &p, NULL) &&
 	    !dw_totals_compute(&p, &all, SUMMARY_PARTS, &totals)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
 		dw_summary_print(&out, &p, &totals, &style);

@@ -14,8 +14,8 @@
 /*
  * Load the session at @path, with symbols, into @p (an empty profile; release it also after
  * failure).
- * @finished  may be NULL: whether the recording came to its end.
+ * @ranges  false: nobody will ask for a range of time, calls are added up (session/read.h).
  * Returns 0; DWELL_ERR_FORMAT, DWELL_ERR_UNSUPPORTED (a newer version) or -errno: @err has one line
  * that names the file.
  */
-int dw_open_profile(const char *path, struct dw_profile *p, bool *finished, struct dw_error *err);
+int dw_open_profile(const char *path, bool ranges, struct dw_profile *p, struct dw_error *err);

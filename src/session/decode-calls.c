@@ -177,6 +177,47 @@ int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
+/* Give all nodes a row. */
+static int extend_sums(struct dw_calls *t)
+{
+	if (dw_vec_reserve(&t->deltas, t->nodes.n - t->deltas.n))
+		return -ENOMEM;
+	while (t->deltas.n < t->nodes.n) {
+		uint32_t node = (uint32_t)t->deltas.n + 1;
+
+		t->deltas.v[t->deltas.n++] = (struct dw_call_delta){.node = node};
+	}
+	return 0;
+}
+
+int dw_take_call_sums(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t nodes = p->calls.nodes.n, slices = p->calls.slices.n, slice = 0, node = 0;
+	struct dw_cursor ids;
+	struct value_columns v;
+
+	if (extend_sums(&p->calls))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		dw_take_delta_max(c, &slice, slices - 1);
+	ids = *c;
+	for (size_t i = 0; i < n; i++)
+		dw_take(c);
+	open_values(c, &v);
+	c->failed |= !slices;
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		uint32_t id = dw_take_delta_max(&ids, &node, nodes);
+		struct dw_call_values values;
+
+		c->failed |= !id;
+		take_values(&v, &values);
+		if (id)
+			dw_call_values_add(&p->calls.deltas.v[id - 1].values, &values);
+	}
+	close_values(c, &v);
+	return 0;
+}
+
 static struct dw_range_ns take_range(struct dw_cursor *c)
 {
 	struct dw_range_ns r = {.min_ns = dw_take(c)};

@@ -21,6 +21,9 @@ int dw_take_call_slices(struct dw_cursor *c, size_t n, struct dw_profile *p);
 /* What nodes gained in slices: both exist, slices rise. */
 int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 
+/* The same rows, added up by node: calls.deltas has one row for each node so far, by node. */
+int dw_take_call_sums(struct dw_cursor *c, size_t n, struct dw_profile *p);
+
 /* Shortest and longest activations: threads and frames exist. */
 int dw_take_call_extremes(struct dw_cursor *c, size_t n, struct dw_profile *p);
 

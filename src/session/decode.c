@@ -371,7 +371,8 @@ static int check_end(const struct dw_cursor *c, enum dw_chunk_kind kind, struct 
 			    dw_chunk_kind_name(kind));
 }
 
-int dw_decode_chunk(const struct dw_raw_chunk *chunk, struct dw_profile *p, struct dw_error *err)
+int dw_decode_chunk(const struct dw_raw_chunk *chunk, bool summed, struct dw_profile *p,
+		    struct dw_error *err)
 {
 	struct dw_cursor c;
 	int rc = 0;
@@ -380,6 +381,8 @@ int dw_decode_chunk(const struct dw_raw_chunk *chunk, struct dw_profile *p, stru
 	if (!takers[chunk->kind].take ||
 	    chunk->items > chunk->raw.len / takers[chunk->kind].item_bytes)
 		c.failed = true;
+	else if (summed && chunk->kind == DWELL_CHUNK_CALL_DELTAS)
+		rc = dw_take_call_sums(&c, (size_t)chunk->items, p);
 	else
 		rc = takers[chunk->kind].take(&c, (size_t)chunk->items, p);
 	if (rc)

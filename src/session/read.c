@@ -37,6 +37,7 @@ struct reader {
 	sqlite3 *sql;
 	sqlite3_stmt *rows;
 	struct dw_profile *p;
+	bool summed;
 	struct dw_session_header header;
 	struct dw_session_index index, seen;
 	uint64_t raw_bytes; /* unpacked so far */
@@ -190,7 +191,7 @@ static int load_row(struct reader *r, struct dw_error *err)
 	r->seen.kinds[kind].items += c.items;
 	if (kind == DWELL_CHUNK_INDEX)
 		return dw_decode_index(&r->chunk, &r->index, err);
-	return dw_decode_chunk(&r->chunk, r->p, err);
+	return dw_decode_chunk(&r->chunk, r->summed, r->p, err);
 }
 
 /* Whether the chunks seen are those that the last commit counted. */
@@ -205,6 +206,14 @@ static int check_index(const struct reader *r, struct dw_error *err)
 			return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: %s are missing",
 					    dw_chunk_kind_name(kind));
 	return 0;
+}
+
+/* One slice for all that was added up. */
+static void join_slices(struct dw_calls *t)
+{
+	if (t->slices.n)
+		t->slices.v[0] = t->slices.v[t->slices.n - 1];
+	t->slices.n = t->slices.n ? 1 : 0;
 }
 
 static int load_rows(struct reader *r, struct dw_error *err)
@@ -224,7 +233,11 @@ static int load_rows(struct reader *r, struct dw_error *err)
 	if (step != SQLITE_DONE)
 		return sqlite_error(r, err);
 	rc = check_index(r, err);
-	return rc ? rc : dw_decode_finish(r->p, err);
+	if (!rc)
+		rc = dw_decode_finish(r->p, err);
+	if (!rc && r->summed)
+		join_slices(&r->p->calls);
+	return rc;
 }
 
 /* Whether a killed writer left a journal with something in it beside @path. */
@@ -236,40 +249,58 @@ static bool has_journal(const char *path)
 	return wal && !stat(wal, &st) && st.st_size > 0;
 }
 
-static int load_once(const char *path, bool immutable, struct dw_profile *p,
-		     struct dw_session_info *info, struct dw_error *err)
+/* What a load is asked for. */
+struct load {
+	const char *path;
+	struct dw_profile *p;
+	struct dw_session_info *info;
+	bool summed;
+};
+
+static int load_once(const struct load *l, bool immutable, struct dw_error *err)
 {
-	__attribute__((cleanup(reader_release))) struct reader r = {.p = p};
-	dw_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	__attribute__((cleanup(reader_release))) struct reader r = {.p = l->p, .summed = l->summed};
+	dw_auto_close int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int rc;
 
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "cannot open");
 	rc = dw_session_header_read(fd, &r.header, err);
 	if (!rc)
-		rc = open_sqlite(&r, path, immutable || !r.header.wal, err);
+		rc = open_sqlite(&r, l->path, immutable || !r.header.wal, err);
 	if (!rc)
 		rc = check_schema(&r, err);
 	if (!rc)
 		rc = load_rows(&r, err);
-	if (!rc && info)
-		info->finished = r.index.finished;
+	if (!rc && l->info)
+		l->info->finished = r.index.finished;
 	return rc;
+}
+
+static int load(const struct load *l, struct dw_error *err)
+{
+	bool immutable = dw_output_is_held(l->path) || !has_journal(l->path);
+	int rc = load_once(l, immutable, err);
+
+	for (int i = 0; rc && rc != -ENOENT && i < LIVE_TRIES; i++) {
+		if (immutable && !dw_output_is_held(l->path))
+			break; /* it does not change: trying again would tell the same */
+		nanosleep(&(struct timespec){.tv_nsec = immutable ? LIVE_PAUSE_NS : 0}, NULL);
+		immutable = true;
+		dw_profile_release(l->p);
+		rc = load_once(l, immutable, err);
+	}
+	return rc ? dw_error_prefix(err, "%s", l->path), rc : 0;
 }
 
 int dw_session_load(const char *path, struct dw_profile *p, struct dw_session_info *info,
 		    struct dw_error *err)
 {
-	bool immutable = dw_output_is_held(path) || !has_journal(path);
-	int rc = load_once(path, immutable, p, info, err);
+	return load(&(struct load){.path = path, .p = p, .info = info}, err);
+}
 
-	for (int i = 0; rc && rc != -ENOENT && i < LIVE_TRIES; i++) {
-		if (immutable && !dw_output_is_held(path))
-			break; /* it does not change: trying again would tell the same */
-		nanosleep(&(struct timespec){.tv_nsec = immutable ? LIVE_PAUSE_NS : 0}, NULL);
-		immutable = true;
-		dw_profile_release(p);
-		rc = load_once(path, immutable, p, info, err);
-	}
-	return rc ? dw_error_prefix(err, "%s", path), rc : 0;
+int dw_session_load_summed(const char *path, struct dw_profile *p, struct dw_session_info *info,
+			   struct dw_error *err)
+{
+	return load(&(struct load){.path = path, .p = p, .info = info, .summed = true}, err);
 }

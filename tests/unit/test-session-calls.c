@@ -54,6 +54,40 @@ TEST(finished_round_trip)
 	dw_profile_release(&want);
 }
 
+/* The first node whose one row in @summed is not the sum of its rows in @all; 0 = none. */
+static uint32_t wrong_sum(const struct dw_calls *all, const struct dw_calls *summed)
+{
+	struct dw_call_values *sums = calloc(all->nodes.n, sizeof *sums);
+	uint32_t wrong = 0;
+
+	dw_vec_each(d, &all->deltas)
+		dw_call_values_add(&sums[d->node - 1], &d->values);
+	for (uint32_t i = 0; i < all->nodes.n && !wrong; i++) {
+		const struct dw_call_delta *d = &summed->deltas.v[i];
+
+		if (d->node != i + 1 || d->slice || memcmp(&d->values, &sums[i], sizeof *sums))
+			wrong = i + 1;
+	}
+	free(sums);
+	return wrong;
+}
+
+TEST(slices_are_added_up_for_who_wants_no_ranges)
+{
+	struct dw_profile all = DW_PROFILE_INIT, summed = DW_PROFILE_INIT;
+
+	CHECK_INT(recorded_session(&calls, "sum.dwell", 4, false, NULL), 0);
+	CHECK_INT(dw_session_load("sum.dwell.partial", &all, NULL, NULL), 0);
+	CHECK_INT(dw_session_load_summed("sum.dwell.partial", &summed, NULL, NULL), 0);
+	CHECK_INT(summed.calls.nodes.n, 1000);
+	CHECK_INT(summed.calls.deltas.n, 1000);
+	CHECK_INT(summed.calls.slices.n, 1);
+	CHECK_INT(summed.calls.slices.v[0].end_ns, all.calls.slices.v[5].end_ns);
+	CHECK_INT(wrong_sum(&all.calls, &summed.calls), 0);
+	dw_profile_release(&all);
+	dw_profile_release(&summed);
+}
+
 TEST(only_sessions_with_calls_have_the_new_version)
 {
 	static const struct synthetic samples = SYNTHETIC_SMALL;
@@ -68,7 +102,7 @@ TEST(only_sessions_with_calls_have_the_new_version)
 
 static int decode_into(void *ctx, struct dw_raw_chunk *c)
 {
-	return dw_decode_chunk(c, ctx, NULL);
+	return dw_decode_chunk(c, false, ctx, NULL);
 }
 
 /* What loading says of @p. */
