@@ -232,20 +232,20 @@ static int walk_thread(struct dw_call_flat *f, uint32_t thread)
 static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
 			 const struct dw_call_values *values, uint32_t outermost)
 {
-	struct dw_call_total *total;
+	struct dw_ledger_row *r;
 
 	if (row == NO_ROW)
 		return;
-	total = &l->rows.v[row].total;
+	r = &l->rows.v[row];
 	if (node->flags & DWELL_CALL_INCLUSIVE) {
 		if (node->flags & outermost)
-			dw_call_values_add(&total->inclusive, values);
+			dw_call_values_add(&r->inclusive, values);
 		return;
 	}
 	dw_ledger_own(l, row, values);
-	total->exclusive.calls += values->calls;
+	r->calls += values->calls;
 	if (node->flags & outermost)
-		total->outer_calls += values->calls;
+		r->outer_calls += values->calls;
 }
 
 static int add_overflow_lines(struct dw_call_flat *f, const struct dw_call_step *step,
@@ -319,9 +319,8 @@ static uint32_t emit_total(const struct dw_ledger *l, size_t i, unsigned flags,
 {
 	struct dw_call_total *total = &ret->calls.v[ret->calls.n];
 
-	*total = l->rows.v[i].total;
+	*total = dw_ledger_total(l, i);
 	total->flags |= flags;
-	total->inclusive.calls = total->exclusive.calls;
 	if (flags & DWELL_CALLS_NO_EXCLUSIVE)
 		total->exclusive = (struct dw_call_values){.calls = total->inclusive.calls};
 	*values = (struct dw_values){total->inclusive.elapsed_ns, total->exclusive.elapsed_ns};
@@ -337,7 +336,7 @@ static void emit_functions(struct dw_call_flat *f, uint32_t process, struct dw_t
 		row->function =
 			dw_call_row_function(f->nodes, f->functions.rows.v[i].id, &row->thread);
 		row->calls = emit_total(&f->functions, i, 0, &row->values, ret);
-		f->functions.rows.v[i].active = (uint32_t)ret->functions.n++;
+		f->functions.rows.v[i].place = (uint32_t)ret->functions.n++;
 	}
 }
 
@@ -360,7 +359,7 @@ static uint32_t function_row(const struct dw_call_flat *f, uint32_t function)
 	uint32_t id = function < f->nodes->subjects->functions_n ? function : 0, place;
 
 	place = f->functions.ids_n ? f->functions.place[id] : 0;
-	return place ? f->functions.rows.v[place - 1].active : UINT32_MAX;
+	return place ? f->functions.rows.v[place - 1].place : UINT32_MAX;
 }
 
 static void emit_lines(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
@@ -372,7 +371,7 @@ static void emit_lines(struct dw_call_flat *f, uint32_t process, struct dw_total
 		row->process = process;
 		row->function_row = function_row(f, row->function);
 		row->calls = emit_total(&f->lines, i, DWELL_CALLS_NO_EXCLUSIVE, &row->values, ret);
-		f->lines.rows.v[i].active = (uint32_t)ret->lines.n++;
+		f->lines.rows.v[i].place = (uint32_t)ret->lines.n++;
 	}
 }
 
@@ -387,7 +386,7 @@ static void emit_instructions(struct dw_call_flat *f, uint32_t process, struct d
 		*row = (struct dw_instruction_total){.process = process, .frame = frame};
 		if (f->lines.ids_n)
 			place = f->lines.place[s->line[s->first[frame]]];
-		row->line_row = place ? f->lines.rows.v[place - 1].active : 0;
+		row->line_row = place ? f->lines.rows.v[place - 1].place : 0;
 		row->calls = emit_total(&f->instructions, i, DWELL_CALLS_NO_EXCLUSIVE, &row->values,
 					ret);
 	}

@@ -31,13 +31,15 @@ uint32_t dw_ledger_row(struct dw_ledger *l, uint32_t id)
 	return l->place[id] - 1;
 }
 
-void dw_ledger_own(struct dw_ledger *l, uint32_t row, const struct dw_call_values *own)
+struct dw_call_total dw_ledger_total(const struct dw_ledger *l, size_t i)
 {
-	struct dw_call_values *to = &l->rows.v[row].total.exclusive;
-	uint64_t calls = to->calls;
+	const struct dw_ledger_row *row = &l->rows.v[i];
+	struct dw_call_total total = {.inclusive = row->inclusive,
+				      .exclusive = row->exclusive,
+				      .outer_calls = row->outer_calls};
 
-	dw_call_values_add(to, own);
-	to->calls = calls;
+	total.inclusive.calls = total.exclusive.calls = row->calls;
+	return total;
 }
 
 void dw_ledger_clear(struct dw_ledger *l)

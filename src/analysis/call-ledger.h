@@ -14,8 +14,13 @@
 
 struct dw_ledger_row {
 	uint32_t id;
-	uint32_t active; /* on the path so many times */
-	struct dw_call_total total;
+	union {
+		uint32_t active; /* on the path so many times */
+		uint32_t place;	 /* after the walk: where its total stands in its array */
+	};
+	uint64_t calls;
+	uint64_t outer_calls;
+	struct dw_call_values inclusive, exclusive; /* but for calls */
 };
 
 struct dw_ledger {
@@ -35,9 +40,9 @@ static inline void dw_ledger_enter(struct dw_ledger *l, uint32_t row, uint64_t c
 {
 	struct dw_ledger_row *r = &l->rows.v[row];
 
-	r->total.exclusive.calls += calls;
+	r->calls += calls;
 	if (!r->active++)
-		r->total.outer_calls += calls;
+		r->outer_calls += calls;
 }
 
 /* It leaves; @inclusive is what was below it. */
@@ -47,11 +52,18 @@ static inline void dw_ledger_leave(struct dw_ledger *l, uint32_t row,
 	struct dw_ledger_row *r = &l->rows.v[row];
 
 	if (!--r->active)
-		dw_call_values_add(&r->total.inclusive, inclusive);
+		dw_call_values_add(&r->inclusive, inclusive);
 }
 
-/* Add what @own has beside calls to the exclusive values of @row. */
-void dw_ledger_own(struct dw_ledger *l, uint32_t row, const struct dw_call_values *own);
+/* Add @own to the exclusive values of @row. */
+static inline void dw_ledger_own(struct dw_ledger *l, uint32_t row,
+				 const struct dw_call_values *own)
+{
+	dw_call_values_add(&l->rows.v[row].exclusive, own);
+}
+
+/* What was counted for row @i. */
+struct dw_call_total dw_ledger_total(const struct dw_ledger *l, size_t i);
 
 /* Forget all rows. */
 void dw_ledger_clear(struct dw_ledger *l);

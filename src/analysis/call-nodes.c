@@ -171,6 +171,20 @@ static bool counts(const struct dw_call_nodes *t, const struct dw_call_node *nod
 	return node->entry && module < t->filter->modules_n && t->filter->modules[module];
 }
 
+/* What a node with the values @own adds to its thread: an overflow node its calls, since its time
+ * is in the tree's truncated nodes. Of those a filter by module knows nothing, then it is the other
+ * way round. */
+static void add_to_thread(struct dw_call_nodes *t, const struct dw_call_node *node,
+			  const struct dw_call_values *own)
+{
+	if (node->flags & DWELL_CALL_INCLUSIVE)
+		return;
+	if (node->flags & DWELL_CALL_OVERFLOW && !t->filter->modules)
+		t->sums[node->thread].calls += own->calls;
+	else
+		dw_call_values_add(&t->sums[node->thread], own);
+}
+
 static bool is_nothing(const struct dw_call_values *v)
 {
 	static const struct dw_call_values nothing;
@@ -206,6 +220,7 @@ static void link_nodes(struct dw_call_nodes *t)
 		if (counts(t, node))
 			t->state[id] |= DWELL_CALL_COUNTS;
 		own = dw_call_nodes_values(t, id);
+		add_to_thread(t, node, &own);
 		t->elapsed[id] += own.elapsed_ns;
 		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
 			t->state[id] |= DWELL_CALL_PRESENT;
@@ -227,11 +242,12 @@ static int allocate(struct dw_call_nodes *t)
 	t->top = calloc(threads, sizeof *t->top);
 	t->overflow = calloc(threads, sizeof *t->overflow);
 	t->group = calloc(threads, sizeof *t->group);
+	t->sums = calloc(threads, sizeof *t->sums);
 	t->begin = calloc(processes + 2, sizeof *t->begin);
 	t->order = calloc(threads, sizeof *t->order);
 	return t->state && t->child && t->next && t->elapsed && t->first && t->slices &&
-			       t->process && t->top && t->overflow && t->group && t->begin &&
-			       t->order
+			       t->process && t->top && t->overflow && t->group && t->sums &&
+			       t->begin && t->order
 		       ? 0
 		       : -ENOMEM;
 }
@@ -267,6 +283,7 @@ void dw_call_nodes_release(struct dw_call_nodes *t)
 	free(t->top);
 	free(t->overflow);
 	free(t->group);
+	free(t->sums);
 	dw_vec_release(&t->groups);
 	free(t->begin);
 	free(t->order);

@@ -43,10 +43,11 @@ struct dw_call_nodes {
 	uint64_t from_ns, to_ns;
 	/* By thread id, 0 included. */
 	uint32_t threads_n;
-	uint32_t *process;  /* process id; UINT32_MAX = filtered out */
-	uint32_t *top;	    /* first node without a parent, linked by next */
-	uint32_t *overflow; /* first overflow node, likewise */
-	uint32_t *group;    /* index in groups */
+	uint32_t *process;	     /* process id; UINT32_MAX = filtered out */
+	uint32_t *top;		     /* first node without a parent, linked by next */
+	uint32_t *overflow;	     /* first overflow node, likewise */
+	uint32_t *group;	     /* index in groups */
+	struct dw_call_values *sums; /* of all that counts */
 	DW_VEC(struct dw_call_group) groups;
 	/* Thread ids by process: order[begin[process]] .. order[begin[process + 1]] */
 	uint32_t processes_n;

@@ -14,36 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What a node adds to its thread: an overflow node its calls, since its time is in the tree's
- * truncated nodes. Of those a filter by module knows nothing, then it is the other way round. */
-static struct dw_call_values thread_share(const struct dw_call_nodes *t, uint32_t id)
-{
-	const struct dw_call_node *node = dw_call_nodes_get(t, id);
-	struct dw_call_values own = dw_call_nodes_values(t, id);
-
-	if (node->flags & DWELL_CALL_INCLUSIVE)
-		return (struct dw_call_values){0};
-	if (node->flags & DWELL_CALL_OVERFLOW && !t->filter->modules)
-		return (struct dw_call_values){.calls = own.calls};
-	return own;
-}
-
-/* By thread id; the caller frees it. NULL without memory. */
-static struct dw_call_values *sum_threads(const struct dw_call_nodes *t)
-{
-	struct dw_call_values *sums = calloc(t->threads_n, sizeof *sums);
-
-	for (uint32_t id = 1; sums && id < t->n; id++) {
-		struct dw_call_values share;
-
-		if (!(t->state[id] & DWELL_CALL_SELECTED))
-			continue;
-		share = thread_share(t, id);
-		dw_call_values_add(&sums[dw_call_nodes_get(t, id)->thread], &share);
-	}
-	return sums;
-}
-
 /* A total whose inclusive and exclusive values are @sum. Room is there. */
 static uint32_t add_total(struct dw_totals *ret, const struct dw_call_values *sum,
 			  struct dw_values *values)
@@ -59,8 +29,7 @@ static bool is_something(const struct dw_values *v)
 }
 
 /* All processes and threads, with or without calls. Number 0 (unknown) only with some. */
-static int count_tasks(const struct dw_call_nodes *t, const struct dw_call_values *sums,
-		       struct dw_totals *ret)
+static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 {
 	if (dw_vec_reserve(&ret->calls, (size_t)t->threads_n + t->processes_n) ||
 	    dw_vec_reserve(&ret->threads, t->threads_n) ||
@@ -71,7 +40,7 @@ static int count_tasks(const struct dw_call_nodes *t, const struct dw_call_value
 		struct dw_call_values sum = {0};
 
 		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
-			dw_call_values_add(&sum, &sums[t->order[i]]);
+			dw_call_values_add(&sum, &t->sums[t->order[i]]);
 		row.calls = add_total(ret, &sum, &row.values);
 		if (id || is_something(&row.values))
 			ret->processes.v[ret->processes.n++] = row;
@@ -79,7 +48,7 @@ static int count_tasks(const struct dw_call_nodes *t, const struct dw_call_value
 	for (uint32_t id = 0; id < t->threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
-		row.calls = add_total(ret, &sums[id], &row.values);
+		row.calls = add_total(ret, &t->sums[id], &row.values);
 		if (id || is_something(&row.values))
 			ret->threads.v[ret->threads.n++] = row;
 	}
@@ -87,7 +56,7 @@ static int count_tasks(const struct dw_call_nodes *t, const struct dw_call_value
 }
 
 /* Processes that have anything. */
-static uint32_t count_seen(const struct dw_call_nodes *t, const struct dw_call_values *sums)
+static uint32_t count_seen(const struct dw_call_nodes *t)
 {
 	uint32_t seen = 0;
 
@@ -95,7 +64,7 @@ static uint32_t count_seen(const struct dw_call_nodes *t, const struct dw_call_v
 		bool has = false;
 
 		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
-			has |= sums[t->order[i]].elapsed_ns || sums[t->order[i]].calls;
+			has |= t->sums[t->order[i]].elapsed_ns || t->sums[t->order[i]].calls;
 		seen += has;
 	}
 	return seen;
@@ -103,22 +72,15 @@ static uint32_t count_seen(const struct dw_call_nodes *t, const struct dw_call_v
 
 static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
-	struct dw_call_values *sums = sum_threads(t);
-	int rc = sums ? 0 : -ENOMEM;
-
-	for (uint32_t id = 0; id < t->threads_n && !rc; id++)
-		dw_call_values_add(&ret->all.inclusive, &sums[id]);
+	for (uint32_t id = 0; id < t->threads_n; id++)
+		dw_call_values_add(&ret->all.inclusive, &t->sums[id]);
 	ret->all.exclusive = ret->all.inclusive;
 	ret->samples = ret->all.inclusive.elapsed_ns;
 	ret->from_ns = t->from_ns;
 	ret->to_ns = t->to_ns;
 	ret->whole_intervals = t->filter->whole_intervals;
-	if (!rc)
-		ret->processes_seen = count_seen(t, sums);
-	if (!rc && parts & DWELL_TOTALS_TASKS)
-		rc = count_tasks(t, sums, ret);
-	free(sums);
-	return rc;
+	ret->processes_seen = count_seen(t);
+	return parts & DWELL_TOTALS_TASKS ? count_tasks(t, ret) : 0;
 }
 
 static void widen(struct dw_range_ns *range, const struct dw_range_ns *more)

@@ -110,7 +110,19 @@ const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
 uint32_t dw_calls_count(const struct dw_calls *t);
 
 /* Add @more to @sum. */
-void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more);
+static inline void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more)
+{
+	sum->calls += more->calls;
+	sum->elapsed_ns += more->elapsed_ns;
+	sum->application_ns += more->application_ns;
+	sum->whole_ns += more->whole_ns;
+	sum->overhead_ns += more->overhead_ns;
+	sum->blocked_ns += more->blocked_ns;
+	sum->os_cpu_ns += more->os_cpu_ns;
+	sum->switches += more->switches;
+	sum->io_calls += more->io_calls;
+	sum->blocking_calls += more->blocking_calls;
+}
 
 /* Free everything. */
 void dw_calls_release(struct dw_calls *t);
