@@ -30,6 +30,7 @@ struct dw_os_state {
 	 * what other events have ended already, and whether the system did anything in it. */
 	uint64_t probe_ticks;
 	bool has_event;
+	bool is_shared; /* a child of vfork() may be running on this thread's memory */
 	uint8_t call; /* enum dw_call_kind of the system call that has begun and was not counted */
 };
 

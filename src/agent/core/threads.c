@@ -7,7 +7,7 @@
  */
 #include "agent/core/threads.h"
 
-#include "agent/core/agent.h"
+#include "agent/core/agent-internal.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
@@ -148,6 +148,12 @@ struct dw_thread *dw_thread_self(uint64_t record)
 	is_refused = true;
 	dw_agent_drop(DWELL_DROP_THREADS);
 	return NULL;
+}
+
+struct dw_thread *dw_thread_known(void)
+{
+	return self && self->forks == threads.forks && dw_agent.wiped->is_same_process ? self
+										       : NULL;
 }
 
 static void add_os(struct dw_tree_os *os, const struct dw_interval *interval)

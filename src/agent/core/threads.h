@@ -39,5 +39,8 @@ struct dw_thread;
  */
 struct dw_thread *dw_thread_self(uint64_t record);
 
+/* The calling thread if it has been made, of this process's own region. [async-signal-safe] */
+struct dw_thread *dw_thread_known(void);
+
 /* Inside dw_agent_enter(), when a fork's child has a region of its own: its thread begins again. */
 void dw_threads_forked(void);

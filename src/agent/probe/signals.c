@@ -14,6 +14,7 @@
 #include "agent/probe/context-x86-64.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
+#include "agent/probe/timing.h"
 
 #include <signal.h>
 
@@ -53,6 +54,7 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 	uint64_t pc = dw_context_pc(context), shown = pc;
 	const struct dw_area *area = dw_area_of_clone(pc);
 	handler *call = (handler *)dw_probe.handlers[i];
+	bool is_in_call = dw_timing_interrupt_call();
 
 	if (area) {
 		shown = original_of(area, pc, dw_context_stack(context));
@@ -61,6 +63,8 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 			info->si_addr = (void *)shown;
 	}
 	call(signal, info, context);
+	if (is_in_call)
+		dw_timing_resume_call();
 	if (dw_context_pc(context) == shown)
 		dw_context_set_pc(context, pc);
 	else

@@ -17,6 +17,7 @@
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
 #include "agent/probe/state.h"
+#include "agent/probe/system-calls.h"
 
 enum { OVERHEAD_UNIT = 16 }; /* ticks of struct dw_tree_node.overhead */
 
@@ -30,7 +31,13 @@ struct event {
 	uint64_t rsp;
 	uint64_t what;
 	uint64_t now; /* TSC: the end of the interval */
+	enum dw_call_kind call;
 };
+
+static bool is_call(const struct event *e)
+{
+	return e->gate == DWELL_GATE_CALL_BEGIN || e->gate == DWELL_GATE_CALL_END;
+}
 
 /* Charge what ends at e->now to the current node. */
 static void charge(struct event *e)
@@ -38,11 +45,12 @@ static void charge(struct event *e)
 	struct dw_tree_thread *line = e->t->line;
 	struct dw_interval interval;
 
-	if (*line->os_word == line->os_seen) {
+	if (!is_call(e) && *line->os_word == line->os_seen) {
 		line->current->elapsed += e->now - line->last;
 		return;
 	}
-	e->now = dw_os_close(line, &e->t->os, e->now, DWELL_EVENT_PROBE, &interval);
+	e->now = dw_os_close(line, &e->t->os, e->now,
+			     is_call(e) ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, &interval);
 	dw_thread_charge(e->t, &interval);
 }
 
@@ -114,6 +122,11 @@ static void apply(const struct event *e)
 	case DWELL_GATE_BACK:
 		pop(e);
 		break;
+	case DWELL_GATE_CALL_BEGIN:
+		dw_os_call_begin(e->t->line, &e->t->os, e->call);
+		break;
+	case DWELL_GATE_CALL_END:
+		break;
 	default:
 		dw_stacks_fit(&e->t->stacks, DWELL_AT_LANDING, e->rsp);
 	}
@@ -145,22 +158,32 @@ static bool is_alive(const struct dw_area *a)
 	return wiped && wiped[DWELL_WIPED_ALIVE] && dw_agent_is_on();
 }
 
+/* The thread that @e is an event of; NULL = it counts for none. */
+static struct dw_thread *find_thread(struct event *e)
+{
+	struct dw_thread *t;
+
+	if (e->gate == DWELL_GATE_CALL_BEGIN)
+		return dw_system_call_thread(e->rsp, e->what, &e->call);
+	if (e->gate == DWELL_GATE_CALL_END) {
+		t = dw_thread_known();
+		return t && t->line->state == DWELL_THREAD_IN_CALL ? t : NULL;
+	}
+	e->area = dw_area_at((uint64_t)e->area);
+	t = is_alive(e->area) ? dw_thread_self(e->rsp) : NULL;
+	return t && !dw_system_call_is_other(t) ? t : NULL;
+}
+
 static void run(struct event *e)
 {
 	uint64_t start = e->now;
 
-	e->area = dw_area_at((uint64_t)e->area);
-	e->t = is_alive(e->area) ? dw_thread_self(e->rsp) : NULL;
-	if (!e->t)
-		return;
 	dw_thread_word = &dw_thread_none;
 	if (e->now < e->t->line->last) /* it has begun just now */
 		start = e->now = e->t->line->last;
-	if (e->gate != DWELL_GATE_CALL_BEGIN && e->gate != DWELL_GATE_CALL_END) {
-		charge(e);
-		apply(e);
-		resume(e, start);
-	}
+	charge(e);
+	apply(e);
+	resume(e, start);
 	dw_thread_word = e->t->line;
 }
 
@@ -170,6 +193,32 @@ void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 
 	e.area = (const struct dw_area *)area;
 	if (!dw_slow_begin(rsp))
+		return;
+	e.t = find_thread(&e);
+	if (e.t)
+		run(&e);
+	dw_slow_end();
+}
+
+bool dw_timing_interrupt_call(void)
+{
+	struct event e = {.gate = DWELL_GATE_CALL_END, .now = dw_ticks()};
+
+	e.t = find_thread(&e);
+	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
+		return false;
+	run(&e);
+	dw_slow_end();
+	return true;
+}
+
+void dw_timing_resume_call(void)
+{
+	/* It was counted when it was interrupted. */
+	struct event e = {.gate = DWELL_GATE_CALL_BEGIN, .now = dw_ticks()};
+
+	e.t = dw_thread_known();
+	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return;
 	run(&e);
 	dw_slow_end();

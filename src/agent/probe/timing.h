@@ -15,6 +15,13 @@
  */
 void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area);
 
+/* A handler begins. Whether it has interrupted a system call that counts: its time is no part of
+ * that, and dw_timing_resume_call() follows if it returns. [async-signal-safe] */
+bool dw_timing_interrupt_call(void);
+
+/* Go on with what was interrupted. [async-signal-safe] */
+void dw_timing_resume_call(void);
+
 /* Get ready to measure, if @mode, which is DWELL_ENV_MODE's text, says so. Before modules run from
  * clones. */
 void dw_timing_start(const char *mode);

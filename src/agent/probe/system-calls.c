@@ -1,0 +1,48 @@
+/*
+ * Which system calls count; see system-calls.h.
+ *
+ * A child that shares the memory (vfork(), posix_spawn(), raw clone()) comes by here, and by other
+ * gates, with its parent's thread-local storage: after a call that may have made one, the caller's
+ * id decides.
+ */
+#include "agent/probe/system-calls.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/syscall-x86-64.h"
+
+enum { SAVED_RSI = -32 }; /* where the gate keeps it (src/clone/gates-time-x86-64.S) */
+
+bool dw_system_call_is_other(struct dw_thread *t)
+{
+	if (!t->os.is_shared || !dw_agent_may_call())
+		return false;
+	t->os.is_shared = dw_syscall(SYS_gettid) != t->line->tid;
+	return t->os.is_shared;
+}
+
+static bool may_share(uint64_t number)
+{
+	return number == SYS_vfork || number == SYS_clone || number == SYS_clone3;
+}
+
+/* From now on every event goes slow, until it is known to be @t's own. */
+static void share(struct dw_thread *t)
+{
+	t->os.is_shared = true;
+	t->line->os_seen = ~t->os.word;
+}
+
+struct dw_thread *dw_system_call_thread(uint64_t rsp, uint64_t number, enum dw_call_kind *ret_kind)
+{
+	struct dw_thread *t = dw_thread_known();
+
+	*ret_kind = dw_os_call_kind(number, *(const uint64_t *)(rsp + SAVED_RSI));
+	if (!t)
+		return NULL;
+	if (*ret_kind == DWELL_CALL_NOT_COUNTED) {
+		if (may_share(number))
+			share(t);
+		return NULL;
+	}
+	return dw_system_call_is_other(t) ? NULL : t;
+}
