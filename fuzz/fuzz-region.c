@@ -74,7 +74,7 @@ static void read_calls(int fd, struct dw_region_calls *r, uint32_t slice, bool i
 	static const struct dw_region_clock clock = {.ns_per_tick = 0.5};
 	struct dw_region_head head;
 	struct dw_region_reading now = {.head = &head,
-					.now = {.ticks = 1ull << 40},
+					.until = is_last ? 0 : 1ull << 40,
 					.clock = &clock,
 					.slice = slice,
 					.is_last = is_last};

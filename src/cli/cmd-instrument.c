@@ -1,6 +1,6 @@
 /*
  * `dwell instrument`: run a command whose functions are cloned, unchanged but for the probes in the
- * clones, and count its calls.
+ * clones, and record the time of every call.
  *
  * Exit status as with `dwell sample`.
  */
@@ -11,6 +11,7 @@
 #include "cli/exit-status.h"
 #include "cli/instrumented.h"
 #include "cli/progress.h"
+#include "cli/recorded.h"
 #include "cli/terminal.h"
 #include "collect/region/folder.h"
 #include "format/text.h"
@@ -25,7 +26,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define AGENT "libdwell-probe.so"
+#define AGENT	    "libdwell-probe.so"
+#define NO_DURATION UINT64_MAX /* none was asked for */
 
 struct cmd_instrument {
 	const char *output;
@@ -35,6 +37,9 @@ struct cmd_instrument {
 	const char *format;
 	const char *probes;
 	const char *os_source;
+	uint64_t duration_ns;
+	bool wait_all;
+	bool no_code;
 	bool list;
 	bool all_functions;
 	bool quiet;
@@ -43,7 +48,7 @@ struct cmd_instrument {
 #define AT(field) offsetof(struct cmd_instrument, field)
 
 static const struct dw_option options[] = {
-	{"output", 'o', "FILE", dw_option_text, AT(output), "write the calls of functions as CSV"},
+	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
 	{"module", 0, "GLOB", dw_option_list, AT(modules),
 	 "libraries whose name or path fits, too (again for more)"},
 	{"include", 0, "GLOB", dw_option_list, AT(include),
@@ -52,6 +57,12 @@ static const struct dw_option options[] = {
 	 "not the functions whose name fits (again for more)"},
 	{"all-functions", 0, NULL, dw_option_flag, AT(all_functions),
 	 "short functions without calls and loops too"},
+	{"duration", 0, "TIME", dw_option_time_ns, AT(duration_ns),
+	 "stop recording after TIME; the command runs on"},
+	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
+	 "record until all descendants have ended"},
+	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
+	 "leave the functions' machine code out of the session"},
 	{"list-functions", 0, NULL, dw_option_flag, AT(list),
 	 "show what would be cloned, and do not run the command"},
 	{"format", 'f', "FORMAT", dw_option_text, AT(format),
@@ -96,7 +107,13 @@ static int probes_of(const struct cmd_instrument *c)
 					    [DWELL_PROBES_TIME] = "time"};
 
 	return c->probes ? index_of(c->probes, kinds, sizeof kinds / sizeof *kinds)
-			 : DWELL_PROBES_COUNT;
+			 : DWELL_PROBES_TIME;
+}
+
+/* Whether a session is made. */
+static bool records(const struct cmd_instrument *c)
+{
+	return !c->list && probes_of(c) == DWELL_PROBES_TIME;
 }
 
 static int format_of(const struct cmd_instrument *c)
@@ -140,9 +157,11 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
 	else if (c->format && !c->list)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format goes with --list-functions");
+	else if (!c->duration_ns)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
 		dw_error_set(&err, DWELL_ERR_USAGE, "there are no calls to write to --output");
-	else if (c->output && !may_replace(c->output))
+	else if (c->output && !records(c) && !may_replace(c->output))
 		dw_error_set(&err, DWELL_ERR_USAGE,
 			     "%s is there and is no list of calls: not replaced", c->output);
 	if (err.code)
@@ -205,15 +224,41 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 	dw_out_close(&out);
 }
 
+/* What is to be said at the end. */
+static int conclude(const struct cmd_instrument *c, const char *session,
+		    const struct dw_instrument_result *r, int rc, struct dw_error *err)
+{
+	if (!rc && c->output && !session)
+		rc = write_calls(c->output, r, err);
+	if (rc && session)
+		dw_recorded_failure(err, &r->run, session);
+	else if (rc)
+		dw_command_fail(err, DWELL_EXIT_FAILED);
+	if (rc || c->quiet)
+		return rc;
+	if (session)
+		dw_recorded_summary(session);
+	if (!r->is_untouched)
+		print_summary(c, r);
+	return rc;
+}
+
 static int instrument(const struct cmd_instrument *c, char **command)
 {
 	dw_auto_free char *agent = find_agent();
 	dw_auto_free char *cache = dw_cache_folder();
+	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
+	const char *output = c->output ? c->output : named;
+	const char *session = records(c) ? output : NULL;
 	struct dw_progress_line line = {0};
 	struct dw_instrument_options o = {
 		.argv = command,
 		.agent = agent,
 		.fallback = ".",
+		.output = session,
+		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
+		.wait_all = c->wait_all,
+		.without_code = c->no_code,
 		.os_source = c->os_source,
 		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
@@ -223,7 +268,9 @@ static int instrument(const struct cmd_instrument *c, char **command)
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 
-	if (!agent || strpbrk(agent, " :"))
+	if (!output)
+		rc = dw_error_set(&err, -ENOMEM, "no memory");
+	else if (!agent || strpbrk(agent, " :"))
 		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND,
 				  agent ? "the path %s cannot be preloaded"
 					: AGENT " is not beside dwell",
@@ -232,12 +279,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		rc = dw_instrument(&o, &result, &err);
 	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);
-	if (!rc && c->output)
-		rc = write_calls(c->output, &result, &err);
-	if (rc)
-		dw_command_fail(&err, DWELL_EXIT_FAILED);
-	else if (!c->quiet && !result.is_untouched)
-		print_summary(c, &result);
+	rc = conclude(c, session, &result, rc, &err);
 	dw_error_clear(&err);
 	dw_instrument_release(&result);
 	return dw_exit_status(&result.run, rc);
@@ -343,7 +385,7 @@ static int list(const struct cmd_instrument *c, const char *name)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct cmd_instrument c = {0};
+	struct cmd_instrument c = {.duration_ns = NO_DURATION};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 	bool goes_on = code < 0;
 
@@ -359,7 +401,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 
 const struct dw_command dw_cmd_instrument = {
 	.name = "instrument",
-	.help = "run a command from clones of its functions and count their calls",
+	.help = "run a command and measure every call of its functions",
 	.synopsis = "[options] [--] COMMAND [ARG ...]",
 	.options = options,
 	.leading = true,

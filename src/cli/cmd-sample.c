@@ -6,14 +6,11 @@
  */
 #include "cli/command.h"
 
-#include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "cli/cache-folder.h"
 #include "cli/exit-status.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
-#include "format/summary.h"
-#include "record/open.h"
+#include "cli/recorded.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -27,7 +24,6 @@ enum {
 	DEFAULT_HZ = 1000,
 	MAX_HZ = 100000,
 	MAX_STACK_BYTES = 65312, /* a perf record's size has 16 bits */
-	SUMMARY_PARTS = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS,
 };
 
 struct cmd_sample {
@@ -58,15 +54,6 @@ static const struct dw_option options[] = {
 	{0},
 };
 
-/* "COMMAND.dwell" in the current folder. */
-static char *default_output(const char *command)
-{
-	const char *slash = strrchr(command, '/');
-	char *path;
-
-	return asprintf(&path, "%s.dwell", slash ? slash + 1 : command) < 0 ? NULL : path;
-}
-
 static int check(const struct dw_command *self, const struct cmd_sample *c, bool has_command)
 {
 	struct dw_error err = DW_ERROR_INIT;
@@ -87,43 +74,9 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 	return code;
 }
 
-/* The screenful at the end. What goes wrong here costs the summary only: the session is finished.
- */
-static void print_summary(const char *path)
-{
-	struct dw_summary_style style = {
-		.path = path,
-		.width = dw_terminal_width(STDERR_FILENO),
-		.colour = dw_terminal_colour(STDERR_FILENO),
-	};
-	struct dw_filter all = {.focus.hot_path = true};
-	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_totals totals = {0};
-	struct dw_out out;
-
-	if (!dw_open_profile(path, false, &p, NULL) &&
-	    !dw_totals_compute(&p, &all, SUMMARY_PARTS, &totals)) {
-		dw_out_init_fd(&out, STDERR_FILENO);
-		dw_summary_print(&out, &p, &totals, &style);
-		dw_out_close(&out);
-	}
-	dw_totals_release(&totals);
-	dw_profile_release(&p);
-}
-
-/* One line: what failed and, when the command was recorded for a while, where that is. */
-static void report_failure(struct dw_error *err, const struct dw_record_result *result,
-			   const char *output)
-{
-	if (result->pid)
-		dw_error_set(err, err->code, "%s; what was recorded until then is in %s.partial",
-			     dw_error_message(err), output);
-	dw_command_fail(err, DWELL_EXIT_FAILED);
-}
-
 static int record(struct cmd_sample *c, char **command)
 {
-	dw_auto_free char *named = c->output ? NULL : default_output(command[0]);
+	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
 	dw_auto_free char *cache = dw_cache_folder();
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
@@ -150,9 +103,9 @@ static int record(struct cmd_sample *c, char **command)
 	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);
 	if (rc)
-		report_failure(&err, &result, output);
+		dw_recorded_failure(&err, &result, output);
 	else if (!c->quiet)
-		print_summary(output);
+		dw_recorded_summary(output);
 	dw_error_clear(&err);
 	return dw_exit_status(&result, rc);
 }

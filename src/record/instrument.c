@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "collect/launch/launch.h"
 #include "collect/region/process.h"
+#include "record/call-recording.h"
 #include "record/program.h"
 #include "record/signals.h"
 #include "record/target-environment.h"
@@ -56,6 +57,11 @@ struct run {
 	struct dw_target_environment environment;
 	struct dw_launch launch;
 	struct dw_signals signals;
+	struct dw_call_recording *recording; /* NULL = no session is made */
+	struct rusage usage;
+	/* the process that was read last, for its next question */
+	uint32_t process_region; /* 0 = none */
+	struct dw_region_process process;
 	DW_VEC(struct waiting) waiting;
 	uint32_t heartbeat;
 	uint32_t searches_left; /* until the next tick */
@@ -133,6 +139,21 @@ static int read_process(struct run *r, const struct dw_region_owner *owner,
 	return dw_region_process_search(owner, ret);
 }
 
+/*
+ * The process of @region, which asks about @m (NULL = nothing): as it was read for a question
+ * before, if it had that mapped already. NULL: it cannot be looked at.
+ */
+static const struct dw_region_process *get_process(struct run *r, uint32_t region,
+						   const struct dw_region_owner *owner,
+						   const struct dw_region_module *m)
+{
+	if (r->process_region == region && m && dw_region_process_path(&r->process, m))
+		return &r->process;
+	dw_region_process_release(&r->process);
+	r->process_region = read_process(r, owner, &r->process) ? 0 : region;
+	return r->process_region ? &r->process : NULL;
+}
+
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
 static struct dw_module_image *find_image(struct run *r, const struct dw_region_question *q)
 {
@@ -140,30 +161,26 @@ static struct dw_module_image *find_image(struct run *r, const struct dw_region_
 	struct dw_module_image *image = NULL;
 	/* What makes system calls for the program tells when they are made. */
 	bool is_libc = r->plan.probes == DWELL_PROBES_TIME && dw_module_image_is_libc(m->path);
-	bool is_wanted;
-	struct dw_region_process p;
+	bool is_wanted = m->is_main || is_chosen(r, m->path), is_asked = is_wanted || is_libc;
+	const struct dw_region_process *p = NULL;
 	const char *path;
 	int fd = -ESRCH;
 
-	if (!m->is_main && !r->plan.choice.modules.n && !is_libc)
-		return NULL;
-	if (read_process(r, &q->owner, &p))
-		goto out;
-	path = dw_region_process_path(&p, m);
-	is_wanted = m->is_main || is_chosen(r, m->path) || (path && is_chosen(r, path));
-	if (!is_wanted && !is_libc) {
-		dw_region_process_release(&p);
-		return NULL;
-	}
-	fd = dw_region_process_open(&p, m, &r->own);
+	if (is_asked || r->plan.choice.modules.n || r->recording)
+		p = get_process(r, q->region, &q->owner, m);
+	path = p ? dw_region_process_path(p, m) : NULL;
+	is_wanted |= path && is_chosen(r, path);
+	is_asked |= is_wanted;
+	if (p && is_asked)
+		fd = dw_region_process_open(p, m, &r->own);
 	if (fd >= 0)
 		image = dw_images_get(r->result->images, fd, path ? path : m->path, q->owner.uid,
 				      q->owner.gid);
 	if (image && image->state == DWELL_IMAGE_NEW && !is_wanted)
 		image->probes = DWELL_PROBES_SYSTEM_CALLS;
-out:
-	dw_region_process_release(&p);
-	r->result->stats.images_refused += !image;
+	r->result->stats.images_refused += is_asked && !image;
+	if (p && r->recording)
+		dw_call_recording_asked(r->recording, m, p, image);
 	return image;
 }
 
@@ -202,7 +219,7 @@ static struct dw_module_image *image_of(const struct run *r, const struct dw_reg
 	return found;
 }
 
-static void add_counts(const struct dw_region_end *e, const struct dw_region_module *m,
+static void add_counts(const struct dw_region_look *e, const struct dw_region_module *m,
 		       struct dw_module_image *image)
 {
 	uint32_t n = image->header.functions.n;
@@ -214,7 +231,7 @@ static void add_counts(const struct dw_region_end *e, const struct dw_region_mod
 }
 
 /* Take in what the process did with its modules. Whether one of them ran from clones. */
-static bool take_modules(struct run *r, const struct dw_region_end *e)
+static bool take_modules(struct run *r, const struct dw_region_look *e)
 {
 	bool any = false;
 
@@ -237,11 +254,22 @@ static bool take_modules(struct run *r, const struct dw_region_end *e)
 	return any;
 }
 
-static void on_ended(void *ctx, const struct dw_region_end *e)
+static void on_began(void *ctx, const struct dw_region_look *look)
+{
+	struct run *r = ctx;
+
+	if (r->recording)
+		dw_call_recording_began(r->recording, look,
+					get_process(r, look->region, &look->owner, NULL));
+}
+
+static void on_ended(void *ctx, const struct dw_region_look *e)
 {
 	struct run *r = ctx;
 	struct dw_instrument_stats *s = &r->result->stats;
 
+	if (r->recording)
+		dw_call_recording_ended(r->recording, e);
 	s->processes++;
 	s->instrumented += take_modules(r, e);
 	if (e->head->state == DWELL_REGION_OFF && e->head->off_reason <= DWELL_OFF_MISMATCH)
@@ -290,20 +318,32 @@ static void take_signals(struct run *r)
 		r->grace_end_ns = run->stop_signal ? now : now + GRACE_NS;
 		run->stop_signal = signal.number;
 	}
-	if (!run->ended && dw_launch_wait(&r->launch, WNOHANG, &run->wait_status, NULL) > 0)
+	if (!run->ended && dw_launch_wait(&r->launch, WNOHANG, &run->wait_status, &r->usage) > 0)
 		run->ended = true;
 }
 
-static void tick(struct run *r, uint64_t now)
+static int tick(struct run *r, uint64_t now, struct dw_error *err)
 {
 	if (now < r->next_tick_ns)
-		return;
+		return 0;
 	r->next_tick_ns = now + TICK_NS;
 	r->searches_left = SEARCHES_PER_TICK;
 	beat(r);
 	dw_regions_tick(&r->regions, now);
 	if (r->options->progress)
 		r->options->progress(r->options->progress_ctx, now - r->start_ns);
+	return r->recording ? dw_call_recording_tick(r->recording, &r->regions, err) : 0;
+}
+
+static bool is_over(const struct run *r, uint64_t now)
+{
+	const struct dw_instrument_options *o = r->options;
+
+	if (o->duration_ns && now - r->start_ns >= o->duration_ns)
+		return true;
+	if (r->grace_end_ns && now >= r->grace_end_ns)
+		return true;
+	return r->result->run.ended && (!o->wait_all || r->grace_end_ns || !r->regions.open.n);
 }
 
 static int wait_for_events(struct run *r)
@@ -323,21 +363,19 @@ static int wait_for_events(struct run *r)
 
 static int serve(struct run *r, struct dw_error *err)
 {
-	const struct dw_record_result *run = &r->result->run;
+	int rc = 0;
 
-	for (;;) {
-		int rc = wait_for_events(r);
-
+	while (!rc && !is_over(r, clock_ns())) {
+		rc = wait_for_events(r);
 		if (rc)
 			return dw_error_set_errno(err, -rc, "poll");
 		if (dw_images_take_done(r->result->images))
 			answer_waiting(r);
 		r->is_behind = dw_regions_drain(&r->regions, clock_ns());
 		take_signals(r);
-		tick(r, clock_ns());
-		if (run->ended || (r->grace_end_ns && clock_ns() >= r->grace_end_ns))
-			return 0;
+		rc = tick(r, clock_ns(), err);
 	}
+	return rc;
 }
 
 /* The folders of the session that images go to. */
@@ -385,7 +423,7 @@ static int make_environment(struct run *r)
 static int prepare(struct run *r, struct dw_error *err)
 {
 	const struct dw_instrument_options *o = r->options;
-	struct dw_regions_events events = {on_asked, on_ended, r};
+	struct dw_regions_events events = {on_asked, on_began, on_ended, r};
 	int rc = dw_rights_read(getpid(), &r->own);
 
 	if (!rc)
@@ -424,6 +462,8 @@ static int start(struct run *r, struct dw_error *err)
 		rc = dw_launch_prepare(&r->launch, o->argv, err);
 	if (!rc)
 		rc = dw_signals_take(&r->signals, err);
+	if (!rc && o->output)
+		rc = dw_call_recording_new(o->output, o->argv, &r->own, &r->recording, err);
 	if (rc)
 		return rc;
 	pid = r->launch.pid;
@@ -447,6 +487,23 @@ static void finish(struct run *r)
 	r->result->stats.regions = r->regions.stats;
 }
 
+/* Make the session of what was recorded until @rc came. */
+static int make_session(struct run *r, int rc, struct dw_error *err)
+{
+	const struct dw_record_result *run = &r->result->run;
+	int stopped;
+
+	if (!r->recording)
+		return rc;
+	stopped = dw_call_recording_stop(r->recording, run, &r->usage, rc ? NULL : err);
+	if (rc || stopped)
+		return rc ? rc : stopped;
+	rc = dw_call_recording_finish(r->recording, run->stop_signal, r->options->without_code,
+				      err);
+	take_signals(r);
+	return rc;
+}
+
 static void release(struct run *r)
 {
 	dw_images_stop(r->result->images); /* it works by our plan */
@@ -455,6 +512,7 @@ static void release(struct run *r)
 	dw_regions_release(&r->regions);
 	dw_target_environment_release(&r->environment);
 	dw_program_release(&r->program);
+	dw_region_process_release(&r->process);
 	dw_rights_release(&r->own);
 	dw_vec_release(&r->waiting);
 	free(r->private_dir);
@@ -479,7 +537,9 @@ int dw_instrument(const struct dw_instrument_options *options, struct dw_instrum
 	if (!rc) {
 		rc = serve(&r, err);
 		finish(&r);
+		rc = make_session(&r, rc, err);
 	}
+	dw_call_recording_free(r.recording, !ret->run.pid);
 	release(&r);
 	if (rc && err && !err->code)
 		dw_error_set(err, rc, "instrumenting: %s", dw_err_string(rc));

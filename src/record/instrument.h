@@ -19,6 +19,10 @@ struct dw_instrument_options {
 	char *const *argv;	   /* the command, NULL-terminated */
 	const char *agent;	   /* path of the object to preload */
 	const char *os_source;	   /* the only one that is tried, NULL = all are */
+	const char *output;	   /* path of the session, NULL = none is made */
+	uint64_t duration_ns;	   /* stop after this, 0 = when the command ends */
+	bool wait_all;		   /* go on until all instrumented descendants have ended */
+	bool without_code;	   /* leave machine code out of the session */
 	const char *fallback;	   /* folder for the session's files where /dev/shm refuses */
 	struct dw_image_plan plan; /* its session_dir is not used */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */
@@ -45,8 +49,9 @@ struct dw_instrument_result {
 };
 
 /*
- * Run @options->argv. 0, or a negative code and @err: when ret->run.pid is 0 the command was not
- * started. *@ret is filled in every case; release it.
+ * Run @options->argv. 0 with a finished session if one was asked for. Else a negative code and
+ * @err: when ret->run.pid is 0 the command was not started, else what was collected stays in
+ * OUTPUT.partial. *@ret is filled in every case; release it.
  */
 int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,
 		  struct dw_error *err);

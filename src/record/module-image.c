@@ -169,8 +169,7 @@ static const char *symbol_name(void *ctx, uint64_t svma)
 	return s ? s->name : NULL;
 }
 
-/* The svma that module offsets count from. */
-static uint64_t start_of(const struct dw_elf *elf)
+uint64_t dw_module_start(const struct dw_elf *elf)
 {
 	size_t n;
 	const struct dw_elf_segment *s = dw_elf_segments(elf, &n);
@@ -249,7 +248,7 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 		rc = dw_clone_cached(folder, k->elf, &options, &m->image, err);
 	if (rc)
 		return rc;
-	m->start = start_of(k->elf);
+	m->start = dw_module_start(k->elf);
 	return read_image(m, err);
 }
 

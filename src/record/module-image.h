@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "code/elf/elf.h"
 #include "record/choice.h"
 #include "symbol/function-names.h"
 #include "wire/clone-image.h"
@@ -65,6 +66,9 @@ struct dw_module_image *dw_module_image_new(int fd, const char *path, uid_t uid,
 
 /* Whether a module called @path is the one that makes system calls for others: the C library. */
 bool dw_module_image_is_libc(const char *path);
+
+/* The svma that offsets in the module @elf count from: its lowest segment's page. */
+uint64_t dw_module_start(const struct dw_elf *elf);
 
 /* Whether @fd is the very file of @m, unchanged. */
 bool dw_module_image_is_of(const struct dw_module_image *m, const struct stat *file);

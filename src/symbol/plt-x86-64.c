@@ -110,21 +110,31 @@ static bool decode_jump(const uint8_t b[16], uint64_t svma, uint64_t *ret)
 	return true;
 }
 
+const char *dw_plt_slot_name(const struct dw_plt *t, uint64_t got)
+{
+	struct dw_plt_slot key = {.got = got}, *slot = NULL;
+
+	if (t->slots.n)
+		slot = bsearch(&key, t->slots.v, t->slots.n, sizeof key, compare_slots);
+	return slot ? slot->name : NULL;
+}
+
 int dw_plt_find(const struct dw_plt *t, const struct dw_elf *elf,
 		const struct dw_elf_section *section, uint64_t svma, struct dw_plt_stub *ret)
 {
 	uint64_t bytes = !strcmp(section->name, ".plt.got") && section->bytes % 16 ? 8 : 16;
-	struct dw_plt_slot key, *slot;
+	const char *name;
+	uint64_t got;
 	uint8_t code[16] = {0};
 
 	svma -= (svma - section->svma.v) % bytes;
 	if (dw_elf_read_svma(elf, (struct dw_svma){svma}, code, bytes) ||
-	    !decode_jump(code, svma, &key.got) || !t->slots.n)
+	    !decode_jump(code, svma, &got))
 		return DWELL_ERR_NOT_FOUND;
-	slot = bsearch(&key, t->slots.v, t->slots.n, sizeof key, compare_slots);
-	if (!slot)
+	name = dw_plt_slot_name(t, got);
+	if (!name)
 		return DWELL_ERR_NOT_FOUND;
-	*ret = (struct dw_plt_stub){slot->name, svma, bytes};
+	*ret = (struct dw_plt_stub){name, svma, bytes};
 	return 0;
 }
 

@@ -32,6 +32,9 @@ const struct dw_elf_section *dw_plt_section(const struct dw_elf *elf, uint64_t s
 /* Read which pointers the loader fills with which functions. 0 (also with none) or -ENOMEM. */
 int dw_plt_load(struct dw_plt *t, const struct dw_elf *elf);
 
+/* The name of the function that the pointer at @got leads to, borrowed. NULL = none. */
+const char *dw_plt_slot_name(const struct dw_plt *t, uint64_t got);
+
 /* The stub at @svma in @section. 0 or DWELL_ERR_NOT_FOUND. */
 int dw_plt_find(const struct dw_plt *t, const struct dw_elf *elf,
 		const struct dw_elf_section *section, uint64_t svma, struct dw_plt_stub *ret);

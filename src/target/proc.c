@@ -45,16 +45,21 @@ int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
-	unsigned long long user, kernel;
+	unsigned long long user, kernel, start = 0;
 	int parent;
 
-	/* Fields 3 (state), 4 (ppid), then ten others up to 14 (utime) and 15 (stime). */
+	/* Fields 3 (state), 4 (ppid), then ten others up to 14 (utime) and 15 (stime); 22
+	 * (starttime). */
 	if (!open || !close || close < open ||
-	    sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &parent,
-		   &user, &kernel) != 3)
+	    sscanf(close + 1,
+		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu"
+		   " %*d %*d %*d %*d %*d %*d %llu",
+		   &parent, &user, &kernel, &start) < 3)
 		return DWELL_ERR_FORMAT;
-	*ret = (struct dw_proc_stat){
-		.parent = parent, .user_cpu_ns = user * tick_ns, .kernel_cpu_ns = kernel * tick_ns};
+	*ret = (struct dw_proc_stat){.parent = parent,
+				     .user_cpu_ns = user * tick_ns,
+				     .kernel_cpu_ns = kernel * tick_ns,
+				     .start_ticks = start};
 	snprintf(ret->name, sizeof ret->name, "%.*s", (int)(close - open - 1), open + 1);
 	return 0;
 }

@@ -17,6 +17,7 @@ struct dw_proc_stat {
 	pid_t parent;
 	uint64_t user_cpu_ns; /* of all its threads, ended ones included */
 	uint64_t kernel_cpu_ns;
+	uint64_t start_ticks; /* when it was made, in the kernel's units; exec does not change it */
 };
 
 /* Append the contents of /proc/@pid/@file to @ret, to its end. 0; -ENOENT or -ESRCH when the

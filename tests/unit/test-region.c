@@ -43,7 +43,7 @@ static void on_asked(void *ctx, const struct dw_region_question *q)
 		dw_regions_answer(s->regions, q, s->answer, 7, "/some/image");
 }
 
-static void on_ended(void *ctx, const struct dw_region_end *e)
+static void on_ended(void *ctx, const struct dw_region_look *e)
 {
 	struct seen *s = ctx;
 	struct dw_region_module m;
@@ -61,7 +61,7 @@ struct session {
 
 static int open_session(struct session *s)
 {
-	struct dw_regions_events events = {on_asked, on_ended, &s->seen};
+	struct dw_regions_events events = {on_asked, NULL, on_ended, &s->seen};
 
 	signal(SIGIO, SIG_IGN);
 	s->seen = (struct seen){.regions = &s->regions, .answer = DWELL_ANSWER_IMAGE};

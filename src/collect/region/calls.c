@@ -118,10 +118,9 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	return 0;
 }
 
-/* What all threads are at. At the end that is known for those only that the program's end ended. */
+/* What all threads are at. */
 static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
-	uint64_t until = now->is_last ? now->head->end.ticks : now->now.ticks;
 	int rc = 0;
 
 	dw_vec_each(a, &r->ahead)
@@ -131,7 +130,7 @@ static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_read
 
 		dw_arena_get(&r->s.arena, r->s.threads.v[i].line, DWELL_THREAD_LINES, &t);
 		if (!t.end && t.state != DWELL_THREAD_ENDED)
-			rc = look_ahead(r, &t, now->head, until);
+			rc = look_ahead(r, &t, now->head, now->until);
 	}
 	for (size_t i = 0; i < r->ahead.n && !rc; i++)
 		if (dw_arena_touch(&r->s.arena, r->ahead.v[i].line) < 0)
@@ -293,7 +292,6 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 {
 	struct dw_region_calls_stats *s = &r->stats;
 	const struct dw_region_clock *clock = now->clock;
-	uint64_t until = now->is_last ? now->head->end.ticks : now->now.ticks;
 
 	s->lifetime_ns = s->depth_lost = s->lookups = s->repairs = s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
@@ -302,7 +300,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		uint64_t end;
 
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-		end = t.end ? t.end : t.last > until ? t.last : until;
+		end = t.end ? t.end : t.last > now->until ? t.last : now->until;
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;

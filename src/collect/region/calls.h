@@ -36,10 +36,11 @@ struct dw_region_names {
 /* One reading. */
 struct dw_region_reading {
 	const struct dw_region_head *head; /* just read */
-	struct dw_region_moment now;	   /* just read as well */
 	const struct dw_region_clock *clock;
+	uint64_t until; /* TSC up to which activations that are open are charged; 0 = as far as
+			   their threads' last events */
 	uint32_t slice;
-	bool is_last; /* close all threads at their ends */
+	bool is_last; /* close all threads */
 };
 
 /* Sums over a region so far. */

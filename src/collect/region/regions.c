@@ -96,9 +96,12 @@ static void drop(struct dw_regions *r, struct dw_region *g)
 	free_region(g);
 }
 
-/* Count a valid or refused header. False: @g was dropped. */
-static bool admit(struct dw_regions *r, struct dw_region *g, int rc)
+/* Count a valid or refused @head, whose reading gave @rc. False: @g was dropped. */
+static bool admit(struct dw_regions *r, struct dw_region *g, int rc,
+		  const struct dw_region_head *head)
 {
+	struct dw_region_look look = {g->id, g->fd, g->owner, head, false};
+
 	if (rc == DWELL_ERR_NOT_FOUND)
 		return true; /* not written yet */
 	if (rc == DWELL_ERR_UNSUPPORTED)
@@ -109,9 +112,13 @@ static bool admit(struct dw_regions *r, struct dw_region *g, int rc)
 		drop(r, g);
 		return false;
 	}
-	if (!g->is_valid)
-		r->stats.regions++;
+	look.owner.pid = g->owner.pid = head->pid <= INT32_MAX ? (pid_t)head->pid : 0;
+	if (g->is_valid)
+		return true;
+	r->stats.regions++;
 	g->is_valid = true;
+	if (r->events.began)
+		r->events.began(r->events.ctx, &look);
 	return true;
 }
 
@@ -132,9 +139,8 @@ static void scan(struct dw_regions *r, struct dw_region *g)
 	struct dw_region_head head;
 	int rc = dw_region_read_head(g->fd, &head);
 
-	if (!admit(r, g, rc) || rc)
+	if (!admit(r, g, rc, &head) || rc)
 		return;
-	g->owner.pid = head.pid <= INT32_MAX ? (pid_t)head.pid : 0;
 	g->was_alive |= g->owner.pid > 0 && !kill(g->owner.pid, 0);
 	while (g->next < head.module_n && r->answers_left) {
 		struct dw_region_module m;
@@ -148,16 +154,18 @@ static void scan(struct dw_regions *r, struct dw_region *g)
 }
 
 /* The last look at @g, then it goes. */
-static void end(struct dw_regions *r, struct dw_region *g)
+static void end(struct dw_regions *r, struct dw_region *g, bool over)
 {
 	struct dw_region_head head;
 	int rc = dw_region_read_head(g->fd, &head);
-	struct dw_region_end e = {.region = g->id, .fd = g->fd, .owner = g->owner, .head = &head};
 
-	if (!admit(r, g, rc))
+	if (!admit(r, g, rc, &head))
 		return;
-	if (!rc)
-		r->events.ended(r->events.ctx, &e);
+	if (!rc) {
+		struct dw_region_look look = {g->id, g->fd, g->owner, &head, over};
+
+		r->events.ended(r->events.ctx, &look);
+	}
 	drop(r, g);
 }
 
@@ -176,7 +184,7 @@ static void end_those_over(struct dw_regions *r)
 {
 	for (size_t i = r->open.n; i-- > 0;)
 		if (is_over(r->open.v[i]))
-			end(r, r->open.v[i]);
+			end(r, r->open.v[i], true);
 }
 
 /*
@@ -274,7 +282,7 @@ static struct dw_region *get_region(struct dw_regions *r, const char *name, size
 	if (g && is_same_file(r, g))
 		return g;
 	if (g)
-		end(r, g);
+		end(r, g, true);
 	snprintf(copy, sizeof copy, "%.*s", (int)n, name);
 	return adopt(r, copy);
 }
@@ -348,6 +356,18 @@ void dw_regions_tick(struct dw_regions *r, uint64_t now_ns)
 	end_those_over(r);
 }
 
+void dw_regions_each(struct dw_regions *r, void (*fn)(void *ctx, const struct dw_region_look *look),
+		     void *ctx)
+{
+	dw_vec_each(g, &r->open) {
+		struct dw_region_head head;
+		struct dw_region_look look = {(*g)->id, (*g)->fd, (*g)->owner, &head, false};
+
+		if ((*g)->is_valid && !dw_region_read_head((*g)->fd, &head))
+			fn(ctx, &look);
+	}
+}
+
 int dw_regions_answer(struct dw_regions *r, const struct dw_region_question *q, uint32_t state,
 		      uint32_t heartbeat, const char *path)
 {
@@ -362,7 +382,7 @@ void dw_regions_finish(struct dw_regions *r)
 		;
 	dw_region_folder_list(&r->folder, LISTED_MAX, on_file, r);
 	for (size_t i = r->open.n; i-- > 0;)
-		end(r, r->open.v[i]);
+		end(r, r->open.v[i], is_over(r->open.v[i]));
 }
 
 void dw_regions_release(struct dw_regions *r)

@@ -41,19 +41,23 @@ struct dw_region_question {
 	const struct dw_region_module *module; /* a private copy, borrowed */
 };
 
-/* A region that nobody writes any more. */
-struct dw_region_end {
+/* A region that was just looked at. */
+struct dw_region_look {
 	uint32_t region;
-	int fd; /* to read modules and counts, borrowed */
+	int fd; /* to read what it holds, borrowed */
 	struct dw_region_owner owner;
 	const struct dw_region_head *head;
+	bool is_over; /* nobody has it mapped any more */
 };
 
 struct dw_regions_events {
 	/* Answer now or later by dw_regions_answer(). */
 	void (*asked)(void *ctx, const struct dw_region_question *q);
-	/* The region is about to be removed; questions of it are void. */
-	void (*ended)(void *ctx, const struct dw_region_end *end);
+	/* The first look at a region, before its questions; may be NULL. */
+	void (*began)(void *ctx, const struct dw_region_look *look);
+	/* The last one, as it is over or the session is: it is about to be removed; questions of
+	 * it are void. */
+	void (*ended)(void *ctx, const struct dw_region_look *look);
 	void *ctx;
 };
 
@@ -97,6 +101,10 @@ bool dw_regions_drain(struct dw_regions *r, uint64_t now_ns);
 
 /* What is due a few times a second: processes that have ended, questions that had to wait. */
 void dw_regions_tick(struct dw_regions *r, uint64_t now_ns);
+
+/* Look at all open regions that have a valid header. */
+void dw_regions_each(struct dw_regions *r, void (*fn)(void *ctx, const struct dw_region_look *look),
+		     void *ctx);
 
 /*
  * Answer question @index of @region: @state with the image's @path (NULL = none), or a heartbeat

@@ -1,0 +1,66 @@
+/*
+ * The modules of an instrumented session: their files, what they export and import, and what their
+ * clone images say.
+ *
+ * Filled while processes run, for they can be gone before their trees are read. Files are held open
+ * until the session is finished. One thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "collect/region/process.h"
+#include "model/profile.h"
+#include "record/clone-map.h"
+#include "record/module-image.h"
+#include "symbol/exports.h"
+#include "symbol/plt.h"
+#include "target/source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DWELL_CALL_MODULES_MAX = 4096 }; /* of a session */
+
+struct dw_call_module {
+	char path[DWELL_REGION_PATH];  /* as processes name it */
+	uint64_t headers_hash;	       /* struct dw_region_module; 0 = from mappings only */
+	uint32_t id;		       /* in the profile */
+	uint64_t start;		       /* svma that module offsets count from */
+	struct dw_module_image *image; /* borrowed, NULL = none was wanted */
+	/* what follows is loaded when it is needed */
+	struct dw_elf *elf;
+	bool has_exports, has_imports, has_map;
+	struct dw_exports exports;
+	struct dw_plt imports;
+	struct dw_clone_map map; /* without functions: there is none */
+};
+
+struct dw_call_modules {
+	struct dw_profile *p; /* borrowed */
+	DW_VEC(struct dw_call_module *) rows;
+	DW_VEC(struct dw_module_source) sources; /* by module id */
+};
+
+/* The module that some process calls @m, borrowed until release. NULL = not known. */
+struct dw_call_module *dw_call_modules_find(const struct dw_call_modules *t,
+					    const struct dw_region_module *m);
+
+/*
+ * Add the module @m of the process @p, which the kernel calls @file, with that file as @fd (taken
+ * over; < 0 = it cannot be had). NULL: no memory, or DWELL_CALL_MODULES_MAX.
+ */
+struct dw_call_module *dw_call_modules_add(struct dw_call_modules *t,
+					   const struct dw_region_module *m, const char *file,
+					   int fd, const struct dw_region_process *p);
+
+/* The svma of the function that @m exports as @name. 0 or DWELL_ERR_NOT_FOUND. */
+int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *ret);
+
+/* The name of the function whose address the loader puts at @svma of @m, borrowed. NULL = none. */
+const char *dw_call_module_import(struct dw_call_module *m, uint64_t svma);
+
+/* The map of the image that @m runs from, borrowed. NULL = it has none, or it cannot be read. */
+const struct dw_clone_map *dw_call_module_map(struct dw_call_module *m);
+
+/* Close the files and free everything. */
+void dw_call_modules_release(struct dw_call_modules *t);

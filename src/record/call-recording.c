@@ -1,0 +1,423 @@
+/*
+ * Recordings of calls; see call-recording.h.
+ *
+ * A process is one row of the profile however often it executes a program; each program has a
+ * region of its own. What a region ends with between two slices goes to the next one, whose row is
+ * written when its time has come. Deltas never pile up beyond a limit: then they are written at
+ * once.
+ */
+#include "record/call-recording.h"
+
+#include "base/cleanup.h"
+#include "record/call-facts.h"
+#include "record/call-names.h"
+#include "record/environment.h"
+#include "record/finish.h"
+#include "session/write.h"
+#include "target/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SLICE_NS 1000000000ull
+
+enum {
+	SLICE_SHARE = 100,    /* a slice is never shorter than 1 / this of what was before it */
+	COST_SHARE = 100,     /* nor than this many times the time of reading */
+	DELTAS_MAX = 1 << 19, /* in memory */
+	IMPATIENT_MS = 3000,
+};
+
+/* A region that is being read. */
+struct recorded {
+	uint32_t region;
+	uint32_t process;
+	pid_t pid;   /* in our namespace, 0 = not known */
+	bool is_bad; /* cannot be read any more */
+	struct dw_call_names names;
+	struct dw_region_calls *calls;
+};
+
+/* Which process is which row: by number and birth. */
+struct identity {
+	pid_t pid;
+	uint64_t start_ticks;
+	uint32_t process;
+};
+
+struct dw_call_recording {
+	struct dw_profile p;
+	const struct dw_rights *own;
+	char *output;
+	struct dw_session_writer *writer;
+	struct dw_call_modules modules;
+	struct dw_region_clock clock;
+	DW_VEC(struct recorded *) open;
+	DW_VEC(struct identity) identities;
+	uint32_t threads_named;
+	uint64_t next_slice_ns;
+	struct dw_call_sums sums;
+	int rc; /* the first failure */
+	struct dw_error why;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What this thread has run. */
+static uint64_t spent_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t since_start(const struct dw_call_recording *r, uint64_t ns)
+{
+	return ns > r->clock.start.ns ? ns - r->clock.start.ns : 0;
+}
+
+/* Keep the first failure. */
+static void note_failure(struct dw_call_recording *r, int rc)
+{
+	if (rc && !r->rc)
+		r->rc = rc;
+}
+
+int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
+			  struct dw_call_recording **ret, struct dw_error *err)
+{
+	struct dw_call_recording *r = calloc(1, sizeof *r);
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	r->own = own;
+	r->modules.p = &r->p;
+	r->output = strdup(output);
+	dw_moment_read(&r->clock.start);
+	r->next_slice_ns = r->clock.start.ns + SLICE_NS;
+	rc = r->output ? dw_note_start(&r->p.facts, "instrumentation", argv) : -ENOMEM;
+	if (!rc)
+		rc = dw_session_create(output, &r->writer, err);
+	if (rc)
+		dw_call_recording_free(r, false);
+	else
+		*ret = r;
+	return rc;
+}
+
+static struct recorded *find(const struct dw_call_recording *r, uint32_t region)
+{
+	dw_vec_each(d, &r->open) {
+		if ((*d)->region == region)
+			return *d;
+	}
+	return NULL;
+}
+
+/* The row of the process @pid that is there, 0 = none. */
+static uint32_t find_pid(const struct dw_call_recording *r, pid_t pid)
+{
+	for (size_t i = r->identities.n; i-- > 0;)
+		if (r->identities.v[i].pid == pid)
+			return r->identities.v[i].process;
+	return 0;
+}
+
+/* The row of the process @pid, of which @st tells; added when it is new. */
+static int get_process(struct dw_call_recording *r, pid_t pid, const struct dw_proc_stat *st,
+		       uint64_t begin_ns, uint32_t *ret)
+{
+	struct dw_process row = {
+		.pid = pid,
+		.begin_ns = since_start(r, begin_ns),
+		.user_cpu_ns = DWELL_TIME_NONE,
+		.kernel_cpu_ns = DWELL_TIME_NONE,
+	};
+	struct dw_process *at = &row;
+	int rc = 0;
+
+	*ret = 0;
+	dw_vec_each(i, &r->identities) {
+		if (i->pid == pid && st->start_ticks && i->start_ticks == st->start_ticks)
+			*ret = i->process;
+	}
+	if (*ret)
+		at = dw_processes_get(&r->p.processes, *ret);
+	if (st->name[0])
+		rc = dw_strings_adds(&r->p.strings, st->name, &at->name);
+	at->end_ns = DWELL_TIME_NONE;
+	at->dirty = true;
+	if (rc || *ret)
+		return rc;
+	row.parent = find_pid(r, st->parent);
+	rc = dw_processes_add(&r->p.processes, &row, ret);
+	return rc ? rc : dw_vec_push(&r->identities, (struct identity){pid, st->start_ticks, *ret});
+}
+
+static void free_recorded(struct recorded *d)
+{
+	if (!d)
+		return;
+	dw_region_calls_free(d->calls);
+	dw_call_names_release(&d->names);
+	free(d);
+}
+
+static int add_recorded(struct dw_call_recording *r, const struct dw_region_look *look,
+			const struct dw_region_process *p)
+{
+	struct dw_proc_stat st = {.parent = (pid_t)look->head->parent_pid};
+	pid_t pid = p ? p->pid : look->owner.pid;
+	struct recorded *d = calloc(1, sizeof *d);
+	struct dw_region_names names;
+	int rc = d ? 0 : -ENOMEM;
+
+	if (rc)
+		return rc;
+	d->region = look->region;
+	d->pid = p ? p->pid : 0;
+	d->names.modules = &r->modules;
+	names = dw_call_names_of(&d->names);
+	if (p && dw_proc_stat_read(pid, &st))
+		st = (struct dw_proc_stat){.parent = (pid_t)look->head->parent_pid};
+	if (p)
+		rc = dw_call_names_add_loader(&d->names, p, r->own);
+	if (!rc)
+		rc = get_process(r, pid, &st, look->head->start_ns, &d->process);
+	if (!rc)
+		rc = dw_region_calls_new(&r->p, d->process, &names, &d->calls);
+	if (!rc)
+		rc = dw_vec_push(&r->open, d);
+	if (rc)
+		free_recorded(d);
+	return rc;
+}
+
+void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
+			     const struct dw_region_process *p)
+{
+	note_failure(r, add_recorded(r, look, p));
+}
+
+void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region_module *m,
+			     const struct dw_region_process *p, struct dw_module_image *image)
+{
+	struct dw_call_module *module = dw_call_modules_find(&r->modules, m);
+	const char *path = dw_region_process_path(p, m);
+
+	if (!module)
+		module = dw_call_modules_add(&r->modules, m, path ? path : m->path,
+					     dw_region_process_open(p, m, r->own), p);
+	if (module && !module->image)
+		module->image = image;
+}
+
+/* Name the threads that have come, all of @d: by what they call themselves, else as their process.
+ */
+static void name_threads(struct dw_call_recording *r, const struct recorded *d)
+{
+	const struct dw_process *process = dw_processes_get(&r->p.processes, d->process);
+
+	while (r->threads_named < dw_threads_count(&r->p.threads)) {
+		struct dw_thread *t = dw_threads_get(&r->p.threads, ++r->threads_named);
+		dw_auto(dw_buf) name = DW_BUF_INIT;
+		char file[64];
+
+		t->name = process->name;
+		snprintf(file, sizeof file, "task/%d/comm", t->tid);
+		if (!d->pid || t->tid == d->pid || dw_proc_read(d->pid, file, &name))
+			continue;
+		if (name.len && name.data[name.len - 1] == '\n')
+			name.len--;
+		(void)dw_strings_add(&r->p.strings, name.data, name.len, &t->name);
+	}
+}
+
+/* Read what @look shows into slice r->p.calls.slices.n - 1, or the one that is to come. */
+static void read_region(struct dw_call_recording *r, struct recorded *d,
+			const struct dw_region_look *look, struct dw_region_reading *now)
+{
+	int rc = dw_call_names_update(&d->names, look->fd, look->head);
+
+	now->head = look->head;
+	now->clock = &r->clock;
+	if (!rc && !d->is_bad)
+		rc = dw_region_calls_read(d->calls, look->fd, now);
+	name_threads(r, d);
+	/* A region that makes no sense is its program's matter. */
+	d->is_bad |= rc != 0;
+	if (rc == -ENOMEM)
+		note_failure(r, rc);
+}
+
+static int flush(struct dw_call_recording *r, struct dw_error *err)
+{
+	if (!r->rc) {
+		r->rc = dw_session_flush(r->writer, &r->p, &r->why);
+	}
+	if (r->rc && err && r->why.code)
+		dw_error_set(err, r->rc, "%s", dw_error_message(&r->why));
+	return r->rc;
+}
+
+/* End the slice that goes on now. */
+static void end_slice(struct dw_call_recording *r, uint64_t ns)
+{
+	struct dw_call_slice slice = {since_start(r, ns)};
+
+	note_failure(r, dw_vec_push(&r->p.calls.slices, slice));
+}
+
+static void learn_clock(struct dw_call_recording *r, struct dw_region_moment *now)
+{
+	dw_moment_read(now);
+	dw_region_clock_adjust(&r->clock, now);
+}
+
+/* Whether process @id still has a region. */
+static bool has_region(const struct dw_call_recording *r, uint32_t id)
+{
+	dw_vec_each(d, &r->open) {
+		if ((*d)->process == id)
+			return true;
+	}
+	return false;
+}
+
+void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look)
+{
+	struct recorded *d = find(r, look->region);
+	struct dw_region_moment now;
+	struct dw_region_reading reading = {.slice = (uint32_t)r->p.calls.slices.n,
+					    .is_last = true};
+	struct dw_process *process;
+
+	if (!d)
+		return;
+	learn_clock(r, &now);
+	reading.until = look->is_over ? look->head->end.ticks : now.ticks;
+	read_region(r, d, look, &reading);
+	dw_call_sums_add(&r->sums, look->head, dw_region_calls_stats(d->calls));
+	dw_vec_each(p, &r->open) {
+		if (*p == d) {
+			*p = r->open.v[--r->open.n];
+			break;
+		}
+	}
+	process = dw_processes_get(&r->p.processes, d->process);
+	if (look->is_over && !has_region(r, d->process)) {
+		process->end_ns = since_start(r, look->head->end.ns ? look->head->end.ns : now.ns);
+		process->dirty = true;
+	}
+	free_recorded(d);
+	if (r->p.calls.deltas.n > DELTAS_MAX) {
+		end_slice(r, now.ns);
+		flush(r, NULL);
+	}
+}
+
+static void read_in_slice(void *ctx, const struct dw_region_look *look)
+{
+	struct dw_call_recording *r = ctx;
+	struct recorded *d = find(r, look->region);
+	struct dw_region_moment now;
+	struct dw_region_reading reading = {.slice = (uint32_t)r->p.calls.slices.n - 1};
+
+	if (!d || r->rc)
+		return;
+	learn_clock(r, &now);
+	reading.until = now.ticks;
+	read_region(r, d, look, &reading);
+	if (r->p.calls.deltas.n > DELTAS_MAX)
+		flush(r, NULL);
+}
+
+int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
+			   struct dw_error *err)
+{
+	uint64_t now = now_ns(), spent = spent_ns(), wait;
+
+	if (now < r->next_slice_ns || r->rc)
+		return r->rc;
+	end_slice(r, now);
+	dw_regions_each(regions, read_in_slice, r);
+	flush(r, err);
+	spent = (spent_ns() - spent) * COST_SHARE;
+	wait = SLICE_NS + since_start(r, now) / SLICE_SHARE;
+	r->next_slice_ns = now + (spent > wait ? spent : wait);
+	return r->rc;
+}
+
+struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r)
+{
+	return &r->p.facts;
+}
+
+int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_record_result *run,
+			   const struct rusage *usage, struct dw_error *err)
+{
+	struct dw_facts *facts = &r->p.facts;
+	uint64_t now = now_ns();
+	int rc;
+
+	end_slice(r, now);
+	rc = dw_facts_set(facts, "duration_ns", (int64_t)since_start(r, now));
+	if (!rc && run->ended)
+		rc = dw_facts_set(facts, "wait_status", run->wait_status);
+	if (!rc && run->ended)
+		rc = dw_note_cpu(facts, usage);
+	if (!rc)
+		rc = dw_note_calls(facts, &r->sums, run->ended);
+	note_failure(r, rc);
+	rc = flush(r, err);
+	if (!rc)
+		return dw_session_close_partial(r->writer, err);
+	dw_session_close_partial(r->writer, NULL);
+	return rc;
+}
+
+int dw_call_recording_finish(struct dw_call_recording *r, bool is_impatient, bool without_code,
+			     struct dw_error *err)
+{
+	dw_auto_free char *partial = NULL;
+	struct dw_finish_options options = {
+		.path = r->output,
+		.sources = r->modules.sources.v,
+		.sources_n = r->modules.sources.n,
+		.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0,
+		.held = true,
+		.without_code = without_code,
+	};
+
+	if (asprintf(&partial, "%s.partial", r->output) < 0)
+		return -ENOMEM;
+	options.partial = partial;
+	dw_profile_release(&r->p);
+	return dw_finish(&options, err);
+}
+
+void dw_call_recording_free(struct dw_call_recording *r, bool discard)
+{
+	if (!r)
+		return;
+	dw_vec_each(d, &r->open)
+		free_recorded(*d);
+	dw_vec_release(&r->open);
+	dw_vec_release(&r->identities);
+	dw_call_modules_release(&r->modules);
+	dw_session_writer_free(r->writer, discard);
+	dw_profile_release(&r->p);
+	dw_error_clear(&r->why);
+	free(r->output);
+	free(r);
+}

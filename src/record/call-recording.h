@@ -1,0 +1,59 @@
+/*
+ * A recording of calls: from the regions of an instrumented command to its session.
+ *
+ * Told of every region, question and end by whoever serves the agents (instrument.c). Reads all
+ * regions once a slice, which is about a second at first and never shorter than 1 % of the time so
+ * far, nor than 100 times what reading took. Between them it writes FILE.partial. One thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "collect/region/process.h"
+#include "collect/region/regions.h"
+#include "model/facts.h"
+#include "record/module-image.h"
+#include "record/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+struct dw_call_recording;
+
+/* Begin the session @output for the command @argv, which has not started; @own (borrowed) are our
+ * rights. 0 or a negative code. */
+int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
+			  struct dw_call_recording **ret, struct dw_error *err);
+
+/* A region came, of the process @p; NULL = it cannot be looked at. */
+void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
+			     const struct dw_region_process *p);
+
+/* The process @p asks about module @m, which gets @image (borrowed; NULL = none is wanted). Before
+ * it is answered. */
+void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region_module *m,
+			     const struct dw_region_process *p, struct dw_module_image *image);
+
+/* A region is over, or the recording is: read it a last time. */
+void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look);
+
+/* Do what is due. 0, or the first failure, which repeats. */
+int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
+			   struct dw_error *err);
+
+/* The facts, for what others know of the recording. Borrowed. */
+struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r);
+
+/*
+ * All regions have ended: write the last slice and how it went. @usage: of the command, if
+ * run->ended. 0 or the first failure; what was collected stays in the .partial.
+ */
+int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_record_result *run,
+			   const struct rusage *usage, struct dw_error *err);
+
+/* Finish the stopped recording's session. 0 or a negative code: the .partial stays. */
+int dw_call_recording_finish(struct dw_call_recording *r, bool is_impatient, bool without_code,
+			     struct dw_error *err);
+
+/* Free everything; the .partial stays unless @discard. NULL is fine. */
+void dw_call_recording_free(struct dw_call_recording *r, bool discard);

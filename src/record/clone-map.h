@@ -1,0 +1,42 @@
+/*
+ * From a clone image's code back to its module, and what the image calls by name.
+ *
+ * The image is a file of ours, checked all the same. The same walk as the agent's (src/agent/probe/
+ * lookup.c), which has no files. Pure after loading. [any-thread]
+ */
+#pragma once
+
+#include "wire/clone-image.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_clone_map {
+	const struct dw_clone_function_entry *functions; /* borrowed */
+	uint32_t functions_n;
+	uint32_t bytes;	       /* of the image's area */
+	uint8_t *instructions; /* owned */
+	size_t instructions_n;
+	struct dw_clone_import *imports; /* owned */
+	uint32_t imports_n;
+};
+
+/* An instruction of the module. */
+struct dw_clone_origin {
+	uint32_t at; /* module offset */
+	uint32_t bytes;
+};
+
+/*
+ * Load what the image file @path, whose header and functions are at hand (borrowed), says beside
+ * them. 0; DWELL_ERR_FORMAT; -ENOMEM; -errno. dw_clone_map_release() in any case.
+ */
+int dw_clone_map_load(struct dw_clone_map *m, const char *path,
+		      const struct dw_clone_header *header,
+		      const struct dw_clone_function_entry *functions);
+
+/* The instruction that the code at area offset @at was made from. 0 or DWELL_ERR_NOT_FOUND. */
+int dw_clone_map_find(const struct dw_clone_map *m, uint32_t at, struct dw_clone_origin *ret);
+
+/* Free everything. */
+void dw_clone_map_release(struct dw_clone_map *m);
