@@ -13,8 +13,9 @@ FOLDERS = "/dev/shm/dwell-*"
 
 
 def instrument(context, *words, status=0, quiet=True, **options):
-    """`dwell instrument WORDS`, which must end with @status."""
-    done = context.run(context.dwell, "instrument", *(["-q"] if quiet else []), *words, **options)
+    """`dwell instrument WORDS`, counting calls, which must end with @status."""
+    done = context.run(context.dwell, "instrument", "--probes=count", *(["-q"] if quiet else []),
+                       *words, **options)
     expect(done.returncode, status, f"status of dwell instrument {' '.join(words)}\n{done.stderr}")
     return done
 
@@ -201,7 +202,8 @@ def folder_of(process):
 @cases("SIGINT", "SIGTERM", "SIGHUP")
 def test_signal_ends_the_run_and_leaves_nothing(context, name):
     number = getattr(signal, name)
-    process = context.start(context.dwell, "instrument", "-q", "-o", "calls.csv", "--",
+    process = context.start(context.dwell, "instrument", "--probes=count", "-q", "-o", "calls.csv",
+                            "--",
                             context.target("region"), "sleep")
     folder = folder_of(process)
     process.send_signal(number)

@@ -19,7 +19,8 @@
 enum { DWELL_PATCH_PAGE = 4096, DWELL_PATCH_JUMP_BYTES = 5, DWELL_PATCH_SEGMENTS = 32 };
 
 static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-static const unsigned char call_59[] = {0xb8, 59, 0, 0, 0, 0x0f, 0x05}; /* mov $59,%eax; syscall */
+static const unsigned char number_59[] = {0xb8, 59, 0, 0, 0}; /* mov $59,%eax */
+static const unsigned char syscall[] = {0x0f, 0x05};
 
 /* Where in its file the library's byte at @svma lies; 0 = nowhere. */
 static uint64_t file_offset(int fd, uint64_t svma)
@@ -78,6 +79,16 @@ static unsigned char *copy_page(const struct link_map *map, const unsigned char 
 	return copy;
 }
 
+/* Whether execve()'s system call stands at @at, in a clone perhaps behind a call of its probe. */
+static bool is_system_call(const unsigned char *at)
+{
+	const unsigned char *next = at + sizeof(number_59);
+
+	if (memcmp(at, number_59, sizeof(number_59)))
+		return false;
+	return !memcmp(*next == 0xe8 ? next + 5 : next, syscall, sizeof(syscall));
+}
+
 /* Let the system call at @at lead to dw_execve(). */
 static bool redirect(const struct link_map *map, unsigned char *at)
 {
@@ -86,7 +97,7 @@ static bool redirect(const struct link_map *map, unsigned char *at)
 	int32_t near = (int32_t)distance;
 	unsigned char *copy;
 
-	if (memcmp(at, call_59, sizeof(call_59)) || distance != near ||
+	if (!is_system_call(at) || distance != near ||
 	    offset > DWELL_PATCH_PAGE - DWELL_PATCH_JUMP_BYTES)
 		return false;
 	copy = copy_page(map, at - offset);
