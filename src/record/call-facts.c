@@ -1,9 +1,6 @@
 /* Facts of a recording of calls; see call-facts.h. */
 #include "record/call-facts.h"
 
-static const char *const sources[] = {
-	[DWELL_OS_NONE] = "none", [DWELL_OS_PERF] = "perf", [DWELL_OS_RSEQ] = "rseq"};
-
 void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 		      const struct dw_region_calls_stats *calls)
 {
@@ -25,54 +22,104 @@ void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 	s->agent_start_ns += head->agent_start_ns;
 	for (int i = 0; i < DWELL_OS_SOURCES; i++)
 		s->threads[i] += head->os_sources[i];
-	s->without_calls += calls->nodes && !head->system_calls_seen;
+	s->processes += calls->nodes != 0;
+	s->unseen += calls->nodes && !head->system_calls_seen;
 }
 
-/* The source that most threads had. */
-static const char *main_source(const struct dw_call_sums *s)
+/* The sources of switches that threads had, "none" where there was one without. */
+static const char *source_of(const struct dw_call_sums *s)
 {
-	int most = DWELL_OS_NONE;
+	uint64_t perf = s->threads[DWELL_OS_PERF], rseq = s->threads[DWELL_OS_RSEQ];
 
-	for (int i = 0; i < DWELL_OS_SOURCES; i++)
-		if (s->threads[i] > s->threads[most])
-			most = i;
-	return sources[most];
+	if (s->threads[DWELL_OS_NONE] || (!perf && !rseq))
+		return "none";
+	return perf && rseq ? "perf,rseq" : perf ? "perf" : "rseq";
+}
+
+struct fact {
+	const char *key;
+	uint64_t value;
+};
+
+static int note_all(struct dw_facts *facts, const struct fact *rows, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = dw_facts_set(facts, rows[i].key, (int64_t)rows[i].value);
+	return rc;
 }
 
 int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has_cpu)
 {
 	const struct dw_region_calls_stats *c = &s->calls;
 	const struct dw_call_values *v = &c->sum;
-	uint64_t explained = v->application_ns + v->overhead_ns + v->os_cpu_ns;
-	int64_t cpu =
-		dw_facts_get(facts, "user_cpu_ns", 0) + dw_facts_get(facts, "kernel_cpu_ns", 0);
-	const struct {
-		const char *key;
-		uint64_t value;
-	} rows[] = {
-		{"os_threads_none", s->threads[DWELL_OS_NONE]},
-		{"os_threads_perf", s->threads[DWELL_OS_PERF]},
-		{"os_threads_rseq", s->threads[DWELL_OS_RSEQ]},
-		{"system_calls_unseen", s->without_calls},
+	uint64_t cpu = (uint64_t)(dw_facts_get(facts, "user_cpu_ns", 0) +
+				  dw_facts_get(facts, "kernel_cpu_ns", 0));
+	const struct fact rows[] = {
+		{"system_calls_seen", s->processes && !s->unseen},
 		{"agent_start_ns", s->agent_start_ns},
 		{"call_nodes", c->nodes},
-		{"call_nodes_broken", c->broken},
-		{"call_nodes_overflow", c->overflow_nodes},
-		{"calls_without_node", c->depth_lost},
+		{"calls_truncated", c->depth_lost},
+		{"nodes_dropped", c->broken},
 		{"tree_bytes_max", c->arena_bytes},
-		{"slow_path_lookups", c->lookups},
-		{"slow_path_repairs", c->repairs},
-		{"stacks_seen", c->stacks},
+		{"tree_lookups", c->lookups},
+		{"stack_repairs", c->repairs},
+		{"stacks", c->stacks},
 		{"slow_path_ns", c->slow_ns},
-		{"uncovered_overhead_ns", c->uncovered_ns},
+		{"overhead_uncovered_ns", c->uncovered_ns},
 		{"threads_lifetime_ns", c->lifetime_ns},
 		{"residual_elapsed_ns", c->lifetime_ns - v->elapsed_ns - v->overhead_ns},
-		{"residual_cpu_ns", (uint64_t)cpu - explained},
+		{"residual_ns", cpu - v->application_ns - v->overhead_ns - v->os_cpu_ns},
 	};
-	size_t n = sizeof rows / sizeof *rows - !has_cpu;
-	int rc = dw_facts_set_text(facts, "os_source", main_source(s));
+	int rc = dw_facts_set_text(facts, "os_source", source_of(s));
 
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = dw_facts_set(facts, rows[i].key, (int64_t)rows[i].value);
-	return rc;
+	return rc ? rc : note_all(facts, rows, sizeof rows / sizeof *rows - !has_cpu);
+}
+
+/* Functions of @m by what became of them. */
+static void count_functions(const struct dw_module_image *m, uint64_t *probed, uint64_t *plain,
+			    uint64_t *left)
+{
+	for (uint32_t i = 0; i < m->header.functions.n; i++) {
+		const struct dw_clone_function_entry *f = &m->functions[i];
+
+		*probed += !f->reason && f->flags & DWELL_CLONE_PROBED;
+		*plain += !f->reason && !(f->flags & (DWELL_CLONE_PROBED | DWELL_CLONE_COLD));
+		*left += f->reason > DWELL_LEFT_NOT_CHOSEN;
+	}
+}
+
+int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r)
+{
+	const struct dw_instrument_stats *s = &r->stats;
+	uint64_t probed = 0, plain = 0, left = 0, modules = s->images_refused;
+	size_t n;
+	struct dw_module_image *const *images = dw_images_all(r->images, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t *processes = images[i]->processes;
+
+		if (images[i]->probes != DWELL_PROBES_TIME)
+			continue;
+		for (uint32_t state = DWELL_MODULE_NONE; state < DWELL_MODULE_CLOSED; state++)
+			modules += processes[state];
+		if (processes[DWELL_MODULE_CLONED] || processes[DWELL_MODULE_CLOSED])
+			count_functions(images[i], &probed, &plain, &left);
+	}
+	return note_all(facts,
+			(const struct fact[]){
+				{"processes_instrumented", s->instrumented},
+				{"processes_not_instrumented",
+				 s->processes - s->instrumented + s->drops[DWELL_DROP_CHILDREN]},
+				{"modules_not_instrumented", modules},
+				{"functions_instrumented", probed},
+				{"functions_short", plain},
+				{"functions_left_alone", left},
+				{"threads_dropped", s->drops[DWELL_DROP_THREADS]},
+				{"events_dropped", s->drops[DWELL_DROP_EVENTS]},
+				{"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
+				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
+			},
+			10);
 }

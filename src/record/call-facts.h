@@ -6,6 +6,7 @@
 
 #include "collect/region/calls.h"
 #include "model/facts.h"
+#include "record/instrument.h"
 
 #include <stdint.h>
 
@@ -14,7 +15,7 @@ struct dw_call_sums {
 	struct dw_region_calls_stats calls;
 	uint64_t agent_start_ns;
 	uint64_t threads[DWELL_OS_SOURCES]; /* by enum dw_os_source */
-	uint64_t without_calls;		    /* processes whose system calls have no probes */
+	uint64_t processes, unseen; /* with calls; of these without probes of system calls */
 };
 
 /* Add a process that has ended. */
@@ -24,3 +25,6 @@ void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 /* Note @s; with @has_cpu the facts have the command's CPU time, with which it is compared. 0 or
  * -ENOMEM. */
 int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has_cpu);
+
+/* Note what became of processes, modules and functions. 0 or -ENOMEM. */
+int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "collect/launch/launch.h"
 #include "collect/region/process.h"
+#include "record/call-facts.h"
 #include "record/call-recording.h"
 #include "record/program.h"
 #include "record/signals.h"
@@ -61,6 +62,7 @@ struct run {
 	struct rusage usage;
 	/* the process that was read last, for its next question */
 	uint32_t process_region; /* 0 = none */
+	pid_t process_claimed;
 	struct dw_region_process process;
 	DW_VEC(struct waiting) waiting;
 	uint32_t heartbeat;
@@ -147,9 +149,12 @@ static const struct dw_region_process *get_process(struct run *r, uint32_t regio
 						   const struct dw_region_owner *owner,
 						   const struct dw_region_module *m)
 {
-	if (r->process_region == region && m && dw_region_process_path(&r->process, m))
+	bool is_same = r->process_region == region && r->process_claimed == owner->pid;
+
+	if (is_same && m && dw_region_process_path(&r->process, m))
 		return &r->process;
 	dw_region_process_release(&r->process);
+	r->process_claimed = owner->pid;
 	r->process_region = read_process(r, owner, &r->process) ? 0 : region;
 	return r->process_region ? &r->process : NULL;
 }
@@ -495,6 +500,8 @@ static int make_session(struct run *r, int rc, struct dw_error *err)
 
 	if (!r->recording)
 		return rc;
+	if (!rc)
+		rc = dw_note_instrumented(dw_call_recording_facts(r->recording), r->result);
 	stopped = dw_call_recording_stop(r->recording, run, &r->usage, rc ? NULL : err);
 	if (rc || stopped)
 		return rc ? rc : stopped;
