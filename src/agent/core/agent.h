@@ -30,6 +30,9 @@ struct dw_agent_part {
 	void (*end)(void);
 	/* Where the program runs the instruction at @pc: at its clone, or @pc. NULL = at @pc. */
 	uint64_t (*running)(uint64_t pc);
+	/* The module (index in the region) that calls of @key (wire/call-tree.h) lead to,
+	 * UINT32_MAX = not known. NULL = none is. */
+	uint32_t (*module_of)(uint64_t key);
 };
 
 extern const struct dw_agent_part dw_agent_part;

@@ -14,7 +14,7 @@ enum {
 	BLOCK_LINES = 64, /* that a thread takes at a time: a page */
 	CHUNK_BYTES_MIN = 256 << 10,
 	CHUNK_BYTES_MAX = 32 << 20,
-	KEPT_SHARE = 8, /* of the budget: for lines that are no nodes */
+	KEPT_EIGHTHS = 3, /* of the budget: for lines that are no nodes */
 	SPACE_SHARE = 16,
 };
 
@@ -108,7 +108,7 @@ static bool take_block(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 	uint32_t first = __atomic_load_n(&arena.used, __ATOMIC_RELAXED);
 
 	if (use == DWELL_LINE_NODE)
-		budget -= budget / KEPT_SHARE;
+		budget -= budget / 8 * KEPT_EIGHTHS;
 	do {
 		end = (first + (uint64_t)n) * DWELL_LINE_BYTES;
 		if (end > budget || !make_room(end))

@@ -39,6 +39,15 @@ static inline bool dw_overflow_is_current(const struct dw_tree_thread *t)
 bool dw_overflow_push(struct dw_stacks *s, uint64_t key, uint32_t site, uint64_t record,
 		      bool switches);
 
+/* What was pushed as @node is no longer on the current stack. */
+void dw_overflow_pop(struct dw_stacks *s, struct dw_tree_overflow *node);
+
+/* Another stack will be current, or the current one is to be used for something else. */
+void dw_overflow_leave_stack(struct dw_stacks *s);
+
+/* Give back everything of a thread. From any thread. */
+void dw_overflow_end(struct dw_stacks *s);
+
 /* The interval that ends now, which thread->current has got already, belongs to the activation on
  * top as well. */
 void dw_overflow_charge(struct dw_stacks *s, const struct dw_interval *interval);

@@ -1,31 +1,78 @@
 /*
- * Slow paths; see slow.h.
+ * Putting signals off while a slow path runs; see slow.h.
+ *
+ * A signal is put off by queueing it again for this very thread with all that it carries, blocked:
+ * once in our own mask (the handler may be one that does not block it) and in the context's,
+ * which the kernel takes over when the wrapper returns. The kernel lets a task queue anything for
+ * itself. Source: rt_tgsigqueueinfo(2).
  */
 #include "agent/core/slow.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/syscall-x86-64.h"
 
-static __thread uint64_t inside __attribute__((tls_model("initial-exec"))); /* stack pointer */
+/* A slow path of this thread. */
+struct slow {
+	uint64_t sp;  /* 0 = none runs */
+	uint64_t off; /* signals that were put off, by bits */
+};
+
+/* As the kernel has it. */
+struct action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+static __thread struct slow slow __attribute__((tls_model("initial-exec")));
 
 bool dw_slow_begin(uint64_t sp)
 {
-	if (sp < inside) {
+	if (slow.sp && sp <= slow.sp) {
 		dw_agent_drop(DWELL_DROP_EVENTS);
 		return false;
 	}
-	inside = sp;
+	slow.sp = sp;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return true;
 }
 
 void dw_slow_end(void)
 {
-	inside = 0;
+	uint64_t off;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	slow.sp = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	off = slow.off;
+	if (!off)
+		return;
+	slow.off = 0;
+	dw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &off, NULL, sizeof(off));
+}
+
+/* Whether the failing instruction raised @number: it would do so again. */
+static bool is_fault(int number, const siginfo_t *info)
+{
+	return info->si_code > 0 && (number == SIGILL || number == SIGFPE || number == SIGTRAP ||
+				     number == SIGSEGV || number == SIGBUS || number == SIGSYS);
 }
 
 bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context)
 {
-	(void)number;
-	(void)info;
-	(void)context;
-	return false;
+	uint64_t bit = 1ULL << (number - 1);
+	struct action action = {0};
+	long tid;
+
+	if (!slow.sp || is_fault(number, info) || !dw_agent_may_call())
+		return false;
+	/* SA_RESETHAND has taken the handler away: the signal would be deadly now. */
+	if (dw_syscall(SYS_rt_sigaction, number, NULL, &action, sizeof(action.mask)) ||
+	    action.handler <= (uint64_t)SIG_IGN)
+		return false;
+	dw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, NULL, sizeof(bit));
+	tid = dw_syscall(SYS_gettid);
+	if (dw_syscall(SYS_rt_tgsigqueueinfo, dw_sys_getpid(), tid, number, info))
+		return false;
+	slow.off |= bit;
+	*(uint64_t *)&context->uc_sigmask |= bit;
+	return true;
 }

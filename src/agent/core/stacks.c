@@ -1,66 +1,513 @@
 /*
  * Shadow stacks; see stacks.h.
+ *
+ * Each lies in a mapping of its own that starts with its struct dw_stack and is moved when it
+ * grows. The list of all is sorted, so a switch costs a binary search. Stacks that nothing is open
+ * on are used again for new ones: a few are looked at each time, in turn.
  */
 #include "agent/core/stacks.h"
 
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/overflow.h"
 #include "agent/core/syscall-x86-64.h"
 
-enum { ENTRIES = 1 << 20, BOTTOM_ABOVE = 8192 };
+enum {
+	STACK_BYTES = 4096,
+	LIST_BYTES = 4096,
+	SPARE = 4,   /* entries behind the limit: activation, guard, link and bottom */
+	SLACK = 512, /* a bottom is at least this far above the first event */
+	FRAME_BYTES_MAX = 1 << 28, /* farther down is another stack */
+	KEPT_BYTES = 64 << 10,	   /* of a thread that ends, for the next one */
+	LOOKS = 8,		   /* stacks that are looked at for one to be used again */
+};
 
-static struct dw_shadow *top_of(const struct dw_stacks *s)
+/* The part of a stack that lies in one range of addresses. */
+struct segment {
+	struct dw_shadow *base, *top;
+};
+
+/* Whether the entry is a guard or a link. */
+static bool is_mark(const struct dw_shadow *e)
 {
-	return s->thread->top;
+	return e->record == DWELL_RECORD_GUARD || e->record & DWELL_RECORD_LINK;
+}
+
+static bool is_guard(const struct dw_shadow *e)
+{
+	return e->record == DWELL_RECORD_GUARD;
+}
+
+static uint64_t true_record(const struct dw_shadow *e)
+{
+	return e->record + (e->record & 1);
+}
+
+/* The activation at or below the guard that may be on top. */
+static struct dw_shadow *below_guard(struct dw_shadow *e)
+{
+	return is_guard(e) ? e - 1 : e;
+}
+
+static struct dw_shadow *top_of(const struct dw_stacks *s, const struct dw_stack *k)
+{
+	return k == s->current ? s->thread->top : k->top;
+}
+
+static uint64_t bottom_of(const struct dw_stack *k)
+{
+	return k->entries[0].record;
+}
+
+static void set_top(struct dw_stacks *s, struct dw_shadow *top)
+{
+	struct dw_shadow *e = top;
+
+	while (is_mark(e))
+		e--;
+	s->thread->top = top;
+	s->thread->current = dw_shadow_is_beyond(e) ? s->current->beyond.truncated : top->node;
+}
+
+static void set_current(struct dw_stacks *s, struct dw_stack *k)
+{
+	if (s->current == k)
+		return;
+	if (s->current) {
+		dw_overflow_leave_stack(s);
+		s->current->top = s->thread->top;
+	}
+	s->current = k;
+	s->thread->top = k->top;
+	s->thread->limit = k->entries + k->room - SPARE;
+	set_top(s, s->thread->top);
+}
+
+/* The number of stacks whose bottoms are above @record: they come first. */
+static uint32_t above(const struct dw_stacks *s, uint64_t record)
+{
+	uint32_t low = 0, high = s->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (bottom_of(s->list[middle]) > record)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint32_t index_of(const struct dw_stacks *s, const struct dw_stack *k)
+{
+	uint32_t i = above(s, bottom_of(k));
+
+	while (i < s->n && s->list[i] != k)
+		i++;
+	return i;
+}
+
+static void list_remove(struct dw_stacks *s, uint32_t i)
+{
+	s->n--;
+	memmove(&s->list[i], &s->list[i + 1], (s->n - i) * sizeof(struct dw_stack *));
+}
+
+/* Put @k, whose bottom is set, into the list, which has room. */
+static void list_insert(struct dw_stacks *s, struct dw_stack *k)
+{
+	uint32_t i = above(s, bottom_of(k));
+
+	memmove(&s->list[i + 1], &s->list[i], (s->n - i) * sizeof(struct dw_stack *));
+	s->list[i] = k;
+	s->n++;
+}
+
+/* Map @bytes, or @old's bytes as @bytes. NULL = refused. */
+static void *map(void *old, size_t old_bytes, size_t bytes)
+{
+	void *got;
+
+	if (!dw_agent_may_call())
+		return NULL;
+	if (old)
+		got = (void *)dw_syscall(SYS_mremap, old, old_bytes, bytes, MREMAP_MAYMOVE);
+	else
+		got = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
+	return dw_is_mapped(got) ? got : NULL;
+}
+
+static size_t stack_bytes(const struct dw_stack *k)
+{
+	return sizeof(*k) + k->room * sizeof(struct dw_shadow);
+}
+
+/* Make the list's room at least one more. */
+static bool reserve_list(struct dw_stacks *s)
+{
+	size_t old = s->room * sizeof(struct dw_stack *), bytes = old ? 2 * old : LIST_BYTES;
+	struct dw_stack **list;
+
+	if (s->n < s->room)
+		return true;
+	list = map(s->list, old, bytes);
+	if (!list)
+		return false;
+	s->list = list;
+	s->room = (uint32_t)(bytes / sizeof(struct dw_stack *));
+	return true;
+}
+
+/* Double the room of the current stack. */
+static bool grow(struct dw_stacks *s)
+{
+	struct dw_stack *old = s->current, *k;
+	size_t bytes = stack_bytes(old);
+	uint32_t i = index_of(s, old),
+		 top = (uint32_t)((struct dw_shadow *)s->thread->top - old->entries);
+	uint32_t base = (uint32_t)(old->base - old->entries);
+
+	k = map(old, bytes, 2 * bytes);
+	if (!k)
+		return false;
+	k->entries = (struct dw_shadow *)(k + 1);
+	k->base = k->entries + base;
+	k->room = (uint32_t)((2 * bytes - sizeof(*k)) / sizeof(struct dw_shadow));
+	s->list[i] = s->current = k;
+	s->thread->top = k->entries + top;
+	s->thread->limit = k->entries + k->room - SPARE;
+	return true;
+}
+
+/* The bottom of a stack whose first event is at @record. */
+static uint64_t bottom_for(uint64_t record)
+{
+	return (record | (SLACK - 1)) + 1 + SLACK;
+}
+
+/* Let @k, which is in no list, be a stack without activations. */
+static void reset(const struct dw_stacks *s, struct dw_stack *k, uint64_t record)
+{
+	k->entries[0] = (struct dw_shadow){s->root, bottom_for(record)};
+	k->top = k->base = k->entries;
+	k->beyond.n = 0;
+}
+
+/* Take a stack to be used again out of the list. NULL = none. */
+static struct dw_stack *take_used(struct dw_stacks *s)
+{
+	bool is_full = s->n == DWELL_STACKS;
+
+	for (uint32_t i = 0; i < LOOKS && s->n; i++) {
+		uint32_t at = s->hand++ % s->n;
+		struct dw_stack *k = s->list[at];
+
+		if (k == s->current || (s->current && k->top != k->entries && !is_full))
+			continue;
+		list_remove(s, at);
+		return k;
+	}
+	return NULL;
+}
+
+static struct dw_stack *new_stack(struct dw_stacks *s)
+{
+	struct dw_stack *k = take_used(s);
+
+	if (k)
+		return k;
+	if (!reserve_list(s))
+		return NULL;
+	k = map(NULL, 0, STACK_BYTES);
+	if (!k)
+		return NULL;
+	k->entries = (struct dw_shadow *)(k + 1);
+	k->room = (STACK_BYTES - sizeof(*k)) / sizeof(struct dw_shadow);
+	s->thread->stacks++;
+	return k;
+}
+
+/* Go over to a new stack whose first event is at @record. */
+static bool begin_stack(struct dw_stacks *s, uint64_t record)
+{
+	struct dw_stack *k = new_stack(s);
+
+	if (!k)
+		return false;
+	reset(s, k, record);
+	list_insert(s, k);
+	set_current(s, k);
+	return true;
+}
+
+/* Give back all stacks but the first, if that is a small one. */
+static void forget(struct dw_stacks *s)
+{
+	dw_overflow_end(s);
+	while (s->n > 1 || (s->n && stack_bytes(s->list[0]) > KEPT_BYTES)) {
+		s->n--;
+		dw_sys_munmap(s->list[s->n], stack_bytes(s->list[s->n]));
+	}
+	s->current = NULL;
 }
 
 bool dw_stacks_start(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tree_node *root,
 		     uint64_t record)
 {
-	struct dw_shadow *entries =
-		dw_sys_mmap(NULL, ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (!dw_is_mapped(entries))
-		return false;
-	entries[0] = (struct dw_shadow){root, (record + BOTTOM_ABOVE) | 1};
+	forget(s);
 	s->thread = t;
 	s->root = root;
-	t->top = entries;
-	t->limit = entries + ENTRIES - 1;
-	t->current = root;
+	return begin_stack(s, record);
+}
+
+/* The segment below @g of @k, @g's link still there. False: there is none. */
+static bool next_segment(const struct dw_stack *k, struct segment *g)
+{
+	const struct dw_shadow *link = g->base - 1;
+
+	if (g->base == k->entries)
+		return false;
+	g->top = g->base - 2;
+	g->base = k->entries + ((link->record & ~DWELL_RECORD_LINK) >> 1);
 	return true;
+}
+
+static bool holds(const struct segment *g, uint64_t record)
+{
+	return true_record(below_guard(g->top)) <= record && record < true_record(g->base);
+}
+
+/* How far @record is below the segment's top; huge when it is not. */
+static uint64_t depth_below(const struct segment *g, uint64_t record)
+{
+	return true_record(below_guard(g->top)) - record;
+}
+
+/* Whether what is open on top has gone on on another stack, when @event comes below it. */
+static bool has_left(const struct segment *g, enum dw_stack_event event)
+{
+	const struct dw_shadow *e = below_guard(g->top);
+
+	return e != g->top && (true_record(e) & DWELL_RECORD_CALL_OUT ||
+			       (event != DWELL_AT_ENTER && event != DWELL_AT_OUT));
+}
+
+/* Whether an event at @record can be one of the segment, above its top or near below. */
+static bool suits(const struct segment *g, enum dw_stack_event event, uint64_t record)
+{
+	return holds(g, record) ||
+	       (depth_below(g, record) < DWELL_STACK_WINDOW && !has_left(g, event));
+}
+
+/* Pop the topmost segment of the current stack, which has one below it. */
+static void pop_segment(struct dw_stacks *s)
+{
+	struct dw_stack *k = s->current;
+	struct segment g = {k->base, s->thread->top};
+
+	while (s->thread->top != k->base)
+		dw_stacks_pop(s);
+	next_segment(k, &g);
+	k->base = g.base;
+	set_top(s, g.top);
+}
+
+/* Make the segment that suits the event the topmost one of @k, and @k current. */
+static bool go_to(struct dw_stacks *s, struct dw_stack *k, enum dw_stack_event event,
+		  uint64_t record)
+{
+	struct segment g = {k->base, top_of(s, k)};
+	uint32_t n = 0;
+
+	while (!suits(&g, event, record)) {
+		if (!next_segment(k, &g))
+			return false;
+		n++;
+	}
+	set_current(s, k);
+	while (n--)
+		pop_segment(s);
+	return true;
+}
+
+/* Whether this is another task, which shares the memory of the thread. */
+static bool is_foreign(const struct dw_stacks *s)
+{
+	return dw_agent_may_call() && (int32_t)dw_syscall(SYS_gettid) != s->thread->tid;
+}
+
+/* Pop what has ended before an event at @record of the current stack. */
+static enum dw_fit settle(struct dw_stacks *s, enum dw_stack_event event, uint64_t record)
+{
+	bool is_new = event == DWELL_AT_ENTER || event == DWELL_AT_OUT;
+	struct dw_shadow *e = below_guard(s->thread->top);
+
+	while (e > s->current->base && true_record(e) < record + is_new) {
+		dw_stacks_pop(s);
+		e = below_guard(s->thread->top);
+	}
+	if (is_new)
+		return DWELL_FIT_EVENT;
+	return event != DWELL_AT_LANDING && e > s->current->base && true_record(e) == record
+		       ? DWELL_FIT_EVENT
+		       : DWELL_FIT_NONE;
+}
+
+static void pop_all(struct dw_stacks *s)
+{
+	while (s->current->base != s->current->entries)
+		pop_segment(s);
+	while (s->thread->top != s->current->entries)
+		dw_stacks_pop(s);
+}
+
+/* Let the current stack, on which nothing is open any more, begin above @record. */
+static void rebase(struct dw_stacks *s, uint64_t record)
+{
+	struct dw_stack *k = s->current;
+
+	pop_all(s);
+	list_remove(s, index_of(s, k));
+	k->entries[0].record = bottom_for(record);
+	list_insert(s, k);
+}
+
+/* An activation begins at @record, where no stack is known. */
+static enum dw_fit begin_elsewhere(struct dw_stacks *s, uint64_t record)
+{
+	struct dw_stack *k = s->current;
+	struct segment g = {k->base, s->thread->top};
+	bool has_guard = g.top != below_guard(g.top);
+	bool is_empty = g.top == k->entries;
+
+	if (!has_guard && depth_below(&g, record) < FRAME_BYTES_MAX)
+		return DWELL_FIT_EVENT;
+	if (is_empty || (!has_guard && record - bottom_of(k) < DWELL_STACK_WINDOW)) {
+		rebase(s, record);
+		return DWELL_FIT_EVENT;
+	}
+	return begin_stack(s, record) ? DWELL_FIT_EVENT : DWELL_FIT_NONE;
+}
+
+/* The stack that the event is on, made current. False: no known one. */
+static bool find(struct dw_stacks *s, enum dw_stack_event event, uint64_t record)
+{
+	uint32_t i;
+
+	if (go_to(s, s->current, event, record))
+		return true;
+	i = above(s, record);
+	return i && s->list[i - 1] != s->current && go_to(s, s->list[i - 1], event, record);
 }
 
 enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64_t record)
 {
-	struct dw_shadow *top = top_of(s);
-	bool is_push = event == DWELL_AT_ENTER || event == DWELL_AT_OUT;
+	struct segment g = {s->current->base, s->thread->top};
+	bool is_plain = g.top == below_guard(g.top) && suits(&g, event, record);
 
-	while (top->node != s->root && (is_push ? top->record <= record : top->record < record))
-		top--;
-	if (top->node == s->root && top->record <= record)
-		top->record = (record + BOTTOM_ABOVE) | 1;
-	s->thread->top = top;
-	s->thread->current = top->node;
-	return is_push || top->record == record ? DWELL_FIT_EVENT : DWELL_FIT_NONE;
+	if (is_plain)
+		return settle(s, event, record);
+	if (is_foreign(s))
+		return DWELL_FIT_FOREIGN;
+	s->thread->repairs++;
+	if (find(s, event, record))
+		return settle(s, event, record);
+	if (event != DWELL_AT_ENTER && event != DWELL_AT_OUT)
+		return DWELL_FIT_NONE;
+	return begin_elsewhere(s, record);
 }
 
 bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t record, bool switches)
 {
-	struct dw_shadow *top = top_of(s);
+	struct dw_shadow *top = s->thread->top;
 
-	(void)switches;
-	if (top + 1 >= (struct dw_shadow *)s->thread->limit)
-		return false;
-	top[1] = (struct dw_shadow){node, record};
-	s->thread->top = top + 1;
-	s->thread->current = node;
+	if (top >= (struct dw_shadow *)s->thread->limit) {
+		if (!grow(s))
+			return false;
+		top = s->thread->top;
+	}
+	*++top = (struct dw_shadow){node, record};
+	if (switches)
+		*++top = (struct dw_shadow){node, DWELL_RECORD_GUARD};
+	set_top(s, top);
 	return true;
 }
 
 void dw_stacks_pop(struct dw_stacks *s)
 {
-	struct dw_shadow *top = top_of(s) - 1;
+	struct dw_shadow *e = below_guard(s->thread->top);
 
-	s->thread->top = top;
-	s->thread->current = top->node;
+	if (e == s->current->base)
+		return;
+	if (dw_shadow_is_beyond(e))
+		dw_overflow_pop(s, (struct dw_tree_overflow *)e->node);
+	set_top(s, e - 1);
+}
+
+bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
+{
+	struct dw_shadow *top;
+	uint64_t beyond;
+
+	while (s->current->base != s->current->entries && true_record(s->current->base) == bottom)
+		pop_segment(s); /* its handler has left by longjmp() */
+	top = s->thread->top;
+	if (top >= (struct dw_shadow *)s->thread->limit) {
+		if (!grow(s))
+			return false;
+		top = s->thread->top;
+	}
+	beyond = dw_overflow_is_current(s->thread);
+	top[1] = (struct dw_shadow){
+		top->node,
+		DWELL_RECORD_LINK | (uint64_t)(s->current->base - s->current->entries) << 1 | 1};
+	top[2] = (struct dw_shadow){top->node, bottom - beyond};
+	s->current->base = top + 2;
+	set_top(s, top + 2);
+	return true;
+}
+
+bool dw_stacks_handler_end(struct dw_stacks *s, uint64_t bottom)
+{
+	struct dw_stack *k = s->current;
+	struct segment g = {k->base, s->thread->top};
+	uint32_t n = 1;
+
+	while (true_record(g.base) != bottom || g.base == k->entries) {
+		if (!next_segment(k, &g))
+			return false;
+		n++;
+	}
+	while (n--)
+		pop_segment(s);
+	return true;
+}
+
+void dw_stacks_close(struct dw_stacks *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		set_current(s, s->list[i]);
+		pop_all(s);
+	}
+}
+
+bool dw_stack_activation(const struct dw_stack *k, struct dw_shadow **e)
+{
+	struct dw_shadow *at = *e;
+
+	while (at > k->entries && (is_mark(at) || at[-1].record & DWELL_RECORD_LINK))
+		at--;
+	*e = at;
+	return at > k->entries;
+}
+
+void dw_stacks_end(struct dw_stacks *s)
+{
+	dw_overflow_end(s);
+	for (uint32_t i = 0; i < s->n; i++)
+		dw_sys_munmap(s->list[i], stack_bytes(s->list[i]));
+	if (s->list)
+		dw_sys_munmap(s->list, s->room * sizeof(struct dw_stack *));
+	*s = (struct dw_stacks){0};
 }

@@ -13,11 +13,12 @@
  *   remember such a callee for the gates. vfork() and clone() are among them: events of a child on
  *   this thread's memory come here too and are told by its id.
  * - A handler on an alternate stack has a segment of its own above what it interrupted, behind a
- *   link (an entry with the same node, and the distance to the bottom of what lies below).
+ *   link (an entry with the same node that knows the base of the segment below).
  *
  * Which stack a stack pointer belongs to: the one whose bottom is the nearest above it, when it is
  * among its records or at most DWELL_STACK_WINDOW below them. Otherwise the current one, where
  * nothing speaks against it (a large frame), else a new one, whose tree begins at the root.
+ * Gates may push as long as thread->top is below thread->limit.
  * Limits: switches by unknown names between stacks that lie closer than the window are seen late.
  *
  * All is the thread's own, between dw_slow_begin() and dw_slow_end(). Room is made while
@@ -41,15 +42,35 @@ enum {
 	DWELL_STACKS = 16384,	   /* of a thread; then the first ones are forgotten */
 };
 
+/* In the record of a link; the index of the base of the segment below stands behind bit 0. */
+#define DWELL_RECORD_LINK (1ull << 63)
+
+/* Whether the tree has no node for the activation, but for overflow.h. */
+static inline bool dw_shadow_is_beyond(const struct dw_shadow *e)
+{
+	return e->record & 1 && e->record != DWELL_RECORD_GUARD && !(e->record & DWELL_RECORD_LINK);
+}
+
+/* What is beyond the tree on a stack; overflow.h's own. */
+struct dw_beyond {
+	struct dw_tree_node *boundary;	/* the last node on the path that the tree has */
+	struct dw_tree_node *truncated; /* has the time below it */
+	struct dw_overflow_sums
+		*sums; /* the first: so far; the others: when an outermost one began */
+	uint32_t n, room;
+};
+
 /* A stack that the thread runs on. */
 struct dw_stack {
 	struct dw_shadow *entries; /* [0] is the bottom: node = the root, record above all others */
 	struct dw_shadow *top;	   /* when it is not current; else thread->top */
 	struct dw_shadow *base;	   /* the bottom of the topmost segment, entries[0] without one */
 	uint32_t room;		   /* entries */
+	struct dw_beyond beyond;
 };
 
-/* The stacks of a thread, by falling bottoms. Zero-initialised before dw_stacks_start(). */
+/* The stacks of a thread, by falling bottoms. Zero-initialised before dw_stacks_start(); what an
+ * ended thread has left may be started again. */
 struct dw_stacks {
 	struct dw_tree_thread *thread; /* has the current one's top and limit */
 	struct dw_tree_node *root;
@@ -100,8 +121,15 @@ void dw_stacks_pop(struct dw_stacks *s);
  * cannot be told apart. */
 bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom);
 
-/* It has returned, to the stack pointer @record. */
-void dw_stacks_handler_end(struct dw_stacks *s, uint64_t record);
+/* The handler below @bottom has returned. False: it has gone on elsewhere. */
+bool dw_stacks_handler_end(struct dw_stacks *s, uint64_t bottom);
+
+/* Close what is open, at the end of the process. */
+void dw_stacks_close(struct dw_stacks *s);
+
+/* The activation at or below @e, and whether there is one: entries of other kinds are skipped, in
+ * @k's order downwards. */
+bool dw_stack_activation(const struct dw_stack *k, struct dw_shadow **e);
 
 /* Give back everything, of a thread that has ended. From any thread. */
 void dw_stacks_end(struct dw_stacks *s);

@@ -17,6 +17,14 @@ struct dw_thread {
 	struct dw_os_state os;
 	struct dw_thread *next; /* of all, those of ended threads among them */
 	uint32_t forks;		/* the process's own at its start: others are from before a fork */
+	uint32_t use;		/* enum dw_thread_use, atomic */
+	const void *word;	/* its thread's: a thread with the same one has come after it */
+};
+
+enum dw_thread_use {
+	DWELL_THREAD_BUSY, /* whoever has made it so begins or ends it */
+	DWELL_THREAD_USED,
+	DWELL_THREAD_UNUSED, /* its thread has ended: another may have it */
 };
 
 /* Add what an interval was to the current node of @t. */

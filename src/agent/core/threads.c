@@ -8,20 +8,26 @@
 #include "agent/core/threads.h"
 
 #include "agent/core/agent-internal.h"
+#include "agent/core/overflow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
+
+#include <errno.h>
 
 enum {
 	THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
 	THREADS_FREE = 16, /* for which the arena has room from the start */
 	THREAD_BYTES = 1 << 20,
+	LOOKS = 4, /* threads that are looked at for one that has ended, when one begins */
 };
 
 struct threads {
-	struct dw_thread *all; /* atomic */
-	uint32_t n;	       /* that have begun, atomic */
-	uint32_t forks;	       /* regions made anew */
+	struct dw_thread *all;	     /* atomic */
+	uint32_t all_n;		     /* atomic */
+	uint32_t n;		     /* that have begun, atomic */
+	struct dw_thread *looked_at; /* the last one, atomic */
+	uint32_t forks;		     /* regions made anew */
 };
 
 static struct threads threads;
@@ -48,7 +54,7 @@ static void *map(uint64_t bytes)
 	return dw_is_mapped(at) ? at : NULL;
 }
 
-/* A line for @t in the region's list. */
+/* A new line for @t in the region's list. */
 static bool take_line(struct dw_thread *t)
 {
 	uint32_t i = __atomic_fetch_add(&threads.n, 1, __ATOMIC_RELAXED), line;
@@ -61,58 +67,123 @@ static bool take_line(struct dw_thread *t)
 	t->line = dw_arena_line(dw_arena_base(), line);
 	__atomic_store_n(&dw_agent_region()->threads[i], line, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&dw_agent_region()->threads_n, 1, __ATOMIC_RELEASE);
-	if (i >= THREADS_FREE)
-		dw_arena_extend(THREAD_BYTES);
 	return true;
+}
+
+/* Let @t go on with the line and the tree of the thread that had it before, which has ended, as if
+ * they were one; the time between the two does not count. */
+static struct dw_tree_node *continue_line(struct dw_thread *t)
+{
+	struct dw_tree_thread *line = t->line;
+
+	if (!line)
+		return NULL;
+	line->start += dw_ticks() - line->last;
+	line->end = 0;
+	return dw_arena_line(line->arena, line->root);
 }
 
 /* Begin the tree and the line of @t. Its root, NULL = no room. */
 static struct dw_tree_node *start_line(struct dw_thread *t)
 {
-	struct dw_tree_thread *line;
 	struct dw_tree_node *root;
 	struct timespec cpu = {0, 0};
 
 	if (!take_line(t))
-		return NULL;
+		return continue_line(t);
 	root = dw_tree_start(&t->tree);
 	if (!root)
 		return NULL;
-	line = t->line;
-	line->arena = dw_arena_base();
-	line->root = dw_arena_index(line->arena, root);
-	line->current = root;
-	line->tid = (int32_t)dw_syscall(SYS_gettid);
+	t->line->arena = dw_arena_base();
+	t->line->root = dw_arena_index(t->line->arena, root);
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
-	line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-	t->forks = threads.forks;
+	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+	t->line->start = dw_ticks();
 	return root;
 }
 
-/* All stands: from now on time counts. */
-static void run(struct dw_thread *t)
+/* Let @t be the calling thread. False: no room. */
+static bool start_thread(struct dw_thread *t, uint64_t record)
 {
+	struct dw_tree_node *root = start_line(t);
+
+	if (!root || !dw_stacks_start(&t->stacks, t->line, root, record))
+		return false;
+	t->word = &dw_thread_word;
+	t->forks = threads.forks;
+	t->line->tid = (int32_t)dw_syscall(SYS_gettid);
 	dw_os_thread_start(t->line, &t->os);
-	t->line->start = t->line->last = dw_ticks();
+	t->line->last = dw_ticks();
 	__atomic_store_n(&t->line->state, DWELL_THREAD_RUNNING, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->use, DWELL_THREAD_USED, __ATOMIC_RELEASE);
+	return true;
 }
 
-static struct dw_thread *start_thread(uint64_t record)
+/* Forget what @t has of the region before a fork: the child's has nothing of it. */
+static void strand(struct dw_thread *t)
 {
-	struct dw_thread *t;
-	struct dw_tree_node *root;
+	t->line = NULL;
+	t->tree.lines = (struct dw_lines){0, 0};
+	t->os = (struct dw_os_state){0};
+}
 
-	if (!dw_agent_is_on() || !dw_agent_is_self())
-		return NULL;
-	t = map(sizeof(*t));
+static bool change_use(struct dw_thread *t, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&t->use, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* @t's thread has ended: note when. */
+static void end_thread(struct dw_thread *t)
+{
+	dw_os_thread_end(t->line, &t->os);
+	t->line->end = t->line->last;
+	__atomic_store_n(&t->line->state, DWELL_THREAD_ENDED, __ATOMIC_RELEASE);
+}
+
+/* End @t if its thread is there no more. */
+static void look_at(struct dw_thread *t)
+{
+	bool is_stranded, has_ended;
+
+	if (!change_use(t, DWELL_THREAD_USED, DWELL_THREAD_BUSY))
+		return;
+	is_stranded = t->forks != threads.forks;
+	has_ended = is_stranded || t->word == &dw_thread_word ||
+		    dw_syscall(SYS_tgkill, dw_sys_getpid(), t->line->tid, 0) == -ESRCH;
+	if (is_stranded)
+		strand(t);
+	else if (has_ended)
+		end_thread(t);
+	__atomic_store_n(&t->use, has_ended ? DWELL_THREAD_UNUSED : DWELL_THREAD_USED,
+			 __ATOMIC_RELEASE);
+}
+
+/* What a thread that has ended left, busy. NULL = nothing is found. */
+static struct dw_thread *take_unused(void)
+{
+	struct dw_thread *first = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
+	struct dw_thread *t = __atomic_load_n(&threads.looked_at, __ATOMIC_RELAXED);
+
+	for (int i = 0; i < LOOKS && first; i++) {
+		t = t && t->next ? t->next : first;
+		look_at(t);
+	}
+	__atomic_store_n(&threads.looked_at, t, __ATOMIC_RELAXED);
+	for (t = first; t; t = t->next)
+		if (change_use(t, DWELL_THREAD_UNUSED, DWELL_THREAD_BUSY))
+			return t;
+	return NULL;
+}
+
+static struct dw_thread *new_thread(void)
+{
+	struct dw_thread *t = map(sizeof(*t));
+
 	if (!t)
 		return NULL;
-	root = start_line(t);
-	if (!root || !dw_stacks_start(&t->stacks, t->line, root, record)) {
-		dw_sys_munmap(t, sizeof(*t));
-		return NULL;
-	}
-	run(t);
+	if (__atomic_fetch_add(&threads.all_n, 1, __ATOMIC_RELAXED) >= THREADS_FREE)
+		dw_arena_extend(THREAD_BYTES);
 	t->next = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
 	while (!__atomic_compare_exchange_n(&threads.all, &t->next, t, false, __ATOMIC_RELEASE,
 					    __ATOMIC_ACQUIRE))
@@ -120,19 +191,48 @@ static struct dw_thread *start_thread(uint64_t record)
 	return t;
 }
 
+static struct dw_thread *begin_thread(uint64_t record)
+{
+	struct dw_thread *t;
+
+	if (!dw_agent_is_on() || !dw_agent_is_self())
+		return NULL;
+	t = take_unused();
+	if (!t)
+		t = new_thread();
+	if (!t || start_thread(t, record))
+		return t;
+	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
+	return NULL;
+}
+
 /* In a fork's child: give @t, which has come along, a line and a tree in the new region. */
 static bool resume(struct dw_thread *t, uint64_t record)
 {
-	struct dw_tree_node *root;
+	strand(t);
+	return dw_agent_is_on() && start_thread(t, record);
+}
 
-	t->tree.lines = (struct dw_lines){0, 0};
-	t->stacks = (struct dw_stacks){0};
-	t->os = (struct dw_os_state){0};
-	root = dw_agent_is_on() ? start_line(t) : NULL;
-	if (!root || !dw_stacks_start(&t->stacks, t->line, root, record))
-		return false;
-	run(t);
-	return true;
+void dw_thread_end_self(void)
+{
+	struct dw_thread *t = dw_thread_known();
+
+	if (!t || !change_use(t, DWELL_THREAD_USED, DWELL_THREAD_BUSY))
+		return;
+	end_thread(t);
+	dw_thread_word = &dw_thread_none;
+	self = NULL;
+	is_refused = true;
+	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
+}
+
+void dw_threads_end(void)
+{
+	struct dw_thread *t = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
+
+	for (; t && dw_agent_may_call(); t = t->next)
+		if (t != self)
+			look_at(t);
 }
 
 struct dw_thread *dw_thread_self(uint64_t record)
@@ -140,7 +240,7 @@ struct dw_thread *dw_thread_self(uint64_t record)
 	if (is_refused)
 		return NULL;
 	if (!self)
-		self = start_thread(record);
+		self = begin_thread(record);
 	else if (self->forks != threads.forks && !resume(self, record))
 		self = NULL;
 	if (self)
@@ -172,6 +272,8 @@ void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 	struct dw_tree_node *node = t->line->current;
 	struct dw_tree_os *os = NULL;
 
+	if (dw_overflow_is_current(t->line))
+		dw_overflow_charge(&t->stacks, interval);
 	node->elapsed += interval->elapsed;
 	if (interval->overhead < UINT32_MAX - node->overhead)
 		node->overhead += interval->overhead;

@@ -39,6 +39,12 @@ struct dw_thread;
  */
 struct dw_thread *dw_thread_self(uint64_t record);
 
+/* The calling thread is about to end: others may have what it has. */
+void dw_thread_end_self(void);
+
+/* The process is about to end: note which threads have ended before it. */
+void dw_threads_end(void);
+
 /* The calling thread if it has been made, of this process's own region. [async-signal-safe] */
 struct dw_thread *dw_thread_known(void);
 

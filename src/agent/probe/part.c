@@ -6,6 +6,7 @@
 #include "agent/core/bytes.h"
 #include "agent/core/os-events.h"
 #include "agent/probe/count.h"
+#include "agent/probe/keys.h"
 #include "agent/probe/modules.h"
 #include "agent/probe/probe.h"
 #include "agent/probe/timing.h"
@@ -22,4 +23,5 @@ static void forked(void)
 	dw_timing_forked();
 }
 
-const struct dw_agent_part dw_agent_part = {start, forked, dw_timing_end, dw_clone_of};
+const struct dw_agent_part dw_agent_part = {start, forked, dw_timing_end, dw_clone_of,
+					    dw_module_of_key};

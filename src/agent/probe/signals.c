@@ -7,11 +7,18 @@
  * kernel passes information and context to every handler. After the handler the clone's address is
  * put back; where the handler has chosen another one, its clone. A handler that leaves by
  * siglongjmp() or an exception leaves nothing behind here.
+ *
+ * Where time is measured, handlers find the thread's tables whole: an interrupted gate is settled,
+ * an interrupted slow path comes first (core/slow.h). Their activations nest under what they
+ * interrupted; the shadow stack is told when they run on an alternate stack.
  */
 #include "agent/probe/signals.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/slow.h"
+#include "agent/core/thread.h"
 #include "agent/probe/context-x86-64.h"
+#include "agent/probe/half-way.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 #include "agent/probe/timing.h"
@@ -49,20 +56,57 @@ static bool is_fault(int signal)
 	       signal == SIGBUS;
 }
 
+/* The address above the alternate stack that the handler has been given, 0 = it runs on the stack
+ * that it has interrupted. */
+static uint64_t alternate_bottom(const ucontext_t *context)
+{
+	uint64_t low = (uint64_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+	uint64_t before = (uint64_t)dw_context_stack(context);
+
+	return here - low < bytes && before - low >= bytes ? (low + bytes) & -(uint64_t)8 : 0;
+}
+
+/* The handler begins or ends on the alternate stack below @bottom. */
+static void tell(uint64_t bottom, bool (*what)(struct dw_stacks *s, uint64_t bottom))
+{
+	struct dw_thread *t = dw_thread_known();
+
+	if (t && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
+		what(&t->stacks, bottom);
+		dw_slow_end();
+	}
+}
+
+static void run(int signal, siginfo_t *info, ucontext_t *context, handler *call)
+{
+	uint64_t bottom = alternate_bottom(context);
+
+	if (bottom)
+		tell(bottom, dw_stacks_handler_begin);
+	call(signal, info, context);
+	if (bottom)
+		tell(bottom, dw_stacks_handler_end);
+}
+
 void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 {
 	uint64_t pc = dw_context_pc(context), shown = pc;
 	const struct dw_area *area = dw_area_of_clone(pc);
-	handler *call = (handler *)dw_probe.handlers[i];
-	bool is_in_call = dw_timing_interrupt_call();
+	bool is_in_call;
 
+	if (dw_slow_defer(signal, info, context))
+		return;
 	if (area) {
+		dw_gate_settle(area, context);
+		pc = dw_context_pc(context);
 		shown = original_of(area, pc, dw_context_stack(context));
 		dw_context_set_pc(context, shown);
 		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)pc)
 			info->si_addr = (void *)shown;
 	}
-	call(signal, info, context);
+	is_in_call = dw_timing_interrupt_call();
+	run(signal, info, context, (handler *)dw_probe.handlers[i]);
 	if (is_in_call)
 		dw_timing_resume_call();
 	if (dw_context_pc(context) == shown)

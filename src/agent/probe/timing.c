@@ -12,6 +12,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/os-interval.h"
+#include "agent/core/overflow.h"
 #include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
@@ -43,14 +44,11 @@ static bool is_call(const struct event *e)
 static void charge(struct event *e)
 {
 	struct dw_tree_thread *line = e->t->line;
-	struct dw_interval interval;
+	struct dw_interval interval = {.elapsed = e->now - line->last};
 
-	if (!is_call(e) && *line->os_word == line->os_seen) {
-		line->current->elapsed += e->now - line->last;
-		return;
-	}
-	e->now = dw_os_close(line, &e->t->os, e->now,
-			     is_call(e) ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, &interval);
+	if (is_call(e) || *line->os_word != line->os_seen)
+		e->now = dw_os_close(line, &e->t->os, e->now,
+				     is_call(e) ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, &interval);
 	dw_thread_charge(e->t, &interval);
 }
 
@@ -91,9 +89,17 @@ static void push(const struct event *e)
 	    DWELL_FIT_EVENT)
 		return;
 	parent = e->t->line->current;
-	node = dw_tree_child(&e->t->tree, parent, key_of(e), *site);
-	if (!node || !dw_stacks_push(stacks, node, record, is_switch))
+	node = dw_overflow_is_current(e->t->line)
+		       ? NULL
+		       : dw_tree_child(&e->t->tree, parent, key_of(e), *site);
+	if (!node) {
+		dw_overflow_push(stacks, key_of(e), *site, record, is_switch);
 		return;
+	}
+	if (!dw_stacks_push(stacks, node, record, is_switch)) {
+		dw_agent_drop(DWELL_DROP_COUNTS);
+		return;
+	}
 	node->calls++;
 	if (!is_switch)
 		dw_tree_remember(&e->t->tree, parent, node);
@@ -187,6 +193,41 @@ static void run(struct event *e)
 	dw_thread_word = e->t->line;
 }
 
+static struct dw_region_moment moment(void)
+{
+	return (struct dw_region_moment){dw_ticks(), dw_sys_now_ns()};
+}
+
+/* The process ends now; other threads may have ended before. */
+static void end_process(void)
+{
+	dw_threads_end();
+	dw_agent_region()->end = moment();
+}
+
+/* Whether @e is before a call that ends a thread or the process. */
+static bool is_last(const struct event *e)
+{
+	return e->gate == DWELL_GATE_CALL_BEGIN &&
+	       (e->what == SYS_exit || e->what == SYS_exit_group);
+}
+
+/* The last event of the calling thread, unless it is a child on another's memory: all that is open
+ * ends. */
+static void close_thread(struct event *e)
+{
+	e->t = dw_thread_known();
+	if (!e->t || dw_syscall(SYS_gettid) != e->t->line->tid)
+		return;
+	charge(e);
+	e->t->line->last = e->now;
+	dw_stacks_close(&e->t->stacks);
+	if (e->gate == DWELL_GATE_CALL_BEGIN && e->what == SYS_exit)
+		dw_thread_end_self();
+	else if (!dw_agent_region()->end.ticks)
+		end_process();
+}
+
 void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
 	struct event e = {.gate = gate, .rsp = rsp, .what = what, .now = dw_ticks()};
@@ -194,9 +235,11 @@ void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 	e.area = (const struct dw_area *)area;
 	if (!dw_slow_begin(rsp))
 		return;
-	e.t = find_thread(&e);
+	e.t = is_last(&e) ? NULL : find_thread(&e);
 	if (e.t)
 		run(&e);
+	else if (is_last(&e) && dw_agent_may_call())
+		close_thread(&e);
 	dw_slow_end();
 }
 
@@ -222,11 +265,6 @@ void dw_timing_resume_call(void)
 		return;
 	run(&e);
 	dw_slow_end();
-}
-
-static struct dw_region_moment moment(void)
-{
-	return (struct dw_region_moment){dw_ticks(), dw_sys_now_ns()};
 }
 
 void dw_timing_start(const char *mode)
@@ -266,5 +304,12 @@ void dw_timing_forked(void)
 
 void dw_timing_end(void)
 {
-	dw_agent_region()->end = moment();
+	struct event e = {.gate = DWELL_GATE_EXIT, .now = dw_ticks()};
+
+	if (dw_agent_may_call() && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
+		close_thread(&e);
+		dw_slow_end();
+	}
+	if (!dw_agent_region()->end.ticks)
+		end_process();
 }

@@ -1,0 +1,99 @@
+"""dwell instrument: the call tree stays right whatever the program does.
+
+The programs count their functions' calls themselves (tests/targets/calls/counted.h).
+"""
+from harness import cases, expect, require
+
+FLAVOURS = ("gcc-O0", "gcc-O2", "clang-O2-nopie")
+
+
+def instrument(context, flavour, program, *words):
+    """A recording of @program; the calls that it says it has made."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--all-functions", "--",
+                       context.target(f"counted-{program}-{flavour}"), *words)
+    expect(done.returncode, 0, f"status of {program}: {done.stderr}")
+    lines = (line.split() for line in done.stdout.splitlines())
+    return {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
+
+
+def calls(rows, name):
+    return sum(row["number_of_calls"] for row in rows if row["function_name"] == name)
+
+
+def check_calls(context, flavour, program, *words):
+    """Every function's calls are those that it has counted."""
+    want = instrument(context, flavour, program, *words)
+    rows = context.report("functions")["rows"]
+    got = {name: calls(rows, name) for name in want}
+    expect(got, want, f"calls of {program} {' '.join(words)}")
+    return rows
+
+
+def paths(context):
+    """Calls by path: names from a thread's root down, joined by slashes."""
+    above, found = [], {}
+    for row in context.report("calltree")["rows"]:
+        above = above[:row["level"]] + [row["function_name"] or "-"]
+        path = "/".join(above[1:])
+        found[path] = found.get(path, 0) + row["number_of_calls"]
+    return found
+
+
+def on_path(found, path):
+    """Calls of all paths that end in @path."""
+    return sum(n for p, n in found.items() if ("/" + p).endswith("/" + path))
+
+
+@cases(*FLAVOURS)
+def test_recursion(context, flavour):
+    check_calls(context, flavour, "recursion")
+
+
+@cases(*FLAVOURS)
+def test_longjmp(context, flavour):
+    check_calls(context, flavour, "jumps")
+    found = paths(context)
+    expect(on_path(found, "main/around/after"), 2000, "calls behind longjmp()")
+    expect(on_path(found, "main/raiser/after"), 4000, "calls behind siglongjmp()")
+
+
+@cases(*FLAVOURS)
+def test_exceptions(context, flavour):
+    check_calls(context, flavour, "throws")
+    expect(on_path(paths(context), "main/catches/destroyed"), 1000, "calls without an exception")
+
+
+@cases(*FLAVOURS)
+def test_threads(context, flavour):
+    check_calls(context, flavour, "threads", "300", "30")
+    rows = context.report("threads")["rows"]
+    expect(len(rows), 301, "threads")
+
+
+@cases(*FLAVOURS)
+def test_coroutines(context, flavour):
+    for kind in ("context", "own"):
+        check_calls(context, flavour, "coroutines", kind)
+        found = paths(context)
+        for body in ("ping", "pong"):
+            require(not on_path(found, f"main/round_and_round/go/{body}"), "no tree of its own")
+            expect(on_path(found, f"{body}/round_and_round/rest"), 10000, f"calls of {body}")
+        expect(on_path(found, "main/round_and_round/rest"), 10000, "calls of main")
+
+
+@cases(*FLAVOURS)
+def test_signals(context, flavour):
+    for words in ((), ("alternate",)):
+        rows = check_calls(context, flavour, "signals", *words)
+        require(calls(rows, "handler") > 10, "no signals came")
+        expect(on_path(paths(context), "handler"), calls(rows, "handler"), "handlers in the tree")
+
+
+@cases(*FLAVOURS)
+def test_children(context, flavour):
+    want = instrument(context, flavour, "children")
+    rows = context.report("functions")["rows"]
+    for name in ("outer", "inner", "quick"):
+        expect(calls(rows, name), want[name], f"calls of {name}")
+    expect(calls(rows, "in_child"), 200, "calls in fork's children")
+    expect(calls(rows, "work"), want["work"] + 200, "calls of work")
