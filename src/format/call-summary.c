@@ -98,14 +98,14 @@ static void put_part(const struct dw_summary_writer *w, uint64_t ns, uint64_t al
 	dw_out_printf(w->out, " %s", who);
 }
 
-/* ", in 3 context switches and 2 blocking calls" */
+/* ": 3 switches, 2 blocking calls" */
 static void put_causes(const struct dw_summary_writer *w, const struct dw_call_values *v)
 {
 	const char *before = ": ";
 
 	if (v->switches) {
 		dw_out_puts(w->out, before);
-		dw_words_count(w->out, v->switches, "context switch");
+		dw_words_count(w->out, v->switches, "switch");
 		before = ", ";
 	}
 	if (v->blocking_calls) {
@@ -132,14 +132,13 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 		return;
 	dw_summary_heading(w, "Where the time of all threads went");
 	put_part(w, v->application_ns, all,
-		 is_upper_bound(w) ? "in the program, at most (switches were not seen)\n"
-				   : "in the program\n");
-	put_part(w, v->blocked_ns, all, "blocked or waiting");
+		 is_upper_bound(w) ? "in the program, at most\n" : "in the program\n");
+	put_part(w, v->blocked_ns, all, "blocked");
 	if (v->blocked_ns) {
 		put_causes(w, v);
 		dw_out_puts(w->out, "\n");
 	}
-	put_part(w, v->os_cpu_ns, all, "in system calls, on the processor");
+	put_part(w, v->os_cpu_ns, all, "in system calls");
 	if (v->os_cpu_ns) {
 		dw_out_puts(w->out, v->io_calls ? ": " : "");
 		if (v->io_calls)
@@ -148,7 +147,7 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 	}
 	if (known < v->elapsed_ns)
 		put_part(w, v->elapsed_ns - known, all, "around switches\n");
-	put_part(w, v->overhead_ns, all, "in probes (taken off all other times)\n");
+	put_part(w, v->overhead_ns, all, "in probes (in no other number)\n");
 }
 
 /* "2,692,537 calls, 455 ns each" */
@@ -239,13 +238,13 @@ static void put_notes(const struct dw_summary_writer *w)
 		const char *key, *what, *meaning;
 	} notes[] = {
 		{"functions_short", "short function",
-		 "without probes: their time is their callers' (--all-functions)."},
+		 "without probes: a part of their callers (--all-functions)."},
 		{"functions_left_alone", "function",
-		 "left alone because clones of them were not safe (--list-functions)."},
+		 "left alone: clones were not safe (--list-functions)."},
 		{"modules_not_instrumented", "module", "ran as they are."},
 		{"processes_not_instrumented", "process",
-		 "not instrumented: their time is missing."},
-		{"threads_dropped", "thread", "ran unmeasured: their time is missing."},
+		 "not instrumented: the time is missing."},
+		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
 		{"calls_truncated", "call",
 		 "beyond the memory for call trees: only their paths are cut (--memory)."},
 		{"events_dropped", "event",

@@ -194,6 +194,119 @@ TEST(tables_fit_and_never_cut_numbers)
 	dw_profile_release(&p);
 }
 
+/* A chain of functions with long names; whoever knows nothing of switches says so. */
+static void make_long_calls(struct dw_profile *p, const char *os_source)
+{
+	uint32_t m = mk_module(p, "a-rather-long-library-name.so.1");
+	uint32_t t = mk_process(p, 1, "prog"), at = mk_call(p, t, 0, 0, 0, DWELL_CALL_ROOT);
+
+	mk_slice(p, 5000000000);
+	for (uint32_t i = 1; i <= 20; i++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "a_function_with_a_name_that_is_long_%u", i);
+		at = mk_call(p, t, at,
+			     mk_plain_frame(p, mk_function(p, m, name, "file.c", i), 0, i), 0, 0);
+		mk_delta(p, 0, at,
+			 (struct dw_call_values){.calls = 1000000 * i,
+						 .elapsed_ns = 123456789 * i,
+						 .application_ns = 100000000 * i});
+	}
+	if (os_source && dw_facts_set_text(&p->facts, "os_source", os_source))
+		abort();
+}
+
+/* The functions of @p as a table of @width columns, in memory of the caller's. */
+static char *functions_table(const struct dw_profile *p, size_t width)
+{
+	struct dw_totals t = {0};
+	struct dw_view_request request = {.profile = p, .totals = &t};
+	struct dw_view v;
+	struct dw_format_job job = {
+		.view = &v, .columns = dw_view_functions.calls.people, .width = width};
+	struct dw_out out;
+	char *text = NULL;
+
+	dw_out_init_buffer(&out);
+	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_FUNCTIONS, &t) &&
+	    !dw_view_open(&v, &dw_view_functions, &request)) {
+		dw_format_find("table")->write(&job, &out);
+		text = dw_buf_detach(&out.buf);
+		dw_view_release(&v);
+	}
+	dw_totals_release(&t);
+	return text;
+}
+
+/* Numbers give way to names, and what is left fits. */
+TEST(tables_of_calls_fit)
+{
+	static const struct {
+		size_t width;
+		const char *has, *lacks;
+	} cases[] = {
+		{80, "EE %", "Module Name"},
+		{100, "App Excl", "AI %"},
+		{160, "AI %", "nothing"},
+		{0, "Module Name", "nothing"},
+	};
+	struct dw_profile p = DW_PROFILE_INIT;
+
+	make_long_calls(&p, "perf");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *line, *rest, *text = functions_table(&p, cases[i].width);
+
+		CHECK_CONTAINS(text, cases[i].has);
+		CHECK(!strstr(text, cases[i].lacks));
+		CHECK(!strstr(text, "upper bound"));
+		for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			CHECK(!cases[i].width || dw_text_columns(line) <= cases[i].width);
+		free(text);
+	}
+	dw_profile_release(&p);
+}
+
+TEST(application_times_may_be_upper_bounds)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	char *text;
+
+	make_long_calls(&p, "none");
+	text = functions_table(&p, 0);
+	CHECK_CONTAINS(text, "App Incl (upper bound)");
+	CHECK_CONTAINS(text, "App Excl (upper bound)");
+	free(text);
+	dw_profile_release(&p);
+}
+
+TEST(summary_of_calls_is_short_and_says_how_much_is_known)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_summary_style style = {.path = "x.dwell", .width = 80};
+	struct dw_totals t = {0};
+	struct dw_out out;
+	char *line, *rest, *text;
+	size_t lines = 0;
+
+	make_long_calls(&p, "none");
+	CHECK_INT(dw_facts_set(&p.facts, "residual_ns", -2000000), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "user_cpu_ns", 100000000), 0);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	dw_out_init_buffer(&out);
+	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	text = dw_buf_detach(&out.buf);
+	CHECK_CONTAINS(text, "210,000,000 calls of 20 functions, 1 thread in 1 process");
+	CHECK_CONTAINS(text, "in the program, at most");
+	CHECK_CONTAINS(text, "context switches could not be seen");
+	CHECK_CONTAINS(text, "-2.0 ms, -2.0 % of the CPU time");
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), lines++)
+		CHECK(dw_text_columns(line) <= 90);
+	CHECK(lines > 10 && lines <= 32);
+	free(text);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
 TEST(summary_without_facts_and_samples)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
