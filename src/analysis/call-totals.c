@@ -9,6 +9,7 @@
 
 #include "analysis/call-flat.h"
 #include "analysis/call-nodes.h"
+#include "analysis/call-slow.h"
 #include "analysis/call-tree.h"
 
 #include <errno.h>
@@ -76,8 +77,11 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 		dw_call_values_add(&ret->all.inclusive, &t->sums[id]);
 	ret->all.exclusive = ret->all.inclusive;
 	ret->samples = ret->all.inclusive.elapsed_ns;
-	ret->from_ns = t->from_ns;
-	ret->to_ns = t->to_ns;
+	/* Single calls are chosen by the very range that was asked for. */
+	if (parts != DWELL_TOTALS_SLOWEST) {
+		ret->from_ns = t->from_ns;
+		ret->to_ns = t->to_ns;
+	}
 	ret->whole_intervals = t->filter->whole_intervals;
 	ret->processes_seen = count_seen(t);
 	return parts & DWELL_TOTALS_TASKS ? count_tasks(t, ret) : 0;
@@ -143,7 +147,7 @@ static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_t
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
 			   unsigned parts, struct dw_totals *ret)
 {
-	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS;
+	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST;
 	struct dw_subjects subjects;
 	struct dw_call_nodes nodes = {0};
 	int rc = dw_subjects_init(&subjects, p, parts & DWELL_TOTALS_LINES);
@@ -154,6 +158,8 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc && parts & ~not_flat)
 		rc = count_flat(&nodes, parts, ret);
+	if (!rc && parts & DWELL_TOTALS_SLOWEST)
+		rc = dw_call_slow_list(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_NODES)
 		rc = dw_call_tree_build(&nodes, ret);
 	dw_call_nodes_release(&nodes);

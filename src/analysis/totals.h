@@ -20,7 +20,7 @@ struct dw_focus {
 	uint32_t root;	   /* nodes: start at the outermost activations of this function */
 	double min_pct;	   /* nodes: leave out those below this share of all samples */
 	bool hot_path;	   /* nodes: of all children the heaviest only */
-	uint32_t function; /* edges: only those from and to this function */
+	uint32_t function; /* edges: only those from and to this function; slowest: of it */
 };
 
 /* Which samples count, and which time of calls: their range snaps to slices, see
@@ -47,8 +47,9 @@ enum dw_totals_part {
 	DWELL_TOTALS_EDGES = 8,
 	DWELL_TOTALS_LINES = 16,
 	DWELL_TOTALS_INSTRUCTIONS = 32,
-	DWELL_TOTALS_TASKS = 64, /* processes and threads */
-	DWELL_TOTALS_ALL = 127,
+	DWELL_TOTALS_TASKS = 64,    /* processes and threads */
+	DWELL_TOTALS_SLOWEST = 128, /* of calls */
+	DWELL_TOTALS_ALL = 255,
 };
 
 /*

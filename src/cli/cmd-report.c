@@ -40,7 +40,7 @@ struct report {
 	const struct dw_format_ops *format;
 	const struct dw_view_ops *view;
 	const struct dw_view_columns *own; /* the view's, for the method of the session */
-	const char *function;		   /* callers */
+	const char *function;		   /* callers, slowest */
 	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_view_request request;
 };
@@ -114,9 +114,9 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 	r->view = dw_view_find(name);
 	if (!r->view)
 		return unknown_view(name, err);
-	if (r->view->takes_function && !*operands)
+	if (r->view->function == DWELL_FUNCTION_MUST && !*operands)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s needs a function", name);
-	if (r->view->takes_function)
+	if (r->view->function && *operands)
 		r->function = *operands++;
 	if (*operands)
 		return dw_error_set(err, DWELL_ERR_USAGE, "what is '%s' for?", *operands);
@@ -302,6 +302,9 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	int rc;
 
 	r->own = dw_view_columns(r->view, p);
+	if (!*r->own->all)
+		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s is for sessions of %s",
+				    r->view->name, "dwell instrument");
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--intervals is for sessions of dwell instrument");

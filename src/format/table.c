@@ -77,6 +77,7 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 		return is_upper_bound(job) ? "App Excl (upper bound)" : "App Excl";
 	case DWELL_COLUMN_AE_PCT:
 		return "AE %";
+	case DWELL_COLUMN_BLOCKED_INCLUSIVE:
 	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
 		return "Blocked";
 	case DWELL_COLUMN_SWITCHES:

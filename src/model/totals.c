@@ -12,5 +12,6 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->instructions);
 	dw_vec_release(&t->processes);
 	dw_vec_release(&t->threads);
+	dw_vec_release(&t->slow);
 	*t = (struct dw_totals){0};
 }

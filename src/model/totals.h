@@ -122,6 +122,15 @@ struct dw_thread_total {
 	uint32_t calls; /* index of its struct dw_call_total */
 };
 
+/* One of the slowest activations. */
+struct dw_slow_total {
+	uint32_t slow; /* index in the profile's calls.slow */
+	uint32_t process;
+	uint32_t function;
+	struct dw_values values;
+	uint32_t calls; /* index of its struct dw_call_total */
+};
+
 struct dw_totals {
 	uint64_t samples; /* that passed the filter: the denominator of every percentage; with calls
 			     the elapsed inclusive time */
@@ -140,6 +149,7 @@ struct dw_totals {
 	DW_VEC(struct dw_instruction_total) instructions;
 	DW_VEC(struct dw_process_total) processes;
 	DW_VEC(struct dw_thread_total) threads;
+	DW_VEC(struct dw_slow_total) slow;
 };
 
 /* Free everything. */

@@ -166,6 +166,8 @@ static void task_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 	uint64_t begin = thread ? thread->begin_ns : process ? process->begin_ns : 0;
 	uint64_t end = thread ? thread->end_ns : process ? process->end_ns : DWELL_TIME_NONE;
 
+	if (row->flags & DWELL_ROW_HAS_BEGIN)
+		begin = row->begin_ns;
 	if (column == DWELL_COLUMN_PROCESS_ID)
 		set_known(ret, DWELL_CELL_NUMBER, process ? (uint32_t)process->pid : 0);
 	else if (column == DWELL_COLUMN_UNIQUE_ID)
@@ -237,6 +239,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, line_name(v, row, scratch));
 	case DWELL_COLUMN_ROOT:
 		return set_text(ret, root_name(v));
+	case DWELL_COLUMN_CALL_PATH:
+		return set_text(ret, row->path);
 	case DWELL_COLUMN_TYPE:
 		return type_cell(row, ret);
 	case DWELL_COLUMN_LEVEL:

@@ -8,11 +8,17 @@
 enum { AHEAD = 8 };
 
 const struct dw_view_ops *const dw_views[] = {
-	&dw_view_summary,      &dw_view_functions,
-	&dw_view_calltree,     &dw_view_callers,
-	&dw_view_modules,      &dw_view_lines,
-	&dw_view_instructions, &dw_view_processes,
-	&dw_view_threads,      NULL,
+	&dw_view_summary,
+	&dw_view_functions,
+	&dw_view_calltree,
+	&dw_view_callers,
+	&dw_view_modules,
+	&dw_view_lines,
+	&dw_view_instructions,
+	&dw_view_processes,
+	&dw_view_threads,
+	&dw_view_slowest,
+	NULL,
 };
 
 const struct dw_view_ops *dw_view_find(const char *name)

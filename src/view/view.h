@@ -37,6 +37,7 @@ enum dw_row_flag {
 	DWELL_ROW_HAS_MODULE = 1,  /* module is meaningful, 0 = the unknown one */
 	DWELL_ROW_HAS_LINE = 2,	   /* file and statement are this row's, not the function's */
 	DWELL_ROW_HAS_ADDRESS = 4, /* address is an instruction's */
+	DWELL_ROW_HAS_BEGIN = 8,   /* begin_ns is this row's, not its thread's */
 };
 
 /* What one row is about. Ids are those of the profile, 0 = none. */
@@ -53,6 +54,8 @@ struct dw_row {
 	uint32_t level;
 	enum dw_row_type type;
 	const char *section;
+	const char *path; /* slowest: names of the callers and of itself */
+	uint64_t begin_ns;
 	const char *chain; /* names of folded callees, ready to append; NULL = none */
 	struct dw_values values;
 	const struct dw_call_total *calls; /* NULL in a session of samples */
@@ -69,7 +72,7 @@ struct dw_cell {
 struct dw_view_request {
 	const struct dw_profile *profile;
 	const struct dw_totals *totals; /* with the parts that the view names */
-	uint32_t function;		/* callers: the current function */
+	uint32_t function;		/* callers: the current function; slowest: of it */
 	bool hot_path;			/* calltree: nothing but it */
 	struct dw_shape_options shape;	/* calltree */
 	enum dw_column sort;		/* DWELL_COLUMN_END = the view's own order */
@@ -86,7 +89,9 @@ struct dw_view {
 	void *own;     /* the view's own state */
 };
 
-/* The columns of a view for one method. */
+enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };
+
+/* The columns of a view for one method; none at all = not a view of that method. */
 struct dw_view_columns {
 	const enum dw_column *all;    /* in the order of files */
 	const enum dw_column *people; /* those that tables show by default */
@@ -98,8 +103,8 @@ struct dw_view_ops {
 	const char *help; /* one line, lower case, no full stop */
 	unsigned parts;	  /* enum dw_totals_part that it reads */
 	struct dw_view_columns samples, calls;
-	enum dw_column tree; /* the column that tables indent; DWELL_COLUMN_END = flat */
-	bool takes_function; /* needs request.function */
+	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
+	enum dw_view_function function; /* whether it takes request.function */
 	/* Fill items and n. 0 or -ENOMEM. */
 	int (*open)(struct dw_view *v);
 	/* Describe @item; @ret is zeroed. @scratch may hold text until the next call. */

@@ -12,3 +12,4 @@ extern const struct dw_view_ops dw_view_lines;
 extern const struct dw_view_ops dw_view_instructions;
 extern const struct dw_view_ops dw_view_processes;
 extern const struct dw_view_ops dw_view_threads;
+extern const struct dw_view_ops dw_view_slowest;

@@ -135,6 +135,8 @@ static uint32_t add_thread(struct dw_profile *p, uint32_t process, int32_t tid, 
 static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t *entry,
 			  const uint32_t *site, uint64_t scale)
 {
+	struct dw_call_slow slow = {.start_ns = 131000000};
+
 	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT), main_, fib, fib2, work, read_;
 
 	main_ = mk_call(p, thread, root, entry[0], 0, 0);
@@ -150,6 +152,15 @@ static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t 
 	mk_delta(p, 1, work, times(10, 3000000, 3000000));
 	mk_delta(p, 1, read_, times(20, 50000000 * scale, 1000000));
 	mk_delta(p, 2, main_, times(0, 2000000, 2000000));
+	slow.node = read_;
+	slow.inclusive = slow.exclusive = times(1, 20000000 * scale, 400000);
+	if (dw_vec_push(&p->calls.slow, slow))
+		abort();
+	slow.node = work;
+	slow.exclusive = times(1, 1000000, 1000000);
+	slow.start_ns = 42000000;
+	if (dw_vec_push(&p->calls.slow, slow))
+		abort();
 }
 
 /* Threads of a pool: work is called 40 times where there was no room for it any more. */
