@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/rseq.h>
 #include <unistd.h>
 
@@ -118,16 +119,20 @@ static bool check_rseq(struct dw_out *out)
 	return works;
 }
 
-/* How many threads get a page, of an ordinary user. */
+/* How many threads of an ordinary user get a page: what all his processes share by the sysctl, and
+ * what each has by its limit. */
 static void print_pages(struct dw_out *out)
 {
 	long kb = sysctl("perf_event_mlock_kb"), page_kb = sysconf(_SC_PAGESIZE) / 1024;
+	struct rlimit limit;
 
-	if (kb >= 0)
-		dw_out_printf(out,
-			      "  pages for about %ld threads of a user at a time "
-			      "(kernel.perf_event_mlock_kb is %ld); others take the next\n",
-			      kb / page_kb * sysconf(_SC_NPROCESSORS_ONLN), kb);
+	if (kb < 0 || getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	kb = kb * sysconf(_SC_NPROCESSORS_ONLN) + (long)(limit.rlim_cur / 1024);
+	dw_out_printf(out,
+		      "  pages for about %ld threads at a time (kernel.perf_event_mlock_kb, "
+		      "ulimit -l); others take the next\n",
+		      kb / page_kb);
 }
 
 static bool check_switches(struct dw_out *out)

@@ -4,7 +4,8 @@
  * A descriptor is 32 aligned bytes: version 0, flags, start, length, abort address, with addresses
  * by relocation or by value. Four bytes in front of an abort handler must be the signature that the
  * thread registered; libc registers one for all. A function that holds the signature is left alone
- * too, since descriptors may be built at run time.
+ * too, since descriptors may be built at run time; but not the C library's start of threads, which
+ * only registers.
  */
 #include "clone/hazards-rseq.h"
 
@@ -26,6 +27,13 @@ struct descriptor {
 enum { LENGTH_MAX = 1 << 16 };
 
 static const uint8_t signature[] = {0x53, 0x30, 0x05, 0x53};
+
+/* Bytes of registering: the signature goes to %r10d, the number of rseq() to %eax. */
+static const uint8_t to_r10d[] = {0x41, 0xba};
+static const uint8_t number_to_eax[] = {0xb8, 0x4e, 0x01, 0x00, 0x00};
+static const uint8_t system_call[] = {0x0f, 0x05};
+
+enum { NUMBER_WITHIN = 32 };
 
 static void leave(struct dw_clone_module *m, uint64_t svma)
 {
@@ -78,6 +86,18 @@ static int find_descriptors(struct dw_clone_module *m)
 	return rc;
 }
 
+/* Whether the signature at @found, among the bytes [@start, @end), is the argument of an rseq(). */
+static bool is_registration(const uint8_t *start, const uint8_t *found, const uint8_t *end)
+{
+	size_t left = (size_t)(end - found), n = left < NUMBER_WITHIN ? left : NUMBER_WITHIN;
+	const uint8_t *number = memmem(found, n, number_to_eax, sizeof number_to_eax);
+
+	return number && found - start >= (ptrdiff_t)sizeof to_r10d &&
+	       !memcmp(found - sizeof to_r10d, to_r10d, sizeof to_r10d) &&
+	       end - number >= (ptrdiff_t)(sizeof number_to_eax + sizeof system_call) &&
+	       !memcmp(number + sizeof number_to_eax, system_call, sizeof system_call);
+}
+
 int dw_rseq_find(struct dw_clone_module *m)
 {
 	dw_vec_each(s, &m->segments) {
@@ -85,7 +105,8 @@ int dw_rseq_find(struct dw_clone_module *m)
 
 		while (s->flags & PF_X &&
 		       (from = memmem(from, (size_t)(end - from), signature, sizeof signature))) {
-			leave(m, s->svma + (uint64_t)(from - s->bytes));
+			if (!is_registration(s->bytes, from, end))
+				leave(m, s->svma + (uint64_t)(from - s->bytes));
 			from++;
 		}
 	}
