@@ -133,7 +133,7 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 	dw_summary_heading(w, "Where the time of all threads went");
 	put_part(w, v->application_ns, all,
 		 is_upper_bound(w) ? "in the program, at most\n" : "in the program\n");
-	put_part(w, v->blocked_ns, all, "blocked");
+	put_part(w, v->blocked_ns, all, "off the processor");
 	if (v->blocked_ns) {
 		put_causes(w, v);
 		dw_out_puts(w->out, "\n");

@@ -5,6 +5,9 @@
  */
 #include "record/thread-start.h"
 
+#include "base/cleanup.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_start_code(const struct dw_profile *p, const struct dw_function *f)
@@ -49,8 +52,53 @@ static uint32_t start_of_stack(const struct dw_profile *p, uint32_t stack)
 	return start;
 }
 
+/* The function of @node that is the program's own, 0 = none. A callee has the whole chain. */
+static uint32_t start_of_call(const struct dw_profile *p, const struct dw_call_node *node)
+{
+	if (node->flags & (DWELL_CALL_ROOT | DWELL_CALL_OVERFLOW))
+		return 0;
+	return start_at_frame(p, node->entry, 0);
+}
+
+/* By node: its outermost ancestor, or itself, that a thread may have begun with; 0 = none. */
+static void find_outermost(const struct dw_profile *p, uint32_t *outermost)
+{
+	for (uint32_t id = 1; id <= dw_calls_count(&p->calls); id++) {
+		const struct dw_call_node *node = dw_calls_get(&p->calls, id);
+		uint32_t above = node->parent < id ? outermost[node->parent] : 0;
+
+		outermost[id] = above || !start_of_call(p, node) ? above : id;
+	}
+}
+
+/* Threads with calls begin with what took most of their time. */
+static void find_starts_of_calls(struct dw_profile *p)
+{
+	size_t n = (size_t)dw_calls_count(&p->calls) + 1;
+	dw_auto_free uint32_t *outermost = calloc(n, sizeof *outermost);
+	dw_auto_free uint64_t *elapsed = calloc(n, sizeof *elapsed);
+	dw_auto_free uint64_t *most = calloc(dw_threads_count(&p->threads) + 1, sizeof *most);
+
+	if (!outermost || !elapsed || !most)
+		return;
+	find_outermost(p, outermost);
+	dw_vec_each(d, &p->calls.deltas)
+		if (d->node < n)
+			elapsed[outermost[d->node]] += d->values.elapsed_ns + 1;
+	for (uint32_t id = 1; id < n; id++) {
+		const struct dw_call_node *node = dw_calls_get(&p->calls, id);
+		struct dw_thread *t = dw_threads_get(&p->threads, node->thread);
+
+		if (outermost[id] != id || !t || elapsed[id] <= most[node->thread])
+			continue;
+		most[node->thread] = elapsed[id];
+		t->start = start_of_call(p, node);
+	}
+}
+
 void dw_find_thread_starts(struct dw_profile *p)
 {
+	find_starts_of_calls(p);
 	for (size_t i = 0; i < p->samples.n; i++) {
 		struct dw_thread *t = dw_threads_get(&p->threads, p->samples.thread[i]);
 
