@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SLICE_NS 1000000000ull
 
@@ -160,6 +161,9 @@ static int get_process(struct dw_call_recording *r, pid_t pid, const struct dw_p
 	if (rc || *ret)
 		return rc;
 	row.parent = find_pid(r, st->parent);
+	/* A fork's child that is gone already. */
+	if (!row.name && row.parent)
+		row.name = dw_processes_get(&r->p.processes, row.parent)->name;
 	rc = dw_processes_add(&r->p.processes, &row, ret);
 	return rc ? rc : dw_vec_push(&r->identities, (struct identity){pid, st->start_ticks, *ret});
 }
@@ -255,6 +259,15 @@ static void name_threads(struct dw_call_recording *r, const struct recorded *d)
 	}
 }
 
+static bool has_thread(void *ctx, int32_t tid)
+{
+	const struct recorded *d = ctx;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d", d->pid, tid);
+	return !access(path, F_OK) || errno != ENOENT;
+}
+
 /* Read what @look shows into slice r->p.calls.slices.n - 1, or the one that is to come. */
 static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
@@ -263,6 +276,10 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 
 	now->head = look->head;
 	now->clock = &r->clock;
+	now->ctx = d;
+	if (d->pid &&
+	    d->pid == (pid_t)look->head->pid) /* else its threads have other numbers, too */
+		now->has_thread = has_thread;
 	if (!rc && !d->is_bad)
 		rc = dw_region_calls_read(d->calls, look->fd, now);
 	name_threads(r, d);

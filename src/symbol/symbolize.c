@@ -51,6 +51,7 @@ struct symbolizer {
 	DW_VEC(struct job) jobs;
 	DW_VEC(struct dw_location) rows; /* in the order of jobs */
 	struct chain *chains;		 /* by frame id */
+	bool *entries;			 /* by frame id: the first instruction of a callee */
 };
 
 /* Questions of one run of helpers, and which job each is. */
@@ -176,6 +177,11 @@ static int put_chain(struct symbolizer *s, const struct job *job, size_t i, stru
 	}
 	if (s->rows.n > UINT32_MAX)
 		return -ENOMEM;
+	/* Who is called is the function itself, whatever it begins with. */
+	if (!rc && s->entries[w->frame]) {
+		s->rows.v[start] = s->rows.v[s->rows.n - 1];
+		s->rows.n = start + 1;
+	}
 	s->chains[w->frame] = (struct chain){start, (uint32_t)s->rows.n - start};
 	return rc;
 }
@@ -354,6 +360,17 @@ static int list_jobs(struct symbolizer *s)
 	return 0;
 }
 
+/* Find out which frames are entries. */
+static int find_entries(struct symbolizer *s)
+{
+	s->entries = calloc((size_t)dw_frames_count(&s->p->frames) + 1, sizeof *s->entries);
+	if (!s->entries)
+		return -ENOMEM;
+	dw_vec_each(node, &s->p->calls.nodes)
+		s->entries[node->entry] = s->entries[node->caller] = true;
+	return 0;
+}
+
 /* Lay out the chains by frame id in the profile. */
 static int put_locations(struct symbolizer *s)
 {
@@ -390,6 +407,8 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 		s.options.timeout_ms = TIMEOUT_MS;
 	rc = list_jobs(&s);
 	if (!rc)
+		rc = find_entries(&s);
+	if (!rc)
 		rc = run_jobs(&s, err);
 	if (!rc)
 		rc = put_locations(&s);
@@ -400,5 +419,6 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 	dw_vec_release(&s.rows);
 	free(s.svmas);
 	free(s.chains);
+	free(s.entries);
 	return rc;
 }

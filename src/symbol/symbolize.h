@@ -32,7 +32,8 @@ struct dw_symbol_stats {
 };
 
 /*
- * Fill p->functions, p->locations and p->codes from p->frames.
+ * Fill p->functions, p->locations and p->codes from p->frames. Frames that are entries of call
+ * nodes get one location: the function that begins there, not what was inlined into its first line.
  * @sources  by module id (index 0 unused), @sources_n = dw_modules_count() + 1; a module without a
  * source gets "module+0xADDRESS" functions.
  * @stats    may be NULL.

@@ -259,6 +259,60 @@ TEST(what_runs_is_charged_ahead)
 	close_process(&x);
 }
 
+static bool has_no_thread(void *ctx, int32_t tid)
+{
+	*(int32_t *)ctx = tid;
+	return false;
+}
+
+TEST(threads_that_are_gone_are_charged_no_more)
+{
+	struct process x;
+	struct dw_region_head head;
+	int32_t asked = 0;
+	struct dw_region_reading now = {.head = &head,
+					.clock = &x.clock,
+					.until = START + 5000000,
+					.has_thread = has_no_thread,
+					.ctx = &asked};
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	x.arena[FIRST].node.calls = 1;
+	put_event(&x, 500, FIRST);
+	CHECK_INT(dw_region_read_head(x.w.fd, &head), 0);
+	CHECK_INT(dw_region_calls_read(x.r, x.w.fd, &now), 0);
+	CHECK_INT(asked, 77);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 0);
+	CHECK_INT(dw_threads_get(&x.p.threads, 1)->end_ns, 500);
+	close_process(&x);
+}
+
+/* fib()'s calls may hang below another of its nodes than the one that made them. */
+TEST(probes_are_subtracted_where_recursion_is_folded)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 10);
+	put_node(&x, FIRST + 2, FIRST, 10);
+	x.arena[FIRST].node.elapsed = 20;
+	x.arena[FIRST].node.calls = 1;
+	x.arena[FIRST + 1].node.elapsed = 4000;
+	x.arena[FIRST + 1].node.calls = 50;
+	x.arena[FIRST + 2].node.elapsed = 6000;
+	x.arena[FIRST + 2].node.calls = 50;
+	x.w.h->probe_ticks[DWELL_PROBE_ENTER] = 30; /* the caller's */
+	put_event(&x, 16000, ROOT);
+	CHECK_INT(read_at(&x, 16000, false), 0);
+	/* 30 of it are the root's, which has no time. */
+	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 100 * 30);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10020 - 100 * 30);
+	CHECK_INT(dw_region_calls_stats(x.r)->uncovered_ns, 30);
+	close_process(&x);
+}
+
 TEST(probes_are_subtracted)
 {
 	struct process x;

@@ -148,7 +148,8 @@ static void resume(const struct event *e, uint64_t start)
 	if (dw_os_close_slow(line, &e->t->os, e->now, &switched))
 		dw_thread_charge(e->t, &switched);
 	now = dw_ticks();
-	spent.overhead = (uint32_t)((now - e->now - switched.elapsed) / OVERHEAD_UNIT);
+	spent.overhead =
+		(uint32_t)((now - e->now - switched.elapsed + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT);
 	dw_thread_charge(e->t, &spent);
 	line->slow_ticks += now - start - switched.elapsed;
 	line->last = now;

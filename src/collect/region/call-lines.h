@@ -42,6 +42,7 @@ struct dw_call_thread {
 	uint32_t line;
 	uint32_t id; /* in the profile */
 	uint32_t root_node;
+	bool is_gone;
 	double overflow_cost; /* for the reader of values, as the next: ticks of probes of calls
 				 that had no room */
 	double truncated;     /* ticks */

@@ -86,8 +86,8 @@ static uint64_t to_ns(double ticks, const struct dw_region_clock *clock)
 	return ticks > 0 ? (uint64_t)(ticks * clock->ns_per_tick + 0.5) : 0;
 }
 
-double dw_call_values_of(const struct dw_call_rise *r, double cost,
-			 const struct dw_region_clock *clock, struct dw_call_values *ret)
+void dw_call_values_of(const struct dw_call_rise *r, double cost,
+		       const struct dw_region_clock *clock, struct dw_call_values *ret)
 {
 	double elapsed = (double)r->elapsed, application = (double)r->application;
 	double taken;
@@ -109,5 +109,4 @@ double dw_call_values_of(const struct dw_call_rise *r, double cost,
 		.io_calls = r->io_calls,
 		.blocking_calls = r->blocking_calls,
 	};
-	return cost - taken;
 }

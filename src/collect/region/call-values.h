@@ -62,7 +62,7 @@ struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
 
 /*
  * The values of @rise in nanoseconds, less the @cost (ticks) of probes, which is taken off as far
- * as there is time to take it off. The ticks that could not be.
+ * as there is time to take it off.
  */
-double dw_call_values_of(const struct dw_call_rise *rise, double cost,
-			 const struct dw_region_clock *clock, struct dw_call_values *ret);
+void dw_call_values_of(const struct dw_call_rise *rise, double cost,
+		       const struct dw_region_clock *clock, struct dw_call_values *ret);

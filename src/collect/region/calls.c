@@ -10,11 +10,14 @@
  */
 #include "collect/region/calls.h"
 
+#include "base/map.h"
 #include "collect/region/call-lines.h"
 #include "collect/region/call-values.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define QUIET_NS 1000000
 
 /* What was given to a node beyond what its line says, ticks. */
 struct ahead {
@@ -23,9 +26,27 @@ struct ahead {
 	int64_t new_elapsed, new_application; /* of this reading: since the last event */
 };
 
+/* What a node has risen by in this reading. */
+struct risen {
+	uint32_t node;
+	uint32_t pool; /* index + 1, 0 = none */
+	struct dw_call_rise rise;
+	double cost; /* of probes, ticks; at most what the program's time covers */
+};
+
+/* The nodes of one callee in a thread: recursion may hang a call below another of them than the one
+ * whose time its probes took. */
+struct pool {
+	double left;  /* cost that its node did not cover */
+	double spare; /* the program's time that others still have */
+};
+
 struct dw_region_calls {
 	struct dw_call_lines s;
 	DW_VEC(struct ahead) ahead; /* dw_call_line.ahead: index + 1, 0 = none */
+	DW_VEC(struct risen) risen;
+	DW_VEC(struct pool) pools;
+	struct dw_map pool_of; /* thread and key -> index + 1 */
 	struct dw_probe_cost function, outside;
 	struct dw_region_calls_stats stats;
 	double uncovered, slow; /* ticks */
@@ -118,6 +139,15 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	return 0;
 }
 
+/* Whether a thread whose last event is a while back has ended since. */
+static bool is_gone(const struct dw_tree_thread *t, const struct dw_region_reading *now)
+{
+	double quiet_ns = ((double)now->until - (double)t->last) * now->clock->ns_per_tick;
+
+	return !now->is_last && now->has_thread && quiet_ns > QUIET_NS &&
+	       !now->has_thread(now->ctx, t->tid);
+}
+
 /* What all threads are at. */
 static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
@@ -125,11 +155,14 @@ static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_read
 
 	dw_vec_each(a, &r->ahead)
 		a->new_elapsed = a->new_application = 0;
-	for (size_t i = 0; i < r->s.threads.n && !rc; i++) {
+	dw_vec_each(thread, &r->s.threads) {
 		struct dw_tree_thread t;
 
-		dw_arena_get(&r->s.arena, r->s.threads.v[i].line, DWELL_THREAD_LINES, &t);
-		if (!t.end && t.state != DWELL_THREAD_ENDED)
+		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
+		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
+			continue;
+		thread->is_gone = thread->is_gone || is_gone(&t, now);
+		if (!thread->is_gone)
 			rc = look_ahead(r, &t, now->head, now->until);
 	}
 	for (size_t i = 0; i < r->ahead.n && !rc; i++)
@@ -149,6 +182,40 @@ static int64_t settle(int64_t *ahead, int64_t rise, int64_t more)
 	return give;
 }
 
+/* What of @rise is the program's, ticks. */
+static double program_time(const struct dw_call_rise *rise)
+{
+	int64_t ticks = rise->application < rise->elapsed ? rise->application : rise->elapsed;
+
+	return ticks > 0 ? (double)ticks : 0;
+}
+
+/* The pool of @callee's nodes in the thread of node @id, as index + 1. 0 = no memory. */
+static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee)
+{
+	uint64_t key = dw_hash_u64(callee) + dw_calls_get(&r->s.p->calls, id)->thread;
+	uint32_t pool = dw_map_get(&r->pool_of, key);
+
+	if (pool || dw_vec_push(&r->pools, (struct pool){0}))
+		return pool;
+	pool = (uint32_t)r->pools.n;
+	return dw_map_put(&r->pool_of, key, pool) ? 0 : pool;
+}
+
+/* Note the rise of node @id, whose probes took @cost. */
+static int note_rise(struct dw_region_calls *r, uint32_t id, uint64_t callee,
+		     const struct dw_call_rise *rise, double cost)
+{
+	double time = program_time(rise);
+	struct risen risen = {id, get_pool(r, id, callee), *rise, cost < time ? cost : time};
+
+	if (!risen.pool)
+		return -ENOMEM;
+	r->pools.v[risen.pool - 1].left += cost - risen.cost;
+	r->pools.v[risen.pool - 1].spare += time - risen.cost;
+	return dw_vec_push(&r->risen, risen);
+}
+
 /* Add the delta of node @id: @rise less the probes' @cost. */
 static int give(struct dw_region_calls *r, uint32_t id, const struct dw_call_rise *rise,
 		double cost, const struct dw_region_reading *now)
@@ -156,16 +223,36 @@ static int give(struct dw_region_calls *r, uint32_t id, const struct dw_call_ris
 	struct dw_call_delta d = {.slice = now->slice, .node = id};
 	static const struct dw_call_values nothing;
 	const struct dw_call_node *node = dw_calls_get(&r->s.p->calls, id);
-	double uncovered = dw_call_values_of(rise, cost, now->clock, &d.values);
 
+	dw_call_values_of(rise, cost, now->clock, &d.values);
 	if (!(node->flags & DWELL_CALL_OVERFLOW)) {
 		dw_call_values_add(&r->stats.sum, &d.values);
-		r->uncovered += uncovered;
 		r->slow += (double)rise->slow;
 	}
 	if (!memcmp(&d.values, &nothing, sizeof nothing))
 		return 0;
 	return dw_vec_push(&r->s.p->calls.deltas, d);
+}
+
+/* Give all that has risen, with what others of their callee could not cover. */
+static int give_risen(struct dw_region_calls *r, const struct dw_region_reading *now)
+{
+	int rc = 0;
+
+	dw_vec_each(n, &r->risen) {
+		const struct pool *pool = &r->pools.v[n->pool - 1];
+		double share = pool->left < pool->spare ? pool->left / pool->spare : 1;
+
+		if (!rc && pool->left > 0)
+			n->cost += (program_time(&n->rise) - n->cost) * share;
+		if (!rc)
+			rc = give(r, n->node, &n->rise, n->cost, now);
+	}
+	dw_vec_each(pool, &r->pools)
+		r->uncovered += pool->left > pool->spare ? pool->left - pool->spare : 0;
+	r->risen.n = r->pools.n = 0;
+	dw_map_release(&r->pool_of);
+	return rc;
 }
 
 /* The probes of the node's own share in the change @c. */
@@ -189,8 +276,7 @@ static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c
 	}
 }
 
-static int give_node(struct dw_region_calls *r, const struct dw_arena_change *c,
-		     const struct dw_region_reading *now)
+static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	struct dw_tree_node node = dw_call_lines_node(&r->s, c->line), old;
@@ -208,7 +294,7 @@ static int give_node(struct dw_region_calls *r, const struct dw_arena_change *c,
 		rise.application = settle(&a->application, rise.application, a->new_application);
 		rise.whole = settle(&a->whole, rise.whole, a->new_application);
 	}
-	return give(r, l->id, &rise, cost_of(r, c, &rise), now);
+	return note_rise(r, l->id, node.key, &rise, cost_of(r, c, &rise));
 }
 
 /* Both nodes of the overflow lines at @line. The probes of what they call are counted with the
@@ -251,10 +337,12 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 		enum dw_line_kind kind = r->s.lines.v[c.line].kind;
 
 		if (dw_line_is_node(kind))
-			rc = give_node(r, &c, now);
+			rc = take_node(r, &c);
 		else if (kind == DWELL_LINE_OVERFLOW)
 			rc = give_overflow(r, c.line, now);
 	}
+	if (!rc)
+		rc = give_risen(r, now);
 	for (size_t i = 0; i < r->ahead.n && !rc; i++) {
 		struct ahead a = r->ahead.v[i];
 		bool is_even = !a.elapsed && !a.application && !a.whole;
@@ -300,7 +388,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		uint64_t end;
 
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-		end = t.end ? t.end : t.last > now->until ? t.last : now->until;
+		end = t.end ? t.end : t.last > now->until || thread->is_gone ? t.last : now->until;
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
@@ -308,7 +396,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
 		s->stacks += t.stacks;
-		if (row->end_ns == DWELL_TIME_NONE && (t.end || now->is_last)) {
+		if (row->end_ns == DWELL_TIME_NONE && (t.end || thread->is_gone || now->is_last)) {
 			row->end_ns = dw_region_clock_ns(clock, end);
 			row->dirty = true;
 		}
@@ -349,5 +437,8 @@ void dw_region_calls_free(struct dw_region_calls *r)
 		return;
 	dw_call_lines_release(&r->s);
 	dw_vec_release(&r->ahead);
+	dw_vec_release(&r->risen);
+	dw_vec_release(&r->pools);
+	dw_map_release(&r->pool_of);
 	free(r);
 }

@@ -41,6 +41,10 @@ struct dw_region_reading {
 			   their threads' last events */
 	uint32_t slice;
 	bool is_last; /* close all threads */
+	/* Whether the process still has the thread @tid; NULL = nobody can tell. Threads that it
+	 * has not are charged no further. */
+	bool (*has_thread)(void *ctx, int32_t tid);
+	void *ctx;
 };
 
 /* Sums over a region so far. */
