@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""What time probes cost, and how true the times are, against uftrace and dwell's own sampling.
+
+Programs run in turns: as they are, from clones without probes, with time probes, for fib under
+uftrace too. Floor: what two readings of the TSC take. Cost of a call: (processor time with probes -
+without) / calls. Then, for each program, the session's Application time beside the plain run's
+processor time, and the functions that sampling finds the heaviest beside their Application time.
+
+bench/instrument.py --build FOLDER [--rounds 5] [cost|truth]...
+"""
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import clone
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIB = "34"
+TOP = 20
+MODULES = ["--module", "liblua5.4*", "--module", "libperl*"]
+
+
+class Bench:
+    def __init__(self, build, rounds, scratch):
+        self.dwell, self.rounds, self.scratch = os.path.join(build, "dwell"), rounds, scratch
+        os.environ["XDG_CACHE_HOME"] = self.path("cache")
+        for name, source, flags in (("spent", "spent.c", []), ("fib", "fib.c", []),
+                                    ("fib-pg", "fib.c", ["-pg"])):
+            subprocess.run(["gcc", "-O2", "-fno-optimize-sibling-calls", *flags, "-o", self.path(name),
+                            os.path.join(HERE, source)], check=True)
+        with open(self.path("many.c"), "w", encoding="ascii") as file:
+            file.write(clone.c_source(250))
+        cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout.strip()
+        self.programs = {
+            "fib": [self.path("fib"), FIB],
+            "lua5.4": ["lua5.4", "-e", clone.LUA],
+            "gawk": ["gawk", clone.GAWK],
+            "perl": ["perl", "-e", clone.PERL],
+            "cc1 -O2": [cc1, "-quiet", "-O2", self.path("many.c"), "-o", "/dev/null"],
+        }
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def instrument(self, *options):
+        return [self.dwell, "instrument", "-q", *MODULES, *options, "--"]
+
+    def spend(self, words, before):
+        """(processor seconds of the program, of all processes) of @words behind @before."""
+        report = self.path("spent.txt")
+        start = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([*before, self.path("spent"), report, *words], cwd=self.scratch,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode:
+            sys.exit(f"{before} {words}: status {done.returncode}: {done.stderr}")
+        with open(report, encoding="ascii") as file:
+            own = float(file.read())
+        return own, end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+
+    def report(self, session, view):
+        done = subprocess.run([self.dwell, "report", session, view, "--format", "json"], check=True,
+                              text=True, stdout=subprocess.PIPE)
+        return json.loads(done.stdout)
+
+    def record(self, words):
+        """The session of one run of @words, and what that spent."""
+        session = self.path("calls.dwell")
+        if os.path.exists(session):
+            os.unlink(session)
+        spent = self.spend(words, self.instrument("-o", session))
+        return session, spent
+
+    def floor(self):
+        done = subprocess.run([self.path("fib"), FIB, "floor"], check=True, text=True,
+                              stdout=subprocess.PIPE)
+        return float(done.stdout)
+
+
+def uftrace(bench, words, patched):
+    """Processor seconds of all processes, None without uftrace."""
+    if not shutil.which("uftrace"):
+        return None
+    data = bench.path("uftrace.data")
+    shutil.rmtree(data, ignore_errors=True)
+    before = ["uftrace", "record", "-d", data, *(["-P", "."] if patched else []), "--"]
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*before, *words], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    shutil.rmtree(data, ignore_errors=True)
+    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+
+
+def middle(values):
+    return statistics.median(values)
+
+
+def cost_of(bench, words):
+    """Medians of a program: plain, relocated, probed, all processes, ns a call, floor, calls."""
+    plain, relocated, probed, whole, cost, floors = [], [], [], [], [], []
+    bench.spend(words, bench.instrument("--probes=none"))  # makes the images
+    session, _ = bench.record(words)
+    calls = bench.report(session, "modules")["session"]["number_of_calls"]
+    for _ in range(bench.rounds):
+        floors.append(bench.floor())
+        plain.append(bench.spend(words, [])[0])
+        relocated.append(bench.spend(words, bench.instrument("--probes=none"))[0])
+        own, everything = bench.record(words)[1]
+        probed.append(own)
+        whole.append(everything)
+        cost.append((own - relocated[-1]) / calls * 1e9)
+    return *(middle(v) for v in (plain, relocated, probed, whole, cost, floors)), calls
+
+
+def cost(bench):
+    rows = [("program", "plain s", "cloned s", "probed s", "all s", "calls M", "ns a call", "floor",
+             "ratio", "above")]
+    for name, words in bench.programs.items():
+        plain, relocated, probed, whole, ns, floor, calls = cost_of(bench, words)
+        rows.append((name, f"{plain:.3f}", f"{relocated:.3f}", f"{probed:.3f}", f"{whole:.3f}",
+                     f"{calls / 1e6:.2f}", f"{ns:.1f}", f"{floor:.1f}", f"{ns / floor:.2f}",
+                     f"{ns - floor:+.1f}"))
+    clone.table(rows)
+    rows = [("fib", "all processes, CPU s")]
+    for name, words, patched in (("uftrace record -P .", bench.programs["fib"], True),
+                                 ("uftrace record, built with -pg", [bench.path("fib-pg"), FIB],
+                                  False)):
+        spent = [uftrace(bench, words, patched) for _ in range(min(bench.rounds, 3))]
+        rows.append((name, f"{middle(spent):.3f}" if None not in spent else "no uftrace"))
+    clone.table(rows)
+
+
+def shares(report, column):
+    """{(module, function): percent of the column}, summed over processes."""
+    whole, of = 0, {}
+    for row in report["rows"]:
+        key = row["module_name"], row["function_name"]
+        of[key] = of.get(key, 0) + (row[column] or 0)
+        whole += row[column] or 0
+    return {key: 100 * n / max(whole, 1) for key, n in of.items()}
+
+
+def truth_of(bench, words):
+    """A program's (plain s, Application s, calls, shares by sampling, by Application)."""
+    samples = bench.path("samples.dwell")
+    plain, application = [], []
+    for _ in range(bench.rounds):
+        plain.append(bench.spend(words, [])[0])
+        session, _ = bench.record(words)
+        calls = bench.report(session, "functions")
+        application.append(calls["session"]["application_exclusive_time"] / 1e9)
+    if os.path.exists(samples):
+        os.unlink(samples)
+    subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "-o", samples, *words], check=True,
+                   stdout=subprocess.DEVNULL)
+    return (middle(plain), middle(application), calls["session"]["number_of_calls"],
+            shares(bench.report(samples, "functions"), "exclusive_samples"),
+            shares(calls, "application_exclusive_time"))
+
+
+def truth(bench):
+    rows = [("program", "plain s", "Application s", "off", "limit", "top 20 compared", "worst")]
+    details = []
+    for name, words in bench.programs.items():
+        plain, application, calls, sampled, measured = truth_of(bench, words)
+        top = sorted(sampled, key=sampled.get, reverse=True)[:TOP]
+        both = [(measured[key] - sampled[key], key) for key in top if key in measured]
+        worst = max(both, key=lambda pair: abs(pair[0]), default=(0, ("", "")))
+        limit = max(0.25 * plain, 2e-9 * calls)
+        rows.append((name, f"{plain:.3f}", f"{application:.3f}", f"{application - plain:+.3f}",
+                     f"{limit:.3f}", f"{len(both)} of {len(top)}", f"{worst[0]:+.1f}"))
+        details += [(name, key[1][:50], f"{sampled[key]:.1f}",
+                     f"{measured[key]:.1f}" if key in measured else "callers'") for key in top]
+    clone.table(rows)
+    clone.table([("program", "function", "samples %", "Application %"), *details])
+
+
+PARTS = {"cost": cost, "truth": truth}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, type=os.path.abspath)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("part", nargs="*", default=list(PARTS))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="dwell-bench-") as scratch:
+        bench = Bench(arguments.build, arguments.rounds, scratch)
+        for part in arguments.part:
+            PARTS[part](bench)
+
+
+if __name__ == "__main__":
+    main()
