@@ -59,8 +59,8 @@ PROGRAMS = {
 # What a plain compiler may lack: without it the program is not built.
 NEEDS = {"panic": "rustc", "numbers": "gfortran"}
 LONG = {"processes/ten-thousand-forks", "threads/thousand"}
-PROBES = {"count", "libraries"}
-ALL = {"none"} | PROBES
+PROBES = {"count", "libraries", "time", "timed-libraries"}
+ALL = {"none", "system-calls"} | PROBES
 # Case -> the engines under which it differs today, and why.
 KNOWN = {
     "addresses/second-address": (ALL, "a frame's own return address is kept, not its caller's"),

@@ -25,9 +25,12 @@ ENGINES = {
     "plain": None,
     "none": ["--probes=none", "--all-functions"],
     "count": ["--probes=count", "--all-functions"],
+    "time": ["--probes=time", "--all-functions"],
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
+    "timed-libraries": ["--probes=time", "--all-functions", "--module", "*"],
+    "system-calls": ["--probes=system-calls", "--module", "*"],
 }
-USUAL = ("none", "count")
+USUAL = ("none", "count", "time")
 DEFAULT_ENGINES = ",".join(USUAL)
 SECONDS = 120
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8",
