@@ -59,7 +59,7 @@ PROGRAMS = {
 # What a plain compiler may lack: without it the program is not built.
 NEEDS = {"panic": "rustc", "numbers": "gfortran"}
 LONG = {"processes/ten-thousand-forks", "threads/thousand"}
-PROBES = {"count", "libraries", "time", "timed-libraries"}
+PROBES = {"count", "libraries", "time", "libraries-time"}
 ALL = {"none", "system-calls"} | PROBES
 # Case -> the engines under which it differs today, and why.
 KNOWN = {

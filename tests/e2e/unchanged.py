@@ -27,7 +27,7 @@ ENGINES = {
     "count": ["--probes=count", "--all-functions"],
     "time": ["--probes=time", "--all-functions"],
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
-    "timed-libraries": ["--probes=time", "--all-functions", "--module", "*"],
+    "libraries-time": ["--probes=time", "--all-functions", "--module", "*"],
     "system-calls": ["--probes=system-calls", "--module", "*"],
 }
 USUAL = ("none", "count", "time")
@@ -138,7 +138,8 @@ class Trial:
         subprocess.run(["cp", "-a", template, folder], check=True)
         command, options = self.command, ENGINES[engine] if engine else None
         if options:
-            command = [dwell, "instrument", *options, "-q", "--", *command]
+            session = ["-o", os.path.join(scratch, "session.dwell")] if "time" in engine else []
+            command = [dwell, "instrument", *options, *session, "-q", "--", *command]
         try:
             outcome = run_once(self.as_user(command), folder, self.environment(folder),
                                self.seconds)
