@@ -166,11 +166,19 @@ dw_gates_time_half_way:
 	je	\slow
 	.endm
 
-/* Nothing has happened to the thread since its last event. Uses r8, rdi. */
+/* Nothing has happened to the thread since its last event. Behind the reading of the time: what
+ * comes between the two would lie before the next event's interval. Uses r8, rdi. */
 	.macro	check_os slow
 	mov	THREAD_OS_WORD(%rcx), %r8
 	mov	THREAD_OS_SEEN(%rcx), %edi
 	cmp	(%r8), %edi
+	jne	\slow
+	.endm
+
+	.macro	check_os_by_r10 slow
+	mov	THREAD_OS_WORD(%rcx), %r10
+	mov	(%r10), %r10d
+	cmp	THREAD_OS_SEEN(%rcx), %r10d
 	jne	\slow
 	.endm
 
@@ -236,6 +244,7 @@ dw_gates_time_half_way:
 	cmpl	$-1, NODE_OS(%rdx)
 	je	.Lno_event
 	read_time_keeping_rdx
+	check_os_by_r10 .Lslow_\gate
 	lea	-\below(%rsp), %rdi
 	mov	%rdi, SHADOW_BYTES + SHADOW_RECORD(%rsi)
 	.else
@@ -323,7 +332,6 @@ dw_gate_out:
 	save_all
 .Lagain_GATE_OUT:
 	find_thread .Lslow_GATE_OUT
-	check_os .Lslow_GATE_OUT
 	check_stack .Lslow_GATE_OUT, 4
 	mov	-72(%rsp), %edi
 	add	0(%rip), %edi
@@ -343,10 +351,7 @@ dw_gate_out_pointer:
 	field	PAGE_CONSTANTS, CONSTANT_PROBED_BYTES
 	jb	.Lno_event
 	find_thread .Lslow_GATE_OUT_POINTER
-	mov	%rdi, %r10
-	check_os .Lslow_GATE_OUT_POINTER
 	check_stack .Lslow_GATE_OUT_POINTER, 4
-	mov	%r10, %rdi
 	bts	$63, %rdi
 	mov	(%rsp), %r9d
 	open_node 2, GATE_OUT_POINTER, 4, restore_all
@@ -365,8 +370,8 @@ dw_gate_back:
 	sub	%rsp, %rdx
 	cmp	$-4, %rdx
 	jne	1f
-	check_os .Lslow_GATE_BACK
 	read_time
+	check_os .Lslow_GATE_BACK
 	close_node 3, GATE_BACK
 1:	cmp	$WINDOW, %rdx
 	jae	.Lslow_GATE_BACK

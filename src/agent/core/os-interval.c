@@ -9,7 +9,10 @@
 
 #include "agent/core/bytes.h"
 
-enum { LONG_CALL_TICKS = 1 << 15 }; /* some 10 us */
+enum {
+	LONG_CALL_TICKS = 1 << 15, /* some 10 us */
+	LATE_TICKS = 1 << 15,
+};
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
 {
@@ -53,7 +56,7 @@ uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t n
 	memset(ret, 0, sizeof(*ret));
 	now = now > t->last ? now : t->last;
 	look(t, s, now, &l);
-	if (l.blocked > now - t->last && l.now > now)
+	if (l.now > now + LATE_TICKS) /* switched after @now */
 		now = l.now;
 	ret->elapsed = now - t->last;
 	ret->os_blocked = at_most(l.blocked, ret->elapsed);
