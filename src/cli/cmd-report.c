@@ -218,7 +218,7 @@ static void tell_processes_apart(struct report *r)
 {
 	size_t at = 0, n = 0;
 
-	if (r->view->parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
+	if (r->own->parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
 		return;
 	while (r->columns[n])
 		n++;
@@ -267,7 +267,7 @@ static int show(struct report *r, const struct dw_profile *p, const struct dw_fi
 {
 	struct dw_totals totals = {0};
 	struct dw_view view = {0};
-	int rc = dw_totals_compute(p, filter, r->view->parts, &totals);
+	int rc = dw_totals_compute(p, filter, r->own->parts, &totals);
 
 	r->request.profile = p;
 	r->request.rows = r->options->top;

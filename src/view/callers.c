@@ -120,9 +120,10 @@ static const enum dw_column calls_people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_C
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",
 	.help = "who calls FUNCTION, and what it calls",
-	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES,
-	.samples = {columns, people, DWELL_COLUMN_INCLUSIVE},
-	.calls = {calls_columns, calls_people, DWELL_COLUMN_EI},
+	.samples = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, columns, people,
+		    DWELL_COLUMN_INCLUSIVE},
+	.calls = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, calls_columns, calls_people,
+		  DWELL_COLUMN_EI},
 	.function = DWELL_FUNCTION_MUST,
 	.open = open_callers,
 	.row = caller_row,

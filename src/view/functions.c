@@ -34,9 +34,8 @@ static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
 const struct dw_view_ops dw_view_functions = {
 	.name = "functions",
 	.help = "every function, the one with the most time of its own first",
-	.parts = DWELL_TOTALS_FUNCTIONS,
-	.samples = {columns, people, DWELL_COLUMN_EXCLUSIVE},
-	.calls = {calls_columns, calls_people, DWELL_COLUMN_EE},
+	.samples = {DWELL_TOTALS_FUNCTIONS, columns, people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {DWELL_TOTALS_FUNCTIONS, calls_columns, calls_people, DWELL_COLUMN_EE},
 	.open = open_functions,
 	.row = function_row,
 };

@@ -1,6 +1,7 @@
 /*
  * The modules view: a tree of modules, their functions, those functions' lines, and the
- * instructions of the lines. Instrumentation has the first two only.
+ * instructions of the lines. Instrumentation has the first two only: what it knows of lines are
+ * call sites, no parts of their function's values.
  *
  * Items number the four kinds of totals through, modules first, so that parents come first. An
  * instruction belongs to the line of its innermost function.
@@ -27,7 +28,6 @@ static struct kinds kinds_of(const struct dw_view *v)
 
 	k.end[0] = t->modules.n;
 	k.end[1] = k.end[0] + t->functions.n;
-	/* What calls have of lines are call sites: they are not parts of the function's values. */
 	k.end[2] = k.end[1] + (t->calls.n ? 0 : t->lines.n);
 	k.end[3] = k.end[2] + (t->calls.n ? 0 : t->instructions.n);
 	return k;
@@ -138,10 +138,11 @@ static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE, DWELL_
 const struct dw_view_ops dw_view_modules = {
 	.name = "modules",
 	.help = "modules, their functions, and what was sampled of lines and instructions",
-	.parts = DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
-		 DWELL_TOTALS_INSTRUCTIONS,
-	.samples = {columns, people, DWELL_COLUMN_INCLUSIVE},
-	.calls = {calls_columns, calls_people, DWELL_COLUMN_EI},
+	.samples = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
+			    DWELL_TOTALS_INSTRUCTIONS,
+		    columns, people, DWELL_COLUMN_INCLUSIVE},
+	.calls = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS, calls_columns, calls_people,
+		  DWELL_COLUMN_EI},
 	.tree = DWELL_COLUMN_NAME,
 	.open = open_modules,
 	.row = module_row,

@@ -71,9 +71,10 @@ static const enum dw_column calls_columns[] = {
 const struct dw_view_ops dw_view_summary = {
 	.name = "summary",
 	.help = "the hot path and the functions that do most of the work",
-	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS,
-	.samples = {columns, columns, DWELL_COLUMN_END},
-	.calls = {calls_columns, calls_columns, DWELL_COLUMN_END},
+	.samples = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS, columns,
+		    columns, DWELL_COLUMN_END},
+	.calls = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS, calls_columns,
+		  calls_columns, DWELL_COLUMN_END},
 	.open = open_summary,
 	.row = summary_row,
 	.release = release_summary,

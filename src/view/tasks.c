@@ -79,9 +79,8 @@ static const enum dw_column thread_calls_people[] = {DWELL_COLUMNS_TASKS_PEOPLE,
 const struct dw_view_ops dw_view_processes = {
 	.name = "processes",
 	.help = "every process, those without samples too",
-	.parts = DWELL_TOTALS_TASKS,
-	.samples = {process_columns, process_people, DWELL_COLUMN_EXCLUSIVE},
-	.calls = {process_calls_columns, process_calls_people, DWELL_COLUMN_EE},
+	.samples = {DWELL_TOTALS_TASKS, process_columns, process_people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {DWELL_TOTALS_TASKS, process_calls_columns, process_calls_people, DWELL_COLUMN_EE},
 	.open = open_processes,
 	.row = process_row,
 };
@@ -89,9 +88,8 @@ const struct dw_view_ops dw_view_processes = {
 const struct dw_view_ops dw_view_threads = {
 	.name = "threads",
 	.help = "every thread, those without samples too",
-	.parts = DWELL_TOTALS_TASKS,
-	.samples = {thread_columns, thread_people, DWELL_COLUMN_EXCLUSIVE},
-	.calls = {thread_calls_columns, thread_calls_people, DWELL_COLUMN_EE},
+	.samples = {DWELL_TOTALS_TASKS, thread_columns, thread_people, DWELL_COLUMN_EXCLUSIVE},
+	.calls = {DWELL_TOTALS_TASKS, thread_calls_columns, thread_calls_people, DWELL_COLUMN_EE},
 	.open = open_threads,
 	.row = thread_row,
 };

@@ -91,8 +91,9 @@ struct dw_view {
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };
 
-/* The columns of a view for one method; none at all = not a view of that method. */
+/* What a view reads and shows for one method; no columns at all = not a view of that method. */
 struct dw_view_columns {
+	unsigned parts;		      /* enum dw_totals_part that it reads */
 	const enum dw_column *all;    /* in the order of files */
 	const enum dw_column *people; /* those that tables show by default */
 	enum dw_column sort; /* default; amounts fall, texts rise. DWELL_COLUMN_END = as they are */
@@ -101,7 +102,6 @@ struct dw_view_columns {
 struct dw_view_ops {
 	const char *name;
 	const char *help; /* one line, lower case, no full stop */
-	unsigned parts;	  /* enum dw_totals_part that it reads */
 	struct dw_view_columns samples, calls;
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
