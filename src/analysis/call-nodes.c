@@ -89,26 +89,26 @@ static uint64_t snap(const struct dw_calls *calls, uint64_t at_ns)
 	return best;
 }
 
-/* Choose whole slices for the range that was asked for, at least one. */
+/* Choose whole slices for the range that was asked for: those between the ends that are nearest to
+ * it, or where these are one and the same the slice that it begins in. */
 static void select_slices(struct dw_call_nodes *t)
 {
 	const struct dw_calls *calls = &t->profile->calls;
-	uint64_t from = snap(calls, t->filter->from_ns), to = UINT64_MAX, begin = 0;
+	uint64_t asked = t->filter->from_ns, from = snap(calls, asked), begin = 0;
+	uint64_t to = snap(calls, t->filter->to_ns ? t->filter->to_ns : UINT64_MAX);
+	bool is_whole = !t->filter->from_ns && !t->filter->to_ns;
 
-	if (t->filter->to_ns)
-		to = snap(calls, t->filter->to_ns);
 	for (size_t i = 0; i < calls->slices.n; begin = calls->slices.v[i++].end_ns) {
 		uint64_t end = calls->slices.v[i].end_ns;
 
 		t->slices[i] =
-			(begin >= from && end <= to) ||
-			(from >= to && begin <= t->filter->from_ns && end > t->filter->from_ns);
+			from < to ? begin >= from && end <= to : begin <= asked && end > asked;
 		if (!t->slices[i])
 			continue;
 		t->from_ns = begin < t->from_ns ? begin : t->from_ns;
 		t->to_ns = end > t->to_ns ? end : t->to_ns;
 	}
-	if (!t->to_ns || (!t->filter->from_ns && !t->filter->to_ns))
+	if (!t->to_ns || is_whole)
 		t->from_ns = t->to_ns = 0;
 }
 

@@ -177,16 +177,6 @@ static void free_recorded(struct recorded *d)
 	free(d);
 }
 
-/* A fork's child that ended before anybody looked is called as its parent. */
-static void name_fork(struct dw_call_recording *r, uint32_t id)
-{
-	struct dw_process *child = dw_processes_get(&r->p.processes, id);
-	const struct dw_process *parent = dw_processes_get(&r->p.processes, child->parent);
-
-	if (!child->name && parent)
-		child->name = parent->name;
-}
-
 static int add_recorded(struct dw_call_recording *r, const struct dw_region_look *look,
 			const struct dw_region_process *p)
 {
@@ -208,8 +198,6 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 		rc = dw_call_names_add_loader(&d->names, p, r->own);
 	if (!rc)
 		rc = get_process(r, pid, &st, look->head->start_ns, &d->process);
-	if (!rc && look->head->is_fork)
-		name_fork(r, d->process);
 	if (!rc)
 		rc = dw_region_calls_new(&r->p, d->process, &names, &d->calls);
 	if (!rc)

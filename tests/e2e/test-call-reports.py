@@ -1,0 +1,132 @@
+"""dwell report of instrumented programs: the values of all views hold together and are true.
+
+The program is tests/targets/call-times.c, whose sleeps and calls are known; what it computes only
+has to be more than nothing.
+"""
+import os
+import xml.etree.ElementTree
+
+from harness import cases, expect, require
+
+MS = 1000000
+VIEWS = ("summary", "functions", "calltree", "modules", "lines", "instructions", "processes",
+         "threads")
+SOURCE = os.path.join(os.path.dirname(__file__), "..", "targets", "call-times.c")
+
+
+def record(context, *words):
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *words, "--",
+                       context.target("call-times"))
+    expect(done.returncode, 0, f"status of call-times: {done.stderr}")
+
+
+def line_of(text):
+    """The number of the source line that is @text."""
+    with open(SOURCE) as f:
+        return [line.strip() for line in f].index(text) + 1
+
+
+def row_of(report, name):
+    found = [row for row in report["rows"] if row["function_name"] == name]
+    expect(len(found), 1, f"rows of {name}")
+    return found[0]
+
+
+def total(report, key):
+    return sum(row[key] or 0 for row in report["rows"])
+
+
+def check_row(row):
+    for kind in ("elapsed", "application"):
+        for side in ("inclusive", "exclusive"):
+            name = f"{kind}_{side}_time"
+            low, mean, high = (row[f"{what}_{name}"] for what in ("min", "avg", "max"))
+            require(None in (low, mean, high) or low <= mean <= high, f"{name} of {row}")
+    for key, value in row.items():
+        require(not key.endswith("_percent") or value is None or value <= 100, f"{key} of {row}")
+    if row["elapsed_exclusive_time"] is not None:
+        require(row["elapsed_exclusive_time"] <= row["elapsed_inclusive_time"], f"EE of {row}")
+        require(row["application_exclusive_time"] <= row["elapsed_exclusive_time"], f"AE of {row}")
+
+
+def test_values_hold_together(context):
+    record(context)
+    for view in VIEWS:
+        report = context.report(view)
+        for row in report["rows"]:
+            check_row(row)
+        if view in ("functions", "calltree", "processes", "threads"):
+            for key in ("elapsed_exclusive_time", "application_exclusive_time",
+                        "time_exclusive_probe_overhead", "exclusive_blocked_time",
+                        "context_switches", "io_calls"):
+                expect(total(report, key), report["session"][key], f"{key} of {view}")
+    for thread in context.report("threads")["rows"]:
+        rows = context.report("functions", "--thread", str(thread["id"]))
+        life = thread["end_time"] - thread["begin_time"]
+        known = total(rows, "elapsed_exclusive_time") + total(rows, "time_exclusive_probe_overhead")
+        require(abs(known - life) <= life / 200, f"{known} of {life} ns of {thread['name']}")
+
+
+def test_times_calls_and_names(context):
+    record(context)
+    report = context.report("functions")
+    rests, worker, even = (row_of(report, name) for name in ("rests", "worker", "even"))
+    expect(rests["number_of_calls"], 21, "calls of rests")
+    expect(worker["number_of_calls"], 2, "calls of worker")
+    require(rests["inclusive_blocked_time"] >= 2780 * MS, f"blocked {rests}")
+    require(rests["application_inclusive_time"] < 300 * MS, f"the program's part {rests}")
+    expect(row_of(report, "odd")["number_of_calls"] + even["number_of_calls"], 550, "even and odd")
+    require(even["elapsed_inclusive_time"] <= row_of(report, "main")["elapsed_inclusive_time"],
+            "even is below main")
+    names = sorted(row["name"] for row in context.report("threads")["rows"])
+    expect(names, ["main", "worker", "worker"], "threads by their start routines")
+    tree = [row["function_name"] for row in context.report("calltree")["rows"] if row["level"] == 1]
+    expect(sorted(tree), ["[thread main]", "[thread worker]"], "rows below the process")
+
+
+def test_callers_and_lines(context):
+    record(context)
+    rows = context.report("callers", "rests")["rows"]
+    callers = {row["function_name"]: row["number_of_calls"] for row in rows if row["type"] == 1}
+    expect(callers, {"main": 1, "worker": 20}, "who calls rests")
+    lines = {row["source_line_begin"]: row for row in context.report("lines")["rows"]
+             if row["function_name"] in ("main", "worker")}
+    at_main, at_worker = lines[line_of("rests(24, 100);")], lines[line_of("rests(1, 20);")]
+    expect(at_main["number_of_calls"], 1, "calls on main's line")
+    expect(at_worker["number_of_calls"], 20, "calls on worker's line")
+    require(at_main["elapsed_inclusive_time"] >= 2400 * MS, f"time of main's line {at_main}")
+    expect(at_main["elapsed_exclusive_time"], None, "a line's own time")
+    expect(lines[line_of("even(i % 10);")]["number_of_calls"], 100, "calls of even by main")
+
+
+@cases("event", "probe")
+def test_filters_take_parts(context, rule):
+    record(context)
+    whole = context.report("functions", "--intervals", rule)
+    expect(whole["session"]["intervals"], rule, "rule")
+    parts = [context.report("functions", "--intervals", rule, *words)
+             for words in (("--to", "1500ms"), ("--from", "1500ms"))]
+    require(0 < parts[0]["session"]["range_to_ns"] < whole["session"]["duration_ns"], "two slices")
+    for key in ("elapsed_exclusive_time", "application_exclusive_time", "number_of_calls"):
+        expect(sum(total(part, key) for part in parts), total(whole, key), f"{key} of ranges")
+    modules = [row["name"] for row in context.report("modules")["rows"]
+               if row["level"] == 0 and row["name"][0] != "["]
+    of_modules = sum(total(context.report("functions", "--intervals", rule, "--module", name),
+                           "application_exclusive_time") for name in modules)
+    roots = sum(row["application_exclusive_time"] for row in whole["rows"]
+                if row["function_name"][0] == "[")
+    expect(of_modules + roots, total(whole, "application_exclusive_time"), "modules and roots")
+
+
+def test_formats_agree(context):
+    record(context)
+    rows = context.report("calltree")["rows"]
+    done = context.run(context.dwell, "report", "run.dwell", "calltree", "-f", "xml")
+    tree = xml.etree.ElementTree.fromstring(done.stdout)
+    got = [[cell.text or "" for cell in row] for row in tree.iter("row")]
+    expect(len(got), len(rows), "rows of XML")
+    calls = [row.find("number_of_calls").text for row in tree.iter("row")]
+    expect(calls, [str(row["number_of_calls"]) for row in rows], "calls in XML")
+    table = context.run(context.dwell, "report", "run.dwell", "functions").stdout
+    for title in ("Calls", "Elapsed Incl", "Elapsed Excl", "App Incl", "App Excl"):
+        require(title in table.splitlines()[0], f"no {title} in {table.splitlines()[0]}")
