@@ -1,0 +1,191 @@
+"""Sessions of instrumented commands: what is in them, whatever becomes of command and collector."""
+import json
+import os
+import signal
+import time
+
+from harness import cases, expect, require
+
+
+def record(context, *words, status=0, options=(), name="run.dwell"):
+    """Record `WORDS`, which must end with @status, into @name."""
+    done = context.run(context.dwell, "instrument", "-q", *options, "-o", name, "--", *words)
+    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
+    expect(done.stderr, "", f"errors of {' '.join(words)}")
+    return name
+
+
+def report(context, name, view, *words):
+    done = context.run(context.dwell, "report", name, view, "--format", "json", *words)
+    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def calls(context, name, *words):
+    """Calls by function, over all processes."""
+    found = {}
+    for row in report(context, name, "functions", *words)["rows"]:
+        function = row["function_name"]
+        found[function] = found.get(function, 0) + row["number_of_calls"]
+    return found
+
+
+def expect_calls(got, **want):
+    for name, n in want.items():
+        expect(got.get(name, 0), n, f"calls of {name}")
+
+
+def test_calls_and_callers(context):
+    name = record(context, context.target("calls"))
+    expect_calls(calls(context, name), leaf=1000, even=51, odd=50, main=1)
+    rows = {row["function_name"]: row for row in report(context, name, "functions")["rows"]}
+    expect(rows["leaf"]["module_name"], "calls", "module of leaf")
+    facts = report(context, name, "functions")["session"]
+    expect(facts["method"], "instrumentation", "method")
+    expect((facts["nodes_dropped"], facts["calls_truncated"]), (0, 0), "dropped, truncated")
+    tree = report(context, name, "calltree", "--trim", "0")["rows"]
+    expect([row["function_name"] for row in tree[:3]], ["calls", "[thread main]", "main"],
+           "start of the tree")
+    callers = report(context, name, "callers", "even")["rows"]
+    require(any(row["function_name"] == "odd" for row in callers), f"callers of even: {callers}")
+
+
+def test_callees_outside_have_names(context):
+    name = record(context, context.target("calls"), "threads", "2")
+    rows = {row["function_name"]: row for row in report(context, name, "functions")["rows"]}
+    joined = [row for function, row in rows.items() if "pthread_join" in function]
+    require(joined, f"no pthread_join among {sorted(rows)}")
+    require(joined[0]["module_name"].startswith("libc.so"), f"module {joined[0]['module_name']}")
+    expect(joined[0]["number_of_calls"], 2, "calls of pthread_join")
+    nameless = [function for function in rows if "+0x" in function or function == "[unknown]"]
+    expect(nameless, [], "callees without a name")
+
+
+@cases(("threads", "8", {"in_thread": 8000}), ("fork", "20", {"in_child": 200, "main": 1}),
+       ("exec", "5", {"before_exec": 6, "main": 6}), ("spawn", "8", {"leaf": 8000, "main": 9}))
+def test_processes_and_threads(context, case):
+    mode, n, want = case
+    name = record(context, context.target("calls"), mode, n, options=["--wait-all"])
+    expect_calls(calls(context, name), **want)
+
+
+def test_exec_stays_a_process(context):
+    name = record(context, context.target("calls"), "exec", "3")
+    expect(len(report(context, name, "processes")["rows"]), 1, "processes")
+    expect(len(report(context, name, "threads")["rows"]), 4, "threads")
+
+
+def test_children_know_their_parents(context):
+    name = record(context, "sh", "-c", f"{context.target('calls')}; true")
+    rows = report(context, name, "processes")["rows"]
+    expect(sorted(row["name"] for row in rows), ["calls", "sh"], "names")
+
+
+def test_opened_libraries(context):
+    library = context.target("calls-library.so")
+    name = record(context, context.target("calls"), "open", library)
+    expect_calls(calls(context, name), library_work=150)  # through a pointer to there
+
+
+def test_times_sum_up(context):
+    """Elapsed times and overhead of all rows of a thread are its lifetime."""
+    name = record(context, context.target("calls"), "threads", "4")
+    facts = report(context, name, "threads")["session"]
+    lifetime = facts["threads_lifetime_ns"]
+    got = facts["elapsed_exclusive_time"] + facts["time_exclusive_probe_overhead"]
+    require(abs(lifetime - got) <= max(lifetime * 0.005, 100_000 * 5),
+            f"lifetime {lifetime}, elapsed and overhead {got}")
+
+
+@cases(signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)
+def test_target_dies(context, number):
+    """What it did up to then is there."""
+    name = record(context, context.target("calls"), "signal", str(int(number)),
+                  status=128 + number)
+    expect_calls(calls(context, name), leaf=10, main=1)
+
+
+def wait_for(path, seconds=30):
+    end = time.monotonic() + seconds
+    while not os.path.exists(path):
+        require(time.monotonic() < end, f"no {path}")
+        time.sleep(0.02)
+
+
+def has_calls(context, name):
+    """Whether the unfinished session holds the program's calls already."""
+    done = context.run(context.dwell, "report", name, "functions", "--format", "json")
+    if done.returncode:
+        return False
+    return any(row["function_name"] == "leaf" for row in json.loads(done.stdout)["rows"])
+
+
+def start_sleeper(context, *options):
+    process = context.start(context.dwell, "instrument", "-q", "-o", "run.dwell", *options, "--",
+                            context.target("calls"), "sleep", "1000")
+    wait_for(context.path("run.dwell.partial"))
+    end = time.monotonic() + 60
+    while not has_calls(context, "run.dwell.partial"):
+        require(time.monotonic() < end, "no slice with calls comes")
+        time.sleep(0.1)
+    return process
+
+
+def test_killed_collector(context):
+    """The target lives; what was written opens and is finished by `dwell recover`."""
+    process = start_sleeper(context)
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
+        target = int(f.read().split()[0])
+    process.kill()
+    process.wait()
+    os.kill(target, 0)
+    os.kill(target, signal.SIGKILL)
+    expect_calls(calls(context, "run.dwell.partial"), leaf=10, main=1)
+    done = context.run(context.dwell, "recover", "run.dwell.partial")
+    expect(done.returncode, 0, f"status of recover\n{done.stderr}")
+    expect_calls(calls(context, "run.dwell"), leaf=10, main=1)
+
+
+@cases(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+def test_signal_ends_with_a_session(context, number):
+    process = start_sleeper(context)
+    process.send_signal(number)
+    expect(process.wait(30), 128 + number, "status")
+    expect_calls(calls(context, "run.dwell"), leaf=10, main=1)
+    require(not os.path.exists(context.path("run.dwell.partial")), "a .partial is left")
+
+
+def test_duration(context):
+    """The recording ends, the command goes on, and dwell passes its status."""
+    name = record(context, context.target("calls"), "sleep", "2", status=5,
+                  options=["--duration", "1"])
+    expect_calls(calls(context, name), leaf=10, main=1)
+    facts = report(context, name, "threads")["session"]
+    require(1e9 <= facts["duration_ns"] < 60e9, f"duration {facts['duration_ns']}")
+    rows = report(context, name, "threads")["rows"]
+    require(rows[0]["inclusive_blocked_time"] < facts["duration_ns"], "more than the recording")
+
+
+def test_what_sleeps_is_charged(context):
+    """A call that is still running when the recording ends has the time until then."""
+    name = record(context, context.target("calls"), "sleep", "2", status=5,
+                  options=["--duration", "1"])
+    rows = {row["function_name"]: row for row in report(context, name, "functions")["rows"]}
+    sleeping = next(row for function, row in rows.items() if "sleep" in function)
+    require(0.5e9 < sleeping["elapsed_exclusive_time"] < 60e9, f"{sleeping}")
+
+
+def test_output_is_refused(context):
+    with open(context.path("text"), "w") as f:
+        f.write("mine\n")
+    done = context.run(context.dwell, "instrument", "-o", "text", "--", "touch", "ran")
+    expect(done.returncode, 125, "status")
+    require(not os.path.exists(context.path("ran")), "the command ran")
+    expect(open(context.path("text")).read(), "mine\n", "the file")
+
+
+def test_session_has_the_commands_name(context):
+    done = context.run(context.dwell, "instrument", "--", "true")
+    expect(done.returncode, 0, f"status\n{done.stderr}")
+    require(os.path.exists(context.path("true.dwell")), f"no true.dwell\n{done.stderr}")
+    require("Next: dwell report true.dwell" in done.stderr, done.stderr)
