@@ -213,7 +213,7 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 	struct dw_out out;
 
 	dw_out_init_fd(&out, STDERR_FILENO);
-	dw_instrumented_summary(&out, r);
+	dw_instrumented_summary(&out, r, records(c));
 	for (size_t i = 0; i < c->modules.n; i++) {
 		if (r->modules_used[i])
 			continue;

@@ -150,19 +150,26 @@ static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s
 		print_count(out, rows[i].n, rows[i].noun, rows[i].text);
 }
 
-void dw_instrumented_summary(struct dw_out *out, const struct dw_instrument_result *r)
+static void print_processes(struct dw_out *out, const struct dw_instrument_stats *s)
+{
+	dw_out_printf(out, "dwell: %" PRIu64 " of %" PRIu64 " process%s instrumented\n",
+		      s->instrumented, s->processes, s->processes == 1 ? "" : "es");
+	if (!s->processes)
+		dw_out_puts(out, "  no agent made itself known: the command ran as it is\n");
+}
+
+void dw_instrumented_summary(struct dw_out *out, const struct dw_instrument_result *r,
+			     bool has_session)
 {
 	const struct dw_instrument_stats *s = &r->stats;
 	size_t n;
 	struct dw_module_image *const *images = dw_images_all(r->images, &n);
 
-	dw_out_printf(out, "dwell: %" PRIu64 " of %" PRIu64 " process%s instrumented\n",
-		      s->instrumented, s->processes, s->processes == 1 ? "" : "es");
-	if (!s->processes)
-		dw_out_puts(out, "  no agent made itself known: the command ran as it is\n");
+	if (!has_session || !s->processes || s->instrumented != s->processes)
+		print_processes(out, s);
 	for (size_t i = 0; i < n; i++) {
-		if (images[i]->processes[DWELL_MODULE_CLONED] ||
-		    images[i]->processes[DWELL_MODULE_CLOSED])
+		if (!has_session && (images[i]->processes[DWELL_MODULE_CLONED] ||
+				     images[i]->processes[DWELL_MODULE_CLOSED]))
 			print_module(out, images[i]);
 		print_failures(out, images[i]);
 	}

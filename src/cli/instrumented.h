@@ -15,8 +15,10 @@
 /* The formats of dw_list_functions(). */
 enum dw_list_format { DWELL_LIST_TABLE, DWELL_LIST_CSV, DWELL_LIST_JSON };
 
-/* What ran from clones, what was left alone and why, which processes had no agent. */
-void dw_instrumented_summary(struct dw_out *out, const struct dw_instrument_result *r);
+/* What ran from clones, what was left alone and why, which processes had no agent. With a session,
+ * whose own summary was printed before, only what went wrong. */
+void dw_instrumented_summary(struct dw_out *out, const struct dw_instrument_result *r,
+			     bool has_session);
 
 /* The titles of dw_instrumented_calls(), with the end of the line. */
 extern const char dw_calls_titles[];
