@@ -1,0 +1,154 @@
+"""dwell instrument: the operating system's time is told from the program's, by each source.
+
+The program measures itself (tests/targets/os-truth.c). What a host takes from this machine is in no
+clock of a thread, so it widens what is allowed.
+"""
+import os
+
+from harness import cases, expect, require
+
+SOURCES = "perf", "rseq"
+PART = 0.02  # of what a function took, for each of its values
+PART_OF_THREAD = 0.01
+LEAST_NS = 1_000_000
+INSIDE = "read_zeros", "write_file"  # system calls that use the processor
+WAITING = "sleep_often", "read_pipe", "wait_locked", "spawn"
+WORKING = "compute", "handle"
+
+
+def stolen_ns():
+    with open("/proc/stat") as f:
+        ticks = int(f.readline().split()[8])
+    return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+class Run:
+    """A recording of os-truth, its own truth, and the rows of its functions."""
+
+    def __init__(self, context, source, *words, before=()):
+        forced = ("--os-source", source) if source else ()
+        stolen = stolen_ns()
+        done = context.run(*before, context.dwell, "instrument", "-q", "-o", "run.dwell", *forced,
+                           "--", context.target("os-truth"), *words)
+        expect((done.returncode, done.stderr), (0, ""), "status and errors")
+        lines = (line.split() for line in done.stdout.splitlines())
+        self.truth = {name: [int(n) for n in numbers] for name, *numbers in lines}
+        self.stolen = stolen_ns() - stolen
+        report = context.report("functions")
+        self.facts = report["session"]
+        self.pid, = {row["process_id"] for row in report["rows"]
+                     if row["function_name"] == "compute"}
+        self.rows = {row["function_name"]: Values(row, "inclusive") for row in report["rows"]
+                     if row["process_id"] == self.pid}
+        self.threads = [Values(row, "exclusive") for row in context.report("threads")["rows"]
+                        if row["process_id"] == self.pid]
+
+    def near(self, got, want, of, what, part=PART):
+        """@got is @want but for a part of @of."""
+        allowed = max(part * of, LEAST_NS) + self.stolen
+        require(abs(got - want) <= allowed,
+                f"{what}: {got / 1e6:.2f} ms, want {want / 1e6:.2f} +- {allowed / 1e6:.2f}")
+
+
+class Values:
+    """A row's times: of it all, on the processor for itself, waiting, in system calls."""
+
+    def __init__(self, row, kind):
+        self.row = row
+        overhead = row[f"time_{kind}_probe_overhead"]
+        self.elapsed = row[f"elapsed_{kind}_time"] + overhead
+        self.program = row[f"application_{kind}_time"] + overhead
+        self.blocked = row[f"{kind}_blocked_time"]
+        self.inside = self.elapsed - self.program - self.blocked
+
+
+def need(context, source):
+    """Skip where the machine does not have @source."""
+    line = {"perf": "page of a perf event", "rseq": "restartable sequence"}[source]
+    if f"{line}: works" not in context.run(context.dwell, "doctor").stdout:
+        context.skip(f"{source} does not work here")
+
+
+@cases(*SOURCES)
+def test_each_where_it_belongs(context, source):
+    need(context, source)
+    run = Run(context, source, "200")
+    expect(run.facts["os_source"], source, "source")
+    expect(run.facts["system_calls_seen"], 1, "system calls seen")
+    for name, (wall, cpu, inside) in run.truth.items():
+        if name == "all":
+            continue
+        row, of = run.rows[name], wall or cpu
+        if wall:
+            run.near(row.elapsed, wall, of, f"elapsed time of {name}")
+            run.near(row.blocked, wall - cpu, of, f"blocked time of {name}")
+        if name in INSIDE:
+            run.near(row.inside, inside, of, f"time in system calls of {name}")
+        if name in WORKING:
+            run.near(row.program, cpu, of, f"program's time of {name}")
+        run.near(row.program + row.inside, cpu, of, f"processor time of {name}")
+    for name in WAITING:
+        require(run.rows[name].program < 0.02 * run.truth[name][0] + LEAST_NS, f"program in {name}")
+
+
+def test_calls_are_counted(context):
+    run = Run(context, None, "50")
+    require(run.rows["sleep_often"].row["blocking_calls"] == 0, "calls of sleep_often itself")
+    sleeps = run.rows["usleep"].row
+    expect((sleeps["number_of_calls"], sleeps["blocking_calls"]), (24, 24), "sleeps")
+    reads = run.rows.get("read") or run.rows["__libc_read"]
+    expect(reads.row["io_calls"], reads.row["number_of_calls"], "reads")
+
+
+def test_children_on_borrowed_memory_are_not_counted(context):
+    run = Run(context, None, "50")
+    expect([name for name in run.rows if name.endswith(("write", "execl"))], [], "calls of a child")
+    lives = sorted(t.elapsed for t in run.threads)
+    require(len(lives) == 2 and lives[0] < lives[1] / 2, f"a thread ends when it does: {lives}")
+
+
+def with_spinners(context, source, before=()):
+    """A program that computes, with as many others as there are processors."""
+    spinners = [context.start(context.target("os-truth"), "1000000", "compute")
+                for _ in range(os.cpu_count())]
+    try:
+        return Run(context, source, "1000", "compute", before=before)
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.communicate()
+
+
+def check_sums(run):
+    thread, = run.threads
+    wall, cpu, _ = run.truth["all"]
+    run.near(thread.program + thread.inside, cpu, cpu, "processor time", PART_OF_THREAD)
+    run.near(thread.elapsed, wall, wall, "lifetime", PART_OF_THREAD)
+    require(thread.row["context_switches"] > 0, "switches")
+
+
+@cases(*SOURCES)
+def test_sums_when_processors_are_shared(context, source):
+    need(context, source)
+    run = with_spinners(context, source)
+    expect(run.facts["os_source"], source, "source")
+    check_sums(run)
+
+
+def test_sums_where_perf_is_refused(context):
+    need(context, "rseq")
+    run = with_spinners(context, None, before=(context.target("without-perf"),))
+    expect(run.facts["os_source"], "rseq", "source")
+    check_sums(run)
+
+
+def test_without_source_system_calls_are_told(context):
+    run = Run(context, "none", "100")
+    expect((run.facts["os_source"], run.facts["system_calls_seen"]), ("none", 1), "source")
+    for name in "sleep_often", "wait_locked", "read_pipe":
+        wall, cpu, _ = run.truth[name]
+        row = run.rows[name]
+        require(row.blocked > 0.5 * (wall - cpu), f"blocked time of {name}")
+        run.near(row.elapsed, wall, wall, f"elapsed time of {name}")
+    compute = run.rows["compute"]
+    require(compute.program >= run.truth["compute"][1] * 0.99 - LEAST_NS, "an upper bound")
