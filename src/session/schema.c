@@ -241,7 +241,9 @@
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
-#define VIEW_SUMMARY(CALL, VALUES, JOIN) \
+#define SAMPLES_WORK "'Functions Doing Most Individual Work'"
+#define CALLS_WORK "'Functions with Most Individual Work'"
+#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK) \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \
 	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id" \
@@ -252,11 +254,11 @@
 	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOIN \
 	MODULE_JOINS("f.module") JOIN " ORDER BY t.id)" \
 	" UNION ALL SELECT * FROM (" \
-	"SELECT 'Functions Doing Most Individual Work', 0, f.name, mn.text" CALL ", " VALUES \
+	"SELECT " WORK ", 0, f.name, mn.text" CALL ", " VALUES \
 	" FROM function_total t" FUNCTION_JOIN MODULE_JOINS("f.module") JOIN \
 	" ORDER BY t.rank LIMIT 8);"
 
-#define VIEWS(CALL, VALUES, JOIN, DEEPER) \
+#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK) \
 	VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
 	VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	VIEW_CALLERS(CALL, VALUES, JOIN) \
@@ -266,7 +268,7 @@
 	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	VIEW_PROCESSES(CALL, VALUES, JOIN) \
 	VIEW_THREADS(CALL, VALUES, JOIN) \
-	VIEW_SUMMARY(CALL, VALUES, JOIN)
+	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK)
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
 
@@ -274,6 +276,7 @@ const char dw_schema_start_sql[] =
 	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;" CHUNK_SQL ";";
 
 const char dw_schema_samples_sql[] =
-	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER);
+	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK);
 
-const char dw_schema_calls_sql[] = TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER);
+const char dw_schema_calls_sql[] =
+	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK);

@@ -358,17 +358,19 @@ static int put_ranked(struct tables *t, const struct ranked_table *table)
 	return put_table(t, table->sql, rows, n, table->columns);
 }
 
-static bool keep_line(const struct tables *t, size_t row)
-{
-	const struct dw_line_total *l = &t->totals->lines.v[row];
-
-	return dw_map_get(&t->lines_known, function_key(l->process, l->function)) == LINES_SOME;
-}
-
 /* The samples that a function, an edge or an instruction needs for a row: 1/10000 of all. */
 static uint64_t least_of_rows(const struct tables *t)
 {
 	return t->totals->samples / 10000 + 1;
+}
+
+static bool keep_line(const struct tables *t, size_t row)
+{
+	const struct dw_line_total *l = &t->totals->lines.v[row];
+
+	if (t->has_calls && l->values.inclusive < least_of_rows(t))
+		return false;
+	return dw_map_get(&t->lines_known, function_key(l->process, l->function)) == LINES_SOME;
 }
 
 static bool keep_function(const struct tables *t, size_t row)
@@ -450,7 +452,7 @@ static int put_rest(struct tables *t)
 	uint32_t rank = t->rank;
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(
-		t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?, 0)", &st, t->err);
+		t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?, ?)", &st, t->err);
 
 	for (size_t i = 0; i < processes && !rc; i++) {
 		int64_t v = (int64_t)t->rest[i];
@@ -460,7 +462,8 @@ static int put_rest(struct tables *t)
 		t->row_calls = t->has_calls ? &t->rest_calls[i] : NULL;
 		rc = put_row(t, st,
 			     (int64_t[]){++rank, (int64_t)i, REST_ID, v, v,
-					 t->row_calls ? t->calls.rows + 1 : SQL_NULL});
+					 t->row_calls ? t->calls.rows + 1 : SQL_NULL,
+					 t->has_calls});
 	}
 	sqlite3_finalize(st);
 	return rc;
