@@ -15,6 +15,14 @@
 
 #include <errno.h>
 
+enum { AHEAD = 32 }; /* visits whose memory is asked for together */
+
+/* A stack that the walk comes to. */
+struct visit {
+	uint32_t stack;
+	uint32_t frame; /* its innermost */
+};
+
 static uint32_t dense(uint32_t function)
 {
 	return function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
@@ -104,13 +112,12 @@ static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t self)
 }
 
 /* A stack joins the path. */
-static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
+static int enter(struct dw_flat *f, const struct dw_trie *t, const struct visit *v)
 {
 	const struct dw_subjects *s = f->subjects;
-	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
+	uint32_t stack = v->stack, frame = v->frame, clock = f->clock;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
 	uint32_t inclusive = t->nodes[stack].inclusive, self = t->nodes[stack].self;
-	uint32_t clock = f->clock;
 
 	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
 		return count_unknown(f, (uint32_t)DWELL_FUNCTION_CUT, self);
@@ -135,24 +142,64 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, uint32_t stack)
 	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, self) : 0;
 }
 
+/* Ask for the memory that visits will need, so that its latencies pass together. */
+static void fetch(const struct dw_flat *f, const struct visit *v, size_t n)
+{
+	const struct dw_subjects *s = f->subjects;
+
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(&s->first[v[i].frame]);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t slot = s->first[v[i].frame];
+
+		__builtin_prefetch(&s->function[slot]);
+		if (f->lines.n)
+			__builtin_prefetch(&s->line[slot]);
+		if (f->instructions.n)
+			__builtin_prefetch(&f->instructions.rows[v[i].frame]);
+	}
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t slot = s->first[v[i].frame]; slot < s->first[v[i].frame + 1]; slot++) {
+			if (f->lines.n)
+				__builtin_prefetch(&f->lines.rows[s->line[slot]]);
+			if (f->functions.n)
+				__builtin_prefetch(&f->functions.rows[dense(s->function[slot])]);
+		}
+}
+
+/* The stack behind @at, depth first; 0 = it was the last. */
+static uint32_t next_stack(const struct dw_trie *t, uint32_t at)
+{
+	if (t->nodes[at].child)
+		return t->nodes[at].child;
+	while (at && !t->nodes[at].next)
+		at = dw_trie_parent(t, at);
+	return at ? t->nodes[at].next : 0;
+}
+
 static int walk(struct dw_flat *f, const struct dw_trie *t)
 {
-	uint32_t at = t->nodes[0].child;
+	uint32_t at = t->nodes[0].child, frames = f->subjects->frames_n;
+	struct visit ahead[AHEAD];
 	int rc;
 
 	f->clock = 0;
 	rc = count_unknown(f, 0, t->nodes[0].self);
 	f->clock += t->nodes[0].self;
 	while (at && !rc) {
-		rc = enter(f, t, at);
-		f->clock += t->nodes[at].self;
-		if (t->nodes[at].child) {
-			at = t->nodes[at].child;
-			continue;
+		size_t n = 0;
+
+		for (; at && n < AHEAD; at = next_stack(t, at)) {
+			__builtin_prefetch(&t->nodes[t->nodes[at].next]);
+			__builtin_prefetch(&t->rows[t->nodes[at].next]);
+			ahead[n++] = (struct visit){
+				at, t->rows[at].frame < frames ? t->rows[at].frame : 0};
 		}
-		while (at && !t->nodes[at].next)
-			at = dw_trie_parent(t, at);
-		at = at ? t->nodes[at].next : 0;
+		fetch(f, ahead, n);
+		for (size_t i = 0; i < n && !rc; i++) {
+			rc = enter(f, t, &ahead[i]);
+			f->clock += t->nodes[ahead[i].stack].self;
+		}
 	}
 	return rc;
 }
