@@ -159,7 +159,8 @@ static void fetch(const struct dw_flat *f, const struct visit *v, size_t n)
 			__builtin_prefetch(&f->instructions.rows[v[i].frame]);
 	}
 	for (size_t i = 0; i < n; i++)
-		for (uint32_t slot = s->first[v[i].frame]; slot < s->first[v[i].frame + 1]; slot++) {
+		for (uint32_t slot = s->first[v[i].frame]; slot < s->first[v[i].frame + 1];
+		     slot++) {
 			if (f->lines.n)
 				__builtin_prefetch(&f->lines.rows[s->line[slot]]);
 			if (f->functions.n)

@@ -71,11 +71,12 @@ static uint32_t passing_thread(const struct selection *s, const struct dw_profil
 			       const struct dw_filter *filter, size_t i)
 {
 	uint32_t thread = p->samples.thread[i];
+	uint64_t last_ns = filter->to_ns - 1; /* without an end: the largest */
 
 	if (thread >= s->threads_n)
 		thread = 0;
 	if (s->process[thread] == UINT32_MAX || p->samples.time_ns[i] < filter->from_ns ||
-	    (filter->to_ns && p->samples.time_ns[i] >= filter->to_ns) ||
+	    p->samples.time_ns[i] > last_ns ||
 	    (filter->modules && !is_in_module(p, filter, p->samples.stack[i])))
 		return UINT32_MAX;
 	return thread;
@@ -90,11 +91,12 @@ static int sort_samples(struct selection *s, const struct dw_profile *p,
 	for (size_t i = 0; i < p->samples.n; i++) {
 		uint32_t thread = passing_thread(s, p, filter, i);
 
-		if (thread != UINT32_MAX) {
+		if (thread != UINT32_MAX)
 			s->samples[thread]++;
-			s->end[s->process[thread]]++;
-		}
 	}
+	for (uint32_t id = 0; id < s->threads_n; id++)
+		if (s->samples[id])
+			s->end[s->process[id]] += s->samples[id];
 	for (uint32_t id = 0; id < s->processes_n; id++) {
 		size_t n = s->end[id];
 

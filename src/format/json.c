@@ -7,6 +7,7 @@
 #include "format/text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The two-character escape of @c, NULL = none. */
 static const char *short_escape(uint32_t c)
@@ -59,9 +60,9 @@ void dw_format_json_string(struct dw_out *out, const char *s)
 static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
 		     const struct dw_cell *cell)
 {
-	dw_out_puts(out, at ? ", \"" : "\"");
-	dw_out_puts(out, r->key[at]);
-	dw_out_puts(out, "\": ");
+	size_t comma = at ? 0 : strlen(", ");
+
+	dw_out_write(out, r->head[at].text + comma, r->head[at].bytes - comma);
 	if (cell->kind == DWELL_CELL_EMPTY)
 		return dw_out_puts(out, "null");
 	if (cell->kind != DWELL_CELL_ADDRESS)
@@ -88,7 +89,7 @@ static void write_json(const struct dw_format_job *job, struct dw_out *out)
 	struct dw_format_records r;
 	size_t n = dw_format_rows(job);
 
-	out->failed = dw_format_records_init(&r, job, put_cell);
+	out->failed = dw_format_records_init(&r, job, put_cell, ", \"", "\": ");
 	dw_out_puts(out, "{\n  \"session\": {");
 	dw_format_facts(job, put_fact, out);
 	dw_out_printf(out, "\n    \"view\": \"%s\"\n  },\n  \"rows\": [", job->view->ops->name);

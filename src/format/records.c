@@ -11,6 +11,7 @@
 #include "base/map.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +50,17 @@ static void find_run(struct dw_format_records *r)
 }
 
 int dw_format_records_init(struct dw_format_records *r, const struct dw_format_job *job,
-			   dw_format_put_fn *put)
+			   dw_format_put_fn *put, const char *before, const char *after)
 {
 	*r = (struct dw_format_records){.job = job, .put = put};
-	for (; job->columns[r->columns_n]; r->columns_n++)
-		dw_column_key(job->columns[r->columns_n], r->key[r->columns_n]);
+	for (; job->columns[r->columns_n]; r->columns_n++) {
+		struct dw_format_head *head = &r->head[r->columns_n];
+		char key[DWELL_KEY_MAX_BYTES];
+
+		dw_column_key(job->columns[r->columns_n], key);
+		head->bytes = (size_t)snprintf(head->text, sizeof head->text, "%s%s%s", before, key,
+					       after);
+	}
 	find_run(r);
 	r->places = calloc(PLACES, sizeof *r->places);
 	r->percents = calloc(PERCENTS, sizeof *r->percents);

@@ -17,10 +17,16 @@ typedef void dw_format_put_fn(struct dw_format_records *r, struct dw_out *out, s
 struct dw_format_place;
 struct dw_format_percent;
 
+/* What a column's cells begin with: its key, in the format's way. */
+struct dw_format_head {
+	char text[DWELL_KEY_MAX_BYTES + 8];
+	size_t bytes;
+};
+
 struct dw_format_records {
 	const struct dw_format_job *job;
 	dw_format_put_fn *put;
-	char key[DWELL_COLUMNS_N][DWELL_KEY_MAX_BYTES]; /* of the columns, by number */
+	struct dw_format_head head[DWELL_COLUMNS_N]; /* of the columns, by number */
 	size_t columns_n;
 	size_t place_begin, place_end;	    /* the columns that are copied, by number */
 	struct dw_format_place *places;	    /* slots by hash */
@@ -29,9 +35,10 @@ struct dw_format_records {
 	struct dw_buf scratch[2];
 };
 
-/* Prepare for the rows of @job (borrowed). 0 or -ENOMEM, to be released in either case. */
+/* Prepare for the rows of @job (borrowed), and heads of @before (at most 3 bytes), the key and
+ * @after (likewise). 0 or -ENOMEM, to be released in either case. */
 int dw_format_records_init(struct dw_format_records *r, const struct dw_format_job *job,
-			   dw_format_put_fn *put);
+			   dw_format_put_fn *put, const char *before, const char *after);
 
 /* Write the cells of row @i. */
 void dw_format_record(struct dw_format_records *r, struct dw_out *out, size_t i);

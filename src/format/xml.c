@@ -56,26 +56,22 @@ static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 	dw_out_puts(out, "</fact>\n");
 }
 
-static void put_tag(struct dw_out *out, const char *open, const char *key)
-{
-	dw_out_puts(out, open);
-	dw_out_puts(out, key);
-	dw_out_puts(out, ">");
-}
-
 static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
 		     const struct dw_cell *cell)
 {
-	put_tag(out, "<", r->key[at]);
+	const struct dw_format_head *tag = &r->head[at];
+
+	dw_out_write(out, tag->text, tag->bytes);
 	dw_format_cell(r, out, cell, put_text);
-	put_tag(out, "</", r->key[at]);
+	dw_out_puts(out, "</");
+	dw_out_write(out, tag->text + 1, tag->bytes - 1);
 }
 
 static void write_xml(const struct dw_format_job *job, struct dw_out *out)
 {
 	struct dw_format_records r;
 
-	out->failed = dw_format_records_init(&r, job, put_cell);
+	out->failed = dw_format_records_init(&r, job, put_cell, "<", ">");
 	dw_out_printf(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<report view=\"%s\">\n"
 		      "  <session>\n",
