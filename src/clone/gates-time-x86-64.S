@@ -154,7 +154,8 @@ dw_gates_time_half_way:
 	or	%rdx, %rax
 	.endm
 
-/* rcx = the thread's line. Not in a fork's child that has no region yet. */
+/* rcx = the thread's line. Not in a fork's child that has no region yet, nor where the TSC may not
+ * be read: no gate reads it before. */
 	.macro	find_thread slow
 	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
 	.long	0
@@ -305,8 +306,8 @@ dw_gates_time:
 dw_gate_enter:
 	save_all
 .Lagain_GATE_ENTER:
-	read_time
 	find_thread .Lslow_GATE_ENTER
+	read_time
 	check_os .Lslow_GATE_ENTER
 	check_stack .Lslow_GATE_ENTER, 0
 	mov	-72(%rsp), %edi
@@ -319,8 +320,8 @@ dw_gate_enter:
 dw_gate_exit:
 	save_some
 .Lagain_GATE_EXIT:
-	read_time
 	find_thread .Lslow_GATE_EXIT
+	read_time
 	check_os .Lslow_GATE_EXIT
 	mov	THREAD_TOP(%rcx), %rsi
 	cmp	%rsp, SHADOW_RECORD(%rsi)

@@ -244,7 +244,7 @@ static int map_image(const struct dw_module *m, const struct dw_area *fill, int 
 					MADV_WIPEONFORK);
 	if (error)
 		return error;
-	((uint64_t *)(area + h->wiped_at))[DWELL_WIPED_ALIVE] = 1;
+	((uint64_t *)(area + h->wiped_at))[DWELL_WIPED_ALIVE] = !dw_probe.is_blind;
 	return make_code(area + h->code_at, h->code_bytes);
 }
 

@@ -23,6 +23,7 @@ struct dw_probe {
 	uint64_t known[DWELL_KNOWN];
 	uint32_t id_n; /* keys of call trees that are taken, timing.c */
 	uint64_t adds; /* modules loaded so far, as the loader counts, modules.c */
+	bool is_blind; /* the TSC may not be read any more, timing.c */
 	void *reals[DWELL_REALS_N];
 	void *handlers[DWELL_HANDLERS]; /* signals.c */
 };

@@ -10,7 +10,11 @@
 #include "agent/core/agent.h"
 #include "agent/core/syscall-x86-64.h"
 
-enum { SAVED_RSI = -32 }; /* where the gate keeps it (src/clone/gates-time-x86-64.S) */
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+/* Where the gate keeps arguments (src/clone/gates-time-x86-64.S). */
+enum { SAVED_RSI = -32, SAVED_RDI = -40 };
 
 bool dw_system_call_is_other(struct dw_thread *t)
 {
@@ -45,4 +49,15 @@ struct dw_thread *dw_system_call_thread(uint64_t rsp, uint64_t number, enum dw_c
 		return NULL;
 	}
 	return dw_system_call_is_other(t) ? NULL : t;
+}
+
+bool dw_system_call_blinds(uint64_t rsp, uint64_t number)
+{
+	uint64_t first = *(const uint64_t *)(rsp + SAVED_RDI);
+	uint64_t second = *(const uint64_t *)(rsp + SAVED_RSI);
+
+	if (number == SYS_prctl)
+		return (first == PR_SET_SECCOMP && second == SECCOMP_MODE_STRICT) ||
+		       (first == PR_SET_TSC && second == PR_TSC_SIGSEGV);
+	return number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT;
 }

@@ -17,6 +17,10 @@
  * clone() has made, none of whose events count. */
 bool dw_system_call_is_other(struct dw_thread *t);
 
+/* Whether system call @number, before which the gate stands with the stack pointer @rsp, forbids to
+ * read the TSC: it would end the program from then on. */
+bool dw_system_call_blinds(uint64_t rsp, uint64_t number);
+
 /*
  * The calling thread if system call @number, before which the gate stands with the stack pointer
  * @rsp, counts for it: its kind in *@ret_kind. NULL: it does not. No thread begins here.

@@ -229,10 +229,35 @@ static void close_thread(struct event *e)
 		end_process();
 }
 
+/* Let the gates of all areas run, or send all their probes here. */
+static void set_alive(uint64_t is_alive)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
+		const struct dw_area *a = &dw_probe.areas[i];
+
+		if (!a->is_closed)
+			((uint64_t *)(a->area + a->header->wiped_at))[DWELL_WIPED_ALIVE] = is_alive;
+	}
+}
+
+/* Nothing can be measured any more. */
+static void go_blind(struct event *e)
+{
+	if (dw_agent_may_call())
+		close_thread(e);
+	dw_probe.is_blind = true;
+	set_alive(0);
+}
+
 void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
-	struct event e = {.gate = gate, .rsp = rsp, .what = what, .now = dw_ticks()};
+	struct event e = {.gate = gate, .rsp = rsp, .what = what};
 
+	if (dw_probe.is_blind) {
+		dw_agent_drop(DWELL_DROP_EVENTS);
+		return;
+	}
+	e.now = dw_ticks();
 	e.area = (const struct dw_area *)area;
 	if (!dw_slow_begin(rsp))
 		return;
@@ -241,13 +266,18 @@ void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 		run(&e);
 	else if (is_last(&e) && dw_agent_may_call())
 		close_thread(&e);
+	else if (gate == DWELL_GATE_CALL_BEGIN && dw_system_call_blinds(rsp, what))
+		go_blind(&e);
 	dw_slow_end();
 }
 
 bool dw_timing_interrupt_call(void)
 {
-	struct event e = {.gate = DWELL_GATE_CALL_END, .now = dw_ticks()};
+	struct event e = {.gate = DWELL_GATE_CALL_END};
 
+	if (dw_probe.is_blind)
+		return false;
+	e.now = dw_ticks();
 	e.t = find_thread(&e);
 	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return false;
@@ -259,8 +289,11 @@ bool dw_timing_interrupt_call(void)
 void dw_timing_resume_call(void)
 {
 	/* It was counted when it was interrupted. */
-	struct event e = {.gate = DWELL_GATE_CALL_BEGIN, .now = dw_ticks()};
+	struct event e = {.gate = DWELL_GATE_CALL_BEGIN};
 
+	if (dw_probe.is_blind)
+		return;
+	e.now = dw_ticks();
 	e.t = dw_thread_known();
 	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return;
@@ -294,19 +327,19 @@ uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header
 void dw_timing_forked(void)
 {
 	dw_threads_forked();
+	if (dw_probe.is_blind)
+		return;
 	dw_agent_region()->start = moment();
-	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
-		const struct dw_area *a = &dw_probe.areas[i];
-
-		if (!a->is_closed)
-			((uint64_t *)(a->area + a->header->wiped_at))[DWELL_WIPED_ALIVE] = 1;
-	}
+	set_alive(1);
 }
 
 void dw_timing_end(void)
 {
-	struct event e = {.gate = DWELL_GATE_EXIT, .now = dw_ticks()};
+	struct event e = {.gate = DWELL_GATE_EXIT};
 
+	if (dw_probe.is_blind)
+		return;
+	e.now = dw_ticks();
 	if (dw_agent_may_call() && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
 		close_thread(&e);
 		dw_slow_end();
