@@ -43,14 +43,16 @@ uint64_t *dw_os_rseq_find(ptrdiff_t offset)
 {
 	char *thread;
 	struct rseq *r;
+	long answer;
 
 	__asm__("mov %%fs:0, %0" : "=r"(thread));
 	r = (struct rseq *)(thread + offset);
 	if ((int32_t)r->cpu_id < 0)
 		return NULL;
-	if (dw_syscall(SYS_rseq, r, REGISTERED_BYTES, 0, SIGNATURE) != -EBUSY)
-		return NULL;
-	return (uint64_t *)&r->rseq_cs;
+	answer = dw_syscall(SYS_rseq, r, REGISTERED_BYTES, 0, SIGNATURE);
+	if (!answer) /* there was none: the C library is about to make its own */
+		dw_syscall(SYS_rseq, r, REGISTERED_BYTES, RSEQ_FLAG_UNREGISTER, SIGNATURE);
+	return answer == -EBUSY ? (uint64_t *)&r->rseq_cs : NULL;
 }
 
 static uint64_t load(const uint64_t *pointer)

@@ -9,6 +9,7 @@
 #include "agent/core/region-internal.h"
 
 #include "agent/core/syscall-x86-64.h"
+#include "agent/core/threads.h"
 
 #include <errno.h>
 #include <linux/kcmp.h>
@@ -119,6 +120,8 @@ static void remake(void)
 	dw_agent.wiped->is_same_process = 1;
 	if (is_whole)
 		dw_agent_part.forked();
+	else
+		dw_threads_forked(); /* lines of the parent's threads are not ours */
 }
 
 void dw_agent_after_fork(void)
