@@ -145,7 +145,7 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 			dw_words_count(w->out, v->io_calls, "I/O call");
 		dw_out_puts(w->out, "\n");
 	}
-	if (known < v->elapsed_ns)
+	if (known + all / 10000 < v->elapsed_ns)
 		put_part(w, v->elapsed_ns - known, all, "around switches\n");
 	put_part(w, v->overhead_ns, all, "in probes (in no other number)\n");
 }
@@ -232,6 +232,18 @@ static void put_residual(const struct dw_summary_writer *w)
 	dw_out_puts(w->out, residual < 0 ? " too much in the rows above.\n" : " in no row.\n");
 }
 
+/* What the agents' own start took, where it shows. */
+static void put_start(const struct dw_summary_writer *w)
+{
+	int64_t start = dw_facts_get(facts_of(w), "agent_start_ns", 0);
+
+	if (start <= dw_facts_get(facts_of(w), "duration_ns", 0) / 100)
+		return;
+	dw_out_puts(w->out, "  Starting the agents took ");
+	dw_words_time(w->out, start);
+	dw_out_puts(w->out, ", which is in no row.\n");
+}
+
 static void put_notes(const struct dw_summary_writer *w)
 {
 	static const struct {
@@ -248,6 +260,9 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "beyond the memory for call trees: only their paths are cut (--memory)."},
 		{"events_dropped", "event",
 		 "of signal handlers dropped: their time is the interrupted function's."},
+		{"calls_dropped", "call", "dropped: they are in no row."},
+		{"system_calls_without_probe", "system call site",
+		 "without a probe: their time is the program's."},
 		{"nodes_dropped", "node", "dropped that broke the rules of call trees."},
 	};
 
@@ -264,5 +279,6 @@ void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 	dw_summary_heading(w, "How far to trust this");
 	put_source(w);
 	put_residual(w);
+	put_start(w);
 	put_notes(w);
 }

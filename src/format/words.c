@@ -35,7 +35,7 @@ void dw_words_time(struct dw_out *out, int64_t ns)
 {
 	double s = (double)ns / 1e9;
 
-	if (s < 1e-5)
+	if (s < 1e-6)
 		dw_out_printf(out, "%.0f ns", s * 1e9);
 	else if (s < 1e-3)
 		dw_out_printf(out, "%.1f µs", s * 1e6);
