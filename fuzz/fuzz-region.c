@@ -83,7 +83,8 @@ static void read_calls(int fd, struct dw_region_calls *r, uint32_t slice, bool i
 		dw_region_calls_read(r, fd, &now);
 }
 
-/* Lay the lines @data into a region with two threads and read it after each half. */
+/* Lay the lines @data into a region with two threads, read it after each half, and once more after
+ * each line took the place of another. */
 static void read_tree(const uint8_t *data, size_t size)
 {
 	static struct dw_region_header h = {.magic = DWELL_REGION_MAGIC,
@@ -109,9 +110,13 @@ static void read_tree(const uint8_t *data, size_t size)
 
 		if (pwrite(fd, data + at, n, (off_t)(sizeof h + at)) != (ssize_t)n)
 			abort();
-		read_calls(fd, r, i, i);
+		read_calls(fd, r, i, false);
 		check_profile(&p);
 	}
+	if (pwrite(fd, data, size - half, (off_t)(sizeof h + half)) != (ssize_t)(size - half))
+		abort();
+	read_calls(fd, r, 2, true);
+	check_profile(&p);
 	dw_region_calls_free(r);
 	dw_profile_release(&p);
 	close(fd);

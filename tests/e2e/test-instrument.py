@@ -241,14 +241,16 @@ def as_nobody(context, mode, *words, options=()):
         f"--regid={NOBODY}", "--clear-groups", program, mode, *words)
 
 
-@cases("forge", "rewrite", "flood", "links")
+@cases("forge", "rewrite", "trees", "flood", "links")
 def test_hostile_target(context, mode):
     """The collector, run by root, neither crashes nor hangs nor grows nor leaves anything."""
     before = set(glob.glob(FOLDERS))
     done = as_nobody(context, mode, "2")
     expect(done.returncode, 0, f"status\n{done.stderr}")
     require("lock could be removed" not in done.stdout, done.stdout)
-    require(" processes instrumented\n" in done.stderr, f"summary: {done.stderr}")
+    require("Next: dwell report setpriv.dwell" in done.stderr, f"summary: {done.stderr}")
+    report = context.run(context.dwell, "report", "setpriv.dwell", "calltree", "--trim", "0")
+    expect((report.returncode, report.stderr), (0, ""), "status and errors of a report")
     left = [name for name in set(glob.glob(FOLDERS)) - before if not is_locked(name)]
     expect(left, [], "folders left")
 

@@ -8,6 +8,7 @@
  *	steal FILE	claims that FILE is a library of it, then its executable, and that it is
  *process 1 forge		files that are no regions, and regions whose numbers are nonsense
  *	rewrite S	changes its region at random for S seconds while it asks
+ *	trees S		changes a call tree of its own at random for S seconds
  *	flood S		makes regions and bells for S seconds
  *	folder		prints the folder
  *	sleep		prints the folder and stays
@@ -235,6 +236,71 @@ static void rewrite(double end)
 	puts("rewrote");
 }
 
+/* Anything into words of @all lines; parents and marks now and then as they may be. */
+static void scribble(uint64_t *lines, uint32_t all, unsigned *seed)
+{
+	for (int i = 0; i < 256; i++) {
+		uint32_t line = (unsigned)rand_r(seed) % all;
+		uint64_t *words = lines + line * 8ul;
+
+		words[(unsigned)rand_r(seed) % 8] = (uint64_t)rand_r(seed) << (rand_r(seed) % 34);
+		words[2] = (unsigned)rand_r(seed) % 3 ? (unsigned)rand_r(seed) % 400 : words[2];
+		words[7] = (unsigned)rand_r(seed) % (line + 1);
+		if (rand_r(seed) % 8 == 0)
+			words[7] = rand_r(seed) % 2 ? DWELL_MARK_OS : DWELL_MARK_OVERFLOW;
+		if (rand_r(seed) % 8 == 0)
+			words[7] |= (uint64_t)((unsigned)rand_r(seed) % all) << 32;
+	}
+}
+
+/* Lies about everything that the reader of trees goes by. */
+static void lie(struct dw_region_header *h, uint32_t lines, unsigned *seed)
+{
+	h->threads_n = (unsigned)rand_r(seed) % 16;
+	for (uint32_t i = 0; i < h->threads_n; i++)
+		h->threads[i] = (unsigned)rand_r(seed) % (lines + 8);
+	h->threads[0] = 1;
+	h->arena_lines = rand_r(seed) % 8 ? lines : (uint32_t)rand_r(seed);
+	h->arena_base = rand_r(seed) % 4 ? 0 : (uint64_t)rand_r(seed) << 32;
+	h->system_calls_seen = rand_r(seed) % 2;
+	h->probe_ticks[rand_r(seed) % DWELL_PROBE_KINDS] = (uint32_t)rand_r(seed);
+	h->os_sources[rand_r(seed) % DWELL_OS_SOURCES] = (uint32_t)rand_r(seed);
+	h->modules[0].first_id = (uint32_t)rand_r(seed) % 200;
+	h->modules[0].ids_n = (uint32_t)rand_r(seed) % 400;
+	h->modules[0].area = (uint64_t)rand_r(seed);
+	h->modules[0].start = (uint64_t)rand_r(seed);
+	h->modules[0].bytes = (uint64_t)rand_r(seed);
+	h->start.ticks = (uint64_t)rand_r(seed) << 32;
+	h->end.ticks = rand_r(seed) % 2 ? UINT64_MAX : 0;
+}
+
+static void grow_trees(double end)
+{
+	enum { LINES = 1 << 14 };
+	struct region r = make_region("trees");
+	size_t bytes = sizeof *r.h + LINES * DWELL_LINE_BYTES;
+	int fd = open(r.name, O_RDWR);
+	unsigned seed = 1;
+	char path[256];
+	void *all;
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes))
+		exit(2);
+	all = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (all == MAP_FAILED)
+		exit(2);
+	r.h->chunks[0] =
+		(struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, sizeof *r.h, bytes - sizeof *r.h};
+	r.h->chunk_n = 1;
+	wait_for(&r, ask(&r, "/no/matter", 1, own_hash()), path, sizeof path);
+	while (now_ms() < end) {
+		scribble((uint64_t *)((struct dw_region_header *)all + 1), LINES, &seed);
+		lie(r.h, LINES, &seed);
+		usleep(100);
+	}
+	puts("grew");
+}
+
 static void flood(double end)
 {
 	char name[64];
@@ -293,6 +359,8 @@ int main(int argc, char **argv)
 		forge();
 	else if (!strcmp(mode, "rewrite"))
 		rewrite(now_ms() + 1000 * atof(word));
+	else if (!strcmp(mode, "trees"))
+		grow_trees(now_ms() + 1000 * atof(word));
 	else if (!strcmp(mode, "flood"))
 		flood(now_ms() + 1000 * atof(word));
 	else if (!strcmp(mode, "links"))

@@ -128,7 +128,9 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	if (row.flags)
 		kind = row.flags == DWELL_CALL_OUTSIDE ? DWELL_LINE_OUTSIDE : DWELL_LINE_TRUNCATED;
 	s->nodes++;
-	return adopt(s, line, kind, id);
+	rc = adopt(s, line, kind, id);
+	s->lines.v[line].parent = n->parent;
+	return rc;
 }
 
 /* Look at @line again at the next reading. */

@@ -32,9 +32,10 @@ enum dw_line_kind {
 };
 
 struct dw_call_line {
-	uint32_t id;	/* nodes: node id (of overflow nodes the first of two); OS, OVERFLOW_REST:
-			   the line they belong to; THREAD: index in threads */
-	uint32_t ahead; /* for the reader of values */
+	uint32_t id;	 /* nodes: node id (of overflow nodes the first of two); OS, OVERFLOW_REST:
+			    the line they belong to; THREAD: index in threads */
+	uint32_t parent; /* line, of nodes in trees: what it said when it was found */
+	uint32_t ahead;	 /* for the reader of values */
 	enum dw_line_kind kind;
 };
 

@@ -81,11 +81,6 @@ struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
 	};
 }
 
-static uint64_t to_ns(double ticks, const struct dw_region_clock *clock)
-{
-	return ticks > 0 ? (uint64_t)(ticks * clock->ns_per_tick + 0.5) : 0;
-}
-
 void dw_call_values_of(const struct dw_call_rise *r, double cost,
 		       const struct dw_region_clock *clock, struct dw_call_values *ret)
 {
@@ -99,12 +94,12 @@ void dw_call_values_of(const struct dw_call_rise *r, double cost,
 		taken = 0;
 	*ret = (struct dw_call_values){
 		.calls = r->calls,
-		.elapsed_ns = to_ns(elapsed - taken, clock),
-		.application_ns = to_ns(application - taken, clock),
-		.whole_ns = to_ns((double)r->whole - taken, clock),
-		.overhead_ns = to_ns(taken + (double)r->slow, clock),
-		.blocked_ns = to_ns((double)r->blocked, clock),
-		.os_cpu_ns = to_ns((double)r->os_cpu, clock),
+		.elapsed_ns = dw_region_clock_span(clock, elapsed - taken),
+		.application_ns = dw_region_clock_span(clock, application - taken),
+		.whole_ns = dw_region_clock_span(clock, (double)r->whole - taken),
+		.overhead_ns = dw_region_clock_span(clock, taken + (double)r->slow),
+		.blocked_ns = dw_region_clock_span(clock, (double)r->blocked),
+		.os_cpu_ns = dw_region_clock_span(clock, (double)r->os_cpu),
 		.switches = r->switches,
 		.io_calls = r->io_calls,
 		.blocking_calls = r->blocking_calls,

@@ -85,7 +85,7 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 			(double)calls * (cost->callee + cost->caller);
 	if (!calls || (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE))
 		return 0;
-	parent = dw_arena_touch(&r->s.arena, now.parent);
+	parent = dw_arena_touch(&r->s.arena, l->parent);
 	if (parent < 0)
 		return -ENOMEM;
 	r->s.arena.changes.v[parent].cost += (double)calls * cost->caller;
@@ -401,8 +401,8 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 			row->dirty = true;
 		}
 	}
-	s->uncovered_ns = (uint64_t)(r->uncovered * clock->ns_per_tick);
-	s->slow_ns = (uint64_t)(r->slow * clock->ns_per_tick);
+	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
+	s->slow_ns = dw_region_clock_span(clock, r->slow);
 	s->arena_bytes = r->s.arena.lines.n * DWELL_LINE_BYTES;
 	s->nodes = r->s.nodes;
 	s->overflow_nodes = r->s.overflow_nodes;

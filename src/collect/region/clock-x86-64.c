@@ -35,9 +35,15 @@ void dw_region_clock_adjust(struct dw_region_clock *c, const struct dw_region_mo
 			(double)(now->ns - c->start.ns) / (double)(now->ticks - c->start.ticks);
 }
 
+uint64_t dw_region_clock_span(const struct dw_region_clock *c, double ticks)
+{
+	double ns = ticks * c->ns_per_tick + 0.5;
+
+	return ns < 0 ? 0 : ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
+}
+
 uint64_t dw_region_clock_ns(const struct dw_region_clock *c, uint64_t ticks)
 {
-	if (ticks <= c->start.ticks)
-		return 0;
-	return (uint64_t)((double)(ticks - c->start.ticks) * c->ns_per_tick + 0.5);
+	return ticks > c->start.ticks ? dw_region_clock_span(c, (double)(ticks - c->start.ticks))
+				      : 0;
 }
