@@ -57,8 +57,10 @@ dw_gates_time_half_way:
 	.set	THREAD_OS_WORD, 24
 	.set	THREAD_OS_SEEN, 32
 	.set	THREAD_STATE, 36
+	.set	THREAD_QUICK, 40
 	.set	THREAD_LIMIT, 48
 	.set	THREAD_ARENA, 56
+	.set	THREAD_QUICK_MASK, 112
 	.set	THREAD_TIMED, 128
 	.set	THREAD_TIMED_TICKS, 160
 	.set	THREAD_IN_CALL, 2
@@ -74,6 +76,9 @@ dw_gates_time_half_way:
 
 	.set	WINDOW, 16384		/* DWELL_STACK_WINDOW */
 	.set	TAG_FACTOR, 0x9e3b	/* DWELL_TAG_FACTOR */
+	.set	NODE_FACTOR, 0x85ebca6b	/* DWELL_NODE_FACTOR */
+	.set	KEY_FACTOR, 0x9e3779b1	/* DWELL_KEY_FACTOR */
+	.set	PROMOTE_BITS, 0xf0	/* one in 16 */
 	.set	TIMED_BITS, 0xffc0	/* one in 1024 */
 	.set	TIMED_MAX, 0xffff	/* ticks: longer ones were interrupted */
 
@@ -231,16 +236,17 @@ dw_gates_time_half_way:
 	not	%rdx
 	and	%rdx, %r10
 	and	.Lhighs(%rip), %r10
-	je	.Lslow_\gate
+	je	.Lquick_\gate
 	bsf	%r10, %r10
 	shr	$4, %r10d
 	mov	NODE_CHILDREN(%r8, %r10, 4), %edx
 	shl	$6, %rdx
 	add	THREAD_ARENA(%rcx), %rdx
 	cmp	%rdi, NODE_KEY(%rdx)
-	jne	.Lslow_\gate
+	jne	.Lquick_\gate
 	cmp	%r9d, NODE_SITE(%rdx)
-	jne	.Lslow_\gate
+	jne	.Lquick_\gate
+.Lfound_\gate:
 	.if	\below
 	cmpl	$-1, NODE_OS(%rdx)
 	je	.Lno_event
@@ -262,6 +268,53 @@ dw_gates_time_half_way:
 .Lend_\gate:
 	measure	\kind, \restore
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
+.Lquick_\gate:
+	find_quick .Lslow_\gate
+	jmp	.Lfound_\gate
+	.endm
+
+/*
+ * Look for the child in the thread's table: two entries of a check and a line each. Equal checks of
+ * nodes with equal key and site are those of the same parent. Now and then let the parent remember
+ * what was found.
+ */
+	.macro	find_quick slow
+	mov	%r8, %rdx
+	shr	$6, %rdx
+	imul	$NODE_FACTOR, %edx, %edx
+	imul	$KEY_FACTOR, %edi, %r10d
+	add	%r10d, %edx
+	add	%r9d, %edx
+	mov	%edx, %r10d
+	shr	$15, %r10d
+	xor	%edx, %r10d
+	and	THREAD_QUICK_MASK(%rcx), %r10
+	add	THREAD_QUICK(%rcx), %r10
+	cmp	%edx, (%r10)
+	jne	1f
+	mov	4(%r10), %edx
+	jmp	2f
+1:	cmp	%edx, 8(%r10)
+	jne	\slow
+	mov	12(%r10), %edx
+2:	mov	%edx, %r10d
+	shl	$6, %rdx
+	add	THREAD_ARENA(%rcx), %rdx
+	cmp	%rdi, NODE_KEY(%rdx)
+	jne	\slow
+	cmp	%r9d, NODE_SITE(%rdx)
+	jne	\slow
+	testb	$PROMOTE_BITS, THREAD_LAST(%rcx)
+	jne	3f
+	mov	%r11, -88(%rsp)
+	movzbl	THREAD_LAST + 1(%rcx), %r11d
+	and	$3, %r11d
+	mov	%r10d, NODE_CHILDREN(%r8, %r11, 4)
+	imul	$TAG_FACTOR, %edi, %r10d
+	add	%r9d, %r10d
+	mov	%r10w, NODE_TAGS(%r8, %r11, 2)
+	mov	-88(%rsp), %r11
+3:
 	.endm
 
 	.macro	read_time_keeping_rdx

@@ -109,6 +109,16 @@ uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i)
 	return 0;
 }
 
+void dw_gates_places(const struct dw_gates *g, uint32_t table[DWELL_GATES_N])
+{
+	const struct set *s = set_of(g->probes);
+
+	for (int i = 0; i < DWELL_GATES_N; i++)
+		table[i] = gates[i] >= s->code && gates[i] < s->end
+				   ? g->at + (uint32_t)(gates[i] - s->code)
+				   : 0;
+}
+
 void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES])
 {
 	const struct set *s = set_of(g->probes);

@@ -42,7 +42,10 @@ void dw_gates_write(const struct dw_gates *g, uint8_t *area);
  */
 uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i);
 
-/* Where a signal may find the gates half-way: fill the table of the image's header. */
+/* The area offsets of the set's gates, for the image's header. */
+void dw_gates_places(const struct dw_gates *g, uint32_t table[DWELL_GATES_N]);
+
+/* Where a signal may find them half-way, for the header too. */
 void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES]);
 
 /* How to unwind through the gates. */

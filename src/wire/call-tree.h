@@ -134,7 +134,7 @@ struct dw_tree_thread {
 	const uint32_t *os_word;      /* changes when the thread is switched */
 	uint32_t os_seen;
 	uint32_t state; /* enum dw_tree_state */
-	uint64_t calls; /* so far; for overflow and activations */
+	void *quick;	/* the gates' table of children beyond those that a node remembers */
 	void *limit;	/* of the shadow stack */
 	uint64_t arena; /* address of line 0 */
 	/* cold */
@@ -146,12 +146,13 @@ struct dw_tree_thread {
 	uint64_t cpu_ns;       /* and when it was last read: at switches and at the end */
 	uint32_t os_source;    /* enum dw_os_source */
 	uint32_t nodes;
-	uint64_t depth_lost; /* activations that went to overflow nodes */
+	uint64_t quick_mask; /* offsets in @quick */
 	uint64_t slow_ticks; /* all time in slow paths */
 	/* of the probes that timed themselves, by kind: their number and ticks */
 	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
 	uint64_t lookups, repairs, stacks; /* slow paths taken, for people who tune */
-	uint64_t unused[5];
+	uint64_t depth_lost;		   /* activations that went to overflow nodes */
+	uint64_t unused[4];
 };
 
 enum dw_tree_state {

@@ -74,6 +74,25 @@ struct dw_clone_gate {
 
 enum { DWELL_CLONE_GATES = 8 };
 
+/* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
+enum dw_gate {
+	/* in images with DWELL_PROBES_NONE and _COUNT */
+	DWELL_GATE_COUNT, /* rax saved at -16(%rsp), the function's index in eax */
+	DWELL_GATE_LEAVE, /* nothing */
+	/* in images with DWELL_PROBES_TIME and _SYSTEM_CALLS */
+	DWELL_GATE_ENTER,	/* at an entry: rax saved at -16(%rsp), the index in eax */
+	DWELL_GATE_EXIT,	/* before a return or a jump to another function: nothing */
+	DWELL_GATE_OUT,		/* before a call of an import: rax saved at -16(%rsp), functions.n +
+				   the import's index in eax */
+	DWELL_GATE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp), the
+				   callee's address in rax */
+	DWELL_GATE_BACK,	/* behind both kinds of calls: nothing */
+	DWELL_GATE_LANDING,	/* at a landing pad: nothing */
+	DWELL_GATE_CALL_BEGIN,	/* before a system call: nothing */
+	DWELL_GATE_CALL_END,	/* behind it: nothing */
+	DWELL_GATES_N
+};
+
 struct dw_clone_header {
 	char magic[8];
 	uint32_t version;
@@ -103,8 +122,9 @@ struct dw_clone_header {
 	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
 	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
 	struct dw_clone_gate gates[DWELL_CLONE_GATES];
-	uint32_t system_calls;	    /* with gates around them */
-	uint32_t system_calls_left; /* instructions without */
+	uint32_t gate_at[DWELL_GATES_N]; /* by enum dw_gate, area offset; 0 = not in the image */
+	uint32_t system_calls;		 /* with gates around them */
+	uint32_t system_calls_left;	 /* instructions without */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
@@ -195,25 +215,6 @@ struct dw_clone_import {
 
 enum dw_clone_import_flag {
 	DWELL_IMPORT_SWITCHES = 1, /* by its name it goes on on another stack: swapcontext() */
-};
-
-/* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
-enum dw_gate {
-	/* in images with DWELL_PROBES_NONE and _COUNT */
-	DWELL_GATE_COUNT, /* rax saved at -16(%rsp), the function's index in eax */
-	DWELL_GATE_LEAVE, /* nothing */
-	/* in images with DWELL_PROBES_TIME and _SYSTEM_CALLS */
-	DWELL_GATE_ENTER,	/* at an entry: rax saved at -16(%rsp), the index in eax */
-	DWELL_GATE_EXIT,	/* before a return or a jump to another function: nothing */
-	DWELL_GATE_OUT,		/* before a call of an import: rax saved at -16(%rsp), functions.n +
-				   the import's index in eax */
-	DWELL_GATE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp), the
-				   callee's address in rax */
-	DWELL_GATE_BACK,	/* behind both kinds of calls: nothing */
-	DWELL_GATE_LANDING,	/* at a landing pad: nothing */
-	DWELL_GATE_CALL_BEGIN,	/* before a system call: nothing */
-	DWELL_GATE_CALL_END,	/* behind it: nothing */
-	DWELL_GATES_N
 };
 
 /* Indexes of 8-byte words in the constants page. */

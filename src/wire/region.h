@@ -160,9 +160,9 @@ struct dw_region_header {
 	uint64_t arena_base;	       /* address of the arena's line 0 in the target */
 	uint32_t arena_lines;	       /* in use, as far as published */
 	uint32_t threads_n;	       /* struct dw_tree_thread, whose lines stand in threads[] */
-	/* What a probe costs outside the part that it times itself, ticks, by enum dw_probe_kind.
-	 */
-	uint32_t probe_ticks[DWELL_PROBE_KINDS];
+	/* What a probe costs beside what it times in place, ticks, by enum dw_probe_kind: that
+	 * part stands on both sides of two readings of the clock and can be negative. */
+	int32_t probe_ticks[DWELL_PROBE_KINDS];
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
 	uint32_t module_n;

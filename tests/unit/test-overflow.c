@@ -280,13 +280,13 @@ static bool start(struct program *p)
 	    !dw_arena_start(ARENA_BYTES))
 		return false;
 	line = dw_arena_take(&p->t.tree.lines, 4, DWELL_LINE_OTHER);
-	root = dw_tree_start(&p->t.tree);
-	if (!line || !root)
+	if (!line)
 		return false;
 	p->t.line = dw_arena_line(dw_arena_base(), line);
-	p->t.line->arena = dw_arena_base();
-	p->t.line->root = dw_arena_index(dw_arena_base(), root);
 	p->t.line->tid = gettid();
+	root = dw_tree_start(&p->t.tree, p->t.line);
+	if (!root)
+		return false;
 	return dw_stacks_start(&p->t.stacks, p->t.line, root, record_of(0, 1));
 }
 

@@ -91,11 +91,9 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 
 	if (!take_line(t))
 		return continue_line(t);
-	root = dw_tree_start(&t->tree);
+	root = dw_tree_start(&t->tree, t->line);
 	if (!root)
 		return NULL;
-	t->line->arena = dw_arena_base();
-	t->line->root = dw_arena_index(t->line->arena, root);
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 	t->line->start = dw_ticks();

@@ -8,20 +8,26 @@
 #include "agent/core/bytes.h"
 #include "agent/core/syscall-x86-64.h"
 
-enum { ROOM_MIN = 1024, GROWTH = 4 };
+enum {
+	ROOM_MIN = 1024,
+	GROWTH = 4,
+	QUICK_MIN = 512,
+	QUICK_MAX = 1 << 18,
+	QUICK_SHIFT = 15, /* as gates have it */
+};
 
 #define ROOM_MAX (1u << 30)
 #define TWIN	 (1u << 31)
 
-static struct dw_tree_entry *make_table(uint32_t room)
+/* Zeroed memory, NULL = none. */
+static void *map(uint64_t bytes)
 {
-	void *table = dw_agent_may_call()
-			      ? dw_sys_mmap(NULL, room * sizeof(struct dw_tree_entry),
-					    PROT_READ | PROT_WRITE,
-					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-			      : NULL;
+	void *at = dw_agent_may_call()
+			   ? dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+			   : NULL;
 
-	return table && dw_is_mapped(table) ? table : NULL;
+	return at && dw_is_mapped(at) ? at : NULL;
 }
 
 static uint32_t hash(uint32_t parent, uint64_t key, uint32_t site)
@@ -51,6 +57,14 @@ static struct dw_tree_entry *find_node(const struct dw_tree *t, const struct dw_
 	return find(t, n->parent, n->key, n->site);
 }
 
+static void end_table(struct dw_tree *t)
+{
+	if (t->table)
+		dw_sys_munmap(t->table, t->room * sizeof(*t->table));
+	t->table = NULL;
+	t->room = 0;
+}
+
 /* Make the table larger. False: it stays as it is. */
 static bool grow(struct dw_tree *t)
 {
@@ -59,30 +73,42 @@ static bool grow(struct dw_tree *t)
 	if (t->room >= ROOM_MAX)
 		return false;
 	larger.room = t->room ? t->room * GROWTH : ROOM_MIN;
-	larger.table = make_table(larger.room);
+	larger.table = map(larger.room * sizeof(*larger.table));
 	if (!larger.table)
 		return false;
 	for (uint32_t i = 0; i < t->room; i++)
 		if (t->table[i].line)
 			*find_node(&larger, dw_arena_line(t->base, t->table[i].line)) = t->table[i];
-	dw_tree_end(t);
+	end_table(t);
 	*t = larger;
 	return true;
 }
 
-struct dw_tree_node *dw_tree_start(struct dw_tree *t)
+/* Offsets of every second entry. */
+static uint64_t quick_mask(uint32_t room)
 {
-	uint32_t line = dw_arena_take(&t->lines, 1, DWELL_LINE_OTHER);
+	return (room - 2) * sizeof(struct dw_tree_quick);
+}
+
+struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *line)
+{
+	static struct dw_tree_quick nothing[2];
 	struct dw_tree_node *root;
 
-	t->base = dw_arena_base();
-	t->nodes = 0;
+	t->base = line->arena = dw_arena_base();
+	t->nodes = t->quick_n = 0;
+	line->quick = t->quick ? t->quick : nothing;
+	line->quick_mask = t->quick ? quick_mask(t->quick_room) : 0;
+	if (t->quick)
+		memset(t->quick, 0, t->quick_room * sizeof(*t->quick));
 	if (t->room)
 		memset(t->table, 0, t->room * sizeof(*t->table));
-	if (!line || (!t->room && !grow(t)))
+	line->root = dw_arena_take(&t->lines, 1, DWELL_LINE_OTHER);
+	if (!line->root || (!t->room && !grow(t)))
 		return NULL;
-	root = dw_arena_line(t->base, line);
+	root = dw_arena_line(t->base, line->root);
 	root->key = DWELL_KEY_ROOT;
+	line->current = root;
 	return root;
 }
 
@@ -153,22 +179,55 @@ struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *paren
 	return make(t, parent, key, site);
 }
 
-void dw_tree_remember(const struct dw_tree *t, struct dw_tree_node *parent,
+/* Whether @parent has room left to remember its @child, and does so now. */
+static bool remember_in_node(struct dw_tree_node *parent, const struct dw_tree_node *child,
+			     uint32_t line)
+{
+	for (int i = 0; i < DWELL_TREE_WAYS; i++) {
+		if (parent->children[i] && parent->children[i] != line)
+			continue;
+		parent->tags[i] = dw_tree_tag(child);
+		parent->children[i] = line;
+		return true;
+	}
+	return false;
+}
+
+/* Begin a larger table for gates, empty: what is used comes back. */
+static void grow_quick(struct dw_tree *t, struct dw_tree_thread *line)
+{
+	uint32_t room = t->quick_room ? t->quick_room * GROWTH : QUICK_MIN;
+	struct dw_tree_quick *quick = room > QUICK_MAX ? NULL : map(room * sizeof(*quick));
+
+	t->quick_n = 0;
+	if (!quick)
+		return;
+	line->quick = quick;
+	line->quick_mask = quick_mask(room);
+	if (t->quick)
+		dw_sys_munmap(t->quick, t->quick_room * sizeof(*quick));
+	t->quick = quick;
+	t->quick_room = room;
+}
+
+void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_tree_node *parent,
 		      const struct dw_tree_node *child)
 {
-	uint16_t tag = (uint16_t)((uint32_t)child->key * DWELL_TAG_FACTOR + child->site);
-	int way = DWELL_TREE_WAYS - 1;
+	uint32_t index = dw_arena_index(t->base, child), check;
+	struct dw_tree_quick *q;
 
-	/* One that has the same tag would hide it; else the one remembered first goes. */
-	for (int i = 0; i < way; i++)
-		if (parent->tags[i] == tag && parent->children[i])
-			way = i;
-	for (; way > 0; way--) {
-		parent->tags[way] = parent->tags[way - 1];
-		parent->children[way] = parent->children[way - 1];
-	}
-	parent->tags[0] = tag;
-	parent->children[0] = dw_arena_index(t->base, child);
+	if (remember_in_node(parent, child, index))
+		return;
+	if (t->quick_n >= t->quick_room / 2)
+		grow_quick(t, line);
+	if (!t->quick_room)
+		return;
+	check = (uint32_t)((uint64_t)parent / DWELL_LINE_BYTES) * DWELL_NODE_FACTOR +
+		(uint32_t)child->key * DWELL_KEY_FACTOR + child->site;
+	q = &t->quick[((check ^ check >> QUICK_SHIFT) & line->quick_mask) / sizeof(*q)];
+	q[1] = q[0];
+	q[0] = (struct dw_tree_quick){check, index};
+	t->quick_n++;
 }
 
 struct dw_tree_os *dw_tree_os(struct dw_tree *t, struct dw_tree_node *node)
@@ -189,8 +248,9 @@ struct dw_tree_os *dw_tree_os(struct dw_tree *t, struct dw_tree_node *node)
 
 void dw_tree_end(struct dw_tree *t)
 {
-	if (t->table)
-		dw_sys_munmap(t->table, t->room * sizeof(*t->table));
-	t->table = NULL;
-	t->room = 0;
+	end_table(t);
+	if (t->quick)
+		dw_sys_munmap(t->quick, t->quick_room * sizeof(*t->quick));
+	t->quick = NULL;
+	t->quick_room = t->quick_n = 0;
 }

@@ -27,6 +27,15 @@ struct dw_tree {
 	struct dw_tree_entry *table;
 	uint32_t room;	/* entries, a power of 2 */
 	uint32_t nodes; /* among them */
+	struct dw_tree_quick *quick;
+	uint32_t quick_room; /* likewise */
+	uint32_t quick_n;    /* entries written since it was made */
+};
+
+/* A child in the gates' table. Two neighbours, the first at an even place, are looked at. */
+struct dw_tree_quick {
+	uint32_t check; /* of parent, key and site */
+	uint32_t line;
 };
 
 /* A node in the table. */
@@ -39,16 +48,28 @@ struct dw_tree_entry {
 /* The factor by which gates make tags of keys: tag = low half of (key * it + site). */
 enum { DWELL_TAG_FACTOR = 0x9e3b };
 
-/* Begin an empty tree; its lines, if it has some left, stay. Its root, NULL = no memory. */
-struct dw_tree_node *dw_tree_start(struct dw_tree *t);
+/* By which they make checks: parent's line * the first + key * the second + site. */
+#define DWELL_NODE_FACTOR 0x85ebca6bu
+#define DWELL_KEY_FACTOR  0x9e3779b1u
+
+/* The tag by which gates find @node among those that its parent remembers. */
+static inline uint16_t dw_tree_tag(const struct dw_tree_node *node)
+{
+	return (uint16_t)((uint32_t)node->key * DWELL_TAG_FACTOR + node->site);
+}
+
+/* Begin an empty tree for the thread of @line, whose root becomes current; the lines that @t has
+ * left stay its own. The root, NULL = no memory. */
+struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *line);
 
 /* The node of a call by the one of @parent, for @key and @site, made if it is new. NULL = no room.
  */
 struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
 				   uint32_t site);
 
-/* Let @parent remember its @child, so that gates find it. */
-void dw_tree_remember(const struct dw_tree *t, struct dw_tree_node *parent,
+/* Let gates find @child below @parent, which was current when it was called. @line is told where
+ * the table for that is. */
+void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_tree_node *parent,
 		      const struct dw_tree_node *child);
 
 /* What the operating system did in @node, made if it is new. NULL = no room. */

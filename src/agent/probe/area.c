@@ -13,6 +13,7 @@
 #include "agent/core/bytes.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/threads.h"
+#include "agent/probe/calibrate.h"
 #include "agent/probe/count.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
@@ -304,6 +305,10 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 	if (dw_text_check(fill))
 		return DWELL_MODULE_DIFFERS;
 	put_in_place(a, fill);
+	if (a->header->probes == DWELL_PROBES_TIME && !dw_probe.is_calibrated) {
+		dw_calibrate(a);
+		dw_probe.is_calibrated = true;
+	}
 	failed = dw_text_patch(a, is_alone);
 	if (!failed)
 		return DWELL_MODULE_CLONED;

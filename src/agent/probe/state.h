@@ -21,9 +21,10 @@ struct dw_probe {
 	bool is_disturbed; /* another thread has opened something meanwhile, loader-calls.c */
 	uint32_t known_n;  /* modules.c */
 	uint64_t known[DWELL_KNOWN];
-	uint32_t id_n; /* keys of call trees that are taken, timing.c */
-	uint64_t adds; /* modules loaded so far, as the loader counts, modules.c */
-	bool is_blind; /* the TSC may not be read any more, timing.c */
+	bool is_calibrated; /* the cost of probes is known, area.c */
+	uint32_t id_n;	    /* keys of call trees that are taken, timing.c */
+	uint64_t adds;	    /* modules loaded so far, as the loader counts, modules.c */
+	bool is_blind;	    /* the TSC may not be read any more, timing.c */
 	void *reals[DWELL_REALS_N];
 	void *handlers[DWELL_HANDLERS]; /* signals.c */
 };

@@ -89,6 +89,7 @@ static void push(const struct event *e)
 	    DWELL_FIT_EVENT)
 		return;
 	parent = e->t->line->current;
+	e->t->line->lookups++;
 	node = dw_overflow_is_current(e->t->line)
 		       ? NULL
 		       : dw_tree_child(&e->t->tree, parent, key_of(e), *site);
@@ -102,7 +103,7 @@ static void push(const struct event *e)
 	}
 	node->calls++;
 	if (!is_switch)
-		dw_tree_remember(&e->t->tree, parent, node);
+		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
 }
 
 static void pop(const struct event *e)

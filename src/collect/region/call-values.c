@@ -23,7 +23,7 @@ static double after(const struct dw_probe_times *t, enum dw_probe_kind kind)
 	return t->n[kind] ? (double)t->ticks[kind] / (double)t->n[kind] : 0;
 }
 
-struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const uint32_t *outside,
+struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const int32_t *outside,
 				   enum dw_probe_kind enter, enum dw_probe_kind leave)
 {
 	return (struct dw_probe_cost){

@@ -43,7 +43,7 @@ struct dw_call_rise {
  * is its caller's at an entry and its callee's at a return; the time after that falls to the other.
  * The first is what @outside says; the second is what the probes measured in place.
  */
-struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const uint32_t *outside,
+struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const int32_t *outside,
 				   enum dw_probe_kind enter, enum dw_probe_kind leave);
 
 /* How a node has risen from @old to @now, with what the system did in it. */

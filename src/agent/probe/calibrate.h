@@ -1,0 +1,13 @@
+/*
+ * What probes cost, measured in a loop: once in each process, before they count anything.
+ */
+#pragma once
+
+#include "agent/probe/probe.h"
+
+/*
+ * Let the gates of @area, which measure time, run some thousand times on a thread's line and nodes
+ * of their own, and tell the region what they cost outside the part that they time in place
+ * (dw_region_header.probe_ticks). Takes less than a millisecond. Inside dw_agent_enter().
+ */
+void dw_calibrate(const struct dw_area *area);
