@@ -38,14 +38,13 @@ struct tables {
 	const struct dw_profile *p;
 	const struct dw_totals *totals;
 	struct dw_error *err;
-	uint8_t *texts;			  /* by string id: some row shows it */
-	uint32_t *node_ids;		  /* by index of the node */
-	struct dw_map line_ranks;	  /* hash of a statement -> its rank */
-	struct dw_map lines_known;	  /* of process << 32 | function: LINES_* */
-	uint8_t *functions_shown;	  /* by function id: it has a row */
-	uint64_t *rest;			  /* by process id: values of functions without a row */
-	struct dw_call_total *rest_calls; /* likewise */
-	struct dw_map function_ranks;	  /* likewise: the rank of those without lines */
+	uint8_t *texts;		      /* by string id: some row shows it */
+	uint32_t *node_ids;	      /* by index of the node */
+	struct dw_map line_ranks;     /* hash of a statement -> its rank */
+	struct dw_map lines_known;    /* of process << 32 | function: LINES_* */
+	uint8_t *functions_shown;     /* by function id: it has a row */
+	uint64_t *rest;		      /* by process id: values of functions without a row */
+	struct dw_map function_ranks; /* likewise: the rank of those without lines */
 	struct dw_call_table calls;
 	const struct dw_call_total *row_calls; /* of the row being written, borrowed */
 	const char *label;		       /* the one text of the row being written, borrowed */
@@ -375,7 +374,7 @@ static bool keep_line(const struct tables *t, size_t row)
 
 static bool keep_function(const struct tables *t, size_t row)
 {
-	return t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
+	return t->has_calls || t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
 }
 
 static bool keep_edge(const struct tables *t, size_t row)
@@ -408,13 +407,6 @@ static int note_lines(struct tables *t)
 	return 0;
 }
 
-static void add_exclusive(struct dw_call_total *sum, const struct dw_call_values *more)
-{
-	dw_call_values_add(&sum->exclusive, more);
-	dw_call_values_add(&sum->inclusive, more);
-	sum->outer_calls += more->calls;
-}
-
 /* Find out which functions have rows, and what the others come to. */
 static int note_functions(struct tables *t)
 {
@@ -422,8 +414,7 @@ static int note_functions(struct tables *t)
 
 	t->functions_shown = calloc(functions + 1, 1);
 	t->rest = calloc(t->p->processes.rows.n + 1, sizeof *t->rest);
-	t->rest_calls = calloc(t->p->processes.rows.n + 1, sizeof *t->rest_calls);
-	if (!t->functions_shown || !t->rest || !t->rest_calls)
+	if (!t->functions_shown || !t->rest)
 		return no_memory(t);
 	for (size_t i = 0; i < t->totals->functions.n; i++) {
 		const struct dw_function_total *f = &t->totals->functions.v[i];
@@ -433,9 +424,6 @@ static int note_functions(struct tables *t)
 			continue;
 		}
 		t->rest[f->process] += f->values.exclusive;
-		if (f->calls < t->totals->calls.n)
-			add_exclusive(&t->rest_calls[f->process],
-				      &t->totals->calls.v[f->calls].exclusive);
 		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
 			       LINES_HIDDEN))
 			return no_memory(t);
@@ -452,19 +440,13 @@ static int put_rest(struct tables *t)
 	uint32_t rank = t->rank;
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(
-		t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, ?, ?)", &st, t->err);
+		t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, NULL, 0)", &st, t->err);
 
-	for (size_t i = 0; i < processes && !rc; i++) {
-		int64_t v = (int64_t)t->rest[i];
-
-		if (!v && !t->rest_calls[i].inclusive.calls)
-			continue;
-		t->row_calls = t->has_calls ? &t->rest_calls[i] : NULL;
-		rc = put_row(t, st,
-			     (int64_t[]){++rank, (int64_t)i, REST_ID, v, v,
-					 t->row_calls ? t->calls.rows + 1 : SQL_NULL,
-					 t->has_calls});
-	}
+	for (size_t i = 0; i < processes && !rc; i++)
+		if (t->rest[i])
+			rc = put_row(t, st,
+				     (int64_t[]){++rank, (int64_t)i, REST_ID, (int64_t)t->rest[i],
+						 (int64_t)t->rest[i]});
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -590,13 +572,9 @@ static int put_stand_ins(struct tables *t)
 	int rc = dw_database_prepare(t->db, "INSERT INTO function VALUES (?, ?, ?, ?, ?, ?)", &st,
 				     t->err);
 
-	if (t->has_calls)
-		snprintf(rest, sizeof rest, "[functions of less than %.6f ms]",
-			 (double)least_of_rows(t) / 1e6);
-	else
-		snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
-			 (size_t)least_of_rows(t));
-	if (!rc && least_of_rows(t) > 1)
+	snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
+		 (size_t)least_of_rows(t));
+	if (!rc && !t->has_calls && least_of_rows(t) > 1)
 		rc = put_stand_in(t, st, REST_ID, rest);
 	if (!rc)
 		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
@@ -675,7 +653,6 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	free(t.node_ids);
 	free(t.functions_shown);
 	free(t.rest);
-	free(t.rest_calls);
 	dw_call_table_close(&t.calls);
 	dw_map_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);

@@ -114,6 +114,37 @@ def test_sql_views(context):
     require(any(row["function_name"] == "work_ms" for row in rows), "no work_ms")
 
 
+def check_same(sql, report, what):
+    """Rows of a view are the report's: columns, order, values."""
+    expect(len(sql), len(report), f"rows of {what}")
+    for ours, theirs in zip(sql, report):
+        expect(list(ours)[:len(theirs)], list(theirs), f"columns of {what}")
+        for key, value in theirs.items():
+            if isinstance(value, float) or isinstance(ours[key], float):
+                require(abs(ours[key] - value) < 1e-9, f"{key} in {what}: {ours[key]}, {value}")
+            else:
+                expect(ours[key] or None, value or None, f"{key} in {what}")
+
+
+def test_sql_views_of_calls(context):
+    """With calls, every view has the report's rows, but for small ones of three views."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--",
+                       context.target("call-times"))
+    expect(done.returncode, 0, f"status of call-times: {done.stderr}")
+    database = sqlite3.connect(f"file:{context.path('run.dwell')}?mode=ro", uri=True)
+    database.row_factory = sqlite3.Row
+    facts = dict(tuple(row) for row in database.execute("select * from fact"))
+    least = {"calltree": "calltree_elapsed_ns_min", "lines": "sql_rows_elapsed_ns_min",
+             "instructions": "sql_rows_elapsed_ns_min"}
+    for view in ("functions", "modules", "calltree", "lines", "instructions", "processes",
+                 "threads", "summary"):
+        rows = [dict(row) for row in database.execute(f"select * from {view}")]
+        report = [row for row in context.report(view)["rows"] if view not in least or
+                  row["elapsed_inclusive_time"] >= facts[least[view]]]
+        require(rows, f"{view} is empty")
+        check_same(rows, report, view)
+
+
 def test_two_readers_of_a_closed_folder(context):
     """A session in a folder without write access opens."""
     record(context)
