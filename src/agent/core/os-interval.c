@@ -3,7 +3,7 @@
  *
  * What the clocks say was off the processor since the look before is at most the interval: what a
  * host or interrupts took in earlier ones, which nobody noticed, is left out. Without a source the
- * clocks are read only after long system calls.
+ * clocks are read only after long system calls and long slow paths.
  */
 #include "agent/core/os-interval.h"
 
@@ -75,13 +75,22 @@ uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t n
 	return now;
 }
 
+/* Whether the thread may have been switched since the last look; without a source, when it has
+ * taken long since @begin. */
+static bool may_be_switched(const struct dw_tree_thread *t, const struct dw_os_state *s,
+			    uint64_t begin)
+{
+	if (t->os_source == DWELL_OS_NONE)
+		return dw_os_ticks() - begin > LATE_TICKS;
+	return __atomic_load_n(t->os_word, __ATOMIC_RELAXED) != s->word;
+}
+
 bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin,
 		      struct dw_interval *ret)
 {
 	struct dw_os_look l;
 
-	if (t->os_source == DWELL_OS_NONE ||
-	    __atomic_load_n(t->os_word, __ATOMIC_RELAXED) == s->word)
+	if (!may_be_switched(t, s, begin))
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	dw_os_look(t, s, &l);
