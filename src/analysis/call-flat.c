@@ -11,7 +11,12 @@
 
 #include <errno.h>
 
-enum { NO_ROW = UINT32_MAX };
+enum {
+	NO_ROW = UINT32_MAX,
+	/* Parts that need more of a node than its function. */
+	OF_NODES = DWELL_TOTALS_MODULES | DWELL_TOTALS_EDGES | DWELL_TOTALS_LINES |
+		   DWELL_TOTALS_INSTRUCTIONS,
+};
 
 /* A node on the path. */
 struct dw_call_step {
@@ -94,13 +99,16 @@ static int find_rows(struct dw_call_flat *f, const struct dw_call_node *node, ui
 {
 	const struct dw_call_nodes *t = f->nodes;
 	const struct dw_subjects *s = t->subjects;
-	bool is_root = node->flags & DWELL_CALL_ROOT;
+	bool is_root = step->callee >= s->functions_n;
 
 	step->function = step->module = step->edge = step->instruction = NO_ROW;
-	if (node->flags & DWELL_CALL_TRUNCATED)
+	if (step->callee == dw_call_truncated(t))
 		return 0;
-	if (find_row(&f->functions, step->callee, &step->function) ||
-	    find_row(&f->modules, is_root ? s->modules_n : dw_call_module_at(t, node->entry),
+	if (find_row(&f->functions, step->callee, &step->function))
+		return -ENOMEM;
+	if (!wants(f, OF_NODES))
+		return 0;
+	if (find_row(&f->modules, is_root ? s->modules_n : dw_call_module_at(t, node->entry),
 		     &step->module))
 		return -ENOMEM;
 	if (is_root)
@@ -163,10 +171,12 @@ static void own_row(struct dw_ledger *l, uint32_t row, const struct dw_call_valu
 static int enter(struct dw_call_flat *f, uint32_t id)
 {
 	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
-	struct dw_call_step step = {.id = id, .callee = dw_call_callee(f->nodes, node)};
+	struct dw_call_step step = {.id = id, .callee = f->nodes->links[id].callee};
 	uint32_t caller = f->path.n ? f->path.v[f->path.n - 1].callee : 0;
 	uint64_t calls;
 
+	dw_call_nodes_expect(f->nodes, f->nodes->links[id].child);
+	dw_call_nodes_expect(f->nodes, f->nodes->links[id].next);
 	if (find_rows(f, node, caller, &step))
 		return -ENOMEM;
 	step.inclusive = dw_call_nodes_values(f->nodes, id);
@@ -200,8 +210,8 @@ static int leave(struct dw_call_flat *f)
 /* @id if it has anything to count, else the first of its later siblings that has. */
 static uint32_t present(const struct dw_call_nodes *t, uint32_t id)
 {
-	while (id && !(t->state[id] & DWELL_CALL_PRESENT))
-		id = t->next[id];
+	while (id && !(t->links[id].state & DWELL_CALL_PRESENT))
+		id = t->links[id].next;
 	return id;
 }
 
@@ -213,13 +223,13 @@ static int walk_thread(struct dw_call_flat *f, uint32_t thread)
 
 	while (at && !rc) {
 		rc = enter(f, at);
-		child = present(t, t->child[at]);
+		child = present(t, t->links[at].child);
 		if (rc || child) {
 			at = child;
 			continue;
 		}
 		for (at = 0; f->path.n && !at && !rc;) {
-			at = present(t, t->next[f->path.v[f->path.n - 1].id]);
+			at = present(t, t->links[f->path.v[f->path.n - 1].id].next);
 			rc = leave(f);
 		}
 	}
@@ -270,7 +280,7 @@ static int add_overflow_lines(struct dw_call_flat *f, const struct dw_call_step 
 static int count_overflow(struct dw_call_flat *f, uint32_t id)
 {
 	struct dw_call_node node = *dw_call_nodes_get(f->nodes, id);
-	struct dw_call_step step = {.callee = dw_call_callee(f->nodes, &node)};
+	struct dw_call_step step = {.callee = f->nodes->links[id].callee};
 	struct dw_call_values values = dw_call_nodes_values(f->nodes, id);
 	bool by_module = f->nodes->filter->modules, inclusive = node.flags & DWELL_CALL_INCLUSIVE;
 	uint32_t caller = dw_call_function_at(f->nodes, node.caller);
@@ -306,8 +316,8 @@ static int walk(struct dw_call_flat *f, uint32_t process)
 		uint32_t thread = t->order[i];
 
 		rc = walk_thread(f, thread);
-		for (uint32_t id = t->overflow[thread]; id && !rc; id = t->next[id])
-			if (t->state[id] & DWELL_CALL_PRESENT)
+		for (uint32_t id = t->overflow[thread]; id && !rc; id = t->links[id].next)
+			if (t->links[id].state & DWELL_CALL_PRESENT)
 				rc = count_overflow(f, id);
 	}
 	return rc;

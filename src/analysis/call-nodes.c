@@ -112,6 +112,17 @@ static void select_slices(struct dw_call_nodes *t)
 		t->from_ns = t->to_ns = 0;
 }
 
+/* Whether every node has one piece, in the order of nodes: sessions are loaded so where nobody asks
+ * for a range. */
+static bool has_one_each(const struct dw_calls *calls)
+{
+	bool one = calls->deltas.n == calls->nodes.n;
+
+	for (size_t i = 0; one && i < calls->deltas.n; i++)
+		one = calls->deltas.v[i].node == i + 1;
+	return one;
+}
+
 /* Where each node's pieces are. Pieces that stand in the order of nodes need no list. */
 static int sort_pieces(struct dw_call_nodes *t)
 {
@@ -119,6 +130,11 @@ static int sort_pieces(struct dw_call_nodes *t)
 	bool sorted = true;
 	uint32_t last = 0;
 
+	if (has_one_each(calls))
+		return 0;
+	t->first = calloc((size_t)t->n + 2, sizeof *t->first);
+	if (!t->first)
+		return -ENOMEM;
 	for (size_t i = 0; i < calls->deltas.n; i++) {
 		uint32_t id = calls->deltas.v[i].node < t->n ? calls->deltas.v[i].node : 0;
 
@@ -143,18 +159,24 @@ static int sort_pieces(struct dw_call_nodes *t)
 	return 0;
 }
 
-struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id)
+static void add_piece(const struct dw_call_nodes *t, size_t i, struct dw_call_values *sum)
 {
 	const struct dw_calls *calls = &t->profile->calls;
+	const struct dw_call_delta *d = &calls->deltas.v[i];
+
+	if (d->slice < calls->slices.n && t->slices[d->slice])
+		dw_call_values_add(sum, &d->values);
+}
+
+struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id)
+{
 	struct dw_call_values sum = {0};
 
-	for (uint32_t i = t->first[id]; i < t->first[id + 1]; i++) {
-		const struct dw_call_delta *d = &calls->deltas.v[t->pieces ? t->pieces[i] : i];
-
-		if (d->slice < calls->slices.n && t->slices[d->slice])
-			dw_call_values_add(&sum, &d->values);
-	}
-	if (!(t->state[id] & DWELL_CALL_COUNTS))
+	if (!t->first)
+		add_piece(t, id - 1, &sum);
+	for (uint32_t i = t->first ? t->first[id] : 0; t->first && i < t->first[id + 1]; i++)
+		add_piece(t, t->pieces ? t->pieces[i] : i, &sum);
+	if (!(t->links[id].state & DWELL_CALL_COUNTS))
 		return (struct dw_call_values){.calls = sum.calls};
 	if (t->filter->whole_intervals)
 		sum.application_ns = sum.whole_ns;
@@ -200,11 +222,11 @@ static void link_node(struct dw_call_nodes *t, const struct dw_call_node *node, 
 	if (node->flags & DWELL_CALL_OVERFLOW) {
 		list = &t->overflow[node->thread];
 	} else if (parent) {
-		list = &t->child[parent];
-		t->elapsed[parent] += t->elapsed[id];
-		t->state[parent] |= t->state[id] & DWELL_CALL_PRESENT;
+		list = &t->links[parent].child;
+		t->links[parent].elapsed += t->links[id].elapsed;
+		t->links[parent].state |= t->links[id].state & DWELL_CALL_PRESENT;
 	}
-	t->next[id] = *list;
+	t->links[id].next = *list;
 	*list = id;
 }
 
@@ -216,14 +238,15 @@ static void link_nodes(struct dw_call_nodes *t)
 
 		if (node->thread >= t->threads_n || t->process[node->thread] == UINT32_MAX)
 			continue;
-		t->state[id] |= DWELL_CALL_SELECTED;
+		t->links[id].state |= DWELL_CALL_SELECTED;
 		if (counts(t, node))
-			t->state[id] |= DWELL_CALL_COUNTS;
+			t->links[id].state |= DWELL_CALL_COUNTS;
+		t->links[id].callee = dw_call_callee(t, node);
 		own = dw_call_nodes_values(t, id);
 		add_to_thread(t, node, &own);
-		t->elapsed[id] += own.elapsed_ns;
-		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
-			t->state[id] |= DWELL_CALL_PRESENT;
+		t->links[id].elapsed += own.elapsed_ns;
+		if (t->links[id].state & DWELL_CALL_COUNTS && !is_nothing(&own))
+			t->links[id].state |= DWELL_CALL_PRESENT;
 		link_node(t, node, id);
 	}
 }
@@ -232,11 +255,7 @@ static int allocate(struct dw_call_nodes *t)
 {
 	size_t n = t->n, threads = t->threads_n, processes = t->processes_n;
 
-	t->state = calloc(n, sizeof *t->state);
-	t->child = calloc(n, sizeof *t->child);
-	t->next = calloc(n, sizeof *t->next);
-	t->elapsed = calloc(n, sizeof *t->elapsed);
-	t->first = calloc(n + 2, sizeof *t->first);
+	t->links = calloc(n, sizeof *t->links);
 	t->slices = calloc(t->profile->calls.slices.n + 1, sizeof *t->slices);
 	t->process = calloc(threads, sizeof *t->process);
 	t->top = calloc(threads, sizeof *t->top);
@@ -245,9 +264,8 @@ static int allocate(struct dw_call_nodes *t)
 	t->sums = calloc(threads, sizeof *t->sums);
 	t->begin = calloc(processes + 2, sizeof *t->begin);
 	t->order = calloc(threads, sizeof *t->order);
-	return t->state && t->child && t->next && t->elapsed && t->first && t->slices &&
-			       t->process && t->top && t->overflow && t->group && t->sums &&
-			       t->begin && t->order
+	return t->links && t->slices && t->process && t->top && t->overflow && t->group &&
+			       t->sums && t->begin && t->order
 		       ? 0
 		       : -ENOMEM;
 }
@@ -272,10 +290,7 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 
 void dw_call_nodes_release(struct dw_call_nodes *t)
 {
-	free(t->state);
-	free(t->child);
-	free(t->next);
-	free(t->elapsed);
+	free(t->links);
 	free(t->first);
 	free(t->pieces);
 	free(t->slices);

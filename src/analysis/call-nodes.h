@@ -27,17 +27,23 @@ struct dw_call_group {
 	uint32_t thread; /* the first of them */
 };
 
+/* What the walks over a tree read of a node. */
+struct dw_call_link {
+	uint64_t elapsed; /* inclusive */
+	uint32_t child;	  /* first child, 0 = none; siblings rise */
+	uint32_t next;	  /* next sibling, or next in its thread's list; 0 = none */
+	uint32_t callee;  /* dense id, see below */
+	uint32_t state;	  /* enum dw_call_state bits */
+};
+
 struct dw_call_nodes {
 	const struct dw_profile *profile;
 	const struct dw_filter *filter;
 	const struct dw_subjects *subjects;
-	uint32_t n; /* node ids are below this */
-	/* By node id. */
-	uint8_t *state;	   /* enum dw_call_state bits */
-	uint32_t *child;   /* first child, 0 = none; siblings rise */
-	uint32_t *next;	   /* next sibling, or next in its thread's list; 0 = none */
-	uint64_t *elapsed; /* inclusive */
-	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]]; NULL = first[id] .. itself */
+	uint32_t n;		    /* node ids are below this */
+	struct dw_call_link *links; /* by node id */
+	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]], or without a list of pieces
+	 * first[id] .. itself; without both the one before id. */
 	uint32_t *first, *pieces;
 	uint8_t *slices; /* by slice: 1 = passes */
 	uint64_t from_ns, to_ns;
@@ -71,6 +77,18 @@ static inline const struct dw_call_node *dw_call_nodes_get(const struct dw_call_
 							   uint32_t id)
 {
 	return &t->profile->calls.nodes.v[id - 1];
+}
+
+/* @id will soon be asked for: nodes that follow one another on a walk lie anywhere in memory. */
+static inline void dw_call_nodes_expect(const struct dw_call_nodes *t, uint32_t id)
+{
+	const struct dw_call_delta *piece = t->profile->calls.deltas.v;
+
+	__builtin_prefetch(&t->links[id]);
+	if (t->first || !id)
+		return;
+	__builtin_prefetch(&piece[id - 1]);
+	__builtin_prefetch(&piece[id - 1].values.blocking_calls);
 }
 
 /* The parent of @id, 0 at the top of a thread. */

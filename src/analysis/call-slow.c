@@ -7,12 +7,11 @@ static bool passes(const struct dw_call_nodes *t, const struct dw_call_slow *slo
 {
 	const struct dw_filter *f = t->filter;
 
-	if (!slow->node || slow->node >= t->n || !(t->state[slow->node] & DWELL_CALL_COUNTS))
+	if (!slow->node || slow->node >= t->n || !(t->links[slow->node].state & DWELL_CALL_COUNTS))
 		return false;
 	if (slow->start_ns < f->from_ns || (f->to_ns && slow->start_ns >= f->to_ns))
 		return false;
-	return !f->focus.function ||
-	       dw_call_callee(t, dw_call_nodes_get(t, slow->node)) == f->focus.function;
+	return !f->focus.function || t->links[slow->node].callee == f->focus.function;
 }
 
 static struct dw_call_total total_of(const struct dw_call_nodes *t, const struct dw_call_slow *slow)
@@ -42,8 +41,7 @@ int dw_call_slow_list(const struct dw_call_nodes *t, struct dw_totals *ret)
 			continue;
 		total = total_of(t, slow);
 		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
-		row.function = dw_call_row_function(
-			t, dw_call_callee(t, dw_call_nodes_get(t, slow->node)), &thread);
+		row.function = dw_call_row_function(t, t->links[slow->node].callee, &thread);
 		row.values =
 			(struct dw_values){total.inclusive.elapsed_ns, total.exclusive.elapsed_ns};
 		if (dw_vec_push(&ret->calls, total) || dw_vec_push(&ret->slow, row))

@@ -34,7 +34,7 @@ struct builder {
 
 static uint32_t callee(const struct builder *b, uint32_t id)
 {
-	return dw_call_callee(b->nodes, dw_call_nodes_get(b->nodes, id));
+	return b->nodes->links[id].callee;
 }
 
 /* The child of b->at for @dense in the current block, made when new. */
@@ -63,14 +63,14 @@ static int add_list(struct builder *b, uint32_t id)
 	uint32_t next, child;
 
 	for (; id; id = next) {
-		next = t->next[id];
-		if (!(t->state[id] & DWELL_CALL_PRESENT))
+		next = t->links[id].next;
+		if (!(t->links[id].state & DWELL_CALL_PRESENT))
 			continue;
 		if (find_child(b, callee(b, id), &child))
 			return -ENOMEM;
-		b->out->nodes.v[child].values.inclusive += t->elapsed[id];
+		b->out->nodes.v[child].values.inclusive += t->links[id].elapsed;
 		group = &b->todo.v[b->block_todo + (child - b->block)];
-		t->next[id] = group->head;
+		t->links[id].next = group->head;
 		group->head = id;
 	}
 	return 0;
@@ -130,9 +130,9 @@ static int expand_all(struct builder *b)
 
 		begin_block(b, p.node);
 		for (uint32_t id = p.head, next; id && !rc; id = next) {
-			next = t->next[id];
+			next = t->links[id].next;
 			b->place[id] = p.node + 1;
-			rc = add_list(b, t->child[id]);
+			rc = add_list(b, t->links[id].child);
 		}
 		prune_block(b);
 	}
@@ -147,9 +147,9 @@ static int build_whole(struct builder *b, uint32_t process)
 	bool present = false;
 
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
-		for (uint32_t id = t->top[t->order[i]]; id; id = t->next[id]) {
-			present |= t->state[id] & DWELL_CALL_PRESENT;
-			root.values.inclusive += t->elapsed[id];
+		for (uint32_t id = t->top[t->order[i]]; id; id = t->links[id].next) {
+			present |= t->links[id].state & DWELL_CALL_PRESENT;
+			root.values.inclusive += t->links[id].elapsed;
 		}
 	if (!present)
 		return 0;
@@ -172,17 +172,17 @@ static int find_roots(struct builder *b, uint32_t top, uint32_t function, struct
 	int rc = top ? dw_vec_push(&b->path, top) : 0;
 
 	while (b->path.n && !rc) {
-		uint32_t id = b->path.v[--b->path.n], next = t->next[id];
-		bool is_present = t->state[id] & DWELL_CALL_PRESENT;
+		uint32_t id = b->path.v[--b->path.n], next = t->links[id].next;
+		bool is_present = t->links[id].state & DWELL_CALL_PRESENT;
 
 		if (next)
 			rc = dw_vec_push(&b->path, next);
 		if (is_present && callee(b, id) == function) {
-			b->out->nodes.v[p->node].values.inclusive += t->elapsed[id];
-			t->next[id] = p->head;
+			b->out->nodes.v[p->node].values.inclusive += t->links[id].elapsed;
+			t->links[id].next = p->head;
 			p->head = id;
-		} else if (is_present && t->child[id] && !rc) {
-			rc = dw_vec_push(&b->path, t->child[id]);
+		} else if (is_present && t->links[id].child && !rc) {
+			rc = dw_vec_push(&b->path, t->links[id].child);
 		}
 	}
 	return rc;
@@ -227,7 +227,7 @@ static void add_values(struct builder *b, struct dw_call_total *totals)
 		struct dw_call_total *total;
 		struct dw_call_values own;
 
-		if (!(t->state[id] & DWELL_CALL_PRESENT) ||
+		if (!(t->links[id].state & DWELL_CALL_PRESENT) ||
 		    dw_call_nodes_get(t, id)->flags & DWELL_CALL_OVERFLOW)
 			continue;
 		if (!is_own)
