@@ -21,10 +21,16 @@ struct guard {
 	}
 };
 
+OWN int odd(int i)
+{
+	COUNTED();
+	return i % 2;
+}
+
 OWN void throws(int i)
 {
 	COUNTED();
-	if (i % 2)
+	if (odd(i))
 		throw std::runtime_error("odd");
 	BARRIER();
 }
