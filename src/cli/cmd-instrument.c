@@ -29,6 +29,8 @@
 #define AGENT	    "libdwell-probe.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
+enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096 };
+
 struct cmd_instrument {
 	const char *output;
 	struct dw_option_list modules;
@@ -38,6 +40,7 @@ struct cmd_instrument {
 	const char *probes;
 	const char *os_source;
 	uint64_t duration_ns;
+	uint64_t memory_mb;
 	bool wait_all;
 	bool no_code;
 	bool list;
@@ -61,6 +64,8 @@ static const struct dw_option options[] = {
 	 "stop recording after TIME; the command runs on"},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
 	 "record until all descendants have ended"},
+	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
+	 "for the call trees of a process; then paths are cut (64)"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{"list-functions", 0, NULL, dw_option_flag, AT(list),
@@ -157,6 +162,8 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
 	else if (c->format && !c->list)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format goes with --list-functions");
+	else if (!c->memory_mb || c->memory_mb > MEMORY_MB_MAX)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 1 to %d", MEMORY_MB_MAX);
 	else if (!c->duration_ns)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
@@ -260,6 +267,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
 		.os_source = c->os_source,
+		.memory_bytes = c->memory_mb << 20,
 		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
@@ -385,7 +393,7 @@ static int list(const struct cmd_instrument *c, const char *name)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct cmd_instrument c = {.duration_ns = NO_DURATION};
+	struct cmd_instrument c = {.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 	bool goes_on = code < 0;
 

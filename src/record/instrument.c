@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,8 +418,8 @@ static int make_environment(struct run *r)
 	const struct dw_instrument_options *o = r->options;
 	dw_auto_free char *mode = NULL;
 
-	if (asprintf(&mode, "%s%s%s", modes[o->plan.probes], o->os_source ? " os-source=" : "",
-		     o->os_source ? o->os_source : "") < 0)
+	if (asprintf(&mode, "%s memory=%" PRIu64 "%s%s", modes[o->plan.probes], o->memory_bytes,
+		     o->os_source ? " os-source=" : "", o->os_source ? o->os_source : "") < 0)
 		return -ENOMEM;
 	return dw_target_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
 					  mode);

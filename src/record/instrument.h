@@ -19,6 +19,7 @@ struct dw_instrument_options {
 	char *const *argv;	   /* the command, NULL-terminated */
 	const char *agent;	   /* path of the object to preload */
 	const char *os_source;	   /* the only one that is tried, NULL = all are */
+	uint64_t memory_bytes;	   /* for the call trees of a process */
 	const char *output;	   /* path of the session, NULL = none is made */
 	uint64_t duration_ns;	   /* stop after this, 0 = when the command ends */
 	bool wait_all;		   /* go on until all instrumented descendants have ended */

@@ -313,6 +313,10 @@ static struct dw_tree_node *truncated_of(struct dw_overflow *o, struct dw_tree_n
 	if (*at)
 		return dw_arena_line(o->base, *at);
 	line = dw_arena_take(&o->lines, 1, DWELL_LINE_OTHER);
+	if (line && line < of) { /* parents stand before children: go on in a new block */
+		o->lines = (struct dw_lines){0, 0};
+		line = dw_arena_take(&o->lines, 1, DWELL_LINE_OTHER);
+	}
 	if (!line)
 		return NULL;
 	n = dw_arena_line(o->base, line);

@@ -22,7 +22,7 @@
 
 enum { OVERHEAD_UNIT = 16 }; /* ticks of struct dw_tree_node.overhead */
 
-#define ARENA_BYTES ((uint64_t)64 << 20)
+#define ARENA_BYTES ((uint64_t)64 << 20) /* where nobody says another number */
 
 /* A call of the slow path. */
 struct event {
@@ -304,10 +304,13 @@ void dw_timing_resume_call(void)
 
 void dw_timing_start(const char *mode)
 {
+	const char *memory;
+
 	if (!dw_text_after(mode, "time"))
 		return;
+	memory = dw_text_option(mode, "memory");
 	dw_os_start(dw_text_option(mode, "os-source"));
-	if (!dw_arena_start(ARENA_BYTES))
+	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))
 		dw_agent_off(DWELL_OFF_NO_MEMORY);
 	dw_agent_region()->start = moment();
 }

@@ -19,10 +19,11 @@
 
 enum {
 	DWELL_REGIONS_MAX = 4096,	    /* open at a time */
-	DWELL_REGION_BYTES_MAX = 1 << 30,   /* of one region's file */
 	DWELL_ANSWERS_PER_SECOND = 20000,   /* of a session; later ones wait */
 	DWELL_FOLDER_EVENTS_AT_ONCE = 1024, /* handled by one dw_regions_drain() */
 };
+
+#define DWELL_REGION_BYTES_MAX ((int64_t)8 << 30) /* of one region's file */
 
 /* Who owns a region, as the kernel says, and which process it claims to be. */
 struct dw_region_owner {
