@@ -270,7 +270,7 @@ static int add_overflow_lines(struct dw_call_flat *f, const struct dw_call_step 
 
 		if (row == NO_ROW)
 			return -ENOMEM;
-		add_overflow(&f->lines, row, node, values, DWELL_CALL_OUTERMOST_EDGE);
+		add_overflow(&f->lines, row, node, values, DWELL_CALL_OUTERMOST_SITE);
 	}
 	return 0;
 }
@@ -294,13 +294,14 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 	for (int pass = 0; pass <= by_module; pass++) {
 		if (pass)
 			node.flags |= DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
-				      DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE;
+				      DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE |
+				      DWELL_CALL_OUTERMOST_SITE;
 		add_overflow(&f->functions, step.function, &node, &values,
 			     DWELL_CALL_OUTERMOST_FUNCTION);
 		add_overflow(&f->modules, step.module, &node, &values, DWELL_CALL_OUTERMOST_MODULE);
 		add_overflow(&f->edges, step.edge, &node, &values, DWELL_CALL_OUTERMOST_EDGE);
 		add_overflow(&f->instructions, step.instruction, &node, &values,
-			     DWELL_CALL_OUTERMOST_EDGE);
+			     DWELL_CALL_OUTERMOST_SITE);
 		if (add_overflow_lines(f, &step, &node, &values))
 			return -ENOMEM;
 	}

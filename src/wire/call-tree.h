@@ -19,9 +19,9 @@
  * cache lines a call.
  *
  * When the arena is full, nodes that would be new give way: the activation goes to an overflow node
- * (keyed by caller, callee, site and whether it is the outermost of its function, module and edge),
- * which has inclusive values of its own, and its time also to the `truncated` child of the last
- * node on the path that the tree has, so that sums over the tree stay right.
+ * (keyed by caller, callee, site and whether it is the outermost of its function, module, edge and
+ * site), which has inclusive values of its own, and its time also to the `truncated` child of the
+ * last node on the path that the tree has, so that sums over the tree stay right.
  */
 #pragma once
 
@@ -103,6 +103,7 @@ enum dw_tree_outermost {
 	DWELL_OUTERMOST_FUNCTION = 1,
 	DWELL_OUTERMOST_MODULE = 2,
 	DWELL_OUTERMOST_EDGE = 4,
+	DWELL_OUTERMOST_SITE = 8,
 };
 
 /* How a thread learns that it was switched. */

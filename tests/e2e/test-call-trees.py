@@ -7,10 +7,10 @@ from harness import cases, expect, require
 FLAVOURS = ("gcc-O0", "gcc-O2", "clang-O2-nopie")
 
 
-def instrument(context, flavour, program, *words):
+def instrument(context, flavour, program, *words, options=()):
     """A recording of @program; the calls that it says it has made."""
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--all-functions", "--",
-                       context.target(f"counted-{program}-{flavour}"), *words)
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--all-functions",
+                       *options, "--", context.target(f"counted-{program}-{flavour}"), *words)
     expect(done.returncode, 0, f"status of {program}: {done.stderr}")
     lines = (line.split() for line in done.stdout.splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
@@ -20,9 +20,9 @@ def calls(rows, name):
     return sum(row["number_of_calls"] for row in rows if row["function_name"] == name)
 
 
-def check_calls(context, flavour, program, *words):
+def check_calls(context, flavour, program, *words, options=()):
     """Every function's calls are those that it has counted."""
-    want = instrument(context, flavour, program, *words)
+    want = instrument(context, flavour, program, *words, options=options)
     rows = context.report("functions")["rows"]
     got = {name: calls(rows, name) for name in want}
     expect(got, want, f"calls of {program} {' '.join(words)}")
@@ -97,3 +97,25 @@ def test_children(context, flavour):
         expect(calls(rows, name), want[name], f"calls of {name}")
     expect(calls(rows, "in_child"), 200, "calls in fork's children")
     expect(calls(rows, "work"), want["work"] + 200, "calls of work")
+
+
+@cases(*FLAVOURS)
+def test_memory_is_bounded(context, flavour):
+    check_calls(context, flavour, "paths", options=("--memory", "1024"))
+    views = {view: context.report(view) for view in ("functions", "modules", "instructions")}
+    require(views["functions"]["session"]["calls_truncated"] == 0, "1 GB was not enough")
+    check_calls(context, flavour, "paths", options=("--memory", "1"))
+    for view, full in views.items():
+        cut = context.report(view)
+        facts = cut["session"]
+        require(facts["calls_truncated"] > 100000 and not facts["nodes_dropped"], str(facts))
+        keys = [key for key in ("function_name", "module_name", "instruction_address")
+                if key in cut["rows"][0]]
+        got, want = (sorted((str([row[key] for key in keys]), row["number_of_calls"])
+                            for row in report["rows"]) for report in (cut, full))
+        expect(got, want, f"calls of {view}")
+        for row in cut["rows"]:
+            require((row["elapsed_inclusive_time"] or 0) <= facts["elapsed_inclusive_time"], str(row))
+        known = facts["elapsed_inclusive_time"] + facts["time_inclusive_probe_overhead"]
+        require(abs(known - facts["threads_lifetime_ns"]) <= 0.02 * facts["threads_lifetime_ns"],
+                f"{known} of {facts['threads_lifetime_ns']} ns")

@@ -12,6 +12,7 @@
 enum {
 	FUNCTIONS = 24, /* by key, from 1 on; the last one switches */
 	SWITCH = FUNCTIONS - 1,
+	SITES = FUNCTIONS * FUNCTIONS,
 	MODULES = 3,
 	DEPTH_MAX = 60,
 	STACKS = 3,
@@ -28,6 +29,7 @@ struct values {
 
 struct totals {
 	struct values functions[FUNCTIONS], modules[MODULES], edges[FUNCTIONS][FUNCTIONS];
+	struct values sites[SITES]; /* inclusive only */
 	uint64_t elapsed;
 };
 
@@ -35,6 +37,7 @@ struct totals {
 struct stack {
 	uint64_t clock;
 	uint64_t keys[DEPTH_MAX + 1]; /* [0] is the root */
+	uint32_t sites[DEPTH_MAX + 1];
 	uint64_t begun[DEPTH_MAX + 1];
 	uint32_t n;
 };
@@ -98,16 +101,18 @@ static void end_by_hand(struct program *p)
 	struct stack *s = &p->stacks[p->current];
 	uint64_t key = s->keys[s->n], caller = s->keys[s->n - 1];
 	uint64_t time = s->clock - s->begun[s->n];
-	bool is_function = true, is_module = true, is_edge = true;
+	bool is_function = true, is_module = true, is_edge = true, is_site = true;
 
 	for (uint32_t i = 1; i < s->n; i++) {
 		is_function = is_function && s->keys[i] != key;
 		is_module = is_module && s->keys[i] % MODULES != key % MODULES;
 		is_edge = is_edge && (s->keys[i] != key || s->keys[i - 1] != caller);
+		is_site = is_site && s->sites[i] != s->sites[s->n];
 	}
 	p->by_hand.functions[key].inclusive += is_function ? time : 0;
 	p->by_hand.modules[key % MODULES].inclusive += is_module ? time : 0;
 	p->by_hand.edges[caller][key].inclusive += is_edge ? time : 0;
+	p->by_hand.sites[s->sites[s->n]].inclusive += is_site ? time : 0;
 	s->n--;
 }
 
@@ -134,6 +139,7 @@ static void call(bool *check_failed, struct program *p, uint64_t key)
 	p->by_hand.edges[s->keys[s->n]][key].calls++;
 	s->n++;
 	s->keys[s->n] = key;
+	s->sites[s->n] = site;
 	s->begun[s->n] = s->clock;
 }
 
@@ -202,7 +208,7 @@ static uint64_t switches_of(uint32_t os)
 /* Add a node of the tree: its time to all that is on its path, once each. */
 static void add_node(struct totals *t, const struct dw_tree_node *n)
 {
-	bool functions[FUNCTIONS] = {false}, modules[MODULES] = {false};
+	bool functions[FUNCTIONS] = {false}, modules[MODULES] = {false}, sites[SITES] = {false};
 	static bool edges[FUNCTIONS][FUNCTIONS];
 	uint64_t key = function_of(n->key), caller = n->parent ? node_at(n->parent)->key : 0;
 	bool is_truncated = n->key == DWELL_KEY_TRUNCATED;
@@ -219,13 +225,15 @@ static void add_node(struct totals *t, const struct dw_tree_node *n)
 	}
 	for (const struct dw_tree_node *x = is_truncated ? node_at(n->parent) : n; x->parent;
 	     x = node_at(x->parent)) {
-		functions[x->key] = modules[x->key % MODULES] = true;
+		functions[x->key] = modules[x->key % MODULES] = sites[x->site] = true;
 		edges[function_of(node_at(x->parent)->key)][x->key] = true;
 	}
 	for (int i = 1; i < FUNCTIONS; i++)
 		t->functions[i].inclusive += functions[i] ? n->elapsed : 0;
 	for (int i = 0; i < MODULES; i++)
 		t->modules[i].inclusive += modules[i] ? n->elapsed : 0;
+	for (int i = 0; i < SITES; i++)
+		t->sites[i].inclusive += sites[i] ? n->elapsed : 0;
 	for (int i = 0; i < FUNCTIONS * FUNCTIONS; i++)
 		t->edges[i / FUNCTIONS][i % FUNCTIONS].inclusive +=
 			edges[i / FUNCTIONS][i % FUNCTIONS] ? n->elapsed : 0;
@@ -246,6 +254,7 @@ static void add_overflow(struct totals *t, const struct dw_tree_overflow *x)
 	t->modules[x->key % MODULES].inclusive +=
 		x->outermost & DWELL_OUTERMOST_MODULE ? x->inclusive : 0;
 	edge->inclusive += x->outermost & DWELL_OUTERMOST_EDGE ? x->inclusive : 0;
+	t->sites[x->site].inclusive += x->outermost & DWELL_OUTERMOST_SITE ? x->inclusive : 0;
 }
 
 /* Add up all lines, as a collector does. The number of overflow nodes. */
@@ -311,6 +320,7 @@ TEST(sums_hold_without_room)
 	CHECK(!memcmp(read.functions + 1, p.by_hand.functions + 1,
 		      sizeof read.functions - sizeof read.functions[0]));
 	CHECK(!memcmp(read.modules, p.by_hand.modules, sizeof read.modules));
+	CHECK(!memcmp(read.sites, p.by_hand.sites, sizeof read.sites));
 	for (int i = 0; i < FUNCTIONS * FUNCTIONS && !*check_failed; i++)
 		if (i % FUNCTIONS)
 			CHECK(!memcmp(&read.edges[i / FUNCTIONS][i % FUNCTIONS],

@@ -175,7 +175,7 @@ TEST(links_between_nodes_are_checked)
 	CHECK_REFUSED(n->parent, n - p.calls.nodes.v + 2);
 	CHECK_REFUSED(n->entry, 501);
 	CHECK_REFUSED(n->site, 501);
-	CHECK_REFUSED(n->flags, 256);
+	CHECK_REFUSED(n->flags, 512);
 	CHECK_REFUSED(n->flags, DWELL_CALL_ROOT);
 	CHECK_REFUSED(n->flags, DWELL_CALL_OUTERMOST_MODULE);
 	CHECK_REFUSED(n->flags, DWELL_CALL_TRUNCATED);

@@ -1,16 +1,14 @@
 /*
  * Beyond the tree; see overflow.h.
  *
- * What is on the path is counted by hashes of 64 bits: functions by their keys, modules, edges. One
- * set of counters serves the thread. It holds the path to one boundary node and, apart from that,
- * what is open beyond the tree on the current stack. Neighbouring boundaries share most of their
- * paths, so going from one to the next is cheap; another stack takes its activations out and the
- * next one brings its own. Entries of the counters are never taken out: there are as many as
- * functions, modules and edges.
+ * What is on the path is counted by hashes of 64 bits: functions, modules, edges, sites. One set of
+ * counters serves the thread. It holds the path to one boundary node and, apart from that, what is
+ * open beyond the tree on the current stack. Neighbouring boundaries share most of their paths, so
+ * going from one to the next is cheap; another stack takes its activations out and the next one
+ * brings its own. Entries of the counters are never taken out: there are as many as call sites.
  *
  * Inclusive values are differences of sums over all that the stack has done beyond the tree, kept
- * for the activations that are outermost of anything: no more than there are functions, modules
- * and edges.
+ * for the activations that are outermost of anything: no more than there are call sites.
  */
 #include "agent/core/overflow.h"
 
@@ -20,6 +18,9 @@
 #include "agent/core/syscall-x86-64.h"
 
 enum { ROOM_MIN = 512, SUMS_MIN = 32 };
+
+/* What a key in the counters is one of. */
+enum kind { KEY_FUNCTION, KEY_MODULE, KEY_MODULE_UNKNOWN, KEY_EDGE, KEY_SITE };
 
 #define MIX	       0x9e3779b97f4a7c15ull
 #define MIX_MORE       0xbf58476d1ce4e5b9ull
@@ -123,45 +124,46 @@ static struct active *active_of(struct dw_overflow *o, uint64_t key)
 	return a;
 }
 
-static uint64_t edge_key(uint64_t caller, uint64_t key)
-{
-	return mix(caller, mix(key, 3));
-}
-
 /* The module's key. What leads nowhere known is a module of its own; once counted, a function's
  * module stays what it is until nothing of it is on the path. */
 static uint64_t module_key(struct active *function, uint64_t key)
 {
 	if (function->module == MODULE_UNKNOWN && !function->count && dw_agent_part.module_of)
 		function->module = dw_agent_part.module_of(key);
-	return function->module == MODULE_UNKNOWN ? mix(key, 2) : mix(function->module, 1);
+	return function->module == MODULE_UNKNOWN ? mix(key, KEY_MODULE_UNKNOWN)
+						  : mix(function->module, KEY_MODULE);
+}
+
+/* Add @n to how often @key is on the path. Whether it was or is the only one. */
+static bool count_key(struct dw_overflow *o, uint64_t key, int32_t n)
+{
+	struct active *a = active_of(o, key);
+	bool is_only = a && a->count == (n < 0);
+
+	if (a)
+		a->count += (uint32_t)n;
+	return is_only;
 }
 
 /*
- * Add @n to how often the call of @key by @caller is on the path, and tell of what it was or is
- * the only one (enum dw_tree_outermost).
+ * Add @n to how often the call of @key by @caller at @site is on the path, and tell of what it was
+ * or is the only one (enum dw_tree_outermost).
  */
-static uint32_t count(struct dw_overflow *o, uint64_t caller, uint64_t key, int32_t n)
+static uint32_t count(struct dw_overflow *o, const struct call *call, int32_t n)
 {
-	struct active *function = active_of(o, mix(key, 0)), *module, *edge;
-	uint64_t of_module;
-	uint32_t before = n < 0, outermost;
+	uint64_t key = mix(call->key, KEY_FUNCTION);
+	struct active *function = active_of(o, key);
+	uint64_t module = function ? module_key(function, call->key) : 0;
+	uint32_t outermost = 0;
 
-	if (!function)
-		return 0;
-	of_module = module_key(function, key);
-	outermost = function->count == before ? DWELL_OUTERMOST_FUNCTION : 0;
-	function->count += (uint32_t)n;
-	module = active_of(o, of_module);
-	if (module) {
-		outermost |= module->count == before ? DWELL_OUTERMOST_MODULE : 0;
-		module->count += (uint32_t)n;
-	}
-	edge = active_of(o, edge_key(caller, key));
-	if (edge) {
-		outermost |= edge->count == before ? DWELL_OUTERMOST_EDGE : 0;
-		edge->count += (uint32_t)n;
-	}
+	if (count_key(o, key, n))
+		outermost |= DWELL_OUTERMOST_FUNCTION;
+	if (module && count_key(o, module, n))
+		outermost |= DWELL_OUTERMOST_MODULE;
+	if (count_key(o, mix(call->caller, mix(call->key, KEY_EDGE)), n))
+		outermost |= DWELL_OUTERMOST_EDGE;
+	if (count_key(o, mix(call->caller, mix(call->site, KEY_SITE)), n))
+		outermost |= DWELL_OUTERMOST_SITE;
 	return outermost;
 }
 
@@ -172,7 +174,7 @@ static struct dw_tree_node *parent_of(const struct dw_overflow *o, const struct 
 
 static void count_node(struct dw_overflow *o, const struct dw_tree_node *n, int32_t by)
 {
-	count(o, parent_of(o, n)->key, n->key, by);
+	count(o, &(struct call){parent_of(o, n)->key, n->key, n->site, 0}, by);
 }
 
 /* Let the path to @to be the one that is counted. */
@@ -203,7 +205,7 @@ static void count_stack(struct dw_stacks *s, int32_t by)
 
 	while (dw_stack_activation(s->current, &e) && dw_shadow_is_beyond(e)) {
 		x = (const struct dw_tree_overflow *)e->node;
-		count(s->overflow, x->caller, x->key, by);
+		count(s->overflow, &(struct call){x->caller, x->key, x->site, 0}, by);
 		e--;
 	}
 	s->overflow->has_stack = by > 0;
@@ -220,7 +222,7 @@ static bool grow_nodes(struct dw_overflow *o);
 /* Where the node for @call stands in the table, or belongs. */
 static uint32_t *find_node(const struct dw_overflow *o, const struct call *call)
 {
-	uint32_t i = (uint32_t)mix(edge_key(call->caller, call->key),
+	uint32_t i = (uint32_t)mix(mix(call->caller, call->key),
 				   (uint64_t)call->site << 8 | call->outermost);
 	const struct dw_tree_overflow *x;
 
@@ -404,10 +406,10 @@ static bool push(struct dw_stacks *s, struct call *call, uint64_t record, bool s
 	    (!dw_overflow_is_current(s->thread) && !begin(s)))
 		return false;
 	set_right(s);
-	call->outermost = count(s->overflow, call->caller, call->key, 1);
+	call->outermost = count(s->overflow, call, 1);
 	x = node_of(s, call);
 	if (!x || !dw_stacks_push(s, (struct dw_tree_node *)x, record - 1, switches)) {
-		count(s->overflow, call->caller, call->key, -1);
+		count(s->overflow, call, -1);
 		return false;
 	}
 	b = &s->current->beyond;
@@ -442,7 +444,7 @@ void dw_overflow_pop(struct dw_stacks *s, struct dw_tree_overflow *x)
 	const struct dw_overflow_sums *now = b->sums, *then;
 
 	if (s->overflow->has_stack)
-		count(s->overflow, x->caller, x->key, -1);
+		count(s->overflow, &(struct call){x->caller, x->key, x->site, 0}, -1);
 	if (!x->outermost || !b->n)
 		return;
 	then = &b->sums[b->n--];

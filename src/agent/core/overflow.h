@@ -1,8 +1,8 @@
 /*
  * Activations for which the tree has no node, because the memory for it is used up.
  *
- * They are counted by (caller, callee, site, whether they are the outermost of their function,
- * module and edge): see struct dw_tree_overflow. While one is open, thread->current is the
+ * They are counted by (caller, callee, site, of which of function, module, edge and site they are
+ * the outermost): see struct dw_tree_overflow. While one is open, thread->current is the
  * `truncated` child of the last node on the path that the tree has; the shadow entries below which
  * all is so hold the overflow nodes, with odd records, so that no gate touches them. Whether an
  * activation is outermost is told by counters of what is on the path. They are right for one

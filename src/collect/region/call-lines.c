@@ -167,6 +167,7 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 	row.flags |= o.outermost & DWELL_OUTERMOST_FUNCTION ? DWELL_CALL_OUTERMOST_FUNCTION : 0;
 	row.flags |= o.outermost & DWELL_OUTERMOST_MODULE ? DWELL_CALL_OUTERMOST_MODULE : 0;
 	row.flags |= o.outermost & DWELL_OUTERMOST_EDGE ? DWELL_CALL_OUTERMOST_EDGE : 0;
+	row.flags |= o.outermost & DWELL_OUTERMOST_SITE ? DWELL_CALL_OUTERMOST_SITE : 0;
 	if (!rc)
 		rc = dw_calls_add(&s->p->calls, &row, &id);
 	row.flags |= DWELL_CALL_INCLUSIVE;
