@@ -257,7 +257,7 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
 		{"calls_truncated", "call",
-		 "beyond the memory for call trees: only their paths are cut (--memory)."},
+		 "beyond the memory for call trees: only their paths are cut."},
 		{"events_dropped", "event",
 		 "of signal handlers dropped: their time is the interrupted function's."},
 		{"calls_dropped", "call", "dropped: they are in no row."},
