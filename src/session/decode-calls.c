@@ -127,26 +127,38 @@ static uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-static void take_values(struct value_columns *v, struct dw_call_values *ret)
+/* The number of a row with @mask in column @at. */
+static inline uint64_t take_column(struct value_columns *v, uint32_t mask, enum dw_call_column at)
+{
+	return mask >> at & 1 ? dw_take(&v->columns[at]) : 0;
+}
+
+/* Add the next row to @sum. */
+static inline void add_values(struct value_columns *v, struct dw_call_values *sum)
 {
 	uint32_t mask = dw_take_max(&v->masks, (1u << DWELL_STORED_COLUMNS) - 1);
-	uint64_t row[DWELL_STORED_COLUMNS] = {0};
+	uint64_t elapsed, application;
 
-	for (; mask; mask &= mask - 1) {
-		int i = __builtin_ctz(mask);
+	sum->calls += take_column(v, mask, DWELL_STORED_CALLS);
+	elapsed = take_column(v, mask, DWELL_STORED_ELAPSED);
+	application = elapsed - unzigzag(take_column(v, mask, DWELL_STORED_APPLICATION));
+	sum->elapsed_ns += elapsed;
+	sum->application_ns += application;
+	sum->whole_ns += application - unzigzag(take_column(v, mask, DWELL_STORED_WHOLE));
+	sum->overhead_ns += take_column(v, mask, DWELL_STORED_OVERHEAD);
+	if (!(mask >> DWELL_STORED_BLOCKED))
+		return;
+	sum->blocked_ns += take_column(v, mask, DWELL_STORED_BLOCKED);
+	sum->os_cpu_ns += take_column(v, mask, DWELL_STORED_OS_CPU);
+	sum->switches += take_column(v, mask, DWELL_STORED_SWITCHES);
+	sum->io_calls += take_column(v, mask, DWELL_STORED_IO_CALLS);
+	sum->blocking_calls += take_column(v, mask, DWELL_STORED_BLOCKING_CALLS);
+}
 
-		row[i] = dw_take(&v->columns[i]);
-	}
-	ret->calls = row[DWELL_STORED_CALLS];
-	ret->elapsed_ns = row[DWELL_STORED_ELAPSED];
-	ret->application_ns = ret->elapsed_ns - unzigzag(row[DWELL_STORED_APPLICATION]);
-	ret->whole_ns = ret->application_ns - unzigzag(row[DWELL_STORED_WHOLE]);
-	ret->overhead_ns = row[DWELL_STORED_OVERHEAD];
-	ret->blocked_ns = row[DWELL_STORED_BLOCKED];
-	ret->os_cpu_ns = row[DWELL_STORED_OS_CPU];
-	ret->switches = row[DWELL_STORED_SWITCHES];
-	ret->io_calls = row[DWELL_STORED_IO_CALLS];
-	ret->blocking_calls = row[DWELL_STORED_BLOCKING_CALLS];
+static void take_values(struct value_columns *v, struct dw_call_values *ret)
+{
+	*ret = (struct dw_call_values){0};
+	add_values(v, ret);
 }
 
 int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
@@ -208,12 +220,10 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	c->failed |= !slices;
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		uint32_t id = dw_take_delta_max(&ids, &node, nodes);
-		struct dw_call_values values;
 
 		c->failed |= !id;
-		take_values(&v, &values);
 		if (id)
-			dw_call_values_add(&p->calls.deltas.v[id - 1].values, &values);
+			add_values(&v, &p->calls.deltas.v[id - 1].values);
 	}
 	close_values(c, &v);
 	return 0;
