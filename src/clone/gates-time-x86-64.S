@@ -80,7 +80,7 @@ dw_gates_time_half_way:
 	.set	KEY_FACTOR, 0x9e3779b1	/* DWELL_KEY_FACTOR */
 	.set	PROMOTE_BITS, 0xf0	/* one in 16 */
 	.set	TIMED_BITS, 0xffc0	/* one in 1024 */
-	.set	TIMED_MAX, 0xffff	/* ticks: longer ones were interrupted */
+	.set	TIMED_MAX, 0x1ff	/* ticks: longer ones were interrupted */
 
 /* Fields to be filled in: 32-bit distances and the thread word's offset. */
 	.macro	field page, offset, behind=0

@@ -4,7 +4,8 @@
  * Each of the two nodes gets the time that probes take off the caller and the callee, less the
  * loop's own. The gates time a part of that in place, here as everywhere, by two readings that lie
  * closer to each other than to anything else; so what is told is the difference, which can be
- * negative. The quickest of some rounds counts: the thread may be switched in others.
+ * negative. Both parts are means of the same rounds: one time in place in ten is shorter by half,
+ * as its branch was predicted, so the least of them says nothing of the others.
  */
 #include "agent/probe/calibrate.h"
 
@@ -14,7 +15,7 @@
 #include "agent/core/ticks-x86-64.h"
 #include "agent/core/tree.h"
 
-enum { ROUNDS = 6, CALLS = 2048, ROOT = 1, CALLEE = 2, ABOVE = 64 };
+enum { ROUNDS = 12, CALLS = 4096, ROOT = 1, CALLEE = 2, ABOVE = 64 };
 
 void dw_calibrate_function(uint64_t enter, uint64_t leave, uint32_t n);
 void dw_calibrate_outside(uint64_t out, uint64_t back, uint32_t n);
@@ -57,21 +58,30 @@ static void set(struct stage *s, const struct dw_area *area, const char *site)
 	s->nodes[ROOT].children[0] = CALLEE;
 }
 
-/* One round: the ticks of @loop per call. */
-static uint64_t run(struct stage *s, const struct dw_area *area, const struct pair *p)
+/* What a round has measured, ticks. */
+struct round {
+	uint64_t caller, callee;
+	uint64_t enter_n, enter; /* in place: how often, and the sum */
+	uint64_t leave_n, leave;
+};
+
+static struct round run(struct stage *s, const struct dw_area *area, const struct pair *p)
 {
 	const struct dw_clone_header *h = area->header;
+	struct dw_tree_thread *t = &s->thread;
 
 	s->nodes[ROOT].elapsed = s->nodes[CALLEE].elapsed = 0;
-	memset(s->thread.timed, 0, sizeof(s->thread.timed));
-	memset(s->thread.timed_ticks, 0, sizeof(s->thread.timed_ticks));
-	s->thread.last = dw_ticks();
-	dw_thread_word = &s->thread;
+	memset(t->timed, 0, sizeof(t->timed));
+	memset(t->timed_ticks, 0, sizeof(t->timed_ticks));
+	t->last = dw_ticks();
+	dw_thread_word = t;
 	p->loop(area->area + h->gate_at[p->enter_gate], area->area + h->gate_at[p->leave_gate],
 		CALLS);
 	dw_thread_word = &dw_thread_none;
-	s->nodes[ROOT].elapsed += dw_ticks() - s->thread.last;
-	return (s->nodes[ROOT].elapsed + s->nodes[CALLEE].elapsed) / CALLS;
+	s->nodes[ROOT].elapsed += dw_ticks() - t->last;
+	return (struct round){s->nodes[ROOT].elapsed, s->nodes[CALLEE].elapsed,
+			      t->timed[p->enter],     t->timed_ticks[p->enter],
+			      t->timed[p->leave],     t->timed_ticks[p->leave]};
 }
 
 static uint64_t nothing(void)
@@ -88,37 +98,48 @@ static uint64_t nothing(void)
 	return least;
 }
 
-/* Let *@least be what the round has measured in place, if that is less. */
-static void in_place(const struct stage *s, uint32_t kind, int32_t *least)
+/* The sum of the rounds that took little longer than the quickest, in the others the thread may
+ * have been switched. Returns their number. */
+static uint32_t add_up(const struct round rounds[ROUNDS], struct round *sum)
 {
-	uint64_t n = s->thread.timed[kind];
-	int32_t ticks = n ? (int32_t)(s->thread.timed_ticks[kind] / n) : INT32_MAX;
+	uint64_t least = UINT64_MAX;
+	uint32_t n = 0;
 
-	*least = ticks < *least ? ticks : *least;
+	for (int i = 0; i < ROUNDS; i++)
+		if (rounds[i].caller + rounds[i].callee < least)
+			least = rounds[i].caller + rounds[i].callee;
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct round *r = &rounds[i];
+
+		if (r->caller + r->callee > least + least / 8)
+			continue;
+		n++;
+		sum->caller += r->caller;
+		sum->callee += r->callee;
+		sum->enter_n += r->enter_n;
+		sum->enter += r->enter;
+		sum->leave_n += r->leave_n;
+		sum->leave += r->leave;
+	}
+	return n;
 }
 
 static void measure(const struct dw_area *area, const struct pair *p)
 {
-	uint64_t least = UINT64_MAX, ticks;
-	int32_t caller = 0, callee = 0, enter = INT32_MAX, leave = INT32_MAX;
 	int32_t *told = dw_agent_region()->probe_ticks;
+	struct round rounds[ROUNDS], sum = {0};
 	struct stage s;
+	uint64_t calls;
 
 	set(&s, area, p->site);
-	for (int i = 0; i < ROUNDS; i++) {
-		ticks = run(&s, area, p);
-		in_place(&s, p->enter, &enter);
-		in_place(&s, p->leave, &leave);
-		if (ticks >= least)
-			continue;
-		least = ticks;
-		caller = (int32_t)(s.nodes[ROOT].elapsed / CALLS);
-		callee = (int32_t)(s.nodes[CALLEE].elapsed / CALLS);
-	}
-	if (enter == INT32_MAX || leave == INT32_MAX) /* none has timed itself */
+	for (int i = 0; i < ROUNDS; i++)
+		rounds[i] = run(&s, area, p);
+	calls = (uint64_t)add_up(rounds, &sum) * CALLS;
+	if (!sum.enter_n || !sum.leave_n) /* none has timed itself */
 		return;
-	told[p->enter] = caller - (int32_t)nothing() - leave;
-	told[p->leave] = callee - enter;
+	told[p->enter] = (int32_t)(sum.caller / calls) - (int32_t)nothing() -
+			 (int32_t)(sum.leave / sum.leave_n);
+	told[p->leave] = (int32_t)(sum.callee / calls) - (int32_t)(sum.enter / sum.enter_n);
 }
 
 void dw_calibrate(const struct dw_area *area)
