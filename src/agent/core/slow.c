@@ -49,28 +49,35 @@ void dw_slow_end(void)
 	dw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &off, NULL, sizeof(off));
 }
 
-/* Whether the failing instruction raised @number: it would do so again. */
+/* Whether the failing instruction raised @number: it would do so again. Without @info perhaps. */
 static bool is_fault(int number, const siginfo_t *info)
 {
-	return info->si_code > 0 && (number == SIGILL || number == SIGFPE || number == SIGTRAP ||
-				     number == SIGSEGV || number == SIGBUS || number == SIGSYS);
+	return (!info || info->si_code > 0) &&
+	       (number == SIGILL || number == SIGFPE || number == SIGTRAP || number == SIGSEGV ||
+		number == SIGBUS || number == SIGSYS);
 }
 
 bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context)
 {
+	const siginfo_t nothing = {.si_signo = number};
 	uint64_t bit = 1ULL << (number - 1);
 	struct action action = {0};
 	long tid;
 
-	if (!slow.sp || is_fault(number, info) || !dw_agent_may_call())
+	if (!slow.sp || !dw_agent_may_call())
 		return false;
 	/* SA_RESETHAND has taken the handler away: the signal would be deadly now. */
 	if (dw_syscall(SYS_rt_sigaction, number, NULL, &action, sizeof(action.mask)) ||
 	    action.handler <= (uint64_t)SIG_IGN)
 		return false;
+	/* The kernel fills it in for those only who ask for it. */
+	if (!(action.flags & SA_SIGINFO))
+		info = NULL;
+	if (is_fault(number, info))
+		return false;
 	dw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, NULL, sizeof(bit));
 	tid = dw_syscall(SYS_gettid);
-	if (dw_syscall(SYS_rt_tgsigqueueinfo, dw_sys_getpid(), tid, number, info))
+	if (dw_syscall(SYS_rt_tgsigqueueinfo, dw_sys_getpid(), tid, number, info ? info : &nothing))
 		return false;
 	slow.off |= bit;
 	*(uint64_t *)&context->uc_sigmask |= bit;
