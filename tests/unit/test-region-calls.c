@@ -447,13 +447,14 @@ TEST(nonsense_is_dropped)
 	CHECK_INT(read_at(&x, 100, false), 0);
 	CHECK_INT(dw_calls_count(&x.p.calls), 4);
 	CHECK_INT(dw_threads_count(&x.p.threads), 1);
-	CHECK_INT(dw_region_calls_stats(x.r)->broken, 5);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 3); /* parents may come yet */
 	x.arena[FIRST + 7].node.elapsed = 0; /* time runs back */
 	CHECK_INT(read_at(&x, 100, false), 0);
 	CHECK_INT(sum_of(&x, 12, 1).elapsed_ns, 0);
 	x.arena[FIRST + 5].node.parent = UINT32_MAX; /* it had another */
 	x.arena[FIRST + 5].node.calls = 3;
-	CHECK_INT(read_at(&x, 100, false), 0);
+	CHECK_INT(read_at(&x, 100, true), 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 5);
 	CHECK_INT(sum_of(&x, 11, -1).calls, 3);
 	x.w.h->threads_n = DWELL_REGION_THREADS + 1;
 	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_FORMAT);

@@ -1,6 +1,6 @@
 /*
- * Meanings of lines; see call-lines.h. Parents stand before their children, so one walk along the
- * changed lines finds most of them.
+ * Meanings of lines; see call-lines.h. Parents stand before their children, but for those of
+ * truncated nodes, so one walk along the changed lines finds most of them.
  */
 #include "collect/region/call-lines.h"
 
@@ -192,10 +192,10 @@ static int look_at(struct dw_call_lines *s, uint32_t line)
 		return add_overflow(s, line);
 	if (n.os == UINT32_MAX && !n.elapsed && !n.calls)
 		return 0;
-	if (n.parent < line && dw_line_is_node(s->lines.v[n.parent].kind) &&
+	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
 	    n.key != DWELL_KEY_ROOT)
 		return add_node(s, line, &n);
-	if (n.parent < line && is_unknown(s, n.parent))
+	if (is_unknown(s, n.parent))
 		return wait(s, line);
 	s->broken++;
 	s->lines.v[line].kind = DWELL_LINE_BROKEN;
