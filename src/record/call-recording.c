@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SLICE_NS 1000000000ull
 
@@ -247,13 +246,17 @@ static void name_threads(struct dw_call_recording *r, const struct recorded *d)
 	}
 }
 
-static bool has_thread(void *ctx, int32_t tid)
+static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 {
 	const struct recorded *d = ctx;
-	char path[64];
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	char file[64];
+	int rc;
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d", d->pid, tid);
-	return !access(path, F_OK) || errno != ENOENT;
+	snprintf(file, sizeof file, "task/%d/schedstat", tid);
+	rc = dw_proc_read(d->pid, file, &text);
+	*ret_ns = rc ? 0 : strtoull(dw_buf_str(&text), NULL, 10);
+	return rc != -ENOENT && rc != -ESRCH;
 }
 
 /* Read what @look shows into slice r->p.calls.slices.n - 1, or the one that is to come. */
@@ -267,7 +270,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	now->ctx = d;
 	if (d->pid &&
 	    d->pid == (pid_t)look->head->pid) /* else its threads have other numbers, too */
-		now->has_thread = has_thread;
+		now->thread_cpu = thread_cpu;
 	if (!rc && !d->is_bad)
 		rc = dw_region_calls_read(d->calls, look->fd, now);
 	name_threads(r, d);

@@ -230,7 +230,6 @@ TEST(what_runs_is_charged_ahead)
 	put_event(&x, 200, FIRST);
 	CHECK_INT(read_at(&x, 500, false), 0);
 	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 300);
-	CHECK_INT(sum_of(&x, 11, 0).application_ns, 300);
 	CHECK_INT(read_at(&x, 600, false), 0);
 	CHECK_INT(sum_of(&x, 11, 1).elapsed_ns, 100);
 	/* The event that ends it finds 350 of 500 in a slow path. */
@@ -259,10 +258,54 @@ TEST(what_runs_is_charged_ahead)
 	close_process(&x);
 }
 
-static bool has_no_thread(void *ctx, int32_t tid)
+static bool has_no_thread(void *ctx, int32_t tid, uint64_t *ret_ns)
 {
 	*(int32_t *)ctx = tid;
+	*ret_ns = 0;
 	return false;
+}
+
+static bool has_run(void *ctx, int32_t tid, uint64_t *ret_ns)
+{
+	(void)tid;
+	*ret_ns = *(uint64_t *)ctx;
+	return true;
+}
+
+TEST(what_has_run_is_application_time)
+{
+	struct process x;
+	struct dw_region_head head;
+	uint64_t cpu = 7000000;
+	struct dw_region_reading now = {.head = &head,
+					.clock = &x.clock,
+					.until = START + 5000000,
+					.thread_cpu = has_run,
+					.ctx = &cpu};
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	x.arena[FIRST].node.calls = 1;
+	put_event(&x, 500, FIRST);
+	CHECK_INT(dw_region_read_head(x.w.fd, &head), 0);
+	CHECK_INT(dw_region_calls_read(x.r, x.w.fd, &now), 0);
+	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 5000000 - 500);
+	CHECK_INT(sum_of(&x, 11, 0).application_ns, 0); /* it may have waited */
+	now.until += 4000000;
+	now.slice = 1;
+	cpu += 3000000;
+	CHECK_INT(dw_region_calls_read(x.r, x.w.fd, &now), 0);
+	CHECK_INT(sum_of(&x, 11, 1).elapsed_ns, 4000000);
+	CHECK_INT(sum_of(&x, 11, 1).application_ns, 3000000);
+	x.arena[FIRST].node.elapsed = 10000000;
+	x.arena[FIRST].node.os = FIRST + 1;
+	x.arena[FIRST + 1].os.ticks = 2000000;
+	x.arena[FIRST + 1].os.mark = DWELL_MARK_OS;
+	put_event(&x, 10000500, ROOT);
+	CHECK_INT(read_at(&x, 10000500, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10000000);
+	CHECK_INT(sum_of(&x, 11, -1).application_ns, 8000000);
+	close_process(&x);
 }
 
 TEST(threads_that_are_gone_are_charged_no_more)
@@ -273,7 +316,7 @@ TEST(threads_that_are_gone_are_charged_no_more)
 	struct dw_region_reading now = {.head = &head,
 					.clock = &x.clock,
 					.until = START + 5000000,
-					.has_thread = has_no_thread,
+					.thread_cpu = has_no_thread,
 					.ctx = &asked};
 
 	open_process(&x);
@@ -448,7 +491,7 @@ TEST(nonsense_is_dropped)
 	CHECK_INT(dw_calls_count(&x.p.calls), 4);
 	CHECK_INT(dw_threads_count(&x.p.threads), 1);
 	CHECK_INT(dw_region_calls_stats(x.r)->broken, 3); /* parents may come yet */
-	x.arena[FIRST + 7].node.elapsed = 0; /* time runs back */
+	x.arena[FIRST + 7].node.elapsed = 0;		  /* time runs back */
 	CHECK_INT(read_at(&x, 100, false), 0);
 	CHECK_INT(sum_of(&x, 12, 1).elapsed_ns, 0);
 	x.arena[FIRST + 5].node.parent = UINT32_MAX; /* it had another */

@@ -43,10 +43,13 @@ struct dw_call_thread {
 	uint32_t line;
 	uint32_t id; /* in the profile */
 	uint32_t root_node;
+	/* for the reader of values */
 	bool is_gone;
-	double overflow_cost; /* for the reader of values, as the next: ticks of probes of calls
-				 that had no room */
-	double truncated;     /* ticks */
+	uint64_t quiet_last; /* its last event at the reading before */
+	uint64_t quiet_cpu_ns;
+	double quiet_ticks;   /* that it is known to have run since that event */
+	double overflow_cost; /* of this reading, ticks: of probes of calls that had no room */
+	double truncated;     /* of this reading, ticks */
 };
 
 struct dw_call_lines {

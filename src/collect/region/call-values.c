@@ -87,9 +87,10 @@ void dw_call_values_of(const struct dw_call_rise *r, double cost,
 	double elapsed = (double)r->elapsed, application = (double)r->application;
 	double taken;
 
-	if (application > elapsed)
-		application = elapsed;
-	taken = cost < application ? cost : application;
+	/* Elapsed time is charged ahead further than the program's part of it is known. */
+	taken = application < elapsed ? application : elapsed;
+	if (taken > cost)
+		taken = cost;
 	if (taken < 0)
 		taken = 0;
 	*ret = (struct dw_call_values){

@@ -119,8 +119,9 @@ static struct ahead *ahead_of(struct dw_region_calls *r, uint32_t line)
 	return &r->ahead.v[l->ahead - 1];
 }
 
-/* What the thread @t is at since its last event, which lies before @now. */
-static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
+/* What the thread @t is at since its last event, which lies before @now; @ran ticks of that it is
+ * known to have run. */
+static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t, double ran,
 		      const struct dw_region_head *head, uint64_t now)
 {
 	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
@@ -133,19 +134,32 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	if (!a)
 		return -ENOMEM;
 	a->new_elapsed = (int64_t)(now - t->last);
-	/* What it blocks in would show as a call; what does not show may be blocking. */
-	if (t->state == DWELL_THREAD_RUNNING && head->system_calls_seen)
-		a->new_application = a->new_elapsed;
+	if (ran > (double)a->new_elapsed)
+		ran = (double)a->new_elapsed;
+	a->new_application = t->state == DWELL_THREAD_RUNNING ? (int64_t)ran : 0;
 	return 0;
 }
 
-/* Whether a thread whose last event is a while back has ended since. */
-static bool is_gone(const struct dw_tree_thread *t, const struct dw_region_reading *now)
+/*
+ * Find out whether @thread, whose last event is a while back, has ended since, and how long it is
+ * known to have run: if it had no event since the reading before, as long as its clock says.
+ */
+static void look_at_quiet(struct dw_call_thread *thread, const struct dw_tree_thread *t,
+			  const struct dw_region_reading *now)
 {
-	double quiet_ns = ((double)now->until - (double)t->last) * now->clock->ns_per_tick;
+	double ns_per_tick = now->clock->ns_per_tick;
+	uint64_t cpu_ns = 0;
 
-	return !now->is_last && now->has_thread && quiet_ns > QUIET_NS &&
-	       !now->has_thread(now->ctx, t->tid);
+	if (((double)now->until - (double)t->last) * ns_per_tick < QUIET_NS || thread->is_gone)
+		return;
+	if (now->thread_cpu && !now->is_last)
+		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
+	if (thread->quiet_last != t->last)
+		thread->quiet_ticks = 0;
+	else if (thread->quiet_cpu_ns && cpu_ns > thread->quiet_cpu_ns)
+		thread->quiet_ticks += (double)(cpu_ns - thread->quiet_cpu_ns) / ns_per_tick;
+	thread->quiet_last = t->last;
+	thread->quiet_cpu_ns = cpu_ns;
 }
 
 /* What all threads are at. */
@@ -161,9 +175,11 @@ static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_read
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
 		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
 			continue;
-		thread->is_gone = thread->is_gone || is_gone(&t, now);
+		look_at_quiet(thread, &t, now);
 		if (!thread->is_gone)
-			rc = look_ahead(r, &t, now->head, now->until);
+			rc = look_ahead(r, &t,
+					thread->quiet_last == t.last ? thread->quiet_ticks : 0,
+					now->head, now->until);
 	}
 	for (size_t i = 0; i < r->ahead.n && !rc; i++)
 		if (dw_arena_touch(&r->s.arena, r->ahead.v[i].line) < 0)

@@ -2,10 +2,10 @@
  * From the trees in a region to the calls of a profile: copies, checked, then differences.
  *
  * One reader for each region. Each reading adds to a slice what has come since the one before. An
- * activation that is still running is charged up to the moment of the reading; what it turns out to
- * have had less is taken off the following slices. What a hostile target writes gives odd numbers,
- * never a bad index: lines that break the rules of wire/call-tree.h are dropped and counted. One
- * thread.
+ * activation that is still running is charged up to the moment of the reading, with application
+ * time as far as its thread is known to have run; what it turns out to have had less is taken off
+ * the following slices. What a hostile target writes gives odd numbers, never a bad index: lines
+ * that break the rules of wire/call-tree.h are dropped and counted. One thread.
  */
 #pragma once
 
@@ -41,9 +41,11 @@ struct dw_region_reading {
 			   their threads' last events */
 	uint32_t slice;
 	bool is_last; /* close all threads */
-	/* Whether the process still has the thread @tid; NULL = nobody can tell. Threads that it
-	 * has not are charged no further. */
-	bool (*has_thread)(void *ctx, int32_t tid);
+	/*
+	 * The processor time of the thread @tid so far, 0 = not known. False: it has ended. NULL =
+	 * nobody can tell. Threads that have ended are charged no further.
+	 */
+	bool (*thread_cpu)(void *ctx, int32_t tid, uint64_t *ret_ns);
 	void *ctx;
 };
 
