@@ -17,7 +17,9 @@
  * between two events of a thread belongs to the node that was current at its end. Inclusive values
  * are sums over subtrees. Keyed by the call site too, other than the design has it: so lines and
  * instructions are exact and cost a probe nothing, where counters of their own would cost two
- * cache lines a call.
+ * cache lines a call. Recursion is folded: what a node calls may hang below an ancestor of the same
+ * callee instead, where the paths to both hold the same callees, edges and sites
+ * (agent/core/tree.h); so what is counted once per path stays exact.
  *
  * When the arena is full, nodes that would be new give way: the activation goes to an overflow node
  * (keyed by caller, callee, site and whether it is the outermost of its function, module, edge and

@@ -16,6 +16,8 @@ enum {
 	CHUNK_BYTES_MAX = 32 << 20,
 	KEPT_EIGHTHS = 3, /* of the budget: for lines that are no nodes */
 	SPACE_SHARE = 16,
+	LINKS_SHARE = DWELL_LINE_BYTES / sizeof(uint32_t),
+	PAGE_BYTES = 4096,
 };
 
 #define RESERVE_BYTES ((uint64_t)16 << 30)
@@ -23,6 +25,7 @@ enum {
 
 struct arena {
 	uint64_t base;
+	uint64_t links;	   /* address; LINKS_SHARE of the other bytes */
 	uint64_t reserved; /* bytes, as the next */
 	uint64_t budget;   /* atomic */
 	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
@@ -39,6 +42,12 @@ static uint64_t reserve(uint64_t bytes)
 	return dw_is_mapped(at) ? (uint64_t)at : 0;
 }
 
+/* Lines of @bytes and their links. */
+static uint64_t with_links(uint64_t bytes)
+{
+	return bytes + bytes / LINKS_SHARE;
+}
+
 bool dw_arena_start(uint64_t bytes)
 {
 	struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY};
@@ -47,8 +56,9 @@ bool dw_arena_start(uint64_t bytes)
 	dw_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, &space);
 	if (space.rlim_cur / SPACE_SHARE < arena.reserved)
 		arena.reserved = space.rlim_cur / SPACE_SHARE & -(uint64_t)CHUNK_BYTES_MIN;
-	while (arena.reserved && !(arena.base = reserve(arena.reserved)))
+	while (arena.reserved && !(arena.links = reserve(with_links(arena.reserved))))
 		arena.reserved = arena.reserved / 2 & -(uint64_t)CHUNK_BYTES_MIN;
+	arena.base = arena.links + with_links(arena.reserved) - arena.reserved;
 	arena.budget = bytes < arena.reserved ? bytes : arena.reserved;
 	arena.used = 1; /* line 0 */
 	dw_agent_region()->arena_base = arena.base;
@@ -66,6 +76,19 @@ uint64_t dw_arena_base(void)
 	return arena.base;
 }
 
+uint32_t *dw_arena_links(void)
+{
+	return (uint32_t *)arena.links;
+}
+
+/* Let the links of the first @bytes of lines be used. */
+static bool open_links(uint64_t bytes)
+{
+	uint64_t end = (bytes / LINKS_SHARE + PAGE_BYTES - 1) & -(uint64_t)PAGE_BYTES;
+
+	return !dw_sys_mprotect((void *)arena.links, end, PROT_READ | PROT_WRITE);
+}
+
 /* Map one more chunk, at least to @end bytes. Inside dw_agent_enter(). */
 static bool grow(uint64_t end)
 {
@@ -76,7 +99,7 @@ static bool grow(uint64_t end)
 					  : bytes;
 	if (mapped + bytes > arena.budget)
 		bytes = (arena.budget - mapped) & -(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
-	if (mapped + bytes < end ||
+	if (mapped + bytes < end || !open_links(mapped + bytes) ||
 	    !dw_agent_chunk_at(DWELL_CHUNK_ARENA, bytes, (void *)(arena.base + mapped)))
 		return false;
 	__atomic_store_n(&arena.mapped, mapped + bytes, __ATOMIC_RELEASE);

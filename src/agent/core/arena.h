@@ -36,6 +36,9 @@ uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 /* The address of line 0. */
 uint64_t dw_arena_base(void);
 
+/* A number by line that stays in the process, for trees. */
+uint32_t *dw_arena_links(void);
+
 /* Where @line stands. */
 static inline void *dw_arena_line(uint64_t base, uint32_t line)
 {

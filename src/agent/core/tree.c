@@ -13,14 +13,14 @@ enum {
 	GROWTH = 4,
 	QUICK_MIN = 512,
 	QUICK_MAX = 1 << 18,
+	HUGE_BYTES = 2 << 20,
 	QUICK_SHIFT = 15, /* as gates have it */
 };
 
 #define ROOM_MAX (1u << 30)
 #define TWIN	 (1u << 31)
 
-/* Zeroed memory, NULL = none. */
-static void *map(uint64_t bytes)
+static uint8_t *map_small(uint64_t bytes)
 {
 	void *at = dw_agent_may_call()
 			   ? dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -30,6 +30,26 @@ static void *map(uint64_t bytes)
 	return at && dw_is_mapped(at) ? at : NULL;
 }
 
+/* Zeroed memory, in huge pages where it fills some: what is read at random in small ones waits for
+ * their addresses more than for the bytes. NULL = none. */
+static void *map(uint64_t bytes)
+{
+	uint64_t skip;
+	uint8_t *at;
+
+	if (bytes % HUGE_BYTES)
+		return map_small(bytes);
+	at = map_small(bytes + HUGE_BYTES);
+	if (!at)
+		return NULL;
+	skip = -(uint64_t)at % HUGE_BYTES;
+	if (skip)
+		dw_sys_munmap(at, skip);
+	dw_sys_munmap(at + skip + bytes, HUGE_BYTES - skip);
+	dw_syscall(SYS_madvise, at + skip, bytes, MADV_HUGEPAGE);
+	return at + skip;
+}
+
 static uint32_t hash(uint32_t parent, uint64_t key, uint32_t site)
 {
 	uint64_t h = (key ^ (uint64_t)parent << 32 ^ site) * 0x9e3779b97f4a7c15ull;
@@ -37,14 +57,16 @@ static uint32_t hash(uint32_t parent, uint64_t key, uint32_t site)
 	return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9ull >> 32);
 }
 
-/* The entry for the node of these, or the free one where it belongs. */
+/* The entry for the node of these, whose hash is @h, or the free one where it belongs. */
 static struct dw_tree_entry *find(const struct dw_tree *t, uint32_t parent, uint64_t key,
-				  uint32_t site)
+				  uint32_t site, uint32_t h)
 {
-	uint32_t i = hash(parent, key, site) & (t->room - 1);
 	const struct dw_tree_node *n;
+	uint32_t i;
 
-	for (; t->table[i].line; i = (i + 1) & (t->room - 1)) {
+	for (i = h & (t->room - 1); t->table[i].line; i = (i + 1) & (t->room - 1)) {
+		if (t->table[i].hash != h)
+			continue;
 		n = dw_arena_line(t->base, t->table[i].line);
 		if (n->key == key && n->site == site && n->parent == parent)
 			break;
@@ -52,9 +74,14 @@ static struct dw_tree_entry *find(const struct dw_tree *t, uint32_t parent, uint
 	return &t->table[i];
 }
 
-static struct dw_tree_entry *find_node(const struct dw_tree *t, const struct dw_tree_node *n)
+/* Put @entry, which is new, where it is found. */
+static void insert(struct dw_tree *t, struct dw_tree_entry entry)
 {
-	return find(t, n->parent, n->key, n->site);
+	uint32_t i = entry.hash & (t->room - 1);
+
+	while (t->table[i].line)
+		i = (i + 1) & (t->room - 1);
+	t->table[i] = entry;
 }
 
 static void end_table(struct dw_tree *t)
@@ -78,7 +105,7 @@ static bool grow(struct dw_tree *t)
 		return false;
 	for (uint32_t i = 0; i < t->room; i++)
 		if (t->table[i].line)
-			*find_node(&larger, dw_arena_line(t->base, t->table[i].line)) = t->table[i];
+			insert(&larger, t->table[i]);
 	end_table(t);
 	*t = larger;
 	return true;
@@ -96,6 +123,7 @@ struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *lin
 	struct dw_tree_node *root;
 
 	t->base = line->arena = dw_arena_base();
+	t->links = dw_arena_links();
 	t->nodes = t->quick_n = 0;
 	line->quick = t->quick ? t->quick : nothing;
 	line->quick_mask = t->quick ? quick_mask(t->quick_room) : 0;
@@ -115,7 +143,7 @@ struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *lin
 /* The node below which calls by @n hang. */
 static struct dw_tree_node *unfold(const struct dw_tree *t, struct dw_tree_node *n)
 {
-	uint32_t link = n->parent ? find_node(t, n)->link : 0;
+	uint32_t link = n->parent ? t->links[dw_arena_index(t->base, n)] : 0;
 
 	return link & TWIN ? dw_arena_line(t->base, link & ~TWIN) : n;
 }
@@ -125,58 +153,72 @@ static struct dw_tree_node *parent_of(const struct dw_tree *t, const struct dw_t
 	return n->parent ? dw_arena_line(t->base, n->parent) : NULL;
 }
 
-/* What @link of its entry becomes for @n, new at @line, below @above. */
+/* Whether @p is a call like that of @n by @caller: a site alone does not tell, where the code that
+ * called is not instrumented. */
+static bool is_same_call(const struct dw_tree *t, const struct dw_tree_node *p,
+			 const struct dw_tree_node *n, const struct dw_tree_node *caller)
+{
+	return p->key == n->key && p->site == n->site && p->parent &&
+	       parent_of(t, p)->key == caller->key;
+}
+
+/* What the link becomes of @n, new at @line, below @above. */
 static uint32_t link_of(const struct dw_tree *t, const struct dw_tree_node *n, uint32_t line,
 			struct dw_tree_node *above)
 {
 	struct dw_tree_node *p = above, *last_new;
 	uint32_t link;
 
-	while (p && (p->key != n->key || p->site != n->site))
+	while (p && !is_same_call(t, p, n, above))
 		p = parent_of(t, p);
 	if (!p)
 		return line;
 	/* Nothing is new here: so are the paths to all nodes down from the last where it was. */
-	link = find_node(t, above)->link;
+	link = t->links[dw_arena_index(t->base, above)];
 	last_new = dw_arena_line(t->base, link);
 	for (p = above; p->key != n->key && p != last_new;)
 		p = parent_of(t, p);
 	return p->key == n->key ? dw_arena_index(t->base, p) | TWIN : link;
 }
 
-/* Make a node and put it into the table. */
+/* Make a node. */
 static struct dw_tree_node *make(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
 				 uint32_t site)
 {
 	uint32_t line = dw_arena_take(&t->lines, 1, DWELL_LINE_NODE);
 	struct dw_tree_node *n;
-	struct dw_tree_entry *entry;
 
 	if (!line)
 		return NULL;
 	n = dw_arena_line(t->base, line);
 	n->key = key;
 	n->site = site;
+	t->links[line] = link_of(t, n, line, parent);
 	__atomic_store_n(&n->parent, dw_arena_index(t->base, parent), __ATOMIC_RELEASE);
-	entry = find_node(t, n);
-	entry->link = link_of(t, n, line, parent);
-	entry->line = line;
-	t->nodes++;
 	return n;
 }
 
 struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
 				   uint32_t site)
 {
-	const struct dw_tree_entry *entry;
+	struct dw_tree_entry *entry;
+	struct dw_tree_node *n;
+	uint32_t above, h;
 
 	parent = unfold(t, parent);
-	entry = find(t, dw_arena_index(t->base, parent), key, site);
+	above = dw_arena_index(t->base, parent);
+	h = hash(above, key, site);
+	entry = find(t, above, key, site, h);
 	if (entry->line)
 		return dw_arena_line(t->base, entry->line);
 	if (t->nodes >= t->room / 2 && !grow(t))
 		return NULL;
-	return make(t, parent, key, site);
+	n = make(t, parent, key, site);
+	if (!n)
+		return NULL;
+	insert(t, (struct dw_tree_entry){dw_arena_index(t->base, n), h});
+	t->nodes++;
+	return n;
 }
 
 /* Whether @parent has room left to remember its @child, and does so now. */

@@ -3,11 +3,11 @@
  * table of the thread's own; each node also remembers some of its children for the gates.
  *
  * Recursion is folded where it shows nothing new: fib() calls itself from two places, and a node
- * for each path would be one for each call. Where the path to a node has no (callee, site) that the
- * path to an ancestor of the same callee lacks, the node is that ancestor's twin: it counts what is
- * its own, but what it calls hangs below the ancestor. So the parent of a node is not always the
- * node that was current; but both have the same callee, and their paths the same callees, edges and
- * sites, so that all that is counted once per path stays exact.
+ * for each path would be one for each call. Where the path to a node has no (caller, callee, site)
+ * that the path to an ancestor of the same callee lacks, the node is that ancestor's twin: it
+ * counts what is its own, but what it calls hangs below the ancestor. So the parent of a node is
+ * not always the node that was current; but both have the same callee, and their paths the same
+ * callees, edges and sites, so that all that is counted once per path stays exact.
  *
  * For the thread itself, in its slow path. Makes system calls where it grows. Nodes are never
  * freed, the table is grown as long as there is memory.
@@ -22,7 +22,9 @@
 
 /* Zero-initialised, then dw_tree_start(). */
 struct dw_tree {
-	uint64_t base; /* of the arena */
+	uint64_t base;	 /* of the arena */
+	uint32_t *links; /* dw_arena_links(): of a twin, its ancestor and TWIN; of others, the last
+			    node on the path, itself included, whose call none above it equals */
 	struct dw_lines lines;
 	struct dw_tree_entry *table;
 	uint32_t room;	/* entries, a power of 2 */
@@ -41,8 +43,7 @@ struct dw_tree_quick {
 /* A node in the table. */
 struct dw_tree_entry {
 	uint32_t line; /* 0 = free */
-	uint32_t link; /* of a twin: its ancestor and TWIN; else the last node on its path, itself
-			  included, that has a callee and site which those above it have not */
+	uint32_t hash; /* of parent, key and site */
 };
 
 /* The factor by which gates make tags of keys: tag = low half of (key * it + site). */
