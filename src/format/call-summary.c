@@ -214,14 +214,14 @@ static void put_source(const struct dw_summary_writer *w)
 				    : "; system calls could not be seen.\n");
 }
 
-/* What is in no row, in either direction. */
+/* What is in no row, in either direction. Where switches were not seen, nobody can tell. */
 static void put_residual(const struct dw_summary_writer *w)
 {
 	int64_t residual = dw_facts_get(facts_of(w), "residual_ns", INT64_MIN);
 	int64_t user = dw_facts_get(facts_of(w), "user_cpu_ns", 0);
 	int64_t cpu = user + dw_facts_get(facts_of(w), "kernel_cpu_ns", 0);
 
-	if (residual == INT64_MIN)
+	if (residual == INT64_MIN || is_upper_bound(w))
 		return;
 	dw_out_puts(w->out, "  Not explained: ");
 	dw_out_puts(w->out, residual < 0 ? "-" : "");

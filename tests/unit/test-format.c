@@ -298,7 +298,7 @@ TEST(summary_of_calls_is_short_and_says_how_much_is_known)
 	CHECK_CONTAINS(text, "210,000,000 calls of 20 functions, 1 thread in 1 process");
 	CHECK_CONTAINS(text, "in the program, at most");
 	CHECK_CONTAINS(text, "context switches could not be seen");
-	CHECK_CONTAINS(text, "-2.0 ms, -2.0 % of the CPU time");
+	CHECK(!strstr(text, "Not explained"));
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), lines++)
 		CHECK(dw_text_columns(line) <= 90);
 	CHECK(lines > 10 && lines <= 32);
