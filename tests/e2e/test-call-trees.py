@@ -97,6 +97,7 @@ def test_children(context, flavour):
         expect(calls(rows, name), want[name], f"calls of {name}")
     expect(calls(rows, "in_child"), 200, "calls in fork's children")
     expect(calls(rows, "work"), want["work"] + 200, "calls of work")
+    expect(on_path(paths(context), "main/outer/inner/in_child"), 200, "calls below open frames")
 
 
 @cases(*FLAVOURS)

@@ -502,6 +502,60 @@ bool dw_stack_activation(const struct dw_stack *k, struct dw_shadow **e)
 	return at > k->entries;
 }
 
+/* Whether @e of @k has the node of what lies below it. */
+static bool is_copy(const struct dw_stack *k, const struct dw_shadow *e)
+{
+	return e == k->entries || is_mark(e) || e[-1].record & DWELL_RECORD_LINK;
+}
+
+void dw_stacks_keep(struct dw_stacks *s)
+{
+	uint32_t n = 0;
+
+	s->current->top = s->thread->top;
+	for (uint32_t i = 0; i < s->n; i++)
+		n += (uint32_t)(s->list[i]->top - s->list[i]->entries);
+	s->kept = n ? map(NULL, 0, n * sizeof(*s->kept)) : NULL;
+	s->kept_n = n;
+	for (uint32_t i = 0, at = 0; i < s->n && s->kept; i++)
+		for (struct dw_shadow *e = s->list[i]->entries + 1; e <= s->list[i]->top; e++)
+			s->kept[at++] = (struct dw_kept){e->node->key, e->node->site};
+}
+
+bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tree_node *root,
+		      struct dw_tree_node *(*child)(void *ctx, struct dw_tree_node *parent,
+						    const struct dw_kept *kept),
+		      void *ctx)
+{
+	const struct dw_kept *kept = s->kept;
+	struct dw_stack *current = s->current;
+	struct dw_tree_node *node;
+
+	if (!kept)
+		return false;
+	dw_overflow_end(s);
+	s->thread = t;
+	s->root = root;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct dw_stack *k = s->list[i];
+
+		node = root;
+		for (struct dw_shadow *e = k->entries; e <= k->top; e++) {
+			if (!is_copy(k, e) && node)
+				node = child(ctx, node, kept);
+			kept += e > k->entries;
+			*e = (struct dw_shadow){node, is_mark(e) ? e->record : true_record(e)};
+		}
+		if (!node) /* no room for all: nothing is open then */
+			k->top = k->base = k->entries;
+	}
+	s->current = NULL;
+	set_current(s, current);
+	dw_sys_munmap(s->kept, s->kept_n * sizeof(*s->kept));
+	s->kept = NULL;
+	return true;
+}
+
 void dw_stacks_end(struct dw_stacks *s)
 {
 	dw_overflow_end(s);

@@ -79,6 +79,14 @@ struct dw_stacks {
 	uint32_t hand; /* where the next one to be used again is looked for */
 	struct dw_stack *current;
 	struct dw_overflow *overflow; /* NULL until the tree is full */
+	struct dw_kept *kept;	      /* what is open, while a fork's child changes its arena */
+	uint32_t kept_n;
+};
+
+/* An activation without a node. */
+struct dw_kept {
+	uint64_t key;
+	uint32_t site;
 };
 
 enum dw_stack_event {
@@ -130,6 +138,18 @@ void dw_stacks_close(struct dw_stacks *s);
 /* The activation at or below @e, and whether there is one: entries of other kinds are skipped, in
  * @k's order downwards. */
 bool dw_stack_activation(const struct dw_stack *k, struct dw_shadow **e);
+
+/* In a fork's child that can still read its parent's nodes: keep what is open. */
+void dw_stacks_keep(struct dw_stacks *s);
+
+/*
+ * Then, with an arena of the child's own: open it again below @root for @t, whose nodes @child
+ * finds, each below the one before. False: nothing was kept.
+ */
+bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tree_node *root,
+		      struct dw_tree_node *(*child)(void *ctx, struct dw_tree_node *parent,
+						    const struct dw_kept *kept),
+		      void *ctx);
 
 /* Give back everything, of a thread that has ended. From any thread. */
 void dw_stacks_end(struct dw_stacks *s);

@@ -100,12 +100,25 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 	return root;
 }
 
+static struct dw_tree_node *child_kept(void *ctx, struct dw_tree_node *parent,
+				       const struct dw_kept *kept)
+{
+	return dw_tree_child(ctx, parent, kept->key, kept->site);
+}
+
+/* The stacks of @t: those that a fork's child has brought along, else a new one. */
+static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, uint64_t record)
+{
+	return dw_stacks_reopen(&t->stacks, t->line, root, child_kept, &t->tree) ||
+	       dw_stacks_start(&t->stacks, t->line, root, record);
+}
+
 /* Let @t be the calling thread. False: no room. */
 static bool start_thread(struct dw_thread *t, uint64_t record)
 {
 	struct dw_tree_node *root = start_line(t);
 
-	if (!root || !dw_stacks_start(&t->stacks, t->line, root, record))
+	if (!root || !open_stacks(t, root, record))
 		return false;
 	t->word = &dw_thread_word;
 	t->forks = threads.forks;
@@ -286,6 +299,8 @@ void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 
 void dw_threads_forked(void)
 {
+	if (self && self->forks == threads.forks)
+		dw_stacks_keep(&self->stacks);
 	dw_arena_forked();
 	threads.n = 0;
 	threads.forks++;
