@@ -12,9 +12,10 @@
  * rdi = its new elapsed and, in gates that push, r10 = the new calls of rdx.
  *
  * Whatever is not the usual goes to the agent's slow path:
- * void slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area), enum dw_gate, rsp in the
+ * uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area), enum dw_gate, rsp in the
  * gate, rax as the probe has set it, the area's start; on an aligned stack, and it does all that
- * the gate would have done.
+ * the gate would have done. It tells which signals it has put off. Their handlers run here, where
+ * all registers of the program are known: struct dw_clone_header, signals_at.
  */
 	.section .rodata.dw_gates_time, "a", @progbits
 
@@ -23,13 +24,13 @@
 	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
-	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end
+	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
 	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
 	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.hidden	dw_gates_time_program, dw_gates_time_program_end
-	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end
+	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
 
 	.pushsection .rodata.dw_gates_time_fixups, "a", @progbits
 	.balign	4
@@ -73,6 +74,9 @@ dw_gates_time_half_way:
 	.set	NODE_OS, 60
 	.set	SHADOW_BYTES, 16
 	.set	SHADOW_RECORD, 8
+
+	.set	SYS_RT_SIGPROCMASK, 14
+	.set	SIG_UNBLOCK, 1
 
 	.set	WINDOW, 16384		/* DWELL_STACK_WINDOW */
 	.set	TAG_FACTOR, 0x9e3b	/* DWELL_TAG_FACTOR */
@@ -509,14 +513,27 @@ dw_gate_call_end:
 	call	*%rax
 1:	mov	%rbp, %rsp
 .Lback112:
-	pop	%r11
+	test	%rax, %rax
+	je	2f
+	push	%rax			/* signals that were put off may come now */
+.Lback120:
+	mov	%rsp, %rsi
+	mov	$SIG_UNBLOCK, %edi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	mov	$SYS_RT_SIGPROCMASK, %eax
+	syscall
+dw_gates_time_signals:
+	lea	8(%rsp), %rsp
+.Lgo_on112:
+2:	pop	%r11
 .Lback104:
 	pop	%rbp
 .Lback96:
 	testl	$0x400, (%rsp)
-	je	2f
+	je	3f
 	std
-2:	lea	88(%rsp), %rsp
+3:	lea	88(%rsp), %rsp
 .Lback8:
 	restore_all
 dw_gates_time_end:
@@ -546,7 +563,9 @@ dw_gates_time_program:
 	.byte	0x0d, 6			/* DW_CFA_def_cfa_register: rbp */
 	from	.Lback112, .Lby_rbp
 	.byte	0x0d, 7			/* rsp */
-	offset	.Lback104, .Lback112, 104
+	offset	.Lback120, .Lback112, 120
+	offset	.Lgo_on112, .Lback120, 112
+	offset	.Lback104, .Lgo_on112, 104
 	offset	.Lback96, .Lback104, 96
 	.byte	0xc6			/* DW_CFA_restore: rbp */
 	offset	.Lback8, .Lback96, 8

@@ -30,6 +30,7 @@ extern const uint8_t dw_gates_time[], dw_gates_time_end[];
 extern const uint8_t dw_gates_time_program[], dw_gates_time_program_end[];
 extern const struct fixup dw_gates_time_fixups[], dw_gates_time_fixups_end[];
 extern const struct dw_clone_gate dw_gates_time_half_way[], dw_gates_time_half_way_end[];
+extern const uint8_t dw_gates_time_signals[];
 extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
 	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[];
 
@@ -126,6 +127,13 @@ void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWEL
 	for (const struct dw_clone_gate *x = s->half_way; x < s->half_way_end; x++)
 		*table++ =
 			(struct dw_clone_gate){g->at + x->again, g->at + x->commit, g->at + x->end};
+}
+
+uint32_t dw_gates_signals_at(const struct dw_gates *g)
+{
+	return set_of(g->probes) == &time_set
+		       ? g->at + (uint32_t)(dw_gates_time_signals - dw_gates_time)
+		       : 0;
 }
 
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g)

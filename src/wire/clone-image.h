@@ -122,6 +122,8 @@ struct dw_clone_header {
 	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
 	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
 	struct dw_clone_gate gates[DWELL_CLONE_GATES];
+	uint32_t signals_at; /* area offset where a gate lets handlers run that its slow path has
+				put off; 0 = nowhere */
 	uint32_t gate_at[DWELL_GATES_N]; /* by enum dw_gate, area offset; 0 = not in the image */
 	uint32_t system_calls;		 /* with gates around them */
 	uint32_t system_calls_left;	 /* instructions without */

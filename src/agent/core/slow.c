@@ -35,7 +35,7 @@ bool dw_slow_begin(uint64_t sp)
 	return true;
 }
 
-void dw_slow_end(void)
+uint64_t dw_slow_leave(void)
 {
 	uint64_t off;
 
@@ -43,10 +43,16 @@ void dw_slow_end(void)
 	slow.sp = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	off = slow.off;
-	if (!off)
-		return;
 	slow.off = 0;
-	dw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &off, NULL, sizeof(off));
+	return off;
+}
+
+void dw_slow_end(void)
+{
+	uint64_t off = dw_slow_leave();
+
+	if (off)
+		dw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &off, NULL, sizeof(off));
 }
 
 /* Whether the failing instruction raised @number: it would do so again. Without @info perhaps. */

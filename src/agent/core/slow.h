@@ -24,6 +24,10 @@ bool dw_slow_begin(uint64_t sp);
 /* Leave, after true. Handlers that were put off run here. */
 void dw_slow_end(void);
 
+/* The same, but for the handlers: the signals that were put off, by bits, are the caller's to
+ * unblock. */
+uint64_t dw_slow_leave(void);
+
 /* Put @number off, whose context is @context, if a slow path is interrupted and it can be: then the
  * handler must not run. [async-signal-safe] */
 bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context);

@@ -60,3 +60,37 @@ void dw_gate_settle(const struct dw_area *area, ucontext_t *context)
 	}
 	dw_context_set_pc(context, area->area + at);
 }
+
+/* Where a gate keeps the program's registers, below the stack pointer that it was called with. */
+static const struct {
+	int8_t place;
+	uint8_t words;
+} kept[] = {
+	{REG_RAX, 1}, {REG_RCX, 2}, {REG_RDX, 3}, {REG_RSI, 4},	 {REG_RDI, 5},
+	{REG_R8, 6},  {REG_R9, 7},  {REG_R10, 8}, {REG_RBP, 12}, {REG_R11, 13},
+};
+
+enum {
+	GATE_WORDS = 14,   /* the gate's stack where it lets handlers run */
+	FLAGS_WORDS = 10,  /* as lahf and seto tell */
+	PUSHED_WORDS = 11, /* as pushfq does, of which the direction counts */
+	ARITHMETIC = 0xd5,
+	DIRECTION = 0x400,
+	OVERFLOW = 0x800,
+};
+
+void dw_gate_finish(ucontext_t *context)
+{
+	greg_t *registers = context->uc_mcontext.gregs;
+	const uint64_t *gate = dw_context_stack(context) + GATE_WORDS;
+	uint64_t flags = (uint64_t)registers[REG_EFL], told = gate[-FLAGS_WORDS];
+
+	flags &= ~(uint64_t)(ARITHMETIC | DIRECTION | OVERFLOW);
+	flags |= (told >> 8 & ARITHMETIC) | (told & 1 ? OVERFLOW : 0);
+	flags |= gate[-PUSHED_WORDS] & DIRECTION;
+	for (uint32_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		registers[kept[i].place] = (greg_t)gate[-(int64_t)kept[i].words];
+	registers[REG_EFL] = (greg_t)flags;
+	registers[REG_RSP] = (greg_t)(gate + 1);
+	dw_context_set_pc(context, *gate);
+}

@@ -14,3 +14,9 @@
  * [async-signal-safe]
  */
 void dw_gate_settle(const struct dw_area *area, ucontext_t *context);
+
+/*
+ * Let the task, interrupted where a gate lets handlers run (struct dw_clone_header, signals_at), go
+ * on behind the gate: handlers see the program's own registers and stack. [async-signal-safe]
+ */
+void dw_gate_finish(ucontext_t *context);

@@ -98,7 +98,10 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 	if (dw_slow_defer(signal, info, context))
 		return;
 	if (area) {
-		dw_gate_settle(area, context);
+		if (pc - area->area == area->header->signals_at)
+			dw_gate_finish(context);
+		else
+			dw_gate_settle(area, context);
 		pc = dw_context_pc(context);
 		shown = original_of(area, pc, dw_context_stack(context));
 		dw_context_set_pc(context, shown);

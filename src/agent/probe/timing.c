@@ -250,18 +250,18 @@ static void go_blind(struct event *e)
 	set_alive(0);
 }
 
-void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
+uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
 	struct event e = {.gate = gate, .rsp = rsp, .what = what};
 
 	if (dw_probe.is_blind) {
 		dw_agent_drop(DWELL_DROP_EVENTS);
-		return;
+		return 0;
 	}
 	e.now = dw_ticks();
 	e.area = (const struct dw_area *)area;
 	if (!dw_slow_begin(rsp))
-		return;
+		return 0;
 	e.t = is_last(&e) ? NULL : find_thread(&e);
 	if (e.t)
 		run(&e);
@@ -269,7 +269,7 @@ void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 		close_thread(&e);
 	else if (gate == DWELL_GATE_CALL_BEGIN && dw_system_call_blinds(rsp, what))
 		go_blind(&e);
-	dw_slow_end();
+	return dw_slow_leave();
 }
 
 bool dw_timing_interrupt_call(void)

@@ -10,10 +10,10 @@
 
 /*
  * What the gates could not do: @gate (enum dw_gate), with stack pointer @rsp in it and @what in
- * rax, of the area that starts at @area. Gates call it with all registers saved.
- * [async-signal-safe] [any-thread]
+ * rax, of the area that starts at @area. Gates call it with all registers saved. The signals that
+ * were put off meanwhile, by bits: the gate lets them come. [async-signal-safe] [any-thread]
  */
-void dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area);
+uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area);
 
 /* A handler begins. Whether it has interrupted a system call that counts: its time is no part of
  * that, and dw_timing_resume_call() follows if it returns. [async-signal-safe] */
