@@ -2,6 +2,7 @@
  * kernel's own counts and clocks. */
 #include "agent/core/agent-internal.h"
 #include "agent/core/os-interval.h"
+#include "agent/core/ticks-x86-64.h"
 #include "check.h"
 
 #include <errno.h>
@@ -468,17 +469,17 @@ TEST(a_switch_in_an_interval)
 	NEED("perf");
 	begin(&s);
 	s.thread.state = DWELL_THREAD_RUNNING;
-	s.thread.last = dw_os_ticks();
+	s.thread.last = dw_ticks();
 	usleep(2000);
-	end = dw_os_close(&s.thread, &s.state, dw_os_ticks(), DWELL_EVENT_PROBE, &i);
+	end = dw_os_close(&s.thread, &s.state, dw_ticks(), DWELL_EVENT_PROBE, &i);
 	CHECK_INT(i.elapsed, end - s.thread.last);
 	CHECK_INT(i.os, i.os_blocked);
 	CHECK_INT(i.os_probe, i.elapsed);
 	CHECK(i.switches >= 1 && i.os && i.os <= i.elapsed && !i.os_cpu);
-	begin_ticks = dw_os_ticks();
+	begin_ticks = dw_ticks();
 	usleep(2000);
 	CHECK(dw_os_close_slow(&s.thread, &s.state, begin_ticks, &i));
-	CHECK(i.switches >= 1 && i.os && i.os == i.elapsed && i.os <= dw_os_ticks() - begin_ticks);
+	CHECK(i.switches >= 1 && i.os && i.os == i.elapsed && i.os <= dw_ticks() - begin_ticks);
 	while (dw_os_close_slow(&s.thread, &s.state, begin_ticks, &i))
 		;
 	CHECK_INT(*s.thread.os_word, s.thread.os_seen);

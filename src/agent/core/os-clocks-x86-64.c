@@ -8,6 +8,7 @@
  */
 #include "agent/core/os-sources.h"
 #include "agent/core/syscall-x86-64.h"
+#include "agent/core/ticks-x86-64.h"
 
 static uint64_t read_ns(long clock)
 {
@@ -26,19 +27,11 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 	return a;
 }
 
-uint64_t dw_os_ticks(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
-
 void dw_os_clocks_read(struct dw_os_clocks *ret)
 {
 	ret->mono_ns = read_ns(CLOCK_MONOTONIC_RAW);
 	ret->cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-	ret->ticks = dw_os_ticks();
+	ret->ticks = dw_ticks();
 }
 
 uint64_t dw_os_blocked(const struct dw_os_clocks *from, const struct dw_os_clocks *to)

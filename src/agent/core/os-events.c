@@ -9,6 +9,7 @@
 #include "agent/core/os-events.h"
 
 #include "agent/core/agent-internal.h"
+#include "agent/core/ticks-x86-64.h"
 
 enum {
 	TRIES = 4,	     /* a tracer may switch us at every system call */
@@ -179,7 +180,7 @@ void dw_os_look(struct dw_tree_thread *t, struct dw_os_state *s, struct dw_os_lo
 	word = s->word;
 	if (!dw_agent_may_call() || (t->os_source != DWELL_OS_NONE && word_of(t) == word)) {
 		t->os_seen = word;
-		ret->now = dw_os_ticks();
+		ret->now = dw_ticks();
 		return;
 	}
 	arm(t, s);

@@ -5,8 +5,9 @@
  * perf event (PERF_COUNT_SW_DUMMY: its lock word changes at each switch; no privilege at
  * perf_event_paranoid 2), the thread's own restartable sequence left at a descriptor that does
  * nothing (the kernel clears it; registrations of 32 bytes only, and never while the program uses
- * it), none. Both are one word that a probe compares: dw_tree_thread.os_word with os_seen.
- * Facts: perf_event_open(2), and the kernel's headers linux/perf_event.h and linux/rseq.h.
+ * it; a program that looks at its own sequence sees it set), none. Both are one word that a probe
+ * compares: dw_tree_thread.os_word with os_seen. Facts: perf_event_open(2), and the kernel's
+ * headers linux/perf_event.h and linux/rseq.h.
  *
  * All functions are for the thread that they are about, from the slow path. They make system calls
  * and need dw_agent_may_call(). [async-signal-safe]

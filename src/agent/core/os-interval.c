@@ -8,6 +8,7 @@
 #include "agent/core/os-interval.h"
 
 #include "agent/core/bytes.h"
+#include "agent/core/ticks-x86-64.h"
 
 enum {
 	LONG_CALL_TICKS = 1 << 15, /* some 10 us */
@@ -81,7 +82,7 @@ static bool may_be_switched(const struct dw_tree_thread *t, const struct dw_os_s
 			    uint64_t begin)
 {
 	if (t->os_source == DWELL_OS_NONE)
-		return dw_os_ticks() - begin > LATE_TICKS;
+		return dw_ticks() - begin > LATE_TICKS;
 	return __atomic_load_n(t->os_word, __ATOMIC_RELAXED) != s->word;
 }
 

@@ -18,9 +18,6 @@ struct dw_os_clocks {
 	uint64_t ticks;
 };
 
-/* The TSC. */
-uint64_t dw_os_ticks(void);
-
 /* Read them: two system calls. */
 void dw_os_clocks_read(struct dw_os_clocks *ret);
 
