@@ -67,8 +67,8 @@ static bool is_in_module(const struct dw_profile *p, const struct dw_filter *fil
 }
 
 /* The thread of sample @i if it passes, else UINT32_MAX. */
-static uint32_t passing_thread(const struct selection *s, const struct dw_profile *p,
-			       const struct dw_filter *filter, size_t i)
+static inline uint32_t passing_thread(const struct selection *s, const struct dw_profile *p,
+				      const struct dw_filter *filter, size_t i)
 {
 	uint32_t thread = p->samples.thread[i];
 	uint64_t last_ns = filter->to_ns - 1; /* without an end: the largest */
