@@ -30,37 +30,56 @@ static const struct dw_area *area_of(uint32_t region_module)
 	return NULL;
 }
 
-/* Where import @i of the module leads; a pointer into the module itself is not filled in yet. */
-static uint32_t module_of_import(uint32_t module, uint32_t i)
+/* The pointer through which import @i of @area is called, 0 = there is none. */
+static uint64_t pointer_of(const struct dw_area *area, uint32_t i)
 {
-	const struct dw_area *area = area_of(module);
-	const struct dw_clone_import *import;
-	uint32_t found;
+	const struct dw_clone_import *imports =
+		(const struct dw_clone_import *)(area->area + area->header->imports.at);
 
-	if (!area || i >= area->header->imports.n)
-		return UINT32_MAX;
-	import = (const struct dw_clone_import *)(area->area + area->header->imports.at) + i;
-	if (!import->slot)
-		return module;
-	found = module_around(*(const uint64_t *)(area->module + import->slot));
-	return found == module ? UINT32_MAX : found;
+	return i < area->header->imports.n && imports[i].slot
+		       ? *(const uint64_t *)(area->module + imports[i].slot)
+		       : 0;
+}
+
+/* The module that @key is of, by index in the region; UINT32_MAX = none. @*ret_index is the
+ * function's in it, or functions.n and more for imports. */
+static uint32_t find_key(uint64_t key, uint32_t *ret_index)
+{
+	const struct dw_region_header *region = dw_agent_region();
+
+	for (uint32_t i = 0; i < dw_probe.module_n; i++) {
+		uint64_t index = key - region->modules[i].first_id;
+
+		*ret_index = (uint32_t)index;
+		if (region->modules[i].first_id && index < region->modules[i].ids_n)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+uint64_t dw_address_of_key(uint64_t key)
+{
+	const struct dw_area *area;
+	uint32_t index, module;
+
+	if (key & DWELL_KEY_ADDRESS)
+		return key & ~DWELL_KEY_ADDRESS;
+	module = find_key(key, &index);
+	area = module == UINT32_MAX ? NULL : area_of(module);
+	return area && index >= area->header->functions.n
+		       ? pointer_of(area, index - area->header->functions.n)
+		       : 0;
 }
 
 uint32_t dw_module_of_key(uint64_t key)
 {
-	const struct dw_region_header *region = dw_agent_region();
+	uint64_t address = dw_address_of_key(key);
+	uint32_t index, module = address ? module_around(address) : UINT32_MAX, own;
 
 	if (key & DWELL_KEY_ADDRESS)
-		return module_around(key & ~DWELL_KEY_ADDRESS);
-	for (uint32_t i = 0; i < dw_probe.module_n; i++) {
-		uint64_t index = key - region->modules[i].first_id;
-		const struct dw_area *area = area_of(i);
-
-		if (!region->modules[i].first_id || index >= region->modules[i].ids_n)
-			continue;
-		if (!area || index < area->header->functions.n)
-			return i;
-		return module_of_import(i, (uint32_t)index - area->header->functions.n);
-	}
-	return UINT32_MAX;
+		return module;
+	own = find_key(key, &index);
+	if (!address)
+		return own;
+	return module == own ? UINT32_MAX : module; /* not looked up yet */
 }

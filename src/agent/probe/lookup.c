@@ -98,6 +98,23 @@ static uint32_t function_of_module(const struct dw_area *area, uint32_t at)
 	return low && at - f[low - 1].start < f[low - 1].bytes ? low - 1 : n;
 }
 
+bool dw_is_probed(uint64_t pc)
+{
+	const struct dw_area *area = dw_area_of_module(pc);
+	const struct dw_clone_function_entry *f;
+	const uint8_t wanted = DWELL_CLONE_PROBED | DWELL_CLONE_REDIRECTED;
+	uint32_t function;
+
+	if (!area)
+		return false;
+	function = function_of_module(area, (uint32_t)(pc - area->module));
+	if (function == area->header->functions.n)
+		return false;
+	f = &dw_functions(area)[function];
+	return f->start == pc - area->module && (f->flags & wanted) == wanted &&
+	       !(area->left && area->left[function / 8] >> function % 8 & 1);
+}
+
 static struct walk walk_begin(const struct dw_area *area, uint32_t function)
 {
 	const struct dw_clone_part *part = &area->header->instructions;

@@ -65,6 +65,10 @@ uint64_t dw_original(uint64_t pc, bool is_return);
  */
 uint64_t dw_clone_of(uint64_t pc);
 
+/* Whether the original @pc is the entry of a function that runs from its clone, with probes.
+ * [async-signal-safe] [any-thread] */
+bool dw_is_probed(uint64_t pc);
+
 /* The function of @area, by index, whose clone holds the area offset @at; its
  * header->functions.n when it is in none. [async-signal-safe] [any-thread] */
 uint32_t dw_function_of_clone(const struct dw_area *area, uint32_t at);

@@ -17,6 +17,7 @@
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
+#include "agent/probe/keys.h"
 #include "agent/probe/state.h"
 #include "agent/probe/system-calls.h"
 
@@ -77,6 +78,35 @@ static uint64_t key_of(const struct event *e)
 		       : constants[DWELL_CONSTANT_FIRST_ID] + (uint32_t)e->what;
 }
 
+/*
+ * Whether @node, for a call out that leads to a function with probes, is a mark: what the callee's
+ * own probes count must not be counted twice. Where the loader had not looked the callee up before
+ * its first call, an activation of @node was pushed, and is taken back now that its entry follows.
+ */
+static bool is_mark(struct dw_tree_node *node)
+{
+	if (node->os != UINT32_MAX && !node->os && !node->calls &&
+	    dw_is_probed(dw_address_of_key(node->key)))
+		node->os = UINT32_MAX;
+	return node->os == UINT32_MAX;
+}
+
+/* At the entry of @key: take back what the call out on top pushed, if it was this call. */
+static void take_back(const struct event *e, uint64_t key)
+{
+	const struct dw_shadow *top = e->t->line->top;
+	struct dw_tree_node *out = top->node;
+	uint64_t address = e->area->module + dw_functions(e->area)[e->what].start;
+
+	if (top->record != e->rsp + DWELL_RECORD_CALL_OUT || out->calls != 1 || out->os ||
+	    out->key == key || dw_address_of_key(out->key) != address)
+		return;
+	dw_stacks_pop(&e->t->stacks);
+	e->t->line->current->elapsed += out->elapsed;
+	out->elapsed = out->calls = 0;
+	out->os = UINT32_MAX;
+}
+
 static void push(const struct event *e)
 {
 	bool is_enter = e->gate == DWELL_GATE_ENTER, is_switch = switches(e);
@@ -88,11 +118,17 @@ static void push(const struct event *e)
 	if (dw_stacks_fit(stacks, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) !=
 	    DWELL_FIT_EVENT)
 		return;
-	parent = e->t->line->current;
 	e->t->line->lookups++;
+	if (is_enter)
+		take_back(e, key_of(e));
+	parent = e->t->line->current;
 	node = dw_overflow_is_current(e->t->line)
 		       ? NULL
 		       : dw_tree_child(&e->t->tree, parent, key_of(e), *site);
+	if (!is_enter && node && is_mark(node)) {
+		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
+		return;
+	}
 	if (!node) {
 		dw_overflow_push(stacks, key_of(e), *site, record, is_switch);
 		return;
