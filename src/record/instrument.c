@@ -142,17 +142,24 @@ static int read_process(struct run *r, const struct dw_region_owner *owner,
 	return dw_region_process_search(owner, ret);
 }
 
-/*
- * The process of @region, which asks about @m (NULL = nothing): as it was read for a question
- * before, if it had that mapped already. NULL: it cannot be looked at.
- */
+/* Whether @p, read for a question before, still holds for @m: what it has mapped there is called
+ * alike. Another library may have taken the place of one that was closed. */
+static bool is_up_to_date(const struct dw_region_process *p, const struct dw_region_module *m)
+{
+	const char *path = dw_region_process_path(p, m);
+	const char *known = path ? strrchr(path, '/') : NULL, *named = strrchr(m->path, '/');
+
+	return known && named && !strcmp(known, named);
+}
+
+/* The process of @region, which asks about @m (NULL = nothing). NULL: it cannot be looked at. */
 static const struct dw_region_process *get_process(struct run *r, uint32_t region,
 						   const struct dw_region_owner *owner,
 						   const struct dw_region_module *m)
 {
 	bool is_same = r->process_region == region && r->process_claimed == owner->pid;
 
-	if (is_same && m && dw_region_process_path(&r->process, m))
+	if (is_same && m && is_up_to_date(&r->process, m))
 		return &r->process;
 	dw_region_process_release(&r->process);
 	r->process_claimed = owner->pid;
