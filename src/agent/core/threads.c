@@ -54,6 +54,20 @@ static void *map(uint64_t bytes)
 	return dw_is_mapped(at) ? at : NULL;
 }
 
+/* Put @line to place @i of the region's list, before it is written; the number of places counts
+ * those before which none is empty. */
+static void publish(uint32_t i, uint32_t line)
+{
+	struct dw_region_header *region = dw_agent_region();
+	uint32_t n = __atomic_load_n(&region->threads_n, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&region->threads[i], line, __ATOMIC_SEQ_CST);
+	while (n < DWELL_REGION_THREADS && __atomic_load_n(&region->threads[n], __ATOMIC_SEQ_CST))
+		if (__atomic_compare_exchange_n(&region->threads_n, &n, n + 1, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			n++;
+}
+
 /* A new line for @t in the region's list. */
 static bool take_line(struct dw_thread *t)
 {
@@ -65,8 +79,7 @@ static bool take_line(struct dw_thread *t)
 	if (!line)
 		return false;
 	t->line = dw_arena_line(dw_arena_base(), line);
-	__atomic_store_n(&dw_agent_region()->threads[i], line, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&dw_agent_region()->threads_n, 1, __ATOMIC_RELEASE);
+	publish(i, line);
 	return true;
 }
 

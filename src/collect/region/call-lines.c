@@ -69,6 +69,17 @@ static int add_thread(struct dw_call_lines *s, uint32_t line, const struct dw_tr
 	return rc ? rc : adopt(s, t->root, DWELL_LINE_ROOT, thread.root_node);
 }
 
+/* Whether the thread at @line stands already. Until it does its lines are nothing else. */
+static bool has_begun(struct dw_call_lines *s, uint32_t line, const struct dw_tree_thread *t)
+{
+	if (t->state != DWELL_THREAD_FREE && is_unknown(s, t->root) &&
+	    t->root - line >= DWELL_THREAD_LINES)
+		return true;
+	for (uint32_t k = 0; k < DWELL_THREAD_LINES; k++)
+		s->lines.v[line + k].id = IS_WAITING;
+	return false;
+}
+
 /* Find the threads among the lines @at that have come since the last reading. */
 static int find_threads(struct dw_call_lines *s, const uint32_t *at, uint32_t n,
 			const struct dw_region_clock *clock)
@@ -84,10 +95,8 @@ static int find_threads(struct dw_call_lines *s, const uint32_t *at, uint32_t n,
 		if (!is_free)
 			continue;
 		dw_arena_get(&s->arena, at[i], DWELL_THREAD_LINES, &t);
-		if (t.state == DWELL_THREAD_FREE || !is_unknown(s, t.root) ||
-		    t.root - at[i] < DWELL_THREAD_LINES)
-			continue;
-		rc = add_thread(s, at[i], &t, clock);
+		if (has_begun(s, at[i], &t))
+			rc = add_thread(s, at[i], &t, clock);
 	}
 	return rc;
 }
@@ -280,18 +289,16 @@ int dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struct
 	return 0;
 }
 
-/* Copy the arena and where the threads stand in it. *@at: head->threads_n lines, the caller's. */
-static int copy(struct dw_call_lines *s, int fd, const struct dw_region_head *head, uint32_t **at)
+/* Copy the arena and where the threads stand in it, @at: in this order, because a thread is told of
+ * before its lines are written. */
+static int copy(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
+		uint32_t at[DWELL_REGION_THREADS])
 {
 	size_t more;
-	int rc;
+	int rc = dw_arena_read(&s->arena, fd, head);
 
-	*at = calloc(head->threads_n + 1, sizeof **at);
-	if (!*at)
-		return -ENOMEM;
-	rc = dw_region_read_threads(fd, *at, head->threads_n);
 	if (!rc)
-		rc = dw_arena_read(&s->arena, fd, head);
+		rc = dw_region_read_threads(fd, at, DWELL_REGION_THREADS);
 	more = s->arena.lines.n - s->lines.n;
 	if (!rc)
 		rc = dw_vec_reserve(&s->lines, more);
@@ -305,11 +312,11 @@ static int copy(struct dw_call_lines *s, int fd, const struct dw_region_head *he
 int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
 		       const struct dw_region_clock *clock)
 {
-	dw_auto_free uint32_t *threads = NULL;
-	int rc = copy(s, fd, head, &threads);
+	uint32_t threads[DWELL_REGION_THREADS];
+	int rc = copy(s, fd, head, threads);
 
 	if (!rc)
-		rc = find_threads(s, threads, head->threads_n, clock);
+		rc = find_threads(s, threads, DWELL_REGION_THREADS, clock);
 	return rc ? rc : find_nodes(s);
 }
 
