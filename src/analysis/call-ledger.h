@@ -45,7 +45,7 @@ static inline void dw_ledger_enter(struct dw_ledger *l, uint32_t row, uint64_t c
 		r->outer_calls += calls;
 }
 
-/* It leaves; @inclusive is what was below it. */
+/* It leaves, @inclusive is what was below it. */
 static inline void dw_ledger_leave(struct dw_ledger *l, uint32_t row,
 				   const struct dw_call_values *inclusive)
 {

@@ -148,7 +148,7 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t,
 	return dw_call_function_at(t, node->entry);
 }
 
-/* The function id that rows give for the dense id @callee; of a root row with its thread. */
+/* The function id that rows give for the dense id @callee, of a root row with its thread. */
 static inline uint32_t dw_call_row_function(const struct dw_call_nodes *t, uint32_t callee,
 					    uint32_t *thread)
 {

@@ -12,5 +12,5 @@ struct dw_sort_row {
 	size_t row; /* the caller's */
 };
 
-/* Sort the @n @rows by their keys; equal ones stay in their order. 0 or -ENOMEM. */
+/* Sort the @n @rows by their keys, equal ones stay in their order. 0 or -ENOMEM. */
 int dw_sort_rows(struct dw_sort_row *rows, size_t n);

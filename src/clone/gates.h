@@ -48,7 +48,7 @@ void dw_gates_places(const struct dw_gates *g, uint32_t table[DWELL_GATES_N]);
 /* Where a signal may find them half-way, for the header too. */
 void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES]);
 
-/* Area offset where signals that a slow path has put off find the gate; 0 = nowhere. */
+/* Area offset where signals that a slow path has put off find the gate, 0 = nowhere. */
 uint32_t dw_gates_signals_at(const struct dw_gates *g);
 
 /* How to unwind through the gates. */

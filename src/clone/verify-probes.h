@@ -31,7 +31,7 @@ bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw
 bool dw_verify_has_system_gates(const struct dw_verify *v, const struct dw_verify_function *f,
 				uint64_t svma);
 
-/* The word that the PLT entry at @svma jumps through; 0: there is none. */
+/* The word that the PLT entry at @svma jumps through, 0: there is none. */
 uint64_t dw_verify_stub(const struct dw_verify *v, uint64_t svma);
 
 /* The imports, the flags of functions and the numbers of the header that are about probes. */

@@ -139,7 +139,7 @@ uint64_t dw_verify_clone_of(const struct dw_verify *v, uint64_t svma, bool insid
 bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to, bool inside);
 
 /* The place that the clone of boundary @svma of @f, an instruction or the end, begins at, as svma
- * in the area; 0 = none. */
+ * in the area, 0 = none. */
 uint64_t dw_verify_front_of(const struct dw_verify *v, const struct dw_verify_function *f,
 			    uint64_t svma);
 

@@ -12,7 +12,7 @@ enum { DWELL_GROUPED_MAX_BYTES = 32 };
 /* @n with a comma between thousands, in @ret, which is returned. */
 const char *dw_words_grouped(uint64_t n, char ret[DWELL_GROUPED_MAX_BYTES]);
 
-/* "1,234 things"; @what in the singular, which takes "es" if it ends in "s" or "h". */
+/* "1,234 things", @what in the singular, which takes "es" if it ends in "s" or "h". */
 void dw_words_count(struct dw_out *out, uint64_t n, const char *what);
 
 /* A time in the unit that suits it. */

@@ -44,7 +44,7 @@ int dw_call_names_update(struct dw_call_names *n, int fd, const struct dw_region
 int dw_call_names_add_loader(struct dw_call_names *n, const struct dw_region_process *p,
 			     const struct dw_rights *own);
 
-/* The callbacks for dw_region_calls_new(); @n is borrowed. */
+/* The callbacks for dw_region_calls_new(), @n is borrowed. */
 struct dw_region_names dw_call_names_of(struct dw_call_names *n);
 
 /* Free everything. */

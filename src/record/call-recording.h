@@ -25,7 +25,7 @@ struct dw_call_recording;
 int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
 			  struct dw_call_recording **ret, struct dw_error *err);
 
-/* A region came, of the process @p; NULL = it cannot be looked at. */
+/* A region came, of the process @p, NULL = it cannot be looked at. */
 void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
 			     const struct dw_region_process *p);
 
@@ -55,5 +55,5 @@ int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_record_r
 int dw_call_recording_finish(struct dw_call_recording *r, bool is_impatient, bool without_code,
 			     struct dw_error *err);
 
-/* Free everything; the .partial stays unless @discard. NULL is fine. */
+/* Free everything, the .partial stays unless @discard. NULL is fine. */
 void dw_call_recording_free(struct dw_call_recording *r, bool discard);

@@ -61,7 +61,7 @@ static inline uint64_t dw_take_delta(struct dw_cursor *c, uint64_t *last)
 	return *last += (v >> 1) ^ -(v & 1);
 }
 
-/* Note that a number was more than its column may hold; reading goes on to the chunk's check. */
+/* Note that a number was more than its column may hold. Reading goes on to the chunk's check. */
 static inline uint64_t dw_at_most(struct dw_cursor *c, uint64_t v, uint64_t max)
 {
 	if (v <= max)

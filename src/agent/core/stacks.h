@@ -122,7 +122,7 @@ enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64
  * pushed. */
 bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t record, bool switches);
 
-/* Pop the topmost activation, a guard with it; what lies below is current. */
+/* Pop the topmost activation, a guard with it. What lies below is current. */
 void dw_stacks_pop(struct dw_stacks *s);
 
 /* A handler on an alternate stack below @bottom begins: it nests under what is current. False: it
