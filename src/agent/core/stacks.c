@@ -19,6 +19,7 @@ enum {
 	SLACK = 512, /* a bottom is at least this far above the first event */
 	FRAME_BYTES_MAX = 1 << 28, /* farther down is another stack */
 	KEPT_BYTES = 64 << 10,	   /* of a thread that ends, for the next one */
+	CALL_BYTES_MAX = 16,	   /* of a call, with what aligns it */
 	LOOKS = 8,		   /* stacks that are looked at for one to be used again */
 };
 
@@ -508,11 +509,44 @@ static bool is_copy(const struct dw_stack *k, const struct dw_shadow *e)
 	return e == k->entries || is_mark(e) || e[-1].record & DWELL_RECORD_LINK;
 }
 
+/* Whether the stack, in use from @sp on, holds the return address of @e. */
+static bool is_open(const struct dw_shadow *e, uint64_t sp)
+{
+	uint64_t record = true_record(e);
+	bool is_out = record & DWELL_RECORD_CALL_OUT;
+	uint32_t address;
+
+	if (record < sp)
+		return false;
+	address = *(const uint32_t *)(record + (is_out ? 4 : 8));
+	return is_out ? address - e->node->site <= CALL_BYTES_MAX : address == e->node->site;
+}
+
+/*
+ * Where the top of the current stack was at the fork. The line that says so is the parent's, which
+ * goes on with it; so what it says is believed of guards and handlers only. What lies above the top
+ * is left of activations that have ended.
+ */
+static struct dw_shadow *find_top(const struct dw_stacks *s, uint64_t sp)
+{
+	struct dw_shadow *told = s->thread->top, *e = s->current->entries;
+	uint64_t above = UINT64_MAX;
+
+	if (s->current->base != e)
+		return told;
+	for (e++; e < s->current->entries + s->current->room && e->node; e++) {
+		if (is_mark(e) ? e > told : true_record(e) >= above || !is_open(e, sp))
+			break;
+		above = is_mark(e) ? above : true_record(e);
+	}
+	return e - 1;
+}
+
 void dw_stacks_keep(struct dw_stacks *s)
 {
 	uint32_t n = 0;
 
-	s->current->top = s->thread->top;
+	s->current->top = find_top(s, (uint64_t)__builtin_frame_address(0));
 	for (uint32_t i = 0; i < s->n; i++)
 		n += (uint32_t)(s->list[i]->top - s->list[i]->entries);
 	s->kept = n ? map(NULL, 0, n * sizeof(*s->kept)) : NULL;
