@@ -313,9 +313,11 @@ static int walk(struct dw_call_flat *f, uint32_t process)
 	const struct dw_call_nodes *t = f->nodes;
 	int rc = 0;
 
+	f->process = (struct dw_call_values){0};
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1] && !rc; i++) {
 		uint32_t thread = t->order[i];
 
+		dw_call_values_add(&f->process, &t->sums[thread]);
 		rc = walk_thread(f, thread);
 		for (uint32_t id = t->overflow[thread]; id && !rc; id = t->links[id].next)
 			if (t->links[id].state & DWELL_CALL_PRESENT)
@@ -324,16 +326,29 @@ static int walk(struct dw_call_flat *f, uint32_t process)
 	return rc;
 }
 
-/* Put row @i's total behind the others. Gives its index and the values to sort by. */
-static uint32_t emit_total(const struct dw_ledger *l, size_t i, unsigned flags,
+static void limit(uint64_t *value, uint64_t most)
+{
+	if (*value > most)
+		*value = most;
+}
+
+/* Put row @i's total of @l, a ledger of @f, behind the others. Gives its index and the values to
+ * sort by. What probes cost beyond the tree is known as a mean only, so a row could seem to have
+ * more than its process. */
+static uint32_t emit_total(const struct dw_call_flat *f, const struct dw_ledger *l, size_t i,
 			   struct dw_values *values, struct dw_totals *ret)
 {
 	struct dw_call_total *total = &ret->calls.v[ret->calls.n];
 
 	*total = dw_ledger_total(l, i);
-	total->flags |= flags;
-	if (flags & DWELL_CALLS_NO_EXCLUSIVE)
+	limit(&total->inclusive.elapsed_ns, f->process.elapsed_ns);
+	limit(&total->inclusive.application_ns, f->process.application_ns);
+	limit(&total->inclusive.whole_ns, f->process.whole_ns);
+	limit(&total->inclusive.blocked_ns, f->process.blocked_ns);
+	if (l == &f->lines || l == &f->instructions) {
+		total->flags |= DWELL_CALLS_NO_EXCLUSIVE;
 		total->exclusive = (struct dw_call_values){.calls = total->inclusive.calls};
+	}
 	*values = (struct dw_values){total->inclusive.elapsed_ns, total->exclusive.elapsed_ns};
 	return (uint32_t)ret->calls.n++;
 }
@@ -346,7 +361,7 @@ static void emit_functions(struct dw_call_flat *f, uint32_t process, struct dw_t
 		*row = (struct dw_function_total){.process = process};
 		row->function =
 			dw_call_row_function(f->nodes, f->functions.rows.v[i].id, &row->thread);
-		row->calls = emit_total(&f->functions, i, 0, &row->values, ret);
+		row->calls = emit_total(f, &f->functions, i, &row->values, ret);
 		f->functions.rows.v[i].place = (uint32_t)ret->functions.n++;
 	}
 }
@@ -360,7 +375,7 @@ static void emit_modules(struct dw_call_flat *f, uint32_t process, struct dw_tot
 		*row = (struct dw_module_total){.process = process, .module = id};
 		if (id == f->nodes->subjects->modules_n)
 			row->module = (uint32_t)DWELL_MODULE_ROOT;
-		row->calls = emit_total(&f->modules, i, 0, &row->values, ret);
+		row->calls = emit_total(f, &f->modules, i, &row->values, ret);
 	}
 }
 
@@ -381,7 +396,7 @@ static void emit_lines(struct dw_call_flat *f, uint32_t process, struct dw_total
 		*row = f->nodes->subjects->lines.v[f->lines.rows.v[i].id];
 		row->process = process;
 		row->function_row = function_row(f, row->function);
-		row->calls = emit_total(&f->lines, i, DWELL_CALLS_NO_EXCLUSIVE, &row->values, ret);
+		row->calls = emit_total(f, &f->lines, i, &row->values, ret);
 		f->lines.rows.v[i].place = (uint32_t)ret->lines.n++;
 	}
 }
@@ -398,8 +413,7 @@ static void emit_instructions(struct dw_call_flat *f, uint32_t process, struct d
 		if (f->lines.ids_n)
 			place = f->lines.place[s->line[s->first[frame]]];
 		row->line_row = place ? f->lines.rows.v[place - 1].place : 0;
-		row->calls = emit_total(&f->instructions, i, DWELL_CALLS_NO_EXCLUSIVE, &row->values,
-					ret);
+		row->calls = emit_total(f, &f->instructions, i, &row->values, ret);
 	}
 }
 
@@ -415,7 +429,7 @@ static void emit_edges(struct dw_call_flat *f, uint32_t process, struct dw_total
 		row->caller = dw_call_row_function(f->nodes, key.caller, &thread);
 		if (row->caller == (uint32_t)DWELL_FUNCTION_ROOT)
 			row->caller = 0;
-		row->calls = emit_total(&f->edges, i, 0, &row->values, ret);
+		row->calls = emit_total(f, &f->edges, i, &row->values, ret);
 	}
 }
 

@@ -24,6 +24,7 @@ struct dw_call_flat {
 	struct dw_map edge_ids;
 	DW_VEC(struct dw_call_edge) edge_keys; /* by edge id */
 	DW_VEC(struct dw_call_step) path;
+	struct dw_call_values process; /* all of the process: no row has more */
 };
 
 /* Prepare for @parts over @nodes (borrowed). 0 or -ENOMEM, to be released in either case. */

@@ -20,8 +20,9 @@ import time
 
 from harness import cases, expect, require
 
-HEADER = struct.Struct("=8sII20sIIIIIQQQ16QII")
-MODULE_AT, MODULE_BYTES, MODULES = 216 + 512 * 24, 320, 256
+HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q80xII")
+CHUNKS_AT = HEADER.size
+MODULE_AT, MODULE_BYTES, MODULES = CHUNKS_AT + 512 * 24, 328, 256
 ANSWER_AT, ANSWER_BYTES = MODULE_AT + MODULES * MODULE_BYTES, 264
 STARTING, RUNNING, ENDED = range(3)
 CHILDREN, CLASS, SETUID, STATIC = 1, 2, 3, 4
@@ -37,7 +38,7 @@ class Region:
          self.parent_pid, self.is_fork, self.start_ns, self.agent_start_ns, self.bytes,
          *rest) = HEADER.unpack_from(data)
         self.drops, (self.module_n, self.chunk_n) = rest[:16], rest[16:]
-        chunk = struct.unpack_from("=IIQQ", data, 216) if self.chunk_n else (0, 0, 0, 0)
+        chunk = struct.unpack_from("=IIQQ", data, CHUNKS_AT) if self.chunk_n else (0, 0, 0, 0)
         self.counts = struct.unpack_from("=QQ", data, chunk[2]) if self.chunk_n else (0, 0)
         self.module_state = struct.unpack_from("=I", data, MODULE_AT)[0]
         expect(self.magic, b"dwregion", f"magic of {path}")
@@ -317,7 +318,7 @@ def test_full_folder(context):
         context.skip("mounting a small file system needs privileges")
     small = context.path("small")
     os.mkdir(small)
-    for size, regions, uncounted in ("100k", 0, 0), ("170k", 1, 3):
+    for size, regions, uncounted in ("100k", 0, 0), ("220k", 1, 3):
         context.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", small)
         try:
             folder = Folder(context, mode="late", path=small)
