@@ -317,9 +317,10 @@ bool dw_verify_is_linkage(const struct dw_elf *elf, uint64_t svma)
 	const struct dw_elf_section *s = dw_elf_sections(elf, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (s[i].flags & SHF_EXECINSTR && svma - s[i].svma.v < s[i].bytes)
-			return !strncmp(s[i].name, ".plt", 4) || !strncmp(s[i].name, ".init", 5) ||
-			       !strncmp(s[i].name, ".fini", 5);
+		if (s[i].flags & SHF_EXECINSTR && svma - s[i].svma.v < s[i].bytes &&
+		    (!strncmp(s[i].name, ".plt", 4) || !strncmp(s[i].name, ".init", 5) ||
+		     !strncmp(s[i].name, ".fini", 5)))
+			return true;
 	return false;
 }
 
