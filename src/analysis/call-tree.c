@@ -29,12 +29,18 @@ struct builder {
 	uint32_t block;	   /* the first of them, */
 	size_t block_todo; /* and its entry in todo */
 	DW_VEC(struct pending) todo;
-	DW_VEC(uint32_t) path; /* of the search for roots */
+	DW_VEC(uint32_t) path;	  /* of the search for roots */
+	DW_VEC(uint32_t) threads; /* by node: struct dw_call_total.thread */
 };
 
 static uint32_t callee(const struct builder *b, uint32_t id)
 {
 	return b->nodes->links[id].callee;
+}
+
+static int push_node(struct builder *b, const struct dw_node_total *node, uint32_t thread)
+{
+	return dw_vec_push(&b->threads, thread) || dw_vec_push(&b->out->nodes, *node) ? -ENOMEM : 0;
 }
 
 /* The child of b->at for @dense in the current block, made when new. */
@@ -44,13 +50,14 @@ static int find_child(struct builder *b, uint32_t dense, uint32_t *child)
 	const struct dw_node_total *up = &b->out->nodes.v[b->at];
 	struct dw_node_total node = {
 		.parent = b->at, .process = up->process, .level = up->level + 1};
+	uint32_t thread;
 
 	*child = *group;
 	if (*group >= b->block)
 		return 0;
-	node.function = dw_call_row_function(b->nodes, dense, &node.thread);
+	node.function = dw_call_row_function(b->nodes, dense, &thread);
 	*child = *group = (uint32_t)b->out->nodes.n;
-	if (*group >= UINT32_MAX - 1 || dw_vec_push(&b->out->nodes, node))
+	if (*group >= UINT32_MAX - 1 || push_node(b, &node, thread))
 		return -ENOMEM;
 	return dw_vec_push(&b->todo, (struct pending){*child, 0});
 }
@@ -153,7 +160,7 @@ static int build_whole(struct builder *b, uint32_t process)
 		}
 	if (!present)
 		return 0;
-	if (dw_vec_push(&b->out->nodes, root))
+	if (push_node(b, &root, 0))
 		return -ENOMEM;
 	b->root[process] = (uint32_t)b->out->nodes.n;
 	begin_block(b, (uint32_t)b->out->nodes.n - 1);
@@ -195,13 +202,14 @@ static int build_below(struct builder *b, uint32_t process, uint32_t function)
 		.parent = UINT32_MAX, .process = process, .function = function};
 	struct pending p = {(uint32_t)b->out->nodes.n, 0};
 
-	if (dw_vec_push(&b->out->nodes, root))
+	if (push_node(b, &root, 0))
 		return -ENOMEM;
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		if (find_roots(b, t->top[t->order[i]], function, &p))
 			return -ENOMEM;
 	if (!p.head) {
 		b->out->nodes.n--;
+		b->threads.n--;
 		return 0;
 	}
 	return dw_vec_push(&b->todo, p) ? -ENOMEM : expand_all(b);
@@ -250,7 +258,7 @@ static int make_totals(struct builder *b)
 		return -ENOMEM;
 	totals = b->out->calls.v + first;
 	for (size_t i = 0; i < n; i++)
-		totals[i] = (struct dw_call_total){0};
+		totals[i] = (struct dw_call_total){.thread = b->threads.v[i]};
 	add_values(b, totals);
 	for (size_t i = n; i--;) {
 		struct dw_node_total *node = &b->out->nodes.v[i];
@@ -262,8 +270,8 @@ static int make_totals(struct builder *b)
 		totals[i].outer_calls = totals[i].exclusive.calls;
 		node->values = (struct dw_values){totals[i].inclusive.elapsed_ns,
 						  totals[i].exclusive.elapsed_ns};
-		node->calls = (uint32_t)(first + i);
 	}
+	b->out->node_calls = (uint32_t)first;
 	b->out->calls.n += n;
 	return 0;
 }
@@ -292,5 +300,6 @@ int dw_call_tree_build(struct dw_call_nodes *t, struct dw_totals *ret)
 	free(b.root);
 	dw_vec_release(&b.todo);
 	dw_vec_release(&b.path);
+	dw_vec_release(&b.threads);
 	return rc;
 }

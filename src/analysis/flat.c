@@ -229,7 +229,9 @@ static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *r
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
 		ret->modules.v[ret->modules.n++] =
-			(struct dw_module_total){process, t->touched[i], dw_tally_values(t, i)};
+			(struct dw_module_total){.process = process,
+						 .module = t->touched[i],
+						 .values = dw_tally_values(t, i)};
 	return rc;
 }
 
@@ -261,8 +263,11 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 		uint32_t frame = t->touched[i], line = f->lines.n ? s->line[s->first[frame]] : 0;
 
 		ret->instructions.v[ret->instructions.n++] = (struct dw_instruction_total){
-			process, frame, f->lines.n ? f->lines.rows[line].place : 0,
-			dw_tally_values(t, i)};
+			.process = process,
+			.frame = frame,
+			.line_row = f->lines.n ? f->lines.rows[line].place : 0,
+			.values = dw_tally_values(t, i),
+		};
 	}
 	return rc;
 }
@@ -276,7 +281,11 @@ static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 		struct dw_edge_key key = f->keys.v[t->touched[i]];
 
 		ret->edges.v[ret->edges.n++] = (struct dw_edge_total){
-			process, key.caller, key.callee, dw_tally_values(t, i)};
+			.process = process,
+			.caller = key.caller,
+			.callee = key.callee,
+			.values = dw_tally_values(t, i),
+		};
 	}
 	return rc;
 }

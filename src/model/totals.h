@@ -32,7 +32,8 @@ struct dw_call_total {
 	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
 	struct dw_range_ns elapsed_inclusive, elapsed_exclusive; /* max 0 = not known */
 	struct dw_range_ns application_inclusive, application_exclusive;
-	uint32_t flags; /* enum dw_call_total_flag */
+	uint32_t flags;	 /* enum dw_call_total_flag */
+	uint32_t thread; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 };
 
 enum dw_call_total_flag {
@@ -43,15 +44,15 @@ struct dw_function_total {
 	uint32_t process;
 	uint32_t function;
 	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
+	uint32_t calls;	 /* index of its struct dw_call_total */
 	struct dw_values values;
-	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_module_total {
 	uint32_t process;
 	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
+	uint32_t calls;	 /* index of its struct dw_call_total */
 	struct dw_values values;
-	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* A node of the call tree by functions. Parents come before children, siblings are neighbours. */
@@ -60,10 +61,8 @@ struct dw_node_total {
 		parent; /* index of the parent in the array, UINT32_MAX for a process's root node */
 	uint32_t process;
 	uint32_t function; /* 0 in a process's root node */
-	uint32_t thread;   /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
 	uint32_t level;	   /* 0 = root */
 	struct dw_values values;
-	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* In place of a function id, as uint32_t. */
@@ -80,8 +79,8 @@ struct dw_edge_total {
 	uint32_t process;
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
-	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
+	struct dw_values values;
 };
 
 /* A statement of a function. */
@@ -95,8 +94,8 @@ struct dw_line_total {
 	uint32_t column_end;
 	uint32_t function_row; /* index of its function's total, if functions were asked for too;
 				  UINT32_MAX = an inlined function, of which calls know nothing */
+	uint32_t calls;	       /* index of its struct dw_call_total */
 	struct dw_values values;
-	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 /* An instruction: frames of one address that differ in being a return address or not are one row.
@@ -106,20 +105,20 @@ struct dw_instruction_total {
 	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
+	uint32_t calls;	   /* index of its struct dw_call_total */
 	struct dw_values values;
-	uint32_t calls; /* index of its struct dw_call_total */
 };
 
 struct dw_process_total {
 	uint32_t process;
-	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
+	struct dw_values values;
 };
 
 struct dw_thread_total {
 	uint32_t thread;
-	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
+	struct dw_values values;
 };
 
 /* One of the slowest activations. */
@@ -127,8 +126,8 @@ struct dw_slow_total {
 	uint32_t slow; /* index in the profile's calls.slow */
 	uint32_t process;
 	uint32_t function;
-	struct dw_values values;
 	uint32_t calls; /* index of its struct dw_call_total */
+	struct dw_values values;
 };
 
 struct dw_totals {
@@ -144,6 +143,7 @@ struct dw_totals {
 	DW_VEC(struct dw_function_total) functions;
 	DW_VEC(struct dw_module_total) modules;
 	DW_VEC(struct dw_node_total) nodes;
+	uint32_t node_calls; /* of calls: index of the first node's, which the others' follow */
 	DW_VEC(struct dw_edge_total) edges;
 	DW_VEC(struct dw_line_total) lines;
 	DW_VEC(struct dw_instruction_total) instructions;

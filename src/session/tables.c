@@ -291,16 +291,19 @@ static void node_columns(struct tables *t, int64_t *v)
 {
 	const struct dw_node_total *node = &t->totals->nodes.v[t->row];
 	bool is_function = node->function && node->function != (uint32_t)DWELL_FUNCTION_CUT;
+	uint32_t row_calls = t->totals->node_calls + (uint32_t)t->row;
+	bool has_calls = row_calls < t->totals->calls.n;
+	uint32_t thread = has_calls ? t->totals->calls.v[row_calls].thread : 0;
 
 	t->node_ids[t->row] = t->rank;
 	v[0] = t->rank;
 	v[1] = node->parent == UINT32_MAX ? SQL_NULL : t->node_ids[node->parent];
 	v[2] = node->process;
-	v[3] = is_function ? function_id(node->function, node->thread) : SQL_NULL;
+	v[3] = is_function ? function_id(node->function, thread) : SQL_NULL;
 	v[4] = node->level;
 	v[5] = (int64_t)node->values.inclusive;
 	v[6] = (int64_t)node->values.exclusive;
-	v[7] = calls(t, node->calls);
+	v[7] = calls(t, row_calls);
 }
 
 typedef void columns_fn(struct tables *t, int64_t *v);

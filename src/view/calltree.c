@@ -112,15 +112,16 @@ static const char *name_of(const struct dw_view *v, uint32_t function)
 }
 
 /* A folded node's own values become the row's. Its calls do not: the row is its first node's. */
-static void add_folded(const struct dw_view *v, const struct dw_node_total *n,
-		       struct dw_call_total *folded, struct dw_row *ret)
+static void add_folded(const struct dw_view *v, uint32_t item, struct dw_call_total *folded,
+		       struct dw_row *ret)
 {
+	const struct dw_totals *t = v->request.totals;
 	uint64_t calls = folded->exclusive.calls;
 
-	ret->values.exclusive += n->values.exclusive;
+	ret->values.exclusive += t->nodes.v[item].values.exclusive;
 	if (!ret->calls)
 		return;
-	dw_call_values_add(&folded->exclusive, &v->request.totals->calls.v[n->calls].exclusive);
+	dw_call_values_add(&folded->exclusive, &t->calls.v[t->node_calls + item].exclusive);
 	folded->exclusive.calls = calls;
 }
 
@@ -143,7 +144,7 @@ static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scr
 	for (; next; next = dw_map_get(&c->chain, next)) {
 		const struct dw_node_total *n = node(v, next - 1);
 
-		add_folded(v, n, &c->folded, ret);
+		add_folded(v, next - 1, &c->folded, ret);
 		if (n->function == before) {
 			times++;
 			continue;

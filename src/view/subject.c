@@ -29,12 +29,15 @@ void dw_subject_function_total(const struct dw_view *v, const struct dw_function
 
 void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
 {
+	const struct dw_totals *t = v->request.totals;
+	uint32_t calls = t->node_calls + (uint32_t)(node - t->nodes.v);
+
 	if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
-		dw_subject_root(node->process, node->thread, row);
+		dw_subject_root(node->process, t->calls.v[calls].thread, row);
 	else
 		dw_subject_function(v, node->process, node->function, row);
 	row->level = node->level;
-	dw_subject_values(v, node->values, node->calls, row);
+	dw_subject_values(v, node->values, calls, row);
 }
 
 void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,

@@ -97,6 +97,8 @@ static bool same_strings(const struct dw_strings *a, const struct dw_strings *b)
 
 static bool same_samples(const struct dw_samples *a, const struct dw_samples *b)
 {
+	if (!a->n || !b->n) /* a session of calls */
+		return a->n == b->n;
 	return a->n == b->n && !memcmp(a->time_ns, b->time_ns, a->n * sizeof *a->time_ns) &&
 	       !memcmp(a->thread, b->thread, a->n * sizeof *a->thread) &&
 	       !memcmp(a->stack, b->stack, a->n * sizeof *a->stack);

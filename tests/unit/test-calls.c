@@ -7,6 +7,16 @@
 #include "maker.h"
 
 /* prog: main, f, g, h; lib.so: p, q. One process of one thread, started at main. */
+static const struct dw_call_total *node_total(const struct dw_totals *t, uint32_t node)
+{
+	return &t->calls.v[t->node_calls + node];
+}
+
+static uint32_t thread_of(const struct dw_totals *t, uint32_t node)
+{
+	return node_total(t, node)->thread;
+}
+
 struct world {
 	struct dw_profile p;
 	struct dw_totals t;
@@ -119,9 +129,9 @@ TEST(recursion_counts_once)
 	/* Process, thread, main, and a node for each f. */
 	CHECK_INT(w.t.nodes.n, 6);
 	CHECK_INT(w.t.nodes.v[1].function, (uint32_t)DWELL_FUNCTION_ROOT);
-	CHECK_INT(w.t.nodes.v[1].thread, w.thread);
+	CHECK_INT(thread_of(&w.t, 1), w.thread);
 	CHECK_INT(w.t.nodes.v[5].level, 5);
-	CHECK_TOTAL(&w.t.calls.v[w.t.nodes.v[4].calls], 1, 1, 120, 40);
+	CHECK_TOTAL(node_total(&w.t, 4), 1, 1, 120, 40);
 	end(&w);
 }
 
@@ -539,8 +549,8 @@ static bool do_rows_add_up(const struct dw_totals *t)
 		dw_call_values_add(&functions, &t->calls.v[row->calls].exclusive);
 	dw_vec_each(row, &t->modules)
 		dw_call_values_add(&modules, &t->calls.v[row->calls].exclusive);
-	dw_vec_each(row, &t->nodes)
-		dw_call_values_add(&nodes, &t->calls.v[row->calls].exclusive);
+	for (uint32_t i = 0; i < t->nodes.n; i++)
+		dw_call_values_add(&nodes, &node_total(t, i)->exclusive);
 	dw_vec_each(row, &t->threads)
 		dw_call_values_add(&threads, &t->calls.v[row->calls].exclusive);
 	nodes.calls = functions.calls;
@@ -578,10 +588,11 @@ static uint32_t tree_node(const struct forest *t, const struct dw_totals *totals
 		const struct dw_node_total *above =
 			row->parent == UINT32_MAX ? NULL : &totals->nodes.v[row->parent];
 
-		if (n->parent ? row->parent == up && entry_of(t, row->function) == n->entry
-			      : above && row->thread && above->process == thread->process &&
-					dw_threads_get(&t->p.threads, row->thread)->start ==
-						thread->start)
+		if (n->parent
+			    ? row->parent == up && entry_of(t, row->function) == n->entry
+			    : above && thread_of(totals, i) && above->process == thread->process &&
+				      dw_threads_get(&t->p.threads, thread_of(totals, i))->start ==
+					      thread->start)
 			return i;
 	}
 	return UINT32_MAX;
@@ -607,7 +618,7 @@ TEST(the_call_tree_merges_sites_and_threads)
 	}
 	for (size_t i = 0; i < totals.nodes.n; i++) {
 		want[i].inclusive.calls = want[i].exclusive.calls;
-		CHECK(is_equal_total(&totals.calls.v[totals.nodes.v[i].calls], &want[i]));
+		CHECK(is_equal_total(node_total(&totals, (uint32_t)i), &want[i]));
 	}
 	free(want);
 	dw_totals_release(&totals);
@@ -634,17 +645,21 @@ TEST(pruned_trees_keep_their_values)
 			bool found = false;
 
 			dw_vec_each(other, &all.nodes)
-				found = found || (other->function == row->function &&
-						  other->level == row->level &&
-						  is_equal_total(&some.calls.v[row->calls],
-								 &all.calls.v[other->calls]));
+				found = found ||
+					(other->function == row->function &&
+					 other->level == row->level &&
+					 is_equal_total(
+						 node_total(&some, (uint32_t)(row - some.nodes.v)),
+						 node_total(&all,
+							    (uint32_t)(other - all.nodes.v))));
 			CHECK(found);
 		}
 	}
 	CHECK_INT(dw_totals_compute(&t.p, &below, DWELL_TOTALS_NODES, &some), 0);
 	dw_vec_each(row, &some.nodes)
 		if (row->parent == UINT32_MAX)
-			inclusive += some.calls.v[row->calls].inclusive.overhead_ns;
+			inclusive += node_total(&some, (uint32_t)(row - some.nodes.v))
+					     ->inclusive.overhead_ns;
 	dw_vec_each(row, &all.functions)
 		if (row->function == 3)
 			expected += all.calls.v[row->calls].inclusive.overhead_ns;

@@ -244,6 +244,9 @@ static void fill_totals(struct dw_totals *t)
 	dw_vec_push(&t->calls, whole);
 	dw_vec_push(&t->calls, part);
 	dw_vec_push(&t->calls, site);
+	t->node_calls = (uint32_t)t->calls.n;
+	dw_vec_push(&t->calls, whole);
+	dw_vec_push(&t->calls, whole);
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){
 			    .process = 1, .function = 1, .values = v_whole, .calls = 0});
@@ -253,12 +256,9 @@ static void fill_totals(struct dw_totals *t)
 	dw_vec_push(&t->modules, (struct dw_module_total){
 					 .process = 1, .module = 1, .values = v_whole, .calls = 0});
 	dw_vec_push(&t->nodes,
-		    (struct dw_node_total){
-			    .parent = UINT32_MAX, .process = 1, .values = v_whole, .calls = 0});
-	dw_vec_push(
-		&t->nodes,
-		(struct dw_node_total){
-			.process = 1, .function = 1, .level = 1, .values = v_whole, .calls = 0});
+		    (struct dw_node_total){.parent = UINT32_MAX, .process = 1, .values = v_whole});
+	dw_vec_push(&t->nodes, (struct dw_node_total){
+				       .process = 1, .function = 1, .level = 1, .values = v_whole});
 	dw_vec_push(&t->edges,
 		    (struct dw_edge_total){
 			    .process = 1, .caller = 1, .callee = 2, .values = v_part, .calls = 1});
