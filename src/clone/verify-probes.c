@@ -312,98 +312,11 @@ static int add_pads(struct dw_verify *v, const struct dw_verify_function *f)
 	return rc;
 }
 
-/* The dynamic symbols. */
-struct names {
-	uint8_t *symbols; /* Elf64_Sym, unaligned */
-	size_t symbols_n; /* bytes */
-	uint8_t *text;	  /* one NUL behind */
-	size_t text_n;
-};
-
-static void names_open(const struct dw_elf *elf, struct names *ret)
-{
-	const struct dw_elf_section *symbols = dw_elf_section(elf, ".dynsym");
-	const struct dw_elf_section *text = dw_elf_section(elf, ".dynstr");
-
-	*ret = (struct names){.symbols = NULL};
-	if (!symbols || !text ||
-	    dw_elf_read_section(elf, symbols, &ret->symbols, &ret->symbols_n, NULL) ||
-	    dw_elf_read_section(elf, text, &ret->text, &ret->text_n, NULL))
-		ret->symbols_n = ret->text_n = 0;
-}
-
-/* Whether symbol @i is a function that switches stacks. */
-static bool names_switch(const struct names *names, uint64_t i)
-{
-	static const char all[] =
-		" swapcontext setcontext jump_fcontext ontop_fcontext co_switch coro_transfer ";
-	char word[32];
-	Elf64_Sym sym;
-
-	if (!i || i >= names->symbols_n / sizeof sym)
-		return false;
-	memcpy(&sym, names->symbols + i * sizeof sym, sizeof sym);
-	if (sym.st_name >= names->text_n)
-		return false;
-	snprintf(word, sizeof word, " %.28s ", (const char *)names->text + sym.st_name);
-	return strstr(all, word);
-}
-
-/* The words that relocations in @section fill with addresses of symbols. */
-static int add_slots(struct dw_verify *v, const struct dw_elf_section *section,
-		     const struct names *names)
-{
-	dw_auto_free uint8_t *bytes = NULL;
-	size_t n;
-	Elf64_Rela r;
-	int rc = 0;
-
-	if (dw_elf_read_section(v->elf, section, &bytes, &n, NULL))
-		return 0;
-	for (size_t at = 0; at < n && n - at >= sizeof r && !rc; at += sizeof r) {
-		struct dw_verify_slot slot;
-
-		memcpy(&r, bytes + at, sizeof r);
-		if (ELF64_R_TYPE(r.r_info) != R_X86_64_GLOB_DAT &&
-		    ELF64_R_TYPE(r.r_info) != R_X86_64_JUMP_SLOT)
-			continue;
-		slot = (struct dw_verify_slot){r.r_offset,
-					       names_switch(names, ELF64_R_SYM(r.r_info))};
-		rc = dw_vec_push(&v->slots, slot);
-	}
-	return rc;
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct dw_verify_slot *x = a, *y = b;
-
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static int read_slots(struct dw_verify *v)
-{
-	struct names names;
-	size_t n;
-	const struct dw_elf_section *s = dw_elf_sections(v->elf, &n);
-	int rc = 0;
-
-	names_open(v->elf, &names);
-	for (size_t i = 0; i < n && !rc; i++)
-		if (s[i].type == SHT_RELA && s[i].flags & SHF_ALLOC)
-			rc = add_slots(v, &s[i], &names);
-	free(names.symbols);
-	free(names.text);
-	if (v->slots.n)
-		qsort(v->slots.v, v->slots.n, sizeof *v->slots.v, by_place);
-	return rc;
-}
-
 /* What holds wherever the area is. */
 static int read_once(struct dw_verify *v)
 {
 	bool any = false;
-	int rc = v->h.probes == DWELL_PROBES_TIME ? read_slots(v) : 0;
+	int rc = 0;
 
 	dw_vec_each(f, &v->functions) {
 		if (!rc && f->clone_at && v->h.probes == DWELL_PROBES_TIME)

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/sorted.h"
+#include "clone/verify-dynamic.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -61,15 +62,7 @@ static int read_unwind(struct dw_verify *v, struct dw_error *err)
 	return rc;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct dw_verify_pointer *x = a, *y = b;
-
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-/* The bytes that the module's file has for @svma, *@left of them. NULL = none. */
-static const uint8_t *module_bytes(const struct dw_verify *v, uint64_t svma, size_t *left)
+const uint8_t *dw_verify_module_bytes(const struct dw_verify *v, uint64_t svma, size_t *left)
 {
 	dw_vec_each(s, &v->spans) {
 		if (svma - s->svma < s->n) {
@@ -78,55 +71,6 @@ static const uint8_t *module_bytes(const struct dw_verify *v, uint64_t svma, siz
 		}
 	}
 	return NULL;
-}
-
-/* Add the words that the @n bytes of relocations at @svma fill with addresses of the module. */
-static int add_pointers(struct dw_verify *v, uint64_t svma, uint64_t n)
-{
-	size_t left = 0;
-	const uint8_t *bytes = module_bytes(v, svma, &left);
-	Elf64_Rela r;
-	int rc = 0;
-
-	if (n > left)
-		return 0;
-	for (uint64_t at = 0; bytes && n - at >= sizeof r && !rc; at += sizeof r) {
-		memcpy(&r, bytes + at, sizeof r);
-		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE ||
-		    ELF64_R_TYPE(r.r_info) == R_X86_64_IRELATIVE)
-			rc = dw_vec_push(&v->pointers, (struct dw_verify_pointer){
-							       r.r_offset, (uint64_t)r.r_addend});
-	}
-	return rc;
-}
-
-/* Read the tables of relocations that the loader would: those that the dynamic section names. */
-static int read_pointers(struct dw_verify *v)
-{
-	uint64_t value[DT_JMPREL + 1] = {0};
-	const struct dw_elf_segment *s;
-	const uint8_t *bytes = NULL;
-	size_t n, left = 0;
-	Elf64_Dyn entry;
-	int rc;
-
-	s = dw_elf_segments(v->elf, &n);
-	for (size_t i = 0; i < n && !bytes; i++)
-		if (s[i].type == PT_DYNAMIC)
-			bytes = module_bytes(v, s[i].svma.v, &left);
-	for (; bytes && left >= sizeof entry; bytes += sizeof entry, left -= sizeof entry) {
-		memcpy(&entry, bytes, sizeof entry);
-		if (entry.d_tag == DT_NULL)
-			break;
-		if (entry.d_tag > 0 && entry.d_tag <= DT_JMPREL)
-			value[entry.d_tag] = entry.d_un.d_val;
-	}
-	rc = add_pointers(v, value[DT_RELA], value[DT_RELASZ]);
-	if (!rc)
-		rc = add_pointers(v, value[DT_JMPREL], value[DT_PLTRELSZ]);
-	if (v->pointers.n)
-		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, by_place);
-	return rc;
 }
 
 /* Whether @n records of @bytes each lie in the image. */
@@ -170,7 +114,7 @@ int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t 
 	v->area_n = v->h.bytes;
 	rc = read_spans(v);
 	if (!rc)
-		rc = read_pointers(v);
+		rc = dw_verify_dynamic(v);
 	if (rc)
 		return dw_error_set(err, rc, "cannot read the module");
 	return read_unwind(v, err);
@@ -267,7 +211,7 @@ const uint8_t *dw_verify_bytes(const struct dw_verify *v, uint64_t svma, size_t 
 		*left = v->area_n - (svma - v->area_svma);
 		return v->area + (svma - v->area_svma);
 	}
-	return module_bytes(v, svma, left);
+	return dw_verify_module_bytes(v, svma, left);
 }
 
 const struct dw_verify_function *dw_verify_function_at(const struct dw_verify *v, uint64_t svma)

@@ -97,12 +97,12 @@ struct dw_verify {
 	DW_VEC(struct dw_verify_function) functions; /* ascending */
 	DW_VEC(struct dw_verify_insn) insns;	     /* ascending */
 	DW_VEC(struct dw_verify_pointer) pointers;   /* by place */
+	DW_VEC(struct dw_verify_slot) slots;	     /* by place */
 	DW_VEC(struct dw_verify_load) loads;
 	DW_VEC(struct dw_verify_region) regions;
-	struct dw_map unread; /* (target, left behind) -> 1 unread, 2 read */
-	uint64_t map_svma;    /* of the map that was checked last */
-	bool probes_known;    /* the next three are there, sorted */
-	DW_VEC(struct dw_verify_slot) slots;
+	struct dw_map unread;	  /* (target, left behind) -> 1 unread, 2 read */
+	uint64_t map_svma;	  /* of the map that was checked last */
+	bool probes_known;	  /* the next two are there, sorted */
 	DW_VEC(uint64_t) pads;	  /* svma where exceptions land */
 	DW_VEC(uint64_t) entered; /* starts of functions into whose middle others jump */
 	DW_VEC(uint64_t) roads;	  /* svma that something may lead to; sorted */
@@ -119,6 +119,9 @@ int dw_verify_place(struct dw_verify *v, int64_t shift);
 
 /* Free everything. */
 void dw_verify_close(struct dw_verify *v);
+
+/* The bytes that the module's file has for @svma, *@left of them. NULL = none. */
+const uint8_t *dw_verify_module_bytes(const struct dw_verify *v, uint64_t svma, size_t *left);
 
 /* Note a finding about @svma, whose clone is at area offset @clone_at. */
 void dw_verify_find(struct dw_verify *v, uint64_t svma, uint32_t clone_at, const char *fmt, ...)
