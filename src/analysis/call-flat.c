@@ -119,11 +119,15 @@ static int find_rows(struct dw_call_flat *f, const struct dw_call_node *node, ui
 	return find_edge(f, caller, step->callee, &step->edge);
 }
 
+/* What happens to the row of a statement at a call site; @node is an overflow's, else NULL. */
+typedef void line_fn(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+		     const struct dw_call_values *values);
+
 /* Do @one for the rows of all statements at the call site: those of inlined functions and of the
  * calls that they stand for. */
 static int each_line(struct dw_call_flat *f, const struct dw_call_step *step,
-		     const struct dw_call_values *values,
-		     void (*one)(struct dw_ledger *l, uint32_t row, const struct dw_call_values *))
+		     const struct dw_call_node *node, const struct dw_call_values *values,
+		     line_fn *one)
 {
 	const struct dw_subjects *s = f->nodes->subjects;
 
@@ -134,18 +138,22 @@ static int each_line(struct dw_call_flat *f, const struct dw_call_step *step,
 
 		if (row == NO_ROW)
 			return -ENOMEM;
-		one(&f->lines, row, values);
+		one(&f->lines, row, node, values);
 	}
 	return 0;
 }
 
-static void enter_line(struct dw_ledger *l, uint32_t row, const struct dw_call_values *values)
+static void enter_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+		       const struct dw_call_values *values)
 {
+	(void)node;
 	dw_ledger_enter(l, row, values->calls);
 }
 
-static void leave_line(struct dw_ledger *l, uint32_t row, const struct dw_call_values *values)
+static void leave_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+		       const struct dw_call_values *values)
 {
+	(void)node;
 	dw_ledger_leave(l, row, values);
 }
 
@@ -188,7 +196,7 @@ static int enter(struct dw_call_flat *f, uint32_t id)
 	own_row(&f->functions, step.function, &step.inclusive);
 	own_row(&f->modules, step.module, &step.inclusive);
 	own_row(&f->edges, step.edge, &step.inclusive);
-	if (each_line(f, &step, &step.inclusive, enter_line))
+	if (each_line(f, &step, NULL, &step.inclusive, enter_line))
 		return -ENOMEM;
 	return dw_vec_push(&f->path, step);
 }
@@ -204,7 +212,7 @@ static int leave(struct dw_call_flat *f)
 	leave_row(&f->instructions, step->instruction, &step->inclusive);
 	if (f->path.n)
 		dw_call_values_add(&f->path.v[f->path.n - 1].inclusive, &step->inclusive);
-	return each_line(f, step, &step->inclusive, leave_line);
+	return each_line(f, step, NULL, &step->inclusive, leave_line);
 }
 
 /* @id if it has anything to count, else the first of its later siblings that has. */
@@ -258,21 +266,10 @@ static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call
 		r->outer_calls += values->calls;
 }
 
-static int add_overflow_lines(struct dw_call_flat *f, const struct dw_call_step *step,
-			      const struct dw_call_node *node, const struct dw_call_values *values)
+static void overflow_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+			  const struct dw_call_values *values)
 {
-	const struct dw_subjects *s = f->nodes->subjects;
-
-	if (!step->site || !wants(f, DWELL_TOTALS_LINES))
-		return 0;
-	for (uint32_t slot = s->first[step->site]; slot < s->first[step->site + 1]; slot++) {
-		uint32_t row = dw_ledger_row(&f->lines, s->line[slot]);
-
-		if (row == NO_ROW)
-			return -ENOMEM;
-		add_overflow(&f->lines, row, node, values, DWELL_CALL_OUTERMOST_SITE);
-	}
-	return 0;
+	add_overflow(l, row, node, values, DWELL_CALL_OUTERMOST_SITE);
 }
 
 /* One overflow node. Under a filter by module its time is known to pass, that of its callees is
@@ -302,7 +299,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 		add_overflow(&f->edges, step.edge, &node, &values, DWELL_CALL_OUTERMOST_EDGE);
 		add_overflow(&f->instructions, step.instruction, &node, &values,
 			     DWELL_CALL_OUTERMOST_SITE);
-		if (add_overflow_lines(f, &step, &node, &values))
+		if (each_line(f, &step, &node, &values, overflow_line))
 			return -ENOMEM;
 	}
 	return 0;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sqlite3.h>
+
 static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 		  struct dw_error *err)
 {
@@ -218,4 +220,18 @@ const char *recorded_difference(const struct dw_profile *a, const struct dw_prof
 	if (!same_calls(&a->calls, &b->calls))
 		return "calls";
 	return same_codes(&a->codes, &b->codes) ? "none" : "codes";
+}
+
+int64_t recorded_query(const char *path, const char *sql)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *st = NULL;
+	int64_t v = -1;
+
+	if (!sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) &&
+	    !sqlite3_prepare_v2(db, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_ROW)
+		v = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	sqlite3_close(db);
+	return v;
 }

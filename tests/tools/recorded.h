@@ -22,3 +22,6 @@ int recorded_expect(const struct synthetic *s, bool symbols, struct dw_profile *
 
 /* The name of the first table in which two profiles differ, "none" when they are equal. Static. */
 const char *recorded_difference(const struct dw_profile *a, const struct dw_profile *b);
+
+/* The first column of the first row of @sql in @path as an integer, -1 on failure. */
+int64_t recorded_query(const char *path, const char *sql);

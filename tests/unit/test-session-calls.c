@@ -7,24 +7,7 @@
 #include "session/encode.h"
 #include "session/read.h"
 
-#include <sqlite3.h>
-
 static const struct synthetic calls = SYNTHETIC_CALLS;
-
-/* The first column of the first row of @sql in @path as an integer, -1 on failure. */
-static int64_t query(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-	sqlite3_stmt *st = NULL;
-	int64_t v = -1;
-
-	if (!sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) &&
-	    !sqlite3_prepare_v2(db, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	sqlite3_close(db);
-	return v;
-}
 
 TEST(partial_round_trip)
 {
@@ -49,7 +32,9 @@ TEST(finished_round_trip)
 	CHECK_INT(dw_session_load("b.dwell", &got, NULL, &err), 0);
 	CHECK_INT(recorded_expect(&calls, true, &want), 0);
 	CHECK_STR(recorded_difference(&got, &want), "none");
-	CHECK_INT(query("b.dwell", "SELECT count(*) FROM chunk WHERE kind = 'call_deltas'"), 1);
+	CHECK_INT(
+		recorded_query("b.dwell", "SELECT count(*) FROM chunk WHERE kind = 'call_deltas'"),
+		1);
 	dw_profile_release(&got);
 	dw_profile_release(&want);
 }
@@ -93,11 +78,11 @@ TEST(only_sessions_with_calls_have_the_new_version)
 	static const struct synthetic samples = SYNTHETIC_SMALL;
 
 	CHECK_INT(recorded_session(&samples, "v1.dwell", 1, true, NULL), 0);
-	CHECK_INT(query("v1.dwell", "PRAGMA user_version"), 1);
+	CHECK_INT(recorded_query("v1.dwell", "PRAGMA user_version"), 1);
 	CHECK_INT(recorded_session(&calls, "v2.dwell", 1, false, NULL), 0);
-	CHECK_INT(query("v2.dwell.partial", "PRAGMA user_version"), 2);
+	CHECK_INT(recorded_query("v2.dwell.partial", "PRAGMA user_version"), 2);
 	CHECK_INT(recorded_finish(&calls, "v2.dwell.partial", "v2.dwell", NULL), 0);
-	CHECK_INT(query("v2.dwell", "PRAGMA user_version"), 2);
+	CHECK_INT(recorded_query("v2.dwell", "PRAGMA user_version"), 2);
 }
 
 static int decode_into(void *ctx, struct dw_raw_chunk *c)
@@ -281,7 +266,7 @@ static bool says(const char *from, const char *where, const char *what)
 
 	snprintf(sql, sizeof sql, "SELECT count(*) = 1 AND min(%s) FROM %s WHERE %s", what, from,
 		 where);
-	return query("sql.dwell", sql) == 1;
+	return recorded_query("sql.dwell", sql) == 1;
 }
 
 TEST(views_have_the_values_of_calls)
@@ -313,7 +298,7 @@ TEST(views_have_the_values_of_calls)
 	CHECK(says("calltree", "level = 1", "elapsed_exclusive_time = 600"));
 	CHECK(says("callers", "type = 1 AND number_of_calls = 4", "elapsed_inclusive_time = 400"));
 	CHECK(says("modules", "level = 0", "application_inclusive_time = 800"));
-	CHECK_INT(query("sql.dwell", "SELECT max(level) FROM modules"), 1);
+	CHECK_INT(recorded_query("sql.dwell", "SELECT max(level) FROM modules"), 1);
 	CHECK(says("processes", "1", "elapsed_inclusive_time = 1000"));
 	CHECK(says("threads", "1", "elapsed_exclusive_time = 600"));
 	CHECK(says("summary", "section = 'Hot Path' AND level = 1",

@@ -14,21 +14,6 @@
 
 static const struct synthetic small = SYNTHETIC_SMALL;
 
-/* The first column of the first row of @sql in @path as an integer, -1 on failure. */
-static int64_t query(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-	sqlite3_stmt *st = NULL;
-	int64_t v = -1;
-
-	if (!sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) &&
-	    !sqlite3_prepare_v2(db, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_ROW)
-		v = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	sqlite3_close(db);
-	return v;
-}
-
 TEST(partial_round_trip)
 {
 	struct dw_profile got = DW_PROFILE_INIT, want = DW_PROFILE_INIT;
@@ -58,12 +43,16 @@ TEST(finished_round_trip)
 	CHECK(info.finished);
 	CHECK_INT(recorded_expect(&small, true, &want), 0);
 	CHECK_STR(recorded_difference(&got, &want), "none");
-	CHECK_INT(query("b.dwell", "SELECT sum(exclusive_samples) FROM functions"), small.samples);
-	CHECK_INT(query("b.dwell", "SELECT sum(exclusive_samples) FROM instructions"),
+	CHECK_INT(recorded_query("b.dwell", "SELECT sum(exclusive_samples) FROM functions"),
 		  small.samples);
-	CHECK_INT(query("b.dwell", "SELECT sum(exclusive_samples) FROM processes"), small.samples);
-	CHECK_INT(query("b.dwell", "SELECT sum(exclusive_samples) FROM threads"), small.samples);
-	CHECK_INT(query("b.dwell", "SELECT count(*) FROM functions WHERE function_name IS NULL"),
+	CHECK_INT(recorded_query("b.dwell", "SELECT sum(exclusive_samples) FROM instructions"),
+		  small.samples);
+	CHECK_INT(recorded_query("b.dwell", "SELECT sum(exclusive_samples) FROM processes"),
+		  small.samples);
+	CHECK_INT(recorded_query("b.dwell", "SELECT sum(exclusive_samples) FROM threads"),
+		  small.samples);
+	CHECK_INT(recorded_query("b.dwell",
+				 "SELECT count(*) FROM functions WHERE function_name IS NULL"),
 		  0);
 	dw_profile_release(&got);
 	dw_profile_release(&want);
@@ -227,7 +216,7 @@ static const char *count_views(const char *path, int64_t *rows)
 		char sql[64];
 
 		snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", views[i]);
-		rows[i] = query(path, sql);
+		rows[i] = recorded_query(path, sql);
 		if (rows[i] <= 0)
 			return views[i];
 	}
@@ -241,21 +230,25 @@ TEST(every_view_has_rows)
 	CHECK_INT(recorded_session(&small, "views.dwell", 1, true, NULL), 0);
 	CHECK_STR(count_views("views.dwell", rows), "none");
 	/* The tree of modules has the rows of the flat views, level by level. */
-	CHECK_INT(query("views.dwell", "SELECT count(*) FROM modules WHERE level = 1"), rows[0]);
-	CHECK_INT(query("views.dwell", "SELECT count(*) FROM modules WHERE level = 2"), rows[4]);
-	CHECK_INT(query("views.dwell", "SELECT count(*) FROM modules WHERE level = 3"), rows[5]);
-	CHECK_INT(
-		query("views.dwell", "SELECT sum(exclusive_samples) FROM modules WHERE level = 0"),
-		small.samples);
+	CHECK_INT(recorded_query("views.dwell", "SELECT count(*) FROM modules WHERE level = 1"),
+		  rows[0]);
+	CHECK_INT(recorded_query("views.dwell", "SELECT count(*) FROM modules WHERE level = 2"),
+		  rows[4]);
+	CHECK_INT(recorded_query("views.dwell", "SELECT count(*) FROM modules WHERE level = 3"),
+		  rows[5]);
+	CHECK_INT(recorded_query("views.dwell",
+				 "SELECT sum(exclusive_samples) FROM modules WHERE level = 0"),
+		  small.samples);
 	/* The callers of a function share out its values. */
-	CHECK_INT(query("views.dwell",
-			"SELECT count(*) FROM (SELECT root_function_name AS f, process_id AS p,"
-			" sum(exclusive_samples) FILTER (WHERE type = 0) AS own,"
-			" sum(exclusive_samples) FILTER (WHERE type = 1) AS shared"
-			" FROM callers GROUP BY f, p) WHERE own <> shared"),
+	CHECK_INT(recorded_query(
+			  "views.dwell",
+			  "SELECT count(*) FROM (SELECT root_function_name AS f, process_id AS p,"
+			  " sum(exclusive_samples) FILTER (WHERE type = 0) AS own,"
+			  " sum(exclusive_samples) FILTER (WHERE type = 1) AS shared"
+			  " FROM callers GROUP BY f, p) WHERE own <> shared"),
 		  0);
-	CHECK_INT(query("views.dwell", "SELECT max(inclusive_samples_percent) <= 100"
-				       " FROM functions"),
+	CHECK_INT(recorded_query("views.dwell", "SELECT max(inclusive_samples_percent) <= 100"
+						" FROM functions"),
 		  1);
 }
 

@@ -15,6 +15,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/arena.h"
 #include "agent/core/bytes.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 enum { ROOM_MIN = 512, SUMS_MIN = 32 };
@@ -58,16 +59,6 @@ struct call {
 	uint32_t site, outermost;
 };
 
-static void *map(size_t bytes)
-{
-	void *got = dw_agent_may_call()
-			    ? dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-					  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-			    : NULL;
-
-	return got && dw_is_mapped(got) ? got : NULL;
-}
-
 static void unmap(void *at, size_t bytes)
 {
 	if (at)
@@ -95,7 +86,7 @@ static struct active *find_active(const struct active *table, uint32_t room, uin
 static bool grow_active(struct dw_overflow *o)
 {
 	uint32_t room = o->active_room ? 2 * o->active_room : ROOM_MIN;
-	struct active *table = map(room * sizeof(*table));
+	struct active *table = dw_agent_memory(room * sizeof(*table));
 
 	if (!table)
 		return false;
@@ -264,7 +255,7 @@ static bool grow_nodes(struct dw_overflow *o)
 {
 	uint32_t *old = o->nodes, old_room = o->nodes_room;
 	uint32_t room = old_room ? 2 * old_room : ROOM_MIN;
-	uint32_t *table = map(room * sizeof(*table));
+	uint32_t *table = dw_agent_memory(room * sizeof(*table));
 
 	if (!table)
 		return false;
@@ -337,7 +328,7 @@ static bool reserve_sums(struct dw_beyond *b)
 
 	if (b->n + 1 < b->room)
 		return true;
-	sums = map(room * sizeof(*sums));
+	sums = dw_agent_memory(room * sizeof(*sums));
 	if (!sums)
 		return false;
 	if (b->sums)
@@ -350,7 +341,7 @@ static bool reserve_sums(struct dw_beyond *b)
 
 static bool start(struct dw_stacks *s)
 {
-	struct dw_overflow *o = map(sizeof(*o));
+	struct dw_overflow *o = dw_agent_memory(sizeof(*o));
 
 	if (!o)
 		return false;

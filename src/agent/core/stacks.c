@@ -9,6 +9,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/memory.h"
 #include "agent/core/overflow.h"
 #include "agent/core/syscall-x86-64.h"
 
@@ -129,13 +130,11 @@ static void *map(void *old, size_t old_bytes, size_t bytes)
 {
 	void *got;
 
+	if (!old)
+		return dw_agent_memory(bytes);
 	if (!dw_agent_may_call())
 		return NULL;
-	if (old)
-		got = (void *)dw_syscall(SYS_mremap, old, old_bytes, bytes, MREMAP_MAYMOVE);
-	else
-		got = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				  -1, 0);
+	got = (void *)dw_syscall(SYS_mremap, old, old_bytes, bytes, MREMAP_MAYMOVE);
 	return dw_is_mapped(got) ? got : NULL;
 }
 

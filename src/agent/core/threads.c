@@ -8,6 +8,7 @@
 #include "agent/core/threads.h"
 
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/overflow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
@@ -44,14 +45,6 @@ static __thread bool is_refused __attribute__((tls_model("initial-exec")));
 int32_t dw_thread_offset(void)
 {
 	return (int32_t)((uint64_t)&dw_thread_word - dw_thread_pointer());
-}
-
-static void *map(uint64_t bytes)
-{
-	void *at = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			       0);
-
-	return dw_is_mapped(at) ? at : NULL;
 }
 
 /* Put @line to place @i of the region's list, before it is written; the number of places counts
@@ -202,7 +195,7 @@ static struct dw_thread *take_unused(void)
 
 static struct dw_thread *new_thread(void)
 {
-	struct dw_thread *t = map(sizeof(*t));
+	struct dw_thread *t = dw_agent_memory(sizeof(*t));
 
 	if (!t)
 		return NULL;

@@ -6,6 +6,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 enum {
@@ -20,16 +21,6 @@ enum {
 #define ROOM_MAX (1u << 30)
 #define TWIN	 (1u << 31)
 
-static uint8_t *map_small(uint64_t bytes)
-{
-	void *at = dw_agent_may_call()
-			   ? dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-			   : NULL;
-
-	return at && dw_is_mapped(at) ? at : NULL;
-}
-
 /* Zeroed memory, in huge pages where it fills some: what is read at random in small ones waits for
  * their addresses more than for the bytes. NULL = none. */
 static void *map(uint64_t bytes)
@@ -38,8 +29,8 @@ static void *map(uint64_t bytes)
 	uint8_t *at;
 
 	if (bytes % HUGE_BYTES)
-		return map_small(bytes);
-	at = map_small(bytes + HUGE_BYTES);
+		return dw_agent_memory(bytes);
+	at = dw_agent_memory(bytes + HUGE_BYTES);
 	if (!at)
 		return NULL;
 	skip = -(uint64_t)at % HUGE_BYTES;

@@ -7,6 +7,7 @@
  * at the module's address, where the frame looks alike. Personality routines still see clones.
  */
 #include "agent/core/agent.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
@@ -45,14 +46,7 @@ static int translate(void *const *from, int n, void **to, int room)
 /* Room for @n addresses; give_back() after. NULL = none. */
 static void **borrow(size_t n)
 {
-	void **got;
-
-	if (!dw_agent_may_call())
-		return NULL;
-	got = dw_sys_mmap(NULL, n * sizeof(*got), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return dw_is_mapped(got) ? got : NULL;
+	return dw_agent_memory(n * sizeof(void *));
 }
 
 static void give_back(void **memory, size_t n)
