@@ -90,6 +90,9 @@ struct dw_call_slow {
 	uint32_t node;
 	uint64_t start_ns; /* since the start of the recording */
 	struct dw_call_values inclusive, exclusive;
+	/* Its inclusive time outside the program: in I/O calls, in other system calls that count,
+	 * and switched away. */
+	uint64_t io_ns, blocking_ns, switched_ns;
 };
 
 struct dw_calls {

@@ -48,6 +48,8 @@ enum {
 /* In the last 8 bytes of lines that are no nodes: no node has a parent of this number. */
 #define DWELL_MARK_OS	    0xffffffffull
 #define DWELL_MARK_OVERFLOW 0xfffffffeull /* this line and the next */
+#define DWELL_MARK_EACH	    0xfffffffdull /* likewise */
+#define DWELL_MARK_SLOW	    0xfffffffcull /* likewise */
 
 /* A node of the tree; one line. */
 struct dw_tree_node {
@@ -99,6 +101,57 @@ struct dw_tree_overflow {
 	uint32_t inclusive_switches, inclusive_io, inclusive_blocking;
 	uint32_t inclusive_overhead; /* ticks / 16 */
 	uint64_t inclusive;	     /* ticks, of ended activations */
+};
+
+/* Ticks; least > most: none yet. */
+struct dw_tree_range {
+	uint64_t least, most;
+};
+
+/*
+ * What the activations of one callee in one thread were like, each for itself; two lines. Ticks
+ * without the cost of probes. Inclusive: of outermost activations. Those that were open at the end
+ * or had no node are not in it.
+ */
+struct dw_tree_each {
+	/* For the gates: an activation that lies within both changes nothing here. */
+	struct dw_tree_range inclusive, exclusive;
+	uint64_t key;	 /* of the callee */
+	uint32_t thread; /* line of its struct dw_tree_thread */
+	uint32_t unused[3];
+	uint64_t mark; /* DWELL_MARK_EACH */
+	struct dw_tree_range elapsed_inclusive, elapsed_exclusive;
+	struct dw_tree_range application_inclusive, application_exclusive;
+};
+
+/* What OS intervals are told apart by. */
+enum dw_os_kind {
+	DWELL_OS_IO,	   /* in an I/O call */
+	DWELL_OS_BLOCKING, /* in another system call that counts */
+	DWELL_OS_SWITCHED, /* switched away */
+	DWELL_OS_KINDS
+};
+
+/*
+ * One activation among the slowest of its callee in its thread; two lines. Ticks without the cost
+ * of probes, inclusive unless said otherwise. @serial is raised before and after each change: odd
+ * while it lasts.
+ */
+struct dw_tree_slow {
+	uint64_t start; /* TSC */
+	uint64_t elapsed;
+	uint64_t below;	 /* of @elapsed: in its callees */
+	uint64_t cost;	 /* of probes within it, already taken off */
+	uint32_t node;	 /* line */
+	uint32_t each;	 /* line of its callee's struct dw_tree_each */
+	uint64_t own_os; /* exclusive: of elapsed - below, OS intervals */
+	uint64_t serial;
+	uint64_t mark;		     /* DWELL_MARK_SLOW */
+	uint64_t os[DWELL_OS_KINDS]; /* OS intervals by their kind */
+	uint64_t cpu_ticks;	     /* of these on the processor */
+	uint64_t blocked_ticks;	     /* and off it */
+	uint32_t switches, io_calls, blocking_calls, unused;
+	uint64_t own_blocked; /* exclusive */
 };
 
 enum dw_tree_outermost {
@@ -171,7 +224,13 @@ _Static_assert(offsetof(struct dw_tree_node, parent) == 56, "where marks stand")
 _Static_assert(offsetof(struct dw_tree_os, mark) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_overflow, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_each, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_slow, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_thread) == 4 * DWELL_LINE_BYTES, "four lines");
