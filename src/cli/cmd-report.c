@@ -7,6 +7,7 @@
 #include "analysis/filter.h"
 #include "analysis/match.h"
 #include "base/cleanup.h"
+#include "base/large.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "format/format.h"
@@ -351,6 +352,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	int first, exit_code = dw_command_parse(self, argv, &o, &first);
 
 	(void)argc;
+	dw_large_heap();
 	signal(SIGPIPE, SIG_IGN);
 	if (exit_code < 0)
 		exit_code = report(self, &o, argv + first);

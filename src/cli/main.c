@@ -4,7 +4,6 @@
  * No command changes the process's signals here: a command that launches a target must hand on what
  * it was started with.
  */
-#include "base/large.h"
 #include "base/log.h"
 #include "base/out.h"
 #include "cli/command.h"
@@ -88,7 +87,6 @@ int main(int argc, char **argv)
 {
 	const struct dw_command *c;
 
-	dw_large_heap();
 	dw_log_set(print_warning);
 	if (argc < 2) {
 		print_help(STDERR_FILENO);

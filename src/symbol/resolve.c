@@ -73,11 +73,37 @@ static bool has_dwarf(const struct dw_elf *elf)
 	return has_bytes(elf, ".debug_info") || has_bytes(elf, ".zdebug_info");
 }
 
+/* libdw unpacks every section that it knows at once: keep those from it that nobody here reads. */
+static void hide_unread(Elf *elf)
+{
+	static const char *const unread[] = {".debug_loc", ".debug_loclists", ".debug_macro",
+					     ".debug_aranges"};
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		for (size_t i = 0; name && i < sizeof unread / sizeof *unread; i++)
+			if (!strcmp(name, unread[i])) {
+				header.sh_type = SHT_NOBITS;
+				gelf_update_shdr(section, &header);
+			}
+	}
+}
+
 /* Start libdw on @fd. Without success the module has no DWARF, which is normal. */
 static void open_dwarf(struct files *f, int fd, const char *path, const char *dirs)
 {
 	elf_version(EV_CURRENT);
 	f->libelf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (f->libelf)
+		hide_unread(f->libelf);
 	if (f->libelf)
 		f->dwarf = dwarf_begin_elf(f->libelf, DWARF_C_READ, NULL);
 	if (!f->dwarf)

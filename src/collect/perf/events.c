@@ -32,7 +32,7 @@ enum {
 	SIDE_RING_MIN_BYTES = 16 << 10,
 	SAMPLE_RING_BYTES = 8 << 20,
 	ROOM_SAMPLES = 16, /* that a ring must hold for larger ones to be worth it */
-	WAKEUP_MS = 5,	   /* samples wait this long for the next wake-up, about */
+	WAKEUP_MS = 10,	   /* samples wait this long for the next wake-up, about */
 	NS_PER_S = 1000000000,
 };
 
