@@ -66,6 +66,17 @@ static void check_profile(const struct dw_profile *p)
 		if (!dw_calls_get(&p->calls, d->node))
 			abort();
 	}
+	dw_vec_each(e, &p->calls.extremes) {
+		if (!e->id || e->id > p->calls.extremes_ids ||
+		    !dw_threads_get(&p->threads, e->thread))
+			abort();
+	}
+	dw_vec_each(s, &p->calls.slow) {
+		if (!s->id || s->id > p->calls.slow_ids || !dw_calls_get(&p->calls, s->node) ||
+		    s->io_ns + s->blocking_ns + s->switched_ns + s->inclusive.application_ns !=
+			    s->inclusive.elapsed_ns)
+			abort();
+	}
 }
 
 /* Read the region @fd as a tree. */

@@ -77,11 +77,17 @@ static uint64_t walk_calls(const struct dw_profile *p)
 	return sum;
 }
 
-static int decode_chunks(const uint8_t *data, size_t size, bool summed, struct dw_profile *p)
+/* @range: as dw_session_load_summed() takes it; NULL = calls are not added up. */
+static int decode_chunks(const uint8_t *data, size_t size, const struct dw_session_range *range,
+			 struct dw_profile *p)
 {
+	static const uint8_t selected[] = {0, 1, 0, 1};
+	struct dw_call_sums sums = {0};
 	struct dw_cursor c;
 	int rc = 0;
 
+	if (range && range->to_ns)
+		sums = (struct dw_call_sums){selected, sizeof selected, 0};
 	dw_cursor_init(&c, data, size);
 	while (!rc && dw_cursor_left(&c)) {
 		struct dw_raw_chunk chunk = {.kind = dw_cursor_u8(&c) % DWELL_CHUNK_KINDS};
@@ -92,14 +98,16 @@ static int decode_chunks(const uint8_t *data, size_t size, bool summed, struct d
 		n = dw_cursor_u32(&c);
 		n = n < dw_cursor_left(&c) ? n : (uint32_t)dw_cursor_left(&c);
 		dw_buf_put(&chunk.raw, dw_cursor_bytes(&c, n), n);
-		rc = chunk.kind == DWELL_CHUNK_INDEX ? dw_decode_index(&chunk, &index, NULL)
-						     : dw_decode_chunk(&chunk, summed, p, NULL);
+		rc = chunk.kind == DWELL_CHUNK_INDEX
+			     ? dw_decode_index(&chunk, &index, NULL)
+			     : dw_decode_chunk(&chunk, range ? &sums : NULL, p, NULL);
 		dw_buf_release(&chunk.raw);
 	}
 	return rc ? rc : dw_decode_finish(p, NULL);
 }
 
-static int load_file(const uint8_t *data, size_t size, bool summed, struct dw_profile *p)
+static int load_file(const uint8_t *data, size_t size, const struct dw_session_range *range,
+		     struct dw_profile *p)
 {
 	char path[64];
 	ssize_t n;
@@ -112,22 +120,22 @@ static int load_file(const uint8_t *data, size_t size, bool summed, struct dw_pr
 	n = write(fd, data, size);
 	close(fd);
 	rc = n != (ssize_t)size ? -1
-	     : summed		? dw_session_load_summed(path, p, NULL, NULL)
+	     : range		? dw_session_load_summed(path, range, p, NULL, NULL)
 				: dw_session_load(path, p, NULL, NULL);
 	unlink(path);
 	return rc;
 }
 
-static void feed(const uint8_t *data, size_t size, bool summed)
+static void feed(const uint8_t *data, size_t size, const struct dw_session_range *range)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	volatile uint64_t sum = 0; /* the walks must not be optimised away */
 	int rc;
 
 	if (size >= 6 && !memcmp(data, "SQLite", 6))
-		rc = load_file(data, size, summed, &p);
+		rc = load_file(data, size, range, &p);
 	else
-		rc = decode_chunks(data, size, summed, &p);
+		rc = decode_chunks(data, size, range, &p);
 	if (!rc)
 		sum = walk_samples(&p) + walk_symbols(&p) + walk_calls(&p);
 	(void)sum;
@@ -136,7 +144,10 @@ static void feed(const uint8_t *data, size_t size, bool summed)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	feed(data, size, false);
-	feed(data, size, true);
+	static const struct dw_session_range whole, part = {5000000, 1ull << 32};
+
+	feed(data, size, NULL);
+	feed(data, size, &whole);
+	feed(data, size, &part);
 	return 0;
 }

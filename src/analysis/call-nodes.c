@@ -74,42 +74,17 @@ static void sort_threads(struct dw_call_nodes *t)
 			t->order[t->begin[t->process[id] + 1]++] = id;
 }
 
-/* The end of a slice that is nearest to @at_ns, among 0 and all ends. */
-static uint64_t snap(const struct dw_calls *calls, uint64_t at_ns)
-{
-	uint64_t best = 0;
-
-	dw_vec_each(slice, &calls->slices) {
-		uint64_t a = slice->end_ns > at_ns ? slice->end_ns - at_ns : at_ns - slice->end_ns;
-		uint64_t b = best > at_ns ? best - at_ns : at_ns - best;
-
-		if (a < b)
-			best = slice->end_ns;
-	}
-	return best;
-}
-
-/* Choose whole slices for the range that was asked for: those between the ends that are nearest to
- * it, or where these are one and the same the slice that it begins in. */
+/* Choose the slices for the range that was asked for. */
 static void select_slices(struct dw_call_nodes *t)
 {
-	const struct dw_calls *calls = &t->profile->calls;
-	uint64_t asked = t->filter->from_ns, from = snap(calls, asked), begin = 0;
-	uint64_t to = snap(calls, t->filter->to_ns ? t->filter->to_ns : UINT64_MAX);
-	bool is_whole = !t->filter->from_ns && !t->filter->to_ns;
+	const struct dw_filter *f = t->filter;
+	struct dw_range_ns range;
 
-	for (size_t i = 0; i < calls->slices.n; begin = calls->slices.v[i++].end_ns) {
-		uint64_t end = calls->slices.v[i].end_ns;
-
-		t->slices[i] =
-			from < to ? begin >= from && end <= to : begin <= asked && end > asked;
-		if (!t->slices[i])
-			continue;
-		t->from_ns = begin < t->from_ns ? begin : t->from_ns;
-		t->to_ns = end > t->to_ns ? end : t->to_ns;
+	dw_calls_select(&t->profile->calls, f->from_ns, f->to_ns, t->slices, &range);
+	if (range.max_ns && (f->from_ns || f->to_ns)) {
+		t->from_ns = range.min_ns;
+		t->to_ns = range.max_ns;
 	}
-	if (!t->to_ns || is_whole)
-		t->from_ns = t->to_ns = 0;
 }
 
 /* Whether every node has one piece, in the order of nodes: sessions are loaded so where nobody asks
@@ -277,7 +252,6 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 	t->n = dw_calls_count(&p->calls) + 1;
 	t->threads_n = dw_threads_count(&p->threads) + 1;
 	t->processes_n = dw_processes_count(&p->processes) + 1;
-	t->from_ns = UINT64_MAX;
 	if (p->calls.deltas.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
 	if (allocate(t) || select_threads(t) || sort_pieces(t))

@@ -14,16 +14,15 @@ static bool passes(const struct dw_call_nodes *t, const struct dw_call_slow *slo
 	return !f->focus.function || t->links[slow->node].callee == f->focus.function;
 }
 
-static struct dw_call_total total_of(const struct dw_call_nodes *t, const struct dw_call_slow *slow)
+static struct dw_call_total total_of(const struct dw_call_slow *slow)
 {
 	struct dw_call_total total = {
 		.inclusive = slow->inclusive, .exclusive = slow->exclusive, .outer_calls = 1};
 
-	total.inclusive.calls = total.exclusive.calls = 1;
-	if (t->filter->whole_intervals) {
-		total.inclusive.application_ns = total.inclusive.whole_ns;
-		total.exclusive.application_ns = total.exclusive.whole_ns;
-	}
+	/* Columns show the exclusive ones; of an activation the inclusive ones are known. */
+	total.exclusive.switches = slow->inclusive.switches;
+	total.exclusive.io_calls = slow->inclusive.io_calls;
+	total.exclusive.blocking_calls = slow->inclusive.blocking_calls;
 	return total;
 }
 
@@ -39,7 +38,7 @@ int dw_call_slow_list(const struct dw_call_nodes *t, struct dw_totals *ret)
 
 		if (!passes(t, slow))
 			continue;
-		total = total_of(t, slow);
+		total = total_of(slow);
 		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
 		row.function = dw_call_row_function(t, t->links[slow->node].callee, &thread);
 		row.values =

@@ -9,6 +9,7 @@
 
 #include "analysis/call-flat.h"
 #include "analysis/call-nodes.h"
+#include "analysis/call-ranges.h"
 #include "analysis/call-slow.h"
 #include "analysis/call-tree.h"
 
@@ -77,59 +78,14 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 		dw_call_values_add(&ret->all.inclusive, &t->sums[id]);
 	ret->all.exclusive = ret->all.inclusive;
 	ret->samples = ret->all.inclusive.elapsed_ns;
-	/* Single calls are chosen by the very range that was asked for. */
+	/* Single calls are chosen by the very range that was asked for, and know one rule. */
 	if (parts != DWELL_TOTALS_SLOWEST) {
 		ret->from_ns = t->from_ns;
 		ret->to_ns = t->to_ns;
+		ret->whole_intervals = t->filter->whole_intervals;
 	}
-	ret->whole_intervals = t->filter->whole_intervals;
 	ret->processes_seen = count_seen(t);
 	return parts & DWELL_TOTALS_TASKS ? count_tasks(t, ret) : 0;
-}
-
-static void widen(struct dw_range_ns *range, const struct dw_range_ns *more)
-{
-	if (!range->max_ns || more->min_ns < range->min_ns)
-		range->min_ns = more->min_ns;
-	if (more->max_ns > range->max_ns)
-		range->max_ns = more->max_ns;
-}
-
-/* The shortest and longest activations: known of whole sessions only, by the rule that they were
- * measured by. */
-static int add_extremes(const struct dw_call_nodes *t, struct dw_totals *ret)
-{
-	const struct dw_filter *f = t->filter;
-	struct dw_map rows = {0}; /* process << 32 | function -> row + 1 */
-	int rc = 0;
-
-	if (t->to_ns || f->modules || !t->profile->calls.extremes.n)
-		return 0;
-	for (size_t i = 0; i < ret->functions.n && !rc; i++)
-		rc = dw_map_put(&rows,
-				(uint64_t)ret->functions.v[i].process << 32 |
-					ret->functions.v[i].function,
-				(uint32_t)i + 1);
-	dw_vec_each(e, &t->profile->calls.extremes) {
-		uint32_t process = e->thread < t->threads_n ? t->process[e->thread] : UINT32_MAX;
-		uint32_t function = dw_call_function_at(t, e->entry);
-		uint32_t row = dw_map_get(&rows, (uint64_t)process << 32 | function);
-		struct dw_call_total *total;
-
-		if (!row || !function || process == UINT32_MAX)
-			continue;
-		total = &ret->calls.v[ret->functions.v[row - 1].calls];
-		widen(&total->elapsed_exclusive, &e->elapsed_exclusive);
-		if (e->outer_calls)
-			widen(&total->elapsed_inclusive, &e->elapsed_inclusive);
-		if (f->whole_intervals)
-			continue;
-		widen(&total->application_exclusive, &e->application_exclusive);
-		if (e->outer_calls)
-			widen(&total->application_inclusive, &e->application_inclusive);
-	}
-	dw_map_release(&rows);
-	return rc;
 }
 
 static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
@@ -141,7 +97,7 @@ static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_t
 		if (t->begin[id] < t->begin[id + 1])
 			rc = dw_call_flat_count(&flat, id, ret);
 	dw_call_flat_release(&flat);
-	return rc || !(parts & DWELL_TOTALS_FUNCTIONS) ? rc : add_extremes(t, ret);
+	return rc ? rc : dw_call_ranges_add(t, ret);
 }
 
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,

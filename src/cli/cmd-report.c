@@ -334,7 +334,9 @@ static int report(const struct dw_command *self, const struct report_options *o,
 	int rc = read_words(&r, operands, &err), exit_code = DWELL_EXIT_OK;
 
 	if (!rc) {
-		rc = dw_open_profile(r.path, o->from_ns || o->to_ns, &p, &err);
+		struct dw_session_range range = {o->from_ns, o->to_ns};
+
+		rc = dw_open_profile(r.path, &range, &p, &err);
 		rc = rc ? rc : resolve_and_show(&r, &p, &err);
 	}
 	if (rc == DWELL_ERR_USAGE)

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum {
-	SUMMARY_PARTS = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS,
+	SUMMARY_PARTS = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS |
+			DWELL_TOTALS_SLOWEST,
 };
 
 char *dw_recorded_path(const char *command)
@@ -30,12 +31,13 @@ void dw_recorded_summary(const char *path)
 		.width = dw_terminal_width(STDERR_FILENO),
 		.colour = dw_terminal_colour(STDERR_FILENO),
 	};
+	struct dw_session_range whole = {0};
 	struct dw_filter all = {.focus.hot_path = true};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	struct dw_out out;
 
-	if (!dw_open_profile(path, false, &p, NULL) &&
+	if (!dw_open_profile(path, &whole, &p, NULL) &&
 	    !dw_totals_compute(&p, &all, SUMMARY_PARTS, &totals)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
 		dw_summary_print(&out, &p, &totals, &style);

@@ -8,6 +8,7 @@
 #include "format/call-summary.h"
 
 #include "base/map.h"
+#include "format/slow-summary.h"
 #include "format/text.h"
 #include "format/words.h"
 
@@ -18,7 +19,7 @@
 enum {
 	BAR_MAX = 20,
 	SHARE_COLUMNS = 12 + BAR_MAX, /* "  12.34 % ", the bar and a blank */
-	CALLS_MAX_BYTES = 96,
+	AROUND_MIN_NS = 1000,
 };
 
 static const struct dw_totals *totals_of(const struct dw_summary_writer *w)
@@ -145,20 +146,25 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 			dw_words_count(w->out, v->io_calls, "I/O call");
 		dw_out_puts(w->out, "\n");
 	}
-	if (known + all / 10000 < v->elapsed_ns)
+	if (known + all / 10000 + AROUND_MIN_NS < v->elapsed_ns)
 		put_part(w, v->elapsed_ns - known, all, "around switches\n");
 	put_part(w, v->overhead_ns, all, "in probes (in no other number)\n");
 }
 
-/* "2,692,537 calls, 455 ns each" */
-static void describe_calls(const struct dw_call_total *t, struct dw_out *out)
+/* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns" */
+static void describe_calls(const struct dw_call_total *t, uint32_t processes, struct dw_out *out)
 {
 	dw_words_count(out, t->exclusive.calls, "call");
+	if (processes > 1) {
+		dw_out_puts(out, " in ");
+		dw_words_count(out, processes, "process");
+	}
 	if (!t->exclusive.calls)
 		return;
 	dw_out_puts(out, ", ");
 	dw_words_time(out, (int64_t)(t->exclusive.elapsed_ns / t->exclusive.calls));
-	dw_out_puts(out, t->exclusive.calls == 1 ? "" : " each");
+	if (t->exclusive.calls > 1 && processes == 1)
+		dw_out_puts(out, " each");
 }
 
 /* One function: its share with a bar, its name, and its calls at the end of the line. */
@@ -171,7 +177,9 @@ static void put_function(struct dw_summary_writer *w, const struct dw_row *row)
 
 	dw_out_init_buffer(&calls);
 	if (row->function != (uint32_t)DWELL_FUNCTION_ROOT)
-		describe_calls(row->calls, &calls);
+		describe_calls(row->calls, row->processes, &calls);
+	else if (row->processes > 1)
+		dw_words_count(&calls, row->processes, "process");
 	dw_out_printf(w->out, "  %6.2f %% ", elapsed);
 	put_bar(w->out, program, elapsed - program);
 	dw_out_puts(w->out, " ");
@@ -260,6 +268,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "beyond the memory for call trees: only their paths are cut."},
 		{"events_dropped", "event",
 		 "of signal handlers dropped: their time is the interrupted function's."},
+		{"events_blind", "event",
+		 "after strict seccomp mode was entered: the time from there on is missing."},
 		{"calls_dropped", "call", "dropped: they are in no row."},
 		{"system_calls_without_probe", "system call site",
 		 "without a probe: their time is the program's."},
@@ -274,6 +284,7 @@ static void put_notes(const struct dw_summary_writer *w)
 void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 {
 	put_functions(w, first);
+	dw_slow_summary_write(w, first);
 	if (!totals_of(w)->all.inclusive.calls)
 		dw_out_puts(w->out, "  No call was seen.\n");
 	dw_summary_heading(w, "How far to trust this");

@@ -171,6 +171,22 @@ static void put_bar(struct dw_summary_writer *w, double pct)
 		dw_out_puts(w->out, i < full ? "█" : "·");
 }
 
+/* The name of a function at the end of its line, with the number of processes that it is in. */
+static void put_function_name(struct dw_summary_writer *w, const struct dw_row *row)
+{
+	struct dw_out processes;
+
+	dw_out_init_buffer(&processes);
+	if (row->processes > 1) {
+		dw_out_puts(&processes, "  (");
+		dw_words_count(&processes, row->processes, "process");
+		dw_out_puts(&processes, ")");
+	}
+	dw_summary_name(w, row, 12 + BAR_MAX + processes.buf.len);
+	dw_out_printf(w->out, "%s\n", dw_buf_str(&processes.buf));
+	dw_out_close(&processes);
+}
+
 /* The functions with most samples of their own, with bars. */
 static void put_functions(struct dw_summary_writer *w, size_t first)
 {
@@ -187,8 +203,7 @@ static void put_functions(struct dw_summary_writer *w, size_t first)
 		dw_out_printf(w->out, "  %6.2f %% ", percent(w, row.values.exclusive));
 		put_bar(w, percent(w, row.values.exclusive));
 		dw_out_puts(w->out, " ");
-		dw_summary_name(w, &row, 12 + BAR_MAX);
-		dw_out_puts(w->out, "\n");
+		put_function_name(w, &row);
 	}
 }
 

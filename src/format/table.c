@@ -82,6 +82,14 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 		return "Blocked";
 	case DWELL_COLUMN_SWITCHES:
 		return "Switches";
+	case DWELL_COLUMN_CALLEES:
+		return "In Callees";
+	case DWELL_COLUMN_IO:
+		return "I/O";
+	case DWELL_COLUMN_BLOCKING:
+		return "Blocking";
+	case DWELL_COLUMN_SWITCHED:
+		return "Switched";
 	default:
 		return dw_column_title(column);
 	}

@@ -21,6 +21,37 @@ uint32_t dw_calls_count(const struct dw_calls *t)
 	return (uint32_t)t->nodes.n;
 }
 
+/* The end of a slice that is nearest to @at_ns, among 0 and all ends. */
+static uint64_t snap(const struct dw_calls *t, uint64_t at_ns)
+{
+	uint64_t best = 0;
+
+	dw_vec_each(slice, &t->slices) {
+		uint64_t a = slice->end_ns > at_ns ? slice->end_ns - at_ns : at_ns - slice->end_ns;
+		uint64_t b = best > at_ns ? best - at_ns : at_ns - best;
+
+		if (a < b)
+			best = slice->end_ns;
+	}
+	return best;
+}
+
+void dw_calls_select(const struct dw_calls *t, uint64_t from_ns, uint64_t to_ns, uint8_t *selected,
+		     struct dw_range_ns *range)
+{
+	uint64_t from = snap(t, from_ns), to = snap(t, to_ns ? to_ns : UINT64_MAX), begin = 0;
+
+	*range = (struct dw_range_ns)DWELL_RANGE_NONE;
+	for (size_t i = 0; i < t->slices.n; begin = t->slices.v[i++].end_ns) {
+		uint64_t end = t->slices.v[i].end_ns;
+
+		selected[i] =
+			from < to ? begin >= from && end <= to : begin <= from_ns && end > from_ns;
+		if (selected[i])
+			dw_range_widen(range, &(struct dw_range_ns){begin, end});
+	}
+}
+
 void dw_calls_release(struct dw_calls *t)
 {
 	dw_vec_release(&t->nodes);

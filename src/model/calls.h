@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum dw_call_flag {
@@ -71,24 +72,31 @@ struct dw_call_delta {
 	struct dw_call_values values;
 };
 
+/* The shortest and the longest of something; least > most: none yet. */
 struct dw_range_ns {
 	uint64_t min_ns, max_ns;
 };
 
-/* The shortest and the longest activation of a function in a thread. Inclusive: of outermost ones.
- */
-struct dw_call_extremes {
-	uint32_t thread;
-	uint32_t entry;	      /* frame id */
-	uint64_t outer_calls; /* ended outermost activations, 0 = no inclusive ranges */
+/* What activations of a function were like. Inclusive: of outermost ones. Only ended ones count. */
+struct dw_call_ranges {
 	struct dw_range_ns elapsed_inclusive, elapsed_exclusive;
 	struct dw_range_ns application_inclusive, application_exclusive;
 };
 
+/* The shortest and the longest activation of a function in a thread. */
+struct dw_call_extremes {
+	uint32_t id; /* rows rise by 1 from 1; while recording: of the row that this one replaces */
+	uint32_t thread;
+	uint32_t entry; /* frame id */
+	struct dw_call_ranges ranges;
+};
+
 /* One of the slowest activations of a function. */
 struct dw_call_slow {
+	uint32_t id; /* as that of extremes */
 	uint32_t node;
 	uint64_t start_ns; /* since the start of the recording */
+	/* Switches and calls: inclusive ones only. */
 	struct dw_call_values inclusive, exclusive;
 	/* Its inclusive time outside the program: in I/O calls, in other system calls that count,
 	 * and switched away. */
@@ -98,10 +106,11 @@ struct dw_call_slow {
 struct dw_calls {
 	DW_VEC(struct dw_call_node) nodes; /* by id - 1 */
 	DW_VEC(struct dw_call_slice) slices;
-	DW_VEC(struct dw_call_delta)
-	deltas; /* those not written to a session yet, while recording */
+	/* While recording: those not written to a session yet, as the next. */
+	DW_VEC(struct dw_call_delta) deltas;
 	DW_VEC(struct dw_call_extremes) extremes;
 	DW_VEC(struct dw_call_slow) slow;
+	uint32_t extremes_ids, slow_ids; /* while recording: ids in use */
 };
 
 /* Append @node and give its id (1 and up). 0 or -ENOMEM. */
@@ -112,6 +121,15 @@ const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
 
 /* Number of nodes. Ids run from 1 to this. */
 uint32_t dw_calls_count(const struct dw_calls *t);
+
+/*
+ * Choose whole slices for the range @from_ns to @to_ns (0 = no end): those between the ends that
+ * are nearest to it, or where these are one and the same the slice that it begins in. Sets
+ * selected[i] of slice i to 1, of others to 0, and @range to what they come to: its most is 0 when
+ * there are none.
+ */
+void dw_calls_select(const struct dw_calls *t, uint64_t from_ns, uint64_t to_ns, uint8_t *selected,
+		     struct dw_range_ns *range);
 
 /* Add @more to @sum. */
 static inline void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more)
@@ -126,6 +144,50 @@ static inline void dw_call_values_add(struct dw_call_values *sum, const struct d
 	sum->switches += more->switches;
 	sum->io_calls += more->io_calls;
 	sum->blocking_calls += more->blocking_calls;
+}
+
+/* The program's time in callees of the activation @s. */
+static inline uint64_t dw_call_slow_callees(const struct dw_call_slow *s)
+{
+	uint64_t all = s->inclusive.application_ns, own = s->exclusive.application_ns;
+
+	return all > own ? all - own : 0;
+}
+
+/* Those that have nothing. */
+#define DWELL_RANGE_NONE      \
+	{                     \
+		UINT64_MAX, 0 \
+	}
+#define DWELL_RANGES_NONE                                                              \
+	{                                                                              \
+		DWELL_RANGE_NONE, DWELL_RANGE_NONE, DWELL_RANGE_NONE, DWELL_RANGE_NONE \
+	}
+
+/* Whether @r has anything. */
+static inline bool dw_range_known(const struct dw_range_ns *r)
+{
+	return r->min_ns <= r->max_ns;
+}
+
+/* Let @r have all that @more has. */
+static inline void dw_range_widen(struct dw_range_ns *r, const struct dw_range_ns *more)
+{
+	if (!dw_range_known(more))
+		return;
+	if (more->min_ns < r->min_ns)
+		r->min_ns = more->min_ns;
+	if (more->max_ns > r->max_ns)
+		r->max_ns = more->max_ns;
+}
+
+/* Likewise all four. */
+static inline void dw_call_ranges_widen(struct dw_call_ranges *r, const struct dw_call_ranges *more)
+{
+	dw_range_widen(&r->elapsed_inclusive, &more->elapsed_inclusive);
+	dw_range_widen(&r->elapsed_exclusive, &more->elapsed_exclusive);
+	dw_range_widen(&r->application_inclusive, &more->application_inclusive);
+	dw_range_widen(&r->application_exclusive, &more->application_exclusive);
 }
 
 /* Free everything. */

@@ -13,5 +13,6 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->processes);
 	dw_vec_release(&t->threads);
 	dw_vec_release(&t->slow);
+	dw_vec_release(&t->ranges);
 	*t = (struct dw_totals){0};
 }

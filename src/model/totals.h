@@ -30,10 +30,10 @@ struct dw_values {
 struct dw_call_total {
 	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
 	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
-	struct dw_range_ns elapsed_inclusive, elapsed_exclusive; /* max 0 = not known */
-	struct dw_range_ns application_inclusive, application_exclusive;
-	uint32_t flags;	 /* enum dw_call_total_flag */
-	uint32_t thread; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
+	uint32_t ranges;      /* of functions and modules: index in dw_totals.ranges + 1, 0 = not
+				 known */
+	uint32_t flags;	      /* enum dw_call_total_flag */
+	uint32_t thread;      /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 };
 
 enum dw_call_total_flag {
@@ -137,6 +137,7 @@ struct dw_totals {
 	bool whole_intervals;	  /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls: the slices that were asked for; 0, 0 = no range was */
 	DW_VEC(struct dw_call_total) calls; /* by the rows' member calls; empty = samples */
+	DW_VEC(struct dw_call_ranges) ranges;
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
 	uint64_t branches_left_out; /* subtrees that are not among the nodes because nobody asked */
@@ -151,6 +152,13 @@ struct dw_totals {
 	DW_VEC(struct dw_thread_total) threads;
 	DW_VEC(struct dw_slow_total) slow;
 };
+
+/* What is known of @total's single activations, borrowed; NULL = nothing. */
+static inline const struct dw_call_ranges *dw_totals_ranges(const struct dw_totals *t,
+							    const struct dw_call_total *total)
+{
+	return total->ranges ? &t->ranges.v[total->ranges - 1] : NULL;
+}
 
 /* Free everything. */
 void dw_totals_release(struct dw_totals *t);

@@ -118,8 +118,9 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"functions_left_alone", left},
 				{"threads_dropped", s->drops[DWELL_DROP_THREADS]},
 				{"events_dropped", s->drops[DWELL_DROP_EVENTS]},
+				{"events_blind", s->drops[DWELL_DROP_BLIND]},
 				{"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
 				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			},
-			10);
+			11);
 }

@@ -2,14 +2,13 @@
 #include "record/open.h"
 
 #include "record/finish.h"
-#include "session/read.h"
 
-int dw_open_profile(const char *path, bool ranges, struct dw_profile *p, struct dw_error *err)
+int dw_open_profile(const char *path, const struct dw_session_range *range, struct dw_profile *p,
+		    struct dw_error *err)
 {
 	struct dw_finish_options options = {.without_code = false};
 	struct dw_session_info info = {0};
-	int rc = ranges ? dw_session_load(path, p, &info, err)
-			: dw_session_load_summed(path, p, &info, err);
+	int rc = dw_session_load_summed(path, range, p, &info, err);
 
 	if (!rc && !info.finished)
 		rc = dw_name_profile(p, &options, err);

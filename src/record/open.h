@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 #include "model/profile.h"
-
-#include <stdbool.h>
+#include "session/read.h"
 
 /*
  * Load the session at @path, with symbols, into @p (an empty profile; release it also after
  * failure).
- * @ranges  false: nobody will ask for a range of time, calls are added up (session/read.h).
+ * @range  nobody will ask for another one: calls are added up in it (session/read.h).
  * Returns 0; DWELL_ERR_FORMAT, DWELL_ERR_UNSUPPORTED (a newer version) or -errno: @err has one line
  * that names the file.
  */
-int dw_open_profile(const char *path, bool ranges, struct dw_profile *p, struct dw_error *err);
+int dw_open_profile(const char *path, const struct dw_session_range *range, struct dw_profile *p,
+		    struct dw_error *err);

@@ -37,11 +37,14 @@ static void bind_values(sqlite3_stmt *st, int *at, bool known, const struct dw_c
 
 static void bind_range(sqlite3_stmt *st, int *at, const struct dw_range_ns *r)
 {
-	bind(st, at, r->max_ns, (uint64_t[]){r->min_ns, r->max_ns}, 2);
+	bind(st, at, dw_range_known(r), (uint64_t[]){r->min_ns, r->max_ns}, 2);
 }
 
-int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c, struct dw_error *err)
+int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c,
+		      const struct dw_call_ranges *ranges, struct dw_error *err)
 {
+	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
+	const struct dw_call_ranges *r = ranges ? ranges : &none;
 	bool exclusive = !(c->flags & DWELL_CALLS_NO_EXCLUSIVE);
 	int at = 1;
 
@@ -49,10 +52,10 @@ int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c, st
 	     (uint64_t[]){(uint64_t)++t->rows, c->inclusive.calls, c->outer_calls}, 3);
 	bind_values(t->put, &at, true, &c->inclusive);
 	bind_values(t->put, &at, exclusive, &c->exclusive);
-	bind_range(t->put, &at, &c->elapsed_inclusive);
-	bind_range(t->put, &at, &c->elapsed_exclusive);
-	bind_range(t->put, &at, &c->application_inclusive);
-	bind_range(t->put, &at, &c->application_exclusive);
+	bind_range(t->put, &at, &r->elapsed_inclusive);
+	bind_range(t->put, &at, &r->elapsed_exclusive);
+	bind_range(t->put, &at, &r->application_inclusive);
+	bind_range(t->put, &at, &r->application_exclusive);
 	return dw_database_step(t->db, t->put, err);
 }
 

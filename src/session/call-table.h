@@ -17,8 +17,9 @@ struct dw_call_table {
 /* Start to fill the table. 0 or a negative code. */
 int dw_call_table_open(struct dw_call_table *t, struct dw_database *db, struct dw_error *err);
 
-/* Add @c as row t->rows + 1. 0 or a negative code. */
-int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c, struct dw_error *err);
+/* Add @c and its @ranges (NULL = not known) as row t->rows + 1. 0 or a negative code. */
+int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c,
+		      const struct dw_call_ranges *ranges, struct dw_error *err);
 
 /* Let go of it. Zero-initialised is fine. */
 void dw_call_table_close(struct dw_call_table *t);

@@ -190,89 +190,115 @@ int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* Give all nodes a row. */
-static int extend_sums(struct dw_calls *t)
+/* Give all nodes a row, of @slice. */
+static int extend_sums(struct dw_calls *t, uint32_t slice)
 {
 	if (dw_vec_reserve(&t->deltas, t->nodes.n - t->deltas.n))
 		return -ENOMEM;
 	while (t->deltas.n < t->nodes.n) {
 		uint32_t node = (uint32_t)t->deltas.n + 1;
 
-		t->deltas.v[t->deltas.n++] = (struct dw_call_delta){.node = node};
+		t->deltas.v[t->deltas.n++] = (struct dw_call_delta){slice, node, {0}};
 	}
 	return 0;
 }
 
-int dw_take_call_sums(struct dw_cursor *c, size_t n, struct dw_profile *p)
+static bool is_selected(const struct dw_call_sums *sums, uint32_t slice)
+{
+	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
+}
+
+int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
+		      struct dw_profile *p)
 {
 	uint64_t nodes = p->calls.nodes.n, slices = p->calls.slices.n, slice = 0, node = 0;
-	struct dw_cursor ids;
+	struct dw_cursor of_slices = *c, ids;
+	struct dw_call_values others = {0};
 	struct value_columns v;
 
-	if (extend_sums(&p->calls))
+	if (extend_sums(&p->calls, sums->slice))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		dw_take_delta_max(c, &slice, slices - 1);
+		dw_take(c);
 	ids = *c;
 	for (size_t i = 0; i < n; i++)
 		dw_take(c);
 	open_values(c, &v);
 	c->failed |= !slices;
 	for (size_t i = 0; i < n && !c->failed; i++) {
+		bool selected =
+			is_selected(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
 		uint32_t id = dw_take_delta_max(&ids, &node, nodes);
 
-		c->failed |= !id;
+		c->failed |= !id || of_slices.failed;
 		if (id)
-			add_values(&v, &p->calls.deltas.v[id - 1].values);
+			add_values(&v, selected ? &p->calls.deltas.v[id - 1].values : &others);
 	}
 	close_values(c, &v);
 	return 0;
 }
 
-static struct dw_range_ns take_range(struct dw_cursor *c)
+/* Read @n ranges, the first to @at, @stride bytes from one to the next. */
+static void take_ranges(struct dw_cursor *c, struct dw_range_ns *at, size_t stride, size_t n)
 {
-	struct dw_range_ns r = {.min_ns = dw_take(c)};
+	for (size_t i = 0; i < n; i++) {
+		struct dw_range_ns *r = (void *)((char *)at + i * stride);
 
-	r.max_ns = r.min_ns + unzigzag(dw_take(c));
-	return r;
+		r->min_ns = dw_take(c);
+		r->max_ns = r->min_ns + unzigzag(dw_take(c));
+	}
 }
+
+/* Put the @n rows behind the end of @table where their ids say, which is never behind themselves:
+ * into the place of earlier ones, or at the end. */
+#define PLACE_ROWS(c, table, n)                                       \
+	do {                                                          \
+		__auto_type t_ = (table);                             \
+		size_t first_ = t_->n;                                \
+		for (size_t i_ = 0; i_ < (n) && !(c)->failed; i_++) { \
+			__auto_type row_ = t_->v[first_ + i_];        \
+			if (!row_.id || row_.id > t_->n + 1) {        \
+				(c)->failed = true;                   \
+				break;                                \
+			}                                             \
+			t_->v[row_.id - 1] = row_;                    \
+			t_->n += row_.id > t_->n;                     \
+		}                                                     \
+	} while (0)
 
 int dw_take_call_extremes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	uint64_t frames = dw_frames_count(&p->frames), threads = dw_threads_count(&p->threads);
-	uint64_t thread = 0, entry = 0;
+	uint64_t id = 0, thread = 0, entry = 0;
 	struct dw_call_extremes *rows;
 
 	if (dw_vec_reserve(&p->calls.extremes, n + 1))
 		return -ENOMEM;
 	rows = p->calls.extremes.v + p->calls.extremes.n;
+	TAKE_COLUMN(rows, n, id, dw_take_delta_max(c, &id, UINT32_MAX));
 	for (size_t i = 0; i < n; i++) {
 		rows[i].thread = dw_take_delta_max(c, &thread, threads);
 		c->failed |= !rows[i].thread;
 	}
 	TAKE_COLUMN(rows, n, entry, dw_take_delta_max(c, &entry, frames));
-	TAKE_COLUMN(rows, n, outer_calls, dw_take(c));
-	for (size_t i = 0; i < n; i++)
-		rows[i].elapsed_inclusive = take_range(c);
-	for (size_t i = 0; i < n; i++)
-		rows[i].elapsed_exclusive = take_range(c);
-	for (size_t i = 0; i < n; i++)
-		rows[i].application_inclusive = take_range(c);
-	for (size_t i = 0; i < n; i++)
-		rows[i].application_exclusive = take_range(c);
-	p->calls.extremes.n += n;
+	take_ranges(c, &rows->ranges.elapsed_inclusive, sizeof *rows, n);
+	take_ranges(c, &rows->ranges.elapsed_exclusive, sizeof *rows, n);
+	take_ranges(c, &rows->ranges.application_inclusive, sizeof *rows, n);
+	take_ranges(c, &rows->ranges.application_exclusive, sizeof *rows, n);
+	PLACE_ROWS(c, &p->calls.extremes, n);
 	return 0;
 }
 
 int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	uint64_t nodes = p->calls.nodes.n, node = 0, start = 0;
+	uint64_t nodes = p->calls.nodes.n, id = 0, node = 0, start = 0;
 	struct value_columns inclusive, exclusive;
 	struct dw_call_slow *rows;
 
 	if (dw_vec_reserve(&p->calls.slow, n + 1))
 		return -ENOMEM;
 	rows = p->calls.slow.v + p->calls.slow.n;
+	TAKE_COLUMN(rows, n, id, dw_take_delta_max(c, &id, UINT32_MAX));
 	for (size_t i = 0; i < n; i++) {
 		rows[i].node = dw_take_delta_max(c, &node, nodes);
 		c->failed |= !rows[i].node;
@@ -286,6 +312,9 @@ int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	}
 	close_values(c, &inclusive);
 	close_values(c, &exclusive);
-	p->calls.slow.n += n;
+	TAKE_COLUMN(rows, n, io_ns, dw_take(c));
+	TAKE_COLUMN(rows, n, blocking_ns, dw_take(c));
+	TAKE_COLUMN(rows, n, switched_ns, dw_take(c));
+	PLACE_ROWS(c, &p->calls.slow, n);
 	return 0;
 }

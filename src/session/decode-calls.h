@@ -11,6 +11,7 @@
 #include "model/profile.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Nodes: threads, parents, frames exist, and flags and parents fit each other. */
 int dw_take_call_nodes(struct dw_cursor *c, size_t n, struct dw_profile *p);
@@ -21,11 +22,19 @@ int dw_take_call_slices(struct dw_cursor *c, size_t n, struct dw_profile *p);
 /* What nodes gained in slices: both exist, slices rise. */
 int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 
-/* The same rows, added up by node: calls.deltas has one row for each node so far, by node. */
-int dw_take_call_sums(struct dw_cursor *c, size_t n, struct dw_profile *p);
+/* Which deltas to add up. */
+struct dw_call_sums {
+	const uint8_t *selected; /* by slice: 1 = this one too; NULL = all */
+	size_t slices_n;	 /* known to @selected; later ones are none */
+	uint32_t slice;		 /* that the sums are said to be of */
+};
 
-/* Shortest and longest activations: threads and frames exist. */
+/* The same rows, added up by node: calls.deltas has one row for each node so far, by node. */
+int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
+		      struct dw_profile *p);
+
+/* Shortest and longest activations: threads and frames exist, ids rise by 1 from 1 in the table. */
 int dw_take_call_extremes(struct dw_cursor *c, size_t n, struct dw_profile *p);
 
-/* The slowest activations: their nodes exist. */
+/* The slowest activations: their nodes exist, ids as above. */
 int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p);

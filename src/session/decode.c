@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "session/columns.h"
-#include "session/decode-calls.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -359,7 +358,7 @@ static const struct {
 	[DWELL_CHUNK_CALL_SLICES] = {dw_take_call_slices, 1},
 	[DWELL_CHUNK_CALL_DELTAS] = {dw_take_call_deltas, 3},
 	[DWELL_CHUNK_CALL_EXTREMES] = {dw_take_call_extremes, 11},
-	[DWELL_CHUNK_CALL_SLOW] = {dw_take_call_slow, 4},
+	[DWELL_CHUNK_CALL_SLOW] = {dw_take_call_slow, 6},
 };
 
 /* The verdict over a chunk that was read to its end. */
@@ -371,8 +370,8 @@ static int check_end(const struct dw_cursor *c, enum dw_chunk_kind kind, struct 
 			    dw_chunk_kind_name(kind));
 }
 
-int dw_decode_chunk(const struct dw_raw_chunk *chunk, bool summed, struct dw_profile *p,
-		    struct dw_error *err)
+int dw_decode_chunk(const struct dw_raw_chunk *chunk, const struct dw_call_sums *sums,
+		    struct dw_profile *p, struct dw_error *err)
 {
 	struct dw_cursor c;
 	int rc = 0;
@@ -381,8 +380,8 @@ int dw_decode_chunk(const struct dw_raw_chunk *chunk, bool summed, struct dw_pro
 	if (!takers[chunk->kind].take ||
 	    chunk->items > chunk->raw.len / takers[chunk->kind].item_bytes)
 		c.failed = true;
-	else if (summed && chunk->kind == DWELL_CHUNK_CALL_DELTAS)
-		rc = dw_take_call_sums(&c, (size_t)chunk->items, p);
+	else if (sums && chunk->kind == DWELL_CHUNK_CALL_DELTAS)
+		rc = dw_take_call_sums(&c, (size_t)chunk->items, sums, p);
 	else
 		rc = takers[chunk->kind].take(&c, (size_t)chunk->items, p);
 	if (rc)

@@ -11,15 +11,16 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "session/chunk.h"
+#include "session/decode-calls.h"
 #include "session/encode.h"
 
 /*
  * Append what @c holds to @p. 0; -ENOMEM; DWELL_ERR_FORMAT (@err names the column); on failure @p
  * is only good for release.
- * @summed  add deltas of calls up instead: all of a node in one row, of slice 0, in node order.
+ * @sums  NULL, or which deltas of calls to add up instead: all of a node in one row, in node order.
  */
-int dw_decode_chunk(const struct dw_raw_chunk *c, bool summed, struct dw_profile *p,
-		    struct dw_error *err);
+int dw_decode_chunk(const struct dw_raw_chunk *c, const struct dw_call_sums *sums,
+		    struct dw_profile *p, struct dw_error *err);
 
 /* Read the chunk of the index. 0 or DWELL_ERR_FORMAT. */
 int dw_decode_index(const struct dw_raw_chunk *c, struct dw_session_index *ret,

@@ -106,21 +106,25 @@ void dw_put_call_extremes(struct dw_buf *b, const struct dw_profile *p, size_t f
 {
 	const struct dw_call_extremes *rows = p->calls.extremes.v;
 
+	PUT_DELTAS(b, rows, from, to, id);
 	PUT_DELTAS(b, rows, from, to, thread);
 	PUT_DELTAS(b, rows, from, to, entry);
-	PUT_COLUMN(b, rows, from, to, outer_calls);
-	put_ranges(b, &rows[from].elapsed_inclusive, sizeof *rows, to - from);
-	put_ranges(b, &rows[from].elapsed_exclusive, sizeof *rows, to - from);
-	put_ranges(b, &rows[from].application_inclusive, sizeof *rows, to - from);
-	put_ranges(b, &rows[from].application_exclusive, sizeof *rows, to - from);
+	put_ranges(b, &rows[from].ranges.elapsed_inclusive, sizeof *rows, to - from);
+	put_ranges(b, &rows[from].ranges.elapsed_exclusive, sizeof *rows, to - from);
+	put_ranges(b, &rows[from].ranges.application_inclusive, sizeof *rows, to - from);
+	put_ranges(b, &rows[from].ranges.application_exclusive, sizeof *rows, to - from);
 }
 
 void dw_put_call_slow(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
 	const struct dw_call_slow *rows = p->calls.slow.v;
 
+	PUT_DELTAS(b, rows, from, to, id);
 	PUT_DELTAS(b, rows, from, to, node);
 	PUT_DELTAS(b, rows, from, to, start_ns);
 	put_values(b, &rows[from].inclusive, sizeof *rows, to - from);
 	put_values(b, &rows[from].exclusive, sizeof *rows, to - from);
+	PUT_COLUMN(b, rows, from, to, io_ns);
+	PUT_COLUMN(b, rows, from, to, blocking_ns);
+	PUT_COLUMN(b, rows, from, to, switched_ns);
 }

@@ -285,10 +285,17 @@ int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done,
 	return 0;
 }
 
+/* Whether rows of @kind do not stay in a profile once they are written. */
+static bool is_cleared(enum dw_chunk_kind kind)
+{
+	return kind == DWELL_CHUNK_SAMPLES || kind == DWELL_CHUNK_CALL_DELTAS ||
+	       kind == DWELL_CHUNK_CALL_EXTREMES || kind == DWELL_CHUNK_CALL_SLOW;
+}
+
 void dw_encoded_advance(struct dw_encoded *done, const struct dw_profile *p)
 {
 	for (enum dw_chunk_kind kind = 0; kind < DWELL_CHUNK_KINDS; kind++)
-		if (kind != DWELL_CHUNK_SAMPLES && kind != DWELL_CHUNK_CALL_DELTAS)
+		if (!is_cleared(kind))
 			done->rows[kind] = rows_of(p, kind);
 }
 

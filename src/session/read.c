@@ -37,7 +37,9 @@ struct reader {
 	sqlite3 *sql;
 	sqlite3_stmt *rows;
 	struct dw_profile *p;
-	bool summed;
+	const struct dw_session_range *range; /* that calls are summed up in, NULL = they are not */
+	struct dw_call_sums sums;
+	uint8_t *selected; /* owned: sums.selected */
 	struct dw_session_header header;
 	struct dw_session_index index, seen;
 	uint64_t raw_bytes; /* unpacked so far */
@@ -49,6 +51,7 @@ static void reader_release(struct reader *r)
 	sqlite3_finalize(r->rows);
 	sqlite3_close(r->sql);
 	dw_buf_release(&r->chunk.raw);
+	free(r->selected);
 }
 
 static int sqlite_error(struct reader *r, struct dw_error *err)
@@ -168,6 +171,16 @@ static int take_row(struct reader *r, struct dw_packed_chunk *c, struct dw_error
 	return 0;
 }
 
+/* Unpack the current row, whose columns are @c, into r->chunk, of a kind that we know. */
+static int take_chunk(struct reader *r, const struct dw_packed_chunk *c, struct dw_error *err)
+{
+	int rc = unpack_row(r, c, err);
+
+	r->chunk.kind = dw_chunk_kind_find(c->kind);
+	r->chunk.items = c->items;
+	return rc;
+}
+
 static int load_row(struct reader *r, struct dw_error *err)
 {
 	struct dw_packed_chunk c;
@@ -182,16 +195,63 @@ static int load_row(struct reader *r, struct dw_error *err)
 	kind = dw_chunk_kind_find(c.kind);
 	if (kind == DWELL_CHUNK_KINDS)
 		return 0; /* of a later dwell that found no need for a new version */
-	rc = unpack_row(r, &c, err);
+	rc = take_chunk(r, &c, err);
 	if (rc)
 		return rc;
-	r->chunk.kind = kind;
-	r->chunk.items = c.items;
 	r->seen.kinds[kind].chunks++;
 	r->seen.kinds[kind].items += c.items;
 	if (kind == DWELL_CHUNK_INDEX)
 		return dw_decode_index(&r->chunk, &r->index, err);
-	return dw_decode_chunk(&r->chunk, r->summed, r->p, err);
+	return dw_decode_chunk(&r->chunk, r->range ? &r->sums : NULL, r->p, err);
+}
+
+static bool is_all(const struct dw_session_range *range)
+{
+	return !range->from_ns && !range->to_ns;
+}
+
+/* Note which slices of @calls, all of them, are in the range. */
+static int select_slices(struct reader *r, const struct dw_calls *calls, struct dw_error *err)
+{
+	struct dw_range_ns range;
+
+	r->selected = calloc(calls->slices.n + 1, 1);
+	if (!r->selected)
+		return dw_error_set(err, -ENOMEM, "no memory to read it");
+	dw_calls_select(calls, r->range->from_ns, r->range->to_ns, r->selected, &range);
+	r->sums = (struct dw_call_sums){r->selected, calls->slices.n, 0};
+	for (size_t i = 0; i < calls->slices.n && !r->selected[i]; i++)
+		r->sums.slice = i + 1 < calls->slices.n ? (uint32_t)i + 1 : 0;
+	return 0;
+}
+
+/* Read the slices before all else: which of them are in a range can only be told from all. */
+static int find_slices(struct reader *r, struct dw_error *err)
+{
+	static const char query[] = "SELECT id, kind, items, raw_bytes, checksum, data"
+				    " FROM main.chunk WHERE kind = 'call_slices' ORDER BY id";
+	struct dw_profile p = DW_PROFILE_INIT;
+	int rc = 0, step = SQLITE_DONE;
+
+	if (sqlite3_prepare_v2(r->sql, query, -1, &r->rows, NULL))
+		return sqlite_error(r, err);
+	while (!rc && (step = sqlite3_step(r->rows)) == SQLITE_ROW) {
+		struct dw_packed_chunk c;
+
+		rc = take_row(r, &c, err);
+		if (!rc)
+			rc = take_chunk(r, &c, err);
+		if (!rc)
+			rc = dw_decode_chunk(&r->chunk, NULL, &p, err);
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = sqlite_error(r, err);
+	if (!rc)
+		rc = select_slices(r, &p.calls, err);
+	sqlite3_finalize(r->rows);
+	r->rows = NULL;
+	dw_profile_release(&p);
+	return rc;
 }
 
 /* Whether the chunks seen are those that the last commit counted. */
@@ -235,7 +295,7 @@ static int load_rows(struct reader *r, struct dw_error *err)
 	rc = check_index(r, err);
 	if (!rc)
 		rc = dw_decode_finish(r->p, err);
-	if (!rc && r->summed)
+	if (!rc && r->range && is_all(r->range))
 		join_slices(&r->p->calls);
 	return rc;
 }
@@ -254,12 +314,12 @@ struct load {
 	const char *path;
 	struct dw_profile *p;
 	struct dw_session_info *info;
-	bool summed;
+	const struct dw_session_range *range;
 };
 
 static int load_once(const struct load *l, bool immutable, struct dw_error *err)
 {
-	__attribute__((cleanup(reader_release))) struct reader r = {.p = l->p, .summed = l->summed};
+	__attribute__((cleanup(reader_release))) struct reader r = {.p = l->p, .range = l->range};
 	dw_auto_close int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int rc;
 
@@ -270,6 +330,8 @@ static int load_once(const struct load *l, bool immutable, struct dw_error *err)
 		rc = open_sqlite(&r, l->path, immutable || !r.header.wal, err);
 	if (!rc)
 		rc = check_schema(&r, err);
+	if (!rc && r.range && !is_all(r.range))
+		rc = find_slices(&r, err);
 	if (!rc)
 		rc = load_rows(&r, err);
 	if (!rc && l->info)
@@ -299,8 +361,8 @@ int dw_session_load(const char *path, struct dw_profile *p, struct dw_session_in
 	return load(&(struct load){.path = path, .p = p, .info = info}, err);
 }
 
-int dw_session_load_summed(const char *path, struct dw_profile *p, struct dw_session_info *info,
-			   struct dw_error *err)
+int dw_session_load_summed(const char *path, const struct dw_session_range *range,
+			   struct dw_profile *p, struct dw_session_info *info, struct dw_error *err)
 {
-	return load(&(struct load){.path = path, .p = p, .info = info, .summed = true}, err);
+	return load(&(struct load){.path = path, .p = p, .info = info, .range = range}, err);
 }

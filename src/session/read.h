@@ -17,6 +17,7 @@
 #include "model/profile.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct dw_session_info {
 	bool finished; /* symbols are inside; false: a .partial of a running or killed collector */
@@ -32,9 +33,17 @@ struct dw_session_info {
 int dw_session_load(const char *path, struct dw_profile *p, struct dw_session_info *info,
 		    struct dw_error *err);
 
+/* A range of time, since the start of the recording. Zero-initialised: all of it. */
+struct dw_session_range {
+	uint64_t from_ns;
+	uint64_t to_ns; /* 0 = no end */
+};
+
 /*
- * The same for who asks for no range of time: calls have one slice, and one delta for each node in
- * the order of nodes, its sum. Less to read, and much less memory.
+ * The same for who asks for one range of time only: calls have one delta for each node in the order
+ * of nodes, the sum over the slices that dw_calls_select() gives, of which it is said to be of the
+ * first. Where the range is all of the time, there is but one slice. Much less memory.
  */
-int dw_session_load_summed(const char *path, struct dw_profile *p, struct dw_session_info *info,
+int dw_session_load_summed(const char *path, const struct dw_session_range *range,
+			   struct dw_profile *p, struct dw_session_info *info,
 			   struct dw_error *err);

@@ -23,6 +23,15 @@
 	" switches_" way " INTEGER, io_calls_" way " INTEGER, blocking_calls_" way " INTEGER,"
 #define CALL_RANGE(what) " " what "_min_ns INTEGER, " what "_max_ns INTEGER"
 
+#define SLOW_TABLE \
+	"CREATE TABLE slow (rank INTEGER PRIMARY KEY, process INTEGER, thread INTEGER," \
+	" function INTEGER, begin_ns INTEGER, overhead_ns INTEGER, elapsed_inclusive_ns INTEGER," \
+	" elapsed_exclusive_ns INTEGER, application_inclusive_ns INTEGER," \
+	" application_exclusive_ns INTEGER, callees_ns INTEGER, io_ns INTEGER," \
+	" blocking_ns INTEGER, switched_ns INTEGER, blocked_inclusive_ns INTEGER," \
+	" blocked_exclusive_ns INTEGER, switches INTEGER, io_calls INTEGER," \
+	" blocking_calls INTEGER);"
+
 #define TABLES \
 	"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;" \
 	"CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT);" \
@@ -53,7 +62,8 @@
 	"CREATE TABLE call_total (id INTEGER PRIMARY KEY, calls INTEGER, outer_calls INTEGER," \
 	CALL_VALUES("inclusive") CALL_VALUES("exclusive") \
 	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
-	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") ");"
+	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") ");" \
+	SLOW_TABLE
 
 /* Groups of columns of a row t, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
@@ -109,6 +119,21 @@
 	" AS exclusive_blocked_time_percent, c.switches_exclusive AS context_switches," \
 	" c.io_calls_exclusive AS io_calls, c.blocking_calls_exclusive AS blocking_calls"
 #define CALLS_JOIN " LEFT JOIN call_total c ON c.id = t.calls"
+/* The same of several rows together, as columns of the same names. */
+#define SUM(column) ", sum(c." column ") AS " column
+#define SUM_VALUES(way) \
+	SUM("elapsed_" way "_ns") SUM("application_" way "_ns") SUM("overhead_" way "_ns") \
+	SUM("blocked_" way "_ns") SUM("switches_" way) SUM("io_calls_" way) \
+	SUM("blocking_calls_" way)
+#define WIDEST(what) \
+	", min(c." what "_min_ns) AS " what "_min_ns, max(c." what "_max_ns) AS " what "_max_ns"
+#define SAMPLES_SUMS
+#define CALLS_SUMS \
+	SUM("calls") SUM("outer_calls") SUM_VALUES("inclusive") SUM_VALUES("exclusive") \
+	WIDEST("elapsed_inclusive") WIDEST("elapsed_exclusive") \
+	WIDEST("application_inclusive") WIDEST("application_exclusive")
+#define SAMPLES_SUMS_JOIN
+#define CALLS_SUMS_JOIN " JOIN work c ON c.rank = t.rank"
 #define LOC \
 	"t.line AS source_line_begin, t.line_end AS source_line_end," \
 	" t.column AS source_character_begin, t.column_end AS source_character_end"
@@ -243,22 +268,44 @@
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
 #define SAMPLES_WORK "'Functions Doing Most Individual Work'"
 #define CALLS_WORK "'Functions with Most Individual Work'"
-#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK) \
+#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN) \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \
 	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id" \
 	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id" \
-	" AND 2 * c.inclusive >= a.inclusive)" \
+	" AND 2 * c.inclusive >= a.inclusive)," \
+	" work AS (SELECT min(t.rank) AS rank, t.function AS function, count(*) AS processes," \
+	" sum(t.inclusive) AS inclusive, sum(t.exclusive) AS exclusive" SUMS \
+	" FROM function_total t" FUNCTION_JOIN JOIN \
+	" GROUP BY iif(t.function < 0, f.name, t.function))" \
 	" SELECT * FROM (SELECT 'Hot Path' AS section, t.level AS level, " \
-	NODE_NAME " AS name, mn.text AS module_name" CALL ", " VALUES \
+	NODE_NAME " AS name, mn.text AS module_name, NULL AS number_of_processes" CALL ", " VALUES \
 	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOIN \
 	MODULE_JOINS("f.module") JOIN " ORDER BY t.id)" \
 	" UNION ALL SELECT * FROM (" \
-	"SELECT " WORK ", 0, f.name, mn.text" CALL ", " VALUES \
-	" FROM function_total t" FUNCTION_JOIN MODULE_JOINS("f.module") JOIN \
-	" ORDER BY t.rank LIMIT 8);"
+	"SELECT " WORK ", 0, f.name, mn.text, t.processes" CALL ", " VALUES \
+	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") SUMS_JOIN \
+	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8);"
 
-#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK) \
+/* But for the call path. */
+#define VIEW_SLOWEST \
+	"CREATE VIEW slowest AS" \
+	" SELECT " GEN("f.name") ", h.tid AS id, t.begin_ns AS begin_time," \
+	" t.overhead_ns AS time_inclusive_probe_overhead," \
+	" t.elapsed_inclusive_ns AS elapsed_inclusive_time," \
+	" t.elapsed_exclusive_ns AS elapsed_exclusive_time," \
+	" t.application_inclusive_ns AS application_inclusive_time," \
+	" t.application_exclusive_ns AS application_exclusive_time," \
+	" t.callees_ns AS callees_application_time, t.io_ns AS io_time," \
+	" t.blocking_ns AS blocking_call_time, t.switched_ns AS switched_away_time," \
+	" t.blocked_inclusive_ns AS inclusive_blocked_time," \
+	" t.blocked_exclusive_ns AS exclusive_blocked_time," \
+	" t.switches AS context_switches, t.io_calls AS io_calls," \
+	" t.blocking_calls AS blocking_calls" \
+	" FROM slow t LEFT JOIN thread h ON h.id = t.thread" GEN_JOINS("f.file") \
+	" ORDER BY t.rank;"
+
+#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN) \
 	VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
 	VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	VIEW_CALLERS(CALL, VALUES, JOIN) \
@@ -268,7 +315,8 @@
 	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	VIEW_PROCESSES(CALL, VALUES, JOIN) \
 	VIEW_THREADS(CALL, VALUES, JOIN) \
-	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK)
+	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN) \
+	VIEW_SLOWEST
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
 
@@ -276,7 +324,9 @@ const char dw_schema_start_sql[] =
 	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;" CHUNK_SQL ";";
 
 const char dw_schema_samples_sql[] =
-	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK);
+	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK,
+	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN);
 
 const char dw_schema_calls_sql[] =
-	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK);
+	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK,
+	      CALLS_SUMS, CALLS_SUMS_JOIN);

@@ -16,6 +16,7 @@
 #include "session/fact-table.h"
 #include "session/order.h"
 #include "session/schema.h"
+#include "session/slow-table.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -284,7 +285,10 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
 	rc = dw_database_step(t->db, st, t->err);
-	return rc || !row_calls ? rc : dw_call_table_put(&t->calls, row_calls, t->err);
+	if (rc || !row_calls)
+		return rc;
+	return dw_call_table_put(&t->calls, row_calls, dw_totals_ranges(t->totals, row_calls),
+				 t->err);
 }
 
 static void node_columns(struct tables *t, int64_t *v)
@@ -542,6 +546,8 @@ static int put_totals(struct tables *t)
 		rc = put_rest(t);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
 		rc = put_ranked(t, &tables[i]);
+	if (!rc && t->has_calls)
+		rc = dw_slow_table_write(t->db, t->p, all, least_of_rows(t), t->err);
 	return rc ? rc : put_nodes(t);
 }
 

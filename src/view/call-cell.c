@@ -32,26 +32,36 @@ static uint64_t time_of(const struct dw_call_total *t, enum group group)
 	return group == EI || group == EE ? v->elapsed_ns : v->application_ns;
 }
 
-static const struct dw_range_ns *range_of(const struct dw_call_total *t, enum group group)
+static struct dw_range_ns range_of(const struct dw_call_ranges *r, enum group group)
 {
 	switch (group) {
 	case EI:
-		return &t->elapsed_inclusive;
+		return r->elapsed_inclusive;
 	case EE:
-		return &t->elapsed_exclusive;
+		return r->elapsed_exclusive;
 	case AI:
-		return &t->application_inclusive;
+		return r->application_inclusive;
 	default:
-		return &t->application_exclusive;
+		return r->application_exclusive;
 	}
 }
 
-static void time_cell(const struct dw_view *v, const struct dw_call_total *t, unsigned at,
+static void range_cell(const struct dw_row *row, enum group group, bool is_max, struct dw_cell *ret)
+{
+	struct dw_range_ns range = DWELL_RANGE_NONE;
+
+	if (row->ranges)
+		range = range_of(row->ranges, group);
+	if (dw_range_known(&range))
+		set_number(ret, DWELL_CELL_CALL_NS, is_max ? range.max_ns : range.min_ns);
+}
+
+static void time_cell(const struct dw_view *v, const struct dw_row *row, unsigned at,
 		      struct dw_cell *ret)
 {
+	const struct dw_call_total *t = row->calls;
 	enum group group = at / PLACES;
 	bool inclusive = group == EI || group == AI;
-	const struct dw_range_ns *range = range_of(t, group);
 	uint64_t calls = inclusive ? t->outer_calls : t->exclusive.calls;
 	uint64_t ns = time_of(t, group);
 
@@ -66,14 +76,23 @@ static void time_cell(const struct dw_view *v, const struct dw_call_total *t, un
 		if (calls)
 			set_number(ret, DWELL_CELL_CALL_NS, (ns + calls / 2) / calls);
 		return;
-	case MAX:
-		if (range->max_ns)
-			set_number(ret, DWELL_CELL_CALL_NS, range->max_ns);
-		return;
 	default:
-		if (range->max_ns)
-			set_number(ret, DWELL_CELL_CALL_NS, range->min_ns);
+		return range_cell(row, group, at % PLACES == MAX, ret);
 	}
+}
+
+/* How the time of one activation divides, but for what is its function's own. */
+static void slow_cell(const struct dw_call_slow *slow, enum dw_column column, struct dw_cell *ret)
+{
+	uint64_t ns = slow->switched_ns;
+
+	if (column == DWELL_COLUMN_CALLEES)
+		ns = dw_call_slow_callees(slow);
+	else if (column == DWELL_COLUMN_IO)
+		ns = slow->io_ns;
+	else if (column == DWELL_COLUMN_BLOCKING)
+		ns = slow->blocking_ns;
+	set_number(ret, DWELL_CELL_DURATION_NS, ns);
 }
 
 /* Columns that say what is the row's alone. */
@@ -94,7 +113,9 @@ void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	if (!t || (t->flags & DWELL_CALLS_NO_EXCLUSIVE && is_exclusive(column)))
 		return;
 	if (column >= DWELL_COLUMN_EI && column <= DWELL_COLUMN_AE_MIN)
-		return time_cell(v, t, column - DWELL_COLUMN_EI, ret);
+		return time_cell(v, row, column - DWELL_COLUMN_EI, ret);
+	if (column >= DWELL_COLUMN_CALLEES && row->slow)
+		return slow_cell(row->slow, column, ret);
 	switch (column) {
 	case DWELL_COLUMN_CALLS:
 		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.calls);

@@ -24,6 +24,7 @@ static const struct {
 	[DWELL_COLUMN_TYPE] = {"Type", DWELL_CELL_NUMBER},
 	[DWELL_COLUMN_CALL_PATH] = {"Call Path", DWELL_CELL_TEXT},
 	[DWELL_COLUMN_ROOT] = {"Root Function Name", DWELL_CELL_TEXT},
+	[DWELL_COLUMN_PROCESSES] = {"Number of Processes", DWELL_CELL_COUNT},
 	[DWELL_COLUMN_LINE_BEGIN] = {"Source Line Begin", DWELL_CELL_NUMBER},
 	[DWELL_COLUMN_LINE_END] = {"Source Line End", DWELL_CELL_NUMBER},
 	[DWELL_COLUMN_CHARACTER_BEGIN] = {"Source Character Begin", DWELL_CELL_NUMBER},
@@ -68,6 +69,10 @@ static const struct {
 	[DWELL_COLUMN_SWITCHES] = {"Context Switches", DWELL_CELL_COUNT},
 	[DWELL_COLUMN_IO_CALLS] = {"I/O Calls", DWELL_CELL_COUNT},
 	[DWELL_COLUMN_BLOCKING_CALLS] = {"Blocking Calls", DWELL_CELL_COUNT},
+	[DWELL_COLUMN_CALLEES] = {"Callees Application Time", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_IO] = {"I/O Time", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_BLOCKING] = {"Blocking Call Time", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_SWITCHED] = {"Switched Away Time", DWELL_CELL_DURATION_NS},
 };
 
 const char *dw_column_title(enum dw_column column)

@@ -1,8 +1,9 @@
 /*
  * The slowest calls: single activations with when, where and by what path, and how their time
- * divides: the function's own, its callees' (inclusive minus exclusive), the program's, blocked.
+ * divides: the function's own work, its callees' work, I/O, other blocking calls, switched away.
  *
- * The path is a text of its own; a deep one shows its end, which tells activations apart.
+ * The path is a text of its own, recursion folded as in the tree; a deep one shows its end, which
+ * tells activations apart.
  */
 #include "analysis/totals.h"
 #include "view/columns-of.h"
@@ -57,6 +58,7 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 
 	dw_subject_function(v, t->process, t->function, ret);
 	ret->thread = node->thread;
+	ret->slow = slow;
 	ret->flags |= DWELL_ROW_HAS_BEGIN;
 	ret->begin_ns = slow->start_ns;
 	dw_subject_values(v, t->values, t->calls, ret);
@@ -66,13 +68,29 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 }
 
 static const enum dw_column no_columns[] = {DWELL_COLUMN_END};
-static const enum dw_column columns[] = {
-	DWELL_COLUMNS_GENERAL, DWELL_COLUMN_ID,	    DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_CALL_PATH,
-	DWELL_COLUMNS_CALLS,   DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMN_EI,	DWELL_COLUMN_EE,
-					DWELL_COLUMN_AI,	DWELL_COLUMN_BLOCKED_INCLUSIVE,
-					DWELL_COLUMN_ID,	DWELL_COLUMN_BEGIN_TIME,
-					DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL,
+					 DWELL_COLUMN_ID,
+					 DWELL_COLUMN_BEGIN_TIME,
+					 DWELL_COLUMN_CALL_PATH,
+					 DWELL_COLUMN_PROBES_INCLUSIVE,
+					 DWELL_COLUMN_EI,
+					 DWELL_COLUMN_EE,
+					 DWELL_COLUMN_AI,
+					 DWELL_COLUMN_AE,
+					 DWELL_COLUMN_CALLEES,
+					 DWELL_COLUMN_IO,
+					 DWELL_COLUMN_BLOCKING,
+					 DWELL_COLUMN_SWITCHED,
+					 DWELL_COLUMN_BLOCKED_INCLUSIVE,
+					 DWELL_COLUMN_BLOCKED_EXCLUSIVE,
+					 DWELL_COLUMN_SWITCHES,
+					 DWELL_COLUMN_IO_CALLS,
+					 DWELL_COLUMN_BLOCKING_CALLS,
+					 DWELL_COLUMN_END};
+static const enum dw_column people[] = {
+	DWELL_COLUMN_EI,	DWELL_COLUMN_AE,       DWELL_COLUMN_CALLEES,	DWELL_COLUMN_IO,
+	DWELL_COLUMN_BLOCKING,	DWELL_COLUMN_SWITCHED, DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_ID,
+	DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_slowest = {
 	.name = "slowest",

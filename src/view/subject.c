@@ -8,6 +8,7 @@ void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_
 
 	row->values = values;
 	row->calls = calls < t->calls.n ? &t->calls.v[calls] : NULL;
+	row->ranges = row->calls ? dw_totals_ranges(t, row->calls) : NULL;
 }
 
 void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)

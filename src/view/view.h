@@ -58,7 +58,10 @@ struct dw_row {
 	uint64_t begin_ns;
 	const char *chain; /* names of folded callees, ready to append; NULL = none */
 	struct dw_values values;
-	const struct dw_call_total *calls; /* NULL in a session of samples */
+	const struct dw_call_total *calls;   /* NULL in a session of samples */
+	const struct dw_call_ranges *ranges; /* of its activations, NULL = not known */
+	const struct dw_call_slow *slow;     /* slowest: the activation */
+	uint32_t processes;		     /* summary: that have the function, 0 = not known */
 };
 
 struct dw_cell {

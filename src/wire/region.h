@@ -75,6 +75,7 @@ enum dw_region_drop {
 	DWELL_DROP_THREADS,	 /* threads that run unmeasured: no room, or a system-call filter */
 	DWELL_DROP_EVENTS,	 /* probes passed while a signal had interrupted a slow path */
 	DWELL_DROP_SYSTEM_CALLS, /* places of system calls without room for a probe */
+	DWELL_DROP_BLIND, /* probes passed after the process had forbidden itself all calls */
 	DWELL_DROP_N = 16
 };
 

@@ -131,12 +131,36 @@ static uint32_t add_thread(struct dw_profile *p, uint32_t process, int32_t tid, 
 	return id;
 }
 
+static void add_slow(struct dw_profile *p, const struct dw_call_slow *slow)
+{
+	struct dw_call_slow row = *slow;
+
+	row.id = (uint32_t)p->calls.slow.n + 1;
+	if (dw_vec_push(&p->calls.slow, row))
+		abort();
+}
+
+/* Activations of the function at @entry took @least to @most, up to a tenth of it themselves. */
+static void add_extremes(struct dw_profile *p, uint32_t thread, uint32_t entry, uint64_t least,
+			 uint64_t most)
+{
+	struct dw_call_extremes e = {.id = (uint32_t)p->calls.extremes.n + 1,
+				     .thread = thread,
+				     .entry = entry,
+				     .ranges = {.elapsed_inclusive = {least, most},
+						.elapsed_exclusive = {least / 10, most / 10},
+						.application_inclusive = {least, most / 2},
+						.application_exclusive = {least / 10, most / 20}}};
+
+	if (dw_vec_push(&p->calls.extremes, e))
+		abort();
+}
+
 /* A tree below @root: main > fib > fib, main > work > read. */
 static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t *entry,
 			  const uint32_t *site, uint64_t scale)
 {
-	struct dw_call_slow slow = {.start_ns = 131000000};
-
+	struct dw_call_slow slow;
 	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT), main_, fib, fib2, work, read_;
 
 	main_ = mk_call(p, thread, root, entry[0], 0, 0);
@@ -152,15 +176,23 @@ static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t 
 	mk_delta(p, 1, work, times(10, 3000000, 3000000));
 	mk_delta(p, 1, read_, times(20, 50000000 * scale, 1000000));
 	mk_delta(p, 2, main_, times(0, 2000000, 2000000));
-	slow.node = read_;
+	slow = (struct dw_call_slow){.node = read_, .start_ns = 131000000};
 	slow.inclusive = slow.exclusive = times(1, 20000000 * scale, 400000);
-	if (dw_vec_push(&p->calls.slow, slow))
-		abort();
-	slow.node = work;
-	slow.exclusive = times(1, 1000000, 1000000);
-	slow.start_ns = 42000000;
-	if (dw_vec_push(&p->calls.slow, slow))
-		abort();
+	slow.io_ns = 20000000 * scale - 400000;
+	add_slow(p, &slow);
+	slow = (struct dw_call_slow){.node = work, .start_ns = 130500000};
+	slow.inclusive = times(1, 24000000 * scale, 1600000);
+	slow.exclusive = times(1, 1000000, 900000);
+	slow.io_ns = 20000000 * scale - 400000;
+	slow.switched_ns = 24000000 * scale - 1600000 - slow.io_ns;
+	add_slow(p, &slow);
+	slow = (struct dw_call_slow){.node = fib2, .start_ns = 60000000};
+	slow.inclusive = times(1, 3000000, 3000000);
+	slow.exclusive = times(1, 100, 100);
+	add_slow(p, &slow);
+	add_extremes(p, thread, entry[1], 90, 30000000 * scale);
+	add_extremes(p, thread, entry[2], 110, 24000000 * scale);
+	add_extremes(p, thread, entry[3], 0, 20000000 * scale);
 }
 
 /* Threads of a pool: work is called 40 times where there was no room for it any more. */
@@ -254,11 +286,9 @@ static void make_hostile(struct dw_profile *p)
 static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err)
 {
 	struct dw_samples all = {0};
-	struct dw_calls calls = {0};
+	size_t deltas = p->calls.deltas.n, extremes = p->calls.extremes.n, slow = p->calls.slow.n;
 	int rc = 0;
 
-	dw_vec_each(delta, &p->calls.deltas)
-		rc = rc ? rc : dw_vec_push(&calls.deltas, *delta);
 	for (size_t i = 0; i < p->samples.n && !rc; i++)
 		rc = dw_samples_add(&all, p->samples.time_ns[i], p->samples.thread[i],
 				    p->samples.stack[i]);
@@ -266,10 +296,9 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 		rc = dw_session_flush(w, p, err);
 	dw_samples_release(&p->samples);
 	p->samples = all;
-	dw_vec_release(&p->calls.deltas);
-	p->calls.deltas.v = calls.deltas.v;
-	p->calls.deltas.n = calls.deltas.n;
-	p->calls.deltas.cap = calls.deltas.cap;
+	p->calls.deltas.n = deltas; /* the rows are there still */
+	p->calls.extremes.n = extremes;
+	p->calls.slow.n = slow;
 	return rc;
 }
 

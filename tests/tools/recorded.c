@@ -170,9 +170,25 @@ static bool same_slow(const struct dw_calls *a, const struct dw_calls *b)
 	for (size_t i = 0; i < a->slow.n && same; i++) {
 		const struct dw_call_slow *x = &a->slow.v[i], *y = &b->slow.v[i];
 
-		same = x->node == y->node && x->start_ns == y->start_ns &&
+		same = x->id == y->id && x->node == y->node && x->start_ns == y->start_ns &&
 		       !memcmp(&x->inclusive, &y->inclusive, sizeof x->inclusive) &&
-		       !memcmp(&x->exclusive, &y->exclusive, sizeof x->exclusive);
+		       !memcmp(&x->exclusive, &y->exclusive, sizeof x->exclusive) &&
+		       x->io_ns == y->io_ns && x->blocking_ns == y->blocking_ns &&
+		       x->switched_ns == y->switched_ns;
+	}
+	return same;
+}
+
+/* Likewise. */
+static bool same_extremes(const struct dw_calls *a, const struct dw_calls *b)
+{
+	bool same = a->extremes.n == b->extremes.n;
+
+	for (size_t i = 0; i < a->extremes.n && same; i++) {
+		const struct dw_call_extremes *x = &a->extremes.v[i], *y = &b->extremes.v[i];
+
+		same = x->id == y->id && x->thread == y->thread && x->entry == y->entry &&
+		       !memcmp(&x->ranges, &y->ranges, sizeof x->ranges);
 	}
 	return same;
 }
@@ -180,7 +196,7 @@ static bool same_slow(const struct dw_calls *a, const struct dw_calls *b)
 static bool same_calls(const struct dw_calls *a, const struct dw_calls *b)
 {
 	return SAME(&a->nodes, &b->nodes) && SAME(&a->slices, &b->slices) &&
-	       SAME(&a->deltas, &b->deltas) && SAME(&a->extremes, &b->extremes) && same_slow(a, b);
+	       SAME(&a->deltas, &b->deltas) && same_extremes(a, b) && same_slow(a, b);
 }
 
 static bool same_codes(const struct dw_codes *a, const struct dw_codes *b)

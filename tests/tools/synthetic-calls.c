@@ -106,17 +106,22 @@ static int add_slice(const struct synthetic *s, uint32_t slice, struct dw_profil
 static int add_end(const struct synthetic *s, uint32_t thread, struct dw_profile *p)
 {
 	uint64_t random = s->seed * 55 + thread;
-	struct dw_call_extremes e = {.thread = thread,
-				     .entry = 1 + below(&random, s->addresses),
-				     .outer_calls = below(&random, 100),
-				     .elapsed_inclusive = {20, 4000000000},
-				     .elapsed_exclusive = {10, 500 + below(&random, 500)},
-				     .application_inclusive = {20, 30000},
-				     .application_exclusive = {7, 7}};
-	struct dw_call_slow slow = {.node = 1 + below(&random, dw_calls_count(&p->calls)),
+	struct dw_call_extremes e = {
+		.id = thread,
+		.thread = thread,
+		.entry = 1 + below(&random, s->addresses),
+		.ranges = {.elapsed_inclusive = {20, 4000000000},
+			   .elapsed_exclusive = {10, 500 + below(&random, 500)},
+			   .application_inclusive = DWELL_RANGE_NONE,
+			   .application_exclusive = {7, 7}}};
+	struct dw_call_slow slow = {.id = thread,
+				    .node = 1 + below(&random, dw_calls_count(&p->calls)),
 				    .start_ns = thread * 1000000ull,
 				    .inclusive = some_values(&random),
-				    .exclusive = some_values(&random)};
+				    .exclusive = some_values(&random),
+				    .io_ns = below(&random, 1000),
+				    .blocking_ns = 1ull << 40,
+				    .switched_ns = thread};
 
 	return dw_vec_push(&p->calls.extremes, e) || dw_vec_push(&p->calls.slow, slow) ? -ENOMEM
 										       : 0;

@@ -283,35 +283,80 @@ TEST(call_sites_have_inclusive_values_only)
 	end(&w);
 }
 
-TEST(extremes_are_known_of_functions_in_whole_sessions)
+static void add_extremes(struct world *w, uint32_t entry, struct dw_call_ranges ranges)
+{
+	struct dw_call_extremes e = {.thread = w->thread, .entry = entry, .ranges = ranges};
+
+	if (dw_vec_push(&w->p.calls.extremes, e))
+		abort();
+}
+
+/* The ranges of @total, which may be none. */
+static struct dw_call_ranges ranges_of(const struct world *w, const struct dw_call_total *total)
+{
+	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
+	const struct dw_call_ranges *r = dw_totals_ranges(&w->t, total);
+
+	return r ? *r : none;
+}
+
+#define CHECK_RANGE(range, min, max)                 \
+	do {                                         \
+		struct dw_range_ns range_ = (range); \
+		CHECK(dw_range_known(&range_));      \
+		CHECK_INT(range_.min_ns, min);       \
+		CHECK_INT(range_.max_ns, max);       \
+	} while (0)
+
+TEST(extremes_are_known_of_whole_sessions)
 {
 	struct world w;
 	struct dw_filter range = {.to_ns = 1000000}, classic = {.whole_intervals = true};
-	struct dw_call_extremes e = {.outer_calls = 2,
-				     .elapsed_inclusive = {3, 9},
-				     .elapsed_exclusive = {2, 8},
-				     .application_inclusive = {1, 7},
-				     .application_exclusive = {1, 6}};
+	struct dw_call_ranges r;
+	uint32_t f;
 
 	begin(&w);
-	e.thread = w.thread;
-	e.entry = w.e_f;
-	call(&w, w.root, w.e_f, 2, 10);
-	CHECK_INT(dw_vec_push(&w.p.calls.extremes, e), 0);
-	e.outer_calls = 0;
-	e.elapsed_exclusive = (struct dw_range_ns){1, 4};
-	CHECK_INT(dw_vec_push(&w.p.calls.extremes, e), 0);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
-	CHECK_INT(function_total(&w, w.f)->elapsed_inclusive.min_ns, 3);
-	CHECK_INT(function_total(&w, w.f)->elapsed_inclusive.max_ns, 9);
-	CHECK_INT(function_total(&w, w.f)->elapsed_exclusive.min_ns, 1);
-	CHECK_INT(function_total(&w, w.f)->elapsed_exclusive.max_ns, 8);
-	CHECK_INT(function_total(&w, w.f)->application_inclusive.max_ns, 7);
+	f = call(&w, w.root, w.e_f, 2, 10);
+	call(&w, f, w.e_g, 1, 2);
+	add_extremes(&w, w.e_f, (struct dw_call_ranges){{3, 9}, {2, 8}, {1, 7}, {1, 6}});
+	add_extremes(&w, w.e_f,
+		     (struct dw_call_ranges){DWELL_RANGE_NONE, {1, 4}, DWELL_RANGE_NONE, {0, 4}});
+	add_extremes(&w, w.e_g, (struct dw_call_ranges){{2, 2}, {2, 2}, {2, 2}, {2, 2}});
+	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	r = ranges_of(&w, function_total(&w, w.f));
+	CHECK_RANGE(r.elapsed_inclusive, 3, 9);
+	CHECK_RANGE(r.elapsed_exclusive, 1, 8);
+	CHECK_RANGE(r.application_inclusive, 1, 7);
+	CHECK_RANGE(r.application_exclusive, 0, 6);
+	r = ranges_of(&w, module_total(&w, w.prog));
+	CHECK_RANGE(r.elapsed_inclusive, 2, 9);
+	CHECK_RANGE(r.application_exclusive, 0, 6);
+	CHECK(!edge_total(&w, w.f, w.g)->ranges && !node_total(&w.t, 2)->ranges);
 	CHECK_INT(dw_totals_compute(&w.p, &classic, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
-	CHECK_INT(function_total(&w, w.f)->elapsed_inclusive.max_ns, 9);
-	CHECK_INT(function_total(&w, w.f)->application_inclusive.max_ns, 0);
+	r = ranges_of(&w, function_total(&w, w.f));
+	CHECK_RANGE(r.elapsed_inclusive, 3, 9);
+	CHECK(!dw_range_known(&r.application_inclusive));
 	CHECK_INT(dw_totals_compute(&w.p, &range, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
-	CHECK_INT(function_total(&w, w.f)->elapsed_inclusive.max_ns, 0);
+	CHECK(!function_total(&w, w.f)->ranges);
+	end(&w);
+}
+
+/* One activation of f is still open, or what its probes cost was another's measure. */
+TEST(extremes_reach_to_the_mean)
+{
+	struct world w;
+	struct dw_call_ranges r;
+
+	begin(&w);
+	call(&w, w.root, w.e_f, 2, 100);
+	add_extremes(&w, w.e_f,
+		     (struct dw_call_ranges){{3, 9}, {60, 60}, {1, 70}, DWELL_RANGE_NONE});
+	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
+	r = ranges_of(&w, function_total(&w, w.f));
+	CHECK_RANGE(r.elapsed_inclusive, 3, 50);
+	CHECK_RANGE(r.elapsed_exclusive, 50, 60);
+	CHECK_RANGE(r.application_inclusive, 1, 70);
+	CHECK(!dw_range_known(&r.application_exclusive));
 	end(&w);
 }
 

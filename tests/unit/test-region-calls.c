@@ -432,6 +432,155 @@ TEST(overflow_has_two_nodes)
 	close_process(&x);
 }
 
+static struct dw_tree_each *put_each(struct process *x, uint32_t line, uint64_t key)
+{
+	struct dw_tree_each *e = (struct dw_tree_each *)&x->arena[line];
+	struct dw_tree_range none = {UINT64_MAX, 0};
+
+	*e = (struct dw_tree_each){
+		.elapsed_inclusive = none,
+		.elapsed_exclusive = {40, 400},
+		.key = key,
+		.thread = THREAD,
+		.mark = DWELL_MARK_EACH,
+		.application_inclusive = none,
+		.application_exclusive = {30, 300},
+	};
+	return e;
+}
+
+TEST(extremes_of_activations_are_read)
+{
+	struct process x;
+	struct dw_tree_each *e;
+	const struct dw_call_extremes *row;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	e = put_each(&x, FIRST + 1, 10);
+	put_each(&x, FIRST + 3, 100);
+	CHECK_INT(read_at(&x, 900, false), 0);
+	CHECK_INT(x.p.calls.extremes.n, 2);
+	row = &x.p.calls.extremes.v[0];
+	CHECK_INT(row->id, 1);
+	CHECK_INT(row->thread, 1);
+	CHECK_INT(row->entry, 11);
+	CHECK_INT(row->ranges.elapsed_exclusive.min_ns, 40);
+	CHECK_INT(row->ranges.application_exclusive.max_ns, 300);
+	CHECK(!dw_range_known(&row->ranges.elapsed_inclusive));
+	CHECK_INT(x.p.calls.extremes.v[1].entry, 101);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(x.p.calls.extremes.n, 2);
+	/* What is in the second line counts as well; it is the same row. */
+	e->application_inclusive = (struct dw_tree_range){0, 7};
+	CHECK_INT(read_at(&x, 1100, false), 0);
+	CHECK_INT(x.p.calls.extremes.n, 3);
+	row = &x.p.calls.extremes.v[2];
+	CHECK_INT(row->id, 1);
+	CHECK_INT(row->ranges.application_inclusive.min_ns, 0);
+	CHECK_INT(row->ranges.application_inclusive.max_ns, 7);
+	CHECK_INT(sum_of(&x, 11, -1).calls, 0); /* none of it is a difference */
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+static struct dw_tree_slow *put_slow(struct process *x, uint32_t line, uint32_t node)
+{
+	struct dw_tree_slow *w = (struct dw_tree_slow *)&x->arena[line];
+
+	*w = (struct dw_tree_slow){
+		.start = START + 500,
+		.elapsed = 1000,
+		.below = 300,
+		.cost = 20,
+		.node = node,
+		.own_os = 450,
+		.serial = 2,
+		.mark = DWELL_MARK_SLOW,
+		.os = {100, 400, 50},
+		.cpu_ticks = 60,
+		.blocked_ticks = 490,
+		.switches = 3,
+		.io_calls = 1,
+		.blocking_calls = 2,
+		.own_blocked = 440,
+	};
+	return w;
+}
+
+TEST(slow_activations_are_read)
+{
+	struct process x;
+	struct dw_tree_slow *w;
+	const struct dw_call_slow *row;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	w = put_slow(&x, FIRST + 1, FIRST);
+	CHECK_INT(read_at(&x, 2000, false), 0);
+	CHECK_INT(x.p.calls.slow.n, 0); /* it may have been half written */
+	CHECK_INT(read_at(&x, 3000, false), 0);
+	CHECK_INT(x.p.calls.slow.n, 1);
+	row = &x.p.calls.slow.v[0];
+	CHECK_INT(row->id, 1);
+	CHECK_INT(row->node, 2);
+	CHECK_INT(row->start_ns, 500);
+	CHECK_INT(row->inclusive.elapsed_ns, 1000);
+	CHECK_INT(row->inclusive.application_ns, 450);
+	CHECK_INT(row->inclusive.overhead_ns, 20);
+	CHECK_INT(row->inclusive.blocked_ns, 490);
+	CHECK_INT(row->inclusive.os_cpu_ns, 60);
+	CHECK_INT(row->inclusive.switches, 3);
+	CHECK_INT(row->exclusive.elapsed_ns, 700);
+	CHECK_INT(row->exclusive.application_ns, 250);
+	CHECK_INT(row->exclusive.blocked_ns, 440);
+	CHECK_INT(dw_call_slow_callees(row), 200);
+	CHECK_INT(row->io_ns + row->blocking_ns + row->switched_ns, 550);
+	/* A slower one takes its place; while it is written nothing is known of it. */
+	w->serial = 3;
+	w->elapsed = 5000;
+	CHECK_INT(read_at(&x, 4000, false), 0);
+	CHECK_INT(read_at(&x, 5000, false), 0);
+	CHECK_INT(x.p.calls.slow.n, 1);
+	w->serial = 4;
+	CHECK_INT(read_at(&x, 6000, true), 0);
+	CHECK_INT(x.p.calls.slow.n, 2);
+	CHECK_INT(x.p.calls.slow.v[1].id, 1);
+	CHECK_INT(x.p.calls.slow.v[1].inclusive.elapsed_ns, 5000);
+	close_process(&x);
+}
+
+TEST(activations_that_lie_are_survived)
+{
+	struct process x;
+	struct dw_tree_slow *w;
+	struct dw_tree_each *e;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	w = put_slow(&x, FIRST + 1, FIRST);
+	w->below = w->os[DWELL_OS_SWITCHED] = w->own_os = w->own_blocked = UINT64_MAX;
+	put_slow(&x, FIRST + 3, ROOT);
+	put_slow(&x, FIRST + 5, LINES + 1);
+	put_slow(&x, FIRST + 7, 0);
+	put_slow(&x, FIRST + 9, FIRST)->serial = 1;
+	put_each(&x, FIRST + 11, 10)->thread = FIRST;
+	put_each(&x, FIRST + 13, 10)->thread = UINT32_MAX;
+	e = put_each(&x, FIRST + 15, 10);
+	e->elapsed_exclusive = (struct dw_tree_range){UINT64_MAX, 0};
+	put_each(&x, LINES - 1, 10); /* half of it, beyond is what does not belong to the arena */
+	CHECK_INT(read_at(&x, 2000, false), 0);
+	CHECK_INT(read_at(&x, 3000, true), 0);
+	CHECK_INT(x.p.calls.extremes.n, 0);
+	CHECK_INT(x.p.calls.slow.n, 1);
+	CHECK_INT(x.p.calls.slow.v[0].inclusive.application_ns, 0);
+	CHECK_INT(x.p.calls.slow.v[0].switched_ns, 1000 - 500);
+	CHECK_INT(x.p.calls.slow.v[0].exclusive.elapsed_ns, 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	close_process(&x);
+}
+
 TEST(children_wait_for_their_parents)
 {
 	struct process x;

@@ -59,15 +59,51 @@ static uint32_t wrong_sum(const struct dw_calls *all, const struct dw_calls *sum
 
 TEST(slices_are_added_up_for_who_wants_no_ranges)
 {
+	struct dw_session_range whole = {0};
 	struct dw_profile all = DW_PROFILE_INIT, summed = DW_PROFILE_INIT;
 
 	CHECK_INT(recorded_session(&calls, "sum.dwell", 4, false, NULL), 0);
 	CHECK_INT(dw_session_load("sum.dwell.partial", &all, NULL, NULL), 0);
-	CHECK_INT(dw_session_load_summed("sum.dwell.partial", &summed, NULL, NULL), 0);
+	CHECK_INT(dw_session_load_summed("sum.dwell.partial", &whole, &summed, NULL, NULL), 0);
 	CHECK_INT(summed.calls.nodes.n, 1000);
 	CHECK_INT(summed.calls.deltas.n, 1000);
 	CHECK_INT(summed.calls.slices.n, 1);
 	CHECK_INT(summed.calls.slices.v[0].end_ns, all.calls.slices.v[5].end_ns);
+	CHECK_INT(wrong_sum(&all.calls, &summed.calls), 0);
+	dw_profile_release(&all);
+	dw_profile_release(&summed);
+}
+
+/* Of @all the slices that a report of @range takes, summed up by the loader and by hand. */
+TEST(only_a_range_is_added_up)
+{
+	struct dw_session_range range = {.from_ns = 0};
+	struct dw_profile all = DW_PROFILE_INIT, summed = DW_PROFILE_INIT;
+	struct dw_range_ns came_to;
+	uint8_t selected[6];
+	size_t kept = 0;
+
+	CHECK_INT(recorded_session(&calls, "range.dwell", 4, false, NULL), 0);
+	CHECK_INT(dw_session_load("range.dwell.partial", &all, NULL, NULL), 0);
+	CHECK_INT(all.calls.slices.n, 6);
+	range.from_ns = all.calls.slices.v[1].end_ns + 10;
+	range.to_ns = all.calls.slices.v[3].end_ns - 10;
+	dw_calls_select(&all.calls, range.from_ns, range.to_ns, selected, &came_to);
+	CHECK_INT(memcmp(selected, (uint8_t[]){0, 0, 1, 1, 0, 0}, sizeof selected), 0);
+	CHECK_INT(came_to.min_ns, all.calls.slices.v[1].end_ns);
+	CHECK_INT(came_to.max_ns, all.calls.slices.v[3].end_ns);
+	CHECK_INT(dw_session_load_summed("range.dwell.partial", &range, &summed, NULL, NULL), 0);
+	CHECK_INT(summed.calls.slices.n, 6);
+	CHECK_INT(summed.calls.deltas.n, 1000);
+	CHECK_INT(summed.calls.deltas.v[7].slice, 2);
+	dw_vec_each(d, &all.calls.deltas) {
+		if (selected[d->slice])
+			all.calls.deltas.v[kept++] = *d;
+	}
+	CHECK(kept && kept < all.calls.deltas.n);
+	all.calls.deltas.n = kept;
+	dw_vec_each(d, &summed.calls.deltas)
+		d->slice = 0;
 	CHECK_INT(wrong_sum(&all.calls, &summed.calls), 0);
 	dw_profile_release(&all);
 	dw_profile_release(&summed);
@@ -87,7 +123,7 @@ TEST(only_sessions_with_calls_have_the_new_version)
 
 static int decode_into(void *ctx, struct dw_raw_chunk *c)
 {
-	return dw_decode_chunk(c, false, ctx, NULL);
+	return dw_decode_chunk(c, NULL, ctx, NULL);
 }
 
 /* What loading says of @p. */
@@ -112,9 +148,35 @@ TEST(any_value_is_kept)
 	dw_facts_release(&p.facts); /* they are encoded apart */
 	p.calls.deltas.v[5].values = odd;
 	p.calls.slow.v[0].exclusive = odd;
-	p.calls.extremes.v[0].elapsed_exclusive = (struct dw_range_ns){UINT64_MAX, 3};
+	p.calls.extremes.v[0].ranges.elapsed_exclusive = (struct dw_range_ns){UINT64_MAX, 3};
+	p.calls.slow.v[0].io_ns = UINT64_MAX;
 	p.calls.slices.v[5].end_ns = UINT64_MAX;
 	CHECK_INT(dw_encode_profile(&p, &nothing, false, decode_into, &again), 0);
+	CHECK_STR(recorded_difference(&p, &again), "none");
+	dw_profile_release(&again);
+	dw_profile_release(&p);
+}
+
+TEST(rows_of_activations_replace_earlier_ones)
+{
+	static const struct dw_encoded nothing;
+	struct dw_profile p = DW_PROFILE_INIT, again = DW_PROFILE_INIT;
+	struct dw_call_extremes e;
+	struct dw_call_slow slow;
+
+	CHECK_INT(recorded_expect(&calls, false, &p), 0);
+	dw_facts_release(&p.facts);
+	e = p.calls.extremes.v[1];
+	slow = p.calls.slow.v[2];
+	e.ranges.elapsed_exclusive.max_ns = 123;
+	slow.switched_ns = 456;
+	CHECK_INT(dw_vec_push(&p.calls.extremes, e), 0);
+	CHECK_INT(dw_vec_push(&p.calls.slow, slow), 0);
+	CHECK_INT(dw_encode_profile(&p, &nothing, false, decode_into, &again), 0);
+	p.calls.extremes.v[1] = e;
+	p.calls.slow.v[2] = slow;
+	p.calls.extremes.n--;
+	p.calls.slow.n--;
 	CHECK_STR(recorded_difference(&p, &again), "none");
 	dw_profile_release(&again);
 	dw_profile_release(&p);
@@ -189,6 +251,10 @@ TEST(slices_and_what_names_nodes_are_checked)
 	CHECK_REFUSED(p.calls.extremes.v[1].thread, 0);
 	CHECK_REFUSED(p.calls.extremes.v[1].thread, 5);
 	CHECK_REFUSED(p.calls.extremes.v[1].entry, 501);
+	CHECK_REFUSED(p.calls.extremes.v[1].id, 0);
+	CHECK_REFUSED(p.calls.extremes.v[1].id, 3);
+	CHECK_REFUSED(p.calls.slow.v[1].id, 0);
+	CHECK_REFUSED(p.calls.slow.v[0].id, 2);
 	CHECK_REFUSED(p.calls.slow.v[1].node, 0);
 	CHECK_REFUSED(p.calls.slow.v[1].node, 1001);
 	dw_profile_release(&p);
@@ -217,13 +283,22 @@ static void fill_totals(struct dw_totals *t)
 			      .io_calls = 2,
 			      .blocking_calls = 1},
 		.outer_calls = 1,
-		.elapsed_inclusive = {1000, 1000},
+		.ranges = 1,
 	};
+	struct dw_call_ranges ranges = DWELL_RANGES_NONE;
 	const struct dw_call_total part = {.inclusive = work, .exclusive = work, .outer_calls = 2};
 	const struct dw_call_total site = {
 		.inclusive = work, .outer_calls = 4, .flags = DWELL_CALLS_NO_EXCLUSIVE};
 	const struct dw_values v_whole = {1000, 600}, v_part = {400, 400}, v_site = {400, 0};
 
+	ranges.elapsed_inclusive = (struct dw_range_ns){0, 1000};
+	dw_vec_push(&t->ranges, ranges);
+	dw_vec_push(&t->slow,
+		    (struct dw_slow_total){
+			    .slow = 1, .process = 1, .function = 2, .values = {.inclusive = 900}});
+	dw_vec_push(&t->slow,
+		    (struct dw_slow_total){
+			    .slow = 0, .process = 1, .function = 1, .values = {.inclusive = 950}});
 	t->samples = 1000;
 	t->all = whole;
 	dw_vec_push(&t->calls, whole);
@@ -282,7 +357,8 @@ TEST(views_have_the_values_of_calls)
 		   " AND elapsed_exclusive_time_percent = 60"
 		   " AND application_exclusive_time_percent = 75"
 		   " AND avg_elapsed_inclusive_time = 1000 AND avg_elapsed_exclusive_time = 120"
-		   " AND max_elapsed_inclusive_time = 1000 AND max_elapsed_exclusive_time IS NULL"
+		   " AND max_elapsed_inclusive_time = 1000 AND min_elapsed_inclusive_time = 0"
+		   " AND max_elapsed_exclusive_time IS NULL"
 		   " AND min_application_inclusive_time IS NULL"
 		   " AND time_inclusive_probe_overhead = 50"
 		   " AND time_exclusive_probe_overhead = 0 AND inclusive_blocked_time = 100"
@@ -303,6 +379,13 @@ TEST(views_have_the_values_of_calls)
 	CHECK(says("threads", "1", "elapsed_exclusive_time = 600"));
 	CHECK(says("summary", "section = 'Hot Path' AND level = 1",
 		   "elapsed_inclusive_time = 1000"));
+	CHECK(says("summary", "section <> 'Hot Path' AND number_of_calls = 5",
+		   "number_of_processes = 1 AND elapsed_exclusive_time = 600"
+		   " AND min_elapsed_inclusive_time = 0"));
+	CHECK_INT(recorded_query("sql.dwell", "SELECT count(*) FROM slowest"), 2);
+	CHECK(says("slowest", "blocking_call_time = 1 << 40 AND switched_away_time = 1",
+		   "begin_time = 1000000 AND io_time < 1000"));
+	CHECK_INT(recorded_query("sql.dwell", "SELECT begin_time FROM slowest LIMIT 1"), 1000000);
 	CHECK(says("fact", "key = 'elapsed_inclusive_time'", "value = 1000"));
 	dw_totals_release(&totals);
 	dw_profile_release(&p);

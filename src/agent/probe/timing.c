@@ -291,7 +291,7 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 	struct event e = {.gate = gate, .rsp = rsp, .what = what};
 
 	if (dw_probe.is_blind) {
-		dw_agent_drop(DWELL_DROP_EVENTS);
+		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
 	e.now = dw_ticks();

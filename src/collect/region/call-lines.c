@@ -185,7 +185,15 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 	if (!rc)
 		rc = adopt(s, line, DWELL_LINE_OVERFLOW, id);
 	s->overflow_nodes++;
-	return rc ? rc : adopt(s, line + 1, DWELL_LINE_OVERFLOW_REST, line);
+	return rc ? rc : adopt(s, line + 1, DWELL_LINE_REST, line);
+}
+
+/* Two lines about single activations; what they say is looked at whenever it has changed. */
+static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind)
+{
+	int rc = is_unknown(s, line + 1) ? adopt(s, line, kind, 0) : 0;
+
+	return rc || s->lines.v[line].kind != kind ? rc : adopt(s, line + 1, DWELL_LINE_REST, line);
 }
 
 /* Give a changed line that means nothing yet its meaning. */
@@ -199,6 +207,9 @@ static int look_at(struct dw_call_lines *s, uint32_t line)
 		return 0; /* known by its node; not in use */
 	if (mark == DWELL_MARK_OVERFLOW)
 		return add_overflow(s, line);
+	if (mark == DWELL_MARK_EACH || mark == DWELL_MARK_SLOW)
+		return add_pair(s, line,
+				mark == DWELL_MARK_EACH ? DWELL_LINE_EACH : DWELL_LINE_SLOW);
 	if (n.os == UINT32_MAX && !n.elapsed && !n.calls)
 		return 0;
 	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
@@ -237,7 +248,7 @@ static int find_node(struct dw_call_lines *s, uint32_t line)
 	if (l->kind == DWELL_LINE_UNKNOWN && l->id != IS_WAITING)
 		return look_at(s, line);
 	/* These are parts of something that has changed with them. */
-	if (l->kind == DWELL_LINE_OS || l->kind == DWELL_LINE_OVERFLOW_REST)
+	if (l->kind == DWELL_LINE_OS || l->kind == DWELL_LINE_REST)
 		return dw_arena_touch(&s->arena, l->id) < 0 ? -ENOMEM : 0;
 	return 0;
 }

@@ -15,6 +15,8 @@
 
 enum {
 	DWELL_OVERFLOW_LINES = sizeof(struct dw_tree_overflow) / DWELL_LINE_BYTES,
+	DWELL_EACH_LINES = sizeof(struct dw_tree_each) / DWELL_LINE_BYTES,
+	DWELL_SLOW_LINES = sizeof(struct dw_tree_slow) / DWELL_LINE_BYTES,
 	DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
 };
 
@@ -27,15 +29,17 @@ enum dw_line_kind {
 	DWELL_LINE_TRUNCATED, /* ... to here */
 	DWELL_LINE_OS,
 	DWELL_LINE_OVERFLOW,
-	DWELL_LINE_OVERFLOW_REST,
+	DWELL_LINE_EACH,
+	DWELL_LINE_SLOW,
+	DWELL_LINE_REST, /* the second of two */
 	DWELL_LINE_BROKEN,
 };
 
 struct dw_call_line {
-	uint32_t id;	 /* nodes: node id (of overflow nodes the first of two); OS, OVERFLOW_REST:
-			    the line they belong to; THREAD: index in threads */
+	uint32_t id;	 /* nodes: node id (of overflow nodes the first of two); OS, REST: the line
+			    they belong to; THREAD: index in threads; EACH, SLOW: its reader's own */
 	uint32_t parent; /* line, of nodes in trees: what it said when it was found */
-	uint32_t ahead;	 /* for the reader of values */
+	uint32_t ahead;	 /* for the readers of values and of single activations */
 	enum dw_line_kind kind;
 };
 

@@ -1,9 +1,9 @@
 /*
  * Readers of call trees; see calls.h.
  *
- * A reading takes four steps: copy the arena (arena.h); find out what is new in it (call-lines.h);
- * charge callers with the probes of their callees; then turn each change into a delta
- * (call-values.h).
+ * A reading takes five steps: copy the arena (arena.h); find out what is new in it (call-lines.h);
+ * charge callers with the probes of their callees; turn each change into a delta (call-values.h);
+ * then take what is known of single activations (each.h).
  *
  * Times charged ahead of a thread's next event are kept in a short list, by stream: elapsed and
  * application fall behind by what was given too much.
@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "collect/region/call-lines.h"
 #include "collect/region/call-values.h"
+#include "collect/region/each.h"
 
 #include <errno.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct dw_region_calls {
 	DW_VEC(struct risen) risen;
 	DW_VEC(struct pool) pools;
 	struct dw_map pool_of; /* thread and key -> index + 1 */
+	struct dw_each_reader each;
 	struct dw_probe_cost function, outside;
 	struct dw_region_calls_stats stats;
 	double uncovered, slow; /* ticks */
@@ -438,6 +440,8 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	if (!rc)
 		rc = give_all(r, now);
 	if (!rc)
+		rc = dw_each_read(&r->each, &r->s, now->clock, now->is_last);
+	if (!rc)
 		note_threads(r, now);
 	return rc;
 }
@@ -456,5 +460,6 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_vec_release(&r->risen);
 	dw_vec_release(&r->pools);
 	dw_map_release(&r->pool_of);
+	dw_each_release(&r->each);
 	free(r);
 }

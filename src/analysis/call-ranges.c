@@ -1,0 +1,116 @@
+/*
+ * Ranges of activations; see call-ranges.h.
+ *
+ * A mean is known of all activations, a range of those that have ended and were not cut out of the
+ * tree, with a probe cost of its own measuring. Some activation took as much as the mean, and some
+ * as little, so ranges reach to it at least.
+ *
+ * A module's range is that of all calls to its functions. Its outermost activations are among
+ * these.
+ */
+#include "analysis/call-ranges.h"
+
+#include "base/map.h"
+
+#include <errno.h>
+
+/* Where the rows are: process << 32 | id -> index of the struct dw_call_total + 1 */
+struct rows {
+	struct dw_map functions, modules;
+};
+
+static uint64_t key(uint32_t process, uint32_t id)
+{
+	return (uint64_t)process << 32 | id;
+}
+
+static int find_rows(const struct dw_totals *t, struct rows *rows)
+{
+	int rc = 0;
+
+	dw_vec_each(f, &t->functions)
+		rc = rc ? rc
+			: dw_map_put(&rows->functions, key(f->process, f->function), f->calls + 1);
+	dw_vec_each(m, &t->modules)
+		rc = rc ? rc : dw_map_put(&rows->modules, key(m->process, m->module), m->calls + 1);
+	return rc;
+}
+
+/* Let the ranges of total @row - 1 have all that @more has. */
+static int widen(struct dw_totals *t, uint32_t row, const struct dw_call_ranges *more)
+{
+	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
+
+	if (!row)
+		return 0;
+	if (!t->calls.v[row - 1].ranges) {
+		if (dw_vec_push(&t->ranges, none))
+			return -ENOMEM;
+		t->calls.v[row - 1].ranges = (uint32_t)t->ranges.n;
+	}
+	dw_call_ranges_widen(&t->ranges.v[t->calls.v[row - 1].ranges - 1], more);
+	return 0;
+}
+
+static void reach(struct dw_range_ns *r, uint64_t sum_ns, uint64_t calls)
+{
+	uint64_t mean = calls ? (sum_ns + calls / 2) / calls : 0;
+
+	if (calls && dw_range_known(r))
+		dw_range_widen(r, &(struct dw_range_ns){mean, mean});
+}
+
+/* Let the ranges of all totals reach to their means. */
+static void reach_means(struct dw_totals *t)
+{
+	dw_vec_each(c, &t->calls) {
+		struct dw_call_ranges *r = c->ranges ? &t->ranges.v[c->ranges - 1] : NULL;
+
+		if (!r)
+			continue;
+		reach(&r->elapsed_inclusive, c->inclusive.elapsed_ns, c->outer_calls);
+		reach(&r->elapsed_exclusive, c->exclusive.elapsed_ns, c->exclusive.calls);
+		reach(&r->application_inclusive, c->inclusive.application_ns, c->outer_calls);
+		reach(&r->application_exclusive, c->exclusive.application_ns, c->exclusive.calls);
+	}
+}
+
+/* The activations of one function in one thread. */
+static int add(const struct dw_call_nodes *t, const struct rows *rows,
+	       const struct dw_call_extremes *e, struct dw_totals *ret)
+{
+	uint32_t process = e->thread < t->threads_n ? t->process[e->thread] : UINT32_MAX;
+	uint32_t function = dw_call_function_at(t, e->entry);
+	static const struct dw_range_ns none = DWELL_RANGE_NONE;
+	struct dw_call_ranges ranges = e->ranges;
+	uint32_t row;
+	int rc;
+
+	if (process == UINT32_MAX)
+		return 0;
+	if (t->filter->whole_intervals)
+		ranges.application_inclusive = ranges.application_exclusive = none;
+	row = dw_map_get(&rows->functions,
+			 key(process, function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN));
+	rc = widen(ret, row, &ranges);
+	if (rc)
+		return rc;
+	row = dw_map_get(&rows->modules, key(process, dw_call_module_at(t, e->entry)));
+	return widen(ret, row, &ranges);
+}
+
+int dw_call_ranges_add(const struct dw_call_nodes *t, struct dw_totals *ret)
+{
+	struct rows rows = {0};
+	int rc = 0;
+
+	if (t->to_ns || t->filter->modules || !t->profile->calls.extremes.n)
+		return 0;
+	rc = find_rows(ret, &rows);
+	dw_vec_each(e, &t->profile->calls.extremes)
+		rc = rc ? rc : add(t, &rows, e, ret);
+	reach_means(ret);
+	dw_map_release(&rows.functions);
+	dw_map_release(&rows.modules);
+	return rc;
+}

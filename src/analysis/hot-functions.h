@@ -1,0 +1,32 @@
+/*
+ * The functions with most individual work: one row for each, however many processes call it.
+ */
+#pragma once
+
+#include "model/profile.h"
+#include "model/totals.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_hot_function {
+	uint32_t row;	    /* index of one of its totals in totals->functions */
+	uint32_t processes; /* that have such a row */
+	struct dw_values values;
+	struct dw_call_total calls; /* of calls; its ranges are those below */
+	struct dw_call_ranges ranges;
+};
+
+struct dw_hot_functions {
+	DW_VEC(struct dw_hot_function) rows; /* the one with most first */
+};
+
+/*
+ * Find the first @max of @t, the totals of @p. Threads outside their functions are one row for each
+ * name that threads go by. 0 or -ENOMEM, to be released in either case.
+ */
+int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t, size_t max,
+			  struct dw_hot_functions *ret);
+
+/* Free everything. */
+void dw_hot_functions_release(struct dw_hot_functions *h);
