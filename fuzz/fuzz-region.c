@@ -45,10 +45,11 @@ static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outsid
 	return 0;
 }
 
-static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return, uint32_t *frame)
+static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
+		     struct dw_region_site *ret)
 {
 	(void)ctx;
-	*frame = (uint32_t)caller + low + is_return;
+	*ret = (struct dw_region_site){(uint32_t)caller + low + is_return, low & 1};
 	return 0;
 }
 

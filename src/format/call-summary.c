@@ -261,6 +261,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "without probes: a part of their callers (--all-functions)."},
 		{"functions_left_alone", "function",
 		 "left alone: clones were not safe (--list-functions)."},
+		{"functions_jump_out", "function",
+		 "can end in a jump to a library: its time is then their callers'."},
 		{"modules_not_instrumented", "module", "ran as they are."},
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},

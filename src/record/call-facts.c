@@ -77,23 +77,30 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 	return rc ? rc : note_all(facts, rows, sizeof rows / sizeof *rows - !has_cpu);
 }
 
-/* Functions of @m by what became of them. */
-static void count_functions(const struct dw_module_image *m, uint64_t *probed, uint64_t *plain,
-			    uint64_t *left)
+/* Functions by what became of them. */
+struct tally {
+	uint64_t probed, plain, left;
+	uint64_t jump_out; /* of those with probes */
+};
+
+static void count_functions(const struct dw_module_image *m, struct tally *t)
 {
 	for (uint32_t i = 0; i < m->header.functions.n; i++) {
 		const struct dw_clone_function_entry *f = &m->functions[i];
+		bool is_probed = !f->reason && f->flags & DWELL_CLONE_PROBED;
 
-		*probed += !f->reason && f->flags & DWELL_CLONE_PROBED;
-		*plain += !f->reason && !(f->flags & (DWELL_CLONE_PROBED | DWELL_CLONE_COLD));
-		*left += f->reason > DWELL_LEFT_NOT_CHOSEN;
+		t->probed += is_probed;
+		t->jump_out += is_probed && f->flags & DWELL_CLONE_TAILS_OUT;
+		t->plain += !f->reason && !(f->flags & (DWELL_CLONE_PROBED | DWELL_CLONE_COLD));
+		t->left += f->reason > DWELL_LEFT_NOT_CHOSEN;
 	}
 }
 
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r)
 {
 	const struct dw_instrument_stats *s = &r->stats;
-	uint64_t probed = 0, plain = 0, left = 0, modules = s->images_refused;
+	struct tally t = {0};
+	uint64_t modules = s->images_refused;
 	size_t n;
 	struct dw_module_image *const *images = dw_images_all(r->images, &n);
 
@@ -105,7 +112,7 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 		for (uint32_t state = DWELL_MODULE_NONE; state < DWELL_MODULE_CLOSED; state++)
 			modules += processes[state];
 		if (processes[DWELL_MODULE_CLONED] || processes[DWELL_MODULE_CLOSED])
-			count_functions(images[i], &probed, &plain, &left);
+			count_functions(images[i], &t);
 	}
 	return note_all(facts,
 			(const struct fact[]){
@@ -113,9 +120,10 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"processes_not_instrumented",
 				 s->processes - s->instrumented + s->drops[DWELL_DROP_CHILDREN]},
 				{"modules_not_instrumented", modules},
-				{"functions_instrumented", probed},
-				{"functions_short", plain},
-				{"functions_left_alone", left},
+				{"functions_instrumented", t.probed},
+				{"functions_short", t.plain},
+				{"functions_left_alone", t.left},
+				{"functions_jump_out", t.jump_out},
 				{"threads_dropped", s->drops[DWELL_DROP_THREADS]},
 				{"events_dropped", s->drops[DWELL_DROP_EVENTS]},
 				{"events_blind", s->drops[DWELL_DROP_BLIND]},

@@ -17,7 +17,10 @@
 
 /* In the maps, beside frame ids. */
 #define IS_OUTSIDE 0x80000000u
+#define HAS_GATES  0x80000000u
 #define NOTHING	   0x7fffffffu
+
+enum { GATE_CALL_BYTES = 5 };
 
 static bool is_same(const struct dw_call_place *a, const struct dw_call_place *b)
 {
@@ -206,9 +209,12 @@ static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outsid
 	return rc;
 }
 
-/* The last byte of the call at @low in @place: its avma. False: that is not there. */
+/*
+ * The last byte of the call at @low in @place: its avma, and whether a gate stands behind it in the
+ * clone. False: that is not there.
+ */
 static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool is_return,
-			  uint64_t *ret)
+			  uint64_t *ret, bool *has_gates)
 {
 	const struct dw_clone_map *map = place->module ? dw_call_module_map(place->module) : NULL;
 	struct dw_clone_origin origin;
@@ -216,28 +222,38 @@ static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool 
 
 	if (map && place->area && offset < map->bytes && !dw_clone_map_find(map, offset, &origin)) {
 		*ret = place->start + origin.at + origin.bytes - 1;
+		*has_gates = is_return && origin.behind >= GATE_CALL_BYTES;
 		return true;
 	}
 	offset = low - is_return - (uint32_t)place->start;
 	*ret = place->start + offset;
+	*has_gates = false;
 	return offset < place->bytes;
 }
 
 static int find_site(struct dw_call_names *n, const struct dw_call_place *caller, uint32_t low,
 		     bool is_return, uint32_t *ret)
 {
-	uint64_t avma;
+	const struct dw_call_place *place = caller;
+	uint64_t avma = 0;
+	bool has_gates = false;
+	size_t i = n->places.n;
+	int rc;
 
-	if (caller && find_in_place(caller, low, is_return, &avma))
-		return frame_at(n, caller, avma, ret);
-	for (size_t i = n->places.n; i-- > 0;)
-		if (find_in_place(&n->places.v[i], low, is_return, &avma))
-			return frame_at(n, &n->places.v[i], avma, ret);
-	*ret = NOTHING;
-	return 0;
+	while (!place || !find_in_place(place, low, is_return, &avma, &has_gates)) {
+		if (!i) {
+			*ret = NOTHING;
+			return 0;
+		}
+		place = &n->places.v[--i];
+	}
+	rc = frame_at(n, place, avma, ret);
+	*ret |= has_gates ? HAS_GATES : 0;
+	return rc;
 }
 
-static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return, uint32_t *frame)
+static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
+		     struct dw_region_site *ret)
 {
 	struct dw_call_names *n = ctx;
 	const struct dw_call_place *place = caller & DWELL_KEY_ADDRESS
@@ -253,7 +269,10 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return, u
 		if (!rc)
 			rc = dw_map_put(&n->sites, key, found);
 	}
-	*frame = found == NOTHING ? 0 : found;
+	*ret = (struct dw_region_site){
+		.frame = (found & ~HAS_GATES) == NOTHING ? 0 : found & ~HAS_GATES,
+		.has_gates = found & HAS_GATES,
+	};
 	return rc;
 }
 

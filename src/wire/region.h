@@ -43,6 +43,7 @@ enum {
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
+	DWELL_TICK_PARTS = 256,	     /* of costs */
 	DWELL_REGION_PATH = 256,     /* bytes of a path, its NUL included; longer ones stay empty */
 };
 
@@ -161,9 +162,11 @@ struct dw_region_header {
 	uint64_t arena_base;	       /* address of the arena's line 0 in the target */
 	uint32_t arena_lines;	       /* in use, as far as published */
 	uint32_t threads_n;	       /* struct dw_tree_thread, whose lines stand in threads[] */
-	/* What a probe costs beside what it times in place, ticks, by enum dw_probe_kind: that
-	 * part stands on both sides of two readings of the clock and can be negative. */
-	int32_t probe_ticks[DWELL_PROBE_KINDS];
+	/* What a probe costs beside what it times in place, by enum dw_probe_kind, in parts of a
+	 * tick: it stands on both sides of two readings of the clock and can be negative. */
+	int32_t probe_cost[DWELL_PROBE_KINDS];
+	int32_t pass_cost; /* likewise, what a call between functions with probes takes more where
+			      the gates OUT and BACK stand around it and let it pass */
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
 	uint32_t module_n;

@@ -263,7 +263,7 @@ static void lie(struct dw_region_header *h, uint32_t lines, unsigned *seed)
 	h->arena_lines = rand_r(seed) % 8 ? lines : (uint32_t)rand_r(seed);
 	h->arena_base = rand_r(seed) % 4 ? 0 : (uint64_t)rand_r(seed) << 32;
 	h->system_calls_seen = rand_r(seed) % 2;
-	h->probe_ticks[rand_r(seed) % DWELL_PROBE_KINDS] = (uint32_t)rand_r(seed);
+	h->probe_cost[rand_r(seed) % DWELL_PROBE_KINDS] = (uint32_t)rand_r(seed);
 	h->os_sources[rand_r(seed) % DWELL_OS_SOURCES] = (uint32_t)rand_r(seed);
 	h->modules[0].first_id = (uint32_t)rand_r(seed) % 200;
 	h->modules[0].ids_n = (uint32_t)rand_r(seed) % 400;

@@ -124,7 +124,8 @@ TEST(sites_lie_in_the_original_call)
 	const struct dw_clone_function_entry *f = NULL;
 	struct dw_clone_origin origin;
 	struct dw_clone_map map;
-	uint32_t frame, low;
+	struct dw_region_site site;
+	uint32_t low;
 
 	open_names(&x);
 	for (uint32_t i = 0; i < x.image->header.functions.n && !f; i++)
@@ -140,12 +141,13 @@ TEST(sites_lie_in_the_original_call)
 	CHECK_INT(dw_clone_map_find(&map, UINT32_MAX, &origin), DWELL_ERR_NOT_FOUND);
 	dw_clone_map_release(&map);
 	low = (uint32_t)(START + AREA + f->clone_at + f->clone_bytes);
-	CHECK_INT(x.callbacks.site(x.callbacks.ctx, FIRST_ID, low, true, &frame), 0);
-	CHECK(frame_of(&x, frame)->svma - x.image->start - f->start < f->bytes);
+	CHECK_INT(x.callbacks.site(x.callbacks.ctx, FIRST_ID, low, true, &site), 0);
+	CHECK(frame_of(&x, site.frame)->svma - x.image->start - f->start < f->bytes);
 	/* A call that has kept its return address. */
 	low = (uint32_t)(START + f->start + 9);
-	CHECK_INT(x.callbacks.site(x.callbacks.ctx, FIRST_ID, low, true, &frame), 0);
-	CHECK_INT(frame_of(&x, frame)->svma, x.image->start + f->start + 8);
+	CHECK_INT(x.callbacks.site(x.callbacks.ctx, FIRST_ID, low, true, &site), 0);
+	CHECK_INT(frame_of(&x, site.frame)->svma, x.image->start + f->start + 8);
+	CHECK(!site.has_gates);
 	close_names(&x);
 }
 

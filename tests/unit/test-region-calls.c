@@ -17,7 +17,8 @@ enum {
 	ROOT = 5,
 	FIRST = 6, /* free for tests */
 	START = 1000,
-	BASE = 1 << 20, /* address of the arena in the target */
+	BASE = 1 << 20,	      /* address of the arena in the target */
+	WITH_GATES = 1 << 16, /* sites from here on */
 };
 
 union line {
@@ -45,11 +46,12 @@ static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outsid
 	return 0;
 }
 
-static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return, uint32_t *frame)
+static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
+		     struct dw_region_site *ret)
 {
 	(void)ctx;
 	(void)caller;
-	*frame = low + is_return;
+	*ret = (struct dw_region_site){low + is_return, low >= WITH_GATES};
 	return 0;
 }
 
@@ -346,7 +348,7 @@ TEST(probes_are_subtracted_where_recursion_is_folded)
 	x.arena[FIRST + 1].node.calls = 50;
 	x.arena[FIRST + 2].node.elapsed = 6000;
 	x.arena[FIRST + 2].node.calls = 50;
-	x.w.h->probe_ticks[DWELL_PROBE_ENTER] = 30; /* the caller's */
+	x.w.h->probe_cost[DWELL_PROBE_ENTER] = 30 * DWELL_TICK_PARTS; /* the caller's */
 	put_event(&x, 16000, ROOT);
 	CHECK_INT(read_at(&x, 16000, false), 0);
 	/* 30 of it are the root's, which has no time. */
@@ -374,7 +376,7 @@ TEST(probes_are_subtracted)
 	for (int i = 0; i < DWELL_PROBE_KINDS; i++) {
 		static const uint64_t inside[] = {10, 7, 4, 3};
 
-		x.w.h->probe_ticks[i] = 5;
+		x.w.h->probe_cost[i] = 5 * DWELL_TICK_PARTS;
 		x.thread->timed[i] = 2;
 		x.thread->timed_ticks[i] = 2 * inside[i];
 	}
@@ -388,6 +390,27 @@ TEST(probes_are_subtracted)
 	CHECK_INT(sum_of(&x, 101, -1).elapsed_ns, 0);
 	CHECK_INT(sum_of(&x, 101, -1).overhead_ns, 40);
 	CHECK_INT(dw_region_calls_stats(x.r)->uncovered_ns, 50 + 12);
+	close_process(&x);
+}
+
+/* Gates around a call that let it pass take their time of the caller. */
+TEST(passes_are_subtracted)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 20);
+	put_node(&x, FIRST + 2, FIRST, 20);
+	x.arena[FIRST + 2].node.site = WITH_GATES;
+	x.arena[FIRST].node.elapsed = 10000;
+	x.arena[FIRST + 1].node.calls = 100;
+	x.arena[FIRST + 2].node.calls = 10;
+	x.w.h->pass_cost = 7 * DWELL_TICK_PARTS;
+	put_event(&x, 16000, ROOT);
+	CHECK_INT(read_at(&x, 16000, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 10 * 7);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10000 - 10 * 7);
 	close_process(&x);
 }
 

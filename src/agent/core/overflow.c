@@ -1,11 +1,11 @@
 /*
  * Beyond the tree; see overflow.h.
  *
- * What is on the path is counted by hashes of 64 bits: functions, modules, edges, sites. One set of
- * counters serves the thread. It holds the path to one boundary node and, apart from that, what is
- * open beyond the tree on the current stack. Neighbouring boundaries share most of their paths, so
- * going from one to the next is cheap; another stack takes its activations out and the next one
- * brings its own. Entries of the counters are never taken out: there are as many as call sites.
+ * What is on the path is counted in one set of counters for the thread (on-path.h). It holds the
+ * path to one boundary node and, apart from that, what is open beyond the tree on the current
+ * stack. Which call an overflow node is for stands in its line's link. Neighbouring boundaries
+ * share most of their paths, so going from one to the next is cheap; another stack takes its
+ * activations out and the next one brings its own.
  *
  * Inclusive values are differences of sums over all that the stack has done beyond the tree, kept
  * for the activations that are outermost of anything: no more than there are call sites.
@@ -16,24 +16,12 @@
 #include "agent/core/arena.h"
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
+#include "agent/core/on-path.h"
 #include "agent/core/syscall-x86-64.h"
 
-enum { ROOM_MIN = 512, SUMS_MIN = 32 };
+enum { SUMS_MIN = 32 };
 
-/* What a key in the counters is one of. */
-enum kind { KEY_FUNCTION, KEY_MODULE, KEY_MODULE_UNKNOWN, KEY_EDGE, KEY_SITE };
-
-#define MIX	       0x9e3779b97f4a7c15ull
-#define MIX_MORE       0xbf58476d1ce4e5b9ull
-#define MODULE_UNKNOWN UINT32_MAX
-#define OVERHEAD_MAX   UINT32_MAX
-
-/* How often something is on the path. */
-struct active {
-	uint64_t key; /* 0 = free */
-	uint32_t count;
-	uint32_t module; /* of functions */
-};
+#define OVERHEAD_MAX UINT32_MAX
 
 /* What a stack has done beyond the tree, so far or until some moment. */
 struct dw_overflow_sums {
@@ -45,18 +33,11 @@ struct dw_overflow_sums {
 struct dw_overflow {
 	uint64_t base; /* of the arena */
 	struct dw_lines lines;
-	uint32_t *nodes; /* lines of overflow and truncated nodes, by hash, 0 = free */
-	uint32_t nodes_room, nodes_n;
-	struct active *active;
-	uint32_t active_room, active_n;
+	uint32_t *links;	    /* of the arena */
+	struct dw_path_table nodes; /* lines of overflow and truncated nodes */
+	struct dw_path path;
 	struct dw_tree_node *boundary; /* the path to it is counted; NULL = none is */
 	bool has_stack;		       /* so are activations on the current stack */
-};
-
-/* The activation that is asked for. */
-struct call {
-	uint64_t caller, key;
-	uint32_t site, outermost;
 };
 
 static void unmap(void *at, size_t bytes)
@@ -65,107 +46,20 @@ static void unmap(void *at, size_t bytes)
 		dw_sys_munmap(at, bytes);
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t h = (a ^ b * MIX_MORE) * MIX;
-
-	h = (h ^ h >> 32) * MIX_MORE;
-	return h ^ h >> 29;
-}
-
-/* The entry of @key, or the free one where it belongs. */
-static struct active *find_active(const struct active *table, uint32_t room, uint64_t key)
-{
-	uint32_t i = (uint32_t)key & (room - 1);
-
-	while (table[i].key && table[i].key != key)
-		i = (i + 1) & (room - 1);
-	return (struct active *)&table[i];
-}
-
-static bool grow_active(struct dw_overflow *o)
-{
-	uint32_t room = o->active_room ? 2 * o->active_room : ROOM_MIN;
-	struct active *table = dw_agent_memory(room * sizeof(*table));
-
-	if (!table)
-		return false;
-	for (uint32_t i = 0; i < o->active_room; i++)
-		if (o->active[i].key)
-			*find_active(table, room, o->active[i].key) = o->active[i];
-	unmap(o->active, o->active_room * sizeof(*table));
-	o->active = table;
-	o->active_room = room;
-	return true;
-}
-
-/* The entry of @key (a hash), made if it is new. NULL = no room. */
-static struct active *active_of(struct dw_overflow *o, uint64_t key)
-{
-	struct active *a;
-
-	key += !key;
-	if (o->active_n >= o->active_room / 2 && !grow_active(o))
-		return NULL;
-	a = find_active(o->active, o->active_room, key);
-	if (!a->key) {
-		*a = (struct active){.key = key, .module = MODULE_UNKNOWN};
-		o->active_n++;
-	}
-	return a;
-}
-
-/* The module's key. What leads nowhere known is a module of its own; once counted, a function's
- * module stays what it is until nothing of it is on the path. */
-static uint64_t module_key(struct active *function, uint64_t key)
-{
-	if (function->module == MODULE_UNKNOWN && !function->count && dw_agent_part.module_of)
-		function->module = dw_agent_part.module_of(key);
-	return function->module == MODULE_UNKNOWN ? mix(key, KEY_MODULE_UNKNOWN)
-						  : mix(function->module, KEY_MODULE);
-}
-
-/* Add @n to how often @key is on the path. Whether it was or is the only one. */
-static bool count_key(struct dw_overflow *o, uint64_t key, int32_t n)
-{
-	struct active *a = active_of(o, key);
-	bool is_only = a && a->count == (n < 0);
-
-	if (a)
-		a->count += (uint32_t)n;
-	return is_only;
-}
-
-/*
- * Add @n to how often the call of @key by @caller at @site is on the path, and tell of what it was
- * or is the only one (enum dw_tree_outermost).
- */
-static uint32_t count(struct dw_overflow *o, const struct call *call, int32_t n)
-{
-	uint64_t key = mix(call->key, KEY_FUNCTION);
-	struct active *function = active_of(o, key);
-	uint64_t module = function ? module_key(function, call->key) : 0;
-	uint32_t outermost = 0;
-
-	if (count_key(o, key, n))
-		outermost |= DWELL_OUTERMOST_FUNCTION;
-	if (module && count_key(o, module, n))
-		outermost |= DWELL_OUTERMOST_MODULE;
-	if (count_key(o, mix(call->caller, mix(call->key, KEY_EDGE)), n))
-		outermost |= DWELL_OUTERMOST_EDGE;
-	if (count_key(o, mix(call->caller, mix(call->site, KEY_SITE)), n))
-		outermost |= DWELL_OUTERMOST_SITE;
-	return outermost;
-}
-
 static struct dw_tree_node *parent_of(const struct dw_overflow *o, const struct dw_tree_node *n)
 {
 	return dw_arena_line(o->base, n->parent);
 }
 
-static void count_node(struct dw_overflow *o, const struct dw_tree_node *n, int32_t by)
+/* The path has @n once more, or less. */
+static void count_node(struct dw_overflow *o, const struct dw_tree_node *n, bool is_more)
 {
-	count(o, &(struct call){parent_of(o, n)->key, n->key, n->site, 0}, by);
+	uint32_t call = dw_path_find(&o->path, parent_of(o, n)->key, n->key, n->site);
+
+	if (call && is_more)
+		dw_path_enter(&o->path, call);
+	else if (call)
+		dw_path_leave(&o->path, call);
 }
 
 /* Let the path to @to be the one that is counted. */
@@ -177,121 +71,144 @@ static void move_boundary(struct dw_overflow *o, struct dw_tree_node *to)
 	for (struct dw_tree_node *n = to; from != n;) {
 		if (from > n) {
 			if (from->parent)
-				count_node(o, from, -1);
+				count_node(o, from, false);
 			from = from->parent ? parent_of(o, from) : NULL;
 		} else {
 			if (n->parent)
-				count_node(o, n, 1);
+				count_node(o, n, true);
 			n = n->parent ? parent_of(o, n) : NULL;
 		}
 	}
 	o->boundary = to;
 }
 
-/* Add @by to the counters for all that is open beyond the tree on the current stack. */
-static void count_stack(struct dw_stacks *s, int32_t by)
+/* The call that @x is for, in the path. */
+static uint32_t call_of(const struct dw_overflow *o, const struct dw_tree_overflow *x)
 {
+	return o->links[dw_arena_index(o->base, x)];
+}
+
+/* The path has once more, or less, all that is open beyond the tree on the current stack. */
+static void count_stack(struct dw_stacks *s, bool is_more)
+{
+	struct dw_overflow *o = s->overflow;
 	struct dw_shadow *e = s->thread->top;
-	const struct dw_tree_overflow *x;
 
 	while (dw_stack_activation(s->current, &e) && dw_shadow_is_beyond(e)) {
-		x = (const struct dw_tree_overflow *)e->node;
-		count(s->overflow, &(struct call){x->caller, x->key, x->site, 0}, by);
+		uint32_t call = call_of(o, (const struct dw_tree_overflow *)e->node);
+
+		if (is_more)
+			dw_path_enter(&o->path, call);
+		else
+			dw_path_leave(&o->path, call);
 		e--;
 	}
-	s->overflow->has_stack = by > 0;
+	o->has_stack = is_more;
 }
 
 void dw_overflow_leave_stack(struct dw_stacks *s)
 {
 	if (s->overflow && s->overflow->has_stack)
-		count_stack(s, -1);
+		count_stack(s, false);
 }
 
-static bool grow_nodes(struct dw_overflow *o);
+static uint64_t overflow_hash(uint32_t call, uint32_t outermost)
+{
+	return dw_path_mix(call, outermost);
+}
+
+static uint64_t truncated_hash(uint32_t boundary)
+{
+	return dw_path_mix(boundary, DWELL_KEY_TRUNCATED);
+}
+
+static uint64_t node_hash(const void *ctx, uint32_t line)
+{
+	const struct dw_overflow *o = ctx;
+	const struct dw_tree_overflow *x = dw_arena_line(o->base, line);
+
+	return x->mark == DWELL_MARK_OVERFLOW
+		       ? overflow_hash(o->links[line], x->outermost)
+		       : truncated_hash(((const struct dw_tree_node *)x)->parent);
+}
 
 /* Where the node for @call stands in the table, or belongs. */
-static uint32_t *find_node(const struct dw_overflow *o, const struct call *call)
+static uint32_t *find_node(const struct dw_overflow *o, uint32_t call, uint32_t outermost)
 {
-	uint32_t i = (uint32_t)mix(mix(call->caller, call->key),
-				   (uint64_t)call->site << 8 | call->outermost);
+	const struct dw_path_table *t = &o->nodes;
 	const struct dw_tree_overflow *x;
+	uint64_t h = overflow_hash(call, outermost);
+	uint32_t *at;
 
-	for (;; i++) {
-		i &= o->nodes_room - 1;
-		x = dw_arena_line(o->base, o->nodes[i]);
-		if (!o->nodes[i] || (x->mark == DWELL_MARK_OVERFLOW && x->caller == call->caller &&
-				     x->key == call->key && x->site == call->site &&
-				     x->outermost == call->outermost))
-			return &o->nodes[i];
+	for (;; h++) {
+		at = &t->at[h & (t->room - 1)];
+		x = dw_arena_line(o->base, *at);
+		if (!*at || (x->mark == DWELL_MARK_OVERFLOW && o->links[*at] == call &&
+			     x->outermost == outermost))
+			return at;
 	}
 }
 
 /* Where the truncated child of @boundary stands in the table, or belongs. */
 static uint32_t *find_truncated(const struct dw_overflow *o, uint32_t boundary)
 {
-	uint32_t i = (uint32_t)mix(boundary, DWELL_KEY_TRUNCATED);
+	const struct dw_path_table *t = &o->nodes;
 	const struct dw_tree_node *n;
+	uint64_t h = truncated_hash(boundary);
+	uint32_t *at;
 
-	for (;; i++) {
-		i &= o->nodes_room - 1;
-		n = dw_arena_line(o->base, o->nodes[i]);
-		if (!o->nodes[i] || (n->key == DWELL_KEY_TRUNCATED && n->parent == boundary))
-			return &o->nodes[i];
+	for (;; h++) {
+		at = &t->at[h & (t->room - 1)];
+		n = dw_arena_line(o->base, *at);
+		if (!*at || (n->key == DWELL_KEY_TRUNCATED && n->parent == boundary))
+			return at;
 	}
 }
 
-static void put_node(struct dw_overflow *o, uint32_t line)
+/* How many of enum dw_tree_outermost. */
+static uint32_t bits_of(uint32_t outermost)
 {
-	const struct dw_tree_overflow *x = dw_arena_line(o->base, line);
-
-	if (x->mark == DWELL_MARK_OVERFLOW)
-		*find_node(o, &(struct call){x->caller, x->key, x->site, x->outermost}) = line;
-	else
-		*find_truncated(o, ((const struct dw_tree_node *)x)->parent) = line;
+	return (outermost & 1) + (outermost >> 1 & 1) + (outermost >> 2 & 1) + (outermost >> 3 & 1);
 }
 
-static bool grow_nodes(struct dw_overflow *o)
-{
-	uint32_t *old = o->nodes, old_room = o->nodes_room;
-	uint32_t room = old_room ? 2 * old_room : ROOM_MIN;
-	uint32_t *table = dw_agent_memory(room * sizeof(*table));
-
-	if (!table)
-		return false;
-	o->nodes = table;
-	o->nodes_room = room;
-	for (uint32_t i = 0; i < old_room; i++)
-		if (old[i])
-			put_node(o, old[i]);
-	unmap(old, old_room * sizeof(*old));
-	return true;
-}
-
-static struct dw_tree_overflow *node_of(struct dw_stacks *s, const struct call *call)
+/* Make the node for the activations of call @i that are @outermost. */
+static uint32_t make_node(struct dw_stacks *s, uint32_t i, uint32_t outermost)
 {
 	struct dw_overflow *o = s->overflow;
-	struct dw_tree_overflow *x;
-	uint32_t *at, line;
+	const struct dw_path_call *call = &o->path.calls[i];
+	uint32_t line = dw_arena_take(&o->lines, 2, DWELL_LINE_OTHER);
+	struct dw_tree_overflow *x = dw_arena_line(o->base, line);
 
-	if (o->nodes_n >= o->nodes_room / 2 && !grow_nodes(o))
-		return NULL;
-	at = find_node(o, call);
-	if (*at)
-		return dw_arena_line(o->base, *at);
-	line = dw_arena_take(&o->lines, 2, DWELL_LINE_OTHER);
 	if (!line)
-		return NULL;
-	x = dw_arena_line(o->base, line);
+		return 0;
 	x->key = call->key;
 	x->site = call->site;
 	x->caller = call->caller;
 	x->thread = dw_arena_index(o->base, s->thread);
-	x->outermost = call->outermost;
+	x->outermost = outermost;
+	o->links[line] = i;
 	__atomic_store_n(&x->mark, DWELL_MARK_OVERFLOW, __ATOMIC_RELEASE);
-	*at = line;
-	o->nodes_n++;
-	return x;
+	return line;
+}
+
+/* The node for the activations of call @i that are @outermost. NULL = no room. */
+static struct dw_tree_overflow *node_of(struct dw_stacks *s, uint32_t i, uint32_t outermost)
+{
+	struct dw_overflow *o = s->overflow;
+	uint32_t *known = &o->path.calls[i].nodes[bits_of(outermost)], *at;
+	struct dw_tree_overflow *x = dw_arena_line(o->base, *known);
+
+	if (*known && x->outermost == outermost)
+		return x;
+	if (!dw_path_reserve(&o->nodes, node_hash, o))
+		return NULL;
+	at = find_node(o, i, outermost);
+	if (!*at) {
+		*at = make_node(s, i, outermost);
+		o->nodes.n += *at != 0;
+	}
+	*known = *at;
+	return *at ? dw_arena_line(o->base, *at) : NULL;
 }
 
 /* The truncated child of @boundary, made if it is new. NULL = no room. */
@@ -300,7 +217,7 @@ static struct dw_tree_node *truncated_of(struct dw_overflow *o, struct dw_tree_n
 	uint32_t of = dw_arena_index(o->base, boundary), *at, line;
 	struct dw_tree_node *n;
 
-	if (o->nodes_n >= o->nodes_room / 2 && !grow_nodes(o))
+	if (!dw_path_reserve(&o->nodes, node_hash, o))
 		return NULL;
 	at = find_truncated(o, of);
 	if (*at)
@@ -316,7 +233,7 @@ static struct dw_tree_node *truncated_of(struct dw_overflow *o, struct dw_tree_n
 	n->key = DWELL_KEY_TRUNCATED;
 	__atomic_store_n(&n->parent, of, __ATOMIC_RELEASE);
 	*at = line;
-	o->nodes_n++;
+	o->nodes.n++;
 	return n;
 }
 
@@ -346,6 +263,7 @@ static bool start(struct dw_stacks *s)
 	if (!o)
 		return false;
 	o->base = s->thread->arena;
+	o->links = dw_arena_links();
 	s->overflow = o;
 	return true;
 }
@@ -380,7 +298,7 @@ static void set_right(struct dw_stacks *s)
 	if (o->boundary != s->current->beyond.boundary)
 		move_boundary(o, s->current->beyond.boundary);
 	if (!o->has_stack)
-		count_stack(s, 1);
+		count_stack(s, true);
 }
 
 static uint64_t key_on_top(const struct dw_stacks *s)
@@ -388,34 +306,46 @@ static uint64_t key_on_top(const struct dw_stacks *s)
 	return ((const struct dw_shadow *)s->thread->top)->node->key;
 }
 
-static bool push(struct dw_stacks *s, struct call *call, uint64_t record, bool switches)
+/* Call @i is on the path now: push its activation. */
+static bool push_counted(struct dw_stacks *s, uint32_t i, uint32_t outermost, uint64_t record,
+			 bool switches)
 {
+	struct dw_tree_overflow *x = node_of(s, i, outermost);
 	struct dw_beyond *b;
-	struct dw_tree_overflow *x;
+
+	if (!x || !dw_stacks_push(s, (struct dw_tree_node *)x, record - 1, switches))
+		return false;
+	b = &s->current->beyond;
+	x->calls++;
+	b->sums[0].calls++;
+	if (outermost)
+		b->sums[++b->n] = b->sums[0];
+	return true;
+}
+
+static bool push(struct dw_stacks *s, uint64_t key, uint32_t site, uint64_t record, bool switches)
+{
+	uint64_t caller = key_on_top(s);
+	uint32_t i, outermost;
 
 	if ((!s->overflow && !start(s)) || !reserve_sums(&s->current->beyond) ||
 	    (!dw_overflow_is_current(s->thread) && !begin(s)))
 		return false;
 	set_right(s);
-	call->outermost = count(s->overflow, call, 1);
-	x = node_of(s, call);
-	if (!x || !dw_stacks_push(s, (struct dw_tree_node *)x, record - 1, switches)) {
-		count(s->overflow, call, -1);
+	i = dw_path_find(&s->overflow->path, caller, key, site);
+	if (!i)
 		return false;
-	}
-	b = &s->current->beyond;
-	x->calls++;
-	b->sums[0].calls++;
-	if (call->outermost)
-		b->sums[++b->n] = b->sums[0];
-	return true;
+	outermost = dw_path_enter(&s->overflow->path, i);
+	if (push_counted(s, i, outermost, record, switches))
+		return true;
+	dw_path_leave(&s->overflow->path, i);
+	return false;
 }
 
 bool dw_overflow_push(struct dw_stacks *s, uint64_t key, uint32_t site, uint64_t record,
 		      bool switches)
 {
-	struct call call = {.caller = key_on_top(s), .key = key, .site = site};
-	bool is_pushed = push(s, &call, record, switches);
+	bool is_pushed = push(s, key, site, record, switches);
 
 	if (is_pushed)
 		s->thread->depth_lost++;
@@ -435,7 +365,7 @@ void dw_overflow_pop(struct dw_stacks *s, struct dw_tree_overflow *x)
 	const struct dw_overflow_sums *now = b->sums, *then;
 
 	if (s->overflow->has_stack)
-		count(s->overflow, &(struct call){x->caller, x->key, x->site, 0}, -1);
+		dw_path_leave(&s->overflow->path, call_of(s->overflow, x));
 	if (!x->outermost || !b->n)
 		return;
 	then = &b->sums[b->n--];
@@ -514,8 +444,8 @@ void dw_overflow_end(struct dw_stacks *s)
 	}
 	if (!o)
 		return;
-	unmap(o->nodes, o->nodes_room * sizeof(*o->nodes));
-	unmap(o->active, o->active_room * sizeof(*o->active));
+	unmap(o->nodes.at, o->nodes.room * sizeof(uint32_t));
+	dw_path_end(&o->path);
 	unmap(o, sizeof(*o));
 	s->overflow = NULL;
 }

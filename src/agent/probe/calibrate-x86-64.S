@@ -1,6 +1,12 @@
 /*
  * Loops around probes, as clones have them; see calibrate.h. Frameless but for what they save.
+ * void loop(const struct dw_calibrate_gates *gates, uint32_t n): offsets are those of the struct.
  */
+	.set	ENTER, 0
+	.set	LEAVE, 8
+	.set	OUT, 16
+	.set	BACK, 24
+	.set	PROBED, 32
 	.text
 
 	.macro	begin name
@@ -20,8 +26,8 @@
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %r13, 0
 	mov	%rdi, %rbx
-	mov	%rsi, %r12
-	mov	%edx, %r13d
+	mov	%esi, %r12d
+	lea	3f(%rip), %r13
 	.endm
 
 	.macro	end name
@@ -36,53 +42,80 @@
 	.cfi_restore_state
 	.endm
 
+	.macro	site name
+	.globl	\name
+	.hidden	\name
+\name:
+	.endm
+
+	.macro	repeat
+	sub	$1, %r12d
+	jne	1b
+	.endm
+
+	.macro	callee
+	.cfi_endproc
+	.cfi_startproc
+3:	jmp	2f
+2:
+	.endm
+
 /* Call a function with probes at its entry and its return. */
 	begin	dw_calibrate_function
 1:	call	2f
-	.globl	dw_calibrate_function_site
-	.hidden	dw_calibrate_function_site
-dw_calibrate_function_site:
-	sub	$1, %r13d
-	jne	1b
+	site	dw_calibrate_function_site
+	repeat
 	end
-	.cfi_endproc
-	.cfi_startproc
-2:	mov	%rax, -16(%rsp)
+	callee
+	mov	%rax, -16(%rsp)
 	mov	$0, %eax
-	call	*%rbx
-	call	*%r12
+	call	*ENTER(%rbx)
+	call	*LEAVE(%rbx)
 	ret
 	.cfi_endproc
 	.size	dw_calibrate_function, . - dw_calibrate_function
+
+/* Likewise through a pointer: by way of the function's first place, which leads to its clone. */
+	begin	dw_calibrate_pointer
+1:	mov	%rax, -16(%rsp)
+	mov	PROBED(%rbx), %rax
+	call	*OUT(%rbx)
+	call	*%r13
+	site	dw_calibrate_pointer_site
+	call	*BACK(%rbx)
+	repeat
+	end
+	callee
+	mov	%rax, -16(%rsp)
+	mov	$0, %eax
+	call	*ENTER(%rbx)
+	call	*LEAVE(%rbx)
+	ret
+	.cfi_endproc
+	.size	dw_calibrate_pointer, . - dw_calibrate_pointer
 
 /* Call a function without probes, with probes around the call. */
 	begin	dw_calibrate_outside
 1:	mov	%rax, -16(%rsp)
 	mov	$0, %eax
-	call	*%rbx
-	.globl	dw_calibrate_outside_site
-	.hidden	dw_calibrate_outside_site
-dw_calibrate_outside_site:
+	call	*ENTER(%rbx)
+	site	dw_calibrate_outside_site
 	call	2f
-	call	*%r12
-	sub	$1, %r13d
-	jne	1b
+	call	*LEAVE(%rbx)
+	repeat
 	end
-	.cfi_endproc
-	.cfi_startproc
-2:	ret
+	callee
+	ret
 	.cfi_endproc
 	.size	dw_calibrate_outside, . - dw_calibrate_outside
 
 /* Call a function, without any probes. */
 	begin	dw_calibrate_nothing
 1:	call	2f
-	sub	$1, %r13d
-	jne	1b
+	repeat
 	end
-	.cfi_endproc
-	.cfi_startproc
-2:	ret
+	callee
+	ret
 	.cfi_endproc
 	.size	dw_calibrate_nothing, . - dw_calibrate_nothing
 

@@ -17,10 +17,17 @@
 
 enum { ROUNDS = 12, CALLS = 4096, ROOT = 1, CALLEE = 2, ABOVE = 64 };
 
-void dw_calibrate_function(uint64_t enter, uint64_t leave, uint32_t n);
-void dw_calibrate_outside(uint64_t out, uint64_t back, uint32_t n);
-void dw_calibrate_nothing(uint64_t unused, uint64_t unused2, uint32_t n);
+/* What loops call. */
+struct dw_calibrate_gates {
+	uint64_t enter, leave; /* whose events count */
+	uint64_t out, back;    /* which let pass ... */
+	uint64_t probed;       /* ... calls of this address */
+};
+
+typedef void loop(const struct dw_calibrate_gates *gates, uint32_t n);
+loop dw_calibrate_function, dw_calibrate_pointer, dw_calibrate_outside, dw_calibrate_nothing;
 extern const char dw_calibrate_function_site[] __attribute__((visibility("hidden")));
+extern const char dw_calibrate_pointer_site[] __attribute__((visibility("hidden")));
 extern const char dw_calibrate_outside_site[] __attribute__((visibility("hidden")));
 
 /* A thread with a caller and a callee. */
@@ -33,7 +40,7 @@ struct stage {
 
 /* Probes that come in pairs. */
 struct pair {
-	void (*loop)(uint64_t enter, uint64_t leave, uint32_t n);
+	loop *loop;
 	const char *site;
 	uint32_t enter_gate, leave_gate; /* enum dw_gate */
 	uint32_t enter, leave;		 /* enum dw_probe_kind */
@@ -69,14 +76,20 @@ static struct round run(struct stage *s, const struct dw_area *area, const struc
 {
 	const struct dw_clone_header *h = area->header;
 	struct dw_tree_thread *t = &s->thread;
+	struct dw_calibrate_gates gates = {
+		.enter = area->area + h->gate_at[p->enter_gate],
+		.leave = area->area + h->gate_at[p->leave_gate],
+		.out = area->area + h->gate_at[DWELL_GATE_OUT_POINTER],
+		.back = area->area + h->gate_at[DWELL_GATE_BACK],
+		.probed = area->module + h->probed_start,
+	};
 
 	s->nodes[ROOT].elapsed = s->nodes[CALLEE].elapsed = 0;
 	memset(t->timed, 0, sizeof(t->timed));
 	memset(t->timed_ticks, 0, sizeof(t->timed_ticks));
 	t->last = dw_ticks();
 	dw_thread_word = t;
-	p->loop(area->area + h->gate_at[p->enter_gate], area->area + h->gate_at[p->leave_gate],
-		CALLS);
+	p->loop(&gates, CALLS);
 	dw_thread_word = &dw_thread_none;
 	s->nodes[ROOT].elapsed += dw_ticks() - t->last;
 	return (struct round){s->nodes[ROOT].elapsed, s->nodes[CALLEE].elapsed,
@@ -84,18 +97,25 @@ static struct round run(struct stage *s, const struct dw_area *area, const struc
 			      t->timed[p->leave],     t->timed_ticks[p->leave]};
 }
 
-static uint64_t nothing(void)
+/* A mean, in parts of a tick. */
+static int64_t mean(uint64_t ticks, uint64_t n)
+{
+	return (int64_t)(ticks * DWELL_TICK_PARTS / n);
+}
+
+/* What the loop itself takes: the mean of the quickest round, in parts of a tick. */
+static int64_t nothing(void)
 {
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t start = dw_ticks(), ticks;
 
-		dw_calibrate_nothing(0, 0, CALLS);
-		ticks = (dw_ticks() - start) / CALLS;
+		dw_calibrate_nothing(NULL, CALLS);
+		ticks = dw_ticks() - start;
 		least = ticks < least ? ticks : least;
 	}
-	return least;
+	return mean(least, CALLS);
 }
 
 /* The sum of the rounds that took little longer than the quickest, in the others the thread may
@@ -124,9 +144,15 @@ static uint32_t add_up(const struct round rounds[ROUNDS], struct round *sum)
 	return n;
 }
 
-static void measure(const struct dw_area *area, const struct pair *p)
+/* What a call takes of its caller and its callee, without what the probes time in place. In parts
+ * of a tick. */
+struct share {
+	int64_t caller, callee;
+};
+
+/* False: no probe has timed itself. */
+static bool measure(const struct dw_area *area, const struct pair *p, struct share *ret)
 {
-	int32_t *told = dw_agent_region()->probe_ticks;
 	struct round rounds[ROUNDS], sum = {0};
 	struct stage s;
 	uint64_t calls;
@@ -135,24 +161,38 @@ static void measure(const struct dw_area *area, const struct pair *p)
 	for (int i = 0; i < ROUNDS; i++)
 		rounds[i] = run(&s, area, p);
 	calls = (uint64_t)add_up(rounds, &sum) * CALLS;
-	if (!sum.enter_n || !sum.leave_n) /* none has timed itself */
-		return;
-	told[p->enter] = (int32_t)(sum.caller / calls) - (int32_t)nothing() -
-			 (int32_t)(sum.leave / sum.leave_n);
-	told[p->leave] = (int32_t)(sum.callee / calls) - (int32_t)(sum.enter / sum.enter_n);
+	if (!sum.enter_n || !sum.leave_n)
+		return false;
+	ret->caller = mean(sum.caller, calls) - mean(sum.leave, sum.leave_n);
+	ret->callee = mean(sum.callee, calls) - mean(sum.enter, sum.enter_n);
+	return true;
 }
 
 void dw_calibrate(const struct dw_area *area)
 {
-	static const struct pair pairs[] = {
-		{dw_calibrate_function, dw_calibrate_function_site, DWELL_GATE_ENTER,
-		 DWELL_GATE_EXIT, DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE},
-		{dw_calibrate_outside, dw_calibrate_outside_site, DWELL_GATE_OUT, DWELL_GATE_BACK,
-		 DWELL_PROBE_OUT, DWELL_PROBE_BACK},
-	};
+	static const struct pair function = {dw_calibrate_function, dw_calibrate_function_site,
+					     DWELL_GATE_ENTER,	    DWELL_GATE_EXIT,
+					     DWELL_PROBE_ENTER,	    DWELL_PROBE_LEAVE},
+				 pointer = {dw_calibrate_pointer, dw_calibrate_pointer_site,
+					    DWELL_GATE_ENTER,	  DWELL_GATE_EXIT,
+					    DWELL_PROBE_ENTER,	  DWELL_PROBE_LEAVE},
+				 outside = {dw_calibrate_outside, dw_calibrate_outside_site,
+					    DWELL_GATE_OUT,	  DWELL_GATE_BACK,
+					    DWELL_PROBE_OUT,	  DWELL_PROBE_BACK};
 	struct dw_tree_thread *word = dw_thread_word;
+	struct dw_region_header *told = dw_agent_region();
+	struct share share, passed;
+	int64_t own = nothing();
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-		measure(area, &pairs[i]);
+	if (measure(area, &function, &share)) {
+		told->probe_cost[DWELL_PROBE_ENTER] = (int32_t)(share.caller - own);
+		told->probe_cost[DWELL_PROBE_LEAVE] = (int32_t)share.callee;
+		if (measure(area, &pointer, &passed) && passed.caller > share.caller)
+			told->pass_cost = (int32_t)(passed.caller - share.caller);
+	}
+	if (measure(area, &outside, &share)) {
+		told->probe_cost[DWELL_PROBE_OUT] = (int32_t)(share.caller - own);
+		told->probe_cost[DWELL_PROBE_BACK] = (int32_t)share.callee;
+	}
 	dw_thread_word = word;
 }

@@ -101,12 +101,13 @@ static int find_threads(struct dw_call_lines *s, const uint32_t *at, uint32_t n,
 	return rc;
 }
 
-/* The frames of a new node, and whether its callee has no probes. */
+/* The frames of a new node, whether its callee has no probes, and whether gates let it pass. */
 static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
-		     struct dw_call_node *row)
+		     struct dw_call_node *row, bool *has_passed)
 {
 	const struct dw_region_names *names = &s->names;
 	uint64_t caller = dw_call_lines_node(s, n->parent).key;
+	struct dw_region_site site = {0};
 	bool is_outside = true;
 	int rc;
 
@@ -116,8 +117,11 @@ static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
 	}
 	rc = names->callee(names->ctx, n->key, &row->entry, &is_outside);
 	row->flags = is_outside ? DWELL_CALL_OUTSIDE : 0;
-	return rc || !n->site ? rc
-			      : names->site(names->ctx, caller, n->site, !is_outside, &row->site);
+	if (!rc && n->site)
+		rc = names->site(names->ctx, caller, n->site, !is_outside, &site);
+	row->site = site.frame;
+	*has_passed = !is_outside && site.has_gates;
+	return rc;
 }
 
 /* The line of a new node whose parent is known. */
@@ -126,7 +130,8 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	uint32_t parent = s->lines.v[n->parent].id, id;
 	struct dw_call_node row = {.parent = parent};
 	enum dw_line_kind kind = DWELL_LINE_FUNCTION;
-	int rc = name_node(s, n, &row);
+	bool has_passed = false;
+	int rc = name_node(s, n, &row, &has_passed);
 
 	if (!rc) {
 		row.thread = dw_calls_get(&s->p->calls, parent)->thread;
@@ -139,6 +144,7 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	s->nodes++;
 	rc = adopt(s, line, kind, id);
 	s->lines.v[line].parent = n->parent;
+	s->lines.v[line].has_passed = has_passed;
 	return rc;
 }
 
@@ -154,6 +160,7 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 {
 	struct dw_tree_overflow o;
 	struct dw_call_node row = {.flags = DWELL_CALL_OVERFLOW};
+	struct dw_region_site site = {0};
 	const struct dw_call_thread *t;
 	bool is_outside;
 	uint32_t id, second;
@@ -171,7 +178,8 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 	if (!rc)
 		rc = s->names.callee(s->names.ctx, o.key, &row.entry, &is_outside);
 	if (!rc && o.site)
-		rc = s->names.site(s->names.ctx, o.caller, o.site, !is_outside, &row.site);
+		rc = s->names.site(s->names.ctx, o.caller, o.site, !is_outside, &site);
+	row.site = site.frame;
 	row.flags |= is_outside ? DWELL_CALL_OUTSIDE : 0;
 	row.flags |= o.outermost & DWELL_OUTERMOST_FUNCTION ? DWELL_CALL_OUTERMOST_FUNCTION : 0;
 	row.flags |= o.outermost & DWELL_OUTERMOST_MODULE ? DWELL_CALL_OUTERMOST_MODULE : 0;

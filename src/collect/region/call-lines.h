@@ -40,7 +40,8 @@ struct dw_call_line {
 			    they belong to; THREAD: index in threads; EACH, SLOW: its reader's own */
 	uint32_t parent; /* line, of nodes in trees: what it said when it was found */
 	uint32_t ahead;	 /* for the readers of values and of single activations */
-	enum dw_line_kind kind;
+	uint8_t kind;	 /* enum dw_line_kind */
+	bool has_passed; /* functions: gates around the call have let it pass */
 };
 
 struct dw_call_thread {

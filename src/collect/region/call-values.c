@@ -17,6 +17,11 @@ static int64_t change(uint64_t now, uint64_t old)
 	return now >= old ? (int64_t)rise(now, old) : -(int64_t)rise(old, now);
 }
 
+double dw_probe_ticks(int32_t cost)
+{
+	return (double)cost / DWELL_TICK_PARTS;
+}
+
 /* Ticks of a probe behind its reading of the clock. */
 static double after(const struct dw_probe_times *t, enum dw_probe_kind kind)
 {
@@ -27,8 +32,8 @@ struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const int
 				   enum dw_probe_kind enter, enum dw_probe_kind leave)
 {
 	return (struct dw_probe_cost){
-		.callee = after(times, enter) + outside[leave],
-		.caller = outside[enter] + after(times, leave),
+		.callee = after(times, enter) + dw_probe_ticks(outside[leave]),
+		.caller = dw_probe_ticks(outside[enter]) + after(times, leave),
 	};
 }
 

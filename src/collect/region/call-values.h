@@ -7,7 +7,7 @@
 
 #include "collect/region/clock.h"
 #include "model/calls.h"
-#include "wire/call-tree.h"
+#include "wire/region.h"
 
 #include <stdint.h>
 
@@ -16,6 +16,7 @@
 struct dw_probe_cost {
 	double callee;
 	double caller;
+	double pass; /* more of the caller's, where gates let the call pass */
 };
 
 /* Sums of struct dw_tree_thread, by enum dw_probe_kind. */
@@ -45,6 +46,9 @@ struct dw_call_rise {
  */
 struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const int32_t *outside,
 				   enum dw_probe_kind enter, enum dw_probe_kind leave);
+
+/* A cost that the region tells of (DWELL_TICK_PARTS), in ticks. */
+double dw_probe_ticks(int32_t cost);
 
 /* How a node has risen from @old to @now, with what the system did in it. */
 struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,

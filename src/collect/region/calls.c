@@ -90,7 +90,8 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 	parent = dw_arena_touch(&r->s.arena, l->parent);
 	if (parent < 0)
 		return -ENOMEM;
-	r->s.arena.changes.v[parent].cost += (double)calls * cost->caller;
+	r->s.arena.changes.v[parent].cost +=
+		(double)calls * (cost->caller + (l->has_passed ? cost->pass : 0));
 	return 0;
 }
 
@@ -388,9 +389,9 @@ static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *
 			times.ticks[i] += t.timed_ticks[i];
 		}
 	}
-	r->function =
-		dw_probe_cost(&times, head->probe_ticks, DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE);
-	r->outside = dw_probe_cost(&times, head->probe_ticks, DWELL_PROBE_OUT, DWELL_PROBE_BACK);
+	r->function = dw_probe_cost(&times, head->probe_cost, DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE);
+	r->function.pass = dw_probe_ticks(head->pass_cost);
+	r->outside = dw_probe_cost(&times, head->probe_cost, DWELL_PROBE_OUT, DWELL_PROBE_BACK);
 }
 
 /* Note how long the threads have lived, and the sums. */

@@ -19,6 +19,13 @@
 
 struct dw_region_calls;
 
+/* Where a call was made. */
+struct dw_region_site {
+	uint32_t frame; /* 0 = not known */
+	bool has_gates; /* OUT and BACK stand around the call, also where it leads to a function
+			   with probes and they let it pass */
+};
+
 /* How the reader learns what keys and sites mean. */
 struct dw_region_names {
 	/*
@@ -27,9 +34,9 @@ struct dw_region_names {
 	 * -ENOMEM.
 	 */
 	int (*callee)(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside);
-	/* The frame of the call by @caller, a key too, at the site @low of struct dw_tree_node, 0 =
-	 * not known. 0 or -ENOMEM. */
-	int (*site)(void *ctx, uint64_t caller, uint32_t low, bool is_return, uint32_t *frame);
+	/* The call by @caller, a key too, at the site @low of struct dw_tree_node. 0 or -ENOMEM. */
+	int (*site)(void *ctx, uint64_t caller, uint32_t low, bool is_return,
+		    struct dw_region_site *ret);
 	void *ctx;
 };
 

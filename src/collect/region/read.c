@@ -58,9 +58,10 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.arena_base = h->arena_base,
 		.arena_lines = h->arena_lines,
 		.threads_n = h->threads_n,
+		.pass_cost = h->pass_cost,
 		.system_calls_seen = h->system_calls_seen,
 	};
-	memcpy(ret->probe_ticks, h->probe_ticks, sizeof ret->probe_ticks);
+	memcpy(ret->probe_cost, h->probe_cost, sizeof ret->probe_cost);
 	memcpy(ret->os_sources, h->os_sources, sizeof ret->os_sources);
 	memcpy(ret->drops, h->drops, sizeof ret->drops);
 	memcpy(ret->maker, h->maker, sizeof ret->maker);

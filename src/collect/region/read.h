@@ -31,7 +31,8 @@ struct dw_region_head {
 	uint64_t arena_base;
 	uint32_t arena_lines;
 	uint32_t threads_n; /* at most DWELL_REGION_THREADS */
-	int32_t probe_ticks[DWELL_PROBE_KINDS];
+	int32_t probe_cost[DWELL_PROBE_KINDS];
+	int32_t pass_cost;
 	uint32_t os_sources[DWELL_OS_SOURCES];
 	uint32_t system_calls_seen;
 	uint8_t maker[sizeof((struct dw_region_header *)0)->maker];
