@@ -77,6 +77,31 @@ static uint64_t walk_calls(const struct dw_profile *p)
 	return sum;
 }
 
+static uint64_t walk_allocations(const struct dw_profile *p)
+{
+	const struct dw_allocations *t = &p->allocations;
+	uint64_t sum = 0;
+
+	dw_vec_each(type, &t->types)
+		sum += p->processes.rows.v[type->process].begin_ns +
+		       (type->module ? p->modules.rows.v[type->module].inode : 0) +
+		       (type->name ? (uint64_t)*p->strings.text[type->name] : 0);
+	dw_vec_each(g, &t->groups)
+		sum += p->threads.rows.v[g->thread].begin_ns + t->types.v[g->type - 1].name +
+		       (g->stack ? p->stacks.rows.v[g->stack].frame : 0);
+	dw_vec_each(m, &t->methods)
+		sum += p->modules.rows.v[m->module].inode +
+		       (m->name ? (uint64_t)*p->strings.text[m->name] : 0);
+	dw_vec_each(d, &t->deltas)
+		sum += p->calls.slices.v[d->slice].end_ns + t->groups.v[d->group - 1].type;
+	dw_vec_each(gc, &t->gcs)
+		sum += p->processes.rows.v[gc->process].begin_ns +
+		       (gc->reason ? (uint64_t)*p->strings.text[gc->reason] : 0) +
+		       (gc->thread ? p->threads.rows.v[gc->thread].begin_ns : 0) +
+		       (gc->stack ? p->stacks.rows.v[gc->stack].frame : 0);
+	return sum;
+}
+
 /* @range: as dw_session_load_summed() takes it; NULL = calls are not added up. */
 static int decode_chunks(const uint8_t *data, size_t size, const struct dw_session_range *range,
 			 struct dw_profile *p)
@@ -137,7 +162,7 @@ static void feed(const uint8_t *data, size_t size, const struct dw_session_range
 	else
 		rc = decode_chunks(data, size, range, &p);
 	if (!rc)
-		sum = walk_samples(&p) + walk_symbols(&p) + walk_calls(&p);
+		sum = walk_samples(&p) + walk_symbols(&p) + walk_calls(&p) + walk_allocations(&p);
 	(void)sum;
 	dw_profile_release(&p);
 }

@@ -15,14 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_listed(const uint32_t *ids, size_t n, uint32_t id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ids[i] == id)
-			return true;
-	return !ids;
-}
-
 /* Threads of one process with the same start routine, or without a known one the same name. */
 static int add_group(struct dw_call_nodes *t, struct dw_map *known, uint32_t id)
 {
@@ -43,20 +35,12 @@ static int add_group(struct dw_call_nodes *t, struct dw_map *known, uint32_t id)
 
 static int select_threads(struct dw_call_nodes *t)
 {
-	const struct dw_filter *f = t->filter;
 	struct dw_map known = {0};
 	int rc = 0;
 
-	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
-		const struct dw_thread *thread = dw_threads_get(&t->profile->threads, id);
-		uint32_t process = thread && thread->process < t->processes_n ? thread->process : 0;
-
-		t->process[id] = is_listed(f->processes, f->processes_n, process) &&
-						 is_listed(f->threads, f->threads_n, id)
-					 ? process
-					 : UINT32_MAX;
+	dw_select_threads(t->profile, t->filter, t->process);
+	for (uint32_t id = 0; id < t->threads_n && !rc; id++)
 		rc = add_group(t, &known, id);
-	}
 	dw_map_release(&known);
 	return rc;
 }
@@ -72,19 +56,6 @@ static void sort_threads(struct dw_call_nodes *t)
 	for (uint32_t id = 0; id < t->threads_n; id++)
 		if (t->process[id] != UINT32_MAX)
 			t->order[t->begin[t->process[id] + 1]++] = id;
-}
-
-/* Choose the slices for the range that was asked for. */
-static void select_slices(struct dw_call_nodes *t)
-{
-	const struct dw_filter *f = t->filter;
-	struct dw_range_ns range;
-
-	dw_calls_select(&t->profile->calls, f->from_ns, f->to_ns, t->slices, &range);
-	if (range.max_ns && (f->from_ns || f->to_ns)) {
-		t->from_ns = range.min_ns;
-		t->to_ns = range.max_ns;
-	}
 }
 
 /* Whether every node has one piece, in the order of nodes: sessions are loaded so where nobody asks
@@ -139,7 +110,7 @@ static void add_piece(const struct dw_call_nodes *t, size_t i, struct dw_call_va
 	const struct dw_calls *calls = &t->profile->calls;
 	const struct dw_call_delta *d = &calls->deltas.v[i];
 
-	if (d->slice < calls->slices.n && t->slices[d->slice])
+	if (d->slice < calls->slices.n && t->slices.passes[d->slice])
 		dw_call_values_add(sum, &d->values);
 }
 
@@ -231,7 +202,6 @@ static int allocate(struct dw_call_nodes *t)
 	size_t n = t->n, threads = t->threads_n, processes = t->processes_n;
 
 	t->links = calloc(n, sizeof *t->links);
-	t->slices = calloc(t->profile->calls.slices.n + 1, sizeof *t->slices);
 	t->process = calloc(threads, sizeof *t->process);
 	t->top = calloc(threads, sizeof *t->top);
 	t->overflow = calloc(threads, sizeof *t->overflow);
@@ -239,8 +209,8 @@ static int allocate(struct dw_call_nodes *t)
 	t->sums = calloc(threads, sizeof *t->sums);
 	t->begin = calloc(processes + 2, sizeof *t->begin);
 	t->order = calloc(threads, sizeof *t->order);
-	return t->links && t->slices && t->process && t->top && t->overflow && t->group &&
-			       t->sums && t->begin && t->order
+	return t->links && t->process && t->top && t->overflow && t->group && t->sums && t->begin &&
+			       t->order
 		       ? 0
 		       : -ENOMEM;
 }
@@ -254,10 +224,10 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 	t->processes_n = dw_processes_count(&p->processes) + 1;
 	if (p->calls.deltas.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	if (allocate(t) || select_threads(t) || sort_pieces(t))
+	if (allocate(t) || select_threads(t) || sort_pieces(t) ||
+	    dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	sort_threads(t);
-	select_slices(t);
 	link_nodes(t);
 	return 0;
 }
@@ -267,7 +237,7 @@ void dw_call_nodes_release(struct dw_call_nodes *t)
 	free(t->links);
 	free(t->first);
 	free(t->pieces);
-	free(t->slices);
+	dw_slices_release(&t->slices);
 	free(t->process);
 	free(t->top);
 	free(t->overflow);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "analysis/selection.h"
 #include "analysis/subjects.h"
 #include "analysis/totals.h"
 #include "model/profile.h"
@@ -45,8 +46,7 @@ struct dw_call_nodes {
 	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]], or without a list of pieces
 	 * first[id] .. itself; without both the one before id. */
 	uint32_t *first, *pieces;
-	uint8_t *slices; /* by slice: 1 = passes */
-	uint64_t from_ns, to_ns;
+	struct dw_slices slices;
 	/* By thread id, 0 included. */
 	uint32_t threads_n;
 	uint32_t *process;	     /* process id; UINT32_MAX = filtered out */

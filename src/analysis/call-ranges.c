@@ -104,7 +104,7 @@ int dw_call_ranges_add(const struct dw_call_nodes *t, struct dw_totals *ret)
 	struct rows rows = {0};
 	int rc = 0;
 
-	if (t->to_ns || t->filter->modules || !t->profile->calls.extremes.n)
+	if (t->slices.to_ns || t->filter->modules || !t->profile->calls.extremes.n)
 		return 0;
 	rc = find_rows(ret, &rows);
 	dw_vec_each(e, &t->profile->calls.extremes)

@@ -80,8 +80,8 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 	ret->samples = ret->all.inclusive.elapsed_ns;
 	/* Single calls are chosen by the very range that was asked for, and know one rule. */
 	if (parts != DWELL_TOTALS_SLOWEST) {
-		ret->from_ns = t->from_ns;
-		ret->to_ns = t->to_ns;
+		ret->from_ns = t->slices.from_ns;
+		ret->to_ns = t->slices.to_ns;
 		ret->whole_intervals = t->filter->whole_intervals;
 	}
 	ret->processes_seen = count_seen(t);

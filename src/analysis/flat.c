@@ -4,7 +4,8 @@
  * Every stack of the process is visited once, depth first, with its weight. A subject is given the
  * weight where it appears on a path for the first time: what lies below it on that path is inside
  * that weight already, so recursion counts once per sample, and the time is that of the distinct
- * stacks, not of the samples.
+ * stacks, not of the samples. Allocations go the same way: each stack with some is one sample,
+ * which says where its amounts are added.
  *
  * Samples without any known frame (an empty stack, or one that is cut before its first frame) go to
  * the unknown function, in no module, so that every view's exclusive values add up to all samples.
@@ -23,14 +24,49 @@ struct visit {
 	uint32_t frame; /* its innermost */
 };
 
+/* What a stack has at or below it, and of its own. */
+struct weight {
+	uint32_t inclusive, self;	     /* samples */
+	const struct dw_alloc_values *below; /* NULL = only samples are counted */
+	const struct dw_alloc_count *own;
+};
+
+static inline struct weight weight_of(const struct dw_trie *t, uint32_t stack)
+{
+	struct weight w = {t->nodes[stack].inclusive, t->nodes[stack].self, NULL, NULL};
+
+	if (t->amounts) {
+		w.below = &t->amounts[stack].inclusive;
+		w.own = &t->amounts[stack].exclusive;
+	}
+	return w;
+}
+
+/* @id joins the path. */
+static inline void enter_id(struct dw_tally *t, uint32_t id, const struct weight *w, uint32_t clock)
+{
+	if (dw_tally_enter(t, id, w->inclusive, clock) && w->below)
+		dw_alloc_values_add(&t->amounts[id].inclusive, w->below);
+}
+
+/* What is the stack's own is @id's own. */
+static inline void end_id(struct dw_tally *t, uint32_t id, const struct weight *w)
+{
+	dw_tally_end(t, id, w->self);
+	if (w->own)
+		dw_alloc_count_add(&t->amounts[id].exclusive, w->own);
+}
+
 static uint32_t dense(uint32_t function)
 {
 	return function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
 }
 
-int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts)
+int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts, bool weighs)
 {
 	*f = (struct dw_flat){.subjects = subjects, .parts = parts};
+	f->functions.weighs = f->modules.weighs = f->lines.weighs = weighs;
+	f->instructions.weighs = f->edges.weighs = weighs;
 	if ((parts & DWELL_TOTALS_FUNCTIONS &&
 	     dw_tally_reserve(&f->functions, subjects->functions_n)) ||
 	    (parts & DWELL_TOTALS_MODULES && dw_tally_reserve(&f->modules, subjects->modules_n)) ||
@@ -57,10 +93,10 @@ static uint32_t edge_id(struct dw_flat *f, uint32_t caller, uint32_t callee)
 	return id;
 }
 
-/* The edge into @callee joins the path; one that nobody asked for does not. @self of the samples
- * end in the callee. */
-static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, uint32_t inclusive,
-		      uint32_t self)
+/* The edge into @callee joins the path; one that nobody asked for does not. @ends: the stack's own
+ * is the callee's. */
+static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, const struct weight *w,
+		      bool ends)
 {
 	uint32_t id;
 
@@ -69,13 +105,15 @@ static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, uint3
 	id = edge_id(f, caller, callee);
 	if (!id)
 		return -ENOMEM;
-	dw_tally_enter(&f->edges, id, inclusive, f->clock);
-	dw_tally_end(&f->edges, id, self);
+	enter_id(&f->edges, id, w, f->clock);
+	if (ends)
+		end_id(&f->edges, id, w);
 	return 0;
 }
 
 /* The edges of all functions of a frame, outermost first, then the innermost one's exclusive. */
-static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stack, uint32_t self)
+static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stack,
+		       const struct weight *w)
 {
 	const struct dw_subjects *s = f->subjects;
 	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
@@ -87,28 +125,37 @@ static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stac
 		caller = s->function[s->first[above < s->frames_n ? above : 0]];
 	}
 	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
-		if (enter_edge(f, caller, s->function[slot], t->nodes[stack].inclusive,
-			       slot == s->first[frame] ? self : 0))
+		if (enter_edge(f, caller, s->function[slot], w, slot == s->first[frame]))
 			return -ENOMEM;
 		caller = s->function[slot];
 	}
 	return 0;
 }
 
-/* Samples that belong to nothing known. */
-static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t self)
+/* What is @stack's own belongs to nothing known. */
+static int count_unknown(struct dw_flat *f, const struct dw_trie *t, uint32_t caller,
+			 uint32_t stack)
 {
 	struct dw_tally *tallies[] = {&f->functions, &f->modules, &f->lines, &f->instructions};
+	struct weight w = weight_of(t, stack);
+	struct dw_alloc_values own;
 
-	for (size_t i = 0; self && i < sizeof tallies / sizeof *tallies; i++) {
+	if (!w.self)
+		return 0;
+	w.inclusive = w.self;
+	if (w.below) {
+		own = dw_trie_own(t, stack);
+		w.below = &own;
+	}
+	for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
 		if (!tallies[i]->n)
 			continue;
-		dw_tally_enter(tallies[i], 0, self, f->clock);
-		dw_tally_end(tallies[i], 0, self);
+		enter_id(tallies[i], 0, &w, f->clock);
+		end_id(tallies[i], 0, &w);
 	}
-	if (!self || !(f->parts & DWELL_TOTALS_EDGES))
+	if (!(f->parts & DWELL_TOTALS_EDGES))
 		return 0;
-	return enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, self, self);
+	return enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, &w, true);
 }
 
 /* A stack joins the path. */
@@ -117,29 +164,29 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, const struct visit 
 	const struct dw_subjects *s = f->subjects;
 	uint32_t stack = v->stack, frame = v->frame, clock = f->clock;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
-	uint32_t inclusive = t->nodes[stack].inclusive, self = t->nodes[stack].self;
+	struct weight w = weight_of(t, stack);
 
 	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
-		return count_unknown(f, (uint32_t)DWELL_FUNCTION_CUT, self);
+		return count_unknown(f, t, (uint32_t)DWELL_FUNCTION_CUT, stack);
 	if (f->functions.n) {
 		for (uint32_t slot = first; slot < end; slot++)
-			dw_tally_enter(&f->functions, dense(s->function[slot]), inclusive, clock);
-		dw_tally_end(&f->functions, dense(s->function[first]), self);
+			enter_id(&f->functions, dense(s->function[slot]), &w, clock);
+		end_id(&f->functions, dense(s->function[first]), &w);
 	}
 	if (f->lines.n) {
 		for (uint32_t slot = first; slot < end; slot++)
-			dw_tally_enter(&f->lines, s->line[slot], inclusive, clock);
-		dw_tally_end(&f->lines, s->line[first], self);
+			enter_id(&f->lines, s->line[slot], &w, clock);
+		end_id(&f->lines, s->line[first], &w);
 	}
 	if (f->modules.n) {
-		dw_tally_enter(&f->modules, s->module[frame], inclusive, clock);
-		dw_tally_end(&f->modules, s->module[frame], self);
+		enter_id(&f->modules, s->module[frame], &w, clock);
+		end_id(&f->modules, s->module[frame], &w);
 	}
 	if (f->instructions.n) {
-		dw_tally_enter(&f->instructions, frame, inclusive, clock);
-		dw_tally_end(&f->instructions, frame, self);
+		enter_id(&f->instructions, frame, &w, clock);
+		end_id(&f->instructions, frame, &w);
 	}
-	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, self) : 0;
+	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, &w) : 0;
 }
 
 /* Ask for the memory that visits will need, so that its latencies pass together. */
@@ -185,7 +232,7 @@ static int walk(struct dw_flat *f, const struct dw_trie *t)
 	int rc;
 
 	f->clock = 0;
-	rc = count_unknown(f, 0, t->nodes[0].self);
+	rc = count_unknown(f, t, 0, 0);
 	f->clock += t->nodes[0].self;
 	while (at && !rc) {
 		size_t n = 0;
@@ -205,19 +252,41 @@ static int walk(struct dw_flat *f, const struct dw_trie *t)
 	return rc;
 }
 
+/* Room for the amounts of all rows. */
+static int reserve_amounts(const struct dw_tally *t, struct dw_totals *ret)
+{
+	return t->weighs ? dw_vec_reserve(&ret->allocs, t->touched_n) : 0;
+}
+
+/* The values of the touched id number @i. Its amounts go to @ret, and where they are to @allocs. */
+static struct dw_values take_values(const struct dw_tally *t, uint32_t i, struct dw_totals *ret,
+				    uint32_t *allocs)
+{
+	const struct dw_alloc_total *amounts;
+
+	if (!t->amounts)
+		return dw_tally_values(t, i);
+	amounts = &t->amounts[t->touched[i]];
+	*allocs = (uint32_t)ret->allocs.n;
+	ret->allocs.v[ret->allocs.n++] = *amounts;
+	return (struct dw_values){amounts->inclusive.allocated.bytes, amounts->exclusive.bytes};
+}
+
 static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->functions;
-	int rc = dw_vec_reserve(&ret->functions, t->touched_n);
+	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->functions, t->touched_n) ? -ENOMEM
+											  : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		struct dw_function_total *row;
 		uint32_t id = t->touched[i];
 
 		t->rows[id].place = (uint32_t)ret->functions.n;
-		ret->functions.v[ret->functions.n++] = (struct dw_function_total){
-			.process = process,
-			.function = id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN,
-			.values = dw_tally_values(t, i)};
+		row = &ret->functions.v[ret->functions.n++];
+		*row = (struct dw_function_total){
+			.process = process, .function = id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN};
+		row->values = take_values(t, i, ret, &row->allocs);
 	}
 	return rc;
 }
@@ -225,27 +294,29 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->modules;
-	int rc = dw_vec_reserve(&ret->modules, t->touched_n);
+	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->modules, t->touched_n) ? -ENOMEM
+											: 0;
 
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++)
-		ret->modules.v[ret->modules.n++] =
-			(struct dw_module_total){.process = process,
-						 .module = t->touched[i],
-						 .values = dw_tally_values(t, i)};
+	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		struct dw_module_total *row = &ret->modules.v[ret->modules.n++];
+
+		*row = (struct dw_module_total){.process = process, .module = t->touched[i]};
+		row->values = take_values(t, i, ret, &row->allocs);
+	}
 	return rc;
 }
 
 static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->lines;
-	int rc = dw_vec_reserve(&ret->lines, t->touched_n);
+	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->lines, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_line_total *row = &ret->lines.v[ret->lines.n];
 
 		*row = f->subjects->lines.v[t->touched[i]];
 		row->process = process;
-		row->values = dw_tally_values(t, i);
+		row->values = take_values(t, i, ret, &row->allocs);
 		if (f->functions.n)
 			row->function_row = f->functions.rows[dense(row->function)].place;
 		t->rows[t->touched[i]].place = (uint32_t)ret->lines.n++;
@@ -257,17 +328,20 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 {
 	const struct dw_tally *t = &f->instructions;
 	const struct dw_subjects *s = f->subjects;
-	int rc = dw_vec_reserve(&ret->instructions, t->touched_n);
+	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->instructions, t->touched_n)
+			 ? -ENOMEM
+			 : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
+		struct dw_instruction_total *row = &ret->instructions.v[ret->instructions.n++];
 		uint32_t frame = t->touched[i], line = f->lines.n ? s->line[s->first[frame]] : 0;
 
-		ret->instructions.v[ret->instructions.n++] = (struct dw_instruction_total){
+		*row = (struct dw_instruction_total){
 			.process = process,
 			.frame = frame,
 			.line_row = f->lines.n ? f->lines.rows[line].place : 0,
-			.values = dw_tally_values(t, i),
 		};
+		row->values = take_values(t, i, ret, &row->allocs);
 	}
 	return rc;
 }
@@ -275,17 +349,15 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->edges;
-	int rc = dw_vec_reserve(&ret->edges, t->touched_n);
+	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->edges, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_edge_key key = f->keys.v[t->touched[i]];
+		struct dw_edge_total *row = &ret->edges.v[ret->edges.n++];
 
-		ret->edges.v[ret->edges.n++] = (struct dw_edge_total){
-			.process = process,
-			.caller = key.caller,
-			.callee = key.callee,
-			.values = dw_tally_values(t, i),
-		};
+		*row = (struct dw_edge_total){
+			.process = process, .caller = key.caller, .callee = key.callee};
+		row->values = take_values(t, i, ret, &row->allocs);
 	}
 	return rc;
 }

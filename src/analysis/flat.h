@@ -25,8 +25,10 @@ struct dw_flat {
 	uint32_t clock;			 /* of the walk: see tally.h */
 };
 
-/* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM, to be released in either case. */
-int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts);
+/* Prepare for @parts over @subjects (borrowed). @weighs: trees will have amounts. 0 or -ENOMEM, to
+ * be released in either case. */
+int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
+		 bool weighs);
 
 /* Walk the linked @t and append the rows of @process to @ret. 0 or -ENOMEM. */
 int dw_flat_count(struct dw_flat *f, const struct dw_trie *t, uint32_t process,

@@ -25,9 +25,10 @@ static void count_children(const struct dw_totals *t, const uint8_t *shape, uint
 }
 
 /* Whether @node is a function, neither a root nor a thread's root row nor what was truncated. */
-static bool is_function(const struct dw_node_total *node)
+static bool is_function(const struct dw_totals *t, const struct dw_node_total *node)
 {
-	return node->function && node->function != (uint32_t)DWELL_FUNCTION_ROOT &&
+	return node->function && (node->level || !t->nodes_by_type) &&
+	       node->function != (uint32_t)DWELL_FUNCTION_ROOT &&
 	       node->function != (uint32_t)DWELL_FUNCTION_TRUNCATED;
 }
 
@@ -35,7 +36,7 @@ static bool is_function(const struct dw_node_total *node)
  */
 static bool is_link(const struct dw_totals *t, const struct dw_node_total *node, double pct)
 {
-	return is_function(node) &&
+	return is_function(t, node) &&
 	       (!node->values.exclusive || is_small(t, node->values.exclusive, pct));
 }
 
@@ -56,7 +57,7 @@ int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *opt
 		uint32_t parent = t->nodes.v[i].parent;
 
 		if (parent < i && !shape[i] && children[parent] == 1 &&
-		    is_function(&t->nodes.v[i]) &&
+		    is_function(t, &t->nodes.v[i]) &&
 		    is_link(t, &t->nodes.v[parent], options->trim_pct))
 			shape[i] |= DWELL_NODE_FOLDED;
 	}

@@ -26,7 +26,8 @@ int dw_tally_reserve(struct dw_tally *t, uint32_t n)
 	if (n < UINT32_MAX / 2 && n < t->n * 2)
 		n = t->n * 2;
 	if (grow((void **)&t->rows, t->n, n, sizeof *t->rows) ||
-	    grow((void **)&t->touched, t->n, n, sizeof *t->touched))
+	    grow((void **)&t->touched, t->n, n, sizeof *t->touched) ||
+	    (t->weighs && grow((void **)&t->amounts, t->n, n, sizeof *t->amounts)))
 		return -ENOMEM;
 	t->n = n;
 	return 0;
@@ -34,14 +35,18 @@ int dw_tally_reserve(struct dw_tally *t, uint32_t n)
 
 void dw_tally_clear(struct dw_tally *t)
 {
-	for (uint32_t i = 0; i < t->touched_n; i++)
+	for (uint32_t i = 0; i < t->touched_n; i++) {
 		t->rows[t->touched[i]] = (struct dw_tally_row){0};
+		if (t->amounts)
+			t->amounts[t->touched[i]] = (struct dw_alloc_total){0};
+	}
 	t->touched_n = 0;
 }
 
 void dw_tally_release(struct dw_tally *t)
 {
 	free(t->rows);
+	free(t->amounts);
 	free(t->touched);
 	*t = (struct dw_tally){0};
 }

@@ -5,11 +5,13 @@
  * visits parents before children, and moves the clock by the samples that end in each stack it
  * comes to, spends exactly the ticks of a stack's inclusive value at or below that stack. So an id
  * remembers until when it is on the path, and nothing needs to be undone on the way back.
+ * Amounts are added where an id joins the path and where it ends, by who walks.
  */
 #pragma once
 
 #include "model/totals.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One id. 32 bits are enough: a computation has less than 2^32 samples. */
@@ -23,8 +25,10 @@ struct dw_tally_row {
 };
 
 struct dw_tally {
-	struct dw_tally_row *rows; /* by id */
-	uint32_t *touched;	   /* ids with values, in order of first sight */
+	struct dw_tally_row *rows;	/* by id */
+	struct dw_alloc_total *amounts; /* by id; NULL = samples are counted */
+	bool weighs;			/* amounts are to be counted */
+	uint32_t *touched;		/* ids with values, in order of first sight */
 	uint32_t touched_n;
 	uint32_t n; /* ids are below this */
 };
@@ -38,18 +42,20 @@ void dw_tally_clear(struct dw_tally *t);
 /* Free everything. */
 void dw_tally_release(struct dw_tally *t);
 
-/* @id joins the path at @clock, at a place with @inclusive samples (not 0) at or below it. */
-static inline void dw_tally_enter(struct dw_tally *t, uint32_t id, uint32_t inclusive,
+/* @id joins the path at @clock, at a place with @inclusive samples (not 0) at or below it. Whether
+ * it was not on it. */
+static inline bool dw_tally_enter(struct dw_tally *t, uint32_t id, uint32_t inclusive,
 				  uint32_t clock)
 {
 	struct dw_tally_row *row = &t->rows[id];
 
 	if (clock < row->until)
-		return;
+		return false;
 	row->until = clock + inclusive;
 	if (!row->inclusive)
 		t->touched[t->touched_n++] = id;
 	row->inclusive += inclusive;
+	return true;
 }
 
 /* @n samples end in @id. */

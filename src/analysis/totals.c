@@ -1,5 +1,6 @@
 /*
- * Totals of the samples that pass a filter; see totals.h. Those of calls are made in call-totals.c.
+ * Totals of the samples that pass a filter; see totals.h. Those of calls are made in call-totals.c,
+ * those of allocations in alloc-totals.c.
  *
  * Samples are first sorted into processes (one counting sort of their stacks), then each process's
  * stacks become a weighted tree that the walks of flat.c and tree.c run over. Time is that of
@@ -8,8 +9,10 @@
  */
 #include "analysis/totals.h"
 
+#include "analysis/alloc-totals.h"
 #include "analysis/call-totals.h"
 #include "analysis/flat.h"
+#include "analysis/selection.h"
 #include "analysis/tree.h"
 
 #include <errno.h>
@@ -34,38 +37,6 @@ static void selection_release(struct selection *s)
 	free(s->end);
 }
 
-static bool is_listed(const uint32_t *ids, size_t n, uint32_t id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ids[i] == id)
-			return true;
-	return !ids;
-}
-
-/* Decide once per thread what the filter says about it. */
-static void select_threads(struct selection *s, const struct dw_profile *p,
-			   const struct dw_filter *filter)
-{
-	for (uint32_t id = 0; id < s->threads_n; id++) {
-		const struct dw_thread *t = dw_threads_get(&p->threads, id);
-		uint32_t process = t && t->process < s->processes_n ? t->process : 0;
-
-		s->process[id] = is_listed(filter->processes, filter->processes_n, process) &&
-						 is_listed(filter->threads, filter->threads_n, id)
-					 ? process
-					 : UINT32_MAX;
-	}
-}
-
-/* Whether the innermost frame of @stack lies in one of the filter's modules. */
-static bool is_in_module(const struct dw_profile *p, const struct dw_filter *filter, uint32_t stack)
-{
-	const struct dw_stack *s = dw_stacks_get(&p->stacks, stack);
-	const struct dw_frame *f = s ? dw_frames_get(&p->frames, s->frame) : NULL;
-
-	return f && f->module < filter->modules_n && filter->modules[f->module];
-}
-
 /* The thread of sample @i if it passes, else UINT32_MAX. */
 static inline uint32_t passing_thread(const struct selection *s, const struct dw_profile *p,
 				      const struct dw_filter *filter, size_t i)
@@ -77,7 +48,7 @@ static inline uint32_t passing_thread(const struct selection *s, const struct dw
 		thread = 0;
 	if (s->process[thread] == UINT32_MAX || p->samples.time_ns[i] < filter->from_ns ||
 	    p->samples.time_ns[i] > last_ns ||
-	    (filter->modules && !is_in_module(p, filter, p->samples.stack[i])))
+	    (filter->modules && !dw_select_stack(p, filter, p->samples.stack[i])))
 		return UINT32_MAX;
 	return thread;
 }
@@ -127,7 +98,7 @@ static int select_samples(struct selection *s, const struct dw_profile *p,
 	s->end = calloc(s->processes_n, sizeof *s->end);
 	if (!s->process || !s->samples || !s->end)
 		return -ENOMEM;
-	select_threads(s, p, filter);
+	dw_select_threads(p, filter, s->process);
 	return sort_samples(s, p, filter);
 }
 
@@ -182,7 +153,8 @@ static int machinery_init(struct machinery *m, const struct dw_profile *p,
 			  const struct dw_focus *focus, unsigned parts)
 {
 	if (dw_subjects_init(&m->subjects, p, parts & DWELL_TOTALS_LINES) ||
-	    dw_trie_init(&m->trie, &p->stacks) || dw_flat_init(&m->flat, &m->subjects, parts))
+	    dw_trie_init(&m->trie, &p->stacks) ||
+	    dw_flat_init(&m->flat, &m->subjects, parts, false))
 		return -ENOMEM;
 	m->flat.only = focus->function;
 	return parts & DWELL_TOTALS_NODES ? dw_tree_new(&m->trie, &m->subjects, focus, &m->tree)
@@ -244,6 +216,8 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 		filter = &none;
 	if (dw_profile_has_calls(p))
 		return dw_call_totals_compute(p, filter, parts, ret);
+	if (dw_profile_method(p) == DWELL_METHOD_MEMORY)
+		return dw_alloc_totals_compute(p, filter, parts, ret);
 	rc = select_samples(&s, p, filter);
 	if (!rc && parts & DWELL_TOTALS_TASKS)
 		rc = count_tasks(&s, ret);

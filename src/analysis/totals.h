@@ -1,5 +1,5 @@
 /*
- * From samples, or from calls, to totals, under a filter. See model/totals.h for the rules of
+ * From samples, calls or allocations to totals, under a filter. See model/totals.h for the rules of
  * counting.
  */
 #pragma once
@@ -23,7 +23,7 @@ struct dw_focus {
 	uint32_t function; /* edges: only those from and to this function; slowest: of it */
 };
 
-/* Which samples count, and which time of calls: their range snaps to slices, see
+/* Which samples count, and what of calls and allocations: their range snaps to slices, see
  * dw_totals.from_ns. Zero-initialised = all of them (with to_ns = 0 meaning no end). */
 struct dw_filter {
 	const uint32_t *processes; /* process ids, NULL = all */
@@ -35,6 +35,8 @@ struct dw_filter {
 	const uint8_t *modules; /* by module id: 1 = keep samples whose innermost frame lies in it;
 				   NULL = all */
 	size_t modules_n;
+	const uint8_t *types; /* allocations, by type id - 1: 1 = keep; NULL = all */
+	size_t types_n;
 	bool whole_intervals; /* calls: the classic rule, by which only probes end intervals */
 	struct dw_focus focus;
 };
@@ -49,11 +51,14 @@ enum dw_totals_part {
 	DWELL_TOTALS_INSTRUCTIONS = 32,
 	DWELL_TOTALS_TASKS = 64,    /* processes and threads */
 	DWELL_TOTALS_SLOWEST = 128, /* of calls */
-	DWELL_TOTALS_ALL = 255,
+	DWELL_TOTALS_TYPES = 256,   /* of allocations */
+	DWELL_TOTALS_GCS = 512,	    /* likewise */
+	DWELL_TOTALS_ALL = 1023,
+	DWELL_TOTALS_PATHS = 1024, /* likewise: nodes by type, not together with NODES */
 };
 
 /*
- * Compute @parts of the samples (or calls, if @p has them) of @p that pass @filter (NULL = all)
+ * Compute @parts of the samples (calls, allocations) of @p that pass @filter (NULL = all)
  * into @ret, which is released first.
  * @p must be symbolized. 0 or -ENOMEM; DWELL_ERR_LIMIT for 2^32 samples, or pieces of calls, and
  * more.

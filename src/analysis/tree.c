@@ -70,6 +70,37 @@ static uint32_t group_index(const struct dw_tree *b, uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
 }
 
+/* What lies at or below @stack, of its own or all of it, is added to @node. */
+static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool own)
+{
+	struct dw_values *v = &b->out->nodes.v[node].values;
+	const struct dw_trie_node *samples = &b->trie->nodes[stack];
+	const struct dw_alloc_total *amounts;
+	struct dw_alloc_total *sum;
+
+	if (!b->trie->amounts) {
+		*(own ? &v->exclusive : &v->inclusive) += own ? samples->self : samples->inclusive;
+		return;
+	}
+	amounts = &b->trie->amounts[stack];
+	sum = &b->out->node_allocs.v[node];
+	if (own) {
+		v->exclusive += amounts->exclusive.bytes;
+		dw_alloc_count_add(&sum->exclusive, &amounts->exclusive);
+	} else {
+		v->inclusive += amounts->inclusive.allocated.bytes;
+		dw_alloc_values_add(&sum->inclusive, &amounts->inclusive);
+	}
+}
+
+/* Append @node, without values. */
+static int push_node(struct dw_tree *b, struct dw_node_total node)
+{
+	if (b->trie->amounts && dw_vec_push(&b->out->node_allocs, (struct dw_alloc_total){0}))
+		return -ENOMEM;
+	return dw_vec_push(&b->out->nodes, node);
+}
+
 /* The child of b->at for @function in the current block, made when new. */
 static int find_child(struct dw_tree *b, uint32_t function, uint32_t *child)
 {
@@ -84,7 +115,7 @@ static int find_child(struct dw_tree *b, uint32_t function, uint32_t *child)
 	if (*group >= b->block)
 		return 0;
 	*child = *group = (uint32_t)b->out->nodes.n;
-	if (*group >= UINT32_MAX - 1 || dw_vec_push(&b->out->nodes, node))
+	if (*group >= UINT32_MAX - 1 || push_node(b, node))
 		return -ENOMEM;
 	return dw_vec_push(&b->todo, (struct pending){*child, 0});
 }
@@ -97,7 +128,7 @@ static int add_place(struct dw_tree *b, uint32_t stack)
 
 	if (find_child(b, b->subjects->function[slot], &child))
 		return -ENOMEM;
-	b->out->nodes.v[child].values.inclusive += b->trie->nodes[stack].inclusive;
+	add_values(b, child, stack, false);
 	group = &b->todo.v[b->block_todo + (child - b->block)];
 	b->trie->nodes[stack].next = group->head;
 	group->head = stack;
@@ -136,7 +167,7 @@ static int step(struct dw_tree *b, uint32_t stack)
 		b->slot[stack]--;
 		return add_place(b, stack);
 	}
-	b->out->nodes.v[b->at].values.exclusive += b->trie->nodes[stack].self;
+	add_values(b, b->at, stack, true);
 	return add_callees(b, stack);
 }
 
@@ -168,12 +199,16 @@ static void prune_block(struct dw_tree *b)
 		if (!is_wanted(b, i, heaviest))
 			continue;
 		nodes[kept] = nodes[i];
+		if (b->trie->amounts)
+			b->out->node_allocs.v[kept] = b->out->node_allocs.v[i];
 		b->todo.v[b->block_todo + (kept - b->block)] =
 			(struct pending){kept, b->todo.v[b->block_todo + (i - b->block)].head};
 		kept++;
 	}
 	b->out->branches_left_out += end - kept;
 	b->out->nodes.n = kept;
+	if (b->trie->amounts)
+		b->out->node_allocs.n = kept;
 	b->todo.n = b->block_todo + (kept - b->block);
 }
 
@@ -195,21 +230,36 @@ static int expand_all(struct dw_tree *b)
 	return rc;
 }
 
+/* What has no frame becomes a child of its own. */
+static int add_unknown(struct dw_tree *b)
+{
+	uint64_t self = b->trie->nodes[0].self;
+	uint32_t child;
+
+	if (find_child(b, (uint32_t)DWELL_FUNCTION_UNKNOWN, &child))
+		return -ENOMEM;
+	if (b->trie->amounts) {
+		struct dw_alloc_total *sum = &b->out->node_allocs.v[child];
+
+		sum->inclusive = dw_trie_own(b->trie, 0);
+		sum->exclusive = sum->inclusive.allocated;
+		self = sum->exclusive.bytes;
+	}
+	b->out->nodes.v[child].values = (struct dw_values){self, self};
+	return 0;
+}
+
 /* The whole process: a root node, and samples without a frame in a child of their own. */
 static int build_whole(struct dw_tree *b, uint32_t process)
 {
 	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
-	uint32_t self = b->trie->nodes[0].self, child;
 
-	root.values.inclusive = b->trie->nodes[0].inclusive;
-	if (dw_vec_push(&b->out->nodes, root))
+	if (push_node(b, root))
 		return -ENOMEM;
 	begin_block(b, (uint32_t)b->out->nodes.n - 1);
-	if (self) {
-		if (find_child(b, (uint32_t)DWELL_FUNCTION_UNKNOWN, &child))
-			return -ENOMEM;
-		b->out->nodes.v[child].values = (struct dw_values){self, self};
-	}
+	add_values(b, b->at, 0, false);
+	if (b->trie->nodes[0].self && add_unknown(b))
+		return -ENOMEM;
 	if (add_callees(b, 0))
 		return -ENOMEM;
 	prune_block(b);
@@ -256,21 +306,23 @@ static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
 {
 	struct dw_node_total root = {
 		.parent = UINT32_MAX, .process = process, .function = function};
-	uint32_t head = 0;
+	uint32_t head = 0, node;
 
 	if (find_roots(b, function))
 		return -ENOMEM;
+	if (!b->roots.n)
+		return 0;
+	if (push_node(b, root))
+		return -ENOMEM;
+	node = (uint32_t)b->out->nodes.n - 1;
 	for (size_t i = 0; i < b->roots.n; i++) {
 		uint32_t stack = b->roots.v[i];
 
-		root.values.inclusive += b->trie->nodes[stack].inclusive;
+		add_values(b, node, stack, false);
 		b->trie->nodes[stack].next = head;
 		head = stack;
 	}
-	if (!head)
-		return 0;
-	if (dw_vec_push(&b->todo, (struct pending){(uint32_t)b->out->nodes.n, head}) ||
-	    dw_vec_push(&b->out->nodes, root))
+	if (dw_vec_push(&b->todo, (struct pending){node, head}))
 		return -ENOMEM;
 	return expand_all(b);
 }

@@ -34,6 +34,31 @@ void dw_trie_add(struct dw_trie *t, uint32_t stack)
 	mark(t, stack);
 }
 
+int dw_trie_weigh(struct dw_trie *t)
+{
+	t->amounts = calloc(t->n, sizeof *t->amounts);
+	return t->amounts ? 0 : -ENOMEM;
+}
+
+void dw_trie_add_amount(struct dw_trie *t, uint32_t stack, const struct dw_alloc_values *amount)
+{
+	if (stack >= t->n)
+		stack = 0;
+	t->nodes[stack].self = 1;
+	dw_alloc_values_add(&t->amounts[stack].inclusive, amount);
+	dw_alloc_count_add(&t->amounts[stack].exclusive, &amount->allocated);
+	mark(t, stack);
+}
+
+struct dw_alloc_values dw_trie_own(const struct dw_trie *t, uint32_t stack)
+{
+	struct dw_alloc_values own = t->amounts[stack].inclusive;
+
+	for (uint32_t c = t->nodes[stack].child; c; c = t->nodes[c].next)
+		dw_alloc_values_subtract(&own, &t->amounts[c].inclusive);
+	return own;
+}
+
 static void link_to_parent(struct dw_trie *t, uint32_t stack)
 {
 	uint32_t parent = dw_trie_parent(t, stack);
@@ -41,6 +66,8 @@ static void link_to_parent(struct dw_trie *t, uint32_t stack)
 
 	node->inclusive += node->self;
 	up->inclusive += node->inclusive;
+	if (t->amounts)
+		dw_alloc_values_add(&t->amounts[parent].inclusive, &t->amounts[stack].inclusive);
 	node->next = up->child;
 	up->child = stack;
 	mark(t, parent);
@@ -66,9 +93,13 @@ void dw_trie_link(struct dw_trie *t)
 void dw_trie_clear(struct dw_trie *t)
 {
 	for (uint32_t word = 0; word <= t->n / 64; word++) {
-		for (uint64_t bits = t->marks[word]; bits; bits &= bits - 1)
-			t->nodes[word * 64 + (uint32_t)__builtin_ctzll(bits)] =
-				(struct dw_trie_node){0};
+		for (uint64_t bits = t->marks[word]; bits; bits &= bits - 1) {
+			uint32_t stack = word * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			t->nodes[stack] = (struct dw_trie_node){0};
+			if (t->amounts)
+				t->amounts[stack] = (struct dw_alloc_total){0};
+		}
 		t->marks[word] = 0;
 	}
 }
@@ -76,6 +107,7 @@ void dw_trie_clear(struct dw_trie *t)
 void dw_trie_release(struct dw_trie *t)
 {
 	free(t->nodes);
+	free(t->amounts);
 	free(t->marks);
 	*t = (struct dw_trie){0};
 }

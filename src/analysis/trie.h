@@ -2,12 +2,15 @@
  * The stacks of one process as a weighted tree: how many samples lie at or below each stack, and
  * its children.
  *
+ * With allocations a stack also has amounts, and a "sample" says that there are some.
+ *
  * Works on the profile's own stack table, by stack id; id 0, the empty stack, is the root. The
  * memory is reused from process to process, and only the stacks that a process has cost time.
  */
 #pragma once
 
 #include "model/stack.h"
+#include "model/totals.h"
 
 #include <stdint.h>
 
@@ -20,13 +23,23 @@ struct dw_trie_node {
 
 struct dw_trie {
 	const struct dw_stack *rows;
-	uint32_t n;		    /* stack ids are below this */
-	struct dw_trie_node *nodes; /* by stack id */
-	uint64_t *marks;	    /* one bit per stack: in this process */
+	uint32_t n;			/* stack ids are below this */
+	struct dw_trie_node *nodes;	/* by stack id */
+	struct dw_alloc_total *amounts; /* by stack id; NULL = samples are counted */
+	uint64_t *marks;		/* one bit per stack: in this process */
 };
 
 /* An empty tree over @stacks (borrowed). 0 or -ENOMEM, to be released in either case. */
 int dw_trie_init(struct dw_trie *t, const struct dw_stacks *stacks);
+
+/* Make the tree one of amounts. 0 or -ENOMEM. */
+int dw_trie_weigh(struct dw_trie *t);
+
+/* Count @amount at @stack. Unknown ids count as the empty stack. */
+void dw_trie_add_amount(struct dw_trie *t, uint32_t stack, const struct dw_alloc_values *amount);
+
+/* Of a linked tree of amounts: what @stack has of its own, what became of it included. */
+struct dw_alloc_values dw_trie_own(const struct dw_trie *t, uint32_t stack);
 
 /* Count one sample of @stack. Unknown ids count as the empty stack. */
 void dw_trie_add(struct dw_trie *t, uint32_t stack);

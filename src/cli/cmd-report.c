@@ -70,10 +70,11 @@ static const struct dw_option table[] = {
 	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
 	 "calltree: nothing but the hot path"},
 	{"trim", 0, "PCT", dw_option_percent, FIELD(trim_pct),
-	 "calltree: hide what is below PCT percent (table: 1)"},
+	 "calltree, allocations: hide what is below PCT percent (table: 1)"},
 	{"fold", 0, NULL, dw_option_flag, FIELD(fold),
-	 "calltree: join chains of calls (table: on)"},
-	{"no-fold", 0, NULL, dw_option_flag, FIELD(no_fold), "calltree: a row for every call"},
+	 "calltree, allocations: join chains of calls (table: on)"},
+	{"no-fold", 0, NULL, dw_option_flag, FIELD(no_fold),
+	 "calltree, allocations: a row for every call"},
 	{NULL},
 };
 
@@ -165,10 +166,12 @@ static int read_shape(struct report *r, struct dw_error *err)
 	const struct report_options *o = r->options;
 	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
 
-	if (asked && r->view != &dw_view_calltree)
+	if ((o->root || o->hot_path) && r->view != &dw_view_calltree)
 		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--root, --hot-path, --trim and --fold are for the view "
-				    "calltree");
+				    "--root and --hot-path are for the view calltree");
+	if (asked && r->view != &dw_view_allocations && r->view != &dw_view_calltree)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--trim and --fold are for the views calltree and allocations");
 	r->request.hot_path = o->hot_path;
 	r->request.shape.fold = o->fold || (r->format->people && !o->no_fold);
 	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : r->format->people ? 1 : 0;
@@ -303,9 +306,10 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	int rc;
 
 	r->own = dw_view_columns(r->view, p);
-	if (!*r->own->all)
+	if (!r->own->all)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s is for sessions of %s",
-				    r->view->name, "dwell instrument");
+				    r->view->name,
+				    r->view->calls.all ? "dwell instrument" : "dwell memory");
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--intervals is for sessions of dwell instrument");

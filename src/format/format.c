@@ -52,6 +52,38 @@ struct named_value {
 
 enum { TOTALS_MAX = 20 };
 
+/* The totals of allocations by the keys of their columns. Gives their number. */
+static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *ret)
+{
+	const struct dw_alloc_values *v = &t->all_allocs;
+	const struct dw_alloc_count *dead = v->collected, alive = dw_alloc_values_alive(v);
+	const struct named_value all[] = {
+		{"inclusive_allocations", v->allocated.objects},
+		{"exclusive_allocations", v->allocated.objects},
+		{"inclusive_bytes", v->allocated.bytes},
+		{"exclusive_bytes", v->allocated.bytes},
+		{"gen_0_instances_collected", dead[DWELL_GENERATION_0].objects},
+		{"gen_1_instances_collected", dead[DWELL_GENERATION_1].objects},
+		{"gen_2_instances_collected", dead[DWELL_GENERATION_2].objects},
+		{"large_object_heap_instances_collected", dead[DWELL_GENERATION_LARGE].objects},
+		{"pinned_object_heap_instances_collected", dead[DWELL_GENERATION_PINNED].objects},
+		{"gen_0_bytes_collected", dead[DWELL_GENERATION_0].bytes},
+		{"gen_1_bytes_collected", dead[DWELL_GENERATION_1].bytes},
+		{"gen_2_bytes_collected", dead[DWELL_GENERATION_2].bytes},
+		{"large_object_heap_bytes_collected", dead[DWELL_GENERATION_LARGE].bytes},
+		{"pinned_object_heap_bytes_collected", dead[DWELL_GENERATION_PINNED].bytes},
+		/* Of a range nobody knows what is alive, these two give way to its ends. */
+		{t->to_ns ? "range_from_ns" : "instances_alive_at_end",
+		 t->to_ns ? t->from_ns : alive.objects},
+		{t->to_ns ? "range_to_ns" : "bytes_alive_at_end",
+		 t->to_ns ? t->to_ns : alive.bytes},
+	};
+
+	static_assert(sizeof all / sizeof *all <= TOTALS_MAX, "room");
+	memcpy(ret, all, sizeof all);
+	return sizeof all / sizeof *all;
+}
+
 /* The totals of calls by the keys of their columns. Gives their number. */
 static size_t list_totals(const struct dw_totals *t, struct named_value *ret)
 {
@@ -81,18 +113,19 @@ static size_t list_totals(const struct dw_totals *t, struct named_value *ret)
 }
 
 /* The session's facts but those that the totals say, then these. */
-static void put_call_facts(const struct dw_format_job *job,
-			   void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
-			   struct dw_out *out)
+static void put_facts_and_totals(const struct dw_format_job *job,
+				 void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
+				 struct dw_out *out)
 {
 	const struct dw_totals *t = job->view->request.totals;
+	bool has_calls = dw_profile_has_calls(job->view->request.profile);
 	struct dw_format_fact intervals = {"intervals", t->whole_intervals ? "probe" : "event", 0};
 	struct named_value totals[TOTALS_MAX];
-	size_t n = list_totals(t, totals);
+	size_t n = has_calls ? list_totals(t, totals) : list_alloc_totals(t, totals);
 
 	dw_vec_each(row, &job->view->request.profile->facts.rows) {
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
-		bool is_total = !strcmp(row->key, intervals.key);
+		bool is_total = has_calls && !strcmp(row->key, intervals.key);
 
 		for (size_t i = 0; i < n; i++)
 			is_total |= !strcmp(row->key, totals[i].key);
@@ -104,7 +137,8 @@ static void put_call_facts(const struct dw_format_job *job,
 
 		fn(&fact, out);
 	}
-	fn(&intervals, out);
+	if (has_calls)
+		fn(&intervals, out);
 }
 
 void dw_format_facts(const struct dw_format_job *job,
@@ -119,8 +153,8 @@ void dw_format_facts(const struct dw_format_job *job,
 	};
 	bool says_kept = false;
 
-	if (dw_profile_has_calls(p))
-		return put_call_facts(job, fn, out);
+	if (dw_profile_method(p) != DWELL_METHOD_SAMPLING)
+		return put_facts_and_totals(job, fn, out);
 	dw_vec_each(row, &p->facts.rows) {
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 

@@ -65,7 +65,7 @@ struct dw_format_fact {
 
 /* Call @fn for each fact of the session, and for those that follow from what was loaded:
  * samples_kept when the session does not say, and samples_reported (that passed the filters); with
- * calls the totals of what passed. */
+ * calls or allocations the totals of what passed. */
 void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out);

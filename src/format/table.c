@@ -39,6 +39,51 @@ static bool is_upper_bound(const struct dw_format_job *job)
 	return source && !strcmp(source, "none");
 }
 
+/* The same of columns that the memory method has. */
+static const char *alloc_header(enum dw_column column)
+{
+	switch (column) {
+	case DWELL_COLUMN_ALLOCS_INCLUSIVE:
+		return "Incl Allocs";
+	case DWELL_COLUMN_ALLOCS_EXCLUSIVE:
+		return "Excl Allocs";
+	case DWELL_COLUMN_BYTES_INCLUSIVE:
+		return "Incl Bytes";
+	case DWELL_COLUMN_BYTES_INCLUSIVE_PCT:
+		return "Incl %";
+	case DWELL_COLUMN_BYTES_EXCLUSIVE:
+		return "Excl Bytes";
+	case DWELL_COLUMN_BYTES_EXCLUSIVE_PCT:
+		return "Excl %";
+	case DWELL_COLUMN_BYTES:
+		return "Bytes";
+	case DWELL_COLUMN_BYTES_PCT:
+		return "Bytes %";
+	case DWELL_COLUMN_INSTANCES_GEN0:
+		return "Died Gen 0";
+	case DWELL_COLUMN_INSTANCES_GEN1:
+		return "Gen 1";
+	case DWELL_COLUMN_INSTANCES_GEN2:
+		return "Gen 2";
+	case DWELL_COLUMN_INSTANCES_LARGE:
+		return "Large";
+	case DWELL_COLUMN_INSTANCES_PINNED:
+		return "Pinned";
+	case DWELL_COLUMN_INSTANCES_ALIVE:
+		return "Alive";
+	case DWELL_COLUMN_BYTES_ALIVE:
+		return "Alive Bytes";
+	case DWELL_COLUMN_GC_NUMBER:
+		return "GC";
+	case DWELL_COLUMN_GC_GENERATION:
+		return "Gen";
+	case DWELL_COLUMN_GC_PAUSE:
+		return "Pause (ms)";
+	default:
+		return dw_column_title(column);
+	}
+}
+
 /* Headers of tables are shorter than titles where nothing gets lost. */
 static const char *header(const struct dw_format_job *job, enum dw_column column)
 {
@@ -91,7 +136,7 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 	case DWELL_COLUMN_SWITCHED:
 		return "Switched";
 	default:
-		return dw_column_title(column);
+		return alloc_header(column);
 	}
 }
 
@@ -260,9 +305,15 @@ static size_t wanted_width(enum dw_column column, const struct layout *l)
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
-	static const enum dw_column first[] = {DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT,
-					       DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,
-					       DWELL_COLUMN_MODULE_NAME};
+	static const enum dw_column first[] = {DWELL_COLUMN_AI_PCT,
+					       DWELL_COLUMN_AE_PCT,
+					       DWELL_COLUMN_AI,
+					       DWELL_COLUMN_EI_PCT,
+					       DWELL_COLUMN_MODULE_NAME,
+					       DWELL_COLUMN_ALLOCS_INCLUSIVE,
+					       DWELL_COLUMN_ALLOCS_EXCLUSIVE,
+					       DWELL_COLUMN_BYTES_ALIVE,
+					       DWELL_COLUMN_PROMOTED};
 	size_t total = 0;
 
 	for (const enum dw_column *c = columns; *c; c++)
@@ -349,7 +400,8 @@ static const char *colour_of(const struct dw_format_job *job, const struct dw_ro
 	uint64_t all = job->view->request.totals->samples, n = row->values.exclusive;
 
 	if (!job->colour || n * 100 < all * HOT_PCT ||
-	    (column != DWELL_COLUMN_EXCLUSIVE_PCT && column != DWELL_COLUMN_EE_PCT))
+	    (column != DWELL_COLUMN_EXCLUSIVE_PCT && column != DWELL_COLUMN_EE_PCT &&
+	     column != DWELL_COLUMN_BYTES_EXCLUSIVE_PCT && column != DWELL_COLUMN_BYTES_PCT))
 		return "";
 	return "\033[31m";
 }
@@ -370,6 +422,18 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 	dw_out_puts(out, "\n");
 }
 
+/* What the session counts. */
+static const char *things_of(const struct dw_format_job *job)
+{
+	static const char *const words[] = {
+		[DWELL_METHOD_SAMPLING] = "samples",
+		[DWELL_METHOD_INSTRUMENTATION] = "time",
+		[DWELL_METHOD_MEMORY] = "bytes",
+	};
+
+	return words[dw_profile_method(job->view->request.profile)];
+}
+
 /* What a reader must know of the numbers above. */
 static void write_footers(const struct dw_format_job *job, struct dw_out *out)
 {
@@ -378,8 +442,7 @@ static void write_footers(const struct dw_format_job *job, struct dw_out *out)
 	if (job->view->hidden)
 		dw_out_printf(
 			out, "(%zu branches below %g %% of the %s left out: --trim 0 shows them)\n",
-			job->view->hidden, job->view->request.shape.trim_pct,
-			t->calls.n ? "time" : "samples");
+			job->view->hidden, job->view->request.shape.trim_pct, things_of(job));
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
@@ -400,7 +463,8 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 		columns[i] = asked->columns[i];
 	job->columns = columns;
 	measure(job, &l);
-	if (job->width && !job->chosen && job->view->request.totals->calls.n)
+	if (job->width && !job->chosen &&
+	    dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)
 		leave_out(job, &l, columns);
 	fit(job, &l);
 	l.cut = job->width;

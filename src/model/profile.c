@@ -3,11 +3,15 @@
 
 #include <string.h>
 
-bool dw_profile_has_calls(const struct dw_profile *p)
+enum dw_method dw_profile_method(const struct dw_profile *p)
 {
 	const char *method = dw_facts_get_text(&p->facts, "method");
 
-	return p->calls.nodes.n || (method && !strcmp(method, "instrumentation"));
+	if (p->calls.nodes.n || (method && !strcmp(method, "instrumentation")))
+		return DWELL_METHOD_INSTRUMENTATION;
+	if (p->allocations.groups.n || (method && !strcmp(method, "memory")))
+		return DWELL_METHOD_MEMORY;
+	return DWELL_METHOD_SAMPLING;
 }
 
 void dw_profile_release(struct dw_profile *p)
@@ -21,6 +25,7 @@ void dw_profile_release(struct dw_profile *p)
 	dw_stacks_release(&p->stacks);
 	dw_samples_release(&p->samples);
 	dw_calls_release(&p->calls);
+	dw_allocations_release(&p->allocations);
 	dw_functions_release(&p->functions);
 	dw_locations_release(&p->locations);
 	dw_codes_release(&p->codes);

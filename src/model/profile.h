@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/strings.h"
+#include "model/allocations.h"
 #include "model/calls.h"
 #include "model/facts.h"
 #include "model/module.h"
@@ -26,6 +27,7 @@ struct dw_profile {
 	struct dw_stacks stacks;
 	struct dw_samples samples;
 	struct dw_calls calls;
+	struct dw_allocations allocations;
 	struct dw_functions functions;
 	struct dw_locations locations;
 	struct dw_codes codes;
@@ -36,8 +38,17 @@ struct dw_profile {
 		0       \
 	}
 
-/* Whether @p comes from instrumentation: calls, not samples, however few. */
-bool dw_profile_has_calls(const struct dw_profile *p);
+/* What a recording consists of. */
+enum dw_method { DWELL_METHOD_SAMPLING, DWELL_METHOD_INSTRUMENTATION, DWELL_METHOD_MEMORY };
+
+/* How @p was recorded, however little of it there is. */
+enum dw_method dw_profile_method(const struct dw_profile *p);
+
+/* Whether @p comes from instrumentation. */
+static inline bool dw_profile_has_calls(const struct dw_profile *p)
+{
+	return dw_profile_method(p) == DWELL_METHOD_INSTRUMENTATION;
+}
 
 /* Free all tables and leave an empty profile. */
 void dw_profile_release(struct dw_profile *p);

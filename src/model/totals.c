@@ -4,6 +4,8 @@
 void dw_totals_release(struct dw_totals *t)
 {
 	dw_vec_release(&t->calls);
+	dw_vec_release(&t->allocs);
+	dw_vec_release(&t->node_allocs);
 	dw_vec_release(&t->functions);
 	dw_vec_release(&t->modules);
 	dw_vec_release(&t->nodes);
@@ -14,5 +16,7 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->threads);
 	dw_vec_release(&t->slow);
 	dw_vec_release(&t->ranges);
+	dw_vec_release(&t->types);
+	dw_vec_release(&t->gcs);
 	*t = (struct dw_totals){0};
 }

@@ -2,9 +2,9 @@
  * Totals: what analysis makes of the samples, or of the calls, that pass a filter, ready for views
  * and for the session's SQL tables.
  *
- * Counts are samples; of a session with calls, nanoseconds. Inclusive counts a sample or an
- * interval once per row however often the row's subject is on its stack. Rows without anything are
- * absent, but for processes and threads, which are all there.
+ * Counts are samples; of a session with calls, nanoseconds; with allocations, bytes. Inclusive
+ * counts a sample or an interval once per row however often the row's subject is on its stack. Rows
+ * without anything are absent, but for processes and threads, which are all there.
  *
  * With calls, functions and nodes also have root rows: a thread's time with no function on its
  * stack, threads of one process and one start routine together.
@@ -12,12 +12,14 @@
 #pragma once
 
 #include "base/vec.h"
+#include "model/allocations.h"
 #include "model/calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a row is sorted, trimmed and followed by: samples, or, of calls, elapsed nanoseconds. */
+/* What a row is sorted, trimmed and followed by: samples, of calls elapsed nanoseconds, of
+ * allocations bytes. */
 struct dw_values {
 	uint64_t inclusive;
 	uint64_t exclusive;
@@ -36,6 +38,13 @@ struct dw_call_total {
 	uint32_t thread;      /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 };
 
+/* All of what the memory method says of a row: what died and what lives is of the inclusive part.
+ */
+struct dw_alloc_total {
+	struct dw_alloc_values inclusive;
+	struct dw_alloc_count exclusive;
+};
+
 enum dw_call_total_flag {
 	DWELL_CALLS_NO_EXCLUSIVE = 1, /* call sites: nobody measured what is theirs alone */
 };
@@ -44,14 +53,20 @@ struct dw_function_total {
 	uint32_t process;
 	uint32_t function;
 	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
-	uint32_t calls;	 /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
 struct dw_module_total {
 	uint32_t process;
 	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
-	uint32_t calls;	 /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
@@ -79,7 +94,10 @@ struct dw_edge_total {
 	uint32_t process;
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
-	uint32_t calls; /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
@@ -94,7 +112,10 @@ struct dw_line_total {
 	uint32_t column_end;
 	uint32_t function_row; /* index of its function's total, if functions were asked for too;
 				  UINT32_MAX = an inlined function, of which calls know nothing */
-	uint32_t calls;	       /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
@@ -105,19 +126,28 @@ struct dw_instruction_total {
 	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
-	uint32_t calls;	   /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
 struct dw_process_total {
 	uint32_t process;
-	uint32_t calls; /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
 struct dw_thread_total {
 	uint32_t thread;
-	uint32_t calls; /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
 	struct dw_values values;
 };
 
@@ -126,17 +156,31 @@ struct dw_slow_total {
 	uint32_t slow; /* index in the profile's calls.slow */
 	uint32_t process;
 	uint32_t function;
-	uint32_t calls; /* index of its struct dw_call_total */
+	union {
+		uint32_t calls;	 /* index of its struct dw_call_total */
+		uint32_t allocs; /* or dw_alloc_total, as the method is */
+	};
+	struct dw_values values;
+};
+
+/* A type of objects. */
+struct dw_type_total {
+	uint32_t type; /* type id */
+	uint32_t process;
+	uint32_t allocs; /* index of its struct dw_alloc_total */
 	struct dw_values values;
 };
 
 struct dw_totals {
 	uint64_t samples; /* that passed the filter: the denominator of every percentage; with calls
-			     the elapsed inclusive time */
-	struct dw_call_total all; /* of calls: everything that passed the filter */
-	bool whole_intervals;	  /* of calls: only probes end intervals, the classic rule */
-	uint64_t from_ns, to_ns; /* of calls: the slices that were asked for; 0, 0 = no range was */
-	DW_VEC(struct dw_call_total) calls; /* by the rows' member calls; empty = samples */
+			     the elapsed inclusive time, with allocations the bytes */
+	struct dw_call_total all;	   /* of calls: everything that passed the filter */
+	struct dw_alloc_values all_allocs; /* of allocations: likewise */
+	bool whole_intervals;	 /* of calls: only probes end intervals, the classic rule */
+	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
+				    no range was */
+	DW_VEC(struct dw_call_total) calls;   /* by the rows' member calls; empty = samples */
+	DW_VEC(struct dw_alloc_total) allocs; /* by the rows' member allocs; empty = others */
 	DW_VEC(struct dw_call_ranges) ranges;
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
@@ -145,12 +189,18 @@ struct dw_totals {
 	DW_VEC(struct dw_module_total) modules;
 	DW_VEC(struct dw_node_total) nodes;
 	uint32_t node_calls; /* of calls: index of the first node's, which the others' follow */
+	DW_VEC(struct dw_alloc_total) node_allocs; /* of allocations: by node */
+	/* The nodes are the ways to allocate: a root is a type, its id in place of the function's,
+	 * and callers are below their callees. */
+	bool nodes_by_type;
 	DW_VEC(struct dw_edge_total) edges;
 	DW_VEC(struct dw_line_total) lines;
 	DW_VEC(struct dw_instruction_total) instructions;
 	DW_VEC(struct dw_process_total) processes;
 	DW_VEC(struct dw_thread_total) threads;
 	DW_VEC(struct dw_slow_total) slow;
+	DW_VEC(struct dw_type_total) types;
+	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
 };
 
 /* What is known of @total's single activations, borrowed; NULL = nothing. */

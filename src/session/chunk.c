@@ -29,6 +29,11 @@ static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_CALL_DELTAS] = "call_deltas",
 	[DWELL_CHUNK_CALL_EXTREMES] = "call_extremes",
 	[DWELL_CHUNK_CALL_SLOW] = "call_slow",
+	[DWELL_CHUNK_ALLOC_TYPES] = "alloc_types",
+	[DWELL_CHUNK_ALLOC_GROUPS] = "alloc_groups",
+	[DWELL_CHUNK_ALLOC_METHODS] = "alloc_methods",
+	[DWELL_CHUNK_ALLOC_DELTAS] = "alloc_deltas",
+	[DWELL_CHUNK_GCS] = "gcs",
 };
 
 const char *dw_chunk_kind_name(enum dw_chunk_kind kind)

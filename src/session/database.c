@@ -117,15 +117,18 @@ static int put_row(struct dw_database *db, int64_t id, const struct dw_raw_chunk
 	return dw_database_step(db, db->put, err);
 }
 
-/* A dwell that knows no calls must not take such a session for an empty one. */
+/* A dwell that knows no calls, or no allocations, must not take such a session for an empty one. */
 static int raise_version(struct dw_database *db, enum dw_chunk_kind kind, struct dw_error *err)
 {
+	int version = kind >= DWELL_CHUNK_ALLOC_TYPES  ? DWELL_SESSION_VERSION
+		      : kind >= DWELL_CHUNK_CALL_NODES ? DWELL_SESSION_VERSION_CALLS
+						       : DWELL_SESSION_VERSION_SAMPLES;
 	char sql[64];
 
-	if (kind < DWELL_CHUNK_CALL_NODES || db->has_calls)
+	if (version <= (db->version ? db->version : DWELL_SESSION_VERSION_SAMPLES))
 		return 0;
-	db->has_calls = true;
-	snprintf(sql, sizeof sql, "PRAGMA user_version = %d", DWELL_SESSION_VERSION);
+	db->version = version;
+	snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
 	return dw_database_exec(db, sql, err);
 }
 

@@ -14,7 +14,7 @@ struct dw_database {
 	sqlite3 *sql;
 	sqlite3_stmt *put; /* into the table chunk */
 	int level;	   /* of zstd */
-	bool has_calls;	   /* its version says so */
+	int version;	   /* that it has so far, 0 = that of samples */
 	struct dw_buf packed;
 	struct dw_session_index index;
 };

@@ -96,22 +96,11 @@ struct value_columns {
 	struct dw_cursor masks, columns[DWELL_STORED_COLUMNS];
 };
 
-/* A cursor over the next column, which tells its length. */
-static struct dw_cursor measured(struct dw_cursor *c)
-{
-	size_t n = dw_take(c);
-	const uint8_t *bytes = dw_cursor_bytes(c, n);
-	struct dw_cursor column;
-
-	dw_cursor_init(&column, bytes, bytes ? n : 0);
-	return column;
-}
-
 static void open_values(struct dw_cursor *c, struct value_columns *ret)
 {
-	ret->masks = measured(c);
+	ret->masks = dw_take_measured(c);
 	for (int i = 0; i < DWELL_STORED_COLUMNS; i++)
-		ret->columns[i] = measured(c);
+		ret->columns[i] = dw_take_measured(c);
 }
 
 /* Note in @c whether any column was malformed or is not at its end. */
@@ -203,11 +192,6 @@ static int extend_sums(struct dw_calls *t, uint32_t slice)
 	return 0;
 }
 
-static bool is_selected(const struct dw_call_sums *sums, uint32_t slice)
-{
-	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
-}
-
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p)
 {
@@ -227,7 +211,7 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	c->failed |= !slices;
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		bool selected =
-			is_selected(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
+			dw_call_sums_has(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
 		uint32_t id = dw_take_delta_max(&ids, &node, nodes);
 
 		c->failed |= !id || of_slices.failed;

@@ -10,6 +10,7 @@
 #include "base/cursor.h"
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,12 @@ struct dw_call_sums {
 	size_t slices_n;	 /* known to @selected; later ones are none */
 	uint32_t slice;		 /* that the sums are said to be of */
 };
+
+/* Whether what happened in @slice is to be added. */
+static inline bool dw_call_sums_has(const struct dw_call_sums *sums, uint32_t slice)
+{
+	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
+}
 
 /* The same rows, added up by node: calls.deltas has one row for each node so far, by node. */
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,

@@ -2,13 +2,14 @@
  * Columns to tables; see decode.h.
  *
  * Every item takes at least one byte of its chunk, so a table never grows by more rows than the
- * chunk has bytes. Columns of calls are in decode-calls.c.
+ * chunk has bytes. Columns of calls are in decode-calls.c, those of allocations in decode-allocs.c.
  */
 #include "session/decode.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "session/columns.h"
+#include "session/decode-allocs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -74,7 +75,7 @@ static int take_modules(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		struct dw_module m = {0};
 
-		m.kind = dw_take_max(c, DWELL_MODULE_ANON);
+		m.kind = dw_take_max(c, DWELL_MODULE_MANAGED);
 		c->failed |= !m.kind;
 		m.path = dw_take_max(c, strings);
 		m.name = dw_take_max(c, strings);
@@ -359,6 +360,11 @@ static const struct {
 	[DWELL_CHUNK_CALL_DELTAS] = {dw_take_call_deltas, 3},
 	[DWELL_CHUNK_CALL_EXTREMES] = {dw_take_call_extremes, 11},
 	[DWELL_CHUNK_CALL_SLOW] = {dw_take_call_slow, 6},
+	[DWELL_CHUNK_ALLOC_TYPES] = {dw_take_alloc_types, 3},
+	[DWELL_CHUNK_ALLOC_GROUPS] = {dw_take_alloc_groups, 3},
+	[DWELL_CHUNK_ALLOC_METHODS] = {dw_take_alloc_methods, 3},
+	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_take_alloc_deltas, 3},
+	[DWELL_CHUNK_GCS] = {dw_take_gcs, 12},
 };
 
 /* The verdict over a chunk that was read to its end. */
@@ -382,6 +388,8 @@ int dw_decode_chunk(const struct dw_raw_chunk *chunk, const struct dw_call_sums 
 		c.failed = true;
 	else if (sums && chunk->kind == DWELL_CHUNK_CALL_DELTAS)
 		rc = dw_take_call_sums(&c, (size_t)chunk->items, sums, p);
+	else if (sums && chunk->kind == DWELL_CHUNK_ALLOC_DELTAS)
+		rc = dw_take_alloc_sums(&c, (size_t)chunk->items, sums, p);
 	else
 		rc = takers[chunk->kind].take(&c, (size_t)chunk->items, p);
 	if (rc)

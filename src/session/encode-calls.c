@@ -51,15 +51,6 @@ static void columns_of(const struct dw_call_values *v, uint64_t ret[DWELL_STORED
 	ret[DWELL_STORED_BLOCKING_CALLS] = v->blocking_calls;
 }
 
-/* Append @column with its length to @b, and free it. */
-static void put_measured(struct dw_buf *b, struct dw_buf *column)
-{
-	dw_buf_put_uleb(b, column->len);
-	dw_buf_put(b, dw_buf_str(column), column->len);
-	b->failed |= column->failed;
-	dw_buf_release(column);
-}
-
 /* Append @n values, the first at @at, @stride bytes from one to the next. */
 static void put_values(struct dw_buf *b, const void *at, size_t stride, size_t n)
 {
@@ -78,9 +69,9 @@ static void put_values(struct dw_buf *b, const void *at, size_t stride, size_t n
 		}
 		dw_buf_put_uleb(&masks, mask);
 	}
-	put_measured(b, &masks);
+	dw_put_measured(b, &masks);
 	for (int c = 0; c < DWELL_STORED_COLUMNS; c++)
-		put_measured(b, &columns[c]);
+		dw_put_measured(b, &columns[c]);
 }
 
 void dw_put_call_deltas(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)

@@ -8,6 +8,7 @@
 #include "session/encode.h"
 
 #include "session/columns.h"
+#include "session/encode-allocs.h"
 #include "session/encode-calls.h"
 
 #include <errno.h>
@@ -240,6 +241,16 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 		return p->calls.extremes.n;
 	case DWELL_CHUNK_CALL_SLOW:
 		return p->calls.slow.n;
+	case DWELL_CHUNK_ALLOC_TYPES:
+		return p->allocations.types.n;
+	case DWELL_CHUNK_ALLOC_GROUPS:
+		return p->allocations.groups.n;
+	case DWELL_CHUNK_ALLOC_METHODS:
+		return p->allocations.methods.n;
+	case DWELL_CHUNK_ALLOC_DELTAS:
+		return p->allocations.deltas.n;
+	case DWELL_CHUNK_GCS:
+		return p->allocations.gcs.n;
 	default:
 		return 0;
 	}
@@ -264,6 +275,11 @@ static const struct {
 	[DWELL_CHUNK_CALL_DELTAS] = {dw_put_call_deltas, 0, false},
 	[DWELL_CHUNK_CALL_EXTREMES] = {dw_put_call_extremes, 0, false},
 	[DWELL_CHUNK_CALL_SLOW] = {dw_put_call_slow, 0, false},
+	[DWELL_CHUNK_ALLOC_TYPES] = {dw_put_alloc_types, 0, false},
+	[DWELL_CHUNK_ALLOC_GROUPS] = {dw_put_alloc_groups, 0, false},
+	[DWELL_CHUNK_ALLOC_METHODS] = {dw_put_alloc_methods, 0, false},
+	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_put_alloc_deltas, 0, false},
+	[DWELL_CHUNK_GCS] = {dw_put_gcs, 0, false},
 };
 
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,
@@ -289,7 +305,8 @@ int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done,
 static bool is_cleared(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_SAMPLES || kind == DWELL_CHUNK_CALL_DELTAS ||
-	       kind == DWELL_CHUNK_CALL_EXTREMES || kind == DWELL_CHUNK_CALL_SLOW;
+	       kind == DWELL_CHUNK_CALL_EXTREMES || kind == DWELL_CHUNK_CALL_SLOW ||
+	       kind == DWELL_CHUNK_ALLOC_DELTAS;
 }
 
 void dw_encoded_advance(struct dw_encoded *done, const struct dw_profile *p)

@@ -31,8 +31,8 @@ typedef int dw_chunk_sink_fn(void *ctx, struct dw_raw_chunk *c);
 
 /*
  * Hand what is new in @p since @done, and rows with a dirty flag, to @sink, kind by kind in the
- * order of enum dw_chunk_kind; chunks without items are left out. Samples, and of calls all but
- * nodes and slices: all of them.
+ * order of enum dw_chunk_kind; chunks without items are left out. Samples and deltas, and of calls
+ * all but nodes and slices: all of them.
  * @symbols  functions, locations and code too.
  * Neither @p nor @done is changed. 0 or -ENOMEM, or what @sink returned.
  */

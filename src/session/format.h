@@ -6,8 +6,9 @@
 
 enum {
 	DWELL_SESSION_APPLICATION_ID = 0x6477656c, /* "dwel" */
-	DWELL_SESSION_VERSION = 2,		   /* user_version; raised when a meaning changes */
-	DWELL_SESSION_VERSION_SAMPLES = 1,	   /* of sessions without calls */
+	DWELL_SESSION_VERSION = 3,		   /* user_version; raised when a meaning changes */
+	DWELL_SESSION_VERSION_SAMPLES = 1,	   /* of sessions without calls and allocations */
+	DWELL_SESSION_VERSION_CALLS = 2,	   /* of sessions without allocations */
 	DWELL_SESSION_HEADER_BYTES = 100,	   /* of every SQLite database */
 };
 
@@ -50,5 +51,10 @@ enum dw_chunk_kind {
 	DWELL_CHUNK_CALL_DELTAS,
 	DWELL_CHUNK_CALL_EXTREMES,
 	DWELL_CHUNK_CALL_SLOW,
+	DWELL_CHUNK_ALLOC_TYPES,
+	DWELL_CHUNK_ALLOC_GROUPS,
+	DWELL_CHUNK_ALLOC_METHODS,
+	DWELL_CHUNK_ALLOC_DELTAS,
+	DWELL_CHUNK_GCS,
 	DWELL_CHUNK_KINDS,
 };

@@ -176,7 +176,8 @@ int dw_output_sync_folder(const char *path, struct dw_error *err)
 	return 0;
 }
 
-/* A leftover FILE.partial: fine when nobody holds it and it has neither samples nor calls. */
+/* A leftover FILE.partial: fine when nobody holds it and it has no samples, calls or allocations.
+ */
 static int check_leftover(const char *partial, const char *path, struct dw_error *err)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -188,7 +189,8 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 	if (dw_output_is_held(partial))
 		return held_by_another(path, err);
 	empty = (S_ISREG(st.st_mode) && !st.st_size) ||
-		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n && !p.calls.nodes.n);
+		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n && !p.calls.nodes.n &&
+		 !p.allocations.groups.n);
 	dw_profile_release(&p);
 	if (empty)
 		return 0;

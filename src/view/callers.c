@@ -116,6 +116,12 @@ static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLU
 static const enum dw_column calls_people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_CALLS_PEOPLE,
 					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
 					      DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_TYPE,
+						DWELL_COLUMN_ROOT,     DWELL_COLUMNS_ALLOCS,
+						DWELL_COLUMNS_LIFE,    DWELL_COLUMN_END};
+static const enum dw_column allocs_people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_ALLOCS_PEOPLE,
+					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",
@@ -124,6 +130,8 @@ const struct dw_view_ops dw_view_callers = {
 		    DWELL_COLUMN_INCLUSIVE},
 	.calls = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, calls_columns, calls_people,
 		  DWELL_COLUMN_EI},
+	.allocs = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, allocs_columns, allocs_people,
+		   DWELL_COLUMN_BYTES_INCLUSIVE},
 	.function = DWELL_FUNCTION_MUST,
 	.open = open_callers,
 	.row = caller_row,

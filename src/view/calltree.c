@@ -3,6 +3,9 @@
  *
  * Trimmed nodes are left out (and counted); a folded node is part of the row of its parent, whose
  * name then lists the chain. With --hot-path only that path is shown.
+ *
+ * The allocations view is a tree of the same kind: types, below them the functions that allocated
+ * them, and callers below those.
  */
 #include "analysis/hot-path.h"
 #include "analysis/totals.h"
@@ -23,6 +26,7 @@ struct calltree {
 	uint32_t *level;  /* by node, as shown: a folded node is no level; NULL = as in the tree */
 	struct dw_map chain;	     /* node -> the node folded into it + 1 */
 	struct dw_call_total folded; /* of the row at hand, with what is folded into it */
+	struct dw_alloc_total folded_allocs;
 };
 
 static const struct dw_node_total *node(const struct dw_view *v, uint32_t item)
@@ -112,13 +116,16 @@ static const char *name_of(const struct dw_view *v, uint32_t function)
 }
 
 /* A folded node's own values become the row's. Its calls do not: the row is its first node's. */
-static void add_folded(const struct dw_view *v, uint32_t item, struct dw_call_total *folded,
+static void add_folded(const struct dw_view *v, uint32_t item, struct calltree *c,
 		       struct dw_row *ret)
 {
 	const struct dw_totals *t = v->request.totals;
+	struct dw_call_total *folded = &c->folded;
 	uint64_t calls = folded->exclusive.calls;
 
 	ret->values.exclusive += t->nodes.v[item].values.exclusive;
+	if (ret->allocs)
+		dw_alloc_count_add(&c->folded_allocs.exclusive, &t->node_allocs.v[item].exclusive);
 	if (!ret->calls)
 		return;
 	dw_call_values_add(&folded->exclusive, &t->calls.v[t->node_calls + item].exclusive);
@@ -140,18 +147,23 @@ static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scr
 		c->folded = *ret->calls;
 		ret->calls = &c->folded;
 	}
+	if (ret->allocs) {
+		c->folded_allocs = *ret->allocs;
+		ret->allocs = &c->folded_allocs;
+	}
 	dw_buf_clear(scratch);
 	for (; next; next = dw_map_get(&c->chain, next)) {
 		const struct dw_node_total *n = node(v, next - 1);
 
-		add_folded(v, next - 1, &c->folded, ret);
+		add_folded(v, next - 1, c, ret);
 		if (n->function == before) {
 			times++;
 			continue;
 		}
 		if (times > 1)
 			dw_buf_printf(scratch, " ×%u", times);
-		dw_buf_printf(scratch, " > %s", name_of(v, n->function));
+		dw_buf_printf(scratch, v->request.totals->nodes_by_type ? " < %s" : " > %s",
+			      name_of(v, n->function));
 		before = n->function;
 		times = 1;
 	}
@@ -196,13 +208,40 @@ static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLU
 static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
 					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
 					      DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_LEVEL,
+						DWELL_COLUMNS_ALLOCS, DWELL_COLUMNS_LIFE,
+						DWELL_COLUMN_END};
+static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE,
+					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_calltree = {
 	.name = "calltree",
 	.help = "who called whom, from the process down",
 	.samples = {DWELL_TOTALS_NODES, columns, people, DWELL_COLUMN_INCLUSIVE},
 	.calls = {DWELL_TOTALS_NODES, calls_columns, calls_people, DWELL_COLUMN_EI},
+	.allocs = {DWELL_TOTALS_NODES, allocs_columns, allocs_people, DWELL_COLUMN_BYTES_INCLUSIVE},
 	.tree = DWELL_COLUMN_FUNCTION_NAME,
+	.open = open_calltree,
+	.row = calltree_row,
+	.release = release_calltree,
+};
+
+static const enum dw_column ways_columns[] = {
+	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
+	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
+	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMNS_ALLOCS,
+	DWELL_COLUMNS_LIFE,	    DWELL_COLUMN_END};
+static const enum dw_column ways_people[] = {
+	DWELL_COLUMN_BYTES_INCLUSIVE_PCT, DWELL_COLUMN_BYTES_INCLUSIVE,
+	DWELL_COLUMN_ALLOCS_INCLUSIVE,	  DWELL_COLUMN_NAME,
+	DWELL_COLUMN_MODULE_NAME,	  DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_allocations = {
+	.name = "allocations",
+	.help = "types of objects, below each who allocated it, and who called that",
+	.allocs = {DWELL_TOTALS_PATHS, ways_columns, ways_people, DWELL_COLUMN_BYTES_INCLUSIVE},
+	.tree = DWELL_COLUMN_NAME,
 	.open = open_calltree,
 	.row = calltree_row,
 	.release = release_calltree,

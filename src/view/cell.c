@@ -3,6 +3,7 @@
  * columns follow from that.
  */
 #include "base/digits.h"
+#include "view/alloc-cell.h"
 #include "view/call-cell.h"
 #include "view/columns-of.h"
 #include "view/view.h"
@@ -120,6 +121,14 @@ static const char *line_name(const struct dw_view *v, const struct dw_row *row,
 	return dw_buf_str(scratch);
 }
 
+static const char *class_name(const struct dw_view *v, const struct dw_row *row)
+{
+	const struct dw_alloc_type *t =
+		dw_allocations_get_type(&v->request.profile->allocations, row->class_of);
+
+	return t ? text(v, t->name) : "";
+}
+
 static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 			    struct dw_buf *scratch)
 {
@@ -140,6 +149,8 @@ static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 		if (row->line)
 			dw_buf_puts(scratch, dw_digits_decimal(row->line, digits));
 		return dw_buf_str(scratch);
+	case DWELL_NAME_CLASS:
+		return class_name(v, row);
 	case DWELL_NAME_ADDRESS:
 		dw_buf_clear(scratch);
 		dw_buf_puts(scratch, dw_digits_hex(row->address, digits));
@@ -174,9 +185,9 @@ static void task_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 		set_known(ret, DWELL_CELL_NUMBER, row->thread ? row->thread : row->process);
 	else if (column == DWELL_COLUMN_ID)
 		set_known(ret, DWELL_CELL_NUMBER,
-			  thread    ? (uint32_t)thread->tid
-			  : process ? (uint32_t)process->pid
-				    : 0);
+			  thread		? (uint32_t)thread->tid
+			  : process && !row->gc ? (uint32_t)process->pid
+						: 0);
 	else if (column == DWELL_COLUMN_BEGIN_TIME && begin != DWELL_TIME_NONE)
 		*ret = (struct dw_cell){.kind = DWELL_CELL_TIME_NS, .number = begin};
 	else if (column == DWELL_COLUMN_END_TIME && end != DWELL_TIME_NONE)
@@ -235,6 +246,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, function_name(v, row, scratch));
 	case DWELL_COLUMN_NAME:
 		return set_text(ret, row_name(v, row, scratch));
+	case DWELL_COLUMN_CLASS_NAME:
+		return set_text(ret, class_name(v, row));
 	case DWELL_COLUMN_LINE_NAME:
 		return set_text(ret, line_name(v, row, scratch));
 	case DWELL_COLUMN_ROOT:
@@ -259,6 +272,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	case DWELL_COLUMN_EXCLUSIVE_PCT:
 		return set_percent(ret, v, row->values.exclusive);
 	default:
+		if (column >= DWELL_COLUMN_ALLOCS_INCLUSIVE)
+			return dw_alloc_cell(v, row, column, ret);
 		if (column >= DWELL_COLUMN_CALLS)
 			return dw_call_cell(v, row, column, ret);
 		task_cell(v, row, column, ret);

@@ -30,12 +30,19 @@ static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLU
 static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
 					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
 					      DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_ALLOCS,
+						DWELL_COLUMNS_LIFE, DWELL_COLUMN_END};
+static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE,
+					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_functions = {
 	.name = "functions",
 	.help = "every function, the one with the most time of its own first",
 	.samples = {DWELL_TOTALS_FUNCTIONS, columns, people, DWELL_COLUMN_EXCLUSIVE},
 	.calls = {DWELL_TOTALS_FUNCTIONS, calls_columns, calls_people, DWELL_COLUMN_EE},
+	.allocs = {DWELL_TOTALS_FUNCTIONS, allocs_columns, allocs_people,
+		   DWELL_COLUMN_BYTES_EXCLUSIVE},
 	.open = open_functions,
 	.row = function_row,
 };

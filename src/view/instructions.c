@@ -36,12 +36,20 @@ static const enum dw_column calls_columns[] = {
 static const enum dw_column calls_people[] = {
 	DWELL_COLUMNS_SITES_PEOPLE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
 	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS,
+	DWELL_COLUMNS_ALLOCS,  DWELL_COLUMNS_LIFE,	DWELL_COLUMN_END};
+static const enum dw_column allocs_people[] = {
+	DWELL_COLUMNS_ALLOCS_PEOPLE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_instructions = {
 	.name = "instructions",
 	.help = "every instruction address",
 	.samples = {DWELL_TOTALS_INSTRUCTIONS, columns, people, DWELL_COLUMN_EXCLUSIVE},
 	.calls = {DWELL_TOTALS_INSTRUCTIONS, calls_columns, calls_people, DWELL_COLUMN_EI},
+	.allocs = {DWELL_TOTALS_INSTRUCTIONS, allocs_columns, allocs_people,
+		   DWELL_COLUMN_BYTES_EXCLUSIVE},
 	.open = open_instructions,
 	.row = instruction_row,
 	.values = instruction_values,

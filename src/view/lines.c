@@ -36,12 +36,19 @@ static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL,  DWELL_COL
 static const enum dw_column calls_people[] = {DWELL_COLUMNS_SITES_PEOPLE,
 					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_SOURCE_FILE,
 					      DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL,	DWELL_COLUMNS_STATEMENT,
+						DWELL_COLUMN_LINE_NAME, DWELL_COLUMNS_ALLOCS,
+						DWELL_COLUMNS_LIFE,	DWELL_COLUMN_END};
+static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE,
+					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_SOURCE_FILE,
+					       DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_lines = {
 	.name = "lines",
 	.help = "every source line (statement)",
 	.samples = {DWELL_TOTALS_LINES, columns, people, DWELL_COLUMN_EXCLUSIVE},
 	.calls = {DWELL_TOTALS_LINES, calls_columns, calls_people, DWELL_COLUMN_EI},
+	.allocs = {DWELL_TOTALS_LINES, allocs_columns, allocs_people, DWELL_COLUMN_BYTES_EXCLUSIVE},
 	.open = open_lines,
 	.row = line_row,
 	.values = line_values,

@@ -134,6 +134,13 @@ static const enum dw_column calls_columns[] = {
 	DWELL_COLUMNS_TIMES,	    DWELL_COLUMN_END};
 static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE, DWELL_COLUMN_NAME,
 					      DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {
+	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
+	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
+	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMNS_ALLOCS,
+	DWELL_COLUMNS_LIFE,	    DWELL_COLUMN_END};
+static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE, DWELL_COLUMN_NAME,
+					       DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_modules = {
 	.name = "modules",
@@ -143,6 +150,9 @@ const struct dw_view_ops dw_view_modules = {
 		    columns, people, DWELL_COLUMN_INCLUSIVE},
 	.calls = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS, calls_columns, calls_people,
 		  DWELL_COLUMN_EI},
+	.allocs = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
+			   DWELL_TOTALS_INSTRUCTIONS,
+		   allocs_columns, allocs_people, DWELL_COLUMN_BYTES_INCLUSIVE},
 	.tree = DWELL_COLUMN_NAME,
 	.open = open_modules,
 	.row = module_row,

@@ -8,17 +8,13 @@
 enum { AHEAD = 8 };
 
 const struct dw_view_ops *const dw_views[] = {
-	&dw_view_summary,
-	&dw_view_functions,
-	&dw_view_calltree,
-	&dw_view_callers,
-	&dw_view_modules,
-	&dw_view_lines,
-	&dw_view_instructions,
-	&dw_view_processes,
-	&dw_view_threads,
-	&dw_view_slowest,
-	NULL,
+	&dw_view_summary,      &dw_view_functions,
+	&dw_view_calltree,     &dw_view_callers,
+	&dw_view_modules,      &dw_view_lines,
+	&dw_view_instructions, &dw_view_processes,
+	&dw_view_threads,      &dw_view_slowest,
+	&dw_view_allocations,  &dw_view_lifetime,
+	&dw_view_gc,	       NULL,
 };
 
 const struct dw_view_ops *dw_view_find(const char *name)
@@ -33,7 +29,14 @@ const struct dw_view_ops *dw_view_find(const char *name)
 const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 					      const struct dw_profile *p)
 {
-	return dw_profile_has_calls(p) ? &ops->calls : &ops->samples;
+	switch (dw_profile_method(p)) {
+	case DWELL_METHOD_INSTRUMENTATION:
+		return &ops->calls;
+	case DWELL_METHOD_MEMORY:
+		return &ops->allocs;
+	default:
+		return &ops->samples;
+	}
 }
 
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

@@ -67,7 +67,6 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	ret->path = dw_buf_str(scratch);
 }
 
-static const enum dw_column no_columns[] = {DWELL_COLUMN_END};
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL,
 					 DWELL_COLUMN_ID,
 					 DWELL_COLUMN_BEGIN_TIME,
@@ -95,7 +94,6 @@ static const enum dw_column people[] = {
 const struct dw_view_ops dw_view_slowest = {
 	.name = "slowest",
 	.help = "single calls that took longest, of all functions or of FUNCTION",
-	.samples = {DWELL_TOTALS_SLOWEST, no_columns, no_columns, DWELL_COLUMN_END},
 	.calls = {DWELL_TOTALS_SLOWEST, columns, people, DWELL_COLUMN_EI},
 	.function = DWELL_FUNCTION_MAY,
 	.open = open_slowest,

@@ -1,14 +1,15 @@
 /* Rows from totals; see subject.h. */
 #include "view/subject.h"
 
-void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t calls,
+void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t more,
 		       struct dw_row *row)
 {
 	const struct dw_totals *t = v->request.totals;
 
 	row->values = values;
-	row->calls = calls < t->calls.n ? &t->calls.v[calls] : NULL;
+	row->calls = more < t->calls.n ? &t->calls.v[more] : NULL;
 	row->ranges = row->calls ? dw_totals_ranges(t, row->calls) : NULL;
+	row->allocs = more < t->allocs.n ? &t->allocs.v[more] : NULL;
 }
 
 void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)
@@ -31,14 +32,30 @@ void dw_subject_function_total(const struct dw_view *v, const struct dw_function
 void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
 {
 	const struct dw_totals *t = v->request.totals;
-	uint32_t calls = t->node_calls + (uint32_t)(node - t->nodes.v);
+	uint32_t at = (uint32_t)(node - t->nodes.v), calls = t->node_calls + at;
 
-	if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
+	if (t->nodes_by_type && !node->level)
+		dw_subject_type(v, node->function, row);
+	else if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
 		dw_subject_root(node->process, t->calls.v[calls].thread, row);
 	else
 		dw_subject_function(v, node->process, node->function, row);
 	row->level = node->level;
 	dw_subject_values(v, node->values, calls, row);
+	row->allocs = at < t->node_allocs.n ? &t->node_allocs.v[at] : NULL;
+}
+
+void dw_subject_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
+{
+	const struct dw_alloc_type *t =
+		dw_allocations_get_type(&v->request.profile->allocations, type);
+
+	row->name = DWELL_NAME_CLASS;
+	row->class_of = type;
+	row->process = t ? t->process : 0;
+	row->module = t ? t->module : 0;
+	if (row->module)
+		row->flags |= DWELL_ROW_HAS_MODULE;
 }
 
 void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,

@@ -5,9 +5,12 @@
 
 #include "view/view.h"
 
-/* @row has @values, and of a session with calls the total of index @calls. */
-void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t calls,
+/* @row has @values, and of a session with calls or allocations the total of index @more. */
+void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t more,
 		       struct dw_row *row);
+
+/* @row is about the objects of @type (a type id). */
+void dw_subject_type(const struct dw_view *v, uint32_t type, struct dw_row *row);
 
 /* @row is about @function in @process. */
 void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,

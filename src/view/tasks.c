@@ -75,12 +75,39 @@ static const enum dw_column thread_calls_people[] = {DWELL_COLUMNS_TASKS_PEOPLE,
 						     DWELL_COLUMN_BEGIN_TIME,
 						     DWELL_COLUMN_END_TIME,
 						     DWELL_COLUMN_END};
+static const enum dw_column process_allocs_columns[] = {
+	DWELL_COLUMN_UNIQUE_ID, DWELL_COLUMN_ID,      DWELL_COLUMN_NAME,  DWELL_COLUMN_BEGIN_TIME,
+	DWELL_COLUMN_END_TIME,	DWELL_COLUMNS_ALLOCS, DWELL_COLUMNS_LIFE, DWELL_COLUMN_END};
+static const enum dw_column thread_allocs_columns[] = {
+	DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,	  DWELL_COLUMN_NAME,
+	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_END_TIME, DWELL_COLUMN_PROCESS_ID,
+	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMNS_ALLOCS,  DWELL_COLUMNS_LIFE,
+	DWELL_COLUMN_END};
+static const enum dw_column process_allocs_people[] = {DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
+						       DWELL_COLUMN_BYTES_EXCLUSIVE,
+						       DWELL_COLUMN_ALLOCS_EXCLUSIVE,
+						       DWELL_COLUMN_ID,
+						       DWELL_COLUMN_NAME,
+						       DWELL_COLUMN_BEGIN_TIME,
+						       DWELL_COLUMN_END_TIME,
+						       DWELL_COLUMN_END};
+static const enum dw_column thread_allocs_people[] = {DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
+						      DWELL_COLUMN_BYTES_EXCLUSIVE,
+						      DWELL_COLUMN_ALLOCS_EXCLUSIVE,
+						      DWELL_COLUMN_ID,
+						      DWELL_COLUMN_NAME,
+						      DWELL_COLUMN_PROCESS_NAME,
+						      DWELL_COLUMN_BEGIN_TIME,
+						      DWELL_COLUMN_END_TIME,
+						      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_processes = {
 	.name = "processes",
 	.help = "every process, those without samples too",
 	.samples = {DWELL_TOTALS_TASKS, process_columns, process_people, DWELL_COLUMN_EXCLUSIVE},
 	.calls = {DWELL_TOTALS_TASKS, process_calls_columns, process_calls_people, DWELL_COLUMN_EE},
+	.allocs = {DWELL_TOTALS_TASKS, process_allocs_columns, process_allocs_people,
+		   DWELL_COLUMN_BYTES_EXCLUSIVE},
 	.open = open_processes,
 	.row = process_row,
 };
@@ -90,6 +117,8 @@ const struct dw_view_ops dw_view_threads = {
 	.help = "every thread, those without samples too",
 	.samples = {DWELL_TOTALS_TASKS, thread_columns, thread_people, DWELL_COLUMN_EXCLUSIVE},
 	.calls = {DWELL_TOTALS_TASKS, thread_calls_columns, thread_calls_people, DWELL_COLUMN_EE},
+	.allocs = {DWELL_TOTALS_TASKS, thread_allocs_columns, thread_allocs_people,
+		   DWELL_COLUMN_BYTES_EXCLUSIVE},
 	.open = open_threads,
 	.row = thread_row,
 };

@@ -31,6 +31,7 @@ enum dw_row_name {
 	DWELL_NAME_MODULE,
 	DWELL_NAME_LINE,
 	DWELL_NAME_ADDRESS,
+	DWELL_NAME_CLASS, /* a type of objects */
 };
 
 enum dw_row_flag {
@@ -54,14 +55,17 @@ struct dw_row {
 	uint32_t level;
 	enum dw_row_type type;
 	const char *section;
-	const char *path; /* slowest: names of the callers and of itself */
+	const char *path; /* slowest, gc: names of the callers and of itself */
 	uint64_t begin_ns;
 	const char *chain; /* names of folded callees, ready to append; NULL = none */
 	struct dw_values values;
-	const struct dw_call_total *calls;   /* NULL in a session of samples */
+	const struct dw_call_total *calls;   /* NULL in a session without calls */
 	const struct dw_call_ranges *ranges; /* of its activations, NULL = not known */
 	const struct dw_call_slow *slow;     /* slowest: the activation */
 	uint32_t processes;		     /* summary: that have the function, 0 = not known */
+	const struct dw_alloc_total *allocs; /* NULL in a session without allocations */
+	const struct dw_gc *gc;		     /* gc */
+	uint32_t class_of;		     /* type id: what DWELL_NAME_CLASS names */
 };
 
 struct dw_cell {
@@ -94,10 +98,10 @@ struct dw_view {
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };
 
-/* What a view reads and shows for one method; no columns at all = not a view of that method. */
+/* What a view reads and shows for one method; without columns it is not a view of that method. */
 struct dw_view_columns {
 	unsigned parts;		      /* enum dw_totals_part that it reads */
-	const enum dw_column *all;    /* in the order of files */
+	const enum dw_column *all;    /* in the order of files, or NULL */
 	const enum dw_column *people; /* those that tables show by default */
 	enum dw_column sort; /* default; amounts fall, texts rise. DWELL_COLUMN_END = as they are */
 };
@@ -105,7 +109,7 @@ struct dw_view_columns {
 struct dw_view_ops {
 	const char *name;
 	const char *help; /* one line, lower case, no full stop */
-	struct dw_view_columns samples, calls;
+	struct dw_view_columns samples, calls, allocs;
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
 	/* Fill items and n. 0 or -ENOMEM. */

@@ -13,3 +13,6 @@ extern const struct dw_view_ops dw_view_instructions;
 extern const struct dw_view_ops dw_view_processes;
 extern const struct dw_view_ops dw_view_threads;
 extern const struct dw_view_ops dw_view_slowest;
+extern const struct dw_view_ops dw_view_allocations;
+extern const struct dw_view_ops dw_view_lifetime;
+extern const struct dw_view_ops dw_view_gc;

@@ -34,6 +34,8 @@ static int parse(int argc, char **argv, struct options *o)
 		{"rate_hz", &o->shape.rate_hz},
 		{"call_nodes", &o->shape.call_nodes},
 		{"slices", &o->shape.slices},
+		{"alloc_groups", &o->shape.alloc_groups},
+		{"alloc_types", &o->shape.alloc_types},
 		{"partial", &o->partial},
 		{"code", &o->code},
 	};
@@ -78,6 +80,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: make-session FILE [samples=N] [stacks=N] [depth=N] "
 				"[addresses=N] [functions=N] [modules=N] [threads=N] "
 				"[processes=N] [rate_hz=N] [seed=N] [call_nodes=N slices=N] "
+				"[alloc_groups=N alloc_types=N slices=N] "
 				"[code=0] [partial=1]\n");
 		return 2;
 	}

@@ -11,6 +11,14 @@
 
 #include <sqlite3.h>
 
+/* Append slices [from, to) of whatever @s has in slices. */
+static int add_slices(const struct synthetic *s, const uint32_t *leaves, uint32_t from, uint32_t to,
+		      struct dw_profile *p)
+{
+	return s->alloc_groups ? synthetic_allocs(s, leaves, from, to, p)
+			       : synthetic_calls(s, from, to, p);
+}
+
 static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 		  struct dw_error *err)
 {
@@ -25,8 +33,8 @@ static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 		rc = synthetic_samples(s, leaves, (uint32_t)(i * s->samples / flushes),
 				       (uint32_t)((i + 1) * s->samples / flushes), &p);
 		if (!rc)
-			rc = synthetic_calls(s, (uint32_t)(i * s->slices / flushes),
-					     (uint32_t)((i + 1) * s->slices / flushes), &p);
+			rc = add_slices(s, leaves, (uint32_t)(i * s->slices / flushes),
+					(uint32_t)((i + 1) * s->slices / flushes), &p);
 		if (!rc)
 			rc = dw_session_flush(w, &p, err);
 	}
@@ -76,7 +84,7 @@ int recorded_expect(const struct synthetic *s, bool symbols, struct dw_profile *
 	if (!rc)
 		rc = synthetic_samples(s, leaves, 0, s->samples, p);
 	if (!rc)
-		rc = synthetic_calls(s, 0, s->slices, p);
+		rc = add_slices(s, leaves, 0, s->slices, p);
 	if (!rc && symbols)
 		rc = synthetic_symbols(s, p);
 	free(leaves);
@@ -199,6 +207,13 @@ static bool same_calls(const struct dw_calls *a, const struct dw_calls *b)
 	       SAME(&a->deltas, &b->deltas) && same_extremes(a, b) && same_slow(a, b);
 }
 
+static bool same_allocations(const struct dw_allocations *a, const struct dw_allocations *b)
+{
+	return SAME(&a->types, &b->types) && SAME(&a->groups, &b->groups) &&
+	       SAME(&a->methods, &b->methods) && SAME(&a->deltas, &b->deltas) &&
+	       SAME(&a->gcs, &b->gcs);
+}
+
 static bool same_codes(const struct dw_codes *a, const struct dw_codes *b)
 {
 	bool same = a->rows.n == b->rows.n;
@@ -235,6 +250,8 @@ const char *recorded_difference(const struct dw_profile *a, const struct dw_prof
 		return "locations";
 	if (!same_calls(&a->calls, &b->calls))
 		return "calls";
+	if (!same_allocations(&a->allocations, &b->allocations))
+		return "allocations";
 	return same_codes(&a->codes, &b->codes) ? "none" : "codes";
 }
 

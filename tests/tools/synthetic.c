@@ -134,7 +134,10 @@ int synthetic_tables(const struct synthetic *s, struct dw_profile *p, uint32_t *
 	for (uint32_t i = 0; i < s->stacks; i++)
 		if (grow_stack(s, p, &random, i ? ids[below(&random, i)] : 0, &ids[i]))
 			goto fail;
-	if (dw_facts_set_text(&p->facts, "method", s->slices ? "instrumentation" : "sampling") ||
+	if (dw_facts_set_text(&p->facts, "method",
+			      s->alloc_groups ? "memory"
+			      : s->slices     ? "instrumentation"
+					      : "sampling") ||
 	    dw_facts_set(&p->facts, "samples_kept", s->samples))
 		goto fail;
 	*leaves = ids;

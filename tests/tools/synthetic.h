@@ -24,6 +24,8 @@ struct synthetic {
 	uint64_t seed;
 	uint32_t call_nodes; /* with calls, not samples */
 	uint32_t slices;
+	uint32_t alloc_groups; /* with allocations, not samples or calls */
+	uint32_t alloc_types;
 	bool functions_without_code;
 };
 
@@ -42,6 +44,14 @@ struct synthetic {
 		.slices = 6                                                                \
 	}
 
+/* A small session of allocations. */
+#define SYNTHETIC_ALLOCS                                                                      \
+	{                                                                                     \
+		.stacks = 200, .depth = 12, .addresses = 500, .functions = 120, .modules = 5, \
+		.threads = 4, .processes = 2, .rate_hz = 1, .seed = 1, .alloc_groups = 1000,  \
+		.alloc_types = 40, .slices = 6                                                \
+	}
+
 /* The random numbers behind it (splitmix64). */
 uint64_t synthetic_random(uint64_t *state);
 
@@ -56,6 +66,10 @@ int synthetic_samples(const struct synthetic *s, const uint32_t *leaves, uint32_
 /* Append slices [from, to) of the calls of @s to @p, and with the last what is known at the end. 0
  * or -ENOMEM. */
 int synthetic_calls(const struct synthetic *s, uint32_t from, uint32_t to, struct dw_profile *p);
+
+/* Append slices [from, to) of the allocations of @s to @p. 0 or -ENOMEM. */
+int synthetic_allocs(const struct synthetic *s, const uint32_t *leaves, uint32_t from, uint32_t to,
+		     struct dw_profile *p);
 
 /* Add functions, lines with inlined functions, and code to a profile made by synthetic_tables(). 0
  * or -ENOMEM. */

@@ -1,0 +1,114 @@
+/*
+ * Types, groups and methods; see allocations.h. All three are append-only tables of three numbers a
+ * row, found again by a set of ids, which a loaded profile leaves empty.
+ */
+#include "model/allocations.h"
+
+#include <errno.h>
+
+struct type_lookup {
+	const struct dw_allocations *table;
+	const struct dw_alloc_type *type;
+};
+
+static bool is_equal_type(const void *ctx, uint32_t id)
+{
+	const struct type_lookup *l = ctx;
+	const struct dw_alloc_type *a = &l->table->types.v[id - 1], *b = l->type;
+
+	return a->name == b->name && a->module == b->module && a->process == b->process;
+}
+
+static uint32_t hash_of(uint32_t a, uint32_t b, uint32_t c)
+{
+	return (uint32_t)dw_hash_u64(dw_hash_u64((uint64_t)a << 32 | b) + c);
+}
+
+/* Append @row to @rows as a new id under @hash in @set. 0 or -ENOMEM. */
+#define APPEND(rows, set, hash, row, ret)                                           \
+	({                                                                          \
+		int rc_ = (rows)->n >= UINT32_MAX - 1 || dw_vec_reserve(rows, 1) || \
+			  dw_idset_add(set, hash, (uint32_t)(rows)->n + 1);         \
+		if (!rc_) {                                                         \
+			(rows)->v[(rows)->n++] = *(row);                            \
+			*(ret) = (uint32_t)(rows)->n;                               \
+		}                                                                   \
+		rc_ ? -ENOMEM : 0;                                                  \
+	})
+
+int dw_allocations_type(struct dw_allocations *t, const struct dw_alloc_type *type, uint32_t *ret)
+{
+	struct type_lookup l = {t, type};
+	uint32_t hash = hash_of(type->name, type->module, type->process);
+
+	*ret = dw_idset_find(&t->type_set, hash, is_equal_type, &l);
+	return *ret ? 0 : APPEND(&t->types, &t->type_set, hash, type, ret);
+}
+
+struct group_lookup {
+	const struct dw_allocations *table;
+	const struct dw_alloc_group *group;
+};
+
+static bool is_equal_group(const void *ctx, uint32_t id)
+{
+	const struct group_lookup *l = ctx;
+	const struct dw_alloc_group *a = &l->table->groups.v[id - 1], *b = l->group;
+
+	return a->stack == b->stack && a->type == b->type && a->thread == b->thread;
+}
+
+int dw_allocations_group(struct dw_allocations *t, const struct dw_alloc_group *group,
+			 uint32_t *ret)
+{
+	struct group_lookup l = {t, group};
+	uint32_t hash = hash_of(group->stack, group->type, group->thread);
+
+	*ret = dw_idset_find(&t->group_set, hash, is_equal_group, &l);
+	return *ret ? 0 : APPEND(&t->groups, &t->group_set, hash, group, ret);
+}
+
+struct method_lookup {
+	const struct dw_allocations *table;
+	const struct dw_alloc_method *method;
+};
+
+static bool is_equal_method(const void *ctx, uint32_t id)
+{
+	const struct method_lookup *l = ctx;
+	const struct dw_alloc_method *a = &l->table->methods.v[id - 1], *b = l->method;
+
+	return a->token == b->token && a->module == b->module;
+}
+
+int dw_allocations_method(struct dw_allocations *t, const struct dw_alloc_method *method,
+			  uint32_t *ret)
+{
+	struct method_lookup l = {t, method};
+	uint32_t hash = hash_of(method->module, method->token, 0);
+
+	*ret = dw_idset_find(&t->method_set, hash, is_equal_method, &l);
+	return *ret ? 0 : APPEND(&t->methods, &t->method_set, hash, method, ret);
+}
+
+const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t, uint32_t id)
+{
+	return id && id <= t->types.n ? &t->types.v[id - 1] : NULL;
+}
+
+const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t, uint32_t id)
+{
+	return id && id <= t->groups.n ? &t->groups.v[id - 1] : NULL;
+}
+
+void dw_allocations_release(struct dw_allocations *t)
+{
+	dw_vec_release(&t->types);
+	dw_vec_release(&t->groups);
+	dw_vec_release(&t->methods);
+	dw_vec_release(&t->deltas);
+	dw_vec_release(&t->gcs);
+	dw_idset_release(&t->type_set);
+	dw_idset_release(&t->group_set);
+	dw_idset_release(&t->method_set);
+}

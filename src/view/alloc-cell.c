@@ -1,0 +1,126 @@
+/*
+ * Cells of allocations; see alloc-cell.h.
+ *
+ * Two groups of columns tell the life of objects, one of instances and one of bytes, with the same
+ * places in them. They are about the inclusive value of a row. In a range of time more may die than
+ * was allocated, so what is alive at the end is known of whole sessions only.
+ */
+#include "view/alloc-cell.h"
+
+enum place { TOTAL, PERCENT, COLLECTED, ALIVE = COLLECTED + DWELL_GENERATIONS, PLACES };
+
+_Static_assert(DWELL_COLUMN_BYTES == DWELL_COLUMN_INSTANCES + PLACES &&
+		       DWELL_COLUMN_BYTES_ALIVE == DWELL_COLUMN_BYTES + ALIVE,
+	       "two groups of the same columns");
+
+static void set_count(struct dw_cell *c, uint64_t n)
+{
+	*c = (struct dw_cell){.kind = DWELL_CELL_COUNT, .number = n};
+}
+
+static void set_share(struct dw_cell *c, uint64_t n, uint64_t all)
+{
+	*c = (struct dw_cell){.kind = DWELL_CELL_PERCENT,
+			      .percent = all ? 100.0 * (double)n / (double)all : 0};
+}
+
+static uint64_t number_of(const struct dw_alloc_count *n, bool bytes)
+{
+	return bytes ? n->bytes : n->objects;
+}
+
+static void life_cell(const struct dw_totals *t, const struct dw_alloc_values *values,
+		      enum dw_column column, struct dw_cell *ret)
+{
+	bool bytes = column >= DWELL_COLUMN_BYTES;
+	unsigned at = column - (bytes ? DWELL_COLUMN_BYTES : DWELL_COLUMN_INSTANCES);
+	struct dw_alloc_count alive = dw_alloc_values_alive(values);
+
+	if (at == TOTAL)
+		set_count(ret, number_of(&values->allocated, bytes));
+	else if (at == PERCENT)
+		set_share(ret, number_of(&values->allocated, bytes),
+			  number_of(&t->all_allocs.allocated, bytes));
+	else if (at < ALIVE)
+		set_count(ret, number_of(&values->collected[at - COLLECTED], bytes));
+	else if (!t->to_ns)
+		set_count(ret, number_of(&alive, bytes));
+}
+
+static void amount_cell(const struct dw_totals *t, const struct dw_alloc_total *total,
+			enum dw_column column, struct dw_cell *ret)
+{
+	const struct dw_alloc_count *all = &t->all_allocs.allocated;
+
+	switch (column) {
+	case DWELL_COLUMN_ALLOCS_INCLUSIVE:
+		return set_count(ret, total->inclusive.allocated.objects);
+	case DWELL_COLUMN_ALLOCS_INCLUSIVE_PCT:
+		return set_share(ret, total->inclusive.allocated.objects, all->objects);
+	case DWELL_COLUMN_ALLOCS_EXCLUSIVE:
+		return set_count(ret, total->exclusive.objects);
+	case DWELL_COLUMN_ALLOCS_EXCLUSIVE_PCT:
+		return set_share(ret, total->exclusive.objects, all->objects);
+	case DWELL_COLUMN_BYTES_INCLUSIVE:
+		return set_count(ret, total->inclusive.allocated.bytes);
+	case DWELL_COLUMN_BYTES_INCLUSIVE_PCT:
+		return set_share(ret, total->inclusive.allocated.bytes, all->bytes);
+	case DWELL_COLUMN_BYTES_EXCLUSIVE:
+		return set_count(ret, total->exclusive.bytes);
+	default:
+		return set_share(ret, total->exclusive.bytes, all->bytes);
+	}
+}
+
+static const char *kind_of(const struct dw_gc *gc)
+{
+	if (!gc->is_blocking)
+		return "background";
+	return gc->is_compacting ? "blocking, compacting" : "blocking";
+}
+
+static void gc_cell(const struct dw_view *v, const struct dw_gc *gc, enum dw_column column,
+		    struct dw_cell *ret)
+{
+	const char *reason = dw_strings_get(&v->request.profile->strings, gc->reason);
+
+	switch (column) {
+	case DWELL_COLUMN_GC_NUMBER:
+		*ret = (struct dw_cell){.kind = DWELL_CELL_NUMBER, .number = gc->number};
+		return;
+	case DWELL_COLUMN_GC_GENERATION:
+		*ret = (struct dw_cell){.kind = DWELL_CELL_NUMBER, .number = gc->generation};
+		return;
+	case DWELL_COLUMN_GC_TYPE:
+		*ret = (struct dw_cell){.kind = DWELL_CELL_TEXT, .text = kind_of(gc)};
+		return;
+	case DWELL_COLUMN_GC_REASON:
+		if (*reason)
+			*ret = (struct dw_cell){.kind = DWELL_CELL_TEXT, .text = reason};
+		return;
+	case DWELL_COLUMN_GC_PAUSE:
+		*ret = (struct dw_cell){.kind = DWELL_CELL_DURATION_NS, .number = gc->pause_ns};
+		return;
+	case DWELL_COLUMN_HEAP_BEFORE:
+		return set_count(ret, gc->heap_before);
+	case DWELL_COLUMN_HEAP_AFTER:
+		return set_count(ret, gc->heap_after);
+	default:
+		return set_count(ret, gc->promoted);
+	}
+}
+
+void dw_alloc_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
+		   struct dw_cell *ret)
+{
+	if (column >= DWELL_COLUMN_GC_NUMBER) {
+		if (row->gc)
+			gc_cell(v, row->gc, column, ret);
+	} else if (!row->allocs) {
+		return;
+	} else if (column >= DWELL_COLUMN_INSTANCES) {
+		life_cell(v->request.totals, &row->allocs->inclusive, column, ret);
+	} else {
+		amount_cell(v->request.totals, row->allocs, column, ret);
+	}
+}
