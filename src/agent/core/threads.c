@@ -10,6 +10,8 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
 #include "agent/core/overflow.h"
+#include "agent/core/own-stack.h"
+#include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
@@ -201,6 +203,7 @@ static struct dw_thread *new_thread(void)
 		return NULL;
 	if (__atomic_fetch_add(&threads.all_n, 1, __ATOMIC_RELAXED) >= THREADS_FREE)
 		dw_arena_extend(THREAD_BYTES);
+	t->own_stack = dw_own_stack_make();
 	t->next = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
 	while (!__atomic_compare_exchange_n(&threads.all, &t->next, t, false, __ATOMIC_RELEASE,
 					    __ATOMIC_ACQUIRE))
@@ -208,8 +211,23 @@ static struct dw_thread *new_thread(void)
 	return t;
 }
 
+/* A thread that begins. */
+struct beginning {
+	struct dw_thread *t;
+	uint64_t record;
+	bool is_done;
+};
+
+static void begin(void *ctx)
+{
+	struct beginning *b = ctx;
+
+	b->is_done = start_thread(b->t, b->record);
+}
+
 static struct dw_thread *begin_thread(uint64_t record)
 {
+	struct beginning b = {.record = record};
 	struct dw_thread *t;
 
 	if (!dw_agent_is_on() || !dw_agent_is_self())
@@ -217,8 +235,14 @@ static struct dw_thread *begin_thread(uint64_t record)
 	t = take_unused();
 	if (!t)
 		t = new_thread();
-	if (!t || start_thread(t, record))
+	if (!t)
+		return NULL;
+	dw_own_stack_set(t->own_stack);
+	b.t = t;
+	dw_own_stack_call(begin, &b);
+	if (b.is_done)
 		return t;
+	dw_own_stack_set(0);
 	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -237,6 +261,7 @@ void dw_thread_end_self(void)
 	if (!t || !change_use(t, DWELL_THREAD_USED, DWELL_THREAD_BUSY))
 		return;
 	end_thread(t);
+	dw_own_stack_set(0);
 	dw_thread_word = &dw_thread_none;
 	self = NULL;
 	is_refused = true;
@@ -303,10 +328,18 @@ void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 		add_os(os, interval);
 }
 
+/* Where the program uses its stack from. */
+static uint64_t stack_pointer(void)
+{
+	uint64_t sp = dw_slow_sp();
+
+	return sp ? sp - DWELL_RECORD_CALL_OUT : (uint64_t)__builtin_frame_address(0);
+}
+
 void dw_threads_forked(void)
 {
 	if (self && self->forks == threads.forks)
-		dw_stacks_keep(&self->stacks);
+		dw_stacks_keep(&self->stacks, stack_pointer());
 	dw_arena_forked();
 	threads.n = 0;
 	threads.forks++;

@@ -143,24 +143,37 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	return 0;
 }
 
+/* What the thread has run since its last event, ticks, when its clock is at @cpu_ns: from the
+ * reading of that clock to the event it was not switched, where it has an OS source. */
+static double ran_since_last(const struct dw_tree_thread *t, uint64_t cpu_ns, double ns_per_tick)
+{
+	double ticks = cpu_ns > t->cpu_ns ? (double)(cpu_ns - t->cpu_ns) / ns_per_tick : 0;
+
+	return t->cpu_at && t->cpu_at <= t->last ? ticks - (double)(t->last - t->cpu_at) : 0;
+}
+
 /*
  * Find out whether @thread, whose last event is a while back, has ended since, and how long it is
- * known to have run: if it had no event since the reading before, as long as its clock says.
+ * known to have run: by what it says of its clock at that event, or, if it had none since the
+ * reading before, as long as the clock says.
  */
 static void look_at_quiet(struct dw_call_thread *thread, const struct dw_tree_thread *t,
 			  const struct dw_region_reading *now)
 {
-	double ns_per_tick = now->clock->ns_per_tick;
+	double ns_per_tick = now->clock->ns_per_tick, ran;
 	uint64_t cpu_ns = 0;
 
 	if (((double)now->until - (double)t->last) * ns_per_tick < QUIET_NS || thread->is_gone)
 		return;
-	if (now->thread_cpu && !now->is_last)
+	if (now->thread_cpu)
 		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
 	if (thread->quiet_last != t->last)
 		thread->quiet_ticks = 0;
 	else if (thread->quiet_cpu_ns && cpu_ns > thread->quiet_cpu_ns)
 		thread->quiet_ticks += (double)(cpu_ns - thread->quiet_cpu_ns) / ns_per_tick;
+	ran = ran_since_last(t, cpu_ns, ns_per_tick);
+	if (ran > thread->quiet_ticks)
+		thread->quiet_ticks = ran;
 	thread->quiet_last = t->last;
 	thread->quiet_cpu_ns = cpu_ns;
 }
@@ -179,10 +192,12 @@ static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_read
 		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
 			continue;
 		look_at_quiet(thread, &t, now);
-		if (!thread->is_gone)
-			rc = look_ahead(r, &t,
-					thread->quiet_last == t.last ? thread->quiet_ticks : 0,
-					now->head, now->until);
+		if (thread->is_gone)
+			continue;
+		if (now->until > thread->ahead_until)
+			thread->ahead_until = now->until;
+		rc = look_ahead(r, &t, thread->quiet_last == t.last ? thread->quiet_ticks : 0,
+				now->head, now->until);
 	}
 	for (size_t i = 0; i < r->ahead.n && !rc; i++)
 		if (dw_arena_touch(&r->s.arena, r->ahead.v[i].line) < 0)
@@ -394,6 +409,17 @@ static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *
 	r->outside = dw_probe_cost(&times, head->probe_cost, DWELL_PROBE_OUT, DWELL_PROBE_BACK);
 }
 
+/* When @thread has ended, or until when it is known to have lived. */
+static uint64_t end_of(const struct dw_call_thread *thread, const struct dw_tree_thread *t,
+		       const struct dw_region_reading *now)
+{
+	uint64_t known = t->last > thread->ahead_until ? t->last : thread->ahead_until;
+
+	if (t->end)
+		return t->end;
+	return now->until > known && !thread->is_gone ? now->until : known;
+}
+
 /* Note how long the threads have lived, and the sums. */
 static void note_threads(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
@@ -407,7 +433,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		uint64_t end;
 
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-		end = t.end ? t.end : t.last > now->until || thread->is_gone ? t.last : now->until;
+		end = end_of(thread, &t, now);
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
