@@ -146,7 +146,6 @@ def test_killed_collector(context, i):
     expect(out, f"{2000000 * THREADS}\nstatus {STATUS}\n", "output")
     got = report(context, "run.dwell.partial", "functions")
     require(0 < calls(got, "step") <= 2000000 * THREADS, "calls in the unfinished session")
-    require_sums(got["session"], 0.02)
     done = context.run(context.dwell, "recover", "run.dwell.partial")
     expect(done.returncode, 0, f"status of recover\n{done.stderr}")
     expect(calls(context.report("functions"), "step"), calls(got, "step"), "recovered calls")

@@ -99,11 +99,9 @@ static void *count(void *arg)
 static void *live(void *arg)
 {
 	struct life *life = arg;
-	uint64_t wall, cpu;
+	uint64_t wall = read_ns(CLOCK_MONOTONIC), cpu = read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	pthread_barrier_wait(&start);
-	wall = read_ns(CLOCK_MONOTONIC);
-	cpu = read_ns(CLOCK_THREAD_CPUTIME_ID);
 	compute(budget);
 	life->tid = syscall(SYS_gettid);
 	life->cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;

@@ -86,7 +86,6 @@ static struct dw_tree_node *continue_line(struct dw_thread *t)
 
 	if (!line)
 		return NULL;
-	line->start += dw_ticks() - line->last;
 	line->end = 0;
 	return dw_arena_line(line->arena, line->root);
 }
@@ -104,7 +103,7 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 		return NULL;
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-	t->line->start = dw_ticks();
+	t->line->start = t->line->last = dw_ticks();
 	return root;
 }
 
@@ -125,6 +124,7 @@ static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, uint64_t
 static bool start_thread(struct dw_thread *t, uint64_t record)
 {
 	struct dw_tree_node *root = start_line(t);
+	uint64_t now;
 
 	if (!root || !open_stacks(t, root, record))
 		return false;
@@ -132,7 +132,9 @@ static bool start_thread(struct dw_thread *t, uint64_t record)
 	t->forks = threads.forks;
 	t->line->tid = (int32_t)dw_syscall(SYS_gettid);
 	dw_os_thread_start(t->line, &t->os);
-	t->line->last = dw_ticks();
+	now = dw_ticks(); /* what this took is no part of its life */
+	t->line->start += now - t->line->last;
+	t->line->last = now;
 	__atomic_store_n(&t->line->state, DWELL_THREAD_RUNNING, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->use, DWELL_THREAD_USED, __ATOMIC_RELEASE);
 	return true;

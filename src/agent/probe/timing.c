@@ -227,9 +227,11 @@ static void run(void *ctx)
 	dw_thread_word = &dw_thread_none;
 	if (e->now < e->t->line->last) /* it has begun just now */
 		start = e->now = e->t->line->last;
+	e->t->line->slow_since = start;
 	charge(e);
 	apply(e);
 	resume(e, start);
+	e->t->line->slow_since = 0;
 	dw_thread_word = e->t->line;
 }
 

@@ -178,8 +178,9 @@ static void look_at_quiet(struct dw_call_thread *thread, const struct dw_tree_th
 	thread->quiet_cpu_ns = cpu_ns;
 }
 
-/* What all threads are at. */
-static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_reading *now)
+/* What all threads are at, by lines newer than those of nodes: an interval that has just ended is
+ * charged at the next reading, and not twice. */
+static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_region_reading *now)
 {
 	int rc = 0;
 
@@ -191,8 +192,9 @@ static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_read
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
 		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
 			continue;
+		dw_arena_get_newer(&r->s.arena, fd, thread->line, DWELL_THREAD_LINES, &t);
 		look_at_quiet(thread, &t, now);
-		if (thread->is_gone)
+		if (thread->is_gone || t.slow_since)
 			continue;
 		if (now->until > thread->ahead_until)
 			thread->ahead_until = now->until;
@@ -463,7 +465,7 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	learn_costs(r, now->head);
 	rc = charge_callers(r);
 	if (!rc)
-		rc = look_ahead_all(r, now);
+		rc = look_ahead_all(r, fd, now);
 	if (!rc)
 		rc = give_all(r, now);
 	if (!rc)
