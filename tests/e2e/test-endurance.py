@@ -193,8 +193,10 @@ def test_nothing_grows(context):
     passed = growth(rounds)
     said = f"in {passed:.0f} rounds: collector {collector}, target {target}, region {region} bytes"
     print(f"# {said}")
-    require(collector <= passed * 9000 + (1 << 20), said)
-    require(target <= passed * 500 + (1 << 20) and region <= passed * 5000 + (1 << 20), said)
+    # Threads keep their lines in the region as far as it has room for them, and processes and
+    # threads their rows.
+    require(collector <= passed * 24000 + (2 << 20), said)
+    require(region <= passed * 5000 + (1 << 20) and target - region <= 1 << 20, said)
 
 
 def test_crowd(context):

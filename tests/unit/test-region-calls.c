@@ -260,6 +260,48 @@ TEST(what_runs_is_charged_ahead)
 	close_process(&x);
 }
 
+TEST(what_goes_to_another_node_is_charged_once)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 20);
+	put_event(&x, 200, FIRST);
+	CHECK_INT(read_at(&x, 500, false), 0);
+	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 300);
+	/* The gate of the call had read the clock already when the thread lost its processor. */
+	x.arena[FIRST + 1].node.calls = 1;
+	x.arena[FIRST + 1].node.elapsed = 400;
+	x.arena[FIRST + 1].node.os = FIRST + 2;
+	x.arena[FIRST + 2].os = (struct dw_tree_os){
+		.ticks = 350, .probe_ticks = 400, .blocked_ticks = 350, .mark = DWELL_MARK_OS};
+	put_event(&x, 600, ROOT);
+	CHECK_INT(read_at(&x, 700, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 300);
+	CHECK_INT(sum_of(&x, 11, -1).blocked_ns, 300);
+	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 100);
+	CHECK_INT(sum_of(&x, 21, -1).application_ns, 50);
+	CHECK_INT(sum_of(&x, 21, -1).blocked_ns, 50);
+	close_process(&x);
+}
+
+TEST(slow_paths_are_not_charged_ahead)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_event(&x, 200, FIRST);
+	x.thread->slow_since = START + 200;
+	CHECK_INT(read_at(&x, 500, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 0);
+	x.thread->slow_since = 0;
+	CHECK_INT(read_at(&x, 600, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 400);
+	close_process(&x);
+}
+
 static bool has_no_thread(void *ctx, int32_t tid, uint64_t *ret_ns)
 {
 	*(int32_t *)ctx = tid;

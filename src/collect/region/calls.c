@@ -25,12 +25,15 @@ struct ahead {
 	uint32_t line;
 	int64_t elapsed, application, whole;
 	int64_t new_elapsed, new_application; /* of this reading: since the last event */
+	uint64_t until, until_before; /* TSC of its last charge, and as of the reading before */
 };
 
 /* What a node has risen by in this reading. */
 struct risen {
 	uint32_t node;
-	uint32_t pool; /* index + 1, 0 = none */
+	uint32_t pool;	/* index + 1, 0 = none */
+	uint32_t ahead; /* as in struct dw_call_line */
+	uint64_t callee;
 	struct dw_call_rise rise;
 	double cost; /* of probes, ticks; at most what the program's time covers */
 };
@@ -136,6 +139,7 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	a = ahead_of(r, (uint32_t)line);
 	if (!a)
 		return -ENOMEM;
+	a->until = now;
 	a->new_elapsed = (int64_t)(now - t->last);
 	if (ran > (double)a->new_elapsed)
 		ran = (double)a->new_elapsed;
@@ -184,8 +188,10 @@ static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_reg
 {
 	int rc = 0;
 
-	dw_vec_each(a, &r->ahead)
+	dw_vec_each(a, &r->ahead) {
 		a->new_elapsed = a->new_application = 0;
+		a->until_before = a->until;
+	}
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_tree_thread t;
 
@@ -238,18 +244,101 @@ static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee
 	return dw_map_put(&r->pool_of, key, pool) ? 0 : pool;
 }
 
-/* Note the rise of node @id, whose probes took @cost. */
-static int note_rise(struct dw_region_calls *r, uint32_t id, uint64_t callee,
-		     const struct dw_call_rise *rise, double cost)
+/* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
+ * reading. */
+static bool is_booked(struct dw_region_calls *r, const struct ahead *a)
 {
-	double time = program_time(rise);
-	struct risen risen = {id, get_pool(r, id, callee), *rise, cost < time ? cost : time};
+	struct dw_call_thread *thread = dw_call_lines_thread(&r->s, r->s.lines.v[a->line].id);
+	struct dw_tree_thread t;
 
-	if (!risen.pool)
-		return -ENOMEM;
-	r->pools.v[risen.pool - 1].left += cost - risen.cost;
-	r->pools.v[risen.pool - 1].spare += time - risen.cost;
-	return dw_vec_push(&r->risen, risen);
+	dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
+	return t.last > a->until_before;
+}
+
+/* Take up to *@excess off *@from. */
+static int64_t take(int64_t *from, int64_t *excess)
+{
+	int64_t n = *from < *excess ? *from : *excess;
+
+	n = n > 0 ? n : 0;
+	*from -= n;
+	*excess -= n;
+	return n;
+}
+
+/* Give @to what of @from was charged to it ahead, as @a knows. */
+static void move_rise(struct ahead *a, struct dw_call_rise *from, struct dw_call_rise *to)
+{
+	int64_t all = a->elapsed - a->new_elapsed, program = a->application - a->new_application;
+	int64_t of_system = from->elapsed - from->application;
+	int64_t system, blocked, cpu, moved, whole;
+
+	program = program < 0 ? 0 : program < all ? program : all;
+	system = all - program;
+	moved = take(&from->application, &program);
+	whole = moved;
+	a->application -= moved;
+	take(&from->whole, &whole);
+	a->whole -= moved - whole;
+	blocked = (int64_t)from->blocked;
+	cpu = (int64_t)from->os_cpu;
+	system = take(&of_system, &system);
+	a->elapsed -= moved + system;
+	from->elapsed -= moved + system;
+	moved = take(&blocked, &system);
+	from->blocked -= (uint64_t)moved;
+	to->blocked += (uint64_t)moved;
+	moved = take(&cpu, &system);
+	from->os_cpu -= (uint64_t)moved;
+	to->os_cpu += (uint64_t)moved;
+}
+
+/*
+ * A thread that lost its processor in a gate books what passed meanwhile to the gate's new node,
+ * when we have charged it to the old one: it stays there and is taken off the other's.
+ */
+static int move_booked(struct dw_region_calls *r)
+{
+	struct dw_map of_thread = {0}; /* -> index in risen + 1 */
+	uint32_t i = 0;
+	int rc = 0;
+
+	dw_vec_each(n, &r->risen) {
+		const struct ahead *a = n->ahead ? &r->ahead.v[n->ahead - 1] : NULL;
+
+		i++;
+		if (!rc && a && a->elapsed > a->new_elapsed && is_booked(r, a))
+			rc = dw_map_put(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread,
+					i);
+	}
+	for (i = 0; of_thread.used && i < r->risen.n; i++) {
+		struct risen *n = &r->risen.v[i], *to;
+		uint32_t at = dw_map_get(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread);
+
+		to = at ? &r->risen.v[at - 1] : n;
+		if (to != n)
+			move_rise(&r->ahead.v[to->ahead - 1], &n->rise, &to->rise);
+	}
+	dw_map_release(&of_thread);
+	return rc;
+}
+
+/* Bring the costs of all that has risen to what their time covers, the rest to their pools. */
+static int pool_costs(struct dw_region_calls *r)
+{
+	dw_vec_each(n, &r->risen) {
+		double time = program_time(&n->rise), cost = n->cost;
+		struct pool *pool;
+
+		n->pool = get_pool(r, n->node, n->callee);
+		if (!n->pool)
+			return -ENOMEM;
+		n->cost = cost < time ? cost : time;
+		pool = &r->pools.v[n->pool - 1];
+		pool->left += cost - n->cost;
+		pool->spare += time - n->cost;
+	}
+	return 0;
 }
 
 /* Add the delta of node @id: @rise less the probes' @cost. */
@@ -330,7 +419,11 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c)
 		rise.application = settle(&a->application, rise.application, a->new_application);
 		rise.whole = settle(&a->whole, rise.whole, a->new_application);
 	}
-	return note_rise(r, l->id, node.key, &rise, cost_of(r, c, &rise));
+	return dw_vec_push(&r->risen, ((struct risen){.node = l->id,
+						      .ahead = l->ahead,
+						      .callee = node.key,
+						      .rise = rise,
+						      .cost = cost_of(r, c, &rise)}));
 }
 
 /* Both nodes of the overflow lines at @line. The probes of what they call are counted with the
@@ -377,6 +470,10 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 		else if (kind == DWELL_LINE_OVERFLOW)
 			rc = give_overflow(r, c.line, now);
 	}
+	if (!rc)
+		rc = move_booked(r);
+	if (!rc)
+		rc = pool_costs(r);
 	if (!rc)
 		rc = give_risen(r, now);
 	for (size_t i = 0; i < r->ahead.n && !rc; i++) {
