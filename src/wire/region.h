@@ -33,6 +33,20 @@
 #define DWELL_ENV_FILTERS "DWELL_FILTERS"
 #define DWELL_ENV_PRELOAD "LD_PRELOAD"
 
+/* How the .NET runtime is told of its agent; DWELL_MODE is "memory" then, and its words are
+ * memory=BYTES, stacks=0, lifetime=0, children=0. */
+#define DWELL_ENV_CLR_ENABLE "CORECLR_ENABLE_PROFILING"
+#define DWELL_ENV_CLR_CLASS  "CORECLR_PROFILER"
+#define DWELL_ENV_CLR_PATH   "CORECLR_PROFILER_PATH_64"
+#define DWELL_CLR_CLASS	     "{D3E11C1A-6A5F-4C7B-9E0D-5B1F0C8A7E42}"
+#define DWELL_CLR_CLASS_GUID                                           \
+	{                                                              \
+		0xd3e11c1a, 0x6a5f, 0x4c7b,                            \
+		{                                                      \
+			0x9e, 0x0d, 0x5b, 0x1f, 0x0c, 0x8a, 0x7e, 0x42 \
+		}                                                      \
+	}
+
 #define DWELL_REGION_MAGIC "dwregion"
 
 /* A file in the folder on which the collector holds flock(LOCK_EX) while it lives. */
@@ -127,7 +141,8 @@ enum dw_region_chunk_kind {
 	DWELL_CHUNK_COUNTS = 1,
 	DWELL_CHUNK_ARENA, /* lines of wire/call-tree.h, behind those of the arena's chunks before
 			    */
-	DWELL_CHUNK_KINDS
+	DWELL_CHUNK_CLR = 16, /* wire/allocations.h: struct dw_clr_head, then tables */
+	DWELL_CHUNK_KINDS = 32
 };
 
 /* One moment on two clocks. */

@@ -54,6 +54,10 @@ extern struct dw_agent dw_agent;
 /* Whether nobody will read a region any more: the collector has ended or been killed. */
 bool dw_region_is_abandoned(void);
 
+/* Whether this task runs under no more than @filters system-call filters: those that dwell itself
+ * ran under allow all that an agent does. */
+bool dw_filters_fit(uint64_t filters);
+
 /* Make the region of a program that starts. False, and the agent off, when it cannot be. */
 bool dw_region_start(void);
 

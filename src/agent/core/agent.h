@@ -104,6 +104,10 @@ void dw_agent_after_fork(void);
  */
 void *dw_real(const char *name);
 
+/* As dw_real(), but the first definition in all modules, variables too: what the program itself
+ * gets. NULL = none. */
+void *dw_loader_first(const char *name);
+
 struct link_map;
 
 /* The C library, NULL = none that is known. As dw_real(). */

@@ -142,6 +142,16 @@ void *dw_real(const char *name)
 	return found;
 }
 
+void *dw_loader_first(const char *name)
+{
+	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+	void *found = NULL;
+
+	for (; map && !found; map = map->l_next)
+		found = dw_loader_find(map, name);
+	return found;
+}
+
 void *dw_real_once(void **kept, const char *name)
 {
 	void *found = __atomic_load_n(kept, __ATOMIC_RELAXED);

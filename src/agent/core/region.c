@@ -24,6 +24,8 @@ enum { DWELL_CHUNK_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10 };
 
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* by the linker */
 
+struct dw_agent dw_agent;
+
 static struct dw_region_header idle; /* where there is no region */
 
 /* Give [from, to) of the file bytes by writing zeros, where nothing can be allocated otherwise. */

@@ -19,8 +19,6 @@
 
 #include <elf.h>
 
-struct dw_agent dw_agent;
-
 /* The words behind the environment: what the kernel told about this program. */
 static const Elf64_auxv_t *auxiliary(char **envp)
 {
@@ -39,40 +37,6 @@ static bool is_secure(char **envp)
 	return true;
 }
 
-/* The system-call filters of this task by the text of its /proc status. */
-static uint64_t count_filters(const char *status)
-{
-	const char *mode = NULL, *count = NULL;
-
-	while (*status) {
-		mode = mode ? mode : dw_text_after(status, "Seccomp:\t");
-		count = count ? count : dw_text_after(status, "Seccomp_filters:\t");
-		status = dw_text_find(status, '\n');
-		status += *status == '\n';
-	}
-	/* Before Linux 5.9 only their presence is told. */
-	return count ? dw_text_number(count) : mode ? dw_text_number(mode) != 0 : UINT64_MAX;
-}
-
-/* Whether all filters of system calls are those that dwell ran under. */
-static bool may_call(uint64_t filters)
-{
-	char status[4096];
-	size_t n = 0;
-	long more = 1;
-	int fd = dw_sys_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-
-	if (fd < 0)
-		return false;
-	while (more > 0 && n < sizeof(status) - 1) {
-		more = dw_sys_read(fd, status + n, sizeof(status) - 1 - n);
-		n += more > 0 ? (size_t)more : 0;
-	}
-	status[n] = '\0';
-	dw_sys_close(fd);
-	return count_filters(status) <= filters;
-}
-
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
 	const char *path = dw_loader_own_path();
@@ -82,7 +46,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	(void)argv;
 	if (!path || is_secure(envp) || !dw_environment_take(envp, path, &filters))
 		return;
-	if (!may_call(filters))
+	if (!dw_filters_fit(filters))
 		return;
 	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
 	if (!dw_agent.is_active)

@@ -1,0 +1,179 @@
+/*
+ * Collections; see collection.h.
+ *
+ * Generations are those before the collection, as their bounds were when it began. Only what the
+ * collection condemned is reported by the runtime: an object of a condemned generation that is in
+ * no piece that survived has gone. When pieces do not fit, nothing is known of any object any more.
+ */
+#include "agent/clr/collection.h"
+
+#include "agent/clr/objects.h"
+#include "agent/clr/runtime.h"
+#include "agent/clr/tables.h"
+#include "agent/core/agent.h"
+#include "agent/core/memory.h"
+#include "agent/core/syscall-x86-64.h"
+
+enum { SURVIVORS = 1 << 26, BOUNDS = 1 << 19, GENERATIONS = 8 };
+
+struct collections {
+	struct dw_com_range *bounds; /* room for BOUNDS */
+	struct dw_spans generations, survivors;
+	bool is_condemned[GENERATIONS];
+	bool is_running, is_lost, is_compacting;
+	uint32_t n;
+	uint64_t suspend_ns, start_ns;
+	struct dw_clr_gc *row; /* of the last one, NULL = no room */
+};
+
+static struct collections all;
+
+bool dw_collections_start(void)
+{
+	all.bounds = dw_agent_memory(BOUNDS * sizeof(*all.bounds));
+	return all.bounds && dw_spans_start(&all.generations, BOUNDS) &&
+	       dw_spans_start(&all.survivors, SURVIVORS);
+}
+
+void dw_collection_suspends(void)
+{
+	all.suspend_ns = dw_sys_now_ns();
+}
+
+void dw_collection_resumed(void)
+{
+	if (all.row && !all.is_running && all.suspend_ns)
+		all.row->pause_ns = dw_sys_now_ns() - all.suspend_ns;
+	all.row = NULL;
+}
+
+/* Read the heap's pieces. Their bytes; false in *@ret_is_whole: there are more than we can hold. */
+static uint64_t read_bounds(bool *ret_is_whole)
+{
+	uint32_t n = BOUNDS;
+	uint64_t bytes = 0;
+
+	*ret_is_whole = dw_runtime_generations(all.bounds, &n) >= 0 && n <= all.generations.room;
+	for (uint32_t i = 0; i < n && *ret_is_whole; i++)
+		bytes += all.bounds[i].bytes;
+	all.generations.n = *ret_is_whole ? n : 0;
+	return bytes;
+}
+
+static void sort_generations(void)
+{
+	for (uint32_t i = 0; i < all.generations.n; i++)
+		all.generations.v[i] = (struct dw_span){all.bounds[i].start, all.bounds[i].reserved,
+							(uint32_t)all.bounds[i].generation};
+	dw_spans_sort(&all.generations);
+}
+
+static void begin_row(bool is_induced, uint64_t bytes)
+{
+	uint32_t at = dw_table_take(DWELL_CLR_GCS, 1);
+	struct dw_clr_gc *row = dw_table_row(DWELL_CLR_GCS, at);
+
+	all.row = at ? row : NULL;
+	if (!at)
+		return;
+	for (uint32_t g = 0; g <= 2; g++)
+		if (all.is_condemned[g])
+			row->generation = g;
+	row->is_induced = is_induced;
+	row->thread = dw_clr_known_row();
+	row->start_ns = all.suspend_ns ? all.suspend_ns : all.start_ns;
+	row->before_bytes = bytes;
+	__atomic_store_n(&row->number, all.n, __ATOMIC_RELEASE);
+}
+
+void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
+{
+	bool is_whole;
+	uint64_t bytes = read_bounds(&is_whole);
+
+	all.start_ns = dw_sys_now_ns();
+	all.n++;
+	all.is_running = true;
+	all.is_compacting = false;
+	all.is_lost |= !is_whole;
+	__atomic_store_n(&all.survivors.n, 0, __ATOMIC_RELEASE);
+	for (int32_t g = 0; g < GENERATIONS; g++)
+		all.is_condemned[g] = g < n && condemned[g];
+	sort_generations();
+	begin_row(is_induced, bytes);
+}
+
+void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *to,
+			     const uint64_t *bytes)
+{
+	struct dw_span *v = all.is_running ? dw_spans_add(&all.survivors, n) : NULL;
+	bool is_moved = false;
+
+	for (uint32_t i = 0; i < n && v; i++) {
+		v[i] = (struct dw_span){from[i], bytes[i], to ? to[i] : from[i]};
+		is_moved |= to && to[i] != from[i];
+	}
+	if (is_moved)
+		all.is_compacting = true;
+}
+
+static void died(uint32_t group, uint32_t generation, uint64_t bytes)
+{
+	struct dw_clr_group *g = dw_table_row(DWELL_CLR_GROUPS, group);
+	struct dw_clr_count *count = &g->collected;
+	struct dw_clr_old *old;
+	uint32_t row;
+
+	if (generation) {
+		row = g->old ? g->old : dw_table_take(DWELL_CLR_OLDS, 1);
+		if (!row || generation >= DWELL_CLR_GENERATIONS) {
+			dw_tables_count(DWELL_CLR_UNTRACKED, 1);
+			return;
+		}
+		old = dw_table_row(DWELL_CLR_OLDS, row);
+		if (!g->old)
+			__atomic_store_n(&old->group, group, __ATOMIC_RELEASE);
+		__atomic_store_n(&g->old, row, __ATOMIC_RELEASE);
+		count = &old->collected[generation - 1];
+	}
+	count->objects++;
+	count->bytes += bytes;
+}
+
+static void sweep(void)
+{
+	struct dw_sweep s = {
+		.generations = &all.generations, .survivors = &all.survivors, .died = died};
+
+	for (int g = 0; g < GENERATIONS; g++)
+		s.is_condemned[g] = all.is_condemned[g];
+	dw_spans_sort(&all.survivors);
+	dw_objects_sweep(&s);
+}
+
+static void end_row(void)
+{
+	bool is_whole;
+
+	if (!all.row)
+		return;
+	for (uint32_t i = 0; i < all.survivors.n && i < all.survivors.room; i++)
+		all.row->promoted_bytes += all.survivors.v[i].bytes;
+	all.row->after_bytes = read_bounds(&is_whole);
+	all.row->is_compacting = all.is_compacting;
+	all.row->pause_ns = dw_sys_now_ns() - all.start_ns;
+	__atomic_store_n(&all.row->is_ended, 1, __ATOMIC_RELEASE);
+}
+
+void dw_collection_ends(void)
+{
+	if (!all.is_running)
+		return;
+	all.is_lost |= all.survivors.n > all.survivors.room;
+	if (all.is_lost)
+		dw_tables_head()->facts[DWELL_CLR_HAS_LIFETIME] = 0;
+	else
+		sweep();
+	end_row();
+	all.is_running = false;
+}

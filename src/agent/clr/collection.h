@@ -1,0 +1,26 @@
+/*
+ * Garbage collections: what the runtime tells of them, which objects go in which generation.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Get memory for collections to come. False: there is none. */
+bool dw_collections_start(void);
+
+/* The runtime begins to stop the program's threads. */
+void dw_collection_suspends(void);
+
+/* They run again. */
+void dw_collection_resumed(void);
+
+/* GarbageCollectionStarted: @condemned by generation, @n of them. */
+void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced);
+
+/* MovedReferences2 and, with @to NULL, SurvivingReferences2. [any-thread] */
+void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *to,
+			     const uint64_t *bytes);
+
+/* GarbageCollectionFinished. */
+void dw_collection_ends(void);

@@ -1,0 +1,86 @@
+/*
+ * How the caller of code is found from its registers: a kind for each return address, learnt once
+ * (learn-x86-64.c) and used for every walk (walk-x86-64.c).
+ *
+ * Optimised methods with one call have no frame of their own, but always the same number of bytes
+ * between the stack pointer behind a call and their return address.
+ */
+#pragma once
+
+#include "agent/clr/ids.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Registers of a frame: its next instruction, the stack pointer there, the frame pointer. */
+struct dw_regs {
+	uint64_t ip, rsp, rbp;
+};
+
+/* The low half of a kind: words from the stack pointer to the return address, or one of these. The
+ * high half: words to where the caller's frame pointer is saved, -1 = it is still in the register.
+ */
+enum dw_kind_size {
+	DWELL_KIND_RBP = -1,	/* by the frame pointer */
+	DWELL_KIND_END = -2,	/* nothing managed further out */
+	DWELL_KIND_UNSURE = -3, /* differs: the runtime must be asked */
+	DWELL_KIND_SELF = -4,	/* of a stub: the return address is itself managed code */
+};
+
+static inline uint32_t dw_kind(int32_t size, int32_t save)
+{
+	return (uint32_t)(uint16_t)size | (uint32_t)(uint16_t)save << 16;
+}
+
+static inline int32_t dw_kind_size(uint32_t kind)
+{
+	return (int16_t)kind;
+}
+
+/* Go to the caller of @s by @kind; nothing at or above @high is read. False: there is none. */
+static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
+{
+	int32_t size = (int16_t)kind, save = (int16_t)(kind >> 16);
+	uint64_t at;
+
+	if (size >= 0) {
+		at = s->rsp + (uint64_t)size * 8;
+		if (at + 8 > high)
+			return false;
+		if (save >= 0)
+			s->rbp = ((const uint64_t *)s->rsp)[save];
+	} else {
+		at = s->rbp + 8;
+		if (s->rbp < s->rsp || at + 8 > high || s->rbp % 8)
+			return false;
+		s->rbp = *(const uint64_t *)s->rbp;
+	}
+	s->ip = *(const uint64_t *)at;
+	s->rsp = at + 8;
+	return true;
+}
+
+enum { DWELL_STUB_BITS = 1024 };
+
+struct dw_kinds {
+	struct dw_ids ips;   /* return address -> frame (0 = native), kind */
+	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
+	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
+	uint64_t runtime_start, runtime_end;
+};
+
+extern struct dw_kinds dw_kinds;
+
+static inline uint32_t dw_stub_bit(uint64_t ip)
+{
+	return (uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 54);
+}
+
+struct dw_clr_self;
+
+/* Ask the runtime for the stack of @t, the calling thread, whose callback has frame @base, and
+ * learn from it. As dw_walk(). */
+bool dw_learn(struct dw_clr_self *t, uint64_t base);
+
+/* Walk @t by what is known. False: something is not. */
+bool dw_walk_known(struct dw_clr_self *t, uint64_t base);

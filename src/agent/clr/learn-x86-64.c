@@ -1,0 +1,241 @@
+/*
+ * Learning how to walk; see kinds-x86-64.h.
+ *
+ * A snapshot gives the registers of each managed frame. From one to the next leads a chain of
+ * frames with frame pointers, or a fixed size, or both when native frames or stubs lie between.
+ * What leads two ways at different times stays unsure: then the runtime is asked each time. What
+ * was learnt is tried at once; where it gives another stack than the snapshot, its innermost frame
+ * is unsure.
+ */
+#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/meaning.h"
+#include "agent/clr/runtime.h"
+#include "agent/clr/tables.h"
+#include "agent/clr/thread.h"
+#include "agent/core/agent.h"
+#include "agent/core/memory.h"
+
+enum {
+	CONTEXT_BYTES = 0x100,
+	CONTEXT_RSP = 0x98,
+	CONTEXT_RBP = 0xa0,
+	STEPS = 256, /* of native frames between two managed ones */
+	SIZE_MAX_WORDS = 4096,
+};
+
+struct dw_snapshot {
+	uint32_t n;
+	struct {
+		struct dw_regs regs;
+		uint64_t function;
+	} frames[DWELL_STACK_FRAMES];
+};
+
+static uint64_t word_at(uint64_t address)
+{
+	return *(const uint64_t *)address;
+}
+
+static int32_t take_frame(uint64_t function, uint64_t ip, uint64_t frame, uint32_t bytes,
+			  const uint8_t *context, void *ctx)
+{
+	struct dw_snapshot *s = ctx;
+
+	(void)frame;
+	if (!function)
+		return DWELL_HR_OK;
+	if (!context || bytes < CONTEXT_BYTES || s->n == DWELL_STACK_FRAMES)
+		return DWELL_HR_STOP;
+	s->frames[s->n].regs = (struct dw_regs){ip, word_at((uint64_t)context + CONTEXT_RSP),
+						word_at((uint64_t)context + CONTEXT_RBP)};
+	s->frames[s->n++].function = function;
+	return DWELL_HR_OK;
+}
+
+/* The frame of @ip in the tables, 0 = native code. False: no room. */
+static bool find_frame(uint64_t ip, uint32_t *ret)
+{
+	uint64_t function;
+
+	*ret = 0;
+	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function)
+		return true;
+	*ret = dw_meaning_frame(function, ip);
+	return *ret != 0;
+}
+
+/* Note that @ip is of @kind. */
+static void learn(uint64_t ip, uint32_t kind)
+{
+	struct dw_id *id = dw_ids_find(&dw_kinds.ips, ip);
+	uint32_t frame = 0;
+
+	if (id && id->extra == kind)
+		return;
+	if ((!id && !find_frame(ip, &frame)) || !dw_agent_enter())
+		return;
+	id = dw_ids_find(&dw_kinds.ips, ip);
+	if (!id)
+		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
+	else if (dw_kind_size(id->extra) == DWELL_KIND_END)
+		id->extra = kind;
+	else if (id->extra != kind && dw_kind_size(kind) != DWELL_KIND_END)
+		id->extra = dw_kind(DWELL_KIND_UNSURE, -1);
+	dw_agent_leave();
+}
+
+/* The kind that leads from @s to @to over a frame of fixed size. */
+static bool fixed_kind(const struct dw_regs *s, const struct dw_regs *to, uint32_t *ret)
+{
+	uint64_t words = (to->rsp - 8 - s->rsp) / 8;
+	int32_t save = -1;
+
+	if (to->rsp < s->rsp + 8 || words > SIZE_MAX_WORDS || word_at(to->rsp - 8) != to->ip)
+		return false;
+	for (uint64_t i = 0; i < words && s->rbp != to->rbp; i++)
+		if (word_at(s->rsp + i * 8) == to->rbp)
+			save = (int32_t)i;
+	*ret = dw_kind((int32_t)words, save);
+	return s->rbp == to->rbp || save >= 0;
+}
+
+/* Whether @ip is the runtime's or managed code. */
+static bool is_code(uint64_t ip)
+{
+	uint64_t function;
+
+	return (ip >= dw_kinds.runtime_start && ip < dw_kinds.runtime_end) ||
+	       (dw_runtime_function_at(ip - 1, &function) >= 0 && function);
+}
+
+/* Learn what leads from @s to its caller @to. */
+static void join(struct dw_regs s, const struct dw_regs *to, uint64_t high)
+{
+	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
+	struct dw_regs next;
+	uint32_t kind;
+
+	for (int i = 0; i < STEPS; i++) {
+		next = s;
+		if (!dw_kind_step(&next, by_rbp, high))
+			break;
+		if (next.rsp == to->rsp && next.ip == to->ip && next.rbp == to->rbp) {
+			learn(s.ip, by_rbp);
+			return;
+		}
+		if (next.rsp >= to->rsp || !is_code(next.ip))
+			break;
+		learn(s.ip, by_rbp);
+		s = next;
+	}
+	learn(s.ip, fixed_kind(&s, to, &kind) ? kind : dw_kind(DWELL_KIND_UNSURE, -1));
+}
+
+/* Learn what follows the outermost managed frame @s. */
+static void learn_end(struct dw_regs s, uint64_t high)
+{
+	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
+	struct dw_regs next;
+
+	for (int i = 0; i < STEPS; i++) {
+		next = s;
+		if (!dw_kind_step(&next, by_rbp, high) || !is_code(next.ip))
+			break;
+		learn(s.ip, by_rbp);
+		s = next;
+	}
+	learn(s.ip, dw_kind(DWELL_KIND_END, -1));
+}
+
+static void learn_stub(uint64_t ip, uint32_t kind)
+{
+	uint32_t bit = dw_stub_bit(ip);
+	struct dw_id *id;
+
+	if (!dw_agent_enter())
+		return;
+	id = dw_ids_find(&dw_kinds.stubs, ip);
+	if (id && id->extra != kind)
+		id->extra = dw_kind(DWELL_KIND_UNSURE, -1);
+	else if (!id && dw_ids_put(&dw_kinds.stubs, ip, 0, kind))
+		__atomic_fetch_or(&dw_kinds.stub_bits[bit / 64], 1ull << bit % 64,
+				  __ATOMIC_RELEASE);
+	dw_agent_leave();
+}
+
+/* Learn how the innermost managed frame @to is found from the callback's frame @base. */
+static void join_callback(uint64_t base, const struct dw_regs *to, uint64_t high)
+{
+	struct dw_regs s = {0, base, base};
+	uint32_t kind;
+
+	for (int i = 0; i < STEPS; i++) {
+		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high) || s.rsp > to->rsp)
+			return;
+		if (s.rsp == to->rsp && s.ip == to->ip) {
+			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1));
+			return;
+		}
+		if (s.rbp + 16 <= to->rsp && s.rbp >= s.rsp)
+			continue;
+		if (fixed_kind(&s, to, &kind))
+			learn_stub(s.ip, kind);
+		return;
+	}
+}
+
+/* Put the frames of the snapshot to @t. */
+static void take_snapshot(struct dw_clr_self *t, const struct dw_snapshot *s)
+{
+	const struct dw_id *id;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		t->frames[n] = id ? id->value : 0;
+		n += t->frames[n] != 0;
+	}
+	t->frames_n = n;
+}
+
+/* Whether what was walked has all that the snapshot has, in its order; methods made at run time are
+ * not in snapshots. */
+static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+
+		while (id && at < t->frames_n && t->frames[at] != id->value)
+			at++;
+		if (!id || at == t->frames_n)
+			return false;
+		at++;
+	}
+	return true;
+}
+
+static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t base)
+{
+	s->n = 0;
+	dw_tables_count(DWELL_CLR_SNAPSHOTS, 1);
+	if (dw_runtime_snapshot(take_frame, s) < 0 || !s->n)
+		return false;
+	join_callback(base, &s->frames[0].regs, t->stack_high);
+	for (uint32_t i = 0; i + 1 < s->n; i++)
+		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high);
+	learn_end(s->frames[s->n - 1].regs, t->stack_high);
+	if (dw_walk_known(t, base) && agrees(t, s))
+		return true;
+	learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1));
+	take_snapshot(t, s);
+	return true;
+}
+
+bool dw_learn(struct dw_clr_self *t, uint64_t base)
+{
+	if (!t->snapshot)
+		t->snapshot = dw_agent_memory(sizeof(*t->snapshot));
+	return t->snapshot && learn_all(t, t->snapshot, base);
+}

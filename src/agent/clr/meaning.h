@@ -1,0 +1,29 @@
+/*
+ * What the tables say of classes, methods, modules and code addresses: each is named when it is
+ * first seen, since the runtime may not know it later. May be called where no collection is
+ * allowed. [any-thread]
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The row of type @class, 0 = no room. */
+uint32_t dw_meaning_type(uint64_t class);
+
+/* The row of the frame at return address @ip, in managed code of @function, 0 = no room. */
+uint32_t dw_meaning_frame(uint64_t function, uint64_t ip);
+
+/* The row of the method @function if it was seen, else 0. */
+uint32_t dw_meaning_known(uint64_t function);
+
+/* Code of a module goes: addresses of classes and methods may come to mean others. Inside
+ * dw_agent_enter(). */
+void dw_meaning_forget(void);
+
+/* The method of row @row goes. Inside dw_agent_enter(). */
+void dw_meaning_forget_function(uint32_t row);
+
+/* Remember which IL the machine code of @function comes from, which was just compiled. Where
+ * collections are allowed. */
+void dw_meaning_compiled(uint64_t function);

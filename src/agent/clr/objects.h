@@ -1,0 +1,31 @@
+/*
+ * Live objects: where each is, how large, of which group; 16 bytes each.
+ *
+ * Threads add what they allocate; when a collection has ended, and the program's threads stand
+ * still, objects that have gone or moved are found by the parts of the heap that it looked at.
+ */
+#pragma once
+
+#include "agent/clr/spans.h"
+#include "agent/clr/thread.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reserve addresses. False: there are none. */
+bool dw_objects_start(void);
+
+/* The object of @bytes at @address belongs to @group. False: no memory. */
+bool dw_objects_add(struct dw_clr_self *t, uint64_t address, uint64_t bytes, uint32_t group);
+
+/* A collection. */
+struct dw_sweep {
+	struct dw_spans *generations; /* the heap before; sorted */
+	struct dw_spans *survivors;   /* sorted */
+	bool is_condemned[8];	      /* by generation */
+	/* An object of @group went in @generation. */
+	void (*died)(uint32_t group, uint32_t generation, uint64_t bytes);
+};
+
+/* Bring all up to date. The program's threads stand still. */
+void dw_objects_sweep(const struct dw_sweep *sweep);

@@ -1,0 +1,335 @@
+/*
+ * The profiler that the runtime knows: its class factory, its callbacks, and what an allocation
+ * does.
+ *
+ * Both objects are static and never end. Where we do not belong the runtime is told to go on
+ * without a profiler. Callbacks that are not listed do nothing. Nothing is done after Shutdown.
+ */
+#include "agent/clr/collection.h"
+#include "agent/clr/com.h"
+#include "agent/clr/context.h"
+#include "agent/clr/meaning.h"
+#include "agent/clr/objects.h"
+#include "agent/clr/runtime.h"
+#include "agent/clr/start.h"
+#include "agent/clr/tables.h"
+#include "agent/clr/tree.h"
+#include "agent/clr/walk.h"
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/late.h"
+#include "agent/core/syscall-x86-64.h"
+
+enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6, INDUCED = 1 };
+
+struct profiler {
+	struct dw_clr_wishes wishes;
+	bool is_off; /* the program has ended as far as the runtime is concerned */
+};
+
+static struct profiler profiler;
+
+static uint32_t count_references(void *self)
+{
+	(void)self;
+	return 1;
+}
+
+static int32_t do_nothing(void)
+{
+	return DWELL_HR_OK;
+}
+
+static bool is_equal(const struct dw_guid *a, const struct dw_guid *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* IUnknown and the interfaces that the callbacks stand for: ICorProfilerCallback to ..11. */
+static const struct dw_guid known[] = {
+	{0x00000000, 0x0000, 0x0000, {0xc0, 0, 0, 0, 0, 0, 0, 0x46}},
+	{0x176fbed1, 0xa55c, 0x4796, {0x98, 0xca, 0xa9, 0xda, 0x0e, 0xf8, 0x83, 0xe7}},
+	{0x8a8cc829, 0xccf2, 0x49fe, {0xbb, 0xae, 0x0f, 0x02, 0x22, 0x28, 0x07, 0x1a}},
+	{0x4fd2ed52, 0x7731, 0x4b8d, {0x94, 0x69, 0x03, 0xd2, 0xcc, 0x30, 0x86, 0xc5}},
+	{0x7b63b2e3, 0x107d, 0x4d48, {0xb2, 0xf6, 0xf6, 0x1e, 0x22, 0x94, 0x70, 0xd2}},
+	{0x8dfba405, 0x8c9f, 0x45f8, {0xbf, 0xfa, 0x83, 0xb1, 0x4c, 0xef, 0x78, 0xb5}},
+	{0xfc13df4b, 0x4448, 0x4f4f, {0x95, 0x0c, 0xba, 0x8d, 0x19, 0xd0, 0x0c, 0x36}},
+	{0xf76a2dba, 0x1d52, 0x4539, {0x86, 0x6c, 0x2a, 0xa5, 0x18, 0xf9, 0xef, 0xc3}},
+	{0x5bed9b15, 0xc079, 0x4d47, {0xbf, 0xe2, 0x21, 0x5a, 0x14, 0x0c, 0x07, 0xe0}},
+	{0x27583ec3, 0xc8f5, 0x482f, {0x80, 0x52, 0x19, 0x4b, 0x8c, 0xe4, 0x70, 0x5a}},
+	{0xcec5b60e, 0xc69c, 0x495f, {0x87, 0xf6, 0x84, 0xd2, 0x8e, 0xe1, 0x6f, 0xfb}},
+	{0x42350846, 0xaaed, 0x47f7, {0xb1, 0x28, 0xfd, 0x0c, 0x98, 0x88, 0x1c, 0xde}},
+};
+static const struct dw_guid class_factory = {
+	0x00000001, 0x0000, 0x0000, {0xc0, 0, 0, 0, 0, 0, 0, 0x46}};
+static const struct dw_guid own_class = DWELL_CLR_CLASS_GUID;
+
+static int32_t query_callback(void *self, const struct dw_guid *id, void **ret)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (!is_equal(id, &known[i]))
+			continue;
+		*ret = self;
+		return DWELL_HR_OK;
+	}
+	*ret = NULL;
+	return DWELL_HR_NO_INTERFACE;
+}
+
+/* Bytes on the heap of @object, by its class's table: the runtime's own way, without asking it. */
+static uint64_t size_of(uint64_t object, uint64_t class)
+{
+	uint32_t flags = *(const uint32_t *)class;
+	uint64_t bytes = *(const uint32_t *)(class + 4);
+
+	if (flags & 0x80000000u)
+		bytes += (uint64_t)(flags & 0xffff) * *(const uint32_t *)(object + 8);
+	return (bytes + 7) & ~(uint64_t)7;
+}
+
+static uint32_t type_of(struct dw_clr_self *t, uint64_t class)
+{
+	if (t->last_class != class || !t->last_type) {
+		t->last_type = dw_meaning_type(class);
+		t->last_class = class;
+	}
+	return t->last_type;
+}
+
+/* The stack that the callback with frame @base was called on. */
+static uint32_t node_of(struct dw_clr_self *t, uint64_t base)
+{
+	if (!profiler.wishes.has_stacks)
+		return t->root;
+	if (dw_walk(t, base))
+		return dw_clr_tree_node(t);
+	dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
+	return t->root;
+}
+
+static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t bytes)
+{
+	struct dw_clr_group *group = dw_table_row(DWELL_CLR_GROUPS, row);
+
+	group->allocated.objects++;
+	group->allocated.bytes += bytes;
+	if (profiler.wishes.has_lifetime && !dw_objects_add(t, object, bytes, row))
+		dw_tables_count(DWELL_CLR_UNTRACKED, 1);
+}
+
+static int32_t allocated(void *self, uint64_t object, uint64_t class)
+{
+	struct dw_clr_self *t = profiler.is_off ? NULL : dw_clr_self();
+	uint64_t bytes = size_of(object, class);
+	uint32_t type, row = 0;
+
+	(void)self;
+	if (!t) {
+		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
+		return DWELL_HR_OK;
+	}
+	dw_context_announced(t, object, bytes);
+	t->shown->allocated.objects++;
+	t->shown->allocated.bytes += bytes;
+	type = type_of(t, class);
+	if (type)
+		row = dw_clr_tree_group(t, node_of(t, (uint64_t)__builtin_frame_address(0)), type);
+	if (type && !row)
+		row = dw_clr_tree_group(t, t->truncated, type);
+	if (row)
+		count(t, row, object, bytes);
+	else
+		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
+	return DWELL_HR_OK;
+}
+
+static int32_t object_references(void *self)
+{
+	(void)self;
+	return DWELL_HR_FAIL; /* no walk of the whole heap */
+}
+
+static int32_t suspend_started(void *self, int32_t reason)
+{
+	(void)self;
+	if (reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREP)
+		dw_collection_suspends();
+	return DWELL_HR_OK;
+}
+
+static int32_t resume_finished(void *self)
+{
+	(void)self;
+	dw_collection_resumed();
+	return DWELL_HR_OK;
+}
+
+static int32_t gc_started(void *self, int32_t n, const int32_t *condemned, int32_t reason)
+{
+	(void)self;
+	dw_collection_begins(n, condemned, reason == INDUCED);
+	return DWELL_HR_OK;
+}
+
+static int32_t gc_finished(void *self)
+{
+	(void)self;
+	dw_collection_ends();
+	return DWELL_HR_OK;
+}
+
+static int32_t moved(void *self, uint32_t n, const uint64_t *from, const uint64_t *to,
+		     const uint64_t *bytes)
+{
+	(void)self;
+	dw_collection_survivors(n, from, to, bytes);
+	return DWELL_HR_OK;
+}
+
+static int32_t survived(void *self, uint32_t n, const uint64_t *from, const uint64_t *bytes)
+{
+	(void)self;
+	dw_collection_survivors(n, from, NULL, bytes);
+	return DWELL_HR_OK;
+}
+
+static int32_t module_unloads(void *self, uint64_t module)
+{
+	(void)self;
+	(void)module;
+	dw_walk_forget();
+	for (struct dw_clr_self *t = dw_clr_threads(); t; t = t->next)
+		__atomic_store_n(&t->last_class, 0, __ATOMIC_RELAXED);
+	return DWELL_HR_OK;
+}
+
+static int32_t dynamic_unloads(void *self, uint64_t function)
+{
+	(void)self;
+	dw_walk_forget_function(function);
+	return DWELL_HR_OK;
+}
+
+static int32_t compiled(void *self, uint64_t function, int32_t result, int32_t is_safe)
+{
+	(void)self;
+	(void)is_safe;
+	if (result >= 0 && profiler.wishes.has_stacks && !profiler.is_off)
+		dw_meaning_compiled(function);
+	return DWELL_HR_OK;
+}
+
+static int32_t notification_only(void *self, int32_t *ret)
+{
+	(void)self;
+	*ret = 0;
+	return DWELL_HR_OK;
+}
+
+static void note_runtime(void)
+{
+	uint64_t *facts = dw_tables_head()->facts;
+	uint16_t version[3] = {0, 0, 0};
+
+	dw_runtime_version(version);
+	facts[DWELL_CLR_VERSION_MAJOR] = version[0];
+	facts[DWELL_CLR_VERSION_MINOR] = version[1];
+	facts[DWELL_CLR_VERSION_BUILD] = version[2];
+	facts[DWELL_CLR_HAS_LIFETIME] = profiler.wishes.has_lifetime;
+	facts[DWELL_CLR_HAS_STACKS] = profiler.wishes.has_stacks;
+}
+
+/* Ask the runtime for what is wanted. */
+static bool order_events(void)
+{
+	uint32_t low = DWELL_COM_ALLOCATED | DWELL_COM_ENABLE_ALLOCATED | DWELL_COM_MODULE_LOADS;
+
+	if (profiler.wishes.has_stacks)
+		low |= DWELL_COM_ENABLE_SNAPSHOT | DWELL_COM_JIT;
+	if (profiler.wishes.has_lifetime)
+		low |= DWELL_COM_GC | DWELL_COM_SUSPENDS;
+	return dw_runtime_events(low, DWELL_COM_HIGH_DYNAMIC_UNLOADS) >= 0;
+}
+
+static int32_t initialize(void *self, void *unknown)
+{
+	uint64_t begin_ns = dw_sys_now_ns();
+
+	(void)self;
+	if (!dw_runtime_start(unknown) || !dw_clr_start(&profiler.wishes))
+		return DWELL_HR_CANCEL;
+	if (profiler.wishes.has_lifetime)
+		profiler.wishes.has_lifetime = dw_objects_start() && dw_collections_start();
+	dw_clr_threads_start();
+	dw_context_start();
+	dw_walk_start();
+	note_runtime();
+	if (!order_events()) {
+		dw_agent_off(DWELL_OFF_MISMATCH);
+		return DWELL_HR_CANCEL;
+	}
+	dw_late_started(begin_ns);
+	return DWELL_HR_OK;
+}
+
+static int32_t shutdown(void *self)
+{
+	(void)self;
+	profiler.is_off = true;
+	dw_late_end();
+	return DWELL_HR_OK;
+}
+
+/* Others are filled in before the runtime sees them. */
+static void *callbacks[DWELL_CB_SLOTS] = {
+	[DWELL_CB_QUERY] = query_callback,
+	[DWELL_CB_ADD_REF] = count_references,
+	[DWELL_CB_RELEASE] = count_references,
+	[DWELL_CB_INITIALIZE] = initialize,
+	[DWELL_CB_SHUTDOWN] = shutdown,
+	[DWELL_CB_MODULE_UNLOAD_STARTED] = module_unloads,
+	[DWELL_CB_JIT_FINISHED] = compiled,
+	[DWELL_CB_SUSPEND_STARTED] = suspend_started,
+	[DWELL_CB_RESUME_FINISHED] = resume_finished,
+	[DWELL_CB_ALLOCATED] = allocated,
+	[DWELL_CB_OBJECT_REFERENCES] = object_references,
+	[DWELL_CB_GC_STARTED] = gc_started,
+	[DWELL_CB_GC_FINISHED] = gc_finished,
+	[DWELL_CB_MOVED] = moved,
+	[DWELL_CB_SURVIVED] = survived,
+	[DWELL_CB_DYNAMIC_UNLOADED] = dynamic_unloads,
+	[DWELL_CB_NOTIFICATION_ONLY] = notification_only,
+};
+static void *callback_object[] = {callbacks};
+
+static int32_t query_factory(void *self, const struct dw_guid *id, void **ret)
+{
+	bool is_known = is_equal(id, &known[0]) || is_equal(id, &class_factory);
+
+	*ret = is_known ? self : NULL;
+	return is_known ? DWELL_HR_OK : DWELL_HR_NO_INTERFACE;
+}
+
+static int32_t create(void *self, void *outer, const struct dw_guid *id, void **ret)
+{
+	(void)self;
+	*ret = NULL;
+	return outer ? DWELL_HR_NO_AGGREGATE : query_callback(callback_object, id, ret);
+}
+
+static void *factory[] = {query_factory, count_references, count_references, create, do_nothing};
+static void *factory_object[] = {factory};
+
+/* What the runtime looks for in a profiler's file. */
+int32_t DllGetClassObject(const struct dw_guid *class, const struct dw_guid *id, void **ret);
+
+__attribute__((visibility("default"))) int32_t
+DllGetClassObject(const struct dw_guid *class, const struct dw_guid *id, void **ret)
+{
+	*ret = NULL;
+	for (int i = 0; i < DWELL_CB_SLOTS; i++)
+		if (!callbacks[i])
+			callbacks[i] = do_nothing;
+	return is_equal(class, &own_class) ? query_factory(factory_object, id, ret)
+					   : DWELL_HR_NO_CLASS;
+}

@@ -1,0 +1,229 @@
+/*
+ * The runtime's functions; see runtime.h. Slots are numbers of the tables of ICorProfilerInfo13
+ * and IMetaDataImport, which only ever grow.
+ */
+#include "agent/clr/runtime.h"
+
+/* Slots of ICorProfilerInfo13. */
+enum {
+	INFO_ARRAY = 11,
+	INFO_FUNCTION = 15,
+	INFO_METADATA = 21,
+	INFO_SNAPSHOT = 36,
+	INFO_CLASS = 41,
+	INFO_GENERATIONS = 54,
+	INFO_VERSION = 67,
+	INFO_MODULE = 70,
+	INFO_EVENTS = 82,
+	INFO_IS_DYNAMIC = 87,
+	INFO_AT = 88,
+	INFO_DYNAMIC = 89,
+	INFO_CODE_STARTS = 90,
+	INFO_IL_MAP = 91,
+	INFO_CODE = 92,
+	INFO_SET_VARIABLE = 100,
+};
+
+/* Slots of IMetaDataImport. */
+enum { METADATA_TYPE = 12, METADATA_METHOD = 30, METADATA_OUTER = 62 };
+
+enum { SLOT_QUERY = 0, SLOT_RELEASE = 2, SNAPSHOT_REGISTERS = 1, IS_ARRAY = 0 };
+
+static const struct dw_guid info13 = {
+	0x6e6c7ee2, 0x0701, 0x4ec2, {0x9d, 0x29, 0x2e, 0x87, 0x33, 0xb6, 0x69, 0x34}};
+static const struct dw_guid metadata_import = {
+	0x7dac8207, 0xd3ae, 0x4c75, {0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44}};
+
+static void *info; /* ICorProfilerInfo13, constant after the start */
+
+static void *slot(void *object, int i)
+{
+	return (*(void ***)object)[i];
+}
+
+bool dw_runtime_start(void *unknown)
+{
+	int32_t (*query)(void *, const struct dw_guid *, void **) = slot(unknown, SLOT_QUERY);
+
+	return query(unknown, &info13, &info) >= 0 && info;
+}
+
+const void *dw_runtime_address(void)
+{
+	return slot(info, INFO_EVENTS);
+}
+
+int32_t dw_runtime_events(uint32_t low, uint32_t high)
+{
+	int32_t (*set)(void *, uint32_t, uint32_t) = slot(info, INFO_EVENTS);
+
+	return set(info, low, high);
+}
+
+int32_t dw_runtime_unset(const uint16_t *name)
+{
+	int32_t (*set)(void *, const uint16_t *, const uint16_t *) = slot(info, INFO_SET_VARIABLE);
+
+	return set(info, name, NULL);
+}
+
+int32_t dw_runtime_version(uint16_t ret[3])
+{
+	int32_t (*get)(void *, uint16_t *, uint32_t *, uint16_t *, uint16_t *, uint16_t *,
+		       uint16_t *, uint32_t, uint32_t *, uint16_t *) = slot(info, INFO_VERSION);
+	uint16_t instance, fix, text[64];
+	uint32_t kind, n;
+
+	return get(info, &instance, &kind, &ret[0], &ret[1], &ret[2], &fix, 64, &n, text);
+}
+
+int32_t dw_runtime_function_at(uint64_t ip, uint64_t *ret)
+{
+	int32_t (*get)(void *, uint64_t, uint64_t *, uint64_t *) = slot(info, INFO_AT);
+	uint64_t version = 0;
+
+	*ret = 0;
+	return get(info, ip, ret, &version);
+}
+
+bool dw_runtime_dynamic_name(uint64_t function, uint16_t *ret, uint32_t room, uint32_t *ret_n)
+{
+	int32_t (*is)(void *, uint64_t, int32_t *) = slot(info, INFO_IS_DYNAMIC);
+	int32_t (*get)(void *, uint64_t, uint64_t *, const uint8_t **, uint32_t *, uint32_t,
+		       uint32_t *, uint16_t *) = slot(info, INFO_DYNAMIC);
+	int32_t is_dynamic = 0;
+	uint64_t module;
+	const uint8_t *signature;
+	uint32_t bytes;
+
+	if (is(info, function, &is_dynamic) < 0 || !is_dynamic)
+		return false;
+	if (get(info, function, &module, &signature, &bytes, room, ret_n, ret) < 0)
+		*ret_n = 0;
+	return true;
+}
+
+int32_t dw_runtime_function_token(uint64_t function, uint64_t *ret_module, uint32_t *ret_token)
+{
+	int32_t (*get)(void *, uint64_t, uint64_t *, uint64_t *, uint32_t *) =
+		slot(info, INFO_FUNCTION);
+	uint64_t class;
+
+	return get(info, function, &class, ret_module, ret_token);
+}
+
+int32_t dw_runtime_array(uint64_t class, int32_t *ret_kind, uint64_t *ret_element,
+			 uint32_t *ret_rank)
+{
+	int32_t (*get)(void *, uint64_t, int32_t *, uint64_t *, uint32_t *) =
+		slot(info, INFO_ARRAY);
+
+	return get(info, class, ret_kind, ret_element, ret_rank);
+}
+
+int32_t dw_runtime_class(uint64_t class, uint64_t *ret_module, uint32_t *ret_token,
+			 uint64_t *ret_arguments, uint32_t *n)
+{
+	int32_t (*get)(void *, uint64_t, uint64_t *, uint32_t *, uint64_t *, uint32_t, uint32_t *,
+		       uint64_t *) = slot(info, INFO_CLASS);
+	uint64_t parent;
+
+	return get(info, class, ret_module, ret_token, &parent, *n, n, ret_arguments);
+}
+
+int32_t dw_runtime_module(uint64_t module, uint16_t *ret, uint32_t room, uint32_t *ret_n,
+			  uint32_t *ret_flags)
+{
+	int32_t (*get)(void *, uint64_t, const uint8_t **, uint32_t, uint32_t *, uint16_t *,
+		       uint64_t *, uint32_t *) = slot(info, INFO_MODULE);
+	const uint8_t *base;
+	uint64_t assembly;
+
+	return get(info, module, &base, room, ret_n, ret, &assembly, ret_flags);
+}
+
+void *dw_metadata_open(uint64_t module)
+{
+	int32_t (*get)(void *, uint64_t, uint32_t, const struct dw_guid *, void **) =
+		slot(info, INFO_METADATA);
+	void *metadata = NULL;
+
+	return get(info, module, 0, &metadata_import, &metadata) < 0 ? NULL : metadata;
+}
+
+void dw_metadata_close(void *metadata)
+{
+	uint32_t (*release)(void *) = slot(metadata, SLOT_RELEASE);
+
+	release(metadata);
+}
+
+int32_t dw_metadata_type(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
+			 uint32_t *ret_n)
+{
+	int32_t (*get)(void *, uint32_t, uint16_t *, uint32_t, uint32_t *, uint32_t *, uint32_t *) =
+		slot(metadata, METADATA_TYPE);
+	uint32_t flags, base;
+
+	return get(metadata, token, ret, room, ret_n, &flags, &base);
+}
+
+int32_t dw_metadata_outer(void *metadata, uint32_t token, uint32_t *ret)
+{
+	int32_t (*get)(void *, uint32_t, uint32_t *) = slot(metadata, METADATA_OUTER);
+
+	return get(metadata, token, ret);
+}
+
+int32_t dw_metadata_method(void *metadata, uint32_t token, uint32_t *ret_type, uint16_t *ret,
+			   uint32_t room, uint32_t *ret_n)
+{
+	int32_t (*get)(void *, uint32_t, uint32_t *, uint16_t *, uint32_t, uint32_t *, uint32_t *,
+		       const uint8_t **, uint32_t *, uint32_t *, uint32_t *) =
+		slot(metadata, METADATA_METHOD);
+	uint32_t flags, bytes, rva, more;
+	const uint8_t *signature;
+
+	return get(metadata, token, ret_type, ret, room, ret_n, &flags, &signature, &bytes, &rva,
+		   &more);
+}
+
+int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx)
+{
+	int32_t (*take)(void *, uint64_t, dw_com_frame_fn *, uint32_t, void *, uint8_t *,
+			uint32_t) = slot(info, INFO_SNAPSHOT);
+
+	return take(info, 0, fn, SNAPSHOT_REGISTERS, ctx, NULL, 0);
+}
+
+int32_t dw_runtime_generations(struct dw_com_range *ret, uint32_t *n)
+{
+	int32_t (*get)(void *, uint32_t, uint32_t *, struct dw_com_range *) =
+		slot(info, INFO_GENERATIONS);
+
+	return get(info, *n, n, ret);
+}
+
+int32_t dw_runtime_code_starts(uint64_t function, uint64_t *ret, uint32_t *n)
+{
+	int32_t (*get)(void *, uint64_t, uint64_t, uint32_t, uint32_t *, uint64_t *) =
+		slot(info, INFO_CODE_STARTS);
+
+	return get(info, function, 0, *n, n, ret);
+}
+
+int32_t dw_runtime_code(uint64_t start, struct dw_com_code *ret, uint32_t *n)
+{
+	int32_t (*get)(void *, uint64_t, uint32_t, uint32_t *, struct dw_com_code *) =
+		slot(info, INFO_CODE);
+
+	return get(info, start, *n, n, ret);
+}
+
+int32_t dw_runtime_il_map(uint64_t start, struct dw_com_il_map *ret, uint32_t *n)
+{
+	int32_t (*get)(void *, uint64_t, uint32_t, uint32_t *, struct dw_com_il_map *) =
+		slot(info, INFO_IL_MAP);
+
+	return get(info, start, *n, n, ret);
+}

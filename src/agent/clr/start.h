@@ -1,0 +1,19 @@
+/*
+ * The start of the agent inside a .NET process: not by the loader as other agents, but when the
+ * runtime asks for its profiler.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+/* What the user wants, from DWELL_ENV_MODE. */
+struct dw_clr_wishes {
+	bool has_stacks;
+	bool has_lifetime;
+};
+
+/*
+ * Make the region and the tables, if dwell started this process and a collector lives. False:
+ * nothing was done. The variables go from the environment unless children shall have the agent.
+ */
+bool dw_clr_start(struct dw_clr_wishes *ret);

@@ -1,0 +1,175 @@
+/*
+ * Tables; see tables.h.
+ *
+ * Each has its addresses reserved at the start; chunks of the region are mapped over them in turn,
+ * each a quarter of what is there, so that few are needed. Stacks may not use the last eighth of
+ * the budget: types and threads stay exact when they have taken the rest.
+ */
+#include "agent/clr/tables.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/syscall-x86-64.h"
+
+enum {
+	CHUNK_BYTES_MIN = 64 << 10,
+	CHUNK_BYTES_MAX = 16 << 20,
+	KEPT_SHARE = 8,
+	GROW_TRIES = 4,
+	SMALL_BYTES = 32 << 20, /* of addresses for a table that is small in any program */
+	PAGE_BYTES = 4096,
+};
+
+struct table {
+	uint64_t base;
+	uint64_t reserved; /* bytes, as the next */
+	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
+	uint32_t used;	   /* rows, atomic */
+};
+
+struct tables {
+	struct dw_clr_head *head;
+	uint64_t budget;
+	uint64_t mapped; /* of all, atomic */
+	struct table all[DWELL_CLR_TABLES];
+};
+
+static struct tables tables;
+
+static const uint32_t row_bytes[] = {
+	[DWELL_CLR_NODES] = sizeof(struct dw_clr_node),
+	[DWELL_CLR_GROUPS] = sizeof(struct dw_clr_group),
+	[DWELL_CLR_OLDS] = sizeof(struct dw_clr_old),
+	[DWELL_CLR_TYPES] = sizeof(struct dw_clr_type),
+	[DWELL_CLR_FRAMES] = sizeof(struct dw_clr_frame),
+	[DWELL_CLR_FUNCTIONS] = sizeof(struct dw_clr_function),
+	[DWELL_CLR_MODULES] = sizeof(struct dw_clr_module),
+	[DWELL_CLR_THREADS] = sizeof(struct dw_clr_thread),
+	[DWELL_CLR_GCS] = sizeof(struct dw_clr_gc),
+	[DWELL_CLR_TEXTS] = 1,
+};
+
+static bool reserve(struct table *t, uint64_t bytes)
+{
+	void *at = dw_sys_mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			       -1, 0);
+
+	if (!dw_is_mapped(at))
+		return false;
+	*t = (struct table){(uint64_t)at, bytes, 0, 1};
+	return true;
+}
+
+bool dw_tables_start(uint64_t budget)
+{
+	uint64_t at;
+
+	tables.budget = budget;
+	for (int t = 0; t < DWELL_CLR_TABLES; t++)
+		if (!reserve(&tables.all[t], t <= DWELL_CLR_OLDS ? budget : SMALL_BYTES))
+			return false;
+	if (!dw_agent_enter())
+		return false;
+	tables.head = dw_agent_chunk(DWELL_CHUNK_CLR, 0, PAGE_BYTES, &at);
+	dw_agent_leave();
+	return tables.head;
+}
+
+struct dw_clr_head *dw_tables_head(void)
+{
+	return tables.head;
+}
+
+void *dw_table_row(enum dw_clr_table t, uint32_t row)
+{
+	return (void *)(tables.all[t].base + (uint64_t)row * row_bytes[t]);
+}
+
+/* What @t may not use of the budget. */
+static uint64_t kept(enum dw_clr_table t)
+{
+	return t == DWELL_CLR_NODES || t == DWELL_CLR_FRAMES ? tables.budget / KEPT_SHARE : 0;
+}
+
+/* Map one more chunk of @i, at least to @end bytes. Inside dw_agent_enter(). */
+static bool grow(enum dw_clr_table i, uint64_t end)
+{
+	struct table *t = &tables.all[i];
+	uint64_t bytes = t->mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
+	uint64_t room = tables.budget - kept(i);
+
+	bytes = bytes < CHUNK_BYTES_MIN	  ? CHUNK_BYTES_MIN
+		: bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX
+					  : bytes;
+	if (tables.mapped + bytes > room || t->mapped + bytes < end ||
+	    t->mapped + bytes > t->reserved)
+		return false;
+	if (!dw_agent_chunk_at(DWELL_CHUNK_CLR + 1 + i, bytes, (void *)(t->base + t->mapped)))
+		return false;
+	tables.mapped += bytes;
+	__atomic_store_n(&t->mapped, t->mapped + bytes, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Map what lies below @end bytes. */
+static bool make_room(enum dw_clr_table i, uint64_t end, bool is_inside)
+{
+	const struct table *t = &tables.all[i];
+	bool is_room;
+
+	for (int tries = 0; tries < GROW_TRIES; tries++) {
+		if (__atomic_load_n(&t->mapped, __ATOMIC_ACQUIRE) >= end)
+			return true;
+		if (!is_inside && !dw_agent_enter())
+			continue;
+		is_room = t->mapped >= end || grow(i, end);
+		if (!is_inside)
+			dw_agent_leave();
+		if (!is_room)
+			return false;
+	}
+	return false;
+}
+
+static uint32_t take(enum dw_clr_table i, uint32_t n, bool is_inside)
+{
+	struct table *t = &tables.all[i];
+	uint32_t first = __atomic_load_n(&t->used, __ATOMIC_RELAXED);
+	uint32_t *shown = &tables.head->rows[i];
+
+	do {
+		if (n > UINT32_MAX / 2 - first ||
+		    !make_room(i, (uint64_t)(first + n) * row_bytes[i], is_inside))
+			return 0;
+	} while (!__atomic_compare_exchange_n(&t->used, &first, first + n, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	/* Published late by a thread that is overtaken: the next one says more. */
+	if (__atomic_load_n(shown, __ATOMIC_RELAXED) < first + n)
+		__atomic_store_n(shown, first + n, __ATOMIC_RELEASE);
+	return first;
+}
+
+uint32_t dw_table_take(enum dw_clr_table t, uint32_t n)
+{
+	return take(t, n, false);
+}
+
+uint32_t dw_table_take_inside(enum dw_clr_table t, uint32_t n)
+{
+	return take(t, n, true);
+}
+
+struct dw_clr_text dw_tables_add_text(const char *text, size_t bytes)
+{
+	uint32_t at = dw_table_take_inside(DWELL_CLR_TEXTS, (uint32_t)bytes + !bytes);
+
+	if (!at)
+		return (struct dw_clr_text){0, 0};
+	for (size_t i = 0; i < bytes; i++)
+		((char *)dw_table_row(DWELL_CLR_TEXTS, at))[i] = text[i];
+	return (struct dw_clr_text){at, (uint32_t)bytes};
+}
+
+void dw_tables_count(enum dw_clr_fact fact, uint64_t n)
+{
+	__atomic_fetch_add(&tables.head->facts[fact], n, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,32 @@
+/*
+ * The tables of the region (wire/allocations.h): rows are taken from them and never given back.
+ * Addresses of rows never change.
+ */
+#pragma once
+
+#include "wire/allocations.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reserve addresses for tables that take @budget bytes in all, and make the head. */
+bool dw_tables_start(uint64_t budget);
+
+/* The head in the region. */
+struct dw_clr_head *dw_tables_head(void);
+
+/* Row @row of @t. */
+void *dw_table_row(enum dw_clr_table t, uint32_t row);
+
+/* Take @n rows that follow each other: the first, 0 = no room. Zeroed. [any-thread] */
+uint32_t dw_table_take(enum dw_clr_table t, uint32_t n);
+
+/* As dw_table_take(), inside dw_agent_enter(). */
+uint32_t dw_table_take_inside(enum dw_clr_table t, uint32_t n);
+
+/* Add @bytes of text, at = 0: no room. Inside dw_agent_enter(). */
+struct dw_clr_text dw_tables_add_text(const char *text, size_t bytes);
+
+/* Add to a fact. [any-thread] */
+void dw_tables_count(enum dw_clr_fact fact, uint64_t n);

@@ -1,0 +1,113 @@
+/*
+ * Trees; see tree.h. The path of the allocation before is kept: what both have in common is not
+ * looked up again. Where there is no room for a stack, its objects go to a node of their thread
+ * that says so; where there is none for a group, they are not counted.
+ */
+#include "agent/clr/tree.h"
+
+#include "agent/clr/tables.h"
+
+enum { NODES_AT_ONCE = 32, GROUPS_AT_ONCE = 16 };
+
+static struct dw_clr_node *node_at(uint32_t row)
+{
+	return dw_table_row(DWELL_CLR_NODES, row);
+}
+
+static struct dw_clr_group *group_at(uint32_t row)
+{
+	return dw_table_row(DWELL_CLR_GROUPS, row);
+}
+
+/* A row of @table, of those from *@next to *@end or more. 0 = no room. */
+static uint32_t take(enum dw_clr_table table, uint32_t *next, uint32_t *end, uint32_t n)
+{
+	if (*next == *end) {
+		*next = dw_table_take(table, n);
+		*end = *next ? *next + n : 0;
+	}
+	return *next ? (*next)++ : 0;
+}
+
+/* The child of @parent by @frame; 0 = no room. */
+static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame)
+{
+	struct dw_clr_node *above = node_at(parent), *node;
+	uint32_t row;
+
+	for (row = above->child; row; row = node->sibling) {
+		node = node_at(row);
+		if (node->frame == frame)
+			return row;
+	}
+	row = take(DWELL_CLR_NODES, &t->nodes, &t->nodes_end, NODES_AT_ONCE);
+	if (!row)
+		return 0;
+	node = node_at(row);
+	node->parent = parent;
+	node->sibling = above->child;
+	__atomic_store_n(&node->frame, frame, __ATOMIC_RELEASE);
+	above->child = row;
+	return row;
+}
+
+uint32_t dw_clr_tree_node(struct dw_clr_self *t)
+{
+	struct dw_clr_path *path = &t->path;
+	uint32_t n = t->frames_n, k = 0, row;
+
+	while (k < n && k < path->n && path->frames[k] == t->frames[n - 1 - k])
+		k++;
+	row = k ? path->nodes[k - 1] : t->root;
+	for (; k < n; k++) {
+		row = child_of(t, row, t->frames[n - 1 - k]);
+		if (!row)
+			break;
+		path->frames[k] = t->frames[n - 1 - k];
+		path->nodes[k] = row;
+	}
+	path->n = k;
+	if (row)
+		return row;
+	dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
+	return t->truncated;
+}
+
+static uint32_t new_group(struct dw_clr_self *t, uint32_t node, uint32_t type)
+{
+	uint32_t row = take(DWELL_CLR_GROUPS, &t->groups, &t->groups_end, GROUPS_AT_ONCE);
+	struct dw_clr_group *g = group_at(row);
+
+	if (!row)
+		return 0;
+	g->node = node;
+	g->thread = t->row;
+	g->next = node_at(node)->group;
+	__atomic_store_n(&g->type, type, __ATOMIC_RELEASE);
+	node_at(node)->group = row;
+	return row;
+}
+
+/* Find the group among those of @node, and put it first. */
+static uint32_t find_group(uint32_t node, uint32_t type)
+{
+	uint32_t *from = &node_at(node)->group, row = *from;
+
+	while (row && group_at(row)->type != type) {
+		from = &group_at(row)->next;
+		row = *from;
+	}
+	if (row && from != &node_at(node)->group) {
+		*from = group_at(row)->next;
+		group_at(row)->next = node_at(node)->group;
+		node_at(node)->group = row;
+	}
+	return row;
+}
+
+uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, uint32_t type)
+{
+	uint32_t row = find_group(node, type);
+
+	return row ? row : new_group(t, node, type);
+}

@@ -1,0 +1,106 @@
+/*
+ * Walks; see walk.h and kinds-x86-64.h.
+ *
+ * From the callback outwards the runtime's own frames have frame pointers, up to a stub that
+ * managed code called; from there kinds lead on, one look-up a frame. Native frames inside the
+ * stack are stepped over. Nothing outside the thread's stack is read.
+ */
+#include "agent/clr/walk.h"
+
+#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/loader.h"
+#include "agent/clr/meaning.h"
+#include "agent/clr/runtime.h"
+#include "agent/clr/tables.h"
+#include "agent/core/agent.h"
+
+enum { STEPS_TO_STUB = 40 };
+
+struct dw_kinds dw_kinds;
+
+void dw_walk_start(void)
+{
+	struct dw_loader_module m;
+
+	if (!dw_loader_module_at(dw_runtime_address(), &m))
+		return;
+	dw_kinds.runtime_start = m.start;
+	dw_kinds.runtime_end = m.end;
+}
+
+/* The registers of the innermost managed frame. */
+static bool find_start(uint64_t base, uint64_t high, struct dw_regs *ret)
+{
+	struct dw_regs s = {0, base, base};
+	const struct dw_id *id;
+	uint32_t bit;
+
+	for (int i = 0; i < STEPS_TO_STUB; i++) {
+		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, 0), high))
+			return false;
+		bit = dw_stub_bit(s.ip);
+		if (!(dw_kinds.stub_bits[bit / 64] >> bit % 64 & 1))
+			continue;
+		id = dw_ids_find(&dw_kinds.stubs, s.ip);
+		if (!id)
+			continue;
+		*ret = s;
+		return dw_kind_size(id->extra) == DWELL_KIND_SELF ||
+		       (dw_kind_size(id->extra) >= 0 && dw_kind_step(ret, id->extra, high));
+	}
+	return false;
+}
+
+bool dw_walk_known(struct dw_clr_self *t, uint64_t base)
+{
+	const struct dw_id *id;
+	struct dw_regs s;
+	uint32_t n = 0;
+
+	if (!find_start(base, t->stack_high, &s))
+		return false;
+	do {
+		id = dw_ids_find(&dw_kinds.ips, s.ip);
+		if (!id || dw_kind_size(id->extra) == DWELL_KIND_UNSURE)
+			return false;
+		t->frames[n] = id->value;
+		n += id->value != 0;
+	} while (n < DWELL_STACK_FRAMES && dw_kind_size(id->extra) != DWELL_KIND_END &&
+		 dw_kind_step(&s, id->extra, t->stack_high));
+	if (n == DWELL_STACK_FRAMES)
+		t->frames[n - 1] = DWELL_CLR_FRAME_TRUNCATED;
+	t->frames_n = n;
+	return true;
+}
+
+bool dw_walk(struct dw_clr_self *t, uint64_t base)
+{
+	return dw_walk_known(t, base) || dw_learn(t, base);
+}
+
+void dw_walk_forget(void)
+{
+	if (!dw_agent_enter())
+		return;
+	dw_ids_remove(&dw_kinds.ips, NULL, 0);
+	dw_meaning_forget();
+	dw_agent_leave();
+}
+
+static bool is_of_function(const struct dw_id *id, uint32_t row)
+{
+	const struct dw_clr_frame *frame = dw_table_row(DWELL_CLR_FRAMES, id->value);
+
+	return id->value && id->value < DWELL_CLR_FRAME_ROOT && frame->function == row;
+}
+
+void dw_walk_forget_function(uint64_t function)
+{
+	uint32_t row = dw_meaning_known(function);
+
+	if (!row || !dw_agent_enter())
+		return;
+	dw_ids_remove(&dw_kinds.ips, is_of_function, row);
+	dw_meaning_forget_function(row);
+	dw_agent_leave();
+}

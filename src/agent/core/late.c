@@ -1,0 +1,27 @@
+/* Agents that come late; see late.h. The program has threads: signals are blocked in slow parts. */
+#include "agent/core/late.h"
+
+#include "agent/core/agent-internal.h"
+#include "agent/core/syscall-x86-64.h"
+
+bool dw_late_start(const char *folder, uint64_t filters)
+{
+	dw_agent.folder[0] = '\0';
+	if (!dw_text_append(dw_agent.folder, sizeof(dw_agent.folder), folder) ||
+	    !dw_filters_fit(filters))
+		return false;
+	dw_agent.is_started = true;
+	return dw_region_start();
+}
+
+void dw_late_started(uint64_t begin_ns)
+{
+	dw_agent.region->agent_start_ns = dw_sys_now_ns() - begin_ns;
+	__atomic_store_n(&dw_agent.region->state, DWELL_REGION_RUNNING, __ATOMIC_RELEASE);
+}
+
+void dw_late_end(void)
+{
+	dw_agent.region->end.ns = dw_sys_now_ns();
+	__atomic_store_n(&dw_agent.region->state, DWELL_REGION_ENDED, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,154 @@
+/*
+ * Allocations of managed objects: what the .NET agent measures, in the region.
+ *
+ * The region of such an agent has tables, each made of all chunks of its kind in their order, and
+ * one chunk of kind DWELL_CHUNK_CLR with struct dw_clr_head. Rows are numbered from 0; row 0 of
+ * each is never used. Rows are written by threads of the target while the collector reads: a row
+ * counts once its first word is not 0, which is written last and never changes, and its other words
+ * but for counters never change after that. Numbers of rows in the head say how far to look; rows
+ * below that may be empty for ever.
+ *
+ * A node is a call stack: its parent and one frame more, nodes without a parent are the stacks of
+ * threads without frames. A group is all objects of one type allocated by one thread with one
+ * stack. Texts are UTF-8 without NUL.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+	DWELL_CLR_CACHE_LINE = 64,
+	DWELL_CLR_GENERATIONS = 5, /* 0, 1, 2, large objects, pinned objects */
+};
+
+/* Tables; DWELL_CHUNK_CLR + 1 + this is the kind of their chunks. */
+enum dw_clr_table {
+	DWELL_CLR_NODES,
+	DWELL_CLR_GROUPS,
+	DWELL_CLR_OLDS,
+	DWELL_CLR_TYPES,
+	DWELL_CLR_FRAMES,
+	DWELL_CLR_FUNCTIONS,
+	DWELL_CLR_MODULES,
+	DWELL_CLR_THREADS,
+	DWELL_CLR_GCS,
+	DWELL_CLR_TEXTS, /* bytes */
+	DWELL_CLR_TABLES
+};
+
+/* Frames that are none: of a node without a parent, and of what memory was lacking for. */
+#define DWELL_CLR_FRAME_ROOT	  0xfffffff0u
+#define DWELL_CLR_FRAME_TRUNCATED 0xfffffff1u
+/* Native code between managed functions. */
+#define DWELL_CLR_FRAME_NATIVE 0xfffffff2u
+
+struct dw_clr_node {
+	uint32_t frame; /* row, or one of the above */
+	uint32_t parent;
+	uint32_t child, sibling, group; /* the agent's own */
+	uint32_t unused;
+};
+
+struct dw_clr_count {
+	uint64_t objects, bytes;
+};
+
+struct dw_clr_group {
+	uint32_t type;
+	uint32_t node;
+	uint32_t thread;
+	uint32_t old;  /* row, 0 = none of it was collected but in generation 0 */
+	uint32_t next; /* the agent's own */
+	uint32_t unused[3];
+	struct dw_clr_count allocated;
+	struct dw_clr_count collected; /* in generation 0 */
+};
+
+/* What of a group was collected elsewhere: by generation - 1. */
+struct dw_clr_old {
+	uint32_t group;
+	uint32_t unused;
+	struct dw_clr_count collected[DWELL_CLR_GENERATIONS - 1];
+};
+
+struct dw_clr_text {
+	uint32_t at;	/* in the table of texts */
+	uint32_t bytes; /* 0 = none */
+};
+
+struct dw_clr_type {
+	struct dw_clr_text name; /* never empty; at is not 0 */
+	uint32_t module;	 /* row, 0 = not known */
+	uint32_t unused;
+};
+
+struct dw_clr_module {
+	struct dw_clr_text path; /* at is not 0 */
+	uint32_t is_dynamic;	 /* without a file */
+	uint32_t unused;
+};
+
+/* A method; its name is that of the metadata: Namespace.Type+Nested::Method. */
+struct dw_clr_function {
+	struct dw_clr_text name; /* at is not 0 */
+	uint32_t module;	 /* row, 0 = not known */
+	uint32_t token;		 /* of the method, 0 = made at run time */
+};
+
+struct dw_clr_frame {
+	uint32_t function;  /* row */
+	uint32_t il_offset; /* of the call, UINT32_MAX = not known */
+};
+
+struct dw_clr_thread {
+	int32_t tid; /* as the target sees it */
+	uint32_t unused;
+	uint64_t start_ns; /* CLOCK_MONOTONIC of its first allocation */
+	struct dw_clr_count allocated;
+	uint64_t counted_bytes; /* by the runtime's own counter of the thread, 0 = not known */
+	uint64_t unused2;
+};
+
+struct dw_clr_gc {
+	uint32_t number; /* from 1 */
+	uint32_t generation;
+	uint32_t is_induced;
+	uint32_t is_compacting;
+	uint32_t thread;   /* row, 0 = not known */
+	uint32_t is_ended; /* what follows stands */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t pause_ns;
+	uint64_t before_bytes, after_bytes, promoted_bytes;
+};
+
+/* What the agent knows of itself. */
+enum dw_clr_fact {
+	DWELL_CLR_VERSION_MAJOR, /* of the runtime, as the next */
+	DWELL_CLR_VERSION_MINOR,
+	DWELL_CLR_VERSION_BUILD,
+	DWELL_CLR_HAS_LIFETIME,
+	DWELL_CLR_HAS_STACKS,
+	DWELL_CLR_ANNOUNCES_ALL, /* the runtime is made to announce objects that it would not */
+	DWELL_CLR_SNAPSHOTS,	 /* stacks that the runtime was asked for */
+	DWELL_CLR_LOST_OBJECTS,	 /* not counted at all */
+	DWELL_CLR_LOST_STACKS,	 /* counted without their stack */
+	DWELL_CLR_UNTRACKED,	 /* whose end is not known */
+	DWELL_CLR_FACTS
+};
+
+struct dw_clr_head {
+	uint32_t rows[DWELL_CLR_TABLES]; /* that may be in use */
+	uint32_t unused[6];
+	uint64_t facts[16];
+};
+
+_Static_assert(sizeof(struct dw_clr_node) == 24, "layout");
+_Static_assert(sizeof(struct dw_clr_group) == 64, "one line");
+_Static_assert(sizeof(struct dw_clr_old) == 72, "layout");
+_Static_assert(sizeof(struct dw_clr_type) == 16, "layout");
+_Static_assert(sizeof(struct dw_clr_module) == 16, "layout");
+_Static_assert(sizeof(struct dw_clr_function) == 16, "layout");
+_Static_assert(sizeof(struct dw_clr_frame) == 8, "layout");
+_Static_assert(sizeof(struct dw_clr_thread) == 48, "layout");
+_Static_assert(sizeof(struct dw_clr_gc) == 64, "layout");
+_Static_assert(sizeof(struct dw_clr_head) == 192, "layout");
