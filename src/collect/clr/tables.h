@@ -1,0 +1,38 @@
+/*
+ * Private copies of the tables that a .NET agent keeps in its region (wire/allocations.h). Hostile
+ * input: rows are copied by pread() and reach no further than what was read. One thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "collect/region/read.h"
+#include "wire/allocations.h"
+
+#include <stdint.h>
+
+struct dw_clr_rows {
+	DW_VEC(unsigned char) bytes;
+	uint32_t n; /* whole rows, row 0 included */
+};
+
+struct dw_clr_tables {
+	struct dw_clr_head head;
+	struct dw_clr_rows all[DWELL_CLR_TABLES];
+};
+
+/*
+ * Read all tables of the region @fd, whose head was just read, anew. 0; DWELL_ERR_NOT_FOUND (there
+ * is no head: no .NET agent, or not yet); DWELL_ERR_FORMAT; DWELL_ERR_LIMIT (beyond 1 GB); -ENOMEM;
+ * -errno.
+ */
+int dw_clr_tables_read(struct dw_clr_tables *t, int fd, const struct dw_region_head *head);
+
+/* Copy row @row of @table to @ret, which has the size of its rows. False: there is none. */
+bool dw_clr_tables_get(const struct dw_clr_tables *t, enum dw_clr_table table, uint32_t row,
+		       void *ret);
+
+/* The text @text, borrowed until the next reading, at most @text.bytes in *@n. NULL = none. */
+const char *dw_clr_tables_text(const struct dw_clr_tables *t, struct dw_clr_text text, size_t *n);
+
+/* Free everything. */
+void dw_clr_tables_release(struct dw_clr_tables *t);
