@@ -7,6 +7,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "cli/agent-file.h"
 #include "cli/cache-folder.h"
 #include "cli/exit-status.h"
 #include "cli/instrumented.h"
@@ -77,23 +78,6 @@ static const struct dw_option options[] = {
 	{"os-source", 0, "SOURCE", dw_option_text, AT(os_source), NULL},
 	{0},
 };
-
-/* The object to preload: beside this program, or where it is installed. The caller frees it. */
-static char *find_agent(void)
-{
-	static const char *const places[] = {"", "../lib/dwell/"};
-	dw_auto_free char *self = realpath("/proc/self/exe", NULL);
-	char *slash = self ? strrchr(self, '/') : NULL, *path;
-
-	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-		if (asprintf(&path, "%.*s/%s" AGENT, (int)(slash - self), self, places[i]) < 0)
-			return NULL;
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
 
 /* The number of @word in the @n words of @list, -1 = none of them. */
 static int index_of(const char *word, const char *const *list, size_t n)
@@ -252,7 +236,7 @@ static int conclude(const struct cmd_instrument *c, const char *session,
 
 static int instrument(const struct cmd_instrument *c, char **command)
 {
-	dw_auto_free char *agent = find_agent();
+	dw_auto_free char *agent = dw_agent_file(AGENT);
 	dw_auto_free char *cache = dw_cache_folder();
 	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
 	const char *output = c->output ? c->output : named;

@@ -33,6 +33,7 @@ struct dw_command {
 
 extern const struct dw_command dw_cmd_sample;
 extern const struct dw_command dw_cmd_instrument;
+extern const struct dw_command dw_cmd_memory;
 extern const struct dw_command dw_cmd_report;
 extern const struct dw_command dw_cmd_recover;
 extern const struct dw_command dw_cmd_doctor;

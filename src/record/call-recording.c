@@ -13,6 +13,7 @@
 #include "record/call-names.h"
 #include "record/environment.h"
 #include "record/finish.h"
+#include "record/recorded-processes.h"
 #include "session/write.h"
 #include "target/proc.h"
 
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SLICE_NS 1000000000ull
 
@@ -41,13 +41,6 @@ struct recorded {
 	struct dw_region_calls *calls;
 };
 
-/* Which process is which row: by number and birth. */
-struct identity {
-	pid_t pid;
-	uint64_t start_ticks;
-	uint32_t process;
-};
-
 struct dw_call_recording {
 	struct dw_profile p;
 	const struct dw_rights *own;
@@ -56,8 +49,7 @@ struct dw_call_recording {
 	struct dw_call_modules modules;
 	struct dw_region_clock clock;
 	DW_VEC(struct recorded *) open;
-	DW_VEC(struct identity) identities;
-	uint32_t threads_named;
+	struct dw_recorded_processes processes;
 	uint64_t next_slice_ns;
 	struct dw_call_sums sums;
 	int rc; /* the first failure */
@@ -102,7 +94,7 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
 	if (!r)
 		return -ENOMEM;
 	r->own = own;
-	r->modules.p = &r->p;
+	r->modules.p = r->processes.p = &r->p;
 	r->output = strdup(output);
 	dw_moment_read(&r->clock.start);
 	r->next_slice_ns = r->clock.start.ns + SLICE_NS;
@@ -125,49 +117,6 @@ static struct recorded *find(const struct dw_call_recording *r, uint32_t region)
 	return NULL;
 }
 
-/* The row of the process @pid that is there, 0 = none. */
-static uint32_t find_pid(const struct dw_call_recording *r, pid_t pid)
-{
-	for (size_t i = r->identities.n; i-- > 0;)
-		if (r->identities.v[i].pid == pid)
-			return r->identities.v[i].process;
-	return 0;
-}
-
-/* The row of the process @pid, of which @st tells; added when it is new. */
-static int get_process(struct dw_call_recording *r, pid_t pid, const struct dw_proc_stat *st,
-		       uint64_t begin_ns, uint32_t *ret)
-{
-	struct dw_process row = {
-		.pid = pid,
-		.begin_ns = since_start(r, begin_ns),
-		.user_cpu_ns = DWELL_TIME_NONE,
-		.kernel_cpu_ns = DWELL_TIME_NONE,
-	};
-	struct dw_process *at = &row;
-	int rc = 0;
-
-	*ret = 0;
-	dw_vec_each(i, &r->identities) {
-		if (i->pid == pid && st->start_ticks && i->start_ticks == st->start_ticks)
-			*ret = i->process;
-	}
-	if (*ret)
-		at = dw_processes_get(&r->p.processes, *ret);
-	if (st->name[0])
-		rc = dw_strings_adds(&r->p.strings, st->name, &at->name);
-	at->end_ns = DWELL_TIME_NONE;
-	at->dirty = true;
-	if (rc || *ret)
-		return rc;
-	row.parent = find_pid(r, st->parent);
-	/* A fork's child that is gone already. */
-	if (!row.name && row.parent)
-		row.name = dw_processes_get(&r->p.processes, row.parent)->name;
-	rc = dw_processes_add(&r->p.processes, &row, ret);
-	return rc ? rc : dw_vec_push(&r->identities, (struct identity){pid, st->start_ticks, *ret});
-}
-
 static void free_recorded(struct recorded *d)
 {
 	if (!d)
@@ -180,8 +129,6 @@ static void free_recorded(struct recorded *d)
 static int add_recorded(struct dw_call_recording *r, const struct dw_region_look *look,
 			const struct dw_region_process *p)
 {
-	struct dw_proc_stat st = {.parent = (pid_t)look->head->parent_pid};
-	pid_t pid = p ? p->pid : look->owner.pid;
 	struct recorded *d = calloc(1, sizeof *d);
 	struct dw_region_names names;
 	int rc = d ? 0 : -ENOMEM;
@@ -192,12 +139,11 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	d->pid = p ? p->pid : 0;
 	d->names.modules = &r->modules;
 	names = dw_call_names_of(&d->names);
-	if (p && dw_proc_stat_read(pid, &st))
-		st = (struct dw_proc_stat){.parent = (pid_t)look->head->parent_pid};
 	if (p)
 		rc = dw_call_names_add_loader(&d->names, p, r->own);
 	if (!rc)
-		rc = get_process(r, pid, &st, look->head->start_ns, &d->process);
+		rc = dw_recorded_process(&r->processes, look, p,
+					 since_start(r, look->head->start_ns), &d->process);
 	if (!rc)
 		rc = dw_region_calls_new(&r->p, d->process, &names, &d->calls);
 	if (!rc)
@@ -226,27 +172,6 @@ void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region
 		module->image = image;
 }
 
-/* Name the threads that have come, all of @d: by what they call themselves, else as their process.
- */
-static void name_threads(struct dw_call_recording *r, const struct recorded *d)
-{
-	const struct dw_process *process = dw_processes_get(&r->p.processes, d->process);
-
-	while (r->threads_named < dw_threads_count(&r->p.threads)) {
-		struct dw_thread *t = dw_threads_get(&r->p.threads, ++r->threads_named);
-		dw_auto(dw_buf) name = DW_BUF_INIT;
-		char file[64];
-
-		t->name = process->name;
-		snprintf(file, sizeof file, "task/%d/comm", t->tid);
-		if (!d->pid || t->tid == d->pid || dw_proc_read(d->pid, file, &name))
-			continue;
-		if (name.len && name.data[name.len - 1] == '\n')
-			name.len--;
-		(void)dw_strings_add(&r->p.strings, name.data, name.len, &t->name);
-	}
-}
-
 static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 {
 	const struct recorded *d = ctx;
@@ -257,10 +182,7 @@ static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 	snprintf(file, sizeof file, "task/%d/schedstat", tid);
 	rc = dw_proc_read(d->pid, file, &text);
 	*ret_ns = rc ? 0 : strtoull(dw_buf_str(&text), NULL, 10);
-	if (rc != -ENOENT) /* some kernels have no such file */
-		return rc != -ESRCH;
-	snprintf(file, sizeof file, "/proc/%d/task/%d", (int)d->pid, tid);
-	return !access(file, F_OK);
+	return rc != -ENOENT && rc != -ESRCH;
 }
 
 /* Read what @look shows into slice r->p.calls.slices.n - 1, or the one that is to come. */
@@ -272,12 +194,12 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	now->head = look->head;
 	now->clock = &r->clock;
 	now->ctx = d;
-	/* In another pid namespace its threads have other numbers, too. */
-	if (!look->is_over && d->pid && d->pid == (pid_t)look->head->pid)
+	if (d->pid &&
+	    d->pid == (pid_t)look->head->pid) /* else its threads have other numbers, too */
 		now->thread_cpu = thread_cpu;
 	if (!rc && !d->is_bad)
 		rc = dw_region_calls_read(d->calls, look->fd, now);
-	name_threads(r, d);
+	dw_recorded_threads_name(&r->processes, d->process, d->pid);
 	/* A region that makes no sense is its program's matter. */
 	d->is_bad |= rc != 0;
 	if (rc == -ENOMEM)
@@ -437,7 +359,7 @@ void dw_call_recording_free(struct dw_call_recording *r, bool discard)
 	dw_vec_each(d, &r->open)
 		free_recorded(*d);
 	dw_vec_release(&r->open);
-	dw_vec_release(&r->identities);
+	dw_recorded_processes_release(&r->processes);
 	dw_call_modules_release(&r->modules);
 	dw_session_writer_free(r->writer, discard);
 	dw_profile_release(&r->p);

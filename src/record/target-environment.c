@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { FOLDER, MODE, FILTERS, PRELOAD };
@@ -44,6 +45,12 @@ static bool is_ours(const char *entry)
 	       is_variable(entry, DWELL_ENV_FILTERS);
 }
 
+static bool is_for_runtime(const char *entry)
+{
+	return is_variable(entry, DWELL_ENV_CLR_ENABLE) ||
+	       is_variable(entry, DWELL_ENV_CLR_CLASS) || is_variable(entry, DWELL_ENV_CLR_PATH);
+}
+
 int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
 			       const char *folder, const char *mode)
 {
@@ -73,6 +80,40 @@ int dw_target_environment_make(struct dw_target_environment *e, const char *agen
 	if (!preload)
 		e->v[to] = e->made[PRELOAD];
 	return 0;
+}
+
+int dw_clr_environment_make(struct dw_target_environment *e, const char *agent, const char *folder,
+			    const char *mode)
+{
+	size_t n = 0, to = 0;
+
+	*e = (struct dw_target_environment){0};
+	if (asprintf(&e->made[0], DWELL_ENV_FOLDER "=%s", folder) < 0 ||
+	    asprintf(&e->made[1], DWELL_ENV_MODE "=%s", mode) < 0 ||
+	    asprintf(&e->made[2], DWELL_ENV_FILTERS "=%lu", count_filters()) < 0 ||
+	    asprintf(&e->made[3], DWELL_ENV_CLR_ENABLE "=1") < 0 ||
+	    asprintf(&e->made[4], DWELL_ENV_CLR_CLASS "=" DWELL_CLR_CLASS) < 0 ||
+	    asprintf(&e->made[5], DWELL_ENV_CLR_PATH "=%s", agent) < 0)
+		return -ENOMEM;
+	while (environ[n])
+		n++;
+	e->v = calloc(n + sizeof e->made / sizeof *e->made + 1, sizeof *e->v);
+	if (!e->v)
+		return -ENOMEM;
+	for (char **from = environ; *from; from++)
+		if (!is_ours(*from) && !is_for_runtime(*from))
+			e->v[to++] = *from;
+	for (size_t i = 0; i < sizeof e->made / sizeof *e->made; i++)
+		e->v[to++] = e->made[i];
+	return 0;
+}
+
+const char *dw_clr_environment_conflict(void)
+{
+	const char *enabled = getenv(DWELL_ENV_CLR_ENABLE), *class = getenv(DWELL_ENV_CLR_CLASS);
+	bool is_own = class && !strcasecmp(class, DWELL_CLR_CLASS);
+
+	return enabled && !strcmp(enabled, "1") && class && !is_own ? DWELL_ENV_CLR_CLASS : NULL;
 }
 
 void dw_target_environment_release(struct dw_target_environment *e)

@@ -6,7 +6,7 @@
 struct dw_target_environment {
 	char **v; /* NULL-terminated; NULL = not made */
 	/* entries that were made, owned; the others are borrowed from our environment */
-	char *made[4];
+	char *made[6];
 };
 
 /*
@@ -15,6 +15,16 @@ struct dw_target_environment {
  */
 int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
 			       const char *folder, const char *mode);
+
+/*
+ * Our environment with the variables by which the .NET runtime loads @agent, and those of
+ * wire/region.h. 0 or -ENOMEM. Release in any case.
+ */
+int dw_clr_environment_make(struct dw_target_environment *e, const char *agent, const char *folder,
+			    const char *mode);
+
+/* The variable of our environment that orders another .NET profiler, borrowed. NULL = none. */
+const char *dw_clr_environment_conflict(void);
 
 /* Free everything. */
 void dw_target_environment_release(struct dw_target_environment *e);

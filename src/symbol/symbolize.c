@@ -18,6 +18,8 @@
 
 enum { TIMEOUT_MS = 60000 };
 
+#define METHOD_BYTES ((uint64_t)1 << 32) /* of svmas (model/allocations.h) */
+
 static const char default_debug_dirs[] = "/usr/lib/debug";
 
 /* Frame @frame lies at @svma of @module. */
@@ -52,6 +54,7 @@ struct symbolizer {
 	DW_VEC(struct dw_location) rows; /* in the order of jobs */
 	struct chain *chains;		 /* by frame id */
 	bool *entries;			 /* by frame id: the first instruction of a callee */
+	struct dw_map methods;		 /* module and token of managed code -> method id */
 };
 
 /* Questions of one run of helpers, and which job each is. */
@@ -79,6 +82,38 @@ static const char *module_name(const struct symbolizer *s, uint32_t module)
 	return *name ? name : "[unknown]";
 }
 
+static uint64_t method_key(uint32_t module, uint64_t token)
+{
+	return (uint64_t)module << 32 | (uint32_t)token;
+}
+
+/* The function row of the method of managed code at @svma, 0 = it was not recorded. */
+static int add_method(struct symbolizer *s, uint32_t module, uint64_t svma, uint32_t *ret)
+{
+	uint32_t id = dw_map_get(&s->methods, method_key(module, svma >> 32));
+	struct dw_function f = {
+		.module = module, .svma = svma & -METHOD_BYTES, .bytes = METHOD_BYTES};
+
+	*ret = 0;
+	if (!id)
+		return 0;
+	f.name = s->p->allocations.methods.v[id - 1].name;
+	return dw_functions_add(&s->p->functions, &f, ret);
+}
+
+/* List the methods of managed code. */
+static int list_methods(struct symbolizer *s)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->p->allocations.methods.n && !rc; i++) {
+		const struct dw_alloc_method *m = &s->p->allocations.methods.v[i];
+
+		rc = dw_map_put(&s->methods, method_key(m->module, m->token), i + 1);
+	}
+	return rc;
+}
+
 /* The function row of a frame that has no symbol: its unwind range, else its address. Code in no
  * module is one row. */
 static int add_nameless(struct symbolizer *s, const struct dw_module_code *code, uint32_t module,
@@ -87,8 +122,10 @@ static int add_nameless(struct symbolizer *s, const struct dw_module_code *code,
 	const struct dw_cfi_range *range = dw_cfi_range_find(code->ranges, code->ranges_n, svma);
 	struct dw_function f = {.module = module, .flags = DWELL_FUNCTION_NO_SYMBOL};
 	dw_auto(dw_buf) name = DW_BUF_INIT;
-	int rc;
+	int rc = add_method(s, module, svma, ret);
 
+	if (rc || *ret)
+		return rc;
 	if (module) {
 		f.svma = range ? range->start : svma;
 		f.bytes = range ? range->end - range->start : 0;
@@ -407,6 +444,8 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 		s.options.timeout_ms = TIMEOUT_MS;
 	rc = list_jobs(&s);
 	if (!rc)
+		rc = list_methods(&s);
+	if (!rc)
 		rc = find_entries(&s);
 	if (!rc)
 		rc = run_jobs(&s, err);
@@ -417,6 +456,7 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 	dw_vec_release(&s.wanted);
 	dw_vec_release(&s.jobs);
 	dw_vec_release(&s.rows);
+	dw_map_release(&s.methods);
 	free(s.svmas);
 	free(s.chains);
 	free(s.entries);

@@ -1,0 +1,148 @@
+/*
+ * `dwell memory`: run a command and record every object that its .NET processes allocate, and the
+ * generation in which each is collected.
+ *
+ * Exit status as with `dwell sample`.
+ */
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "cli/agent-file.h"
+#include "cli/exit-status.h"
+#include "cli/progress.h"
+#include "cli/recorded.h"
+#include "record/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+
+#define AGENT	    "libdwell-clr.so"
+#define NO_DURATION UINT64_MAX /* none was asked for */
+
+enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096 };
+
+struct cmd_memory {
+	const char *output;
+	uint64_t duration_ns;
+	uint64_t memory_mb;
+	bool no_lifetime;
+	bool no_stacks;
+	bool no_children;
+	bool wait_all;
+	bool quiet;
+};
+
+#define AT(field) offsetof(struct cmd_memory, field)
+
+static const struct dw_option options[] = {
+	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
+	{"no-lifetime", 0, NULL, dw_option_flag, AT(no_lifetime),
+	 "not when objects are collected: keeps background collections"},
+	{"no-stacks", 0, NULL, dw_option_flag, AT(no_stacks), "only types, not who allocates"},
+	{"no-children", 0, NULL, dw_option_flag, AT(no_children),
+	 "not the .NET programs that the command's .NET programs start"},
+	{"duration", 0, "TIME", dw_option_time_ns, AT(duration_ns),
+	 "stop recording after TIME; the command runs on"},
+	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
+	 "record until all descendants have ended"},
+	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
+	 "for the call trees of a process; then stacks are cut (64)"},
+	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
+	{0},
+};
+
+static int check(const struct dw_command *self, const struct cmd_memory *c, bool has_command)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	int code = 0;
+
+	if (!has_command)
+		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
+	else if (c->memory_mb < 4 || c->memory_mb > MEMORY_MB_MAX)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 4 to %d", MEMORY_MB_MAX);
+	else if (!c->duration_ns)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
+	if (err.code)
+		code = dw_command_misuse(self, &err);
+	dw_error_clear(&err);
+	return code;
+}
+
+/* What is to be said at the end. */
+static int conclude(const struct cmd_memory *c, const char *session,
+		    const struct dw_memory_result *r, int rc, struct dw_error *err)
+{
+	struct dw_out out;
+
+	if (rc)
+		dw_recorded_failure(err, &r->run, session);
+	if (rc || c->quiet)
+		return rc;
+	dw_recorded_summary(session);
+	if (r->processes)
+		return rc;
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_out_puts(&out, "dwell: no .NET runtime made itself known: the command ran as it is\n");
+	dw_out_close(&out);
+	return rc;
+}
+
+static int record(const struct cmd_memory *c, char **command)
+{
+	dw_auto_free char *agent = dw_agent_file(AGENT);
+	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
+	const char *output = c->output ? c->output : named;
+	struct dw_progress_line line = {0};
+	struct dw_memory_options o = {
+		.argv = command,
+		.agent = agent,
+		.output = output,
+		.fallback = ".",
+		.memory_bytes = c->memory_mb << 20,
+		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
+		.wait_all = c->wait_all,
+		.without_lifetime = c->no_lifetime,
+		.without_stacks = c->no_stacks,
+		.without_children = c->no_children,
+		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
+		.progress_ctx = &line,
+	};
+	struct dw_memory_result result = {0};
+	struct dw_error err = DW_ERROR_INIT;
+	int rc;
+
+	if (!output)
+		rc = dw_error_set(&err, -ENOMEM, "no memory");
+	else if (!agent)
+		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND, AGENT " is not beside dwell");
+	else
+		rc = dw_memory(&o, &result, &err);
+	signal(SIGPIPE, SIG_IGN);
+	dw_progress_clear(&line);
+	rc = conclude(c, output, &result, rc, &err);
+	dw_error_clear(&err);
+	return dw_exit_status(&result.run, rc);
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct cmd_memory c = {.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB};
+	int first, code = dw_command_parse(self, argv, &c, &first);
+
+	if (code < 0)
+		code = check(self, &c, first < argc);
+	else
+		return code;
+	return code ? code : record(&c, argv + first);
+}
+
+const struct dw_command dw_cmd_memory = {
+	.name = "memory",
+	.help = "run a command and record what its .NET code allocates",
+	.synopsis = "[options] [--] COMMAND [ARG ...]",
+	.options = options,
+	.leading = true,
+	.misuse = DWELL_EXIT_FAILED,
+	.run = run,
+};

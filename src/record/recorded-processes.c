@@ -1,0 +1,88 @@
+/* Rows of processes; see recorded-processes.h. */
+#include "record/recorded-processes.h"
+
+#include "base/cleanup.h"
+#include "target/proc.h"
+
+#include <stdio.h>
+
+/* The row of the process @pid that is there, 0 = none. */
+static uint32_t find_pid(const struct dw_recorded_processes *r, pid_t pid)
+{
+	for (size_t i = r->identities.n; i-- > 0;)
+		if (r->identities.v[i].pid == pid)
+			return r->identities.v[i].process;
+	return 0;
+}
+
+/* The row of the process @pid, of which @st tells. */
+static int get_process(struct dw_recorded_processes *r, pid_t pid, const struct dw_proc_stat *st,
+		       uint64_t begin_ns, uint32_t *ret)
+{
+	struct dw_process row = {
+		.pid = pid,
+		.begin_ns = begin_ns,
+		.user_cpu_ns = DWELL_TIME_NONE,
+		.kernel_cpu_ns = DWELL_TIME_NONE,
+	};
+	struct dw_process *at = &row;
+	int rc = 0;
+
+	*ret = 0;
+	dw_vec_each(i, &r->identities) {
+		if (i->pid == pid && st->start_ticks && i->start_ticks == st->start_ticks)
+			*ret = i->process;
+	}
+	if (*ret)
+		at = dw_processes_get(&r->p->processes, *ret);
+	if (st->name[0])
+		rc = dw_strings_adds(&r->p->strings, st->name, &at->name);
+	at->end_ns = DWELL_TIME_NONE;
+	at->dirty = true;
+	if (rc || *ret)
+		return rc;
+	row.parent = find_pid(r, st->parent);
+	/* A fork's child that is gone already. */
+	if (!row.name && row.parent)
+		row.name = dw_processes_get(&r->p->processes, row.parent)->name;
+	rc = dw_processes_add(&r->p->processes, &row, ret);
+	return rc ? rc
+		  : dw_vec_push(&r->identities,
+				(struct dw_recorded_identity){pid, st->start_ticks, *ret});
+}
+
+int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
+			const struct dw_region_process *process, uint64_t begin_ns, uint32_t *ret)
+{
+	const struct dw_proc_stat unknown = {.parent = (pid_t)look->head->parent_pid};
+	pid_t pid = process ? process->pid : look->owner.pid;
+	struct dw_proc_stat st;
+
+	if (!process || dw_proc_stat_read(pid, &st))
+		st = unknown;
+	return get_process(r, pid, &st, begin_ns, ret);
+}
+
+void dw_recorded_threads_name(struct dw_recorded_processes *r, uint32_t process, pid_t pid)
+{
+	const struct dw_process *row = dw_processes_get(&r->p->processes, process);
+
+	while (r->threads_named < dw_threads_count(&r->p->threads)) {
+		struct dw_thread *t = dw_threads_get(&r->p->threads, ++r->threads_named);
+		dw_auto(dw_buf) name = DW_BUF_INIT;
+		char file[64];
+
+		t->name = row->name;
+		snprintf(file, sizeof file, "task/%d/comm", t->tid);
+		if (!pid || t->tid == pid || dw_proc_read(pid, file, &name))
+			continue;
+		if (name.len && name.data[name.len - 1] == '\n')
+			name.len--;
+		(void)dw_strings_add(&r->p->strings, name.data, name.len, &t->name);
+	}
+}
+
+void dw_recorded_processes_release(struct dw_recorded_processes *r)
+{
+	dw_vec_release(&r->identities);
+}
