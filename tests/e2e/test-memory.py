@@ -1,0 +1,151 @@
+"""Allocations of managed code: against what the program and the runtime count themselves."""
+import json
+import os
+import signal
+
+from harness import cases, expect, require
+
+MANAGED = "dotnet/managed"
+STATUS = 3  # of the managed program when all is well
+
+
+def record(context, *words, options=(), name="run.dwell", status=STATUS, env=None):
+    """Record the managed program with @words; what it prints as {first word: numbers}."""
+    done = context.run(context.dwell, "memory", "-q", *options, "-o", name, "--",
+                       context.target(MANAGED), *words, env={**context.env, **(env or {})})
+    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
+    return {line.split()[0]: [int(word) for word in line.split()[1:]]
+            for line in done.stdout.splitlines() if line.split()[1:]}
+
+
+def report(context, view, *words, name="run.dwell"):
+    done = context.run(context.dwell, "report", name, view, "--format", "json", *words)
+    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def types(context, name="run.dwell"):
+    return {row["class_name"]: row for row in report(context, "lifetime", name=name)["rows"]}
+
+
+def expect_facts(facts):
+    """Nothing was lost, and the runtime was made to announce everything."""
+    expect({key: facts[key] for key in ("objects_lost", "objects_untracked", "rows_dropped")},
+           {"objects_lost": 0, "objects_untracked": 0, "rows_dropped": 0}, "losses")
+    expect(facts["processes_instrumented"], 1, "processes")
+
+
+# The collectors that the runtime brings.
+GCS = {"workstation": {}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
+       "segments": {"DOTNET_GCName": "libclrgc.so"}}
+
+
+@cases(*GCS)
+def test_nodes_of_trees(context, gc):
+    said = record(context, "trees", "12", "40", "2", env=GCS[gc])
+    facts = report(context, "lifetime")["session"]
+    row = types(context)["Node"]
+    expect(row["instances"], said["nodes"][0], "nodes")
+    expect(row["total_bytes_allocated"], 32 * said["nodes"][0], "bytes of nodes")
+    died = [row[f"gen_{g}_instances_collected"] for g in range(3)]
+    expect(sum(died) + row["instances_alive_at_end"], said["nodes"][0], "dead and alive")
+    require(row["instances_alive_at_end"] >= 2 ** 13 - 1, f"the tree that stays: {row}")
+    expect_facts(facts)
+
+
+def test_generations(context):
+    n = 1000
+    said = record(context, "lives", str(n))
+    rows = types(context)
+    for name, died in (("Young", (n, 0, 0)), ("Middle", (0, n, 0)), ("Old", (0, 0, n)),
+                       ("Lasting", (0, 0, 0)), ("Finalized", (0, n, 0))):
+        got = tuple(rows[name][f"gen_{g}_instances_collected"] for g in range(3))
+        if name == "Finalized":  # resurrected by the queue: dead in a later collection
+            expect((sum(got), got[0]), (n, 0), name)
+        else:
+            expect(got, died, name)
+    arrays = rows["System.Byte[]"]
+    expect(arrays["large_object_heap_instances_collected"], n // 100, "large objects")
+    expect(arrays["pinned_object_heap_instances_collected"], n // 100, "pinned objects")
+    expect(rows["Lasting"]["instances_alive_at_end"], n, "alive")
+    expect(said["finalized"], [n], "finalizers")
+    collections = report(context, "gc")["rows"]
+    counts = [sum(row["generation"] >= g for row in collections) for g in range(3)]
+    expect(counts, said["collections"], "collections")
+
+
+def test_kinds_of_allocations(context):
+    n = 500
+    said = record(context, "kinds", str(n))
+    rows = types(context)
+    facts = report(context, "lifetime")["session"]
+    for name, times in (("Pair", 2), ("Pair[,]", 1), ("System.Int32[][]", 1),
+                        ("Outer.Inner<System.String>", 1), ("System.Version", 1),
+                        ("System.UriBuilder", 1), ("System.Exception", 1),
+                        ("System.Collections.Generic.Dictionary<System.String,"
+                         "System.Collections.Generic.List<System.Int32>>", 1)):
+        expect(rows[name]["instances"], times * n, name)
+    require(2 * n <= rows["System.Int32"]["instances"] < 2 * n + 20, rows["System.Int32"])
+    expect_facts(facts)
+    expect(facts["announces_all"], 1, "announces_all")
+    # The runtime does not count frozen objects, nor the tails of contexts.
+    least, most = said["total"][0], said["total"][0] + 64 * 1024
+    require(least <= facts["bytes_announced"] <= most,
+            f"{facts['bytes_announced']} bytes, the runtime says {least}")
+    functions = {row["function_name"]: row for row in report(context, "functions")["rows"]}
+    for name, times in (("Kinds.Box", 1), ("Kinds.Names", 4), ("Kinds.Run.Local", 3)):
+        expect(functions[name]["inclusive_allocations"], times * n, f"allocations below {name}")
+    expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
+
+
+@cases("--no-lifetime", "--no-stacks", "--no-children")
+def test_parts_can_be_left_out(context, option):
+    said = record(context, "trees", "8", "4", "1", options=[option])
+    expect(types(context)["Node"]["instances"], said["nodes"][0], "nodes")
+    facts = report(context, "lifetime")["session"]
+    expect((facts["has_lifetime"], facts["has_stacks"]),
+           (int(option != "--no-lifetime"), int(option != "--no-stacks")), "parts")
+
+
+def test_little_memory_loses_stacks_only(context):
+    said = record(context, "trees", "14", "2", "0", options=["--memory", "4"])
+    expect(types(context)["Node"]["instances"], said["nodes"][0], "nodes")
+    require(report(context, "lifetime")["session"]["objects_without_stack"] > 0, "stacks lost")
+
+
+@cases("crash", "kill")
+def test_nothing_is_lost_when_it_dies(context, way):
+    if way == "crash":
+        record(context, "crash", status=128 + signal.SIGABRT)
+        expect(types(context)["Node"]["instances"], 2 * (2 ** 11 - 1), "nodes")
+        return
+    command = f"{context.target(MANAGED)} trees 10 1 0; kill -KILL $$"
+    done = context.run(context.dwell, "memory", "-q", "-o", "run.dwell", "--", "sh", "-c", command)
+    expect(done.returncode, 128 + signal.SIGKILL, "status")
+    expect(types(context)["Node"]["instances"], 2 * (2 ** 11 - 1), "nodes")
+
+
+def test_without_runtime(context):
+    done = context.run(context.dwell, "memory", "-o", "run.dwell", "--", "true")
+    expect(done.returncode, 0, "status")
+    require("no .NET runtime made itself known" in done.stderr, done.stderr)
+
+
+def test_another_profiler_is_left_alone(context):
+    env = {**context.env, "CORECLR_ENABLE_PROFILING": "1",
+           "CORECLR_PROFILER": "{12345678-0000-0000-0000-000000000000}"}
+    done = context.run(context.dwell, "memory", "-o", "run.dwell", "--", "true", env=env)
+    expect(done.returncode, 125, "status")
+    require("CORECLR_PROFILER" in done.stderr, done.stderr)
+    require(not os.path.exists(context.path("run.dwell")), "a session was made")
+
+
+@cases("--no-children", "")
+def test_environment(context, option):
+    """Without children the program sees its plain environment."""
+    options = [option] if option else []
+    done = context.run(context.dwell, "memory", "-q", *options, "-o", "run.dwell", "--",
+                       context.target(MANAGED), "environment")
+    expect(done.returncode, STATUS, "status")
+    seen = [line for line in done.stdout.splitlines() if line.startswith(("CORECLR_", "DWELL_"))]
+    expect(bool(seen), not option, f"variables of ours: {seen}")

@@ -1,0 +1,37 @@
+// Managed code for the tests of `dwell memory`: managed MODE NUMBER..., then what the runtime says.
+using System;
+
+static class Program
+{
+    static int Main(string[] args)
+    {
+        int Number(int i) => int.Parse(args[i]);
+
+        switch (args.Length > 0 ? args[0] : "")
+        {
+        case "trees":
+            Trees.Run(Number(1), Number(2), Number(3));
+            break;
+        case "lives":
+            Lives.Run(Number(1));
+            break;
+        case "kinds":
+            Kinds.Run(Number(1));
+            break;
+        case "environment":
+            foreach (string name in Environment.GetEnvironmentVariables().Keys)
+                Console.WriteLine(name);
+            break;
+        case "crash":
+            Trees.Run(10, 1, 0);
+            Environment.FailFast("on purpose");
+            break;
+        default:
+            return 2;
+        }
+        Console.WriteLine($"main {GC.GetAllocatedBytesForCurrentThread()}");
+        Console.WriteLine($"total {GC.GetTotalAllocatedBytes(true)}");
+        Console.WriteLine($"collections {GC.CollectionCount(0)} {GC.CollectionCount(1)} {GC.CollectionCount(2)}");
+        return 3;
+    }
+}
