@@ -80,6 +80,12 @@ static void add_calls(const struct dw_totals *t, const struct dw_call_total *fro
 		dw_call_ranges_widen(&to->ranges, r);
 }
 
+static void add_allocs(const struct dw_alloc_total *from, struct dw_hot_function *to)
+{
+	dw_alloc_values_add(&to->allocs.inclusive, &from->inclusive);
+	dw_alloc_count_add(&to->allocs.exclusive, &from->exclusive);
+}
+
 /* All about the groups, which are few. */
 static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, const struct group *v,
 		     size_t n, struct dw_hot_functions *ret)
@@ -99,9 +105,12 @@ static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, cons
 					(uint32_t)i + 1);
 	}
 	dw_vec_each(f, &t->functions) {
-		uint32_t at = rc || !t->calls.n ? 0 : dw_map_get(&wanted, key_of(p, f));
+		bool has_more = t->calls.n || t->allocs.n;
+		uint32_t at = rc || !has_more ? 0 : dw_map_get(&wanted, key_of(p, f));
 
-		if (at)
+		if (at && t->allocs.n)
+			add_allocs(&t->allocs.v[f->allocs], &ret->rows.v[at - 1]);
+		else if (at)
 			add_calls(t, &t->calls.v[f->calls], &ret->rows.v[at - 1]);
 	}
 	dw_map_release(&wanted);

@@ -15,6 +15,7 @@ struct dw_hot_function {
 	struct dw_values values;
 	struct dw_call_total calls; /* of calls; its ranges are those below */
 	struct dw_call_ranges ranges;
+	struct dw_alloc_total allocs; /* of allocations */
 };
 
 struct dw_hot_functions {

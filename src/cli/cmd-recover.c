@@ -5,6 +5,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "collect/region/folder.h"
 #include "record/finish.h"
 #include "session/write.h"
 
@@ -27,6 +28,13 @@ static const struct dw_option options[] = {
 	 "leave the functions' machine code out of the session"},
 	{0},
 };
+
+/* Remove what collectors that died have left beside their sessions' files. */
+static void sweep(void)
+{
+	dw_region_folder_sweep("/dev/shm");
+	dw_region_folder_sweep(".");
+}
 
 /* @partial without ".partial", or with ".dwell" behind it when it is called otherwise. NULL without
  * memory. */
@@ -61,6 +69,8 @@ static int recover(const struct cmd_recover *c, const char *partial)
 	if (rc)
 		code = dw_command_fail(&err, DWELL_EXIT_BAD);
 	else
+		sweep();
+	if (!rc)
 		fprintf(stderr, "dwell: finished %s; next: dwell report %s\n", o.path, o.path);
 	dw_error_clear(&err);
 	return code;

@@ -3,13 +3,14 @@
  *
  * Compilers split functions: the seldom part stands elsewhere with an unwind entry of its own. It
  * is known by its unwind rules (they begin with a frame in place), or, when it has no frame, by
- * being jumped to while nothing calls it or takes its address, and not being aligned as functions
- * are, or going back into the middle of one, or using stack below rsp, which a probe would
- * overwrite. Such a part has no entry to be probed. Taking a function for a part costs its numbers,
- * never its working.
+ * being jumped to while nothing calls it or takes its address, and being called so in the symbol
+ * table, where there is one, not being aligned as functions are, or going back into the middle of
+ * one, or using stack below rsp, which a probe would overwrite. Such a part has no entry to be
+ * probed. Taking a function for a part costs its numbers, never its working.
  */
 #include "clone/choose.h"
 
+#include "base/cleanup.h"
 #include "clone/shares.h"
 #include "code/cfi/entry.h"
 
@@ -46,8 +47,9 @@ static bool has_frame_at_start(const struct dw_clone_module *m, const struct dw_
 	return (fde.program[0] & 0xc0) != DW_CFA_advance_loc;
 }
 
-/* Functions that are called, or whose address is known to something; and those jumped to. */
-enum use { TAKEN = 1, JUMPED = 2 };
+/* Functions that are called, or whose address is known to something; those jumped to; and those
+ * that are parts by their names. */
+enum use { TAKEN = 1, JUMPED = 2, NAMED = 4 };
 
 struct uses {
 	struct dw_clone_module *m;
@@ -87,6 +89,37 @@ static void add_symbols(const struct dw_clone_module *m, uint8_t *uses)
 	}
 }
 
+/* Whether @name is what compilers call the seldom part of a function. */
+static bool is_name_of_part(const char *name)
+{
+	const char *dot = strstr(name, ".cold");
+
+	return dot && dot > name && (!dot[5] || dot[5] == '.');
+}
+
+/* Parts by the names of .symtab, which many files do not have. */
+static void add_names(const struct dw_clone_module *m, uint8_t *uses)
+{
+	const struct dw_elf_section *s = dw_elf_section(m->elf, ".symtab");
+	const struct dw_elf_section *t = dw_elf_section(m->elf, ".strtab");
+	dw_auto_free uint8_t *symbols = NULL;
+	dw_auto_free uint8_t *names = NULL;
+	size_t symbols_n, names_n;
+
+	if (!s || !t || dw_elf_read_section(m->elf, s, &symbols, &symbols_n, NULL) ||
+	    dw_elf_read_section(m->elf, t, &names, &names_n, NULL))
+		return;
+	for (size_t i = 0; i + sizeof(Elf64_Sym) <= symbols_n; i += sizeof(Elf64_Sym)) {
+		Elf64_Sym sym;
+
+		memcpy(&sym, symbols + i, sizeof sym);
+		if (sym.st_shndx != SHN_UNDEF && sym.st_name < names_n &&
+		    dw_rank_has(&m->starts, sym.st_value) &&
+		    is_name_of_part((const char *)names + sym.st_name))
+			add_use(m, uses, NAMED, sym.st_value);
+	}
+}
+
 /* The uses by the instructions of one share. */
 static void find_share(void *ctx, const struct dw_share *share)
 {
@@ -117,6 +150,7 @@ static int find_uses(const struct dw_clone_module *m, struct uses *u)
 	dw_vec_each(p, &m->pointers)
 		add_use(m, u->of[0], TAKEN, p->to);
 	add_symbols(m, u->of[0]);
+	add_names(m, u->of[0]);
 	return 0;
 }
 
@@ -149,9 +183,10 @@ static bool is_cold(const struct dw_clone_module *m, const struct dw_clone_funct
 
 	for (unsigned k = 0; k < DWELL_SHARES; k++)
 		uses |= u->of[k][f - m->functions.v];
-	if (uses != JUMPED)
+	if ((uses & (TAKEN | JUMPED)) != JUMPED)
 		return false;
-	return f->start % ALIGNMENT || has_frame_at_start(m, f) || is_inside_another(m, f);
+	return uses & NAMED || f->start % ALIGNMENT || has_frame_at_start(m, f) ||
+	       is_inside_another(m, f);
 }
 
 /* Why the code of @f cannot be moved; 0 = it can. */

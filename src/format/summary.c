@@ -4,6 +4,7 @@
  */
 #include "format/summary.h"
 
+#include "format/alloc-summary.h"
 #include "format/call-summary.h"
 #include "format/summary-writer.h"
 #include "format/text.h"
@@ -127,7 +128,7 @@ static double percent(const struct dw_summary_writer *w, uint64_t n)
 static size_t put_path_shares(const struct dw_summary_writer *w, const struct dw_row *row)
 {
 	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.inclusive));
-	if (!row->calls)
+	if (!row->calls && !row->allocs)
 		return 10;
 	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.exclusive));
 	return 20;
@@ -149,16 +150,20 @@ static void put_path_row(struct dw_summary_writer *w, size_t i, size_t depth)
 static void put_path(struct dw_summary_writer *w, size_t n)
 {
 	size_t left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
-	bool calls = dw_profile_has_calls(w->job->view->request.profile);
+	enum dw_method method = dw_profile_method(w->job->view->request.profile);
 
-	if (n && calls)
+	if (n && method == DWELL_METHOD_INSTRUMENTATION)
 		dw_summary_heading(w, "Hot path: time with callees, and of its own");
+	else if (n && method == DWELL_METHOD_MEMORY)
+		dw_summary_heading(w, "Hot path: bytes with callees, and of its own");
 	else if (n)
 		dw_summary_heading(w, "Hot path");
 	for (size_t i = 0; i < n - left_out; i++) {
 		if (left_out && i == PATH_HEAD_ROWS)
 			dw_out_printf(w->out, "  %*s... %zu more ...\n",
-				      (calls ? 19 : 9) + PATH_HEAD_ROWS * 2, "", left_out);
+				      (method != DWELL_METHOD_SAMPLING ? 19 : 9) +
+					      PATH_HEAD_ROWS * 2,
+				      "", left_out);
 		put_path_row(w, i < PATH_HEAD_ROWS ? i : i + left_out, i);
 	}
 }
@@ -249,11 +254,15 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 
 static void put_next(const struct dw_format_job *job, struct dw_out *out)
 {
+	bool memory = dw_profile_method(job->view->request.profile) == DWELL_METHOD_MEMORY;
+
 	if (!job->path)
 		return;
 	dw_out_puts(out, "\nNext: dwell report ");
 	dw_words_shell(out, job->path);
-	dw_out_puts(out, " calltree   (or functions, lines, modules, callers FUNCTION)\n");
+	dw_out_puts(out, memory ? " allocations   (or lifetime, gc, calltree, functions, callers "
+				  "FUNCTION)\n"
+				: " calltree   (or functions, lines, modules, callers FUNCTION)\n");
 }
 
 void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
@@ -267,11 +276,18 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
 			break;
 	}
 	put_title(job, out);
-	if (dw_profile_has_calls(job->view->request.profile)) {
+	switch (dw_profile_method(job->view->request.profile)) {
+	case DWELL_METHOD_INSTRUMENTATION:
 		dw_call_summary_head(&w);
 		put_path(&w, path);
 		dw_call_summary_tail(&w, path);
-	} else {
+		break;
+	case DWELL_METHOD_MEMORY:
+		dw_alloc_summary_head(&w);
+		put_path(&w, path);
+		dw_alloc_summary_tail(&w, path);
+		break;
+	default:
 		put_size(job, out);
 		put_cpu(job, out);
 		put_notes(job, out);

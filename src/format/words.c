@@ -47,6 +47,21 @@ void dw_words_time(struct dw_out *out, int64_t ns)
 		dw_out_printf(out, "%.1f min", s / 60);
 }
 
+void dw_words_bytes(struct dw_out *out, uint64_t n)
+{
+	static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+	double v = (double)n / 1e3;
+	size_t unit = 0;
+
+	if (n < 10000) {
+		dw_out_printf(out, "%" PRIu64 " B", n);
+		return;
+	}
+	for (; v >= 1e3 && unit + 1 < sizeof units / sizeof *units; unit++)
+		v /= 1e3;
+	dw_out_printf(out, v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
 void dw_words_shell(struct dw_out *out, const char *s)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

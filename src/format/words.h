@@ -18,6 +18,9 @@ void dw_words_count(struct dw_out *out, uint64_t n, const char *what);
 /* A time in the unit that suits it. */
 void dw_words_time(struct dw_out *out, int64_t ns);
 
+/* A number of bytes in the unit that suits it. */
+void dw_words_bytes(struct dw_out *out, uint64_t n);
+
 /* A word of a command line: quoted when the shell would not take it as it is. */
 void dw_words_shell(struct dw_out *out, const char *s);
 

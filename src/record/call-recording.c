@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SLICE_NS 1000000000ull
 
@@ -182,7 +183,10 @@ static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 	snprintf(file, sizeof file, "task/%d/schedstat", tid);
 	rc = dw_proc_read(d->pid, file, &text);
 	*ret_ns = rc ? 0 : strtoull(dw_buf_str(&text), NULL, 10);
-	return rc != -ENOENT && rc != -ESRCH;
+	if (rc != -ENOENT) /* some kernels have no such file */
+		return rc != -ESRCH;
+	snprintf(file, sizeof file, "/proc/%d/task/%d", (int)d->pid, tid);
+	return !access(file, F_OK);
 }
 
 /* Read what @look shows into slice r->p.calls.slices.n - 1, or the one that is to come. */
@@ -194,8 +198,8 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	now->head = look->head;
 	now->clock = &r->clock;
 	now->ctx = d;
-	if (d->pid &&
-	    d->pid == (pid_t)look->head->pid) /* else its threads have other numbers, too */
+	/* In another pid namespace its threads have other numbers, too. */
+	if (!look->is_over && d->pid && d->pid == (pid_t)look->head->pid)
 		now->thread_cpu = thread_cpu;
 	if (!rc && !d->is_bad)
 		rc = dw_region_calls_read(d->calls, look->fd, now);

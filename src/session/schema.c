@@ -4,8 +4,9 @@
  * Chunks hold the profile, and dwell itself reads nothing else. The other tables hold its totals
  * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted
  * heaviest first, so a table's row id is its rank. Columns that several views share are macros,
- * named as in the document of the columns: GEN, LOC, TIM. Sessions of samples and of calls have the
- * same tables and the same views, but for the columns of values.
+ * named as in the document of the columns: GEN, LOC, TIM. Sessions of all methods have the
+ * same tables and the same views, but for the columns of values; those of allocations have some
+ * more.
  */
 #include "session/schema.h"
 
@@ -64,6 +65,19 @@
 	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
 	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") ");" \
 	SLOW_TABLE
+
+/* What only sessions of allocations have. */
+#define COLLECTED(generation) generation "_objects INTEGER, " generation "_bytes INTEGER"
+#define ALLOCS_TABLES \
+	"CREATE TABLE alloc_total (id INTEGER PRIMARY KEY, objects_inclusive INTEGER," \
+	" bytes_inclusive INTEGER, objects_exclusive INTEGER, bytes_exclusive INTEGER, " \
+	COLLECTED("gen_0") ", " COLLECTED("gen_1") ", " COLLECTED("gen_2") ", " \
+	COLLECTED("large") ", " COLLECTED("pinned") ");" \
+	"CREATE TABLE type (rank INTEGER PRIMARY KEY, process INTEGER, module INTEGER," \
+	" name INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	"CREATE TABLE collection (process INTEGER, number INTEGER, generation INTEGER, reason INTEGER," \
+	" blocking INTEGER, compacting INTEGER, thread INTEGER, begin_ns INTEGER," \
+	" pause_ns INTEGER, heap_before INTEGER, heap_after INTEGER, promoted INTEGER);"
 
 /* Groups of columns of a row t, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
@@ -134,6 +148,36 @@
 	WIDEST("application_inclusive") WIDEST("application_exclusive")
 #define SAMPLES_SUMS_JOIN
 #define CALLS_SUMS_JOIN " JOIN work c ON c.rank = t.rank"
+
+/* The same of allocations. What became of objects is of the inclusive part. */
+#define BOTH(what, name, of) \
+	"c." what " AS " name ", " SHARE("c." what, of) " AS " name "_percent, "
+#define ALIVE(what) \
+	"c." what "_inclusive - c.gen_0_" what " - c.gen_1_" what " - c.gen_2_" what \
+	" - c.large_" what " - c.pinned_" what
+#define DIED(what, name, end) \
+	"c.gen_0_" what " AS gen_0_" name "_collected, c.gen_1_" what " AS gen_1_" name \
+	"_collected, c.gen_2_" what " AS gen_2_" name "_collected, " ALIVE(what) " AS " end ", "
+#define HEAPS \
+	"c.large_objects AS large_object_heap_instances_collected," \
+	" c.large_bytes AS large_object_heap_bytes_collected," \
+	" c.pinned_objects AS pinned_object_heap_instances_collected," \
+	" c.pinned_bytes AS pinned_object_heap_bytes_collected"
+#define ALLOCS_CALL
+#define ALLOCS_VALUES \
+	BOTH("objects_inclusive", "inclusive_allocations", "inclusive_allocations") \
+	BOTH("objects_exclusive", "exclusive_allocations", "inclusive_allocations") \
+	BOTH("bytes_inclusive", "inclusive_bytes", "inclusive_bytes") \
+	BOTH("bytes_exclusive", "exclusive_bytes", "inclusive_bytes") \
+	DIED("objects", "instances", "instances_alive_at_end") \
+	DIED("bytes", "bytes", "bytes_alive_at_end") HEAPS
+#define ALLOCS_JOIN " LEFT JOIN alloc_total c ON c.id = t.calls"
+#define BOTH_SUMS(what) SUM("objects_" what) SUM("bytes_" what)
+#define HEAP_SUMS(heap) SUM(heap "_objects") SUM(heap "_bytes")
+#define ALLOCS_SUMS \
+	BOTH_SUMS("inclusive") BOTH_SUMS("exclusive") HEAP_SUMS("gen_0") HEAP_SUMS("gen_1") \
+	HEAP_SUMS("gen_2") HEAP_SUMS("large") HEAP_SUMS("pinned")
+#define ALLOCS_SUMS_JOIN CALLS_SUMS_JOIN
 #define LOC \
 	"t.line AS source_line_begin, t.line_end AS source_line_end," \
 	" t.column AS source_character_begin, t.column_end AS source_character_end"
@@ -228,6 +272,7 @@
 	" FROM instruction i JOIN statement l ON l.id = i.statement" \
 	MODULE_TOTAL("l") FUNCTION_TOTAL("l")
 #define CALLS_DEEPER
+#define ALLOCS_DEEPER SAMPLES_DEEPER
 #define NAME_OF_MODULE "coalesce(mn.text, iif(t.module = 4294967295, '[threads]', '[unknown]'))"
 #define VIEW_MODULES(CALL, VALUES, JOIN, DEEPER) \
 	"CREATE VIEW modules AS" \
@@ -268,7 +313,17 @@
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
 #define SAMPLES_WORK "'Functions Doing Most Individual Work'"
 #define CALLS_WORK "'Functions with Most Individual Work'"
-#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN) \
+#define ALLOCS_WORK "'Functions Allocating Most Memory'"
+#define SAMPLES_MORE
+#define CALLS_MORE
+#define TYPES_BY(section, order) \
+	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, NULL, " ALLOCS_VALUES \
+	" FROM type t LEFT JOIN text tn ON tn.id = t.name" MODULE_JOINS("t.module") ALLOCS_JOIN \
+	" ORDER BY " order ", t.rank LIMIT 8)"
+#define ALLOCS_MORE \
+	TYPES_BY("Types with Most Memory Allocated", "c.bytes_inclusive DESC") \
+	TYPES_BY("Types with Most Instances", "c.objects_inclusive DESC")
+#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE) \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \
 	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id" \
@@ -285,7 +340,7 @@
 	" UNION ALL SELECT * FROM (" \
 	"SELECT " WORK ", 0, f.name, mn.text, t.processes" CALL ", " VALUES \
 	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") SUMS_JOIN \
-	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8);"
+	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8)" MORE ";"
 
 /* But for the call path. */
 #define VIEW_SLOWEST \
@@ -305,7 +360,34 @@
 	" FROM slow t LEFT JOIN thread h ON h.id = t.thread" GEN_JOINS("f.file") \
 	" ORDER BY t.rank;"
 
-#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN) \
+/* Views of types and of collections. */
+#define TYPE_JOINS \
+	PROCESS_JOINS " LEFT JOIN text tn ON tn.id = t.name" MODULE_JOINS("t.module") ALLOCS_JOIN
+#define VIEWS_ALLOCS \
+	"CREATE VIEW allocations AS" \
+	" SELECT tn.text AS name, " PROCESS_COLUMNS ", mn.text AS module_name," \
+	" mp.text AS module_path, NULL AS source_file, NULL AS function_line_number, 0 AS level, " \
+	ALLOCS_VALUES " FROM type t" TYPE_JOINS " ORDER BY t.rank;" \
+	"CREATE VIEW lifetime AS" \
+	" SELECT tn.text AS class_name, " PROCESS_COLUMNS ", mn.text AS module_name," \
+	" mp.text AS module_path, c.objects_inclusive AS instances, " \
+	SHARE("c.objects_inclusive", "inclusive_allocations") " AS total_instances_percent, " \
+	DIED("objects", "instances", "instances_alive_at_end") \
+	"c.bytes_inclusive AS total_bytes_allocated, " \
+	SHARE("c.bytes_inclusive", "inclusive_bytes") " AS total_bytes_percent, " \
+	DIED("bytes", "bytes", "bytes_alive_at_end") HEAPS \
+	" FROM type t" TYPE_JOINS " ORDER BY t.rank;" \
+	"CREATE VIEW gc AS" \
+	" SELECT t.number AS gc_number, " PROCESS_COLUMNS ", th.tid AS id," \
+	" t.begin_ns AS begin_time, t.generation AS generation," \
+	" iif(t.blocking, iif(t.compacting, 'blocking, compacting', 'blocking'), 'background')" \
+	" AS gc_type, r.text AS gc_reason, t.pause_ns AS pause_duration," \
+	" t.heap_before AS heap_bytes_before, t.heap_after AS heap_bytes_after," \
+	" t.promoted AS promoted_bytes FROM collection t" PROCESS_JOINS \
+	" LEFT JOIN thread th ON th.id = t.thread LEFT JOIN text r ON r.id = t.reason" \
+	" ORDER BY t.begin_ns;"
+
+#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE) \
 	VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
 	VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	VIEW_CALLERS(CALL, VALUES, JOIN) \
@@ -315,7 +397,7 @@
 	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	VIEW_PROCESSES(CALL, VALUES, JOIN) \
 	VIEW_THREADS(CALL, VALUES, JOIN) \
-	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN) \
+	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE) \
 	VIEW_SLOWEST
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
@@ -325,8 +407,12 @@ const char dw_schema_start_sql[] =
 
 const char dw_schema_samples_sql[] =
 	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK,
-	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN);
+	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE);
 
 const char dw_schema_calls_sql[] =
 	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK,
-	      CALLS_SUMS, CALLS_SUMS_JOIN);
+	      CALLS_SUMS, CALLS_SUMS_JOIN, CALLS_MORE);
+
+const char dw_schema_allocs_sql[] =
+	TABLES ALLOCS_TABLES VIEWS(ALLOCS_CALL, ALLOCS_VALUES, ALLOCS_JOIN, ALLOCS_DEEPER,
+	      ALLOCS_WORK, ALLOCS_SUMS, ALLOCS_SUMS_JOIN, ALLOCS_MORE) VIEWS_ALLOCS;

@@ -12,5 +12,8 @@ extern const char dw_schema_samples_sql[];
 /* The same, of calls. Static. */
 extern const char dw_schema_calls_sql[];
 
+/* The same, of allocations. Static. */
+extern const char dw_schema_allocs_sql[];
+
 /* The one table that loading reads, exactly as sqlite_schema must show it. Static. */
 extern const char dw_schema_chunk_sql[];

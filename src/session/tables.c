@@ -12,10 +12,12 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "session/alloc-table.h"
 #include "session/call-table.h"
 #include "session/fact-table.h"
 #include "session/order.h"
 #include "session/schema.h"
+#include "session/text-table.h"
 #include "session/slow-table.h"
 
 #include <errno.h>
@@ -47,12 +49,14 @@ struct tables {
 	uint64_t *rest;		      /* by process id: values of functions without a row */
 	struct dw_map function_ranks; /* likewise: the rank of those without lines */
 	struct dw_call_table calls;
-	const struct dw_call_total *row_calls; /* of the row being written, borrowed */
-	const char *label;		       /* the one text of the row being written, borrowed */
+	struct dw_alloc_table allocs;
+	const struct dw_call_total *row_calls;	 /* of the row being written, borrowed */
+	const struct dw_alloc_total *row_allocs; /* likewise */
+	const char *label; /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	size_t row;    /* being written */
 	uint32_t rank; /* of that row, from 1 */
-	bool has_calls;
+	bool has_calls, has_allocs;
 };
 
 /* Note that @id is shown. NULL for the empty string. */
@@ -82,9 +86,18 @@ static int64_t function_id(uint32_t function, uint32_t thread)
 	return function == (uint32_t)DWELL_FUNCTION_TRUNCATED ? TRUNCATED_ID : (int64_t)function;
 }
 
-/* The row in call_total of totals.calls[@index]; written after the row that names it. */
+/* The row in alloc_total of @total; written after the row that names it. */
+static int64_t allocs(struct tables *t, const struct dw_alloc_total *total)
+{
+	t->row_allocs = total;
+	return t->allocs.rows + 1;
+}
+
+/* The row in call_total of totals.calls[@index], or likewise of allocations. */
 static int64_t calls(struct tables *t, uint32_t index)
 {
+	if (index < t->totals->allocs.n)
+		return allocs(t, &t->totals->allocs.v[index]);
 	if (index >= t->totals->calls.n)
 		return SQL_NULL;
 	t->row_calls = &t->totals->calls.v[index];
@@ -274,9 +287,11 @@ static void instruction_columns(struct tables *t, int64_t *v)
 static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
 	const struct dw_call_total *row_calls = t->row_calls;
+	const struct dw_alloc_total *row_allocs = t->row_allocs;
 	int rc;
 
 	t->row_calls = NULL;
+	t->row_allocs = NULL;
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
@@ -285,6 +300,8 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
 	rc = dw_database_step(t->db, st, t->err);
+	if (!rc && row_allocs)
+		rc = dw_alloc_table_put(&t->allocs, row_allocs, t->err);
 	if (rc || !row_calls)
 		return rc;
 	return dw_call_table_put(&t->calls, row_calls, dw_totals_ranges(t->totals, row_calls),
@@ -307,7 +324,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	v[4] = node->level;
 	v[5] = (int64_t)node->values.inclusive;
 	v[6] = (int64_t)node->values.exclusive;
-	v[7] = calls(t, row_calls);
+	v[7] = t->has_allocs ? allocs(t, &t->totals->node_allocs.v[t->row]) : calls(t, row_calls);
 }
 
 typedef void columns_fn(struct tables *t, int64_t *v);
@@ -381,7 +398,8 @@ static bool keep_line(const struct tables *t, size_t row)
 
 static bool keep_function(const struct tables *t, size_t row)
 {
-	return t->has_calls || t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
+	return t->has_calls || t->has_allocs ||
+	       t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
 }
 
 static bool keep_edge(const struct tables *t, size_t row)
@@ -500,26 +518,20 @@ static int put_facts(struct tables *t)
 		{"sql_rows_elapsed_ns_min", least_of_rows(t)},
 		{0},
 	};
+	const struct dw_fact_number of_allocs[] = {
+		{"inclusive_allocations", t->totals->all_allocs.allocated.objects},
+		{"inclusive_bytes", t->totals->all_allocs.allocated.bytes},
+		{"stacks_cut", t->totals->stacks_cut},
+		{"calltree_inclusive_bytes_min", least_of_nodes(t)},
+		{"sql_rows_bytes_min", least_of_rows(t)},
+		{0},
+	};
 
-	return dw_fact_table_write(t->db, &t->p->facts, t->has_calls ? of_calls : of_samples,
+	return dw_fact_table_write(t->db, &t->p->facts,
+				   t->has_calls	   ? of_calls
+				   : t->has_allocs ? of_allocs
+						   : of_samples,
 				   t->err);
-}
-
-static int put_texts(struct tables *t)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = dw_database_prepare(t->db, "INSERT INTO text VALUES (?, ?)", &st, t->err);
-
-	for (uint32_t id = 1; id < t->p->strings.n && !rc; id++) {
-		if (!t->texts[id])
-			continue;
-		sqlite3_bind_int64(st, 1, id);
-		sqlite3_bind_text64(st, 2, dw_strings_get(&t->p->strings, id),
-				    dw_strings_len(&t->p->strings, id), SQLITE_STATIC, SQLITE_UTF8);
-		rc = dw_database_step(t->db, st, t->err);
-	}
-	sqlite3_finalize(st);
-	return rc;
 }
 
 static int put_totals(struct tables *t)
@@ -583,7 +595,7 @@ static int put_stand_ins(struct tables *t)
 
 	snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
 		 (size_t)least_of_rows(t));
-	if (!rc && !t->has_calls && least_of_rows(t) > 1)
+	if (!rc && !t->has_calls && !t->has_allocs && least_of_rows(t) > 1)
 		rc = put_stand_in(t, st, REST_ID, rest);
 	if (!rc)
 		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
@@ -631,11 +643,15 @@ static int put_subjects(struct tables *t)
 
 static int put_all(struct tables *t)
 {
-	int rc = dw_database_exec(t->db, t->has_calls ? dw_schema_calls_sql : dw_schema_samples_sql,
+	int rc = dw_database_exec(t->db,
+				  t->has_calls	  ? dw_schema_calls_sql
+				  : t->has_allocs ? dw_schema_allocs_sql
+						  : dw_schema_samples_sql,
 				  t->err);
 
 	if (!rc)
-		rc = dw_call_table_open(&t->calls, t->db, t->err);
+		rc = t->has_allocs ? dw_alloc_table_open(&t->allocs, t->db, t->err)
+				   : dw_call_table_open(&t->calls, t->db, t->err);
 	if (!rc)
 		rc = note_functions(t);
 	if (!rc)
@@ -646,7 +662,9 @@ static int put_all(struct tables *t)
 		rc = put_subjects(t);
 	if (!rc)
 		rc = put_totals(t);
-	return rc ? rc : put_texts(t);
+	if (!rc && t->has_allocs)
+		rc = dw_alloc_table_fill(&t->allocs, t->p, t->totals, t->texts, t->err);
+	return rc ? rc : dw_text_table_write(t->db, &t->p->strings, t->texts, t->err);
 }
 
 int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
@@ -656,6 +674,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	int rc;
 
 	t.has_calls = dw_profile_has_calls(p);
+	t.has_allocs = dw_profile_method(p) == DWELL_METHOD_MEMORY;
 	t.texts = calloc((size_t)p->strings.n + 1, 1);
 	rc = t.texts ? put_all(&t) : no_memory(&t);
 	free(t.texts);
@@ -663,6 +682,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	free(t.functions_shown);
 	free(t.rest);
 	dw_call_table_close(&t.calls);
+	dw_alloc_table_close(&t.allocs);
 	dw_map_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);
 	dw_map_release(&t.function_ranks);

@@ -1,6 +1,7 @@
 /*
- * The summary: the hot path, then the functions that do most work themselves. What is said around
- * these rows for people is format/summary.c's.
+ * The summary: the hot path, then the functions that do most work themselves; of allocations also
+ * the types that most memory, and most objects, went to. What is said around these rows for people
+ * is format/summary.c's.
  */
 #include "analysis/hot-functions.h"
 #include "analysis/hot-path.h"
@@ -13,12 +14,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FUNCTIONS_MAX = 8 };
+enum { FUNCTIONS_MAX = 8, TYPES_MAX = 8 };
 
 struct summary {
 	struct dw_hot_path path;
 	struct dw_hot_functions functions;
+	struct dw_view by_bytes, by_instances; /* types; without allocations they are empty */
+	size_t ends[4];			       /* items: behind the path, the functions, ... */
 };
+
+/* The types, in the order of the column @sort. */
+static int open_types(const struct dw_view *v, enum dw_column sort, struct dw_view *ret)
+{
+	struct dw_view_request request = {
+		.profile = v->request.profile, .totals = v->request.totals, .sort = sort};
+
+	return dw_view_open(ret, &dw_view_lifetime, &request);
+}
+
+/* The item behind the first types of @types, which begin at @begin. */
+static size_t end_of(const struct dw_view *types, size_t begin)
+{
+	return begin + (types->n < TYPES_MAX ? types->n : TYPES_MAX);
+}
 
 static int open_summary(struct dw_view *v)
 {
@@ -26,9 +44,26 @@ static int open_summary(struct dw_view *v)
 	const struct dw_view_request *r = &v->request;
 
 	if (!s || dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_functions_find(r->profile, r->totals, FUNCTIONS_MAX, &s->functions))
+	    dw_hot_functions_find(r->profile, r->totals, FUNCTIONS_MAX, &s->functions) ||
+	    open_types(v, DWELL_COLUMN_BYTES, &s->by_bytes) ||
+	    open_types(v, DWELL_COLUMN_INSTANCES, &s->by_instances))
 		return -ENOMEM;
-	return dw_order_all(v, s->path.nodes.n + s->functions.rows.n);
+	s->ends[0] = s->path.nodes.n;
+	s->ends[1] = s->ends[0] + s->functions.rows.n;
+	s->ends[2] = end_of(&s->by_bytes, s->ends[1]);
+	s->ends[3] = end_of(&s->by_instances, s->ends[2]);
+	return dw_order_all(v, s->ends[3]);
+}
+
+static const char *work_section(const struct dw_view *v)
+{
+	static const char *const sections[] = {
+		[DWELL_METHOD_SAMPLING] = "Functions Doing Most Individual Work",
+		[DWELL_METHOD_INSTRUMENTATION] = "Functions with Most Individual Work",
+		[DWELL_METHOD_MEMORY] = "Functions Allocating Most Memory",
+	};
+
+	return sections[dw_profile_method(v->request.profile)];
 }
 
 static void function_row(const struct dw_view *v, const struct dw_hot_function *f,
@@ -37,11 +72,11 @@ static void function_row(const struct dw_view *v, const struct dw_hot_function *
 	const struct dw_totals *t = v->request.totals;
 
 	dw_subject_function_total(v, &t->functions.v[f->row], ret);
-	ret->section = t->calls.n ? "Functions with Most Individual Work"
-				  : "Functions Doing Most Individual Work";
+	ret->section = work_section(v);
 	ret->processes = f->processes;
 	ret->values = f->values;
 	ret->calls = t->calls.n ? &f->calls : NULL;
+	ret->allocs = t->allocs.n ? &f->allocs : NULL;
 	ret->ranges = &f->ranges;
 }
 
@@ -49,14 +84,19 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 			struct dw_row *ret)
 {
 	const struct summary *s = v->own;
-	const struct dw_node_total *n;
 
-	(void)scratch;
-	if (item >= s->path.nodes.n)
-		return function_row(v, &s->functions.rows.v[item - s->path.nodes.n], ret);
-	n = &v->request.totals->nodes.v[s->path.nodes.v[item]];
-	dw_subject_node(v, n, ret);
-	ret->section = "Hot Path";
+	if (item < s->ends[0]) {
+		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[item]], ret);
+		ret->section = "Hot Path";
+	} else if (item < s->ends[1]) {
+		function_row(v, &s->functions.rows.v[item - s->ends[0]], ret);
+	} else if (item < s->ends[2]) {
+		dw_view_row(&s->by_bytes, item - s->ends[1], scratch, ret);
+		ret->section = "Types with Most Memory Allocated";
+	} else {
+		dw_view_row(&s->by_instances, item - s->ends[2], scratch, ret);
+		ret->section = "Types with Most Instances";
+	}
 }
 
 static void release_summary(struct dw_view *v)
@@ -66,6 +106,8 @@ static void release_summary(struct dw_view *v)
 	if (s) {
 		dw_hot_path_release(&s->path);
 		dw_hot_functions_release(&s->functions);
+		dw_view_release(&s->by_bytes);
+		dw_view_release(&s->by_instances);
 	}
 	free(s);
 }
@@ -76,6 +118,9 @@ static const enum dw_column columns[] = {
 static const enum dw_column calls_columns[] = {
 	DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,  DWELL_COLUMN_NAME,	  DWELL_COLUMN_MODULE_NAME,
 	DWELL_COLUMN_PROCESSES, DWELL_COLUMNS_CALLS, DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
+static const enum dw_column allocs_columns[] = {
+	DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,   DWELL_COLUMN_NAME,  DWELL_COLUMN_MODULE_NAME,
+	DWELL_COLUMN_PROCESSES, DWELL_COLUMNS_ALLOCS, DWELL_COLUMNS_LIFE, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_summary = {
 	.name = "summary",
@@ -85,6 +130,9 @@ const struct dw_view_ops dw_view_summary = {
 	.calls = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
 			  DWELL_TOTALS_SLOWEST,
 		  calls_columns, calls_columns, DWELL_COLUMN_END},
+	.allocs = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
+			   DWELL_TOTALS_TYPES | DWELL_TOTALS_GCS,
+		   allocs_columns, allocs_columns, DWELL_COLUMN_END},
 	.open = open_summary,
 	.row = summary_row,
 	.release = release_summary,

@@ -208,7 +208,11 @@ struct dw_tree_thread {
 	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
 	uint64_t lookups, repairs, stacks; /* slow paths taken, for people who tune */
 	uint64_t depth_lost;		   /* activations that went to overflow nodes */
-	uint64_t unused[4];
+	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
+				from there to @last */
+	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
+				since @last is, is not known */
+	uint64_t unused[2];
 };
 
 enum dw_tree_state {

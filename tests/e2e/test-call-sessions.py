@@ -69,6 +69,17 @@ def test_processes_and_threads(context, case):
     expect_calls(calls(context, name), **want)
 
 
+@cases(("orphan", 30, {"leaf": 10 + 60, "in_child": 60}),
+       ("threads", 10, {"in_child": 400, "leaf": 400 + 400}),
+       ("exec", 4, {"leaf": 4 * 201, "before_exec": 4, "main": 5}),
+       ("vfork", 50, {"leaf": 2000}))
+def test_families(context, case):
+    """Threads that fork, execute and vfork, and a parent that ends before its child."""
+    mode, n, want = case
+    name = record(context, context.target("families"), mode, str(n), options=["--wait-all"])
+    expect_calls(calls(context, name), **want)
+
+
 def test_exec_stays_a_process(context):
     name = record(context, context.target("calls"), "exec", "3")
     expect(len(report(context, name, "processes")["rows"]), 1, "processes")

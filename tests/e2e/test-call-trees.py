@@ -90,6 +90,21 @@ def test_signals(context, flavour):
 
 
 @cases(*FLAVOURS)
+def test_small_stacks(context, flavour):
+    """What the agent takes of the program's stack is little: docs/architecture.md says how much."""
+    room = 1024 if flavour == "gcc-O0" else 768
+    for mode in "coroutine", "thread", "handler":
+        check_calls(context, flavour, "small-stacks", mode, str(room))
+    instrument(context, flavour, "small-stacks", "child", "2048")
+    rows = context.report("functions")["rows"]
+    expect((calls(rows, "forks"), calls(rows, "in_small")), (40, 40), "calls of fork's children")
+    want = instrument(context, flavour, "small-stacks", "nested")
+    rows = context.report("functions")["rows"]
+    expect([calls(rows, name) for name in ("keeps", "comes", "twig")],
+           [want[name] for name in ("keeps", "comes", "twig")], "calls of handlers")
+
+
+@cases(*FLAVOURS)
 def test_children(context, flavour):
     want = instrument(context, flavour, "children")
     rows = context.report("functions")["rows"]
@@ -98,6 +113,25 @@ def test_children(context, flavour):
     expect(calls(rows, "in_child"), 200, "calls in fork's children")
     expect(calls(rows, "work"), want["work"] + 200, "calls of work")
     expect(on_path(paths(context), "main/outer/inner/in_child"), 200, "calls below open frames")
+
+
+@cases("lazy", "now")
+def test_calls_between_modules(context, when):
+    """Each call counts once, for its callee, on one path."""
+    words = [context.target(f"crossing-{when}")]
+    for options in ("--module", "libcrossing*"), ():
+        done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--all-functions",
+                           *options, "--", *words)
+        expect((done.returncode, done.stderr), (0, ""), "status and errors")
+        want = {name: int(n) for name, n in (line.split() for line in done.stdout.splitlines())}
+        rows = context.report("functions")["rows"]
+        if not options:  # the library's own calls of its functions are not seen
+            want = {name: n for name, n in want.items() if name in ("called_back", "recurses")}
+        expect({name: calls(rows, name) for name in want}, want, f"calls with {options}")
+        found = paths(context)
+        for path in ("main/through_pointer/library_leaf", "main/library_leaf",
+                     "main/library_calls_back/called_back", "main/through_pointer/called_back"):
+            expect(on_path(found, path), 1000, f"calls of {path} with {options}")
 
 
 @cases(*FLAVOURS)

@@ -5,7 +5,8 @@
  * plain: two processes, recursion, an inlined function, a library, a cut stack, a thread without
  * samples. hostile: names that try to break each format. calls: instrumentation of two processes:
  * threads of one start routine, recursion, a callee that is not instrumented, blocked time, call
- * sites in an inlined function, a truncated tree, slices.
+ * sites in an inlined function, a truncated tree, slices. memory: allocations of two processes:
+ * objects that die in every generation, recursion, unknown and cut stacks, collections, slices.
  */
 #include "analysis/totals.h"
 #include "base/cleanup.h"
@@ -282,11 +283,117 @@ static void make_hostile(struct dw_profile *p)
 	set_facts(p, "./prog '\033[2J' <>&\"\n");
 }
 
+/* @n objects of @each bytes, of which so many died in generations 0, 1, 2 and the large heap. */
+static struct dw_alloc_values lives(uint64_t n, uint64_t each, const uint64_t died[4])
+{
+	struct dw_alloc_values v = {.allocated = {n, n * each}};
+
+	for (int i = 0; i < 4; i++)
+		v.collected[i] = (struct dw_alloc_count){died[i], died[i] * each};
+	return v;
+}
+
+#define DIED(...)           \
+	(const uint64_t[4]) \
+	{                   \
+		__VA_ARGS__ \
+	}
+
+static void add_gc(struct dw_profile *p, uint32_t process, uint32_t generation, uint64_t start_ms,
+		   uint32_t stack)
+{
+	bool is_first = !p->allocations.gcs.n;
+	struct dw_gc gc = {.process = process,
+			   .number = (uint32_t)p->allocations.gcs.n + 1,
+			   .generation = generation,
+			   .reason = mk_text(p, is_first ? "small objects" : "large objects"),
+			   .is_blocking = generation < 2 || is_first,
+			   .is_compacting = generation == 1,
+			   .thread = stack ? process : 0,
+			   .stack = stack,
+			   .start_ns = start_ms * 1000000,
+			   .pause_ns = 1500000 + generation * 10000000ull,
+			   .heap_before = 4000000,
+			   .heap_after = 1500000 + generation,
+			   .promoted = 900000};
+
+	if (dw_vec_push(&p->allocations.gcs, gc))
+		abort();
+}
+
+/* Trees of nodes, their texts, and a buffer, in the process of @thread. */
+static void add_allocations(struct dw_profile *p, uint32_t thread, const uint32_t *types,
+			    const uint32_t *f, uint64_t scale)
+{
+	uint32_t make = mk_stack(p, (uint32_t[]){f[0], f[1], f[1], f[1]}, 4);
+	uint32_t once = mk_stack(p, (uint32_t[]){f[0], f[1]}, 2);
+	uint32_t concat = mk_stack(p, (uint32_t[]){f[0], f[2], f[3]}, 3);
+	uint32_t cut = mk_stack(p, (uint32_t[]){f[4], f[2], f[3]}, 3);
+	struct dw_alloc_group node = {thread, make, types[0]}, root = {thread, once, types[0]};
+	struct dw_alloc_group text = {thread, concat, types[1]}, lost = {thread, cut, types[1]};
+	struct dw_alloc_group buffer = {thread, once, types[2]}, boxed = {thread, 0, types[3]};
+
+	mk_alloc(p, 0, node, lives(1000 * scale, 40, DIED(600 * scale, 0, 0, 0)));
+	mk_alloc(p, 0, root, lives(10, 40, DIED(0, 0, 0, 0)));
+	mk_alloc(p, 0, text, lives(500 * scale, 64, DIED(500 * scale, 0, 0, 0)));
+	mk_alloc(p, 1, node, lives(200 * scale, 40, DIED(100 * scale, 300 * scale, 0, 0)));
+	mk_alloc(p, 1, buffer, lives(4, 100000, DIED(0, 0, 0, 1)));
+	mk_alloc(p, 1, lost, lives(5, 64, DIED(0, 0, 0, 0)));
+	mk_alloc(p, 2, node, lives(0, 40, DIED(0, 0, 150 * scale, 0)));
+	mk_alloc(p, 2, buffer, lives(0, 100000, DIED(0, 0, 0, 2)));
+	mk_alloc(p, 2, boxed, lives(7, 24, DIED(1, 1, 1, 0)));
+	add_gc(p, thread, 0, 20, make);
+	add_gc(p, thread, 1, 90, once);
+	add_gc(p, thread, 2, 160, 0);
+}
+
+static int compare_allocs(const void *pa, const void *pb)
+{
+	const struct dw_alloc_delta *a = pa, *b = pb;
+
+	return a->slice != b->slice ? (a->slice > b->slice) - (a->slice < b->slice)
+				    : (a->group > b->group) - (a->group < b->group);
+}
+
+static void make_memory(struct dw_profile *p)
+{
+	uint32_t app = mk_module(p, "App.dll"), core = mk_module(p, "System.Private.CoreLib.dll");
+	uint32_t one = mk_process(p, 101, "dotnet"), two = mk_process(p, 201, "worker");
+	uint32_t main_ = mk_function(p, app, "App.Program.Main(string[])", "src/Program.cs", 10);
+	uint32_t make = mk_function(p, app, "App.Tree.Make(int)", "src/Tree.cs", 30);
+	uint32_t print = mk_function(p, app, "App.Tree.Print()", "src/Tree.cs", 50);
+	uint32_t concat = mk_function(p, core, "System.String.Concat(string, string)", NULL, 0);
+	uint32_t f[] = {mk_plain_frame(p, main_, 0x20, 12), mk_plain_frame(p, make, 0x10, 33),
+			mk_plain_frame(p, print, 0x18, 52), mk_plain_frame(p, concat, 4, 0),
+			mk_cut(p)};
+
+	p->modules.rows.v[app].kind = p->modules.rows.v[core].kind = DWELL_MODULE_MANAGED;
+	for (uint64_t i = 0; i < 3; i++)
+		mk_slice(p, (50 + 75 * i) * 1000000);
+	for (uint32_t process = 1; process <= 2; process++) {
+		uint32_t types[] = {mk_type(p, "App.Tree.Node<int>", app, process),
+				    mk_type(p, "string", core, process),
+				    mk_type(p, "byte[]", core, process),
+				    mk_type(p, "System.Int32", 0, process)};
+
+		add_allocations(p, process == 1 ? one : two, types, f, process);
+	}
+	qsort(p->allocations.deltas.v, p->allocations.deltas.n, sizeof *p->allocations.deltas.v,
+	      compare_allocs);
+	if (dw_facts_set_text(&p->facts, "method", "memory") ||
+	    dw_facts_set_text(&p->facts, "command", "dotnet App.dll") ||
+	    dw_facts_set(&p->facts, "duration_ns", 200000000) ||
+	    dw_facts_set(&p->facts, "background_gc_off", 1) ||
+	    dw_facts_set(&p->facts, "allocations_unannounced", 12))
+		abort();
+}
+
 /* A flush clears samples and pieces of calls, finishing wants them back. */
 static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err)
 {
 	struct dw_samples all = {0};
 	size_t deltas = p->calls.deltas.n, extremes = p->calls.extremes.n, slow = p->calls.slow.n;
+	size_t allocs = p->allocations.deltas.n;
 	int rc = 0;
 
 	for (size_t i = 0; i < p->samples.n && !rc; i++)
@@ -299,6 +406,7 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 	p->calls.deltas.n = deltas; /* the rows are there still */
 	p->calls.extremes.n = extremes;
 	p->calls.slow.n = slow;
+	p->allocations.deltas.n = allocs;
 	return rc;
 }
 
@@ -332,13 +440,15 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: golden-session plain|hostile|calls FILE\n");
+		fprintf(stderr, "usage: golden-session plain|hostile|calls|memory FILE\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "plain"))
 		make_plain(&p);
 	else if (!strcmp(argv[1], "calls"))
 		make_calls(&p);
+	else if (!strcmp(argv[1], "memory"))
+		make_memory(&p);
 	else
 		make_hostile(&p);
 	rc = write_session(&p, argv[2], &err);

@@ -249,6 +249,20 @@ after_cold:
 	ret
 end has_cold
 
+	.balign	16
+function has_named.cold, local		/* a part by its name alone */
+	lea	777(%rdi), %eax
+	ret
+end has_named.cold
+
+	.balign	16
+function has_named
+	mov	%edi, %eax
+	test	$2, %edi
+	jne	has_named.cold
+	ret
+end has_named
+
 	.bss
 	.balign	8
 word:	.zero	8

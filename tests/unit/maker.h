@@ -136,6 +136,29 @@ static inline void mk_delta(struct dw_profile *p, uint32_t slice, uint32_t node,
 		abort();
 }
 
+/* A type of objects of @module in the process with the id @process. */
+static inline uint32_t mk_type(struct dw_profile *p, const char *name, uint32_t module,
+			       uint32_t process)
+{
+	struct dw_alloc_type type = {mk_text(p, name), module, process};
+	uint32_t id;
+
+	if (dw_allocations_type(&p->allocations, &type, &id))
+		abort();
+	return id;
+}
+
+/* What became of objects of @type that @thread allocated with @stack, in slice @slice. */
+static inline void mk_alloc(struct dw_profile *p, uint32_t slice, struct dw_alloc_group group,
+			    struct dw_alloc_values values)
+{
+	struct dw_alloc_delta delta = {.slice = slice, .values = values};
+
+	if (dw_allocations_group(&p->allocations, &group, &delta.group) ||
+	    dw_vec_push(&p->allocations.deltas, delta))
+		abort();
+}
+
 /* The next slice of time. */
 static inline void mk_slice(struct dw_profile *p, uint64_t end_ns)
 {

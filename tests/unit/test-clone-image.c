@@ -20,7 +20,7 @@ static const char *const names[] = {
 	"rip_operands", "loops",       "with_endbr", "back_to_start", "recursion",
 	"tails",	"into_middle", "has_middle", "falls_through", "behind",
 	"red_zone",	"three_bytes", "two_bytes",  "by_table",      "by_goto",
-	"by_pointer",	"uses_flags",  "has_cold",   "over_lock",
+	"by_pointer",	"uses_flags",  "has_cold",   "over_lock",     "has_named",
 };
 
 enum { NAMES = sizeof names / sizeof *names, ARGUMENTS = 40, FUNCTIONS_MAX = 64 };
@@ -177,6 +177,7 @@ static const struct {
 	{"returns_flags", ARGUMENTS},
 	{"keeps_flags", ARGUMENTS},
 	{"has_cold", ARGUMENTS},
+	{"has_named", ARGUMENTS},
 };
 
 TEST(gates_count_each_call)
@@ -205,6 +206,7 @@ TEST(parts_of_functions_and_short_ones_have_no_probes)
 
 	CHECK(open_corners(&c, DWELL_PROBES_COUNT, false));
 	CHECK_INT(entry_of(&c, "has_cold")[-1].flags, DWELL_CLONE_COLD);
+	CHECK_INT(entry_of(&c, "has_named")[-1].flags, DWELL_CLONE_COLD);
 	CHECK(!(entry_of(&c, "with_endbr")->flags & DWELL_CLONE_PROBED));
 	CHECK(entry_of(&c, "recursion")->flags & DWELL_CLONE_PROBED);
 	CHECK(entry_of(&c, "loops")->flags & DWELL_CLONE_PROBED);

@@ -256,7 +256,49 @@ TEST(what_runs_is_charged_ahead)
 	/* Killed: no end is known, and nothing more is charged. */
 	CHECK_INT(read_at(&x, 0, true), 0);
 	CHECK_INT(sum_of(&x, 11, 5).elapsed_ns, 0);
-	CHECK_INT(dw_threads_get(&x.p.threads, 1)->end_ns, 1200);
+	CHECK_INT(dw_threads_get(&x.p.threads, 1)->end_ns, 1500);
+	close_process(&x);
+}
+
+TEST(what_goes_to_another_node_is_charged_once)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 20);
+	put_event(&x, 200, FIRST);
+	CHECK_INT(read_at(&x, 500, false), 0);
+	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 300);
+	/* The gate of the call had read the clock already when the thread lost its processor. */
+	x.arena[FIRST + 1].node.calls = 1;
+	x.arena[FIRST + 1].node.elapsed = 400;
+	x.arena[FIRST + 1].node.os = FIRST + 2;
+	x.arena[FIRST + 2].os = (struct dw_tree_os){
+		.ticks = 350, .probe_ticks = 400, .blocked_ticks = 350, .mark = DWELL_MARK_OS};
+	put_event(&x, 600, ROOT);
+	CHECK_INT(read_at(&x, 700, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 300);
+	CHECK_INT(sum_of(&x, 11, -1).blocked_ns, 300);
+	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 100);
+	CHECK_INT(sum_of(&x, 21, -1).application_ns, 50);
+	CHECK_INT(sum_of(&x, 21, -1).blocked_ns, 50);
+	close_process(&x);
+}
+
+TEST(slow_paths_are_not_charged_ahead)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_event(&x, 200, FIRST);
+	x.thread->slow_since = START + 200;
+	CHECK_INT(read_at(&x, 500, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 0);
+	x.thread->slow_since = 0;
+	CHECK_INT(read_at(&x, 600, false), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 400);
 	close_process(&x);
 }
 
@@ -307,6 +349,39 @@ TEST(what_has_run_is_application_time)
 	CHECK_INT(read_at(&x, 10000500, false), 0);
 	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10000000);
 	CHECK_INT(sum_of(&x, 11, -1).application_ns, 8000000);
+	close_process(&x);
+}
+
+TEST(clocks_of_threads_tell_what_has_run_since_the_last_event)
+{
+	struct process x;
+	struct dw_region_head head;
+	uint64_t cpu = 7000000;
+	struct dw_region_reading now = {.head = &head,
+					.clock = &x.clock,
+					.until = START + 5000000,
+					.thread_cpu = has_run,
+					.ctx = &cpu};
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	x.arena[FIRST].node.calls = 1;
+	put_event(&x, 1000000, FIRST);
+	x.thread->cpu_ns = 4500000;
+	x.thread->cpu_at = START + 700000; /* at the event: 4,800,000 */
+	CHECK_INT(dw_region_read_head(x.w.fd, &head), 0);
+	CHECK_INT(dw_region_calls_read(x.r, x.w.fd, &now), 0);
+	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 4000000);
+	CHECK_INT(sum_of(&x, 11, 0).application_ns, 2200000);
+	now.until += 1000000;
+	now.slice = 1;
+	CHECK_INT(dw_region_calls_read(x.r, x.w.fd, &now), 0);
+	CHECK_INT(sum_of(&x, 11, 1).elapsed_ns, 1000000);
+	CHECK_INT(sum_of(&x, 11, 1).application_ns, 0);
+	/* Killed: what was said stays. */
+	CHECK_INT(read_at(&x, 0, true), 0);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 5000000);
+	CHECK_INT(sum_of(&x, 11, -1).application_ns, 2200000);
 	close_process(&x);
 }
 

@@ -145,13 +145,16 @@ static void schema_line(char *line, bool table, const struct values *values, str
 	}
 }
 
-/* Where lines after the heading @line go: NULL, @ret, or one of @values if they are of @method. */
+/* Where lines after the heading @line go: NULL, @ret, or one of @values; what is of another method
+ * goes nowhere. */
 static struct dw_buf *schema_heading(char *line, const char *method, struct values *values,
 				     struct dw_buf *ret)
 {
 	char word[64];
 
 	if (!strncmp(line, "### Table ", 10) || !strncmp(line, "### View ", 9)) {
+		if (strstr(line, "` of `") && !strstr(line, method))
+			return NULL;
 		next_quoted(&line, word);
 		dw_buf_printf(ret, "%s%s:", ret->len ? "\n" : "", word);
 		return ret;
@@ -190,12 +193,14 @@ static void schema_of_document(const char *method, struct dw_buf *ret)
 TEST(the_document_tells_the_schema)
 {
 	static const struct synthetic calls = SYNTHETIC_CALLS;
-	static const char *const methods[] = {"sampling", "instrumentation"};
+	static const struct synthetic allocs = SYNTHETIC_ALLOCS;
+	static const struct synthetic *const shapes[] = {&small, &calls, &allocs};
+	static const char *const methods[] = {"sampling", "instrumentation", "memory"};
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct dw_buf file = DW_BUF_INIT, document = DW_BUF_INIT;
 
-		CHECK_INT(recorded_session(i ? &calls : &small, "schema.dwell", 1, true, NULL), 0);
+		CHECK_INT(recorded_session(shapes[i], "schema.dwell", 1, true, NULL), 0);
 		schema_of_file("schema.dwell", &file);
 		schema_of_document(methods[i], &document);
 		CHECK(file.len > 1000);

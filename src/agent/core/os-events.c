@@ -122,6 +122,7 @@ static void arm(struct dw_tree_thread *t, struct dw_os_state *s)
 	}
 	t->os_seen = s->word;
 	t->cpu_ns = s->clocks.cpu_ns;
+	t->cpu_at = s->clocks.ticks;
 }
 
 void dw_os_thread_start(struct dw_tree_thread *t, struct dw_os_state *s)

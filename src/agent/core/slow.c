@@ -9,6 +9,7 @@
 #include "agent/core/slow.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/own-stack.h"
 #include "agent/core/syscall-x86-64.h"
 
 /* A slow path of this thread. */
@@ -26,13 +27,18 @@ static __thread struct slow slow __attribute__((tls_model("initial-exec")));
 
 bool dw_slow_begin(uint64_t sp)
 {
-	if (slow.sp && sp <= slow.sp) {
+	if (slow.sp && (sp <= slow.sp || dw_own_stack_holds(sp))) {
 		dw_agent_drop(DWELL_DROP_EVENTS);
 		return false;
 	}
 	slow.sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return true;
+}
+
+uint64_t dw_slow_sp(void)
+{
+	return slow.sp;
 }
 
 uint64_t dw_slow_leave(void)
@@ -63,15 +69,15 @@ static bool is_fault(int number, const siginfo_t *info)
 		number == SIGBUS || number == SIGSYS);
 }
 
-bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context)
+/* Apart: handlers' stacks may be nearly full. */
+static __attribute__((noinline)) bool put_off(int number, const siginfo_t *info,
+					      ucontext_t *context)
 {
 	const siginfo_t nothing = {.si_signo = number};
 	uint64_t bit = 1ULL << (number - 1);
 	struct action action = {0};
 	long tid;
 
-	if (!slow.sp || !dw_agent_may_call())
-		return false;
 	/* SA_RESETHAND has taken the handler away: the signal would be deadly now. */
 	if (dw_syscall(SYS_rt_sigaction, number, NULL, &action, sizeof(action.mask)) ||
 	    action.handler <= (uint64_t)SIG_IGN)
@@ -88,4 +94,9 @@ bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context)
 	slow.off |= bit;
 	*(uint64_t *)&context->uc_sigmask |= bit;
 	return true;
+}
+
+bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context)
+{
+	return slow.sp && dw_agent_may_call() && put_off(number, info, context);
 }

@@ -21,6 +21,9 @@
  */
 bool dw_slow_begin(uint64_t sp);
 
+/* The stack pointer of the calling thread's slow path, 0 = it is in none. */
+uint64_t dw_slow_sp(void);
+
 /* Leave, after true. Handlers that were put off run here. */
 void dw_slow_end(void);
 

@@ -541,11 +541,11 @@ static struct dw_shadow *find_top(const struct dw_stacks *s, uint64_t sp)
 	return e - 1;
 }
 
-void dw_stacks_keep(struct dw_stacks *s)
+void dw_stacks_keep(struct dw_stacks *s, uint64_t sp)
 {
 	uint32_t n = 0;
 
-	s->current->top = find_top(s, (uint64_t)__builtin_frame_address(0));
+	s->current->top = find_top(s, sp);
 	for (uint32_t i = 0; i < s->n; i++)
 		n += (uint32_t)(s->list[i]->top - s->list[i]->entries);
 	s->kept = n ? map(NULL, 0, n * sizeof(*s->kept)) : NULL;

@@ -139,8 +139,9 @@ void dw_stacks_close(struct dw_stacks *s);
  * @k's order downwards. */
 bool dw_stack_activation(const struct dw_stack *k, struct dw_shadow **e);
 
-/* In a fork's child that can still read its parent's nodes: keep what is open. */
-void dw_stacks_keep(struct dw_stacks *s);
+/* In a fork's child that can still read its parent's nodes, and uses its stack from @sp on: keep
+ * what is open. */
+void dw_stacks_keep(struct dw_stacks *s, uint64_t sp);
 
 /*
  * Then, with an arena of the child's own: open it again below @root for @t, whose nodes @child

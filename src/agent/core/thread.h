@@ -19,6 +19,7 @@ struct dw_thread {
 	uint32_t forks;		/* the process's own at its start: others are from before a fork */
 	uint32_t use;		/* enum dw_thread_use, atomic */
 	const void *word;	/* its thread's: a thread with the same one has come after it */
+	uint64_t own_stack;	/* own-stack.h */
 };
 
 enum dw_thread_use {

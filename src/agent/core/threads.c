@@ -10,6 +10,8 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
 #include "agent/core/overflow.h"
+#include "agent/core/own-stack.h"
+#include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
@@ -84,7 +86,6 @@ static struct dw_tree_node *continue_line(struct dw_thread *t)
 
 	if (!line)
 		return NULL;
-	line->start += dw_ticks() - line->last;
 	line->end = 0;
 	return dw_arena_line(line->arena, line->root);
 }
@@ -102,7 +103,7 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 		return NULL;
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-	t->line->start = dw_ticks();
+	t->line->start = t->line->last = dw_ticks();
 	return root;
 }
 
@@ -123,6 +124,7 @@ static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, uint64_t
 static bool start_thread(struct dw_thread *t, uint64_t record)
 {
 	struct dw_tree_node *root = start_line(t);
+	uint64_t now;
 
 	if (!root || !open_stacks(t, root, record))
 		return false;
@@ -130,7 +132,9 @@ static bool start_thread(struct dw_thread *t, uint64_t record)
 	t->forks = threads.forks;
 	t->line->tid = (int32_t)dw_syscall(SYS_gettid);
 	dw_os_thread_start(t->line, &t->os);
-	t->line->last = dw_ticks();
+	now = dw_ticks(); /* what this took is no part of its life */
+	t->line->start += now - t->line->last;
+	t->line->last = now;
 	__atomic_store_n(&t->line->state, DWELL_THREAD_RUNNING, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->use, DWELL_THREAD_USED, __ATOMIC_RELEASE);
 	return true;
@@ -201,6 +205,7 @@ static struct dw_thread *new_thread(void)
 		return NULL;
 	if (__atomic_fetch_add(&threads.all_n, 1, __ATOMIC_RELAXED) >= THREADS_FREE)
 		dw_arena_extend(THREAD_BYTES);
+	t->own_stack = dw_own_stack_make();
 	t->next = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
 	while (!__atomic_compare_exchange_n(&threads.all, &t->next, t, false, __ATOMIC_RELEASE,
 					    __ATOMIC_ACQUIRE))
@@ -208,8 +213,23 @@ static struct dw_thread *new_thread(void)
 	return t;
 }
 
+/* A thread that begins. */
+struct beginning {
+	struct dw_thread *t;
+	uint64_t record;
+	bool is_done;
+};
+
+static void begin(void *ctx)
+{
+	struct beginning *b = ctx;
+
+	b->is_done = start_thread(b->t, b->record);
+}
+
 static struct dw_thread *begin_thread(uint64_t record)
 {
+	struct beginning b = {.record = record};
 	struct dw_thread *t;
 
 	if (!dw_agent_is_on() || !dw_agent_is_self())
@@ -217,8 +237,14 @@ static struct dw_thread *begin_thread(uint64_t record)
 	t = take_unused();
 	if (!t)
 		t = new_thread();
-	if (!t || start_thread(t, record))
+	if (!t)
+		return NULL;
+	dw_own_stack_set(t->own_stack);
+	b.t = t;
+	dw_own_stack_call(begin, &b);
+	if (b.is_done)
 		return t;
+	dw_own_stack_set(0);
 	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -237,6 +263,7 @@ void dw_thread_end_self(void)
 	if (!t || !change_use(t, DWELL_THREAD_USED, DWELL_THREAD_BUSY))
 		return;
 	end_thread(t);
+	dw_own_stack_set(0);
 	dw_thread_word = &dw_thread_none;
 	self = NULL;
 	is_refused = true;
@@ -303,10 +330,18 @@ void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 		add_os(os, interval);
 }
 
+/* Where the program uses its stack from. */
+static uint64_t stack_pointer(void)
+{
+	uint64_t sp = dw_slow_sp();
+
+	return sp ? sp - DWELL_RECORD_CALL_OUT : (uint64_t)__builtin_frame_address(0);
+}
+
 void dw_threads_forked(void)
 {
 	if (self && self->forks == threads.forks)
-		dw_stacks_keep(&self->stacks);
+		dw_stacks_keep(&self->stacks, stack_pointer());
 	dw_arena_forked();
 	threads.n = 0;
 	threads.forks++;

@@ -28,6 +28,7 @@
 	X(mprotect)                      \
 	X(pkey_mprotect)                 \
 	X(sigaction)                     \
+	X(sigaltstack)                   \
 	X(signal)                        \
 	X(sigset)                        \
 	X(sysv_signal)

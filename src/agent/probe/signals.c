@@ -15,6 +15,7 @@
 #include "agent/probe/signals.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/own-stack.h"
 #include "agent/core/slow.h"
 #include "agent/core/thread.h"
 #include "agent/probe/context-x86-64.h"
@@ -35,17 +36,29 @@ typedef void handler(int signal, siginfo_t *info, void *context);
 
 sighandler_t bsd_signal(int number, sighandler_t to);
 
+/* Whether @pc lies behind the system call whose original is @original; of two in a row nobody can
+ * tell. */
+static bool is_behind_call(uint64_t pc, uint64_t original)
+{
+	return dw_is_system_call(original) && dw_is_system_call(pc - DWELL_SYSTEM_CALL_BYTES) &&
+	       !dw_is_system_call(original - DWELL_SYSTEM_CALL_BYTES);
+}
+
 /*
  * The original address of @pc, in a clone's area: in a gate, that of the function whose probe
- * called it, by the return address at @sp. Where a gate has moved the stack it stays what
- * it is, so that unwinding from there is exact.
+ * called it, by the return address at @sp. Between a system call and the gate behind it, which are
+ * one instruction's clone, the address behind the call: it is over. Where a gate has moved the
+ * stack it stays what it is, so that unwinding from there is exact.
  */
 static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint64_t *sp)
 {
 	uint32_t n = area->header->functions.n;
+	uint64_t original;
 
-	if (dw_function_of_clone(area, (uint32_t)(pc - area->area)) < n)
-		return dw_original(pc, false);
+	if (dw_function_of_clone(area, (uint32_t)(pc - area->area)) < n) {
+		original = dw_original(pc, false);
+		return original + (is_behind_call(pc, original) ? DWELL_SYSTEM_CALL_BYTES : 0);
+	}
 	return dw_area_of_clone(*sp) == area ? dw_original(*sp, false) : pc;
 }
 
@@ -67,13 +80,28 @@ static uint64_t alternate_bottom(const ucontext_t *context)
 	return here - low < bytes && before - low >= bytes ? (low + bytes) & -(uint64_t)8 : 0;
 }
 
-/* The handler begins or ends on the alternate stack below @bottom. */
-static void tell(uint64_t bottom, bool (*what)(struct dw_stacks *s, uint64_t bottom))
-{
-	struct dw_thread *t = dw_thread_known();
+/* What the shadow stack is told, and of which thread. */
+struct told {
+	struct dw_thread *t;
+	uint64_t bottom;
+	bool (*what)(struct dw_stacks *s, uint64_t bottom);
+};
 
-	if (t && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
-		what(&t->stacks, bottom);
+static void do_tell(void *ctx)
+{
+	const struct told *told = ctx;
+
+	told->what(&told->t->stacks, told->bottom);
+}
+
+/* The handler begins or ends on the alternate stack below @bottom. */
+static __attribute__((noinline)) void tell(uint64_t bottom,
+					   bool (*what)(struct dw_stacks *s, uint64_t bottom))
+{
+	struct told told = {dw_thread_known(), bottom, what};
+
+	if (told.t && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
+		dw_own_stack_call(do_tell, &told);
 		dw_slow_end();
 	}
 }
@@ -171,6 +199,15 @@ STAND_IN int sigaction(int number, const struct sigaction *act, struct sigaction
 	result = real(number, act ? &copy : NULL, old);
 	if (!result && old)
 		old->sa_handler = (sighandler_t)unwrap((uint64_t)old->sa_handler);
+	return result;
+}
+
+STAND_IN int sigaltstack(const stack_t *to, stack_t *old)
+{
+	__typeof__(&sigaltstack) real = DW_REAL(sigaltstack);
+	int result = real ? real(to, old) : -1;
+
+	dw_own_stack_look_again();
 	return result;
 }
 

@@ -13,6 +13,7 @@
 #include "agent/core/bytes.h"
 #include "agent/core/os-interval.h"
 #include "agent/core/overflow.h"
+#include "agent/core/own-stack.h"
 #include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
@@ -218,16 +219,19 @@ static struct dw_thread *find_thread(struct event *e)
 	return t && !dw_system_call_is_other(t) ? t : NULL;
 }
 
-static void run(struct event *e)
+static void run(void *ctx)
 {
+	struct event *e = ctx;
 	uint64_t start = e->now;
 
 	dw_thread_word = &dw_thread_none;
 	if (e->now < e->t->line->last) /* it has begun just now */
 		start = e->now = e->t->line->last;
+	e->t->line->slow_since = start;
 	charge(e);
 	apply(e);
 	resume(e, start);
+	e->t->line->slow_since = 0;
 	dw_thread_word = e->t->line;
 }
 
@@ -286,6 +290,18 @@ static void go_blind(struct event *e)
 	set_alive(0);
 }
 
+/* An event that is not the last. */
+static void handle(void *ctx)
+{
+	struct event *e = ctx;
+
+	e->t = find_thread(e);
+	if (e->t)
+		run(e);
+	else if (e->gate == DWELL_GATE_CALL_BEGIN && dw_system_call_blinds(e->rsp, e->what))
+		go_blind(e);
+}
+
 uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
 	struct event e = {.gate = gate, .rsp = rsp, .what = what};
@@ -298,13 +314,11 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 	e.area = (const struct dw_area *)area;
 	if (!dw_slow_begin(rsp))
 		return 0;
-	e.t = is_last(&e) ? NULL : find_thread(&e);
-	if (e.t)
-		run(&e);
-	else if (is_last(&e) && dw_agent_may_call())
+	/* What a thread has is another's from its last event on, its stack too. */
+	if (!is_last(&e))
+		dw_own_stack_call(handle, &e);
+	else if (dw_agent_may_call())
 		close_thread(&e);
-	else if (gate == DWELL_GATE_CALL_BEGIN && dw_system_call_blinds(rsp, what))
-		go_blind(&e);
 	return dw_slow_leave();
 }
 
@@ -318,7 +332,7 @@ bool dw_timing_interrupt_call(void)
 	e.t = find_thread(&e);
 	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return false;
-	run(&e);
+	dw_own_stack_call(run, &e);
 	dw_slow_end();
 	return true;
 }
@@ -334,7 +348,7 @@ void dw_timing_resume_call(void)
 	e.t = dw_thread_known();
 	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return;
-	run(&e);
+	dw_own_stack_call(run, &e);
 	dw_slow_end();
 }
 

@@ -74,7 +74,7 @@ int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head)
 	uint32_t at = 0;
 	int rc = buffer ? 0 : -ENOMEM;
 
-	a->changes.n = 0;
+	a->changes.n = a->chunks.n = 0;
 	if (head->arena_lines > DWELL_ARENA_LINES_MAX)
 		return DWELL_ERR_LIMIT;
 	for (uint32_t i = 0; i < head->chunk_n && at < head->arena_lines && !rc; i++) {
@@ -87,7 +87,9 @@ int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head)
 		lines = c.bytes / DWELL_LINE_BYTES;
 		if (lines > head->arena_lines - at)
 			lines = head->arena_lines - at;
-		rc = read_chunk(a, fd, &c, at, (uint32_t)lines, buffer);
+		rc = dw_vec_push(&a->chunks, ((struct dw_arena_chunk){at, (uint32_t)lines, c.at}));
+		if (!rc)
+			rc = read_chunk(a, fd, &c, at, (uint32_t)lines, buffer);
 		at += (uint32_t)lines;
 	}
 	return rc == DWELL_ERR_NOT_FOUND ? DWELL_ERR_FORMAT : rc;
@@ -119,6 +121,18 @@ void dw_arena_get(const struct dw_arena *a, uint32_t line, uint32_t n, void *ret
 	memcpy(ret, &a->lines.v[line], n * sizeof *a->lines.v);
 }
 
+void dw_arena_get_newer(const struct dw_arena *a, int fd, uint32_t line, uint32_t n, void *ret)
+{
+	dw_vec_each(c, &a->chunks) {
+		if (line - c->line >= c->n || n > c->n - (line - c->line))
+			continue;
+		if (!dw_region_read_bytes(fd, ret, n * sizeof *a->lines.v,
+					  c->at + (uint64_t)(line - c->line) * sizeof *a->lines.v))
+			return;
+	}
+	dw_arena_get(a, line, n, ret);
+}
+
 void dw_arena_get_old(const struct dw_arena *a, uint32_t line, uint32_t n, void *ret)
 {
 	struct dw_arena_line *to = ret;
@@ -132,6 +146,7 @@ void dw_arena_get_old(const struct dw_arena *a, uint32_t line, uint32_t n, void 
 
 void dw_arena_release(struct dw_arena *a)
 {
+	dw_vec_release(&a->chunks);
 	dw_vec_release(&a->lines);
 	dw_vec_release(&a->change_of);
 	dw_vec_release(&a->changes);

@@ -26,7 +26,14 @@ struct dw_arena_change {
 	struct dw_arena_line old;
 };
 
+/* Where a chunk's lines are in the file. */
+struct dw_arena_chunk {
+	uint32_t line, n; /* the first, and how many */
+	uint64_t at;	  /* bytes */
+};
+
 struct dw_arena {
+	DW_VEC(struct dw_arena_chunk) chunks; /* as of the last reading */
 	DW_VEC(struct dw_arena_line) lines;
 	DW_VEC(uint32_t) change_of; /* by line: index in changes, if that is of the line */
 	DW_VEC(struct dw_arena_change) changes;
@@ -41,6 +48,10 @@ int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head)
 
 /* The index of @line's entry in a->changes, which is added when it is not there. -ENOMEM. */
 int64_t dw_arena_touch(struct dw_arena *a, uint32_t line);
+
+/* Read @n lines from @line on once more, to @ret: newer than the whole copy, which stays as it is.
+ * Where that cannot be, as dw_arena_get(). */
+void dw_arena_get_newer(const struct dw_arena *a, int fd, uint32_t line, uint32_t n, void *ret);
 
 /* Copy @n lines from @line on (all of them in the copy) to @ret: as they are. */
 void dw_arena_get(const struct dw_arena *a, uint32_t line, uint32_t n, void *ret);

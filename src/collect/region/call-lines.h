@@ -50,7 +50,8 @@ struct dw_call_thread {
 	uint32_t root_node;
 	/* for the reader of values */
 	bool is_gone;
-	uint64_t quiet_last; /* its last event at the reading before */
+	uint64_t ahead_until; /* TSC up to which its time was charged ahead of its events */
+	uint64_t quiet_last;  /* its last event at the reading before */
 	uint64_t quiet_cpu_ns;
 	double quiet_ticks;   /* that it is known to have run since that event */
 	double overflow_cost; /* of this reading, ticks: of probes of calls that had no room */

@@ -25,12 +25,15 @@ struct ahead {
 	uint32_t line;
 	int64_t elapsed, application, whole;
 	int64_t new_elapsed, new_application; /* of this reading: since the last event */
+	uint64_t until, until_before; /* TSC of its last charge, and as of the reading before */
 };
 
 /* What a node has risen by in this reading. */
 struct risen {
 	uint32_t node;
-	uint32_t pool; /* index + 1, 0 = none */
+	uint32_t pool;	/* index + 1, 0 = none */
+	uint32_t ahead; /* as in struct dw_call_line */
+	uint64_t callee;
 	struct dw_call_rise rise;
 	double cost; /* of probes, ticks; at most what the program's time covers */
 };
@@ -136,6 +139,7 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	a = ahead_of(r, (uint32_t)line);
 	if (!a)
 		return -ENOMEM;
+	a->until = now;
 	a->new_elapsed = (int64_t)(now - t->last);
 	if (ran > (double)a->new_elapsed)
 		ran = (double)a->new_elapsed;
@@ -143,46 +147,65 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	return 0;
 }
 
+/* What the thread has run since its last event, ticks, when its clock is at @cpu_ns: from the
+ * reading of that clock to the event it was not switched, where it has an OS source. */
+static double ran_since_last(const struct dw_tree_thread *t, uint64_t cpu_ns, double ns_per_tick)
+{
+	double ticks = cpu_ns > t->cpu_ns ? (double)(cpu_ns - t->cpu_ns) / ns_per_tick : 0;
+
+	return t->cpu_at && t->cpu_at <= t->last ? ticks - (double)(t->last - t->cpu_at) : 0;
+}
+
 /*
  * Find out whether @thread, whose last event is a while back, has ended since, and how long it is
- * known to have run: if it had no event since the reading before, as long as its clock says.
+ * known to have run: by what it says of its clock at that event, or, if it had none since the
+ * reading before, as long as the clock says.
  */
 static void look_at_quiet(struct dw_call_thread *thread, const struct dw_tree_thread *t,
 			  const struct dw_region_reading *now)
 {
-	double ns_per_tick = now->clock->ns_per_tick;
+	double ns_per_tick = now->clock->ns_per_tick, ran;
 	uint64_t cpu_ns = 0;
 
 	if (((double)now->until - (double)t->last) * ns_per_tick < QUIET_NS || thread->is_gone)
 		return;
-	if (now->thread_cpu && !now->is_last)
+	if (now->thread_cpu)
 		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
 	if (thread->quiet_last != t->last)
 		thread->quiet_ticks = 0;
 	else if (thread->quiet_cpu_ns && cpu_ns > thread->quiet_cpu_ns)
 		thread->quiet_ticks += (double)(cpu_ns - thread->quiet_cpu_ns) / ns_per_tick;
+	ran = ran_since_last(t, cpu_ns, ns_per_tick);
+	if (ran > thread->quiet_ticks)
+		thread->quiet_ticks = ran;
 	thread->quiet_last = t->last;
 	thread->quiet_cpu_ns = cpu_ns;
 }
 
-/* What all threads are at. */
-static int look_ahead_all(struct dw_region_calls *r, const struct dw_region_reading *now)
+/* What all threads are at, by lines newer than those of nodes: an interval that has just ended is
+ * charged at the next reading, and not twice. */
+static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_region_reading *now)
 {
 	int rc = 0;
 
-	dw_vec_each(a, &r->ahead)
+	dw_vec_each(a, &r->ahead) {
 		a->new_elapsed = a->new_application = 0;
+		a->until_before = a->until;
+	}
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_tree_thread t;
 
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
 		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
 			continue;
+		dw_arena_get_newer(&r->s.arena, fd, thread->line, DWELL_THREAD_LINES, &t);
 		look_at_quiet(thread, &t, now);
-		if (!thread->is_gone)
-			rc = look_ahead(r, &t,
-					thread->quiet_last == t.last ? thread->quiet_ticks : 0,
-					now->head, now->until);
+		if (thread->is_gone || t.slow_since)
+			continue;
+		if (now->until > thread->ahead_until)
+			thread->ahead_until = now->until;
+		rc = look_ahead(r, &t, thread->quiet_last == t.last ? thread->quiet_ticks : 0,
+				now->head, now->until);
 	}
 	for (size_t i = 0; i < r->ahead.n && !rc; i++)
 		if (dw_arena_touch(&r->s.arena, r->ahead.v[i].line) < 0)
@@ -221,18 +244,101 @@ static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee
 	return dw_map_put(&r->pool_of, key, pool) ? 0 : pool;
 }
 
-/* Note the rise of node @id, whose probes took @cost. */
-static int note_rise(struct dw_region_calls *r, uint32_t id, uint64_t callee,
-		     const struct dw_call_rise *rise, double cost)
+/* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
+ * reading. */
+static bool is_booked(struct dw_region_calls *r, const struct ahead *a)
 {
-	double time = program_time(rise);
-	struct risen risen = {id, get_pool(r, id, callee), *rise, cost < time ? cost : time};
+	struct dw_call_thread *thread = dw_call_lines_thread(&r->s, r->s.lines.v[a->line].id);
+	struct dw_tree_thread t;
 
-	if (!risen.pool)
-		return -ENOMEM;
-	r->pools.v[risen.pool - 1].left += cost - risen.cost;
-	r->pools.v[risen.pool - 1].spare += time - risen.cost;
-	return dw_vec_push(&r->risen, risen);
+	dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
+	return t.last > a->until_before;
+}
+
+/* Take up to *@excess off *@from. */
+static int64_t take(int64_t *from, int64_t *excess)
+{
+	int64_t n = *from < *excess ? *from : *excess;
+
+	n = n > 0 ? n : 0;
+	*from -= n;
+	*excess -= n;
+	return n;
+}
+
+/* Give @to what of @from was charged to it ahead, as @a knows. */
+static void move_rise(struct ahead *a, struct dw_call_rise *from, struct dw_call_rise *to)
+{
+	int64_t all = a->elapsed - a->new_elapsed, program = a->application - a->new_application;
+	int64_t of_system = from->elapsed - from->application;
+	int64_t system, blocked, cpu, moved, whole;
+
+	program = program < 0 ? 0 : program < all ? program : all;
+	system = all - program;
+	moved = take(&from->application, &program);
+	whole = moved;
+	a->application -= moved;
+	take(&from->whole, &whole);
+	a->whole -= moved - whole;
+	blocked = (int64_t)from->blocked;
+	cpu = (int64_t)from->os_cpu;
+	system = take(&of_system, &system);
+	a->elapsed -= moved + system;
+	from->elapsed -= moved + system;
+	moved = take(&blocked, &system);
+	from->blocked -= (uint64_t)moved;
+	to->blocked += (uint64_t)moved;
+	moved = take(&cpu, &system);
+	from->os_cpu -= (uint64_t)moved;
+	to->os_cpu += (uint64_t)moved;
+}
+
+/*
+ * A thread that lost its processor in a gate books what passed meanwhile to the gate's new node,
+ * when we have charged it to the old one: it stays there and is taken off the other's.
+ */
+static int move_booked(struct dw_region_calls *r)
+{
+	struct dw_map of_thread = {0}; /* -> index in risen + 1 */
+	uint32_t i = 0;
+	int rc = 0;
+
+	dw_vec_each(n, &r->risen) {
+		const struct ahead *a = n->ahead ? &r->ahead.v[n->ahead - 1] : NULL;
+
+		i++;
+		if (!rc && a && a->elapsed > a->new_elapsed && is_booked(r, a))
+			rc = dw_map_put(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread,
+					i);
+	}
+	for (i = 0; of_thread.used && i < r->risen.n; i++) {
+		struct risen *n = &r->risen.v[i], *to;
+		uint32_t at = dw_map_get(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread);
+
+		to = at ? &r->risen.v[at - 1] : n;
+		if (to != n)
+			move_rise(&r->ahead.v[to->ahead - 1], &n->rise, &to->rise);
+	}
+	dw_map_release(&of_thread);
+	return rc;
+}
+
+/* Bring the costs of all that has risen to what their time covers, the rest to their pools. */
+static int pool_costs(struct dw_region_calls *r)
+{
+	dw_vec_each(n, &r->risen) {
+		double time = program_time(&n->rise), cost = n->cost;
+		struct pool *pool;
+
+		n->pool = get_pool(r, n->node, n->callee);
+		if (!n->pool)
+			return -ENOMEM;
+		n->cost = cost < time ? cost : time;
+		pool = &r->pools.v[n->pool - 1];
+		pool->left += cost - n->cost;
+		pool->spare += time - n->cost;
+	}
+	return 0;
 }
 
 /* Add the delta of node @id: @rise less the probes' @cost. */
@@ -313,7 +419,11 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c)
 		rise.application = settle(&a->application, rise.application, a->new_application);
 		rise.whole = settle(&a->whole, rise.whole, a->new_application);
 	}
-	return note_rise(r, l->id, node.key, &rise, cost_of(r, c, &rise));
+	return dw_vec_push(&r->risen, ((struct risen){.node = l->id,
+						      .ahead = l->ahead,
+						      .callee = node.key,
+						      .rise = rise,
+						      .cost = cost_of(r, c, &rise)}));
 }
 
 /* Both nodes of the overflow lines at @line. The probes of what they call are counted with the
@@ -361,6 +471,10 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 			rc = give_overflow(r, c.line, now);
 	}
 	if (!rc)
+		rc = move_booked(r);
+	if (!rc)
+		rc = pool_costs(r);
+	if (!rc)
 		rc = give_risen(r, now);
 	for (size_t i = 0; i < r->ahead.n && !rc; i++) {
 		struct ahead a = r->ahead.v[i];
@@ -394,6 +508,17 @@ static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *
 	r->outside = dw_probe_cost(&times, head->probe_cost, DWELL_PROBE_OUT, DWELL_PROBE_BACK);
 }
 
+/* When @thread has ended, or until when it is known to have lived. */
+static uint64_t end_of(const struct dw_call_thread *thread, const struct dw_tree_thread *t,
+		       const struct dw_region_reading *now)
+{
+	uint64_t known = t->last > thread->ahead_until ? t->last : thread->ahead_until;
+
+	if (t->end)
+		return t->end;
+	return now->until > known && !thread->is_gone ? now->until : known;
+}
+
 /* Note how long the threads have lived, and the sums. */
 static void note_threads(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
@@ -407,7 +532,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		uint64_t end;
 
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-		end = t.end ? t.end : t.last > now->until || thread->is_gone ? t.last : now->until;
+		end = end_of(thread, &t, now);
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
@@ -437,7 +562,7 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	learn_costs(r, now->head);
 	rc = charge_callers(r);
 	if (!rc)
-		rc = look_ahead_all(r, now);
+		rc = look_ahead_all(r, fd, now);
 	if (!rc)
 		rc = give_all(r, now);
 	if (!rc)

@@ -21,7 +21,9 @@ struct counted {
 	uint64_t unused[2]; /* one size for the section's steps, however the compiler aligns */
 } __attribute__((aligned(32)));
 
-extern struct counted __start_counted[], __stop_counted[];
+/* Each module's own. */
+extern struct counted __start_counted[] __attribute__((visibility("hidden")));
+extern struct counted __stop_counted[] __attribute__((visibility("hidden")));
 
 #define COUNTED()                                                                          \
 	do {                                                                               \

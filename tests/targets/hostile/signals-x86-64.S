@@ -35,6 +35,23 @@ label spin_forever_out
 	ret
 	end spin_forever
 
+	/* long wait_here(long call, long first, void *second): a system call */
+	function wait_here
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	mov	$1, %edx
+label wait_here_call
+	syscall
+label wait_here_behind
+	pop	%rbx
+	.cfi_def_cfa_offset 8
+	ret
+	end wait_here
+
 	/* int step_here(int number): 3 * number + 1, with the trap flag on */
 	function step_here
 	pushf

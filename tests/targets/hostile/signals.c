@@ -8,10 +8,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,6 +27,8 @@ extern int spin_flag(volatile int *flag);
 extern int spin_register(void);
 extern int spin_forever(void);
 extern int step_here(int number);
+extern long wait_here(long call, long first, void *second);
+extern char wait_here_call[], wait_here_behind[], wait_here_end[];
 extern char spin_flag_end[], spin_register_end[], spin_forever_loop[], spin_forever_out[];
 
 static volatile sig_atomic_t count, outside, inside, flag;
@@ -472,6 +476,50 @@ static void run_single_step(void)
 	CHECK(outside == 0);
 }
 
+static void on_timer_in_call(int number, siginfo_t *info, void *context)
+{
+	uintptr_t at = interrupted_at(context);
+
+	(void)number;
+	(void)info;
+	if (at >= (uintptr_t)wait_here && at < (uintptr_t)wait_here_end)
+		strange = at;
+	inside += at == (uintptr_t)wait_here_call;
+	if (++count % 2 == 0 && write(flag, "x", 1) != 1)
+		count = -1;
+}
+
+/* Whether a system call begins again or is over is told by the interrupted address. */
+static void run_system_call(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		return;
+	flag = ends[1];
+	set_handler(SIGALRM, on_timer_in_call, 0);
+	set_timer(2000);
+	for (int i = 0; i < ROUNDS; i++) {
+		CHECK(wait_here(SYS_pause, 0, NULL) == -EINTR);
+		CHECK(strange == (uintptr_t)wait_here_behind);
+	}
+	set_timer(0);
+	while (count % 2)
+		raise(SIGALRM);
+	set_handler(SIGALRM, on_timer_in_call, SA_RESTART);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	while (read(ends[0], &byte, 1) == 1)
+		;
+	fcntl(ends[0], F_SETFL, 0);
+	set_timer(2000);
+	for (int i = 0; i < ROUNDS; i++)
+		CHECK(wait_here(SYS_read, ends[0], &byte) == 1);
+	set_timer(0);
+	CHECK(inside > 0);
+	CHECK(count > 0);
+}
+
 static const struct hostile_case cases[] = {
 	{"rate", run_rate},
 	{"own-function", run_own_function},
@@ -488,6 +536,7 @@ static const struct hostile_case cases[] = {
 	{"interrupted", run_interrupted},
 	{"threads", run_threads},
 	{"single-step", run_single_step},
+	{"system-call", run_system_call},
 	{0},
 };
 

@@ -1,0 +1,289 @@
+/*
+ * The summary of a session of allocations; see alloc-summary.h.
+ *
+ * Objects that die young cost little, those that get old and then die cost full collections: so the
+ * first question is when objects died, the next which types did so in generation 2, and last who
+ * allocates. How long the program stood still for it stands beside.
+ */
+#include "format/alloc-summary.h"
+
+#include "format/text.h"
+#include "format/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	BAR_MAX = 10,
+	SHARE_COLUMNS = 12 + BAR_MAX, /* "  12.34 % ", the bar and a blank */
+	ROWS_MAX = 5,		      /* of a list */
+};
+
+static const struct dw_totals *totals_of(const struct dw_summary_writer *w)
+{
+	return w->job->view->request.totals;
+}
+
+static const struct dw_profile *profile_of(const struct dw_summary_writer *w)
+{
+	return w->job->view->request.profile;
+}
+
+static int64_t fact(const struct dw_summary_writer *w, const char *key)
+{
+	return dw_facts_get(&profile_of(w)->facts, key, 0);
+}
+
+static double share(uint64_t n, uint64_t all)
+{
+	return all ? 100.0 * (double)n / (double)all : 0;
+}
+
+/* "1.23 s, 8,412,345 objects of 731 types, 554.1 MB, 3 threads in 2 processes" */
+static void put_size(const struct dw_summary_writer *w)
+{
+	const struct dw_profile *p = profile_of(w);
+	const struct dw_alloc_count *all = &totals_of(w)->all_allocs.allocated;
+	int64_t duration = dw_facts_get(&p->facts, "duration_ns", -1);
+
+	dw_out_puts(w->out, "  ");
+	if (duration >= 0) {
+		dw_words_time(w->out, duration);
+		dw_out_puts(w->out, ", ");
+	}
+	dw_words_count(w->out, all->objects, "object");
+	dw_out_puts(w->out, " of ");
+	dw_words_count(w->out, totals_of(w)->types.n, "type");
+	dw_out_puts(w->out, ", ");
+	dw_words_bytes(w->out, all->bytes);
+	dw_out_puts(w->out, ", ");
+	dw_words_count(w->out, dw_threads_count(&p->threads), "thread");
+	dw_out_puts(w->out, " in ");
+	dw_words_count(w->out, dw_processes_count(&p->processes), "process");
+	dw_out_puts(w->out, "\n");
+}
+
+static void put_bar(struct dw_out *out, double pct)
+{
+	size_t full = (size_t)(pct * BAR_MAX / 100 + .5);
+
+	for (size_t i = 0; i < BAR_MAX; i++)
+		dw_out_puts(out, i < full ? "█" : "·");
+}
+
+/* What one end of objects took, when any had it. */
+static void put_end(const struct dw_summary_writer *w, const struct dw_alloc_count *n,
+		    const char *what)
+{
+	uint64_t all = totals_of(w)->all_allocs.allocated.bytes;
+
+	if (!n->objects)
+		return;
+	dw_out_printf(w->out, "  %6.2f %% ", share(n->bytes, all));
+	put_bar(w->out, share(n->bytes, all));
+	dw_out_puts(w->out, " ");
+	dw_words_bytes(w->out, n->bytes);
+	dw_out_printf(w->out, " %s: ", what);
+	dw_words_count(w->out, n->objects, "object");
+	dw_out_puts(w->out, "\n");
+}
+
+static void put_ends(const struct dw_summary_writer *w)
+{
+	static const char *const words[DWELL_GENERATIONS] = {
+		"died young, in generation 0",	  "died in generation 1",
+		"died old, in generation 2",	  "died in the large object heap",
+		"died in the pinned object heap",
+	};
+	const struct dw_alloc_values *v = &totals_of(w)->all_allocs;
+	struct dw_alloc_count alive = dw_alloc_values_alive(v);
+
+	if (!v->allocated.objects)
+		return;
+	if (alive.objects == v->allocated.objects && !totals_of(w)->gcs.n) {
+		dw_out_puts(w->out, "  No collection was seen: what died is not known.\n");
+		return;
+	}
+	dw_summary_heading(w, "What became of it");
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		put_end(w, &v->collected[i], words[i]);
+	if (!totals_of(w)->to_ns)
+		put_end(w, &alive, "still alive at the end");
+}
+
+/* What collections of one process or of all come to. */
+struct pauses {
+	uint64_t of[3]; /* by generation */
+	uint64_t all_ns;
+	const struct dw_gc *longest;
+};
+
+static struct pauses sum_pauses(const struct dw_summary_writer *w)
+{
+	struct pauses sum = {0};
+
+	dw_vec_each(i, &totals_of(w)->gcs) {
+		const struct dw_gc *gc = &profile_of(w)->allocations.gcs.v[*i];
+
+		sum.of[gc->generation < 3 ? gc->generation : 2]++;
+		sum.all_ns += gc->pause_ns;
+		if (!sum.longest || gc->pause_ns > sum.longest->pause_ns)
+			sum.longest = gc;
+	}
+	return sum;
+}
+
+/* "29 collections (20 of generation 0, 6 of 1, 3 of 2) stopped it for 280 ms in all, 14 % of the
+ * run. The longest: 34.2 ms, number 17, generation 2, induced." */
+static void put_collections(const struct dw_summary_writer *w)
+{
+	struct pauses p = sum_pauses(w);
+	int64_t duration = fact(w, "duration_ns");
+	const char *reason;
+
+	if (!p.longest)
+		return;
+	dw_out_puts(w->out, "  ");
+	dw_words_count(w->out, totals_of(w)->gcs.n, "collection");
+	dw_out_printf(w->out,
+		      " (%" PRIu64 " of generation 0, %" PRIu64 " of 1, %" PRIu64
+		      " of 2) stopped the program for ",
+		      p.of[0], p.of[1], p.of[2]);
+	dw_words_time(w->out, (int64_t)p.all_ns);
+	if (duration > 0 && dw_processes_count(&profile_of(w)->processes) == 1)
+		dw_out_printf(w->out, ", %.1f %% of the run",
+			      100.0 * (double)p.all_ns / (double)duration);
+	dw_out_puts(w->out, ".\n  The longest took ");
+	dw_words_time(w->out, (int64_t)p.longest->pause_ns);
+	reason = dw_strings_get(&profile_of(w)->strings, p.longest->reason);
+	dw_out_printf(w->out, ": number %" PRIu32 ", generation %" PRIu32 "%s", p.longest->number,
+		      p.longest->generation, *reason ? ", because of " : "");
+	dw_text_put(w->out, reason);
+	dw_out_puts(w->out, ".\n");
+}
+
+void dw_alloc_summary_head(struct dw_summary_writer *w)
+{
+	put_size(w);
+	put_ends(w);
+	put_collections(w);
+}
+
+/* "12.3 MB = 1,234,567 × 153 B" */
+static void describe(const struct dw_alloc_count *n, struct dw_out *out)
+{
+	char digits[DWELL_GROUPED_MAX_BYTES];
+
+	dw_words_bytes(out, n->bytes);
+	dw_out_printf(out, " = %s × ", dw_words_grouped(n->objects, digits));
+	dw_words_bytes(out, (n->bytes + n->objects / 2) / n->objects);
+}
+
+/* A row with the share of its bytes, or objects, and how many objects it has. */
+static void put_row(struct dw_summary_writer *w, const struct dw_row *row,
+		    const struct dw_alloc_count *n, double pct)
+{
+	struct dw_out words;
+
+	dw_out_init_buffer(&words);
+	describe(n, &words);
+	dw_out_printf(w->out, "  %6.2f %% ", pct);
+	put_bar(w->out, pct);
+	dw_out_puts(w->out, " ");
+	dw_summary_name(w, row, SHARE_COLUMNS + words.buf.len + 4);
+	dw_out_printf(w->out, "  (%s)\n", dw_buf_str(&words.buf));
+	dw_out_close(&words);
+}
+
+/* The rows of one section of the view, from row @i on. Gives the first behind it. */
+static size_t put_section(struct dw_summary_writer *w, size_t i, const char *heading)
+{
+	const struct dw_alloc_count *all = &totals_of(w)->all_allocs.allocated;
+	const struct dw_view *v = w->job->view;
+	const char *section = NULL;
+	size_t first = i;
+
+	for (struct dw_row row; i < v->n; i++) {
+		bool by_objects;
+		const struct dw_alloc_count *n;
+
+		dw_view_row(v, i, &w->scratch[0], &row);
+		if (section && strcmp(row.section, section))
+			break;
+		if (!section)
+			dw_summary_heading(w, heading);
+		section = row.section;
+		by_objects = !strcmp(section, "Types with Most Instances");
+		n = &row.allocs->exclusive;
+		if (n->objects && i < first + ROWS_MAX)
+			put_row(w, &row, n,
+				by_objects ? share(n->objects, all->objects)
+					   : share(n->bytes, all->bytes));
+	}
+	return i;
+}
+
+/* The types of which most died in generation 2, where it costs most. */
+static void put_old_types(struct dw_summary_writer *w)
+{
+	struct dw_view_request request = {
+		.profile = profile_of(w), .totals = totals_of(w), .sort = DWELL_COLUMN_BYTES_GEN2};
+	uint64_t all = totals_of(w)->all_allocs.collected[DWELL_GENERATION_2].bytes;
+	struct dw_view v = {0};
+
+	if (!all || dw_view_open(&v, dw_view_find("lifetime"), &request)) {
+		dw_view_release(&v);
+		return;
+	}
+	dw_summary_heading(w, "What dies old: types collected in generation 2");
+	for (size_t i = 0; i < v.n && i < ROWS_MAX; i++) {
+		const struct dw_alloc_count *n;
+		struct dw_row row;
+
+		dw_view_row(&v, i, &w->scratch[0], &row);
+		n = &row.allocs->inclusive.collected[DWELL_GENERATION_2];
+		if (n->objects)
+			put_row(w, &row, n, share(n->bytes, all));
+	}
+	dw_view_release(&v);
+}
+
+static void put_trust(const struct dw_summary_writer *w)
+{
+	static const struct {
+		const char *key, *what, *meaning;
+	} notes[] = {
+		{"allocations_unannounced", "object",
+		 "in the heap that the runtime did not announce: in no row."},
+		{"allocations_dropped", "object", "dropped for want of memory: in no row."},
+		{"stacks_unknown", "allocation", "whose stack could not be walked: [unknown]."},
+		{"processes_not_instrumented", "process", "not measured: its objects are missing."},
+	};
+
+	if (fact(w, "background_gc_off"))
+		dw_out_puts(w->out,
+			    "  Measuring lifetimes turned background collections off: those of "
+			    "generation 2\n  stopped the program instead. --no-lifetime keeps "
+			    "them.\n");
+	dw_out_puts(w->out, "  Each allocation took the runtime's slow way and was noted: times of "
+			    "this run\n  say little about a plain one.\n");
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		dw_words_note(w->out, fact(w, notes[i].key), notes[i].what, notes[i].meaning);
+	dw_words_note(w->out, (int64_t)totals_of(w)->stacks_cut, "allocation",
+		      "with a stack that was cut: outer callers are missing.");
+}
+
+void dw_alloc_summary_tail(struct dw_summary_writer *w, size_t first)
+{
+	size_t functions = first;
+
+	if (!totals_of(w)->all_allocs.allocated.objects)
+		dw_out_puts(w->out, "  No allocation was seen.\n");
+	first = put_section(w, functions, "Functions allocating most memory themselves");
+	first = put_section(w, first, "Types with most memory allocated");
+	put_section(w, first, "Types with most instances");
+	put_old_types(w);
+	dw_summary_heading(w, "What measuring changed");
+	put_trust(w);
+}

@@ -1,0 +1,114 @@
+/*
+ * Tables of allocations; see alloc-table.h. Unsigned numbers beyond 2^63, which only a lying target
+ * gives, come out negative.
+ */
+#include "session/alloc-table.h"
+
+#include "base/cleanup.h"
+#include "session/order.h"
+
+#include <errno.h>
+
+enum { TOTAL_COLUMNS = 5 + 2 * DWELL_GENERATIONS };
+
+int dw_alloc_table_open(struct dw_alloc_table *t, struct dw_database *db, struct dw_error *err)
+{
+	static const char sql[] = "INSERT INTO alloc_total VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+				  " ?, ?, ?, ?, ?)";
+
+	*t = (struct dw_alloc_table){.db = db};
+	return dw_database_prepare(db, sql, &t->put, err);
+}
+
+static int put(struct dw_alloc_table *t, sqlite3_stmt *st, const uint64_t *v, struct dw_error *err)
+{
+	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
+		sqlite3_bind_int64(st, i + 1, (int64_t)v[i]);
+	return dw_database_step(t->db, st, err);
+}
+
+int dw_alloc_table_put(struct dw_alloc_table *t, const struct dw_alloc_total *total,
+		       struct dw_error *err)
+{
+	uint64_t v[TOTAL_COLUMNS] = {(uint64_t)++t->rows, total->inclusive.allocated.objects,
+				     total->inclusive.allocated.bytes, total->exclusive.objects,
+				     total->exclusive.bytes};
+
+	for (int i = 0; i < DWELL_GENERATIONS; i++) {
+		v[5 + 2 * i] = total->inclusive.collected[i].objects;
+		v[6 + 2 * i] = total->inclusive.collected[i].bytes;
+	}
+	return put(t, t->put, v, err);
+}
+
+/* One row of type, and what it says of allocations. */
+static int put_type(struct dw_alloc_table *t, sqlite3_stmt *st, const struct dw_alloc_type *type,
+		    const struct dw_type_total *row, const struct dw_totals *totals)
+{
+	uint64_t v[] = {type->process,	       type->module,	      type->name,
+			row->values.inclusive, row->values.exclusive, (uint64_t)t->rows + 1};
+	int rc = put(t, st, v, NULL);
+
+	return rc ? rc : dw_alloc_table_put(t, &totals->allocs.v[row->allocs], NULL);
+}
+
+static int put_types(struct dw_alloc_table *t, const struct dw_profile *p,
+		     const struct dw_totals *totals, uint8_t *texts, struct dw_error *err)
+{
+	const __auto_type types = &totals->types;
+	dw_auto_free size_t *order = NULL;
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(t->db, "INSERT INTO type VALUES (NULL, ?, ?, ?, ?, ?, ?)", &st,
+				     err);
+
+	if (!rc && dw_order_rows(types->n ? &types->v->values : NULL, sizeof *types->v, types->n,
+				 false, &order))
+		rc = dw_error_set(err, -ENOMEM, "no memory to finish the session");
+	for (size_t i = 0; i < types->n && !rc; i++) {
+		const struct dw_type_total *row = &types->v[order[i]];
+		const struct dw_alloc_type *type =
+			dw_allocations_get_type(&p->allocations, row->type);
+
+		texts[type->name] = 1;
+		rc = put_type(t, st, type, row, totals);
+		if (rc)
+			dw_database_error(t->db, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int put_gcs(struct dw_alloc_table *t, const struct dw_profile *p, uint8_t *texts,
+		   struct dw_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(
+		t->db, "INSERT INTO collection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &st,
+		err);
+
+	dw_vec_each(gc, &p->allocations.gcs) {
+		uint64_t v[] = {gc->process,	 gc->number,	    gc->generation, gc->reason,
+				gc->is_blocking, gc->is_compacting, gc->thread,	    gc->start_ns,
+				gc->pause_ns,	 gc->heap_before,   gc->heap_after, gc->promoted};
+
+		texts[gc->reason] = 1;
+		if (!rc)
+			rc = put(t, st, v, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int dw_alloc_table_fill(struct dw_alloc_table *t, const struct dw_profile *p,
+			const struct dw_totals *totals, uint8_t *texts, struct dw_error *err)
+{
+	int rc = put_types(t, p, totals, texts, err);
+
+	return rc ? rc : put_gcs(t, p, texts, err);
+}
+
+void dw_alloc_table_close(struct dw_alloc_table *t)
+{
+	sqlite3_finalize(t->put);
+	*t = (struct dw_alloc_table){0};
+}
