@@ -17,8 +17,13 @@ void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 	sum->lookups += calls->lookups;
 	sum->repairs += calls->repairs;
 	sum->stacks += calls->stacks;
-	if (sum->arena_bytes < calls->arena_bytes)
+	if (sum->arena_bytes < calls->arena_bytes) {
 		sum->arena_bytes = calls->arena_bytes;
+		sum->function_ps = calls->function_ps;
+		sum->outside_ps = calls->outside_ps;
+		sum->beyond_ps = calls->beyond_ps;
+		sum->pass_ps = calls->pass_ps;
+	}
 	s->agent_start_ns += head->agent_start_ns;
 	for (int i = 0; i < DWELL_OS_SOURCES; i++)
 		s->threads[i] += head->os_sources[i];
@@ -66,6 +71,10 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 		{"tree_lookups", c->lookups},
 		{"stack_repairs", c->repairs},
 		{"stacks", c->stacks},
+		{"probes_function_ps", c->function_ps},
+		{"probes_outside_ps", c->outside_ps},
+		{"probes_beyond_ps", c->beyond_ps},
+		{"probes_pass_ps", c->pass_ps},
 		{"slow_path_ns", c->slow_ns},
 		{"overhead_uncovered_ns", c->uncovered_ns},
 		{"threads_lifetime_ns", c->lifetime_ns},

@@ -177,11 +177,13 @@ struct dw_region_header {
 	uint64_t arena_base;	       /* address of the arena's line 0 in the target */
 	uint32_t arena_lines;	       /* in use, as far as published */
 	uint32_t threads_n;	       /* struct dw_tree_thread, whose lines stand in threads[] */
-	/* What a probe costs beside what it times in place, by enum dw_probe_kind, in parts of a
-	 * tick: it stands on both sides of two readings of the clock and can be negative. */
+	/* What probes take of a call's time, by enum dw_probe_kind, in parts of a tick: _ENTER and
+	 * _OUT of the caller's, the others of the callee's. */
 	int32_t probe_cost[DWELL_PROBE_KINDS];
-	int32_t pass_cost; /* likewise, what a call between functions with probes takes more where
-			      the gates OUT and BACK stand around it and let it pass */
+	int32_t slow_cost[2]; /* likewise _ENTER and _LEAVE on the slow path, beside what that
+				 measures of itself: of calls beyond the tree */
+	int32_t pass_cost;    /* what the gates OUT and BACK take of the caller's when they let a
+				 call pass, because its callee has probes */
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
 	uint32_t module_n;

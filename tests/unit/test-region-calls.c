@@ -447,14 +447,10 @@ TEST(probes_are_subtracted)
 	x.arena[FIRST + 1].node.calls = 100;
 	x.arena[FIRST + 2].node.elapsed = 40;
 	x.arena[FIRST + 2].node.calls = 10;
-	/* Inside: 10 behind an entry, 7 behind a return, 4 and 3 for calls out; outside: 5 each. */
-	for (int i = 0; i < DWELL_PROBE_KINDS; i++) {
-		static const uint64_t inside[] = {10, 7, 4, 3};
-
-		x.w.h->probe_cost[i] = 5 * DWELL_TICK_PARTS;
-		x.thread->timed[i] = 2;
-		x.thread->timed_ticks[i] = 2 * inside[i];
-	}
+	x.w.h->probe_cost[DWELL_PROBE_ENTER] = 12 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_LEAVE] = 15 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_OUT] = 8 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_BACK] = 9 * DWELL_TICK_PARTS;
 	put_event(&x, 16000, ROOT);
 	CHECK_INT(read_at(&x, 16000, false), 0);
 	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 5000 - 100 * 15);

@@ -76,22 +76,22 @@ uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t n
 	return now;
 }
 
-/* Whether the thread may have been switched since the last look; without a source, when it has
- * taken long since @begin. */
+/* Whether the thread may have been switched since the last look; without a source, when @taken
+ * ticks are long. */
 static bool may_be_switched(const struct dw_tree_thread *t, const struct dw_os_state *s,
-			    uint64_t begin)
+			    uint64_t taken)
 {
 	if (t->os_source == DWELL_OS_NONE)
-		return dw_ticks() - begin > LATE_TICKS;
+		return taken > LATE_TICKS;
 	return __atomic_load_n(t->os_word, __ATOMIC_RELAXED) != s->word;
 }
 
-bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin,
+bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin, uint64_t now,
 		      struct dw_interval *ret)
 {
 	struct dw_os_look l;
 
-	if (!may_be_switched(t, s, begin))
+	if (!may_be_switched(t, s, now - begin))
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	dw_os_look(t, s, &l);

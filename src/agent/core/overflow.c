@@ -409,24 +409,34 @@ static void charge_os(struct dw_tree_os *os, const struct dw_interval *i)
 	os->blocking_calls += i->blocking_calls;
 }
 
-void dw_overflow_charge(struct dw_stacks *s, const struct dw_interval *i)
+static struct dw_tree_overflow *on_top(const struct dw_stacks *s)
 {
-	struct dw_tree_overflow *x =
-		(struct dw_tree_overflow *)((struct dw_shadow *)s->thread->top)->node;
+	return (struct dw_tree_overflow *)((struct dw_shadow *)s->thread->top)->node;
+}
+
+void dw_overflow_charge_plain(struct dw_stacks *s, uint64_t elapsed, uint32_t overhead)
+{
+	struct dw_tree_overflow *x = on_top(s);
+	struct dw_overflow_sums *sums = s->current->beyond.sums;
+
+	x->elapsed += elapsed;
+	x->overhead = add_overhead(x->overhead, overhead);
+	sums->elapsed += elapsed;
+	sums->overhead += overhead;
+}
+
+void dw_overflow_charge_os(struct dw_stacks *s, const struct dw_interval *i)
+{
 	struct dw_overflow_sums *sums = s->current->beyond.sums;
 	bool has_os = i->os | i->os_probe | i->switches | i->io_calls | i->blocking_calls;
-	struct dw_tree_os *os = has_os ? os_of(s->overflow, x) : NULL;
+	struct dw_tree_os *os = has_os ? os_of(s->overflow, on_top(s)) : NULL;
 
-	x->elapsed += i->elapsed;
-	x->overhead = add_overhead(x->overhead, i->overhead);
 	if (os)
 		charge_os(os, i);
-	sums->elapsed += i->elapsed;
 	sums->os += i->os;
 	sums->os_probe += i->os_probe;
 	sums->os_cpu += i->os_cpu;
 	sums->os_blocked += i->os_blocked;
-	sums->overhead += i->overhead;
 	sums->switches += i->switches;
 	sums->io_calls += i->io_calls;
 	sums->blocking_calls += i->blocking_calls;

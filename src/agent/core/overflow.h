@@ -28,7 +28,7 @@ struct dw_interval {
 };
 
 /* Whether the thread is beyond its tree: each new activation is one for dw_overflow_push(), each
- * interval also one for dw_overflow_charge(). */
+ * interval also one for dw_overflow_charge_plain() and _os(). */
 static inline bool dw_overflow_is_current(const struct dw_tree_thread *t)
 {
 	return t->current->key == DWELL_KEY_TRUNCATED;
@@ -48,6 +48,9 @@ void dw_overflow_leave_stack(struct dw_stacks *s);
 /* Give back everything of a thread. From any thread. */
 void dw_overflow_end(struct dw_stacks *s);
 
-/* The interval that ends now, which thread->current has got already, belongs to the activation on
- * top as well. */
-void dw_overflow_charge(struct dw_stacks *s, const struct dw_interval *interval);
+/* What thread->current has got already belongs to the activation on top as well: @elapsed ticks and
+ * @overhead of an interval without an OS event. */
+void dw_overflow_charge_plain(struct dw_stacks *s, uint64_t elapsed, uint32_t overhead);
+
+/* Likewise the operating system's part of an interval. */
+void dw_overflow_charge_os(struct dw_stacks *s, const struct dw_interval *interval);

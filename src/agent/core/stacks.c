@@ -61,14 +61,24 @@ static uint64_t bottom_of(const struct dw_stack *k)
 	return k->entries[0].record;
 }
 
+/* Where the entries of @k may begin that room is kept for. */
+static struct dw_shadow *limit_of(const struct dw_stack *k)
+{
+	return k->entries + k->room - SPARE;
+}
+
 static void set_top(struct dw_stacks *s, struct dw_shadow *top)
 {
 	struct dw_shadow *e = top;
+	bool is_beyond;
 
 	while (is_mark(e))
 		e--;
+	is_beyond = dw_shadow_is_beyond(e);
 	s->thread->top = top;
-	s->thread->current = dw_shadow_is_beyond(e) ? s->current->beyond.truncated : top->node;
+	s->thread->current = is_beyond ? s->current->beyond.truncated : top->node;
+	/* What is on top then is no node: gates must not look for its children. */
+	s->thread->limit = is_beyond ? NULL : limit_of(s->current);
 }
 
 static void set_current(struct dw_stacks *s, struct dw_stack *k)
@@ -80,9 +90,7 @@ static void set_current(struct dw_stacks *s, struct dw_stack *k)
 		s->current->top = s->thread->top;
 	}
 	s->current = k;
-	s->thread->top = k->top;
-	s->thread->limit = k->entries + k->room - SPARE;
-	set_top(s, s->thread->top);
+	set_top(s, k->top);
 }
 
 /* The number of stacks whose bottoms are above @record: they come first. */
@@ -175,8 +183,7 @@ static bool grow(struct dw_stacks *s)
 	k->base = k->entries + base;
 	k->room = (uint32_t)((2 * bytes - sizeof(*k)) / sizeof(struct dw_shadow));
 	s->list[i] = s->current = k;
-	s->thread->top = k->entries + top;
-	s->thread->limit = k->entries + k->room - SPARE;
+	set_top(s, k->entries + top);
 	return true;
 }
 
@@ -422,7 +429,7 @@ bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t rec
 {
 	struct dw_shadow *top = s->thread->top;
 
-	if (top >= (struct dw_shadow *)s->thread->limit) {
+	if (top >= limit_of(s->current)) {
 		if (!grow(s))
 			return false;
 		top = s->thread->top;
@@ -453,7 +460,7 @@ bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 	while (s->current->base != s->current->entries && true_record(s->current->base) == bottom)
 		pop_segment(s); /* its handler has left by longjmp() */
 	top = s->thread->top;
-	if (top >= (struct dw_shadow *)s->thread->limit) {
+	if (top >= limit_of(s->current)) {
 		if (!grow(s))
 			return false;
 		top = s->thread->top;

@@ -28,5 +28,8 @@ enum dw_thread_use {
 	DWELL_THREAD_UNUSED, /* its thread has ended: another may have it */
 };
 
+/* Add @elapsed ticks without an OS event and @overhead (ticks / 16) to the current node of @t. */
+void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead);
+
 /* Add what an interval was to the current node of @t. */
 void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval);

@@ -311,18 +311,25 @@ static void add_os(struct dw_tree_os *os, const struct dw_interval *interval)
 	os->blocking_calls += interval->blocking_calls;
 }
 
+void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead)
+{
+	struct dw_tree_node *node = t->line->current;
+
+	if (dw_overflow_is_current(t->line))
+		dw_overflow_charge_plain(&t->stacks, elapsed, overhead);
+	node->elapsed += elapsed;
+	node->overhead =
+		overhead < UINT32_MAX - node->overhead ? node->overhead + overhead : UINT32_MAX;
+}
+
 void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 {
 	struct dw_tree_node *node = t->line->current;
 	struct dw_tree_os *os = NULL;
 
+	dw_thread_charge_plain(t, interval->elapsed, interval->overhead);
 	if (dw_overflow_is_current(t->line))
-		dw_overflow_charge(&t->stacks, interval);
-	node->elapsed += interval->elapsed;
-	if (interval->overhead < UINT32_MAX - node->overhead)
-		node->overhead += interval->overhead;
-	else
-		node->overhead = UINT32_MAX;
+		dw_overflow_charge_os(&t->stacks, interval);
 	if (interval->os || interval->os_probe || interval->switches || interval->io_calls ||
 	    interval->blocking_calls)
 		os = dw_tree_os(&t->tree, node);

@@ -1,21 +1,25 @@
 /*
  * Measuring the gates; see calibrate.h.
  *
- * Each of the two nodes gets the time that probes take off the caller and the callee, less the
- * loop's own. The gates time a part of that in place, here as everywhere, by two readings that lie
- * closer to each other than to anything else; so what is told is the difference, which can be
- * negative. Both parts are means of the same rounds: one time in place in ten is shorter by half,
- * as its branch was predicted, so the least of them says nothing of the others.
+ * Each of the two nodes of a loop with next to nothing in it gets the time that probes take off the
+ * caller and the callee, less the loop's own; of the quickest of some rounds. What probes take
+ * where they let a call pass is measured without others around: the clock's readings would hide it.
+ *
+ * That is the limit of it all. A processor goes on while the clock is read, so up to some 10 ns of
+ * work between two readings take no time of their own: the loop's probes cost what two readings do,
+ * and those of a function of 10 ns next to nothing, which no clock can tell. What the gates time in
+ * place now and then shows no more: two readings, in loops and programs alike.
  */
 #include "agent/probe/calibrate.h"
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/syscall-x86-64.h"
 #include "agent/core/threads.h"
 #include "agent/core/ticks-x86-64.h"
 #include "agent/core/tree.h"
 
-enum { ROUNDS = 12, CALLS = 4096, ROOT = 1, CALLEE = 2, ABOVE = 64 };
+enum { ROUNDS = 12, CALLS = 2048, ROOT = 1, CALLEE = 2, ABOVE = 64 };
 
 /* What loops call. */
 struct dw_calibrate_gates {
@@ -25,9 +29,8 @@ struct dw_calibrate_gates {
 };
 
 typedef void loop(const struct dw_calibrate_gates *gates, uint32_t n);
-loop dw_calibrate_function, dw_calibrate_pointer, dw_calibrate_outside, dw_calibrate_nothing;
+loop dw_calibrate_function, dw_calibrate_outside, dw_calibrate_pass, dw_calibrate_nothing;
 extern const char dw_calibrate_function_site[] __attribute__((visibility("hidden")));
-extern const char dw_calibrate_pointer_site[] __attribute__((visibility("hidden")));
 extern const char dw_calibrate_outside_site[] __attribute__((visibility("hidden")));
 
 /* A thread with a caller and a callee. */
@@ -36,6 +39,7 @@ struct stage {
 	struct dw_tree_node nodes[3]; /* by line: its arena begins here */
 	struct dw_shadow shadow[4];
 	struct dw_tree_quick quick[2];
+	uint32_t word; /* where events go the slow way: not what was seen */
 } __attribute__((aligned(DWELL_LINE_BYTES)));
 
 /* Probes that come in pairs. */
@@ -65,11 +69,37 @@ static void set(struct stage *s, const struct dw_area *area, const char *site)
 	s->nodes[ROOT].children[0] = CALLEE;
 }
 
+/* In place of the agent's slow path: nothing but what that does about time. */
+static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
+{
+	uint64_t now = dw_ticks();
+	struct stage *s = (struct stage *)dw_thread_word;
+
+	(void)rsp;
+	(void)what;
+	(void)area;
+	s->thread.current->elapsed += now - s->thread.last;
+	s->thread.current = &s->nodes[gate == DWELL_GATE_ENTER ? CALLEE : ROOT];
+	s->thread.last = dw_ticks();
+	return 0;
+}
+
+/* Let the slow path of @area's gates be @at. What it was; 0 = that cannot be changed. */
+static uint64_t set_slow(const struct dw_area *area, uint64_t at)
+{
+	uint64_t *constants = (uint64_t *)(area->area + area->header->constants_at), was;
+
+	if (dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ | PROT_WRITE))
+		return 0;
+	was = constants[DWELL_CONSTANT_SLOW];
+	constants[DWELL_CONSTANT_SLOW] = at;
+	dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ);
+	return was;
+}
+
 /* What a round has measured, ticks. */
 struct round {
 	uint64_t caller, callee;
-	uint64_t enter_n, enter; /* in place: how often, and the sum */
-	uint64_t leave_n, leave;
 };
 
 static struct round run(struct stage *s, const struct dw_area *area, const struct pair *p)
@@ -79,120 +109,115 @@ static struct round run(struct stage *s, const struct dw_area *area, const struc
 	struct dw_calibrate_gates gates = {
 		.enter = area->area + h->gate_at[p->enter_gate],
 		.leave = area->area + h->gate_at[p->leave_gate],
-		.out = area->area + h->gate_at[DWELL_GATE_OUT_POINTER],
-		.back = area->area + h->gate_at[DWELL_GATE_BACK],
-		.probed = area->module + h->probed_start,
 	};
 
 	s->nodes[ROOT].elapsed = s->nodes[CALLEE].elapsed = 0;
-	memset(t->timed, 0, sizeof(t->timed));
-	memset(t->timed_ticks, 0, sizeof(t->timed_ticks));
 	t->last = dw_ticks();
 	dw_thread_word = t;
 	p->loop(&gates, CALLS);
 	dw_thread_word = &dw_thread_none;
 	s->nodes[ROOT].elapsed += dw_ticks() - t->last;
-	return (struct round){s->nodes[ROOT].elapsed, s->nodes[CALLEE].elapsed,
-			      t->timed[p->enter],     t->timed_ticks[p->enter],
-			      t->timed[p->leave],     t->timed_ticks[p->leave]};
+	return (struct round){s->nodes[ROOT].elapsed, s->nodes[CALLEE].elapsed};
 }
 
-/* A mean, in parts of a tick. */
-static int64_t mean(uint64_t ticks, uint64_t n)
-{
-	return (int64_t)(ticks * DWELL_TICK_PARTS / n);
-}
-
-/* What the loop itself takes: the mean of the quickest round, in parts of a tick. */
-static int64_t nothing(void)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t start = dw_ticks(), ticks;
-
-		dw_calibrate_nothing(NULL, CALLS);
-		ticks = dw_ticks() - start;
-		least = ticks < least ? ticks : least;
-	}
-	return mean(least, CALLS);
-}
-
-/* The sum of the rounds that took little longer than the quickest, in the others the thread may
- * have been switched. Returns their number. */
-static uint32_t add_up(const struct round rounds[ROUNDS], struct round *sum)
-{
-	uint64_t least = UINT64_MAX;
-	uint32_t n = 0;
-
-	for (int i = 0; i < ROUNDS; i++)
-		if (rounds[i].caller + rounds[i].callee < least)
-			least = rounds[i].caller + rounds[i].callee;
-	for (int i = 0; i < ROUNDS; i++) {
-		const struct round *r = &rounds[i];
-
-		if (r->caller + r->callee > least + least / 8)
-			continue;
-		n++;
-		sum->caller += r->caller;
-		sum->callee += r->callee;
-		sum->enter_n += r->enter_n;
-		sum->enter += r->enter;
-		sum->leave_n += r->leave_n;
-		sum->leave += r->leave;
-	}
-	return n;
-}
-
-/* What a call takes of its caller and its callee, without what the probes time in place. In parts
- * of a tick. */
-struct share {
-	int64_t caller, callee;
+/* A loop, and its quickest round. */
+struct course {
+	struct stage stage;
+	const struct pair *pair;
+	struct round best;
 };
 
-/* False: no probe has timed itself. */
-static bool measure(const struct dw_area *area, const struct pair *p, struct share *ret)
+static void begin(struct course *c, const struct dw_area *area, const struct pair *p)
 {
-	struct round rounds[ROUNDS], sum = {0};
-	struct stage s;
-	uint64_t calls;
-
-	set(&s, area, p->site);
-	for (int i = 0; i < ROUNDS; i++)
-		rounds[i] = run(&s, area, p);
-	calls = (uint64_t)add_up(rounds, &sum) * CALLS;
-	if (!sum.enter_n || !sum.leave_n)
-		return false;
-	ret->caller = mean(sum.caller, calls) - mean(sum.leave, sum.leave_n);
-	ret->callee = mean(sum.callee, calls) - mean(sum.enter, sum.enter_n);
-	return true;
+	set(&c->stage, area, p->site);
+	c->pair = p;
+	c->best = (struct round){0, 0};
 }
 
+static void run_course(struct course *c, const struct dw_area *area)
+{
+	struct round r = run(&c->stage, area, c->pair), *best = &c->best;
+
+	if (!best->caller || r.caller + r.callee < best->caller + best->callee)
+		*best = r;
+}
+
+/* The least of @least and a round of @chosen, whose gates have no events; on @s. Ticks. */
+static uint64_t run_plain(uint64_t least, loop *chosen, struct stage *s, const struct dw_area *area)
+{
+	const struct dw_clone_header *h = area->header;
+	struct dw_calibrate_gates gates = {
+		.out = area->area + h->gate_at[DWELL_GATE_OUT_POINTER],
+		.back = area->area + h->gate_at[DWELL_GATE_BACK],
+		.probed = area->module + h->probed_start,
+	};
+	uint64_t start, ticks;
+
+	dw_thread_word = &s->thread;
+	start = dw_ticks();
+	chosen(&gates, CALLS);
+	ticks = dw_ticks() - start;
+	dw_thread_word = &dw_thread_none;
+	return ticks < least ? ticks : least;
+}
+
+/* @ticks of a round, for one call, in parts of a tick. */
+static int32_t mean(uint64_t ticks)
+{
+	return (int32_t)(ticks * DWELL_TICK_PARTS / CALLS);
+}
+
+/* Tell of the gates of @c; @own is what the loop itself takes. */
+static void tell(const struct course *c, int32_t own)
+{
+	struct dw_region_header *told = dw_agent_region();
+
+	told->probe_cost[c->pair->enter] = mean(c->best.caller) - own;
+	told->probe_cost[c->pair->leave] = mean(c->best.callee);
+}
+
+/* Tell what is not seen by the slow path, where all events go. */
+static void tell_slow(const struct dw_area *area, struct course *c, int32_t own)
+{
+	struct dw_region_header *told = dw_agent_region();
+	uint64_t was = set_slow(area, (uint64_t)slow);
+
+	if (!was)
+		return;
+	c->best = (struct round){0, 0};
+	c->stage.thread.os_word = &c->stage.word;
+	c->stage.word = 1;
+	for (int i = 0; i < ROUNDS; i++)
+		run_course(c, area);
+	set_slow(area, was);
+	told->slow_cost[DWELL_PROBE_ENTER] = mean(c->best.caller) - own;
+	told->slow_cost[DWELL_PROBE_LEAVE] = mean(c->best.callee);
+}
+
+/* The loops in turns, so that what disturbs one disturbs all. */
 void dw_calibrate(const struct dw_area *area)
 {
 	static const struct pair function = {dw_calibrate_function, dw_calibrate_function_site,
 					     DWELL_GATE_ENTER,	    DWELL_GATE_EXIT,
 					     DWELL_PROBE_ENTER,	    DWELL_PROBE_LEAVE},
-				 pointer = {dw_calibrate_pointer, dw_calibrate_pointer_site,
-					    DWELL_GATE_ENTER,	  DWELL_GATE_EXIT,
-					    DWELL_PROBE_ENTER,	  DWELL_PROBE_LEAVE},
 				 outside = {dw_calibrate_outside, dw_calibrate_outside_site,
 					    DWELL_GATE_OUT,	  DWELL_GATE_BACK,
 					    DWELL_PROBE_OUT,	  DWELL_PROBE_BACK};
 	struct dw_tree_thread *word = dw_thread_word;
-	struct dw_region_header *told = dw_agent_region();
-	struct share share, passed;
-	int64_t own = nothing();
+	struct course inner, outer;
+	uint64_t nothing = UINT64_MAX, pass = UINT64_MAX;
 
-	if (measure(area, &function, &share)) {
-		told->probe_cost[DWELL_PROBE_ENTER] = (int32_t)(share.caller - own);
-		told->probe_cost[DWELL_PROBE_LEAVE] = (int32_t)share.callee;
-		if (measure(area, &pointer, &passed) && passed.caller > share.caller)
-			told->pass_cost = (int32_t)(passed.caller - share.caller);
+	begin(&inner, area, &function);
+	begin(&outer, area, &outside);
+	for (int i = 0; i < ROUNDS; i++) {
+		nothing = run_plain(nothing, dw_calibrate_nothing, &inner.stage, area);
+		pass = run_plain(pass, dw_calibrate_pass, &inner.stage, area);
+		run_course(&inner, area);
+		run_course(&outer, area);
 	}
-	if (measure(area, &outside, &share)) {
-		told->probe_cost[DWELL_PROBE_OUT] = (int32_t)(share.caller - own);
-		told->probe_cost[DWELL_PROBE_BACK] = (int32_t)share.callee;
-	}
+	tell(&inner, mean(nothing));
+	tell(&outer, mean(nothing));
+	dw_agent_region()->pass_cost = pass > nothing ? mean(pass - nothing) : 0;
+	tell_slow(area, &inner, mean(nothing));
 	dw_thread_word = word;
 }

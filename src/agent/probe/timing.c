@@ -46,11 +46,14 @@ static bool is_call(const struct event *e)
 static void charge(struct event *e)
 {
 	struct dw_tree_thread *line = e->t->line;
-	struct dw_interval interval = {.elapsed = e->now - line->last};
+	struct dw_interval interval;
 
-	if (is_call(e) || *line->os_word != line->os_seen)
-		e->now = dw_os_close(line, &e->t->os, e->now,
-				     is_call(e) ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, &interval);
+	if (!is_call(e) && *line->os_word == line->os_seen) {
+		dw_thread_charge_plain(e->t, e->now - line->last, 0);
+		return;
+	}
+	e->now = dw_os_close(line, &e->t->os, e->now,
+			     is_call(e) ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, &interval);
 	dw_thread_charge(e->t, &interval);
 }
 
@@ -180,16 +183,17 @@ static void apply(const struct event *e)
 static void resume(const struct event *e, uint64_t start)
 {
 	struct dw_tree_thread *line = e->t->line;
-	struct dw_interval switched = {0}, spent = {0};
-	uint64_t now;
+	struct dw_interval switched;
+	uint64_t now = dw_ticks(), off = 0;
 
-	if (dw_os_close_slow(line, &e->t->os, e->now, &switched))
+	if (dw_os_close_slow(line, &e->t->os, e->now, now, &switched)) {
 		dw_thread_charge(e->t, &switched);
-	now = dw_ticks();
-	spent.overhead =
-		(uint32_t)((now - e->now - switched.elapsed + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT);
-	dw_thread_charge(e->t, &spent);
-	line->slow_ticks += now - start - switched.elapsed;
+		off = switched.elapsed;
+		now = dw_ticks();
+	}
+	dw_thread_charge_plain(
+		e->t, 0, (uint32_t)((now - e->now - off + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT));
+	line->slow_ticks += now - start - off;
 	line->last = now;
 }
 
@@ -304,14 +308,18 @@ static void handle(void *ctx)
 
 uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
-	struct event e = {.gate = gate, .rsp = rsp, .what = what};
+	struct event e;
 
 	if (dw_probe.is_blind) {
 		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
-	e.now = dw_ticks();
+	e.now = dw_ticks(); /* first of all: what comes before is not measured here */
+	e.gate = gate;
+	e.rsp = rsp;
+	e.what = what;
 	e.area = (const struct dw_area *)area;
+	e.call = DWELL_CALL_NOT_COUNTED;
 	if (!dw_slow_begin(rsp))
 		return 0;
 	/* What a thread has is another's from its last event on, its stack too. */

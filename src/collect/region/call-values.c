@@ -22,21 +22,6 @@ double dw_probe_ticks(int32_t cost)
 	return (double)cost / DWELL_TICK_PARTS;
 }
 
-/* Ticks of a probe behind its reading of the clock. */
-static double after(const struct dw_probe_times *t, enum dw_probe_kind kind)
-{
-	return t->n[kind] ? (double)t->ticks[kind] / (double)t->n[kind] : 0;
-}
-
-struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const int32_t *outside,
-				   enum dw_probe_kind enter, enum dw_probe_kind leave)
-{
-	return (struct dw_probe_cost){
-		.callee = after(times, enter) + dw_probe_ticks(outside[leave]),
-		.caller = dw_probe_ticks(outside[enter]) + after(times, leave),
-	};
-}
-
 struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,
 				 const struct dw_tree_os *os, const struct dw_tree_os *os_old)
 {

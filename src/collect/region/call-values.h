@@ -19,12 +19,6 @@ struct dw_probe_cost {
 	double pass; /* more of the caller's, where gates let the call pass */
 };
 
-/* Sums of struct dw_tree_thread, by enum dw_probe_kind. */
-struct dw_probe_times {
-	uint64_t n[DWELL_PROBE_KINDS];
-	uint64_t ticks[DWELL_PROBE_KINDS];
-};
-
 /* What a node's counters have risen by. The first three may fall when lines were read torn. */
 struct dw_call_rise {
 	int64_t elapsed; /* ticks, as the next */
@@ -38,14 +32,6 @@ struct dw_call_rise {
 	uint64_t io_calls;
 	uint64_t blocking_calls;
 };
-
-/*
- * The cost of a call whose probes are @enter and @leave. A probe's time before it reads the clock
- * is its caller's at an entry and its callee's at a return; the time after that falls to the other.
- * The first is what @outside says; the second is what the probes measured in place.
- */
-struct dw_probe_cost dw_probe_cost(const struct dw_probe_times *times, const int32_t *outside,
-				   enum dw_probe_kind enter, enum dw_probe_kind leave);
 
 /* A cost that the region tells of (DWELL_TICK_PARTS), in ticks. */
 double dw_probe_ticks(int32_t cost);

@@ -53,6 +53,7 @@ struct dw_region_calls {
 	struct dw_map pool_of; /* thread and key -> index + 1 */
 	struct dw_each_reader each;
 	struct dw_probe_cost function, outside;
+	struct dw_probe_cost beyond; /* of calls that overflow nodes have */
 	struct dw_region_calls_stats stats;
 	double uncovered, slow; /* ticks */
 };
@@ -87,7 +88,7 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 			(double)(now.elapsed - old.elapsed);
 	if (l->kind == DWELL_LINE_OVERFLOW)
 		dw_call_lines_thread(&r->s, l->id)->overflow_cost +=
-			(double)calls * (cost->callee + cost->caller);
+			(double)calls * (r->beyond.callee + r->beyond.caller);
 	if (!calls || (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE))
 		return 0;
 	parent = dw_arena_touch(&r->s.arena, l->parent);
@@ -432,9 +433,7 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 			 const struct dw_region_reading *now)
 {
 	const struct dw_call_line *l = &r->s.lines.v[line];
-	bool is_outside = dw_calls_get(&r->s.p->calls, l->id)->flags & DWELL_CALL_OUTSIDE;
-	const struct dw_probe_cost *cost = is_outside ? &r->outside : &r->function;
-	double whole_cost = r->function.callee + r->function.caller;
+	double cost = r->beyond.callee + r->beyond.caller;
 	struct dw_tree_overflow o, old;
 	struct dw_tree_os os, os_old;
 	struct dw_call_rise rise;
@@ -445,13 +444,13 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 	if (dw_call_lines_os(&r->s, line, o.os, &os, &os_old))
 		return -ENOMEM;
 	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
-	rc = give(r, l->id, &rise, (double)rise.calls * (cost->callee + cost->caller), now);
+	rc = give(r, l->id, &rise, (double)rise.calls * cost, now);
 	if (rc)
 		return rc;
 	rise = dw_call_rise_inclusive(&o, &old);
 	return give(r, l->id + 1, &rise,
-		    (double)rise.calls * cost->callee +
-			    (double)(o.inclusive_calls - old.inclusive_calls) * whole_cost,
+		    (double)rise.calls * r->beyond.callee +
+			    (double)(o.inclusive_calls - old.inclusive_calls) * cost,
 		    now);
 }
 
@@ -489,23 +488,29 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	return rc;
 }
 
-/* The costs of probes, from what they have measured so far. */
+/* What probes cost in this process. */
 static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *head)
 {
-	struct dw_probe_times times = {0};
+	const int32_t *cost = head->probe_cost, *slow = head->slow_cost;
 
-	dw_vec_each(thread, &r->s.threads) {
-		struct dw_tree_thread t;
+	r->function = (struct dw_probe_cost){
+		.caller = dw_probe_ticks(cost[DWELL_PROBE_ENTER]),
+		.callee = dw_probe_ticks(cost[DWELL_PROBE_LEAVE]),
+		.pass = dw_probe_ticks(head->pass_cost),
+	};
+	r->outside = (struct dw_probe_cost){
+		.caller = dw_probe_ticks(cost[DWELL_PROBE_OUT]),
+		.callee = dw_probe_ticks(cost[DWELL_PROBE_BACK]),
+	};
+	r->beyond = (struct dw_probe_cost){
+		.caller = dw_probe_ticks(slow[DWELL_PROBE_ENTER]),
+		.callee = dw_probe_ticks(slow[DWELL_PROBE_LEAVE]),
+	};
+}
 
-		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-		for (int i = 0; i < DWELL_PROBE_KINDS; i++) {
-			times.n[i] += t.timed[i];
-			times.ticks[i] += t.timed_ticks[i];
-		}
-	}
-	r->function = dw_probe_cost(&times, head->probe_cost, DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE);
-	r->function.pass = dw_probe_ticks(head->pass_cost);
-	r->outside = dw_probe_cost(&times, head->probe_cost, DWELL_PROBE_OUT, DWELL_PROBE_BACK);
+static uint64_t picoseconds(const struct dw_region_clock *clock, double ticks)
+{
+	return ticks > 0 ? dw_region_clock_span(clock, ticks * 1000) : 0;
 }
 
 /* When @thread has ended, or until when it is known to have lived. */
@@ -545,6 +550,10 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 			row->dirty = true;
 		}
 	}
+	s->function_ps = picoseconds(clock, r->function.caller + r->function.callee);
+	s->outside_ps = picoseconds(clock, r->outside.caller + r->outside.callee);
+	s->beyond_ps = picoseconds(clock, r->beyond.caller + r->beyond.callee);
+	s->pass_ps = picoseconds(clock, r->function.pass);
 	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
 	s->slow_ns = dw_region_clock_span(clock, r->slow);
 	s->arena_bytes = r->s.arena.lines.n * DWELL_LINE_BYTES;

@@ -62,6 +62,7 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.system_calls_seen = h->system_calls_seen,
 	};
 	memcpy(ret->probe_cost, h->probe_cost, sizeof ret->probe_cost);
+	memcpy(ret->slow_cost, h->slow_cost, sizeof ret->slow_cost);
 	memcpy(ret->os_sources, h->os_sources, sizeof ret->os_sources);
 	memcpy(ret->drops, h->drops, sizeof ret->drops);
 	memcpy(ret->maker, h->maker, sizeof ret->maker);
