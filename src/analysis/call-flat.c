@@ -21,8 +21,9 @@ enum {
 /* A node on the path. */
 struct dw_call_step {
 	uint32_t id;
-	uint32_t callee;			      /* dense */
-	uint32_t site;				      /* frame id; 0 = none that counts */
+	uint32_t callee; /* dense */
+	uint32_t site;	 /* frame id; 0 = none that counts */
+	uint32_t line;	 /* frame id of the statement that was measured, or of the call */
 	uint32_t function, module, edge, instruction; /* rows in the ledgers, NO_ROW = none */
 	struct dw_call_values inclusive;	      /* so far */
 };
@@ -123,17 +124,17 @@ static int find_rows(struct dw_call_flat *f, const struct dw_call_node *node, ui
 typedef void line_fn(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
 		     const struct dw_call_values *values);
 
-/* Do @one for the rows of all statements at the call site: those of inlined functions and of the
- * calls that they stand for. */
+/* Do @one for the rows of all statements at step->line: those of inlined functions and of the calls
+ * that they stand for. */
 static int each_line(struct dw_call_flat *f, const struct dw_call_step *step,
 		     const struct dw_call_node *node, const struct dw_call_values *values,
 		     line_fn *one)
 {
 	const struct dw_subjects *s = f->nodes->subjects;
 
-	if (!step->site || !wants(f, DWELL_TOTALS_LINES))
+	if (!step->line || !wants(f, DWELL_TOTALS_LINES))
 		return 0;
-	for (uint32_t slot = s->first[step->site]; slot < s->first[step->site + 1]; slot++) {
+	for (uint32_t slot = s->first[step->line]; slot < s->first[step->line + 1]; slot++) {
 		uint32_t row = dw_ledger_row(&f->lines, s->line[slot]);
 
 		if (row == NO_ROW)
@@ -175,16 +176,69 @@ static void own_row(struct dw_ledger *l, uint32_t row, const struct dw_call_valu
 		dw_ledger_own(l, row, own);
 }
 
+/* The frame of the statement @id. */
+static uint32_t statement_at(const struct dw_call_flat *f, uint32_t id)
+{
+	uint32_t frame = dw_call_nodes_get(f->nodes, id)->entry;
+
+	return frame < f->nodes->subjects->frames_n ? frame : 0;
+}
+
+/* A statement of the last node's function joins the path: its time is the function's own. */
+static int enter_statement(struct dw_call_flat *f, uint32_t id)
+{
+	const struct dw_subjects *s = f->nodes->subjects;
+	const struct dw_call_step *up = f->path.n ? &f->path.v[f->path.n - 1] : NULL;
+	struct dw_call_step step = {.id = id,
+				    .callee = f->nodes->links[id].callee,
+				    .line = statement_at(f, id),
+				    .function = NO_ROW,
+				    .module = NO_ROW,
+				    .edge = NO_ROW,
+				    .instruction = NO_ROW,
+				    .inclusive = dw_call_nodes_values(f->nodes, id)};
+	struct dw_call_values arrivals = {.calls = dw_call_nodes_arrivals(f->nodes, id)};
+
+	if (up) {
+		own_row(&f->functions, up->function, &step.inclusive);
+		own_row(&f->modules, up->module, &step.inclusive);
+		own_row(&f->edges, up->edge, &step.inclusive);
+	}
+	if (each_line(f, &step, NULL, &arrivals, enter_line))
+		return -ENOMEM;
+	if (step.line && wants(f, DWELL_TOTALS_LINES)) {
+		uint32_t row = dw_ledger_row(&f->lines, s->line[s->first[step.line]]);
+
+		f->lines.rows.v[row].is_measured = true;
+		own_row(&f->lines, row, &step.inclusive);
+	}
+	return dw_vec_push(&f->path, step);
+}
+
+/* The statement that the call of @id was made from, where these were measured, counts its calls
+ * itself. Whether it was. */
+static bool find_line(const struct dw_call_flat *f, uint32_t id, struct dw_call_step *step)
+{
+	uint32_t above = dw_call_nodes_above(f->nodes, id);
+	bool is_line = above && dw_call_nodes_is_line(f->nodes, above);
+
+	step->line = is_line ? statement_at(f, above) : step->site;
+	return is_line;
+}
+
 /* A node joins the path. */
 static int enter(struct dw_call_flat *f, uint32_t id)
 {
 	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
 	struct dw_call_step step = {.id = id, .callee = f->nodes->links[id].callee};
 	uint32_t caller = f->path.n ? f->path.v[f->path.n - 1].callee : 0;
+	struct dw_call_values site = {0};
 	uint64_t calls;
 
 	dw_call_nodes_expect(f->nodes, f->nodes->links[id].child);
 	dw_call_nodes_expect(f->nodes, f->nodes->links[id].next);
+	if (node->flags & DWELL_CALL_LINE)
+		return enter_statement(f, id);
 	if (find_rows(f, node, caller, &step))
 		return -ENOMEM;
 	step.inclusive = dw_call_nodes_values(f->nodes, id);
@@ -196,7 +250,9 @@ static int enter(struct dw_call_flat *f, uint32_t id)
 	own_row(&f->functions, step.function, &step.inclusive);
 	own_row(&f->modules, step.module, &step.inclusive);
 	own_row(&f->edges, step.edge, &step.inclusive);
-	if (each_line(f, &step, NULL, &step.inclusive, enter_line))
+	if (!find_line(f, id, &step))
+		site.calls = calls;
+	if (each_line(f, &step, NULL, &site, enter_line))
 		return -ENOMEM;
 	return dw_vec_push(&f->path, step);
 }
@@ -266,10 +322,14 @@ static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call
 		r->outer_calls += values->calls;
 }
 
+/* The callee's own time is not the statement's. */
 static void overflow_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
 			  const struct dw_call_values *values)
 {
+	struct dw_call_values own = l->rows.v[row].exclusive;
+
 	add_overflow(l, row, node, values, DWELL_CALL_OUTERMOST_SITE);
+	l->rows.v[row].exclusive = own;
 }
 
 /* One overflow node. Under a filter by module its time is known to pass, that of its callees is
@@ -288,6 +348,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 		return 0;
 	if (find_rows(f, &node, caller, &step))
 		return -ENOMEM;
+	step.line = step.site;
 	for (int pass = 0; pass <= by_module; pass++) {
 		if (pass)
 			node.flags |= DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
@@ -342,7 +403,7 @@ static uint32_t emit_total(const struct dw_call_flat *f, const struct dw_ledger 
 	limit(&total->inclusive.application_ns, f->process.application_ns);
 	limit(&total->inclusive.whole_ns, f->process.whole_ns);
 	limit(&total->inclusive.blocked_ns, f->process.blocked_ns);
-	if (l == &f->lines || l == &f->instructions) {
+	if ((l == &f->lines && !l->rows.v[i].is_measured) || l == &f->instructions) {
 		total->flags |= DWELL_CALLS_NO_EXCLUSIVE;
 		total->exclusive = (struct dw_call_values){.calls = total->inclusive.calls};
 	}

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "model/totals.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dw_ledger_row {
@@ -20,6 +21,7 @@ struct dw_ledger_row {
 	};
 	uint64_t calls;
 	uint64_t outer_calls;
+	bool is_measured;			    /* a statement with probes of its own */
 	struct dw_call_values inclusive, exclusive; /* but for calls */
 };
 

@@ -114,7 +114,8 @@ static void add_piece(const struct dw_call_nodes *t, size_t i, struct dw_call_va
 		dw_call_values_add(sum, &d->values);
 }
 
-struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id)
+/* All pieces of @id whose slices pass. */
+static struct dw_call_values sum_pieces(const struct dw_call_nodes *t, uint32_t id)
 {
 	struct dw_call_values sum = {0};
 
@@ -122,6 +123,20 @@ struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32
 		add_piece(t, id - 1, &sum);
 	for (uint32_t i = t->first ? t->first[id] : 0; t->first && i < t->first[id + 1]; i++)
 		add_piece(t, t->pieces ? t->pieces[i] : i, &sum);
+	return sum;
+}
+
+uint64_t dw_call_nodes_arrivals(const struct dw_call_nodes *t, uint32_t id)
+{
+	return sum_pieces(t, id).calls;
+}
+
+struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id)
+{
+	struct dw_call_values sum = sum_pieces(t, id);
+
+	if (dw_call_nodes_is_line(t, id))
+		sum.calls = 0;
 	if (!(t->links[id].state & DWELL_CALL_COUNTS))
 		return (struct dw_call_values){.calls = sum.calls};
 	if (t->filter->whole_intervals)
@@ -187,7 +202,7 @@ static void link_nodes(struct dw_call_nodes *t)
 		t->links[id].state |= DWELL_CALL_SELECTED;
 		if (counts(t, node))
 			t->links[id].state |= DWELL_CALL_COUNTS;
-		t->links[id].callee = dw_call_callee(t, node);
+		t->links[id].callee = dw_call_callee(t, id);
 		own = dw_call_nodes_values(t, id);
 		add_to_thread(t, node, &own);
 		t->links[id].elapsed += own.elapsed_ns;

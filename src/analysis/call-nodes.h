@@ -66,8 +66,11 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 		       const struct dw_filter *filter, const struct dw_subjects *subjects);
 
 /* What @id (below t->n) has of its own under the filter: nothing but its calls if its module does
- * not pass. */
+ * not pass. Statements have no calls. */
 struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id);
+
+/* How often control came to the statement @id, which passes the filter, in its range of time. */
+uint64_t dw_call_nodes_arrivals(const struct dw_call_nodes *t, uint32_t id);
 
 /* Free everything. */
 void dw_call_nodes_release(struct dw_call_nodes *t);
@@ -91,8 +94,8 @@ static inline void dw_call_nodes_expect(const struct dw_call_nodes *t, uint32_t 
 	__builtin_prefetch(&piece[id - 1].values.blocking_calls);
 }
 
-/* The parent of @id, 0 at the top of a thread. */
-static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint32_t id)
+/* What @id was called from, 0 at the top of a thread: a function or a statement of one. */
+static inline uint32_t dw_call_nodes_above(const struct dw_call_nodes *t, uint32_t id)
 {
 	const struct dw_call_node *node = dw_call_nodes_get(t, id), *parent;
 
@@ -102,6 +105,22 @@ static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint3
 	if (parent->flags & DWELL_CALL_OVERFLOW || parent->thread != node->thread)
 		return 0;
 	return node->parent;
+}
+
+/* Whether @id is a statement. */
+static inline bool dw_call_nodes_is_line(const struct dw_call_nodes *t, uint32_t id)
+{
+	return dw_call_nodes_get(t, id)->flags & DWELL_CALL_LINE;
+}
+
+/* The parent of @id, 0 at the top of a thread. Statements are leaves below their functions: what is
+ * called from them is linked beside them. */
+static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint32_t id)
+{
+	do
+		id = dw_call_nodes_above(t, id);
+	while (id && dw_call_nodes_is_line(t, id));
+	return id;
 }
 
 /*
@@ -136,10 +155,17 @@ static inline uint32_t dw_call_module_at(const struct dw_call_nodes *t, uint32_t
 	return frame < t->subjects->frames_n ? t->subjects->module[frame] : 0;
 }
 
-/* The dense id of the callee of @node. */
-static inline uint32_t dw_call_callee(const struct dw_call_nodes *t,
-				      const struct dw_call_node *node)
+/* The dense id of the callee of @id, of a statement that of its function. */
+static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id)
 {
+	const struct dw_call_node *node = dw_call_nodes_get(t, id);
+
+	if (node->flags & DWELL_CALL_LINE) {
+		id = dw_call_nodes_parent(t, id);
+		if (!id)
+			return 0;
+		node = dw_call_nodes_get(t, id);
+	}
 	if (node->flags & DWELL_CALL_ROOT)
 		return t->subjects->functions_n +
 		       t->group[node->thread < t->threads_n ? node->thread : 0];

@@ -73,6 +73,10 @@ static int add_list(struct builder *b, uint32_t id)
 		next = t->links[id].next;
 		if (!(t->links[id].state & DWELL_CALL_PRESENT))
 			continue;
+		if (dw_call_nodes_is_line(t, id)) { /* its function's own */
+			b->place[id] = b->at + 1;
+			continue;
+		}
 		if (find_child(b, callee(b, id), &child))
 			return -ENOMEM;
 		b->out->nodes.v[child].values.inclusive += t->links[id].elapsed;

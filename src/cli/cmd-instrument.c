@@ -46,6 +46,7 @@ struct cmd_instrument {
 	bool no_code;
 	bool list;
 	bool all_functions;
+	bool lines;
 	bool quiet;
 };
 
@@ -61,6 +62,7 @@ static const struct dw_option options[] = {
 	 "not the functions whose name fits (again for more)"},
 	{"all-functions", 0, NULL, dw_option_flag, AT(all_functions),
 	 "short functions without calls and loops too"},
+	{"lines", 0, NULL, dw_option_flag, AT(lines), "measure the time of every source line, too"},
 	{"duration", 0, "TIME", dw_option_time_ns, AT(duration_ns),
 	 "stop recording after TIME; the command runs on"},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
@@ -172,6 +174,7 @@ static struct dw_image_plan plan_of(const struct cmd_instrument *c, const char *
 		.cache_dir = cache,
 		.probes = (uint32_t)probes_of(c),
 		.all_functions = c->all_functions,
+		.lines = c->lines,
 		.choice = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude)},
 	};
 }

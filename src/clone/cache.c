@@ -49,6 +49,8 @@ static void make_key(const struct dw_elf *elf, const struct dw_clone_options *o,
 	low = unwind_hash(elf, low);
 	high = dw_hash_bytes(choice, strlen(choice), ~low ^ o->probes << 1 ^ o->all_functions);
 	high ^= o->name ? 4 : 0;
+	if (o->lines_n)
+		high = dw_hash_bytes(o->lines, o->lines_n * sizeof *o->lines, high);
 	snprintf(key->name, sizeof key->name, "%016lx%016lx%s", low, dw_hash_u64(high), suffix);
 }
 

@@ -16,6 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where a statement of the source begins. */
+struct dw_clone_line {
+	uint64_t svma;
+	uint64_t line; /* equal = the same line of the source */
+};
+
 struct dw_clone_options {
 	uint32_t probes;    /* enum dw_clone_probes */
 	bool all_functions; /* probes in short functions too */
@@ -27,6 +33,10 @@ struct dw_clone_options {
 	const char *(*name)(void *ctx, uint64_t svma);
 	void *ctx;
 	const char *choice_key;
+	/* Where probes for statements are wanted, with DWELL_PROBES_TIME: rising svmas. Borrowed.
+	 */
+	const struct dw_clone_line *lines;
+	size_t lines_n;
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "clone/emit-calls-x86-64.h"
 #include "clone/emit-jumps-x86-64.h"
 #include "clone/jumps.h"
+#include "clone/statements-x86-64.h"
 #include "clone/writer-x86-64.h"
 
 #include <errno.h>
@@ -89,8 +90,9 @@ static uint32_t own_length(const struct dw_clone_module *m, const struct dw_clon
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			uint32_t i, uint64_t at, uint32_t pos)
 {
-	uint32_t length = own_length(m, f, i, at, pos);
+	uint32_t length = dw_line_probe_bytes(m->marks.v[i]);
 
+	length += own_length(m, f, i, at, pos + length);
 	if (i == f->first + f->n - 1 && goes_on(insn_of(m, i)->kind))
 		length += JUMP_BYTES + (leaves(m, f, f->end) ? JUMP_BYTES : 0);
 	return length;
@@ -117,14 +119,27 @@ bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_funct
 	}
 }
 
-static void put_prefix(struct dw_writer *w)
+/* Put a call of @gate with @id in eax and rax saved. */
+static void put_probe(struct dw_writer *w, uint32_t id, enum dw_gate gate)
 {
 	static const uint8_t save_rax_mov_eax[] = {0x48, 0x89, 0x44, 0x24, 0xf0, 0xb8};
-	uint32_t id = (uint32_t)(w->f - w->m->functions.v);
 
 	dw_put(w, save_rax_mov_eax, sizeof save_rax_mov_eax);
 	dw_put(w, &id, sizeof id);
-	dw_put_gate_call(w, dw_gate_of_entry(w->m->probes));
+	dw_put_gate_call(w, gate);
+}
+
+/* Put the probe of the statement that instruction @i at @at begins. */
+static void put_line_probe(struct dw_writer *w, uint32_t i, uint64_t at)
+{
+	static const uint8_t down[DWELL_LINE_DOWN_BYTES] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+	static const uint8_t up[DWELL_LINE_UP_BYTES] = {0x48, 0x8d, 0xa4, 0x24, 0x80};
+	bool is_below = w->m->marks.v[i] & DWELL_MARK_LINE_BELOW;
+
+	dw_put(w, down, is_below ? sizeof down : 0);
+	put_probe(w, (uint32_t)(w->m->functions.n + w->m->imports.n) + dw_statement_index(w->m, at),
+		  DWELL_GATE_LINE);
+	dw_put(w, up, is_below ? sizeof up : 0);
 }
 
 static void put_leaving_jump(struct dw_writer *w, uint64_t to)
@@ -176,6 +191,8 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 	const struct dw_insn *insn = insn_of(w->m, i);
 	uint64_t to = dw_insn_target(insn, at);
 
+	if (w->m->marks.v[i] & DWELL_MARK_LINE)
+		put_line_probe(w, i, at);
 	if (is_call(w->m, i)) {
 		dw_emit_call(w, i, at, bytes);
 		return;
@@ -219,7 +236,7 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 	uint64_t at = f->start, from;
 
 	if (f->prefix_bytes)
-		put_prefix(&w);
+		put_probe(&w, (uint32_t)(f - t->m->functions.v), dw_gate_of_entry(t->m->probes));
 	for (uint32_t i = f->first; i < end && !w.rc;) {
 		if (t->m->marks.v[i] & DWELL_MARK_LANDING)
 			dw_put_gate_call(&w, DWELL_GATE_LANDING);

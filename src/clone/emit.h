@@ -30,8 +30,8 @@ enum { DWELL_PREFIX_BYTES = 15 };
 
 /*
  * Bytes of the clone of instruction @i, of @f at svma @at, without the prefix and the gate of a
- * landing pad, with what follows the last one. It stands at @pos of the clone, which counts from 8
- * aligned bytes.
+ * landing pad, with the probe of a statement and what follows the last one. It stands at @pos of
+ * the clone, which counts from 8 aligned bytes.
  */
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			uint32_t i, uint64_t at, uint32_t pos);

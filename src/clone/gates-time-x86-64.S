@@ -9,7 +9,7 @@
  * again (between `again` and `commit`) or do the stores for it (between `commit` and `end`):
  * struct dw_clone_gate has the places. In the commit: rcx = struct dw_tree_thread, rax = now,
  * rdx = the new current node, rsi = the new top, r8 = the node to which the interval belongs,
- * rdi = its new elapsed and, in gates that push, r10 = the new calls of rdx.
+ * rdi = its new elapsed and, in gates that count, r10 = the new calls of rdx.
  *
  * Whatever is not the usual goes to the agent's slow path:
  * uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area), enum dw_gate, rsp in the
@@ -21,13 +21,13 @@
 
 	.globl	dw_gates_time, dw_gates_time_end
 	.globl	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
-	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
+	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
 	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
-	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end
+	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line
 	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.hidden	dw_gates_time_program, dw_gates_time_program_end
 	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
@@ -50,6 +50,7 @@ dw_gates_time_half_way:
 	.set	GATE_LANDING, 7
 	.set	GATE_CALL_BEGIN, 8
 	.set	GATE_CALL_END, 9
+	.set	GATE_LINE, 10
 
 /* struct dw_tree_thread, struct dw_tree_node, struct dw_shadow */
 	.set	THREAD_TOP, 0
@@ -63,7 +64,7 @@ dw_gates_time_half_way:
 	.set	THREAD_ARENA, 56
 	.set	THREAD_QUICK_MASK, 112
 	.set	THREAD_TIMED, 128
-	.set	THREAD_TIMED_TICKS, 160
+	.set	THREAD_TIMED_TICKS, 168
 	.set	THREAD_IN_CALL, 2
 	.set	NODE_ELAPSED, 0
 	.set	NODE_CALLS, 8
@@ -72,13 +73,16 @@ dw_gates_time_half_way:
 	.set	NODE_TAGS, 32
 	.set	NODE_CHILDREN, 40
 	.set	NODE_OS, 60
-	.set	SHADOW_BYTES, 16
+	.set	SHADOW_BYTES, 32
 	.set	SHADOW_RECORD, 8
+	.set	SHADOW_FUNCTION, 16
 
 	.set	SYS_RT_SIGPROCMASK, 14
 	.set	SIG_UNBLOCK, 1
 
 	.set	WINDOW, 16384		/* DWELL_STACK_WINDOW */
+	.set	FRAME_BYTES_MAX, 1 << 28
+	.set	KEY_LINE_BIT, 62
 	.set	TAG_FACTOR, 0x9e3b	/* DWELL_TAG_FACTOR */
 	.set	NODE_FACTOR, 0x85ebca6b	/* DWELL_NODE_FACTOR */
 	.set	KEY_FACTOR, 0x9e3779b1	/* DWELL_KEY_FACTOR */
@@ -224,12 +228,11 @@ dw_gates_time_half_way:
 	.endm
 
 /*
- * Find the child of the current node for key rdi and site r9, push it as the activation of record
- * rsp - \below. All four tags are compared at once: x = tags ^ tag repeated has a zero where one is
+ * rdx = the child of node r8 for key rdi and site r9 if the gates know it; goes on at .Lfound of
+ * the gate. All four tags are compared at once: x = tags ^ tag repeated has a zero where one is
  * equal, and (x - 1) & ~x has the highest bit of the lowest of these set.
  */
-	.macro	open_node kind, gate, below, restore
-	mov	(%rsi), %r8
+	.macro	find_child gate
 	imul	$TAG_FACTOR, %edi, %edx
 	add	%r9d, %edx
 	movzwl	%dx, %edx
@@ -250,6 +253,13 @@ dw_gates_time_half_way:
 	jne	.Lquick_\gate
 	cmp	%r9d, NODE_SITE(%rdx)
 	jne	.Lquick_\gate
+	.endm
+
+/* Push the child of the current node for key rdi and site r9 as the activation of record
+ * rsp - \below. */
+	.macro	open_node kind, gate, below, restore
+	mov	(%rsi), %r8
+	find_child \gate
 .Lfound_\gate:
 	.if	\below
 	cmpl	$-1, NODE_OS(%rdx)
@@ -262,6 +272,7 @@ dw_gates_time_half_way:
 	mov	%rsp, SHADOW_BYTES + SHADOW_RECORD(%rsi)
 	.endif
 	mov	%rdx, SHADOW_BYTES(%rsi)
+	mov	%rdx, SHADOW_BYTES + SHADOW_FUNCTION(%rsi)
 	mov	NODE_CALLS(%rdx), %r10
 	add	$1, %r10
 	add_interval
@@ -446,6 +457,47 @@ dw_gate_landing:
 	jae	.Lslow_GATE_LANDING
 	restore_some
 
+/*
+ * The activation on top, in whose frame rsp lies, comes to a statement: its node becomes that child
+ * of its function. Nothing is pushed. What is not the function's own statement it has no child for.
+ */
+	.balign	64
+dw_gate_line:
+	save_all
+.Lagain_GATE_LINE:
+	find_thread .Lslow_GATE_LINE
+	mov	THREAD_TOP(%rcx), %rsi
+	mov	SHADOW_RECORD(%rsi), %r8
+	sub	%rsp, %r8
+	cmp	$FRAME_BYTES_MAX, %r8
+	jae	.Lslow_GATE_LINE
+	testb	$1, SHADOW_RECORD(%rsi)
+	jne	.Lslow_GATE_LINE
+	mov	SHADOW_FUNCTION(%rsi), %r8
+	mov	-72(%rsp), %edi
+	add	0(%rip), %edi
+	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
+	bts	$KEY_LINE_BIT, %rdi
+	xor	%r9d, %r9d
+	find_child GATE_LINE
+.Lfound_GATE_LINE:
+	read_time_keeping_rdx
+	check_os_by_r10 .Lslow_GATE_LINE
+	mov	(%rsi), %r8
+	mov	NODE_CALLS(%rdx), %r10
+	add	$1, %r10
+	add_interval
+.Lcommit_GATE_LINE:
+	mov	%r10, NODE_CALLS(%rdx)
+	mov	%rdx, (%rsi)
+	commit
+.Lend_GATE_LINE:
+	measure	4, restore_all
+	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE
+.Lquick_GATE_LINE:
+	find_quick .Lslow_GATE_LINE
+	jmp	.Lfound_GATE_LINE
+
 	.balign	16
 dw_gate_call_begin:
 	mov	%rax, -72(%rsp)
@@ -471,6 +523,9 @@ dw_gate_call_end:
 	jmp	.Lslow
 .Lslow_GATE_OUT_POINTER:
 	mov	$GATE_OUT_POINTER, %edi
+	jmp	.Lslow
+.Lslow_GATE_LINE:
+	mov	$GATE_LINE, %edi
 	jmp	.Lslow
 .Lslow_GATE_EXIT:
 	mov	$GATE_EXIT, %edi

@@ -206,10 +206,15 @@ static int append_patches(const struct dw_patches *p, struct dw_image_bytes *b,
 	return rc;
 }
 
+/* Append what keys beyond those of functions stand for. */
 static int append_imports(const struct dw_clone_module *m, struct dw_image_bytes *b,
 			  struct dw_clone_header *h)
 {
-	return append(b, m->imports.v, m->imports.n, sizeof *m->imports.v, &h->imports);
+	int rc = append(b, m->imports.v, m->imports.n, sizeof *m->imports.v, &h->imports);
+
+	if (rc)
+		return rc;
+	return append(b, m->statements.v, m->statements.n, sizeof *m->statements.v, &h->statements);
 }
 
 static int append_unwind(const struct dw_clone_unwind *u, struct dw_image_bytes *b,
@@ -294,6 +299,7 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 	dw_gates_places(&layout->gates, h->gate_at);
 	h->system_calls = m->system_calls;
 	h->system_calls_left = m->system_calls_left;
+	h->statements_left = m->statements_left;
 	set_probed(m, h);
 }
 

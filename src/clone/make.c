@@ -13,6 +13,7 @@
 #include "clone/maker.h"
 #include "clone/module.h"
 #include "clone/patches.h"
+#include "clone/statements-x86-64.h"
 #include "clone/system-calls-x86-64.h"
 #include "clone/unwind-info.h"
 
@@ -40,6 +41,8 @@ static int decide(struct dw_clone_module *m, const struct dw_clone_options *opti
 		dw_clone_choose_probes(m, options);
 	if (!rc)
 		rc = dw_calls_out_find(m);
+	if (!rc)
+		rc = dw_statements_find(m, options);
 	dw_system_calls_count(m);
 	return rc;
 }

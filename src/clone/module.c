@@ -357,6 +357,7 @@ void dw_clone_module_release(struct dw_clone_module *m)
 	dw_vec_release(&m->slots);
 	dw_vec_release(&m->pads);
 	dw_vec_release(&m->imports);
+	dw_vec_release(&m->statements);
 	dw_map_release(&m->import_of);
 	dw_vec_release(&m->places);
 	dw_jumps_release(m);

@@ -30,6 +30,8 @@ enum dw_clone_mark {
 	DWELL_MARK_OUT_POINTER = 4, /* a call through a pointer, between OUT_POINTER and BACK */
 	DWELL_MARK_LANDING = 8, /* a landing pad: exceptions go to a call of that gate in front */
 	DWELL_MARK_SYSTEM_CALL = 16, /* between the gates CALL_BEGIN and CALL_END */
+	DWELL_MARK_LINE = 32,	     /* a statement: behind a call of the gate LINE */
+	DWELL_MARK_LINE_BELOW = 64,  /* of these: the call is made below the red zone */
 };
 
 enum { DWELL_GATE_CALL_BYTES = 5 };
@@ -109,6 +111,8 @@ struct dw_clone_module {
 	DW_VEC(struct dw_clone_slot) slots;	  /* sorted by @at */
 	DW_VEC(struct dw_clone_pad) pads;	  /* by the unwind check, for DWELL_PROBES_TIME */
 	DW_VEC(struct dw_clone_import) imports;
+	DW_VEC(struct dw_clone_statement) statements; /* with probes, by module offset */
+	uint32_t statements_left;		      /* that were asked for, without */
 	struct dw_map import_of; /* svma that is called or called through -> index in imports + 1 */
 	uint32_t system_calls_left;	   /* instructions without gates */
 	uint32_t system_calls;		   /* with */

@@ -1,10 +1,6 @@
 /*
- * System calls in the code itself: which of them get gates.
- *
- * A gate is called from where the stack below rsp may be in use, other than at entries and calls.
- * Gates stand only where it is not: the function has no operand below rsp, none below rbp unless it
- * calls others (then compilers keep nothing below rsp), is no part of another function, is not
- * jumped into by others, and its unwind rules find no register below rsp.
+ * System calls in the code itself: which of them get gates. Those where the stack below rsp is
+ * free (free-stack-x86-64.h).
  */
 #pragma once
 

@@ -446,13 +446,29 @@ static void put_row(struct clone_rows *r, uint32_t at)
 	r->at = at;
 }
 
-/* Append rows of their own for the places up to @to where the function is left. */
+/* Append the rows of a probe that moves the stack pointer. */
+static void put_moved(struct clone_rows *r)
+{
+	put_row(r, r->leaving.from);
+	dw_buf_putc(&r->o->buf, DW_CFA_def_cfa_offset);
+	dw_buf_put_uleb(&r->o->buf, r->leaving.moved);
+	put_row(r, r->leaving.to);
+	dw_buf_putc(&r->o->buf, DW_CFA_def_cfa_offset);
+	dw_buf_put_uleb(&r->o->buf, r->leaving.back);
+}
+
+/* Append rows of their own for the places up to @to where the function is left, or its stack
+ * pointer moved. */
 static void put_leavings(struct clone_rows *r, uint32_t to)
 {
 	for (; r->is_leaving && r->leaving.from < to;
 	     r->is_leaving = dw_leaving_next(&r->walk, &r->leaving)) {
 		bool is_last = r->leaving.to == r->end;
 
+		if (r->leaving.moved) {
+			put_moved(r);
+			continue;
+		}
 		put_row(r, r->leaving.from);
 		if (!is_last)
 			dw_buf_putc(&r->o->buf, DW_CFA_remember_state);

@@ -2,6 +2,7 @@
 #include "clone/unwind-leaving.h"
 
 #include "clone/emit.h"
+#include "clone/statements-x86-64.h"
 
 uint32_t dw_leaving_below(const struct dw_cfi_rules *rules)
 {
@@ -39,19 +40,43 @@ static bool go_to(struct dw_leaving_walk *w, uint64_t svma)
 	return true;
 }
 
+/* Tell of the probe of the instruction at which @w is, that moves rsp. False: it need not. */
+static bool tell_moved(struct dw_leaving_walk *w, struct dw_leaving *ret)
+{
+	const struct dw_cfi_rule *cfa = &w->machine.rules.cfa;
+	uint32_t start = w->m->places.v[w->next];
+
+	if (w->has_moved || !(w->m->marks.v[w->next] & DWELL_MARK_LINE_BELOW) || !go_to(w, w->at) ||
+	    cfa->reg != DWELL_CFI_RSP)
+		return false;
+	w->has_moved = true;
+	*ret = (struct dw_leaving){
+		.from = start + DWELL_LINE_DOWN_BYTES,
+		.to = start + dw_line_probe_bytes(w->m->marks.v[w->next]),
+		.moved = (uint32_t)cfa->offset + DWELL_RED_ZONE_BYTES,
+		.back = (uint32_t)cfa->offset,
+	};
+	return true;
+}
+
 bool dw_leaving_next(struct dw_leaving_walk *w, struct dw_leaving *ret)
 {
 	uint32_t end = w->f->first + w->f->n;
 
 	while (w->next < end) {
-		uint32_t i = w->next++;
+		uint32_t i = w->next;
 		uint64_t at = w->at;
 
+		if (tell_moved(w, ret))
+			return true;
+		w->next++;
+		w->has_moved = false;
 		w->at += w->m->insns.v[i].length;
 		if (!dw_emit_leaves(w->m, w->f, i, at))
 			continue;
 		if (!go_to(w, at))
 			return false;
+		ret->moved = 0;
 		ret->registers = dw_leaving_below(&w->machine.rules);
 		if (!ret->registers)
 			continue;

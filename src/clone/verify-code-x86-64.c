@@ -9,6 +9,7 @@
 #include "clone/verify-jumps.h"
 #include "clone/verify-probes.h"
 #include "clone/verify-reader-x86-64.h"
+#include "clone/verify-statements-x86-64.h"
 #include "code/decode/insn.h"
 
 #include <elf.h>
@@ -216,6 +217,7 @@ static void check_insn(struct dw_verify *v, const struct dw_verify_function *f, 
 		expect_prefix(&r);
 	if (v->insns.v[i].clone_at != v->insns.v[i].front)
 		dw_expect_gate(&r, DWELL_GATE_LANDING);
+	dw_expect_statement(&r);
 	if (!r.wrong)
 		expect_insn(&r);
 	if (!r.wrong && is_last && goes_on(r.insn.kind))

@@ -11,6 +11,7 @@
 #include "base/sorted.h"
 #include "clone/gates.h"
 #include "clone/verify-lsda.h"
+#include "clone/verify-statements-x86-64.h"
 #include "code/cfi/entry.h"
 
 #include <elf.h>
@@ -273,17 +274,26 @@ static const struct dw_cfi_fde_ref *fde_of(const struct dw_verify *v, uint64_t s
 	return i < v->fdes.list.n && v->fdes.list.v[i].start == start ? &v->fdes.list.v[i] : NULL;
 }
 
-bool dw_verify_has_system_gates(const struct dw_verify *v, const struct dw_verify_function *f,
-				uint64_t svma)
+bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma)
 {
 	const struct dw_cfi_fde_ref *ref = fde_of(v, f->start);
 	struct seen s;
 
-	if ((v->h.probes != DWELL_PROBES_SYSTEM_CALLS && v->h.probes != DWELL_PROBES_TIME) ||
-	    f->flags & DWELL_CLONE_COLD || has(v->entered.v, v->entered.n, f->start) || !ref)
+	if (f->flags & DWELL_CLONE_COLD || has(v->entered.v, v->entered.n, f->start) || !ref)
 		return false;
-	s = walk(v, f);
-	return !s.by_rsp && (s.calls || !s.by_rbp) && rows_above(v, ref, svma);
+	if (v->walked != f->start) {
+		s = walk(v, f);
+		v->walked = f->start;
+		v->uses_below = s.by_rsp || (s.by_rbp && !s.calls);
+	}
+	return !v->uses_below && rows_above(v, ref, svma);
+}
+
+bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_function *f,
+				uint64_t svma)
+{
+	return (v->h.probes == DWELL_PROBES_SYSTEM_CALLS || v->h.probes == DWELL_PROBES_TIME) &&
+	       dw_verify_is_free_below(v, f, svma);
 }
 
 /* Add where exceptions of @f land. */
@@ -315,7 +325,7 @@ static int add_pads(struct dw_verify *v, const struct dw_verify_function *f)
 /* What holds wherever the area is. */
 static int read_once(struct dw_verify *v)
 {
-	bool any = false;
+	bool any = v->h.statements.n;
 	int rc = 0;
 
 	dw_vec_each(f, &v->functions) {
@@ -436,5 +446,6 @@ void dw_verify_probe_lists(struct dw_verify *v)
 	if (start != v->h.probed_start || end != v->h.probed_end)
 		dw_verify_find(v, v->start + start, 0, "other bounds of probed functions");
 	check_system_calls(v);
+	dw_verify_statements(v);
 	check_thread_fields(v);
 }

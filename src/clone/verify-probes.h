@@ -27,8 +27,12 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw_insn *insn,
 			 uint64_t svma);
 
+/* Whether nothing of @f can be in use below the stack pointer at @svma. */
+bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_function *f,
+			     uint64_t svma);
+
 /* Whether gates belong around the system call of @f at @svma. */
-bool dw_verify_has_system_gates(const struct dw_verify *v, const struct dw_verify_function *f,
+bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_function *f,
 				uint64_t svma);
 
 /* The word that the PLT entry at @svma jumps through, 0: there is none. */

@@ -93,7 +93,8 @@ static bool header_fits(const struct dw_verify *v)
 	       part_fits(v, h->instructions, 1) &&
 	       part_fits(v, h->patches, sizeof(struct dw_clone_patch)) &&
 	       part_fits(v, h->returns, sizeof(struct dw_clone_return)) &&
-	       part_fits(v, h->imports, sizeof(struct dw_clone_import));
+	       part_fits(v, h->imports, sizeof(struct dw_clone_import)) &&
+	       part_fits(v, h->statements, sizeof(struct dw_clone_statement));
 }
 
 int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t *image, size_t n,

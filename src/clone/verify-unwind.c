@@ -6,6 +6,7 @@
 #include "clone/verify-lsda.h"
 #include "clone/verify-probes.h"
 #include "clone/verify-state.h"
+#include "clone/verify-statements-x86-64.h"
 #include "code/cfi/entry.h"
 
 #include <dwarf.h>
@@ -67,9 +68,15 @@ static bool is_below(const struct dw_cfi_rules *rules, const struct dw_cfi_rule 
 }
 
 /* Whether row @b of a clone says what row @a says. @has_left: a gate has written below the stack
- * pointer, registers were given back before. */
-static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b, bool has_left)
+ * pointer, registers were given back before. @moved: that is so much lower than the function has
+ * it. */
+static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b, bool has_left,
+		       int64_t moved)
 {
+	struct dw_cfi_rule cfa = a->cfa;
+
+	if (cfa.how == DWELL_CFI_OFFSET && cfa.reg == DWELL_CFI_RSP)
+		cfa.offset += moved;
 	for (unsigned i = 0; i < DWELL_CFI_REGS; i++) {
 		bool is_back =
 			has_left && i < DWELL_CFI_RA && i != DWELL_CFI_RSP && is_below(a, &a->r[i]);
@@ -77,7 +84,7 @@ static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *
 		if (is_back ? b->r[i].how != DWELL_CFI_SAME : !same_rule(&a->r[i], &b->r[i]))
 			return false;
 	}
-	return same_rule(&a->cfa, &b->cfa);
+	return same_rule(&cfa, &b->cfa);
 }
 
 /* Whether [@from, @to) of the area holds a call of the leaving gate. */
@@ -112,22 +119,59 @@ static bool has_left(const struct dw_verify *v, const struct dw_verify_function 
 		insn.kind == DWELL_INSN_BRANCH || insn.kind == DWELL_INSN_JUMP_INDIRECT);
 }
 
+/* A part of the clone of an instruction. */
+struct piece {
+	uint32_t from, to; /* area offsets */
+	bool has_left;	   /* for same_rules(), as the next */
+	int64_t moved;
+};
+
+/* Whether the clone has one row for all of @p, which says what @a says. */
+static bool same_piece(const struct dw_verify *v, const struct dw_cfi_rules *a, struct rows *new,
+		       const struct piece *p)
+{
+	return p->from == p->to ||
+	       (go_to(new, v->area_svma + p->from) >= 0 &&
+		new->to >= v->area_svma + p->to &&same_rules(a, &new->machine.rules, p->has_left,
+							     p->moved));
+}
+
+/* Compare the rows at instruction @i, whose clone may begin with a probe that moves the stack
+ * pointer. */
+static bool same_rows(const struct dw_verify *v, const struct dw_verify_function *f, uint32_t i,
+		      struct rows *old, struct rows *new)
+{
+	bool is_last = i + 1 == f->first + f->n;
+	uint32_t from = i == f->first ? f->clone_at : v->insns.v[i].front;
+	uint32_t to = is_last ? f->clone_end : v->insns.v[i + 1].front;
+	struct dw_verify_moved moved = dw_verify_statement_moves(v, i);
+	uint64_t svma = v->insns.v[i].svma;
+	bool left = has_left(v, f, svma, from, to);
+
+	if (go_to(old, svma) < 0)
+		return false;
+	if (moved.from == moved.to)
+		moved.from = moved.to = to;
+	for (int k = 0; k < 3; k++) {
+		const struct piece pieces[] = {{from, moved.from, left, 0},
+					       {moved.from, moved.to, left, DWELL_VERIFY_MOVE},
+					       {moved.to, to, left, 0}};
+
+		if (!same_piece(v, &old->machine.rules, new, &pieces[k]))
+			return false;
+	}
+	return true;
+}
+
 /* Compare the rows at each instruction of @f; those of a clone must not end within one. */
 static void check_rows(struct dw_verify *v, const struct dw_verify_function *f, struct rows *old,
 		       struct rows *new)
 {
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
-		bool is_last = i + 1 == f->first + f->n;
-		uint32_t from = i == f->first ? f->clone_at : v->insns.v[i].front;
-		uint32_t to = is_last ? f->clone_end : v->insns.v[i + 1].front;
-		uint64_t svma = v->insns.v[i].svma;
-		int a = go_to(old, svma), b = go_to(new, v->area_svma + from);
-
-		if (a >= 0 && b >= 0 && new->to >= v->area_svma + to &&
-		    same_rules(&old->machine.rules, &new->machine.rules,
-			       has_left(v, f, svma, from, to)))
+		if (same_rows(v, f, i, old, new))
 			continue;
-		dw_verify_find(v, svma, from, "unwinds in another way");
+		dw_verify_find(v, v->insns.v[i].svma, v->insns.v[i].front,
+			       "unwinds in another way");
 		return;
 	}
 }

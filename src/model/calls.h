@@ -35,6 +35,12 @@ enum dw_call_flag {
 	DWELL_CALL_OUTERMOST_MODULE = 64,
 	DWELL_CALL_OUTERMOST_EDGE = 128,
 	DWELL_CALL_OUTERMOST_SITE = 256,
+	/*
+	 * A statement of its parent's function, not of one that the parent calls: @entry is its
+	 * first instruction, its calls are how often control came to it, its time is the function's
+	 * own, and what was called from there hangs below.
+	 */
+	DWELL_CALL_LINE = 512,
 };
 
 struct dw_call_node {

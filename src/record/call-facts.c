@@ -90,6 +90,8 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 struct tally {
 	uint64_t probed, plain, left;
 	uint64_t jump_out; /* of those with probes */
+	uint64_t statements, statements_left;
+	uint64_t without_lines; /* modules */
 };
 
 static void count_functions(const struct dw_module_image *m, struct tally *t)
@@ -103,6 +105,9 @@ static void count_functions(const struct dw_module_image *m, struct tally *t)
 		t->plain += !f->reason && !(f->flags & (DWELL_CLONE_PROBED | DWELL_CLONE_COLD));
 		t->left += f->reason > DWELL_LEFT_NOT_CHOSEN;
 	}
+	t->statements += m->header.statements.n;
+	t->statements_left += m->header.statements_left;
+	t->without_lines += m->lacks_lines;
 }
 
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r)
@@ -133,11 +138,14 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"functions_short", t.plain},
 				{"functions_left_alone", t.left},
 				{"functions_jump_out", t.jump_out},
+				{"statements_instrumented", t.statements},
+				{"statements_left_alone", t.statements_left},
+				{"modules_without_lines", t.without_lines},
 				{"threads_dropped", s->drops[DWELL_DROP_THREADS]},
 				{"events_dropped", s->drops[DWELL_DROP_EVENTS]},
 				{"events_blind", s->drops[DWELL_DROP_BLIND]},
 				{"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
 				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			},
-			11);
+			15);
 }

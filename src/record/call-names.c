@@ -178,12 +178,17 @@ static int find_callee(struct dw_call_names *n, uint64_t key, uint32_t *ret)
 		*ret = frame | IS_OUTSIDE;
 		return rc;
 	}
-	place = place_of_key(n, key);
+	place = place_of_key(n, key & ~DWELL_KEY_LINE);
 	map = place && place->module ? dw_call_module_map(place->module) : NULL;
 	if (!map)
 		return 0;
 	i = (uint32_t)key - place->first_id;
-	if (i < map->functions_n) {
+	if (dw_key_is_line(key)) {
+		i -= map->functions_n + map->imports_n;
+		if (i < map->statements_n)
+			rc = frame_at(n, place, place->start + map->statements[i].at, &frame);
+		*ret = frame ? frame : *ret;
+	} else if (i < map->functions_n) {
 		rc = frame_at(n, place, place->start + map->functions[i].start, &frame);
 		*ret = frame;
 	} else if (i - map->functions_n < map->imports_n) {

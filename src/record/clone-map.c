@@ -43,7 +43,9 @@ int dw_clone_map_load(struct dw_clone_map *m, const char *path,
 		.functions = functions, .functions_n = header->functions.n, .bytes = header->bytes};
 	m->instructions = read_part(fd, header->instructions, 1, &rc);
 	m->imports = read_part(fd, header->imports, sizeof *m->imports, &rc);
+	m->statements = read_part(fd, header->statements, sizeof *m->statements, &rc);
 	if (!rc) {
+		m->statements_n = header->statements.n;
 		m->instructions_n = header->instructions.n;
 		m->imports_n = header->imports.n;
 	}
@@ -103,5 +105,6 @@ void dw_clone_map_release(struct dw_clone_map *m)
 {
 	free(m->instructions);
 	free(m->imports);
+	free(m->statements);
 	*m = (struct dw_clone_map){0};
 }

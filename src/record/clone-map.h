@@ -1,5 +1,5 @@
 /*
- * From a clone image's code back to its module, and what the image calls by name.
+ * From a clone image's code back to its module, what the image calls by name, and its statements.
  *
  * The image is a file of ours, checked all the same. The same walk as the agent's (src/agent/probe/
  * lookup.c), which has no files. Pure after loading. [any-thread]
@@ -19,6 +19,8 @@ struct dw_clone_map {
 	size_t instructions_n;
 	struct dw_clone_import *imports; /* owned */
 	uint32_t imports_n;
+	struct dw_clone_statement *statements; /* owned */
+	uint32_t statements_n;
 };
 
 /* An instruction of the module. */

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "clone/clone.h"
 #include "code/cfi/ranges.h"
+#include "symbol/statements.h"
 #include "symbol/symtab.h"
 
 #include <elf.h>
@@ -32,6 +33,8 @@ struct making {
 	uint64_t *chosen; /* sorted svmas */
 	size_t chosen_n;
 	char key[KEY_BYTES];
+	struct dw_clone_line *lines;
+	size_t lines_n;
 };
 
 struct dw_module_image *dw_module_image_new(int fd, const char *path, uid_t uid, gid_t gid)
@@ -227,6 +230,24 @@ static char *folder_of(const struct dw_module_image *m, const struct dw_image_pl
 	return asprintf(&folder, "%s/%u", plan->session_dir, m->file.st_uid) < 0 ? NULL : folder;
 }
 
+/* Find out where statements begin. */
+static int find_lines(struct dw_module_image *m, struct making *k, struct dw_error *err)
+{
+	struct dw_module_source source = {.fd = m->fd, .root_fd = -1, .uid = m->uid, .gid = m->gid};
+	struct dw_statements all;
+	int rc = dw_statements_read(&source, m->path, &all, err);
+
+	k->lines = calloc(all.list.n + 1, sizeof *k->lines);
+	if (!rc && !k->lines)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < all.list.n && !rc; i++)
+		k->lines[i] = (struct dw_clone_line){all.list.v[i].svma, all.list.v[i].line};
+	k->lines_n = all.list.n;
+	m->lacks_lines = !rc && !k->lines_n;
+	dw_statements_release(&all);
+	return rc;
+}
+
 static int make(struct dw_module_image *m, const struct dw_image_plan *plan, struct making *k,
 		struct dw_error *err)
 {
@@ -243,6 +264,11 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 	if (!rc && m->probes != DWELL_PROBES_SYSTEM_CALLS && dw_choice_needs_names(&plan->choice)) {
 		rc = choose(k, m, &plan->choice, err);
 		options.is_chosen = is_chosen;
+	}
+	if (!rc && plan->lines && m->probes == DWELL_PROBES_TIME) {
+		rc = find_lines(m, k, err);
+		options.lines = k->lines;
+		options.lines_n = k->lines_n;
 	}
 	if (!rc)
 		rc = dw_clone_cached(folder, k->elf, &options, &m->image, err);
@@ -266,6 +292,7 @@ void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan 
 		m->why = strdup(err.code ? dw_error_message(&err) : dw_err_string(m->rc));
 	dw_symtab_release(&k.symbols);
 	free(k.chosen);
+	free(k.lines);
 	dw_elf_free(elf);
 	dw_error_clear(&err);
 }

@@ -30,6 +30,7 @@ struct dw_image_plan {
 	const char *session_dir; /* of all others, a folder for each user; goes with the session */
 	uint32_t probes;	 /* enum dw_clone_probes; the C library's may differ */
 	bool all_functions;
+	bool lines; /* probes for statements, too */
 	struct dw_choice choice;
 };
 
@@ -53,7 +54,8 @@ struct dw_module_image {
 	char *why;   /* NULL = no words */
 	char *image; /* path in the cache */
 	struct dw_clone_header header;
-	uint64_t start;				   /* svma that module offsets count from */
+	bool lacks_lines; /* statements were wanted, and there is no debug information of any */
+	uint64_t start;	  /* svma that module offsets count from */
 	struct dw_clone_function_entry *functions; /* header.functions.n */
 	/* what processes did with it */
 	char *copy;				     /* path of a copy that all may read */

@@ -16,7 +16,7 @@ enum {
 			 DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE |
 			 DWELL_CALL_OUTERMOST_SITE,
 	ALL_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_OUTSIDE | DWELL_CALL_TRUNCATED |
-		    DWELL_CALL_OVERFLOW | OVERFLOW_FLAGS,
+		    DWELL_CALL_OVERFLOW | OVERFLOW_FLAGS | DWELL_CALL_LINE,
 	NO_CALLEE_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED,
 };
 
@@ -25,6 +25,8 @@ static bool flags_fit(uint32_t flags)
 {
 	if ((flags & OVERFLOW_FLAGS) && !(flags & DWELL_CALL_OVERFLOW))
 		return false;
+	if (flags & DWELL_CALL_LINE)
+		return flags == DWELL_CALL_LINE;
 	return !(flags & NO_CALLEE_FLAGS) || flags == DWELL_CALL_ROOT ||
 	       flags == DWELL_CALL_TRUNCATED;
 }
@@ -38,6 +40,8 @@ static bool parent_fits(const struct dw_call_node *node, const struct dw_call_no
 		return false;
 	if (node->flags & DWELL_CALL_OVERFLOW)
 		return parent->flags & DWELL_CALL_ROOT;
+	if (node->flags & DWELL_CALL_LINE) /* statements stand in functions */
+		return !node->site && !(parent->flags & ~(uint32_t)DWELL_CALL_OUTSIDE);
 	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
 }
 

@@ -1,7 +1,7 @@
 /*
  * Answers on the pipe; see answer.h. A list of unsigned LEB128 numbers: strings (length, bytes),
- * functions, addresses (length of the chain, then its rows). Nothing is trusted when it is read: a
- * count may not exceed the bytes that are left, since every element takes at least one.
+ * functions, addresses (length of the chain, then its rows), statements. Nothing is trusted when it
+ * is read: a count may not exceed the bytes that are left, since every element takes at least one.
  */
 #include "symbol/answer.h"
 
@@ -40,6 +40,18 @@ static void encode_location(const struct dw_location *l, struct dw_buf *to)
 	dw_buf_put_uleb(to, l->column_end);
 }
 
+static void encode_statements(const struct dw_answer *a, struct dw_buf *to)
+{
+	uint64_t last = 0;
+
+	dw_buf_put_uleb(to, a->statements.n);
+	dw_vec_each(s, &a->statements) {
+		dw_buf_put_uleb(to, s->svma - last);
+		dw_buf_put_uleb(to, s->line);
+		last = s->svma;
+	}
+}
+
 int dw_answer_encode(const struct dw_answer *a, struct dw_buf *to)
 {
 	size_t addresses = a->first.n ? a->first.n - 1 : 0;
@@ -54,6 +66,7 @@ int dw_answer_encode(const struct dw_answer *a, struct dw_buf *to)
 		for (uint32_t j = a->first.v[i]; j < a->first.v[i + 1]; j++)
 			encode_location(&a->rows.v[j], to);
 	}
+	encode_statements(a, to);
 	return to->failed ? -ENOMEM : 0;
 }
 
@@ -128,6 +141,24 @@ static int decode_chain(struct dw_cursor *c, struct dw_answer *a)
 	return dw_vec_push(&a->first, (uint32_t)a->rows.n);
 }
 
+static int decode_statements(struct dw_cursor *c, struct dw_answer *a)
+{
+	uint32_t n = read_below(c, dw_cursor_left(c) + 1);
+	struct dw_statement s = {0};
+
+	for (uint32_t i = 0; i < n && !c->failed; i++) {
+		uint64_t step = dw_cursor_uleb(c);
+
+		if ((i && !step) || step > UINT64_MAX - s.svma)
+			return DWELL_ERR_FORMAT;
+		s.svma += step;
+		s.line = dw_cursor_uleb(c);
+		if (dw_vec_push(&a->statements, s))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int dw_answer_decode(const void *bytes, size_t n, size_t addresses, struct dw_answer *a)
 {
 	struct dw_cursor c;
@@ -144,6 +175,8 @@ int dw_answer_decode(const void *bytes, size_t n, size_t addresses, struct dw_an
 	rc = dw_vec_push(&a->first, 0);
 	for (size_t i = 0; i < addresses && !rc && !c.failed; i++)
 		rc = decode_chain(&c, a);
+	if (!rc)
+		rc = decode_statements(&c, a);
 	if (rc)
 		return rc;
 	return c.failed || dw_cursor_left(&c) ? DWELL_ERR_FORMAT : 0;
@@ -155,4 +188,5 @@ void dw_answer_release(struct dw_answer *a)
 	dw_vec_release(&a->functions);
 	dw_vec_release(&a->rows);
 	dw_vec_release(&a->first);
+	dw_vec_release(&a->statements);
 }

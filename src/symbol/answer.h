@@ -18,11 +18,18 @@ enum {
 	DWELL_ANSWER_NAME_MAX_BYTES = 16384, /* a longer name is cut */
 };
 
+/* The first instruction of a statement. */
+struct dw_statement {
+	uint64_t svma;
+	uint64_t line; /* equal = the same line of the source */
+};
+
 struct dw_answer {
 	struct dw_strings strings;
-	DW_VEC(struct dw_function) functions; /* index 0 unused; module is not set */
-	DW_VEC(struct dw_location) rows;      /* function 0 = an address without a symbol */
-	DW_VEC(uint32_t) first;		      /* addresses + 1 entries */
+	DW_VEC(struct dw_function) functions;	/* index 0 unused; module is not set */
+	DW_VEC(struct dw_location) rows;	/* function 0 = an address without a symbol */
+	DW_VEC(uint32_t) first;			/* addresses + 1 entries */
+	DW_VEC(struct dw_statement) statements; /* rising svmas; where they were asked for */
 };
 
 /* Append @a in its form on the pipe to @to. 0 or -ENOMEM. */

@@ -6,9 +6,11 @@
 #include "symbol/lines.h"
 
 #include "base/cleanup.h"
+#include "base/map.h"
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static Dwarf_Addr address_of(Dwarf_Line *line)
@@ -151,4 +153,61 @@ int dw_lines_file(Dwarf_Die *unit, uint32_t index, struct dw_answer *answer, uin
 	if (!path)
 		return 0;
 	return dw_lines_add_path(unit, path, answer, ret);
+}
+
+/* Add the statements of @unit. Of rows at one address the last one's line counts, as everywhere. */
+static int add_statements(Dwarf_Die *unit, struct dw_answer *answer)
+{
+	Dwarf_Lines *lines;
+	struct position p;
+	bool is_statement = false, one;
+	size_t n;
+	int rc = 0;
+
+	if (dwarf_getsrclines(unit, &lines, &n))
+		return 0;
+	for (size_t i = 0; i < n && !rc; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(lines, i);
+		struct dw_statement s = {.svma = address_of(row)};
+
+		is_statement |= !dwarf_linebeginstatement(row, &one) && one && !ends_sequence(row);
+		if (i + 1 < n && address_of(dwarf_onesrcline(lines, i + 1)) == s.svma)
+			continue;
+		p = position_of(row);
+		if (is_statement && !ends_sequence(row) && p.file && p.line > 0) {
+			s.line = dw_hash_bytes(p.file, strlen(p.file), (uint64_t)p.line);
+			rc = dw_vec_push(&answer->statements, s);
+		}
+		is_statement = false;
+	}
+	return rc;
+}
+
+static int compare_statements(const void *pa, const void *pb)
+{
+	const struct dw_statement *a = pa, *b = pb;
+
+	return (a->svma > b->svma) - (a->svma < b->svma);
+}
+
+int dw_lines_statements(Dwarf *dwarf, struct dw_answer *answer)
+{
+	struct dw_statement *v;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	size_t to = 0;
+	int rc = 0;
+
+	while (!rc && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			rc = add_statements(&die, answer);
+	v = answer->statements.v;
+	if (v)
+		qsort(v, answer->statements.n, sizeof *v, compare_statements);
+	for (size_t i = 0; i < answer->statements.n; i++)
+		if (!i || v[i].svma != v[to - 1].svma)
+			v[to++] = v[i];
+	answer->statements.n = to;
+	return rc;
 }

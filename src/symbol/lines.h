@@ -23,3 +23,7 @@ int dw_lines_file(Dwarf_Die *unit, uint32_t index, struct dw_answer *answer, uin
 /* Add @path, absolute or relative to the folder that @unit was compiled in, to @answer. 0 or
  * -ENOMEM. */
 int dw_lines_add_path(Dwarf_Die *unit, const char *path, struct dw_answer *answer, uint32_t *ret);
+
+/* Add all statements that the tables of @dwarf tell of to @answer, each address once. 0 or -ENOMEM.
+ */
+int dw_lines_statements(Dwarf *dwarf, struct dw_answer *answer);

@@ -8,6 +8,7 @@
 #include "symbol/debugfile.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
+#include "symbol/lines.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
 
@@ -328,6 +329,10 @@ int dw_resolve(const struct dw_question *q, struct dw_answer *a)
 
 	if (files_open(&m.files, q)) {
 		rc = put_nothing(a, q->n);
+	} else if (q->statements_only) {
+		rc = put_nothing(a, q->n);
+		if (!rc && m.files.dwarf)
+			rc = dw_lines_statements(m.files.dwarf, a);
 	} else {
 		load_symbols(&m);
 		rc = put_chains(&m);

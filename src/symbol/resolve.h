@@ -19,7 +19,8 @@ struct dw_question {
 	const char *debug_dirs; /* colon-separated */
 	const uint64_t *svmas;	/* sorted, no two equal */
 	size_t n;
-	bool names_only; /* by symbols, without reading DWARF, which takes its time */
+	bool names_only;      /* by symbols, without reading DWARF, which takes its time */
+	bool statements_only; /* all that the module has */
 };
 
 /* Fill the empty @a, which the caller releases. 0 (also when nothing is known) or -ENOMEM. */

@@ -1,4 +1,8 @@
-/* The lines view: one row per statement of a function, in each process. */
+/*
+ * The lines view: one row per statement of a function, in each process. In a session of calls these
+ * are the statements that called something, with what their callees took; where statements had
+ * probes themselves, all that were come to, with times of their own.
+ */
 #include "analysis/totals.h"
 #include "view/columns-of.h"
 #include "view/order.h"
@@ -42,6 +46,9 @@ static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL,	DWELL_COL
 static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE,
 					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_SOURCE_FILE,
 					       DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_END};
+static const enum dw_column statements_people[] = {
+	DWELL_COLUMNS_CALLS_PEOPLE, DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_SOURCE_FILE,
+	DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_lines = {
 	.name = "lines",
@@ -49,6 +56,7 @@ const struct dw_view_ops dw_view_lines = {
 	.samples = {DWELL_TOTALS_LINES, columns, people, DWELL_COLUMN_EXCLUSIVE},
 	.calls = {DWELL_TOTALS_LINES, calls_columns, calls_people, DWELL_COLUMN_EI},
 	.allocs = {DWELL_TOTALS_LINES, allocs_columns, allocs_people, DWELL_COLUMN_BYTES_EXCLUSIVE},
+	.statements = {DWELL_TOTALS_LINES, calls_columns, statements_people, DWELL_COLUMN_EE},
 	.open = open_lines,
 	.row = line_row,
 	.values = line_values,

@@ -31,7 +31,9 @@ const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 {
 	switch (dw_profile_method(p)) {
 	case DWELL_METHOD_INSTRUMENTATION:
-		return &ops->calls;
+		return ops->statements.all && dw_facts_get(&p->facts, "statements_instrumented", 0)
+			       ? &ops->statements
+			       : &ops->calls;
 	case DWELL_METHOD_MEMORY:
 		return &ops->allocs;
 	default:

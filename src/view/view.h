@@ -110,6 +110,8 @@ struct dw_view_ops {
 	const char *name;
 	const char *help; /* one line, lower case, no full stop */
 	struct dw_view_columns samples, calls, allocs;
+	/* Calls whose statements had probes, too; no columns = the same as calls. */
+	struct dw_view_columns statements;
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
 	/* Fill items and n. 0 or -ENOMEM. */

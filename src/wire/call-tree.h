@@ -39,11 +39,21 @@ enum {
  * What a node's key names. Below 2^32: a function (struct dw_region_module: first_id + its index in
  * the image), or an import (first_id + functions.n + its index): a callee that the module calls by
  * name or that was left alone. With the highest bit: the address of a callee that was called
- * through a pointer. The rest are no callees.
+ * through a pointer. With the second highest: a statement (first_id + functions.n + imports.n + its
+ * index), whose node hangs below that of its function and has the time from when control came to
+ * the statement until it came to another; what is called meanwhile hangs below. The rest are no
+ * callees.
  */
 #define DWELL_KEY_ADDRESS   (1ull << 63)
+#define DWELL_KEY_LINE	    (1ull << 62)
 #define DWELL_KEY_ROOT	    0xfffffff0ull /* a thread before its first function and between them */
 #define DWELL_KEY_TRUNCATED 0xfffffff1ull
+
+/* Whether @key names a statement. */
+static inline int dw_key_is_line(uint64_t key)
+{
+	return key >> 62 == 1;
+}
 
 /* In the last 8 bytes of lines that are no nodes: no node has a parent of this number. */
 #define DWELL_MARK_OS	    0xffffffffull
@@ -57,7 +67,8 @@ struct dw_tree_node {
 	uint64_t calls;
 	uint64_t key;
 	uint32_t site;	   /* low half of the return address at a function's entry; of the call
-			      instruction's own address for imports and addresses; 0 = none */
+			      instruction's own address for imports and addresses; 0 = none, as
+			      with statements */
 	uint32_t overhead; /* ticks / 16 that slow paths took off @elapsed, saturating */
 	uint16_t tags[DWELL_TREE_WAYS]; /* the gates' own, as the next: meaningless to others */
 	uint32_t children[DWELL_TREE_WAYS];
@@ -175,6 +186,7 @@ enum dw_probe_kind {
 	DWELL_PROBE_LEAVE,
 	DWELL_PROBE_OUT,
 	DWELL_PROBE_BACK,
+	DWELL_PROBE_LINE,
 	DWELL_PROBE_KINDS
 };
 
@@ -212,7 +224,6 @@ struct dw_tree_thread {
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
 				since @last is, is not known */
-	uint64_t unused[2];
 };
 
 enum dw_tree_state {

@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 2, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 3, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -90,6 +90,8 @@ enum dw_gate {
 	DWELL_GATE_LANDING,	/* at a landing pad: nothing */
 	DWELL_GATE_CALL_BEGIN,	/* before a system call: nothing */
 	DWELL_GATE_CALL_END,	/* behind it: nothing */
+	DWELL_GATE_LINE,	/* before a statement: rax saved at -16(%rsp), functions.n +
+				   imports.n + the statement's index in eax */
 	DWELL_GATES_N
 };
 
@@ -127,6 +129,8 @@ struct dw_clone_header {
 	uint32_t gate_at[DWELL_GATES_N]; /* by enum dw_gate, area offset; 0 = not in the image */
 	uint32_t system_calls;		 /* with gates around them */
 	uint32_t system_calls_left;	 /* instructions without */
+	struct dw_clone_part statements; /* struct dw_clone_statement, by module offset */
+	uint32_t statements_left;	 /* that were asked for and have no probe */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
@@ -164,9 +168,9 @@ enum dw_clone_flag {
  * for each instruction: length in the module << 4 | length in the clone; a low half of 15 is
  * followed by the clone's length as uint16. Everything in the clone belongs to an instruction: the
  * probe at the entry to the first (@prefix_bytes of it), translations to the jump, the jump to what
- * follows the range to the last, the gate of a landing pad to the pad's first. Branches to the
- * first instruction from inside go behind the prefix, all but exceptions behind a landing pad's
- * gate.
+ * follows the range to the last, the gate of a landing pad to the pad's first, the probe of a
+ * statement to the statement's first. Branches to the first instruction from inside go behind the
+ * prefix, all but exceptions behind a landing pad's gate, nothing goes behind a statement's probe.
  */
 struct dw_clone_function_entry {
 	uint32_t start; /* module offset */
@@ -213,6 +217,12 @@ struct dw_clone_import {
 			   itself; 0 = none: the call goes through the pointer */
 	uint32_t flags; /* enum dw_clone_import_flag */
 	uint32_t unused;
+};
+
+/* The first instruction of a statement, with a probe in front. */
+struct dw_clone_statement {
+	uint32_t at;	   /* module offset */
+	uint32_t function; /* index of the one it stands in */
 };
 
 enum dw_clone_import_flag {

@@ -118,7 +118,7 @@ struct dw_region_module {
 	uint32_t counts_n;
 	uint32_t is_main;	      /* the executable */
 	uint32_t first_id;	      /* key of its function 0 in call trees, 0 = none */
-	uint32_t ids_n;		      /* functions and imports */
+	uint32_t ids_n;		      /* functions, imports and statements */
 	char path[DWELL_REGION_PATH]; /* as the loader names it, /proc/self/exe's for the executable
 				       */
 };

@@ -222,7 +222,11 @@ TEST(links_between_nodes_are_checked)
 	CHECK_REFUSED(n->parent, n - p.calls.nodes.v + 2);
 	CHECK_REFUSED(n->entry, 501);
 	CHECK_REFUSED(n->site, 501);
-	CHECK_REFUSED(n->flags, 512);
+	CHECK_REFUSED(n->flags, 1024);
+	CHECK_REFUSED(n->flags, DWELL_CALL_LINE | DWELL_CALL_OUTSIDE);
+	CHECK_REFUSED(truncated->flags, DWELL_CALL_LINE | DWELL_CALL_TRUNCATED);
+	CHECK_REFUSED(overflow->flags, DWELL_CALL_LINE);
+	CHECK_REFUSED(p.calls.nodes.v[0].flags, DWELL_CALL_LINE);
 	CHECK_REFUSED(n->flags, DWELL_CALL_ROOT);
 	CHECK_REFUSED(n->flags, DWELL_CALL_OUTERMOST_MODULE);
 	CHECK_REFUSED(n->flags, DWELL_CALL_TRUNCATED);

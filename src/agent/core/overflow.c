@@ -51,11 +51,16 @@ static struct dw_tree_node *parent_of(const struct dw_overflow *o, const struct 
 	return dw_arena_line(o->base, n->parent);
 }
 
-/* The path has @n once more, or less. */
+/* The path has @n once more, or less. Statements are no callees and no callers. */
 static void count_node(struct dw_overflow *o, const struct dw_tree_node *n, bool is_more)
 {
-	uint32_t call = dw_path_find(&o->path, parent_of(o, n)->key, n->key, n->site);
+	const struct dw_tree_node *caller = parent_of(o, n);
+	uint32_t call = 0;
 
+	if (dw_key_is_line(caller->key))
+		caller = parent_of(o, caller);
+	if (!dw_key_is_line(n->key))
+		call = dw_path_find(&o->path, caller->key, n->key, n->site);
 	if (call && is_more)
 		dw_path_enter(&o->path, call);
 	else if (call)
@@ -303,7 +308,9 @@ static void set_right(struct dw_stacks *s)
 
 static uint64_t key_on_top(const struct dw_stacks *s)
 {
-	return ((const struct dw_shadow *)s->thread->top)->node->key;
+	const struct dw_shadow *top = s->thread->top;
+
+	return top->function->key;
 }
 
 /* Call @i is on the path now: push its activation. */

@@ -196,7 +196,7 @@ static uint64_t bottom_for(uint64_t record)
 /* Let @k, which is in no list, be a stack without activations. */
 static void reset(const struct dw_stacks *s, struct dw_stack *k, uint64_t record)
 {
-	k->entries[0] = (struct dw_shadow){s->root, bottom_for(record)};
+	k->entries[0] = (struct dw_shadow){s->root, bottom_for(record), s->root};
 	k->top = k->base = k->entries;
 	k->beyond.n = 0;
 }
@@ -300,11 +300,13 @@ static bool has_left(const struct segment *g, enum dw_stack_event event)
 			       (event != DWELL_AT_ENTER && event != DWELL_AT_OUT));
 }
 
-/* Whether an event at @record can be one of the segment, above its top or near below. */
+/* Whether an event at @record can be one of the segment, above its top or near below: statements
+ * stand in the frame of the top itself, however large that is. */
 static bool suits(const struct segment *g, enum dw_stack_event event, uint64_t record)
 {
-	return holds(g, record) ||
-	       (depth_below(g, record) < DWELL_STACK_WINDOW && !has_left(g, event));
+	uint64_t window = event == DWELL_AT_LINE ? FRAME_BYTES_MAX : DWELL_STACK_WINDOW;
+
+	return holds(g, record) || (depth_below(g, record) < window && !has_left(g, event));
 }
 
 /* Pop the topmost segment of the current stack, which has one below it. */
@@ -354,7 +356,7 @@ static enum dw_fit settle(struct dw_stacks *s, enum dw_stack_event event, uint64
 		dw_stacks_pop(s);
 		e = below_guard(s->thread->top);
 	}
-	if (is_new)
+	if (is_new || event == DWELL_AT_LINE)
 		return DWELL_FIT_EVENT;
 	return event != DWELL_AT_LANDING && e > s->current->base && true_record(e) == record
 		       ? DWELL_FIT_EVENT
@@ -434,11 +436,19 @@ bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t rec
 			return false;
 		top = s->thread->top;
 	}
-	*++top = (struct dw_shadow){node, record};
+	*++top = (struct dw_shadow){node, record, node};
 	if (switches)
-		*++top = (struct dw_shadow){node, DWELL_RECORD_GUARD};
+		*++top = (struct dw_shadow){node, DWELL_RECORD_GUARD, node};
 	set_top(s, top);
 	return true;
+}
+
+void dw_stacks_set_line(struct dw_stacks *s, struct dw_tree_node *node)
+{
+	struct dw_shadow *top = s->thread->top;
+
+	top->node = node ? node : top->function;
+	s->thread->current = top->node;
 }
 
 void dw_stacks_pop(struct dw_stacks *s)
@@ -468,8 +478,9 @@ bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 	beyond = dw_overflow_is_current(s->thread);
 	top[1] = (struct dw_shadow){
 		top->node,
-		DWELL_RECORD_LINK | (uint64_t)(s->current->base - s->current->entries) << 1 | 1};
-	top[2] = (struct dw_shadow){top->node, bottom - beyond};
+		DWELL_RECORD_LINK | (uint64_t)(s->current->base - s->current->entries) << 1 | 1,
+		top->function};
+	top[2] = (struct dw_shadow){top->node, bottom - beyond, top->function};
 	s->current->base = top + 2;
 	set_top(s, top + 2);
 	return true;
@@ -518,6 +529,7 @@ static bool is_copy(const struct dw_stack *k, const struct dw_shadow *e)
 /* Whether the stack, in use from @sp on, holds the return address of @e. */
 static bool is_open(const struct dw_shadow *e, uint64_t sp)
 {
+	const struct dw_tree_node *node = e->function;
 	uint64_t record = true_record(e);
 	bool is_out = record & DWELL_RECORD_CALL_OUT;
 	uint32_t address;
@@ -525,7 +537,7 @@ static bool is_open(const struct dw_shadow *e, uint64_t sp)
 	if (record < sp)
 		return false;
 	address = *(const uint32_t *)(record + (is_out ? 4 : 8));
-	return is_out ? address - e->node->site <= CALL_BYTES_MAX : address == e->node->site;
+	return is_out ? address - node->site <= CALL_BYTES_MAX : address == node->site;
 }
 
 /*
@@ -559,7 +571,9 @@ void dw_stacks_keep(struct dw_stacks *s, uint64_t sp)
 	s->kept_n = n;
 	for (uint32_t i = 0, at = 0; i < s->n && s->kept; i++)
 		for (struct dw_shadow *e = s->list[i]->entries + 1; e <= s->list[i]->top; e++)
-			s->kept[at++] = (struct dw_kept){e->node->key, e->node->site};
+			s->kept[at++] = (struct dw_kept){e->function->key,
+							 e->node == e->function ? 0 : e->node->key,
+							 e->function->site};
 }
 
 bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tree_node *root,
@@ -569,7 +583,7 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 {
 	const struct dw_kept *kept = s->kept;
 	struct dw_stack *current = s->current;
-	struct dw_tree_node *node;
+	struct dw_tree_node *node, *function;
 
 	if (!kept)
 		return false;
@@ -579,12 +593,17 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct dw_stack *k = s->list[i];
 
-		node = root;
+		function = node = root;
 		for (struct dw_shadow *e = k->entries; e <= k->top; e++) {
-			if (!is_copy(k, e) && node)
-				node = child(ctx, node, kept);
+			if (!is_copy(k, e) && node) {
+				function = node = child(ctx, node, kept);
+				if (node && kept->line)
+					node = child(ctx, node,
+						     &(struct dw_kept){.key = kept->line});
+			}
 			kept += e > k->entries;
-			*e = (struct dw_shadow){node, is_mark(e) ? e->record : true_record(e)};
+			*e = (struct dw_shadow){node, is_mark(e) ? e->record : true_record(e),
+						function};
 		}
 		if (!node) /* no room for all: nothing is open then */
 			k->top = k->base = k->entries;

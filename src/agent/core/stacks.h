@@ -86,6 +86,7 @@ struct dw_stacks {
 /* An activation without a node. */
 struct dw_kept {
 	uint64_t key;
+	uint64_t line; /* key of the statement that it is at, 0 = none */
 	uint32_t site;
 };
 
@@ -95,12 +96,14 @@ enum dw_stack_event {
 	DWELL_AT_OUT,
 	DWELL_AT_BACK,
 	DWELL_AT_LANDING,
+	DWELL_AT_LINE,
 };
 
 /* What is to be done with an event. */
 enum dw_fit {
-	DWELL_FIT_EVENT,   /* ENTER, OUT: the top is the caller. EXIT, BACK: it is what ends */
-	DWELL_FIT_NONE,	   /* nothing was pushed for it, or there is nothing more to do */
+	DWELL_FIT_EVENT, /* ENTER, OUT: the top is the caller. EXIT, BACK: it is what ends. LINE: it
+			    may be where the statement is */
+	DWELL_FIT_NONE,	 /* nothing was pushed for it, or there is nothing more to do */
 	DWELL_FIT_FOREIGN, /* another task's that shares this thread's memory: drop it */
 };
 
@@ -121,6 +124,9 @@ enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64
 /* Push an activation and make @node current; with @switches a guard too. False: no room, nothing is
  * pushed. */
 bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t record, bool switches);
+
+/* The activation on top is at the statement of @node, NULL: at none that is known. */
+void dw_stacks_set_line(struct dw_stacks *s, struct dw_tree_node *node);
 
 /* Pop the topmost activation, a guard with it. What lies below is current. */
 void dw_stacks_pop(struct dw_stacks *s);

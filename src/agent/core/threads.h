@@ -20,6 +20,9 @@ struct dw_shadow {
 	struct dw_tree_node *node;
 	uint64_t record; /* rsp as the gate sees it at the entry; of calls out 4 less; odd values
 			    send the leaving probe to the slow path */
+	struct dw_tree_node *function; /* the activation's own; @node is that of the statement it
+					  is at, if that has one */
+	uint64_t unused;
 };
 
 /* The word that gates read: fs:offset. */

@@ -105,6 +105,17 @@
 	.cfi_endproc
 	.size	dw_calibrate_outside, . - dw_calibrate_outside
 
+/* Come to a statement. */
+	begin	dw_calibrate_line
+1:	mov	%rax, -16(%rsp)
+	mov	$0, %eax
+	call	*ENTER(%rbx)
+	repeat
+	end
+	callee
+	.cfi_endproc
+	.size	dw_calibrate_line, . - dw_calibrate_line
+
 /* Call a function, without any probes. */
 	begin	dw_calibrate_nothing
 1:	call	2f

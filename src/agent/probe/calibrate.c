@@ -29,7 +29,8 @@ struct dw_calibrate_gates {
 };
 
 typedef void loop(const struct dw_calibrate_gates *gates, uint32_t n);
-loop dw_calibrate_function, dw_calibrate_outside, dw_calibrate_pass, dw_calibrate_nothing;
+loop dw_calibrate_function, dw_calibrate_outside, dw_calibrate_line, dw_calibrate_pass,
+	dw_calibrate_nothing;
 extern const char dw_calibrate_function_site[] __attribute__((visibility("hidden")));
 extern const char dw_calibrate_outside_site[] __attribute__((visibility("hidden")));
 
@@ -42,15 +43,16 @@ struct stage {
 	uint32_t word; /* where events go the slow way: not what was seen */
 } __attribute__((aligned(DWELL_LINE_BYTES)));
 
-/* Probes that come in pairs. */
+/* Probes that come in pairs, or alone: then both are the same. */
 struct pair {
 	loop *loop;
 	const char *site;
+	uint64_t key;			 /* beside that of function 0 */
 	uint32_t enter_gate, leave_gate; /* enum dw_gate */
 	uint32_t enter, leave;		 /* enum dw_probe_kind */
 };
 
-static void set(struct stage *s, const struct dw_area *area, const char *site)
+static void set(struct stage *s, const struct dw_area *area, const struct pair *p)
 {
 	const uint64_t *constants = (const uint64_t *)(area->area + area->header->constants_at);
 	struct dw_tree_node *callee = &s->nodes[CALLEE];
@@ -62,9 +64,10 @@ static void set(struct stage *s, const struct dw_area *area, const char *site)
 	s->thread.limit = s->shadow + 3;
 	s->thread.arena = (uint64_t)s->nodes;
 	s->thread.quick = s->quick;
-	s->shadow[0] = (struct dw_shadow){&s->nodes[ROOT], (uint64_t)(s + 1) + ABOVE + 1};
-	callee->key = constants[DWELL_CONSTANT_FIRST_ID];
-	callee->site = (uint32_t)(uint64_t)site;
+	s->shadow[0] =
+		(struct dw_shadow){&s->nodes[ROOT], (uint64_t)(s + 1) + ABOVE, &s->nodes[ROOT]};
+	callee->key = constants[DWELL_CONSTANT_FIRST_ID] | p->key;
+	callee->site = (uint32_t)(uint64_t)p->site;
 	s->nodes[ROOT].tags[0] = dw_tree_tag(callee);
 	s->nodes[ROOT].children[0] = CALLEE;
 }
@@ -129,7 +132,7 @@ struct course {
 
 static void begin(struct course *c, const struct dw_area *area, const struct pair *p)
 {
-	set(&c->stage, area, p->site);
+	set(&c->stage, area, p);
 	c->pair = p;
 	c->best = (struct round){0, 0};
 }
@@ -198,25 +201,34 @@ static void tell_slow(const struct dw_area *area, struct course *c, int32_t own)
 void dw_calibrate(const struct dw_area *area)
 {
 	static const struct pair function = {dw_calibrate_function, dw_calibrate_function_site,
-					     DWELL_GATE_ENTER,	    DWELL_GATE_EXIT,
-					     DWELL_PROBE_ENTER,	    DWELL_PROBE_LEAVE},
+					     0,			    DWELL_GATE_ENTER,
+					     DWELL_GATE_EXIT,	    DWELL_PROBE_ENTER,
+					     DWELL_PROBE_LEAVE},
 				 outside = {dw_calibrate_outside, dw_calibrate_outside_site,
-					    DWELL_GATE_OUT,	  DWELL_GATE_BACK,
-					    DWELL_PROBE_OUT,	  DWELL_PROBE_BACK};
+					    0,			  DWELL_GATE_OUT,
+					    DWELL_GATE_BACK,	  DWELL_PROBE_OUT,
+					    DWELL_PROBE_BACK},
+				 line = {dw_calibrate_line, NULL,
+					 DWELL_KEY_LINE,    DWELL_GATE_LINE,
+					 DWELL_GATE_LINE,   DWELL_PROBE_LINE,
+					 DWELL_PROBE_LINE};
 	struct dw_tree_thread *word = dw_thread_word;
-	struct course inner, outer;
+	struct course inner, outer, lines;
 	uint64_t nothing = UINT64_MAX, pass = UINT64_MAX;
 
 	begin(&inner, area, &function);
 	begin(&outer, area, &outside);
+	begin(&lines, area, &line);
 	for (int i = 0; i < ROUNDS; i++) {
 		nothing = run_plain(nothing, dw_calibrate_nothing, &inner.stage, area);
 		pass = run_plain(pass, dw_calibrate_pass, &inner.stage, area);
 		run_course(&inner, area);
 		run_course(&outer, area);
+		run_course(&lines, area);
 	}
 	tell(&inner, mean(nothing));
 	tell(&outer, mean(nothing));
+	tell(&lines, 0);
 	dw_agent_region()->pass_cost = pass > nothing ? mean(pass - nothing) : 0;
 	tell_slow(area, &inner, mean(nothing));
 	dw_thread_word = word;

@@ -72,14 +72,19 @@ static bool switches(const struct event *e)
 	       imports[e->what - h->functions.n].flags & DWELL_IMPORT_SWITCHES;
 }
 
+/* The key of function 0 of @area. */
+static uint64_t first_id(const struct dw_area *area)
+{
+	return ((const uint64_t *)(area->area +
+				   area->header->constants_at))[DWELL_CONSTANT_FIRST_ID];
+}
+
 static uint64_t key_of(const struct event *e)
 {
-	const uint64_t *constants =
-		(const uint64_t *)(e->area->area + e->area->header->constants_at);
-
-	return e->gate == DWELL_GATE_OUT_POINTER
-		       ? e->what | DWELL_KEY_ADDRESS
-		       : constants[DWELL_CONSTANT_FIRST_ID] + (uint32_t)e->what;
+	if (e->gate == DWELL_GATE_OUT_POINTER)
+		return e->what | DWELL_KEY_ADDRESS;
+	return (first_id(e->area) + (uint32_t)e->what) |
+	       (e->gate == DWELL_GATE_LINE ? DWELL_KEY_LINE : 0);
 }
 
 /*
@@ -156,6 +161,43 @@ static void pop(const struct event *e)
 		dw_stacks_pop(stacks);
 }
 
+/* Whether the statement of @e is one of the activation @top: parts of a function that stand apart
+ * are functions of their own there. */
+static bool is_in(const struct event *e, const struct dw_shadow *top)
+{
+	const struct dw_clone_header *h = e->area->header;
+	const struct dw_clone_statement *all = (const void *)(e->area->area + h->statements.at);
+	uint64_t i = e->what - h->functions.n - h->imports.n, key;
+	uint32_t function;
+
+	if (i >= h->statements.n || top->record & 1)
+		return false;
+	function = all[i].function;
+	key = top->function->key - first_id(e->area);
+	return key == function ||
+	       (dw_functions(e->area)[function].flags & DWELL_CLONE_COLD && key < h->functions.n);
+}
+
+/* Let the activation on top be at the statement, whose node hangs below its own. */
+static void come_to_line(const struct event *e)
+{
+	const struct dw_shadow *top;
+	struct dw_tree_node *node;
+
+	if (dw_stacks_fit(&e->t->stacks, DWELL_AT_LINE, e->rsp) != DWELL_FIT_EVENT)
+		return;
+	top = e->t->line->top;
+	if (!is_in(e, top))
+		return;
+	e->t->line->lookups++;
+	node = dw_tree_child(&e->t->tree, top->function, key_of(e), 0);
+	if (node) {
+		node->calls++;
+		dw_tree_remember(&e->t->tree, e->t->line, top->function, node);
+	}
+	dw_stacks_set_line(&e->t->stacks, node);
+}
+
 /* Do what the event does to the stack. */
 static void apply(const struct event *e)
 {
@@ -173,6 +215,9 @@ static void apply(const struct event *e)
 		dw_os_call_begin(e->t->line, &e->t->os, e->call);
 		break;
 	case DWELL_GATE_CALL_END:
+		break;
+	case DWELL_GATE_LINE:
+		come_to_line(e);
 		break;
 	default:
 		dw_stacks_fit(&e->t->stacks, DWELL_AT_LANDING, e->rsp);
@@ -376,7 +421,7 @@ void dw_timing_start(const char *mode)
 uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header *h)
 {
 	struct dw_region_module *m = &dw_agent_region()->modules[region_module];
-	uint32_t n = h->functions.n + h->imports.n;
+	uint32_t n = h->functions.n + h->imports.n + h->statements.n;
 
 	if (!m->first_id || m->ids_n != n) {
 		m->first_id = dw_probe.id_n + 1;

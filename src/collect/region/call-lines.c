@@ -106,10 +106,15 @@ static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
 		     struct dw_call_node *row, bool *has_passed)
 {
 	const struct dw_region_names *names = &s->names;
-	uint64_t caller = dw_call_lines_node(s, n->parent).key;
 	struct dw_region_site site = {0};
+	uint32_t parent = n->parent;
+	uint64_t caller;
 	bool is_outside = true;
 	int rc;
+
+	if (s->lines.v[parent].kind == DWELL_LINE_STATEMENT)
+		parent = s->lines.v[parent].parent;
+	caller = dw_call_lines_node(s, parent).key;
 
 	if (n->key == DWELL_KEY_TRUNCATED) {
 		row->flags = DWELL_CALL_TRUNCATED;
@@ -117,6 +122,10 @@ static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
 	}
 	rc = names->callee(names->ctx, n->key, &row->entry, &is_outside);
 	row->flags = is_outside ? DWELL_CALL_OUTSIDE : 0;
+	if (dw_key_is_line(n->key)) {
+		row->flags = DWELL_CALL_LINE;
+		return rc;
+	}
 	if (!rc && n->site)
 		rc = names->site(names->ctx, caller, n->site, !is_outside, &site);
 	row->site = site.frame;
@@ -139,7 +148,9 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	}
 	if (rc)
 		return rc;
-	if (row.flags)
+	if (row.flags == DWELL_CALL_LINE)
+		kind = DWELL_LINE_STATEMENT;
+	else if (row.flags)
 		kind = row.flags == DWELL_CALL_OUTSIDE ? DWELL_LINE_OUTSIDE : DWELL_LINE_TRUNCATED;
 	s->nodes++;
 	rc = adopt(s, line, kind, id);
@@ -221,7 +232,8 @@ static int look_at(struct dw_call_lines *s, uint32_t line)
 	if (n.os == UINT32_MAX && !n.elapsed && !n.calls)
 		return 0;
 	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
-	    n.key != DWELL_KEY_ROOT)
+	    n.key != DWELL_KEY_ROOT &&
+	    (!dw_key_is_line(n.key) || s->lines.v[n.parent].kind == DWELL_LINE_FUNCTION))
 		return add_node(s, line, &n);
 	if (is_unknown(s, n.parent))
 		return wait(s, line);

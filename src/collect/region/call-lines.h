@@ -26,6 +26,7 @@ enum dw_line_kind {
 	DWELL_LINE_ROOT, /* nodes: from here ... */
 	DWELL_LINE_FUNCTION,
 	DWELL_LINE_OUTSIDE,
+	DWELL_LINE_STATEMENT,
 	DWELL_LINE_TRUNCATED, /* ... to here */
 	DWELL_LINE_OS,
 	DWELL_LINE_OVERFLOW,

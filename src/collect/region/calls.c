@@ -54,6 +54,9 @@ struct dw_region_calls {
 	struct dw_each_reader each;
 	struct dw_probe_cost function, outside;
 	struct dw_probe_cost beyond; /* of calls that overflow nodes have */
+	/* All of a statement's probe. What comes before its reading of the clock falls to the
+	 * statement that was left: to each about as often as it was come to. */
+	double line;
 	struct dw_region_calls_stats stats;
 	double uncovered, slow; /* ticks */
 };
@@ -393,6 +396,8 @@ static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c
 		return c->cost + (double)rise->calls * r->function.callee;
 	case DWELL_LINE_OUTSIDE:
 		return c->cost + (double)rise->calls * r->outside.callee;
+	case DWELL_LINE_STATEMENT:
+		return c->cost + (double)rise->calls * r->line;
 	case DWELL_LINE_TRUNCATED:
 		t = dw_call_lines_thread(&r->s, l->id);
 		return t->truncated > 0 ? t->overflow_cost * (double)rise->elapsed / t->truncated
@@ -420,6 +425,8 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c)
 		rise.application = settle(&a->application, rise.application, a->new_application);
 		rise.whole = settle(&a->whole, rise.whole, a->new_application);
 	}
+	if (l->kind == DWELL_LINE_STATEMENT) /* a line shares what it cannot cover with others */
+		node.key = dw_call_lines_node(&r->s, l->parent).key;
 	return dw_vec_push(&r->risen, ((struct risen){.node = l->id,
 						      .ahead = l->ahead,
 						      .callee = node.key,
@@ -506,6 +513,7 @@ static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *
 		.caller = dw_probe_ticks(slow[DWELL_PROBE_ENTER]),
 		.callee = dw_probe_ticks(slow[DWELL_PROBE_LEAVE]),
 	};
+	r->line = dw_probe_ticks(cost[DWELL_PROBE_LINE]);
 }
 
 static uint64_t picoseconds(const struct dw_region_clock *clock, double ticks)

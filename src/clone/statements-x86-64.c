@@ -1,0 +1,126 @@
+/*
+ * Choosing statements for probes; see statements-x86-64.h.
+ *
+ * What leaves its function with registers below rsp has unwind rows of its own already
+ * (unwind-leaving.h) and gets no probe that moves rsp; so has what may load another stack's rsp,
+ * and an instruction with a lock prefix, behind which the C library jumps.
+ */
+#include "clone/statements-x86-64.h"
+
+#include "base/sorted.h"
+#include "clone/emit.h"
+#include "clone/free-stack-x86-64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FRAME_BYTES_MAX = 1 << 28 };
+
+struct search {
+	struct dw_clone_module *m;
+	const struct dw_clone_line *next, *end; /* those that are asked for */
+	struct dw_free_stack stack;
+	uint8_t *is_target; /* by instruction: of a branch in its function */
+};
+
+/* Note where branches of @f lead in it. */
+static void find_targets(struct search *s, const struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i < f->first + f->n; at += s->m->insns.v[i++].length) {
+		const struct dw_insn *insn = &s->m->insns.v[i];
+		uint32_t to = UINT32_MAX;
+
+		if (insn->kind == DWELL_INSN_JUMP || insn->kind == DWELL_INSN_BRANCH ||
+		    insn->kind == DWELL_INSN_LOOP || insn->kind == DWELL_INSN_BEGIN)
+			to = dw_clone_insn_at(s->m, f, dw_insn_target(insn, at));
+		if (to != UINT32_MAX)
+			s->is_target[to] = true;
+	}
+}
+
+/* The marks of a probe in front of instruction @i of @f at @at; 0 = there cannot be one. */
+static uint8_t marks_of(struct search *s, const struct dw_clone_function *f, uint32_t i,
+			uint64_t at)
+{
+	const struct dw_cfi_rules *rules;
+
+	if (s->m->insns.v[i].flags & DWELL_INSN_LOCK)
+		return 0;
+	if (dw_free_stack_at(&s->stack, at))
+		return DWELL_MARK_LINE;
+	rules = dw_free_stack_rules(&s->stack, at);
+	if (!rules || rules->cfa.how != DWELL_CFI_OFFSET || rules->cfa.offset < 0 ||
+	    rules->cfa.offset > FRAME_BYTES_MAX || dw_emit_leaves(s->m, f, i, at))
+		return 0;
+	return DWELL_MARK_LINE | DWELL_MARK_LINE_BELOW;
+}
+
+/* Put a probe in front of instruction @i of @f at @at. */
+static int add(struct search *s, const struct dw_clone_function *f, uint32_t i, uint64_t at)
+{
+	struct dw_clone_statement statement = {(uint32_t)(at - s->m->start),
+					       (uint32_t)(f - s->m->functions.v)};
+	uint8_t marks = marks_of(s, f, i, at);
+
+	s->m->marks.v[i] |= marks;
+	s->m->statements_left += !marks;
+	return marks ? dw_vec_push(&s->m->statements, statement) : 0;
+}
+
+/* Look at what is asked for in @f, which has probes. */
+static int find_in(struct search *s, const struct dw_clone_function *f)
+{
+	bool is_known = !f->has_indirect_jump && !s->stack.is_entered[f - s->m->functions.v];
+	uint64_t at = f->start, line = 0;
+	int rc = 0;
+
+	dw_free_stack_begin(&s->stack, f);
+	find_targets(s, f);
+	for (uint32_t i = f->first; i < f->first + f->n && s->next < s->end && !rc;
+	     at += s->m->insns.v[i++].length) {
+		bool is_entered =
+			!is_known || s->is_target[i] || s->m->marks.v[i] & DWELL_MARK_LANDING;
+
+		while (s->next < s->end && s->next->svma < at)
+			s->next++;
+		if (s->next == s->end || s->next->svma != at)
+			continue;
+		if (i > f->first && (is_entered || s->next->line != line))
+			rc = add(s, f, i, at);
+		line = i > f->first ? s->next->line : 0;
+	}
+	return rc;
+}
+
+int dw_statements_find(struct dw_clone_module *m, const struct dw_clone_options *options)
+{
+	struct search s = {
+		.m = m, .next = options->lines, .end = options->lines + options->lines_n};
+	int rc;
+
+	if (m->probes != DWELL_PROBES_TIME || !options->lines_n)
+		return 0;
+	s.is_target = calloc(m->insns.n + 1, 1);
+	rc = dw_free_stack_init(&s.stack, m);
+	if (!s.is_target)
+		rc = -ENOMEM;
+	dw_vec_each(f, &m->functions) {
+		while (s.next < s.end && s.next->svma < f->start)
+			s.next++;
+		if (!rc && !f->reason && dw_clone_is_measured(m, f) &&
+		    !(f->flags & DWELL_CLONE_SWITCHES))
+			rc = find_in(&s, f);
+	}
+	dw_free_stack_release(&s.stack);
+	free(s.is_target);
+	return rc;
+}
+
+uint32_t dw_statement_index(const struct dw_clone_module *m, uint64_t svma)
+{
+	uint64_t at = svma - m->start;
+
+	return (uint32_t)dw_sorted_count(m->statements.v, m->statements.n, e, e->at < at);
+}
