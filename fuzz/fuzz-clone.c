@@ -3,13 +3,16 @@
  * nothing in what was made. Also the verifier with an image that is damaged.
  *
  * Input: an ELF file; byte 15, padding of its identification, says which probes are asked for (bits
- * 0 and 1) and where the image is damaged (the bits above).
+ * 0 and 1) and where the image is damaged (the bits above). Where that is not 0, probes of
+ * statements are asked for too, all over the code.
  */
 #include "base/cleanup.h"
 #include "clone/clone.h"
 #include "clone/verify.h"
 #include "code/elf/elf.h"
 
+#include <elf.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +33,28 @@ static void damage(const struct dw_elf *elf, uint8_t *image, size_t n, uint8_t h
 	dw_clone_verify(elf, image, n, &result, NULL);
 }
 
+/* Ask for statements in all segments of code: @how says at which addresses. */
+static int make_lines(const struct dw_elf *elf, uint8_t how, struct dw_clone_options *options)
+{
+	size_t segments, n = 0;
+	const struct dw_elf_segment *s = dw_elf_segments(elf, &segments);
+	struct dw_clone_line *lines = calloc(MAX_BYTES, sizeof *lines);
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < segments; i++)
+		for (uint64_t k = 0; s[i].flags & PF_X && k < s[i].file_bytes && n < MAX_BYTES;
+		     k++) {
+			uint64_t svma = s[i].svma.v + k, hash = svma * (how | 1u);
+
+			if ((!n || lines[n - 1].svma < svma) && hash % 5 < 2)
+				lines[n++] = (struct dw_clone_line){svma, hash % 7};
+		}
+	options->lines = lines;
+	options->lines_n = n;
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t kinds[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT,
@@ -38,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dw_verify_result result;
 	dw_auto_ptr(dw_elf) elf = NULL;
 	dw_auto_free uint8_t *image = NULL;
+	dw_auto_free struct dw_clone_line *lines = NULL;
 	size_t n;
 
 	if (size <= OPTIONS_AT || size > MAX_BYTES ||
@@ -45,6 +71,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	options.probes = kinds[(data[OPTIONS_AT] & 1) | (data[OPTIONS_AT] >> 6 & 2)];
 	options.all_functions = data[OPTIONS_AT] & 2;
+	if (data[OPTIONS_AT] >> 2 && make_lines(elf, data[OPTIONS_AT], &options))
+		return 0;
+	lines = (struct dw_clone_line *)options.lines;
 	if (dw_clone_make(elf, &options, &image, &n, NULL))
 		return 0;
 	if (dw_clone_verify(elf, image, n, &result, NULL) || result.findings_n) {

@@ -31,7 +31,7 @@ def all_files():
             yield from (path for path in paths if not os.path.islink(path) and is_elf(path))
 
 
-@cases("none", "all")
+@cases("none", "time", "time -l")
 def test_images_are_faithful(context, probes):
     """No finding in any image."""
     is_long = os.environ.get("DWELL_LONG")
@@ -40,7 +40,7 @@ def test_images_are_faithful(context, probes):
     if not files:
         raise Skip("none of the files is here")
     for i in range(0, len(files), FILES_AT_ONCE):
-        done = context.run(tool, "-p", probes, *files[i:i + FILES_AT_ONCE], seconds=3600)
+        done = context.run(tool, "-p", *probes.split(), *files[i:i + FILES_AT_ONCE], seconds=3600)
         if is_long:
             print("#", done.stdout.splitlines()[-1], flush=True)
         require(done.returncode == 0, f"{done.stdout}\n{done.stderr}")
