@@ -39,7 +39,8 @@ static void put_path(const struct dw_profile *p, uint32_t id, struct dw_buf *b)
 
 	while ((node = dw_calls_get(&p->calls, id)) && !(node->flags & DWELL_CALL_ROOT) &&
 	       n < PATH_MAX_CALLERS) {
-		path[n++] = node;
+		if (!(node->flags & DWELL_CALL_LINE))
+			path[n++] = node;
 		id = node->parent < id ? node->parent : 0;
 	}
 	if (n == PATH_MAX_CALLERS)

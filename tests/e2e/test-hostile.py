@@ -59,7 +59,7 @@ PROGRAMS = {
 # What a plain compiler may lack: without it the program is not built.
 NEEDS = {"panic": "rustc", "numbers": "gfortran"}
 LONG = {"processes/ten-thousand-forks", "threads/thousand"}
-PROBES = {"count", "libraries", "time", "libraries-time"}
+PROBES = {"count", "libraries", "time", "libraries-time", "lines"}
 ALL = {"none", "system-calls"} | PROBES
 # Case -> the engines under which it differs today, and why.
 KNOWN = {

@@ -26,6 +26,7 @@ ENGINES = {
     "none": ["--probes=none", "--all-functions"],
     "count": ["--probes=count", "--all-functions"],
     "time": ["--probes=time", "--all-functions"],
+    "lines": ["--lines", "--all-functions"],
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
     "libraries-time": ["--probes=time", "--all-functions", "--module", "*"],
     "system-calls": ["--probes=system-calls", "--module", "*"],
@@ -138,7 +139,7 @@ class Trial:
         subprocess.run(["cp", "-a", template, folder], check=True)
         command, options = self.command, ENGINES[engine] if engine else None
         if options:
-            session = ["-o", os.path.join(scratch, "session.dwell")] if "time" in engine else []
+            session = ["-o", os.path.join(scratch, "session.dwell")] if "time" in engine or engine == "lines" else []
             command = [dwell, "instrument", *options, *session, "-q", "--", *command]
         try:
             outcome = run_once(self.as_user(command), folder, self.environment(folder),
