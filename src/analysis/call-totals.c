@@ -8,6 +8,7 @@
 #include "analysis/call-totals.h"
 
 #include "analysis/call-flat.h"
+#include "analysis/call-mutes.h"
 #include "analysis/call-nodes.h"
 #include "analysis/call-ranges.h"
 #include "analysis/call-slow.h"
@@ -97,7 +98,9 @@ static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_t
 		if (t->begin[id] < t->begin[id + 1])
 			rc = dw_call_flat_count(&flat, id, ret);
 	dw_call_flat_release(&flat);
-	return rc ? rc : dw_call_ranges_add(t, ret);
+	if (!rc)
+		rc = dw_call_ranges_add(t, ret);
+	return rc ? rc : dw_call_mutes_add(t, ret);
 }
 
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,

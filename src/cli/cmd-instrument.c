@@ -42,6 +42,7 @@ struct cmd_instrument {
 	const char *os_source;
 	uint64_t duration_ns;
 	uint64_t memory_mb;
+	double overhead; /* percent, negative = no limit */
 	bool wait_all;
 	bool no_code;
 	bool list;
@@ -67,6 +68,8 @@ static const struct dw_option options[] = {
 	 "stop recording after TIME; the command runs on"},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
 	 "record until all descendants have ended"},
+	{"overhead", 0, "PCT", dw_option_percent, AT(overhead),
+	 "switch off while it runs what costs more than it measures"},
 	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
 	 "for the call trees of a process; then paths are cut (64)"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
@@ -150,6 +153,10 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		dw_error_set(&err, DWELL_ERR_USAGE, "--format goes with --list-functions");
 	else if (!c->memory_mb || c->memory_mb > MEMORY_MB_MAX)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 1 to %d", MEMORY_MB_MAX);
+	else if (c->overhead == 0)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead takes more than 0");
+	else if (c->overhead > 0 && !records(c))
+		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead goes with a session of calls");
 	else if (!c->duration_ns)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
@@ -254,6 +261,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
 		.os_source = c->os_source,
+		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
 		.memory_bytes = c->memory_mb << 20,
 		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
@@ -380,7 +388,8 @@ static int list(const struct cmd_instrument *c, const char *name)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct cmd_instrument c = {.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB};
+	struct cmd_instrument c = {
+		.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB, .overhead = -1};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 	bool goes_on = code < 0;
 

@@ -111,13 +111,9 @@ void dw_emit_put_code(struct dw_writer *w, const struct dw_jump_code *code)
 		else
 			dw_set_module_distance(w, field, x->svma, from);
 	}
-	if (mark) {
-		uint32_t field = start + (uint32_t)(mark - code->bytes) + 1;
-
-		dw_set_distance(w, field,
-				dw_gate_at(&w->t->gates, dw_gate_of_leaving(w->t->gates.probes)),
-				field + 4);
-	}
+	if (mark)
+		dw_set_gate_call(w, start + (uint32_t)(mark - code->bytes),
+				 dw_gate_of_leaving(w->t->gates.probes));
 }
 
 /* The load that was just put leads to the clone's table. */

@@ -261,4 +261,6 @@ void dw_emit_result_release(struct dw_emit_result *r)
 {
 	for (int i = 0; i < DWELL_RELOCATIONS; i++)
 		dw_vec_release(&r->relocations[i]);
+	for (int i = 0; i < DWELL_GATES_N; i++)
+		dw_vec_release(&r->gate_calls[i]);
 }

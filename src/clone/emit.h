@@ -24,6 +24,9 @@ struct dw_emit_target {
 struct dw_emit_result {
 	DW_VEC(uint32_t)
 	relocations[DWELL_RELOCATIONS]; /* area offsets, by enum dw_clone_relocation */
+	/* where gates are called: area offsets, by enum dw_gate, rising */
+	DW_VEC(uint32_t)
+	gate_calls[DWELL_GATES_N];
 };
 
 enum { DWELL_PREFIX_BYTES = 15 };

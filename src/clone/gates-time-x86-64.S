@@ -65,6 +65,7 @@ dw_gates_time_half_way:
 	.set	THREAD_QUICK_MASK, 112
 	.set	THREAD_TIMED, 128
 	.set	THREAD_TIMED_TICKS, 168
+	.set	THREAD_MUTES, 228
 	.set	THREAD_IN_CALL, 2
 	.set	NODE_ELAPSED, 0
 	.set	NODE_CALLS, 8
@@ -105,6 +106,7 @@ dw_gates_time_half_way:
 	.set	CONSTANT_FIRST_ID, 16
 	.set	CONSTANT_PROBED, 24
 	.set	CONSTANT_PROBED_BYTES, 32
+	.set	CONSTANT_MUTES, 40
 	.set	WIPED_ALIVE, 8
 
 /* struct dw_clone_gate: where a gate can start again, where it commits, where it has. */
@@ -210,7 +212,8 @@ dw_gates_time_half_way:
 	{disp8} mov %rsi, THREAD_TOP(%rcx)
 	.endm
 
-/* Now and then measure what the gate has taken since it read the time. */
+/* Now and then measure what the gate has taken since it read the time, and look whether functions
+ * are to be switched off: the next probe sees to that in its slow path. */
 	.macro	measure kind, restore
 	test	$TIMED_BITS, %eax
 	je	.Lmeasure\@
@@ -224,6 +227,15 @@ dw_gates_time_half_way:
 	ja	.Lrestore\@
 	addq	$1, THREAD_TIMED + 8 * \kind(%rcx)
 	add	%rax, THREAD_TIMED_TICKS + 8 * \kind(%rcx)
+	mov	0(%rip), %rdx
+	field	PAGE_CONSTANTS, CONSTANT_MUTES
+	mov	(%rdx), %edx
+	cmp	%edx, THREAD_MUTES(%rcx)
+	je	.Lrestore\@
+	mov	THREAD_OS_WORD(%rcx), %rdx
+	mov	(%rdx), %edx
+	not	%edx
+	mov	%edx, THREAD_OS_SEEN(%rcx)
 	jmp	.Lrestore\@
 	.endm
 
@@ -384,6 +396,7 @@ dw_gate_enter:
 	mov	8(%rsp), %r9d
 	open_node 0, GATE_ENTER, 0, restore_all
 
+/* Nothing was pushed by a function that was switched off meanwhile: the top lies above. */
 	.balign	64
 dw_gate_exit:
 	save_some
@@ -393,8 +406,13 @@ dw_gate_exit:
 	check_os .Lslow_GATE_EXIT
 	mov	THREAD_TOP(%rcx), %rsi
 	cmp	%rsp, SHADOW_RECORD(%rsi)
-	jne	.Lslow_GATE_EXIT
+	jne	1f
 	close_node 1, GATE_EXIT
+1:	mov	SHADOW_RECORD(%rsi), %rdx
+	sub	%rsp, %rdx
+	cmp	$WINDOW, %rdx
+	jae	.Lslow_GATE_EXIT
+	restore_some
 
 	.balign	64
 dw_gate_out:

@@ -264,6 +264,24 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 	return rc;
 }
 
+static int append_gate_calls(const struct work *w, struct dw_image_bytes *b,
+			     struct dw_clone_header *h)
+{
+	int rc = 0;
+
+	for (int gate = 0; gate < DWELL_GATES_N && !rc; gate++) {
+		rc = append(b, NULL, 0, 0, &h->gate_calls[gate]);
+		for (size_t i = 0; i < w->chunks && !rc; i++) {
+			size_t n = w->results[i].gate_calls[gate].n;
+
+			h->gate_calls[gate].n += (uint32_t)n;
+			rc = dw_image_append(b, w->results[i].gate_calls[gate].v,
+					     n * sizeof(uint32_t));
+		}
+	}
+	return rc;
+}
+
 /* Tell where the probed functions are. */
 static void set_probed(const struct dw_clone_module *m, struct dw_clone_header *h)
 {
@@ -318,6 +336,8 @@ static int append_rest(const struct dw_image_parts *parts, const struct work *w,
 		rc = append_imports(parts->m, b, h);
 	if (!rc)
 		rc = append_relocations(w, u, b, h);
+	if (!rc)
+		rc = append_gate_calls(w, b, h);
 	return rc ? rc : dw_image_add_elf(b, parts, h);
 }
 

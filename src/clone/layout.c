@@ -150,7 +150,7 @@ int dw_clone_lay_out(struct dw_clone_module *m, struct dw_clone_layout *ret, str
 	ret->end = (uint32_t)pos;
 	/* What follows takes no more than the module and its records do. */
 	if (!rc)
-		rc = choose_distance(m, pos + m->bytes + 3 * (uint64_t)m->insns.n +
+		rc = choose_distance(m, pos + m->bytes + 4 * (uint64_t)m->insns.n +
 						128 * (uint64_t)m->functions.n);
 	return rc ? dw_error_set(err, rc, "no area can hold its clones") : 0;
 }

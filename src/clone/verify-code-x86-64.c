@@ -271,6 +271,7 @@ int dw_verify_code(struct dw_verify *v)
 
 	v->loads.n = v->regions.n = 0;
 	v->map_svma = 0;
+	memset(v->gate_calls, 0, sizeof v->gate_calls);
 	dw_vec_each(f, &v->functions) {
 		for (uint32_t i = f->first; i < f->first + f->n; i++)
 			check_insn(v, f, i);
@@ -280,6 +281,10 @@ int dw_verify_code(struct dw_verify *v)
 		    (v->h.probes == DWELL_PROBES_NONE && f->prefix_bytes))
 			dw_verify_find(v, f->start, f->clone_at, "probes where none belong");
 	}
+	for (int i = 0; i < DWELL_GATES_N; i++)
+		if (v->gate_calls[i] != v->h.gate_calls[i].n)
+			dw_verify_find(v, 0, v->h.gate_calls[i].at,
+				       "calls of gates that are none are listed");
 	rc = dw_verify_tables(v);
 	return rc ? rc : check_between(v);
 }

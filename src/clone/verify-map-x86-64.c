@@ -398,6 +398,10 @@ const char *dw_verify_map_jump(const struct dw_verify_pair *p)
 
 	if (!read_program(p, &g))
 		return "no translation of a jump";
+	for (uint32_t i = 0; i < g.n; i++)
+		if (g.ops[i].kind == LEAVE &&
+		    !dw_verify_gate_call(v, dw_gate_of_leaving(v->h.probes), g.at[i]))
+			return "a call of a gate is not listed";
 	g.lowest = lowest_used(v, f);
 	if (go(&g, f->start, &map) == 0 || map < v->area_svma ||
 	    map + n * sizeof(int32_t) > v->area_svma + v->area_n)

@@ -50,6 +50,8 @@ void dw_expect_gate(struct dw_verify_reader *r, enum dw_gate gate)
 	struct dw_gates gates = {r->v->h.probes, r->v->h.code_at, r->v->h.constants_at,
 				 r->v->h.wiped_at};
 
+	if (!r->wrong && !dw_verify_gate_call(r->v, gate, r->at))
+		dw_expect_fail(r, "a call of a gate is not listed");
 	dw_expect_byte(r, CALL, "a gate is not called");
 	if (dw_expect_any_target(r) != r->v->area_svma + dw_gate_at(&gates, gate))
 		dw_expect_fail(r, "another gate is called");

@@ -89,6 +89,8 @@ static bool header_fits(const struct dw_verify *v)
 
 	for (unsigned i = 0; i < sizeof h->relocations / sizeof *h->relocations; i++)
 		ok = ok && part_fits(v, h->relocations[i], sizeof(uint32_t));
+	for (int i = 0; i < DWELL_GATES_N; i++)
+		ok = ok && part_fits(v, h->gate_calls[i], sizeof(uint32_t));
 	return ok && part_fits(v, h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       part_fits(v, h->instructions, 1) &&
 	       part_fits(v, h->patches, sizeof(struct dw_clone_patch)) &&
@@ -168,6 +170,17 @@ int dw_verify_place(struct dw_verify *v, int64_t shift)
 			relocate(v, kind, at, (uint64_t)shift);
 		}
 	return 0;
+}
+
+bool dw_verify_gate_call(struct dw_verify *v, enum dw_gate gate, uint32_t at)
+{
+	const struct dw_clone_part *list = &v->h.gate_calls[gate];
+	uint32_t listed;
+
+	if (v->gate_calls[gate] == list->n)
+		return false;
+	memcpy(&listed, v->image + list->at + v->gate_calls[gate]++ * sizeof listed, sizeof listed);
+	return listed == at;
 }
 
 void dw_verify_close(struct dw_verify *v)

@@ -100,14 +100,15 @@ struct dw_verify {
 	DW_VEC(struct dw_verify_slot) slots;	     /* by place */
 	DW_VEC(struct dw_verify_load) loads;
 	DW_VEC(struct dw_verify_region) regions;
-	struct dw_map unread;	  /* (target, left behind) -> 1 unread, 2 read */
-	uint64_t map_svma;	  /* of the map that was checked last */
-	bool probes_known;	  /* the next two are there, sorted */
-	DW_VEC(uint64_t) pads;	  /* svma where exceptions land */
-	DW_VEC(uint64_t) entered; /* starts of functions into whose middle others jump */
-	uint64_t walked;	  /* start of the function that was walked over last */
-	bool uses_below;	  /* it may use stack below rsp */
-	DW_VEC(uint64_t) roads;	  /* svma that something may lead to; sorted */
+	struct dw_map unread;		    /* (target, left behind) -> 1 unread, 2 read */
+	uint64_t map_svma;		    /* of the map that was checked last */
+	uint32_t gate_calls[DWELL_GATES_N]; /* of the image's lists, so far */
+	bool probes_known;		    /* the next two are there, sorted */
+	DW_VEC(uint64_t) pads;		    /* svma where exceptions land */
+	DW_VEC(uint64_t) entered;	    /* starts of functions into whose middle others jump */
+	uint64_t walked;		    /* start of the function that was walked over last */
+	bool uses_below;		    /* it may use stack below rsp */
+	DW_VEC(uint64_t) roads;		    /* svma that something may lead to; sorted */
 	struct dw_verify_result *ret;
 };
 
@@ -147,6 +148,10 @@ bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to,
  * in the area, 0 = none. */
 uint64_t dw_verify_front_of(const struct dw_verify *v, const struct dw_verify_function *f,
 			    uint64_t svma);
+
+/* Whether the call of @gate that was found at area offset @at is the next one of the image's list.
+ */
+bool dw_verify_gate_call(struct dw_verify *v, enum dw_gate gate, uint32_t at);
 
 /* Whether @svma lies in code that linkers make. */
 bool dw_verify_is_linkage(const struct dw_elf *elf, uint64_t svma);

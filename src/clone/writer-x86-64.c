@@ -77,11 +77,18 @@ void dw_put_module_jump(struct dw_writer *w, uint64_t svma)
 	dw_set_module_distance(w, w->pos - 4, svma, w->pos);
 }
 
+void dw_set_gate_call(struct dw_writer *w, uint32_t at, enum dw_gate gate)
+{
+	if (dw_vec_push(&w->ret->gate_calls[gate], at))
+		w->rc = -ENOMEM;
+	w->t->area[at] = CALL;
+	dw_set_distance(w, at + 1, dw_gate_at(&w->t->gates, gate), at + DWELL_GATE_CALL_BYTES);
+}
+
 void dw_put_gate_call(struct dw_writer *w, enum dw_gate gate)
 {
-	dw_put_byte(w, CALL);
-	w->pos += 4;
-	dw_set_distance(w, w->pos - 4, dw_gate_at(&w->t->gates, gate), w->pos);
+	w->pos += DWELL_GATE_CALL_BYTES;
+	dw_set_gate_call(w, w->pos - DWELL_GATE_CALL_BYTES, gate);
 }
 
 void dw_put_copy(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn *insn, uint64_t at)

@@ -52,6 +52,9 @@ void dw_put_jump(struct dw_writer *w, uint64_t svma);
 /* Put a jump to the module's @svma. */
 void dw_put_module_jump(struct dw_writer *w, uint64_t svma);
 
+/* Make the bytes at area offset @at, behind all such calls so far, a call of @gate. */
+void dw_set_gate_call(struct dw_writer *w, uint32_t at, enum dw_gate gate);
+
 /* Put a call of @gate. */
 void dw_put_gate_call(struct dw_writer *w, enum dw_gate gate);
 

@@ -259,6 +259,10 @@ static void put_notes(const struct dw_summary_writer *w)
 	} notes[] = {
 		{"functions_short", "short function",
 		 "without probes: a part of their callers (--all-functions)."},
+		{"functions_switched_off", "function",
+		 "switched off: calls cost more than they measured, and are their callers' now."},
+		{"callees_switched_off_in_part", "callee",
+		 "switched off for some callers, likewise."},
 		{"functions_left_alone", "function",
 		 "left alone: clones were not safe (--list-functions)."},
 		{"functions_jump_out", "function",

@@ -198,6 +198,8 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 		dw_buf_puts(&l->text, c.text);
 	else
 		put_number(&l->text, &c);
+	if (column == DWELL_COLUMN_CALLS && row->calls && row->calls->mute)
+		dw_buf_puts(&l->text, "+"); /* there were more */
 	return dw_buf_str(&l->text);
 }
 

@@ -58,5 +58,6 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->slices);
 	dw_vec_release(&t->deltas);
 	dw_vec_release(&t->extremes);
+	dw_vec_release(&t->mutes);
 	dw_vec_release(&t->slow);
 }

@@ -109,6 +109,19 @@ struct dw_call_slow {
 	uint64_t io_ns, blocking_ns, switched_ns;
 };
 
+/* From @at_ns on, since the start of the recording, calls of a function were measured no more: what
+ * they take is their callers' time. */
+struct dw_call_mute {
+	uint32_t process;
+	uint32_t entry; /* frame id */
+	uint64_t at_ns;
+	uint32_t flags; /* enum dw_call_mute_flag */
+};
+
+enum dw_call_mute_flag {
+	DWELL_MUTE_IN_PART = 1, /* calls by some callers only */
+};
+
 struct dw_calls {
 	DW_VEC(struct dw_call_node) nodes; /* by id - 1 */
 	DW_VEC(struct dw_call_slice) slices;
@@ -116,6 +129,7 @@ struct dw_calls {
 	DW_VEC(struct dw_call_delta) deltas;
 	DW_VEC(struct dw_call_extremes) extremes;
 	DW_VEC(struct dw_call_slow) slow;
+	DW_VEC(struct dw_call_mute) mutes;
 	uint32_t extremes_ids, slow_ids; /* while recording: ids in use */
 };
 

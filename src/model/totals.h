@@ -34,8 +34,10 @@ struct dw_call_total {
 	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
 	uint32_t ranges;      /* of functions and modules: index in dw_totals.ranges + 1, 0 = not
 				 known */
-	uint32_t flags;	      /* enum dw_call_total_flag */
-	uint32_t thread;      /* of a node DWELL_FUNCTION_ROOT: one of its threads */
+	uint32_t mute;	 /* of functions: index in the profile's calls.mutes + 1, 0 = measured to
+			    the end */
+	uint32_t flags;	 /* enum dw_call_total_flag */
+	uint32_t thread; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 };
 
 /* All of what the memory method says of a row: what died and what lives is of the inclusive part.

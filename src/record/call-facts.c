@@ -1,6 +1,8 @@
 /* Facts of a recording of calls; see call-facts.h. */
 #include "record/call-facts.h"
 
+#include "base/map.h"
+
 void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 		      const struct dw_region_calls_stats *calls)
 {
@@ -148,4 +150,32 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			},
 			15);
+}
+
+int dw_note_mutes(struct dw_facts *facts, double overhead, const struct dw_calls *calls)
+{
+	enum { WHOLE = 1, IN_PART = 2 };
+	struct dw_map seen = {0}; /* frame -> bits */
+	uint64_t whole = 0, in_part = 0;
+	int rc = 0;
+
+	dw_vec_each(m, &calls->mutes) {
+		uint32_t before = dw_map_get(&seen, m->entry);
+		uint32_t bit = m->flags & DWELL_MUTE_IN_PART ? IN_PART : WHOLE;
+
+		if (rc || before & bit)
+			continue;
+		whole += bit == WHOLE;
+		in_part += bit == IN_PART;
+		rc = dw_map_put(&seen, m->entry, before | bit);
+	}
+	dw_map_release(&seen);
+	return rc ? rc
+		  : note_all(facts,
+			     (const struct fact[]){
+				     {"overhead_limit_percent", (uint64_t)(100 * overhead + .5)},
+				     {"functions_switched_off", whole},
+				     {"callees_switched_off_in_part", in_part},
+			     },
+			     3);
 }

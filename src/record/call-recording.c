@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "record/call-facts.h"
 #include "record/call-names.h"
+#include "record/call-overhead.h"
 #include "record/environment.h"
 #include "record/finish.h"
 #include "record/recorded-processes.h"
@@ -24,11 +25,14 @@
 #include <unistd.h>
 
 #define SLICE_NS 1000000000ull
+#define FIRST_NS 25000000ull /* the first one, where there is a limit of overhead */
 
 enum {
-	SLICE_SHARE = 100,    /* a slice is never shorter than 1 / this of what was before it */
-	COST_SHARE = 100,     /* nor than this many times the time of reading */
-	DELTAS_MAX = 1 << 19, /* in memory */
+	SLICE_SHARE = 100,     /* a slice is never shorter than 1 / this of what was before it */
+	COST_SHARE = 100,      /* nor than this many times the time of reading */
+	EARLY_COST_SHARE = 10, /* the same of those that come early for a limit of overhead */
+	EARLY_SLICES = 2000,   /* then they come no earlier than others */
+	DELTAS_MAX = 1 << 19,  /* in memory */
 	IMPATIENT_MS = 3000,
 };
 
@@ -40,6 +44,7 @@ struct recorded {
 	bool is_bad; /* cannot be read any more */
 	struct dw_call_names names;
 	struct dw_region_calls *calls;
+	struct dw_call_overhead overhead;
 };
 
 struct dw_call_recording {
@@ -52,6 +57,8 @@ struct dw_call_recording {
 	DW_VEC(struct recorded *) open;
 	struct dw_recorded_processes processes;
 	uint64_t next_slice_ns;
+	double overhead;   /* limit of dw_call_overhead_init(), 0 = none */
+	uint64_t early_ns; /* length of the next slice that comes early, 0 = none does */
 	struct dw_call_sums sums;
 	int rc; /* the first failure */
 	struct dw_error why;
@@ -109,6 +116,11 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
 	return rc;
 }
 
+void dw_call_recording_limit(struct dw_call_recording *r, double overhead)
+{
+	r->overhead = overhead;
+}
+
 static struct recorded *find(const struct dw_call_recording *r, uint32_t region)
 {
 	dw_vec_each(d, &r->open) {
@@ -123,6 +135,7 @@ static void free_recorded(struct recorded *d)
 	if (!d)
 		return;
 	dw_region_calls_free(d->calls);
+	dw_call_overhead_release(&d->overhead);
 	dw_call_names_release(&d->names);
 	free(d);
 }
@@ -145,6 +158,7 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	if (!rc)
 		rc = dw_recorded_process(&r->processes, look, p,
 					 since_start(r, look->head->start_ns), &d->process);
+	dw_call_overhead_init(&d->overhead, r->overhead, &d->names, d->process);
 	if (!rc)
 		rc = dw_region_calls_new(&r->p, d->process, &names, &d->calls);
 	if (!rc)
@@ -157,7 +171,14 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
 			     const struct dw_region_process *p)
 {
+	uint64_t now = now_ns();
+
 	note_failure(r, add_recorded(r, look, p));
+	if (r->overhead > 0 && r->p.calls.slices.n < EARLY_SLICES) {
+		r->early_ns = FIRST_NS;
+		if (r->next_slice_ns > now + FIRST_NS)
+			r->next_slice_ns = now + FIRST_NS;
+	}
 }
 
 void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region_module *m,
@@ -189,6 +210,13 @@ static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 	return !access(file, F_OK);
 }
 
+static bool note_cost(void *ctx, const struct dw_call_cost *cost)
+{
+	struct recorded *d = ctx;
+
+	return dw_call_overhead_add(&d->overhead, cost);
+}
+
 /* Read what @look shows into slice r->p.calls.slices.n - 1, or the one that is to come. */
 static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
@@ -198,12 +226,17 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	now->head = look->head;
 	now->clock = &r->clock;
 	now->ctx = d;
+	now->cost = r->overhead > 0 && !now->is_last ? note_cost : NULL;
 	/* In another pid namespace its threads have other numbers, too. */
 	if (!look->is_over && d->pid && d->pid == (pid_t)look->head->pid)
 		now->thread_cpu = thread_cpu;
 	if (!rc && !d->is_bad)
 		rc = dw_region_calls_read(d->calls, look->fd, now);
 	dw_recorded_threads_name(&r->processes, d->process, d->pid);
+
+	if (!rc && now->cost)
+		rc = dw_call_overhead_decide(&d->overhead, look->fd, look->head,
+					     since_start(r, now_ns()), 1e6 / r->clock.ns_per_tick);
 	/* A region that makes no sense is its program's matter. */
 	d->is_bad |= rc != 0;
 	if (rc == -ENOMEM)
@@ -302,10 +335,23 @@ int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regio
 	end_slice(r, now);
 	dw_regions_each(regions, read_in_slice, r);
 	flush(r, err);
-	spent = (spent_ns() - spent) * COST_SHARE;
+	spent = spent_ns() - spent;
 	wait = SLICE_NS + since_start(r, now) / SLICE_SHARE;
+	if (r->early_ns && r->early_ns < wait) {
+		wait = r->early_ns;
+		r->early_ns *= 2;
+		spent *= EARLY_COST_SHARE;
+	} else {
+		r->early_ns = 0;
+		spent *= COST_SHARE;
+	}
 	r->next_slice_ns = now + (spent > wait ? spent : wait);
 	return r->rc;
+}
+
+uint64_t dw_call_recording_due(const struct dw_call_recording *r)
+{
+	return r->next_slice_ns;
 }
 
 struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r)
@@ -328,6 +374,8 @@ int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_record_r
 		rc = dw_note_cpu(facts, usage);
 	if (!rc)
 		rc = dw_note_calls(facts, &r->sums, run->ended);
+	if (!rc && r->overhead > 0)
+		rc = dw_note_mutes(facts, r->overhead, &r->p.calls);
 	note_failure(r, rc);
 	rc = flush(r, err);
 	if (!rc)

@@ -25,6 +25,10 @@ struct dw_call_recording;
 int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
 			  struct dw_call_recording **ret, struct dw_error *err);
 
+/* Let probes take at most the part @overhead of the program's own time, before anything comes. Then
+ * the first slices of a process are shorter, for what costs most to be found early. */
+void dw_call_recording_limit(struct dw_call_recording *r, double overhead);
+
 /* A region came, of the process @p, NULL = it cannot be looked at. */
 void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
 			     const struct dw_region_process *p);
@@ -40,6 +44,9 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 /* Do what is due. 0, or the first failure, which repeats. */
 int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
 			   struct dw_error *err);
+
+/* When dw_call_recording_tick() has something to do, by CLOCK_MONOTONIC. */
+uint64_t dw_call_recording_due(const struct dw_call_recording *r);
 
 /* The facts, for what others know of the recording. Borrowed. */
 struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r);

@@ -101,6 +101,13 @@ int dw_clone_map_find(const struct dw_clone_map *m, uint32_t at, struct dw_clone
 	return DWELL_ERR_NOT_FOUND;
 }
 
+uint32_t dw_clone_map_function(const struct dw_clone_map *m, uint32_t at)
+{
+	const struct dw_clone_function_entry *f = find_function(m, at);
+
+	return f ? (uint32_t)(f - m->functions) : m->functions_n;
+}
+
 void dw_clone_map_release(struct dw_clone_map *m)
 {
 	free(m->instructions);

@@ -41,5 +41,8 @@ int dw_clone_map_load(struct dw_clone_map *m, const char *path,
 /* The instruction that the code at area offset @at was made from. 0 or DWELL_ERR_NOT_FOUND. */
 int dw_clone_map_find(const struct dw_clone_map *m, uint32_t at, struct dw_clone_origin *ret);
 
+/* The index of the function whose clone holds the area offset @at, m->functions_n = none. */
+uint32_t dw_clone_map_function(const struct dw_clone_map *m, uint32_t at);
+
 /* Free everything. */
 void dw_clone_map_release(struct dw_clone_map *m);

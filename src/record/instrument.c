@@ -335,17 +335,24 @@ static void take_signals(struct run *r)
 		run->ended = true;
 }
 
-static int tick(struct run *r, uint64_t now, struct dw_error *err)
+static void tick(struct run *r, uint64_t now)
 {
 	if (now < r->next_tick_ns)
-		return 0;
+		return;
 	r->next_tick_ns = now + TICK_NS;
 	r->searches_left = SEARCHES_PER_TICK;
 	beat(r);
 	dw_regions_tick(&r->regions, now);
 	if (r->options->progress)
 		r->options->progress(r->options->progress_ctx, now - r->start_ns);
-	return r->recording ? dw_call_recording_tick(r->recording, &r->regions, err) : 0;
+}
+
+/* When something is due. */
+static uint64_t due(const struct run *r)
+{
+	uint64_t slice_ns = r->recording ? dw_call_recording_due(r->recording) : UINT64_MAX;
+
+	return slice_ns < r->next_tick_ns ? slice_ns : r->next_tick_ns;
 }
 
 static bool is_over(const struct run *r, uint64_t now)
@@ -369,8 +376,8 @@ static int wait_for_events(struct run *r)
 	uint64_t now = clock_ns();
 	int patience_ms = 0;
 
-	if (!r->is_behind && now < r->next_tick_ns)
-		patience_ms = (int)((r->next_tick_ns - now) / 1000000) + 1;
+	if (!r->is_behind && now < due(r))
+		patience_ms = (int)((due(r) - now) / 1000000) + 1;
 	return poll(fds, sizeof fds / sizeof *fds, patience_ms) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -386,7 +393,9 @@ static int serve(struct run *r, struct dw_error *err)
 			answer_waiting(r);
 		r->is_behind = dw_regions_drain(&r->regions, clock_ns());
 		take_signals(r);
-		rc = tick(r, clock_ns(), err);
+		tick(r, clock_ns());
+		if (r->recording)
+			rc = dw_call_recording_tick(r->recording, &r->regions, err);
 	}
 	return rc;
 }
@@ -479,6 +488,8 @@ static int start(struct run *r, struct dw_error *err)
 		rc = dw_call_recording_new(o->output, o->argv, &r->own, &r->recording, err);
 	if (rc)
 		return rc;
+	if (r->recording)
+		dw_call_recording_limit(r->recording, o->overhead);
 	pid = r->launch.pid;
 	r->start_ns = clock_ns();
 	r->next_tick_ns = r->start_ns + TICK_NS;

@@ -306,3 +306,24 @@ int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	PLACE_ROWS(c, &p->calls.slow, n);
 	return 0;
 }
+
+int dw_take_call_mutes(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t frames = dw_frames_count(&p->frames), processes;
+	uint64_t process = 0, entry = 0, at = 0;
+	struct dw_call_mute *rows;
+
+	processes = dw_processes_count(&p->processes);
+	if (dw_vec_reserve(&p->calls.mutes, n + 1))
+		return -ENOMEM;
+	rows = p->calls.mutes.v + p->calls.mutes.n;
+	for (size_t i = 0; i < n; i++) {
+		rows[i].process = dw_take_delta_max(c, &process, processes);
+		c->failed |= !rows[i].process;
+	}
+	TAKE_COLUMN(rows, n, entry, dw_take_delta_max(c, &entry, frames));
+	TAKE_COLUMN(rows, n, at_ns, dw_take_delta(c, &at));
+	TAKE_COLUMN(rows, n, flags, dw_take_max(c, DWELL_MUTE_IN_PART));
+	p->calls.mutes.n += n;
+	return 0;
+}

@@ -45,3 +45,6 @@ int dw_take_call_extremes(struct dw_cursor *c, size_t n, struct dw_profile *p);
 
 /* The slowest activations: their nodes exist, ids as above. */
 int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p);
+
+/* Mutes: their processes and frames exist. */
+int dw_take_call_mutes(struct dw_cursor *c, size_t n, struct dw_profile *p);

@@ -365,6 +365,7 @@ static const struct {
 	[DWELL_CHUNK_ALLOC_METHODS] = {dw_take_alloc_methods, 3},
 	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_take_alloc_deltas, 3},
 	[DWELL_CHUNK_GCS] = {dw_take_gcs, 12},
+	[DWELL_CHUNK_CALL_MUTES] = {dw_take_call_mutes, 4},
 };
 
 /* The verdict over a chunk that was read to its end. */

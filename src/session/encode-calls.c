@@ -119,3 +119,13 @@ void dw_put_call_slow(struct dw_buf *b, const struct dw_profile *p, size_t from,
 	PUT_COLUMN(b, rows, from, to, blocking_ns);
 	PUT_COLUMN(b, rows, from, to, switched_ns);
 }
+
+void dw_put_call_mutes(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
+{
+	const struct dw_call_mute *rows = p->calls.mutes.v;
+
+	PUT_DELTAS(b, rows, from, to, process);
+	PUT_DELTAS(b, rows, from, to, entry);
+	PUT_DELTAS(b, rows, from, to, at_ns);
+	PUT_COLUMN(b, rows, from, to, flags);
+}

@@ -23,3 +23,6 @@ void dw_put_call_extremes(struct dw_buf *b, const struct dw_profile *p, size_t f
 
 /* The slowest activations. */
 void dw_put_call_slow(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to);
+
+/* Mutes. */
+void dw_put_call_mutes(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to);

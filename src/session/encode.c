@@ -251,6 +251,8 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 		return p->allocations.deltas.n;
 	case DWELL_CHUNK_GCS:
 		return p->allocations.gcs.n;
+	case DWELL_CHUNK_CALL_MUTES:
+		return p->calls.mutes.n;
 	default:
 		return 0;
 	}
@@ -280,6 +282,7 @@ static const struct {
 	[DWELL_CHUNK_ALLOC_METHODS] = {dw_put_alloc_methods, 0, false},
 	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_put_alloc_deltas, 0, false},
 	[DWELL_CHUNK_GCS] = {dw_put_gcs, 0, false},
+	[DWELL_CHUNK_CALL_MUTES] = {dw_put_call_mutes, 0, false},
 };
 
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,

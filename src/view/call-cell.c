@@ -119,6 +119,11 @@ void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	switch (column) {
 	case DWELL_COLUMN_CALLS:
 		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.calls);
+	case DWELL_COLUMN_MUTED:
+		if (t->mute)
+			set_number(ret, DWELL_CELL_TIME_NS,
+				   v->request.profile->calls.mutes.v[t->mute - 1].at_ns);
+		return;
 	case DWELL_COLUMN_PROBES_EXCLUSIVE:
 		return set_number(ret, DWELL_CELL_DURATION_NS, t->exclusive.overhead_ns);
 	case DWELL_COLUMN_PROBES_INCLUSIVE:

@@ -40,6 +40,7 @@ enum dw_column {
 	DWELL_COLUMN_EXCLUSIVE,
 	DWELL_COLUMN_EXCLUSIVE_PCT,
 	DWELL_COLUMN_CALLS,
+	DWELL_COLUMN_MUTED,
 	DWELL_COLUMN_PROBES_EXCLUSIVE,
 	DWELL_COLUMN_PROBES_INCLUSIVE,
 	/* Four groups (elapsed and application, inclusive and exclusive) of the same five. */

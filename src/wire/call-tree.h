@@ -218,8 +218,10 @@ struct dw_tree_thread {
 	uint64_t slow_ticks; /* all time in slow paths */
 	/* of the probes that timed themselves, by kind: their number and ticks */
 	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
-	uint64_t lookups, repairs, stacks; /* slow paths taken, for people who tune */
-	uint64_t depth_lost;		   /* activations that went to overflow nodes */
+	uint64_t lookups, repairs; /* slow paths taken, for people who tune */
+	uint32_t stacks;	   /* shadow stacks made */
+	uint32_t mutes;		   /* serial of struct dw_region_mutes that its stacks agree with */
+	uint64_t depth_lost;	   /* activations that went to overflow nodes */
 	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time

@@ -131,6 +131,8 @@ struct dw_clone_header {
 	uint32_t system_calls_left;	 /* instructions without */
 	struct dw_clone_part statements; /* struct dw_clone_statement, by module offset */
 	uint32_t statements_left;	 /* that were asked for and have no probe */
+	struct dw_clone_part gate_calls[DWELL_GATES_N]; /* uint32_t area offsets of the calls that
+							   clones hold, by enum dw_gate, rising */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
@@ -240,6 +242,8 @@ enum dw_clone_constant {
 	DWELL_CONSTANT_FIRST_ID,   /* key of the image's function 0 */
 	DWELL_CONSTANT_PROBED,	   /* address of what header.probed_start is */
 	DWELL_CONSTANT_PROBED_BYTES,
+	DWELL_CONSTANT_MUTES, /* address of a uint32_t: probes go on slowly when it is another
+				    than struct dw_tree_thread.mutes */
 };
 
 /* Indexes of 8-byte words in the wiped page; 0 after a fork. */

@@ -53,12 +53,13 @@
 #define DWELL_REGION_LOCK ".lock"
 
 enum {
-	DWELL_REGION_VERSION = 2,
+	DWELL_REGION_VERSION = 3,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
-	DWELL_TICK_PARTS = 256,	     /* of costs */
-	DWELL_REGION_PATH = 256,     /* bytes of a path, its NUL included; longer ones stay empty */
+	DWELL_REGION_MUTES = 16384,
+	DWELL_TICK_PARTS = 256,	 /* of costs */
+	DWELL_REGION_PATH = 256, /* bytes of a path, its NUL included; longer ones stay empty */
 };
 
 /* What has become of a process. */
@@ -136,6 +137,23 @@ struct dw_region_answer {
 	char image[DWELL_REGION_PATH]; /* path of the clone image */
 };
 
+/* In keys of struct dw_region_mutes, with a function's: its calls through pointers. */
+#define DWELL_MUTE_POINTERS 0x80000000u
+
+/*
+ * What is to be measured no more, as it costs more than it measures: written by the collector, in a
+ * fork's child first by the agent. It is done at some probe soon; activations that are open then
+ * have ended for the trees. In two steps, so that no activation loses its end only: first calls of
+ * @keys begin without probes, later they end without, too.
+ */
+struct dw_region_mutes {
+	uint32_t serial; /* another one with each change, written last */
+	uint32_t n;	 /* in @keys */
+	uint32_t ended;	 /* the first of them, for which the second step is due */
+	uint32_t unused;
+	uint32_t keys[DWELL_REGION_MUTES]; /* of functions and imports */
+};
+
 /* A piece of the file. */
 enum dw_region_chunk_kind {
 	DWELL_CHUNK_COUNTS = 1,
@@ -186,10 +204,13 @@ struct dw_region_header {
 				 call pass, because its callee has probes */
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
+	uint32_t mutes_done;		       /* mutes.serial of what was done last */
+	uint32_t mutes_error;		       /* errno that kept some from being done, 0 = none */
 	uint32_t module_n;
 	uint32_t chunk_n;
 	struct dw_region_chunk chunks[DWELL_REGION_CHUNKS];
 	struct dw_region_module modules[DWELL_REGION_MODULES];
 	struct dw_region_answer answers[DWELL_REGION_MODULES];
+	struct dw_region_mutes mutes;
 	uint32_t threads[DWELL_REGION_THREADS];
 };

@@ -27,6 +27,7 @@ ENGINES = {
     "count": ["--probes=count", "--all-functions"],
     "time": ["--probes=time", "--all-functions"],
     "lines": ["--lines", "--all-functions"],
+    "limit": ["--overhead=0.1", "--all-functions"],
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
     "libraries-time": ["--probes=time", "--all-functions", "--module", "*"],
     "system-calls": ["--probes=system-calls", "--module", "*"],

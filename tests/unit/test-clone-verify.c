@@ -152,6 +152,10 @@ TEST(finds_every_changed_byte_of_probe_lists)
 	CHECK_NOTICED(&s, s.h.returns.at, s.h.returns.n * (uint32_t)sizeof(struct dw_clone_return),
 		      0x04);
 	CHECK_NOTICED(&s, thread.at, thread.n * 4, 0x04);
+	for (int i = 0; i < DWELL_GATES_N; i++) {
+		CHECK(s.h.gate_at[i] || !s.h.gate_calls[i].n);
+		CHECK_NOTICED(&s, s.h.gate_calls[i].at, s.h.gate_calls[i].n * 4, 0x04);
+	}
 	for (uint32_t i = 0; i < s.h.functions.n; i++) {
 		uint32_t flags = s.h.functions.at +
 				 i * (uint32_t)sizeof(struct dw_clone_function_entry) +
@@ -208,6 +212,26 @@ TEST(finds_lost_relocations)
 		h.relocations[i].n++;
 		memcpy(s.image + DWELL_CLONE_HEADER_OFFSET, &h, sizeof h);
 		CHECK_INT(findings(&s, &r), 0);
+	}
+	release(&s);
+}
+
+TEST(finds_calls_of_gates_that_are_not_listed)
+{
+	struct dw_verify_result r;
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_TIME, &s));
+	for (int i = 0; i < DWELL_GATES_N; i++) {
+		struct dw_clone_header h = s.h;
+
+		for (int by = -1; by < 2; by += 2) {
+			h.gate_calls[i].n = s.h.gate_calls[i].n + (uint32_t)by;
+			if (!s.h.gate_calls[i].n)
+				continue;
+			memcpy(s.image + DWELL_CLONE_HEADER_OFFSET, &h, sizeof h);
+			CHECK(findings(&s, &r));
+		}
 	}
 	release(&s);
 }

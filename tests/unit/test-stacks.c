@@ -277,4 +277,57 @@ TEST(events_of_other_tasks)
 	leave(check_failed, &f, 1, 0x7fff00007000);
 	dw_stacks_end(&f.s);
 }
+static bool is_odd(const struct dw_tree_node *node)
+{
+	return node->key & 1;
+}
+
+/* Nodes of even keys stay: those with odd indexes. */
+TEST(activations_that_count_no_more_are_taken_out)
+{
+	struct fixture f;
+
+	begin(check_failed, &f, 0x7000);
+	for (int i = 0; i < 6; i++)
+		enter(check_failed, &f, 1 + i, 0x7000 - 0x100 * (uint64_t)i, false);
+	dw_stacks_drop(&f.s, is_odd);
+	CHECK_INT(depth(&f), 3);
+	CHECK(f.t.current == &f.nodes[5]);
+	/* What was taken out may end with its probes still there. */
+	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_EXIT, 0x6b00), DWELL_FIT_NONE);
+	leave(check_failed, &f, 5, 0x6c00);
+	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_EXIT, 0x6d00), DWELL_FIT_NONE);
+	leave(check_failed, &f, 3, 0x6e00);
+	leave(check_failed, &f, 1, 0x7000);
+	CHECK_INT(depth(&f), 0);
+	dw_stacks_end(&f.s);
+}
+
+/* What switches stacks stays, as does what a handler has interrupted; links find their bases. */
+TEST(guards_and_handlers_stay_whole)
+{
+	struct fixture f;
+
+	begin(check_failed, &f, 0x7000);
+	enter(check_failed, &f, 2, 0x7000, false);
+	enter(check_failed, &f, 1, 0x6f00, false);
+	enter(check_failed, &f, 4, 0x6e00, false);
+	CHECK(dw_stacks_handler_begin(&f.s, 0x400000));
+	enter(check_failed, &f, 6, 0x3ff000, false);
+	enter(check_failed, &f, 3, 0x3fe000, false);
+	call_out(check_failed, &f, 8, 0x3fd000, true);
+	dw_stacks_drop(&f.s, is_odd);
+	CHECK_INT(top(&f)->record, DWELL_RECORD_GUARD);
+	CHECK(f.t.current == &f.nodes[8]);
+	back(check_failed, &f, 8, 0x3fd000);
+	CHECK(f.t.current == &f.nodes[3]);
+	leave(check_failed, &f, 3, 0x3fe000);
+	CHECK(dw_stacks_handler_end(&f.s, 0x400000));
+	CHECK(f.t.current == &f.nodes[4]);
+	leave(check_failed, &f, 4, 0x6e00);
+	leave(check_failed, &f, 1, 0x6f00);
+	CHECK_INT(depth(&f), 0);
+	dw_stacks_end(&f.s);
+}
+
 TEST_MAIN()

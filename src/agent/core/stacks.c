@@ -462,6 +462,55 @@ void dw_stacks_pop(struct dw_stacks *s)
 	set_top(s, e - 1);
 }
 
+/* Whether @e of @k, whose top is @top, can be taken out: an activation that the tree has, below
+ * nothing that repeats its node. */
+static bool is_loose(const struct dw_stack *k, const struct dw_shadow *e,
+		     const struct dw_shadow *top)
+{
+	bool is_bottom = e == k->entries || e[-1].record & DWELL_RECORD_LINK;
+
+	return !is_bottom && !is_mark(e) && !dw_shadow_is_beyond(e) &&
+	       (e == top || !is_mark(e + 1));
+}
+
+/* Close the gaps of @k, whose top is @top. The new top. */
+static struct dw_shadow *drop(struct dw_stack *k, struct dw_shadow *top,
+			      bool (*is_over)(const struct dw_tree_node *node))
+{
+	struct dw_shadow *to = k->entries, *base = k->entries;
+
+	for (struct dw_shadow *e = k->entries; e <= top; e++) {
+		bool is_base = e > k->entries && e[-1].record & DWELL_RECORD_LINK;
+
+		if (is_loose(k, e, top) && is_over(e->function))
+			continue;
+		*to = *e;
+		if (e->record & DWELL_RECORD_LINK)
+			to->record = DWELL_RECORD_LINK | (uint64_t)(base - k->entries) << 1 | 1;
+		if (is_base)
+			base = to;
+		to++;
+	}
+	k->base = base;
+	return to - 1;
+}
+
+void dw_stacks_drop(struct dw_stacks *s, bool (*is_over)(const struct dw_tree_node *node))
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct dw_stack *k = s->list[i];
+		struct dw_shadow *top;
+
+		if (k->beyond.n)
+			continue;
+		top = drop(k, top_of(s, k), is_over);
+		if (k == s->current)
+			set_top(s, top);
+		else
+			k->top = top;
+	}
+}
+
 bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 {
 	struct dw_shadow *top;

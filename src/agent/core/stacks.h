@@ -131,6 +131,13 @@ void dw_stacks_set_line(struct dw_stacks *s, struct dw_tree_node *node);
 /* Pop the topmost activation, a guard with it. What lies below is current. */
 void dw_stacks_pop(struct dw_stacks *s);
 
+/*
+ * Take out the activations of all stacks for which @is_over holds, as if their callers did what
+ * they do: they end without probes. The interval before must have been charged. Those that a
+ * handler has interrupted, and those beyond the tree, stay until something finds them ended.
+ */
+void dw_stacks_drop(struct dw_stacks *s, bool (*is_over)(const struct dw_tree_node *node));
+
 /* A handler on an alternate stack below @bottom begins: it nests under what is current. False: it
  * cannot be told apart. */
 bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom);

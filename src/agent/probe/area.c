@@ -15,6 +15,7 @@
 #include "agent/core/threads.h"
 #include "agent/probe/calibrate.h"
 #include "agent/probe/count.h"
+#include "agent/probe/mute.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 #include "agent/probe/text.h"
@@ -91,6 +92,9 @@ static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 {
 	for (int i = 0; i < DWELL_RELOCATIONS; i++)
 		if (!is_part(h, &h->relocations[i], sizeof(uint32_t)))
+			return false;
+	for (int i = 0; i < DWELL_GATES_N; i++)
+		if (!is_part(h, &h->gate_calls[i], sizeof(uint32_t)))
 			return false;
 	return dw_text_equal(h->magic, DWELL_CLONE_MAGIC) && h->version == DWELL_CLONE_VERSION &&
 	       h->header_bytes == sizeof(*h) && !(h->bytes % DWELL_PAGE_BYTES) &&
@@ -218,6 +222,7 @@ static void fill_constants(const struct dw_module *m, const struct dw_area *fill
 	constants[DWELL_CONSTANT_FIRST_ID] = dw_timing_first_id(fill->region_module, h);
 	constants[DWELL_CONSTANT_PROBED] = m->start + h->probed_start;
 	constants[DWELL_CONSTANT_PROBED_BYTES] = h->probed_end - h->probed_start;
+	constants[DWELL_CONSTANT_MUTES] = (uint64_t)&dw_agent_region()->mutes.serial;
 }
 
 /* Turn the reserved range into the image of @fd, finished but for the patches. 0 or -errno. */
@@ -309,6 +314,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 		dw_calibrate(a);
 		dw_probe.is_calibrated = true;
 	}
+	dw_mute_area(a);
 	failed = dw_text_patch(a, is_alone);
 	if (!failed)
 		return DWELL_MODULE_CLONED;
@@ -380,5 +386,6 @@ void dw_area_close(struct dw_area *area)
 	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
 	if (area->left)
 		dw_sys_munmap(area->left, area->header->functions.n / 8 + 1);
+	dw_mute_forget(area);
 	dw_sys_munmap((void *)area->area, area->bytes);
 }

@@ -8,6 +8,7 @@
 #include "agent/probe/count.h"
 #include "agent/probe/keys.h"
 #include "agent/probe/modules.h"
+#include "agent/probe/mute.h"
 #include "agent/probe/probe.h"
 #include "agent/probe/timing.h"
 
@@ -20,6 +21,7 @@ static void start(const char *mode)
 static void forked(void)
 {
 	dw_count_forked();
+	dw_mute_forked();
 	dw_timing_forked();
 }
 

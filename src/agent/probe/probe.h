@@ -37,6 +37,7 @@ struct dw_area {
 	bool is_present;	/* the loader still lists the module */
 	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
 	uint64_t *counts;	/* calls[], NULL until the first call */
+	uint8_t *muted;		/* mute.c's, NULL = nothing is */
 	uint64_t ret;		/* avma of a `ret` in the module, 0 = not looked for, 1 = none */
 	char image[DWELL_REGION_PATH];
 };

@@ -187,3 +187,66 @@ int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *c
 	}
 	return 0;
 }
+
+/* The run of pages of @n with a bit in @pages that begins at *@first or behind it: its end, which
+ * is *@first when there is none. */
+static uint64_t next_run(const uint8_t *pages, uint64_t n, uint64_t *first)
+{
+	uint64_t end;
+
+	while (*first < n && !(pages[*first / 8] >> *first % 8 & 1))
+		++*first;
+	for (end = *first; end < n && pages[end / 8] >> end % 8 & 1;)
+		end++;
+	return end;
+}
+
+/* Let the runs of @copy take their places, unless there is an @error already, and give back the
+ * rest: piece by piece, as others may map something where a run has left. */
+static int move_runs(uint64_t at, uint8_t *copy, const uint8_t *pages, uint64_t n, int error)
+{
+	uint64_t first, end = 0;
+	long moved;
+
+	for (;;) {
+		uint64_t from = end, bytes;
+
+		first = from;
+		end = next_run(pages, n, &first);
+		if (first > from)
+			dw_sys_munmap(copy + from * DWELL_PAGE_BYTES,
+				      (first - from) * DWELL_PAGE_BYTES);
+		bytes = (end - first) * DWELL_PAGE_BYTES;
+		if (!bytes)
+			return error;
+		moved = error ? error
+			      : dw_syscall(SYS_mremap, copy + first * DWELL_PAGE_BYTES, bytes,
+					   bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+					   at + first * DWELL_PAGE_BYTES);
+		if (moved >= 0 || moved < -4095)
+			continue;
+		error = (int)moved;
+		dw_sys_munmap(copy + first * DWELL_PAGE_BYTES, bytes);
+	}
+}
+
+int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
+		       void (*edit)(void *ctx, uint8_t *copy), void *ctx)
+{
+	uint64_t n = bytes / DWELL_PAGE_BYTES, first = 0, end;
+	uint8_t *copy = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int error;
+
+	if (!dw_is_mapped(copy))
+		return (int)(long)copy;
+	while ((end = next_run(pages, n, &first)) > first) {
+		__builtin_memcpy(copy + first * DWELL_PAGE_BYTES,
+				 (const void *)(at + first * DWELL_PAGE_BYTES),
+				 (end - first) * DWELL_PAGE_BYTES);
+		first = end;
+	}
+	edit(ctx, copy);
+	error = dw_sys_mprotect(copy, bytes, PROT_READ | PROT_EXEC);
+	return move_runs(at, copy, pages, n, error);
+}

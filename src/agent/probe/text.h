@@ -38,3 +38,11 @@ void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint3
  * threads all happens at once. @edit may be NULL.
  */
 int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx);
+
+/*
+ * The same for the pages of [@at, @at + @bytes) with a bit in @pages, each run of them at once.
+ * @edit gets a copy of the range of which only these pages hold what stands there. On failure some
+ * may have changed.
+ */
+int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
+		       void (*edit)(void *ctx, uint8_t *copy), void *ctx);

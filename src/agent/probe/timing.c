@@ -19,6 +19,7 @@
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
 #include "agent/probe/keys.h"
+#include "agent/probe/mute.h"
 #include "agent/probe/state.h"
 #include "agent/probe/system-calls.h"
 
@@ -278,6 +279,7 @@ static void run(void *ctx)
 		start = e->now = e->t->line->last;
 	e->t->line->slow_since = start;
 	charge(e);
+	dw_mute_look(e->t);
 	apply(e);
 	resume(e, start);
 	e->t->line->slow_since = 0;

@@ -407,7 +407,49 @@ static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c
 	}
 }
 
-static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c)
+/* Ticks of the probes of a call on both sides, whose node is on a line of @kind. */
+static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
+{
+	switch (kind) {
+	case DWELL_LINE_FUNCTION:
+		return r->function.callee + r->function.caller;
+	case DWELL_LINE_OUTSIDE:
+		return r->outside.callee + r->outside.caller;
+	case DWELL_LINE_STATEMENT:
+		return r->line;
+	case DWELL_LINE_OVERFLOW:
+		return r->beyond.callee + r->beyond.caller;
+	default:
+		return 0;
+	}
+}
+
+/* Tell what calls of the node at @line took that rose by @rise and whose own share of probes is
+ * @own; what statements took is their function's. Slow paths that the system's doings took are
+ * nobody's. */
+static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading *now, uint32_t line,
+		      const struct dw_tree_node *node, const struct dw_call_rise *rise, double own)
+{
+	struct dw_call_line *l = &r->s.lines.v[line];
+	bool is_systems = rise->switches || rise->io_calls || rise->blocking_calls;
+	double time = (double)rise->elapsed - (double)rise->blocked - own;
+	double calls = (double)rise->calls;
+	struct dw_call_cost cost = {
+		.key = node->key,
+		.site = node->site,
+		.probes = calls * probes_of(r, l->kind),
+		.pass = l->has_passed ? calls * r->function.pass : 0,
+		.time = time > 0 ? time : 0,
+	};
+
+	if (!is_systems)
+		cost.probes += (double)rise->slow;
+	if (now->cost && !now->cost(now->ctx, &cost))
+		l->has_passed = false;
+}
+
+static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
+		     const struct dw_region_reading *now)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	struct dw_tree_node node = dw_call_lines_node(&r->s, c->line), old;
@@ -427,6 +469,7 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c)
 	}
 	if (l->kind == DWELL_LINE_STATEMENT) /* a line shares what it cannot cover with others */
 		node.key = dw_call_lines_node(&r->s, l->parent).key;
+	tell_cost(r, now, c->line, &node, &rise, cost_of(r, c, &rise));
 	return dw_vec_push(&r->risen, ((struct risen){.node = l->id,
 						      .ahead = l->ahead,
 						      .callee = node.key,
@@ -451,6 +494,8 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 	if (dw_call_lines_os(&r->s, line, o.os, &os, &os_old))
 		return -ENOMEM;
 	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
+	tell_cost(r, now, line, &(struct dw_tree_node){.key = o.key, .site = o.site}, &rise,
+		  (double)rise.calls * cost);
 	rc = give(r, l->id, &rise, (double)rise.calls * cost, now);
 	if (rc)
 		return rc;
@@ -472,7 +517,7 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 		enum dw_line_kind kind = r->s.lines.v[c.line].kind;
 
 		if (dw_line_is_node(kind))
-			rc = take_node(r, &c);
+			rc = take_node(r, &c, now);
 		else if (kind == DWELL_LINE_OVERFLOW)
 			rc = give_overflow(r, c.line, now);
 	}

@@ -40,6 +40,15 @@ struct dw_region_names {
 	void *ctx;
 };
 
+/* What calls of @key from @site (struct dw_tree_node) took since the reading before. */
+struct dw_call_cost {
+	uint64_t key; /* of root nodes and their like, too */
+	uint32_t site;
+	double probes; /* ticks, of the callee's and the caller's side, and of their slow paths */
+	double pass;   /* ticks of gates around the call that let it pass */
+	double time;   /* ticks of their own on the processor, probes taken off */
+};
+
 /* One reading. */
 struct dw_region_reading {
 	const struct dw_region_head *head; /* just read */
@@ -53,6 +62,9 @@ struct dw_region_reading {
 	 * nobody can tell. Threads that have ended are charged no further.
 	 */
 	bool (*thread_cpu)(void *ctx, int32_t tid, uint64_t *ret_ns);
+	/* Is told what calls took, path by path. False: if gates let them pass, these are gone now.
+	 * NULL = nobody wants to know. */
+	bool (*cost)(void *ctx, const struct dw_call_cost *cost);
 	void *ctx;
 };
 

@@ -60,6 +60,8 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.threads_n = h->threads_n,
 		.pass_cost = h->pass_cost,
 		.system_calls_seen = h->system_calls_seen,
+		.mutes_done = h->mutes_done,
+		.mutes_error = h->mutes_error,
 	};
 	memcpy(ret->probe_cost, h->probe_cost, sizeof ret->probe_cost);
 	memcpy(ret->slow_cost, h->slow_cost, sizeof ret->slow_cost);
@@ -159,4 +161,38 @@ int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbea
 	rc = write_all(fd, (char *)&a + sizeof a.state, sizeof a - sizeof a.state,
 		       at + sizeof a.state);
 	return rc ? rc : write_all(fd, &state, sizeof state, at);
+}
+
+int dw_region_read_mutes(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended)
+{
+	uint64_t at = offsetof(struct dw_region_header, mutes);
+	struct dw_region_mutes head;
+	int rc = dw_region_read_bytes(fd, &head, offsetof(struct dw_region_mutes, keys), at);
+
+	if (rc)
+		return rc;
+	if (head.n > DWELL_REGION_MUTES || head.ended > head.n)
+		return DWELL_ERR_FORMAT;
+	*n = head.n;
+	*ended = head.ended;
+	return dw_region_read_bytes(fd, keys, head.n * sizeof *keys,
+				    at + offsetof(struct dw_region_mutes, keys));
+}
+
+int dw_region_write_mutes(int fd, const uint32_t *keys, uint32_t from, uint32_t n, uint32_t ended,
+			  uint32_t serial)
+{
+	uint64_t at = offsetof(struct dw_region_header, mutes);
+	const uint32_t counts[] = {n, ended};
+	int rc;
+
+	if (n > DWELL_REGION_MUTES || from > n || ended > n)
+		return -EINVAL;
+	rc = write_all(fd, keys + from, (n - from) * sizeof *keys,
+		       at + offsetof(struct dw_region_mutes, keys[from]));
+	if (!rc)
+		rc = write_all(fd, counts, sizeof counts, at + offsetof(struct dw_region_mutes, n));
+	return rc ? rc
+		  : write_all(fd, &serial, sizeof serial,
+			      at + offsetof(struct dw_region_mutes, serial));
 }

@@ -36,6 +36,7 @@ struct dw_region_head {
 	int32_t pass_cost;
 	uint32_t os_sources[DWELL_OS_SOURCES];
 	uint32_t system_calls_seen;
+	uint32_t mutes_done, mutes_error;
 	uint8_t maker[sizeof((struct dw_region_header *)0)->maker];
 };
 
@@ -71,3 +72,16 @@ int dw_region_add_counts(int fd, const struct dw_region_module *m, uint32_t n, u
  */
 int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbeat,
 			   const char *path);
+
+/*
+ * Read what is muted in the region: *@ended and *@n (at most DWELL_REGION_MUTES) as in struct
+ * dw_region_mutes, @keys has room for all. Codes as above.
+ */
+int dw_region_read_mutes(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended);
+
+/*
+ * Write what is to be muted: of @n @keys (at most DWELL_REGION_MUTES) those from @from on are new.
+ * Then @ended, then @serial. 0 or -errno.
+ */
+int dw_region_write_mutes(int fd, const uint32_t *keys, uint32_t from, uint32_t n, uint32_t ended,
+			  uint32_t serial);

@@ -1,0 +1,353 @@
+/*
+ * Switching probes off; see mute.h.
+ *
+ * A probe with an argument has put rax to -16(%rsp) and that into rax: its gate call becomes the
+ * load that brings rax back. One that pops has only its gate call, which becomes a nop. A landing
+ * pad's stays: it pops what an exception has ended. A call out loses its BACK with the second step.
+ *
+ * For each area two sets of bits, one for each step: of functions, imports, and functions for their
+ * calls through pointers. The same sets tell which entries of shadow stacks count no more.
+ */
+#include "agent/core/agent.h"
+#include "agent/core/memory.h"
+#include "agent/core/stacks.h"
+#include "agent/core/syscall-x86-64.h"
+#include "agent/probe/mute.h"
+#include "agent/probe/state.h"
+#include "agent/probe/text.h"
+
+#include <errno.h>
+
+enum {
+	CALL = 0xe8,
+	CALL_BYTES = 5,
+	GAP_PAGES = 16, /* between two that change: then those are swapped as well */
+};
+
+/* What the probes of an area are to be, and where that goes. */
+struct work {
+	const struct dw_area *area;
+	uint8_t *pages; /* of its code, by bits: to be changed */
+	uint8_t *copy;	/* of its code; NULL = only pages are marked */
+};
+
+static uint32_t functions_n(const struct dw_area *a)
+{
+	return a->header->functions.n;
+}
+
+static uint32_t imports_n(const struct dw_area *a)
+{
+	return a->header->imports.n;
+}
+
+/* Bytes of one set of bits. */
+static uint32_t set_bytes(const struct dw_area *a)
+{
+	return (2 * functions_n(a) + imports_n(a)) / 8 + 1;
+}
+
+/* The bit of the calls through pointers of @function. */
+static uint32_t pointers_of(const struct dw_area *a, uint32_t function)
+{
+	return functions_n(a) + imports_n(a) + function;
+}
+
+/* Whether the probes of @index begin (@step 0) or end (1) nothing any more. */
+static bool is_muted(const struct dw_area *a, uint32_t index, uint32_t step)
+{
+	const uint8_t *set = a->muted + step * set_bytes(a);
+
+	return __atomic_load_n(&set[index / 8], __ATOMIC_RELAXED) >> index % 8 & 1;
+}
+
+/* Whether @index may be muted: what goes on on other stacks is watched to its end. */
+static bool may_mute(const struct dw_area *a, uint32_t index)
+{
+	const struct dw_clone_import *imports = (const void *)(a->area + a->header->imports.at);
+	const struct dw_clone_function_entry *f = dw_functions(a);
+
+	if (index < functions_n(a))
+		return f[index].flags & DWELL_CLONE_PROBED &&
+		       !(f[index].flags & DWELL_CLONE_SWITCHES);
+	return index - functions_n(a) >= imports_n(a) ||
+	       !(imports[index - functions_n(a)].flags & DWELL_IMPORT_SWITCHES);
+}
+
+/* The index in the sets of @a that @key means; UINT32_MAX = it is another area's. */
+static uint32_t index_of(const struct dw_area *a, uint32_t key)
+{
+	const struct dw_region_module *m = &dw_agent_region()->modules[a->region_module];
+	uint32_t index = (key & ~DWELL_MUTE_POINTERS) - m->first_id;
+
+	if (index >= functions_n(a) + (key & DWELL_MUTE_POINTERS ? 0 : imports_n(a)))
+		return UINT32_MAX;
+	return key & DWELL_MUTE_POINTERS ? pointers_of(a, index) : index;
+}
+
+/* Set the bits that the region asks for. Whether any was not set before. */
+static bool mark(struct dw_area *a)
+{
+	const struct dw_region_mutes *m = &dw_agent_region()->mutes;
+	uint32_t n = __atomic_load_n(&m->n, __ATOMIC_RELAXED);
+	uint32_t ended = __atomic_load_n(&m->ended, __ATOMIC_RELAXED);
+	bool any = false;
+
+	for (uint32_t i = 0; i < n && i < DWELL_REGION_MUTES; i++) {
+		uint32_t index = index_of(a, m->keys[i]);
+
+		if (index == UINT32_MAX || !may_mute(a, index))
+			continue;
+		for (uint32_t step = 0; step <= (i < ended); step++) {
+			uint8_t *byte = &a->muted[step * set_bytes(a) + index / 8];
+
+			any |= !is_muted(a, index, step);
+			__atomic_store_n(byte, *byte | 1 << index % 8, __ATOMIC_RELAXED);
+		}
+	}
+	return any;
+}
+
+/* Let the gate call at @at of the area become @code, unless it has. */
+static void change(struct work *w, uint32_t at, const uint8_t *code)
+{
+	const struct dw_clone_header *h = w->area->header;
+	uint32_t from = at - h->code_at, end = from + CALL_BYTES - 1;
+
+	if (from >= h->code_bytes || end >= h->code_bytes ||
+	    *(const uint8_t *)(w->area->area + at) != CALL)
+		return;
+	if (w->copy) {
+		__builtin_memcpy(w->copy + from, code, CALL_BYTES);
+		return;
+	}
+	from /= DWELL_PAGE_BYTES;
+	end /= DWELL_PAGE_BYTES;
+	w->pages[from / 8] |= (uint8_t)(1 << from % 8);
+	w->pages[end / 8] |= (uint8_t)(1 << end % 8);
+}
+
+/* What the probe at @at, in the clone of @function, is about. */
+static uint32_t subject(const struct work *w, enum dw_gate gate, uint32_t at, uint32_t function)
+{
+	uint32_t index = function;
+
+	if (gate == DWELL_GATE_OUT) /* mov $index, %eax */
+		__builtin_memcpy(&index, (const void *)(w->area->area + at - sizeof index),
+				 sizeof index);
+	return gate == DWELL_GATE_OUT_POINTER ? pointers_of(w->area, function) : index;
+}
+
+/* Change the probes with @gate. */
+static void change_all(struct work *w, enum dw_gate gate)
+{
+	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
+	static const uint8_t restore_rax[CALL_BYTES] = {0x48, 0x8b, 0x44, 0x24, 0xf0};
+	const struct dw_area *a = w->area;
+	const struct dw_clone_part *list = &a->header->gate_calls[gate];
+	const struct dw_clone_part *backs = &a->header->gate_calls[DWELL_GATE_BACK];
+	const uint32_t *at = (const uint32_t *)(a->area + list->at), *end = at + list->n;
+	const uint32_t *back = (const uint32_t *)(a->area + backs->at), *last = back + backs->n;
+	const struct dw_clone_function_entry *f = dw_functions(a);
+	uint32_t function = 0, bits = 2 * functions_n(a) + imports_n(a);
+	bool has_back = gate == DWELL_GATE_OUT || gate == DWELL_GATE_OUT_POINTER;
+
+	for (; at < end; at++) {
+		uint32_t index;
+
+		while (function < functions_n(a) &&
+		       (!f[function].clone_at ||
+			f[function].clone_at + f[function].clone_bytes <= *at))
+			function++;
+		while (back < last && *back < *at)
+			back++;
+		index = subject(w, gate, *at, function);
+		if (function == functions_n(a) || index >= bits ||
+		    !is_muted(a, index, gate == DWELL_GATE_EXIT))
+			continue;
+		change(w, *at, gate == DWELL_GATE_EXIT ? nop : restore_rax);
+		if (has_back && back < last && is_muted(a, index, 1))
+			change(w, *back, nop);
+	}
+}
+
+static void change_area(struct work *w)
+{
+	change_all(w, DWELL_GATE_ENTER);
+	change_all(w, DWELL_GATE_EXIT);
+	change_all(w, DWELL_GATE_OUT);
+	change_all(w, DWELL_GATE_OUT_POINTER);
+	change_all(w, DWELL_GATE_LINE);
+}
+
+static void edit(void *ctx, uint8_t *copy)
+{
+	struct work *w = ctx;
+
+	w->copy = copy;
+	change_area(w);
+}
+
+/* Mark pages in short gaps too: each run is a mapping of its own. */
+static void fill_gaps(uint8_t *pages, uint32_t n)
+{
+	uint32_t last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!(pages[i / 8] >> i % 8 & 1))
+			continue;
+		if (last != UINT32_MAX && i - last <= GAP_PAGES)
+			while (++last < i)
+				pages[last / 8] |= (uint8_t)(1 << last % 8);
+		last = i;
+	}
+}
+
+/* Bring the code of @a in line with its sets. 0 or -errno. */
+static int change_code(struct dw_area *a)
+{
+	const struct dw_clone_header *h = a->header;
+	uint32_t pages_n = (h->code_bytes + DWELL_PAGE_BYTES - 1) / DWELL_PAGE_BYTES;
+	struct work w = {.area = a, .pages = dw_agent_memory(pages_n / 8 + 1)};
+	int error;
+
+	if (!w.pages)
+		return -ENOMEM;
+	change_area(&w);
+	fill_gaps(w.pages, pages_n);
+	error = dw_text_swap_pages(a->area + h->code_at, (uint64_t)pages_n * DWELL_PAGE_BYTES,
+				   w.pages, edit, &w);
+	dw_sys_munmap(w.pages, pages_n / 8 + 1);
+	return error;
+}
+
+void dw_mute_area(struct dw_area *a)
+{
+	struct dw_region_header *region = dw_agent_region();
+	int error = 0;
+
+	if (!region->mutes.n || a->header->probes != DWELL_PROBES_TIME)
+		return;
+	if (!a->muted)
+		a->muted = dw_agent_memory(2 * set_bytes(a));
+	if (!a->muted)
+		error = -ENOMEM;
+	else if (mark(a))
+		error = change_code(a);
+	if (error)
+		region->mutes_error = (uint32_t)-error;
+}
+
+void dw_mute_forget(struct dw_area *a)
+{
+	if (a->muted)
+		dw_sys_munmap(a->muted, 2 * set_bytes(a));
+	a->muted = NULL;
+}
+
+/* Do what the region asks for as @serial. False: another thread is at it. */
+static bool apply(uint32_t serial)
+{
+	bool is_mine = !__atomic_exchange_n(&dw_probe.is_muting, true, __ATOMIC_ACQUIRE);
+
+	if (is_mine && dw_agent_is_self() && dw_agent_enter()) {
+		for (uint32_t i = 0; i < dw_probe.area_n; i++)
+			if (!dw_probe.areas[i].is_closed)
+				dw_mute_area(&dw_probe.areas[i]);
+		dw_agent_region()->mutes_done = serial;
+		__atomic_store_n(&dw_probe.mutes, serial, __ATOMIC_RELEASE);
+		dw_agent_leave();
+	}
+	if (is_mine)
+		__atomic_store_n(&dw_probe.is_muting, false, __ATOMIC_RELEASE);
+	return __atomic_load_n(&dw_probe.mutes, __ATOMIC_ACQUIRE) == serial;
+}
+
+/* The area whose keys @key is one of. NULL = none. */
+static const struct dw_area *area_of_key(uint64_t key)
+{
+	const struct dw_region_header *region = dw_agent_region();
+
+	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
+		const struct dw_region_module *m =
+			&region->modules[dw_probe.areas[i].region_module];
+
+		if (!dw_probe.areas[i].is_closed && m->first_id && key - m->first_id < m->ids_n)
+			return &dw_probe.areas[i];
+	}
+	return NULL;
+}
+
+/* The area whose clones hold the call at @site, half an address. NULL = none. */
+static const struct dw_area *area_of_site(uint32_t site)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		if (!dw_probe.areas[i].is_closed &&
+		    site - (uint32_t)dw_probe.areas[i].area < dw_probe.areas[i].bytes)
+			return &dw_probe.areas[i];
+	return NULL;
+}
+
+/* Whether activations of @node end without probes now or soon. */
+static bool is_over(const struct dw_tree_node *node)
+{
+	const struct dw_area *a;
+	uint32_t index;
+
+	if (!(node->key & DWELL_KEY_ADDRESS)) {
+		a = area_of_key(node->key);
+		return a && a->muted &&
+		       is_muted(a,
+				(uint32_t)node->key -
+					dw_agent_region()->modules[a->region_module].first_id,
+				0);
+	}
+	a = area_of_site(node->site);
+	if (!a || !a->muted)
+		return false;
+	index = dw_function_of_clone(a, node->site - (uint32_t)a->area);
+	return index < functions_n(a) && is_muted(a, pointers_of(a, index), 0);
+}
+
+void dw_mute_look(struct dw_thread *t)
+{
+	uint32_t serial = __atomic_load_n(&dw_agent_region()->mutes.serial, __ATOMIC_ACQUIRE);
+
+	if (serial == t->line->mutes ||
+	    (serial != __atomic_load_n(&dw_probe.mutes, __ATOMIC_ACQUIRE) && !apply(serial)))
+		return;
+	dw_stacks_drop(&t->stacks, is_over);
+	t->line->mutes = serial;
+}
+
+/* Tell the region of what is muted in @a: all of @step. */
+static void tell(struct dw_region_mutes *m, const struct dw_area *a, uint32_t step)
+{
+	uint32_t first = dw_agent_region()->modules[a->region_module].first_id;
+
+	for (uint32_t i = 0; i < 2 * functions_n(a) + imports_n(a); i++) {
+		bool is_pointers = i >= pointers_of(a, 0);
+
+		if (!is_muted(a, i, 0) || is_muted(a, i, 1) != step || m->n == DWELL_REGION_MUTES)
+			continue;
+		m->keys[m->n++] = is_pointers
+					  ? (first + i - pointers_of(a, 0)) | DWELL_MUTE_POINTERS
+					  : first + i;
+	}
+}
+
+void dw_mute_forked(void)
+{
+	struct dw_region_mutes *m = &dw_agent_region()->mutes;
+
+	dw_probe.is_muting = false;
+	for (uint32_t step = 2; step-- > 0;) {
+		for (uint32_t i = 0; i < dw_probe.area_n; i++)
+			if (!dw_probe.areas[i].is_closed && dw_probe.areas[i].muted)
+				tell(m, &dw_probe.areas[i], step);
+		if (step)
+			m->ended = m->n;
+	}
+	dw_agent_region()->mutes_done = dw_probe.mutes;
+	__atomic_store_n(&m->serial, dw_probe.mutes, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,146 @@
+/* Deciding what to switch off; see overhead.h. */
+#include "collect/region/overhead.h"
+
+#include <errno.h>
+
+#define TICKS_MAX 1e18 /* years */
+
+/* What is left may take this part of what is allowed: gates cost the program more than the time
+ * that they take, and other calls come. */
+static const double aim = 0.6;
+
+/* Calls whose probes take less than this part of all are left alone until no others are left, and
+ * those below this part of what is allowed always. */
+static const double matters = 0.001, counts = 0.0001;
+
+/* The row of @key, added when it is new. NULL = no memory. */
+static struct dw_overhead_calls *get(struct dw_overhead *o, uint32_t key)
+{
+	uint32_t at = dw_map_get(&o->index, key);
+
+	if (at)
+		return &o->calls.v[at - 1];
+	if (dw_vec_push(&o->calls, (struct dw_overhead_calls){.key = key}))
+		return NULL;
+	if (dw_map_put(&o->index, key, (uint32_t)o->calls.n)) {
+		o->calls.n--;
+		return NULL;
+	}
+	return &o->calls.v[o->calls.n - 1];
+}
+
+/* @ticks as far as they make sense: sums and products of them stay finite. */
+static double sane(double ticks)
+{
+	return ticks > 0 && ticks < TICKS_MAX ? ticks : 0;
+}
+
+int dw_overhead_add(struct dw_overhead *o, uint32_t key, double probes, double time)
+{
+	struct dw_overhead_calls *c = get(o, key);
+
+	if (!c)
+		return -ENOMEM;
+	time = sane(time);
+	c->probes += sane(probes);
+	c->time += time;
+	o->time += time;
+	return 0;
+}
+
+/* The one that measured less for what its probes took comes first. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct dw_overhead_calls *x = *(struct dw_overhead_calls *const *)a;
+	const struct dw_overhead_calls *y = *(struct dw_overhead_calls *const *)b;
+	double p = x->probes * y->time, q = y->probes * x->time;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	if (x->probes != y->probes)
+		return x->probes < y->probes ? 1 : -1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Mute calls of the @n @rows whose probes take @least and more, until all take little enough of
+ * *@probes. */
+static int mute(struct dw_overhead *o, struct dw_overhead_calls **rows, size_t n, double least,
+		double *probes, uint32_t max)
+{
+	double enough = aim * o->limit * o->time;
+
+	for (size_t i = 0; i < n && o->muted.n<max && * probes> enough; i++) {
+		if (rows[i]->is_muted || rows[i]->probes < least)
+			continue;
+		if (dw_vec_push(&o->muted, rows[i]->key))
+			return -ENOMEM;
+		rows[i]->is_muted = true;
+		*probes -= rows[i]->probes;
+	}
+	return 0;
+}
+
+/* Mute what is worth least of all calls, whose probes take @probes. */
+static int choose(struct dw_overhead *o, double probes, uint32_t max)
+{
+	struct dw_overhead_calls **rows = calloc(o->calls.n, sizeof(struct dw_overhead_calls *));
+	double least = probes * matters;
+	size_t n = 0;
+	int rc;
+
+	if (!rows)
+		return -ENOMEM;
+	dw_vec_each(c, &o->calls) {
+		if (c->key && !c->is_muted && c->probes > 0)
+			rows[n++] = c;
+	}
+	qsort(rows, n, sizeof *rows, by_worth);
+	rc = mute(o, rows, n, least, &probes, max);
+	if (!rc)
+		rc = mute(o, rows, n, counts * o->limit * o->time, &probes, max);
+	free(rows);
+	return rc;
+}
+
+int dw_overhead_decide(struct dw_overhead *o, double enough, uint32_t max)
+{
+	double probes = 0;
+	int rc = 0;
+
+	dw_vec_each(c, &o->calls)
+		probes += c->is_muted ? 0 : c->probes;
+	if (o->time + probes < enough)
+		return 0;
+	if (probes > o->limit * o->time)
+		rc = choose(o, probes, max);
+	dw_vec_each(c, &o->calls)
+		c->probes = c->time = 0;
+	o->time = 0;
+	return rc;
+}
+
+bool dw_overhead_is_muted(const struct dw_overhead *o, uint32_t key)
+{
+	uint32_t at = dw_map_get(&o->index, key);
+
+	return at && o->calls.v[at - 1].is_muted;
+}
+
+int dw_overhead_inherit(struct dw_overhead *o, uint32_t key)
+{
+	struct dw_overhead_calls *c = get(o, key);
+
+	if (!c)
+		return -ENOMEM;
+	if (c->is_muted)
+		return 0;
+	c->is_muted = true;
+	return dw_vec_push(&o->muted, key);
+}
+
+void dw_overhead_release(struct dw_overhead *o)
+{
+	dw_vec_release(&o->calls);
+	dw_vec_release(&o->muted);
+	dw_map_release(&o->index);
+}

@@ -1,0 +1,50 @@
+/*
+ * Which calls cost more to measure than they are worth: what `--overhead` switches off.
+ *
+ * Between two decisions, what the calls of each key took is added up, on both sides: the time that
+ * was measured, and what their probes took. When all probes took more than the limit allows, those
+ * go first that measured least for it, until what is left takes well less; a key goes once and for
+ * all. Numbers come from a target and may be anything. One thread, one process.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The calls of one key: of struct dw_region_mutes. */
+struct dw_overhead_calls {
+	uint32_t key;
+	bool is_muted;
+	/* since the last decision */
+	double probes; /* ticks */
+	double time;   /* ticks, exclusive */
+};
+
+struct dw_overhead {
+	double limit; /* probes may take this part of the program's own time */
+	DW_VEC(struct dw_overhead_calls) calls;
+	struct dw_map index;	/* key -> place in calls + 1 */
+	double time;		/* of all since the last decision, ticks */
+	DW_VEC(uint32_t) muted; /* keys, in the order of their decisions */
+};
+
+/* Note what calls of @key (0 = nobody's that could be muted) took. 0 or -ENOMEM. */
+int dw_overhead_add(struct dw_overhead *o, uint32_t key, double probes, double time);
+
+/*
+ * Decide: what is new stands at the end of o->muted, of which there are never more than @max. Waits
+ * for more while there is too little to decide by, less than @enough ticks.
+ */
+int dw_overhead_decide(struct dw_overhead *o, double enough, uint32_t max);
+
+/* Whether @key was muted. */
+bool dw_overhead_is_muted(const struct dw_overhead *o, uint32_t key);
+
+/* Note that @key is muted already. 0 or -ENOMEM. */
+int dw_overhead_inherit(struct dw_overhead *o, uint32_t key);
+
+/* Free everything. */
+void dw_overhead_release(struct dw_overhead *o);

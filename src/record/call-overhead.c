@@ -1,0 +1,193 @@
+/*
+ * Limits of overhead; see call-overhead.h.
+ *
+ * What is decided is done in two steps, the second at the next decision, when the agent has done
+ * the first: so activations that were open lose none of their time. A fork's child begins with what
+ * its parent had muted.
+ */
+#include "record/call-overhead.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+
+enum {
+	ENOUGH_MS = 5,	     /* of processor time, to decide by */
+	NOBODY = UINT32_MAX, /* in subjects, where 0 is none */
+};
+
+void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_call_names *names,
+			   uint32_t process)
+{
+	*o = (struct dw_call_overhead){.decision.limit = limit, .names = names, .process = process};
+}
+
+/* The place whose clones hold the half address @site. NULL = none. */
+static const struct dw_call_place *place_of_site(const struct dw_call_overhead *o, uint32_t site,
+						 const struct dw_clone_map **map)
+{
+	dw_vec_each(p, &o->names->places) {
+		*map = p->area && p->module ? dw_call_module_map(p->module) : NULL;
+		if (*map && site - (uint32_t)p->area < (*map)->bytes)
+			return p;
+	}
+	return NULL;
+}
+
+/* The subject of calls through pointers by the code at @site. NOBODY = none. */
+static uint32_t find_pointers(const struct dw_call_overhead *o, uint32_t site)
+{
+	const struct dw_clone_map *map;
+	const struct dw_call_place *p = place_of_site(o, site, &map);
+	uint32_t at = p ? site - (uint32_t)p->area : 0, function;
+
+	if (!p || !p->first_id)
+		return NOBODY;
+	function = dw_clone_map_function(map, at);
+	return function < map->functions_n ? (p->first_id + function) | DWELL_MUTE_POINTERS
+					   : NOBODY;
+}
+
+/* The same, remembered. 0 = none, or no memory. */
+static uint32_t pointers_at(struct dw_call_overhead *o, uint32_t site)
+{
+	uint32_t subject = dw_map_get(&o->subjects, site);
+
+	if (!subject) {
+		subject = find_pointers(o, site);
+		if (dw_map_put(&o->subjects, site, subject))
+			return 0;
+	}
+	return subject == NOBODY ? 0 : subject;
+}
+
+/* The subject of calls of @key, a function or import; 0 = they must be seen. */
+static uint32_t subject_of(const struct dw_call_overhead *o, uint64_t key)
+{
+	dw_vec_each(p, &o->names->places) {
+		uint64_t i = key - p->first_id;
+		const struct dw_clone_map *map;
+
+		if (!p->first_id || i >= p->ids_n)
+			continue;
+		map = p->module ? dw_call_module_map(p->module) : NULL;
+		if (!map || i >= map->functions_n + map->imports_n)
+			return 0;
+		if (i >= map->functions_n)
+			return map->imports[i - map->functions_n].flags & DWELL_IMPORT_SWITCHES
+				       ? 0
+				       : (uint32_t)key;
+		return map->functions[i].flags & DWELL_CLONE_SWITCHES ? 0 : (uint32_t)key;
+	}
+	return 0;
+}
+
+/* Note that @subject calls @key. */
+static int add_callee(struct dw_call_overhead *o, uint32_t subject, uint64_t key)
+{
+	uint64_t both = dw_hash_u64(key) + subject;
+
+	if (!subject || dw_map_get(&o->seen, both))
+		return 0;
+	if (dw_map_put(&o->seen, both, 1))
+		return -ENOMEM;
+	return dw_vec_push(&o->callees, (struct dw_call_callee){subject, key});
+}
+
+bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost *cost)
+{
+	struct dw_overhead *d = &o->decision;
+	uint32_t pointers = 0, subject;
+	int rc = 0;
+
+	if (cost->pass > 0 || cost->key & DWELL_KEY_ADDRESS)
+		pointers = pointers_at(o, cost->site);
+	if (cost->pass > 0 && pointers)
+		rc = dw_overhead_add(d, pointers, cost->pass, 0);
+	if (cost->key & DWELL_KEY_ADDRESS)
+		rc = add_callee(o, pointers, cost->key);
+	subject = cost->key & DWELL_KEY_ADDRESS ? pointers : subject_of(o, cost->key);
+	if (!rc)
+		rc = dw_overhead_add(d, subject, cost->probes, cost->time);
+	o->error = rc ? ENOMEM : o->error;
+	return !pointers || !dw_overhead_is_muted(d, pointers);
+}
+
+/* Note in the profile that calls of @key are measured no more, all or some. */
+static int note_key(struct dw_call_overhead *o, uint64_t key, uint32_t flags, uint64_t now_ns)
+{
+	const struct dw_region_names names = dw_call_names_of(o->names);
+	struct dw_call_mute mute = {.process = o->process, .at_ns = now_ns, .flags = flags};
+	bool is_outside;
+	int rc = names.callee(names.ctx, key, &mute.entry, &is_outside);
+
+	if (rc || !mute.entry)
+		return rc;
+	if (is_outside)
+		mute.flags |= DWELL_MUTE_IN_PART;
+	return dw_vec_push(&o->names->modules->p->calls.mutes, mute);
+}
+
+/* Note what was decided from place @from of o->decision.muted on. */
+static int note_muted(struct dw_call_overhead *o, size_t from, uint64_t now_ns)
+{
+	int rc = 0;
+
+	for (size_t i = from; i < o->decision.muted.n && !rc; i++) {
+		uint32_t subject = o->decision.muted.v[i];
+
+		if (!(subject & DWELL_MUTE_POINTERS)) {
+			rc = note_key(o, subject, 0, now_ns);
+			continue;
+		}
+		for (size_t k = 0; k < o->callees.n && !rc; k++)
+			if (o->callees.v[k].subject == subject)
+				rc = note_key(o, o->callees.v[k].key, DWELL_MUTE_IN_PART, now_ns);
+	}
+	return rc;
+}
+
+/* Begin with what a fork's child has from its parent. */
+static int inherit(struct dw_call_overhead *o, int fd, uint64_t now_ns)
+{
+	dw_auto_free uint32_t *keys = calloc(DWELL_REGION_MUTES, sizeof *keys);
+	uint32_t n = 0;
+	int rc = keys ? dw_region_read_mutes(fd, keys, &n, &o->ended) : -ENOMEM;
+
+	for (uint32_t i = 0; i < n && !rc; i++)
+		rc = dw_overhead_inherit(&o->decision, keys[i]);
+	return rc ? rc : note_muted(o, 0, now_ns);
+}
+
+int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_region_head *head,
+			    uint64_t now_ns, double ticks)
+{
+	uint32_t from;
+	int rc = 0;
+
+	if (!o->is_open && head->is_fork)
+		rc = inherit(o, fd, now_ns);
+	if (!o->is_open)
+		o->serial = head->mutes_done;
+	o->is_open = true;
+	if (head->mutes_error)
+		o->error = head->mutes_error;
+	if (rc || o->error || head->mutes_done != o->serial)
+		return rc;
+	from = (uint32_t)o->decision.muted.n;
+	rc = dw_overhead_decide(&o->decision, ENOUGH_MS * ticks, DWELL_REGION_MUTES);
+	if (rc || (from == o->decision.muted.n && from == o->ended))
+		return rc;
+	o->ended = from;
+	rc = dw_region_write_mutes(fd, o->decision.muted.v, from, (uint32_t)o->decision.muted.n,
+				   o->ended, ++o->serial);
+	return rc ? rc : note_muted(o, from, now_ns);
+}
+
+void dw_call_overhead_release(struct dw_call_overhead *o)
+{
+	dw_overhead_release(&o->decision);
+	dw_map_release(&o->subjects);
+	dw_map_release(&o->seen);
+	dw_vec_release(&o->callees);
+}

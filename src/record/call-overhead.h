@@ -1,0 +1,52 @@
+/*
+ * Keeping the overhead of one process's probes under a limit: `--overhead`.
+ *
+ * After each reading of its trees the decision (collect/region/overhead.h) is made anew, told to
+ * the agent by struct dw_region_mutes, and noted in the profile. Calls through pointers are decided
+ * about by the function that makes them: to their callees one would have to listen first. One
+ * thread.
+ */
+#pragma once
+
+#include "collect/region/overhead.h"
+#include "record/call-names.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_call_overhead {
+	struct dw_overhead decision;
+	struct dw_call_names *names; /* borrowed */
+	uint32_t process;
+	struct dw_map subjects; /* site -> subject of the calls through a pointer there */
+	struct dw_map seen;	/* subject and callee -> 1: in callees */
+	DW_VEC(struct dw_call_callee) callees;
+	uint32_t serial, ended; /* as the region has them */
+	uint32_t error;		/* errno: it cannot be done */
+	bool is_open;
+};
+
+/* A callee that some function calls through pointers. */
+struct dw_call_callee {
+	uint32_t subject; /* key of struct dw_region_mutes */
+	uint64_t key;
+};
+
+/* Begin for @process, whose keys and sites @names (borrowed) knows. @limit: probes may take this
+ * part of the program's own time, 0 = as much as they like. */
+void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_call_names *names,
+			   uint32_t process);
+
+/* Note what calls took. False: gates that let them pass are gone. Without memory nothing more is
+ * decided. */
+bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost *cost);
+
+/*
+ * Decide by what was added, for the region @fd with @head, @now_ns after the start of the
+ * recording, where a millisecond has @ticks. 0 or negative: the region cannot be written.
+ */
+int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_region_head *head,
+			    uint64_t now_ns, double ticks);
+
+/* Free everything. */
+void dw_call_overhead_release(struct dw_call_overhead *o);

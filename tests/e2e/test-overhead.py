@@ -1,0 +1,87 @@
+"""dwell instrument --overhead: what costs more than it measures is switched off while it runs.
+
+tests/targets/overhead.c tells its own calls, and the processor time of what is heavy.
+"""
+from harness import cases, expect, require
+
+# Threads, ms of each, what else: each takes long enough to be decided about.
+KINDS = ("1 1500", "4 700", "2 700 signals", "1 700 fork")
+
+
+def record(context, kind, *options):
+    """The session of one run, and [{function: (calls, processor ns)}] of its processes."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *options, "--",
+                       context.target("overhead"), *kind.split())
+    expect(done.returncode, 0, f"status of {kind}: {done.stderr}")
+    told = []
+    for line in done.stdout.splitlines():
+        name, *numbers = line.split()
+        if name == "one_round":
+            told.append({})
+        told[-1][name] = [int(n) for n in numbers]
+    return context.report("functions"), told
+
+
+def rows_of(report, name):
+    return [row for row in report["rows"] if row["function_name"] == name]
+
+
+def off(row):
+    return row["switched_off_at"] is not None
+
+
+@cases(*KINDS)
+def test_tiny_calls_are_switched_off(context, kind):
+    report, told = record(context, kind, "--overhead", "1")
+    facts = report["session"]
+    require(facts["functions_switched_off"] >= 1, f"nothing was switched off: {facts}")
+    tiny = rows_of(report, "tiny")
+    require(tiny and all(off(row) for row in tiny), f"tiny is not marked: {tiny}")
+    made, seen = sum(t["tiny"][0] for t in told), sum(row["number_of_calls"] for row in tiny)
+    require(0 < seen < made / 2, f"{seen} of {made} calls were measured")
+    table = context.run(context.dwell, "report", "run.dwell", "functions")
+    require(f"{tiny[0]['number_of_calls']}+ " in table.stdout, f"no mark:\n{table.stdout}")
+
+
+@cases(*KINDS)
+def test_what_is_heavy_stays_true(context, kind):
+    report, told = record(context, kind, "--overhead", "1")
+    for name in ("light", "heavy"):
+        rows = rows_of(report, name)
+        require(not any(off(row) for row in rows), f"{name} was switched off: {rows}")
+        calls = sum(row["number_of_calls"] for row in rows)
+        expect(calls, sum(t[name][0] for t in told), f"calls of {name}")
+        # Time of this thread: what interrupts take is in both, the clock's own calls in one.
+        spent = sum(t[name][1] for t in told)
+        got = sum(row["application_inclusive_time"] for row in rows)
+        require(abs(got - spent) < spent / 10, f"{name}: {got} ns, {spent} by the clock")
+
+
+@cases(*KINDS)
+def test_nothing_is_lost(context, kind):
+    """What is switched off is in its callers, and threads' times add up."""
+    report, _ = record(context, kind, "--overhead", "1")
+    facts = report["session"]
+    lifetime = facts["threads_lifetime_ns"]
+    require(abs(facts["residual_elapsed_ns"]) < max(lifetime / 100, 2e6), f"residual: {facts}")
+    tiny = sum(row["elapsed_inclusive_time"] for row in rows_of(report, "tiny"))
+    callers = [row for row in report["rows"] if row["function_name"] in ("one_round", "work") or
+               row["function_name"].startswith("[thread ")]
+    own = sum(row["elapsed_exclusive_time"] for row in callers)
+    require(own > tiny, f"callers have {own} ns, tiny {tiny}: {callers}")
+
+
+def test_within_the_limit_all_is_measured(context):
+    report, told = record(context, "1 300", "--overhead", "100")
+    expect(report["session"]["functions_switched_off"], 0, "functions switched off")
+    for name in ("one_round", "tiny", "light", "heavy"):
+        expect(sum(row["number_of_calls"] for row in rows_of(report, name)), told[0][name][0],
+               f"calls of {name}")
+
+
+def test_wrong_limits(context):
+    for limit in ("0", "101", "-1", "much"):
+        done = context.run(context.dwell, "instrument", f"--overhead={limit}", "--", "true")
+        expect(done.returncode, 125, f"status with {limit}: {done.stderr}")
+    done = context.run(context.dwell, "instrument", "--overhead=5", "--probes=count", "--", "true")
+    expect(done.returncode, 125, f"status without a session: {done.stderr}")

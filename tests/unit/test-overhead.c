@@ -1,0 +1,124 @@
+/* What is switched off for a limit of overhead. */
+#include "check.h"
+#include "collect/region/overhead.h"
+
+#include <math.h>
+
+enum { MAX = 100, SMALL = 1, HOT, WARM, HEAVY, SELDOM };
+
+/* A second of a program: tiny functions that are called all the time, and one that computes. */
+static void add_all(bool *check_failed, struct dw_overhead *o)
+{
+	CHECK_INT(dw_overhead_add(o, SMALL, 2e6, 1e6), 0);
+	CHECK_INT(dw_overhead_add(o, HOT, 900e6, 100e6), 0);
+	CHECK_INT(dw_overhead_add(o, WARM, 90e6, 100e6), 0);
+	CHECK_INT(dw_overhead_add(o, HEAVY, 1e6, 800e6), 0);
+}
+
+TEST(what_measures_least_goes_first)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 1);
+	CHECK_INT(o.muted.v[0], HOT);
+	dw_overhead_release(&o);
+}
+
+TEST(goes_on_until_the_rest_is_little)
+{
+	struct dw_overhead o = {.limit = .05};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 3);
+	CHECK_INT(o.muted.v[0], HOT);
+	CHECK_INT(o.muted.v[1], SMALL);
+	CHECK_INT(o.muted.v[2], WARM);
+	dw_overhead_release(&o);
+}
+
+TEST(what_costs_next_to_nothing_stays)
+{
+	struct dw_overhead o = {.limit = .05};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_add(&o, SELDOM, 1e3, 0), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 3);
+	CHECK_INT(o.muted.v[0], HOT);
+	dw_overhead_release(&o);
+}
+
+TEST(within_the_limit_nothing_goes)
+{
+	struct dw_overhead o = {.limit = 1};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 0);
+	dw_overhead_release(&o);
+}
+
+TEST(decisions_are_made_of_what_came_since_the_last)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_decide(&o, 1e12, MAX), 0); /* too little to decide by */
+	CHECK_INT(o.muted.n, 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 1);
+	/* What was muted may have calls that were under way: they count no more. */
+	CHECK_INT(dw_overhead_add(&o, HOT, 900e6, 1), 0);
+	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 1);
+	CHECK_INT(dw_overhead_add(&o, WARM, 900e6, 100e6), 0);
+	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 2);
+	CHECK_INT(o.muted.v[1], WARM);
+	dw_overhead_release(&o);
+}
+
+TEST(nobody_is_never_muted)
+{
+	struct dw_overhead o = {.limit = .01};
+
+	CHECK_INT(dw_overhead_add(&o, 0, 900e6, 1e6), 0);
+	CHECK_INT(dw_overhead_add(&o, HEAVY, 0, 100e6), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 0);
+	dw_overhead_release(&o);
+}
+
+TEST(there_is_an_end)
+{
+	struct dw_overhead o = {.limit = .001};
+
+	CHECK_INT(dw_overhead_inherit(&o, 7), 0);
+	CHECK_INT(dw_overhead_inherit(&o, 7), 0);
+	CHECK_INT(o.muted.n, 1);
+	for (uint32_t i = 1; i <= 2 * MAX; i++)
+		CHECK_INT(dw_overhead_add(&o, i, 1e6, 1e3), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, MAX);
+	dw_overhead_release(&o);
+}
+
+TEST(odd_numbers_do_no_harm)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	CHECK_INT(dw_overhead_add(&o, HOT, NAN, -1e300), 0);
+	CHECK_INT(dw_overhead_add(&o, WARM, INFINITY, INFINITY), 0);
+	CHECK_INT(dw_overhead_add(&o, SMALL, 1e308, 1e-308), 0);
+	CHECK_INT(dw_overhead_add(&o, SMALL, 1e308, 1e308), 0);
+	CHECK_INT(dw_overhead_decide(&o, 0, MAX), 0);
+	CHECK(o.muted.n <= 3);
+	dw_overhead_release(&o);
+}
+
+TEST_MAIN()
