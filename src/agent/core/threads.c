@@ -157,9 +157,9 @@ static bool change_use(struct dw_thread *t, uint32_t from, uint32_t to)
 /* @t's thread has ended: note when. */
 static void end_thread(struct dw_thread *t)
 {
-	dw_os_thread_end(t->line, &t->os);
 	t->line->end = t->line->last;
 	__atomic_store_n(&t->line->state, DWELL_THREAD_ENDED, __ATOMIC_RELEASE);
+	dw_os_thread_end(t->line, &t->os);
 }
 
 /* End @t if its thread is there no more. */

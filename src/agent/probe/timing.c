@@ -23,7 +23,10 @@
 #include "agent/probe/state.h"
 #include "agent/probe/system-calls.h"
 
-enum { OVERHEAD_UNIT = 16 }; /* ticks of struct dw_tree_node.overhead */
+enum {
+	OVERHEAD_UNIT = 16, /* ticks of struct dw_tree_node.overhead */
+	RESUME_TRIES = 4,   /* a tracer may switch us at every system call */
+};
 
 #define ARENA_BYTES ((uint64_t)64 << 20) /* where nobody says another number */
 
@@ -225,16 +228,20 @@ static void apply(const struct event *e)
 	}
 }
 
-/* The interval that follows begins now; what was spent here is the new current node's overhead. */
+/*
+ * The interval that follows begins now; what was spent here is the new current node's overhead, but
+ * for the time without a processor. To lose it between the look and the clock is seen too.
+ */
 static void resume(const struct event *e, uint64_t start)
 {
 	struct dw_tree_thread *line = e->t->line;
 	struct dw_interval switched;
 	uint64_t now = dw_ticks(), off = 0;
+	int tries = RESUME_TRIES;
 
-	if (dw_os_close_slow(line, &e->t->os, e->now, now, &switched)) {
+	while (tries-- && dw_os_close_slow(line, &e->t->os, e->now + off, now, &switched)) {
 		dw_thread_charge(e->t, &switched);
-		off = switched.elapsed;
+		off += switched.elapsed;
 		now = dw_ticks();
 	}
 	dw_thread_charge_plain(
@@ -312,6 +319,7 @@ static void close_thread(struct event *e)
 	e->t = dw_thread_known();
 	if (!e->t || dw_syscall(SYS_gettid) != e->t->line->tid)
 		return;
+	e->t->line->slow_since = e->now; /* nothing follows */
 	charge(e);
 	e->t->line->last = e->now;
 	dw_stacks_close(&e->t->stacks);
