@@ -21,6 +21,8 @@
 
 enum { TRIM_DEFAULT = -1 };
 
+#define WAYS_TRIM_PCT .01 /* of bytes, in machine formats */
+
 struct report_options {
 	const char *format;
 	const char *sort;
@@ -160,6 +162,14 @@ static int read_sort(struct report *r, struct dw_error *err)
 	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
+/* Of the ways to allocate there may be as many as groups of objects times the depth of stacks. */
+static double trim_default(const struct report *r)
+{
+	if (r->format->people)
+		return 1;
+	return r->view == &dw_view_allocations ? WAYS_TRIM_PCT : 0;
+}
+
 /* What only call trees have, and its defaults: noise is taken out for people alone. */
 static int read_shape(struct report *r, struct dw_error *err)
 {
@@ -174,7 +184,7 @@ static int read_shape(struct report *r, struct dw_error *err)
 				    "--trim and --fold are for the views calltree and allocations");
 	r->request.hot_path = o->hot_path;
 	r->request.shape.fold = o->fold || (r->format->people && !o->no_fold);
-	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : r->format->people ? 1 : 0;
+	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
 	return 0;
 }
 

@@ -6,15 +6,11 @@
 #include "cli/terminal.h"
 #include "format/summary.h"
 #include "record/open.h"
+#include "view/views.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-	SUMMARY_PARTS = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS |
-			DWELL_TOTALS_SLOWEST,
-};
 
 char *dw_recorded_path(const char *command)
 {
@@ -38,7 +34,7 @@ void dw_recorded_summary(const char *path)
 	struct dw_out out;
 
 	if (!dw_open_profile(path, &whole, &p, NULL) &&
-	    !dw_totals_compute(&p, &all, SUMMARY_PARTS, &totals)) {
+	    !dw_totals_compute(&p, &all, dw_view_columns(&dw_view_summary, &p)->parts, &totals)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
 		dw_summary_print(&out, &p, &totals, &style);
 		dw_out_close(&out);

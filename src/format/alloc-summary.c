@@ -20,6 +20,8 @@ enum {
 	ROWS_MAX = 5,		      /* of a list */
 };
 
+#define SHARE_MIN .005 /* percent: what would be shown as 0.00 is not */
+
 static const struct dw_totals *totals_of(const struct dw_summary_writer *w)
 {
 	return w->job->view->request.totals;
@@ -101,8 +103,8 @@ static void put_ends(const struct dw_summary_writer *w)
 
 	if (!v->allocated.objects)
 		return;
-	if (alive.objects == v->allocated.objects && !totals_of(w)->gcs.n) {
-		dw_out_puts(w->out, "  No collection was seen: what died is not known.\n");
+	if (!dw_facts_get(&profile_of(w)->facts, "has_lifetime", 1)) {
+		dw_out_puts(w->out, "  What became of them was not recorded.\n");
 		return;
 	}
 	dw_summary_heading(w, "What became of it");
@@ -196,57 +198,63 @@ static void put_row(struct dw_summary_writer *w, const struct dw_row *row,
 	dw_out_close(&words);
 }
 
-/* The rows of one section of the view, from row @i on. Gives the first behind it. */
-static size_t put_section(struct dw_summary_writer *w, size_t i, const char *heading)
+/* How a section of the view is told. */
+struct section {
+	const char *name, *heading;
+	bool by_objects; /* shares are of objects, not of bytes */
+	bool old;	 /* what counts was collected in generation 2 */
+};
+
+static const struct section sections[] = {
+	{"Functions Allocating Most Memory", "Functions allocating most memory themselves"},
+	{"Types with Most Memory Allocated", "Types with most memory allocated"},
+	{"Types with Most Instances", "Types with most instances", .by_objects = true},
+	{"Types with Most Memory Collected in Gen 2",
+	 "What dies old: types collected in generation 2", .old = true},
+};
+
+/* The rows of @s, from row @i of the view on. Gives the first behind them. */
+static size_t put_section(struct dw_summary_writer *w, size_t i, const struct section *s)
 {
-	const struct dw_alloc_count *all = &totals_of(w)->all_allocs.allocated;
+	const struct dw_alloc_values *values = &totals_of(w)->all_allocs;
+	const struct dw_alloc_count *all =
+		s->old ? &values->collected[DWELL_GENERATION_2] : &values->allocated;
 	const struct dw_view *v = w->job->view;
-	const char *section = NULL;
 	size_t first = i;
 
 	for (struct dw_row row; i < v->n; i++) {
-		bool by_objects;
 		const struct dw_alloc_count *n;
+		double pct;
 
 		dw_view_row(v, i, &w->scratch[0], &row);
-		if (section && strcmp(row.section, section))
+		if (strcmp(row.section, s->name))
 			break;
-		if (!section)
-			dw_summary_heading(w, heading);
-		section = row.section;
-		by_objects = !strcmp(section, "Types with Most Instances");
-		n = &row.allocs->exclusive;
-		if (n->objects && i < first + ROWS_MAX)
-			put_row(w, &row, n,
-				by_objects ? share(n->objects, all->objects)
-					   : share(n->bytes, all->bytes));
+		n = s->old ? &row.allocs->inclusive.collected[DWELL_GENERATION_2]
+			   : &row.allocs->exclusive;
+		if (i == first)
+			dw_summary_heading(w, s->heading);
+		pct = s->by_objects ? share(n->objects, all->objects) : share(n->bytes, all->bytes);
+		if (n->objects && (i == first || pct >= SHARE_MIN) && i < first + ROWS_MAX)
+			put_row(w, &row, n, pct);
 	}
 	return i;
 }
 
-/* The types of which most died in generation 2, where it costs most. */
-static void put_old_types(struct dw_summary_writer *w)
+/* What the runtime counted and nobody announced. */
+static void put_missing(const struct dw_summary_writer *w)
 {
-	struct dw_view_request request = {
-		.profile = profile_of(w), .totals = totals_of(w), .sort = DWELL_COLUMN_BYTES_GEN2};
-	uint64_t all = totals_of(w)->all_allocs.collected[DWELL_GENERATION_2].bytes;
-	struct dw_view v = {0};
+	int64_t counted = fact(w, "bytes_counted_by_runtime"), seen = fact(w, "bytes_announced");
 
-	if (!all || dw_view_open(&v, dw_view_find("lifetime"), &request)) {
-		dw_view_release(&v);
+	if (!dw_facts_get(&profile_of(w)->facts, "announces_all", 1))
+		dw_out_puts(w->out,
+			    "  The runtime could not be made to announce all objects: boxes of "
+			    "structs and\n  some others may be missing.\n");
+	if (seen <= 0 || counted <= seen)
 		return;
-	}
-	dw_summary_heading(w, "What dies old: types collected in generation 2");
-	for (size_t i = 0; i < v.n && i < ROWS_MAX; i++) {
-		const struct dw_alloc_count *n;
-		struct dw_row row;
-
-		dw_view_row(&v, i, &w->scratch[0], &row);
-		n = &row.allocs->inclusive.collected[DWELL_GENERATION_2];
-		if (n->objects)
-			put_row(w, &row, n, share(n->bytes, all));
-	}
-	dw_view_release(&v);
+	dw_out_puts(w->out, "  The runtime itself counted ");
+	dw_words_bytes(w->out, (uint64_t)(counted - seen));
+	dw_out_printf(w->out, " more, %.2f %%.\n",
+		      share((uint64_t)(counted - seen), (uint64_t)seen));
 }
 
 static void put_trust(const struct dw_summary_writer *w)
@@ -254,20 +262,21 @@ static void put_trust(const struct dw_summary_writer *w)
 	static const struct {
 		const char *key, *what, *meaning;
 	} notes[] = {
-		{"allocations_unannounced", "object",
-		 "in the heap that the runtime did not announce: in no row."},
-		{"allocations_dropped", "object", "dropped for want of memory: in no row."},
-		{"stacks_unknown", "allocation", "whose stack could not be walked: [unknown]."},
+		{"objects_lost", "object", "not counted: they are in no row."},
+		{"objects_without_stack", "object", "counted without a stack, as [unknown]."},
+		{"objects_untracked", "object", "whose end is not known: they count as alive."},
 		{"processes_not_instrumented", "process", "not measured: its objects are missing."},
+		{"rows_dropped", "row", "dropped that made no sense."},
 	};
 
-	if (fact(w, "background_gc_off"))
+	if (fact(w, "has_lifetime"))
 		dw_out_puts(w->out,
-			    "  Measuring lifetimes turned background collections off: those of "
+			    "  Following objects turned background collections off: those of "
 			    "generation 2\n  stopped the program instead. --no-lifetime keeps "
 			    "them.\n");
 	dw_out_puts(w->out, "  Each allocation took the runtime's slow way and was noted: times of "
 			    "this run\n  say little about a plain one.\n");
+	put_missing(w);
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
 		dw_words_note(w->out, fact(w, notes[i].key), notes[i].what, notes[i].meaning);
 	dw_words_note(w->out, (int64_t)totals_of(w)->stacks_cut, "allocation",
@@ -276,14 +285,10 @@ static void put_trust(const struct dw_summary_writer *w)
 
 void dw_alloc_summary_tail(struct dw_summary_writer *w, size_t first)
 {
-	size_t functions = first;
-
 	if (!totals_of(w)->all_allocs.allocated.objects)
 		dw_out_puts(w->out, "  No allocation was seen.\n");
-	first = put_section(w, functions, "Functions allocating most memory themselves");
-	first = put_section(w, first, "Types with most memory allocated");
-	put_section(w, first, "Types with most instances");
-	put_old_types(w);
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		first = put_section(w, first, &sections[i]);
 	dw_summary_heading(w, "What measuring changed");
 	put_trust(w);
 }

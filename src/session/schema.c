@@ -316,13 +316,17 @@
 #define ALLOCS_WORK "'Functions Allocating Most Memory'"
 #define SAMPLES_MORE
 #define CALLS_MORE
-#define TYPES_BY(section, order) \
-	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, NULL, " ALLOCS_VALUES \
-	" FROM type t LEFT JOIN text tn ON tn.id = t.name" MODULE_JOINS("t.module") ALLOCS_JOIN \
-	" ORDER BY " order ", t.rank LIMIT 8)"
+#define TYPES_BY(section, by) \
+	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, c.processes, " \
+	ALLOCS_VALUES \
+	" FROM (SELECT min(t.rank) AS rank, t.module AS module, t.name AS name," \
+	" count(*) AS processes" ALLOCS_SUMS " FROM type t" ALLOCS_JOIN " GROUP BY t.name) c" \
+	" LEFT JOIN text tn ON tn.id = c.name" MODULE_JOINS("c.module") \
+	" WHERE c." by " ORDER BY c." by " DESC, c.rank LIMIT 8)"
 #define ALLOCS_MORE \
-	TYPES_BY("Types with Most Memory Allocated", "c.bytes_inclusive DESC") \
-	TYPES_BY("Types with Most Instances", "c.objects_inclusive DESC")
+	TYPES_BY("Types with Most Memory Allocated", "bytes_inclusive") \
+	TYPES_BY("Types with Most Instances", "objects_inclusive") \
+	TYPES_BY("Types with Most Memory Collected in Gen 2", "gen_2_bytes")
 #define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE) \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \

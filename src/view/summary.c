@@ -5,6 +5,7 @@
  */
 #include "analysis/hot-functions.h"
 #include "analysis/hot-path.h"
+#include "analysis/hot-types.h"
 #include "analysis/totals.h"
 #include "view/columns-of.h"
 #include "view/order.h"
@@ -14,29 +15,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FUNCTIONS_MAX = 8, TYPES_MAX = 8 };
+enum { FUNCTIONS_MAX = 8, TYPES_MAX = 8, TYPE_LISTS = 3 };
+
+static const struct {
+	enum dw_hot_types_order order;
+	const char *section;
+} type_lists[TYPE_LISTS] = {
+	{DWELL_TYPES_BY_BYTES, "Types with Most Memory Allocated"},
+	{DWELL_TYPES_BY_OBJECTS, "Types with Most Instances"},
+	{DWELL_TYPES_BY_OLD_BYTES, "Types with Most Memory Collected in Gen 2"},
+};
 
 struct summary {
 	struct dw_hot_path path;
 	struct dw_hot_functions functions;
-	struct dw_view by_bytes, by_instances; /* types; without allocations they are empty */
-	size_t ends[4];			       /* items: behind the path, the functions, ... */
+	struct dw_hot_types types[TYPE_LISTS]; /* without allocations they are empty */
+	size_t ends[2 + TYPE_LISTS];	       /* items: behind the path, the functions, ... */
 };
-
-/* The types, in the order of the column @sort. */
-static int open_types(const struct dw_view *v, enum dw_column sort, struct dw_view *ret)
-{
-	struct dw_view_request request = {
-		.profile = v->request.profile, .totals = v->request.totals, .sort = sort};
-
-	return dw_view_open(ret, &dw_view_lifetime, &request);
-}
-
-/* The item behind the first types of @types, which begin at @begin. */
-static size_t end_of(const struct dw_view *types, size_t begin)
-{
-	return begin + (types->n < TYPES_MAX ? types->n : TYPES_MAX);
-}
 
 static int open_summary(struct dw_view *v)
 {
@@ -44,15 +39,17 @@ static int open_summary(struct dw_view *v)
 	const struct dw_view_request *r = &v->request;
 
 	if (!s || dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_functions_find(r->profile, r->totals, FUNCTIONS_MAX, &s->functions) ||
-	    open_types(v, DWELL_COLUMN_BYTES, &s->by_bytes) ||
-	    open_types(v, DWELL_COLUMN_INSTANCES, &s->by_instances))
+	    dw_hot_functions_find(r->profile, r->totals, FUNCTIONS_MAX, &s->functions))
 		return -ENOMEM;
 	s->ends[0] = s->path.nodes.n;
 	s->ends[1] = s->ends[0] + s->functions.rows.n;
-	s->ends[2] = end_of(&s->by_bytes, s->ends[1]);
-	s->ends[3] = end_of(&s->by_instances, s->ends[2]);
-	return dw_order_all(v, s->ends[3]);
+	for (int i = 0; i < TYPE_LISTS; i++) {
+		if (dw_hot_types_find(r->profile, r->totals, type_lists[i].order, TYPES_MAX,
+				      &s->types[i]))
+			return -ENOMEM;
+		s->ends[2 + i] = s->ends[1 + i] + s->types[i].rows.n;
+	}
+	return dw_order_all(v, s->ends[1 + TYPE_LISTS]);
 }
 
 static const char *work_section(const struct dw_view *v)
@@ -80,22 +77,34 @@ static void function_row(const struct dw_view *v, const struct dw_hot_function *
 	ret->ranges = &f->ranges;
 }
 
+static void type_row(const struct dw_view *v, const struct dw_hot_type *t, struct dw_row *ret)
+{
+	uint64_t bytes = t->allocs.exclusive.bytes;
+
+	dw_subject_type(v, t->type, ret);
+	ret->processes = t->processes;
+	ret->values = (struct dw_values){bytes, bytes};
+	ret->allocs = &t->allocs;
+}
+
 static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
 			struct dw_row *ret)
 {
 	const struct summary *s = v->own;
 
+	(void)scratch;
 	if (item < s->ends[0]) {
 		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[item]], ret);
 		ret->section = "Hot Path";
 	} else if (item < s->ends[1]) {
 		function_row(v, &s->functions.rows.v[item - s->ends[0]], ret);
-	} else if (item < s->ends[2]) {
-		dw_view_row(&s->by_bytes, item - s->ends[1], scratch, ret);
-		ret->section = "Types with Most Memory Allocated";
 	} else {
-		dw_view_row(&s->by_instances, item - s->ends[2], scratch, ret);
-		ret->section = "Types with Most Instances";
+		int i = 0;
+
+		while (item >= s->ends[2 + i])
+			i++;
+		type_row(v, &s->types[i].rows.v[item - s->ends[1 + i]], ret);
+		ret->section = type_lists[i].section;
 	}
 }
 
@@ -106,8 +115,8 @@ static void release_summary(struct dw_view *v)
 	if (s) {
 		dw_hot_path_release(&s->path);
 		dw_hot_functions_release(&s->functions);
-		dw_view_release(&s->by_bytes);
-		dw_view_release(&s->by_instances);
+		for (int i = 0; i < TYPE_LISTS; i++)
+			dw_hot_types_release(&s->types[i]);
 	}
 	free(s);
 }

@@ -383,8 +383,10 @@ static void make_memory(struct dw_profile *p)
 	if (dw_facts_set_text(&p->facts, "method", "memory") ||
 	    dw_facts_set_text(&p->facts, "command", "dotnet App.dll") ||
 	    dw_facts_set(&p->facts, "duration_ns", 200000000) ||
-	    dw_facts_set(&p->facts, "background_gc_off", 1) ||
-	    dw_facts_set(&p->facts, "allocations_unannounced", 12))
+	    dw_facts_set(&p->facts, "has_lifetime", 1) ||
+	    dw_facts_set(&p->facts, "bytes_announced", 1041776) ||
+	    dw_facts_set(&p->facts, "bytes_counted_by_runtime", 1042000) ||
+	    dw_facts_set(&p->facts, "objects_without_stack", 14))
 		abort();
 }
 
