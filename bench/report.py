@@ -3,7 +3,8 @@
 
 Three sessions of 1 million samples on 100,000 stacks, 4 threads: as a program has them, with long
 stacks that share little, and with many lines and instructions. A fourth of calls: a million nodes
-in 10 slices, which follow one another in memory without any order. The goal for any view is 0.3 s and
+in 10 slices, which follow one another in memory without any order. A fifth of allocations: a million
+groups of objects, 500 types, in 10 slices. The goal for any view is 0.3 s and
 200 MB; the table says how many rows were printed.
 
 bench/report.py --build FOLDER [--rounds N]
@@ -21,7 +22,10 @@ SESSIONS = {
     "many lines": ["depth=40", "addresses=50000", "functions=10000", "modules=20"],
     "calls": ["call_nodes=1000000", "slices=10", "addresses=60000", "functions=10000",
               "modules=20"],
+    "allocations": ["alloc_groups=1000000", "alloc_types=500", "slices=10", "depth=25",
+                    "addresses=20000", "functions=4000", "modules=20"],
 }
+OF_ALLOCATIONS = ["allocations", "allocations --format json", "lifetime", "gc"]
 VIEWS = ["summary", "functions", "calltree", "callers {function}", "modules", "lines",
          "instructions", "processes", "threads", "functions --format json",
          "calltree --format csv --top 1000", "modules --format json", "modules --top 20",
@@ -76,7 +80,7 @@ def main():
             names = names_in(dwell, session)
             print(f"\n{name}: {' '.join(shape)}, {os.path.getsize(session) / 1e6:.1f} MB\n")
             print(f"{'view':36} {'wall s':>7} {'CPU s':>7} {'MB':>6} {'lines':>8}")
-            for view in VIEWS:
+            for view in VIEWS + (OF_ALLOCATIONS if name == "allocations" else []):
                 words = view.format(**names)
                 wall, cpu, mb, rows = measure(dwell, session, words, output, options.rounds)
                 print(f"{view:36} {wall:7.3f} {cpu:7.3f} {mb:6.1f} {rows:8}", flush=True)

@@ -59,7 +59,8 @@ static int resolve_thread(const struct dw_profile *p, const char *word, struct d
 	return ret->threads.n > before ? 0 : no_fit("thread", word, err);
 }
 
-static bool fits_module(const char *word, const char *text)
+/* Whether @word is @text, or a glob that fits it. */
+static bool fits_text(const char *word, const char *text)
 {
 	return !strcmp(word, text) || !fnmatch(word, text, 0);
 }
@@ -72,23 +73,31 @@ static int resolve_module(const struct dw_profile *p, const char *word, struct d
 	for (uint32_t id = 1; id < ret->modules.n; id++) {
 		const struct dw_module *m = dw_modules_get(&p->modules, id);
 
-		if (fits_module(word, dw_strings_get(&p->strings, m->name)) ||
-		    fits_module(word, dw_strings_get(&p->strings, m->path)))
+		if (fits_text(word, dw_strings_get(&p->strings, m->name)) ||
+		    fits_text(word, dw_strings_get(&p->strings, m->path)))
 			ret->modules.v[id] = found = true;
 	}
 	return found ? 0 : no_fit("module", word, err);
 }
 
-/* All flags off, one per module id. */
-static int start_modules(const struct dw_profile *p, struct dw_filter_owned *ret,
-			 struct dw_error *err)
+static int resolve_type(const struct dw_profile *p, const char *word, struct dw_filter_owned *ret,
+			struct dw_error *err)
 {
-	size_t n = (size_t)dw_modules_count(&p->modules) + 1;
+	bool found = false;
 
-	if (dw_vec_reserve(&ret->modules, n))
+	for (size_t i = 0; i < ret->types.n; i++)
+		if (fits_text(word, dw_strings_get(&p->strings, p->allocations.types.v[i].name)))
+			ret->types.v[i] = found = true;
+	return found ? 0 : no_fit("type", word, err);
+}
+
+/* @n flags, all off. */
+static int start_flags(struct dw_filter_flags *flags, size_t n, struct dw_error *err)
+{
+	if (dw_vec_reserve(flags, n + 1))
 		return dw_error_set(err, -ENOMEM, "out of memory");
-	memset(ret->modules.v, 0, n);
-	ret->modules.n = n;
+	memset(flags->v, 0, n);
+	flags->n = n;
 	return 0;
 }
 
@@ -105,9 +114,13 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 	for (size_t i = 0; i < words->threads_n && !rc; i++)
 		rc = resolve_thread(p, words->threads[i], ret, err);
 	if (words->modules_n && !rc)
-		rc = start_modules(p, ret, err);
+		rc = start_flags(&ret->modules, (size_t)dw_modules_count(&p->modules) + 1, err);
 	for (size_t i = 0; i < words->modules_n && !rc; i++)
 		rc = resolve_module(p, words->modules[i], ret, err);
+	if (words->types_n && !rc)
+		rc = start_flags(&ret->types, p->allocations.types.n, err);
+	for (size_t i = 0; i < words->types_n && !rc; i++)
+		rc = resolve_type(p, words->types[i], ret, err);
 	ret->filter = (struct dw_filter){
 		.processes = ret->processes.v,
 		.processes_n = ret->processes.n,
@@ -115,6 +128,8 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 		.threads_n = ret->threads.n,
 		.modules = ret->modules.v,
 		.modules_n = ret->modules.n,
+		.types = words->types_n ? ret->types.v : NULL,
+		.types_n = ret->types.n,
 		.from_ns = words->from_ns,
 		.to_ns = words->to_ns,
 	};
@@ -126,5 +141,6 @@ void dw_filter_release(struct dw_filter_owned *f)
 	dw_vec_release(&f->processes);
 	dw_vec_release(&f->threads);
 	dw_vec_release(&f->modules);
+	dw_vec_release(&f->types);
 	f->filter = (struct dw_filter){0};
 }

@@ -18,8 +18,16 @@ struct dw_filter_words {
 	size_t threads_n;
 	const char *const *modules; /* globs or exact names, of the name or of the whole path */
 	size_t modules_n;
+	const char *const *types; /* of objects: globs or exact names */
+	size_t types_n;
 	uint64_t from_ns;
 	uint64_t to_ns; /* 0 = no end */
+};
+
+/* A vector: 1 = keep, by id. */
+struct dw_filter_flags {
+	uint8_t *v;
+	size_t n, cap;
 };
 
 /* A filter and what it points to. */
@@ -27,7 +35,7 @@ struct dw_filter_owned {
 	struct dw_filter filter;
 	DW_VEC(uint32_t) processes;
 	DW_VEC(uint32_t) threads;
-	DW_VEC(uint8_t) modules;
+	struct dw_filter_flags modules, types;
 };
 
 /*

@@ -30,7 +30,7 @@ struct report_options {
 	const char *root;
 	const char *output;
 	const char *intervals;
-	struct dw_option_list processes, threads, modules;
+	struct dw_option_list processes, threads, modules, types;
 	uint64_t top, from_ns, to_ns;
 	double trim_pct; /* TRIM_DEFAULT = what suits the format */
 	bool hot_path, fold, no_fold;
@@ -63,6 +63,7 @@ static const struct dw_option table[] = {
 	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only this thread"},
 	{"module", 0, "GLOB", dw_option_list, FIELD(modules),
 	 "only time whose innermost function is in this module"},
+	{"type", 0, "GLOB", dw_option_list, FIELD(types), "memory: only objects of this type"},
 	{"from", 0, "TIME", dw_option_time_ns, FIELD(from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
 	{"to", 0, "TIME", dw_option_time_ns, FIELD(to_ns), "only up to this time"},
@@ -309,6 +310,8 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 		.threads_n = o->threads.n,
 		.modules = o->modules.v,
 		.modules_n = o->modules.n,
+		.types = o->types.v,
+		.types_n = o->types.n,
 		.from_ns = o->from_ns,
 		.to_ns = o->to_ns,
 	};
@@ -323,6 +326,8 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--intervals is for sessions of dwell instrument");
+	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)
+		return dw_error_set(err, DWELL_ERR_USAGE, "--type is for sessions of dwell memory");
 	if (read_columns(r, err) || read_sort(r, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_resolve(p, &words, &filter, err);
@@ -375,6 +380,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_vec_release(&o.processes);
 	dw_vec_release(&o.threads);
 	dw_vec_release(&o.modules);
+	dw_vec_release(&o.types);
 	return exit_code;
 }
 
