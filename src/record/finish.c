@@ -32,14 +32,13 @@ static int note_symbols(struct dw_facts *facts, const struct dw_symbol_stats *s)
 static int complete_facts(struct dw_profile *p)
 {
 	uint64_t last = p->samples.n ? p->samples.time_ns[p->samples.n - 1] : 0;
-	bool has_calls = dw_profile_has_calls(p);
 	int rc = 0;
 
 	if (p->calls.slices.n)
 		last = p->calls.slices.v[p->calls.slices.n - 1].end_ns;
 	if (dw_facts_get(&p->facts, "duration_ns", -1) < 0)
 		rc = dw_facts_set(&p->facts, "duration_ns", (int64_t)last);
-	if (!rc && !has_calls)
+	if (!rc && dw_profile_method(p) == DWELL_METHOD_SAMPLING)
 		rc = dw_facts_set(&p->facts, "samples_kept", (int64_t)p->samples.n);
 	return rc;
 }
