@@ -112,7 +112,7 @@ static int decode_chunks(const uint8_t *data, size_t size, const struct dw_sessi
 	int rc = 0;
 
 	if (range && range->to_ns)
-		sums = (struct dw_call_sums){selected, sizeof selected, 0};
+		sums = (struct dw_call_sums){selected, sizeof selected};
 	dw_cursor_init(&c, data, size);
 	while (!rc && dw_cursor_left(&c)) {
 		struct dw_raw_chunk chunk = {.kind = dw_cursor_u8(&c) % DWELL_CHUNK_KINDS};

@@ -58,17 +58,6 @@ static void sort_threads(struct dw_call_nodes *t)
 			t->order[t->begin[t->process[id] + 1]++] = id;
 }
 
-/* Whether every node has one piece, in the order of nodes: sessions are loaded so where nobody asks
- * for a range. */
-static bool has_one_each(const struct dw_calls *calls)
-{
-	bool one = calls->deltas.n == calls->nodes.n;
-
-	for (size_t i = 0; one && i < calls->deltas.n; i++)
-		one = calls->deltas.v[i].node == i + 1;
-	return one;
-}
-
 /* Where each node's pieces are. Pieces that stand in the order of nodes need no list. */
 static int sort_pieces(struct dw_call_nodes *t)
 {
@@ -76,7 +65,7 @@ static int sort_pieces(struct dw_call_nodes *t)
 	bool sorted = true;
 	uint32_t last = 0;
 
-	if (has_one_each(calls))
+	if (dw_calls_summed(calls))
 		return 0;
 	t->first = calloc((size_t)t->n + 2, sizeof *t->first);
 	if (!t->first)
@@ -120,7 +109,7 @@ static struct dw_call_values sum_pieces(const struct dw_call_nodes *t, uint32_t 
 	struct dw_call_values sum = {0};
 
 	if (!t->first)
-		add_piece(t, id - 1, &sum);
+		sum = dw_call_store_get(&t->profile->calls.sums, id - 1);
 	for (uint32_t i = t->first ? t->first[id] : 0; t->first && i < t->first[id + 1]; i++)
 		add_piece(t, t->pieces ? t->pieces[i] : i, &sum);
 	return sum;

@@ -44,7 +44,7 @@ struct dw_call_nodes {
 	uint32_t n;		    /* node ids are below this */
 	struct dw_call_link *links; /* by node id */
 	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]], or without a list of pieces
-	 * first[id] .. itself; without both the one before id. */
+	 * first[id] .. itself; without both the profile has sums. */
 	uint32_t *first, *pieces;
 	struct dw_slices slices;
 	/* By thread id, 0 included. */
@@ -85,13 +85,9 @@ static inline const struct dw_call_node *dw_call_nodes_get(const struct dw_call_
 /* @id will soon be asked for: nodes that follow one another on a walk lie anywhere in memory. */
 static inline void dw_call_nodes_expect(const struct dw_call_nodes *t, uint32_t id)
 {
-	const struct dw_call_delta *piece = t->profile->calls.deltas.v;
-
 	__builtin_prefetch(&t->links[id]);
-	if (t->first || !id)
-		return;
-	__builtin_prefetch(&piece[id - 1]);
-	__builtin_prefetch(&piece[id - 1].values.blocking_calls);
+	if (!t->first && id)
+		dw_call_store_expect(&t->profile->calls.sums, id - 1);
 }
 
 /* What @id was called from, 0 at the top of a thread: a function or a statement of one. */

@@ -113,6 +113,7 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 
 	if (!rc)
 		rc = dw_call_nodes_init(&nodes, p, filter, &subjects);
+	ret->has_calls = true;
 	if (!rc)
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc && parts & ~not_flat)

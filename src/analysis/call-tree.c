@@ -29,8 +29,7 @@ struct builder {
 	uint32_t block;	   /* the first of them, */
 	size_t block_todo; /* and its entry in todo */
 	DW_VEC(struct pending) todo;
-	DW_VEC(uint32_t) path;	  /* of the search for roots */
-	DW_VEC(uint32_t) threads; /* by node: struct dw_call_total.thread */
+	DW_VEC(uint32_t) path; /* of the search for roots */
 };
 
 static uint32_t callee(const struct builder *b, uint32_t id)
@@ -40,7 +39,9 @@ static uint32_t callee(const struct builder *b, uint32_t id)
 
 static int push_node(struct builder *b, const struct dw_node_total *node, uint32_t thread)
 {
-	return dw_vec_push(&b->threads, thread) || dw_vec_push(&b->out->nodes, *node) ? -ENOMEM : 0;
+	return dw_vec_push(&b->out->node_threads, thread) || dw_vec_push(&b->out->nodes, *node)
+		       ? -ENOMEM
+		       : 0;
 }
 
 /* The child of b->at for @dense in the current block, made when new. */
@@ -122,11 +123,12 @@ static void prune_block(struct builder *b)
 				       : n * 100 < b->focus->min_pct * (double)b->out->samples)
 			continue;
 		nodes[kept] = nodes[i];
+		b->out->node_threads.v[kept] = b->out->node_threads.v[i];
 		b->todo.v[b->block_todo + (kept - b->block)] = (struct pending){kept, p.head};
 		kept++;
 	}
 	b->out->branches_left_out += end - kept;
-	b->out->nodes.n = kept;
+	b->out->nodes.n = b->out->node_threads.n = kept;
 	b->todo.n = b->block_todo + (kept - b->block);
 }
 
@@ -213,7 +215,7 @@ static int build_below(struct builder *b, uint32_t process, uint32_t function)
 			return -ENOMEM;
 	if (!p.head) {
 		b->out->nodes.n--;
-		b->threads.n--;
+		b->out->node_threads.n--;
 		return 0;
 	}
 	return dw_vec_push(&b->todo, p) ? -ENOMEM : expand_all(b);
@@ -230,13 +232,13 @@ static uint32_t place_above(const struct builder *b, uint32_t id)
 }
 
 /* Every call node's own values go to its tree node, or as inclusive ones to the nearest above. */
-static void add_values(struct builder *b, struct dw_call_total *totals)
+static int add_values(struct builder *b)
 {
 	const struct dw_call_nodes *t = b->nodes;
+	int rc = 0;
 
-	for (uint32_t id = 1; id < t->n; id++) {
+	for (uint32_t id = 1; id < t->n && !rc; id++) {
 		bool is_own = b->place[id];
-		struct dw_call_total *total;
 		struct dw_call_values own;
 
 		if (!(t->links[id].state & DWELL_CALL_PRESENT) ||
@@ -247,37 +249,33 @@ static void add_values(struct builder *b, struct dw_call_total *totals)
 		if (!b->place[id])
 			continue;
 		own = dw_call_nodes_values(t, id);
-		total = &totals[b->place[id] - 1];
-		dw_call_values_add(is_own ? &total->exclusive : &total->inclusive, &own);
+		rc = dw_call_store_add(is_own ? &b->out->node_exclusive : &b->out->node_inclusive,
+				       b->place[id] - 1, &own);
 	}
+	return rc;
 }
 
 /* The totals of all nodes: children, which come later, add to their parents. */
 static int make_totals(struct builder *b)
 {
-	size_t n = b->out->nodes.n, first = b->out->calls.n;
-	struct dw_call_total *totals;
+	size_t n = b->out->nodes.n;
+	struct dw_call_store *inclusive = &b->out->node_inclusive, *own = &b->out->node_exclusive;
+	int rc = 0;
 
-	if (dw_vec_reserve(&b->out->calls, n))
+	if (dw_call_store_extend(inclusive, n) || dw_call_store_extend(own, n) || add_values(b))
 		return -ENOMEM;
-	totals = b->out->calls.v + first;
-	for (size_t i = 0; i < n; i++)
-		totals[i] = (struct dw_call_total){.thread = b->threads.v[i]};
-	add_values(b, totals);
-	for (size_t i = n; i--;) {
+	for (size_t i = n; i-- && !rc;) {
 		struct dw_node_total *node = &b->out->nodes.v[i];
+		struct dw_call_values v = dw_call_store_get(own, i);
 
-		dw_call_values_add(&totals[i].inclusive, &totals[i].exclusive);
-		if (node->parent != UINT32_MAX)
-			dw_call_values_add(&totals[node->parent].inclusive, &totals[i].inclusive);
-		totals[i].inclusive.calls = totals[i].exclusive.calls;
-		totals[i].outer_calls = totals[i].exclusive.calls;
-		node->values = (struct dw_values){totals[i].inclusive.elapsed_ns,
-						  totals[i].exclusive.elapsed_ns};
+		node->values.exclusive = v.elapsed_ns;
+		rc = dw_call_store_add(inclusive, i, &v);
+		v = dw_call_store_get(inclusive, i);
+		node->values.inclusive = v.elapsed_ns;
+		if (!rc && node->parent != UINT32_MAX)
+			rc = dw_call_store_add(inclusive, node->parent, &v);
 	}
-	b->out->node_calls = (uint32_t)first;
-	b->out->calls.n += n;
-	return 0;
+	return rc;
 }
 
 static int build_all(struct builder *b)
@@ -304,6 +302,5 @@ int dw_call_tree_build(struct dw_call_nodes *t, struct dw_totals *ret)
 	free(b.root);
 	dw_vec_release(&b.todo);
 	dw_vec_release(&b.path);
-	dw_vec_release(&b.threads);
 	return rc;
 }

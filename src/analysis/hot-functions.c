@@ -105,7 +105,7 @@ static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, cons
 					(uint32_t)i + 1);
 	}
 	dw_vec_each(f, &t->functions) {
-		bool has_more = t->calls.n || t->allocs.n;
+		bool has_more = t->has_calls || t->allocs.n;
 		uint32_t at = rc || !has_more ? 0 : dw_map_get(&wanted, key_of(p, f));
 
 		if (at && t->allocs.n)

@@ -60,4 +60,5 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->extremes);
 	dw_vec_release(&t->mutes);
 	dw_vec_release(&t->slow);
+	dw_call_store_release(&t->sums);
 }

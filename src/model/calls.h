@@ -12,6 +12,8 @@
 #pragma once
 
 #include "base/vec.h"
+#include "model/call-store.h"
+#include "model/call-values.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,21 +52,6 @@ struct dw_call_node {
 	uint32_t site;	 /* frame id of the call, 0 = not known */
 	uint32_t caller; /* OVERFLOW: frame id of the caller's first instruction, 0 = the root */
 	uint32_t flags;	 /* enum dw_call_flag bits */
-};
-
-/* What is measured, exclusive unless said otherwise. */
-struct dw_call_values {
-	uint64_t calls;
-	uint64_t elapsed_ns;
-	uint64_t application_ns; /* OS transitions end intervals */
-	uint64_t whole_ns;	 /* the classic rule: only probes end intervals, and one OS event
-				    drops all of one */
-	uint64_t overhead_ns;	 /* what the probes cost, subtracted from the others */
-	uint64_t blocked_ns;	 /* off the processor */
-	uint64_t os_cpu_ns;	 /* on the processor, inside system calls that count */
-	uint64_t switches;
-	uint64_t io_calls;
-	uint64_t blocking_calls;
 };
 
 /* A piece of the recording's time: from the end of the slice before to @end_ns. */
@@ -131,6 +118,8 @@ struct dw_calls {
 	DW_VEC(struct dw_call_slow) slow;
 	DW_VEC(struct dw_call_mute) mutes;
 	uint32_t extremes_ids, slow_ids; /* while recording: ids in use */
+	/* Of a session that was loaded for one range of time: by node id - 1, instead of deltas. */
+	struct dw_call_store sums;
 };
 
 /* Append @node and give its id (1 and up). 0 or -ENOMEM. */
@@ -142,6 +131,12 @@ const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
 /* Number of nodes. Ids run from 1 to this. */
 uint32_t dw_calls_count(const struct dw_calls *t);
 
+/* Whether nodes have sums instead of deltas. */
+static inline bool dw_calls_summed(const struct dw_calls *t)
+{
+	return t->nodes.n && t->sums.plain.n == t->nodes.n;
+}
+
 /*
  * Choose whole slices for the range @from_ns to @to_ns (0 = no end): those between the ends that
  * are nearest to it, or where these are one and the same the slice that it begins in. Sets
@@ -150,21 +145,6 @@ uint32_t dw_calls_count(const struct dw_calls *t);
  */
 void dw_calls_select(const struct dw_calls *t, uint64_t from_ns, uint64_t to_ns, uint8_t *selected,
 		     struct dw_range_ns *range);
-
-/* Add @more to @sum. */
-static inline void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more)
-{
-	sum->calls += more->calls;
-	sum->elapsed_ns += more->elapsed_ns;
-	sum->application_ns += more->application_ns;
-	sum->whole_ns += more->whole_ns;
-	sum->overhead_ns += more->overhead_ns;
-	sum->blocked_ns += more->blocked_ns;
-	sum->os_cpu_ns += more->os_cpu_ns;
-	sum->switches += more->switches;
-	sum->io_calls += more->io_calls;
-	sum->blocking_calls += more->blocking_calls;
-}
 
 /* The program's time in callees of the activation @s. */
 static inline uint64_t dw_call_slow_callees(const struct dw_call_slow *s)

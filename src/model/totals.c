@@ -18,5 +18,8 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->ranges);
 	dw_vec_release(&t->types);
 	dw_vec_release(&t->gcs);
+	dw_call_store_release(&t->node_inclusive);
+	dw_call_store_release(&t->node_exclusive);
+	dw_vec_release(&t->node_threads);
 	*t = (struct dw_totals){0};
 }

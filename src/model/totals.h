@@ -34,10 +34,9 @@ struct dw_call_total {
 	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
 	uint32_t ranges;      /* of functions and modules: index in dw_totals.ranges + 1, 0 = not
 				 known */
-	uint32_t mute;	 /* of functions: index in the profile's calls.mutes + 1, 0 = measured to
-			    the end */
-	uint32_t flags;	 /* enum dw_call_total_flag */
-	uint32_t thread; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
+	uint32_t mute;	/* of functions: index in the profile's calls.mutes + 1, 0 = measured to
+			   the end */
+	uint32_t flags; /* enum dw_call_total_flag */
 };
 
 /* All of what the memory method says of a row: what died and what lives is of the inclusive part.
@@ -181,7 +180,8 @@ struct dw_totals {
 	bool whole_intervals;	 /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
 				    no range was */
-	DW_VEC(struct dw_call_total) calls;   /* by the rows' member calls; empty = samples */
+	bool has_calls;		 /* these are totals of calls */
+	DW_VEC(struct dw_call_total) calls;   /* by the rows' member calls */
 	DW_VEC(struct dw_alloc_total) allocs; /* by the rows' member allocs; empty = others */
 	DW_VEC(struct dw_call_ranges) ranges;
 	uint64_t stacks_cut;
@@ -190,7 +190,9 @@ struct dw_totals {
 	DW_VEC(struct dw_function_total) functions;
 	DW_VEC(struct dw_module_total) modules;
 	DW_VEC(struct dw_node_total) nodes;
-	uint32_t node_calls; /* of calls: index of the first node's, which the others' follow */
+	/* Of calls, by node: dw_totals_node() puts them together. */
+	struct dw_call_store node_inclusive, node_exclusive;
+	DW_VEC(uint32_t) node_threads; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 	DW_VEC(struct dw_alloc_total) node_allocs; /* of allocations: by node */
 	/* The nodes are the ways to allocate: a root is a type, its id in place of the function's,
 	 * and callers are below their callees. */
@@ -204,6 +206,18 @@ struct dw_totals {
 	DW_VEC(struct dw_type_total) types;
 	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
 };
+
+/* All of what instrumentation says of @node, an index. */
+static inline struct dw_call_total dw_totals_node(const struct dw_totals *t, size_t node)
+{
+	struct dw_call_total total = {
+		.inclusive = dw_call_store_get(&t->node_inclusive, node),
+		.exclusive = dw_call_store_get(&t->node_exclusive, node),
+	};
+
+	total.inclusive.calls = total.outer_calls = total.exclusive.calls;
+	return total;
+}
 
 /* What is known of @total's single activations, borrowed; NULL = nothing. */
 static inline const struct dw_call_ranges *dw_totals_ranges(const struct dw_totals *t,

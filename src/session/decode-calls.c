@@ -126,32 +126,26 @@ static inline uint64_t take_column(struct value_columns *v, uint32_t mask, enum 
 	return mask >> at & 1 ? dw_take(&v->columns[at]) : 0;
 }
 
-/* Add the next row to @sum. */
-static inline void add_values(struct value_columns *v, struct dw_call_values *sum)
+/* The next row. */
+static inline void take_values(struct value_columns *v, struct dw_call_values *ret)
 {
 	uint32_t mask = dw_take_max(&v->masks, (1u << DWELL_STORED_COLUMNS) - 1);
 	uint64_t elapsed, application;
 
-	sum->calls += take_column(v, mask, DWELL_STORED_CALLS);
+	*ret = (struct dw_call_values){.calls = take_column(v, mask, DWELL_STORED_CALLS)};
 	elapsed = take_column(v, mask, DWELL_STORED_ELAPSED);
 	application = elapsed - unzigzag(take_column(v, mask, DWELL_STORED_APPLICATION));
-	sum->elapsed_ns += elapsed;
-	sum->application_ns += application;
-	sum->whole_ns += application - unzigzag(take_column(v, mask, DWELL_STORED_WHOLE));
-	sum->overhead_ns += take_column(v, mask, DWELL_STORED_OVERHEAD);
+	ret->elapsed_ns = elapsed;
+	ret->application_ns = application;
+	ret->whole_ns = application - unzigzag(take_column(v, mask, DWELL_STORED_WHOLE));
+	ret->overhead_ns = take_column(v, mask, DWELL_STORED_OVERHEAD);
 	if (!(mask >> DWELL_STORED_BLOCKED))
 		return;
-	sum->blocked_ns += take_column(v, mask, DWELL_STORED_BLOCKED);
-	sum->os_cpu_ns += take_column(v, mask, DWELL_STORED_OS_CPU);
-	sum->switches += take_column(v, mask, DWELL_STORED_SWITCHES);
-	sum->io_calls += take_column(v, mask, DWELL_STORED_IO_CALLS);
-	sum->blocking_calls += take_column(v, mask, DWELL_STORED_BLOCKING_CALLS);
-}
-
-static void take_values(struct value_columns *v, struct dw_call_values *ret)
-{
-	*ret = (struct dw_call_values){0};
-	add_values(v, ret);
+	ret->blocked_ns = take_column(v, mask, DWELL_STORED_BLOCKED);
+	ret->os_cpu_ns = take_column(v, mask, DWELL_STORED_OS_CPU);
+	ret->switches = take_column(v, mask, DWELL_STORED_SWITCHES);
+	ret->io_calls = take_column(v, mask, DWELL_STORED_IO_CALLS);
+	ret->blocking_calls = take_column(v, mask, DWELL_STORED_BLOCKING_CALLS);
 }
 
 int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
@@ -183,29 +177,17 @@ int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* Give all nodes a row, of @slice. */
-static int extend_sums(struct dw_calls *t, uint32_t slice)
-{
-	if (dw_vec_reserve(&t->deltas, t->nodes.n - t->deltas.n))
-		return -ENOMEM;
-	while (t->deltas.n < t->nodes.n) {
-		uint32_t node = (uint32_t)t->deltas.n + 1;
-
-		t->deltas.v[t->deltas.n++] = (struct dw_call_delta){slice, node, {0}};
-	}
-	return 0;
-}
-
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p)
 {
 	uint64_t nodes = p->calls.nodes.n, slices = p->calls.slices.n, slice = 0, node = 0;
 	struct dw_cursor of_slices = *c, ids;
-	struct dw_call_values others = {0};
+	struct dw_call_values values;
 	struct value_columns v;
+	int rc = dw_call_store_extend(&p->calls.sums, nodes);
 
-	if (extend_sums(&p->calls, sums->slice))
-		return -ENOMEM;
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < n; i++)
 		dw_take(c);
 	ids = *c;
@@ -213,17 +195,18 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 		dw_take(c);
 	open_values(c, &v);
 	c->failed |= !slices;
-	for (size_t i = 0; i < n && !c->failed; i++) {
+	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		bool selected =
 			dw_call_sums_has(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
 		uint32_t id = dw_take_delta_max(&ids, &node, nodes);
 
 		c->failed |= !id || of_slices.failed;
-		if (id)
-			add_values(&v, selected ? &p->calls.deltas.v[id - 1].values : &others);
+		take_values(&v, &values);
+		if (id && selected)
+			rc = dw_call_store_add(&p->calls.sums, id - 1, &values);
 	}
 	close_values(c, &v);
-	return 0;
+	return rc;
 }
 
 /* Read @n ranges, the first to @at, @stride bytes from one to the next. */

@@ -27,7 +27,7 @@ int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 struct dw_call_sums {
 	const uint8_t *selected; /* by slice: 1 = this one too; NULL = all */
 	size_t slices_n;	 /* known to @selected; later ones are none */
-	uint32_t slice;		 /* that the sums are said to be of */
+	uint32_t slice;		 /* that sums of allocations are said to be of: a selected one */
 };
 
 /* Whether what happened in @slice is to be added. */
@@ -36,7 +36,7 @@ static inline bool dw_call_sums_has(const struct dw_call_sums *sums, uint32_t sl
 	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
 }
 
-/* The same rows, added up by node: calls.deltas has one row for each node so far, by node. */
+/* The same rows, added up by node in calls.sums. */
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p);
 

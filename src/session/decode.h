@@ -17,7 +17,7 @@
 /*
  * Append what @c holds to @p. 0; -ENOMEM; DWELL_ERR_FORMAT (@err names the column); on failure @p
  * is only good for release.
- * @sums  NULL, or which deltas of calls to add up instead: all of a node in one row, in node order.
+ * @sums  NULL, or which deltas of calls to add up instead, by node.
  */
 int dw_decode_chunk(const struct dw_raw_chunk *c, const struct dw_call_sums *sums,
 		    struct dw_profile *p, struct dw_error *err);

@@ -297,6 +297,9 @@ static int load_rows(struct reader *r, struct dw_error *err)
 		rc = dw_decode_finish(r->p, err);
 	if (!rc && r->range && is_all(r->range))
 		join_slices(&r->p->calls);
+	/* A session may have nodes and no deltas. */
+	if (!rc && r->range && dw_call_store_extend(&r->p->calls.sums, r->p->calls.nodes.n))
+		rc = dw_error_set(err, -ENOMEM, "no memory to read it");
 	return rc;
 }
 

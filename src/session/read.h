@@ -40,9 +40,8 @@ struct dw_session_range {
 };
 
 /*
- * The same for who asks for one range of time only: calls have one delta for each node in the order
- * of nodes, the sum over the slices that dw_calls_select() gives, of which it is said to be of the
- * first. Where the range is all of the time, there is but one slice. Much less memory.
+ * The same for who asks for one range of time only: nodes of calls have no deltas, but sums over
+ * the slices that dw_calls_select() gives; all of the time is one slice. Much less memory.
  */
 int dw_session_load_summed(const char *path, const struct dw_session_range *range,
 			   struct dw_profile *p, struct dw_session_info *info,

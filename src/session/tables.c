@@ -51,7 +51,8 @@ struct tables {
 	struct dw_call_table calls;
 	struct dw_alloc_table allocs;
 	const struct dw_call_total *row_calls;	 /* of the row being written, borrowed */
-	const struct dw_alloc_total *row_allocs; /* likewise */
+	struct dw_call_total node_calls;	 /* of the node being written */
+	const struct dw_alloc_total *row_allocs; /* as row_calls */
 	const char *label; /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	size_t row;    /* being written */
@@ -98,7 +99,7 @@ static int64_t calls(struct tables *t, uint32_t index)
 {
 	if (index < t->totals->allocs.n)
 		return allocs(t, &t->totals->allocs.v[index]);
-	if (index >= t->totals->calls.n)
+	if (!t->has_calls)
 		return SQL_NULL;
 	t->row_calls = &t->totals->calls.v[index];
 	return t->calls.rows + 1;
@@ -308,13 +309,21 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 				 t->err);
 }
 
+/* Likewise of the node that is being written. */
+static int64_t node_calls(struct tables *t)
+{
+	if (!t->has_calls)
+		return SQL_NULL;
+	t->node_calls = dw_totals_node(t->totals, t->row);
+	t->row_calls = &t->node_calls;
+	return t->calls.rows + 1;
+}
+
 static void node_columns(struct tables *t, int64_t *v)
 {
 	const struct dw_node_total *node = &t->totals->nodes.v[t->row];
 	bool is_function = node->function && node->function != (uint32_t)DWELL_FUNCTION_CUT;
-	uint32_t row_calls = t->totals->node_calls + (uint32_t)t->row;
-	bool has_calls = row_calls < t->totals->calls.n;
-	uint32_t thread = has_calls ? t->totals->calls.v[row_calls].thread : 0;
+	uint32_t thread = t->has_calls ? t->totals->node_threads.v[t->row] : 0;
 
 	t->node_ids[t->row] = t->rank;
 	v[0] = t->rank;
@@ -324,7 +333,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	v[4] = node->level;
 	v[5] = (int64_t)node->values.inclusive;
 	v[6] = (int64_t)node->values.exclusive;
-	v[7] = t->has_allocs ? allocs(t, &t->totals->node_allocs.v[t->row]) : calls(t, row_calls);
+	v[7] = t->has_allocs ? allocs(t, &t->totals->node_allocs.v[t->row]) : node_calls(t);
 }
 
 typedef void columns_fn(struct tables *t, int64_t *v);

@@ -24,9 +24,8 @@ struct calltree {
 	uint32_t *row;	  /* by node: its row while rows are made, UINT32_MAX = none */
 	uint32_t *parent; /* by row while rows are made */
 	uint32_t *level;  /* by node, as shown: a folded node is no level; NULL = as in the tree */
-	struct dw_map chain;	     /* node -> the node folded into it + 1 */
-	struct dw_call_total folded; /* of the row at hand, with what is folded into it */
-	struct dw_alloc_total folded_allocs;
+	struct dw_map chain;		     /* node -> the node folded into it + 1 */
+	struct dw_alloc_total folded_allocs; /* of the row at hand, with what is folded into it */
 };
 
 static const struct dw_node_total *node(const struct dw_view *v, uint32_t item)
@@ -120,16 +119,16 @@ static void add_folded(const struct dw_view *v, uint32_t item, struct calltree *
 		       struct dw_row *ret)
 {
 	const struct dw_totals *t = v->request.totals;
-	struct dw_call_total *folded = &c->folded;
-	uint64_t calls = folded->exclusive.calls;
+	struct dw_call_values more;
 
 	ret->values.exclusive += t->nodes.v[item].values.exclusive;
 	if (ret->allocs)
 		dw_alloc_count_add(&c->folded_allocs.exclusive, &t->node_allocs.v[item].exclusive);
 	if (!ret->calls)
 		return;
-	dw_call_values_add(&folded->exclusive, &t->calls.v[t->node_calls + item].exclusive);
-	folded->exclusive.calls = calls;
+	more = dw_call_store_get(&t->node_exclusive, item);
+	more.calls = 0;
+	dw_call_values_add(&ret->node_calls.exclusive, &more);
 }
 
 /* Add what is folded into @item: names to @scratch, samples to @ret. Recursion is one name with
@@ -143,10 +142,6 @@ static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scr
 
 	if (!next)
 		return;
-	if (ret->calls) {
-		c->folded = *ret->calls;
-		ret->calls = &c->folded;
-	}
 	if (ret->allocs) {
 		c->folded_allocs = *ret->allocs;
 		ret->allocs = &c->folded_allocs;

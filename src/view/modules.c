@@ -28,8 +28,8 @@ static struct kinds kinds_of(const struct dw_view *v)
 
 	k.end[0] = t->modules.n;
 	k.end[1] = k.end[0] + t->functions.n;
-	k.end[2] = k.end[1] + (t->calls.n ? 0 : t->lines.n);
-	k.end[3] = k.end[2] + (t->calls.n ? 0 : t->instructions.n);
+	k.end[2] = k.end[1] + (t->has_calls ? 0 : t->lines.n);
+	k.end[3] = k.end[2] + (t->has_calls ? 0 : t->instructions.n);
 	return k;
 }
 

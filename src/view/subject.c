@@ -32,17 +32,21 @@ void dw_subject_function_total(const struct dw_view *v, const struct dw_function
 void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
 {
 	const struct dw_totals *t = v->request.totals;
-	uint32_t at = (uint32_t)(node - t->nodes.v), calls = t->node_calls + at;
+	size_t index = (size_t)(node - t->nodes.v);
 
 	if (t->nodes_by_type && !node->level)
 		dw_subject_type(v, node->function, row);
 	else if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
-		dw_subject_root(node->process, t->calls.v[calls].thread, row);
+		dw_subject_root(node->process, t->node_threads.v[index], row);
 	else
 		dw_subject_function(v, node->process, node->function, row);
 	row->level = node->level;
-	dw_subject_values(v, node->values, calls, row);
-	row->allocs = at < t->node_allocs.n ? &t->node_allocs.v[at] : NULL;
+	row->values = node->values;
+	row->allocs = index < t->node_allocs.n ? &t->node_allocs.v[index] : NULL;
+	if (!t->has_calls)
+		return;
+	row->node_calls = dw_totals_node(t, index);
+	row->calls = &row->node_calls;
 }
 
 void dw_subject_type(const struct dw_view *v, uint32_t type, struct dw_row *row)

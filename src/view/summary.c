@@ -72,7 +72,7 @@ static void function_row(const struct dw_view *v, const struct dw_hot_function *
 	ret->section = work_section(v);
 	ret->processes = f->processes;
 	ret->values = f->values;
-	ret->calls = t->calls.n ? &f->calls : NULL;
+	ret->calls = t->has_calls ? &f->calls : NULL;
 	ret->allocs = t->allocs.n ? &f->allocs : NULL;
 	ret->ranges = &f->ranges;
 }

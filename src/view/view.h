@@ -60,6 +60,7 @@ struct dw_row {
 	const char *chain; /* names of folded callees, ready to append; NULL = none */
 	struct dw_values values;
 	const struct dw_call_total *calls;   /* NULL in a session without calls */
+	struct dw_call_total node_calls;     /* calltree: what calls points to */
 	const struct dw_call_ranges *ranges; /* of its activations, NULL = not known */
 	const struct dw_call_slow *slow;     /* slowest: the activation */
 	uint32_t processes;		     /* summary: that have the function, 0 = not known */
