@@ -9,12 +9,16 @@
  * again (between `again` and `commit`) or do the stores for it (between `commit` and `end`):
  * struct dw_clone_gate has the places. In the commit: rcx = struct dw_tree_thread, rax = now,
  * rdx = the new current node, rsi = the new top, r8 = the node to which the interval belongs,
- * rdi = its new elapsed and, in gates that count, r10 = the new calls of rdx.
+ * rdi = its new elapsed. In gates that count, r10 = the new calls of rdx; in those that pop, r9 = the
+ * new cost of the thread, r10 = what rsi's activation has spent below it by then.
+ *
+ * What an activation took is told by the thread's clock, now - cost, as it ends (agent/core/each.h);
+ * what lies within the bounds of its callee is as others were, and needs no slow path.
  *
  * Whatever is not the usual goes to the agent's slow path:
  * uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area), enum dw_gate, rsp in the
- * gate, rax as the probe has set it, the area's start; on an aligned stack, and it does all that
- * the gate would have done. It tells which signals it has put off. Their handlers run here, where
+ * gate, rax as the probe has set it (of EXIT and BACK the time that they have read, or 0), the
+ * area's start; on an aligned stack, and it does all that the gate would have done. It tells which signals it has put off. Their handlers run here, where
  * all registers of the program are known: struct dw_clone_header, signals_at.
  */
 	.section .rodata.dw_gates_time, "a", @progbits
@@ -62,21 +66,36 @@ dw_gates_time_half_way:
 	.set	THREAD_QUICK, 40
 	.set	THREAD_LIMIT, 48
 	.set	THREAD_ARENA, 56
-	.set	THREAD_QUICK_MASK, 112
-	.set	THREAD_TIMED, 128
-	.set	THREAD_TIMED_TICKS, 168
-	.set	THREAD_MUTES, 228
+	.set	THREAD_QUICK_MASK, 64
+	.set	THREAD_COST, 72
+	.set	THREAD_BOUNDS, 80
+	.set	THREAD_BOUNDS_MASK, 88
+	.set	THREAD_PAIR_TICKS, 96
+	.set	THREAD_CALLEE_TICKS, 112
+	.set	THREAD_TIMED, 192
+	.set	THREAD_TIMED_TICKS, 232
+	.set	THREAD_MUTES, 292
 	.set	THREAD_IN_CALL, 2
 	.set	NODE_ELAPSED, 0
 	.set	NODE_CALLS, 8
 	.set	NODE_KEY, 16
 	.set	NODE_SITE, 24
+	.set	NODE_IS_INNER, 31	/* byte, bit 7 */
 	.set	NODE_TAGS, 32
 	.set	NODE_CHILDREN, 40
 	.set	NODE_OS, 60
-	.set	SHADOW_BYTES, 32
+	.set	SHADOW_BYTES, 64
 	.set	SHADOW_RECORD, 8
 	.set	SHADOW_FUNCTION, 16
+	.set	SHADOW_START, 24
+	.set	SHADOW_SPENT, 32
+	.set	SHADOW_BEGAN, 40
+/* struct dw_bounds */
+	.set	BOUNDS_SHIFT, 5
+	.set	BOUNDS_INCLUSIVE, 0
+	.set	BOUNDS_INCLUSIVE_SPAN, 8
+	.set	BOUNDS_EXCLUSIVE, 16
+	.set	BOUNDS_EXCLUSIVE_SPAN, 24
 
 	.set	SYS_RT_SIGPROCMASK, 14
 	.set	SIG_UNBLOCK, 1
@@ -142,6 +161,13 @@ dw_gates_time_half_way:
 	mov	%rdi, -40(%rsp)
 	mov	%r8, -48(%rsp)
 	save_flags
+	.endm
+
+/* For gates that use r9 and r10 as well. */
+	.macro	save_most
+	mov	%r9, -56(%rsp)
+	mov	%r10, -64(%rsp)
+	save_some
 	.endm
 
 	.macro	restore_some
@@ -283,8 +309,14 @@ dw_gates_time_half_way:
 	.else
 	mov	%rsp, SHADOW_BYTES + SHADOW_RECORD(%rsi)
 	.endif
+	mov	%rax, %r9
+	sub	THREAD_COST(%rcx), %r9
+	add	THREAD_CALLEE_TICKS + 4 * \kind(%rcx), %r9
 	mov	%rdx, SHADOW_BYTES(%rsi)
 	mov	%rdx, SHADOW_BYTES + SHADOW_FUNCTION(%rsi)
+	mov	%r9, SHADOW_BYTES + SHADOW_START(%rsi)
+	mov	%r9, SHADOW_BYTES + SHADOW_SPENT(%rsi)
+	mov	%rax, SHADOW_BYTES + SHADOW_BEGAN(%rsi)
 	mov	NODE_CALLS(%rdx), %r10
 	add	$1, %r10
 	add_interval
@@ -362,16 +394,58 @@ dw_gates_time_half_way:
 	jae	\slow
 	.endm
 
-/* Take the top activation away. */
+/*
+ * rdi = the bounds of the callee of node r8: of all that are called through pointers, the first ones,
+ * which hold everything. Uses rdx.
+ */
+	.macro	find_bounds kind
+	mov	NODE_KEY(%r8), %rdi
+	.if	\kind == 3
+	xor	%edx, %edx
+	test	%rdi, %rdi
+	cmovs	%rdx, %rdi
+	.endif
+	and	THREAD_BOUNDS_MASK(%rcx), %rdi
+	shl	$BOUNDS_SHIFT, %rdi
+	add	THREAD_BOUNDS(%rcx), %rdi
+	.endm
+
+/*
+ * Take the top activation away. Marks of the slow path are so large that they lie outside of all
+ * bounds.
+ */
 	.macro	close_node kind, gate
+	mov	SHADOW_FUNCTION(%rsi), %r8
+	find_bounds \kind
+	mov	THREAD_COST(%rcx), %r9
+	mov	%rax, %rdx
+	sub	%r9, %rdx
+	mov	%rdx, %r10
+	sub	SHADOW_SPENT(%rsi), %r10
+	sub	BOUNDS_EXCLUSIVE(%rdi), %r10
+	cmp	BOUNDS_EXCLUSIVE_SPAN(%rdi), %r10
+	ja	.Lmiss_\gate
+	sub	SHADOW_START(%rsi), %rdx
+	testb	$0x80, NODE_IS_INNER(%r8)
+	jne	.Linner_\gate
+	mov	%rdx, %r10
+	sub	BOUNDS_INCLUSIVE(%rdi), %r10
+	cmp	BOUNDS_INCLUSIVE_SPAN(%rdi), %r10
+	ja	.Lmiss_\gate
+.Linner_\gate:
+	mov	%rdx, %r10
+	add	SHADOW_SPENT - SHADOW_BYTES(%rsi), %r10
+	add	THREAD_PAIR_TICKS + 4 * (\kind - 1)(%rcx), %r9
 	mov	(%rsi), %r8
 	mov	-SHADOW_BYTES(%rsi), %rdx
 	add_interval
 	sub	$SHADOW_BYTES, %rsi
 .Lcommit_\gate:
+	mov	%r9, THREAD_COST(%rcx)
+	mov	%r10, SHADOW_SPENT(%rsi)
 	commit
 .Lend_\gate:
-	measure	\kind, restore_some
+	measure	\kind, restore_all
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
 	.endm
 
@@ -399,7 +473,7 @@ dw_gate_enter:
 /* Nothing was pushed by a function that was switched off meanwhile: the top lies above. */
 	.balign	64
 dw_gate_exit:
-	save_some
+	save_most
 .Lagain_GATE_EXIT:
 	find_thread .Lslow_GATE_EXIT
 	read_time
@@ -449,7 +523,7 @@ dw_gate_out_pointer:
  */
 	.balign	64
 dw_gate_back:
-	save_some
+	save_most
 .Lagain_GATE_BACK:
 	find_thread .Lslow_GATE_BACK
 	mov	THREAD_TOP(%rcx), %rsi
@@ -546,11 +620,17 @@ dw_gate_call_end:
 	mov	$GATE_LINE, %edi
 	jmp	.Lslow
 .Lslow_GATE_EXIT:
+	xor	%eax, %eax
+.Lmiss_GATE_EXIT:
+	mov	%rax, -72(%rsp)
 	mov	$GATE_EXIT, %edi
-	jmp	.Lslow_some
+	jmp	.Lslow
 .Lslow_GATE_BACK:
+	xor	%eax, %eax
+.Lmiss_GATE_BACK:
+	mov	%rax, -72(%rsp)
 	mov	$GATE_BACK, %edi
-	jmp	.Lslow_some
+	jmp	.Lslow
 .Lslow_GATE_LANDING:
 	mov	$GATE_LANDING, %edi
 	jmp	.Lslow_some

@@ -66,10 +66,11 @@ struct dw_tree_node {
 	uint64_t elapsed; /* ticks, exclusive, those of OS intervals included */
 	uint64_t calls;
 	uint64_t key;
-	uint32_t site;	   /* low half of the return address at a function's entry; of the call
-			      instruction's own address for imports and addresses; 0 = none, as
-			      with statements */
-	uint32_t overhead; /* ticks / 16 that slow paths took off @elapsed, saturating */
+	uint32_t site;		/* low half of the return address at a function's entry; of the call
+				   instruction's own address for imports and addresses; 0 = none, as
+				   with statements */
+	uint32_t overhead : 31; /* ticks / 16 that slow paths took off @elapsed, saturating */
+	uint32_t is_inner : 1;	/* a node above it on the path has the same key */
 	uint16_t tags[DWELL_TREE_WAYS]; /* the gates' own, as the next: meaningless to others */
 	uint32_t children[DWELL_TREE_WAYS];
 	uint32_t parent; /* line */
@@ -120,19 +121,20 @@ struct dw_tree_range {
 };
 
 /*
- * What the activations of one callee in one thread were like, each for itself; two lines. Ticks
- * without the cost of probes. Inclusive: of outermost activations. Those that were open at the end
- * or had no node are not in it.
+ * What the ended activations of one callee in one thread were like, each for itself; two lines.
+ * Ticks without the cost of probes, which is taken off as a mean, so that the shortest calls may
+ * have none left; what a reader makes of sums can lie outside by as much. Inclusive: of outermost
+ * activations. Callees called through pointers (DWELL_KEY_ADDRESS) have none of these.
  */
 struct dw_tree_each {
-	/* For the gates: an activation that lies within both changes nothing here. */
-	struct dw_tree_range inclusive, exclusive;
+	struct dw_tree_range elapsed_inclusive, elapsed_exclusive;
 	uint64_t key;	 /* of the callee */
 	uint32_t thread; /* line of its struct dw_tree_thread */
-	uint32_t unused[3];
+	uint32_t unused;
+	uint64_t unused_more;
 	uint64_t mark; /* DWELL_MARK_EACH */
-	struct dw_tree_range elapsed_inclusive, elapsed_exclusive;
 	struct dw_tree_range application_inclusive, application_exclusive;
+	uint64_t unused_last[4];
 };
 
 /* What OS intervals are told apart by. */
@@ -144,16 +146,16 @@ enum dw_os_kind {
 };
 
 /*
- * One activation among the slowest of its callee in its thread; two lines. Ticks without the cost
- * of probes, inclusive unless said otherwise. @serial is raised before and after each change: odd
- * while it lasts.
+ * One outermost activation among the slowest of its callee in its thread; two lines. Ticks without
+ * the cost of probes, inclusive unless said otherwise. @serial is raised before and after each
+ * change: odd while it lasts.
  */
 struct dw_tree_slow {
 	uint64_t start; /* TSC */
 	uint64_t elapsed;
 	uint64_t below;	 /* of @elapsed: in its callees */
-	uint64_t cost;	 /* of probes within it, already taken off */
-	uint32_t node;	 /* line */
+	uint64_t cost;	 /* what else lay between its start and its end: probes, other stacks */
+	uint32_t node;	 /* line; 0 = beyond the tree */
 	uint32_t each;	 /* line of its callee's struct dw_tree_each */
 	uint64_t own_os; /* exclusive: of elapsed - below, OS intervals */
 	uint64_t serial;
@@ -190,9 +192,16 @@ enum dw_probe_kind {
 	DWELL_PROBE_KINDS
 };
 
+/* What kind of callee a pair of probes is for. */
+enum dw_pair_kind {
+	DWELL_PAIR_FUNCTION, /* ENTER, LEAVE */
+	DWELL_PAIR_OUTSIDE,  /* OUT, BACK */
+	DWELL_PAIR_KINDS
+};
+
 /*
- * A thread; four lines. The first holds what every probe reads: pointers of the target, meaningless
- * to others but for @last and @current.
+ * A thread; five lines. The first two hold what every probe reads: pointers of the target,
+ * meaningless to others but for @last and @current.
  */
 struct dw_tree_thread {
 	/* hot */
@@ -205,6 +214,14 @@ struct dw_tree_thread {
 	void *quick;	/* the gates' table of children beyond those that a node remembers */
 	void *limit;	/* of the shadow stack */
 	uint64_t arena; /* address of line 0 */
+	/* hot too */
+	uint64_t quick_mask; /* offsets in @quick */
+	uint64_t cost;	     /* ticks so far that were not the program's: agent/core/each.h */
+	void *bounds;	     /* what the gates expect of each callee, by key */
+	uint64_t bounds_mask;
+	/* Of a pair of probes, by enum dw_pair_kind, ticks: all; that which its callee is charged
+	 * with. Can be negative. */
+	uint64_t pair_ticks[DWELL_PAIR_KINDS], callee_ticks[DWELL_PAIR_KINDS];
 	/* cold */
 	int32_t tid;	       /* as the target sees it */
 	uint32_t root;	       /* line */
@@ -214,8 +231,8 @@ struct dw_tree_thread {
 	uint64_t cpu_ns;       /* and when it was last read: at switches and at the end */
 	uint32_t os_source;    /* enum dw_os_source */
 	uint32_t nodes;
-	uint64_t quick_mask; /* offsets in @quick */
 	uint64_t slow_ticks; /* all time in slow paths */
+	uint64_t each_lost;  /* activations without room for what struct dw_tree_each has */
 	/* of the probes that timed themselves, by kind: their number and ticks */
 	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
 	uint64_t lookups, repairs; /* slow paths taken, for people who tune */
@@ -227,6 +244,8 @@ struct dw_tree_thread {
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
 				since @last is, is not known */
 };
+
+enum { DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES };
 
 enum dw_tree_state {
 	DWELL_THREAD_FREE,
@@ -250,4 +269,4 @@ _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
-_Static_assert(sizeof(struct dw_tree_thread) == 4 * DWELL_LINE_BYTES, "four lines");
+_Static_assert(sizeof(struct dw_tree_thread) == 5 * DWELL_LINE_BYTES, "five lines");

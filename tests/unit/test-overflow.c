@@ -288,7 +288,7 @@ static bool start(struct program *p)
 	    flock(creat(DWELL_REGION_LOCK, 0600), LOCK_EX) || !dw_region_start() ||
 	    !dw_arena_start(ARENA_BYTES))
 		return false;
-	line = dw_arena_take(&p->t.tree.lines, 4, DWELL_LINE_OTHER);
+	line = dw_arena_take(&p->t.tree.lines, DWELL_THREAD_LINES, DWELL_LINE_OTHER);
 	if (!line)
 		return false;
 	p->t.line = dw_arena_line(dw_arena_base(), line);

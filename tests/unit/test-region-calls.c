@@ -14,8 +14,8 @@
 enum {
 	LINES = 4096, /* of an arena, in two chunks */
 	THREAD = 1,
-	ROOT = 5,
-	FIRST = 6, /* free for tests */
+	ROOT = THREAD + sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
+	FIRST, /* free for tests */
 	START = 1000,
 	BASE = 1 << 20,	      /* address of the arena in the target */
 	WITH_GATES = 1 << 16, /* sites from here on */

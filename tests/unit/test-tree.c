@@ -51,7 +51,7 @@ static bool start(struct program *p)
 
 	if (!dw_agent.region->arena_base && !dw_arena_start(ARENA_BYTES))
 		return false;
-	line = dw_arena_take(&p->t.tree.lines, 4, DWELL_LINE_OTHER);
+	line = dw_arena_take(&p->t.tree.lines, DWELL_THREAD_LINES, DWELL_LINE_OTHER);
 	if (!line)
 		return false;
 	p->t.line = dw_arena_line(dw_arena_base(), line);

@@ -63,6 +63,8 @@ uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t n
 	ret->os_blocked = at_most(l.blocked, ret->elapsed);
 	ret->os = is_call ? ret->elapsed : ret->os_blocked;
 	ret->os_cpu = ret->os - ret->os_blocked;
+	ret->os_kind = is_call ? s->call == DWELL_CALL_IO ? DWELL_OS_IO : DWELL_OS_BLOCKING
+			       : DWELL_OS_SWITCHED;
 	ret->switches = l.switches;
 	if (is_call) {
 		ret->io_calls = s->call == DWELL_CALL_IO;
@@ -97,6 +99,7 @@ bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t 
 	dw_os_look(t, s, &l);
 	ret->elapsed = at_most(l.blocked, l.now > begin ? l.now - begin : 0);
 	ret->os = ret->os_blocked = ret->elapsed;
+	ret->os_kind = DWELL_OS_SWITCHED;
 	ret->switches = l.switches;
 	close_probe(s, s->has_event ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, ret);
 	if (s->has_event)

@@ -25,6 +25,7 @@ struct dw_interval {
 	uint64_t os, os_probe, os_cpu, os_blocked; /* as in struct dw_tree_os */
 	uint32_t switches, io_calls, blocking_calls;
 	uint32_t overhead; /* ticks / 16 */
+	enum dw_os_kind os_kind;
 };
 
 /* Whether the thread is beyond its tree: each new activation is one for dw_overflow_push(), each

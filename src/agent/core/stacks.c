@@ -7,19 +7,22 @@
  */
 #include "agent/core/stacks.h"
 
+#include "agent/core/activation.h"
 #include "agent/core/agent.h"
+#include "agent/core/arena.h"
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/core/overflow.h"
 #include "agent/core/syscall-x86-64.h"
+#include "agent/core/ticks-x86-64.h"
 
 enum {
-	STACK_BYTES = 4096,
+	STACK_BYTES = 16384,
 	LIST_BYTES = 4096,
 	SPARE = 4,   /* entries behind the limit: activation, guard, link and bottom */
 	SLACK = 512, /* a bottom is at least this far above the first event */
 	FRAME_BYTES_MAX = 1 << 28, /* farther down is another stack */
-	KEPT_BYTES = 64 << 10,	   /* of a thread that ends, for the next one */
+	KEPT_BYTES = 256 << 10,	   /* of a thread that ends, for the next one */
 	CALL_BYTES_MAX = 16,	   /* of a call, with what aligns it */
 	LOOKS = 8,		   /* stacks that are looked at for one to be used again */
 };
@@ -38,11 +41,6 @@ static bool is_mark(const struct dw_shadow *e)
 static bool is_guard(const struct dw_shadow *e)
 {
 	return e->record == DWELL_RECORD_GUARD;
-}
-
-static uint64_t true_record(const struct dw_shadow *e)
-{
-	return e->record + (e->record & 1);
 }
 
 /* The activation at or below the guard that may be on top. */
@@ -88,6 +86,9 @@ static void set_current(struct dw_stacks *s, struct dw_stack *k)
 	if (s->current) {
 		dw_overflow_leave_stack(s);
 		s->current->top = s->thread->top;
+		s->current->left = s->now;
+		s->thread->cost += s->now - k->left;
+		s->now = k->left;
 	}
 	s->current = k;
 	set_top(s, k->top);
@@ -133,19 +134,6 @@ static void list_insert(struct dw_stacks *s, struct dw_stack *k)
 	s->n++;
 }
 
-/* Map @bytes, or @old's bytes as @bytes. NULL = refused. */
-static void *map(void *old, size_t old_bytes, size_t bytes)
-{
-	void *got;
-
-	if (!old)
-		return dw_agent_memory(bytes);
-	if (!dw_agent_may_call())
-		return NULL;
-	got = (void *)dw_syscall(SYS_mremap, old, old_bytes, bytes, MREMAP_MAYMOVE);
-	return dw_is_mapped(got) ? got : NULL;
-}
-
 static size_t stack_bytes(const struct dw_stack *k)
 {
 	return sizeof(*k) + k->room * sizeof(struct dw_shadow);
@@ -159,7 +147,7 @@ static bool reserve_list(struct dw_stacks *s)
 
 	if (s->n < s->room)
 		return true;
-	list = map(s->list, old, bytes);
+	list = dw_agent_memory_more(s->list, old, bytes);
 	if (!list)
 		return false;
 	s->list = list;
@@ -176,7 +164,7 @@ static bool grow(struct dw_stacks *s)
 		 top = (uint32_t)((struct dw_shadow *)s->thread->top - old->entries);
 	uint32_t base = (uint32_t)(old->base - old->entries);
 
-	k = map(old, bytes, 2 * bytes);
+	k = dw_agent_memory_more(old, bytes, 2 * bytes);
 	if (!k)
 		return false;
 	k->entries = (struct dw_shadow *)(k + 1);
@@ -196,8 +184,10 @@ static uint64_t bottom_for(uint64_t record)
 /* Let @k, which is in no list, be a stack without activations. */
 static void reset(const struct dw_stacks *s, struct dw_stack *k, uint64_t record)
 {
-	k->entries[0] = (struct dw_shadow){s->root, bottom_for(record), s->root};
+	k->entries[0] = dw_shadow_of(s->root, bottom_for(record));
 	k->top = k->base = k->entries;
+	k->left = s->now;
+	k->os.n = 0;
 	k->beyond.n = 0;
 }
 
@@ -226,7 +216,7 @@ static struct dw_stack *new_stack(struct dw_stacks *s)
 		return k;
 	if (!reserve_list(s))
 		return NULL;
-	k = map(NULL, 0, STACK_BYTES);
+	k = dw_agent_memory(STACK_BYTES);
 	if (!k)
 		return NULL;
 	k->entries = (struct dw_shadow *)(k + 1);
@@ -248,13 +238,20 @@ static bool begin_stack(struct dw_stacks *s, uint64_t record)
 	return true;
 }
 
+/* Give @k back. */
+static void unmap(struct dw_stack *k)
+{
+	dw_os_inside_end(&k->os);
+	dw_sys_munmap(k, stack_bytes(k));
+}
+
 /* Give back all stacks but the first, if that is a small one. */
 static void forget(struct dw_stacks *s)
 {
 	dw_overflow_end(s);
 	while (s->n > 1 || (s->n && stack_bytes(s->list[0]) > KEPT_BYTES)) {
 		s->n--;
-		dw_sys_munmap(s->list[s->n], stack_bytes(s->list[s->n]));
+		unmap(s->list[s->n]);
 	}
 	s->current = NULL;
 }
@@ -265,7 +262,13 @@ bool dw_stacks_start(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tr
 	forget(s);
 	s->thread = t;
 	s->root = root;
+	dw_stacks_at(s, dw_ticks());
 	return begin_stack(s, record);
+}
+
+void dw_stacks_at(struct dw_stacks *s, uint64_t ticks)
+{
+	s->now = ticks - s->thread->cost;
 }
 
 /* The segment below @g of @k, @g's link still there. False: there is none. */
@@ -282,13 +285,14 @@ static bool next_segment(const struct dw_stack *k, struct segment *g)
 
 static bool holds(const struct segment *g, uint64_t record)
 {
-	return true_record(below_guard(g->top)) <= record && record < true_record(g->base);
+	return dw_shadow_record(below_guard(g->top)) <= record &&
+	       record < dw_shadow_record(g->base);
 }
 
 /* How far @record is below the segment's top; huge when it is not. */
 static uint64_t depth_below(const struct segment *g, uint64_t record)
 {
-	return true_record(below_guard(g->top)) - record;
+	return dw_shadow_record(below_guard(g->top)) - record;
 }
 
 /* Whether what is open on top has gone on on another stack, when @event comes below it. */
@@ -296,7 +300,7 @@ static bool has_left(const struct segment *g, enum dw_stack_event event)
 {
 	const struct dw_shadow *e = below_guard(g->top);
 
-	return e != g->top && (true_record(e) & DWELL_RECORD_CALL_OUT ||
+	return e != g->top && (dw_shadow_record(e) & DWELL_RECORD_CALL_OUT ||
 			       (event != DWELL_AT_ENTER && event != DWELL_AT_OUT));
 }
 
@@ -318,6 +322,7 @@ static void pop_segment(struct dw_stacks *s)
 	while (s->thread->top != k->base)
 		dw_stacks_pop(s);
 	next_segment(k, &g);
+	g.top->spent += k->base->spent;
 	k->base = g.base;
 	set_top(s, g.top);
 }
@@ -352,13 +357,13 @@ static enum dw_fit settle(struct dw_stacks *s, enum dw_stack_event event, uint64
 	bool is_new = event == DWELL_AT_ENTER || event == DWELL_AT_OUT;
 	struct dw_shadow *e = below_guard(s->thread->top);
 
-	while (e > s->current->base && true_record(e) < record + is_new) {
+	while (e > s->current->base && dw_shadow_record(e) < record + is_new) {
 		dw_stacks_pop(s);
 		e = below_guard(s->thread->top);
 	}
 	if (is_new || event == DWELL_AT_LINE)
 		return DWELL_FIT_EVENT;
-	return event != DWELL_AT_LANDING && e > s->current->base && true_record(e) == record
+	return event != DWELL_AT_LANDING && e > s->current->base && dw_shadow_record(e) == record
 		       ? DWELL_FIT_EVENT
 		       : DWELL_FIT_NONE;
 }
@@ -436,9 +441,9 @@ bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t rec
 			return false;
 		top = s->thread->top;
 	}
-	*++top = (struct dw_shadow){node, record, node};
+	*++top = dw_activation_begin(s, node, record);
 	if (switches)
-		*++top = (struct dw_shadow){node, DWELL_RECORD_GUARD, node};
+		*++top = dw_shadow_of(node, DWELL_RECORD_GUARD);
 	set_top(s, top);
 	return true;
 }
@@ -453,10 +458,13 @@ void dw_stacks_set_line(struct dw_stacks *s, struct dw_tree_node *node)
 
 void dw_stacks_pop(struct dw_stacks *s)
 {
-	struct dw_shadow *e = below_guard(s->thread->top);
+	struct dw_shadow *top = s->thread->top, *e = below_guard(top);
 
 	if (e == s->current->base)
 		return;
+	if (e != top)
+		e->spent += top->spent;
+	dw_activation_end(s, e);
 	if (dw_shadow_is_beyond(e))
 		dw_overflow_pop(s, (struct dw_tree_overflow *)e->node);
 	set_top(s, e - 1);
@@ -481,9 +489,13 @@ static struct dw_shadow *drop(struct dw_stack *k, struct dw_shadow *top,
 
 	for (struct dw_shadow *e = k->entries; e <= top; e++) {
 		bool is_base = e > k->entries && e[-1].record & DWELL_RECORD_LINK;
+		uint32_t entry = (uint32_t)(e - k->entries);
 
-		if (is_loose(k, e, top) && is_over(e->function))
+		if (is_loose(k, e, top) && is_over(e->function)) {
+			dw_activation_give_up(k, e, to - 1);
 			continue;
+		}
+		dw_os_inside_rename(&k->os, entry, (uint32_t)(to - k->entries));
 		*to = *e;
 		if (e->record & DWELL_RECORD_LINK)
 			to->record = DWELL_RECORD_LINK | (uint64_t)(base - k->entries) << 1 | 1;
@@ -511,12 +523,18 @@ void dw_stacks_drop(struct dw_stacks *s, bool (*is_over)(const struct dw_tree_no
 	}
 }
 
+void dw_stacks_take_back(struct dw_stacks *s)
+{
+	set_top(s, below_guard(s->thread->top) - 1);
+}
+
 bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 {
 	struct dw_shadow *top;
 	uint64_t beyond;
 
-	while (s->current->base != s->current->entries && true_record(s->current->base) == bottom)
+	while (s->current->base != s->current->entries &&
+	       dw_shadow_record(s->current->base) == bottom)
 		pop_segment(s); /* its handler has left by longjmp() */
 	top = s->thread->top;
 	if (top >= limit_of(s->current)) {
@@ -525,11 +543,11 @@ bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 		top = s->thread->top;
 	}
 	beyond = dw_overflow_is_current(s->thread);
-	top[1] = (struct dw_shadow){
-		top->node,
-		DWELL_RECORD_LINK | (uint64_t)(s->current->base - s->current->entries) << 1 | 1,
-		top->function};
-	top[2] = (struct dw_shadow){top->node, bottom - beyond, top->function};
+	top[1] = dw_shadow_of(top->node,
+			      DWELL_RECORD_LINK |
+				      (uint64_t)(s->current->base - s->current->entries) << 1 | 1);
+	top[2] = dw_shadow_of(top->node, bottom - beyond);
+	top[1].function = top[2].function = top->function;
 	s->current->base = top + 2;
 	set_top(s, top + 2);
 	return true;
@@ -541,7 +559,7 @@ bool dw_stacks_handler_end(struct dw_stacks *s, uint64_t bottom)
 	struct segment g = {k->base, s->thread->top};
 	uint32_t n = 1;
 
-	while (true_record(g.base) != bottom || g.base == k->entries) {
+	while (dw_shadow_record(g.base) != bottom || g.base == k->entries) {
 		if (!next_segment(k, &g))
 			return false;
 		n++;
@@ -579,7 +597,7 @@ static bool is_copy(const struct dw_stack *k, const struct dw_shadow *e)
 static bool is_open(const struct dw_shadow *e, uint64_t sp)
 {
 	const struct dw_tree_node *node = e->function;
-	uint64_t record = true_record(e);
+	uint64_t record = dw_shadow_record(e);
 	bool is_out = record & DWELL_RECORD_CALL_OUT;
 	uint32_t address;
 
@@ -602,9 +620,9 @@ static struct dw_shadow *find_top(const struct dw_stacks *s, uint64_t sp)
 	if (s->current->base != e)
 		return told;
 	for (e++; e < s->current->entries + s->current->room && e->node; e++) {
-		if (is_mark(e) ? e > told : true_record(e) >= above || !is_open(e, sp))
+		if (is_mark(e) ? e > told : dw_shadow_record(e) >= above || !is_open(e, sp))
 			break;
-		above = is_mark(e) ? above : true_record(e);
+		above = is_mark(e) ? above : dw_shadow_record(e);
 	}
 	return e - 1;
 }
@@ -616,7 +634,7 @@ void dw_stacks_keep(struct dw_stacks *s, uint64_t sp)
 	s->current->top = find_top(s, sp);
 	for (uint32_t i = 0; i < s->n; i++)
 		n += (uint32_t)(s->list[i]->top - s->list[i]->entries);
-	s->kept = n ? map(NULL, 0, n * sizeof(*s->kept)) : NULL;
+	s->kept = n ? dw_agent_memory(n * sizeof(*s->kept)) : NULL;
 	s->kept_n = n;
 	for (uint32_t i = 0, at = 0; i < s->n && s->kept; i++)
 		for (struct dw_shadow *e = s->list[i]->entries + 1; e <= s->list[i]->top; e++)
@@ -639,6 +657,7 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 	dw_overflow_end(s);
 	s->thread = t;
 	s->root = root;
+	dw_stacks_at(s, dw_ticks());
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct dw_stack *k = s->list[i];
 
@@ -651,9 +670,15 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 						     &(struct dw_kept){.key = kept->line});
 			}
 			kept += e > k->entries;
-			*e = (struct dw_shadow){node, is_mark(e) ? e->record : true_record(e),
-						function};
+			*e = dw_shadow_of(node, is_mark(e) ? e->record : dw_shadow_record(e));
+			e->function = function;
+			if (is_copy(k, e))
+				continue;
+			e->start = DWELL_SHADOW_LEFT_OUT;
+			e->spent = DWELL_SHADOW_SLOW;
 		}
+		k->left = s->now;
+		k->os.n = 0;
 		if (!node) /* no room for all: nothing is open then */
 			k->top = k->base = k->entries;
 	}
@@ -668,7 +693,7 @@ void dw_stacks_end(struct dw_stacks *s)
 {
 	dw_overflow_end(s);
 	for (uint32_t i = 0; i < s->n; i++)
-		dw_sys_munmap(s->list[i], stack_bytes(s->list[i]));
+		unmap(s->list[i]);
 	if (s->list)
 		dw_sys_munmap(s->list, s->room * sizeof(struct dw_stack *));
 	*s = (struct dw_stacks){0};

@@ -26,11 +26,13 @@
  */
 #pragma once
 
+#include "agent/core/os-inside.h"
 #include "agent/core/threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dw_each;
 struct dw_overflow;
 
 enum {
@@ -51,6 +53,18 @@ static inline bool dw_shadow_is_beyond(const struct dw_shadow *e)
 	return e->record & 1 && e->record != DWELL_RECORD_GUARD && !(e->record & DWELL_RECORD_LINK);
 }
 
+/* Where the stack pointer was, as far as @e is an activation. */
+static inline uint64_t dw_shadow_record(const struct dw_shadow *e)
+{
+	return e->record + (e->record & 1);
+}
+
+/* An entry for @node that has no times. */
+static inline struct dw_shadow dw_shadow_of(struct dw_tree_node *node, uint64_t record)
+{
+	return (struct dw_shadow){.node = node, .record = record, .function = node};
+}
+
 /* What is beyond the tree on a stack; overflow.h's own. */
 struct dw_beyond {
 	struct dw_tree_node *boundary;	/* the last node on the path that the tree has */
@@ -66,14 +80,18 @@ struct dw_stack {
 	struct dw_shadow *top;	   /* when it is not current; else thread->top */
 	struct dw_shadow *base;	   /* the bottom of the topmost segment, entries[0] without one */
 	uint32_t room;		   /* entries */
+	uint64_t left;		   /* its clock when it was left */
+	struct dw_os_inside os;
 	struct dw_beyond beyond;
-};
+} __attribute__((aligned(DWELL_LINE_BYTES)));
 
 /* The stacks of a thread, by falling bottoms. Zero-initialised before dw_stacks_start(); what an
  * ended thread has left may be started again. */
 struct dw_stacks {
 	struct dw_tree_thread *thread; /* has the current one's top and limit */
 	struct dw_tree_node *root;
+	struct dw_each *each; /* is told what ends; NULL = nobody is */
+	uint64_t now;	      /* of the event, by the current stack's clock: dw_stacks_at() */
 	struct dw_stack **list;
 	uint32_t n, room;
 	uint32_t hand; /* where the next one to be used again is looked for */
@@ -114,6 +132,9 @@ enum dw_fit {
 bool dw_stacks_start(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tree_node *root,
 		     uint64_t record);
 
+/* What follows happens at @ticks of the TSC. */
+void dw_stacks_at(struct dw_stacks *s, uint64_t ticks);
+
 /*
  * Let the current stack and its top be those of an event at @record (rsp in the gate; OUT and BACK:
  * 4 less; landing pads: rsp). The interval before must have been charged to thread->current:
@@ -128,8 +149,11 @@ bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t rec
 /* The activation on top is at the statement of @node, NULL: at none that is known. */
 void dw_stacks_set_line(struct dw_stacks *s, struct dw_tree_node *node);
 
-/* Pop the topmost activation, a guard with it. What lies below is current. */
+/* Pop the topmost activation, a guard with it, which has ended. What lies below is current. */
 void dw_stacks_pop(struct dw_stacks *s);
+
+/* Likewise, but it was none: its time is that of what lies below. */
+void dw_stacks_take_back(struct dw_stacks *s);
 
 /*
  * Take out the activations of all stacks for which @is_over holds, as if their callers did what

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "agent/core/each.h"
 #include "agent/core/os-events.h"
 #include "agent/core/overflow.h"
 #include "agent/core/stacks.h"
@@ -14,6 +15,7 @@ struct dw_thread {
 	struct dw_tree_thread *line;
 	struct dw_tree tree;
 	struct dw_stacks stacks;
+	struct dw_each each;
 	struct dw_os_state os;
 	struct dw_thread *next; /* of all, those of ended threads among them */
 	uint32_t forks;		/* the process's own at its start: others are from before a fork */

@@ -7,6 +7,7 @@
  */
 #include "agent/core/threads.h"
 
+#include "agent/core/activation.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
 #include "agent/core/overflow.h"
@@ -19,7 +20,6 @@
 #include <errno.h>
 
 enum {
-	THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
 	THREADS_FREE = 16, /* for which the arena has room from the start */
 	THREAD_BYTES = 1 << 20,
 	LOOKS = 4, /* threads that are looked at for one that has ended, when one begins */
@@ -70,7 +70,7 @@ static bool take_line(struct dw_thread *t)
 
 	if (i >= DWELL_REGION_THREADS)
 		return false;
-	line = dw_arena_take(&t->tree.lines, THREAD_LINES, DWELL_LINE_OTHER);
+	line = dw_arena_take(&t->tree.lines, DWELL_THREAD_LINES, DWELL_LINE_OTHER);
 	if (!line)
 		return false;
 	t->line = dw_arena_line(dw_arena_base(), line);
@@ -101,6 +101,8 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 	root = dw_tree_start(&t->tree, t->line);
 	if (!root)
 		return NULL;
+	dw_each_start(&t->each, t->line);
+	t->stacks.each = &t->each;
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 	t->line->start = t->line->last = dw_ticks();
@@ -144,7 +146,7 @@ static bool start_thread(struct dw_thread *t, uint64_t record)
 static void strand(struct dw_thread *t)
 {
 	t->line = NULL;
-	t->tree.lines = (struct dw_lines){0, 0};
+	t->tree.lines = t->each.lines = (struct dw_lines){0, 0};
 	t->os = (struct dw_os_state){0};
 }
 
@@ -311,6 +313,13 @@ static void add_os(struct dw_tree_os *os, const struct dw_interval *interval)
 	os->blocking_calls += interval->blocking_calls;
 }
 
+static void add_overhead(struct dw_tree_node *node, uint32_t more)
+{
+	const uint32_t most = UINT32_MAX >> 1;
+
+	node->overhead = (more < most - node->overhead ? node->overhead + more : most) & most;
+}
+
 void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead)
 {
 	struct dw_tree_node *node = t->line->current;
@@ -318,20 +327,22 @@ void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t over
 	if (dw_overflow_is_current(t->line))
 		dw_overflow_charge_plain(&t->stacks, elapsed, overhead);
 	node->elapsed += elapsed;
-	node->overhead =
-		overhead < UINT32_MAX - node->overhead ? node->overhead + overhead : UINT32_MAX;
+	add_overhead(node, overhead);
 }
 
 void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 {
 	struct dw_tree_node *node = t->line->current;
+	bool has_event = interval->os || interval->switches || interval->io_calls ||
+			 interval->blocking_calls;
 	struct dw_tree_os *os = NULL;
 
 	dw_thread_charge_plain(t, interval->elapsed, interval->overhead);
 	if (dw_overflow_is_current(t->line))
 		dw_overflow_charge_os(&t->stacks, interval);
-	if (interval->os || interval->os_probe || interval->switches || interval->io_calls ||
-	    interval->blocking_calls)
+	if (has_event)
+		dw_activation_add_os(&t->stacks, interval);
+	if (has_event || interval->os_probe)
 		os = dw_tree_os(&t->tree, node);
 	if (os)
 		add_os(os, interval);

@@ -15,15 +15,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One open activation. The array of a thread is its shadow stack; entry 0 is the root's. */
+/*
+ * One open activation; one line. The array of a thread is its shadow stack; entry 0 is the root's.
+ * The times are of the thread's own clock, but for @began: see each.h.
+ */
 struct dw_shadow {
-	struct dw_tree_node *node;
+	struct dw_tree_node *node; /* current while it is on top */
 	uint64_t record; /* rsp as the gate sees it at the entry; of calls out 4 less; odd values
 			    send the leaving probe to the slow path */
 	struct dw_tree_node *function; /* the activation's own; @node is that of the statement it
 					  is at, if that has one */
-	uint64_t unused;
-};
+	uint64_t start;
+	uint64_t spent; /* @start and the inclusive times of callees that have ended */
+	uint64_t began; /* TSC */
+	uint64_t unused[2];
+} __attribute__((aligned(DWELL_LINE_BYTES)));
+
+/* In dw_shadow.spent: its end is for the slow path. */
+#define DWELL_SHADOW_SLOW (1ull << 63)
+/* In dw_shadow.start, SLOW beside it: nobody knows how long it takes. */
+#define DWELL_SHADOW_LEFT_OUT (1ull << 63)
 
 /* The word that gates read: fs:offset. */
 extern __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec")));

@@ -153,6 +153,14 @@ static bool is_same_call(const struct dw_tree *t, const struct dw_tree_node *p,
 	       parent_of(t, p)->key == caller->key;
 }
 
+/* Whether @key is on the path down to @p. */
+static bool is_above(const struct dw_tree *t, uint64_t key, const struct dw_tree_node *p)
+{
+	while (p && p->key != key)
+		p = p->parent ? dw_arena_line(t->base, p->parent) : NULL;
+	return p;
+}
+
 /* What the link becomes of @n, new at @line, below @above. */
 static uint32_t link_of(const struct dw_tree *t, const struct dw_tree_node *n, uint32_t line,
 			struct dw_tree_node *above)
@@ -185,6 +193,7 @@ static struct dw_tree_node *make(struct dw_tree *t, struct dw_tree_node *parent,
 	n->key = key;
 	n->site = site;
 	t->links[line] = link_of(t, n, line, parent);
+	n->is_inner = is_above(t, n->key, parent);
 	__atomic_store_n(&n->parent, dw_arena_index(t->base, parent), __ATOMIC_RELEASE);
 	return n;
 }

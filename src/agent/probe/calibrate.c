@@ -14,6 +14,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/each.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/threads.h"
 #include "agent/core/ticks-x86-64.h"
@@ -41,6 +42,7 @@ struct stage {
 	struct dw_shadow shadow[4];
 	struct dw_tree_quick quick[2];
 	uint32_t word; /* where events go the slow way: not what was seen */
+	struct dw_bounds bounds;
 } __attribute__((aligned(DWELL_LINE_BYTES)));
 
 /* Probes that come in pairs, or alone: then both are the same. */
@@ -64,8 +66,11 @@ static void set(struct stage *s, const struct dw_area *area, const struct pair *
 	s->thread.limit = s->shadow + 3;
 	s->thread.arena = (uint64_t)s->nodes;
 	s->thread.quick = s->quick;
-	s->shadow[0] =
-		(struct dw_shadow){&s->nodes[ROOT], (uint64_t)(s + 1) + ABOVE, &s->nodes[ROOT]};
+	s->thread.bounds = &s->bounds;
+	s->bounds = dw_bounds_all;
+	s->shadow[0] = (struct dw_shadow){.node = &s->nodes[ROOT],
+					  .record = (uint64_t)(s + 1) + ABOVE,
+					  .function = &s->nodes[ROOT]};
 	callee->key = constants[DWELL_CONSTANT_FIRST_ID] | p->key;
 	callee->site = (uint32_t)(uint64_t)p->site;
 	s->nodes[ROOT].tags[0] = dw_tree_tag(callee);

@@ -18,6 +18,7 @@
 #include "agent/core/own-stack.h"
 #include "agent/core/slow.h"
 #include "agent/core/thread.h"
+#include "agent/core/ticks-x86-64.h"
 #include "agent/probe/context-x86-64.h"
 #include "agent/probe/half-way.h"
 #include "agent/probe/reals.h"
@@ -91,6 +92,7 @@ static void do_tell(void *ctx)
 {
 	const struct told *told = ctx;
 
+	dw_stacks_at(&told->t->stacks, dw_ticks());
 	told->what(&told->t->stacks, told->bottom);
 }
 

@@ -26,6 +26,7 @@
 enum {
 	OVERHEAD_UNIT = 16, /* ticks of struct dw_tree_node.overhead */
 	RESUME_TRIES = 4,   /* a tracer may switch us at every system call */
+	SLOWEST = 1,	    /* calls of each callee that are kept */
 };
 
 #define ARENA_BYTES ((uint64_t)64 << 20) /* where nobody says another number */
@@ -44,6 +45,12 @@ struct event {
 static bool is_call(const struct event *e)
 {
 	return e->gate == DWELL_GATE_CALL_BEGIN || e->gate == DWELL_GATE_CALL_END;
+}
+
+/* Whether @gate ends an activation. */
+static bool is_end(uint64_t gate)
+{
+	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_BACK;
 }
 
 /* Charge what ends at e->now to the current node. */
@@ -114,10 +121,28 @@ static void take_back(const struct event *e, uint64_t key)
 	if (top->record != e->rsp + DWELL_RECORD_CALL_OUT || out->calls != 1 || out->os ||
 	    out->key == key || dw_address_of_key(out->key) != address)
 		return;
-	dw_stacks_pop(&e->t->stacks);
+	dw_stacks_take_back(&e->t->stacks);
 	e->t->line->current->elapsed += out->elapsed;
 	out->elapsed = out->calls = 0;
 	out->os = UINT32_MAX;
+}
+
+static uint64_t ticks_of(int32_t parts)
+{
+	return (uint64_t)((int64_t)(parts + DWELL_TICK_PARTS / 2) / DWELL_TICK_PARTS);
+}
+
+/* Let the gates of a thread know what pairs of probes cost. */
+static void tell_cost(struct dw_tree_thread *line)
+{
+	const int32_t *cost = dw_agent_region()->probe_cost;
+
+	line->callee_ticks[DWELL_PAIR_FUNCTION] = ticks_of(cost[DWELL_PROBE_LEAVE]);
+	line->callee_ticks[DWELL_PAIR_OUTSIDE] = ticks_of(cost[DWELL_PROBE_BACK]);
+	line->pair_ticks[DWELL_PAIR_FUNCTION] =
+		ticks_of(cost[DWELL_PROBE_ENTER] + cost[DWELL_PROBE_LEAVE]);
+	line->pair_ticks[DWELL_PAIR_OUTSIDE] =
+		ticks_of(cost[DWELL_PROBE_OUT] + cost[DWELL_PROBE_BACK]);
 }
 
 static void push(const struct event *e)
@@ -142,6 +167,8 @@ static void push(const struct event *e)
 		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
 		return;
 	}
+	dw_each_expect(&e->t->each, key_of(e), SLOWEST);
+	tell_cost(e->t->line);
 	if (!node) {
 		dw_overflow_push(stacks, key_of(e), *site, record, is_switch);
 		return;
@@ -247,6 +274,7 @@ static void resume(const struct event *e, uint64_t start)
 	dw_thread_charge_plain(
 		e->t, 0, (uint32_t)((now - e->now - off + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT));
 	line->slow_ticks += now - start - off;
+	line->cost += now - e->now - off;
 	line->last = now;
 }
 
@@ -286,6 +314,7 @@ static void run(void *ctx)
 		start = e->now = e->t->line->last;
 	e->t->line->slow_since = start;
 	charge(e);
+	dw_stacks_at(&e->t->stacks, e->now);
 	dw_mute_look(e->t);
 	apply(e);
 	resume(e, start);
@@ -322,6 +351,7 @@ static void close_thread(struct event *e)
 	e->t->line->slow_since = e->now; /* nothing follows */
 	charge(e);
 	e->t->line->last = e->now;
+	dw_stacks_at(&e->t->stacks, e->now);
 	dw_stacks_close(&e->t->stacks);
 	if (e->gate == DWELL_GATE_CALL_BEGIN && e->what == SYS_exit)
 		dw_thread_end_self();
@@ -369,7 +399,9 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
-	e.now = dw_ticks(); /* first of all: what comes before is not measured here */
+	/* First of all: what comes before is not measured here. What a gate has compared must be
+	 * what is compared here. */
+	e.now = is_end(gate) && what ? what : dw_ticks();
 	e.gate = gate;
 	e.rsp = rsp;
 	e.what = what;

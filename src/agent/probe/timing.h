@@ -10,8 +10,9 @@
 
 /*
  * What the gates could not do: @gate (enum dw_gate), with stack pointer @rsp in it and @what in
- * rax, of the area that starts at @area. Gates call it with all registers saved. The signals that
- * were put off meanwhile, by bits: the gate lets them come. [async-signal-safe] [any-thread]
+ * rax, of the area that starts at @area; EXIT and BACK: @what = the time that they have read, or 0.
+ * Gates call it with all registers saved. The signals that were put off meanwhile, by bits: the
+ * gate lets them come. [async-signal-safe] [any-thread]
  */
 uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area);
 

@@ -17,7 +17,6 @@ enum {
 	DWELL_OVERFLOW_LINES = sizeof(struct dw_tree_overflow) / DWELL_LINE_BYTES,
 	DWELL_EACH_LINES = sizeof(struct dw_tree_each) / DWELL_LINE_BYTES,
 	DWELL_SLOW_LINES = sizeof(struct dw_tree_slow) / DWELL_LINE_BYTES,
-	DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
 };
 
 enum dw_line_kind {
