@@ -26,6 +26,7 @@ struct cmd_memory {
 	const char *output;
 	uint64_t duration_ns;
 	uint64_t memory_mb;
+	uint64_t check;
 	bool no_lifetime;
 	bool no_stacks;
 	bool no_children;
@@ -49,6 +50,7 @@ static const struct dw_option options[] = {
 	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
 	 "for the call trees of a process; then stacks are cut (64)"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
+	{"check-stacks", 0, "N", dw_option_count, AT(check), NULL},
 	{0},
 };
 
@@ -102,6 +104,7 @@ static int record(const struct cmd_memory *c, char **command)
 		.memory_bytes = c->memory_mb << 20,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.wait_all = c->wait_all,
+		.check = (uint32_t)c->check,
 		.without_lifetime = c->no_lifetime,
 		.without_stacks = c->no_stacks,
 		.without_children = c->no_children,

@@ -272,6 +272,8 @@ static int note_sums(struct dw_facts *facts, const struct sums *s)
 		{"objects_lost", all->facts[DWELL_CLR_LOST_OBJECTS]},
 		{"objects_without_stack", all->facts[DWELL_CLR_LOST_STACKS]},
 		{"objects_untracked", all->facts[DWELL_CLR_UNTRACKED]},
+		{"stacks_checked", all->facts[DWELL_CLR_CHECKED]},
+		{"stacks_different", all->facts[DWELL_CLR_DIFFERENT]},
 		{"stack_snapshots", all->facts[DWELL_CLR_SNAPSHOTS]},
 		{"bytes_announced", all->threads.bytes},
 		{"bytes_counted_by_runtime", all->counted_bytes},

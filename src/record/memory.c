@@ -151,9 +151,10 @@ static int make_environment(struct run *r, struct dw_error *err)
 				    "the environment names a .NET profiler already (%s): there can "
 				    "be only one",
 				    other);
-	if (asprintf(&mode, "memory memory=%" PRIu64 " stacks=%d lifetime=%d children=%d",
+	if (asprintf(&mode,
+		     "memory memory=%" PRIu64 " stacks=%d lifetime=%d children=%d check=%" PRIu32,
 		     o->memory_bytes, !o->without_stacks, !o->without_lifetime,
-		     !o->without_children) < 0)
+		     !o->without_children, o->check) < 0)
 		return -ENOMEM;
 	return dw_clr_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
 				       mode);

@@ -23,6 +23,7 @@ struct dw_memory_options {
 	bool wait_all;	       /* go on until all .NET descendants have ended */
 	bool without_lifetime;
 	bool without_stacks;
+	uint32_t check;	       /* compare one stack in so many with the runtime's, 0 = none */
 	bool without_children; /* .NET programs that .NET programs start run as they are */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */
 	void *progress_ctx;

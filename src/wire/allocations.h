@@ -133,6 +133,8 @@ enum dw_clr_fact {
 	DWELL_CLR_LOST_OBJECTS,	 /* not counted at all */
 	DWELL_CLR_LOST_STACKS,	 /* counted without their stack */
 	DWELL_CLR_UNTRACKED,	 /* whose end is not known */
+	DWELL_CLR_CHECKED,	 /* stacks that were compared with the runtime's */
+	DWELL_CLR_DIFFERENT,	 /* of these: that are others */
 	DWELL_CLR_FACTS
 };
 

@@ -98,6 +98,14 @@ def test_kinds_of_allocations(context):
     expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
 
 
+def test_stacks_are_the_runtimes(context):
+    record(context, "kinds", "300", options=["--check-stacks", "1"])
+    facts = report(context, "lifetime")["session"]
+    require(facts["stacks_checked"] > 3000, f"{facts['stacks_checked']} stacks checked")
+    expect(facts["stacks_different"], 0, "stacks that differ")
+    require(facts["stack_snapshots"] < 1000, f"{facts['stack_snapshots']} snapshots")
+
+
 @cases("--no-lifetime", "--no-stacks", "--no-children")
 def test_parts_can_be_left_out(context, option):
     said = record(context, "trees", "8", "4", "1", options=[option])

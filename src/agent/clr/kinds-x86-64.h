@@ -67,6 +67,7 @@ struct dw_kinds {
 	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
 	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
 	uint64_t runtime_start, runtime_end;
+	uint32_t check; /* compare one stack in so many with the runtime's, 0 = none */
 };
 
 extern struct dw_kinds dw_kinds;
@@ -81,6 +82,9 @@ struct dw_clr_self;
 /* Ask the runtime for the stack of @t, the calling thread, whose callback has frame @base, and
  * learn from it. As dw_walk(). */
 bool dw_learn(struct dw_clr_self *t, uint64_t base);
+
+/* Compare the stack that was walked with the runtime's, and count. */
+void dw_learn_check(struct dw_clr_self *t);
 
 /* Walk @t by what is known. False: something is not. */
 bool dw_walk_known(struct dw_clr_self *t, uint64_t base);

@@ -64,6 +64,21 @@ static bool find_frame(uint64_t ip, uint32_t *ret)
 	return *ret != 0;
 }
 
+/*
+ * What becomes of a kind that was @known when @kind is found. Methods made at run time are not in
+ * snapshots, so a frame of fixed size may seem to reach over one: the smaller is right then.
+ */
+static uint32_t settle(uint32_t known, uint32_t kind)
+{
+	int32_t old = dw_kind_size(known), now = dw_kind_size(kind);
+
+	if (known == kind || now == DWELL_KIND_END || (old >= 0 && now > old))
+		return known;
+	if (old == DWELL_KIND_END || (now >= 0 && old > now))
+		return kind;
+	return dw_kind(DWELL_KIND_UNSURE, -1);
+}
+
 /* Note that @ip is of @kind. */
 static void learn(uint64_t ip, uint32_t kind)
 {
@@ -77,10 +92,8 @@ static void learn(uint64_t ip, uint32_t kind)
 	id = dw_ids_find(&dw_kinds.ips, ip);
 	if (!id)
 		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
-	else if (dw_kind_size(id->extra) == DWELL_KIND_END)
-		id->extra = kind;
-	else if (id->extra != kind && dw_kind_size(kind) != DWELL_KIND_END)
-		id->extra = dw_kind(DWELL_KIND_UNSURE, -1);
+	else
+		id->extra = settle(id->extra, kind);
 	dw_agent_leave();
 }
 
@@ -108,18 +121,47 @@ static bool is_code(uint64_t ip)
 	       (dw_runtime_function_at(ip - 1, &function) >= 0 && function);
 }
 
+/*
+ * Whether @s is the managed frame @to. One that has called native code directly is told with
+ * another address of its code than that to which it returns, which then is put right.
+ */
+static bool is_frame(const struct dw_regs *s, struct dw_regs *to)
+{
+	if (s->rsp != to->rsp || s->rbp != to->rbp)
+		return false;
+	to->ip = s->ip;
+	return true;
+}
+
+/* Go on from @s by what is known of it. False: that does not lead to @to or to code on the way. */
+static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
+{
+	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
+	struct dw_regs next = *s;
+
+	if (!id || dw_kind_size(id->extra) < DWELL_KIND_RBP ||
+	    !dw_kind_step(&next, id->extra, high))
+		return false;
+	if (!is_frame(&next, to) && (next.rsp >= to->rsp || !is_code(next.ip)))
+		return false;
+	*s = next;
+	return true;
+}
+
 /* Learn what leads from @s to its caller @to. */
-static void join(struct dw_regs s, const struct dw_regs *to, uint64_t high)
+static void join(struct dw_regs s, struct dw_regs *to, uint64_t high)
 {
 	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
 	struct dw_regs next;
 	uint32_t kind;
 
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < STEPS && s.rsp != to->rsp; i++) {
+		if (follow(&s, to, high))
+			continue;
 		next = s;
 		if (!dw_kind_step(&next, by_rbp, high))
 			break;
-		if (next.rsp == to->rsp && next.ip == to->ip && next.rbp == to->rbp) {
+		if (is_frame(&next, to)) {
 			learn(s.ip, by_rbp);
 			return;
 		}
@@ -128,7 +170,8 @@ static void join(struct dw_regs s, const struct dw_regs *to, uint64_t high)
 		learn(s.ip, by_rbp);
 		s = next;
 	}
-	learn(s.ip, fixed_kind(&s, to, &kind) ? kind : dw_kind(DWELL_KIND_UNSURE, -1));
+	if (s.rsp != to->rsp)
+		learn(s.ip, fixed_kind(&s, to, &kind) ? kind : dw_kind(DWELL_KIND_UNSURE, -1));
 }
 
 /* Learn what follows the outermost managed frame @s. */
@@ -155,16 +198,28 @@ static void learn_stub(uint64_t ip, uint32_t kind)
 	if (!dw_agent_enter())
 		return;
 	id = dw_ids_find(&dw_kinds.stubs, ip);
-	if (id && id->extra != kind)
-		id->extra = dw_kind(DWELL_KIND_UNSURE, -1);
-	else if (!id && dw_ids_put(&dw_kinds.stubs, ip, 0, kind))
+	if (id)
+		id->extra = settle(id->extra, kind);
+	else if (dw_ids_put(&dw_kinds.stubs, ip, 0, kind))
 		__atomic_fetch_or(&dw_kinds.stub_bits[bit / 64], 1ull << bit % 64,
 				  __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
 
+/* The stub @s leads to @to by @kind, or first to a method made at run time. */
+static void join_stub(struct dw_regs s, uint32_t kind, struct dw_regs *to, uint64_t high)
+{
+	const struct dw_id *id;
+
+	learn_stub(s.ip, kind);
+	id = dw_ids_find(&dw_kinds.stubs, s.ip);
+	if (id && dw_kind_size(id->extra) >= 0 && dw_kind_step(&s, id->extra, high) &&
+	    s.rsp < to->rsp && is_code(s.ip))
+		join(s, to, high);
+}
+
 /* Learn how the innermost managed frame @to is found from the callback's frame @base. */
-static void join_callback(uint64_t base, const struct dw_regs *to, uint64_t high)
+static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 {
 	struct dw_regs s = {0, base, base};
 	uint32_t kind;
@@ -172,14 +227,14 @@ static void join_callback(uint64_t base, const struct dw_regs *to, uint64_t high
 	for (int i = 0; i < STEPS; i++) {
 		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high) || s.rsp > to->rsp)
 			return;
-		if (s.rsp == to->rsp && s.ip == to->ip) {
+		if (is_frame(&s, to)) {
 			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1));
 			return;
 		}
 		if (s.rbp + 16 <= to->rsp && s.rbp >= s.rsp)
 			continue;
 		if (fixed_kind(&s, to, &kind))
-			learn_stub(s.ip, kind);
+			join_stub(s, kind, to, high);
 		return;
 	}
 }
@@ -218,6 +273,8 @@ static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
 
 static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t base)
 {
+	bool is_walked;
+
 	s->n = 0;
 	dw_tables_count(DWELL_CLR_SNAPSHOTS, 1);
 	if (dw_runtime_snapshot(take_frame, s) < 0 || !s->n)
@@ -226,9 +283,11 @@ static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t bas
 	for (uint32_t i = 0; i + 1 < s->n; i++)
 		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high);
 	learn_end(s->frames[s->n - 1].regs, t->stack_high);
-	if (dw_walk_known(t, base) && agrees(t, s))
+	is_walked = dw_walk_known(t, base);
+	if (is_walked && agrees(t, s))
 		return true;
-	learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1));
+	if (is_walked)
+		learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1));
 	take_snapshot(t, s);
 	return true;
 }
@@ -238,4 +297,39 @@ bool dw_learn(struct dw_clr_self *t, uint64_t base)
 	if (!t->snapshot)
 		t->snapshot = dw_agent_memory(sizeof(*t->snapshot));
 	return t->snapshot && learn_all(t, t->snapshot, base);
+}
+
+/* Whether the frames of @t are of the methods of @s, in its order. */
+static bool is_same(const struct dw_clr_self *t, const struct dw_snapshot *s)
+{
+	const struct dw_clr_frame *frame;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < s->n; i++, at++) {
+		uint32_t function = dw_meaning_known(s->frames[i].function);
+
+		for (; at < t->frames_n; at++) {
+			frame = dw_table_row(DWELL_CLR_FRAMES, t->frames[at]);
+			if (!function || frame->function == function)
+				break;
+		}
+		if (at >= t->frames_n)
+			return false;
+	}
+	return true;
+}
+
+void dw_learn_check(struct dw_clr_self *t)
+{
+	t->walks = 0;
+	if (!t->snapshot)
+		t->snapshot = dw_agent_memory(sizeof(*t->snapshot));
+	if (!t->snapshot)
+		return;
+	t->snapshot->n = 0;
+	if (dw_runtime_snapshot(take_frame, t->snapshot) < 0)
+		return;
+	dw_tables_count(DWELL_CLR_CHECKED, 1);
+	if (!is_same(t, t->snapshot))
+		dw_tables_count(DWELL_CLR_DIFFERENT, 1);
 }

@@ -262,7 +262,7 @@ static int32_t initialize(void *self, void *unknown)
 		profiler.wishes.has_lifetime = dw_objects_start() && dw_collections_start();
 	dw_clr_threads_start();
 	dw_context_start();
-	dw_walk_start();
+	dw_walk_start(profiler.wishes.check);
 	note_runtime();
 	if (!order_events()) {
 		dw_agent_off(DWELL_OFF_MISMATCH);

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What the user wants, from DWELL_ENV_MODE. */
 struct dw_clr_wishes {
 	bool has_stacks;
 	bool has_lifetime;
+	uint32_t check; /* compare one stack in so many with the runtime's, 0 = none */
 };
 
 /*

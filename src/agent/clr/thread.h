@@ -37,6 +37,7 @@ struct dw_clr_self {
 	uint32_t context_state; /* its user's own */
 	uint32_t context_hits;
 	uint64_t context_counted, context_missed;
+	uint32_t walks;		      /* since the last one that was compared */
 	struct dw_clr_block *block;   /* of live objects, being filled */
 	struct dw_snapshot *snapshot; /* memory for one, NULL = none yet */
 	struct dw_clr_path path;

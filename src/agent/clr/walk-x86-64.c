@@ -18,14 +18,24 @@ enum { STEPS_TO_STUB = 40 };
 
 struct dw_kinds dw_kinds;
 
-void dw_walk_start(void)
+void dw_walk_start(uint32_t check)
 {
 	struct dw_loader_module m;
 
+	dw_kinds.check = check;
 	if (!dw_loader_module_at(dw_runtime_address(), &m))
 		return;
 	dw_kinds.runtime_start = m.start;
 	dw_kinds.runtime_end = m.end;
+}
+
+/* The way into the callback at @ip, NULL = it is none that is known. */
+static const struct dw_id *find_stub(uint64_t ip)
+{
+	uint32_t bit = dw_stub_bit(ip);
+
+	return dw_kinds.stub_bits[bit / 64] >> bit % 64 & 1 ? dw_ids_find(&dw_kinds.stubs, ip)
+							    : NULL;
 }
 
 /* The registers of the innermost managed frame. */
@@ -33,15 +43,14 @@ static bool find_start(uint64_t base, uint64_t high, struct dw_regs *ret)
 {
 	struct dw_regs s = {0, base, base};
 	const struct dw_id *id;
-	uint32_t bit;
 
 	for (int i = 0; i < STEPS_TO_STUB; i++) {
 		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, 0), high))
 			return false;
-		bit = dw_stub_bit(s.ip);
-		if (!(dw_kinds.stub_bits[bit / 64] >> bit % 64 & 1))
-			continue;
-		id = dw_ids_find(&dw_kinds.stubs, s.ip);
+		id = find_stub(s.ip);
+		/* Managed code from where nothing was learnt yet is not to be stepped over. */
+		if (!id && (s.ip < dw_kinds.runtime_start || s.ip >= dw_kinds.runtime_end))
+			return false;
 		if (!id)
 			continue;
 		*ret = s;
@@ -75,7 +84,11 @@ bool dw_walk_known(struct dw_clr_self *t, uint64_t base)
 
 bool dw_walk(struct dw_clr_self *t, uint64_t base)
 {
-	return dw_walk_known(t, base) || dw_learn(t, base);
+	if (!dw_walk_known(t, base))
+		return dw_learn(t, base);
+	if (dw_kinds.check && ++t->walks >= dw_kinds.check)
+		dw_learn_check(t);
+	return true;
 }
 
 void dw_walk_forget(void)

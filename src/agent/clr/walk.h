@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Find out where the runtime's code lies. */
-void dw_walk_start(void);
+/* Find out where the runtime's code lies. One stack in @check is compared with the runtime's, 0 =
+ * none is. */
+void dw_walk_start(uint32_t check);
 
 /*
  * Put the frames of the calling thread's stack to t->frames, innermost first, t->frames_n of them;
