@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/profile.h"
+#include "symbol/symbolize.h"
 #include "target/source.h"
 
 #include <stdbool.h>
@@ -21,6 +22,8 @@ struct dw_finish_options {
 	uint32_t symbol_timeout_ms; /* for one module, 0 = the symbolizer's choice */
 	bool held;		    /* the caller's writer holds the partial */
 	bool without_code;
+	dw_il_line_fn *il_line; /* lines of managed code, NULL = none are known */
+	void *il_line_ctx;
 };
 
 /* Load, symbolize, total and write. 0, or a negative code: the partial file stays as it was. */

@@ -8,6 +8,7 @@
 #include "collect/clr/allocations.h"
 #include "record/environment.h"
 #include "record/finish.h"
+#include "record/managed-lines.h"
 #include "record/recorded-processes.h"
 #include "session/write.h"
 
@@ -48,6 +49,8 @@ struct dw_memory_recording {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	DW_VEC(struct recorded) open;
 	struct dw_recorded_processes processes;
+	struct dw_managed_lines lines;
+	uint32_t modules_seen; /* whose lines were looked for */
 	uint64_t next_slice_ns;
 	struct sums sums;
 	int rc; /* the first failure */
@@ -88,6 +91,8 @@ int dw_memory_recording_new(const char *output, char *const *argv, struct dw_mem
 	r->next_slice_ns = r->start_ns + SLICE_NS;
 	rc = r->output ? dw_note_start(&r->p.facts, "memory", argv) : -ENOMEM;
 	if (!rc)
+		rc = dw_managed_lines_open(&r->lines);
+	if (!rc)
 		rc = dw_session_create(output, &r->writer, err);
 	if (rc)
 		dw_memory_recording_free(r, false);
@@ -127,6 +132,23 @@ void dw_memory_recording_began(struct dw_memory_recording *r, const struct dw_re
 	note_failure(r, add_recorded(r, look, p));
 }
 
+/* Look for the lines of assemblies that have come. */
+static int find_lines(struct dw_memory_recording *r, const struct recorded *d,
+		      const struct dw_region_look *look)
+{
+	const struct dw_managed_owner owner = {d->pid, look->owner.uid, look->owner.gid};
+	int rc = 0;
+
+	while (r->modules_seen < dw_modules_count(&r->p.modules) && !rc) {
+		const struct dw_module *m = dw_modules_get(&r->p.modules, ++r->modules_seen);
+
+		if (m->kind == DWELL_MODULE_MANAGED)
+			rc = dw_managed_lines_add(&r->lines, r->modules_seen,
+						  dw_strings_get(&r->p.strings, m->path), &owner);
+	}
+	return rc;
+}
+
 /* Read what @look shows into slice @slice, which may be the one that is to come. */
 static void read_region(struct dw_memory_recording *r, struct recorded *d,
 			const struct dw_region_look *look, size_t slice)
@@ -135,6 +157,7 @@ static void read_region(struct dw_memory_recording *r, struct recorded *d,
 	int rc = d->is_bad ? 0 : dw_region_allocations_read(d->allocations, look->fd, &now);
 
 	dw_recorded_threads_name(&r->processes, d->process, d->pid);
+	note_failure(r, find_lines(r, d, look));
 	/* A region that makes no sense is its program's matter. */
 	d->is_bad |= rc && rc != DWELL_ERR_NOT_FOUND;
 	if (rc == -ENOMEM)
@@ -324,6 +347,8 @@ int dw_memory_recording_finish(struct dw_memory_recording *r, struct dw_error *e
 		.path = r->output,
 		.held = true,
 		.without_code = true,
+		.il_line = dw_managed_lines_find,
+		.il_line_ctx = &r->lines,
 	};
 
 	if (asprintf(&partial, "%s.partial", r->output) < 0)
@@ -341,6 +366,7 @@ void dw_memory_recording_free(struct dw_memory_recording *r, bool discard)
 		dw_region_allocations_free(d->allocations);
 	dw_vec_release(&r->open);
 	dw_recorded_processes_release(&r->processes);
+	dw_managed_lines_release(&r->lines);
 	dw_session_writer_free(r->writer, discard);
 	dw_profile_release(&r->p);
 	dw_error_clear(&r->why);

@@ -195,6 +195,22 @@ static int merge_row(struct merge *m, const struct dw_module_code *code, uint64_
 	return rc ? rc : dw_vec_push(&m->s->rows, l);
 }
 
+/* Add the line of the managed code at @svma to @l, if one is known. */
+static int add_il_line(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
+{
+	const struct dw_symbol_options *o = &s->options;
+	struct dw_il_line line;
+
+	if (!o->il_line || !dw_map_get(&s->methods, method_key(module, svma >> 32)) ||
+	    !o->il_line(o->il_line_ctx, module, svma, &line))
+		return 0;
+	l->line = line.line;
+	l->column = line.column;
+	l->line_end = line.line_end;
+	l->column_end = line.column_end;
+	return dw_strings_adds(&s->p->strings, line.file, &l->file);
+}
+
 /* Give the @i-th frame of @job its chain. @m NULL = no answer. */
 static int put_chain(struct symbolizer *s, const struct job *job, size_t i, struct merge *m,
 		     const struct dw_module_code *code)
@@ -209,6 +225,8 @@ static int put_chain(struct symbolizer *s, const struct job *job, size_t i, stru
 		struct dw_location l = {0};
 
 		rc = add_nameless(s, code, job->module, w->svma, &l.function);
+		if (!rc)
+			rc = add_il_line(s, job->module, w->svma, &l);
 		if (!rc)
 			rc = dw_vec_push(&s->rows, l);
 	}

@@ -16,11 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A line of managed code. */
+struct dw_il_line {
+	const char *file; /* borrowed */
+	uint32_t line, column;
+	uint32_t line_end, column_end; /* exclusive */
+};
+
+/* The line of @svma (model/allocations.h) in @module. False: none is known. */
+typedef bool dw_il_line_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_il_line *ret);
+
 struct dw_symbol_options {
 	const char *debug_dirs; /* colon-separated folders of separate debug files; NULL =
 				   /usr/lib/debug */
 	uint32_t timeout_ms;	/* for one module; 0 = 60,000 */
 	bool without_code;	/* do not copy functions' machine code */
+	dw_il_line_fn *il_line; /* of managed code, NULL = it has no lines */
+	void *il_line_ctx;
 };
 
 struct dw_symbol_stats {

@@ -95,6 +95,14 @@ def test_kinds_of_allocations(context):
     functions = {row["function_name"]: row for row in report(context, "functions")["rows"]}
     for name, times in (("Kinds.Box", 1), ("Kinds.Names", 4), ("Kinds.Run.Local", 3)):
         expect(functions[name]["inclusive_allocations"], times * n, f"allocations below {name}")
+    lines = {row["source_line_begin"]: row["inclusive_allocations"]
+             for row in report(context, "lines")["rows"] if row["function_name"] == "Kinds.Names"}
+    source = os.path.join(os.path.dirname(context.target(MANAGED)), "source/kinds.cs")
+    with open(source) as text:
+        wanted = {i: n for i, line in enumerate(text, 1)
+                  for part in ("new Outer", "new Dictionary", "new Pair[2, 3]", "new int[1][]")
+                  if part in line}
+    expect(lines, wanted, "allocations by line of Kinds.Names")
     expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
 
 

@@ -1,0 +1,50 @@
+/*
+ * Source lines of managed code, from the PDB files beside its assemblies.
+ *
+ * A PDB counts only if its id is the one that the assembly names. Files are opened under the
+ * target's root with its user's rights. Module ids are those of the profile that is recorded. One
+ * thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "code/clr/pdb.h"
+#include "symbol/symbolize.h"
+#include "target/rights.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The lines of one assembly. */
+struct dw_assembly_lines {
+	void *bytes; /* of its PDB, owned; NULL = none */
+	struct dw_pdb pdb;
+	char **documents; /* by row - 1, NULL = not read yet; owned */
+};
+
+struct dw_managed_lines {
+	struct dw_rights own;			 /* ours */
+	DW_VEC(struct dw_assembly_lines *) rows; /* by module id, NULL = none */
+};
+
+/* Whose files are read. */
+struct dw_managed_owner {
+	pid_t pid; /* under whose root, 0 = it is gone: ours, if the user is the same */
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Begin without lines. 0, or as dw_rights_read(). Release in any case. */
+int dw_managed_lines_open(struct dw_managed_lines *l);
+
+/* Look for the lines of the assembly @path, module @module. Nothing found is no error. 0 or
+ * -ENOMEM. */
+int dw_managed_lines_add(struct dw_managed_lines *l, uint32_t module, const char *path,
+			 const struct dw_managed_owner *owner);
+
+/* The line of @svma (model/allocations.h) in @module, as dw_il_line_fn. @ctx is a struct
+ * dw_managed_lines. */
+bool dw_managed_lines_find(void *ctx, uint32_t module, uint64_t svma, struct dw_il_line *ret);
+
+/* Free everything. */
+void dw_managed_lines_release(struct dw_managed_lines *l);
