@@ -185,6 +185,14 @@ static bool is_same(const struct dw_clone_module *m, uint32_t i)
 	       !(insn->flags & (DWELL_INSN_RIP | DWELL_INSN_READS_TABLE));
 }
 
+/* What branch @i to @to goes behind. */
+static uint32_t skip_of(const struct dw_writer *w, uint32_t i, uint64_t to)
+{
+	if (!(w->m->marks.v[i] & DWELL_MARK_SAME_LINE))
+		return 0;
+	return dw_line_probe_bytes(w->m->marks.v[dw_clone_insn_at(w->m, w->f, to)]);
+}
+
 /* Write the clone of instruction @i at @at, whose code is @bytes. */
 static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *bytes)
 {
@@ -193,6 +201,7 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 
 	if (w->m->marks.v[i] & DWELL_MARK_LINE)
 		put_line_probe(w, i, at);
+	w->skip = skip_of(w, i, to);
 	if (is_call(w->m, i)) {
 		dw_emit_call(w, i, at, bytes);
 		return;
@@ -252,6 +261,7 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 		put_insn(&w, i, at, bytes + (at - f->start));
 		at += insn_of(t->m, i++)->length;
 	}
+	w.skip = 0;
 	if (!w.rc && goes_on(insn_of(t->m, f->first + f->n - 1)->kind))
 		put_leaving_jump(&w, f->end);
 	return w.rc ? w.rc : w.pos == f->clone_at + f->clone_bytes ? 0 : DWELL_ERR_LIMIT;

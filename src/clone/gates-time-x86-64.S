@@ -552,9 +552,11 @@ dw_gate_landing:
 /*
  * The activation on top, in whose frame rsp lies, comes to a statement: its node becomes that child
  * of its function. Nothing is pushed. What is not the function's own statement it has no child for.
+ * Signals find the program before or behind the probe, never in it (agent/probe/line-half-way.h).
  */
 	.balign	64
 dw_gate_line:
+	mov	%r11, -88(%rsp)		/* so all that it changes is in memory from .Lagain on */
 	save_all
 .Lagain_GATE_LINE:
 	find_thread .Lslow_GATE_LINE
@@ -572,6 +574,9 @@ dw_gate_line:
 	bts	$KEY_LINE_BIT, %rdi
 	xor	%r9d, %r9d
 	find_child GATE_LINE
+	jmp	.Lfound_GATE_LINE
+.Lquick_GATE_LINE:
+	find_quick .Lslow_GATE_LINE
 .Lfound_GATE_LINE:
 	read_time_keeping_rdx
 	check_os_by_r10 .Lslow_GATE_LINE
@@ -586,9 +591,6 @@ dw_gate_line:
 .Lend_GATE_LINE:
 	measure	4, restore_all
 	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE
-.Lquick_GATE_LINE:
-	find_quick .Lslow_GATE_LINE
-	jmp	.Lfound_GATE_LINE
 
 	.balign	16
 dw_gate_call_begin:

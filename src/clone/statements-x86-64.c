@@ -12,7 +12,6 @@
 #include "clone/free-stack-x86-64.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 enum { FRAME_BYTES_MAX = 1 << 28 };
 
@@ -20,23 +19,63 @@ struct search {
 	struct dw_clone_module *m;
 	const struct dw_clone_line *next, *end; /* those that are asked for */
 	struct dw_free_stack stack;
-	uint8_t *is_target; /* by instruction: of a branch in its function */
+	/* of the function that is looked at, by instruction */
+	DW_VEC(uint64_t) lines; /* which its code belongs to: that of the last statement before */
+	DW_VEC(bool) is_target; /* of a branch from another line */
 };
 
-/* Note where branches of @f lead in it. */
+/* Find out which line each instruction of @f belongs to. */
+static int find_lines(struct search *s, const struct dw_clone_function *f)
+{
+	uint64_t at = f->start, line = 0;
+
+	s->lines.n = s->is_target.n = 0;
+	if (dw_vec_reserve(&s->lines, f->n) || dw_vec_reserve(&s->is_target, f->n))
+		return -ENOMEM;
+	for (const struct dw_clone_line *next = s->next; s->lines.n < f->n;) {
+		while (next < s->end && next->svma <= at)
+			line = next++->line;
+		at += s->m->insns.v[f->first + s->lines.n].length;
+		s->lines.v[s->lines.n++] = line;
+		s->is_target.v[s->is_target.n++] = false;
+	}
+	return 0;
+}
+
+/* The instruction of @f that the branch @insn at @at leads to; UINT32_MAX = there is none. */
+static uint32_t target_of(const struct search *s, const struct dw_clone_function *f,
+			  const struct dw_insn *insn, uint64_t at)
+{
+	if (insn->kind == DWELL_INSN_JUMP || insn->kind == DWELL_INSN_BRANCH ||
+	    insn->kind == DWELL_INSN_LOOP || insn->kind == DWELL_INSN_BEGIN)
+		return dw_clone_insn_at(s->m, f, dw_insn_target(insn, at));
+	return UINT32_MAX;
+}
+
+/* Note where branches of @f lead in it, to another line. */
 static void find_targets(struct search *s, const struct dw_clone_function *f)
 {
 	uint64_t at = f->start;
 
-	for (uint32_t i = f->first; i < f->first + f->n; at += s->m->insns.v[i++].length) {
-		const struct dw_insn *insn = &s->m->insns.v[i];
-		uint32_t to = UINT32_MAX;
+	for (uint32_t i = 0; i < f->n; at += s->m->insns.v[f->first + i++].length) {
+		uint32_t to = target_of(s, f, &s->m->insns.v[f->first + i], at);
 
-		if (insn->kind == DWELL_INSN_JUMP || insn->kind == DWELL_INSN_BRANCH ||
-		    insn->kind == DWELL_INSN_LOOP || insn->kind == DWELL_INSN_BEGIN)
-			to = dw_clone_insn_at(s->m, f, dw_insn_target(insn, at));
-		if (to != UINT32_MAX)
-			s->is_target[to] = true;
+		if (to != UINT32_MAX && s->lines.v[to - f->first] != s->lines.v[i])
+			s->is_target.v[to - f->first] = true;
+	}
+}
+
+/* Mark the branches of @f to probes of their own line, once those are known. */
+static void mark_branches(struct search *s, const struct dw_clone_function *f)
+{
+	uint64_t at = f->start;
+
+	for (uint32_t i = 0; i < f->n; at += s->m->insns.v[f->first + i++].length) {
+		uint32_t to = target_of(s, f, &s->m->insns.v[f->first + i], at);
+
+		if (to != UINT32_MAX && s->lines.v[to - f->first] == s->lines.v[i] &&
+		    s->m->marks.v[to] & DWELL_MARK_LINE)
+			s->m->marks.v[f->first + i] |= DWELL_MARK_SAME_LINE;
 	}
 }
 
@@ -69,28 +108,34 @@ static int add(struct search *s, const struct dw_clone_function *f, uint32_t i, 
 	return marks ? dw_vec_push(&s->m->statements, statement) : 0;
 }
 
+/* Whether control may come to instruction @i of @f from another line. */
+static bool is_entered(const struct search *s, const struct dw_clone_function *f, uint32_t i)
+{
+	uint32_t k = i - f->first;
+
+	return f->has_indirect_jump || s->stack.is_entered[f - s->m->functions.v] ||
+	       s->is_target.v[k] || s->m->marks.v[i] & DWELL_MARK_LANDING ||
+	       s->lines.v[k] != s->lines.v[k - 1];
+}
+
 /* Look at what is asked for in @f, which has probes. */
 static int find_in(struct search *s, const struct dw_clone_function *f)
 {
-	bool is_known = !f->has_indirect_jump && !s->stack.is_entered[f - s->m->functions.v];
-	uint64_t at = f->start, line = 0;
-	int rc = 0;
+	uint64_t at = f->start;
+	int rc = find_lines(s, f);
 
+	if (rc)
+		return rc;
 	dw_free_stack_begin(&s->stack, f);
 	find_targets(s, f);
 	for (uint32_t i = f->first; i < f->first + f->n && s->next < s->end && !rc;
 	     at += s->m->insns.v[i++].length) {
-		bool is_entered =
-			!is_known || s->is_target[i] || s->m->marks.v[i] & DWELL_MARK_LANDING;
-
 		while (s->next < s->end && s->next->svma < at)
 			s->next++;
-		if (s->next == s->end || s->next->svma != at)
-			continue;
-		if (i > f->first && (is_entered || s->next->line != line))
+		if (s->next < s->end && s->next->svma == at && i > f->first && is_entered(s, f, i))
 			rc = add(s, f, i, at);
-		line = i > f->first ? s->next->line : 0;
 	}
+	mark_branches(s, f);
 	return rc;
 }
 
@@ -102,10 +147,7 @@ int dw_statements_find(struct dw_clone_module *m, const struct dw_clone_options 
 
 	if (m->probes != DWELL_PROBES_TIME || !options->lines_n)
 		return 0;
-	s.is_target = calloc(m->insns.n + 1, 1);
 	rc = dw_free_stack_init(&s.stack, m);
-	if (!s.is_target)
-		rc = -ENOMEM;
 	dw_vec_each(f, &m->functions) {
 		while (s.next < s.end && s.next->svma < f->start)
 			s.next++;
@@ -114,7 +156,8 @@ int dw_statements_find(struct dw_clone_module *m, const struct dw_clone_options 
 			rc = find_in(&s, f);
 	}
 	dw_free_stack_release(&s.stack);
-	free(s.is_target);
+	dw_vec_release(&s.lines);
+	dw_vec_release(&s.is_target);
 	return rc;
 }
 

@@ -8,7 +8,8 @@
  *
  * Where the stack below rsp may be in use (free-stack-x86-64.h) rsp is moved below the red zone
  * before and back behind it; then the clone's unwind rows tell of that. What jumps to the
- * instruction jumps to the probe.
+ * instruction jumps to the probe, but branches of the same line go behind it: a loop in one line
+ * costs one probe.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ static inline uint32_t dw_line_probe_bytes(uint8_t marks)
 /*
  * Set m->statements and their marks: of those that @options ask for what begins an instruction of a
  * function with probes, but not the function itself; of several in a row of one line the first,
- * where nothing jumps to the others. After dw_calls_out_find(). 0 or -ENOMEM.
+ * where nothing jumps to the others from another line. After dw_calls_out_find(). 0 or -ENOMEM.
  */
 int dw_statements_find(struct dw_clone_module *m, const struct dw_clone_options *options);
 

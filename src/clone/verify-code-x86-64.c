@@ -33,8 +33,11 @@ enum {
 static void expect_target(struct dw_verify_reader *r, uint64_t svma)
 {
 	bool inside = svma - r->f->start < r->f->end - r->f->start;
+	uint64_t to = dw_expect_any_target(r);
 
-	if (!dw_verify_same_place(r->v, svma, dw_expect_any_target(r), inside))
+	if (!dw_verify_same_place(r->v, svma, to, inside) &&
+	    !(inside &&
+	      dw_verify_same_place(r->v, svma, to - dw_verify_statement_bytes(r->v, svma), inside)))
 		dw_expect_fail(r, "leads elsewhere");
 }
 

@@ -64,6 +64,17 @@ void dw_expect_statement(struct dw_verify_reader *r)
 		dw_expect(r, up, sizeof up, "the stack pointer does not come back");
 }
 
+uint32_t dw_verify_statement_bytes(const struct dw_verify *v, uint64_t svma)
+{
+	uint64_t clone = find(v, svma) == UINT32_MAX ? 0 : dw_verify_clone_of(v, svma, true);
+	size_t left;
+	const uint8_t *bytes = clone ? dw_verify_bytes(v, clone, &left) : NULL;
+
+	if (!bytes || left < sizeof down)
+		return 0;
+	return PROBE_BYTES + (memcmp(bytes, down, sizeof down) ? 0 : sizeof down + sizeof up);
+}
+
 struct dw_verify_moved dw_verify_statement_moves(const struct dw_verify *v, uint32_t i)
 {
 	const struct dw_verify_insn *insn = &v->insns.v[i];

@@ -21,5 +21,9 @@ struct dw_verify_moved dw_verify_statement_moves(const struct dw_verify *v, uint
 
 enum { DWELL_VERIFY_MOVE = 128 };
 
+/* Bytes of the probe in front of the instruction at @svma, 0 = none: branches of the same function
+ * may go behind it. */
+uint32_t dw_verify_statement_bytes(const struct dw_verify *v, uint64_t svma);
+
 /* The list itself. */
 void dw_verify_statements(struct dw_verify *v);

@@ -61,7 +61,7 @@ void dw_put_branch_field(struct dw_writer *w, uint64_t svma)
 {
 	bool inside = svma - w->f->start < w->f->end - w->f->start;
 
-	put_field(w, svma, dw_clone_place(w->m, svma, inside));
+	put_field(w, svma, dw_clone_place(w->m, svma, inside) + w->skip);
 }
 
 void dw_put_jump(struct dw_writer *w, uint64_t svma)

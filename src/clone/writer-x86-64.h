@@ -17,7 +17,8 @@ struct dw_writer {
 	const struct dw_clone_module *m;
 	const struct dw_clone_function *f; /* NULL in tables */
 	struct dw_emit_result *ret;
-	uint32_t pos; /* area offset */
+	uint32_t pos;  /* area offset */
+	uint32_t skip; /* bytes of the target that the branch being put goes behind */
 	int rc;
 };
 

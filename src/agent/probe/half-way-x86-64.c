@@ -70,23 +70,43 @@ static const struct {
 	{REG_R8, 6},  {REG_R9, 7},  {REG_R10, 8}, {REG_RBP, 12}, {REG_R11, 13},
 };
 
+enum { KEPT_BY_GATES = 8 }; /* of these; the rest the slow path keeps */
+
 enum {
-	GATE_WORDS = 14,   /* the gate's stack where it lets handlers run */
-	FLAGS_WORDS = 10,  /* as lahf and seto tell */
-	PUSHED_WORDS = 11, /* as pushfq does, of which the direction counts */
+	GATE_WORDS = 14,  /* the gate's stack where it lets handlers run */
+	FLAGS_WORDS = 10, /* as lahf and seto tell */
+	PUSHED_WORDS =
+		11, /* as pushfq does, of which the direction counts; r11 in a gate that saves it */
 	ARITHMETIC = 0xd5,
 	DIRECTION = 0x400,
 	OVERFLOW = 0x800,
 };
 
+/* Take the arithmetic flags over into @flags that a gate keeps at @gate. */
+static uint64_t with_kept(uint64_t flags, const uint64_t *gate)
+{
+	uint64_t told = gate[-FLAGS_WORDS];
+
+	flags &= ~(uint64_t)(ARITHMETIC | OVERFLOW);
+	return flags | (told >> 8 & ARITHMETIC) | (told & 1 ? OVERFLOW : 0);
+}
+
+void dw_gate_restore(ucontext_t *context, const uint64_t *gate)
+{
+	greg_t *registers = context->uc_mcontext.gregs;
+
+	for (uint32_t i = 0; i < KEPT_BY_GATES; i++)
+		registers[kept[i].place] = (greg_t)gate[-(int64_t)kept[i].words];
+	registers[REG_R11] = (greg_t)gate[-PUSHED_WORDS];
+	registers[REG_EFL] = (greg_t)with_kept((uint64_t)registers[REG_EFL], gate);
+}
+
 void dw_gate_finish(ucontext_t *context)
 {
 	greg_t *registers = context->uc_mcontext.gregs;
 	const uint64_t *gate = dw_context_stack(context) + GATE_WORDS;
-	uint64_t flags = (uint64_t)registers[REG_EFL], told = gate[-FLAGS_WORDS];
+	uint64_t flags = with_kept((uint64_t)registers[REG_EFL], gate) & ~(uint64_t)DIRECTION;
 
-	flags &= ~(uint64_t)(ARITHMETIC | DIRECTION | OVERFLOW);
-	flags |= (told >> 8 & ARITHMETIC) | (told & 1 ? OVERFLOW : 0);
 	flags |= gate[-PUSHED_WORDS] & DIRECTION;
 	for (uint32_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		registers[kept[i].place] = (greg_t)gate[-(int64_t)kept[i].words];

@@ -20,3 +20,7 @@ void dw_gate_settle(const struct dw_area *area, ucontext_t *context);
  * on behind the gate: handlers see the program's own registers and stack. [async-signal-safe]
  */
 void dw_gate_finish(ucontext_t *context);
+
+/* The registers and flags of the program that a gate keeps below @gate, its stack pointer, r11 too
+ * (DWELL_GATE_LINE). [async-signal-safe] */
+void dw_gate_restore(ucontext_t *context, const uint64_t *gate);

@@ -21,6 +21,7 @@
 #include "agent/core/ticks-x86-64.h"
 #include "agent/probe/context-x86-64.h"
 #include "agent/probe/half-way.h"
+#include "agent/probe/line-half-way.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 #include "agent/probe/timing.h"
@@ -132,6 +133,7 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 			dw_gate_finish(context);
 		else
 			dw_gate_settle(area, context);
+		dw_line_settle(area, context);
 		pc = dw_context_pc(context);
 		shown = original_of(area, pc, dw_context_stack(context));
 		dw_context_set_pc(context, shown);

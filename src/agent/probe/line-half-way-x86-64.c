@@ -1,0 +1,104 @@
+/*
+ * Interrupted probes of statements; see line-half-way.h, and for their code
+ * src/clone/statements-x86-64.h. A gate that has not stored anything is left by the road that it
+ * was entered by, the probe then runs again; its place is known by its bytes. Not seen: the few
+ * instructions between gate and slow path.
+ */
+#include "agent/probe/line-half-way.h"
+
+#include "agent/core/bytes.h"
+#include "agent/probe/context-x86-64.h"
+#include "agent/probe/half-way.h"
+
+enum {
+	PROBE_BYTES = 15,
+	LOAD_AT = 5,  /* of the index, in a probe */
+	CALL_AT = 10, /* of the gate */
+	CALL = 0xe8,
+	CALL_BYTES = 5,
+	RED_ZONE_BYTES = 128,
+	SAVED_WORDS = 2, /* of rax, below the stack pointer */
+};
+
+static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
+static const uint8_t save[] = {0x48, 0x89, 0x44, 0x24, 0xf0, 0xb8};
+
+static bool is_equal(uint64_t at, const uint8_t *bytes, uint32_t n)
+{
+	const uint8_t *code = (const uint8_t *)at;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (code[i] != bytes[i])
+			return false;
+	return true;
+}
+
+/* Whether a probe begins at @at, apart from what moves the stack pointer. */
+static bool is_probe(const struct dw_area *area, uint64_t at)
+{
+	int32_t distance;
+
+	if (!is_equal(at, save, sizeof(save)) || *(const uint8_t *)(at + CALL_AT) != CALL)
+		return false;
+	memcpy(&distance, (const void *)(at + CALL_AT + 1), sizeof(distance));
+	return at + CALL_AT + CALL_BYTES + (uint64_t)(int64_t)distance ==
+	       area->area + area->header->gate_at[DWELL_GATE_LINE];
+}
+
+static bool is_moved(uint64_t probe)
+{
+	return is_equal(probe - sizeof(down), down, sizeof(down)) &&
+	       is_equal(probe + PROBE_BYTES, up, sizeof(up));
+}
+
+static void go_on(ucontext_t *context, uint64_t pc, uint64_t pop)
+{
+	context->uc_mcontext.gregs[REG_RSP] += (greg_t)pop;
+	dw_context_set_pc(context, pc);
+}
+
+/* Out of the gate, which is @at of the area: to the probe, or behind its call. */
+static void leave_gate(const struct dw_area *area, uint32_t at, ucontext_t *context)
+{
+	const struct dw_clone_header *h = area->header;
+	const uint64_t *gate = dw_context_stack(context);
+	const struct dw_clone_gate *g = h->gates;
+
+	while (g->again < h->gate_at[DWELL_GATE_LINE] ||
+	       g->again >= h->gate_at[DWELL_GATE_CALL_BEGIN])
+		if (++g == h->gates + DWELL_CLONE_GATES)
+			return;
+	if (at >= g->again)
+		dw_gate_restore(context, gate);
+	else
+		context->uc_mcontext.gregs[REG_RAX] = (greg_t)gate[-1];
+	go_on(context, at >= g->end ? *gate : *gate - PROBE_BYTES, sizeof(*gate));
+}
+
+void dw_line_settle(const struct dw_area *area, ucontext_t *context)
+{
+	const struct dw_clone_header *h = area->header;
+	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
+	uint64_t pc;
+
+	if (!h->statements.n)
+		return;
+	if (at >= h->gate_at[DWELL_GATE_LINE] && at < h->gate_at[DWELL_GATE_CALL_BEGIN])
+		leave_gate(area, at, context);
+	pc = dw_context_pc(context);
+	for (uint32_t in = 0; in <= CALL_AT; in += LOAD_AT) {
+		if (!is_probe(area, pc - in))
+			continue;
+		if (in == CALL_AT)
+			context->uc_mcontext.gregs[REG_RAX] =
+				(greg_t)dw_context_stack(context)[-SAVED_WORDS];
+		if (is_moved(pc - in))
+			go_on(context, pc - in - sizeof(down), RED_ZONE_BYTES);
+		else
+			go_on(context, pc - in, 0);
+		return;
+	}
+	if (is_probe(area, pc - PROBE_BYTES) && is_moved(pc - PROBE_BYTES))
+		go_on(context, pc + sizeof(up), RED_ZONE_BYTES);
+}

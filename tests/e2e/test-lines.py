@@ -1,0 +1,95 @@
+"""dwell instrument --lines: what lines of tests/targets/lines.c took, which says so itself."""
+import os
+
+from harness import Skip, cases, expect, require
+
+SOURCE = os.path.join(os.path.dirname(__file__), "..", "targets", "lines.c")
+VARIANTS = [f"{compiler}-{level}" for compiler in ("gcc", "clang") for level in ("O0", "O1", "O2")]
+PARTS = [("MIX(x, first);", 50000), ("MIX(x, second);", 100000), ("MIX(x, third);", 200000)]
+
+
+def record(context, variant, *words):
+    program = context.target(f"lines-{variant}")
+    if not os.path.exists(program):
+        raise Skip("no such compiler")
+    done = context.run(context.dwell, "instrument", "-q", "--lines", "-o", "run.dwell", *words,
+                       "--", program)
+    expect(done.returncode, 0, f"status: {done.stderr}")
+    return [int(line) for line in done.stdout.split()]
+
+
+def line_of(text):
+    with open(SOURCE) as f:
+        return [line.strip() for line in f].index(text) + 1
+
+
+def total(rows, key):
+    return sum(row[key] or 0 for row in rows)
+
+
+def rows_of(report, function, *lines):
+    return [row for row in report["rows"]
+            if row["function_name"] == function and row["source_line_begin"] in lines]
+
+
+@cases(*VARIANTS)
+def test_times_of_lines(context, variant):
+    """Each loop's two lines took what the thread's clock says, and were come to as often as it
+    ran; all lines of the function make up its own time."""
+    truth = record(context, variant)
+    lines = context.report("lines")
+    for (text, n), ns in zip(PARTS, truth):
+        line = line_of(text)
+        body, loop = rows_of(lines, "three_parts", line), rows_of(lines, "three_parts", line - 1)
+        measured = total(body + loop, "application_exclusive_time")
+        probes = total(body + loop, "time_exclusive_probe_overhead")
+        require(abs(measured + probes - ns) <= ns / 10,
+                f"{text} took {measured} ns and {probes} in probes, not {ns}")
+        require(total(body, "application_exclusive_time") > measured / 2 or variant[-1] != "0",
+                f"{text}: {body} {loop}")
+        if variant.endswith("O0"):
+            expect(total(body, "number_of_calls"), n, f"arrivals at {text}")
+    functions = context.report("functions")
+    own = total(rows_of({"rows": lines["rows"]}, "three_parts", *range(1000)),
+                "elapsed_exclusive_time")
+    whole = [row for row in functions["rows"] if row["function_name"] == "three_parts"]
+    expect(len(whole), 1, "rows of three_parts")
+    require(own <= whole[0]["elapsed_exclusive_time"], "lines have more than their function")
+    require(own >= whole[0]["elapsed_exclusive_time"] * .9, "lines lack what their function has")
+    expect(total(whole, "number_of_calls"), 1, "calls of three_parts")
+
+
+@cases("gcc-O0", "clang-O2")
+def test_inclusive_times(context, variant):
+    """A line has its callees' time once, in recursion too; the views of functions are the same as
+    without probes at lines."""
+    record(context, variant)
+    lines = context.report("lines")
+    functions = {row["function_name"]: row for row in context.report("functions")["rows"]}
+    call = rows_of(lines, "main", line_of("x += callee(x);"))
+    inside = functions["callee"]["elapsed_inclusive_time"]
+    require(total(call, "elapsed_inclusive_time") >= inside, "a call is not its line's")
+    require(total(call, "elapsed_exclusive_time") < inside / 10, "a call is its line's alone")
+    again = rows_of(lines, "recursive", line_of("x = recursive(x, depth - 1) / 3 + 1;"))
+    require(0 < max(row["elapsed_inclusive_time"] for row in again)
+            <= functions["recursive"]["elapsed_inclusive_time"], "recursion counts twice")
+    expect(functions["callee"]["number_of_calls"], 20, "calls of callee")
+    expect(functions["recursive"]["number_of_calls"], sum(range(1, 101)), "calls of recursive")
+    for row in lines["rows"]:
+        for key, value in row.items():
+            require(not key.endswith("_percent") or value is None or value <= 100,
+                    f"{key} of {row}")
+    for view in ("functions", "calltree", "threads", "processes"):
+        report = context.report(view)
+        for key in ("elapsed_exclusive_time", "time_exclusive_probe_overhead"):
+            expect(total(report["rows"], key), report["session"][key], f"{key} of {view}")
+
+
+def test_no_debug_information(context):
+    """Without it functions are measured, and the summary says why there are no lines."""
+    context.run("strip", "-s", "-o", "stripped", context.target("lines-gcc-O2"))
+    done = context.run(context.dwell, "instrument", "--lines", "-o", "run.dwell", "--",
+                       context.path("stripped"))
+    expect(done.returncode, 0, f"status: {done.stderr}")
+    require("no debug information" in done.stderr, done.stderr)
+    require(len(context.report("functions")["rows"]) > 3, "no functions")
