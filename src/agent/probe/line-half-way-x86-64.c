@@ -1,7 +1,8 @@
 /*
  * Interrupted probes of statements; see line-half-way.h, and for their code
  * src/clone/statements-x86-64.h. A gate that has not stored anything is left by the road that it
- * was entered by, the probe then runs again; its place is known by its bytes. Not seen: the few
+ * was entered by, the probe then runs again; its place is known by its bytes. Where a program steps
+ * through its instructions that would have no end: there the probe is left out. Not seen: the few
  * instructions between gate and slow path.
  */
 #include "agent/probe/line-half-way.h"
@@ -18,6 +19,7 @@ enum {
 	CALL_BYTES = 5,
 	RED_ZONE_BYTES = 128,
 	SAVED_WORDS = 2, /* of rax, below the stack pointer */
+	TRAP_FLAG = 0x100,
 };
 
 static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
@@ -58,6 +60,12 @@ static void go_on(ucontext_t *context, uint64_t pc, uint64_t pop)
 	dw_context_set_pc(context, pc);
 }
 
+/* Whether the task stops behind each instruction. */
+static bool is_stepped(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
+}
+
 /* Out of the gate, which is @at of the area: to the probe, or behind its call. */
 static void leave_gate(const struct dw_area *area, uint32_t at, ucontext_t *context)
 {
@@ -73,14 +81,30 @@ static void leave_gate(const struct dw_area *area, uint32_t at, ucontext_t *cont
 		dw_gate_restore(context, gate);
 	else
 		context->uc_mcontext.gregs[REG_RAX] = (greg_t)gate[-1];
-	go_on(context, at >= g->end ? *gate : *gate - PROBE_BYTES, sizeof(*gate));
+	go_on(context, at >= g->end || is_stepped(context) ? *gate : *gate - PROBE_BYTES,
+	      sizeof(*gate));
+}
+
+/* Out of the probe at @probe, before its call: in front of it, or behind it. */
+static void leave_probe(uint64_t probe, ucontext_t *context)
+{
+	uint64_t end = probe + PROBE_BYTES;
+
+	if (dw_context_pc(context) == probe + CALL_AT)
+		context->uc_mcontext.gregs[REG_RAX] =
+			(greg_t)dw_context_stack(context)[-SAVED_WORDS];
+	if (is_moved(probe))
+		go_on(context, is_stepped(context) ? end + sizeof(up) : probe - sizeof(down),
+		      RED_ZONE_BYTES);
+	else
+		go_on(context, is_stepped(context) ? end : probe, 0);
 }
 
 void dw_line_settle(const struct dw_area *area, ucontext_t *context)
 {
 	const struct dw_clone_header *h = area->header;
 	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
-	uint64_t pc;
+	uint64_t pc, probe;
 
 	if (!h->statements.n)
 		return;
@@ -90,15 +114,12 @@ void dw_line_settle(const struct dw_area *area, ucontext_t *context)
 	for (uint32_t in = 0; in <= CALL_AT; in += LOAD_AT) {
 		if (!is_probe(area, pc - in))
 			continue;
-		if (in == CALL_AT)
-			context->uc_mcontext.gregs[REG_RAX] =
-				(greg_t)dw_context_stack(context)[-SAVED_WORDS];
-		if (is_moved(pc - in))
-			go_on(context, pc - in - sizeof(down), RED_ZONE_BYTES);
-		else
-			go_on(context, pc - in, 0);
+		leave_probe(pc - in, context);
 		return;
 	}
+	probe = pc + sizeof(down);
 	if (is_probe(area, pc - PROBE_BYTES) && is_moved(pc - PROBE_BYTES))
 		go_on(context, pc + sizeof(up), RED_ZONE_BYTES);
+	else if (is_stepped(context) && is_probe(area, probe) && is_moved(probe))
+		go_on(context, probe + PROBE_BYTES + sizeof(up), 0);
 }
