@@ -9,6 +9,7 @@
  */
 #include "analysis/hot-path.h"
 #include "analysis/totals.h"
+#include "base/cleanup.h"
 #include "base/map.h"
 #include "view/columns-of.h"
 #include "view/order.h"
@@ -74,12 +75,10 @@ static int open_tree(struct dw_view *v, struct calltree *c)
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = place_node(v, c, (uint32_t)i);
 	free(c->row);
+	free(c->shape);
 	c->row = NULL;
-	if (!rc)
-		rc = dw_order_tree(v, c->parent);
-	free(c->parent);
-	c->parent = NULL;
-	return rc;
+	c->shape = NULL;
+	return rc ? rc : dw_order_tree(v, dw_take_ptr(c->parent));
 }
 
 static int open_hot_path(struct dw_view *v)

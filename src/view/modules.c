@@ -117,7 +117,7 @@ static int open_modules(struct dw_view *v)
 
 	if (!rc)
 		rc = link_items(v, k, parent);
-	return rc ? rc : dw_order_tree(v, parent);
+	return rc ? rc : dw_order_tree(v, dw_take_ptr(parent));
 }
 
 static const enum dw_column columns[] = {DWELL_COLUMN_NAME,	     DWELL_COLUMN_PROCESS_ID,

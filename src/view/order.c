@@ -256,22 +256,22 @@ static int write_tree(const struct dw_view *v, const struct families *f, size_t 
 	return rc;
 }
 
-int dw_order_tree(struct dw_view *v, const uint32_t *parent)
+int dw_order_tree(struct dw_view *v, uint32_t *parent)
 {
 	size_t max = v->request.rows && v->request.rows < v->n ? v->request.rows : v->n;
 	struct families f = {0};
-	uint32_t *out = malloc((max + 1) * sizeof *out);
-	int rc = out ? gather(&f, parent, v->n) : -ENOMEM;
+	int rc = gather(&f, parent, v->n);
 
+	/* Rows take the place of parents, which are known to the families now. */
 	if (!rc)
-		rc = write_tree(v, &f, max, out, &max);
+		rc = write_tree(v, &f, max, parent, &max);
 	if (!rc) {
 		free(v->items);
-		v->items = dw_take_ptr(out);
+		v->items = dw_take_ptr(parent);
 		v->n = max;
 	}
 	free(f.start);
 	free(f.children);
-	free(out);
+	free(parent);
 	return rc;
 }

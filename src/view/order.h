@@ -18,7 +18,8 @@ int dw_order_sort(struct dw_view *v, size_t first, size_t n);
 /*
  * Put v->items into the order of a tree, siblings sorted, every parent right before its children;
  * no more than v->request.rows of them.
- * @parent  by place in v->items as it is now: place of the parent, which is smaller, or UINT32_MAX.
+ * @parent  by place in v->items as it is now: place of the parent, which is smaller, or UINT32_MAX;
+ *          malloc()ed, and taken over.
  * 0 or -ENOMEM.
  */
-int dw_order_tree(struct dw_view *v, const uint32_t *parent);
+int dw_order_tree(struct dw_view *v, uint32_t *parent);

@@ -4,6 +4,7 @@ The program is tests/targets/call-times.c, whose sleeps and calls are known; wha
 has to be more than nothing.
 """
 import os
+import re
 import xml.etree.ElementTree
 
 from harness import cases, expect, require
@@ -97,6 +98,42 @@ def test_callers_and_lines(context):
     require(at_main["elapsed_inclusive_time"] >= 2400 * MS, f"time of main's line {at_main}")
     expect(at_main["elapsed_exclusive_time"], None, "a line's own time")
     expect(lines[line_of("even(i % 10);")]["number_of_calls"], 100, "calls of even by main")
+
+
+def test_shortest_and_longest(context):
+    record(context)
+    rests = row_of(context.report("functions"), "rests")
+    for key, least, most in (("min_elapsed_inclusive_time", 20, 100),
+                             ("max_elapsed_inclusive_time", 2400, 10000)):
+        require(least * MS <= rests[key] <= most * MS, f"{key} of {rests}")
+    require(rests["max_application_inclusive_time"] < 300 * MS, f"the program's part {rests}")
+    even = row_of(context.report("functions"), "even")
+    require(even["min_elapsed_exclusive_time"] < 1 * MS, f"shortest of {even}")
+    for view, words in (("functions", ("--to", "1500ms")), ("calltree", ())):
+        for row in context.report(view, *words)["rows"]:
+            expect(row["max_elapsed_inclusive_time"], None, f"longest in {view} {words}")
+
+
+def test_slowest_calls(context):
+    record(context)
+    rows = context.report("slowest")["rows"]
+    times = [row["elapsed_inclusive_time"] for row in rows]
+    expect(times, sorted(times, reverse=True), "order")
+    expect([row["call_path"] for row in rows[:2]], ["main", "main > rests"], "slowest of all")
+    for row in rows:
+        parts = sum(row[key] for key in ("application_exclusive_time", "callees_application_time",
+                                         "io_time", "blocking_call_time", "switched_away_time"))
+        expect(parts, row["elapsed_inclusive_time"], f"parts of {row}")
+    rests = context.report("slowest", "rests")["rows"]
+    expect(len(rests), 3, "threads that call rests")
+    expect({row["function_name"] for row in rests}, {"rests"}, "functions")
+    require(rests[0]["blocking_call_time"] >= 2390 * MS, f"in nanosleep: {rests[0]}")
+    require(rests[0]["blocking_calls"] == 24, f"calls of nanosleep: {rests[0]}")
+    later = context.report("slowest", "--from", "1500ms")["rows"]
+    require(all(row["begin_time"] >= 1500 * MS for row in later), "a range takes by begin")
+    summary = context.run(context.dwell, "report", "run.dwell").stdout
+    require(re.search(r"rests +\(at .*: (blocked|\S*nanosleep\(\) blocked) 2\.\d+ s\)", summary),
+            f"why rests took long:\n{summary}")
 
 
 @cases("event", "probe")

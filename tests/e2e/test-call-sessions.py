@@ -158,6 +158,27 @@ def test_killed_collector(context):
     expect_calls(calls(context, "run.dwell"), leaf=10, main=1)
 
 
+def test_killed_collector_leaves_slow_calls(context):
+    """Those that were there a slice before."""
+    process = start_sleeper(context)
+    end = time.monotonic() + 60
+    while not report(context, "run.dwell.partial", "slowest", "leaf")["rows"]:
+        require(time.monotonic() < end, "no slow call is written")
+        time.sleep(0.2)
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
+        target = int(f.read().split()[0])
+    process.kill()
+    process.wait()
+    os.kill(target, signal.SIGKILL)
+    done = context.run(context.dwell, "recover", "run.dwell.partial")
+    expect(done.returncode, 0, f"status of recover\n{done.stderr}")
+    row = report(context, "run.dwell", "slowest", "leaf")["rows"][0]
+    expect(row["call_path"].split(" > ")[-1], "leaf", f"path of {row}")
+    leaf = [row for row in report(context, "run.dwell", "functions")["rows"]
+            if row["function_name"] == "leaf"][0]
+    require(leaf["max_elapsed_inclusive_time"] is not None, f"longest of {leaf}")
+
+
 @cases(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def test_signal_ends_with_a_session(context, number):
     process = start_sleeper(context)
