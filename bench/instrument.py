@@ -4,9 +4,10 @@
 Programs run in turns: as they are, from clones without probes, with time probes, for fib under
 uftrace too. Floor: what two readings of the TSC take. Cost of a call: (processor time with probes -
 without) / calls. Then, for each program, the session's Application time beside the plain run's
-processor time, and the functions that sampling finds the heaviest beside their Application time.
+processor time, and the functions that sampling finds the heaviest beside their Application time. Last, what is left of the
+cost under a limit, and the inclusive shares of the largest functions that were not switched off.
 
-bench/instrument.py --build FOLDER [--rounds 5] [cost|truth]...
+bench/instrument.py --build FOLDER [--rounds 5] [cost|truth|limit]...
 """
 import argparse
 import json
@@ -23,6 +24,7 @@ import clone
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIB = "34"
 TOP = 20
+LIMIT = "30"
 MODULES = ["--module", "liblua5.4*", "--module", "libperl*"]
 
 
@@ -183,7 +185,49 @@ def truth(bench):
     clone.table([("program", "function", "samples %", "Application %"), *details])
 
 
-PARTS = {"cost": cost, "truth": truth}
+def inclusive(report, column, all_of):
+    """{(module, function): percent of the whole that @all_of adds up to}, summed over processes."""
+    whole, of = sum(row[all_of] or 0 for row in report["rows"]), {}
+    for row in report["rows"]:
+        key = row["module_name"], row["function_name"]
+        of[key] = of.get(key, 0) + 100 * (row[column] or 0) / max(whole, 1)
+    return of
+
+
+def limit_of(bench, words):
+    """A program's (plain s, s with a limit, functions off, calls, worst of what was measured)."""
+    samples, session = bench.path("samples.dwell"), bench.path("limited.dwell")
+    plain, limited = [], []
+    for _ in range(bench.rounds):
+        for path in (session, samples):
+            if os.path.exists(path):
+                os.unlink(path)
+        plain.append(bench.spend(words, [])[0])
+        limited.append(bench.spend(words, bench.instrument("--overhead", LIMIT, "-o", session))[0])
+    subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "-o", samples, *words], check=True,
+                   stdout=subprocess.DEVNULL)
+    calls = bench.report(session, "functions")
+    sampled = inclusive(bench.report(samples, "functions"), "inclusive_samples", "exclusive_samples")
+    measured = inclusive(calls, "application_inclusive_time", "application_exclusive_time")
+    off = {(row["module_name"], row["function_name"]) for row in calls["rows"]
+           if row["switched_off_at"] is not None}
+    top = sorted((key for key in measured if key in sampled and key not in off),
+                 key=measured.get, reverse=True)[:TOP]
+    worst = max(((measured[key] - sampled[key]) for key in top), key=abs, default=0)
+    return middle(plain), middle(limited), len(off), calls["session"]["number_of_calls"], worst
+
+
+def limit(bench):
+    rows = [("program", "plain s", f"--overhead {LIMIT} s", "ratio", "switched off", "calls M",
+             "worst of 20 not off")]
+    for name, words in bench.programs.items():
+        plain, limited, off, calls, worst = limit_of(bench, words)
+        rows.append((name, f"{plain:.3f}", f"{limited:.3f}", f"{limited / plain:.2f}", str(off),
+                     f"{calls / 1e6:.2f}", f"{worst:+.1f}"))
+    clone.table(rows)
+
+
+PARTS = {"cost": cost, "truth": truth, "limit": limit}
 
 
 def main():

@@ -24,13 +24,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS 1000000000ull
-#define FIRST_NS 25000000ull /* the first one, where there is a limit of overhead */
+#define SLICE_NS       1000000000ull
+#define FIRST_NS       20000000ull  /* where there is a limit of overhead: the first one */
+#define LIMIT_SLICE_NS 400000000ull /* and those that come later */
 
 enum {
 	SLICE_SHARE = 100,     /* a slice is never shorter than 1 / this of what was before it */
 	COST_SHARE = 100,      /* nor than this many times the time of reading */
-	EARLY_COST_SHARE = 10, /* the same of those that come early for a limit of overhead */
+	LIMIT_COST_SHARE = 6, /* the same where there is a limit of overhead */
 	EARLY_SLICES = 2000,   /* then they come no earlier than others */
 	DELTAS_MAX = 1 << 19,  /* in memory */
 	IMPATIENT_MS = 3000,
@@ -325,27 +326,32 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 		flush(r, NULL);
 }
 
+/* How long the slice that begins @now is, where reading the one before has taken @spent. */
+static uint64_t pause_ns(struct dw_call_recording *r, uint64_t now, uint64_t spent)
+{
+	bool has_limit = r->overhead > 0;
+	uint64_t wait = has_limit ? LIMIT_SLICE_NS : SLICE_NS;
+	uint64_t cost = spent * (has_limit ? LIMIT_COST_SHARE : COST_SHARE);
+
+	wait += since_start(r, now) / SLICE_SHARE;
+	if (r->early_ns && r->early_ns < wait) {
+		wait = r->early_ns;
+		r->early_ns *= 2;
+	}
+	return cost > wait ? cost : wait;
+}
+
 int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
 			   struct dw_error *err)
 {
-	uint64_t now = now_ns(), spent = spent_ns(), wait;
+	uint64_t now = now_ns(), spent = spent_ns();
 
 	if (now < r->next_slice_ns || r->rc)
 		return r->rc;
 	end_slice(r, now);
 	dw_regions_each(regions, read_in_slice, r);
 	flush(r, err);
-	spent = spent_ns() - spent;
-	wait = SLICE_NS + since_start(r, now) / SLICE_SHARE;
-	if (r->early_ns && r->early_ns < wait) {
-		wait = r->early_ns;
-		r->early_ns *= 2;
-		spent *= EARLY_COST_SHARE;
-	} else {
-		r->early_ns = 0;
-		spent *= COST_SHARE;
-	}
-	r->next_slice_ns = now + (spent > wait ? spent : wait);
+	r->next_slice_ns = now + pause_ns(r, now, spent_ns() - spent);
 	return r->rc;
 }
 

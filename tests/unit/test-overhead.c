@@ -53,7 +53,7 @@ TEST(what_costs_next_to_nothing_stays)
 
 TEST(within_the_limit_nothing_goes)
 {
-	struct dw_overhead o = {.limit = 1};
+	struct dw_overhead o = {.limit = 2};
 
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
@@ -80,6 +80,29 @@ TEST(decisions_are_made_of_what_came_since_the_last)
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
 	CHECK_INT(o.muted.n, 2);
 	CHECK_INT(o.muted.v[1], WARM);
+	dw_overhead_release(&o);
+}
+
+TEST(what_was_too_much_is_paid_back)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 1);
+	/* Alone this would be within the limit. */
+	CHECK_INT(dw_overhead_add(&o, WARM, 90e6, 100e6), 0);
+	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 2);
+	CHECK_INT(o.muted.v[1], WARM);
+	/* Much later it is forgotten. */
+	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 100e9), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(dw_overhead_add(&o, SMALL, 90e6, 100e6), 0);
+	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 2);
 	dw_overhead_release(&o);
 }
 

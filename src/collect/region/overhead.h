@@ -26,9 +26,10 @@ struct dw_overhead_calls {
 struct dw_overhead {
 	double limit; /* probes may take this part of the program's own time */
 	DW_VEC(struct dw_overhead_calls) calls;
-	struct dw_map index;	/* key -> place in calls + 1 */
-	double time;		/* of all since the last decision, ticks */
-	DW_VEC(uint32_t) muted; /* keys, in the order of their decisions */
+	struct dw_map index;	       /* key -> place in calls + 1 */
+	double time;		       /* of all since the last decision, ticks */
+	double past_time, past_probes; /* of all before it */
+	DW_VEC(uint32_t) muted;	       /* keys, in the order of their decisions */
 };
 
 /* Note what calls of @key (0 = nobody's that could be muted) took. 0 or -ENOMEM. */
