@@ -478,9 +478,11 @@ TEST(a_switch_in_an_interval)
 	CHECK(i.switches >= 1 && i.os && i.os <= i.elapsed && !i.os_cpu);
 	begin_ticks = dw_ticks();
 	usleep(2000);
-	CHECK(dw_os_close_slow(&s.thread, &s.state, begin_ticks, dw_ticks(), &i));
+	end = dw_ticks();
+	CHECK(dw_os_close_slow(&s.thread, &s.state, begin_ticks, &end, &i));
+	CHECK(end <= dw_ticks());
 	CHECK(i.switches >= 1 && i.os && i.os == i.elapsed && i.os <= dw_ticks() - begin_ticks);
-	while (dw_os_close_slow(&s.thread, &s.state, begin_ticks, dw_ticks(), &i))
+	while (dw_os_close_slow(&s.thread, &s.state, begin_ticks, &end, &i))
 		;
 	CHECK_INT(*s.thread.os_word, s.thread.os_seen);
 	dw_os_thread_end(&s.thread, &s.state);

@@ -88,16 +88,17 @@ static bool may_be_switched(const struct dw_tree_thread *t, const struct dw_os_s
 	return __atomic_load_n(t->os_word, __ATOMIC_RELAXED) != s->word;
 }
 
-bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin, uint64_t now,
-		      struct dw_interval *ret)
+bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin,
+		      uint64_t *now, struct dw_interval *ret)
 {
 	struct dw_os_look l;
 
-	if (!may_be_switched(t, s, now - begin))
+	if (!may_be_switched(t, s, *now - begin))
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	dw_os_look(t, s, &l);
-	ret->elapsed = at_most(l.blocked, l.now > begin ? l.now - begin : 0);
+	*now = l.now > *now ? l.now : *now;
+	ret->elapsed = at_most(l.blocked, *now - begin);
 	ret->os = ret->os_blocked = ret->elapsed;
 	ret->os_kind = DWELL_OS_SWITCHED;
 	ret->switches = l.switches;

@@ -28,12 +28,13 @@ uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t n
 		     enum dw_os_event event, struct dw_interval *ret);
 
 /*
- * What of a slow path that is about to end @now, and began at @begin, was not its own time because
- * the thread was switched: to be charged to t->current, and not to be called overhead. False:
+ * What of a slow path that is about to end *@now, and began at @begin, was not its own time because
+ * the thread was switched: to be charged to t->current, and not to be called overhead. *@now is the
+ * look's time then: what comes between that and the return is seen at the next event. False:
  * nothing.
  */
-bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin, uint64_t now,
-		      struct dw_interval *ret);
+bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t begin,
+		      uint64_t *now, struct dw_interval *ret);
 
 /*
  * A system call of @kind begins, at the end of an interval; what ends the next one is slow.

@@ -25,7 +25,6 @@
 
 enum {
 	OVERHEAD_UNIT = 16, /* ticks of struct dw_tree_node.overhead */
-	RESUME_TRIES = 4,   /* a tracer may switch us at every system call */
 	SLOWEST = 1,	    /* calls of each callee that are kept */
 };
 
@@ -257,24 +256,21 @@ static void apply(const struct event *e)
 
 /*
  * The interval that follows begins now; what was spent here is the new current node's overhead, but
- * for the time without a processor. To lose it between the look and the clock is seen too.
+ * for the time without a processor.
  */
 static void resume(const struct event *e, uint64_t start)
 {
 	struct dw_tree_thread *line = e->t->line;
 	struct dw_interval switched;
 	uint64_t now = dw_ticks(), off = 0;
-	int tries = RESUME_TRIES;
 
-	while (tries-- && dw_os_close_slow(line, &e->t->os, e->now + off, now, &switched)) {
+	if (dw_os_close_slow(line, &e->t->os, e->now, &now, &switched)) {
 		dw_thread_charge(e->t, &switched);
-		off += switched.elapsed;
-		now = dw_ticks();
+		off = switched.elapsed;
 	}
 	dw_thread_charge_plain(
 		e->t, 0, (uint32_t)((now - e->now - off + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT));
 	line->slow_ticks += now - start - off;
-	line->cost += now - e->now - off;
 	line->last = now;
 }
 
