@@ -329,7 +329,7 @@ static void run_trace_all(void)
 		_exit((int)fib(7));
 	}
 	waitpid(child, &status, 0);
-	while (WIFSTOPPED(status) && steps < 100000) {
+	while (WIFSTOPPED(status) && steps < 400000) {
 		steps++;
 		ptrace(PTRACE_SINGLESTEP, child, 0, 0);
 		waitpid(child, &status, 0);
