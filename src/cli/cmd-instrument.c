@@ -37,6 +37,7 @@ struct cmd_instrument {
 	struct dw_option_list modules;
 	struct dw_option_list include;
 	struct dw_option_list exclude;
+	struct dw_option_list slowest;
 	const char *format;
 	const char *probes;
 	const char *os_source;
@@ -63,6 +64,8 @@ static const struct dw_option options[] = {
 	 "not the functions whose name fits (again for more)"},
 	{"all-functions", 0, NULL, dw_option_flag, AT(all_functions),
 	 "short functions without calls and loops too"},
+	{"slowest", 0, "GLOB", dw_option_list, AT(slowest),
+	 "keep the 16 slowest calls of functions whose name fits, none of others"},
 	{"lines", 0, NULL, dw_option_flag, AT(lines), "measure the time of every source line, too"},
 	{"duration", 0, "TIME", dw_option_time_ns, AT(duration_ns),
 	 "stop recording after TIME; the command runs on"},
@@ -182,7 +185,8 @@ static struct dw_image_plan plan_of(const struct cmd_instrument *c, const char *
 		.probes = (uint32_t)probes_of(c),
 		.all_functions = c->all_functions,
 		.lines = c->lines,
-		.choice = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude)},
+		.choice = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude),
+			   globs_of(&c->slowest)},
 	};
 }
 
@@ -400,6 +404,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_vec_release(&c.modules);
 	dw_vec_release(&c.include);
 	dw_vec_release(&c.exclude);
+	dw_vec_release(&c.slowest);
 	return code;
 }
 

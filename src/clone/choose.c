@@ -230,6 +230,8 @@ int dw_clone_choose(struct dw_clone_module *m, const struct dw_clone_options *op
 	int rc = find_uses(m, &u);
 
 	dw_vec_each(f, &m->functions) {
+		if (options->is_slowest && options->is_slowest(options->ctx, f->start))
+			f->flags |= DWELL_CLONE_SLOWEST;
 		if (f->reason)
 			continue;
 		if (m->entry && m->entry - f->start < f->end - f->start)

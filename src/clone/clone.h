@@ -28,6 +28,9 @@ struct dw_clone_options {
 	/* Whether the function at @svma is chosen; NULL = all. @choice_key is a text that stands
 	 * for this choice in the cache ("" = all). */
 	bool (*is_chosen)(void *ctx, uint64_t svma);
+	/* Whether the function at @svma gets DWELL_CLONE_SLOWEST; NULL = none does. Part of
+	 * @choice_key too. */
+	bool (*is_slowest)(void *ctx, uint64_t svma);
 	/* The name of the function at @svma for the image's symbol table, borrowed until the next
 	 * call; NULL = no name. May be NULL. */
 	const char *(*name)(void *ctx, uint64_t svma);

@@ -27,7 +27,7 @@ int dw_choice_find_module(const struct dw_globs *globs, const char *path)
 
 bool dw_choice_needs_names(const struct dw_choice *c)
 {
-	return c->include.n || c->exclude.n;
+	return c->include.n || c->exclude.n || c->slowest.n;
 }
 
 /* Bytes of @name, @n long, before the parameters that end it: the last pair of parentheses with
@@ -86,4 +86,9 @@ bool dw_choice_has_function(const struct dw_choice *c, const char *name)
 {
 	return (!c->include.n || fits_function(&c->include, name)) &&
 	       !fits_function(&c->exclude, name);
+}
+
+bool dw_choice_has_slowest(const struct dw_choice *c, const char *name)
+{
+	return fits_function(&c->slowest, name);
 }

@@ -19,6 +19,7 @@ struct dw_choice {
 	struct dw_globs modules; /* beside the executable: file names or paths */
 	struct dw_globs include; /* functions, none = all */
 	struct dw_globs exclude; /* functions, wins over @include */
+	struct dw_globs slowest; /* functions of which several of the slowest calls are wanted */
 };
 
 /* The first of @globs, as index, that fits the file name of @path or all of it, -1 = none. */
@@ -29,3 +30,6 @@ bool dw_choice_needs_names(const struct dw_choice *c);
 
 /* Whether the function called @name is chosen. */
 bool dw_choice_has_function(const struct dw_choice *c, const char *name);
+
+/* Whether several of its slowest calls are wanted. */
+bool dw_choice_has_slowest(const struct dw_choice *c, const char *name);

@@ -32,6 +32,8 @@ struct making {
 	bool has_symbols;
 	uint64_t *chosen; /* sorted svmas */
 	size_t chosen_n;
+	uint64_t *slowest; /* likewise */
+	size_t slowest_n;
 	char key[KEY_BYTES];
 	struct dw_clone_line *lines;
 	size_t lines_n;
@@ -127,20 +129,32 @@ static int choose(struct making *k, const struct dw_module_image *m, const struc
 		  struct dw_error *err)
 {
 	struct dw_function_names names = {0};
-	size_t n, to = 0;
+	size_t n;
+	uint64_t hash;
 	int rc = read_starts(k->elf, &k->chosen, &n, err);
 
 	if (!rc)
 		rc = read_names(m, k->chosen, n, &names, err);
-	for (size_t i = 0; i < n && !rc; i++)
-		if (dw_choice_has_function(choice, dw_function_names_get(&names, i)))
-			k->chosen[to++] = k->chosen[i];
-	k->chosen_n = to;
+	if (!rc) {
+		k->slowest = calloc(n + 1, sizeof *k->slowest);
+		rc = k->slowest ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < n && !rc; i++) {
+		const char *name = dw_function_names_get(&names, i);
+		uint64_t svma = k->chosen[i];
+
+		if (dw_choice_has_function(choice, name))
+			k->chosen[k->chosen_n++] = svma;
+		if (dw_choice_has_slowest(choice, name))
+			k->slowest[k->slowest_n++] = svma;
+	}
 	dw_function_names_release(&names);
-	if (!rc)
-		snprintf(k->key, sizeof k->key, "%zx-%016" PRIx64, to,
-			 dw_hash_bytes(k->chosen, to * sizeof *k->chosen, 0));
-	return rc;
+	if (rc)
+		return rc;
+	hash = dw_hash_bytes(k->chosen, k->chosen_n * sizeof *k->chosen, k->slowest_n);
+	hash = dw_hash_bytes(k->slowest, k->slowest_n * sizeof *k->slowest, hash);
+	snprintf(k->key, sizeof k->key, "%zx-%016" PRIx64, k->chosen_n, hash);
+	return 0;
 }
 
 static int compare(const void *pa, const void *pb)
@@ -155,6 +169,13 @@ static bool is_chosen(void *ctx, uint64_t svma)
 	const struct making *k = ctx;
 
 	return bsearch(&svma, k->chosen, k->chosen_n, sizeof svma, compare);
+}
+
+static bool is_slowest(void *ctx, uint64_t svma)
+{
+	const struct making *k = ctx;
+
+	return bsearch(&svma, k->slowest, k->slowest_n, sizeof svma, compare);
 }
 
 static const char *symbol_name(void *ctx, uint64_t svma)
@@ -264,6 +285,7 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 	if (!rc && m->probes != DWELL_PROBES_SYSTEM_CALLS && dw_choice_needs_names(&plan->choice)) {
 		rc = choose(k, m, &plan->choice, err);
 		options.is_chosen = is_chosen;
+		options.is_slowest = is_slowest;
 	}
 	if (!rc && plan->lines && m->probes == DWELL_PROBES_TIME) {
 		rc = find_lines(m, k, err);
@@ -292,6 +314,7 @@ void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan 
 		m->why = strdup(err.code ? dw_error_message(&err) : dw_err_string(m->rc));
 	dw_symtab_release(&k.symbols);
 	free(k.chosen);
+	free(k.slowest);
 	free(k.lines);
 	dw_elf_free(elf);
 	dw_error_clear(&err);

@@ -163,6 +163,7 @@ enum dw_clone_flag {
 	DWELL_CLONE_REDIRECTED = 4, /* a patch at its entry leads to the clone */
 	DWELL_CLONE_TAILS_OUT = 8,  /* jumps out of the instrumented code: where to is not timed */
 	DWELL_CLONE_SWITCHES = 16,  /* loads the stack pointer: may go on on another stack */
+	DWELL_CLONE_SLOWEST = 32,   /* several of its slowest calls are wanted */
 };
 
 /*

@@ -23,7 +23,8 @@
 
 /*
  * Environment of a target, put last by `dwell`: the folder; the agent's mode as text ("time", words
- * NAME=VALUE may follow: os-source=perf|rseq|none, the only one that is tried); the number of
+ * NAME=VALUE may follow: os-source=perf|rseq|none, the only one that is tried;
+ * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only); the number of
  * system-call filters under which dwell itself runs (Seccomp_filters of /proc/self/status, without
  * that line 0 or 1 by Seccomp; missing = 0): the agent stays off under more. The agent's own path
  * is the last entry of LD_PRELOAD.

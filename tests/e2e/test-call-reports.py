@@ -167,3 +167,39 @@ def test_formats_agree(context):
     table = context.run(context.dwell, "report", "run.dwell", "functions").stdout
     for title in ("Calls", "Elapsed Incl", "Elapsed Excl", "App Incl", "App Excl"):
         require(title in table.splitlines()[0], f"no {title} in {table.splitlines()[0]}")
+
+
+def record_single_calls(context, *words):
+    """What each function saw of its shortest and longest call: [inside], [outside], ns."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *words, "--",
+                       context.target("single-calls"))
+    expect(done.returncode, 0, f"status of single-calls: {done.stderr}")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {name: [int(n) for n in numbers] for name, *numbers in lines}
+
+
+def test_shortest_and_longest_calls(context):
+    seen = record_single_calls(context)
+    report = context.report("functions")
+    for name, (inner_min, inner_max, outer_min, outer_max) in seen.items():
+        row = row_of(report, name)
+        check_row(row)
+        for what, inner, outer in (("min", inner_min, outer_min), ("max", inner_max, outer_max)):
+            got = row[f"{what}_elapsed_inclusive_time"]
+            slack = 20000 + inner // 100  # probes, and two clocks
+            require(inner - slack <= got <= outer + slack, f"{what} of {name}: {got}, {inner} to {outer}")
+    rest = row_of(report, "rest")
+    require(rest["max_application_inclusive_time"] < rest["min_elapsed_inclusive_time"], f"sleep in {rest}")
+
+
+def test_slowest_calls_of_chosen_functions(context):
+    seen = record_single_calls(context, "--slowest", "sp*")
+    rows = context.report("slowest")["rows"]
+    expect({row["function_name"] for row in rows}, {"spin"}, "functions with single calls")
+    expect(len(rows), 16, "calls of spin")
+    times = [row["elapsed_inclusive_time"] for row in rows]
+    expect(times, sorted(times, reverse=True), "order")
+    require(times[0] <= seen["spin"][3] * 1.01 + 20000, f"{times[0]} of {seen}")
+    record_single_calls(context)
+    rows = context.report("slowest", "rest")["rows"]
+    require(rows and all(row["blocking_call_time"] >= 8 * MS for row in rows[:1]), f"rest: {rows}")

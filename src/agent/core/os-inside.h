@@ -38,7 +38,7 @@ const struct dw_os_sums *dw_os_inside_of(const struct dw_os_inside *o, uint32_t 
  * anything. */
 bool dw_os_inside_move(struct dw_os_inside *o, uint32_t entry, uint32_t below);
 
-/* What entry @entry has is now @to's, no higher one; all below it have been renamed. */
+/* What entry @entry has is now that of @to, which is no higher. All below it have been renamed. */
 void dw_os_inside_rename(struct dw_os_inside *o, uint32_t entry, uint32_t to);
 
 /* Give the memory back. From any thread. */

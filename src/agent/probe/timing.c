@@ -25,7 +25,6 @@
 
 enum {
 	OVERHEAD_UNIT = 16, /* ticks of struct dw_tree_node.overhead */
-	SLOWEST = 1,	    /* calls of each callee that are kept */
 };
 
 #define ARENA_BYTES ((uint64_t)64 << 20) /* where nobody says another number */
@@ -87,6 +86,17 @@ static uint64_t first_id(const struct dw_area *area)
 {
 	return ((const uint64_t *)(area->area +
 				   area->header->constants_at))[DWELL_CONSTANT_FIRST_ID];
+}
+
+/* How many of the slowest calls of the callee of @e are kept. */
+static uint32_t slowest_n(const struct event *e)
+{
+	if (!dw_probe.has_slowest)
+		return 1;
+	return e->gate == DWELL_GATE_ENTER && e->what < e->area->header->functions.n &&
+			       dw_functions(e->area)[e->what].flags & DWELL_CLONE_SLOWEST
+		       ? DWELL_SLOWEST_MAX
+		       : 0;
 }
 
 static uint64_t key_of(const struct event *e)
@@ -166,7 +176,7 @@ static void push(const struct event *e)
 		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
 		return;
 	}
-	dw_each_expect(&e->t->each, key_of(e), SLOWEST);
+	dw_each_expect(&e->t->each, key_of(e), slowest_n(e));
 	tell_cost(e->t->line);
 	if (!node) {
 		dw_overflow_push(stacks, key_of(e), *site, record, is_switch);
@@ -271,6 +281,7 @@ static void resume(const struct event *e, uint64_t start)
 	dw_thread_charge_plain(
 		e->t, 0, (uint32_t)((now - e->now - off + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT));
 	line->slow_ticks += now - start - off;
+	line->cost += now - e->now - off;
 	line->last = now;
 }
 
@@ -450,6 +461,7 @@ void dw_timing_start(const char *mode)
 	if (!dw_text_after(mode, "time"))
 		return;
 	memory = dw_text_option(mode, "memory");
+	dw_probe.has_slowest = dw_text_option(mode, "slowest");
 	dw_os_start(dw_text_option(mode, "os-source"));
 	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))
 		dw_agent_off(DWELL_OFF_NO_MEMORY);
