@@ -160,9 +160,9 @@ static void put_collections(const struct dw_summary_writer *w)
 	dw_words_time(w->out, (int64_t)p.longest->pause_ns);
 	reason = dw_strings_get(&profile_of(w)->strings, p.longest->reason);
 	dw_out_printf(w->out, ": number %" PRIu32 ", generation %" PRIu32 "%s", p.longest->number,
-		      p.longest->generation, *reason ? ", because of " : "");
+		      p.longest->generation, *reason ? " (" : "");
 	dw_text_put(w->out, reason);
-	dw_out_puts(w->out, ".\n");
+	dw_out_puts(w->out, *reason ? ").\n" : ".\n");
 }
 
 void dw_alloc_summary_head(struct dw_summary_writer *w)

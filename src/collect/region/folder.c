@@ -131,6 +131,9 @@ static int make_below(struct dw_region_folder *f, const char *base)
 	return 0;
 }
 
+/* A file is not closed before the last of its mappings goes: its creation tells of it. */
+#define WATCHED (IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR)
+
 /* Lock, watch, and only then let others in. */
 static int open_doors(struct dw_region_folder *f)
 {
@@ -146,8 +149,7 @@ static int open_doors(struct dw_region_folder *f)
 	    fchmodat(f->fd, DWELL_FOLDER_PUBLIC, 0711, 0))
 		return -errno;
 	f->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (f->watch_fd < 0 ||
-	    inotify_add_watch(f->watch_fd, f->path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+	if (f->watch_fd < 0 || inotify_add_watch(f->watch_fd, f->path, WATCHED) < 0)
 		return -errno;
 	return fchmod(f->fd, 01733) ? -errno : 0;
 }
