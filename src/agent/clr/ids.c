@@ -6,37 +6,11 @@
 
 #include "agent/core/memory.h"
 
-#include <stddef.h>
-
-enum { FIRST = 256, REMOVED = 1 };
-
-static uint64_t hash(uint64_t key)
-{
-	key *= 0x9e3779b97f4a7c15u;
-	return key ^ key >> 32;
-}
-
-struct dw_id *dw_ids_find(const struct dw_ids *ids, uint64_t key)
-{
-	struct dw_id_room *room = __atomic_load_n(&ids->room, __ATOMIC_ACQUIRE);
-	uint64_t at = hash(key), found;
-
-	if (!room)
-		return NULL;
-	for (;; at++) {
-		struct dw_id *entry = &room->entries[at & room->mask];
-
-		found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
-		if (found == key)
-			return entry;
-		if (!found)
-			return NULL;
-	}
-}
+enum { FIRST = 1024, REMOVED = 1 };
 
 static struct dw_id *put(struct dw_id_room *room, uint64_t key, uint32_t value, uint32_t extra)
 {
-	uint64_t at = hash(key);
+	uint64_t at = dw_ids_hash(key);
 	struct dw_id *entry;
 
 	while ((entry = &room->entries[at & room->mask])->key && entry->key != key)
@@ -54,7 +28,7 @@ static bool grow(struct dw_ids *ids)
 	struct dw_id_room *old = ids->room, *room;
 	uint64_t n = old ? (old->mask + 1) * 2 : FIRST;
 
-	if (old && old->used < old->mask - old->mask / 4)
+	if (old && old->used < old->mask / 2)
 		return true;
 	room = dw_agent_memory(sizeof(*room) + n * sizeof(room->entries[0]));
 	if (!room)

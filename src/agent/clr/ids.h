@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct dw_id {
@@ -23,8 +24,30 @@ struct dw_ids {
 	struct dw_id_room *room; /* atomic, NULL = empty */
 };
 
+/* Where to begin to look for @key. */
+static inline uint64_t dw_ids_hash(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15u >> 32;
+}
+
 /* Where @key stands, NULL = nowhere. [any-thread] */
-struct dw_id *dw_ids_find(const struct dw_ids *ids, uint64_t key);
+static inline struct dw_id *dw_ids_find(const struct dw_ids *ids, uint64_t key)
+{
+	struct dw_id_room *room = __atomic_load_n(&ids->room, __ATOMIC_ACQUIRE);
+	uint64_t at = dw_ids_hash(key), found;
+
+	if (!room)
+		return NULL;
+	for (;; at++) {
+		struct dw_id *entry = &room->entries[at & room->mask];
+
+		found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
+		if (found == key)
+			return entry;
+		if (!found)
+			return NULL;
+	}
+}
 
 /* Put @key, which may be there, with its numbers. NULL = no memory. Inside dw_agent_enter(). */
 struct dw_id *dw_ids_put(struct dw_ids *ids, uint64_t key, uint32_t value, uint32_t extra);

@@ -72,9 +72,10 @@ struct dw_kinds {
 
 extern struct dw_kinds dw_kinds;
 
+/* The bit of @ip in stub_bits. */
 static inline uint32_t dw_stub_bit(uint64_t ip)
 {
-	return (uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 54);
+	return (uint32_t)(ip ^ ip >> 10) % DWELL_STUB_BITS;
 }
 
 struct dw_clr_self;

@@ -35,18 +35,7 @@ struct tables {
 
 static struct tables tables;
 
-static const uint32_t row_bytes[] = {
-	[DWELL_CLR_NODES] = sizeof(struct dw_clr_node),
-	[DWELL_CLR_GROUPS] = sizeof(struct dw_clr_group),
-	[DWELL_CLR_OLDS] = sizeof(struct dw_clr_old),
-	[DWELL_CLR_TYPES] = sizeof(struct dw_clr_type),
-	[DWELL_CLR_FRAMES] = sizeof(struct dw_clr_frame),
-	[DWELL_CLR_FUNCTIONS] = sizeof(struct dw_clr_function),
-	[DWELL_CLR_MODULES] = sizeof(struct dw_clr_module),
-	[DWELL_CLR_THREADS] = sizeof(struct dw_clr_thread),
-	[DWELL_CLR_GCS] = sizeof(struct dw_clr_gc),
-	[DWELL_CLR_TEXTS] = 1,
-};
+struct dw_table_bases dw_table_bases;
 
 static bool reserve(struct table *t, uint64_t bytes)
 {
@@ -64,9 +53,11 @@ bool dw_tables_start(uint64_t budget)
 	uint64_t at;
 
 	tables.budget = budget;
-	for (int t = 0; t < DWELL_CLR_TABLES; t++)
+	for (int t = 0; t < DWELL_CLR_TABLES; t++) {
 		if (!reserve(&tables.all[t], t <= DWELL_CLR_OLDS ? budget : SMALL_BYTES))
 			return false;
+		dw_table_bases.at[t] = tables.all[t].base;
+	}
 	if (!dw_agent_enter())
 		return false;
 	tables.head = dw_agent_chunk(DWELL_CHUNK_CLR, 0, PAGE_BYTES, &at);
@@ -77,11 +68,6 @@ bool dw_tables_start(uint64_t budget)
 struct dw_clr_head *dw_tables_head(void)
 {
 	return tables.head;
-}
-
-void *dw_table_row(enum dw_clr_table t, uint32_t row)
-{
-	return (void *)(tables.all[t].base + (uint64_t)row * row_bytes[t]);
 }
 
 /* What @t may not use of the budget. */
@@ -138,7 +124,7 @@ static uint32_t take(enum dw_clr_table i, uint32_t n, bool is_inside)
 
 	do {
 		if (n > UINT32_MAX / 2 - first ||
-		    !make_room(i, (uint64_t)(first + n) * row_bytes[i], is_inside))
+		    !make_room(i, (uint64_t)(first + n) * dw_table_row_bytes(i), is_inside))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&t->used, &first, first + n, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));

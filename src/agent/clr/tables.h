@@ -16,8 +16,45 @@ bool dw_tables_start(uint64_t budget);
 /* The head in the region. */
 struct dw_clr_head *dw_tables_head(void);
 
+/* Where tables begin, constant after the start. */
+struct dw_table_bases {
+	uint64_t at[DWELL_CLR_TABLES];
+};
+
+extern struct dw_table_bases dw_table_bases;
+
+/* Bytes of a row of @t. */
+static inline uint32_t dw_table_row_bytes(enum dw_clr_table t)
+{
+	switch (t) {
+	case DWELL_CLR_NODES:
+		return sizeof(struct dw_clr_node);
+	case DWELL_CLR_GROUPS:
+		return sizeof(struct dw_clr_group);
+	case DWELL_CLR_OLDS:
+		return sizeof(struct dw_clr_old);
+	case DWELL_CLR_TYPES:
+		return sizeof(struct dw_clr_type);
+	case DWELL_CLR_FRAMES:
+		return sizeof(struct dw_clr_frame);
+	case DWELL_CLR_FUNCTIONS:
+		return sizeof(struct dw_clr_function);
+	case DWELL_CLR_MODULES:
+		return sizeof(struct dw_clr_module);
+	case DWELL_CLR_THREADS:
+		return sizeof(struct dw_clr_thread);
+	case DWELL_CLR_GCS:
+		return sizeof(struct dw_clr_gc);
+	default:
+		return 1;
+	}
+}
+
 /* Row @row of @t. */
-void *dw_table_row(enum dw_clr_table t, uint32_t row);
+static inline void *dw_table_row(enum dw_clr_table t, uint32_t row)
+{
+	return (void *)(dw_table_bases.at[t] + (uint64_t)row * dw_table_row_bytes(t));
+}
 
 /* Take @n rows that follow each other: the first, 0 = no room. Zeroed. [any-thread] */
 uint32_t dw_table_take(enum dw_clr_table t, uint32_t n);
