@@ -106,6 +106,17 @@ def test_kinds_of_allocations(context):
     expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
 
 
+@cases("workstation", "server")
+def test_stress(context, gc):
+    """Assemblies and methods that go, threads, exceptions: all counted, all stacks right."""
+    said = record(context, "stress", "20", options=["--check-stacks", "7"], env=GCS[gc])
+    things = [row for row in report(context, "lifetime")["rows"] if row["class_name"] == "Thing"]
+    expect(sum(row["instances"] for row in things), said["things"][0], "things")
+    facts = report(context, "lifetime")["session"]
+    expect(facts["stacks_different"], 0, "stacks that differ")
+    expect_facts(facts)
+
+
 def test_stacks_are_the_runtimes(context):
     record(context, "kinds", "300", options=["--check-stacks", "1"])
     facts = report(context, "lifetime")["session"]

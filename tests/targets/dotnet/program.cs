@@ -18,6 +18,9 @@ static class Program
         case "kinds":
             Kinds.Run(Number(1));
             break;
+        case "stress":
+            Stress.Run(Number(1));
+            break;
         case "environment":
             foreach (string name in Environment.GetEnvironmentVariables().Keys)
                 Console.WriteLine(name);
