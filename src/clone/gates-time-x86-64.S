@@ -72,6 +72,7 @@ dw_gates_time_half_way:
 	.set	THREAD_BOUNDS_MASK, 88
 	.set	THREAD_PAIR_TICKS, 96
 	.set	THREAD_CALLEE_TICKS, 112
+	.set	THREAD_LINE_TICKS, 188
 	.set	THREAD_TIMED, 192
 	.set	THREAD_TIMED_TICKS, 232
 	.set	THREAD_MUTES, 292
@@ -581,10 +582,13 @@ dw_gate_line:
 	read_time_keeping_rdx
 	check_os_by_r10 .Lslow_GATE_LINE
 	mov	(%rsi), %r8
+	mov	THREAD_LINE_TICKS(%rcx), %r9d
+	add	THREAD_COST(%rcx), %r9
 	mov	NODE_CALLS(%rdx), %r10
 	add	$1, %r10
 	add_interval
 .Lcommit_GATE_LINE:
+	mov	%r9, THREAD_COST(%rcx)
 	mov	%r10, NODE_CALLS(%rdx)
 	mov	%rdx, (%rsi)
 	commit

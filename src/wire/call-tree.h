@@ -232,7 +232,8 @@ struct dw_tree_thread {
 	uint32_t os_source;    /* enum dw_os_source */
 	uint32_t nodes;
 	uint64_t slow_ticks; /* all time in slow paths */
-	uint64_t each_lost;  /* activations without room for what struct dw_tree_each has */
+	uint32_t each_lost;  /* activations without room for what struct dw_tree_each has */
+	uint32_t line_ticks; /* of a statement's probe */
 	/* of the probes that timed themselves, by kind: their number and ticks */
 	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
 	uint64_t lookups, repairs; /* slow paths taken, for people who tune */

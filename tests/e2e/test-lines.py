@@ -79,6 +79,10 @@ def test_inclusive_times(context, variant):
         for key, value in row.items():
             require(not key.endswith("_percent") or value is None or value <= 100,
                     f"{key} of {row}")
+    for row in functions.values():
+        for kind in ("elapsed_inclusive", "elapsed_exclusive"):
+            low, mean, high = (row[f"{what}_{kind}_time"] for what in ("min", "avg", "max"))
+            require(None in (low, mean, high) or low <= mean <= high, f"{kind} of {row}")
     for view in ("functions", "calltree", "threads", "processes"):
         report = context.report(view)
         for key in ("elapsed_exclusive_time", "time_exclusive_probe_overhead"):

@@ -24,6 +24,7 @@ enum {
 
 static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
+static const uint8_t muted[] = {0x48, 0x8b, 0x44, 0x24, 0xf0}; /* in place of the call: mute.h */
 static const uint8_t save[] = {0x48, 0x89, 0x44, 0x24, 0xf0, 0xb8};
 
 static bool is_equal(uint64_t at, const uint8_t *bytes, uint32_t n)
@@ -41,7 +42,11 @@ static bool is_probe(const struct dw_area *area, uint64_t at)
 {
 	int32_t distance;
 
-	if (!is_equal(at, save, sizeof(save)) || *(const uint8_t *)(at + CALL_AT) != CALL)
+	if (!is_equal(at, save, sizeof(save)))
+		return false;
+	if (is_equal(at + CALL_AT, muted, sizeof(muted)))
+		return true;
+	if (*(const uint8_t *)(at + CALL_AT) != CALL)
 		return false;
 	memcpy(&distance, (const void *)(at + CALL_AT + 1), sizeof(distance));
 	return at + CALL_AT + CALL_BYTES + (uint64_t)(int64_t)distance ==

@@ -152,6 +152,8 @@ static void tell_cost(struct dw_tree_thread *line)
 		ticks_of(cost[DWELL_PROBE_ENTER] + cost[DWELL_PROBE_LEAVE]);
 	line->pair_ticks[DWELL_PAIR_OUTSIDE] =
 		ticks_of(cost[DWELL_PROBE_OUT] + cost[DWELL_PROBE_BACK]);
+	if (cost[DWELL_PROBE_LINE] > 0)
+		line->line_ticks = (uint32_t)ticks_of(cost[DWELL_PROBE_LINE]);
 }
 
 static void push(const struct event *e)
