@@ -173,7 +173,8 @@ enum dw_clone_flag {
  * probe at the entry to the first (@prefix_bytes of it), translations to the jump, the jump to what
  * follows the range to the last, the gate of a landing pad to the pad's first, the probe of a
  * statement to the statement's first. Branches to the first instruction from inside go behind the
- * prefix, all but exceptions behind a landing pad's gate, those of the same line behind a statement's probe.
+ * prefix, all but exceptions behind a landing pad's gate, those of the same line behind a
+ * statement's probe.
  */
 struct dw_clone_function_entry {
 	uint32_t start; /* module offset */

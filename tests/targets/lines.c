@@ -9,8 +9,9 @@
 #include <time.h>
 
 /* A microsecond or so, of steps that wait for one another. */
-#define MIX(x, k) \
-	for (int k = 0; k < 120; k++) (x) = ((x) ^ (x) >> 29) * 0xbf58476d1ce4e5b9u + 1
+#define MIX(x, k)                     \
+	for (int k = 0; k < 120; k++) \
+	(x) = ((x) ^ (x) >> 29) * 0xbf58476d1ce4e5b9u + 1
 
 static int64_t cpu_ns(void)
 {
