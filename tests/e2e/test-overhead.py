@@ -32,7 +32,7 @@ def off(row):
 
 @cases(*KINDS)
 def test_tiny_calls_are_switched_off(context, kind):
-    report, told = record(context, kind, "--overhead", "1")
+    report, told = record(context, kind, "--overhead", "3")
     facts = report["session"]
     require(facts["functions_switched_off"] >= 1, f"nothing was switched off: {facts}")
     tiny = rows_of(report, "tiny")
@@ -45,7 +45,7 @@ def test_tiny_calls_are_switched_off(context, kind):
 
 @cases(*KINDS)
 def test_what_is_heavy_stays_true(context, kind):
-    report, told = record(context, kind, "--overhead", "1")
+    report, told = record(context, kind, "--overhead", "3")
     for name in ("light", "heavy"):
         rows = rows_of(report, name)
         require(not any(off(row) for row in rows), f"{name} was switched off: {rows}")
@@ -60,7 +60,7 @@ def test_what_is_heavy_stays_true(context, kind):
 @cases(*KINDS)
 def test_nothing_is_lost(context, kind):
     """What is switched off is in its callers, and threads' times add up."""
-    report, _ = record(context, kind, "--overhead", "1")
+    report, _ = record(context, kind, "--overhead", "3")
     facts = report["session"]
     lifetime = facts["threads_lifetime_ns"]
     require(abs(facts["residual_elapsed_ns"]) < max(lifetime / 100, 2e6), f"residual: {facts}")

@@ -140,7 +140,7 @@ class Trial:
         subprocess.run(["cp", "-a", template, folder], check=True)
         command, options = self.command, ENGINES[engine] if engine else None
         if options:
-            session = ["-o", os.path.join(scratch, "session.dwell")] if "time" in engine or engine == "lines" else []
+            session = ["-o", os.path.join(scratch, "session.dwell")] if "time" in engine or engine in ("lines", "limit") else []
             command = [dwell, "instrument", *options, *session, "-q", "--", *command]
         try:
             outcome = run_once(self.as_user(command), folder, self.environment(folder),

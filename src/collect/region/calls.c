@@ -20,6 +20,9 @@
 
 #define QUIET_NS 1000000
 
+/* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
+#define SLOW_TICKS_MAX 16384
+
 /* What was given to a node beyond what its line says, ticks. */
 struct ahead {
 	uint32_t line;
@@ -442,7 +445,7 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 		.time = time > 0 ? time : 0,
 	};
 
-	if (!is_systems)
+	if (!is_systems && (double)rise->slow < calls * SLOW_TICKS_MAX)
 		cost.probes += (double)rise->slow;
 	if (now->cost && !now->cost(now->ctx, &cost))
 		l->has_passed = false;
