@@ -1,9 +1,9 @@
 /*
  * Ranges of activations; see call-ranges.h.
  *
- * A mean is known of all activations, a range of those that have ended and were not cut out of the
+ * A sum is known of all activations, a range of those that have ended and were not cut out of the
  * tree, with a probe cost of its own measuring. Some activation took as much as the mean, and some
- * as little, so ranges reach to it at least.
+ * as little, and none more than the sum: so ranges reach to the one and not beyond the other.
  *
  * A module's range is that of all calls to its functions. Its outermost activations are among
  * these.
@@ -52,26 +52,33 @@ static int widen(struct dw_totals *t, uint32_t row, const struct dw_call_ranges 
 	return 0;
 }
 
-static void reach(struct dw_range_ns *r, uint64_t sum_ns, uint64_t calls)
+/* Make @r fit the sum of @calls, if these are its activations. */
+static void fit(struct dw_range_ns *r, uint64_t sum_ns, uint64_t calls)
 {
 	uint64_t mean = calls ? (sum_ns + calls / 2) / calls : 0;
 
-	if (calls && dw_range_known(r))
-		dw_range_widen(r, &(struct dw_range_ns){mean, mean});
+	if (!calls || !dw_range_known(r))
+		return;
+	if (r->max_ns > sum_ns || calls == 1)
+		r->max_ns = sum_ns;
+	if (r->min_ns > mean || calls == 1)
+		r->min_ns = mean;
+	if (r->max_ns < mean)
+		r->max_ns = mean;
 }
 
-/* Let the ranges of all totals reach to their means. */
-static void reach_means(struct dw_totals *t)
+/* Make the ranges of all totals fit their sums. */
+static void fit_sums(struct dw_totals *t)
 {
 	dw_vec_each(c, &t->calls) {
 		struct dw_call_ranges *r = c->ranges ? &t->ranges.v[c->ranges - 1] : NULL;
 
 		if (!r)
 			continue;
-		reach(&r->elapsed_inclusive, c->inclusive.elapsed_ns, c->outer_calls);
-		reach(&r->elapsed_exclusive, c->exclusive.elapsed_ns, c->exclusive.calls);
-		reach(&r->application_inclusive, c->inclusive.application_ns, c->outer_calls);
-		reach(&r->application_exclusive, c->exclusive.application_ns, c->exclusive.calls);
+		fit(&r->elapsed_inclusive, c->inclusive.elapsed_ns, c->outer_calls);
+		fit(&r->elapsed_exclusive, c->exclusive.elapsed_ns, c->exclusive.calls);
+		fit(&r->application_inclusive, c->inclusive.application_ns, c->outer_calls);
+		fit(&r->application_exclusive, c->exclusive.application_ns, c->exclusive.calls);
 	}
 }
 
@@ -109,7 +116,7 @@ int dw_call_ranges_add(const struct dw_call_nodes *t, struct dw_totals *ret)
 	rc = find_rows(ret, &rows);
 	dw_vec_each(e, &t->profile->calls.extremes)
 		rc = rc ? rc : add(t, &rows, e, ret);
-	reach_means(ret);
+	fit_sums(ret);
 	dw_map_release(&rows.functions);
 	dw_map_release(&rows.modules);
 	return rc;

@@ -346,7 +346,7 @@ TEST(extremes_are_known_of_whole_sessions)
 }
 
 /* One activation of f is still open, or what its probes cost was another's measure. */
-TEST(extremes_reach_to_the_mean)
+TEST(extremes_fit_the_sum)
 {
 	struct world w;
 	struct dw_call_ranges r;
@@ -354,12 +354,12 @@ TEST(extremes_reach_to_the_mean)
 	begin(&w);
 	call(&w, w.root, w.e_f, 2, 100);
 	add_extremes(&w, w.e_f,
-		     (struct dw_call_ranges){{3, 9}, {60, 60}, {1, 70}, DWELL_RANGE_NONE});
+		     (struct dw_call_ranges){{3, 9}, {60, 60}, {1, 170}, DWELL_RANGE_NONE});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
 	r = ranges_of(&w, function_total(&w, w.f));
 	CHECK_RANGE(r.elapsed_inclusive, 3, 50);
 	CHECK_RANGE(r.elapsed_exclusive, 50, 60);
-	CHECK_RANGE(r.application_inclusive, 1, 70);
+	CHECK_RANGE(r.application_inclusive, 1, 100);
 	CHECK(!dw_range_known(&r.application_exclusive));
 	end(&w);
 }
