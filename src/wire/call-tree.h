@@ -182,7 +182,7 @@ enum dw_os_source {
 	DWELL_OS_SOURCES
 };
 
-/* What kinds of probe cost; each is measured in place. */
+/* What kinds of probe cost. */
 enum dw_probe_kind {
 	DWELL_PROBE_ENTER,
 	DWELL_PROBE_LEAVE,

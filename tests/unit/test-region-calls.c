@@ -485,6 +485,36 @@ TEST(passes_are_subtracted)
 	close_process(&x);
 }
 
+/* Beyond the tree both sides of a call pay their own part. */
+TEST(probes_are_subtracted_beyond_the_tree)
+{
+	struct dw_tree_overflow *outer, *inner;
+	struct process x;
+
+	open_process(&x);
+	outer = (struct dw_tree_overflow *)&x.arena[FIRST];
+	inner = (struct dw_tree_overflow *)&x.arena[FIRST + 2];
+	*outer = (struct dw_tree_overflow){.elapsed = 2000,
+					   .calls = 1,
+					   .key = 20,
+					   .caller = 10,
+					   .thread = THREAD,
+					   .mark = DWELL_MARK_OVERFLOW};
+	*inner = (struct dw_tree_overflow){.elapsed = 3000,
+					   .calls = 100,
+					   .key = 30,
+					   .caller = 20,
+					   .thread = THREAD,
+					   .mark = DWELL_MARK_OVERFLOW};
+	x.w.h->slow_cost[DWELL_PROBE_ENTER] = 7 * DWELL_TICK_PARTS;
+	x.w.h->slow_cost[DWELL_PROBE_LEAVE] = 5 * DWELL_TICK_PARTS;
+	put_event(&x, 16000, ROOT);
+	CHECK_INT(read_at(&x, 16000, false), 0);
+	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 2000 - 5 - 100 * 7);
+	CHECK_INT(sum_of(&x, 31, -1).elapsed_ns, 3000 - 100 * 5);
+	close_process(&x);
+}
+
 TEST(overflow_has_two_nodes)
 {
 	struct process x;

@@ -80,7 +80,7 @@ static void set(struct stage *s, const struct dw_area *area, const struct pair *
 /* In place of the agent's slow path: nothing but what that does about time. */
 static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
-	uint64_t now = dw_ticks();
+	uint64_t now = dw_ticks_in_order();
 	struct stage *s = (struct stage *)dw_thread_word;
 
 	(void)rsp;
@@ -88,7 +88,7 @@ static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 	(void)area;
 	s->thread.current->elapsed += now - s->thread.last;
 	s->thread.current = &s->nodes[gate == DWELL_GATE_ENTER ? CALLEE : ROOT];
-	s->thread.last = dw_ticks();
+	s->thread.last = dw_ticks_in_order();
 	return 0;
 }
 

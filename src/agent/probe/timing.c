@@ -36,7 +36,8 @@ struct event {
 	uint64_t gate;
 	uint64_t rsp;
 	uint64_t what;
-	uint64_t now; /* TSC: the end of the interval */
+	uint64_t now;  /* TSC: the end of the interval */
+	uint64_t read; /* what the gate has read, 0 = nothing */
 	enum dw_call_kind call;
 };
 
@@ -274,7 +275,7 @@ static void resume(const struct event *e, uint64_t start)
 {
 	struct dw_tree_thread *line = e->t->line;
 	struct dw_interval switched;
-	uint64_t now = dw_ticks(), off = 0;
+	uint64_t now = dw_ticks_in_order(), off = 0;
 
 	if (dw_os_close_slow(line, &e->t->os, e->now, &now, &switched)) {
 		dw_thread_charge(e->t, &switched);
@@ -316,9 +317,13 @@ static struct dw_thread *find_thread(struct event *e)
 static void run(void *ctx)
 {
 	struct event *e = ctx;
-	uint64_t start = e->now;
+	uint64_t start;
 
 	dw_thread_word = &dw_thread_none;
+	/* What a gate has compared must be what is compared here. */
+	if (e->read && !dw_overflow_is_current(e->t->line))
+		e->now = e->read;
+	start = e->now;
 	if (e->now < e->t->line->last) /* it has begun just now */
 		start = e->now = e->t->line->last;
 	e->t->line->slow_since = start;
@@ -408,9 +413,10 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
-	/* First of all: what comes before is not measured here. What a gate has compared must be
-	 * what is compared here. */
-	e.now = is_end(gate) && what ? what : dw_ticks();
+	/* First of all: what comes before is not measured here. In order: what the program had
+	 * begun would else be done in the slow path's time. */
+	e.now = dw_ticks_in_order();
+	e.read = is_end(gate) ? what : 0;
 	e.gate = gate;
 	e.rsp = rsp;
 	e.what = what;

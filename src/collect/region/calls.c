@@ -11,6 +11,7 @@
 #include "collect/region/calls.h"
 
 #include "base/map.h"
+#include "collect/region/call-beyond.h"
 #include "collect/region/call-lines.h"
 #include "collect/region/call-values.h"
 #include "collect/region/each.h"
@@ -54,9 +55,10 @@ struct dw_region_calls {
 	DW_VEC(struct risen) risen;
 	DW_VEC(struct pool) pools;
 	struct dw_map pool_of; /* thread and key -> index + 1 */
+	struct dw_call_beyond beyond;
 	struct dw_each_reader each;
 	struct dw_probe_cost function, outside;
-	struct dw_probe_cost beyond; /* of calls that overflow nodes have */
+	struct dw_probe_cost slow_cost; /* of calls that overflow nodes have */
 	/* All of a statement's probe. What comes before its reading of the clock falls to the
 	 * statement that was left: to each about as often as it was come to. */
 	double line;
@@ -76,6 +78,21 @@ int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_
 	return 0;
 }
 
+/* Note what the probes of @calls more calls of an overflow node take, and of whom. */
+static int charge_overflow(struct dw_region_calls *r, const struct dw_arena_change *c,
+			   uint64_t calls)
+{
+	const struct dw_probe_cost *cost = &r->slow_cost;
+	struct dw_tree_overflow o, old;
+
+	dw_arena_get(&r->s.arena, c->line, DWELL_OVERFLOW_LINES, &o);
+	dw_arena_get_old(&r->s.arena, c->line, DWELL_OVERFLOW_LINES, &old);
+	dw_call_lines_thread(&r->s, r->s.lines.v[c->line].id)->overflow_cost +=
+		(double)calls * (cost->callee + cost->caller);
+	return dw_call_beyond_add(&r->beyond, &o, (double)(o.elapsed - old.elapsed),
+				  (double)calls * cost->caller);
+}
+
 /* Charge the probes of the change @c to the caller of its node, or where those go that have none in
  * the tree. */
 static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change *c)
@@ -93,8 +110,7 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 		dw_call_lines_thread(&r->s, l->id)->truncated +=
 			(double)(now.elapsed - old.elapsed);
 	if (l->kind == DWELL_LINE_OVERFLOW)
-		dw_call_lines_thread(&r->s, l->id)->overflow_cost +=
-			(double)calls * (r->beyond.callee + r->beyond.caller);
+		return charge_overflow(r, c, calls);
 	if (!calls || (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE))
 		return 0;
 	parent = dw_arena_touch(&r->s.arena, l->parent);
@@ -111,6 +127,7 @@ static int charge_callers(struct dw_region_calls *r)
 
 	dw_vec_each(t, &r->s.threads)
 		t->overflow_cost = t->truncated = 0;
+	dw_call_beyond_clear(&r->beyond);
 	for (size_t i = 0, n = r->s.arena.changes.n; i < n && !rc; i++) {
 		struct dw_arena_change c = r->s.arena.changes.v[i];
 
@@ -421,7 +438,7 @@ static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
 	case DWELL_LINE_STATEMENT:
 		return r->line;
 	case DWELL_LINE_OVERFLOW:
-		return r->beyond.callee + r->beyond.caller;
+		return r->slow_cost.callee + r->slow_cost.caller;
 	default:
 		return 0;
 	}
@@ -480,13 +497,13 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
 						      .cost = cost_of(r, c, &rise)}));
 }
 
-/* Both nodes of the overflow lines at @line. The probes of what they call are counted with the
- * calls, wherever those are. */
+/* Both nodes of the overflow lines at @line. Those of one callee share what the probes of their
+ * calls take, by their time: whose calls they are is not known. */
 static int give_overflow(struct dw_region_calls *r, uint32_t line,
 			 const struct dw_region_reading *now)
 {
 	const struct dw_call_line *l = &r->s.lines.v[line];
-	double cost = r->beyond.callee + r->beyond.caller;
+	double cost = r->slow_cost.callee + r->slow_cost.caller, own;
 	struct dw_tree_overflow o, old;
 	struct dw_tree_os os, os_old;
 	struct dw_call_rise rise;
@@ -497,14 +514,15 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 	if (dw_call_lines_os(&r->s, line, o.os, &os, &os_old))
 		return -ENOMEM;
 	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
-	tell_cost(r, now, line, &(struct dw_tree_node){.key = o.key, .site = o.site}, &rise,
-		  (double)rise.calls * cost);
-	rc = give(r, l->id, &rise, (double)rise.calls * cost, now);
+	own = (double)rise.calls * r->slow_cost.callee +
+	      dw_call_beyond_share(&r->beyond, &o, (double)rise.elapsed);
+	tell_cost(r, now, line, &(struct dw_tree_node){.key = o.key, .site = o.site}, &rise, own);
+	rc = give(r, l->id, &rise, own, now);
 	if (rc)
 		return rc;
 	rise = dw_call_rise_inclusive(&o, &old);
 	return give(r, l->id + 1, &rise,
-		    (double)rise.calls * r->beyond.callee +
+		    (double)rise.calls * r->slow_cost.callee +
 			    (double)(o.inclusive_calls - old.inclusive_calls) * cost,
 		    now);
 }
@@ -557,7 +575,7 @@ static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *
 		.caller = dw_probe_ticks(cost[DWELL_PROBE_OUT]),
 		.callee = dw_probe_ticks(cost[DWELL_PROBE_BACK]),
 	};
-	r->beyond = (struct dw_probe_cost){
+	r->slow_cost = (struct dw_probe_cost){
 		.caller = dw_probe_ticks(slow[DWELL_PROBE_ENTER]),
 		.callee = dw_probe_ticks(slow[DWELL_PROBE_LEAVE]),
 	};
@@ -608,7 +626,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	}
 	s->function_ps = picoseconds(clock, r->function.caller + r->function.callee);
 	s->outside_ps = picoseconds(clock, r->outside.caller + r->outside.callee);
-	s->beyond_ps = picoseconds(clock, r->beyond.caller + r->beyond.callee);
+	s->beyond_ps = picoseconds(clock, r->slow_cost.caller + r->slow_cost.callee);
 	s->pass_ps = picoseconds(clock, r->function.pass);
 	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
 	s->slow_ns = dw_region_clock_span(clock, r->slow);
@@ -650,6 +668,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_vec_release(&r->ahead);
 	dw_vec_release(&r->risen);
 	dw_vec_release(&r->pools);
+	dw_call_beyond_release(&r->beyond);
 	dw_map_release(&r->pool_of);
 	dw_each_release(&r->each);
 	free(r);

@@ -1,0 +1,41 @@
+"""dwell instrument: what probes cost is taken off where it belongs.
+
+In tests/targets/split.c every call does the same work, which no other program on the machine makes
+longer for one function than for another; so shares are compared, not times.
+"""
+from harness import cases, expect, require
+
+CALLS = 200_000
+
+
+def record(context, *options):
+    """The functions of split by name, and the session's facts."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *options, "--",
+                       context.target("split"), str(CALLS))
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    report = context.report("functions")
+    return {row["function_name"]: row for row in report["rows"]}, report["session"]
+
+
+def require_near(value, want, part, what):
+    require(abs(value - want) <= part * want, f"{what}: {value:.1f}, not near {want:.1f}")
+
+
+@cases("direct", "pointed")
+def test_caller_and_callee(context, name):
+    rows, facts = record(context)
+    caller, callee = (rows[f"{name}{suffix}"]["application_exclusive_time"] / CALLS
+                      for suffix in ("", "_callee"))
+    require_near(callee, (caller + callee) / 2, 0.2, "the callee's half, ns")
+    require(facts["probes_pass_ps"] > 0 and facts["probes_function_ps"] > 0, f"costs: {facts}")
+
+
+def test_calls_beyond_the_memory(context):
+    rows, facts = record(context, "--memory", "2")
+    require(facts["calls_truncated"] > CALLS / 20, f"calls cut: {facts['calls_truncated']}")
+    expect(facts["calls_dropped"], 0, "calls dropped")
+    last = [rows[name] for name in ("left17", "right17")]
+    calls = sum(row["number_of_calls"] for row in last)
+    expect(calls, (CALLS + 17) // 18, "calls at the ends of paths")
+    require_near(sum(row["application_exclusive_time"] for row in last) / calls,
+                 rows["direct_callee"]["application_exclusive_time"] / CALLS, 0.4, "ns a call")
