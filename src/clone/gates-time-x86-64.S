@@ -328,9 +328,12 @@ dw_gates_time_half_way:
 .Lend_\gate:
 	measure	\kind, \restore
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
+.Lrestart_\gate:		/* where a handler may have grown the table: */
+	jmp	.Lagain_\gate
 .Lquick_\gate:
-	find_quick .Lslow_\gate
+	find_quick .Lslow_\gate, \gate
 	jmp	.Lfound_\gate
+	half_way .Lrestart_\gate, .Lpromote_\gate, .Lpromote_\gate
 	.endm
 
 /*
@@ -338,7 +341,7 @@ dw_gates_time_half_way:
  * nodes with equal key and site are those of the same parent. Now and then let the parent remember
  * what was found.
  */
-	.macro	find_quick slow
+	.macro	find_quick slow, gate
 	mov	%r8, %rdx
 	shr	$6, %rdx
 	imul	$NODE_FACTOR, %edx, %edx
@@ -366,6 +369,7 @@ dw_gates_time_half_way:
 	jne	\slow
 	testb	$PROMOTE_BITS, THREAD_LAST(%rcx)
 	jne	3f
+.Lpromote_\gate:
 	mov	%r11, -88(%rsp)
 	movzbl	THREAD_LAST + 1(%rcx), %r11d
 	and	$3, %r11d
@@ -577,7 +581,7 @@ dw_gate_line:
 	find_child GATE_LINE
 	jmp	.Lfound_GATE_LINE
 .Lquick_GATE_LINE:
-	find_quick .Lslow_GATE_LINE
+	find_quick .Lslow_GATE_LINE, GATE_LINE
 .Lfound_GATE_LINE:
 	read_time_keeping_rdx
 	check_os_by_r10 .Lslow_GATE_LINE

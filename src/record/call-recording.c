@@ -29,11 +29,11 @@
 #define LIMIT_SLICE_NS 400000000ull /* and those that come later */
 
 enum {
-	SLICE_SHARE = 100,     /* a slice is never shorter than 1 / this of what was before it */
-	COST_SHARE = 100,      /* nor than this many times the time of reading */
+	SLICE_SHARE = 100,    /* a slice is never shorter than 1 / this of what was before it */
+	COST_SHARE = 100,     /* nor than this many times the time of reading */
 	LIMIT_COST_SHARE = 6, /* the same where there is a limit of overhead */
-	EARLY_SLICES = 2000,   /* then they come no earlier than others */
-	DELTAS_MAX = 1 << 19,  /* in memory */
+	EARLY_SLICES = 2000,  /* then they come no earlier than others */
+	DELTAS_MAX = 1 << 19, /* in memory */
 	IMPATIENT_MS = 3000,
 };
 

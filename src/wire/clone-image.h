@@ -72,7 +72,7 @@ struct dw_clone_gate {
 	uint32_t again, commit, end;
 };
 
-enum { DWELL_CLONE_GATES = 8 };
+enum { DWELL_CLONE_GATES = 12 };
 
 /* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
 enum dw_gate {
