@@ -27,11 +27,13 @@ enum dw_kind_size {
 	DWELL_KIND_SELF = -4,	/* of a stub: the return address is itself managed code */
 };
 
+/* Both halves as one. */
 static inline uint32_t dw_kind(int32_t size, int32_t save)
 {
 	return (uint32_t)(uint16_t)size | (uint32_t)(uint16_t)save << 16;
 }
 
+/* The low half of @kind: enum dw_kind_size or words. */
 static inline int32_t dw_kind_size(uint32_t kind)
 {
 	return (int16_t)kind;
