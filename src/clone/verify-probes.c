@@ -211,9 +211,11 @@ static bool has(const uint64_t *v, size_t n, uint64_t svma)
 	return i < n && v[i] == svma;
 }
 
-/* Add the functions into whose middle @f jumps. */
+/* Add the functions into whose middle @f jumps. One that is not made of instructions alone is not
+ * cloned, and jumps to what its module has there. */
 static int add_entered(struct dw_verify *v, const struct dw_verify_function *f)
 {
+	size_t before = v->entered.n;
 	struct dw_insn insn;
 	int rc = 0;
 
@@ -223,8 +225,11 @@ static int add_entered(struct dw_verify *v, const struct dw_verify_function *f)
 		const uint8_t *bytes = dw_verify_bytes(v, at, &left);
 		uint64_t to;
 
-		if (!bytes || !dw_insn_decode(bytes, left, &insn))
+		left = left < f->end - at ? left : f->end - at;
+		if (!bytes || !dw_insn_decode(bytes, left, &insn)) {
+			v->entered.n = before;
 			return 0;
+		}
 		to = dw_insn_target(&insn, at);
 		if ((insn.kind != DWELL_INSN_JUMP && insn.kind != DWELL_INSN_BRANCH &&
 		     insn.kind != DWELL_INSN_LOOP) ||
