@@ -29,12 +29,14 @@
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
 	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
+	.globl	dw_gates_time_moves, dw_gates_time_moved
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
 	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line
 	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.hidden	dw_gates_time_program, dw_gates_time_program_end
 	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
+	.hidden	dw_gates_time_moves, dw_gates_time_moved
 
 	.pushsection .rodata.dw_gates_time_fixups, "a", @progbits
 	.balign	4
@@ -129,10 +131,12 @@ dw_gates_time_half_way:
 	.set	CONSTANT_MUTES, 40
 	.set	WIPED_ALIVE, 8
 
-/* struct dw_clone_gate: where a gate can start again, where it commits, where it has. */
-	.macro	half_way again, commit, end
+/* struct dw_clone_gate: where a gate can start again, where it commits, where it has, where it
+ * ends. */
+	.macro	half_way again, commit, end, over
 	.pushsection .rodata.dw_gates_time_half_way, "a", @progbits
 	.long	\again - dw_gates_time, \commit - dw_gates_time, \end - dw_gates_time
+	.long	\over - dw_gates_time
 	.popsection
 	.endm
 
@@ -327,13 +331,14 @@ dw_gates_time_half_way:
 	commit
 .Lend_\gate:
 	measure	\kind, \restore
-	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
+.Lover_\gate:
+	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
 .Lrestart_\gate:		/* where a handler may have grown the table: */
 	jmp	.Lagain_\gate
 .Lquick_\gate:
 	find_quick .Lslow_\gate, \gate
 	jmp	.Lfound_\gate
-	half_way .Lrestart_\gate, .Lpromote_\gate, .Lpromote_\gate
+	half_way .Lrestart_\gate, .Lpromote_\gate, .Lpromote_\gate, .Lpromote_\gate
 	.endm
 
 /*
@@ -451,7 +456,8 @@ dw_gates_time_half_way:
 	commit
 .Lend_\gate:
 	measure	\kind, restore_all
-	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate
+.Lover_\gate:
+	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
 	.endm
 
 	.balign	16
@@ -598,7 +604,8 @@ dw_gate_line:
 	commit
 .Lend_GATE_LINE:
 	measure	4, restore_all
-	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE
+.Lover_GATE_LINE:
+	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE, .Lover_GATE_LINE
 
 	.balign	16
 dw_gate_call_begin:
@@ -653,6 +660,7 @@ dw_gate_call_end:
 /* A popfq would bring back the trap flag that a debugger's step put into the word, so only the
  * direction is taken from it. */
 .Lslow:
+dw_gates_time_moves:
 	lea	-80(%rsp), %rsp
 .Lat88:
 	pushfq
@@ -698,6 +706,7 @@ dw_gates_time_signals:
 	std
 3:	lea	88(%rsp), %rsp
 .Lback8:
+dw_gates_time_moved:
 	restore_all
 dw_gates_time_end:
 

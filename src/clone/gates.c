@@ -30,7 +30,7 @@ extern const uint8_t dw_gates_time[], dw_gates_time_end[];
 extern const uint8_t dw_gates_time_program[], dw_gates_time_program_end[];
 extern const struct fixup dw_gates_time_fixups[], dw_gates_time_fixups_end[];
 extern const struct dw_clone_gate dw_gates_time_half_way[], dw_gates_time_half_way_end[];
-extern const uint8_t dw_gates_time_signals[];
+extern const uint8_t dw_gates_time_signals[], dw_gates_time_moves[], dw_gates_time_moved[];
 extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
 	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[], dw_gate_line[];
 
@@ -126,15 +126,17 @@ void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWEL
 	const struct set *s = set_of(g->probes);
 
 	for (const struct dw_clone_gate *x = s->half_way; x < s->half_way_end; x++)
-		*table++ =
-			(struct dw_clone_gate){g->at + x->again, g->at + x->commit, g->at + x->end};
+		*table++ = (struct dw_clone_gate){g->at + x->again, g->at + x->commit,
+						  g->at + x->end, g->at + x->over};
 }
 
-uint32_t dw_gates_signals_at(const struct dw_gates *g)
+void dw_gates_slow_path(const struct dw_gates *g, struct dw_clone_header *h)
 {
-	return set_of(g->probes) == &time_set
-		       ? g->at + (uint32_t)(dw_gates_time_signals - dw_gates_time)
-		       : 0;
+	if (set_of(g->probes) != &time_set)
+		return;
+	h->signals_at = g->at + (uint32_t)(dw_gates_time_signals - dw_gates_time);
+	h->moves_at = g->at + (uint32_t)(dw_gates_time_moves - dw_gates_time);
+	h->moved_at = g->at + (uint32_t)(dw_gates_time_moved - dw_gates_time);
 }
 
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g)

@@ -48,8 +48,8 @@ void dw_gates_places(const struct dw_gates *g, uint32_t table[DWELL_GATES_N]);
 /* Where a signal may find them half-way, for the header too. */
 void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES]);
 
-/* Area offset where signals that a slow path has put off find the gate, 0 = nowhere. */
-uint32_t dw_gates_signals_at(const struct dw_gates *g);
+/* The places of the slow path that signals may find: signals_at, moves_at, moved_at of @h. */
+void dw_gates_slow_path(const struct dw_gates *g, struct dw_clone_header *h);
 
 /* How to unwind through the gates. */
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g);

@@ -313,7 +313,7 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 	h->constants_at = layout->gates.constants_at;
 	h->wiped_at = layout->gates.wiped_at;
 	dw_gates_half_way(&layout->gates, h->gates);
-	h->signals_at = dw_gates_signals_at(&layout->gates);
+	dw_gates_slow_path(&layout->gates, h);
 	dw_gates_places(&layout->gates, h->gate_at);
 	h->system_calls = m->system_calls;
 	h->system_calls_left = m->system_calls_left;

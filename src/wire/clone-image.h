@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 3, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 4, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -66,10 +66,11 @@ enum dw_clone_relocation {
 /*
  * Where a signal may find a gate half-way: from @again on it has changed nothing yet and may start
  * there once more; from @commit on it does nothing but 64-bit stores of registers (mov %r64,
- * disp8(%r64)), until at @end all is done. Area offsets; @again 0 = no more.
+ * disp8(%r64)), until at @end all is done; to @over it only gives the registers back. Area offsets;
+ * @again 0 = no more.
  */
 struct dw_clone_gate {
-	uint32_t again, commit, end;
+	uint32_t again, commit, end, over;
 };
 
 enum { DWELL_CLONE_GATES = 12 };
@@ -126,6 +127,8 @@ struct dw_clone_header {
 	struct dw_clone_gate gates[DWELL_CLONE_GATES];
 	uint32_t signals_at; /* area offset where a gate lets handlers run that its slow path has
 				put off; 0 = nowhere */
+	uint32_t moves_at;   /* area offsets: the slow path's first instruction, which moves the */
+	uint32_t moved_at;   /* stack pointer, and where it is back; 0 = no gate has one */
 	uint32_t gate_at[DWELL_GATES_N]; /* by enum dw_gate, area offset; 0 = not in the image */
 	uint32_t system_calls;		 /* with gates around them */
 	uint32_t system_calls_left;	 /* instructions without */

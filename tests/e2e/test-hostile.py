@@ -16,7 +16,8 @@ from unchanged import DEFAULT_ENGINES, Trial
 # Program -> its cases; those in LONG are for long runs only (DWELL_LONG=1).
 PROGRAMS = {
     "signals": "rate own-function change-register continue-elsewhere nested raise altstack query "
-               "at-start reset wait queue interrupted threads single-step system-call",
+               "at-start reset wait queue interrupted threads single-step system-call "
+               "unwind",
     "faults": "segv-skip ill-skip fpe-skip trap fixup-table leave bus write-barrier "
               "stack-overflow float unhandled",
     "jumps": "levels handler timer altstack builtin context noreturn after-vfork nested-function",

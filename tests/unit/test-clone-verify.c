@@ -236,4 +236,33 @@ TEST(finds_calls_of_gates_that_are_not_listed)
 	release(&s);
 }
 
+/* Whether @bytes stand in [@from, @from + @room) of the image. */
+static bool is_within(const struct sample *s, uint32_t from, uint32_t room, const char *bytes)
+{
+	return memmem(s->image + from, room, bytes, strlen(bytes));
+}
+
+/* The agent leaves interrupted gates by what it knows of their code. */
+TEST(gates_are_as_signals_expect_them)
+{
+	static const char save_flags[] = "\x9f\x0f\x90\xc0\x89\x44\x24\xb0";
+	static const char move[] = "\x48\x8d\x64\x24\xb0"; /* lea -80(%rsp), %rsp */
+	static const char restore_rax[] = "\x48\x8b\x44\x24\xf8\xc3";
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_TIME, &s));
+	for (int i = DWELL_GATE_ENTER; i < DWELL_GATES_N; i++)
+		CHECK(is_within(&s, s.h.gate_at[i], 64, save_flags));
+	CHECK(is_within(&s, s.h.moves_at, sizeof move - 1, move));
+	CHECK(s.h.signals_at > s.h.moves_at && s.h.signals_at < s.h.moved_at);
+	CHECK(is_within(&s, s.h.moved_at, 48, restore_rax));
+	for (int i = 0; i < DWELL_CLONE_GATES && s.h.gates[i].again; i++) {
+		const struct dw_clone_gate *g = &s.h.gates[i];
+
+		CHECK(g->again < g->commit && g->commit <= g->end && g->end <= g->over);
+		CHECK_INT(is_within(&s, g->end, g->over - g->end, restore_rax), g->commit < g->end);
+	}
+	release(&s);
+}
+
 TEST_MAIN()

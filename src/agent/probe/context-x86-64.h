@@ -24,13 +24,3 @@ static inline const uint64_t *dw_context_stack(const ucontext_t *context)
 {
 	return (const uint64_t *)context->uc_mcontext.gregs[REG_RSP];
 }
-
-/* Whether the instruction at @pc is a system call. */
-static inline bool dw_is_system_call(uint64_t pc)
-{
-	const uint8_t *code = (const uint8_t *)pc;
-
-	return code[0] == 0x0f && code[1] == 0x05;
-}
-
-enum { DWELL_SYSTEM_CALL_BYTES = 2 };

@@ -4,9 +4,14 @@
  * A gate's stores are all of one form, 64 bits of a register at a short distance from another, so
  * they are read from its code and done with the interrupted registers. Anything else is left to the
  * gate.
+ *
+ * What a gate has saved is where gates-time-x86-64.S says; which gate it is tells the call that its
+ * return address lies behind. Not left: the slow path while it has moved the stack pointer, which
+ * its unwind rows tell exactly, and the gate that counts calls only.
  */
 #include "agent/probe/half-way.h"
 
+#include "agent/core/bytes.h"
 #include "agent/probe/context-x86-64.h"
 
 /* Registers by their numbers in instructions. */
@@ -70,8 +75,6 @@ static const struct {
 	{REG_R8, 6},  {REG_R9, 7},  {REG_R10, 8}, {REG_RBP, 12}, {REG_R11, 13},
 };
 
-enum { KEPT_BY_GATES = 8 }; /* of these; the rest the slow path keeps */
-
 enum {
 	GATE_WORDS = 14,  /* the gate's stack where it lets handlers run */
 	FLAGS_WORDS = 10, /* as lahf and seto tell */
@@ -80,7 +83,15 @@ enum {
 	ARITHMETIC = 0xd5,
 	DIRECTION = 0x400,
 	OVERFLOW = 0x800,
+	TRAP_FLAG = 0x100,
+	CALL = 0xe8,
+	PROBE_BYTES_MAX = 48, /* before its call */
+	KEPT_R11_BYTES = 48,  /* of code */
+	SAVES_MAX = 64,	      /* bytes of code before the last of a gate's saves */
 };
+
+/* The last that a gate saves: lahf; seto %al; mov %eax, -80(%rsp). */
+static const uint8_t save_flags[] = {0x9f, 0x0f, 0x90, 0xc0, 0x89, 0x44, 0x24, 0xb0};
 
 /* Take the arithmetic flags over into @flags that a gate keeps at @gate. */
 static uint64_t with_kept(uint64_t flags, const uint64_t *gate)
@@ -91,14 +102,162 @@ static uint64_t with_kept(uint64_t flags, const uint64_t *gate)
 	return flags | (told >> 8 & ARITHMETIC) | (told & 1 ? OVERFLOW : 0);
 }
 
-void dw_gate_restore(ucontext_t *context, const uint64_t *gate)
+/* Of these the first are kept by each gate, then some by those that count or pop. */
+enum { KEPT_BY_ALL = 6, KEPT_BY_MOST = 8 };
+
+static void restore(ucontext_t *context, const uint64_t *gate, uint32_t n)
 {
 	greg_t *registers = context->uc_mcontext.gregs;
 
-	for (uint32_t i = 0; i < KEPT_BY_GATES; i++)
+	for (uint32_t i = 0; i < n; i++)
 		registers[kept[i].place] = (greg_t)gate[-(int64_t)kept[i].words];
-	registers[REG_R11] = (greg_t)gate[-PUSHED_WORDS];
 	registers[REG_EFL] = (greg_t)with_kept((uint64_t)registers[REG_EFL], gate);
+}
+
+static bool is_equal(const uint8_t *code, const uint8_t *bytes, uint32_t n)
+{
+	while (n && code[n - 1] == bytes[n - 1])
+		n--;
+	return !n;
+}
+
+enum dw_gate dw_gate_called(const struct dw_area *area, uint64_t pc)
+{
+	const uint32_t *gates = area->header->gate_at;
+	const uint8_t *code = (const uint8_t *)pc;
+	int32_t distance;
+	uint64_t to;
+
+	if (dw_area_of_clone(pc) != area || *code != CALL)
+		return DWELL_GATES_N;
+	memcpy(&distance, code + 1, sizeof(distance));
+	to = pc + DWELL_PROBE_CALL_BYTES + (uint64_t)(int64_t)distance - area->area;
+	for (uint32_t i = 0; i < DWELL_GATES_N; i++)
+		if (gates[i] && gates[i] == to)
+			return (enum dw_gate)i;
+	return DWELL_GATES_N;
+}
+
+bool dw_is_stepped(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
+}
+
+/* Whether the probe of @gate has a load of rax before its call. */
+static bool takes_rax(enum dw_gate gate)
+{
+	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
+	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_LINE;
+}
+
+/* Where the probe begins whose call of @gate is at @call. 0 = not found. */
+static uint64_t probe_of(enum dw_gate gate, uint64_t call)
+{
+	static const uint8_t save[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
+
+	if (!takes_rax(gate))
+		return call;
+	for (uint64_t n = sizeof(save) + 1; n < PROBE_BYTES_MAX; n++)
+		if (is_equal((const uint8_t *)call - n, save, sizeof(save)))
+			return call - n;
+	return 0;
+}
+
+/* Whether the gate at @at has done its work and gives the registers back. */
+static bool is_done(const struct dw_clone_header *h, uint32_t at)
+{
+	for (const struct dw_clone_gate *g = h->gates; g < h->gates + DWELL_CLONE_GATES; g++)
+		if (at >= g->end && at < g->over)
+			return true;
+	return h->moved_at && at >= h->moved_at;
+}
+
+/* Whether the gate has changed r11 at @code and keeps it: between its two movs of it. */
+static bool keeps_r11(const uint8_t *code)
+{
+	static const uint8_t save[] = {0x4c, 0x89, 0x5c, 0x24, 0xa8};
+	static const uint8_t load[] = {0x4c, 0x8b, 0x5c, 0x24, 0xa8};
+
+	for (const uint8_t *p = code - sizeof(save); p > code - KEPT_R11_BYTES; p--)
+		if (is_equal(p, save, sizeof(save)) || is_equal(p, load, sizeof(load)))
+			return is_equal(p, save, sizeof(save));
+	return false;
+}
+
+/* Where a gate that begins at @at has saved what it changes. */
+static uint32_t saved_at(const struct dw_area *area, uint32_t at)
+{
+	const uint8_t *code = (const uint8_t *)area->area + at;
+
+	for (uint32_t i = 0; i < SAVES_MAX; i++)
+		if (is_equal(code + i, save_flags, sizeof(save_flags)))
+			return at + i + (uint32_t)sizeof(save_flags);
+	return at;
+}
+
+/* Give the program's registers back, of a task at @at in @gate. */
+static void give_back(const struct dw_area *area, enum dw_gate gate, uint32_t at,
+		      ucontext_t *context)
+{
+	const struct dw_clone_header *h = area->header;
+	greg_t *registers = context->uc_mcontext.gregs;
+	const uint64_t *top = dw_context_stack(context);
+	uint32_t first = h->gate_at[gate], saved = saved_at(area, first);
+	bool has_most = takes_rax(gate) || gate == DWELL_GATE_EXIT || gate == DWELL_GATE_BACK;
+
+	if (at - first < saved - first) {
+		if (takes_rax(gate) || at > saved - sizeof(save_flags))
+			registers[REG_RAX] = (greg_t)top[-1];
+		return;
+	}
+	if (at >= h->moved_at) {
+		restore(context, top, KEPT_BY_MOST);
+		return;
+	}
+	if (gate == DWELL_GATE_LINE || keeps_r11((const uint8_t *)area->area + at))
+		registers[REG_R11] = (greg_t)top[-PUSHED_WORDS];
+	restore(context, top, has_most ? KEPT_BY_MOST : KEPT_BY_ALL);
+}
+
+/* Between a probe's load of rax and its call. */
+static void leave_load(const struct dw_area *area, ucontext_t *context)
+{
+	uint64_t pc = dw_context_pc(context), probe;
+	enum dw_gate gate = dw_gate_called(area, pc);
+
+	if (gate == DWELL_GATES_N || gate == DWELL_GATE_LINE || !takes_rax(gate))
+		return;
+	probe = probe_of(gate, pc);
+	if (!probe)
+		return;
+	context->uc_mcontext.gregs[REG_RAX] = (greg_t)dw_context_stack(context)[-2];
+	dw_context_set_pc(context, dw_is_stepped(context) ? pc + DWELL_PROBE_CALL_BYTES : probe);
+}
+
+void dw_gate_leave(const struct dw_area *area, ucontext_t *context)
+{
+	const struct dw_clone_header *h = area->header;
+	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
+	const uint64_t *top = dw_context_stack(context);
+	enum dw_gate gate;
+	uint64_t probe;
+
+	if (dw_function_of_clone(area, at) < h->functions.n) {
+		leave_load(area, context);
+		return;
+	}
+	if (at > h->moves_at && at < h->moved_at)
+		return;
+	gate = dw_gate_called(area, *top - DWELL_PROBE_CALL_BYTES);
+	if (gate == DWELL_GATES_N || (!h->moved_at && at != h->gate_at[DWELL_GATE_LEAVE]))
+		return;
+	probe = probe_of(gate, *top - DWELL_PROBE_CALL_BYTES);
+	if (!probe)
+		return;
+	if (gate != DWELL_GATE_LEAVE)
+		give_back(area, gate, at, context);
+	context->uc_mcontext.gregs[REG_RSP] += (greg_t)sizeof(*top);
+	dw_context_set_pc(context, is_done(h, at) || dw_is_stepped(context) ? *top : probe);
 }
 
 void dw_gate_finish(ucontext_t *context)

@@ -21,6 +21,21 @@ void dw_gate_settle(const struct dw_area *area, ucontext_t *context);
  */
 void dw_gate_finish(ucontext_t *context);
 
-/* The registers and flags of the program that a gate keeps below @gate, its stack pointer, r11 too
- * (DWELL_GATE_LINE). [async-signal-safe] */
-void dw_gate_restore(ucontext_t *context, const uint64_t *gate);
+/*
+ * Let the task, interrupted in a gate of @area that has not moved the stack pointer, be where it is
+ * without: in front of the probe, which then runs again, or behind it if it has done its work, with
+ * the program's own registers, flags and stack pointer. The same between a probe's load of rax and
+ * its call. Where the program steps through its instructions, probes running again would have no
+ * end: there they are left out. After dw_gate_settle() or dw_gate_finish(). What is elsewhere
+ * stays. [async-signal-safe]
+ */
+void dw_gate_leave(const struct dw_area *area, ucontext_t *context);
+
+enum { DWELL_PROBE_CALL_BYTES = 5 };
+
+/* The gate that the instruction at @pc, a clone's, calls; DWELL_GATES_N = none.
+ * [async-signal-safe] */
+enum dw_gate dw_gate_called(const struct dw_area *area, uint64_t pc);
+
+/* Whether the task stops behind each instruction. [async-signal-safe] */
+bool dw_is_stepped(const ucontext_t *context);

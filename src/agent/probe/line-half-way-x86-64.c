@@ -1,9 +1,8 @@
 /*
  * Interrupted probes of statements; see line-half-way.h, and for their code
- * src/clone/statements-x86-64.h. A gate that has not stored anything is left by the road that it
- * was entered by, the probe then runs again; its place is known by its bytes. Where a program steps
- * through its instructions that would have no end: there the probe is left out. Not seen: the few
- * instructions between gate and slow path.
+ * src/clone/statements-x86-64.h. The gate itself has been left before (dw_gate_leave()); a probe is
+ * known by its bytes and runs again. Where a program steps through its instructions that would have
+ * no end: there the probe is left out.
  */
 #include "agent/probe/line-half-way.h"
 
@@ -19,7 +18,6 @@ enum {
 	CALL_BYTES = 5,
 	RED_ZONE_BYTES = 128,
 	SAVED_WORDS = 2, /* of rax, below the stack pointer */
-	TRAP_FLAG = 0x100,
 };
 
 static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
@@ -65,31 +63,6 @@ static void go_on(ucontext_t *context, uint64_t pc, uint64_t pop)
 	dw_context_set_pc(context, pc);
 }
 
-/* Whether the task stops behind each instruction. */
-static bool is_stepped(const ucontext_t *context)
-{
-	return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
-}
-
-/* Out of the gate, which is @at of the area: to the probe, or behind its call. */
-static void leave_gate(const struct dw_area *area, uint32_t at, ucontext_t *context)
-{
-	const struct dw_clone_header *h = area->header;
-	const uint64_t *gate = dw_context_stack(context);
-	const struct dw_clone_gate *g = h->gates;
-
-	while (g->again < h->gate_at[DWELL_GATE_LINE] ||
-	       g->again >= h->gate_at[DWELL_GATE_CALL_BEGIN])
-		if (++g == h->gates + DWELL_CLONE_GATES)
-			return;
-	if (at >= g->again)
-		dw_gate_restore(context, gate);
-	else
-		context->uc_mcontext.gregs[REG_RAX] = (greg_t)gate[-1];
-	go_on(context, at >= g->end || is_stepped(context) ? *gate : *gate - PROBE_BYTES,
-	      sizeof(*gate));
-}
-
 /* Out of the probe at @probe, before its call: in front of it, or behind it. */
 static void leave_probe(uint64_t probe, ucontext_t *context)
 {
@@ -99,23 +72,18 @@ static void leave_probe(uint64_t probe, ucontext_t *context)
 		context->uc_mcontext.gregs[REG_RAX] =
 			(greg_t)dw_context_stack(context)[-SAVED_WORDS];
 	if (is_moved(probe))
-		go_on(context, is_stepped(context) ? end + sizeof(up) : probe - sizeof(down),
+		go_on(context, dw_is_stepped(context) ? end + sizeof(up) : probe - sizeof(down),
 		      RED_ZONE_BYTES);
 	else
-		go_on(context, is_stepped(context) ? end : probe, 0);
+		go_on(context, dw_is_stepped(context) ? end : probe, 0);
 }
 
 void dw_line_settle(const struct dw_area *area, ucontext_t *context)
 {
-	const struct dw_clone_header *h = area->header;
-	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
-	uint64_t pc, probe;
+	uint64_t pc = dw_context_pc(context), probe;
 
-	if (!h->statements.n)
+	if (!area->header->statements.n)
 		return;
-	if (at >= h->gate_at[DWELL_GATE_LINE] && at < h->gate_at[DWELL_GATE_CALL_BEGIN])
-		leave_gate(area, at, context);
-	pc = dw_context_pc(context);
 	for (uint32_t in = 0; in <= CALL_AT; in += LOAD_AT) {
 		if (!is_probe(area, pc - in))
 			continue;
@@ -125,6 +93,6 @@ void dw_line_settle(const struct dw_area *area, ucontext_t *context)
 	probe = pc + sizeof(down);
 	if (is_probe(area, pc - PROBE_BYTES) && is_moved(pc - PROBE_BYTES))
 		go_on(context, pc + sizeof(up), RED_ZONE_BYTES);
-	else if (is_stepped(context) && is_probe(area, probe) && is_moved(probe))
+	else if (dw_is_stepped(context) && is_probe(area, probe) && is_moved(probe))
 		go_on(context, probe + PROBE_BYTES + sizeof(up), 0);
 }

@@ -12,7 +12,7 @@
 /*
  * Let the task, interrupted at the address that @context says in the code of @area, be where it is
  * without probes: in front of a probe that has stored nothing yet, or behind it, with the program's
- * own registers and stack pointer. After dw_gate_settle() or dw_gate_finish(). What is in no such
+ * own registers and stack pointer. After dw_gate_leave(). What is in no such
  * probe stays. [async-signal-safe]
  */
 void dw_line_settle(const struct dw_area *area, ucontext_t *context);

@@ -4,8 +4,9 @@
  * Each distinct handler gets an entry of its own (signals-x86-64.S), never given back, and the
  * kernel is told the entry. So flags, masks, SA_RESETHAND, queries, vfork children and races are
  * the kernel's as in a plain run; only the address is exchanged on the way in and out. x86-64's
- * kernel passes information and context to every handler. After the handler the clone's address is
- * put back; where the handler has chosen another one, its clone. A handler that leaves by
+ * kernel passes information and context to every handler, of which shown.h makes what they may see.
+ * After the handler the clone's address is put back; where the handler has chosen another one, its
+ * clone. A handler that leaves by
  * siglongjmp() or an exception leaves nothing behind here.
  *
  * Where time is measured, handlers find the thread's tables whole: an interrupted gate is settled,
@@ -23,6 +24,7 @@
 #include "agent/probe/half-way.h"
 #include "agent/probe/line-half-way.h"
 #include "agent/probe/reals.h"
+#include "agent/probe/shown.h"
 #include "agent/probe/state.h"
 #include "agent/probe/timing.h"
 
@@ -37,32 +39,6 @@ enum {
 typedef void handler(int signal, siginfo_t *info, void *context);
 
 sighandler_t bsd_signal(int number, sighandler_t to);
-
-/* Whether @pc lies behind the system call whose original is @original; of two in a row nobody can
- * tell. */
-static bool is_behind_call(uint64_t pc, uint64_t original)
-{
-	return dw_is_system_call(original) && dw_is_system_call(pc - DWELL_SYSTEM_CALL_BYTES) &&
-	       !dw_is_system_call(original - DWELL_SYSTEM_CALL_BYTES);
-}
-
-/*
- * The original address of @pc, in a clone's area: in a gate, that of the function whose probe
- * called it, by the return address at @sp. Between a system call and the gate behind it, which are
- * one instruction's clone, the address behind the call: it is over. Where a gate has moved the
- * stack it stays what it is, so that unwinding from there is exact.
- */
-static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint64_t *sp)
-{
-	uint32_t n = area->header->functions.n;
-	uint64_t original;
-
-	if (dw_function_of_clone(area, (uint32_t)(pc - area->area)) < n) {
-		original = dw_original(pc, false);
-		return original + (is_behind_call(pc, original) ? DWELL_SYSTEM_CALL_BYTES : 0);
-	}
-	return dw_area_of_clone(*sp) == area ? dw_original(*sp, false) : pc;
-}
 
 /* Whether the information of @signal may hold the address of the failing instruction. */
 static bool is_fault(int signal)
@@ -120,33 +96,39 @@ static void run(int signal, siginfo_t *info, ucontext_t *context, handler *call)
 		tell(bottom, dw_stacks_handler_end);
 }
 
+/* Let the interrupted task, in the code of @area, be where its own state is known. */
+static void settle(const struct dw_area *area, ucontext_t *context)
+{
+	if (dw_context_pc(context) - area->area == area->header->signals_at)
+		dw_gate_finish(context);
+	else
+		dw_gate_settle(area, context);
+	dw_gate_leave(area, context);
+	dw_line_settle(area, context);
+}
+
 void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 {
-	uint64_t pc = dw_context_pc(context), shown = pc;
+	uint64_t pc = dw_context_pc(context);
 	const struct dw_area *area = dw_area_of_clone(pc);
+	struct dw_shown shown = {0};
 	bool is_in_call;
 
 	if (dw_slow_defer(signal, info, context))
 		return;
 	if (area) {
-		if (pc - area->area == area->header->signals_at)
-			dw_gate_finish(context);
-		else
-			dw_gate_settle(area, context);
-		dw_line_settle(area, context);
-		pc = dw_context_pc(context);
-		shown = original_of(area, pc, dw_context_stack(context));
-		dw_context_set_pc(context, shown);
-		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)pc)
-			info->si_addr = (void *)shown;
+		settle(area, context);
+		shown = dw_context_show(area, context, is_fault(signal));
+		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)shown.pc)
+			info->si_addr = (void *)shown.shown_pc;
 	}
 	is_in_call = dw_timing_interrupt_call();
 	run(signal, info, context, (handler *)dw_probe.handlers[i]);
 	if (is_in_call)
 		dw_timing_resume_call();
-	if (dw_context_pc(context) == shown)
-		dw_context_set_pc(context, pc);
-	else
+	if (area)
+		dw_context_put_back(context, &shown);
+	else if (dw_context_pc(context) != pc)
 		dw_context_set_pc(context, dw_clone_of(dw_context_pc(context)));
 }
 

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 enum { ENOUGH = 300, ROUNDS = 100 };
 
@@ -520,6 +521,74 @@ static void run_system_call(void)
 	CHECK(count > 0);
 }
 
+static void run_unwind(void);
+
+/* The stack below a frame of run_unwind(), of all that the walk comes by. */
+static _Unwind_Reason_Code on_frame(struct _Unwind_Context *frame, void *found)
+{
+	int is_exact;
+	uintptr_t at = _Unwind_GetIPInfo(frame, &is_exact);
+
+	if (_Unwind_FindEnclosingFunction((void *)at) == (void *)run_unwind)
+		*(uintptr_t *)found = _Unwind_GetCFA(frame);
+	return _URC_NO_REASON;
+}
+
+NOINLINE static uintptr_t find_frame(void)
+{
+	uintptr_t found = 0;
+
+	_Unwind_Backtrace(on_frame, &found);
+	return found;
+}
+
+static uintptr_t frame;
+
+static void on_timer_unwind(int number)
+{
+	(void)number;
+	outside += find_frame() != frame;
+	count++;
+}
+
+/* Saves registers, so that rules of its end find them below the stack pointer. */
+NOINLINE static long saves(long n)
+{
+	long one = fib(n & 3), two = fib(one), three = fib(two);
+
+	return one * two + three;
+}
+
+NOINLINE static long goes_on(long n)
+{
+	return saves(n + 1);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Handlers find their way back from any instruction. */
+static void run_unwind(void)
+{
+	long (*volatile through)(long) = goes_on;
+	int numbers[16];
+
+	frame = find_frame();
+	signal(SIGALRM, on_timer_unwind);
+	set_timer(100);
+	for (long i = 0; count < 2000; i++) {
+		for (int k = 0; k < 16; k++)
+			numbers[k] = k * 7919 & 15;
+		qsort(numbers, 16, sizeof(*numbers), by_size);
+		CHECK(numbers[15] == 15);
+		CHECK(through(i & 1) == saves((i & 1) + 1));
+	}
+	set_timer(0);
+	CHECK(outside == 0);
+}
+
 static const struct hostile_case cases[] = {
 	{"rate", run_rate},
 	{"own-function", run_own_function},
@@ -537,6 +606,7 @@ static const struct hostile_case cases[] = {
 	{"threads", run_threads},
 	{"single-step", run_single_step},
 	{"system-call", run_system_call},
+	{"unwind", run_unwind},
 	{0},
 };
 
