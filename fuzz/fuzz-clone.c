@@ -43,7 +43,8 @@ static int make_lines(const struct dw_elf *elf, uint8_t how, struct dw_clone_opt
 	if (!lines)
 		return -ENOMEM;
 	for (size_t i = 0; i < segments; i++)
-		for (uint64_t k = 0; s[i].flags & PF_X && k < s[i].file_bytes && n < MAX_BYTES;
+		for (uint64_t k = 0;
+		     s[i].flags & PF_X && k < s[i].file_bytes && k < MAX_BYTES && n < MAX_BYTES;
 		     k++) {
 			uint64_t svma = s[i].svma.v + k, hash = svma * (how | 1u);
 

@@ -63,7 +63,8 @@
 	"CREATE TABLE call_total (id INTEGER PRIMARY KEY, calls INTEGER, outer_calls INTEGER," \
 	CALL_VALUES("inclusive") CALL_VALUES("exclusive") \
 	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
-	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") ");" \
+	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") \
+	", switched_off_ns INTEGER);" \
 	SLOW_TABLE
 
 /* What only sessions of allocations have. */
@@ -192,9 +193,9 @@
 #define ADDRESS "printf('0x%x', f.address + t.offset)"
 #define TIMES "t.begin_ns AS begin_time, t.end_ns AS end_time"
 
-#define VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
+#define VIEW_FUNCTIONS(CALL, VALUES, JOIN, ONLY) \
 	"CREATE VIEW functions AS" \
-	" SELECT " GEN("f.name") CALL ", " VALUES \
+	" SELECT " GEN("f.name") CALL ", " VALUES ONLY \
 	" FROM function_total t" GEN_JOINS("f.file") JOIN " ORDER BY t.rank;"
 
 #define VIEW_CALLTREE(CALL, VALUES, JOIN) \
@@ -391,8 +392,8 @@
 	" LEFT JOIN thread th ON th.id = t.thread LEFT JOIN text r ON r.id = t.reason" \
 	" ORDER BY t.begin_ns;"
 
-#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE) \
-	VIEW_FUNCTIONS(CALL, VALUES, JOIN) \
+#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE, ONLY) \
+	VIEW_FUNCTIONS(CALL, VALUES, JOIN, ONLY) \
 	VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	VIEW_CALLERS(CALL, VALUES, JOIN) \
 	VIEW_STATEMENT \
@@ -411,12 +412,13 @@ const char dw_schema_start_sql[] =
 
 const char dw_schema_samples_sql[] =
 	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK,
-	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE);
+	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE, );
 
 const char dw_schema_calls_sql[] =
 	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK,
-	      CALLS_SUMS, CALLS_SUMS_JOIN, CALLS_MORE);
+	      CALLS_SUMS, CALLS_SUMS_JOIN, CALLS_MORE,
+	      ", c.switched_off_ns AS switched_off_at");
 
 const char dw_schema_allocs_sql[] =
 	TABLES ALLOCS_TABLES VIEWS(ALLOCS_CALL, ALLOCS_VALUES, ALLOCS_JOIN, ALLOCS_DEEPER,
-	      ALLOCS_WORK, ALLOCS_SUMS, ALLOCS_SUMS_JOIN, ALLOCS_MORE) VIEWS_ALLOCS;
+	      ALLOCS_WORK, ALLOCS_SUMS, ALLOCS_SUMS_JOIN, ALLOCS_MORE, ) VIEWS_ALLOCS;

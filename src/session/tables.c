@@ -660,7 +660,7 @@ static int put_all(struct tables *t)
 
 	if (!rc)
 		rc = t->has_allocs ? dw_alloc_table_open(&t->allocs, t->db, t->err)
-				   : dw_call_table_open(&t->calls, t->db, t->err);
+				   : dw_call_table_open(&t->calls, t->db, &t->p->calls, t->err);
 	if (!rc)
 		rc = note_functions(t);
 	if (!rc)

@@ -20,7 +20,7 @@ import time
 
 from harness import cases, expect, require
 
-HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q80xII")
+HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q104xII")
 CHUNKS_AT = HEADER.size
 MODULE_AT, MODULE_BYTES, MODULES = CHUNKS_AT + 512 * 24, 328, 256
 ANSWER_AT, ANSWER_BYTES = MODULE_AT + MODULES * MODULE_BYTES, 264
@@ -318,7 +318,7 @@ def test_full_folder(context):
         context.skip("mounting a small file system needs privileges")
     small = context.path("small")
     os.mkdir(small)
-    for size, regions, uncounted in ("100k", 0, 0), ("220k", 1, 3):
+    for size, regions, uncounted in ("100k", 0, 0), ("284k", 1, 3):
         context.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", small)
         try:
             folder = Folder(context, mode="late", path=small)

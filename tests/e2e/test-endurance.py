@@ -126,31 +126,34 @@ def test_running_call_of_a_killed_target(context):
     require(program >= max(least, 0.1 * ran), f"{program} of {ran} ns on the processor")
 
 
-def folders():
-    return set(glob.glob("/dev/shm/dwell-*"))
+def folders_of(pid):
+    """The sessions' folders in which the collector has something open."""
+    links = (os.readlink(name) for name in glob.glob(f"/proc/{pid}/fd/*") if os.path.islink(name))
+    return {"/".join(link.split("/")[:4]) for link in links if link.startswith("/dev/shm/dwell-")}
 
 
 @cases(*range(3 if LONG else 1))
 def test_killed_collector(context, i):
     """The target ends as if nothing had happened; what was written is finished; nothing is left."""
-    page, before = Page(context), folders()
-    command = f"{context.target('endure')} count {page.path} 2000000; echo status $?"
+    page, steps = Page(context), 30000000
+    command = f"{context.target('endure')} count {page.path} {steps}; echo status $?"
     process = context.start(context.dwell, "instrument", "-q", "-o", "run.dwell", "--", "sh", "-c",
                             command)
     context.wait_for(lambda: (got := report(context, "run.dwell.partial", "functions")) and
                      calls(got, "step"), "a slice with calls")
-    own = folders() - before
+    own = folders_of(process.pid)
+    require(own, "no folder")
     process.kill()
     out = process.stdout.read()  # of the command, to its end
     process.communicate()
-    expect(out, f"{2000000 * THREADS}\nstatus {STATUS}\n", "output")
+    expect(out, f"{steps * THREADS}\nstatus {STATUS}\n", "output")
     got = report(context, "run.dwell.partial", "functions")
-    require(0 < calls(got, "step") <= 2000000 * THREADS, "calls in the unfinished session")
+    require(0 < calls(got, "step") <= steps * THREADS, "calls in the unfinished session")
     done = context.run(context.dwell, "recover", "run.dwell.partial")
     expect(done.returncode, 0, f"status of recover\n{done.stderr}")
     expect(calls(context.report("functions"), "step"), calls(got, "step"), "recovered calls")
     require(not os.path.exists(context.path("run.dwell.partial")), "a .partial is left")
-    expect(own & folders(), set(), "folders left in /dev/shm")
+    expect([path for path in own if os.path.exists(path)], [], "folders left in /dev/shm")
 
 
 def resident_bytes(pid):
@@ -196,7 +199,8 @@ def test_nothing_grows(context):
     # The first 8192 threads keep lines of their own in the region; after that a round costs the
     # rows that the session has of its process, some 450 bytes.
     require(collector <= passed * (1000 if LONG else 24000) + (2 << 20), said)
-    require(region <= passed * 5000 + (1 << 20) and target - region <= 1 << 20, said)
+    require(region <= passed * (1000 if LONG else 15000) + (1 << 20), said)
+    require(target - region <= 1 << 20, said)
 
 
 def stolen_ns():

@@ -79,11 +79,12 @@ TEST(unwinders_find_their_way)
 	dw_own_stack_call(work, &f);
 	dw_own_stack_set(0);
 	CHECK(f.is_own);
-	/* All of this test's callers, behind the frames of work and what calls it. */
+	/* All of this test's callers, behind the frames of work and what calls it. Sanitizers have
+	 * a frame of their own in front of it. */
 	CHECK(f.frames_n > n);
 	while (same < n - 1 && own[n - 1 - same] == f.frames[f.frames_n - 1 - same])
 		same++;
-	CHECK_INT(same, n - 1);
+	CHECK(same >= n - 2);
 }
 
 static struct found of_handler;
