@@ -279,6 +279,15 @@ static const struct dw_cfi_fde_ref *fde_of(const struct dw_verify *v, uint64_t s
 	return i < v->fdes.list.n && v->fdes.list.v[i].start == start ? &v->fdes.list.v[i] : NULL;
 }
 
+/* Whether the range of @f is not its unwind table's: it overlaps the next one. The maker reads
+ * neither, so they are not cloned. */
+static bool is_cut(const struct dw_verify *v, const struct dw_verify_function *f)
+{
+	const struct dw_cfi_fde_ref *ref = fde_of(v, f->start);
+
+	return !ref || ref->end != f->end;
+}
+
 bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma)
 {
 	const struct dw_cfi_fde_ref *ref = fde_of(v, f->start);
@@ -340,7 +349,7 @@ static int read_once(struct dw_verify *v)
 			any = walk(v, f).system_calls;
 	}
 	dw_vec_each(f, &v->functions)
-		if (any && !rc)
+		if (any && !rc && !is_cut(v, f) && !(f > v->functions.v && is_cut(v, f - 1)))
 			rc = add_entered(v, f);
 	if (v->pads.n)
 		qsort(v->pads.v, v->pads.n, sizeof *v->pads.v, compare);
