@@ -141,12 +141,12 @@ static int find_in(struct search *s, const struct dw_clone_function *f)
 
 int dw_statements_find(struct dw_clone_module *m, const struct dw_clone_options *options)
 {
-	struct search s = {
-		.m = m, .next = options->lines, .end = options->lines + options->lines_n};
+	struct search s = {.m = m, .next = options->lines};
 	int rc;
 
 	if (m->probes != DWELL_PROBES_TIME || !options->lines_n)
 		return 0;
+	s.end = options->lines + options->lines_n;
 	rc = dw_free_stack_init(&s.stack, m);
 	dw_vec_each(f, &m->functions) {
 		while (s.next < s.end && s.next->svma < f->start)

@@ -250,19 +250,18 @@ static int check_between(struct dw_verify *v)
 		dw_verify_find(v, 0, gates.at, "other gates");
 	free(want);
 	for (size_t i = 0; i <= v->functions.n; i++) {
-		const struct dw_verify_function *f = v->functions.v + i;
-		uint32_t to = v->h.code_at + v->h.code_bytes;
+		const struct dw_verify_function *f =
+			i < v->functions.n ? &v->functions.v[i] : NULL; /* NULL: the end */
+		uint32_t to = f ? f->clone_at : v->h.code_at + v->h.code_bytes;
 
-		if (i < v->functions.n && !f->clone_at)
+		if (!to)
 			continue;
-		if (i < v->functions.n)
-			to = f->clone_at;
 		if (end > to)
 			dw_verify_find(v, 0, to, "a clone in the gates");
 		for (; end < to; end++)
 			if (v->area[end] != INT3)
 				dw_verify_find(v, 0, end, "code between clones");
-		if (i < v->functions.n)
+		if (f)
 			end = f->clone_end;
 	}
 	return 0;
