@@ -105,14 +105,22 @@ static bool is_legacy_prefix(uint8_t byte)
 	return memchr(prefixes, byte, sizeof prefixes) != NULL;
 }
 
+static bool is_rex(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x40;
+}
+
+/* A REX prefix that does not stand right before the opcode is ignored. Intel SDM, vol. 2, 2.2.1. */
 static struct parts take_apart(const uint8_t *bytes, uint8_t n)
 {
 	struct parts ret = {.bytes = bytes, .n = n};
+	const uint8_t *p = bytes;
 
-	while (is_legacy_prefix(bytes[ret.rex_at]))
-		ret.rex_at++;
-	if ((bytes[ret.rex_at] & 0xf0) == 0x40)
-		ret.rex = bytes[ret.rex_at];
+	while (is_legacy_prefix(*p) || (is_rex(*p) && (is_legacy_prefix(p[1]) || is_rex(p[1]))))
+		p++;
+	ret.rex_at = (uint8_t)(p - bytes);
+	if (is_rex(*p))
+		ret.rex = *p;
 	ret.modrm_at = (uint8_t)(ret.rex_at + (ret.rex != 0) + 1);
 	return ret;
 }
