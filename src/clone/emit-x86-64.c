@@ -53,6 +53,13 @@ static bool goes_on(uint8_t kind)
 	       kind != DWELL_INSN_RETURN && kind != DWELL_INSN_STOP;
 }
 
+/* Whether instruction @i is the last one of @f and may go on behind it. */
+static bool goes_on_behind(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			   uint32_t i)
+{
+	return i == f->first + f->n - 1 && goes_on(insn_of(m, i)->kind);
+}
+
 /* Whether instruction @i is written by emit-calls. */
 static bool is_call(const struct dw_clone_module *m, uint32_t i)
 {
@@ -93,7 +100,7 @@ uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_f
 	uint32_t length = dw_line_probe_bytes(m->marks.v[i]);
 
 	length += own_length(m, f, i, at, pos + length);
-	if (i == f->first + f->n - 1 && goes_on(insn_of(m, i)->kind))
+	if (goes_on_behind(m, f, i))
 		length += JUMP_BYTES + (leaves(m, f, f->end) ? JUMP_BYTES : 0);
 	return length;
 }
@@ -104,6 +111,8 @@ bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_funct
 	const struct dw_insn *insn = insn_of(m, i);
 	const struct dw_jump_plan *plan;
 
+	if (goes_on_behind(m, f, i) && leaves(m, f, f->end))
+		return true;
 	switch (insn->kind) {
 	case DWELL_INSN_RETURN:
 		return dw_clone_is_measured(m, f);
@@ -262,7 +271,7 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 		at += insn_of(t->m, i++)->length;
 	}
 	w.skip = 0;
-	if (!w.rc && goes_on(insn_of(t->m, f->first + f->n - 1)->kind))
+	if (!w.rc && goes_on_behind(t->m, f, end - 1))
 		put_leaving_jump(&w, f->end);
 	return w.rc ? w.rc : w.pos == f->clone_at + f->clone_bytes ? 0 : DWELL_ERR_LIMIT;
 }

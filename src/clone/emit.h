@@ -39,8 +39,8 @@ enum { DWELL_PREFIX_BYTES = 15 };
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			uint32_t i, uint64_t at, uint32_t pos);
 
-/* Whether the clone of instruction @i, of the measured @f at svma @at, calls the leaving gate and
- * then goes from where the stack has nothing in use below rsp. */
+/* Whether the clone of instruction @i, of @f at svma @at, or the jump behind the last one calls the
+ * leaving gate and then goes from where the stack has nothing in use below rsp. */
 bool dw_emit_leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint32_t i,
 		    uint64_t at);
 

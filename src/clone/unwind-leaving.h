@@ -2,9 +2,10 @@
  * Where a probed clone leaves its function, or moves its stack pointer for a probe: what its unwind
  * rows must say there.
  *
- * Before a return or a tail jump compilers have given back all registers, but leave the rules that
- * find them saved below the stack pointer: true, as the words are still there, until the call of
- * the leaving gate writes over them. From that call on the registers are what they are.
+ * Before a return, a tail jump or the end, where the next function goes on, compilers have given
+ * back all registers, but leave the rules that find them saved below the stack pointer: true, as
+ * the words are still there, until the call of the leaving gate writes over them. From that call
+ * on the registers are what they are.
  *
  * Probes of statements may move rsp down (statements-x86-64.h); a CFA that counts from it is that
  * much farther then.

@@ -103,7 +103,7 @@ static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_
 }
 
 /* Whether the instruction at @svma, with its clone at [@from, @to), ends an activation with a call
- * of the leaving gate. */
+ * of the leaving gate, itself or by a jump behind it to the next function. */
 static bool has_left(const struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma,
 		     uint32_t from, uint32_t to)
 {
@@ -113,6 +113,8 @@ static bool has_left(const struct dw_verify *v, const struct dw_verify_function 
 
 	if (!dw_verify_is_measured(v, f) || !calls_leaving_gate(v, from, to))
 		return false;
+	if (to == f->clone_end && calls_leaving_gate(v, to - 2 * CALL_BYTES, to - CALL_BYTES))
+		return true;
 	bytes = dw_verify_bytes(v, svma, &left);
 	return bytes && dw_insn_decode(bytes, left, &insn) &&
 	       (insn.kind == DWELL_INSN_RETURN || insn.kind == DWELL_INSN_JUMP ||

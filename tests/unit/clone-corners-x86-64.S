@@ -102,8 +102,15 @@ middle:	xor	$0x55, %eax
 end has_middle
 
 	.balign	16
-function falls_through			/* into the function behind it */
-	add	$77, %edi
+function falls_through			/* into the one behind it, with rules as of a return */
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	mov	%edi, %ebx
+	lea	77(%rbx), %edi
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8	/* rbx is found below rsp still */
+	nop
 end falls_through
 function behind
 	lea	(%rdi,%rdi,2), %eax

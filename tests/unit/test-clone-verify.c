@@ -105,6 +105,24 @@ TEST(finds_nothing_in_what_was_made)
 	}
 }
 
+TEST(finds_nothing_in_odd_code)
+{
+	static const char *const paths[] = {CLONE_CORNERS, JUMPS_SAMPLE, JUMPS_SAMPLE_FIXED,
+					    HAZARDS_SAMPLE};
+
+	for (uint32_t i = 0; i < 4 * KINDS; i++) {
+		struct dw_verify_result r;
+		struct sample s;
+
+		CHECK(open_sample(paths[i / KINDS], i % KINDS, &s));
+		if (findings(&s, &r))
+			CHECK_FAIL("%s: %#" PRIx64 ": %s", paths[i / KINDS], r.findings[0].svma,
+				   r.findings[0].text);
+		CHECK(i % KINDS == DWELL_PROBES_SYSTEM_CALLS || r.functions);
+		release(&s);
+	}
+}
+
 TEST(finds_every_changed_byte_of_code)
 {
 	for (uint32_t i = 0; i < KINDS; i++) {
