@@ -1,9 +1,8 @@
 /*
  * A recording of calls: from the regions of an instrumented command to its session.
  *
- * Told of every region, question and end by whoever serves the agents (instrument.c). Reads all
- * regions once a slice, which is about a second at first and never shorter than 1 % of the time so
- * far, nor than 100 times what reading took. Between them it writes FILE.partial. One thread.
+ * Told of every region, question and end by whoever serves the agents (instrument.c), reads all
+ * regions once a slice (sliced.h). One thread.
  */
 #pragma once
 
@@ -12,11 +11,10 @@
 #include "collect/region/regions.h"
 #include "model/facts.h"
 #include "record/module-image.h"
-#include "record/record.h"
+#include "record/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 struct dw_call_recording;
 
@@ -51,12 +49,10 @@ uint64_t dw_call_recording_due(const struct dw_call_recording *r);
 /* The facts, for what others know of the recording. Borrowed. */
 struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r);
 
-/*
- * All regions have ended: write the last slice and how it went. @usage: of the command, if
- * run->ended. 0 or the first failure; what was collected stays in the .partial.
- */
-int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_record_result *run,
-			   const struct rusage *usage, struct dw_error *err);
+/* All regions have ended: write the last slice and how @run went. 0 or the first failure; what was
+ * collected stays in the .partial. */
+int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_run *run,
+			   struct dw_error *err);
 
 /* Finish the stopped recording's session. 0 or a negative code: the .partial stays. */
 int dw_call_recording_finish(struct dw_call_recording *r, bool is_impatient, bool without_code,

@@ -9,13 +9,13 @@
 #include "record/instrument.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
-#include "collect/launch/launch.h"
 #include "collect/region/process.h"
 #include "record/call-facts.h"
 #include "record/call-recording.h"
 #include "record/program.h"
-#include "record/signals.h"
+#include "record/run.h"
 #include "record/target-environment.h"
 
 #include <errno.h>
@@ -26,10 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#define TICK_NS	 200000000ull
-#define GRACE_NS 3000000000ull /* for a command that was told to stop */
+#define TICK_NS 200000000ull
 
 enum { SEARCHES_PER_TICK = 8 };
 
@@ -47,7 +45,7 @@ struct waiting {
 	uint64_t headers_hash;
 };
 
-struct run {
+struct recorder {
 	const struct dw_instrument_options *options;
 	struct dw_instrument_result *result;
 	struct dw_image_plan plan;
@@ -57,10 +55,8 @@ struct run {
 	struct dw_program program;
 	struct dw_regions regions;
 	struct dw_target_environment environment;
-	struct dw_launch launch;
-	struct dw_signals signals;
+	struct dw_run run;
 	struct dw_call_recording *recording; /* NULL = no session is made */
-	struct rusage usage;
 	/* the process that was read last, for its next question */
 	uint32_t process_region; /* 0 = none */
 	pid_t process_claimed;
@@ -70,22 +66,12 @@ struct run {
 	uint32_t searches_left; /* until the next tick */
 	bool is_ending;		/* no more images */
 	bool is_behind;		/* more regions to look at than one round does */
-	uint64_t start_ns;
 	uint64_t next_tick_ns;
-	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
 };
 
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Answer with the state that @image has come to. */
-static void answer(struct run *r, const struct dw_region_question *q, struct dw_module_image *image,
-		   uint64_t headers_hash)
+static void answer(struct recorder *r, const struct dw_region_question *q,
+		   struct dw_module_image *image, uint64_t headers_hash)
 {
 	const char *path = NULL;
 
@@ -97,13 +83,13 @@ static void answer(struct run *r, const struct dw_region_question *q, struct dw_
 			  ++r->heartbeat, path);
 }
 
-static void answer_none(struct run *r, const struct dw_region_question *q)
+static void answer_none(struct recorder *r, const struct dw_region_question *q)
 {
 	dw_regions_answer(&r->regions, q, DWELL_ANSWER_NONE, ++r->heartbeat, NULL);
 }
 
 /* Answer when the image is there, now or later. */
-static void answer_with(struct run *r, const struct dw_region_question *q,
+static void answer_with(struct recorder *r, const struct dw_region_question *q,
 			struct dw_module_image *image)
 {
 	struct waiting w = {*q, image, q->module->headers_hash};
@@ -119,7 +105,7 @@ static void answer_with(struct run *r, const struct dw_region_question *q,
 }
 
 /* Whether a library called @path is wanted, by a glob that is marked as used then. */
-static bool is_chosen(struct run *r, const char *path)
+static bool is_chosen(struct recorder *r, const char *path)
 {
 	int i = dw_choice_find_module(&r->plan.choice.modules, path);
 
@@ -130,7 +116,7 @@ static bool is_chosen(struct run *r, const char *path)
 
 /* The process of @owner; one of another pid namespace is searched for, but only a few times a
  * second, since it takes long and anybody may claim to be one. */
-static int read_process(struct run *r, const struct dw_region_owner *owner,
+static int read_process(struct recorder *r, const struct dw_region_owner *owner,
 			struct dw_region_process *ret)
 {
 	int rc = dw_region_process_read(owner, ret);
@@ -153,7 +139,7 @@ static bool is_up_to_date(const struct dw_region_process *p, const struct dw_reg
 }
 
 /* The process of @region, which asks about @m (NULL = nothing). NULL: it cannot be looked at. */
-static const struct dw_region_process *get_process(struct run *r, uint32_t region,
+static const struct dw_region_process *get_process(struct recorder *r, uint32_t region,
 						   const struct dw_region_owner *owner,
 						   const struct dw_region_module *m)
 {
@@ -168,7 +154,7 @@ static const struct dw_region_process *get_process(struct run *r, uint32_t regio
 }
 
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
-static struct dw_module_image *find_image(struct run *r, const struct dw_region_question *q)
+static struct dw_module_image *find_image(struct recorder *r, const struct dw_region_question *q)
 {
 	const struct dw_region_module *m = q->module;
 	struct dw_module_image *image = NULL;
@@ -199,7 +185,7 @@ static struct dw_module_image *find_image(struct run *r, const struct dw_region_
 
 static void on_asked(void *ctx, const struct dw_region_question *q)
 {
-	struct run *r = ctx;
+	struct recorder *r = ctx;
 	struct dw_module_image *image = r->is_ending ? NULL : find_image(r, q);
 
 	if (image)
@@ -210,7 +196,7 @@ static void on_asked(void *ctx, const struct dw_region_question *q)
 
 /* The image that module @m of an ended process ran from or was meant for. NULL = none was wanted.
  */
-static struct dw_module_image *image_of(const struct run *r, const struct dw_region_module *m)
+static struct dw_module_image *image_of(const struct recorder *r, const struct dw_region_module *m)
 {
 	struct dw_module_image *found = NULL;
 	size_t n;
@@ -244,7 +230,7 @@ static void add_counts(const struct dw_region_look *e, const struct dw_region_mo
 }
 
 /* Take in what the process did with its modules. Whether one of them ran from clones. */
-static bool take_modules(struct run *r, const struct dw_region_look *e)
+static bool take_modules(struct recorder *r, const struct dw_region_look *e)
 {
 	bool any = false;
 
@@ -269,7 +255,7 @@ static bool take_modules(struct run *r, const struct dw_region_look *e)
 
 static void on_began(void *ctx, const struct dw_region_look *look)
 {
-	struct run *r = ctx;
+	struct recorder *r = ctx;
 
 	if (r->recording)
 		dw_call_recording_began(r->recording, look,
@@ -278,7 +264,7 @@ static void on_began(void *ctx, const struct dw_region_look *look)
 
 static void on_ended(void *ctx, const struct dw_region_look *e)
 {
-	struct run *r = ctx;
+	struct recorder *r = ctx;
 	struct dw_instrument_stats *s = &r->result->stats;
 
 	if (r->recording)
@@ -292,7 +278,7 @@ static void on_ended(void *ctx, const struct dw_region_look *e)
 }
 
 /* Answer those whose images are done. */
-static void answer_waiting(struct run *r)
+static void answer_waiting(struct recorder *r)
 {
 	size_t to = 0;
 
@@ -309,33 +295,14 @@ static void answer_waiting(struct run *r)
 	r->waiting.n = to;
 }
 
-static void beat(struct run *r)
+static void beat(struct recorder *r)
 {
 	dw_vec_each(w, &r->waiting)
 		dw_regions_answer(&r->regions, &w->question, DWELL_ANSWER_WORKING, ++r->heartbeat,
 				  NULL);
 }
 
-static void take_signals(struct run *r)
-{
-	struct dw_record_result *run = &r->result->run;
-	struct dw_signal signal;
-
-	while (dw_signals_next(&r->signals, &signal)) {
-		uint64_t now = clock_ns();
-
-		if (signal.number == SIGCHLD)
-			continue;
-		if (!run->ended && !run->stop_signal)
-			dw_signal_pass_on(run->pid, signal);
-		r->grace_end_ns = run->stop_signal ? now : now + GRACE_NS;
-		run->stop_signal = signal.number;
-	}
-	if (!run->ended && dw_launch_wait(&r->launch, WNOHANG, &run->wait_status, &r->usage) > 0)
-		run->ended = true;
-}
-
-static void tick(struct run *r, uint64_t now)
+static void tick(struct recorder *r, uint64_t now)
 {
 	if (now < r->next_tick_ns)
 		return;
@@ -344,36 +311,31 @@ static void tick(struct run *r, uint64_t now)
 	beat(r);
 	dw_regions_tick(&r->regions, now);
 	if (r->options->progress)
-		r->options->progress(r->options->progress_ctx, now - r->start_ns);
+		r->options->progress(r->options->progress_ctx, now - r->run.start_ns);
 }
 
 /* When something is due. */
-static uint64_t due(const struct run *r)
+static uint64_t due(const struct recorder *r)
 {
 	uint64_t slice_ns = r->recording ? dw_call_recording_due(r->recording) : UINT64_MAX;
 
 	return slice_ns < r->next_tick_ns ? slice_ns : r->next_tick_ns;
 }
 
-static bool is_over(const struct run *r, uint64_t now)
+static bool is_over(const struct recorder *r)
 {
-	const struct dw_instrument_options *o = r->options;
-
-	if (o->duration_ns && now - r->start_ns >= o->duration_ns)
-		return true;
-	if (r->grace_end_ns && now >= r->grace_end_ns)
-		return true;
-	return r->result->run.ended && (!o->wait_all || r->grace_end_ns || !r->regions.open.n);
+	return dw_run_is_over(&r->run, dw_clock_ns(CLOCK_MONOTONIC),
+			      r->options->wait_all && r->regions.open.n);
 }
 
-static int wait_for_events(struct run *r)
+static int wait_for_events(struct recorder *r)
 {
 	struct pollfd fds[] = {
-		{.fd = r->signals.fd, .events = POLLIN},
+		{.fd = r->run.signals.fd, .events = POLLIN},
 		{.fd = dw_regions_fd(&r->regions), .events = POLLIN},
 		{.fd = dw_images_fd(r->result->images), .events = POLLIN},
 	};
-	uint64_t now = clock_ns();
+	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 	int patience_ms = 0;
 
 	if (!r->is_behind && now < due(r))
@@ -381,19 +343,19 @@ static int wait_for_events(struct run *r)
 	return poll(fds, sizeof fds / sizeof *fds, patience_ms) < 0 && errno != EINTR ? -errno : 0;
 }
 
-static int serve(struct run *r, struct dw_error *err)
+static int serve(struct recorder *r, struct dw_error *err)
 {
 	int rc = 0;
 
-	while (!rc && !is_over(r, clock_ns())) {
+	while (!rc && !is_over(r)) {
 		rc = wait_for_events(r);
 		if (rc)
 			return dw_error_set_errno(err, -rc, "poll");
 		if (dw_images_take_done(r->result->images))
 			answer_waiting(r);
-		r->is_behind = dw_regions_drain(&r->regions, clock_ns());
-		take_signals(r);
-		tick(r, clock_ns());
+		r->is_behind = dw_regions_drain(&r->regions, dw_clock_ns(CLOCK_MONOTONIC));
+		dw_run_take_signals(&r->run);
+		tick(r, dw_clock_ns(CLOCK_MONOTONIC));
 		if (r->recording)
 			rc = dw_call_recording_tick(r->recording, &r->regions, err);
 	}
@@ -401,7 +363,7 @@ static int serve(struct run *r, struct dw_error *err)
 }
 
 /* The folders of the session that images go to. */
-static int plan_images(struct run *r)
+static int plan_images(struct recorder *r)
 {
 	const char *folder = dw_regions_path(&r->regions);
 
@@ -418,7 +380,7 @@ static int plan_images(struct run *r)
 
 /* Make the image of the command's program, while nobody waits for it. Failing is no error: whoever
  * asks is told. */
-static void make_first_image(struct run *r)
+static void make_first_image(struct recorder *r)
 {
 	int fd = fcntl(r->program.fd, F_DUPFD_CLOEXEC, 0);
 	struct dw_module_image *m = NULL;
@@ -429,7 +391,7 @@ static void make_first_image(struct run *r)
 		dw_images_make(r->result->images, m);
 }
 
-static int make_environment(struct run *r)
+static int make_environment(struct recorder *r)
 {
 	const struct dw_instrument_options *o = r->options;
 	dw_auto_free char *mode = NULL;
@@ -443,7 +405,7 @@ static int make_environment(struct run *r)
 }
 
 /* Everything that does not concern the command yet. */
-static int prepare(struct run *r, struct dw_error *err)
+static int prepare(struct recorder *r, struct dw_error *err)
 {
 	const struct dw_instrument_options *o = r->options;
 	struct dw_regions_events events = {on_asked, on_began, on_ended, r};
@@ -461,7 +423,7 @@ static int prepare(struct run *r, struct dw_error *err)
 		return rc;
 	if (r->program.kind == DWELL_PROGRAM_FITS) {
 		make_first_image(r);
-		r->launch.environment = r->environment.v;
+		r->run.launch.environment = r->environment.v;
 		return 0;
 	}
 	r->result->is_untouched = r->program.kind != DWELL_PROGRAM_MISSING;
@@ -472,70 +434,59 @@ static int prepare(struct run *r, struct dw_error *err)
 	return 0;
 }
 
-static int start(struct run *r, struct dw_error *err)
+static int start(struct recorder *r, struct dw_error *err)
 {
 	const struct dw_instrument_options *o = r->options;
-	struct dw_record_result *run = &r->result->run;
-	pid_t pid;
 	int rc;
 
 	dw_program_find(o->argv[0], &r->program);
 	rc = prepare(r, err);
 	if (!rc)
-		rc = dw_launch_prepare(&r->launch, o->argv, err);
-	if (!rc)
-		rc = dw_signals_take(&r->signals, err);
+		rc = dw_run_prepare(&r->run, o->argv, err);
 	if (!rc && o->output)
 		rc = dw_call_recording_new(o->output, o->argv, &r->own, &r->recording, err);
 	if (rc)
 		return rc;
 	if (r->recording)
 		dw_call_recording_limit(r->recording, o->overhead);
-	pid = r->launch.pid;
-	r->start_ns = clock_ns();
-	r->next_tick_ns = r->start_ns + TICK_NS;
+	r->run.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	r->next_tick_ns = r->run.start_ns + TICK_NS;
 	r->searches_left = SEARCHES_PER_TICK;
-	rc = run->exec_error = dw_launch_release(&r->launch, err);
-	if (rc)
-		return dw_error_prefix(err, "%s", o->argv[0]);
-	run->pid = pid;
-	return 0;
+	return dw_run_begin(&r->run, o->argv[0], err);
 }
 
 /* Let go of those who still wait, and read all regions a last time. */
-static void finish(struct run *r)
+static void finish(struct recorder *r)
 {
 	r->is_ending = true;
 	answer_waiting(r);
 	dw_regions_finish(&r->regions);
-	take_signals(r); /* those that came meanwhile */
+	dw_run_take_signals(&r->run); /* those that came meanwhile */
 	r->result->stats.regions = r->regions.stats;
 }
 
 /* Make the session of what was recorded until @rc came. */
-static int make_session(struct run *r, int rc, struct dw_error *err)
+static int make_session(struct recorder *r, int rc, struct dw_error *err)
 {
-	const struct dw_record_result *run = &r->result->run;
 	int stopped;
 
 	if (!r->recording)
 		return rc;
 	if (!rc)
 		rc = dw_note_instrumented(dw_call_recording_facts(r->recording), r->result);
-	stopped = dw_call_recording_stop(r->recording, run, &r->usage, rc ? NULL : err);
+	stopped = dw_call_recording_stop(r->recording, &r->run, rc ? NULL : err);
 	if (rc || stopped)
 		return rc ? rc : stopped;
-	rc = dw_call_recording_finish(r->recording, run->stop_signal, r->options->without_code,
-				      err);
-	take_signals(r);
+	rc = dw_call_recording_finish(r->recording, r->result->run.stop_signal,
+				      r->options->without_code, err);
+	dw_run_take_signals(&r->run);
 	return rc;
 }
 
-static void release(struct run *r)
+static void release(struct recorder *r)
 {
 	dw_images_stop(r->result->images); /* it works by our plan */
-	dw_signals_release(&r->signals);
-	dw_launch_close(&r->launch);
+	dw_run_release(&r->run);
 	dw_regions_release(&r->regions);
 	dw_target_environment_release(&r->environment);
 	dw_program_release(&r->program);
@@ -549,11 +500,10 @@ static void release(struct run *r)
 int dw_instrument(const struct dw_instrument_options *options, struct dw_instrument_result *ret,
 		  struct dw_error *err)
 {
-	struct run r = {
+	struct recorder r = {
 		.options = options,
 		.result = ret,
-		.launch = DW_LAUNCH_INIT,
-		.signals.fd = -1,
+		.run = DW_RUN_INIT(&ret->run, options->duration_ns),
 		.program.fd = -1,
 		.regions.folder = DW_REGION_FOLDER_INIT,
 	};

@@ -2,18 +2,17 @@
  * A recording of allocations: from the regions of a command's .NET processes to its session.
  *
  * As record/call-recording.h: told of every region and its end by whoever serves the agents
- * (memory.c), reads all regions once a slice, writes FILE.partial between. One thread.
+ * (memory.c), reads all regions once a slice (sliced.h). One thread.
  */
 #pragma once
 
 #include "base/error.h"
 #include "collect/region/process.h"
 #include "collect/region/regions.h"
-#include "record/record.h"
+#include "record/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 struct dw_memory_recording;
 
@@ -35,12 +34,10 @@ int dw_memory_recording_tick(struct dw_memory_recording *r, struct dw_regions *r
 /* Processes whose allocations were recorded. */
 uint64_t dw_memory_recording_processes(const struct dw_memory_recording *r);
 
-/*
- * All regions have ended: write the last slice and how it went. @usage: of the command, if
- * run->ended. 0 or the first failure; what was collected stays in the .partial.
- */
-int dw_memory_recording_stop(struct dw_memory_recording *r, const struct dw_record_result *run,
-			     const struct rusage *usage, struct dw_error *err);
+/* All regions have ended: write the last slice and how @run went. 0 or the first failure; what was
+ * collected stays in the .partial. */
+int dw_memory_recording_stop(struct dw_memory_recording *r, const struct dw_run *run,
+			     struct dw_error *err);
 
 /* Finish the stopped recording's session. 0 or a negative code: the .partial stays. */
 int dw_memory_recording_finish(struct dw_memory_recording *r, struct dw_error *err);

@@ -8,28 +8,23 @@
 #include "record/record.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "code/cfi/cache.h"
-#include "collect/launch/launch.h"
 #include "record/environment.h"
 #include "record/finish.h"
-#include "record/signals.h"
+#include "record/run.h"
 #include "session/write.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BUSY_NS		20000000ull
 #define TICK_NS		200000000ull   /* progress */
 #define CACHE_MAX_BYTES (256ull << 20) /* of unwind tables, after a recording */
 #define FLUSH_NS	1000000000ull  /* commit, at most a second is ever lost */
-#define GRACE_NS                                                                             \
-	3000000000ull /* a command that was told to stop may take this long before we finish \
-			 without it */
 
 enum {
 	MAX_POLL_FDS = 4096,
@@ -40,60 +35,20 @@ struct recording {
 	const struct dw_record_options *options;
 	struct dw_record_result *result;
 	struct dw_profile profile;
-	struct dw_launch launch;
+	struct dw_run run;
 	struct dw_backend *backend;
 	struct dw_session_writer *writer;
-	struct dw_signals signals;
 	struct pollfd *fds; /* signals first, then the backend's */
 	size_t fds_n;
-	uint64_t start_ns;
 	uint64_t next_tick_ns;
 	uint64_t next_flush_ns;
-	bool is_busy;	       /* the last drain brought samples */
-	uint64_t grace_end_ns; /* 0 = nobody asked to stop */
-	struct rusage usage;
+	bool is_busy; /* the last drain brought samples */
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void stats_of(const struct recording *r, struct dw_backend_stats *ret)
 {
 	*ret = (struct dw_backend_stats){0};
 	r->options->backend->stats(r->backend, ret);
-}
-
-static void reap(struct recording *r)
-{
-	if (!r->result->ended &&
-	    dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
-		r->result->ended = true;
-}
-
-/* A request to stop: the command gets the signal, and a second request does not wait for it. */
-static void on_stop_signal(struct recording *r, struct dw_signal signal)
-{
-	uint64_t now = clock_ns();
-
-	if (!r->result->ended && !r->result->stop_signal)
-		dw_signal_pass_on(r->result->pid, signal);
-	r->grace_end_ns = r->result->stop_signal ? now : now + GRACE_NS;
-	r->result->stop_signal = signal.number;
-}
-
-static void take_signals(struct recording *r)
-{
-	struct dw_signal signal;
-
-	while (dw_signals_next(&r->signals, &signal))
-		if (signal.number != SIGCHLD)
-			on_stop_signal(r, signal);
-	reap(r);
 }
 
 static bool descendants_live(const struct recording *r)
@@ -106,13 +61,7 @@ static bool descendants_live(const struct recording *r)
 
 static bool is_over(const struct recording *r, uint64_t now)
 {
-	const struct dw_record_options *o = r->options;
-
-	if (o->duration_ns && now - r->start_ns >= o->duration_ns)
-		return true;
-	if (r->grace_end_ns && now >= r->grace_end_ns)
-		return true;
-	return r->result->ended && (!o->wait_all || r->grace_end_ns || !descendants_live(r));
+	return dw_run_is_over(&r->run, now, r->options->wait_all && descendants_live(r));
 }
 
 static int flush(struct recording *r, struct dw_error *err)
@@ -128,7 +77,7 @@ static int flush(struct recording *r, struct dw_error *err)
 static int tick(struct recording *r, uint64_t now, struct dw_error *err)
 {
 	if (now >= r->next_tick_ns && r->options->progress) {
-		struct dw_record_progress progress = {.elapsed_ns = now - r->start_ns};
+		struct dw_record_progress progress = {.elapsed_ns = now - r->run.start_ns};
 
 		stats_of(r, &progress.stats);
 		r->options->progress(r->options->progress_ctx, &progress);
@@ -149,15 +98,15 @@ static int patience_ms(const struct recording *r, uint64_t now)
 {
 	uint64_t left = r->is_busy ? BUSY_NS : TICK_NS / 2;
 
-	if (r->options->duration_ns && r->start_ns + r->options->duration_ns - now < left)
-		left = r->start_ns + r->options->duration_ns - now;
+	if (r->options->duration_ns && r->run.start_ns + r->options->duration_ns - now < left)
+		left = r->run.start_ns + r->options->duration_ns - now;
 	return (int)(left / 1000000) + 1;
 }
 
 /* The descriptors to sleep on: signals, and what the backend has left. */
 static void watch(struct recording *r)
 {
-	r->fds[0] = (struct pollfd){.fd = r->signals.fd, .events = POLLIN};
+	r->fds[0] = (struct pollfd){.fd = r->run.signals.fd, .events = POLLIN};
 	r->fds_n = 1 + r->options->backend->poll_fds(r->backend, r->fds + 1, MAX_POLL_FDS);
 }
 
@@ -177,15 +126,16 @@ static int collect(struct recording *r, struct dw_error *err)
 	r->fds = calloc(MAX_POLL_FDS + 1, sizeof *r->fds);
 	if (!r->fds)
 		return -ENOMEM;
-	for (uint64_t now = clock_ns(); !rc && !is_over(r, now); now = clock_ns()) {
+	for (uint64_t now = dw_clock_ns(CLOCK_MONOTONIC); !rc && !is_over(r, now);
+	     now = dw_clock_ns(CLOCK_MONOTONIC)) {
 		watch(r);
 		if (poll(r->fds, r->fds_n, patience_ms(r, now)) < 0 && errno != EINTR)
 			return dw_error_set_errno(err, errno, "poll");
 		if (r->fds[0].revents)
-			take_signals(r);
+			dw_run_take_signals(&r->run);
 		rc = drain(r, err);
 		if (!rc)
-			rc = tick(r, clock_ns(), err);
+			rc = tick(r, dw_clock_ns(CLOCK_MONOTONIC), err);
 	}
 	return rc;
 }
@@ -200,14 +150,12 @@ static int start(struct recording *r, struct dw_error *err)
 		.stack_bytes = o->stack_bytes,
 		.cache_dir = o->cache_dir,
 	};
-	int rc = dw_launch_prepare(&r->launch, o->argv, err);
+	int rc = dw_run_prepare(&r->run, o->argv, err);
 
-	if (!rc)
-		rc = dw_signals_take(&r->signals, err);
 	if (rc)
 		return rc;
-	config.pid = r->launch.pid;
-	r->start_ns = config.start_ns = clock_ns();
+	config.pid = r->run.launch.pid;
+	r->run.start_ns = config.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	rc = o->backend->start(&config, &r->profile, &r->backend, err);
 	if (!rc)
 		rc = dw_note_start(&r->profile.facts, "sampling", o->argv);
@@ -215,12 +163,11 @@ static int start(struct recording *r, struct dw_error *err)
 		rc = dw_session_create(o->output, &r->writer, err);
 	if (rc)
 		return rc;
-	rc = r->result->exec_error = dw_launch_release(&r->launch, err);
+	rc = dw_run_begin(&r->run, o->argv[0], err);
 	if (rc)
-		return dw_error_prefix(err, "%s", o->argv[0]);
-	r->result->pid = config.pid;
-	r->next_tick_ns = r->start_ns + TICK_NS;
-	r->next_flush_ns = r->start_ns + FLUSH_NS;
+		return rc;
+	r->next_tick_ns = r->run.start_ns + TICK_NS;
+	r->next_flush_ns = r->run.start_ns + FLUSH_NS;
 	return 0;
 }
 
@@ -228,18 +175,13 @@ static int start(struct recording *r, struct dw_error *err)
  * far. */
 static int stop(struct recording *r, int rc, struct dw_error *err)
 {
-	uint64_t end_ns = clock_ns();
+	uint64_t end_ns = dw_clock_ns(CLOCK_MONOTONIC);
 
 	r->options->backend->stop(r->backend);
 	if (!rc)
 		rc = r->options->backend->drain(r->backend, true, err);
 	if (!rc)
-		rc = dw_facts_set(&r->profile.facts, "duration_ns",
-				  (int64_t)(end_ns - r->start_ns));
-	if (!rc && r->result->ended)
-		rc = dw_facts_set(&r->profile.facts, "wait_status", r->result->wait_status);
-	if (!rc && r->result->ended)
-		rc = dw_note_cpu(&r->profile.facts, &r->usage);
+		rc = dw_run_note(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
 	if (!rc)
 		rc = flush(r, err);
 	if (!rc)
@@ -269,10 +211,9 @@ static int finish(struct recording *r, struct dw_error *err)
 
 static void release(struct recording *r, bool discard)
 {
-	dw_signals_release(&r->signals);
 	dw_session_writer_free(r->writer, discard);
 	r->options->backend->free(r->backend);
-	dw_launch_close(&r->launch);
+	dw_run_release(&r->run);
 	dw_profile_release(&r->profile);
 	free(r->fds);
 }
@@ -281,7 +222,10 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 	      struct dw_error *err)
 {
 	struct recording r = {
-		.options = options, .result = ret, .launch = DW_LAUNCH_INIT, .signals.fd = -1};
+		.options = options,
+		.result = ret,
+		.run = DW_RUN_INIT(ret, options->duration_ns),
+	};
 	bool started;
 	int rc;
 
@@ -297,7 +241,7 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 	if (started && options->cache_dir)
 		dw_cfi_cache_prune(options->cache_dir, CACHE_MAX_BYTES);
 	if (started)
-		take_signals(&r); /* those that came meanwhile */
+		dw_run_take_signals(&r.run); /* those that came meanwhile */
 	release(&r, !started);
 	if (rc && err && !err->code)
 		dw_error_set(err, rc, "recording: %s", dw_err_string(rc));

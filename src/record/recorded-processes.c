@@ -30,8 +30,10 @@ static int get_process(struct dw_recorded_processes *r, pid_t pid, const struct 
 
 	*ret = 0;
 	dw_vec_each(i, &r->identities) {
-		if (i->pid == pid && st->start_ticks && i->start_ticks == st->start_ticks)
-			*ret = i->process;
+		if (i->pid != pid || !st->start_ticks || i->start_ticks != st->start_ticks)
+			continue;
+		*ret = i->process;
+		i->regions++;
 	}
 	if (*ret)
 		at = dw_processes_get(&r->p->processes, *ret);
@@ -48,7 +50,7 @@ static int get_process(struct dw_recorded_processes *r, pid_t pid, const struct 
 	rc = dw_processes_add(&r->p->processes, &row, ret);
 	return rc ? rc
 		  : dw_vec_push(&r->identities,
-				(struct dw_recorded_identity){pid, st->start_ticks, *ret});
+				(struct dw_recorded_identity){pid, st->start_ticks, *ret, 1});
 }
 
 int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
@@ -61,6 +63,17 @@ int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_
 	if (!process || dw_proc_stat_read(pid, &st))
 		st = unknown;
 	return get_process(r, pid, &st, begin_ns, ret);
+}
+
+bool dw_recorded_process_left(struct dw_recorded_processes *r, uint32_t process, uint64_t end_ns)
+{
+	struct dw_process *row = dw_processes_get(&r->p->processes, process);
+
+	if (--r->identities.v[process - 1].regions || end_ns == DWELL_TIME_NONE)
+		return false;
+	row->end_ns = end_ns;
+	row->dirty = true;
+	return true;
 }
 
 void dw_recorded_threads_name(struct dw_recorded_processes *r, uint32_t process, pid_t pid)

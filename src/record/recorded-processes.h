@@ -11,12 +11,14 @@
 #include "collect/region/regions.h"
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dw_recorded_identity {
 	pid_t pid;
 	uint64_t start_ticks;
-	uint32_t process;
+	uint32_t process; /* its row, which is its place in the list, too, counted from 1 */
+	uint32_t regions; /* that are read for it now */
 };
 
 struct dw_recorded_processes {
@@ -26,11 +28,16 @@ struct dw_recorded_processes {
 };
 
 /*
- * The row of the process behind @look, added when it is new; @process is what the kernel says of
- * it, NULL = nothing. @begin_ns: when the region was made, since the start. 0 or -ENOMEM.
+ * A region came: the row of the process behind @look, added when it is new; @process is what the
+ * kernel says of it, NULL = nothing. @begin_ns: when the region was made, since the start. 0 or
+ * -ENOMEM.
  */
 int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
 			const struct dw_region_process *process, uint64_t begin_ns, uint32_t *ret);
+
+/* A region of row @process is not read any more. @end_ns: it was over then, since the start;
+ * DWELL_TIME_NONE = it is not over. Whether this was the end of the process. */
+bool dw_recorded_process_left(struct dw_recorded_processes *r, uint32_t process, uint64_t end_ns);
 
 /* Name the threads that have come, all of row @process with number @pid (0 = not known): by what
  * they call themselves, else as their process. */

@@ -14,8 +14,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { FOLDER, MODE, FILTERS, PRELOAD };
-
 /* How many system-call filters we run under, as /proc tells. */
 static unsigned long count_filters(void)
 {
@@ -32,80 +30,72 @@ static unsigned long count_filters(void)
 	return at && strtoul(at + strlen(keys[1]), NULL, 10) ? 1 : 0;
 }
 
-static bool is_variable(const char *entry, const char *name)
+/* What every agent is told, at the beginning of e->made. */
+static int make_common(struct dw_target_environment *e, const char *folder, const char *mode)
 {
-	size_t n = strlen(name);
-
-	return !strncmp(entry, name, n) && entry[n] == '=';
+	*e = (struct dw_target_environment){0};
+	return asprintf(&e->made[0], DWELL_ENV_FOLDER "=%s", folder) < 0 ||
+			       asprintf(&e->made[1], DWELL_ENV_MODE "=%s", mode) < 0 ||
+			       asprintf(&e->made[2], DWELL_ENV_FILTERS "=%lu", count_filters()) < 0
+		       ? -ENOMEM
+		       : 0;
 }
 
-static bool is_ours(const char *entry)
+/* The entry of @e that was made for the variable of @entry. NULL = none. */
+static char *find_made(const struct dw_target_environment *e, const char *entry)
 {
-	return is_variable(entry, DWELL_ENV_FOLDER) || is_variable(entry, DWELL_ENV_MODE) ||
-	       is_variable(entry, DWELL_ENV_FILTERS);
+	size_t n = strcspn(entry, "=") + 1;
+
+	for (size_t i = 0; i < DWELL_ENVIRONMENT_MADE && e->made[i]; i++)
+		if (!strncmp(e->made[i], entry, n))
+			return e->made[i];
+	return NULL;
 }
 
-static bool is_for_runtime(const char *entry)
+/* Ours without what was made, then that; but @in_place (NULL = none) stands where ours did. */
+static int assemble(struct dw_target_environment *e, char *in_place)
 {
-	return is_variable(entry, DWELL_ENV_CLR_ENABLE) ||
-	       is_variable(entry, DWELL_ENV_CLR_CLASS) || is_variable(entry, DWELL_ENV_CLR_PATH);
+	bool is_placed = false;
+	size_t n = 0, to = 0;
+
+	while (environ[n])
+		n++;
+	e->v = calloc(n + DWELL_ENVIRONMENT_MADE + 1, sizeof *e->v);
+	if (!e->v)
+		return -ENOMEM;
+	for (char **from = environ; *from; from++) {
+		char *made = find_made(e, *from);
+
+		if (!made || made == in_place)
+			e->v[to++] = made ? made : *from;
+		is_placed |= made && made == in_place;
+	}
+	for (size_t i = 0; i < DWELL_ENVIRONMENT_MADE && e->made[i]; i++)
+		if (!is_placed || e->made[i] != in_place)
+			e->v[to++] = e->made[i];
+	return 0;
 }
 
 int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
 			       const char *folder, const char *mode)
 {
 	const char *preload = getenv(DWELL_ENV_PRELOAD);
-	size_t n = 0, to = 0;
 
-	*e = (struct dw_target_environment){0};
-	if (asprintf(&e->made[FOLDER], DWELL_ENV_FOLDER "=%s", folder) < 0 ||
-	    asprintf(&e->made[MODE], DWELL_ENV_MODE "=%s", mode) < 0 ||
-	    asprintf(&e->made[FILTERS], DWELL_ENV_FILTERS "=%lu", count_filters()) < 0 ||
-	    asprintf(&e->made[PRELOAD], DWELL_ENV_PRELOAD "=%s%s%s", preload ? preload : "",
+	if (make_common(e, folder, mode) ||
+	    asprintf(&e->made[3], DWELL_ENV_PRELOAD "=%s%s%s", preload ? preload : "",
 		     preload ? ":" : "", agent) < 0)
 		return -ENOMEM;
-	while (environ[n])
-		n++;
-	e->v = calloc(n + 5, sizeof *e->v);
-	if (!e->v)
-		return -ENOMEM;
-	for (char **from = environ; *from; from++) {
-		if (is_variable(*from, DWELL_ENV_PRELOAD))
-			e->v[to++] = e->made[PRELOAD];
-		else if (!is_ours(*from))
-			e->v[to++] = *from;
-	}
-	for (int i = FOLDER; i <= FILTERS; i++)
-		e->v[to++] = e->made[i];
-	if (!preload)
-		e->v[to] = e->made[PRELOAD];
-	return 0;
+	return assemble(e, e->made[3]);
 }
 
 int dw_clr_environment_make(struct dw_target_environment *e, const char *agent, const char *folder,
 			    const char *mode)
 {
-	size_t n = 0, to = 0;
-
-	*e = (struct dw_target_environment){0};
-	if (asprintf(&e->made[0], DWELL_ENV_FOLDER "=%s", folder) < 0 ||
-	    asprintf(&e->made[1], DWELL_ENV_MODE "=%s", mode) < 0 ||
-	    asprintf(&e->made[2], DWELL_ENV_FILTERS "=%lu", count_filters()) < 0 ||
-	    asprintf(&e->made[3], DWELL_ENV_CLR_ENABLE "=1") < 0 ||
+	if (make_common(e, folder, mode) || asprintf(&e->made[3], DWELL_ENV_CLR_ENABLE "=1") < 0 ||
 	    asprintf(&e->made[4], DWELL_ENV_CLR_CLASS "=" DWELL_CLR_CLASS) < 0 ||
 	    asprintf(&e->made[5], DWELL_ENV_CLR_PATH "=%s", agent) < 0)
 		return -ENOMEM;
-	while (environ[n])
-		n++;
-	e->v = calloc(n + sizeof e->made / sizeof *e->made + 1, sizeof *e->v);
-	if (!e->v)
-		return -ENOMEM;
-	for (char **from = environ; *from; from++)
-		if (!is_ours(*from) && !is_for_runtime(*from))
-			e->v[to++] = *from;
-	for (size_t i = 0; i < sizeof e->made / sizeof *e->made; i++)
-		e->v[to++] = e->made[i];
-	return 0;
+	return assemble(e, NULL);
 }
 
 const char *dw_clr_environment_conflict(void)
@@ -118,7 +108,7 @@ const char *dw_clr_environment_conflict(void)
 
 void dw_target_environment_release(struct dw_target_environment *e)
 {
-	for (size_t i = 0; i < sizeof e->made / sizeof *e->made; i++)
+	for (size_t i = 0; i < DWELL_ENVIRONMENT_MADE; i++)
 		free(e->made[i]);
 	free(e->v);
 	*e = (struct dw_target_environment){0};

@@ -3,10 +3,13 @@
  */
 #pragma once
 
+enum { DWELL_ENVIRONMENT_MADE = 6 }; /* entries, at most */
+
 struct dw_target_environment {
 	char **v; /* NULL-terminated; NULL = not made */
-	/* entries that were made, owned; the others are borrowed from our environment */
-	char *made[6];
+	/* entries that were made, owned, NULL behind the last; the others are borrowed from our
+	 * environment */
+	char *made[DWELL_ENVIRONMENT_MADE];
 };
 
 /*

@@ -15,13 +15,13 @@
  * a copy of 30 MB takes as long.
  */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/backend.h"
 #include "collect/perf/events.h"
 #include "collect/perf/intake.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define HOLD_BACK_NS 1000000u
 
@@ -72,14 +72,6 @@ static void perf_free(struct dw_backend *b)
 static inline void perf_freep(struct dw_backend **b)
 {
 	perf_free(*b);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Facts that tell how samples came about. */
@@ -242,7 +234,7 @@ static void fetch_ahead(struct dw_backend *b, const struct dw_ring *r)
 
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
-	uint64_t limit_ns = final ? UINT64_MAX - 1 : now_ns() - HOLD_BACK_NS;
+	uint64_t limit_ns = final ? UINT64_MAX - 1 : dw_clock_ns(CLOCK_MONOTONIC) - HOLD_BACK_NS;
 	uint64_t kept = b->intake.sampler.kept;
 	struct dw_ring *r;
 	bool is_empty = true;

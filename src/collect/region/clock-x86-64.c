@@ -5,7 +5,8 @@
  */
 #include "collect/region/clock.h"
 
-#include <time.h>
+#include "base/clock.h"
+
 #include <x86intrin.h>
 
 enum { TRIES = 8 };
@@ -15,16 +16,13 @@ void dw_moment_read(struct dw_region_moment *ret)
 	uint64_t shortest = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		struct timespec t;
-		uint64_t before = __rdtsc(), after;
+		uint64_t before = __rdtsc(), ns = dw_clock_ns(CLOCK_MONOTONIC), after = __rdtsc();
 
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		after = __rdtsc();
 		if (after - before >= shortest)
 			continue;
 		shortest = after - before;
 		ret->ticks = before + shortest / 2;
-		ret->ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		ret->ns = ns;
 	}
 }
 

@@ -1,0 +1,76 @@
+/* The command of a recording; see run.h. */
+#include "record/run.h"
+
+#include "base/clock.h"
+#include "record/environment.h"
+
+#include <sys/wait.h>
+
+#define GRACE_NS 3000000000ull /* for a command that was told to stop */
+
+int dw_run_prepare(struct dw_run *r, char *const *argv, struct dw_error *err)
+{
+	int rc = dw_launch_prepare(&r->launch, argv, err);
+
+	return rc ? rc : dw_signals_take(&r->signals, err);
+}
+
+int dw_run_begin(struct dw_run *r, const char *name, struct dw_error *err)
+{
+	pid_t pid = r->launch.pid;
+	int rc = dw_launch_release(&r->launch, err);
+
+	r->result->exec_error = rc;
+	if (rc)
+		return dw_error_prefix(err, "%s", name);
+	r->result->pid = pid;
+	return 0;
+}
+
+static void on_stop_signal(struct dw_run *r, struct dw_signal signal)
+{
+	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
+
+	if (!r->result->ended && !r->result->stop_signal)
+		dw_signal_pass_on(r->result->pid, signal);
+	r->grace_end_ns = r->result->stop_signal ? now : now + GRACE_NS;
+	r->result->stop_signal = signal.number;
+}
+
+void dw_run_take_signals(struct dw_run *r)
+{
+	struct dw_signal signal;
+
+	while (dw_signals_next(&r->signals, &signal))
+		if (signal.number != SIGCHLD)
+			on_stop_signal(r, signal);
+	if (!r->result->ended &&
+	    dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
+		r->result->ended = true;
+}
+
+bool dw_run_is_over(const struct dw_run *r, uint64_t now, bool goes_on)
+{
+	if (r->duration_ns && now - r->start_ns >= r->duration_ns)
+		return true;
+	if (r->grace_end_ns && now >= r->grace_end_ns)
+		return true;
+	return r->result->ended && (!goes_on || r->grace_end_ns);
+}
+
+int dw_run_note(const struct dw_run *r, struct dw_facts *facts, uint64_t duration_ns)
+{
+	int rc = dw_facts_set(facts, "duration_ns", (int64_t)duration_ns);
+
+	if (!rc && r->result->ended)
+		rc = dw_facts_set(facts, "wait_status", r->result->wait_status);
+	if (!rc && r->result->ended)
+		rc = dw_note_cpu(facts, &r->usage);
+	return rc;
+}
+
+void dw_run_release(struct dw_run *r)
+{
+	dw_signals_release(&r->signals);
+	dw_launch_close(&r->launch);
+}

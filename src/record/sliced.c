@@ -1,0 +1,161 @@
+/* Sessions that are made of regions; see sliced.h. */
+#include "record/sliced.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "record/environment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SLICE_NS 1000000000ull
+
+enum {
+	SLICE_SHARE = 100,    /* a slice is never shorter than 1 / this of what was before it */
+	COST_SHARE = 100,     /* nor than this many times the time of reading */
+	DELTAS_MAX = 1 << 19, /* in memory */
+};
+
+int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
+		   struct dw_error *err)
+{
+	int rc;
+
+	s->processes.p = &s->p;
+	s->pace = (struct dw_slice_pace){SLICE_NS, COST_SHARE};
+	s->next_ns = s->start_ns + SLICE_NS;
+	s->output = strdup(output);
+	rc = s->output ? dw_note_start(&s->p.facts, method, argv) : -ENOMEM;
+	return rc ? rc : dw_session_create(output, &s->writer, err);
+}
+
+uint64_t dw_sliced_time(const struct dw_sliced *s, uint64_t ns)
+{
+	return ns > s->start_ns ? ns - s->start_ns : 0;
+}
+
+void dw_sliced_fail(struct dw_sliced *s, int rc)
+{
+	if (rc && !s->rc)
+		s->rc = rc;
+}
+
+void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns)
+{
+	uint64_t end_ns = dw_clock_ns(CLOCK_MONOTONIC) + ns;
+
+	s->early_ns = ns;
+	if (s->next_ns > end_ns)
+		s->next_ns = end_ns;
+}
+
+uint32_t dw_sliced_now(const struct dw_sliced *s)
+{
+	return (uint32_t)s->p.calls.slices.n;
+}
+
+uint32_t dw_sliced_last(const struct dw_sliced *s)
+{
+	return (uint32_t)s->p.calls.slices.n - 1;
+}
+
+uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look *look)
+{
+	uint64_t told = look->head->end.ns;
+
+	if (!look->is_over)
+		return DWELL_TIME_NONE;
+	return dw_sliced_time(s, told ? told : dw_clock_ns(CLOCK_MONOTONIC));
+}
+
+static int flush(struct dw_sliced *s, struct dw_error *err)
+{
+	if (!s->rc)
+		s->rc = dw_session_flush(s->writer, &s->p, &s->why);
+	if (s->rc && err && s->why.code)
+		dw_error_set(err, s->rc, "%s", dw_error_message(&s->why));
+	return s->rc;
+}
+
+/* End the slice that goes on @now. */
+static void end_slice(struct dw_sliced *s, uint64_t now)
+{
+	struct dw_call_slice slice = {dw_sliced_time(s, now)};
+
+	dw_sliced_fail(s, dw_vec_push(&s->p.calls.slices, slice));
+}
+
+void dw_sliced_relieve(struct dw_sliced *s, bool ends_slice)
+{
+	if (s->p.calls.deltas.n <= DELTAS_MAX && s->p.allocations.deltas.n <= DELTAS_MAX)
+		return;
+	if (ends_slice)
+		end_slice(s, dw_clock_ns(CLOCK_MONOTONIC));
+	flush(s, NULL);
+}
+
+/* How long the slice that begins @now is, where reading the one before has taken @spent_ns. */
+static uint64_t length_ns(struct dw_sliced *s, uint64_t now, uint64_t spent_ns)
+{
+	uint64_t wait = s->pace.ns + dw_sliced_time(s, now) / SLICE_SHARE;
+	uint64_t cost = spent_ns * s->pace.cost_share;
+
+	if (s->early_ns && s->early_ns < wait) {
+		wait = s->early_ns;
+		s->early_ns *= 2;
+	}
+	return cost > wait ? cost : wait;
+}
+
+int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
+		   void (*read)(void *ctx, const struct dw_region_look *look), void *ctx,
+		   struct dw_error *err)
+{
+	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC), before = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (now < s->next_ns || s->rc)
+		return s->rc;
+	end_slice(s, now);
+	dw_regions_each(regions, read, ctx);
+	flush(s, err);
+	s->next_ns = now + length_ns(s, now, dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+	return s->rc;
+}
+
+void dw_sliced_end(struct dw_sliced *s, const struct dw_run *run)
+{
+	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
+
+	end_slice(s, now);
+	dw_sliced_fail(s, dw_run_note(run, &s->p.facts, dw_sliced_time(s, now)));
+}
+
+int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err)
+{
+	int rc = flush(s, err), closed = dw_session_close_partial(s->writer, rc ? NULL : err);
+
+	return rc ? rc : closed;
+}
+
+int dw_sliced_finish(struct dw_sliced *s, struct dw_finish_options *options, struct dw_error *err)
+{
+	dw_auto_free char *partial = NULL;
+
+	if (asprintf(&partial, "%s.partial", s->output) < 0)
+		return -ENOMEM;
+	options->path = s->output;
+	options->partial = partial;
+	options->held = true;
+	dw_profile_release(&s->p);
+	return dw_finish(options, err);
+}
+
+void dw_sliced_release(struct dw_sliced *s, bool discard)
+{
+	dw_recorded_processes_release(&s->processes);
+	dw_session_writer_free(s->writer, discard);
+	dw_profile_release(&s->p);
+	dw_error_clear(&s->why);
+	free(s->output);
+}

@@ -1,0 +1,86 @@
+/*
+ * A session that is made of the regions of a command's processes, slice by slice.
+ *
+ * A slice is about a second at first and never shorter than 1 % of the time so far, nor than 100
+ * times what reading the regions took. What a region ends with between two slices goes to the next
+ * one, whose row is written when its time has come. Deltas never pile up beyond a limit: then they
+ * are written at once. The first failure stays; with it nothing is written any more. One thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "collect/region/regions.h"
+#include "model/profile.h"
+#include "record/finish.h"
+#include "record/recorded-processes.h"
+#include "record/run.h"
+#include "session/write.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How long slices are. */
+struct dw_slice_pace {
+	uint64_t ns;	     /* at first */
+	uint32_t cost_share; /* times what reading took, at least */
+};
+
+struct dw_sliced {
+	struct dw_profile p;
+	struct dw_recorded_processes processes;
+	struct dw_slice_pace pace;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t next_ns;  /* when the slice that goes on ends */
+	uint64_t early_ns; /* how long the next one is that comes early, 0 = none does */
+	char *output;
+	struct dw_session_writer *writer;
+	int rc; /* the first failure */
+	struct dw_error why;
+};
+
+/* Begin the session @output of @method for the command @argv, at s->start_ns, which is set. 0 or a
+ * negative code. Release in any case. */
+int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
+		   struct dw_error *err);
+
+/* The moment @ns of CLOCK_MONOTONIC, counted from the start. */
+uint64_t dw_sliced_time(const struct dw_sliced *s, uint64_t ns);
+
+/* Keep @rc if it is the first failure. 0 is none. */
+void dw_sliced_fail(struct dw_sliced *s, int rc);
+
+/* End this slice in @ns, and let the next ones be longer step by step from there. */
+void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns);
+
+/* The number of the slice that goes on. */
+uint32_t dw_sliced_now(const struct dw_sliced *s);
+
+/* The number of the slice that has ended last, for which regions are read. */
+uint32_t dw_sliced_last(const struct dw_sliced *s);
+
+/* When the region of @look, which is looked at a last time, was over, since the start;
+ * DWELL_TIME_NONE = the recording ends before it. */
+uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look *look);
+
+/* Write what has piled up, if it is much. @ends_slice: it was read for the slice that goes on,
+ * which ends now. */
+void dw_sliced_relieve(struct dw_sliced *s, bool ends_slice);
+
+/* When a slice is due, end it, call @read for each region, and write. 0 or the first failure, which
+ * repeats. */
+int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
+		   void (*read)(void *ctx, const struct dw_region_look *look), void *ctx,
+		   struct dw_error *err);
+
+/* End the last slice and note how @run went. Facts may be added until dw_sliced_stop(). */
+void dw_sliced_end(struct dw_sliced *s, const struct dw_run *run);
+
+/* Write all and close the .partial. 0 or the first failure: what was written stays there. */
+int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err);
+
+/* Finish the stopped session by @options, whose paths are filled in here. 0 or a negative code: the
+ * .partial stays. */
+int dw_sliced_finish(struct dw_sliced *s, struct dw_finish_options *options, struct dw_error *err);
+
+/* Free everything, the .partial stays unless @discard. */
+void dw_sliced_release(struct dw_sliced *s, bool discard);
