@@ -75,9 +75,7 @@ dw_gates_time_half_way:
 	.set	THREAD_PAIR_TICKS, 96
 	.set	THREAD_CALLEE_TICKS, 112
 	.set	THREAD_LINE_TICKS, 188
-	.set	THREAD_TIMED, 192
-	.set	THREAD_TIMED_TICKS, 232
-	.set	THREAD_MUTES, 292
+	.set	THREAD_MUTES, 212
 	.set	THREAD_IN_CALL, 2
 	.set	NODE_ELAPSED, 0
 	.set	NODE_CALLS, 8
@@ -110,8 +108,7 @@ dw_gates_time_half_way:
 	.set	NODE_FACTOR, 0x85ebca6b	/* DWELL_NODE_FACTOR */
 	.set	KEY_FACTOR, 0x9e3779b1	/* DWELL_KEY_FACTOR */
 	.set	PROMOTE_BITS, 0xf0	/* one in 16 */
-	.set	TIMED_BITS, 0xffc0	/* one in 1024 */
-	.set	TIMED_MAX, 0x1ff	/* ticks: longer ones were interrupted */
+	.set	LOOK_BITS, 0xffc0	/* one in 1024 */
 
 /* Fields to be filled in: 32-bit distances and the thread word's offset. */
 	.macro	field page, offset, behind=0
@@ -243,21 +240,13 @@ dw_gates_time_half_way:
 	{disp8} mov %rsi, THREAD_TOP(%rcx)
 	.endm
 
-/* Now and then measure what the gate has taken since it read the time, and look whether functions
- * are to be switched off: the next probe sees to that in its slow path. */
-	.macro	measure kind, restore
-	test	$TIMED_BITS, %eax
-	je	.Lmeasure\@
+/* Now and then look whether functions are to be switched off: the next probe's slow path does it. */
+	.macro	look restore
+	test	$LOOK_BITS, %eax
+	je	.Llook\@
 .Lrestore\@:
 	\restore
-.Lmeasure\@:
-	mov	%rax, %rsi
-	read_time
-	sub	%rsi, %rax
-	cmp	$TIMED_MAX, %rax
-	ja	.Lrestore\@
-	addq	$1, THREAD_TIMED + 8 * \kind(%rcx)
-	add	%rax, THREAD_TIMED_TICKS + 8 * \kind(%rcx)
+.Llook\@:
 	mov	0(%rip), %rdx
 	field	PAGE_CONSTANTS, CONSTANT_MUTES
 	mov	(%rdx), %edx
@@ -330,7 +319,7 @@ dw_gates_time_half_way:
 	mov	%r10, NODE_CALLS(%rdx)
 	commit
 .Lend_\gate:
-	measure	\kind, \restore
+	look	\restore
 .Lover_\gate:
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
 .Lrestart_\gate:		/* where a handler may have grown the table: */
@@ -455,7 +444,7 @@ dw_gates_time_half_way:
 	mov	%r10, SHADOW_SPENT(%rsi)
 	commit
 .Lend_\gate:
-	measure	\kind, restore_all
+	look	restore_all
 .Lover_\gate:
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
 	.endm
@@ -603,7 +592,7 @@ dw_gate_line:
 	mov	%rdx, (%rsi)
 	commit
 .Lend_GATE_LINE:
-	measure	4, restore_all
+	look	restore_all
 .Lover_GATE_LINE:
 	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE, .Lover_GATE_LINE
 

@@ -231,11 +231,9 @@ struct dw_tree_thread {
 	uint64_t cpu_ns;       /* and when it was last read: at switches and at the end */
 	uint32_t os_source;    /* enum dw_os_source */
 	uint32_t nodes;
-	uint64_t slow_ticks; /* all time in slow paths */
-	uint32_t each_lost;  /* activations without room for what struct dw_tree_each has */
-	uint32_t line_ticks; /* of a statement's probe */
-	/* of the probes that timed themselves, by kind: their number and ticks */
-	uint64_t timed[DWELL_PROBE_KINDS], timed_ticks[DWELL_PROBE_KINDS];
+	uint64_t slow_ticks;	   /* all time in slow paths */
+	uint32_t each_lost;	   /* activations without room for what struct dw_tree_each has */
+	uint32_t line_ticks;	   /* of a statement's probe */
 	uint64_t lookups, repairs; /* slow paths taken, for people who tune */
 	uint32_t stacks;	   /* shadow stacks made */
 	uint32_t mutes;		   /* serial of struct dw_region_mutes that its stacks agree with */
@@ -244,6 +242,7 @@ struct dw_tree_thread {
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
 				since @last is, is not known */
+	uint64_t unused[2];
 };
 
 enum { DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES };
@@ -270,4 +269,4 @@ _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
-_Static_assert(sizeof(struct dw_tree_thread) == 5 * DWELL_LINE_BYTES, "five lines");
+_Static_assert(sizeof(struct dw_tree_thread) == 4 * DWELL_LINE_BYTES, "four lines");

@@ -54,7 +54,7 @@
 #define DWELL_REGION_LOCK ".lock"
 
 enum {
-	DWELL_REGION_VERSION = 3,
+	DWELL_REGION_VERSION = 4,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
