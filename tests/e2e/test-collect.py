@@ -142,8 +142,11 @@ def test_plain_run_is_the_same(context):
 
 
 def test_deep_recursion(context):
-    """Stacks of 16,000 frames, far deeper than any dump, reach main's caller."""
-    got = collect(context, "-f", context.target("deep-recursion"), "16000", "400")
+    """Stacks of 16,000 frames, far deeper than any dump, reach main's caller.
+
+    A late collector loses some at either end of the run, so it is long enough for these to be few.
+    """
+    got = collect(context, "-f", context.target("deep-recursion"), "16000", "1600")
     expect(got.status, 0, "status")
     require(got.counts["deepest"] > 15900, f"frames of the deepest stack: {got.counts}")
     require(got.counts["cut"] * 50 <= got.counts["kept"], f"few stacks cut: {got.counts}")
