@@ -247,7 +247,7 @@ static void put_missing(const struct dw_summary_writer *w)
 
 	if (!dw_facts_get(&profile_of(w)->facts, "announces_all", 1))
 		dw_out_puts(w->out,
-			    "  The runtime could not be made to announce all objects: boxes of "
+			    "  That the runtime announced all objects is not known: boxes of "
 			    "structs and\n  some others may be missing.\n");
 	if (seen <= 0 || counted <= seen)
 		return;

@@ -128,7 +128,7 @@ enum dw_clr_fact {
 	DWELL_CLR_VERSION_BUILD,
 	DWELL_CLR_HAS_LIFETIME,
 	DWELL_CLR_HAS_STACKS,
-	DWELL_CLR_ANNOUNCES_ALL, /* the runtime is made to announce objects that it would not */
+	DWELL_CLR_ANNOUNCES_ALL, /* the runtime announces all objects, by itself or made to */
 	DWELL_CLR_SNAPSHOTS,	 /* stacks that the runtime was asked for */
 	DWELL_CLR_LOST_OBJECTS,	 /* not counted at all */
 	DWELL_CLR_LOST_STACKS,	 /* counted without their stack */

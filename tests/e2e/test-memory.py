@@ -1,49 +1,22 @@
 """Allocations of managed code: against what the program and the runtime count themselves."""
-import json
 import os
 import signal
 
 from harness import cases, expect, require
-
-MANAGED = "dotnet/managed"
-STATUS = 3  # of the managed program when all is well
-
-
-def record(context, *words, options=(), name="run.dwell", status=STATUS, env=None):
-    """Record the managed program with @words; what it prints as {first word: numbers}."""
-    done = context.run(context.dwell, "memory", "-q", *options, "-o", name, "--",
-                       context.target(MANAGED), *words, env={**context.env, **(env or {})})
-    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
-    return {line.split()[0]: [int(word) for word in line.split()[1:]]
-            for line in done.stdout.splitlines() if line.split()[1:]}
-
-
-def report(context, view, *words, name="run.dwell"):
-    done = context.run(context.dwell, "report", name, view, "--format", "json", *words)
-    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
-    return json.loads(done.stdout)
-
-
-def types(context, name="run.dwell"):
-    return {row["class_name"]: row for row in report(context, "lifetime", name=name)["rows"]}
-
-
-def expect_facts(facts):
-    """Nothing was lost, and the runtime was made to announce everything."""
-    expect({key: facts[key] for key in ("objects_lost", "objects_untracked", "rows_dropped")},
-           {"objects_lost": 0, "objects_untracked": 0, "rows_dropped": 0}, "losses")
-    expect(facts["processes_instrumented"], 1, "processes")
-
+from managed import STATUS, VERSIONS, expect_facts, program, record, report, types
 
 # The collectors that the runtime brings.
 GCS = {"workstation": {}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
        "segments": {"DOTNET_GCName": "libclrgc.so"}}
 
 
-@cases(*GCS)
-def test_nodes_of_trees(context, gc):
-    said = record(context, "trees", "12", "40", "2", env=GCS[gc])
+@cases(*(f"{gc}-{version}" for gc in GCS for version in VERSIONS))
+def test_nodes_of_trees(context, case):
+    gc, version = case.split("-")
+    said = record(context, "trees", "12", "40", "2", env=GCS[gc],
+                  command=program(context, version))
     facts = report(context, "lifetime")["session"]
+    require(f"net{facts['runtime_version']}".startswith(version), facts["runtime_version"])
     row = types(context)["Node"]
     expect(row["instances"], said["nodes"][0], "nodes")
     expect(row["total_bytes_allocated"], 32 * said["nodes"][0], "bytes of nodes")
@@ -53,9 +26,10 @@ def test_nodes_of_trees(context, gc):
     expect_facts(facts)
 
 
-def test_generations(context):
+@cases(*VERSIONS)
+def test_generations(context, version):
     n = 1000
-    said = record(context, "lives", str(n))
+    said = record(context, "lives", str(n), command=program(context, version))
     rows = types(context)
     for name, died in (("Young", (n, 0, 0)), ("Middle", (0, n, 0)), ("Old", (0, 0, n)),
                        ("Lasting", (0, 0, 0)), ("Finalized", (0, n, 0))):
@@ -74,9 +48,10 @@ def test_generations(context):
     expect(counts, said["collections"], "collections")
 
 
-def test_kinds_of_allocations(context):
+@cases(*VERSIONS)
+def test_kinds_of_allocations(context, version):
     n = 500
-    said = record(context, "kinds", str(n))
+    said = record(context, "kinds", str(n), command=program(context, version))
     rows = types(context)
     facts = report(context, "lifetime")["session"]
     for name, times in (("Pair", 2), ("Pair[,]", 1), ("System.Int32[][]", 1),
@@ -97,7 +72,7 @@ def test_kinds_of_allocations(context):
         expect(functions[name]["inclusive_allocations"], times * n, f"allocations below {name}")
     lines = {row["source_line_begin"]: row["inclusive_allocations"]
              for row in report(context, "lines")["rows"] if row["function_name"] == "Kinds.Names"}
-    source = os.path.join(os.path.dirname(context.target(MANAGED)), "source/kinds.cs")
+    source = os.path.join(os.path.dirname(program(context, version)), "source/kinds.cs")
     with open(source) as text:
         wanted = {i: n for i, line in enumerate(text, 1)
                   for part in ("new Outer", "new Dictionary", "new Pair[2, 3]", "new int[1][]")
@@ -106,10 +81,12 @@ def test_kinds_of_allocations(context):
     expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
 
 
-@cases("workstation", "server")
-def test_stress(context, gc):
+@cases(*(f"{gc}-{version}" for gc in ("workstation", "server") for version in VERSIONS))
+def test_stress(context, case):
     """Assemblies and methods that go, threads, exceptions: all counted, all stacks right."""
-    said = record(context, "stress", "20", options=["--check-stacks", "7"], env=GCS[gc])
+    gc, version = case.split("-")
+    said = record(context, "stress", "20", options=["--check-stacks", "7"], env=GCS[gc],
+                  command=program(context, version))
     things = [row for row in report(context, "lifetime")["rows"] if row["class_name"] == "Thing"]
     expect(sum(row["instances"] for row in things), said["things"][0], "things")
     facts = report(context, "lifetime")["session"]
@@ -117,8 +94,10 @@ def test_stress(context, gc):
     expect_facts(facts)
 
 
-def test_stacks_are_the_runtimes(context):
-    record(context, "kinds", "300", options=["--check-stacks", "1"])
+@cases(*VERSIONS)
+def test_stacks_are_the_runtimes(context, version):
+    record(context, "kinds", "300", options=["--check-stacks", "1"],
+           command=program(context, version))
     facts = report(context, "lifetime")["session"]
     require(facts["stacks_checked"] > 3000, f"{facts['stacks_checked']} stacks checked")
     expect(facts["stacks_different"], 0, "stacks that differ")
@@ -146,7 +125,7 @@ def test_nothing_is_lost_when_it_dies(context, way):
         record(context, "crash", status=128 + signal.SIGABRT)
         expect(types(context)["Node"]["instances"], 2 * (2 ** 11 - 1), "nodes")
         return
-    command = f"{context.target(MANAGED)} trees 10 1 0; kill -KILL $$"
+    command = f"{program(context)} trees 10 1 0; kill -KILL $$"
     done = context.run(context.dwell, "memory", "-q", "-o", "run.dwell", "--", "sh", "-c", command)
     expect(done.returncode, 128 + signal.SIGKILL, "status")
     expect(types(context)["Node"]["instances"], 2 * (2 ** 11 - 1), "nodes")
@@ -172,7 +151,7 @@ def test_environment(context, option):
     """Without children the program sees its plain environment."""
     options = [option] if option else []
     done = context.run(context.dwell, "memory", "-q", *options, "-o", "run.dwell", "--",
-                       context.target(MANAGED), "environment")
+                       program(context), "environment")
     expect(done.returncode, STATUS, "status")
     seen = [line for line in done.stdout.splitlines() if line.startswith(("CORECLR_", "DWELL_"))]
     expect(bool(seen), not option, f"variables of ours: {seen}")

@@ -1,12 +1,13 @@
 /*
  * Contexts; see context.h.
  *
- * A private structure of the runtime, so nothing about it is assumed that was not seen: in the
- * thread-local storage of its module the end of an announced object must stand at one place only,
- * between a limit before it and the memory's end behind it, several times at the same offset; and
- * the counters that follow must rise by what was announced. Only then is the limit written, and
- * only while the end of the very object stands beside it. Where this is not found the contexts are
- * left alone, and the session says that objects may be missing.
+ * A private structure of the runtime, so nothing about it is assumed that was not seen: the end of
+ * an announced object must stand at one place only, before the memory's end, several times at the
+ * same offset in the thread-local storage of the runtime's module (.NET 9, 10) or in its thread
+ * (.NET 8); and the counters that follow must rise by what was announced. Where a limit between the
+ * two stands before them (.NET 10) it is written then, and only while the end of the very object
+ * stands beside it; where none does, the counters must go on to rise by what is announced. Where
+ * this is not found the contexts are left alone, and the session says that objects may be missing.
  */
 #include "agent/clr/context.h"
 
@@ -20,10 +21,11 @@ enum {
 	PROOFS = 8,	   /* pairs of objects between which the counter rises by the second */
 	TRIES = 20000,	   /* objects after which nothing is searched for any more */
 	TLS_MAX = 1 << 16, /* bytes that are searched */
+	THREAD_WORDS = 64, /* of the runtime's thread that are searched: it is larger */
 	CONTEXT_MAX = 1 << 20,
 };
 
-/* Words of a context. */
+/* Words of a context. The first is there in some runtimes only. */
 enum { COMBINED, NEXT, LIMIT, BYTES, BYTES_LARGE, WORDS };
 
 /* What is found and when. */
@@ -33,11 +35,18 @@ struct tls_place {
 	uint64_t module, offset;
 };
 
+/* Where a thread has its context. */
+struct place {
+	uint32_t offset; /* in words, 0 = nowhere */
+	bool is_in_thread, has_combined;
+};
+
 struct contexts {
 	void *(*tls)(const struct tls_place *place); /* __tls_get_addr() */
 	uint64_t module, words;
 	/* Atomic, relaxed: threads may be late to know, or count one another's proofs twice. */
-	uint32_t state, offset, hits, proofs, tries;
+	uint32_t state, hits, proofs, tries;
+	struct place place;
 };
 
 static struct contexts contexts;
@@ -55,28 +64,26 @@ void dw_context_start(void)
 	contexts.state = STATE_SEARCHED;
 }
 
-/* The runtime's storage of this thread. */
-static uint64_t *storage(void)
+/* What has this thread's context at some offset: its storage, or the runtime's thread. */
+static uint64_t *words_of_thread(bool is_in_thread)
 {
 	const struct tls_place place = {contexts.module, 0};
 
-	return contexts.tls(&place);
+	return is_in_thread ? dw_runtime_thread() : contexts.tls(&place);
 }
 
 /* Whether @words may be a context whose last object ends at @end. */
 static bool may_be(const uint64_t *words, uint64_t end)
 {
-	return words[NEXT] == end && words[LIMIT] >= end && words[LIMIT] - end < CONTEXT_MAX &&
-	       words[COMBINED] >= end && words[COMBINED] <= words[LIMIT];
+	return words[NEXT] == end && words[LIMIT] > end && words[LIMIT] - end < CONTEXT_MAX;
 }
 
-/* The only place in this thread's storage that may be a context; 0 = none or several. */
-static uint32_t find(uint64_t end)
+/* The only place in the @n words at @words that may be a context; 0 = none or several. */
+static uint32_t find(const uint64_t *words, uint64_t n, uint64_t end)
 {
-	const uint64_t *words = storage();
 	uint32_t found = 0;
 
-	for (uint32_t i = 1; i + WORDS <= contexts.words; i++) {
+	for (uint32_t i = 1; words && i + WORDS <= n; i++) {
 		if (!may_be(words + i, end))
 			continue;
 		if (found)
@@ -86,16 +93,38 @@ static uint32_t find(uint64_t end)
 	return found;
 }
 
+/* The context of this thread, whose last object ends at @end. */
+static struct place find_place(uint64_t end)
+{
+	const uint64_t *words = words_of_thread(false);
+	struct place p = {.offset = find(words, contexts.words, end)};
+
+	if (!p.offset) {
+		words = words_of_thread(true);
+		p.is_in_thread = true;
+		p.offset = find(words, THREAD_WORDS, end);
+	}
+	words += p.offset;
+	p.has_combined = p.offset && words[COMBINED] >= end && words[COMBINED] <= words[LIMIT];
+	return p;
+}
+
+static bool is_same(const struct place *a, const struct place *b)
+{
+	return a->offset == b->offset && a->is_in_thread == b->is_in_thread &&
+	       a->has_combined == b->has_combined;
+}
+
 static void search(uint64_t end)
 {
-	uint32_t offset = find(end);
+	struct place p = find_place(end);
 
 	if (++contexts.tries > TRIES)
 		contexts.state = STATE_GIVEN_UP;
-	if (!offset)
+	if (!p.offset)
 		return;
-	contexts.hits = offset == contexts.offset ? contexts.hits + 1 : 1;
-	contexts.offset = offset;
+	contexts.hits = is_same(&p, &contexts.place) ? contexts.hits + 1 : 1;
+	contexts.place = p;
 	if (contexts.hits >= HITS)
 		contexts.state = STATE_FOUND;
 }
@@ -106,22 +135,40 @@ static uint64_t counted(const uint64_t *context)
 	return context[BYTES] + context[BYTES_LARGE] - (context[LIMIT] - context[NEXT]);
 }
 
-/* Compare the counter with what was announced since the object before. */
-static void prove(struct dw_clr_self *t, uint64_t bytes)
+/* How much the counter has risen since the object before, 0 = that is not known. */
+static uint64_t risen(struct dw_clr_self *t)
 {
-	uint64_t now = counted(t->context), rise = now - t->context_counted;
+	uint64_t now = counted(t->context), before = t->context_counted;
 
-	if (t->context_counted && rise == bytes)
+	t->context_counted = now;
+	return before ? now - before : 0;
+}
+
+/* Compare the counter with what was announced since the object before. */
+static void prove(uint64_t rise, uint64_t bytes)
+{
+	if (rise == bytes)
 		contexts.proofs++;
-	else if (t->context_counted && (rise < bytes || rise > (uint64_t)1 << 40))
+	else if (rise && (rise < bytes || rise > (uint64_t)1 << 40))
 		contexts.state = STATE_GIVEN_UP;
 	if (++contexts.tries > TRIES)
 		contexts.state = STATE_GIVEN_UP;
-	t->context_counted = now;
 	if (contexts.proofs < PROOFS || contexts.state != STATE_FOUND)
 		return;
 	contexts.state = STATE_PROVEN;
 	dw_tables_head()->facts[DWELL_CLR_ANNOUNCES_ALL] = 1;
+}
+
+/* Have the next object announced, too, where that can be done; else see whether all are. */
+static void use(struct dw_clr_self *t, uint64_t end, uint64_t bytes)
+{
+	uint64_t rise = contexts.place.has_combined ? 0 : risen(t);
+
+	t->shown->counted_bytes = counted(t->context);
+	if (contexts.place.has_combined && t->context[NEXT] == end)
+		__atomic_store_n(&t->context[COMBINED], end, __ATOMIC_RELAXED);
+	if (rise > bytes)
+		dw_tables_head()->facts[DWELL_CLR_ANNOUNCES_ALL] = 0;
 }
 
 void dw_context_announced(struct dw_clr_self *t, uint64_t object, uint64_t bytes)
@@ -135,13 +182,9 @@ void dw_context_announced(struct dw_clr_self *t, uint64_t object, uint64_t bytes
 		return;
 	}
 	if (!t->context)
-		t->context = storage() + contexts.offset;
-	if (state == STATE_FOUND) {
-		if (t->context[NEXT] == object + bytes)
-			prove(t, bytes);
-		return;
-	}
-	t->shown->counted_bytes = counted(t->context);
-	if (t->context[NEXT] == object + bytes)
-		__atomic_store_n(&t->context[COMBINED], object + bytes, __ATOMIC_RELAXED);
+		t->context = words_of_thread(contexts.place.is_in_thread) + contexts.place.offset;
+	if (state == STATE_PROVEN)
+		use(t, object + bytes, bytes);
+	else if (t->context[NEXT] == object + bytes)
+		prove(risen(t), bytes);
 }

@@ -4,6 +4,7 @@
  * The runtime of .NET 10 announces some objects (boxes of structs, and what its own library makes
  * by the shortest way) only when a context has run out. Its compiled code compares with a limit of
  * the context; with that limit at the last object every allocation takes the way that announces.
+ * Those of .NET 8 and 9 have no such limit and announce all; that is checked by their counters.
  */
 #pragma once
 

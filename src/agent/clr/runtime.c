@@ -7,6 +7,7 @@
 /* Slots of ICorProfilerInfo13. */
 enum {
 	INFO_ARRAY = 11,
+	INFO_THREAD = 13,
 	INFO_FUNCTION = 15,
 	INFO_METADATA = 21,
 	INFO_SNAPSHOT = 36,
@@ -75,6 +76,14 @@ int32_t dw_runtime_version(uint16_t ret[3])
 	uint32_t kind, n;
 
 	return get(info, &instance, &kind, &ret[0], &ret[1], &ret[2], &fix, 64, &n, text);
+}
+
+uint64_t *dw_runtime_thread(void)
+{
+	int32_t (*get)(void *, uint64_t **) = slot(info, INFO_THREAD);
+	uint64_t *thread = NULL;
+
+	return get(info, &thread) >= 0 ? thread : NULL;
 }
 
 int32_t dw_runtime_function_at(uint64_t ip, uint64_t *ret)

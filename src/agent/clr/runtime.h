@@ -29,6 +29,9 @@ int32_t dw_runtime_unset(const uint16_t *name);
 /* GetRuntimeInformation: major, minor, build. */
 int32_t dw_runtime_version(uint16_t ret[3]);
 
+/* * GetCurrentThreadID: the runtime's structure of the calling thread, NULL = none. */
+uint64_t *dw_runtime_thread(void);
+
 /* * GetFunctionFromIP3: @ip lies in the function's code. */
 int32_t dw_runtime_function_at(uint64_t ip, uint64_t *ret);
 

@@ -105,8 +105,7 @@ static bool start_self(struct dw_clr_self *t)
 	t->last_class = 0;
 	t->path.n = 0;
 	t->context = NULL;
-	t->context_state = t->context_hits = 0;
-	t->context_counted = t->context_missed = 0;
+	t->context_counted = 0;
 	t->shown = dw_table_row(DWELL_CLR_THREADS, row);
 	t->shown->start_ns = dw_sys_now_ns();
 	t->stack_high = stack_high((int32_t)dw_syscall(SYS_gettid));

@@ -34,9 +34,7 @@ struct dw_clr_self {
 	uint32_t last_type;
 	uint32_t frames_n; /* in @frames */
 	uint64_t *context; /* the runtime's allocation context of this thread, NULL = not known */
-	uint32_t context_state; /* its user's own */
-	uint32_t context_hits;
-	uint64_t context_counted, context_missed;
+	uint64_t context_counted;     /* its user's own */
 	uint32_t walks;		      /* since the last one that was compared */
 	struct dw_clr_block *block;   /* of live objects, being filled */
 	struct dw_snapshot *snapshot; /* memory for one, NULL = none yet */

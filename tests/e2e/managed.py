@@ -1,0 +1,61 @@
+"""The managed test program, on each version of .NET, and what is asked of its sessions."""
+import json
+import os
+import subprocess
+
+from harness import Skip, expect
+
+STATUS = 3  # of the program when all is well
+# The SDK's own runtime, and those that a program brings along.
+SDK = "net10.0"
+VERSIONS = (SDK, "net9.0", "net8.0")
+PUBLISH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../targets/dotnet/publish")
+NO_PACKAGES = 75
+
+published = {}  # what became of each folder
+
+
+def publish(context, name, framework, *options):
+    """Folder of the program with a runtime of its own, made once."""
+    source = os.path.join(os.path.dirname(context.target("dotnet/managed")), "source")
+    folder = os.path.join(os.path.dirname(source), name)
+    if folder not in published:
+        published[folder] = subprocess.run([PUBLISH, source, folder, framework, *options],
+                                           stdout=subprocess.PIPE, text=True, errors="replace")
+    done = published[folder]
+    if done.returncode == NO_PACKAGES:
+        raise Skip(f"the packages of {framework} cannot be had here")
+    expect(done.returncode, 0, f"status of publish {name}\n{done.stdout}")
+    return folder
+
+
+def program(context, version=SDK):
+    if version == SDK:
+        return context.target("dotnet/managed")
+    return os.path.join(publish(context, version, version), "managed")
+
+
+def record(context, *words, options=(), name="run.dwell", status=STATUS, env=None, command=None):
+    """Record the program (or @command) with @words; what it prints as {first word: numbers}."""
+    done = context.run(context.dwell, "memory", "-q", *options, "-o", name, "--",
+                       command or program(context), *words, env={**context.env, **(env or {})})
+    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
+    return {line.split()[0]: [int(word) for word in line.split()[1:]]
+            for line in done.stdout.splitlines() if line.split()[1:]}
+
+
+def report(context, view, *words, name="run.dwell"):
+    done = context.run(context.dwell, "report", name, view, "--format", "json", *words)
+    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def types(context, name="run.dwell"):
+    return {row["class_name"]: row for row in report(context, "lifetime", name=name)["rows"]}
+
+
+def expect_facts(facts):
+    """Nothing was lost, and the runtime announced everything."""
+    expect({key: facts[key] for key in ("objects_lost", "objects_untracked", "rows_dropped")},
+           {"objects_lost": 0, "objects_untracked": 0, "rows_dropped": 0}, "losses")
+    expect(facts["processes_instrumented"], 1, "processes")
