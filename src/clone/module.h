@@ -31,8 +31,8 @@ enum dw_clone_mark {
 	DWELL_MARK_LANDING = 8, /* a landing pad: exceptions go to a call of that gate in front */
 	DWELL_MARK_SYSTEM_CALL = 16, /* between the gates CALL_BEGIN and CALL_END */
 	DWELL_MARK_LINE = 32,	     /* a statement: behind a call of the gate LINE */
-	DWELL_MARK_SAME_LINE = 128,  /* a branch to a statement of its own line: behind its probe */
 	DWELL_MARK_LINE_BELOW = 64,  /* of these: the call is made below the red zone */
+	DWELL_MARK_SAME_LINE = 128,  /* a branch to a statement of its own line: behind its probe */
 };
 
 enum { DWELL_GATE_CALL_BYTES = 5 };

@@ -6,6 +6,7 @@
  */
 #include "clone/verify-dynamic.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +17,16 @@ struct dynamic {
 	uint64_t value[DT_JMPREL + 1];
 };
 
-static int by_pointer(const void *a, const void *b)
+/* By the place, with which both kinds of words begin. */
+static int by_place(const void *a, const void *b)
 {
-	const struct dw_verify_pointer *x = a, *y = b;
+	uint64_t x, y;
 
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static int by_slot(const void *a, const void *b)
-{
-	const struct dw_verify_slot *x = a, *y = b;
-
-	return (x->at > y->at) - (x->at < y->at);
+	static_assert(!offsetof(struct dw_verify_pointer, at), "first");
+	static_assert(!offsetof(struct dw_verify_slot, at), "first");
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	return (x > y) - (x < y);
 }
 
 static void read_values(const struct dw_verify *v, struct dynamic *ret)
@@ -114,8 +113,8 @@ int dw_verify_dynamic(struct dw_verify *v)
 	if (!rc)
 		rc = add_table(v, &d, d.value[DT_JMPREL], d.value[DT_PLTRELSZ]);
 	if (v->pointers.n)
-		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, by_pointer);
+		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, by_place);
 	if (v->slots.n)
-		qsort(v->slots.v, v->slots.n, sizeof *v->slots.v, by_slot);
+		qsort(v->slots.v, v->slots.n, sizeof *v->slots.v, by_place);
 	return rc;
 }

@@ -107,6 +107,7 @@ int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t 
 	v->elf = elf;
 	v->image = image;
 	v->is_fixed = dw_elf_type(elf) == ET_EXEC;
+	v->walked = UINT64_MAX;
 	if (n < DWELL_CLONE_HEADER_OFFSET + sizeof v->h)
 		return dw_error_set(err, DWELL_ERR_FORMAT, "too short for a clone image");
 	memcpy(&v->h, image + DWELL_CLONE_HEADER_OFFSET, sizeof v->h);

@@ -106,7 +106,8 @@ struct dw_verify {
 	bool probes_known;		    /* the next two are there, sorted */
 	DW_VEC(uint64_t) pads;		    /* svma where exceptions land */
 	DW_VEC(uint64_t) entered;	    /* starts of functions into whose middle others jump */
-	uint64_t walked;		    /* start of the function that was walked over last */
+	uint64_t walked;		    /* start of the function that was walked over last, or
+					       UINT64_MAX */
 	bool uses_below;		    /* it may use stack below rsp */
 	DW_VEC(uint64_t) roads;		    /* svma that something may lead to; sorted */
 	struct dw_verify_result *ret;

@@ -132,10 +132,11 @@ struct piece {
 static bool same_piece(const struct dw_verify *v, const struct dw_cfi_rules *a, struct rows *new,
 		       const struct piece *p)
 {
-	return p->from == p->to ||
-	       (go_to(new, v->area_svma + p->from) >= 0 &&
-		new->to >= v->area_svma + p->to &&same_rules(a, &new->machine.rules, p->has_left,
-							     p->moved));
+	if (p->from == p->to)
+		return true;
+	if (go_to(new, v->area_svma + p->from) < 0 || new->to < v->area_svma + p->to)
+		return false;
+	return same_rules(a, &new->machine.rules, p->has_left, p->moved);
 }
 
 /* Compare the rows at instruction @i, whose clone may begin with a probe that moves the stack

@@ -219,7 +219,7 @@ static inline struct dw_call_total dw_totals_node(const struct dw_totals *t, siz
 	return total;
 }
 
-/* What is known of @total's single activations, borrowed; NULL = nothing. */
+/* What is known of @total's single activations, borrowed, NULL = nothing. */
 static inline const struct dw_call_ranges *dw_totals_ranges(const struct dw_totals *t,
 							    const struct dw_call_total *total)
 {

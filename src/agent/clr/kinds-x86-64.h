@@ -39,7 +39,7 @@ static inline int32_t dw_kind_size(uint32_t kind)
 	return (int16_t)kind;
 }
 
-/* Go to the caller of @s by @kind; nothing at or above @high is read. False: there is none. */
+/* Go to the caller of @s by @kind, reading nothing at or above @high. False: there is none. */
 static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 {
 	int32_t size = (int16_t)kind, save = (int16_t)(kind >> 16);
