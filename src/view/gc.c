@@ -22,6 +22,16 @@ static const char *name_of(const struct dw_profile *p, uint32_t function)
 	return f ? dw_strings_get(&p->strings, f->name) : "[unknown]";
 }
 
+/* The innermost function of @stack, 0 = none is known. */
+static uint32_t innermost(const struct dw_profile *p, uint32_t stack)
+{
+	const struct dw_stack *s = dw_stacks_get(&p->stacks, stack);
+	uint32_t n = 0;
+	const struct dw_location *chain = s ? dw_locations_get(&p->locations, s->frame, &n) : NULL;
+
+	return n ? chain[0].function : 0;
+}
+
 /* The functions of @frame to @b, outermost first. */
 static void put_frame(const struct dw_profile *p, uint32_t frame, struct dw_buf *b)
 {
@@ -63,23 +73,32 @@ static void gc_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratc
 	ret->flags |= DWELL_ROW_HAS_BEGIN;
 	ret->begin_ns = gc->start_ns;
 	ret->gc = gc;
+	ret->function = innermost(p, gc->stack);
 	dw_buf_clear(scratch);
 	put_path(p, gc->stack, scratch);
 	ret->path = dw_buf_str(scratch);
 }
 
-static const enum dw_column columns[] = {
-	DWELL_COLUMN_GC_NUMBER,	  DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_ID,	  DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_GC_GENERATION,
-	DWELL_COLUMN_GC_TYPE,	  DWELL_COLUMN_GC_REASON,  DWELL_COLUMN_GC_PAUSE,
-	DWELL_COLUMN_HEAP_BEFORE, DWELL_COLUMN_HEAP_AFTER, DWELL_COLUMN_PROMOTED,
-	DWELL_COLUMN_CALL_PATH,	  DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMN_GC_NUMBER,	  DWELL_COLUMN_GC_GENERATION,
-					DWELL_COLUMN_BEGIN_TIME,  DWELL_COLUMN_GC_PAUSE,
-					DWELL_COLUMN_HEAP_BEFORE, DWELL_COLUMN_HEAP_AFTER,
-					DWELL_COLUMN_PROMOTED,	  DWELL_COLUMN_GC_TYPE,
-					DWELL_COLUMN_GC_REASON,	  DWELL_COLUMN_CALL_PATH,
-					DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMN_GC_NUMBER,
+					 DWELL_COLUMN_PROCESS_ID,
+					 DWELL_COLUMN_PROCESS_NAME,
+					 DWELL_COLUMN_ID,
+					 DWELL_COLUMN_BEGIN_TIME,
+					 DWELL_COLUMN_GC_GENERATION,
+					 DWELL_COLUMN_GC_TYPE,
+					 DWELL_COLUMN_GC_REASON,
+					 DWELL_COLUMN_GC_PAUSE,
+					 DWELL_COLUMN_HEAP_BEFORE,
+					 DWELL_COLUMN_HEAP_AFTER,
+					 DWELL_COLUMN_PROMOTED,
+					 DWELL_COLUMN_FUNCTION_NAME,
+					 DWELL_COLUMN_CALL_PATH,
+					 DWELL_COLUMN_END};
+static const enum dw_column people[] = {
+	DWELL_COLUMN_GC_NUMBER,	    DWELL_COLUMN_GC_GENERATION, DWELL_COLUMN_BEGIN_TIME,
+	DWELL_COLUMN_GC_PAUSE,	    DWELL_COLUMN_HEAP_BEFORE,	DWELL_COLUMN_HEAP_AFTER,
+	DWELL_COLUMN_PROMOTED,	    DWELL_COLUMN_GC_TYPE,	DWELL_COLUMN_GC_REASON,
+	DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_CALL_PATH,	DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_gc = {
 	.name = "gc",

@@ -119,6 +119,8 @@ struct dw_clr_gc {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t pause_ns;
 	uint64_t before_bytes, after_bytes, promoted_bytes;
+	uint32_t node; /* of the stack that triggered it, 0 = not known */
+	uint32_t unused;
 };
 
 /* What the agent knows of itself. */
@@ -152,5 +154,5 @@ _Static_assert(sizeof(struct dw_clr_module) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_function) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_frame) == 8, "layout");
 _Static_assert(sizeof(struct dw_clr_thread) == 48, "layout");
-_Static_assert(sizeof(struct dw_clr_gc) == 64, "layout");
+_Static_assert(sizeof(struct dw_clr_gc) == 72, "layout");
 _Static_assert(sizeof(struct dw_clr_head) == 192, "layout");

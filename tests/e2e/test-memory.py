@@ -48,6 +48,26 @@ def test_generations(context, version):
     expect(counts, said["collections"], "collections")
 
 
+# Small budgets, so that allocations trigger collections.
+BUDGET = {"DOTNET_GCgen0size": "0x400000"}
+
+
+@cases(*GCS)
+def test_triggers_of_collections(context, gc):
+    n = 5
+    record(context, "triggers", str(n), "40", env={**GCS[gc], **BUDGET})
+    outer = "System.Threading.Thread.StartCallback > Triggers."
+    rows = report(context, "gc")["rows"]
+    asked = [row for row in rows if row["gc_reason"] == "induced"]
+    expect([row["call_path"] for row in asked], [f"{outer}Ask > System.GC.Collect"] * n, "asked for")
+    others = {(row["function_name"], row["call_path"]) for row in rows if row not in asked}
+    expect(others, {("Triggers.Fill", f"{outer}Run.lambda_0 > Triggers.Fill")}, "by allocations")
+    threads = {row["id"]: row["inclusive_bytes"] for row in report(context, "threads")["rows"]}
+    for row in rows:
+        require((threads[row["id"]] > 40e6) == (row not in asked), f"thread of {row}")
+    expect(report(context, "functions")["session"]["stacks_different"], 0, "stacks that differ")
+
+
 @cases(*VERSIONS)
 def test_kinds_of_allocations(context, version):
     n = 500

@@ -109,8 +109,12 @@ static struct image *make_image(void)
 				      .collected = {2, 48}};
 	((struct dw_clr_old *)table(i, DWELL_CLR_OLDS))[1] =
 		(struct dw_clr_old){.group = 1, .collected = {{1, 24}, {0, 0}, {3, 72}}};
-	((struct dw_clr_gc *)table(i, DWELL_CLR_GCS))[1] =
-		(struct dw_clr_gc){.number = 1, .generation = 9, .is_ended = 1, .start_ns = 50};
+	((struct dw_clr_gc *)table(i, DWELL_CLR_GCS))[1] = (struct dw_clr_gc){.number = 1,
+									      .generation = 9,
+									      .is_ended = 1,
+									      .start_ns = 50,
+									      .thread = 1,
+									      .node = 2};
 	return i;
 }
 
@@ -166,6 +170,10 @@ TEST(honest_tables)
 	CHECK_INT(p.allocations.gcs.n, 1);
 	CHECK_INT(p.allocations.gcs.v[0].generation, 2);
 	CHECK_INT(p.allocations.gcs.v[0].start_ns, 30);
+	CHECK_INT(dw_threads_get(&p.threads, p.allocations.gcs.v[0].thread)->tid, 77);
+	stack = dw_stacks_get(&p.stacks, p.allocations.gcs.v[0].stack);
+	CHECK_INT(dw_frames_get(&p.frames, stack->frame)->svma, (1ull << 32) + 16);
+	CHECK_INT(stack->parent, 0);
 	CHECK_INT(dw_threads_get(&p.threads, p.allocations.groups.v[0].thread)->tid, 77);
 	stack = dw_stacks_get(&p.stacks, p.allocations.groups.v[0].stack);
 	CHECK_INT(dw_frames_get(&p.frames, stack->frame)->svma, (2ull << 32) + 32);

@@ -22,6 +22,7 @@ struct collections {
 	bool is_condemned[GENERATIONS];
 	bool is_running, is_lost, is_compacting;
 	uint32_t n;
+	uint32_t trigger_thread, trigger_node; /* of what is to begin */
 	uint64_t suspend_ns, start_ns;
 	struct dw_clr_gc *row; /* of the last one, NULL = no room */
 };
@@ -80,10 +81,17 @@ static void begin_row(bool is_induced, uint64_t bytes)
 		if (all.is_condemned[g])
 			row->generation = g;
 	row->is_induced = is_induced;
-	row->thread = dw_clr_known_row();
+	row->thread = all.trigger_thread;
+	row->node = all.trigger_node;
 	row->start_ns = all.suspend_ns ? all.suspend_ns : all.start_ns;
 	row->before_bytes = bytes;
 	__atomic_store_n(&row->number, all.n, __ATOMIC_RELEASE);
+}
+
+void dw_collection_triggered(uint32_t thread, uint32_t node)
+{
+	all.trigger_thread = thread;
+	all.trigger_node = node;
 }
 
 void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
@@ -101,6 +109,7 @@ void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
 		all.is_condemned[g] = g < n && condemned[g];
 	sort_generations();
 	begin_row(is_induced, bytes);
+	dw_collection_triggered(0, 0);
 }
 
 void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *to,

@@ -15,6 +15,10 @@ void dw_collection_suspends(void);
 /* They run again. */
 void dw_collection_resumed(void);
 
+/* What begins next was triggered by the thread of row @thread with the stack @node, 0 = not known.
+ */
+void dw_collection_triggered(uint32_t thread, uint32_t node);
+
 /* GarbageCollectionStarted: @condemned by generation, @n of them. */
 void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced);
 

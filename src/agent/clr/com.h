@@ -33,7 +33,17 @@ enum dw_com_events {
 	DWELL_COM_ENABLE_ALLOCATED = 0x800000,
 	DWELL_COM_ENABLE_SNAPSHOT = 0x10000000,
 };
-enum { DWELL_COM_HIGH_DYNAMIC_UNLOADS = 0x4 };
+enum {
+	DWELL_COM_HIGH_DYNAMIC_UNLOADS = 0x4,
+	DWELL_COM_HIGH_EVENTS = 0x80,
+};
+
+/* Events of the runtime's own provider: keywords, levels, numbers. */
+enum {
+	DWELL_EVENT_WORD_GC = 0x1,
+	DWELL_EVENT_LEVEL_INFORMATIONAL = 4,
+	DWELL_EVENT_GC_TRIGGERED = 35,
+};
 
 /* ICorProfilerCallback11. */
 enum dw_callback_slot {
@@ -42,6 +52,7 @@ enum dw_callback_slot {
 	DWELL_CB_RELEASE,
 	DWELL_CB_INITIALIZE,
 	DWELL_CB_SHUTDOWN,
+	DWELL_CB_MODULE_LOADED = 14,
 	DWELL_CB_MODULE_UNLOAD_STARTED = 15,
 	DWELL_CB_JIT_FINISHED = 24,
 	DWELL_CB_SUSPEND_STARTED = 42,
@@ -53,6 +64,7 @@ enum dw_callback_slot {
 	DWELL_CB_MOVED = 87,
 	DWELL_CB_SURVIVED = 88,
 	DWELL_CB_DYNAMIC_UNLOADED = 94,
+	DWELL_CB_EVENT = 95,
 	DWELL_CB_NOTIFICATION_ONLY = 97,
 	DWELL_CB_SLOTS = 98
 };
@@ -64,6 +76,13 @@ struct dw_com_range {
 
 struct dw_com_code {
 	uint64_t start, bytes;
+};
+
+struct dw_com_provider {
+	const uint16_t *name;
+	uint64_t words; /* keywords */
+	uint32_t level;
+	const uint16_t *filter;
 };
 
 struct dw_com_il_map {

@@ -6,6 +6,10 @@
  * What leads two ways at different times stays unsure: then the runtime is asked each time. What
  * was learnt is tried at once; where it gives another stack than the snapshot, its innermost frame
  * is unsure.
+ *
+ * Between two frames of a snapshot may lie managed code that it leaves out: methods made at run
+ * time, which we show, and what is left of a method's frame when better code goes on above it,
+ * which is no call.
  */
 #include "agent/clr/kinds-x86-64.h"
 #include "agent/clr/meaning.h"
@@ -52,16 +56,22 @@ static int32_t take_frame(uint64_t function, uint64_t ip, uint64_t frame, uint32
 	return DWELL_HR_OK;
 }
 
-/* The frame of @ip in the tables, 0 = native code. False: no room. */
-static bool find_frame(uint64_t ip, uint32_t *ret)
+/* The frame of @ip in the tables, 0 = none is to be shown. False: no room. */
+static bool find_frame(uint64_t ip, bool is_between, uint32_t *ret)
 {
+	const struct dw_clr_frame *frame;
 	uint64_t function;
 
 	*ret = 0;
 	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function)
 		return true;
 	*ret = dw_meaning_frame(function, ip);
-	return *ret != 0;
+	frame = dw_table_row(DWELL_CLR_FRAMES, *ret);
+	if (!*ret)
+		return false;
+	if (is_between && !dw_meaning_is_dynamic(frame))
+		*ret = 0;
+	return true;
 }
 
 /*
@@ -79,21 +89,24 @@ static uint32_t settle(uint32_t known, uint32_t kind)
 	return dw_kind(DWELL_KIND_UNSURE, -1);
 }
 
-/* Note that @ip is of @kind. */
-static void learn(uint64_t ip, uint32_t kind)
+/* Note that @ip is of @kind; @is_between: in no frame of a snapshot. */
+static void learn(uint64_t ip, uint32_t kind, bool is_between)
 {
 	struct dw_id *id = dw_ids_find(&dw_kinds.ips, ip);
+	bool is_named = id && (is_between || id->value);
 	uint32_t frame = 0;
 
-	if (id && id->extra == kind)
+	if (is_named && id->extra == kind)
 		return;
-	if ((!id && !find_frame(ip, &frame)) || !dw_agent_enter())
+	if ((!is_named && !find_frame(ip, is_between, &frame)) || !dw_agent_enter())
 		return;
 	id = dw_ids_find(&dw_kinds.ips, ip);
 	if (!id)
-		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
+		id = dw_ids_put(&dw_kinds.ips, ip, frame, kind);
 	else
 		id->extra = settle(id->extra, kind);
+	if (id && !id->value)
+		__atomic_store_n(&id->value, frame, __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
 
@@ -148,46 +161,53 @@ static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 	return true;
 }
 
-/* Learn what leads from @s to its caller @to. */
-static void join(struct dw_regs s, struct dw_regs *to, uint64_t high)
+/* Learn what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. */
+static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_between)
 {
 	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
 	struct dw_regs next;
 	uint32_t kind;
 
 	for (int i = 0; i < STEPS && s.rsp != to->rsp; i++) {
-		if (follow(&s, to, high))
+		if (follow(&s, to, high)) {
+			is_between = true;
 			continue;
+		}
 		next = s;
 		if (!dw_kind_step(&next, by_rbp, high))
 			break;
 		if (is_frame(&next, to)) {
-			learn(s.ip, by_rbp);
+			learn(s.ip, by_rbp, is_between);
 			return;
 		}
 		if (next.rsp >= to->rsp || !is_code(next.ip))
 			break;
-		learn(s.ip, by_rbp);
+		learn(s.ip, by_rbp, is_between);
+		is_between = true;
 		s = next;
 	}
-	if (s.rsp != to->rsp)
-		learn(s.ip, fixed_kind(&s, to, &kind) ? kind : dw_kind(DWELL_KIND_UNSURE, -1));
+	if (s.rsp == to->rsp)
+		return;
+	kind = fixed_kind(&s, to, &kind) ? kind : dw_kind(DWELL_KIND_UNSURE, -1);
+	learn(s.ip, kind, is_between);
 }
 
 /* Learn what follows the outermost managed frame @s. */
 static void learn_end(struct dw_regs s, uint64_t high)
 {
 	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
+	bool is_between = false;
 	struct dw_regs next;
 
 	for (int i = 0; i < STEPS; i++) {
 		next = s;
 		if (!dw_kind_step(&next, by_rbp, high) || !is_code(next.ip))
 			break;
-		learn(s.ip, by_rbp);
+		learn(s.ip, by_rbp, is_between);
+		is_between = true;
 		s = next;
 	}
-	learn(s.ip, dw_kind(DWELL_KIND_END, -1));
+	learn(s.ip, dw_kind(DWELL_KIND_END, -1), is_between);
 }
 
 static void learn_stub(uint64_t ip, uint32_t kind)
@@ -215,7 +235,7 @@ static void join_stub(struct dw_regs s, uint32_t kind, struct dw_regs *to, uint6
 	id = dw_ids_find(&dw_kinds.stubs, s.ip);
 	if (id && dw_kind_size(id->extra) >= 0 && dw_kind_step(&s, id->extra, high) &&
 	    s.rsp < to->rsp && is_code(s.ip))
-		join(s, to, high);
+		join(s, to, high, true);
 }
 
 /* Learn how the innermost managed frame @to is found from the callback's frame @base. */
@@ -253,8 +273,17 @@ static void take_snapshot(struct dw_clr_self *t, const struct dw_snapshot *s)
 	t->frames_n = n;
 }
 
-/* Whether what was walked has all that the snapshot has, in its order; methods made at run time are
- * not in snapshots. */
+/* Whether frame @at of @t is one that snapshots leave out. */
+static bool is_left_out(const struct dw_clr_self *t, uint32_t at)
+{
+	uint32_t row = t->frames[at];
+
+	return row < DWELL_CLR_FRAME_ROOT &&
+	       dw_meaning_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row));
+}
+
+/* Whether what was walked has all that the snapshot has, in its order, and nothing else but what
+ * snapshots leave out. */
 static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
 {
 	uint32_t at = 0;
@@ -262,8 +291,10 @@ static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
 
-		while (id && at < t->frames_n && t->frames[at] != id->value)
+		while (id && at < t->frames_n && t->frames[at] != id->value && is_left_out(t, at))
 			at++;
+		if (id && at < t->frames_n && t->frames[at] != id->value)
+			return false;
 		if (!id || at == t->frames_n)
 			return false;
 		at++;
@@ -281,13 +312,13 @@ static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t bas
 		return false;
 	join_callback(base, &s->frames[0].regs, t->stack_high);
 	for (uint32_t i = 0; i + 1 < s->n; i++)
-		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high);
+		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high, false);
 	learn_end(s->frames[s->n - 1].regs, t->stack_high);
 	is_walked = dw_walk_known(t, base);
 	if (is_walked && agrees(t, s))
 		return true;
 	if (is_walked)
-		learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1));
+		learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1), false);
 	take_snapshot(t, s);
 	return true;
 }
@@ -310,10 +341,10 @@ static bool is_same(const struct dw_clr_self *t, const struct dw_snapshot *s)
 
 		for (; at < t->frames_n; at++) {
 			frame = dw_table_row(DWELL_CLR_FRAMES, t->frames[at]);
-			if (!function || frame->function == function)
+			if (!function || frame->function == function || !is_left_out(t, at))
 				break;
 		}
-		if (at >= t->frames_n)
+		if (at >= t->frames_n || (function && frame->function != function))
 			return false;
 	}
 	return true;

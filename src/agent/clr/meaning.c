@@ -209,6 +209,13 @@ uint32_t dw_meaning_frame(uint64_t function, uint64_t ip)
 	return at;
 }
 
+bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame)
+{
+	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
+
+	return !f->token;
+}
+
 uint32_t dw_meaning_known(uint64_t function)
 {
 	const struct dw_id *id = dw_ids_find(&meaning.functions, function);

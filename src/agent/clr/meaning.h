@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "wire/allocations.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,6 +15,9 @@ uint32_t dw_meaning_type(uint64_t class);
 
 /* The row of the frame at return address @ip, in managed code of @function, 0 = no room. */
 uint32_t dw_meaning_frame(uint64_t function, uint64_t ip);
+
+/* Whether the method of @frame was made at run time. */
+bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame);
 
 /* The row of the method @function if it was seen, else 0. */
 uint32_t dw_meaning_known(uint64_t function);

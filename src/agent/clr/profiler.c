@@ -14,6 +14,7 @@
 #include "agent/clr/start.h"
 #include "agent/clr/tables.h"
 #include "agent/clr/tree.h"
+#include "agent/clr/trigger.h"
 #include "agent/clr/walk.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
@@ -152,6 +153,8 @@ static int32_t object_references(void *self)
 static int32_t suspend_started(void *self, int32_t reason)
 {
 	(void)self;
+	if (reason == SUSPEND_FOR_GC && !profiler.is_off)
+		dw_trigger_suspends((uint64_t)__builtin_frame_address(0));
 	if (reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREP)
 		dw_collection_suspends();
 	return DWELL_HR_OK;
@@ -161,6 +164,16 @@ static int32_t resume_finished(void *self)
 {
 	(void)self;
 	dw_collection_resumed();
+	return DWELL_HR_OK;
+}
+
+/* EventPipeEventDelivered. */
+static int32_t event(void *self, uint64_t provider, uint32_t number)
+{
+	(void)self;
+	(void)provider;
+	if (number == DWELL_EVENT_GC_TRIGGERED && !profiler.is_off)
+		dw_trigger_said((uint64_t)__builtin_frame_address(0));
 	return DWELL_HR_OK;
 }
 
@@ -190,6 +203,14 @@ static int32_t survived(void *self, uint32_t n, const uint64_t *from, const uint
 {
 	(void)self;
 	dw_collection_survivors(n, from, NULL, bytes);
+	return DWELL_HR_OK;
+}
+
+static int32_t module_loaded(void *self)
+{
+	(void)self;
+	if (profiler.wishes.has_lifetime)
+		dw_trigger_module_loaded();
 	return DWELL_HR_OK;
 }
 
@@ -243,12 +264,15 @@ static void note_runtime(void)
 static bool order_events(void)
 {
 	uint32_t low = DWELL_COM_ALLOCATED | DWELL_COM_ENABLE_ALLOCATED | DWELL_COM_MODULE_LOADS;
+	uint32_t high = DWELL_COM_HIGH_DYNAMIC_UNLOADS;
 
 	if (profiler.wishes.has_stacks)
 		low |= DWELL_COM_ENABLE_SNAPSHOT | DWELL_COM_JIT;
-	if (profiler.wishes.has_lifetime)
+	if (profiler.wishes.has_lifetime) {
 		low |= DWELL_COM_GC | DWELL_COM_SUSPENDS;
-	return dw_runtime_events(low, DWELL_COM_HIGH_DYNAMIC_UNLOADS) >= 0;
+		high |= DWELL_COM_HIGH_EVENTS;
+	}
+	return dw_runtime_events(low, high) >= 0;
 }
 
 static int32_t initialize(void *self, void *unknown)
@@ -263,6 +287,7 @@ static int32_t initialize(void *self, void *unknown)
 	dw_clr_threads_start();
 	dw_context_start();
 	dw_walk_start(profiler.wishes.check);
+	dw_trigger_start(profiler.wishes.has_stacks);
 	note_runtime();
 	if (!order_events()) {
 		dw_agent_off(DWELL_OFF_MISMATCH);
@@ -287,6 +312,7 @@ static void *callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_RELEASE] = count_references,
 	[DWELL_CB_INITIALIZE] = initialize,
 	[DWELL_CB_SHUTDOWN] = shutdown,
+	[DWELL_CB_MODULE_LOADED] = module_loaded,
 	[DWELL_CB_MODULE_UNLOAD_STARTED] = module_unloads,
 	[DWELL_CB_JIT_FINISHED] = compiled,
 	[DWELL_CB_SUSPEND_STARTED] = suspend_started,
@@ -298,6 +324,7 @@ static void *callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_MOVED] = moved,
 	[DWELL_CB_SURVIVED] = survived,
 	[DWELL_CB_DYNAMIC_UNLOADED] = dynamic_unloads,
+	[DWELL_CB_EVENT] = event,
 	[DWELL_CB_NOTIFICATION_ONLY] = notification_only,
 };
 static void *callback_object[] = {callbacks};

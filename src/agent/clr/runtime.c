@@ -23,6 +23,7 @@ enum {
 	INFO_IL_MAP = 91,
 	INFO_CODE = 92,
 	INFO_SET_VARIABLE = 100,
+	INFO_LISTEN = 101,
 };
 
 /* Slots of IMetaDataImport. */
@@ -59,6 +60,17 @@ int32_t dw_runtime_events(uint32_t low, uint32_t high)
 	int32_t (*set)(void *, uint32_t, uint32_t) = slot(info, INFO_EVENTS);
 
 	return set(info, low, high);
+}
+
+int32_t dw_runtime_listen(uint64_t words, uint32_t level)
+{
+	int32_t (*start)(void *, uint32_t, const struct dw_com_provider *, int32_t, uint64_t *) =
+		slot(info, INFO_LISTEN);
+	const struct dw_com_provider provider = {u"Microsoft-Windows-DotNETRuntime", words, level,
+						 NULL};
+	uint64_t session;
+
+	return start(info, 1, &provider, 0, &session);
 }
 
 int32_t dw_runtime_unset(const uint16_t *name)

@@ -22,6 +22,9 @@ const void *dw_runtime_address(void);
 /* SetEventMask2. */
 int32_t dw_runtime_events(uint32_t low, uint32_t high);
 
+/* EventPipeStartSession of the runtime's own events with any of @words. */
+int32_t dw_runtime_listen(uint64_t words, uint32_t level);
+
 /* SetEnvironmentVariable without a value: the runtime has an environment of its own, which managed
  * code sees. */
 int32_t dw_runtime_unset(const uint16_t *name);

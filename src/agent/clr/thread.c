@@ -136,11 +136,6 @@ struct dw_clr_self *dw_clr_self(void)
 	return __builtin_expect(self != NULL, 1) ? self : begin();
 }
 
-uint32_t dw_clr_known_row(void)
-{
-	return self ? self->row : 0;
-}
-
 struct dw_clr_self *dw_clr_threads(void)
 {
 	return __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);

@@ -51,9 +51,6 @@ enum dw_clr_use {
 /* The calling thread, NULL = no room. */
 struct dw_clr_self *dw_clr_self(void);
 
-/* The row of the calling thread if it has allocated, else 0. */
-uint32_t dw_clr_known_row(void);
-
 /* The first of all. The runtime's threads stand still. */
 struct dw_clr_self *dw_clr_threads(void);
 

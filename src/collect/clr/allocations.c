@@ -146,6 +146,12 @@ static int add_gc(struct dw_region_allocations *r, const struct dw_clr_gc *g)
 		gc.start_ns = g->start_ns - r->meaning.start_ns;
 	if (!rc && g->thread)
 		rc = dw_clr_thread(&r->meaning, g->thread, &gc.thread);
+	if (!rc && g->node)
+		rc = dw_clr_stack(&r->meaning, g->node, &gc.stack);
+	if (rc == DWELL_ERR_FORMAT) {
+		r->stats.broken++;
+		rc = 0;
+	}
 	return rc ? rc : dw_vec_push(&p->allocations.gcs, gc);
 }
 
@@ -159,7 +165,7 @@ static int read_gcs(struct dw_region_allocations *r)
 		rc = dw_vec_push(&r->gcs, false);
 	for (uint32_t row = 1; row < n && !rc; row++) {
 		if (r->gcs.v[row] || !dw_clr_tables_get(&r->tables, DWELL_CLR_GCS, row, &g) ||
-		    !g.number || !g.is_ended)
+		    !g.number || !g.is_ended || g.node >= r->tables.all[DWELL_CLR_NODES].n)
 			continue;
 		r->gcs.v[row] = true;
 		r->stats.gcs++;

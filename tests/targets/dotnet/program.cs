@@ -21,6 +21,9 @@ static class Program
         case "stress":
             Stress.Run(Number(1));
             break;
+        case "triggers":
+            Triggers.Run(Number(1), Number(2));
+            break;
         case "environment":
             foreach (string name in Environment.GetEnvironmentVariables().Keys)
                 Console.WriteLine(name);
