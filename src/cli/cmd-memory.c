@@ -32,6 +32,7 @@ struct cmd_memory {
 	bool no_children;
 	bool wait_all;
 	bool quiet;
+	bool oracle;
 };
 
 #define AT(field) offsetof(struct cmd_memory, field)
@@ -51,6 +52,7 @@ static const struct dw_option options[] = {
 	 "for the call trees of a process; then stacks are cut (64)"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
 	{"check-stacks", 0, "N", dw_option_count, AT(check), NULL},
+	{"check-heap", 0, NULL, dw_option_flag, AT(oracle), NULL},
 	{0},
 };
 
@@ -105,6 +107,7 @@ static int record(const struct cmd_memory *c, char **command)
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.wait_all = c->wait_all,
 		.check = (uint32_t)c->check,
+		.has_oracle = c->oracle,
 		.without_lifetime = c->no_lifetime,
 		.without_stacks = c->no_stacks,
 		.without_children = c->no_children,

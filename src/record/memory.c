@@ -114,9 +114,10 @@ static int make_environment(struct recorder *r, struct dw_error *err)
 				    "be only one",
 				    other);
 	if (asprintf(&mode,
-		     "memory memory=%" PRIu64 " stacks=%d lifetime=%d children=%d check=%" PRIu32,
+		     "memory memory=%" PRIu64 " stacks=%d lifetime=%d children=%d check=%" PRIu32
+		     " oracle=%d",
 		     o->memory_bytes, !o->without_stacks, !o->without_lifetime,
-		     !o->without_children, o->check) < 0)
+		     !o->without_children, o->check, o->has_oracle) < 0)
 		return -ENOMEM;
 	return dw_clr_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
 				       mode);

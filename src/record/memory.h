@@ -24,6 +24,7 @@ struct dw_memory_options {
 	bool without_lifetime;
 	bool without_stacks;
 	uint32_t check;	       /* compare one stack in so many with the runtime's, 0 = none */
+	bool has_oracle;       /* compare generations and the heap with the runtime's */
 	bool without_children; /* .NET programs that .NET programs start run as they are */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */
 	void *progress_ctx;

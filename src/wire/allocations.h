@@ -137,13 +137,20 @@ enum dw_clr_fact {
 	DWELL_CLR_UNTRACKED,	 /* whose end is not known */
 	DWELL_CLR_CHECKED,	 /* stacks that were compared with the runtime's */
 	DWELL_CLR_DIFFERENT,	 /* of these: that are others */
+	/* By the oracle, when one was asked for. */
+	DWELL_CLR_LABELS_CHECKED,   /* objects whose generation was compared, at each collection */
+	DWELL_CLR_LABELS_DIFFERENT, /* of these: that the runtime sees elsewhere */
+	DWELL_CLR_HEAP_OBJECTS,	    /* on the heap at the end, by the runtime */
+	DWELL_CLR_HEAP_UNANNOUNCED, /* of these: not known, or of another size */
+	DWELL_CLR_HEAP_STALE,	    /* known, but not there */
+	DWELL_CLR_FROZEN_BYTES,	    /* of objects outside all generations, as last seen */
 	DWELL_CLR_FACTS
 };
 
 struct dw_clr_head {
 	uint32_t rows[DWELL_CLR_TABLES]; /* that may be in use */
 	uint32_t unused[6];
-	uint64_t facts[16];
+	uint64_t facts[32];
 };
 
 _Static_assert(sizeof(struct dw_clr_node) == 24, "layout");
@@ -155,4 +162,4 @@ _Static_assert(sizeof(struct dw_clr_function) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_frame) == 8, "layout");
 _Static_assert(sizeof(struct dw_clr_thread) == 48, "layout");
 _Static_assert(sizeof(struct dw_clr_gc) == 72, "layout");
-_Static_assert(sizeof(struct dw_clr_head) == 192, "layout");
+_Static_assert(sizeof(struct dw_clr_head) == 320, "layout");

@@ -112,6 +112,13 @@ void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
 	dw_collection_triggered(0, 0);
 }
 
+int32_t dw_collection_generation(uint64_t address)
+{
+	const struct dw_span *s = dw_spans_find(&all.generations, address);
+
+	return s && s->value < DWELL_CLR_GENERATIONS ? (int32_t)s->value : -1;
+}
+
 void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *to,
 			     const uint64_t *bytes)
 {

@@ -22,6 +22,9 @@ void dw_collection_triggered(uint32_t thread, uint32_t node);
 /* GarbageCollectionStarted: @condemned by generation, @n of them. */
 void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced);
 
+/* The generation that @address is in, as a collection that goes on sees it, -1 = none. */
+int32_t dw_collection_generation(uint64_t address);
+
 /* MovedReferences2 and, with @to NULL, SurvivingReferences2. [any-thread] */
 void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *to,
 			     const uint64_t *bytes);

@@ -89,6 +89,9 @@ struct dw_com_il_map {
 	uint32_t il, start, end; /* il: or -1 to -3 for code without */
 };
 
+/* One object of the heap. 0 ends. */
+typedef int32_t dw_com_object_fn(uint64_t object, void *ctx);
+
 /* One frame of a snapshot. 0 goes on, DWELL_HR_STOP ends. */
 typedef int32_t dw_com_frame_fn(uint64_t function, uint64_t ip, uint64_t frame,
 				uint32_t context_bytes, const uint8_t *context, void *ctx);

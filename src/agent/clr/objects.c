@@ -279,3 +279,25 @@ void dw_objects_sweep(const struct dw_sweep *sweep)
 	}
 	sweep_blocks(sweep, all);
 }
+
+static void each_in(uint32_t number, void (*fn)(uint64_t, uint64_t, void *), void *ctx)
+{
+	const struct dw_clr_block *block;
+
+	for (; number; number = block->next) {
+		block = block_at(number);
+		for (uint32_t i = 0; i < block->n; i++)
+			fn(block->objects[i].address, (uint64_t)block->objects[i].units * UNIT,
+			   ctx);
+	}
+}
+
+void dw_objects_each(void (*fn)(uint64_t address, uint64_t bytes, void *ctx), void *ctx)
+{
+	for (uint64_t i = 0; i <= objects.buckets_mask; i++)
+		if (objects.buckets[i].is_used)
+			each_in(objects.buckets[i].blocks, fn, ctx);
+	for (const struct dw_clr_self *t = dw_clr_threads(); t; t = t->next)
+		if (t->block)
+			each_in(number_of(t->block), fn, ctx);
+}

@@ -10,6 +10,7 @@
 #include "agent/clr/context.h"
 #include "agent/clr/meaning.h"
 #include "agent/clr/objects.h"
+#include "agent/clr/oracle.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/start.h"
 #include "agent/clr/tables.h"
@@ -77,17 +78,6 @@ static int32_t query_callback(void *self, const struct dw_guid *id, void **ret)
 	return DWELL_HR_NO_INTERFACE;
 }
 
-/* Bytes on the heap of @object, by its class's table: the runtime's own way, without asking it. */
-static uint64_t size_of(uint64_t object, uint64_t class)
-{
-	uint32_t flags = *(const uint32_t *)class;
-	uint64_t bytes = *(const uint32_t *)(class + 4);
-
-	if (flags & 0x80000000u)
-		bytes += (uint64_t)(flags & 0xffff) * *(const uint32_t *)(object + 8);
-	return (bytes + 7) & ~(uint64_t)7;
-}
-
 static uint32_t type_of(struct dw_clr_self *t, uint64_t class)
 {
 	if (t->last_class != class || !t->last_type) {
@@ -121,7 +111,7 @@ static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t
 static int32_t allocated(void *self, uint64_t object, uint64_t class)
 {
 	struct dw_clr_self *t = profiler.is_off ? NULL : dw_clr_self();
-	uint64_t bytes = size_of(object, class);
+	uint64_t bytes = dw_object_bytes(object, class);
 	uint32_t type, row = 0;
 
 	(void)self;
@@ -181,6 +171,8 @@ static int32_t gc_started(void *self, int32_t n, const int32_t *condemned, int32
 {
 	(void)self;
 	dw_collection_begins(n, condemned, reason == INDUCED);
+	if (profiler.wishes.has_oracle)
+		dw_oracle_collection();
 	return DWELL_HR_OK;
 }
 
@@ -300,6 +292,8 @@ static int32_t initialize(void *self, void *unknown)
 static int32_t shutdown(void *self)
 {
 	(void)self;
+	if (profiler.wishes.has_oracle)
+		dw_oracle_heap();
 	profiler.is_off = true;
 	dw_late_end();
 	return DWELL_HR_OK;

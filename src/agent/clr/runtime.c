@@ -13,6 +13,7 @@ enum {
 	INFO_SNAPSHOT = 36,
 	INFO_CLASS = 41,
 	INFO_GENERATIONS = 54,
+	INFO_GENERATION = 55,
 	INFO_VERSION = 67,
 	INFO_MODULE = 70,
 	INFO_EVENTS = 82,
@@ -24,6 +25,7 @@ enum {
 	INFO_CODE = 92,
 	INFO_SET_VARIABLE = 100,
 	INFO_LISTEN = 101,
+	INFO_HEAP = 114, /* of ICorProfilerInfo15 */
 };
 
 /* Slots of IMetaDataImport. */
@@ -33,6 +35,8 @@ enum { SLOT_QUERY = 0, SLOT_RELEASE = 2, SNAPSHOT_REGISTERS = 1, IS_ARRAY = 0 };
 
 static const struct dw_guid info13 = {
 	0x6e6c7ee2, 0x0701, 0x4ec2, {0x9d, 0x29, 0x2e, 0x87, 0x33, 0xb6, 0x69, 0x34}};
+static const struct dw_guid info15 = {
+	0xb446462d, 0xbd22, 0x41dd, {0x87, 0x2d, 0xdc, 0x71, 0x4c, 0x49, 0xeb, 0x56}};
 static const struct dw_guid metadata_import = {
 	0x7dac8207, 0xd3ae, 0x4c75, {0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44}};
 
@@ -223,6 +227,28 @@ int32_t dw_runtime_generations(struct dw_com_range *ret, uint32_t *n)
 		slot(info, INFO_GENERATIONS);
 
 	return get(info, *n, n, ret);
+}
+
+int32_t dw_runtime_generation(uint64_t object, int32_t *ret)
+{
+	int32_t (*get)(void *, uint64_t, struct dw_com_range *) = slot(info, INFO_GENERATION);
+	struct dw_com_range range = {.generation = -1};
+	int32_t rc = get(info, object, &range);
+
+	*ret = range.generation;
+	return rc;
+}
+
+int32_t dw_runtime_heap(dw_com_object_fn *fn, void *ctx)
+{
+	int32_t (*query)(void *, const struct dw_guid *, void **) = slot(info, SLOT_QUERY);
+	int32_t (*walk)(void *, dw_com_object_fn *, void *);
+	void *newer;
+
+	if (query(info, &info15, &newer) < 0)
+		return DWELL_HR_NO_INTERFACE;
+	walk = slot(newer, INFO_HEAP);
+	return walk(newer, fn, ctx);
 }
 
 int32_t dw_runtime_code_starts(uint64_t function, uint64_t *ret, uint32_t *n)

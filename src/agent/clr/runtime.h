@@ -80,6 +80,13 @@ int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx);
  * Finished only. */
 int32_t dw_runtime_generations(struct dw_com_range *ret, uint32_t *n);
 
+/* GetObjectGeneration: as struct dw_com_range has it. In GarbageCollectionStarted only. */
+int32_t dw_runtime_generation(uint64_t object, int32_t *ret);
+
+/* EnumerateGCHeapObjects: @fn for each while the program stands still, 0 ends. Negative also where
+ * the runtime is older than .NET 9. */
+int32_t dw_runtime_heap(dw_com_object_fn *fn, void *ctx);
+
 /* GetNativeCodeStartAddresses: *@n in: room, out: how many there are. */
 int32_t dw_runtime_code_starts(uint64_t function, uint64_t *ret, uint32_t *n);
 

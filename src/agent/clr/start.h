@@ -11,7 +11,8 @@
 struct dw_clr_wishes {
 	bool has_stacks;
 	bool has_lifetime;
-	uint32_t check; /* compare one stack in so many with the runtime's, 0 = none */
+	bool has_oracle; /* compare generations and the heap with the runtime's */
+	uint32_t check;	 /* compare one stack in so many with the runtime's, 0 = none */
 };
 
 /*

@@ -24,6 +24,9 @@ static class Program
         case "triggers":
             Triggers.Run(Number(1), Number(2));
             break;
+        case "exact":
+            Exact.Run(Number(1));
+            break;
         case "environment":
             foreach (string name in Environment.GetEnvironmentVariables().Keys)
                 Console.WriteLine(name);

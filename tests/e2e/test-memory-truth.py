@@ -1,0 +1,104 @@
+"""What `dwell memory` counts against every oracle there is: the program's own knowledge, the runtime's
+counters, its generations at each collection, its heap at the end."""
+import json
+import os
+
+from harness import cases, expect, require
+
+MANAGED = "dotnet/managed"
+STATUS = 3  # of the managed program when all is well
+CONFIGURATIONS = {
+    "workstation": {},
+    "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
+    "segments": {"DOTNET_GCName": "libclrgc.so"},
+    "optimized": {"DOTNET_TieredCompilation": "0"},
+    # Long:
+    "not-concurrent": {"DOTNET_gcConcurrent": "0"},
+    "experimental": {"DOTNET_GCName": "libclrgcexp.so"},
+    "many-heaps": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "8", "DOTNET_gcConcurrent": "0",
+                   "DOTNET_GCDynamicAdaptationMode": "0"},
+    "server-segments": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2",
+                        "DOTNET_GCName": "libclrgc.so", "DOTNET_TieredCompilation": "0"},
+    "compiled-here": {"DOTNET_ReadyToRun": "0", "DOTNET_TieredPGO": "0"},
+    "compacting": {"DOTNET_GCConserveMemory": "7", "DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
+}
+SHORT = ("workstation", "server", "segments", "optimized")
+SMALL_BUDGET = {"DOTNET_GCgen0size": "0x80000", "DOTNET_GCgen0MaxBudget": "80000"}
+
+
+def run(context, *words, options=(), name="run.dwell", env=None):
+    """Record the managed program with @words, compared with the runtime's heap; what it printed."""
+    done = context.run(context.dwell, "memory", "-q", "--check-heap", *options, "-o", name, "--",
+                       context.target(MANAGED), *words, env={**context.env, **(env or {})})
+    expect(done.returncode, STATUS, f"status of {' '.join(words)}\n{done.stderr}")
+    return {line.split()[0]: [int(word) for word in line.split()[1:]]
+            for line in done.stdout.splitlines() if line.split()[1:]}
+
+
+def report(context, view, name="run.dwell"):
+    done = context.run(context.dwell, "report", name, view, "--format", "json")
+    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def expect_truth(facts):
+    """Nothing was lost, and wherever the runtime was asked it said the same."""
+    keys = ("objects_lost", "objects_untracked", "rows_dropped", "labels_different",
+            "heap_unannounced", "heap_stale")
+    expect({key: facts[key] for key in keys}, dict.fromkeys(keys, 0), "differences")
+    expect((facts["processes_instrumented"], facts["announces_all"]), (1, 1), "announced")
+    # A thread's counter is not known where all its objects came before counters were found.
+    require(0 <= facts["bytes_announced"] - facts["frozen_bytes"] -
+            facts["bytes_counted_by_runtime"] <= 512, f"bytes by counters of threads: {facts}")
+
+
+def is_asked(context, configuration):
+    if configuration not in SHORT and not os.environ.get("DWELL_LONG"):
+        context.skip("long: set DWELL_LONG=1")
+
+
+def counts(context, n, configuration):
+    """What each kind of N objects made: by the program and by us, (objects, bytes) by name."""
+    name = f"{n}.dwell"
+    said = run(context, "exact", str(n), name=name, env=CONFIGURATIONS[configuration])
+    facts = report(context, "functions", name)
+    rows = {row["function_name"]: row for row in facts["rows"]}
+    facts = facts["session"]
+    expect_truth(facts)
+    require(facts["labels_checked"] > 0, "no label was checked")
+    expect(facts["bytes_announced"] - facts["frozen_bytes"], said["all"][-1],
+           "bytes, without frozen objects, by GC.GetTotalAllocatedBytes(true)")
+    threads = {row["id"]: row["inclusive_bytes"]
+               for row in report(context, "threads", name)["rows"]}
+    counted = {int(word[len("thread-"):]): values[0]
+               for word, values in said.items() if word.startswith("thread-")}
+    expect(len(counted), n // 10, "threads")
+    expect({tid: threads.get(tid) for tid in counted}, counted, "bytes of threads")
+    kinds = {word[len("kind-"):]: tuple(values)
+             for word, values in said.items() if word.startswith("kind-")}
+    return kinds, {kind: (rows[f"Exact.{kind}"]["inclusive_allocations"],
+                          rows[f"Exact.{kind}"]["inclusive_bytes"])
+                   if f"Exact.{kind}" in rows else (0, 0) for kind in kinds}
+
+
+@cases(*CONFIGURATIONS)
+def test_every_kind_is_exact(context, configuration):
+    """Two runs: their difference is free of what first calls make."""
+    is_asked(context, configuration)
+    (few, seen_few), (many, seen_many) = (counts(context, n, configuration) for n in (100, 600))
+
+    def rise(a, b):
+        return {kind: (b[kind][0] - a[kind][0], b[kind][1] - a[kind][1]) for kind in a}
+    expect(rise(seen_few, seen_many), rise(few, many), "objects and bytes by kind")
+
+
+@cases(*CONFIGURATIONS)
+def test_heap_and_generations_are_the_runtimes(context, configuration):
+    is_asked(context, configuration)
+    env = CONFIGURATIONS[configuration]
+    for words, more in ((("lives", "300"), {}), (("trees", "10", "60", "2"), SMALL_BUDGET),
+                        (("stress", "8"), {})):
+        run(context, *words, env={**env, **more})
+        facts = report(context, "lifetime")["session"]
+        expect_truth(facts)
+        require(facts["heap_objects"] > 0 and facts["labels_checked"] > 0, f"asked nothing: {facts}")
