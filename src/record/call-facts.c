@@ -152,7 +152,8 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 			15);
 }
 
-int dw_note_mutes(struct dw_facts *facts, double overhead, const struct dw_calls *calls)
+int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
+		  const struct dw_calls *calls)
 {
 	enum { WHOLE = 1, IN_PART = 2 };
 	struct dw_map seen = {0}; /* frame -> bits */
@@ -176,6 +177,7 @@ int dw_note_mutes(struct dw_facts *facts, double overhead, const struct dw_calls
 				     {"overhead_limit_percent", (uint64_t)(100 * overhead + .5)},
 				     {"functions_switched_off", whole},
 				     {"callees_switched_off_in_part", in_part},
+				     {"switching_off_pending", pending},
 			     },
-			     3);
+			     4);
 }

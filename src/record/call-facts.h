@@ -29,5 +29,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 /* Note what became of processes, modules and functions. 0 or -ENOMEM. */
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r);
 
-/* Note what was switched off for the limit @overhead (a part of 1) of @calls. 0 or -ENOMEM. */
-int dw_note_mutes(struct dw_facts *facts, double overhead, const struct dw_calls *calls);
+/* Note what was switched off for the limit @overhead (a part of 1) of @calls, of which @pending had
+ * not lost all of their probes at the end. 0 or -ENOMEM. */
+int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
+		  const struct dw_calls *calls);

@@ -178,10 +178,19 @@ int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_
 	rc = dw_overhead_decide(&o->decision, ENOUGH_MS * ticks, DWELL_REGION_MUTES);
 	if (rc || (from == o->decision.muted.n && from == o->ended))
 		return rc;
+	o->ended_before = o->ended;
 	o->ended = from;
 	rc = dw_region_write_mutes(fd, o->decision.muted.v, from, (uint32_t)o->decision.muted.n,
 				   o->ended, ++o->serial);
 	return rc ? rc : note_muted(o, from, now_ns);
+}
+
+uint32_t dw_call_overhead_pending(const struct dw_call_overhead *o,
+				  const struct dw_region_head *head)
+{
+	uint32_t done = head->mutes_done == o->serial ? o->ended : o->ended_before;
+
+	return (uint32_t)o->decision.muted.n - done;
 }
 
 void dw_call_overhead_release(struct dw_call_overhead *o)

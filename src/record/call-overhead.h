@@ -22,6 +22,7 @@ struct dw_call_overhead {
 	struct dw_map seen;	/* subject and callee -> 1: in callees */
 	DW_VEC(struct dw_call_callee) callees;
 	uint32_t serial, ended; /* as the region has them */
+	uint32_t ended_before;	/* with the serial before */
 	uint32_t error;		/* errno: it cannot be done */
 	bool is_open;
 };
@@ -47,6 +48,10 @@ bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost 
  */
 int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_region_head *head,
 			    uint64_t now_ns, double ticks);
+
+/* How many of the keys that were decided about had not lost all of their probes by @head. */
+uint32_t dw_call_overhead_pending(const struct dw_call_overhead *o,
+				  const struct dw_region_head *head);
 
 /* Free everything. */
 void dw_call_overhead_release(struct dw_call_overhead *o);

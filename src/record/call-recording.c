@@ -44,7 +44,8 @@ struct dw_call_recording {
 	struct dw_call_modules modules;
 	struct dw_region_clock clock;
 	DW_VEC(struct recorded *) open;
-	double overhead; /* limit of dw_call_overhead_init(), 0 = none */
+	double overhead;  /* limit of dw_call_overhead_init(), 0 = none */
+	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
 };
 
@@ -228,6 +229,7 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 		reading.until = look->head->end.ticks;
 	read_region(r, d, look, &reading);
 	dw_call_sums_add(&r->sums, look->head, dw_region_calls_stats(d->calls));
+	r->pending += dw_call_overhead_pending(&d->overhead, look->head);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
 	close_recorded(r, d);
 	dw_sliced_relieve(s, true);
@@ -271,7 +273,7 @@ int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_run *run
 	dw_sliced_end(s, run);
 	dw_sliced_fail(s, dw_note_calls(facts, &r->sums, run->result->ended));
 	if (r->overhead > 0)
-		dw_sliced_fail(s, dw_note_mutes(facts, r->overhead, &s->p.calls));
+		dw_sliced_fail(s, dw_note_mutes(facts, r->overhead, r->pending, &s->p.calls));
 	return dw_sliced_stop(s, err);
 }
 

@@ -72,6 +72,14 @@ def test_nothing_is_lost(context, kind):
     require(own > tiny, f"callers have {own} ns, tiny {tiny}: {callers}")
 
 
+def test_nothing_is_left_of_probes(context):
+    """Also where all that still runs is switched off: no other probe tells the program then."""
+    report, _ = record(context, "1 1 tiny", "--overhead", "3")
+    facts = report["session"]
+    require(facts["functions_switched_off"] >= 1, f"nothing was switched off: {facts}")
+    expect(facts["switching_off_pending"], 0, "functions with probes")
+
+
 def test_within_the_limit_all_is_measured(context):
     report, told = record(context, "1 300", "--overhead", "100")
     expect(report["session"]["functions_switched_off"], 0, "functions switched off")

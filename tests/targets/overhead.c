@@ -1,9 +1,10 @@
 /*
  * Work for a limit of overhead: a tiny function that is called all the time, and heavy ones.
  *
- * overhead THREADS MS [signals|fork]: each thread works until it has run for MS ms. What it did is
- * printed at the end: for each function its calls and, of the heavy ones, the thread's processor
- * time in ns. With `signals` handlers interrupt all of it; with `fork` a child works after it.
+ * overhead THREADS MS [signals|fork|tiny]: each thread works until it has run for MS ms. What it
+ * did is printed at the end: for each function its calls and, of the heavy ones, the thread's
+ * processor time in ns. With `signals` handlers interrupt all of it; with `fork` a child works
+ * after it; with `tiny` there is nothing else, and nothing is printed.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +19,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum { THREADS_MAX = 64, FIB = 18, TURNS = 400000 };
+enum { THREADS_MAX = 64, FIB = 18, FIB_ALONE = 40, TURNS = 400000 };
 
 /* What a thread did. */
 struct done {
@@ -137,6 +138,12 @@ int main(int argc, char **argv)
 
 	if (!n || n > THREADS_MAX)
 		return 2;
+	if (!strcmp(what, "tiny")) {
+		static struct done d;
+
+		tiny(&d, FIB_ALONE);
+		return 0;
+	}
 	if (!strcmp(what, "signals"))
 		start_signals();
 	run(n, ms);
