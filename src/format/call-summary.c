@@ -276,6 +276,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
 		{"calls_truncated", "call",
 		 "beyond the memory for call trees: only their paths are cut."},
+		{"callees_without_extremes", "callee",
+		 "without shortest, longest and slowest calls in a thread: no memory (--memory)."},
 		{"events_dropped", "event",
 		 "of signal handlers dropped: their time is the interrupted function's."},
 		{"events_blind", "event",

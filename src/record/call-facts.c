@@ -15,6 +15,7 @@ void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 	sum->nodes += calls->nodes;
 	sum->overflow_nodes += calls->overflow_nodes;
 	sum->depth_lost += calls->depth_lost;
+	sum->each_lost += calls->each_lost;
 	sum->broken += calls->broken;
 	sum->lookups += calls->lookups;
 	sum->repairs += calls->repairs;
@@ -68,6 +69,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 		{"agent_start_ns", s->agent_start_ns},
 		{"call_nodes", c->nodes},
 		{"calls_truncated", c->depth_lost},
+		{"callees_without_extremes", c->each_lost},
 		{"nodes_dropped", c->broken},
 		{"tree_bytes_max", c->arena_bytes},
 		{"tree_lookups", c->lookups},

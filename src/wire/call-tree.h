@@ -232,7 +232,7 @@ struct dw_tree_thread {
 	uint32_t os_source;    /* enum dw_os_source */
 	uint32_t nodes;
 	uint64_t slow_ticks;	   /* all time in slow paths */
-	uint32_t each_lost;	   /* activations without room for what struct dw_tree_each has */
+	uint32_t each_lost;	   /* callees without room for their struct dw_tree_each */
 	uint32_t line_ticks;	   /* of a statement's probe */
 	uint64_t lookups, repairs; /* slow paths taken, for people who tune */
 	uint32_t stacks;	   /* shadow stacks made */

@@ -4,7 +4,7 @@
  * Bounds stand in a table by key that the gates read, apart from the lines that the collector
  * reads: those are written here only. Records of the slowest are few for each callee and looked
  * through one by one. Limits: keys above KEYS_MAX, and callees for whose lines the arena has no
- * room, have no ranges; the latter are counted.
+ * room, have no ranges and are counted.
  */
 #include "agent/core/each.h"
 
@@ -24,6 +24,7 @@ struct dw_each_callee {
 	uint32_t each;	 /* line; records of the slowest follow it; 0 = none yet */
 	uint8_t slowest; /* their number */
 	bool is_expected;
+	bool is_lost; /* there was no room for its lines */
 };
 
 const struct dw_bounds dw_bounds_all = {-FAR, 2 * FAR, -FAR, 2 * FAR};
@@ -234,7 +235,8 @@ void dw_each_end(struct dw_each *e, const struct dw_ended *a)
 		return;
 	each = lines_of(e, callee, a->key);
 	if (!each) {
-		e->thread->each_lost++;
+		e->thread->each_lost += !callee->is_lost;
+		callee->is_lost = true;
 		e->bounds[a->key] = dw_bounds_all;
 		return;
 	}

@@ -604,7 +604,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	struct dw_region_calls_stats *s = &r->stats;
 	const struct dw_region_clock *clock = now->clock;
 
-	s->lifetime_ns = s->depth_lost = s->lookups = s->repairs = s->stacks = 0;
+	s->lifetime_ns = s->depth_lost = s->each_lost = s->lookups = s->repairs = s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
 		struct dw_tree_thread t;
@@ -616,6 +616,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
 		s->depth_lost += t.depth_lost;
+		s->each_lost += t.each_lost;
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
 		s->stacks += t.stacks;

@@ -77,6 +77,7 @@ struct dw_region_calls_stats {
 	uint64_t nodes;
 	uint64_t overflow_nodes;
 	uint64_t depth_lost; /* activations that went to overflow nodes */
+	uint64_t each_lost;  /* callees in a thread of whose single activations nothing is known */
 	uint64_t broken;     /* lines that make no sense */
 	uint64_t lookups, repairs, stacks;
 	uint64_t arena_bytes;
