@@ -95,7 +95,7 @@ const char *dw_clr_tables_text(const struct dw_clr_tables *t, struct dw_clr_text
 	const struct dw_clr_rows *rows = &t->all[DWELL_CLR_TEXTS];
 
 	*n = 0;
-	if (!text.at || text.at >= rows->n || text.bytes > rows->n - text.at)
+	if (!text.at || !text.bytes || text.at >= rows->n || text.bytes > rows->n - text.at)
 		return NULL;
 	*n = text.bytes;
 	return (const char *)rows->bytes.v + text.at;

@@ -1,0 +1,126 @@
+/*
+ * Fuzz target: the tables of a .NET agent as a hostile target leaves them. The input begins with
+ * struct dw_clr_head; the bytes behind it are the tables in their order, each as long as the head
+ * says, the last ones as far as the input goes. They are read twice: with half the rows of each
+ * table, then with all, with a part of them changed meanwhile.
+ */
+#include "collect/clr/allocations.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const uint32_t row_bytes[DWELL_CLR_TABLES] = {
+	[DWELL_CLR_NODES] = sizeof(struct dw_clr_node),
+	[DWELL_CLR_GROUPS] = sizeof(struct dw_clr_group),
+	[DWELL_CLR_OLDS] = sizeof(struct dw_clr_old),
+	[DWELL_CLR_TYPES] = sizeof(struct dw_clr_type),
+	[DWELL_CLR_FRAMES] = sizeof(struct dw_clr_frame),
+	[DWELL_CLR_FUNCTIONS] = sizeof(struct dw_clr_function),
+	[DWELL_CLR_MODULES] = sizeof(struct dw_clr_module),
+	[DWELL_CLR_THREADS] = sizeof(struct dw_clr_thread),
+	[DWELL_CLR_GCS] = sizeof(struct dw_clr_gc),
+	[DWELL_CLR_TEXTS] = 1,
+};
+
+/* What every profile keeps to. */
+static void check_profile(const struct dw_profile *p)
+{
+	const struct dw_allocations *a = &p->allocations;
+
+	dw_vec_each(g, &a->groups) {
+		if (!dw_threads_get(&p->threads, g->thread) ||
+		    !dw_allocations_get_type(a, g->type) ||
+		    (g->stack && !dw_stacks_get(&p->stacks, g->stack)))
+			abort();
+	}
+	dw_vec_each(t, &a->types) {
+		if (!t->name || (t->module && !dw_modules_get(&p->modules, t->module)))
+			abort();
+	}
+	dw_vec_each(m, &a->methods) {
+		if (!m->name || !dw_modules_get(&p->modules, m->module) || m->token >> 24)
+			abort();
+	}
+	dw_vec_each(d, &a->deltas) {
+		if (!dw_allocations_get_group(a, d->group))
+			abort();
+	}
+	dw_vec_each(gc, &a->gcs) {
+		if (gc->generation > 2 || (gc->thread && !dw_threads_get(&p->threads, gc->thread)))
+			abort();
+	}
+}
+
+/* Lay out the chunks: the head at the start of @size bytes behind the header, each table behind the
+ * one before. */
+static void lay_out(struct dw_region_header *h, const struct dw_clr_head *head, size_t size)
+{
+	uint64_t at = sizeof *head;
+
+	h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_CLR, 0, sizeof *h, sizeof *head};
+	h->chunk_n = 1;
+	for (uint32_t i = 0; i < DWELL_CLR_TABLES && at < size; i++) {
+		uint64_t bytes = (uint64_t)head->rows[i] * row_bytes[i];
+
+		if (bytes > size - at)
+			bytes = size - at;
+		h->chunks[h->chunk_n++] =
+			(struct dw_region_chunk){DWELL_CHUNK_CLR + 1 + i, 0, sizeof *h + at, bytes};
+		at += bytes;
+	}
+}
+
+static void put(int fd, const void *from, size_t n, size_t at)
+{
+	if (pwrite(fd, from, n, (off_t)at) != (ssize_t)n)
+		abort();
+}
+
+static void read_region(int fd, struct dw_region_allocations *r, uint32_t slice)
+{
+	struct dw_region_head head;
+	const struct dw_allocations_reading now = {&head, 1000, slice};
+
+	if (dw_region_read_head(fd, &head))
+		abort();
+	dw_region_allocations_read(r, fd, &now);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct dw_region_header h = {.magic = DWELL_REGION_MAGIC,
+					    .version = DWELL_REGION_VERSION,
+					    .header_bytes = sizeof h};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_region_allocations *r = NULL;
+	struct dw_clr_head head, half;
+	int fd;
+
+	if (size < sizeof head)
+		return 0;
+	memcpy(&head, data, sizeof head);
+	half = head;
+	for (int i = 0; i < DWELL_CLR_TABLES; i++)
+		half.rows[i] /= 2;
+	lay_out(&h, &head, size);
+	fd = memfd_create("region", MFD_CLOEXEC);
+	if (fd < 0 || dw_region_allocations_new(&p, 1, &r))
+		abort();
+	put(fd, &h, sizeof h, 0);
+	put(fd, data, size, sizeof h);
+	put(fd, &half, sizeof half, sizeof h);
+	read_region(fd, r, 0);
+	check_profile(&p);
+	put(fd, &head, sizeof head, sizeof h);
+	put(fd, data, (size - sizeof head) / 2, sizeof h + sizeof head + (size - sizeof head) / 2);
+	read_region(fd, r, 1);
+	check_profile(&p);
+	dw_region_allocations_free(r);
+	dw_profile_release(&p);
+	close(fd);
+	return 0;
+}
