@@ -201,10 +201,25 @@ static bool same_extremes(const struct dw_calls *a, const struct dw_calls *b)
 	return same;
 }
 
+/* Likewise. */
+static bool same_mutes(const struct dw_calls *a, const struct dw_calls *b)
+{
+	bool same = a->mutes.n == b->mutes.n;
+
+	for (size_t i = 0; i < a->mutes.n && same; i++) {
+		const struct dw_call_mute *x = &a->mutes.v[i], *y = &b->mutes.v[i];
+
+		same = x->process == y->process && x->entry == y->entry && x->at_ns == y->at_ns &&
+		       x->flags == y->flags;
+	}
+	return same;
+}
+
 static bool same_calls(const struct dw_calls *a, const struct dw_calls *b)
 {
 	return SAME(&a->nodes, &b->nodes) && SAME(&a->slices, &b->slices) &&
-	       SAME(&a->deltas, &b->deltas) && same_extremes(a, b) && same_slow(a, b);
+	       SAME(&a->deltas, &b->deltas) && same_extremes(a, b) && same_slow(a, b) &&
+	       same_mutes(a, b);
 }
 
 static bool same_allocations(const struct dw_allocations *a, const struct dw_allocations *b)

@@ -127,6 +127,17 @@ static int add_end(const struct synthetic *s, uint32_t thread, struct dw_profile
 										       : 0;
 }
 
+static int add_mute(const struct synthetic *s, uint32_t i, struct dw_profile *p)
+{
+	uint64_t random = s->seed * 56 + i;
+	struct dw_call_mute mute = {.process = 1 + i % s->processes,
+				    .entry = 1 + below(&random, s->addresses),
+				    .at_ns = below(&random, 1000000000),
+				    .flags = i % 2 ? DWELL_MUTE_IN_PART : 0};
+
+	return dw_vec_push(&p->calls.mutes, mute);
+}
+
 int synthetic_calls(const struct synthetic *s, uint32_t from, uint32_t to, struct dw_profile *p)
 {
 	int rc = 0;
@@ -135,5 +146,7 @@ int synthetic_calls(const struct synthetic *s, uint32_t from, uint32_t to, struc
 		rc = add_slice(s, i, p);
 	for (uint32_t i = 1; to == s->slices && from < to && i <= s->threads && !rc; i++)
 		rc = add_end(s, i, p);
+	for (uint32_t i = 0; to == s->slices && from < to && i < s->mutes && !rc; i++)
+		rc = add_mute(s, i, p);
 	return rc;
 }

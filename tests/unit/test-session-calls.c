@@ -261,6 +261,26 @@ TEST(slices_and_what_names_nodes_are_checked)
 	dw_profile_release(&p);
 }
 
+TEST(functions_that_were_switched_off_are_kept_and_checked)
+{
+	struct synthetic shape = calls;
+	struct dw_profile p = DW_PROFILE_INIT, got = DW_PROFILE_INIT;
+
+	shape.mutes = 5;
+	CHECK_INT(recorded_session(&shape, "mutes.dwell", 2, true, NULL), 0);
+	CHECK_INT(recorded_query("mutes.dwell", "PRAGMA user_version"), 3);
+	CHECK_INT(dw_session_load("mutes.dwell", &got, NULL, NULL), 0);
+	CHECK_INT(recorded_expect(&shape, true, &p), 0);
+	CHECK_INT(got.calls.mutes.n, 5);
+	CHECK_STR(recorded_difference(&got, &p), "none");
+	CHECK_REFUSED(p.calls.mutes.v[1].process, 0);
+	CHECK_REFUSED(p.calls.mutes.v[1].process, shape.processes + 1);
+	CHECK_REFUSED(p.calls.mutes.v[1].entry, 501);
+	CHECK_REFUSED(p.calls.mutes.v[1].flags, 2);
+	dw_profile_release(&got);
+	dw_profile_release(&p);
+}
+
 /* Totals by hand: main calls work 4 times; 1,000 ns in all, 100 of them blocked. */
 static void fill_totals(struct dw_totals *t)
 {
