@@ -39,7 +39,7 @@ enum dw_clr_table {
 /* Frames that are none: of a node without a parent, and of what memory was lacking for. */
 #define DWELL_CLR_FRAME_ROOT	  0xfffffff0u
 #define DWELL_CLR_FRAME_TRUNCATED 0xfffffff1u
-/* Native code between managed functions. */
+/* Native code between managed functions, one frame whatever it is. */
 #define DWELL_CLR_FRAME_NATIVE 0xfffffff2u
 
 struct dw_clr_node {

@@ -73,6 +73,16 @@ def test_triggers_of_collections(context, gc):
 
 
 @cases(*VERSIONS)
+def test_native_code_between(context, version):
+    """Managed functions that native code calls stand below it, whatever the way."""
+    said = record(context, "natives", "200", "20", command=program(context, version))
+    rows = report(context, "allocations", "--trim", "0", "--type", "Compared")["rows"]
+    expect([row["name"] for row in rows],
+           ["Compared", "Natives.Compare", "[native code]", "Natives.Run", "Program.Main"], "way")
+    expect({row["inclusive_allocations"] for row in rows}, {said["compared"][0]}, "objects")
+
+
+@cases(*VERSIONS)
 def test_kinds_of_allocations(context, version):
     n = 500
     said = record(context, "kinds", str(n), command=program(context, version))

@@ -65,7 +65,7 @@ static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 enum { DWELL_STUB_BITS = 1024 };
 
 struct dw_kinds {
-	struct dw_ids ips;   /* return address -> frame (0 = native), kind */
+	struct dw_ids ips;   /* return address -> frame (0 = none), kind */
 	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
 	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
 	uint64_t runtime_start, runtime_end;
@@ -88,6 +88,13 @@ bool dw_learn(struct dw_clr_self *t, uint64_t base);
 
 /* Compare the stack that was walked with the runtime's, and count. */
 void dw_learn_check(struct dw_clr_self *t);
+
+/* Put @frame (0 = none) behind the @n frames of @t, of native ones only the first. How many it has
+ * then. */
+uint32_t dw_walk_put(struct dw_clr_self *t, uint32_t n, uint32_t frame);
+
+/* The stack of @t has the @n frames that were put. */
+void dw_walk_end(struct dw_clr_self *t, uint32_t n);
 
 /* Walk @t by what is known. False: something is not. */
 bool dw_walk_known(struct dw_clr_self *t, uint64_t base);

@@ -32,6 +32,7 @@ struct dw_snapshot {
 	struct {
 		struct dw_regs regs;
 		uint64_t function;
+		bool is_called_by_native;
 	} frames[DWELL_STACK_FRAMES];
 };
 
@@ -46,12 +47,15 @@ static int32_t take_frame(uint64_t function, uint64_t ip, uint64_t frame, uint32
 	struct dw_snapshot *s = ctx;
 
 	(void)frame;
+	if (!function && s->n)
+		s->frames[s->n - 1].is_called_by_native = true;
 	if (!function)
 		return DWELL_HR_OK;
 	if (!context || bytes < CONTEXT_BYTES || s->n == DWELL_STACK_FRAMES)
 		return DWELL_HR_STOP;
 	s->frames[s->n].regs = (struct dw_regs){ip, word_at((uint64_t)context + CONTEXT_RSP),
 						word_at((uint64_t)context + CONTEXT_RBP)};
+	s->frames[s->n].is_called_by_native = false;
 	s->frames[s->n++].function = function;
 	return DWELL_HR_OK;
 }
@@ -62,7 +66,7 @@ static bool find_frame(uint64_t ip, bool is_between, uint32_t *ret)
 	const struct dw_clr_frame *frame;
 	uint64_t function;
 
-	*ret = 0;
+	*ret = DWELL_CLR_FRAME_NATIVE;
 	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function)
 		return true;
 	*ret = dw_meaning_frame(function, ip);
@@ -93,20 +97,17 @@ static uint32_t settle(uint32_t known, uint32_t kind)
 static void learn(uint64_t ip, uint32_t kind, bool is_between)
 {
 	struct dw_id *id = dw_ids_find(&dw_kinds.ips, ip);
-	bool is_named = id && (is_between || id->value);
 	uint32_t frame = 0;
 
-	if (is_named && id->extra == kind)
+	if (id && id->extra == kind)
 		return;
-	if ((!is_named && !find_frame(ip, is_between, &frame)) || !dw_agent_enter())
+	if ((!id && !find_frame(ip, is_between, &frame)) || !dw_agent_enter())
 		return;
 	id = dw_ids_find(&dw_kinds.ips, ip);
 	if (!id)
-		id = dw_ids_put(&dw_kinds.ips, ip, frame, kind);
+		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
 	else
 		id->extra = settle(id->extra, kind);
-	if (id && !id->value)
-		__atomic_store_n(&id->value, frame, __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
 
@@ -161,8 +162,10 @@ static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 	return true;
 }
 
-/* Learn what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. */
-static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_between)
+/* Learn what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. Not by a
+ * fixed size with native code in between (@has_native). */
+static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_between,
+		 bool has_native)
 {
 	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
 	struct dw_regs next;
@@ -188,7 +191,8 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 	}
 	if (s.rsp == to->rsp)
 		return;
-	kind = fixed_kind(&s, to, &kind) ? kind : dw_kind(DWELL_KIND_UNSURE, -1);
+	if (has_native || !fixed_kind(&s, to, &kind))
+		kind = dw_kind(DWELL_KIND_UNSURE, -1);
 	learn(s.ip, kind, is_between);
 }
 
@@ -235,7 +239,7 @@ static void join_stub(struct dw_regs s, uint32_t kind, struct dw_regs *to, uint6
 	id = dw_ids_find(&dw_kinds.stubs, s.ip);
 	if (id && dw_kind_size(id->extra) >= 0 && dw_kind_step(&s, id->extra, high) &&
 	    s.rsp < to->rsp && is_code(s.ip))
-		join(s, to, high, true);
+		join(s, to, high, true, false);
 }
 
 /* Learn how the innermost managed frame @to is found from the callback's frame @base. */
@@ -267,10 +271,11 @@ static void take_snapshot(struct dw_clr_self *t, const struct dw_snapshot *s)
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
-		t->frames[n] = id ? id->value : 0;
-		n += t->frames[n] != 0;
+		n = dw_walk_put(t, n, id ? id->value : 0);
+		if (s->frames[i].is_called_by_native)
+			n = dw_walk_put(t, n, DWELL_CLR_FRAME_NATIVE);
 	}
-	t->frames_n = n;
+	dw_walk_end(t, n);
 }
 
 /* Whether frame @at of @t is one that snapshots leave out. */
@@ -278,8 +283,9 @@ static bool is_left_out(const struct dw_clr_self *t, uint32_t at)
 {
 	uint32_t row = t->frames[at];
 
-	return row < DWELL_CLR_FRAME_ROOT &&
-	       dw_meaning_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row));
+	return row == DWELL_CLR_FRAME_NATIVE ||
+	       (row < DWELL_CLR_FRAME_ROOT &&
+		dw_meaning_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row)));
 }
 
 /* Whether what was walked has all that the snapshot has, in its order, and nothing else but what
@@ -302,6 +308,26 @@ static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
 	return true;
 }
 
+/* Name what the runtime did not know by its address, as happens while code is made: the snapshot
+ * tells the method. */
+static void name_frames(const struct dw_snapshot *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		uint32_t frame;
+
+		if (!id || (id->value && id->value != DWELL_CLR_FRAME_NATIVE))
+			continue;
+		frame = dw_meaning_frame(s->frames[i].function, s->frames[i].regs.ip);
+		if (!frame || !dw_agent_enter())
+			continue;
+		id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		if (id)
+			__atomic_store_n(&id->value, frame, __ATOMIC_RELEASE);
+		dw_agent_leave();
+	}
+}
+
 static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t base)
 {
 	bool is_walked;
@@ -312,8 +338,10 @@ static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t bas
 		return false;
 	join_callback(base, &s->frames[0].regs, t->stack_high);
 	for (uint32_t i = 0; i + 1 < s->n; i++)
-		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high, false);
+		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high, false,
+		     s->frames[i].is_called_by_native);
 	learn_end(s->frames[s->n - 1].regs, t->stack_high);
+	name_frames(s);
 	is_walked = dw_walk_known(t, base);
 	if (is_walked && agrees(t, s))
 		return true;
@@ -330,21 +358,25 @@ bool dw_learn(struct dw_clr_self *t, uint64_t base)
 	return t->snapshot && learn_all(t, t->snapshot, base);
 }
 
+/* Whether frame @at of @t is of @function, 0 = of one that is not known. */
+static bool is_of(const struct dw_clr_self *t, uint32_t at, uint32_t function)
+{
+	const struct dw_clr_frame *frame = dw_table_row(DWELL_CLR_FRAMES, t->frames[at]);
+
+	return t->frames[at] < DWELL_CLR_FRAME_ROOT && (!function || frame->function == function);
+}
+
 /* Whether the frames of @t are of the methods of @s, in its order. */
 static bool is_same(const struct dw_clr_self *t, const struct dw_snapshot *s)
 {
-	const struct dw_clr_frame *frame;
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < s->n; i++, at++) {
 		uint32_t function = dw_meaning_known(s->frames[i].function);
 
-		for (; at < t->frames_n; at++) {
-			frame = dw_table_row(DWELL_CLR_FRAMES, t->frames[at]);
-			if (!function || frame->function == function || !is_left_out(t, at))
-				break;
-		}
-		if (at >= t->frames_n || (function && frame->function != function))
+		while (at < t->frames_n && !is_of(t, at, function) && is_left_out(t, at))
+			at++;
+		if (at >= t->frames_n || !is_of(t, at, function))
 			return false;
 	}
 	return true;

@@ -2,8 +2,8 @@
  * Walks; see walk.h and kinds-x86-64.h.
  *
  * From the callback outwards the runtime's own frames have frame pointers, up to a stub that
- * managed code called; from there kinds lead on, one look-up a frame. Native frames inside the
- * stack are stepped over. Nothing outside the thread's stack is read.
+ * managed code called; from there kinds lead on, one look-up a frame. Native frames between managed
+ * ones become one. Nothing outside the thread's stack is read.
  */
 #include "agent/clr/walk.h"
 
@@ -60,6 +60,26 @@ static bool find_start(uint64_t base, uint64_t high, struct dw_regs *ret)
 	return false;
 }
 
+uint32_t dw_walk_put(struct dw_clr_self *t, uint32_t n, uint32_t frame)
+{
+	uint32_t is_native = n && t->frames[n - 1] == DWELL_CLR_FRAME_NATIVE;
+
+	/* Code of the runtime's that managed code has called last is no frame. */
+	if (!frame || (frame == DWELL_CLR_FRAME_NATIVE && (!n || is_native)))
+		return n;
+	t->frames[n] = frame;
+	return n + 1;
+}
+
+void dw_walk_end(struct dw_clr_self *t, uint32_t n)
+{
+	if (n && t->frames[n - 1] == DWELL_CLR_FRAME_NATIVE)
+		n--;
+	if (n == DWELL_STACK_FRAMES)
+		t->frames[n - 1] = DWELL_CLR_FRAME_TRUNCATED;
+	t->frames_n = n;
+}
+
 bool dw_walk_known(struct dw_clr_self *t, uint64_t base)
 {
 	const struct dw_id *id;
@@ -72,13 +92,10 @@ bool dw_walk_known(struct dw_clr_self *t, uint64_t base)
 		id = dw_ids_find(&dw_kinds.ips, s.ip);
 		if (!id || dw_kind_size(id->extra) == DWELL_KIND_UNSURE)
 			return false;
-		t->frames[n] = id->value;
-		n += id->value != 0;
+		n = dw_walk_put(t, n, id->value);
 	} while (n < DWELL_STACK_FRAMES && dw_kind_size(id->extra) != DWELL_KIND_END &&
 		 dw_kind_step(&s, id->extra, t->stack_high));
-	if (n == DWELL_STACK_FRAMES)
-		t->frames[n - 1] = DWELL_CLR_FRAME_TRUNCATED;
-	t->frames_n = n;
+	dw_walk_end(t, n);
 	return true;
 }
 

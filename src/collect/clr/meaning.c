@@ -14,6 +14,8 @@
 #define EMPTY_STACK    UINT32_MAX
 #define TOKEN_MASK     0xffffffu
 #define DYNAMIC_MODULE "[dynamic]"
+#define NATIVE_MODULE  "[native]"
+#define NATIVE_CODE    "[native code]"
 
 /* Make a list of ids long enough for @row. */
 #define REACH(vec, row)                                  \
@@ -127,6 +129,23 @@ static int add_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_me
 	return rc ? rc : dw_allocations_method(&m->p->allocations, ret, &id);
 }
 
+/* Native code between managed functions: a method that is all there is of a module. */
+static int add_native(struct dw_clr_meaning *m, struct dw_frame *ret)
+{
+	struct dw_alloc_method method = {.token = 1};
+	uint32_t id;
+	int rc = add_module(m->p, NATIVE_MODULE, strlen(NATIVE_MODULE), &method.module);
+
+	if (!rc)
+		rc = dw_strings_adds(&m->p->strings, NATIVE_CODE, &method.name);
+	*ret = (struct dw_frame){
+		.kind = DWELL_FRAME_CODE,
+		.module = method.module,
+		.svma = (uint64_t)method.token << 32,
+	};
+	return rc ? rc : dw_allocations_method(&m->p->allocations, &method, &id);
+}
+
 static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_frame frame = {.kind = DWELL_FRAME_CUT};
@@ -136,6 +155,10 @@ static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 
 	if (row == DWELL_CLR_FRAME_TRUNCATED)
 		return dw_frames_add(&m->p->frames, frame, ret);
+	if (row == DWELL_CLR_FRAME_NATIVE) {
+		rc = add_native(m, &frame);
+		return rc ? rc : dw_frames_add(&m->p->frames, frame, ret);
+	}
 	if (!dw_clr_tables_get(m->tables, DWELL_CLR_FRAMES, row, &from))
 		return DWELL_ERR_FORMAT;
 	rc = REACH(&m->frames, row);

@@ -21,6 +21,9 @@ static class Program
         case "stress":
             Stress.Run(Number(1));
             break;
+        case "natives":
+            Natives.Run(Number(1), Number(2));
+            break;
         case "triggers":
             Triggers.Run(Number(1), Number(2));
             break;
