@@ -2,12 +2,12 @@
  * The ways to allocate; see alloc-paths.h.
  *
  * A way is one type and one stack, of all threads together, and stands at a place of that stack: at
- * first at the function that allocated. To expand a node, its ways take one step outwards and are
- * grouped by function; each group is a child. Ways are linked lists through one array, groups are
- * found through an array by function, as in tree.c. What is too small is not expanded.
+ * first at the function that allocated. To expand a node, its ways take one step outwards. Ways are
+ * linked lists through one array.
  */
 #include "analysis/alloc-paths.h"
 
+#include "analysis/growth.h"
 #include "base/sort.h"
 
 #include <errno.h>
@@ -20,21 +20,13 @@ struct way {
 	struct dw_alloc_values values;
 };
 
-/* A node that has still to be expanded, and its ways. */
-struct pending {
-	uint32_t node;
-	uint32_t head;
-};
-
 struct paths {
 	const struct dw_alloc_pieces *pieces;
 	const struct dw_subjects *subjects;
 	const struct dw_stacks *stacks;
-	double min_pct;
 	struct dw_totals *out;
-	uint32_t *group; /* by function: the last node made of it */
+	struct dw_growth growth;
 	DW_VEC(struct way) ways;
-	DW_VEC(struct pending) todo;
 };
 
 /* All pieces by type and stack, whose numbers are the keys' halves. NULL without memory. */
@@ -95,14 +87,6 @@ static uint32_t group_index(const struct paths *b, uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
 }
 
-static int push_node(struct paths *b, struct dw_node_total node, uint32_t *ret)
-{
-	*ret = (uint32_t)b->out->nodes.n;
-	if (*ret >= UINT32_MAX - 1 || dw_vec_push(&b->out->node_allocs, (struct dw_alloc_total){0}))
-		return -ENOMEM;
-	return dw_vec_push(&b->out->nodes, node);
-}
-
 /* @w counts for @node; @own: it was allocated there. */
 static void add_way(struct paths *b, uint32_t node, const struct way *w, bool own)
 {
@@ -117,71 +101,37 @@ static void add_way(struct paths *b, uint32_t node, const struct way *w, bool ow
 	dw_alloc_count_add(&sum->exclusive, &w->values.allocated);
 }
 
-/* A block of children that is being made. */
-struct block {
-	uint32_t parent, first; /* nodes */
-	size_t todo;		/* of the first, its place in todo */
-};
-
-/* Put way number @i into the child of its function, made when new. */
-static int add_to_child(struct paths *b, const struct block *block, uint32_t i)
+/* Put way number @i into the child of its function. */
+static int add_to_child(struct paths *b, uint32_t i)
 {
 	struct way *w = &b->ways.v[i];
-	uint32_t function = function_of(b, w), *group = &b->group[group_index(b, function)];
-	const struct dw_node_total *up = &b->out->nodes.v[block->parent];
-	struct dw_node_total node = {.parent = block->parent,
-				     .process = up->process,
-				     .function = function,
-				     .level = up->level + 1};
-	struct pending *child;
+	uint32_t function = function_of(b, w);
+	struct dw_pending *child =
+		dw_growth_child(&b->growth, group_index(b, function), function, 0);
 
-	if (*group < block->first &&
-	    (push_node(b, node, group) || dw_vec_push(&b->todo, (struct pending){*group, 0})))
+	if (!child)
 		return -ENOMEM;
-	add_way(b, *group, w, node.level == 1);
-	child = &b->todo.v[block->todo + (*group - block->first)];
+	add_way(b, child->node, w, b->out->nodes.v[child->node].level == 1);
 	w->next = child->head;
 	child->head = i + 1;
 	return 0;
 }
 
-/* Take those children out again that are too small. */
-static void prune(struct paths *b, const struct block *block)
-{
-	struct dw_node_total *nodes = b->out->nodes.v;
-	uint32_t end = (uint32_t)b->out->nodes.n, kept = block->first;
-
-	for (uint32_t i = block->first; i < end; i++) {
-		struct pending p = b->todo.v[block->todo + (i - block->first)];
-
-		b->group[group_index(b, nodes[i].function)] = 0;
-		if ((double)nodes[i].values.inclusive * 100 < b->min_pct * (double)b->out->samples)
-			continue;
-		nodes[kept] = nodes[i];
-		b->out->node_allocs.v[kept] = b->out->node_allocs.v[i];
-		b->todo.v[block->todo + (kept - block->first)] = (struct pending){kept, p.head};
-		kept++;
-	}
-	b->out->branches_left_out += end - kept;
-	b->out->nodes.n = b->out->node_allocs.n = kept;
-	b->todo.n = block->todo + (kept - block->first);
-}
-
 /* Make the children of @p. Below a type, ways stand where their function is; else they step. */
-static int expand(struct paths *b, struct pending p)
+static int expand(struct paths *b, struct dw_pending p)
 {
-	struct block block = {p.node, (uint32_t)b->out->nodes.n, b->todo.n};
 	bool stepping = b->out->nodes.v[p.node].level;
 	int rc = 0;
 
+	dw_growth_begin(&b->growth, p.node);
 	for (uint32_t i = p.head, next; i && !rc; i = next) {
 		struct way *w = &b->ways.v[i - 1];
 
 		next = w->next;
 		if (!stepping || step(b, w))
-			rc = add_to_child(b, &block, i - 1);
+			rc = add_to_child(b, i - 1);
 	}
-	prune(b, &block);
+	dw_growth_end(&b->growth);
 	return rc;
 }
 
@@ -207,16 +157,17 @@ static int build_type(struct paths *b, const struct dw_sort_row *rows, size_t n)
 	struct dw_node_total root = {.parent = UINT32_MAX,
 				     .process = type ? type->process : 0,
 				     .function = type_of(rows)};
-	uint32_t node;
+	struct dw_pending p = {0};
 	int rc = gather(b, rows, n);
 
-	if (rc || push_node(b, root, &node))
+	if (rc || dw_growth_root(&b->growth, &root, &p.node))
 		return -ENOMEM;
+	p.head = (uint32_t)b->ways.n;
 	for (size_t i = 0; i < b->ways.n; i++)
-		add_way(b, node, &b->ways.v[i], true);
-	rc = dw_vec_push(&b->todo, (struct pending){node, (uint32_t)b->ways.n});
-	while (b->todo.n && !rc)
-		rc = expand(b, b->todo.v[--b->todo.n]);
+		add_way(b, p.node, &b->ways.v[i], true);
+	rc = dw_vec_push(&b->growth.todo, p);
+	while (!rc && dw_growth_next(&b->growth, &p))
+		rc = expand(b, p);
 	return rc;
 }
 
@@ -226,24 +177,23 @@ int dw_alloc_paths_build(const struct dw_alloc_pieces *pieces, const struct dw_f
 	struct paths b = {.pieces = pieces,
 			  .subjects = subjects,
 			  .stacks = &pieces->profile->stacks,
-			  .min_pct = focus->min_pct,
 			  .out = ret};
 	size_t n = pieces->end[pieces->processes_n - 1], end;
 	struct dw_sort_row *rows = sort_pieces(pieces, n);
 	int rc = rows ? 0 : -ENOMEM;
 
 	ret->nodes_by_type = true;
-	b.group = calloc((size_t)subjects->functions_n + 1, sizeof *b.group);
-	if (!b.group)
+	if (dw_growth_init(&b.growth, focus, subjects->functions_n + 1))
 		rc = -ENOMEM;
+	b.growth.out = ret;
+	b.growth.has_allocs = true;
 	for (size_t i = 0; i < n && !rc; i = end) {
 		for (end = i; end < n && type_of(&rows[end]) == type_of(&rows[i]); end++)
 			;
 		rc = build_type(&b, rows + i, end - i);
 	}
 	free(rows);
-	free(b.group);
+	dw_growth_release(&b.growth);
 	dw_vec_release(&b.ways);
-	dw_vec_release(&b.todo);
 	return rc;
 }

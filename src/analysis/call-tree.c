@@ -9,26 +9,17 @@
  */
 #include "analysis/call-tree.h"
 
+#include "analysis/growth.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-/* A node that has still to be expanded, and its places. */
-struct pending {
-	uint32_t node;
-	uint32_t head; /* call node, linked by next, 0 ends */
-};
-
 struct builder {
 	struct dw_call_nodes *nodes;
-	const struct dw_focus *focus;
 	struct dw_totals *out;
-	uint32_t *group;   /* by dense id of a callee: the last node made of it */
-	uint32_t *place;   /* by call node: the tree node + 1; 0 = not in the tree itself */
-	uint32_t *root;	   /* by process: its root node + 1; 0 = none, or a tree below a function */
-	uint32_t at;	   /* the node whose children are being made, */
-	uint32_t block;	   /* the first of them, */
-	size_t block_todo; /* and its entry in todo */
-	DW_VEC(struct pending) todo;
+	struct dw_growth growth;
+	uint32_t *place; /* by call node: the tree node + 1; 0 = not in the tree itself */
+	uint32_t *root;	 /* by process: its root node + 1; 0 = none, or a tree below a function */
 	DW_VEC(uint32_t) path; /* of the search for roots */
 };
 
@@ -37,118 +28,88 @@ static uint32_t callee(const struct builder *b, uint32_t id)
 	return b->nodes->links[id].callee;
 }
 
-static int push_node(struct builder *b, const struct dw_node_total *node, uint32_t thread)
+/* The child of the node at hand for @dense, as that of dw_growth_child(). */
+static struct dw_pending *find_child(struct builder *b, uint32_t dense)
 {
-	return dw_vec_push(&b->out->node_threads, thread) || dw_vec_push(&b->out->nodes, *node)
-		       ? -ENOMEM
-		       : 0;
-}
+	uint32_t thread, function = dw_call_row_function(b->nodes, dense, &thread);
 
-/* The child of b->at for @dense in the current block, made when new. */
-static int find_child(struct builder *b, uint32_t dense, uint32_t *child)
-{
-	uint32_t *group = &b->group[dense];
-	const struct dw_node_total *up = &b->out->nodes.v[b->at];
-	struct dw_node_total node = {
-		.parent = b->at, .process = up->process, .level = up->level + 1};
-	uint32_t thread;
-
-	*child = *group;
-	if (*group >= b->block)
-		return 0;
-	node.function = dw_call_row_function(b->nodes, dense, &thread);
-	*child = *group = (uint32_t)b->out->nodes.n;
-	if (*group >= UINT32_MAX - 1 || push_node(b, &node, thread))
-		return -ENOMEM;
-	return dw_vec_push(&b->todo, (struct pending){*child, 0});
+	return dw_growth_child(&b->growth, dense, function, thread);
 }
 
 /* Put all present call nodes of the list @id into their groups. */
 static int add_list(struct builder *b, uint32_t id)
 {
 	struct dw_call_nodes *t = b->nodes;
-	struct pending *group;
-	uint32_t next, child;
+	struct dw_pending *child;
+	uint32_t next;
 
 	for (; id; id = next) {
 		next = t->links[id].next;
 		if (!(t->links[id].state & DWELL_CALL_PRESENT))
 			continue;
 		if (dw_call_nodes_is_line(t, id)) { /* its function's own */
-			b->place[id] = b->at + 1;
+			b->place[id] = b->growth.at + 1;
 			continue;
 		}
-		if (find_child(b, callee(b, id), &child))
+		child = find_child(b, callee(b, id));
+		if (!child)
 			return -ENOMEM;
-		b->out->nodes.v[child].values.inclusive += t->links[id].elapsed;
-		group = &b->todo.v[b->block_todo + (child - b->block)];
-		t->links[id].next = group->head;
-		group->head = id;
+		b->out->nodes.v[child->node].values.inclusive += t->links[id].elapsed;
+		t->links[id].next = child->head;
+		child->head = id;
 	}
 	return 0;
 }
 
-/* Start to make children of @node. */
-static void begin_block(struct builder *b, uint32_t node)
+/* What the call nodes of the list @id took of their own, as far as children tell. */
+static uint64_t own_elapsed(const struct dw_call_nodes *t, uint32_t id)
 {
-	b->at = node;
-	b->block = (uint32_t)b->out->nodes.n;
-	b->block_todo = b->todo.n;
-}
+	uint64_t sum = 0;
 
-/* The dense id that @node was grouped by. */
-static uint32_t dense_of(const struct builder *b, size_t todo)
-{
-	return callee(b, b->todo.v[todo].head);
-}
-
-/* Take those of the children just made out again that nobody will look at. */
-static void prune_block(struct builder *b)
-{
-	struct dw_node_total *nodes = b->out->nodes.v;
-	uint32_t end = (uint32_t)b->out->nodes.n, kept = b->block, heaviest = b->block;
-
-	if (!b->focus->hot_path && b->focus->min_pct <= 0)
-		return;
-	for (uint32_t i = b->block; i < end; i++)
-		if (nodes[i].values.inclusive > nodes[heaviest].values.inclusive)
-			heaviest = i;
-	for (uint32_t i = b->block; i < end; i++) {
-		struct pending p = b->todo.v[b->block_todo + (i - b->block)];
-		double n = (double)nodes[i].values.inclusive;
-
-		/* The next block starts at an index that this group may have had. */
-		b->group[dense_of(b, b->block_todo + (i - b->block))] = 0;
-		if (b->focus->hot_path ? i != heaviest
-				       : n * 100 < b->focus->min_pct * (double)b->out->samples)
-			continue;
-		nodes[kept] = nodes[i];
-		b->out->node_threads.v[kept] = b->out->node_threads.v[i];
-		b->todo.v[b->block_todo + (kept - b->block)] = (struct pending){kept, p.head};
-		kept++;
+	for (; id; id = t->links[id].next) {
+		sum += t->links[id].elapsed;
+		for (uint32_t c = t->links[id].child; c; c = t->links[c].next)
+			if (!dw_call_nodes_is_line(t, c))
+				sum -= t->links[c].elapsed;
 	}
-	b->out->branches_left_out += end - kept;
-	b->out->nodes.n = b->out->node_threads.n = kept;
-	b->todo.n = b->block_todo + (kept - b->block);
+	return sum;
 }
 
-/* Expand pending nodes until none is left. */
+/* The children of the node at hand are there. To be put in order they need exclusive values. */
+static void end_block(struct builder *b)
+{
+	struct dw_growth *g = &b->growth;
+
+	for (size_t i = g->first_todo; g->focus->rows && i < g->todo.n; i++)
+		b->out->nodes.v[g->todo.v[i].node].values.exclusive =
+			own_elapsed(b->nodes, g->todo.v[i].head);
+	dw_growth_end(g);
+}
+
+/* The call nodes of the list @id belong to the tree node @node. */
+static void settle(struct builder *b, uint32_t id, uint32_t node)
+{
+	for (; id; id = b->nodes->links[id].next)
+		b->place[id] = node + 1;
+}
+
 static int expand_all(struct builder *b)
 {
 	struct dw_call_nodes *t = b->nodes;
+	struct dw_pending p;
 	int rc = 0;
 
-	while (b->todo.n && !rc) {
-		struct pending p = b->todo.v[--b->todo.n];
-
-		begin_block(b, p.node);
+	while (!rc && dw_growth_next(&b->growth, &p)) {
+		dw_growth_begin(&b->growth, p.node);
 		for (uint32_t id = p.head, next; id && !rc; id = next) {
 			next = t->links[id].next;
 			b->place[id] = p.node + 1;
 			rc = add_list(b, t->links[id].child);
 		}
-		prune_block(b);
+		end_block(b);
 	}
+	dw_vec_each(left, &b->growth.todo)
+		settle(b, left->head, left->node);
 	return rc;
 }
 
@@ -158,6 +119,7 @@ static int build_whole(struct builder *b, uint32_t process)
 	const struct dw_call_nodes *t = b->nodes;
 	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
 	bool present = false;
+	uint32_t node;
 
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		for (uint32_t id = t->top[t->order[i]]; id; id = t->links[id].next) {
@@ -166,20 +128,20 @@ static int build_whole(struct builder *b, uint32_t process)
 		}
 	if (!present)
 		return 0;
-	if (push_node(b, &root, 0))
+	if (dw_growth_root(&b->growth, &root, &node))
 		return -ENOMEM;
-	b->root[process] = (uint32_t)b->out->nodes.n;
-	begin_block(b, (uint32_t)b->out->nodes.n - 1);
+	b->root[process] = node + 1;
+	dw_growth_begin(&b->growth, node);
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		if (add_list(b, t->top[t->order[i]]))
 			return -ENOMEM;
-	prune_block(b);
+	end_block(b);
 	return expand_all(b);
 }
 
 /* Add the outermost activations of @function in the list @top, and below, to the set @p; what
  * lies below them is not looked at. */
-static int find_roots(struct builder *b, uint32_t top, uint32_t function, struct pending *p)
+static int find_roots(struct builder *b, uint32_t top, uint32_t function, struct dw_pending *p)
 {
 	struct dw_call_nodes *t = b->nodes;
 	int rc = top ? dw_vec_push(&b->path, top) : 0;
@@ -206,9 +168,9 @@ static int build_below(struct builder *b, uint32_t process, uint32_t function)
 	const struct dw_call_nodes *t = b->nodes;
 	struct dw_node_total root = {
 		.parent = UINT32_MAX, .process = process, .function = function};
-	struct pending p = {(uint32_t)b->out->nodes.n, 0};
+	struct dw_pending p = {0};
 
-	if (push_node(b, &root, 0))
+	if (dw_growth_root(&b->growth, &root, &p.node))
 		return -ENOMEM;
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		if (find_roots(b, t->top[t->order[i]], function, &p))
@@ -218,7 +180,7 @@ static int build_below(struct builder *b, uint32_t process, uint32_t function)
 		b->out->node_threads.n--;
 		return 0;
 	}
-	return dw_vec_push(&b->todo, p) ? -ENOMEM : expand_all(b);
+	return dw_vec_push(&b->growth.todo, p) ? -ENOMEM : expand_all(b);
 }
 
 /* The tree node + 1 that the call node @id, which is not in the tree itself, adds to. */
@@ -280,7 +242,7 @@ static int make_totals(struct builder *b)
 
 static int build_all(struct builder *b)
 {
-	uint32_t root = b->focus->root;
+	uint32_t root = b->growth.focus->root;
 	int rc = 0;
 
 	for (uint32_t process = 0; process < b->nodes->processes_n && !rc; process++)
@@ -290,17 +252,17 @@ static int build_all(struct builder *b)
 
 int dw_call_tree_build(struct dw_call_nodes *t, struct dw_totals *ret)
 {
-	struct builder b = {.nodes = t, .focus = &t->filter->focus, .out = ret};
-	int rc;
+	struct builder b = {.nodes = t, .out = ret};
+	int rc = dw_growth_init(&b.growth, &t->filter->focus, dw_call_callees_n(t));
 
-	b.group = calloc(dw_call_callees_n(t), sizeof *b.group);
+	b.growth.out = ret;
+	b.growth.has_threads = true;
 	b.place = calloc(t->n, sizeof *b.place);
 	b.root = calloc(t->processes_n, sizeof *b.root);
-	rc = b.group && b.place && b.root ? build_all(&b) : -ENOMEM;
-	free(b.group);
+	rc = !rc && b.place && b.root ? build_all(&b) : -ENOMEM;
 	free(b.place);
 	free(b.root);
-	dw_vec_release(&b.todo);
+	dw_growth_release(&b.growth);
 	dw_vec_release(&b.path);
 	return rc;
 }

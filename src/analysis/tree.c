@@ -2,36 +2,22 @@
  * The call tree by functions; see tree.h.
  *
  * A node stands for a set of places: a place is a stack and one of its frame's functions (inlined
- * functions make several places of one stack). To expand a node, the places one step further in are
- * grouped by function; each group is a child. Sets are linked through the trie's own lists of
- * siblings and groups are found through an array by function, so that no hash table is needed and a
- * stack costs a few loads per function. Nodes are expanded depth first, because stacks that follow
- * one another in the table mostly lie on one path.
+ * functions make several places of one stack). Sets are linked through the trie's own lists of
+ * siblings, so a stack costs a few loads per function.
  */
 #include "analysis/tree.h"
 
-#include "base/vec.h"
+#include "analysis/growth.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A node that has still to be expanded, and its places. */
-struct pending {
-	uint32_t node;
-	uint32_t head; /* stack id, linked by trie->next, 0 ends */
-};
-
 struct dw_tree {
 	struct dw_trie *trie;
 	const struct dw_subjects *subjects;
-	uint16_t *slot;	 /* by stack: the function at hand, as an offset from the innermost */
-	uint32_t *group; /* by function: the last node made of it */
-	struct dw_focus focus;
-	struct dw_totals *out;
-	uint32_t at;	   /* the node whose children are being made, */
-	uint32_t block;	   /* the first of them, */
-	size_t block_todo; /* and its entry in todo */
-	DW_VEC(struct pending) todo;
+	struct dw_growth growth;
+	uint16_t *slot; /* by stack: the function at hand, as an offset from the innermost */
+	uint32_t root;	/* function, 0 = whole processes */
 	DW_VEC(uint32_t) roots; /* places of the function that is the tree's root */
 };
 
@@ -44,10 +30,9 @@ int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, const str
 		return -ENOMEM;
 	b->trie = t;
 	b->subjects = subjects;
-	b->focus = *focus;
+	b->root = focus->root;
 	b->slot = calloc(t->n, sizeof *b->slot);
-	b->group = calloc((size_t)subjects->functions_n + 1, sizeof *b->group);
-	if (!b->slot || !b->group) {
+	if (!b->slot || dw_growth_init(&b->growth, focus, subjects->functions_n + 1)) {
 		dw_tree_free(b);
 		return -ENOMEM;
 	}
@@ -73,7 +58,8 @@ static uint32_t group_index(const struct dw_tree *b, uint32_t function)
 /* What lies at or below @stack, of its own or all of it, is added to @node. */
 static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool own)
 {
-	struct dw_values *v = &b->out->nodes.v[node].values;
+	struct dw_totals *out = b->growth.out;
+	struct dw_values *v = &out->nodes.v[node].values;
 	const struct dw_trie_node *samples = &b->trie->nodes[stack];
 	const struct dw_alloc_total *amounts;
 	struct dw_alloc_total *sum;
@@ -83,7 +69,7 @@ static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool ow
 		return;
 	}
 	amounts = &b->trie->amounts[stack];
-	sum = &b->out->node_allocs.v[node];
+	sum = &out->node_allocs.v[node];
 	if (own) {
 		v->exclusive += amounts->exclusive.bytes;
 		dw_alloc_count_add(&sum->exclusive, &amounts->exclusive);
@@ -93,54 +79,26 @@ static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool ow
 	}
 }
 
-/* Append @node, without values. */
-static int push_node(struct dw_tree *b, struct dw_node_total node)
+/* The child of the node at hand for @function, as that of dw_growth_child(). */
+static struct dw_pending *find_child(struct dw_tree *b, uint32_t function)
 {
-	if (b->trie->amounts && dw_vec_push(&b->out->node_allocs, (struct dw_alloc_total){0}))
-		return -ENOMEM;
-	return dw_vec_push(&b->out->nodes, node);
-}
-
-/* The child of b->at for @function in the current block, made when new. */
-static int find_child(struct dw_tree *b, uint32_t function, uint32_t *child)
-{
-	uint32_t *group = &b->group[group_index(b, function)];
-	const struct dw_node_total *up = &b->out->nodes.v[b->at];
-	struct dw_node_total node = {.parent = b->at,
-				     .process = up->process,
-				     .function = function,
-				     .level = up->level + 1};
-
-	*child = *group;
-	if (*group >= b->block)
-		return 0;
-	*child = *group = (uint32_t)b->out->nodes.n;
-	if (*group >= UINT32_MAX - 1 || push_node(b, node))
-		return -ENOMEM;
-	return dw_vec_push(&b->todo, (struct pending){*child, 0});
+	return dw_growth_child(&b->growth, group_index(b, function), function, 0);
 }
 
 /* Put the place (@stack, b->slot[@stack]) into its group. */
 static int add_place(struct dw_tree *b, uint32_t stack)
 {
-	uint32_t slot = b->subjects->first[frame_of(b, stack)] + b->slot[stack], child;
-	struct pending *group;
+	uint32_t slot = b->subjects->first[frame_of(b, stack)] + b->slot[stack];
+	struct dw_pending *child = find_child(b, b->subjects->function[slot]);
 
-	if (find_child(b, b->subjects->function[slot], &child))
+	if (!child)
 		return -ENOMEM;
-	add_values(b, child, stack, false);
-	group = &b->todo.v[b->block_todo + (child - b->block)];
-	b->trie->nodes[stack].next = group->head;
-	group->head = stack;
+	add_values(b, child->node, stack, false);
+	if (!b->slot[stack])
+		add_values(b, child->node, stack, true);
+	b->trie->nodes[stack].next = child->head;
+	child->head = stack;
 	return 0;
-}
-
-/* Start to make children of @node. */
-static void begin_block(struct dw_tree *b, uint32_t node)
-{
-	b->at = node;
-	b->block = (uint32_t)b->out->nodes.n;
-	b->block_todo = b->todo.n;
 }
 
 /* The callees of all places in frame @stack become places of their own. */
@@ -160,72 +118,29 @@ static int add_callees(struct dw_tree *b, uint32_t stack)
 	return 0;
 }
 
-/* Move one place of b->at one step further in: to the next inlined function, or to the callees. */
+/* Move one place of the node at hand one step further in: to the next inlined function, or to the
+ * callees. */
 static int step(struct dw_tree *b, uint32_t stack)
 {
 	if (b->slot[stack]) {
 		b->slot[stack]--;
 		return add_place(b, stack);
 	}
-	add_values(b, b->at, stack, true);
 	return add_callees(b, stack);
 }
 
-/* Whether a child that was just made is kept: heavy enough, or the heaviest. */
-static bool is_wanted(const struct dw_tree *b, uint32_t node, uint32_t heaviest)
-{
-	uint64_t n = b->out->nodes.v[node].values.inclusive;
-
-	if (b->focus.hot_path)
-		return node == heaviest;
-	return (double)n * 100 >= b->focus.min_pct * (double)b->out->samples;
-}
-
-/* Take those of the children just made out again that nobody will look at, so that they are not
- * expanded: on the whole tree this saves most of the time and memory. */
-static void prune_block(struct dw_tree *b)
-{
-	struct dw_node_total *nodes = b->out->nodes.v;
-	uint32_t end = (uint32_t)b->out->nodes.n, kept = b->block, heaviest = b->block;
-
-	if (!b->focus.hot_path && b->focus.min_pct <= 0)
-		return;
-	for (uint32_t i = b->block; i < end; i++)
-		if (nodes[i].values.inclusive > nodes[heaviest].values.inclusive)
-			heaviest = i;
-	for (uint32_t i = b->block; i < end; i++) {
-		/* The next block starts at an index that this group may have had. */
-		b->group[group_index(b, nodes[i].function)] = 0;
-		if (!is_wanted(b, i, heaviest))
-			continue;
-		nodes[kept] = nodes[i];
-		if (b->trie->amounts)
-			b->out->node_allocs.v[kept] = b->out->node_allocs.v[i];
-		b->todo.v[b->block_todo + (kept - b->block)] =
-			(struct pending){kept, b->todo.v[b->block_todo + (i - b->block)].head};
-		kept++;
-	}
-	b->out->branches_left_out += end - kept;
-	b->out->nodes.n = kept;
-	if (b->trie->amounts)
-		b->out->node_allocs.n = kept;
-	b->todo.n = b->block_todo + (kept - b->block);
-}
-
-/* Expand pending nodes until none is left. */
 static int expand_all(struct dw_tree *b)
 {
+	struct dw_pending p;
 	int rc = 0;
 
-	while (b->todo.n && !rc) {
-		struct pending p = b->todo.v[--b->todo.n];
-
-		begin_block(b, p.node);
+	while (!rc && dw_growth_next(&b->growth, &p)) {
+		dw_growth_begin(&b->growth, p.node);
 		for (uint32_t stack = p.head, next; stack && !rc; stack = next) {
 			next = b->trie->nodes[stack].next;
 			rc = step(b, stack);
 		}
-		prune_block(b);
+		dw_growth_end(&b->growth);
 	}
 	return rc;
 }
@@ -234,18 +149,19 @@ static int expand_all(struct dw_tree *b)
 static int add_unknown(struct dw_tree *b)
 {
 	uint64_t self = b->trie->nodes[0].self;
-	uint32_t child;
+	struct dw_pending *child = find_child(b, (uint32_t)DWELL_FUNCTION_UNKNOWN);
+	struct dw_totals *out = b->growth.out;
 
-	if (find_child(b, (uint32_t)DWELL_FUNCTION_UNKNOWN, &child))
+	if (!child)
 		return -ENOMEM;
 	if (b->trie->amounts) {
-		struct dw_alloc_total *sum = &b->out->node_allocs.v[child];
+		struct dw_alloc_total *sum = &out->node_allocs.v[child->node];
 
 		sum->inclusive = dw_trie_own(b->trie, 0);
 		sum->exclusive = sum->inclusive.allocated;
 		self = sum->exclusive.bytes;
 	}
-	b->out->nodes.v[child].values = (struct dw_values){self, self};
+	out->nodes.v[child->node].values = (struct dw_values){self, self};
 	return 0;
 }
 
@@ -253,16 +169,17 @@ static int add_unknown(struct dw_tree *b)
 static int build_whole(struct dw_tree *b, uint32_t process)
 {
 	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
+	uint32_t node;
 
-	if (push_node(b, root))
+	if (dw_growth_root(&b->growth, &root, &node))
 		return -ENOMEM;
-	begin_block(b, (uint32_t)b->out->nodes.n - 1);
-	add_values(b, b->at, 0, false);
+	dw_growth_begin(&b->growth, node);
+	add_values(b, node, 0, false);
 	if (b->trie->nodes[0].self && add_unknown(b))
 		return -ENOMEM;
 	if (add_callees(b, 0))
 		return -ENOMEM;
-	prune_block(b);
+	dw_growth_end(&b->growth);
 	return expand_all(b);
 }
 
@@ -312,26 +229,27 @@ static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
 		return -ENOMEM;
 	if (!b->roots.n)
 		return 0;
-	if (push_node(b, root))
+	if (dw_growth_root(&b->growth, &root, &node))
 		return -ENOMEM;
-	node = (uint32_t)b->out->nodes.n - 1;
 	for (size_t i = 0; i < b->roots.n; i++) {
 		uint32_t stack = b->roots.v[i];
 
 		add_values(b, node, stack, false);
+		if (!b->slot[stack])
+			add_values(b, node, stack, true);
 		b->trie->nodes[stack].next = head;
 		head = stack;
 	}
-	if (dw_vec_push(&b->todo, (struct pending){node, head}))
+	if (dw_vec_push(&b->growth.todo, (struct dw_pending){node, head, 0}))
 		return -ENOMEM;
 	return expand_all(b);
 }
 
 int dw_tree_build(struct dw_tree *b, uint32_t process, struct dw_totals *ret)
 {
-	b->out = ret;
-	b->todo.n = 0;
-	return b->focus.root ? build_below(b, process, b->focus.root) : build_whole(b, process);
+	b->growth.out = ret;
+	b->growth.has_allocs = b->trie->amounts;
+	return b->root ? build_below(b, process, b->root) : build_whole(b, process);
 }
 
 void dw_tree_free(struct dw_tree *b)
@@ -339,8 +257,7 @@ void dw_tree_free(struct dw_tree *b)
 	if (!b)
 		return;
 	free(b->slot);
-	free(b->group);
-	dw_vec_release(&b->todo);
+	dw_growth_release(&b->growth);
 	dw_vec_release(&b->roots);
 	free(b);
 }

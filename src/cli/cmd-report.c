@@ -299,6 +299,19 @@ static int show(struct report *r, const struct dw_profile *p, const struct dw_fi
 	return rc;
 }
 
+/* What of @r nobody will look at. Rows in their own order are known to be the first ones before all
+ * are made; tables for people also count what they leave out, and a folded row is many nodes. */
+static void set_focus(const struct report *r, struct dw_focus *ret)
+{
+	const struct dw_view_request *request = &r->request;
+
+	ret->function = request->function;
+	ret->min_pct = request->shape.trim_pct;
+	ret->hot_path = request->hot_path || r->view == &dw_view_summary;
+	if (!r->options->sort && !r->format->people && !request->shape.fold)
+		ret->rows = r->options->top;
+}
+
 /* Find what columns, filters and function names mean in @p, then show. */
 static int resolve_and_show(struct report *r, const struct dw_profile *p, struct dw_error *err)
 {
@@ -336,9 +349,7 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	if (!rc && o->root)
 		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
 	filter.filter.whole_intervals = o->intervals && !strcmp(o->intervals, "probe");
-	filter.filter.focus.function = r->request.function;
-	filter.filter.focus.min_pct = r->request.shape.trim_pct;
-	filter.filter.focus.hot_path = r->request.hot_path || r->view == &dw_view_summary;
+	set_focus(r, &filter.filter.focus);
 	if (!rc)
 		rc = show(r, p, &filter.filter, err);
 	dw_filter_release(&filter);

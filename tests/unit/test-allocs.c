@@ -8,6 +8,7 @@
 
 #include "analysis/totals.h"
 #include "maker.h"
+#include "rows.h"
 
 struct world {
 	struct dw_profile p;
@@ -253,6 +254,29 @@ TEST(ways_to_allocate)
 	CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_PATHS, &w.t), 0);
 	CHECK_INT(child(&w, child(&w, 0, w.make), w.main), UINT32_MAX);
 	CHECK_INT(w.t.nodes.n, w.t.node_allocs.n);
+	release(&w);
+}
+
+TEST(first_rows_of_a_tree_need_no_others)
+{
+	struct dw_totals all = {0};
+	struct world w;
+
+	build(&w);
+	for (int i = 0; i < 2; i++) {
+		unsigned parts = i ? DWELL_TOTALS_PATHS : DWELL_TOTALS_NODES;
+
+		CHECK_INT(dw_totals_compute(&w.p, NULL, parts, &all), 0);
+		for (size_t rows = 1; rows <= all.nodes.n; rows++) {
+			struct dw_filter filter = {.focus.rows = rows};
+
+			CHECK_INT(dw_totals_compute(&w.p, &filter, parts, &w.t), 0);
+			CHECK(rows_agree(&all, &w.t, rows));
+			CHECK(rows > 1 || w.t.nodes.n < all.nodes.n);
+			CHECK_INT(w.t.nodes.n, w.t.node_allocs.n);
+		}
+	}
+	dw_totals_release(&all);
 	release(&w);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/totals.h"
 #include "check.h"
 #include "maker.h"
+#include "rows.h"
 
 enum { FUNCTIONS = 12, FRAMES = 60, STACKS = 400, SAMPLES = 1000, THREADS = 6, DEPTH = 12 };
 
@@ -421,6 +422,25 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 		struct dw_values v = count_edge(&p, e);
 
 		CHECK(!memcmp(&v, &e->values, sizeof v));
+	}
+	dw_totals_release(&all);
+	dw_totals_release(&some);
+	dw_profile_release(&p);
+}
+
+TEST(first_rows_of_a_tree_need_no_others)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals all = {0}, some = {0};
+
+	make_random(&p, 5);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &all), 0);
+	for (size_t rows = 1; rows <= 64; rows++) {
+		struct dw_filter filter = {.focus.rows = rows};
+
+		CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
+		CHECK(rows_agree(&all, &some, rows));
+		CHECK(some.nodes.n < all.nodes.n / 2);
 	}
 	dw_totals_release(&all);
 	dw_totals_release(&some);

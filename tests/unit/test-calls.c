@@ -5,6 +5,7 @@
 #include "analysis/totals.h"
 #include "check.h"
 #include "maker.h"
+#include "rows.h"
 
 /* prog: main, f, g, h; lib.so: p, q. One process of one thread, started at main. */
 static const struct dw_call_total *node_total(const struct dw_totals *t, uint32_t node)
@@ -671,6 +672,25 @@ TEST(the_call_tree_merges_sites_and_threads)
 	}
 	free(want);
 	dw_totals_release(&totals);
+	dw_profile_release(&t.p);
+}
+
+TEST(first_rows_of_a_tree_need_no_others)
+{
+	struct forest t;
+	struct dw_totals all = {0}, some = {0};
+
+	make_forest(&t, 6);
+	CHECK_INT(dw_totals_compute(&t.p, NULL, DWELL_TOTALS_NODES, &all), 0);
+	for (size_t rows = 1; rows <= 64; rows++) {
+		struct dw_filter filter = {.focus.rows = rows};
+
+		CHECK_INT(dw_totals_compute(&t.p, &filter, DWELL_TOTALS_NODES, &some), 0);
+		CHECK(rows_agree(&all, &some, rows));
+		CHECK(some.nodes.n < all.nodes.n);
+	}
+	dw_totals_release(&all);
+	dw_totals_release(&some);
 	dw_profile_release(&t.p);
 }
 
