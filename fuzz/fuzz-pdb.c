@@ -1,12 +1,15 @@
 /*
- * PDBs and assemblies from anywhere: the input is read as both, and asked for lines.
+ * PDBs, assemblies and single-file programs from anywhere: the input is read as each of them, and
+ * asked for lines.
  */
 #include "base/buf.h"
+#include "code/clr/bundle.h"
 #include "code/clr/pdb.h"
 #include "code/clr/pe.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,13 +32,35 @@ static void ask(const struct dw_pdb *pdb)
 	}
 }
 
+static void read_pdb(const void *bytes, size_t n)
+{
+	struct dw_pdb pdb;
+
+	if (bytes && !dw_pdb_open(bytes, n, &pdb))
+		ask(&pdb);
+}
+
+static void read_bundle(const uint8_t *data, size_t size)
+{
+	struct dw_bundle_file file;
+	uint64_t list = 0;
+
+	dw_bundle_find(data, size, "managed.dll", &file);
+	if (dw_bundle_list_at(data, size, &list) && list < size)
+		dw_bundle_find(data + list, size - list, "managed.dll", &file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t id[DWELL_PDB_ID_BYTES];
-	struct dw_pdb pdb;
+	void *embedded;
+	size_t n = 0;
 
 	dw_pe_pdb_id(data, size, id);
-	if (!dw_pdb_open(data, size, &pdb))
-		ask(&pdb);
+	embedded = dw_pe_embedded_pdb(data, size, &n);
+	read_pdb(embedded, n);
+	free(embedded);
+	read_pdb(data, size);
+	read_bundle(data, size);
 	return 0;
 }

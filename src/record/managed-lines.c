@@ -14,7 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_BYTES_MAX = 64 << 20 };
+/* Whose files are read, and below which folder. */
+struct access {
+	const struct dw_rights *wanted, *own;
+	int root;
+};
 
 int dw_managed_lines_open(struct dw_managed_lines *l)
 {
@@ -22,43 +26,34 @@ int dw_managed_lines_open(struct dw_managed_lines *l)
 	return dw_rights_read(getpid(), &l->own);
 }
 
-/* Read all of @fd. NULL = it cannot be read, or is too large. */
-static void *read_all(int fd, size_t *ret_n)
+static int open_file(const struct access *access, const char *path)
 {
+	return dw_target_file_open(access->root, path, access->wanted, access->own);
+}
+
+/* All of the file @path. NULL = it cannot be read, or is too large. */
+static void *read_file(const struct access *access, const char *path, size_t *ret_n)
+{
+	dw_auto_close int fd = open_file(access, path);
 	struct stat st;
-	char *bytes;
-	size_t n = 0;
-	ssize_t got = 1;
 
-	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > FILE_BYTES_MAX)
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0)
 		return NULL;
-	bytes = malloc((size_t)st.st_size);
-	while (bytes && got > 0 && n < (size_t)st.st_size) {
-		got = read(fd, bytes + n, (size_t)st.st_size - n);
-		n += got > 0 ? (size_t)got : 0;
-	}
-	*ret_n = n;
-	return bytes;
+	*ret_n = (size_t)st.st_size;
+	return dw_file_read(fd, 0, *ret_n);
 }
 
-static void *read_file(const struct dw_managed_lines *l, const char *path, int root,
-		       const struct dw_managed_owner *owner, size_t *ret_n)
+/* "NAME.pdb" of "NAME.dll"; of one that is in a program: beside that. The caller frees it. NULL =
+ * it has no such name. */
+static char *pdb_path(const char *path, bool is_bundled)
 {
-	struct dw_rights owners = {.uid = owner->uid, .gid = owner->gid};
-	const struct dw_rights *wanted = owner->uid == l->own.uid ? &l->own : &owners;
-	dw_auto_close int fd = dw_target_file_open(root, path, wanted, &l->own);
-
-	return read_all(fd, ret_n);
-}
-
-/* "NAME.pdb" of "NAME.dll"; the caller frees it. NULL = it has no such name. */
-static char *pdb_path(const char *path)
-{
-	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/'), *end = slash;
 	char *made;
 
-	if (!dot || !slash || dot < slash || path[0] != '/' ||
-	    asprintf(&made, "%.*s.pdb", (int)(dot - path), path) < 0)
+	if (is_bundled && slash)
+		end = memrchr(path, '/', (size_t)(slash - path));
+	if (!dot || !end || dot < slash || path[0] != '/' ||
+	    asprintf(&made, "%.*s%.*s.pdb", (int)(end - path), path, (int)(dot - slash), slash) < 0)
 		return NULL;
 	return made;
 }
@@ -74,24 +69,49 @@ static void free_assembly(struct dw_assembly_lines *a)
 	free(a);
 }
 
-/* The lines in the files of assembly @path, NULL = none. */
-static struct dw_assembly_lines *read_assembly(const struct dw_managed_lines *l, const char *path,
-					       int root, const struct dw_managed_owner *owner)
+/* The assembly @path, which may be in a program. */
+static void *read_assembly(const struct access *access, const char *path,
+			   struct dw_bundle_list *bundle, size_t *ret_n, bool *ret_is_bundled)
 {
-	dw_auto_free char *pdb = pdb_path(path);
-	dw_auto_free void *assembly = NULL;
+	void *bytes = path[0] == '/' ? read_file(access, path, ret_n) : NULL;
+	const char *slash = strrchr(path, '/');
+	dw_auto_free char *program = !bytes && slash ? strndup(path, (size_t)(slash - path)) : NULL;
+	dw_auto_close int fd = program && program[0] == '/' ? open_file(access, program) : -1;
+
+	*ret_is_bundled = fd >= 0;
+	return fd >= 0 ? dw_bundled_file_read(bundle, fd, slash + 1, ret_n) : bytes;
+}
+
+/* Take the @n bytes at @bytes, which may be NULL, as the PDB called @id. False: freed. */
+static bool take_pdb(struct dw_assembly_lines *a, void *bytes, size_t n, const uint8_t *id)
+{
+	if (!bytes || dw_pdb_open(bytes, n, &a->pdb) || memcmp(id, a->pdb.id, sizeof a->pdb.id)) {
+		free(bytes);
+		return false;
+	}
+	a->bytes = bytes;
+	a->documents = calloc((size_t)a->pdb.documents.n + 1, sizeof *a->documents);
+	return a->documents != NULL;
+}
+
+/* The lines of assembly @path, NULL = none. */
+static struct dw_assembly_lines *read_lines(const struct access *access, const char *path,
+					    struct dw_bundle_list *bundle)
+{
+	size_t assembly_n = 0, n = 0;
+	bool is_bundled;
+	dw_auto_free void *assembly = read_assembly(access, path, bundle, &assembly_n, &is_bundled);
+	dw_auto_free char *pdb = pdb_path(path, is_bundled);
 	struct dw_assembly_lines *a = calloc(1, sizeof *a);
 	uint8_t id[DWELL_PDB_ID_BYTES];
-	size_t n, assembly_n;
+	void *bytes;
 
-	if (a && pdb)
-		a->bytes = read_file(l, pdb, root, owner, &n);
-	if (a && a->bytes && !dw_pdb_open(a->bytes, n, &a->pdb))
-		assembly = read_file(l, path, root, owner, &assembly_n);
-	if (assembly && dw_pe_pdb_id(assembly, assembly_n, id) &&
-	    !memcmp(id, a->pdb.id, sizeof id)) {
-		a->documents = calloc((size_t)a->pdb.documents.n + 1, sizeof *a->documents);
-		if (a->documents)
+	if (a && assembly && dw_pe_pdb_id(assembly, assembly_n, id)) {
+		bytes = pdb ? read_file(access, pdb, &n) : NULL;
+		if (take_pdb(a, bytes, n, id))
+			return a;
+		bytes = a->bytes ? NULL : dw_pe_embedded_pdb(assembly, assembly_n, &n);
+		if (take_pdb(a, bytes, n, id))
 			return a;
 	}
 	free_assembly(a);
@@ -102,12 +122,15 @@ int dw_managed_lines_add(struct dw_managed_lines *l, uint32_t module, const char
 			 const struct dw_managed_owner *owner)
 {
 	dw_auto_close int root = owner->pid ? dw_target_root_open(owner->pid) : -1;
+	const struct dw_rights owners = {.uid = owner->uid, .gid = owner->gid};
+	const bool is_ours = owner->uid == l->own.uid;
+	const struct access access = {is_ours ? &l->own : &owners, &l->own, root};
 
 	while (l->rows.n <= module)
 		if (dw_vec_push(&l->rows, NULL))
 			return -ENOMEM;
-	if (!l->rows.v[module] && (root >= 0 || owner->uid == l->own.uid))
-		l->rows.v[module] = read_assembly(l, path, root, owner);
+	if (!l->rows.v[module] && (root >= 0 || is_ours))
+		l->rows.v[module] = read_lines(&access, path, &l->bundle);
 	return 0;
 }
 
@@ -141,5 +164,6 @@ void dw_managed_lines_release(struct dw_managed_lines *l)
 	dw_vec_each(a, &l->rows)
 		free_assembly(*a);
 	dw_vec_release(&l->rows);
+	dw_bundle_list_release(&l->bundle);
 	dw_rights_release(&l->own);
 }

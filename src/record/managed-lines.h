@@ -1,7 +1,8 @@
 /*
- * Source lines of managed code, from the PDB files beside its assemblies.
+ * Source lines of managed code, from the PDB files beside its assemblies or the PDBs in them.
  *
- * A PDB counts only if its id is the one that the assembly names. Files are opened under the
+ * An assembly of a single-file program is called as if that were a folder: PROGRAM/NAME.dll. A PDB
+ * counts only if its id is the one that the assembly names. Files are opened under the
  * target's root with its user's rights. Module ids are those of the profile that is recorded. One
  * thread.
  */
@@ -9,6 +10,7 @@
 
 #include "base/vec.h"
 #include "code/clr/pdb.h"
+#include "record/bundled-file.h"
 #include "symbol/symbolize.h"
 #include "target/rights.h"
 
@@ -23,7 +25,8 @@ struct dw_assembly_lines {
 };
 
 struct dw_managed_lines {
-	struct dw_rights own;			 /* ours */
+	struct dw_rights own; /* ours */
+	struct dw_bundle_list bundle;
 	DW_VEC(struct dw_assembly_lines *) rows; /* by module id, NULL = none */
 };
 

@@ -3,7 +3,8 @@ import os
 import signal
 
 from harness import cases, expect, require
-from managed import STATUS, VERSIONS, expect_facts, program, record, report, types
+from managed import (STATUS, VERSIONS, expect_facts, program, publish, record, report,
+                     types)
 
 # The collectors that the runtime brings.
 GCS = {"workstation": {}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
@@ -72,6 +73,17 @@ def test_triggers_of_collections(context, gc):
     expect(report(context, "functions")["session"]["stacks_different"], 0, "stacks that differ")
 
 
+def expect_lines(context, source, n):
+    """Each line of Kinds.Names that allocates did so n times."""
+    lines = {(row["source_file"], row["source_line_begin"]): row["inclusive_allocations"]
+             for row in report(context, "lines")["rows"] if row["function_name"] == "Kinds.Names"}
+    with open(source) as text:
+        wanted = {(source, i): n for i, line in enumerate(text, 1)
+                  for part in ("new Outer", "new Dictionary", "new Pair[2, 3]", "new int[1][]")
+                  if part in line}
+    expect(lines, wanted, "allocations by line of Kinds.Names")
+
+
 @cases(*VERSIONS)
 def test_native_code_between(context, version):
     """Managed functions that native code calls stand below it, whatever the way."""
@@ -104,15 +116,33 @@ def test_kinds_of_allocations(context, version):
     functions = {row["function_name"]: row for row in report(context, "functions")["rows"]}
     for name, times in (("Kinds.Box", 1), ("Kinds.Names", 4), ("Kinds.Run.Local", 3)):
         expect(functions[name]["inclusive_allocations"], times * n, f"allocations below {name}")
-    lines = {row["source_line_begin"]: row["inclusive_allocations"]
-             for row in report(context, "lines")["rows"] if row["function_name"] == "Kinds.Names"}
-    source = os.path.join(os.path.dirname(program(context, version)), "source/kinds.cs")
-    with open(source) as text:
-        wanted = {i: n for i, line in enumerate(text, 1)
-                  for part in ("new Outer", "new Dictionary", "new Pair[2, 3]", "new int[1][]")
-                  if part in line}
-    expect(lines, wanted, "allocations by line of Kinds.Names")
+    expect_lines(context, os.path.join(os.path.dirname(program(context, version)),
+                                       "source/kinds.cs"), n)
     expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
+
+
+SINGLE_FILES = {
+    "pdb-beside": ("net9.0", "-p:PublishSingleFile=true"),
+    "pdb-inside": ("net8.0", "-p:PublishSingleFile=true", "-p:EnableCompressionInSingleFile=true",
+                   "-p:DebugType=embedded"),
+}
+
+
+@cases(*SINGLE_FILES)
+def test_single_files(context, name):
+    """Programs with their runtime and all assemblies in one file, packed or not."""
+    n = 500
+    folder = publish(context, name, *SINGLE_FILES[name])
+    expect(os.path.exists(os.path.join(folder, "managed.pdb")), name == "pdb-beside", "a PDB")
+    record(context, "kinds", str(n), options=["--check-stacks", "1"],
+           command=os.path.join(folder, "managed"))
+    rows = types(context)
+    expect((rows["Pair"]["instances"], rows["Pair"]["module_path"]),
+           (2 * n, os.path.join(folder, "managed/managed.dll")), "boxes of structs")
+    facts = report(context, "lifetime")["session"]
+    expect((facts["announces_all"], facts["stacks_different"]), (1, 0), "what is known")
+    expect_facts(facts)
+    expect_lines(context, os.path.join(folder, "source/kinds.cs"), n)
 
 
 @cases(*(f"{gc}-{version}" for gc in ("workstation", "server") for version in VERSIONS))

@@ -18,7 +18,7 @@ struct search {
 static int look(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
 	struct search *s = ctx;
-	struct dw_loader_module m = {UINT64_MAX, 0, 0, 0};
+	struct dw_loader_module m = {.start = UINT64_MAX, .is_main = !info->dlpi_name[0]};
 	bool is_in = false;
 
 	if (bytes < sizeof(*info))

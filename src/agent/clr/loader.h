@@ -11,6 +11,7 @@ struct dw_loader_module {
 	uint64_t start, end; /* of its segments */
 	uint64_t tls_id;     /* 0 = it has no thread-local storage */
 	uint64_t tls_bytes;
+	bool is_main; /* the program itself */
 };
 
 /* The module that @address lies in. False: none. */

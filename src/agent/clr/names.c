@@ -4,7 +4,9 @@
  */
 #include "agent/clr/names.h"
 
+#include "agent/clr/loader.h"
 #include "agent/clr/runtime.h"
+#include "agent/core/syscall-x86-64.h"
 
 enum {
 	WIDE = 512, /* UTF-16 units of one part of a name */
@@ -13,6 +15,9 @@ enum {
 	RANKS = 32,
 	FLAG_DYNAMIC = 0x2, /* COR_PRF_MODULE_DYNAMIC */
 };
+
+/* The path of a program that has the runtime and all assemblies in itself, else empty. */
+static struct dw_name program;
 
 static void put(struct dw_name *n, char c)
 {
@@ -212,15 +217,41 @@ void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_modu
 		put(ret, '?');
 }
 
+void dw_names_start(void)
+{
+	struct dw_loader_module m;
+	int64_t n = -1;
+
+	if (dw_loader_module_at(dw_runtime_address(), &m) && m.is_main)
+		n = dw_syscall(SYS_readlink, "/proc/self/exe", program.text, DWELL_NAME_BYTES);
+	program.bytes = n > 0 && n < DWELL_NAME_BYTES ? (uint32_t)n : 0;
+}
+
+/* Whether @text, whose @units may include a NUL, is a name without a folder. */
+static bool is_bare(const uint16_t *text, uint32_t units)
+{
+	uint32_t i = 0;
+
+	while (i < units && text[i] && text[i] != '/')
+		i++;
+	return i && (i == units || !text[i]);
+}
+
 void dw_name_module(uint64_t module, struct dw_name *ret, uint32_t *ret_is_dynamic)
 {
 	uint16_t text[WIDE];
 	uint32_t units = 0, flags = 0;
 
 	ret->bytes = 0;
-	if (dw_runtime_module(module, text, WIDE, &units, &flags) >= 0)
-		put_wide(ret, text, units < WIDE ? units : WIDE);
+	if (dw_runtime_module(module, text, WIDE, &units, &flags) < 0)
+		units = 0;
+	units = units < WIDE ? units : WIDE;
 	*ret_is_dynamic = flags & FLAG_DYNAMIC;
+	if (program.bytes && !*ret_is_dynamic && is_bare(text, units)) {
+		*ret = program;
+		put(ret, '/');
+	}
+	put_wide(ret, text, units);
 	if (!ret->bytes)
 		put(ret, '?');
 }

@@ -22,5 +22,9 @@ void dw_name_type(uint64_t class, struct dw_name *ret, uint64_t *ret_module);
 void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_module,
 		      uint32_t *ret_token);
 
-/* The path of @module, and whether it has no file in *@ret_is_dynamic. */
+/* Find out what modules without a path of their own are called. */
+void dw_names_start(void);
+
+/* The path of @module; in a single-file program as if that were its folder. And
+ * whether it has no file in *@ret_is_dynamic. */
 void dw_name_module(uint64_t module, struct dw_name *ret, uint32_t *ret_is_dynamic);

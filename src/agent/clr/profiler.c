@@ -9,6 +9,7 @@
 #include "agent/clr/com.h"
 #include "agent/clr/context.h"
 #include "agent/clr/meaning.h"
+#include "agent/clr/names.h"
 #include "agent/clr/objects.h"
 #include "agent/clr/oracle.h"
 #include "agent/clr/runtime.h"
@@ -277,6 +278,7 @@ static int32_t initialize(void *self, void *unknown)
 	if (profiler.wishes.has_lifetime)
 		profiler.wishes.has_lifetime = dw_objects_start() && dw_collections_start();
 	dw_clr_threads_start();
+	dw_names_start();
 	dw_context_start();
 	dw_walk_start(profiler.wishes.check);
 	dw_trigger_start(profiler.wishes.has_stacks);
