@@ -25,17 +25,11 @@ enum { SHORT_INSNS = 24, ALIGNMENT = 16 };
 /* Whether the FDE of @f begins with a frame in place: a rule before the first advance. */
 static bool has_frame_at_start(const struct dw_clone_module *m, const struct dw_clone_function *f)
 {
-	const struct dw_cfi_section *s = &m->sections[DWELL_CFI_EH];
-	size_t offset = m->fdes.list.v[f->fde].offset;
-	struct dw_cfi_entry e;
-	struct dw_cfi_cie cie;
-	struct dw_cfi_fde fde;
+	struct dw_cfi_reading r = {0};
 
-	if (dw_cfi_next_entry(s, &offset, &e) != 1 || e.is_cie ||
-	    dw_cfi_read_cie(s, e.cie_offset, &cie) || dw_cfi_read_fde(s, &e, &cie, &fde) ||
-	    !fde.program_n)
+	if (dw_clone_read_fde(m, f, &r) || !r.fde.program_n)
 		return false;
-	switch (fde.program[0]) {
+	switch (r.fde.program[0]) {
 	case DW_CFA_nop:
 	case DW_CFA_set_loc:
 	case DW_CFA_advance_loc1:
@@ -44,7 +38,7 @@ static bool has_frame_at_start(const struct dw_clone_module *m, const struct dw_
 	case DW_CFA_GNU_args_size:
 		return false;
 	}
-	return (fde.program[0] & 0xc0) != DW_CFA_advance_loc;
+	return (r.fde.program[0] & 0xc0) != DW_CFA_advance_loc;
 }
 
 /* Functions that are called, or whose address is known to something; those jumped to; and those

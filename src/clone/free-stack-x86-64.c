@@ -57,16 +57,11 @@ static bool uses_red_zone(const struct dw_clone_module *m, const struct dw_clone
 /* Start the unwind rows of @f. False: they cannot be read. */
 static bool open_rows(struct dw_free_stack *s, const struct dw_clone_function *f)
 {
-	const struct dw_cfi_fde_ref *ref = &s->m->fdes.list.v[f->fde];
-	const struct dw_cfi_section *section = &s->m->sections[ref->kind];
-	size_t offset = ref->offset;
-	struct dw_cfi_entry e;
+	const struct dw_cfi_fde *fde = &s->entry.fde;
 
-	if (dw_cfi_next_entry(section, &offset, &e) != 1 || e.is_cie ||
-	    dw_cfi_read_cie(section, e.cie_offset, &s->cie) ||
-	    dw_cfi_read_fde(section, &e, &s->cie, &s->fde) || s->fde.start != f->start)
+	if (dw_clone_read_fde(s->m, f, &s->entry) || fde->start != f->start)
 		return false;
-	dw_cfi_machine_init(&s->machine, &s->cie, s->fde.start, s->fde.program, s->fde.program_n);
+	dw_cfi_machine_init(&s->machine, &s->entry.cie, fde->start, fde->program, fde->program_n);
 	s->end = f->start;
 	return true;
 }

@@ -17,8 +17,7 @@ struct dw_free_stack {
 	/* of the function that is looked at */
 	bool is_used;
 	bool has_rows;
-	struct dw_cfi_cie cie;
-	struct dw_cfi_fde fde;
+	struct dw_cfi_reading entry;
 	struct dw_cfi_machine machine;
 	uint64_t end; /* of the machine's row, svma */
 };

@@ -62,26 +62,14 @@ static void next_row(struct walk *w)
 
 static bool start(struct dw_slot_reader *r, const struct dw_clone_function *f, struct walk *w)
 {
-	const struct dw_cfi_fde_ref *ref = &r->m->fdes.list.v[f->fde];
-	const struct dw_cfi_section *s = &r->m->sections[ref->kind];
-	size_t offset = ref->offset;
-	struct dw_cfi_entry entry;
-	struct dw_cfi_fde fde;
+	const struct dw_cfi_fde *fde = &r->entry.fde;
 
-	if (dw_cfi_next_entry(s, &offset, &entry) != 1 || entry.is_cie)
-		return false;
-	if (entry.cie_offset != r->cie_offset) {
-		r->cie_offset = SIZE_MAX;
-		if (dw_cfi_read_cie(s, entry.cie_offset, &r->cie))
-			return false;
-		r->cie_offset = entry.cie_offset;
-	}
-	if (dw_cfi_read_fde(s, &entry, &r->cie, &fde))
+	if (dw_clone_read_fde(r->m, f, &r->entry))
 		return false;
 	w->m = r->m;
 	w->f = f;
 	w->has_more = true;
-	dw_cfi_machine_init(&w->machine, &r->cie, f->start, fde.program, fde.program_n);
+	dw_cfi_machine_init(&w->machine, &r->entry.cie, f->start, fde->program, fde->program_n);
 	next_row(w);
 	return true;
 }
@@ -266,7 +254,7 @@ unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f
 	*by_kernel = false;
 	if (!start(r, f, &w))
 		return DWELL_SLOT_UNTOUCHED;
-	*by_kernel = r->cie.signal;
+	*by_kernel = r->entry.cie.signal;
 	top = w.row.reg == DWELL_CFI_RSP ? w.row.offset : SLOT_BYTES;
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct dw_insn *insn = &r->m->insns.v[f->first + i];

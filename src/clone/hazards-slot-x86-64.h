@@ -17,11 +17,10 @@ enum dw_slot_use {
 	DWELL_SLOT_CHANGED = 2, /* or computed with, or what it points to is read */
 };
 
-/* Reads the unwind entries of one module. Zero-initialise, with cie_offset = SIZE_MAX. */
+/* Reads the unwind entries of @m, all else zero-initialised. */
 struct dw_slot_reader {
 	const struct dw_clone_module *m;
-	size_t cie_offset;
-	struct dw_cfi_cie cie; /* of cie_offset */
+	struct dw_cfi_reading entry;
 };
 
 /* What @f does, bits of enum dw_slot_use. *@by_kernel: it is a frame that the kernel enters. */

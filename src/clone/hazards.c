@@ -240,7 +240,7 @@ static void look_at(struct part *p, struct dw_clone_function *f)
 static void look_at_share(void *ctx, const struct dw_share *share)
 {
 	const struct finder *s = ctx;
-	struct dw_slot_reader reader = {.m = s->m, .cie_offset = SIZE_MAX};
+	struct dw_slot_reader reader = {.m = s->m};
 	struct part p = {.s = s};
 
 	for (uint32_t i = share->first; i < share->end && !p.rc; i++) {

@@ -122,8 +122,7 @@ static int collect_endless(const struct dw_clone_module *m, const struct dw_clon
 
 /* What landing pads need of the unwind table. */
 struct pads {
-	size_t cie_offset;
-	struct dw_cfi_cie cie;
+	struct dw_cfi_reading entry;
 	struct dw_lsda lsda;
 };
 
@@ -131,24 +130,15 @@ struct pads {
 static int collect_pads(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			struct pads *p, struct dw_flow_entries *ret)
 {
-	const struct dw_cfi_section *s = &m->sections[DWELL_CFI_EH];
-	size_t offset = f->fde < m->fdes.list.n ? m->fdes.list.v[f->fde].offset : SIZE_MAX;
-	struct dw_cfi_entry entry;
-	struct dw_cfi_fde fde;
-	int rc = 0;
+	uint64_t lsda;
+	int rc;
 
-	if (offset >= s->n || dw_cfi_next_entry(s, &offset, &entry) != 1 || entry.is_cie)
+	if (dw_clone_read_fde(m, f, &p->entry))
 		return 0;
-	if (entry.cie_offset != p->cie_offset) {
-		p->cie_offset = SIZE_MAX;
-		if (dw_cfi_read_cie(s, entry.cie_offset, &p->cie))
-			return 0;
-		p->cie_offset = entry.cie_offset;
-	}
-	if (dw_cfi_read_fde(s, &entry, &p->cie, &fde) || !fde.lsda ||
-	    fde.lsda == DWELL_CFI_LSDA_UNKNOWN)
+	lsda = p->entry.fde.lsda;
+	if (!lsda || lsda == DWELL_CFI_LSDA_UNKNOWN)
 		return 0;
-	rc = dw_lsda_read(m, f, fde.lsda, &p->lsda);
+	rc = dw_lsda_read(m, f, lsda, &p->lsda);
 	for (size_t i = 0; i < p->lsda.sites.n && !rc; i++)
 		if (p->lsda.sites.v[i].pad)
 			rc = dw_vec_push(&ret->jumps, p->lsda.sites.v[i].pad);
@@ -165,7 +155,7 @@ struct collected {
 static void collect_share(void *ctx, const struct dw_share *share)
 {
 	struct collected *all = ctx;
-	struct pads pads = {.cie_offset = SIZE_MAX};
+	struct pads pads = {0};
 	struct dw_flow_entries found = {0};
 	int rc = 0;
 

@@ -383,6 +383,14 @@ struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, 
 	return svma < f->end ? f : NULL;
 }
 
+int dw_clone_read_fde(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		      struct dw_cfi_reading *r)
+{
+	const struct dw_cfi_fde_ref *ref = &m->fdes.list.v[f->fde];
+
+	return dw_cfi_read(r, &m->sections[ref->kind], ref->offset);
+}
+
 const struct dw_clone_function *dw_clone_function_of(const struct dw_clone_module *m, uint32_t i)
 {
 	size_t low = 0, high = m->functions.n;

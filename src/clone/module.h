@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "clone/rank.h"
+#include "code/cfi/entry.h"
 #include "code/cfi/fdes.h"
 #include "code/cfi/sections.h"
 #include "code/decode/insn.h"
@@ -153,6 +154,10 @@ bool dw_clone_is_linkers(const struct dw_elf *elf, uint64_t svma);
 
 /* The function whose range holds @svma, cloned or not. NULL = none. */
 struct dw_clone_function *dw_clone_function_at(const struct dw_clone_module *m, uint64_t svma);
+
+/* Read the unwind entries of @f. Errors as dw_cfi_read(). */
+int dw_clone_read_fde(const struct dw_clone_module *m, const struct dw_clone_function *f,
+		      struct dw_cfi_reading *r);
 
 /* The function that instruction @i belongs to. */
 const struct dw_clone_function *dw_clone_function_of(const struct dw_clone_module *m, uint32_t i);

@@ -34,34 +34,12 @@ enum {
 	PERSONALITIES_MAX = 16, /* of one module; real ones have three */
 };
 
-/* One function's entries. */
-struct entry {
-	struct dw_cfi_section *s;
-	size_t cie_offset;
-	struct dw_cfi_cie cie; /* of cie_offset */
-	struct dw_cfi_fde fde;
-};
-
-/* Read the FDE of @f, and its CIE unless @e has it already. 0 or negative. */
+/* Read the entries of @f, which must be in .eh_frame. 0 or negative. */
 static int read_entry(const struct dw_clone_module *m, const struct dw_clone_function *f,
-		      struct entry *e)
+		      struct dw_cfi_reading *r)
 {
-	const struct dw_cfi_fde_ref *ref = &m->fdes.list.v[f->fde];
-	const struct dw_cfi_section *s = &m->sections[ref->kind];
-	size_t offset = ref->offset;
-	struct dw_cfi_entry entry;
-	int rc;
-
-	if (ref->kind != DWELL_CFI_EH || dw_cfi_next_entry(s, &offset, &entry) != 1)
-		return DWELL_ERR_UNSUPPORTED;
-	if (entry.cie_offset != e->cie_offset) {
-		e->cie_offset = SIZE_MAX;
-		rc = dw_cfi_read_cie(s, entry.cie_offset, &e->cie);
-		if (rc)
-			return rc;
-		e->cie_offset = entry.cie_offset;
-	}
-	return dw_cfi_read_fde(s, &entry, &e->cie, &e->fde);
+	return m->fdes.list.v[f->fde].kind == DWELL_CFI_EH ? dw_clone_read_fde(m, f, r)
+							   : DWELL_ERR_UNSUPPORTED;
 }
 
 static bool is_absolute(uint8_t encoding)
@@ -127,7 +105,7 @@ static bool cie_moves(const struct dw_clone_module *m, const struct dw_cfi_cie *
 
 /* Whether rows begin at instructions only, and the machine understands all of them. */
 static bool rows_move(const struct dw_clone_module *m, const struct dw_clone_function *f,
-		      const struct entry *e)
+		      const struct dw_cfi_reading *e)
 {
 	struct dw_frame_program p;
 	struct dw_cfi_machine machine;
@@ -154,8 +132,9 @@ static bool rows_move(const struct dw_clone_module *m, const struct dw_clone_fun
 
 /* What checking a module needs. */
 struct check {
-	struct entry e;
-	bool cie_moves; /* e.cie */
+	struct dw_cfi_reading e;
+	size_t cie_known; /* offset of the CIE that was looked at, + 1 */
+	bool cie_moves;
 	struct personalities personalities;
 	struct dw_lsda lsda;
 	DW_VEC(struct dw_clone_pad) pads; /* that matter to probes */
@@ -195,12 +174,12 @@ static int lsda_moves(const struct dw_clone_module *m, const struct dw_clone_fun
 static int moves(const struct dw_clone_module *m, const struct dw_clone_function *f,
 		 struct check *c)
 {
-	size_t before = c->e.cie_offset;
-
 	if (read_entry(m, f, &c->e))
 		return 0;
-	if (c->e.cie_offset != before)
+	if (c->cie_known != c->e.cie_offset + 1) {
+		c->cie_known = c->e.cie_offset + 1;
 		c->cie_moves = cie_moves(m, &c->e.cie);
+	}
 	if (!c->cie_moves || c->e.fde.start != f->start || c->e.fde.end != f->end ||
 	    !rows_move(m, f, &c->e))
 		return 0;
@@ -216,7 +195,7 @@ struct checks {
 
 static void check_share(void *ctx, const struct dw_share *share)
 {
-	struct check c = {.e.cie_offset = SIZE_MAX};
+	struct check c = {0};
 	struct checks *all = ctx;
 	int rc = 0;
 
@@ -281,7 +260,7 @@ struct writer {
 	struct dw_map by_offset;    /* the module's offset + 1 -> index in cies + 1 */
 	DW_VEC(struct open_lsda) lsdas;
 	DW_VEC(struct line) lines;
-	struct entry e;
+	struct dw_cfi_reading e;
 };
 
 static uint32_t start_entry(struct dw_unwind_output *o, uint32_t id)
@@ -662,7 +641,7 @@ static int write_all(struct writer *w, const struct dw_clone_gate_range *gates, 
 int dw_clone_unwind_write(const struct dw_clone_module *m, const struct dw_clone_gate_range *gates,
 			  size_t gates_n, uint32_t at, struct dw_clone_unwind *ret)
 {
-	struct writer w = {.o = {.m = m, .at = at}, .e.cie_offset = SIZE_MAX};
+	struct writer w = {.o = {.m = m, .at = at}};
 	int rc = write_all(&w, gates, gates_n, &ret->eh_frame_at);
 
 	ret->eh_frame_hdr_at = at;

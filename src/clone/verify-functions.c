@@ -46,18 +46,9 @@ static bool next_lengths(struct lengths *s, uint32_t *module, uint32_t *clone)
 /* Whether the unwind table has a range [@start, @end). */
 static bool is_range(const struct dw_verify *v, uint64_t start, uint64_t end)
 {
-	size_t lo = 0, hi = v->fdes.list.n;
+	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(&v->fdes, start);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->fdes.list.v[mid].start < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->fdes.list.n && v->fdes.list.v[lo].start == start &&
-	       v->fdes.list.v[lo].end == end;
+	return ref && ref->end == end;
 }
 
 /* Add the instructions of @f, whose lengths begin at @from. */

@@ -1,22 +1,18 @@
 /*
  * The verifier's own rules for probes; see verify-probes.h.
  *
- * Slots are the words that relocations of the sections fill with a symbol's address, stack switches
- * and uses of the red zone are found by operands, landing pads by the LSDAs of all functions that
- * have a clone.
+ * Stack switches and uses of the red zone are found by operands, landing pads by the LSDAs of all
+ * functions that have a clone.
  */
 #include "clone/verify-probes.h"
 
-#include "base/cleanup.h"
 #include "base/sorted.h"
 #include "clone/gates.h"
 #include "clone/verify-lsda.h"
 #include "clone/verify-statements-x86-64.h"
 #include "code/cfi/entry.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,18 +242,13 @@ static int add_entered(struct dw_verify *v, const struct dw_verify_function *f)
  * the stack pointer. */
 static bool rows_above(const struct dw_verify *v, const struct dw_cfi_fde_ref *ref, uint64_t svma)
 {
-	const struct dw_cfi_section *s = &v->sections[ref->kind];
-	size_t offset = ref->offset;
 	struct dw_cfi_machine machine;
-	struct dw_cfi_entry e;
-	struct dw_cfi_cie cie;
-	struct dw_cfi_fde fde;
+	struct dw_cfi_reading e = {0};
 	uint64_t from, to = 0;
 
-	if (dw_cfi_next_entry(s, &offset, &e) != 1 || dw_cfi_read_cie(s, e.cie_offset, &cie) ||
-	    dw_cfi_read_fde(s, &e, &cie, &fde))
+	if (dw_cfi_read(&e, &v->sections[ref->kind], ref->offset))
 		return false;
-	dw_cfi_machine_init(&machine, &cie, fde.start, fde.program, fde.program_n);
+	dw_cfi_machine_init(&machine, &e.cie, e.fde.start, e.fde.program, e.fde.program_n);
 	while (to <= svma)
 		if (dw_cfi_machine_next(&machine, &from, &to) < 0)
 			return false;
@@ -272,25 +263,18 @@ static bool rows_above(const struct dw_verify *v, const struct dw_cfi_fde_ref *r
 	return true;
 }
 
-static const struct dw_cfi_fde_ref *fde_of(const struct dw_verify *v, uint64_t start)
-{
-	size_t i = dw_sorted_count(v->fdes.list.v, v->fdes.list.n, e, e->start < start);
-
-	return i < v->fdes.list.n && v->fdes.list.v[i].start == start ? &v->fdes.list.v[i] : NULL;
-}
-
 /* Whether the range of @f is not its unwind table's: it overlaps the next one. The maker reads
  * neither, so they are not cloned. */
 static bool is_cut(const struct dw_verify *v, const struct dw_verify_function *f)
 {
-	const struct dw_cfi_fde_ref *ref = fde_of(v, f->start);
+	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(&v->fdes, f->start);
 
 	return !ref || ref->end != f->end;
 }
 
 bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma)
 {
-	const struct dw_cfi_fde_ref *ref = fde_of(v, f->start);
+	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(&v->fdes, f->start);
 	struct seen s;
 
 	if (f->flags & DWELL_CLONE_COLD || has(v->entered.v, v->entered.n, f->start) || !ref)
@@ -313,22 +297,14 @@ bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_func
 /* Add where exceptions of @f land. */
 static int add_pads(struct dw_verify *v, const struct dw_verify_function *f)
 {
-	const struct dw_cfi_fde_ref *ref = fde_of(v, f->start);
+	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(&v->fdes, f->start);
 	struct dw_verify_lsda lsda;
 	struct dw_verify_site site;
-	struct dw_cfi_entry e;
-	struct dw_cfi_cie cie;
-	struct dw_cfi_fde fde;
-	size_t offset;
+	struct dw_cfi_reading e = {0};
 	int rc = 0;
 
-	if (!ref)
-		return 0;
-	offset = ref->offset;
-	if (dw_cfi_next_entry(&v->sections[ref->kind], &offset, &e) != 1 ||
-	    dw_cfi_read_cie(&v->sections[ref->kind], e.cie_offset, &cie) ||
-	    dw_cfi_read_fde(&v->sections[ref->kind], &e, &cie, &fde) || !fde.lsda ||
-	    !dw_verify_lsda_open(v, fde.lsda, f->start, &lsda))
+	if (!ref || dw_cfi_read(&e, &v->sections[ref->kind], ref->offset) || !e.fde.lsda ||
+	    !dw_verify_lsda_open(v, e.fde.lsda, f->start, &lsda))
 		return 0;
 	while (!rc && dw_verify_lsda_next(&lsda, &site))
 		if (site.pad)

@@ -16,23 +16,20 @@ enum { BASE_MASK = 0x70, INDEX_HEAD_BYTES = 12, OPCODE_CALL = 0xe8, CALL_BYTES =
 
 /* The rows of one range, one after the other. */
 struct rows {
-	const struct dw_cfi_section *s;
-	struct dw_cfi_cie cie;
-	struct dw_cfi_fde fde;
+	struct dw_cfi_reading entry;
 	struct dw_cfi_machine machine;
 	uint64_t to; /* svma where the current row ends */
 };
 
 static bool open_rows(const struct dw_cfi_section *s, size_t offset, struct rows *r)
 {
-	struct dw_cfi_entry e;
+	const struct dw_cfi_fde *fde = &r->entry.fde;
 
-	r->s = s;
-	if (dw_cfi_next_entry(s, &offset, &e) != 1 || dw_cfi_read_cie(s, e.cie_offset, &r->cie) ||
-	    dw_cfi_read_fde(s, &e, &r->cie, &r->fde))
+	r->entry = (struct dw_cfi_reading){0};
+	if (dw_cfi_read(&r->entry, s, offset))
 		return false;
-	dw_cfi_machine_init(&r->machine, &r->cie, r->fde.start, r->fde.program, r->fde.program_n);
-	r->to = r->fde.start;
+	dw_cfi_machine_init(&r->machine, &r->entry.cie, fde->start, fde->program, fde->program_n);
+	r->to = fde->start;
 	return true;
 }
 
@@ -182,19 +179,19 @@ static void check_rows(struct dw_verify *v, const struct dw_verify_function *f, 
 /* Where a personality is found, and whether that is a word with its address. */
 static uint64_t personality(const struct dw_verify *v, const struct rows *r, bool *is_word)
 {
-	uint8_t encoding = r->cie.personality_encoding;
+	uint8_t encoding = r->entry.cie.personality_encoding;
 
 	*is_word = encoding & DW_EH_PE_indirect;
 	if (encoding == DW_EH_PE_omit)
 		return 0;
 	if ((encoding & BASE_MASK) == DW_EH_PE_absptr && !v->is_fixed &&
-	    r->s->svma < v->area_svma + v->area_n && r->s->svma >= v->area_svma)
+	    r->entry.s->svma < v->area_svma + v->area_n && r->entry.s->svma >= v->area_svma)
 		return 0; /* an image must not rely on a loader */
 	if ((encoding & BASE_MASK) == DW_EH_PE_absptr && !v->is_fixed) {
 		*is_word = true;
-		return r->s->svma + r->cie.personality_at;
+		return r->entry.s->svma + r->entry.cie.personality_at;
 	}
-	return r->cie.personality;
+	return r->entry.cie.personality;
 }
 
 static bool same_personality(const struct dw_verify *v, const struct rows *a, const struct rows *b)
@@ -202,7 +199,7 @@ static bool same_personality(const struct dw_verify *v, const struct rows *a, co
 	bool a_word, b_word;
 
 	return personality(v, a, &a_word) == personality(v, b, &b_word) && a_word == b_word &&
-	       a->cie.signal == b->cie.signal;
+	       a->entry.cie.signal == b->entry.cie.signal;
 }
 
 /* Whether exceptions that land at @svma in the module land at @to instead. */
@@ -253,26 +250,11 @@ static void check_lsda(struct dw_verify *v, const struct dw_verify_function *f, 
 	} while (more_a);
 }
 
-static const struct dw_cfi_fde_ref *find_fde(const struct dw_cfi_fdes *fdes, uint64_t start)
-{
-	size_t lo = 0, hi = fdes->list.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (fdes->list.v[mid].start < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < fdes->list.n && fdes->list.v[lo].start == start ? &fdes->list.v[lo] : NULL;
-}
-
 static void check_function(struct dw_verify *v, const struct dw_verify_function *f,
 			   const struct dw_cfi_section *s, const struct dw_cfi_fdes *fdes)
 {
-	const struct dw_cfi_fde_ref *old_ref = find_fde(&v->fdes, f->start);
-	const struct dw_cfi_fde_ref *new_ref = find_fde(fdes, v->area_svma + f->clone_at);
+	const struct dw_cfi_fde_ref *old_ref = dw_cfi_fdes_find(&v->fdes, f->start);
+	const struct dw_cfi_fde_ref *new_ref = dw_cfi_fdes_find(fdes, v->area_svma + f->clone_at);
 	struct rows old, new;
 
 	if (!old_ref || !new_ref || new_ref->end != v->area_svma + f->clone_end ||
@@ -284,10 +266,10 @@ static void check_function(struct dw_verify *v, const struct dw_verify_function 
 	check_rows(v, f, &old, &new);
 	if (!same_personality(v, &old, &new))
 		dw_verify_find(v, f->start, f->clone_at, "another personality");
-	if (!old.fde.lsda != !new.fde.lsda)
+	if (!old.entry.fde.lsda != !new.entry.fde.lsda)
 		dw_verify_find(v, f->start, f->clone_at, "LSDA lost or won");
-	else if (old.fde.lsda)
-		check_lsda(v, f, old.fde.lsda, new.fde.lsda);
+	else if (old.entry.fde.lsda)
+		check_lsda(v, f, old.entry.fde.lsda, new.entry.fde.lsda);
 }
 
 /* The 32-bit number at area offset @at, of which 4 bytes are there. */
@@ -332,16 +314,16 @@ static void check_gates(struct dw_verify *v, const struct dw_cfi_section *s,
 {
 	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
 	struct dw_clone_gate_range range = dw_gates_range(&gates);
-	const struct dw_cfi_fde_ref *ref = find_fde(fdes, v->area_svma + range.at);
+	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(fdes, v->area_svma + range.at);
 	struct rows r;
 
 	if (!ref || ref->end != v->area_svma + range.at + range.bytes ||
-	    !open_rows(s, ref->offset, &r) || r.fde.program_n < range.program_n ||
-	    memcmp(r.fde.program, range.program, range.program_n) ||
-	    r.cie.initial.cfa.reg != DWELL_CFI_RSP || r.cie.initial.cfa.offset != 8 ||
-	    r.cie.initial.r[DWELL_CFI_RA].how != DWELL_CFI_OFFSET ||
-	    r.cie.initial.r[DWELL_CFI_RA].offset != -8 || r.cie.data_align != -8 ||
-	    r.cie.code_align != 1)
+	    !open_rows(s, ref->offset, &r) || r.entry.fde.program_n < range.program_n ||
+	    memcmp(r.entry.fde.program, range.program, range.program_n) ||
+	    r.entry.cie.initial.cfa.reg != DWELL_CFI_RSP || r.entry.cie.initial.cfa.offset != 8 ||
+	    r.entry.cie.initial.r[DWELL_CFI_RA].how != DWELL_CFI_OFFSET ||
+	    r.entry.cie.initial.r[DWELL_CFI_RA].offset != -8 || r.entry.cie.data_align != -8 ||
+	    r.entry.cie.code_align != 1)
 		dw_verify_find(v, 0, range.at, "the gates unwind in another way");
 }
 

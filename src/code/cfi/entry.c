@@ -279,3 +279,21 @@ int dw_cfi_read_fde(const struct dw_cfi_section *s, const struct dw_cfi_entry *e
 	ret->program_n = dw_cursor_left(&c);
 	return c.failed || ret->end <= ret->start ? DWELL_ERR_FORMAT : 0;
 }
+
+int dw_cfi_read(struct dw_cfi_reading *r, const struct dw_cfi_section *s, size_t offset)
+{
+	struct dw_cfi_entry e;
+	int rc;
+
+	if (offset >= s->n || dw_cfi_next_entry(s, &offset, &e) != 1 || e.is_cie)
+		return DWELL_ERR_FORMAT;
+	if (r->s != s || r->cie_offset != e.cie_offset) {
+		r->s = NULL;
+		rc = dw_cfi_read_cie(s, e.cie_offset, &r->cie);
+		if (rc)
+			return rc;
+		r->s = s;
+		r->cie_offset = e.cie_offset;
+	}
+	return dw_cfi_read_fde(s, &e, &r->cie, &r->fde);
+}

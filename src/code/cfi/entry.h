@@ -53,3 +53,16 @@ int dw_cfi_read_cie(const struct dw_cfi_section *s, size_t offset, struct dw_cfi
  * DWELL_ERR_UNSUPPORTED. */
 int dw_cfi_read_fde(const struct dw_cfi_section *s, const struct dw_cfi_entry *e,
 		    const struct dw_cfi_cie *cie, struct dw_cfi_fde *ret);
+
+/* An FDE with its CIE, which is kept for the next one: those in a row mostly share it.
+ * Zero-initialise. */
+struct dw_cfi_reading {
+	const struct dw_cfi_section *s; /* borrowed; NULL = there is no CIE yet */
+	size_t cie_offset;
+	struct dw_cfi_cie cie;
+	struct dw_cfi_fde fde;
+};
+
+/* Read the FDE at @offset of @s, and its CIE unless it is there already. 0; DWELL_ERR_UNSUPPORTED;
+ * DWELL_ERR_FORMAT, also where a CIE stands, or nothing. */
+int dw_cfi_read(struct dw_cfi_reading *r, const struct dw_cfi_section *s, size_t offset);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/sort.h"
+#include "base/sorted.h"
 #include "code/cfi/entry.h"
 
 #include <elf.h>
@@ -119,6 +120,13 @@ int dw_cfi_fdes_read(const struct dw_cfi_section *sections, const struct dw_cfi_
 		return -ENOMEM;
 	drop_doubles(ret);
 	return 0;
+}
+
+const struct dw_cfi_fde_ref *dw_cfi_fdes_find(const struct dw_cfi_fdes *f, uint64_t start)
+{
+	size_t i = dw_sorted_count(f->list.v, f->list.n, e, e->start < start);
+
+	return i < f->list.n && f->list.v[i].start == start ? &f->list.v[i] : NULL;
 }
 
 void dw_cfi_fdes_release(struct dw_cfi_fdes *f)

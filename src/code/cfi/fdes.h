@@ -41,6 +41,9 @@ int dw_cfi_spans_read(const struct dw_elf *elf, struct dw_cfi_spans *ret);
 int dw_cfi_fdes_read(const struct dw_cfi_section *sections, const struct dw_cfi_spans *spans,
 		     struct dw_cfi_fdes *ret);
 
+/* The FDE of the code that begins at @start, the first of several, NULL = none. */
+const struct dw_cfi_fde_ref *dw_cfi_fdes_find(const struct dw_cfi_fdes *f, uint64_t start);
+
 /* Free the memory. */
 void dw_cfi_fdes_release(struct dw_cfi_fdes *f);
 

@@ -138,23 +138,16 @@ int dw_cfi_table_rules(const struct dw_cfi_table *t, uint64_t svma, struct dw_cf
 		       bool *signal)
 {
 	const struct dw_cfi_fde_index *index = find_fde(t, svma - t->base);
-	const struct dw_cfi_section *s;
-	struct dw_cfi_entry e;
-	struct dw_cfi_cie cie;
-	struct dw_cfi_fde f;
-	size_t offset;
+	struct dw_cfi_reading r = {0};
 
 	if (!index)
 		return DWELL_ERR_NOT_FOUND;
-	s = &t->sections[index->where & 1];
-	offset = index->where / 2;
-	if (dw_cfi_next_entry(s, &offset, &e) != 1 || e.is_cie ||
-	    dw_cfi_read_cie(s, e.cie_offset, &cie) || dw_cfi_read_fde(s, &e, &cie, &f))
+	if (dw_cfi_read(&r, &t->sections[index->where & 1], index->where / 2))
 		return DWELL_ERR_FORMAT;
-	if (svma < f.start || svma >= f.end)
+	if (svma < r.fde.start || svma >= r.fde.end)
 		return DWELL_ERR_NOT_FOUND;
-	if (f.program_n > PROGRAM_MAX_BYTES)
+	if (r.fde.program_n > PROGRAM_MAX_BYTES)
 		return DWELL_ERR_FORMAT;
-	*signal = cie.signal;
-	return run_to(&cie, &f, svma, rules);
+	*signal = r.cie.signal;
+	return run_to(&r.cie, &r.fde, svma, rules);
 }
