@@ -452,7 +452,8 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 {
 	struct dw_call_line *l = &r->s.lines.v[line];
 	bool is_systems = rise->switches || rise->io_calls || rise->blocking_calls;
-	double time = (double)rise->elapsed - (double)rise->blocked - own;
+	/* Elapsed time is charged ahead while a thread waits for a processor, too. */
+	double time = (double)rise->application + (double)rise->os_cpu - own;
 	double calls = (double)rise->calls;
 	struct dw_call_cost cost = {
 		.key = node->key,
