@@ -69,6 +69,7 @@ dw_gates_time_half_way:
 	.set	THREAD_LIMIT, 48
 	.set	THREAD_ARENA, 56
 	.set	THREAD_QUICK_MASK, 64
+	.set	THREAD_WINDOW, 68
 	.set	THREAD_COST, 72
 	.set	THREAD_BOUNDS, 80
 	.set	THREAD_BOUNDS_MASK, 88
@@ -345,7 +346,7 @@ dw_gates_time_half_way:
 	mov	%edx, %r10d
 	shr	$15, %r10d
 	xor	%edx, %r10d
-	and	THREAD_QUICK_MASK(%rcx), %r10
+	and	THREAD_QUICK_MASK(%rcx), %r10d
 	add	THREAD_QUICK(%rcx), %r10
 	cmp	%edx, (%r10)
 	jne	1f
@@ -387,7 +388,8 @@ dw_gates_time_half_way:
 	mov	SHADOW_RECORD(%rsi), %r8
 	sub	%rsp, %r8
 	add	$\below - 1, %r8
-	cmp	$WINDOW, %r8
+	mov	THREAD_WINDOW(%rcx), %r9d
+	cmp	%r9, %r8
 	jae	\slow
 	cmp	THREAD_LIMIT(%rcx), %rsi
 	jae	\slow
@@ -452,13 +454,15 @@ dw_gates_time_half_way:
 /* No event, where the top lies rdx above rsp. What is to be switched off is seen to here too: where
  * all functions are that still run, these gates are all that is left. */
 	.macro	let_pass slow
-	cmp	$WINDOW, %rdx
+	mov	THREAD_WINDOW(%rcx), %r9d
+	cmp	%r9, %rdx
 	jae	\slow
 	mov	0(%rip), %rdx
 	field	PAGE_CONSTANTS, CONSTANT_MUTES
 	mov	(%rdx), %edx
 	cmp	%edx, THREAD_MUTES(%rcx)
 	jne	\slow
+	mov	-56(%rsp), %r9
 	restore_some
 	.endm
 

@@ -19,10 +19,11 @@
 #include <unistd.h>
 
 #define FIRST_NS       20000000ull  /* where there is a limit of overhead: the first slice */
+#define AGAIN_NS       30000000ull  /* the one after something was switched off */
 #define LIMIT_SLICE_NS 400000000ull /* and those that come later */
 
 enum {
-	LIMIT_COST_SHARE = 6, /* then a slice is no shorter than this many times its reading */
+	LIMIT_COST_SHARE = 2, /* then a slice is no shorter than this many times its reading */
 	EARLY_SLICES = 2000,  /* and they come no earlier than others */
 	IMPATIENT_MS = 3000,
 };
@@ -168,6 +169,19 @@ static bool note_cost(void *ctx, const struct dw_call_cost *cost)
 	return dw_call_overhead_add(&d->overhead, cost);
 }
 
+/* Switch off what costs too much. While there is such, decisions come soon. */
+static int decide(struct dw_call_recording *r, struct recorded *d,
+		  const struct dw_region_look *look, uint64_t read_ns)
+{
+	size_t before = d->overhead.decision.muted.n;
+	int rc = dw_call_overhead_decide(&d->overhead, look->fd, look->head, read_ns,
+					 1e6 / r->clock.ns_per_tick);
+
+	if (d->overhead.decision.muted.n > before && dw_sliced_last(&r->slices) < EARLY_SLICES)
+		dw_sliced_hasten(&r->slices, AGAIN_NS);
+	return rc;
+}
+
 /* Read what @look shows into now->slice. */
 static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
@@ -187,8 +201,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	dw_recorded_threads_name(&r->slices.processes, d->process, d->pid);
 	read_ns = dw_sliced_time(&r->slices, dw_clock_ns(CLOCK_MONOTONIC));
 	if (!rc && now->cost)
-		rc = dw_call_overhead_decide(&d->overhead, look->fd, look->head, read_ns,
-					     1e6 / r->clock.ns_per_tick);
+		rc = decide(r, d, look, read_ns);
 	/* A region that makes no sense is its program's matter. */
 	d->is_bad |= rc != 0;
 	if (rc == -ENOMEM)

@@ -215,7 +215,8 @@ struct dw_tree_thread {
 	void *limit;	/* of the shadow stack */
 	uint64_t arena; /* address of line 0 */
 	/* hot too */
-	uint64_t quick_mask; /* offsets in @quick */
+	uint32_t quick_mask; /* offsets in @quick */
+	uint32_t window;     /* bytes: farther below the top a stack pointer goes slow */
 	uint64_t cost;	     /* ticks so far that were not the program's: agent/core/each.h */
 	void *bounds;	     /* what the gates expect of each callee, by key */
 	uint64_t bounds_mask;

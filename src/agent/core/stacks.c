@@ -38,15 +38,10 @@ static bool is_mark(const struct dw_shadow *e)
 	return e->record == DWELL_RECORD_GUARD || e->record & DWELL_RECORD_LINK;
 }
 
-static bool is_guard(const struct dw_shadow *e)
-{
-	return e->record == DWELL_RECORD_GUARD;
-}
-
 /* The activation at or below the guard that may be on top. */
 static struct dw_shadow *below_guard(struct dw_shadow *e)
 {
-	return is_guard(e) ? e - 1 : e;
+	return e->record == DWELL_RECORD_GUARD ? e - 1 : e;
 }
 
 static struct dw_shadow *top_of(const struct dw_stacks *s, const struct dw_stack *k)
@@ -77,6 +72,7 @@ static void set_top(struct dw_stacks *s, struct dw_shadow *top)
 	s->thread->current = is_beyond ? s->current->beyond.truncated : top->node;
 	/* What is on top then is no node: gates must not look for its children. */
 	s->thread->limit = is_beyond ? NULL : limit_of(s->current);
+	s->thread->window = dw_stacks_window(s);
 }
 
 static void set_current(struct dw_stacks *s, struct dw_stack *k)

@@ -16,10 +16,11 @@
  *   link (an entry with the same node that knows the base of the segment below).
  *
  * Which stack a stack pointer belongs to: the one whose bottom is the nearest above it, when it is
- * among its records or at most DWELL_STACK_WINDOW below them. Otherwise the current one, where
- * nothing speaks against it (a large frame), else a new one, whose tree begins at the root.
- * Gates may push as long as thread->top is below thread->limit; beyond the tree it is 0.
- * Limits: switches by unknown names between stacks that lie closer than the window are seen late.
+ * among its records or at most a window's bytes (DWELL_STACK_WINDOW) below them. Otherwise the
+ * current one, where nothing speaks against it (a large frame), else a new one, whose tree begins
+ * at the root. Gates may push as long as thread->top is below thread->limit; beyond the tree it is
+ * 0. Limits: switches by unknown names between stacks that lie closer than the window are seen
+ * late.
  *
  * All is the thread's own, between dw_slow_begin() and dw_slow_end(). Room is made while
  * system calls are allowed; without it activations are not pushed and their time is the caller's.
@@ -36,9 +37,12 @@ struct dw_each;
 struct dw_overflow;
 
 enum {
-	/* ENTER and BACK go slow when the stack pointer is farther below the top's record: BACK
-	 * with top.record - (rsp - 4) of 0 pops, in (0, WINDOW) means that nothing was pushed. */
+	/* Probes go slow when the stack pointer is farther below the top's record (thread->window):
+	 * BACK with top.record - (rsp - 4) of 0 pops, in (0, window) means that nothing was pushed.
+	 * The second holds while no other stack is known: where functions with large frames have no
+	 * probes, all below them would be slow. */
 	DWELL_STACK_WINDOW = 16384,
+	DWELL_STACK_WINDOW_ALONE = 262144,
 	DWELL_RECORD_GUARD = 1,
 	DWELL_RECORD_CALL_OUT = 4, /* set in records of calls out, clear in others */
 	DWELL_STACKS = 16384,	   /* of a thread; then the first ones are forgotten */
@@ -100,6 +104,13 @@ struct dw_stacks {
 	struct dw_kept *kept;	      /* what is open, while a fork's child changes its arena */
 	uint32_t kept_n;
 };
+
+/* What thread->window is to be. */
+static inline uint32_t dw_stacks_window(const struct dw_stacks *s)
+{
+	return s->n == 1 && s->current->base == s->current->entries ? DWELL_STACK_WINDOW_ALONE
+								    : DWELL_STACK_WINDOW;
+}
 
 /* An activation without a node. */
 struct dw_kept {

@@ -103,9 +103,9 @@ static bool grow(struct dw_tree *t)
 }
 
 /* Offsets of every second entry. */
-static uint64_t quick_mask(uint32_t room)
+static uint32_t quick_mask(uint32_t room)
 {
-	return (room - 2) * sizeof(struct dw_tree_quick);
+	return (uint32_t)((room - 2) * sizeof(struct dw_tree_quick));
 }
 
 struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *line)

@@ -15,6 +15,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/each.h"
+#include "agent/core/stacks.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/threads.h"
 #include "agent/core/ticks-x86-64.h"
@@ -64,6 +65,7 @@ static void set(struct stage *s, const struct dw_area *area, const struct pair *
 	s->thread.current = &s->nodes[ROOT];
 	s->thread.os_word = &s->thread.os_seen;
 	s->thread.limit = s->shadow + 3;
+	s->thread.window = DWELL_STACK_WINDOW;
 	s->thread.arena = (uint64_t)s->nodes;
 	s->thread.quick = s->quick;
 	s->thread.bounds = &s->bounds;

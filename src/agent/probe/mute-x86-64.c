@@ -24,12 +24,15 @@ enum {
 	GAP_PAGES = 16, /* between two that change: then those are swapped as well */
 };
 
-/* What the probes of an area are to be, and where that goes. */
+/* What the probes of an area are to be, and which gate calls that changes. */
 struct work {
 	const struct dw_area *area;
-	uint8_t *pages; /* of its code, by bits: to be changed */
-	uint8_t *copy;	/* of its code; NULL = only pages are marked */
+	const uint8_t *fresh; /* as area->muted: what was not muted before */
+	uint32_t *sites;      /* offsets in the area; with IS_END those of gates without argument */
+	uint32_t n;
 };
+
+#define IS_END (1u << 31)
 
 static uint32_t functions_n(const struct dw_area *a)
 {
@@ -53,12 +56,18 @@ static uint32_t pointers_of(const struct dw_area *a, uint32_t function)
 	return functions_n(a) + imports_n(a) + function;
 }
 
+/* Whether @index is in the @sets of @a for @step. */
+static bool is_in(const struct dw_area *a, const uint8_t *sets, uint32_t index, uint32_t step)
+{
+	const uint8_t *set = sets + step * set_bytes(a);
+
+	return __atomic_load_n(&set[index / 8], __ATOMIC_RELAXED) >> index % 8 & 1;
+}
+
 /* Whether the probes of @index begin (@step 0) or end (1) nothing any more. */
 static bool is_muted(const struct dw_area *a, uint32_t index, uint32_t step)
 {
-	const uint8_t *set = a->muted + step * set_bytes(a);
-
-	return __atomic_load_n(&set[index / 8], __ATOMIC_RELAXED) >> index % 8 & 1;
+	return is_in(a, a->muted, index, step);
 }
 
 /* Whether @index may be muted: what goes on on other stacks is watched to its end. */
@@ -85,8 +94,9 @@ static uint32_t index_of(const struct dw_area *a, uint32_t key)
 	return key & DWELL_MUTE_POINTERS ? pointers_of(a, index) : index;
 }
 
-/* Set the bits that the region asks for. Whether any was not set before. */
-static bool mark(struct dw_area *a)
+/* Set the bits that the region asks for, and those that were not set before in @fresh, too. Whether
+ * there were any. */
+static bool mark(struct dw_area *a, uint8_t *fresh)
 {
 	const struct dw_region_mutes *m = &dw_agent_region()->mutes;
 	uint32_t n = __atomic_load_n(&m->n, __ATOMIC_RELAXED);
@@ -99,32 +109,53 @@ static bool mark(struct dw_area *a)
 		if (index == UINT32_MAX || !may_mute(a, index))
 			continue;
 		for (uint32_t step = 0; step <= (i < ended); step++) {
-			uint8_t *byte = &a->muted[step * set_bytes(a) + index / 8];
+			uint32_t at = step * set_bytes(a) + index / 8;
+			uint8_t bit = (uint8_t)(1 << index % 8);
 
-			any |= !is_muted(a, index, step);
-			__atomic_store_n(byte, *byte | 1 << index % 8, __ATOMIC_RELAXED);
+			if (is_muted(a, index, step))
+				continue;
+			any = true;
+			fresh[at] |= bit;
+			__atomic_store_n(&a->muted[at], a->muted[at] | bit, __ATOMIC_RELAXED);
 		}
 	}
 	return any;
 }
 
-/* Let the gate call at @at of the area become @code, unless it has. */
-static void change(struct work *w, uint32_t at, const uint8_t *code)
+/* Whether any of [@first, @end) is fresh. */
+static bool is_any_fresh(const struct work *w, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end;) {
+		bool is_byte = i % 8 == 0 && end - i >= 8;
+
+		if (is_byte ? w->fresh[i / 8] || w->fresh[set_bytes(w->area) + i / 8]
+			    : is_in(w->area, w->fresh, i, 0) || is_in(w->area, w->fresh, i, 1))
+			return true;
+		i += is_byte ? 8 : 1;
+	}
+	return false;
+}
+
+/* Whether there is anything to be done for the probes with @gate. */
+static bool concerns(const struct work *w, enum dw_gate gate)
+{
+	uint32_t imports = functions_n(w->area), pointers = pointers_of(w->area, 0);
+
+	if (gate == DWELL_GATE_OUT_POINTER)
+		return is_any_fresh(w, pointers, pointers + imports);
+	return gate == DWELL_GATE_OUT ? is_any_fresh(w, imports, pointers)
+				      : is_any_fresh(w, 0, imports);
+}
+
+/* Note that the gate call at @at of the area is to go, unless it has. */
+static void change(struct work *w, uint32_t at, bool is_end)
 {
 	const struct dw_clone_header *h = w->area->header;
 	uint32_t from = at - h->code_at, end = from + CALL_BYTES - 1;
 
-	if (from >= h->code_bytes || end >= h->code_bytes ||
-	    *(const uint8_t *)(w->area->area + at) != CALL)
-		return;
-	if (w->copy) {
-		__builtin_memcpy(w->copy + from, code, CALL_BYTES);
-		return;
-	}
-	from /= DWELL_PAGE_BYTES;
-	end /= DWELL_PAGE_BYTES;
-	w->pages[from / 8] |= (uint8_t)(1 << from % 8);
-	w->pages[end / 8] |= (uint8_t)(1 << end % 8);
+	if (from < h->code_bytes && end < h->code_bytes &&
+	    *(const uint8_t *)(w->area->area + at) == CALL)
+		w->sites[w->n++] = at | (is_end ? IS_END : 0);
 }
 
 /* What the probe at @at, in the clone of @function, is about. */
@@ -138,11 +169,9 @@ static uint32_t subject(const struct work *w, enum dw_gate gate, uint32_t at, ui
 	return gate == DWELL_GATE_OUT_POINTER ? pointers_of(w->area, function) : index;
 }
 
-/* Change the probes with @gate. */
+/* Note the changes of the probes with @gate. */
 static void change_all(struct work *w, enum dw_gate gate)
 {
-	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
-	static const uint8_t restore_rax[CALL_BYTES] = {0x48, 0x8b, 0x44, 0x24, 0xf0};
 	const struct dw_area *a = w->area;
 	const struct dw_clone_part *list = &a->header->gate_calls[gate];
 	const struct dw_clone_part *backs = &a->header->gate_calls[DWELL_GATE_BACK];
@@ -162,30 +191,47 @@ static void change_all(struct work *w, enum dw_gate gate)
 		while (back < last && *back < *at)
 			back++;
 		index = subject(w, gate, *at, function);
-		if (function == functions_n(a) || index >= bits ||
-		    !is_muted(a, index, gate == DWELL_GATE_EXIT))
+		if (function == functions_n(a) || index >= bits)
 			continue;
-		change(w, *at, gate == DWELL_GATE_EXIT ? nop : restore_rax);
-		if (has_back && back < last && is_muted(a, index, 1))
-			change(w, *back, nop);
+		if (is_in(a, w->fresh, index, gate == DWELL_GATE_EXIT))
+			change(w, *at, gate == DWELL_GATE_EXIT);
+		if (has_back && back < last && is_in(a, w->fresh, index, 1))
+			change(w, *back, true);
 	}
 }
 
 static void change_area(struct work *w)
 {
-	change_all(w, DWELL_GATE_ENTER);
-	change_all(w, DWELL_GATE_EXIT);
-	change_all(w, DWELL_GATE_OUT);
-	change_all(w, DWELL_GATE_OUT_POINTER);
-	change_all(w, DWELL_GATE_LINE);
+	static const enum dw_gate gates[] = {DWELL_GATE_ENTER, DWELL_GATE_EXIT, DWELL_GATE_OUT,
+					     DWELL_GATE_OUT_POINTER, DWELL_GATE_LINE};
+
+	for (uint32_t i = 0; i < sizeof gates / sizeof *gates; i++)
+		if (concerns(w, gates[i]))
+			change_all(w, gates[i]);
 }
 
 static void edit(void *ctx, uint8_t *copy)
 {
-	struct work *w = ctx;
+	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
+	static const uint8_t restore_rax[CALL_BYTES] = {0x48, 0x8b, 0x44, 0x24, 0xf0};
+	const struct work *w = ctx;
 
-	w->copy = copy;
-	change_area(w);
+	for (uint32_t i = 0; i < w->n; i++)
+		__builtin_memcpy(copy + (w->sites[i] & ~IS_END) - w->area->header->code_at,
+				 w->sites[i] & IS_END ? nop : restore_rax, CALL_BYTES);
+}
+
+/* The pages that change, as bits. */
+static void mark_pages(const struct work *w, uint8_t *pages)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint32_t from = (w->sites[i] & ~IS_END) - w->area->header->code_at;
+		uint32_t first = from / DWELL_PAGE_BYTES;
+		uint32_t last = (from + CALL_BYTES - 1) / DWELL_PAGE_BYTES;
+
+		pages[first / 8] |= (uint8_t)(1 << first % 8);
+		pages[last / 8] |= (uint8_t)(1 << last % 8);
+	}
 }
 
 /* Mark pages in short gaps too: each run is a mapping of its own. */
@@ -203,37 +249,50 @@ static void fill_gaps(uint8_t *pages, uint32_t n)
 	}
 }
 
-/* Bring the code of @a in line with its sets. 0 or -errno. */
-static int change_code(struct dw_area *a)
+/* Bring the code of @a in line with what is @fresh in its sets. 0 or -errno. */
+static int change_code(struct dw_area *a, const uint8_t *fresh)
 {
 	const struct dw_clone_header *h = a->header;
 	uint32_t pages_n = (h->code_bytes + DWELL_PAGE_BYTES - 1) / DWELL_PAGE_BYTES;
-	struct work w = {.area = a, .pages = dw_agent_memory(pages_n / 8 + 1)};
-	int error;
+	uint8_t *pages = dw_agent_memory(pages_n / 8 + 1);
+	struct work w = {.area = a, .fresh = fresh};
+	uint64_t bytes = 0;
+	int error = -ENOMEM;
 
-	if (!w.pages)
-		return -ENOMEM;
-	change_area(&w);
-	fill_gaps(w.pages, pages_n);
-	error = dw_text_swap_pages(a->area + h->code_at, (uint64_t)pages_n * DWELL_PAGE_BYTES,
-				   w.pages, edit, &w);
-	dw_sys_munmap(w.pages, pages_n / 8 + 1);
+	for (uint32_t gate = 0; gate < DWELL_GATES_N; gate++)
+		bytes += 2 * h->gate_calls[gate].n * sizeof *w.sites; /* with its BACK */
+	w.sites = dw_agent_memory(bytes + 1);
+	if (pages && w.sites) {
+		change_area(&w);
+		mark_pages(&w, pages);
+		fill_gaps(pages, pages_n);
+		error = dw_text_swap_pages(a->area + h->code_at,
+					   (uint64_t)pages_n * DWELL_PAGE_BYTES, pages, edit, &w);
+	}
+	if (pages)
+		dw_sys_munmap(pages, pages_n / 8 + 1);
+	if (w.sites)
+		dw_sys_munmap(w.sites, bytes + 1);
 	return error;
 }
 
 void dw_mute_area(struct dw_area *a)
 {
 	struct dw_region_header *region = dw_agent_region();
+	uint8_t *fresh;
 	int error = 0;
 
 	if (!region->mutes.n || a->header->probes != DWELL_PROBES_TIME)
 		return;
+	fresh = dw_agent_memory(2 * set_bytes(a));
 	if (!a->muted)
 		a->muted = dw_agent_memory(2 * set_bytes(a));
-	if (!a->muted)
+	if (!a->muted || !fresh)
 		error = -ENOMEM;
-	else if (mark(a))
-		error = change_code(a);
+	else if (mark(a, fresh))
+		error = change_code(a, fresh);
+	if (fresh)
+		dw_sys_munmap(fresh, 2 * set_bytes(a));
 	if (error)
 		region->mutes_error = (uint32_t)-error;
 }
