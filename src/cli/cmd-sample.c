@@ -7,10 +7,12 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "cli/agent-file.h"
 #include "cli/cache-folder.h"
 #include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
+#include "record/dotnet-command.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define AGENT	    "libdwell-clr.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
 enum {
@@ -26,17 +29,34 @@ enum {
 	MAX_STACK_BYTES = 65312, /* a perf record's size has 16 bits */
 };
 
+enum when { AUTO, ALWAYS, NEVER };
+
 struct cmd_sample {
 	uint64_t frequency_hz;
 	const char *output;
 	uint64_t duration_ns;
 	uint64_t stack_bytes;
 	bool no_code;
+	enum when dotnet;
 	bool wait_all;
 	bool quiet;
 };
 
 #define AT(field) offsetof(struct cmd_sample, field)
+
+static int take_when(const char *value, void *into, struct dw_error *err)
+{
+	static const char *const names[] = {
+		[AUTO] = "auto", [ALWAYS] = "always", [NEVER] = "never"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		*(enum when *)into = (enum when)i;
+		return 0;
+	}
+	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, always or never", value);
+}
 
 static const struct dw_option options[] = {
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
@@ -48,6 +68,8 @@ static const struct dw_option options[] = {
 	 "bytes of stack copied with each sample"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
+	{"dotnet", 0, "WHEN", take_when, AT(dotnet),
+	 "name .NET code: auto (as the command looks), always, never"},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
 	 "record until all descendants have ended"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
@@ -74,10 +96,38 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 	return code;
 }
 
+/* The agent's file when it is wanted for @command, NULL = none: *@ret_why_not. */
+static char *find_agent(const struct cmd_sample *c, char **command, const char **ret_why_not)
+{
+	bool is_wanted =
+		c->dotnet == ALWAYS || (c->dotnet == AUTO && dw_is_dotnet_command(command));
+	char *agent = is_wanted ? dw_agent_file(AGENT) : NULL;
+
+	*ret_why_not = is_wanted ? AGENT " is not beside dwell"
+				 : "the command does not look like .NET (--dotnet always helps)";
+	return agent;
+}
+
+/* What is to be said at the end. */
+static void conclude(const struct cmd_sample *c, const char *session,
+		     const struct dw_record_result *r)
+{
+	struct dw_out out;
+
+	dw_recorded_summary(session);
+	if (c->dotnet == NEVER || !r->nameless[0])
+		return;
+	dw_out_init_fd(&out, STDERR_FILENO);
+	dw_out_printf(&out, "dwell: .NET code has no names: %s\n", r->nameless);
+	dw_out_close(&out);
+}
+
 static int record(struct cmd_sample *c, char **command)
 {
 	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
 	dw_auto_free char *cache = dw_cache_folder();
+	const char *why_not;
+	dw_auto_free char *agent = find_agent(c, command, &why_not);
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
@@ -85,6 +135,8 @@ static int record(struct cmd_sample *c, char **command)
 		.backend = &dw_backend_perf,
 		.output = output,
 		.cache_dir = cache,
+		.clr_agent = agent,
+		.clr_why_not = why_not,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.frequency_hz = (uint32_t)c->frequency_hz,
 		.stack_bytes = (uint32_t)c->stack_bytes,
@@ -105,7 +157,7 @@ static int record(struct cmd_sample *c, char **command)
 	if (rc)
 		dw_recorded_failure(&err, &result, output);
 	else if (!c->quiet)
-		dw_recorded_summary(output);
+		conclude(c, output, &result);
 	dw_error_clear(&err);
 	return dw_exit_status(&result, rc);
 }

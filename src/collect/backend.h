@@ -15,12 +15,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct dw_managed;
+
 struct dw_backend_config {
 	uint32_t frequency_hz; /* samples per second of CPU time */
 	uint32_t stack_bytes;  /* of stack copied with each sample, 0 = the backend's choice */
 	const char *cache_dir; /* for unwind tables, NULL = none */
-	pid_t pid;	       /* the launched command, stopped before its exec */
-	uint64_t start_ns;     /* CLOCK_MONOTONIC time that the profile's times count from */
+	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */
+	struct dw_managed *managed;
+	pid_t pid;	   /* the launched command, stopped before its exec */
+	uint64_t start_ns; /* CLOCK_MONOTONIC time that the profile's times count from */
 };
 
 struct dw_backend_stats {

@@ -12,6 +12,7 @@
 #include "code/cfi/cache.h"
 #include "record/environment.h"
 #include "record/finish.h"
+#include "record/managed-recording.h"
 #include "record/run.h"
 #include "session/write.h"
 
@@ -36,9 +37,10 @@ struct recording {
 	struct dw_record_result *result;
 	struct dw_profile profile;
 	struct dw_run run;
+	struct dw_managed_recording managed;
 	struct dw_backend *backend;
 	struct dw_session_writer *writer;
-	struct pollfd *fds; /* signals first, then the backend's */
+	struct pollfd *fds; /* signals first, then runtimes, then the backend's */
 	size_t fds_n;
 	uint64_t next_tick_ns;
 	uint64_t next_flush_ns;
@@ -107,14 +109,20 @@ static int patience_ms(const struct recording *r, uint64_t now)
 static void watch(struct recording *r)
 {
 	r->fds[0] = (struct pollfd){.fd = r->run.signals.fd, .events = POLLIN};
-	r->fds_n = 1 + r->options->backend->poll_fds(r->backend, r->fds + 1, MAX_POLL_FDS);
+	r->fds[1] =
+		(struct pollfd){.fd = dw_regions_fd(&r->managed.managed.regions), .events = POLLIN};
+	r->fds_n = 2 + r->options->backend->poll_fds(r->backend, r->fds + 2, MAX_POLL_FDS);
 }
 
 static int drain(struct recording *r, struct dw_error *err)
 {
 	size_t before = r->profile.samples.n;
-	int rc = r->options->backend->drain(r->backend, false, err);
+	int rc = dw_managed_recording_drain(&r->managed, dw_clock_ns(CLOCK_MONOTONIC));
 
+	if (!rc)
+		rc = r->options->backend->drain(r->backend, false, err);
+	if (!rc)
+		rc = dw_managed_recording_lines(&r->managed);
 	r->is_busy = r->profile.samples.n > before;
 	return rc;
 }
@@ -123,7 +131,7 @@ static int collect(struct recording *r, struct dw_error *err)
 {
 	int rc = 0;
 
-	r->fds = calloc(MAX_POLL_FDS + 1, sizeof *r->fds);
+	r->fds = calloc(MAX_POLL_FDS + 2, sizeof *r->fds);
 	if (!r->fds)
 		return -ENOMEM;
 	for (uint64_t now = dw_clock_ns(CLOCK_MONOTONIC); !rc && !is_over(r, now);
@@ -150,10 +158,14 @@ static int start(struct recording *r, struct dw_error *err)
 		.stack_bytes = o->stack_bytes,
 		.cache_dir = o->cache_dir,
 	};
-	int rc = dw_run_prepare(&r->run, o->argv, err);
+	int rc = dw_managed_recording_begin(&r->managed, &r->profile, o->clr_agent, o->clr_why_not);
 
+	r->run.launch.environment = r->managed.environment.v;
+	if (!rc)
+		rc = dw_run_prepare(&r->run, o->argv, err);
 	if (rc)
 		return rc;
+	config.managed = r->managed.is_on ? &r->managed.managed : NULL;
 	config.pid = r->run.launch.pid;
 	r->run.start_ns = config.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	rc = o->backend->start(&config, &r->profile, &r->backend, err);
@@ -179,7 +191,12 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 
 	r->options->backend->stop(r->backend);
 	if (!rc)
+		rc = dw_managed_recording_end(&r->managed);
+	if (!rc)
 		rc = r->options->backend->drain(r->backend, true, err);
+	if (!rc)
+		rc = dw_managed_recording_lines(&r->managed);
+	dw_managed_recording_complain(&r->managed, r->result->nameless, sizeof r->result->nameless);
 	if (!rc)
 		rc = dw_run_note(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
 	if (!rc)
@@ -199,6 +216,8 @@ static int finish(struct recording *r, struct dw_error *err)
 		.symbol_timeout_ms = r->result->stop_signal ? IMPATIENT_MS : 0,
 		.held = true,
 		.without_code = r->options->without_code,
+		.il_line = dw_managed_lines_find,
+		.il_line_ctx = &r->managed.lines,
 	};
 
 	if (asprintf(&partial, "%s.partial", r->options->output) < 0)
@@ -214,6 +233,7 @@ static void release(struct recording *r, bool discard)
 	dw_session_writer_free(r->writer, discard);
 	r->options->backend->free(r->backend);
 	dw_run_release(&r->run);
+	dw_managed_recording_release(&r->managed);
 	dw_profile_release(&r->profile);
 	free(r->fds);
 }

@@ -24,6 +24,8 @@ struct dw_record_options {
 	const struct dw_backend_ops *backend; /* borrowed, static */
 	const char *output;		      /* path of the finished session */
 	const char *cache_dir;		      /* for unwind tables, NULL = none */
+	const char *clr_agent;		      /* of .NET runtimes, a path; NULL = none is wanted */
+	const char *clr_why_not;	      /* why none is, for struct dw_record_result */
 	uint64_t duration_ns; /* stop recording after this, 0 = when the command ends */
 	uint32_t frequency_hz;
 	uint32_t stack_bytes; /* 0 = the backend's choice */
@@ -33,12 +35,15 @@ struct dw_record_options {
 	void *progress_ctx;
 };
 
+enum { DWELL_RECORD_WORDS = 256 };
+
 struct dw_record_result {
 	pid_t pid;	 /* of the command, 0 = it was never started */
 	bool ended;	 /* the command has ended */
 	int wait_status; /* of the command, as waitpid() gives it, when ended */
 	int exec_error;	 /* not 0: the command could not be executed, with this code */
 	int stop_signal; /* the signal that ended the recording, 0 = none */
+	char nameless[DWELL_RECORD_WORDS]; /* why code of .NET runtimes has no names, "" = it has */
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dw_space_range {
@@ -33,6 +34,22 @@ struct dw_space_memo {
 	struct dw_cfi_row row;
 };
 
+/* Where in code a walk stands. */
+enum dw_space_place {
+	DWELL_PLACE_NEXT, /* it is executed next */
+	DWELL_PLACE_CALL, /* in a call */
+	DWELL_PLACE_LEFT, /* in a call of code that stands on this frame: by the stack pointer only
+			   */
+};
+
+/* Rows for code without a table: plain ones, or SPECIAL for what stands on the frame of that which
+ * it returns to. */
+struct dw_space_rules {
+	/* The row for @avma. False: none. */
+	bool (*find)(void *ctx, uint64_t avma, enum dw_space_place place, struct dw_cfi_row *ret);
+	void *ctx;
+};
+
 enum { DWELL_SPACE_MEMOS = 2048 };
 
 struct dw_space {
@@ -40,6 +57,7 @@ struct dw_space {
 	size_t last; /* index of the last hit */
 	struct dw_space_memo
 		*memos; /* DWELL_SPACE_MEMOS of them, made by the first walk. NULL = none */
+	const struct dw_space_rules *rules; /* borrowed; NULL = none */
 };
 
 /* Add @range, replacing what it overlaps as mmap does. 0 or -ENOMEM. */

@@ -69,6 +69,60 @@ static int frame_pointer_step(struct walk *w, struct dw_unwind_frame *f)
 	return return_to(w, f, rbp + 16, saved);
 }
 
+/* A step by a plain @row. */
+static int plain_step(struct walk *w, struct dw_unwind_frame *f, struct dw_cfi_row row)
+{
+	uint64_t sp = w->state.r[DWELL_REG_RSP], rbp = w->state.r[DWELL_REG_RBP];
+	uint64_t cfa = ((row.cfa & 3) == DWELL_ROW_RSP ? sp : rbp) +
+		       (uint64_t)((int64_t)(row.cfa >> 2) * 8);
+
+	if (row.rbp && !dw_unwind_read(w->memory, cfa + (uint64_t)((int64_t)row.rbp * 8), &rbp))
+		return DWELL_UNWIND_CUT;
+	return return_to(w, f, cfa, rbp);
+}
+
+/* A step out of code that stands on the frame of what it returns to, and has rbp as usual: both
+ * are left at once. */
+static int standing_step(struct walk *w, struct dw_unwind_frame *f)
+{
+	const struct dw_space_rules *rules = w->space->rules;
+	uint64_t rbp = w->state.r[DWELL_REG_RBP], cfa = rbp + 16, ra;
+	struct dw_cfi_row row;
+
+	if (!dw_unwind_read(w->memory, rbp + 8, &ra))
+		return DWELL_UNWIND_CUT;
+	if (cfa <= w->state.r[DWELL_REG_RSP])
+		return DWELL_UNWIND_BROKEN;
+	if (!rules->find(rules->ctx, ra - 1, DWELL_PLACE_LEFT, &row) ||
+	    (row.cfa & 3) != DWELL_ROW_RSP)
+		return frame_pointer_step(w, f);
+	w->state.r[DWELL_REG_RSP] = cfa;
+	return plain_step(w, f, row);
+}
+
+/*
+ * A step out of code without a table: by its rules where there are some. What has none then, and
+ * was just entered, is one of the few instructions that a runtime puts between its methods, which
+ * leave the stack as they find it.
+ */
+static int ruleless_step(struct walk *w, struct dw_unwind_frame *f)
+{
+	const struct dw_space_rules *rules = w->space->rules;
+	struct dw_cfi_row row;
+	uint64_t ra;
+
+	if (!rules)
+		return frame_pointer_step(w, f);
+	if (rules->find(rules->ctx, f->pc.v, w->state.exact ? DWELL_PLACE_NEXT : DWELL_PLACE_CALL,
+			&row))
+		return (row.cfa & 3) == DWELL_ROW_SPECIAL ? standing_step(w, f)
+							  : plain_step(w, f, row);
+	if (w->state.exact && dw_unwind_read(w->memory, w->state.r[DWELL_REG_RSP], &ra) &&
+	    dw_space_find(w->space, (struct dw_avma){ra - 1}))
+		return return_to(w, f, w->state.r[DWELL_REG_RSP] + 8, w->state.r[DWELL_REG_RBP]);
+	return frame_pointer_step(w, f);
+}
+
 /* A step by full rules, with what must hold of it. */
 static int rules_step(struct walk *w, struct dw_unwind_frame *f)
 {
@@ -110,7 +164,7 @@ static __attribute__((noinline)) int slow_step(struct walk *w, struct dw_unwind_
 	if (!f->range)
 		return DWELL_UNWIND_NO_RULE;
 	if (!f->range->cfi)
-		return frame_pointer_step(w, f);
+		return ruleless_step(w, f);
 	row = dw_cfi_table_find(f->range->cfi, f->pc.v - f->range->bias);
 	if ((row->cfa & 3) == DWELL_ROW_SPECIAL && row->cfa >> 2 == DWELL_ROW_NONE)
 		return frame_pointer_step(w, f);

@@ -33,6 +33,8 @@ enum dw_clr_table {
 	DWELL_CLR_THREADS,
 	DWELL_CLR_GCS,
 	DWELL_CLR_TEXTS, /* bytes */
+	DWELL_CLR_CODES, /* wire/managed-code.h, as the next */
+	DWELL_CLR_IL,
 	DWELL_CLR_TABLES
 };
 
@@ -144,12 +146,13 @@ enum dw_clr_fact {
 	DWELL_CLR_HEAP_UNANNOUNCED, /* of these: not known, or of another size */
 	DWELL_CLR_HEAP_STALE,	    /* known, but not there */
 	DWELL_CLR_FROZEN_BYTES,	    /* of objects outside all generations, as last seen */
+	DWELL_CLR_LOST_CODE,	    /* pieces of code that were not told */
 	DWELL_CLR_FACTS
 };
 
 struct dw_clr_head {
 	uint32_t rows[DWELL_CLR_TABLES]; /* that may be in use */
-	uint32_t unused[6];
+	uint32_t unused[4];
 	uint64_t facts[32];
 };
 

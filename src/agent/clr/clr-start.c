@@ -97,10 +97,11 @@ bool dw_clr_start(struct dw_clr_wishes *ret)
 		dw_agent_off(DWELL_OFF_NO_MEMORY);
 		return false;
 	}
+	ret->is_code = dw_text_after(mode, "code");
 	word = dw_text_option(mode, "stacks");
-	ret->has_stacks = !word || dw_text_number(word);
+	ret->has_stacks = !ret->is_code && (!word || dw_text_number(word));
 	word = dw_text_option(mode, "lifetime");
-	ret->has_lifetime = !word || dw_text_number(word);
+	ret->has_lifetime = !ret->is_code && (!word || dw_text_number(word));
 	word = dw_text_option(mode, "check");
 	ret->check = word ? (uint32_t)dw_text_number(word) : 0;
 	word = dw_text_option(mode, "oracle");

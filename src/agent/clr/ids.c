@@ -61,3 +61,11 @@ void dw_ids_remove(struct dw_ids *ids, bool (*goes)(const struct dw_id *id, uint
 			__atomic_store_n(&id->key, REMOVED, __ATOMIC_RELEASE);
 	}
 }
+
+void dw_ids_drop(struct dw_ids *ids, uint64_t key)
+{
+	struct dw_id *id = dw_ids_find(ids, key);
+
+	if (id)
+		__atomic_store_n(&id->key, REMOVED, __ATOMIC_RELEASE);
+}

@@ -52,6 +52,9 @@ static inline struct dw_id *dw_ids_find(const struct dw_ids *ids, uint64_t key)
 /* Put @key, which may be there, with its numbers. NULL = no memory. Inside dw_agent_enter(). */
 struct dw_id *dw_ids_put(struct dw_ids *ids, uint64_t key, uint32_t value, uint32_t extra);
 
+/* Remove @key, if it is there. Inside dw_agent_enter(). */
+void dw_ids_drop(struct dw_ids *ids, uint64_t key);
+
 /* Remove what @goes says so of, NULL = all. Inside dw_agent_enter(). */
 void dw_ids_remove(struct dw_ids *ids, bool (*goes)(const struct dw_id *id, uint32_t word),
 		   uint32_t word);

@@ -143,7 +143,7 @@ static uint32_t add_function(const struct dw_name *name, uint32_t module, uint32
 	return at;
 }
 
-static uint32_t find_function(uint64_t function)
+uint32_t dw_meaning_function(uint64_t function)
 {
 	const struct dw_id *id = dw_ids_find(&meaning.functions, function);
 	struct dw_name name;
@@ -190,7 +190,7 @@ static uint32_t il_offset(uint64_t function, uint64_t ip)
 
 uint32_t dw_meaning_frame(uint64_t function, uint64_t ip)
 {
-	uint32_t row = find_function(function), il = il_offset(function, ip), at;
+	uint32_t row = dw_meaning_function(function), il = il_offset(function, ip), at;
 	uint64_t key = (uint64_t)(il + 2) << 32 | row;
 	const struct dw_id *id = row ? dw_ids_find(&meaning.frames, key) : NULL;
 	struct dw_clr_frame *frame;
@@ -239,6 +239,11 @@ static bool has_value(const struct dw_id *id, uint32_t value)
 void dw_meaning_forget_function(uint32_t row)
 {
 	dw_ids_remove(&meaning.functions, has_value, row);
+}
+
+void dw_meaning_forget_id(uint64_t function)
+{
+	dw_ids_drop(&meaning.functions, function);
 }
 
 /* Memory that stays. Inside dw_agent_enter(). */

@@ -19,6 +19,9 @@ uint32_t dw_meaning_frame(uint64_t function, uint64_t ip);
 /* Whether the method of @frame was made at run time. */
 bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame);
 
+/* The row of the method @function, 0 = no room. */
+uint32_t dw_meaning_function(uint64_t function);
+
 /* The row of the method @function if it was seen, else 0. */
 uint32_t dw_meaning_known(uint64_t function);
 
@@ -28,6 +31,9 @@ void dw_meaning_forget(void);
 
 /* The method of row @row goes. Inside dw_agent_enter(). */
 void dw_meaning_forget_function(uint32_t row);
+
+/* The method @function goes, its row stays. Inside dw_agent_enter(). */
+void dw_meaning_forget_id(uint64_t function);
 
 /* Remember which IL the machine code of @function comes from, which was just compiled. Where
  * collections are allowed. */

@@ -5,6 +5,7 @@
  * Both objects are static and never end. Where we do not belong the runtime is told to go on
  * without a profiler. Callbacks that are not listed do nothing. Nothing is done after Shutdown.
  */
+#include "agent/clr/code.h"
 #include "agent/clr/collection.h"
 #include "agent/clr/com.h"
 #include "agent/clr/context.h"
@@ -211,6 +212,10 @@ static int32_t module_unloads(void *self, uint64_t module)
 {
 	(void)self;
 	(void)module;
+	if (profiler.wishes.is_code) {
+		dw_code_forget();
+		return DWELL_HR_OK;
+	}
 	dw_walk_forget();
 	for (struct dw_clr_self *t = dw_clr_threads(); t; t = t->next)
 		__atomic_store_n(&t->last_class, 0, __ATOMIC_RELAXED);
@@ -220,7 +225,10 @@ static int32_t module_unloads(void *self, uint64_t module)
 static int32_t dynamic_unloads(void *self, uint64_t function)
 {
 	(void)self;
-	dw_walk_forget_function(function);
+	if (profiler.wishes.is_code)
+		dw_code_forget_made(function);
+	else
+		dw_walk_forget_function(function);
 	return DWELL_HR_OK;
 }
 
@@ -228,8 +236,29 @@ static int32_t compiled(void *self, uint64_t function, int32_t result, int32_t i
 {
 	(void)self;
 	(void)is_safe;
-	if (result >= 0 && profiler.wishes.has_stacks && !profiler.is_off)
+	if (result < 0 || profiler.is_off)
+		return DWELL_HR_OK;
+	if (profiler.wishes.is_code)
+		dw_code_compiled(function);
+	else if (profiler.wishes.has_stacks)
 		dw_meaning_compiled(function);
+	return DWELL_HR_OK;
+}
+
+static int32_t dynamic_compiled(void *self, uint64_t function, int32_t result, int32_t is_safe)
+{
+	(void)self;
+	(void)is_safe;
+	if (result >= 0 && !profiler.is_off && profiler.wishes.is_code)
+		dw_code_made(function);
+	return DWELL_HR_OK;
+}
+
+static int32_t search_finished(void *self, uint64_t function, uint32_t result)
+{
+	(void)self;
+	if (!result && !profiler.is_off && profiler.wishes.is_code)
+		dw_code_searched(function);
 	return DWELL_HR_OK;
 }
 
@@ -259,6 +288,10 @@ static bool order_events(void)
 	uint32_t low = DWELL_COM_ALLOCATED | DWELL_COM_ENABLE_ALLOCATED | DWELL_COM_MODULE_LOADS;
 	uint32_t high = DWELL_COM_HIGH_DYNAMIC_UNLOADS;
 
+	if (profiler.wishes.is_code)
+		return dw_runtime_events(DWELL_COM_JIT | DWELL_COM_CACHE_SEARCHES |
+						 DWELL_COM_MODULE_LOADS,
+					 DWELL_COM_HIGH_DYNAMIC_UNLOADS) >= 0;
 	if (profiler.wishes.has_stacks)
 		low |= DWELL_COM_ENABLE_SNAPSHOT | DWELL_COM_JIT;
 	if (profiler.wishes.has_lifetime) {
@@ -268,6 +301,16 @@ static bool order_events(void)
 	return dw_runtime_events(low, high) >= 0;
 }
 
+static void start_memory(void)
+{
+	if (profiler.wishes.has_lifetime)
+		profiler.wishes.has_lifetime = dw_objects_start() && dw_collections_start();
+	dw_clr_threads_start();
+	dw_context_start();
+	dw_walk_start(profiler.wishes.check);
+	dw_trigger_start(profiler.wishes.has_stacks);
+}
+
 static int32_t initialize(void *self, void *unknown)
 {
 	uint64_t begin_ns = dw_sys_now_ns();
@@ -275,13 +318,9 @@ static int32_t initialize(void *self, void *unknown)
 	(void)self;
 	if (!dw_runtime_start(unknown) || !dw_clr_start(&profiler.wishes))
 		return DWELL_HR_CANCEL;
-	if (profiler.wishes.has_lifetime)
-		profiler.wishes.has_lifetime = dw_objects_start() && dw_collections_start();
-	dw_clr_threads_start();
 	dw_names_start();
-	dw_context_start();
-	dw_walk_start(profiler.wishes.check);
-	dw_trigger_start(profiler.wishes.has_stacks);
+	if (!profiler.wishes.is_code)
+		start_memory();
 	note_runtime();
 	if (!order_events()) {
 		dw_agent_off(DWELL_OFF_MISMATCH);
@@ -311,6 +350,7 @@ static void *callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_MODULE_LOADED] = module_loaded,
 	[DWELL_CB_MODULE_UNLOAD_STARTED] = module_unloads,
 	[DWELL_CB_JIT_FINISHED] = compiled,
+	[DWELL_CB_SEARCH_FINISHED] = search_finished,
 	[DWELL_CB_SUSPEND_STARTED] = suspend_started,
 	[DWELL_CB_RESUME_FINISHED] = resume_finished,
 	[DWELL_CB_ALLOCATED] = allocated,
@@ -319,6 +359,7 @@ static void *callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_GC_FINISHED] = gc_finished,
 	[DWELL_CB_MOVED] = moved,
 	[DWELL_CB_SURVIVED] = survived,
+	[DWELL_CB_DYNAMIC_FINISHED] = dynamic_compiled,
 	[DWELL_CB_DYNAMIC_UNLOADED] = dynamic_unloads,
 	[DWELL_CB_EVENT] = event,
 	[DWELL_CB_NOTIFICATION_ONLY] = notification_only,

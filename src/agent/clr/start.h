@@ -9,6 +9,7 @@
 
 /* What the user wants, from DWELL_ENV_MODE. */
 struct dw_clr_wishes {
+	bool is_code; /* for sampling: what code is where, and nothing else */
 	bool has_stacks;
 	bool has_lifetime;
 	bool has_oracle; /* compare generations and the heap with the runtime's */

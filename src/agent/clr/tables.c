@@ -48,13 +48,19 @@ static bool reserve(struct table *t, uint64_t bytes)
 	return true;
 }
 
+/* Whether @t may take all of the budget. */
+static bool is_large(int t)
+{
+	return t <= DWELL_CLR_OLDS || t >= DWELL_CLR_TEXTS;
+}
+
 bool dw_tables_start(uint64_t budget)
 {
 	uint64_t at;
 
 	tables.budget = budget;
 	for (int t = 0; t < DWELL_CLR_TABLES; t++) {
-		if (!reserve(&tables.all[t], t <= DWELL_CLR_OLDS ? budget : SMALL_BYTES))
+		if (!reserve(&tables.all[t], is_large(t) ? budget : SMALL_BYTES))
 			return false;
 		dw_table_bases.at[t] = tables.all[t].base;
 	}

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "wire/allocations.h"
+#include "wire/managed-code.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,10 @@ static inline uint32_t dw_table_row_bytes(enum dw_clr_table t)
 		return sizeof(struct dw_clr_thread);
 	case DWELL_CLR_GCS:
 		return sizeof(struct dw_clr_gc);
+	case DWELL_CLR_CODES:
+		return sizeof(struct dw_clr_code);
+	case DWELL_CLR_IL:
+		return sizeof(struct dw_clr_il);
 	default:
 		return 1;
 	}

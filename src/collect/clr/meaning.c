@@ -1,6 +1,7 @@
 /*
  * Rows to ids; see meaning.h. Modules are the same for all processes that have loaded the same
- * path. A method that the program has made itself has no token: it gets one that no assembly uses.
+ * path. A method that the program has made itself has no token: it gets one that no assembly uses,
+ * the same for all of that name.
  */
 #include "collect/clr/meaning.h"
 
@@ -102,8 +103,7 @@ int dw_clr_type(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 	return rc;
 }
 
-/* The method of row @row: its module and token. */
-static int add_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method *ret)
+int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method *ret)
 {
 	dw_auto(dw_buf) name = DW_BUF_INIT;
 	struct dw_clr_function f;
@@ -119,13 +119,13 @@ static int add_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_me
 		return DWELL_ERR_FORMAT;
 	dw_method_name_put(&name, text, n);
 	rc = name.failed ? -ENOMEM : get_module(m, f.module, &ret->module);
-	ret->token = f.token & TOKEN_MASK;
-	if (!rc && (!ret->module || !ret->token)) {
-		ret->token = row & TOKEN_MASK;
-		rc = add_module(m->p, DYNAMIC_MODULE, strlen(DYNAMIC_MODULE), &ret->module);
-	}
 	if (!rc)
 		rc = dw_strings_add(&m->p->strings, name.data, name.len, &ret->name);
+	ret->token = f.token & TOKEN_MASK;
+	if (!rc && (!ret->module || !ret->token)) {
+		ret->token = ret->name & TOKEN_MASK;
+		rc = add_module(m->p, DYNAMIC_MODULE, strlen(DYNAMIC_MODULE), &ret->module);
+	}
 	return rc ? rc : dw_allocations_method(&m->p->allocations, ret, &id);
 }
 
@@ -163,7 +163,7 @@ static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 		return DWELL_ERR_FORMAT;
 	rc = REACH(&m->frames, row);
 	if (!rc && !m->frames.v[row]) {
-		rc = add_method(m, from.function, &method);
+		rc = dw_clr_method(m, from.function, &method);
 		if (rc)
 			return rc;
 		frame.kind = DWELL_FRAME_CODE;

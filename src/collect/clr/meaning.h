@@ -30,6 +30,9 @@ int dw_clr_type(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret);
 /* The same of a thread. */
 int dw_clr_thread(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret);
 
+/* The method of row @row, added to the profile. DWELL_ERR_FORMAT: it makes no sense. */
+int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method *ret);
+
 /* The stack of node @row, 0 = the empty one. DWELL_ERR_FORMAT: it makes no sense. */
 int dw_clr_stack(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret);
 

@@ -23,24 +23,32 @@ static const uint32_t row_bytes[] = {
 	[DWELL_CLR_THREADS] = sizeof(struct dw_clr_thread),
 	[DWELL_CLR_GCS] = sizeof(struct dw_clr_gc),
 	[DWELL_CLR_TEXTS] = 1,
+	[DWELL_CLR_CODES] = sizeof(struct dw_clr_code),
+	[DWELL_CLR_IL] = sizeof(struct dw_clr_il),
 };
 
-/* Read as much of chunk @c as its table has in use. */
-static int read_chunk(struct dw_clr_tables *t, int fd, const struct dw_region_chunk *c)
+/* Read what is missing of chunk @c, which begins at byte *@from of its table, as far as that is in
+ * use. *@from becomes its end. */
+static int read_chunk(struct dw_clr_tables *t, int fd, const struct dw_region_chunk *c,
+		      uint64_t *from)
 {
 	uint32_t table = c->kind - DWELL_CHUNK_CLR - 1;
 	struct dw_clr_rows *rows = &t->all[table];
-	uint64_t wanted = (uint64_t)t->head.rows[table] * row_bytes[table], bytes;
+	uint64_t wanted = (uint64_t)t->head.rows[table] * row_bytes[table], begin = *from, bytes;
 	int rc;
 
-	if (wanted > BYTES_MAX)
+	if (wanted > BYTES_MAX || c->bytes > BYTES_MAX)
 		return DWELL_ERR_LIMIT;
+	*from += c->bytes;
+	if (wanted > *from)
+		wanted = *from;
 	if (wanted <= rows->bytes.n)
 		return 0;
-	bytes = wanted - rows->bytes.n < c->bytes ? wanted - rows->bytes.n : c->bytes;
+	bytes = wanted - rows->bytes.n;
 	if (dw_vec_reserve(&rows->bytes, bytes))
 		return -ENOMEM;
-	rc = dw_region_read_bytes(fd, rows->bytes.v + rows->bytes.n, bytes, c->at);
+	rc = dw_region_read_bytes(fd, rows->bytes.v + rows->bytes.n, bytes,
+				  c->at + (rows->bytes.n - begin));
 	if (!rc)
 		rows->bytes.n += bytes;
 	return rc == DWELL_ERR_NOT_FOUND ? DWELL_ERR_FORMAT : rc;
@@ -61,21 +69,85 @@ static int find_head(struct dw_clr_tables *t, int fd, const struct dw_region_hea
 	return DWELL_ERR_NOT_FOUND;
 }
 
-int dw_clr_tables_read(struct dw_clr_tables *t, int fd, const struct dw_region_head *head)
+/* Read what is missing of all tables. */
+static int read_tables(struct dw_clr_tables *t, int fd, const struct dw_region_head *head)
 {
+	uint64_t from[DWELL_CLR_TABLES] = {0};
 	int rc = find_head(t, fd, head);
 
-	for (int i = 0; i < DWELL_CLR_TABLES; i++)
-		t->all[i].bytes.n = 0;
 	for (uint32_t i = 0; i < head->chunk_n && !rc; i++) {
 		struct dw_region_chunk c;
 
 		rc = dw_region_read_chunk(fd, i, &c);
 		if (!rc && c.kind > DWELL_CHUNK_CLR && c.kind <= DWELL_CHUNK_CLR + DWELL_CLR_TABLES)
-			rc = read_chunk(t, fd, &c);
+			rc = read_chunk(t, fd, &c, &from[c.kind - DWELL_CHUNK_CLR - 1]);
 	}
 	for (int i = 0; i < DWELL_CLR_TABLES; i++)
 		t->all[i].n = rc ? 0 : (uint32_t)(t->all[i].bytes.n / row_bytes[i]);
+	return rc;
+}
+
+int dw_clr_tables_read(struct dw_clr_tables *t, int fd, const struct dw_region_head *head)
+{
+	for (int i = 0; i < DWELL_CLR_TABLES; i++)
+		t->all[i].bytes.n = 0;
+	return read_tables(t, fd, head);
+}
+
+/* Leave @n rows of @table, whose later ones are to be read again. */
+static void keep(struct dw_clr_tables *t, enum dw_clr_table table, uint64_t n)
+{
+	struct dw_clr_rows *rows = &t->all[table];
+
+	if (n >= rows->n)
+		return;
+	rows->n = (uint32_t)n;
+	rows->bytes.n = n * row_bytes[table];
+}
+
+static void keep_text(uint64_t *end, struct dw_clr_text text)
+{
+	if ((uint64_t)text.at + text.bytes > *end)
+		*end = (uint64_t)text.at + text.bytes;
+}
+
+/* Leave what is whole: rows as far as their first word is there, and what they name. @from: by
+ * table, where that was not looked at yet. */
+static void keep_whole(struct dw_clr_tables *t, const uint32_t *from)
+{
+	uint64_t texts = from[DWELL_CLR_TEXTS], il = from[DWELL_CLR_IL];
+	struct dw_clr_function f;
+	struct dw_clr_module m;
+	struct dw_clr_code c;
+	uint32_t row;
+
+	for (row = from[DWELL_CLR_FUNCTIONS] + !from[DWELL_CLR_FUNCTIONS];
+	     dw_clr_tables_get(t, DWELL_CLR_FUNCTIONS, row, &f) && f.name.at; row++)
+		keep_text(&texts, f.name);
+	keep(t, DWELL_CLR_FUNCTIONS, row);
+	for (row = from[DWELL_CLR_MODULES] + !from[DWELL_CLR_MODULES];
+	     dw_clr_tables_get(t, DWELL_CLR_MODULES, row, &m) && m.path.at; row++)
+		keep_text(&texts, m.path);
+	keep(t, DWELL_CLR_MODULES, row);
+	for (row = from[DWELL_CLR_CODES] + !from[DWELL_CLR_CODES];
+	     dw_clr_tables_get(t, DWELL_CLR_CODES, row, &c) && c.start; row++)
+		if ((uint64_t)c.il + c.il_n > il)
+			il = (uint64_t)c.il + c.il_n;
+	keep(t, DWELL_CLR_CODES, row);
+	keep(t, DWELL_CLR_TEXTS, texts);
+	keep(t, DWELL_CLR_IL, il);
+}
+
+int dw_clr_tables_more(struct dw_clr_tables *t, int fd, const struct dw_region_head *head)
+{
+	uint32_t from[DWELL_CLR_TABLES];
+	int rc;
+
+	for (int i = 0; i < DWELL_CLR_TABLES; i++)
+		from[i] = t->all[i].n;
+	rc = read_tables(t, fd, head);
+	if (!rc)
+		keep_whole(t, from);
 	return rc;
 }
 

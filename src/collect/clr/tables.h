@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "collect/region/read.h"
 #include "wire/allocations.h"
+#include "wire/managed-code.h"
 
 #include <stdint.h>
 
@@ -26,6 +27,12 @@ struct dw_clr_tables {
  * -errno.
  */
 int dw_clr_tables_read(struct dw_clr_tables *t, int fd, const struct dw_region_head *head);
+
+/*
+ * Read what has come behind that which @t has. Rows of methods, modules and code are whole, as far
+ * as they are there; others count where such a row names them. Codes as above.
+ */
+int dw_clr_tables_more(struct dw_clr_tables *t, int fd, const struct dw_region_head *head);
 
 /* Copy row @row of @table to @ret, which has the size of its rows. False: there is none. */
 bool dw_clr_tables_get(const struct dw_clr_tables *t, enum dw_clr_table table, uint32_t row,

@@ -146,6 +146,7 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	b->options = choose_options(config);
 	dw_intake_init(&b->intake, profile, config->cache_dir, false);
 	b->intake.track.start_ns = config->start_ns;
+	b->intake.sampler.managed = config->managed;
 	rc = dw_perf_events_open(&b->options, &b->events, err);
 	if (!rc)
 		rc = dw_perf_events_map(&b->events, &b->options, &b->rings, err);

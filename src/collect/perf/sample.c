@@ -115,6 +115,9 @@ static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 		row.module = f->range->module;
 		row.svma = f->pc.v - f->range->bias;
 	}
+	if (s->runtime && f->range && !f->range->cfi &&
+	    dw_managed_frame(s->managed, s->runtime, f->pc.v, s->deep.time_ns, &row) == -ENOMEM)
+		return -ENOMEM;
 	rc = dw_frames_add(&s->profile->frames, row, ret);
 	if (!rc)
 		*memo = (struct dw_frame_memo){f->pc.v, *ret, p->generation};
@@ -181,6 +184,24 @@ static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struc
 	return rc;
 }
 
+static bool find_row(void *ctx, uint64_t avma, enum dw_space_place place, struct dw_cfi_row *ret)
+{
+	const struct dw_sampler *s = ctx;
+
+	return dw_managed_row(s->runtime, avma, s->deep.time_ns, place, ret);
+}
+
+/* From now on, believe what the runtime of @p, if it has one, says of its code. */
+static void use_runtime(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t time_ns)
+{
+	bool is_other = false;
+
+	s->rules = (struct dw_space_rules){find_row, s};
+	s->runtime = s->managed ? dw_managed_at(s->managed, p->pid, time_ns, &is_other) : NULL;
+	p->space.rules = s->runtime ? &s->rules : NULL;
+	p->generation += is_other;
+}
+
 /* Memory for walks, made with the first sample that needs it. */
 static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
 {
@@ -206,8 +227,10 @@ static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
 static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
 {
-	int rc = prepare(s, th);
+	int rc;
 
+	use_runtime(s, th->process, r->time_ns);
+	rc = prepare(s, th);
 	if (rc)
 		return rc;
 	*ret = unwind(s, th, r);

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "collect/clr/managed.h"
 #include "collect/perf/deep-stack.h"
 #include "collect/perf/track.h"
 #include "unwind/unwind.h"
@@ -14,6 +15,9 @@ struct dw_sampler {
 	struct dw_track *track;		/* borrowed */
 	struct dw_unwind_frame *frames; /* owned: of one walk, innermost first; NULL until needed */
 	struct dw_deep deep;
+	struct dw_managed *managed;	    /* borrowed, NULL = runtimes are not looked at */
+	struct dw_managed_process *runtime; /* of the sample being taken in, NULL = none */
+	struct dw_space_rules rules;	    /* the runtime's */
 	uint64_t kept;
 	uint64_t discarded;    /* not taken in 64-bit code of the target */
 	uint64_t discarded_32; /* those of them that were in 32-bit code */

@@ -1,0 +1,65 @@
+/*
+ * Commands that are .NET programs; see dotnet-command.h. The executables that the SDK makes, those
+ * with the runtime inside included, contain a fixed number by which it finds where to write into
+ * them.
+ */
+#include "record/dotnet-command.h"
+
+#include "record/program.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum {
+	WORDS = 16,		  /* of a command line, looked at as files */
+	LOOKED_AT_MAX = 16 << 20, /* bytes of a file: the number is in the front */
+};
+
+/* The SHA-256 of ".net core bundle". */
+static const uint8_t number[] = {
+	0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
+	0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
+	0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
+};
+
+static bool has_number(int fd)
+{
+	struct stat st;
+	size_t n;
+	void *bytes;
+	bool has;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0)
+		return false;
+	n = st.st_size < LOOKED_AT_MAX ? (size_t)st.st_size : LOOKED_AT_MAX;
+	bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return false;
+	has = memmem(bytes, n, number, sizeof number) != NULL;
+	munmap(bytes, n);
+	return has;
+}
+
+static bool is_dotnet_program(const char *name)
+{
+	struct dw_program program;
+	bool is;
+
+	dw_program_find(name, &program);
+	is = has_number(program.fd);
+	dw_program_release(&program);
+	return is;
+}
+
+bool dw_is_dotnet_command(char *const *argv)
+{
+	for (int i = 0; argv[i]; i++)
+		if (strstr(argv[i], "dotnet"))
+			return true;
+	for (int i = 0; argv[i] && i < WORDS; i++)
+		if ((!i || strchr(argv[i], '/')) && is_dotnet_program(argv[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,12 @@
+/*
+ * Whether a command line starts a .NET program, as far as can be seen before it runs.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+/*
+ * Whether @argv names dotnet in any of its words ("sh -c 'dotnet ...'" too), or a .NET program by
+ * its file. False for scripts and builds that start one: that is not seen.
+ */
+bool dw_is_dotnet_command(char *const *argv);

@@ -1,0 +1,107 @@
+/*
+ * Managed code in recordings by sampling; see managed-recording.h. That a runtime ran is told by
+ * its library, which all have but those that are linked into their program.
+ */
+#include "record/managed-recording.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RUNTIME "libcoreclr.so"
+
+enum { MEMORY_MB = 64 }; /* of the region of a process, at most */
+
+static int make_environment(struct dw_managed_recording *r, const char *agent)
+{
+	dw_auto_free char *mode = NULL;
+
+	if (asprintf(&mode, "code memory=%d", MEMORY_MB << 20) < 0)
+		return -ENOMEM;
+	return dw_clr_environment_make(&r->environment, agent, dw_regions_path(&r->managed.regions),
+				       mode);
+}
+
+int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile *p,
+			       const char *agent, const char *why_not)
+{
+	const char *other = dw_clr_environment_conflict();
+	int rc;
+
+	r->managed = (struct dw_managed){.p = p, .regions.folder = DW_REGION_FOLDER_INIT};
+	if (!agent)
+		rc = dw_error_set(&r->why_not, DWELL_ERR_NOT_FOUND, "%s", why_not);
+	else if (other)
+		rc = dw_error_set(&r->why_not, DWELL_ERR_REFUSED,
+				  "the environment names a profiler already (%s)", other);
+	else
+		rc = dw_managed_open(&r->managed, p, ".", &r->why_not);
+	if (!rc)
+		rc = dw_managed_lines_open(&r->lines);
+	if (!rc)
+		rc = make_environment(r, agent);
+	r->is_on = !rc;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+int dw_managed_recording_drain(struct dw_managed_recording *r, uint64_t now_ns)
+{
+	return r->is_on ? dw_managed_drain(&r->managed, now_ns) : 0;
+}
+
+int dw_managed_recording_lines(struct dw_managed_recording *r)
+{
+	const struct dw_profile *p = r->managed.p;
+	int rc = 0;
+
+	while (r->modules_seen < r->managed.modules.n && !rc) {
+		const struct dw_managed_module *m = &r->managed.modules.v[r->modules_seen++];
+		const struct dw_managed_owner owner = {m->pid, m->uid, m->gid};
+		const struct dw_module *row = dw_modules_get(&p->modules, m->module);
+
+		rc = dw_managed_lines_add(&r->lines, m->module,
+					  dw_strings_get(&p->strings, row->path), &owner);
+	}
+	return rc;
+}
+
+int dw_managed_recording_end(struct dw_managed_recording *r)
+{
+	struct dw_facts *facts = &r->managed.p->facts;
+	int rc;
+
+	if (!r->is_on)
+		return 0;
+	dw_managed_finish(&r->managed);
+	rc = dw_facts_set(facts, "runtimes", (int64_t)r->managed.began);
+	return rc ? rc : dw_facts_set(facts, "managed_code_lost", (int64_t)r->managed.lost);
+}
+
+static bool has_runtime(const struct dw_profile *p)
+{
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
+		if (!strcmp(dw_strings_get(&p->strings, dw_modules_get(&p->modules, id)->name),
+			    RUNTIME))
+			return true;
+	return false;
+}
+
+void dw_managed_recording_complain(const struct dw_managed_recording *r, char *ret, size_t room)
+{
+	const char *why = "";
+
+	if (!r->managed.began && has_runtime(r->managed.p))
+		why = r->why_not.code ? dw_error_message(&r->why_not)
+				      : "the runtime did not take the agent";
+	snprintf(ret, room, "%s", why);
+}
+
+void dw_managed_recording_release(struct dw_managed_recording *r)
+{
+	dw_managed_release(&r->managed);
+	dw_managed_lines_release(&r->lines);
+	dw_target_environment_release(&r->environment);
+	dw_error_clear(&r->why_not);
+}

@@ -1,0 +1,179 @@
+/*
+ * Prologs and epilogs; see prolog-x86-64.h.
+ *
+ * Methods begin with pushes of the registers that they save, make room by one subtraction, and, if
+ * they have a frame pointer, set it to where the caller's was pushed. Between that and their ends
+ * the stack pointer stands still: room for arguments of calls is made once. They end by undoing
+ * this, with a return or a jump; only jumps behind something undone count, others are loops.
+ */
+#include "unwind/prolog-x86-64.h"
+
+#include <string.h>
+
+enum {
+	REG_RBP = 5,
+	REG_R12 = 12,
+	WORD = 8,
+	FRAME_WORDS_MAX = INT16_MAX >> 2,
+};
+
+struct reader {
+	const uint8_t *at;
+	size_t n;
+};
+
+static bool take(struct reader *r, size_t n, const uint8_t *bytes)
+{
+	if (r->n < n || memcmp(r->at, bytes, n) != 0)
+		return false;
+	r->at += n;
+	r->n -= n;
+	return true;
+}
+
+#define TAKE(r, ...) take(r, sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
+
+/* Take a number of @n bytes (1 or 4), signed. */
+static bool take_number(struct reader *r, size_t n, int64_t *ret)
+{
+	uint32_t value = 0, sign = 1u << (8 * n - 1);
+
+	if (r->n < n)
+		return false;
+	memcpy(&value, r->at, n);
+	*ret = (int64_t)(value ^ sign) - sign;
+	r->at += n;
+	r->n -= n;
+	return true;
+}
+
+/* A push or pop, whose first register's code is @base: the register. -1 = it is none. */
+static int take_register(struct reader *r, uint8_t base)
+{
+	size_t prefix = r->n > 1 && r->at[0] == 0x41;
+	int reg;
+
+	if (r->n <= prefix || (r->at[prefix] & 0xf8) != base)
+		return -1;
+	reg = (r->at[prefix] & 7) + (prefix ? 8 : 0);
+	r->at += prefix + 1;
+	r->n -= prefix + 1;
+	return reg;
+}
+
+/* "sub rsp" (@reg 0xec) or "add rsp" (0xc4): by how much. */
+static bool take_room(struct reader *r, uint8_t reg, int64_t *ret)
+{
+	if (TAKE(r, 0x48, 0x83, reg))
+		return take_number(r, 1, ret);
+	if (TAKE(r, 0x48, 0x81, reg))
+		return take_number(r, 4, ret);
+	return false;
+}
+
+/* The instruction that sets the frame pointer. */
+static bool take_frame_pointer(struct reader *r)
+{
+	int64_t skip;
+
+	if (TAKE(r, 0x48, 0x8b, 0xec) || TAKE(r, 0x48, 0x89, 0xe5))
+		return true;
+	if (TAKE(r, 0x48, 0x8d, 0x6c, 0x24))
+		return take_number(r, 1, &skip);
+	return TAKE(r, 0x48, 0x8d, 0xac, 0x24) && take_number(r, 4, &skip);
+}
+
+static struct dw_cfi_row framed(void)
+{
+	return (struct dw_cfi_row){.cfa = 2 << 2 | DWELL_ROW_RBP, .rbp = -2};
+}
+
+/* The frame begins @words above the stack pointer, the caller's rbp was pushed as word number
+ * @rbp below the return address, 0 = it was not. */
+static struct dw_cfi_row frameless(int64_t words, int64_t rbp)
+{
+	if (words < 1 || words > FRAME_WORDS_MAX)
+		return framed();
+	return (struct dw_cfi_row){.cfa = (int16_t)(words << 2 | DWELL_ROW_RSP),
+				   .rbp = (int16_t)(rbp ? -1 - rbp : 0)};
+}
+
+/* Code that goes on for other code begins by fetching what that saved of the caller's. It has a
+ * frame of its own once it has set its frame pointer, at an offset that may be out of sight. */
+static struct dw_cfi_row continued(struct reader r, const uint8_t *prolog, uint64_t offset)
+{
+	while (r.n && !take_frame_pointer(&r)) {
+		r.at++;
+		r.n--;
+	}
+	if (offset < (uint64_t)(r.at - prolog))
+		return framed();
+	return (struct dw_cfi_row){.cfa = DWELL_ROW_COMPLEX << 2 | DWELL_ROW_SPECIAL};
+}
+
+/* Whether the rest of a prolog, at @r, sets the frame pointer before @offset. */
+static bool sets_frame_pointer(struct reader *r, const uint8_t *prolog, uint64_t offset)
+{
+	TAKE(r, 0xc5, 0xf8, 0x77); /* vzeroupper */
+	return (uint64_t)(r->at - prolog) < offset && take_frame_pointer(r);
+}
+
+struct dw_cfi_row dw_prolog_row(const uint8_t *prolog, size_t n, uint64_t offset,
+				enum dw_frame_base base)
+{
+	struct reader r = {prolog, n};
+	int64_t words = 1, rbp = 0, room = 0;
+	bool has_pointer = false;
+	int reg;
+
+	if (TAKE(&r, 0x48, 0x8b, 0x45, 0x00))
+		return continued(r, prolog, offset);
+	while ((uint64_t)(r.at - prolog) < offset) {
+		reg = take_register(&r, 0x50);
+		if (reg < 0)
+			break;
+		if (reg == REG_RBP && !rbp)
+			rbp = words;
+		/* Where it is no pointer it is pushed in its turn, behind this one. */
+		has_pointer |= reg >= REG_R12 && rbp && rbp == words - 1;
+		words++;
+	}
+	if ((uint64_t)(r.at - prolog) < offset && take_room(&r, 0xec, &room))
+		words += room / WORD;
+	if (base == DWELL_BASE_STACK)
+		return frameless(words, rbp);
+	/* What is out of sight or not known sets the frame pointer. */
+	if (rbp &&
+	    (sets_frame_pointer(&r, prolog, offset) || (offset >= n && (has_pointer || !r.n))))
+		return framed();
+	return frameless(words, rbp);
+}
+
+bool dw_epilog_row(const uint8_t *bytes, size_t n, struct dw_cfi_row *ret)
+{
+	struct reader r = {bytes, n};
+	int64_t words = 1, rbp = 0, room = 0;
+	bool has_begun = false;
+	int reg;
+
+	TAKE(&r, 0xc5, 0xf8, 0x77);
+	if (take_room(&r, 0xc4, &room)) {
+		words += room / WORD;
+		has_begun = true;
+	}
+	while ((reg = take_register(&r, 0x58)) >= 0) {
+		if (reg == REG_RBP)
+			rbp = words;
+		words++;
+		has_begun = true;
+	}
+	if (words > FRAME_WORDS_MAX || room < 0 || !r.n)
+		return false;
+	/* A return, or a jump elsewhere: to an address, through memory or a register. */
+	if (r.at[0] != 0xc3 && !(has_begun && (r.at[0] == 0xe9 || r.at[0] == 0xff)) &&
+	    !(r.n > 1 && r.at[0] == 0x48 && r.at[1] == 0xff && has_begun))
+		return false;
+	ret->cfa = (int16_t)(words << 2 | DWELL_ROW_RSP);
+	ret->rbp = (int16_t)(rbp ? rbp - words - 1 : 0);
+	return true;
+}
