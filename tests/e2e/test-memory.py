@@ -95,6 +95,20 @@ def test_native_code_between(context, version):
 
 
 @cases(*VERSIONS)
+def test_methods_of_one_name(context, version):
+    n = 10
+    record(context, "overloads", str(n), command=program(context, version))
+    rows = {row["function_name"]: row["inclusive_allocations"]
+            for row in report(context, "functions")["rows"]
+            if row["function_name"].startswith("Overloads.")}
+    make = "Overloads.Make"
+    expect(rows, {f"{make}(!0)": n, f"{make}(int[],string[,],ref double)": n,
+                  f"{make}(System.Collections.Generic.Dictionary<string,System.Collections.Generic."
+                  "List<!0>>,Overloads.Inner<!0>,System.Environment.SpecialFolder)": n,
+                  f"{make}<,>(!!0,!!1[],byte*)": n, "Overloads.Alone": n}, "overloads")
+
+
+@cases(*VERSIONS)
 def test_kinds_of_allocations(context, version):
     n = 500
     said = record(context, "kinds", str(n), command=program(context, version))

@@ -81,6 +81,14 @@ struct dw_com_code {
 	uint64_t start, bytes;
 };
 
+/* A method in metadata. */
+struct dw_com_method {
+	uint32_t type;	/* token */
+	uint32_t units; /* of its name, NUL included */
+	const uint8_t *signature;
+	uint32_t signature_bytes;
+};
+
 struct dw_com_provider {
 	const uint16_t *name;
 	uint64_t words; /* keywords */

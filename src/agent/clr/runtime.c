@@ -29,7 +29,14 @@ enum {
 };
 
 /* Slots of IMetaDataImport. */
-enum { METADATA_TYPE = 12, METADATA_METHOD = 30, METADATA_OUTER = 62 };
+enum {
+	METADATA_CLOSE = 3,
+	METADATA_TYPE = 12,
+	METADATA_REFERENCE = 14,
+	METADATA_METHODS_NAMED = 19,
+	METADATA_METHOD = 30,
+	METADATA_OUTER = 62
+};
 
 enum { SLOT_QUERY = 0, SLOT_RELEASE = 2, SNAPSHOT_REGISTERS = 1, IS_ARRAY = 0 };
 
@@ -200,17 +207,40 @@ int32_t dw_metadata_outer(void *metadata, uint32_t token, uint32_t *ret)
 	return get(metadata, token, ret);
 }
 
-int32_t dw_metadata_method(void *metadata, uint32_t token, uint32_t *ret_type, uint16_t *ret,
-			   uint32_t room, uint32_t *ret_n)
+int32_t dw_metadata_reference(void *metadata, uint32_t token, uint32_t *ret_scope, uint16_t *ret,
+			      uint32_t room, uint32_t *ret_n)
+{
+	int32_t (*get)(void *, uint32_t, uint32_t *, uint16_t *, uint32_t, uint32_t *) =
+		slot(metadata, METADATA_REFERENCE);
+
+	return get(metadata, token, ret_scope, ret, room, ret_n);
+}
+
+int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
+			   struct dw_com_method *ret_more)
 {
 	int32_t (*get)(void *, uint32_t, uint32_t *, uint16_t *, uint32_t, uint32_t *, uint32_t *,
 		       const uint8_t **, uint32_t *, uint32_t *, uint32_t *) =
 		slot(metadata, METADATA_METHOD);
-	uint32_t flags, bytes, rva, more;
-	const uint8_t *signature;
+	uint32_t flags, rva, more;
 
-	return get(metadata, token, ret_type, ret, room, ret_n, &flags, &signature, &bytes, &rva,
-		   &more);
+	return get(metadata, token, &ret_more->type, ret, room, &ret_more->units, &flags,
+		   &ret_more->signature, &ret_more->signature_bytes, &rva, &more);
+}
+
+bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name)
+{
+	int32_t (*list)(void *, void **, uint32_t, const uint16_t *, uint32_t *, uint32_t,
+			uint32_t *) = slot(metadata, METADATA_METHODS_NAMED);
+	void (*close)(void *, void *) = slot(metadata, METADATA_CLOSE);
+	uint32_t tokens[2], n = 0;
+	void *all = NULL;
+
+	if (list(metadata, &all, type, name, tokens, 2, &n) < 0)
+		n = 0;
+	if (all)
+		close(metadata, all);
+	return n > 1;
 }
 
 int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx)

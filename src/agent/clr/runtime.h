@@ -69,9 +69,16 @@ int32_t dw_metadata_type(void *metadata, uint32_t token, uint16_t *ret, uint32_t
 /* * GetNestedClassProps: the type around it. */
 int32_t dw_metadata_outer(void *metadata, uint32_t token, uint32_t *ret);
 
-/* * GetMethodProps: its type and name. */
-int32_t dw_metadata_method(void *metadata, uint32_t token, uint32_t *ret_type, uint16_t *ret,
-			   uint32_t room, uint32_t *ret_n);
+/* * GetTypeRefProps: what it is in and its name as UTF-16 with NUL. */
+int32_t dw_metadata_reference(void *metadata, uint32_t token, uint32_t *ret_scope, uint16_t *ret,
+			      uint32_t room, uint32_t *ret_n);
+
+/* * GetMethodProps: its name as UTF-16 with NUL, the rest in *@ret_more. */
+int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
+			   struct dw_com_method *ret_more);
+
+/* * EnumMethodsWithName: whether @type has several methods of @name, which ends in NUL. */
+bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name);
 
 /* * DoStackSnapshot of this thread with registers. */
 int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx);
