@@ -1,12 +1,10 @@
 """What `dwell memory` counts against every oracle there is: the program's own knowledge, the runtime's
 counters, its generations at each collection, its heap at the end."""
-import json
 import os
 
 from harness import cases, expect, require
+from managed import VERSIONS, program, record, report
 
-MANAGED = "dotnet/managed"
-STATUS = 3  # of the managed program when all is well
 CONFIGURATIONS = {
     "workstation": {},
     "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
@@ -26,19 +24,17 @@ SHORT = ("workstation", "server", "segments", "optimized")
 SMALL_BUDGET = {"DOTNET_GCgen0size": "0x80000", "DOTNET_GCgen0MaxBudget": "80000"}
 
 
-def run(context, *words, options=(), name="run.dwell", env=None):
-    """Record the managed program with @words, compared with the runtime's heap; what it printed."""
-    done = context.run(context.dwell, "memory", "-q", "--check-heap", *options, "-o", name, "--",
-                       context.target(MANAGED), *words, env={**context.env, **(env or {})})
-    expect(done.returncode, STATUS, f"status of {' '.join(words)}\n{done.stderr}")
-    return {line.split()[0]: [int(word) for word in line.split()[1:]]
-            for line in done.stdout.splitlines() if line.split()[1:]}
+CASES = [f"{configuration}-{version}" for configuration in CONFIGURATIONS for version in VERSIONS
+         if (configuration, version) != ("experimental", "net8.0")]  # has no such collector
 
 
-def report(context, view, name="run.dwell"):
-    done = context.run(context.dwell, "report", name, view, "--format", "json")
-    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
-    return json.loads(done.stdout)
+def start(context, case):
+    """The arguments for record() in @case: to compare with the runtime's heap there."""
+    configuration, version = case.rsplit("-", 1)
+    if configuration not in SHORT and not os.environ.get("DWELL_LONG"):
+        context.skip("long: set DWELL_LONG=1")
+    return {"options": ["--check-heap"], "env": CONFIGURATIONS[configuration],
+            "command": program(context, version)}
 
 
 def expect_truth(facts):
@@ -52,16 +48,11 @@ def expect_truth(facts):
             facts["bytes_counted_by_runtime"] <= 512, f"bytes by counters of threads: {facts}")
 
 
-def is_asked(context, configuration):
-    if configuration not in SHORT and not os.environ.get("DWELL_LONG"):
-        context.skip("long: set DWELL_LONG=1")
-
-
-def counts(context, n, configuration):
+def counts(context, n, how):
     """What each kind of N objects made: by the program and by us, (objects, bytes) by name."""
     name = f"{n}.dwell"
-    said = run(context, "exact", str(n), name=name, env=CONFIGURATIONS[configuration])
-    facts = report(context, "functions", name)
+    said = record(context, "exact", str(n), name=name, **how)
+    facts = report(context, "functions", name=name)
     rows = {row["function_name"]: row for row in facts["rows"]}
     facts = facts["session"]
     expect_truth(facts)
@@ -69,7 +60,7 @@ def counts(context, n, configuration):
     expect(facts["bytes_announced"] - facts["frozen_bytes"], said["all"][-1],
            "bytes, without frozen objects, by GC.GetTotalAllocatedBytes(true)")
     threads = {row["id"]: row["inclusive_bytes"]
-               for row in report(context, "threads", name)["rows"]}
+               for row in report(context, "threads", name=name)["rows"]}
     counted = {int(word[len("thread-"):]): values[0]
                for word, values in said.items() if word.startswith("thread-")}
     expect(len(counted), n // 10, "threads")
@@ -81,24 +72,25 @@ def counts(context, n, configuration):
                    if f"Exact.{kind}" in rows else (0, 0) for kind in kinds}
 
 
-@cases(*CONFIGURATIONS)
-def test_every_kind_is_exact(context, configuration):
+@cases(*CASES)
+def test_every_kind_is_exact(context, case):
     """Two runs: their difference is free of what first calls make."""
-    is_asked(context, configuration)
-    (few, seen_few), (many, seen_many) = (counts(context, n, configuration) for n in (100, 600))
+    how = start(context, case)
+    (few, seen_few), (many, seen_many) = (counts(context, n, how) for n in (100, 600))
 
     def rise(a, b):
         return {kind: (b[kind][0] - a[kind][0], b[kind][1] - a[kind][1]) for kind in a}
     expect(rise(seen_few, seen_many), rise(few, many), "objects and bytes by kind")
 
 
-@cases(*CONFIGURATIONS)
-def test_heap_and_generations_are_the_runtimes(context, configuration):
-    is_asked(context, configuration)
-    env = CONFIGURATIONS[configuration]
+@cases(*CASES)
+def test_heap_and_generations_are_the_runtimes(context, case):
+    how = start(context, case)
     for words, more in ((("lives", "300"), {}), (("trees", "10", "60", "2"), SMALL_BUDGET),
                         (("stress", "8"), {})):
-        run(context, *words, env={**env, **more})
+        record(context, *words, **{**how, "env": {**how["env"], **more}})
         facts = report(context, "lifetime")["session"]
         expect_truth(facts)
-        require(facts["heap_objects"] > 0 and facts["labels_checked"] > 0, f"asked nothing: {facts}")
+        require(facts["labels_checked"] > 0, f"asked nothing: {facts}")
+        # The runtime of .NET 8 does not show its heap.
+        expect(facts["heap_objects"] > 0, not case.endswith("net8.0"), "the heap was seen")

@@ -5,6 +5,7 @@
  * by another way than that by which it tells the bounds that we go by. At the end it walks its heap
  * while the program stands still; only then our objects are noted, so that both see the same. What
  * it has and we do not know was not announced; what we have and it does not should have died.
+ * .NET 8 does not show its heap.
  */
 #include "agent/clr/oracle.h"
 
@@ -101,10 +102,11 @@ static int32_t find(uint64_t object, void *ctx)
 void dw_oracle_heap(void)
 {
 	struct heap h = {.room = 0};
+	bool is_shown = dw_runtime_heap(find, &h) >= 0;
 
-	if (dw_runtime_heap(find, &h) < 0)
-		return;
+	if (!h.has_begun)
+		begin(&h);
 	dw_tables_head()->facts[DWELL_CLR_FROZEN_BYTES] = h.frozen_bytes;
-	for (uint32_t i = 0; i < h.known.n; i++)
+	for (uint32_t i = 0; is_shown && i < h.known.n; i++)
 		dw_tables_count(DWELL_CLR_HEAP_STALE, h.known.v[i].value != SEEN);
 }
