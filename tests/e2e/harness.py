@@ -15,6 +15,9 @@ import time
 # Ends what hangs, no more: a busy machine may take ten times as long as an idle one.
 DEFAULT_SECONDS = 300
 
+NOBODY = 65534
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+
 
 class Skip(Exception):
     """This test cannot run here; the argument says why."""
@@ -65,6 +68,14 @@ class Context:
         expect(done.returncode, status, f"status of dwell sample {' '.join(words)}\n{done.stderr}")
         return done
 
+    def instrument(self, *words, before=(), session="run.dwell", status=0):
+        """`dwell instrument -q -o SESSION WORDS` behind the command @before, which must end with
+        @status and without errors."""
+        done = self.run(*before, self.dwell, "instrument", "-q", "-o", session, *words)
+        expect((done.returncode, done.stderr), (status, ""),
+               f"status and errors of dwell instrument {' '.join(words)}")
+        return done
+
     def report(self, view, *words, session="run.dwell"):
         """A report as the object in its JSON: session facts and rows."""
         done = self.run(self.dwell, "report", session, view, *words, "--format", "json")
@@ -90,6 +101,23 @@ def require(condition, what):
     """The condition holds, or the test fails with what it was about."""
     if not condition:
         raise AssertionError(what)
+
+
+def rows_of(report, name):
+    """The report's rows of the functions called @name."""
+    return [row for row in report["rows"] if row["function_name"] == name]
+
+
+def line_of(source, text):
+    """The number of the line of tests/targets/@source that is @text."""
+    with open(os.path.join(os.path.dirname(__file__), "../targets", source)) as f:
+        return [line.strip() for line in f].index(text) + 1
+
+
+def stolen_ns():
+    """Processor time that the host has taken so far, which no thread's clock has."""
+    with open("/proc/stat") as f:
+        return int(f.readline().split()[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def expect_all_counted(facts):

@@ -3,32 +3,23 @@
 The program is tests/targets/call-times.c, whose sleeps and calls are known; what it computes only
 has to be more than nothing.
 """
-import os
 import re
 import xml.etree.ElementTree
 
-from harness import cases, expect, require
+from harness import cases, expect, line_of, require, rows_of
 
 MS = 1000000
 VIEWS = ("summary", "functions", "calltree", "modules", "lines", "instructions", "processes",
          "threads")
-SOURCE = os.path.join(os.path.dirname(__file__), "..", "targets", "call-times.c")
+SOURCE = "call-times.c"
 
 
 def record(context, *words):
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *words, "--",
-                       context.target("call-times"))
-    expect(done.returncode, 0, f"status of call-times: {done.stderr}")
-
-
-def line_of(text):
-    """The number of the source line that is @text."""
-    with open(SOURCE) as f:
-        return [line.strip() for line in f].index(text) + 1
+    context.instrument(*words, "--", context.target("call-times"))
 
 
 def row_of(report, name):
-    found = [row for row in report["rows"] if row["function_name"] == name]
+    found = rows_of(report, name)
     expect(len(found), 1, f"rows of {name}")
     return found[0]
 
@@ -92,12 +83,12 @@ def test_callers_and_lines(context):
     expect(callers, {"main": 1, "worker": 20}, "who calls rests")
     lines = {row["source_line_begin"]: row for row in context.report("lines")["rows"]
              if row["function_name"] in ("main", "worker")}
-    at_main, at_worker = lines[line_of("rests(24, 100);")], lines[line_of("rests(1, 20);")]
+    at_main, at_worker = lines[line_of(SOURCE, "rests(24, 100);")], lines[line_of(SOURCE, "rests(1, 20);")]
     expect(at_main["number_of_calls"], 1, "calls on main's line")
     expect(at_worker["number_of_calls"], 20, "calls on worker's line")
     require(at_main["elapsed_inclusive_time"] >= 2400 * MS, f"time of main's line {at_main}")
     expect(at_main["elapsed_exclusive_time"], None, "a line's own time")
-    expect(lines[line_of("even(i % 10);")]["number_of_calls"], 100, "calls of even by main")
+    expect(lines[line_of(SOURCE, "even(i % 10);")]["number_of_calls"], 100, "calls of even by main")
 
 
 def test_shortest_and_longest(context):
@@ -171,9 +162,7 @@ def test_formats_agree(context):
 
 def record_single_calls(context, *words):
     """What each function saw of its shortest and longest call: [inside], [outside], ns."""
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *words, "--",
-                       context.target("single-calls"))
-    expect(done.returncode, 0, f"status of single-calls: {done.stderr}")
+    done = context.instrument(*words, "--", context.target("single-calls"))
     lines = [line.split() for line in done.stdout.splitlines()]
     return {name: [int(n) for n in numbers] for name, *numbers in lines}
 

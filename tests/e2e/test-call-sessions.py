@@ -2,29 +2,14 @@
 import json
 import os
 import signal
-import time
 
-from harness import cases, expect, require
-
-
-def record(context, *words, status=0, options=(), name="run.dwell"):
-    """Record `WORDS`, which must end with @status, into @name."""
-    done = context.run(context.dwell, "instrument", "-q", *options, "-o", name, "--", *words)
-    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
-    expect(done.stderr, "", f"errors of {' '.join(words)}")
-    return name
+from harness import cases, expect, require, rows_of
 
 
-def report(context, name, view, *words):
-    done = context.run(context.dwell, "report", name, view, "--format", "json", *words)
-    expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
-    return json.loads(done.stdout)
-
-
-def calls(context, name, *words):
+def calls(context, session="run.dwell"):
     """Calls by function, over all processes."""
     found = {}
-    for row in report(context, name, "functions", *words)["rows"]:
+    for row in context.report("functions", session=session)["rows"]:
         function = row["function_name"]
         found[function] = found.get(function, 0) + row["number_of_calls"]
     return found
@@ -36,23 +21,23 @@ def expect_calls(got, **want):
 
 
 def test_calls_and_callers(context):
-    name = record(context, context.target("calls"))
-    expect_calls(calls(context, name), leaf=1000, even=51, odd=50, main=1)
-    rows = {row["function_name"]: row for row in report(context, name, "functions")["rows"]}
+    context.instrument("--", context.target("calls"))
+    expect_calls(calls(context), leaf=1000, even=51, odd=50, main=1)
+    rows = {row["function_name"]: row for row in context.report("functions")["rows"]}
     expect(rows["leaf"]["module_name"], "calls", "module of leaf")
-    facts = report(context, name, "functions")["session"]
+    facts = context.report("functions")["session"]
     expect(facts["method"], "instrumentation", "method")
     expect((facts["nodes_dropped"], facts["calls_truncated"]), (0, 0), "dropped, truncated")
-    tree = report(context, name, "calltree", "--trim", "0")["rows"]
+    tree = context.report("calltree", "--trim", "0")["rows"]
     expect([row["function_name"] for row in tree[:3]], ["calls", "[thread main]", "main"],
            "start of the tree")
-    callers = report(context, name, "callers", "even")["rows"]
+    callers = context.report("callers", "even")["rows"]
     require(any(row["function_name"] == "odd" for row in callers), f"callers of even: {callers}")
 
 
 def test_callees_outside_have_names(context):
-    name = record(context, context.target("calls"), "threads", "2")
-    rows = {row["function_name"]: row for row in report(context, name, "functions")["rows"]}
+    context.instrument("--", context.target("calls"), "threads", "2")
+    rows = {row["function_name"]: row for row in context.report("functions")["rows"]}
     joined = [row for function, row in rows.items() if "pthread_join" in function]
     require(joined, f"no pthread_join among {sorted(rows)}")
     require(joined[0]["module_name"].startswith("libc.so"), f"module {joined[0]['module_name']}")
@@ -65,8 +50,8 @@ def test_callees_outside_have_names(context):
        ("exec", "5", {"before_exec": 6, "main": 6}), ("spawn", "8", {"leaf": 8000, "main": 9}))
 def test_processes_and_threads(context, case):
     mode, n, want = case
-    name = record(context, context.target("calls"), mode, n, options=["--wait-all"])
-    expect_calls(calls(context, name), **want)
+    context.instrument("--wait-all", "--", context.target("calls"), mode, n)
+    expect_calls(calls(context), **want)
 
 
 @cases(("orphan", 30, {"leaf": 10 + 60, "in_child": 60}),
@@ -76,33 +61,33 @@ def test_processes_and_threads(context, case):
 def test_families(context, case):
     """Threads that fork, execute and vfork, and a parent that ends before its child."""
     mode, n, want = case
-    name = record(context, context.target("families"), mode, str(n), options=["--wait-all"])
-    expect_calls(calls(context, name), **want)
+    context.instrument("--wait-all", "--", context.target("families"), mode, str(n))
+    expect_calls(calls(context), **want)
 
 
 def test_exec_stays_a_process(context):
-    name = record(context, context.target("calls"), "exec", "3")
-    expect(len(report(context, name, "processes")["rows"]), 1, "processes")
-    expect(len(report(context, name, "threads")["rows"]), 4, "threads")
+    context.instrument("--", context.target("calls"), "exec", "3")
+    expect(len(context.report("processes")["rows"]), 1, "processes")
+    expect(len(context.report("threads")["rows"]), 4, "threads")
 
 
 def test_children_know_their_parents(context):
-    name = record(context, "sh", "-c", f"{context.target('calls')}; true")
-    rows = report(context, name, "processes")["rows"]
+    context.instrument("--", "sh", "-c", f"{context.target('calls')}; true")
+    rows = context.report("processes")["rows"]
     expect(sorted(row["name"] for row in rows), ["calls", "sh"], "names")
 
 
 def test_opened_libraries(context):
     library = context.target("calls-library.so")
-    name = record(context, context.target("calls"), "open", library)
-    expect_calls(calls(context, name), library_work=150)  # through a pointer to there
+    context.instrument("--", context.target("calls"), "open", library)
+    expect_calls(calls(context), library_work=150)  # through a pointer to there
 
 
 def test_times_sum_up(context):
     """Elapsed times and overhead of all rows of a thread are its lifetime, but for its first moment
     and its last, in which it may lose the processor."""
-    name = record(context, context.target("calls"), "sleep", "3", status=5)
-    facts = report(context, name, "threads")["session"]
+    context.instrument("--", context.target("calls"), "sleep", "3", status=5)
+    facts = context.report("threads")["session"]
     lifetime = facts["threads_lifetime_ns"]
     got = facts["elapsed_exclusive_time"] + facts["time_exclusive_probe_overhead"]
     require(lifetime >= 3_000_000_000 and abs(lifetime - got) <= lifetime * 0.01,
@@ -112,16 +97,9 @@ def test_times_sum_up(context):
 @cases(signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)
 def test_target_dies(context, number):
     """What it did up to then is there."""
-    name = record(context, context.target("calls"), "signal", str(int(number)),
-                  status=128 + number)
-    expect_calls(calls(context, name), leaf=10, main=1)
-
-
-def wait_for(path, seconds=30):
-    end = time.monotonic() + seconds
-    while not os.path.exists(path):
-        require(time.monotonic() < end, f"no {path}")
-        time.sleep(0.02)
+    context.instrument("--", context.target("calls"), "signal", str(int(number)),
+                       status=128 + number)
+    expect_calls(calls(context), leaf=10, main=1)
 
 
 def has_calls(context, name):
@@ -135,11 +113,7 @@ def has_calls(context, name):
 def start_sleeper(context, *options):
     process = context.start(context.dwell, "instrument", "-q", "-o", "run.dwell", *options, "--",
                             context.target("calls"), "sleep", "1000")
-    wait_for(context.path("run.dwell.partial"))
-    end = time.monotonic() + 60
-    while not has_calls(context, "run.dwell.partial"):
-        require(time.monotonic() < end, "no slice with calls comes")
-        time.sleep(0.1)
+    context.wait_for(lambda: has_calls(context, "run.dwell.partial"), "a slice with calls")
     return process
 
 
@@ -155,16 +129,15 @@ def test_killed_collector(context):
     expect_calls(calls(context, "run.dwell.partial"), leaf=10, main=1)
     done = context.run(context.dwell, "recover", "run.dwell.partial")
     expect(done.returncode, 0, f"status of recover\n{done.stderr}")
-    expect_calls(calls(context, "run.dwell"), leaf=10, main=1)
+    expect_calls(calls(context), leaf=10, main=1)
 
 
 def test_killed_collector_leaves_slow_calls(context):
     """Those that were there a slice before."""
     process = start_sleeper(context)
-    end = time.monotonic() + 60
-    while not report(context, "run.dwell.partial", "slowest", "leaf")["rows"]:
-        require(time.monotonic() < end, "no slow call is written")
-        time.sleep(0.2)
+    context.wait_for(
+        lambda: context.report("slowest", "leaf", session="run.dwell.partial")["rows"],
+        "a slow call")
     with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
         target = int(f.read().split()[0])
     process.kill()
@@ -172,10 +145,9 @@ def test_killed_collector_leaves_slow_calls(context):
     os.kill(target, signal.SIGKILL)
     done = context.run(context.dwell, "recover", "run.dwell.partial")
     expect(done.returncode, 0, f"status of recover\n{done.stderr}")
-    row = report(context, "run.dwell", "slowest", "leaf")["rows"][0]
+    row = context.report("slowest", "leaf")["rows"][0]
     expect(row["call_path"].split(" > ")[-1], "leaf", f"path of {row}")
-    leaf = [row for row in report(context, "run.dwell", "functions")["rows"]
-            if row["function_name"] == "leaf"][0]
+    leaf = rows_of(context.report("functions"), "leaf")[0]
     require(leaf["max_elapsed_inclusive_time"] is not None, f"longest of {leaf}")
 
 
@@ -184,26 +156,24 @@ def test_signal_ends_with_a_session(context, number):
     process = start_sleeper(context)
     process.send_signal(number)
     expect(process.wait(30), 128 + number, "status")
-    expect_calls(calls(context, "run.dwell"), leaf=10, main=1)
+    expect_calls(calls(context), leaf=10, main=1)
     require(not os.path.exists(context.path("run.dwell.partial")), "a .partial is left")
 
 
 def test_duration(context):
     """The recording ends, the command goes on, and dwell passes its status."""
-    name = record(context, context.target("calls"), "sleep", "2", status=5,
-                  options=["--duration", "1"])
-    expect_calls(calls(context, name), leaf=10, main=1)
-    facts = report(context, name, "threads")["session"]
+    context.instrument("--duration", "1", "--", context.target("calls"), "sleep", "2", status=5)
+    expect_calls(calls(context), leaf=10, main=1)
+    facts = context.report("threads")["session"]
     require(1e9 <= facts["duration_ns"] < 60e9, f"duration {facts['duration_ns']}")
-    rows = report(context, name, "threads")["rows"]
+    rows = context.report("threads")["rows"]
     require(rows[0]["inclusive_blocked_time"] < facts["duration_ns"], "more than the recording")
 
 
 def test_what_sleeps_is_charged(context):
     """A call that is still running when the recording ends has the time until then."""
-    name = record(context, context.target("calls"), "sleep", "2", status=5,
-                  options=["--duration", "1"])
-    rows = {row["function_name"]: row for row in report(context, name, "functions")["rows"]}
+    context.instrument("--duration", "1", "--", context.target("calls"), "sleep", "2", status=5)
+    rows = {row["function_name"]: row for row in context.report("functions")["rows"]}
     sleeping = next(row for function, row in rows.items() if "sleep" in function)
     require(0.5e9 < sleeping["elapsed_exclusive_time"] < 60e9, f"{sleeping}")
 

@@ -9,9 +9,8 @@ FLAVOURS = ("gcc-O0", "gcc-O2", "clang-O2-nopie")
 
 def instrument(context, flavour, program, *words, options=()):
     """A recording of @program; the calls that it says it has made."""
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--all-functions",
-                       *options, "--", context.target(f"counted-{program}-{flavour}"), *words)
-    expect(done.returncode, 0, f"status of {program}: {done.stderr}")
+    done = context.instrument("--all-functions", *options, "--",
+                              context.target(f"counted-{program}-{flavour}"), *words)
     lines = (line.split() for line in done.stdout.splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
 
@@ -120,9 +119,7 @@ def test_calls_between_modules(context, when):
     """Each call counts once, for its callee, on one path."""
     words = [context.target(f"crossing-{when}")]
     for options in ("--module", "libcrossing*"), ():
-        done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--all-functions",
-                           *options, "--", *words)
-        expect((done.returncode, done.stderr), (0, ""), "status and errors")
+        done = context.instrument("--all-functions", *options, "--", *words)
         want = {name: int(n) for name, n in (line.split() for line in done.stdout.splitlines())}
         rows = context.report("functions")["rows"]
         if not options:  # the library's own calls of its functions are not seen

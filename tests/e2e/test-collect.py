@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from harness import expect, require
+from harness import AS_NOBODY, expect, require
 
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
 
@@ -88,7 +88,7 @@ def as_nobody(context):
     if os.geteuid():
         context.skip("needs root to become nobody")
     os.chmod(context.scratch, 0o755)
-    return ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    return AS_NOBODY
 
 
 def test_as_nobody_with_little_locked_memory(context):

@@ -10,7 +10,7 @@ import statistics
 import struct
 import time
 
-from harness import cases, expect, require
+from harness import cases, expect, require, stolen_ns
 
 LONG = bool(os.environ.get("DWELL_LONG"))
 KILLS = 50 if LONG else 10
@@ -203,18 +203,11 @@ def test_nothing_grows(context):
     require(target - region <= 1 << 20, said)
 
 
-def stolen_ns():
-    """What the host has taken, which no thread's clock has."""
-    with open("/proc/stat") as f:
-        return int(f.readline().split()[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-
-
 def test_crowd(context):
     """Each of 200 threads has its whole life, and its time on the processor."""
     milliseconds, stolen = 100 if LONG else 25, stolen_ns()
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--",
-                       context.target("endure"), "crowd", "200", str(milliseconds))
-    expect((done.returncode, done.stderr), (STATUS, ""), "status and errors")
+    done = context.instrument("--", context.target("endure"), "crowd", "200", str(milliseconds),
+                              status=STATUS)
     lives = {int(tid): (int(wall), int(cpu))
              for tid, wall, cpu in (line.split() for line in done.stdout.splitlines())}
     expect(len(lives), 200, "threads that say something")
@@ -236,9 +229,7 @@ def test_crowd(context):
 
 def test_threads_that_come_and_go(context):
     n = 8000 if LONG else 1000
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--",
-                       context.target("endure"), "relay", str(n))
-    expect((done.returncode, done.stderr), (STATUS, ""), "status and errors")
+    context.instrument("--", context.target("endure"), "relay", str(n), status=STATUS)
     got = context.report("functions")
     expect((calls(got, "step"), calls(got, "one_step")), (n, n), "calls")
     expect(len(context.report("threads")["rows"]), n + 1, "threads")

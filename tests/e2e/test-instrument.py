@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 
-from harness import cases, expect, one_line, require
+from harness import AS_NOBODY, NOBODY, cases, expect, one_line, require
 
-NOBODY = 65534
 FOLDERS = "/dev/shm/dwell-*"
 
 
@@ -236,9 +235,8 @@ def as_nobody(context, mode, *words, options=()):
     program = context.path("region")
     context.run("cp", context.target("region"), program)
     os.chmod(context.scratch, 0o755)
-    return context.run(
-        context.dwell, "instrument", *options, "--", "setpriv", f"--reuid={NOBODY}",
-        f"--regid={NOBODY}", "--clear-groups", program, mode, *words)
+    return context.run(context.dwell, "instrument", *options, "--", *AS_NOBODY, program, mode,
+                       *words)
 
 
 @cases("forge", "rewrite", "trees", "flood", "links")

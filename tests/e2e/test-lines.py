@@ -1,33 +1,21 @@
 """dwell instrument --lines: what lines of tests/targets/lines.c took, which says so itself."""
-import os
+from harness import cases, expect, line_of, require
 
-from harness import Skip, cases, expect, require
-
-SOURCE = os.path.join(os.path.dirname(__file__), "..", "targets", "lines.c")
+SOURCE = "lines.c"
 VARIANTS = [f"{compiler}-{level}" for compiler in ("gcc", "clang") for level in ("O0", "O1", "O2")]
 PARTS = [("MIX(x, first);", 50000), ("MIX(x, second);", 100000), ("MIX(x, third);", 200000)]
 
 
 def record(context, variant, *words):
-    program = context.target(f"lines-{variant}")
-    if not os.path.exists(program):
-        raise Skip("no such compiler")
-    done = context.run(context.dwell, "instrument", "-q", "--lines", "-o", "run.dwell", *words,
-                       "--", program)
-    expect(done.returncode, 0, f"status: {done.stderr}")
+    done = context.instrument("--lines", *words, "--", context.target(f"lines-{variant}"))
     return [int(line) for line in done.stdout.split()]
-
-
-def line_of(text):
-    with open(SOURCE) as f:
-        return [line.strip() for line in f].index(text) + 1
 
 
 def total(rows, key):
     return sum(row[key] or 0 for row in rows)
 
 
-def rows_of(report, function, *lines):
+def rows_at(report, function, *lines):
     return [row for row in report["rows"]
             if row["function_name"] == function and row["source_line_begin"] in lines]
 
@@ -39,8 +27,8 @@ def test_times_of_lines(context, variant):
     truth = record(context, variant)
     lines = context.report("lines")
     for (text, n), ns in zip(PARTS, truth):
-        line = line_of(text)
-        body, loop = rows_of(lines, "three_parts", line), rows_of(lines, "three_parts", line - 1)
+        line = line_of(SOURCE, text)
+        body, loop = rows_at(lines, "three_parts", line), rows_at(lines, "three_parts", line - 1)
         measured = total(body + loop, "application_exclusive_time")
         probes = total(body + loop, "time_exclusive_probe_overhead")
         require(abs(measured + probes - ns) <= ns / 10,
@@ -50,7 +38,7 @@ def test_times_of_lines(context, variant):
         if variant.endswith("O0"):
             expect(total(body, "number_of_calls"), n, f"arrivals at {text}")
     functions = context.report("functions")
-    own = total(rows_of({"rows": lines["rows"]}, "three_parts", *range(1000)),
+    own = total(rows_at(lines, "three_parts", *range(1000)),
                 "elapsed_exclusive_time")
     whole = [row for row in functions["rows"] if row["function_name"] == "three_parts"]
     expect(len(whole), 1, "rows of three_parts")
@@ -66,11 +54,11 @@ def test_inclusive_times(context, variant):
     record(context, variant)
     lines = context.report("lines")
     functions = {row["function_name"]: row for row in context.report("functions")["rows"]}
-    call = rows_of(lines, "main", line_of("x += callee(x);"))
+    call = rows_at(lines, "main", line_of(SOURCE, "x += callee(x);"))
     inside = functions["callee"]["elapsed_inclusive_time"]
     require(total(call, "elapsed_inclusive_time") >= inside, "a call is not its line's")
     require(total(call, "elapsed_exclusive_time") < inside / 10, "a call is its line's alone")
-    again = rows_of(lines, "recursive", line_of("x = recursive(x, depth - 1) / 3 + 1;"))
+    again = rows_at(lines, "recursive", line_of(SOURCE, "x = recursive(x, depth - 1) / 3 + 1;"))
     require(0 < max(row["elapsed_inclusive_time"] for row in again)
             <= functions["recursive"]["elapsed_inclusive_time"], "recursion counts twice")
     expect(functions["callee"]["number_of_calls"], 20, "calls of callee")

@@ -2,17 +2,13 @@
 import os
 import shutil
 
-from harness import cases, expect, expect_all_counted, require
+from harness import cases, expect, expect_all_counted, require, rows_of
 
 MODES = ("altstack", "longjmp", "fork", "vfork", "exec", "bigstack", "wide", "dlopen", "closefds")
 
 
-def named(report, name):
-    return [row for row in report["rows"] if row["function_name"] == name]
-
-
 def inclusive(report, name):
-    return sum(row["inclusive_samples"] for row in named(report, name))
+    return sum(row["inclusive_samples"] for row in rows_of(report, name))
 
 
 @cases(*MODES)
@@ -69,7 +65,7 @@ def test_deep_recursion(context):
     kept = report["session"]["samples_kept"]
     require(kept > 50, f"only {kept} samples")
     expect_reached(report, inclusive(report, "_start"), "_start")
-    expect(named(report, "descend")[0]["inclusive_samples"] <= kept, True, "recursion counts once")
+    expect(rows_of(report, "descend")[0]["inclusive_samples"] <= kept, True, "recursion counts once")
 
 
 def test_many_threads(context):
@@ -92,7 +88,7 @@ def test_process_storm(context):
     expect(sum(row["exclusive_samples"] for row in report["rows"]), facts["samples_kept"],
            "sum over processes")
     functions = context.report("functions")
-    work = sum(row["exclusive_samples"] for row in named(functions, "work_ms"))
+    work = sum(row["exclusive_samples"] for row in rows_of(functions, "work_ms"))
     require(work > 0.5 * facts["samples_kept"],
             f"{work} of {facts['samples_kept']} samples in the work of 1,000 processes")
 
@@ -109,7 +105,7 @@ def test_deleted_program(context):
     context.sample(program, "deleted")
     require(not os.path.exists(program), "the program did not delete itself")
     report = context.report("functions")
-    require(named(report, "work_ms"), "a deleted program has no names")
+    require(rows_of(report, "work_ms"), "a deleted program has no names")
 
 
 def test_exceptions(context):

@@ -5,7 +5,7 @@ clock of a thread, so it widens what is allowed.
 """
 import os
 
-from harness import cases, expect, require
+from harness import cases, expect, require, stolen_ns
 
 SOURCES = "perf", "rseq"
 PART = 0.02  # of what a function took, for each of its values
@@ -16,21 +16,13 @@ WAITING = "sleep_often", "read_pipe", "wait_locked", "spawn"
 WORKING = "compute", "handle"
 
 
-def stolen_ns():
-    with open("/proc/stat") as f:
-        ticks = int(f.readline().split()[8])
-    return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-
-
 class Run:
     """A recording of os-truth, its own truth, and the rows of its functions."""
 
     def __init__(self, context, source, *words, before=()):
         forced = ("--os-source", source) if source else ()
         stolen = stolen_ns()
-        done = context.run(*before, context.dwell, "instrument", "-q", "-o", "run.dwell", *forced,
-                           "--", context.target("os-truth"), *words)
-        expect((done.returncode, done.stderr), (0, ""), "status and errors")
+        done = context.instrument(*forced, "--", context.target("os-truth"), *words, before=before)
         lines = (line.split() for line in done.stdout.splitlines())
         self.truth = {name: [int(n) for n in numbers] for name, *numbers in lines}
         self.stolen = stolen_ns() - stolen

@@ -2,7 +2,7 @@
 
 tests/targets/overhead.c tells its own calls, and the processor time of what is heavy.
 """
-from harness import cases, expect, require
+from harness import cases, expect, require, rows_of
 
 # Threads, ms of each, what else: each takes long enough to be decided about.
 KINDS = ("1 1500", "4 700", "2 700 signals", "1 700 fork")
@@ -10,9 +10,7 @@ KINDS = ("1 1500", "4 700", "2 700 signals", "1 700 fork")
 
 def record(context, kind, *options):
     """The session of one run, and [{function: (calls, processor ns)}] of its processes."""
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *options, "--",
-                       context.target("overhead"), *kind.split())
-    expect(done.returncode, 0, f"status of {kind}: {done.stderr}")
+    done = context.instrument(*options, "--", context.target("overhead"), *kind.split())
     told = []
     for line in done.stdout.splitlines():
         name, *numbers = line.split()
@@ -20,10 +18,6 @@ def record(context, kind, *options):
             told.append({})
         told[-1][name] = [int(n) for n in numbers]
     return context.report("functions"), told
-
-
-def rows_of(report, name):
-    return [row for row in report["rows"] if row["function_name"] == name]
 
 
 def off(row):

@@ -10,9 +10,7 @@ CALLS = 200_000
 
 def record(context, *options):
     """The functions of split by name, and the session's facts."""
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *options, "--",
-                       context.target("split"), str(CALLS))
-    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    context.instrument(*options, "--", context.target("split"), str(CALLS))
     report = context.report("functions")
     return {row["function_name"]: row for row in report["rows"]}, report["session"]
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import DEFAULT_SECONDS, cases, expect, expect_all_counted, one_line, require
+from harness import AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, expect_all_counted, one_line, require
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
@@ -20,8 +20,8 @@ def ordinary_user(context):
         return []
     for folder, _, files in os.walk(context.scratch):
         for path in [folder] + [os.path.join(folder, name) for name in files]:
-            os.chown(path, 65534, 65534)
-    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            os.chown(path, NOBODY, NOBODY)
+    return list(AS_NOBODY)
 
 
 def open_copy(context, name):

@@ -128,9 +128,7 @@ def check_same(sql, report, what):
 
 def test_sql_views_of_calls(context):
     """With calls, every view has the report's rows, but for small ones of three views."""
-    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--",
-                       context.target("call-times"))
-    expect(done.returncode, 0, f"status of call-times: {done.stderr}")
+    context.instrument("--", context.target("call-times"))
     database = sqlite3.connect(f"file:{context.path('run.dwell')}?mode=ro", uri=True)
     database.row_factory = sqlite3.Row
     facts = dict(tuple(row) for row in database.execute("select * from fact"))

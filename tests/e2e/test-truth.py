@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 
-from harness import Context, cases, expect, require
+from harness import Context, cases, expect, require, rows_of
 
 SIGMA = 3.5
 SECONDS = "1.2"
@@ -57,15 +57,11 @@ def total(rows, column="exclusive_samples"):
     return sum(row[column] for row in rows)
 
 
-def rows_named(report, name):
-    return [row for row in report["rows"] if row["function_name"] == name]
-
-
 def shares(run, report):
     """(what, samples, true share) of each part's exclusive samples."""
     for part in run.truth["parts"]:
         name = name_of(part, run)
-        yield name, total(rows_named(report, name)), part["cpu_ns"] / run.truth["cpu_ns"]
+        yield name, total(rows_of(report, name)), part["cpu_ns"] / run.truth["cpu_ns"]
 
 
 def check_near(what, samples, facts, share):
@@ -96,7 +92,7 @@ def check_places(run, report):
     for part in run.truth["parts"]:
         if name_of(part, run) != part["function"]:
             continue
-        (row,) = rows_named(report, part["function"])
+        (row,) = rows_of(report, part["function"])
         require(row["source_file"], f"{part['function']} has no source file")
         expect(os.path.basename(row["source_file"]), os.path.basename(part["source"]),
                f"source of {part['function']}")
@@ -104,7 +100,7 @@ def check_places(run, report):
                 f"{part['function']} starts at line {row['function_line_number']}, truth "
                 f"{part['first_line']} to {part['last_line']}")
         if part["outer"]:
-            (outer,) = rows_named(report, part["outer"])
+            (outer,) = rows_of(report, part["outer"])
             require(outer["inclusive_samples"] >= row["inclusive_samples"],
                     f"{part['outer']} has less than {part['function']}, which it inlines")
             expect(row["module_name"], outer["module_name"], "module of an inlined function")
@@ -119,7 +115,7 @@ def check_lines(run, functions):
         right = [row for row in own
                  if os.path.basename(row["source_file"]) == os.path.basename(part["source"])
                  and part["first_line"] <= row["source_line_begin"] <= part["last_line"]]
-        whole = total(rows_named(functions, part["function"]))
+        whole = total(rows_of(functions, part["function"]))
         require(total(right) >= 0.97 * whole,
                 f"{total(right)} of {whole} samples of {part['function']} have a right line")
 
