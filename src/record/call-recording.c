@@ -18,12 +18,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FIRST_NS       20000000ull  /* where there is a limit of overhead: the first slice */
+#define FIRST_NS       10000000ull  /* where there is a limit of overhead: the first slice */
 #define AGAIN_NS       30000000ull  /* the one after something was switched off */
-#define LIMIT_SLICE_NS 400000000ull /* and those that come later */
+#define LIMIT_SLICE_NS 100000000ull /* and those that come later */
 
 enum {
-	LIMIT_COST_SHARE = 2, /* then a slice is no shorter than this many times its reading */
+	LIMIT_COST_SHARE = 6, /* then a slice is no shorter than this many times its reading */
 	EARLY_SLICES = 2000,  /* and they come no earlier than others */
 	IMPATIENT_MS = 3000,
 };

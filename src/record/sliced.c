@@ -103,6 +103,7 @@ static uint64_t length_ns(struct dw_sliced *s, uint64_t now, uint64_t spent_ns)
 
 	if (s->early_ns && s->early_ns < wait) {
 		wait = s->early_ns;
+		cost = spent_ns;
 		s->early_ns *= 2;
 	}
 	return cost > wait ? cost : wait;

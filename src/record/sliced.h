@@ -49,7 +49,8 @@ uint64_t dw_sliced_time(const struct dw_sliced *s, uint64_t ns);
 /* Keep @rc if it is the first failure. 0 is none. */
 void dw_sliced_fail(struct dw_sliced *s, int rc);
 
-/* End this slice in @ns, and let the next ones be longer step by step from there. */
+/* End this slice in @ns, and let the next ones be longer step by step from there, but as long as
+ * reading takes. */
 void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns);
 
 /* The number of the slice that goes on. */

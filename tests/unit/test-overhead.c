@@ -39,6 +39,19 @@ TEST(goes_on_until_the_rest_is_little)
 	dw_overhead_release(&o);
 }
 
+TEST(what_is_hopeless_goes_too)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_add(&o, SELDOM, 1e6, .4e6), 0);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 2);
+	CHECK_INT(o.muted.v[0], HOT);
+	CHECK_INT(o.muted.v[1], SELDOM);
+	dw_overhead_release(&o);
+}
+
 TEST(what_costs_next_to_nothing_stays)
 {
 	struct dw_overhead o = {.limit = .05};

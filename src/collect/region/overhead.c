@@ -15,6 +15,10 @@ static const double aim = 0.7;
 /* This part of it they may always take: a program of which nothing is measured tells nothing. */
 static const double always = 0.2;
 
+/* Where the limit is passed, what takes this many times more to measure than it does itself goes as
+ * well, however seldom it is called as yet: the next part of the program may be full of it. */
+static const double hopeless = 2;
+
 /* Calls whose probes take less than this part of all are left alone until no others are left, and
  * those below this part of what is allowed always. */
 static const double matters = 0.001, counts = 0.0001;
@@ -83,14 +87,18 @@ static double allowed(const struct dw_overhead *o)
 }
 
 /* Mute calls of the @n @rows whose probes take @least and more, until all take little enough of
- * *@probes. */
+ * *@probes, and what is hopeless. */
 static int mute(struct dw_overhead *o, struct dw_overhead_calls **rows, size_t n, double least,
 		double *probes, uint32_t max)
 {
-	double enough = aim * allowed(o);
+	double may = allowed(o);
 
-	for (size_t i = 0; i < n && o->muted.n<max && * probes> enough; i++) {
-		if (rows[i]->is_muted || rows[i]->probes < least)
+	for (size_t i = 0; i < n && o->muted.n < max; i++) {
+		bool is_hopeless = rows[i]->probes > hopeless * rows[i]->time;
+
+		if (!is_hopeless && *probes <= aim * may)
+			break;
+		if (rows[i]->is_muted || rows[i]->probes < (is_hopeless ? counts * may : least))
 			continue;
 		if (dw_vec_push(&o->muted, rows[i]->key))
 			return -ENOMEM;
