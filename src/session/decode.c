@@ -420,6 +420,21 @@ int dw_decode_index(const struct dw_raw_chunk *chunk, struct dw_session_index *r
 	return check_end(&c, DWELL_CHUNK_INDEX, err);
 }
 
+int dw_decode_expect(const struct dw_session_index *index, uint64_t items_max, struct dw_profile *p)
+{
+	uint64_t items[DWELL_CHUNK_KINDS];
+
+	for (size_t kind = 0; kind < DWELL_CHUNK_KINDS; kind++)
+		items[kind] = index->kinds[kind].items < items_max ? index->kinds[kind].items : 0;
+	return dw_vec_reserve(&p->stacks.rows, items[DWELL_CHUNK_STACKS] + 2) ||
+			       reserve_samples(&p->samples, items[DWELL_CHUNK_SAMPLES]) ||
+			       dw_vec_reserve(&p->calls.nodes, items[DWELL_CHUNK_CALL_NODES] + 1) ||
+			       dw_vec_reserve(&p->allocations.groups,
+					      items[DWELL_CHUNK_ALLOC_GROUPS] + 1)
+		       ? -ENOMEM
+		       : 0;
+}
+
 int dw_decode_finish(const struct dw_profile *p, struct dw_error *err)
 {
 	uint64_t processes = last_id(p->processes.rows.n), functions = last_id(p->functions.rows.n);

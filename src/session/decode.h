@@ -26,5 +26,11 @@ int dw_decode_chunk(const struct dw_raw_chunk *c, const struct dw_call_sums *sum
 int dw_decode_index(const struct dw_raw_chunk *c, struct dw_session_index *ret,
 		    struct dw_error *err);
 
+/* Make room in @p for what @index says is to come, of the largest tables, as far as it is believed:
+ * up to @items_max of each. Growing them step by step would copy and touch twice the memory. 0 or
+ * -ENOMEM. */
+int dw_decode_expect(const struct dw_session_index *index, uint64_t items_max,
+		     struct dw_profile *p);
+
 /* Check the references between tables that only the whole can tell. 0 or DWELL_ERR_FORMAT. */
 int dw_decode_finish(const struct dw_profile *p, struct dw_error *err);

@@ -31,6 +31,7 @@ enum {
 	LIVE_PAUSE_NS = 10 * 1000 * 1000,
 	SQL_BYTES_MAX = 1 << 20,
 	COLUMNS_MAX = 64,
+	ITEMS_RATIO = 4, /* an index that tells of more items a byte of the file is not believed */
 };
 
 struct reader {
@@ -181,6 +182,16 @@ static int take_chunk(struct reader *r, const struct dw_packed_chunk *c, struct 
 	return rc;
 }
 
+/* The index, which comes first. */
+static int load_index(struct reader *r, struct dw_error *err)
+{
+	int rc = dw_decode_index(&r->chunk, &r->index, err);
+
+	if (!rc && dw_decode_expect(&r->index, r->header.file_bytes * ITEMS_RATIO, r->p))
+		rc = dw_error_set(err, -ENOMEM, "no memory to read it");
+	return rc;
+}
+
 static int load_row(struct reader *r, struct dw_error *err)
 {
 	struct dw_packed_chunk c;
@@ -201,7 +212,7 @@ static int load_row(struct reader *r, struct dw_error *err)
 	r->seen.kinds[kind].chunks++;
 	r->seen.kinds[kind].items += c.items;
 	if (kind == DWELL_CHUNK_INDEX)
-		return dw_decode_index(&r->chunk, &r->index, err);
+		return load_index(r, err);
 	return dw_decode_chunk(&r->chunk, r->range ? &r->sums : NULL, r->p, err);
 }
 

@@ -109,10 +109,27 @@ static bool is_falling(const struct dw_view *v, enum dw_column column)
 	return is_amount(column) != v->request.reverse;
 }
 
-/* Whether rows are sorted by their values alone. */
-static bool is_by_values(const struct dw_view *v)
+/* Whether @column shows the inclusive one of a row's values, of calls or allocations. */
+static bool is_inclusive(enum dw_column column)
 {
-	return v->ops->values && dw_column_is_value(sort_column(v));
+	return column == DWELL_COLUMN_EI || column == DWELL_COLUMN_BYTES_INCLUSIVE;
+}
+
+/* Rows that are sorted by their values alone need not be put together: shares are in the order of
+ * what they are shares of. Whether it was so. */
+static bool fill_by_values(const struct dw_view *v, enum dw_column column, struct entry *e)
+{
+	const struct dw_values *values;
+	bool is_exclusive =
+		column == DWELL_COLUMN_EXCLUSIVE || column == DWELL_COLUMN_EXCLUSIVE_PCT;
+
+	if (!v->ops->values || !(dw_column_is_value(column) || is_inclusive(column)))
+		return false;
+	values = v->ops->values(v, e->item);
+	e->inclusive = values->inclusive;
+	e->exclusive = values->exclusive;
+	e->key = is_exclusive ? values->exclusive : values->inclusive;
+	return true;
 }
 
 static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *scratch)
@@ -121,10 +138,12 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	struct dw_row row = {0};
 	struct dw_cell cell;
 
-	if (is_by_values(v))
-		row.values = *v->ops->values(v, e->item);
-	else
-		v->ops->row(v, e->item, &scratch[0], &row);
+	if (fill_by_values(v, column, e)) {
+		if (is_falling(v, column))
+			e->key = UINT64_MAX - e->key;
+		return 0;
+	}
+	v->ops->row(v, e->item, &scratch[0], &row);
 	dw_view_cell(v, &row, column, &scratch[1], &cell);
 	e->inclusive = row.values.inclusive;
 	e->exclusive = row.values.exclusive;

@@ -87,25 +87,35 @@ void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, 
 	dw_subject_values(v, line->values, line->calls, row);
 }
 
+/* The statement of the innermost function at @frame. */
+static struct dw_line_total line_at(const struct dw_profile *p, uint32_t frame)
+{
+	uint32_t n;
+	const struct dw_location *l = dw_locations_get(&p->locations, frame, &n);
+	struct dw_line_total line = {.function = (uint32_t)DWELL_FUNCTION_UNKNOWN};
+
+	if (!l)
+		return line;
+	line.file = l->file;
+	line.line = l->line;
+	line.column = l->column;
+	line.line_end = l->line_end;
+	line.column_end = l->column_end;
+	if (dw_functions_get(&p->functions, l->function))
+		line.function = l->function;
+	return line;
+}
+
 void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
 			    struct dw_row *row)
 {
-	const struct dw_profile *p = v->request.profile;
-	const struct dw_frame *f = dw_frames_get(&p->frames, instruction->frame);
-	uint32_t n;
-	const struct dw_location *l = dw_locations_get(&p->locations, instruction->frame, &n);
-	struct dw_line_total line = {.process = instruction->process,
-				     .function = (uint32_t)DWELL_FUNCTION_UNKNOWN};
+	const struct dw_totals *t = v->request.totals;
+	const struct dw_frame *f = dw_frames_get(&v->request.profile->frames, instruction->frame);
+	/* Where lines are shown too, the row of this one was the one before, mostly. */
+	struct dw_line_total line = t->lines.n ? t->lines.v[instruction->line_row]
+					       : line_at(v->request.profile, instruction->frame);
 
-	if (l) {
-		line.file = l->file;
-		line.line = l->line;
-		line.column = l->column;
-		line.line_end = l->line_end;
-		line.column_end = l->column_end;
-		if (dw_functions_get(&p->functions, l->function))
-			line.function = l->function;
-	}
+	line.process = instruction->process;
 	dw_subject_line(v, &line, row);
 	row->name = DWELL_NAME_ADDRESS;
 	dw_subject_values(v, instruction->values, instruction->calls, row);
