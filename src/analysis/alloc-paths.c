@@ -35,7 +35,7 @@ static struct dw_sort_row *sort_pieces(const struct dw_alloc_pieces *t, size_t n
 	struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
 
 	for (size_t i = 0; rows && i < n; i++) {
-		const struct dw_alloc_group *g = dw_alloc_piece_group(t, dw_alloc_piece(t, i));
+		const struct dw_alloc_group *g = dw_alloc_piece_group(t, i);
 
 		rows[i] = (struct dw_sort_row){(uint64_t)g->type << 32 | g->stack, i};
 	}
@@ -140,12 +140,12 @@ static int gather(struct paths *b, const struct dw_sort_row *rows, size_t n)
 {
 	b->ways.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct dw_alloc_delta *d = dw_alloc_piece(b->pieces, rows[i].row);
+		struct dw_alloc_values values = dw_alloc_piece_values(b->pieces, rows[i].row);
 		struct way w = {.stack = (uint32_t)rows[i].key, .next = (uint32_t)b->ways.n};
 
 		if ((!i || rows[i].key != rows[i - 1].key) && dw_vec_push(&b->ways, w))
 			return -ENOMEM;
-		dw_alloc_values_add(&b->ways.v[b->ways.n - 1].values, &d->values);
+		dw_alloc_values_add(&b->ways.v[b->ways.n - 1].values, &values);
 	}
 	return 0;
 }

@@ -7,41 +7,54 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The process that the piece @d counts for, UINT32_MAX = it does not. */
+/* The process that objects of @g count for, UINT32_MAX = they do not. */
 static uint32_t process_of(const struct dw_alloc_pieces *t, const struct dw_filter *filter,
-			   const struct dw_alloc_delta *d)
+			   const struct dw_alloc_group *g)
 {
-	const struct dw_profile *p = t->profile;
-	const struct dw_alloc_group *g = dw_allocations_get_group(&p->allocations, d->group);
-
-	if (!g || d->slice >= p->calls.slices.n || !t->slices.passes[d->slice])
-		return UINT32_MAX;
 	if (filter->types && (g->type > filter->types_n || !filter->types[g->type - 1]))
 		return UINT32_MAX;
-	if (filter->modules && !dw_select_stack(p, filter, g->stack))
+	if (filter->modules && !dw_select_stack(t->profile, filter, g->stack))
 		return UINT32_MAX;
 	return t->process[g->thread < t->threads_n ? g->thread : 0];
 }
 
-static int sort_rows(struct dw_alloc_pieces *t, const struct dw_filter *filter)
+/* The group of piece @i if its time passes; of sums, if there is anything. NULL = it does not. */
+static const struct dw_alloc_group *timely_group(const struct dw_alloc_pieces *t, uint32_t i)
 {
-	const __auto_type deltas = &t->profile->allocations.deltas;
-	uint32_t *processes = malloc((deltas->n + 1) * sizeof *processes);
+	const struct dw_allocations *a = &t->profile->allocations;
+	const struct dw_alloc_delta *d;
+
+	if (dw_allocations_summed(a)) {
+		struct dw_alloc_values sum = dw_alloc_store_get(&a->sums, i);
+
+		return dw_alloc_values_none(&sum) ? NULL : &a->groups.v[i];
+	}
+	d = &a->deltas.v[i];
+	if (d->slice >= t->profile->calls.slices.n || !t->slices.passes[d->slice])
+		return NULL;
+	return dw_allocations_get_group(a, d->group);
+}
+
+static int sort_rows(struct dw_alloc_pieces *t, const struct dw_filter *filter, size_t n)
+{
+	uint32_t *processes = malloc((n + 1) * sizeof *processes);
 	size_t total = 0;
 
-	t->rows = malloc((deltas->n + 1) * sizeof *t->rows);
-	for (size_t i = 0; processes && t->rows && i < deltas->n; i++) {
-		processes[i] = process_of(t, filter, &deltas->v[i]);
+	t->rows = malloc((n + 1) * sizeof *t->rows);
+	for (size_t i = 0; processes && t->rows && i < n; i++) {
+		const struct dw_alloc_group *g = timely_group(t, (uint32_t)i);
+
+		processes[i] = g ? process_of(t, filter, g) : UINT32_MAX;
 		if (processes[i] != UINT32_MAX)
 			t->end[processes[i]]++;
 	}
 	for (uint32_t id = 0; id < t->processes_n; id++) {
-		size_t n = t->end[id];
+		size_t process_n = t->end[id];
 
 		t->end[id] = total;
-		total += n;
+		total += process_n;
 	}
-	for (size_t i = 0; processes && t->rows && i < deltas->n; i++)
+	for (size_t i = 0; processes && t->rows && i < n; i++)
 		if (processes[i] != UINT32_MAX)
 			t->rows[t->end[processes[i]]++] = (uint32_t)i;
 	free(processes);
@@ -51,8 +64,11 @@ static int sort_rows(struct dw_alloc_pieces *t, const struct dw_filter *filter)
 int dw_alloc_pieces_init(struct dw_alloc_pieces *t, const struct dw_profile *p,
 			 const struct dw_filter *filter)
 {
+	size_t n = dw_allocations_summed(&p->allocations) ? p->allocations.groups.n
+							  : p->allocations.deltas.n;
+
 	*t = (struct dw_alloc_pieces){.profile = p};
-	if (p->allocations.deltas.n > UINT32_MAX)
+	if (n > UINT32_MAX)
 		return DWELL_ERR_LIMIT;
 	t->threads_n = dw_threads_count(&p->threads) + 1;
 	t->processes_n = dw_processes_count(&p->processes) + 1;
@@ -61,7 +77,7 @@ int dw_alloc_pieces_init(struct dw_alloc_pieces *t, const struct dw_profile *p,
 	if (!t->process || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	dw_select_threads(p, filter, t->process);
-	return sort_rows(t, filter);
+	return sort_rows(t, filter, n);
 }
 
 void dw_alloc_pieces_release(struct dw_alloc_pieces *t)

@@ -15,7 +15,7 @@ struct dw_alloc_pieces {
 	uint32_t threads_n, processes_n;
 	uint32_t *process; /* by thread id; UINT32_MAX = filtered out */
 	struct dw_slices slices;
-	uint32_t *rows; /* indices of allocations.deltas that pass */
+	uint32_t *rows; /* indices of allocations.deltas, or .sums, that pass */
 	size_t *end;	/* by process id: where its rows end */
 };
 
@@ -27,15 +27,23 @@ int dw_alloc_pieces_init(struct dw_alloc_pieces *t, const struct dw_profile *p,
 /* Free everything. */
 void dw_alloc_pieces_release(struct dw_alloc_pieces *t);
 
-/* Row @i: what it adds, and of which group. */
-static inline const struct dw_alloc_delta *dw_alloc_piece(const struct dw_alloc_pieces *t, size_t i)
+/* The group of row @i. */
+static inline const struct dw_alloc_group *dw_alloc_piece_group(const struct dw_alloc_pieces *t,
+								size_t i)
 {
-	return &t->profile->allocations.deltas.v[t->rows[i]];
+	const struct dw_allocations *a = &t->profile->allocations;
+	uint32_t row = t->rows[i];
+
+	return &a->groups.v[dw_allocations_summed(a) ? row : a->deltas.v[row].group - 1];
 }
 
-/* The group of @d. */
-static inline const struct dw_alloc_group *dw_alloc_piece_group(const struct dw_alloc_pieces *t,
-								const struct dw_alloc_delta *d)
+/* What row @i adds to it. */
+static inline struct dw_alloc_values dw_alloc_piece_values(const struct dw_alloc_pieces *t,
+							   size_t i)
 {
-	return &t->profile->allocations.groups.v[d->group - 1];
+	const struct dw_allocations *a = &t->profile->allocations;
+	uint32_t row = t->rows[i];
+
+	return dw_allocations_summed(a) ? dw_alloc_store_get(&a->sums, row)
+					: a->deltas.v[row].values;
 }

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A total that is all the row's own. Room is there. */
 static uint32_t add_total(struct dw_totals *ret, const struct dw_alloc_values *sum,
@@ -26,28 +25,22 @@ static uint32_t add_total(struct dw_totals *ret, const struct dw_alloc_values *s
 	return (uint32_t)ret->allocs.n++;
 }
 
-static bool is_something(const struct dw_alloc_values *v)
-{
-	static const struct dw_alloc_values nothing;
-
-	return memcmp(v, &nothing, sizeof nothing);
-}
-
 /* Sums of all pieces by thread, process and type. */
 struct sums {
 	struct dw_alloc_values *threads, *processes, *types;
 };
 
-static void add_piece(struct sums *s, const struct dw_alloc_pieces *t, uint32_t process,
-		      const struct dw_alloc_delta *d, struct dw_totals *ret)
+static void add_piece(struct sums *s, const struct dw_alloc_pieces *t, uint32_t process, size_t i,
+		      struct dw_totals *ret)
 {
-	const struct dw_alloc_group *g = dw_alloc_piece_group(t, d);
+	const struct dw_alloc_group *g = dw_alloc_piece_group(t, i);
+	struct dw_alloc_values values = dw_alloc_piece_values(t, i);
 	uint32_t types_n = (uint32_t)t->profile->allocations.types.n;
 
-	dw_alloc_values_add(&ret->all_allocs, &d->values);
-	dw_alloc_values_add(&s->processes[process], &d->values);
-	dw_alloc_values_add(&s->threads[g->thread < t->threads_n ? g->thread : 0], &d->values);
-	dw_alloc_values_add(&s->types[g->type <= types_n ? g->type : 0], &d->values);
+	dw_alloc_values_add(&ret->all_allocs, &values);
+	dw_alloc_values_add(&s->processes[process], &values);
+	dw_alloc_values_add(&s->threads[g->thread < t->threads_n ? g->thread : 0], &values);
+	dw_alloc_values_add(&s->types[g->type <= types_n ? g->type : 0], &values);
 }
 
 /* All processes and threads, with or without allocations. Number 0 (unknown) only with some. */
@@ -60,7 +53,7 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 	for (uint32_t id = 0; id < t->processes_n; id++) {
 		struct dw_process_total row = {.process = id};
 
-		if (!id && !is_something(&s->processes[id]))
+		if (!id && dw_alloc_values_none(&s->processes[id]))
 			continue;
 		row.allocs = add_total(ret, &s->processes[id], &row.values);
 		ret->processes.v[ret->processes.n++] = row;
@@ -68,7 +61,7 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 	for (uint32_t id = 0; id < t->threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
-		if (!id && !is_something(&s->threads[id]))
+		if (!id && dw_alloc_values_none(&s->threads[id]))
 			continue;
 		row.allocs = add_total(ret, &s->threads[id], &row.values);
 		ret->threads.v[ret->threads.n++] = row;
@@ -85,7 +78,7 @@ static int count_types(const struct dw_alloc_pieces *t, const struct sums *s, st
 	for (uint32_t id = 1; id <= types->n; id++) {
 		struct dw_type_total row = {.type = id, .process = types->v[id - 1].process};
 
-		if (!is_something(&s->types[id]))
+		if (dw_alloc_values_none(&s->types[id]))
 			continue;
 		row.allocs = add_total(ret, &s->types[id], &row.values);
 		ret->types.v[ret->types.n++] = row;
@@ -106,7 +99,7 @@ static int sum_up(const struct dw_alloc_pieces *t, unsigned parts, struct dw_tot
 	for (uint32_t id = 0; id < t->processes_n && !rc; id++) {
 		ret->processes_seen += i < t->end[id];
 		for (; i < t->end[id]; i++)
-			add_piece(&s, t, id, dw_alloc_piece(t, i), ret);
+			add_piece(&s, t, id, i, ret);
 	}
 	if (!rc && parts & DWELL_TOTALS_TASKS)
 		rc = count_tasks(t, &s, ret);
@@ -172,9 +165,9 @@ static int walk_stacks(const struct dw_alloc_pieces *t, const struct dw_focus *f
 			continue;
 		dw_trie_clear(&w.trie);
 		for (; i < t->end[id]; i++) {
-			const struct dw_alloc_delta *d = dw_alloc_piece(t, i);
+			struct dw_alloc_values values = dw_alloc_piece_values(t, i);
 
-			dw_trie_add_amount(&w.trie, dw_alloc_piece_group(t, d)->stack, &d->values);
+			dw_trie_add_amount(&w.trie, dw_alloc_piece_group(t, i)->stack, &values);
 		}
 		dw_trie_link(&w.trie);
 		ret->stacks_cut += count_cut(&w.trie, t->profile);

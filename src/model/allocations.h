@@ -13,18 +13,11 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/alloc-store.h"
+#include "model/alloc-values.h"
 
+#include <stdbool.h>
 #include <stdint.h>
-
-/* Parts of the managed heap. */
-enum dw_generation {
-	DWELL_GENERATION_0,
-	DWELL_GENERATION_1,
-	DWELL_GENERATION_2,
-	DWELL_GENERATION_LARGE,
-	DWELL_GENERATION_PINNED,
-	DWELL_GENERATIONS
-};
 
 struct dw_alloc_type {
 	uint32_t name;	 /* string id: readable, generics and arrays as in C# */
@@ -43,15 +36,6 @@ struct dw_alloc_method {
 	uint32_t module; /* id of its assembly's module */
 	uint32_t token;	 /* 24 bits, as in svma */
 	uint32_t name;	 /* string id: readable, with its class */
-};
-
-struct dw_alloc_count {
-	uint64_t objects, bytes;
-};
-
-struct dw_alloc_values {
-	struct dw_alloc_count allocated;
-	struct dw_alloc_count collected[DWELL_GENERATIONS];
 };
 
 struct dw_alloc_delta {
@@ -79,8 +63,11 @@ struct dw_allocations {
 	DW_VEC(struct dw_alloc_type) types;	/* by id - 1 */
 	DW_VEC(struct dw_alloc_group) groups;	/* by id - 1 */
 	DW_VEC(struct dw_alloc_method) methods; /* by id - 1 */
-	DW_VEC(struct dw_alloc_delta)
-	deltas; /* those not written to a session yet, while recording */
+	/* While recording: those not written to a session yet. */
+	DW_VEC(struct dw_alloc_delta) deltas;
+	/* Of a session that was loaded for one range of time: by group id - 1, instead of deltas.
+	 */
+	struct dw_alloc_store sums;
 	DW_VEC(struct dw_gc) gcs;
 	struct dw_idset type_set, group_set, method_set;
 };
@@ -102,47 +89,10 @@ const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations 
 /* The group of @id, borrowed until the next add. NULL for 0 and unknown ids. */
 const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t, uint32_t id);
 
-/* Add @more to @sum. */
-static inline void dw_alloc_count_add(struct dw_alloc_count *sum, const struct dw_alloc_count *more)
+/* Whether groups have sums instead of deltas. */
+static inline bool dw_allocations_summed(const struct dw_allocations *t)
 {
-	sum->objects += more->objects;
-	sum->bytes += more->bytes;
-}
-
-/* Add @more to @sum. */
-static inline void dw_alloc_values_add(struct dw_alloc_values *sum,
-				       const struct dw_alloc_values *more)
-{
-	dw_alloc_count_add(&sum->allocated, &more->allocated);
-	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		dw_alloc_count_add(&sum->collected[i], &more->collected[i]);
-}
-
-/* Take @less off @from. */
-static inline void dw_alloc_count_subtract(struct dw_alloc_count *from,
-					   const struct dw_alloc_count *less)
-{
-	from->objects -= less->objects;
-	from->bytes -= less->bytes;
-}
-
-/* Take @less off @from. */
-static inline void dw_alloc_values_subtract(struct dw_alloc_values *from,
-					    const struct dw_alloc_values *less)
-{
-	dw_alloc_count_subtract(&from->allocated, &less->allocated);
-	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		dw_alloc_count_subtract(&from->collected[i], &less->collected[i]);
-}
-
-/* What is alive of @v: allocated less collected. */
-static inline struct dw_alloc_count dw_alloc_values_alive(const struct dw_alloc_values *v)
-{
-	struct dw_alloc_count alive = v->allocated;
-
-	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		dw_alloc_count_subtract(&alive, &v->collected[i]);
-	return alive;
+	return t->groups.n && t->sums.plain.n == t->groups.n;
 }
 
 /* Free everything. */

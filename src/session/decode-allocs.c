@@ -146,30 +146,17 @@ int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* Give all groups a row. */
-static int extend_sums(struct dw_allocations *t, uint32_t slice)
-{
-	if (dw_vec_reserve(&t->deltas, t->groups.n - t->deltas.n))
-		return -ENOMEM;
-	while (t->deltas.n < t->groups.n) {
-		uint32_t group = (uint32_t)t->deltas.n + 1;
-
-		t->deltas.v[t->deltas.n++] =
-			(struct dw_alloc_delta){.slice = slice, .group = group};
-	}
-	return 0;
-}
-
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p)
 {
 	uint64_t groups = p->allocations.groups.n, slices = p->calls.slices.n, slice = 0, group = 0;
 	struct dw_cursor of_slices = *c, ids;
-	struct dw_alloc_values others = {0};
+	struct dw_alloc_store *t = &p->allocations.sums;
 	struct pair_columns v;
+	int rc = dw_alloc_store_extend(t, groups);
 
-	if (extend_sums(&p->allocations, sums->slice))
-		return -ENOMEM;
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < n; i++)
 		dw_take(c);
 	ids = *c;
@@ -177,17 +164,19 @@ int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums 
 		dw_take(c);
 	open_pairs(c, &v);
 	c->failed |= !slices;
-	for (size_t i = 0; i < n && !c->failed; i++) {
-		bool counts =
+	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
+		struct dw_alloc_values values = {0};
+		bool selected =
 			dw_call_sums_has(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
 		uint32_t id = dw_take_delta_max(&ids, &group, groups);
 
 		c->failed |= !id || of_slices.failed;
-		if (id)
-			add_pairs(&v, counts ? &p->allocations.deltas.v[id - 1].values : &others);
+		add_pairs(&v, &values);
+		if (id && selected)
+			rc = dw_alloc_store_add(t, id - 1, &values);
 	}
 	close_pairs(c, &v);
-	return 0;
+	return rc;
 }
 
 int dw_take_gcs(struct dw_cursor *c, size_t n, struct dw_profile *p)

@@ -25,8 +25,7 @@ int dw_take_alloc_methods(struct dw_cursor *c, size_t n, struct dw_profile *p);
 /* What groups gained in slices: both exist, slices rise. */
 int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 
-/* The same rows, added up by group: allocations.deltas has one row for each group so far, by group.
- */
+/* The same rows, added up by group in allocations.sums. */
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p);
 

@@ -27,7 +27,6 @@ int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 struct dw_call_sums {
 	const uint8_t *selected; /* by slice: 1 = this one too; NULL = all */
 	size_t slices_n;	 /* known to @selected; later ones are none */
-	uint32_t slice;		 /* that sums of allocations are said to be of: a selected one */
 };
 
 /* Whether what happened in @slice is to be added. */

@@ -230,9 +230,7 @@ static int select_slices(struct reader *r, const struct dw_calls *calls, struct 
 	if (!r->selected)
 		return dw_error_set(err, -ENOMEM, "no memory to read it");
 	dw_calls_select(calls, r->range->from_ns, r->range->to_ns, r->selected, &range);
-	r->sums = (struct dw_call_sums){r->selected, calls->slices.n, 0};
-	for (size_t i = 0; i < calls->slices.n && !r->selected[i]; i++)
-		r->sums.slice = i + 1 < calls->slices.n ? (uint32_t)i + 1 : 0;
+	r->sums = (struct dw_call_sums){r->selected, calls->slices.n};
 	return 0;
 }
 
@@ -308,8 +306,10 @@ static int load_rows(struct reader *r, struct dw_error *err)
 		rc = dw_decode_finish(r->p, err);
 	if (!rc && r->range && is_all(r->range))
 		join_slices(&r->p->calls);
-	/* A session may have nodes and no deltas. */
-	if (!rc && r->range && dw_call_store_extend(&r->p->calls.sums, r->p->calls.nodes.n))
+	/* A session may have nodes or groups and no deltas. */
+	if (!rc && r->range &&
+	    (dw_call_store_extend(&r->p->calls.sums, r->p->calls.nodes.n) ||
+	     dw_alloc_store_extend(&r->p->allocations.sums, r->p->allocations.groups.n)))
 		rc = dw_error_set(err, -ENOMEM, "no memory to read it");
 	return rc;
 }

@@ -1,0 +1,79 @@
+/*
+ * What the memory method measures of objects: how many, and what became of them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Parts of the managed heap. */
+enum dw_generation {
+	DWELL_GENERATION_0,
+	DWELL_GENERATION_1,
+	DWELL_GENERATION_2,
+	DWELL_GENERATION_LARGE,
+	DWELL_GENERATION_PINNED,
+	DWELL_GENERATIONS
+};
+
+struct dw_alloc_count {
+	uint64_t objects, bytes;
+};
+
+struct dw_alloc_values {
+	struct dw_alloc_count allocated;
+	struct dw_alloc_count collected[DWELL_GENERATIONS];
+};
+
+/* Whether @v says of no object. */
+static inline bool dw_alloc_values_none(const struct dw_alloc_values *v)
+{
+	uint64_t any = v->allocated.objects | v->allocated.bytes;
+
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		any |= v->collected[i].objects | v->collected[i].bytes;
+	return !any;
+}
+
+/* Add @more to @sum. */
+static inline void dw_alloc_count_add(struct dw_alloc_count *sum, const struct dw_alloc_count *more)
+{
+	sum->objects += more->objects;
+	sum->bytes += more->bytes;
+}
+
+/* Add @more to @sum. */
+static inline void dw_alloc_values_add(struct dw_alloc_values *sum,
+				       const struct dw_alloc_values *more)
+{
+	dw_alloc_count_add(&sum->allocated, &more->allocated);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		dw_alloc_count_add(&sum->collected[i], &more->collected[i]);
+}
+
+/* Take @less off @from. */
+static inline void dw_alloc_count_subtract(struct dw_alloc_count *from,
+					   const struct dw_alloc_count *less)
+{
+	from->objects -= less->objects;
+	from->bytes -= less->bytes;
+}
+
+/* Take @less off @from. */
+static inline void dw_alloc_values_subtract(struct dw_alloc_values *from,
+					    const struct dw_alloc_values *less)
+{
+	dw_alloc_count_subtract(&from->allocated, &less->allocated);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		dw_alloc_count_subtract(&from->collected[i], &less->collected[i]);
+}
+
+/* What is alive of @v: allocated less collected. */
+static inline struct dw_alloc_count dw_alloc_values_alive(const struct dw_alloc_values *v)
+{
+	struct dw_alloc_count alive = v->allocated;
+
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		dw_alloc_count_subtract(&alive, &v->collected[i]);
+	return alive;
+}
