@@ -7,6 +7,7 @@
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "record/code-budget.h"
+#include "record/managed-lines.h"
 #include "record/reopen.h"
 #include "record/thread-start.h"
 #include "session/read.h"
@@ -43,6 +44,22 @@ static int complete_facts(struct dw_profile *p)
 	return rc;
 }
 
+/* Look for the lines of managed code again. */
+static int find_lines(const struct dw_profile *p, struct dw_managed_lines *lines)
+{
+	const int64_t start_ns = dw_facts_get(&p->facts, "start_realtime_ns", 0);
+	int rc = dw_managed_lines_open(lines);
+
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules) && !rc; id++) {
+		const struct dw_module *m = dw_modules_get(&p->modules, id);
+
+		if (m->kind == DWELL_MODULE_MANAGED)
+			rc = dw_managed_lines_add_again(
+				lines, id, dw_strings_get(&p->strings, m->path), start_ns);
+	}
+	return rc;
+}
+
 int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *options,
 		    struct dw_error *err)
 {
@@ -56,8 +73,14 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 	size_t sources_n = options->sources_n;
 	struct dw_symbol_stats stats = {0};
 	struct dw_reopened reopened = {0};
+	struct dw_managed_lines lines = {0};
 	int rc = complete_facts(p);
 
+	if (!rc && !options->il_line) {
+		rc = find_lines(p, &lines);
+		symbol_options.il_line = dw_managed_lines_find;
+		symbol_options.il_line_ctx = &lines;
+	}
 	if (!rc && !sources) {
 		rc = dw_reopen_modules(p, &reopened);
 		sources = reopened.sources;
@@ -66,6 +89,7 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 	if (!rc)
 		rc = dw_symbolize(p, sources, sources_n, &symbol_options, &stats, err);
 	dw_reopened_release(&reopened);
+	dw_managed_lines_release(&lines);
 	if (!rc)
 		rc = note_symbols(&p->facts, &stats);
 	if (!rc)

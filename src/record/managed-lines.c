@@ -18,6 +18,7 @@
 struct access {
 	const struct dw_rights *wanted, *own;
 	int root;
+	int64_t before_ns; /* younger files are others, 0 = all count */
 };
 
 int dw_managed_lines_open(struct dw_managed_lines *l)
@@ -26,9 +27,19 @@ int dw_managed_lines_open(struct dw_managed_lines *l)
 	return dw_rights_read(getpid(), &l->own);
 }
 
+static bool is_younger(int fd, int64_t ns)
+{
+	struct stat st;
+
+	return fstat(fd, &st) || (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec > ns;
+}
+
 static int open_file(const struct access *access, const char *path)
 {
-	return dw_target_file_open(access->root, path, access->wanted, access->own);
+	dw_auto_close int fd = dw_target_file_open(access->root, path, access->wanted, access->own);
+
+	return fd >= 0 && access->before_ns && is_younger(fd, access->before_ns) ? -ENOENT
+										 : dw_take_fd(fd);
 }
 
 /* All of the file @path. NULL = it cannot be read, or is too large. */
@@ -118,20 +129,32 @@ static struct dw_assembly_lines *read_lines(const struct access *access, const c
 	return NULL;
 }
 
+static int add(struct dw_managed_lines *l, uint32_t module, const char *path,
+	       const struct access *access)
+{
+	while (l->rows.n <= module)
+		if (dw_vec_push(&l->rows, NULL))
+			return -ENOMEM;
+	if (!l->rows.v[module])
+		l->rows.v[module] = read_lines(access, path, &l->bundle);
+	return 0;
+}
+
 int dw_managed_lines_add(struct dw_managed_lines *l, uint32_t module, const char *path,
 			 const struct dw_managed_owner *owner)
 {
 	dw_auto_close int root = owner->pid ? dw_target_root_open(owner->pid) : -1;
 	const struct dw_rights owners = {.uid = owner->uid, .gid = owner->gid};
 	const bool is_ours = owner->uid == l->own.uid;
-	const struct access access = {is_ours ? &l->own : &owners, &l->own, root};
+	const struct access access = {is_ours ? &l->own : &owners, &l->own, root, 0};
 
-	while (l->rows.n <= module)
-		if (dw_vec_push(&l->rows, NULL))
-			return -ENOMEM;
-	if (!l->rows.v[module] && (root >= 0 || is_ours))
-		l->rows.v[module] = read_lines(&access, path, &l->bundle);
-	return 0;
+	return root >= 0 || is_ours ? add(l, module, path, &access) : 0;
+}
+
+int dw_managed_lines_add_again(struct dw_managed_lines *l, uint32_t module, const char *path,
+			       int64_t before_ns)
+{
+	return add(l, module, path, &(struct access){&l->own, &l->own, -1, before_ns});
 }
 
 /* The path of document @row, borrowed. NULL = none. */

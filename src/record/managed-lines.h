@@ -45,6 +45,11 @@ int dw_managed_lines_open(struct dw_managed_lines *l);
 int dw_managed_lines_add(struct dw_managed_lines *l, uint32_t module, const char *path,
 			 const struct dw_managed_owner *owner);
 
+/* The same for a session whose processes are gone: our own files, which count only if they are not
+ * younger than @before_ns, as of the realtime clock. */
+int dw_managed_lines_add_again(struct dw_managed_lines *l, uint32_t module, const char *path,
+			       int64_t before_ns);
+
 /* The line of @svma (model/allocations.h) in @module, as dw_il_line_fn. @ctx is a struct
  * dw_managed_lines. */
 bool dw_managed_lines_find(void *ctx, uint32_t module, uint64_t svma, struct dw_il_line *ret);

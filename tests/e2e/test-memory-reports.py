@@ -1,5 +1,6 @@
 """dwell report of managed programs: the values of all views hold together, in SQL too."""
 import os
+import shutil
 import signal
 import sqlite3
 
@@ -104,15 +105,28 @@ def test_summary(context):
     done = context.run(context.dwell, "memory", "-o", "run.dwell", "--",
                        context.target(MANAGED), "lives", "300")
     for text in ("What became of it", "died old, in generation 2", "collections (",
-                 "Types with most memory allocated", "What dies old", " Old  (7200 B = 300",
+                 "Types with most memory allocated", "What dies old", "  (7200 B = 300 ",
                  "background collections off"):
         require(text in done.stderr, f"'{text}' in {done.stderr}")
 
 
+def recover(context, partial, name):
+    done = context.run(context.dwell, "recover", partial, "-o", name)
+    expect(done.returncode, 0, f"status of recover\n{done.stderr}")
+
+
+def sources(context, name):
+    """The files of lines of Node.Make."""
+    return {row["source_file"] for row in context.report("lines", session=name)["rows"]
+            if row["function_name"] == "Node.Make"}
+
+
 def test_killed_collector(context):
-    """What was written opens and is finished by `dwell recover`."""
+    """What was written opens and is finished by `dwell recover`, with lines if they are the same."""
+    for name in ("managed", "managed.dll", "managed.pdb", "managed.runtimeconfig.json"):
+        shutil.copy2(os.path.join(os.path.dirname(context.target(MANAGED)), name), context.scratch)
     process = context.start(context.dwell, "memory", "-q", "-o", "run.dwell", "--",
-                            context.target(MANAGED), "trees", "16", "100000", "0")
+                            "./managed", "trees", "16", "100000", "0")
     partial = context.path("run.dwell.partial")
 
     def has_nodes():
@@ -127,8 +141,13 @@ def test_killed_collector(context):
         process.wait()
     os.kill(target, signal.SIGKILL)
     before = context.report("functions", session="run.dwell.partial")
-    done = context.run(context.dwell, "recover", "run.dwell.partial")
-    expect(done.returncode, 0, f"status of recover\n{done.stderr}")
+    shutil.copy(partial, context.path("later.partial"))
+    recover(context, "run.dwell.partial", "run.dwell")
     after = context.report("functions")
     expect(after["rows"], before["rows"], "rows")
     require(any(row["function_name"] == "Node.Make" for row in after["rows"]), "names")
+    source = os.path.join(os.path.dirname(context.target(MANAGED)), "source/trees.cs")
+    expect(sources(context, "run.dwell"), {source}, "files of lines")
+    os.utime(context.path("managed.dll"))
+    recover(context, "later.partial", "later.dwell")
+    expect(sources(context, "later.dwell"), {None}, "files of lines of an assembly that changed")
