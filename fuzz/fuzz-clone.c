@@ -3,8 +3,8 @@
  * nothing in what was made. Also the verifier with an image that is damaged.
  *
  * Input: an ELF file; byte 15, padding of its identification, says which probes are asked for (bits
- * 0 and 1) and where the image is damaged (the bits above). Where that is not 0, probes of
- * statements are asked for too, all over the code.
+ * 0 and 7), whether short functions have them too (bit 1) and where the image is damaged (bits 2 to
+ * 7). Where bits 2 to 6 are not 0, probes of statements are asked for too, all over the code.
  */
 #include "base/cleanup.h"
 #include "clone/clone.h"
@@ -21,7 +21,7 @@ DW_DEFINE_FREEP(dw_elf)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { OPTIONS_AT = 15, MAX_BYTES = 1 << 17 };
+enum { OPTIONS_AT = 15, LINES_MASK = 0x7c, MAX_BYTES = 1 << 17 };
 
 /* Change some byte of the image, which the verifier may find or not. */
 static void damage(const struct dw_elf *elf, uint8_t *image, size_t n, uint8_t how)
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	options.probes = kinds[(data[OPTIONS_AT] & 1) | (data[OPTIONS_AT] >> 6 & 2)];
 	options.all_functions = data[OPTIONS_AT] & 2;
-	if (data[OPTIONS_AT] >> 2 && make_lines(elf, data[OPTIONS_AT], &options))
+	if (data[OPTIONS_AT] & LINES_MASK && make_lines(elf, data[OPTIONS_AT], &options))
 		return 0;
 	lines = (struct dw_clone_line *)options.lines;
 	if (dw_clone_make(elf, &options, &image, &n, NULL))
