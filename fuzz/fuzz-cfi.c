@@ -29,6 +29,7 @@ static void look_up(const struct dw_cfi_table *t)
 
 	for (uint32_t i = 0; i < t->rows_n; i += step) {
 		uint64_t svma = t->base + t->rows[i].pc;
+		struct dw_cfi_range range;
 		struct dw_cfi_rules rules;
 		bool signal;
 
@@ -38,6 +39,9 @@ static void look_up(const struct dw_cfi_table *t)
 			__builtin_trap();
 		dw_cfi_table_find(t, svma - 1);
 		dw_cfi_table_rules(t, svma, &rules, &signal);
+		if (!dw_cfi_table_range(t, svma, &range) &&
+		    (svma < range.start || svma >= range.end))
+			__builtin_trap();
 	}
 }
 

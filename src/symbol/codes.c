@@ -5,6 +5,7 @@
 #include "symbol/codes.h"
 
 #include "base/cleanup.h"
+#include "code/cfi/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,23 +19,38 @@ void dw_module_code_open(struct dw_module_code *m, const struct dw_module_source
 		rc = dw_elf_open(source->fd, &m->elf, NULL);
 	else if (source && source->image)
 		rc = dw_elf_open_bytes(source->image, source->image_bytes, true, &m->elf, NULL);
-	if (rc || dw_cfi_ranges(m->elf, &m->ranges, &m->ranges_n, NULL)) {
+	if (!rc)
+		m->cfi = source->cfi;
+	if (!rc && !m->cfi && dw_cfi_ranges(m->elf, &m->ranges, &m->ranges_n, NULL)) {
 		m->ranges = NULL;
 		m->ranges_n = 0;
 	}
 }
 
-struct dw_code_range dw_module_code_range(const struct dw_module_code *m, uint32_t id,
-					  const struct dw_function *f, uint64_t svma)
+int dw_module_code_unwind_range(const struct dw_module_code *m, uint64_t svma,
+				struct dw_cfi_range *ret)
 {
 	const struct dw_cfi_range *range;
 
-	if (svma - f->svma < f->bytes)
-		return (struct dw_code_range){id, f->svma, f->bytes};
+	if (m->cfi)
+		return dw_cfi_table_range(m->cfi, svma, ret);
 	range = dw_cfi_range_find(m->ranges, m->ranges_n, svma);
 	if (!range)
+		return DWELL_ERR_NOT_FOUND;
+	*ret = *range;
+	return 0;
+}
+
+struct dw_code_range dw_module_code_range(const struct dw_module_code *m, uint32_t id,
+					  const struct dw_function *f, uint64_t svma)
+{
+	struct dw_cfi_range range;
+
+	if (svma - f->svma < f->bytes)
+		return (struct dw_code_range){id, f->svma, f->bytes};
+	if (dw_module_code_unwind_range(m, svma, &range))
 		return (struct dw_code_range){id, svma, 0};
-	return (struct dw_code_range){id, range->start, range->end - range->start};
+	return (struct dw_code_range){id, range.start, range.end - range.start};
 }
 
 static int compare(const void *pa, const void *pb)

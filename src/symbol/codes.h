@@ -17,6 +17,7 @@ enum { DWELL_CODE_MAX_BYTES = 1 << 20 }; /* of one function; the rest is left ou
 /* A module's file as far as our own readers go. All NULL when it cannot be read. */
 struct dw_module_code {
 	struct dw_elf *elf;
+	const struct dw_cfi_table *cfi; /* borrowed; when NULL, @ranges are listed instead */
 	struct dw_cfi_range *ranges;
 	size_t ranges_n;
 };
@@ -30,6 +31,10 @@ struct dw_code_range {
 
 /* Open the module behind @source. Cannot fail: what is not there stays empty. */
 void dw_module_code_open(struct dw_module_code *m, const struct dw_module_source *source);
+
+/* What the unwind information at @svma describes. 0 or DWELL_ERR_NOT_FOUND. */
+int dw_module_code_unwind_range(const struct dw_module_code *m, uint64_t svma,
+				struct dw_cfi_range *ret);
 
 /* The stretch of function @id = @f around the frame at @svma: its own range, else that of the
  * unwind table. 0 bytes when neither holds it. */

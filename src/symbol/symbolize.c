@@ -119,7 +119,7 @@ static int list_methods(struct symbolizer *s)
 static int add_nameless(struct symbolizer *s, const struct dw_module_code *code, uint32_t module,
 			uint64_t svma, uint32_t *ret)
 {
-	const struct dw_cfi_range *range = dw_cfi_range_find(code->ranges, code->ranges_n, svma);
+	struct dw_cfi_range range = {svma, svma};
 	struct dw_function f = {.module = module, .flags = DWELL_FUNCTION_NO_SYMBOL};
 	dw_auto(dw_buf) name = DW_BUF_INIT;
 	int rc = add_method(s, module, svma, ret);
@@ -127,8 +127,9 @@ static int add_nameless(struct symbolizer *s, const struct dw_module_code *code,
 	if (rc || *ret)
 		return rc;
 	if (module) {
-		f.svma = range ? range->start : svma;
-		f.bytes = range ? range->end - range->start : 0;
+		dw_module_code_unwind_range(code, svma, &range);
+		f.svma = range.start;
+		f.bytes = range.end - range.start;
 		dw_buf_printf(&name, "%s+0x%" PRIx64, module_name(s, module), f.svma);
 	} else {
 		dw_buf_puts(&name, module_name(s, 0));

@@ -196,7 +196,7 @@ TEST(eh_frame_wins_over_debug_frame)
 	struct made m = {0};
 	size_t cie = elf_image_cie(&m.eh, "zR", "\3", NULL, 0);
 	size_t debug = elf_image_debug_cie(&m.debug, NULL, 0);
-	struct dw_cfi_range *ranges;
+	struct dw_cfi_range *ranges, range;
 	size_t n;
 
 	elf_image_fde(&m.eh, cie, 0x2000, 0x2010, BYTES(DW_CFA_def_cfa_offset, 16));
@@ -214,6 +214,14 @@ TEST(eh_frame_wins_over_debug_frame)
 	CHECK_INT(ranges[0].start, 0x1000);
 	CHECK_INT(ranges[1].end, 0x2010);
 	free(ranges);
+	CHECK_INT(dw_cfi_table_range(m.table, 0x200f, &range), 0);
+	CHECK_INT(range.start, 0x2000);
+	CHECK_INT(range.end, 0x2010);
+	CHECK_INT(dw_cfi_table_range(m.table, 0x1004, &range), 0);
+	CHECK_INT(range.start, 0x1000);
+	CHECK_INT(dw_cfi_table_range(m.table, 0x1ff8, &range), DWELL_ERR_NOT_FOUND);
+	CHECK_INT(dw_cfi_table_range(m.table, 0x2010, &range), DWELL_ERR_NOT_FOUND);
+	CHECK_INT(dw_cfi_table_range(m.table, 0xfff, &range), DWELL_ERR_NOT_FOUND);
 	release(&m);
 }
 

@@ -239,8 +239,8 @@ static void index_pages(uint32_t *pages, const struct dw_cfi_table *t)
 	}
 }
 
-/* Move the output into one block, with pages about as many as rows. */
-static int lay_out(struct dw_cfi_table *t, const struct output *o)
+/* Make the rows' memory the table's one block, with pages about as many as rows. */
+static int lay_out(struct dw_cfi_table *t, struct output *o)
 {
 	uint32_t last = o->rows.v[o->rows.n - 1].pc, shift = SHIFT_MIN;
 	size_t rows_bytes = o->rows.n * sizeof *o->rows.v;
@@ -254,11 +254,11 @@ static int lay_out(struct dw_cfi_table *t, const struct output *o)
 	t->rows_n = (uint32_t)o->rows.n;
 	t->fdes_n = (uint32_t)o->fdes.n;
 	t->pages_n = (last >> shift) + 2;
-	block = malloc(rows_bytes + fdes_bytes + t->pages_n * sizeof *t->pages);
+	block = realloc(o->rows.v, rows_bytes + fdes_bytes + t->pages_n * sizeof *t->pages);
 	if (!block)
 		return -ENOMEM;
+	o->rows.v = NULL; /* the table's now */
 	t->memory = block;
-	memcpy(block, o->rows.v, rows_bytes);
 	memcpy(block + rows_bytes, o->fdes.v, fdes_bytes);
 	dw_cfi_table_place(t, block);
 	index_pages((uint32_t *)(block + rows_bytes + fdes_bytes), t);

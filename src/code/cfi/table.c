@@ -134,18 +134,36 @@ static int run_to(const struct dw_cfi_cie *cie, const struct dw_cfi_fde *f, uint
 	return 0;
 }
 
-int dw_cfi_table_rules(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_rules *rules,
-		       bool *signal)
+/* Read the entry for @svma. 0; DWELL_ERR_NOT_FOUND; DWELL_ERR_FORMAT. */
+static int read_for(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_reading *r)
 {
 	const struct dw_cfi_fde_index *index = find_fde(t, svma - t->base);
-	struct dw_cfi_reading r = {0};
 
 	if (!index)
 		return DWELL_ERR_NOT_FOUND;
-	if (dw_cfi_read(&r, &t->sections[index->where & 1], index->where / 2))
+	if (dw_cfi_read(r, &t->sections[index->where & 1], index->where / 2))
 		return DWELL_ERR_FORMAT;
-	if (svma < r.fde.start || svma >= r.fde.end)
+	return svma < r->fde.start || svma >= r->fde.end ? DWELL_ERR_NOT_FOUND : 0;
+}
+
+int dw_cfi_table_range(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_range *ret)
+{
+	struct dw_cfi_reading r = {0};
+
+	if (read_for(t, svma, &r))
 		return DWELL_ERR_NOT_FOUND;
+	*ret = (struct dw_cfi_range){r.fde.start, r.fde.end};
+	return 0;
+}
+
+int dw_cfi_table_rules(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_rules *rules,
+		       bool *signal)
+{
+	struct dw_cfi_reading r = {0};
+	int rc = read_for(t, svma, &r);
+
+	if (rc)
+		return rc;
 	if (r.fde.program_n > PROGRAM_MAX_BYTES)
 		return DWELL_ERR_FORMAT;
 	*signal = r.cie.signal;

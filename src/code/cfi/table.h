@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "code/cfi/ranges.h"
 #include "code/elf/elf.h"
 
 #include <stddef.h>
@@ -30,6 +31,10 @@ int dw_cfi_table_load(const struct dw_elf *elf, const char *cache_dir, struct dw
 
 /* Free @t. NULL is fine. */
 void dw_cfi_table_free(struct dw_cfi_table *t);
+
+/* What the entry for @svma describes, the innermost one where several do. 0 or
+ * DWELL_ERR_NOT_FOUND. */
+int dw_cfi_table_range(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_range *ret);
 
 /* Number of rows, for statistics. */
 size_t dw_cfi_table_rows(const struct dw_cfi_table *t);

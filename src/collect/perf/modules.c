@@ -136,6 +136,7 @@ static void adopt_image(struct dw_perf_modules *m, uint32_t id, const struct dw_
 		return;
 	source->fd = dw_image_fd(opened->image);
 	source->image = dw_image_bytes(opened->image, &source->image_bytes);
+	source->cfi = dw_image_cfi(opened->image);
 	source->root_fd = owner->root_fd;
 	source->uid = owner->rights.uid;
 	source->gid = owner->rights.gid;
