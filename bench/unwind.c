@@ -279,7 +279,7 @@ static double time_load(const struct dw_elf *elf, const char *cache, size_t *row
 		start = now_ns() - start;
 		if (start < best)
 			best = start;
-		*rows = dw_cfi_table_rows(t);
+		*rows = dw_cfi_table_starts(t);
 		dw_cfi_table_free(t);
 	}
 	return best / 1e6;

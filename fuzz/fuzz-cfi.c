@@ -25,17 +25,17 @@ enum { MAX_BYTES = 1 << 20, MAX_FRAMES = 256, STEPS = 64 };
 /* Look @t up around its rows: the row must be the right one, the full rules may say anything. */
 static void look_up(const struct dw_cfi_table *t)
 {
-	uint32_t step = t->rows_n / STEPS + 1;
+	uint32_t step = t->starts_n / STEPS + 1;
 
-	for (uint32_t i = 0; i < t->rows_n; i += step) {
-		uint64_t svma = t->base + t->rows[i].pc;
+	for (uint32_t i = 0; i < t->starts_n; i += step) {
+		uint64_t svma = dw_cfi_table_start_svma(t, i);
 		struct dw_cfi_range range;
 		struct dw_cfi_rules rules;
 		bool signal;
 
-		if (dw_cfi_table_find(t, svma) != &t->rows[i] && i + 1 < t->rows_n)
+		if (dw_cfi_table_find(t, svma) != &t->rows[t->starts[i].row])
 			__builtin_trap();
-		if (i && t->rows[i - 1].pc >= t->rows[i].pc)
+		if (i && dw_cfi_table_start_svma(t, i - 1) >= svma)
 			__builtin_trap();
 		dw_cfi_table_find(t, svma - 1);
 		dw_cfi_table_rules(t, svma, &rules, &signal);
@@ -51,17 +51,17 @@ static void walk(const struct dw_cfi_table *t, const uint8_t *data, size_t size)
 	static struct dw_unwind_frame frames[MAX_FRAMES];
 	struct dw_space space = {0};
 	struct dw_space_range code = {.end = ~(uint64_t)0, .module = 1, .cfi = t};
-	uint32_t step = t->rows_n / STEPS + 1;
+	uint32_t step = t->starts_n / STEPS + 1;
 
 	dw_space_map(&space, &code);
-	for (uint32_t i = 0; i < t->rows_n; i += step) {
+	for (uint32_t i = 0; i < t->starts_n; i += step) {
 		struct dw_unwind_memory memory = {.base = 0x10000, .bytes = data, .n = size};
 		struct dw_unwind_regs regs;
 		size_t n = 0;
 
 		for (unsigned r = 0; r < DWELL_REG_COUNT; r++)
 			regs.r[r] = 0x10000 + r * 8;
-		regs.r[DWELL_REG_RIP] = t->base + t->rows[i].pc;
+		regs.r[DWELL_REG_RIP] = dw_cfi_table_start_svma(t, i);
 		dw_unwind(&space, &regs, &memory, frames, MAX_FRAMES, &n);
 		if (!n || n > MAX_FRAMES)
 			__builtin_trap();

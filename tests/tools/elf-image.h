@@ -13,7 +13,7 @@
 	((const uint8_t[]){__VA_ARGS__}), sizeof((const uint8_t[]){__VA_ARGS__})
 
 /* Code is said to lie at [0, ELF_IMAGE_TEXT_BYTES), .eh_frame at ELF_IMAGE_EH. */
-enum { ELF_IMAGE_EH = 512, ELF_IMAGE_TEXT_BYTES = 1 << 16 };
+enum { ELF_IMAGE_EH = 512, ELF_IMAGE_TEXT_BYTES = 1 << 18 };
 
 /* An image with both sections (NULL, 0: without). *@n = its size. To be freed; NULL: no memory. */
 uint8_t *elf_image_make(const void *eh, size_t eh_n, const void *debug, size_t debug_n, size_t *n);

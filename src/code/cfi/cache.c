@@ -1,10 +1,10 @@
 /*
  * The cache of unwind tables; see cache.h.
  *
- * File: header, spans, block (rows, FDE index, pages), bytes of both sections. It is mapped: it is
- * ours, nobody but us may shorten it, and we only ever replace it by rename. The checksum (four
- * interleaved lanes of multiply and rotate, after xxHash64 by Yann Collet) guards against damage on
- * the disk, not against an adversary: whoever can write the file is the user.
+ * File: header, spans, block (starts, FDE index, pages, rows), bytes of both sections. It is
+ * mapped: it is ours, nobody but us may shorten it, and we only ever replace it by rename. The
+ * checksum (four interleaved lanes of multiply and rotate, after xxHash64 by Yann Collet) guards
+ * against damage on the disk, not against an adversary: whoever can write the file is the user.
  */
 #include "code/cfi/cache.h"
 
@@ -30,10 +30,12 @@ struct header {
 	uint64_t file_bytes;
 	uint64_t checksum; /* of header (with 0 here), spans and block */
 	uint64_t base;
-	uint32_t rows_n;
+	uint32_t starts_n;
 	uint32_t fdes_n;
 	uint32_t pages_n;
+	uint32_t rows_n;
 	uint32_t shift;
+	uint32_t unused;
 	uint64_t spans_n;
 	struct {
 		uint64_t n, found_n, svma, text, data, open_ended;
@@ -122,17 +124,19 @@ static bool header_fits(const struct header *h, const struct header *want, uint6
 	uint64_t need = sizeof *h;
 
 	copy.file_bytes = copy.checksum = copy.base = 0;
-	copy.rows_n = copy.fdes_n = copy.pages_n = copy.shift = 0;
+	copy.starts_n = copy.fdes_n = copy.pages_n = copy.rows_n = copy.shift = 0;
 	for (int i = 0; i < DWELL_CFI_SECTIONS; i++) {
 		if (h->sections[i].n > bytes)
 			return false;
 		need += h->sections[i].n;
 		copy.sections[i].n = 0;
 	}
-	need += h->spans_n * sizeof(struct dw_cfi_span) + h->rows_n * sizeof(struct dw_cfi_row) +
-		h->fdes_n * sizeof(struct dw_cfi_fde_index) + h->pages_n * sizeof(uint32_t);
+	need += h->spans_n * sizeof(struct dw_cfi_span) +
+		h->starts_n * sizeof(struct dw_cfi_start) +
+		h->fdes_n * sizeof(struct dw_cfi_fde_index) + h->pages_n * sizeof(uint32_t) +
+		h->rows_n * sizeof(struct dw_cfi_row);
 	return !memcmp(&copy, want, sizeof copy) && h->file_bytes == bytes && need == bytes &&
-	       h->rows_n && h->pages_n >= 2 && h->shift < 32;
+	       h->starts_n && h->pages_n >= 2 && h->rows_n && h->shift <= DWELL_CFI_SHIFT_MAX;
 }
 
 /* Point @t into the mapped file whose header @h fits. False: it is damaged or of another module. */
@@ -144,12 +148,13 @@ static bool adopt(struct dw_cfi_table *t, const struct header *h, const struct d
 	const uint8_t *bytes;
 
 	t->base = h->base;
-	t->rows_n = h->rows_n;
+	t->starts_n = h->starts_n;
 	t->fdes_n = h->fdes_n;
 	t->pages_n = h->pages_n;
+	t->rows_n = h->rows_n;
 	t->shift = h->shift;
 	dw_cfi_table_place(t, block);
-	bytes = (const uint8_t *)(t->pages + t->pages_n);
+	bytes = (const uint8_t *)(t->rows + t->rows_n);
 	if ((h->spans_n && memcmp(span, spans->list.v, h->spans_n * sizeof *span)) ||
 	    file_checksum(h, span, block, dw_cfi_table_block_bytes(t)) != h->checksum)
 		return false;
@@ -202,7 +207,7 @@ int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct d
 	struct iovec part[] = {
 		{&h, sizeof h},
 		{spans->list.v, spans->list.n * sizeof *spans->list.v},
-		{(void *)t->rows, dw_cfi_table_block_bytes(t)},
+		{(void *)t->starts, dw_cfi_table_block_bytes(t)},
 		{(void *)t->sections[0].bytes, t->sections[0].n},
 		{(void *)t->sections[1].bytes, t->sections[1].n},
 	};
@@ -211,15 +216,16 @@ int dw_cfi_cache_store(const char *dir, const struct dw_elf *elf, const struct d
 	file_name(elf, found, name);
 	describe(&h, spans, found);
 	h.base = t->base;
-	h.rows_n = t->rows_n;
+	h.starts_n = t->starts_n;
 	h.fdes_n = t->fdes_n;
 	h.pages_n = t->pages_n;
+	h.rows_n = t->rows_n;
 	h.shift = t->shift;
 	for (int i = 0; i < DWELL_CFI_SECTIONS; i++)
 		h.sections[i].n = t->sections[i].n;
 	for (int i = 0; i < n; i++)
 		h.file_bytes += part[i].iov_len;
-	h.checksum = file_checksum(&h, spans->list.v, t->rows, part[2].iov_len);
+	h.checksum = file_checksum(&h, spans->list.v, t->starts, part[2].iov_len);
 	return dw_cache_store(dir, name, part, n);
 }
 

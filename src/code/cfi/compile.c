@@ -1,8 +1,8 @@
 /*
  * From call frame programs to rows; see compile.h and table-format.h.
  *
- * Each FDE's program is run once; a row is written where the rules for rip, rsp and rbp change.
- * What the 8 bytes cannot say becomes COMPLEX, and the unwinder asks the program again. Where FDEs
+ * Each FDE's program is run once; a start is written where the rules for rip, rsp and rbp change.
+ * What a row cannot say becomes COMPLEX, and the unwinder asks the program again. Where FDEs
  * overlap, the one that starts later holds from its start on. The idea of flat rows instead of
  * interpreting at unwind time: Bastian, Kell, Zappa Nardelli, "Reliable and fast DWARF-based stack
  * unwinding", OOPSLA 2019.
@@ -10,18 +10,33 @@
 #include "code/cfi/compile.h"
 
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "code/cfi/entry.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <string.h>
 
-enum { SHIFT_MIN = 8, PAGES_MIN = 1 << 12, ROWS_MAX = 1 << 27 };
+enum {
+	SHIFT_MIN = 8,
+	PAGES_MIN = 1 << 12,
+	PAGES_PER_FDE = 12, /* about as many as starts */
+	STARTS_MAX = 1 << 27,
+	ROWS_MAX = 1 << 16,
+	SPECIALS = 32, /* rows that there must be room for */
+	RECENT_BITS = 10,
+};
 
 struct output {
-	DW_VEC(struct dw_cfi_row) rows;
+	DW_VEC(struct dw_cfi_start) starts;
 	DW_VEC(struct dw_cfi_fde_index) fdes;
+	DW_VEC(uint32_t) pages;
+	DW_VEC(struct dw_cfi_row) rows;
+	struct dw_map row_ids;		   /* the two numbers of a row -> 1 + its place */
+	uint16_t recent[1 << RECENT_BITS]; /* places of rows, by their hash */
 	uint64_t base;
+	uint32_t shift;
+	uint32_t last_pc; /* of the last start */
 };
 
 static int16_t special(int number)
@@ -126,19 +141,57 @@ static void encode(const struct dw_cfi_cie *cie, const struct dw_cfi_rules *r,
 	}
 }
 
-/* Add a row at @svma unless it says what the row before it says. */
+/* Find or make the place of @row. Without room for more, COMPLEX says the same. */
+static int find_row(struct output *o, struct dw_cfi_row row, uint16_t *ret)
+{
+	uint32_t key = (uint32_t)(uint16_t)row.cfa << 16 | (uint16_t)row.rbp;
+	uint16_t *recent = &o->recent[key * 0x9e3779b1 >> (32 - RECENT_BITS)];
+	uint32_t id;
+
+	*ret = *recent;
+	if (*recent < o->rows.n && o->rows.v[*recent].cfa == row.cfa &&
+	    o->rows.v[*recent].rbp == row.rbp)
+		return 0;
+	id = dw_map_get(&o->row_ids, key);
+	if (!id && o->rows.n >= ROWS_MAX - SPECIALS && (row.cfa & 3) != DWELL_ROW_SPECIAL)
+		return find_row(o, (struct dw_cfi_row){special(DWELL_ROW_COMPLEX), 0}, ret);
+	if (!id) {
+		id = (uint32_t)o->rows.n + 1;
+		if (dw_map_put(&o->row_ids, key, id) || dw_vec_push(&o->rows, row))
+			return -ENOMEM;
+	}
+	*ret = *recent = (uint16_t)(id - 1);
+	return 0;
+}
+
+/* Note in the page index that the next start lies in @page, or none does. */
+static int begin_page(struct output *o, uint32_t page)
+{
+	while (o->pages.n <= page)
+		if (dw_vec_push(&o->pages, (uint32_t)o->starts.n))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Let @row hold from @svma on, unless it does already. */
 static int add(struct output *o, uint64_t svma, struct dw_cfi_row row)
 {
-	struct dw_cfi_row *last = o->rows.n ? &o->rows.v[o->rows.n - 1] : NULL;
+	struct dw_cfi_start *last = o->starts.n ? &o->starts.v[o->starts.n - 1] : NULL;
+	uint32_t pc = (uint32_t)(svma - o->base);
+	struct dw_cfi_start start = {.pc = (uint16_t)pc};
+	int rc = find_row(o, row, &start.row);
 
-	row.pc = (uint32_t)(svma - o->base);
-	if (last && last->pc == row.pc) {
-		*last = row;
+	if (rc)
+		return rc;
+	if (last && o->last_pc == pc) {
+		*last = start;
 		return 0;
 	}
-	if (last && last->cfa == row.cfa && last->rbp == row.rbp)
+	if (last && last->row == start.row)
 		return 0;
-	return dw_vec_push(&o->rows, row);
+	o->last_pc = pc;
+	rc = begin_page(o, pc >> o->shift);
+	return rc ? rc : dw_vec_push(&o->starts, start);
 }
 
 static int add_gap(struct output *o, uint64_t svma)
@@ -209,6 +262,8 @@ static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 	uint64_t done = o->base;
 	struct dw_cfi_fde f;
 
+	if (add_gap(o, done)) /* lookups rely on a start there */
+		return -ENOMEM;
 	dw_vec_each(ref, &fdes->list) {
 		uint32_t kind = ref->kind;
 		struct dw_cfi_fde_index index = {(uint32_t)(ref->start - o->base),
@@ -216,7 +271,7 @@ static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 
 		if (ref->end - o->base > UINT32_MAX)
 			break;
-		if (o->rows.n > ROWS_MAX)
+		if (o->starts.n > STARTS_MAX)
 			return DWELL_ERR_LIMIT;
 		read_again(&sections[kind], ref, &cie_offset[kind], &cie[kind], &f);
 		if ((done < ref->start && add_gap(o, done)) ||
@@ -227,55 +282,57 @@ static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 	return add_gap(o, done);
 }
 
-/* Fill pages: for each, the row that holds for its first byte. */
-static void index_pages(uint32_t *pages, const struct dw_cfi_table *t)
+/* How large pages are to be: the table spans @bytes and has @fdes entries. */
+static uint32_t choose_shift(uint64_t bytes, size_t fdes)
 {
-	uint32_t row = 0;
+	uint32_t shift = SHIFT_MIN;
 
-	for (uint32_t p = 0; p < t->pages_n; p++) {
-		while (row + 1 < t->rows_n && t->rows[row + 1].pc <= (uint64_t)p << t->shift)
-			row++;
-		pages[p] = row;
-	}
+	while (shift < DWELL_CFI_SHIFT_MAX && bytes >> shift > fdes * PAGES_PER_FDE + PAGES_MIN)
+		shift++;
+	return shift;
 }
 
-/* Make the rows' memory the table's one block, with pages about as many as rows. */
+/* Make the starts' memory the table's one block. */
 static int lay_out(struct dw_cfi_table *t, struct output *o)
 {
-	uint32_t last = o->rows.v[o->rows.n - 1].pc, shift = SHIFT_MIN;
-	size_t rows_bytes = o->rows.n * sizeof *o->rows.v;
+	size_t starts_bytes = o->starts.n * sizeof *o->starts.v;
 	size_t fdes_bytes = o->fdes.n * sizeof *o->fdes.v;
+	size_t pages_bytes, rows_bytes = o->rows.n * sizeof *o->rows.v;
 	char *block;
 
-	while (last >> shift > o->rows.n + PAGES_MIN)
-		shift++;
-	t->shift = shift;
-	t->base = o->base;
-	t->rows_n = (uint32_t)o->rows.n;
-	t->fdes_n = (uint32_t)o->fdes.n;
-	t->pages_n = (last >> shift) + 2;
-	block = realloc(o->rows.v, rows_bytes + fdes_bytes + t->pages_n * sizeof *t->pages);
+	if (begin_page(o, (o->last_pc >> o->shift) + 1))
+		return -ENOMEM;
+	pages_bytes = o->pages.n * sizeof *o->pages.v;
+	block = realloc(o->starts.v, starts_bytes + fdes_bytes + pages_bytes + rows_bytes);
 	if (!block)
 		return -ENOMEM;
-	o->rows.v = NULL; /* the table's now */
+	o->starts.v = NULL; /* the table's now */
 	t->memory = block;
-	memcpy(block + rows_bytes, o->fdes.v, fdes_bytes);
-	dw_cfi_table_place(t, block);
-	index_pages((uint32_t *)(block + rows_bytes + fdes_bytes), t);
+	t->shift = o->shift;
+	t->base = o->base;
+	t->starts_n = (uint32_t)o->starts.n;
+	t->fdes_n = (uint32_t)o->fdes.n;
+	t->pages_n = (uint32_t)o->pages.n;
+	t->rows_n = (uint32_t)o->rows.n;
+	memcpy(block += starts_bytes, o->fdes.v, fdes_bytes);
+	memcpy(block += fdes_bytes, o->pages.v, pages_bytes);
+	memcpy(block + pages_bytes, o->rows.v, rows_bytes);
+	dw_cfi_table_place(t, t->memory);
 	return 0;
 }
 
 void dw_cfi_table_place(struct dw_cfi_table *t, const char *block)
 {
-	t->rows = (const struct dw_cfi_row *)block;
-	t->fdes = (const struct dw_cfi_fde_index *)(t->rows + t->rows_n);
+	t->starts = (const struct dw_cfi_start *)block;
+	t->fdes = (const struct dw_cfi_fde_index *)(t->starts + t->starts_n);
 	t->pages = (const uint32_t *)(t->fdes + t->fdes_n);
+	t->rows = (const struct dw_cfi_row *)(t->pages + t->pages_n);
 }
 
 size_t dw_cfi_table_block_bytes(const struct dw_cfi_table *t)
 {
-	return t->rows_n * sizeof *t->rows + t->fdes_n * sizeof *t->fdes +
-	       t->pages_n * sizeof *t->pages;
+	return t->starts_n * sizeof *t->starts + t->fdes_n * sizeof *t->fdes +
+	       t->pages_n * sizeof *t->pages + t->rows_n * sizeof *t->rows;
 }
 
 int dw_cfi_compile(struct dw_cfi_table *t, const struct dw_cfi_spans *spans)
@@ -290,10 +347,14 @@ int dw_cfi_compile(struct dw_cfi_table *t, const struct dw_cfi_spans *spans)
 		return rc;
 	make_disjoint(&fdes);
 	o.base = fdes.list.v[0].start;
+	o.shift = choose_shift(fdes.list.v[fdes.list.n - 1].end - o.base, fdes.list.n);
 	rc = compile_all(&o, t->sections, &fdes);
 	if (!rc)
 		rc = lay_out(t, &o);
-	dw_vec_release(&o.rows);
+	dw_vec_release(&o.starts);
 	dw_vec_release(&o.fdes);
+	dw_vec_release(&o.pages);
+	dw_vec_release(&o.rows);
+	dw_map_release(&o.row_ids);
 	return rc;
 }

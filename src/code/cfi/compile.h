@@ -1,5 +1,5 @@
 /*
- * The compiler from unwind sections to the rows, page index and FDE index of a table.
+ * The compiler from unwind sections to the starts, rows, page index and FDE index of a table.
  */
 #pragma once
 

@@ -1,10 +1,12 @@
 /*
  * Layout of a compiled unwind table, and the lookup that the unwinder inlines.
  *
- * Rows are sorted by pc; each holds until the next one, the last one says NONE. A page index leads
- * to the few rows of an address without a search through all. Addresses are svma less the table's
- * base, so a module may span 4 GB. Nothing here is visible outside src/code/cfi and src/unwind. The
- * same layout stands in cache files, so a change of meaning must change DWELL_CFI_VERSION.
+ * A row says where the caller's frame is. A module has few different ones, and many starts: from
+ * which address on which row holds, until the next start; that of the last one says NONE. Starts
+ * are sorted. A page index leads to the few starts near an address without a search through all,
+ * and knows the upper half of their addresses. These are svma less the table's base, so a module
+ * may span 4 GB. Nothing here is visible outside src/code/cfi and src/unwind. The same layout
+ * stands in cache files, so a change of meaning must change DWELL_CFI_VERSION.
  */
 #pragma once
 
@@ -15,10 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DWELL_CFI_VERSION = 1 };
+enum { DWELL_CFI_VERSION = 2, DWELL_CFI_SHIFT_MAX = 16 };
+
+/* From an address on, whose lower half is @pc: row number @row. */
+struct dw_cfi_start {
+	uint16_t pc;
+	uint16_t row;
+};
 
 /*
- * From address pc on: where the caller's frame is.
+ * Where the caller's frame is.
  *
  * The low two bits of cfa are a DWELL_ROW_* kind, the rest, shifted down, is the kind's number.
  * For RSP and RBP: CFA = register + number * 8, the return address is at CFA - 8, and rbp is the
@@ -27,7 +35,6 @@ enum { DWELL_CFI_VERSION = 1 };
  * below.
  */
 struct dw_cfi_row {
-	uint32_t pc;
 	int16_t cfa;
 	int16_t rbp;
 };
@@ -48,40 +55,42 @@ struct dw_cfi_fde_index {
 };
 
 struct dw_cfi_table {
-	const struct dw_cfi_row *rows; /* the last one is NONE */
-	const uint32_t *pages; /* by pc >> shift: the row that holds for the page's first byte */
+	const struct dw_cfi_start *starts; /* the row of the last one is NONE */
 	const struct dw_cfi_fde_index *fdes;
+	const uint32_t *pages; /* by pc >> shift: the first start in it or behind it */
+	const struct dw_cfi_row *rows;
 	uint64_t base; /* svma of pc 0 */
-	uint32_t rows_n;
-	uint32_t pages_n; /* one more than pages with rows, so that pages[p + 1] exists */
+	uint32_t starts_n;
 	uint32_t fdes_n;
-	uint32_t shift;
+	uint32_t pages_n; /* one more than pages with starts, so that pages[p + 1] exists */
+	uint32_t rows_n;
+	uint32_t shift; /* at most DWELL_CFI_SHIFT_MAX */
 	struct dw_cfi_section sections[DWELL_CFI_SECTIONS];
 	void *memory;			    /* what all of this stands in */
 	size_t mapped_bytes;		    /* memory is a mapping of that size; 0 = from malloc */
 	uint8_t *owned[DWELL_CFI_SECTIONS]; /* section bytes from malloc, or NULL */
 };
 
-/* The row for @svma. Always one: addresses outside the table get the last row, which says NONE. */
+/* The row for @svma. Always one: outside the table that of the last start, which says NONE. */
 static inline const struct dw_cfi_row *dw_cfi_table_find(const struct dw_cfi_table *t,
 							 uint64_t svma)
 {
 	uint64_t pc = svma - t->base, page = pc >> t->shift;
-	uint32_t lo, hi;
+	uint32_t lo = t->starts_n, hi = lo;
 
-	if (page >= t->pages_n - 1)
-		return &t->rows[t->rows_n - 1];
-	lo = t->pages[page];
-	hi = t->pages[page + 1];
-	while (lo < hi) { /* the last row of [lo, hi] whose pc is not past ours */
-		uint32_t mid = hi - (hi - lo) / 2;
-
-		if (t->rows[mid].pc <= pc)
-			lo = mid;
-		else
-			hi = mid - 1;
+	if (page < t->pages_n - 1) {
+		lo = t->pages[page];
+		hi = t->pages[page + 1];
 	}
-	return &t->rows[lo];
+	while (lo < hi) { /* the first start of [lo, hi) past us; the first of all never is */
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->starts[mid].pc <= (uint16_t)pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return &t->rows[t->starts[lo - 1].row];
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/sorted.h"
 #include "code/cfi/cache.h"
 #include "code/cfi/compile.h"
 #include "code/cfi/entry.h"
@@ -94,9 +95,17 @@ void dw_cfi_table_free(struct dw_cfi_table *t)
 	free(t);
 }
 
-size_t dw_cfi_table_rows(const struct dw_cfi_table *t)
+size_t dw_cfi_table_starts(const struct dw_cfi_table *t)
 {
-	return t->rows_n;
+	return t->starts_n;
+}
+
+uint64_t dw_cfi_table_start_svma(const struct dw_cfi_table *t, size_t i)
+{
+	/* pages whose first start is this one or one before it */
+	uint64_t page = dw_sorted_count(t->pages, t->pages_n, p, *p <= i) - 1;
+
+	return t->base + ((page << t->shift & ~(uint64_t)UINT16_MAX) | t->starts[i].pc);
 }
 
 /* The index entry of the FDE that may hold @pc, NULL = none. */

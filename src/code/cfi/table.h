@@ -1,7 +1,7 @@
 /*
- * Compiled unwind tables: .eh_frame and .debug_frame of one module as sorted 8-byte rows.
+ * Compiled unwind tables: .eh_frame and .debug_frame of one module as sorted 4-byte starts of rows.
  *
- * A row tells, from its address on, how to find the caller: {pc, CFA rule, rbp slot}. What does not
+ * A row tells, from an address on, how to find the caller: {CFA rule, rbp slot}. What does not
  * fit in a row (expressions, signal frames, other registers) refers to a side table. Immutable once
  * made: any thread may use it. The layout and the encoding of rows stand in table-format.h, next to
  * the lookup that the unwinder inlines.
@@ -36,5 +36,8 @@ void dw_cfi_table_free(struct dw_cfi_table *t);
  * DWELL_ERR_NOT_FOUND. */
 int dw_cfi_table_range(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_range *ret);
 
-/* Number of rows, for statistics. */
-size_t dw_cfi_table_rows(const struct dw_cfi_table *t);
+/* Number of addresses from which on another row holds, for statistics and tests. */
+size_t dw_cfi_table_starts(const struct dw_cfi_table *t);
+
+/* The svma of the @i-th of them. */
+uint64_t dw_cfi_table_start_svma(const struct dw_cfi_table *t, size_t i);
