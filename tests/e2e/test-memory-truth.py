@@ -94,3 +94,32 @@ def test_heap_and_generations_are_the_runtimes(context, case):
         require(facts["labels_checked"] > 0, f"asked nothing: {facts}")
         # The runtime of .NET 8 does not show its heap.
         expect(facts["heap_objects"] > 0, not case.endswith("net8.0"), "the heap was seen")
+
+
+@cases(*(f"{configuration}-{version}" for configuration in ("workstation", "optimized")
+         for version in VERSIONS))
+def test_stacks_that_look_alike(context, case):
+    """Every stack against the runtime's, then without that: functions and lines by the numbers."""
+    n, how = 2100, start(context, case)
+    record(context, "hostile", str(n), **{**how, "options": ["--check-stacks", "1"]})
+    facts = report(context, "lifetime")["session"]
+    expect(facts["stacks_different"], 0, "stacks that differ")
+    require(facts["stacks_checked"] > 2 * n, f"{facts['stacks_checked']} stacks checked")
+    said = record(context, "hostile", str(n), **how)
+    expect_truth(report(context, "lifetime")["session"])
+    rows = {row["function_name"]: row for row in report(context, "functions")["rows"]}
+    wanted = {name: values[0] for name, values in said.items() if "." in name}
+    expect(len(wanted), 8, "functions")
+    expect({name: rows[name]["inclusive_allocations"] for name in wanted}, wanted, "allocations")
+    source = os.path.join(os.path.dirname(context.target("dotnet/managed")),
+                          "source/hostile.cs")
+    with open(source, encoding="utf-8") as file:
+        numbers = {i: part for i, line in enumerate(file, 1) for part in
+                   ("Left(first)", "Left(second)", "Right(first)", "second.Other()", "first.Other()",
+                    "// even", "// odd") if f"= {part};" in line or line.rstrip().endswith(part)}
+    lines = {numbers[row["source_line_begin"]]: row["inclusive_allocations"]
+             for row in report(context, "lines")["rows"] if row["source_line_begin"] in numbers
+             and row["function_name"].startswith("Hostile.")}
+    expect(lines, {"Left(first)": n // 2, "Left(second)": n // 2, "Right(first)": n // 3,
+                   "second.Other()": n // 5, "first.Other()": n // 7,
+                   "// even": n * 8 // 10, "// odd": n * 9 // 10}, "allocations by line")

@@ -39,6 +39,16 @@ static inline int32_t dw_kind_size(uint32_t kind)
 	return (int16_t)kind;
 }
 
+/* Where dw_kind_step() reads the caller's frame pointer, 0 = it is that of @s. */
+static inline uint64_t dw_kind_rbp_at(const struct dw_regs *s, uint32_t kind)
+{
+	int32_t save = (int16_t)(kind >> 16);
+
+	if (dw_kind_size(kind) < 0)
+		return s->rbp;
+	return save < 0 ? 0 : s->rsp + (uint64_t)save * 8;
+}
+
 /* Go to the caller of @s by @kind, reading nothing at or above @high. False: there is none. */
 static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 {
@@ -69,6 +79,7 @@ struct dw_kinds {
 	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
 	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
 	uint64_t runtime_start, runtime_end;
+	uint64_t epoch; /* changes with what is known of return addresses; atomic */
 	uint32_t check; /* compare one stack in so many with the runtime's, 0 = none */
 };
 

@@ -108,6 +108,7 @@ static void learn(uint64_t ip, uint32_t kind, bool is_between)
 		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
 	else
 		id->extra = settle(id->extra, kind);
+	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
 

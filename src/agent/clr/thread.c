@@ -103,7 +103,7 @@ static bool start_self(struct dw_clr_self *t)
 	t->nodes = t->nodes_end = 0; /* children have higher numbers than their parents */
 	t->truncated = root + 1;
 	t->last_class = 0;
-	t->path.n = 0;
+	t->path.n = t->shared = 0;
 	t->context = NULL;
 	t->context_counted = 0;
 	t->shown = dw_table_row(DWELL_CLR_THREADS, row);

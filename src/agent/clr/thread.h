@@ -33,11 +33,13 @@ struct dw_clr_self {
 	uint64_t last_class;
 	uint32_t last_type;
 	uint32_t frames_n; /* in @frames */
+	uint32_t shared;   /* of @path: the stack has these further out */
 	uint64_t *context; /* the runtime's allocation context of this thread, NULL = not known */
 	uint64_t context_counted;     /* its user's own */
 	uint32_t walks;		      /* since the last one that was compared */
 	struct dw_clr_block *block;   /* of live objects, being filled */
 	struct dw_snapshot *snapshot; /* memory for one, NULL = none yet */
+	struct dw_memo *memo;	      /* of its last walk, NULL = none yet */
 	struct dw_clr_path path;
 	uint32_t frames[DWELL_STACK_FRAMES + 1]; /* innermost first: being walked */
 };

@@ -54,7 +54,7 @@ static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame)
 uint32_t dw_clr_tree_node(struct dw_clr_self *t)
 {
 	struct dw_clr_path *path = &t->path;
-	uint32_t n = t->frames_n, k = 0, row;
+	uint32_t n = t->frames_n + t->shared, k = t->shared, row;
 
 	while (k < n && k < path->n && path->frames[k] == t->frames[n - 1 - k])
 		k++;

@@ -10,6 +10,7 @@
 #include "agent/clr/kinds-x86-64.h"
 #include "agent/clr/loader.h"
 #include "agent/clr/meaning.h"
+#include "agent/clr/memo-x86-64.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
@@ -78,33 +79,82 @@ void dw_walk_end(struct dw_clr_self *t, uint32_t n)
 	if (n == DWELL_STACK_FRAMES)
 		t->frames[n - 1] = DWELL_CLR_FRAME_TRUNCATED;
 	t->frames_n = n;
+	t->shared = 0;
 }
 
-bool dw_walk_known(struct dw_clr_self *t, uint64_t base)
+/* What of the frame @id the memo shall know: how many of the stack are before it. */
+static uint32_t before(const struct dw_id *id, uint32_t n)
 {
+	return id->value && id->value != DWELL_CLR_FRAME_NATIVE ? n : UINT32_MAX;
+}
+
+/* The walk has met the last one at @kept, with @n frames of its own. */
+static void share(struct dw_clr_self *t, const struct dw_step *kept, uint32_t n)
+{
+	t->frames_n = n;
+	t->shared = kept->frames;
+}
+
+/* Walk @t, with the memo @m of its last walk unless NULL. False: something is not known. */
+static bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo *m)
+{
+	const struct dw_step *kept = NULL;
 	const struct dw_id *id;
 	struct dw_regs s;
+	uint64_t rbp_at = 0;
 	uint32_t n = 0;
 
 	if (!find_start(base, t->stack_high, &s))
 		return false;
 	do {
+		kept = m ? dw_memo_find(m, &s, rbp_at) : NULL;
+		if (kept)
+			break;
 		id = dw_ids_find(&dw_kinds.ips, s.ip);
 		if (!id || dw_kind_size(id->extra) == DWELL_KIND_UNSURE)
 			return false;
+		if (m)
+			dw_memo_step(m, &s, rbp_at, before(id, n));
 		n = dw_walk_put(t, n, id->value);
+		rbp_at = dw_kind_rbp_at(&s, id->extra);
 	} while (n < DWELL_STACK_FRAMES && dw_kind_size(id->extra) != DWELL_KIND_END &&
 		 dw_kind_step(&s, id->extra, t->stack_high));
-	dw_walk_end(t, n);
+	if (kept)
+		share(t, kept, n);
+	else
+		dw_walk_end(t, n);
+	if (m)
+		dw_memo_end(m, kept, t->frames_n + t->shared);
 	return true;
+}
+
+bool dw_walk_known(struct dw_clr_self *t, uint64_t base)
+{
+	return walk(t, base, NULL);
+}
+
+/* Let t->frames have all frames. */
+static void unshare(struct dw_clr_self *t)
+{
+	for (; t->shared; t->shared--)
+		t->frames[t->frames_n++] = t->path.frames[t->shared - 1];
 }
 
 bool dw_walk(struct dw_clr_self *t, uint64_t base)
 {
-	if (!dw_walk_known(t, base))
-		return dw_learn(t, base);
-	if (dw_kinds.check && ++t->walks >= dw_kinds.check)
+	struct dw_memo *m = dw_memo_begin(t);
+	bool is_whole = walk(t, base, m) && t->shared <= t->path.n &&
+			t->frames_n + t->shared < DWELL_STACK_FRAMES;
+
+	if (!is_whole) {
+		if (m)
+			dw_memo_drop(m);
+		return dw_walk_known(t, base) || dw_learn(t, base);
+	}
+	if (dw_kinds.check && ++t->walks >= dw_kinds.check) {
+		unshare(t);
 		dw_learn_check(t);
+	}
 	return true;
 }
 
@@ -113,6 +163,7 @@ void dw_walk_forget(void)
 	if (!dw_agent_enter())
 		return;
 	dw_ids_remove(&dw_kinds.ips, NULL, 0);
+	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
 	dw_meaning_forget();
 	dw_agent_leave();
 }
@@ -131,6 +182,7 @@ void dw_walk_forget_function(uint64_t function)
 	if (!row || !dw_agent_enter())
 		return;
 	dw_ids_remove(&dw_kinds.ips, is_of_function, row);
+	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
 	dw_meaning_forget_function(row);
 	dw_agent_leave();
 }

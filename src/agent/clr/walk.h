@@ -14,7 +14,8 @@
 void dw_walk_start(uint32_t check);
 
 /*
- * Put the frames of the calling thread's stack to t->frames, innermost first, t->frames_n of them;
+ * Put the frames of the calling thread's stack to t->frames, innermost first, t->frames_n of them,
+ * but for the t->shared outermost ones, which are those of t->path: dw_clr_tree_node() comes next.
  * @base is the frame address (rbp) of the callback. False: the runtime does not tell.
  */
 bool dw_walk(struct dw_clr_self *t, uint64_t base);

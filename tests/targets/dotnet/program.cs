@@ -30,6 +30,9 @@ static class Program
         case "triggers":
             Triggers.Run(Number(1), Number(2));
             break;
+        case "hostile":
+            Hostile.Run(Number(1));
+            break;
         case "exact":
             Exact.Run(Number(1));
             break;
