@@ -3,7 +3,7 @@ counters, its generations at each collection, its heap at the end."""
 import os
 
 from harness import cases, expect, require
-from managed import VERSIONS, program, record, report
+from managed import VERSIONS, program, record, report, types
 
 CONFIGURATIONS = {
     "workstation": {},
@@ -123,3 +123,31 @@ def test_stacks_that_look_alike(context, case):
     expect(lines, {"Left(first)": n // 2, "Left(second)": n // 2, "Right(first)": n // 3,
                    "second.Other()": n // 5, "first.Other()": n // 7,
                    "// even": n * 8 // 10, "// odd": n * 9 // 10}, "allocations by line")
+
+
+ENDINGS = {  # what more the environment has, how many objects there are for each of N
+    "exception": ({}, 1), "thread-exception": ({}, 1), "fail-fast": ({}, 1),
+    "exit-in-thread": ({}, 1), "kill": ({}, 1), "stack-overflow": ({}, 1),
+    "out-of-memory": ({"DOTNET_GCHeapHardLimit": "0x4000000"}, 1),
+    "caught-out-of-memory": ({"DOTNET_GCHeapHardLimit": "0x4000000"}, 2),
+}
+
+
+@cases(*ENDINGS)
+def test_endings(context, way):
+    """Whatever ends the program, it ends as it would, and all objects before are there."""
+    n, (more, times) = 30000, ENDINGS[way]
+    env = {**context.env, "DOTNET_DbgEnableMiniDump": "0", **more}
+    command = [program(context), "end", str(n), way]
+
+    def outcome(*before):
+        done = context.run(*before, *command, env=env)
+        lines = [line.split(" in /")[0] for line in (done.stdout + done.stderr).splitlines()]
+        # How often the runtime saw the overflowing frame depends on what else the stack has.
+        return done.returncode, [line for line in lines
+                                 if "0x" not in line and not line.startswith("Repeated ")]
+    plain = outcome()
+    status = plain[0] if plain[0] >= 0 else 128 - plain[0]
+    expect(outcome(context.dwell, "memory", "-q", "-o", "run.dwell", "--"), (status, plain[1]),
+           "status and output")
+    expect(types(context)["Counted"]["instances"], times * n, "objects")

@@ -36,6 +36,9 @@ static class Program
         case "exact":
             Exact.Run(Number(1));
             break;
+        case "end":
+            Endings.Run(Number(1), args[2]);
+            return 5;
         case "environment":
             foreach (string name in Environment.GetEnvironmentVariables().Keys)
                 Console.WriteLine(name);
