@@ -20,13 +20,14 @@
 #define AGENT	    "libdwell-clr.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
-enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096 };
+enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096, SAMPLE_BYTES_MIN = 102400 };
 
 struct cmd_memory {
 	const char *output;
 	uint64_t duration_ns;
 	uint64_t memory_mb;
 	uint64_t check;
+	uint64_t sample_bytes;
 	bool no_lifetime;
 	bool no_stacks;
 	bool no_children;
@@ -41,6 +42,8 @@ static const struct dw_option options[] = {
 	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
 	{"no-lifetime", 0, NULL, dw_option_flag, AT(no_lifetime),
 	 "not when objects are collected: keeps background collections"},
+	{"sample-bytes", 0, "N", dw_option_count, AT(sample_bytes),
+	 "draw one object in N bytes (102400 or more) instead: estimates, cheap"},
 	{"no-stacks", 0, NULL, dw_option_flag, AT(no_stacks), "only types, not who allocates"},
 	{"no-children", 0, NULL, dw_option_flag, AT(no_children),
 	 "not the .NET programs that the command's .NET programs start"},
@@ -65,6 +68,10 @@ static int check(const struct dw_command *self, const struct cmd_memory *c, bool
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
 	else if (c->memory_mb < 4 || c->memory_mb > MEMORY_MB_MAX)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 4 to %d", MEMORY_MB_MAX);
+	else if (c->sample_bytes && c->sample_bytes < SAMPLE_BYTES_MIN)
+		dw_error_set(&err, DWELL_ERR_USAGE,
+			     "--sample-bytes takes %d, which is the runtime's own, or more",
+			     SAMPLE_BYTES_MIN);
 	else if (!c->duration_ns)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	if (err.code)
@@ -108,6 +115,7 @@ static int record(const struct cmd_memory *c, char **command)
 		.wait_all = c->wait_all,
 		.check = (uint32_t)c->check,
 		.has_oracle = c->oracle,
+		.sample_bytes = c->sample_bytes,
 		.without_lifetime = c->no_lifetime,
 		.without_stacks = c->no_stacks,
 		.without_children = c->no_children,

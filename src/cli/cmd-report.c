@@ -42,8 +42,9 @@ struct report {
 	const char *path;
 	const struct dw_format_ops *format;
 	const struct dw_view_ops *view;
-	const struct dw_view_columns *own; /* the view's, for the method of the session */
-	const char *function;		   /* callers, slowest */
+	struct dw_view_columns own; /* the view's, for the session */
+	enum dw_column all[DWELL_COLUMNS_N], people[DWELL_COLUMNS_N]; /* what own has */
+	const char *function;					      /* callers, slowest */
 	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_view_request request;
 };
@@ -101,7 +102,7 @@ static int unknown_column(const struct report *r, const char *name, size_t n, st
 	char key[DWELL_KEY_MAX_BYTES];
 	int rc;
 
-	for (const enum dw_column *c = r->own->all; *c; c++) {
+	for (const enum dw_column *c = r->own.all; *c; c++) {
 		dw_column_key(*c, key);
 		dw_buf_printf(&list, " %s", key);
 	}
@@ -131,11 +132,11 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 static int read_columns(struct report *r, struct dw_error *err)
 {
 	const char *list = r->options->columns;
-	const enum dw_column *own = r->format->people ? r->own->people : r->own->all;
+	const enum dw_column *own = r->format->people ? r->own.people : r->own.all;
 	size_t n = 0;
 
 	if (list && !strcmp(list, "all"))
-		own = r->own->all;
+		own = r->own.all;
 	else
 		own = list ? NULL : own;
 	while (own && *own)
@@ -143,7 +144,7 @@ static int read_columns(struct report *r, struct dw_error *err)
 	for (; !own && list && n + 1 < DWELL_COLUMNS_N; list = strchr(list, ',')) {
 		size_t len = strcspn(list += *list == ',', ",");
 
-		r->columns[n] = dw_column_find(r->own->all, list, len);
+		r->columns[n] = dw_column_find(r->own.all, list, len);
 		if (!r->columns[n++])
 			return unknown_column(r, list, len, err);
 	}
@@ -159,7 +160,7 @@ static int read_sort(struct report *r, struct dw_error *err)
 		return 0;
 	r->request.reverse = *sort == '-';
 	sort += *sort == '-';
-	r->request.sort = dw_column_find(r->own->all, sort, strlen(sort));
+	r->request.sort = dw_column_find(r->own.all, sort, strlen(sort));
 	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
@@ -233,7 +234,7 @@ static void tell_processes_apart(struct report *r)
 {
 	size_t at = 0, n = 0;
 
-	if (r->own->parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
+	if (r->own.parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
 		return;
 	while (r->columns[n])
 		n++;
@@ -282,7 +283,7 @@ static int show(struct report *r, const struct dw_profile *p, const struct dw_fi
 {
 	struct dw_totals totals = {0};
 	struct dw_view view = {0};
-	int rc = dw_totals_compute(p, filter, r->own->parts, &totals);
+	int rc = dw_totals_compute(p, filter, r->own.parts, &totals);
 
 	r->request.profile = p;
 	r->request.rows = r->options->top;
@@ -312,6 +313,28 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 		ret->rows = r->options->top;
 }
 
+static void list_columns(const struct dw_profile *p, const enum dw_column *from,
+			 enum dw_column *ret)
+{
+	for (; *from; from++)
+		if (dw_view_has_column(p, *from))
+			*ret++ = *from;
+	*ret = DWELL_COLUMN_END;
+}
+
+/* False: the view is not for the session's method. */
+static bool find_columns(struct report *r, const struct dw_profile *p)
+{
+	r->own = *dw_view_columns(r->view, p);
+	if (!r->own.all)
+		return false;
+	list_columns(p, r->own.all, r->all);
+	list_columns(p, r->own.people, r->people);
+	r->own.all = r->all;
+	r->own.people = r->people;
+	return true;
+}
+
 /* Find what columns, filters and function names mean in @p, then show. */
 static int resolve_and_show(struct report *r, const struct dw_profile *p, struct dw_error *err)
 {
@@ -331,8 +354,7 @@ static int resolve_and_show(struct report *r, const struct dw_profile *p, struct
 	struct dw_filter_owned filter;
 	int rc;
 
-	r->own = dw_view_columns(r->view, p);
-	if (!r->own->all)
+	if (!find_columns(r, p))
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s is for sessions of %s",
 				    r->view->name,
 				    r->view->calls.all ? "dwell instrument" : "dwell memory");

@@ -11,6 +11,7 @@
 #include "format/words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,17 @@ static void put_end(const struct dw_summary_writer *w, const struct dw_alloc_cou
 	dw_out_puts(w->out, "\n");
 }
 
+/* That all is estimated from samples. */
+static void put_error(const struct dw_summary_writer *w, uint64_t bytes)
+{
+	double interval = (double)fact(w, "sample_bytes");
+
+	dw_out_puts(w->out, "  All numbers are estimates from ");
+	dw_words_count(w->out, (uint64_t)fact(w, "objects_sampled"), "sample");
+	dw_out_printf(w->out, ": bytes are right to ± %.1f %%, with 95 %% certainty.\n",
+		      196 * sqrt(interval / (double)bytes));
+}
+
 static void put_ends(const struct dw_summary_writer *w)
 {
 	static const char *const words[DWELL_GENERATIONS] = {
@@ -103,6 +115,10 @@ static void put_ends(const struct dw_summary_writer *w)
 
 	if (!v->allocated.objects)
 		return;
+	if (fact(w, "sample_bytes") > 0) {
+		put_error(w, v->allocated.bytes);
+		return;
+	}
 	if (!dw_facts_get(&profile_of(w)->facts, "has_lifetime", 1)) {
 		dw_out_puts(w->out, "  What became of them was not recorded.\n");
 		return;
@@ -257,6 +273,21 @@ static void put_missing(const struct dw_summary_writer *w)
 		      share((uint64_t)(counted - seen), (uint64_t)seen));
 }
 
+static void put_slow_way(const struct dw_summary_writer *w)
+{
+	dw_out_puts(w->out, "  Each allocation took the runtime's slow way and was noted: times of "
+			    "this run\n  say little about a plain one.\n");
+	put_missing(w);
+}
+
+static void put_sampling(const struct dw_summary_writer *w)
+{
+	dw_out_puts(w->out, "  Little: one object in ");
+	dw_words_bytes(w->out, (uint64_t)fact(w, "sample_bytes"));
+	dw_out_puts(w->out, " was noted. The runtime itself allocated some\n  600 kB more when it "
+			    "started, for telling of them.\n");
+}
+
 static void put_trust(const struct dw_summary_writer *w)
 {
 	static const struct {
@@ -274,9 +305,10 @@ static void put_trust(const struct dw_summary_writer *w)
 			    "  Following objects turned background collections off: those of "
 			    "generation 2\n  stopped the program instead. --no-lifetime keeps "
 			    "them.\n");
-	dw_out_puts(w->out, "  Each allocation took the runtime's slow way and was noted: times of "
-			    "this run\n  say little about a plain one.\n");
-	put_missing(w);
+	if (fact(w, "sample_bytes"))
+		put_sampling(w);
+	else
+		put_slow_way(w);
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
 		dw_words_note(w->out, fact(w, notes[i].key), notes[i].what, notes[i].meaning);
 	dw_words_note(w->out, (int64_t)totals_of(w)->stacks_cut, "allocation",

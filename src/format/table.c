@@ -53,6 +53,10 @@ static const char *alloc_header(enum dw_column column)
 		return "Incl %";
 	case DWELL_COLUMN_BYTES_EXCLUSIVE:
 		return "Excl Bytes";
+	case DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR:
+	case DWELL_COLUMN_BYTES_INCLUSIVE_ERROR:
+	case DWELL_COLUMN_BYTES_ERROR:
+		return "± 95 %";
 	case DWELL_COLUMN_BYTES_EXCLUSIVE_PCT:
 		return "Excl %";
 	case DWELL_COLUMN_BYTES:

@@ -36,8 +36,8 @@ struct dw_memory_recording {
 	struct sums sums;
 };
 
-int dw_memory_recording_new(const char *output, char *const *argv, struct dw_memory_recording **ret,
-			    struct dw_error *err)
+int dw_memory_recording_new(const struct dw_memory_options *options,
+			    struct dw_memory_recording **ret, struct dw_error *err)
 {
 	struct dw_memory_recording *r = calloc(1, sizeof *r);
 	int rc;
@@ -47,7 +47,10 @@ int dw_memory_recording_new(const char *output, char *const *argv, struct dw_mem
 	r->slices.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	rc = dw_managed_lines_open(&r->lines);
 	if (!rc)
-		rc = dw_sliced_open(&r->slices, output, "memory", argv, err);
+		rc = dw_sliced_open(&r->slices, options->output, "memory", options->argv, err);
+	if (!rc && options->sample_bytes)
+		rc = dw_facts_set(&r->slices.p.facts, "sample_bytes",
+				  (int64_t)options->sample_bytes);
 	if (rc)
 		dw_memory_recording_free(r, false);
 	else
@@ -196,6 +199,7 @@ uint64_t dw_memory_recording_processes(const struct dw_memory_recording *r)
 static int note_sums(struct dw_facts *facts, const struct sums *s)
 {
 	const struct dw_region_allocations_stats *all = &s->all;
+	bool is_sampled = all->facts[DWELL_CLR_SAMPLE_BYTES];
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -216,7 +220,8 @@ static int note_sums(struct dw_facts *facts, const struct sums *s)
 		{"heap_stale", all->facts[DWELL_CLR_HEAP_STALE]},
 		{"frozen_bytes", all->facts[DWELL_CLR_FROZEN_BYTES]},
 		{"stack_snapshots", all->facts[DWELL_CLR_SNAPSHOTS]},
-		{"bytes_announced", all->threads.bytes},
+		{"bytes_announced", is_sampled ? 0 : all->threads.bytes},
+		{"objects_sampled", is_sampled ? all->threads.objects : 0},
 		{"bytes_counted_by_runtime", all->counted_bytes},
 		{"stack_nodes", all->nodes},
 		{"rows_dropped", all->broken},

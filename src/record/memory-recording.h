@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "collect/region/process.h"
 #include "collect/region/regions.h"
+#include "record/memory.h"
 #include "record/run.h"
 
 #include <stdbool.h>
@@ -17,8 +18,8 @@
 struct dw_memory_recording;
 
 /* Begin the session @output for the command @argv, which has not started. 0 or a negative code. */
-int dw_memory_recording_new(const char *output, char *const *argv, struct dw_memory_recording **ret,
-			    struct dw_error *err);
+int dw_memory_recording_new(const struct dw_memory_options *options,
+			    struct dw_memory_recording **ret, struct dw_error *err);
 
 /* A region came, of the process @p, NULL = it cannot be looked at. */
 void dw_memory_recording_began(struct dw_memory_recording *r, const struct dw_region_look *look,

@@ -115,9 +115,9 @@ static int make_environment(struct recorder *r, struct dw_error *err)
 				    other);
 	if (asprintf(&mode,
 		     "memory memory=%" PRIu64 " stacks=%d lifetime=%d children=%d check=%" PRIu32
-		     " oracle=%d",
+		     " oracle=%d sample=%" PRIu64,
 		     o->memory_bytes, !o->without_stacks, !o->without_lifetime,
-		     !o->without_children, o->check, o->has_oracle) < 0)
+		     !o->without_children, o->check, o->has_oracle, o->sample_bytes) < 0)
 		return -ENOMEM;
 	return dw_clr_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
 				       mode);
@@ -135,7 +135,7 @@ static int start(struct recorder *r, struct dw_error *err)
 	if (!rc)
 		rc = dw_run_prepare(&r->run, o->argv, err);
 	if (!rc)
-		rc = dw_memory_recording_new(o->output, o->argv, &r->recording, err);
+		rc = dw_memory_recording_new(o, &r->recording, err);
 	if (rc)
 		return rc;
 	r->run.start_ns = dw_clock_ns(CLOCK_MONOTONIC);

@@ -21,6 +21,7 @@ struct dw_memory_options {
 	uint64_t memory_bytes; /* for the tables of a process */
 	uint64_t duration_ns;  /* stop after this, 0 = when the command ends */
 	bool wait_all;	       /* go on until all .NET descendants have ended */
+	uint64_t sample_bytes; /* draw one object in so many bytes, 0 = record all */
 	bool without_lifetime;
 	bool without_stacks;
 	uint32_t check;	       /* compare one stack in so many with the runtime's, 0 = none */

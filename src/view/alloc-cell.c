@@ -7,6 +7,8 @@
  */
 #include "view/alloc-cell.h"
 
+#include <math.h>
+
 enum place { TOTAL, PERCENT, COLLECTED, ALIVE = COLLECTED + DWELL_GENERATIONS, PLACES };
 
 _Static_assert(DWELL_COLUMN_BYTES == DWELL_COLUMN_INSTANCES + PLACES &&
@@ -45,6 +47,21 @@ static void life_cell(const struct dw_totals *t, const struct dw_alloc_values *v
 		set_count(ret, number_of(&values->collected[at - COLLECTED], bytes));
 	else if (!t->to_ns)
 		set_count(ret, number_of(&alive, bytes));
+}
+
+/* Half of the interval that the true number of bytes is in with 95 % certainty: bytes were drawn
+ * one in so many, and what is drawn of many objects varies as its root. Large objects, of which
+ * most are drawn, vary less. */
+static void error_cell(const struct dw_view *v, const struct dw_alloc_total *total,
+		       enum dw_column column, struct dw_cell *ret)
+{
+	int64_t interval = dw_facts_get(&v->request.profile->facts, "sample_bytes", 0);
+	double bytes = column == DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR
+			       ? (double)total->exclusive.bytes
+			       : (double)total->inclusive.allocated.bytes;
+
+	if (interval > 0)
+		set_count(ret, (uint64_t)(1.96 * sqrt(bytes * (double)interval) + 0.5));
 }
 
 static void amount_cell(const struct dw_totals *t, const struct dw_alloc_total *total,
@@ -118,6 +135,9 @@ void dw_alloc_cell(const struct dw_view *v, const struct dw_row *row, enum dw_co
 			gc_cell(v, row->gc, column, ret);
 	} else if (!row->allocs) {
 		return;
+	} else if (column >= DWELL_COLUMN_BYTES_INCLUSIVE_ERROR &&
+		   column <= DWELL_COLUMN_BYTES_ERROR) {
+		error_cell(v, row->allocs, column, ret);
 	} else if (column >= DWELL_COLUMN_INSTANCES) {
 		life_cell(v->request.totals, &row->allocs->inclusive, column, ret);
 	} else {

@@ -85,6 +85,10 @@ enum dw_column {
 	DWELL_COLUMN_BYTES_INCLUSIVE_PCT,
 	DWELL_COLUMN_BYTES_EXCLUSIVE,
 	DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
+	/* How far off estimates of bytes may be, of samples only. */
+	DWELL_COLUMN_BYTES_INCLUSIVE_ERROR,
+	DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR,
+	DWELL_COLUMN_BYTES_ERROR, /* of a type */
 	/* The life of objects: a group of instances, then one of bytes. */
 	DWELL_COLUMN_INSTANCES,
 	DWELL_COLUMN_INSTANCES_PCT,

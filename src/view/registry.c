@@ -41,6 +41,18 @@ const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 	}
 }
 
+bool dw_view_has_column(const struct dw_profile *p, enum dw_column column)
+{
+	bool is_sampled = dw_facts_get(&p->facts, "sample_bytes", 0) > 0;
+
+	if (column >= DWELL_COLUMN_BYTES_INCLUSIVE_ERROR && column <= DWELL_COLUMN_BYTES_ERROR)
+		return is_sampled;
+	if (column == DWELL_COLUMN_INSTANCES || column == DWELL_COLUMN_INSTANCES_PCT ||
+	    column == DWELL_COLUMN_BYTES || column == DWELL_COLUMN_BYTES_PCT)
+		return true;
+	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_ALIVE;
+}
+
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request)
 {

@@ -137,6 +137,10 @@ const struct dw_view_ops *dw_view_find(const char *name);
 const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 					      const struct dw_profile *p);
 
+/* Whether @p may know of @column: the life of objects is not known of samples, errors only of them.
+ */
+bool dw_view_has_column(const struct dw_profile *p, enum dw_column column);
+
 /* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request);

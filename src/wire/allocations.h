@@ -18,7 +18,8 @@
 
 enum {
 	DWELL_CLR_CACHE_LINE = 64,
-	DWELL_CLR_GENERATIONS = 5, /* 0, 1, 2, large objects, pinned objects */
+	DWELL_CLR_DRAW_BYTES = 102400, /* between samples of the runtime's, in the mean */
+	DWELL_CLR_GENERATIONS = 5,     /* 0, 1, 2, large objects, pinned objects */
 };
 
 /* Tables; DWELL_CHUNK_CLR + 1 + this is the kind of their chunks. */
@@ -51,6 +52,7 @@ struct dw_clr_node {
 	uint32_t unused;
 };
 
+/* A group of samples has objects of one size, and counts those that were drawn. */
 struct dw_clr_count {
 	uint64_t objects, bytes;
 };
@@ -59,9 +61,10 @@ struct dw_clr_group {
 	uint32_t type;
 	uint32_t node;
 	uint32_t thread;
-	uint32_t old;  /* row, 0 = none of it was collected but in generation 0 */
-	uint32_t next; /* the agent's own */
-	uint32_t unused[3];
+	uint32_t old;	/* row, 0 = none of it was collected but in generation 0 */
+	uint32_t next;	/* the agent's own */
+	uint32_t units; /* of samples: 8 bytes that each object has, 0 = counts are of all */
+	uint32_t unused[2];
 	struct dw_clr_count allocated;
 	struct dw_clr_count collected; /* in generation 0 */
 };
@@ -147,6 +150,7 @@ enum dw_clr_fact {
 	DWELL_CLR_HEAP_STALE,	    /* known, but not there */
 	DWELL_CLR_FROZEN_BYTES,	    /* of objects outside all generations, as last seen */
 	DWELL_CLR_LOST_CODE,	    /* pieces of code that were not told */
+	DWELL_CLR_SAMPLE_BYTES,	    /* mean bytes between samples, 0 = all objects are counted */
 	DWELL_CLR_FACTS
 };
 

@@ -194,6 +194,28 @@ def test_parts_can_be_left_out(context, option):
            (int(option != "--no-lifetime"), int(option != "--no-stacks")), "parts")
 
 
+@cases(*(f"{interval}-{version}" for interval in (102400, 1024000) for version in VERSIONS))
+def test_samples_are_estimates(context, case):
+    interval, version = case.split("-")
+    said = record(context, "trees", "15", "60", "1", options=["--sample-bytes", interval],
+                  command=program(context, version))
+    lifetime = report(context, "lifetime")
+    facts, rows = lifetime["session"], {row["class_name"]: row for row in lifetime["rows"]}
+    expect((facts["sample_bytes"], facts["has_lifetime"]), (int(interval), 0), "facts")
+    node, want = rows["Node"], said["nodes"][0]
+    # The error is 1.96 deviations: beyond 5 of them is once in a million runs.
+    error = node["total_bytes_error"] / 1.96
+    require(abs(node["total_bytes_allocated"] - 32 * want) < 5 * error, f"{want} nodes: {node}")
+    require(abs(node["instances"] - want) < 5 * error / 32, f"{want} nodes: {node}")
+    require(abs(error / (int(interval) * 32 * want) ** 0.5 - 1) < 0.3, f"error of {node}")
+    require("instances_alive_at_end" not in node, "lives of samples")
+    make = [row for row in report(context, "functions")["rows"]
+            if row["function_name"] == "Node.Make"]
+    expect([row["exclusive_bytes"] for row in make], [node["total_bytes_allocated"]], "by function")
+    text = context.run(context.dwell, "report", "run.dwell").stdout
+    require("All numbers are estimates" in text, text)
+
+
 def test_little_memory_loses_stacks_only(context):
     said = record(context, "trees", "14", "2", "0", options=["--memory", "4"])
     expect(types(context)["Node"]["instances"], said["nodes"][0], "nodes")

@@ -217,6 +217,32 @@ static bool is_dropped(struct image *i)
 	return is_none;
 }
 
+TEST(samples_are_scaled)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_region_allocations *r = make_reader(&p);
+	struct image *i = make_image();
+	struct dw_clr_group *groups = table(i, DWELL_CLR_GROUPS);
+	struct dw_clr_head *head = &i->chunks[0].head;
+	const __auto_type deltas = &p.allocations.deltas;
+
+	head->facts[DWELL_CLR_VERSION_MAJOR] = 10;
+	head->facts[DWELL_CLR_SAMPLE_BYTES] = DWELL_CLR_DRAW_BYTES;
+	groups[1] = (struct dw_clr_group){.type = 1, .node = 3, .thread = 1, .units = 4};
+	groups[1].allocated = (struct dw_clr_count){10, 320};
+	CHECK_INT(read_image(r, i, 0), 0);
+	/* One in 1 / (1 - (1 - 1 / 102400) ^ 32) = 3200.48. */
+	CHECK_INT(deltas->v[0].values.allocated.objects, 32005);
+	CHECK_INT(deltas->v[0].values.allocated.bytes, 1024155);
+	groups[1].allocated = (struct dw_clr_count){20, 640};
+	head->facts[DWELL_CLR_SAMPLE_BYTES] = 2 * DWELL_CLR_DRAW_BYTES;
+	CHECK_INT(read_image(r, i, 1), 0);
+	CHECK_INT(deltas->v[1].values.allocated.objects, 128019 - 32005);
+	dw_region_allocations_free(r);
+	dw_profile_release(&p);
+	free(i);
+}
+
 TEST(lies_reach_nothing)
 {
 	struct image *i = make_image();

@@ -106,6 +106,9 @@ bool dw_clr_start(struct dw_clr_wishes *ret)
 	ret->check = word ? (uint32_t)dw_text_number(word) : 0;
 	word = dw_text_option(mode, "oracle");
 	ret->has_oracle = ret->has_lifetime && word && dw_text_number(word);
+	word = dw_text_option(mode, "sample");
+	ret->sample_bytes = word && !ret->is_code ? dw_text_number(word) : 0;
+	ret->has_lifetime &= !ret->sample_bytes;
 	word = dw_text_option(mode, "children");
 	if (word && !dw_text_number(word))
 		hide(entries);

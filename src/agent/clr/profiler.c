@@ -14,6 +14,7 @@
 #include "agent/clr/objects.h"
 #include "agent/clr/oracle.h"
 #include "agent/clr/runtime.h"
+#include "agent/clr/sample.h"
 #include "agent/clr/start.h"
 #include "agent/clr/tables.h"
 #include "agent/clr/tree.h"
@@ -110,11 +111,21 @@ static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t
 		dw_tables_count(DWELL_CLR_UNTRACKED, 1);
 }
 
+/* The group of objects of @class and @units allocated by @t, in a callback with frame @base. 0 = no
+ * room. */
+static uint32_t group_of(struct dw_clr_self *t, uint64_t class, uint32_t units, uint64_t base)
+{
+	struct dw_clr_kind kind = {type_of(t, class), units};
+	uint32_t row = kind.type ? dw_clr_tree_group(t, node_of(t, base), kind) : 0;
+
+	return kind.type && !row ? dw_clr_tree_group(t, t->truncated, kind) : row;
+}
+
 static int32_t allocated(void *self, uint64_t object, uint64_t class)
 {
 	struct dw_clr_self *t = profiler.is_off ? NULL : dw_clr_self();
 	uint64_t bytes = dw_object_bytes(object, class);
-	uint32_t type, row = 0;
+	uint32_t row;
 
 	(void)self;
 	if (!t) {
@@ -124,11 +135,7 @@ static int32_t allocated(void *self, uint64_t object, uint64_t class)
 	dw_context_announced(t, object, bytes);
 	t->shown->allocated.objects++;
 	t->shown->allocated.bytes += bytes;
-	type = type_of(t, class);
-	if (type)
-		row = dw_clr_tree_group(t, node_of(t, (uint64_t)__builtin_frame_address(0)), type);
-	if (type && !row)
-		row = dw_clr_tree_group(t, t->truncated, type);
+	row = group_of(t, class, 0, (uint64_t)__builtin_frame_address(0));
 	if (row)
 		count(t, row, object, bytes);
 	else
@@ -159,13 +166,50 @@ static int32_t resume_finished(void *self)
 	return DWELL_HR_OK;
 }
 
-/* EventPipeEventDelivered. */
-static int32_t event(void *self, uint64_t provider, uint32_t number)
+static void sampled(const struct dw_sample *sample, uint64_t base)
 {
+	uint64_t units = sample->bytes / 8;
+	struct dw_clr_self *t = dw_clr_self();
+	uint32_t row = 0;
+
+	if (t)
+		row = group_of(t, sample->class, units < UINT32_MAX ? (uint32_t)units : UINT32_MAX,
+			       base);
+	if (!row) {
+		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
+		return;
+	}
+	t->shown->allocated.objects++;
+	t->shown->allocated.bytes += sample->bytes;
+	count(t, row, 0, sample->bytes);
+}
+
+/* What EventPipeEventDelivered is given behind its sixth argument: on the stack. */
+struct event_rest {
+	uint64_t bytes; /* 32 bits of them */
+	const uint8_t *data;
+	const void *others[5];
+};
+
+/* EventPipeEventDelivered. */
+static int32_t event(void *self, uint64_t provider, uint32_t number, uint32_t version,
+		     uint32_t head_bytes, const uint8_t *head, struct event_rest rest)
+{
+	uint64_t base = (uint64_t)__builtin_frame_address(0);
+	struct dw_sample sample;
+
 	(void)self;
 	(void)provider;
-	if (number == DWELL_EVENT_GC_TRIGGERED && !profiler.is_off)
-		dw_trigger_said((uint64_t)__builtin_frame_address(0));
+	(void)version;
+	(void)head_bytes;
+	(void)head;
+	if (profiler.is_off)
+		return DWELL_HR_OK;
+	if (number == DWELL_EVENT_GC_TRIGGERED)
+		dw_trigger_said(base);
+	else if (profiler.wishes.sample_bytes &&
+		 dw_sample_read(number, rest.data, (uint32_t)rest.bytes, &sample))
+		sampled(&sample, base);
 	return DWELL_HR_OK;
 }
 
@@ -275,6 +319,7 @@ static void note_runtime(void)
 	uint16_t version[3] = {0, 0, 0};
 
 	dw_runtime_version(version);
+	facts[DWELL_CLR_SAMPLE_BYTES] = profiler.wishes.sample_bytes;
 	facts[DWELL_CLR_VERSION_MAJOR] = version[0];
 	facts[DWELL_CLR_VERSION_MINOR] = version[1];
 	facts[DWELL_CLR_VERSION_BUILD] = version[2];
@@ -285,13 +330,17 @@ static void note_runtime(void)
 /* Ask the runtime for what is wanted. */
 static bool order_events(void)
 {
-	uint32_t low = DWELL_COM_ALLOCATED | DWELL_COM_ENABLE_ALLOCATED | DWELL_COM_MODULE_LOADS;
+	uint32_t low = DWELL_COM_MODULE_LOADS;
 	uint32_t high = DWELL_COM_HIGH_DYNAMIC_UNLOADS;
 
 	if (profiler.wishes.is_code)
 		return dw_runtime_events(DWELL_COM_JIT | DWELL_COM_CACHE_SEARCHES |
 						 DWELL_COM_MODULE_LOADS,
 					 DWELL_COM_HIGH_DYNAMIC_UNLOADS) >= 0;
+	if (profiler.wishes.sample_bytes)
+		high |= DWELL_COM_HIGH_EVENTS;
+	else
+		low |= DWELL_COM_ALLOCATED | DWELL_COM_ENABLE_ALLOCATED;
 	if (profiler.wishes.has_stacks)
 		low |= DWELL_COM_ENABLE_SNAPSHOT | DWELL_COM_JIT;
 	if (profiler.wishes.has_lifetime) {
@@ -299,6 +348,14 @@ static bool order_events(void)
 		high |= DWELL_COM_HIGH_EVENTS;
 	}
 	return dw_runtime_events(low, high) >= 0;
+}
+
+static bool start_sampling(void)
+{
+	uint64_t interval = profiler.wishes.sample_bytes;
+	uint64_t major = dw_tables_head()->facts[DWELL_CLR_VERSION_MAJOR];
+
+	return !interval || dw_sample_start(interval, (uint16_t)major);
 }
 
 static void start_memory(void)
@@ -322,7 +379,7 @@ static int32_t initialize(void *self, void *unknown)
 	if (!profiler.wishes.is_code)
 		start_memory();
 	note_runtime();
-	if (!order_events()) {
+	if (!order_events() || !start_sampling()) {
 		dw_agent_off(DWELL_OFF_MISMATCH);
 		return DWELL_HR_CANCEL;
 	}

@@ -73,7 +73,7 @@ uint32_t dw_clr_tree_node(struct dw_clr_self *t)
 	return t->truncated;
 }
 
-static uint32_t new_group(struct dw_clr_self *t, uint32_t node, uint32_t type)
+static uint32_t new_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind)
 {
 	uint32_t row = take(DWELL_CLR_GROUPS, &t->groups, &t->groups_end, GROUPS_AT_ONCE);
 	struct dw_clr_group *g = group_at(row);
@@ -83,17 +83,18 @@ static uint32_t new_group(struct dw_clr_self *t, uint32_t node, uint32_t type)
 	g->node = node;
 	g->thread = t->row;
 	g->next = node_at(node)->group;
-	__atomic_store_n(&g->type, type, __ATOMIC_RELEASE);
+	g->units = kind.units;
+	__atomic_store_n(&g->type, kind.type, __ATOMIC_RELEASE);
 	node_at(node)->group = row;
 	return row;
 }
 
 /* Find the group among those of @node, and put it first. */
-static uint32_t find_group(uint32_t node, uint32_t type)
+static uint32_t find_group(uint32_t node, struct dw_clr_kind kind)
 {
 	uint32_t *from = &node_at(node)->group, row = *from;
 
-	while (row && group_at(row)->type != type) {
+	while (row && (group_at(row)->type != kind.type || group_at(row)->units != kind.units)) {
 		from = &group_at(row)->next;
 		row = *from;
 	}
@@ -105,9 +106,9 @@ static uint32_t find_group(uint32_t node, uint32_t type)
 	return row;
 }
 
-uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, uint32_t type)
+uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind)
 {
-	uint32_t row = find_group(node, type);
+	uint32_t row = find_group(node, kind);
 
-	return row ? row : new_group(t, node, type);
+	return row ? row : new_group(t, node, kind);
 }

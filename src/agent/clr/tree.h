@@ -11,5 +11,11 @@
 /* The node of the stack in t->frames. */
 uint32_t dw_clr_tree_node(struct dw_clr_self *t);
 
-/* The group of objects of @type at @node, 0 = no room. */
-uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, uint32_t type);
+/* What objects of a group have in common. */
+struct dw_clr_kind {
+	uint32_t type;
+	uint32_t units; /* as in struct dw_clr_group */
+};
+
+/* The group of objects of @kind at @node, 0 = no room. */
+uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind);

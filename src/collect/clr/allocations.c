@@ -10,6 +10,8 @@
 
 #include <errno.h>
 
+#define ESTIMATE_MAX 1e9 /* objects of a group, so that no lie leaves the range of numbers */
+
 /* A group as it was read last. */
 struct known {
 	uint32_t group; /* id in the profile, 0 = not seen yet */
@@ -43,6 +45,37 @@ static struct dw_alloc_count count_of(struct dw_clr_count from)
 	return (struct dw_alloc_count){from.objects, from.bytes};
 }
 
+/* The chance that of @units one byte at least is drawn, with a chance of 1 / @drawn each. */
+static double chance_of(uint32_t units, double drawn)
+{
+	double none = 1, factor = 1 - 1 / drawn;
+
+	for (uint64_t n = (uint64_t)units * 8; n; n >>= 1, factor *= factor)
+		if (n & 1)
+			none *= factor;
+	return 1 - none;
+}
+
+/* What the objects that were drawn stand for: each for as many as have to be allocated for one to
+ * be drawn. Before .NET 10 not each byte has its chance, but every so many there is one. */
+static struct dw_alloc_count estimate(const struct dw_region_allocations *r,
+				      const struct dw_clr_group *g)
+{
+	const uint64_t *facts = r->tables.head.facts;
+	double drawn = DWELL_CLR_DRAW_BYTES, interval = (double)facts[DWELL_CLR_SAMPLE_BYTES];
+	double bytes = 8.0 * g->units, chance = chance_of(g->units, drawn), objects;
+
+	if (facts[DWELL_CLR_VERSION_MAJOR] < 10)
+		chance = bytes < drawn ? bytes / drawn : 1;
+	if (interval > drawn)
+		chance *= drawn / interval;
+	objects = (double)g->allocated.objects / chance;
+	if (objects > ESTIMATE_MAX)
+		objects = ESTIMATE_MAX;
+	return (struct dw_alloc_count){(uint64_t)(objects + 0.5),
+				       (uint64_t)(objects * bytes + 0.5)};
+}
+
 /* The values of @g, row @row. */
 static struct dw_alloc_values values_of(const struct dw_region_allocations *r, uint32_t row,
 					const struct dw_clr_group *g)
@@ -50,6 +83,8 @@ static struct dw_alloc_values values_of(const struct dw_region_allocations *r, u
 	struct dw_alloc_values v = {.allocated = count_of(g->allocated)};
 	struct dw_clr_old old;
 
+	if (g->units)
+		v.allocated = estimate(r, g);
 	v.collected[DWELL_GENERATION_0] = count_of(g->collected);
 	if (g->old && dw_clr_tables_get(&r->tables, DWELL_CLR_OLDS, g->old, &old) &&
 	    old.group == row)
