@@ -30,26 +30,6 @@
 		}                                                                 \
 	} while (0)
 
-/* Append @column, with its length before it, to @b, and free it. */
-static inline void dw_put_measured(struct dw_buf *b, struct dw_buf *column)
-{
-	dw_buf_put_uleb(b, column->len);
-	dw_buf_put(b, dw_buf_str(column), column->len);
-	b->failed |= column->failed;
-	dw_buf_release(column);
-}
-
-/* A cursor over the next column, which tells its length. */
-static inline struct dw_cursor dw_take_measured(struct dw_cursor *c)
-{
-	size_t n = dw_cursor_uleb(c);
-	const uint8_t *bytes = dw_cursor_bytes(c, n);
-	struct dw_cursor column;
-
-	dw_cursor_init(&column, bytes, bytes ? n : 0);
-	return column;
-}
-
 /* Read one LEB128. */
 static inline uint64_t dw_take(struct dw_cursor *c)
 {

@@ -6,6 +6,7 @@
 
 #include "session/alloc-columns.h"
 #include "session/columns.h"
+#include "session/measured.h"
 
 #include <errno.h>
 
@@ -74,108 +75,58 @@ int dw_take_alloc_methods(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* The columns of values, read side by side. */
-struct pair_columns {
-	struct dw_cursor masks, objects[DWELL_STORED_PAIRS], bytes[DWELL_STORED_PAIRS];
-};
-
-static void open_pairs(struct dw_cursor *c, struct pair_columns *ret)
+/* Give the next row. */
+static inline struct dw_alloc_values take_values(struct dw_measured_in *v)
 {
-	ret->masks = dw_take_measured(c);
-	for (int i = 0; i < DWELL_STORED_PAIRS; i++) {
-		ret->objects[i] = dw_take_measured(c);
-		ret->bytes[i] = dw_take_measured(c);
-	}
-}
-
-static bool is_at_end(const struct dw_cursor *c)
-{
-	return !c->failed && !dw_cursor_left(c);
-}
-
-/* Note in @c whether any column was malformed or is not at its end. */
-static void close_pairs(struct dw_cursor *c, const struct pair_columns *v)
-{
-	c->failed |= !is_at_end(&v->masks);
-	for (int i = 0; i < DWELL_STORED_PAIRS; i++)
-		c->failed |= !is_at_end(&v->objects[i]) || !is_at_end(&v->bytes[i]);
-}
-
-/* Add the next row to @sum. */
-static inline void add_pairs(struct pair_columns *v, struct dw_alloc_values *sum)
-{
+	struct dw_alloc_values ret = {0};
 	uint32_t mask = dw_take_max(&v->masks, (1u << DWELL_STORED_PAIRS) - 1);
 
 	for (; mask; mask &= mask - 1) {
 		int at = __builtin_ctz(mask);
-		struct dw_alloc_count *pair = at ? &sum->collected[at - 1] : &sum->allocated;
+		struct dw_alloc_count *pair = at ? &ret.collected[at - 1] : &ret.allocated;
 
-		pair->objects += dw_take(&v->objects[at]);
-		pair->bytes += dw_take(&v->bytes[at]);
+		pair->objects = dw_take(&v->columns[2 * at]);
+		pair->bytes = dw_take(&v->columns[2 * at + 1]);
 	}
+	return ret;
 }
 
 int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	uint64_t groups = p->allocations.groups.n, slices = p->calls.slices.n, slice = 0, group = 0;
 	__auto_type t = &p->allocations.deltas;
-	uint32_t before = t->n ? t->v[t->n - 1].slice : 0;
-	struct dw_alloc_delta *rows;
-	struct pair_columns v;
+	struct dw_keys_in keys = dw_keys_open(c, n, p->calls.slices.n, p->allocations.groups.n,
+					      t->n ? t->v[t->n - 1].slice : 0);
+	struct dw_measured_in v;
 
 	if (dw_vec_reserve(t, n + 1))
 		return -ENOMEM;
-	rows = t->v + t->n;
-	for (size_t i = 0; i < n; i++) {
-		rows[i].slice = dw_take_delta_max(c, &slice, slices - 1);
-		c->failed |= rows[i].slice < before;
-		before = rows[i].slice;
+	dw_measured_open(c, 2 * DWELL_STORED_PAIRS, &v);
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		c->failed = !dw_keys_next(&keys);
+		t->v[t->n++] = (struct dw_alloc_delta){(uint32_t)keys.slice, (uint32_t)keys.id,
+						       take_values(&v)};
 	}
-	for (size_t i = 0; i < n; i++) {
-		rows[i].group = dw_take_delta_max(c, &group, groups);
-		c->failed |= !rows[i].group;
-	}
-	open_pairs(c, &v);
-	for (size_t i = 0; i < n; i++) {
-		rows[i].values = (struct dw_alloc_values){0};
-		add_pairs(&v, &rows[i].values);
-	}
-	close_pairs(c, &v);
-	c->failed |= !slices;
-	t->n += n;
+	dw_measured_close(c, &v);
 	return 0;
 }
 
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p)
 {
-	uint64_t groups = p->allocations.groups.n, slices = p->calls.slices.n, slice = 0, group = 0;
-	struct dw_cursor of_slices = *c, ids;
 	struct dw_alloc_store *t = &p->allocations.sums;
-	struct pair_columns v;
-	int rc = dw_alloc_store_extend(t, groups);
+	struct dw_keys_in keys = dw_keys_open(c, n, p->calls.slices.n, p->allocations.groups.n, 0);
+	struct dw_measured_in v;
+	int rc = dw_alloc_store_extend(t, p->allocations.groups.n);
 
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < n; i++)
-		dw_take(c);
-	ids = *c;
-	for (size_t i = 0; i < n; i++)
-		dw_take(c);
-	open_pairs(c, &v);
-	c->failed |= !slices;
+	dw_measured_open(c, 2 * DWELL_STORED_PAIRS, &v);
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
-		struct dw_alloc_values values = {0};
-		bool selected =
-			dw_call_sums_has(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
-		uint32_t id = dw_take_delta_max(&ids, &group, groups);
+		struct dw_alloc_values values = take_values(&v);
 
-		c->failed |= !id || of_slices.failed;
-		add_pairs(&v, &values);
-		if (id && selected)
-			rc = dw_alloc_store_add(t, id - 1, &values);
+		c->failed = !dw_keys_next(&keys);
+		if (!c->failed && dw_call_sums_has(sums, (uint32_t)keys.slice))
+			rc = dw_alloc_store_add(t, keys.id - 1, &values);
 	}
-	close_pairs(c, &v);
+	dw_measured_close(c, &v);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "session/call-columns.h"
 #include "session/columns.h"
+#include "session/measured.h"
 
 #include <errno.h>
 
@@ -95,39 +96,19 @@ int dw_take_call_slices(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* The columns of values, read side by side. */
-struct value_columns {
-	struct dw_cursor masks, columns[DWELL_STORED_COLUMNS];
-};
-
-static void open_values(struct dw_cursor *c, struct value_columns *ret)
-{
-	ret->masks = dw_take_measured(c);
-	for (int i = 0; i < DWELL_STORED_COLUMNS; i++)
-		ret->columns[i] = dw_take_measured(c);
-}
-
-/* Note in @c whether any column was malformed or is not at its end. */
-static void close_values(struct dw_cursor *c, const struct value_columns *v)
-{
-	c->failed |= v->masks.failed || dw_cursor_left(&v->masks);
-	for (int i = 0; i < DWELL_STORED_COLUMNS; i++)
-		c->failed |= v->columns[i].failed || dw_cursor_left(&v->columns[i]);
-}
-
 static uint64_t unzigzag(uint64_t v)
 {
 	return v >> 1 ^ -(v & 1);
 }
 
 /* The number of a row with @mask in column @at. */
-static inline uint64_t take_column(struct value_columns *v, uint32_t mask, enum dw_call_column at)
+static inline uint64_t take_column(struct dw_measured_in *v, uint32_t mask, enum dw_call_column at)
 {
 	return mask >> at & 1 ? dw_take(&v->columns[at]) : 0;
 }
 
 /* The next row. */
-static inline void take_values(struct value_columns *v, struct dw_call_values *ret)
+static inline void take_values(struct dw_measured_in *v, struct dw_call_values *ret)
 {
 	uint32_t mask = dw_take_max(&v->masks, (1u << DWELL_STORED_COLUMNS) - 1);
 	uint64_t elapsed, application;
@@ -150,62 +131,43 @@ static inline void take_values(struct value_columns *v, struct dw_call_values *r
 
 int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	uint64_t nodes = p->calls.nodes.n, slices = p->calls.slices.n, slice = 0, node = 0;
 	__auto_type t = &p->calls.deltas;
-	uint32_t before = t->n ? t->v[t->n - 1].slice : 0;
-	struct dw_call_delta *rows;
-	struct value_columns v;
+	struct dw_keys_in keys = dw_keys_open(c, n, p->calls.slices.n, p->calls.nodes.n,
+					      t->n ? t->v[t->n - 1].slice : 0);
+	struct dw_measured_in v;
 
 	if (dw_vec_reserve(t, n + 1))
 		return -ENOMEM;
-	rows = t->v + t->n;
-	for (size_t i = 0; i < n; i++) {
-		rows[i].slice = dw_take_delta_max(c, &slice, slices - 1);
-		c->failed |= rows[i].slice < before;
-		before = rows[i].slice;
+	dw_measured_open(c, DWELL_STORED_COLUMNS, &v);
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		struct dw_call_delta *row = &t->v[t->n++];
+
+		c->failed = !dw_keys_next(&keys);
+		row->slice = (uint32_t)keys.slice;
+		row->node = (uint32_t)keys.id;
+		take_values(&v, &row->values);
 	}
-	for (size_t i = 0; i < n; i++) {
-		rows[i].node = dw_take_delta_max(c, &node, nodes);
-		c->failed |= !rows[i].node;
-	}
-	open_values(c, &v);
-	for (size_t i = 0; i < n; i++)
-		take_values(&v, &rows[i].values);
-	close_values(c, &v);
-	c->failed |= !slices;
-	t->n += n;
+	dw_measured_close(c, &v);
 	return 0;
 }
 
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p)
 {
-	uint64_t nodes = p->calls.nodes.n, slices = p->calls.slices.n, slice = 0, node = 0;
-	struct dw_cursor of_slices = *c, ids;
+	struct dw_call_store *t = &p->calls.sums;
+	struct dw_keys_in keys = dw_keys_open(c, n, p->calls.slices.n, p->calls.nodes.n, 0);
 	struct dw_call_values values;
-	struct value_columns v;
-	int rc = dw_call_store_extend(&p->calls.sums, nodes);
+	struct dw_measured_in v;
+	int rc = dw_call_store_extend(t, p->calls.nodes.n);
 
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < n; i++)
-		dw_take(c);
-	ids = *c;
-	for (size_t i = 0; i < n; i++)
-		dw_take(c);
-	open_values(c, &v);
-	c->failed |= !slices;
+	dw_measured_open(c, DWELL_STORED_COLUMNS, &v);
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
-		bool selected =
-			dw_call_sums_has(sums, dw_take_delta_max(&of_slices, &slice, slices - 1));
-		uint32_t id = dw_take_delta_max(&ids, &node, nodes);
-
-		c->failed |= !id || of_slices.failed;
+		c->failed = !dw_keys_next(&keys);
 		take_values(&v, &values);
-		if (id && selected)
-			rc = dw_call_store_add(&p->calls.sums, id - 1, &values);
+		if (!c->failed && dw_call_sums_has(sums, (uint32_t)keys.slice))
+			rc = dw_call_store_add(t, keys.id - 1, &values);
 	}
-	close_values(c, &v);
+	dw_measured_close(c, &v);
 	return rc;
 }
 
@@ -263,7 +225,7 @@ int dw_take_call_extremes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	uint64_t nodes = p->calls.nodes.n, id = 0, node = 0, start = 0;
-	struct value_columns inclusive, exclusive;
+	struct dw_measured_in inclusive, exclusive;
 	struct dw_call_slow *rows;
 
 	if (dw_vec_reserve(&p->calls.slow, n + 1))
@@ -275,14 +237,14 @@ int dw_take_call_slow(struct dw_cursor *c, size_t n, struct dw_profile *p)
 		c->failed |= !rows[i].node;
 	}
 	TAKE_COLUMN(rows, n, start_ns, dw_take_delta(c, &start));
-	open_values(c, &inclusive);
-	open_values(c, &exclusive);
+	dw_measured_open(c, DWELL_STORED_COLUMNS, &inclusive);
+	dw_measured_open(c, DWELL_STORED_COLUMNS, &exclusive);
 	for (size_t i = 0; i < n; i++) {
 		take_values(&inclusive, &rows[i].inclusive);
 		take_values(&exclusive, &rows[i].exclusive);
 	}
-	close_values(c, &inclusive);
-	close_values(c, &exclusive);
+	dw_measured_close(c, &inclusive);
+	dw_measured_close(c, &exclusive);
 	TAKE_COLUMN(rows, n, io_ns, dw_take(c));
 	TAKE_COLUMN(rows, n, blocking_ns, dw_take(c));
 	TAKE_COLUMN(rows, n, switched_ns, dw_take(c));

@@ -2,13 +2,15 @@
  * Allocations to columns; see encode-allocs.h.
  *
  * Most rows say what was allocated and what died young: a mask tells which pairs of objects and
- * bytes a row has, and a column holds only those. Each of these columns tells its length first, so
- * that a reader takes them side by side and makes a row at a time.
+ * bytes a row has.
  */
 #include "session/encode-allocs.h"
 
 #include "session/alloc-columns.h"
 #include "session/columns.h"
+#include "session/measured.h"
+
+#include <assert.h>
 
 void dw_put_alloc_types(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
@@ -45,8 +47,7 @@ static const struct dw_alloc_count *pair_of(const struct dw_alloc_values *v, int
 void dw_put_alloc_deltas(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
 	const struct dw_alloc_delta *rows = p->allocations.deltas.v;
-	struct dw_buf masks = DW_BUF_INIT, objects[DWELL_STORED_PAIRS] = {0},
-		      bytes[DWELL_STORED_PAIRS] = {0};
+	struct dw_measured_out v = {0};
 
 	PUT_DELTAS(b, rows, from, to, slice);
 	PUT_DELTAS(b, rows, from, to, group);
@@ -59,16 +60,13 @@ void dw_put_alloc_deltas(struct dw_buf *b, const struct dw_profile *p, size_t fr
 			if (!pair->objects && !pair->bytes)
 				continue;
 			mask |= 1u << at;
-			dw_buf_put_uleb(&objects[at], pair->objects);
-			dw_buf_put_uleb(&bytes[at], pair->bytes);
+			dw_buf_put_uleb(&v.columns[2 * at], pair->objects);
+			dw_buf_put_uleb(&v.columns[2 * at + 1], pair->bytes);
 		}
-		dw_buf_put_uleb(&masks, mask);
+		dw_buf_put_uleb(&v.masks, mask);
 	}
-	dw_put_measured(b, &masks);
-	for (int at = 0; at < DWELL_STORED_PAIRS; at++) {
-		dw_put_measured(b, &objects[at]);
-		dw_put_measured(b, &bytes[at]);
-	}
+	static_assert(2 * DWELL_STORED_PAIRS <= DWELL_MEASURED_MAX, "room");
+	dw_measured_put(b, &v, 2 * DWELL_STORED_PAIRS);
 }
 
 void dw_put_gcs(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)

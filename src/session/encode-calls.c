@@ -2,14 +2,15 @@
  * Calls to columns; see encode-calls.h.
  *
  * Most rows of values have calls, time and probe cost, and nothing of the operating system: a mask
- * says which columns a row has, and a column holds only what is not as expected. Each of these
- * columns tells its length first, so that a reader takes them side by side and makes a row at a
- * time.
+ * says which columns a row has, and a column holds only what is not as expected.
  */
 #include "session/encode-calls.h"
 
 #include "session/call-columns.h"
 #include "session/columns.h"
+#include "session/measured.h"
+
+#include <assert.h>
 
 void dw_put_call_nodes(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
@@ -54,7 +55,7 @@ static void columns_of(const struct dw_call_values *v, uint64_t ret[DWELL_STORED
 /* Append @n values, the first at @at, @stride bytes from one to the next. */
 static void put_values(struct dw_buf *b, const void *at, size_t stride, size_t n)
 {
-	struct dw_buf masks = DW_BUF_INIT, columns[DWELL_STORED_COLUMNS] = {0};
+	struct dw_measured_out v = {0};
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t row[DWELL_STORED_COLUMNS];
@@ -65,13 +66,12 @@ static void put_values(struct dw_buf *b, const void *at, size_t stride, size_t n
 			if (!row[c])
 				continue;
 			mask |= 1u << c;
-			dw_buf_put_uleb(&columns[c], row[c]);
+			dw_buf_put_uleb(&v.columns[c], row[c]);
 		}
-		dw_buf_put_uleb(&masks, mask);
+		dw_buf_put_uleb(&v.masks, mask);
 	}
-	dw_put_measured(b, &masks);
-	for (int c = 0; c < DWELL_STORED_COLUMNS; c++)
-		dw_put_measured(b, &columns[c]);
+	static_assert((int)DWELL_STORED_COLUMNS <= DWELL_MEASURED_MAX, "room");
+	dw_measured_put(b, &v, DWELL_STORED_COLUMNS);
 }
 
 void dw_put_call_deltas(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)

@@ -3,8 +3,7 @@
 #include "scratch.h"
 
 #include "recorded.h"
-#include "session/decode.h"
-#include "session/encode.h"
+#include "reload.h"
 #include "session/read.h"
 
 static const struct synthetic allocs = SYNTHETIC_ALLOCS;
@@ -82,25 +81,8 @@ TEST(such_sessions_have_a_version_that_older_readers_refuse)
 	CHECK_INT(recorded_query("v3.dwell", "PRAGMA user_version"), 3);
 }
 
-static int decode_into(void *ctx, struct dw_raw_chunk *c)
-{
-	return dw_decode_chunk(c, NULL, ctx, NULL);
-}
-
-/* What loading says of @p. */
-static int reload(const struct dw_profile *p)
-{
-	static const struct dw_encoded nothing;
-	struct dw_profile again = DW_PROFILE_INIT;
-	int rc = dw_encode_profile(p, &nothing, false, decode_into, &again);
-
-	dw_profile_release(&again);
-	return rc;
-}
-
 TEST(any_value_is_kept)
 {
-	static const struct dw_encoded nothing;
 	struct dw_profile p = DW_PROFILE_INIT, again = DW_PROFILE_INIT;
 	struct dw_alloc_values odd = {{UINT64_MAX, 0}, {{0, UINT64_MAX}, {1, 2}, {0, 0}}};
 
@@ -109,21 +91,11 @@ TEST(any_value_is_kept)
 	p.allocations.deltas.v[5].values = odd;
 	p.allocations.gcs.v[0].pause_ns = UINT64_MAX;
 	p.allocations.gcs.v[1].start_ns = 0;
-	CHECK_INT(dw_encode_profile(&p, &nothing, false, decode_into, &again), 0);
+	CHECK_INT(reload_into(&p, &again), 0);
 	CHECK_STR(recorded_difference(&p, &again), "none");
 	dw_profile_release(&again);
 	dw_profile_release(&p);
 }
-
-/* Loading with @field set to @value is refused, and without this it is not. */
-#define CHECK_REFUSED(field, value)                      \
-	do {                                             \
-		__auto_type was_ = (field);              \
-		CHECK_INT(reload(&p), 0);                \
-		(field) = (__typeof__(was_))(value);     \
-		CHECK_INT(reload(&p), DWELL_ERR_FORMAT); \
-		(field) = was_;                          \
-	} while (0)
 
 TEST(what_links_rows_is_checked)
 {
@@ -134,30 +106,30 @@ TEST(what_links_rows_is_checked)
 	CHECK_INT(recorded_expect(&allocs, false, &p), 0);
 	last = &p.allocations.deltas.v[p.allocations.deltas.n - 1];
 	group = &p.allocations.groups.v[3];
-	CHECK_REFUSED(p.allocations.types.v[0].name, p.strings.n);
-	CHECK_REFUSED(p.allocations.types.v[0].module, 6);
-	CHECK_REFUSED(p.allocations.types.v[0].process, 0);
-	CHECK_REFUSED(p.allocations.types.v[0].process, 3);
-	CHECK_REFUSED(group->thread, 0);
-	CHECK_REFUSED(group->thread, 5);
-	CHECK_REFUSED(group->stack, dw_stacks_count(&p.stacks) + 1);
-	CHECK_REFUSED(group->type, 0);
-	CHECK_REFUSED(group->type, 41);
-	CHECK_REFUSED(p.allocations.methods.v[2].module, 0);
-	CHECK_REFUSED(p.allocations.methods.v[2].module, 6);
-	CHECK_REFUSED(p.allocations.methods.v[2].token, 1 << 24);
-	CHECK_REFUSED(p.allocations.methods.v[2].name, p.strings.n);
-	CHECK_REFUSED(last->slice, 6);
-	CHECK_REFUSED(last->slice, 4);
-	CHECK_REFUSED(last->group, 0);
-	CHECK_REFUSED(last->group, 1001);
-	CHECK_REFUSED(p.calls.slices.n, 0);
-	CHECK_REFUSED(p.allocations.gcs.v[1].process, 0);
-	CHECK_REFUSED(p.allocations.gcs.v[1].process, 3);
-	CHECK_REFUSED(p.allocations.gcs.v[1].generation, 3);
-	CHECK_REFUSED(p.allocations.gcs.v[1].reason, p.strings.n);
-	CHECK_REFUSED(p.allocations.gcs.v[1].thread, 5);
-	CHECK_REFUSED(p.allocations.gcs.v[1].stack, dw_stacks_count(&p.stacks) + 1);
+	CHECK_REFUSED(&p, p.allocations.types.v[0].name, p.strings.n);
+	CHECK_REFUSED(&p, p.allocations.types.v[0].module, 6);
+	CHECK_REFUSED(&p, p.allocations.types.v[0].process, 0);
+	CHECK_REFUSED(&p, p.allocations.types.v[0].process, 3);
+	CHECK_REFUSED(&p, group->thread, 0);
+	CHECK_REFUSED(&p, group->thread, 5);
+	CHECK_REFUSED(&p, group->stack, dw_stacks_count(&p.stacks) + 1);
+	CHECK_REFUSED(&p, group->type, 0);
+	CHECK_REFUSED(&p, group->type, 41);
+	CHECK_REFUSED(&p, p.allocations.methods.v[2].module, 0);
+	CHECK_REFUSED(&p, p.allocations.methods.v[2].module, 6);
+	CHECK_REFUSED(&p, p.allocations.methods.v[2].token, 1 << 24);
+	CHECK_REFUSED(&p, p.allocations.methods.v[2].name, p.strings.n);
+	CHECK_REFUSED(&p, last->slice, 6);
+	CHECK_REFUSED(&p, last->slice, 4);
+	CHECK_REFUSED(&p, last->group, 0);
+	CHECK_REFUSED(&p, last->group, 1001);
+	CHECK_REFUSED(&p, p.calls.slices.n, 0);
+	CHECK_REFUSED(&p, p.allocations.gcs.v[1].process, 0);
+	CHECK_REFUSED(&p, p.allocations.gcs.v[1].process, 3);
+	CHECK_REFUSED(&p, p.allocations.gcs.v[1].generation, 3);
+	CHECK_REFUSED(&p, p.allocations.gcs.v[1].reason, p.strings.n);
+	CHECK_REFUSED(&p, p.allocations.gcs.v[1].thread, 5);
+	CHECK_REFUSED(&p, p.allocations.gcs.v[1].stack, dw_stacks_count(&p.stacks) + 1);
 	dw_profile_release(&p);
 }
 

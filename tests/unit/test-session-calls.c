@@ -3,8 +3,7 @@
 #include "scratch.h"
 
 #include "recorded.h"
-#include "session/decode.h"
-#include "session/encode.h"
+#include "reload.h"
 #include "session/read.h"
 
 static const struct synthetic calls = SYNTHETIC_CALLS;
@@ -118,25 +117,8 @@ TEST(only_sessions_with_calls_have_the_new_version)
 	CHECK_INT(recorded_query("v2.dwell", "PRAGMA user_version"), 2);
 }
 
-static int decode_into(void *ctx, struct dw_raw_chunk *c)
-{
-	return dw_decode_chunk(c, NULL, ctx, NULL);
-}
-
-/* What loading says of @p. */
-static int reload(const struct dw_profile *p)
-{
-	static const struct dw_encoded nothing;
-	struct dw_profile again = DW_PROFILE_INIT;
-	int rc = dw_encode_profile(p, &nothing, false, decode_into, &again);
-
-	dw_profile_release(&again);
-	return rc;
-}
-
 TEST(any_value_is_kept)
 {
-	static const struct dw_encoded nothing;
 	struct dw_profile p = DW_PROFILE_INIT, again = DW_PROFILE_INIT;
 	struct dw_call_values odd = {1,		 UINT64_MAX, 0, UINT64_MAX, 1ull << 63,
 				     UINT64_MAX, UINT64_MAX, 7, 8,	    UINT64_MAX};
@@ -148,7 +130,7 @@ TEST(any_value_is_kept)
 	p.calls.extremes.v[0].ranges.elapsed_exclusive = (struct dw_range_ns){UINT64_MAX, 3};
 	p.calls.slow.v[0].io_ns = UINT64_MAX;
 	p.calls.slices.v[5].end_ns = UINT64_MAX;
-	CHECK_INT(dw_encode_profile(&p, &nothing, false, decode_into, &again), 0);
+	CHECK_INT(reload_into(&p, &again), 0);
 	CHECK_STR(recorded_difference(&p, &again), "none");
 	dw_profile_release(&again);
 	dw_profile_release(&p);
@@ -156,7 +138,6 @@ TEST(any_value_is_kept)
 
 TEST(rows_of_activations_replace_earlier_ones)
 {
-	static const struct dw_encoded nothing;
 	struct dw_profile p = DW_PROFILE_INIT, again = DW_PROFILE_INIT;
 	struct dw_call_extremes e;
 	struct dw_call_slow slow;
@@ -169,7 +150,7 @@ TEST(rows_of_activations_replace_earlier_ones)
 	slow.switched_ns = 456;
 	CHECK_INT(dw_vec_push(&p.calls.extremes, e), 0);
 	CHECK_INT(dw_vec_push(&p.calls.slow, slow), 0);
-	CHECK_INT(dw_encode_profile(&p, &nothing, false, decode_into, &again), 0);
+	CHECK_INT(reload_into(&p, &again), 0);
 	p.calls.extremes.v[1] = e;
 	p.calls.slow.v[2] = slow;
 	p.calls.extremes.n--;
@@ -189,16 +170,6 @@ static uint32_t node_with(const struct dw_calls *t, uint32_t flags)
 	return id;
 }
 
-/* Loading with @field set to @value says @want, and without this nothing. */
-#define CHECK_REFUSED(field, value)                      \
-	do {                                             \
-		__auto_type was_ = (field);              \
-		CHECK_INT(reload(&p), 0);                \
-		(field) = (__typeof__(was_))(value);     \
-		CHECK_INT(reload(&p), DWELL_ERR_FORMAT); \
-		(field) = was_;                          \
-	} while (0)
-
 TEST(links_between_nodes_are_checked)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -211,28 +182,28 @@ TEST(links_between_nodes_are_checked)
 		&p.calls.nodes
 			 .v[node_with(&p.calls, DWELL_CALL_OVERFLOW | DWELL_CALL_OUTERMOST_EDGE) -
 			    1];
-	CHECK_REFUSED(n->thread, 0);
-	CHECK_REFUSED(n->thread, n->thread % 4 + 1);
-	CHECK_REFUSED(n->thread, 5);
-	CHECK_REFUSED(n->parent, 0);
-	CHECK_REFUSED(n->parent, n - p.calls.nodes.v + 1);
-	CHECK_REFUSED(n->parent, n - p.calls.nodes.v + 2);
-	CHECK_REFUSED(n->entry, 501);
-	CHECK_REFUSED(n->site, 501);
-	CHECK_REFUSED(n->flags, 1024);
-	CHECK_REFUSED(n->flags, DWELL_CALL_LINE | DWELL_CALL_OUTSIDE);
-	CHECK_REFUSED(truncated->flags, DWELL_CALL_LINE | DWELL_CALL_TRUNCATED);
-	CHECK_REFUSED(overflow->flags, DWELL_CALL_LINE);
-	CHECK_REFUSED(p.calls.nodes.v[0].flags, DWELL_CALL_LINE);
-	CHECK_REFUSED(n->flags, DWELL_CALL_ROOT);
-	CHECK_REFUSED(n->flags, DWELL_CALL_OUTERMOST_MODULE);
-	CHECK_REFUSED(n->flags, DWELL_CALL_TRUNCATED);
-	CHECK_REFUSED(truncated->entry, 1);
-	CHECK_REFUSED(truncated->flags, DWELL_CALL_TRUNCATED | DWELL_CALL_OUTSIDE);
-	CHECK_REFUSED(overflow->caller, 501);
-	CHECK_REFUSED(overflow->parent, overflow - p.calls.nodes.v);
-	CHECK_REFUSED(p.calls.nodes.v[0].entry, 1);
-	CHECK_REFUSED(p.calls.nodes.v[0].site, 1);
+	CHECK_REFUSED(&p, n->thread, 0);
+	CHECK_REFUSED(&p, n->thread, n->thread % 4 + 1);
+	CHECK_REFUSED(&p, n->thread, 5);
+	CHECK_REFUSED(&p, n->parent, 0);
+	CHECK_REFUSED(&p, n->parent, n - p.calls.nodes.v + 1);
+	CHECK_REFUSED(&p, n->parent, n - p.calls.nodes.v + 2);
+	CHECK_REFUSED(&p, n->entry, 501);
+	CHECK_REFUSED(&p, n->site, 501);
+	CHECK_REFUSED(&p, n->flags, 1024);
+	CHECK_REFUSED(&p, n->flags, DWELL_CALL_LINE | DWELL_CALL_OUTSIDE);
+	CHECK_REFUSED(&p, truncated->flags, DWELL_CALL_LINE | DWELL_CALL_TRUNCATED);
+	CHECK_REFUSED(&p, overflow->flags, DWELL_CALL_LINE);
+	CHECK_REFUSED(&p, p.calls.nodes.v[0].flags, DWELL_CALL_LINE);
+	CHECK_REFUSED(&p, n->flags, DWELL_CALL_ROOT);
+	CHECK_REFUSED(&p, n->flags, DWELL_CALL_OUTERMOST_MODULE);
+	CHECK_REFUSED(&p, n->flags, DWELL_CALL_TRUNCATED);
+	CHECK_REFUSED(&p, truncated->entry, 1);
+	CHECK_REFUSED(&p, truncated->flags, DWELL_CALL_TRUNCATED | DWELL_CALL_OUTSIDE);
+	CHECK_REFUSED(&p, overflow->caller, 501);
+	CHECK_REFUSED(&p, overflow->parent, overflow - p.calls.nodes.v);
+	CHECK_REFUSED(&p, p.calls.nodes.v[0].entry, 1);
+	CHECK_REFUSED(&p, p.calls.nodes.v[0].site, 1);
 	dw_profile_release(&p);
 }
 
@@ -243,21 +214,21 @@ TEST(slices_and_what_names_nodes_are_checked)
 
 	CHECK_INT(recorded_expect(&calls, false, &p), 0);
 	last = &p.calls.deltas.v[p.calls.deltas.n - 1];
-	CHECK_REFUSED(last->slice, 6);
-	CHECK_REFUSED(last->slice, 4);
-	CHECK_REFUSED(last->node, 0);
-	CHECK_REFUSED(last->node, 1001);
-	CHECK_REFUSED(p.calls.slices.v[3].end_ns, 1);
-	CHECK_REFUSED(p.calls.slices.n, 0);
-	CHECK_REFUSED(p.calls.extremes.v[1].thread, 0);
-	CHECK_REFUSED(p.calls.extremes.v[1].thread, 5);
-	CHECK_REFUSED(p.calls.extremes.v[1].entry, 501);
-	CHECK_REFUSED(p.calls.extremes.v[1].id, 0);
-	CHECK_REFUSED(p.calls.extremes.v[1].id, 3);
-	CHECK_REFUSED(p.calls.slow.v[1].id, 0);
-	CHECK_REFUSED(p.calls.slow.v[0].id, 2);
-	CHECK_REFUSED(p.calls.slow.v[1].node, 0);
-	CHECK_REFUSED(p.calls.slow.v[1].node, 1001);
+	CHECK_REFUSED(&p, last->slice, 6);
+	CHECK_REFUSED(&p, last->slice, 4);
+	CHECK_REFUSED(&p, last->node, 0);
+	CHECK_REFUSED(&p, last->node, 1001);
+	CHECK_REFUSED(&p, p.calls.slices.v[3].end_ns, 1);
+	CHECK_REFUSED(&p, p.calls.slices.n, 0);
+	CHECK_REFUSED(&p, p.calls.extremes.v[1].thread, 0);
+	CHECK_REFUSED(&p, p.calls.extremes.v[1].thread, 5);
+	CHECK_REFUSED(&p, p.calls.extremes.v[1].entry, 501);
+	CHECK_REFUSED(&p, p.calls.extremes.v[1].id, 0);
+	CHECK_REFUSED(&p, p.calls.extremes.v[1].id, 3);
+	CHECK_REFUSED(&p, p.calls.slow.v[1].id, 0);
+	CHECK_REFUSED(&p, p.calls.slow.v[0].id, 2);
+	CHECK_REFUSED(&p, p.calls.slow.v[1].node, 0);
+	CHECK_REFUSED(&p, p.calls.slow.v[1].node, 1001);
 	dw_profile_release(&p);
 }
 
@@ -273,10 +244,10 @@ TEST(functions_that_were_switched_off_are_kept_and_checked)
 	CHECK_INT(recorded_expect(&shape, true, &p), 0);
 	CHECK_INT(got.calls.mutes.n, 5);
 	CHECK_STR(recorded_difference(&got, &p), "none");
-	CHECK_REFUSED(p.calls.mutes.v[1].process, 0);
-	CHECK_REFUSED(p.calls.mutes.v[1].process, shape.processes + 1);
-	CHECK_REFUSED(p.calls.mutes.v[1].entry, 501);
-	CHECK_REFUSED(p.calls.mutes.v[1].flags, 2);
+	CHECK_REFUSED(&p, p.calls.mutes.v[1].process, 0);
+	CHECK_REFUSED(&p, p.calls.mutes.v[1].process, shape.processes + 1);
+	CHECK_REFUSED(&p, p.calls.mutes.v[1].entry, 501);
+	CHECK_REFUSED(&p, p.calls.mutes.v[1].flags, 2);
 	dw_profile_release(&got);
 	dw_profile_release(&p);
 }
