@@ -203,6 +203,27 @@ TEST(honest_tables)
 	free(i);
 }
 
+TEST(a_row_that_is_ahead_of_others_waits)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_region_allocations *r = make_reader(&p);
+	struct image *i = make_image();
+	uint32_t *nodes = &i->chunks[0].head.rows[DWELL_CLR_NODES], all = *nodes;
+
+	*nodes = 3;
+	CHECK_INT(read_image(r, i, 0), 0);
+	CHECK_INT(p.allocations.deltas.n, 0);
+	CHECK_INT(dw_region_allocations_stats(r)->broken, 1);
+	*nodes = all;
+	CHECK_INT(read_image(r, i, 1), 0);
+	CHECK_INT(p.allocations.deltas.n, 1);
+	CHECK_INT(p.allocations.deltas.v[0].values.allocated.objects, 7);
+	CHECK_INT(dw_region_allocations_stats(r)->broken, 0);
+	dw_region_allocations_free(r);
+	dw_profile_release(&p);
+	free(i);
+}
+
 /* Read a changed image: whether no group of it is taken, or reading fails. */
 static bool is_dropped(struct image *i)
 {

@@ -23,6 +23,7 @@ struct dw_region_allocations {
 	struct dw_clr_meaning meaning;
 	DW_VEC(struct known) groups; /* by row */
 	DW_VEC(bool) gcs;	     /* by row: is taken */
+	uint64_t broken_gcs;
 	struct dw_region_allocations_stats stats;
 };
 
@@ -154,6 +155,8 @@ static int read_groups(struct dw_region_allocations *r, uint32_t slice)
 
 	r->stats.allocated = (struct dw_alloc_count){0};
 	r->stats.groups = 0;
+	/* A row that names what came after it was copied makes sense the next time. */
+	r->stats.broken = r->broken_gcs;
 	while (r->groups.n < n && !rc)
 		rc = dw_vec_push(&r->groups, (struct known){0});
 	for (uint32_t row = 1; row < n && !rc; row++)
@@ -185,6 +188,7 @@ static int add_gc(struct dw_region_allocations *r, const struct dw_clr_gc *g)
 		rc = dw_clr_stack(&r->meaning, g->node, &gc.stack);
 	if (rc == DWELL_ERR_FORMAT) {
 		r->stats.broken++;
+		r->broken_gcs++;
 		rc = 0;
 	}
 	return rc ? rc : dw_vec_push(&p->allocations.gcs, gc);
