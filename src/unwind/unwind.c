@@ -167,7 +167,7 @@ static __attribute__((noinline)) int slow_step(struct walk *w, struct dw_unwind_
 		return ruleless_step(w, f);
 	row = dw_cfi_table_find(f->range->cfi, f->pc.v - f->range->bias);
 	if ((row->cfa & 3) == DWELL_ROW_SPECIAL && row->cfa >> 2 == DWELL_ROW_NONE)
-		return frame_pointer_step(w, f);
+		return ruleless_step(w, f);
 	if ((row->cfa & 3) == DWELL_ROW_SPECIAL && row->cfa >> 2 == DWELL_ROW_END)
 		return DWELL_UNWIND_COMPLETE;
 	if (w->full)

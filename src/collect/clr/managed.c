@@ -145,11 +145,21 @@ static void forget(struct dw_managed *m, uint64_t now_ns)
 	m->processes.n = n;
 }
 
+/* Whether a region has come whose head did not stand yet. */
+static bool is_waiting(const struct dw_managed *m)
+{
+	size_t open = 0;
+
+	dw_vec_each(at, &m->processes)
+		open += (*at)->fd >= 0;
+	return m->regions.open.n > open;
+}
+
 int dw_managed_drain(struct dw_managed *m, uint64_t now_ns)
 {
 	m->look++;
 	dw_regions_drain(&m->regions, now_ns);
-	if (now_ns >= m->next_tick_ns) {
+	if (now_ns >= m->next_tick_ns || is_waiting(m)) {
 		m->next_tick_ns = now_ns + TICK_NS;
 		dw_regions_tick(&m->regions, now_ns);
 		forget(m, now_ns);

@@ -115,7 +115,7 @@ static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 		row.module = f->range->module;
 		row.svma = f->pc.v - f->range->bias;
 	}
-	if (s->runtime && f->range && !f->range->cfi &&
+	if (s->runtime &&
 	    dw_managed_frame(s->managed, s->runtime, f->pc.v, s->deep.time_ns, &row) == -ENOMEM)
 		return -ENOMEM;
 	rc = dw_frames_add(&s->profile->frames, row, ret);
@@ -199,7 +199,8 @@ static void use_runtime(struct dw_sampler *s, struct dw_tracked_process *p, uint
 	s->rules = (struct dw_space_rules){find_row, s};
 	s->runtime = s->managed ? dw_managed_at(s->managed, p->pid, time_ns, &is_other) : NULL;
 	p->space.rules = s->runtime ? &s->rules : NULL;
-	p->generation += is_other;
+	p->generation += is_other || p->runtime != s->runtime;
+	p->runtime = s->runtime;
 }
 
 /* Memory for walks, made with the first sample that needs it. */

@@ -37,6 +37,7 @@ struct dw_tracked_process {
 	uint32_t anon;	     /* module id of its code without a file, 0 = none */
 	bool ended;
 	struct dw_space space;
+	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
 	const struct dw_owner *owner; /* NULL = not looked at yet */
 	uint64_t resync_at_ns;	      /* not before this time are mappings read from /proc again */
 	uint64_t resync_wait_ns;

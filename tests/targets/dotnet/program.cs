@@ -1,4 +1,4 @@
-// Managed code for the tests of `dwell memory`: managed MODE NUMBER..., then what the runtime says.
+// Managed code for the tests: managed MODE NUMBER..., then what the runtime says.
 using System;
 
 static class Program
@@ -39,6 +39,9 @@ static class Program
         case "end":
             Endings.Run(Number(1), args[2]);
             return 5;
+        case "shares":
+            Shares.Run(Number(1));
+            break;
         case "environment":
             foreach (string name in Environment.GetEnvironmentVariables().Keys)
                 Console.WriteLine(name);

@@ -1,0 +1,137 @@
+"""Sampling of managed code: names, lines and shares against what the program measures itself."""
+import math
+import os
+import signal
+
+from harness import cases, expect, require
+from managed import SDK, STATUS, VERSIONS, program, report
+
+SIGMA = 3.5
+MILLISECONDS = "1500"
+TUNINGS = {"default": {}, "one-tier": {"DOTNET_TieredCompilation": "0"},
+           "no-precompiled": {"DOTNET_ReadyToRun": "0", "DOTNET_TieredPGO": "0"}}
+
+
+def sample(context, *words, options=(), env=None, status=STATUS, quiet=True, name="run.dwell"):
+    done = context.run(context.dwell, "sample", *(["-q"] if quiet else []), *options, "-o", name,
+                       "--", *words, env={**context.env, **(env or {})})
+    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
+    return done
+
+
+def shares_of(context, version=SDK, env=None):
+    """What the program says of its parts: {function: nanoseconds}."""
+    said = sample(context, program(context, version), "shares", MILLISECONDS, env=env).stdout
+    lines = [line.split() for line in said.splitlines()]
+    return {name: int(ns[0]) for name, *ns in lines if name.startswith("Shares.")}
+
+
+def named(rows, name):
+    """Rows of the function; lambdas have numbers behind."""
+    return [row for row in rows if row["function_name"] == name
+            or row["function_name"].startswith(name + "_")]
+
+
+def expect_shares(context, said):
+    rows = report(context, "functions")["rows"]
+    got = {name: sum(row["inclusive_samples"] for row in named(rows, name)) for name in said}
+    facts = report(context, "summary")["session"]
+    n, wanted, lost = sum(got.values()), sum(said.values()), facts["samples_lost"]
+    for name, ns in said.items():
+        share = ns / wanted
+        allowed = SIGMA * math.sqrt(share * (1 - share) * n) + lost
+        require(abs(got[name] - share * n) <= allowed,
+                f"{name}: {got[name]} of {n} samples ({lost} lost), its share is {share}")
+    require(facts["stacks_cut"] <= 0.01 * facts["samples_kept"] + 3,
+            f"{facts['stacks_cut']} of {facts['samples_kept']} stacks cut")
+    expect((facts["runtimes"], facts["managed_code_lost"]), (1, 0), "runtimes, lost code")
+    return rows
+
+
+def expect_callers(context, callee, caller, least=0.97):
+    """Nearly all of @callee is called by @caller."""
+    rows = report(context, "callers", callee)["rows"]
+    own = sum(row["inclusive_samples"] for row in rows if row["type"] == "current")
+    by = sum(row["inclusive_samples"] for row in rows
+             if row["type"] == "caller" and row["function_name"] == caller)
+    require(by >= least * own - 3, f"{by} of {own} samples of {callee} by {caller}")
+
+
+def expect_lines(context, source):
+    """The samples of loops are on their lines."""
+    with open(source) as text:
+        marked = {i for i, line in enumerate(text, 1) if "// all of it" in line}
+    rows = [row for row in report(context, "lines")["rows"]
+            if row["function_name"] in ("Shares.Half", "Shares.Deep")]
+    expect({os.path.basename(row["source_file"]) for row in rows if row["source_file"]},
+           {"shares.cs"}, "source file")
+    # Of a loop of one statement, its head is the rest.
+    near = sum(row["exclusive_samples"] for row in rows
+               if any(0 <= line - row["source_line_begin"] <= 1 for line in marked))
+    total = sum(row["exclusive_samples"] for row in rows)
+    require(near >= 0.95 * total - 3, f"{near} of {total} samples on the lines {marked}")
+    exact = sum(row["exclusive_samples"] for row in rows if row["source_line_begin"] in marked)
+    require(exact >= 0.5 * total, f"{exact} of {total} samples in {marked}")
+
+
+@cases(*TUNINGS)
+def test_shares(context, tuning):
+    said = shares_of(context, env=TUNINGS[tuning])
+    rows = expect_shares(context, said)
+    expect({row["module_name"] for row in rows if row["function_name"].startswith("Shares.")},
+           {"managed.dll"}, "module")
+    require(any(row["function_name"] == "System.Threading.Tasks.Task.TrySetResult"
+                or row["module_name"] == "System.Private.CoreLib.dll" for row in rows),
+            "no name of the framework")
+    expect_callers(context, "Shares.Half", "Shares.Spend")
+    expect_callers(context, "Shares.Spend", "Shares.Run")
+    expect_callers(context, "Shares.Recursion", "Shares.Spend")
+    expect_lines(context, os.path.join(os.path.dirname(program(context)), "source/shares.cs"))
+
+
+@cases(*(version for version in VERSIONS if version != SDK))
+def test_versions(context, version):
+    expect_shares(context, shares_of(context, version))
+    expect_callers(context, "Shares.Half", "Shares.Spend")
+
+
+def test_children(context):
+    """Programs that .NET is not seen in have names by --dotnet always, their children too."""
+    command = f"'{program(context)}' shares 200; '{program(context)}' shares 200"
+    sample(context, "sh", "-c", command, options=["--dotnet", "always"])
+    expect(report(context, "summary")["session"]["runtimes"], 2, "runtimes")
+    require(named(report(context, "functions")["rows"], "Shares.Half"), "no names")
+
+
+def ours(names):
+    return [name for name in names.split() if name.startswith(("DWELL_", "CORECLR_"))]
+
+
+def test_runtime_left_alone(context):
+    done = sample(context, program(context), "environment", options=["--dotnet", "never"])
+    expect(ours(done.stdout), [], "variables")
+    done = sample(context, "sh", "-c", '"$PROGRAM" shares 200', quiet=False,
+                  env={"PROGRAM": program(context)})
+    require(".NET code has no names: " in done.stderr and "--dotnet" in done.stderr, done.stderr)
+
+
+def test_other_profiler(context):
+    """The program keeps the profiler that it was to have."""
+    env = {"CORECLR_ENABLE_PROFILING": "1",
+           "CORECLR_PROFILER": "{00000000-0000-0000-0000-000000000001}"}
+    done = sample(context, program(context), "shares", "200", env=env, quiet=False)
+    require(".NET code has no names: " in done.stderr and "CORECLR_PROFILER" in done.stderr,
+            done.stderr)
+
+
+def test_collector_killed(context):
+    """Names are in the session as they come."""
+    with context.start(context.dwell, "sample", "-q", "-o", "run.dwell", "--", program(context),
+                       "shares", "8000") as running:
+        path = context.path("run.dwell.partial")
+        context.wait_for(lambda: os.path.exists(path) and os.path.getsize(path) > 20000, "samples")
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        done = context.run(context.dwell, "recover", "run.dwell.partial")
+        expect(done.returncode, 0, f"status of recover\n{done.stderr}")
+        require(named(report(context, "functions")["rows"], "Shares.Half"), "no names")
