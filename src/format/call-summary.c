@@ -297,8 +297,11 @@ void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 {
 	put_functions(w, first);
 	dw_slow_summary_write(w, first);
-	if (!totals_of(w)->all.inclusive.calls)
+	if (!totals_of(w)->all.inclusive.calls) {
 		dw_out_puts(w->out, "  No call was seen.\n");
+		put_notes(w);
+		return;
+	}
 	dw_summary_heading(w, "How far to trust this");
 	put_source(w);
 	put_residual(w);

@@ -19,5 +19,6 @@ size_t dw_summary_width(const struct dw_format_job *job);
 /* A blank line and a heading. */
 void dw_summary_heading(const struct dw_summary_writer *w, const char *text);
 
-/* The name of a row, fitted into what @used columns leave of the line. */
+/* The name of a row, fitted into what @used columns leave of the line, but never shorter than can
+ * be read. */
 void dw_summary_name(struct dw_summary_writer *w, const struct dw_row *row, size_t used);

@@ -20,6 +20,7 @@
 enum {
 	WIDTH_DEFAULT = 80,
 	WIDTH_MAX = 120,
+	NAME_MIN = 16,	    /* columns of a name, in whatever is left of its line */
 	BAR_MAX = 20,	    /* columns of a full bar */
 	PATH_ROWS_MAX = 10, /* of the hot path */
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
@@ -111,10 +112,12 @@ void dw_summary_heading(const struct dw_summary_writer *w, const char *text)
 
 void dw_summary_name(struct dw_summary_writer *w, const struct dw_row *row, size_t used)
 {
+	size_t width = dw_summary_width(w->job);
 	struct dw_cell c;
 
 	dw_view_cell(w->job->view, row, DWELL_COLUMN_NAME, &w->scratch[1], &c);
-	dw_text_put_fitted(w->out, c.kind ? c.text : "", dw_summary_width(w->job) - used);
+	dw_text_put_fitted(w->out, c.kind ? c.text : "",
+			   used + NAME_MIN < width ? width - used : NAME_MIN);
 }
 
 static double percent(const struct dw_summary_writer *w, uint64_t n)

@@ -281,22 +281,63 @@ TEST(application_times_may_be_upper_bounds)
 	dw_profile_release(&p);
 }
 
+/* The summary of @p in @width columns, in memory of the caller's. */
+static char *summary_of(const struct dw_profile *p, size_t width)
+{
+	struct dw_summary_style style = {.path = "x.dwell", .width = width};
+	struct dw_totals t = {0};
+	struct dw_out out;
+	char *text = NULL;
+
+	dw_out_init_buffer(&out);
+	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, &t) &&
+	    !dw_summary_print(&out, p, &t, &style))
+		text = dw_buf_detach(&out.buf);
+	dw_totals_release(&t);
+	return text;
+}
+
+TEST(summary_of_calls_has_names_on_narrow_terminals)
+{
+	static const size_t widths[] = {20, 40, 55, 60, 70};
+	struct dw_profile p = DW_PROFILE_INIT;
+
+	make_long_calls(&p, "perf");
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		char *text = summary_of(&p, widths[i]);
+
+		CHECK_CONTAINS(text, " a_functi…long_20  (20,000,000 calls, 123 ns each)");
+		free(text);
+	}
+	dw_profile_release(&p);
+}
+
+TEST(summary_without_calls_trusts_nothing)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	char *text;
+
+	mk_process(&p, 1, "prog");
+	CHECK_INT(dw_facts_set_text(&p.facts, "method", "instrumentation"), 0);
+	CHECK_INT(dw_facts_set_text(&p.facts, "os_source", "none"), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "processes_not_instrumented", 2), 0);
+	text = summary_of(&p, 80);
+	CHECK_CONTAINS(text, "No call was seen.\n  2 processes not instrumented");
+	CHECK(!strstr(text, "could not be seen"));
+	free(text);
+	dw_profile_release(&p);
+}
+
 TEST(summary_of_calls_is_short_and_says_how_much_is_known)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_summary_style style = {.path = "x.dwell", .width = 80};
-	struct dw_totals t = {0};
-	struct dw_out out;
 	char *line, *rest, *text;
 	size_t lines = 0;
 
 	make_long_calls(&p, "none");
 	CHECK_INT(dw_facts_set(&p.facts, "residual_ns", -2000000), 0);
 	CHECK_INT(dw_facts_set(&p.facts, "user_cpu_ns", 100000000), 0);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
-	dw_out_init_buffer(&out);
-	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
-	text = dw_buf_detach(&out.buf);
+	text = summary_of(&p, 80);
 	CHECK_CONTAINS(text, "210,000,000 calls of 20 functions, 1 thread in 1 process");
 	CHECK_CONTAINS(text, "in the program, at most");
 	CHECK_CONTAINS(text, "context switches could not be seen");
@@ -305,7 +346,6 @@ TEST(summary_of_calls_is_short_and_says_how_much_is_known)
 		CHECK(dw_text_columns(line) <= 90);
 	CHECK(lines > 10 && lines <= 32);
 	free(text);
-	dw_totals_release(&t);
 	dw_profile_release(&p);
 }
 
