@@ -319,6 +319,8 @@ void dw_alloc_summary_tail(struct dw_summary_writer *w, size_t first)
 {
 	if (!totals_of(w)->all_allocs.allocated.objects)
 		dw_out_puts(w->out, "  No allocation was seen.\n");
+	if (!totals_of(w)->all_allocs.allocated.objects && !fact(w, "processes_instrumented"))
+		return; /* nothing was measured */
 	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
 		first = put_section(w, first, &sections[i]);
 	dw_summary_heading(w, "What measuring changed");

@@ -238,6 +238,7 @@ def test_without_runtime(context):
     done = context.run(context.dwell, "memory", "-o", "run.dwell", "--", "true")
     expect(done.returncode, 0, "status")
     require("no .NET runtime made itself known" in done.stderr, done.stderr)
+    require("What measuring changed" not in done.stderr, f"what did not happen: {done.stderr}")
 
 
 def test_another_profiler_is_left_alone(context):
