@@ -50,7 +50,9 @@ static void check_profile(const struct dw_profile *p)
 			abort();
 	}
 	dw_vec_each(gc, &a->gcs) {
-		if (gc->generation > 2 || (gc->thread && !dw_threads_get(&p->threads, gc->thread)))
+		if (gc->generation > 2 ||
+		    (gc->thread && !dw_threads_get(&p->threads, gc->thread)) ||
+		    (gc->stack && !dw_stacks_get(&p->stacks, gc->stack)))
 			abort();
 	}
 }

@@ -67,7 +67,9 @@ def test_triggers_of_collections(context, case):
     outer = "System.Threading.Thread.StartCallback > " * (version == SDK) + "Triggers."
     rows = report(context, "gc")["rows"]
     asked = [row for row in rows if row["gc_reason"] == "induced"]
-    expect([row["call_path"] for row in asked], [f"{outer}Ask > System.GC.Collect"] * n, "asked for")
+    # One of several methods of its name, which says its parameters.
+    expect([row["call_path"].split("(")[0] for row in asked],
+           [f"{outer}Ask > System.GC.Collect"] * n, "asked for")
     others = {(row["function_name"], row["call_path"]) for row in rows if row not in asked}
     expect(others, {("Triggers.Fill", f"{outer}Run.lambda_0 > Triggers.Fill")}, "by allocations")
     threads = {row["id"]: row["inclusive_bytes"] for row in report(context, "threads")["rows"]}

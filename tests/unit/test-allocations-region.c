@@ -259,6 +259,10 @@ TEST(samples_are_scaled)
 	head->facts[DWELL_CLR_SAMPLE_BYTES] = 2 * DWELL_CLR_DRAW_BYTES;
 	CHECK_INT(read_image(r, i, 1), 0);
 	CHECK_INT(deltas->v[1].values.allocated.objects, 128019 - 32005);
+	groups[1].units = UINT32_MAX;
+	groups[1].allocated = (struct dw_clr_count){UINT64_MAX, UINT64_MAX};
+	CHECK_INT(read_image(r, i, 2), 0);
+	CHECK_INT(deltas->v[2].values.allocated.bytes, 1000000000000000000 - 4096620);
 	dw_region_allocations_free(r);
 	dw_profile_release(&p);
 	free(i);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#define ESTIMATE_MAX 1e9 /* objects of a group, so that no lie leaves the range of numbers */
+#define ESTIMATE_MAX 1e18 /* no lie leaves the range of numbers */
 
 /* A group as it was read last. */
 struct known {
@@ -57,6 +57,11 @@ static double chance_of(uint32_t units, double drawn)
 	return 1 - none;
 }
 
+static uint64_t rounded(double number)
+{
+	return (uint64_t)((number < ESTIMATE_MAX ? number : ESTIMATE_MAX) + 0.5);
+}
+
 /* What the objects that were drawn stand for: each for as many as have to be allocated for one to
  * be drawn. Before .NET 10 not each byte has its chance, but every so many there is one. */
 static struct dw_alloc_count estimate(const struct dw_region_allocations *r,
@@ -71,10 +76,7 @@ static struct dw_alloc_count estimate(const struct dw_region_allocations *r,
 	if (interval > drawn)
 		chance *= drawn / interval;
 	objects = (double)g->allocated.objects / chance;
-	if (objects > ESTIMATE_MAX)
-		objects = ESTIMATE_MAX;
-	return (struct dw_alloc_count){(uint64_t)(objects + 0.5),
-				       (uint64_t)(objects * bytes + 0.5)};
+	return (struct dw_alloc_count){rounded(objects), rounded(objects * bytes)};
 }
 
 /* The values of @g, row @row. */
