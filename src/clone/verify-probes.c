@@ -133,7 +133,7 @@ static bool is_switch(const uint8_t *p, const struct dw_insn *insn, uint32_t *co
 	return d.to == RSP && d.from != RSP && !(*copies >> d.from & 1);
 }
 
-/* What walking over a function shows. */
+/* What walking over a function shows: nothing where it is not made of instructions alone. */
 struct seen {
 	bool switches;
 	bool tails_out;
@@ -141,7 +141,6 @@ struct seen {
 	bool by_rbp; /* below rbp */
 	bool calls;
 	bool system_calls;
-	bool is_whole; /* decoded to the end */
 };
 
 static bool tails_out(const struct dw_verify *v, const struct dw_verify_function *f,
@@ -174,7 +173,7 @@ static void look_at(const struct dw_verify *v, const struct dw_verify_function *
 
 static struct seen walk(const struct dw_verify *v, const struct dw_verify_function *f)
 {
-	struct seen s = {.is_whole = true};
+	struct seen s = {.switches = false};
 	uint32_t copies = 1u << 5; /* rbp */
 	struct dw_insn insn;
 
@@ -183,10 +182,8 @@ static struct seen walk(const struct dw_verify *v, const struct dw_verify_functi
 		const uint8_t *bytes = dw_verify_bytes(v, at, &left);
 
 		left = left < f->end - at ? left : f->end - at;
-		if (!bytes || !dw_insn_decode(bytes, left, &insn)) {
-			s.is_whole = false;
-			break;
-		}
+		if (!bytes || !dw_insn_decode(bytes, left, &insn))
+			return (struct seen){.switches = false};
 		look_at(v, f, &insn, at, &s);
 		s.switches |= is_switch(bytes, &insn, &copies);
 	}
