@@ -295,6 +295,7 @@ static void put_trust(const struct dw_summary_writer *w)
 	} notes[] = {
 		{"objects_lost", "object", "not counted: they are in no row."},
 		{"objects_without_stack", "object", "counted without a stack, as [unknown]."},
+		{"objects_folded", "object", "counted without the recursion of their stacks."},
 		{"objects_untracked", "object", "whose end is not known: they count as alive."},
 		{"processes_not_instrumented", "process", "not measured: its objects are missing."},
 		{"rows_dropped", "row", "dropped that made no sense."},

@@ -139,6 +139,7 @@ enum dw_clr_fact {
 	DWELL_CLR_SNAPSHOTS,	 /* stacks that the runtime was asked for */
 	DWELL_CLR_LOST_OBJECTS,	 /* not counted at all */
 	DWELL_CLR_LOST_STACKS,	 /* counted without their stack */
+	DWELL_CLR_FOLDED,	 /* counted with a stack without its recursion */
 	DWELL_CLR_UNTRACKED,	 /* whose end is not known */
 	DWELL_CLR_CHECKED,	 /* stacks that were compared with the runtime's */
 	DWELL_CLR_DIFFERENT,	 /* of these: that are others */

@@ -161,6 +161,11 @@ struct dw_clr_text dw_tables_add_text(const char *text, size_t bytes)
 	return (struct dw_clr_text){at, (uint32_t)bytes};
 }
 
+bool dw_tables_are_short(void)
+{
+	return __atomic_load_n(&tables.mapped, __ATOMIC_RELAXED) > tables.budget / 4 * 3;
+}
+
 void dw_tables_count(enum dw_clr_fact fact, uint64_t n)
 {
 	__atomic_fetch_add(&tables.head->facts[fact], n, __ATOMIC_RELAXED);

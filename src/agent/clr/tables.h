@@ -70,5 +70,8 @@ uint32_t dw_table_take_inside(enum dw_clr_table t, uint32_t n);
 /* Add @bytes of text, at = 0: no room. Inside dw_agent_enter(). */
 struct dw_clr_text dw_tables_add_text(const char *text, size_t bytes);
 
+/* Whether three quarters of the budget are used. [any-thread] */
+bool dw_tables_are_short(void);
+
 /* Add to a fact. [any-thread] */
 void dw_tables_count(enum dw_clr_fact fact, uint64_t n);

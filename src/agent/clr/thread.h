@@ -42,6 +42,7 @@ struct dw_clr_self {
 	struct dw_memo *memo;	      /* of its last walk, NULL = none yet */
 	struct dw_clr_path path;
 	uint32_t frames[DWELL_STACK_FRAMES + 1]; /* innermost first: being walked */
+	uint32_t folded[DWELL_STACK_FRAMES];	 /* outermost first, without recursion */
 };
 
 enum dw_clr_use {

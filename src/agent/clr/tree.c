@@ -1,11 +1,15 @@
 /*
  * Trees; see tree.h. The path of the allocation before is kept: what both have in common is not
- * looked up again. Where there is no room for a stack, its objects go to a node of their thread
- * that says so; where there is none for a group, they are not counted.
+ * looked up again. Where memory is short, new stacks are kept without their recursion; where there
+ * is no room for that, their objects go to a node of their thread that says so, and where there is
+ * none for a group, they are not counted.
  */
 #include "agent/clr/tree.h"
 
+#include "agent/clr/fold.h"
 #include "agent/clr/tables.h"
+
+#include <stdbool.h>
 
 enum { NODES_AT_ONCE = 32, GROUPS_AT_ONCE = 16 };
 
@@ -29,8 +33,8 @@ static uint32_t take(enum dw_clr_table table, uint32_t *next, uint32_t *end, uin
 	return *next ? (*next)++ : 0;
 }
 
-/* The child of @parent by @frame; 0 = no room. */
-static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame)
+/* The child of @parent by @frame, made unless @is_short; 0 = no room. */
+static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame, bool is_short)
 {
 	struct dw_clr_node *above = node_at(parent), *node;
 	uint32_t row;
@@ -40,7 +44,7 @@ static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame)
 		if (node->frame == frame)
 			return row;
 	}
-	row = take(DWELL_CLR_NODES, &t->nodes, &t->nodes_end, NODES_AT_ONCE);
+	row = is_short ? 0 : take(DWELL_CLR_NODES, &t->nodes, &t->nodes_end, NODES_AT_ONCE);
 	if (!row)
 		return 0;
 	node = node_at(row);
@@ -51,26 +55,40 @@ static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame)
 	return row;
 }
 
+/* The node of the stack without its recursion, 0 = no room. */
+static uint32_t folded_node(struct dw_clr_self *t, uint32_t n)
+{
+	uint32_t row = t->root;
+
+	for (uint32_t k = 0; k < n; k++)
+		t->folded[k] = k < t->shared ? t->path.frames[k] : t->frames[n - 1 - k];
+	n = dw_fold(t->folded, n);
+	for (uint32_t k = 0; k < n && row; k++)
+		row = child_of(t, row, t->folded[k], false);
+	dw_tables_count(row ? DWELL_CLR_FOLDED : DWELL_CLR_LOST_STACKS, 1);
+	return row;
+}
+
 uint32_t dw_clr_tree_node(struct dw_clr_self *t)
 {
 	struct dw_clr_path *path = &t->path;
 	uint32_t n = t->frames_n + t->shared, k = t->shared, row;
+	bool is_short = dw_tables_are_short();
 
 	while (k < n && k < path->n && path->frames[k] == t->frames[n - 1 - k])
 		k++;
 	row = k ? path->nodes[k - 1] : t->root;
 	for (; k < n; k++) {
-		row = child_of(t, row, t->frames[n - 1 - k]);
+		row = child_of(t, row, t->frames[n - 1 - k], is_short);
 		if (!row)
 			break;
 		path->frames[k] = t->frames[n - 1 - k];
 		path->nodes[k] = row;
 	}
 	path->n = k;
-	if (row)
-		return row;
-	dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
-	return t->truncated;
+	if (!row)
+		row = folded_node(t, n);
+	return row ? row : t->truncated;
 }
 
 static uint32_t new_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind)
