@@ -61,7 +61,11 @@ static class Program
     {
         sink = new Small();
         made++;
-        return n == 0 ? 1 : Branch(n - 1) + Branch(n - 1);
+        if (n == 0)
+            return 1;
+        int left = Branch(n - 1);
+        int right = Branch(n - 1);
+        return left + right;
     }
 
     static object[] Keep(int n)

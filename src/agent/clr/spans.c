@@ -4,11 +4,13 @@
  */
 #include "agent/clr/spans.h"
 
+#include "agent/core/agent.h"
 #include "agent/core/memory.h"
+#include "agent/core/syscall-x86-64.h"
 
 #include <stddef.h>
 
-enum { ROOM_MIN = 1 << 16 };
+enum { ROOM_MIN = 1 << 16, KEPT = 1 << 17 };
 
 bool dw_spans_start(struct dw_spans *s, uint32_t room)
 {
@@ -34,6 +36,16 @@ struct dw_span *dw_spans_add(struct dw_spans *s, uint32_t n)
 	} while (!__atomic_compare_exchange_n(&s->n, &at, at + n, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
 	return s->v + at;
+}
+
+void dw_spans_clear(struct dw_spans *s)
+{
+	struct dw_span *first = s->v < s->spare ? s->v : s->spare;
+	uint64_t bytes = (uint64_t)s->room * 2 * sizeof(*first);
+
+	if (s->n > KEPT && dw_agent_may_call())
+		dw_syscall(SYS_madvise, first, bytes, MADV_DONTNEED);
+	s->n = 0;
 }
 
 /* Where the sorted run from @from on ends. */
