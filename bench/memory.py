@@ -53,7 +53,7 @@ class Bench:
         return os.path.join(self.scratch, name)
 
     def run(self, words, agent, session="run.dwell"):
-        """Processor seconds, objects, milliseconds of collections, collections of one run."""
+        """Processor seconds, objects, milliseconds of collections, collections, kilobytes of a run."""
         env, before = dict(os.environ), []
         if isinstance(agent, int):
             env.update(CORECLR_ENABLE_PROFILING="1", CORECLR_PROFILER_PATH=self.path("empty.so"),
@@ -85,9 +85,27 @@ def cost(bench):
         for agent, all_of in runs.items():
             extra = [(one[0] - plain[0]) / one[1] * 1e9
                      for one, plain in zip(all_of, runs["plain"])]
-            spent, _, pause, n = (statistics.median(column) for column in zip(*all_of))
+            spent, _, pause, n, _ = (statistics.median(column) for column in zip(*all_of))
             rows.append((name, agent, f"{spent:.2f}", f"{statistics.median(extra):.0f}",
                          f"{pause:.0f}", f"{n:.0f}"))
+    clone.table(rows)
+
+
+def room(bench):
+    rows = [("program", "objects alive M", "bytes of the agent an object")]
+    for kind in ("keep", "sparse"):
+        words = [kind, "4000000"]
+        without, whole = (bench.run(words, how)[4] for how in (["--no-lifetime"], []))
+        rows.append((kind, "4.00", f"{(whole - without) * 1024 / 4e6:.1f}"))
+    clone.table(rows)
+    rows = [("2,097,151 stacks", "CPU s", "stack nodes", "without recursion", "of Branch", "MB")]
+    for memory in ("4096", "64", "8"):
+        spent, *_, kilobytes = bench.run(["stacks", "20"], ["--memory", memory])
+        report = bench.report("functions")
+        of = {row["function_name"]: row["inclusive_allocations"] for row in report["rows"]}
+        facts = report["session"]
+        rows.append((f"--memory {memory}", f"{spent:.2f}", facts["stack_nodes"],
+                     facts["objects_folded"], of["Program.Branch"], f"{kilobytes / 1024:.0f}"))
     clone.table(rows)
 
 
@@ -96,13 +114,13 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--scratch", help="a folder that stays: the program is built once")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("parts", nargs="*", default=["cost"])
+    parser.add_argument("parts", nargs="*", default=["cost", "room"])
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(os.path.abspath(arguments.build), arguments.rounds,
                       os.path.abspath(arguments.scratch or scratch))
         for part in arguments.parts:
-            {"cost": cost}[part](bench)
+            {"cost": cost, "room": room}[part](bench)
 
 
 if __name__ == "__main__":

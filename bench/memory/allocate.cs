@@ -1,4 +1,5 @@
-// What bench/memory.py measures: allocate KIND N, prints objects made and milliseconds of collections.
+// What bench/memory.py measures: allocate KIND N, prints objects made, milliseconds of collections and
+// their number, kilobytes of memory at most.
 using System;
 using System.Runtime.CompilerServices;
 
@@ -57,24 +58,37 @@ static class Program
 
     // 2^(N+1) - 1 stacks, all others, of one object each.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    static int Branch(int n)
+    static void Branch(int n)
     {
         sink = new Small();
         made++;
         if (n == 0)
-            return 1;
-        int left = Branch(n - 1);
-        int right = Branch(n - 1);
-        return left + right;
+            return;
+        Branch(n - 1);
+        Branch(n - 1);
     }
 
-    static object[] Keep(int n)
+    // N objects that live, each beside one that dies if they are sparse.
+    static object[] Keep(int n, bool is_sparse)
     {
         var all = new object[n];
         for (int i = 0; i < n; i++)
+        {
             all[i] = new Small();
-        made += n + 1;
+            if (is_sparse)
+                sink = new Small();
+        }
+        made += is_sparse ? 2 * n : n;
+        GC.Collect();
         return all;
+    }
+
+    static long PeakKilobytes()
+    {
+        foreach (string line in System.IO.File.ReadLines("/proc/self/status"))
+            if (line.StartsWith("VmHWM:"))
+                return long.Parse(line.Substring(6, line.Length - 9));
+        return 0;
     }
 
     static int Main(string[] args)
@@ -92,9 +106,10 @@ static class Program
             Deep(100, n);
         else if (args[0] == "stacks")
             Branch(n);
-        else if (args[0] == "keep")
-            kept = Keep(n);
-        Console.WriteLine($"{made} {GC.GetTotalPauseDuration().TotalMilliseconds:f0} {GC.CollectionCount(0)}");
+        else if (args[0] == "keep" || args[0] == "sparse")
+            kept = Keep(n, args[0] == "sparse");
+        double pause = GC.GetTotalPauseDuration().TotalMilliseconds;
+        Console.WriteLine($"{made} {pause:f0} {GC.CollectionCount(0)} {PeakKilobytes()}");
         GC.KeepAlive(kept);
         return 0;
     }
