@@ -104,8 +104,8 @@ def room(bench):
         report = bench.report("functions")
         of = {row["function_name"]: row["inclusive_allocations"] for row in report["rows"]}
         facts = report["session"]
-        rows.append((f"--memory {memory}", f"{spent:.2f}", facts["stack_nodes"],
-                     facts["objects_folded"], of["Program.Branch"], f"{kilobytes / 1024:.0f}"))
+        rows.append((f"--memory {memory}", f"{spent:.2f}", str(facts["stack_nodes"]),
+                     str(facts["objects_folded"]), str(of["Program.Branch"]), f"{kilobytes / 1024:.0f}"))
     clone.table(rows)
 
 

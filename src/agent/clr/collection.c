@@ -104,6 +104,7 @@ void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
 	all.is_running = true;
 	all.is_compacting = false;
 	all.is_lost |= !is_whole;
+	__atomic_store_n(&all.survivors.n, 0, __ATOMIC_RELEASE);
 	for (int32_t g = 0; g < GENERATIONS; g++)
 		all.is_condemned[g] = g < n && condemned[g];
 	sort_generations();
