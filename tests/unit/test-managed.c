@@ -1,0 +1,112 @@
+/* Managed code: frames by their first and last instructions, and which code lay where when. */
+#include "check.h"
+
+#include "collect/clr/code-map.h"
+#include "unwind/prolog-x86-64.h"
+
+#include <string.h>
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+/* push rbp; push r15; push rbx; sub rsp, 24; lea rbp, [rsp + 32]; ... */
+#define FRAMED                                                                                    \
+	BYTES(0x55, 0x41, 0x57, 0x53, 0x48, 0x83, 0xec, 0x18, 0x48, 0x8d, 0x6c, 0x24, 0x20, 0x33, \
+	      0xc0)
+/* push rbp; push rbx; sub rsp, 8; rbp is a number; ... */
+#define FRAMELESS BYTES(0x55, 0x53, 0x48, 0x83, 0xec, 0x08, 0x33, 0xed, 0x90, 0x90)
+/* mov rax, [rbp]; push rax; mov rbp, rsp; ... */
+#define CONTINUED BYTES(0x48, 0x8b, 0x45, 0x00, 0x50, 0x48, 0x8b, 0xec, 0x8b, 0x4d, 0x1c)
+
+static bool is_row(struct dw_cfi_row row, int kind, int words, int rbp)
+{
+	return (row.cfa & 3) == kind && row.cfa >> 2 == words && row.rbp == rbp;
+}
+
+TEST(prologs)
+{
+	enum dw_frame_base usual = DWELL_BASE_USUAL, stack = DWELL_BASE_STACK;
+
+	CHECK(is_row(dw_prolog_row(FRAMED, 0, usual), DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(dw_prolog_row(FRAMED, 1, usual), DWELL_ROW_RSP, 2, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, 4, usual), DWELL_ROW_RSP, 4, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, 8, usual), DWELL_ROW_RSP, 7, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, 13, usual), DWELL_ROW_RBP, 2, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, usual), DWELL_ROW_RBP, 2, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, stack), DWELL_ROW_RSP, 7, -2));
+	CHECK(is_row(dw_prolog_row(FRAMELESS, UINT64_MAX, usual), DWELL_ROW_RSP, 4, -2));
+	CHECK(is_row(dw_prolog_row(BYTES(0xc3), UINT64_MAX, usual), DWELL_ROW_RSP, 1, 0));
+	/* Before the frame pointer is set the other code's holds. */
+	CHECK(is_row(dw_prolog_row(CONTINUED, 5, usual), DWELL_ROW_RBP, 2, -2));
+	CHECK(is_row(dw_prolog_row(CONTINUED, 8, usual), DWELL_ROW_SPECIAL, DWELL_ROW_COMPLEX, 0));
+}
+
+TEST(epilogs)
+{
+	struct dw_cfi_row row;
+
+	/* add rsp, 24; pop rbx; pop rbp; ret */
+	CHECK(dw_epilog_row(BYTES(0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0xc3), &row));
+	CHECK(is_row(row, DWELL_ROW_RSP, 6, -2));
+	CHECK(dw_epilog_row(BYTES(0xc3), &row));
+	CHECK(is_row(row, DWELL_ROW_RSP, 1, 0));
+	/* pop rbp; jmp: to another method; a jump alone is a loop. */
+	CHECK(dw_epilog_row(BYTES(0x5d, 0xe9, 0, 0, 0, 0), &row));
+	CHECK(is_row(row, DWELL_ROW_RSP, 2, -2));
+	CHECK(!dw_epilog_row(BYTES(0xe9, 0, 0, 0, 0), &row));
+	/* add eax, 1 */
+	CHECK(!dw_epilog_row(BYTES(0x83, 0xc0, 0x01, 0xc3), &row));
+	/* Cut. */
+	CHECK(!dw_epilog_row(BYTES(0x48, 0x83, 0xc4), &row));
+	CHECK(!dw_epilog_row(BYTES(0x5b, 0x5d), &row));
+}
+
+/* Append a row, behind row 0. */
+static bool put_code(struct dw_clr_tables *t, uint64_t start, uint32_t bytes, uint64_t since_ns)
+{
+	const struct dw_clr_code row = {.start = start, .since_ns = since_ns, .bytes = bytes};
+	struct dw_clr_rows *rows = &t->all[DWELL_CLR_CODES];
+	uint32_t n = rows->n ? rows->n : 1;
+
+	if (dw_vec_reserve(&rows->bytes, 2 * sizeof row))
+		return false;
+	memset(rows->bytes.v, 0, sizeof row);
+	memcpy(rows->bytes.v + n * sizeof row, &row, sizeof row);
+	rows->n = n + 1;
+	rows->bytes.n = rows->n * sizeof row;
+	return true;
+}
+
+static uint32_t row_at(const struct dw_code_map *m, uint64_t avma, uint64_t time_ns)
+{
+	const struct dw_code_piece *p = dw_code_map_find(m, avma, time_ns);
+
+	return p ? p->row : 0;
+}
+
+TEST(code_at_times)
+{
+	struct dw_clr_tables t = {0};
+	struct dw_code_map m = {0};
+
+	CHECK(put_code(&t, 0x3000, 0x100, 10)); /* 1 */
+	CHECK(put_code(&t, 0x1000, 0x100, 20)); /* 2 */
+	CHECK(!dw_code_map_take(&m, &t));
+	CHECK(put_code(&t, 0x10c0, 0x80, 30)); /* 3: over the end of 2 */
+	CHECK(put_code(&t, 0x2000, 0x10, 40)); /* 4 */
+	CHECK(put_code(&t, UINT64_MAX - 4, 0x10, 50));
+	CHECK(!dw_code_map_take(&m, &t));
+	CHECK_INT(row_at(&m, 0x3000, 10), 1);
+	CHECK_INT(row_at(&m, 0x30ff, 99), 1);
+	CHECK_INT(row_at(&m, 0x3100, 99), 0);
+	CHECK_INT(row_at(&m, 0x3000, 9), 0);
+	CHECK_INT(row_at(&m, 0x10d0, 29), 2);
+	CHECK_INT(row_at(&m, 0x10d0, 30), 3);
+	CHECK_INT(row_at(&m, 0x200f, 99), 4);
+	CHECK_INT(m.changes.n, 1);
+	CHECK_INT(m.changes.v[0], 30);
+	CHECK_INT(m.broken, 1);
+	dw_code_map_release(&m);
+	dw_clr_tables_release(&t);
+}
+
+TEST_MAIN()
