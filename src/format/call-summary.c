@@ -271,7 +271,7 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "without a probe: their time is the one's before."},
 		{"modules_without_lines", "module",
 		 "had no debug information: no times of lines, only of functions."},
-		{"modules_not_instrumented", "module", "ran as they are."},
+		{"modules_not_instrumented", "module", "chosen, but not instrumented."},
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
 		{"calls_truncated", "call",
