@@ -133,19 +133,20 @@ ENDINGS = {  # what more the environment has, how many objects there are for eac
 }
 
 
-@cases(*ENDINGS)
-def test_endings(context, way):
+@cases(*(f"{way}-{version}" for way in ENDINGS for version in VERSIONS))
+def test_endings(context, case):
     """Whatever ends the program, it ends as it would, and all objects before are there."""
+    way, version = case.rsplit("-", 1)
     n, (more, times) = 30000, ENDINGS[way]
     env = {**context.env, "DOTNET_DbgEnableMiniDump": "0", **more}
-    command = [program(context), "end", str(n), way]
+    command = [program(context, version), "end", str(n), way]
 
     def outcome(*before):
         done = context.run(*before, *command, env=env)
         lines = [line.split(" in /")[0] for line in (done.stdout + done.stderr).splitlines()]
         # How often the runtime saw the overflowing frame depends on what else the stack has.
         return done.returncode, [line for line in lines
-                                 if "0x" not in line and not line.startswith("Repeated ")]
+                                 if "0x" not in line and not line.startswith("Repeat")]
     plain = outcome()
     status = plain[0] if plain[0] >= 0 else 128 - plain[0]
     expect(outcome(context.dwell, "memory", "-q", "-o", "run.dwell", "--"), (status, plain[1]),
