@@ -192,6 +192,15 @@ dw_gates_time_half_way:
 	restore_some
 	.endm
 
+/* What the agent makes an lfence of where few calls are measured (struct dw_clone_header, orders_at):
+ * then the reading waits for what the program has begun, be it for memory. */
+	.macro	order name
+	.globl	\name
+	.hidden	\name
+\name:
+	.byte	0x0f, 0x1f, 0x00	/* a nop */
+	.endm
+
 	.macro	read_time
 	rdtsc
 	shl	$32, %rdx
@@ -496,6 +505,7 @@ dw_gate_exit:
 	mov	THREAD_TOP(%rcx), %rsi
 	cmp	%rsp, SHADOW_RECORD(%rsi)
 	jne	1f
+	order	dw_gate_exit_order
 	read_time
 	check_os .Lslow_GATE_EXIT
 	close_node 1, GATE_EXIT
@@ -546,6 +556,7 @@ dw_gate_back:
 	sub	%rsp, %rdx
 	cmp	$-4, %rdx
 	jne	1f
+	order	dw_gate_back_order
 	read_time
 	check_os .Lslow_GATE_BACK
 	close_node 3, GATE_BACK

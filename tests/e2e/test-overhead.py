@@ -58,11 +58,11 @@ def test_nothing_is_lost(context, kind):
     facts = report["session"]
     lifetime = facts["threads_lifetime_ns"]
     require(abs(facts["residual_elapsed_ns"]) < max(lifetime / 100, 2e6), f"residual: {facts}")
-    tiny = sum(row["elapsed_inclusive_time"] for row in rows_of(report, "tiny"))
+    tiny = sum(row["application_inclusive_time"] for row in rows_of(report, "tiny"))
     names = ("one_round", "work", "run", "main")
     callers = [row for row in report["rows"] if row["function_name"] in names or
                row["function_name"].startswith("[thread ")]
-    own = sum(row["elapsed_exclusive_time"] for row in callers)
+    own = sum(row["application_exclusive_time"] for row in callers)
     require(own > tiny, f"callers have {own} ns, tiny {tiny}: {callers}")
 
 

@@ -4,6 +4,8 @@
  * A probe with an argument has put rax to -16(%rsp) and that into rax: its gate call becomes the
  * load that brings rax back. One that pops has only its gate call, which becomes a nop. A landing
  * pad's stays: it pops what an exception has ended. A call out loses its BACK with the second step.
+ * With that the gates of what stays learn to wait before they read the time at which it ends: what
+ * the program has asked of memory would else come in its callers' time.
  *
  * For each area two sets of bits, one for each step: of functions, imports, and functions for their
  * calls through pointers. The same sets tell which entries of shadow stacks count no more.
@@ -21,6 +23,8 @@
 enum {
 	CALL = 0xe8,
 	CALL_BYTES = 5,
+	ORDERS = 2, /* places of orders_at */
+	ORDER_BYTES = 3,
 	GAP_PAGES = 16, /* between two that change: then those are swapped as well */
 };
 
@@ -33,6 +37,18 @@ struct work {
 };
 
 #define IS_END (1u << 31)
+
+/* The page of the code that holds gate place @i of orders_at; -1 = none is to change. With the
+ * second step the calls that cost most are gone, and those that stay can afford to wait. */
+static int64_t order_page(const struct dw_area *a, uint32_t i)
+{
+	const struct dw_clone_header *h = a->header;
+	uint32_t from = h->orders_at[i] - h->code_at;
+	bool is_due = dw_probe.is_ordered && dw_agent_region()->mutes.ended;
+	bool is_inside = from / DWELL_PAGE_BYTES == (from + ORDER_BYTES - 1) / DWELL_PAGE_BYTES;
+
+	return is_due && is_inside && from < h->code_bytes ? (int64_t)from / DWELL_PAGE_BYTES : -1;
+}
 
 static uint32_t functions_n(const struct dw_area *a)
 {
@@ -214,16 +230,28 @@ static void edit(void *ctx, uint8_t *copy)
 {
 	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 	static const uint8_t restore_rax[CALL_BYTES] = {0x48, 0x8b, 0x44, 0x24, 0xf0};
+	static const uint8_t lfence[ORDER_BYTES] = {0x0f, 0xae, 0xe8};
 	const struct work *w = ctx;
+	const struct dw_clone_header *h = w->area->header;
 
+	for (uint32_t i = 0; i < ORDERS; i++)
+		if (order_page(w->area, i) >= 0)
+			__builtin_memcpy(copy + h->orders_at[i] - h->code_at, lfence,
+					 sizeof lfence);
 	for (uint32_t i = 0; i < w->n; i++)
-		__builtin_memcpy(copy + (w->sites[i] & ~IS_END) - w->area->header->code_at,
+		__builtin_memcpy(copy + (w->sites[i] & ~IS_END) - h->code_at,
 				 w->sites[i] & IS_END ? nop : restore_rax, CALL_BYTES);
 }
 
 /* The pages that change, as bits. */
 static void mark_pages(const struct work *w, uint8_t *pages)
 {
+	for (uint32_t i = 0; i < ORDERS; i++) {
+		int64_t page = order_page(w->area, i);
+
+		if (page >= 0)
+			pages[page / 8] |= (uint8_t)(1 << page % 8);
+	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		uint32_t from = (w->sites[i] & ~IS_END) - w->area->header->code_at;
 		uint32_t first = from / DWELL_PAGE_BYTES;

@@ -470,6 +470,7 @@ void dw_timing_start(const char *mode)
 		return;
 	memory = dw_text_option(mode, "memory");
 	dw_probe.has_slowest = dw_text_option(mode, "slowest");
+	dw_probe.is_ordered = dw_text_option(mode, "ends");
 	dw_os_start(dw_text_option(mode, "os-source"));
 	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))
 		dw_agent_off(DWELL_OFF_NO_MEMORY);

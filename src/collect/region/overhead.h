@@ -4,7 +4,8 @@
  * Between two decisions, what the calls of each key took is added up, on both sides: the time that
  * was measured, and what their probes took. When all probes took more than the limit allows, those
  * go first that measured least for it, until what is left takes well less, and with them all that
- * measured next to nothing; a key goes once and for all. Numbers come from a target and may be anything. One thread, one process.
+ * measured next to nothing; a key goes once and for all. Numbers come from a target and may be
+ * anything. One thread, one process.
  */
 #pragma once
 
