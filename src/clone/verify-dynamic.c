@@ -36,9 +36,14 @@ static void read_values(const struct dw_verify *v, struct dynamic *ret)
 	const uint8_t *bytes = NULL;
 	Elf64_Dyn entry;
 
-	for (size_t i = 0; i < n && !bytes; i++)
-		if (s[i].type == PT_DYNAMIC)
-			bytes = dw_verify_module_bytes(v, s[i].svma.v, &left);
+	for (size_t i = 0; i < n && !bytes; i++) {
+		if (s[i].type != PT_DYNAMIC)
+			continue;
+		bytes = dw_verify_module_bytes(v, s[i].svma.v, &left);
+		if (left < s[i].file_bytes)
+			bytes = NULL;
+		left = s[i].file_bytes; /* no further, also without an end */
+	}
 	for (; bytes && left >= sizeof entry; bytes += sizeof entry, left -= sizeof entry) {
 		memcpy(&entry, bytes, sizeof entry);
 		if (entry.d_tag == DT_NULL)
