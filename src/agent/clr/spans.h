@@ -24,7 +24,7 @@ bool dw_spans_start(struct dw_spans *s, uint32_t room);
 /* Add @n: the places to fill, NULL = no room, which s->n tells. [any-thread] */
 struct dw_span *dw_spans_add(struct dw_spans *s, uint32_t n);
 
-/* Take all away; memory beyond a few MB is given back. */
+/* Take all away, and give memory beyond a few MB back. */
 void dw_spans_clear(struct dw_spans *s);
 
 /* Sort by start. */
