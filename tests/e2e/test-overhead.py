@@ -54,16 +54,20 @@ def test_what_is_heavy_stays_true(context, kind):
 @cases(*KINDS)
 def test_nothing_is_lost(context, kind):
     """What is switched off is in its callers, and threads' times add up."""
-    report, _ = record(context, kind, "--overhead", "3")
+    report, told = record(context, kind, "--overhead", "3")
     facts = report["session"]
     lifetime = facts["threads_lifetime_ns"]
     require(abs(facts["residual_elapsed_ns"]) < max(lifetime / 100, 2e6), f"residual: {facts}")
-    tiny = sum(row["application_inclusive_time"] for row in rows_of(report, "tiny"))
+    rows = rows_of(report, "tiny")
+    tiny = sum(row["application_inclusive_time"] for row in rows)
+    made, seen = sum(t["tiny"][0] for t in told), sum(row["number_of_calls"] for row in rows)
     names = ("one_round", "work", "run", "main")
     callers = [row for row in report["rows"] if row["function_name"] in names or
                row["function_name"].startswith("[thread ")]
     own = sum(row["application_exclusive_time"] for row in callers)
-    require(own > tiny, f"callers have {own} ns, tiny {tiny}: {callers}")
+    # A call that is measured comes out some times as long as it is without probes.
+    want = tiny / seen * (made - seen) / 4
+    require(own > want, f"callers have {own} ns, {seen} of {made} calls of tiny {tiny}: {callers}")
 
 
 def test_nothing_is_left_of_probes(context):
