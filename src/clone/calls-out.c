@@ -84,7 +84,7 @@ static int look_at_direct(struct dw_clone_module *m, uint64_t to)
 
 	if (dw_map_get(&m->import_of, to))
 		return 1;
-	if (to - m->start >= m->bytes || (g && (g->start != to || is_own(g))))
+	if (to - m->start >= m->bytes || to == m->start || (g && (g->start != to || is_own(g))))
 		return 0;
 	if (g) {
 		rc = add_import(m, to, 0, dw_switches_stacks(m, g) ? DWELL_IMPORT_SWITCHES : 0);

@@ -72,7 +72,7 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 		return insn->flags & DWELL_INSN_RSP && insn->value < 0 ? DWELL_VERIFY_PLAIN
 								       : DWELL_VERIFY_OUT_POINTER;
 	}
-	if (to - v->start >= v->bytes)
+	if (to - v->start >= v->bytes || to == v->start) /* an import's 0 is none */
 		return DWELL_VERIFY_PLAIN;
 	g = dw_verify_function_at(v, to);
 	return g && (g->start != to || is_own(g)) ? DWELL_VERIFY_PLAIN : DWELL_VERIFY_OUT;
