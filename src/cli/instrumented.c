@@ -63,6 +63,7 @@ static const char *state_text(uint32_t state)
 		[DWELL_MODULE_DIFFERS] = "its code is not that of its file",
 		[DWELL_MODULE_NO_SPACE] = "no room within 2 GB of it",
 		[DWELL_MODULE_REFUSED] = "the kernel refused memory for it",
+		[DWELL_MODULE_SCATTERED] = "its code lies in several segments",
 	};
 
 	return texts[state];

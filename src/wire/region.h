@@ -100,13 +100,14 @@ enum dw_region_drop {
 enum dw_region_module_state {
 	DWELL_MODULE_EMPTY,
 	DWELL_MODULE_ASKED,
-	DWELL_MODULE_CLONED,   /* runs from its clones */
-	DWELL_MODULE_NONE,     /* the collector has no image for it */
-	DWELL_MODULE_LATE,     /* no answer in time */
-	DWELL_MODULE_DIFFERS,  /* its bytes are not those the image was made from */
-	DWELL_MODULE_NO_SPACE, /* no room within 2 GB */
-	DWELL_MODULE_REFUSED,  /* the kernel refused a mapping or protection: error */
-	DWELL_MODULE_CLOSED,   /* was cloned, then dlclosed */
+	DWELL_MODULE_CLONED,	/* runs from its clones */
+	DWELL_MODULE_NONE,	/* the collector has no image for it */
+	DWELL_MODULE_LATE,	/* no answer in time */
+	DWELL_MODULE_DIFFERS,	/* its bytes are not those the image was made from */
+	DWELL_MODULE_NO_SPACE,	/* no room within 2 GB */
+	DWELL_MODULE_REFUSED,	/* the kernel refused a mapping or protection: error */
+	DWELL_MODULE_SCATTERED, /* its code lies in several segments, or can be written */
+	DWELL_MODULE_CLOSED,	/* was cloned, then dlclosed */
 };
 
 struct dw_region_module {

@@ -50,6 +50,12 @@ def test_command_cannot_tell(context, probes):
         expect(got.returncode, status, f"status of {words}")
 
 
+def test_code_in_several_segments(context):
+    done = instrument(context, "--", context.target("two-segments"), quiet=False)
+    expect(done.stdout, "42\n", "output")
+    require("as it is in 1 process: its code lies in several segments" in done.stderr, done.stderr)
+
+
 def test_environment_shows_nothing(context):
     own = context.target("calls-library.so")
     for preload in ({}, {"LD_PRELOAD": own}):

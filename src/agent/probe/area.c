@@ -365,7 +365,9 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 	int fd;
 
 	*error = ENOTSUP;
-	if (!m->code || !dw_text_append(fill.image, sizeof fill.image, path))
+	if (!m->code)
+		return DWELL_MODULE_SCATTERED;
+	if (!dw_text_append(fill.image, sizeof fill.image, path))
 		return DWELL_MODULE_REFUSED;
 	fd = open_image(path, &h);
 	if (fd < 0) {
