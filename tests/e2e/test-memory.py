@@ -70,11 +70,13 @@ def test_triggers_of_collections(context, case):
     # One of several methods of its name, which says its parameters.
     expect([row["call_path"].split("(")[0] for row in asked],
            [f"{outer}Ask > System.GC.Collect"] * n, "asked for")
-    others = {(row["function_name"], row["call_path"]) for row in rows if row not in asked}
-    expect(others, {("Triggers.Fill", f"{outer}Run.lambda_0 > Triggers.Fill")}, "by allocations")
+    filled = [row for row in rows if row["function_name"] == "Triggers.Fill"]
+    expect({row["call_path"] for row in filled}, {f"{outer}Run.lambda_0 > Triggers.Fill"}, "path")
+    # Any other object may be the one too many, but hardly one of the few that others make.
+    require(len(filled) >= len(rows) - n - 1, f"by allocations: {rows}")
     threads = {row["id"]: row["inclusive_bytes"] for row in report(context, "threads")["rows"]}
     for row in rows:
-        require((threads[row["id"]] > 40e6) == (row not in asked), f"thread of {row}")
+        require((threads[row["id"]] > 40e6) == (row in filled), f"thread of {row}")
     expect(report(context, "functions")["session"]["stacks_different"], 0, "stacks that differ")
 
 

@@ -24,7 +24,8 @@ struct collections {
 	uint32_t n;
 	uint32_t trigger_thread, trigger_node; /* of what is to begin */
 	uint64_t suspend_ns, start_ns;
-	struct dw_clr_gc *row; /* of the last one, NULL = no room */
+	struct dw_clr_gc *row;	  /* of the one that goes on, NULL = none, or no room */
+	struct dw_clr_gc *paused; /* of one that has ended, while threads may still be stopped */
 };
 
 static struct collections all;
@@ -36,16 +37,20 @@ bool dw_collections_start(void)
 	       dw_spans_start(&all.survivors, SURVIVORS);
 }
 
-void dw_collection_suspends(void)
-{
-	all.suspend_ns = dw_sys_now_ns();
-}
-
+/* A thread hears that it has let the others go when they run already: one of them may have stopped
+ * all again, for the next collection, so whoever comes first ends the pause. */
 void dw_collection_resumed(void)
 {
-	if (all.row && !all.is_running && all.suspend_ns)
-		all.row->pause_ns = dw_sys_now_ns() - all.suspend_ns;
-	all.row = NULL;
+	struct dw_clr_gc *row = __atomic_exchange_n(&all.paused, NULL, __ATOMIC_ACQ_REL);
+
+	if (row)
+		row->pause_ns = dw_sys_now_ns() - row->start_ns;
+}
+
+void dw_collection_suspends(void)
+{
+	dw_collection_resumed();
+	all.suspend_ns = dw_sys_now_ns();
 }
 
 /* Read the heap's pieces. Their bytes; false in *@ret_is_whole: there are more than we can hold. */
@@ -179,6 +184,8 @@ static void end_row(void)
 	all.row->is_compacting = all.is_compacting;
 	all.row->pause_ns = dw_sys_now_ns() - all.start_ns;
 	__atomic_store_n(&all.row->is_ended, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&all.paused, all.row, __ATOMIC_RELEASE);
+	all.row = NULL;
 }
 
 void dw_collection_ends(void)

@@ -12,7 +12,7 @@ bool dw_collections_start(void);
 /* The runtime begins to stop the program's threads. */
 void dw_collection_suspends(void);
 
-/* They run again. */
+/* They run again. [any-thread] */
 void dw_collection_resumed(void);
 
 /* What begins next was triggered by the thread of row @thread with the stack @node, 0 = not known.

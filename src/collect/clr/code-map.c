@@ -4,6 +4,8 @@
  */
 #include "collect/clr/code-map.h"
 
+#include "base/sorted.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -106,18 +108,10 @@ static bool holds(const struct dw_code_piece *p, uint64_t avma, uint64_t time_ns
 const struct dw_code_piece *dw_code_map_find(const struct dw_code_map *m, uint64_t avma,
 					     uint64_t time_ns)
 {
-	size_t low = 0, high = m->pieces.n, oldest;
+	size_t behind = dw_sorted_count(m->pieces.v, m->pieces.n, p, p->start <= avma), oldest;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->pieces.v[middle].start <= avma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low && holds(&m->pieces.v[low - 1], avma, time_ns))
-		return &m->pieces.v[low - 1];
+	if (behind && holds(&m->pieces.v[behind - 1], avma, time_ns))
+		return &m->pieces.v[behind - 1];
 	oldest = m->old.n > OLD_LOOKED_AT ? m->old.n - OLD_LOOKED_AT : 0;
 	for (size_t i = m->old.n; i > oldest; i--)
 		if (holds(&m->old.v[i - 1], avma, time_ns))
