@@ -50,6 +50,7 @@ struct dw_call_thread {
 	uint32_t root_node;
 	/* for the reader of values */
 	bool is_gone;
+	uint64_t end;	      /* TSC that its row says, 0 = it goes on */
 	uint64_t ahead_until; /* TSC up to which its time was charged ahead of its events */
 	uint64_t quiet_last;  /* its last event at the reading before */
 	uint64_t quiet_cpu_ns;

@@ -621,7 +621,9 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
 		s->stacks += t.stacks;
-		if (row->end_ns == DWELL_TIME_NONE && (t.end || thread->is_gone || now->is_last)) {
+		/* One that was gone at a reading may have had events behind what was read. */
+		if (end != thread->end && (t.end || thread->is_gone || now->is_last)) {
+			thread->end = end;
 			row->end_ns = dw_region_clock_ns(clock, end);
 			row->dirty = true;
 		}
