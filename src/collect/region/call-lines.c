@@ -166,6 +166,19 @@ static int wait(struct dw_call_lines *s, uint32_t line)
 	return dw_vec_push(&s->waiting, line);
 }
 
+/*
+ * Copy @n lines, at most DWELL_OVERFLOW_LINES, once more. A new line may have been copied while it
+ * was written: its beginning as it was before, nothing, and its end, which is written last, as it
+ * is now. By now all of it is there.
+ */
+static void make_whole(struct dw_call_lines *s, uint32_t line, uint32_t n)
+{
+	struct dw_arena_line newer[DWELL_OVERFLOW_LINES];
+
+	dw_arena_get_newer(&s->arena, s->fd, line, n, newer);
+	memcpy(&s->arena.lines.v[line], newer, n * sizeof *newer);
+}
+
 /* Both nodes of the overflow lines at @line. */
 static int add_overflow(struct dw_call_lines *s, uint32_t line)
 {
@@ -179,6 +192,7 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 
 	if (!is_unknown(s, line + 1))
 		return 0;
+	make_whole(s, line, DWELL_OVERFLOW_LINES);
 	dw_arena_get(&s->arena, line, DWELL_OVERFLOW_LINES, &o);
 	if (o.thread >= s->lines.n || s->lines.v[o.thread].kind != DWELL_LINE_THREAD)
 		return wait(s, line);
@@ -215,6 +229,12 @@ static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind ki
 	return rc || s->lines.v[line].kind != kind ? rc : adopt(s, line + 1, DWELL_LINE_REST, line);
 }
 
+/* Whether the beginning of the new node @n may be missing. */
+static bool may_be_torn(const struct dw_tree_node *n)
+{
+	return !n->key || (!n->site && !dw_key_is_line(n->key));
+}
+
 /* Give a changed line that means nothing yet its meaning. */
 static int look_at(struct dw_call_lines *s, uint32_t line)
 {
@@ -229,6 +249,10 @@ static int look_at(struct dw_call_lines *s, uint32_t line)
 	if (mark == DWELL_MARK_EACH || mark == DWELL_MARK_SLOW)
 		return add_pair(s, line,
 				mark == DWELL_MARK_EACH ? DWELL_LINE_EACH : DWELL_LINE_SLOW);
+	if (may_be_torn(&n)) {
+		make_whole(s, line, 1);
+		n = dw_call_lines_node(s, line);
+	}
 	if (n.os == UINT32_MAX && !n.elapsed && !n.calls)
 		return 0;
 	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
@@ -346,6 +370,7 @@ int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_h
 	uint32_t threads[DWELL_REGION_THREADS];
 	int rc = copy(s, fd, head, threads);
 
+	s->fd = fd;
 	if (!rc)
 		rc = find_threads(s, threads, DWELL_REGION_THREADS, clock);
 	return rc ? rc : find_nodes(s);

@@ -64,6 +64,7 @@ struct dw_call_lines {
 	uint32_t process;
 	struct dw_region_names names;
 	struct dw_arena arena;
+	int fd; /* of the region, while a reading goes on */
 	DW_VEC(struct dw_call_line) lines;
 	DW_VEC(struct dw_call_thread) threads; /* by id */
 	DW_VEC(uint32_t) waiting;	       /* lines of nodes whose parents are not there yet */
