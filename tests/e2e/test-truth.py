@@ -111,7 +111,9 @@ def check_lines(run, functions):
     for part in run.truth["parts"]:
         if name_of(part, run) != part["function"]:
             continue
-        own = [row for row in rows if row["function_name"] == part["function"]]
+        # Compilers give some instructions no line.
+        own = [row for row in rows
+               if row["function_name"] == part["function"] and row["source_line_begin"]]
         right = [row for row in own
                  if os.path.basename(row["source_file"]) == os.path.basename(part["source"])
                  and part["first_line"] <= row["source_line_begin"] <= part["last_line"]]

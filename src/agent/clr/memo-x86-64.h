@@ -51,7 +51,7 @@ static inline const struct dw_step *dw_memo_find(struct dw_memo *m, const struct
 	return m->at && m->kept[m->at - 1].regs.rsp == s->rsp ? dw_memo_check(m, s, rbp_at) : NULL;
 }
 
-/* The walk is at @s, of whose stack @n frames are further in; UINT32_MAX = it is none itself. */
+/* The walk is at @s, of whose stack @n frames are further in, UINT32_MAX = it is none itself. */
 static inline void dw_memo_step(struct dw_memo *m, const struct dw_regs *s, uint64_t rbp_at,
 				uint32_t n)
 {
