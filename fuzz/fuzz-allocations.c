@@ -2,9 +2,11 @@
  * Fuzz target: the tables of a .NET agent as a hostile target leaves them. The input begins with
  * struct dw_clr_head; the bytes behind it are the tables in their order, each as long as the head
  * says, the last ones as far as the input goes. They are read twice: with half the rows of each
- * table, then with all, with a part of them changed meanwhile.
+ * table, then with all, with a part of them changed meanwhile; as those of an agent that counts
+ * objects and as those of one that tells where code lies.
  */
 #include "collect/clr/allocations.h"
+#include "collect/clr/code-map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +14,6 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const uint32_t row_bytes[DWELL_CLR_TABLES] = {
-	[DWELL_CLR_NODES] = sizeof(struct dw_clr_node),
-	[DWELL_CLR_GROUPS] = sizeof(struct dw_clr_group),
-	[DWELL_CLR_OLDS] = sizeof(struct dw_clr_old),
-	[DWELL_CLR_TYPES] = sizeof(struct dw_clr_type),
-	[DWELL_CLR_FRAMES] = sizeof(struct dw_clr_frame),
-	[DWELL_CLR_FUNCTIONS] = sizeof(struct dw_clr_function),
-	[DWELL_CLR_MODULES] = sizeof(struct dw_clr_module),
-	[DWELL_CLR_THREADS] = sizeof(struct dw_clr_thread),
-	[DWELL_CLR_GCS] = sizeof(struct dw_clr_gc),
-	[DWELL_CLR_TEXTS] = 1,
-};
 
 /* What every profile keeps to. */
 static void check_profile(const struct dw_profile *p)
@@ -66,7 +55,7 @@ static void lay_out(struct dw_region_header *h, const struct dw_clr_head *head, 
 	h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_CLR, 0, sizeof *h, sizeof *head};
 	h->chunk_n = 1;
 	for (uint32_t i = 0; i < DWELL_CLR_TABLES && at < size; i++) {
-		uint64_t bytes = (uint64_t)head->rows[i] * row_bytes[i];
+		uint64_t bytes = (uint64_t)head->rows[i] * dw_clr_row_bytes(i);
 
 		if (bytes > size - at)
 			bytes = size - at;
@@ -82,7 +71,28 @@ static void put(int fd, const void *from, size_t n, size_t at)
 		abort();
 }
 
-static void read_region(int fd, struct dw_region_allocations *r, uint32_t slice)
+/* Where managed code lay, as the sampler reads it. */
+struct code {
+	struct dw_clr_tables tables;
+	struct dw_code_map map;
+};
+
+/* Each piece is found where it begins, at its time, but for those that others came to lie over. */
+static void check_code(const struct code *c)
+{
+	struct dw_clr_code row;
+
+	dw_vec_each(piece, &c->map.pieces) {
+		if (piece->end <= piece->start ||
+		    dw_code_map_find(&c->map, piece->start, UINT64_MAX) != piece ||
+		    !dw_clr_tables_get(&c->tables, DWELL_CLR_CODES, piece->row, &row))
+			abort();
+	}
+	dw_vec_each(piece, &c->map.old)
+		dw_code_map_find(&c->map, piece->start, piece->since_ns);
+}
+
+static void read_region(int fd, struct dw_region_allocations *r, struct code *c, uint32_t slice)
 {
 	struct dw_region_head head;
 	const struct dw_allocations_reading now = {&head, 1000, slice};
@@ -90,6 +100,11 @@ static void read_region(int fd, struct dw_region_allocations *r, uint32_t slice)
 	if (dw_region_read_head(fd, &head))
 		abort();
 	dw_region_allocations_read(r, fd, &now);
+	if (dw_clr_tables_more(&c->tables, fd, &head))
+		return;
+	if (dw_code_map_take(&c->map, &c->tables))
+		abort();
+	check_code(c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -99,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    .header_bytes = sizeof h};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_region_allocations *r = NULL;
+	struct code c = {0};
 	struct dw_clr_head head, half;
 	int fd;
 
@@ -115,13 +131,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put(fd, &h, sizeof h, 0);
 	put(fd, data, size, sizeof h);
 	put(fd, &half, sizeof half, sizeof h);
-	read_region(fd, r, 0);
+	read_region(fd, r, &c, 0);
 	check_profile(&p);
 	put(fd, &head, sizeof head, sizeof h);
 	put(fd, data, (size - sizeof head) / 2, sizeof h + sizeof head + (size - sizeof head) / 2);
-	read_region(fd, r, 1);
+	read_region(fd, r, &c, 1);
 	check_profile(&p);
 	dw_region_allocations_free(r);
+	dw_code_map_release(&c.map);
+	dw_clr_tables_release(&c.tables);
 	dw_profile_release(&p);
 	close(fd);
 	return 0;

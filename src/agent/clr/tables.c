@@ -130,7 +130,7 @@ static uint32_t take(enum dw_clr_table i, uint32_t n, bool is_inside)
 
 	do {
 		if (n > UINT32_MAX / 2 - first ||
-		    !make_room(i, (uint64_t)(first + n) * dw_table_row_bytes(i), is_inside))
+		    !make_room(i, (uint64_t)(first + n) * dw_clr_row_bytes(i), is_inside))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&t->used, &first, first + n, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));

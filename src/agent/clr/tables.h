@@ -4,8 +4,7 @@
  */
 #pragma once
 
-#include "wire/allocations.h"
-#include "wire/managed-code.h"
+#include "wire/clr-tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,41 +23,10 @@ struct dw_table_bases {
 
 extern struct dw_table_bases dw_table_bases;
 
-/* Bytes of a row of @t. */
-static inline uint32_t dw_table_row_bytes(enum dw_clr_table t)
-{
-	switch (t) {
-	case DWELL_CLR_NODES:
-		return sizeof(struct dw_clr_node);
-	case DWELL_CLR_GROUPS:
-		return sizeof(struct dw_clr_group);
-	case DWELL_CLR_OLDS:
-		return sizeof(struct dw_clr_old);
-	case DWELL_CLR_TYPES:
-		return sizeof(struct dw_clr_type);
-	case DWELL_CLR_FRAMES:
-		return sizeof(struct dw_clr_frame);
-	case DWELL_CLR_FUNCTIONS:
-		return sizeof(struct dw_clr_function);
-	case DWELL_CLR_MODULES:
-		return sizeof(struct dw_clr_module);
-	case DWELL_CLR_THREADS:
-		return sizeof(struct dw_clr_thread);
-	case DWELL_CLR_GCS:
-		return sizeof(struct dw_clr_gc);
-	case DWELL_CLR_CODES:
-		return sizeof(struct dw_clr_code);
-	case DWELL_CLR_IL:
-		return sizeof(struct dw_clr_il);
-	default:
-		return 1;
-	}
-}
-
 /* Row @row of @t. */
 static inline void *dw_table_row(enum dw_clr_table t, uint32_t row)
 {
-	return (void *)(dw_table_bases.at[t] + (uint64_t)row * dw_table_row_bytes(t));
+	return (void *)(dw_table_bases.at[t] + (uint64_t)row * dw_clr_row_bytes(t));
 }
 
 /* Take @n rows that follow each other: the first, 0 = no room. Zeroed. [any-thread] */

@@ -12,21 +12,6 @@
 
 #define BYTES_MAX ((uint64_t)1 << 30)
 
-static const uint32_t row_bytes[] = {
-	[DWELL_CLR_NODES] = sizeof(struct dw_clr_node),
-	[DWELL_CLR_GROUPS] = sizeof(struct dw_clr_group),
-	[DWELL_CLR_OLDS] = sizeof(struct dw_clr_old),
-	[DWELL_CLR_TYPES] = sizeof(struct dw_clr_type),
-	[DWELL_CLR_FRAMES] = sizeof(struct dw_clr_frame),
-	[DWELL_CLR_FUNCTIONS] = sizeof(struct dw_clr_function),
-	[DWELL_CLR_MODULES] = sizeof(struct dw_clr_module),
-	[DWELL_CLR_THREADS] = sizeof(struct dw_clr_thread),
-	[DWELL_CLR_GCS] = sizeof(struct dw_clr_gc),
-	[DWELL_CLR_TEXTS] = 1,
-	[DWELL_CLR_CODES] = sizeof(struct dw_clr_code),
-	[DWELL_CLR_IL] = sizeof(struct dw_clr_il),
-};
-
 /* Read what is missing of chunk @c, which begins at byte *@from of its table, as far as that is in
  * use. *@from becomes its end. */
 static int read_chunk(struct dw_clr_tables *t, int fd, const struct dw_region_chunk *c,
@@ -34,7 +19,8 @@ static int read_chunk(struct dw_clr_tables *t, int fd, const struct dw_region_ch
 {
 	uint32_t table = c->kind - DWELL_CHUNK_CLR - 1;
 	struct dw_clr_rows *rows = &t->all[table];
-	uint64_t wanted = (uint64_t)t->head.rows[table] * row_bytes[table], begin = *from, bytes;
+	uint64_t wanted = (uint64_t)t->head.rows[table] * dw_clr_row_bytes(table), begin = *from,
+		 bytes;
 	int rc;
 
 	if (wanted > BYTES_MAX || c->bytes > BYTES_MAX)
@@ -83,7 +69,7 @@ static int read_tables(struct dw_clr_tables *t, int fd, const struct dw_region_h
 			rc = read_chunk(t, fd, &c, &from[c.kind - DWELL_CHUNK_CLR - 1]);
 	}
 	for (int i = 0; i < DWELL_CLR_TABLES; i++)
-		t->all[i].n = rc ? 0 : (uint32_t)(t->all[i].bytes.n / row_bytes[i]);
+		t->all[i].n = rc ? 0 : (uint32_t)(t->all[i].bytes.n / dw_clr_row_bytes(i));
 	return rc;
 }
 
@@ -102,7 +88,7 @@ static void keep(struct dw_clr_tables *t, enum dw_clr_table table, uint64_t n)
 	if (n >= rows->n)
 		return;
 	rows->n = (uint32_t)n;
-	rows->bytes.n = n * row_bytes[table];
+	rows->bytes.n = n * dw_clr_row_bytes(table);
 }
 
 static void keep_text(uint64_t *end, struct dw_clr_text text)
@@ -158,7 +144,7 @@ bool dw_clr_tables_get(const struct dw_clr_tables *t, enum dw_clr_table table, u
 
 	if (!row || row >= rows->n)
 		return false;
-	memcpy(ret, rows->bytes.v + (size_t)row * row_bytes[table], row_bytes[table]);
+	memcpy(ret, rows->bytes.v + (size_t)row * dw_clr_row_bytes(table), dw_clr_row_bytes(table));
 	return true;
 }
 

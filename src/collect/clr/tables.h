@@ -6,8 +6,7 @@
 
 #include "base/vec.h"
 #include "collect/region/read.h"
-#include "wire/allocations.h"
-#include "wire/managed-code.h"
+#include "wire/clr-tables.h"
 
 #include <stdint.h>
 
