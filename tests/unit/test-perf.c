@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "collect/perf/deep-stack.h"
+#include "collect/sampled/deep-stack.h"
 #include "collect/perf/intake.h"
 #include "collect/perf/ring.h"
 

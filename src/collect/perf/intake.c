@@ -1,42 +1,18 @@
-/* Records to rows; see intake.h. */
+/* Bytes to records; see intake.h. */
 #include "collect/perf/intake.h"
 
 #include "base/error.h"
-
-void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir, bool offline)
-{
-	*in = (struct dw_intake){
-		.modules = {.profile = p,
-			    .owners = &in->owners,
-			    .cache_dir = cache_dir,
-			    .offline = offline},
-		.track = {.profile = p, .modules = &in->modules},
-		.sampler = {.profile = p, .track = &in->track},
-	};
-}
+#include "collect/perf/records.h"
 
 int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side)
 {
 	struct dw_perf_record r;
 	int rc = dw_perf_record_decode(p, n, &r);
 
-	if (rc) {
-		in->malformed += rc == DWELL_ERR_FORMAT;
-		return 0;
-	}
-	switch (r.type) {
-	case PERF_RECORD_SAMPLE:
-		return dw_sampler_take(&in->sampler, &r);
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-		*(side ? &in->lost_side : &in->lost_samples) += r.lost;
-		return 0;
-	case PERF_RECORD_THROTTLE:
-		in->throttled++;
-		return 0;
-	default:
-		return dw_track_record(&in->track, &r);
-	}
+	if (!rc)
+		return dw_intake_take(in, &r, side);
+	in->malformed += rc == DWELL_ERR_FORMAT;
+	return 0;
 }
 
 void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n)
@@ -45,12 +21,4 @@ void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n)
 
 	if (!dw_perf_record_decode(p, n, &r) && r.type == PERF_RECORD_SAMPLE)
 		dw_sampler_ahead(&in->sampler, &r);
-}
-
-void dw_intake_release(struct dw_intake *in)
-{
-	dw_sampler_release(&in->sampler);
-	dw_track_release(&in->track);
-	dw_perf_modules_release(&in->modules);
-	dw_owners_release(&in->owners);
 }

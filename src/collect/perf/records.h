@@ -7,10 +7,8 @@
  */
 #pragma once
 
-#include "unwind/unwind.h"
+#include "collect/sampled/record.h"
 
-#include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,44 +20,6 @@
 #define DWELL_PERF_SAMPLE_TYPE                                                         \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | \
 	 PERF_SAMPLE_STACK_USER)
-
-struct dw_perf_sample {
-	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_* */
-	struct dw_unwind_regs regs;
-	const uint8_t *stack; /* bytes from regs.r[DWELL_REG_RSP] on */
-	size_t stack_bytes;
-};
-
-struct dw_perf_mapping {
-	uint64_t start; /* avma */
-	uint64_t bytes;
-	uint64_t offset; /* in the file */
-	uint32_t major_no;
-	uint32_t minor_no;
-	uint64_t inode;
-	uint64_t generation; /* of the inode */
-	const char *path;
-};
-
-struct dw_perf_record {
-	uint32_t type;	  /* PERF_RECORD_* */
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	int32_t pid;
-	int32_t tid;
-	union {
-		struct dw_perf_sample sample;	/* PERF_RECORD_SAMPLE */
-		struct dw_perf_mapping mapping; /* PERF_RECORD_MMAP2 */
-		struct {
-			const char *name;
-			bool exec;
-		} comm; /* PERF_RECORD_COMM */
-		struct {
-			int32_t pid;
-			int32_t tid;
-		} parent;      /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
-		uint64_t lost; /* PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES: how many */
-	};
-};
 
 /*
  * The time of the record @p of @n bytes, header included, without decoding it. 0 when it is too

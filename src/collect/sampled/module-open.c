@@ -7,7 +7,7 @@
  * of /proc/PID lead to the very file: exe is open to all who may look at the process, map_files to
  * privileged ones.
  */
-#include "collect/perf/module-open.h"
+#include "collect/sampled/module-open.h"
 
 #include "base/error.h"
 #include "target/file.h"

@@ -9,8 +9,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/perf/modules.h"
-#include "collect/perf/records.h"
+#include "collect/sampled/modules.h"
+#include "collect/sampled/record.h"
 #include "model/profile.h"
 #include "unwind/space.h"
 

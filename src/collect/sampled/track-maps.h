@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "collect/perf/track.h"
+#include "collect/sampled/track.h"
 
 /* Take in one new executable mapping of @p. 0 or -ENOMEM. */
 int dw_track_map(struct dw_track *t, struct dw_tracked_process *p,

@@ -5,10 +5,10 @@
  * with the exec flag) before the new image is mapped. A thread other than the leader that executes
  * takes over the leader's number, whose end was told before.
  */
-#include "collect/perf/track.h"
+#include "collect/sampled/track.h"
 
-#include "collect/perf/track-maps.h"
-#include "collect/perf/walk.h"
+#include "collect/sampled/track-maps.h"
+#include "collect/sampled/walk.h"
 #include "target/proc.h"
 
 #include <errno.h>

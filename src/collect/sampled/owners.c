@@ -2,7 +2,7 @@
  * Owners; see owners.h. Two roots are the same when mount namespace, device and inode are: the same
  * directory in another namespace may have other things mounted below.
  */
-#include "collect/perf/owners.h"
+#include "collect/sampled/owners.h"
 
 #include "base/cleanup.h"
 #include "target/file.h"

@@ -14,7 +14,7 @@
  *
  * Room for frames is address space, not memory, until a stack really is that deep.
  */
-#include "collect/perf/sample.h"
+#include "collect/sampled/sample.h"
 
 #include "base/cleanup.h"
 

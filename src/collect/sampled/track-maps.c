@@ -5,7 +5,7 @@
  * is told. Reading again is worth it after lost records only, so a process for which it changed
  * nothing is asked less and less often.
  */
-#include "collect/perf/track-maps.h"
+#include "collect/sampled/track-maps.h"
 
 #include "target/maps.h"
 

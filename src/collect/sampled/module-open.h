@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "collect/perf/owners.h"
-#include "collect/perf/records.h"
+#include "collect/sampled/owners.h"
+#include "collect/sampled/record.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* The last stack of a thread; see walk.h. Stack pointers fall from the outermost frame on, so a
  * binary search finds one. A signal handler's own stack breaks that order: then a frame may not be
  * found, which costs time only. */
-#include "collect/perf/walk.h"
+#include "collect/sampled/walk.h"
 
 const struct dw_walk_frame *dw_walk_find(const struct dw_walk *w, uint64_t sp)
 {

@@ -12,7 +12,7 @@
  * which leaves no trace there, so such a stack counts only if its walk comes to an end: the frames
  * that the signal interrupted are then still a whole chain.
  */
-#include "collect/perf/deep-stack.h"
+#include "collect/sampled/deep-stack.h"
 
 #include "base/cleanup.h"
 #include "target/memory.h"

@@ -10,8 +10,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/perf/owners.h"
-#include "collect/perf/records.h"
+#include "collect/sampled/owners.h"
+#include "collect/sampled/record.h"
 #include "model/profile.h"
 #include "target/source.h"
 #include "unwind/space.h"

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "collect/clr/managed.h"
-#include "collect/perf/deep-stack.h"
-#include "collect/perf/track.h"
+#include "collect/sampled/deep-stack.h"
+#include "collect/sampled/track.h"
 #include "unwind/unwind.h"
 
 #include <stdint.h>

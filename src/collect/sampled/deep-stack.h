@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include "collect/perf/walk.h"
+#include "collect/sampled/walk.h"
 #include "unwind/unwind.h"
 
 #include <stdbool.h>

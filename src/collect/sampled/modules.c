@@ -4,9 +4,9 @@
  * What the kernel calls device and inode in a record is what identifies a file here. Inode numbers
  * are reused, hence the generation; /proc/PID/maps does not tell it (0), which then matches any.
  */
-#include "collect/perf/modules.h"
+#include "collect/sampled/modules.h"
 
-#include "collect/perf/module-open.h"
+#include "collect/sampled/module-open.h"
 #include "target/image.h"
 
 #include <errno.h>

@@ -1,0 +1,35 @@
+/*
+ * All that happens with one record, whatever its kind and its source: rows of the profile out.
+ */
+#pragma once
+
+#include "collect/sampled/modules.h"
+#include "collect/sampled/sample.h"
+#include "collect/sampled/track.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_intake {
+	struct dw_owners owners;
+	struct dw_perf_modules modules;
+	struct dw_track track;
+	struct dw_sampler sampler;
+	uint64_t lost_samples; /* as records tell */
+	uint64_t lost_side;
+	uint64_t throttled;
+	uint64_t malformed; /* records that made no sense */
+};
+
+/*
+ * Start empty; @p and @cache_dir (NULL = none) are borrowed.
+ * @offline  look at nothing but the records: no process, no file.
+ */
+void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir,
+		    bool offline);
+
+/* Take in @r, @side: it does not come with samples. 0 or -ENOMEM. */
+int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool side);
+
+/* Free everything but the profile. */
+void dw_intake_release(struct dw_intake *in);

@@ -1,0 +1,52 @@
+/*
+ * What a source of samples tells, whichever it is: the kinds and their fields are perf's, which has
+ * all of them; other sources fill in the same.
+ *
+ * Records borrow their stacks, paths and names. [any-thread]
+ */
+#pragma once
+
+#include "unwind/unwind.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_perf_sample {
+	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_* */
+	struct dw_unwind_regs regs;
+	const uint8_t *stack; /* bytes from regs.r[DWELL_REG_RSP] on */
+	size_t stack_bytes;
+};
+
+struct dw_perf_mapping {
+	uint64_t start; /* avma */
+	uint64_t bytes;
+	uint64_t offset; /* in the file */
+	uint32_t major_no;
+	uint32_t minor_no;
+	uint64_t inode;
+	uint64_t generation; /* of the inode */
+	const char *path;
+};
+
+struct dw_perf_record {
+	uint32_t type;	  /* PERF_RECORD_* */
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	int32_t pid;
+	int32_t tid;
+	union {
+		struct dw_perf_sample sample;	/* PERF_RECORD_SAMPLE */
+		struct dw_perf_mapping mapping; /* PERF_RECORD_MMAP2 */
+		struct {
+			const char *name;
+			bool exec;
+		} comm; /* PERF_RECORD_COMM */
+		struct {
+			int32_t pid;
+			int32_t tid;
+		} parent;      /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+		uint64_t lost; /* PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES: how many */
+	};
+};
