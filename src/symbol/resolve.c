@@ -312,6 +312,40 @@ static int put_chains(struct naming *m)
 	return rc;
 }
 
+/*
+ * The name under which others link the function @f, as long as it is plainer than that of its
+ * source: pthread_mutex_lock, which the C library's source calls ___pthread_mutex_lock. NULL =
+ * none.
+ */
+static const char *plainer_name(const struct naming *m, const struct dw_function *f)
+{
+	const char *now = dw_strings_get(&m->a->strings, f->name);
+	dw_auto_free char *demangled = NULL;
+	const struct dw_symbol *s;
+
+	if (*now != '_' || f->flags & DWELL_FUNCTION_INLINED)
+		return NULL;
+	s = dw_symtab_find(&m->symbols, f->svma);
+	if (!s || s->svma != f->svma || !s->is_function || s->binding == 2 ||
+	    strspn(s->name, "_") >= strspn(now, "_"))
+		return NULL;
+	demangled = dw_demangle(s->name);
+	return demangled ? NULL : s->name;
+}
+
+static int rename_plainly(struct naming *m)
+{
+	int rc = 0;
+
+	dw_vec_each(f, &m->a->functions) {
+		const char *name = plainer_name(m, f);
+
+		if (name && !rc)
+			rc = dw_strings_add(&m->a->strings, name, strcspn(name, "@"), &f->name);
+	}
+	return rc;
+}
+
 /* An answer that knows nothing of @n addresses. */
 static int put_nothing(struct dw_answer *a, size_t n)
 {
@@ -336,6 +370,8 @@ int dw_resolve(const struct dw_question *q, struct dw_answer *a)
 	} else {
 		load_symbols(&m);
 		rc = put_chains(&m);
+		if (!rc)
+			rc = rename_plainly(&m);
 	}
 	free(m.ranges);
 	dw_plt_release(&m.plt);

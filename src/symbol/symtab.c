@@ -106,6 +106,14 @@ static int compare_addresses(const struct dw_symbol *a, const struct dw_symbol *
 	return (a->svma > b->svma) - (a->svma < b->svma);
 }
 
+/* foo@VERSION is for programs that were linked long ago, foo@@VERSION or foo for all. */
+static bool is_outdated(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at[1] != '@';
+}
+
 /* The order of symtab.h: the best name of an address comes first. */
 static int compare(const void *pa, const void *pb)
 {
@@ -116,6 +124,8 @@ static int compare(const void *pa, const void *pb)
 		rc = a->binding - b->binding;
 	if (!rc)
 		rc = b->is_function - a->is_function;
+	if (!rc)
+		rc = is_outdated(a->name) - is_outdated(b->name);
 	if (!rc)
 		rc = (int)(strspn(a->name, "_") > strspn(b->name, "_")) -
 		     (int)(strspn(a->name, "_") < strspn(b->name, "_"));

@@ -36,7 +36,7 @@ int dw_symtab_add(struct dw_symtab *t, const struct dw_elf *elf, const char *sec
 		  const char *names);
 
 /* Sort and choose one symbol per address: global before weak before local, functions before labels,
- * then fewest leading underscores, then by alphabet. */
+ * then those of the newest version, then fewest leading underscores, then by alphabet. */
 void dw_symtab_sort(struct dw_symtab *t);
 
 /* The symbol that holds @svma, borrowed: the innermost function, else a label that reaches it. NULL

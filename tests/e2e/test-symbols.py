@@ -258,6 +258,34 @@ def test_known_lines(context, case):
     assert ours[int(outer, 16)] == want, (ours[int(outer, 16)], want)
 
 
+# What the source calls a function, and what others do; only a plainer name of others is taken.
+ALIASED = r"""
+int __alias_source(int a) { return a * 3 + 1; }
+int alias_plain(int a) __attribute__((alias("__alias_source")));
+static int __alias_local(int a) { return a * 5 + 1; }
+static int alias_local(int a) __attribute__((alias("__alias_local"), used));
+int source_plain(int a) { return a * 7 + 1; }
+int other_plain(int a) __attribute__((alias("source_plain")));
+int _Z3fooi(int a) __attribute__((alias("__alias_mangled")));
+int __alias_mangled(int a) { return a * 9 + 1; }
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return __alias_source(argc) + __alias_local(argc) + source_plain(argc) + __alias_mangled(argc);
+}
+"""
+
+
+@cases("gcc", "clang")
+def test_names_that_others_use(context, compiler):
+    program = context.path("aliased")
+    make(context, compiler, "-O0", "-g", "-o", program, write(context, "aliased.c", ALIASED))
+    for symbol_name, want in (("__alias_source", "alias_plain"), ("__alias_local", "__alias_local"),
+                              ("source_plain", "source_plain"), ("__alias_mangled", "__alias_mangled")):
+        address = symbol(context, program, symbol_name)
+        assert symbolize(context, program, [address])[0][int(address, 16)][0][0] == want, symbol_name
+
+
 @cases("g++ -gdwarf-5", "g++ -gdwarf-4 -no-pie", "clang++ -gdwarf-5", "clang++ -gdwarf-4")
 def test_cpp_like_addr2line(context, case):
     source = write(context, "program.cpp", CPP)

@@ -135,6 +135,8 @@ TEST(symbol_choice)
 	add(&t, 0x2020, 8, "small_in_big", 2, true);
 	add(&t, 0x3000, 0, "unsized", 0, true);
 	add(&t, 0x3100, 1, "next", 0, true);
+	add(&t, 0x3200, 8, "cfree@V_1", 0, true);
+	add(&t, 0x3200, 8, "free@@V_1", 0, true);
 	add(&t, 0x8000, 0, "last", 0, true);
 	dw_symtab_sort(&t);
 	CHECK_STR(name_at(&t, 0xfff), "none");
@@ -148,6 +150,7 @@ TEST(symbol_choice)
 	CHECK_STR(name_at(&t, 0x2100), "none");
 	CHECK_STR(name_at(&t, 0x30ff), "unsized");
 	CHECK_STR(name_at(&t, 0x3101), "none");
+	CHECK_STR(name_at(&t, 0x3200), "free@@V_1");
 	CHECK_STR(name_at(&t, 0x8fff), "last");
 	CHECK_STR(name_at(&t, 0x9000), "none");
 	dw_symtab_release(&t);
