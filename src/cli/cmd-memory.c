@@ -30,6 +30,7 @@ struct cmd_memory {
 	uint64_t sample_bytes;
 	bool no_lifetime;
 	bool no_stacks;
+	bool native_frames;
 	bool no_children;
 	bool wait_all;
 	bool quiet;
@@ -45,6 +46,8 @@ static const struct dw_option options[] = {
 	{"sample-bytes", 0, "N", dw_option_count, AT(sample_bytes),
 	 "draw one object in N bytes (102400 or more) instead: estimates, cheap"},
 	{"no-stacks", 0, NULL, dw_option_flag, AT(no_stacks), "only types, not who allocates"},
+	{"native-frames", 0, NULL, dw_option_flag, AT(native_frames),
+	 "each native function between managed ones, not one frame for them"},
 	{"no-children", 0, NULL, dw_option_flag, AT(no_children),
 	 "not the .NET programs that the command's .NET programs start"},
 	{"duration", 0, "TIME", dw_option_time_ns, AT(duration_ns),
@@ -118,6 +121,7 @@ static int record(const struct cmd_memory *c, char **command)
 		.sample_bytes = c->sample_bytes,
 		.without_lifetime = c->no_lifetime,
 		.without_stacks = c->no_stacks,
+		.has_natives = c->native_frames,
 		.without_children = c->no_children,
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "collect/clr/allocations.h"
 #include "record/managed-lines.h"
+#include "record/native-files.h"
 #include "record/sliced.h"
 
 #include <errno.h>
@@ -32,7 +33,8 @@ struct dw_memory_recording {
 	struct dw_sliced slices;
 	DW_VEC(struct recorded) open;
 	struct dw_managed_lines lines;
-	uint32_t modules_seen; /* whose lines were looked for */
+	struct dw_native_files natives;
+	uint32_t modules_seen; /* whose files were looked for */
 	struct sums sums;
 };
 
@@ -89,12 +91,12 @@ void dw_memory_recording_began(struct dw_memory_recording *r, const struct dw_re
 	dw_sliced_fail(&r->slices, add_recorded(r, look, p));
 }
 
-/* Look for the lines of assemblies that have come. */
-static int find_lines(struct dw_memory_recording *r, const struct recorded *d,
+/* Look for the files of modules that have come: lines of assemblies, symbols of others. */
+static int find_files(struct dw_memory_recording *r, const struct recorded *d,
 		      const struct dw_region_look *look)
 {
 	const struct dw_managed_owner owner = {d->pid, look->owner.uid, look->owner.gid};
-	const struct dw_profile *p = &r->slices.p;
+	struct dw_profile *p = &r->slices.p;
 	int rc = 0;
 
 	while (r->modules_seen < dw_modules_count(&p->modules) && !rc) {
@@ -103,6 +105,9 @@ static int find_lines(struct dw_memory_recording *r, const struct recorded *d,
 		if (m->kind == DWELL_MODULE_MANAGED)
 			rc = dw_managed_lines_add(&r->lines, r->modules_seen,
 						  dw_strings_get(&p->strings, m->path), &owner);
+		else if (m->kind == DWELL_MODULE_FILE)
+			rc = dw_native_files_add(&r->natives, p, r->modules_seen, &owner,
+						 &r->lines.own);
 	}
 	return rc;
 }
@@ -115,7 +120,7 @@ static void read_region(struct dw_memory_recording *r, struct recorded *d,
 	int rc = d->is_bad ? 0 : dw_region_allocations_read(d->allocations, look->fd, &now);
 
 	dw_recorded_threads_name(&r->slices.processes, d->process, d->pid);
-	dw_sliced_fail(&r->slices, find_lines(r, d, look));
+	dw_sliced_fail(&r->slices, find_files(r, d, look));
 	/* A region that makes no sense is its program's matter. */
 	d->is_bad |= rc && rc != DWELL_ERR_NOT_FOUND;
 	if (rc == -ENOMEM)
@@ -255,6 +260,8 @@ int dw_memory_recording_finish(struct dw_memory_recording *r, struct dw_error *e
 		.without_code = true,
 		.il_line = dw_managed_lines_find,
 		.il_line_ctx = &r->lines,
+		.sources = r->natives.sources.v,
+		.sources_n = r->natives.sources.n,
 	};
 
 	return dw_sliced_finish(&r->slices, &options, err);
@@ -268,6 +275,7 @@ void dw_memory_recording_free(struct dw_memory_recording *r, bool discard)
 		dw_region_allocations_free(d->allocations);
 	dw_vec_release(&r->open);
 	dw_managed_lines_release(&r->lines);
+	dw_native_files_release(&r->natives);
 	dw_sliced_release(&r->slices, discard);
 	free(r);
 }

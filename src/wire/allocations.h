@@ -36,13 +36,14 @@ enum dw_clr_table {
 	DWELL_CLR_TEXTS, /* bytes */
 	DWELL_CLR_CODES, /* wire/managed-code.h, as the next */
 	DWELL_CLR_IL,
+	DWELL_CLR_NATIVES,
 	DWELL_CLR_TABLES
 };
 
 /* Frames that are none: of a node without a parent, and of what memory was lacking for. */
 #define DWELL_CLR_FRAME_ROOT	  0xfffffff0u
 #define DWELL_CLR_FRAME_TRUNCATED 0xfffffff1u
-/* Native code between managed functions, one frame whatever it is. */
+/* Native code between managed functions, one frame whatever it is, but where it was asked for. */
 #define DWELL_CLR_FRAME_NATIVE 0xfffffff2u
 
 struct dw_clr_node {
@@ -90,7 +91,7 @@ struct dw_clr_type {
 struct dw_clr_module {
 	struct dw_clr_text path; /* at is not 0 */
 	uint32_t is_dynamic;	 /* without a file */
-	uint32_t unused;
+	uint32_t is_native;	 /* not an assembly: path is that of an ELF file */
 };
 
 /* A method; its name is that of the metadata: Namespace.Type+Nested::Method. */
@@ -101,8 +102,16 @@ struct dw_clr_function {
 };
 
 struct dw_clr_frame {
-	uint32_t function;  /* row */
-	uint32_t il_offset; /* of the call, UINT32_MAX = not known */
+	uint32_t function;  /* row; of natives if il_offset says so */
+	uint32_t il_offset; /* of the call, UINT32_MAX = not known, or the next */
+};
+#define DWELL_CLR_IL_NATIVE 0xfffffffeu
+
+/* A return address in native code between managed functions, if these were asked for. */
+struct dw_clr_native {
+	uint32_t module; /* row */
+	uint32_t unused;
+	uint64_t svma; /* as the module's file counts */
 };
 
 struct dw_clr_thread {
@@ -157,7 +166,7 @@ enum dw_clr_fact {
 
 struct dw_clr_head {
 	uint32_t rows[DWELL_CLR_TABLES]; /* that may be in use */
-	uint32_t unused[4];
+	uint32_t unused[3];
 	uint64_t facts[32];
 };
 
@@ -168,6 +177,7 @@ _Static_assert(sizeof(struct dw_clr_type) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_module) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_function) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_frame) == 8, "layout");
+_Static_assert(sizeof(struct dw_clr_native) == 16, "layout");
 _Static_assert(sizeof(struct dw_clr_thread) == 48, "layout");
 _Static_assert(sizeof(struct dw_clr_gc) == 72, "layout");
 _Static_assert(sizeof(struct dw_clr_head) == 320, "layout");

@@ -35,6 +35,8 @@ static inline uint32_t dw_clr_row_bytes(enum dw_clr_table t)
 		return sizeof(struct dw_clr_code);
 	case DWELL_CLR_IL:
 		return sizeof(struct dw_clr_il);
+	case DWELL_CLR_NATIVES:
+		return sizeof(struct dw_clr_native);
 	default:
 		return 1;
 	}

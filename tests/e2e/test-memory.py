@@ -102,6 +102,34 @@ def test_native_code_between(context, version):
 
 
 @cases(*VERSIONS)
+def test_native_functions_between(context, version):
+    """When asked which native functions lie there: each, also where libraries take turns."""
+    n, libraries = 50, [context.target(f"dotnet/lib{name}.so") for name in ("first", "second")]
+    said = record(context, "callbacks", str(n), *libraries, command=program(context, version),
+                  options=["--native-frames", "--check-stacks", "1"])
+    called = "Callbacks.Make", "Callbacks.ByDelegate", "Callbacks.ByPointer"
+    ways = {}
+    for row in report(context, "allocations", "--trim", "0", "--type", "Called")["rows"]:
+        # The runtime's stub for delegates is no function of the program's.
+        if row["name"] not in ("Called", "IL_STUB_ReversePInvoke", *called):
+            key = row["name"], row["module_name"]
+            ways[key] = ways.get(key, 0) + row["inclusive_allocations"]
+    total = 3 * n * 2 * 2 * 2
+    expect(said["called"], [total], "calls")
+    wanted = {(function, os.path.basename(library)): total // 2 for library in libraries
+              for function in ("inner", "middle", "dwell_native_outer")}
+    expect({key: ways[key] for key in ways if key[1].endswith(".so")}, wanted, "native functions")
+    expect({key[0]: ways[key] for key in ways if not key[1].endswith(".so")},
+           {"Callbacks.Call": total, "Callbacks.Run": total, "Program.Main": total},
+           "callers")
+    rows = report(context, "allocations", "--trim", "0", "--type", "Reflected")["rows"]
+    require(any(row["module_name"] == "libcoreclr.so" for row in rows), f"the runtime's: {rows}")
+    facts = report(context, "lifetime")["session"]
+    expect(facts["stacks_different"], 0, "stacks that differ")
+    require(facts["stack_snapshots"] < total, f"{facts['stack_snapshots']} snapshots")
+
+
+@cases(*VERSIONS)
 def test_methods_of_one_name(context, version):
     n = 10
     record(context, "overloads", str(n), command=program(context, version))

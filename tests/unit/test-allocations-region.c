@@ -203,6 +203,33 @@ TEST(honest_tables)
 	free(i);
 }
 
+TEST(native_functions_have_files)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_region_allocations *r = make_reader(&p);
+	struct image *i = make_image();
+	const struct dw_frame *frame;
+	const struct dw_module *m;
+
+	((struct dw_clr_module *)table(i, DWELL_CLR_MODULES))[2] =
+		(struct dw_clr_module){.path = put_text(i, "/lib/libx.so"), .is_native = 1};
+	((struct dw_clr_native *)table(i, DWELL_CLR_NATIVES))[1] =
+		(struct dw_clr_native){.module = 2, .svma = 0x1235};
+	((struct dw_clr_frame *)table(i, DWELL_CLR_FRAMES))[2] =
+		(struct dw_clr_frame){1, DWELL_CLR_IL_NATIVE};
+	CHECK_INT(read_image(r, i, 0), 0);
+	CHECK_INT(p.allocations.groups.n, 1);
+	frame = dw_frames_get(&p.frames,
+			      dw_stacks_get(&p.stacks, p.allocations.groups.v[0].stack)->frame);
+	CHECK_INT(frame->svma, 0x1234);
+	m = dw_modules_get(&p.modules, frame->module);
+	CHECK(m && m->kind == DWELL_MODULE_FILE);
+	CHECK_STR(dw_strings_get(&p.strings, m->name), "libx.so");
+	dw_region_allocations_free(r);
+	dw_profile_release(&p);
+	free(i);
+}
+
 TEST(a_row_that_is_ahead_of_others_waits)
 {
 	struct dw_profile p = DW_PROFILE_INIT;

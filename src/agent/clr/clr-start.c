@@ -100,6 +100,8 @@ bool dw_clr_start(struct dw_clr_wishes *ret)
 	ret->is_code = dw_text_after(mode, "code");
 	word = dw_text_option(mode, "stacks");
 	ret->has_stacks = !ret->is_code && (!word || dw_text_number(word));
+	word = dw_text_option(mode, "natives");
+	ret->has_natives = ret->has_stacks && word && dw_text_number(word);
 	word = dw_text_option(mode, "lifetime");
 	ret->has_lifetime = !ret->is_code && (!word || dw_text_number(word));
 	word = dw_text_option(mode, "check");

@@ -10,9 +10,12 @@
  * Between two frames of a snapshot may lie managed code that it leaves out: methods made at run
  * time, which we show, and what is left of a method's frame when better code goes on above it,
  * which is no call.
+ *
+ * Where the names of native functions are wanted, their unwind tables lead on, too.
  */
 #include "agent/clr/kinds-x86-64.h"
 #include "agent/clr/meaning.h"
+#include "agent/clr/natives.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/clr/thread.h"
@@ -25,6 +28,7 @@ enum {
 	CONTEXT_RBP = 0xa0,
 	STEPS = 256, /* of native frames between two managed ones */
 	SIZE_MAX_WORDS = 4096,
+	SIZE_MAX_GUESSED = 64, /* words of a frame that native code has called, as the next */
 };
 
 struct dw_snapshot {
@@ -67,8 +71,11 @@ static bool find_frame(uint64_t ip, bool is_between, uint32_t *ret)
 	uint64_t function;
 
 	*ret = DWELL_CLR_FRAME_NATIVE;
-	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function)
+	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function) {
+		if (dw_kinds.has_natives)
+			*ret = dw_natives_frame(ip);
 		return true;
+	}
 	*ret = dw_meaning_frame(function, ip);
 	frame = dw_table_row(DWELL_CLR_FRAMES, *ret);
 	if (!*ret)
@@ -136,6 +143,22 @@ static bool is_code(uint64_t ip)
 	       (dw_runtime_function_at(ip - 1, &function) >= 0 && function);
 }
 
+/* Whether what led to @ip may be right: it is code that can be walked over. */
+static bool leads_on(uint64_t ip)
+{
+	return is_code(ip) || (dw_kinds.has_natives && dw_natives_has(ip));
+}
+
+/* The kind of @ip before anything is learnt of it. */
+static uint32_t first_kind(uint64_t ip)
+{
+	uint32_t kind = dw_kind(DWELL_KIND_RBP, -1);
+
+	if (dw_kinds.has_natives)
+		dw_natives_kind(ip, &kind);
+	return kind;
+}
+
 /*
  * Whether @s is the managed frame @to. One that has called native code directly is told with
  * another address of its code than that to which it returns, which then is put right.
@@ -157,10 +180,41 @@ static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 	if (!id || dw_kind_size(id->extra) < DWELL_KIND_RBP ||
 	    !dw_kind_step(&next, id->extra, high))
 		return false;
-	if (!is_frame(&next, to) && (next.rsp >= to->rsp || !is_code(next.ip)))
+	if (!is_frame(&next, to) && (next.rsp >= to->rsp || !leads_on(next.ip)))
 		return false;
 	*s = next;
 	return true;
+}
+
+/* Whether @s leads to @to by unwind tables and frame pointers. */
+static bool reaches(struct dw_regs s, const struct dw_regs *to, uint64_t high)
+{
+	for (int i = 0; i < STEPS && s.rsp < to->rsp; i++)
+		if (!leads_on(s.ip) || !dw_kind_step(&s, first_kind(s.ip), high))
+			return false;
+	return s.rsp == to->rsp && s.rbp == to->rbp;
+}
+
+/* The kind of the managed frame @s of fixed size, called by native code that was called by @to: the
+ * return address from which @to is reached. */
+static bool fixed_kind_to_native(const struct dw_regs *s, const struct dw_regs *to, uint64_t high,
+				 uint32_t *ret)
+{
+	struct dw_regs next = *s;
+
+	for (int32_t size = 0; size < SIZE_MAX_GUESSED; size++) {
+		next.rsp = s->rsp + 8 * (uint64_t)(size + 1);
+		if (next.rsp >= to->rsp)
+			return false;
+		next.ip = word_at(next.rsp - 8);
+		for (int32_t save = -1; save < size && dw_natives_has(next.ip); save++) {
+			next.rbp = save < 0 ? s->rbp : word_at(s->rsp + 8 * (uint64_t)save);
+			*ret = dw_kind(size, save);
+			if (reaches(next, to, high))
+				return true;
+		}
+	}
+	return false;
 }
 
 /* Learn what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. Not by a
@@ -168,7 +222,6 @@ static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_between,
 		 bool has_native)
 {
-	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
 	struct dw_regs next;
 	uint32_t kind;
 
@@ -178,20 +231,27 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 			continue;
 		}
 		next = s;
-		if (!dw_kind_step(&next, by_rbp, high))
+		kind = first_kind(s.ip);
+		if (!dw_kind_step(&next, kind, high))
 			break;
 		if (is_frame(&next, to)) {
-			learn(s.ip, by_rbp, is_between);
+			learn(s.ip, kind, is_between);
 			return;
 		}
-		if (next.rsp >= to->rsp || !is_code(next.ip))
+		if (next.rsp >= to->rsp || !leads_on(next.ip))
 			break;
-		learn(s.ip, by_rbp, is_between);
+		learn(s.ip, kind, is_between);
 		is_between = true;
 		s = next;
 	}
 	if (s.rsp == to->rsp)
 		return;
+	if (has_native && dw_kinds.has_natives && fixed_kind_to_native(&s, to, high, &kind)) {
+		learn(s.ip, kind, is_between);
+		dw_kind_step(&s, kind, high);
+		join(s, to, high, true, true);
+		return;
+	}
 	if (has_native || !fixed_kind(&s, to, &kind))
 		kind = dw_kind(DWELL_KIND_UNSURE, -1);
 	learn(s.ip, kind, is_between);
@@ -284,7 +344,7 @@ static bool is_left_out(const struct dw_clr_self *t, uint32_t at)
 {
 	uint32_t row = t->frames[at];
 
-	return row == DWELL_CLR_FRAME_NATIVE ||
+	return row == DWELL_CLR_FRAME_NATIVE || dw_natives_is(row) ||
 	       (row < DWELL_CLR_FRAME_ROOT &&
 		dw_meaning_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row)));
 }
@@ -364,7 +424,8 @@ static bool is_of(const struct dw_clr_self *t, uint32_t at, uint32_t function)
 {
 	const struct dw_clr_frame *frame = dw_table_row(DWELL_CLR_FRAMES, t->frames[at]);
 
-	return t->frames[at] < DWELL_CLR_FRAME_ROOT && (!function || frame->function == function);
+	return t->frames[at] < DWELL_CLR_FRAME_ROOT && !dw_natives_is(t->frames[at]) &&
+	       (!function || frame->function == function);
 }
 
 /* Whether the frames of @t are of the methods of @s, in its order. */

@@ -213,7 +213,7 @@ bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame)
 {
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
 
-	return !f->token;
+	return frame->il_offset != DWELL_CLR_IL_NATIVE && !f->token;
 }
 
 uint32_t dw_meaning_known(uint64_t function)

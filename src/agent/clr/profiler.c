@@ -364,7 +364,7 @@ static void start_memory(void)
 		profiler.wishes.has_lifetime = dw_objects_start() && dw_collections_start();
 	dw_clr_threads_start();
 	dw_context_start();
-	dw_walk_start(profiler.wishes.check);
+	dw_walk_start(profiler.wishes.check, profiler.wishes.has_natives);
 	dw_trigger_start(profiler.wishes.has_stacks);
 }
 

@@ -11,6 +11,7 @@
 struct dw_clr_wishes {
 	bool is_code; /* for sampling: what code is where, and nothing else */
 	bool has_stacks;
+	bool has_natives; /* which native functions lie between managed ones */
 	bool has_lifetime;
 	bool has_oracle;       /* compare generations and the heap with the runtime's */
 	uint64_t sample_bytes; /* draw one object in so many bytes, 0 = take all */

@@ -3,7 +3,7 @@
  *
  * From the callback outwards the runtime's own frames have frame pointers, up to a stub that
  * managed code called; from there kinds lead on, one look-up a frame. Native frames between managed
- * ones become one. Nothing outside the thread's stack is read.
+ * ones become one, unless their names are wanted. Nothing outside the thread's stack is read.
  */
 #include "agent/clr/walk.h"
 
@@ -11,6 +11,7 @@
 #include "agent/clr/loader.h"
 #include "agent/clr/meaning.h"
 #include "agent/clr/memo-x86-64.h"
+#include "agent/clr/natives.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
@@ -19,10 +20,11 @@ enum { STEPS_TO_STUB = 40 };
 
 struct dw_kinds dw_kinds;
 
-void dw_walk_start(uint32_t check)
+void dw_walk_start(uint32_t check, bool has_natives)
 {
 	struct dw_loader_module m;
 
+	dw_kinds.has_natives = has_natives && dw_natives_start();
 	dw_kinds.check = check;
 	if (!dw_loader_module_at(dw_runtime_address(), &m))
 		return;
@@ -61,12 +63,16 @@ static bool find_start(uint64_t base, uint64_t high, struct dw_regs *ret)
 	return false;
 }
 
+static bool is_native(uint32_t frame)
+{
+	return frame == DWELL_CLR_FRAME_NATIVE || (dw_kinds.has_natives && dw_natives_is(frame));
+}
+
 uint32_t dw_walk_put(struct dw_clr_self *t, uint32_t n, uint32_t frame)
 {
-	uint32_t is_native = n && t->frames[n - 1] == DWELL_CLR_FRAME_NATIVE;
-
 	/* Code of the runtime's that managed code has called last is no frame. */
-	if (!frame || (frame == DWELL_CLR_FRAME_NATIVE && (!n || is_native)))
+	if (!frame || (!n && is_native(frame)) ||
+	    (frame == DWELL_CLR_FRAME_NATIVE && t->frames[n - 1] == frame))
 		return n;
 	t->frames[n] = frame;
 	return n + 1;
@@ -74,7 +80,7 @@ uint32_t dw_walk_put(struct dw_clr_self *t, uint32_t n, uint32_t frame)
 
 void dw_walk_end(struct dw_clr_self *t, uint32_t n)
 {
-	if (n && t->frames[n - 1] == DWELL_CLR_FRAME_NATIVE)
+	while (n && is_native(t->frames[n - 1]))
 		n--;
 	if (n == DWELL_STACK_FRAMES)
 		t->frames[n - 1] = DWELL_CLR_FRAME_TRUNCATED;
@@ -85,7 +91,28 @@ void dw_walk_end(struct dw_clr_self *t, uint32_t n)
 /* What of the frame @id the memo shall know: how many of the stack are before it. */
 static uint32_t before(const struct dw_id *id, uint32_t n)
 {
-	return id->value && id->value != DWELL_CLR_FRAME_NATIVE ? n : UINT32_MAX;
+	return id->value && !is_native(id->value) ? n : UINT32_MAX;
+}
+
+static bool is_named_native(const struct dw_id *id, uint32_t word)
+{
+	(void)word;
+	return dw_natives_is(id->value);
+}
+
+/* Whether what is known of @ip still holds: native libraries can go, and all that is known of them
+ * with them. */
+static bool holds(const struct dw_id *id, uint64_t ip)
+{
+	if (!dw_kinds.has_natives || !dw_natives_is(id->value) || dw_natives_is_current(ip))
+		return true;
+	if (dw_agent_enter()) {
+		dw_ids_remove(&dw_kinds.ips, is_named_native, 0);
+		__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
+		dw_natives_forget();
+		dw_agent_leave();
+	}
+	return false;
 }
 
 /* The walk has met the last one at @kept, with @n frames of its own. */
@@ -111,7 +138,7 @@ static bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo *m)
 		if (kept)
 			break;
 		id = dw_ids_find(&dw_kinds.ips, s.ip);
-		if (!id || dw_kind_size(id->extra) == DWELL_KIND_UNSURE)
+		if (!id || dw_kind_size(id->extra) == DWELL_KIND_UNSURE || !holds(id, s.ip))
 			return false;
 		if (m)
 			dw_memo_step(m, &s, rbp_at, before(id, n));
@@ -172,7 +199,8 @@ static bool is_of_function(const struct dw_id *id, uint32_t row)
 {
 	const struct dw_clr_frame *frame = dw_table_row(DWELL_CLR_FRAMES, id->value);
 
-	return id->value && id->value < DWELL_CLR_FRAME_ROOT && frame->function == row;
+	return id->value && id->value < DWELL_CLR_FRAME_ROOT && frame->function == row &&
+	       frame->il_offset != DWELL_CLR_IL_NATIVE;
 }
 
 void dw_walk_forget_function(uint64_t function)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Find out where the runtime's code lies. One stack in @check is compared with the runtime's, 0 =
- * none is. */
-void dw_walk_start(uint32_t check);
+ * none is. @has_natives: each native function is a frame. */
+void dw_walk_start(uint32_t check, bool has_natives);
 
 /*
  * Put the frames of the calling thread's stack to t->frames, innermost first, t->frames_n of them,

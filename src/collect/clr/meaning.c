@@ -27,27 +27,29 @@
 		reach_rc_;                               \
 	})
 
-static int find_module(const struct dw_profile *p, uint32_t path, uint32_t *ret)
+static int find_module(const struct dw_profile *p, enum dw_module_kind kind, uint32_t path,
+		       uint32_t *ret)
 {
 	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
 		const struct dw_module *m = dw_modules_get(&p->modules, id);
 
-		if (m->kind == DWELL_MODULE_MANAGED && m->path == path)
+		if (m->kind == kind && m->path == path)
 			*ret = id;
 	}
 	return *ret ? 0 : DWELL_ERR_NOT_FOUND;
 }
 
-/* The module that is called @path. */
-static int add_module(struct dw_profile *p, const char *path, size_t n, uint32_t *ret)
+/* The module of @kind that is called @path. */
+static int add_module(struct dw_profile *p, enum dw_module_kind kind, const char *path, size_t n,
+		      uint32_t *ret)
 {
 	const char *slash = memrchr(path, '/', n);
-	struct dw_module m = {.kind = DWELL_MODULE_MANAGED};
+	struct dw_module m = {.kind = kind};
 	size_t skip = slash ? (size_t)(slash + 1 - path) : 0;
 	int rc = dw_strings_add(&p->strings, path, n, &m.path);
 
 	*ret = 0;
-	if (!rc && !find_module(p, m.path, ret))
+	if (!rc && !find_module(p, kind, m.path, ret))
 		return 0;
 	if (!rc)
 		rc = dw_strings_add(&p->strings, path + skip, n - skip, &m.name);
@@ -58,6 +60,7 @@ static int add_module(struct dw_profile *p, const char *path, size_t n, uint32_t
 static int get_module(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_clr_module module;
+	enum dw_module_kind kind;
 	const char *path;
 	size_t n;
 	int rc;
@@ -69,8 +72,9 @@ static int get_module(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 	if (rc)
 		return rc;
 	path = dw_clr_tables_text(m->tables, module.path, &n);
+	kind = module.is_native ? DWELL_MODULE_FILE : DWELL_MODULE_MANAGED;
 	if (!m->modules.v[row] && path)
-		rc = add_module(m->p, path, n, &m->modules.v[row]);
+		rc = add_module(m->p, kind, path, n, &m->modules.v[row]);
 	*ret = m->modules.v[row];
 	return rc;
 }
@@ -124,7 +128,8 @@ int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method
 	ret->token = f.token & TOKEN_MASK;
 	if (!rc && (!ret->module || !ret->token)) {
 		ret->token = ret->name & TOKEN_MASK;
-		rc = add_module(m->p, DYNAMIC_MODULE, strlen(DYNAMIC_MODULE), &ret->module);
+		rc = add_module(m->p, DWELL_MODULE_MANAGED, DYNAMIC_MODULE, strlen(DYNAMIC_MODULE),
+				&ret->module);
 	}
 	return rc ? rc : dw_allocations_method(&m->p->allocations, ret, &id);
 }
@@ -134,7 +139,8 @@ static int add_native(struct dw_clr_meaning *m, struct dw_frame *ret)
 {
 	struct dw_alloc_method method = {.token = 1};
 	uint32_t id;
-	int rc = add_module(m->p, NATIVE_MODULE, strlen(NATIVE_MODULE), &method.module);
+	int rc = add_module(m->p, DWELL_MODULE_MANAGED, NATIVE_MODULE, strlen(NATIVE_MODULE),
+			    &method.module);
 
 	if (!rc)
 		rc = dw_strings_adds(&m->p->strings, NATIVE_CODE, &method.name);
@@ -146,10 +152,36 @@ static int add_native(struct dw_clr_meaning *m, struct dw_frame *ret)
 	return rc ? rc : dw_allocations_method(&m->p->allocations, &method, &id);
 }
 
+/* The managed frame @from. */
+static int get_managed(struct dw_clr_meaning *m, const struct dw_clr_frame *from,
+		       struct dw_frame *ret)
+{
+	struct dw_alloc_method method;
+	int rc = dw_clr_method(m, from->function, &method);
+
+	ret->module = method.module;
+	ret->svma = (uint64_t)method.token << 32;
+	if (from->il_offset != UINT32_MAX)
+		ret->svma |= from->il_offset;
+	return rc;
+}
+
+/* The native frame of row @row. */
+static int get_native(struct dw_clr_meaning *m, uint32_t row, struct dw_frame *ret)
+{
+	struct dw_clr_native from;
+	int rc;
+
+	if (!dw_clr_tables_get(m->tables, DWELL_CLR_NATIVES, row, &from) || !from.svma)
+		return DWELL_ERR_FORMAT;
+	ret->svma = from.svma - 1;
+	rc = get_module(m, from.module, &ret->module);
+	return !rc && !ret->module ? DWELL_ERR_FORMAT : rc;
+}
+
 static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_frame frame = {.kind = DWELL_FRAME_CUT};
-	struct dw_alloc_method method;
 	struct dw_clr_frame from;
 	int rc;
 
@@ -163,15 +195,11 @@ static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 		return DWELL_ERR_FORMAT;
 	rc = REACH(&m->frames, row);
 	if (!rc && !m->frames.v[row]) {
-		rc = dw_clr_method(m, from.function, &method);
-		if (rc)
-			return rc;
 		frame.kind = DWELL_FRAME_CODE;
-		frame.module = method.module;
-		frame.svma = (uint64_t)method.token << 32;
-		if (from.il_offset != UINT32_MAX)
-			frame.svma |= from.il_offset;
-		rc = dw_frames_add(&m->p->frames, frame, &m->frames.v[row]);
+		rc = from.il_offset == DWELL_CLR_IL_NATIVE ? get_native(m, from.function, &frame)
+							   : get_managed(m, &from, &frame);
+		if (!rc)
+			rc = dw_frames_add(&m->p->frames, frame, &m->frames.v[row]);
 	}
 	if (!rc)
 		*ret = m->frames.v[row];

@@ -24,6 +24,9 @@ static class Program
         case "natives":
             Natives.Run(Number(1), Number(2));
             break;
+        case "callbacks":
+            Callbacks.Run(Number(1), args[2..]);
+            break;
         case "overloads":
             Overloading.Run(Number(1));
             break;

@@ -1,0 +1,37 @@
+/*
+ * Native code between managed functions, where somebody wants to know which it is: what leads from
+ * its return addresses to their callers, by the unwind tables of the module that they lie in, and
+ * what they are called in the region's tables.
+ *
+ * The loader says which module that is without a lock (_dl_find_object, glibc 2.35). Where that is
+ * not known native code stays one nameless frame. May be called where no collection is allowed.
+ * [any-thread]
+ */
+#pragma once
+
+#include "wire/allocations.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Look for the loader's help. False: there is none. */
+bool dw_natives_start(void);
+
+/* Whether @ip lies in a module of the loader's. */
+bool dw_natives_has(uint64_t ip);
+
+/* The kind (kinds-x86-64.h) of the return address @ip. False: no table says one that is simple
+ * enough. */
+bool dw_natives_kind(uint64_t ip, uint32_t *ret);
+
+/* The row of the frame at the return address @ip, DWELL_CLR_FRAME_NATIVE = it has no name. */
+uint32_t dw_natives_frame(uint64_t ip);
+
+/* Whether @row is a frame that dw_natives_frame() gives. */
+bool dw_natives_is(uint32_t row);
+
+/* Whether the frame at @ip lies in the module that it was named for. */
+bool dw_natives_is_current(uint64_t ip);
+
+/* A module has gone. Inside dw_agent_enter(). */
+void dw_natives_forget(void);

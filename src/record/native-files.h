@@ -1,0 +1,31 @@
+/*
+ * The files of native modules that an agent names by their paths only: opened while the process is
+ * there, under its root and with its user's rights, and held until the session is finished. One
+ * thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "model/profile.h"
+#include "record/managed-lines.h"
+#include "target/rights.h"
+#include "target/source.h"
+
+#include <stdint.h>
+
+enum { DWELL_NATIVE_FILES_MAX = 512 }; /* held open, others stay without names */
+
+struct dw_native_files {
+	uint32_t open;				 /* how many */
+	DW_VEC(struct dw_module_source) sources; /* by module id */
+};
+
+/*
+ * Open the file of @module of @p for @owner's process and note there which file it is; @own are our
+ * rights. That it cannot be had is no error. 0 or -ENOMEM.
+ */
+int dw_native_files_add(struct dw_native_files *f, struct dw_profile *p, uint32_t module,
+			const struct dw_managed_owner *owner, const struct dw_rights *own);
+
+/* Close and free everything. */
+void dw_native_files_release(struct dw_native_files *f);

@@ -1,0 +1,67 @@
+/* Kinds by unwind tables lead through this program's and the C library's functions as the
+ * compiler's own unwinder does. */
+#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/natives.h"
+
+#include "check.h"
+
+#include <execinfo.h>
+#include <unistd.h>
+
+enum { FRAMES = 64, LEAST = 6 };
+
+struct walk {
+	void *wanted[FRAMES];
+	uint64_t got[FRAMES];
+	int wanted_n, got_n;
+};
+
+static struct walk last;
+
+/* Walk the calling function's stack both ways. */
+static __attribute__((noinline)) void walk(struct walk *w)
+{
+	struct dw_regs s;
+	uint32_t kind;
+
+	__asm__ volatile("lea 0(%%rip), %0; mov %%rsp, %1; mov %%rbp, %2"
+			 : "=&r"(s.ip), "=&r"(s.rsp), "=&r"(s.rbp));
+	w->wanted_n = backtrace(w->wanted, FRAMES);
+	for (w->got_n = 1; w->got_n < FRAMES; w->got_n++) {
+		if (!dw_natives_kind(s.ip, &kind) || !dw_kind_step(&s, kind, UINT64_MAX / 2))
+			break;
+		w->got[w->got_n] = s.ip;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	walk(&last);
+	return *(const int *)a - *(const int *)b;
+}
+
+TEST(walks_are_the_unwinders)
+{
+	int numbers[] = {3, 1, 2}, same = 1;
+
+	CHECK(dw_natives_start());
+	qsort(numbers, 3, sizeof *numbers, compare);
+	while (same < last.got_n && same < last.wanted_n &&
+	       last.got[same] == (uint64_t)last.wanted[same])
+		same++;
+	/* The outermost frames are the start of the program, which has no caller to be found. */
+	CHECK(last.got_n >= LEAST);
+	CHECK_INT(same, last.got_n);
+}
+
+TEST(what_is_no_code_has_no_kind)
+{
+	uint32_t kind;
+
+	CHECK(dw_natives_start());
+	CHECK(!dw_natives_kind((uint64_t)&kind, &kind));
+	CHECK(!dw_natives_has(4096));
+	CHECK(dw_natives_has((uint64_t)(uintptr_t)compare));
+}
+
+TEST_MAIN()
