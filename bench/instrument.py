@@ -5,7 +5,8 @@ Programs run in turns: as they are, from clones without probes, with time probes
 uftrace too. Floor: what two readings of the TSC take. Cost of a call: (processor time with probes -
 without) / calls. Then, for each program, the session's Application time beside the plain run's
 processor time, and the functions that sampling finds the heaviest beside their Application time. Last, what is left of the
-cost under a limit, and the inclusive shares of the largest functions that were not switched off.
+cost under a limit, in a first run and in one that knows what an earlier one has found out, and the
+inclusive shares of the largest functions that were not switched off.
 
 bench/instrument.py --build FOLDER [--rounds 5] [cost|truth|limit]...
 """
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import clone
 
@@ -194,16 +196,27 @@ def inclusive(report, column, all_of):
     return of
 
 
+def take(bench, words, before):
+    """(seconds on the clock, processor seconds of the program) of @words behind @before."""
+    start = time.perf_counter()
+    own, _ = bench.spend(words, before)
+    return time.perf_counter() - start, own
+
+
 def limit_of(bench, words):
-    """A program's (plain s, s with a limit, functions off, calls, worst of what was measured)."""
+    """A program's ([(clock s, processor s)] of plain, first and later runs, functions off, calls,
+    worst of what was measured)."""
     samples, session = bench.path("samples.dwell"), bench.path("limited.dwell")
-    plain, limited = [], []
+    limited = bench.instrument("--overhead", LIMIT, "-o", session)
+    ways = [], [*limited[:-1], "--forget", "--"], limited
+    took = [[] for _ in ways]
+    bench.record(words)  # makes the images
     for _ in range(bench.rounds):
-        for path in (session, samples):
-            if os.path.exists(path):
-                os.unlink(path)
-        plain.append(bench.spend(words, [])[0])
-        limited.append(bench.spend(words, bench.instrument("--overhead", LIMIT, "-o", session))[0])
+        for way, times in zip(ways, took):
+            for path in (session, samples):
+                if os.path.exists(path):
+                    os.unlink(path)
+            times.append(take(bench, words, way))
     subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "-o", samples, *words], check=True,
                    stdout=subprocess.DEVNULL)
     calls = bench.report(session, "functions")
@@ -214,16 +227,19 @@ def limit_of(bench, words):
     top = sorted((key for key in measured if key in sampled and key not in off),
                  key=measured.get, reverse=True)[:TOP]
     worst = max(((measured[key] - sampled[key]) for key in top), key=abs, default=0)
-    return middle(plain), middle(limited), len(off), calls["session"]["number_of_calls"], worst
+    seconds = [(middle(wall), middle(own)) for wall, own in (zip(*times) for times in took)]
+    return seconds, len(off), calls["session"]["number_of_calls"], worst
 
 
 def limit(bench):
-    rows = [("program", "plain s", f"--overhead {LIMIT} s", "ratio", "switched off", "calls M",
-             "worst of 20 not off")]
+    rows = [("program", "plain s", "first s", "ratio", "later s", "ratio", "CPU first", "CPU later",
+             "switched off", "calls M", "worst of 20 not off")]
     for name, words in bench.programs.items():
-        plain, limited, off, calls, worst = limit_of(bench, words)
-        rows.append((name, f"{plain:.3f}", f"{limited:.3f}", f"{limited / plain:.2f}", str(off),
-                     f"{calls / 1e6:.2f}", f"{worst:+.1f}"))
+        (plain, first, later), off, calls, worst = limit_of(bench, words)
+        rows.append((name, f"{plain[0]:.3f}", f"{first[0]:.3f}", f"{first[0] / plain[0]:.2f}",
+                     f"{later[0]:.3f}", f"{later[0] / plain[0]:.2f}", f"{first[1] / plain[1]:.2f}",
+                     f"{later[1] / plain[1]:.2f}", str(off), f"{calls / 1e6:.2f}",
+                     f"{worst:+.1f}"))
     clone.table(rows)
 
 

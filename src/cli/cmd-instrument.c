@@ -49,6 +49,7 @@ struct cmd_instrument {
 	bool list;
 	bool all_functions;
 	bool lines;
+	bool forget;
 	bool quiet;
 };
 
@@ -73,6 +74,8 @@ static const struct dw_option options[] = {
 	 "record until all descendants have ended"},
 	{"overhead", 0, "PCT", dw_option_percent, AT(overhead),
 	 "switch off while it runs what costs more than it measures"},
+	{"forget", 0, NULL, dw_option_flag, AT(forget),
+	 "forget what earlier runs with --overhead have switched off"},
 	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
 	 "for the call trees of a process; then paths are cut (64)"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
@@ -160,6 +163,8 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead takes more than 0");
 	else if (c->overhead > 0 && !records(c))
 		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead goes with a session of calls");
+	else if (c->forget && c->overhead < 0)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--forget goes with --overhead");
 	else if (!c->duration_ns)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
@@ -185,6 +190,8 @@ static struct dw_image_plan plan_of(const struct cmd_instrument *c, const char *
 		.probes = (uint32_t)probes_of(c),
 		.all_functions = c->all_functions,
 		.lines = c->lines,
+		.limit = c->overhead > 0 ? c->overhead / 100 : 0,
+		.forgets = c->forget,
 		.choice = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude),
 			   globs_of(&c->slowest)},
 	};

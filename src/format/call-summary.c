@@ -261,6 +261,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "without probes: a part of their callers (--all-functions)."},
 		{"functions_switched_off", "function",
 		 "switched off: calls cost more than they measured, and are their callers' now."},
+		{"functions_switched_off_before", "function",
+		 "of these never measured: an earlier run has found out (--forget)."},
 		{"callees_switched_off_in_part", "callee",
 		 "switched off for some callers, likewise."},
 		{"functions_left_alone", "function",

@@ -106,7 +106,8 @@ struct dw_call_mute {
 };
 
 enum dw_call_mute_flag {
-	DWELL_MUTE_IN_PART = 1, /* calls by some callers only */
+	DWELL_MUTE_IN_PART = 1,	   /* calls by some callers only */
+	DWELL_MUTE_FROM_START = 2, /* an earlier run has found out */
 };
 
 struct dw_calls {

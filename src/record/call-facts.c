@@ -159,7 +159,7 @@ int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
 {
 	enum { WHOLE = 1, IN_PART = 2 };
 	struct dw_map seen = {0}; /* frame -> bits */
-	uint64_t whole = 0, in_part = 0;
+	uint64_t whole = 0, in_part = 0, from_start = 0;
 	int rc = 0;
 
 	dw_vec_each(m, &calls->mutes) {
@@ -170,6 +170,7 @@ int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
 			continue;
 		whole += bit == WHOLE;
 		in_part += bit == IN_PART;
+		from_start += bit == WHOLE && m->flags & DWELL_MUTE_FROM_START;
 		rc = dw_map_put(&seen, m->entry, before | bit);
 	}
 	dw_map_release(&seen);
@@ -178,8 +179,9 @@ int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
 			     (const struct fact[]){
 				     {"overhead_limit_percent", (uint64_t)(100 * overhead + .5)},
 				     {"functions_switched_off", whole},
+				     {"functions_switched_off_before", from_start},
 				     {"callees_switched_off_in_part", in_part},
 				     {"switching_off_pending", pending},
 			     },
-			     4);
+			     5);
 }

@@ -17,9 +17,40 @@ enum {
 };
 
 void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_call_names *names,
-			   uint32_t process)
+			   uint32_t process, uint64_t begin_ns)
 {
-	*o = (struct dw_call_overhead){.decision.limit = limit, .names = names, .process = process};
+	*o = (struct dw_call_overhead){
+		.decision.limit = limit, .names = names, .process = process, .begin_ns = begin_ns};
+}
+
+/* Whether the module at @index of the region was taught. */
+static bool is_taught(const struct dw_call_overhead *o, uint32_t index)
+{
+	dw_vec_each(t, &o->taught) {
+		if (t->module == index)
+			return true;
+	}
+	return false;
+}
+
+int dw_call_overhead_teach(struct dw_call_overhead *o, struct dw_regions *regions,
+			   const struct dw_region_question *q, const struct dw_module_image *image)
+{
+	uint32_t n = (uint32_t)image->learnt.off_n;
+	dw_auto_free uint32_t *subjects = NULL;
+	int rc;
+
+	/* Opened again it finds what it was told the first time. */
+	if (!n || is_taught(o, q->index))
+		return 0;
+	subjects = calloc(n, sizeof *subjects);
+	if (!subjects || dw_vec_push(&o->taught, (struct dw_call_taught){q->index, image}))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		subjects[i] = image->learnt.rows.v[i].subject;
+	rc = dw_regions_teach(regions, q, subjects, n);
+	o->taught.n -= rc != 0;
+	return rc;
 }
 
 /* The place whose clones hold the half address @site. NULL = none. */
@@ -128,6 +159,66 @@ static int note_key(struct dw_call_overhead *o, uint64_t key, uint32_t flags, ui
 	return dw_vec_push(&o->names->modules->p->calls.mutes, mute);
 }
 
+/* The key of @subject of the module at @p, where keys are those of struct dw_region_mutes. */
+static uint32_t key_at(const struct dw_call_place *p, uint32_t subject)
+{
+	return (p->first_id + (subject & ~DWELL_MUTE_POINTERS)) | (subject & DWELL_MUTE_POINTERS);
+}
+
+/* The image that runs at @p. NULL = none. */
+static struct dw_module_image *image_at(const struct dw_call_place *p)
+{
+	return p->first_id && p->module ? p->module->image : NULL;
+}
+
+/* Note what the module at @p, with @image, was taught. */
+static int note_learnt(struct dw_call_overhead *o, const struct dw_call_place *p,
+		       const struct dw_module_image *image)
+{
+	int rc = dw_map_put(&o->begun, p->first_id, 1);
+
+	for (size_t i = 0; i < image->learnt.off_n && !rc; i++) {
+		uint32_t key = key_at(p, image->learnt.rows.v[i].subject);
+
+		rc = dw_overhead_leave(&o->decision, key);
+		if (!rc && !(key & DWELL_MUTE_POINTERS))
+			rc = note_key(o, key, DWELL_MUTE_FROM_START, o->begin_ns);
+	}
+	return rc;
+}
+
+/* Note what modules were taught that have keys since the last time. */
+static int note_all_learnt(struct dw_call_overhead *o)
+{
+	int rc = 0;
+
+	dw_vec_each(p, &o->names->places) {
+		const struct dw_module_image *image = image_at(p);
+
+		dw_vec_each(t, &o->taught) {
+			if (!rc && image && t->image == image &&
+			    !dw_map_get(&o->begun, p->first_id))
+				rc = note_learnt(o, p, image);
+		}
+	}
+	return rc;
+}
+
+/* Remember for later runs that @key was switched off. */
+static int learn(struct dw_call_overhead *o, uint32_t key)
+{
+	uint32_t id = key & ~DWELL_MUTE_POINTERS;
+
+	dw_vec_each(p, &o->names->places) {
+		struct dw_module_image *image = image_at(p);
+
+		if (image && id - p->first_id < p->ids_n)
+			return dw_learnt_add(&image->learnt,
+					     (id - p->first_id) | (key & DWELL_MUTE_POINTERS));
+	}
+	return 0;
+}
+
 /* Note what was decided from place @from of o->decision.muted on. */
 static int note_muted(struct dw_call_overhead *o, size_t from, uint64_t now_ns)
 {
@@ -136,6 +227,9 @@ static int note_muted(struct dw_call_overhead *o, size_t from, uint64_t now_ns)
 	for (size_t i = from; i < o->decision.muted.n && !rc; i++) {
 		uint32_t subject = o->decision.muted.v[i];
 
+		rc = learn(o, subject);
+		if (rc)
+			break;
 		if (!(subject & DWELL_MUTE_POINTERS)) {
 			rc = note_key(o, subject, 0, now_ns);
 			continue;
@@ -170,6 +264,8 @@ int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_
 	if (!o->is_open)
 		o->serial = head->mutes_done;
 	o->is_open = true;
+	if (!rc)
+		rc = note_all_learnt(o);
 	if (head->mutes_error)
 		o->error = head->mutes_error;
 	if (rc || o->error || head->mutes_done != o->serial)
@@ -185,6 +281,33 @@ int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_
 	return rc ? rc : note_muted(o, from, now_ns);
 }
 
+/* Where the limit was passed, now or earlier, remember what was waste all the same. */
+static void learn_waste(struct dw_call_overhead *o)
+{
+	if (!o->decision.muted.n && !o->taught.n)
+		return;
+	dw_vec_each(c, &o->decision.calls) {
+		if (dw_overhead_is_waste(&o->decision, c))
+			(void)learn(o, c->key);
+	}
+}
+
+void dw_call_overhead_end(struct dw_call_overhead *o)
+{
+	learn_waste(o);
+	dw_vec_each(p, &o->names->places) {
+		struct dw_module_image *image = image_at(p);
+		size_t from = image ? image->learnt.off_n : 0;
+
+		for (size_t i = from; image && i < image->learnt.rows.n; i++) {
+			struct dw_learnt_row *row = &image->learnt.rows.v[i];
+
+			if (dw_overhead_is_worth(&o->decision, key_at(p, row->subject)))
+				dw_learnt_forget(row);
+		}
+	}
+}
+
 uint32_t dw_call_overhead_pending(const struct dw_call_overhead *o,
 				  const struct dw_region_head *head)
 {
@@ -196,6 +319,8 @@ uint32_t dw_call_overhead_pending(const struct dw_call_overhead *o,
 void dw_call_overhead_release(struct dw_call_overhead *o)
 {
 	dw_overhead_release(&o->decision);
+	dw_vec_release(&o->taught);
+	dw_map_release(&o->begun);
 	dw_map_release(&o->subjects);
 	dw_map_release(&o->seen);
 	dw_vec_release(&o->callees);

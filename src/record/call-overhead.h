@@ -3,12 +3,14 @@
  *
  * After each reading of its trees the decision (collect/region/overhead.h) is made anew, told to
  * the agent by struct dw_region_mutes, and noted in the profile. Calls through pointers are decided
- * about by the function that makes them: to their callees one would have to listen first. One
- * thread.
+ * about by the function that makes them: to their callees one would have to listen first. What is
+ * decided goes into the images' memory (record/learnt.h), too, by which the agent is taught when it
+ * gets an image. One thread.
  */
 #pragma once
 
 #include "collect/region/overhead.h"
+#include "collect/region/regions.h"
 #include "record/call-names.h"
 
 #include <stdbool.h>
@@ -18,6 +20,9 @@ struct dw_call_overhead {
 	struct dw_overhead decision;
 	struct dw_call_names *names; /* borrowed */
 	uint32_t process;
+	uint64_t begin_ns; /* of the process */
+	DW_VEC(struct dw_call_taught) taught;
+	struct dw_map begun;	/* first ids of modules that were taught -> 1 */
 	struct dw_map subjects; /* site -> subject of the calls through a pointer there */
 	struct dw_map seen;	/* subject and callee -> 1: in callees */
 	DW_VEC(struct dw_call_callee) callees;
@@ -27,16 +32,28 @@ struct dw_call_overhead {
 	bool is_open;
 };
 
+/* A module of the process that was taught what is not measured from the start. */
+struct dw_call_taught {
+	uint32_t module;		     /* index in the region */
+	const struct dw_module_image *image; /* borrowed */
+};
+
 /* A callee that some function calls through pointers. */
 struct dw_call_callee {
 	uint32_t subject; /* key of struct dw_region_mutes */
 	uint64_t key;
 };
 
-/* Begin for @process, whose keys and sites @names (borrowed) knows. @limit: probes may take this
- * part of the program's own time, 0 = as much as they like. */
+/* Begin for @process, which began @begin_ns after the recording, whose keys and sites @names
+ * (borrowed) knows. @limit: probes may take this part of the program's own time, 0 = as much as
+ * they like. */
 void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_call_names *names,
-			   uint32_t process);
+			   uint32_t process, uint64_t begin_ns);
+
+/* Teach the process that asks @q in @regions what is not measured from the start in the module that
+ * gets @image, before it is answered. 0 or a negative code: all is measured. */
+int dw_call_overhead_teach(struct dw_call_overhead *o, struct dw_regions *regions,
+			   const struct dw_region_question *q, const struct dw_module_image *image);
 
 /* Note what calls took. False: gates that let them pass are gone. Without memory nothing more is
  * decided. */
@@ -48,6 +65,10 @@ bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost 
  */
 int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_region_head *head,
 			    uint64_t now_ns, double ticks);
+
+/* The process has ended: forget what was measured again, if it was worth it, and remember what was
+ * found out too late. */
+void dw_call_overhead_end(struct dw_call_overhead *o);
 
 /* How many of the keys that were decided about had not lost all of their probes by @head. */
 uint32_t dw_call_overhead_pending(const struct dw_call_overhead *o,

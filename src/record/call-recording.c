@@ -115,7 +115,8 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 		rc = dw_recorded_process(&r->slices.processes, look, p,
 					 dw_sliced_time(&r->slices, look->head->start_ns),
 					 &d->process);
-	dw_call_overhead_init(&d->overhead, r->overhead, &d->names, d->process);
+	dw_call_overhead_init(&d->overhead, r->overhead, &d->names, d->process,
+			      dw_sliced_time(&r->slices, look->head->start_ns));
 	if (!rc)
 		rc = dw_region_calls_new(&r->slices.p, d->process, &names, &d->calls);
 	if (!rc)
@@ -144,6 +145,16 @@ void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region
 					     dw_region_process_open(p, m, r->own), p);
 	if (module && !module->image)
 		module->image = image;
+}
+
+void dw_call_recording_teach(struct dw_call_recording *r, struct dw_regions *regions,
+			     const struct dw_region_question *q,
+			     const struct dw_module_image *image)
+{
+	struct recorded *d = find(r, q->region);
+
+	if (d && r->overhead > 0)
+		(void)dw_call_overhead_teach(&d->overhead, regions, q, image);
 }
 
 static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
@@ -243,6 +254,7 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 	read_region(r, d, look, &reading);
 	dw_call_sums_add(&r->sums, look->head, dw_region_calls_stats(d->calls));
 	r->pending += dw_call_overhead_pending(&d->overhead, look->head);
+	dw_call_overhead_end(&d->overhead);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
 	close_recorded(r, d);
 	dw_sliced_relieve(s, true);

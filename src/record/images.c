@@ -206,6 +206,14 @@ struct dw_module_image *const *dw_images_all(const struct dw_images *s, size_t *
 	return s->all.v;
 }
 
+void dw_images_remember(const struct dw_images *s)
+{
+	dw_vec_each(m, &s->all) {
+		if ((*m)->state == DWELL_IMAGE_READY)
+			dw_module_image_remember(*m, s->plan);
+	}
+}
+
 void dw_images_stop(struct dw_images *s)
 {
 	if (!s || !s->has_thread)

@@ -46,6 +46,9 @@ const char *dw_images_path(const struct dw_images *s, struct dw_module_image *m,
 /* All images, in the order in which they were asked for, borrowed. *@n = their number. */
 struct dw_module_image *const *dw_images_all(const struct dw_images *s, size_t *n);
 
+/* Write down for later runs what this one has switched off. */
+void dw_images_remember(const struct dw_images *s);
+
 /* End the thread, after the image that it is at. NULL is fine. */
 void dw_images_stop(struct dw_images *s);
 

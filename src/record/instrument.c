@@ -79,6 +79,8 @@ static void answer(struct recorder *r, const struct dw_region_question *q,
 		path = dw_images_path(r->result->images, image, q->owner.uid, r->public_dir);
 	if (path && strlen(path) >= DWELL_REGION_PATH)
 		path = NULL;
+	if (path && r->recording)
+		dw_call_recording_teach(r->recording, &r->regions, q, image);
 	dw_regions_answer(&r->regions, q, path ? DWELL_ANSWER_IMAGE : DWELL_ANSWER_NONE,
 			  ++r->heartbeat, path);
 }
@@ -475,6 +477,8 @@ static int make_session(struct recorder *r, int rc, struct dw_error *err)
 		return rc;
 	if (!rc)
 		rc = dw_note_instrumented(dw_call_recording_facts(r->recording), r->result);
+	if (!rc)
+		dw_images_remember(r->result->images);
 	stopped = dw_call_recording_stop(r->recording, &r->run, rc ? NULL : err);
 	if (rc || stopped)
 		return rc ? rc : stopped;

@@ -251,6 +251,13 @@ static char *folder_of(const struct dw_module_image *m, const struct dw_image_pl
 	return asprintf(&folder, "%s/%u", plan->session_dir, m->file.st_uid) < 0 ? NULL : folder;
 }
 
+/* Whether what is switched off is kept: beside an image that is kept, too. */
+static bool remembers(const struct dw_module_image *m, const struct dw_image_plan *plan)
+{
+	return plan->limit > 0 && m->probes == DWELL_PROBES_TIME && plan->cache_dir &&
+	       is_trusted(&m->file);
+}
+
 /* Find out where statements begin. */
 static int find_lines(struct dw_module_image *m, struct making *k, struct dw_error *err)
 {
@@ -297,7 +304,17 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 	if (rc)
 		return rc;
 	m->start = dw_module_start(k->elf);
-	return read_image(m, err);
+	rc = read_image(m, err);
+	if (!rc && remembers(m, plan) && !plan->forgets)
+		rc = dw_learnt_read(&m->learnt, m->image, plan->limit,
+				    m->header.functions.n + m->header.imports.n);
+	return rc;
+}
+
+void dw_module_image_remember(const struct dw_module_image *m, const struct dw_image_plan *plan)
+{
+	if (remembers(m, plan) && (m->learnt.rows.n || plan->forgets))
+		(void)dw_learnt_write(&m->learnt, m->image, plan->limit);
 }
 
 void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan *plan)
@@ -343,6 +360,7 @@ void dw_module_image_free(struct dw_module_image *m)
 	free(m->image);
 	free(m->copy);
 	free(m->functions);
+	dw_learnt_release(&m->learnt);
 	free(m->calls);
 	free(m);
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "code/elf/elf.h"
 #include "record/choice.h"
+#include "record/learnt.h"
 #include "symbol/function-names.h"
 #include "wire/clone-image.h"
 #include "wire/region.h"
@@ -30,7 +31,9 @@ struct dw_image_plan {
 	const char *session_dir; /* of all others, a folder for each user; goes with the session */
 	uint32_t probes;	 /* enum dw_clone_probes; the C library's may differ */
 	bool all_functions;
-	bool lines; /* probes for statements, too */
+	bool lines;   /* probes for statements, too */
+	double limit; /* of overhead, by which what is switched off is remembered; 0 = it is not */
+	bool forgets; /* what earlier runs have found out */
 	struct dw_choice choice;
 };
 
@@ -57,6 +60,7 @@ struct dw_module_image {
 	bool lacks_lines; /* statements were wanted, and there is no debug information of any */
 	uint64_t start;	  /* svma that module offsets count from */
 	struct dw_clone_function_entry *functions; /* header.functions.n */
+	struct dw_learnt learnt; /* of earlier runs; filled further by the one who called */
 	/* what processes did with it */
 	char *copy;				     /* path of a copy that all may read */
 	uint64_t processes[DWELL_MODULE_CLOSED + 1]; /* by enum dw_region_module_state */
@@ -77,6 +81,9 @@ bool dw_module_image_is_of(const struct dw_module_image *m, const struct stat *f
 
 /* Make the image as @plan says, or find it in the cache. m->rc tells how it went. */
 void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan *plan);
+
+/* Write down for later runs what is switched off of @m, which is ready. */
+void dw_module_image_remember(const struct dw_module_image *m, const struct dw_image_plan *plan);
 
 /*
  * The names of the functions, in their order. Only -ENOMEM and -errno are errors.

@@ -268,7 +268,7 @@ int dw_take_call_mutes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	}
 	TAKE_COLUMN(rows, n, entry, dw_take_delta_max(c, &entry, frames));
 	TAKE_COLUMN(rows, n, at_ns, dw_take_delta(c, &at));
-	TAKE_COLUMN(rows, n, flags, dw_take_max(c, DWELL_MUTE_IN_PART));
+	TAKE_COLUMN(rows, n, flags, dw_take_max(c, DWELL_MUTE_IN_PART | DWELL_MUTE_FROM_START));
 	p->calls.mutes.n += n;
 	return 0;
 }

@@ -55,7 +55,7 @@
 #define DWELL_REGION_LOCK ".lock"
 
 enum {
-	DWELL_REGION_VERSION = 4,
+	DWELL_REGION_VERSION = 5,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
@@ -135,7 +135,8 @@ enum dw_region_answer_state {
 };
 
 struct dw_region_answer {
-	uint32_t state; /* enum dw_region_answer_state */
+	uint32_t learnt_at, learnt_n; /* in struct dw_region_header's learnt: of this module */
+	uint32_t state;		      /* enum dw_region_answer_state */
 	uint32_t heartbeat;
 	char image[DWELL_REGION_PATH]; /* path of the clone image */
 };
@@ -215,5 +216,8 @@ struct dw_region_header {
 	struct dw_region_module modules[DWELL_REGION_MODULES];
 	struct dw_region_answer answers[DWELL_REGION_MODULES];
 	struct dw_region_mutes mutes;
+	/* What is not measured from the start, since an earlier run has muted it: as keys of
+	 * @mutes, but by index in the module's image. Written before the answer. */
+	uint32_t learnt[DWELL_REGION_MUTES];
 	uint32_t threads[DWELL_REGION_THREADS];
 };

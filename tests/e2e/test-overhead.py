@@ -78,6 +78,36 @@ def test_nothing_is_left_of_probes(context):
     expect(facts["switching_off_pending"], 0, "functions with probes")
 
 
+def test_later_runs_begin_without(context):
+    """What a run has found out is not measured in the next, but for one in 16, until forgotten."""
+    options = "1 1500", "--overhead", "3"
+    record(context, *options)
+    report, told = record(context, *options)
+    facts = report["session"]
+    require(facts["functions_switched_off_before"] + len(rows_of(report, "tiny")) >= 1,
+            f"nothing was known: {facts}")
+    if facts["functions_switched_off_before"]:
+        expect(sum(row["number_of_calls"] for row in rows_of(report, "tiny")), 0, "calls of tiny")
+    for name in ("light", "heavy"):
+        expect(sum(row["number_of_calls"] for row in rows_of(report, name)), told[0][name][0],
+               f"calls of {name}")
+    require(abs(facts["residual_elapsed_ns"]) < facts["threads_lifetime_ns"] / 100,
+            f"residual: {facts}")
+    report, _ = record(context, *options, "--forget")
+    expect(report["session"]["functions_switched_off_before"], 0, "functions known")
+    require(rows_of(report, "tiny")[0]["number_of_calls"], "no call of tiny was measured")
+
+
+def test_forked_children_inherit_what_is_known(context):
+    record(context, "1 700 fork", "--overhead", "3")
+    report, told = record(context, "1 700 fork", "--overhead", "3")
+    made, seen = sum(t["tiny"][0] for t in told), rows_of(report, "tiny")
+    seen = sum(row["number_of_calls"] for row in seen)
+    require(seen < made / 2, f"{seen} of {made} calls were measured")
+    expect(sum(row["number_of_calls"] for row in rows_of(report, "heavy")),
+           sum(t["heavy"][0] for t in told), "calls of heavy")
+
+
 def test_within_the_limit_all_is_measured(context):
     report, told = record(context, "1 300", "--overhead", "100")
     expect(report["session"]["functions_switched_off"], 0, "functions switched off")
@@ -90,5 +120,7 @@ def test_wrong_limits(context):
     for limit in ("0", "101", "-1", "much"):
         done = context.run(context.dwell, "instrument", f"--overhead={limit}", "--", "true")
         expect(done.returncode, 125, f"status with {limit}: {done.stderr}")
+    done = context.run(context.dwell, "instrument", "--forget", "--", "true")
+    expect(done.returncode, 125, f"status of --forget alone: {done.stderr}")
     done = context.run(context.dwell, "instrument", "--overhead=5", "--probes=count", "--", "true")
     expect(done.returncode, 125, f"status without a session: {done.stderr}")

@@ -130,6 +130,38 @@ TEST(nobody_is_never_muted)
 	dw_overhead_release(&o);
 }
 
+TEST(what_was_left_is_not_muted_again)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	CHECK_INT(dw_overhead_leave(&o, HOT), 0);
+	add_all(check_failed, &o);
+	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	CHECK_INT(o.muted.n, 0);
+	CHECK(dw_overhead_is_muted(&o, HOT));
+	dw_overhead_release(&o);
+}
+
+TEST(worth_and_waste_are_of_the_whole_run)
+{
+	struct dw_overhead o = {.limit = .3};
+
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(dw_overhead_add(&o, SMALL, 2e6, .5e6), 0);
+		CHECK_INT(dw_overhead_add(&o, SELDOM, 2, 1), 0);
+		CHECK_INT(dw_overhead_add(&o, WARM, 10e6, 20e6), 0);
+		CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+		CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+	}
+	CHECK_INT(o.muted.n, 0);
+	CHECK(dw_overhead_is_worth(&o, HEAVY));
+	CHECK(!dw_overhead_is_worth(&o, WARM));
+	CHECK(!dw_overhead_is_worth(&o, HOT)); /* never seen */
+	dw_vec_each(c, &o.calls)
+		CHECK_INT(dw_overhead_is_waste(&o, c), c->key == SMALL);
+	dw_overhead_release(&o);
+}
+
 TEST(there_is_an_end)
 {
 	struct dw_overhead o = {.limit = .001};

@@ -38,13 +38,19 @@ struct work {
 
 #define IS_END (1u << 31)
 
+/* How much of @a was muted before it came. */
+static uint32_t learnt_n(const struct dw_area *a)
+{
+	return dw_agent_region()->answers[a->region_module].learnt_n;
+}
+
 /* The page of the code that holds gate place @i of orders_at; -1 = none is to change. With the
  * second step the calls that cost most are gone, and those that stay can afford to wait. */
 static int64_t order_page(const struct dw_area *a, uint32_t i)
 {
 	const struct dw_clone_header *h = a->header;
 	uint32_t from = h->orders_at[i] - h->code_at;
-	bool is_due = dw_probe.is_ordered && dw_agent_region()->mutes.ended;
+	bool is_due = dw_probe.is_ordered && (dw_agent_region()->mutes.ended || learnt_n(a));
 	bool is_inside = from / DWELL_PAGE_BYTES == (from + ORDER_BYTES - 1) / DWELL_PAGE_BYTES;
 
 	return is_due && is_inside && from < h->code_bytes ? (int64_t)from / DWELL_PAGE_BYTES : -1;
@@ -99,15 +105,55 @@ static bool may_mute(const struct dw_area *a, uint32_t index)
 	       !(imports[index - functions_n(a)].flags & DWELL_IMPORT_SWITCHES);
 }
 
+/* The index in the sets of @a of function or import @i, or of the calls through pointers of
+ * function @i; UINT32_MAX = there is none. */
+static uint32_t index_in(const struct dw_area *a, uint32_t i, bool is_pointers)
+{
+	if (i >= functions_n(a) + (is_pointers ? 0 : imports_n(a)))
+		return UINT32_MAX;
+	return is_pointers ? pointers_of(a, i) : i;
+}
+
 /* The index in the sets of @a that @key means; UINT32_MAX = it is another area's. */
 static uint32_t index_of(const struct dw_area *a, uint32_t key)
 {
 	const struct dw_region_module *m = &dw_agent_region()->modules[a->region_module];
-	uint32_t index = (key & ~DWELL_MUTE_POINTERS) - m->first_id;
 
-	if (index >= functions_n(a) + (key & DWELL_MUTE_POINTERS ? 0 : imports_n(a)))
-		return UINT32_MAX;
-	return key & DWELL_MUTE_POINTERS ? pointers_of(a, index) : index;
+	return index_in(a, (key & ~DWELL_MUTE_POINTERS) - m->first_id, key & DWELL_MUTE_POINTERS);
+}
+
+/* Set the bit of @index for @step, and if it was not set before in @fresh, too. Whether it was not.
+ */
+static bool mark_one(struct dw_area *a, uint8_t *fresh, uint32_t index, uint32_t step)
+{
+	uint32_t at = step * set_bytes(a) + index / 8;
+	uint8_t bit = (uint8_t)(1 << index % 8);
+
+	if (is_muted(a, index, step))
+		return false;
+	fresh[at] |= bit;
+	__atomic_store_n(&a->muted[at], a->muted[at] | bit, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* Set the bits of what is not measured from the start, likewise: nothing of it has begun. */
+static bool mark_learnt(struct dw_area *a, uint8_t *fresh)
+{
+	const struct dw_region_header *region = dw_agent_region();
+	uint32_t at = region->answers[a->region_module].learnt_at, n = learnt_n(a);
+	bool any = false;
+
+	for (uint32_t i = 0; i < n && at + i < DWELL_REGION_MUTES; i++) {
+		uint32_t subject = region->learnt[at + i];
+		uint32_t index =
+			index_in(a, subject & ~DWELL_MUTE_POINTERS, subject & DWELL_MUTE_POINTERS);
+
+		if (index == UINT32_MAX || !may_mute(a, index))
+			continue;
+		any |= mark_one(a, fresh, index, 0);
+		any |= mark_one(a, fresh, index, 1);
+	}
+	return any;
 }
 
 /* Set the bits that the region asks for, and those that were not set before in @fresh, too. Whether
@@ -117,23 +163,15 @@ static bool mark(struct dw_area *a, uint8_t *fresh)
 	const struct dw_region_mutes *m = &dw_agent_region()->mutes;
 	uint32_t n = __atomic_load_n(&m->n, __ATOMIC_RELAXED);
 	uint32_t ended = __atomic_load_n(&m->ended, __ATOMIC_RELAXED);
-	bool any = false;
+	bool any = mark_learnt(a, fresh);
 
 	for (uint32_t i = 0; i < n && i < DWELL_REGION_MUTES; i++) {
 		uint32_t index = index_of(a, m->keys[i]);
 
 		if (index == UINT32_MAX || !may_mute(a, index))
 			continue;
-		for (uint32_t step = 0; step <= (i < ended); step++) {
-			uint32_t at = step * set_bytes(a) + index / 8;
-			uint8_t bit = (uint8_t)(1 << index % 8);
-
-			if (is_muted(a, index, step))
-				continue;
-			any = true;
-			fresh[at] |= bit;
-			__atomic_store_n(&a->muted[at], a->muted[at] | bit, __ATOMIC_RELAXED);
-		}
+		for (uint32_t step = 0; step <= (i < ended); step++)
+			any |= mark_one(a, fresh, index, step);
 	}
 	return any;
 }
@@ -310,7 +348,7 @@ void dw_mute_area(struct dw_area *a)
 	uint8_t *fresh;
 	int error = 0;
 
-	if (!region->mutes.n || a->header->probes != DWELL_PROBES_TIME)
+	if ((!region->mutes.n && !learnt_n(a)) || a->header->probes != DWELL_PROBES_TIME)
 		return;
 	fresh = dw_agent_memory(2 * set_bytes(a));
 	if (!a->muted)

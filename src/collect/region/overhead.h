@@ -22,6 +22,8 @@ struct dw_overhead_calls {
 	/* since the last decision */
 	double probes; /* ticks */
 	double time;   /* ticks, exclusive */
+	/* before */
+	double past_probes, past_time;
 };
 
 struct dw_overhead {
@@ -47,6 +49,15 @@ bool dw_overhead_is_muted(const struct dw_overhead *o, uint32_t key);
 
 /* Note that @key is muted already. 0 or -ENOMEM. */
 int dw_overhead_inherit(struct dw_overhead *o, uint32_t key);
+
+/* Note that @key was never measured: nobody needs to be told. 0 or -ENOMEM. */
+int dw_overhead_leave(struct dw_overhead *o, uint32_t key);
+
+/* Whether calls of @key were measured, are still, and keep the limit by themselves. */
+bool dw_overhead_is_worth(const struct dw_overhead *o, uint32_t key);
+
+/* Whether @c, of o->calls, is still measured, and should not be from the start another time. */
+bool dw_overhead_is_waste(const struct dw_overhead *o, const struct dw_overhead_calls *c);
 
 /* Free everything. */
 void dw_overhead_release(struct dw_overhead *o);

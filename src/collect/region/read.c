@@ -151,6 +151,7 @@ static int write_all(int fd, const void *buf, size_t n, uint64_t at)
 int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbeat, const char *path)
 {
 	struct dw_region_answer a = {.heartbeat = heartbeat};
+	const size_t behind = offsetof(struct dw_region_answer, heartbeat);
 	uint64_t at = offsetof(struct dw_region_header, answers[i]);
 	int rc;
 
@@ -158,9 +159,24 @@ int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbea
 		return -EINVAL;
 	if (path)
 		memcpy(a.image, path, strlen(path));
-	rc = write_all(fd, (char *)&a + sizeof a.state, sizeof a - sizeof a.state,
-		       at + sizeof a.state);
-	return rc ? rc : write_all(fd, &state, sizeof state, at);
+	rc = write_all(fd, (char *)&a + behind, sizeof a - behind, at + behind);
+	return rc ? rc
+		  : write_all(fd, &state, sizeof state,
+			      at + offsetof(struct dw_region_answer, state));
+}
+
+int dw_region_write_learnt(int fd, uint32_t i, const uint32_t *subjects, uint32_t from, uint32_t n)
+{
+	const uint32_t part[] = {from, n};
+	int rc;
+
+	if (i >= DWELL_REGION_MODULES || from > DWELL_REGION_MUTES || n > DWELL_REGION_MUTES - from)
+		return -EINVAL;
+	rc = write_all(fd, subjects, n * sizeof *subjects,
+		       offsetof(struct dw_region_header, learnt[from]));
+	return rc ? rc
+		  : write_all(fd, part, sizeof part,
+			      offsetof(struct dw_region_header, answers[i].learnt_at));
 }
 
 int dw_region_read_mutes(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended)

@@ -36,7 +36,8 @@ struct dw_region {
 	struct dw_region_owner owner;
 	bool is_valid; /* its header was read */
 	bool was_alive;
-	uint32_t next; /* first module that was not looked at */
+	uint32_t next;	   /* first module that was not looked at */
+	uint32_t learnt_n; /* in the region's list */
 };
 
 static uint64_t hash_name(const char *name, size_t n)
@@ -374,6 +375,21 @@ int dw_regions_answer(struct dw_regions *r, const struct dw_region_question *q, 
 	struct dw_region *g = find_id(r, q->region);
 
 	return g ? dw_region_write_answer(g->fd, q->index, state, heartbeat, path) : 0;
+}
+
+int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
+		     const uint32_t *subjects, uint32_t n)
+{
+	struct dw_region *g = find_id(r, q->region);
+	int rc;
+
+	if (!g)
+		return DWELL_ERR_NOT_FOUND;
+	if (n > DWELL_REGION_MUTES - g->learnt_n)
+		return DWELL_ERR_LIMIT;
+	rc = dw_region_write_learnt(g->fd, q->index, subjects, g->learnt_n, n);
+	g->learnt_n += rc ? 0 : n;
+	return rc;
 }
 
 void dw_regions_finish(struct dw_regions *r)

@@ -114,6 +114,14 @@ void dw_regions_each(struct dw_regions *r, void (*fn)(void *ctx, const struct dw
 int dw_regions_answer(struct dw_regions *r, const struct dw_region_question *q, uint32_t state,
 		      uint32_t heartbeat, const char *path);
 
+/*
+ * Tell the process that asks @q of the @n @subjects that are not measured from the start, by index
+ * in the image (struct dw_region_header), before it is answered. 0; DWELL_ERR_LIMIT (more than a
+ * region has room for); DWELL_ERR_NOT_FOUND (it is gone); -errno.
+ */
+int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
+		     const uint32_t *subjects, uint32_t n);
+
 /* Read everything a last time, end all regions. */
 void dw_regions_finish(struct dw_regions *r);
 
