@@ -247,7 +247,7 @@ TEST(functions_that_were_switched_off_are_kept_and_checked)
 	CHECK_REFUSED(&p, p.calls.mutes.v[1].process, 0);
 	CHECK_REFUSED(&p, p.calls.mutes.v[1].process, shape.processes + 1);
 	CHECK_REFUSED(&p, p.calls.mutes.v[1].entry, 501);
-	CHECK_REFUSED(&p, p.calls.mutes.v[1].flags, 2);
+	CHECK_REFUSED(&p, p.calls.mutes.v[1].flags, 4);
 	dw_profile_release(&got);
 	dw_profile_release(&p);
 }
