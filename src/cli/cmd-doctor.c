@@ -65,15 +65,14 @@ static long sysctl(const char *name)
 
 static bool check_sampling(struct dw_out *out)
 {
-	struct dw_perf_options o = {.pid = getpid(), .frequency_hz = 1000, .stack_bytes = 4096};
+	struct dw_perf_options o = {.frequency_hz = 1000, .stack_bytes = 4096};
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_perf_events events = {0};
 	struct dw_rings rings = {0};
 	bool works;
 
-	if (!dw_perf_events_open(&o, &events, &err) &&
-	    !dw_perf_events_map(&events, &o, &rings, &err))
-		dw_rings_release(&rings);
+	dw_perf_events_open(&o, &events, &rings, &err);
+	dw_rings_release(&rings);
 	works = print_state(out, events.cycles ? "processor cycles" : "CPU clock", &err);
 	dw_perf_events_release(&events);
 	dw_error_clear(&err);

@@ -23,7 +23,9 @@ struct dw_backend_config {
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */
 	struct dw_managed *managed;
-	pid_t pid;	   /* the launched command, stopped before its exec */
+	pid_t pid;	   /* the launched command, stopped before its exec; 0 = none */
+	const pid_t *pids; /* running processes to attach to instead, borrowed */
+	size_t pids_n;
 	uint64_t start_ns; /* CLOCK_MONOTONIC time that the profile's times count from */
 };
 
@@ -42,9 +44,10 @@ struct dw_backend; /* each backend's own state */
 struct dw_backend_ops {
 	const char *name; /* for the session: "perf cpu-clock" etc. is put in facts by start */
 	/*
-	 * Attach to config->pid, which has not executed its command yet. Samples go to @profile
-	 * (borrowed until free). DWELL_ERR_REFUSED with a message that names cause and cure when
-	 * the kernel does not allow it.
+	 * Attach to config->pid, which has not executed its command yet, or to config->pids.
+	 * Samples go to @profile (borrowed until free). DWELL_ERR_REFUSED with a message that names
+	 * cause and cure when the kernel does not allow it; DWELL_ERR_NOT_FOUND when a process is
+	 * gone.
 	 */
 	int (*start)(const struct dw_backend_config *config, struct dw_profile *profile,
 		     struct dw_backend **ret, struct dw_error *err);

@@ -7,9 +7,11 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,6 +41,27 @@ int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret)
 		if (!n)
 			return 0;
 	}
+}
+
+int dw_proc_threads(pid_t pid, struct dw_tids *ret)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+	int rc = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while (!rc && (entry = readdir(dir)) != NULL) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid > 0)
+			rc = dw_vec_push(ret, tid);
+	}
+	closedir(dir);
+	return rc;
 }
 
 int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)

@@ -20,9 +20,19 @@ struct dw_proc_stat {
 	uint64_t start_ticks; /* when it was made, in the kernel's units; exec does not change it */
 };
 
+/* Numbers of threads. Release with dw_vec_release(). */
+struct dw_tids {
+	pid_t *v;
+	size_t n;
+	size_t cap;
+};
+
 /* Append the contents of /proc/@pid/@file to @ret, to its end. 0; -ENOENT or -ESRCH when the
  * process is gone, another -errno. */
 int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret);
+
+/* Append the threads that @pid has now. 0, -ENOENT or -ESRCH when it is gone, -ENOMEM. */
+int dw_proc_threads(pid_t pid, struct dw_tids *ret);
 
 /* Take @text, the contents of a stat file, apart. 0 or DWELL_ERR_FORMAT. */
 int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret);

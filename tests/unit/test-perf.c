@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "collect/sampled/deep-stack.h"
 #include "collect/perf/intake.h"
+#include "collect/perf/records.h"
 #include "collect/perf/ring.h"
 
 #include <unistd.h>

@@ -44,27 +44,29 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 }
 
 /* What both kinds of event share. */
-static struct perf_event_attr base_attr(void)
+static struct perf_event_attr base_attr(const struct dw_perf_events *e,
+					const struct dw_perf_options *o)
 {
 	return (struct perf_event_attr){
 		.size = sizeof(struct perf_event_attr),
 		.type = PERF_TYPE_SOFTWARE,
-		.disabled = 1,
+		.disabled = o->at_exec,
+		.enable_on_exec = o->at_exec,
 		.inherit = 1,
-		.enable_on_exec = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.read_format = PERF_FORMAT_LOST,
+		.read_format = e->counts_lost ? PERF_FORMAT_LOST : 0,
 	};
 }
 
-static struct perf_event_attr side_attr(void)
+static struct perf_event_attr side_attr(const struct dw_perf_events *e,
+					const struct dw_perf_options *o)
 {
-	struct perf_event_attr a = base_attr();
+	struct perf_event_attr a = base_attr(e, o);
 
 	a.config = PERF_COUNT_SW_DUMMY;
 	a.sample_type = DWELL_PERF_SIDE_TYPE;
@@ -73,12 +75,13 @@ static struct perf_event_attr side_attr(void)
 	return a;
 }
 
-static struct perf_event_attr sample_attr(const struct dw_perf_options *o, bool cycles)
+static struct perf_event_attr sample_attr(const struct dw_perf_events *e,
+					  const struct dw_perf_options *o)
 {
-	struct perf_event_attr a = base_attr();
+	struct perf_event_attr a = base_attr(e, o);
 	uint64_t per_wakeup = (uint64_t)o->frequency_hz * WAKEUP_MS / 1000;
 
-	if (cycles) {
+	if (e->cycles) {
 		a.type = PERF_TYPE_HARDWARE;
 		a.config = PERF_COUNT_HW_CPU_CYCLES;
 		a.freq = 1;
@@ -87,96 +90,95 @@ static struct perf_event_attr sample_attr(const struct dw_perf_options *o, bool 
 		a.config = PERF_COUNT_SW_CPU_CLOCK;
 		a.sample_period = NS_PER_S / o->frequency_hz;
 	}
-	a.sample_type = DWELL_PERF_SAMPLE_TYPE;
+	a.sample_type = o->identify ? DWELL_PERF_IDENTIFIED_TYPE : DWELL_PERF_SAMPLE_TYPE;
 	a.sample_regs_user = DWELL_PERF_REGS_MASK;
 	a.sample_stack_user = o->stack_bytes;
 	a.wakeup_watermark = (uint32_t)((per_wakeup ? per_wakeup : 1) * o->stack_bytes);
 	return a;
 }
 
-/* The event with the larger dump, off until dw_perf_events_deepen(). -1 = none. */
-static int open_deep(const struct dw_perf_options *o, const struct perf_event_attr *sample, int cpu)
+static void close_watch(const struct dw_perf_watch *w)
 {
-	struct perf_event_attr deep = *sample;
-	int fd;
-
-	if (o->stack_bytes_max <= o->stack_bytes)
-		return -1;
-	deep.sample_stack_user = o->stack_bytes_max;
-	deep.enable_on_exec = 0;
-	fd = open_event(&deep, o->pid, cpu);
-	return fd < 0 ? -1 : fd;
+	if (w->sample_fd >= 0)
+		close(w->sample_fd);
+	if (w->deep_fd >= 0)
+		close(w->deep_fd);
+	if (w->side_fd >= 0)
+		close(w->side_fd);
 }
 
-static void close_cpu(struct dw_perf_cpu *c)
+static void close_cpu(const struct dw_perf_cpu *c)
 {
 	if (c->sample_fd >= 0)
 		close(c->sample_fd);
-	if (c->deep_fd >= 0)
-		close(c->deep_fd);
 	if (c->side_fd >= 0)
 		close(c->side_fd);
 }
 
-/* Open all events on @cpu. 0, -ENODEV when that CPU is offline, or another -errno. */
-static int open_cpu(const struct dw_perf_options *o, struct dw_perf_events *e, int cpu)
+/* An event of our own that never counts: others write into its ring and wake up who polls it. */
+static int open_owner(struct perf_event_attr like, int cpu)
 {
-	struct perf_event_attr side = side_attr(), sample = sample_attr(o, e->cycles);
-	struct dw_perf_cpu c = {-1, -1, -1};
+	like.type = PERF_TYPE_SOFTWARE;
+	like.config = PERF_COUNT_SW_DUMMY;
+	like.freq = like.sample_period = 0;
+	like.inherit = like.enable_on_exec = 0;
+	like.mmap = like.mmap2 = like.comm = like.comm_exec = like.task = 0;
+	like.disabled = 1;
+	return open_event(&like, 0, cpu);
+}
+
+/* The owners of rings on @cpu. 0, -ENODEV when that CPU is offline, or another -errno. */
+static int open_cpu(struct dw_perf_events *e, const struct dw_perf_options *o, int cpu)
+{
+	struct dw_perf_cpu c = {cpu, -1, -1};
 	int rc = 0;
 
-	if (!e->counts_lost)
-		side.read_format = sample.read_format = 0;
-	c.sample_fd = open_event(&sample, o->pid, cpu);
+	c.sample_fd = open_owner(sample_attr(e, o), cpu);
 	if (c.sample_fd < 0)
 		return c.sample_fd;
-	c.side_fd = open_event(&side, o->pid, cpu);
-	if (c.side_fd < 0)
-		rc = c.side_fd;
-	else
-		c.deep_fd = open_deep(o, &sample, cpu);
-	if (!rc)
-		rc = dw_vec_push(&e->cpus, c);
+	c.side_fd = open_owner(side_attr(e, o), cpu);
+	rc = c.side_fd < 0 ? c.side_fd : dw_vec_push(&e->cpus, c);
 	if (rc)
 		close_cpu(&c);
 	return rc;
 }
 
-static int open_cpus(const struct dw_perf_options *o, struct dw_perf_events *e)
+static int open_cpus(struct dw_perf_events *e, const struct dw_perf_options *o)
 {
 	long n = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (int cpu = 0; cpu < n; cpu++) {
-		int rc = open_cpu(o, e, cpu);
+		int rc = open_cpu(e, o, cpu);
 
-		if (rc && rc != -ENODEV) {
-			dw_perf_events_release(e);
+		if (rc && rc != -ENODEV)
 			return rc;
-		}
 	}
 	return e->cpus.n ? 0 : -ENODEV;
 }
 
 /*
- * Try the better event first, then what less able machines and kernels know: no PMU (ENOENT, in a
- * virtual machine; EOPNOTSUPP), a frequency above the kernel's limit for hardware (EINVAL), no
- * count of lost records before 6.0 (EINVAL).
+ * Try on ourselves: the better event first, then what less able machines and kernels know: no PMU
+ * (ENOENT, in a virtual machine; EOPNOTSUPP), a frequency above the kernel's limit for hardware
+ * (EINVAL), no count of lost records before 6.0 (EINVAL).
  */
-int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *ret,
-			struct dw_error *err)
+static int choose_event(struct dw_perf_events *e, const struct dw_perf_options *o)
 {
 	int rc = -EINVAL;
 
-	for (int attempt = 0; attempt < 4 && rc; attempt++) {
-		struct dw_perf_events e = {.cycles = attempt % 2 == 0, .counts_lost = attempt < 2};
+	for (int attempt = 0; attempt < 4 && rc < 0; attempt++) {
+		struct perf_event_attr a;
 
-		rc = open_cpus(o, &e);
-		if (!rc)
-			*ret = e;
+		e->cycles = attempt % 2 == 0;
+		e->counts_lost = attempt < 2;
+		a = sample_attr(e, o);
+		a.disabled = 1;
+		rc = open_event(&a, 0, -1);
 		if (rc == -EACCES || rc == -EPERM || rc == -ENOSYS || rc == -EMFILE)
 			break;
 	}
-	return rc ? dw_perf_refusal(rc, err) : 0;
+	if (rc >= 0)
+		close(rc);
+	return rc < 0 ? rc : 0;
 }
 
 /* Map rings of @bytes for one kind of event, behind those that @ret has. None is left after a
@@ -212,26 +214,10 @@ static int map_largest(const struct dw_perf_events *e, bool side, size_t bytes, 
 	return rc;
 }
 
-/* Let the deeper samples of each CPU go to the ring of its others, or close those events. */
-static void share_rings(struct dw_perf_events *e, bool has_room)
-{
-	dw_vec_each(cpu, &e->cpus) {
-		has_room = has_room && cpu->deep_fd >= 0 &&
-			   !ioctl(cpu->deep_fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->sample_fd);
-	}
-	dw_vec_each(cpu, &e->cpus) {
-		if (!has_room && cpu->deep_fd >= 0) {
-			close(cpu->deep_fd);
-			cpu->deep_fd = -1;
-		}
-	}
-}
-
-int dw_perf_events_map(struct dw_perf_events *e, const struct dw_perf_options *o,
-		       struct dw_rings *ret, struct dw_error *err)
+static int map_rings(const struct dw_perf_events *e, const struct dw_perf_options *o,
+		     struct dw_rings *ret)
 {
 	size_t least = 32 << 10;
-	struct dw_rings rings = {0};
 	int rc = -EPERM;
 
 	while (least < 2 * o->stack_bytes)
@@ -239,43 +225,118 @@ int dw_perf_events_map(struct dw_perf_events *e, const struct dw_perf_options *o
 	/* Side-band rings are small against the others: they give way last. */
 	for (size_t side = SIDE_RING_BYTES; rc == -EPERM && side >= SIDE_RING_MIN_BYTES;
 	     side /= 2) {
-		dw_rings_release(&rings);
-		rc = map_kind(e, true, side, &rings);
+		dw_rings_release(ret);
+		rc = map_kind(e, true, side, ret);
 		if (!rc)
 			rc = map_largest(e, false, SAMPLE_RING_BYTES,
-					 side > SIDE_RING_MIN_BYTES ? 4 * least : least, &rings);
+					 side > SIDE_RING_MIN_BYTES ? 4 * least : least, ret);
+	}
+	return rc;
+}
+
+int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *ret,
+			struct dw_rings *rings, struct dw_error *err)
+{
+	int rc;
+
+	*ret = (struct dw_perf_events){0};
+	*rings = (struct dw_rings){0};
+	rc = choose_event(ret, o);
+	if (!rc)
+		rc = open_cpus(ret, o);
+	if (rc) {
+		rc = dw_perf_refusal(rc, err);
+	} else {
+		rc = map_rings(ret, o, rings);
+		if (rc)
+			rc = dw_perf_ring_refusal(rc, err);
 	}
 	if (rc) {
-		dw_rings_release(&rings);
-		return dw_perf_ring_refusal(rc, err);
+		dw_rings_release(rings);
+		dw_perf_events_release(ret);
+		return rc;
 	}
-	share_rings(e, rings.v.v[rings.v.n - 1].bytes >= ROOM_SAMPLES * o->stack_bytes_max);
-	*ret = rings;
+	ret->has_room = rings->v.v[rings->v.n - 1].bytes >= ROOM_SAMPLES * o->stack_bytes_max;
 	return 0;
+}
+
+/* An event of @tid on @cpu that writes into the ring of @owner. */
+static int open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int owner)
+{
+	int fd = open_event(attr, tid, cpu);
+	int rc;
+
+	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner))
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* The events that sample of @w's task. */
+static int open_samples(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid,
+			const struct dw_perf_cpu *cpu, struct dw_perf_watch *w)
+{
+	struct perf_event_attr a = sample_attr(e, o);
+
+	w->sample_fd = open_into(&a, tid, cpu->number, cpu->sample_fd);
+	if (w->sample_fd < 0)
+		return w->sample_fd;
+	if (!e->has_room || o->stack_bytes_max <= o->stack_bytes)
+		return 0;
+	a.sample_stack_user = o->stack_bytes_max;
+	a.disabled = 1;
+	a.enable_on_exec = 0;
+	w->deep_fd = open_into(&a, tid, cpu->number, cpu->sample_fd);
+	return w->deep_fd < 0 ? w->deep_fd : 0;
+}
+
+int dw_perf_events_watch(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid)
+{
+	struct perf_event_attr side = side_attr(e, o);
+	size_t had = e->watches.n;
+	int rc = dw_vec_reserve(&e->watches, e->cpus.n);
+
+	dw_vec_each(cpu, &e->cpus) {
+		struct dw_perf_watch w = {cpu->number, -1, -1, -1};
+
+		if (rc)
+			break;
+		w.side_fd = open_into(&side, tid, cpu->number, cpu->side_fd);
+		if (w.side_fd < 0)
+			rc = w.side_fd;
+		else
+			e->watches.v[e->watches.n++] = w;
+	}
+	for (size_t i = 0; !rc && i < e->cpus.n; i++)
+		rc = open_samples(e, o, tid, &e->cpus.v[i], &e->watches.v[had + i]);
+	while (rc && e->watches.n > had)
+		close_watch(&e->watches.v[--e->watches.n]);
+	return rc;
 }
 
 bool dw_perf_events_can_deepen(const struct dw_perf_events *e)
 {
-	return e->cpus.n && e->cpus.v[0].deep_fd >= 0;
+	return e->watches.n && e->watches.v[0].deep_fd >= 0;
 }
 
 void dw_perf_events_deepen(const struct dw_perf_events *e)
 {
-	dw_vec_each(cpu, &e->cpus) {
-		if (cpu->deep_fd < 0)
+	dw_vec_each(w, &e->watches) {
+		if (w->deep_fd < 0)
 			continue;
-		ioctl(cpu->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
-		ioctl(cpu->deep_fd, PERF_EVENT_IOC_ENABLE, 0);
+		ioctl(w->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(w->deep_fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
 }
 
 void dw_perf_events_stop(const struct dw_perf_events *e)
 {
-	dw_vec_each(cpu, &e->cpus) {
-		ioctl(cpu->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (cpu->deep_fd >= 0)
-			ioctl(cpu->deep_fd, PERF_EVENT_IOC_DISABLE, 0);
-		ioctl(cpu->side_fd, PERF_EVENT_IOC_DISABLE, 0);
+	dw_vec_each(w, &e->watches) {
+		ioctl(w->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (w->deep_fd >= 0)
+			ioctl(w->deep_fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(w->side_fd, PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
 
@@ -292,17 +353,20 @@ void dw_perf_events_lost(const struct dw_perf_events *e, uint64_t *ret_samples, 
 	*ret_samples = *ret_side = 0;
 	if (!e->counts_lost)
 		return;
-	dw_vec_each(cpu, &e->cpus) {
-		*ret_samples += read_lost(cpu->sample_fd);
-		if (cpu->deep_fd >= 0)
-			*ret_samples += read_lost(cpu->deep_fd);
-		*ret_side += read_lost(cpu->side_fd);
+	dw_vec_each(w, &e->watches) {
+		*ret_samples += read_lost(w->sample_fd);
+		if (w->deep_fd >= 0)
+			*ret_samples += read_lost(w->deep_fd);
+		*ret_side += read_lost(w->side_fd);
 	}
 }
 
 void dw_perf_events_release(struct dw_perf_events *e)
 {
+	dw_vec_each(w, &e->watches)
+		close_watch(w);
 	dw_vec_each(cpu, &e->cpus)
 		close_cpu(cpu);
+	dw_vec_release(&e->watches);
 	dw_vec_release(&e->cpus);
 }

@@ -1,10 +1,13 @@
 /*
- * The kernel's side of sampling: events per CPU that follow one process and all its descendants.
+ * The kernel's side of sampling: per CPU a pair of rings, and events that write into them.
  *
- * One samples registers and stack, another (which counts nothing) tells of mappings, names, forks
- * and exits through a ring of its own, so that a flood of samples never costs a mapping. A third
- * one, off at first, copies more of the stack; it takes the place of the first where that is worth
- * its cost.
+ * A task has three events on each CPU, and all that it starts later inherits them. One samples
+ * registers and stack, another (which counts nothing) tells of mappings, names, forks and exits
+ * through a ring of its own, so that a flood of samples never costs a mapping. A third one, off at
+ * first, copies more of the stack; it takes the place of the first where that is worth its cost.
+ *
+ * The rings belong to events of our own that never count: what is watched may end and leave them
+ * be. One thread at a time.
  */
 #pragma once
 
@@ -17,43 +20,55 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct dw_perf_cpu {
-	int sample_fd; /* owned */
-	int deep_fd;   /* owned; the same with more of the stack, -1 = none */
-	int side_fd;   /* owned */
-};
-
 struct dw_perf_options {
-	pid_t pid; /* events start at its next exec */
 	uint32_t frequency_hz;
 	uint32_t stack_bytes;	  /* copied with each sample, a multiple of 8, at most
 				     DWELL_PERF_STACK_MAX */
 	uint32_t stack_bytes_max; /* likewise, after dw_perf_events_deepen(); more than stack_bytes,
 				     or that is all */
+	bool at_exec;		  /* events start at the task's next exec, not at once */
+	bool identify;		  /* samples tell which event they come from */
 };
 
 enum { DWELL_PERF_STACK_MAX = 65000 };
 
+/* The owners of the rings of one CPU. */
+struct dw_perf_cpu {
+	int number;
+	int sample_fd; /* owned */
+	int side_fd;   /* owned */
+};
+
+/* Events of one task on one CPU. */
+struct dw_perf_watch {
+	int cpu;       /* its number */
+	int sample_fd; /* owned */
+	int deep_fd;   /* owned; the same with more of the stack, -1 = none */
+	int side_fd;   /* owned */
+};
+
 struct dw_perf_events {
 	DW_VEC(struct dw_perf_cpu) cpus; /* online ones */
-	bool cycles;			 /* hardware cycles, else the CPU clock */
-	bool counts_lost;		 /* reading an event tells how many records it lost */
+	DW_VEC(struct dw_perf_watch) watches;
+	bool cycles;	  /* hardware cycles, else the CPU clock */
+	bool counts_lost; /* reading an event tells how many records it lost */
+	bool has_room;	  /* rings are large enough for deeper samples */
 };
 
 /*
- * Open the events. 0; DWELL_ERR_REFUSED with one line that names cause and cure; -errno. @ret is
- * empty after a failure.
+ * Choose the event and make the rings: side-band rings first, as large as the limit of locked
+ * memory allows. 0; DWELL_ERR_REFUSED with one line that names cause and cure; -errno. @ret and
+ * @rings are empty after a failure.
  */
 int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *ret,
-			struct dw_error *err);
+			struct dw_rings *rings, struct dw_error *err);
 
 /*
- * Map a ring for each kind of record and CPU, side-band rings first, as large as the limit of
- * locked memory allows. DWELL_ERR_REFUSED when not even small ones fit. Small ones have no room for
- * deeper samples: then those events are closed.
+ * Watch the task @tid and whatever it will start: first all side-band events, then those that
+ * sample. 0; -ESRCH when it is gone; another -errno, for dw_perf_refusal(). Nothing is left open
+ * after a failure.
  */
-int dw_perf_events_map(struct dw_perf_events *e, const struct dw_perf_options *o,
-		       struct dw_rings *ret, struct dw_error *err);
+int dw_perf_events_watch(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid);
 
 /* Whether dw_perf_events_deepen() can do anything. */
 bool dw_perf_events_can_deepen(const struct dw_perf_events *e);

@@ -17,8 +17,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/backend.h"
+#include "collect/perf/attach.h"
+#include "collect/perf/doubles.h"
 #include "collect/perf/events.h"
 #include "collect/perf/intake.h"
+#include "collect/perf/refusal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +36,8 @@ enum {
 	DEFAULT_FREQUENCY_HZ = 1000,
 	SLEEP_MS = 20, /* of a patient caller */
 	HURRY_DRAINS = 64,
+	ATTACH_ROUNDS_MAX = 50,
+	READ_WATCHES_MAX = 64,
 };
 
 /* When to copy more of each stack. */
@@ -49,13 +54,15 @@ struct dw_backend {
 	struct dw_perf_events events;
 	struct dw_rings rings;
 	struct dw_intake intake;
+	struct dw_doubles doubles;
 	struct depth depth;
-	DW_VEC(struct pollfd) fds; /* of events that may still produce something */
+	DW_VEC(struct pollfd) fds; /* of the rings */
 	size_t side_n;		   /* so many of them do not sample, and come first */
 	bool is_roomy;		   /* rings hold far more than comes while the caller sleeps */
 	bool had_samples;	   /* the last drain */
 	uint64_t urgent;	   /* of the sampler, when they were looked at last */
 	unsigned hurry_drains;	   /* for so many more, wake up early */
+	bool is_stopped;
 };
 
 static void perf_free(struct dw_backend *b)
@@ -65,6 +72,7 @@ static void perf_free(struct dw_backend *b)
 	dw_rings_release(&b->rings);
 	dw_perf_events_release(&b->events);
 	dw_intake_release(&b->intake);
+	dw_doubles_release(&b->doubles);
 	dw_vec_release(&b->fds);
 	free(b);
 }
@@ -123,7 +131,8 @@ static int list_fds(struct dw_backend *b)
 static struct dw_perf_options choose_options(const struct dw_backend_config *c)
 {
 	struct dw_perf_options o = {
-		.pid = c->pid,
+		.at_exec = !c->pids_n,
+		.identify = c->pids_n,
 		.frequency_hz = c->frequency_hz ? c->frequency_hz : DEFAULT_FREQUENCY_HZ,
 		.stack_bytes = c->stack_bytes ? c->stack_bytes : DEFAULT_STACK_BYTES};
 
@@ -132,6 +141,71 @@ static struct dw_perf_options choose_options(const struct dw_backend_config *c)
 	o.stack_bytes &= ~7u;
 	o.stack_bytes_max = c->stack_bytes ? o.stack_bytes : DEEPER_STACK_BYTES;
 	return o;
+}
+
+static int watch_command(struct dw_backend *b, pid_t pid, struct dw_error *err)
+{
+	int rc = dw_perf_events_watch(&b->events, &b->options, pid);
+
+	return rc ? dw_perf_refusal(rc, err) : dw_track_command(&b->intake.track, pid);
+}
+
+static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err);
+
+static int on_fork(void *ctx, const struct dw_perf_record *r)
+{
+	return dw_attach_fork(ctx, r);
+}
+
+static int counts(void *ctx, uint32_t thread, const struct dw_perf_sample *sample)
+{
+	struct dw_backend *b = ctx;
+
+	return dw_doubles_counts(&b->doubles, &b->events, thread, sample->event);
+}
+
+/* Watch until a listing of threads holds no new ones, or there is no end to it. */
+static int settle(struct dw_backend *b, struct dw_attach *a, struct dw_error *err)
+{
+	struct timespec pause = {.tv_nsec = DWELL_ATTACH_PAUSE_MS * 1000000};
+	size_t n = 1;
+	int rc = 0;
+
+	while (!rc && n && a->rounds < ATTACH_ROUNDS_MAX) {
+		rc = dw_attach_list(a, err);
+		if (!rc && a->rounds) {
+			nanosleep(&pause, NULL);
+			rc = perf_drain(b, false, err);
+		}
+		if (!rc)
+			rc = dw_attach_watch(a, &n, err);
+		if (!rc && !n && a->rounds == 1)
+			rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "process %d has ended",
+					  (int)a->pids.v[0]);
+	}
+	return rc ? rc : dw_facts_set(&b->profile->facts, "attach_unsettled", (int64_t)n);
+}
+
+static int attach(struct dw_backend *b, const struct dw_backend_config *config,
+		  struct dw_error *err)
+{
+	dw_auto(dw_attach) a = {.events = &b->events,
+				.options = &b->options,
+				.track = &b->intake.track,
+				.doubles = &b->doubles,
+				.named = config->pids_n};
+	int rc = 0;
+
+	for (size_t i = 0; i < config->pids_n && !rc; i++)
+		rc = dw_vec_push(&a.pids, config->pids[i]);
+	b->intake.on_fork = on_fork;
+	b->intake.on_fork_ctx = &a;
+	b->intake.sampler.counts = counts;
+	b->intake.sampler.counts_ctx = b;
+	if (!rc)
+		rc = settle(b, &a, err);
+	b->intake.on_fork = NULL;
+	return rc;
 }
 
 static int perf_start(const struct dw_backend_config *config, struct dw_profile *profile,
@@ -147,18 +221,16 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	dw_intake_init(&b->intake, profile, config->cache_dir, false);
 	b->intake.track.start_ns = config->start_ns;
 	b->intake.sampler.managed = config->managed;
-	rc = dw_perf_events_open(&b->options, &b->events, err);
+	rc = dw_perf_events_open(&b->options, &b->events, &b->rings, err);
 	if (!rc)
-		rc = dw_perf_events_map(&b->events, &b->options, &b->rings, err);
-	if (rc)
-		return rc;
-	rc = dw_track_command(&b->intake.track, config->pid);
+		rc = config->pids_n ? attach(b, config, err) : watch_command(b, config->pid, err);
 	if (!rc)
 		rc = list_fds(b);
 	if (!rc)
 		rc = note_facts(b);
 	if (rc)
-		return dw_error_set_errno(err, -rc, "cannot start sampling");
+		return err && err->code ? rc
+					: dw_error_set_errno(err, -rc, "cannot start sampling");
 	*ret = dw_take_ptr(b);
 	return 0;
 }
@@ -184,23 +256,6 @@ static void adapt_hurry(struct dw_backend *b)
 	else if (b->hurry_drains)
 		b->hurry_drains--;
 	b->urgent = urgent;
-}
-
-/* Events whose every task has ended hang up for ever: polling them again would spin, and find
- * nothing. */
-static void drop_ended(struct dw_backend *b)
-{
-	size_t kept = 0, side_kept = 0;
-
-	if (!b->fds.n || poll(b->fds.v, b->fds.n, 0) <= 0)
-		return;
-	for (size_t i = 0; i < b->fds.n; i++)
-		if (!(b->fds.v[i].revents & (POLLHUP | POLLERR))) {
-			side_kept += i < b->side_n;
-			b->fds.v[kept++] = b->fds.v[i];
-		}
-	b->fds.n = kept;
-	b->side_n = side_kept;
 }
 
 /* At the end of each window of samples, see whether too many were cut. The second time mends what a
@@ -238,7 +293,6 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	uint64_t limit_ns = final ? UINT64_MAX - 1 : dw_clock_ns(CLOCK_MONOTONIC) - HOLD_BACK_NS;
 	uint64_t kept = b->intake.sampler.kept;
 	struct dw_ring *r;
-	bool is_empty = true;
 	int rc = 0;
 
 	dw_rings_refresh(&b->rings);
@@ -251,10 +305,7 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 		if (record)
 			rc = dw_intake_record(&b->intake, record, n, r->side);
 		dw_ring_consume(r);
-		is_empty = false;
 	}
-	if (is_empty)
-		drop_ended(b);
 	b->had_samples = b->intake.sampler.kept > kept;
 	adapt_hurry(b);
 	if (!final && !rc)
@@ -269,6 +320,7 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 
 static void perf_stop(struct dw_backend *b)
 {
+	b->is_stopped = true;
 	dw_perf_events_stop(&b->events);
 }
 
@@ -277,7 +329,8 @@ static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 	const struct dw_intake *in = &b->intake;
 	uint64_t lost_samples = in->lost_samples, lost_side = in->lost_side;
 
-	if (b->events.counts_lost)
+	/* Reading an event asks the CPU that its task runs on: not for many, while they run. */
+	if (b->events.counts_lost && (b->is_stopped || b->events.watches.n <= READ_WATCHES_MAX))
 		dw_perf_events_lost(&b->events, &lost_samples, &lost_side);
 	*ret = (struct dw_backend_stats){
 		.samples_kept = in->sampler.kept,

@@ -38,7 +38,7 @@ static void decode_sample(struct dw_cursor *c, struct dw_perf_record *ret)
 	struct dw_perf_sample *s = &ret->sample;
 	uint64_t dumped, valid;
 
-	dw_cursor_u64(c); /* ip, which is among the registers too */
+	s->event = dw_cursor_u64(c); /* or the address, which is among the registers too */
 	ret->pid = (int32_t)dw_cursor_u32(c);
 	ret->tid = (int32_t)dw_cursor_u32(c);
 	ret->time_ns = dw_cursor_u64(c);

@@ -20,6 +20,9 @@
 #define DWELL_PERF_SAMPLE_TYPE                                                         \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | \
 	 PERF_SAMPLE_STACK_USER)
+/* The same length and order, with the identity of the event in place of the address. */
+#define DWELL_PERF_IDENTIFIED_TYPE \
+	((DWELL_PERF_SAMPLE_TYPE & ~PERF_SAMPLE_IP) | PERF_SAMPLE_IDENTIFIER)
 
 /*
  * The time of the record @p of @n bytes, header included, without decoding it. 0 when it is too

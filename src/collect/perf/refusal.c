@@ -7,6 +7,8 @@
  */
 #include "collect/perf/refusal.h"
 
+#include "target/rights.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,6 +67,26 @@ int dw_perf_refusal(int code, struct dw_error *err)
 			    "%d: by seccomp, most likely a container, which opens with: docker run "
 			    "--cap-add PERFMON --security-opt seccomp=unconfined",
 			    level);
+}
+
+int dw_perf_attach_refusal(int code, pid_t pid, struct dw_error *err)
+{
+	struct dw_rights theirs = {0};
+	int rc = code == -EACCES ? dw_rights_read(pid, &theirs) : -1;
+	uid_t uid = theirs.uid;
+
+	dw_rights_release(&theirs);
+	if (rc)
+		return dw_perf_refusal(code, err);
+	if (uid != geteuid())
+		return dw_error_set(err, DWELL_ERR_REFUSED,
+				    "process %d belongs to user %u: only that user, or root, may "
+				    "profile it",
+				    (int)pid, (unsigned)uid);
+	return dw_error_set(err, DWELL_ERR_REFUSED,
+			    "process %d lets nobody but root look into it (it has more rights than "
+			    "its user, or has said so itself)",
+			    (int)pid);
 }
 
 int dw_perf_ring_refusal(int code, struct dw_error *err)

@@ -5,9 +5,14 @@
 
 #include "base/error.h"
 
+#include <sys/types.h>
+
 /* Explain @code, -errno of perf_event_open(). Returns what @err then holds: DWELL_ERR_REFUSED, or
  * @code when it is nobody's refusal. */
 int dw_perf_refusal(int code, struct dw_error *err);
+
+/* Explain @code, -errno of opening an event of @pid, which runs already. */
+int dw_perf_attach_refusal(int code, pid_t pid, struct dw_error *err);
 
 /* Explain @code, -errno of mapping even the smallest rings. */
 int dw_perf_ring_refusal(int code, struct dw_error *err);

@@ -15,6 +15,8 @@ void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cach
 
 int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool side)
 {
+	int rc;
+
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
 		return dw_sampler_take(&in->sampler, r);
@@ -25,6 +27,9 @@ int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool si
 	case PERF_RECORD_THROTTLE:
 		in->throttled++;
 		return 0;
+	case PERF_RECORD_FORK:
+		rc = in->on_fork ? in->on_fork(in->on_fork_ctx, r) : 0;
+		return rc ? rc : dw_track_record(&in->track, r);
 	default:
 		return dw_track_record(&in->track, r);
 	}

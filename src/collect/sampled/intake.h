@@ -15,6 +15,9 @@ struct dw_intake {
 	struct dw_perf_modules modules;
 	struct dw_track track;
 	struct dw_sampler sampler;
+	/* Told of each fork; NULL = nobody. 0 or -ENOMEM */
+	int (*on_fork)(void *ctx, const struct dw_perf_record *r);
+	void *on_fork_ctx;
 	uint64_t lost_samples; /* as records tell */
 	uint64_t lost_side;
 	uint64_t throttled;

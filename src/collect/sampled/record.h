@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 struct dw_perf_sample {
-	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_* */
+	uint64_t event; /* that it comes from, where that was asked for */
+	uint64_t abi;	/* PERF_SAMPLE_REGS_ABI_* */
 	struct dw_unwind_regs regs;
 	const uint8_t *stack; /* bytes from regs.r[DWELL_REG_RSP] on */
 	size_t stack_bytes;

@@ -264,6 +264,12 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 		return 0;
 	}
 	rc = dw_track_thread(s->track, r->pid, r->tid, r->time_ns, &th);
+	if (!rc && s->counts) {
+		rc = s->counts(s->counts_ctx, th->id, &r->sample);
+		if (!rc)
+			return 0;
+		rc = rc < 0 ? rc : 0;
+	}
 	if (!rc)
 		rc = walk_stack(s, th, r, &f);
 	if (!rc)

@@ -10,11 +10,16 @@
 
 #include <stdint.h>
 
+/* Whether @sample of @thread (id in the profile) counts. 1, 0 or a negative code. */
+typedef int dw_sample_counts_fn(void *ctx, uint32_t thread, const struct dw_perf_sample *sample);
+
 struct dw_sampler {
 	struct dw_profile *profile;	/* borrowed */
 	struct dw_track *track;		/* borrowed */
 	struct dw_unwind_frame *frames; /* owned: of one walk, innermost first; NULL until needed */
 	struct dw_deep deep;
+	dw_sample_counts_fn *counts; /* NULL = all do */
+	void *counts_ctx;
 	struct dw_managed *managed;	    /* borrowed, NULL = runtimes are not looked at */
 	struct dw_managed_process *runtime; /* of the sample being taken in, NULL = none */
 	struct dw_space_rules rules;	    /* the runtime's */

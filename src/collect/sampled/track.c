@@ -7,11 +7,13 @@
  */
 #include "collect/sampled/track.h"
 
+#include "base/cleanup.h"
 #include "collect/sampled/track-maps.h"
 #include "collect/sampled/walk.h"
 #include "target/proc.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 uint64_t dw_track_time(const struct dw_track *t, uint64_t time_ns)
@@ -91,8 +93,8 @@ static void read_cpu_time(struct dw_track *t, const struct dw_tracked_process *p
 
 	if (t->modules->offline || dw_proc_stat_read(p->pid, &st))
 		return;
-	row->user_cpu_ns = st.user_cpu_ns;
-	row->kernel_cpu_ns = st.kernel_cpu_ns;
+	row->user_cpu_ns = st.user_cpu_ns - p->user_before_ns;
+	row->kernel_cpu_ns = st.kernel_cpu_ns - p->kernel_before_ns;
 	row->dirty = true;
 }
 
@@ -167,7 +169,7 @@ static int begin_thread(struct dw_track *t, struct dw_tracked_thread *th,
 	if (rc)
 		return rc;
 	th->process = p;
-	th->ended = false;
+	th->ended = th->listed = false;
 	p->threads++;
 	return 0;
 }
@@ -228,12 +230,74 @@ int dw_track_command(struct dw_track *t, pid_t pid)
 	return rc;
 }
 
+/* The name of a thread that no record has told. */
+static int read_thread_name(struct dw_track *t, const struct dw_tracked_thread *th)
+{
+	struct dw_thread *row = dw_threads_get(&t->profile->threads, th->id);
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	char file[32];
+
+	snprintf(file, sizeof file, "task/%d/comm", (int)th->tid);
+	if (dw_proc_read(th->process->pid, file, &text))
+		return 0;
+	return dw_strings_add(&t->profile->strings, dw_buf_str(&text),
+			      strcspn(dw_buf_str(&text), "\n"), &row->name);
+}
+
+/* A process that is older than the recording: what it has used before is not ours to tell. */
+static void begin_running(struct dw_track *t, struct dw_tracked_process *p)
+{
+	struct dw_proc_stat st;
+
+	if (!dw_proc_stat_read(p->pid, &st)) {
+		p->user_before_ns = st.user_cpu_ns;
+		p->kernel_before_ns = st.kernel_cpu_ns;
+	}
+	p->owner = dw_owners_get(t->modules->owners, p->pid, NULL);
+	dw_track_resync(t, p, t->start_ns);
+}
+
+int dw_track_running(struct dw_track *t, pid_t pid, pid_t tid)
+{
+	const struct dw_tracked_process *before = find_process(t, pid);
+	bool is_new = !before || before->ended;
+	struct dw_tracked_thread *th = dw_track_find(t, tid);
+	int rc;
+
+	if (th && !th->ended && th->process->pid == pid)
+		return 0;
+	rc = dw_track_thread(t, pid, tid, t->start_ns, &th);
+	if (rc)
+		return rc;
+	th->listed = true;
+	if (is_new)
+		begin_running(t, th->process);
+	return read_thread_name(t, th);
+}
+
+/* Whether @th, which may be NULL, is the one whose birth @r tells; then that is noted. */
+static bool is_listed_already(struct dw_track *t, struct dw_tracked_thread *th,
+			      const struct dw_perf_record *r)
+{
+	struct dw_thread *row;
+
+	if (!th || th->ended || !th->listed || th->process->pid != r->pid)
+		return false;
+	th->listed = false;
+	row = dw_threads_get(&t->profile->threads, th->id);
+	row->begin_ns = dw_track_time(t, r->time_ns);
+	row->dirty = true;
+	return true;
+}
+
 static int take_fork(struct dw_track *t, const struct dw_perf_record *r)
 {
 	struct dw_tracked_thread *parent, *th;
 	struct dw_tracked_process *p;
 	int rc;
 
+	if (is_listed_already(t, dw_track_find(t, r->tid), r))
+		return 0;
 	rc = dw_track_thread(t, r->parent.pid, r->parent.tid, r->time_ns, &parent);
 	if (rc)
 		return rc;

@@ -36,6 +36,8 @@ struct dw_tracked_process {
 	uint32_t threads;    /* alive */
 	uint32_t anon;	     /* module id of its code without a file, 0 = none */
 	bool ended;
+	uint64_t user_before_ns; /* CPU time that it had used when the recording came to it */
+	uint64_t kernel_before_ns;
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
 	const struct dw_owner *owner; /* NULL = not looked at yet */
@@ -49,6 +51,7 @@ struct dw_tracked_thread {
 	uint32_t id; /* in the profile */
 	struct dw_tracked_process *process;
 	bool ended;
+	bool listed;	      /* by /proc; the record of its birth may still come */
 	struct dw_walk *walk; /* its last stack; owned, NULL = none yet */
 };
 
@@ -67,6 +70,10 @@ struct dw_tracked_thread *dw_track_find(const struct dw_track *t, pid_t tid);
 
 /* Begin with @pid, the command to be, which has not executed it yet. 0 or -ENOMEM. */
 int dw_track_command(struct dw_track *t, pid_t pid);
+
+/* Begin with @tid of @pid, which runs already, as /proc describes it and its process. 0 or -ENOMEM.
+ */
+int dw_track_running(struct dw_track *t, pid_t pid, pid_t tid);
 
 /* Take in a side-band record, other kinds are ignored. 0 or -ENOMEM. */
 int dw_track_record(struct dw_track *t, const struct dw_perf_record *r);

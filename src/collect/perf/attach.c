@@ -1,0 +1,143 @@
+/*
+ * Attaching; see attach.h.
+ *
+ * A thread's events are opened one after the other, so what it starts in between inherits a part of
+ * them, and the record of a fork comes a little later than the inheritance. So a child counts as
+ * covered only when its record is younger, by a margin, than the last event of its parent. Every
+ * other thread is watched when a listing shows it; where that makes two events of one, doubles.h
+ * sorts it out. Side-band events come first, so whatever has inherited any event has a record, and
+ * a process that was begun in between is attached to like one that was asked for.
+ */
+#include "collect/perf/attach.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/perf/refusal.h"
+#include "target/proc.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#define MARGIN_NS (DWELL_ATTACH_PAUSE_MS * 1000000ull)
+
+/* Append the threads of @pid to the listing. */
+static int list_process(struct dw_attach *a, pid_t pid)
+{
+	struct dw_tids tids = {0};
+	int rc = dw_proc_threads(pid, &tids);
+
+	dw_vec_each(tid, &tids) {
+		if (!rc)
+			rc = dw_vec_push(&a->listed, pid);
+		if (!rc)
+			rc = dw_vec_push(&a->listed, *tid);
+	}
+	dw_vec_release(&tids);
+	return rc;
+}
+
+int dw_attach_list(struct dw_attach *a, struct dw_error *err)
+{
+	a->listed.n = 0;
+	for (size_t i = 0; i < a->pids.n; i++) {
+		int rc = list_process(a, a->pids.v[i]);
+
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc && i < a->named && !a->rounds)
+			return dw_error_set(err, DWELL_ERR_NOT_FOUND, "there is no process %d",
+					    (int)a->pids.v[i]);
+	}
+	return 0;
+}
+
+static struct dw_attach_thread *find(const struct dw_attach *a, pid_t tid)
+{
+	uint32_t i = dw_map_get(&a->by_tid, (uint32_t)tid);
+
+	return i ? &a->threads.v[i - 1] : NULL;
+}
+
+/* From @whole_ns on, children of @tid inherit everything. */
+static int remember(struct dw_attach *a, pid_t tid, uint64_t whole_ns)
+{
+	struct dw_attach_thread *th = find(a, tid);
+	int rc;
+
+	if (th) {
+		th->whole_ns = whole_ns;
+		return 0;
+	}
+	rc = dw_vec_push(&a->threads, (struct dw_attach_thread){tid, whole_ns});
+	return rc ? rc : dw_map_put(&a->by_tid, (uint32_t)tid, (uint32_t)a->threads.n);
+}
+
+int dw_attach_fork(struct dw_attach *a, const struct dw_perf_record *r)
+{
+	const struct dw_attach_thread *parent = find(a, r->parent.tid);
+
+	if (parent && r->time_ns >= parent->whole_ns + MARGIN_NS)
+		return remember(a, r->tid, r->time_ns);
+	return r->pid != r->parent.pid ? dw_vec_push(&a->pids, r->pid) : 0;
+}
+
+/* As many descriptors as we may have: a thread needs some on each CPU. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int explain(const struct dw_attach *a, int code, pid_t pid, struct dw_error *err)
+{
+	struct rlimit limit = {0};
+
+	if (code != -EMFILE)
+		return dw_perf_attach_refusal(code, pid, err);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return dw_error_set(
+		err, DWELL_ERR_REFUSED,
+		"%zu threads need %zu descriptors, and the limit is %llu: ulimit -n %zu "
+		"(as root) allows more",
+		a->listed.n / 2, a->listed.n / 2 * a->events->cpus.n * 3,
+		(unsigned long long)limit.rlim_cur, a->listed.n * a->events->cpus.n * 2 + 256);
+}
+
+int dw_attach_watch(struct dw_attach *a, size_t *ret, struct dw_error *err)
+{
+	size_t n = 0;
+
+	raise_limit();
+	for (size_t i = 0; i < a->listed.n; i += 2) {
+		pid_t pid = a->listed.v[i], tid = a->listed.v[i + 1];
+		int rc;
+
+		if (find(a, tid))
+			continue;
+		rc = dw_perf_events_watch(a->events, a->options, tid);
+		if (rc == -ESRCH)
+			continue;
+		if (rc)
+			return explain(a, rc, pid, err);
+		rc = remember(a, tid, dw_clock_ns(CLOCK_MONOTONIC));
+		if (!rc)
+			rc = dw_track_running(a->track, pid, tid);
+		if (rc)
+			return rc;
+		n++;
+	}
+	*ret = n;
+	return a->rounds++ && n ? dw_doubles_learn(a->doubles, a->events) : 0;
+}
+
+void dw_attach_release(struct dw_attach *a)
+{
+	dw_vec_release(&a->pids);
+	dw_vec_release(&a->threads);
+	dw_vec_release(&a->listed);
+	dw_map_release(&a->by_tid);
+}
