@@ -19,8 +19,7 @@ static bool is_plain(const char *word)
 	return true;
 }
 
-/* Append @word so that a shell reads it back as one word. */
-static void quote(struct dw_buf *b, const char *word)
+void dw_quote_word(struct dw_buf *b, const char *word)
 {
 	if (is_plain(word)) {
 		dw_buf_puts(b, word);
@@ -40,7 +39,7 @@ static int note_command(struct dw_facts *facts, char *const *argv)
 	for (char *const *word = argv; *word; word++) {
 		if (word != argv)
 			dw_buf_putc(&line, ' ');
-		quote(&line, *word);
+		dw_quote_word(&line, *word);
 	}
 	rc = line.failed ? -ENOMEM : dw_facts_set_text(facts, "command", dw_buf_str(&line));
 	dw_buf_release(&line);
@@ -55,7 +54,7 @@ int dw_note_start(struct dw_facts *facts, const char *method, char *const *argv)
 
 	uname(&host);
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!rc)
+	if (!rc && argv)
 		rc = note_command(facts, argv);
 	if (!rc)
 		rc = dw_facts_set_text(facts, "host", host.nodename);

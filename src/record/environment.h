@@ -4,13 +4,17 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "collect/backend.h"
 #include "model/facts.h"
 
 #include <sys/resource.h>
 
-/* Facts known at the start: method, command line (quoted for a shell), host, kernel, versions,
- * start time. 0 or -ENOMEM. */
+/* Append @word so that a shell reads it back as one word. */
+void dw_quote_word(struct dw_buf *b, const char *word);
+
+/* Facts known at the start: method, command line (quoted for a shell; @argv may be NULL), host,
+ * kernel, versions, start time. 0 or -ENOMEM. */
 int dw_note_start(struct dw_facts *facts, const char *method, char *const *argv);
 
 /* The backend's counters, as they stand. 0 or -ENOMEM. */

@@ -7,6 +7,7 @@
  */
 #include "record/record.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "code/cfi/cache.h"
@@ -111,7 +112,10 @@ static void watch(struct recording *r)
 	r->fds[0] = (struct pollfd){.fd = r->run.signals.fd, .events = POLLIN};
 	r->fds[1] =
 		(struct pollfd){.fd = dw_regions_fd(&r->managed.managed.regions), .events = POLLIN};
-	r->fds_n = 2 + r->options->backend->poll_fds(r->backend, r->fds + 2, MAX_POLL_FDS);
+	r->fds_n = 2;
+	r->fds_n += dw_targets_poll_fds(&r->run.targets, r->fds + 2, MAX_POLL_FDS / 2);
+	r->fds_n += r->options->backend->poll_fds(r->backend, r->fds + r->fds_n,
+						  MAX_POLL_FDS - r->fds_n);
 }
 
 static int drain(struct recording *r, struct dw_error *err)
@@ -131,7 +135,7 @@ static int collect(struct recording *r, struct dw_error *err)
 {
 	int rc = 0;
 
-	r->fds = calloc(MAX_POLL_FDS + 2, sizeof *r->fds);
+	r->fds = calloc(MAX_POLL_FDS, sizeof *r->fds);
 	if (!r->fds)
 		return -ENOMEM;
 	for (uint64_t now = dw_clock_ns(CLOCK_MONOTONIC); !rc && !is_over(r, now);
@@ -139,7 +143,7 @@ static int collect(struct recording *r, struct dw_error *err)
 		watch(r);
 		if (poll(r->fds, r->fds_n, patience_ms(r, now)) < 0 && errno != EINTR)
 			return dw_error_set_errno(err, errno, "poll");
-		if (r->fds[0].revents)
+		if (r->fds[0].revents || r->run.is_attached)
 			dw_run_take_signals(&r->run);
 		rc = drain(r, err);
 		if (!rc)
@@ -148,8 +152,46 @@ static int collect(struct recording *r, struct dw_error *err)
 	return rc;
 }
 
-/* Fork the held child, attach to it and only then let it execute, so that nothing of it is missed.
- */
+/* Facts of processes that run already. */
+static int note_targets(struct recording *r)
+{
+	dw_auto(dw_buf) commands = DW_BUF_INIT;
+	dw_auto(dw_buf) numbers = DW_BUF_INIT;
+	int rc;
+
+	dw_targets_commands(&r->run.targets, &commands);
+	dw_targets_numbers(&r->run.targets, &numbers);
+	if (commands.failed || numbers.failed)
+		return -ENOMEM;
+	rc = dw_facts_set_text(&r->profile.facts, "command", dw_buf_str(&commands));
+	return rc ? rc : dw_facts_set_text(&r->profile.facts, "attached", dw_buf_str(&numbers));
+}
+
+/* Get hold of what is to be recorded: a child that waits to execute the command, or processes. */
+static int prepare(struct recording *r, struct dw_error *err)
+{
+	const struct dw_record_options *o = r->options;
+	int rc = dw_managed_recording_begin(&r->managed, &r->profile, o->clr_agent, o->clr_why_not);
+
+	if (rc)
+		return rc;
+	r->run.launch.environment = r->managed.environment.v;
+	return o->argv ? dw_run_prepare(&r->run, o->argv, err)
+		       : dw_run_attach(&r->run, o->pids, o->pids_n, err);
+}
+
+/* Let the held command execute. Processes run already, unless they have ended meanwhile. */
+static int begin(struct recording *r, struct dw_error *err)
+{
+	const struct dw_record_options *o = r->options;
+
+	if (o->argv)
+		return dw_run_begin(&r->run, o->argv[0], err);
+	r->result->pid = o->pids[0];
+	return note_targets(r);
+}
+
+/* Attach before a command executes, so that nothing of it is missed. */
 static int start(struct recording *r, struct dw_error *err)
 {
 	const struct dw_record_options *o = r->options;
@@ -157,12 +199,11 @@ static int start(struct recording *r, struct dw_error *err)
 		.frequency_hz = o->frequency_hz,
 		.stack_bytes = o->stack_bytes,
 		.cache_dir = o->cache_dir,
+		.pids = o->pids,
+		.pids_n = o->pids_n,
 	};
-	int rc = dw_managed_recording_begin(&r->managed, &r->profile, o->clr_agent, o->clr_why_not);
+	int rc = prepare(r, err);
 
-	r->run.launch.environment = r->managed.environment.v;
-	if (!rc)
-		rc = dw_run_prepare(&r->run, o->argv, err);
 	if (rc)
 		return rc;
 	config.managed = r->managed.is_on ? &r->managed.managed : NULL;
@@ -173,14 +214,31 @@ static int start(struct recording *r, struct dw_error *err)
 		rc = dw_note_start(&r->profile.facts, "sampling", o->argv);
 	if (!rc)
 		rc = dw_session_create(o->output, &r->writer, err);
-	if (rc)
-		return rc;
-	rc = dw_run_begin(&r->run, o->argv[0], err);
-	if (rc)
-		return rc;
+	if (!rc)
+		rc = begin(r, err);
 	r->next_tick_ns = r->run.start_ns + TICK_NS;
 	r->next_flush_ns = r->run.start_ns + FLUSH_NS;
-	return 0;
+	return rc;
+}
+
+/* The CPU time that the processes of an attached recording have used since, if all of it is known.
+ */
+static int note_cpu(struct recording *r)
+{
+	struct dw_profile *p = &r->profile;
+	uint64_t user = 0, kernel = 0;
+	int rc;
+
+	for (uint32_t id = 1; id <= dw_processes_count(&p->processes); id++) {
+		const struct dw_process *row = dw_processes_get(&p->processes, id);
+
+		if (row->user_cpu_ns == DWELL_TIME_NONE)
+			return 0;
+		user += row->user_cpu_ns;
+		kernel += row->kernel_cpu_ns;
+	}
+	rc = dw_facts_set(&p->facts, "user_cpu_ns", (int64_t)user);
+	return rc ? rc : dw_facts_set(&p->facts, "kernel_cpu_ns", (int64_t)kernel);
 }
 
 /* Take what the rings still hold, note how it ended and commit it. @rc is the recording's state so
@@ -199,6 +257,8 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 	dw_managed_recording_complain(&r->managed, r->result->nameless, sizeof r->result->nameless);
 	if (!rc)
 		rc = dw_run_note(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
+	if (!rc && r->run.is_attached)
+		rc = note_cpu(r);
 	if (!rc)
 		rc = flush(r, err);
 	if (!rc)

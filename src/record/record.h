@@ -1,5 +1,5 @@
 /*
- * One recording by sampling, from launch to finished file.
+ * One recording by sampling, from launch (or attaching) to finished file.
  *
  * Drives launch, backend, session writer and finishing. It never prints: the command shows progress
  * through a callback. The calling thread must be the only one. SIGCHLD, SIGINT, SIGTERM and SIGHUP
@@ -20,7 +20,9 @@ struct dw_record_progress {
 };
 
 struct dw_record_options {
-	char *const *argv;		      /* the command, NULL-terminated */
+	char *const *argv; /* the command, NULL-terminated; NULL = pids */
+	const pid_t *pids; /* running processes to attach to, borrowed */
+	size_t pids_n;
 	const struct dw_backend_ops *backend; /* borrowed, static */
 	const char *output;		      /* path of the finished session */
 	const char *cache_dir;		      /* for unwind tables, NULL = none */
@@ -38,8 +40,8 @@ struct dw_record_options {
 enum { DWELL_RECORD_WORDS = 256 };
 
 struct dw_record_result {
-	pid_t pid;	 /* of the command, 0 = it was never started */
-	bool ended;	 /* the command has ended */
+	pid_t pid;	 /* of the command or the first process, 0 = it was never started */
+	bool ended;	 /* the command, or all processes, have ended */
 	int wait_status; /* of the command, as waitpid() gives it, when ended */
 	int exec_error;	 /* not 0: the command could not be executed, with this code */
 	int stop_signal; /* the signal that ended the recording, 0 = none */
@@ -47,9 +49,10 @@ struct dw_record_result {
 };
 
 /*
- * Record @options->argv into @options->output.
+ * Record @options->argv, or @options->pids, into @options->output.
  * Returns 0 with a finished session. Else a negative code and @err: when ret->pid is 0 the command
- * was not started, else what was collected stays in OUTPUT.partial. *@ret is filled in every case.
+ * was not started or nothing attached to, else what was collected stays in OUTPUT.partial. *@ret is
+ * filled in every case.
  */
 int dw_record(const struct dw_record_options *options, struct dw_record_result *ret,
 	      struct dw_error *err);

@@ -15,6 +15,16 @@ int dw_run_prepare(struct dw_run *r, char *const *argv, struct dw_error *err)
 	return rc ? rc : dw_signals_take(&r->signals, err);
 }
 
+int dw_run_attach(struct dw_run *r, const pid_t *pids, size_t n, struct dw_error *err)
+{
+	int rc = 0;
+
+	r->is_attached = true;
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = dw_targets_add(&r->targets, pids[i], err);
+	return rc ? rc : dw_signals_take(&r->signals, err);
+}
+
 int dw_run_begin(struct dw_run *r, const char *name, struct dw_error *err)
 {
 	pid_t pid = r->launch.pid;
@@ -31,6 +41,11 @@ static void on_stop_signal(struct dw_run *r, struct dw_signal signal)
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 
+	if (r->is_attached) {
+		r->grace_end_ns = now;
+		r->result->stop_signal = signal.number;
+		return;
+	}
 	if (!r->result->ended && !r->result->stop_signal)
 		dw_signal_pass_on(r->result->pid, signal);
 	r->grace_end_ns = r->result->stop_signal ? now : now + GRACE_NS;
@@ -44,8 +59,10 @@ void dw_run_take_signals(struct dw_run *r)
 	while (dw_signals_next(&r->signals, &signal))
 		if (signal.number != SIGCHLD)
 			on_stop_signal(r, signal);
-	if (!r->result->ended &&
-	    dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
+	if (r->is_attached)
+		r->result->ended = dw_targets_ended(&r->targets);
+	else if (!r->result->ended &&
+		 dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
 		r->result->ended = true;
 }
 
@@ -62,6 +79,8 @@ int dw_run_note(const struct dw_run *r, struct dw_facts *facts, uint64_t duratio
 {
 	int rc = dw_facts_set(facts, "duration_ns", (int64_t)duration_ns);
 
+	if (r->is_attached)
+		return rc;
 	if (!rc && r->result->ended)
 		rc = dw_facts_set(facts, "wait_status", r->result->wait_status);
 	if (!rc && r->result->ended)
@@ -73,4 +92,5 @@ void dw_run_release(struct dw_run *r)
 {
 	dw_signals_release(&r->signals);
 	dw_launch_close(&r->launch);
+	dw_targets_release(&r->targets);
 }

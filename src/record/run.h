@@ -1,5 +1,6 @@
 /*
- * The command of a recording: launched, given the signals that come for it, and waited for.
+ * What a recording is about: a command that is launched, given the signals that come for it, and
+ * waited for; or processes that run already, which are left alone.
  *
  * The calling thread must be the only one while signals are taken (record/signals.h).
  */
@@ -10,6 +11,7 @@
 #include "model/facts.h"
 #include "record/record.h"
 #include "record/signals.h"
+#include "record/targets.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +21,8 @@ struct dw_run {
 	struct dw_record_result *result; /* borrowed */
 	uint64_t duration_ns;		 /* the recording stops after this, 0 = it does not */
 	struct dw_launch launch;
+	struct dw_targets targets; /* running processes, of a recording that is attached */
+	bool is_attached;
 	struct dw_signals signals;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t grace_end_ns; /* when we stop waiting for a command that was told to stop, 0 =
@@ -37,12 +41,16 @@ struct dw_run {
  * signals over. 0 or a negative code. */
 int dw_run_prepare(struct dw_run *r, char *const *argv, struct dw_error *err);
 
+/* Take hold of running processes instead, and take the signals over. 0; DWELL_ERR_NOT_FOUND or
+ * another code, with one line. */
+int dw_run_attach(struct dw_run *r, const pid_t *pids, size_t n, struct dw_error *err);
+
 /* Let the child execute the command @name. 0 with result->pid, or a negative code with
  * result->exec_error. */
 int dw_run_begin(struct dw_run *r, const char *name, struct dw_error *err);
 
-/* Take the signals that have come: a request to stop goes on to the command, and a second one does
- * not wait for it. Notes its end. */
+/* Take the signals that have come: a request to stop goes on to a launched command, and a second
+ * one does not wait for it. Notes the end of what is recorded. */
 void dw_run_take_signals(struct dw_run *r);
 
 /* Whether the recording ends @now. @goes_on: it does not end with the command. */
