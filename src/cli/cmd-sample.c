@@ -1,8 +1,9 @@
 /*
- * `dwell sample`: record a command by sampling, then say in a screenful where its time went.
+ * `dwell sample`: record a command, or processes that run already, by sampling, then say in a
+ * screenful where the time went.
  *
  * Exit status: the command's own; 128 + N when signal N ended it; 126 and 127 as env(1) when it
- * cannot be executed; 125 when dwell itself failed.
+ * cannot be executed; 125 when dwell itself failed. Attached: 0, however the recording ended.
  */
 #include "cli/command.h"
 
@@ -15,7 +16,10 @@
 #include "record/dotnet-command.h"
 #include "record/record.h"
 
+#include "target/proc.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +36,7 @@ enum {
 enum when { AUTO, ALWAYS, NEVER };
 
 struct cmd_sample {
+	struct dw_tids pids;
 	uint64_t frequency_hz;
 	const char *output;
 	uint64_t duration_ns;
@@ -43,6 +48,27 @@ struct cmd_sample {
 };
 
 #define AT(field) offsetof(struct cmd_sample, field)
+
+/* "PID[,PID]..." */
+static int take_pids(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_tids *pids = into;
+	const char *at = value;
+	char *end;
+
+	do {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at || pid <= 0 || pid > INT_MAX || (*end && *end != ','))
+			return dw_error_set(err, DWELL_ERR_USAGE,
+					    "'%s' is not a process number, nor several with commas",
+					    value);
+		if (dw_vec_push(pids, (pid_t)pid))
+			return -ENOMEM;
+		at = end + 1;
+	} while (*end);
+	return 0;
+}
 
 static int take_when(const char *value, void *into, struct dw_error *err)
 {
@@ -59,6 +85,7 @@ static int take_when(const char *value, void *into, struct dw_error *err)
 }
 
 static const struct dw_option options[] = {
+	{"pid", 'p', "PID[,PID]", take_pids, AT(pids), "attach to processes that run already"},
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
 	 "samples per second of CPU time (1000)"},
 	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
@@ -81,8 +108,12 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 	struct dw_error err = DW_ERROR_INIT;
 	int code = 0;
 
-	if (!has_command)
+	if (!has_command && !c->pids.n)
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
+	else if (has_command && c->pids.n)
+		dw_error_set(&err, DWELL_ERR_USAGE, "either a command or --pid");
+	else if (c->pids.n && c->dotnet == ALWAYS)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
 	else if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--frequency takes 1 to %d", MAX_HZ);
 	else if (!c->duration_ns)
@@ -99,12 +130,13 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 /* The agent's file when it is wanted for @command, NULL = none: *@ret_why_not. */
 static char *find_agent(const struct cmd_sample *c, char **command, const char **ret_why_not)
 {
-	bool is_wanted =
-		c->dotnet == ALWAYS || (c->dotnet == AUTO && dw_is_dotnet_command(command));
+	bool is_wanted = *command && (c->dotnet == ALWAYS ||
+				      (c->dotnet == AUTO && dw_is_dotnet_command(command)));
 	char *agent = is_wanted ? dw_agent_file(AGENT) : NULL;
 
-	*ret_why_not = is_wanted ? AGENT " is not beside dwell"
-				 : "the command does not look like .NET (--dotnet always helps)";
+	*ret_why_not = is_wanted   ? AGENT " is not beside dwell"
+		       : c->pids.n ? "the program ran already"
+				   : "the command does not look like .NET (--dotnet always helps)";
 	return agent;
 }
 
@@ -122,16 +154,29 @@ static void conclude(const struct cmd_sample *c, const char *session,
 	dw_out_close(&out);
 }
 
+/* The session's file when none is given: named after the command or the first process. */
+static char *name_output(const struct cmd_sample *c, char **command)
+{
+	struct dw_proc_stat st = {.name = "attached"};
+
+	if (!c->pids.n)
+		return dw_recorded_path(command[0]);
+	dw_proc_stat_read(c->pids.v[0], &st);
+	return dw_recorded_path(st.name);
+}
+
 static int record(struct cmd_sample *c, char **command)
 {
-	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
+	dw_auto_free char *named = c->output ? NULL : name_output(c, command);
 	dw_auto_free char *cache = dw_cache_folder();
 	const char *why_not;
 	dw_auto_free char *agent = find_agent(c, command, &why_not);
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
-		.argv = command,
+		.argv = c->pids.n ? NULL : command,
+		.pids = c->pids.v,
+		.pids_n = c->pids.n,
 		.backend = &dw_backend_perf,
 		.output = output,
 		.cache_dir = cache,
@@ -159,6 +204,8 @@ static int record(struct cmd_sample *c, char **command)
 	else if (!c->quiet)
 		conclude(c, output, &result);
 	dw_error_clear(&err);
+	if (c->pids.n)
+		return rc ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
 	return dw_exit_status(&result, rc);
 }
 
@@ -170,13 +217,16 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = check(self, &c, first < argc);
-	return code ? code : record(&c, argv + first);
+	if (!code)
+		code = record(&c, argv + first);
+	dw_vec_release(&c.pids);
+	return code;
 }
 
 const struct dw_command dw_cmd_sample = {
 	.name = "sample",
-	.help = "run a command and record where the processor is, 1,000 times a second",
-	.synopsis = "[options] [--] COMMAND [ARG ...]",
+	.help = "record where the processor is in a program, 1,000 times a second",
+	.synopsis = "[options] [--] COMMAND [ARG ...] | [options] --pid PID",
 	.options = options,
 	.leading = true,
 	.misuse = DWELL_EXIT_FAILED,
