@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long each view of a large session takes, loading included, and how much memory.
+"""How long each view and export of a large session takes, loading included, and how much memory.
 
 Three sessions of 1 million samples on 100,000 stacks, 4 threads: as a program has them, with long
 stacks that share little, and with many lines and instructions. A fourth of calls: a million nodes
 in 10 slices, which follow one another in memory without any order. A fifth of allocations: a million
 groups of objects, 500 types, in 10 slices. The goal for any view is 0.3 s and
-200 MB; the table says how many rows were printed.
+200 MB, for an export 1 s; the table says how many lines were written.
 
 bench/report.py --build FOLDER [--rounds N]
 """
@@ -25,6 +25,7 @@ SESSIONS = {
     "allocations": ["alloc_groups=1000000", "alloc_types=500", "slices=10", "depth=25",
                     "addresses=20000", "functions=4000", "modules=20"],
 }
+EXPORTS = ["pprof", "speedscope", "firefox", "folded", "callgrind"]
 OF_ALLOCATIONS = ["allocations", "allocations --format json", "lifetime", "gc"]
 VIEWS = ["summary", "functions", "calltree", "callers {function}", "modules", "lines",
          "instructions", "processes", "threads", "functions --format json",
@@ -44,8 +45,7 @@ def once(words, output):
     return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def measure(dwell, session, view, output, rounds):
-    words = [dwell, "report", session, *view.split(" ", 1)[:1], *view.split(" ")[1:]]
+def measure(words, output, rounds):
     runs = [once(words, output) for _ in range(rounds)]
     with open(output, "rb") as f:
         rows = sum(1 for _ in f)
@@ -66,6 +66,10 @@ def names_in(dwell, session):
             "thread": first_row(dwell, session, "threads", "id")[0]}
 
 
+def show(what, wall, cpu, mb, lines):
+    print(f"{what:36} {wall:7.3f} {cpu:7.3f} {mb:6.1f} {lines:8}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
@@ -81,9 +85,11 @@ def main():
             print(f"\n{name}: {' '.join(shape)}, {os.path.getsize(session) / 1e6:.1f} MB\n")
             print(f"{'view':36} {'wall s':>7} {'CPU s':>7} {'MB':>6} {'lines':>8}")
             for view in VIEWS + (OF_ALLOCATIONS if name == "allocations" else []):
-                words = view.format(**names)
-                wall, cpu, mb, rows = measure(dwell, session, words, output, options.rounds)
-                print(f"{view:36} {wall:7.3f} {cpu:7.3f} {mb:6.1f} {rows:8}", flush=True)
+                words = [dwell, "report", session, *view.format(**names).split(" ")]
+                show(view, *measure(words, output, options.rounds))
+            for to in EXPORTS:
+                words = [dwell, "export", session, "--to", to]
+                show("export --to " + to, *measure(words, output, options.rounds))
 
 
 if __name__ == "__main__":

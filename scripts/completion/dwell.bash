@@ -19,9 +19,11 @@ _dwell()
         words=$("$dwell" help "$command" 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u)
     elif [[ $previous == --format || $previous == -f ]]; then
         words="table csv json xml"
+    elif [[ $command == export && ( $previous == --to || $previous == -t ) ]]; then
+        words=$(_dwell_list "$dwell" export Formats)
     elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then
         words=$(_dwell_list "$dwell" "$command" Views)
-    elif [[ $command == re* && $COMP_CWORD -eq 2 ]]; then
+    elif [[ ( $command == re* || $command == export ) && $COMP_CWORD -eq 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
         compopt -o filenames 2>/dev/null
         return

@@ -1,0 +1,191 @@
+/*
+ * dwell export: a session for another viewer, in that one's format.
+ *
+ * As for reports, the user's words are checked before the session is read. The name --to is the
+ * format's, so a range of time ends at --until.
+ */
+#include "export/export.h"
+
+#include "analysis/filter.h"
+#include "base/large.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "record/open.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct export_options {
+	const char *format, *output, *values;
+	struct dw_option_list processes, threads, modules, types;
+	uint64_t from_ns, until_ns;
+};
+
+#define FIELD(name) offsetof(struct export_options, name)
+
+static const struct dw_option table[] = {
+	{"to", 't', "FORMAT", dw_option_text, FIELD(format),
+	 "pprof, speedscope, firefox, folded or callgrind"},
+	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
+	{"values", 0, "NAME", dw_option_text, FIELD(values),
+	 "what formats with one kind of values show: samples, cpu; elapsed, application, calls, "
+	 "blocked; alloc_objects, alloc_space, inuse_objects, inuse_space"},
+	{"process", 0, "PID|NAME", dw_option_list, FIELD(processes), "only this process"},
+	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only this thread"},
+	{"module", 0, "GLOB", dw_option_list, FIELD(modules),
+	 "only time whose innermost function is in this module"},
+	{"type", 0, "GLOB", dw_option_list, FIELD(types), "memory: only objects of this type"},
+	{"from", 0, "TIME", dw_option_time_ns, FIELD(from_ns),
+	 "only from this time since the start (2, 500ms, 1m)"},
+	{"until", 0, "TIME", dw_option_time_ns, FIELD(until_ns), "only up to this time"},
+	{NULL},
+};
+
+static int read_format(const struct export_options *o, const struct dw_export_ops **ret,
+		       struct dw_error *err)
+{
+	struct dw_buf list = DW_BUF_INIT;
+
+	*ret = o->format ? dw_export_find(o->format) : NULL;
+	if (*ret)
+		return 0;
+	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
+		dw_buf_printf(&list, " %s", (*e)->name);
+	if (o->format)
+		dw_error_set(err, DWELL_ERR_USAGE, "unknown format '%s'; there are%s", o->format,
+			     dw_buf_str(&list));
+	else
+		dw_error_set(err, DWELL_ERR_USAGE, "--to which format? there are%s",
+			     dw_buf_str(&list));
+	dw_buf_release(&list);
+	return DWELL_ERR_USAGE;
+}
+
+/* An export must not replace the session that it is made from, nor fill a terminal with bytes. */
+static int check_output(const struct export_options *o, const struct dw_export_ops *format,
+			const char *path, struct dw_error *err)
+{
+	struct stat in, out;
+
+	if (!o->output && format->binary && isatty(STDOUT_FILENO))
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "%s is nothing for a terminal; -o FILE writes it to a file",
+				    format->name);
+	if (!o->output || stat(o->output, &out) || stat(path, &in) || in.st_dev != out.st_dev ||
+	    in.st_ino != out.st_ino)
+		return 0;
+	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself", o->output);
+}
+
+/* Write to where it should go. A reader that has seen enough is no failure. */
+static int write_out(const struct export_options *o, const struct dw_export_ops *format,
+		     const struct dw_profile *p, const struct dw_filter *filter,
+		     struct dw_error *err)
+{
+	struct dw_terminal terminal;
+	struct dw_out out;
+	int kind = o->values ? dw_export_find_kind(p, filter, o->values, err) : 0;
+	int rc = kind < 0 ? kind : dw_terminal_open(&terminal, o->output, false, err);
+	int failed, closed;
+
+	if (rc)
+		return rc;
+	dw_out_init_fd(&out, terminal.fd);
+	rc = dw_export_write(format, p, filter, (unsigned)kind, &out);
+	if (rc)
+		dw_error_set(err, rc, "cannot export: %s", dw_err_string(rc));
+	failed = dw_out_close(&out);
+	closed = dw_terminal_close(&terminal);
+	failed = failed ? failed : closed;
+	if (!rc && failed && failed != -EPIPE)
+		return dw_error_set_errno(err, -failed, "cannot write the export");
+	return rc;
+}
+
+static int resolve_and_write(const struct export_options *o, const struct dw_export_ops *format,
+			     const struct dw_profile *p, struct dw_error *err)
+{
+	struct dw_filter_words words = {
+		.processes = o->processes.v,
+		.processes_n = o->processes.n,
+		.threads = o->threads.v,
+		.threads_n = o->threads.n,
+		.modules = o->modules.v,
+		.modules_n = o->modules.n,
+		.types = o->types.v,
+		.types_n = o->types.n,
+		.from_ns = o->from_ns,
+		.to_ns = o->until_ns,
+	};
+	struct dw_filter_owned filter;
+	int rc;
+
+	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)
+		return dw_error_set(err, DWELL_ERR_USAGE, "--type is for sessions of dwell memory");
+	rc = dw_filter_resolve(p, &words, &filter, err);
+	if (!rc)
+		rc = write_out(o, format, p, &filter.filter, err);
+	dw_filter_release(&filter);
+	return rc;
+}
+
+static int export(const struct dw_command *self, const struct export_options *o, char **operands)
+{
+	struct dw_session_range range = {o->from_ns, o->until_ns};
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_profile p = DW_PROFILE_INIT;
+	const struct dw_export_ops *format;
+	int rc = 0, exit_code = DWELL_EXIT_OK;
+
+	if (!*operands)
+		rc = dw_error_set(&err, DWELL_ERR_USAGE, "which session? (a FILE.dwell)");
+	else if (operands[1])
+		rc = dw_error_set(&err, DWELL_ERR_USAGE, "what is '%s' for?", operands[1]);
+	rc = rc ? rc : read_format(o, &format, &err);
+	rc = rc ? rc : check_output(o, format, *operands, &err);
+	rc = rc ? rc : dw_open_profile(*operands, &range, &p, &err);
+	rc = rc ? rc : resolve_and_write(o, format, &p, &err);
+	if (rc == DWELL_ERR_USAGE)
+		exit_code = dw_command_misuse(self, &err);
+	else if (rc)
+		exit_code = dw_command_fail(&err, DWELL_EXIT_BAD);
+	dw_profile_release(&p);
+	dw_error_clear(&err);
+	return exit_code;
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct export_options o = {0};
+	int first, exit_code = dw_command_parse(self, argv, &o, &first);
+
+	(void)argc;
+	dw_large_heap();
+	signal(SIGPIPE, SIG_IGN);
+	if (exit_code < 0)
+		exit_code = export(self, &o, argv + first);
+	dw_vec_release(&o.processes);
+	dw_vec_release(&o.threads);
+	dw_vec_release(&o.modules);
+	dw_vec_release(&o.types);
+	return exit_code;
+}
+
+static void list_formats(struct dw_out *out)
+{
+	dw_out_puts(out, "\nFormats:\n");
+	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
+		dw_out_printf(out, "  %-26s %s\n", (*e)->name, (*e)->help);
+}
+
+const struct dw_command dw_cmd_export = {
+	.name = "export",
+	.help = "write a recorded session in the format of another viewer",
+	.synopsis = "FILE --to FORMAT [OPTIONS]",
+	.list = list_formats,
+	.options = table,
+	.misuse = DWELL_EXIT_USAGE,
+	.run = run,
+};

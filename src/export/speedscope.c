@@ -1,0 +1,168 @@
+/*
+ * speedscope's own format: https://www.speedscope.app/file-format-schema.json
+ *
+ * A profile for each thread. Samples stand in the order of time, so that its time order is true;
+ * those with the stack of the one before are one. Calls and allocations have none but that of the
+ * call tree. The schema wants stacks in full, outermost frame first.
+ */
+#include "base/digits.h"
+#include "export/formats.h"
+#include "export/json-column.h"
+#include "export/slots.h"
+#include "export/threads.h"
+#include "format/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+struct speedscope {
+	const struct dw_export *e;
+	struct dw_out *out;
+	struct dw_slots slots;
+	struct dw_export_threads threads;
+	struct dw_buf scratch;
+	DW_VEC(uint32_t) places; /* of a path, innermost first */
+	bool some;		 /* an element was written */
+};
+
+static void put_frame(void *ctx, uint32_t place, uint32_t i)
+{
+	struct speedscope *s = ctx;
+	const struct dw_paths *paths = &s->e->paths;
+	struct dw_path_line line = dw_paths_line(paths, place, i);
+
+	dw_out_puts(s->out, s->some ? ",\n{\"name\":" : "{\"name\":");
+	s->some = true;
+	dw_format_json_string(s->out, dw_paths_name(paths, line.symbol, &s->scratch));
+	if (line.file) {
+		dw_out_puts(s->out, ",\"file\":");
+		dw_format_json_string(s->out, dw_strings_get(&s->e->profile->strings, line.file));
+	}
+	if (line.line)
+		dw_out_printf(s->out, ",\"line\":%" PRIu32, line.line);
+	if (line.column)
+		dw_out_printf(s->out, ",\"col\":%" PRIu32, line.column);
+	dw_out_puts(s->out, "}");
+}
+
+/* The slots of @path as an array. */
+static int put_stack(struct speedscope *s, uint32_t path)
+{
+	const struct dw_paths *paths = &s->e->paths;
+	size_t n = 0;
+
+	s->places.n = 0;
+	do {
+		if (dw_vec_push(&s->places, dw_paths_place(paths, path)))
+			return -ENOMEM;
+		path = dw_paths_parent(paths, path);
+	} while (path);
+	dw_out_puts(s->out, "[");
+	for (size_t at = s->places.n; at-- > 0;) {
+		const uint32_t *first = &s->slots.first[s->places.v[at]];
+
+		for (uint32_t slot = first[0]; slot < first[1]; slot++)
+			dw_json_number(s->out, n++, slot);
+	}
+	dw_out_puts(s->out, "]");
+	return 0;
+}
+
+/* The sum of row *@i of a thread and those behind it that have the same path; *@i becomes the row
+ * behind them. */
+static uint64_t take_run(const struct speedscope *s, uint32_t *i)
+{
+	const struct dw_weights *w = &s->e->weights;
+	uint32_t path = w->rows.v[*i].path;
+	uint64_t sum = 0;
+
+	do {
+		sum += dw_weights_value(w, *i, s->e->kind);
+		*i = dw_export_threads_next(&s->threads, *i);
+	} while (*i != DWELL_NO_ROW && w->rows.v[*i].path == path);
+	return sum;
+}
+
+static int put_samples(struct speedscope *s, uint32_t thread)
+{
+	uint32_t i = s->threads.first[thread], n = 0;
+	uint64_t sum = 0;
+
+	dw_out_puts(s->out, "\"samples\":[");
+	while (i != DWELL_NO_ROW) {
+		uint32_t path = s->e->weights.rows.v[i].path;
+
+		sum += take_run(s, &i);
+		dw_json_next(s->out, n++);
+		if (put_stack(s, path))
+			return -ENOMEM;
+	}
+	dw_out_puts(s->out, "],\n\"weights\":[");
+	i = s->threads.first[thread];
+	for (n = 0; i != DWELL_NO_ROW; n++)
+		dw_json_number(s->out, n, take_run(s, &i));
+	dw_out_printf(s->out, "],\n\"startValue\":0,\"endValue\":%" PRIu64, sum);
+	return 0;
+}
+
+static int put_thread(struct speedscope *s, uint32_t thread)
+{
+	static const char *const units[] = {
+		[DWELL_UNIT_COUNT] = "none",
+		[DWELL_UNIT_NS] = "nanoseconds",
+		[DWELL_UNIT_BYTES] = "bytes",
+	};
+	int rc;
+
+	dw_out_puts(s->out, s->some ? ",\n{" : "{");
+	s->some = true;
+	dw_out_puts(s->out, "\"type\":\"sampled\",\"name\":");
+	dw_format_json_string(s->out, dw_export_thread_title(&s->e->paths, thread, &s->scratch));
+	dw_out_printf(s->out, ",\"unit\":\"%s\",\n", units[s->e->weights.kinds[s->e->kind].unit]);
+	rc = put_samples(s, thread);
+	dw_out_puts(s->out, "}");
+	return rc;
+}
+
+static int put_document(struct speedscope *s)
+{
+	const char *command = dw_facts_get_text(&s->e->profile->facts, "command");
+	int rc = 0;
+
+	dw_out_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+			    "\"exporter\":\"dwell " DWELL_VERSION "\",\n\"name\":");
+	dw_format_json_string(s->out, command ? command : "dwell");
+	dw_out_puts(s->out, ",\n\"shared\":{\"frames\":[\n");
+	dw_slots_each(&s->slots, put_frame, s);
+	dw_out_puts(s->out, "]},\n\"profiles\":[\n");
+	s->some = false;
+	for (uint32_t thread = 0; thread < s->threads.n && !rc && !s->out->failed; thread++)
+		if (s->threads.first[thread] != DWELL_NO_ROW)
+			rc = put_thread(s, thread);
+	dw_out_puts(s->out, "]}\n");
+	return rc;
+}
+
+static int write_speedscope(const struct dw_export *e, struct dw_out *out)
+{
+	struct speedscope s = {.e = e, .out = out};
+	int rc = dw_slots_init(&s.slots, &e->paths, &e->weights);
+
+	if (!rc)
+		rc = dw_export_threads_init(&s.threads, &e->paths, &e->weights);
+	if (!rc)
+		rc = put_document(&s);
+	dw_slots_release(&s.slots);
+	dw_export_threads_release(&s.threads);
+	dw_buf_release(&s.scratch);
+	dw_vec_release(&s.places);
+	return rc;
+}
+
+const struct dw_export_ops dw_export_speedscope = {
+	.name = "speedscope",
+	.help = "JSON for speedscope: a profile for each thread, in the order of time",
+	.in_order = true,
+	.single = true,
+	.write = write_speedscope,
+};
