@@ -38,6 +38,23 @@ static void note_failure(struct dw_managed *m, int rc)
 		m->rc = rc;
 }
 
+/* Put the code that has been told since the last time into the map. What makes no sense is not. */
+static int take_code(struct dw_managed_process *process)
+{
+	struct dw_clr_code c;
+
+	for (process->codes_taken += !process->codes_taken;
+	     dw_clr_tables_get(&process->tables, DWELL_CLR_CODES, process->codes_taken, &c);
+	     process->codes_taken++) {
+		const struct dw_code_piece piece = {c.start, c.start + c.bytes, c.since_ns,
+						    process->codes_taken};
+
+		if (c.start && piece.end > piece.start && dw_code_map_add(&process->map, &piece))
+			return -ENOMEM;
+	}
+	return dw_code_map_merge(&process->map);
+}
+
 /* Read what is new. A region that makes no sense is its program's matter: what was good stays. */
 static void read_region(struct dw_managed *m, struct dw_managed_process *process)
 {
@@ -51,7 +68,7 @@ static void read_region(struct dw_managed *m, struct dw_managed_process *process
 	if (!rc)
 		rc = dw_clr_tables_more(&process->tables, process->fd, &head);
 	if (!rc)
-		rc = dw_code_map_take(&process->map, &process->tables);
+		rc = take_code(process);
 	note_failure(m, rc);
 }
 

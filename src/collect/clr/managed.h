@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "collect/clr/code-map.h"
 #include "collect/clr/meaning.h"
+#include "collect/jit/code-map.h"
 #include "collect/region/regions.h"
 #include "model/profile.h"
 #include "unwind/space.h"
@@ -27,7 +27,8 @@ struct dw_managed_process {
 	uint64_t look;	   /* at which it was read last */
 	struct dw_clr_tables tables;
 	struct dw_clr_meaning meaning;
-	struct dw_code_map map;
+	struct dw_code_map map;		      /* rows are those of DWELL_CLR_CODES */
+	uint32_t codes_taken;		      /* of them */
 	size_t changes_seen;		      /* of the map's */
 	DW_VEC(struct dw_alloc_method) known; /* by row of methods; module 0 = not looked at yet */
 };

@@ -2,7 +2,7 @@
  * Maps of code; see code-map.h. New pieces are merged into the sorted list, those that they cover
  * go to the list of old ones, whose newest are searched only where the newer one had not come yet.
  */
-#include "collect/clr/code-map.h"
+#include "collect/jit/code-map.h"
 
 #include "base/sorted.h"
 
@@ -27,24 +27,9 @@ static int compare_times(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-static int list_fresh(struct dw_code_map *m, const struct dw_clr_tables *t)
+int dw_code_map_add(struct dw_code_map *m, const struct dw_code_piece *piece)
 {
-	struct dw_clr_code c;
-
-	m->fresh.n = 0;
-	for (m->taken += !m->taken; dw_clr_tables_get(t, DWELL_CLR_CODES, m->taken, &c);
-	     m->taken++) {
-		const struct dw_code_piece piece = {c.start, c.start + c.bytes, c.since_ns,
-						    m->taken};
-
-		if (!c.start || piece.end <= piece.start)
-			m->broken++;
-		else if (dw_vec_push(&m->fresh, piece))
-			return -ENOMEM;
-	}
-	if (m->fresh.n)
-		qsort(m->fresh.v, m->fresh.n, sizeof *m->fresh.v, compare);
-	return 0;
+	return dw_vec_push(&m->fresh, *piece);
 }
 
 /* Merge the fresh pieces into the sorted list, from its end on. */
@@ -84,14 +69,16 @@ static int drop_covered(struct dw_code_map *m)
 	return 0;
 }
 
-int dw_code_map_take(struct dw_code_map *m, const struct dw_clr_tables *t)
+int dw_code_map_merge(struct dw_code_map *m)
 {
 	size_t changes = m->changes.n;
-	int rc = list_fresh(m, t);
+	int rc;
 
-	if (rc || !m->fresh.n)
-		return rc;
+	if (!m->fresh.n)
+		return 0;
+	qsort(m->fresh.v, m->fresh.n, sizeof *m->fresh.v, compare);
 	rc = merge(m);
+	m->fresh.n = 0;
 	if (!rc)
 		rc = drop_covered(m);
 	if (m->changes.n > changes)
@@ -100,23 +87,32 @@ int dw_code_map_take(struct dw_code_map *m, const struct dw_clr_tables *t)
 	return rc;
 }
 
-static bool holds(const struct dw_code_piece *p, uint64_t avma, uint64_t time_ns)
+static bool covers(const struct dw_code_piece *p, uint64_t avma)
 {
-	return avma >= p->start && avma < p->end && p->since_ns <= time_ns;
+	return avma >= p->start && avma < p->end;
 }
 
 const struct dw_code_piece *dw_code_map_find(const struct dw_code_map *m, uint64_t avma,
 					     uint64_t time_ns)
 {
-	size_t behind = dw_sorted_count(m->pieces.v, m->pieces.n, p, p->start <= avma), oldest;
+	size_t behind = dw_sorted_count(m->pieces.v, m->pieces.n, p, p->start <= avma);
+	size_t oldest = m->old.n > OLD_LOOKED_AT ? m->old.n - OLD_LOOKED_AT : 0;
+	const struct dw_code_piece *p = behind ? &m->pieces.v[behind - 1] : NULL, *first = NULL;
 
-	if (behind && holds(&m->pieces.v[behind - 1], avma, time_ns))
-		return &m->pieces.v[behind - 1];
-	oldest = m->old.n > OLD_LOOKED_AT ? m->old.n - OLD_LOOKED_AT : 0;
-	for (size_t i = m->old.n; i > oldest; i--)
-		if (holds(&m->old.v[i - 1], avma, time_ns))
-			return &m->old.v[i - 1];
-	return NULL;
+	if (p && covers(p, avma)) {
+		if (p->since_ns <= time_ns)
+			return p;
+		first = p;
+	}
+	for (size_t i = m->old.n; i > oldest; i--) {
+		p = &m->old.v[i - 1];
+		if (!covers(p, avma))
+			continue;
+		if (p->since_ns <= time_ns)
+			return p;
+		first = p;
+	}
+	return m->told_late ? first : NULL;
 }
 
 void dw_code_map_release(struct dw_code_map *m)
