@@ -18,6 +18,7 @@ enum dw_module_kind {
 	DWELL_MODULE_KERNEL,   /* kernel text, one module for all */
 	DWELL_MODULE_ANON,     /* executable memory without a file. Svma = avma */
 	DWELL_MODULE_MANAGED,  /* a .NET assembly. Svma as in model/allocations.h */
+	DWELL_MODULE_JIT,      /* code that runtimes made, as they tell. Svma likewise */
 };
 
 enum { DWELL_BUILD_ID_MAX_BYTES = 64 };

@@ -75,7 +75,7 @@ static int take_modules(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		struct dw_module m = {0};
 
-		m.kind = dw_take_max(c, DWELL_MODULE_MANAGED);
+		m.kind = dw_take_max(c, DWELL_MODULE_JIT);
 		c->failed |= !m.kind;
 		m.path = dw_take_max(c, strings);
 		m.name = dw_take_max(c, strings);

@@ -5,6 +5,7 @@
 #include "target/proc.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -93,4 +94,36 @@ int dw_proc_stat_read(pid_t pid, struct dw_proc_stat *ret)
 	int rc = dw_proc_read(pid, "stat", &text);
 
 	return rc ? rc : dw_proc_stat_parse(dw_buf_str(&text), ret);
+}
+
+int dw_proc_ns_pid(pid_t pid, pid_t *ret)
+{
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	int rc = dw_proc_read(pid, "status", &text);
+	const char *line = rc ? NULL : strstr(dw_buf_str(&text), "\nNSpid:"), *last;
+
+	if (rc)
+		return rc;
+	*ret = pid;
+	if (!line)
+		return 0;
+	/* From the outermost namespace to the innermost. */
+	last = line + strcspn(line + 1, "\n") + 1;
+	while (last > line && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	if (sscanf(last, "%d", ret) != 1)
+		*ret = pid;
+	return 0;
+}
+
+int dw_proc_born_ns(pid_t pid, int64_t *ret)
+{
+	int64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
+	struct dw_proc_stat st;
+	int rc = dw_proc_stat_read(pid, &st);
+
+	if (!rc)
+		*ret = (int64_t)(dw_clock_ns(CLOCK_REALTIME) - dw_clock_ns(CLOCK_BOOTTIME)) +
+		       (int64_t)st.start_ticks * tick_ns - tick_ns;
+	return rc;
 }

@@ -39,3 +39,10 @@ int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret);
 
 /* The stat of @pid. Works for a zombie too. 0, -ENOENT or -ESRCH, DWELL_ERR_FORMAT. */
 int dw_proc_stat_read(pid_t pid, struct dw_proc_stat *ret);
+
+/* The number that @pid has for itself, in the innermost namespace of numbers. @pid if the kernel
+ * does not tell. 0, -ENOENT or -ESRCH. */
+int dw_proc_ns_pid(pid_t pid, pid_t *ret);
+
+/* When @pid began, CLOCK_REALTIME, up to 10 ms too early. Errors as above. */
+int dw_proc_born_ns(pid_t pid, int64_t *ret);

@@ -177,3 +177,46 @@ bool dw_epilog_row(const uint8_t *bytes, size_t n, struct dw_cfi_row *ret)
 	ret->rbp = (int16_t)(rbp ? rbp - words - 1 : 0);
 	return true;
 }
+
+/* Where @begin pushes rbp and makes it the frame pointer. False: it does not. */
+static bool find_push(struct dw_code_bytes begin, uint64_t *ret)
+{
+	static const uint8_t forms[][4] = {{0x55, 0x48, 0x89, 0xe5}, {0x55, 0x48, 0x8b, 0xec}};
+
+	for (size_t i = 0; i + sizeof forms[0] <= begin.n; i++) {
+		if (!memcmp(begin.at + i, forms[0], sizeof forms[0]) ||
+		    !memcmp(begin.at + i, forms[1], sizeof forms[1])) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether @next returns, after a look at the number of arguments at most (V8: cmp rcx, N; jg). */
+static bool returns(struct dw_code_bytes next)
+{
+	struct reader r = {next.at, next.n};
+	int64_t number;
+
+	if (TAKE(&r, 0x48, 0x83, 0xf9) && !take_number(&r, 1, &number))
+		return false;
+	if (TAKE(&r, 0x7f) && !take_number(&r, 1, &number))
+		return false;
+	return r.n && (r.at[0] == 0xc3 || r.at[0] == 0xc2);
+}
+
+bool dw_framed_row(struct dw_code_bytes begin, uint64_t offset, struct dw_code_bytes next,
+		   struct dw_cfi_row *ret)
+{
+	uint64_t push;
+
+	if (!find_push(begin, &push))
+		return false;
+	*ret = (struct dw_cfi_row){.cfa = DWELL_ROW_NONE << 2 | DWELL_ROW_SPECIAL};
+	if (offset <= push || returns(next))
+		*ret = frameless(1, 0);
+	else if (offset == push + 1 || (next.n && next.at[0] == 0x50 + 8 + REG_RBP))
+		*ret = frameless(2, 1);
+	return true;
+}

@@ -30,3 +30,17 @@ struct dw_cfi_row dw_prolog_row(const uint8_t *prolog, size_t n, uint64_t offset
 /* The row where the @n bytes at @bytes are executed next, if they are the end of a method. False:
  * they are not. */
 bool dw_epilog_row(const uint8_t *bytes, size_t n, struct dw_cfi_row *ret);
+
+/* Code that stands somewhere, as far as it is at hand. */
+struct dw_code_bytes {
+	const uint8_t *at; /* borrowed */
+	size_t n;
+};
+
+/*
+ * The row for the instruction at @offset of code that begins with @begin, where @next is executed
+ * next, if that code sets its frame pointer soon, as that of most just-in-time compilers does.
+ * DWELL_ROW_SPECIAL with DWELL_ROW_NONE: by the frame pointer. False: it is no such code.
+ */
+bool dw_framed_row(struct dw_code_bytes begin, uint64_t offset, struct dw_code_bytes next,
+		   struct dw_cfi_row *ret);

@@ -42,8 +42,8 @@ enum dw_space_place {
 			   */
 };
 
-/* Rows for code without a table: plain ones, or SPECIAL for what stands on the frame of that which
- * it returns to. */
+/* Rows for code without a table: plain ones, SPECIAL with NONE for what has a frame pointer, or
+ * with COMPLEX for what stands on the frame of that which it returns to. */
 struct dw_space_rules {
 	/* The row for @avma. False: none. */
 	bool (*find)(void *ctx, uint64_t avma, enum dw_space_place place, struct dw_cfi_row *ret);

@@ -114,9 +114,12 @@ static int ruleless_step(struct walk *w, struct dw_unwind_frame *f)
 	if (!rules)
 		return frame_pointer_step(w, f);
 	if (rules->find(rules->ctx, f->pc.v, w->state.exact ? DWELL_PLACE_NEXT : DWELL_PLACE_CALL,
-			&row))
-		return (row.cfa & 3) == DWELL_ROW_SPECIAL ? standing_step(w, f)
-							  : plain_step(w, f, row);
+			&row)) {
+		if ((row.cfa & 3) != DWELL_ROW_SPECIAL)
+			return plain_step(w, f, row);
+		return row.cfa >> 2 == DWELL_ROW_NONE ? frame_pointer_step(w, f)
+						      : standing_step(w, f);
+	}
 	if (w->state.exact && dw_unwind_read(w->memory, w->state.r[DWELL_REG_RSP], &ra) &&
 	    dw_space_find(w->space, (struct dw_avma){ra - 1}))
 		return return_to(w, f, w->state.r[DWELL_REG_RSP] + 8, w->state.r[DWELL_REG_RBP]);

@@ -1,0 +1,162 @@
+/*
+ * Functions of made code; see functions.h. Those of .NET are named as its agent names them and are
+ * in a module for each assembly; all others are in one module, whatever process made them.
+ */
+#include "collect/jit/functions.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "code/jit/jit-name.h"
+#include "collect/clr/method-name.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define OTHERS "[JIT]"
+
+#define METHOD_BYTES ((uint64_t)1 << 32) /* of svmas */
+
+enum { TOKENS_MAX = 0xffffff, NAME_MAX_BYTES = 4096 };
+
+struct lookup {
+	const struct dw_jit_functions *table;
+	struct dw_jit_function f;
+};
+
+static bool is_equal(const void *ctx, uint32_t id)
+{
+	const struct lookup *l = ctx;
+	const struct dw_jit_function *a = &l->table->rows.v[id - 1], *b = &l->f;
+
+	return a->module == b->module && a->name == b->name && a->file == b->file &&
+	       a->line == b->line;
+}
+
+/* The module that is called @name. */
+static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *ret)
+{
+	struct dw_module m = {.kind = DWELL_MODULE_JIT};
+	int rc = dw_strings_add(&p->strings, name.at, name.n, &m.path);
+
+	m.name = m.path;
+	for (uint32_t id = 1; !rc && id <= dw_modules_count(&p->modules); id++) {
+		const struct dw_module *known = dw_modules_get(&p->modules, id);
+
+		if (known->kind == m.kind && known->path == m.path) {
+			*ret = id;
+			return 0;
+		}
+	}
+	return rc ? rc : dw_modules_add(&p->modules, &m, ret);
+}
+
+/* The name of a .NET method as @name has it, nested types behind slashes. */
+static int put_method(struct dw_buf *b, struct dw_jit_text name)
+{
+	dw_auto(dw_buf) copy = DW_BUF_INIT;
+
+	if (dw_buf_put(&copy, name.at, name.n))
+		return -ENOMEM;
+	for (size_t i = 0; i < copy.len; i++)
+		if (copy.data[i] == '/')
+			copy.data[i] = '+';
+	dw_method_name_put(b, copy.data, copy.len);
+	return b->failed ? -ENOMEM : 0;
+}
+
+static struct dw_jit_text shortened(struct dw_jit_text t)
+{
+	return (struct dw_jit_text){t.at, t.n < NAME_MAX_BYTES ? t.n : NAME_MAX_BYTES};
+}
+
+/* The ids of what @name tells. */
+static int intern(struct dw_jit_functions *t, const struct dw_jit_name *name,
+		  struct dw_jit_function *ret)
+{
+	const struct dw_jit_text others = {OTHERS, strlen(OTHERS)};
+	struct dw_jit_text shown = shortened(name->name), file = shortened(name->file);
+	dw_auto(dw_buf) method = DW_BUF_INIT;
+	int rc = 0;
+
+	*ret = (struct dw_jit_function){.line = name->line};
+	if (name->assembly.n) {
+		rc = put_method(&method, shown);
+		shown = (struct dw_jit_text){method.data, method.len};
+	}
+	if (!rc)
+		rc = get_module(t->p, name->assembly.n ? shortened(name->assembly) : others,
+				&ret->module);
+	if (!rc)
+		rc = dw_strings_add(&t->texts, shown.at, shown.n, &ret->name);
+	return rc ? rc : dw_strings_add(&t->texts, file.at, file.n, &ret->file);
+}
+
+/* Append @f to the table, and its name to the profile. */
+static int append(struct dw_jit_functions *t, const struct dw_jit_function *f, uint32_t hash)
+{
+	struct dw_alloc_method method = {.module = f->module};
+	uint32_t id;
+	int rc;
+
+	if (t->rows.n >= TOKENS_MAX)
+		return DWELL_ERR_LIMIT;
+	rc = dw_vec_push(&t->rows, *f);
+	if (rc)
+		return rc;
+	method.token = (uint32_t)t->rows.n;
+	rc = dw_idset_add(&t->set, hash, method.token);
+	if (!rc)
+		rc = dw_strings_add(&t->p->strings, dw_strings_get(&t->texts, f->name),
+				    dw_strings_len(&t->texts, f->name), &method.name);
+	return rc ? rc : dw_allocations_method(&t->p->allocations, &method, &id);
+}
+
+int dw_jit_functions_add(struct dw_jit_functions *t, const char *name, size_t n, uint32_t *ret)
+{
+	const struct dw_jit_name parts = dw_jit_name_read(name, n);
+	struct lookup l = {.table = t};
+	uint32_t hash;
+	int rc = intern(t, &parts, &l.f);
+
+	if (rc)
+		return rc;
+	hash = (uint32_t)dw_hash_u64((uint64_t)l.f.module << 32 ^ (uint64_t)l.f.file << 16 ^
+				     l.f.name);
+	*ret = dw_idset_find(&t->set, hash, is_equal, &l);
+	if (*ret)
+		return 0;
+	rc = append(t, &l.f, hash);
+	*ret = rc ? 0 : (uint32_t)t->rows.n;
+	return rc;
+}
+
+uint64_t dw_jit_functions_place(struct dw_jit_functions *t, uint32_t id, uint64_t bytes)
+{
+	struct dw_jit_function *f = &t->rows.v[id - 1];
+	uint64_t at = f->bytes;
+
+	/* What is too much for the space shares its beginning: its instructions are not told apart.
+	 */
+	if (bytes >= METHOD_BYTES - at)
+		at = 0;
+	else
+		f->bytes += bytes;
+	return (uint64_t)id << 32 | at;
+}
+
+const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint32_t module,
+						  uint64_t svma)
+{
+	uint64_t id = svma >> 32;
+
+	if (!id || id > t->rows.n || t->rows.v[id - 1].module != module)
+		return NULL;
+	return &t->rows.v[id - 1];
+}
+
+void dw_jit_functions_release(struct dw_jit_functions *t)
+{
+	dw_strings_release(&t->texts);
+	dw_vec_release(&t->rows);
+	dw_idset_release(&t->set);
+}

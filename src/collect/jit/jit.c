@@ -1,0 +1,314 @@
+/*
+ * Books of made code; see jit.h.
+ *
+ * A perf map has no times. A line that was not there at the last look counts from then on: names
+ * are written before the code runs, so no sample of the time before lay in it. Where nothing else
+ * was told, it counts before as well, for runtimes that write late; those that write at their end
+ * name what was not found until then.
+ */
+#include "collect/jit/jit.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "code/jit/jit-name.h"
+#include "target/memory.h"
+#include "target/proc.h"
+#include "unwind/prolog-x86-64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEARCH_FIRST_NS 20000000ull
+#define SEARCH_MOST_NS	1000000000ull
+#define TEXT_MAX_BYTES	(64u << 20) /* of one process */
+
+enum {
+	PIECES_MAX = 1 << 20, /* of one process */
+	NAME_MAX_BYTES = 4096,
+	BEGIN_BYTES = 64,
+	NEXT_BYTES = 16,
+};
+
+void dw_jit_init(struct dw_jit *j, struct dw_profile *p)
+{
+	*j = (struct dw_jit){.functions.p = p, .born_ns = (int64_t)dw_clock_ns(CLOCK_REALTIME)};
+}
+
+void dw_jit_look(struct dw_jit *j)
+{
+	j->look++;
+}
+
+struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw_owner *owner,
+				    const struct dw_owner *own)
+{
+	struct dw_jit_process *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->jit = j;
+	p->pid = pid;
+	p->where = (struct dw_map_place){pid, owner, own, j->born_ns};
+	dw_proc_ns_pid(pid, &p->where.ns_pid);
+	dw_proc_born_ns(pid, &p->where.born_ns);
+	p->file = (struct dw_map_file)DW_MAP_FILE_INIT;
+	p->map.told_late = true;
+	p->index = j->processes.n;
+	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){0}) || dw_vec_push(&j->processes, p)) {
+		dw_vec_release(&p->pieces);
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static void free_process(struct dw_jit_process *p)
+{
+	dw_map_file_close(&p->file);
+	dw_code_map_release(&p->map);
+	dw_vec_release(&p->pieces);
+	dw_buf_release(&p->texts);
+	free(p);
+}
+
+/* Whether the piece that @line tells of is known already. */
+static bool is_known(const struct dw_jit_process *p, const struct dw_perf_map_line *line)
+{
+	const struct dw_code_piece *known = dw_code_map_find(&p->map, line->start, UINT64_MAX);
+	const struct dw_jit_piece *piece;
+
+	if (!known || known->start != line->start || known->end != line->start + line->bytes)
+		return false;
+	piece = &p->pieces.v[known->row];
+	return piece->name_n == line->name_n &&
+	       !memcmp(p->texts.data + piece->name_at, line->name, line->name_n);
+}
+
+static int take_line(void *ctx, const struct dw_perf_map_line *from)
+{
+	struct dw_jit_process *p = ctx;
+	struct dw_perf_map_line line = *from;
+	struct dw_code_piece piece = {line.start, line.start + line.bytes, p->told_ns,
+				      (uint32_t)p->pieces.n};
+
+	line.name_n = line.name_n < NAME_MAX_BYTES ? line.name_n : NAME_MAX_BYTES;
+	if (is_known(p, &line))
+		return 0;
+	if (p->pieces.n >= PIECES_MAX || p->texts.len + line.name_n > TEXT_MAX_BYTES) {
+		p->jit->dropped++;
+		return 0;
+	}
+	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){.name_n = (uint32_t)line.name_n,
+							  .name_at = p->texts.len}) ||
+	    dw_buf_put(&p->texts, line.name, line.name_n))
+		return -ENOMEM;
+	return dw_code_map_add(&p->map, &piece);
+}
+
+/* Read what has been written since the last look. */
+static int read_more(struct dw_jit_process *p)
+{
+	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	int rc = dw_map_file_more(&p->file, take_line, p);
+
+	p->told_ns = now_ns;
+	return rc ? rc : dw_code_map_merge(&p->map);
+}
+
+/* Look for a map, or another one than before, where addresses are not found. */
+static void search(struct dw_jit_process *p, uint64_t now_ns)
+{
+	if (now_ns < p->search_at_ns)
+		return;
+	if (!dw_map_file_open(&p->file, &p->where)) {
+		p->jit->maps++;
+		p->search_wait_ns = 0;
+	}
+	p->search_wait_ns = p->search_wait_ns ? 2 * p->search_wait_ns : SEARCH_FIRST_NS;
+	if (p->search_wait_ns > SEARCH_MOST_NS)
+		p->search_wait_ns = SEARCH_MOST_NS;
+	p->search_at_ns = now_ns + p->search_wait_ns;
+}
+
+int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, bool *is_other)
+{
+	const struct dw_code_map *map = &p->map;
+	int rc = 0;
+
+	*is_other = false;
+	p->anon = anon;
+	if (p->look != p->jit->look) {
+		p->look = p->jit->look;
+		if (p->has_missed || p->file.fd < 0)
+			search(p, time_ns);
+		rc = read_more(p);
+		/* What had no name may have one now. */
+		if (p->has_missed && p->pieces.n > p->pieces_asked) {
+			*is_other = true;
+			p->has_missed = false;
+		}
+	}
+	for (; p->changes_seen < map->changes.n && map->changes.v[p->changes_seen] <= time_ns;
+	     p->changes_seen++)
+		*is_other = true;
+	return rc;
+}
+
+/* Give @piece a function. */
+static int name_piece(struct dw_jit_process *p, struct dw_jit_piece *piece, uint64_t bytes)
+{
+	struct dw_jit_functions *functions = &p->jit->functions;
+	int rc = dw_jit_functions_add(functions, p->texts.data + piece->name_at, piece->name_n,
+				      &piece->function);
+
+	if (!rc)
+		piece->svma = dw_jit_functions_place(functions, piece->function, bytes);
+	return rc;
+}
+
+int dw_jit_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns, struct dw_frame *ret)
+{
+	const struct dw_code_piece *found = dw_code_map_find(&p->map, avma, time_ns);
+	struct dw_jit_piece *piece;
+	int rc = 0;
+
+	if (!found) {
+		p->has_missed = true;
+		p->pieces_asked = (uint32_t)p->pieces.n;
+		return DWELL_ERR_NOT_FOUND;
+	}
+	piece = &p->pieces.v[found->row];
+	if (!piece->function)
+		rc = name_piece(p, piece, found->end - found->start);
+	if (rc)
+		return rc == -ENOMEM ? rc : DWELL_ERR_NOT_FOUND;
+	*ret = (struct dw_frame){
+		.kind = DWELL_FRAME_CODE,
+		.module = p->jit->functions.rows.v[piece->function - 1].module,
+		.svma = piece->svma + (avma - found->start),
+	};
+	return 0;
+}
+
+bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
+		struct dw_cfi_row *ret)
+{
+	const struct dw_code_piece *found = dw_code_map_find(&p->map, avma, time_ns);
+	uint8_t begin[BEGIN_BYTES], next[NEXT_BYTES];
+	size_t bytes, left;
+	ssize_t begin_n, next_n;
+
+	if (!found)
+		return false;
+	bytes = found->end - found->start;
+	left = found->end - avma;
+	begin_n = dw_memory_read(p->pid, found->start, begin,
+				 bytes < sizeof begin ? bytes : sizeof begin);
+	next_n = dw_memory_read(p->pid, avma, next, left < sizeof next ? left : sizeof next);
+	return begin_n > 0 && next_n > 0 &&
+	       dw_framed_row((struct dw_code_bytes){begin, (size_t)begin_n}, avma - found->start,
+			     (struct dw_code_bytes){next, (size_t)next_n}, ret);
+}
+
+int dw_jit_end(struct dw_jit_process *p)
+{
+	struct dw_jit *j = p ? p->jit : NULL;
+	int rc = 0;
+
+	if (!p)
+		return 0;
+	if (p->has_missed) {
+		p->search_at_ns = 0;
+		search(p, dw_clock_ns(CLOCK_MONOTONIC));
+		rc = read_more(p);
+	}
+	p->is_over = true;
+	dw_map_file_close(&p->file);
+	if (p->has_missed && p->pieces.n > 1)
+		return rc;
+	j->processes.v[p->index] = j->processes.v[--j->processes.n];
+	j->processes.v[p->index]->index = p->index;
+	free_process(p);
+	return rc;
+}
+
+void dw_jit_close(struct dw_jit *j)
+{
+	dw_vec_each(p, &j->processes) {
+		if (!(*p)->is_over && (*p)->has_missed)
+			read_more(*p);
+	}
+	j->functions.p = NULL;
+}
+
+/* The piece at @avma of a process whose code without a file is @module. */
+static const struct dw_code_piece *find_late(const struct dw_jit *j, uint32_t module, uint64_t avma,
+					     const struct dw_jit_process **ret)
+{
+	dw_vec_each(p, &j->processes) {
+		const struct dw_code_piece *found =
+			(*p)->anon == module ? dw_code_map_find(&(*p)->map, avma, UINT64_MAX)
+					     : NULL;
+
+		*ret = *p;
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* Keep @t, so that it ends in a NUL. */
+static const char *keep_text(struct dw_jit *j, struct dw_jit_text t)
+{
+	uint32_t id = 0;
+
+	dw_strings_add(&j->functions.texts, t.at, t.n, &id);
+	return dw_strings_get(&j->functions.texts, id);
+}
+
+static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
+			 struct dw_jit_meaning *ret)
+{
+	const struct dw_jit_process *p;
+	const struct dw_code_piece *found = find_late(j, module, avma, &p);
+	const struct dw_jit_piece *piece;
+	struct dw_jit_name name;
+
+	if (!found)
+		return false;
+	piece = &p->pieces.v[found->row];
+	name = dw_jit_name_read(p->texts.data + piece->name_at, piece->name_n);
+	*ret = (struct dw_jit_meaning){
+		.name = keep_text(j, name.name),
+		.file = keep_text(j, name.file),
+		.line = name.line,
+		.svma = found->start,
+		.bytes = found->end - found->start,
+	};
+	return true;
+}
+
+bool dw_jit_meaning(struct dw_jit *j, uint32_t module, uint64_t svma, struct dw_jit_meaning *ret)
+{
+	const struct dw_jit_function *f = dw_jit_functions_at(&j->functions, module, svma);
+
+	if (!f)
+		return late_meaning(j, module, svma, ret);
+	*ret = (struct dw_jit_meaning){
+		.name = dw_strings_get(&j->functions.texts, f->name),
+		.file = dw_strings_get(&j->functions.texts, f->file),
+		.line = f->line,
+		.svma = svma >> 32 << 32,
+		.bytes = f->bytes,
+	};
+	return true;
+}
+
+void dw_jit_release(struct dw_jit *j)
+{
+	dw_vec_each(p, &j->processes)
+		free_process(*p);
+	dw_vec_release(&j->processes);
+	dw_jit_functions_release(&j->functions);
+}

@@ -1,0 +1,102 @@
+/*
+ * Code that runtimes make at run time (just-in-time compilers, perf trampolines), as they tell it
+ * in files: which function lay at an address of a process at a time.
+ *
+ * A process gets a book when the first sample lies in memory that no file tells of. One thread.
+ */
+#pragma once
+
+#include "collect/jit/code-map.h"
+#include "collect/jit/functions.h"
+#include "collect/jit/map-file.h"
+#include "unwind/space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A piece of code, by its number in the code map. */
+struct dw_jit_piece {
+	uint32_t name_n;
+	uint32_t function; /* id, 0 = no sample lay in it */
+	uint64_t name_at;  /* in the book's texts */
+	uint64_t svma;	   /* of its first byte, once it has a function */
+};
+
+struct dw_jit_process {
+	struct dw_jit *jit;
+	struct dw_map_place where;
+	pid_t pid;
+	uint32_t anon;	       /* id of the module of its code without a file, 0 = not known */
+	size_t index;	       /* among the processes */
+	uint64_t look;	       /* at which its file was read last */
+	uint64_t told_ns;      /* when that was, CLOCK_MONOTONIC */
+	uint64_t search_at_ns; /* not before this time is a map searched for again */
+	uint64_t search_wait_ns;
+	struct dw_map_file file;
+	struct dw_code_map map;
+	DW_VEC(struct dw_jit_piece) pieces; /* index 0 unused */
+	struct dw_buf texts;
+	size_t changes_seen;   /* of the map's */
+	uint32_t pieces_asked; /* of pieces, when an address was not found */
+	bool has_missed;       /* some address was not found */
+	bool is_over;
+};
+
+struct dw_jit {
+	struct dw_jit_functions functions;
+	DW_VEC(struct dw_jit_process *) processes;
+	uint64_t look;	  /* counts dw_jit_look() */
+	int64_t born_ns;  /* CLOCK_REALTIME when it began */
+	uint64_t dropped; /* pieces beyond what is kept of a process */
+	uint64_t maps;	  /* files that were read */
+};
+
+/* Start empty; @p is borrowed until dw_jit_close(). */
+void dw_jit_init(struct dw_jit *j, struct dw_profile *p);
+
+/* Files may have grown: they are read again when a sample needs them. */
+void dw_jit_look(struct dw_jit *j);
+
+/*
+ * A book for process @pid; @owner and @own are borrowed until release. NULL = no memory.
+ */
+struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw_owner *owner,
+				    const struct dw_owner *own);
+
+/*
+ * Bring @p up to date for a sample at @time_ns (CLOCK_MONOTONIC). @anon is the module of its code
+ * without a file, 0 = none yet. *@is_other = memory may have come to hold other code, or names,
+ * since the last call. 0 or -ENOMEM.
+ */
+int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, bool *is_other);
+
+/* The frame of @avma at @time_ns. 0; DWELL_ERR_NOT_FOUND; -ENOMEM. */
+int dw_jit_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns, struct dw_frame *ret);
+
+/* The row for the unwinder at @avma, where a sample was taken (struct dw_space_rules). */
+bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
+		struct dw_cfi_row *ret);
+
+/* The process has ended or executes another program: its file is read once more, and it is kept
+ * only if that may name what was not found. NULL is fine. 0 or -ENOMEM. */
+int dw_jit_end(struct dw_jit_process *p);
+
+/* What a runtime says of an address. Texts are borrowed until the next call. */
+struct dw_jit_meaning {
+	const char *name;
+	const char *file; /* of the declaration, "" = not told */
+	uint32_t line;
+	uint64_t svma; /* [svma, svma + bytes) is the function */
+	uint64_t bytes;
+};
+
+/* The profile goes: nothing but dw_jit_meaning() from now on. */
+void dw_jit_close(struct dw_jit *j);
+
+/* What code at @svma of @module of the profile is: a function of made code, or code without a file
+ * that was told of after its samples had come. False: not known. */
+bool dw_jit_meaning(struct dw_jit *j, uint32_t module, uint64_t svma, struct dw_jit_meaning *ret);
+
+/* Free everything. */
+void dw_jit_release(struct dw_jit *j);

@@ -1,0 +1,42 @@
+/*
+ * Code that has no file, as the sampler asks for it: what a .NET agent tells of it, what the
+ * runtime writes about it, or nothing. One thread.
+ */
+#pragma once
+
+#include "collect/clr/managed.h"
+#include "collect/jit/jit.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_made {
+	struct dw_managed *managed; /* borrowed, NULL = runtimes have no agents */
+	struct dw_jit *jit;	    /* borrowed, NULL = no files are read */
+	/* Of the sample being taken in, NULL = none. */
+	struct dw_managed_process *runtime;
+	struct dw_jit_process *book;
+	uint64_t time_ns;
+	struct dw_space_rules rules;
+};
+
+/* Whose sample it is. */
+struct dw_made_process {
+	pid_t pid;
+	uint32_t anon;		     /* module of its code without a file, 0 = none */
+	struct dw_jit_process *book; /* NULL = it has none */
+};
+
+/*
+ * A sample of @who at @time_ns is taken in from now on. *@is_other = memory may have come to hold
+ * other code since the last one of this process. 0 or -ENOMEM.
+ */
+int dw_made_begin(struct dw_made *m, const struct dw_made_process *who, uint64_t time_ns,
+		  bool *is_other);
+
+/* Rows of such code for the unwinder, borrowed; they are those of the last dw_made_begin(). NULL =
+ * none. */
+const struct dw_space_rules *dw_made_rules(struct dw_made *m);
+
+/* The frame of @avma, @has_file: in code that a file tells of. 0; DWELL_ERR_NOT_FOUND; -ENOMEM. */
+int dw_made_frame(struct dw_made *m, uint64_t avma, bool has_file, struct dw_frame *ret);
