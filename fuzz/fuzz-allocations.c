@@ -6,7 +6,7 @@
  * objects and as those of one that tells where code lies.
  */
 #include "collect/clr/allocations.h"
-#include "collect/clr/code-map.h"
+#include "collect/clr/codes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +75,7 @@ static void put(int fd, const void *from, size_t n, size_t at)
 struct code {
 	struct dw_clr_tables tables;
 	struct dw_code_map map;
+	uint32_t taken;
 };
 
 /* Each piece is found where it begins, at its time, but for those that others came to lie over. */
@@ -102,7 +103,7 @@ static void read_region(int fd, struct dw_region_allocations *r, struct code *c,
 	dw_region_allocations_read(r, fd, &now);
 	if (dw_clr_tables_more(&c->tables, fd, &head))
 		return;
-	if (dw_code_map_take(&c->map, &c->tables))
+	if (dw_clr_codes_take(&c->map, &c->taken, &c->tables))
 		abort();
 	check_code(c);
 }

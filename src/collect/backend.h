@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct dw_jit;
 struct dw_managed;
 
 struct dw_backend_config {
@@ -23,6 +24,8 @@ struct dw_backend_config {
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */
 	struct dw_managed *managed;
+	/* What runtimes write about their code; likewise */
+	struct dw_jit *jit;
 	pid_t pid;	   /* the launched command, stopped before its exec; 0 = none */
 	const pid_t *pids; /* running processes to attach to instead, borrowed */
 	size_t pids_n;

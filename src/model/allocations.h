@@ -7,8 +7,8 @@
  * which it was when a collection found it dead. Alive at the end = allocated less collected.
  * Frames of managed code: module = the assembly (DWELL_MODULE_MANAGED), svma = its method's token
  * (24 bits) << 32 | offset in the IL. Only the runtime knows what such methods are called, so
- * their names are recorded, not looked up afterwards. Code that other runtimes made is told likewise
- * (DWELL_MODULE_JIT): tokens are any numbers, offsets are in its machine code.
+ * their names are recorded, not looked up afterwards. Code that other runtimes made is told
+ * likewise (DWELL_MODULE_JIT): tokens are any numbers, offsets are in its machine code.
  */
 #pragma once
 

@@ -52,6 +52,15 @@ struct dw_locations {
 	DW_VEC(uint32_t) first; /* frames + 2 entries once built; empty = nothing resolved */
 };
 
+/* What a runtime says of code that it made. Texts are borrowed until the next question. */
+struct dw_made_meaning {
+	const char *name;
+	const char *file; /* of the declaration, "" = not told */
+	uint32_t line;
+	uint64_t svma; /* [svma, svma + bytes) is the function */
+	uint64_t bytes;
+};
+
 /* Machine code of a function, as it was in the file when it was resolved. */
 struct dw_code {
 	uint32_t function;

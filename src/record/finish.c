@@ -68,6 +68,8 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 		.without_code = options->without_code,
 		.il_line = options->il_line,
 		.il_line_ctx = options->il_line_ctx,
+		.made = options->made,
+		.made_ctx = options->made_ctx,
 	};
 	const struct dw_module_source *sources = options->sources;
 	size_t sources_n = options->sources_n;

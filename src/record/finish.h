@@ -24,6 +24,8 @@ struct dw_finish_options {
 	bool without_code;
 	dw_il_line_fn *il_line; /* lines of managed code, NULL = none are known */
 	void *il_line_ctx;
+	dw_made_fn *made; /* meaning of made code, NULL = none is known */
+	void *made_ctx;
 };
 
 /* Load, symbolize, total and write. 0, or a negative code: the partial file stays as it was. */

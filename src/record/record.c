@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "code/cfi/cache.h"
+#include "collect/jit/jit.h"
 #include "record/environment.h"
 #include "record/finish.h"
 #include "record/managed-recording.h"
@@ -39,6 +40,7 @@ struct recording {
 	struct dw_profile profile;
 	struct dw_run run;
 	struct dw_managed_recording managed;
+	struct dw_jit jit;
 	struct dw_backend *backend;
 	struct dw_session_writer *writer;
 	struct pollfd *fds; /* signals first, then runtimes, then the backend's */
@@ -123,6 +125,7 @@ static int drain(struct recording *r, struct dw_error *err)
 	size_t before = r->profile.samples.n;
 	int rc = dw_managed_recording_drain(&r->managed, dw_clock_ns(CLOCK_MONOTONIC));
 
+	dw_jit_look(&r->jit);
 	if (!rc)
 		rc = r->options->backend->drain(r->backend, false, err);
 	if (!rc)
@@ -206,6 +209,8 @@ static int start(struct recording *r, struct dw_error *err)
 
 	if (rc)
 		return rc;
+	dw_jit_init(&r->jit, &r->profile);
+	config.jit = &r->jit;
 	config.managed = r->managed.is_on ? &r->managed.managed : NULL;
 	config.pid = r->run.launch.pid;
 	r->run.start_ns = config.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
@@ -250,6 +255,7 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 	r->options->backend->stop(r->backend);
 	if (!rc)
 		rc = dw_managed_recording_end(&r->managed);
+	dw_jit_look(&r->jit);
 	if (!rc)
 		rc = r->options->backend->drain(r->backend, true, err);
 	if (!rc)
@@ -278,12 +284,15 @@ static int finish(struct recording *r, struct dw_error *err)
 		.without_code = r->options->without_code,
 		.il_line = dw_managed_lines_find,
 		.il_line_ctx = &r->managed.lines,
+		.made = dw_jit_meaning,
+		.made_ctx = &r->jit,
 	};
 
 	if (asprintf(&partial, "%s.partial", r->options->output) < 0)
 		return -ENOMEM;
 	options.partial = partial;
 	options.sources = r->options->backend->sources(r->backend, &options.sources_n);
+	dw_jit_close(&r->jit);
 	dw_profile_release(&r->profile);
 	return dw_finish(&options, err);
 }
@@ -294,6 +303,7 @@ static void release(struct recording *r, bool discard)
 	r->options->backend->free(r->backend);
 	dw_run_release(&r->run);
 	dw_managed_recording_release(&r->managed);
+	dw_jit_release(&r->jit);
 	dw_profile_release(&r->profile);
 	free(r->fds);
 }

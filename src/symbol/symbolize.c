@@ -101,6 +101,25 @@ static int add_method(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 	return dw_functions_add(&s->p->functions, &f, ret);
 }
 
+/* The function row of made code, 0 = nothing is known of it. */
+static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, uint32_t *ret)
+{
+	struct dw_function f = {.module = module};
+	struct dw_made_meaning made;
+	int rc;
+
+	*ret = 0;
+	if (!s->options.made || !s->options.made(s->options.made_ctx, module, svma, &made))
+		return 0;
+	f.svma = made.svma;
+	f.bytes = made.bytes;
+	f.line = made.line;
+	rc = dw_strings_adds(&s->p->strings, made.name, &f.name);
+	if (!rc)
+		rc = dw_strings_adds(&s->p->strings, made.file, &f.file);
+	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
+}
+
 /* List the methods of managed code. */
 static int list_methods(struct symbolizer *s)
 {
@@ -122,8 +141,10 @@ static int add_nameless(struct symbolizer *s, const struct dw_module_code *code,
 	struct dw_cfi_range range = {svma, svma};
 	struct dw_function f = {.module = module, .flags = DWELL_FUNCTION_NO_SYMBOL};
 	dw_auto(dw_buf) name = DW_BUF_INIT;
-	int rc = add_method(s, module, svma, ret);
+	int rc = add_made(s, module, svma, ret);
 
+	if (!rc && !*ret)
+		rc = add_method(s, module, svma, ret);
 	if (rc || *ret)
 		return rc;
 	if (module) {

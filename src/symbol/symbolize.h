@@ -26,6 +26,9 @@ struct dw_il_line {
 /* The line of @svma (model/allocations.h) in @module. False: none is known. */
 typedef bool dw_il_line_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_il_line *ret);
 
+/* What is made code at @svma of @module. False: not known. */
+typedef bool dw_made_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret);
+
 struct dw_symbol_options {
 	const char *debug_dirs; /* colon-separated folders of separate debug files; NULL =
 				   /usr/lib/debug */
@@ -33,6 +36,8 @@ struct dw_symbol_options {
 	bool without_code;	/* do not copy functions' machine code */
 	dw_il_line_fn *il_line; /* of managed code, NULL = it has no lines */
 	void *il_line_ctx;
+	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
+	void *made_ctx;
 };
 
 struct dw_symbol_stats {

@@ -1,7 +1,7 @@
 /*
- * Lines of perf maps; see perf-map.h. The form is that of Linux's tools/perf/Documentation/
- * jit-interface.txt; JDK writes 0x before both numbers, .NET before the first. A line that is no
- * such line is passed over: runtimes crash, and several may write into one file.
+ * Lines of perf maps; see perf-map.h. The form is that of Linux's perf (its document
+ * jit-interface.txt). The JDK writes 0x before both numbers, .NET before the first. A line that is
+ * no such line is passed over: runtimes crash, and several may write into one file.
  */
 #include "code/jit/perf-map.h"
 

@@ -7,6 +7,7 @@
  */
 #include "collect/clr/managed.h"
 
+#include "collect/clr/codes.h"
 #include "collect/region/process.h"
 #include "target/memory.h"
 #include "unwind/prolog-x86-64.h"
@@ -38,23 +39,6 @@ static void note_failure(struct dw_managed *m, int rc)
 		m->rc = rc;
 }
 
-/* Put the code that has been told since the last time into the map. What makes no sense is not. */
-static int take_code(struct dw_managed_process *process)
-{
-	struct dw_clr_code c;
-
-	for (process->codes_taken += !process->codes_taken;
-	     dw_clr_tables_get(&process->tables, DWELL_CLR_CODES, process->codes_taken, &c);
-	     process->codes_taken++) {
-		const struct dw_code_piece piece = {c.start, c.start + c.bytes, c.since_ns,
-						    process->codes_taken};
-
-		if (c.start && piece.end > piece.start && dw_code_map_add(&process->map, &piece))
-			return -ENOMEM;
-	}
-	return dw_code_map_merge(&process->map);
-}
-
 /* Read what is new. A region that makes no sense is its program's matter: what was good stays. */
 static void read_region(struct dw_managed *m, struct dw_managed_process *process)
 {
@@ -68,7 +52,7 @@ static void read_region(struct dw_managed *m, struct dw_managed_process *process
 	if (!rc)
 		rc = dw_clr_tables_more(&process->tables, process->fd, &head);
 	if (!rc)
-		rc = take_code(process);
+		rc = dw_clr_codes_take(&process->map, &process->codes_taken, &process->tables);
 	note_failure(m, rc);
 }
 

@@ -211,26 +211,24 @@ bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
 			     (struct dw_code_bytes){next, (size_t)next_n}, ret);
 }
 
-int dw_jit_end(struct dw_jit_process *p)
+void dw_jit_end(struct dw_jit_process *p)
 {
 	struct dw_jit *j = p ? p->jit : NULL;
-	int rc = 0;
 
 	if (!p)
-		return 0;
-	if (p->has_missed) {
+		return;
+	if (p->has_missed && j->functions.p) {
 		p->search_at_ns = 0;
 		search(p, dw_clock_ns(CLOCK_MONOTONIC));
-		rc = read_more(p);
+		read_more(p);
 	}
 	p->is_over = true;
 	dw_map_file_close(&p->file);
 	if (p->has_missed && p->pieces.n > 1)
-		return rc;
+		return;
 	j->processes.v[p->index] = j->processes.v[--j->processes.n];
 	j->processes.v[p->index]->index = p->index;
 	free_process(p);
-	return rc;
 }
 
 void dw_jit_close(struct dw_jit *j)
@@ -268,7 +266,7 @@ static const char *keep_text(struct dw_jit *j, struct dw_jit_text t)
 }
 
 static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
-			 struct dw_jit_meaning *ret)
+			 struct dw_made_meaning *ret)
 {
 	const struct dw_jit_process *p;
 	const struct dw_code_piece *found = find_late(j, module, avma, &p);
@@ -279,7 +277,7 @@ static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
 		return false;
 	piece = &p->pieces.v[found->row];
 	name = dw_jit_name_read(p->texts.data + piece->name_at, piece->name_n);
-	*ret = (struct dw_jit_meaning){
+	*ret = (struct dw_made_meaning){
 		.name = keep_text(j, name.name),
 		.file = keep_text(j, name.file),
 		.line = name.line,
@@ -289,13 +287,14 @@ static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
 	return true;
 }
 
-bool dw_jit_meaning(struct dw_jit *j, uint32_t module, uint64_t svma, struct dw_jit_meaning *ret)
+bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret)
 {
+	struct dw_jit *j = ctx;
 	const struct dw_jit_function *f = dw_jit_functions_at(&j->functions, module, svma);
 
 	if (!f)
 		return late_meaning(j, module, svma, ret);
-	*ret = (struct dw_jit_meaning){
+	*ret = (struct dw_made_meaning){
 		.name = dw_strings_get(&j->functions.texts, f->name),
 		.file = dw_strings_get(&j->functions.texts, f->file),
 		.line = f->line,

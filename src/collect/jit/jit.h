@@ -6,9 +6,11 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "collect/jit/code-map.h"
 #include "collect/jit/functions.h"
 #include "collect/jit/map-file.h"
+#include "model/symbol.h"
 #include "unwind/space.h"
 
 #include <stdbool.h>
@@ -52,7 +54,7 @@ struct dw_jit {
 	uint64_t maps;	  /* files that were read */
 };
 
-/* Start empty; @p is borrowed until dw_jit_close(). */
+/* Start empty. @p is borrowed until dw_jit_close(). */
 void dw_jit_init(struct dw_jit *j, struct dw_profile *p);
 
 /* Files may have grown: they are read again when a sample needs them. */
@@ -71,7 +73,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
  */
 int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, bool *is_other);
 
-/* The frame of @avma at @time_ns. 0; DWELL_ERR_NOT_FOUND; -ENOMEM. */
+/* The frame of @avma at @time_ns. 0, DWELL_ERR_NOT_FOUND or -ENOMEM. */
 int dw_jit_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns, struct dw_frame *ret);
 
 /* The row for the unwinder at @avma, where a sample was taken (struct dw_space_rules). */
@@ -79,24 +81,15 @@ bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
 		struct dw_cfi_row *ret);
 
 /* The process has ended or executes another program: its file is read once more, and it is kept
- * only if that may name what was not found. NULL is fine. 0 or -ENOMEM. */
-int dw_jit_end(struct dw_jit_process *p);
-
-/* What a runtime says of an address. Texts are borrowed until the next call. */
-struct dw_jit_meaning {
-	const char *name;
-	const char *file; /* of the declaration, "" = not told */
-	uint32_t line;
-	uint64_t svma; /* [svma, svma + bytes) is the function */
-	uint64_t bytes;
-};
+ * only if that may name what was not found. NULL is fine. */
+void dw_jit_end(struct dw_jit_process *p);
 
 /* The profile goes: nothing but dw_jit_meaning() from now on. */
 void dw_jit_close(struct dw_jit *j);
 
 /* What code at @svma of @module of the profile is: a function of made code, or code without a file
- * that was told of after its samples had come. False: not known. */
-bool dw_jit_meaning(struct dw_jit *j, uint32_t module, uint64_t svma, struct dw_jit_meaning *ret);
+ * that was told of after its samples had come. @ctx is a struct dw_jit. False: not known. */
+bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret);
 
 /* Free everything. */
 void dw_jit_release(struct dw_jit *j);

@@ -38,5 +38,6 @@ int dw_made_begin(struct dw_made *m, const struct dw_made_process *who, uint64_t
  * none. */
 const struct dw_space_rules *dw_made_rules(struct dw_made *m);
 
-/* The frame of @avma, @has_file: in code that a file tells of. 0; DWELL_ERR_NOT_FOUND; -ENOMEM. */
+/* The frame of @avma, @has_file: in code that a file tells of. 0, DWELL_ERR_NOT_FOUND or
+ * -ENOMEM. */
 int dw_made_frame(struct dw_made *m, uint64_t avma, bool has_file, struct dw_frame *ret);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "code/jit/perf-map.h"
-#include "collect/perf/owners.h"
+#include "collect/sampled/owners.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,7 +41,8 @@ struct dw_map_file {
 
 typedef int dw_map_line_fn(void *ctx, const struct dw_perf_map_line *line);
 
-/* Open the map at @where, if it is another than the open one. 0; DWELL_ERR_NOT_FOUND: it is not. */
+/* Open the map at @where, if it is another than the open one. 0, or DWELL_ERR_NOT_FOUND where there
+ * is none. */
 int dw_map_file_open(struct dw_map_file *m, const struct dw_map_place *where);
 
 /* Give @line all that have been written since the last time. Its result, when that is not 0. */

@@ -99,13 +99,28 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	}
 }
 
+/* Begin a book for what runtimes write about the code of @p, if one can be of use. */
+static int begin_book(struct dw_sampler *s, struct dw_tracked_process *p)
+{
+	const struct dw_owner *own = dw_owners_self(s->track->modules->owners);
+	bool is_other;
+
+	if (!s->made.jit || s->track->modules->offline || !own)
+		return 0;
+	p->owner = dw_owners_get(s->track->modules->owners, p->pid, p->owner ? p->owner : own);
+	p->book = p->owner ? dw_jit_begin(s->made.jit, p->pid, p->owner, own) : NULL;
+	s->made.book = p->book;
+	return p->book ? dw_jit_update(p->book, p->anon, s->deep.time_ns, &is_other) : -ENOMEM;
+}
+
 /* The frame id of an address in @p. */
 static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 			const struct dw_unwind_frame *f, uint32_t *ret)
 {
 	struct dw_frame_memo *memo = &p->memos[dw_hash_u64(f->pc.v) % DWELL_FRAME_MEMOS];
+	const bool has_file = f->range && f->range->cfi;
 	struct dw_frame row = {.svma = f->pc.v};
-	int rc;
+	int rc = 0;
 
 	if (memo->frame && memo->avma == f->pc.v && memo->generation == p->generation) {
 		*ret = memo->frame;
@@ -115,8 +130,9 @@ static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 		row.module = f->range->module;
 		row.svma = f->pc.v - f->range->bias;
 	}
-	if (s->runtime &&
-	    dw_managed_frame(s->managed, s->runtime, f->pc.v, s->deep.time_ns, &row) == -ENOMEM)
+	if (!has_file && !p->book)
+		rc = begin_book(s, p);
+	if (rc || dw_made_frame(&s->made, f->pc.v, has_file, &row) == -ENOMEM)
 		return -ENOMEM;
 	rc = dw_frames_add(&s->profile->frames, row, ret);
 	if (!rc)
@@ -184,23 +200,17 @@ static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struc
 	return rc;
 }
 
-static bool find_row(void *ctx, uint64_t avma, enum dw_space_place place, struct dw_cfi_row *ret)
+/* From now on, believe what runtimes say of the code of @p. */
+static int use_made(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t time_ns)
 {
-	const struct dw_sampler *s = ctx;
+	const struct dw_made_process who = {p->pid, p->anon, p->book};
+	bool is_other;
+	int rc = dw_made_begin(&s->made, &who, time_ns, &is_other);
 
-	return dw_managed_row(s->runtime, avma, s->deep.time_ns, place, ret);
-}
-
-/* From now on, believe what the runtime of @p, if it has one, says of its code. */
-static void use_runtime(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t time_ns)
-{
-	bool is_other = false;
-
-	s->rules = (struct dw_space_rules){find_row, s};
-	s->runtime = s->managed ? dw_managed_at(s->managed, p->pid, time_ns, &is_other) : NULL;
-	p->space.rules = s->runtime ? &s->rules : NULL;
-	p->generation += is_other || p->runtime != s->runtime;
-	p->runtime = s->runtime;
+	p->space.rules = dw_made_rules(&s->made);
+	p->generation += is_other || p->runtime != s->made.runtime;
+	p->runtime = s->made.runtime;
+	return rc;
 }
 
 /* Memory for walks, made with the first sample that needs it. */
@@ -228,10 +238,10 @@ static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
 static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
 {
-	int rc;
+	int rc = use_made(s, th->process, r->time_ns);
 
-	use_runtime(s, th->process, r->time_ns);
-	rc = prepare(s, th);
+	if (!rc)
+		rc = prepare(s, th);
 	if (rc)
 		return rc;
 	*ret = unwind(s, th, r);

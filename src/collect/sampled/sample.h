@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "collect/clr/managed.h"
+#include "collect/jit/made.h"
 #include "collect/sampled/deep-stack.h"
 #include "collect/sampled/track.h"
 #include "unwind/unwind.h"
@@ -20,9 +20,7 @@ struct dw_sampler {
 	struct dw_deep deep;
 	dw_sample_counts_fn *counts; /* NULL = all do */
 	void *counts_ctx;
-	struct dw_managed *managed;	    /* borrowed, NULL = runtimes are not looked at */
-	struct dw_managed_process *runtime; /* of the sample being taken in, NULL = none */
-	struct dw_space_rules rules;	    /* the runtime's */
+	struct dw_made made;
 	uint64_t kept;
 	uint64_t discarded;    /* not taken in 64-bit code of the target */
 	uint64_t discarded_32; /* those of them that were in 32-bit code */

@@ -78,9 +78,16 @@ static int thread_slot(struct dw_track *t, pid_t tid, struct dw_tracked_thread *
 	return 0;
 }
 
+static void end_book(struct dw_tracked_process *p)
+{
+	dw_jit_end(p->book);
+	p->book = NULL;
+}
+
 /* Forget what only a living process needs. */
 static void strip_process(struct dw_tracked_process *p)
 {
+	end_book(p);
 	dw_space_release(&p->space);
 	free(p->memos);
 	p->memos = NULL;
@@ -352,6 +359,7 @@ static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 	if (r->comm.exec) {
 		leave_one_thread(t, th, r->time_ns);
 		dw_space_clear(&p->space);
+		end_book(p);
 		p->generation++;
 		p->anon = 0;
 	}

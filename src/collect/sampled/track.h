@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "collect/jit/jit.h"
 #include "collect/sampled/modules.h"
 #include "collect/sampled/record.h"
 #include "model/profile.h"
@@ -40,6 +41,7 @@ struct dw_tracked_process {
 	uint64_t kernel_before_ns;
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
+	struct dw_jit_process *book;  /* of what runtimes write about its code, NULL = none */
 	const struct dw_owner *owner; /* NULL = not looked at yet */
 	uint64_t resync_at_ns;	      /* not before this time are mappings read from /proc again */
 	uint64_t resync_wait_ns;
