@@ -77,6 +77,8 @@ dw_gates_time_half_way:
 	.set	THREAD_CALLEE_TICKS, 112
 	.set	THREAD_LINE_TICKS, 188
 	.set	THREAD_MUTES, 212
+	.set	THREAD_READ, 240
+	.set	THREAD_DONE, 248
 	.set	THREAD_IN_CALL, 2
 	.set	NODE_ELAPSED, 0
 	.set	NODE_CALLS, 8
@@ -110,6 +112,7 @@ dw_gates_time_half_way:
 	.set	KEY_FACTOR, 0x9e3779b1	/* DWELL_KEY_FACTOR */
 	.set	PROMOTE_BITS, 0xf0	/* one in 16 */
 	.set	LOOK_BITS, 0xffc0	/* one in 1024 */
+	.set	LATE_BITS, 0x1ff8	/* likewise, of all alike: less than lies between two events */
 
 /* Fields to be filled in: 32-bit distances and the thread word's offset. */
 	.macro	field page, offset, behind=0
@@ -205,6 +208,24 @@ dw_gates_time_half_way:
 	rdtsc
 	shl	$32, %rdx
 	or	%rdx, %rax
+	.endm
+
+/*
+ * Now and then go slow to tell how late what stands before the reading is done: the processor goes on
+ * while it waits for memory, and what it has waited for is charged to whatever comes next.
+ */
+	.macro	look_late gate
+	test	$LATE_BITS, %eax
+	je	.Llate_\gate
+	.endm
+
+	.macro	late gate
+.Llate_\gate:
+	mov	%rax, THREAD_READ(%rcx)
+	lfence
+	read_time
+	mov	%rax, THREAD_DONE(%rcx)
+	jmp	.Lslow_\gate
 	.endm
 
 /* rcx = the thread's line. Not in a fork's child that has no region yet, nor where the TSC may not
@@ -307,6 +328,7 @@ dw_gates_time_half_way:
 	cmpl	$-1, NODE_OS(%rdx)
 	je	.Lno_event
 	read_time_keeping_rdx
+	look_late \gate
 	check_os_by_r10 .Lslow_\gate
 	lea	-\below(%rsp), %rdi
 	mov	%rdi, SHADOW_BYTES + SHADOW_RECORD(%rsi)
@@ -488,6 +510,7 @@ dw_gate_enter:
 .Lagain_GATE_ENTER:
 	find_thread .Lslow_GATE_ENTER
 	read_time
+	look_late GATE_ENTER
 	check_os .Lslow_GATE_ENTER
 	check_stack .Lslow_GATE_ENTER, 0
 	mov	-72(%rsp), %edi
@@ -495,6 +518,7 @@ dw_gate_enter:
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	mov	8(%rsp), %r9d
 	open_node 0, GATE_ENTER, 0, restore_all
+	late	GATE_ENTER
 
 /* Nothing was pushed by a function that was switched off meanwhile: the top lies above. */
 	.balign	64
@@ -507,11 +531,13 @@ dw_gate_exit:
 	jne	1f
 	order	dw_gate_exit_order
 	read_time
+	look_late GATE_EXIT
 	check_os .Lslow_GATE_EXIT
 	close_node 1, GATE_EXIT
 1:	mov	SHADOW_RECORD(%rsi), %rdx
 	sub	%rsp, %rdx
 	let_pass .Lslow_GATE_EXIT
+	late	GATE_EXIT
 
 	.balign	64
 dw_gate_out:
@@ -524,6 +550,7 @@ dw_gate_out:
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	mov	(%rsp), %r9d
 	open_node 2, GATE_OUT, 4, restore_all
+	late	GATE_OUT
 
 	.balign	64
 dw_gate_out_pointer:
@@ -541,6 +568,7 @@ dw_gate_out_pointer:
 	bts	$63, %rdi
 	mov	(%rsp), %r9d
 	open_node 2, GATE_OUT_POINTER, 4, restore_all
+	late	GATE_OUT_POINTER
 .Lno_event:
 	restore_all
 
@@ -558,9 +586,11 @@ dw_gate_back:
 	jne	1f
 	order	dw_gate_back_order
 	read_time
+	look_late GATE_BACK
 	check_os .Lslow_GATE_BACK
 	close_node 3, GATE_BACK
 1:	let_pass .Lslow_GATE_BACK
+	late	GATE_BACK
 
 	.balign	16
 dw_gate_landing:

@@ -120,6 +120,15 @@ struct dw_tree_range {
 	uint64_t least, most;
 };
 
+/* What is known of how late the work was done that stood before readings of the clock. */
+struct dw_tree_late {
+	uint64_t n;	/* readings that were looked at, one in some thousand */
+	uint64_t ticks; /* after them, until it was done */
+};
+
+/* Readings where an activation begins, and where it ends. */
+enum { DWELL_LATE_BEGIN, DWELL_LATE_END, DWELL_LATES };
+
 /*
  * What the ended activations of one callee in one thread were like, each for itself; two lines.
  * Ticks without the cost of probes, which is taken off as a mean, so that the shortest calls may
@@ -134,7 +143,7 @@ struct dw_tree_each {
 	uint64_t unused_more;
 	uint64_t mark; /* DWELL_MARK_EACH */
 	struct dw_tree_range application_inclusive, application_exclusive;
-	uint64_t unused_last[4];
+	struct dw_tree_late late[DWELL_LATES];
 };
 
 /* What OS intervals are told apart by. */
@@ -200,7 +209,7 @@ enum dw_pair_kind {
 };
 
 /*
- * A thread; five lines. The first two hold what every probe reads: pointers of the target,
+ * A thread; four lines. The first two hold what every probe reads: pointers of the target,
  * meaningless to others but for @last and @current.
  */
 struct dw_tree_thread {
@@ -243,7 +252,9 @@ struct dw_tree_thread {
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
 				since @last is, is not known */
-	uint64_t unused[2];
+	/* The gates' own: a reading of the clock that is looked at closely, 0 = none, and the TSC
+	 * when all that stands before it was done. */
+	uint64_t read, done;
 };
 
 enum { DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES };

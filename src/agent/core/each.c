@@ -121,6 +121,20 @@ static struct dw_tree_each *lines_of(struct dw_each *e, struct dw_each_callee *c
 	return each;
 }
 
+void dw_each_late(struct dw_each *e, uint64_t key, int i, uint64_t ticks)
+{
+	struct dw_each_callee *callee = key < e->room ? &e->callees[key] : NULL;
+	struct dw_tree_each *each;
+
+	if (!callee || !callee->is_expected)
+		return;
+	each = lines_of(e, callee, key);
+	if (!each)
+		return;
+	each->late[i].ticks += ticks;
+	each->late[i].n++;
+}
+
 /* The record of @callee that the next one replaces: the first free or quickest one. NULL = none is
  * kept. */
 static struct dw_tree_slow *quickest(const struct dw_each *e, const struct dw_each_callee *callee)

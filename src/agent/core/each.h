@@ -63,5 +63,8 @@ void dw_each_start(struct dw_each *e, struct dw_tree_thread *line);
 /* An activation of @key may begin, of which the @slowest slowest are kept. Before gates can. */
 void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest);
 
+/* What stood before a reading for @key, of which @i of DWELL_LATES, was done @ticks later. */
+void dw_each_late(struct dw_each *e, uint64_t key, int i, uint64_t ticks);
+
 /* Take note of @ended. */
 void dw_each_end(struct dw_each *e, const struct dw_ended *ended);

@@ -79,15 +79,18 @@ static void set(struct stage *s, const struct dw_area *area, const struct pair *
 	s->nodes[ROOT].children[0] = CALLEE;
 }
 
-/* In place of the agent's slow path: nothing but what that does about time. */
+/* In place of the agent's slow path: nothing but what that does about time. What a gate has pushed
+ * ends here, too, when it looks closely at its reading. */
 static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 {
 	uint64_t now = dw_ticks_in_order();
 	struct stage *s = (struct stage *)dw_thread_word;
+	struct dw_shadow *top = s->thread.top;
 
-	(void)rsp;
 	(void)what;
 	(void)area;
+	if (top > s->shadow && top->record <= rsp)
+		s->thread.top = top - 1;
 	s->thread.current->elapsed += now - s->thread.last;
 	s->thread.current = &s->nodes[gate == DWELL_GATE_ENTER ? CALLEE : ROOT];
 	s->thread.last = dw_ticks_in_order();
@@ -190,16 +193,12 @@ static void tell(const struct course *c, int32_t own)
 static void tell_slow(const struct dw_area *area, struct course *c, int32_t own)
 {
 	struct dw_region_header *told = dw_agent_region();
-	uint64_t was = set_slow(area, (uint64_t)slow);
 
-	if (!was)
-		return;
 	c->best = (struct round){0, 0};
 	c->stage.thread.os_word = &c->stage.word;
 	c->stage.word = 1;
 	for (int i = 0; i < ROUNDS; i++)
 		run_course(c, area);
-	set_slow(area, was);
 	told->slow_cost[DWELL_PROBE_ENTER] = mean(c->best.caller) - own;
 	told->slow_cost[DWELL_PROBE_LEAVE] = mean(c->best.callee);
 }
@@ -227,8 +226,10 @@ void dw_calibrate(const struct dw_area *area)
 					 DWELL_PROBE_LINE};
 	struct dw_tree_thread *word = dw_thread_word;
 	struct course inner, outer, lines;
-	uint64_t nothing = UINT64_MAX, pass = UINT64_MAX;
+	uint64_t nothing = UINT64_MAX, pass = UINT64_MAX, was = set_slow(area, (uint64_t)slow);
 
+	if (!was)
+		return;
 	begin(&inner, area, &function);
 	begin(&outer, area, &outside);
 	begin(&lines, area, &line);
@@ -244,5 +245,6 @@ void dw_calibrate(const struct dw_area *area)
 	tell(&lines, 0);
 	dw_agent_region()->pass_cost = pass > nothing ? mean(pass - nothing) : 0;
 	tell_slow(area, &inner, mean(nothing));
+	set_slow(area, was);
 	dw_thread_word = word;
 }

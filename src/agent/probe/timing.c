@@ -24,7 +24,8 @@
 #include "agent/probe/system-calls.h"
 
 enum {
-	OVERHEAD_UNIT = 16, /* ticks of struct dw_tree_node.overhead */
+	OVERHEAD_UNIT = 16,    /* ticks of struct dw_tree_node.overhead */
+	LATE_TICKS_MAX = 4096, /* then something else has come between */
 };
 
 #define ARENA_BYTES ((uint64_t)64 << 20) /* where nobody says another number */
@@ -314,12 +315,43 @@ static struct dw_thread *find_thread(struct event *e)
 	return t && !dw_system_call_is_other(t) ? t : NULL;
 }
 
+/*
+ * Whether the gate has read the clock and found out how late what stands before was done: *@ret.
+ * The reading is that of the event then. What a handler has come between is another event's.
+ */
+static bool is_late(struct event *e, uint64_t *ret)
+{
+	struct dw_tree_thread *line = e->t->line;
+	uint64_t read = line->read, done = line->done;
+
+	line->read = 0;
+	if (!read || read < line->last || done < read || e->now < done ||
+	    done - read > LATE_TICKS_MAX || e->now - done > LATE_TICKS_MAX)
+		return false;
+	e->now = read;
+	*ret = done - read;
+	return true;
+}
+
+/* Say it of the activation on top, if the event begins or ends that. */
+static void tell_late(const struct event *e, uint64_t ticks)
+{
+	const struct dw_shadow *top = e->t->line->top;
+	bool is_out = e->gate == DWELL_GATE_OUT || e->gate == DWELL_GATE_BACK;
+
+	if (top->record == e->rsp - (is_out ? 4 : 0))
+		dw_each_late(&e->t->each, top->function->key,
+			     is_end(e->gate) ? DWELL_LATE_END : DWELL_LATE_BEGIN, ticks);
+}
+
 static void run(void *ctx)
 {
 	struct event *e = ctx;
-	uint64_t start;
+	uint64_t start, late;
+	bool has_late;
 
 	dw_thread_word = &dw_thread_none;
+	has_late = is_late(e, &late);
 	/* What a gate has compared must be what is compared here. */
 	if (e->read && !dw_overflow_is_current(e->t->line))
 		e->now = e->read;
@@ -330,7 +362,11 @@ static void run(void *ctx)
 	charge(e);
 	dw_stacks_at(&e->t->stacks, e->now);
 	dw_mute_look(e->t);
+	if (has_late && is_end(e->gate))
+		tell_late(e, late);
 	apply(e);
+	if (has_late && !is_end(e->gate))
+		tell_late(e, late);
 	resume(e, start);
 	e->t->line->slow_since = 0;
 	dw_thread_word = e->t->line;

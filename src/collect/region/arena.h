@@ -22,7 +22,9 @@ struct dw_arena_line {
 /* A line that the last reading found changed, or that was touched since. */
 struct dw_arena_change {
 	uint32_t line;
-	double cost; /* the reader's own: ticks of probes that calls from here took, from 0 */
+	/* the reader's own, from 0 */
+	double cost;	/* ticks of probes that calls from here took */
+	uint32_t place; /* in a list */
 	struct dw_arena_line old;
 };
 

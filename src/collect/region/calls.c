@@ -15,11 +15,11 @@
 #include "collect/region/call-lines.h"
 #include "collect/region/call-values.h"
 #include "collect/region/each.h"
+#include "collect/region/late.h"
+#include "collect/region/quiet.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define QUIET_NS 1000000
 
 /* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
 #define SLOW_TICKS_MAX 16384
@@ -37,6 +37,7 @@ struct risen {
 	uint32_t node;
 	uint32_t pool;	/* index + 1, 0 = none */
 	uint32_t ahead; /* as in struct dw_call_line */
+	uint32_t line;
 	uint64_t callee;
 	struct dw_call_rise rise;
 	double cost; /* of probes, ticks; at most what the program's time covers */
@@ -53,6 +54,8 @@ struct dw_region_calls {
 	struct dw_call_lines s;
 	DW_VEC(struct ahead) ahead; /* dw_call_line.ahead: index + 1, 0 = none */
 	DW_VEC(struct risen) risen;
+	DW_VEC(struct dw_late_node) late_nodes; /* as risen */
+	struct dw_late late;
 	DW_VEC(struct pool) pools;
 	struct dw_map pool_of; /* thread and key -> index + 1 */
 	struct dw_call_beyond beyond;
@@ -117,7 +120,8 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 	if (parent < 0)
 		return -ENOMEM;
 	r->s.arena.changes.v[parent].cost +=
-		(double)calls * (cost->caller + (l->has_passed ? cost->pass : 0));
+		(double)calls * (dw_late_seen(&r->late, cost->caller, now.key, DWELL_LATE_END) +
+				 (l->has_passed ? cost->pass : 0));
 	return 0;
 }
 
@@ -171,41 +175,6 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 	return 0;
 }
 
-/* What the thread has run since its last event, ticks, when its clock is at @cpu_ns: from the
- * reading of that clock to the event it was not switched, where it has an OS source. */
-static double ran_since_last(const struct dw_tree_thread *t, uint64_t cpu_ns, double ns_per_tick)
-{
-	double ticks = cpu_ns > t->cpu_ns ? (double)(cpu_ns - t->cpu_ns) / ns_per_tick : 0;
-
-	return t->cpu_at && t->cpu_at <= t->last ? ticks - (double)(t->last - t->cpu_at) : 0;
-}
-
-/*
- * Find out whether @thread, whose last event is a while back, has ended since, and how long it is
- * known to have run: by what it says of its clock at that event, or, if it had none since the
- * reading before, as long as the clock says.
- */
-static void look_at_quiet(struct dw_call_thread *thread, const struct dw_tree_thread *t,
-			  const struct dw_region_reading *now)
-{
-	double ns_per_tick = now->clock->ns_per_tick, ran;
-	uint64_t cpu_ns = 0;
-
-	if (((double)now->until - (double)t->last) * ns_per_tick < QUIET_NS || thread->is_gone)
-		return;
-	if (now->thread_cpu)
-		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
-	if (thread->quiet_last != t->last)
-		thread->quiet_ticks = 0;
-	else if (thread->quiet_cpu_ns && cpu_ns > thread->quiet_cpu_ns)
-		thread->quiet_ticks += (double)(cpu_ns - thread->quiet_cpu_ns) / ns_per_tick;
-	ran = ran_since_last(t, cpu_ns, ns_per_tick);
-	if (ran > thread->quiet_ticks)
-		thread->quiet_ticks = ran;
-	thread->quiet_last = t->last;
-	thread->quiet_cpu_ns = cpu_ns;
-}
-
 /* What all threads are at, by lines newer than those of nodes: an interval that has just ended is
  * charged at the next reading, and not twice. */
 static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_region_reading *now)
@@ -223,7 +192,7 @@ static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_reg
 		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
 			continue;
 		dw_arena_get_newer(&r->s.arena, fd, thread->line, DWELL_THREAD_LINES, &t);
-		look_at_quiet(thread, &t, now);
+		dw_quiet_look(thread, &t, now);
 		if (thread->is_gone || t.slow_since)
 			continue;
 		if (now->until > thread->ahead_until)
@@ -347,6 +316,40 @@ static int move_booked(struct dw_region_calls *r)
 	return rc;
 }
 
+/* Let late work be its function's. */
+static int move_late(struct dw_region_calls *r)
+{
+	r->late_nodes.n = 0;
+	dw_vec_each(n, &r->risen) {
+		const struct dw_call_line *l = &r->s.lines.v[n->line];
+		bool is_call = l->kind == DWELL_LINE_FUNCTION || l->kind == DWELL_LINE_OUTSIDE;
+		uint32_t change = r->s.arena.change_of.v[l->parent];
+		double spare = program_time(&n->rise) - n->cost;
+		struct dw_late_node node = {.spare = spare > 0 ? spare : 0};
+
+		if (is_call && n->rise.calls && change < r->s.arena.changes.n &&
+		    r->s.arena.changes.v[change].line == l->parent) {
+			node.mine = (double)n->rise.calls *
+				    (dw_late_of(&r->late, n->callee, DWELL_LATE_END) -
+				     dw_late_of(&r->late, n->callee, DWELL_LATE_BEGIN));
+			node.caller = r->s.arena.changes.v[change].place;
+		}
+		if (dw_vec_push(&r->late_nodes, node))
+			return -ENOMEM;
+	}
+	dw_late_share(r->late_nodes.v, r->late_nodes.n);
+	for (size_t i = 0; i < r->risen.n; i++) {
+		struct dw_call_rise *rise = &r->risen.v[i].rise;
+
+		int64_t ticks = (int64_t)r->late_nodes.v[i].moved;
+
+		rise->elapsed += ticks;
+		rise->application += ticks;
+		rise->whole += ticks;
+	}
+	return 0;
+}
+
 /* Bring the costs of all that has risen to what their time covers, the rest to their pools. */
 static int pool_costs(struct dw_region_calls *r)
 {
@@ -409,13 +412,16 @@ static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c
 		      const struct dw_call_rise *rise)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
+	uint64_t key = dw_call_lines_node(&r->s, c->line).key;
 	const struct dw_call_thread *t;
 
 	switch (l->kind) {
 	case DWELL_LINE_FUNCTION:
-		return c->cost + (double)rise->calls * r->function.callee;
+		return c->cost + (double)rise->calls * dw_late_seen(&r->late, r->function.callee,
+								    key, DWELL_LATE_BEGIN);
 	case DWELL_LINE_OUTSIDE:
-		return c->cost + (double)rise->calls * r->outside.callee;
+		return c->cost + (double)rise->calls * dw_late_seen(&r->late, r->outside.callee,
+								    key, DWELL_LATE_BEGIN);
 	case DWELL_LINE_STATEMENT:
 		return c->cost + (double)rise->calls * r->line;
 	case DWELL_LINE_TRUNCATED:
@@ -491,8 +497,10 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
 	if (l->kind == DWELL_LINE_STATEMENT) /* a line shares what it cannot cover with others */
 		node.key = dw_call_lines_node(&r->s, l->parent).key;
 	tell_cost(r, now, c->line, &node, &rise, cost_of(r, c, &rise));
+	r->s.arena.changes.v[r->s.arena.change_of.v[c->line]].place = (uint32_t)r->risen.n + 1;
 	return dw_vec_push(&r->risen, ((struct risen){.node = l->id,
 						      .ahead = l->ahead,
+						      .line = c->line,
 						      .callee = node.key,
 						      .rise = rise,
 						      .cost = cost_of(r, c, &rise)}));
@@ -545,6 +553,8 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	}
 	if (!rc)
 		rc = move_booked(r);
+	if (!rc)
+		rc = move_late(r);
 	if (!rc)
 		rc = pool_costs(r);
 	if (!rc)
@@ -647,7 +657,9 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	if (rc)
 		return rc;
 	learn_costs(r, now->head);
-	rc = charge_callers(r);
+	rc = dw_late_read(&r->late, &r->s);
+	if (!rc)
+		rc = charge_callers(r);
 	if (!rc)
 		rc = look_ahead_all(r, fd, now);
 	if (!rc)
@@ -672,6 +684,8 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_vec_release(&r->ahead);
 	dw_vec_release(&r->risen);
 	dw_vec_release(&r->pools);
+	dw_vec_release(&r->late_nodes);
+	dw_late_release(&r->late);
 	dw_call_beyond_release(&r->beyond);
 	dw_map_release(&r->pool_of);
 	dw_each_release(&r->each);

@@ -1,0 +1,155 @@
+/*
+ * Means of late work; see late.h. Counters of a hostile target give odd means, within bounds.
+ */
+#include "collect/region/late.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define TICKS_MAX 4096 /* of one reading: as the agent has it */
+
+/* A mean of so few counts for half. */
+#define FEW 16
+
+/* Means below this many times the base are those of a full pipeline, not of waiting. */
+#define MATTERS 1.5
+
+static struct dw_late_calls *get(struct dw_late *l, uint64_t key)
+{
+	uint32_t i = dw_map_get(&l->of, key);
+
+	if (!i) {
+		if (dw_vec_push(&l->calls, (struct dw_late_calls){0}))
+			return NULL;
+		i = (uint32_t)l->calls.n;
+		if (dw_map_put(&l->of, key, i))
+			return NULL;
+	}
+	return &l->calls.v[i - 1];
+}
+
+static void add(struct dw_tree_late *sum, const struct dw_tree_late *now,
+		const struct dw_tree_late *old)
+{
+	uint64_t n = now->n - old->n, ticks = now->ticks - old->ticks;
+
+	if (n > UINT32_MAX || ticks > n * TICKS_MAX)
+		return;
+	sum->n += n;
+	sum->ticks += ticks;
+}
+
+static int add_changes(struct dw_late *l, const struct dw_call_lines *s)
+{
+	dw_vec_each(change, &s->arena.changes) {
+		const struct dw_call_line *line = &s->lines.v[change->line];
+		struct dw_tree_each now, old;
+		struct dw_late_calls *calls;
+
+		if (line->kind != DWELL_LINE_REST || s->lines.v[line->id].kind != DWELL_LINE_EACH)
+			continue;
+		dw_arena_get(&s->arena, line->id, DWELL_EACH_LINES, &now);
+		dw_arena_get_old(&s->arena, line->id, DWELL_EACH_LINES, &old);
+		calls = get(l, now.key);
+		if (!calls)
+			return -ENOMEM;
+		for (int i = 0; i < DWELL_LATES; i++)
+			add(&calls->late[i], &now.late[i], &old.late[i]);
+	}
+	return 0;
+}
+
+static double mean(const struct dw_tree_late *late)
+{
+	return late->n ? (double)late->ticks / (double)late->n : 0;
+}
+
+static int by_mean(const void *a, const void *b)
+{
+	double x = mean(a), y = mean(b);
+
+	return (x > y) - (x < y);
+}
+
+/* The base is that of the quarter of all readings that are least late. */
+static int find_base(struct dw_late *l)
+{
+	struct dw_tree_late *all = calloc(l->calls.n + 1, sizeof l->calls.v->late);
+	uint64_t sum = 0, n = 0;
+	size_t rows = 0;
+
+	if (!all)
+		return -ENOMEM;
+	dw_vec_each(c, &l->calls) {
+		for (int i = 0; i < DWELL_LATES; i++) {
+			all[rows++] = c->late[i];
+			sum += c->late[i].n;
+		}
+	}
+	qsort(all, rows, sizeof *all, by_mean);
+	for (size_t i = 0; i < rows && n <= sum / 4; i++) {
+		n += all[i].n;
+		l->base = mean(&all[i]);
+	}
+	free(all);
+	return 0;
+}
+
+int dw_late_read(struct dw_late *l, const struct dw_call_lines *s)
+{
+	int rc = add_changes(l, s);
+
+	return rc ? rc : find_base(l);
+}
+
+/* What is late in the mean beyond what looking takes. */
+static double excess(const struct dw_late *l, const struct dw_tree_late *late)
+{
+	double beyond = mean(late) - l->base;
+
+	if (mean(late) < MATTERS * l->base)
+		return 0;
+	return beyond * (double)late->n / (double)(late->n + FEW);
+}
+
+double dw_late_of(const struct dw_late *l, uint64_t key, int i)
+{
+	uint32_t at = dw_map_get(&l->of, key);
+
+	return at && l->base > 0 ? excess(l, &l->calls.v[at - 1].late[i]) : 0;
+}
+
+double dw_late_seen(const struct dw_late *l, double cost, uint64_t key, int i)
+{
+	double late = dw_late_of(l, key, i);
+
+	return late < cost ? cost - late : 0;
+}
+
+/* What nodes lack is taken off all that others get. */
+void dw_late_share(struct dw_late_node *nodes, size_t n)
+{
+	double lack = 0, got = 0, share;
+
+	for (struct dw_late_node *x = nodes; x < nodes + n; x++)
+		if (x->caller) {
+			x->moved += x->mine;
+			nodes[x->caller - 1].moved -= x->mine;
+		}
+	for (struct dw_late_node *x = nodes; x < nodes + n; x++) {
+		got += x->moved > 0 ? x->moved : 0;
+		if (x->moved >= -x->spare)
+			continue;
+		lack -= x->moved + x->spare;
+		x->moved = -x->spare;
+	}
+	share = lack < got ? 1 - lack / got : 0;
+	for (struct dw_late_node *x = nodes; x < nodes + n; x++)
+		x->moved *= x->moved > 0 ? share : 1;
+}
+
+void dw_late_release(struct dw_late *l)
+{
+	dw_vec_release(&l->calls);
+	dw_map_release(&l->of);
+}

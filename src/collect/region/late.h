@@ -1,0 +1,54 @@
+/*
+ * Work that was done behind the reading of the clock that should have been its end.
+ *
+ * A processor goes on while it waits for memory, so what a function has asked for may come after it
+ * has called or returned, and who goes on then is charged for it. Now and then gates look how late
+ * what stands before their reading is done (struct dw_tree_late). By the means of that, each call
+ * moves time between its caller and its callee: what is late where it begins is the caller's, where
+ * it ends the callee's. Nothing is added and nothing lost. One thread, one process.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/region/call-lines.h"
+#include "collect/region/call-values.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The calls of one callee. */
+struct dw_late_calls {
+	struct dw_tree_late late[DWELL_LATES];
+};
+
+/* Zero-initialised. */
+struct dw_late {
+	double base; /* ticks where nothing is late, 0 = not known */
+	DW_VEC(struct dw_late_calls) calls;
+	struct dw_map of; /* key -> index + 1 */
+};
+
+/* A node in the moves of a reading. */
+struct dw_late_node {
+	double mine;	 /* ticks that its caller was charged with; negative: the other way round */
+	double spare;	 /* the program's time in it, ticks */
+	uint32_t caller; /* place in the list of nodes + 1, 0 = none */
+	double moved;	 /* to it, ticks, from 0 */
+};
+
+/* Take what has come in @s, which was just read. 0 or -ENOMEM. */
+int dw_late_read(struct dw_late *l, const struct dw_call_lines *s);
+
+/* Ticks of work before the reading @i (DWELL_LATES) of a call of @key that come after it. */
+double dw_late_of(const struct dw_late *l, uint64_t key, int i);
+
+/* What is seen of the @cost of probes behind the reading @i for @key: while late work is waited
+ * for, they take no time of their own. */
+double dw_late_seen(const struct dw_late *l, double cost, uint64_t key, int i);
+
+/* Find out what moves between the @n @nodes, as far as they have it to spare. */
+void dw_late_share(struct dw_late_node *nodes, size_t n);
+
+/* Free everything. */
+void dw_late_release(struct dw_late *l);

@@ -1,0 +1,110 @@
+/* Time that moves between callers and callees because a processor does not wait. */
+#include "check.h"
+#include "collect/region/late.h"
+
+enum { PUNCTUAL = 1, WAITS, SELDOM, KEYS, LINES = 2 * KEYS, BASE = 60, N = 1000 };
+
+/* Two lines of single activations for each key, all of them new. */
+static int fill(struct dw_call_lines *s, const struct dw_tree_late late[KEYS][DWELL_LATES])
+{
+	for (uint32_t i = 0; i < LINES; i++) {
+		struct dw_tree_each each = {.key = i / 2};
+		struct dw_arena_line lines[2];
+		struct dw_call_line meaning = {.kind = i % 2 ? DWELL_LINE_REST : DWELL_LINE_EACH,
+					       .id = i - i % 2};
+
+		memcpy(each.late, late[i / 2], sizeof each.late);
+		memcpy(lines, &each, sizeof lines);
+		if (dw_vec_push(&s->lines, meaning) || dw_vec_push(&s->arena.lines, lines[i % 2]) ||
+		    dw_vec_push(&s->arena.change_of, i) ||
+		    dw_vec_push(&s->arena.changes, ((struct dw_arena_change){.line = i})))
+			return -1;
+	}
+	return 0;
+}
+
+static void release(struct dw_call_lines *s, struct dw_late *l)
+{
+	dw_vec_release(&s->lines);
+	dw_arena_release(&s->arena);
+	dw_late_release(l);
+}
+
+TEST(only_what_waits_is_late)
+{
+	static const struct tree_lates {
+		struct dw_tree_late late[KEYS][DWELL_LATES];
+	} all = {{
+		[PUNCTUAL] = {{4 * N, 4 * N * BASE}, {4 * N, 4 * N * (BASE + 9)}},
+		[WAITS] = {{N, N * (BASE + 1)}, {N, N * 300}},
+		[SELDOM] = {{1, 1000}, {0, 0}},
+	}};
+	struct dw_call_lines s = {0};
+	struct dw_late l = {0};
+	double late;
+
+	CHECK_INT(fill(&s, all.late), 0);
+	CHECK_INT(dw_late_read(&l, &s), 0);
+	CHECK(dw_late_of(&l, PUNCTUAL, DWELL_LATE_END) == 0);
+	CHECK(dw_late_of(&l, WAITS, DWELL_LATE_BEGIN) == 0);
+	late = dw_late_of(&l, WAITS, DWELL_LATE_END);
+	CHECK(late > 230 && late < 241);
+	late = dw_late_of(&l, SELDOM, DWELL_LATE_BEGIN);
+	CHECK(late > 0 && late < 100);
+	CHECK(dw_late_of(&l, KEYS, DWELL_LATE_END) == 0);
+	release(&s, &l);
+}
+
+TEST(lies_are_left_out)
+{
+	static const struct dw_tree_late lies[KEYS][DWELL_LATES] = {
+		[PUNCTUAL] = {{UINT64_MAX, UINT64_MAX}, {1, UINT64_MAX}},
+		[WAITS] = {{N, N * BASE}, {N, N * BASE}},
+	};
+	struct dw_call_lines s = {0};
+	struct dw_late l = {0};
+
+	CHECK_INT(fill(&s, lies), 0);
+	CHECK_INT(dw_late_read(&l, &s), 0);
+	CHECK(l.base == BASE);
+	CHECK(dw_late_of(&l, PUNCTUAL, DWELL_LATE_BEGIN) == 0);
+	CHECK(dw_late_of(&l, PUNCTUAL, DWELL_LATE_END) == 0);
+	release(&s, &l);
+}
+
+/* A root, a caller, and two callees of it. */
+TEST(nothing_is_added_or_lost)
+{
+	struct dw_late_node nodes[] = {
+		{.spare = 50},
+		{.spare = 100, .caller = 1},
+		{.spare = 10, .caller = 2, .mine = 300},
+		{.spare = 500, .caller = 2, .mine = -250},
+	};
+	double sum = 0;
+
+	dw_late_share(nodes, 4);
+	for (int i = 0; i < 4; i++) {
+		CHECK(nodes[i].spare + nodes[i].moved >= 0);
+		sum += nodes[i].moved;
+	}
+	CHECK(sum == 0);
+	CHECK(nodes[2].moved == 300);
+	CHECK(nodes[3].moved == -250);
+}
+
+TEST(nobody_gives_what_he_has_not)
+{
+	struct dw_late_node nodes[] = {
+		{.spare = 20},
+		{.spare = 0, .caller = 1, .mine = 60},
+		{.spare = 0, .caller = 1, .mine = 20},
+	};
+
+	dw_late_share(nodes, 3);
+	CHECK(nodes[0].moved == -20);
+	CHECK(nodes[1].moved == 15);
+	CHECK(nodes[2].moved == 5);
+}
+
+TEST_MAIN()
