@@ -248,6 +248,20 @@ def test_samples_are_estimates(context, case):
     require("All numbers are estimates" in text, text)
 
 
+@cases(*GCS)
+def test_room_for_live_objects(context, gc):
+    """Also while a collection runs of whose heap every second object survives, a piece of its own."""
+    n, env = 4000000, {**GCS[gc], "DOTNET_GCgen0size": "0x40000000"}
+    peaks = [record(context, "room", str(n), options=options, env=env)["peak"][0]
+             for options in (["--no-lifetime"], [])]
+    rows = types(context)
+    expect([rows[name]["instances"] for name in ("Kept", "Gone")], [n, n], "objects")
+    expect(rows["Kept"]["instances_alive_at_end"], n, "objects that live")
+    require(rows["Gone"]["instances_alive_at_end"] <= 1, f"{rows['Gone']} live")
+    # Both are on the heap until a collection: 16 bytes each, and a little.
+    require((peaks[1] - peaks[0]) * 1024 < 18 * 2 * n, f"kilobytes without and with: {peaks}")
+
+
 def test_little_memory_loses_recursion_only(context):
     """All sums but those of the call tree: a node is below the left ones but on the right edge."""
     depth, trees = 14, 3

@@ -3,7 +3,8 @@
  *
  * Generations are those before the collection, as their bounds were when it began. Only what the
  * collection condemned is reported by the runtime: an object of a condemned generation that is in
- * no piece that survived has gone. When pieces do not fit, nothing is known of any object any more.
+ * no piece that survived has gone. When that cannot be followed, nothing is known of any object
+ * any more.
  */
 #include "agent/clr/collection.h"
 
@@ -14,13 +15,15 @@
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
-enum { SURVIVORS = 1 << 26, BOUNDS = 1 << 19, GENERATIONS = 8 };
+enum { BOUNDS = 1 << 19, GENERATIONS = 8 };
 
 struct collections {
 	struct dw_com_range *bounds; /* room for BOUNDS */
-	struct dw_spans generations, survivors;
-	bool is_condemned[GENERATIONS];
-	bool is_running, is_lost, is_compacting;
+	struct dw_spans generations;
+	struct dw_sweep sweep;
+	bool is_running, is_lost;
+	bool is_compacting;	 /* atomic */
+	uint64_t promoted_bytes; /* atomic */
 	uint32_t n;
 	uint32_t trigger_thread, trigger_node; /* of what is to begin */
 	uint64_t suspend_ns, start_ns;
@@ -30,11 +33,35 @@ struct collections {
 
 static struct collections all;
 
+static void died(uint32_t group, uint32_t generation, uint64_t bytes)
+{
+	struct dw_clr_group *g = dw_table_row(DWELL_CLR_GROUPS, group);
+	struct dw_clr_count *count = &g->collected;
+	struct dw_clr_old *old;
+	uint32_t row;
+
+	if (generation) {
+		row = g->old ? g->old : dw_table_take(DWELL_CLR_OLDS, 1);
+		if (!row || generation >= DWELL_CLR_GENERATIONS) {
+			dw_tables_count(DWELL_CLR_UNTRACKED, 1);
+			return;
+		}
+		old = dw_table_row(DWELL_CLR_OLDS, row);
+		if (!g->old)
+			__atomic_store_n(&old->group, group, __ATOMIC_RELEASE);
+		__atomic_store_n(&g->old, row, __ATOMIC_RELEASE);
+		count = &old->collected[generation - 1];
+	}
+	count->objects++;
+	count->bytes += bytes;
+}
+
 bool dw_collections_start(void)
 {
 	all.bounds = dw_agent_memory(BOUNDS * sizeof(*all.bounds));
-	return all.bounds && dw_spans_start(&all.generations, BOUNDS) &&
-	       dw_spans_start(&all.survivors, SURVIVORS);
+	all.sweep.generations = &all.generations;
+	all.sweep.died = died;
+	return all.bounds && dw_spans_start(&all.generations, BOUNDS);
 }
 
 /* A thread hears that it has let the others go when they run already: one of them may have stopped
@@ -83,7 +110,7 @@ static void begin_row(bool is_induced, uint64_t bytes)
 	if (!at)
 		return;
 	for (uint32_t g = 0; g <= 2; g++)
-		if (all.is_condemned[g])
+		if (all.sweep.is_condemned[g])
 			row->generation = g;
 	row->is_induced = is_induced;
 	row->thread = all.trigger_thread;
@@ -99,6 +126,14 @@ void dw_collection_triggered(uint32_t thread, uint32_t node)
 	all.trigger_node = node;
 }
 
+/* Nothing is known of any object any more. */
+static void lose(void)
+{
+	all.is_lost = true;
+	dw_objects_stop();
+	dw_tables_head()->facts[DWELL_CLR_HAS_LIFETIME] = 0;
+}
+
 void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
 {
 	bool is_whole;
@@ -108,11 +143,12 @@ void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
 	all.n++;
 	all.is_running = true;
 	all.is_compacting = false;
-	all.is_lost |= !is_whole;
-	__atomic_store_n(&all.survivors.n, 0, __ATOMIC_RELEASE);
+	all.promoted_bytes = 0;
 	for (int32_t g = 0; g < GENERATIONS; g++)
-		all.is_condemned[g] = g < n && condemned[g];
+		all.sweep.is_condemned[g] = g < n && condemned[g];
 	sort_generations();
+	if (!all.is_lost && !(is_whole && dw_objects_begin(&all.sweep)))
+		lose();
 	begin_row(is_induced, bytes);
 	dw_collection_triggered(0, 0);
 }
@@ -127,49 +163,21 @@ int32_t dw_collection_generation(uint64_t address)
 void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *to,
 			     const uint64_t *bytes)
 {
-	struct dw_span *v = all.is_running ? dw_spans_add(&all.survivors, n) : NULL;
+	const uint64_t *then = to ? to : from;
+	uint64_t sum = 0;
 	bool is_moved = false;
 
-	for (uint32_t i = 0; i < n && v; i++) {
-		v[i] = (struct dw_span){from[i], bytes[i], to ? to[i] : from[i]};
-		is_moved |= to && to[i] != from[i];
+	if (!all.is_running)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		sum += bytes[i];
+		is_moved |= then[i] != from[i];
 	}
+	__atomic_fetch_add(&all.promoted_bytes, sum, __ATOMIC_RELAXED);
 	if (is_moved)
-		all.is_compacting = true;
-}
-
-static void died(uint32_t group, uint32_t generation, uint64_t bytes)
-{
-	struct dw_clr_group *g = dw_table_row(DWELL_CLR_GROUPS, group);
-	struct dw_clr_count *count = &g->collected;
-	struct dw_clr_old *old;
-	uint32_t row;
-
-	if (generation) {
-		row = g->old ? g->old : dw_table_take(DWELL_CLR_OLDS, 1);
-		if (!row || generation >= DWELL_CLR_GENERATIONS) {
-			dw_tables_count(DWELL_CLR_UNTRACKED, 1);
-			return;
-		}
-		old = dw_table_row(DWELL_CLR_OLDS, row);
-		if (!g->old)
-			__atomic_store_n(&old->group, group, __ATOMIC_RELEASE);
-		__atomic_store_n(&g->old, row, __ATOMIC_RELEASE);
-		count = &old->collected[generation - 1];
-	}
-	count->objects++;
-	count->bytes += bytes;
-}
-
-static void sweep(void)
-{
-	struct dw_sweep s = {
-		.generations = &all.generations, .survivors = &all.survivors, .died = died};
-
-	for (int g = 0; g < GENERATIONS; g++)
-		s.is_condemned[g] = all.is_condemned[g];
-	dw_spans_sort(&all.survivors);
-	dw_objects_sweep(&s);
+		__atomic_store_n(&all.is_compacting, true, __ATOMIC_RELAXED);
+	if (!all.is_lost)
+		dw_objects_survive(n, from, then, bytes);
 }
 
 static void end_row(void)
@@ -178,8 +186,7 @@ static void end_row(void)
 
 	if (!all.row)
 		return;
-	for (uint32_t i = 0; i < all.survivors.n && i < all.survivors.room; i++)
-		all.row->promoted_bytes += all.survivors.v[i].bytes;
+	all.row->promoted_bytes = all.promoted_bytes;
 	all.row->after_bytes = read_bounds(&is_whole);
 	all.row->is_compacting = all.is_compacting;
 	all.row->pause_ns = dw_sys_now_ns() - all.start_ns;
@@ -192,12 +199,8 @@ void dw_collection_ends(void)
 {
 	if (!all.is_running)
 		return;
-	all.is_lost |= all.survivors.n > all.survivors.room;
-	if (all.is_lost)
-		dw_tables_head()->facts[DWELL_CLR_HAS_LIFETIME] = 0;
-	else
-		sweep();
+	if (!all.is_lost)
+		dw_objects_end(&all.sweep);
 	end_row();
-	dw_spans_clear(&all.survivors);
 	all.is_running = false;
 }

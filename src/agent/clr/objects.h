@@ -1,8 +1,9 @@
 /*
  * Live objects: where each is, how large, of which group; 16 bytes each.
  *
- * Threads add what they allocate; when a collection has ended, and the program's threads stand
- * still, objects that have gone or moved are found by the parts of the heap that it looked at.
+ * Threads add what they allocate. When a collection begins, objects that may go are put in order,
+ * so that they are found when it tells what has survived; those that it has not told of have gone
+ * when it ends. It takes no memory but for a page or two for each 4 MB of the heap that are in use.
  */
 #pragma once
 
@@ -35,11 +36,21 @@ void dw_objects_each(void (*fn)(uint64_t address, uint64_t bytes, void *ctx), vo
 /* A collection. */
 struct dw_sweep {
 	struct dw_spans *generations; /* the heap before; sorted */
-	struct dw_spans *survivors;   /* sorted */
 	bool is_condemned[8];	      /* by generation */
 	/* An object of @group went in @generation. */
 	void (*died)(uint32_t group, uint32_t generation, uint64_t bytes);
 };
 
-/* Bring all up to date. The program's threads stand still. */
-void dw_objects_sweep(const struct dw_sweep *sweep);
+/* A collection begins. False: no memory, it cannot be followed, nor can any later one. The
+ * program's threads stand still, here and below. */
+bool dw_objects_begin(const struct dw_sweep *sweep);
+
+/* @n pieces of the heap have survived, and are at @to now. [any-thread], each a piece of its own */
+void dw_objects_survive(uint32_t n, const uint64_t *from, const uint64_t *to,
+			const uint64_t *bytes);
+
+/* It has ended: bring all up to date. */
+void dw_objects_end(const struct dw_sweep *sweep);
+
+/* Add no more. */
+void dw_objects_stop(void);

@@ -42,6 +42,9 @@ static class Program
         case "end":
             Endings.Run(Number(1), args[2]);
             return 5;
+        case "room":
+            Room.Run(Number(1));
+            break;
         case "shares":
             Shares.Run(Number(1));
             break;
