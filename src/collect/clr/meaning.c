@@ -122,6 +122,8 @@ int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method
 	if (!text)
 		return DWELL_ERR_FORMAT;
 	dw_method_name_put(&name, text, n);
+	if (!name.failed && !name.len)
+		return DWELL_ERR_FORMAT;
 	rc = name.failed ? -ENOMEM : get_module(m, f.module, &ret->module);
 	if (!rc)
 		rc = dw_strings_add(&m->p->strings, name.data, name.len, &ret->name);
