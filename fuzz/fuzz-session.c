@@ -4,6 +4,8 @@
  * bytes, the raw bytes; they go to the decoder. Whatever loads is then walked without checks, as
  * all consumers do.
  */
+#include "analysis/disassembly.h"
+#include "base/cleanup.h"
 #include "base/cursor.h"
 #include "session/decode.h"
 #include "session/read.h"
@@ -51,6 +53,27 @@ static uint64_t walk_symbols(const struct dw_profile *p)
 		sum += p->functions.rows.v[c->function].line +
 		       (c->bytes_n ? c->bytes[c->bytes_n - 1] : 0);
 	return sum;
+}
+
+/* Disassemble what stands at each frame. */
+static uint64_t walk_code(struct dw_profile *p)
+{
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	struct dw_disassembly d;
+
+	if (dw_disassembly_tell(p) || dw_disassembly_init(&d, p))
+		abort();
+	for (uint32_t id = 1; id <= dw_frames_count(&p->frames); id++) {
+		const struct dw_frame *f = dw_frames_get(&p->frames, id);
+		struct dw_frame_instruction at = dw_frames_instruction(&p->frames, id);
+
+		if (at.svma > f->svma || !dw_frames_get(&p->frames, at.frame))
+			abort();
+		dw_buf_clear(&text);
+		dw_disassembly_put(&d, f->module, at.svma, id & 1, &text);
+	}
+	dw_disassembly_release(&d);
+	return text.len;
 }
 
 static uint64_t walk_calls(const struct dw_profile *p)
@@ -165,7 +188,8 @@ static void feed(const uint8_t *data, size_t size, const struct dw_session_range
 	else
 		rc = decode_chunks(data, size, range, &p);
 	if (!rc)
-		sum = walk_samples(&p) + walk_symbols(&p) + walk_calls(&p) + walk_allocations(&p);
+		sum = walk_samples(&p) + walk_symbols(&p) + walk_code(&p) + walk_calls(&p) +
+		      walk_allocations(&p);
 	(void)sum;
 	dw_profile_release(&p);
 }

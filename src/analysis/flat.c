@@ -183,8 +183,8 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, const struct visit 
 		end_id(&f->modules, s->module[frame], &w);
 	}
 	if (f->instructions.n) {
-		enter_id(&f->instructions, frame, &w, clock);
-		end_id(&f->instructions, frame, &w);
+		enter_id(&f->instructions, s->instruction[frame], &w, clock);
+		end_id(&f->instructions, s->instruction[frame], &w);
 	}
 	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, &w) : 0;
 }
@@ -203,7 +203,7 @@ static void fetch(const struct dw_flat *f, const struct visit *v, size_t n)
 		if (f->lines.n)
 			__builtin_prefetch(&s->line[slot]);
 		if (f->instructions.n)
-			__builtin_prefetch(&f->instructions.rows[v[i].frame]);
+			__builtin_prefetch(&f->instructions.rows[s->instruction[v[i].frame]]);
 	}
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t slot = s->first[v[i].frame]; slot < s->first[v[i].frame + 1];

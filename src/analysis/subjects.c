@@ -72,6 +72,7 @@ static int fill_frame(struct dw_subjects *s, const struct dw_profile *p, uint32_
 	const struct dw_location *l = dw_locations_get(&p->locations, frame, &n);
 	int rc = 0;
 
+	s->instruction[frame] = frame ? dw_frames_instruction(&p->frames, frame).frame : 0;
 	s->module[frame] = f && f->module < s->modules_n ? f->module : 0;
 	if (f && f->kind == DWELL_FRAME_CUT)
 		s->function[first] = (uint32_t)DWELL_FUNCTION_CUT;
@@ -89,7 +90,8 @@ static int allocate(struct dw_subjects *s, const struct dw_profile *p, bool with
 
 	s->first = calloc((size_t)s->frames_n + 1, sizeof *s->first);
 	s->module = calloc(s->frames_n, sizeof *s->module);
-	if (!s->first || !s->module)
+	s->instruction = calloc(s->frames_n, sizeof *s->instruction);
+	if (!s->first || !s->module || !s->instruction)
 		return -ENOMEM;
 	for (uint32_t f = 0; f < s->frames_n; f++) {
 		s->first[f] = (uint32_t)slots;
@@ -125,6 +127,7 @@ void dw_subjects_release(struct dw_subjects *s)
 	free(s->function);
 	free(s->line);
 	free(s->module);
+	free(s->instruction);
 	dw_vec_release(&s->lines);
 	dw_idset_release(&s->line_set);
 	*s = (struct dw_subjects){0};

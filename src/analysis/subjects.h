@@ -19,8 +19,9 @@ struct dw_subjects {
 	uint32_t *function; /* by slot: function id, DWELL_FUNCTION_UNKNOWN or DWELL_FUNCTION_CUT */
 	uint32_t *line;	    /* by slot: index into lines; NULL unless asked for */
 	uint32_t *module;   /* by frame: module id, 0 = in no known module */
-	uint32_t functions_n;		    /* function ids are below this */
-	uint32_t modules_n;		    /* module ids are below this */
+	uint32_t *instruction; /* by frame: the frame that stands for its instruction */
+	uint32_t functions_n;  /* function ids are below this */
+	uint32_t modules_n;    /* module ids are below this */
 	DW_VEC(struct dw_line_total) lines; /* 0 = the statement of what is unknown */
 	struct dw_idset line_set;
 };

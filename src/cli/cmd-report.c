@@ -4,11 +4,14 @@
  * The user's words (view, format) are checked before the session is read, so that a slip costs no
  * time and is told apart (exit 2) from bad input (exit 1). Columns depend on the session's method.
  */
+#include "analysis/disassembly.h"
 #include "analysis/filter.h"
 #include "analysis/match.h"
 #include "base/cleanup.h"
 #include "base/large.h"
+#include "base/log.h"
 #include "cli/command.h"
+#include "cli/source-files.h"
 #include "cli/terminal.h"
 #include "format/format.h"
 #include "record/open.h"
@@ -30,10 +33,10 @@ struct report_options {
 	const char *root;
 	const char *output;
 	const char *intervals;
-	struct dw_option_list processes, threads, modules, types;
+	struct dw_option_list processes, threads, modules, types, source_dirs;
 	uint64_t top, from_ns, to_ns;
 	double trim_pct; /* TRIM_DEFAULT = what suits the format */
-	bool hot_path, fold, no_fold;
+	bool hot_path, fold, no_fold, intel, source;
 };
 
 /* What the words come to. */
@@ -46,6 +49,7 @@ struct report {
 	enum dw_column all[DWELL_COLUMNS_N], people[DWELL_COLUMNS_N]; /* what own has */
 	const char *function;					      /* callers, slowest */
 	enum dw_column columns[DWELL_COLUMNS_N];
+	struct dw_source_files sources;
 	struct dw_view_request request;
 };
 
@@ -73,6 +77,12 @@ static const struct dw_option table[] = {
 	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
 	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
 	 "calltree: nothing but the hot path"},
+	{"source", 0, NULL, dw_option_flag, FIELD(source),
+	 "lines: show the text of the source, of FUNCTION with what is between"},
+	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
+	 "lines: look for source below DIR first; implies --source"},
+	{"intel", 0, NULL, dw_option_flag, FIELD(intel),
+	 "instructions: write them as Intel's assemblers do"},
 	{"trim", 0, "PCT", dw_option_percent, FIELD(trim_pct),
 	 "calltree, allocations: hide what is below PCT percent (table: 1)"},
 	{"fold", 0, NULL, dw_option_flag, FIELD(fold),
@@ -124,6 +134,8 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s needs a function", name);
 	if (r->view->function && *operands)
 		r->function = *operands++;
+	if (r->function && r->view->with_function)
+		r->view = r->view->with_function;
 	if (*operands)
 		return dw_error_set(err, DWELL_ERR_USAGE, "what is '%s' for?", *operands);
 	return 0;
@@ -278,14 +290,37 @@ static int write_view(struct report *r, const struct dw_view *v, struct dw_error
 	return 0;
 }
 
-static int show(struct report *r, const struct dw_profile *p, const struct dw_filter *filter,
+static bool wants_source(const struct report_options *o)
+{
+	return o->source || o->source_dirs.n;
+}
+
+/* Say that source was not found, where that leaves holes. */
+static void tell_missing(const struct report *r)
+{
+	const struct dw_source_files *s = &r->sources;
+
+	if (s->missing_n)
+		dw_warn("report",
+			"no source of %zu file%s, '%s' among them; --source-dir tells where it is",
+			s->missing_n, s->missing_n > 1 ? "s" : "",
+			dw_strings_get(&s->profile->strings, s->missing));
+}
+
+static int show(struct report *r, struct dw_profile *p, const struct dw_filter *filter,
 		struct dw_error *err)
 {
 	struct dw_totals totals = {0};
 	struct dw_view view = {0};
-	int rc = dw_totals_compute(p, filter, r->own.parts, &totals);
+	int rc = r->own.parts & DWELL_TOTALS_INSTRUCTIONS ? dw_disassembly_tell(p) : 0;
 
+	if (!rc)
+		rc = dw_totals_compute(p, filter, r->own.parts, &totals);
 	r->request.profile = p;
+	r->request.intel = r->options->intel;
+	dw_source_files_init(&r->sources, p, r->options->source_dirs.v, r->options->source_dirs.n);
+	if (wants_source(r->options))
+		r->request.source = &r->sources.text;
 	r->request.rows = r->options->top;
 	r->request.totals = &totals;
 	if (!rc)
@@ -295,8 +330,11 @@ static int show(struct report *r, const struct dw_profile *p, const struct dw_fi
 			     dw_err_string(rc));
 	else
 		rc = write_view(r, &view, err);
+	if (!rc)
+		tell_missing(r);
 	dw_view_release(&view);
 	dw_totals_release(&totals);
+	dw_source_files_release(&r->sources);
 	return rc;
 }
 
@@ -313,11 +351,12 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 		ret->rows = r->options->top;
 }
 
-static void list_columns(const struct dw_profile *p, const enum dw_column *from,
-			 enum dw_column *ret)
+static void list_columns(const struct report *r, const struct dw_profile *p,
+			 const enum dw_column *from, enum dw_column *ret)
 {
 	for (; *from; from++)
-		if (dw_view_has_column(p, *from))
+		if (dw_view_has_column(p, *from) &&
+		    (*from != DWELL_COLUMN_SOURCE_TEXT || wants_source(r->options)))
 			*ret++ = *from;
 	*ret = DWELL_COLUMN_END;
 }
@@ -328,15 +367,15 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	r->own = *dw_view_columns(r->view, p);
 	if (!r->own.all)
 		return false;
-	list_columns(p, r->own.all, r->all);
-	list_columns(p, r->own.people, r->people);
+	list_columns(r, p, r->own.all, r->all);
+	list_columns(r, p, r->own.people, r->people);
 	r->own.all = r->all;
 	r->own.people = r->people;
 	return true;
 }
 
 /* Find what columns, filters and function names mean in @p, then show. */
-static int resolve_and_show(struct report *r, const struct dw_profile *p, struct dw_error *err)
+static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_error *err)
 {
 	const struct report_options *o = r->options;
 	struct dw_filter_words words = {
@@ -414,6 +453,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_vec_release(&o.threads);
 	dw_vec_release(&o.modules);
 	dw_vec_release(&o.types);
+	dw_vec_release(&o.source_dirs);
 	return exit_code;
 }
 

@@ -185,6 +185,14 @@ static void put_number(struct dw_buf *b, const struct dw_cell *c)
 		dw_buf_puts(b, dw_digits_decimal(c->number, digits));
 }
 
+/* Zeros around the few rows that have values hide them. */
+static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
+{
+	return row->flags & DWELL_ROW_UNSEEN &&
+	       (c->kind == DWELL_CELL_COUNT || c->kind == DWELL_CELL_PERCENT ||
+		c->kind == DWELL_CELL_DURATION_NS || c->kind == DWELL_CELL_CALL_NS);
+}
+
 /* What @column shows of @row: a borrowed name, or text put together in l->text. */
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
@@ -200,7 +208,7 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 		put_indent(&l->text, row, l->cut ? l->width[column] : SIZE_MAX);
 	if (c.text)
 		dw_buf_puts(&l->text, c.text);
-	else
+	else if (!is_blank(row, &c))
 		put_number(&l->text, &c);
 	if (column == DWELL_COLUMN_CALLS && row->calls && row->calls->mute)
 		dw_buf_puts(&l->text, "+"); /* there were more */

@@ -42,6 +42,15 @@ const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id)
 	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
 }
 
+struct dw_frame_instruction dw_frames_instruction(const struct dw_frames *t, uint32_t id)
+{
+	const struct dw_frame *f = dw_frames_get(t, id);
+
+	if (id < t->instructions.n)
+		return t->instructions.v[id];
+	return (struct dw_frame_instruction){f ? f->svma : 0, id};
+}
+
 uint32_t dw_frames_count(const struct dw_frames *t)
 {
 	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
@@ -49,6 +58,7 @@ uint32_t dw_frames_count(const struct dw_frames *t)
 
 void dw_frames_release(struct dw_frames *t)
 {
+	dw_vec_release(&t->instructions);
 	dw_vec_release(&t->rows);
 	dw_idset_release(&t->set);
 }

@@ -26,9 +26,17 @@ struct dw_frame {
 	uint64_t svma;
 };
 
+/* The instruction at a frame: a return address lies behind its call, in the frame inside of it. */
+struct dw_frame_instruction {
+	uint64_t svma;	/* its first byte */
+	uint32_t frame; /* the frame that stands for all of this instruction */
+};
+
 struct dw_frames {
 	DW_VEC(struct dw_frame) rows;
 	struct dw_idset set;
+	/* By id, once somebody has looked at the code; empty = nobody did. */
+	DW_VEC(struct dw_frame_instruction) instructions;
 };
 
 struct dw_stack {
@@ -46,6 +54,9 @@ int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret);
 
 /* The frame of @id, borrowed until the next add. NULL for 0 and unknown ids. */
 const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id);
+
+/* The instruction at @id, which is not 0: as far as is known, else the frame's own address. */
+struct dw_frame_instruction dw_frames_instruction(const struct dw_frames *t, uint32_t id);
 
 /* Number of frames. Ids run from 1 to this. */
 uint32_t dw_frames_count(const struct dw_frames *t);

@@ -4,6 +4,7 @@
  */
 #include "record/finish.h"
 
+#include "analysis/disassembly.h"
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "record/code-budget.h"
@@ -99,6 +100,21 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 	return rc;
 }
 
+/* Choose whose machine code stays, then count everything: what an instruction is, is known of that
+ * code alone, here and wherever the session is read. */
+static int count(struct dw_profile *p, struct dw_totals *ret)
+{
+	struct dw_totals functions = {0};
+	int rc = dw_totals_compute(p, NULL, DWELL_TOTALS_FUNCTIONS, &functions);
+
+	if (!rc)
+		rc = dw_code_budget_apply(p, &functions);
+	dw_totals_release(&functions);
+	if (!rc)
+		rc = dw_disassembly_tell(p);
+	return rc ? rc : dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, ret);
+}
+
 int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -114,9 +130,7 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	if (!rc)
 		rc = dw_name_profile(&p, options, err);
 	if (!rc)
-		rc = dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals);
-	if (!rc)
-		rc = dw_code_budget_apply(&p, &totals);
+		rc = count(&p, &totals);
 	if (!rc)
 		rc = dw_session_finish(options->partial, options->path, &p, &totals, err);
 	if (rc && err && !err->code)

@@ -269,7 +269,7 @@ static int64_t statement(const struct tables *t, uint32_t process, const struct 
 static void instruction_columns(struct tables *t, int64_t *v)
 {
 	const struct dw_instruction_total *total = &t->totals->instructions.v[t->row];
-	const struct dw_frame *frame = &t->p->frames.rows.v[total->frame];
+	struct dw_frame_instruction at = dw_frames_instruction(&t->p->frames, total->frame);
 	uint32_t n;
 	const struct dw_location *l = dw_locations_get(&t->p->locations, total->frame, &n);
 
@@ -277,7 +277,7 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	v[1] = v[2] = SQL_NULL; /* nothing known of the address: no view shows it */
 	if (l) {
 		v[1] = statement(t, total->process, l);
-		v[2] = (int64_t)(frame->svma - t->p->functions.rows.v[l->function].svma);
+		v[2] = (int64_t)(at.svma - t->p->functions.rows.v[l->function].svma);
 	}
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;

@@ -2,12 +2,15 @@
  * What a cell holds, for every column of every view: a view says what its row is about, and the
  * columns follow from that.
  */
+#include "analysis/disassembly.h"
 #include "base/digits.h"
 #include "view/alloc-cell.h"
 #include "view/call-cell.h"
 #include "view/columns-of.h"
+#include "view/source-text.h"
 #include "view/view.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
 static const char *text(const struct dw_view *v, uint32_t id)
@@ -220,6 +223,44 @@ static void code_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 		set_known(ret, DWELL_CELL_NUMBER, row->column_end);
 }
 
+enum { TAB_COLUMNS = 8 };
+
+/* The row's line of the source, with blanks for tabs; its indentation where lines around it are
+ * seen, too. */
+static const char *source_text(const struct dw_view *v, const struct dw_row *row,
+			       struct dw_buf *scratch)
+{
+	const struct dw_source_text *s = v->request.source;
+	bool indent = row->flags & DWELL_ROW_IN_CONTEXT;
+	const char *line = NULL;
+	size_t n, start = 0, column = 0;
+
+	dw_buf_clear(scratch);
+	if (s && row->flags & DWELL_ROW_HAS_LINE && row->file && row->line)
+		line = s->line(s->ctx, row->file, row->line, &n);
+	if (!line)
+		return "";
+	while (n && isspace((unsigned char)line[n - 1]))
+		n--;
+	while (!indent && start < n && isspace((unsigned char)line[start]))
+		start++;
+	for (size_t i = start; i < n; i++) {
+		do {
+			dw_buf_putc(scratch, line[i] == '\t' ? ' ' : line[i]);
+		} while (++column % TAB_COLUMNS && line[i] == '\t');
+	}
+	return dw_buf_str(scratch);
+}
+
+static const char *instruction_text(const struct dw_view *v, const struct dw_row *row,
+				    struct dw_buf *scratch)
+{
+	dw_buf_clear(scratch);
+	if (row->code && row->flags & DWELL_ROW_HAS_ADDRESS)
+		dw_disassembly_put(row->code, row->module, row->address, v->request.intel, scratch);
+	return dw_buf_str(scratch);
+}
+
 /* The function that a callers view is about. */
 static const char *root_name(const struct dw_view *v)
 {
@@ -250,6 +291,10 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, class_name(v, row));
 	case DWELL_COLUMN_LINE_NAME:
 		return set_text(ret, line_name(v, row, scratch));
+	case DWELL_COLUMN_INSTRUCTION:
+		return set_text(ret, instruction_text(v, row, scratch));
+	case DWELL_COLUMN_SOURCE_TEXT:
+		return set_text(ret, source_text(v, row, scratch));
 	case DWELL_COLUMN_ROOT:
 		return set_text(ret, root_name(v));
 	case DWELL_COLUMN_CALL_PATH:

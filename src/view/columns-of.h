@@ -12,6 +12,16 @@
 		DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_NAME, \
 		DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_FUNCTION_ADDRESS
 
+/* What a row of a line is about. */
+#define DWELL_COLUMNS_LINE                                                      \
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_LINE_NAME, \
+		DWELL_COLUMN_SOURCE_TEXT
+
+/* What a row of an instruction is about. */
+#define DWELL_COLUMNS_INSTRUCTION                                                         \
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS, \
+		DWELL_COLUMN_INSTRUCTION
+
 /* What sampling counts. */
 #define DWELL_COLUMNS_SAMPLES                                                       \
 	DWELL_COLUMN_INCLUSIVE, DWELL_COLUMN_INCLUSIVE_PCT, DWELL_COLUMN_EXCLUSIVE, \

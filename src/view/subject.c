@@ -121,7 +121,8 @@ void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction
 	dw_subject_values(v, instruction->values, instruction->calls, row);
 	if (f) {
 		row->flags |= DWELL_ROW_HAS_ADDRESS;
-		row->address = f->svma;
+		row->address =
+			dw_frames_instruction(&v->request.profile->frames, instruction->frame).svma;
 		row->module = f->module;
 	}
 }

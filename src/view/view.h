@@ -21,6 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct dw_disassembly;
+struct dw_source_text;
+
 enum dw_row_type { DWELL_ROW_CURRENT = 0, DWELL_ROW_CALLER = 1, DWELL_ROW_CALLEE = 2 };
 
 /* What the Name column of a row says. */
@@ -39,6 +42,8 @@ enum dw_row_flag {
 	DWELL_ROW_HAS_LINE = 2,	   /* file and statement are this row's, not the function's */
 	DWELL_ROW_HAS_ADDRESS = 4, /* address is an instruction's */
 	DWELL_ROW_HAS_BEGIN = 8,   /* begin_ns is this row's, not its thread's */
+	DWELL_ROW_IN_CONTEXT = 16, /* the lines around it are rows, too */
+	DWELL_ROW_UNSEEN = 32,	   /* all its values are 0: there for those around it */
 };
 
 /* What one row is about. Ids are those of the profile, 0 = none. */
@@ -52,6 +57,7 @@ struct dw_row {
 	uint32_t file;	   /* string */
 	uint32_t line, column, line_end, column_end; /* 0 = not known */
 	uint64_t address;
+	const struct dw_disassembly *code; /* of the instruction; NULL = not known */
 	uint32_t level;
 	enum dw_row_type type;
 	const char *section;
@@ -79,12 +85,14 @@ struct dw_cell {
 /* What is asked of a view. */
 struct dw_view_request {
 	const struct dw_profile *profile;
-	const struct dw_totals *totals; /* with the parts that the view names */
-	uint32_t function;		/* callers: the current function; slowest: of it */
-	bool hot_path;			/* calltree: nothing but it */
-	struct dw_shape_options shape;	/* calltree */
-	enum dw_column sort;		/* DWELL_COLUMN_END = the view's own order */
-	bool reverse;			/* against the column's natural direction */
+	const struct dw_totals *totals;	     /* with the parts that the view names */
+	uint32_t function;		     /* callers: the current function; slowest: of it */
+	bool hot_path;			     /* calltree: nothing but it */
+	bool intel;			     /* instructions: as Intel's assemblers write them */
+	struct dw_shape_options shape;	     /* calltree */
+	const struct dw_source_text *source; /* lines; NULL = not wanted */
+	enum dw_column sort;		     /* DWELL_COLUMN_END = the view's own order */
+	bool reverse;			     /* against the column's natural direction */
 	size_t rows; /* nobody will look at more than these many; 0 = at all of them */
 };
 
@@ -115,6 +123,7 @@ struct dw_view_ops {
 	struct dw_view_columns statements;
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
+	const struct dw_view_ops *with_function; /* what it is with one; NULL = itself */
 	/* Fill items and n. 0 or -ENOMEM. */
 	int (*open)(struct dw_view *v);
 	/* Describe @item; @ret is zeroed. @scratch may hold text until the next call. */

@@ -9,7 +9,9 @@ extern const struct dw_view_ops dw_view_calltree;
 extern const struct dw_view_ops dw_view_callers;
 extern const struct dw_view_ops dw_view_modules;
 extern const struct dw_view_ops dw_view_lines;
+extern const struct dw_view_ops dw_view_source_listing; /* lines of one function */
 extern const struct dw_view_ops dw_view_instructions;
+extern const struct dw_view_ops dw_view_listing; /* instructions of one function */
 extern const struct dw_view_ops dw_view_processes;
 extern const struct dw_view_ops dw_view_threads;
 extern const struct dw_view_ops dw_view_slowest;

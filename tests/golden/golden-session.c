@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static void set_facts(struct dw_profile *p, const char *command)
 {
@@ -44,6 +45,37 @@ static void add_idle_thread(struct dw_profile *p)
 		abort();
 }
 
+/* fib's first half, up to its call of itself, of which 0x30 is the last byte; the second half is
+ * not among what was stored. */
+static void add_code(struct dw_profile *p, uint32_t function)
+{
+	static const uint8_t bytes[] = {
+		0x55,					     /* 0x00 push %rbp */
+		0x48, 0x89, 0xe5,			     /* 0x01 mov %rsp, %rbp */
+		0x48, 0x83, 0xec, 0x10,			     /* 0x04 sub $0x10, %rsp */
+		0x83, 0xff, 0x01,			     /* 0x08 cmp $1, %edi */
+		0x7e, 0x26,				     /* 0x0b jle 0x33 */
+		0x06,					     /* 0x0d not an instruction */
+		0xf2, 0x0f, 0x10, 0x05, 0,    0,    1, 0,    /* 0x0e movsd 0x10000(%rip), %xmm0 */
+		0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0, /* 0x16 mov %fs:0x28, %rax */
+		0xe8, 0xdc, 0xff, 0xff, 0xff,		     /* 0x1f call 0x00 */
+		0x0f, 0x1f, 0x80, 0,	0,    0,    0,	     /* 0x24 nopl */
+		0x90,					     /* 0x2b nop */
+		0xe8, 0xcf, 0xff, 0xff, 0xff,		     /* 0x2c call 0x00 */
+		0xc9,					     /* 0x31 leave */
+	};
+	struct dw_code code = {
+		.function = function,
+		.svma = dw_functions_get(&p->functions, function)->svma,
+		.bytes_n = sizeof bytes,
+		.bytes = malloc(sizeof bytes),
+	};
+
+	if (!code.bytes || dw_vec_push(&p->codes.rows, code))
+		abort();
+	memcpy(code.bytes, bytes, sizeof bytes);
+}
+
 static void make_plain(struct dw_profile *p)
 {
 	uint32_t prog = mk_module(p, "prog"), lib = mk_module(p, "libwork.so");
@@ -70,6 +102,7 @@ static void make_plain(struct dw_profile *p)
 	mk_samples(p, two, mk_stack(p, (uint32_t[]){f_start, f_main2, f_in}, 3), 54);
 	mk_samples(p, two, mk_stack(p, (uint32_t[]){f_start}, 1), 1);
 	add_idle_thread(p);
+	add_code(p, fib);
 	set_facts(p, "./prog --fast");
 }
 
