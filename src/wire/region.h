@@ -24,7 +24,8 @@
 /*
  * Environment of a target, put last by `dwell`: the folder; the agent's mode as text ("time", words
  * NAME=VALUE may follow: os-source=perf|rseq|none, the only one that is tried;
- * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only); the number of
+ * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only; or "sample" with the
+ * words interval=NS, stack=BYTES and ring=BYTES of wire/samples.h); the number of
  * system-call filters under which dwell itself runs (Seccomp_filters of /proc/self/status, without
  * that line 0 or 1 by Seccomp; missing = 0): the agent stays off under more. The agent's own path
  * is the last entry of LD_PRELOAD.
@@ -163,7 +164,8 @@ enum dw_region_chunk_kind {
 	DWELL_CHUNK_COUNTS = 1,
 	DWELL_CHUNK_ARENA, /* lines of wire/call-tree.h, behind those of the arena's chunks before
 			    */
-	DWELL_CHUNK_CLR = 16, /* wire/allocations.h: struct dw_clr_head, then tables */
+	DWELL_CHUNK_SAMPLES = 8, /* wire/samples.h */
+	DWELL_CHUNK_CLR = 16,	 /* wire/allocations.h: struct dw_clr_head, then tables */
 	DWELL_CHUNK_KINDS = 32
 };
 

@@ -33,6 +33,9 @@ struct dw_agent_part {
 	/* The module (index in the region) that calls of @key (wire/call-tree.h) lead to,
 	 * UINT32_MAX = not known. NULL = none is. */
 	uint32_t (*module_of)(uint64_t key);
+	/* The program is about to forbid itself system calls, or (not @is_so) has failed to. NULL =
+	 * nothing is to be done. */
+	void (*confined)(bool is_so);
 };
 
 extern const struct dw_agent_part dw_agent_part;

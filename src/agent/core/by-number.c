@@ -23,14 +23,33 @@ extern long dw_own_syscall(long number, long a, long b, long c, long d, long e,
 typedef int prctl_function(int, long, long, long, long);
 typedef long syscall_function(long, long, long, long, long, long, long);
 
+static void tell(bool is_so)
+{
+	if (dw_agent.is_on && dw_agent_part.confined && !dw_agent.is_filtered)
+		dw_agent_part.confined(is_so);
+}
+
 DWELL_SHOWN int dw_own_prctl(int option, long a, long b, long c, long d)
 {
 	prctl_function *real = (prctl_function *)dw_real_once(&dw_agent.real_prctl, "prctl");
-	int result = real(option, a, b, c, d);
+	int result;
 
-	if (option == PR_SET_SECCOMP && !result)
+	if (option == PR_SET_SECCOMP)
+		tell(true);
+	result = real(option, a, b, c, d);
+	if (option != PR_SET_SECCOMP)
+		return result;
+	if (result)
+		tell(false);
+	else
 		dw_agent.is_filtered = true;
 	return result;
+}
+
+static bool is_confining(long number, long a)
+{
+	return (number == SYS_seccomp && a <= SECCOMP_SET_MODE_FILTER) ||
+	       (number == SYS_prctl && a == PR_SET_SECCOMP);
 }
 
 DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -44,9 +63,13 @@ DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, lon
 		return dw_execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
 				   (int)e);
 	real = (syscall_function *)dw_real_once(&dw_agent.real_syscall, "syscall");
+	if (!is_confining(number, a))
+		return real(number, a, b, c, d, e, f);
+	tell(true);
 	result = real(number, a, b, c, d, e, f);
-	if (result >= 0 && ((number == SYS_seccomp && a <= SECCOMP_SET_MODE_FILTER) ||
-			    (number == SYS_prctl && a == PR_SET_SECCOMP)))
+	if (result < 0)
+		tell(false);
+	else
 		dw_agent.is_filtered = true;
 	return result;
 }

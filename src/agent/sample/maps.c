@@ -1,0 +1,93 @@
+/*
+ * The mappings with code, as the kernel lists them; see maps.h. Lists longer than the room for them
+ * lose their end, which the collector can still read itself while the process lives.
+ */
+#include "agent/sample/maps.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/memory.h"
+#include "agent/core/syscall-x86-64.h"
+#include "agent/sample/ring.h"
+#include "wire/identity.h"
+
+#include <link.h>
+
+enum { TEXT_BYTES = 256 << 10 };
+
+/* What is loaded. */
+static uint64_t hash_modules(void)
+{
+	const struct link_map *map = dw_loader_libc();
+	uint64_t hash = DWELL_HASH_INIT;
+
+	while (map && map->l_prev)
+		map = map->l_prev;
+	for (; map; map = map->l_next)
+		hash = dw_identity_hash(hash, &map->l_addr, sizeof(map->l_addr));
+	return hash;
+}
+
+/* Bytes of /proc/self/maps at @text, whole lines. */
+static size_t read_all(char *text)
+{
+	int fd = dw_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	size_t n = 0;
+	long more = fd < 0 ? 0 : 1;
+
+	while (more > 0 && n < TEXT_BYTES) {
+		more = dw_sys_read(fd, text + n, TEXT_BYTES - n);
+		n += more > 0 ? (size_t)more : 0;
+	}
+	if (fd >= 0)
+		dw_sys_close(fd);
+	while (n && text[n - 1] != '\n')
+		n--;
+	return n;
+}
+
+/* Whether the line at @at, "START-END rwxp ...", is of code. */
+static bool is_code(const char *at, const char *end)
+{
+	while (at < end && *at != ' ')
+		at++;
+	return end - at > 4 && at[3] == 'x';
+}
+
+/* Keep the lines of code in @text's @n bytes: how many that are. */
+static size_t keep_code(char *text, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t at = 0, next; at < n; at = next) {
+		for (next = at; text[next] != '\n';)
+			next++;
+		next++;
+		if (!is_code(text + at, text + next))
+			continue;
+		memmove(text + kept, text + at, next - at);
+		kept += next - at;
+	}
+	return kept;
+}
+
+void dw_maps_tell(void)
+{
+	uint64_t modules = hash_modules();
+	struct dw_ring_place place;
+	char *text;
+	size_t n;
+
+	if (modules == dw_sampling.modules)
+		return;
+	text = dw_agent_memory(TEXT_BYTES);
+	if (!text)
+		return;
+	n = keep_code(text, read_all(text));
+	if (n && dw_ring_begin(&place, DWELL_SAMPLE_MAPS, (uint32_t)n)) {
+		dw_ring_write(&place, 0, text, (uint32_t)n);
+		dw_ring_end(&place, (uint32_t)n);
+		dw_sampling.modules = modules;
+	}
+	dw_sys_munmap(text, TEXT_BYTES);
+}

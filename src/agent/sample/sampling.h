@@ -1,0 +1,58 @@
+/*
+ * The sampling agent: each thread has a timer of its processor time, whose signal's handler copies
+ * registers and stack into the region's ring (wire/samples.h).
+ *
+ * part.c starts it; timers.c has the timers, tick.c the handler, ring.c the ring; thread-begin.c
+ * and part.c see threads and forks begin; signals.c keeps the signal from the program's sight.
+ * Where the program wants that signal for itself, or forbids itself system calls, the sampler goes
+ * away and says so in the ring. Everything here is [async-signal-safe] unless it says otherwise.
+ */
+#pragma once
+
+#include "wire/samples.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	DWELL_SAMPLE_SIGNAL = 62, /* two below the last: real-time signals are for programs to
+				     choose, and they choose from the first on */
+	DWELL_SAMPLE_TIMERS = 8192,
+	DWELL_SAMPLE_STARTS = 1024, /* threads that begin at the same time */
+};
+
+/* A thread to be: what it shall run. */
+struct dw_sample_start {
+	uint32_t is_taken;
+	void *(*run)(void *);
+	void *arg;
+};
+
+/* The agent's whole state; written at the start, but for what is atomic. */
+struct dw_sampling {
+	bool is_on;		     /* atomic */
+	struct dw_sample_ring *ring; /* mapped, for good; NULL = never started */
+	uint8_t *data;		     /* of the ring */
+	uint64_t ring_bytes;
+	uint64_t interval_ns;
+	uint32_t stack_bytes;
+	uint64_t main_top; /* above the main thread's first frame */
+	uint64_t modules;  /* a hash of what is loaded, when it was told last */
+	uint64_t *timers;  /* DWELL_SAMPLE_TIMERS of them: tid << 32 | id + 1; atomic */
+	uint32_t timers_n; /* that were ever used, atomic */
+	uint32_t looked_at;
+	uint32_t next_start;
+	struct dw_sample_start starts[DWELL_SAMPLE_STARTS];
+};
+
+extern struct dw_sampling dw_sampling;
+
+/* The address above the first frame of this thread, 0 = not known. */
+extern __thread uint64_t dw_sample_top __attribute__((tls_model("initial-exec")));
+
+/* Whether samples are taken in this process. */
+bool dw_sampling_is_on(void);
+
+/* Stop for good, because of @off (enum dw_sample_off). */
+void dw_sampling_stop(uint32_t off);

@@ -1,0 +1,103 @@
+/*
+ * The handler; see tick.h. It runs on the program's stack, or its alternate one where it has one
+ * (SA_ONSTACK: coroutines and small stacks), with all signals blocked, for some microseconds; what
+ * it copies goes straight into the ring. Signals that are not from our timers have what effect they
+ * would have had. errno is never touched.
+ */
+#include "agent/sample/tick.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/syscall-x86-64.h"
+#include "agent/sample/ring.h"
+#include "agent/sample/signals.h"
+#include "agent/sample/timers.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+enum {
+	FRAME_ROOM = 1024,     /* above a thread's first frame that is known: what called that */
+	RESTORER = 0x04000000, /* SA_RESTORER, which the C library keeps to itself */
+};
+
+/* As the kernel has it. */
+struct kernel_action {
+	void (*handler)(int, siginfo_t *, void *);
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+void dw_tick_return(void) __attribute__((visibility("hidden"))); /* tick-entry-x86-64.S */
+
+static int set_action(const struct kernel_action *action, struct kernel_action *old)
+{
+	return (int)dw_syscall(SYS_rt_sigaction, DWELL_SAMPLE_SIGNAL, action, old,
+			       sizeof(action->mask));
+}
+
+/* Bytes of stack from @sp on that are worth copying. */
+static uint32_t stack_bytes(uint64_t sp)
+{
+	uint64_t top = dw_sample_top ? dw_sample_top + FRAME_ROOM : dw_sampling.main_top;
+	uint64_t n = sp < top ? top - sp : UINT64_MAX;
+
+	return n < dw_sampling.stack_bytes ? (uint32_t)n : dw_sampling.stack_bytes;
+}
+
+static void take(const greg_t *g)
+{
+	const uint64_t regs[DWELL_SAMPLE_REGS] = {
+		(uint64_t)g[REG_RAX], (uint64_t)g[REG_RDX], (uint64_t)g[REG_RCX],
+		(uint64_t)g[REG_RBX], (uint64_t)g[REG_RSI], (uint64_t)g[REG_RDI],
+		(uint64_t)g[REG_RBP], (uint64_t)g[REG_RSP], (uint64_t)g[REG_R8],
+		(uint64_t)g[REG_R9],  (uint64_t)g[REG_R10], (uint64_t)g[REG_R11],
+		(uint64_t)g[REG_R12], (uint64_t)g[REG_R13], (uint64_t)g[REG_R14],
+		(uint64_t)g[REG_R15], (uint64_t)g[REG_RIP]};
+	uint32_t n = stack_bytes((uint64_t)g[REG_RSP]);
+	struct dw_ring_place place;
+
+	if (!dw_ring_begin(&place, DWELL_SAMPLE_STACK, (uint32_t)sizeof(regs) + n))
+		return;
+	dw_ring_write(&place, 0, regs, sizeof(regs));
+	n = dw_ring_copy(&place, sizeof(regs), (uint64_t)g[REG_RSP], n);
+	dw_ring_end(&place, (uint32_t)sizeof(regs) + n);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	const greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	if (info->si_code != SI_TIMER || info->si_ptr != DWELL_TIMER_VALUE) {
+		dw_signal_from_others(signal);
+		return;
+	}
+	if (!dw_sampling_is_on())
+		return;
+	dw_agent_after_fork();
+	if (!dw_agent_is_on())
+		dw_sampling_stop(DWELL_SAMPLE_OFF_TIMER);
+	else
+		take(g);
+}
+
+bool dw_tick_start(void)
+{
+	const struct kernel_action action = {on_signal,
+					     SA_SIGINFO | SA_RESTART | SA_ONSTACK | RESTORER,
+					     dw_tick_return, ~(1ull << (SIGTRAP - 1))};
+	const uint64_t bit = 1ull << (DWELL_SAMPLE_SIGNAL - 1);
+	struct kernel_action old = {0};
+
+	if (set_action(NULL, &old) || old.handler || set_action(&action, NULL))
+		return false;
+	dw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
+	return true;
+}
+
+void dw_tick_end(void)
+{
+	const struct kernel_action action = {0};
+
+	set_action(&action, NULL);
+}
