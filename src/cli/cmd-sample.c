@@ -15,6 +15,7 @@
 #include "cli/recorded.h"
 #include "record/dotnet-command.h"
 #include "record/record.h"
+#include "record/road.h"
 
 #include "target/proc.h"
 
@@ -25,6 +26,7 @@
 #include <string.h>
 
 #define AGENT	    "libdwell-clr.so"
+#define SAMPLER	    "libdwell-sample.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
 enum {
@@ -43,6 +45,7 @@ struct cmd_sample {
 	uint64_t stack_bytes;
 	bool no_code;
 	enum when dotnet;
+	enum dw_road road;
 	bool wait_all;
 	bool quiet;
 };
@@ -84,6 +87,21 @@ static int take_when(const char *value, void *into, struct dw_error *err)
 	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, always or never", value);
 }
 
+static int take_road(const char *value, void *into, struct dw_error *err)
+{
+	static const char *const names[] = {[DWELL_ROAD_AUTO] = "auto",
+					    [DWELL_ROAD_PERF] = "perf",
+					    [DWELL_ROAD_INSIDE] = "inside"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		*(enum dw_road *)into = (enum dw_road)i;
+		return 0;
+	}
+	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, perf or inside", value);
+}
+
 static const struct dw_option options[] = {
 	{"pid", 'p', "PID[,PID]", take_pids, AT(pids), "attach to processes that run already"},
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
@@ -97,6 +115,8 @@ static const struct dw_option options[] = {
 	 "leave the functions' machine code out of the session"},
 	{"dotnet", 0, "WHEN", take_when, AT(dotnet),
 	 "name .NET code: auto (as the command looks), always, never"},
+	{"road", 0, "ROAD", take_road, AT(road),
+	 "sample by perf, from inside the program, or auto (inside where perf is refused)"},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
 	 "record until all descendants have ended"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
@@ -165,23 +185,27 @@ static char *name_output(const struct cmd_sample *c, char **command)
 	return dw_recorded_path(st.name);
 }
 
-static int record(struct cmd_sample *c, char **command)
+static int record_by(struct cmd_sample *c, char **command, const struct dw_road_choice *road)
 {
 	dw_auto_free char *named = c->output ? NULL : name_output(c, command);
 	dw_auto_free char *cache = dw_cache_folder();
-	const char *why_not;
-	dw_auto_free char *agent = find_agent(c, command, &why_not);
+	const char *why_not = "";
+	bool is_inside = road->backend == &dw_backend_inside;
+	dw_auto_free char *agent = is_inside ? NULL : find_agent(c, command, &why_not);
+	dw_auto_free char *sampler = is_inside ? dw_agent_file(SAMPLER) : NULL;
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
 		.argv = c->pids.n ? NULL : command,
 		.pids = c->pids.v,
 		.pids_n = c->pids.n,
-		.backend = &dw_backend_perf,
+		.backend = road->backend,
+		.backend_agent = sampler,
+		.backend_why = is_inside ? dw_error_message(&road->refusal) : NULL,
 		.output = output,
 		.cache_dir = cache,
 		.clr_agent = agent,
-		.clr_why_not = why_not,
+		.clr_why_not = is_inside ? "that takes perf" : why_not,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.frequency_hz = (uint32_t)c->frequency_hz,
 		.stack_bytes = (uint32_t)c->stack_bytes,
@@ -207,6 +231,29 @@ static int record(struct cmd_sample *c, char **command)
 	if (c->pids.n)
 		return rc ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
 	return dw_exit_status(&result, rc);
+}
+
+static int record(struct cmd_sample *c, char **command)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_record_result none = {0};
+	struct dw_road_choice road;
+	int rc = dw_road_choose(c->road, c->pids.n ? NULL : command[0], &road, &err);
+
+	if (!rc && road.backend == &dw_backend_inside) {
+		dw_auto_free char *sampler = dw_agent_file(SAMPLER);
+
+		if (!sampler)
+			rc = dw_error_set(&err, DWELL_ERR_REFUSED,
+					  SAMPLER " is not beside dwell: %s",
+					  dw_error_message(&road.refusal));
+	}
+	if (rc)
+		dw_recorded_failure(&err, &none, "");
+	rc = rc ? DWELL_EXIT_FAILED : record_by(c, command, &road);
+	dw_error_clear(&err);
+	dw_road_release(&road);
+	return rc;
 }
 
 static int run(const struct dw_command *self, int argc, char **argv)

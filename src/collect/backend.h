@@ -42,10 +42,24 @@ struct dw_backend_stats {
 	uint64_t throttled; /* times the kernel paused sampling because it was too frequent */
 };
 
+/* What brings a source into the target; borrowed from the backend. */
+struct dw_backend_agent {
+	const char *folder; /* the session's, for regions */
+	const char *mode;   /* of its agent, DWELL_ENV_MODE */
+};
+
 struct dw_backend; /* each backend's own state */
 
 struct dw_backend_ops {
 	const char *name; /* for the session: "perf cpu-clock" etc. is put in facts by start */
+	/*
+	 * For sources inside the target: what must stand before the command is forked, whose
+	 * environment @ret_agent is for. @config has neither pid nor start_ns yet. *@ret goes to
+	 * start. NULL = the source looks from outside.
+	 */
+	int (*prepare)(const struct dw_backend_config *config, struct dw_profile *profile,
+		       struct dw_backend **ret, struct dw_backend_agent *ret_agent,
+		       struct dw_error *err);
 	/*
 	 * Attach to config->pid, which has not executed its command yet, or to config->pids.
 	 * Samples go to @profile (borrowed until free). DWELL_ERR_REFUSED with a message that names
@@ -73,3 +87,4 @@ struct dw_backend_ops {
 };
 
 extern const struct dw_backend_ops dw_backend_perf;
+extern const struct dw_backend_ops dw_backend_inside; /* where perf is refused */

@@ -231,6 +231,30 @@ static void put_unseen(const struct dw_format_job *job, struct dw_out *out)
 	}
 }
 
+/* "Sampled from inside, at the kernel's ticks: CAUSE AND CURE", and who was left out. */
+static void put_road(const struct dw_format_job *job, struct dw_out *out)
+{
+	const struct dw_facts *facts = &job->view->request.profile->facts;
+	const char *road = dw_facts_get_text(facts, "road"),
+		   *why = dw_facts_get_text(facts, "road_why");
+
+	if (!road || strcmp(road, "inside") != 0)
+		return;
+	dw_out_puts(out, "  Sampled from inside the program, at the kernel's ticks: ");
+	dw_text_put(out, why ? why : "perf was refused");
+	dw_out_puts(out, "\n");
+	dw_words_note(out, fact(job, "threads_unsampled", 0), "thread",
+		      "not sampled: they began in a way that gives no timer.");
+	dw_words_note(out, fact(job, "children_unsampled", 0), "child program",
+		      "not sampled: static, of another C library, or with other rights.");
+	dw_words_note(out, fact(job, "left_alone_signal", 0), "program",
+		      "left alone: it uses the sampler's signal itself.");
+	dw_words_note(out, fact(job, "left_alone_filter", 0), "program",
+		      "left alone: it forbade itself system calls.");
+	dw_words_note(out, fact(job, "left_alone_timer", 0), "program",
+		      "not sampled: the kernel refused its timer.");
+}
+
 static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 {
 	const struct dw_totals *t = job->view->request.totals;
@@ -241,6 +265,7 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 			      "  Only %" PRIu64 " sample%s: too few to trust the percentages; run "
 			      "longer or with a higher -F.\n",
 			      t->samples, t->samples == 1 ? "" : "s");
+	put_road(job, out);
 	put_unseen(job, out);
 	dw_words_note(out, fact(job, "samples_lost", 0), "sample",
 		      "lost (buffers were full): shares may lean towards quiet times.");

@@ -41,6 +41,7 @@ struct recording {
 	struct dw_run run;
 	struct dw_managed_recording managed;
 	struct dw_jit jit;
+	struct dw_target_environment environment; /* for a backend's agent */
 	struct dw_backend *backend;
 	struct dw_session_writer *writer;
 	struct pollfd *fds; /* signals first, then runtimes, then the backend's */
@@ -155,6 +156,24 @@ static int collect(struct recording *r, struct dw_error *err)
 	return rc;
 }
 
+/* Let the backend prepare what it needs inside the command, and choose that one's environment. */
+static int prepare_backend(struct recording *r, const struct dw_backend_config *config,
+			   struct dw_error *err)
+{
+	const struct dw_record_options *o = r->options;
+	struct dw_backend_agent agent;
+	int rc;
+
+	if (!o->backend->prepare)
+		return 0;
+	rc = o->backend->prepare(config, &r->profile, &r->backend, &agent, err);
+	if (!rc)
+		rc = dw_target_environment_make(&r->environment, o->backend_agent, agent.folder,
+						agent.mode);
+	r->run.launch.environment = r->environment.v;
+	return rc;
+}
+
 /* Facts of processes that run already. */
 static int note_targets(struct recording *r)
 {
@@ -171,7 +190,8 @@ static int note_targets(struct recording *r)
 }
 
 /* Get hold of what is to be recorded: a child that waits to execute the command, or processes. */
-static int prepare(struct recording *r, struct dw_error *err)
+static int prepare(struct recording *r, const struct dw_backend_config *config,
+		   struct dw_error *err)
 {
 	const struct dw_record_options *o = r->options;
 	int rc = dw_managed_recording_begin(&r->managed, &r->profile, o->clr_agent, o->clr_why_not);
@@ -179,6 +199,9 @@ static int prepare(struct recording *r, struct dw_error *err)
 	if (rc)
 		return rc;
 	r->run.launch.environment = r->managed.environment.v;
+	rc = prepare_backend(r, config, err);
+	if (rc)
+		return rc;
 	return o->argv ? dw_run_prepare(&r->run, o->argv, err)
 		       : dw_run_attach(&r->run, o->pids, o->pids_n, err);
 }
@@ -205,7 +228,7 @@ static int start(struct recording *r, struct dw_error *err)
 		.pids = o->pids,
 		.pids_n = o->pids_n,
 	};
-	int rc = prepare(r, err);
+	int rc = prepare(r, &config, err);
 
 	if (rc)
 		return rc;
@@ -217,6 +240,10 @@ static int start(struct recording *r, struct dw_error *err)
 	rc = o->backend->start(&config, &r->profile, &r->backend, err);
 	if (!rc)
 		rc = dw_note_start(&r->profile.facts, "sampling", o->argv);
+	if (!rc && o->backend_why)
+		rc = dw_facts_set_text(&r->profile.facts, "road_why", o->backend_why);
+	if (!rc)
+		rc = dw_facts_set_text(&r->profile.facts, "road", o->backend->name);
 	if (!rc)
 		rc = dw_session_create(o->output, &r->writer, err);
 	if (!rc)
@@ -304,6 +331,7 @@ static void release(struct recording *r, bool discard)
 	dw_run_release(&r->run);
 	dw_managed_recording_release(&r->managed);
 	dw_jit_release(&r->jit);
+	dw_target_environment_release(&r->environment);
 	dw_profile_release(&r->profile);
 	free(r->fds);
 }

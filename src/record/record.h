@@ -24,11 +24,13 @@ struct dw_record_options {
 	const pid_t *pids; /* running processes to attach to, borrowed */
 	size_t pids_n;
 	const struct dw_backend_ops *backend; /* borrowed, static */
-	const char *output;		      /* path of the finished session */
-	const char *cache_dir;		      /* for unwind tables, NULL = none */
-	const char *clr_agent;		      /* of .NET runtimes, a path; NULL = none is wanted */
-	const char *clr_why_not;	      /* why none is, for struct dw_record_result */
-	uint64_t duration_ns; /* stop recording after this, 0 = when the command ends */
+	const char *backend_agent; /* the file of its agent, for a backend that has one */
+	const char *backend_why;   /* this backend, in words for the session; NULL = none needed */
+	const char *output;	   /* path of the finished session */
+	const char *cache_dir;	   /* for unwind tables, NULL = none */
+	const char *clr_agent;	   /* of .NET runtimes, a path; NULL = none is wanted */
+	const char *clr_why_not;   /* why none is, for struct dw_record_result */
+	uint64_t duration_ns;	   /* stop recording after this, 0 = when the command ends */
 	uint32_t frequency_hz;
 	uint32_t stack_bytes; /* 0 = the backend's choice */
 	bool wait_all;	      /* go on until all descendants have ended */

@@ -33,8 +33,9 @@ def cases(*values):
 class Context:
     """One test: its scratch folder, the program under test and the folder of targets."""
 
-    def __init__(self, scratch, dwell, targets):
+    def __init__(self, scratch, dwell, targets, without_perf=False):
         self.scratch, self.dwell, self.targets = scratch, dwell, targets
+        self.without_perf = without_perf  # dwell is refused it, and samples from inside
         self.env = {**os.environ, "XDG_CACHE_HOME": scratch + "-cache", "LC_ALL": "C.UTF-8"}
 
     def path(self, name):

@@ -52,6 +52,21 @@ static int map_row(struct dw_track *t, struct dw_tracked_process *p, const struc
 	return dw_track_map(t, p, &m);
 }
 
+int dw_track_mappings(struct dw_track *t, struct dw_tracked_process *p, const struct dw_mappings *m,
+		      bool *ret_changed)
+{
+	int rc = 0;
+
+	dw_vec_each(row, &m->rows) {
+		if (rc || !row->executable || !strcmp(row->path, "[vsyscall]") || is_known(p, row))
+			continue;
+		rc = map_row(t, p, row);
+		if (!rc && ret_changed)
+			*ret_changed = true;
+	}
+	return rc;
+}
+
 bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns)
 {
 	struct dw_mappings m;
@@ -60,11 +75,7 @@ bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t 
 	if (t->modules->offline || time_ns < p->resync_at_ns)
 		return false;
 	if (!dw_mappings_read(p->pid, &m)) {
-		dw_vec_each(row, &m.rows) {
-			if (row->executable && strcmp(row->path, "[vsyscall]") &&
-			    !is_known(p, row) && !map_row(t, p, row))
-				changed = true;
-		}
+		dw_track_mappings(t, p, &m, &changed);
 		dw_mappings_release(&m);
 	}
 	p->resync_wait_ns = changed || !p->resync_wait_ns ? RESYNC_FIRST_NS : 2 * p->resync_wait_ns;

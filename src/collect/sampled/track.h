@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct dw_mappings;
 struct dw_walk;
 
 /* A small memory of frames already interned, indexed by address. */
@@ -54,6 +55,7 @@ struct dw_tracked_thread {
 	struct dw_tracked_process *process;
 	bool ended;
 	bool listed;	      /* by /proc; the record of its birth may still come */
+	uint64_t seen_ns;     /* when it was found in /proc last, by whom looks there */
 	struct dw_walk *walk; /* its last stack; owned, NULL = none yet */
 };
 
@@ -89,6 +91,11 @@ int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
  * changed.
  */
 bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns);
+
+/* Take in what @m lists of code that @p is not known to have. *@ret_changed (NULL = not wanted):
+ * whether there was any. 0 or -ENOMEM. */
+int dw_track_mappings(struct dw_track *t, struct dw_tracked_process *p, const struct dw_mappings *m,
+		      bool *ret_changed);
 
 /* Read the CPU times of all processes that still exist into the profile. */
 void dw_track_cpu_times(struct dw_track *t);

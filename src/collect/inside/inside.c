@@ -1,0 +1,414 @@
+/*
+ * The backend for kernels that refuse perf: each process samples itself by an agent
+ * (src/agent/sample), and tells in the ring of its region; see collect/backend.h.
+ *
+ * The agent's timers expire at the kernel's ticks only, so the rate is the ticks' or a part of it.
+ * Samples of one process come in the order of time, processes one after the other: an old program's
+ * last ones are read before what executed in its place begins. A process whose region is over has
+ * ended, unless it is still there: then it executes something, with the agent or without.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collect/backend.h"
+#include "collect/inside/process.h"
+#include "collect/region/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NS	  200000000ull
+#define LOOK_NS	  200000000ull	/* at threads */
+#define SELDOM_NS 1000000000ull /* likewise where they are many */
+
+enum {
+	DEFAULT_FREQUENCY_HZ = 1000,
+	DEFAULT_STACK_BYTES = 32 << 10,
+	RING_BYTES_PER_CPU =
+		512 << 10, /* some 15 of the largest samples: 60 ms, more of usual ones */
+	RING_BYTES_MIN = 1 << 20,
+	RING_BYTES_MAX = 16 << 20,
+	MANY_THREADS = 64,
+};
+
+struct dw_backend {
+	struct dw_profile *profile; /* borrowed */
+	struct dw_regions regions;
+	struct dw_intake intake;
+	struct dw_inside_reader reader;
+	DW_VEC(struct dw_inside_process *) processes;
+	struct dw_inside_ring ended; /* counts of those that are gone */
+	char mode[128];
+	uint64_t interval_ns;
+	uint32_t stack_bytes;
+	uint64_t tick_ns; /* the kernel's */
+	uint32_t ticks;	  /* of each sample */
+	uint64_t next_tick_ns;
+	uint64_t next_look_ns;
+	uint64_t unsampled;				 /* threads */
+	uint64_t left_alone[DWELL_SAMPLE_OFF_TIMER + 1]; /* processes, by cause */
+	uint64_t children;				 /* that could not take the agent */
+	int rc;						 /* -ENOMEM that came in between */
+};
+
+static void note(struct dw_backend *b, int rc)
+{
+	if (rc)
+		b->rc = rc;
+}
+
+static void free_process(struct dw_inside_process *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p);
+}
+
+static void inside_free(struct dw_backend *b)
+{
+	if (!b)
+		return;
+	dw_vec_each(p, &b->processes)
+		free_process(*p);
+	dw_vec_release(&b->processes);
+	free(b->reader.buffer.bytes);
+	dw_intake_release(&b->intake);
+	dw_regions_release(&b->regions);
+	free(b);
+}
+
+static inline void inside_freep(struct dw_backend **b)
+{
+	inside_free(*b);
+}
+
+/* What @p has counted goes where all is summed up. */
+static void sum_up(struct dw_backend *b, const struct dw_inside_process *p)
+{
+	b->ended.lost += p->ring.lost;
+	b->ended.threads_refused += p->ring.threads_refused;
+	if (p->ring.off && p->ring.off <= DWELL_SAMPLE_OFF_TIMER)
+		b->left_alone[p->ring.off]++;
+}
+
+/* The program of process @pid that is known gives way to another. */
+static void replace(struct dw_backend *b, pid_t pid)
+{
+	dw_vec_each(at, &b->processes) {
+		struct dw_inside_process *p = *at;
+
+		if (p->pid != pid)
+			continue;
+		note(b, dw_inside_read(&b->reader, p, true));
+		p->pid = 0;
+	}
+}
+
+static int add_process(struct dw_backend *b, const struct dw_region_look *look, pid_t pid)
+{
+	struct dw_inside_process *p = calloc(1, sizeof *p);
+
+	if (!p || dw_vec_push(&b->processes, p)) {
+		free(p);
+		return -ENOMEM;
+	}
+	*p = (struct dw_inside_process){.pid = pid,
+					.region = look->region,
+					.start_ns = look->head->start_ns,
+					.fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0)};
+	return dw_inside_begin(&b->reader, p, look->head);
+}
+
+static void on_began(void *ctx, const struct dw_region_look *look)
+{
+	struct dw_backend *b = ctx;
+	struct dw_region_process found = {0};
+	int rc = dw_region_process_read(&look->owner, &found);
+	pid_t pid;
+
+	if (rc == DWELL_ERR_REFUSED) {
+		dw_region_process_release(&found);
+		rc = dw_region_process_search(&look->owner, &found);
+	}
+	/* One that is gone already is believed: its number is all that is told of it. */
+	pid = rc ? look->owner.pid : found.pid;
+	if (pid > 0 && rc != -ENOMEM) {
+		replace(b, pid);
+		note(b, add_process(b, look, pid));
+	}
+	dw_region_process_release(&found);
+}
+
+static void on_ended(void *ctx, const struct dw_region_look *look)
+{
+	struct dw_backend *b = ctx;
+
+	b->children += look->head->drops[DWELL_DROP_CHILDREN];
+	dw_vec_each(at, &b->processes) {
+		struct dw_inside_process *p = *at;
+
+		if (p->region != look->region || p->fd < 0)
+			continue;
+		note(b, dw_inside_read(&b->reader, p, true));
+		sum_up(b, p);
+		close(p->fd);
+		p->fd = -1;
+		p->is_over = true;
+	}
+}
+
+static void on_asked(void *ctx, const struct dw_region_question *q)
+{
+	struct dw_backend *b = ctx;
+
+	dw_regions_answer(&b->regions, q, DWELL_ANSWER_NONE, 1, NULL);
+}
+
+/* How the kernel's ticks make the rate of @hz samples, as nearly as they can. */
+static void choose_rate(struct dw_backend *b, uint32_t hz)
+{
+	struct timespec tick = {0, 4000000};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	b->tick_ns = tick.tv_nsec ? (uint64_t)tick.tv_nsec : 4000000;
+	b->ticks = (uint32_t)((1000000000 / hz + b->tick_ns / 2) / b->tick_ns);
+	b->ticks = b->ticks ? b->ticks : 1;
+	/* A little less than the ticks take, of which the kernel may count one a little short. */
+	b->interval_ns = b->ticks * b->tick_ns - (b->ticks == 1 ? b->tick_ns / 2 : b->tick_ns / 16);
+}
+
+static uint64_t ring_bytes(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t bytes = RING_BYTES_MIN;
+
+	while (bytes < RING_BYTES_MAX &&
+	       bytes < (uint64_t)(cpus > 0 ? cpus : 1) * RING_BYTES_PER_CPU)
+		bytes *= 2;
+	return bytes;
+}
+
+static int inside_prepare(const struct dw_backend_config *config, struct dw_profile *profile,
+			  struct dw_backend **ret, struct dw_backend_agent *ret_agent,
+			  struct dw_error *err)
+{
+	__attribute__((cleanup(inside_freep))) struct dw_backend *b = calloc(1, sizeof *b);
+	const struct dw_regions_events events = {on_asked, on_began, on_ended, b};
+	int rc;
+
+	if (!b)
+		return dw_error_set_errno(err, ENOMEM, "cannot start sampling");
+	b->regions.folder = (struct dw_region_folder)DW_REGION_FOLDER_INIT;
+	b->profile = profile;
+	b->stack_bytes = config->stack_bytes ? config->stack_bytes : DEFAULT_STACK_BYTES;
+	if (b->stack_bytes > DWELL_SAMPLE_STACK_MAX)
+		b->stack_bytes = DWELL_SAMPLE_STACK_MAX;
+	dw_intake_init(&b->intake, profile, config->cache_dir, false);
+	b->reader.intake = &b->intake;
+	choose_rate(b, config->frequency_hz ? config->frequency_hz : DEFAULT_FREQUENCY_HZ);
+	snprintf(b->mode, sizeof b->mode, "sample interval=%llu stack=%u ring=%llu",
+		 (unsigned long long)b->interval_ns, b->stack_bytes,
+		 (unsigned long long)ring_bytes());
+	rc = dw_regions_open(&b->regions, ".", &events, err);
+	if (rc)
+		return rc;
+	*ret_agent = (struct dw_backend_agent){dw_regions_path(&b->regions), b->mode};
+	*ret = dw_take_ptr(b);
+	return 0;
+}
+
+static int note_facts(const struct dw_backend *b)
+{
+	struct dw_facts *f = &b->profile->facts;
+	int rc = dw_facts_set_text(f, "event", "cpu-ticks");
+
+	if (!rc)
+		rc = dw_facts_set_text(f, "clock", "monotonic");
+	if (!rc)
+		rc = dw_facts_set(f, "frequency_hz",
+				  (int64_t)(1000000000 / (b->tick_ns * b->ticks)));
+	if (!rc)
+		rc = dw_facts_set(f, "stack_bytes", b->stack_bytes);
+	return rc ? rc : dw_facts_set(f, "stack_bytes_max", b->stack_bytes);
+}
+
+static int inside_start(const struct dw_backend_config *config, struct dw_profile *profile,
+			struct dw_backend **b, struct dw_error *err)
+{
+	int rc;
+
+	(void)profile;
+	(*b)->intake.track.start_ns = config->start_ns;
+	(*b)->intake.sampler.made =
+		(struct dw_made){.managed = config->managed, .jit = config->jit};
+	rc = dw_track_command(&(*b)->intake.track, config->pid);
+	if (!rc)
+		rc = note_facts(*b);
+	return rc ? dw_error_set_errno(err, -rc, "cannot start sampling") : 0;
+}
+
+static size_t inside_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
+{
+	if (!max)
+		return 0;
+	fds[0] = (struct pollfd){.fd = dw_regions_fd(&b->regions), .events = POLLIN};
+	return 1;
+}
+
+/* Whether a process is @pid's owner still, or another region than @but is its. */
+static bool goes_on(const struct dw_backend *b, const struct dw_inside_process *but)
+{
+	dw_vec_each(p, &b->processes) {
+		if (*p != but && (*p)->pid == but->pid)
+			return true;
+	}
+	return !kill(but->pid, 0) || errno == EPERM;
+}
+
+/* Forget processes that are over; what is still there executes another program. */
+static int forget(struct dw_backend *b, uint64_t now_ns)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	dw_vec_each(at, &b->processes) {
+		struct dw_inside_process *p = *at;
+		bool is_gone = p->is_over && p->pid && !goes_on(b, p);
+
+		if (is_gone && !rc)
+			rc = dw_inside_end(&b->reader, p->pid, now_ns);
+		if (is_gone || (p->is_over && !p->pid))
+			free_process(p);
+		else
+			b->processes.v[n++] = p;
+	}
+	b->processes.n = n;
+	return rc;
+}
+
+static int look_at_threads(struct dw_backend *b, uint64_t now_ns)
+{
+	int rc = 0;
+
+	if (now_ns < b->next_look_ns)
+		return 0;
+	b->next_look_ns = now_ns + (b->intake.track.threads.n > MANY_THREADS ? SELDOM_NS : LOOK_NS);
+	dw_vec_each(p, &b->processes) {
+		if (!rc && (*p)->pid && !(*p)->is_over)
+			rc = dw_inside_look(&b->reader, *p, now_ns, &b->unsampled);
+	}
+	return rc;
+}
+
+static int read_all(struct dw_backend *b)
+{
+	int rc = 0;
+
+	dw_vec_each(p, &b->processes) {
+		if (!rc)
+			rc = dw_inside_read(&b->reader, *p, false);
+	}
+	return rc;
+}
+
+/* Whether a region has come whose header did not stand yet. */
+static bool is_waiting(const struct dw_backend *b)
+{
+	size_t open = 0;
+
+	dw_vec_each(p, &b->processes)
+		open += (*p)->fd >= 0;
+	return b->regions.open.n > open;
+}
+
+/* Facts that the end tells. */
+static int note_end(struct dw_backend *b)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{"threads_unsampled", b->unsampled + b->ended.threads_refused},
+		{"children_unsampled", b->children},
+		{"left_alone_signal", b->left_alone[DWELL_SAMPLE_OFF_SIGNAL]},
+		{"left_alone_filter", b->left_alone[DWELL_SAMPLE_OFF_FILTER]},
+		{"left_alone_timer", b->left_alone[DWELL_SAMPLE_OFF_TIMER]},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
+		rc = dw_facts_set(&b->profile->facts, rows[i].key, (int64_t)rows[i].value);
+	return rc;
+}
+
+static int finish(struct dw_backend *b, uint64_t now_ns)
+{
+	int rc = look_at_threads(b, now_ns);
+
+	dw_regions_finish(&b->regions);
+	if (!rc)
+		rc = forget(b, now_ns);
+	dw_track_cpu_times(&b->intake.track);
+	return rc ? rc : note_end(b);
+}
+
+static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
+{
+	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	int rc;
+
+	dw_regions_drain(&b->regions, now_ns);
+	rc = read_all(b);
+	if (now_ns >= b->next_tick_ns || is_waiting(b)) {
+		b->next_tick_ns = now_ns + TICK_NS;
+		dw_regions_tick(&b->regions, now_ns);
+		if (!rc)
+			rc = forget(b, now_ns);
+	}
+	if (!rc)
+		rc = final ? finish(b, now_ns) : look_at_threads(b, now_ns);
+	rc = rc ? rc : b->rc;
+	return rc ? dw_error_set_errno(err, -rc, "cannot take in samples") : 0;
+}
+
+/* Timers cannot be stopped from outside: what comes later is not read. */
+static void inside_stop(struct dw_backend *b)
+{
+	(void)b;
+}
+
+static void inside_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
+{
+	*ret = (struct dw_backend_stats){
+		.samples_kept = b->intake.sampler.kept,
+		.samples_lost = b->ended.lost,
+		.samples_discarded = b->intake.sampler.discarded,
+		.stacks_cut = b->intake.sampler.cut,
+		.records_lost = b->reader.malformed,
+	};
+	dw_vec_each(p, &b->processes) {
+		ret->samples_lost += (*p)->is_over ? 0 : (*p)->ring.lost;
+	}
+}
+
+static const struct dw_module_source *inside_sources(struct dw_backend *b, size_t *n)
+{
+	return dw_perf_modules_sources(&b->intake.modules, n);
+}
+
+const struct dw_backend_ops dw_backend_inside = {
+	.name = "inside",
+	.prepare = inside_prepare,
+	.start = inside_start,
+	.poll_fds = inside_poll_fds,
+	.drain = inside_drain,
+	.stop = inside_stop,
+	.stats = inside_stats,
+	.sources = inside_sources,
+	.free = inside_free,
+};

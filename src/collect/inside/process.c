@@ -1,0 +1,243 @@
+/*
+ * From the ring's records to those of perf's kinds; see process.h.
+ *
+ * What perf would tell by itself is put together from what there is: a region that a fork's child
+ * has made is a fork, a new one of a process that is known is an exec, mappings come as the
+ * target's own list, threads begin with their first record. That one has ended, or has another
+ * name, is seen by looking.
+ */
+#include "collect/inside/process.h"
+
+#include "base/cleanup.h"
+#include "target/maps.h"
+#include "target/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 64 };
+
+/* Reading one process's ring. */
+struct reading {
+	struct dw_inside_reader *r;
+	struct dw_inside_process *p;
+};
+
+static int take(struct dw_inside_reader *r, const struct dw_perf_record *record)
+{
+	return dw_intake_take(r->intake, record, record->type != PERF_RECORD_SAMPLE);
+}
+
+static int tell_name(struct dw_inside_reader *r, pid_t pid, pid_t tid, const char *name, bool exec,
+		     uint64_t time_ns)
+{
+	const struct dw_perf_record record = {.type = PERF_RECORD_COMM,
+					      .time_ns = time_ns,
+					      .pid = pid,
+					      .tid = tid,
+					      .comm = {name, exec}};
+
+	return take(r, &record);
+}
+
+/* The process in which @head's was forked, if it is followed. */
+static pid_t parent_of(const struct dw_inside_reader *r, const struct dw_region_head *head)
+{
+	pid_t parent = head->parent_pid <= INT32_MAX ? (pid_t)head->parent_pid : 0;
+	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, parent);
+
+	return th && !th->ended ? parent : 0;
+}
+
+static int tell_fork(struct dw_inside_reader *r, const struct dw_inside_process *p,
+		     const struct dw_region_head *head)
+{
+	pid_t parent = parent_of(r, head);
+	const struct dw_perf_record record = {.type = PERF_RECORD_FORK,
+					      .time_ns = p->start_ns,
+					      .pid = p->pid,
+					      .tid = p->pid,
+					      .parent = {parent, parent}};
+
+	return parent ? take(r, &record) : 0;
+}
+
+int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
+		    const struct dw_region_head *head)
+{
+	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, p->pid);
+	bool is_known = th && !th->ended;
+	struct dw_proc_stat st = {.name = ""};
+	int rc = 0;
+
+	if (!is_known || head->is_fork)
+		rc = tell_fork(r, p, head);
+	if (rc || head->is_fork)
+		return rc;
+	p->is_named = !dw_proc_stat_read(p->pid, &st);
+	return tell_name(r, p->pid, p->pid, st.name, true, p->start_ns);
+}
+
+static int take_stack(const struct reading *g, const struct dw_inside_record *record)
+{
+	enum { REGS_BYTES = DWELL_SAMPLE_REGS * sizeof(uint64_t) };
+	struct dw_perf_record sample = {.type = PERF_RECORD_SAMPLE,
+					.time_ns = record->time_ns,
+					.pid = g->p->pid,
+					.tid = record->tid};
+
+	_Static_assert((int)DWELL_SAMPLE_REGS == (int)DWELL_REG_COUNT, "the same registers");
+	if (record->content_bytes < REGS_BYTES) {
+		g->r->malformed++;
+		return 0;
+	}
+	sample.sample.abi = PERF_SAMPLE_REGS_ABI_64;
+	memcpy(sample.sample.regs.r, record->content, REGS_BYTES);
+	sample.sample.stack = record->content + REGS_BYTES;
+	sample.sample.stack_bytes = record->content_bytes - REGS_BYTES;
+	return take(g->r, &sample);
+}
+
+/* Name the process after the first file it has mapped, if it ended before its name was read. */
+static int name_after(const struct reading *g, const struct dw_mappings *m, uint64_t time_ns)
+{
+	const char *path = m->rows.n ? m->rows.v[0].path : "", *slash = strrchr(path, '/');
+
+	if (g->p->is_named || !slash)
+		return 0;
+	g->p->is_named = true;
+	return tell_name(g->r, g->p->pid, g->p->pid, slash + 1, false, time_ns);
+}
+
+static int take_maps(const struct reading *g, const struct dw_inside_record *record)
+{
+	char *text = malloc(record->content_bytes + 1);
+	struct dw_tracked_thread *th;
+	struct dw_mappings m;
+	int rc;
+
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, record->content, record->content_bytes);
+	text[record->content_bytes] = 0;
+	rc = dw_mappings_parse(text, record->content_bytes, &m);
+	if (rc)
+		return rc;
+	rc = dw_track_thread(&g->r->intake->track, g->p->pid, g->p->pid, record->time_ns, &th);
+	if (!rc)
+		rc = dw_track_mappings(&g->r->intake->track, th->process, &m, NULL);
+	if (!rc)
+		rc = name_after(g, &m, record->time_ns);
+	dw_mappings_release(&m);
+	return rc;
+}
+
+/* Read what thread @tid of process @pid is called. "" = it is gone. */
+static void read_name(pid_t pid, pid_t tid, char name[NAME_BYTES])
+{
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	char file[32];
+
+	snprintf(file, sizeof file, "task/%d/comm", (int)tid);
+	name[0] = 0;
+	if (!dw_proc_read(pid, file, &text))
+		snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(dw_buf_str(&text), "\n"),
+			 dw_buf_str(&text));
+}
+
+static int take_record(void *ctx, const struct dw_inside_record *record)
+{
+	const struct reading *g = ctx;
+	struct dw_tracked_thread *th;
+
+	switch (record->kind) {
+	case DWELL_SAMPLE_STACK:
+		return take_stack(g, record);
+	case DWELL_SAMPLE_MAPS:
+		return take_maps(g, record);
+	case DWELL_SAMPLE_THREAD:
+		return dw_track_thread(&g->r->intake->track, g->p->pid, record->tid,
+				       record->time_ns, &th);
+	default:
+		g->r->malformed++;
+		return 0;
+	}
+}
+
+int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last)
+{
+	struct reading g = {r, p};
+
+	if (p->fd < 0)
+		return 0;
+	return dw_inside_ring_read(&p->ring, p->fd, &r->buffer, is_last, take_record, &g);
+}
+
+static int tell_end(struct dw_inside_reader *r, pid_t pid, pid_t tid, uint64_t now_ns)
+{
+	const struct dw_perf_record record = {
+		.type = PERF_RECORD_EXIT, .time_ns = now_ns, .pid = pid, .tid = tid};
+
+	return take(r, &record);
+}
+
+/* The task @tid of @p is there. */
+static int look_at(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t tid,
+		   uint64_t now_ns, uint64_t *unsampled)
+{
+	struct dw_track *t = &r->intake->track;
+	struct dw_tracked_thread *th = dw_track_find(t, tid);
+	const struct dw_thread *row;
+	char name[NAME_BYTES];
+	int rc = 0;
+
+	if (!th || th->ended || th->process->pid != p->pid) {
+		++*unsampled;
+		rc = dw_track_thread(t, p->pid, tid, now_ns, &th);
+	}
+	if (rc)
+		return rc;
+	th->seen_ns = now_ns;
+	row = dw_threads_get(&t->profile->threads, th->id);
+	read_name(p->pid, tid, name);
+	if (!name[0] || !strcmp(name, dw_strings_get(&t->profile->strings, row->name)))
+		return 0;
+	return tell_name(r, p->pid, tid, name, false, now_ns);
+}
+
+int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p, uint64_t now_ns,
+		   uint64_t *unsampled)
+{
+	char path[32];
+	DIR *tasks;
+	int rc = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return 0;
+	for (struct dirent *d = readdir(tasks); d && !rc; d = readdir(tasks))
+		if (d->d_name[0] != '.')
+			rc = look_at(r, p, (pid_t)atol(d->d_name), now_ns, unsampled);
+	closedir(tasks);
+	dw_vec_each(th, &r->intake->track.threads) {
+		if (!rc && !(*th)->ended && (*th)->process->pid == p->pid &&
+		    (*th)->seen_ns != now_ns)
+			rc = tell_end(r, p->pid, (*th)->tid, now_ns);
+	}
+	return rc;
+}
+
+int dw_inside_end(struct dw_inside_reader *r, pid_t pid, uint64_t now_ns)
+{
+	int rc = 0;
+
+	dw_vec_each(th, &r->intake->track.threads) {
+		if (!rc && !(*th)->ended && (*th)->process->pid == pid)
+			rc = tell_end(r, pid, (*th)->tid, now_ns);
+	}
+	return rc;
+}

@@ -1,0 +1,47 @@
+/*
+ * One process that samples itself: its region, and what the ring there says, told as records of
+ * perf's kinds (collect/sampled/record.h). One thread.
+ */
+#pragma once
+
+#include "collect/inside/ring.h"
+#include "collect/region/regions.h"
+#include "collect/sampled/intake.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct dw_inside_process {
+	pid_t pid;
+	uint32_t region;
+	int fd; /* owned, of the region */
+	struct dw_inside_ring ring;
+	uint64_t start_ns; /* of the program in it, CLOCK_MONOTONIC */
+	bool is_named;	   /* the process has told its name, or we read it */
+	bool is_over;	   /* nobody has the region any more */
+};
+
+/* What reading needs of others, all borrowed. */
+struct dw_inside_reader {
+	struct dw_intake *intake;
+	struct dw_inside_buffer buffer; /* owned by whoever has the reader */
+	uint64_t malformed;
+};
+
+/* A program began in @p, whose region was just seen first: @head. 0 or -ENOMEM. */
+int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
+		    const struct dw_region_head *head);
+
+/* Take in what @p has told since the last time. @is_last: it tells nothing more. 0 or -ENOMEM. */
+int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last);
+
+/*
+ * Look which threads of @p there are: what has ended, what has another name, and what came by a way
+ * that gave it no timer, which is counted in *@unsampled. 0 or -ENOMEM.
+ */
+int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p, uint64_t now_ns,
+		   uint64_t *unsampled);
+
+/* All threads of process @pid have ended. 0 or -ENOMEM. */
+int dw_inside_end(struct dw_inside_reader *r, pid_t pid, uint64_t now_ns);

@@ -1,0 +1,46 @@
+/*
+ * Reading the ring of a region (wire/samples.h), which a hostile program may write: everything is
+ * copied first and checked then. One thread.
+ */
+#pragma once
+
+#include "wire/samples.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one region; zero-initialised. */
+struct dw_inside_ring {
+	uint64_t at;	   /* of its chunk in the file, 0 = not found yet */
+	uint64_t bytes;	   /* of the ring, 0 = not ready yet */
+	uint64_t position; /* all before it was taken */
+	uint64_t lost;	   /* samples without room, as the target says */
+	uint64_t threads_refused;
+	uint32_t off; /* enum dw_sample_off */
+	bool is_bad;  /* it made no sense: nothing is read any more */
+};
+
+/* A checked record, borrowed until the next read. */
+struct dw_inside_record {
+	uint32_t kind; /* enum dw_sample_kind */
+	int32_t tid;
+	uint64_t time_ns;
+	const uint8_t *content; /* aligned as uint64_t */
+	uint32_t content_bytes;
+};
+
+/* Where records are copied to, for any number of rings; zero-initialised. */
+struct dw_inside_buffer {
+	uint8_t *bytes; /* owned, freed by whoever has the buffer */
+	size_t cap;
+};
+
+/*
+ * Hand all whole records of the region @fd to @take, whose result other than 0 ends it and is
+ * returned, and give their room back. @is_last: nobody writes any more, so what was begun is left
+ * out. 0 or -ENOMEM.
+ */
+int dw_inside_ring_read(struct dw_inside_ring *r, int fd, struct dw_inside_buffer *buffer,
+			bool is_last, int (*take)(void *ctx, const struct dw_inside_record *record),
+			void *ctx);
