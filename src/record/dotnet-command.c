@@ -5,16 +5,23 @@
  */
 #include "record/dotnet-command.h"
 
+#include "base/cleanup.h"
 #include "record/program.h"
 
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "dotnet"
 
 enum {
 	WORDS = 16,		  /* of a command line, looked at as files */
 	LOOKED_AT_MAX = 16 << 20, /* bytes of a file: the number is in the front */
+	SCRIPT_MAX = 64 << 10,	  /* the same of a script */
 };
 
 /* The SHA-256 of ".net core bundle". */
@@ -53,13 +60,30 @@ static bool is_dotnet_program(const char *name)
 	return is;
 }
 
+/* Whether the file @path is a script that names the SDK's command. */
+static bool is_dotnet_script(const char *path)
+{
+	dw_auto_free char *text = malloc(SCRIPT_MAX);
+	dw_auto_close int fd = -1;
+	struct stat st;
+	ssize_t n;
+
+	/* A word can name anything, and opening a device may do something. */
+	if (!text || stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	n = fd < 0 ? 0 : read(fd, text, SCRIPT_MAX);
+	return n > 2 && !memcmp(text, "#!", 2) && memmem(text, (size_t)n, NAME, strlen(NAME));
+}
+
 bool dw_is_dotnet_command(char *const *argv)
 {
 	for (int i = 0; argv[i]; i++)
-		if (strstr(argv[i], "dotnet"))
+		if (strstr(argv[i], NAME))
 			return true;
 	for (int i = 0; argv[i] && i < WORDS; i++)
-		if ((!i || strchr(argv[i], '/')) && is_dotnet_program(argv[i]))
+		if (((!i || strchr(argv[i], '/')) && is_dotnet_program(argv[i])) ||
+		    is_dotnet_script(argv[i]))
 			return true;
 	return false;
 }

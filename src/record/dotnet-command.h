@@ -7,6 +7,6 @@
 
 /*
  * Whether @argv names dotnet in any of its words ("sh -c 'dotnet ...'" too), or a .NET program by
- * its file. False for scripts and builds that start one: that is not seen.
+ * its file or by the text of a script. False for builds that start one: that is not seen.
  */
 bool dw_is_dotnet_command(char *const *argv);

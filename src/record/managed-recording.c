@@ -14,18 +14,18 @@
 
 enum { MEMORY_MB = 64 }; /* of the region of a process, at most */
 
-static int make_environment(struct dw_managed_recording *r, const char *agent)
+static int make_environment(struct dw_managed_recording *r, const char *agent, const char *program)
 {
 	dw_auto_free char *mode = NULL;
 
 	if (asprintf(&mode, "code memory=%d", MEMORY_MB << 20) < 0)
 		return -ENOMEM;
 	return dw_clr_environment_make(&r->environment, agent, dw_regions_path(&r->managed.regions),
-				       mode);
+				       mode, program);
 }
 
 int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile *p,
-			       const char *agent, const char *why_not)
+			       const char *agent, const char *why_not, const char *program)
 {
 	const char *other = dw_clr_environment_conflict();
 	int rc;
@@ -41,7 +41,7 @@ int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile
 	if (!rc)
 		rc = dw_managed_lines_open(&r->lines);
 	if (!rc)
-		rc = make_environment(r, agent);
+		rc = make_environment(r, agent, program);
 	r->is_on = !rc;
 	return rc == -ENOMEM ? rc : 0;
 }

@@ -27,7 +27,7 @@ struct dw_managed_recording {
  * in between.
  */
 int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile *p,
-			       const char *agent, const char *why_not);
+			       const char *agent, const char *why_not, const char *program);
 
 /* Look for what runtimes have told, before samples are drained. 0 or -ENOMEM. */
 int dw_managed_recording_drain(struct dw_managed_recording *r, uint64_t now_ns);

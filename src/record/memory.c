@@ -122,7 +122,7 @@ static int make_environment(struct recorder *r, struct dw_error *err)
 		     o->sample_bytes) < 0)
 		return -ENOMEM;
 	return dw_clr_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
-				       mode);
+				       mode, o->argv[0]);
 }
 
 static int start(struct recorder *r, struct dw_error *err)

@@ -194,7 +194,8 @@ static int prepare(struct recording *r, const struct dw_backend_config *config,
 		   struct dw_error *err)
 {
 	const struct dw_record_options *o = r->options;
-	int rc = dw_managed_recording_begin(&r->managed, &r->profile, o->clr_agent, o->clr_why_not);
+	int rc = dw_managed_recording_begin(&r->managed, &r->profile, o->clr_agent, o->clr_why_not,
+					    o->argv ? o->argv[0] : NULL);
 
 	if (rc)
 		return rc;

@@ -5,6 +5,7 @@
 #include "record/target-environment.h"
 
 #include "base/cleanup.h"
+#include "record/program.h"
 #include "target/proc.h"
 #include "wire/region.h"
 
@@ -88,9 +89,23 @@ int dw_target_environment_make(struct dw_target_environment *e, const char *agen
 	return assemble(e, e->made[3]);
 }
 
-int dw_clr_environment_make(struct dw_target_environment *e, const char *agent, const char *folder,
-			    const char *mode)
+/* Whether the loader brings an agent into the program @name. */
+static bool takes_preloads(const char *name)
 {
+	struct dw_program program;
+	bool takes;
+
+	dw_program_find(name, &program);
+	takes = program.kind == DWELL_PROGRAM_FITS;
+	dw_program_release(&program);
+	return takes;
+}
+
+int dw_clr_environment_make(struct dw_target_environment *e, const char *agent, const char *folder,
+			    const char *mode, const char *program)
+{
+	if (program && takes_preloads(program))
+		return dw_target_environment_make(e, agent, folder, mode);
 	if (make_common(e, folder, mode) || asprintf(&e->made[3], DWELL_ENV_CLR_ENABLE "=1") < 0 ||
 	    asprintf(&e->made[4], DWELL_ENV_CLR_CLASS "=" DWELL_CLR_CLASS) < 0 ||
 	    asprintf(&e->made[5], DWELL_ENV_CLR_PATH "=%s", agent) < 0)

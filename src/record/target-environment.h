@@ -20,11 +20,12 @@ int dw_target_environment_make(struct dw_target_environment *e, const char *agen
 			       const char *folder, const char *mode);
 
 /*
- * Our environment with the variables by which the .NET runtime loads @agent, and those of
- * wire/region.h. 0 or -ENOMEM. Release in any case.
+ * The same for the .NET runtime's @agent. Where the command @program (NULL = none) takes no
+ * preloads the variables by which the runtime loads the agent itself take their place; the program
+ * sees them then.
  */
 int dw_clr_environment_make(struct dw_target_environment *e, const char *agent, const char *folder,
-			    const char *mode);
+			    const char *mode, const char *program);
 
 /* The variable of our environment that orders another .NET profiler, borrowed. NULL = none. */
 const char *dw_clr_environment_conflict(void);

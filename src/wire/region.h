@@ -35,9 +35,9 @@
 #define DWELL_ENV_FILTERS "DWELL_FILTERS"
 #define DWELL_ENV_PRELOAD "LD_PRELOAD"
 
-/* How the .NET runtime is told of its agent; DWELL_MODE is "memory" then, and its words are
- * memory=BYTES, stacks=0, lifetime=0, children=0, check=N, sample=BYTES; or "code" with the word
- * memory=BYTES. */
+/* How the .NET runtime is told of its agent, which is preloaded where that is possible; DWELL_MODE
+ * is "memory" then, and its words are memory=BYTES, stacks=0, natives=1, lifetime=0, children=0,
+ * check=N, sample=BYTES; or "code" with the word memory=BYTES. */
 #define DWELL_ENV_CLR_ENABLE "CORECLR_ENABLE_PROFILING"
 #define DWELL_ENV_CLR_CLASS  "CORECLR_PROFILER"
 #define DWELL_ENV_CLR_PATH   "CORECLR_PROFILER_PATH_64"

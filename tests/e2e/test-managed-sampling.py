@@ -103,13 +103,25 @@ def test_children(context):
     require(named(report(context, "functions")["rows"], "Shares.Half"), "no names")
 
 
+def test_scripts(context):
+    """A script that names the SDK's command is seen as one of .NET."""
+    script = context.path("run")
+    with open(script, "w") as text:
+        text.write(f"#!/bin/sh\n# without dotnet\n'{program(context)}' shares 200\n")
+    os.chmod(script, 0o755)
+    sample(context, script)
+    require(named(report(context, "functions")["rows"], "Shares.Half"), "no names")
+
+
 def ours(names):
-    return [name for name in names.split() if name.startswith(("DWELL_", "CORECLR_"))]
+    return [line for line in names.splitlines()
+            if line.startswith(("managed DWELL_", "managed CORECLR_", "kernel CORECLR_"))]
 
 
 def test_runtime_left_alone(context):
-    done = sample(context, program(context), "environment", options=["--dotnet", "never"])
-    expect(ours(done.stdout), [], "variables")
+    for when in "never", "always":
+        done = sample(context, program(context), "environment", options=["--dotnet", when])
+        expect(ours(done.stdout), [], f"variables with --dotnet {when}")
     done = sample(context, "sh", "-c", '"$PROGRAM" shares 200', quiet=False,
                   env={"PROGRAM": program(context)})
     require(".NET code has no names: " in done.stderr and "--dotnet" in done.stderr, done.stderr)

@@ -308,13 +308,36 @@ def test_another_profiler_is_left_alone(context):
     require(not os.path.exists(context.path("run.dwell")), "a session was made")
 
 
-@cases("--no-children", "")
-def test_environment(context, option):
-    """Without children the program sees its plain environment."""
-    options = [option] if option else []
-    done = context.run(context.dwell, "memory", "-q", *options, "-o", "run.dwell", "--",
-                       program(context), "environment")
-    expect(done.returncode, STATUS, "status")
-    seen = [line for line in done.stdout.splitlines() if line.startswith(("CORECLR_", "DWELL_"))
-            and line != "DWELL_LONG"]
-    expect(bool(seen), not option, f"variables of ours: {seen}")
+def surroundings(context, *command, recorded=(), version=SDK):
+    """What the program and its child say of their environment, sorted."""
+    dwell = [context.dwell, "memory", "-q", *recorded, "-o", "run.dwell", "--"] if recorded else []
+    done = context.run(*dwell, "env", "-u", "_", program(context, version), "environment", *command)
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    return sorted(line for line in done.stdout.splitlines()
+                  if line.split(" ")[0] in ("managed", "asked", "kernel", "child"))
+
+
+@cases(*(f"{option}-{version}" for option in ("wait-all", "no-children") for version in VERSIONS))
+def test_environment(context, case):
+    """The program and all that it starts see a plain environment, and are recorded all the same."""
+    option, version = case.rsplit("-", 1)
+    command = "sh", "-c", "env -u _ | grep -v ^SHLVL; $0 environment | grep = | grep -v '[ ]_='", \
+        program(context, version)
+    seen = surroundings(context, *command, recorded=[f"--{option}"], version=version)
+    require(len(seen) > 20, f"variables: {seen}")
+    expect(seen,
+           surroundings(context, *command, version=version), "environment")
+    expect(report(context, "lifetime")["session"]["processes_instrumented"],
+           2 if option == "wait-all" else 1, "processes")
+
+
+@cases("runtime", "other")
+def test_profilers_of_children(context, case):
+    """A child that the program gives another profiler is left alone."""
+    other = "{12345678-0000-0000-0000-000000000000}" if case == "other" else ""
+    done = context.run(
+        context.dwell, "memory", "-q", "-o", "run.dwell", "--", "sh", "-c",
+        f"CORECLR_ENABLE_PROFILING={int(bool(other))} CORECLR_PROFILER={other} $0 trees 8 4 1",
+        program(context))
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    expect(report(context, "lifetime")["session"]["processes_instrumented"], 0, "processes")

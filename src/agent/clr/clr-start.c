@@ -1,25 +1,20 @@
 /*
  * The start; see start.h.
  *
- * The program has threads already. Our variables stay in its environment, so that .NET programs
- * that it starts have the agent, too; where it shall not have them they are taken out as unsetenv()
- * does, also from the runtime's own copy.
+ * The program has threads already. Where the loader brought the agent nothing of ours is in its
+ * environment from now on. Else our variables stay there, so that .NET programs that it starts have
+ * the agent, too; where it shall not have them they are taken out as unsetenv() does.
  */
 #include "agent/clr/start.h"
 
 #include "agent/clr/loader.h"
-#include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
+#include "agent/clr/variables.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/late.h"
 
 #define BUDGET_DEFAULT ((uint64_t)64 << 20)
-
-static const char *const ours[] = {
-	DWELL_ENV_FOLDER "=",	  DWELL_ENV_MODE "=",	   DWELL_ENV_FILTERS "=",
-	DWELL_ENV_CLR_ENABLE "=", DWELL_ENV_CLR_CLASS "=", DWELL_ENV_CLR_PATH "=",
-};
 
 static char **environment(void)
 {
@@ -38,37 +33,15 @@ static const char *value_of(char *const *entries, const char *name)
 	return value;
 }
 
-static bool is_ours(const char *entry)
-{
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		if (dw_text_after(entry, ours[i]))
-			return true;
-	return false;
-}
-
-/* Take the variable @name, which ends in "=", from the runtime's copy. */
-static void unset(const char *name)
-{
-	uint16_t wide[64];
-	size_t n = 0;
-
-	while (name[n] != '=' && n < sizeof(wide) / sizeof(*wide) - 1) {
-		wide[n] = (unsigned char)name[n];
-		n++;
-	}
-	wide[n] = 0;
-	dw_runtime_unset(wide);
-}
-
+/* Take our variables away, as unsetenv() does. */
 static void hide(char **entries)
 {
 	char **to = entries;
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		unset(ours[i]);
-
 	for (; *entries; entries++)
-		if (!is_ours(*entries))
+		if (!dw_text_after(*entries, DWELL_ENV_FOLDER "=") &&
+		    !dw_text_after(*entries, DWELL_ENV_MODE "=") &&
+		    !dw_text_after(*entries, DWELL_ENV_FILTERS "="))
 			*to++ = *entries;
 	*to = NULL;
 }
@@ -81,24 +54,23 @@ static bool start_region(char *const *entries)
 	return folder && dw_late_start(folder, filters ? dw_text_number(filters) : 0);
 }
 
-bool dw_clr_start(struct dw_clr_wishes *ret)
+/* Make the region, and give the mode. NULL = we do not belong here. */
+static const char *start(void)
 {
 	char **entries = environment();
-	const char *mode = value_of(entries, DWELL_ENV_MODE "="), *word;
-	uint64_t budget = BUDGET_DEFAULT;
+	const char *mode;
 
-	mode = mode ? mode : "";
-	if (!start_region(entries))
-		return false;
-	word = dw_text_option(mode, "memory");
-	if (word)
-		budget = dw_text_number(word);
-	if (!dw_tables_start(budget)) {
-		dw_agent_off(DWELL_OFF_NO_MEMORY);
-		return false;
-	}
+	if (dw_late_is_preloaded())
+		return dw_late_start(NULL, 0) ? dw_late_mode() : NULL;
+	mode = value_of(entries, DWELL_ENV_MODE "=");
+	return start_region(entries) ? mode ? mode : "" : NULL;
+}
+
+static void read_wishes(const char *mode, struct dw_clr_wishes *ret)
+{
+	const char *word = dw_text_option(mode, "stacks");
+
 	ret->is_code = dw_text_after(mode, "code");
-	word = dw_text_option(mode, "stacks");
 	ret->has_stacks = !ret->is_code && (!word || dw_text_number(word));
 	word = dw_text_option(mode, "natives");
 	ret->has_natives = ret->has_stacks && word && dw_text_number(word);
@@ -111,8 +83,37 @@ bool dw_clr_start(struct dw_clr_wishes *ret)
 	word = dw_text_option(mode, "sample");
 	ret->sample_bytes = word && !ret->is_code ? dw_text_number(word) : 0;
 	ret->has_lifetime &= !ret->sample_bytes;
-	word = dw_text_option(mode, "children");
-	if (word && !dw_text_number(word))
-		hide(entries);
+}
+
+/* Take away what children shall not have, or the program see. */
+static void clean(const char *mode)
+{
+	const char *word = dw_text_option(mode, "children");
+	bool has_children = !word || dw_text_number(word);
+
+	if (!has_children)
+		dw_late_leave_children();
+	if (!has_children || dw_late_is_preloaded())
+		dw_variables_hide();
+	if (!has_children)
+		hide(environment());
+}
+
+bool dw_clr_start(struct dw_clr_wishes *ret)
+{
+	const char *mode = start(), *word;
+	uint64_t budget = BUDGET_DEFAULT;
+
+	if (!mode)
+		return false;
+	word = dw_text_option(mode, "memory");
+	if (word)
+		budget = dw_text_number(word);
+	if (!dw_tables_start(budget)) {
+		dw_agent_off(DWELL_OFF_NO_MEMORY);
+		return false;
+	}
+	read_wishes(mode, ret);
+	clean(mode);
 	return true;
 }

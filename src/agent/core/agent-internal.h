@@ -68,6 +68,13 @@ bool dw_region_start(void);
  */
 bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters);
 
+/* Whether LD_PRELOAD of @envp names @path. */
+bool dw_environment_preloads(char *const *envp, const char *path);
+
+/* Take our variables out of @envp, if dwell has started this process and the agent may work here:
+ * children get it, too, from now on. */
+bool dw_agent_wake(char **envp);
+
 /* DWELL_ENV_MODE's value, borrowed for ever. */
 const char *dw_environment_mode(void);
 

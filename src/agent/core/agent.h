@@ -36,6 +36,8 @@ struct dw_agent_part {
 	/* The program is about to forbid itself system calls, or (not @is_so) has failed to. NULL =
 	 * nothing is to be done. */
 	void (*confined)(bool is_so);
+	/* Whether children shall not have the variable @entry. NULL = they get all. */
+	bool (*hides)(const char *entry);
 };
 
 extern const struct dw_agent_part dw_agent_part;

@@ -153,6 +153,16 @@ bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters)
 	return true;
 }
 
+bool dw_environment_preloads(char *const *envp, const char *path)
+{
+	bool is_there = false;
+
+	for (; *envp && !is_there; envp++)
+		is_there = variable_of(*envp) == PRELOAD &&
+			   find_entry(*envp + dw_text_length(names[PRELOAD]), path);
+	return is_there;
+}
+
 const char *dw_environment_name(int i)
 {
 	return names[i];

@@ -57,7 +57,7 @@ static bool is_ours(const char *entry)
 	for (int i = 0; i < DWELL_AGENT_VARIABLES - 1; i++)
 		if (dw_text_after(entry, dw_environment_name(i)))
 			return true;
-	return false;
+	return dw_agent_part.hides && dw_agent_part.hides(entry);
 }
 
 static const char *preload_of(const char *entry)

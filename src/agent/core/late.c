@@ -2,13 +2,46 @@
 #include "agent/core/late.h"
 
 #include "agent/core/agent-internal.h"
+#include "agent/core/exec.h"
 #include "agent/core/syscall-x86-64.h"
+
+void dw_late_preload(char **envp)
+{
+	const char *path = dw_loader_own_path();
+
+	if (path && dw_environment_preloads(envp, path) && dw_agent_wake(envp))
+		dw_exec_patch();
+}
+
+bool dw_late_is_preloaded(void)
+{
+	return dw_agent.is_active;
+}
+
+const char *dw_late_own_path(void)
+{
+	return dw_loader_own_path();
+}
+
+const char *dw_late_mode(void)
+{
+	return dw_environment_mode();
+}
+
+void dw_late_leave_children(void)
+{
+	dw_agent.is_active = false;
+}
 
 bool dw_late_start(const char *folder, uint64_t filters)
 {
-	dw_agent.folder[0] = '\0';
-	if (!dw_text_append(dw_agent.folder, sizeof(dw_agent.folder), folder) ||
-	    !dw_filters_fit(filters))
+	if (folder) {
+		dw_agent.folder[0] = '\0';
+		if (!dw_text_append(dw_agent.folder, sizeof(dw_agent.folder), folder) ||
+		    !dw_filters_fit(filters))
+			return false;
+	}
+	if (dw_agent.is_filtered)
 		return false;
 	dw_agent.is_started = true;
 	return dw_region_start();

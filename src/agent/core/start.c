@@ -13,43 +13,16 @@
  * they are and no alignment of the stack is assumed.
  */
 #include "agent/core/agent-internal.h"
-#include "agent/core/exec-program.h"
 #include "agent/core/exec.h"
 #include "agent/core/syscall-x86-64.h"
 
-#include <elf.h>
-
-/* The words behind the environment: what the kernel told about this program. */
-static const Elf64_auxv_t *auxiliary(char **envp)
-{
-	while (*envp)
-		envp++;
-	return (const Elf64_auxv_t *)(envp + 1);
-}
-
-static bool is_secure(char **envp)
-{
-	const Elf64_auxv_t *word = auxiliary(envp);
-
-	for (; word->a_type != AT_NULL; word++)
-		if (word->a_type == AT_SECURE)
-			return word->a_un.a_val != 0;
-	return true;
-}
-
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
-	const char *path = dw_loader_own_path();
-	uint64_t filters, begin_ns;
+	uint64_t begin_ns;
 
 	(void)argc;
 	(void)argv;
-	if (!path || is_secure(envp) || !dw_environment_take(envp, path, &filters))
-		return;
-	if (!dw_filters_fit(filters))
-		return;
-	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
-	if (!dw_agent.is_active)
+	if (!dw_agent_wake(envp))
 		return;
 	begin_ns = dw_sys_now_ns();
 	if (dw_region_start())

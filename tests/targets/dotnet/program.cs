@@ -49,8 +49,7 @@ static class Program
             Shares.Run(Number(1));
             break;
         case "environment":
-            foreach (string name in Environment.GetEnvironmentVariables().Keys)
-                Console.WriteLine(name);
+            Surroundings.Run(args[1..]);
             break;
         case "crash":
             Trees.Run(10, 1, 0);

@@ -1,0 +1,40 @@
+/*
+ * The agent as the loader brings it into the program and all its children: it hides what brought
+ * it, gives itself to what is executed, and waits for a runtime to ask for its variables.
+ *
+ * This file stands beside the library of the others: what it shows would stand in for the C
+ * library's in tests.
+ */
+#include "agent/clr/variables.h"
+#include "agent/core/agent.h"
+#include "agent/core/late.h"
+
+#include <stddef.h>
+
+char *getenv(const char *name);
+
+typedef char *getenv_fn(const char *name);
+
+const struct dw_agent_part dw_agent_part = {.hides = dw_variables_are};
+
+static getenv_fn *real_getenv;
+
+__attribute__((constructor)) static void preload(int argc, char **argv, char **envp)
+{
+	(void)argc;
+	(void)argv;
+	dw_late_preload(envp);
+}
+
+__attribute__((visibility("default"))) char *getenv(const char *name)
+{
+	getenv_fn *real = __atomic_load_n(&real_getenv, __ATOMIC_RELAXED);
+
+	if (!real) {
+		real = (getenv_fn *)dw_real("getenv");
+		__atomic_store_n(&real_getenv, real, __ATOMIC_RELAXED);
+	}
+	if (dw_late_is_preloaded())
+		dw_variables_asked(name);
+	return real ? real(name) : NULL;
+}
