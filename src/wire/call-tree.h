@@ -61,6 +61,9 @@ static inline int dw_key_is_line(uint64_t key)
 #define DWELL_MARK_EACH	    0xfffffffdull /* likewise */
 #define DWELL_MARK_SLOW	    0xfffffffcull /* likewise */
 
+/* The unit of overhead in trees. */
+#define DWELL_OVERHEAD_TICKS 256
+
 /* A node of the tree; one line. */
 struct dw_tree_node {
 	uint64_t elapsed; /* ticks, exclusive, those of OS intervals included */
@@ -69,7 +72,8 @@ struct dw_tree_node {
 	uint32_t site;		/* low half of the return address at a function's entry; of the call
 				   instruction's own address for imports and addresses; 0 = none, as
 				   with statements */
-	uint32_t overhead : 31; /* ticks / 16 that slow paths took off @elapsed, saturating */
+	uint32_t overhead : 31; /* what slow paths took off @elapsed: DWELL_OVERHEAD_TICKS each;
+				   begins anew at 0, which takes minutes of them */
 	uint32_t is_inner : 1;	/* a node above it on the path has the same key */
 	uint16_t tags[DWELL_TREE_WAYS]; /* the gates' own, as the next: meaningless to others */
 	uint32_t children[DWELL_TREE_WAYS];
@@ -98,7 +102,7 @@ struct dw_tree_overflow {
 	uint64_t calls;
 	uint64_t key;
 	uint32_t site;
-	uint32_t overhead;
+	uint32_t overhead;  /* as a node's */
 	uint64_t caller;    /* key */
 	uint32_t thread;    /* line of its struct dw_tree_thread */
 	uint32_t outermost; /* enum dw_tree_outermost bits */
@@ -111,7 +115,7 @@ struct dw_tree_overflow {
 	uint64_t inclusive_blocked;
 	uint64_t inclusive_calls; /* calls below, for probe overhead */
 	uint32_t inclusive_switches, inclusive_io, inclusive_blocking;
-	uint32_t inclusive_overhead; /* ticks / 16 */
+	uint32_t inclusive_overhead; /* as @overhead */
 	uint64_t inclusive;	     /* ticks, of ended activations */
 };
 

@@ -236,7 +236,7 @@ TEST(what_runs_is_charged_ahead)
 	CHECK_INT(sum_of(&x, 11, 1).elapsed_ns, 100);
 	/* The event that ends it finds 350 of 500 in a slow path. */
 	x.arena[FIRST].node.elapsed = 150;
-	x.arena[FIRST].node.overhead = 350 / 16;
+	x.arena[FIRST].node.overhead = 2;
 	put_event(&x, 700, ROOT);
 	CHECK_INT(read_at(&x, 700, false), 0);
 	CHECK_INT(sum_of(&x, 11, 2).elapsed_ns, 0);
@@ -246,7 +246,7 @@ TEST(what_runs_is_charged_ahead)
 	CHECK_INT(read_at(&x, 1100, false), 0);
 	CHECK_INT(sum_of(&x, 11, 3).elapsed_ns, 150);
 	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 550);
-	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 350 / 16 * 16);
+	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 2 * DWELL_OVERHEAD_TICKS);
 	/* A system call that counts is none of the program's time. */
 	put_event(&x, 1200, FIRST);
 	x.thread->state = DWELL_THREAD_IN_CALL;

@@ -21,8 +21,6 @@
 
 enum { SUMS_MIN = 32 };
 
-#define OVERHEAD_MAX UINT32_MAX
-
 /* What a stack has done beyond the tree, so far or until some moment. */
 struct dw_overflow_sums {
 	uint64_t elapsed, os, os_probe, os_cpu, os_blocked;
@@ -361,11 +359,6 @@ bool dw_overflow_push(struct dw_stacks *s, uint64_t key, uint32_t site, uint64_t
 	return is_pushed;
 }
 
-static uint32_t add_overhead(uint32_t to, uint64_t more)
-{
-	return more > OVERHEAD_MAX - to ? OVERHEAD_MAX : to + (uint32_t)more;
-}
-
 void dw_overflow_pop(struct dw_stacks *s, struct dw_tree_overflow *x)
 {
 	struct dw_beyond *b = &s->current->beyond;
@@ -385,7 +378,7 @@ void dw_overflow_pop(struct dw_stacks *s, struct dw_tree_overflow *x)
 	x->inclusive_switches += now->switches - then->switches;
 	x->inclusive_io += now->io_calls - then->io_calls;
 	x->inclusive_blocking += now->blocking_calls - then->blocking_calls;
-	x->inclusive_overhead = add_overhead(x->inclusive_overhead, now->overhead - then->overhead);
+	x->inclusive_overhead += (uint32_t)(now->overhead - then->overhead);
 }
 
 /* The operating system's line of @x, made if it is new. NULL = no room. */
@@ -427,7 +420,7 @@ void dw_overflow_charge_plain(struct dw_stacks *s, uint64_t elapsed, uint32_t ov
 	struct dw_overflow_sums *sums = s->current->beyond.sums;
 
 	x->elapsed += elapsed;
-	x->overhead = add_overhead(x->overhead, overhead);
+	x->overhead += overhead;
 	sums->elapsed += elapsed;
 	sums->overhead += overhead;
 }

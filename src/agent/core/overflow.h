@@ -24,7 +24,7 @@ struct dw_interval {
 	uint64_t elapsed;			   /* ticks; slow paths taken off */
 	uint64_t os, os_probe, os_cpu, os_blocked; /* as in struct dw_tree_os */
 	uint32_t switches, io_calls, blocking_calls;
-	uint32_t overhead; /* ticks / 16 */
+	uint32_t overhead; /* in units */
 	enum dw_os_kind os_kind;
 };
 

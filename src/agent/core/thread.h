@@ -22,6 +22,7 @@ struct dw_thread {
 	uint32_t use;		/* enum dw_thread_use, atomic */
 	const void *word;	/* its thread's: a thread with the same one has come after it */
 	uint64_t own_stack;	/* own-stack.h */
+	uint64_t overhead_rest; /* ticks that make no unit of overhead yet */
 };
 
 enum dw_thread_use {
@@ -30,7 +31,7 @@ enum dw_thread_use {
 	DWELL_THREAD_UNUSED, /* its thread has ended: another may have it */
 };
 
-/* Add @elapsed ticks without an OS event and @overhead (ticks / 16) to the current node of @t. */
+/* Add @elapsed ticks without an OS event and @overhead (in units) to the current node of @t. */
 void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead);
 
 /* Add what an interval was to the current node of @t. */

@@ -313,13 +313,6 @@ static void add_os(struct dw_tree_os *os, const struct dw_interval *interval)
 	os->blocking_calls += interval->blocking_calls;
 }
 
-static void add_overhead(struct dw_tree_node *node, uint32_t more)
-{
-	const uint32_t most = UINT32_MAX >> 1;
-
-	node->overhead = (more < most - node->overhead ? node->overhead + more : most) & most;
-}
-
 void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead)
 {
 	struct dw_tree_node *node = t->line->current;
@@ -327,7 +320,7 @@ void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t over
 	if (dw_overflow_is_current(t->line))
 		dw_overflow_charge_plain(&t->stacks, elapsed, overhead);
 	node->elapsed += elapsed;
-	add_overhead(node, overhead);
+	node->overhead = (node->overhead + overhead) & UINT32_MAX >> 1;
 }
 
 void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)

@@ -24,7 +24,6 @@
 #include "agent/probe/system-calls.h"
 
 enum {
-	OVERHEAD_UNIT = 16,    /* ticks of struct dw_tree_node.overhead */
 	LATE_TICKS_MAX = 4096, /* then something else has come between */
 };
 
@@ -276,16 +275,18 @@ static void resume(const struct event *e, uint64_t start)
 {
 	struct dw_tree_thread *line = e->t->line;
 	struct dw_interval switched;
-	uint64_t now = dw_ticks_in_order(), off = 0;
+	uint64_t now = dw_ticks_in_order(), off = 0, spent;
 
 	if (dw_os_close_slow(line, &e->t->os, e->now, &now, &switched)) {
 		dw_thread_charge(e->t, &switched);
 		off = switched.elapsed;
 	}
-	dw_thread_charge_plain(
-		e->t, 0, (uint32_t)((now - e->now - off + OVERHEAD_UNIT / 2) / OVERHEAD_UNIT));
+	spent = now - e->now - off;
+	e->t->overhead_rest += spent;
+	dw_thread_charge_plain(e->t, 0, (uint32_t)(e->t->overhead_rest / DWELL_OVERHEAD_TICKS));
+	e->t->overhead_rest %= DWELL_OVERHEAD_TICKS;
 	line->slow_ticks += now - start - off;
-	line->cost += now - e->now - off;
+	line->cost += spent;
 	line->last = now;
 }
 

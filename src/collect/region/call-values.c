@@ -17,6 +17,12 @@ static int64_t change(uint64_t now, uint64_t old)
 	return now >= old ? (int64_t)rise(now, old) : -(int64_t)rise(old, now);
 }
 
+/* Ticks by which overhead has risen, which begins anew at 0 when it has no room. */
+static uint64_t overhead_rise(uint32_t now, uint32_t old, uint32_t most)
+{
+	return (uint64_t)((now - old) & most) * DWELL_OVERHEAD_TICKS;
+}
+
 double dw_probe_ticks(int32_t cost)
 {
 	return (double)cost / DWELL_TICK_PARTS;
@@ -31,7 +37,7 @@ struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw
 		.elapsed = elapsed,
 		.application = elapsed - change(os->ticks, os_old->ticks),
 		.whole = elapsed - change(os->probe_ticks, os_old->probe_ticks),
-		.slow = rise(now->overhead, old->overhead) * 16,
+		.slow = overhead_rise(now->overhead, old->overhead, UINT32_MAX >> 1),
 		.blocked = rise(os->blocked_ticks, os_old->blocked_ticks),
 		.os_cpu = rise(os->cpu_ticks, os_old->cpu_ticks),
 		.calls = rise(now->calls, old->calls),
@@ -61,7 +67,7 @@ struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
 		.elapsed = elapsed,
 		.application = elapsed - change(now->inclusive_os, old->inclusive_os),
 		.whole = elapsed - change(now->inclusive_probe, old->inclusive_probe),
-		.slow = rise(now->inclusive_overhead, old->inclusive_overhead) * 16,
+		.slow = overhead_rise(now->inclusive_overhead, old->inclusive_overhead, UINT32_MAX),
 		.blocked = rise(now->inclusive_blocked, old->inclusive_blocked),
 		.os_cpu = rise(now->inclusive_cpu, old->inclusive_cpu),
 		.calls = rise(now->calls, old->calls),
