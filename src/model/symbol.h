@@ -59,6 +59,8 @@ struct dw_made_meaning {
 	uint32_t line;
 	uint64_t svma; /* [svma, svma + bytes) is the function */
 	uint64_t bytes;
+	const char *at_file; /* of the line at the address; at_line 0 = not told */
+	uint32_t at_line, at_column;
 };
 
 /* Machine code of a function, as it was in the file when it was resolved. */

@@ -287,6 +287,8 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 	if (!rc)
 		rc = r->options->backend->drain(r->backend, true, err);
 	if (!rc)
+		rc = dw_jit_finish(&r->jit);
+	if (!rc)
 		rc = dw_managed_recording_lines(&r->managed);
 	dw_managed_recording_complain(&r->managed, r->result->nameless, sizeof r->result->nameless);
 	if (!rc)

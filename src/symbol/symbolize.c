@@ -101,23 +101,26 @@ static int add_method(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 	return dw_functions_add(&s->p->functions, &f, ret);
 }
 
-/* The function row of made code, 0 = nothing is known of it. */
-static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, uint32_t *ret)
+/* Fill in @l, the location of made code at @svma. Its function is 0 when nothing is known of it. */
+static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
 {
 	struct dw_function f = {.module = module};
 	struct dw_made_meaning made;
 	int rc;
 
-	*ret = 0;
 	if (!s->options.made || !s->options.made(s->options.made_ctx, module, svma, &made))
 		return 0;
+	l->line = made.at_line;
+	l->column = made.at_column;
 	f.svma = made.svma;
 	f.bytes = made.bytes;
 	f.line = made.line;
 	rc = dw_strings_adds(&s->p->strings, made.name, &f.name);
 	if (!rc)
 		rc = dw_strings_adds(&s->p->strings, made.file, &f.file);
-	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
+	if (!rc && made.at_line)
+		rc = dw_strings_adds(&s->p->strings, made.at_file, &l->file);
+	return rc ? rc : dw_functions_add(&s->p->functions, &f, &l->function);
 }
 
 /* List the methods of managed code. */
@@ -141,10 +144,8 @@ static int add_nameless(struct symbolizer *s, const struct dw_module_code *code,
 	struct dw_cfi_range range = {svma, svma};
 	struct dw_function f = {.module = module, .flags = DWELL_FUNCTION_NO_SYMBOL};
 	dw_auto(dw_buf) name = DW_BUF_INIT;
-	int rc = add_made(s, module, svma, ret);
+	int rc = add_method(s, module, svma, ret);
 
-	if (!rc && !*ret)
-		rc = add_method(s, module, svma, ret);
 	if (rc || *ret)
 		return rc;
 	if (module) {
@@ -246,8 +247,10 @@ static int put_chain(struct symbolizer *s, const struct job *job, size_t i, stru
 	if (!rc && s->rows.n == start) {
 		struct dw_location l = {0};
 
-		rc = add_nameless(s, code, job->module, w->svma, &l.function);
-		if (!rc)
+		rc = add_made(s, job->module, w->svma, &l);
+		if (!rc && !l.function)
+			rc = add_nameless(s, code, job->module, w->svma, &l.function);
+		if (!rc && !l.line)
 			rc = add_il_line(s, job->module, w->svma, &l);
 		if (!rc)
 			rc = dw_vec_push(&s->rows, l);

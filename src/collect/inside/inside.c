@@ -244,8 +244,7 @@ static int inside_start(const struct dw_backend_config *config, struct dw_profil
 
 	(void)profile;
 	(*b)->intake.track.start_ns = config->start_ns;
-	(*b)->intake.sampler.made =
-		(struct dw_made){.managed = config->managed, .jit = config->jit};
+	dw_intake_use(&(*b)->intake, config->managed, config->jit);
 	rc = dw_track_command(&(*b)->intake.track, config->pid);
 	if (!rc)
 		rc = note_facts(*b);

@@ -16,7 +16,7 @@
 
 #define METHOD_BYTES ((uint64_t)1 << 32) /* of svmas */
 
-enum { TOKENS_MAX = 0xffffff, NAME_MAX_BYTES = 4096 };
+enum { NAME_MAX_BYTES = 4096 };
 
 struct lookup {
 	const struct dw_jit_functions *table;
@@ -50,6 +50,11 @@ static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *r
 	return rc ? rc : dw_modules_add(&p->modules, &m, ret);
 }
 
+int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret)
+{
+	return get_module(t->p, (struct dw_jit_text){OTHERS, strlen(OTHERS)}, ret);
+}
+
 /* The name of a .NET method as @name has it, nested types behind slashes. */
 static int put_method(struct dw_buf *b, struct dw_jit_text name)
 {
@@ -73,7 +78,6 @@ static struct dw_jit_text shortened(struct dw_jit_text t)
 static int intern(struct dw_jit_functions *t, const struct dw_jit_name *name,
 		  struct dw_jit_function *ret)
 {
-	const struct dw_jit_text others = {OTHERS, strlen(OTHERS)};
 	struct dw_jit_text shown = shortened(name->name), file = shortened(name->file);
 	dw_auto(dw_buf) method = DW_BUF_INIT;
 	int rc = 0;
@@ -84,8 +88,8 @@ static int intern(struct dw_jit_functions *t, const struct dw_jit_name *name,
 		shown = (struct dw_jit_text){method.data, method.len};
 	}
 	if (!rc)
-		rc = get_module(t->p, name->assembly.n ? shortened(name->assembly) : others,
-				&ret->module);
+		rc = name->assembly.n ? get_module(t->p, shortened(name->assembly), &ret->module)
+				      : dw_jit_functions_module(t, &ret->module);
 	if (!rc)
 		rc = dw_strings_add(&t->texts, shown.at, shown.n, &ret->name);
 	return rc ? rc : dw_strings_add(&t->texts, file.at, file.n, &ret->file);
@@ -98,7 +102,7 @@ static int append(struct dw_jit_functions *t, const struct dw_jit_function *f, u
 	uint32_t id;
 	int rc;
 
-	if (t->rows.n >= TOKENS_MAX)
+	if (t->rows.n >= DWELL_JIT_FUNCTIONS_MAX)
 		return DWELL_ERR_LIMIT;
 	rc = dw_vec_push(&t->rows, *f);
 	if (rc)
@@ -144,14 +148,11 @@ uint64_t dw_jit_functions_place(struct dw_jit_functions *t, uint32_t id, uint64_
 	return (uint64_t)id << 32 | at;
 }
 
-const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint32_t module,
-						  uint64_t svma)
+const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint64_t svma)
 {
 	uint64_t id = svma >> 32;
 
-	if (!id || id > t->rows.n || t->rows.v[id - 1].module != module)
-		return NULL;
-	return &t->rows.v[id - 1];
+	return id && id <= t->rows.n ? &t->rows.v[id - 1] : NULL;
 }
 
 void dw_jit_functions_release(struct dw_jit_functions *t)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { DWELL_JIT_FUNCTIONS_MAX = 0x7fffff };
+
 struct dw_jit_function {
 	uint32_t module; /* id in the profile */
 	uint32_t name;	 /* ids in texts */
@@ -30,13 +32,15 @@ struct dw_jit_functions {
  * DWELL_ERR_LIMIT. */
 int dw_jit_functions_add(struct dw_jit_functions *t, const char *name, size_t n, uint32_t *ret);
 
+/* The module of functions that say of no other: its id. 0 or -ENOMEM. */
+int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret);
+
 /* Lay out a piece of @bytes of function @id: the svma of its first byte. */
 uint64_t dw_jit_functions_place(struct dw_jit_functions *t, uint32_t id, uint64_t bytes);
 
-/* The function whose code lies at @svma of @module, borrowed until the next addition. NULL = none.
+/* The function whose code lies at @svma, borrowed until the next addition. NULL = none.
  */
-const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint32_t module,
-						  uint64_t svma);
+const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint64_t svma);
 
 /* Free everything. */
 void dw_jit_functions_release(struct dw_jit_functions *t);

@@ -11,11 +11,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "code/jit/jit-name.h"
+#include "collect/jit/dump-book.h"
 #include "target/memory.h"
 #include "target/proc.h"
 #include "unwind/prolog-x86-64.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +27,6 @@
 #define TEXT_MAX_BYTES	(64u << 20) /* of one process */
 
 enum {
-	PIECES_MAX = 1 << 20, /* of one process */
 	NAME_MAX_BYTES = 4096,
 	BEGIN_BYTES = 64,
 	NEXT_BYTES = 16,
@@ -53,6 +55,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 	dw_proc_ns_pid(pid, &p->where.ns_pid);
 	dw_proc_born_ns(pid, &p->where.born_ns);
 	p->file = (struct dw_map_file)DW_MAP_FILE_INIT;
+	p->dump = (struct dw_dump_file)DW_DUMP_FILE_INIT;
 	p->map.told_late = true;
 	p->index = j->processes.n;
 	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){0}) || dw_vec_push(&j->processes, p)) {
@@ -66,13 +69,36 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 static void free_process(struct dw_jit_process *p)
 {
 	dw_map_file_close(&p->file);
+	dw_dump_file_close(&p->dump);
+	dw_map_release(&p->by_index);
+	dw_jit_open_release(&p->open);
 	dw_code_map_release(&p->map);
 	dw_vec_release(&p->pieces);
 	dw_buf_release(&p->texts);
 	free(p);
 }
 
-/* Whether the piece that @line tells of is known already. */
+void dw_jit_use_dump(struct dw_jit_process *p, const struct dw_perf_mapping *mapping)
+{
+	const struct dw_dump_owner who = {p->pid, p->where.owner, p->where.own};
+
+	p->jit->maps += !dw_dump_file_open(&p->dump, &who, mapping);
+}
+
+int dw_jit_keep_name(struct dw_jit_process *p, const char *name, size_t n,
+		     struct dw_jit_piece *piece)
+{
+	if (n > NAME_MAX_BYTES)
+		n = NAME_MAX_BYTES;
+	if (p->texts.len + n > TEXT_MAX_BYTES)
+		n = 0;
+	piece->name_at = p->texts.len;
+	piece->name_n = (uint32_t)n;
+	return dw_buf_put(&p->texts, name, n);
+}
+
+/* Whether the piece that @line tells of is known already: from an earlier line, or from the dump,
+ * which knows more. */
 static bool is_known(const struct dw_jit_process *p, const struct dw_perf_map_line *line)
 {
 	const struct dw_code_piece *known = dw_code_map_find(&p->map, line->start, UINT64_MAX);
@@ -81,37 +107,42 @@ static bool is_known(const struct dw_jit_process *p, const struct dw_perf_map_li
 	if (!known || known->start != line->start || known->end != line->start + line->bytes)
 		return false;
 	piece = &p->pieces.v[known->row];
-	return piece->name_n == line->name_n &&
-	       !memcmp(p->texts.data + piece->name_at, line->name, line->name_n);
+	return p->by_index.used ||
+	       (piece->name_n == line->name_n &&
+		!memcmp(dw_buf_str(&p->texts) + piece->name_at, line->name, line->name_n));
 }
 
-static int take_line(void *ctx, const struct dw_perf_map_line *from)
+static int take_line(void *ctx, const struct dw_perf_map_line *line)
 {
 	struct dw_jit_process *p = ctx;
-	struct dw_perf_map_line line = *from;
-	struct dw_code_piece piece = {line.start, line.start + line.bytes, p->told_ns,
-				      (uint32_t)p->pieces.n};
+	const struct dw_code_piece code = {line->start, line->start + line->bytes, p->told_ns,
+					   (uint32_t)p->pieces.n};
+	struct dw_jit_piece piece = {0};
+	int rc;
 
-	line.name_n = line.name_n < NAME_MAX_BYTES ? line.name_n : NAME_MAX_BYTES;
-	if (is_known(p, &line))
+	if (is_known(p, line))
 		return 0;
-	if (p->pieces.n >= PIECES_MAX || p->texts.len + line.name_n > TEXT_MAX_BYTES) {
+	if (p->pieces.n >= DWELL_JIT_PIECES_MAX) {
 		p->jit->dropped++;
 		return 0;
 	}
-	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){.name_n = (uint32_t)line.name_n,
-							  .name_at = p->texts.len}) ||
-	    dw_buf_put(&p->texts, line.name, line.name_n))
-		return -ENOMEM;
-	return dw_code_map_add(&p->map, &piece);
+	rc = dw_jit_keep_name(p, line->name, line->name_n, &piece);
+	if (!rc)
+		rc = dw_vec_push(&p->pieces, piece);
+	return rc ? rc : dw_code_map_add(&p->map, &code);
 }
 
 /* Read what has been written since the last look. */
 static int read_more(struct dw_jit_process *p)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
-	int rc = dw_map_file_more(&p->file, take_line, p);
+	int rc = dw_jit_read_dump(p);
 
+	if (!rc)
+		rc = dw_code_map_merge(&p->map);
+	/* V8's dump has all that its map has, and more; .NET's may end early. */
+	if (!rc && !p->dump.header.is_v8)
+		rc = dw_map_file_more(&p->file, take_line, p);
 	p->told_ns = now_ns;
 	return rc ? rc : dw_code_map_merge(&p->map);
 }
@@ -155,40 +186,105 @@ int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, boo
 	return rc;
 }
 
-/* Give @piece a function. */
-static int name_piece(struct dw_jit_process *p, struct dw_jit_piece *piece, uint64_t bytes)
+/* Give the piece of @code a function, if it has none. */
+static int name_piece(struct dw_jit_process *p, const struct dw_code_piece *code)
 {
 	struct dw_jit_functions *functions = &p->jit->functions;
-	int rc = dw_jit_functions_add(functions, p->texts.data + piece->name_at, piece->name_n,
-				      &piece->function);
+	struct dw_jit_piece *piece = &p->pieces.v[code->row];
+	int rc;
 
+	if (piece->function)
+		return 0;
+	rc = dw_jit_functions_add(functions, dw_buf_str(&p->texts) + piece->name_at, piece->name_n,
+				  &piece->function);
+	if (rc)
+		return rc;
+	piece->svma = dw_jit_functions_place(functions, piece->function, code->end - code->start);
+	return dw_jit_read_lines(p, piece, code);
+}
+
+/* A frame at @avma, which nothing is known of. Where there is a dump that will tell, it is open. */
+static int unknown_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
+			 struct dw_frame *ret)
+{
+	struct dw_frame frame = {.kind = DWELL_FRAME_CODE};
+	int rc = DWELL_ERR_NOT_FOUND;
+
+	p->has_missed = true;
+	p->pieces_asked = (uint32_t)p->pieces.n;
+	if (p->dump.fd >= 0)
+		rc = dw_jit_pending_add(&p->jit->pendings, &p->open, avma, time_ns, &frame.svma);
 	if (!rc)
-		piece->svma = dw_jit_functions_place(functions, piece->function, bytes);
-	return rc;
+		rc = dw_jit_functions_module(&p->jit->functions, &frame.module);
+	if (!rc)
+		*ret = frame;
+	return rc == -ENOMEM ? rc : rc ? DWELL_ERR_NOT_FOUND : 0;
 }
 
 int dw_jit_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns, struct dw_frame *ret)
 {
 	const struct dw_code_piece *found = dw_code_map_find(&p->map, avma, time_ns);
-	struct dw_jit_piece *piece;
-	int rc = 0;
+	const struct dw_jit_piece *piece;
+	int rc;
 
-	if (!found) {
-		p->has_missed = true;
-		p->pieces_asked = (uint32_t)p->pieces.n;
-		return DWELL_ERR_NOT_FOUND;
-	}
-	piece = &p->pieces.v[found->row];
-	if (!piece->function)
-		rc = name_piece(p, piece, found->end - found->start);
+	if (!found)
+		return unknown_frame(p, avma, time_ns, ret);
+	rc = name_piece(p, found);
 	if (rc)
 		return rc == -ENOMEM ? rc : DWELL_ERR_NOT_FOUND;
+	piece = &p->pieces.v[found->row];
 	*ret = (struct dw_frame){
 		.kind = DWELL_FRAME_CODE,
 		.module = p->jit->functions.rows.v[piece->function - 1].module,
 		.svma = piece->svma + (avma - found->start),
 	};
 	return 0;
+}
+
+/* Find out what an open frame was, and keep its name in the profile. */
+static int settle(struct dw_jit_process *p, uint32_t row)
+{
+	struct dw_jit_functions *functions = &p->jit->functions;
+	struct dw_jit_pending *pending = &p->jit->pendings.rows.v[row];
+	const struct dw_code_piece *found =
+		dw_code_map_find(&p->map, pending->avma, pending->time_ns);
+	struct dw_alloc_method method = {.token = dw_jit_pending_token(row)};
+	const struct dw_jit_piece *piece;
+	uint32_t name, id;
+	int rc = found ? name_piece(p, found) : DWELL_ERR_NOT_FOUND;
+
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	piece = &p->pieces.v[found->row];
+	pending->svma = piece->svma + (pending->avma - found->start);
+	name = functions->rows.v[piece->function - 1].name;
+	rc = dw_jit_functions_module(functions, &method.module);
+	if (!rc)
+		rc = dw_strings_add(&functions->p->strings, dw_strings_get(&functions->texts, name),
+				    dw_strings_len(&functions->texts, name), &method.name);
+	return rc ? rc : dw_allocations_method(&functions->p->allocations, &method, &id);
+}
+
+/* Whether there are addresses without a meaning. */
+static bool wants_more(const struct dw_jit_process *p)
+{
+	return p->has_missed || p->open.rows.n;
+}
+
+/* Read the files of @p a last time, and settle what is open. */
+static int complete(struct dw_jit_process *p)
+{
+	int rc;
+
+	p->search_at_ns = 0;
+	search(p, dw_clock_ns(CLOCK_MONOTONIC));
+	rc = read_more(p);
+	dw_vec_each(row, &p->open.rows) {
+		if (!rc)
+			rc = settle(p, *row);
+	}
+	p->open.rows.n = 0;
+	return rc;
 }
 
 bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
@@ -217,13 +313,11 @@ void dw_jit_end(struct dw_jit_process *p)
 
 	if (!p)
 		return;
-	if (p->has_missed && j->functions.p) {
-		p->search_at_ns = 0;
-		search(p, dw_clock_ns(CLOCK_MONOTONIC));
-		read_more(p);
-	}
+	if (wants_more(p) && j->functions.p)
+		complete(p);
 	p->is_over = true;
 	dw_map_file_close(&p->file);
+	dw_dump_file_close(&p->dump);
 	if (p->has_missed && p->pieces.n > 1)
 		return;
 	j->processes.v[p->index] = j->processes.v[--j->processes.n];
@@ -231,12 +325,20 @@ void dw_jit_end(struct dw_jit_process *p)
 	free_process(p);
 }
 
+int dw_jit_finish(struct dw_jit *j)
+{
+	int rc = 0;
+
+	dw_vec_each(p, &j->processes) {
+		if (!rc && !(*p)->is_over && wants_more(*p))
+			rc = complete(*p);
+	}
+	dw_jit_lines_sort(&j->lines);
+	return rc;
+}
+
 void dw_jit_close(struct dw_jit *j)
 {
-	dw_vec_each(p, &j->processes) {
-		if (!(*p)->is_over && (*p)->has_missed)
-			read_more(*p);
-	}
 	j->functions.p = NULL;
 }
 
@@ -246,8 +348,9 @@ static const struct dw_code_piece *find_late(const struct dw_jit *j, uint32_t mo
 {
 	dw_vec_each(p, &j->processes) {
 		const struct dw_code_piece *found =
-			(*p)->anon == module ? dw_code_map_find(&(*p)->map, avma, UINT64_MAX)
-					     : NULL;
+			module && (*p)->anon == module
+				? dw_code_map_find(&(*p)->map, avma, UINT64_MAX)
+				: NULL;
 
 		*ret = *p;
 		if (found)
@@ -287,19 +390,42 @@ static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
 	return true;
 }
 
+/* The meaning of a frame that nothing was told of. */
+static bool unknown_meaning(struct dw_jit *j, uint64_t svma, uint64_t avma,
+			    struct dw_made_meaning *ret)
+{
+	char name[32];
+	int n = snprintf(name, sizeof name, "[JIT]+0x%" PRIx64, avma);
+
+	*ret = (struct dw_made_meaning){.name = keep_text(j, (struct dw_jit_text){name, (size_t)n}),
+					.file = "",
+					.svma = svma,
+					.bytes = 1};
+	return true;
+}
+
 bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret)
 {
 	struct dw_jit *j = ctx;
-	const struct dw_jit_function *f = dw_jit_functions_at(&j->functions, module, svma);
+	const struct dw_jit_pending *pending = dw_jit_pending_at(&j->pendings, svma);
+	const uint64_t at = pending ? pending->svma : svma;
+	const struct dw_jit_function *f = dw_jit_functions_at(&j->functions, at);
+	const struct dw_jit_line *line;
 
-	if (!f)
+	if (pending && !f)
+		return unknown_meaning(j, svma, pending->avma, ret);
+	if (!f || (!pending && f->module != module))
 		return late_meaning(j, module, svma, ret);
+	line = dw_jit_lines_find(&j->lines, at);
 	*ret = (struct dw_made_meaning){
 		.name = dw_strings_get(&j->functions.texts, f->name),
 		.file = dw_strings_get(&j->functions.texts, f->file),
 		.line = f->line,
-		.svma = svma >> 32 << 32,
+		.svma = at >> 32 << 32,
 		.bytes = f->bytes,
+		.at_file = line ? dw_strings_get(&j->functions.texts, line->file) : "",
+		.at_line = line ? line->line : 0,
+		.at_column = line ? line->column : 0,
 	};
 	return true;
 }
@@ -309,5 +435,7 @@ void dw_jit_release(struct dw_jit *j)
 	dw_vec_each(p, &j->processes)
 		free_process(*p);
 	dw_vec_release(&j->processes);
+	dw_vec_release(&j->pendings.rows);
+	dw_jit_lines_release(&j->lines);
 	dw_jit_functions_release(&j->functions);
 }

@@ -8,8 +8,11 @@
 
 #include "base/buf.h"
 #include "collect/jit/code-map.h"
+#include "collect/jit/dump-file.h"
 #include "collect/jit/functions.h"
+#include "collect/jit/lines.h"
 #include "collect/jit/map-file.h"
+#include "collect/jit/pending.h"
 #include "model/symbol.h"
 #include "unwind/space.h"
 
@@ -17,12 +20,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { DWELL_JIT_PIECES_MAX = 1 << 20 }; /* of one process */
+
 /* A piece of code, by its number in the code map. */
 struct dw_jit_piece {
 	uint32_t name_n;
-	uint32_t function; /* id, 0 = no sample lay in it */
-	uint64_t name_at;  /* in the book's texts */
-	uint64_t svma;	   /* of its first byte, once it has a function */
+	uint32_t function;    /* id, 0 = no sample lay in it */
+	uint64_t name_at;     /* in the book's texts */
+	uint64_t svma;	      /* of its first byte, once it has a function */
+	uint64_t lines_at;    /* where the record of its lines stands in the dump */
+	uint32_t lines_bytes; /* of that, 0 = none */
 };
 
 struct dw_jit_process {
@@ -36,6 +43,11 @@ struct dw_jit_process {
 	uint64_t search_at_ns; /* not before this time is a map searched for again */
 	uint64_t search_wait_ns;
 	struct dw_map_file file;
+	struct dw_dump_file dump;
+	struct dw_map by_index; /* of code in the dump -> its newest piece */
+	uint64_t lines_at;	/* of what the dump tells next, as for a piece */
+	uint32_t lines_bytes;
+	struct dw_jit_open open;
 	struct dw_code_map map;
 	DW_VEC(struct dw_jit_piece) pieces; /* index 0 unused */
 	struct dw_buf texts;
@@ -47,6 +59,8 @@ struct dw_jit_process {
 
 struct dw_jit {
 	struct dw_jit_functions functions;
+	struct dw_jit_lines lines;
+	struct dw_jit_pendings pendings;
 	DW_VEC(struct dw_jit_process *) processes;
 	uint64_t look;	  /* counts dw_jit_look() */
 	int64_t born_ns;  /* CLOCK_REALTIME when it began */
@@ -66,6 +80,13 @@ void dw_jit_look(struct dw_jit *j);
 struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw_owner *owner,
 				    const struct dw_owner *own);
 
+/* @mapping of @p is a jitdump (dw_dump_file_is()): read what it tells from now on. */
+void dw_jit_use_dump(struct dw_jit_process *p, const struct dw_perf_mapping *mapping);
+
+/* Keep the @n bytes at @name as that of @piece. 0 or -ENOMEM. */
+int dw_jit_keep_name(struct dw_jit_process *p, const char *name, size_t n,
+		     struct dw_jit_piece *piece);
+
 /*
  * Bring @p up to date for a sample at @time_ns (CLOCK_MONOTONIC). @anon is the module of its code
  * without a file, 0 = none yet. *@is_other = memory may have come to hold other code, or names,
@@ -83,6 +104,9 @@ bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
 /* The process has ended or executes another program: its file is read once more, and it is kept
  * only if that may name what was not found. NULL is fine. */
 void dw_jit_end(struct dw_jit_process *p);
+
+/* All samples have come: read all files a last time and name what is open. 0 or -ENOMEM. */
+int dw_jit_finish(struct dw_jit *j);
 
 /* The profile goes: nothing but dw_jit_meaning() from now on. */
 void dw_jit_close(struct dw_jit *j);

@@ -12,7 +12,6 @@
 
 struct dw_made {
 	struct dw_managed *managed; /* borrowed, NULL = runtimes have no agents */
-	struct dw_jit *jit;	    /* borrowed, NULL = no files are read */
 	/* Of the sample being taken in, NULL = none. */
 	struct dw_managed_process *runtime;
 	struct dw_jit_process *book;

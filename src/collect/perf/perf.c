@@ -220,7 +220,7 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	b->options = choose_options(config);
 	dw_intake_init(&b->intake, profile, config->cache_dir, false);
 	b->intake.track.start_ns = config->start_ns;
-	b->intake.sampler.made = (struct dw_made){.managed = config->managed, .jit = config->jit};
+	dw_intake_use(&b->intake, config->managed, config->jit);
 	rc = dw_perf_events_open(&b->options, &b->events, &b->rings, err);
 	if (!rc)
 		rc = config->pids_n ? attach(b, config, err) : watch_command(b, config->pid, err);

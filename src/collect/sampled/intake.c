@@ -13,6 +13,12 @@ void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cach
 	};
 }
 
+void dw_intake_use(struct dw_intake *in, struct dw_managed *managed, struct dw_jit *jit)
+{
+	in->sampler.made.managed = managed;
+	in->track.jit = jit;
+}
+
 int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool side)
 {
 	int rc;

@@ -31,6 +31,9 @@ struct dw_intake {
 void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir,
 		    bool offline);
 
+/* Ask @managed and @jit what code it is that no file tells of. Both are borrowed, NULL = none. */
+void dw_intake_use(struct dw_intake *in, struct dw_managed *managed, struct dw_jit *jit);
+
 /* Take in @r, @side: it does not come with samples. 0 or -ENOMEM. */
 int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool side);
 

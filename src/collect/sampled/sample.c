@@ -99,18 +99,16 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	}
 }
 
-/* Begin a book for what runtimes write about the code of @p, if one can be of use. */
+/* Begin a book of @p, for the sample that is being taken in, too. */
 static int begin_book(struct dw_sampler *s, struct dw_tracked_process *p)
 {
-	const struct dw_owner *own = dw_owners_self(s->track->modules->owners);
 	bool is_other;
+	int rc = dw_track_book(s->track, p);
 
-	if (!s->made.jit || s->track->modules->offline || !own)
-		return 0;
-	p->owner = dw_owners_get(s->track->modules->owners, p->pid, p->owner ? p->owner : own);
-	p->book = p->owner ? dw_jit_begin(s->made.jit, p->pid, p->owner, own) : NULL;
 	s->made.book = p->book;
-	return p->book ? dw_jit_update(p->book, p->anon, s->deep.time_ns, &is_other) : -ENOMEM;
+	if (!rc && p->book)
+		rc = dw_jit_update(p->book, p->anon, s->deep.time_ns, &is_other);
+	return rc;
 }
 
 /* The frame id of an address in @p. */

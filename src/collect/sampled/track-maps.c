@@ -28,6 +28,11 @@ int dw_track_map(struct dw_track *t, struct dw_tracked_process *p,
 	if (!rc)
 		rc = dw_space_map(&p->space, &range);
 	p->generation++;
+	if (!rc && dw_dump_file_is(mapping->path)) {
+		rc = dw_track_book(t, p);
+		if (p->book)
+			dw_jit_use_dump(p->book, mapping);
+	}
 	return rc;
 }
 

@@ -84,6 +84,20 @@ static void end_book(struct dw_tracked_process *p)
 	p->book = NULL;
 }
 
+int dw_track_book(struct dw_track *t, struct dw_tracked_process *p)
+{
+	const struct dw_owner *own;
+
+	if (p->book || !t->jit || t->modules->offline)
+		return 0;
+	own = dw_owners_self(t->modules->owners);
+	if (!own)
+		return -ENOMEM;
+	p->owner = dw_owners_get(t->modules->owners, p->pid, p->owner ? p->owner : own);
+	p->book = p->owner ? dw_jit_begin(t->jit, p->pid, p->owner, own) : NULL;
+	return p->book ? 0 : -ENOMEM;
+}
+
 /* Forget what only a living process needs. */
 static void strip_process(struct dw_tracked_process *p)
 {

@@ -62,6 +62,7 @@ struct dw_tracked_thread {
 struct dw_track {
 	struct dw_profile *profile;	 /* borrowed */
 	struct dw_perf_modules *modules; /* borrowed */
+	struct dw_jit *jit;		 /* borrowed, NULL = books are not kept */
 	uint64_t start_ns;		 /* that the profile's times count from */
 	struct dw_map by_pid;		 /* pid -> index + 1 in processes */
 	struct dw_map by_tid;
@@ -96,6 +97,10 @@ bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t 
  * whether there was any. 0 or -ENOMEM. */
 int dw_track_mappings(struct dw_track *t, struct dw_tracked_process *p, const struct dw_mappings *m,
 		      bool *ret_changed);
+
+/* Begin a book of @p for what runtimes write about its code, if it has none and one can be had. 0
+ * or -ENOMEM. */
+int dw_track_book(struct dw_track *t, struct dw_tracked_process *p);
 
 /* Read the CPU times of all processes that still exist into the profile. */
 void dw_track_cpu_times(struct dw_track *t);

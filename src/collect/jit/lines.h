@@ -1,0 +1,47 @@
+/*
+ * Lines of made code, of those pieces that samples lie in, by their svma in the profile
+ * (functions.h). One thread.
+ */
+#pragma once
+
+#include "base/strings.h"
+#include "base/vec.h"
+#include "code/jit/jitdump.h"
+
+#include <stdint.h>
+
+struct dw_jit_line {
+	uint64_t svma;
+	uint32_t file; /* id among the texts */
+	uint32_t line; /* 0 = none from here on */
+	uint32_t column;
+};
+
+struct dw_jit_lines {
+	DW_VEC(struct dw_jit_line) rows;
+};
+
+/* A record of lines, and the code that they are of. */
+struct dw_jit_lines_source {
+	int fd;
+	const struct dw_jitdump_header *header;
+	uint64_t at; /* where the record stands */
+	uint64_t bytes;
+	uint64_t start, end; /* of the code, avma */
+	uint64_t svma;	     /* of its start */
+	uint32_t file;	     /* of its declaration, id among the texts, 0 = not known */
+};
+
+/* Read the lines of @from; files go into @texts. Lines that make no sense are left out. 0 or
+ * -ENOMEM. */
+int dw_jit_lines_read(struct dw_jit_lines *t, struct dw_strings *texts,
+		      const struct dw_jit_lines_source *from);
+
+/* Nothing is read any more: find from now on. */
+void dw_jit_lines_sort(struct dw_jit_lines *t);
+
+/* The line of the code at @svma, borrowed. NULL = not known. */
+const struct dw_jit_line *dw_jit_lines_find(const struct dw_jit_lines *t, uint64_t svma);
+
+/* Free everything. */
+void dw_jit_lines_release(struct dw_jit_lines *t);
