@@ -38,6 +38,7 @@ extern const struct dw_command dw_cmd_report;
 extern const struct dw_command dw_cmd_export;
 extern const struct dw_command dw_cmd_recover;
 extern const struct dw_command dw_cmd_doctor;
+extern const struct dw_command dw_cmd_live;
 
 /*
  * Parse @argv by the table of @self into @into. Returns -1 to go on (operands are argv + *@first);

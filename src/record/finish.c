@@ -67,6 +67,7 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 	struct dw_symbol_options symbol_options = {
 		.timeout_ms = options->symbol_timeout_ms,
 		.without_code = options->without_code,
+		.names_only = options->names_only,
 		.il_line = options->il_line,
 		.il_line_ctx = options->il_line_ctx,
 		.made = options->made,

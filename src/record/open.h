@@ -19,3 +19,10 @@
  */
 int dw_open_profile(const char *path, const struct dw_session_range *range, struct dw_profile *p,
 		    struct dw_error *err);
+
+/*
+ * The same for a look at a recording that goes on: names come from symbol tables alone, which is
+ * quick, and no code is read. *@ret_finished = it has ended meanwhile.
+ */
+int dw_open_running(const char *path, struct dw_profile *p, bool *ret_finished,
+		    struct dw_error *err);

@@ -355,6 +355,7 @@ static int add_question(struct batch *b, struct job *job)
 		.debug_dirs = s->options.debug_dirs,
 		.svmas = s->svmas + job->start,
 		.n = job->n,
+		.names_only = s->options.names_only,
 	};
 
 	job->done = true;

@@ -34,6 +34,7 @@ struct dw_symbol_options {
 				   /usr/lib/debug */
 	uint32_t timeout_ms;	/* for one module; 0 = 60,000 */
 	bool without_code;	/* do not copy functions' machine code */
+	bool names_only;	/* by symbols, without DWARF: no lines, no inlined functions */
 	dw_il_line_fn *il_line; /* of managed code, NULL = it has no lines */
 	void *il_line_ctx;
 	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
