@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Does an instrumented program do what it does in a plain run?
+"""Does an instrumented program, or one sampled from inside, do what it does in a plain run?
 
-Runs a command plain and under `dwell instrument` in equal fresh folders at the same path and
+Runs a command plain and under `dwell instrument` or `dwell sample` in equal fresh folders at the same path and
 compares exit status, stdout, stderr and the bytes of all files that it leaves behind. The plain run
 is the oracle, so the command must do the same on every run.
 
@@ -31,6 +31,7 @@ ENGINES = {
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
     "libraries-time": ["--probes=time", "--all-functions", "--module", "*"],
     "system-calls": ["--probes=system-calls", "--module", "*"],
+    "inside": ["--road=inside"],  # not instrumented: sampled by an agent
 }
 USUAL = ("none", "time")
 DEFAULT_ENGINES = ",".join(USUAL)
@@ -140,8 +141,10 @@ class Trial:
         subprocess.run(["cp", "-a", template, folder], check=True)
         command, options = self.command, ENGINES[engine] if engine else None
         if options:
-            session = ["-o", os.path.join(scratch, "session.dwell")] if "time" in engine or engine in ("lines", "limit") else []
-            command = [dwell, "instrument", *options, *session, "-q", "--", *command]
+            has_session = "time" in engine or engine in ("lines", "limit", "inside")
+            session = ["-o", os.path.join(scratch, "session.dwell")] if has_session else []
+            method = "sample" if engine == "inside" else "instrument"
+            command = [dwell, method, *options, *session, "-q", "--", *command]
         try:
             outcome = run_once(self.as_user(command), folder, self.environment(folder),
                                self.seconds)

@@ -6,6 +6,7 @@
 
 #define DWELL_SAMPLE_REALS(X) \
 	X(bsd_signal)         \
+	X(dl_iterate_phdr)    \
 	X(pthread_create)     \
 	X(pthread_sigmask)    \
 	X(sigaction)          \

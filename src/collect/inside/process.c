@@ -18,7 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64 };
+enum {
+	NAME_BYTES = 64,
+	UNTOLD_LOOKS = 3,  /* after so many a thread will not tell any more that it began */
+	TOLD_MAX = 200000, /* threads of one process that are believed */
+};
 
 /* Reading one process's ring. */
 struct reading {
@@ -148,19 +152,37 @@ static void read_name(pid_t pid, pid_t tid, char name[NAME_BYTES])
 			 dw_buf_str(&text));
 }
 
+/* Whether @tid may be a thread of the process: it is no other's, nor one of too many. */
+static bool is_own(const struct reading *g, int32_t tid)
+{
+	const struct dw_tracked_thread *th = dw_track_find(&g->r->intake->track, tid);
+
+	if (th && !th->ended)
+		return th->process->pid == g->p->pid;
+	return tid > 0 && g->p->told++ < TOLD_MAX;
+}
+
 static int take_record(void *ctx, const struct dw_inside_record *record)
 {
 	const struct reading *g = ctx;
 	struct dw_tracked_thread *th;
+	int rc;
 
+	if (!is_own(g, record->tid)) {
+		g->r->malformed++;
+		return 0;
+	}
 	switch (record->kind) {
 	case DWELL_SAMPLE_STACK:
 		return take_stack(g, record);
 	case DWELL_SAMPLE_MAPS:
 		return take_maps(g, record);
 	case DWELL_SAMPLE_THREAD:
-		return dw_track_thread(&g->r->intake->track, g->p->pid, record->tid,
-				       record->time_ns, &th);
+		rc = dw_track_thread(&g->r->intake->track, g->p->pid, record->tid, record->time_ns,
+				     &th);
+		if (!rc)
+			th->untold = 0;
+		return rc;
 	default:
 		g->r->malformed++;
 		return 0;
@@ -195,11 +217,13 @@ static int look_at(struct dw_inside_reader *r, const struct dw_inside_process *p
 	int rc = 0;
 
 	if (!th || th->ended || th->process->pid != p->pid) {
-		++*unsampled;
 		rc = dw_track_thread(t, p->pid, tid, now_ns, &th);
+		if (rc)
+			return rc;
+		th->untold = 1;
+	} else if (th->untold && ++th->untold == UNTOLD_LOOKS) {
+		++*unsampled;
 	}
-	if (rc)
-		return rc;
 	th->seen_ns = now_ns;
 	row = dw_threads_get(&t->profile->threads, th->id);
 	read_name(p->pid, tid, name);

@@ -18,6 +18,7 @@ struct dw_inside_process {
 	int fd; /* owned, of the region */
 	struct dw_inside_ring ring;
 	uint64_t start_ns; /* of the program in it, CLOCK_MONOTONIC */
+	uint32_t told;	   /* threads that it has told of */
 	bool is_named;	   /* the process has told its name, or we read it */
 	bool is_over;	   /* nobody has the region any more */
 };

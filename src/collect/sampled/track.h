@@ -56,6 +56,7 @@ struct dw_tracked_thread {
 	bool ended;
 	bool listed;	      /* by /proc; the record of its birth may still come */
 	uint64_t seen_ns;     /* when it was found in /proc last, by whom looks there */
+	uint32_t untold;      /* how often it was found there, of which its process has not told */
 	struct dw_walk *walk; /* its last stack; owned, NULL = none yet */
 };
 
