@@ -78,20 +78,35 @@ static int put_types(struct dw_alloc_table *t, const struct dw_profile *p,
 	return rc;
 }
 
+/* The name of the innermost function of @stack, 0 = none is known. */
+static uint32_t innermost(const struct dw_profile *p, uint32_t stack)
+{
+	const struct dw_stack *s = dw_stacks_get(&p->stacks, stack);
+	uint32_t n = 0;
+	const struct dw_location *chain = s ? dw_locations_get(&p->locations, s->frame, &n) : NULL;
+	const struct dw_function *f = n ? dw_functions_get(&p->functions, chain[0].function) : NULL;
+
+	return f ? f->name : 0;
+}
+
 static int put_gcs(struct dw_alloc_table *t, const struct dw_profile *p, uint8_t *texts,
 		   struct dw_error *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(
-		t->db, "INSERT INTO collection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &st,
+		t->db, "INSERT INTO collection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &st,
 		err);
 
 	dw_vec_each(gc, &p->allocations.gcs) {
+		uint32_t function = innermost(p, gc->stack);
 		uint64_t v[] = {gc->process,	 gc->number,	    gc->generation, gc->reason,
 				gc->is_blocking, gc->is_compacting, gc->thread,	    gc->start_ns,
-				gc->pause_ns,	 gc->heap_before,   gc->heap_after, gc->promoted};
+				gc->pause_ns,	 gc->heap_before,   gc->heap_after, gc->promoted,
+				function};
 
 		texts[gc->reason] = 1;
+		if (function)
+			texts[function] = 1;
 		if (!rc)
 			rc = put(t, st, v, err);
 	}

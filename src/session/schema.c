@@ -78,7 +78,8 @@
 	" name INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
 	"CREATE TABLE collection (process INTEGER, number INTEGER, generation INTEGER, reason INTEGER," \
 	" blocking INTEGER, compacting INTEGER, thread INTEGER, begin_ns INTEGER," \
-	" pause_ns INTEGER, heap_before INTEGER, heap_after INTEGER, promoted INTEGER);"
+	" pause_ns INTEGER, heap_before INTEGER, heap_after INTEGER, promoted INTEGER," \
+	" function INTEGER);"
 
 /* Groups of columns of a row t, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
@@ -388,8 +389,9 @@
 	" iif(t.blocking, iif(t.compacting, 'blocking, compacting', 'blocking'), 'background')" \
 	" AS gc_type, r.text AS gc_reason, t.pause_ns AS pause_duration," \
 	" t.heap_before AS heap_bytes_before, t.heap_after AS heap_bytes_after," \
-	" t.promoted AS promoted_bytes FROM collection t" PROCESS_JOINS \
+	" t.promoted AS promoted_bytes, f.text AS function_name FROM collection t" PROCESS_JOINS \
 	" LEFT JOIN thread th ON th.id = t.thread LEFT JOIN text r ON r.id = t.reason" \
+	" LEFT JOIN text f ON f.id = t.function" \
 	" ORDER BY t.begin_ns;"
 
 #define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE, ONLY) \

@@ -10,7 +10,6 @@ CONFIGURATIONS = {
     "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
     "segments": {"DOTNET_GCName": "libclrgc.so"},
     "optimized": {"DOTNET_TieredCompilation": "0"},
-    # Long:
     "not-concurrent": {"DOTNET_gcConcurrent": "0"},
     "experimental": {"DOTNET_GCName": "libclrgcexp.so"},
     "many-heaps": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "8", "DOTNET_gcConcurrent": "0",
@@ -20,7 +19,6 @@ CONFIGURATIONS = {
     "compiled-here": {"DOTNET_ReadyToRun": "0", "DOTNET_TieredPGO": "0"},
     "compacting": {"DOTNET_GCConserveMemory": "7", "DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
 }
-SHORT = ("workstation", "server", "segments", "optimized")
 SMALL_BUDGET = {"DOTNET_GCgen0size": "0x80000", "DOTNET_GCgen0MaxBudget": "80000"}
 
 
@@ -31,8 +29,6 @@ CASES = [f"{configuration}-{version}" for configuration in CONFIGURATIONS for ve
 def start(context, case):
     """The arguments for record() in @case: to compare with the runtime's heap there."""
     configuration, version = case.rsplit("-", 1)
-    if configuration not in SHORT and not os.environ.get("DWELL_LONG"):
-        context.skip("long: set DWELL_LONG=1")
     return {"options": ["--check-heap"], "env": CONFIGURATIONS[configuration],
             "command": program(context, version)}
 

@@ -1,6 +1,8 @@
 """Allocations of managed code: against what the program and the runtime count themselves."""
+import contextlib
 import os
 import signal
+import sqlite3
 
 from harness import cases, expect, require
 from managed import (SDK, STATUS, VERSIONS, expect_facts, program, publish, record, report,
@@ -78,6 +80,9 @@ def test_triggers_of_collections(context, case):
     for row in rows:
         require((threads[row["id"]] > 40e6) == (row in filled), f"thread of {row}")
     expect(report(context, "functions")["session"]["stacks_different"], 0, "stacks that differ")
+    with contextlib.closing(sqlite3.connect(context.path("run.dwell"))) as session:
+        expect([row[0] for row in session.execute("SELECT function_name FROM gc")],
+               [row["function_name"] for row in rows], "functions in SQL")
 
 
 def expect_lines(context, source, n):

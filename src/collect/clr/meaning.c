@@ -137,21 +137,24 @@ int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method
 }
 
 /* Native code between managed functions: a method that is all there is of a module. */
-static int add_native(struct dw_clr_meaning *m, struct dw_frame *ret)
+static int add_native(struct dw_clr_meaning *m)
 {
 	struct dw_alloc_method method = {.token = 1};
+	struct dw_frame frame;
 	uint32_t id;
 	int rc = add_module(m->p, DWELL_MODULE_MANAGED, NATIVE_MODULE, strlen(NATIVE_MODULE),
 			    &method.module);
 
 	if (!rc)
 		rc = dw_strings_adds(&m->p->strings, NATIVE_CODE, &method.name);
-	*ret = (struct dw_frame){
+	frame = (struct dw_frame){
 		.kind = DWELL_FRAME_CODE,
 		.module = method.module,
 		.svma = (uint64_t)method.token << 32,
 	};
-	return rc ? rc : dw_allocations_method(&m->p->allocations, &method, &id);
+	if (!rc)
+		rc = dw_allocations_method(&m->p->allocations, &method, &id);
+	return rc ? rc : dw_frames_add(&m->p->frames, frame, &m->native);
 }
 
 /* The managed frame @from. */
@@ -190,8 +193,9 @@ static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 	if (row == DWELL_CLR_FRAME_TRUNCATED)
 		return dw_frames_add(&m->p->frames, frame, ret);
 	if (row == DWELL_CLR_FRAME_NATIVE) {
-		rc = add_native(m, &frame);
-		return rc ? rc : dw_frames_add(&m->p->frames, frame, ret);
+		rc = m->native ? 0 : add_native(m);
+		*ret = m->native;
+		return rc;
 	}
 	if (!dw_clr_tables_get(m->tables, DWELL_CLR_FRAMES, row, &from))
 		return DWELL_ERR_FORMAT;

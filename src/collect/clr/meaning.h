@@ -21,6 +21,7 @@ struct dw_clr_meaning {
 	DW_VEC(uint32_t) threads;
 	DW_VEC(uint32_t) stacks; /* by node; UINT32_MAX = the empty stack */
 	DW_VEC(uint32_t) path;	 /* for one stack */
+	uint32_t native;	 /* frame of nameless native code, 0 = not met yet */
 	uint64_t broken;
 };
 
