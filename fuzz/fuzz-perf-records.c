@@ -31,7 +31,8 @@ static void feed(struct dw_intake *in, const uint8_t *data, size_t n)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+/* Take in @data as records of one layout of samples. */
+static void run(const uint8_t *data, size_t n, bool has_chains)
 {
 	static struct dw_unwind_frame *frames; /* 40 MB: not to be had anew for each input */
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -39,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	dw_intake_init(&in, &p, NULL, true);
 	in.sampler.frames = frames;
+	in.has_chains = has_chains;
 	if (!dw_track_command(&in.track, 10))
 		feed(&in, data, n);
 	for (size_t i = 0; i < p.samples.n; i++)
@@ -48,5 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	in.sampler.frames = NULL;
 	dw_intake_release(&in);
 	dw_profile_release(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	run(data, n, false);
+	run(data, n, true);
 	return 0;
 }

@@ -73,7 +73,7 @@ static bool check_sampling(struct dw_out *out)
 
 	dw_perf_events_open(&o, &events, &rings, &err);
 	dw_rings_release(&rings);
-	works = print_state(out, events.cycles ? "processor cycles" : "CPU clock", &err);
+	works = print_state(out, events.event.name[0] ? events.event.name : "CPU clock", &err);
 	dw_perf_events_release(&events);
 	dw_error_clear(&err);
 	return works;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
 #include "cli/cache-folder.h"
+#include "cli/event-list.h"
 #include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
@@ -28,6 +29,7 @@
 #define AGENT	    "libdwell-clr.so"
 #define SAMPLER	    "libdwell-sample.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
+#define NO_PERIOD   UINT64_MAX
 
 enum {
 	DEFAULT_HZ = 1000,
@@ -46,6 +48,9 @@ struct cmd_sample {
 	bool no_code;
 	enum when dotnet;
 	enum dw_road road;
+	enum when kernel;
+	const char *event;
+	uint64_t period;
 	bool wait_all;
 	bool quiet;
 };
@@ -101,8 +106,18 @@ static int take_road(const char *value, void *into, struct dw_error *err)
 	}
 	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, perf or inside", value);
 }
+static const enum dw_sample_kernel kernel_when[] = {
+	[AUTO] = DWELL_KERNEL_IF_ALLOWED,
+	[ALWAYS] = DWELL_KERNEL_ALWAYS,
+	[NEVER] = DWELL_KERNEL_NEVER,
+};
 
 static const struct dw_option options[] = {
+	{"event", 'e', "EVENT", dw_option_text, AT(event),
+	 "sample an event instead of time (list shows some)"},
+	{"period", 'c', "N", dw_option_count, AT(period), "one sample each N events (1)"},
+	{"kernel", 0, "WHEN", take_when, AT(kernel),
+	 "sample the kernel, too: auto (where allowed), always, never"},
 	{"pid", 'p', "PID[,PID]", take_pids, AT(pids), "attach to processes that run already"},
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
 	 "samples per second of CPU time (1000)"},
@@ -134,6 +149,10 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 		dw_error_set(&err, DWELL_ERR_USAGE, "either a command or --pid");
 	else if (c->pids.n && c->dotnet == ALWAYS)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
+	else if (c->road == DWELL_ROAD_INSIDE && (c->pids.n || c->event || c->kernel == ALWAYS))
+		dw_error_set(&err, DWELL_ERR_USAGE, "--pid, --event and --kernel need --road perf");
+	else if (!c->period)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--period takes more than 0");
 	else if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--frequency takes 1 to %d", MAX_HZ);
 	else if (!c->duration_ns)
@@ -207,6 +226,9 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 		.clr_agent = agent,
 		.clr_why_not = is_inside ? "that takes perf" : why_not,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
+		.event = c->event,
+		.period = c->period == NO_PERIOD ? 0 : c->period,
+		.kernel = kernel_when[c->kernel],
 		.frequency_hz = (uint32_t)c->frequency_hz,
 		.stack_bytes = (uint32_t)c->stack_bytes,
 		.wait_all = c->wait_all,
@@ -238,7 +260,9 @@ static int record(struct cmd_sample *c, char **command)
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_record_result none = {0};
 	struct dw_road_choice road;
-	int rc = dw_road_choose(c->road, c->pids.n ? NULL : command[0], &road, &err);
+	bool is_perfs = c->pids.n || c->event || c->kernel == ALWAYS; /* nothing else can do that */
+	int rc = dw_road_choose(is_perfs ? DWELL_ROAD_PERF : c->road, c->pids.n ? NULL : command[0],
+				&road, &err);
 
 	if (!rc && road.backend == &dw_backend_inside) {
 		dw_auto_free char *sampler = dw_agent_file(SAMPLER);
@@ -258,11 +282,14 @@ static int record(struct cmd_sample *c, char **command)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct cmd_sample c = {.frequency_hz = DEFAULT_HZ, .duration_ns = NO_DURATION};
+	struct cmd_sample c = {
+		.frequency_hz = DEFAULT_HZ, .period = NO_PERIOD, .duration_ns = NO_DURATION};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
 	if (code >= 0)
 		return code;
+	if (c.event && !strcmp(c.event, "list"))
+		return dw_event_list();
 	code = check(self, &c, first < argc);
 	if (!code)
 		code = record(&c, argv + first);

@@ -18,8 +18,15 @@
 struct dw_jit;
 struct dw_managed;
 
+/* Whether samples are taken in the kernel, too. */
+enum dw_sample_kernel { DWELL_KERNEL_IF_ALLOWED, DWELL_KERNEL_ALWAYS, DWELL_KERNEL_NEVER };
+
 struct dw_backend_config {
 	uint32_t frequency_hz; /* samples per second of CPU time */
+	uint64_t period;       /* of the event, instead of by the frequency; 0 = not asked for */
+	const char *event;     /* its name, NULL = the backend's choice */
+	enum dw_sample_kernel kernel;
+	bool system_wide;      /* all there is, and not only the command */
 	uint32_t stack_bytes;  /* of stack copied with each sample, 0 = the backend's choice */
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */

@@ -64,11 +64,28 @@ static void put_title(const struct dw_format_job *job, struct dw_out *out)
 	dw_out_printf(out, "%s\n", plain(job));
 }
 
+/* " at 1,000 Hz" or " of page-faults, one each 100": how samples came. */
+static void put_rate(const struct dw_format_job *job, struct dw_out *out)
+{
+	const char *event = dw_facts_get_text(&job->view->request.profile->facts, "event");
+	int64_t hz = fact(job, "frequency_hz", 0), period = fact(job, "period", 0);
+	char digits[DWELL_GROUPED_MAX_BYTES];
+
+	if (event && strcmp(event, "cpu-clock") != 0 && strcmp(event, "cycles") != 0) {
+		dw_out_puts(out, " of ");
+		dw_text_put(out, event);
+	}
+	if (period > 1)
+		dw_out_printf(out, ", one each %s", dw_words_grouped((uint64_t)period, digits));
+	if (hz > 0)
+		dw_out_printf(out, " at %s Hz", dw_words_grouped((uint64_t)hz, digits));
+}
+
 /* "2.01 s, 1,984 samples at 1,000 Hz, 8 threads in 1 process" */
 static void put_size(const struct dw_format_job *job, struct dw_out *out)
 {
 	const struct dw_profile *p = job->view->request.profile;
-	int64_t duration = fact(job, "duration_ns", -1), hz = fact(job, "frequency_hz", 0);
+	int64_t duration = fact(job, "duration_ns", -1);
 	char digits[DWELL_GROUPED_MAX_BYTES];
 
 	dw_out_puts(out, "  ");
@@ -77,8 +94,7 @@ static void put_size(const struct dw_format_job *job, struct dw_out *out)
 		dw_out_puts(out, ", ");
 	}
 	dw_words_count(out, job->view->request.totals->samples, "sample");
-	if (hz > 0)
-		dw_out_printf(out, " at %s Hz", dw_words_grouped((uint64_t)hz, digits));
+	put_rate(job, out);
 	dw_out_puts(out, ", ");
 	dw_words_count(out, dw_threads_count(&p->threads), "thread");
 	dw_out_puts(out, dw_processes_count(&p->processes) == 1 ? " in 1 process\n" : " in ");
@@ -100,7 +116,9 @@ static void put_cpu(const struct dw_format_job *job, struct dw_out *out)
 	if (kernel >= 0) {
 		dw_out_puts(out, ", ");
 		dw_words_time(out, kernel);
-		dw_out_puts(out, " in the kernel (not sampled)");
+		dw_out_puts(out, " in the kernel");
+		if (fact(job, "kernel_sampled", 0) <= 0)
+			dw_out_puts(out, " (not sampled)");
 	}
 	dw_out_puts(out, "\n");
 }

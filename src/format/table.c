@@ -88,6 +88,15 @@ static const char *alloc_header(enum dw_column column)
 	}
 }
 
+/* What each sample is, when that is known; else @otherwise. */
+static const char *unit(const struct dw_format_job *job, const char *otherwise)
+{
+	const struct dw_facts *facts = &job->view->request.profile->facts;
+	const char *event = dw_facts_get_text(facts, "event");
+
+	return event && dw_facts_get(facts, "period", 0) == 1 ? event : otherwise;
+}
+
 /* Headers of tables are shorter than titles where nothing gets lost. */
 static const char *header(const struct dw_format_job *job, enum dw_column column)
 {
@@ -95,11 +104,11 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 	case DWELL_COLUMN_INSTRUCTION_ADDRESS:
 		return job->width ? "Address" : dw_column_title(column);
 	case DWELL_COLUMN_INCLUSIVE:
-		return "Inclusive";
+		return unit(job, "Inclusive");
 	case DWELL_COLUMN_INCLUSIVE_PCT:
 		return "Incl %";
 	case DWELL_COLUMN_EXCLUSIVE:
-		return "Exclusive";
+		return unit(job, "Exclusive");
 	case DWELL_COLUMN_EXCLUSIVE_PCT:
 		return "Excl %";
 	case DWELL_COLUMN_BEGIN_TIME:

@@ -225,6 +225,10 @@ static int start(struct recording *r, struct dw_error *err)
 	struct dw_backend_config config = {
 		.frequency_hz = o->frequency_hz,
 		.stack_bytes = o->stack_bytes,
+		.event = o->event,
+		.period = o->period,
+		.kernel = o->kernel,
+		.system_wide = o->system_wide,
 		.cache_dir = o->cache_dir,
 		.pids = o->pids,
 		.pids_n = o->pids_n,

@@ -31,6 +31,10 @@ struct dw_record_options {
 	const char *clr_agent;	   /* of .NET runtimes, a path; NULL = none is wanted */
 	const char *clr_why_not;   /* why none is, for struct dw_record_result */
 	uint64_t duration_ns;	   /* stop recording after this, 0 = when the command ends */
+	const char *event;	   /* that is sampled, NULL = time */
+	uint64_t period;	   /* of the event, 0 = by the frequency */
+	enum dw_sample_kernel kernel;
+	bool system_wide; /* all processes, as long as the command runs */
 	uint32_t frequency_hz;
 	uint32_t stack_bytes; /* 0 = the backend's choice */
 	bool wait_all;	      /* go on until all descendants have ended */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "symbol/codes.h"
 #include "symbol/helper.h"
+#include "symbol/kernel-names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +55,8 @@ struct symbolizer {
 	DW_VEC(struct dw_location) rows; /* in the order of jobs */
 	struct chain *chains;		 /* by frame id */
 	bool *entries;			 /* by frame id: the first instruction of a callee */
-	struct dw_map methods;		 /* module and token of managed code -> method id */
+	struct dw_kernel_names kernel;
+	struct dw_map methods; /* module and token of managed code -> method id */
 };
 
 /* Questions of one run of helpers, and which job each is. */
@@ -123,6 +125,32 @@ static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, struct
 	return rc ? rc : dw_functions_add(&s->p->functions, &f, &l->function);
 }
 
+/* The function row of the kernel's code at @svma, 0 = it has no name. */
+static int add_kernel(struct symbolizer *s, uint32_t module, uint64_t svma, uint32_t *ret)
+{
+	const struct dw_module *m = dw_modules_get(&s->p->modules, module);
+	struct dw_function f = {.module = module};
+	const struct dw_kernel_symbol *symbol;
+	dw_auto(dw_buf) name = DW_BUF_INIT;
+	uint64_t end;
+	int rc;
+
+	*ret = 0;
+	if (!m || m->kind != DWELL_MODULE_KERNEL)
+		return 0;
+	rc = dw_kernel_names_read(&s->kernel, dw_facts_get_text(&s->p->facts, "boot"));
+	symbol = rc ? NULL : dw_kernel_names_find(&s->kernel, svma, &end);
+	if (!symbol)
+		return rc;
+	f.svma = symbol->start;
+	f.bytes = end - symbol->start;
+	dw_buf_puts(&name, symbol->name);
+	if (*symbol->module)
+		dw_buf_printf(&name, " [%s]", symbol->module);
+	rc = name.failed ? -ENOMEM : dw_strings_adds(&s->p->strings, dw_buf_str(&name), &f.name);
+	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
+}
+
 /* List the methods of managed code. */
 static int list_methods(struct symbolizer *s)
 {
@@ -146,6 +174,8 @@ static int add_nameless(struct symbolizer *s, const struct dw_module_code *code,
 	dw_auto(dw_buf) name = DW_BUF_INIT;
 	int rc = add_method(s, module, svma, ret);
 
+	if (!rc && !*ret)
+		rc = add_kernel(s, module, svma, ret);
 	if (rc || *ret)
 		return rc;
 	if (module) {
@@ -501,6 +531,7 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 	dw_vec_release(&s.jobs);
 	dw_vec_release(&s.rows);
 	dw_map_release(&s.methods);
+	dw_kernel_names_release(&s.kernel);
 	free(s.svmas);
 	free(s.chains);
 	free(s.entries);

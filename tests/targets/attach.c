@@ -6,12 +6,17 @@
  * storm     threads of 5 ms each, four at a time
  * forks     processes of 1 ms each, one at a time; the number of them is printed at the end
  * reads     system calls that copy memory
+ *
+ * Two modes end by themselves:
+ * faults N  N pages are touched for the first time, by touch_pages
+ * sleeps N  N times a millisecond is slept, by sleep_on
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -110,6 +115,26 @@ static void *read_on(void *arg)
 	return arg;
 }
 
+__attribute__((noinline)) static void touch_pages(size_t n)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *p =
+		mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise((void *)p, n * page, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < n; i++)
+		p[i * page] = 1;
+}
+
+__attribute__((noinline)) static void sleep_on(size_t n)
+{
+	const struct timespec ms = {.tv_nsec = NS_PER_MS};
+
+	while (n--)
+		nanosleep(&ms, NULL);
+	sum++;
+}
+
 static void start(void *(*work)(void *), int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -123,10 +148,17 @@ static void start(void *(*work)(void *), int n)
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
+	size_t n = argc > 2 ? (size_t)atol(argv[2]) : 1;
 	char c;
 
+	if (!strcmp(mode, "faults"))
+		touch_pages(n);
+	else if (!strcmp(mode, "sleeps"))
+		sleep_on(n);
+	if (!strcmp(mode, "faults") || !strcmp(mode, "sleeps"))
+		return 0;
 	if (!strcmp(mode, "shares"))
-		start(work_on, argc > 2 ? atoi(argv[2]) : 1);
+		start(work_on, (int)n);
 	else if (!strcmp(mode, "storm"))
 		start(storm, STORM_THREADS);
 	else if (!strcmp(mode, "forks"))

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "collect/sampled/deep-stack.h"
+#include "collect/perf/event.h"
 #include "collect/perf/intake.h"
 #include "collect/perf/records.h"
 #include "collect/perf/ring.h"
@@ -133,6 +134,104 @@ static int feed(struct dw_intake *in, const struct dw_buf *b)
 	return 0;
 }
 
+/* A sample of 64-bit code without a stack, with the @n addresses of @chain. */
+static void put_chained(struct dw_buf *b, const uint64_t *chain, uint64_t n)
+{
+	size_t from = b->len;
+
+	begin_record(b, PERF_RECORD_SAMPLE, 0);
+	put_u64(b, 7); /* the event */
+	put_u32(b, 10);
+	put_u32(b, 10);
+	put_u64(b, 1000);
+	put_u64(b, n);
+	dw_buf_put(b, chain, n * sizeof *chain);
+	put_u64(b, PERF_SAMPLE_REGS_ABI_NONE);
+	put_u64(b, 0);
+	end_record(b, from);
+}
+
+TEST(frames_of_the_kernel)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020,
+				  PERF_CONTEXT_USER, 0x1000};
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	struct dw_perf_record r;
+	uint64_t second;
+
+	put_chained(&b, chain, 5);
+	CHECK_INT(dw_perf_record_decode(b.data, b.len, true, &r), 0);
+	CHECK_INT(r.sample.event, 7);
+	CHECK_INT(r.sample.kernel_n, 2);
+	memcpy(&second, r.sample.kernel + 8, sizeof second);
+	CHECK(second == chain[2]);
+	for (size_t n = 0; n < b.len; n++)
+		CHECK_INT(dw_perf_record_decode(b.data, n, true, &r), DWELL_ERR_FORMAT);
+	b.len = 0;
+	put_chained(&b, chain + 4, 1); /* no mark: not the kernel's */
+	CHECK_INT(dw_perf_record_decode(b.data, b.len, true, &r), 0);
+	CHECK_INT(r.sample.kernel_n, 0);
+}
+
+TEST(samples_in_the_kernel_alone)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020};
+	struct dw_profile p = DW_PROFILE_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	const struct dw_stack *stack;
+	struct dw_intake in;
+
+	dw_intake_init(&in, &p, NULL, true);
+	in.has_chains = true;
+	put_chained(&b, chain, 3);
+	CHECK_INT(feed(&in, &b), 0);
+	CHECK_INT(p.samples.n, 1);
+	stack = dw_stacks_get(&p.stacks, p.samples.stack[0]);
+	CHECK(dw_frames_get(&p.frames, stack->frame)->svma == chain[1]);
+	stack = dw_stacks_get(&p.stacks, stack->parent);
+	CHECK(dw_frames_get(&p.frames, stack->frame)->svma == chain[2] - 1);
+	CHECK_INT(stack->parent, 0);
+	CHECK_INT(dw_modules_get(&p.modules, 1)->kind, DWELL_MODULE_KERNEL);
+	CHECK_INT(in.sampler.cut, 0);
+	dw_intake_release(&in);
+	dw_profile_release(&p);
+}
+
+TEST(events_by_name)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_perf_event e;
+
+	CHECK_INT(dw_perf_event_find("page-faults", &e, &err), 0);
+	CHECK_INT(e.type, PERF_TYPE_SOFTWARE);
+	CHECK_INT(e.config, PERF_COUNT_SW_PAGE_FAULTS);
+	CHECK_INT(e.kind, DWELL_EVENT_COUNT);
+	CHECK_INT(dw_perf_event_find("r1c0", &e, &err), 0);
+	CHECK_INT(e.type, PERF_TYPE_RAW);
+	CHECK_INT(e.config, 0x1c0);
+	CHECK_INT(dw_perf_event_find("software/", &e, &err), 0);
+	CHECK_INT(e.type, PERF_TYPE_SOFTWARE);
+	for (unsigned i = 0; dw_perf_event_name(i); i++)
+		CHECK_INT(dw_perf_event_find(dw_perf_event_name(i), &e, &err), 0);
+	dw_error_clear(&err);
+}
+
+TEST(events_that_are_none)
+{
+	static const char *const names[] = {
+		"",	     "nix",	      "r",   "rxyz",	     "/",
+		"no-pmu/x/", "software/x=1/", "a:b", "../software/", "sched:../sched_switch",
+		":",	     "software/x"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct dw_error err = DW_ERROR_INIT;
+		struct dw_perf_event e;
+
+		CHECK_INT(dw_perf_event_find(names[i], &e, &err), DWELL_ERR_NOT_FOUND);
+		dw_error_clear(&err);
+	}
+}
+
 TEST(record_of_a_sample)
 {
 	dw_auto(dw_buf) b = DW_BUF_INIT;
@@ -140,7 +239,7 @@ TEST(record_of_a_sample)
 	struct dw_perf_record r;
 
 	put_sample(&b, 5, 0x1234, words, 2, 99);
-	CHECK_INT(dw_perf_record_decode(b.data, b.len, &r), 0);
+	CHECK_INT(dw_perf_record_decode(b.data, b.len, false, &r), 0);
 	CHECK_INT(dw_perf_record_time(b.data, b.len), 99);
 	CHECK_INT(r.tid, 5);
 	CHECK_INT(r.time_ns, 99);
@@ -161,11 +260,11 @@ TEST(records_cut_anywhere)
 
 	put_sample(&b, 5, 0x1234, words, 2, 99);
 	for (size_t n = 0; n < b.len; n++)
-		CHECK_INT(dw_perf_record_decode(b.data, n, &r), DWELL_ERR_FORMAT);
+		CHECK_INT(dw_perf_record_decode(b.data, n, false, &r), DWELL_ERR_FORMAT);
 	dw_buf_clear(&b);
 	put_mmap2(&b, 1, 0x1000, 2, "/a/path/that/is/long", 3);
 	for (size_t n = 0; n < 100; n++)
-		CHECK_INT(dw_perf_record_decode(b.data, n, &r), DWELL_ERR_FORMAT);
+		CHECK_INT(dw_perf_record_decode(b.data, n, false, &r), DWELL_ERR_FORMAT);
 }
 
 /* A ring of one page in our own memory, in which positions start just before the wrap. */
@@ -208,7 +307,7 @@ TEST(ring_wraps_around)
 		dw_ring_refresh(&f.ring);
 		p = dw_ring_peek(&f.ring, &n);
 		CHECK(p);
-		CHECK_INT(dw_perf_record_decode(p, n, &r), 0);
+		CHECK_INT(dw_perf_record_decode(p, n, false, &r), 0);
 		CHECK_INT(r.time_ns, time);
 		CHECK(!memcmp(r.sample.stack, words, sizeof words));
 		dw_ring_consume(&f.ring);
@@ -238,7 +337,7 @@ TEST(the_record_behind_the_next_is_seen)
 	dw_ring_refresh(&f.ring);
 	p = dw_ring_peek_behind(&f.ring, &n);
 	CHECK(p);
-	CHECK_INT(dw_perf_record_decode(p, n, &r), 0);
+	CHECK_INT(dw_perf_record_decode(p, n, false, &r), 0);
 	CHECK_INT(r.pid, 2);
 	CHECK_STR(r.comm.name, "second");
 	dw_ring_consume(&f.ring);

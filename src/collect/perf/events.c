@@ -2,9 +2,9 @@
  * Opening events and mapping their rings; see events.h and perf_event_open(2).
  *
  * The kernel lets an event with `inherit` have a ring only if it is bound to one CPU, hence one
- * pair per CPU. Only user space is counted: that is allowed at paranoid 2, and kernel frames are
- * not unwound here. The CPU clock is a timer of the kernel: a period in nanoseconds is exact.
- * Cycles need the kernel's feedback to reach a frequency.
+ * pair per CPU. User space may be counted at paranoid 2; the kernel, which unwinds its own frames,
+ * at 1. The CPU clock is a timer of the kernel: a period in nanoseconds is exact. Cycles need the
+ * kernel's feedback to reach a frequency.
  *
  * Two events with dumps of different size share a ring, and only one of them is on. Switching an
  * event switches its inherited copies, and a child forked later begins as its parent is; the kernel
@@ -34,6 +34,7 @@ enum {
 	ROOM_SAMPLES = 16, /* that a ring must hold for larger ones to be worth it */
 	WAKEUP_MS = 10,	   /* samples wait this long for the next wake-up, about */
 	NS_PER_S = 1000000000,
+	LEVEL_KERNEL = 1, /* of kernel.perf_event_paranoid that lets users sample the kernel */
 };
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -75,22 +76,31 @@ static struct perf_event_attr side_attr(const struct dw_perf_events *e,
 	return a;
 }
 
+uint64_t dw_perf_period(const struct dw_perf_event *event, const struct dw_perf_options *o)
+{
+	if (o->period || event->kind == DWELL_EVENT_CYCLE)
+		return o->period;
+	return event->kind == DWELL_EVENT_CLOCK ? NS_PER_S / o->frequency_hz : 1;
+}
+
 static struct perf_event_attr sample_attr(const struct dw_perf_events *e,
 					  const struct dw_perf_options *o)
 {
 	struct perf_event_attr a = base_attr(e, o);
 	uint64_t per_wakeup = (uint64_t)o->frequency_hz * WAKEUP_MS / 1000;
 
-	if (e->cycles) {
-		a.type = PERF_TYPE_HARDWARE;
-		a.config = PERF_COUNT_HW_CPU_CYCLES;
+	dw_perf_event_fill(&e->event, &a);
+	a.sample_period = dw_perf_period(&e->event, o);
+	if (!a.sample_period) {
 		a.freq = 1;
 		a.sample_freq = o->frequency_hz;
-	} else {
-		a.config = PERF_COUNT_SW_CPU_CLOCK;
-		a.sample_period = NS_PER_S / o->frequency_hz;
 	}
+	a.exclude_kernel = !e->kernel;
+	a.exclude_callchain_user = 1;
+	a.exclude_idle = o->system_wide;
 	a.sample_type = o->identify ? DWELL_PERF_IDENTIFIED_TYPE : DWELL_PERF_SAMPLE_TYPE;
+	if (e->kernel)
+		a.sample_type |= DWELL_PERF_CHAIN_TYPE;
 	a.sample_regs_user = DWELL_PERF_REGS_MASK;
 	a.sample_stack_user = o->stack_bytes;
 	a.wakeup_watermark = (uint32_t)((per_wakeup ? per_wakeup : 1) * o->stack_bytes);
@@ -156,29 +166,80 @@ static int open_cpus(struct dw_perf_events *e, const struct dw_perf_options *o)
 	return e->cpus.n ? 0 : -ENODEV;
 }
 
+/* Whether the event can be opened, tried on ourselves. 0 or -errno. */
+static int try_event(const struct dw_perf_events *e, const struct dw_perf_options *o)
+{
+	struct perf_event_attr a = sample_attr(e, o);
+	int fd;
+
+	a.disabled = 1;
+	a.enable_on_exec = 0;
+	fd = open_event(&a, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static bool is_refused(int rc)
+{
+	return rc == -EACCES || rc == -EPERM || rc == -ENOSYS || rc == -EMFILE;
+}
+
 /*
- * Try on ourselves: the better event first, then what less able machines and kernels know: no PMU
- * (ENOENT, in a virtual machine; EOPNOTSUPP), a frequency above the kernel's limit for hardware
- * (EINVAL), no count of lost records before 6.0 (EINVAL).
+ * Try the better event first, then what less able machines and kernels know: no PMU (ENOENT, in a
+ * virtual machine; EOPNOTSUPP), a frequency above the kernel's limit for hardware (EINVAL), no
+ * count of lost records before 6.0 (EINVAL).
  */
 static int choose_event(struct dw_perf_events *e, const struct dw_perf_options *o)
 {
+	static const char *const clocks[] = {"cycles", "cpu-clock"};
+	const bool is_given = o->event.name[0];
 	int rc = -EINVAL;
 
-	for (int attempt = 0; attempt < 4 && rc < 0; attempt++) {
-		struct perf_event_attr a;
-
-		e->cycles = attempt % 2 == 0;
+	for (int attempt = 0; attempt < 4 && rc && !is_refused(rc); attempt++) {
+		if (is_given)
+			e->event = o->event;
+		else
+			dw_perf_event_find(clocks[attempt % 2], &e->event, NULL);
 		e->counts_lost = attempt < 2;
-		a = sample_attr(e, o);
-		a.disabled = 1;
-		rc = open_event(&a, 0, -1);
-		if (rc == -EACCES || rc == -EPERM || rc == -ENOSYS || rc == -EMFILE)
-			break;
+		rc = try_event(e, o);
 	}
-	if (rc >= 0)
-		close(rc);
-	return rc < 0 ? rc : 0;
+	return rc;
+}
+
+/* The same, with the kernel if that is allowed, or else not unless it must be. */
+static int choose_scope(struct dw_perf_events *e, const struct dw_perf_options *o)
+{
+	int rc = -EACCES;
+
+	e->kernel = o->kernel != DWELL_KERNEL_NEVER;
+	if (e->kernel)
+		rc = choose_event(e, o);
+	if (!(rc == -EACCES || rc == -EPERM) || o->kernel == DWELL_KERNEL_ALWAYS)
+		return rc;
+	e->kernel = false;
+	return o->event.in_kernel ? rc : choose_event(e, o);
+}
+
+/* Why the chosen event is refused with @code. */
+static int explain(const struct dw_perf_options *o, int code, struct dw_error *err)
+{
+	const bool is_forbidden = code == -EACCES || code == -EPERM;
+	const char *name = o->event.name;
+
+	if (is_forbidden && o->event.in_kernel)
+		return dw_perf_scope_refusal(code, LEVEL_KERNEL, name, err);
+	if (is_forbidden && o->kernel == DWELL_KERNEL_ALWAYS)
+		return dw_perf_scope_refusal(code, LEVEL_KERNEL, "sampling the kernel", err);
+	if (!*name || is_refused(code))
+		return dw_perf_refusal(code, err);
+	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV)
+		return dw_error_set(err, DWELL_ERR_NOT_FOUND,
+				    "this machine cannot count '%s': its processor, or virtual "
+				    "machine, has no counter for it",
+				    name);
+	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' cannot be sampled like this: %s", name,
+			    strerror(-code));
 }
 
 /* Map rings of @bytes for one kind of event, behind those that @ret has. None is left after a
@@ -234,6 +295,14 @@ static int map_rings(const struct dw_perf_events *e, const struct dw_perf_option
 	return rc;
 }
 
+int dw_perf_events_try(const struct dw_perf_options *o, struct dw_error *err)
+{
+	struct dw_perf_events e = {0};
+	int rc = choose_scope(&e, o);
+
+	return rc ? explain(o, rc, err) : 0;
+}
+
 int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *ret,
 			struct dw_rings *rings, struct dw_error *err)
 {
@@ -241,11 +310,11 @@ int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *
 
 	*ret = (struct dw_perf_events){0};
 	*rings = (struct dw_rings){0};
-	rc = choose_event(ret, o);
+	rc = choose_scope(ret, o);
 	if (!rc)
 		rc = open_cpus(ret, o);
 	if (rc) {
-		rc = dw_perf_refusal(rc, err);
+		rc = explain(o, rc, err);
 	} else {
 		rc = map_rings(ret, o, rings);
 		if (rc)

@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "collect/backend.h"
+#include "collect/perf/event.h"
 #include "collect/perf/ring.h"
 
 #include <stdbool.h>
@@ -21,12 +23,17 @@
 #include <sys/types.h>
 
 struct dw_perf_options {
+	struct dw_perf_event event; /* without a name: cycles, or the CPU clock where there are none
+				     */
+	enum dw_sample_kernel kernel;
 	uint32_t frequency_hz;
-	uint32_t stack_bytes;	  /* copied with each sample, a multiple of 8, at most
-				     DWELL_PERF_STACK_MAX */
+	uint64_t period;      /* of the event, 0 = by the frequency, or 1 for what is not steady */
+	uint32_t stack_bytes; /* copied with each sample, a multiple of 8, at most
+				 DWELL_PERF_STACK_MAX */
 	uint32_t stack_bytes_max; /* likewise, after dw_perf_events_deepen(); more than stack_bytes,
 				     or that is all */
 	bool at_exec;		  /* events start at the task's next exec, not at once */
+	bool system_wide;	  /* what is watched are CPUs, not tasks */
 	bool identify;		  /* samples tell which event they come from */
 };
 
@@ -50,7 +57,8 @@ struct dw_perf_watch {
 struct dw_perf_events {
 	DW_VEC(struct dw_perf_cpu) cpus; /* online ones */
 	DW_VEC(struct dw_perf_watch) watches;
-	bool cycles;	  /* hardware cycles, else the CPU clock */
+	struct dw_perf_event event;
+	bool kernel;	  /* samples are taken there, too */
 	bool counts_lost; /* reading an event tells how many records it lost */
 	bool has_room;	  /* rings are large enough for deeper samples */
 };
@@ -63,12 +71,21 @@ struct dw_perf_events {
 int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *ret,
 			struct dw_rings *rings, struct dw_error *err);
 
+/* Whether @o can be had: 0, or what dw_perf_events_open() would say. */
+int dw_perf_events_try(const struct dw_perf_options *o, struct dw_error *err);
+
 /*
  * Watch the task @tid and whatever it will start: first all side-band events, then those that
  * sample. 0; -ESRCH when it is gone; another -errno, for dw_perf_refusal(). Nothing is left open
  * after a failure.
  */
 int dw_perf_events_watch(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid);
+
+/* The tid for dw_perf_events_watch() that stands for all there are. */
+enum { DWELL_PERF_ALL_TASKS = -1 };
+
+/* The period that samples of @event come by, 0 = by the frequency. */
+uint64_t dw_perf_period(const struct dw_perf_event *event, const struct dw_perf_options *o);
 
 /* Whether dw_perf_events_deepen() can do anything. */
 bool dw_perf_events_can_deepen(const struct dw_perf_events *e);

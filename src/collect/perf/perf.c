@@ -24,16 +24,21 @@
 #include "collect/perf/refusal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define HOLD_BACK_NS 1000000u
 
 enum {
 	DEFAULT_STACK_BYTES = 32 << 10,
+	COUNT_STACK_BYTES = 8 << 10,
 	DEEPER_STACK_BYTES = 48 << 10,
 	WINDOW_SAMPLES = 500, /* after so many the share of cut stacks is looked at */
 	WINDOW_CUT = 5,	      /* more of them than this are too many */
 	DEFAULT_FREQUENCY_HZ = 1000,
+	NS_PER_S = 1000000000,
 	SLEEP_MS = 20, /* of a patient caller */
 	HURRY_DRAINS = 64,
 	ATTACH_ROUNDS_MAX = 50,
@@ -82,21 +87,51 @@ static inline void perf_freep(struct dw_backend **b)
 	perf_free(*b);
 }
 
+/* What a sample stands for. */
+static int note_event(struct dw_backend *b)
+{
+	struct dw_facts *f = &b->profile->facts;
+	const struct dw_perf_event *event = &b->events.event;
+	uint64_t period = dw_perf_period(event, &b->options);
+	int rc = dw_facts_set_text(f, "event", event->name);
+
+	if (!rc && event->kind == DWELL_EVENT_CLOCK)
+		rc = dw_facts_set(f, "frequency_hz", (int64_t)(NS_PER_S / period));
+	else if (!rc && !period)
+		rc = dw_facts_set(f, "frequency_hz", b->options.frequency_hz);
+	else if (!rc)
+		rc = dw_facts_set(f, "period", (int64_t)period);
+	return rc ? rc : dw_facts_set(f, "kernel_sampled", b->events.kernel);
+}
+
+/* The boot that addresses of the kernel belong to. */
+static int note_boot(struct dw_backend *b)
+{
+	char boot[64] = "";
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, boot, sizeof boot - 1);
+
+	if (fd >= 0)
+		close(fd);
+	boot[n > 0 ? n : 0] = 0;
+	boot[strcspn(boot, "\n")] = 0;
+	return dw_facts_set_text(&b->profile->facts, "boot", boot);
+}
+
 /* Facts that tell how samples came about. */
 static int note_facts(struct dw_backend *b)
 {
 	struct dw_facts *f = &b->profile->facts;
 	uint64_t ring_bytes = 0;
-	int rc;
+	int rc = note_event(b);
 
 	dw_vec_each(r, &b->rings.v)
 		ring_bytes += r->bytes;
 	b->depth.settled = !dw_perf_events_can_deepen(&b->events);
-	rc = dw_facts_set_text(f, "event", b->events.cycles ? "cycles" : "cpu-clock");
+	if (!rc && b->events.kernel)
+		rc = note_boot(b);
 	if (!rc)
 		rc = dw_facts_set_text(f, "clock", "monotonic");
-	if (!rc)
-		rc = dw_facts_set(f, "frequency_hz", b->options.frequency_hz);
 	if (!rc)
 		rc = dw_facts_set(f, "stack_bytes", b->options.stack_bytes);
 	if (!rc)
@@ -123,24 +158,36 @@ static int list_fds(struct dw_backend *b)
 		if (!r->side && r->bytes < room)
 			room = r->bytes;
 	}
-	b->is_roomy = room / b->options.stack_bytes_max >=
-		      (uint64_t)b->options.frequency_hz * 4 * SLEEP_MS / 1000;
+	b->is_roomy = b->events.event.kind == DWELL_EVENT_CLOCK && !b->options.period &&
+		      room / b->options.stack_bytes_max >=
+			      (uint64_t)b->options.frequency_hz * 4 * SLEEP_MS / 1000;
 	return 0;
 }
 
-static struct dw_perf_options choose_options(const struct dw_backend_config *c)
+/* How much of the stack to copy at first and at most. What happens may happen very often. */
+static void choose_depth(uint32_t asked, struct dw_perf_options *o)
 {
-	struct dw_perf_options o = {
-		.at_exec = !c->pids_n,
-		.identify = c->pids_n,
-		.frequency_hz = c->frequency_hz ? c->frequency_hz : DEFAULT_FREQUENCY_HZ,
-		.stack_bytes = c->stack_bytes ? c->stack_bytes : DEFAULT_STACK_BYTES};
+	bool is_count = o->event.name[0] && o->event.kind == DWELL_EVENT_COUNT;
 
-	if (o.stack_bytes > DWELL_PERF_STACK_MAX)
-		o.stack_bytes = DWELL_PERF_STACK_MAX;
-	o.stack_bytes &= ~7u;
-	o.stack_bytes_max = c->stack_bytes ? o.stack_bytes : DEEPER_STACK_BYTES;
-	return o;
+	o->stack_bytes = asked ? asked : is_count ? COUNT_STACK_BYTES : DEFAULT_STACK_BYTES;
+	if (o->stack_bytes > DWELL_PERF_STACK_MAX)
+		o->stack_bytes = DWELL_PERF_STACK_MAX;
+	o->stack_bytes &= ~7u;
+	o->stack_bytes_max = asked || is_count ? o->stack_bytes : DEEPER_STACK_BYTES;
+}
+
+static int choose_options(const struct dw_backend_config *c, struct dw_perf_options *o,
+			  struct dw_error *err)
+{
+	int rc = c->event ? dw_perf_event_find(c->event, &o->event, err) : 0;
+
+	o->at_exec = !c->pids_n;
+	o->identify = c->pids_n;
+	o->kernel = c->kernel;
+	o->period = c->period;
+	o->frequency_hz = c->frequency_hz ? c->frequency_hz : DEFAULT_FREQUENCY_HZ;
+	choose_depth(c->stack_bytes, o);
+	return rc;
 }
 
 static int watch_command(struct dw_backend *b, pid_t pid, struct dw_error *err)
@@ -217,11 +264,14 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	if (!b)
 		return dw_error_set_errno(err, ENOMEM, "cannot start sampling");
 	b->profile = profile;
-	b->options = choose_options(config);
+	rc = choose_options(config, &b->options, err);
+	if (rc)
+		return rc;
 	dw_intake_init(&b->intake, profile, config->cache_dir, false);
 	b->intake.track.start_ns = config->start_ns;
 	dw_intake_use(&b->intake, config->managed, config->jit);
 	rc = dw_perf_events_open(&b->options, &b->events, &b->rings, err);
+	b->intake.has_chains = b->events.kernel;
 	if (!rc)
 		rc = config->pids_n ? attach(b, config, err) : watch_command(b, config->pid, err);
 	if (!rc)

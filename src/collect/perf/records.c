@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { HEADER_BYTES = 8, SAMPLE_TIME_OFFSET = 24, TRAILER_BYTES = 16 };
+enum { HEADER_BYTES = 8, SAMPLE_TIME_OFFSET = 24, TRAILER_BYTES = 16, CHAIN_MAX = 8191 };
 
 /* perf's order of the registers in DWELL_PERF_REGS_MASK -> DWARF numbers (asm/perf_regs.h). */
 static const uint8_t dwarf_number[DWELL_REG_COUNT] = {
@@ -33,7 +33,28 @@ uint64_t dw_perf_record_time(const void *p, size_t n)
 	return time;
 }
 
-static void decode_sample(struct dw_cursor *c, struct dw_perf_record *ret)
+/* The kernel's part of a chain of addresses: what follows its mark, up to the next one. */
+static void decode_chain(struct dw_cursor *c, struct dw_perf_sample *s)
+{
+	uint64_t n = dw_cursor_u64(c), mark;
+	const uint8_t *chain = n <= CHAIN_MAX ? dw_cursor_bytes(c, n * 8) : NULL;
+
+	if (n > CHAIN_MAX)
+		c->failed = true;
+	if (!chain || !n)
+		return;
+	memcpy(&mark, chain, sizeof mark);
+	if (mark != PERF_CONTEXT_KERNEL)
+		return;
+	s->kernel = chain + 8;
+	for (; s->kernel_n < n - 1; s->kernel_n++) {
+		memcpy(&mark, s->kernel + 8 * s->kernel_n, sizeof mark);
+		if (mark >= PERF_CONTEXT_MAX)
+			return;
+	}
+}
+
+static void decode_sample(struct dw_cursor *c, bool has_chain, struct dw_perf_record *ret)
 {
 	struct dw_perf_sample *s = &ret->sample;
 	uint64_t dumped, valid;
@@ -42,6 +63,10 @@ static void decode_sample(struct dw_cursor *c, struct dw_perf_record *ret)
 	ret->pid = (int32_t)dw_cursor_u32(c);
 	ret->tid = (int32_t)dw_cursor_u32(c);
 	ret->time_ns = dw_cursor_u64(c);
+	s->kernel = NULL;
+	s->kernel_n = 0;
+	if (has_chain)
+		decode_chain(c, s);
 	s->abi = dw_cursor_u64(c);
 	s->stack = NULL;
 	s->stack_bytes = 0;
@@ -89,11 +114,12 @@ static void decode_task(struct dw_cursor *c, struct dw_perf_record *ret)
 	ret->parent.tid = (int32_t)dw_cursor_u32(c);
 }
 
-static int decode_body(struct dw_cursor *c, uint16_t misc, struct dw_perf_record *ret)
+static int decode_body(struct dw_cursor *c, uint16_t misc, bool has_chain,
+		       struct dw_perf_record *ret)
 {
 	switch (ret->type) {
 	case PERF_RECORD_SAMPLE:
-		decode_sample(c, ret);
+		decode_sample(c, has_chain, ret);
 		break;
 	case PERF_RECORD_MMAP2:
 		decode_mapping(c, ret);
@@ -120,7 +146,7 @@ static int decode_body(struct dw_cursor *c, uint16_t misc, struct dw_perf_record
 	return c->failed ? DWELL_ERR_FORMAT : 0;
 }
 
-int dw_perf_record_decode(const void *p, size_t n, struct dw_perf_record *ret)
+int dw_perf_record_decode(const void *p, size_t n, bool has_chain, struct dw_perf_record *ret)
 {
 	struct perf_event_header h;
 	struct dw_cursor c;
@@ -133,5 +159,5 @@ int dw_perf_record_decode(const void *p, size_t n, struct dw_perf_record *ret)
 	ret->time_ns = dw_perf_record_time(p, n);
 	dw_cursor_init(&c, p, h.type == PERF_RECORD_SAMPLE ? n : n - TRAILER_BYTES);
 	dw_cursor_skip(&c, HEADER_BYTES);
-	return decode_body(&c, h.misc, ret);
+	return decode_body(&c, h.misc, has_chain, ret);
 }

@@ -20,6 +20,8 @@
 #define DWELL_PERF_SAMPLE_TYPE                                                         \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | \
 	 PERF_SAMPLE_STACK_USER)
+/* What samples have more where the kernel is sampled, too. */
+#define DWELL_PERF_CHAIN_TYPE PERF_SAMPLE_CALLCHAIN
 /* The same length and order, with the identity of the event in place of the address. */
 #define DWELL_PERF_IDENTIFIED_TYPE \
 	((DWELL_PERF_SAMPLE_TYPE & ~PERF_SAMPLE_IP) | PERF_SAMPLE_IDENTIFIER)
@@ -30,6 +32,7 @@
  */
 uint64_t dw_perf_record_time(const void *p, size_t n);
 
-/* Decode the record @p of @n bytes, header included. 0; DWELL_ERR_FORMAT; DWELL_ERR_UNSUPPORTED for
+/* Decode the record @p of @n bytes, header included; @has_chain: samples have the kernel's frames
+ * (DWELL_PERF_CHAIN_TYPE). 0; DWELL_ERR_FORMAT; DWELL_ERR_UNSUPPORTED for
  * kinds that are of no interest. */
-int dw_perf_record_decode(const void *p, size_t n, struct dw_perf_record *ret);
+int dw_perf_record_decode(const void *p, size_t n, bool has_chain, struct dw_perf_record *ret);

@@ -71,6 +71,20 @@ int dw_perf_refusal(int code, struct dw_error *err)
 			    level);
 }
 
+int dw_perf_scope_refusal(int code, int level, const char *what, struct dw_error *err)
+{
+	char path[4096];
+
+	if (paranoid_level() <= level)
+		return dw_perf_refusal(code, err);
+	return dw_error_set(
+		err, DWELL_ERR_REFUSED,
+		"%s is for root here (kernel.perf_event_paranoid is %d), this opens it: "
+		"sudo sysctl kernel.perf_event_paranoid=%d  or: sudo setcap "
+		"cap_perfmon+ep %s",
+		what, paranoid_level(), level, own_path(path, sizeof path));
+}
+
 int dw_perf_attach_refusal(int code, pid_t pid, struct dw_error *err)
 {
 	struct dw_rights theirs = {0};

@@ -11,6 +11,10 @@
  * @code when it is nobody's refusal. */
 int dw_perf_refusal(int code, struct dw_error *err);
 
+/* Explain @code, -errno of perf_event_open() for @what, which users may have at the @level of
+ * kernel.perf_event_paranoid. */
+int dw_perf_scope_refusal(int code, int level, const char *what, struct dw_error *err);
+
 /* Explain @code, -errno of opening an event of @pid, which runs already. */
 int dw_perf_attach_refusal(int code, pid_t pid, struct dw_error *err);
 

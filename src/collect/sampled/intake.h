@@ -15,6 +15,7 @@ struct dw_intake {
 	struct dw_perf_modules modules;
 	struct dw_track track;
 	struct dw_sampler sampler;
+	bool has_chains; /* samples of perf have the kernel's frames */
 	/* Told of each fork; NULL = nobody. 0 or -ENOMEM */
 	int (*on_fork)(void *ctx, const struct dw_perf_record *r);
 	void *on_fork_ctx;

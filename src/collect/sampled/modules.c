@@ -216,6 +216,14 @@ int dw_perf_modules_map(struct dw_perf_modules *m, const struct dw_mapper *who,
 	return 0;
 }
 
+int dw_perf_modules_kernel(struct dw_perf_modules *m, uint32_t *ret)
+{
+	int rc = special_module(m, DWELL_MODULE_KERNEL, "[kernel]", &m->kernel);
+
+	*ret = m->kernel;
+	return rc;
+}
+
 const struct dw_module_source *dw_perf_modules_sources(struct dw_perf_modules *m, size_t *n)
 {
 	struct dw_module_source none = {.fd = -1, .root_fd = -1};

@@ -34,6 +34,7 @@ struct dw_perf_modules {
 	bool offline;		    /* look at nothing but the records: no file, no process */
 	struct dw_idset by_file;    /* (device, inode, generation) -> module id */
 	uint32_t vdso;		    /* module id, 0 = not seen yet */
+	uint32_t kernel;	    /* likewise */
 	DW_VEC(struct dw_module_state) states;	 /* by module id */
 	DW_VEC(struct dw_module_source) sources; /* by module id */
 };
@@ -52,6 +53,9 @@ struct dw_mapper {
  */
 int dw_perf_modules_map(struct dw_perf_modules *m, const struct dw_mapper *who,
 			const struct dw_perf_mapping *mapping, struct dw_space_range *ret);
+
+/* The module id of the kernel. 0 or -ENOMEM. */
+int dw_perf_modules_kernel(struct dw_perf_modules *m, uint32_t *ret);
 
 /* The sources by module id, borrowed until the next mapping. *@n = modules + 1. NULL = no memory.
  */

@@ -19,6 +19,10 @@ struct dw_perf_sample {
 	struct dw_unwind_regs regs;
 	const uint8_t *stack; /* bytes from regs.r[DWELL_REG_RSP] on */
 	size_t stack_bytes;
+	/* Where the kernel was, innermost first: the address, then return addresses. Borrowed,
+	 * maybe not aligned */
+	const uint8_t *kernel;
+	size_t kernel_n; /* addresses, 0 = it was not, or is not sampled */
 };
 
 struct dw_perf_mapping {

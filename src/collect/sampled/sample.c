@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FRAMES_MAX = 1 << 20 };
 
@@ -259,27 +260,14 @@ static uint64_t top_of(const struct dw_walk_frame *f)
 	return f->sp + 64;
 }
 
-int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
+/* The stack of the program's own frames. */
+static int take_user(struct dw_sampler *s, struct dw_tracked_thread *th,
+		     const struct dw_perf_record *r, uint32_t *ret)
 {
-	struct dw_tracked_thread *th;
 	struct dw_walk *w;
 	struct found f;
-	int rc;
+	int rc = walk_stack(s, th, r, &f);
 
-	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64) {
-		s->discarded++;
-		s->discarded_32 += r->sample.abi == PERF_SAMPLE_REGS_ABI_32;
-		return 0;
-	}
-	rc = dw_track_thread(s->track, r->pid, r->tid, r->time_ns, &th);
-	if (!rc && s->counts) {
-		rc = s->counts(s->counts_ctx, th->id, &r->sample);
-		if (!rc)
-			return 0;
-		rc = rc < 0 ? rc : 0;
-	}
-	if (!rc)
-		rc = walk_stack(s, th, r, &f);
 	if (!rc)
 		rc = update_walk(s, th->process, th->walk, &f);
 	if (rc)
@@ -291,9 +279,62 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 	} else {
 		dw_deep_keep(&s->deep, w, top_of(&w->frames.v[0]));
 	}
+	*ret = w->frames.v[w->frames.n - 1].stack;
+	return 0;
+}
+
+/* Put the kernel's frames inside of the stack *@stack. */
+static int push_kernel(struct dw_sampler *s, const struct dw_perf_sample *sample, uint32_t *stack)
+{
+	struct dw_frame row = {0};
+	uint32_t frame;
+	int rc = dw_perf_modules_kernel(s->track->modules, &row.module);
+
+	for (size_t i = sample->kernel_n; i-- && !rc;) {
+		memcpy(&row.svma, sample->kernel + i * sizeof row.svma, sizeof row.svma);
+		row.svma -= i != 0; /* into the call */
+		rc = dw_frames_add(&s->profile->frames, row, &frame);
+		if (!rc)
+			rc = dw_stacks_add(&s->profile->stacks, *stack, frame, stack);
+	}
+	return rc;
+}
+
+/* Whether the program's part of the stack is there: threads of the kernel have none, and processes
+ * that are being made or end have none any more. */
+static bool has_user(const struct dw_perf_sample *sample)
+{
+	return sample->abi == PERF_SAMPLE_REGS_ABI_64 && (sample->stack_bytes || !sample->kernel_n);
+}
+
+int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
+{
+	const struct dw_perf_sample *sample = &r->sample;
+	struct dw_tracked_thread *th;
+	uint32_t stack = 0;
+	int rc;
+
+	if (sample->abi == PERF_SAMPLE_REGS_ABI_32 || (!sample->kernel_n && !has_user(sample))) {
+		s->discarded++;
+		s->discarded_32 += sample->abi == PERF_SAMPLE_REGS_ABI_32;
+		return 0;
+	}
+	rc = dw_track_thread(s->track, r->pid, r->tid, r->time_ns, &th);
+	if (!rc && s->counts) {
+		rc = s->counts(s->counts_ctx, th->id, sample);
+		if (!rc)
+			return 0;
+		rc = rc < 0 ? rc : 0;
+	}
+	if (!rc && has_user(sample))
+		rc = take_user(s, th, r, &stack);
+	if (!rc && sample->kernel_n)
+		rc = push_kernel(s, sample, &stack);
+	if (rc)
+		return rc;
 	s->kept++;
 	return dw_samples_add(&s->profile->samples, dw_track_time(s->track, r->time_ns), th->id,
-			      w->frames.v[w->frames.n - 1].stack);
+			      stack);
 }
 
 void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r)

@@ -1,0 +1,228 @@
+/*
+ * Names of events; see event.h. Those of the kernel and of all processors are its constants
+ * (linux/perf_event.h). A PMU describes itself in sysfs: its type, the events it has names for, and
+ * which bits of which config word a term stands in ("config:0-7,32-35"). Tracepoints have a number
+ * in tracefs. [any-thread]
+ */
+#include "collect/perf/event.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PMUS	    "/sys/bus/event_source/devices"
+#define TRACEPOINTS "/sys/kernel/tracing/events"
+
+enum { LINE_BYTES = 256 };
+
+struct known {
+	const char *name;
+	uint64_t config;
+	uint8_t type;
+	uint8_t kind; /* enum dw_perf_event_kind */
+	bool in_kernel;
+};
+
+#define SOFT(name, config, kind, kernel)                                                     \
+	{                                                                                    \
+		name, PERF_COUNT_SW_##config, PERF_TYPE_SOFTWARE, DWELL_EVENT_##kind, kernel \
+	}
+#define HARD(name, config)                                                                 \
+	{                                                                                  \
+		name, PERF_COUNT_HW_##config, PERF_TYPE_HARDWARE, DWELL_EVENT_CYCLE, false \
+	}
+
+static const struct known known[] = {
+	SOFT("cpu-clock", CPU_CLOCK, CLOCK, false),
+	SOFT("task-clock", TASK_CLOCK, CLOCK, false),
+	SOFT("page-faults", PAGE_FAULTS, COUNT, false),
+	SOFT("minor-faults", PAGE_FAULTS_MIN, COUNT, false),
+	SOFT("major-faults", PAGE_FAULTS_MAJ, COUNT, false),
+	SOFT("context-switches", CONTEXT_SWITCHES, COUNT, true),
+	SOFT("cpu-migrations", CPU_MIGRATIONS, COUNT, true),
+	SOFT("alignment-faults", ALIGNMENT_FAULTS, COUNT, false),
+	SOFT("emulation-faults", EMULATION_FAULTS, COUNT, false),
+	HARD("cycles", CPU_CYCLES),
+	HARD("instructions", INSTRUCTIONS),
+	HARD("cache-references", CACHE_REFERENCES),
+	HARD("cache-misses", CACHE_MISSES),
+	HARD("branches", BRANCH_INSTRUCTIONS),
+	HARD("branch-misses", BRANCH_MISSES),
+	HARD("bus-cycles", BUS_CYCLES),
+	HARD("ref-cycles", REF_CPU_CYCLES),
+	HARD("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARD("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
+};
+
+const char *dw_perf_event_name(unsigned i)
+{
+	return i < sizeof known / sizeof *known ? known[i].name : NULL;
+}
+
+/* Read the first line of the file "FOLDER/OWNER/NAME" into @ret. */
+static bool read_line(const char *folder, const char *owner, const char *name, char ret[LINE_BYTES])
+{
+	char path[512];
+	ssize_t n;
+	int fd;
+
+	if (strstr(owner, "..") || strstr(name, ".."))
+		return false;
+	if (snprintf(path, sizeof path, "%s/%s/%s", folder, owner, name) >= (int)sizeof path)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, ret, LINE_BYTES - 1);
+	close(fd);
+	ret[n > 0 ? n : 0] = 0;
+	ret[strcspn(ret, "\n")] = 0;
+	return n > 0;
+}
+
+static bool find_known(const char *name, struct dw_perf_event *ret)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		const struct known *k = &known[i];
+
+		if (strcmp(k->name, name) != 0)
+			continue;
+		ret->kind = k->kind;
+		ret->type = k->type;
+		ret->config = k->config;
+		ret->in_kernel = k->in_kernel;
+		return true;
+	}
+	return false;
+}
+
+/* "r" and a hexadecimal number: an event of the processor by its own code. */
+static bool find_raw(const char *name, struct dw_perf_event *ret)
+{
+	char *end;
+
+	if (name[0] != 'r' || !isxdigit((unsigned char)name[1]))
+		return false;
+	ret->config = strtoull(name + 1, &end, 16);
+	ret->type = PERF_TYPE_RAW;
+	ret->kind = DWELL_EVENT_CYCLE;
+	return !*end;
+}
+
+/* "SYSTEM:NAME". *@ret_refused: tracefs is not ours to read. */
+static bool find_tracepoint(const char *name, struct dw_perf_event *ret, bool *ret_refused)
+{
+	const char *colon = strchr(name, ':');
+	char system[64], file[DWELL_EVENT_NAME_BYTES + 4], number[LINE_BYTES];
+
+	if (!colon || colon - name >= (int)sizeof system)
+		return false;
+	snprintf(system, sizeof system, "%.*s", (int)(colon - name), name);
+	*ret_refused = access(TRACEPOINTS, X_OK) != 0;
+	snprintf(file, sizeof file, "%s/id", colon + 1);
+	if (!read_line(TRACEPOINTS, system, file, number))
+		return false;
+	ret->type = PERF_TYPE_TRACEPOINT;
+	ret->config = strtoull(number, NULL, 10);
+	ret->kind = DWELL_EVENT_COUNT;
+	ret->in_kernel = true;
+	return true;
+}
+
+/* Put @value into the bits that @format names, lowest first. */
+static bool put_term(const char *format, uint64_t value, struct dw_perf_event *ret)
+{
+	uint64_t *word = !strncmp(format, "config:", 7)	   ? &ret->config
+			 : !strncmp(format, "config1:", 8) ? &ret->config1
+			 : !strncmp(format, "config2:", 8) ? &ret->config2
+							   : NULL;
+	const char *at = strchr(format, ':');
+
+	while (word && *at) {
+		char *end;
+		unsigned long first = strtoul(at + 1, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (last > 63 || first > last || (*end && *end != ','))
+			return false;
+		for (unsigned long bit = first; bit <= last; bit++, value >>= 1)
+			*word = (*word & ~(1ull << bit)) | (value & 1) << bit;
+		at = end;
+	}
+	return word != NULL && !value;
+}
+
+/* "TERM=VALUE,TERM,..." of @pmu. */
+static bool put_terms(const char *pmu, char *terms, struct dw_perf_event *ret)
+{
+	char *rest = NULL;
+
+	for (char *term = strtok_r(terms, ",", &rest); term; term = strtok_r(NULL, ",", &rest)) {
+		char *equals = strchr(term, '='), *end = NULL;
+		uint64_t value = equals ? strtoull(equals + 1, &end, 0) : 1;
+		char file[DWELL_EVENT_NAME_BYTES + 8], format[LINE_BYTES];
+
+		if (equals)
+			*equals = 0;
+		if ((size_t)snprintf(file, sizeof file, "format/%s", term) >= sizeof file ||
+		    (end && *end) || !read_line(PMUS, pmu, file, format) ||
+		    !put_term(format, value, ret))
+			return false;
+	}
+	return true;
+}
+
+/* "PMU/EVENT/" or "PMU/TERM=VALUE,.../". */
+static bool find_pmu(const char *name, struct dw_perf_event *ret)
+{
+	const char *slash = strchr(name, '/');
+	char pmu[64], body[DWELL_EVENT_NAME_BYTES], file[DWELL_EVENT_NAME_BYTES + 8];
+	char line[LINE_BYTES];
+
+	if (!slash || slash == name || slash - name >= (int)sizeof pmu)
+		return false;
+	snprintf(pmu, sizeof pmu, "%.*s", (int)(slash - name), name);
+	snprintf(body, sizeof body, "%s", slash + 1);
+	body[strcspn(body, "/")] = 0;
+	if (!read_line(PMUS, pmu, "type", line))
+		return false;
+	ret->type = (uint32_t)strtoul(line, NULL, 10);
+	ret->kind = DWELL_EVENT_CYCLE;
+	snprintf(file, sizeof file, "events/%s", body);
+	if (read_line(PMUS, pmu, file, line))
+		return put_terms(pmu, line, ret);
+	return put_terms(pmu, body, ret);
+}
+
+int dw_perf_event_find(const char *name, struct dw_perf_event *ret, struct dw_error *err)
+{
+	bool is_refused = false;
+
+	*ret = (struct dw_perf_event){0};
+	if (strlen(name) < sizeof ret->name) {
+		snprintf(ret->name, sizeof ret->name, "%s", name);
+		if (find_known(name, ret) || find_raw(name, ret) ||
+		    find_tracepoint(name, ret, &is_refused) || find_pmu(name, ret))
+			return 0;
+	}
+	if (is_refused)
+		return dw_error_set(err, DWELL_ERR_NOT_FOUND,
+				    "'%s' is looked up in " TRACEPOINTS ", which only root may "
+				    "read here",
+				    name);
+	return dw_error_set(err, DWELL_ERR_NOT_FOUND,
+			    "there is no event '%s' here (--event list shows some)", name);
+}
+
+void dw_perf_event_fill(const struct dw_perf_event *e, struct perf_event_attr *attr)
+{
+	attr->type = e->type;
+	attr->config = e->config;
+	attr->config1 = e->config1;
+	attr->config2 = e->config2;
+}

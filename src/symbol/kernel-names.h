@@ -1,0 +1,42 @@
+/*
+ * Names of the kernel's functions, as /proc/kallsyms lists them for the kernel that runs now.
+ *
+ * Read when the first one is asked for. Where the list hides addresses (kernel.kptr_restrict) or
+ * the addresses are another boot's, nothing has a name. One thread at a time.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_kernel_symbol {
+	uint64_t start;
+	const char *name;   /* borrowed from the text */
+	const char *module; /* likewise, "" = the kernel itself */
+	bool is_global;
+};
+
+struct dw_kernel_names {
+	DW_VEC(struct dw_kernel_symbol) rows; /* by start, one for each */
+	struct dw_buf text;
+	bool was_read;
+};
+
+/* Take @text apart, the contents of the list, which @k takes over. 0 or -ENOMEM. */
+int dw_kernel_names_parse(struct dw_kernel_names *k, struct dw_buf *text);
+
+/* Read the list unless that was done, if the kernel's boot is the one called @boot
+ * (NULL = not known). 0 or -ENOMEM.
+ */
+int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot);
+
+/* The function at @svma, borrowed, and *@ret_end, where the next one begins. NULL = not known. */
+const struct dw_kernel_symbol *dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,
+						    uint64_t *ret_end);
+
+/* Free everything. */
+void dw_kernel_names_release(struct dw_kernel_names *k);
