@@ -245,19 +245,12 @@ struct listed {
 	const char *reason; /* "" = cloned */
 };
 
-/* Whether the function, which is measured, can end in a jump out of the instrumented code. */
-static bool jumps_out(const struct listed *l)
-{
-	return l->f->flags & DWELL_CLONE_PROBED && l->f->flags & DWELL_CLONE_TAILS_OUT;
-}
-
 static void put_table(struct dw_out *out, const struct listed *l)
 {
 	dw_out_printf(out, "%-8s %#12" PRIx64 " %8" PRIu32 "  ", *l->reason ? "as it is" : "cloned",
 		      l->image->start + l->f->start, l->f->bytes);
 	dw_text_put(out, l->name);
-	dw_out_printf(out, "%s%s%s%s\n", *l->reason ? " (" : "", l->reason, *l->reason ? ")" : "",
-		      jumps_out(l) ? " (can end in a jump out)" : "");
+	dw_out_printf(out, "%s%s%s\n", *l->reason ? " (" : "", l->reason, *l->reason ? ")" : "");
 }
 
 static void put_csv(struct dw_out *out, const struct listed *l)
@@ -269,7 +262,7 @@ static void put_csv(struct dw_out *out, const struct listed *l)
 		      l->f->bytes, *l->reason ? "no" : "yes",
 		      l->f->flags & DWELL_CLONE_PROBED ? "yes" : "no");
 	dw_format_csv_field(out, l->reason);
-	dw_out_printf(out, ",%s\r\n", jumps_out(l) ? "yes" : "no");
+	dw_out_puts(out, "\r\n");
 }
 
 static void put_json(struct dw_out *out, const struct listed *l)
@@ -284,7 +277,7 @@ static void put_json(struct dw_out *out, const struct listed *l)
 		      *l->reason ? "false" : "true",
 		      l->f->flags & DWELL_CLONE_PROBED ? "true" : "false");
 	dw_format_json_string(out, l->reason);
-	dw_out_printf(out, ", \"jumps_out\": %s}", jumps_out(l) ? "true" : "false");
+	dw_out_puts(out, "}");
 }
 
 static int list_module(struct dw_out *out, const struct dw_module_image *m,
@@ -324,8 +317,7 @@ int dw_list_functions(struct dw_out *out, struct dw_module_image *const *images,
 	int rc = 0;
 
 	if (format == DWELL_LIST_CSV)
-		dw_out_puts(out,
-			    "function,module,address,bytes,cloned,probed,reason,jumps_out\r\n");
+		dw_out_puts(out, "function,module,address,bytes,cloned,probed,reason\r\n");
 	if (format == DWELL_LIST_JSON)
 		dw_out_puts(out, "{\n  \"rows\": [");
 	for (size_t i = 0; i < n && !rc; i++) {

@@ -98,21 +98,32 @@ static int look_at_direct(struct dw_clone_module *m, uint64_t to)
 	return rc ? rc : 1;
 }
 
+/* Likewise the call through the word at @to. */
+static int add_slot(struct dw_clone_module *m, uint64_t to)
+{
+	const struct dw_clone_slot *slot = find_slot(m, to);
+	int rc;
+
+	if (!slot || to - m->start >= m->bytes)
+		return 0;
+	rc = add_import(m, to, to, is_switch(slot->name) ? DWELL_IMPORT_SWITCHES : 0);
+	return rc ? rc : 1;
+}
+
 /* The marks of the call @insn at @at, negative: -ENOMEM. */
 static int look_at_call(struct dw_clone_module *m, const struct dw_insn *insn, uint64_t at)
 {
 	uint64_t to = dw_insn_target(insn, at);
-	const struct dw_clone_slot *slot;
 	int rc;
 
 	if (insn->kind == DWELL_INSN_CALL) {
 		rc = look_at_direct(m, to);
 		return rc > 0 ? DWELL_MARK_OUT : rc;
 	}
-	slot = insn->flags & DWELL_INSN_RIP ? find_slot(m, to) : NULL;
-	if (slot && to - m->start < m->bytes) {
-		rc = add_import(m, to, to, is_switch(slot->name) ? DWELL_IMPORT_SWITCHES : 0);
-		return rc ? rc : DWELL_MARK_OUT;
+	if (insn->flags & DWELL_INSN_RIP && find_slot(m, to)) {
+		rc = add_slot(m, to);
+		if (rc)
+			return rc > 0 ? DWELL_MARK_OUT : rc;
 	}
 	return insn->flags & DWELL_INSN_RSP && insn->value < 0 ? 0 : DWELL_MARK_OUT_POINTER;
 }
@@ -138,6 +149,39 @@ static bool tails_out(const struct dw_clone_module *m, const struct dw_clone_fun
 	return false;
 }
 
+/* The plan of @f's jump @i lets a gate stand before it. */
+static bool has_gate(const struct dw_clone_module *m, const struct dw_insn *insn, uint32_t i)
+{
+	const struct dw_jump_plan *plan = dw_jumps_find(m, i);
+
+	return insn->kind != DWELL_INSN_JUMP_INDIRECT ||
+	       (plan && plan->how == DWELL_JUMP_LEAVE && !plan->free_below);
+}
+
+/* The marks of the jump @insn, which is instruction @i of @f at @at, negative: -ENOMEM. */
+static int look_at_jump(struct dw_clone_module *m, struct dw_clone_function *f,
+			const struct dw_insn *insn, uint32_t i, uint64_t at)
+{
+	uint64_t to = dw_insn_target(insn, at);
+	int rc;
+
+	if (!tails_out(m, f, insn, at))
+		return 0;
+	f->flags |= DWELL_CLONE_TAILS_OUT;
+	if (!has_gate(m, insn, i))
+		return 0;
+	if (insn->kind == DWELL_INSN_JUMP_INDIRECT)
+		rc = add_slot(m, to);
+	else
+		rc = look_at_direct(m, to);
+	return rc > 0 ? DWELL_MARK_OUT : rc;
+}
+
+static bool is_call(const struct dw_insn *insn)
+{
+	return insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
+}
+
 static int look_at(struct dw_clone_module *m, struct dw_clone_function *f)
 {
 	uint32_t last = f->first + f->n - 1;
@@ -147,17 +191,91 @@ static int look_at(struct dw_clone_module *m, struct dw_clone_function *f)
 		const struct dw_insn *insn = &m->insns.v[i];
 		int marks;
 
-		if (tails_out(m, f, insn, at))
-			f->flags |= DWELL_CLONE_TAILS_OUT;
-		if ((insn->kind != DWELL_INSN_CALL && insn->kind != DWELL_INSN_CALL_INDIRECT) ||
-		    (i == last && m->marks.v[i] & DWELL_MARK_KEEP_RETURN))
+		if (i == last && m->marks.v[i] & DWELL_MARK_KEEP_RETURN)
 			continue;
-		marks = look_at_call(m, insn, at);
+		marks = is_call(insn) ? look_at_call(m, insn, at) : look_at_jump(m, f, insn, i, at);
 		if (marks < 0)
 			return marks;
 		m->marks.v[i] |= (uint8_t)marks;
 	}
 	return 0;
+}
+
+/* Functions that may go on in others: indexes in m->functions. */
+struct edge {
+	uint32_t from, to;
+};
+struct edges {
+	DW_VEC(struct edge);
+};
+
+/* Add where jumps of @f lead. 0 or -ENOMEM. */
+static int add_edges(struct dw_clone_module *m, const struct dw_clone_function *f,
+		     struct edges *edges)
+{
+	uint64_t at = f->start;
+	int rc = 0;
+
+	for (uint32_t i = f->first; i < f->first + f->n && !rc; at += m->insns.v[i++].length) {
+		const struct dw_insn *insn = &m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+		const struct dw_clone_function *g;
+
+		if ((insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_BRANCH) ||
+		    to - f->start < f->end - f->start)
+			continue;
+		g = dw_clone_function_at(m, to);
+		if (g && !g->reason)
+			rc = dw_vec_push(edges, ((struct edge){(uint32_t)(f - m->functions.v),
+							       (uint32_t)(g - m->functions.v)}));
+	}
+	return rc;
+}
+
+/* Let functions know what those may do that they jump to, however many jumps it takes. 0 or
+ * -ENOMEM. */
+static int spread_tails(struct dw_clone_module *m)
+{
+	struct edges edges = {0};
+	bool again = true;
+	int rc = 0;
+
+	dw_vec_each(f, &m->functions) {
+		if (!f->reason && !rc)
+			rc = add_edges(m, f, &edges);
+	}
+	while (again) {
+		again = false;
+		dw_vec_each(edge, &edges) {
+			uint32_t tails = m->functions.v[edge->to].flags & DWELL_CLONE_TAILS_OUT;
+			uint8_t *flags = &m->functions.v[edge->from].flags;
+
+			again |= tails & ~*flags;
+			*flags |= (uint8_t)tails;
+		}
+	}
+	dw_vec_release(&edges);
+	return rc;
+}
+
+/* Mark the calls of @f behind which what they have called may have to be ended. */
+static void mark_backs(struct dw_clone_module *m, const struct dw_clone_function *f)
+{
+	uint32_t last = f->first + f->n - 1;
+	uint64_t at = f->start;
+
+	for (uint32_t i = f->first; i <= last; at += m->insns.v[i++].length) {
+		const struct dw_insn *insn = &m->insns.v[i];
+		uint64_t to = dw_insn_target(insn, at);
+		const struct dw_clone_function *g;
+
+		if (insn->kind != DWELL_INSN_CALL || m->marks.v[i] & DWELL_MARK_OUT ||
+		    (i == last && m->marks.v[i] & DWELL_MARK_KEEP_RETURN))
+			continue;
+		g = dw_clone_function_at(m, to);
+		if (g && g->start == to && !g->reason && g->flags & DWELL_CLONE_TAILS_OUT)
+			m->marks.v[i] |= DWELL_MARK_BACK;
+	}
 }
 
 /* Mark where exceptions of clones land in clones. */
@@ -187,6 +305,12 @@ int dw_calls_out_find(struct dw_clone_module *m)
 			rc = look_at(m, f);
 	}
 	mark_pads(m);
+	if (!rc)
+		rc = spread_tails(m);
+	dw_vec_each(f, &m->functions) {
+		if (!f->reason && dw_clone_is_measured(m, f))
+			mark_backs(m, f);
+	}
 	return rc;
 }
 

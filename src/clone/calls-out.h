@@ -12,8 +12,8 @@
 #include "clone/module.h"
 
 /*
- * Set DWELL_MARK_OUT, DWELL_MARK_OUT_POINTER and DWELL_MARK_LANDING, m->imports, and the flag
- * DWELL_CLONE_TAILS_OUT, after the last reason and choice of probes. 0 or -ENOMEM.
+ * Set DWELL_MARK_OUT, DWELL_MARK_OUT_POINTER, DWELL_MARK_BACK and DWELL_MARK_LANDING, m->imports,
+ * and the flag DWELL_CLONE_TAILS_OUT, after the last reason and choice of probes. 0 or -ENOMEM.
  */
 int dw_calls_out_find(struct dw_clone_module *m);
 

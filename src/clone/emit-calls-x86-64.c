@@ -5,7 +5,8 @@
  *	mov $import, %eax		or: mov CALLEE, %rax
  *	call gate
  *	the call, or a jump to the module's own that keeps its return address
- *	call BACK
+ *	call BACK			also behind calls without gates in front, of what may end
+ *					in a jump out
  *
  * The call stays in its place between the gates: its return address is in the clone's code, and
  * call sites of exceptions hold all of it.
@@ -26,6 +27,15 @@ enum {
 	LAST_START = WORD_BYTES - 4, /* of a distance within a word */
 	OUT_MARKS = DWELL_MARK_OUT | DWELL_MARK_OUT_POINTER,
 };
+
+/* Whether a gate stands behind the call @i. */
+static bool has_back(const struct dw_clone_module *m, uint32_t i)
+{
+	uint8_t marks = m->marks.v[i];
+
+	return marks & OUT_MARKS ||
+	       (m->insns.v[i].kind == DWELL_INSN_CALL && marks & DWELL_MARK_BACK);
+}
 
 /* Bytes in front of a call at @pos that keep its distance within a word. */
 static uint32_t padding(const struct dw_clone_module *m, uint32_t pos)
@@ -63,7 +73,7 @@ uint32_t dw_emit_call_length(const struct dw_clone_module *m, uint32_t i, uint64
 	}
 	if (insn->kind == DWELL_INSN_CALL && !(marks & DWELL_MARK_KEEP_RETURN))
 		own += padding(m, pos);
-	return own;
+	return own + (has_back(m, i) ? GATE_BYTES : 0);
 }
 
 /* Put what stands in front of a call that leaves the instrumented code. */
@@ -119,11 +129,11 @@ void dw_emit_call(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *b
 	if (w->m->marks.v[i] & OUT_MARKS)
 		put_out(w, i, at);
 	put_call(w, i, at, bytes);
-	if (w->m->marks.v[i] & OUT_MARKS)
+	if (has_back(w->m, i))
 		dw_put_gate_call(w, DWELL_GATE_BACK);
 }
 
 uint32_t dw_emit_return_place(const struct dw_clone_module *m, uint32_t i)
 {
-	return dw_clone_front(m, i + 1) - (m->marks.v[i] & OUT_MARKS ? GATE_BYTES : 0);
+	return dw_clone_front(m, i + 1) - (has_back(m, i) ? GATE_BYTES : 0);
 }

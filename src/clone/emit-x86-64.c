@@ -4,11 +4,13 @@
  * Instructions are copied; what depends on where they stand is written anew: rip operands as
  * distances to the module, branches with 32-bit distances to clones where the target has one, else
  * to the module. Where a probed function is left for good (return, tail jump) a call of the leaving
- * gate comes first; a conditional tail jump becomes a jump around such a pair. Indirect jumps and
+ * gate comes first, or, where that jump goes to an import, the gate TAIL; a conditional tail jump
+ * becomes a jump around such a pair. Indirect jumps and
  * their loads are jumps.h's to write, calls those of emit-calls-x86-64.h.
  */
 #include "clone/emit.h"
 
+#include "clone/calls-out.h"
 #include "clone/emit-calls-x86-64.h"
 #include "clone/emit-jumps-x86-64.h"
 #include "clone/jumps.h"
@@ -26,6 +28,7 @@ enum {
 	JUMP_BYTES = DWELL_JUMP_BYTES,
 	BRANCH_BYTES = 6,
 	HOP_BYTES = 2,
+	PROBE_BYTES = DWELL_PREFIX_BYTES,
 };
 
 static const struct dw_insn *insn_of(const struct dw_clone_module *m, uint32_t i)
@@ -44,6 +47,15 @@ static bool leaves(const struct dw_clone_module *m, const struct dw_clone_functi
 	g = dw_clone_function_at(m, to);
 	return g ? g->start == to && !(g->flags & DWELL_CLONE_COLD)
 		 : dw_clone_is_linkers(m->elf, to);
+}
+
+/* Bytes of the probe before jump @i of @f to @to. */
+static uint32_t leaving_bytes(const struct dw_clone_module *m, const struct dw_clone_function *f,
+			      uint32_t i, uint64_t to)
+{
+	if (!leaves(m, f, to))
+		return 0;
+	return m->marks.v[i] & DWELL_MARK_OUT ? PROBE_BYTES : JUMP_BYTES;
 }
 
 /* Whether the instruction of @kind may go on with the one behind it. */
@@ -73,17 +85,19 @@ static uint32_t own_length(const struct dw_clone_module *m, const struct dw_clon
 			   uint32_t i, uint64_t at, uint32_t pos)
 {
 	const struct dw_insn *insn = insn_of(m, i);
+	uint32_t probe;
 
 	if (is_call(m, i))
 		return dw_emit_call_length(m, i, at, pos);
 	switch (insn->kind) {
 	case DWELL_INSN_JUMP_INDIRECT:
-		return dw_emit_jump_length(m, f, i, at);
+		probe = m->marks.v[i] & DWELL_MARK_OUT ? PROBE_BYTES - JUMP_BYTES : 0;
+		return probe + dw_emit_jump_length(m, f, i, at);
 	case DWELL_INSN_JUMP:
-		return leaves(m, f, dw_insn_target(insn, at)) ? 2 * JUMP_BYTES : JUMP_BYTES;
+		return leaving_bytes(m, f, i, dw_insn_target(insn, at)) + JUMP_BYTES;
 	case DWELL_INSN_BRANCH:
-		return leaves(m, f, dw_insn_target(insn, at)) ? HOP_BYTES + 2 * JUMP_BYTES
-							      : BRANCH_BYTES;
+		probe = leaving_bytes(m, f, i, dw_insn_target(insn, at));
+		return probe ? HOP_BYTES + probe + JUMP_BYTES : BRANCH_BYTES;
 	case DWELL_INSN_LOOP:
 		return insn->length + HOP_BYTES + JUMP_BYTES;
 	case DWELL_INSN_RETURN:
@@ -158,15 +172,38 @@ static void put_leaving_jump(struct dw_writer *w, uint64_t to)
 	dw_put_jump(w, to);
 }
 
-static void put_conditional(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn *insn,
-			    uint64_t to)
+/* Put the probe of the jump @insn at @at to an import. */
+static void put_tail(struct dw_writer *w, const struct dw_insn *insn, uint64_t at)
 {
+	put_probe(w, (uint32_t)w->m->functions.n + dw_calls_out_import(w->m, insn, at),
+		  DWELL_GATE_TAIL);
+}
+
+/* Put the jump @i at @at. */
+static void put_own_jump(struct dw_writer *w, uint32_t i, uint64_t at)
+{
+	const struct dw_insn *insn = insn_of(w->m, i);
+	uint64_t to = dw_insn_target(insn, at);
+
+	if (w->m->marks.v[i] & DWELL_MARK_OUT) {
+		put_tail(w, insn, at);
+		dw_put_jump(w, to);
+	} else {
+		put_leaving_jump(w, to);
+	}
+}
+
+static void put_conditional(struct dw_writer *w, const uint8_t *bytes, uint32_t i, uint64_t at)
+{
+	const struct dw_insn *insn = insn_of(w->m, i);
+	uint64_t to = dw_insn_target(insn, at);
+	uint32_t probe = leaving_bytes(w->m, w->f, i, to);
 	uint8_t condition = bytes[insn->field_at - 1] & 15;
 
-	if (leaves(w->m, w->f, to)) {
+	if (probe) {
 		dw_put_byte(w, 0x70 | (condition ^ 1));
-		dw_put_byte(w, 2 * JUMP_BYTES);
-		put_leaving_jump(w, to);
+		dw_put_byte(w, (uint8_t)(probe + JUMP_BYTES));
+		put_own_jump(w, i, at);
 		return;
 	}
 	dw_put_byte(w, TWO_BYTES);
@@ -197,7 +234,7 @@ static bool is_same(const struct dw_clone_module *m, uint32_t i)
 /* What branch @i to @to goes behind. */
 static uint32_t skip_of(const struct dw_writer *w, uint32_t i, uint64_t to)
 {
-	if (!(w->m->marks.v[i] & DWELL_MARK_SAME_LINE))
+	if (!(w->m->marks.v[i] & DWELL_MARK_SAME_LINE) || is_call(w->m, i))
 		return 0;
 	return dw_line_probe_bytes(w->m->marks.v[dw_clone_insn_at(w->m, w->f, to)]);
 }
@@ -217,10 +254,10 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 	}
 	switch (insn->kind) {
 	case DWELL_INSN_JUMP:
-		put_leaving_jump(w, to);
+		put_own_jump(w, i, at);
 		break;
 	case DWELL_INSN_BRANCH:
-		put_conditional(w, bytes, insn, to);
+		put_conditional(w, bytes, i, at);
 		break;
 	case DWELL_INSN_LOOP:
 		put_loop(w, bytes, insn, to);
@@ -235,7 +272,12 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 		dw_put(w, bytes, insn->length);
 		break;
 	case DWELL_INSN_JUMP_INDIRECT:
-		dw_emit_jump(w, i, at, bytes);
+		if (w->m->marks.v[i] & DWELL_MARK_OUT) {
+			put_tail(w, insn, at);
+			dw_put_copy(w, bytes, insn, at);
+		} else {
+			dw_emit_jump(w, i, at, bytes);
+		}
 		break;
 	default:
 		if (insn->flags & DWELL_INSN_READS_TABLE)

@@ -25,14 +25,14 @@
 
 	.globl	dw_gates_time, dw_gates_time_end
 	.globl	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
-	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line
+	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line, dw_gate_tail
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
 	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
 	.globl	dw_gates_time_moves, dw_gates_time_moved
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
-	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line
+	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line, dw_gate_tail
 	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.hidden	dw_gates_time_program, dw_gates_time_program_end
 	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
@@ -57,6 +57,7 @@ dw_gates_time_half_way:
 	.set	GATE_CALL_BEGIN, 8
 	.set	GATE_CALL_END, 9
 	.set	GATE_LINE, 10
+	.set	GATE_TAIL, 11
 
 /* struct dw_tree_thread, struct dw_tree_node, struct dw_shadow */
 	.set	THREAD_TOP, 0
@@ -101,6 +102,7 @@ dw_gates_time_half_way:
 	.set	BOUNDS_EXCLUSIVE, 16
 	.set	BOUNDS_EXCLUSIVE_SPAN, 24
 
+	.set	CALL, 0xe8
 	.set	SYS_RT_SIGPROCMASK, 14
 	.set	SIG_UNBLOCK, 1
 
@@ -130,6 +132,7 @@ dw_gates_time_half_way:
 	.set	CONSTANT_PROBED, 24
 	.set	CONSTANT_PROBED_BYTES, 32
 	.set	CONSTANT_MUTES, 40
+	.set	CONSTANT_AREA_BYTES, 48
 	.set	WIPED_ALIVE, 8
 
 /* struct dw_clone_gate: where a gate can start again, where it commits, where it has, where it
@@ -320,13 +323,13 @@ dw_gates_time_half_way:
 
 /* Push the child of the current node for key rdi and site r9 as the activation of record
  * rsp - \below. */
-	.macro	open_node kind, gate, below, restore
+	.macro	open_node kind, gate, below, restore, no_event=.Lno_event
 	mov	(%rsi), %r8
 	find_child \gate
 .Lfound_\gate:
 	.if	\below
 	cmpl	$-1, NODE_OS(%rdx)
-	je	.Lno_event
+	je	\no_event
 	read_time_keeping_rdx
 	look_late \gate
 	check_os_by_r10 .Lslow_\gate
@@ -467,7 +470,13 @@ dw_gates_time_half_way:
 .Linner_\gate:
 	mov	%rdx, %r10
 	add	SHADOW_SPENT - SHADOW_BYTES(%rsi), %r10
-	add	THREAD_PAIR_TICKS + 4 * (\kind - 1)(%rcx), %r9
+	.if	\kind == 3
+	mov	SHADOW_RECORD(%rsi), %r8d
+	and	$4, %r8d
+	add	THREAD_PAIR_TICKS(%rcx, %r8, 2), %r9
+	.else
+	add	THREAD_PAIR_TICKS(%rcx), %r9
+	.endif
 	mov	(%rsi), %r8
 	mov	-SHADOW_BYTES(%rsi), %rdx
 	add_interval
@@ -477,6 +486,12 @@ dw_gates_time_half_way:
 	mov	%r10, SHADOW_SPENT(%rsi)
 	commit
 .Lend_\gate:
+	.if	\kind == 3
+	mov	SHADOW_RECORD(%rsi), %rdx
+	sub	%rsp, %rdx
+	cmp	$-12, %rdx
+	jae	.Lagain_\gate
+	.endif
 	look	restore_all
 .Lover_\gate:
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
@@ -552,6 +567,38 @@ dw_gate_out:
 	open_node 2, GATE_OUT, 4, restore_all
 	late	GATE_OUT
 
+/*
+ * As OUT, below the function that ends in the jump: BACK in its caller ends both. Where no such gate
+ * stands behind the call that it returns to, or what it jumps to has probes, it ends here.
+ */
+	.balign	64
+dw_gate_tail:
+	save_all
+.Lagain_GATE_TAIL:
+	mov	8(%rsp), %rdx
+	lea	0(%rip), %rdi
+	field	PAGE_AREA, 0
+	mov	%rdx, %r8
+	sub	%rdi, %r8
+	cmp	0(%rip), %r8
+	field	PAGE_CONSTANTS, CONSTANT_AREA_BYTES
+	jae	.Lagain_GATE_EXIT
+	cmpb	$CALL, (%rdx)
+	jne	.Lagain_GATE_EXIT
+	movslq	1(%rdx), %r8
+	lea	5(%rdx, %r8), %r8
+	lea	.Lback(%rip), %rdi
+	cmp	%rdi, %r8
+	jne	.Lagain_GATE_EXIT
+	find_thread .Lslow_GATE_TAIL
+	check_stack .Lslow_GATE_TAIL, 4
+	mov	-72(%rsp), %edi
+	add	0(%rip), %edi
+	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
+	mov	(%rsp), %r9d
+	open_node 2, GATE_TAIL, 4, restore_all, .Lagain_GATE_EXIT
+	late	GATE_TAIL
+
 	.balign	64
 dw_gate_out_pointer:
 	save_all
@@ -572,18 +619,23 @@ dw_gate_out_pointer:
 .Lno_event:
 	restore_all
 
-/* The call has pushed nothing where the top lies above it: no event. An odd record does not count.
+/*
+ * The call has pushed nothing where the top lies above it: no event. Where the callee has ended in a
+ * jump, what lies below ends first: what it has jumped to, then itself. An odd record does not count.
  */
 	.balign	64
 dw_gate_back:
+.Lback:
 	save_most
 .Lagain_GATE_BACK:
 	find_thread .Lslow_GATE_BACK
 	mov	THREAD_TOP(%rcx), %rsi
 	mov	SHADOW_RECORD(%rsi), %rdx
 	sub	%rsp, %rdx
-	cmp	$-4, %rdx
-	jne	1f
+	lea	12(%rdx), %r8
+	ror	$2, %r8
+	cmp	$2, %r8
+	ja	1f
 	order	dw_gate_back_order
 	read_time
 	look_late GATE_BACK
@@ -672,6 +724,9 @@ dw_gate_call_end:
 	jmp	.Lslow
 .Lslow_GATE_OUT:
 	mov	$GATE_OUT, %edi
+	jmp	.Lslow
+.Lslow_GATE_TAIL:
+	mov	$GATE_TAIL, %edi
 	jmp	.Lslow
 .Lslow_GATE_OUT_POINTER:
 	mov	$GATE_OUT_POINTER, %edi

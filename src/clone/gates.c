@@ -32,7 +32,8 @@ extern const struct fixup dw_gates_time_fixups[], dw_gates_time_fixups_end[];
 extern const struct dw_clone_gate dw_gates_time_half_way[], dw_gates_time_half_way_end[];
 extern const uint8_t dw_gates_time_signals[], dw_gates_time_moves[], dw_gates_time_moved[];
 extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
-	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[], dw_gate_line[];
+	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[], dw_gate_line[],
+	dw_gate_tail[];
 extern const uint8_t dw_gate_exit_order[], dw_gate_back_order[];
 
 static const struct set count_set = {
@@ -58,6 +59,7 @@ static const uint8_t *const gates[DWELL_GATES_N] = {
 	[DWELL_GATE_CALL_BEGIN] = dw_gate_call_begin,
 	[DWELL_GATE_CALL_END] = dw_gate_call_end,
 	[DWELL_GATE_LINE] = dw_gate_line,
+	[DWELL_GATE_TAIL] = dw_gate_tail,
 };
 
 static const struct set *set_of(uint32_t probes)

@@ -27,13 +27,15 @@
 enum dw_clone_mark {
 	DWELL_MARK_KEEP_RETURN = 1, /* a call that leaves the original return address: struct
 				       dw_clone_return */
-	DWELL_MARK_OUT = 2,	    /* a call of an import, between the gates OUT and BACK */
+	DWELL_MARK_OUT = 2, /* a call of an import, between the gates OUT and BACK; or a jump
+			       there that ends its function, behind TAIL */
 	DWELL_MARK_OUT_POINTER = 4, /* a call through a pointer, between OUT_POINTER and BACK */
 	DWELL_MARK_LANDING = 8, /* a landing pad: exceptions go to a call of that gate in front */
 	DWELL_MARK_SYSTEM_CALL = 16, /* between the gates CALL_BEGIN and CALL_END */
 	DWELL_MARK_LINE = 32,	     /* a statement: behind a call of the gate LINE */
 	DWELL_MARK_LINE_BELOW = 64,  /* of these: the call is made below the red zone */
 	DWELL_MARK_SAME_LINE = 128,  /* a branch to a statement of its own line: behind its probe */
+	DWELL_MARK_BACK = 128,	     /* a direct call: before the gate BACK */
 };
 
 enum { DWELL_GATE_CALL_BYTES = 5 };

@@ -9,6 +9,8 @@
 
 enum { CALL = 0xe8, JUMP = 0xe9, MOV_EAX = 0xb8, RAX = 0, WORD_BYTES = 8, PADDING_MAX = 3 };
 
+static const uint8_t save_rax[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
+
 /* Consume the distance of a call to @svma: of its own function too, it leads to the entry. */
 static void expect_called(struct dw_verify_reader *r, uint64_t svma)
 {
@@ -85,6 +87,13 @@ static void expect_import(struct dw_verify_reader *r)
 	dw_expect_skip(r, sizeof id);
 }
 
+void dw_expect_import_gate(struct dw_verify_reader *r, enum dw_gate gate)
+{
+	dw_expect(r, save_rax, sizeof save_rax, "no gate in front of an import");
+	expect_import(r);
+	dw_expect_gate(r, gate);
+}
+
 static bool same_operand(const struct dw_verify_reader *r, const struct dw_insn *insn,
 			 const struct dw_insn_detail *old, const struct dw_insn_detail *new)
 {
@@ -152,9 +161,8 @@ static void expect_system_call(struct dw_verify_reader *r)
 
 void dw_expect_call(struct dw_verify_reader *r)
 {
-	static const uint8_t save_rax[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
 	enum dw_verify_call how;
-	bool is_kept;
+	bool is_kept, has_back;
 
 	if (r->insn.flags & DWELL_INSN_SYSCALL) {
 		expect_system_call(r);
@@ -162,17 +170,17 @@ void dw_expect_call(struct dw_verify_reader *r)
 	}
 	is_kept = r->is_last && r->left && *r->p == JUMP;
 	how = is_kept ? DWELL_VERIFY_PLAIN : dw_verify_call_kind(r->v, r->f, &r->insn, r->svma);
-	if (how != DWELL_VERIFY_PLAIN)
+	if (how == DWELL_VERIFY_OUT)
+		dw_expect_import_gate(r, DWELL_GATE_OUT);
+	else if (how == DWELL_VERIFY_OUT_POINTER) {
 		dw_expect(r, save_rax, sizeof save_rax, "no gate in front of a call");
-	if (how == DWELL_VERIFY_OUT) {
-		expect_import(r);
-		dw_expect_gate(r, DWELL_GATE_OUT);
-	} else if (how == DWELL_VERIFY_OUT_POINTER) {
 		expect_callee(r);
 		dw_expect_gate(r, DWELL_GATE_OUT_POINTER);
 	}
+	has_back = how != DWELL_VERIFY_PLAIN ||
+		   (!is_kept && dw_verify_has_back(r->v, r->f, &r->insn, r->svma));
 	if (!r->wrong)
 		expect_call(r, how != DWELL_VERIFY_PLAIN);
-	if (!r->wrong && how != DWELL_VERIFY_PLAIN)
+	if (!r->wrong && has_back)
 		dw_expect_gate(r, DWELL_GATE_BACK);
 }

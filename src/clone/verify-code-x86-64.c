@@ -24,6 +24,7 @@ enum {
 	OPCODE_TWO_BYTES = 0x0f,
 	OPCODE_BRANCH = 0x80,
 	JUMP_BYTES = 5,
+	PROBE_BYTES = 15,
 	SHORT_JUMP_BYTES = 2,
 	CONDITION = 15,
 	INT3 = 0xcc,
@@ -71,14 +72,34 @@ static void expect_jump(struct dw_verify_reader *r, uint64_t svma)
 	expect_target(r, svma);
 }
 
+/* Whether the gate TAIL belongs before the jump. */
+static bool has_tail(const struct dw_verify_reader *r)
+{
+	return r->v->h.probes == DWELL_PROBES_TIME && dw_verify_is_measured(r->v, r->f) &&
+	       dw_verify_tails_out(r->v, r->f, &r->insn, r->svma);
+}
+
+/* Consume the instruction's own jump, conditional or not, to @svma. */
+static void expect_own_jump(struct dw_verify_reader *r, uint64_t svma)
+{
+	if (!has_tail(r)) {
+		expect_jump(r, svma);
+		return;
+	}
+	dw_expect_import_gate(r, DWELL_GATE_TAIL);
+	dw_expect_byte(r, OPCODE_JUMP, "no jump");
+	expect_target(r, svma);
+}
+
 static void expect_branch(struct dw_verify_reader *r, uint64_t svma)
 {
 	uint8_t condition = r->bytes[r->insn.field_at - 1] & CONDITION;
 
 	if (leaves(r, svma)) {
 		dw_expect_byte(r, OPCODE_SHORT_BRANCH | (condition ^ 1), "another condition");
-		dw_expect_byte(r, 2 * JUMP_BYTES, "a hop of another length");
-		expect_jump(r, svma);
+		dw_expect_byte(r, JUMP_BYTES + (has_tail(r) ? PROBE_BYTES : JUMP_BYTES),
+			       "a hop of another length");
+		expect_own_jump(r, svma);
 		return;
 	}
 	dw_expect_byte(r, OPCODE_TWO_BYTES, "no branch");
@@ -107,7 +128,7 @@ static bool is_leaving(const struct dw_verify_reader *r)
 	uint32_t n = r->insn.length;
 
 	if (dw_verify_is_measured(r->v, r->f) && r->left == n + JUMP_BYTES)
-		return true;
+		return !has_tail(r);
 	return r->left == n && (r->insn.flags & DWELL_INSN_RIP || !memcmp(r->p, r->bytes, n));
 }
 
@@ -117,6 +138,11 @@ static void expect_jump_indirect(struct dw_verify_reader *r)
 {
 	struct dw_verify_pair pair = pair_of(r);
 
+	if (has_tail(r) && r->left == r->insn.length + (uint32_t)PROBE_BYTES) {
+		dw_expect_import_gate(r, DWELL_GATE_TAIL);
+		dw_expect_copy(r);
+		return;
+	}
 	if (is_leaving(r)) {
 		if (r->left > r->insn.length)
 			dw_expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
@@ -165,7 +191,7 @@ static void expect_insn(struct dw_verify_reader *r)
 	}
 	switch (r->insn.kind) {
 	case DWELL_INSN_JUMP:
-		expect_jump(r, target);
+		expect_own_jump(r, target);
 		break;
 	case DWELL_INSN_BRANCH:
 		expect_branch(r, target);

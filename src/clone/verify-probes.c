@@ -78,6 +78,17 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 	return g && (g->start != to || is_own(g)) ? DWELL_VERIFY_PLAIN : DWELL_VERIFY_OUT;
 }
 
+bool dw_verify_has_back(const struct dw_verify *v, const struct dw_verify_function *f,
+			const struct dw_insn *insn, uint64_t svma)
+{
+	uint64_t to = dw_insn_target(insn, svma);
+	const struct dw_verify_function *g = dw_verify_function_at(v, to);
+
+	return v->h.probes == DWELL_PROBES_TIME && dw_verify_is_measured(v, f) &&
+	       insn->kind == DWELL_INSN_CALL && g && g->start == to && g->clone_at &&
+	       g->flags & DWELL_CLONE_TAILS_OUT;
+}
+
 static struct dw_clone_import import_at(const struct dw_verify *v, uint32_t i)
 {
 	struct dw_clone_import import;
@@ -95,7 +106,7 @@ bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw
 	if (id - v->h.functions.n >= v->h.imports.n)
 		return false;
 	import = import_at(v, id - v->h.functions.n);
-	if (insn->kind == DWELL_INSN_CALL_INDIRECT)
+	if (insn->kind == DWELL_INSN_CALL_INDIRECT || insn->kind == DWELL_INSN_JUMP_INDIRECT)
 		return to == v->start + import.slot;
 	slot = dw_verify_function_at(v, to) ? 0 : dw_verify_stub(v, to);
 	return slot ? slot == v->start + import.slot : !import.slot && to == v->start + import.stub;
@@ -137,14 +148,15 @@ static bool is_switch(const uint8_t *p, const struct dw_insn *insn, uint32_t *co
 struct seen {
 	bool switches;
 	bool tails_out;
-	bool by_rsp; /* operands below rsp */
-	bool by_rbp; /* below rbp */
+	bool tails_on; /* to one with the flag TAILS_OUT */
+	bool by_rsp;   /* operands below rsp */
+	bool by_rbp;   /* below rbp */
 	bool calls;
 	bool system_calls;
 };
 
-static bool tails_out(const struct dw_verify *v, const struct dw_verify_function *f,
-		      const struct dw_insn *insn, uint64_t svma)
+bool dw_verify_tails_out(const struct dw_verify *v, const struct dw_verify_function *f,
+			 const struct dw_insn *insn, uint64_t svma)
 {
 	uint64_t to = dw_insn_target(insn, svma);
 	const struct dw_verify_function *g;
@@ -160,11 +172,26 @@ static bool tails_out(const struct dw_verify *v, const struct dw_verify_function
 	return dw_verify_is_linkage(v->elf, to);
 }
 
+/* Whether @f may end by it in a jump to one that may end in a jump out, as the image says. */
+static bool tails_on(const struct dw_verify *v, const struct dw_verify_function *f,
+		     const struct dw_insn *insn, uint64_t svma)
+{
+	uint64_t to = dw_insn_target(insn, svma);
+	const struct dw_verify_function *g;
+
+	if ((insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_BRANCH) ||
+	    to - f->start < f->end - f->start)
+		return false;
+	g = dw_verify_function_at(v, to);
+	return g && g->clone_at && g->flags & DWELL_CLONE_TAILS_OUT;
+}
+
 /* Note what the instruction at @svma shows. */
 static void look_at(const struct dw_verify *v, const struct dw_verify_function *f,
 		    const struct dw_insn *insn, uint64_t svma, struct seen *s)
 {
-	s->tails_out |= tails_out(v, f, insn, svma);
+	s->tails_out |= dw_verify_tails_out(v, f, insn, svma);
+	s->tails_on |= tails_on(v, f, insn, svma);
 	s->by_rsp |= insn->flags & DWELL_INSN_RSP && insn->value < 0;
 	s->by_rbp |= insn->flags & DWELL_INSN_RBP && insn->value < 0;
 	s->calls |= insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
@@ -377,7 +404,8 @@ static void check_flags(struct dw_verify *v, const struct dw_verify_function *f)
 	if (v->h.probes == DWELL_PROBES_TIME && f->clone_at)
 		s = walk(v, f);
 	want |= s.switches ? DWELL_CLONE_SWITCHES : 0;
-	want |= s.tails_out && dw_verify_is_measured(v, f) ? DWELL_CLONE_TAILS_OUT : 0;
+	if (s.tails_on || (s.tails_out && dw_verify_is_measured(v, f)))
+		want |= DWELL_CLONE_TAILS_OUT;
 	if ((f->flags & mask) != want)
 		dw_verify_find(v, f->start, f->clone_at, "other flags");
 }

@@ -23,6 +23,14 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 					const struct dw_verify_function *f,
 					const struct dw_insn *insn, uint64_t svma);
 
+/* Whether the jump @insn of @f at @svma surely leads out of the instrumented code. */
+bool dw_verify_tails_out(const struct dw_verify *v, const struct dw_verify_function *f,
+			 const struct dw_insn *insn, uint64_t svma);
+
+/* Whether the call @insn of @f at @svma, which has no gate in front, has one behind it. */
+bool dw_verify_has_back(const struct dw_verify *v, const struct dw_verify_function *f,
+			const struct dw_insn *insn, uint64_t svma);
+
 /* Whether @id in a gate's site is that of the callee of @insn at @svma. */
 bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw_insn *insn,
 			 uint64_t svma);

@@ -46,3 +46,6 @@ void dw_expect_copy(struct dw_verify_reader *r);
 
 /* Consume the clone of a call, direct or indirect, with its gates, or of a system call. */
 void dw_expect_call(struct dw_verify_reader *r);
+
+/* Consume a probe that tells of the import that the instruction calls or jumps to by @gate. */
+void dw_expect_import_gate(struct dw_verify_reader *r, enum dw_gate gate);

@@ -84,23 +84,31 @@ static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *
 	return same_rule(&cfa, &b->cfa);
 }
 
-/* Whether [@from, @to) of the area holds a call of the leaving gate. */
-static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_t to)
+/* Whether the gate at @place of the area is one that is called where functions are left. */
+static bool is_leaving_gate(const struct dw_verify *v, uint32_t place)
 {
 	const struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
-	uint32_t gate = dw_gate_at(&gates, dw_gate_of_leaving(gates.probes));
+
+	return place == dw_gate_at(&gates, dw_gate_of_leaving(gates.probes)) ||
+	       (gates.probes == DWELL_PROBES_TIME && place == dw_gate_at(&gates, DWELL_GATE_TAIL));
+}
+
+/* Whether [@from, @to) of the area holds a call of a leaving gate. */
+static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_t to)
+{
 	int32_t distance;
 
 	for (uint32_t at = from; at + CALL_BYTES <= to && to <= v->area_n; at++) {
 		memcpy(&distance, v->area + at + 1, sizeof distance);
-		if (v->area[at] == OPCODE_CALL && at + CALL_BYTES + (uint32_t)distance == gate)
+		if (v->area[at] == OPCODE_CALL &&
+		    is_leaving_gate(v, at + CALL_BYTES + (uint32_t)distance))
 			return true;
 	}
 	return false;
 }
 
 /* Whether the instruction at @svma, with its clone at [@from, @to), ends an activation with a call
- * of the leaving gate, itself or by a jump behind it to the next function. */
+ * of a leaving gate, itself or by a jump behind it to the next function. */
 static bool has_left(const struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma,
 		     uint32_t from, uint32_t to)
 {

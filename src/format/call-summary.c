@@ -267,8 +267,6 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "switched off for some callers, likewise."},
 		{"functions_left_alone", "function",
 		 "left alone: clones were not safe (--list-functions)."},
-		{"functions_jump_out", "function",
-		 "can end in a jump to a library: its time is then their callers'."},
 		{"statements_left_alone", "statement",
 		 "without a probe: their time is the one's before."},
 		{"modules_without_lines", "module",

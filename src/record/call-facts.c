@@ -93,7 +93,6 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 /* Functions by what became of them. */
 struct tally {
 	uint64_t probed, plain, left;
-	uint64_t jump_out; /* of those with probes */
 	uint64_t statements, statements_left;
 	uint64_t without_lines; /* modules */
 };
@@ -105,7 +104,6 @@ static void count_functions(const struct dw_module_image *m, struct tally *t)
 		bool is_probed = !f->reason && f->flags & DWELL_CLONE_PROBED;
 
 		t->probed += is_probed;
-		t->jump_out += is_probed && f->flags & DWELL_CLONE_TAILS_OUT;
 		t->plain += !f->reason && !(f->flags & (DWELL_CLONE_PROBED | DWELL_CLONE_COLD));
 		t->left += f->reason > DWELL_LEFT_NOT_CHOSEN;
 	}
@@ -141,7 +139,6 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"functions_instrumented", t.probed},
 				{"functions_short", t.plain},
 				{"functions_left_alone", t.left},
-				{"functions_jump_out", t.jump_out},
 				{"statements_instrumented", t.statements},
 				{"statements_left_alone", t.statements_left},
 				{"modules_without_lines", t.without_lines},
@@ -151,7 +148,7 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
 				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			},
-			15);
+			14);
 }
 
 int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,

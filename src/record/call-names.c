@@ -17,10 +17,14 @@
 
 /* In the maps, beside frame ids. */
 #define IS_OUTSIDE 0x80000000u
-#define HAS_GATES  0x80000000u
-#define NOTHING	   0x7fffffffu
+#define GATES	   0xc0000000u /* how many, times GATE */
+#define GATE	   0x40000000u
+#define NOTHING	   0x3fffffffu
 
-enum { GATE_CALL_BYTES = 5 };
+enum {
+	GATE_CALL_BYTES = 5,
+	CALL_AND_BACK_BYTES = 13, /* the call may be padded by 3 bytes */
+};
 
 static bool is_same(const struct dw_call_place *a, const struct dw_call_place *b)
 {
@@ -214,12 +218,20 @@ static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outsid
 	return rc;
 }
 
+/* How many gates stand around the call that @origin is in. */
+static uint32_t gates_of(const struct dw_clone_origin *origin)
+{
+	if (origin->behind < GATE_CALL_BYTES)
+		return 0;
+	return origin->clone_bytes > CALL_AND_BACK_BYTES ? 2 : 1;
+}
+
 /*
- * The last byte of the call at @low in @place: its avma, and whether a gate stands behind it in the
+ * The last byte of the call at @low in @place: its avma, and how many gates stand around it in the
  * clone. False: that is not there.
  */
 static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool is_return,
-			  uint64_t *ret, bool *has_gates)
+			  uint64_t *ret, uint32_t *gates)
 {
 	const struct dw_clone_map *map = place->module ? dw_call_module_map(place->module) : NULL;
 	struct dw_clone_origin origin;
@@ -227,12 +239,12 @@ static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool 
 
 	if (map && place->area && offset < map->bytes && !dw_clone_map_find(map, offset, &origin)) {
 		*ret = place->start + origin.at + origin.bytes - 1;
-		*has_gates = is_return && origin.behind >= GATE_CALL_BYTES;
+		*gates = is_return ? gates_of(&origin) : 0;
 		return true;
 	}
 	offset = low - is_return - (uint32_t)place->start;
 	*ret = place->start + offset;
-	*has_gates = false;
+	*gates = 0;
 	return offset < place->bytes;
 }
 
@@ -241,11 +253,11 @@ static int find_site(struct dw_call_names *n, const struct dw_call_place *caller
 {
 	const struct dw_call_place *place = caller;
 	uint64_t avma = 0;
-	bool has_gates = false;
+	uint32_t gates = 0;
 	size_t i = n->places.n;
 	int rc;
 
-	while (!place || !find_in_place(place, low, is_return, &avma, &has_gates)) {
+	while (!place || !find_in_place(place, low, is_return, &avma, &gates)) {
 		if (!i) {
 			*ret = NOTHING;
 			return 0;
@@ -253,7 +265,7 @@ static int find_site(struct dw_call_names *n, const struct dw_call_place *caller
 		place = &n->places.v[--i];
 	}
 	rc = frame_at(n, place, avma, ret);
-	*ret |= has_gates ? HAS_GATES : 0;
+	*ret |= gates * GATE;
 	return rc;
 }
 
@@ -275,8 +287,8 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 			rc = dw_map_put(&n->sites, key, found);
 	}
 	*ret = (struct dw_region_site){
-		.frame = (found & ~HAS_GATES) == NOTHING ? 0 : found & ~HAS_GATES,
-		.has_gates = found & HAS_GATES,
+		.frame = (found & ~GATES) == NOTHING ? 0 : found & ~GATES,
+		.gates = (found & GATES) / GATE,
 	};
 	return rc;
 }

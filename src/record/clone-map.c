@@ -92,7 +92,8 @@ int dw_clone_map_find(const struct dw_clone_map *m, uint32_t at, struct dw_clone
 			i += LONG_LENGTH_BYTES;
 		}
 		if (at - clone < there) {
-			*ret = (struct dw_clone_origin){module, bytes, clone + there - at - 1};
+			*ret = (struct dw_clone_origin){module, bytes, there,
+							clone + there - at - 1};
 			return 0;
 		}
 		clone += there;

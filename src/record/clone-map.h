@@ -27,6 +27,7 @@ struct dw_clone_map {
 struct dw_clone_origin {
 	uint32_t at; /* module offset */
 	uint32_t bytes;
+	uint32_t clone_bytes;
 	uint32_t behind; /* bytes of its clone that follow the one that was asked for */
 };
 

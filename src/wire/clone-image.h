@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 5, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 6, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -87,12 +87,14 @@ enum dw_gate {
 				   the import's index in eax */
 	DWELL_GATE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp), the
 				   callee's address in rax */
-	DWELL_GATE_BACK,	/* behind both kinds of calls: nothing */
-	DWELL_GATE_LANDING,	/* at a landing pad: nothing */
-	DWELL_GATE_CALL_BEGIN,	/* before a system call: nothing */
-	DWELL_GATE_CALL_END,	/* behind it: nothing */
-	DWELL_GATE_LINE,	/* before a statement: rax saved at -16(%rsp), functions.n +
-				   imports.n + the statement's index in eax */
+	DWELL_GATE_BACK,       /* behind both kinds of calls, and those of functions that may end in
+				  a call of TAIL: nothing */
+	DWELL_GATE_LANDING,    /* at a landing pad: nothing */
+	DWELL_GATE_CALL_BEGIN, /* before a system call: nothing */
+	DWELL_GATE_CALL_END,   /* behind it: nothing */
+	DWELL_GATE_LINE,       /* before a statement: rax saved at -16(%rsp), functions.n +
+				  imports.n + the statement's index in eax */
+	DWELL_GATE_TAIL,       /* before a jump to an import that ends a function: as OUT */
 	DWELL_GATES_N
 };
 
@@ -166,7 +168,8 @@ enum dw_clone_flag {
 	DWELL_CLONE_COLD = 1,	/* a part of another function, entered by jumps only: no probes */
 	DWELL_CLONE_PROBED = 2, /* has probes */
 	DWELL_CLONE_REDIRECTED = 4, /* a patch at its entry leads to the clone */
-	DWELL_CLONE_TAILS_OUT = 8,  /* jumps out of the instrumented code: where to is not timed */
+	DWELL_CLONE_TAILS_OUT = 8,  /* may end in a jump out of the instrumented code, itself or
+				       where it jumps to */
 	DWELL_CLONE_SWITCHES = 16,  /* loads the stack pointer: may go on on another stack */
 	DWELL_CLONE_SLOWEST = 32,   /* several of its slowest calls are wanted */
 };
@@ -249,8 +252,9 @@ enum dw_clone_constant {
 	DWELL_CONSTANT_FIRST_ID,   /* key of the image's function 0 */
 	DWELL_CONSTANT_PROBED,	   /* address of what header.probed_start is */
 	DWELL_CONSTANT_PROBED_BYTES,
-	DWELL_CONSTANT_MUTES, /* address of a uint32_t: probes go on slowly when it is another
-				    than struct dw_tree_thread.mutes */
+	DWELL_CONSTANT_MUTES,	   /* address of a uint32_t: probes go on slowly when it is another
+					 than struct dw_tree_thread.mutes */
+	DWELL_CONSTANT_AREA_BYTES, /* as header.bytes */
 };
 
 /* Indexes of 8-byte words in the wiped page; 0 after a fork. */

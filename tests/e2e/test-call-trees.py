@@ -103,6 +103,32 @@ def test_small_stacks(context, flavour):
            [want[name] for name in ("keeps", "comes", "twig")], "calls of handlers")
 
 
+def test_tails(context):
+    """What a function jumps to at its end is its callee, and over when its caller goes on."""
+    count = 1000
+    context.instrument("--all-functions", "--", context.target("tails"), str(count))
+    found, each = paths(context), "[thread main]/main/each"
+
+    def jumped_to(path):
+        return sum(n for p, n in found.items() if p.rpartition("/")[0] == path)
+
+    for name, n in ("clear", 3 * count), ("clear_odd", count), ("copy_some", count), ("sort", count):
+        expect(found[f"{each}/{name}"], n, f"calls of {name}, jumps to it among them")
+        expect(on_path(found, name), n, f"calls of {name} on all paths")
+    expect(jumped_to(f"{each}/clear"), 3 * count, "jumps of clear")
+    expect(jumped_to(f"{each}/clear_odd"), 0, "jumps out of clear_odd")
+    expect(jumped_to(f"{each}/copy_some"), count // 2, "jumps of copy_some")
+    expect(jumped_to(f"{each}/sort"), count, "jumps of sort")
+    compared = [(p, n) for p, n in found.items() if p.endswith("/compare")]
+    require(len(compared) == 1 and compared[0][0].startswith(f"{each}/sort/") and
+            compared[0][1] > 64 * count, f"comparisons: {compared}")
+    rows = context.report("functions")["rows"]
+    own = {row["function_name"]: row["application_exclusive_time"] for row in rows}
+    spent = sum(own.values())
+    for name in "each", "clear", "clear_odd", "copy_some", "sort":
+        require(own[name] < 0.05 * spent, f"{name} has {own[name]} of {spent} ns")
+
+
 @cases(*FLAVOURS)
 def test_children(context, flavour):
     want = instrument(context, flavour, "children")

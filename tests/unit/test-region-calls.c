@@ -17,8 +17,8 @@ enum {
 	ROOT = THREAD + sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
 	FIRST, /* free for tests */
 	START = 1000,
-	BASE = 1 << 20,	      /* address of the arena in the target */
-	WITH_GATES = 1 << 16, /* sites from here on */
+	BASE = 1 << 20,	     /* address of the arena in the target */
+	WITH_GATE = 1 << 16, /* sites with so many gates around them are multiples of it */
 };
 
 union line {
@@ -51,7 +51,7 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 {
 	(void)ctx;
 	(void)caller;
-	*ret = (struct dw_region_site){low + is_return, low >= WITH_GATES};
+	*ret = (struct dw_region_site){low + is_return, low / WITH_GATE};
 	return 0;
 }
 
@@ -473,15 +473,18 @@ TEST(passes_are_subtracted)
 	put_node(&x, FIRST, ROOT, 10);
 	put_node(&x, FIRST + 1, FIRST, 20);
 	put_node(&x, FIRST + 2, FIRST, 20);
-	x.arena[FIRST + 2].node.site = WITH_GATES;
+	put_node(&x, FIRST + 3, FIRST, 30);
+	x.arena[FIRST + 2].node.site = 2 * WITH_GATE;
+	x.arena[FIRST + 3].node.site = WITH_GATE;
+	x.arena[FIRST + 3].node.calls = 20;
 	x.arena[FIRST].node.elapsed = 10000;
 	x.arena[FIRST + 1].node.calls = 100;
 	x.arena[FIRST + 2].node.calls = 10;
-	x.w.h->pass_cost = 7 * DWELL_TICK_PARTS;
+	x.w.h->pass_cost = 8 * DWELL_TICK_PARTS;
 	put_event(&x, 16000, ROOT);
 	CHECK_INT(read_at(&x, 16000, false), 0);
-	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 10 * 7);
-	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10000 - 10 * 7);
+	CHECK_INT(sum_of(&x, 11, -1).overhead_ns, 10 * 8 + 20 * 4);
+	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 10000 - 10 * 8 - 20 * 4);
 	close_process(&x);
 }
 

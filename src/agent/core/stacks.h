@@ -43,6 +43,10 @@ enum {
 	 * probes, all below them would be slow. */
 	DWELL_STACK_WINDOW = 16384,
 	DWELL_STACK_WINDOW_ALONE = 262144,
+	/* How far below the rsp of BACK the records lie of a function that has ended in a jump out,
+	 * and of what it has jumped to: BACK ends them too. */
+	DWELL_BACK_FUNCTION = 8,
+	DWELL_BACK_TAIL = 12,
 	DWELL_RECORD_GUARD = 1,
 	DWELL_RECORD_CALL_OUT = 4, /* set in records of calls out, clear in others */
 	DWELL_STACKS = 16384,	   /* of a thread; then the first ones are forgotten */

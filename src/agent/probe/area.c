@@ -222,6 +222,7 @@ static void fill_constants(const struct dw_module *m, const struct dw_area *fill
 	constants[DWELL_CONSTANT_FIRST_ID] = dw_timing_first_id(fill->region_module, h);
 	constants[DWELL_CONSTANT_PROBED] = m->start + h->probed_start;
 	constants[DWELL_CONSTANT_PROBED_BYTES] = h->probed_end - h->probed_start;
+	constants[DWELL_CONSTANT_AREA_BYTES] = h->bytes;
 	constants[DWELL_CONSTANT_MUTES] = (uint64_t)&dw_agent_region()->mutes.serial;
 }
 

@@ -146,7 +146,7 @@ bool dw_is_stepped(const ucontext_t *context)
 /* Whether the probe of @gate has a load of rax before its call. */
 static bool takes_rax(enum dw_gate gate)
 {
-	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
+	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL ||
 	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_LINE;
 }
 

@@ -197,8 +197,9 @@ static bool concerns(const struct work *w, enum dw_gate gate)
 
 	if (gate == DWELL_GATE_OUT_POINTER)
 		return is_any_fresh(w, pointers, pointers + imports);
-	return gate == DWELL_GATE_OUT ? is_any_fresh(w, imports, pointers)
-				      : is_any_fresh(w, 0, imports);
+	return gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL
+		       ? is_any_fresh(w, imports, pointers)
+		       : is_any_fresh(w, 0, imports);
 }
 
 /* Note that the gate call at @at of the area is to go, unless it has. */
@@ -217,7 +218,7 @@ static uint32_t subject(const struct work *w, enum dw_gate gate, uint32_t at, ui
 {
 	uint32_t index = function;
 
-	if (gate == DWELL_GATE_OUT) /* mov $index, %eax */
+	if (gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL) /* mov $index, %eax */
 		__builtin_memcpy(&index, (const void *)(w->area->area + at - sizeof index),
 				 sizeof index);
 	return gate == DWELL_GATE_OUT_POINTER ? pointers_of(w->area, function) : index;
@@ -256,7 +257,8 @@ static void change_all(struct work *w, enum dw_gate gate)
 
 static void change_area(struct work *w)
 {
-	static const enum dw_gate gates[] = {DWELL_GATE_ENTER, DWELL_GATE_EXIT, DWELL_GATE_OUT,
+	static const enum dw_gate gates[] = {DWELL_GATE_ENTER,	     DWELL_GATE_EXIT,
+					     DWELL_GATE_OUT,	     DWELL_GATE_TAIL,
 					     DWELL_GATE_OUT_POINTER, DWELL_GATE_LINE};
 
 	for (uint32_t i = 0; i < sizeof gates / sizeof *gates; i++)

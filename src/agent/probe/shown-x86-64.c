@@ -1,9 +1,9 @@
 /*
  * Contexts for handlers; see shown.h.
  *
- * Between the gate EXIT and the return or jump behind it the words below the stack pointer are the
- * gate's. Unwind rules of that place may still find registers there, which compilers take for
- * untouched. So the handler is shown the next instruction, as if the return or jump were done:
+ * Between the gate EXIT or TAIL and the return or jump behind it the words below the stack pointer
+ * are the gate's. Unwind rules of that place may still find registers there, which compilers take
+ * for untouched. So the handler is shown the next instruction, as if the return or jump were done:
  * there all is in its place. Jumps through pointers are shown themselves.
  */
 #include "agent/probe/shown.h"
@@ -55,10 +55,10 @@ static bool is_leaving(const struct dw_area *area, uint64_t call)
 {
 	enum dw_gate gate = dw_gate_called(area, call);
 
-	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_LEAVE;
+	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_LEAVE || gate == DWELL_GATE_TAIL;
 }
 
-/* Do the return or jump behind the gate EXIT for the handler to see. */
+/* Do the return or jump behind the gate EXIT or TAIL for the handler to see. */
 static void look_through(const struct dw_area *area, struct dw_shown *s)
 {
 	const uint8_t *code;

@@ -18,6 +18,7 @@
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
+#include "agent/probe/half-way.h"
 #include "agent/probe/keys.h"
 #include "agent/probe/mute.h"
 #include "agent/probe/state.h"
@@ -121,15 +122,17 @@ static bool is_mark(struct dw_tree_node *node)
 	return node->os == UINT32_MAX;
 }
 
-/* At the entry of @key: take back what the call out on top pushed, if it was this call. */
+/* At the entry of @key: take back what the call or the jump out on top pushed, if it was this one.
+ */
 static void take_back(const struct event *e, uint64_t key)
 {
 	const struct dw_shadow *top = e->t->line->top;
 	struct dw_tree_node *out = top->node;
 	uint64_t address = e->area->module + dw_functions(e->area)[e->what].start;
 
-	if (top->record != e->rsp + DWELL_RECORD_CALL_OUT || out->calls != 1 || out->os ||
-	    out->key == key || dw_address_of_key(out->key) != address)
+	if ((top->record != e->rsp + DWELL_RECORD_CALL_OUT &&
+	     top->record != e->rsp - DWELL_RECORD_CALL_OUT) ||
+	    out->calls != 1 || out->os || out->key == key || dw_address_of_key(out->key) != address)
 		return;
 	dw_stacks_take_back(&e->t->stacks);
 	e->t->line->current->elapsed += out->elapsed;
@@ -157,6 +160,26 @@ static void tell_cost(struct dw_tree_thread *line)
 		line->line_ticks = (uint32_t)ticks_of(cost[DWELL_PROBE_LINE]);
 }
 
+/* End what the event ends; of TAIL the function alone. */
+static void pop(const struct event *e)
+{
+	bool is_back = e->gate == DWELL_GATE_BACK;
+	struct dw_stacks *stacks = &e->t->stacks;
+
+	if (dw_stacks_fit(stacks, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT,
+			  is_back ? e->rsp - 4 : e->rsp) == DWELL_FIT_EVENT)
+		dw_stacks_pop(stacks);
+}
+
+/* Whether the gate BACK stands where the function of @e, which ends in a jump, returns to. */
+static bool returns_to_back(const struct event *e)
+{
+	const struct dw_area *a = e->area;
+	uint64_t to = *(const uint64_t *)(e->rsp + sizeof(to));
+
+	return to - a->area < a->bytes && dw_gate_called(a, to) == DWELL_GATE_BACK;
+}
+
 static void push(const struct event *e)
 {
 	bool is_enter = e->gate == DWELL_GATE_ENTER, is_switch = switches(e);
@@ -165,18 +188,20 @@ static void push(const struct event *e)
 	struct dw_stacks *stacks = &e->t->stacks;
 	struct dw_tree_node *parent, *node;
 
+	if (is_enter)
+		take_back(e, key_of(e));
 	if (dw_stacks_fit(stacks, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) !=
 	    DWELL_FIT_EVENT)
 		return;
 	e->t->line->lookups++;
-	if (is_enter)
-		take_back(e, key_of(e));
 	parent = e->t->line->current;
 	node = dw_overflow_is_current(e->t->line)
 		       ? NULL
 		       : dw_tree_child(&e->t->tree, parent, key_of(e), *site);
 	if (!is_enter && node && is_mark(node)) {
 		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
+		if (e->gate == DWELL_GATE_TAIL)
+			pop(e);
 		return;
 	}
 	dw_each_expect(&e->t->each, key_of(e), slowest_n(e));
@@ -192,16 +217,6 @@ static void push(const struct event *e)
 	node->calls++;
 	if (!is_switch)
 		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
-}
-
-static void pop(const struct event *e)
-{
-	bool is_exit = e->gate == DWELL_GATE_EXIT;
-	struct dw_stacks *stacks = &e->t->stacks;
-
-	if (dw_stacks_fit(stacks, is_exit ? DWELL_AT_EXIT : DWELL_AT_BACK,
-			  is_exit ? e->rsp : e->rsp - 4) == DWELL_FIT_EVENT)
-		dw_stacks_pop(stacks);
 }
 
 /* Whether the statement of @e is one of the activation @top: parts of a function that stand apart
@@ -249,6 +264,12 @@ static void apply(const struct event *e)
 	case DWELL_GATE_OUT:
 	case DWELL_GATE_OUT_POINTER:
 		push(e);
+		break;
+	case DWELL_GATE_TAIL:
+		if (returns_to_back(e))
+			push(e);
+		else
+			pop(e);
 		break;
 	case DWELL_GATE_EXIT:
 	case DWELL_GATE_BACK:
@@ -338,9 +359,13 @@ static bool is_late(struct event *e, uint64_t *ret)
 static void tell_late(const struct event *e, uint64_t ticks)
 {
 	const struct dw_shadow *top = e->t->line->top;
-	bool is_out = e->gate == DWELL_GATE_OUT || e->gate == DWELL_GATE_BACK;
+	bool is_out = e->gate == DWELL_GATE_OUT || e->gate == DWELL_GATE_TAIL;
+	uint64_t below = e->rsp - top->record;
+	bool is_it = e->gate == DWELL_GATE_BACK ? below == 4 || below == DWELL_BACK_FUNCTION ||
+							  below == DWELL_BACK_TAIL
+						: below == (is_out ? 4 : 0);
 
-	if (top->record == e->rsp - (is_out ? 4 : 0))
+	if (is_it)
 		dw_each_late(&e->t->each, top->function->key,
 			     is_end(e->gate) ? DWELL_LATE_END : DWELL_LATE_BEGIN, ticks);
 }

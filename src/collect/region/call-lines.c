@@ -103,7 +103,7 @@ static int find_threads(struct dw_call_lines *s, const uint32_t *at, uint32_t n,
 
 /* The frames of a new node, whether its callee has no probes, and whether gates let it pass. */
 static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
-		     struct dw_call_node *row, bool *has_passed)
+		     struct dw_call_node *row, uint8_t *passed)
 {
 	const struct dw_region_names *names = &s->names;
 	struct dw_region_site site = {0};
@@ -129,7 +129,7 @@ static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
 	if (!rc && n->site)
 		rc = names->site(names->ctx, caller, n->site, !is_outside, &site);
 	row->site = site.frame;
-	*has_passed = !is_outside && site.has_gates;
+	*passed = is_outside ? 0 : (uint8_t)site.gates;
 	return rc;
 }
 
@@ -139,8 +139,8 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	uint32_t parent = s->lines.v[n->parent].id, id;
 	struct dw_call_node row = {.parent = parent};
 	enum dw_line_kind kind = DWELL_LINE_FUNCTION;
-	bool has_passed = false;
-	int rc = name_node(s, n, &row, &has_passed);
+	uint8_t passed = 0;
+	int rc = name_node(s, n, &row, &passed);
 
 	if (!rc) {
 		row.thread = dw_calls_get(&s->p->calls, parent)->thread;
@@ -155,7 +155,7 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	s->nodes++;
 	rc = adopt(s, line, kind, id);
 	s->lines.v[line].parent = n->parent;
-	s->lines.v[line].has_passed = has_passed;
+	s->lines.v[line].passed = passed;
 	return rc;
 }
 

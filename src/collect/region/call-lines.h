@@ -41,7 +41,7 @@ struct dw_call_line {
 	uint32_t parent; /* line, of nodes in trees: what it said when it was found */
 	uint32_t ahead;	 /* for the readers of values and of single activations */
 	uint8_t kind;	 /* enum dw_line_kind */
-	bool has_passed; /* functions: gates around the call have let it pass */
+	uint8_t passed;	 /* functions: gates around the call that have let it pass */
 };
 
 struct dw_call_thread {

@@ -16,7 +16,7 @@
 struct dw_probe_cost {
 	double callee;
 	double caller;
-	double pass; /* more of the caller's, where gates let the call pass */
+	double pass; /* more of the caller's, for each gate that lets the call pass */
 };
 
 /* What a node's counters have risen by. The first three may fall when lines were read torn. */

@@ -121,7 +121,7 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 		return -ENOMEM;
 	r->s.arena.changes.v[parent].cost +=
 		(double)calls * (dw_late_seen(&r->late, cost->caller, now.key, DWELL_LATE_END) +
-				 (l->has_passed ? cost->pass : 0));
+				 l->passed * cost->pass);
 	return 0;
 }
 
@@ -465,14 +465,14 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 		.key = node->key,
 		.site = node->site,
 		.probes = calls * probes_of(r, l->kind),
-		.pass = l->has_passed ? calls * r->function.pass : 0,
+		.pass = l->passed * calls * r->function.pass,
 		.time = time > 0 ? time : 0,
 	};
 
 	if (!is_systems && (double)rise->slow < calls * SLOW_TICKS_MAX)
 		cost.probes += (double)rise->slow;
 	if (now->cost && !now->cost(now->ctx, &cost))
-		l->has_passed = false;
+		l->passed = l->passed > 1 ? 0 : l->passed; /* BACK alone stays */
 }
 
 static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
@@ -580,7 +580,7 @@ static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *
 	r->function = (struct dw_probe_cost){
 		.caller = dw_probe_ticks(cost[DWELL_PROBE_ENTER]),
 		.callee = dw_probe_ticks(cost[DWELL_PROBE_LEAVE]),
-		.pass = dw_probe_ticks(head->pass_cost),
+		.pass = dw_probe_ticks(head->pass_cost) / 2,
 	};
 	r->outside = (struct dw_probe_cost){
 		.caller = dw_probe_ticks(cost[DWELL_PROBE_OUT]),
@@ -641,7 +641,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	s->function_ps = picoseconds(clock, r->function.caller + r->function.callee);
 	s->outside_ps = picoseconds(clock, r->outside.caller + r->outside.callee);
 	s->beyond_ps = picoseconds(clock, r->slow_cost.caller + r->slow_cost.callee);
-	s->pass_ps = picoseconds(clock, r->function.pass);
+	s->pass_ps = picoseconds(clock, 2 * r->function.pass);
 	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
 	s->slow_ns = dw_region_clock_span(clock, r->slow);
 	s->arena_bytes = r->s.arena.lines.n * DWELL_LINE_BYTES;

@@ -22,8 +22,8 @@ struct dw_region_calls;
 /* Where a call was made. */
 struct dw_region_site {
 	uint32_t frame; /* 0 = not known */
-	bool has_gates; /* OUT and BACK stand around the call, also where it leads to a function
-			   with probes and they let it pass */
+	uint32_t gates; /* that stand around the call, also where it leads to a function with probes
+			   and they let it pass: OUT and BACK, or BACK alone */
 };
 
 /* How the reader learns what keys and sites mean. */
