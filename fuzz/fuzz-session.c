@@ -52,6 +52,9 @@ static uint64_t walk_symbols(const struct dw_profile *p)
 	dw_vec_each(c, &p->codes.rows)
 		sum += p->functions.rows.v[c->function].line +
 		       (c->bytes_n ? c->bytes[c->bytes_n - 1] : 0);
+	dw_vec_each(s, &p->sources.rows)
+		sum += (uint64_t)*dw_strings_get(&p->strings, s->file) +
+		       (s->bytes_n ? (uint64_t)s->text[s->bytes_n - 1] : 0);
 	return sum;
 }
 

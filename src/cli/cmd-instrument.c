@@ -45,7 +45,7 @@ struct cmd_instrument {
 	uint64_t memory_mb;
 	double overhead; /* percent, negative = no limit */
 	bool wait_all;
-	bool no_code;
+	bool no_code, source;
 	bool list;
 	bool all_functions;
 	bool lines;
@@ -78,6 +78,8 @@ static const struct dw_option options[] = {
 	 "forget what earlier runs with --overhead have switched off"},
 	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
 	 "for the call trees of a process; then paths are cut (64)"},
+	{"source", 0, NULL, dw_option_flag, AT(source),
+	 "put the text of source files into the session, up to 16 MB"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{"list-functions", 0, NULL, dw_option_flag, AT(list),
@@ -271,6 +273,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
+		.with_source = c->source,
 		.os_source = c->os_source,
 		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
 		.memory_bytes = c->memory_mb << 20,

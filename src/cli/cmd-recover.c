@@ -16,7 +16,7 @@
 
 struct cmd_recover {
 	const char *output;
-	bool no_code;
+	bool no_code, source;
 };
 
 #define AT(field) offsetof(struct cmd_recover, field)
@@ -24,6 +24,8 @@ struct cmd_recover {
 static const struct dw_option options[] = {
 	{"output", 'o', "FILE", dw_option_text, AT(output),
 	 "session file (the name without .partial)"},
+	{"source", 0, NULL, dw_option_flag, AT(source),
+	 "put the text of source files into the session, up to 16 MB"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{0},
@@ -56,6 +58,7 @@ static int recover(const struct cmd_recover *c, const char *partial)
 		.partial = partial,
 		.path = c->output ? c->output : named,
 		.without_code = c->no_code,
+		.with_source = c->source,
 	};
 	struct dw_error err = DW_ERROR_INIT;
 	int rc, code = DWELL_EXIT_OK;

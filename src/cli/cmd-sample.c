@@ -45,7 +45,7 @@ struct cmd_sample {
 	const char *output;
 	uint64_t duration_ns;
 	uint64_t stack_bytes;
-	bool no_code;
+	bool no_code, source;
 	enum when dotnet;
 	enum dw_road road;
 	enum when kernel;
@@ -126,6 +126,8 @@ static const struct dw_option options[] = {
 	 "stop recording after TIME; the command runs on"},
 	{"stack-bytes", 0, "N", dw_option_count, AT(stack_bytes),
 	 "bytes of stack copied with each sample"},
+	{"source", 0, NULL, dw_option_flag, AT(source),
+	 "put the text of source files into the session, up to 16 MB"},
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{"dotnet", 0, "WHEN", take_when, AT(dotnet),
@@ -233,6 +235,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 		.stack_bytes = (uint32_t)c->stack_bytes,
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
+		.with_source = c->source,
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show : NULL,
 		.progress_ctx = &line,
 	};

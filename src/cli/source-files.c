@@ -97,22 +97,39 @@ static void forget(struct dw_source_files *s)
 	dw_map_release(&s->by_name);
 }
 
+/* Fill @f from the session where that has the file, else from the disk. */
+static void read_file(const struct dw_source_files *s, uint32_t name, struct dw_source_file *f)
+{
+	const struct dw_source *packed = dw_sources_get(&s->profile->sources, name);
+	size_t bytes = 0;
+	int fd;
+
+	if (packed) {
+		f->text = malloc(packed->bytes_n + 1);
+		f->bytes = f->text ? packed->bytes_n : 0;
+		if (f->bytes)
+			memcpy(f->text, packed->text, f->bytes);
+		return;
+	}
+	fd = open_source(s, dw_strings_get(&s->profile->strings, name), &bytes);
+	if (fd < 0)
+		return;
+	read_text(f, fd, bytes);
+	close(fd);
+}
+
 static const struct dw_source_file *get(struct dw_source_files *s, uint32_t name)
 {
 	uint32_t index = dw_map_get(&s->by_name, name);
 	struct dw_source_file f = {0};
-	size_t bytes = 0;
-	int fd;
 
 	if (index)
 		return &s->files.v[index];
 	if (s->bytes > ALL_MAX_BYTES)
 		forget(s);
-	fd = open_source(s, dw_strings_get(&s->profile->strings, name), &bytes);
-	if (fd >= 0) {
-		read_text(&f, fd, bytes);
+	read_file(s, name, &f);
+	if (f.text) {
 		find_lines(&f);
-		close(fd);
 	} else {
 		s->missing = name;
 		s->missing_n++;

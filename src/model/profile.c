@@ -35,4 +35,5 @@ void dw_profile_release(struct dw_profile *p)
 	dw_functions_release(&p->functions);
 	dw_locations_release(&p->locations);
 	dw_codes_release(&p->codes);
+	dw_sources_release(&p->sources);
 }

@@ -14,6 +14,7 @@
 #include "model/module.h"
 #include "model/process.h"
 #include "model/sample.h"
+#include "model/source.h"
 #include "model/stack.h"
 #include "model/symbol.h"
 
@@ -31,6 +32,7 @@ struct dw_profile {
 	struct dw_functions functions;
 	struct dw_locations locations;
 	struct dw_codes codes;
+	struct dw_sources sources;
 };
 
 #define DW_PROFILE_INIT \

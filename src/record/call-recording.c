@@ -302,16 +302,14 @@ int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_run *run
 	return dw_sliced_stop(s, err);
 }
 
-int dw_call_recording_finish(struct dw_call_recording *r, bool is_impatient, bool without_code,
-			     struct dw_error *err)
+int dw_call_recording_finish(struct dw_call_recording *r, const struct dw_finish_options *asked,
+			     bool is_impatient, struct dw_error *err)
 {
-	struct dw_finish_options options = {
-		.sources = r->modules.sources.v,
-		.sources_n = r->modules.sources.n,
-		.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0,
-		.without_code = without_code,
-	};
+	struct dw_finish_options options = *asked;
 
+	options.sources = r->modules.sources.v;
+	options.sources_n = r->modules.sources.n;
+	options.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0;
 	return dw_sliced_finish(&r->slices, &options, err);
 }
 

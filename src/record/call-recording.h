@@ -10,6 +10,7 @@
 #include "collect/region/process.h"
 #include "collect/region/regions.h"
 #include "model/facts.h"
+#include "record/finish.h"
 #include "record/module-image.h"
 #include "record/run.h"
 
@@ -60,9 +61,10 @@ struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r);
 int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_run *run,
 			   struct dw_error *err);
 
-/* Finish the stopped recording's session. 0 or a negative code: the .partial stays. */
-int dw_call_recording_finish(struct dw_call_recording *r, bool is_impatient, bool without_code,
-			     struct dw_error *err);
+/* Finish the stopped recording's session, with code and source as @asked; where somebody
+ * @is_impatient, without names that take long. 0 or a negative code: the .partial stays. */
+int dw_call_recording_finish(struct dw_call_recording *r, const struct dw_finish_options *asked,
+			     bool is_impatient, struct dw_error *err);
 
 /* Free everything, the .partial stays unless @discard. NULL is fine. */
 void dw_call_recording_free(struct dw_call_recording *r, bool discard);

@@ -10,6 +10,7 @@
 #include "record/code-budget.h"
 #include "record/managed-lines.h"
 #include "record/reopen.h"
+#include "record/source-pack.h"
 #include "record/thread-start.h"
 #include "session/read.h"
 #include "session/write.h"
@@ -92,6 +93,8 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 	}
 	if (!rc)
 		rc = dw_symbolize(p, sources, sources_n, &symbol_options, &stats, err);
+	if (!rc && options->with_source)
+		rc = dw_source_pack(p, sources, sources_n);
 	dw_reopened_release(&reopened);
 	dw_managed_lines_release(&lines);
 	if (!rc)

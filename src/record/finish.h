@@ -22,6 +22,7 @@ struct dw_finish_options {
 	uint32_t symbol_timeout_ms; /* for one module, 0 = the symbolizer's choice */
 	bool held;		    /* the caller's writer holds the partial */
 	bool without_code;
+	bool with_source;	/* put the text of source files into the session */
 	bool names_only;	/* as struct dw_symbol_options */
 	dw_il_line_fn *il_line; /* lines of managed code, NULL = none are known */
 	void *il_line_ctx;

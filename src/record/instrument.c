@@ -471,6 +471,10 @@ static void finish(struct recorder *r)
 /* Make the session of what was recorded until @rc came. */
 static int make_session(struct recorder *r, int rc, struct dw_error *err)
 {
+	const struct dw_finish_options finish_options = {
+		.without_code = r->options->without_code,
+		.with_source = r->options->with_source,
+	};
 	int stopped;
 
 	if (!r->recording)
@@ -482,8 +486,8 @@ static int make_session(struct recorder *r, int rc, struct dw_error *err)
 	stopped = dw_call_recording_stop(r->recording, &r->run, rc ? NULL : err);
 	if (rc || stopped)
 		return rc ? rc : stopped;
-	rc = dw_call_recording_finish(r->recording, r->result->run.stop_signal,
-				      r->options->without_code, err);
+	rc = dw_call_recording_finish(r->recording, &finish_options, r->result->run.stop_signal,
+				      err);
 	dw_run_take_signals(&r->run);
 	return rc;
 }

@@ -25,6 +25,7 @@ struct dw_instrument_options {
 	uint64_t duration_ns;  /* stop after this, 0 = when the command ends */
 	bool wait_all;	       /* go on until all instrumented descendants have ended */
 	bool without_code;     /* leave machine code out of the session */
+	bool with_source;      /* put the text of source files into it */
 	const char *fallback;  /* folder for the session's files where /dev/shm refuses */
 	struct dw_image_plan plan;			  /* its session_dir is not used */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */

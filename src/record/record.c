@@ -316,6 +316,7 @@ static int finish(struct recording *r, struct dw_error *err)
 		.symbol_timeout_ms = r->result->stop_signal ? IMPATIENT_MS : 0,
 		.held = true,
 		.without_code = r->options->without_code,
+		.with_source = r->options->with_source,
 		.il_line = dw_managed_lines_find,
 		.il_line_ctx = &r->managed.lines,
 		.made = dw_jit_meaning,

@@ -39,6 +39,7 @@ struct dw_record_options {
 	uint32_t stack_bytes; /* 0 = the backend's choice */
 	bool wait_all;	      /* go on until all descendants have ended */
 	bool without_code;    /* leave machine code out of the session */
+	bool with_source;     /* put the text of source files into it */
 	void (*progress)(void *ctx, const struct dw_record_progress *p); /* may be NULL */
 	void *progress_ctx;
 };

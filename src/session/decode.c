@@ -305,6 +305,30 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
+static int take_sources(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t strings = last_id(p->strings.n);
+	__auto_type t = &p->sources.rows;
+	struct dw_source *rows;
+
+	if (dw_vec_reserve(t, n + 1))
+		return -ENOMEM;
+	rows = t->v + t->n;
+	TAKE_COLUMN(rows, n, file, dw_take_max(c, strings));
+	TAKE_COLUMN(rows, n, bytes_n, dw_take_max(c, DWELL_CHUNK_RAW_BYTES_MAX));
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		const uint8_t *text = dw_cursor_bytes(c, rows[i].bytes_n);
+
+		rows[i].text = malloc(rows[i].bytes_n ? rows[i].bytes_n : 1);
+		if (!rows[i].text)
+			return -ENOMEM;
+		if (text)
+			memcpy(rows[i].text, text, rows[i].bytes_n);
+		t->n++;
+	}
+	return 0;
+}
+
 static void take_fact(struct dw_cursor *c, struct dw_facts *facts, int *rc)
 {
 	size_t key_n = dw_take(c), text_n;
@@ -366,6 +390,7 @@ static const struct {
 	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_take_alloc_deltas, 3},
 	[DWELL_CHUNK_GCS] = {dw_take_gcs, 12},
 	[DWELL_CHUNK_CALL_MUTES] = {dw_take_call_mutes, 4},
+	[DWELL_CHUNK_SOURCES] = {take_sources, 2},
 };
 
 /* The verdict over a chunk that was read to its end. */

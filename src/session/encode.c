@@ -139,6 +139,16 @@ static void put_codes(struct dw_buf *b, const struct dw_profile *p, size_t from,
 		dw_buf_put(b, rows[i].bytes, rows[i].bytes_n);
 }
 
+static void put_sources(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
+{
+	const struct dw_source *rows = p->sources.rows.v;
+
+	PUT_COLUMN(b, rows, from, to, file);
+	PUT_COLUMN(b, rows, from, to, bytes_n);
+	for (size_t i = from; i < to; i++)
+		dw_buf_put(b, rows[i].text, rows[i].bytes_n);
+}
+
 /* Bytes of variable length in row @i of a kind that has such. */
 static size_t row_bytes(const struct dw_profile *p, enum dw_chunk_kind kind, size_t i)
 {
@@ -146,6 +156,8 @@ static size_t row_bytes(const struct dw_profile *p, enum dw_chunk_kind kind, siz
 		return p->strings.len[i];
 	if (kind == DWELL_CHUNK_CODES)
 		return p->codes.rows.v[i].bytes_n;
+	if (kind == DWELL_CHUNK_SOURCES)
+		return p->sources.rows.v[i].bytes_n;
 	return 0;
 }
 
@@ -253,6 +265,8 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 		return p->allocations.gcs.n;
 	case DWELL_CHUNK_CALL_MUTES:
 		return p->calls.mutes.n;
+	case DWELL_CHUNK_SOURCES:
+		return p->sources.rows.n;
 	default:
 		return 0;
 	}
@@ -283,6 +297,7 @@ static const struct {
 	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_put_alloc_deltas, 0, false},
 	[DWELL_CHUNK_GCS] = {dw_put_gcs, 0, false},
 	[DWELL_CHUNK_CALL_MUTES] = {dw_put_call_mutes, 0, false},
+	[DWELL_CHUNK_SOURCES] = {put_sources, 0, true},
 };
 
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,

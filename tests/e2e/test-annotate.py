@@ -136,3 +136,25 @@ def test_source_elsewhere(context):
                        "--source-dir", context.path("moved/deep/src"))
     expect(done.returncode, 0, done.stderr)
     require("while (n--)" not in done.stdout, done.stdout)
+
+
+@cases("sample", "instrument")
+def test_source_in_the_session(context, method):
+    """A session recorded with --source needs no file."""
+    program = build(context, "gcc")
+    getattr(context, method)("--source", "--", program)
+    os.remove(context.path("src/spin.c"))
+    report = context.report("lines", "spin" if method == "sample" else "main", "--source")
+    expect(report["session"]["source_files"] >= 1, True, "packed files")
+    text = "\n".join(row["source_text"] or "" for row in report["rows"])
+    require(("while (n--)" if method == "sample" else "spin(300000000)") in text, text)
+
+
+def test_source_that_is_none(context):
+    """What stands where the source was when the recording ends is packed only if it is a file."""
+    program = build(context, "gcc")
+    os.remove(context.path("src/spin.c"))
+    os.mkfifo(context.path("src/spin.c"))
+    context.sample("--source", "--", program)
+    rows = context.report("lines", "spin")["session"]
+    expect(rows["source_files"], 0, "packed files")
