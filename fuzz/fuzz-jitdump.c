@@ -30,9 +30,10 @@ static void check_load(const struct dw_jitdump_record *r, const uint8_t *at, siz
 {
 	if (!r->code_bytes || r->start + r->code_bytes < r->start)
 		abort();
-	if (r->kind != DWELL_JITDUMP_LOAD || !r->name_n)
+	if (r->kind != DWELL_JITDUMP_LOAD)
 		return;
-	if ((const uint8_t *)r->name < at || (const uint8_t *)r->name + r->name_n > at + n)
+	if (r->name_n &&
+	    ((const uint8_t *)r->name < at || (const uint8_t *)r->name + r->name_n > at + n))
 		abort();
 	if (!dw_jit_name_read(r->name, r->name_n).name.n)
 		abort();

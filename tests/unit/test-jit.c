@@ -81,6 +81,7 @@ TEST(names)
 	CHECK(is_name("RegExp:a:1:2", "RegExp:a:1:2", "", 0));
 	CHECK(is_name("py::f:/a/b.py", "f", "/a/b.py", 0));
 	CHECK(is_name("py::f", "f", "", 0));
+	CHECK(is_name("py::", "(anonymous)", "", 0));
 	CHECK(is_name("int H.hot(int)", "int H.hot(int)", "", 0));
 	n = read_name("instance class [Sys]Sys.A`1<int32[]> [my.Asm] N.T/U`1[int]::M(class [S]S.B)"
 		      "[OptimizedTier1]");

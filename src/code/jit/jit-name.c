@@ -80,8 +80,6 @@ static struct dw_jit_name read_script(text t)
 		if (begins(r.file, "file://"))
 			r.file = from(r.file, strlen("file://"));
 	}
-	if (!r.name.n)
-		r.name = (text){ANONYMOUS, strlen(ANONYMOUS)};
 	return r;
 }
 
@@ -133,11 +131,10 @@ static bool read_method(text t, struct dw_jit_name *r)
 	return true;
 }
 
-struct dw_jit_name dw_jit_name_read(const char *bytes, size_t n)
+static struct dw_jit_name read_any(text t)
 {
 	static const char *const scripts[] = {
 		"JS:", "LazyCompile:", "Function:", "Eval:", "Script:"};
-	const text t = {bytes, n};
 	struct dw_jit_name r = {.name = t};
 
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
@@ -146,5 +143,14 @@ struct dw_jit_name dw_jit_name_read(const char *bytes, size_t n)
 	if (begins(t, "py::"))
 		return read_python(from(t, strlen("py::")));
 	read_method(t, &r);
+	return r;
+}
+
+struct dw_jit_name dw_jit_name_read(const char *bytes, size_t n)
+{
+	struct dw_jit_name r = read_any((text){bytes, n});
+
+	if (!r.name.n)
+		r.name = (text){ANONYMOUS, strlen(ANONYMOUS)};
 	return r;
 }

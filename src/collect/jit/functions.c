@@ -55,16 +55,25 @@ int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret)
 	return get_module(t->p, (struct dw_jit_text){OTHERS, strlen(OTHERS)}, ret);
 }
 
-/* The name of a .NET method as @name has it, nested types behind slashes. */
+/* The name of a .NET method as @name has it, nested types behind slashes and types that it is made
+ * for in brackets, behind a backtick and their number: these go, as one method is named once. */
 static int put_method(struct dw_buf *b, struct dw_jit_text name)
 {
 	dw_auto(dw_buf) copy = DW_BUF_INIT;
+	bool is_number = false;
+	size_t depth = 0;
 
-	if (dw_buf_put(&copy, name.at, name.n))
+	for (size_t i = 0; i < name.n && !copy.failed; i++) {
+		char c = name.at[i];
+
+		is_number = c == '`' || (is_number && c >= '0' && c <= '9');
+		depth += c == '[';
+		if (!is_number && !depth)
+			dw_buf_putc(&copy, c == '/' ? '+' : c);
+		depth -= c == ']' && depth;
+	}
+	if (copy.failed)
 		return -ENOMEM;
-	for (size_t i = 0; i < copy.len; i++)
-		if (copy.data[i] == '/')
-			copy.data[i] = '+';
 	dw_method_name_put(b, copy.data, copy.len);
 	return b->failed ? -ENOMEM : 0;
 }
@@ -146,6 +155,11 @@ uint64_t dw_jit_functions_place(struct dw_jit_functions *t, uint32_t id, uint64_
 	else
 		f->bytes += bytes;
 	return (uint64_t)id << 32 | at;
+}
+
+uint64_t dw_jit_functions_inside(uint64_t piece, uint64_t offset)
+{
+	return offset < METHOD_BYTES - (uint32_t)piece ? piece + offset : piece;
 }
 
 const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint64_t svma)

@@ -38,6 +38,10 @@ int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret);
 /* Lay out a piece of @bytes of function @id: the svma of its first byte. */
 uint64_t dw_jit_functions_place(struct dw_jit_functions *t, uint32_t id, uint64_t bytes);
 
+/* The svma of what lies @offset behind the start of a piece at @piece. Pieces that are too large
+ * have no inside. */
+uint64_t dw_jit_functions_inside(uint64_t piece, uint64_t offset);
+
 /* The function whose code lies at @svma, borrowed until the next addition. NULL = none.
  */
 const struct dw_jit_function *dw_jit_functions_at(const struct dw_jit_functions *t, uint64_t svma);

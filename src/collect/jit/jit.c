@@ -12,9 +12,7 @@
 #include "base/error.h"
 #include "code/jit/jit-name.h"
 #include "collect/jit/dump-book.h"
-#include "target/memory.h"
 #include "target/proc.h"
-#include "unwind/prolog-x86-64.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,8 +26,6 @@
 
 enum {
 	NAME_MAX_BYTES = 4096,
-	BEGIN_BYTES = 64,
-	NEXT_BYTES = 16,
 };
 
 void dw_jit_init(struct dw_jit *j, struct dw_profile *p)
@@ -236,7 +232,7 @@ int dw_jit_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns, stru
 	*ret = (struct dw_frame){
 		.kind = DWELL_FRAME_CODE,
 		.module = p->jit->functions.rows.v[piece->function - 1].module,
-		.svma = piece->svma + (avma - found->start),
+		.svma = dw_jit_functions_inside(piece->svma, avma - found->start),
 	};
 	return 0;
 }
@@ -256,7 +252,7 @@ static int settle(struct dw_jit_process *p, uint32_t row)
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
 	piece = &p->pieces.v[found->row];
-	pending->svma = piece->svma + (pending->avma - found->start);
+	pending->svma = dw_jit_functions_inside(piece->svma, pending->avma - found->start);
 	name = functions->rows.v[piece->function - 1].name;
 	rc = dw_jit_functions_module(functions, &method.module);
 	if (!rc)
@@ -287,24 +283,26 @@ static int complete(struct dw_jit_process *p)
 	return rc;
 }
 
-bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
-		struct dw_cfi_row *ret)
+/* Whether @name is that of a .NET method: those end in what tier it is of. */
+static bool is_dotnet(const char *name, size_t n)
+{
+	return n && name[n - 1] == ']' && memmem(name, n, "] ", 2) && memmem(name, n, "::", 2);
+}
+
+bool dw_jit_row(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
+		enum dw_space_place place, struct dw_cfi_row *ret)
 {
 	const struct dw_code_piece *found = dw_code_map_find(&p->map, avma, time_ns);
-	uint8_t begin[BEGIN_BYTES], next[NEXT_BYTES];
-	size_t bytes, left;
-	ssize_t begin_n, next_n;
+	struct dw_jit_where where = {.pid = p->pid, .avma = avma, .place = place};
+	struct dw_jit_piece *piece;
 
 	if (!found)
 		return false;
-	bytes = found->end - found->start;
-	left = found->end - avma;
-	begin_n = dw_memory_read(p->pid, found->start, begin,
-				 bytes < sizeof begin ? bytes : sizeof begin);
-	next_n = dw_memory_read(p->pid, avma, next, left < sizeof next ? left : sizeof next);
-	return begin_n > 0 && next_n > 0 &&
-	       dw_framed_row((struct dw_code_bytes){begin, (size_t)begin_n}, avma - found->start,
-			     (struct dw_code_bytes){next, (size_t)next_n}, ret);
+	piece = &p->pieces.v[found->row];
+	where.start = found->start;
+	where.end = found->end;
+	where.is_dotnet = is_dotnet(dw_buf_str(&p->texts) + piece->name_at, piece->name_n);
+	return dw_jit_rows_find(&where, &piece->begin, ret);
 }
 
 void dw_jit_end(struct dw_jit_process *p)

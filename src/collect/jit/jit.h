@@ -13,6 +13,7 @@
 #include "collect/jit/lines.h"
 #include "collect/jit/map-file.h"
 #include "collect/jit/pending.h"
+#include "collect/jit/rows.h"
 #include "model/symbol.h"
 #include "unwind/space.h"
 
@@ -30,6 +31,7 @@ struct dw_jit_piece {
 	uint64_t svma;	      /* of its first byte, once it has a function */
 	uint64_t lines_at;    /* where the record of its lines stands in the dump */
 	uint32_t lines_bytes; /* of that, 0 = none */
+	struct dw_jit_begin begin;
 };
 
 struct dw_jit_process {
@@ -97,9 +99,9 @@ int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, boo
 /* The frame of @avma at @time_ns. 0, DWELL_ERR_NOT_FOUND or -ENOMEM. */
 int dw_jit_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns, struct dw_frame *ret);
 
-/* The row for the unwinder at @avma, where a sample was taken (struct dw_space_rules). */
-bool dw_jit_row(const struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
-		struct dw_cfi_row *ret);
+/* The row for the unwinder at @avma (struct dw_space_rules). */
+bool dw_jit_row(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
+		enum dw_space_place place, struct dw_cfi_row *ret);
 
 /* The process has ended or executes another program: its file is read once more, and it is kept
  * only if that may name what was not found. NULL is fine. */

@@ -27,7 +27,7 @@ static bool find_row(void *ctx, uint64_t avma, enum dw_space_place place, struct
 
 	if (m->runtime && dw_managed_row(m->runtime, avma, m->time_ns, place, ret))
 		return true;
-	return m->book && place == DWELL_PLACE_NEXT && dw_jit_row(m->book, avma, m->time_ns, ret);
+	return m->book && dw_jit_row(m->book, avma, m->time_ns, place, ret);
 }
 
 const struct dw_space_rules *dw_made_rules(struct dw_made *m)
