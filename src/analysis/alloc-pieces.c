@@ -35,6 +35,29 @@ static const struct dw_alloc_group *timely_group(const struct dw_alloc_pieces *t
 	return dw_allocations_get_group(a, d->group);
 }
 
+/* In which list @g comes, UINT32_MAX = in none. Which modules are on the rest of a part's stack is
+ * not known. */
+static uint32_t list_of(const struct dw_alloc_pieces *t, const struct dw_filter *filter,
+			const struct dw_alloc_group *g)
+{
+	const struct dw_profile *p = t->profile;
+	uint32_t process = process_of(t, filter, g);
+	unsigned part;
+
+	if (process == UINT32_MAX)
+		return process;
+	part = dw_stacks_part(&p->stacks, &p->frames, g->stack);
+	if (!part || part & DWELL_PART_LEAF)
+		return process;
+	return filter->modules ? UINT32_MAX : t->processes_n + process;
+}
+
+unsigned dw_alloc_piece_part(const struct dw_alloc_pieces *t, size_t i)
+{
+	return dw_stacks_part(&t->profile->stacks, &t->profile->frames,
+			      dw_alloc_piece_group(t, i)->stack);
+}
+
 static int sort_rows(struct dw_alloc_pieces *t, const struct dw_filter *filter, size_t n)
 {
 	uint32_t *processes = malloc((n + 1) * sizeof *processes);
@@ -44,11 +67,11 @@ static int sort_rows(struct dw_alloc_pieces *t, const struct dw_filter *filter, 
 	for (size_t i = 0; processes && t->rows && i < n; i++) {
 		const struct dw_alloc_group *g = timely_group(t, (uint32_t)i);
 
-		processes[i] = g ? process_of(t, filter, g) : UINT32_MAX;
+		processes[i] = g ? list_of(t, filter, g) : UINT32_MAX;
 		if (processes[i] != UINT32_MAX)
 			t->end[processes[i]]++;
 	}
-	for (uint32_t id = 0; id < t->processes_n; id++) {
+	for (uint32_t id = 0; id < 2 * t->processes_n; id++) {
 		size_t process_n = t->end[id];
 
 		t->end[id] = total;
@@ -73,7 +96,7 @@ int dw_alloc_pieces_init(struct dw_alloc_pieces *t, const struct dw_profile *p,
 	t->threads_n = dw_threads_count(&p->threads) + 1;
 	t->processes_n = dw_processes_count(&p->processes) + 1;
 	t->process = calloc(t->threads_n, sizeof *t->process);
-	t->end = calloc(t->processes_n, sizeof *t->end);
+	t->end = calloc(2 * (size_t)t->processes_n, sizeof *t->end);
 	if (!t->process || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	dw_select_threads(p, filter, t->process);

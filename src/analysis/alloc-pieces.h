@@ -1,5 +1,6 @@
 /*
- * The pieces of allocations that pass a filter, sorted by process.
+ * The pieces of allocations that pass a filter, sorted by process; behind them those of parts of
+ * stacks that are no leaves (model/stack.h), which only sums by function and the like count.
  */
 #pragma once
 
@@ -16,7 +17,7 @@ struct dw_alloc_pieces {
 	uint32_t *process; /* by thread id; UINT32_MAX = filtered out */
 	struct dw_slices slices;
 	uint32_t *rows; /* indices of allocations.deltas, or .sums, that pass */
-	size_t *end;	/* by process id: where its rows end */
+	size_t *end;	/* by process id: where its rows end; + processes_n: where its parts do */
 };
 
 /* Choose from @p (borrowed) under @filter. 0; -ENOMEM; DWELL_ERR_LIMIT. To be released in either
@@ -36,6 +37,9 @@ static inline const struct dw_alloc_group *dw_alloc_piece_group(const struct dw_
 
 	return &a->groups.v[dw_allocations_summed(a) ? row : a->deltas.v[row].group - 1];
 }
+
+/* What of its stack row @i is: enum dw_stack_part, 0 = all. */
+unsigned dw_alloc_piece_part(const struct dw_alloc_pieces *t, size_t i);
 
 /* What row @i adds to it. */
 static inline struct dw_alloc_values dw_alloc_piece_values(const struct dw_alloc_pieces *t,

@@ -122,7 +122,7 @@ static uint64_t count_cut(const struct dw_trie *t, const struct dw_profile *p)
 	for (uint32_t c = t->nodes[0].child; c; c = t->nodes[c].next) {
 		const struct dw_frame *f = dw_frames_get(&p->frames, t->rows[c].frame);
 
-		if (f && f->kind == DWELL_FRAME_CUT)
+		if (f && f->kind != DWELL_FRAME_CODE)
 			n += t->amounts[c].inclusive.allocated.objects;
 	}
 	return n;
@@ -152,26 +152,71 @@ static void walks_release(struct walks *w)
 	dw_trie_release(&w->trie);
 }
 
+/* Rows of a process: stacks and leaves of parts, and further parts. */
+struct rows {
+	size_t begin, end, parts_begin, parts_end;
+};
+
+/* Count the parts among @rows in the flat totals. How many are leaves to *@ret. */
+static int add_parts(struct walks *w, const struct dw_alloc_pieces *t, const struct rows *rows,
+		     size_t *ret)
+{
+	size_t leaves_n = rows->end - rows->begin, parts_n = rows->parts_end - rows->parts_begin;
+	int rc = 0;
+
+	*ret = 0;
+	for (size_t k = 0; k < leaves_n + parts_n && !rc; k++) {
+		size_t i = k < leaves_n ? rows->begin + k : rows->parts_begin + k - leaves_n;
+		unsigned part = dw_alloc_piece_part(t, i);
+		struct dw_alloc_values values;
+
+		if (!part)
+			continue;
+		values = dw_alloc_piece_values(t, i);
+		*ret += k < leaves_n;
+		rc = dw_flat_add_part(&w->flat, &w->trie, dw_alloc_piece_group(t, i)->stack, part,
+				      &values);
+	}
+	return rc;
+}
+
+/* Put the stacks of @rows into the trie, and those of leaves of parts if they are wanted. */
+static void fill_trie(struct walks *w, const struct dw_alloc_pieces *t, const struct rows *rows,
+		      bool with_leaves)
+{
+	dw_trie_clear(&w->trie);
+	for (size_t i = rows->begin; i < rows->end; i++) {
+		struct dw_alloc_values values = dw_alloc_piece_values(t, i);
+
+		if (with_leaves || !dw_alloc_piece_part(t, i))
+			dw_trie_add_amount(&w->trie, dw_alloc_piece_group(t, i)->stack, &values);
+	}
+	dw_trie_link(&w->trie);
+}
+
 /* The flat totals and the call tree of each process. */
 static int walk_stacks(const struct dw_alloc_pieces *t, const struct dw_focus *focus,
 		       unsigned parts, const struct dw_subjects *subjects, struct dw_totals *ret)
 {
 	struct walks w = {0};
 	int rc = walks_init(&w, t->profile, focus, parts, subjects);
-	size_t i = 0;
+	struct rows rows = {.end = 0, .parts_end = t->end[t->processes_n - 1]};
 
 	for (uint32_t id = 0; id < t->processes_n && !rc; id++) {
-		if (i == t->end[id])
-			continue;
-		dw_trie_clear(&w.trie);
-		for (; i < t->end[id]; i++) {
-			struct dw_alloc_values values = dw_alloc_piece_values(t, i);
+		size_t leaves;
 
-			dw_trie_add_amount(&w.trie, dw_alloc_piece_group(t, i)->stack, &values);
-		}
-		dw_trie_link(&w.trie);
-		ret->stacks_cut += count_cut(&w.trie, t->profile);
+		rows = (struct rows){rows.end, t->end[id], rows.parts_end,
+				     t->end[t->processes_n + id]};
+		if (rows.begin == rows.end)
+			continue;
+		rc = add_parts(&w, t, &rows, &leaves);
+		if (rc)
+			break;
+		fill_trie(&w, t, &rows, false);
 		rc = dw_flat_count(&w.flat, &w.trie, id, ret);
+		if (leaves)
+			fill_trie(&w, t, &rows, true);
+		ret->stacks_cut += count_cut(&w.trie, t->profile);
 		if (!rc && w.tree)
 			rc = dw_tree_build(w.tree, id, ret);
 	}

@@ -189,6 +189,87 @@ static int enter(struct dw_flat *f, const struct dw_trie *t, const struct visit 
 	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, &w) : 0;
 }
 
+/* What a part of a stack counts for. */
+struct part {
+	const struct dw_alloc_values *values;
+	bool is_first, is_leaf;
+};
+
+static void add_part(struct dw_tally *t, uint32_t id, const struct part *part)
+{
+	struct dw_tally_row *row = &t->rows[id];
+
+	if (!part->is_first && !part->is_leaf)
+		return;
+	if (!row->inclusive)
+		t->touched[t->touched_n++] = id;
+	row->inclusive |= 1;
+	if (part->is_first)
+		dw_alloc_values_add(&t->amounts[id].inclusive, part->values);
+	if (part->is_leaf)
+		dw_alloc_count_add(&t->amounts[id].exclusive, &part->values->allocated);
+}
+
+/* @part counts for what @kind says. */
+static struct part part_of(unsigned part, unsigned kind, const struct dw_alloc_values *values)
+{
+	return (struct part){values, part & kind, part & DWELL_PART_LEAF};
+}
+
+/* The calls of all functions of @frame, outermost first. */
+static int add_calls(struct dw_flat *f, uint32_t caller, uint32_t frame, const struct part *part)
+{
+	const struct dw_subjects *s = f->subjects;
+
+	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
+		uint32_t callee = s->function[slot], id;
+		struct part one = *part;
+
+		one.is_leaf &= slot == s->first[frame];
+		if (!f->only || caller == f->only || callee == f->only) {
+			id = edge_id(f, caller, callee);
+			if (!id)
+				return -ENOMEM;
+			add_part(&f->edges, id, &one);
+		}
+		caller = callee;
+	}
+	return 0;
+}
+
+int dw_flat_add_part(struct dw_flat *f, const struct dw_trie *t, uint32_t stack, unsigned part,
+		     const struct dw_alloc_values *values)
+{
+	const struct dw_subjects *s = f->subjects;
+	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
+	uint32_t parent = dw_trie_parent(t, stack), caller = 0, first = s->first[frame];
+	struct part function = part_of(part, DWELL_PART_FUNCTION, values);
+	struct part module = part_of(part, DWELL_PART_MODULE, values);
+	struct part line = part_of(part, DWELL_PART_LINE, values);
+	struct part call = part_of(part, DWELL_PART_CALL, values);
+
+	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
+		return 0;
+	for (uint32_t slot = first; slot < s->first[frame + 1]; slot++) {
+		if (f->functions.n)
+			add_part(&f->functions, dense(s->function[slot]), &function);
+		if (f->lines.n)
+			add_part(&f->lines, s->line[slot], &line);
+		function.is_leaf = line.is_leaf = false;
+	}
+	if (f->modules.n)
+		add_part(&f->modules, s->module[frame], &module);
+	line.is_leaf = part & DWELL_PART_LEAF;
+	if (f->instructions.n)
+		add_part(&f->instructions, frame, &line);
+	if (parent && dw_trie_parent(t, parent)) {
+		uint32_t above = t->rows[parent].frame;
+
+		caller = s->function[s->first[above < s->frames_n ? above : 0]];
+	}
+	return f->parts & DWELL_TOTALS_EDGES ? add_calls(f, caller, frame, &call) : 0;
+}
+
 /* Ask for the memory that visits will need, so that its latencies pass together. */
 static void fetch(const struct dw_flat *f, const struct visit *v, size_t n)
 {

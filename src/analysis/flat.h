@@ -30,6 +30,11 @@ struct dw_flat {
 int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
 		 bool weighs);
 
+/* Before the walk: count @values for the part of a stack that @stack of @t is (@part: enum
+ * dw_stack_part). 0 or -ENOMEM. */
+int dw_flat_add_part(struct dw_flat *f, const struct dw_trie *t, uint32_t stack, unsigned part,
+		     const struct dw_alloc_values *values);
+
 /* Walk the linked @t and append the rows of @process to @ret. 0 or -ENOMEM. */
 int dw_flat_count(struct dw_flat *f, const struct dw_trie *t, uint32_t process,
 		  struct dw_totals *ret);

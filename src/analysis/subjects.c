@@ -74,7 +74,7 @@ static int fill_frame(struct dw_subjects *s, const struct dw_profile *p, uint32_
 
 	s->instruction[frame] = frame ? dw_frames_instruction(&p->frames, frame).frame : 0;
 	s->module[frame] = f && f->module < s->modules_n ? f->module : 0;
-	if (f && f->kind == DWELL_FRAME_CUT)
+	if (f && f->kind != DWELL_FRAME_CODE)
 		s->function[first] = (uint32_t)DWELL_FUNCTION_CUT;
 	else if (!frame || !n)
 		s->function[first] = (uint32_t)DWELL_FUNCTION_UNKNOWN;

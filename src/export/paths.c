@@ -53,7 +53,7 @@ static uint32_t stand_in(const struct dw_paths *p, uint32_t place)
 		return p->functions_n + 1;
 	if (place >= p->frames_n && place < dw_paths_truncated_place(p))
 		return p->functions_n + 2 + place - p->frames_n;
-	return f && f->kind == DWELL_FRAME_CUT ? p->functions_n : 0;
+	return f && f->kind != DWELL_FRAME_CODE ? p->functions_n : 0;
 }
 
 struct dw_path_line dw_paths_line(const struct dw_paths *p, uint32_t place, uint32_t i)

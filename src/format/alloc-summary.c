@@ -296,6 +296,8 @@ static void put_trust(const struct dw_summary_writer *w)
 		{"objects_lost", "object", "not counted: they are in no row."},
 		{"objects_without_stack", "object", "counted without a stack, as [unknown]."},
 		{"objects_folded", "object", "counted without the recursion of their stacks."},
+		{"objects_beyond", "object",
+		 "counted by function, call and line, in no call tree: no memory was left for it."},
 		{"objects_untracked", "object", "whose end is not known: they count as alive."},
 		{"processes_not_instrumented", "process", "not measured: its objects are missing."},
 		{"rows_dropped", "row", "dropped that made no sense."},

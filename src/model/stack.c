@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+enum { PART_FRAMES = 3 }; /* at most */
+
 struct frame_lookup {
 	const struct dw_frames *table;
 	struct dw_frame frame;
@@ -96,6 +98,19 @@ int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t
 const struct dw_stack *dw_stacks_get(const struct dw_stacks *t, uint32_t id)
 {
 	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
+
+unsigned dw_stacks_part(const struct dw_stacks *t, const struct dw_frames *frames, uint32_t id)
+{
+	const struct dw_stack *up = dw_stacks_get(t, id);
+	const struct dw_frame *f;
+
+	for (int depth = 1; up && up->parent && depth < PART_FRAMES; depth++)
+		up = dw_stacks_get(t, up->parent);
+	if (!up || up->parent)
+		return 0;
+	f = dw_frames_get(frames, up->frame);
+	return f && f->kind == DWELL_FRAME_PART ? (unsigned)f->svma & DWELL_PART_MAX : 0;
 }
 
 uint32_t dw_stacks_count(const struct dw_stacks *t)

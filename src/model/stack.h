@@ -18,6 +18,21 @@ enum dw_frame_kind {
 	DWELL_FRAME_CODE = 0, /* an address in a module */
 	DWELL_FRAME_CUT, /* outermost: the rest of the stack could not be read; module and svma are
 			    0 */
+	/* Outermost, of allocations: below it is no stack, but a frame with its caller, if it has
+	 * one, of stacks that there was no room for. svma: enum dw_stack_part. */
+	DWELL_FRAME_PART,
+	DWELL_FRAME_KINDS
+};
+
+/* Of what the innermost frame of a part is the first one on its stack, seen from the outside.
+ * Values of parts that are no leaves are counted elsewhere, too. */
+enum dw_stack_part {
+	DWELL_PART_FUNCTION = 1,
+	DWELL_PART_MODULE = 2,
+	DWELL_PART_CALL = 4,
+	DWELL_PART_LINE = 8,
+	DWELL_PART_LEAF = 16, /* the stack ends there */
+	DWELL_PART_MAX = 31
 };
 
 struct dw_frame {
@@ -66,6 +81,9 @@ int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t
 
 /* The stack node of @id, borrowed until the next add. NULL for 0 and unknown ids. */
 const struct dw_stack *dw_stacks_get(const struct dw_stacks *t, uint32_t id);
+
+/* What the stack of @id is a part of: enum dw_stack_part, 0 = it is none. */
+unsigned dw_stacks_part(const struct dw_stacks *t, const struct dw_frames *frames, uint32_t id);
 
 /* Number of stacks. Ids run from 1 to this. */
 uint32_t dw_stacks_count(const struct dw_stacks *t);

@@ -144,7 +144,7 @@ static int take_frames(struct dw_cursor *c, size_t n, struct dw_profile *p)
 		return -ENOMEM;
 	rows = p->frames.rows.v + p->frames.rows.n;
 	TAKE_COLUMN(rows, n, module, dw_take_delta_max(c, &module, modules));
-	TAKE_COLUMN(rows, n, kind, dw_take_max(c, DWELL_FRAME_CUT));
+	TAKE_COLUMN(rows, n, kind, dw_take_max(c, DWELL_FRAME_KINDS - 1));
 	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
 	p->frames.rows.n += n;
 	return 0;

@@ -46,11 +46,27 @@ enum dw_clr_table {
 /* Native code between managed functions, one frame whatever it is, but where it was asked for. */
 #define DWELL_CLR_FRAME_NATIVE 0xfffffff2u
 
+/*
+ * Frames from DWELL_CLR_FRAME_PART on, by enum dw_clr_part: of a node below a thread's root, which
+ * is no stack. What is below it is a frame with its caller, if it has one, of stacks that there was
+ * no room for: objects count for that of which the frame was the first one on its stack, seen from
+ * the outside. Those of other than leaves are counted elsewhere, too.
+ */
+#define DWELL_CLR_FRAME_PART 0xffffff80u
+
+enum dw_clr_part {
+	DWELL_CLR_PART_FUNCTION = 1,
+	DWELL_CLR_PART_MODULE = 2,
+	DWELL_CLR_PART_CALL = 4,
+	DWELL_CLR_PART_LINE = 8,
+	DWELL_CLR_PART_LEAF = 16, /* it has allocated the objects */
+	DWELL_CLR_PARTS = 32
+};
+
 struct dw_clr_node {
 	uint32_t frame; /* row, or one of the above */
 	uint32_t parent;
-	uint32_t child, sibling, group; /* the agent's own */
-	uint32_t unused;
+	uint32_t child, sibling, group, is_last; /* the agent's own */
 };
 
 /* A group of samples has objects of one size, and counts those that were drawn. */
@@ -161,6 +177,7 @@ enum dw_clr_fact {
 	DWELL_CLR_FROZEN_BYTES,	    /* of objects outside all generations, as last seen */
 	DWELL_CLR_LOST_CODE,	    /* pieces of code that were not told */
 	DWELL_CLR_SAMPLE_BYTES,	    /* mean bytes between samples, 0 = all objects are counted */
+	DWELL_CLR_BEYOND,	    /* counted by the parts of their stacks */
 	DWELL_CLR_FACTS
 };
 

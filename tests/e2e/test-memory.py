@@ -1,6 +1,7 @@
 """Allocations of managed code: against what the program and the runtime count themselves."""
 import contextlib
 import os
+import re
 import signal
 import sqlite3
 
@@ -251,6 +252,80 @@ def test_samples_are_estimates(context, case):
     expect([row["exclusive_bytes"] for row in make], [node["total_bytes_allocated"]], "by function")
     text = context.run(context.dwell, "report", "run.dwell").stdout
     require("All numbers are estimates" in text, text)
+
+
+def sums_of_paths(context):
+    """Objects by method (of all stacks, of its own), and by call, as the session's tables have them."""
+    methods, calls = {}, {}
+    with contextlib.closing(sqlite3.connect(context.path("run.dwell"))) as database:
+        for name, *values in database.execute("SELECT function_name, inclusive_allocations, "
+                                              "exclusive_allocations FROM functions"):
+            if name.startswith("Paths."):
+                methods[name] = values
+        for caller, callee, n in database.execute(
+                "SELECT root_function_name, function_name, inclusive_allocations FROM callers "
+                "WHERE type = 2"):
+            if caller.startswith("Paths.") and caller != "Paths.Run":
+                calls[f"{caller[6:]}-{callee[6:]}"] = [n]
+    return methods, calls
+
+
+def expect_paths(context, said, n):
+    methods, calls = sums_of_paths(context)
+    want = {name: values for name, values in said.items() if name.startswith("Paths.")}
+    expect(len(want), 60, "methods")
+    expect({name: methods.get(name, [0, 0]) for name in want}, want, "objects by method")
+    want = {name: values for name, values in said.items() if "-" in name}
+    require(len(want) >= 275, f"{len(want)} calls")
+    expect(calls, want, "objects by call")
+    require(n <= methods["Paths.Run"][0] < n + 2000, f"all of them: {methods['Paths.Run']}")
+    found = types(context)
+    expect(sum(found[name]["instances"] for name in ("Even", "Odd")), n, "by type")
+
+
+def rows_of_paths(context, view):
+    """The values of methods or lines of Paths but for Run, which also prints."""
+    return {(row["function_name"], row.get("source_line_begin")):
+            [row[f"{part}_{what}"] for part in ("inclusive", "exclusive")
+             for what in ("allocations", "bytes")]
+            for row in report(context, view)["rows"]
+            if re.fullmatch("Paths[.][A-L][0-4]", row["function_name"])}
+
+
+# What a stack of each method looks like differs with its tier.
+PATHS = {"DOTNET_TieredPGO": "0"}
+
+
+def test_two_million_stacks(context):
+    """None of them is another one's part, and no method is on one twice; memory as by default."""
+    n = 2000000
+    said = record(context, "paths", str(n), "12", env=PATHS)
+    facts = report(context, "lifetime")["session"]
+    expect((facts["objects_lost"], facts["objects_untracked"]), (0, 0), "losses")
+    require(facts["objects_beyond"] > n // 2 and facts["objects_without_stack"] < 100,
+            f"more than fits: {facts}")
+    expect_paths(context, said, n)
+
+
+@cases("12", "30")
+def test_more_stacks_than_memory(context, levels):
+    """As without a bound; also where methods and calls come again on a stack."""
+    n, seen = 60000, []
+    for memory in ("4096", "4"):
+        said = record(context, "paths", str(n), levels, env=PATHS, options=["--memory", memory])
+        expect_paths(context, said, n)
+        beyond = report(context, "functions")["session"]["objects_beyond"]
+        expect(beyond > n // 2, memory == "4", "more than fits")
+        tree = {row["function_name"]: row["inclusive_allocations"]
+                for row in report(context, "calltree", "--trim", "0")["rows"] if row["level"] < 2}
+        expect(tree.get("[stack cut]", 0), beyond, "objects in the call tree without their stack")
+        # What the runtime prints and starts is a little different each time.
+        modules = {row["module_name"]: row["inclusive_allocations"] // 1000
+                   for row in report(context, "modules")["rows"] if row["level"] == 0}
+        seen.append([rows_of_paths(context, "functions"), rows_of_paths(context, "lines"),
+                     modules["managed.dll"]])
+    for few, all_of in zip(seen[1], seen[0]):
+        expect(few, all_of, "rows with little memory")
 
 
 @cases(*GCS)

@@ -5,6 +5,7 @@
  * Both objects are static and never end. Where we do not belong the runtime is told to go on
  * without a profiler. Callbacks that are not listed do nothing. Nothing is done after Shutdown.
  */
+#include "agent/clr/beyond.h"
 #include "agent/clr/code.h"
 #include "agent/clr/collection.h"
 #include "agent/clr/com.h"
@@ -90,15 +91,25 @@ static uint32_t type_of(struct dw_clr_self *t, uint64_t class)
 	return t->last_type;
 }
 
-/* The stack that the callback with frame @base was called on. */
-static uint32_t node_of(struct dw_clr_self *t, uint64_t base)
+/* The group of an object of @kind and @bytes allocated by @t in a callback with frame @base, not
+ * counted there. 0 = no room. */
+static uint32_t group_of(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes,
+			 uint64_t base)
 {
-	if (!profiler.wishes.has_stacks)
-		return t->root;
-	if (dw_walk(t, base))
-		return dw_clr_tree_node(t);
-	dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
-	return t->root;
+	uint32_t node = t->root, row;
+	bool is_walked = profiler.wishes.has_stacks && dw_walk(t, base);
+
+	if (is_walked)
+		node = dw_clr_tree_node(t);
+	else if (profiler.wishes.has_stacks)
+		dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
+	row = node ? dw_clr_tree_group(t, node, kind) : 0;
+	if (!row && is_walked)
+		row = dw_beyond_count(t, kind, bytes);
+	if (row)
+		return row;
+	dw_tables_count(DWELL_CLR_LOST_STACKS, is_walked);
+	return dw_clr_tree_group(t, t->truncated, kind);
 }
 
 static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t bytes)
@@ -111,20 +122,11 @@ static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t
 		dw_tables_count(DWELL_CLR_UNTRACKED, 1);
 }
 
-/* The group of objects of @class and @units allocated by @t, in a callback with frame @base. 0 = no
- * room. */
-static uint32_t group_of(struct dw_clr_self *t, uint64_t class, uint32_t units, uint64_t base)
-{
-	struct dw_clr_kind kind = {type_of(t, class), units};
-	uint32_t row = kind.type ? dw_clr_tree_group(t, node_of(t, base), kind) : 0;
-
-	return kind.type && !row ? dw_clr_tree_group(t, t->truncated, kind) : row;
-}
-
 static int32_t allocated(void *self, uint64_t object, uint64_t class)
 {
 	struct dw_clr_self *t = profiler.is_off ? NULL : dw_clr_self();
 	uint64_t bytes = dw_object_bytes(object, class);
+	struct dw_clr_kind kind = {0};
 	uint32_t row;
 
 	(void)self;
@@ -135,7 +137,8 @@ static int32_t allocated(void *self, uint64_t object, uint64_t class)
 	dw_context_announced(t, object, bytes);
 	t->shown->allocated.objects++;
 	t->shown->allocated.bytes += bytes;
-	row = group_of(t, class, 0, (uint64_t)__builtin_frame_address(0));
+	kind.type = type_of(t, class);
+	row = kind.type ? group_of(t, kind, bytes, (uint64_t)__builtin_frame_address(0)) : 0;
 	if (row)
 		count(t, row, object, bytes);
 	else
@@ -169,12 +172,14 @@ static int32_t resume_finished(void *self)
 static void sampled(const struct dw_sample *sample, uint64_t base)
 {
 	uint64_t units = sample->bytes / 8;
+	struct dw_clr_kind kind = {0, units < UINT32_MAX ? (uint32_t)units : UINT32_MAX};
 	struct dw_clr_self *t = dw_clr_self();
 	uint32_t row = 0;
 
 	if (t)
-		row = group_of(t, sample->class, units < UINT32_MAX ? (uint32_t)units : UINT32_MAX,
-			       base);
+		kind.type = type_of(t, sample->class);
+	if (kind.type)
+		row = group_of(t, kind, sample->bytes, base);
 	if (!row) {
 		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
 		return;

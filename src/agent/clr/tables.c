@@ -2,8 +2,9 @@
  * Tables; see tables.h.
  *
  * Each has its addresses reserved at the start; chunks of the region are mapped over them in turn,
- * each a quarter of what is there, so that few are needed. Stacks may not use the last eighth of
- * the budget: types and threads stay exact when they have taken the rest.
+ * each a quarter of what is there, so that few are needed. Stacks and their groups may not use the
+ * last eighth of the budget: parts of stacks, types and threads stay exact when they have taken the
+ * rest.
  */
 #include "agent/clr/tables.h"
 
@@ -14,6 +15,7 @@ enum {
 	CHUNK_BYTES_MIN = 64 << 10,
 	CHUNK_BYTES_MAX = 16 << 20,
 	KEPT_SHARE = 8,
+	SMALL_SHARE = 256, /* of the budget: chunks of what is kept */
 	GROW_TRIES = 4,
 	SMALL_BYTES = 32 << 20, /* of addresses for a table that is small in any program */
 	PAGE_BYTES = 4096,
@@ -76,45 +78,60 @@ struct dw_clr_head *dw_tables_head(void)
 	return tables.head;
 }
 
-/* What @t may not use of the budget. */
-static uint64_t kept(enum dw_clr_table t)
+/* How rows are taken. */
+enum way {
+	OUTSIDE,
+	INSIDE, /* dw_agent_enter() */
+	LAST,	/* also of what is kept */
+};
+
+/* How much of the budget @t may have used, together with all others. */
+static uint64_t room_for(enum dw_clr_table t, enum way way)
 {
-	return t == DWELL_CLR_NODES || t == DWELL_CLR_FRAMES ? tables.budget / KEPT_SHARE : 0;
+	if (way == LAST)
+		return tables.budget;
+	if (t == DWELL_CLR_NODES || t == DWELL_CLR_GROUPS)
+		return tables.budget - tables.budget / KEPT_SHARE;
+	return tables.budget - (t == DWELL_CLR_OLDS ? tables.budget / KEPT_SHARE / 2 : 0);
 }
 
 /* Map one more chunk of @i, at least to @end bytes. Inside dw_agent_enter(). */
-static bool grow(enum dw_clr_table i, uint64_t end)
+static bool grow(enum dw_clr_table i, uint64_t end, uint64_t room)
 {
 	struct table *t = &tables.all[i];
 	uint64_t bytes = t->mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
-	uint64_t room = tables.budget - kept(i);
 
 	bytes = bytes < CHUNK_BYTES_MIN	  ? CHUNK_BYTES_MIN
 		: bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX
 					  : bytes;
+	if (room == tables.budget && tables.mapped + bytes > room - room / KEPT_SHARE)
+		bytes = (room / SMALL_SHARE & -(uint64_t)CHUNK_BYTES_MIN) + CHUNK_BYTES_MIN;
 	if (tables.mapped + bytes > room || t->mapped + bytes < end ||
 	    t->mapped + bytes > t->reserved)
 		return false;
 	if (!dw_agent_chunk_at(DWELL_CHUNK_CLR + 1 + i, bytes, (void *)(t->base + t->mapped)))
 		return false;
-	tables.mapped += bytes;
+	__atomic_store_n(&tables.mapped, tables.mapped + bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&t->mapped, t->mapped + bytes, __ATOMIC_RELEASE);
 	return true;
 }
 
-/* Map what lies below @end bytes. */
-static bool make_room(enum dw_clr_table i, uint64_t end, bool is_inside)
+/* Map what lies below @end bytes. What was kept is not for others when it is mapped, either. */
+static bool make_room(enum dw_clr_table i, uint64_t end, enum way way)
 {
 	const struct table *t = &tables.all[i];
+	uint64_t room = room_for(i, way);
 	bool is_room;
 
+	if (__atomic_load_n(&tables.mapped, __ATOMIC_RELAXED) > room)
+		return false;
 	for (int tries = 0; tries < GROW_TRIES; tries++) {
 		if (__atomic_load_n(&t->mapped, __ATOMIC_ACQUIRE) >= end)
 			return true;
-		if (!is_inside && !dw_agent_enter())
+		if (way != INSIDE && !dw_agent_enter())
 			continue;
-		is_room = t->mapped >= end || grow(i, end);
-		if (!is_inside)
+		is_room = t->mapped >= end || grow(i, end, room);
+		if (way != INSIDE)
 			dw_agent_leave();
 		if (!is_room)
 			return false;
@@ -122,7 +139,7 @@ static bool make_room(enum dw_clr_table i, uint64_t end, bool is_inside)
 	return false;
 }
 
-static uint32_t take(enum dw_clr_table i, uint32_t n, bool is_inside)
+static uint32_t take(enum dw_clr_table i, uint32_t n, enum way way)
 {
 	struct table *t = &tables.all[i];
 	uint32_t first = __atomic_load_n(&t->used, __ATOMIC_RELAXED);
@@ -130,7 +147,7 @@ static uint32_t take(enum dw_clr_table i, uint32_t n, bool is_inside)
 
 	do {
 		if (n > UINT32_MAX / 2 - first ||
-		    !make_room(i, (uint64_t)(first + n) * dw_clr_row_bytes(i), is_inside))
+		    !make_room(i, (uint64_t)(first + n) * dw_clr_row_bytes(i), way))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&t->used, &first, first + n, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
@@ -142,12 +159,17 @@ static uint32_t take(enum dw_clr_table i, uint32_t n, bool is_inside)
 
 uint32_t dw_table_take(enum dw_clr_table t, uint32_t n)
 {
-	return take(t, n, false);
+	return take(t, n, OUTSIDE);
 }
 
 uint32_t dw_table_take_inside(enum dw_clr_table t, uint32_t n)
 {
-	return take(t, n, true);
+	return take(t, n, INSIDE);
+}
+
+uint32_t dw_table_take_last(enum dw_clr_table t, uint32_t n)
+{
+	return take(t, n, LAST);
 }
 
 struct dw_clr_text dw_tables_add_text(const char *text, size_t bytes)

@@ -32,6 +32,9 @@ static inline void *dw_table_row(enum dw_clr_table t, uint32_t row)
 /* Take @n rows that follow each other: the first, 0 = no room. Zeroed. [any-thread] */
 uint32_t dw_table_take(enum dw_clr_table t, uint32_t n);
 
+/* As dw_table_take(), also of what is kept for what has to be counted when the rest is used. */
+uint32_t dw_table_take_last(enum dw_clr_table t, uint32_t n);
+
 /* As dw_table_take(), inside dw_agent_enter(). */
 uint32_t dw_table_take_inside(enum dw_clr_table t, uint32_t n);
 

@@ -4,6 +4,7 @@
  */
 #include "agent/clr/thread.h"
 
+#include "agent/clr/beyond.h"
 #include "agent/clr/loader.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
@@ -103,7 +104,8 @@ static bool start_self(struct dw_clr_self *t)
 	t->nodes = t->nodes_end = 0; /* children have higher numbers than their parents */
 	t->truncated = root + 1;
 	t->last_class = 0;
-	t->path.n = t->shared = 0;
+	t->path.n = t->path.nodes_n = t->shared = 0;
+	dw_beyond_forget(t);
 	t->context = NULL;
 	t->context_counted = 0;
 	t->shown = dw_table_row(DWELL_CLR_THREADS, row);

@@ -15,6 +15,7 @@ struct dw_clr_block;
 /* The stack of a thread's last allocation, outermost frame first. */
 struct dw_clr_path {
 	uint32_t n;
+	uint32_t nodes_n; /* those that have nodes: the outer ones */
 	uint32_t frames[DWELL_STACK_FRAMES];
 	uint32_t nodes[DWELL_STACK_FRAMES];
 };
@@ -39,6 +40,8 @@ struct dw_clr_self {
 	uint32_t walks;		      /* since the last one that was compared */
 	struct dw_clr_block *block;   /* of live objects, being filled */
 	struct dw_snapshot *snapshot; /* memory for one, NULL = none yet */
+	struct dw_beyond *beyond;     /* of stacks that the tree has no room for, NULL = none yet */
+	bool is_tree_full;	      /* no new stacks go to the tree */
 	struct dw_memo *memo;	      /* of its last walk, NULL = none yet */
 	struct dw_clr_path path;
 	uint32_t frames[DWELL_STACK_FRAMES + 1]; /* innermost first: being walked */

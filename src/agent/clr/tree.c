@@ -1,8 +1,7 @@
 /*
  * Trees; see tree.h. The path of the allocation before is kept: what both have in common is not
  * looked up again. Where memory is short, new stacks are kept without their recursion; where there
- * is no room for that, their objects go to a node of their thread that says so, and where there is
- * none for a group, they are not counted.
+ * is no room for that, or for a group, objects are counted by parts of their stacks (beyond.h).
  */
 #include "agent/clr/tree.h"
 
@@ -56,44 +55,69 @@ static uint32_t child_of(struct dw_clr_self *t, uint32_t parent, uint32_t frame,
 }
 
 /* The node of the stack without its recursion, 0 = no room. */
-static uint32_t folded_node(struct dw_clr_self *t, uint32_t n)
+static uint32_t folded_node(struct dw_clr_self *t)
 {
-	uint32_t row = t->root;
+	uint32_t row = t->root, n = t->path.n;
 
 	for (uint32_t k = 0; k < n; k++)
-		t->folded[k] = k < t->shared ? t->path.frames[k] : t->frames[n - 1 - k];
+		t->folded[k] = t->path.frames[k];
 	n = dw_fold(t->folded, n);
 	for (uint32_t k = 0; k < n && row; k++)
 		row = child_of(t, row, t->folded[k], false);
-	dw_tables_count(row ? DWELL_CLR_FOLDED : DWELL_CLR_LOST_STACKS, 1);
+	t->is_tree_full = !row;
+	if (row)
+		dw_tables_count(DWELL_CLR_FOLDED, 1);
 	return row;
+}
+
+/* Let t->path be the stack in t->frames. */
+static void take_path(struct dw_clr_self *t)
+{
+	struct dw_clr_path *path = &t->path;
+	uint32_t n = t->frames_n + t->shared, k = t->shared;
+
+	while (k < n && k < path->n && path->frames[k] == t->frames[n - 1 - k])
+		k++;
+	path->nodes_n = k < path->nodes_n ? k : path->nodes_n;
+	for (; k < n; k++)
+		path->frames[k] = t->frames[n - 1 - k];
+	path->n = n;
 }
 
 uint32_t dw_clr_tree_node(struct dw_clr_self *t)
 {
 	struct dw_clr_path *path = &t->path;
-	uint32_t n = t->frames_n + t->shared, k = t->shared, row;
 	bool is_short = dw_tables_are_short();
+	uint32_t row;
 
-	while (k < n && k < path->n && path->frames[k] == t->frames[n - 1 - k])
-		k++;
-	row = k ? path->nodes[k - 1] : t->root;
-	for (; k < n; k++) {
-		row = child_of(t, row, t->frames[n - 1 - k], is_short);
+	take_path(t);
+	row = path->nodes_n ? path->nodes[path->nodes_n - 1] : t->root;
+	while (path->nodes_n < path->n) {
+		row = child_of(t, row, path->frames[path->nodes_n], is_short);
 		if (!row)
 			break;
-		path->frames[k] = t->frames[n - 1 - k];
-		path->nodes[k] = row;
+		path->nodes[path->nodes_n++] = row;
 	}
-	path->n = k;
+	return row || t->is_tree_full ? row : folded_node(t);
+}
+
+uint32_t dw_clr_tree_last_node(uint32_t parent, uint32_t frame)
+{
+	uint32_t row = dw_table_take_last(DWELL_CLR_NODES, 1);
+
 	if (!row)
-		row = folded_node(t, n);
-	return row ? row : t->truncated;
+		return 0;
+	node_at(row)->parent = parent;
+	node_at(row)->is_last = 1;
+	__atomic_store_n(&node_at(row)->frame, frame, __ATOMIC_RELEASE);
+	return row;
 }
 
 static uint32_t new_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind)
 {
-	uint32_t row = take(DWELL_CLR_GROUPS, &t->groups, &t->groups_end, GROUPS_AT_ONCE);
+	bool is_last = node_at(node)->is_last || node == t->truncated;
+	uint32_t row = is_last ? dw_table_take_last(DWELL_CLR_GROUPS, 1)
+			       : take(DWELL_CLR_GROUPS, &t->groups, &t->groups_end, GROUPS_AT_ONCE);
 	struct dw_clr_group *g = group_at(row);
 
 	if (!row)

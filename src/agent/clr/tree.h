@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The node of the stack in t->frames. */
+/* The node of the stack in t->frames, which becomes t->path. 0 = no room. */
 uint32_t dw_clr_tree_node(struct dw_clr_self *t);
 
 /* What objects of a group have in common. */
@@ -17,5 +17,10 @@ struct dw_clr_kind {
 	uint32_t units; /* as in struct dw_clr_group */
 };
 
-/* The group of objects of @kind at @node, 0 = no room. */
+/* A node of @frame below @parent that uses what is kept for when there is no room, and that no
+ * stack leads to. 0 = no room. */
+uint32_t dw_clr_tree_last_node(uint32_t parent, uint32_t frame);
+
+/* The group of objects of @kind at @node, 0 = no room: there is some longer for nodes of
+ * dw_clr_tree_last_node(), and for t->truncated. */
 uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind);

@@ -15,6 +15,7 @@
 /* A group as it was read last. */
 struct known {
 	uint32_t group; /* id in the profile, 0 = not seen yet */
+	bool is_elsewhere;
 	struct dw_alloc_values values;
 };
 
@@ -123,6 +124,15 @@ static bool is_nothing(const struct dw_alloc_values *v)
 	return !any;
 }
 
+/* Whether the group of @id is of a part of a stack that others count, too. */
+static bool is_counted_elsewhere(const struct dw_profile *p, uint32_t id)
+{
+	const struct dw_alloc_group *g = dw_allocations_get_group(&p->allocations, id);
+	unsigned part = g ? dw_stacks_part(&p->stacks, &p->frames, g->stack) : 0;
+
+	return part && !(part & DWELL_PART_LEAF);
+}
+
 /* Take in group row @row. */
 static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t slice)
 {
@@ -135,15 +145,16 @@ static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t sl
 	if (!dw_clr_tables_get(&r->tables, DWELL_CLR_GROUPS, row, &g) || !g.type)
 		return 0;
 	now = values_of(r, row, &g);
-	dw_alloc_count_add(&r->stats.allocated, &now.allocated);
 	r->stats.groups++;
 	delta.values = now;
 	dw_alloc_values_subtract(&delta.values, &known->values);
-	if (is_nothing(&delta.values))
-		return 0;
-	if (!known->group)
+	if (!known->group && !is_nothing(&delta.values)) {
 		rc = find_group(r, &g, &known->group);
-	if (rc || !known->group)
+		known->is_elsewhere = is_counted_elsewhere(r->meaning.p, known->group);
+	}
+	if (!known->is_elsewhere)
+		dw_alloc_count_add(&r->stats.allocated, &now.allocated);
+	if (rc || !known->group || is_nothing(&delta.values))
 		return rc;
 	known->values = now;
 	delta.group = known->group;

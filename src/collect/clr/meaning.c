@@ -18,6 +18,14 @@
 #define NATIVE_MODULE  "[native]"
 #define NATIVE_CODE    "[native code]"
 
+_Static_assert((int)DWELL_CLR_PART_FUNCTION == DWELL_PART_FUNCTION &&
+		       (int)DWELL_CLR_PART_MODULE == DWELL_PART_MODULE &&
+		       (int)DWELL_CLR_PART_CALL == DWELL_PART_CALL &&
+		       (int)DWELL_CLR_PART_LINE == DWELL_PART_LINE &&
+		       (int)DWELL_CLR_PART_LEAF == DWELL_PART_LEAF &&
+		       (int)DWELL_CLR_PARTS == DWELL_PART_MAX + 1,
+	       "parts are the same");
+
 /* Make a list of ids long enough for @row. */
 #define REACH(vec, row)                                  \
 	({                                               \
@@ -190,6 +198,11 @@ static int get_frame(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 	struct dw_clr_frame from;
 	int rc;
 
+	if (row - DWELL_CLR_FRAME_PART < DWELL_CLR_PARTS) {
+		frame.kind = DWELL_FRAME_PART;
+		frame.svma = row - DWELL_CLR_FRAME_PART;
+		return dw_frames_add(&m->p->frames, frame, ret);
+	}
 	if (row == DWELL_CLR_FRAME_TRUNCATED)
 		return dw_frames_add(&m->p->frames, frame, ret);
 	if (row == DWELL_CLR_FRAME_NATIVE) {

@@ -42,6 +42,9 @@ static class Program
         case "end":
             Endings.Run(Number(1), args[2]);
             return 5;
+        case "paths":
+            Paths.Run(Number(1), Number(2));
+            break;
         case "room":
             Room.Run(Number(1));
             break;
