@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LINE_COLUMNS = 78, INDENT = 4 };
@@ -63,6 +64,16 @@ static long sysctl(const char *name)
 	return value;
 }
 
+/* What is left where perf is refused. */
+static void print_inside(struct dw_out *out)
+{
+	struct timespec tick = {0, 4000000};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	dw_out_printf(out, "  from inside programs that dwell launches: works, at %ld Hz\n",
+		      1000000000 / tick.tv_nsec);
+}
+
 static bool check_sampling(struct dw_out *out)
 {
 	struct dw_perf_options o = {.frequency_hz = 1000, .stack_bytes = 4096};
@@ -74,6 +85,8 @@ static bool check_sampling(struct dw_out *out)
 	dw_perf_events_open(&o, &events, &rings, &err);
 	dw_rings_release(&rings);
 	works = print_state(out, events.event.name[0] ? events.event.name : "CPU clock", &err);
+	if (!works)
+		print_inside(out);
 	dw_perf_events_release(&events);
 	dw_error_clear(&err);
 	return works;
