@@ -36,7 +36,7 @@ def check(context, to, kind, total, columns, names):
 
 @cases(*FORMATS)
 def test_samples(context, to):
-    context.sample("--", context.target("truth"), "libraries", "0.3")
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.3")
     session = context.report("functions")["session"]
     rows = context.report("functions")["rows"]
     names = {row["function_name"] for row in rows[:8]}
@@ -57,7 +57,7 @@ def test_calls(context, to):
 
 
 def test_threads_have_labels(context):
-    context.sample("--", context.target("truth"), "libraries", "0.2")
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.2")
     threads = {row["id"]: row["inclusive_samples"] for row in context.report("threads")["rows"]}
     found = dict.fromkeys(threads, 0)
     for _, labels, values in exported.Pprof(export(context, "pprof")).samples():
@@ -66,7 +66,7 @@ def test_threads_have_labels(context):
 
 
 def test_mappings_have_build_ids(context):
-    target = context.target("truth")
+    target = context.target("truth-gcc-O2")
     context.sample("--", target, "plain", "0.2")
     pprof = exported.Pprof(export(context, "pprof"))
     ids = {pprof.texts[exported.one(m, 5)]: pprof.texts[exported.one(m, 6)]
@@ -76,7 +76,7 @@ def test_mappings_have_build_ids(context):
 
 
 def test_stdout_is_the_file(context):
-    context.sample("--", context.target("truth"), "libraries", "0.1")
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
     with open(export(context, "folded")) as f:
         want = f.read()
     done = context.run(context.dwell, "export", "run.dwell", "-t", "folded")
@@ -128,7 +128,7 @@ def test_bad_input(context):
 
 
 def test_full_disk(context):
-    context.sample("--", context.target("truth"), "libraries", "0.1")
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
     for to in FORMATS:
         done = context.run(context.dwell, "export", "run.dwell", "--to", to, "-o", "/dev/full")
         expect(done.returncode, 1, f"status of {to}")
@@ -137,7 +137,7 @@ def test_full_disk(context):
 
 def test_speedscope_is_in_order(context):
     """A thread's samples stand as they came: the stack of the first is the first."""
-    context.sample("--", context.target("truth"), "libraries", "0.2")
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.2")
     with open(export(context, "firefox")) as f:
         firefox = json.load(f)
     with open(export(context, "speedscope")) as f:
