@@ -23,6 +23,10 @@ _dwell()
         words=$(_dwell_list "$dwell" export Formats)
     elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then
         words=$(_dwell_list "$dwell" "$command" Views)
+    elif [[ $command == import && $COMP_CWORD -eq 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        compopt -o filenames 2>/dev/null
+        return
     elif [[ ( $command == re* || $command == export ) && $COMP_CWORD -eq 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
         compopt -o filenames 2>/dev/null

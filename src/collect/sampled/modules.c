@@ -144,6 +144,18 @@ static void adopt_image(struct dw_perf_modules *m, uint32_t id, const struct dw_
 	source->groups_n = owner->rights.groups.n;
 }
 
+/* Have somebody else find the bytes of the module @id. */
+static void find_elsewhere(struct dw_perf_modules *m, uint32_t id)
+{
+	const struct dw_module *row = dw_modules_get(&m->profile->modules, id);
+	const struct dw_owner *own = dw_owners_self(m->owners);
+	const char *path = dw_strings_get(&m->profile->strings, row->path);
+	struct dw_opened opened = {0};
+
+	if (own && !m->find(m->find_ctx, path, row->kind == DWELL_MODULE_VDSO, &opened.image))
+		adopt_image(m, id, &opened, own);
+}
+
 /* Get at the bytes of the module @id if that has not been done, nor been tried too often. */
 static void open_module(struct dw_perf_modules *m, const struct dw_mapper *who,
 			const struct dw_perf_mapping *mapping, uint32_t id)
@@ -153,9 +165,13 @@ static void open_module(struct dw_perf_modules *m, const struct dw_mapper *who,
 	struct dw_opened opened = {0};
 	const struct dw_owner *own;
 
-	if (m->offline || state->image || state->tries >= TRIES_MAX)
+	if (state->image || state->tries >= TRIES_MAX)
 		return;
 	state->tries++;
+	if (m->find)
+		find_elsewhere(m, id);
+	if (m->offline)
+		return;
 	own = dw_owners_self(m->owners);
 	*who->owner = dw_owners_get(m->owners, who->pid, *who->owner ? *who->owner : own);
 	if (!*who->owner)

@@ -27,14 +27,19 @@ struct dw_module_state {
 	uint32_t tries;		/* so far, to get at its bytes */
 };
 
+/* Find the bytes of the module called @path. 0, and *@ret is the caller's; else there are none. */
+typedef int dw_module_find_fn(void *ctx, const char *path, bool is_vdso, struct dw_image **ret);
+
 struct dw_perf_modules {
 	struct dw_profile *profile; /* borrowed */
 	struct dw_owners *owners;   /* borrowed */
 	const char *cache_dir;	    /* borrowed, NULL = none */
 	bool offline;		    /* look at nothing but the records: no file, no process */
-	struct dw_idset by_file;    /* (device, inode, generation) -> module id */
-	uint32_t vdso;		    /* module id, 0 = not seen yet */
-	uint32_t kernel;	    /* likewise */
+	dw_module_find_fn *find;    /* offline: NULL = nobody finds files */
+	void *find_ctx;
+	struct dw_idset by_file;		 /* (device, inode, generation) -> module id */
+	uint32_t vdso;				 /* module id, 0 = not seen yet */
+	uint32_t kernel;			 /* likewise */
 	DW_VEC(struct dw_module_state) states;	 /* by module id */
 	DW_VEC(struct dw_module_source) sources; /* by module id */
 };

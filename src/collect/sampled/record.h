@@ -23,6 +23,10 @@ struct dw_perf_sample {
 	 * maybe not aligned */
 	const uint8_t *kernel;
 	size_t kernel_n; /* addresses, 0 = it was not, or is not sampled */
+	/* The program's stack likewise, where somebody else has walked it: taken as it is if there
+	 * are no bytes of it. Borrowed */
+	const uint64_t *user;
+	size_t user_n;
 };
 
 struct dw_perf_mapping {

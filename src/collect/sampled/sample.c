@@ -233,6 +233,25 @@ static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
 	return 0;
 }
 
+/* What somebody else has found. */
+static struct found take_chain(struct dw_sampler *s, struct dw_tracked_process *p,
+			       const struct dw_perf_record *r)
+{
+	const struct dw_perf_sample *sample = &r->sample;
+	struct dw_unwind_memory nothing = {0};
+	struct found f = {.end = DWELL_UNWIND_COMPLETE};
+
+	s->deep.time_ns = r->time_ns;
+	dw_deep_begin(&s->deep, 0, &p->space, NULL, &nothing);
+	for (; f.n < sample->user_n && f.n < FRAMES_MAX; f.n++) {
+		struct dw_avma pc = {sample->user[f.n] - (f.n != 0)}; /* into the call */
+
+		s->frames[f.n] =
+			(struct dw_unwind_frame){.pc = pc, .range = dw_space_find(&p->space, pc)};
+	}
+	return f;
+}
+
 /* Unwind, once more if an address was in no known code and reading the mappings again helps. */
 static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
@@ -243,6 +262,10 @@ static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
 		rc = prepare(s, th);
 	if (rc)
 		return rc;
+	if (r->sample.user_n && !r->sample.stack_bytes) {
+		*ret = take_chain(s, th->process, r);
+		return 0;
+	}
 	*ret = unwind(s, th, r);
 	if (ret->end == DWELL_UNWIND_NO_RULE && !s->frames[ret->n - 1].range &&
 	    dw_track_resync(s->track, th->process, r->time_ns)) {
@@ -304,7 +327,8 @@ static int push_kernel(struct dw_sampler *s, const struct dw_perf_sample *sample
  * that are being made or end have none any more. */
 static bool has_user(const struct dw_perf_sample *sample)
 {
-	return sample->abi == PERF_SAMPLE_REGS_ABI_64 && (sample->stack_bytes || !sample->kernel_n);
+	return sample->abi == PERF_SAMPLE_REGS_ABI_64 &&
+	       (sample->stack_bytes || sample->user_n || !sample->kernel_n);
 }
 
 int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)

@@ -1,0 +1,22 @@
+/*
+ * Making records plain: what comes as a stream, or compressed, becomes a file without a name whose
+ * records lie one behind the other.
+ */
+#pragma once
+
+#include "collect/import/perf-file.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where records come from. */
+struct dw_plain_input {
+	int fd;		 /* borrowed */
+	uint64_t offset; /* of the next byte; of streams, of those that were read */
+	uint64_t end;
+	bool is_stream; /* read(), not pread() */
+};
+
+/* Write the records of @in to a file that becomes @f's, and let those that describe the recording
+ * do so. A stream that ends within a record ends before it. 0, DWELL_ERR_FORMAT or -errno. */
+int dw_plain_write(struct dw_perf_file *f, struct dw_plain_input *in, struct dw_error *err);
