@@ -53,6 +53,12 @@ static bool is_end(uint64_t gate)
 	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_BACK;
 }
 
+static bool is_begin(uint64_t gate)
+{
+	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
+	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL;
+}
+
 /* Charge what ends at e->now to the current node. */
 static void charge(struct event *e)
 {
@@ -180,7 +186,9 @@ static bool returns_to_back(const struct event *e)
 	return to - a->area < a->bytes && dw_gate_called(a, to) == DWELL_GATE_BACK;
 }
 
-static void push(const struct event *e)
+/* Begin what the event begins. True: it ends a function instead, as a jump to one with probes does.
+ */
+static bool push(const struct event *e)
 {
 	bool is_enter = e->gate == DWELL_GATE_ENTER, is_switch = switches(e);
 	uint64_t record = is_enter ? e->rsp : e->rsp - 4;
@@ -192,7 +200,7 @@ static void push(const struct event *e)
 		take_back(e, key_of(e));
 	if (dw_stacks_fit(stacks, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) !=
 	    DWELL_FIT_EVENT)
-		return;
+		return false;
 	e->t->line->lookups++;
 	parent = e->t->line->current;
 	node = dw_overflow_is_current(e->t->line)
@@ -200,23 +208,22 @@ static void push(const struct event *e)
 		       : dw_tree_child(&e->t->tree, parent, key_of(e), *site);
 	if (!is_enter && node && is_mark(node)) {
 		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
-		if (e->gate == DWELL_GATE_TAIL)
-			pop(e);
-		return;
+		return e->gate == DWELL_GATE_TAIL;
 	}
 	dw_each_expect(&e->t->each, key_of(e), slowest_n(e));
 	tell_cost(e->t->line);
 	if (!node) {
 		dw_overflow_push(stacks, key_of(e), *site, record, is_switch);
-		return;
+		return false;
 	}
 	if (!dw_stacks_push(stacks, node, record, is_switch)) {
 		dw_agent_drop(DWELL_DROP_COUNTS);
-		return;
+		return false;
 	}
 	node->calls++;
 	if (!is_switch)
 		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
+	return false;
 }
 
 /* Whether the statement of @e is one of the activation @top: parts of a function that stand apart
@@ -256,25 +263,17 @@ static void come_to_line(const struct event *e)
 	dw_stacks_set_line(&e->t->stacks, node);
 }
 
-/* Do what the event does to the stack. */
+/* Do what the event does to the stack. Each step stands here once: the compiler makes one frame of
+ * them all, and there may be little room. */
 static void apply(const struct event *e)
 {
-	switch (e->gate) {
-	case DWELL_GATE_ENTER:
-	case DWELL_GATE_OUT:
-	case DWELL_GATE_OUT_POINTER:
-		push(e);
-		break;
-	case DWELL_GATE_TAIL:
-		if (returns_to_back(e))
-			push(e);
-		else
-			pop(e);
-		break;
-	case DWELL_GATE_EXIT:
-	case DWELL_GATE_BACK:
+	bool ends = is_end(e->gate) || (e->gate == DWELL_GATE_TAIL && !returns_to_back(e));
+
+	if (is_begin(e->gate) && !ends)
+		ends = push(e);
+	if (ends)
 		pop(e);
-		break;
+	switch (e->gate) {
 	case DWELL_GATE_CALL_BEGIN:
 		dw_os_call_begin(e->t->line, &e->t->os, e->call);
 		break;
@@ -283,8 +282,11 @@ static void apply(const struct event *e)
 	case DWELL_GATE_LINE:
 		come_to_line(e);
 		break;
-	default:
+	case DWELL_GATE_LANDING:
 		dw_stacks_fit(&e->t->stacks, DWELL_AT_LANDING, e->rsp);
+		break;
+	default:
+		break;
 	}
 }
 
