@@ -92,6 +92,36 @@ static bool check_sampling(struct dw_out *out)
 	return works;
 }
 
+/* One more thing that sampling can do: @o on the task @tid. What is refused is no failure. */
+static void check_more(struct dw_out *out, const char *what, const struct dw_perf_options *o,
+		       pid_t tid)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	struct dw_perf_events events = {0};
+	struct dw_rings rings = {0};
+	int rc = dw_perf_events_open(o, &events, &rings, &err);
+
+	if (!rc)
+		rc = dw_perf_events_watch(&events, o, tid);
+	if (rc && !err.code)
+		dw_perf_scope_refusal(rc, 0, "that", &err);
+	dw_rings_release(&rings);
+	dw_perf_events_release(&events);
+	print_state(out, what, &err);
+	dw_error_clear(&err);
+}
+
+static void check_scopes(struct dw_out *out)
+{
+	const struct dw_perf_options kernel = {
+		.kernel = DWELL_KERNEL_ALWAYS, .frequency_hz = 1000, .stack_bytes = 4096};
+	const struct dw_perf_options all = {
+		.system_wide = true, .frequency_hz = 1000, .stack_bytes = 4096};
+
+	check_more(out, "the kernel's part (--kernel)", &kernel, getpid());
+	check_more(out, "all processes (--all)", &all, DWELL_PERF_ALL_TASKS);
+}
+
 static bool check_perf(struct dw_out *out)
 {
 	struct dw_error err = DW_ERROR_INIT;
@@ -189,6 +219,8 @@ static int doctor(void)
 	dw_out_init_fd(&out, STDOUT_FILENO);
 	dw_out_puts(&out, "dwell sample, by perf events:\n");
 	samples = check_sampling(&out);
+	if (samples)
+		check_scopes(&out);
 	dw_out_puts(&out, "dwell instrument, context switches:\n");
 	tells = check_switches(&out);
 	dw_out_puts(&out, "dwell instrument, system calls whose time is the operating system's:\n");

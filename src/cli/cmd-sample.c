@@ -51,6 +51,7 @@ struct cmd_sample {
 	enum when kernel;
 	const char *event;
 	uint64_t period;
+	bool all;
 	bool wait_all;
 	bool quiet;
 };
@@ -118,6 +119,8 @@ static const struct dw_option options[] = {
 	{"period", 'c', "N", dw_option_count, AT(period), "one sample each N events (1)"},
 	{"kernel", 0, "WHEN", take_when, AT(kernel),
 	 "sample the kernel, too: auto (where allowed), always, never"},
+	{"all", 'a', NULL, dw_option_flag, AT(all),
+	 "all processes, as long as the command runs or until Ctrl-C"},
 	{"pid", 'p', "PID[,PID]", take_pids, AT(pids), "attach to processes that run already"},
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
 	 "samples per second of CPU time (1000)"},
@@ -140,19 +143,28 @@ static const struct dw_option options[] = {
 	{0},
 };
 
+/* Whether something was asked for that only perf can do. */
+static bool needs_perf(const struct cmd_sample *c)
+{
+	return c->pids.n || c->all || c->event || c->kernel == ALWAYS;
+}
+
 static int check(const struct dw_command *self, const struct cmd_sample *c, bool has_command)
 {
 	struct dw_error err = DW_ERROR_INIT;
 	int code = 0;
 
-	if (!has_command && !c->pids.n)
+	if (c->all && c->pids.n)
+		dw_error_set(&err, DWELL_ERR_USAGE, "either --all or --pid");
+	else if (!has_command && !c->pids.n && !c->all)
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
 	else if (has_command && c->pids.n)
 		dw_error_set(&err, DWELL_ERR_USAGE, "either a command or --pid");
 	else if (c->pids.n && c->dotnet == ALWAYS)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
 	else if (c->road == DWELL_ROAD_INSIDE && (c->pids.n || c->event || c->kernel == ALWAYS))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--pid, --event and --kernel need --road perf");
+		dw_error_set(&err, DWELL_ERR_USAGE,
+			     "--pid, --all, --event and --kernel need --road perf");
 	else if (!c->period)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--period takes more than 0");
 	else if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
@@ -200,8 +212,10 @@ static char *name_output(const struct cmd_sample *c, char **command)
 {
 	struct dw_proc_stat st = {.name = "attached"};
 
-	if (!c->pids.n)
+	if (*command)
 		return dw_recorded_path(command[0]);
+	if (!c->pids.n)
+		return dw_recorded_path("system");
 	dw_proc_stat_read(c->pids.v[0], &st);
 	return dw_recorded_path(st.name);
 }
@@ -217,7 +231,8 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
-		.argv = c->pids.n ? NULL : command,
+		.argv = *command ? command : NULL,
+		.system_wide = c->all,
 		.pids = c->pids.v,
 		.pids_n = c->pids.n,
 		.backend = road->backend,
@@ -253,7 +268,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 	else if (!c->quiet)
 		conclude(c, output, &result);
 	dw_error_clear(&err);
-	if (c->pids.n)
+	if (!*command)
 		return rc ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
 	return dw_exit_status(&result, rc);
 }
@@ -263,9 +278,8 @@ static int record(struct cmd_sample *c, char **command)
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_record_result none = {0};
 	struct dw_road_choice road;
-	bool is_perfs = c->pids.n || c->event || c->kernel == ALWAYS; /* nothing else can do that */
-	int rc = dw_road_choose(is_perfs ? DWELL_ROAD_PERF : c->road, c->pids.n ? NULL : command[0],
-				&road, &err);
+	int rc = dw_road_choose(needs_perf(c) ? DWELL_ROAD_PERF : c->road,
+				c->pids.n ? NULL : command[0], &road, &err);
 
 	if (!rc && road.backend == &dw_backend_inside) {
 		dw_auto_free char *sampler = dw_agent_file(SAMPLER);
@@ -303,7 +317,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 const struct dw_command dw_cmd_sample = {
 	.name = "sample",
 	.help = "record where the processor is in a program, 1,000 times a second",
-	.synopsis = "[options] [--] COMMAND [ARG ...] | [options] --pid PID",
+	.synopsis = "[options] [--] COMMAND [ARG ...] | [options] --pid PID | --all",
 	.options = options,
 	.leading = true,
 	.misuse = DWELL_EXIT_FAILED,

@@ -181,6 +181,8 @@ static int note_targets(struct recording *r)
 	dw_auto(dw_buf) numbers = DW_BUF_INIT;
 	int rc;
 
+	if (!r->run.targets.v.n)
+		dw_buf_puts(&commands, "[all processes]");
 	dw_targets_commands(&r->run.targets, &commands);
 	dw_targets_numbers(&r->run.targets, &numbers);
 	if (commands.failed || numbers.failed)
@@ -214,7 +216,7 @@ static int begin(struct recording *r, struct dw_error *err)
 
 	if (o->argv)
 		return dw_run_begin(&r->run, o->argv[0], err);
-	r->result->pid = o->pids[0];
+	r->result->pid = o->pids_n ? o->pids[0] : getpid();
 	return note_targets(r);
 }
 
@@ -249,6 +251,8 @@ static int start(struct recording *r, struct dw_error *err)
 		rc = dw_facts_set_text(&r->profile.facts, "road_why", o->backend_why);
 	if (!rc)
 		rc = dw_facts_set_text(&r->profile.facts, "road", o->backend->name);
+	if (!rc && o->system_wide)
+		rc = dw_facts_set(&r->profile.facts, "system_wide", 1);
 	if (!rc)
 		rc = dw_session_create(o->output, &r->writer, err);
 	if (!rc)
@@ -297,7 +301,7 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 	dw_managed_recording_complain(&r->managed, r->result->nameless, sizeof r->result->nameless);
 	if (!rc)
 		rc = dw_run_note(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
-	if (!rc && r->run.is_attached)
+	if (!rc && r->run.targets.v.n)
 		rc = note_cpu(r);
 	if (!rc)
 		rc = flush(r, err);

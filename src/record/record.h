@@ -20,7 +20,7 @@ struct dw_record_progress {
 };
 
 struct dw_record_options {
-	char *const *argv; /* the command, NULL-terminated; NULL = pids */
+	char *const *argv; /* the command, NULL-terminated; NULL = pids, or all there is */
 	const pid_t *pids; /* running processes to attach to, borrowed */
 	size_t pids_n;
 	const struct dw_backend_ops *backend; /* borrowed, static */

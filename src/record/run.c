@@ -60,7 +60,7 @@ void dw_run_take_signals(struct dw_run *r)
 		if (signal.number != SIGCHLD)
 			on_stop_signal(r, signal);
 	if (r->is_attached)
-		r->result->ended = dw_targets_ended(&r->targets);
+		r->result->ended = r->targets.v.n && dw_targets_ended(&r->targets);
 	else if (!r->result->ended &&
 		 dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
 		r->result->ended = true;

@@ -41,8 +41,9 @@ struct dw_run {
  * signals over. 0 or a negative code. */
 int dw_run_prepare(struct dw_run *r, char *const *argv, struct dw_error *err);
 
-/* Take hold of running processes instead, and take the signals over. 0; DWELL_ERR_NOT_FOUND or
- * another code, with one line. */
+/* Take hold of running processes instead, and take the signals over. With none of them the
+ * recording ends by a signal or its duration. 0, or DWELL_ERR_NOT_FOUND and others with one line.
+ */
 int dw_run_attach(struct dw_run *r, const pid_t *pids, size_t n, struct dw_error *err);
 
 /* Let the child execute the command @name. 0 with result->pid, or a negative code with

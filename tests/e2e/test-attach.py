@@ -177,6 +177,45 @@ def test_many_forks(context):
     expect(context.report("summary")["session"]["records_lost"], 0, "lost records")
 
 
+def need_root(context):
+    if os.geteuid():
+        context.skip("only root may watch all processes everywhere")
+
+
+def test_all_processes(context):
+    need_root(context)
+    with Running(context, "shares", "1") as one, Running(context, "shares", "1") as two:
+        context.sample("--all", "--duration", SECONDS)
+        found = {row["id"]: row for row in context.report("processes")["rows"]}
+        for target in one, two:
+            require(target.pid in found, f"{target.pid} is not among {sorted(found)}")
+            expect(found[target.pid]["name"], "attach", "name")
+            require(found[target.pid]["inclusive_samples"] > 0, found[target.pid])
+    expect(len(found), len(context.report("processes")["rows"]), "processes, each once")
+    expect(context.report("summary")["session"]["system_wide"], 1, "what the session says")
+    outer = sum(row["exclusive_samples"] for row in rows_of(context.report("functions"), "outer_work"))
+    inner = sum(row["exclusive_samples"] for row in rows_of(context.report("functions"), "inner_work"))
+    require(outer + inner >= 50, f"{outer} and {inner} samples")
+    expect_share(outer / (outer + inner), 0.75, "share of outer_work")
+
+
+def test_all_processes_while_a_command_runs(context):
+    need_root(context)
+    with Running(context, "shares", "1") as target:
+        context.sample("--all", "--", "sh", "-c", "sleep 1; exit 7", status=7)
+        names = {row["name"] for row in context.report("processes")["rows"]}
+    require({"attach", "sh"} <= names, f"{names} with {target.pid}")
+
+
+def test_all_processes_take_rights(context):
+    os.chmod(context.scratch, 0o777)
+    text = refused(context, "--all", before=AS_NOBODY)
+    if int(open("/proc/sys/kernel/perf_event_paranoid").read()) > 2:
+        require("cap_perfmon" in text, text)
+    else:
+        require("watching all processes" in text and "perf_event_paranoid=0" in text, text)
+
+
 def refused(context, *words, before=()):
     done = context.run(*before, context.dwell, "sample", "-o", "run.dwell", *words)
     expect((done.returncode, done.stdout), (125, ""), f"status and output of {words}")
@@ -229,3 +268,5 @@ def test_wrong_numbers(context, words):
 def test_command_and_pid(context):
     done = context.run(context.dwell, "sample", "-p", "1", "true")
     require(done.returncode == 125 and "either a command or --pid" in done.stderr, done.stderr)
+    done = context.run(context.dwell, "sample", "-a", "-p", "1")
+    require(done.returncode == 125 and "either --all or --pid" in done.stderr, done.stderr)

@@ -39,6 +39,7 @@ enum {
 	WINDOW_CUT = 5,	      /* more of them than this are too many */
 	DEFAULT_FREQUENCY_HZ = 1000,
 	NS_PER_S = 1000000000,
+	LEVEL_ALL = 0, /* of kernel.perf_event_paranoid that lets users watch others */
 	SLEEP_MS = 20, /* of a patient caller */
 	HURRY_DRAINS = 64,
 	ATTACH_ROUNDS_MAX = 50,
@@ -181,7 +182,8 @@ static int choose_options(const struct dw_backend_config *c, struct dw_perf_opti
 {
 	int rc = c->event ? dw_perf_event_find(c->event, &o->event, err) : 0;
 
-	o->at_exec = !c->pids_n;
+	o->at_exec = !c->pids_n && !c->system_wide;
+	o->system_wide = c->system_wide;
 	o->identify = c->pids_n;
 	o->kernel = c->kernel;
 	o->period = c->period;
@@ -255,6 +257,25 @@ static int attach(struct dw_backend *b, const struct dw_backend_config *config,
 	return rc;
 }
 
+static int watch_all(struct dw_backend *b, pid_t command, struct dw_error *err)
+{
+	int rc = dw_perf_events_watch(&b->events, &b->options, DWELL_PERF_ALL_TASKS);
+
+	if (rc == -EACCES || rc == -EPERM)
+		return dw_perf_scope_refusal(rc, LEVEL_ALL, "watching all processes", err);
+	b->intake.track.is_open = true;
+	if (!rc && command)
+		rc = dw_track_command(&b->intake.track, command);
+	return rc;
+}
+
+static int watch(struct dw_backend *b, const struct dw_backend_config *config, struct dw_error *err)
+{
+	if (config->system_wide)
+		return watch_all(b, config->pid, err);
+	return config->pids_n ? attach(b, config, err) : watch_command(b, config->pid, err);
+}
+
 static int perf_start(const struct dw_backend_config *config, struct dw_profile *profile,
 		      struct dw_backend **ret, struct dw_error *err)
 {
@@ -273,7 +294,7 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	rc = dw_perf_events_open(&b->options, &b->events, &b->rings, err);
 	b->intake.has_chains = b->events.kernel;
 	if (!rc)
-		rc = config->pids_n ? attach(b, config, err) : watch_command(b, config->pid, err);
+		rc = watch(b, config, err);
 	if (!rc)
 		rc = list_fds(b);
 	if (!rc)

@@ -331,29 +331,56 @@ static bool has_user(const struct dw_perf_sample *sample)
 	       (sample->stack_bytes || sample->user_n || !sample->kernel_n);
 }
 
+/* Take in the frames of @r, of @th. */
+static int take_frames(struct dw_sampler *s, struct dw_tracked_thread *th,
+		       const struct dw_perf_record *r, uint32_t *ret)
+{
+	int rc = 0;
+
+	*ret = 0;
+	/* Whose end was told may be on its way out of the kernel, but its mappings are forgotten.
+	 */
+	if (has_user(&r->sample) && !th->ended)
+		rc = take_user(s, th, r, ret);
+	return rc || !r->sample.kernel_n ? rc : push_kernel(s, &r->sample, ret);
+}
+
+/* The thread of a sample: one that has ended, if that is where the kernel still was. */
+static int find_thread(struct dw_sampler *s, const struct dw_perf_record *r,
+		       struct dw_tracked_thread **ret)
+{
+	struct dw_tracked_thread *th = dw_track_find(s->track, r->tid);
+
+	if (th && th->ended && th->process->pid == r->pid && r->sample.kernel_n) {
+		*ret = th;
+		return 0;
+	}
+	return dw_track_thread(s->track, r->pid, r->tid, r->time_ns, ret);
+}
+
 int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 {
 	const struct dw_perf_sample *sample = &r->sample;
 	struct dw_tracked_thread *th;
-	uint32_t stack = 0;
+	uint32_t stack;
 	int rc;
 
-	if (sample->abi == PERF_SAMPLE_REGS_ABI_32 || (!sample->kernel_n && !has_user(sample))) {
+	/* No task has the numbers 0, of idle processors, and -1, of what is gone already. */
+	if (r->pid <= 0 || sample->abi == PERF_SAMPLE_REGS_ABI_32 ||
+	    (!sample->kernel_n && !has_user(sample))) {
 		s->discarded++;
 		s->discarded_32 += sample->abi == PERF_SAMPLE_REGS_ABI_32;
 		return 0;
 	}
-	rc = dw_track_thread(s->track, r->pid, r->tid, r->time_ns, &th);
+	rc = find_thread(s, r, &th);
 	if (!rc && s->counts) {
 		rc = s->counts(s->counts_ctx, th->id, sample);
 		if (!rc)
 			return 0;
 		rc = rc < 0 ? rc : 0;
 	}
-	if (!rc && has_user(sample))
-		rc = take_user(s, th, r, &stack);
-	if (!rc && sample->kernel_n)
-		rc = push_kernel(s, sample, &stack);
+	if (!rc)
+		rc = take_frames(s, th, r, &stack);
 	if (rc)
 		return rc;
 	s->kept++;

@@ -210,6 +210,56 @@ static int discover_process(struct dw_track *t, struct dw_tracked_process *p, ui
 	return rc ? rc : begin_process(t, p, parent ? parent->id : 0, name, time_ns);
 }
 
+/* The name of a thread that no record has told. */
+static int read_thread_name(struct dw_track *t, const struct dw_tracked_thread *th)
+{
+	struct dw_thread *row = dw_threads_get(&t->profile->threads, th->id);
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	char file[32];
+
+	snprintf(file, sizeof file, "task/%d/comm", (int)th->tid);
+	if (dw_proc_read(th->process->pid, file, &text))
+		return 0;
+	return dw_strings_add(&t->profile->strings, dw_buf_str(&text),
+			      strcspn(dw_buf_str(&text), "\n"), &row->name);
+}
+
+/* A process that is older than the recording: what it has used before is not ours to tell. */
+static void begin_running(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns)
+{
+	struct dw_proc_stat st;
+
+	if (!dw_proc_stat_read(p->pid, &st)) {
+		p->user_before_ns = st.user_cpu_ns;
+		p->kernel_before_ns = st.kernel_cpu_ns;
+	}
+	p->owner = dw_owners_get(t->modules->owners, p->pid, NULL);
+	dw_track_resync(t, p, time_ns);
+}
+
+/* @th may be older than the recording, and with it the other threads of its process: that has not
+ * ended as long as one of them lives. */
+static int begin_unannounced(struct dw_track *t, struct dw_tracked_thread *th, bool is_new,
+			     uint64_t time_ns)
+{
+	const pid_t pid = th->process->pid;
+	struct dw_tids tids = {0};
+	int rc = t->modules->offline ? 0 : read_thread_name(t, th);
+
+	if (rc || !is_new)
+		return rc;
+	begin_running(t, th->process, time_ns);
+	if (dw_proc_threads(pid, &tids) == -ENOMEM)
+		rc = -ENOMEM;
+	dw_vec_each(tid, &tids) {
+		if (!rc)
+			rc = dw_track_thread(t, pid, *tid, time_ns, &th);
+		th->listed = true;
+	}
+	dw_vec_release(&tids);
+	return rc;
+}
+
 int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
 		    struct dw_tracked_thread **ret)
 {
@@ -234,9 +284,11 @@ int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
 		rc = begin_thread(t, th, p, time_ns);
 	if (rc)
 		return rc;
+	*ret = th;
+	if (t->is_open)
+		return begin_unannounced(t, th, is_new, time_ns);
 	if (is_new && time_ns > t->start_ns)
 		dw_track_resync(t, p, time_ns);
-	*ret = th;
 	return 0;
 }
 
@@ -249,33 +301,6 @@ int dw_track_command(struct dw_track *t, pid_t pid)
 	if (!rc && !t->modules->offline)
 		th->process->owner = dw_owners_get(t->modules->owners, pid, NULL);
 	return rc;
-}
-
-/* The name of a thread that no record has told. */
-static int read_thread_name(struct dw_track *t, const struct dw_tracked_thread *th)
-{
-	struct dw_thread *row = dw_threads_get(&t->profile->threads, th->id);
-	dw_auto(dw_buf) text = DW_BUF_INIT;
-	char file[32];
-
-	snprintf(file, sizeof file, "task/%d/comm", (int)th->tid);
-	if (dw_proc_read(th->process->pid, file, &text))
-		return 0;
-	return dw_strings_add(&t->profile->strings, dw_buf_str(&text),
-			      strcspn(dw_buf_str(&text), "\n"), &row->name);
-}
-
-/* A process that is older than the recording: what it has used before is not ours to tell. */
-static void begin_running(struct dw_track *t, struct dw_tracked_process *p)
-{
-	struct dw_proc_stat st;
-
-	if (!dw_proc_stat_read(p->pid, &st)) {
-		p->user_before_ns = st.user_cpu_ns;
-		p->kernel_before_ns = st.kernel_cpu_ns;
-	}
-	p->owner = dw_owners_get(t->modules->owners, p->pid, NULL);
-	dw_track_resync(t, p, t->start_ns);
 }
 
 int dw_track_running(struct dw_track *t, pid_t pid, pid_t tid)
@@ -292,7 +317,7 @@ int dw_track_running(struct dw_track *t, pid_t pid, pid_t tid)
 		return rc;
 	th->listed = true;
 	if (is_new)
-		begin_running(t, th->process);
+		begin_running(t, th->process, t->start_ns);
 	return read_thread_name(t, th);
 }
 

@@ -64,8 +64,9 @@ struct dw_track {
 	struct dw_profile *profile;	 /* borrowed */
 	struct dw_perf_modules *modules; /* borrowed */
 	struct dw_jit *jit;		 /* borrowed, NULL = books are not kept */
-	uint64_t start_ns;		 /* that the profile's times count from */
-	struct dw_map by_pid;		 /* pid -> index + 1 in processes */
+	bool is_open;	      /* what no record announced may be older than the recording */
+	uint64_t start_ns;    /* that the profile's times count from */
+	struct dw_map by_pid; /* pid -> index + 1 in processes */
 	struct dw_map by_tid;
 	DW_VEC(struct dw_tracked_process *) processes;
 	DW_VEC(struct dw_tracked_thread *) threads;
