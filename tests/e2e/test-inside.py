@@ -116,9 +116,10 @@ def test_system_call_filter(context):
 
 
 def test_deep_recursion(context):
-    facts = sample(context, context.target("deep-recursion"), "16000", "1000")
+    """What is deeper than the copy is read from the program, but for some samples at either end."""
+    facts = sample(context, context.target("deep-recursion"), "16000", "5000")
     require(facts["samples_kept"] > 50, f"samples: {facts}")
-    require(facts["stacks_cut"] * 50 <= facts["samples_kept"], f"few stacks cut: {facts}")
+    require(facts["stacks_cut"] <= facts["samples_kept"] / 50 + 25, f"few stacks cut: {facts}")
     roots = [row for row in context.report("calltree", "--top", "3")["rows"] if row["level"] == 1]
     require(any(row["function_name"] == "_start" for row in roots), f"stacks begin: {roots}")
 
