@@ -240,6 +240,7 @@ static int start(struct recording *r, struct dw_error *err)
 	if (rc)
 		return rc;
 	dw_jit_init(&r->jit, &r->profile);
+	r->jit.asks_dotnet = o->pids_n;
 	config.jit = &r->jit;
 	config.managed = r->managed.is_on ? &r->managed.managed : NULL;
 	config.pid = r->run.launch.pid;

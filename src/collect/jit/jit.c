@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "code/jit/jit-name.h"
+#include "collect/jit/dotnet-ipc.h"
 #include "collect/jit/dump-book.h"
 #include "target/proc.h"
 
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SEARCH_FIRST_NS 20000000ull
 #define SEARCH_MOST_NS	1000000000ull
@@ -53,6 +55,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 	p->file = (struct dw_map_file)DW_MAP_FILE_INIT;
 	p->dump = (struct dw_dump_file)DW_DUMP_FILE_INIT;
 	p->map.told_late = true;
+	p->asked_fd = -1;
 	p->index = j->processes.n;
 	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){0}) || dw_vec_push(&j->processes, p)) {
 		dw_vec_release(&p->pieces);
@@ -64,6 +67,8 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 
 static void free_process(struct dw_jit_process *p)
 {
+	if (p->asked_fd >= 0)
+		close(p->asked_fd);
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
 	dw_map_release(&p->by_index);
@@ -143,6 +148,35 @@ static int read_more(struct dw_jit_process *p)
 	return rc ? rc : dw_code_map_merge(&p->map);
 }
 
+static struct dw_dotnet_process dotnet_of(const struct dw_jit_process *p)
+{
+	return (struct dw_dotnet_process){p->pid, p->where.ns_pid, p->where.owner, p->where.own};
+}
+
+/* Ask for a map where none is, if that is wanted and it is a .NET runtime. */
+static void ask_dotnet(struct dw_jit_process *p)
+{
+	const struct dw_dotnet_process dotnet = dotnet_of(p);
+
+	if (!p->jit->asks_dotnet || p->asked_fd >= 0 || p->file.fd >= 0)
+		return;
+	p->asked_fd = dw_dotnet_ask_map(&dotnet);
+	if (p->asked_fd >= 0)
+		p->search_wait_ns = 0;
+}
+
+/* What was asked for ends, and leaves nothing. */
+static void end_dotnet(struct dw_jit_process *p)
+{
+	const struct dw_dotnet_process dotnet = dotnet_of(p);
+
+	if (p->asked_fd < 0)
+		return;
+	dw_dotnet_end_map(&dotnet, p->file.fd >= 0);
+	close(p->asked_fd);
+	p->asked_fd = -1;
+}
+
 /* Look for a map, or another one than before, where addresses are not found. */
 static void search(struct dw_jit_process *p, uint64_t now_ns)
 {
@@ -151,6 +185,8 @@ static void search(struct dw_jit_process *p, uint64_t now_ns)
 	if (!dw_map_file_open(&p->file, &p->where)) {
 		p->jit->maps++;
 		p->search_wait_ns = 0;
+	} else {
+		ask_dotnet(p);
 	}
 	p->search_wait_ns = p->search_wait_ns ? 2 * p->search_wait_ns : SEARCH_FIRST_NS;
 	if (p->search_wait_ns > SEARCH_MOST_NS)
@@ -208,7 +244,7 @@ static int unknown_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_
 
 	p->has_missed = true;
 	p->pieces_asked = (uint32_t)p->pieces.n;
-	if (p->dump.fd >= 0)
+	if (p->dump.fd >= 0 || p->asked_fd >= 0)
 		rc = dw_jit_pending_add(&p->jit->pendings, &p->open, avma, time_ns, &frame.svma);
 	if (!rc)
 		rc = dw_jit_functions_module(&p->jit->functions, &frame.module);
@@ -313,6 +349,7 @@ void dw_jit_end(struct dw_jit_process *p)
 		return;
 	if (wants_more(p) && j->functions.p)
 		complete(p);
+	end_dotnet(p);
 	p->is_over = true;
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
@@ -330,6 +367,7 @@ int dw_jit_finish(struct dw_jit *j)
 	dw_vec_each(p, &j->processes) {
 		if (!rc && !(*p)->is_over && wants_more(*p))
 			rc = complete(*p);
+		end_dotnet(*p);
 	}
 	dw_jit_lines_sort(&j->lines);
 	return rc;

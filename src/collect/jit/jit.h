@@ -57,6 +57,7 @@ struct dw_jit_process {
 	uint32_t pieces_asked; /* of pieces, when an address was not found */
 	bool has_missed;       /* some address was not found */
 	bool is_over;
+	int asked_fd; /* a .NET runtime was asked for a map by it, -1 = none was */
 };
 
 struct dw_jit {
@@ -64,6 +65,7 @@ struct dw_jit {
 	struct dw_jit_lines lines;
 	struct dw_jit_pendings pendings;
 	DW_VEC(struct dw_jit_process *) processes;
+	bool asks_dotnet; /* have .NET runtimes that run already write maps */
 	uint64_t look;	  /* counts dw_jit_look() */
 	int64_t born_ns;  /* CLOCK_REALTIME when it began */
 	uint64_t dropped; /* pieces beyond what is kept of a process */

@@ -112,13 +112,22 @@ static int begin_book(struct dw_sampler *s, struct dw_tracked_process *p)
 	return rc;
 }
 
+/* Whether a file tells of the code in @range: .NET makes its code in files that have no name. */
+static bool has_file(const struct dw_sampler *s, const struct dw_space_range *range)
+{
+	const struct dw_module *m =
+		range ? dw_modules_get(&s->profile->modules, range->module) : NULL;
+
+	return m && (range->cfi || (m->kind == DWELL_MODULE_FILE && !m->deleted));
+}
+
 /* The frame id of an address in @p. */
 static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 			const struct dw_unwind_frame *f, uint32_t *ret)
 {
 	struct dw_frame_memo *memo = &p->memos[dw_hash_u64(f->pc.v) % DWELL_FRAME_MEMOS];
-	const bool has_file = f->range && f->range->cfi;
 	struct dw_frame row = {.svma = f->pc.v};
+	bool is_told;
 	int rc = 0;
 
 	if (memo->frame && memo->avma == f->pc.v && memo->generation == p->generation) {
@@ -129,9 +138,10 @@ static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 		row.module = f->range->module;
 		row.svma = f->pc.v - f->range->bias;
 	}
-	if (!has_file && !p->book)
+	is_told = has_file(s, f->range);
+	if (!is_told && !p->book)
 		rc = begin_book(s, p);
-	if (rc || dw_made_frame(&s->made, f->pc.v, has_file, &row) == -ENOMEM)
+	if (rc || dw_made_frame(&s->made, f->pc.v, is_told, &row) == -ENOMEM)
 		return -ENOMEM;
 	rc = dw_frames_add(&s->profile->frames, row, ret);
 	if (!rc)
