@@ -133,16 +133,16 @@ static int take_line(void *ctx, const struct dw_perf_map_line *line)
 	return rc ? rc : dw_code_map_add(&p->map, &code);
 }
 
-/* Read what has been written since the last look. */
-static int read_more(struct dw_jit_process *p)
+/* Read what has been written since the last look, @last: there is no other. */
+static int read_more(struct dw_jit_process *p, bool last)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	int rc = dw_jit_read_dump(p);
 
 	if (!rc)
 		rc = dw_code_map_merge(&p->map);
-	/* V8's dump has all that its map has, and more; .NET's may end early. */
-	if (!rc && !p->dump.header.is_v8)
+	/* V8's dump has all that its map has, and more, but later; .NET's may end early. */
+	if (!rc && (last || !p->dump.header.is_v8))
 		rc = dw_map_file_more(&p->file, take_line, p);
 	p->told_ns = now_ns;
 	return rc ? rc : dw_code_map_merge(&p->map);
@@ -205,7 +205,7 @@ int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, boo
 		p->look = p->jit->look;
 		if (p->has_missed || p->file.fd < 0)
 			search(p, time_ns);
-		rc = read_more(p);
+		rc = read_more(p, false);
 		/* What had no name may have one now. */
 		if (p->has_missed && p->pieces.n > p->pieces_asked) {
 			*is_other = true;
@@ -310,7 +310,7 @@ static int complete(struct dw_jit_process *p)
 
 	p->search_at_ns = 0;
 	search(p, dw_clock_ns(CLOCK_MONOTONIC));
-	rc = read_more(p);
+	rc = read_more(p, true);
 	dw_vec_each(row, &p->open.rows) {
 		if (!rc)
 			rc = settle(p, *row);
