@@ -117,6 +117,21 @@ def test_managed_code_without_the_agent(context, way):
            {"managed"}, "module")
 
 
+def test_managed_code_that_runs_already(context):
+    """Its runtime is asked for a map, which does not stay."""
+    with context.start(program(context), "shares", "4000") as running:
+        socket = f"dotnet-diagnostic-{running.pid}-"
+        context.wait_for(lambda: any(name.startswith(socket) for name in os.listdir("/tmp")),
+                         "the runtime's socket")
+        context.sample("-p", str(running.pid))
+        expect(running.wait(), STATUS, "status of the program")
+    expect(os.path.exists(f"/tmp/perf-{running.pid}.map"), False, "a map is left")
+    rows = context.report("functions")["rows"]
+    total = sum(row["exclusive_samples"] for row in rows)
+    half = sum(row["inclusive_samples"] for row in rows if row["function_name"] == "Shares.Half")
+    require(half >= 0.25 * total, f"{half} of {total} samples in Half")
+
+
 def test_map_that_is_written_at_the_end(context):
     if not shutil.which("javac"):
         context.skip("no JDK is installed")
