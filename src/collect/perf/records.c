@@ -59,17 +59,14 @@ static void decode_sample(struct dw_cursor *c, bool has_chain, struct dw_perf_re
 	struct dw_perf_sample *s = &ret->sample;
 	uint64_t dumped, valid;
 
-	s->event = dw_cursor_u64(c); /* or the address, which is among the registers too */
+	*s = (struct dw_perf_sample){0}; /* other sources have more than perf tells */
+	s->event = dw_cursor_u64(c);	 /* or the address, which is among the registers too */
 	ret->pid = (int32_t)dw_cursor_u32(c);
 	ret->tid = (int32_t)dw_cursor_u32(c);
 	ret->time_ns = dw_cursor_u64(c);
-	s->kernel = NULL;
-	s->kernel_n = 0;
 	if (has_chain)
 		decode_chain(c, s);
 	s->abi = dw_cursor_u64(c);
-	s->stack = NULL;
-	s->stack_bytes = 0;
 	if (s->abi != PERF_SAMPLE_REGS_ABI_NONE)
 		for (int i = 0; i < DWELL_REG_COUNT; i++)
 			s->regs.r[dwarf_number[i]] = dw_cursor_u64(c);
