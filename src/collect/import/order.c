@@ -1,5 +1,7 @@
-/* Records in order; see order.h. A record is read twice: first for its time. Most often the second
- * time is a copy out of the page cache. */
+/*
+ * Records in order; see order.h. A record is looked at twice: first for its time, which stands in a
+ * sample's first words, so that of those with copied stacks most is read once only.
+ */
 #include "collect/import/order.h"
 
 #include "collect/import/decode.h"
@@ -9,7 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 20, HEADER_BYTES = 8, RECORD_MAX_BYTES = 1 << 16 };
+enum {
+	BLOCK_BYTES = 1 << 20, /* read ahead, where records are short */
+	SHORT_BYTES = 512,     /* likewise, where they are long */
+	LONG_BYTES = 2048,     /* from here on a record is */
+	HEADER_BYTES = 8,
+	WORDS_BYTES = 128, /* of a sample, before what has no fixed length */
+	RECORD_MAX_BYTES = 1 << 16,
+};
 
 /* Read up to @n bytes at @offset: their number, less only at the end of the file, or -errno. */
 static ssize_t read_at(int fd, void *p, size_t n, uint64_t offset)
@@ -34,6 +43,7 @@ static ssize_t read_at(int fd, void *p, size_t n, uint64_t offset)
 static const uint8_t *look(struct dw_import_order *o, uint64_t offset, size_t n, int *rc)
 {
 	uint64_t left = o->file->end - offset;
+	size_t ahead = o->is_long ? SHORT_BYTES : BLOCK_BYTES;
 	ssize_t got;
 
 	*rc = 0;
@@ -41,8 +51,8 @@ static const uint8_t *look(struct dw_import_order *o, uint64_t offset, size_t n,
 		return NULL;
 	if (offset >= o->block_offset && offset + n <= o->block_offset + o->block_bytes)
 		return o->block + (offset - o->block_offset);
-	got = read_at(o->file->fd, o->block, left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES,
-		      offset);
+	ahead = ahead < n ? n : ahead;
+	got = read_at(o->file->fd, o->block, left < ahead ? (size_t)left : ahead, offset);
 	*rc = got < 0 ? (int)got : 0;
 	o->block_offset = offset;
 	o->block_bytes = got < 0 ? 0 : (size_t)got;
@@ -105,6 +115,15 @@ static int wait_for(struct dw_import_order *o, const uint8_t *p, size_t n)
 	return push(o, w);
 }
 
+/* How much of a record must be there to know its time. */
+static size_t bytes_looked_at(const struct dw_import_order *o, const struct perf_event_header *h)
+{
+	bool is_whole = o->offset + h->size <= o->file->end;
+
+	return h->type == PERF_RECORD_SAMPLE && h->size > WORDS_BYTES && is_whole ? WORDS_BYTES
+										  : h->size;
+}
+
 /* Read on by one record. At the end all may go. */
 static int read_one(struct dw_import_order *o)
 {
@@ -117,7 +136,7 @@ static int read_one(struct dw_import_order *o)
 	if (p)
 		memcpy(&h, p, sizeof h);
 	if (p && h.size >= sizeof h)
-		p = look(o, o->offset, h.size, &rc);
+		p = look(o, o->offset, bytes_looked_at(o, &h), &rc);
 	if (rc)
 		return rc;
 	if (!p || h.size < sizeof h) {
@@ -126,6 +145,7 @@ static int read_one(struct dw_import_order *o)
 		o->limit_ns = UINT64_MAX;
 		return 0;
 	}
+	o->is_long = h.size >= LONG_BYTES;
 	behind = bytes_behind(&h, p);
 	if (h.type == DWELL_PERF_FINISHED_ROUND) {
 		o->limit_ns = o->round_ns;

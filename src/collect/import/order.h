@@ -25,6 +25,7 @@ struct dw_import_order {
 	uint8_t *block;			 /* owned; NULL until needed */
 	uint64_t block_offset;
 	size_t block_bytes;
+	bool is_long;				  /* the record before was */
 	DW_VEC(struct dw_import_waiting) waiting; /* a heap: the oldest first */
 	uint64_t limit_ns;			  /* what is not newer may go */
 	uint64_t newest_ns;			  /* of all that were read */
