@@ -39,7 +39,10 @@ def test_samples(context, to):
     context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.3")
     session = context.report("functions")["session"]
     rows = context.report("functions")["rows"]
-    names = {row["function_name"] for row in rows[:8]}
+    # callgrind_annotate leaves out the last of a hundred percent.
+    names = {row["function_name"] for row in rows[:8]
+             if row["exclusive_samples"] * 50 > session["samples_reported"]}
+    require(len(names) >= 3, rows[:8])
     check(context, to, "samples", session["samples_reported"],
           ("exclusive_samples", "inclusive_samples"), names)
 

@@ -65,8 +65,9 @@ def test_nothing_is_lost(context, kind):
     callers = [row for row in report["rows"] if row["function_name"] in names or
                row["function_name"].startswith("[thread ")]
     own = sum(row["application_exclusive_time"] for row in callers)
-    # A call that is measured comes out some times as long as it is without probes.
-    want = tiny / seen * (made - seen) / 4
+    # A call that is measured comes out some times as long as it is without probes, which takes a
+    # nanosecond at least.
+    want = min(tiny / seen / 4, 1) * (made - seen)
     require(own > want, f"callers have {own} ns, {seen} of {made} calls of tiny {tiny}: {callers}")
 
 

@@ -2,10 +2,10 @@
  * A program that knows where its processor time went: truth MODE SECONDS [THREADS].
  *
  * Three functions share the time 50 : 30 : 20. Work runs in chunks of about 1 ms, between two
- * readings of the thread's CPU clock; the next chunk goes to the part that is furthest behind. The
- * lengths of chunks vary at random, so that they cannot beat with a sampler's period. At the end it
- * prints its own truth as JSON: nanoseconds of each part and thread, and where each function
- * stands in source and module.
+ * readings of the thread's CPU clock; every second chunk, by chance, goes to the part that is
+ * furthest behind, the others to any. Their lengths vary at random, too, so that neither they nor
+ * their order can beat with a sampler's period. At the end it prints its own truth as JSON:
+ * nanoseconds of each part and thread, and where each function stands in source and module.
  *
  * Modes: plain; recursion (the first part works at each of 20 levels of itself); inlined (the work
  * sits in functions inlined into others); libraries (second and third part in shared libraries).
@@ -155,9 +155,10 @@ static void *work(void *data)
 	int64_t start = cpu_ns(), before = start, now;
 
 	do {
-		int i = next_part(w);
+		int i;
 
 		random = random * MULTIPLIER + 1442695040888963407u;
+		i = random >> 63 ? next_part(w) : (int)((random >> 40) % PARTS);
 		w->result += w->parts[i]->run(
 			w->result, steps[i] / 2 + (long)((random >> 33) % (uint64_t)steps[i]));
 		now = cpu_ns();

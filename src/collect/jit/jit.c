@@ -322,7 +322,8 @@ static int complete(struct dw_jit_process *p)
 /* Whether @name is that of a .NET method: those end in what tier it is of. */
 static bool is_dotnet(const char *name, size_t n)
 {
-	return n && name[n - 1] == ']' && memmem(name, n, "] ", 2) && memmem(name, n, "::", 2);
+	return name && n && name[n - 1] == ']' && memmem(name, n, "] ", 2) &&
+	       memmem(name, n, "::", 2);
 }
 
 bool dw_jit_row(struct dw_jit_process *p, uint64_t avma, uint64_t time_ns,
