@@ -299,6 +299,10 @@ void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 	dw_slow_summary_write(w, first);
 	if (!totals_of(w)->all.inclusive.calls) {
 		dw_out_puts(w->out, "  No call was seen.\n");
+		if (!dw_facts_get(facts_of(w), "functions_instrumented", 1))
+			dw_out_puts(w->out,
+				    "  No function had probes: see what --include, --exclude "
+				    "and --module choose by --list-functions.\n");
 		put_notes(w);
 		return;
 	}

@@ -324,6 +324,11 @@ TEST(summary_without_calls_trusts_nothing)
 	text = summary_of(&p, 80);
 	CHECK_CONTAINS(text, "No call was seen.\n  2 processes not instrumented");
 	CHECK(!strstr(text, "could not be seen"));
+	CHECK(!strstr(text, "No function had probes"));
+	free(text);
+	CHECK_INT(dw_facts_set(&p.facts, "functions_instrumented", 0), 0);
+	text = summary_of(&p, 80);
+	CHECK_CONTAINS(text, "No call was seen.\n  No function had probes: see what --include");
 	free(text);
 	dw_profile_release(&p);
 }
