@@ -70,13 +70,23 @@ def counts(context, n, how):
 
 @cases(*CASES)
 def test_every_kind_is_exact(context, case):
-    """Two runs: their difference is free of what first calls make."""
+    """Two runs: their difference is free of what first calls make. Bytes are the runtime's own; of
+    objects it has no counter, and what it makes once for itself now and then falls into another
+    part of one run: then the runs are made again."""
     how = start(context, case)
-    (few, seen_few), (many, seen_many) = (counts(context, n, how) for n in (100, 600))
 
     def rise(a, b):
         return {kind: (b[kind][0] - a[kind][0], b[kind][1] - a[kind][1]) for kind in a}
-    expect(rise(seen_few, seen_many), rise(few, many), "objects and bytes by kind")
+
+    def by_kind(rises, i):
+        return {kind: pair[i] for kind, pair in rises.items()}
+    for _ in range(3):
+        (few, seen_few), (many, seen_many) = (counts(context, n, how) for n in (100, 600))
+        seen, made = rise(seen_few, seen_many), rise(few, many)
+        expect(by_kind(seen, 1), by_kind(made, 1), "bytes by kind")
+        if by_kind(seen, 0) == by_kind(made, 0):
+            return
+    expect(by_kind(seen, 0), by_kind(made, 0), "objects by kind, in three pairs of runs")
 
 
 @cases(*CASES)
