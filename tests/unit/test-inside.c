@@ -22,6 +22,9 @@ struct fixture {
 	uint8_t first_byte, last_byte;
 };
 
+/* Where the ring's chunk begins, as aligned as in an agent's region. */
+#define CHUNK_AT ((sizeof(struct dw_region_header) + 4095) & ~(size_t)4095)
+
 static void set_up(struct fixture *f)
 {
 	static int n;
@@ -29,12 +32,14 @@ static void set_up(struct fixture *f)
 	struct dw_region_header *h;
 
 	snprintf(name, sizeof name, "ring%d", n++);
-	*f = (struct fixture){.w = region_write(".", name, DWELL_SAMPLE_PAGE + RING_BYTES)};
+	*f = (struct fixture){
+		.w = region_write(".", name,
+				  CHUNK_AT - sizeof *h + DWELL_SAMPLE_PAGE + RING_BYTES)};
 	h = f->w.h;
-	h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_SAMPLES, 0, sizeof *h,
+	h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_SAMPLES, 0, CHUNK_AT,
 						DWELL_SAMPLE_PAGE + RING_BYTES};
 	h->chunk_n = 1;
-	f->page = (void *)((uint8_t *)h + sizeof *h);
+	f->page = (void *)((uint8_t *)h + CHUNK_AT);
 	f->data = (uint8_t *)f->page + DWELL_SAMPLE_PAGE;
 	f->page->bytes = RING_BYTES;
 }
@@ -42,7 +47,7 @@ static void set_up(struct fixture *f)
 static void tear_down(struct fixture *f)
 {
 	free(f->buffer.bytes);
-	munmap(f->w.h, sizeof *f->w.h + DWELL_SAMPLE_PAGE + RING_BYTES);
+	munmap(f->w.h, CHUNK_AT + DWELL_SAMPLE_PAGE + RING_BYTES);
 	close(f->w.fd);
 }
 

@@ -20,7 +20,7 @@
 
 static bool is_text(struct dw_jit_text t, const char *wanted)
 {
-	return t.n == strlen(wanted) && !memcmp(t.at, wanted, t.n);
+	return t.n == strlen(wanted) && (!t.n || !memcmp(t.at, wanted, t.n));
 }
 
 TEST(lines_of_maps)

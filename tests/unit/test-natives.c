@@ -42,12 +42,15 @@ static int compare(const void *a, const void *b)
 
 TEST(walks_are_the_unwinders)
 {
-	int numbers[] = {3, 1, 2}, same = 1;
+	int numbers[] = {3, 1, 2}, same = 1, more = 0;
 
 	CHECK(dw_natives_start());
 	qsort(numbers, 3, sizeof *numbers, compare);
-	while (same < last.got_n && same < last.wanted_n &&
-	       last.got[same] == (uint64_t)last.wanted[same])
+	/* Sanitizers stand in for backtrace(), with a frame of their own. */
+	while (more < 2 && last.got[1] != (uint64_t)last.wanted[1 + more])
+		more++;
+	while (same < last.got_n && same + more < last.wanted_n &&
+	       last.got[same] == (uint64_t)last.wanted[same + more])
 		same++;
 	/* The outermost frames are the start of the program, which has no caller to be found. */
 	CHECK(last.got_n >= LEAST);
