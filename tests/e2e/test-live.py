@@ -86,6 +86,15 @@ def read_for(fd, seconds):
     return text.decode(errors="replace")
 
 
+def read_until(fd, condition, what):
+    """What comes until it fulfils the condition."""
+    text, until = "", time.monotonic() + SECONDS
+    while not condition(text):
+        require(time.monotonic() < until, f"waited for {what}: {text[-500:]!r}")
+        text += read_for(fd, .2)
+    return text
+
+
 def test_keys(context):
     """On a terminal it is a screen that fits, obeys keys, and gives the terminal back."""
     recorder = start_recording(context, "sample", "-q", "-o", "run.dwell", "--",
@@ -95,18 +104,18 @@ def test_keys(context):
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
         os.execve(context.dwell, ["dwell", "live", context.path("run.dwell"), "-i", "300ms"],
                   context.env)
-    shown = read_for(fd, 2)
+    shown = read_until(fd, lambda text: text.count("\033[H") > 3, "four looks")
     require("\033[?1049h" in shown, "no screen")
     screens = shown.split("\033[H")
-    require(len(screens) > 3, f"{len(screens)} looks")
     require(all(screen.count("\n") < 24 for screen in screens), "more lines than the terminal has")
     os.write(fd, b"a")
-    require("in the whole run" in read_for(fd, 2), "key a")
+    read_until(fd, lambda text: "in the whole run" in text, "what key a does")
     os.write(fd, b" ")
-    require("paused" in read_for(fd, 2), "key space")
+    read_until(fd, lambda text: "paused" in text, "what the space bar does")
+    read_for(fd, .5)
     expect(read_for(fd, 1), "", "drawn while paused")
     os.write(fd, b"q")
-    last = read_for(fd, 2)
+    last = read_until(fd, lambda text: "\033[?1049l" in text, "the end")
     expect(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, "status")
     require(last.endswith("\033[?25h\033[?1049l"), repr(last[-80:]))
     end(recorder)
