@@ -9,6 +9,7 @@
 #include "analysis/filter.h"
 #include "base/large.h"
 #include "cli/command.h"
+#include "cli/filter-options.h"
 #include "cli/terminal.h"
 #include "record/open.h"
 
@@ -19,8 +20,7 @@
 
 struct export_options {
 	const char *format, *output, *values;
-	struct dw_option_list processes, threads, modules, types;
-	uint64_t from_ns, until_ns;
+	struct dw_filter_options filter;
 };
 
 #define FIELD(name) offsetof(struct export_options, name)
@@ -32,14 +32,15 @@ static const struct dw_option table[] = {
 	{"values", 0, "NAME", dw_option_text, FIELD(values),
 	 "what formats with one kind of values show: samples, cpu; elapsed, application, calls, "
 	 "blocked; alloc_objects, alloc_space, inuse_objects, inuse_space"},
-	{"process", 0, "PID|NAME", dw_option_list, FIELD(processes), "only this process"},
-	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only this thread"},
-	{"module", 0, "GLOB", dw_option_list, FIELD(modules),
+	{"process", 0, "PID|NAME", dw_option_list, FIELD(filter.processes), "only this process"},
+	{"thread", 0, "TID|NAME", dw_option_list, FIELD(filter.threads), "only this thread"},
+	{"module", 0, "GLOB", dw_option_list, FIELD(filter.modules),
 	 "only time whose innermost function is in this module"},
-	{"type", 0, "GLOB", dw_option_list, FIELD(types), "memory: only objects of this type"},
-	{"from", 0, "TIME", dw_option_time_ns, FIELD(from_ns),
+	{"type", 0, "GLOB", dw_option_list, FIELD(filter.types),
+	 "memory: only objects of this type"},
+	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
-	{"until", 0, "TIME", dw_option_time_ns, FIELD(until_ns), "only up to this time"},
+	{"until", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
 	{NULL},
 };
 
@@ -107,24 +108,10 @@ static int write_out(const struct export_options *o, const struct dw_export_ops 
 static int resolve_and_write(const struct export_options *o, const struct dw_export_ops *format,
 			     const struct dw_profile *p, struct dw_error *err)
 {
-	struct dw_filter_words words = {
-		.processes = o->processes.v,
-		.processes_n = o->processes.n,
-		.threads = o->threads.v,
-		.threads_n = o->threads.n,
-		.modules = o->modules.v,
-		.modules_n = o->modules.n,
-		.types = o->types.v,
-		.types_n = o->types.n,
-		.from_ns = o->from_ns,
-		.to_ns = o->until_ns,
-	};
 	struct dw_filter_owned filter;
 	int rc;
 
-	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)
-		return dw_error_set(err, DWELL_ERR_USAGE, "--type is for sessions of dwell memory");
-	rc = dw_filter_resolve(p, &words, &filter, err);
+	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc)
 		rc = write_out(o, format, p, &filter.filter, err);
 	dw_filter_release(&filter);
@@ -133,7 +120,7 @@ static int resolve_and_write(const struct export_options *o, const struct dw_exp
 
 static int export(const struct dw_command *self, const struct export_options *o, char **operands)
 {
-	struct dw_session_range range = {o->from_ns, o->until_ns};
+	struct dw_session_range range = {o->filter.from_ns, o->filter.to_ns};
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_profile p = DW_PROFILE_INIT;
 	const struct dw_export_ops *format;
@@ -166,10 +153,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (exit_code < 0)
 		exit_code = export(self, &o, argv + first);
-	dw_vec_release(&o.processes);
-	dw_vec_release(&o.threads);
-	dw_vec_release(&o.modules);
-	dw_vec_release(&o.types);
+	dw_filter_options_release(&o.filter);
 	return exit_code;
 }
 

@@ -11,6 +11,7 @@
 #include "base/large.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/filter-options.h"
 #include "cli/source-files.h"
 #include "cli/terminal.h"
 #include "format/format.h"
@@ -33,8 +34,9 @@ struct report_options {
 	const char *root;
 	const char *output;
 	const char *intervals;
-	struct dw_option_list processes, threads, modules, types, source_dirs;
-	uint64_t top, from_ns, to_ns;
+	struct dw_filter_options filter;
+	struct dw_option_list source_dirs;
+	uint64_t top;
 	double trim_pct; /* TRIM_DEFAULT = what suits the format */
 	bool hot_path, fold, no_fold, intel, source;
 };
@@ -64,14 +66,15 @@ static const struct dw_option table[] = {
 	{"columns", 'c', "A,B,...", dw_option_text, FIELD(columns),
 	 "show these columns ('all': every one)"},
 	{"top", 'n', "N", dw_option_count, FIELD(top), "show the first N rows only"},
-	{"process", 0, "PID|NAME", dw_option_list, FIELD(processes), "only this process"},
-	{"thread", 0, "TID|NAME", dw_option_list, FIELD(threads), "only this thread"},
-	{"module", 0, "GLOB", dw_option_list, FIELD(modules),
+	{"process", 0, "PID|NAME", dw_option_list, FIELD(filter.processes), "only this process"},
+	{"thread", 0, "TID|NAME", dw_option_list, FIELD(filter.threads), "only this thread"},
+	{"module", 0, "GLOB", dw_option_list, FIELD(filter.modules),
 	 "only time whose innermost function is in this module"},
-	{"type", 0, "GLOB", dw_option_list, FIELD(types), "memory: only objects of this type"},
-	{"from", 0, "TIME", dw_option_time_ns, FIELD(from_ns),
+	{"type", 0, "GLOB", dw_option_list, FIELD(filter.types),
+	 "memory: only objects of this type"},
+	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
-	{"to", 0, "TIME", dw_option_time_ns, FIELD(to_ns), "only up to this time"},
+	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
 	{"intervals", 0, "RULE", dw_option_text, FIELD(intervals),
 	 "instrumentation: what ends an interval: event (default) or probe"},
 	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
@@ -378,18 +381,6 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_error *err)
 {
 	const struct report_options *o = r->options;
-	struct dw_filter_words words = {
-		.processes = o->processes.v,
-		.processes_n = o->processes.n,
-		.threads = o->threads.v,
-		.threads_n = o->threads.n,
-		.modules = o->modules.v,
-		.modules_n = o->modules.n,
-		.types = o->types.v,
-		.types_n = o->types.n,
-		.from_ns = o->from_ns,
-		.to_ns = o->to_ns,
-	};
 	struct dw_filter_owned filter;
 	int rc;
 
@@ -400,11 +391,9 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--intervals is for sessions of dwell instrument");
-	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)
-		return dw_error_set(err, DWELL_ERR_USAGE, "--type is for sessions of dwell memory");
 	if (read_columns(r, err) || read_sort(r, err))
 		return DWELL_ERR_USAGE;
-	rc = dw_filter_resolve(p, &words, &filter, err);
+	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc && r->function)
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
@@ -425,7 +414,7 @@ static int report(const struct dw_command *self, const struct report_options *o,
 	int rc = read_words(&r, operands, &err), exit_code = DWELL_EXIT_OK;
 
 	if (!rc) {
-		struct dw_session_range range = {o->from_ns, o->to_ns};
+		struct dw_session_range range = {o->filter.from_ns, o->filter.to_ns};
 
 		rc = dw_open_profile(r.path, &range, &p, &err);
 		rc = rc ? rc : resolve_and_show(&r, &p, &err);
@@ -449,10 +438,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (exit_code < 0)
 		exit_code = report(self, &o, argv + first);
-	dw_vec_release(&o.processes);
-	dw_vec_release(&o.threads);
-	dw_vec_release(&o.modules);
-	dw_vec_release(&o.types);
+	dw_filter_options_release(&o.filter);
 	dw_vec_release(&o.source_dirs);
 	return exit_code;
 }

@@ -20,25 +20,6 @@ enum {
 	RECORD_MAX_BYTES = 1 << 16,
 };
 
-/* Read up to @n bytes at @offset: their number, less only at the end of the file, or -errno. */
-static ssize_t read_at(int fd, void *p, size_t n, uint64_t offset)
-{
-	size_t got = 0;
-
-	while (got < n) {
-		ssize_t k = pread(fd, (char *)p + got, n - got, (off_t)(offset + got));
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return -errno;
-		if (!k)
-			break;
-		got += (size_t)k;
-	}
-	return (ssize_t)got;
-}
-
 /* The @n bytes at @offset, read ahead. NULL = they are not there: *@rc is 0, or -errno. */
 static const uint8_t *look(struct dw_import_order *o, uint64_t offset, size_t n, int *rc)
 {
@@ -52,7 +33,7 @@ static const uint8_t *look(struct dw_import_order *o, uint64_t offset, size_t n,
 	if (offset >= o->block_offset && offset + n <= o->block_offset + o->block_bytes)
 		return o->block + (offset - o->block_offset);
 	ahead = ahead < n ? n : ahead;
-	got = read_at(o->file->fd, o->block, left < ahead ? (size_t)left : ahead, offset);
+	got = dw_perf_file_read(o->file->fd, o->block, left < ahead ? (size_t)left : ahead, offset);
 	*rc = got < 0 ? (int)got : 0;
 	o->block_offset = offset;
 	o->block_bytes = got < 0 ? 0 : (size_t)got;
@@ -183,7 +164,7 @@ int dw_import_next(struct dw_import_order *o, const void **ret, size_t *n)
 	if (rc)
 		return rc;
 	w = pop(o);
-	got = read_at(o->file->fd, o->record, w.bytes, w.offset);
+	got = dw_perf_file_read(o->file->fd, o->record, w.bytes, w.offset);
 	if (got < 0)
 		return (int)got;
 	memset(o->record + got, 0, w.bytes - (size_t)got);

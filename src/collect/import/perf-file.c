@@ -38,8 +38,7 @@ struct head {
 	uint64_t features[FEATURES / 64];
 };
 
-/* Read @n bytes at @offset, or up to the end of the file: their number, or -errno. */
-static ssize_t read_at(int fd, void *p, size_t n, uint64_t offset)
+ssize_t dw_perf_file_read(int fd, void *p, size_t n, uint64_t offset)
 {
 	size_t got = 0;
 
@@ -72,7 +71,7 @@ static int read_section(int fd, struct section s, uint8_t **ret)
 	p = malloc(s.bytes + 1);
 	if (!p)
 		return -ENOMEM;
-	if (read_at(fd, p, s.bytes, s.offset) != (ssize_t)s.bytes) {
+	if (dw_perf_file_read(fd, p, s.bytes, s.offset) != (ssize_t)s.bytes) {
 		free(p);
 		return DWELL_ERR_FORMAT;
 	}

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Records of perf itself, beside the kernel's. */
 enum dw_perf_user_type {
@@ -59,6 +60,9 @@ struct dw_perf_file {
  * byte order, another processor, a folder); -errno: @err has one line. To be released in any case.
  */
 int dw_perf_file_open(struct dw_perf_file *f, const char *path, struct dw_error *err);
+
+/* Read @n bytes at @offset of @fd, or up to its end: their number, or -errno. */
+ssize_t dw_perf_file_read(int fd, void *p, size_t n, uint64_t offset);
 
 /* Close and free everything. */
 void dw_perf_file_release(struct dw_perf_file *f);
