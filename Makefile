@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD ?= build
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) dwell libdwell-probe.so
+	@ninja -C $(BUILD) programs
 
 $(BUILD)/build.ninja:
 	@scripts/setup --check build
@@ -39,7 +39,8 @@ bench: all
 # Honours PREFIX and DESTDIR.
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@meson install -C $(BUILD) --quiet
+	@ninja -C $(BUILD) programs
+	@meson install -C $(BUILD) --quiet --no-rebuild
 
 format:
 	@scripts/lint --fix format

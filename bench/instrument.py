@@ -11,6 +11,9 @@ inclusive shares of the largest functions that were not switched off.
 bench/instrument.py --build FOLDER [--rounds 5] [cost|truth|limit]...
 """
 import argparse
+import csv
+import fnmatch
+import io
 import json
 import os
 import resource
@@ -27,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FIB = "34"
 TOP = 20
 LIMIT = "30"
+LIBRARIES = "", "[libraries]"
 MODULES = ["--module", "liblua5.4*", "--module", "libperl*"]
 
 
@@ -142,47 +146,93 @@ def cost(bench):
     clone.table(rows)
 
 
-def shares(report, column):
-    """{(module, function): percent of the column}, summed over processes."""
-    whole, of = 0, {}
-    for row in report["rows"]:
-        key = row["module_name"], row["function_name"]
-        of[key] = of.get(key, 0) + (row[column] or 0)
-        whole += row[column] or 0
+def is_probed(words, module):
+    """Whether @module, of the program @words, runs with probes."""
+    return module == os.path.basename(os.path.realpath(words[0])) or any(
+        fnmatch.fnmatch(module or "", glob) for glob in MODULES[1::2])
+
+
+def shares(of):
+    """{key: percent} of {key: amount}."""
+    whole = sum(of.values())
     return {key: 100 * n / max(whole, 1) for key, n in of.items()}
 
 
+def measured_shares(report, words):
+    """{(module, function): percent of Application}, summed over processes. All code without probes is
+    one row: whom a library's function calls or jumps to has its time there, and samples of its own
+    in plain runs."""
+    of = {}
+    for row in report["rows"]:
+        key = row["module_name"], row["function_name"]
+        key = key if is_probed(words, row["module_name"]) else LIBRARIES
+        of[key] = of.get(key, 0) + (row["application_exclusive_time"] or 0)
+    return shares(of)
+
+
+def sampled_shares(bench, words, measured):
+    """Likewise of the samples of a plain run. What has no row in @measured has no probes: it is its
+    caller's there, and so here."""
+    samples, of, owners = bench.path("samples.dwell"), {}, []
+    if os.path.exists(samples):
+        os.unlink(samples)
+    subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "--kernel", "never", "-o", samples,
+                    *words], check=True, stdout=subprocess.DEVNULL)
+    tree = subprocess.run([bench.dwell, "report", samples, "calltree", "--format", "csv"], check=True,
+                          text=True, stdout=subprocess.PIPE).stdout
+    for row in csv.DictReader(io.StringIO(tree)):
+        del owners[int(row["Level"]):]
+        key = row["Module Name"], row["Function Name"]
+        if not is_probed(words, row["Module Name"]):
+            key = LIBRARIES
+        elif key not in measured:
+            key = owners[-1] if owners else LIBRARIES
+        owners.append(key)
+        of[key] = of.get(key, 0) + int(row["Exclusive Samples"])
+    return shares(of)
+
+
+def means(rounds):
+    """The means of several {key: percent}."""
+    keys = set().union(*rounds)
+    return {key: sum(one.get(key, 0) for one in rounds) / len(rounds) for key in keys}
+
+
 def truth_of(bench, words):
-    """A program's (plain s, Application s, calls, shares by sampling, by Application)."""
-    samples = bench.path("samples.dwell")
-    plain, application = [], []
+    """A program's (plain s, Application s, calls, shares by sampling and by Application of each
+    round)."""
+    plain, application, sampled, measured = [], [], [], []
+    bench.record(words)  # makes the images
     for _ in range(bench.rounds):
         plain.append(bench.spend(words, [])[0])
         session, _ = bench.record(words)
         calls = bench.report(session, "functions")
         application.append(calls["session"]["application_exclusive_time"] / 1e9)
-    if os.path.exists(samples):
-        os.unlink(samples)
-    subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "-o", samples, *words], check=True,
-                   stdout=subprocess.DEVNULL)
-    return (middle(plain), middle(application), calls["session"]["number_of_calls"],
-            shares(bench.report(samples, "functions"), "exclusive_samples"),
-            shares(calls, "application_exclusive_time"))
+        measured.append(measured_shares(calls, words))
+        sampled.append(sampled_shares(bench, words, measured[0]))
+    return (middle(plain), middle(application), calls["session"]["number_of_calls"], sampled,
+            measured)
 
 
 def truth(bench):
-    rows = [("program", "plain s", "Application s", "off", "limit", "top 20 compared", "worst")]
+    rows = [("program", "plain s", "Application s", "off", "limit", "worst of top 20",
+             "plain runs apart")]
     details = []
     for name, words in bench.programs.items():
         plain, application, calls, sampled, measured = truth_of(bench, words)
-        top = sorted(sampled, key=sampled.get, reverse=True)[:TOP]
-        both = [(measured[key] - sampled[key], key) for key in top if key in measured]
-        worst = max(both, key=lambda pair: abs(pair[0]), default=(0, ("", "")))
+        by_samples, by_clock = means(sampled), means(measured)
+        top = sorted(by_samples, key=by_samples.get, reverse=True)[:TOP]
+        worst = max((by_clock.get(key, 0) - by_samples[key] for key in top), key=abs)
+        apart = max(max(one.get(key, 0) for one in sampled) - min(one.get(key, 0) for one in sampled)
+                    for key in top)
         limit = max(0.25 * plain, 2e-9 * calls)
         rows.append((name, f"{plain:.3f}", f"{application:.3f}", f"{application - plain:+.3f}",
-                     f"{limit:.3f}", f"{len(both)} of {len(top)}", f"{worst[0]:+.1f}"))
-        details += [(name, key[1][:50], f"{sampled[key]:.1f}",
-                     f"{measured[key]:.1f}" if key in measured else "callers'") for key in top]
+                     f"{limit:.3f}", f"{worst:+.1f}", f"{apart:.1f}"))
+        details += [(name, key[1][:50],
+                     *(f"{mean.get(key, 0):.1f} ({min(all_of):.1f}-{max(all_of):.1f})"
+                       for mean, all_of in ((by_samples, [one.get(key, 0) for one in sampled]),
+                                            (by_clock, [one.get(key, 0) for one in measured]))))
+                    for key in top]
     clone.table(rows)
     clone.table([("program", "function", "samples %", "Application %"), *details])
 

@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		half.rows[i] /= 2;
 	lay_out(&h, &head, size);
 	fd = memfd_create("region", MFD_CLOEXEC);
-	if (fd < 0 || dw_region_allocations_new(&p, 1, &r))
+	if (fd < 0 || dw_region_allocations_new(&p, 1, 0, &r))
 		abort();
 	put(fd, &h, sizeof h, 0);
 	put(fd, data, size, sizeof h);

@@ -1,8 +1,10 @@
 /*
  * Foreign bytes of src/symbol: what a helper process answers (the first byte is the number of
- * addresses asked for), and, when they begin like an ELF file, symbol tables and PLT stubs.
+ * addresses asked for), and, when they begin like an ELF file, symbol tables, Go's too, and PLT
+ * stubs.
  */
 #include "symbol/answer.h"
+#include "symbol/go-table.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
 
@@ -74,6 +76,7 @@ static void try_elf(const uint8_t *data, size_t n)
 		return;
 	(void)dw_symtab_add(&t, elf, ".symtab", ".strtab");
 	(void)dw_symtab_add(&t, elf, ".dynsym", ".dynstr");
+	(void)dw_go_table_add(&t, elf);
 	dw_symtab_sort(&t);
 	look_up_all(&t);
 	(void)dw_plt_load(&plt, elf);

@@ -139,7 +139,7 @@ static int walks_init(struct walks *w, const struct dw_profile *p, const struct 
 		      unsigned parts, const struct dw_subjects *subjects)
 {
 	if (dw_trie_init(&w->trie, &p->stacks) || dw_trie_weigh(&w->trie) ||
-	    dw_flat_init(&w->flat, subjects, parts, true))
+	    dw_flat_init(&w->flat, subjects, parts, DWELL_FLAT_AMOUNTS))
 		return -ENOMEM;
 	w->flat.only = focus->function;
 	return parts & DWELL_TOTALS_NODES ? dw_tree_new(&w->trie, subjects, focus, &w->tree) : 0;

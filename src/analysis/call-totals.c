@@ -10,6 +10,7 @@
 #include "analysis/call-flat.h"
 #include "analysis/call-mutes.h"
 #include "analysis/call-nodes.h"
+#include "analysis/call-outside.h"
 #include "analysis/call-ranges.h"
 #include "analysis/call-slow.h"
 #include "analysis/call-tree.h"
@@ -106,7 +107,8 @@ static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_t
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
 			   unsigned parts, struct dw_totals *ret)
 {
-	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST;
+	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |
+				  DWELL_TOTALS_OUTSIDE;
 	struct dw_subjects subjects;
 	struct dw_call_nodes nodes = {0};
 	int rc = dw_subjects_init(&subjects, p, parts & DWELL_TOTALS_LINES);
@@ -120,6 +122,8 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 		rc = count_flat(&nodes, parts, ret);
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
 		rc = dw_call_slow_list(&nodes, ret);
+	if (!rc && parts & DWELL_TOTALS_OUTSIDE)
+		rc = dw_call_outside_find(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_NODES)
 		rc = dw_call_tree_build(&nodes, ret);
 	dw_call_nodes_release(&nodes);

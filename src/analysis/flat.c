@@ -29,11 +29,13 @@ struct weight {
 	uint32_t inclusive, self;	     /* samples */
 	const struct dw_alloc_values *below; /* NULL = only samples are counted */
 	const struct dw_alloc_count *own;
+	const struct dw_blocked *blocked; /* NULL = there are no waits */
 };
 
 static inline struct weight weight_of(const struct dw_trie *t, uint32_t stack)
 {
-	struct weight w = {t->nodes[stack].inclusive, t->nodes[stack].self, NULL, NULL};
+	struct weight w = {t->nodes[stack].inclusive, t->nodes[stack].self, NULL, NULL,
+			   t->blocked ? &t->blocked[stack] : NULL};
 
 	if (t->amounts) {
 		w.below = &t->amounts[stack].inclusive;
@@ -45,8 +47,12 @@ static inline struct weight weight_of(const struct dw_trie *t, uint32_t stack)
 /* @id joins the path. */
 static inline void enter_id(struct dw_tally *t, uint32_t id, const struct weight *w, uint32_t clock)
 {
-	if (dw_tally_enter(t, id, w->inclusive, clock) && w->below)
+	if (!dw_tally_enter(t, id, w->inclusive, clock))
+		return;
+	if (w->below)
 		dw_alloc_values_add(&t->amounts[id].inclusive, w->below);
+	if (w->blocked)
+		dw_blocked_add_inclusive(&t->blocked[id], w->blocked);
 }
 
 /* What is the stack's own is @id's own. */
@@ -55,6 +61,8 @@ static inline void end_id(struct dw_tally *t, uint32_t id, const struct weight *
 	dw_tally_end(t, id, w->self);
 	if (w->own)
 		dw_alloc_count_add(&t->amounts[id].exclusive, w->own);
+	if (w->blocked)
+		dw_blocked_add_exclusive(&t->blocked[id], w->blocked);
 }
 
 static uint32_t dense(uint32_t function)
@@ -62,11 +70,17 @@ static uint32_t dense(uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
 }
 
-int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts, bool weighs)
+int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
+		 enum dw_flat_more more)
 {
+	struct dw_tally *tallies[] = {&f->functions, &f->modules, &f->lines, &f->instructions,
+				      &f->edges};
+
 	*f = (struct dw_flat){.subjects = subjects, .parts = parts};
-	f->functions.weighs = f->modules.weighs = f->lines.weighs = weighs;
-	f->instructions.weighs = f->edges.weighs = weighs;
+	for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
+		tallies[i]->weighs = more == DWELL_FLAT_AMOUNTS;
+		tallies[i]->waits = more == DWELL_FLAT_WAITS;
+	}
 	if ((parts & DWELL_TOTALS_FUNCTIONS &&
 	     dw_tally_reserve(&f->functions, subjects->functions_n)) ||
 	    (parts & DWELL_TOTALS_MODULES && dw_tally_reserve(&f->modules, subjects->modules_n)) ||
@@ -139,9 +153,16 @@ static int count_unknown(struct dw_flat *f, const struct dw_trie *t, uint32_t ca
 	struct dw_tally *tallies[] = {&f->functions, &f->modules, &f->lines, &f->instructions};
 	struct weight w = weight_of(t, stack);
 	struct dw_alloc_values own;
+	struct dw_blocked blocked;
 
 	if (!w.self)
 		return 0;
+	if (w.blocked) {
+		blocked = *w.blocked;
+		blocked.ns.inclusive = blocked.ns.exclusive;
+		blocked.waits.inclusive = blocked.waits.exclusive;
+		w.blocked = &blocked;
+	}
 	w.inclusive = w.self;
 	if (w.below) {
 		own = dw_trie_own(t, stack);
@@ -336,19 +357,26 @@ static int walk(struct dw_flat *f, const struct dw_trie *t)
 /* Room for the amounts of all rows. */
 static int reserve_amounts(const struct dw_tally *t, struct dw_totals *ret)
 {
+	if (t->waits)
+		return dw_vec_reserve(&ret->blocked, t->touched_n);
 	return t->weighs ? dw_vec_reserve(&ret->allocs, t->touched_n) : 0;
 }
 
-/* The values of the touched id number @i. Its amounts go to @ret, and where they are to @allocs. */
+/* The values of the touched id number @i. Its amounts, or blocked times, go to @ret, and where they
+ * are to @more. */
 static struct dw_values take_values(const struct dw_tally *t, uint32_t i, struct dw_totals *ret,
-				    uint32_t *allocs)
+				    uint32_t *more)
 {
 	const struct dw_alloc_total *amounts;
 
+	if (t->blocked) {
+		*more = (uint32_t)ret->blocked.n;
+		ret->blocked.v[ret->blocked.n++] = t->blocked[t->touched[i]].ns;
+	}
 	if (!t->amounts)
 		return dw_tally_values(t, i);
 	amounts = &t->amounts[t->touched[i]];
-	*allocs = (uint32_t)ret->allocs.n;
+	*more = (uint32_t)ret->allocs.n;
 	ret->allocs.v[ret->allocs.n++] = *amounts;
 	return (struct dw_values){amounts->inclusive.allocated.bytes, amounts->exclusive.bytes};
 }

@@ -25,10 +25,12 @@ struct dw_flat {
 	uint32_t clock;			 /* of the walk: see tally.h */
 };
 
-/* Prepare for @parts over @subjects (borrowed). @weighs: trees will have amounts. 0 or -ENOMEM, to
- * be released in either case. */
+/* What trees have beside samples. */
+enum dw_flat_more { DWELL_FLAT_SAMPLES, DWELL_FLAT_AMOUNTS, DWELL_FLAT_WAITS };
+
+/* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM, to be released in either case. */
 int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
-		 bool weighs);
+		 enum dw_flat_more more);
 
 /* Before the walk: count @values for the part of a stack that @stack of @t is (@part: enum
  * dw_stack_part). 0 or -ENOMEM. */

@@ -24,6 +24,7 @@ static int push_node(struct dw_growth *g, const struct dw_node_total *node, uint
 
 	if (out->nodes.n >= UINT32_MAX - 1 ||
 	    (g->has_allocs && dw_vec_push(&out->node_allocs, (struct dw_alloc_total){0})) ||
+	    (g->has_blocked && dw_vec_push(&out->node_blocked, (struct dw_values){0})) ||
 	    (g->has_threads && dw_vec_push(&out->node_threads, thread)))
 		return -ENOMEM;
 	return dw_vec_push(&out->nodes, *node);
@@ -71,6 +72,8 @@ static void move_child(struct dw_growth *g, uint32_t from, uint32_t to)
 	out->nodes.v[to] = out->nodes.v[from];
 	if (g->has_allocs)
 		out->node_allocs.v[to] = out->node_allocs.v[from];
+	if (g->has_blocked)
+		out->node_blocked.v[to] = out->node_blocked.v[from];
 	if (g->has_threads)
 		out->node_threads.v[to] = out->node_threads.v[from];
 	todo[to - g->first] = todo[from - g->first];
@@ -80,11 +83,15 @@ static void move_child(struct dw_growth *g, uint32_t from, uint32_t to)
 /* Whether a child is kept: heavy enough, or the heaviest. */
 static bool is_wanted(const struct dw_growth *g, uint32_t node, uint32_t heaviest)
 {
-	uint64_t n = g->out->nodes.v[node].values.inclusive;
+	const struct dw_totals *out = g->out;
+	uint64_t n = out->nodes.v[node].values.inclusive;
 
 	if (g->focus->hot_path)
 		return node == heaviest;
-	return (double)n * 100 >= g->focus->min_pct * (double)g->out->samples;
+	if (g->has_blocked && (double)out->node_blocked.v[node].inclusive * 100 >=
+				      g->focus->min_pct * (double)out->blocked_ns)
+		return true;
+	return n && (double)n * 100 >= g->focus->min_pct * (double)out->samples;
 }
 
 /* On the whole tree this saves most of the time and memory. */
@@ -94,7 +101,8 @@ static void prune(struct dw_growth *g)
 	uint32_t end = (uint32_t)out->nodes.n, kept = g->first, heaviest = g->first;
 
 	for (uint32_t i = g->first; i < end; i++)
-		if (out->nodes.v[i].values.inclusive > out->nodes.v[heaviest].values.inclusive)
+		if (dw_totals_node_weight(out, i).inclusive >
+		    dw_totals_node_weight(out, heaviest).inclusive)
 			heaviest = i;
 	for (uint32_t i = g->first; i < end; i++) {
 		/* The next block starts at an index that this group may have had. */
@@ -106,23 +114,24 @@ static void prune(struct dw_growth *g)
 	out->nodes.n = kept;
 	if (g->has_allocs)
 		out->node_allocs.n = kept;
+	if (g->has_blocked)
+		out->node_blocked.n = kept;
 	if (g->has_threads)
 		out->node_threads.n = kept;
 	g->todo.n = g->first_todo + (kept - g->first);
 }
 
 /* By what rows are sorted by, backwards. */
-static int compare(const void *pa, const void *pb, void *nodes)
+static int compare(const void *pa, const void *pb, void *out)
 {
 	uint32_t x = ((const struct dw_pending *)pa)->node,
 		 y = ((const struct dw_pending *)pb)->node;
-	const struct dw_values *a = &((const struct dw_node_total *)nodes)[x].values;
-	const struct dw_values *b = &((const struct dw_node_total *)nodes)[y].values;
+	struct dw_values a = dw_totals_node_weight(out, x), b = dw_totals_node_weight(out, y);
 
-	if (a->inclusive != b->inclusive)
-		return a->inclusive < b->inclusive ? -1 : 1;
-	if (a->exclusive != b->exclusive)
-		return a->exclusive < b->exclusive ? -1 : 1;
+	if (a.inclusive != b.inclusive)
+		return a.inclusive < b.inclusive ? -1 : 1;
+	if (a.exclusive != b.exclusive)
+		return a.exclusive < b.exclusive ? -1 : 1;
 	return x > y ? -1 : 1;
 }
 
@@ -132,7 +141,7 @@ void dw_growth_end(struct dw_growth *g)
 		prune(g);
 	if (g->focus->rows && g->todo.n - g->first_todo > 1)
 		qsort_r(g->todo.v + g->first_todo, g->todo.n - g->first_todo, sizeof *g->todo.v,
-			compare, g->out->nodes.v);
+			compare, g->out);
 }
 
 bool dw_growth_next(struct dw_growth *g, struct dw_pending *ret)

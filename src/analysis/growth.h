@@ -25,6 +25,7 @@ struct dw_growth {
 	const struct dw_focus *focus;
 	struct dw_totals *out;
 	bool has_allocs;		/* nodes have a row in out->node_allocs */
+	bool has_blocked;		/* likewise in out->node_blocked */
 	bool has_threads;		/* and one in out->node_threads */
 	uint32_t *made;			/* by group: the last node made of it */
 	uint32_t at;			/* the node whose children are being made, */

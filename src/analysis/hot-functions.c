@@ -14,6 +14,8 @@ struct group {
 	uint32_t row; /* the first */
 	uint32_t processes;
 	struct dw_values values;
+	struct dw_values blocked;
+	struct dw_values key; /* one of the two, that decides */
 };
 
 struct groups {
@@ -34,7 +36,8 @@ static uint64_t key_of(const struct dw_profile *p, const struct dw_function_tota
 	return (uint64_t)1 << 32 | (start ? start->name : thread ? thread->name : 0);
 }
 
-static int group_rows(const struct dw_profile *p, const struct dw_totals *t, struct groups *g)
+static int group_rows(const struct dw_profile *p, const struct dw_totals *t,
+		      enum dw_hot_functions_order order, struct groups *g)
 {
 	for (size_t i = 0; i < t->functions.n; i++) {
 		const struct dw_function_total *f = &t->functions.v[i];
@@ -52,6 +55,11 @@ static int group_rows(const struct dw_profile *p, const struct dw_totals *t, str
 		group->processes++;
 		group->values.inclusive += f->values.inclusive;
 		group->values.exclusive += f->values.exclusive;
+		if (f->blocked < t->blocked.n) {
+			group->blocked.inclusive += t->blocked.v[f->blocked].inclusive;
+			group->blocked.exclusive += t->blocked.v[f->blocked].exclusive;
+		}
+		group->key = order == DWELL_HOT_WAITS ? group->blocked : group->values;
 	}
 	return 0;
 }
@@ -61,10 +69,10 @@ static int compare_groups(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
 
-	if (a->values.exclusive != b->values.exclusive)
-		return a->values.exclusive < b->values.exclusive ? 1 : -1;
-	if (a->values.inclusive != b->values.inclusive)
-		return a->values.inclusive < b->values.inclusive ? 1 : -1;
+	if (a->key.exclusive != b->key.exclusive)
+		return a->key.exclusive < b->key.exclusive ? 1 : -1;
+	if (a->key.inclusive != b->key.inclusive)
+		return a->key.inclusive < b->key.inclusive ? 1 : -1;
 	return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -97,6 +105,7 @@ static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, cons
 		struct dw_hot_function row = {.row = v[i].row,
 					      .processes = v[i].processes,
 					      .values = v[i].values,
+					      .blocked = v[i].blocked,
 					      .ranges = DWELL_RANGES_NONE};
 
 		rc = dw_vec_push(&ret->rows, row);
@@ -117,15 +126,18 @@ static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, cons
 	return rc;
 }
 
-int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t, size_t max,
+int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t,
+			  enum dw_hot_functions_order order, size_t max,
 			  struct dw_hot_functions *ret)
 {
 	struct groups g = {0};
-	int rc = group_rows(p, t, &g);
+	int rc = group_rows(p, t, order, &g);
 
 	*ret = (struct dw_hot_functions){0};
 	if (!rc && g.rows.n)
 		qsort(g.rows.v, g.rows.n, sizeof *g.rows.v, compare_groups);
+	while (order == DWELL_HOT_WAITS && g.rows.n && !g.rows.v[g.rows.n - 1].key.exclusive)
+		g.rows.n--;
 	if (!rc)
 		rc = fill_rows(p, t, g.rows.v, g.rows.n < max ? g.rows.n : max, ret);
 	dw_vec_release(&g.rows);

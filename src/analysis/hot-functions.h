@@ -13,6 +13,7 @@ struct dw_hot_function {
 	uint32_t row;	    /* index of one of its totals in totals->functions */
 	uint32_t processes; /* that have such a row */
 	struct dw_values values;
+	struct dw_values blocked;   /* ns, of waits */
 	struct dw_call_total calls; /* of calls; its ranges are those below */
 	struct dw_call_ranges ranges;
 	struct dw_alloc_total allocs; /* of allocations */
@@ -22,11 +23,16 @@ struct dw_hot_functions {
 	DW_VEC(struct dw_hot_function) rows; /* the one with most first */
 };
 
+/* What decides. */
+enum dw_hot_functions_order { DWELL_HOT_WORK, DWELL_HOT_WAITS };
+
 /*
- * Find the first @max of @t, the totals of @p. Threads outside their functions are one row for each
- * name that threads go by. 0 or -ENOMEM, to be released in either case.
+ * Find the first @max of @t, the totals of @p; of waits those that have any. Threads outside their
+ * functions are one row for each name that threads go by. 0 or -ENOMEM, to be released in either
+ * case.
  */
-int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t, size_t max,
+int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t,
+			  enum dw_hot_functions_order order, size_t max,
 			  struct dw_hot_functions *ret);
 
 /* Free everything. */

@@ -8,7 +8,7 @@
 
 static uint64_t weight(const struct dw_totals *t, uint32_t node)
 {
-	return t->nodes.v[node].values.inclusive;
+	return dw_totals_node_weight(t, node).inclusive;
 }
 
 /* The heaviest child of each node, by node; UINT32_MAX = none. The heaviest root goes to *@root. */

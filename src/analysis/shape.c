@@ -7,10 +7,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether @n samples are below @pct of all. */
-static bool is_small(const struct dw_totals *t, uint64_t n, double pct)
+/* Whether @n samples and @blocked_ns are below @pct of all, or nothing. */
+static bool is_small(const struct dw_totals *t, uint64_t n, uint64_t blocked_ns, double pct)
 {
-	return (double)n * 100 < pct * (double)t->samples;
+	bool few = (double)n * 100 < pct * (double)t->samples || (t->has_blocked && !n);
+
+	return few && ((double)blocked_ns * 100 < pct * (double)t->blocked_ns || !blocked_ns);
+}
+
+static uint64_t blocked_ns(const struct dw_totals *t, size_t node, bool own)
+{
+	const struct dw_values *v = t->node_blocked.n ? &t->node_blocked.v[node] : NULL;
+
+	return !v ? 0 : own ? v->exclusive : v->inclusive;
 }
 
 /* Per node: how many children are shown, up to 2. */
@@ -36,8 +45,10 @@ static bool is_function(const struct dw_totals *t, const struct dw_node_total *n
  */
 static bool is_link(const struct dw_totals *t, const struct dw_node_total *node, double pct)
 {
-	return is_function(t, node) &&
-	       (!node->values.exclusive || is_small(t, node->values.exclusive, pct));
+	uint64_t blocked = blocked_ns(t, (size_t)(node - t->nodes.v), true);
+
+	return is_function(t, node) && ((!node->values.exclusive && !blocked) ||
+					is_small(t, node->values.exclusive, blocked, pct));
 }
 
 int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *options, uint8_t **ret)
@@ -50,7 +61,8 @@ int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *opt
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < t->nodes.n; i++)
-		if (is_small(t, t->nodes.v[i].values.inclusive, options->trim_pct))
+		if (options->trim_pct > 0 && is_small(t, t->nodes.v[i].values.inclusive,
+						      blocked_ns(t, i, false), options->trim_pct))
 			shape[i] |= DWELL_NODE_TRIMMED;
 	count_children(t, shape, children);
 	for (size_t i = 0; options->fold && i < t->nodes.n; i++) {

@@ -27,7 +27,8 @@ int dw_tally_reserve(struct dw_tally *t, uint32_t n)
 		n = t->n * 2;
 	if (grow((void **)&t->rows, t->n, n, sizeof *t->rows) ||
 	    grow((void **)&t->touched, t->n, n, sizeof *t->touched) ||
-	    (t->weighs && grow((void **)&t->amounts, t->n, n, sizeof *t->amounts)))
+	    (t->weighs && grow((void **)&t->amounts, t->n, n, sizeof *t->amounts)) ||
+	    (t->waits && grow((void **)&t->blocked, t->n, n, sizeof *t->blocked)))
 		return -ENOMEM;
 	t->n = n;
 	return 0;
@@ -39,6 +40,8 @@ void dw_tally_clear(struct dw_tally *t)
 		t->rows[t->touched[i]] = (struct dw_tally_row){0};
 		if (t->amounts)
 			t->amounts[t->touched[i]] = (struct dw_alloc_total){0};
+		if (t->blocked)
+			t->blocked[t->touched[i]] = (struct dw_blocked){0};
 	}
 	t->touched_n = 0;
 }
@@ -47,6 +50,7 @@ void dw_tally_release(struct dw_tally *t)
 {
 	free(t->rows);
 	free(t->amounts);
+	free(t->blocked);
 	free(t->touched);
 	*t = (struct dw_tally){0};
 }

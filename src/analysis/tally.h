@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "analysis/blocked.h"
 #include "model/totals.h"
 
 #include <stdbool.h>
@@ -27,7 +28,9 @@ struct dw_tally_row {
 struct dw_tally {
 	struct dw_tally_row *rows;	/* by id */
 	struct dw_alloc_total *amounts; /* by id; NULL = samples are counted */
+	struct dw_blocked *blocked;	/* by id; NULL = there are no waits */
 	bool weighs;			/* amounts are to be counted */
+	bool waits;			/* blocked times are */
 	uint32_t *touched;		/* ids with values, in order of first sight */
 	uint32_t touched_n;
 	uint32_t n; /* ids are below this */
@@ -64,10 +67,13 @@ static inline void dw_tally_end(struct dw_tally *t, uint32_t id, uint32_t n)
 	t->rows[id].exclusive += n;
 }
 
-/* What was counted for the touched id number @i. */
+/* The samples that were counted for the touched id number @i. */
 static inline struct dw_values dw_tally_values(const struct dw_tally *t, uint32_t i)
 {
 	const struct dw_tally_row *row = &t->rows[t->touched[i]];
 
-	return (struct dw_values){row->inclusive, row->exclusive};
+	const struct dw_blocked *b = t->blocked ? &t->blocked[t->touched[i]] : NULL;
+
+	return (struct dw_values){row->inclusive - (b ? b->waits.inclusive : 0),
+				  row->exclusive - (b ? b->waits.exclusive : 0)};
 }

@@ -14,6 +14,7 @@
 #include "analysis/flat.h"
 #include "analysis/selection.h"
 #include "analysis/tree.h"
+#include "analysis/waits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@ struct selection {
 	uint32_t *samples; /* by thread id: samples that pass */
 	uint32_t *stacks;
 	size_t *end; /* by process id: where its stacks end, once they are in */
+	struct dw_chosen_waits waits;
+	bool has_waits;
 	uint32_t threads_n;
 	uint32_t processes_n;
 };
@@ -35,6 +38,7 @@ static void selection_release(struct selection *s)
 	free(s->samples);
 	free(s->stacks);
 	free(s->end);
+	dw_chosen_waits_release(&s->waits);
 }
 
 /* The thread of sample @i if it passes, else UINT32_MAX. */
@@ -89,7 +93,7 @@ static int sort_samples(struct selection *s, const struct dw_profile *p,
 static int select_samples(struct selection *s, const struct dw_profile *p,
 			  const struct dw_filter *filter)
 {
-	if (p->samples.n > UINT32_MAX)
+	if (p->samples.n + p->waits.rows.n > UINT32_MAX)
 		return DWELL_ERR_LIMIT;
 	s->threads_n = dw_threads_count(&p->threads) + 1;
 	s->processes_n = dw_processes_count(&p->processes) + 1;
@@ -99,6 +103,9 @@ static int select_samples(struct selection *s, const struct dw_profile *p,
 	if (!s->process || !s->samples || !s->end)
 		return -ENOMEM;
 	dw_select_threads(p, filter, s->process);
+	s->has_waits = dw_profile_has_waits(p);
+	if (s->has_waits && dw_waits_choose(&s->waits, p, filter, s->process))
+		return -ENOMEM;
 	return sort_samples(s, p, filter);
 }
 
@@ -107,21 +114,34 @@ static struct dw_values both(uint64_t n)
 	return (struct dw_values){n, n};
 }
 
+/* Note that a row has @ns of waits, of @s which has some. 0 or -ENOMEM. */
+static int add_blocked(const struct selection *s, uint64_t ns, struct dw_totals *ret,
+		       uint32_t *blocked)
+{
+	*blocked = (uint32_t)ret->blocked.n;
+	return s->has_waits ? dw_vec_push(&ret->blocked, both(ns)) : 0;
+}
+
 /* All processes and threads, with or without samples. Number 0 (unknown) only with some. */
 static int count_tasks(const struct selection *s, struct dw_totals *ret)
 {
 	size_t begin = 0;
+	uint64_t ns = 0;
 
 	for (uint32_t id = 0; id < s->processes_n; begin = s->end[id++]) {
 		struct dw_process_total row = {.process = id, .values = both(s->end[id] - begin)};
 
-		if ((id || row.values.inclusive) && dw_vec_push(&ret->processes, row))
+		ns = s->has_waits ? s->waits.by_process[id] : 0;
+		if ((id || row.values.inclusive || ns) &&
+		    (add_blocked(s, ns, ret, &row.blocked) || dw_vec_push(&ret->processes, row)))
 			return -ENOMEM;
 	}
 	for (uint32_t id = 0; id < s->threads_n; id++) {
 		struct dw_thread_total row = {.thread = id, .values = both(s->samples[id])};
 
-		if ((id || row.values.inclusive) && dw_vec_push(&ret->threads, row))
+		ns = s->has_waits ? s->waits.by_thread[id] : 0;
+		if ((id || row.values.inclusive || ns) &&
+		    (add_blocked(s, ns, ret, &row.blocked) || dw_vec_push(&ret->threads, row)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -136,7 +156,8 @@ static uint64_t count_cut(const struct dw_trie *t, const struct dw_profile *p)
 		const struct dw_frame *f = dw_frames_get(&p->frames, t->rows[c].frame);
 
 		if (f && f->kind == DWELL_FRAME_CUT)
-			n += t->nodes[c].inclusive;
+			n += t->nodes[c].inclusive -
+			     (t->blocked ? t->blocked[c].waits.inclusive : 0);
 	}
 	return n;
 }
@@ -150,11 +171,13 @@ struct machinery {
 };
 
 static int machinery_init(struct machinery *m, const struct dw_profile *p,
-			  const struct dw_focus *focus, unsigned parts)
+			  const struct dw_focus *focus, unsigned parts, bool has_waits)
 {
+	enum dw_flat_more more = has_waits ? DWELL_FLAT_WAITS : DWELL_FLAT_SAMPLES;
+
 	if (dw_subjects_init(&m->subjects, p, parts & DWELL_TOTALS_LINES) ||
-	    dw_trie_init(&m->trie, &p->stacks) ||
-	    dw_flat_init(&m->flat, &m->subjects, parts, false))
+	    dw_trie_init(&m->trie, &p->stacks) || (has_waits && dw_trie_wait(&m->trie)) ||
+	    dw_flat_init(&m->flat, &m->subjects, parts, more))
 		return -ENOMEM;
 	m->flat.only = focus->function;
 	return parts & DWELL_TOTALS_NODES ? dw_tree_new(&m->trie, &m->subjects, focus, &m->tree)
@@ -185,17 +208,23 @@ static int count_all(const struct dw_profile *p, const struct dw_filter *filter,
 		     const struct selection *s, struct dw_totals *ret)
 {
 	struct machinery m = {0};
-	int rc = machinery_init(&m, p, &filter->focus, parts);
-	size_t i = 0;
+	int rc = machinery_init(&m, p, &filter->focus, parts, s->has_waits);
+	size_t i = 0, w = 0;
 
 	ret->samples = s->end[s->processes_n - 1];
+	ret->has_blocked = s->has_waits;
+	ret->blocked_ns = s->waits.ns;
 	for (uint32_t id = 0; id < s->processes_n && !rc; id++) {
-		if (i == s->end[id])
+		size_t waits_end = s->has_waits ? s->waits.end[id] : 0;
+
+		if (i == s->end[id] && w == waits_end)
 			continue;
 		if (ret->processes_seen++)
 			dw_trie_clear(&m.trie);
 		for (; i < s->end[id]; i++)
 			dw_trie_add(&m.trie, s->stacks[i]);
+		for (; w < waits_end; w++)
+			dw_trie_add_wait(&m.trie, s->waits.v[w].stack, s->waits.v[w].ns);
 		dw_trie_link(&m.trie);
 		ret->stacks_cut += count_cut(&m.trie, p);
 		rc = count_process(&m, id, ret);

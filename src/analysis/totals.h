@@ -56,7 +56,8 @@ enum dw_totals_part {
 	DWELL_TOTALS_TYPES = 256,   /* of allocations */
 	DWELL_TOTALS_GCS = 512,	    /* likewise */
 	DWELL_TOTALS_ALL = 1023,
-	DWELL_TOTALS_PATHS = 1024, /* likewise: nodes by type, not together with NODES */
+	DWELL_TOTALS_PATHS = 1024,   /* likewise: nodes by type, not together with NODES */
+	DWELL_TOTALS_OUTSIDE = 2048, /* of calls: the heaviest module without probes */
 };
 
 /*

@@ -55,6 +55,17 @@ static uint32_t group_index(const struct dw_tree *b, uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
 }
 
+static void add_blocked(struct dw_totals *out, uint32_t node, const struct dw_blocked *more,
+			bool own)
+{
+	struct dw_values *sum = &out->node_blocked.v[node];
+
+	if (own)
+		sum->exclusive += more->ns.exclusive;
+	else
+		sum->inclusive += more->ns.inclusive;
+}
+
 /* What lies at or below @stack, of its own or all of it, is added to @node. */
 static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool own)
 {
@@ -64,6 +75,12 @@ static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool ow
 	const struct dw_alloc_total *amounts;
 	struct dw_alloc_total *sum;
 
+	if (b->trie->blocked) {
+		add_blocked(out, node, &b->trie->blocked[stack], own);
+		*(own ? &v->exclusive : &v->inclusive) -=
+			own ? b->trie->blocked[stack].waits.exclusive
+			    : b->trie->blocked[stack].waits.inclusive;
+	}
 	if (!b->trie->amounts) {
 		*(own ? &v->exclusive : &v->inclusive) += own ? samples->self : samples->inclusive;
 		return;
@@ -161,6 +178,13 @@ static int add_unknown(struct dw_tree *b)
 		sum->exclusive = sum->inclusive.allocated;
 		self = sum->exclusive.bytes;
 	}
+	if (b->trie->blocked) {
+		const struct dw_blocked *blocked = &b->trie->blocked[0];
+
+		self -= blocked->waits.exclusive;
+		out->node_blocked.v[child->node] =
+			(struct dw_values){blocked->ns.exclusive, blocked->ns.exclusive};
+	}
 	out->nodes.v[child->node].values = (struct dw_values){self, self};
 	return 0;
 }
@@ -249,6 +273,7 @@ int dw_tree_build(struct dw_tree *b, uint32_t process, struct dw_totals *ret)
 {
 	b->growth.out = ret;
 	b->growth.has_allocs = b->trie->amounts;
+	b->growth.has_blocked = b->trie->blocked;
 	return b->root ? build_below(b, process, b->root) : build_whole(b, process);
 }
 

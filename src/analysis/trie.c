@@ -50,6 +50,23 @@ void dw_trie_add_amount(struct dw_trie *t, uint32_t stack, const struct dw_alloc
 	mark(t, stack);
 }
 
+int dw_trie_wait(struct dw_trie *t)
+{
+	t->blocked = calloc(t->n, sizeof *t->blocked);
+	return t->blocked ? 0 : -ENOMEM;
+}
+
+void dw_trie_add_wait(struct dw_trie *t, uint32_t stack, uint64_t ns)
+{
+	struct dw_blocked *b = &t->blocked[stack < t->n ? stack : 0];
+
+	b->ns.inclusive += ns;
+	b->ns.exclusive += ns;
+	b->waits.inclusive++;
+	b->waits.exclusive++;
+	dw_trie_add(t, stack);
+}
+
 struct dw_alloc_values dw_trie_own(const struct dw_trie *t, uint32_t stack)
 {
 	struct dw_alloc_values own = t->amounts[stack].inclusive;
@@ -68,6 +85,8 @@ static void link_to_parent(struct dw_trie *t, uint32_t stack)
 	up->inclusive += node->inclusive;
 	if (t->amounts)
 		dw_alloc_values_add(&t->amounts[parent].inclusive, &t->amounts[stack].inclusive);
+	if (t->blocked)
+		dw_blocked_add_inclusive(&t->blocked[parent], &t->blocked[stack]);
 	node->next = up->child;
 	up->child = stack;
 	mark(t, parent);
@@ -99,6 +118,8 @@ void dw_trie_clear(struct dw_trie *t)
 			t->nodes[stack] = (struct dw_trie_node){0};
 			if (t->amounts)
 				t->amounts[stack] = (struct dw_alloc_total){0};
+			if (t->blocked)
+				t->blocked[stack] = (struct dw_blocked){0};
 		}
 		t->marks[word] = 0;
 	}
@@ -108,6 +129,7 @@ void dw_trie_release(struct dw_trie *t)
 {
 	free(t->nodes);
 	free(t->amounts);
+	free(t->blocked);
 	free(t->marks);
 	*t = (struct dw_trie){0};
 }

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "analysis/blocked.h"
 #include "model/stack.h"
 #include "model/totals.h"
 
@@ -26,6 +27,7 @@ struct dw_trie {
 	uint32_t n;			/* stack ids are below this */
 	struct dw_trie_node *nodes;	/* by stack id */
 	struct dw_alloc_total *amounts; /* by stack id; NULL = samples are counted */
+	struct dw_blocked *blocked;	/* by stack id; NULL = there are no waits */
 	uint64_t *marks;		/* one bit per stack: in this process */
 };
 
@@ -40,6 +42,12 @@ void dw_trie_add_amount(struct dw_trie *t, uint32_t stack, const struct dw_alloc
 
 /* Of a linked tree of amounts: what @stack has of its own, what became of it included. */
 struct dw_alloc_values dw_trie_own(const struct dw_trie *t, uint32_t stack);
+
+/* Make the tree one of samples and waits. 0 or -ENOMEM. */
+int dw_trie_wait(struct dw_trie *t);
+
+/* Count a wait of @ns at @stack. Unknown ids count as the empty stack. */
+void dw_trie_add_wait(struct dw_trie *t, uint32_t stack, uint64_t ns);
 
 /* Count one sample of @stack. Unknown ids count as the empty stack. */
 void dw_trie_add(struct dw_trie *t, uint32_t stack);

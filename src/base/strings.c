@@ -77,9 +77,11 @@ static int make_room(struct dw_strings *t)
 
 int dw_strings_add(struct dw_strings *t, const char *s, size_t n, uint32_t *ret)
 {
-	uint32_t id = dw_strings_find(t, s, n);
+	uint32_t id;
 	char *copy;
 
+	n = n ? strnlen(s, n) : 0;
+	id = dw_strings_find(t, s, n);
 	if (id || !n) {
 		*ret = id;
 		return 0;

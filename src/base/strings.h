@@ -22,7 +22,8 @@ struct dw_strings {
 	struct dw_idset set;
 };
 
-/* The id of @n bytes at @s, added when new. *@ret is written on success only. 0 or -ENOMEM. */
+/* The id of @n bytes at @s, or of those before a NUL among them, added when new. *@ret is written
+ * on success only. 0 or -ENOMEM. */
 int dw_strings_add(struct dw_strings *t, const char *s, size_t n, uint32_t *ret);
 
 /* As dw_strings_add() for a NUL-terminated string. NULL counts as empty. */

@@ -12,6 +12,9 @@
 #include "collect/perf/events.h"
 #include "collect/perf/refusal.h"
 #include "format/text.h"
+#include "record/priority.h"
+#include "symbol/debuginfod.h"
+#include "target/task.h"
 #include "wire/system-calls.h"
 
 #include <stdio.h>
@@ -111,6 +114,22 @@ static void check_more(struct dw_out *out, const char *what, const struct dw_per
 	dw_error_clear(&err);
 }
 
+/* Whether we come in time where hundreds of threads want the processors. */
+static void check_priority(struct dw_out *out)
+{
+	bool is_raised = dw_priority_raise();
+
+	if (is_raised)
+		dw_priority_restore();
+	dw_out_puts(
+		out,
+		is_raised
+			? "  priority while recording: raised where hundreds of threads are busy\n"
+			: "  priority while recording: as any program's, so where hundreds of "
+			  "threads are busy,\n    samples are lost; root's is raised, and who "
+			  "has \"ulimit -e 40\"\n");
+}
+
 static void check_scopes(struct dw_out *out)
 {
 	const struct dw_perf_options kernel = {
@@ -120,6 +139,41 @@ static void check_scopes(struct dw_out *out)
 
 	check_more(out, "the kernel's part (--kernel)", &kernel, getpid());
 	check_more(out, "all processes (--all)", &all, DWELL_PERF_ALL_TASKS);
+	check_priority(out);
+}
+
+/* By which road waits are timed, and what keeps their stacks from us. */
+static void check_waits(struct dw_out *out)
+{
+	const struct dw_perf_options o = {.switches = true,
+					  .kernel = DWELL_KERNEL_NEVER,
+					  .frequency_hz = 1000,
+					  .stack_bytes = 4096};
+	struct dw_perf_events events = {0};
+	struct dw_rings rings = {0};
+	struct dw_task_times times;
+	long scope = sysctl("yama/ptrace_scope");
+	int rc = dw_perf_events_open(&o, &events, &rings, NULL);
+
+	if (!rc)
+		rc = dw_perf_events_watch(&events, &o, getpid());
+	dw_rings_release(&rings);
+	dw_perf_events_release(&events);
+	dw_out_puts(out, "dwell sample --off-cpu, where threads wait:\n  times: ");
+	dw_out_puts(out, !rc ? "exact, by the kernel's records of switches\n"
+			 : !dw_task_times_read(getpid(), getpid(), &times)
+				 ? "by those of /proc, as perf is refused: sums are exact, single "
+				   "waits are\n    known to a few milliseconds\n"
+				 : "not known: this kernel has no schedstat files "
+				   "(CONFIG_SCHED_INFO)\n");
+	dw_out_puts(out, "  stacks: ");
+	if (scope > 0 && geteuid())
+		dw_out_printf(out,
+			      "of programs that dwell launches; of others kernel.yama.ptrace_scope "
+			      "%ld\n    hides them: sudo sysctl kernel.yama.ptrace_scope=0\n",
+			      scope);
+	else
+		dw_out_puts(out, "works\n");
 }
 
 static bool check_perf(struct dw_out *out)
@@ -211,6 +265,22 @@ static void print_calls(struct dw_out *out, const char *title, bool is_io)
 	dw_out_puts(out, "\n");
 }
 
+/* What --debuginfod would do. No server is asked. */
+static void print_debuginfod(struct dw_out *out)
+{
+	struct dw_error err = DW_ERROR_INIT;
+
+	if (!dw_debuginfod_has_library())
+		dw_error_set(&err, DWELL_ERR_UNSUPPORTED,
+			     "libdebuginfod.so.1 is not there (apt install libdebuginfod1)");
+	else if (!dw_debuginfod_has_servers())
+		dw_error_set(&err, DWELL_ERR_UNSUPPORTED,
+			     "no servers (export DEBUGINFOD_URLS=https://debuginfod.debian.net, "
+			     "or another distribution's)");
+	print_state(out, "debuginfod (--debuginfod)", &err);
+	dw_error_clear(&err);
+}
+
 static int doctor(void)
 {
 	struct dw_out out;
@@ -221,11 +291,14 @@ static int doctor(void)
 	samples = check_sampling(&out);
 	if (samples)
 		check_scopes(&out);
+	check_waits(&out);
 	dw_out_puts(&out, "dwell instrument, context switches:\n");
 	tells = check_switches(&out);
 	dw_out_puts(&out, "dwell instrument, system calls whose time is the operating system's:\n");
 	print_calls(&out, "I/O", true);
 	print_calls(&out, "blocking (futex and fcntl where they wait)", false);
+	dw_out_puts(&out, "debug information of others:\n");
+	print_debuginfod(&out);
 	dw_out_printf(&out, "kernel.perf_event_paranoid: %ld\n", sysctl("perf_event_paranoid"));
 	return dw_out_close(&out) || !samples || !tells ? DWELL_EXIT_BAD : DWELL_EXIT_OK;
 }

@@ -30,7 +30,7 @@ static const struct dw_option table[] = {
 	 "pprof, speedscope, firefox, folded or callgrind"},
 	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
 	{"values", 0, "NAME", dw_option_text, FIELD(values),
-	 "what formats with one kind of values show: samples, cpu; elapsed, application, calls, "
+	 "what formats with one kind of values show: samples, cpu, blocked; elapsed, application, calls, "
 	 "blocked; alloc_objects, alloc_space, inuse_objects, inuse_space"},
 	{"process", 0, "PID|NAME", dw_option_list, FIELD(filter.processes), "only this process"},
 	{"thread", 0, "TID|NAME", dw_option_list, FIELD(filter.threads), "only this thread"},

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/large.h"
 #include "cli/cache-folder.h"
+#include "cli/debuginfod-option.h"
 #include "cli/recorded.h"
 #include "format/text.h"
 #include "record/import.h"
@@ -18,6 +19,7 @@
 struct cmd_import {
 	const char *output, *event;
 	bool no_code, quiet;
+	struct dw_debuginfod_choice debuginfod;
 };
 
 #define AT(field) offsetof(struct cmd_import, field)
@@ -27,6 +29,7 @@ static const struct dw_option options[] = {
 	 "session file (perf.dwell, NAME.dwell)"},
 	{"event", 'e', "NAME", dw_option_text, AT(event),
 	 "samples of this event; all = of all (the first)"},
+	DW_DEBUGINFOD_OPTIONS(AT(debuginfod)),
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no summary"},
@@ -75,6 +78,7 @@ static int import(const struct cmd_import *c, const char *input)
 		.cache_dir = cache,
 		.home = getenv("HOME"),
 		.without_code = c->no_code,
+		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 	};
 	struct dw_import_result result = {0};
 	struct dw_error err = DW_ERROR_INIT;

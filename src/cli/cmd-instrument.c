@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
 #include "cli/cache-folder.h"
+#include "cli/debuginfod-option.h"
 #include "cli/exit-status.h"
 #include "cli/instrumented.h"
 #include "cli/progress.h"
@@ -44,6 +45,7 @@ struct cmd_instrument {
 	uint64_t duration_ns;
 	uint64_t memory_mb;
 	double overhead; /* percent, negative = no limit */
+	struct dw_debuginfod_choice debuginfod;
 	bool wait_all;
 	bool no_code, source;
 	bool list;
@@ -80,6 +82,7 @@ static const struct dw_option options[] = {
 	 "for the call trees of a process; then paths are cut (64)"},
 	{"source", 0, NULL, dw_option_flag, AT(source),
 	 "put the text of source files into the session, up to 16 MB"},
+	DW_DEBUGINFOD_OPTIONS(AT(debuginfod)),
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{"list-functions", 0, NULL, dw_option_flag, AT(list),
@@ -274,6 +277,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
 		.with_source = c->source,
+		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.os_source = c->os_source,
 		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
 		.memory_bytes = c->memory_mb << 20,

@@ -92,10 +92,11 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 		    struct dw_view_request *request, size_t rows, struct dw_out *out)
 {
 	const struct dw_view_columns *own = dw_view_columns(ops, request->profile);
+	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_view view = {0};
 	struct dw_format_job job = {
 		.view = &view,
-		.columns = own->people,
+		.columns = columns,
 		.rows = rows,
 		.path = l->source.path,
 		.width = l->screen.is_terminal ? l->screen.width : 0,
@@ -103,6 +104,7 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 	};
 	int rc = dw_view_open(&view, ops, request);
 
+	dw_view_list_columns(request->profile, own->people, columns);
 	if (!rc)
 		dw_formats[0]->write(&job, out);
 	dw_view_release(&view);
@@ -118,7 +120,8 @@ static enum dw_column inclusive_column(const struct dw_profile *p)
 	case DWELL_METHOD_MEMORY:
 		return DWELL_COLUMN_BYTES_INCLUSIVE;
 	default:
-		return DWELL_COLUMN_INCLUSIVE;
+		return dw_profile_has_waits(p) ? DWELL_COLUMN_BLOCKED_INCLUSIVE
+					       : DWELL_COLUMN_INCLUSIVE;
 	}
 }
 
@@ -131,7 +134,8 @@ static enum dw_column exclusive_column(const struct dw_profile *p)
 	case DWELL_METHOD_MEMORY:
 		return DWELL_COLUMN_BYTES_EXCLUSIVE;
 	default:
-		return DWELL_COLUMN_EXCLUSIVE;
+		return dw_profile_has_waits(p) ? DWELL_COLUMN_BLOCKED_EXCLUSIVE
+					       : DWELL_COLUMN_EXCLUSIVE;
 	}
 }
 
@@ -263,7 +267,9 @@ static int live(struct live *l, const char *word)
 	/* What was on the screen is gone with it: leave the last look behind. */
 	if (!rc && l->finished && isatty(STDOUT_FILENO) && !l->options.once)
 		rc = look(l, &err);
-	code = rc ? dw_command_fail(&err, DWELL_EXIT_BAD) : DWELL_EXIT_OK;
+	code = rc ? DWELL_EXIT_BAD : DWELL_EXIT_OK;
+	if (rc && !l->source.has_told)
+		dw_command_fail(&err, code);
 	dw_live_source_close(&l->source);
 	dw_error_clear(&err);
 	return code;

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
+#include "cli/debuginfod-option.h"
 #include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
@@ -28,6 +29,7 @@ struct cmd_memory {
 	uint64_t memory_mb;
 	uint64_t check;
 	uint64_t sample_bytes;
+	struct dw_debuginfod_choice debuginfod;
 	bool no_lifetime;
 	bool no_stacks;
 	bool native_frames;
@@ -48,6 +50,7 @@ static const struct dw_option options[] = {
 	{"no-stacks", 0, NULL, dw_option_flag, AT(no_stacks), "only types, not who allocates"},
 	{"native-frames", 0, NULL, dw_option_flag, AT(native_frames),
 	 "each native function between managed ones, not one frame for them"},
+	DW_DEBUGINFOD_OPTIONS(AT(debuginfod)),
 	{"no-children", 0, NULL, dw_option_flag, AT(no_children),
 	 "not the .NET programs that the command's .NET programs start"},
 	{"duration", 0, "TIME", dw_option_time_ns, AT(duration_ns),
@@ -122,6 +125,7 @@ static int record(const struct cmd_memory *c, char **command)
 		.without_lifetime = c->no_lifetime,
 		.without_stacks = c->no_stacks,
 		.has_natives = c->native_frames,
+		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.without_children = c->no_children,
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,

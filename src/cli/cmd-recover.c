@@ -5,6 +5,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
+#include "cli/debuginfod-option.h"
 #include "collect/region/folder.h"
 #include "record/finish.h"
 #include "session/write.h"
@@ -17,6 +18,7 @@
 struct cmd_recover {
 	const char *output;
 	bool no_code, source;
+	struct dw_debuginfod_choice debuginfod;
 };
 
 #define AT(field) offsetof(struct cmd_recover, field)
@@ -26,6 +28,7 @@ static const struct dw_option options[] = {
 	 "session file (the name without .partial)"},
 	{"source", 0, NULL, dw_option_flag, AT(source),
 	 "put the text of source files into the session, up to 16 MB"},
+	DW_DEBUGINFOD_OPTIONS(AT(debuginfod)),
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{0},
@@ -59,6 +62,7 @@ static int recover(const struct cmd_recover *c, const char *partial)
 		.path = c->output ? c->output : named,
 		.without_code = c->no_code,
 		.with_source = c->source,
+		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 	};
 	struct dw_error err = DW_ERROR_INIT;
 	int rc, code = DWELL_EXIT_OK;

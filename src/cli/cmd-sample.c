@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
 #include "cli/cache-folder.h"
+#include "cli/debuginfod-option.h"
 #include "cli/event-list.h"
 #include "cli/exit-status.h"
 #include "cli/progress.h"
@@ -46,12 +47,14 @@ struct cmd_sample {
 	uint64_t duration_ns;
 	uint64_t stack_bytes;
 	bool no_code, source;
+	struct dw_debuginfod_choice debuginfod;
 	enum when dotnet;
 	enum dw_road road;
 	enum when kernel;
 	const char *event;
 	uint64_t period;
 	bool all;
+	bool off_cpu;
 	bool wait_all;
 	bool quiet;
 };
@@ -97,7 +100,8 @@ static int take_road(const char *value, void *into, struct dw_error *err)
 {
 	static const char *const names[] = {[DWELL_ROAD_AUTO] = "auto",
 					    [DWELL_ROAD_PERF] = "perf",
-					    [DWELL_ROAD_INSIDE] = "inside"};
+					    [DWELL_ROAD_INSIDE] = "inside",
+					    [DWELL_ROAD_OUTSIDE] = "outside"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if (strcmp(value, names[i]) != 0)
@@ -105,7 +109,8 @@ static int take_road(const char *value, void *into, struct dw_error *err)
 		*(enum dw_road *)into = (enum dw_road)i;
 		return 0;
 	}
-	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, perf or inside", value);
+	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, perf, inside or outside",
+			    value);
 }
 static const enum dw_sample_kernel kernel_when[] = {
 	[AUTO] = DWELL_KERNEL_IF_ALLOWED,
@@ -121,6 +126,8 @@ static const struct dw_option options[] = {
 	 "sample the kernel, too: auto (where allowed), always, never"},
 	{"all", 'a', NULL, dw_option_flag, AT(all),
 	 "all processes, as long as the command runs or until Ctrl-C"},
+	{"off-cpu", 0, NULL, dw_option_flag, AT(off_cpu),
+	 "where threads wait, and for how long, too"},
 	{"pid", 'p', "PID[,PID]", take_pids, AT(pids), "attach to processes that run already"},
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
 	 "samples per second of CPU time (1000)"},
@@ -131,12 +138,13 @@ static const struct dw_option options[] = {
 	 "bytes of stack copied with each sample"},
 	{"source", 0, NULL, dw_option_flag, AT(source),
 	 "put the text of source files into the session, up to 16 MB"},
+	DW_DEBUGINFOD_OPTIONS(AT(debuginfod)),
 	{"no-code", 0, NULL, dw_option_flag, AT(no_code),
 	 "leave the functions' machine code out of the session"},
 	{"dotnet", 0, "WHEN", take_when, AT(dotnet),
 	 "name .NET code: auto (as the command looks), always, never"},
 	{"road", 0, "ROAD", take_road, AT(road),
-	 "sample by perf, from inside the program, or auto (inside where perf is refused)"},
+	 "perf, inside (the program), outside (--off-cpu of a PID alone), or auto"},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
 	 "record until all descendants have ended"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
@@ -146,7 +154,7 @@ static const struct dw_option options[] = {
 /* Whether something was asked for that only perf can do. */
 static bool needs_perf(const struct cmd_sample *c)
 {
-	return c->pids.n || c->all || c->event || c->kernel == ALWAYS;
+	return (c->pids.n && !c->off_cpu) || c->all || c->event || c->kernel == ALWAYS;
 }
 
 static int check(const struct dw_command *self, const struct cmd_sample *c, bool has_command)
@@ -160,6 +168,10 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
 	else if (has_command && c->pids.n)
 		dw_error_set(&err, DWELL_ERR_USAGE, "either a command or --pid");
+	else if (c->all && c->off_cpu)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--off-cpu needs a command or --pid");
+	else if (c->road == DWELL_ROAD_OUTSIDE && (!c->pids.n || !c->off_cpu))
+		dw_error_set(&err, DWELL_ERR_USAGE, "--road outside needs --pid and --off-cpu");
 	else if (c->pids.n && c->dotnet == ALWAYS)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
 	else if (c->road == DWELL_ROAD_INSIDE && (c->pids.n || c->event || c->kernel == ALWAYS))
@@ -226,22 +238,23 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 	dw_auto_free char *cache = dw_cache_folder();
 	const char *why_not = "";
 	bool is_inside = road->backend == &dw_backend_inside;
-	dw_auto_free char *agent = is_inside ? NULL : find_agent(c, command, &why_not);
+	dw_auto_free char *agent = find_agent(c, command, &why_not);
 	dw_auto_free char *sampler = is_inside ? dw_agent_file(SAMPLER) : NULL;
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
 		.argv = *command ? command : NULL,
 		.system_wide = c->all,
+		.off_cpu = c->off_cpu,
 		.pids = c->pids.v,
 		.pids_n = c->pids.n,
 		.backend = road->backend,
 		.backend_agent = sampler,
-		.backend_why = is_inside ? dw_error_message(&road->refusal) : NULL,
+		.backend_why = road->refusal.code ? dw_error_message(&road->refusal) : NULL,
 		.output = output,
 		.cache_dir = cache,
 		.clr_agent = agent,
-		.clr_why_not = is_inside ? "that takes perf" : why_not,
+		.clr_why_not = why_not,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.event = c->event,
 		.period = c->period == NO_PERIOD ? 0 : c->period,
@@ -251,6 +264,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
 		.with_source = c->source,
+		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show : NULL,
 		.progress_ctx = &line,
 	};
@@ -279,7 +293,7 @@ static int record(struct cmd_sample *c, char **command)
 	struct dw_record_result none = {0};
 	struct dw_road_choice road;
 	int rc = dw_road_choose(needs_perf(c) ? DWELL_ROAD_PERF : c->road,
-				c->pids.n ? NULL : command[0], &road, &err);
+				c->pids.n ? NULL : command[0], c->off_cpu, &road, &err);
 
 	if (!rc && road.backend == &dw_backend_inside) {
 		dw_auto_free char *sampler = dw_agent_file(SAMPLER);

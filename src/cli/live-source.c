@@ -75,14 +75,13 @@ static _Noreturn void record(const struct dw_live_source *s, const char *pid)
 }
 
 /* Wait until the recorder has begun to write; it has said why when it ends instead. */
-static int wait_for_partial(struct dw_live_source *s, struct dw_error *err)
+static int wait_for_partial(struct dw_live_source *s)
 {
 	for (int ms = 0; access(s->partial, R_OK) && ms < START_MAX_MS; ms += LOOK_MS) {
 		if (waitpid(s->recorder, NULL, WNOHANG) == s->recorder) {
 			s->recorder = 0;
-			return access(s->path, R_OK) ? dw_error_set(err, DWELL_ERR_REFUSED,
-								    "nothing was recorded")
-						     : 0;
+			s->has_told = access(s->path, R_OK) != 0;
+			return s->has_told ? DWELL_ERR_REFUSED : 0;
 		}
 		nanosleep(&(struct timespec){0, LOOK_MS * 1000000}, NULL);
 	}
@@ -98,7 +97,7 @@ static int start_recorder(struct dw_live_source *s, const char *pid, struct dw_e
 		s->recorder = 0;
 		return dw_error_set_errno(err, errno, "cannot start a recording");
 	}
-	return wait_for_partial(s, err);
+	return wait_for_partial(s);
 }
 
 int dw_live_source_open(struct dw_live_source *s, const char *word, const char *keep,

@@ -16,12 +16,13 @@ struct dw_live_source {
 	char *partial;	/* of the one that is being written */
 	char *folder;	/* ours, with both; NULL = they are somebody else's */
 	pid_t recorder; /* ours, 0 = none */
+	bool has_told;	/* the recorder has said what went wrong */
 };
 
 /*
  * Find what @word means: a process id, to be sampled from now on, or a session's file, with or
  * without ".partial". @keep: where the session of a process is to stay, NULL = nowhere.
- * 0 or a negative code; dw_live_source_close() in any case.
+ * 0 or a negative code, with @err as it was when s->has_told; dw_live_source_close() in any case.
  */
 int dw_live_source_open(struct dw_live_source *s, const char *word, const char *keep,
 			struct dw_error *err);

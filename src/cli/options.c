@@ -215,6 +215,7 @@ int dw_options_parse(const struct dw_option *table, bool leading, char **argv, v
 void dw_options_help(const struct dw_option *table, struct dw_out *out)
 {
 	for (; table->name; table++) {
+		enum { LEFT_COLUMNS = 26 };
 		char left[64];
 
 		if (!table->help)
@@ -222,6 +223,10 @@ void dw_options_help(const struct dw_option *table, struct dw_out *out)
 		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table->letter ? '-' : ' ',
 			 table->letter ? table->letter : ' ', table->letter ? "," : " ",
 			 table->name, table->value ? " " : "", table->value ? table->value : "");
-		dw_out_printf(out, "  %-26s %s\n", left, table->help);
+		if (strlen(left) > LEFT_COLUMNS)
+			dw_out_printf(out, "  %s\n  %-*s %s\n", left, LEFT_COLUMNS, "",
+				      table->help);
+		else
+			dw_out_printf(out, "  %-*s %s\n", LEFT_COLUMNS, left, table->help);
 	}
 }

@@ -198,15 +198,6 @@ dw_gates_time_half_way:
 	restore_some
 	.endm
 
-/* What the agent makes an lfence of where few calls are measured (struct dw_clone_header, orders_at):
- * then the reading waits for what the program has begun, be it for memory. */
-	.macro	order name
-	.globl	\name
-	.hidden	\name
-\name:
-	.byte	0x0f, 0x1f, 0x00	/* a nop */
-	.endm
-
 	.macro	read_time
 	rdtsc
 	shl	$32, %rdx
@@ -544,7 +535,6 @@ dw_gate_exit:
 	mov	THREAD_TOP(%rcx), %rsi
 	cmp	%rsp, SHADOW_RECORD(%rsi)
 	jne	1f
-	order	dw_gate_exit_order
 	read_time
 	look_late GATE_EXIT
 	check_os .Lslow_GATE_EXIT
@@ -636,7 +626,6 @@ dw_gate_back:
 	ror	$2, %r8
 	cmp	$2, %r8
 	ja	1f
-	order	dw_gate_back_order
 	read_time
 	look_late GATE_BACK
 	check_os .Lslow_GATE_BACK

@@ -34,7 +34,6 @@ extern const uint8_t dw_gates_time_signals[], dw_gates_time_moves[], dw_gates_ti
 extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
 	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[], dw_gate_line[],
 	dw_gate_tail[];
-extern const uint8_t dw_gate_exit_order[], dw_gate_back_order[];
 
 static const struct set count_set = {
 	dw_gates_code,	     dw_gates_code_end, dw_gates_fixups,
@@ -140,8 +139,6 @@ void dw_gates_slow_path(const struct dw_gates *g, struct dw_clone_header *h)
 	h->signals_at = g->at + (uint32_t)(dw_gates_time_signals - dw_gates_time);
 	h->moves_at = g->at + (uint32_t)(dw_gates_time_moves - dw_gates_time);
 	h->moved_at = g->at + (uint32_t)(dw_gates_time_moved - dw_gates_time);
-	h->orders_at[0] = g->at + (uint32_t)(dw_gate_exit_order - dw_gates_time);
-	h->orders_at[1] = g->at + (uint32_t)(dw_gate_back_order - dw_gates_time);
 }
 
 struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g)

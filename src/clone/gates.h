@@ -48,8 +48,7 @@ void dw_gates_places(const struct dw_gates *g, uint32_t table[DWELL_GATES_N]);
 /* Where a signal may find them half-way, for the header too. */
 void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES]);
 
-/* The places of the slow path that signals may find, and those for fences: signals_at, moves_at,
- * moved_at, orders_at of @h. */
+/* The places of the slow path that signals may find: signals_at, moves_at, moved_at of @h. */
 void dw_gates_slow_path(const struct dw_gates *g, struct dw_clone_header *h);
 
 /* How to unwind through the gates. */

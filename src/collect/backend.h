@@ -27,6 +27,7 @@ struct dw_backend_config {
 	const char *event;     /* its name, NULL = the backend's choice */
 	enum dw_sample_kernel kernel;
 	bool system_wide;      /* all there is, and not only the command */
+	bool off_cpu;	       /* where threads wait, too */
 	uint32_t stack_bytes;  /* of stack copied with each sample, 0 = the backend's choice */
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */
@@ -94,4 +95,11 @@ struct dw_backend_ops {
 };
 
 extern const struct dw_backend_ops dw_backend_perf;
+
+/* Whether dw_backend_perf can sample commands here: 0, DWELL_ERR_REFUSED with one line that names
+ * cause and cure, -errno. */
+int dw_perf_check(struct dw_error *err);
+
+/* Of processes that run already, waits alone: where perf is refused. */
+extern const struct dw_backend_ops dw_backend_outside;
 extern const struct dw_backend_ops dw_backend_inside; /* where perf is refused */

@@ -13,12 +13,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NS_PER_S = 1000000000, USUAL_HZ = 1000 };
 
 static const struct dw_weight_kind of_samples[] = {
 	{"samples", DWELL_UNIT_COUNT},
 	{"cpu", DWELL_UNIT_NS},
+	{"blocked", DWELL_UNIT_NS}, /* where waits were recorded */
 };
 
 static const struct dw_weight_kind of_allocations[] = {
@@ -53,7 +55,7 @@ const struct dw_weight_kind *dw_weights_kinds(const struct dw_profile *p,
 	case DWELL_METHOD_SAMPLING:
 		break;
 	}
-	*n = sizeof of_samples / sizeof *of_samples;
+	*n = dw_profile_has_waits(p) ? 3 : 2;
 	return of_samples;
 }
 
@@ -87,22 +89,51 @@ static bool passes(const struct chosen *c, size_t i)
 	       (!c->filter->modules || dw_select_stack(c->profile, c->filter, s->stack[i]));
 }
 
-/* Count a sample in the row of its thread and stack. */
-static int merge_sample(struct dw_weights *w, struct chosen *c, uint32_t thread, uint32_t stack)
+/* Append a row of @samples and @blocked_ns. */
+static int add_row(struct dw_weights *w, struct dw_weight row, uint64_t samples,
+		   uint64_t blocked_ns)
 {
-	uint64_t key = (uint64_t)thread << 32 | stack;
-	uint32_t row = dw_map_get(&c->rows, key);
-
-	if (row) {
-		w->values.v[row - 1]++;
-		return 0;
-	}
-	if (dw_vec_push(&w->rows, (struct dw_weight){thread, stack}) || dw_vec_push(&w->values, 1))
+	if (w->rows.n >= UINT32_MAX)
+		return DWELL_ERR_LIMIT;
+	if (dw_vec_push(&w->rows, row) || dw_vec_push(&w->values, samples) ||
+	    (w->kinds_n > 2 && dw_vec_push(&w->blocked, blocked_ns)))
 		return -ENOMEM;
-	return dw_map_put(&c->rows, key, (uint32_t)w->rows.n);
+	return 0;
 }
 
-/* Sort the rows by time, which they are already unless the session was made by somebody else. */
+/* Add @samples and @blocked_ns to the row of their thread and stack. */
+static int merge(struct dw_weights *w, struct chosen *c, struct dw_weight of, uint64_t samples,
+		 uint64_t blocked_ns)
+{
+	uint64_t key = (uint64_t)of.thread << 32 | of.path;
+	uint32_t row = dw_map_get(&c->rows, key);
+	int rc;
+
+	if (!row) {
+		rc = add_row(w, of, samples, blocked_ns);
+		return rc ? rc : dw_map_put(&c->rows, key, (uint32_t)w->rows.n);
+	}
+	w->values.v[row - 1] += samples;
+	if (w->kinds_n > 2)
+		w->blocked.v[row - 1] += blocked_ns;
+	return 0;
+}
+
+/* Put @n values at @v into the order that @order tells. */
+static int permute(uint64_t *v, const struct dw_sort_row *order, size_t n)
+{
+	uint64_t *copy = malloc((n + 1) * sizeof *copy);
+
+	for (size_t i = 0; copy && i < n; i++)
+		copy[i] = v[order[i].row];
+	if (copy && n)
+		memcpy(v, copy, n * sizeof *v);
+	free(copy);
+	return copy ? 0 : -ENOMEM;
+}
+
+/* Sort the rows by time. Samples are sorted already, unless the session was made by somebody else.
+ */
 static int sort_by_time(struct dw_weights *w)
 {
 	struct dw_weight *rows = malloc((w->rows.n + 1) * sizeof *rows);
@@ -118,8 +149,33 @@ static int sort_by_time(struct dw_weights *w)
 	}
 	for (size_t i = 0; !rc && i < w->rows.n; i++)
 		w->rows.v[i] = rows[i];
+	if (!rc && w->values.n)
+		rc = permute(w->values.v, order, w->values.n);
+	if (!rc && w->blocked.n)
+		rc = permute(w->blocked.v, order, w->blocked.n);
 	free(rows);
 	free(order);
+	return rc;
+}
+
+/* One row for each wait, at its end, or added up. */
+static int list_waits(struct dw_weights *w, struct chosen *c, bool in_order)
+{
+	const struct dw_profile *p = c->profile;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->waits.rows.n && !rc; i++) {
+		const struct dw_wait *wait = &p->waits.rows.v[i];
+		struct dw_weight row = {wait->thread, wait->stack};
+		uint64_t ns = dw_wait_within(wait, c->filter->from_ns, c->filter->to_ns);
+
+		if (!ns || c->process[wait->thread] == UINT32_MAX ||
+		    (c->filter->modules && !dw_select_stack(p, c->filter, wait->stack)))
+			continue;
+		rc = in_order ? add_row(w, row, 0, ns) : merge(w, c, row, 0, ns);
+		if (!rc && in_order)
+			rc = dw_vec_push(&w->times_ns, wait->begin_ns + wait->span_ns);
+	}
 	return rc;
 }
 
@@ -133,16 +189,19 @@ static int list_samples(struct dw_weights *w, struct chosen *c, bool in_order)
 		if (!passes(c, i))
 			continue;
 		if (!in_order) {
-			rc = merge_sample(w, c, s->thread[i], s->stack[i]);
+			rc = merge(w, c, (struct dw_weight){s->thread[i], s->stack[i]}, 1, 0);
 			continue;
 		}
 		if (w->rows.n && s->time_ns[i] < w->times_ns.v[w->rows.n - 1])
 			sorted = false;
 		if (dw_vec_push(&w->rows, (struct dw_weight){s->thread[i], s->stack[i]}) ||
-		    dw_vec_push(&w->times_ns, s->time_ns[i]))
+		    dw_vec_push(&w->times_ns, s->time_ns[i]) ||
+		    (w->kinds_n > 2 && (dw_vec_push(&w->values, 1) || dw_vec_push(&w->blocked, 0))))
 			rc = -ENOMEM;
 	}
-	return rc || sorted ? rc : sort_by_time(w);
+	if (!rc && w->kinds_n > 2)
+		rc = list_waits(w, c, in_order);
+	return rc || !in_order || (sorted && w->kinds_n < 3) ? rc : sort_by_time(w);
 }
 
 static int add_samples(struct dw_weights *w, const struct dw_profile *p,
@@ -219,4 +278,5 @@ void dw_weights_release(struct dw_weights *w)
 	dw_vec_release(&w->rows);
 	dw_vec_release(&w->values);
 	dw_vec_release(&w->times_ns);
+	dw_vec_release(&w->blocked);
 }

@@ -34,7 +34,8 @@ struct dw_weights {
 	DW_VEC(struct dw_weight) rows;
 	/* Of samples: how many a row stands for, empty = one; else kinds_n for each row. */
 	DW_VEC(uint64_t) values;
-	uint64_t period_ns; /* of samples: the processor time that one stands for; else 0 */
+	DW_VEC(uint64_t) blocked; /* of samples with waits: ns, by row; a wait's has no samples */
+	uint64_t period_ns;	  /* of samples: the processor time that one stands for; else 0 */
 	/* Of samples in order, by row: since the start of the recording, rising. */
 	DW_VEC(uint64_t) times_ns;
 };
@@ -61,6 +62,8 @@ static inline uint64_t dw_weights_value(const struct dw_weights *w, size_t i, un
 
 	if (!w->period_ns)
 		return w->values.v[i * w->kinds_n + kind];
+	if (kind == 2)
+		return w->blocked.v[i];
 	samples = w->values.n ? w->values.v[i] : 1;
 	return kind ? samples * w->period_ns : samples;
 }

@@ -20,6 +20,8 @@ enum {
 	BAR_MAX = 20,
 	SHARE_COLUMNS = 12 + BAR_MAX, /* "  12.34 % ", the bar and a blank */
 	AROUND_MIN_NS = 1000,
+	OUTSIDE_MIN_PCT = 20,
+	UNCOVERED_MIN_PCT = 2,
 };
 
 static const struct dw_totals *totals_of(const struct dw_summary_writer *w)
@@ -222,6 +224,23 @@ static void put_source(const struct dw_summary_writer *w)
 				    : "; system calls could not be seen.\n");
 }
 
+/* Where costs of probes come from, if it is not what was sampled, and what they are too high by, if
+ * that is much. */
+static void put_costs(const struct dw_summary_writer *w)
+{
+	int64_t left = dw_facts_get(facts_of(w), "overhead_uncovered_ns", 0);
+	uint64_t program = totals_of(w)->all.inclusive.application_ns;
+
+	if (!dw_facts_get(facts_of(w), "probes_samples", 1))
+		dw_out_puts(w->out, "  Cost of probes: as measured in loops, which is less than in "
+				    "most programs; there were no samples of it.\n");
+	if (left <= 0 || share((uint64_t)left, program) < UNCOVERED_MIN_PCT)
+		return;
+	dw_out_puts(w->out, "  Cost of probes: ");
+	dw_words_time(w->out, left);
+	dw_out_puts(w->out, " could not be taken off, as calls took less.\n");
+}
+
 /* What is in no row, in either direction. Where switches were not seen, nobody can tell. */
 static void put_residual(const struct dw_summary_writer *w)
 {
@@ -250,6 +269,24 @@ static void put_start(const struct dw_summary_writer *w)
 	dw_out_puts(w->out, "  Starting the agents took ");
 	dw_words_time(w->out, start);
 	dw_out_puts(w->out, ", which is in no row.\n");
+}
+
+/* Where most of the rest was, when that is much: the module to be asked for next. */
+static void put_outside(const struct dw_summary_writer *w)
+{
+	const struct dw_profile *p = w->job->view->request.profile;
+	const struct dw_totals *t = totals_of(w);
+	double part = share(t->outside_ns, t->all.inclusive.application_ns);
+	const char *name;
+
+	if (!t->outside_module || part < OUTSIDE_MIN_PCT)
+		return;
+	name = dw_strings_get(&p->strings, p->modules.rows.v[t->outside_module].name);
+	dw_out_printf(w->out, "  %.0f %% of the program's time was in ", part);
+	dw_words_shell(w->out, name);
+	dw_out_puts(w->out, ", which had no probes (--module ");
+	dw_words_shell(w->out, name);
+	dw_out_puts(w->out, ").\n");
 }
 
 static void put_notes(const struct dw_summary_writer *w)
@@ -308,7 +345,9 @@ void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 	}
 	dw_summary_heading(w, "How far to trust this");
 	put_source(w);
+	put_costs(w);
 	put_residual(w);
 	put_start(w);
+	put_outside(w);
 	put_notes(w);
 }

@@ -151,7 +151,11 @@ void dw_format_facts(const struct dw_format_job *job,
 		.key = "samples_reported",
 		.integer = (int64_t)job->view->request.totals->samples,
 	};
-	bool says_kept = false;
+	struct dw_format_fact blocked = {
+		.key = "inclusive_blocked_time",
+		.integer = (int64_t)job->view->request.totals->blocked_ns,
+	};
+	bool says_kept = false, has_blocked = job->view->request.totals->has_blocked;
 
 	if (dw_profile_method(p) != DWELL_METHOD_SAMPLING)
 		return put_facts_and_totals(job, fn, out);
@@ -159,8 +163,11 @@ void dw_format_facts(const struct dw_format_job *job,
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 
 		says_kept |= !strcmp(row->key, kept.key);
-		fn(&fact, out);
+		if (!has_blocked || strcmp(row->key, blocked.key) != 0)
+			fn(&fact, out);
 	}
+	if (has_blocked)
+		fn(&blocked, out);
 	if (!says_kept)
 		fn(&kept, out);
 	fn(&reported, out);

@@ -26,6 +26,7 @@ enum {
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 	INDENT_MAX = 24,
 	FEW_SAMPLES = 100,
+	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
 	MANY_PROCESSES = 10,
 };
 
@@ -103,6 +104,18 @@ static void put_size(const struct dw_format_job *job, struct dw_out *out)
 			      dw_words_grouped(dw_processes_count(&p->processes), digits));
 }
 
+/* "Blocked: 12.3 s, all threads together" */
+static void put_blocked(const struct dw_format_job *job, struct dw_out *out)
+{
+	const struct dw_totals *t = job->view->request.totals;
+
+	if (!t->has_blocked)
+		return;
+	dw_out_puts(out, "  Blocked: ");
+	dw_words_time(out, (int64_t)t->blocked_ns);
+	dw_out_puts(out, ", all threads together\n");
+}
+
 /* "CPU time 1.98 s in the program, 0.02 s in the kernel" */
 static void put_cpu(const struct dw_format_job *job, struct dw_out *out)
 {
@@ -145,9 +158,20 @@ static double percent(const struct dw_summary_writer *w, uint64_t n)
 	return all ? 100.0 * (double)n / (double)all : 0;
 }
 
+static double blocked_percent(const struct dw_summary_writer *w, uint64_t ns)
+{
+	uint64_t all = w->job->view->request.totals->blocked_ns;
+
+	return all ? 100.0 * (double)ns / (double)all : 0;
+}
+
 /* The shares of a row of the hot path. Returns the columns written. */
 static size_t put_path_shares(const struct dw_summary_writer *w, const struct dw_row *row)
 {
+	if (row->blocked && dw_totals_go_by_waits(w->job->view->request.totals)) {
+		dw_out_printf(w->out, "  %6.2f %%", blocked_percent(w, row->blocked->inclusive));
+		return 10;
+	}
 	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.inclusive));
 	if (!row->calls && !row->allocs)
 		return 10;
@@ -177,6 +201,8 @@ static void put_path(struct dw_summary_writer *w, size_t n)
 		dw_summary_heading(w, "Hot path: time with callees, and of its own");
 	else if (n && method == DWELL_METHOD_MEMORY)
 		dw_summary_heading(w, "Hot path: bytes with callees, and of its own");
+	else if (n && dw_totals_go_by_waits(w->job->view->request.totals))
+		dw_summary_heading(w, "Hot path: blocked time");
 	else if (n)
 		dw_summary_heading(w, "Hot path");
 	for (size_t i = 0; i < n - left_out; i++) {
@@ -213,18 +239,23 @@ static void put_function_name(struct dw_summary_writer *w, const struct dw_row *
 	dw_out_close(&processes);
 }
 
+static bool is_waiting(const struct dw_row *row)
+{
+	return row->blocked && !strcmp(row->section, "Functions Waiting Longest");
+}
+
 /* The functions with most samples of their own, with bars. */
 static void put_functions(struct dw_summary_writer *w, size_t first)
 {
 	const struct dw_view *v = w->job->view;
 
-	if (first < v->n)
+	if (first < v->n && v->request.totals->samples)
 		dw_summary_heading(w, "Functions doing most of the work themselves");
 	for (size_t i = first; i < v->n; i++) {
 		struct dw_row row;
 
 		dw_view_row(v, i, &w->scratch[0], &row);
-		if (!row.values.exclusive)
+		if (!row.values.exclusive || is_waiting(&row))
 			break;
 		dw_out_printf(w->out, "  %6.2f %% ", percent(w, row.values.exclusive));
 		put_bar(w, percent(w, row.values.exclusive));
@@ -233,30 +264,71 @@ static void put_functions(struct dw_summary_writer *w, size_t first)
 	}
 }
 
-/* The kernel's timer begins anew in each process, so one that ends before its first tick is not
- * seen. Say so where it shows: many processes, and far fewer samples than their CPU time gives. */
+/* The functions that wait longest themselves, which come last. */
+static void put_waiting(struct dw_summary_writer *w, size_t first)
+{
+	const struct dw_view *v = w->job->view;
+	bool has_heading = false;
+
+	for (size_t i = first; i < v->n; i++) {
+		struct dw_row row;
+		double pct;
+
+		dw_view_row(v, i, &w->scratch[0], &row);
+		if (!is_waiting(&row))
+			continue;
+		if (!has_heading)
+			dw_summary_heading(w, "Functions waiting longest themselves");
+		has_heading = true;
+		pct = blocked_percent(w, row.blocked->exclusive);
+		dw_out_printf(w->out, "  %6.2f %% ", pct);
+		put_bar(w, pct);
+		dw_out_puts(w->out, " ");
+		put_function_name(w, &row);
+	}
+}
+
+static bool is_from_inside(const struct dw_format_job *job)
+{
+	const char *road = dw_facts_get_text(&job->view->request.profile->facts, "road");
+
+	return road && !strcmp(road, "inside");
+}
+
+/*
+ * Say so where far fewer samples came than the CPU time gives. The kernel's timer begins anew in
+ * each process, so one that ends before its first tick is not seen, which shows where processes are
+ * many. And reading the clock of a thread's own CPU time makes the kernel (since Linux 6.6) look
+ * whether its turn is over: threads that do so all the time give way to others between ticks.
+ */
 static void put_unseen(const struct dw_format_job *job, struct dw_out *out)
 {
 	int64_t user = fact(job, "user_cpu_ns", 0), hz = fact(job, "frequency_hz", 0);
-	double got = (double)(fact(job, "samples_kept", 0) + fact(job, "samples_lost", 0) +
+	double all = (double)user / 1e9 * (double)hz,
+	       got = (double)(fact(job, "samples_kept", 0) + fact(job, "samples_lost", 0) +
 			      fact(job, "samples_discarded", 0));
 
-	if (dw_processes_count(&job->view->request.profile->processes) >= MANY_PROCESSES &&
-	    hz > 0 && got < .8 * (double)user / 1e9 * (double)hz) {
+	if (hz <= 0 || got >= .8 * all)
+		return;
+	if (dw_processes_count(&job->view->request.profile->processes) >= MANY_PROCESSES) {
 		dw_out_puts(out, "  Processes of less than ");
 		dw_words_time(out, 1000000000 / hz);
 		dw_out_puts(out, " of CPU time are mostly missing; a higher -F shows them.\n");
+	} else if (is_from_inside(job) && all >= FEW_SAMPLES) {
+		dw_out_printf(
+			out,
+			"  The kernel's ticks found the program for %.0f %% of its CPU time: it gave "
+			"way to others between them.\n",
+			100 * got / all);
 	}
 }
 
 /* "Sampled from inside, at the kernel's ticks: CAUSE AND CURE", and who was left out. */
 static void put_road(const struct dw_format_job *job, struct dw_out *out)
 {
-	const struct dw_facts *facts = &job->view->request.profile->facts;
-	const char *road = dw_facts_get_text(facts, "road"),
-		   *why = dw_facts_get_text(facts, "road_why");
+	const char *why = dw_facts_get_text(&job->view->request.profile->facts, "road_why");
 
-	if (!road || strcmp(road, "inside") != 0)
+	if (!is_from_inside(job))
 		return;
 	dw_out_puts(out, "  Sampled from inside the program, at the kernel's ticks: ");
 	dw_text_put(out, why ? why : "perf was refused");
@@ -273,17 +345,75 @@ static void put_road(const struct dw_format_job *job, struct dw_out *out)
 		      "not sampled: the kernel refused its timer.");
 }
 
+/* What is to be known of waits. */
+static void put_wait_notes(const struct dw_format_job *job, struct dw_out *out)
+{
+	const struct dw_facts *facts = &job->view->request.profile->facts;
+	const char *road = dw_facts_get_text(facts, "road");
+
+	if (road && !strcmp(road, "outside")) {
+		dw_out_puts(out, "  Seen from outside, waits alone: ");
+		dw_text_put(out, dw_facts_get_text(facts, "road_why")
+					 ? dw_facts_get_text(facts, "road_why")
+					 : "perf was refused");
+		dw_out_puts(out, "\n");
+	}
+	dw_words_note(out, fact(job, "waits_stacks_cut", 0), "stack of a wait",
+		      "cut: outer callers are missing.");
+	if (fact(job, "waits_stacks_refused", 0) && !fact(job, "waits_stacks_whole", 0) &&
+	    !fact(job, "waits_stacks_cut", 0))
+		dw_out_puts(out, "  Waits have no stacks: we may not read the processes' memory "
+				 "(another user's, or kernel.yama.ptrace_scope).\n");
+}
+
+/* Percentages of a few samples say little. Inside programs the kernel's ticks set the rate. */
+static void put_few(const struct dw_format_job *job, struct dw_out *out)
+{
+	const char *road = dw_facts_get_text(&job->view->request.profile->facts, "road");
+	uint64_t n = job->view->request.totals->samples;
+	bool inside = road && !strcmp(road, "inside");
+
+	if (!n)
+		dw_out_puts(out, "  No sample was taken");
+	else if (n < FEW_SAMPLES)
+		dw_out_printf(out, "  Only %" PRIu64 " sample%s: too few to trust the percentages",
+			      n, n == 1 ? "" : "s");
+	if (n < FEW_SAMPLES)
+		dw_out_printf(out, "; run longer%s.\n", inside ? "" : " or with a higher -F");
+}
+
+/* Code that a program makes at run time has names only if it tells them, which runtimes do on
+ * request: say so where it matters. */
+static void put_nameless(const struct dw_format_job *job, struct dw_out *out)
+{
+	const struct dw_profile *p = job->view->request.profile;
+	const struct dw_totals *t = job->view->request.totals;
+	uint64_t n = 0;
+
+	dw_vec_each(row, &t->functions) {
+		const struct dw_function *f = dw_functions_get(&p->functions, row->function);
+		const struct dw_module *m = f ? dw_modules_get(&p->modules, f->module) : NULL;
+
+		if (m && m->kind == DWELL_MODULE_ANON && f->flags & DWELL_FUNCTION_NO_SYMBOL)
+			n += row->values.exclusive;
+	}
+	if (!n || n * 100 < t->samples * NAMELESS_PCT)
+		return;
+	dw_words_note(out, (int64_t)n, "sample",
+		      "in code made at run time, without names: man dwell-sample tells how to have "
+		      "them.");
+}
+
 static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 {
 	const struct dw_totals *t = job->view->request.totals;
 	int64_t in_32bit = fact(job, "samples_discarded_32bit", 0);
 
-	if (t->samples < FEW_SAMPLES)
-		dw_out_printf(out,
-			      "  Only %" PRIu64 " sample%s: too few to trust the percentages; run "
-			      "longer or with a higher -F.\n",
-			      t->samples, t->samples == 1 ? "" : "s");
+	if (!t->has_blocked)
+		put_few(job, out);
 	put_road(job, out);
+	if (t->has_blocked)
+		put_wait_notes(job, out);
 	put_unseen(job, out);
 	dw_words_note(out, fact(job, "samples_lost", 0), "sample",
 		      "lost (buffers were full): shares may lean towards quiet times.");
@@ -293,9 +423,35 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 		      "slowed down by the kernel: fewer samples there; a lower -F avoids it.");
 	dw_words_note(out, (int64_t)t->stacks_cut, "stack",
 		      "cut: outer callers are missing, the functions themselves are right.");
+	put_nameless(job, out);
 	dw_words_note(out, in_32bit, "sample", "discarded: of 32-bit code, which is not unwound.");
 	dw_words_note(out, fact(job, "samples_discarded", 0) - in_32bit, "sample",
 		      "discarded: the program was not running then.");
+}
+
+/* What became of asking servers for debug information. */
+static void put_debuginfod(const struct dw_format_job *job, struct dw_out *out)
+{
+	const char *state = dw_facts_get_text(&job->view->request.profile->facts, "debuginfod");
+
+	if (!state)
+		return;
+	dw_out_puts(out, "\n  Debug information that is not here: ");
+	if (!strcmp(state, "no servers")) {
+		dw_out_puts(out, "not asked for, DEBUGINFOD_URLS names no server.\n");
+	} else if (!strcmp(state, "no library")) {
+		dw_out_puts(out, "not asked for, libdebuginfod.so.1 is not installed.\n");
+	} else {
+		dw_out_printf(out, "%" PRId64 " of ", fact(job, "debuginfod_found", 0));
+		dw_words_count(out, (uint64_t)fact(job, "debuginfod_modules", 0), "module");
+		dw_out_puts(out, " came from debuginfod.\n");
+		dw_words_note(out, fact(job, "debuginfod_late", 0), "module",
+			      "not answered in time: try again, or --debuginfod-timeout.");
+		dw_words_note(out, fact(job, "debuginfod_failed", 0), "module",
+			      "not answered: no server could be reached.");
+		dw_words_note(out, fact(job, "debuginfod_wrong", 0), "module",
+			      "answered with another build's debug information: not used.");
+	}
 }
 
 static void put_next(const struct dw_format_job *job, struct dw_out *out)
@@ -336,10 +492,13 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
 	default:
 		put_size(job, out);
 		put_cpu(job, out);
+		put_blocked(job, out);
 		put_notes(job, out);
 		put_path(&w, path);
 		put_functions(&w, path);
+		put_waiting(&w, path);
 	}
+	put_debuginfod(job, out);
 	put_next(job, out);
 	dw_buf_release(&w.scratch[0]);
 	dw_buf_release(&w.scratch[1]);

@@ -26,7 +26,9 @@ enum {
 
 struct layout {
 	size_t width[DWELL_COLUMNS_N];
-	bool cut; /* names are made to fit */
+	bool cut;      /* names are made to fit */
+	size_t blanks; /* between what stands in the row so far and what comes next, if anything
+			  does */
 	struct dw_buf scratch[2];
 	struct dw_buf text; /* the cell at hand, as shown */
 };
@@ -37,6 +39,12 @@ static bool is_upper_bound(const struct dw_format_job *job)
 	const char *source = dw_facts_get_text(&job->view->request.profile->facts, "os_source");
 
 	return source && !strcmp(source, "none");
+}
+
+/* Whether blocked times stand beside samples, both ways. */
+static bool has_waits(const struct dw_format_job *job)
+{
+	return job->view->request.totals->has_blocked;
 }
 
 /* The same of columns that the memory method has. */
@@ -136,8 +144,13 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 	case DWELL_COLUMN_AE_PCT:
 		return "AE %";
 	case DWELL_COLUMN_BLOCKED_INCLUSIVE:
+		return has_waits(job) ? "Blocked Incl" : "Blocked";
+	case DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT:
+		return has_waits(job) ? "BI %" : dw_column_title(column);
 	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
-		return "Blocked";
+		return has_waits(job) ? "Blocked Excl" : "Blocked";
+	case DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT:
+		return has_waits(job) ? "BE %" : dw_column_title(column);
 	case DWELL_COLUMN_SWITCHES:
 		return "Switches";
 	case DWELL_COLUMN_CALLEES:
@@ -333,6 +346,7 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 					       DWELL_COLUMN_AI,
 					       DWELL_COLUMN_EI_PCT,
 					       DWELL_COLUMN_MODULE_NAME,
+					       DWELL_COLUMN_THREAD_NAME,
 					       DWELL_COLUMN_SWITCHED,
 					       DWELL_COLUMN_CALLEES,
 					       DWELL_COLUMN_ALLOCS_INCLUSIVE,
@@ -386,36 +400,40 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 	}
 }
 
-/* One cell in its place. The last column is not padded. */
-static void put_cell(struct dw_out *out, const enum dw_column *c, const char *text,
-		     const struct layout *l)
+/* One cell in its place. Blanks wait for what is behind them, so that no row ends in any. */
+static void put_cell(struct dw_out *out, enum dw_column column, const char *text, struct layout *l)
 {
-	size_t width = l->width[*c], used, indent = 0;
+	size_t width = l->width[column], used, indent = 0;
 
-	if (!is_text(*c)) {
+	if (!is_text(column)) {
 		used = strlen(text);
-		dw_out_fill(out, ' ', width > used ? width - used : 0);
-		dw_out_puts(out, text);
+		l->blanks += width > used ? width - used : 0;
 	} else {
 		/* What is cut out is the middle of the name, not of the blanks before it. */
 		while (text[indent] == ' ' && !(l->cut && indent >= width))
 			indent++;
-		dw_out_fill(out, ' ', indent);
+		l->blanks += indent;
+	}
+	if (text[indent]) {
+		dw_out_fill(out, ' ', l->blanks);
+		l->blanks = 0;
+	}
+	if (is_text(column)) {
 		used = dw_text_put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
 		used += indent;
-		if (c[1])
-			dw_out_fill(out, ' ', width > used ? width - used : 0);
+		l->blanks += width > used ? width - used : 0;
+	} else {
+		dw_out_puts(out, text);
 	}
-	if (c[1])
-		dw_out_fill(out, ' ', GAP);
+	l->blanks += GAP;
 }
 
-static void write_header(const struct dw_format_job *job, const struct layout *l,
-			 struct dw_out *out)
+static void write_header(const struct dw_format_job *job, struct layout *l, struct dw_out *out)
 {
 	dw_out_puts(out, job->colour ? "\033[1m" : "");
+	l->blanks = 0;
 	for (const enum dw_column *c = job->columns; *c; c++)
-		put_cell(out, c, header(job, *c), l);
+		put_cell(out, *c, header(job, *c), l);
 	dw_out_puts(out, job->colour ? "\033[0m\n" : "\n");
 }
 
@@ -437,11 +455,12 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 	struct dw_row row;
 
 	dw_view_row(job->view, i, &l->scratch[0], &row);
+	l->blanks = 0;
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		const char *colour = colour_of(job, &row, *c);
 
 		dw_out_puts(out, colour);
-		put_cell(out, c, show_cell(job, &row, *c, l), l);
+		put_cell(out, *c, show_cell(job, &row, *c, l), l);
 		dw_out_puts(out, *colour ? "\033[0m" : "");
 	}
 	dw_out_puts(out, "\n");

@@ -2,8 +2,8 @@
  * A profile: all tables of one recording together. Each table has a header of its own with its
  * rules.
  *
- * While a recording runs, samples hold only what has not been handed to the session yet; after
- * loading they hold all (or what the load asked for). Owned by one thread at a time.
+ * While a recording runs, samples and waits hold only what has not been handed to the session yet;
+ * after loading they hold all (or what the load asked for). Owned by one thread at a time.
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "model/source.h"
 #include "model/stack.h"
 #include "model/symbol.h"
+#include "model/wait.h"
 
 struct dw_profile {
 	struct dw_strings strings;
@@ -27,6 +28,7 @@ struct dw_profile {
 	struct dw_frames frames;
 	struct dw_stacks stacks;
 	struct dw_samples samples;
+	struct dw_waits waits;
 	struct dw_calls calls;
 	struct dw_allocations allocations;
 	struct dw_functions functions;
@@ -51,6 +53,9 @@ static inline bool dw_profile_has_calls(const struct dw_profile *p)
 {
 	return dw_profile_method(p) == DWELL_METHOD_INSTRUMENTATION;
 }
+
+/* Whether @p tells where threads waited. */
+bool dw_profile_has_waits(const struct dw_profile *p);
 
 /* Free all tables and leave an empty profile. */
 void dw_profile_release(struct dw_profile *p);

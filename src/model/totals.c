@@ -6,6 +6,8 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->calls);
 	dw_vec_release(&t->allocs);
 	dw_vec_release(&t->node_allocs);
+	dw_vec_release(&t->blocked);
+	dw_vec_release(&t->node_blocked);
 	dw_vec_release(&t->functions);
 	dw_vec_release(&t->modules);
 	dw_vec_release(&t->nodes);

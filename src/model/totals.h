@@ -55,8 +55,9 @@ struct dw_function_total {
 	uint32_t function;
 	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -65,8 +66,9 @@ struct dw_module_total {
 	uint32_t process;
 	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -96,8 +98,9 @@ struct dw_edge_total {
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -114,8 +117,9 @@ struct dw_line_total {
 	uint32_t function_row; /* index of its function's total, if functions were asked for too;
 				  UINT32_MAX = an inlined function, of which calls know nothing */
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -128,8 +132,9 @@ struct dw_instruction_total {
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -137,8 +142,9 @@ struct dw_instruction_total {
 struct dw_process_total {
 	uint32_t process;
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -146,8 +152,9 @@ struct dw_process_total {
 struct dw_thread_total {
 	uint32_t thread;
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -158,8 +165,9 @@ struct dw_slow_total {
 	uint32_t process;
 	uint32_t function;
 	union {
-		uint32_t calls;	 /* index of its struct dw_call_total */
-		uint32_t allocs; /* or dw_alloc_total, as the method is */
+		uint32_t calls;	  /* index of its struct dw_call_total */
+		uint32_t allocs;  /* or dw_alloc_total, as the method is */
+		uint32_t blocked; /* or of samples, in dw_totals.blocked */
 	};
 	struct dw_values values;
 };
@@ -181,8 +189,15 @@ struct dw_totals {
 	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
 				    no range was */
 	bool has_calls;		 /* these are totals of calls */
+	/* Of calls, if asked for: the heaviest module without probes, 0 = none, and the program's
+	 * own time there. */
+	uint32_t outside_module;
+	uint64_t outside_ns;
+	bool has_blocked;		      /* of samples: waits were recorded, too */
+	uint64_t blocked_ns;		      /* of all waits that passed the filter */
 	DW_VEC(struct dw_call_total) calls;   /* by the rows' member calls */
 	DW_VEC(struct dw_alloc_total) allocs; /* by the rows' member allocs; empty = others */
+	DW_VEC(struct dw_values) blocked;     /* ns, by the rows' member blocked; empty = others */
 	DW_VEC(struct dw_call_ranges) ranges;
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
@@ -194,6 +209,7 @@ struct dw_totals {
 	struct dw_call_store node_inclusive, node_exclusive;
 	DW_VEC(uint32_t) node_threads; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 	DW_VEC(struct dw_alloc_total) node_allocs; /* of allocations: by node */
+	DW_VEC(struct dw_values) node_blocked;	   /* ns, by node; empty = others */
 	/* The nodes are the ways to allocate: a root is a type, its id in place of the function's,
 	 * and callers are below their callees. */
 	bool nodes_by_type;
@@ -217,6 +233,20 @@ static inline struct dw_call_total dw_totals_node(const struct dw_totals *t, siz
 
 	total.inclusive.calls = total.outer_calls = total.exclusive.calls;
 	return total;
+}
+
+/* Whether rows stand in the order of their waits: who asked for those looks for the longest, unless
+ * nobody waited. */
+static inline bool dw_totals_go_by_waits(const struct dw_totals *t)
+{
+	return t->has_blocked && t->blocked_ns;
+}
+
+/* By how much @node, an index, is before others. */
+static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, size_t node)
+{
+	return dw_totals_go_by_waits(t) && t->node_blocked.n ? t->node_blocked.v[node]
+							     : t->nodes.v[node].values;
 }
 
 /* What is known of @total's single activations, borrowed, NULL = nothing. */

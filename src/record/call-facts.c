@@ -12,6 +12,9 @@ void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 	sum->lifetime_ns += calls->lifetime_ns;
 	sum->uncovered_ns += calls->uncovered_ns;
 	sum->slow_ns += calls->slow_ns;
+	sum->gate_samples += calls->gate_samples;
+	sum->looped_ns += calls->looped_ns;
+	sum->given_ns += calls->given_ns;
 	sum->nodes += calls->nodes;
 	sum->overflow_nodes += calls->overflow_nodes;
 	sum->depth_lost += calls->depth_lost;
@@ -79,6 +82,9 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 		{"probes_outside_ps", c->outside_ps},
 		{"probes_beyond_ps", c->beyond_ps},
 		{"probes_pass_ps", c->pass_ps},
+		{"probes_samples", c->gate_samples},
+		{"probes_looped_ns", c->looped_ns},
+		{"probes_found_ns", c->given_ns},
 		{"slow_path_ns", c->slow_ns},
 		{"overhead_uncovered_ns", c->uncovered_ns},
 		{"threads_lifetime_ns", c->lifetime_ns},

@@ -91,23 +91,33 @@ struct dw_call_module *dw_call_modules_add(struct dw_call_modules *t,
 	return row;
 }
 
-int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *ret)
+static const struct dw_exports *exports_of(struct dw_call_module *m)
 {
 	if (!m->has_exports && m->elf)
 		(void)dw_exports_load(&m->exports, m->elf);
 	m->has_exports = true;
-	return dw_exports_find(&m->exports, name, ret);
+	return &m->exports;
 }
 
-const char *dw_call_module_import(struct dw_call_module *m, uint64_t svma)
+int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *ret)
+{
+	return dw_exports_find(exports_of(m), name, ret);
+}
+
+static const struct dw_plt *imports_of(struct dw_call_module *m)
 {
 	if (!m->has_imports && m->elf)
 		(void)dw_plt_load(&m->imports, m->elf);
 	m->has_imports = true;
-	return dw_plt_slot_name(&m->imports, svma);
+	return &m->imports;
 }
 
-const struct dw_clone_map *dw_call_module_map(struct dw_call_module *m)
+const char *dw_call_module_import(struct dw_call_module *m, uint64_t svma)
+{
+	return dw_plt_slot_name(imports_of(m), svma);
+}
+
+struct dw_clone_map *dw_call_module_map(struct dw_call_module *m)
 {
 	if (!m->image || m->image->state != DWELL_IMAGE_READY)
 		return NULL;
@@ -116,6 +126,19 @@ const struct dw_clone_map *dw_call_module_map(struct dw_call_module *m)
 		dw_clone_map_release(&m->map);
 	m->has_map = true;
 	return m->map.functions ? &m->map : NULL;
+}
+
+bool dw_call_modules_prepare(struct dw_call_modules *t)
+{
+	struct dw_call_module *m;
+
+	if (t->prepared == t->rows.n)
+		return false;
+	m = t->rows.v[t->prepared++];
+	(void)exports_of(m);
+	if (dw_call_module_map(m))
+		(void)imports_of(m);
+	return true;
 }
 
 void dw_call_modules_release(struct dw_call_modules *t)

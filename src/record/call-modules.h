@@ -39,6 +39,7 @@ struct dw_call_modules {
 	struct dw_profile *p; /* borrowed */
 	DW_VEC(struct dw_call_module *) rows;
 	DW_VEC(struct dw_module_source) sources; /* by module id */
+	size_t prepared;			 /* of rows */
 };
 
 /* The module that some process calls @m, borrowed until release. NULL = not known. */
@@ -60,7 +61,10 @@ int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *
 const char *dw_call_module_import(struct dw_call_module *m, uint64_t svma);
 
 /* The map of the image that @m runs from, borrowed. NULL = it has none, or it cannot be read. */
-const struct dw_clone_map *dw_call_module_map(struct dw_call_module *m);
+struct dw_clone_map *dw_call_module_map(struct dw_call_module *m);
+
+/* Load of one more module what the first reading of its calls will ask for. False: all is there. */
+bool dw_call_modules_prepare(struct dw_call_modules *t);
 
 /* Close the files and free everything. */
 void dw_call_modules_release(struct dw_call_modules *t);

@@ -233,7 +233,7 @@ static uint32_t gates_of(const struct dw_clone_origin *origin)
 static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool is_return,
 			  uint64_t *ret, uint32_t *gates)
 {
-	const struct dw_clone_map *map = place->module ? dw_call_module_map(place->module) : NULL;
+	struct dw_clone_map *map = place->module ? dw_call_module_map(place->module) : NULL;
 	struct dw_clone_origin origin;
 	uint32_t offset = low - is_return - (uint32_t)place->area;
 

@@ -12,7 +12,7 @@
 #include <errno.h>
 
 enum {
-	ENOUGH_MS = 5,	     /* of processor time, to decide by */
+	ENOUGH_MS = 2,	     /* of processor time, to decide by */
 	NOBODY = UINT32_MAX, /* in subjects, where 0 is none */
 };
 
@@ -268,6 +268,7 @@ int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_
 		rc = note_all_learnt(o);
 	if (head->mutes_error)
 		o->error = head->mutes_error;
+	o->waits = head->mutes_done == o->serial ? 0 : o->waits + 1;
 	if (rc || o->error || head->mutes_done != o->serial)
 		return rc;
 	from = (uint32_t)o->decision.muted.n;

@@ -28,6 +28,7 @@ struct dw_call_overhead {
 	DW_VEC(struct dw_call_callee) callees;
 	uint32_t serial, ended; /* as the region has them */
 	uint32_t ended_before;	/* with the serial before */
+	uint32_t waits;		/* decisions put off, since the agent has not done the last */
 	uint32_t error;		/* errno: it cannot be done */
 	bool is_open;
 };

@@ -8,10 +8,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "clone/gates.h"
+#include "collect/perf/where.h"
 #include "record/call-facts.h"
 #include "record/call-names.h"
 #include "record/call-overhead.h"
 #include "record/sliced.h"
+#include "symbol/early.h"
+#include "symbol/symbolize.h"
 #include "target/proc.h"
 
 #include <errno.h>
@@ -19,14 +23,24 @@
 #include <unistd.h>
 
 #define FIRST_NS       10000000ull  /* where there is a limit of overhead: the first slice */
-#define AGAIN_NS       30000000ull  /* the one after something was switched off */
-#define LIMIT_SLICE_NS 100000000ull /* and those that come later */
+#define AGAIN_NS       8000000ull   /* the one after something was switched off */
+#define WAIT_NS	       3000000ull   /* where that has not been done yet */
+#define LIMIT_SLICE_NS 10000000ull  /* and those that come later */
+#define NAMES_NS       100000000ull /* of a recording, before its names are thought of */
+#define LIMIT_NAMES_NS 300000000ull /* the same: a limit's first decisions are more urgent */
 
 enum {
-	LIMIT_COST_SHARE = 6, /* then a slice is no shorter than this many times its reading */
+	WAITS_MAX = 4,
+	LIMIT_COST_SHARE = 4, /* then a slice is no shorter than this many times its reading */
 	EARLY_SLICES = 2000,  /* and they come no earlier than others */
 	IMPATIENT_MS = 3000,
+	SAMPLES_MAX = 1 << 20,
 };
+
+/* In place of a function's key: where samples may be. No key is 0 or has all of these bits. */
+#define AT_NOTHING 0
+#define AT_GATE	   (UINT64_MAX - 1)
+#define AT_SHORT   (UINT64_MAX - 2)
 
 /* A region that is being read. */
 struct recorded {
@@ -37,6 +51,8 @@ struct recorded {
 	struct dw_call_names names;
 	struct dw_region_calls *calls;
 	struct dw_call_overhead overhead;
+	DW_VEC(struct dw_where_sample) samples; /* since it was read */
+	DW_VEC(uint64_t) keys;			/* of its functions that these were in */
 };
 
 struct dw_call_recording {
@@ -45,9 +61,14 @@ struct dw_call_recording {
 	struct dw_call_modules modules;
 	struct dw_region_clock clock;
 	DW_VEC(struct recorded *) open;
+	struct dw_where where;
 	double overhead;  /* limit of dw_call_overhead_init(), 0 = none */
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
+	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
+	const char *known_dir;	/* borrowed; NULL = none */
+	bool is_early;		/* it was tried */
+	bool is_preparing;	/* for the first decisions of a limit: while probes are many */
 };
 
 int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
@@ -77,6 +98,16 @@ void dw_call_recording_limit(struct dw_call_recording *r, double overhead)
 		r->slices.pace = (struct dw_slice_pace){LIMIT_SLICE_NS, LIMIT_COST_SHARE};
 }
 
+void dw_call_recording_know(struct dw_call_recording *r, const char *dir)
+{
+	r->known_dir = dir;
+}
+
+void dw_call_recording_watch(struct dw_call_recording *r, pid_t pid)
+{
+	(void)dw_where_watch(&r->where, pid);
+}
+
 static struct recorded *find(const struct dw_call_recording *r, uint32_t region)
 {
 	dw_vec_each(d, &r->open) {
@@ -93,6 +124,8 @@ static void free_recorded(struct recorded *d)
 	dw_region_calls_free(d->calls);
 	dw_call_overhead_release(&d->overhead);
 	dw_call_names_release(&d->names);
+	dw_vec_release(&d->samples);
+	dw_vec_release(&d->keys);
 	free(d);
 }
 
@@ -188,9 +221,82 @@ static int decide(struct dw_call_recording *r, struct recorded *d,
 	int rc = dw_call_overhead_decide(&d->overhead, look->fd, look->head, read_ns,
 					 1e6 / r->clock.ns_per_tick);
 
-	if (d->overhead.decision.muted.n > before && dw_sliced_last(&r->slices) < EARLY_SLICES)
+	if (dw_sliced_last(&r->slices) >= EARLY_SLICES)
+		return rc;
+	if (d->overhead.waits && d->overhead.waits <= WAITS_MAX)
+		dw_sliced_hasten(&r->slices, WAIT_NS);
+	else if (d->overhead.decision.muted.n > before)
 		dw_sliced_hasten(&r->slices, AGAIN_NS);
 	return rc;
+}
+
+/* Of an older region, too, if the process executes another program just now: it has no such gates.
+ */
+static void note_sample(void *ctx, const struct dw_where_sample *sample)
+{
+	const struct dw_call_recording *r = ctx;
+
+	dw_vec_each(d, &r->open) {
+		if ((*d)->pid == sample->pid && (*d)->samples.n < SAMPLES_MAX)
+			(void)dw_vec_push(&(*d)->samples, *sample);
+	}
+}
+
+/* Whose time it is where the processor was at @at of the clones of @place: a key or what stands for
+ * one. */
+static uint64_t find_in_clones(const struct dw_call_place *place, uint32_t at)
+{
+	const struct dw_module_image *image = place->module->image;
+	const struct dw_clone_map *map;
+	uint32_t i;
+
+	if (image->probes != DWELL_PROBES_TIME)
+		return DWELL_SAMPLED_OUTSIDE;
+	if (at - image->header.code_at < dw_gates_bytes(image->probes))
+		return AT_GATE;
+	map = dw_call_module_map(place->module);
+	i = map ? dw_clone_map_function(map, at) : 0;
+	if (!map || i >= map->functions_n || map->functions[i].flags & DWELL_CLONE_COLD)
+		return AT_NOTHING;
+	return map->functions[i].flags & DWELL_CLONE_PROBED ? place->first_id + i : AT_SHORT;
+}
+
+/* Likewise at @ip, in any known place. */
+static uint64_t find_key(const struct dw_call_names *names, uint64_t ip)
+{
+	dw_vec_each(place, &names->places) {
+		const struct dw_module_image *image = place->module ? place->module->image : NULL;
+
+		if (place->area && image && ip - place->area < image->header.bytes)
+			return find_in_clones(place, (uint32_t)(ip - place->area));
+		if (ip - place->start < place->bytes)
+			return DWELL_SAMPLED_OUTSIDE;
+	}
+	return AT_NOTHING;
+}
+
+/* What was sampled of @d since it was read. Functions without probes call nothing and have little
+ * use for the stack: their time is their callers', as it is by the clock. */
+static struct dw_gate_samples take_samples(const struct dw_call_recording *r, struct recorded *d)
+{
+	struct dw_gate_samples s = {.all = d->samples.n,
+				    .ticks = DWELL_WHERE_PERIOD_NS / r->clock.ns_per_tick};
+
+	d->keys.n = 0;
+	dw_vec_each(sample, &d->samples) {
+		uint64_t key = find_key(&d->names, sample->ip);
+
+		if (key == AT_GATE)
+			s.in_gates++;
+		if (key == AT_SHORT)
+			key = find_key(&d->names, sample->top);
+		if (key != AT_NOTHING && key != AT_GATE && key != AT_SHORT)
+			(void)dw_vec_push(&d->keys, key);
+	}
+	s.keys = d->keys.v;
+	s.keys_n = d->keys.n;
+	d->samples.n = 0;
+	return s;
 }
 
 /* Read what @look shows into now->slice. */
@@ -200,8 +306,10 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	int rc = dw_call_names_update(&d->names, look->fd, look->head);
 	uint64_t read_ns;
 
+	dw_where_read(&r->where, note_sample, r);
 	now->head = look->head;
 	now->clock = &r->clock;
+	now->samples = take_samples(r, d);
 	now->ctx = d;
 	now->cost = r->overhead > 0 && !now->is_last ? note_cost : NULL;
 	/* In another pid namespace its threads have other numbers, too. */
@@ -273,15 +381,33 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 	dw_sliced_relieve(&r->slices, false);
 }
 
+/* Have files opened for names, once it is known whose. Without that, the end takes longer. */
+static void look_ahead(struct dw_call_recording *r)
+{
+	uint64_t now_ns = dw_sliced_time(&r->slices, dw_clock_ns(CLOCK_MONOTONIC));
+	uint64_t from_ns = r->overhead > 0 ? LIMIT_NAMES_NS : NAMES_NS;
+
+	if (r->is_early || now_ns < from_ns || !dw_frames_count(&r->slices.p.frames))
+		return;
+	r->is_early = true;
+	(void)dw_symbolize_early(&r->slices.p, r->modules.sources.v, r->modules.sources.n,
+				 r->known_dir, &r->early);
+}
+
 int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
 			   struct dw_error *err)
 {
-	return dw_sliced_tick(&r->slices, regions, read_in_slice, r, err);
+	int rc = dw_sliced_tick(&r->slices, regions, read_in_slice, r, err);
+
+	dw_where_read(&r->where, note_sample, r); /* slices may be longer than its rings */
+	look_ahead(r);
+	r->is_preparing = r->overhead > 0 && dw_call_modules_prepare(&r->modules);
+	return rc;
 }
 
 uint64_t dw_call_recording_due(const struct dw_call_recording *r)
 {
-	return r->slices.next_ns;
+	return r->is_preparing ? 0 : r->slices.next_ns;
 }
 
 struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r)
@@ -289,8 +415,7 @@ struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r)
 	return &r->slices.p.facts;
 }
 
-int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_run *run,
-			   struct dw_error *err)
+int dw_call_recording_stop(struct dw_call_recording *r, struct dw_run *run, struct dw_error *err)
 {
 	struct dw_sliced *s = &r->slices;
 	struct dw_facts *facts = &s->p.facts;
@@ -309,6 +434,8 @@ int dw_call_recording_finish(struct dw_call_recording *r, const struct dw_finish
 
 	options.sources = r->modules.sources.v;
 	options.sources_n = r->modules.sources.n;
+	options.early = r->early;
+	options.known_dir = r->known_dir;
 	options.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0;
 	return dw_sliced_finish(&r->slices, &options, err);
 }
@@ -320,6 +447,8 @@ void dw_call_recording_free(struct dw_call_recording *r, bool discard)
 	dw_vec_each(d, &r->open)
 		free_recorded(*d);
 	dw_vec_release(&r->open);
+	dw_early_free(r->early);
+	dw_where_release(&r->where);
 	dw_call_modules_release(&r->modules);
 	dw_sliced_release(&r->slices, discard);
 	free(r);

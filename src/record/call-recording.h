@@ -28,6 +28,14 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
  * the first slices of a process are shorter, for what costs most to be found early. */
 void dw_call_recording_limit(struct dw_call_recording *r, double overhead);
 
+/* Keep names in the folder @dir (borrowed) for later recordings, and use what earlier ones have
+ * left. */
+void dw_call_recording_know(struct dw_call_recording *r, const char *dir);
+
+/* Find out what probes cost by sampling where the command @pid, which has not started, and all that
+ * it starts are. Without the kernel's leave costs are what the agents say. */
+void dw_call_recording_watch(struct dw_call_recording *r, pid_t pid);
+
 /* A region came, of the process @p, NULL = it cannot be looked at. */
 void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
 			     const struct dw_region_process *p);
@@ -58,8 +66,7 @@ struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r);
 
 /* All regions have ended: write the last slice and how @run went. 0 or the first failure; what was
  * collected stays in the .partial. */
-int dw_call_recording_stop(struct dw_call_recording *r, const struct dw_run *run,
-			   struct dw_error *err);
+int dw_call_recording_stop(struct dw_call_recording *r, struct dw_run *run, struct dw_error *err);
 
 /* Finish the stopped recording's session, with code and source as @asked; where somebody
  * @is_impatient, without names that take long. 0 or a negative code: the .partial stays. */

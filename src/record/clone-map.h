@@ -2,14 +2,28 @@
  * From a clone image's code back to its module, what the image calls by name, and its statements.
  *
  * The image is a file of ours, checked all the same. The same walk as the agent's (src/agent/probe/
- * lookup.c), which has no files. Pure after loading. [any-thread]
+ * lookup.c), which has no files. One thread.
  */
 #pragma once
 
+#include "base/vec.h"
 #include "wire/clone-image.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Where an instruction is, for walks that need not begin with the function. */
+struct dw_origin_mark {
+	uint32_t instruction; /* in the list of instructions */
+	uint32_t clone;	      /* area offset */
+	uint32_t module;      /* module offset */
+};
+
+/* The marks of a function: @n from @first on, 0 = it has not been walked. */
+struct dw_origin_marks {
+	uint32_t first;
+	uint32_t n;
+};
 
 struct dw_clone_map {
 	const struct dw_clone_function_entry *functions; /* borrowed */
@@ -21,6 +35,8 @@ struct dw_clone_map {
 	uint32_t imports_n;
 	struct dw_clone_statement *statements; /* owned */
 	uint32_t statements_n;
+	DW_VEC(struct dw_origin_mark) marks;
+	struct dw_origin_marks *marks_of; /* by function; owned */
 };
 
 /* An instruction of the module. */
@@ -40,7 +56,7 @@ int dw_clone_map_load(struct dw_clone_map *m, const char *path,
 		      const struct dw_clone_function_entry *functions);
 
 /* The instruction that the code at area offset @at was made from. 0 or DWELL_ERR_NOT_FOUND. */
-int dw_clone_map_find(const struct dw_clone_map *m, uint32_t at, struct dw_clone_origin *ret);
+int dw_clone_map_find(struct dw_clone_map *m, uint32_t at, struct dw_clone_origin *ret);
 
 /* The index of the function whose clone holds the area offset @at, m->functions_n = none. */
 uint32_t dw_clone_map_function(const struct dw_clone_map *m, uint32_t at);

@@ -62,17 +62,40 @@ static struct ranked *rank(const struct dw_profile *p, const struct dw_totals *t
 	return ranked;
 }
 
+/* Bytes of code that @samples samples may keep. */
+static uint64_t budget_of(uint64_t samples)
+{
+	uint64_t budget = samples * BYTES_PER_SAMPLE;
+
+	return budget < FLOOR_BYTES ? FLOOR_BYTES : budget;
+}
+
+static int note(struct dw_profile *p, uint64_t bytes, size_t left_out)
+{
+	int rc = dw_facts_set(&p->facts, "code_bytes", (int64_t)bytes);
+
+	return rc ? rc : dw_facts_set(&p->facts, "code_ranges_left_out", (int64_t)left_out);
+}
+
+bool dw_code_budget_fits(struct dw_profile *p)
+{
+	uint64_t bytes = 0;
+
+	dw_vec_each(code, &p->codes.rows)
+		bytes += code->bytes_n;
+	return (dw_profile_method(p) != DWELL_METHOD_SAMPLING ||
+		bytes <= budget_of(p->samples.n)) &&
+	       !note(p, bytes, 0);
+}
+
 int dw_code_budget_apply(struct dw_profile *p, const struct dw_totals *t)
 {
-	uint64_t budget = t->samples * BYTES_PER_SAMPLE, kept_bytes = 0;
+	uint64_t budget = budget_of(t->samples), kept_bytes = 0;
 	struct ranked *ranked = rank(p, t);
 	size_t n = p->codes.rows.n, kept = 0;
-	int rc;
 
 	if (!ranked)
 		return -ENOMEM;
-	if (budget < FLOOR_BYTES)
-		budget = FLOOR_BYTES;
 	while (kept < n && kept_bytes + ranked[kept].code.bytes_n <= budget) {
 		kept_bytes += ranked[kept].code.bytes_n;
 		p->codes.rows.v[kept] = ranked[kept].code;
@@ -82,6 +105,5 @@ int dw_code_budget_apply(struct dw_profile *p, const struct dw_totals *t)
 		free(ranked[i].code.bytes);
 	p->codes.rows.n = kept;
 	free(ranked);
-	rc = dw_facts_set(&p->facts, "code_bytes", (int64_t)kept_bytes);
-	return rc ? rc : dw_facts_set(&p->facts, "code_ranges_left_out", (int64_t)(n - kept));
+	return note(p, kept_bytes, n - kept);
 }

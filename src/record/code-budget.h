@@ -9,6 +9,14 @@
 #include "model/profile.h"
 #include "model/totals.h"
 
+#include <stdbool.h>
+
+/*
+ * Whether all code of @p may stay, and need not be ranked: it fits, or @p has no samples but calls
+ * or allocations, whose functions are few enough. Notes in the facts how much it is then.
+ */
+bool dw_code_budget_fits(struct dw_profile *p);
+
 /*
  * Drop the code of the functions of @p with the fewest exclusive, then inclusive samples, until
  * what is left fits the budget for t->samples samples. Notes in the facts how much is kept and how

@@ -18,6 +18,32 @@
 
 #include <errno.h>
 
+/* What became of asking servers for debug information. */
+static int note_debuginfod(struct dw_facts *facts, const struct dw_debuginfod_stats *s)
+{
+	static const char *const states[] = {
+		[DWELL_DEBUGINFOD_ASKED] = "asked",
+		[DWELL_DEBUGINFOD_NO_SERVERS] = "no servers",
+		[DWELL_DEBUGINFOD_NO_LIBRARY] = "no library",
+	};
+	const struct {
+		const char *key;
+		uint32_t value;
+	} rows[] = {
+		{"debuginfod_modules", s->asked}, {"debuginfod_found", s->found},
+		{"debuginfod_wrong", s->wrong},	  {"debuginfod_failed", s->failed},
+		{"debuginfod_late", s->late},
+	};
+	int rc;
+
+	if (s->state == DWELL_DEBUGINFOD_UNASKED)
+		return 0;
+	rc = dw_facts_set_text(facts, "debuginfod", states[s->state]);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
+		rc = dw_facts_set(facts, rows[i].key, rows[i].value);
+	return rc;
+}
+
 static int note_symbols(struct dw_facts *facts, const struct dw_symbol_stats *s)
 {
 	int rc = dw_facts_set(facts, "frames", (int64_t)s->frames);
@@ -28,6 +54,8 @@ static int note_symbols(struct dw_facts *facts, const struct dw_symbol_stats *s)
 		rc = dw_facts_set(facts, "frames_with_lines", (int64_t)s->frames_lines);
 	if (!rc)
 		rc = dw_facts_set(facts, "modules_failed", (int64_t)s->modules_failed);
+	if (!rc)
+		rc = note_debuginfod(facts, &s->debuginfod);
 	return rc;
 }
 
@@ -37,6 +65,10 @@ static int complete_facts(struct dw_profile *p)
 	uint64_t last = p->samples.n ? p->samples.time_ns[p->samples.n - 1] : 0;
 	int rc = 0;
 
+	dw_vec_each(w, &p->waits.rows) {
+		if (w->begin_ns + w->span_ns > last)
+			last = w->begin_ns + w->span_ns;
+	}
 	if (p->calls.slices.n)
 		last = p->calls.slices.v[p->calls.slices.n - 1].end_ns;
 	if (dw_facts_get(&p->facts, "duration_ns", -1) < 0)
@@ -67,8 +99,11 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 {
 	struct dw_symbol_options symbol_options = {
 		.timeout_ms = options->symbol_timeout_ms,
+		.debuginfod_ms = options->debuginfod_ms,
 		.without_code = options->without_code,
 		.names_only = options->names_only,
+		.early = options->early,
+		.known_dir = options->known_dir,
 		.il_line = options->il_line,
 		.il_line_ctx = options->il_line_ctx,
 		.made = options->made,
@@ -104,25 +139,41 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 	return rc;
 }
 
-/* Choose whose machine code stays, then count everything: what an instruction is, is known of that
- * code alone, here and wherever the session is read. */
-static int count(struct dw_profile *p, struct dw_totals *ret)
+/* Choose whose machine code stays, and find the instructions in it. */
+static int choose_code(struct dw_profile *p)
 {
 	struct dw_totals functions = {0};
-	int rc = dw_totals_compute(p, NULL, DWELL_TOTALS_FUNCTIONS, &functions);
+	int rc = 0;
 
-	if (!rc)
-		rc = dw_code_budget_apply(p, &functions);
-	dw_totals_release(&functions);
-	if (!rc)
-		rc = dw_disassembly_tell(p);
-	return rc ? rc : dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, ret);
+	if (!dw_code_budget_fits(p)) {
+		rc = dw_totals_compute(p, NULL, DWELL_TOTALS_FUNCTIONS, &functions);
+		if (!rc)
+			rc = dw_code_budget_apply(p, &functions);
+		dw_totals_release(&functions);
+	}
+	return rc ? rc : dw_disassembly_tell(p);
+}
+
+/* Count everything while it is written. What an instruction is, is known of the code that stays
+ * alone, here and wherever the session is read. */
+static int count_and_write(const struct dw_profile *p, const struct dw_finish_options *options,
+			   struct dw_error *err)
+{
+	struct dw_session_finishing *f;
+	struct dw_totals totals = {0};
+	int rc = dw_session_finish_begin(options->partial, options->path, p, &f, err), written;
+
+	if (rc)
+		return rc;
+	rc = dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, &totals);
+	written = dw_session_finish_end(f, rc ? NULL : &totals, err);
+	dw_totals_release(&totals);
+	return rc ? rc : written;
 }
 
 int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_totals totals = {0};
 	struct dw_session_info info = {0};
 	dw_auto_close int held = -1;
 	int rc = dw_session_load(options->partial, &p, &info, err);
@@ -134,12 +185,11 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	if (!rc)
 		rc = dw_name_profile(&p, options, err);
 	if (!rc)
-		rc = count(&p, &totals);
+		rc = choose_code(&p);
 	if (!rc)
-		rc = dw_session_finish(options->partial, options->path, &p, &totals, err);
+		rc = count_and_write(&p, options, err);
 	if (rc && err && !err->code)
 		dw_error_set(err, rc, "finishing %s: %s", options->path, dw_err_string(rc));
-	dw_totals_release(&totals);
 	dw_profile_release(&p);
 	return rc;
 }

@@ -20,13 +20,16 @@ struct dw_finish_options {
 		*sources; /* by module id, borrowed; NULL = find the modules' files again */
 	size_t sources_n;
 	uint32_t symbol_timeout_ms; /* for one module, 0 = the symbolizer's choice */
+	uint32_t debuginfod_ms;	    /* ask servers for debug information, so long; 0 = no */
 	bool held;		    /* the caller's writer holds the partial */
 	bool without_code;
 	bool with_source;	/* put the text of source files into the session */
 	bool names_only;	/* as struct dw_symbol_options */
 	dw_il_line_fn *il_line; /* lines of managed code, NULL = none are known */
 	void *il_line_ctx;
-	dw_made_fn *made; /* meaning of made code, NULL = none is known */
+	struct dw_early *early; /* as there; borrowed */
+	const char *known_dir;	/* as there */
+	dw_made_fn *made;	/* meaning of made code, NULL = none is known */
 	void *made_ctx;
 };
 

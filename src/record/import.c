@@ -71,6 +71,7 @@ static int finish(struct importing *i, struct dw_error *err)
 		.path = i->options->output,
 		.held = true,
 		.without_code = i->options->without_code,
+		.debuginfod_ms = i->options->debuginfod_ms,
 	};
 
 	if (asprintf(&partial, "%s.partial", i->options->output) < 0)

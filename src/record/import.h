@@ -15,6 +15,7 @@ struct dw_import_options {
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	const char *home;      /* where perf keeps copies of files, NULL = nowhere */
 	bool without_code;
+	uint32_t debuginfod_ms; /* ask servers for debug information, so long; 0 = no */
 };
 
 struct dw_import_result {

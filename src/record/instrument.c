@@ -311,6 +311,7 @@ static void tick(struct recorder *r, uint64_t now)
 	r->next_tick_ns = now + TICK_NS;
 	r->searches_left = SEARCHES_PER_TICK;
 	beat(r);
+	dw_run_tick(&r->run, now);
 	dw_regions_tick(&r->regions, now);
 	if (r->options->progress)
 		r->options->progress(r->options->progress_ctx, now - r->run.start_ns);
@@ -398,10 +399,9 @@ static int make_environment(struct recorder *r)
 	const struct dw_instrument_options *o = r->options;
 	dw_auto_free char *mode = NULL;
 
-	if (asprintf(&mode, "%s memory=%" PRIu64 "%s%s%s%s", modes[o->plan.probes], o->memory_bytes,
+	if (asprintf(&mode, "%s memory=%" PRIu64 "%s%s%s", modes[o->plan.probes], o->memory_bytes,
 		     o->plan.choice.slowest.n ? " slowest=chosen" : "",
-		     o->overhead > 0 ? " ends=ordered" : "", o->os_source ? " os-source=" : "",
-		     o->os_source ? o->os_source : "") < 0)
+		     o->os_source ? " os-source=" : "", o->os_source ? o->os_source : "") < 0)
 		return -ENOMEM;
 	return dw_target_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
 					  mode);
@@ -450,8 +450,11 @@ static int start(struct recorder *r, struct dw_error *err)
 		rc = dw_call_recording_new(o->output, o->argv, &r->own, &r->recording, err);
 	if (rc)
 		return rc;
-	if (r->recording)
+	if (r->recording) {
 		dw_call_recording_limit(r->recording, o->overhead);
+		dw_call_recording_know(r->recording, o->plan.cache_dir);
+		dw_call_recording_watch(r->recording, r->run.launch.pid);
+	}
 	r->run.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	r->next_tick_ns = r->run.start_ns + TICK_NS;
 	r->searches_left = SEARCHES_PER_TICK;
@@ -473,6 +476,7 @@ static int make_session(struct recorder *r, int rc, struct dw_error *err)
 {
 	const struct dw_finish_options finish_options = {
 		.without_code = r->options->without_code,
+		.debuginfod_ms = r->options->debuginfod_ms,
 		.with_source = r->options->with_source,
 	};
 	int stopped;

@@ -16,17 +16,18 @@
 #include <stdint.h>
 
 struct dw_instrument_options {
-	char *const *argv;     /* the command, NULL-terminated */
-	const char *agent;     /* path of the object to preload */
-	const char *os_source; /* the only one that is tried, NULL = all are */
-	double overhead;       /* part of the program's own time that probes may take, 0 = any */
-	uint64_t memory_bytes; /* for the call trees of a process */
-	const char *output;    /* path of the session, NULL = none is made */
-	uint64_t duration_ns;  /* stop after this, 0 = when the command ends */
-	bool wait_all;	       /* go on until all instrumented descendants have ended */
-	bool without_code;     /* leave machine code out of the session */
-	bool with_source;      /* put the text of source files into it */
-	const char *fallback;  /* folder for the session's files where /dev/shm refuses */
+	char *const *argv;	/* the command, NULL-terminated */
+	const char *agent;	/* path of the object to preload */
+	const char *os_source;	/* the only one that is tried, NULL = all are */
+	double overhead;	/* part of the program's own time that probes may take, 0 = any */
+	uint64_t memory_bytes;	/* for the call trees of a process */
+	const char *output;	/* path of the session, NULL = none is made */
+	uint64_t duration_ns;	/* stop after this, 0 = when the command ends */
+	bool wait_all;		/* go on until all instrumented descendants have ended */
+	bool without_code;	/* leave machine code out of the session */
+	bool with_source;	/* put the text of source files into it */
+	uint32_t debuginfod_ms; /* ask servers for debug information, so long; 0 = no */
+	const char *fallback;	/* folder for the session's files where /dev/shm refuses */
 	struct dw_image_plan plan;			  /* its session_dir is not used */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */
 	void *progress_ctx;

@@ -4,24 +4,20 @@
  */
 #include "record/managed-recording.h"
 
-#include "base/cleanup.h"
-
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define RUNTIME "libcoreclr.so"
 
-enum { MEMORY_MB = 64 }; /* of the region of a process, at most */
-
 static int make_environment(struct dw_managed_recording *r, const char *agent, const char *program)
 {
-	dw_auto_free char *mode = NULL;
-
-	if (asprintf(&mode, "code memory=%d", MEMORY_MB << 20) < 0)
-		return -ENOMEM;
-	return dw_clr_environment_make(&r->environment, agent, dw_regions_path(&r->managed.regions),
-				       mode, program);
+	snprintf(r->mode, sizeof r->mode, "code memory=%" PRIu64, DWELL_MANAGED_BUDGET);
+	r->agent.path = agent;
+	r->agent.folder = dw_regions_path(&r->managed.regions);
+	r->agent.mode = r->mode;
+	return dw_clr_environment_make(&r->environment, agent, r->agent.folder, r->mode, program);
 }
 
 int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile *p,

@@ -15,7 +15,9 @@
 struct dw_managed_recording {
 	struct dw_managed managed;
 	struct dw_managed_lines lines;
-	struct dw_target_environment environment;
+	struct dw_target_environment environment; /* with this agent alone */
+	struct dw_second_agent agent;		  /* for an environment beside another one */
+	char mode[48];
 	size_t modules_seen; /* whose lines were looked for */
 	bool is_on;
 	struct dw_error why_not; /* as far as is known before a runtime starts */

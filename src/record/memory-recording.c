@@ -31,6 +31,7 @@ struct sums {
 
 struct dw_memory_recording {
 	struct dw_sliced slices;
+	uint64_t memory_bytes; /* of a process's tables */
 	DW_VEC(struct recorded) open;
 	struct dw_managed_lines lines;
 	struct dw_native_files natives;
@@ -46,6 +47,7 @@ int dw_memory_recording_new(const struct dw_memory_options *options,
 
 	if (!r)
 		return -ENOMEM;
+	r->memory_bytes = options->memory_bytes;
 	r->slices.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	rc = dw_managed_lines_open(&r->lines);
 	if (!rc)
@@ -77,7 +79,8 @@ static int add_recorded(struct dw_memory_recording *r, const struct dw_region_lo
 				     dw_sliced_time(&r->slices, look->head->start_ns), &d.process);
 
 	if (!rc)
-		rc = dw_region_allocations_new(&r->slices.p, d.process, &d.allocations);
+		rc = dw_region_allocations_new(&r->slices.p, d.process, r->memory_bytes,
+					       &d.allocations);
 	if (!rc)
 		rc = dw_vec_push(&r->open, d);
 	if (rc)
@@ -247,7 +250,7 @@ static int note_sums(struct dw_facts *facts, const struct sums *s)
 	return dw_facts_set_text(facts, "runtime_version", version);
 }
 
-int dw_memory_recording_stop(struct dw_memory_recording *r, const struct dw_run *run,
+int dw_memory_recording_stop(struct dw_memory_recording *r, struct dw_run *run,
 			     struct dw_error *err)
 {
 	dw_sliced_end(&r->slices, run);
@@ -255,9 +258,11 @@ int dw_memory_recording_stop(struct dw_memory_recording *r, const struct dw_run 
 	return dw_sliced_stop(&r->slices, err);
 }
 
-int dw_memory_recording_finish(struct dw_memory_recording *r, struct dw_error *err)
+int dw_memory_recording_finish(struct dw_memory_recording *r, uint32_t debuginfod_ms,
+			       struct dw_error *err)
 {
 	struct dw_finish_options options = {
+		.debuginfod_ms = debuginfod_ms,
 		.without_code = true,
 		.il_line = dw_managed_lines_find,
 		.il_line_ctx = &r->lines,

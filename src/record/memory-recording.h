@@ -37,11 +37,13 @@ uint64_t dw_memory_recording_processes(const struct dw_memory_recording *r);
 
 /* All regions have ended: write the last slice and how @run went. 0 or the first failure; what was
  * collected stays in the .partial. */
-int dw_memory_recording_stop(struct dw_memory_recording *r, const struct dw_run *run,
+int dw_memory_recording_stop(struct dw_memory_recording *r, struct dw_run *run,
 			     struct dw_error *err);
 
-/* Finish the stopped recording's session. 0 or a negative code: the .partial stays. */
-int dw_memory_recording_finish(struct dw_memory_recording *r, struct dw_error *err);
+/* Finish the stopped recording's session; servers may be asked for @debuginfod_ms. 0 or a negative
+ * code: the .partial stays. */
+int dw_memory_recording_finish(struct dw_memory_recording *r, uint32_t debuginfod_ms,
+			       struct dw_error *err);
 
 /* Free everything, the .partial stays unless @discard. NULL is fine. */
 void dw_memory_recording_free(struct dw_memory_recording *r, bool discard);

@@ -61,6 +61,7 @@ static int tick(struct recorder *r, uint64_t now, struct dw_error *err)
 	if (now < r->next_tick_ns)
 		return 0;
 	r->next_tick_ns = now + TICK_NS;
+	dw_run_tick(&r->run, now);
 	dw_regions_tick(&r->regions, now);
 	if (r->options->progress)
 		r->options->progress(r->options->progress_ctx, now - r->run.start_ns);
@@ -157,7 +158,7 @@ static int finish(struct recorder *r, int rc, struct dw_error *err)
 	stopped = dw_memory_recording_stop(r->recording, &r->run, rc ? NULL : err);
 	if (rc || stopped)
 		return rc ? rc : stopped;
-	rc = dw_memory_recording_finish(r->recording, err);
+	rc = dw_memory_recording_finish(r->recording, r->options->debuginfod_ms, err);
 	dw_run_take_signals(&r->run);
 	return rc;
 }

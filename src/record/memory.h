@@ -24,10 +24,11 @@ struct dw_memory_options {
 	uint64_t sample_bytes; /* draw one object in so many bytes, 0 = record all */
 	bool without_lifetime;
 	bool without_stacks;
-	bool has_natives;      /* which native functions lie between managed ones */
-	uint32_t check;	       /* compare one stack in so many with the runtime's, 0 = none */
-	bool has_oracle;       /* compare generations and the heap with the runtime's */
-	bool without_children; /* .NET programs that .NET programs start run as they are */
+	bool has_natives;	/* which native functions lie between managed ones */
+	uint32_t debuginfod_ms; /* ask servers for debug information, so long; 0 = no */
+	uint32_t check;		/* compare one stack in so many with the runtime's, 0 = none */
+	bool has_oracle;	/* compare generations and the heap with the runtime's */
+	bool without_children;	/* .NET programs that .NET programs start run as they are */
 	void (*progress)(void *ctx, uint64_t elapsed_ns); /* a few times a second; may be NULL */
 	void *progress_ctx;
 };

@@ -82,6 +82,7 @@ static int flush(struct recording *r, struct dw_error *err)
 
 static int tick(struct recording *r, uint64_t now, struct dw_error *err)
 {
+	dw_run_tick(&r->run, now);
 	if (now >= r->next_tick_ns && r->options->progress) {
 		struct dw_record_progress progress = {.elapsed_ns = now - r->run.start_ns};
 
@@ -168,8 +169,9 @@ static int prepare_backend(struct recording *r, const struct dw_backend_config *
 		return 0;
 	rc = o->backend->prepare(config, &r->profile, &r->backend, &agent, err);
 	if (!rc)
-		rc = dw_target_environment_make(&r->environment, o->backend_agent, agent.folder,
-						agent.mode);
+		rc = dw_target_environment_make_both(&r->environment, o->backend_agent,
+						     agent.folder, agent.mode,
+						     r->managed.is_on ? &r->managed.agent : NULL);
 	r->run.launch.environment = r->environment.v;
 	return rc;
 }
@@ -231,6 +233,7 @@ static int start(struct recording *r, struct dw_error *err)
 		.period = o->period,
 		.kernel = o->kernel,
 		.system_wide = o->system_wide,
+		.off_cpu = o->off_cpu,
 		.cache_dir = o->cache_dir,
 		.pids = o->pids,
 		.pids_n = o->pids_n,
@@ -301,7 +304,7 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 		rc = dw_managed_recording_lines(&r->managed);
 	dw_managed_recording_complain(&r->managed, r->result->nameless, sizeof r->result->nameless);
 	if (!rc)
-		rc = dw_run_note(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
+		rc = dw_run_end(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
 	if (!rc && r->run.targets.v.n)
 		rc = note_cpu(r);
 	if (!rc)
@@ -321,6 +324,7 @@ static int finish(struct recording *r, struct dw_error *err)
 		.symbol_timeout_ms = r->result->stop_signal ? IMPATIENT_MS : 0,
 		.held = true,
 		.without_code = r->options->without_code,
+		.debuginfod_ms = r->options->debuginfod_ms,
 		.with_source = r->options->with_source,
 		.il_line = dw_managed_lines_find,
 		.il_line_ctx = &r->managed.lines,

@@ -34,12 +34,14 @@ struct dw_record_options {
 	const char *event;	   /* that is sampled, NULL = time */
 	uint64_t period;	   /* of the event, 0 = by the frequency */
 	enum dw_sample_kernel kernel;
+	bool off_cpu;	  /* where threads wait, too */
 	bool system_wide; /* all processes, as long as the command runs */
 	uint32_t frequency_hz;
-	uint32_t stack_bytes; /* 0 = the backend's choice */
-	bool wait_all;	      /* go on until all descendants have ended */
-	bool without_code;    /* leave machine code out of the session */
-	bool with_source;     /* put the text of source files into it */
+	uint32_t stack_bytes;	/* 0 = the backend's choice */
+	bool wait_all;		/* go on until all descendants have ended */
+	bool without_code;	/* leave machine code out of the session */
+	bool with_source;	/* put the text of source files into it */
+	uint32_t debuginfod_ms; /* ask servers for debug information, so long; 0 = no */
 	void (*progress)(void *ctx, const struct dw_record_progress *p); /* may be NULL */
 	void *progress_ctx;
 };

@@ -83,15 +83,10 @@ void dw_recorded_threads_name(struct dw_recorded_processes *r, uint32_t process,
 	while (r->threads_named < dw_threads_count(&r->p->threads)) {
 		struct dw_thread *t = dw_threads_get(&r->p->threads, ++r->threads_named);
 		dw_auto(dw_buf) name = DW_BUF_INIT;
-		char file[64];
 
 		t->name = row->name;
-		snprintf(file, sizeof file, "task/%d/comm", t->tid);
-		if (!pid || t->tid == pid || dw_proc_read(pid, file, &name))
-			continue;
-		if (name.len && name.data[name.len - 1] == '\n')
-			name.len--;
-		(void)dw_strings_add(&r->p->strings, name.data, name.len, &t->name);
+		if (pid && t->tid != pid && !dw_proc_thread_name(pid, t->tid, &name))
+			(void)dw_strings_add(&r->p->strings, dw_buf_str(&name), name.len, &t->name);
 	}
 }
 

@@ -1,7 +1,6 @@
 /* The road of samples; see road.h. */
 #include "record/road.h"
 
-#include "collect/perf/refusal.h"
 #include "record/program.h"
 
 /* Whether the command @name can take an agent. One that does not exist is the launch's matter. */
@@ -21,7 +20,7 @@ static int check_program(const char *name, const struct dw_error *refusal, struc
 	return rc;
 }
 
-int dw_road_choose(enum dw_road wish, const char *name, struct dw_road_choice *ret,
+int dw_road_choose(enum dw_road wish, const char *name, bool waits_do, struct dw_road_choice *ret,
 		   struct dw_error *err)
 {
 	int rc = 0;
@@ -29,10 +28,16 @@ int dw_road_choose(enum dw_road wish, const char *name, struct dw_road_choice *r
 	*ret = (struct dw_road_choice){.backend = &dw_backend_perf};
 	if (wish == DWELL_ROAD_INSIDE)
 		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--road inside was given");
+	else if (wish == DWELL_ROAD_OUTSIDE)
+		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--road outside was given");
 	else if (wish == DWELL_ROAD_AUTO)
 		rc = dw_perf_check(&ret->refusal);
 	if (rc != DWELL_ERR_REFUSED)
 		return 0; /* what else is wrong shows when it starts */
+	if (!name && waits_do) {
+		ret->backend = &dw_backend_outside;
+		return 0;
+	}
 	ret->backend = &dw_backend_inside;
 	return check_program(name, &ret->refusal, err);
 }

@@ -3,15 +3,29 @@
 
 #include "base/clock.h"
 #include "record/environment.h"
+#include "record/priority.h"
 
 #include <sys/wait.h>
 
 #define GRACE_NS 3000000000ull /* for a command that was told to stop */
+#define LOOK_NS	 200000000ull  /* between looks whether we come in time */
+
+void dw_run_tick(struct dw_run *r, uint64_t now)
+{
+	if (r->is_raised || r->is_refused || now < r->next_look_ns)
+		return;
+	r->next_look_ns = now + LOOK_NS;
+	if (!dw_priority_is_needed())
+		return;
+	r->is_raised = dw_priority_raise();
+	r->is_refused = !r->is_raised;
+}
 
 int dw_run_prepare(struct dw_run *r, char *const *argv, struct dw_error *err)
 {
 	int rc = dw_launch_prepare(&r->launch, argv, err);
 
+	dw_run_tick(r, dw_clock_ns(CLOCK_MONOTONIC));
 	return rc ? rc : dw_signals_take(&r->signals, err);
 }
 
@@ -20,6 +34,7 @@ int dw_run_attach(struct dw_run *r, const pid_t *pids, size_t n, struct dw_error
 	int rc = 0;
 
 	r->is_attached = true;
+	dw_run_tick(r, dw_clock_ns(CLOCK_MONOTONIC));
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = dw_targets_add(&r->targets, pids[i], err);
 	return rc ? rc : dw_signals_take(&r->signals, err);
@@ -75,10 +90,18 @@ bool dw_run_is_over(const struct dw_run *r, uint64_t now, bool goes_on)
 	return r->result->ended && (!goes_on || r->grace_end_ns);
 }
 
-int dw_run_note(const struct dw_run *r, struct dw_facts *facts, uint64_t duration_ns)
+static void lower(struct dw_run *r)
+{
+	if (r->is_raised)
+		dw_priority_restore();
+	r->is_raised = false;
+}
+
+int dw_run_end(struct dw_run *r, struct dw_facts *facts, uint64_t duration_ns)
 {
 	int rc = dw_facts_set(facts, "duration_ns", (int64_t)duration_ns);
 
+	lower(r);
 	if (r->is_attached)
 		return rc;
 	if (!rc && r->result->ended)
@@ -90,6 +113,7 @@ int dw_run_note(const struct dw_run *r, struct dw_facts *facts, uint64_t duratio
 
 void dw_run_release(struct dw_run *r)
 {
+	lower(r);
 	dw_signals_release(&r->signals);
 	dw_launch_close(&r->launch);
 	dw_targets_release(&r->targets);

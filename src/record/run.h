@@ -2,7 +2,8 @@
  * What a recording is about: a command that is launched, given the signals that come for it, and
  * waited for; or processes that run already, which are left alone.
  *
- * The calling thread must be the only one while signals are taken (record/signals.h).
+ * The calling thread must be the only one while signals are taken (record/signals.h). From then on
+ * until the end its priority may be raised (record/priority.h).
  */
 #pragma once
 
@@ -23,6 +24,9 @@ struct dw_run {
 	struct dw_launch launch;
 	struct dw_targets targets; /* running processes, of a recording that is attached */
 	bool is_attached;
+	bool is_raised;	 /* the calling thread's priority */
+	bool is_refused; /* it may not be raised */
+	uint64_t next_look_ns;
 	struct dw_signals signals;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	uint64_t grace_end_ns; /* when we stop waiting for a command that was told to stop, 0 =
@@ -46,6 +50,9 @@ int dw_run_prepare(struct dw_run *r, char *const *argv, struct dw_error *err);
  */
 int dw_run_attach(struct dw_run *r, const pid_t *pids, size_t n, struct dw_error *err);
 
+/* Often while it records: see that the calling thread comes in time. */
+void dw_run_tick(struct dw_run *r, uint64_t now);
+
 /* Let the child execute the command @name. 0 with result->pid, or a negative code with
  * result->exec_error. */
 int dw_run_begin(struct dw_run *r, const char *name, struct dw_error *err);
@@ -57,9 +64,9 @@ void dw_run_take_signals(struct dw_run *r);
 /* Whether the recording ends @now. @goes_on: it does not end with the command. */
 bool dw_run_is_over(const struct dw_run *r, uint64_t now, bool goes_on);
 
-/* Note in @facts that the recording took @duration_ns, and how the command ended, if it has. 0 or
- * -ENOMEM. */
-int dw_run_note(const struct dw_run *r, struct dw_facts *facts, uint64_t duration_ns);
+/* The recording is over: have the usual priority again, and note in @facts that it took
+ * @duration_ns, and how the command ended, if it has. 0 or -ENOMEM. */
+int dw_run_end(struct dw_run *r, struct dw_facts *facts, uint64_t duration_ns);
 
 /* Give the signals back and end a child that was not begun. A running command is left alone. */
 void dw_run_release(struct dw_run *r);

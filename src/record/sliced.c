@@ -124,12 +124,12 @@ int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
 	return s->rc;
 }
 
-void dw_sliced_end(struct dw_sliced *s, const struct dw_run *run)
+void dw_sliced_end(struct dw_sliced *s, struct dw_run *run)
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 
 	end_slice(s, now);
-	dw_sliced_fail(s, dw_run_note(run, &s->p.facts, dw_sliced_time(s, now)));
+	dw_sliced_fail(s, dw_run_end(run, &s->p.facts, dw_sliced_time(s, now)));
 }
 
 int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err)

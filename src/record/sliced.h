@@ -74,7 +74,7 @@ int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
 		   struct dw_error *err);
 
 /* End the last slice and note how @run went. Facts may be added until dw_sliced_stop(). */
-void dw_sliced_end(struct dw_sliced *s, const struct dw_run *run);
+void dw_sliced_end(struct dw_sliced *s, struct dw_run *run);
 
 /* Write all and close the .partial. 0 or the first failure: what was written stays there. */
 int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err);

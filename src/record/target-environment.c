@@ -77,16 +77,28 @@ static int assemble(struct dw_target_environment *e, char *in_place)
 	return 0;
 }
 
-int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
-			       const char *folder, const char *mode)
+int dw_target_environment_make_both(struct dw_target_environment *e, const char *agent,
+				    const char *folder, const char *mode,
+				    const struct dw_second_agent *second)
 {
 	const char *preload = getenv(DWELL_ENV_PRELOAD);
 
+	/* The loader starts the last one first, which hides both. */
 	if (make_common(e, folder, mode) ||
-	    asprintf(&e->made[3], DWELL_ENV_PRELOAD "=%s%s%s", preload ? preload : "",
-		     preload ? ":" : "", agent) < 0)
+	    asprintf(&e->made[3], DWELL_ENV_PRELOAD "=%s%s%s%s%s", preload ? preload : "",
+		     preload ? ":" : "", second ? second->path : "", second ? ":" : "", agent) < 0)
+		return -ENOMEM;
+	if (second && (asprintf(&e->made[4], DWELL_ENV_SECOND "=%s", second->path) < 0 ||
+		       asprintf(&e->made[5], DWELL_ENV_SECOND_START "=%s:%s", second->mode,
+				second->folder) < 0))
 		return -ENOMEM;
 	return assemble(e, e->made[3]);
+}
+
+int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
+			       const char *folder, const char *mode)
+{
+	return dw_target_environment_make_both(e, agent, folder, mode, NULL);
 }
 
 /* Whether the loader brings an agent into the program @name. */

@@ -3,6 +3,13 @@
  */
 #pragma once
 
+/* An agent that is preloaded beside another one. */
+struct dw_second_agent {
+	const char *path;
+	const char *folder;
+	const char *mode; /* without ':' */
+};
+
 enum { DWELL_ENVIRONMENT_MADE = 6 }; /* entries, at most */
 
 struct dw_target_environment {
@@ -18,6 +25,11 @@ struct dw_target_environment {
  */
 int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
 			       const char *folder, const char *mode);
+
+/* The same with @second (NULL = none) beside @agent. */
+int dw_target_environment_make_both(struct dw_target_environment *e, const char *agent,
+				    const char *folder, const char *mode,
+				    const struct dw_second_agent *second);
 
 /*
  * The same for the .NET runtime's @agent. Where the command @program (NULL = none) takes no

@@ -1,12 +1,16 @@
 /*
  * Start routines; see thread-start.h. A thread's outermost frames are clone's and start_thread's,
  * the main thread's are _start's and __libc_start_main's: the C library mostly has no symbols for
- * them, so its module name decides.
+ * them, so its module name decides. A stripped program has none for _start, so what calls
+ * __libc_start_main is passed over, too. The kernel's frames are nobody's start: they stand
+ * outermost where a stack has no user code.
  */
 #include "record/thread-start.h"
 
 #include "base/cleanup.h"
+#include "base/map.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +21,8 @@ static bool is_start_code(const struct dw_profile *p, const struct dw_function *
 	const struct dw_module *m = dw_modules_get(&p->modules, f->module);
 	const char *name = m ? dw_strings_get(&p->strings, m->name) : "";
 
+	if (m && m->kind == DWELL_MODULE_KERNEL)
+		return true;
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;
@@ -38,18 +44,44 @@ static uint32_t start_at_frame(const struct dw_profile *p, uint32_t frame, uint3
 	return otherwise;
 }
 
-/* The outermost function of @stack that is the program's own, 0 = none or the stack was cut. */
-static uint32_t start_of_stack(const struct dw_profile *p, uint32_t stack)
+/* Whether @frame is in the function of the C library that calls main(). */
+static bool calls_main(const struct dw_profile *p, uint32_t frame)
 {
-	const struct dw_stack *s;
-	uint32_t start = 0;
+	static const char name[] = "__libc_start_main";
+	uint32_t n;
+	const struct dw_location *chain = dw_locations_get(&p->locations, frame, &n);
+	const struct dw_function *f =
+		n ? dw_functions_get(&p->functions, chain[n - 1].function) : NULL;
 
-	for (; (s = dw_stacks_get(&p->stacks, stack)); stack = s->parent) {
+	return f && is_start_code(p, f) &&
+	       !strncmp(dw_strings_get(&p->strings, f->name), name, sizeof name - 1);
+}
+
+/* By stack: the outermost function that is the program's own; 0 = none or the stack was cut. NULL
+ * without memory. Owned by the caller. */
+static uint32_t *starts_of_stacks(const struct dw_profile *p)
+{
+	const uint32_t cut = UINT32_MAX;
+	uint32_t n = dw_stacks_count(&p->stacks);
+	uint32_t *starts = calloc((size_t)n + 1, sizeof *starts);
+
+	for (uint32_t id = 1; starts && id <= n; id++) {
+		const struct dw_stack *s = dw_stacks_get(&p->stacks, id);
+		uint32_t outer = starts[s->parent];
+
 		if (dw_frames_get(&p->frames, s->frame)->kind == DWELL_FRAME_CUT)
-			return 0;
-		start = start_at_frame(p, s->frame, start);
+			starts[id] = cut;
+		else if (!outer)
+			starts[id] = start_at_frame(p, s->frame, 0);
+		else if (outer != cut && !calls_main(p, s->frame))
+			starts[id] = outer;
+		else
+			starts[id] = outer == cut ? cut : 0;
 	}
-	return start;
+	for (uint32_t id = 1; starts && id <= n; id++)
+		if (starts[id] == cut)
+			starts[id] = 0;
+	return starts;
 }
 
 /* The function of @node that is the program's own, 0 = none. A callee has the whole chain. */
@@ -98,13 +130,51 @@ static void find_starts_of_calls(struct dw_profile *p)
 	}
 }
 
+/* How often each thread was seen with each start, and how often with the one that it has. */
+struct tally {
+	struct dw_map seen; /* thread << 32 | function -> times */
+	uint32_t *most;	    /* by thread */
+};
+
+/* @thread was seen below @start once more. 0 or -ENOMEM. */
+static int note_start(struct dw_profile *p, struct tally *t, uint32_t thread, uint32_t start)
+{
+	struct dw_thread *th = dw_threads_get(&p->threads, thread);
+	uint64_t key = (uint64_t)thread << 32 | start;
+	uint32_t times;
+	int rc;
+
+	if (!start || !th)
+		return 0;
+	times = dw_map_get(&t->seen, key) + 1;
+	rc = dw_map_put(&t->seen, key, times);
+	if (!rc && times > t->most[thread]) {
+		t->most[thread] = times;
+		th->start = start;
+	}
+	return rc;
+}
+
+/* Threads with samples or waits begin with what was seen most often. */
+static void find_starts_of_samples(struct dw_profile *p)
+{
+	dw_auto_free uint32_t *starts = starts_of_stacks(p);
+	dw_auto_free uint32_t *most = calloc(dw_threads_count(&p->threads) + 1, sizeof *most);
+	struct tally tally = {.most = most};
+	int rc = starts && most ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->samples.n && !rc; i++)
+		rc = note_start(p, &tally, p->samples.thread[i], starts[p->samples.stack[i]]);
+	for (size_t i = 0; i < p->waits.rows.n && !rc; i++) {
+		const struct dw_wait *w = &p->waits.rows.v[i];
+
+		rc = note_start(p, &tally, w->thread, starts[w->stack]);
+	}
+	dw_map_release(&tally.seen);
+}
+
 void dw_find_thread_starts(struct dw_profile *p)
 {
 	find_starts_of_calls(p);
-	for (size_t i = 0; i < p->samples.n; i++) {
-		struct dw_thread *t = dw_threads_get(&p->threads, p->samples.thread[i]);
-
-		if (t && !t->start)
-			t->start = start_of_stack(p, p->samples.stack[i]);
-	}
+	find_starts_of_samples(p);
 }

@@ -36,6 +36,7 @@ static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_GCS] = "gcs",
 	[DWELL_CHUNK_CALL_MUTES] = "call_mutes",
 	[DWELL_CHUNK_SOURCES] = "sources",
+	[DWELL_CHUNK_WAITS] = "waits",
 };
 
 const char *dw_chunk_kind_name(enum dw_chunk_kind kind)

@@ -207,6 +207,29 @@ static int take_samples(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
+static int take_waits(struct dw_cursor *c, size_t n, struct dw_profile *p)
+{
+	uint64_t threads = last_id(p->threads.rows.n), stacks = last_id(p->stacks.rows.n),
+		 begin = 0;
+	__auto_type t = &p->waits.rows;
+	struct dw_wait *rows;
+
+	if (dw_vec_reserve(t, n + 1))
+		return -ENOMEM;
+	rows = t->v + t->n;
+	TAKE_COLUMN(rows, n, begin_ns, dw_take_delta(c, &begin));
+	TAKE_COLUMN(rows, n, span_ns, dw_take(c));
+	for (size_t i = 0; i < n; i++)
+		rows[i].blocked_ns = rows[i].span_ns - dw_at_most(c, dw_take(c), rows[i].span_ns);
+	for (size_t i = 0; i < n; i++) {
+		rows[i].thread = dw_take_max(c, threads);
+		c->failed |= !rows[i].thread;
+	}
+	TAKE_COLUMN(rows, n, stack, dw_take_max(c, stacks));
+	t->n += n;
+	return 0;
+}
+
 static int take_functions(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	uint64_t modules = last_id(p->modules.rows.n), strings = last_id(p->strings.n);
@@ -391,6 +414,7 @@ static const struct {
 	[DWELL_CHUNK_GCS] = {dw_take_gcs, 12},
 	[DWELL_CHUNK_CALL_MUTES] = {dw_take_call_mutes, 4},
 	[DWELL_CHUNK_SOURCES] = {take_sources, 2},
+	[DWELL_CHUNK_WAITS] = {take_waits, 5},
 };
 
 /* The verdict over a chunk that was read to its end. */

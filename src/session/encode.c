@@ -97,6 +97,18 @@ static void put_samples(struct dw_buf *b, const struct dw_profile *p, size_t fro
 		dw_buf_put_uleb(b, s->stack[i]);
 }
 
+static void put_waits(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
+{
+	const struct dw_wait *rows = p->waits.rows.v;
+
+	PUT_DELTAS(b, rows, from, to, begin_ns);
+	PUT_COLUMN(b, rows, from, to, span_ns);
+	for (size_t i = from; i < to; i++)
+		dw_buf_put_uleb(b, rows[i].span_ns - rows[i].blocked_ns);
+	PUT_COLUMN(b, rows, from, to, thread);
+	PUT_COLUMN(b, rows, from, to, stack);
+}
+
 static void put_functions(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
 	const struct dw_function *rows = p->functions.rows.v;
@@ -267,6 +279,8 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 		return p->calls.mutes.n;
 	case DWELL_CHUNK_SOURCES:
 		return p->sources.rows.n;
+	case DWELL_CHUNK_WAITS:
+		return p->waits.rows.n;
 	default:
 		return 0;
 	}
@@ -298,6 +312,7 @@ static const struct {
 	[DWELL_CHUNK_GCS] = {dw_put_gcs, 0, false},
 	[DWELL_CHUNK_CALL_MUTES] = {dw_put_call_mutes, 0, false},
 	[DWELL_CHUNK_SOURCES] = {put_sources, 0, true},
+	[DWELL_CHUNK_WAITS] = {put_waits, 0, false},
 };
 
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,
@@ -324,7 +339,7 @@ static bool is_cleared(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_SAMPLES || kind == DWELL_CHUNK_CALL_DELTAS ||
 	       kind == DWELL_CHUNK_CALL_EXTREMES || kind == DWELL_CHUNK_CALL_SLOW ||
-	       kind == DWELL_CHUNK_ALLOC_DELTAS;
+	       kind == DWELL_CHUNK_ALLOC_DELTAS || kind == DWELL_CHUNK_WAITS;
 }
 
 void dw_encoded_advance(struct dw_encoded *done, const struct dw_profile *p)

@@ -3,7 +3,7 @@
  *
  * The session is written anew beside the partial, not in place: the result has no holes, larger
  * chunks pack better, and until the rename the partial is untouched. It is loaded already, so this
- * costs the packing and nothing else.
+ * costs the packing and nothing else. That is done by a thread, while the caller computes totals.
  */
 #include "base/cleanup.h"
 #include "session/database.h"
@@ -13,8 +13,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,20 +26,25 @@ enum {
 	CODE_LEVEL = 1,	    /* code hardly packs: level 3 takes twice as long for 12 % */
 };
 
-struct finishing {
-	struct dw_database db;
-	struct dw_error *err;
+struct dw_session_finishing {
+	char *partial, *path, *fresh; /* owned */
+	int fd;			      /* of the file @fresh, -1 = none */
+	const struct dw_profile *p;   /* borrowed */
+	struct dw_database db;	      /* the thread's until it has ended */
+	pthread_t thread;
+	bool has_thread;
+	struct dw_error err; /* the thread's */
 };
 
 static int put_chunk(void *ctx, struct dw_raw_chunk *c)
 {
-	struct finishing *f = ctx;
+	struct dw_session_finishing *f = ctx;
 
 	f->db.level = c->kind == DWELL_CHUNK_CODES ? CODE_LEVEL : FINISHED_LEVEL;
-	return dw_database_put(&f->db, c, f->err);
+	return dw_database_put(&f->db, c, &f->err);
 }
 
-static int put_profile(struct finishing *f, const struct dw_profile *p)
+static int put_profile(struct dw_session_finishing *f, const struct dw_profile *p)
 {
 	static const struct dw_encoded nothing;
 	int rc = dw_encode_profile(p, &nothing, true, put_chunk, f);
@@ -46,28 +54,22 @@ static int put_profile(struct finishing *f, const struct dw_profile *p)
 	if (!rc)
 		rc = dw_encode_facts(&p->facts, &facts);
 	if (rc == -ENOMEM)
-		dw_error_set(f->err, rc, "no memory to finish the session");
+		dw_error_set(&f->err, rc, "no memory to finish the session");
 	if (!rc)
-		rc = dw_database_put_state(&f->db, &facts, f->err);
+		rc = dw_database_put_state(&f->db, &facts, &f->err);
 	dw_buf_release(&facts.raw);
 	return rc;
 }
 
-/* Fill the empty file @path and close it. */
-static int write_session(const char *path, const struct dw_profile *p,
-			 const struct dw_totals *totals, struct dw_error *err)
+/* Everything but the tables, into the empty file. */
+static void *write_profile(void *arg)
 {
-	struct finishing f = {.err = err};
-	int rc = dw_database_create(&f.db, path, false, FINISHED_LEVEL, err);
+	struct dw_session_finishing *f = arg;
+	int rc = dw_database_create(&f->db, f->fresh, false, FINISHED_LEVEL, &f->err);
 
 	if (!rc)
-		rc = put_profile(&f, p);
-	if (!rc)
-		rc = dw_tables_write(&f.db, p, totals, err);
-	if (!rc)
-		rc = dw_database_exec(&f.db, "COMMIT", err);
-	dw_database_release(&f.db);
-	return rc;
+		(void)put_profile(f, f->p);
+	return NULL;
 }
 
 /* Block SIGXFSZ: at a file-size limit the write fails and tells. */
@@ -93,28 +95,51 @@ static void restore_signals(const sigset_t *old)
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-/* Write @fresh, make it lasting and put it in the place of @path. */
-static int write_and_rename(const char *fresh, const char *path, const struct dw_profile *p,
-			    const struct dw_totals *totals, struct dw_error *err)
+/* Begin to write, in a thread that no signal reaches: SIGXFSZ is blocked in it, too. */
+static void start_writing(struct dw_session_finishing *f)
 {
-	dw_auto_close int fd = -1;
-	sigset_t old;
-	int rc;
+	sigset_t all, old;
 
-	unlink(fresh);
-	rc = dw_output_create(fresh, &fd, err);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	f->has_thread = !pthread_create(&f->thread, NULL, write_profile, f);
+	if (!f->has_thread)
+		write_profile(f);
+	restore_signals(&old);
+}
+
+/* Free @f, whose thread has ended. What it wrote goes, unless it has its name. */
+static void finishing_free(struct dw_session_finishing *f)
+{
+	dw_database_release(&f->db);
+	if (f->fd >= 0 && f->fresh)
+		dw_output_remove(f->fresh);
+	dw_cleanup_close(&f->fd);
+	dw_error_clear(&f->err);
+	free(f->fresh);
+	free(f->path);
+	free(f->partial);
+	free(f);
+}
+
+/* Add the tables, make the file lasting and put it in the place of f->path. */
+static int complete(struct dw_session_finishing *f, const struct dw_totals *totals,
+		    struct dw_error *err)
+{
+	int rc = dw_tables_write(&f->db, f->p, totals, err);
+
+	if (!rc)
+		rc = dw_database_exec(&f->db, "COMMIT", err);
+	dw_database_release(&f->db);
+	if (!rc && fsync(f->fd))
+		rc = dw_error_set_errno(err, errno, "cannot write the session");
+	if (!rc && rename(f->fresh, f->path))
+		rc = dw_error_set_errno(err, errno, "cannot rename %s to %s", f->fresh, f->path);
 	if (rc)
 		return rc;
-	block_file_size_signal(&old);
-	rc = write_session(fresh, p, totals, err);
-	restore_signals(&old);
-	if (!rc && fsync(fd))
-		rc = dw_error_set_errno(err, errno, "cannot write the session");
-	if (!rc && rename(fresh, path))
-		rc = dw_error_set_errno(err, errno, "cannot rename %s to %s", fresh, path);
-	if (rc)
-		dw_output_remove(fresh);
-	return rc;
+	dw_cleanup_close(&f->fd);
+	dw_output_remove(f->partial);
+	return dw_output_sync_folder(f->path, err);
 }
 
 int dw_session_hold(const char *partial, int *ret, struct dw_error *err)
@@ -130,19 +155,60 @@ int dw_session_hold(const char *partial, int *ret, struct dw_error *err)
 	return rc;
 }
 
+int dw_session_finish_begin(const char *partial, const char *path, const struct dw_profile *p,
+			    struct dw_session_finishing **ret, struct dw_error *err)
+{
+	struct dw_session_finishing *f = calloc(1, sizeof *f);
+	int rc;
+
+	if (!f)
+		return dw_error_set(err, -ENOMEM, "no memory to finish the session");
+	*f = (struct dw_session_finishing){.fd = -1, .p = p};
+	f->partial = strdup(partial);
+	f->path = strdup(path);
+	f->fresh = dw_output_name(path, ".partial-new");
+	if (f->partial && f->path && f->fresh)
+		rc = dw_session_check_target(path, err);
+	else
+		rc = dw_error_set(err, -ENOMEM, "no memory to finish the session");
+	if (!rc) {
+		dw_output_remove(f->fresh);
+		rc = dw_output_create(f->fresh, &f->fd, err);
+	}
+	if (rc) {
+		finishing_free(f);
+		return rc;
+	}
+	start_writing(f);
+	*ret = f;
+	return 0;
+}
+
+int dw_session_finish_end(struct dw_session_finishing *f, const struct dw_totals *totals,
+			  struct dw_error *err)
+{
+	sigset_t old;
+	int rc;
+
+	if (f->has_thread)
+		pthread_join(f->thread, NULL);
+	rc = f->err.code;
+	if (rc) {
+		dw_error_set(err, rc, "%s", dw_error_message(&f->err));
+	} else if (totals) {
+		block_file_size_signal(&old);
+		rc = complete(f, totals, err);
+		restore_signals(&old);
+	}
+	finishing_free(f);
+	return rc;
+}
+
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err)
 {
-	dw_auto_free char *fresh = dw_output_name(path, ".partial-new");
-	int rc;
+	struct dw_session_finishing *f;
+	int rc = dw_session_finish_begin(partial, path, p, &f, err);
 
-	if (!fresh)
-		return dw_error_set(err, -ENOMEM, "no memory to finish the session");
-	rc = dw_session_check_target(path, err);
-	if (!rc)
-		rc = write_and_rename(fresh, path, p, totals, err);
-	if (rc)
-		return rc;
-	dw_output_remove(partial);
-	return dw_output_sync_folder(path, err);
+	return rc ? rc : dw_session_finish_end(f, totals, err);
 }

@@ -75,9 +75,26 @@ static size_t walk(const struct children *c, const struct dw_node_total *nodes, 
 	return n;
 }
 
-int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusive_min,
-		   size_t **ret, size_t *ret_n)
+static bool is_kept(const struct dw_totals *t, const struct dw_node_shares *least, size_t node)
 {
+	return t->nodes.v[node].values.inclusive >= least->inclusive_min ||
+	       (t->node_blocked.n && t->node_blocked.v[node].inclusive >= least->blocked_min);
+}
+
+/* Sort @rows, indices of nodes, the heaviest first. */
+static int sort_nodes(const struct dw_totals *t, struct dw_sort_row *rows, size_t n)
+{
+	if (t->node_blocked.n)
+		return sort_by_values(rows, n, t->node_blocked.v, sizeof *t->node_blocked.v, true);
+	return sort_by_values(rows, n, &t->nodes.v->values, sizeof *t->nodes.v, true);
+}
+
+int dw_order_nodes(const struct dw_totals *t, const struct dw_node_shares *least, size_t **ret,
+		   size_t *ret_n)
+{
+	const struct dw_node_total *nodes = t->nodes.v;
+	size_t n = t->nodes.n;
+
 	dw_auto_free struct dw_sort_row *kept = malloc((n + 1) * sizeof *kept);
 	dw_auto_free size_t *first = calloc(n + 1, sizeof *first);
 	dw_auto_free size_t *next = calloc(n + 1, sizeof *next);
@@ -86,9 +103,9 @@ int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusi
 	if (!kept || !first || !next)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (nodes[i].values.inclusive >= inclusive_min)
+		if (is_kept(t, least, i))
 			kept[kept_n++].row = i;
-	if (kept_n && sort_by_values(kept, kept_n, &nodes->values, sizeof *nodes, true))
+	if (kept_n && sort_nodes(t, kept, kept_n))
 		return -ENOMEM;
 	for (size_t i = kept_n; i-- > 0;) {
 		size_t row = kept[i].row;

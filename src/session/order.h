@@ -19,10 +19,15 @@
 int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_inclusive,
 		  size_t **ret);
 
+/* What a node needs, one of it at least. */
+struct dw_node_shares {
+	uint64_t inclusive_min; /* samples, or what the method has in their place */
+	uint64_t blocked_min;	/* ns, where waits were recorded */
+};
+
 /*
- * The nodes with at least @inclusive_min samples, parents before their children, heaviest child
- * first and followed by all of its own. *@ret: their indices, malloc()ed, *@ret_n of them. 0 or
- * -ENOMEM.
+ * The nodes of @t with at least @least, parents before their children, heaviest child first and
+ * followed by all of its own. *@ret: their indices, malloc()ed, *@ret_n of them. 0 or -ENOMEM.
  */
-int dw_order_nodes(const struct dw_node_total *nodes, size_t n, uint64_t inclusive_min,
-		   size_t **ret, size_t *ret_n);
+int dw_order_nodes(const struct dw_totals *t, const struct dw_node_shares *least, size_t **ret,
+		   size_t *ret_n);

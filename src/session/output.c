@@ -87,7 +87,6 @@ int dw_output_create(const char *path, int *ret, struct dw_error *err)
 
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "cannot create %s", path);
-	dw_output_remove_journals(path); /* only now: before, they might have been another's */
 	*ret = fd;
 	return 0;
 }
@@ -133,6 +132,7 @@ int dw_output_claim(const char *path, int *ret, struct dw_error *err)
 		return rc;
 	if (!is_called(fd, path))
 		return held_by_another(path, err);
+	dw_output_remove_journals(path); /* only now: before, they might have been another's */
 	*ret = dw_take_fd(fd);
 	return 0;
 }
@@ -151,8 +151,9 @@ void dw_output_remove_journals(const char *path)
 
 void dw_output_remove(const char *path)
 {
-	unlink(path);
+	/* While the file is there and held no other recording makes journals of that name. */
 	dw_output_remove_journals(path);
+	unlink(path);
 }
 
 /* The folder of @path, malloc()ed. */
@@ -189,8 +190,8 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 	if (dw_output_is_held(partial))
 		return held_by_another(path, err);
 	empty = (S_ISREG(st.st_mode) && !st.st_size) ||
-		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n && !p.calls.nodes.n &&
-		 !p.allocations.groups.n);
+		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n && !p.waits.rows.n &&
+		 !p.calls.nodes.n && !p.allocations.groups.n);
 	dw_profile_release(&p);
 	if (empty)
 		return 0;
@@ -209,7 +210,7 @@ int dw_session_check_target(const char *path, struct dw_error *err)
 	if (!folder)
 		return dw_error_set(err, -ENOMEM, "no memory");
 	if (!*path)
-		return dw_error_set_errno(err, ENOENT, "no name for the session");
+		return dw_error_set(err, DWELL_ERR_USAGE, "the session's name is empty");
 	rc = dw_output_kind(path, &kind, err);
 	if (rc)
 		return rc;

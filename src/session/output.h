@@ -38,12 +38,12 @@ int dw_output_create(const char *path, int *ret, struct dw_error *err);
 
 /*
  * Make @path, a leftover without value or absent, a new empty file that is open as *@ret and held
- * until that is closed. Of several who try at a time one gets it. 0; DWELL_ERR_REFUSED: another has
- * it; -errno.
+ * until that is closed, without journals of SQLite beside it. Of several who try at a time one gets
+ * it. 0; DWELL_ERR_REFUSED: another has it; -errno.
  */
 int dw_output_claim(const char *path, int *ret, struct dw_error *err);
 
-/* Remove @path and the files that SQLite may have left beside it. */
+/* Remove @path, which nobody else may hold, and the files that SQLite may have left beside it. */
 void dw_output_remove(const char *path);
 
 /* Remove only what SQLite may have left beside @path: a stale journal would be replayed into a new

@@ -111,6 +111,19 @@
 	PERCENT("t.exclusive", "samples_kept") " AS exclusive_samples_percent"
 #define SAMPLES_JOIN
 
+/* The same of samples and waits. */
+#define WAITS_VALUES \
+	SAMPLES_VALUES ", c.inclusive_ns AS inclusive_blocked_time, " \
+	SHARE("c.inclusive_ns", "inclusive_blocked_time") " AS inclusive_blocked_time_percent," \
+	" c.exclusive_ns AS exclusive_blocked_time, " \
+	SHARE("c.exclusive_ns", "inclusive_blocked_time") " AS exclusive_blocked_time_percent"
+#define WAITS_JOIN " LEFT JOIN blocked_total c ON c.id = t.calls"
+#define WAITS_SUMS SUM("inclusive_ns") SUM("exclusive_ns")
+#define WAITS_SUMS_JOIN CALLS_SUMS_JOIN
+#define BLOCKED_TABLE \
+	"CREATE TABLE blocked_total (id INTEGER PRIMARY KEY, inclusive_ns INTEGER," \
+	" exclusive_ns INTEGER);"
+
 /* The same of calls. An average without calls divides by 0, which is NULL. */
 #define SHARE(value, of) \
 	"100.0 * " value " / max(1, (SELECT value FROM fact WHERE key = '" of "'))"
@@ -306,8 +319,8 @@
 #define VIEW_THREADS(CALL, VALUES, JOIN) \
 	"CREATE VIEW threads AS" \
 	" SELECT t.id AS unique_id, t.tid AS id, coalesce(f.name, n.text) AS name, " \
-	TIMES ", " PROCESS_COLUMNS CALL ", " VALUES \
-	", t.process AS process_unique_id, n.text AS thread_name" \
+	TIMES ", " PROCESS_COLUMNS ", n.text AS thread_name" CALL ", " VALUES \
+	", t.process AS process_unique_id" \
 	" FROM thread t" PROCESS_JOINS \
 	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start" JOIN \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
@@ -316,7 +329,15 @@
 #define SAMPLES_WORK "'Functions Doing Most Individual Work'"
 #define CALLS_WORK "'Functions with Most Individual Work'"
 #define ALLOCS_WORK "'Functions Allocating Most Memory'"
+#define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
+#define BLOCKED(t) "(SELECT inclusive_ns FROM blocked_total WHERE id = " t ".calls)"
+#define HEAVY_BLOCKED "2 * " BLOCKED("c") " >= " BLOCKED("a")
 #define SAMPLES_MORE
+#define WAITS_MORE \
+	" UNION ALL SELECT * FROM (" \
+	"SELECT 'Functions Waiting Longest', 0, f.name, mn.text, t.processes, " WAITS_VALUES \
+	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") WAITS_SUMS_JOIN \
+	" WHERE c.exclusive_ns ORDER BY c.exclusive_ns DESC, c.inclusive_ns DESC, t.rank LIMIT 8)"
 #define CALLS_MORE
 #define TYPES_BY(section, by) \
 	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, c.processes, " \
@@ -329,12 +350,12 @@
 	TYPES_BY("Types with Most Memory Allocated", "bytes_inclusive") \
 	TYPES_BY("Types with Most Instances", "objects_inclusive") \
 	TYPES_BY("Types with Most Memory Collected in Gen 2", "gen_2_bytes")
-#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE) \
+#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE, HEAVY) \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \
 	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id" \
 	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id" \
-	" AND 2 * c.inclusive >= a.inclusive)," \
+	" AND " HEAVY ")," \
 	" work AS (SELECT min(t.rank) AS rank, t.function AS function, count(*) AS processes," \
 	" sum(t.inclusive) AS inclusive, sum(t.exclusive) AS exclusive" SUMS \
 	" FROM function_total t" FUNCTION_JOIN JOIN \
@@ -394,7 +415,7 @@
 	" LEFT JOIN text f ON f.id = t.function" \
 	" ORDER BY t.begin_ns;"
 
-#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE, ONLY) \
+#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE, ONLY, HEAVY) \
 	VIEW_FUNCTIONS(CALL, VALUES, JOIN, ONLY) \
 	VIEW_CALLTREE(CALL, VALUES, JOIN) \
 	VIEW_CALLERS(CALL, VALUES, JOIN) \
@@ -404,7 +425,7 @@
 	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	VIEW_PROCESSES(CALL, VALUES, JOIN) \
 	VIEW_THREADS(CALL, VALUES, JOIN) \
-	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE) \
+	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE, HEAVY) \
 	VIEW_SLOWEST
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
@@ -414,13 +435,17 @@ const char dw_schema_start_sql[] =
 
 const char dw_schema_samples_sql[] =
 	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK,
-	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE, );
+	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE, , HEAVY_INCLUSIVE);
+
+const char dw_schema_waits_sql[] =
+	TABLES BLOCKED_TABLE VIEWS(SAMPLES_CALL, WAITS_VALUES, WAITS_JOIN, SAMPLES_DEEPER,
+	      SAMPLES_WORK, WAITS_SUMS, WAITS_SUMS_JOIN, WAITS_MORE, , HEAVY_BLOCKED);
 
 const char dw_schema_calls_sql[] =
 	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK,
 	      CALLS_SUMS, CALLS_SUMS_JOIN, CALLS_MORE,
-	      ", c.switched_off_ns AS switched_off_at");
+	      ", c.switched_off_ns AS switched_off_at", HEAVY_INCLUSIVE);
 
 const char dw_schema_allocs_sql[] =
 	TABLES ALLOCS_TABLES VIEWS(ALLOCS_CALL, ALLOCS_VALUES, ALLOCS_JOIN, ALLOCS_DEEPER,
-	      ALLOCS_WORK, ALLOCS_SUMS, ALLOCS_SUMS_JOIN, ALLOCS_MORE, ) VIEWS_ALLOCS;
+	      ALLOCS_WORK, ALLOCS_SUMS, ALLOCS_SUMS_JOIN, ALLOCS_MORE, , HEAVY_INCLUSIVE) VIEWS_ALLOCS;

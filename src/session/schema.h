@@ -9,6 +9,9 @@ extern const char dw_schema_start_sql[];
 /* The tables and views that a finished session has beside, of samples. Static. */
 extern const char dw_schema_samples_sql[];
 
+/* The same, of samples and waits. */
+extern const char dw_schema_waits_sql[];
+
 /* The same, of calls. Static. */
 extern const char dw_schema_calls_sql[];
 

@@ -13,11 +13,12 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "session/alloc-table.h"
+#include "session/blocked-table.h"
 #include "session/call-table.h"
-#include "session/fact-table.h"
 #include "session/order.h"
 #include "session/schema.h"
 #include "session/text-table.h"
+#include "session/total-facts.h"
 #include "session/slow-table.h"
 
 #include <errno.h>
@@ -50,9 +51,11 @@ struct tables {
 	struct dw_map function_ranks; /* likewise: the rank of those without lines */
 	struct dw_call_table calls;
 	struct dw_alloc_table allocs;
+	struct dw_blocked_table blocked;
 	const struct dw_call_total *row_calls;	 /* of the row being written, borrowed */
 	struct dw_call_total node_calls;	 /* of the node being written */
 	const struct dw_alloc_total *row_allocs; /* as row_calls */
+	const struct dw_values *row_blocked;	 /* likewise */
 	const char *label; /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	size_t row;    /* being written */
@@ -94,9 +97,18 @@ static int64_t allocs(struct tables *t, const struct dw_alloc_total *total)
 	return t->allocs.rows + 1;
 }
 
-/* The row in call_total of totals.calls[@index], or likewise of allocations. */
+/* The row in blocked_total of @ns, likewise. */
+static int64_t blocked(struct tables *t, const struct dw_values *ns)
+{
+	t->row_blocked = ns;
+	return t->blocked.rows + 1;
+}
+
+/* The row in call_total of totals.calls[@index], or likewise of allocations or waits. */
 static int64_t calls(struct tables *t, uint32_t index)
 {
+	if (index < t->totals->blocked.n)
+		return blocked(t, &t->totals->blocked.v[index]);
 	if (index < t->totals->allocs.n)
 		return allocs(t, &t->totals->allocs.v[index]);
 	if (!t->has_calls)
@@ -289,10 +301,12 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
 	const struct dw_call_total *row_calls = t->row_calls;
 	const struct dw_alloc_total *row_allocs = t->row_allocs;
+	const struct dw_values *row_blocked = t->row_blocked;
 	int rc;
 
 	t->row_calls = NULL;
 	t->row_allocs = NULL;
+	t->row_blocked = NULL;
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
@@ -303,6 +317,8 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 	rc = dw_database_step(t->db, st, t->err);
 	if (!rc && row_allocs)
 		rc = dw_alloc_table_put(&t->allocs, row_allocs, t->err);
+	if (!rc && row_blocked)
+		rc = dw_blocked_table_put(&t->blocked, row_blocked, t->err);
 	if (rc || !row_calls)
 		return rc;
 	return dw_call_table_put(&t->calls, row_calls, dw_totals_ranges(t->totals, row_calls),
@@ -312,6 +328,8 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 /* Likewise of the node that is being written. */
 static int64_t node_calls(struct tables *t)
 {
+	if (t->totals->node_blocked.n)
+		return blocked(t, &t->totals->node_blocked.v[t->row]);
 	if (!t->has_calls)
 		return SQL_NULL;
 	t->node_calls = dw_totals_node(t->totals, t->row);
@@ -407,20 +425,22 @@ static bool keep_line(const struct tables *t, size_t row)
 
 static bool keep_function(const struct tables *t, size_t row)
 {
-	return t->has_calls || t->has_allocs ||
+	return t->has_calls || t->has_allocs || t->totals->has_blocked ||
 	       t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
 }
 
 static bool keep_edge(const struct tables *t, size_t row)
 {
-	return t->totals->edges.v[row].values.inclusive >= least_of_rows(t);
+	return t->totals->edges.v[row].values.inclusive >= least_of_rows(t) ||
+	       dw_blocked_is_long(t->totals, t->totals->edges.v[row].blocked);
 }
 
 static bool keep_instruction(const struct tables *t, size_t row)
 {
 	const struct dw_values *v = &t->totals->instructions.v[row].values;
 
-	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t);
+	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t) ||
+	       dw_blocked_is_long(t->totals, t->totals->instructions.v[row].blocked);
 }
 
 /* Tell functions whose one statement is themselves from those with lines. Those of calls are call
@@ -496,51 +516,25 @@ static uint64_t least_of_nodes(const struct tables *t)
 static int put_nodes(struct tables *t)
 {
 	const __auto_type all = &t->totals->nodes;
+	const struct dw_node_shares least = {
+		.inclusive_min = least_of_nodes(t),
+		.blocked_min = t->totals->blocked_ns / DWELL_NODE_SHARE + 1,
+	};
 	dw_auto_free size_t *rows = NULL;
 	size_t n;
 
 	t->node_ids = calloc(all->n + 1, sizeof *t->node_ids);
-	if (!t->node_ids || dw_order_nodes(all->v, all->n, least_of_nodes(t), &rows, &n))
+	if (!t->node_ids || dw_order_nodes(t->totals, &least, &rows, &n))
 		return no_memory(t);
 	return put_table(t, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, n,
 			 node_columns);
 }
 
-/* The profile's facts, and over them those that the SQL views divide by. */
 static int put_facts(struct tables *t)
 {
-	const struct dw_call_values *all = &t->totals->all.inclusive;
-	const struct dw_fact_number of_samples[] = {
-		{"samples_kept", t->totals->samples},
-		{"stacks_cut", t->totals->stacks_cut},
-		{"calltree_inclusive_samples_min", least_of_nodes(t)},
-		{"sql_rows_samples_min", least_of_rows(t)},
-		{0},
-	};
-	const struct dw_fact_number of_calls[] = {
-		{"number_of_calls", all->calls},
-		{"elapsed_inclusive_time", all->elapsed_ns},
-		{"application_inclusive_time", all->application_ns},
-		{"inclusive_blocked_time", all->blocked_ns},
-		{"time_inclusive_probe_overhead", all->overhead_ns},
-		{"calltree_elapsed_ns_min", least_of_nodes(t)},
-		{"sql_rows_elapsed_ns_min", least_of_rows(t)},
-		{0},
-	};
-	const struct dw_fact_number of_allocs[] = {
-		{"inclusive_allocations", t->totals->all_allocs.allocated.objects},
-		{"inclusive_bytes", t->totals->all_allocs.allocated.bytes},
-		{"stacks_cut", t->totals->stacks_cut},
-		{"calltree_inclusive_bytes_min", least_of_nodes(t)},
-		{"sql_rows_bytes_min", least_of_rows(t)},
-		{0},
-	};
+	const struct dw_row_shares least = {least_of_nodes(t), least_of_rows(t)};
 
-	return dw_fact_table_write(t->db, &t->p->facts,
-				   t->has_calls	   ? of_calls
-				   : t->has_allocs ? of_allocs
-						   : of_samples,
-				   t->err);
+	return dw_total_facts_write(t->db, t->p, t->totals, &least, t->err);
 }
 
 static int put_totals(struct tables *t)
@@ -604,7 +598,8 @@ static int put_stand_ins(struct tables *t)
 
 	snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
 		 (size_t)least_of_rows(t));
-	if (!rc && !t->has_calls && !t->has_allocs && least_of_rows(t) > 1)
+	if (!rc && !t->has_calls && !t->has_allocs && !t->totals->has_blocked &&
+	    least_of_rows(t) > 1)
 		rc = put_stand_in(t, st, REST_ID, rest);
 	if (!rc)
 		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
@@ -653,14 +648,17 @@ static int put_subjects(struct tables *t)
 static int put_all(struct tables *t)
 {
 	int rc = dw_database_exec(t->db,
-				  t->has_calls	  ? dw_schema_calls_sql
-				  : t->has_allocs ? dw_schema_allocs_sql
-						  : dw_schema_samples_sql,
+				  t->has_calls		   ? dw_schema_calls_sql
+				  : t->has_allocs	   ? dw_schema_allocs_sql
+				  : t->totals->has_blocked ? dw_schema_waits_sql
+							   : dw_schema_samples_sql,
 				  t->err);
 
 	if (!rc)
 		rc = t->has_allocs ? dw_alloc_table_open(&t->allocs, t->db, t->err)
 				   : dw_call_table_open(&t->calls, t->db, &t->p->calls, t->err);
+	if (!rc && t->totals->has_blocked)
+		rc = dw_blocked_table_open(&t->blocked, t->db, t->err);
 	if (!rc)
 		rc = note_functions(t);
 	if (!rc)
@@ -692,6 +690,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	free(t.rest);
 	dw_call_table_close(&t.calls);
 	dw_alloc_table_close(&t.allocs);
+	dw_blocked_table_close(&t.blocked);
 	dw_map_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);
 	dw_map_release(&t.function_ranks);

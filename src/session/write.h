@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 struct dw_session_writer;
+struct dw_session_finishing;
 
 /*
  * Check @path as dw_session_check_output() does, create @path.partial with the schema and start the
@@ -26,7 +27,7 @@ int dw_session_create(const char *path, struct dw_session_writer **ret, struct d
 
 /*
  * Hand everything that is new in @p since the last call to the writer thread and clear
- * p->samples, p->calls.deltas, .extremes and .slow, and p->allocations.deltas.
+ * p->samples, p->waits, p->calls.deltas, .extremes and .slow, and p->allocations.deltas.
  * Never waits for the disk; rows with a dirty flag are written again. Returns 0; -ENOMEM; or the
  * first failure of the writer thread (disk full: -ENOSPC; DWELL_ERR_LIMIT: 256 MB wait for a slow
  * disk), which repeats; what was committed before stays readable.
@@ -53,8 +54,17 @@ int dw_session_hold(const char *partial, int *ret, struct dw_error *err);
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err);
 
+/* The same in two steps: begin, and a thread writes @p, which the caller may read and leaves as it
+ * is until the end. On success *@ret is to be ended. */
+int dw_session_finish_begin(const char *partial, const char *path, const struct dw_profile *p,
+			    struct dw_session_finishing **ret, struct dw_error *err);
+
+/* End @f and free it: with @totals, or without (NULL), and everything stays as it was. */
+int dw_session_finish_end(struct dw_session_finishing *f, const struct dw_totals *totals,
+			  struct dw_error *err);
+
 /* Whether a session may be put at @path: absent, or a session, in a folder that may be written. 0;
- * DWELL_ERR_REFUSED or -errno with a message. */
+ * DWELL_ERR_REFUSED, DWELL_ERR_USAGE for no name, or -errno, with a message. */
 int dw_session_check_target(const char *path, struct dw_error *err);
 
 /*

@@ -1,7 +1,8 @@
 /*
  * Answers on the pipe; see answer.h. A list of unsigned LEB128 numbers: strings (length, bytes),
- * functions, addresses (length of the chain, then its rows), statements. Nothing is trusted when it
- * is read: a count may not exceed the bytes that are left, since every element takes at least one.
+ * functions, addresses (length of the chain, then its rows), statements, 1 for debug information.
+ * Nothing is trusted when it is read: a count may not exceed the bytes that are left, since every
+ * element takes at least one.
  */
 #include "symbol/answer.h"
 
@@ -67,6 +68,8 @@ int dw_answer_encode(const struct dw_answer *a, struct dw_buf *to)
 			encode_location(&a->rows.v[j], to);
 	}
 	encode_statements(a, to);
+	if (a->has_debug)
+		dw_buf_put_uleb(to, 1);
 	return to->failed ? -ENOMEM : 0;
 }
 
@@ -179,6 +182,10 @@ int dw_answer_decode(const void *bytes, size_t n, size_t addresses, struct dw_an
 		rc = decode_statements(&c, a);
 	if (rc)
 		return rc;
+	if (dw_cursor_left(&c)) {
+		a->has_debug = true;
+		c.failed |= dw_cursor_uleb(&c) != 1;
+	}
 	return c.failed || dw_cursor_left(&c) ? DWELL_ERR_FORMAT : 0;
 }
 

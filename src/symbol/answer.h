@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "model/symbol.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct dw_answer {
 	DW_VEC(struct dw_location) rows;	/* function 0 = an address without a symbol */
 	DW_VEC(uint32_t) first;			/* addresses + 1 entries */
 	DW_VEC(struct dw_statement) statements; /* rising svmas; where they were asked for */
+	bool has_debug; /* where that was asked for; else: a separate debug file, and all that it
+			   refers to, said it */
 };
 
 /* Append @a in its form on the pipe to @to. 0 or -ENOMEM. */

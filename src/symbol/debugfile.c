@@ -66,7 +66,7 @@ struct by_build_id {
 	struct dw_buf *path;
 };
 
-static bool has_build_id(int fd, const uint8_t *id, size_t n)
+bool dw_debugfile_has_id(int fd, const uint8_t *id, size_t n)
 {
 	dw_auto_ptr(dw_elf) elf = NULL;
 	uint8_t found[64];
@@ -80,7 +80,7 @@ static int open_if_same(const char *path, const uint8_t *id, size_t n)
 {
 	int fd = dw_debugfile_open(path);
 
-	if (fd >= 0 && !has_build_id(fd, id, n)) {
+	if (fd >= 0 && !dw_debugfile_has_id(fd, id, n)) {
 		close(fd);
 		return DWELL_ERR_NOT_FOUND;
 	}
@@ -218,6 +218,19 @@ int dw_debugfile_find_alt(Dwarf *dwarf, const char *path, const char *dirs)
 	b.id = id;
 	b.id_n = (size_t)id_n;
 	return fd < 0 ? each_dir(dirs, try_build_id, &b) : fd;
+}
+
+int dw_debugfile_take_alt(Dwarf *dwarf, int fd)
+{
+	const char *name;
+	const void *id;
+	ssize_t n = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	int own;
+
+	if (fd < 0 || n <= 1 || !dw_debugfile_has_id(fd, id, (size_t)n))
+		return DWELL_ERR_NOT_FOUND;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return own < 0 ? -errno : own;
 }
 
 /* Decode the xz stream @in to at most UNPACKED_MAX_BYTES. */

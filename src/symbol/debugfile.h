@@ -30,6 +30,13 @@ int dw_debugfile_find(const struct dw_elf *elf, const char *module, const char *
  * DWELL_ERR_NOT_FOUND. */
 int dw_debugfile_find_alt(Dwarf *dwarf, const char *path, const char *dirs);
 
+/* Whether the ELF file @fd has the build-id @id of @n bytes. */
+bool dw_debugfile_has_id(int fd, const uint8_t *id, size_t n);
+
+/* A descriptor of @fd if that is the supplementary file that @dwarf refers to, or
+ * DWELL_ERR_NOT_FOUND. */
+int dw_debugfile_take_alt(Dwarf *dwarf, int fd);
+
 /* Unpack the symbol table in .gnu_debugdata of @elf. 0; *@ret is the caller's to free().
  * DWELL_ERR_NOT_FOUND, DWELL_ERR_FORMAT, -ENOMEM. */
 int dw_debugfile_unpack(const struct dw_elf *elf, uint8_t **ret, size_t *ret_n);

@@ -157,3 +157,10 @@ int dw_dwarf_find(Dwarf *dwarf, const uint64_t *svmas, struct dw_dwarf_place *pl
 	dw_vec_release(&l.units);
 	return rc;
 }
+
+int dw_dwarf_list_units(Dwarf *dwarf)
+{
+	struct lookup none = {0};
+
+	return find_units(&none, dwarf);
+}

@@ -24,3 +24,6 @@ struct dw_dwarf_place {
  */
 int dw_dwarf_find(Dwarf *dwarf, const uint64_t *svmas, struct dw_dwarf_place *places, size_t n,
 		  struct dw_inlines *inlines, struct dw_answer *answer);
+
+/* Find the units of @dwarf and what their ranges need: libdw remembers them. 0 or -ENOMEM. */
+int dw_dwarf_list_units(Dwarf *dwarf);

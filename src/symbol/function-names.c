@@ -36,6 +36,8 @@ int dw_function_names_read(const struct dw_module_source *source, const char *pa
 	struct dw_question q = {.source = source,
 				.path = path,
 				.debug_dirs = "/usr/lib/debug",
+				.debug_fd = -1,
+				.alt_fd = -1,
 				.svmas = svmas,
 				.n = n,
 				.names_only = true};

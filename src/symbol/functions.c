@@ -206,6 +206,14 @@ static void set_range(struct dw_function *f, Dwarf_Die *die)
 	f->flags &= ~(uint32_t)DWELL_FUNCTION_INLINED;
 }
 
+/* Where the inlined copy @die begins: copies in several pieces need not say which is the first. */
+static uint64_t inlined_at(Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi;
+
+	return !dwarf_entrypc(die, &lo) || dwarf_ranges(die, 0, &base, &lo, &hi) > 0 ? lo : 0;
+}
+
 int dw_die_functions_get(struct dw_die_functions *t, Dwarf_Die *die, uint32_t *ret)
 {
 	bool inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine;
@@ -223,7 +231,7 @@ int dw_die_functions_get(struct dw_die_functions *t, Dwarf_Die *die, uint32_t *r
 	if (!inlined && f->flags & DWELL_FUNCTION_INLINED)
 		set_range(f, die);
 	else if (inlined && f->flags & DWELL_FUNCTION_INLINED && !f->svma)
-		(void)dwarf_lowpc(die, &f->svma);
+		f->svma = inlined_at(die);
 	return 0;
 }
 

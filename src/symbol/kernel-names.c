@@ -6,14 +6,24 @@
 #include "symbol/kernel-names.h"
 
 #include "base/cleanup.h"
+#include "base/cursor.h"
 #include "base/sort.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_BYTES = 1 << 20, TEXT_MAX_BYTES = 256 << 20, LAST_BYTES = 4096, BOOT_BYTES = 36 };
+enum {
+	READ_BYTES = 1 << 20,
+	TEXT_MAX_BYTES = 256 << 20,
+	LAST_BYTES = 4096,
+	BOOT_BYTES = 36,
+	ID_MAX_BYTES = 64
+};
 
 static int read_file(const char *path, struct dw_buf *ret)
 {
@@ -114,7 +124,88 @@ int dw_kernel_names_parse(struct dw_kernel_names *k, struct dw_buf *text)
 	return sort_rows(k);
 }
 
-int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot)
+/* Write the build-id in @notes as hexadecimal digits; "" = there is none. */
+static void find_id(const uint8_t *notes, size_t n, char ret[2 * ID_MAX_BYTES + 1])
+{
+	struct dw_cursor c;
+
+	*ret = 0;
+	dw_cursor_init(&c, notes, n);
+	while (dw_cursor_left(&c) >= 12 && !*ret) {
+		uint32_t name_n = dw_cursor_u32(&c), id_n = dw_cursor_u32(&c),
+			 type = dw_cursor_u32(&c);
+		const uint8_t *name = dw_cursor_bytes(&c, (name_n + 3ull) & ~3ull);
+		const uint8_t *id = dw_cursor_bytes(&c, (id_n + 3ull) & ~3ull);
+
+		if (!name || !id || type != NT_GNU_BUILD_ID || name_n != 4 ||
+		    memcmp(name, "GNU", 4) != 0 || id_n > ID_MAX_BYTES)
+			continue;
+		for (uint32_t i = 0; i < id_n; i++)
+			snprintf(ret + 2 * i, 3, "%02x", id[i]);
+	}
+}
+
+/* Whether the list @text has a line "@address TYPE @symbol". */
+static bool lists(const char *text, uint64_t address, const char *symbol)
+{
+	char digits[20];
+	const char *at = text;
+	size_t n = strlen(symbol);
+
+	snprintf(digits, sizeof digits, "%016" PRIx64 " ", address);
+	while ((at = strstr(at, digits))) {
+		const char *name = at + strlen(digits) + 2;
+		bool is_line = at == text || at[-1] == '\n';
+
+		at += strlen(digits);
+		if (is_line && at[0] && at[1] == ' ' && !strncmp(name, symbol, n) &&
+		    (!name[n] || name[n] == '\n'))
+			return true;
+	}
+	return false;
+}
+
+bool dw_kernel_names_agree(const char *place, const char *text, const uint8_t *notes,
+			   size_t notes_n)
+{
+	char own[2 * ID_MAX_BYTES + 1], id[2 * ID_MAX_BYTES + 1], symbol[64];
+	uint64_t address;
+
+	if (sscanf(place, "%128s %63s %" SCNx64, id, symbol, &address) != 3 || !address)
+		return false;
+	find_id(notes, notes_n, own);
+	return *own && !strcmp(own, id) && lists(text, address, symbol);
+}
+
+/* Leave the kernel's own functions. */
+static void drop_modules(struct dw_kernel_names *k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->rows.n; i++)
+		if (!*k->rows.v[i].module)
+			k->rows.v[n++] = k->rows.v[i];
+	k->rows.n = n;
+}
+
+static int read_for_place(struct dw_kernel_names *k, const char *place)
+{
+	dw_auto(dw_buf) text = DW_BUF_INIT;
+	dw_auto(dw_buf) notes = DW_BUF_INIT;
+	int rc = read_file("/sys/kernel/notes", &notes);
+
+	if (!rc)
+		rc = read_file("/proc/kallsyms", &text);
+	if (rc || !dw_kernel_names_agree(place, dw_buf_str(&text), (const uint8_t *)notes.data,
+					 notes.len))
+		return rc;
+	rc = dw_kernel_names_parse(k, &text);
+	if (!rc)
+		drop_modules(k);
+	return rc;
+}
+
+int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char *place)
 {
 	dw_auto(dw_buf) text = DW_BUF_INIT;
 	dw_auto(dw_buf) now = DW_BUF_INIT;
@@ -124,8 +215,10 @@ int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot)
 		return 0;
 	k->was_read = true;
 	rc = read_file("/proc/sys/kernel/random/boot_id", &now);
-	if (rc || !boot || !*boot || strncmp(dw_buf_str(&now), boot, BOOT_BYTES) != 0)
+	if (rc)
 		return rc;
+	if (!boot || !*boot || strncmp(dw_buf_str(&now), boot, BOOT_BYTES) != 0)
+		return place ? read_for_place(k, place) : 0;
 	rc = read_file("/proc/kallsyms", &text);
 	return rc ? rc : dw_kernel_names_parse(k, &text);
 }

@@ -29,10 +29,20 @@ struct dw_kernel_names {
 /* Take @text apart, the contents of the list, which @k takes over. 0 or -ENOMEM. */
 int dw_kernel_names_parse(struct dw_kernel_names *k, struct dw_buf *text);
 
-/* Read the list unless that was done, if the kernel's boot is the one called @boot
- * (NULL = not known). 0 or -ENOMEM.
+/*
+ * Read the list unless that was done, if this is the kernel whose addresses are to be named.
+ * @boot   its boot, as the kernel calls it; NULL = not known.
+ * @place  where that does not agree: "BUILD-ID SYMBOL ADDRESS" of a kernel, NULL = not known. If
+ *         this one has that build-id and SYMBOL at that ADDRESS, its own code lies there, too; code
+ *         of modules, which lies elsewhere after each boot, has no names then.
+ * 0 or -ENOMEM.
  */
-int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot);
+int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char *place);
+
+/* Whether the list @text has what @place says, and the kernel has the @notes (ELF notes, @notes_n
+ * bytes). Pure. */
+bool dw_kernel_names_agree(const char *place, const char *text, const uint8_t *notes,
+			   size_t notes_n);
 
 /* The function at @svma, borrowed, and *@ret_end, where the next one begins. NULL = not known. */
 const struct dw_kernel_symbol *dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,

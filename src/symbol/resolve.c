@@ -8,6 +8,7 @@
 #include "symbol/debugfile.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
+#include "symbol/go-table.h"
 #include "symbol/lines.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
@@ -16,7 +17,9 @@
 #include "code/cfi/ranges.h"
 
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +36,11 @@ struct files {
 	uint8_t *unpacked; /* .gnu_debugdata */
 };
 
-struct naming {
+struct dw_resolver {
 	const struct dw_question *q;
-	struct dw_answer *a;
+	struct dw_answer *a; /* of the question that is being answered */
 	struct files files;
+	bool is_open;
 	struct dw_symtab symbols;
 	struct dw_cfi_range *ranges;
 	size_t ranges_n;
@@ -98,8 +102,9 @@ static void hide_unread(Elf *elf)
 	}
 }
 
-/* Start libdw on @fd. Without success the module has no DWARF, which is normal. */
-static void open_dwarf(struct files *f, int fd, const char *path, const char *dirs)
+/* Start libdw on @fd, whose path is @path. Without success the module has no DWARF, which is
+ * normal. */
+static void open_dwarf(struct files *f, int fd, const char *path, const struct dw_question *q)
 {
 	elf_version(EV_CURRENT);
 	f->libelf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -109,11 +114,45 @@ static void open_dwarf(struct files *f, int fd, const char *path, const char *di
 		f->dwarf = dwarf_begin_elf(f->libelf, DWARF_C_READ, NULL);
 	if (!f->dwarf)
 		return;
-	f->alt_fd = dw_debugfile_find_alt(f->dwarf, path, dirs);
+	f->alt_fd = dw_debugfile_find_alt(f->dwarf, path, q->debug_dirs);
+	if (f->alt_fd < 0)
+		f->alt_fd = dw_debugfile_take_alt(f->dwarf, q->alt_fd);
 	if (f->alt_fd >= 0)
 		f->alt = dwarf_begin(f->alt_fd, DWARF_C_READ);
 	if (f->alt)
 		dwarf_setalt(f->dwarf, f->alt);
+}
+
+static int open_elf(const struct dw_module_source *s, struct dw_elf **ret)
+{
+	if (s->fd >= 0)
+		return dw_elf_open(s->fd, ret, NULL);
+	return dw_elf_open_bytes(s->image, s->image_bytes, true, ret, NULL);
+}
+
+/* Open the debug file that stands where they stand. */
+static void open_debug_file(struct files *f, const struct dw_question *q)
+{
+	f->debug_fd = dw_debugfile_find(f->elf, q->path, q->debug_dirs, &f->debug_path);
+	if (f->debug_fd >= 0)
+		(void)dw_elf_open(f->debug_fd, &f->debug_elf, NULL);
+}
+
+/* Open the debug file that came from elsewhere, in place of one without DWARF. */
+static void open_fetched_file(struct files *f, const struct dw_question *q)
+{
+	uint8_t id[64];
+	size_t n = dw_elf_build_id(f->elf, id, sizeof id);
+
+	if (q->debug_fd < 0 || n <= 1 || !dw_debugfile_has_id(q->debug_fd, id, n))
+		return;
+	dw_elf_free(f->debug_elf);
+	f->debug_elf = NULL;
+	dw_cleanup_close(&f->debug_fd);
+	f->debug_fd = fcntl(q->debug_fd, F_DUPFD_CLOEXEC, 0);
+	dw_buf_clear(&f->debug_path);
+	if (f->debug_fd >= 0 && !dw_buf_puts(&f->debug_path, q->path))
+		(void)dw_elf_open(f->debug_fd, &f->debug_elf, NULL);
 }
 
 static int files_open(struct files *f, const struct dw_question *q)
@@ -122,26 +161,36 @@ static int files_open(struct files *f, const struct dw_question *q)
 	int rc;
 
 	f->debug_fd = f->alt_fd = -1;
-	if (s->fd >= 0)
-		rc = dw_elf_open(s->fd, &f->elf, NULL);
-	else
-		rc = dw_elf_open_bytes(s->image, s->image_bytes, true, &f->elf, NULL);
+	rc = open_elf(s, &f->elf);
 	if (rc)
 		return rc;
 	if (s->fd >= 0 && !q->names_only && has_dwarf(f->elf))
-		open_dwarf(f, s->fd, q->path, q->debug_dirs);
+		open_dwarf(f, s->fd, q->path, q);
 	if ((f->dwarf || q->names_only) && has_bytes(f->elf, ".symtab"))
 		return 0;
-	f->debug_fd = dw_debugfile_find(f->elf, q->path, q->debug_dirs, &f->debug_path);
-	if (f->debug_fd < 0 || dw_elf_open(f->debug_fd, &f->debug_elf, NULL))
-		return 0;
-	if (!f->dwarf && !q->names_only && has_dwarf(f->debug_elf))
-		open_dwarf(f, f->debug_fd, dw_buf_str(&f->debug_path), q->debug_dirs);
+	open_debug_file(f, q);
+	if (!f->dwarf && (!f->debug_elf || !has_dwarf(f->debug_elf)))
+		open_fetched_file(f, q);
+	if (!f->dwarf && !q->names_only && f->debug_elf && has_dwarf(f->debug_elf))
+		open_dwarf(f, f->debug_fd, dw_buf_str(&f->debug_path), q);
 	return 0;
 }
 
+/* Whether the module has debug information here. One that is no ELF file lacks nothing. */
+static bool find_presence(const struct dw_question *q)
+{
+	struct files f = {.debug_fd = -1, .alt_fd = -1};
+	bool found = open_elf(q->source, &f.elf) != 0 || has_dwarf(f.elf);
+
+	if (!found)
+		open_debug_file(&f, q);
+	found = found || (f.debug_elf && has_dwarf(f.debug_elf));
+	files_close(&f);
+	return found;
+}
+
 /* Add the packed table of .gnu_debugdata, if there is one. */
-static void add_unpacked(struct naming *m)
+static void add_unpacked(struct dw_resolver *m)
 {
 	struct dw_elf *elf;
 	size_t n;
@@ -154,7 +203,7 @@ static void add_unpacked(struct naming *m)
 }
 
 /* A broken table is no error: the next source may be whole. */
-static void load_symbols(struct naming *m)
+static void load_symbols(struct dw_resolver *m)
 {
 	struct files *f = &m->files;
 	int rc = dw_symtab_add(&m->symbols, f->elf, ".symtab", ".strtab");
@@ -163,13 +212,14 @@ static void load_symbols(struct naming *m)
 		rc = dw_symtab_add(&m->symbols, f->debug_elf, ".symtab", ".strtab");
 	if (rc) {
 		add_unpacked(m);
+		(void)dw_go_table_add(&m->symbols, f->elf);
 		(void)dw_symtab_add(&m->symbols, f->elf, ".dynsym", ".dynstr");
 	}
 	dw_symtab_sort(&m->symbols);
 }
 
 /* Add the function that symbol @name, @name_n bytes, stands for; @suffix goes behind its name. */
-static int add_symbol(struct naming *m, const char *mangled, const char *suffix,
+static int add_symbol(struct dw_resolver *m, const char *mangled, const char *suffix,
 		      struct dw_function f, uint32_t *ret)
 {
 	dw_auto_free char *name = dw_demangle(mangled);
@@ -198,7 +248,7 @@ static int add_symbol(struct naming *m, const char *mangled, const char *suffix,
 }
 
 /* Name @svma after the stub of the PLT in which it lies. */
-static int name_stub(struct naming *m, uint64_t svma, uint32_t *ret)
+static int name_stub(struct dw_resolver *m, uint64_t svma, uint32_t *ret)
 {
 	const struct dw_elf_section *section = dw_plt_section(m->files.elf, svma);
 	struct dw_plt_stub stub;
@@ -219,7 +269,7 @@ static int name_stub(struct naming *m, uint64_t svma, uint32_t *ret)
 
 /* The unwind range at @svma, NULL = none. Listing them takes as long as reading the symbols, and
  * most modules need none. */
-static const struct dw_cfi_range *find_range(struct naming *m, uint64_t svma)
+static const struct dw_cfi_range *find_range(struct dw_resolver *m, uint64_t svma)
 {
 	if (!m->ranges_loaded && dw_cfi_ranges(m->files.elf, &m->ranges, &m->ranges_n, NULL)) {
 		m->ranges = NULL;
@@ -230,7 +280,8 @@ static const struct dw_cfi_range *find_range(struct naming *m, uint64_t svma)
 }
 
 /* The symbol at @svma, NULL = none that may be believed; *@ret_bytes = its length. */
-static const struct dw_symbol *find_symbol(struct naming *m, uint64_t svma, uint64_t *ret_bytes)
+static const struct dw_symbol *find_symbol(struct dw_resolver *m, uint64_t svma,
+					   uint64_t *ret_bytes)
 {
 	const struct dw_symbol *s = dw_symtab_find(&m->symbols, svma);
 	const struct dw_cfi_range *range;
@@ -249,7 +300,7 @@ static const struct dw_symbol *find_symbol(struct naming *m, uint64_t svma, uint
 }
 
 /* The function of the symbol at @svma; *@ret = 0 when there is none. */
-static int name_address(struct naming *m, uint64_t svma, uint32_t *ret)
+static int name_address(struct dw_resolver *m, uint64_t svma, uint32_t *ret)
 {
 	uint64_t bytes;
 	const struct dw_symbol *s = find_symbol(m, svma, &bytes);
@@ -270,7 +321,7 @@ static int name_address(struct naming *m, uint64_t svma, uint32_t *ret)
 }
 
 /* Append the chain of one address to the answer, innermost first. */
-static int put_chain(struct naming *m, uint64_t svma, const struct dw_dwarf_place *place,
+static int put_chain(struct dw_resolver *m, uint64_t svma, const struct dw_dwarf_place *place,
 		     const struct dw_inlines *inlines)
 {
 	struct dw_location l = place->line;
@@ -296,7 +347,7 @@ static int put_chain(struct naming *m, uint64_t svma, const struct dw_dwarf_plac
 	return rc ? rc : dw_vec_push(&m->a->first, (uint32_t)m->a->rows.n);
 }
 
-static int put_chains(struct naming *m)
+static int put_chains(struct dw_resolver *m)
 {
 	const struct dw_question *q = m->q;
 	struct dw_dwarf_place *places = calloc(q->n + 1, sizeof *places);
@@ -317,7 +368,7 @@ static int put_chains(struct naming *m)
  * source: pthread_mutex_lock, which the C library's source calls ___pthread_mutex_lock. NULL =
  * none.
  */
-static const char *plainer_name(const struct naming *m, const struct dw_function *f)
+static const char *plainer_name(const struct dw_resolver *m, const struct dw_function *f)
 {
 	const char *now = dw_strings_get(&m->a->strings, f->name);
 	dw_auto_free char *demangled = NULL;
@@ -333,7 +384,7 @@ static const char *plainer_name(const struct naming *m, const struct dw_function
 	return demangled ? NULL : s->name;
 }
 
-static int rename_plainly(struct naming *m)
+static int rename_plainly(struct dw_resolver *m)
 {
 	int rc = 0;
 
@@ -356,27 +407,77 @@ static int put_nothing(struct dw_answer *a, size_t n)
 	return rc;
 }
 
+int dw_resolver_new(const struct dw_question *q, struct dw_resolver **ret)
+{
+	struct dw_resolver *m = calloc(1, sizeof *m);
+
+	*ret = m;
+	if (!m)
+		return -ENOMEM;
+	m->q = q;
+	m->is_open = !files_open(&m->files, q);
+	if (m->is_open && !q->statements_only)
+		load_symbols(m);
+	return 0;
+}
+
+int dw_resolver_look_ahead(struct dw_resolver *m)
+{
+	return m->files.dwarf ? dw_dwarf_list_units(m->files.dwarf) : 0;
+}
+
+/* Whether the DWARF stands in a file of its own, and nothing of it is missing. */
+static bool is_separate(const struct files *f)
+{
+	const char *name;
+	const void *id;
+
+	return f->dwarf && f->debug_fd >= 0 &&
+	       (f->alt || dwelf_dwarf_gnu_debugaltlink(f->dwarf, &name, &id) <= 0);
+}
+
+int dw_resolver_answer(struct dw_resolver *m, const struct dw_question *q, struct dw_answer *a)
+{
+	int rc;
+
+	m->q = q;
+	m->a = a;
+	if (!m->is_open || q->statements_only)
+		rc = put_nothing(a, q->n);
+	else
+		rc = put_chains(m);
+	if (!rc && m->files.dwarf && q->statements_only)
+		rc = dw_lines_statements(m->files.dwarf, a);
+	if (!rc && !q->statements_only)
+		rc = rename_plainly(m);
+	a->has_debug = !q->statements_only && is_separate(&m->files);
+	return rc;
+}
+
+void dw_resolver_free(struct dw_resolver *m)
+{
+	if (!m)
+		return;
+	free(m->ranges);
+	dw_plt_release(&m->plt);
+	dw_map_release(&m->ids);
+	dw_symtab_release(&m->symbols);
+	files_close(&m->files);
+	free(m);
+}
+
 int dw_resolve(const struct dw_question *q, struct dw_answer *a)
 {
-	struct naming m = {.q = q, .a = a};
-	int rc = 0;
+	struct dw_resolver *m = NULL;
+	int rc;
 
-	if (files_open(&m.files, q)) {
-		rc = put_nothing(a, q->n);
-	} else if (q->statements_only) {
-		rc = put_nothing(a, q->n);
-		if (!rc && m.files.dwarf)
-			rc = dw_lines_statements(m.files.dwarf, a);
-	} else {
-		load_symbols(&m);
-		rc = put_chains(&m);
-		if (!rc)
-			rc = rename_plainly(&m);
+	if (q->presence_only) {
+		a->has_debug = find_presence(q);
+		return put_nothing(a, q->n);
 	}
-	free(m.ranges);
-	dw_plt_release(&m.plt);
-	dw_map_release(&m.ids);
-	dw_symtab_release(&m.symbols);
-	files_close(&m.files);
+	rc = dw_resolver_new(q, &m);
+	if (!rc)
+		rc = dw_resolver_answer(m, q, a);
+	dw_resolver_free(m);
 	return rc;
 }

@@ -7,9 +7,12 @@
 #include "symbol/symbolize.h"
 
 #include "base/cleanup.h"
+#include "symbol/ask.h"
 #include "symbol/codes.h"
-#include "symbol/helper.h"
+#include "symbol/early.h"
+#include "symbol/fetch.h"
 #include "symbol/kernel-names.h"
+#include "symbol/known.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TIMEOUT_MS = 60000 };
+enum { TIMEOUT_MS = 60000, EARLY_MODULES_MAX = 8, EARLY_FILE_BYTES_MAX = 64 << 20 };
 
 #define METHOD_BYTES ((uint64_t)1 << 32) /* of svmas (model/allocations.h) */
 
@@ -35,7 +38,6 @@ struct job {
 	uint32_t module;
 	size_t start;
 	size_t n;
-	bool done;
 };
 
 struct chain {
@@ -52,18 +54,16 @@ struct symbolizer {
 	DW_VEC(struct wanted) wanted;
 	uint64_t *svmas; /* of wanted, in the same order */
 	DW_VEC(struct job) jobs;
+	DW_VEC(struct dw_question) questions;
+	DW_VEC(struct job *) asked; /* by question */
+	DW_VEC(struct dw_known *)
+	known;				 /* likewise: what is asked is all of this; NULL = no more
+					    than the job's */
 	DW_VEC(struct dw_location) rows; /* in the order of jobs */
 	struct chain *chains;		 /* by frame id */
 	bool *entries;			 /* by frame id: the first instruction of a callee */
 	struct dw_kernel_names kernel;
 	struct dw_map methods; /* module and token of managed code -> method id */
-};
-
-/* Questions of one run of helpers, and which job each is. */
-struct batch {
-	struct symbolizer *s;
-	DW_VEC(struct dw_question) questions;
-	DW_VEC(struct job *) jobs;
 };
 
 static const struct dw_module_source *source_of(const struct symbolizer *s, uint32_t module)
@@ -138,7 +138,8 @@ static int add_kernel(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 	*ret = 0;
 	if (!m || m->kind != DWELL_MODULE_KERNEL)
 		return 0;
-	rc = dw_kernel_names_read(&s->kernel, dw_facts_get_text(&s->p->facts, "boot"));
+	rc = dw_kernel_names_read(&s->kernel, dw_facts_get_text(&s->p->facts, "boot"),
+				  dw_facts_get_text(&s->p->facts, "kernel_place"));
 	symbol = rc ? NULL : dw_kernel_names_find(&s->kernel, svma, &end);
 	if (!symbol)
 		return rc;
@@ -350,82 +351,149 @@ static int finish_job(struct symbolizer *s, struct job *job, const struct dw_ans
 	return rc;
 }
 
+/* Finish the job of the @i-th question; keep its answer @a (NULL = none) where that is worth it. */
 static int answered(void *ctx, size_t i, struct dw_answer *a)
 {
-	struct batch *b = ctx;
+	struct symbolizer *s = ctx;
+	struct job *job = s->asked.v[i];
+	const struct dw_known *k = s->known.v[i];
+	int rc = 0;
 
-	b->s->stats.modules_failed += !a;
-	return finish_job(b->s, b->jobs.v[i], a);
+	s->stats.modules_failed += !a;
+	if (a && k) {
+		if (a->has_debug && dw_known_may_keep(&s->questions.v[i]))
+			(void)dw_known_write(s->options.known_dir, &s->questions.v[i], k, a);
+		rc = dw_known_narrow(k, s->svmas + job->start, job->n, a);
+	}
+	return rc ? rc : finish_job(s, job, a);
 }
 
-static bool is_same_root(int a, int b)
+static struct dw_question question_of(const struct symbolizer *s, const struct job *job)
 {
-	struct stat sa, sb;
-
-	if (a < 0 || b < 0)
-		return a == b;
-	return a == b || (!fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
-			  sa.st_ino == sb.st_ino);
-}
-
-static bool has_same_rights(const struct dw_module_source *a, const struct dw_module_source *b)
-{
-	return a->uid == b->uid && a->gid == b->gid && a->groups_n == b->groups_n &&
-	       (!a->groups_n || !memcmp(a->groups, b->groups, a->groups_n * sizeof *a->groups)) &&
-	       is_same_root(a->root_fd, b->root_fd);
-}
-
-static int add_question(struct batch *b, struct job *job)
-{
-	struct symbolizer *s = b->s;
 	const struct dw_module *m = dw_modules_get(&s->p->modules, job->module);
-	struct dw_question q = {
+
+	return (struct dw_question){
 		.source = source_of(s, job->module),
 		.path = m ? dw_strings_get(&s->p->strings, m->path) : "",
 		.debug_dirs = s->options.debug_dirs,
+		.debug_fd = -1,
+		.alt_fd = -1,
 		.svmas = s->svmas + job->start,
 		.n = job->n,
 		.names_only = s->options.names_only,
 	};
-
-	job->done = true;
-	return dw_vec_push(&b->questions, q) || dw_vec_push(&b->jobs, job) ? -ENOMEM : 0;
 }
 
-/* Ask about @first and all later jobs whose files are read with the same rights. */
-static int run_batch(struct symbolizer *s, size_t first, struct dw_error *err)
+static int ask_about(struct symbolizer *s, struct job *job)
 {
-	const struct dw_module_source *rights = source_of(s, s->jobs.v[first].module), *other;
-	struct batch b = {.s = s};
+	struct dw_question q = question_of(s, job);
+
+	return dw_vec_push(&s->questions, q) || dw_vec_push(&s->asked, job) ||
+			       dw_vec_push(&s->known, NULL)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Whether @k has all addresses of @q. */
+static bool has_all(const struct dw_known *k, const struct dw_question *q)
+{
+	size_t i = 0;
+
+	while (i < q->n && dw_known_has(k, q->svmas[i]))
+		i++;
+	return i == q->n;
+}
+
+/* Answer the @i-th question by what is known already, if that can be. Else it becomes one about all
+ * that was ever asked. */
+static bool ask_known(struct symbolizer *s, size_t i, int *rc)
+{
+	struct dw_question *q = &s->questions.v[i];
+	struct dw_known *k;
+	bool done;
+
+	if (!s->options.known_dir || !s->p->calls.nodes.n || !dw_known_may_keep(q))
+		return false;
+	k = s->known.v[i] = calloc(1, sizeof *k);
+	if (!k || dw_known_read(s->options.known_dir, q, k) == -ENOMEM)
+		*rc = -ENOMEM;
+	done = !*rc && k->n && has_all(k, q);
+	if (done)
+		*rc = dw_known_narrow(k, q->svmas, q->n, &k->answer);
+	if (done && !*rc)
+		*rc = finish_job(s, s->asked.v[i], &k->answer);
+	if (!done && !*rc)
+		*rc = dw_known_widen(k, q->svmas, q->n);
+	if (!done && !*rc) {
+		q->svmas = k->svmas;
+		q->n = k->n;
+	}
+	return done;
+}
+
+static void free_known(struct dw_known *k)
+{
+	if (k)
+		dw_known_release(k);
+	free(k);
+}
+
+/* Ask the helper that began early the @i-th question. False: others have to answer. */
+static bool ask_early(struct symbolizer *s, size_t i, int *rc)
+{
+	const struct dw_question *q = &s->questions.v[i];
+	uint32_t module = s->asked.v[i]->module;
+	struct dw_answer a = {0};
+	bool done = q->debug_fd < 0 && dw_early_knows(s->options.early, module) &&
+		    !dw_early_ask(s->options.early, module, q, s->options.timeout_ms, &a);
+
+	if (done)
+		*rc = answered(s, i, &a);
+	dw_answer_release(&a);
+	return done;
+}
+
+/* Ask @ask, which knows some answers, everything. Questions for others stay. */
+static int ask_first(struct symbolizer *s, bool (*ask)(struct symbolizer *s, size_t i, int *rc))
+{
+	size_t to = 0;
 	int rc = 0;
 
-	for (size_t i = first; i < s->jobs.n && !rc; i++) {
-		struct job *job = &s->jobs.v[i];
-
-		other = source_of(s, job->module);
-		if (!job->done && other && has_same_rights(rights, other))
-			rc = add_question(&b, job);
+	for (size_t i = 0; i < s->questions.n; i++) {
+		if (!rc && ask(s, i, &rc)) {
+			free_known(s->known.v[i]);
+			continue;
+		}
+		s->questions.v[to] = s->questions.v[i];
+		s->known.v[to] = s->known.v[i];
+		s->asked.v[to++] = s->asked.v[i];
 	}
-	if (!rc)
-		rc = dw_helper_run(b.questions.v, b.questions.n, s->options.timeout_ms, answered,
-				   &b, err);
-	dw_vec_release(&b.questions);
-	dw_vec_release(&b.jobs);
+	s->questions.n = s->asked.n = s->known.n = to;
 	return rc;
 }
 
 static int run_jobs(struct symbolizer *s, struct dw_error *err)
 {
+	struct dw_fetched fetched = {0};
 	int rc = 0;
 
-	for (size_t i = 0; i < s->jobs.n && !rc; i++) {
-		struct job *job = &s->jobs.v[i];
-
-		if (!source_of(s, job->module))
-			rc = finish_job(s, job, NULL);
-		else if (!job->done)
-			rc = run_batch(s, i, err);
+	dw_vec_each(job, &s->jobs) {
+		if (rc)
+			break;
+		rc = source_of(s, job->module) ? ask_about(s, job) : finish_job(s, job, NULL);
 	}
+	if (!rc)
+		rc = ask_first(s, ask_known);
+	if (!rc && s->options.debuginfod_ms && !s->options.names_only)
+		rc = dw_fetch_missing(s->questions.v, s->questions.n, s->options.debuginfod_ms,
+				      &fetched, err);
+	if (!rc)
+		rc = ask_first(s, ask_early);
+	if (!rc)
+		rc = dw_ask(s->questions.v, s->questions.n, s->options.timeout_ms, answered, s,
+			    err);
+	s->stats.debuginfod = fetched.stats;
+	dw_fetched_release(&fetched);
 	return rc;
 }
 
@@ -529,6 +597,11 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 		*stats = s.stats;
 	dw_vec_release(&s.wanted);
 	dw_vec_release(&s.jobs);
+	dw_vec_release(&s.questions);
+	dw_vec_release(&s.asked);
+	dw_vec_each(k, &s.known)
+		free_known(*k);
+	dw_vec_release(&s.known);
 	dw_vec_release(&s.rows);
 	dw_map_release(&s.methods);
 	dw_kernel_names_release(&s.kernel);
@@ -536,4 +609,73 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 	free(s.chains);
 	free(s.entries);
 	return rc;
+}
+
+/* Whether frames of the profile so far lie in modules, by id. NULL = no memory. */
+static bool *modules_with_frames(const struct dw_profile *p)
+{
+	uint32_t frames = dw_frames_count(&p->frames), modules = dw_modules_count(&p->modules);
+	bool *has = calloc((size_t)modules + 1, sizeof *has);
+
+	for (uint32_t id = 1; id <= frames && has; id++) {
+		const struct dw_frame *f = dw_frames_get(&p->frames, id);
+
+		if (f->kind == DWELL_FRAME_CODE && f->module <= modules)
+			has[f->module] = true;
+	}
+	return has;
+}
+
+static bool is_small(const struct dw_module_source *source)
+{
+	struct stat st;
+
+	return source->fd >= 0 && !fstat(source->fd, &st) && st.st_size <= EARLY_FILE_BYTES_MAX;
+}
+
+/* Whether the names of all frames so far in module @id are known already. */
+static bool is_known(const struct symbolizer *s, uint32_t id)
+{
+	const struct dw_question q = question_of(s, &(struct job){.module = id});
+	uint32_t frames = dw_frames_count(&s->p->frames);
+	struct dw_known k = {0};
+	bool is = s->options.known_dir && dw_known_may_keep(&q) &&
+		  !dw_known_read(s->options.known_dir, &q, &k);
+
+	for (uint32_t i = 1; i <= frames && is; i++) {
+		const struct dw_frame *f = dw_frames_get(&s->p->frames, i);
+
+		is = f->kind != DWELL_FRAME_CODE || f->module != id || dw_known_has(&k, f->svma);
+	}
+	dw_known_release(&k);
+	return is;
+}
+
+int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
+		       size_t sources_n, const char *known_dir, struct dw_early **ret)
+{
+	struct symbolizer s = {
+		.p = p,
+		.sources = sources,
+		.sources_n = sources_n,
+		.options = {.debug_dirs = default_debug_dirs, .known_dir = known_dir}};
+	dw_auto_free bool *has = modules_with_frames(p);
+	struct dw_question questions[EARLY_MODULES_MAX];
+	uint32_t modules[EARLY_MODULES_MAX];
+	size_t n = 0;
+
+	*ret = NULL;
+	if (!has)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < sources_n && n < EARLY_MODULES_MAX; id++) {
+		const struct dw_module_source *source = source_of(&s, id);
+
+		if (id > dw_modules_count(&p->modules) || !has[id] || !source ||
+		    !is_small(source) || (n && !dw_has_same_rights(questions[0].source, source)) ||
+		    is_known(&s, id))
+			continue;
+		modules[n] = id;
+		questions[n++] = question_of(&s, &(struct job){.module = id});
+	}
+	return n ? dw_early_begin(questions, modules, n, ret) : 0;
 }

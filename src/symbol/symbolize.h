@@ -11,10 +11,13 @@
 
 #include "base/error.h"
 #include "model/profile.h"
+#include "symbol/debuginfod.h"
 #include "target/source.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct dw_early;
 
 /* A line of managed code. */
 struct dw_il_line {
@@ -33,12 +36,16 @@ struct dw_symbol_options {
 	const char *debug_dirs; /* colon-separated folders of separate debug files; NULL =
 				   /usr/lib/debug */
 	uint32_t timeout_ms;	/* for one module; 0 = 60,000 */
+	uint32_t debuginfod_ms; /* ask servers for debug information, so long together; 0 = no */
 	bool without_code;	/* do not copy functions' machine code */
 	bool names_only;	/* by symbols, without DWARF: no lines, no inlined functions */
 	dw_il_line_fn *il_line; /* of managed code, NULL = it has no lines */
 	void *il_line_ctx;
 	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
 	void *made_ctx;
+	struct dw_early *early; /* borrowed: has some of the modules' files open; NULL = none */
+	const char *known_dir;	/* of what earlier recordings were told (known.h), for profiles of
+				   calls; NULL = none */
 };
 
 struct dw_symbol_stats {
@@ -47,6 +54,7 @@ struct dw_symbol_stats {
 	uint64_t frames_lines;	 /* with a source line */
 	uint64_t modules_failed; /* modules whose helper crashed or ran out of time: names from
 				    nothing but ranges */
+	struct dw_debuginfod_stats debuginfod; /* zero where no server was to be asked */
 };
 
 /*
@@ -60,3 +68,13 @@ struct dw_symbol_stats {
 int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, size_t sources_n,
 		 const struct dw_symbol_options *options, struct dw_symbol_stats *stats,
 		 struct dw_error *err);
+
+/*
+ * Let a helper open the files of some modules that frames of @p, which is recorded yet, lie in:
+ * those that are read with the same rights, and none of great size, nor where @known_dir (as in the
+ * options) has the names of all frames so far. For dw_symbolize() of the same
+ * profile, sources and options but names_only; the caller frees *@ret (symbol/early.h). 0, with
+ * *@ret = NULL when there is no such module; -ENOMEM, -errno.
+ */
+int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
+		       size_t sources_n, const char *known_dir, struct dw_early **ret);

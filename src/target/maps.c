@@ -13,6 +13,17 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+/* Put back the newlines of @path. A name that has these four characters itself cannot be told from
+ * that; such a file is found under its other ways only. */
+static char *restore_newlines(char *path)
+{
+	for (char *at = strstr(path, "\\012"); at; at = strstr(at + 1, "\\012")) {
+		*at = '\n';
+		memmove(at + 1, at + 4, strlen(at + 4) + 1);
+	}
+	return path;
+}
+
 /* Parse one NUL-terminated line. */
 static bool parse_line(char *line, struct dw_mapping *ret)
 {
@@ -30,7 +41,7 @@ static bool parse_line(char *line, struct dw_mapping *ret)
 				   .offset = offset,
 				   .device = makedev(major_no, minor_no),
 				   .inode = inode,
-				   .path = line + path,
+				   .path = restore_newlines(line + path),
 				   .executable = perm[2] == 'x'};
 	return true;
 }

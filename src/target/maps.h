@@ -18,8 +18,8 @@ struct dw_mapping {
 	uint64_t offset; /* of start in the file, bytes */
 	dev_t device;
 	uint64_t inode;	  /* 0 = no file */
-	const char *path; /* borrowed from the list; "" = none. As the kernel prints it: "[vdso]",
-			     "... (deleted)" */
+	const char *path; /* borrowed from the list; "" = none. As the kernel prints it, but for
+			     newlines: "[vdso]", "... (deleted)" */
 	bool executable;
 };
 

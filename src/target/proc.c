@@ -44,6 +44,20 @@ int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret)
 	}
 }
 
+int dw_proc_thread_name(pid_t pid, pid_t tid, struct dw_buf *ret)
+{
+	char file[32];
+	int rc;
+
+	snprintf(file, sizeof file, "task/%d/comm", (int)tid);
+	dw_buf_clear(ret);
+	rc = dw_proc_read(pid, file, ret);
+	/* A name may have newlines; the last one is the kernel's. */
+	if (!rc && ret->len)
+		ret->data[--ret->len] = 0;
+	return rc;
+}
+
 int dw_proc_threads(pid_t pid, struct dw_tids *ret)
 {
 	char path[64];
@@ -65,6 +79,20 @@ int dw_proc_threads(pid_t pid, struct dw_tids *ret)
 	return rc;
 }
 
+/* The @n bytes at @text with the kernel's escapes of newlines and backslashes undone. */
+static void read_name(char *ret, size_t cap, const char *text, size_t n)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && len + 1 < cap; i++) {
+		bool is_escape = text[i] == '\\' && i + 1 < n;
+
+		i += is_escape;
+		ret[len++] = is_escape && text[i] == 'n' ? '\n' : text[i];
+	}
+	ret[len] = 0;
+}
+
 int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
@@ -84,7 +112,7 @@ int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)
 				     .user_cpu_ns = user * tick_ns,
 				     .kernel_cpu_ns = kernel * tick_ns,
 				     .start_ticks = start};
-	snprintf(ret->name, sizeof ret->name, "%.*s", (int)(close - open - 1), open + 1);
+	read_name(ret->name, sizeof ret->name, open + 1, (size_t)(close - open - 1));
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 struct dw_proc_stat {
-	char name[64]; /* comm, at most 63 bytes of it */
+	char name[64]; /* comm as it is, at most 63 bytes of it */
 	pid_t parent;
 	uint64_t user_cpu_ns; /* of all its threads, ended ones included */
 	uint64_t kernel_cpu_ns;
@@ -30,6 +30,10 @@ struct dw_tids {
 /* Append the contents of /proc/@pid/@file to @ret, to its end. 0; -ENOENT or -ESRCH when the
  * process is gone, another -errno. */
 int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret);
+
+/* Put the name of thread @tid of @pid into @ret, which it replaces. 0, -ENOENT or -ESRCH when it is
+ * gone, -ENOMEM. */
+int dw_proc_thread_name(pid_t pid, pid_t tid, struct dw_buf *ret);
 
 /* Append the threads that @pid has now. 0, -ENOENT or -ESRCH when it is gone, -ENOMEM. */
 int dw_proc_threads(pid_t pid, struct dw_tids *ret);

@@ -6,7 +6,8 @@
  * there is no table. Full rules mostly need those three registers only; when one wants another, the
  * walk starts again from frame 0 and takes full rules everywhere, so that every callee-saved
  * register is followed. Every step must go outward, but out of a signal handler, which may run on a
- * stack of its own: of those at most SWITCHES_MAX may go inward. So a walk ends.
+ * stack of its own, and out of what has its return address in a register, as vfork() does: of those
+ * at most SWITCHES_MAX may go inward, or nowhere. So a walk ends.
  */
 #include "unwind/unwind.h"
 
@@ -28,7 +29,8 @@ struct walk {
 	size_t n;
 	struct dw_unwind_state state; /* of the last frame */
 	unsigned switches;
-	bool full; /* no fast path */
+	bool full;    /* no fast path */
+	bool chained; /* a frame pointer has led from one frame to the next */
 };
 
 /* Move @s to the caller whose frame starts at @cfa, with the return address below it. */
@@ -51,6 +53,19 @@ static int return_to(struct walk *w, struct dw_unwind_frame *f, uint64_t cfa, ui
 }
 
 /*
+ * Whether a frame pointer of 0 at @f says that nobody called: at the end of a chain, where the
+ * kernel begins programs, and in modules that have no table at all, whose beginning nobody knows.
+ * Elsewhere it is a register that code written by hand uses for something else.
+ */
+static bool is_outermost(const struct walk *w, const struct dw_unwind_frame *f)
+{
+	const struct dw_cfi_table *t = f->range->cfi;
+	uint64_t svma = f->pc.v - f->range->bias;
+
+	return w->chained || !t || (svma >= t->entry.start && svma < t->entry.end);
+}
+
+/*
  * Follow a frame pointer in code without a table. Believed only when it points outward to a return
  * address in known code; what it leads to may again be anything.
  */
@@ -59,13 +74,14 @@ static int frame_pointer_step(struct walk *w, struct dw_unwind_frame *f)
 	uint64_t rbp = w->state.r[DWELL_REG_RBP], saved, ra;
 
 	if (!rbp)
-		return DWELL_UNWIND_COMPLETE;
+		return is_outermost(w, f) ? DWELL_UNWIND_COMPLETE : DWELL_UNWIND_NO_RULE;
 	if (rbp & 7 || rbp - w->state.r[DWELL_REG_RSP] > FRAME_MAX_BYTES)
 		return DWELL_UNWIND_NO_RULE;
 	if (!dw_unwind_read(w->memory, rbp, &saved) || !dw_unwind_read(w->memory, rbp + 8, &ra))
 		return DWELL_UNWIND_CUT;
 	if (ra && !dw_space_find(w->space, (struct dw_avma){ra - 1}))
 		return DWELL_UNWIND_NO_RULE;
+	w->chained = true;
 	return return_to(w, f, rbp + 16, saved);
 }
 
@@ -137,7 +153,8 @@ static int rules_step(struct walk *w, struct dw_unwind_frame *f)
 		return DWELL_UNWIND_BROKEN;
 	if (rc != DWELL_STEP_OK)
 		return rc;
-	if (w->state.r[DWELL_REG_RSP] <= sp && (!w->state.exact || ++w->switches > SWITCHES_MAX))
+	if (w->state.r[DWELL_REG_RSP] <= sp &&
+	    ((w->state.r[DWELL_REG_RSP] < sp && !w->state.exact) || ++w->switches > SWITCHES_MAX))
 		return DWELL_UNWIND_BROKEN;
 	f->cfa = cfa;
 	if (w->state.exact) {
@@ -301,8 +318,9 @@ enum dw_unwind_end dw_unwind(struct dw_space *space, const struct dw_unwind_regs
 		w.n = 0;
 		w.switches = 0;
 		w.full = pass;
+		w.chained = false;
 		memcpy(w.state.r, regs->r, sizeof w.state.r);
-		w.state.known = ALL_REGS;
+		w.state.known = ALL_REGS & ~regs->unknown;
 		w.state.exact = true;
 		rc = run(&w);
 		if (rc != DWELL_STEP_NEEDS_REGISTERS)

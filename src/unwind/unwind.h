@@ -21,6 +21,8 @@ enum { DWELL_REG_RBP = 6, DWELL_REG_RSP = 7, DWELL_REG_RIP = 16, DWELL_REG_COUNT
 
 struct dw_unwind_regs {
 	uint64_t r[DWELL_REG_COUNT];
+	uint32_t unknown; /* bit n: r[n] does not hold; 0 = all do. Of rbp full rules alone ask
+			     that: where it is not known, make it what leads nowhere */
 };
 
 /* What the unwinder may read: a copy of the stack's innermost part, then whatever the caller can

@@ -104,12 +104,34 @@ static bool is_exclusive(enum dw_column column)
 	       column >= DWELL_COLUMN_BLOCKED_EXCLUSIVE;
 }
 
+/* Columns of waits, of which no calls are known. */
+static void blocked_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
+			 struct dw_cell *ret)
+{
+	uint64_t all = v->request.totals->blocked_ns;
+
+	switch (column) {
+	case DWELL_COLUMN_BLOCKED_INCLUSIVE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, row->blocked->inclusive);
+	case DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT:
+		return set_share(ret, row->blocked->inclusive, all);
+	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, row->blocked->exclusive);
+	case DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT:
+		return set_share(ret, row->blocked->exclusive, all);
+	default:
+		return;
+	}
+}
+
 void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		  struct dw_cell *ret)
 {
 	const struct dw_call_total *t = row->calls;
 	uint64_t blocked = v->request.totals->all.inclusive.blocked_ns;
 
+	if (row->blocked)
+		return blocked_cell(v, row, column, ret);
 	if (!t || (t->flags & DWELL_CALLS_NO_EXCLUSIVE && is_exclusive(column)))
 		return;
 	if (column >= DWELL_COLUMN_EI && column <= DWELL_COLUMN_AE_MIN)

@@ -61,6 +61,14 @@ static const char *thread_name(const struct dw_view *v, const struct dw_row *row
 	return start ? text(v, start->name) : t ? text(v, t->name) : "";
 }
 
+/* What the thread calls itself. */
+static const char *own_thread_name(const struct dw_view *v, const struct dw_row *row)
+{
+	const struct dw_thread *t = dw_threads_get(&v->request.profile->threads, row->thread);
+
+	return t ? text(v, t->name) : "";
+}
+
 /* A thread outside its functions. It goes by a name that no function has. */
 static const char *root_row_name(const struct dw_view *v, const struct dw_row *row,
 				 struct dw_buf *scratch)
@@ -279,6 +287,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, row->section);
 	case DWELL_COLUMN_PROCESS_NAME:
 		return set_text(ret, process_name(v, row));
+	case DWELL_COLUMN_THREAD_NAME:
+		return set_text(ret, own_thread_name(v, row));
 	case DWELL_COLUMN_MODULE_NAME:
 		return set_text(ret, module_text(v, row, false));
 	case DWELL_COLUMN_MODULE_PATH:

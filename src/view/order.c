@@ -76,8 +76,15 @@ static int compare_texts_back(const void *pa, const void *pb)
 
 static enum dw_column sort_column(const struct dw_view *v)
 {
-	return v->request.sort ? v->request.sort
-			       : dw_view_columns(v->ops, v->request.profile)->sort;
+	enum dw_column own = dw_view_columns(v->ops, v->request.profile)->sort;
+
+	if (v->request.sort)
+		return v->request.sort;
+	if (!dw_totals_go_by_waits(v->request.totals))
+		return own;
+	return own == DWELL_COLUMN_INCLUSIVE   ? DWELL_COLUMN_BLOCKED_INCLUSIVE
+	       : own == DWELL_COLUMN_EXCLUSIVE ? DWELL_COLUMN_BLOCKED_EXCLUSIVE
+					       : own;
 }
 
 /* Numbers of a column as integers that sort alike; empty is smaller than 0. */

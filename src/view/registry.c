@@ -43,14 +43,27 @@ const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 
 bool dw_view_has_column(const struct dw_profile *p, enum dw_column column)
 {
+	bool is_sampling = dw_profile_method(p) == DWELL_METHOD_SAMPLING;
 	bool is_sampled = dw_facts_get(&p->facts, "sample_bytes", 0) > 0;
 
+	if (column >= DWELL_COLUMN_BLOCKED_INCLUSIVE &&
+	    column <= DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT)
+		return !is_sampling || dw_profile_has_waits(p);
 	if (column >= DWELL_COLUMN_BYTES_INCLUSIVE_ERROR && column <= DWELL_COLUMN_BYTES_ERROR)
 		return is_sampled;
 	if (column == DWELL_COLUMN_INSTANCES || column == DWELL_COLUMN_INSTANCES_PCT ||
 	    column == DWELL_COLUMN_BYTES || column == DWELL_COLUMN_BYTES_PCT)
 		return true;
 	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_ALIVE;
+}
+
+void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,
+			  enum dw_column *ret)
+{
+	for (; *from; from++)
+		if (dw_view_has_column(p, *from))
+			*ret++ = *from;
+	*ret = DWELL_COLUMN_END;
 }
 
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

@@ -10,6 +10,7 @@ void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_
 	row->calls = more < t->calls.n ? &t->calls.v[more] : NULL;
 	row->ranges = row->calls ? dw_totals_ranges(t, row->calls) : NULL;
 	row->allocs = more < t->allocs.n ? &t->allocs.v[more] : NULL;
+	row->blocked = more < t->blocked.n ? &t->blocked.v[more] : NULL;
 }
 
 void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)
@@ -43,6 +44,7 @@ void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, 
 	row->level = node->level;
 	row->values = node->values;
 	row->allocs = index < t->node_allocs.n ? &t->node_allocs.v[index] : NULL;
+	row->blocked = index < t->node_blocked.n ? &t->node_blocked.v[index] : NULL;
 	if (!t->has_calls)
 		return;
 	row->node_calls = dw_totals_node(t, index);

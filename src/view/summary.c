@@ -29,8 +29,10 @@ static const struct {
 struct summary {
 	struct dw_hot_path path;
 	struct dw_hot_functions functions;
+	struct dw_hot_functions waiting;       /* without waits there are none */
 	struct dw_hot_types types[TYPE_LISTS]; /* without allocations they are empty */
-	size_t ends[2 + TYPE_LISTS];	       /* items: behind the path, the functions, ... */
+	size_t waiting_end;
+	size_t ends[2 + TYPE_LISTS]; /* items: behind the path, the functions, ... */
 };
 
 static int open_summary(struct dw_view *v)
@@ -39,7 +41,10 @@ static int open_summary(struct dw_view *v)
 	const struct dw_view_request *r = &v->request;
 
 	if (!s || dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_functions_find(r->profile, r->totals, FUNCTIONS_MAX, &s->functions))
+	    dw_hot_functions_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX,
+				  &s->functions) ||
+	    dw_hot_functions_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX,
+				  &s->waiting))
 		return -ENOMEM;
 	s->ends[0] = s->path.nodes.n;
 	s->ends[1] = s->ends[0] + s->functions.rows.n;
@@ -49,7 +54,9 @@ static int open_summary(struct dw_view *v)
 			return -ENOMEM;
 		s->ends[2 + i] = s->ends[1 + i] + s->types[i].rows.n;
 	}
-	return dw_order_all(v, s->ends[1 + TYPE_LISTS]);
+	/* Only one of waits and types can be there. */
+	s->waiting_end = s->ends[1 + TYPE_LISTS] + s->waiting.rows.n;
+	return dw_order_all(v, s->waiting_end);
 }
 
 static const char *work_section(const struct dw_view *v)
@@ -64,14 +71,15 @@ static const char *work_section(const struct dw_view *v)
 }
 
 static void function_row(const struct dw_view *v, const struct dw_hot_function *f,
-			 struct dw_row *ret)
+			 const char *section, struct dw_row *ret)
 {
 	const struct dw_totals *t = v->request.totals;
 
 	dw_subject_function_total(v, &t->functions.v[f->row], ret);
-	ret->section = work_section(v);
+	ret->section = section;
 	ret->processes = f->processes;
 	ret->values = f->values;
+	ret->blocked = t->has_blocked ? &f->blocked : NULL;
 	ret->calls = t->has_calls ? &f->calls : NULL;
 	ret->allocs = t->allocs.n ? &f->allocs : NULL;
 	ret->ranges = &f->ranges;
@@ -97,7 +105,10 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[item]], ret);
 		ret->section = "Hot Path";
 	} else if (item < s->ends[1]) {
-		function_row(v, &s->functions.rows.v[item - s->ends[0]], ret);
+		function_row(v, &s->functions.rows.v[item - s->ends[0]], work_section(v), ret);
+	} else if (item >= s->ends[1 + TYPE_LISTS]) {
+		function_row(v, &s->waiting.rows.v[item - s->ends[1 + TYPE_LISTS]],
+			     "Functions Waiting Longest", ret);
 	} else {
 		int i = 0;
 
@@ -115,6 +126,7 @@ static void release_summary(struct dw_view *v)
 	if (s) {
 		dw_hot_path_release(&s->path);
 		dw_hot_functions_release(&s->functions);
+		dw_hot_functions_release(&s->waiting);
 		for (int i = 0; i < TYPE_LISTS; i++)
 			dw_hot_types_release(&s->types[i]);
 	}
@@ -137,7 +149,7 @@ const struct dw_view_ops dw_view_summary = {
 	.samples = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS, columns,
 		    columns, DWELL_COLUMN_END},
 	.calls = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
-			  DWELL_TOTALS_SLOWEST,
+			  DWELL_TOTALS_SLOWEST | DWELL_TOTALS_OUTSIDE,
 		  calls_columns, calls_columns, DWELL_COLUMN_END},
 	.allocs = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
 			   DWELL_TOTALS_TYPES | DWELL_TOTALS_GCS,

@@ -70,6 +70,7 @@ struct dw_row {
 	const struct dw_call_ranges *ranges; /* of its activations, NULL = not known */
 	const struct dw_call_slow *slow;     /* slowest: the activation */
 	uint32_t processes;		     /* summary: that have the function, 0 = not known */
+	const struct dw_values *blocked;     /* ns; NULL in a session without waits */
 	const struct dw_alloc_total *allocs; /* NULL in a session without allocations */
 	const struct dw_gc *gc;		     /* gc */
 	uint32_t class_of;		     /* type id: what DWELL_NAME_CLASS names */
@@ -149,6 +150,10 @@ const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 /* Whether @p may know of @column: the life of objects is not known of samples, errors only of them.
  */
 bool dw_view_has_column(const struct dw_profile *p, enum dw_column column);
+
+/* Write those of @from that @p may know of to @ret, which has room for DWELL_COLUMNS_N. */
+void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,
+			  enum dw_column *ret);
 
 /* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 6, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 7, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -131,8 +131,6 @@ struct dw_clone_header {
 				put off; 0 = nowhere */
 	uint32_t moves_at;   /* area offsets: the slow path's first instruction, which moves the */
 	uint32_t moved_at;   /* stack pointer, and where it is back; 0 = no gate has one */
-	uint32_t orders_at[2]; /* area offsets of nops of 3 bytes in the gates that end something,
-				  for an instruction that waits for what was begun; 0 = none */
 	uint32_t gate_at[DWELL_GATES_N]; /* by enum dw_gate, area offset; 0 = not in the image */
 	uint32_t system_calls;		 /* with gates around them */
 	uint32_t system_calls_left;	 /* instructions without */

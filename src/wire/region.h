@@ -35,6 +35,14 @@
 #define DWELL_ENV_FILTERS "DWELL_FILTERS"
 #define DWELL_ENV_PRELOAD "LD_PRELOAD"
 
+/*
+ * Where two agents are preloaded: those above are the first one's, which stands last in LD_PRELOAD
+ * and gives both to children. These are the path of the second one, which stands before it, and
+ * "MODE:FOLDER" for it.
+ */
+#define DWELL_ENV_SECOND       "DWELL_SECOND"
+#define DWELL_ENV_SECOND_START "DWELL_SECOND_START"
+
 /* How the .NET runtime is told of its agent, which is preloaded where that is possible; DWELL_MODE
  * is "memory" then, and its words are memory=BYTES, stacks=0, natives=1, lifetime=0, children=0,
  * check=N, sample=BYTES; or "code" with the word memory=BYTES. */

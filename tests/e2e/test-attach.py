@@ -79,13 +79,16 @@ def test_as_perf_sees_it(context):
         data = context.path("perf.data")
         perf = context.start("perf", "record", "-q", "-F", "1000", "-e", "cpu-clock:u", "-o", data,
                              "-p", str(target.pid))
+        context.wait_for(lambda: "[perf_event]" in open(f"/proc/{perf.pid}/maps").read(),
+                         "perf to record")
         attach(context, target.pid)
         perf.send_signal(signal.SIGINT)
-        perf.wait(60)
-    text = context.run("perf", "report", "-i", data, "--stdio", "--no-children", "-F",
-                       "overhead,symbol").stdout
-    theirs = {m[2]: float(m[1]) / 100 for m in re.finditer(r"([\d.]+)%\s+\[\.\] (\w+)", text)}
-    require(len(theirs) >= 2, text)
+        said = perf.communicate(timeout=60)
+    done = context.run("perf", "report", "-i", data, "--stdio", "--no-children", "-F",
+                       "overhead,symbol")
+    theirs = {m[2]: float(m[1]) / 100
+              for m in re.finditer(r"([\d.]+)%\s+\[\.\] (\w+)", done.stdout)}
+    require(len(theirs) >= 2, (done.stdout, done.stderr, said))
     for name in "outer_work", "inner_work":
         expect_share(share_of(context, name), theirs[name], f"share of {name}, perf beside")
 

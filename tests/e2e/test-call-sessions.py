@@ -46,6 +46,30 @@ def test_callees_outside_have_names(context):
     expect(nameless, [], "callees without a name")
 
 
+def test_names_are_kept_for_later(context):
+    """What was found out about a library with a separate debug file need not be found out again."""
+    cache = context.path("cache")
+    seen = []
+    for words in (["threads", "2"], ["threads", "2"], ["exec", "3"], ["threads", "2"]):
+        context.instrument("--", context.target("calls"), *words,
+                           before=["env", f"XDG_CACHE_HOME={cache}"])
+        rows = context.report("functions")["rows"]
+        seen.append((sorted((row["module_name"] or "", row["function_name"], row["source_file"] or "",
+                             row["function_line_number"] or 0) for row in rows),
+                     {file: os.stat(os.path.join(cache, "dwell", file)).st_ino
+                      for file in os.listdir(os.path.join(cache, "dwell"))
+                      if file.endswith(".known")}))
+    (first, kept), (second, used), (_, widened), (last, stayed) = seen
+    expect(second, first, "rows by what was kept")
+    expect(last, first, "rows when more is known")
+    if not kept:
+        context.skip("no library here has a separate debug file")
+    expect(used, kept, "files that nothing new was asked of")
+    expect(sorted(widened), sorted(kept), "one file for each library")
+    require(widened != kept, "other callees were not added")
+    expect(stayed, widened, "files that know both")
+
+
 @cases(("threads", "8", {"in_thread": 8000}), ("fork", "20", {"in_child": 200, "main": 1}),
        ("exec", "5", {"before_exec": 6, "main": 6}), ("spawn", "8", {"leaf": 8000, "main": 9}))
 def test_processes_and_threads(context, case):

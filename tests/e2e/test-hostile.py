@@ -121,6 +121,16 @@ def test_unchanged(context, name):
         context.skip(f"known: {reason}")
 
 
+@cases("processes/fork", "processes/raw-fork", "processes/fork-in-threads", "processes/vfork",
+       "processes/clone-beside", "processes/grandchildren", "signals/unwind", "signals/threads")
+def test_unchanged_while_switched_off(context, name):
+    """The limit is so low that functions are switched off while all this goes on."""
+    program, case = name.split("/")
+    for path in built(context, program):
+        found = [text for _ in range(3) for _, text in compare(context, path, case, ["limit"])]
+        require(not found, "\n".join(found))
+
+
 def test_child_with_more_rights(context):
     """A program that gives its caller more rights runs without the agent, and nobody complains."""
     if os.getuid():

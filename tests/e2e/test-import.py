@@ -15,6 +15,8 @@ FORMS = {
     "compressed": ("-z", "--call-graph", "dwarf"),
     "build-ids": ("--buildid-mmap", "--call-graph", "dwarf"),
     "stream": ("--call-graph", "dwarf"),
+    "folder": ("--threads", "--call-graph", "dwarf"),
+    "compressed-folder": ("--threads", "-z", "--call-graph", "dwarf"),
 }
 MAGIC = b"PERFILE2"
 
@@ -147,7 +149,8 @@ def refused(context, path, status=1):
 def test_bad_input(context):
     with open(os.path.join(CORPUS, "dwarf"), "rb") as f:
         good = f.read()
-    bad = {"empty": b"", "text": b"hello, world\n" * 10, "start": good[:60],
+    bad = {"empty": b"", "text": b"hello, world\n" * 10, "short": b"hello\n",
+           "start": good[:60],
            "swapped": MAGIC[::-1] + struct.pack(">Q", 104) + good[16:],
            "size": good[:8] + struct.pack("<Q", 77) + good[16:],
            "attributes": good[:24] + struct.pack("<Q", 1 << 40) + good[32:],
@@ -157,8 +160,23 @@ def test_bad_input(context):
             f.write(data)
         message = refused(context, context.path(name))
         require(name != "swapped" or "byte order" in message, message)
+        require(name not in ("empty", "text", "short") or "no perf.data" in message, message)
     refused(context, context.path("absent"))
-    require("folder" in refused(context, context.scratch), "a folder")
+    os.mkdir(context.path("folder"))
+    require("folder" in refused(context, context.path("folder")), "a folder without data")
+    os.symlink(os.path.join(CORPUS, "dwarf"), context.path("folder/data"))
+    refused(context, context.path("folder"))
+    os.unlink(context.path("folder/data"))
+    shutil.copy(os.path.join(CORPUS, "dwarf"), context.path("folder/data"))
+    os.mkfifo(context.path("folder/data.0"))
+    refused(context, context.path("folder"))
+    os.unlink(context.path("folder/data.0"))
+    for data, status in (b"hello, world" * 10, 0), (b"\0" * 5000, 1):  # a cut record, none
+        with open(context.path("folder/data.0"), "wb") as f:
+            f.write(data)
+        done = context.run(context.dwell, "import", "-q", context.path("folder"), "-o",
+                           "some.dwell")
+        expect(done.returncode, status, f"status with {data[:5]}\n{done.stderr}")
     done = context.run(context.dwell, "import")
     expect(done.returncode, 2, "status without a file")
 
@@ -175,3 +193,38 @@ def test_cut_file(context):
     expect(done.returncode, 0, done.stderr)
     require("ends early" in done.stderr, done.stderr)
     require(context.report("functions")["session"]["samples_kept"] > 0, "samples")
+
+
+def test_kernel_names(context):
+    """Of the kernel that runs, at the place where it lay: functions of any other have no names."""
+    with open("/proc/kallsyms") as f:
+        if not int(f.readline().split()[0], 16):
+            context.skip("the kernel hides its addresses")
+    path = context.path("perf.data")
+    perf(context, "record", "-q", "-e", "cpu-clock", "-F", "997", "-g", "-o", path, "--", "dd",
+         "if=/dev/zero", "of=/dev/null", "bs=1M", "count=4000")
+    text = perf(context, "report", "-i", path, "--stdio", "--no-children", "-g", "none", "-F",
+                "sample,sym")
+    wanted = {name: int(n) for n, name in re.findall(r"^ +(\d+) +\[k\] ([a-z]\w+)$", text, re.M)}
+    require(wanted, f"perf names nothing of the kernel: {text}")
+    with open(path, "rb") as f:
+        whole = f.read()
+    ids = perf(context, "buildid-list", "-i", path)
+    kernel = bytes.fromhex(re.search(r"(\w+) \[kernel.kallsyms\]", ids).group(1))
+    at = whole.index(b"[kernel.kallsyms]_") - 8
+    moved = struct.pack("<Q", struct.unpack("<Q", whole[at:at + 8])[0] + 0x200000)
+    other = whole.replace(kernel, bytes(reversed(kernel)))
+    for bad in whole[:at] + moved + whole[at + 8:], other:
+        with open(path, "wb") as f:
+            f.write(bad)
+        import_file(context, path)
+        rows = [row for row in context.report("functions")["rows"]
+                if row["module_name"] == "[kernel]"]
+        require(rows and all(row["function_name"].startswith("[kernel]+") for row in rows), rows)
+    with open(path, "wb") as f:
+        f.write(whole)
+    import_file(context, path)
+    got = {row["function_name"]: row["exclusive_samples"]
+           for row in context.report("functions")["rows"]}
+    most = max(wanted, key=wanted.get)
+    expect(got.get(most), wanted[most], f"samples of {most}: {wanted}, {got}")

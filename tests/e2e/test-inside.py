@@ -115,6 +115,30 @@ def test_system_call_filter(context):
            "left alone, and children")
 
 
+def test_perf_without_rings(context):
+    """Events can be opened, but there is no memory for rings: that is a refusal, too."""
+    if os.geteuid():
+        context.skip("needs root, to be a user that nobody else is")
+    if context.without_perf:
+        context.skip("is about perf")
+    os.chmod(context.scratch, 0o777)
+    user = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
+    rings = context.target("without-rings")
+    program = ("perl", "-e", "for (1..20000000) { $x++ }")
+    env = {**context.env, "XDG_CACHE_HOME": context.path("cache")}
+    done = context.run(*user, rings, context.dwell, "sample", "-q", "--road", "perf", *program,
+                       env=env)
+    expect(done.returncode, 125, f"status with --road perf\n{done.stderr}")
+    require("kernel.perf_event_mlock_kb" in done.stderr, done.stderr)
+    done = context.run(*user, rings, context.dwell, "sample", "-q", "-o", "run.dwell", *program,
+                       env=env)
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    facts = context.report("functions")["session"]
+    expect(facts["road"], "inside", "road")
+    require("kernel.perf_event_mlock_kb" in facts["road_why"], facts)
+    require(facts["samples_kept"] > 10, facts)
+
+
 def test_deep_recursion(context):
     """What is deeper than the copy is read from the program, but for some samples at either end."""
     facts = sample(context, context.target("deep-recursion"), "16000", "5000")

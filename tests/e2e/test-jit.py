@@ -151,6 +151,8 @@ HOSTILE = r"""
 import os, sys, time
 path = f"/tmp/perf-{os.getpid()}.map"
 kind = sys.argv[1]
+if os.path.lexists(path):  # of another program
+    os.unlink(path)
 if kind == "fifo":
     os.mkfifo(path)
 elif kind == "shadow":

@@ -130,3 +130,4 @@ def test_neither(context):
         done = context.run(context.dwell, "live", *words)
         expect(done.returncode, status, f"status of {words}: {done.stderr}")
         require(done.stderr.startswith("dwell") and done.stdout == "", (words, done))
+        expect(done.stderr.count("\n"), 1, f"lines that say so: {done.stderr}")

@@ -3,7 +3,7 @@ import math
 import os
 import signal
 
-from harness import cases, expect, require
+from harness import AS_NOBODY, cases, expect, require
 from managed import SDK, STATUS, VERSIONS, program, report
 
 SIGMA = 3.5
@@ -34,7 +34,9 @@ def named(rows, name):
 
 def expect_shares(context, said):
     rows = report(context, "functions")["rows"]
-    got = {name: sum(row["inclusive_samples"] for row in named(rows, name)) for name in said}
+    # Below the state machine are its making and what wakes others, which is not in what is said.
+    kind = {name: "exclusive" if name.endswith(".MoveNext") else "inclusive" for name in said}
+    got = {name: sum(row[f"{kind[name]}_samples"] for row in named(rows, name)) for name in said}
     facts = report(context, "summary")["session"]
     n, wanted, lost = sum(got.values()), sum(said.values()), facts["samples_lost"]
     for name, ns in said.items():
@@ -72,6 +74,45 @@ def expect_lines(context, source):
     require(near >= 0.95 * total - 3, f"{near} of {total} samples on the lines {marked}")
     exact = sum(row["exclusive_samples"] for row in rows if row["source_line_begin"] in marked)
     require(exact >= 0.5 * total, f"{exact} of {total} samples in {marked}")
+
+
+def test_shares_from_inside(context):
+    """As an ordinary user whom perf is refused: two agents in one process."""
+    before = ()
+    if not os.geteuid():
+        before = AS_NOBODY
+        os.chmod(context.scratch, 0o777)
+    env = {**context.env, "XDG_CACHE_HOME": context.path("cache"), "HOME": context.scratch}
+    done = context.run(*before, context.target("without-perf"), context.dwell, "sample", "-q", "-o",
+                       "run.dwell", "--", program(context), "shares", MILLISECONDS, env=env)
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    said = {line.split()[0]: int(line.split()[1]) for line in done.stdout.splitlines()
+            if line.startswith("Shares.")}
+    expect_shares(context, said)
+    expect(report(context, "summary")["session"]["road"], "inside", "road")
+    expect_callers(context, "Shares.Half", "Shares.Spend")
+    expect_lines(context, os.path.join(os.path.dirname(program(context)), "source/shares.cs"))
+
+
+@cases("unset", "empty", "own")
+def test_two_agents_are_hidden(context, preload):
+    """Neither shows in the environment, and children of children have both."""
+    own = "libm.so.6" if preload == "own" else ""
+    env = {name: value for name, value in context.env.items() if name != "LD_PRELOAD"}
+    if preload != "unset":
+        env["LD_PRELOAD"] = own
+    look = ("sh", "-c", "env | sort; tr '\\0' '\\n' < /proc/self/environ | grep . | sort")
+    plain = context.run(*look, env=env).stdout
+    done = context.run(context.dwell, "sample", "-q", "--road", "inside", "--dotnet", "always", "-o",
+                       "run.dwell", "--", *look, env=env)
+    clean = [[line for line in text.splitlines() if not line.startswith("_=")]
+             for text in (plain, done.stdout)]
+    expect(clean[1], clean[0], "environment")
+    script = "sh -c 'perl -e \"exec q(cat), q(/proc/self/maps)\"; :'; :"
+    done = context.run(context.dwell, "sample", "-q", "--road", "inside", "--dotnet", "always", "-o",
+                       "run.dwell", "--", "sh", "-c", script, env=env)
+    found = {line.split("/")[-1] for line in done.stdout.splitlines() if "libdwell" in line}
+    expect(found, {"libdwell-sample.so", "libdwell-clr.so"}, "agents in the child")
 
 
 @cases(*TUNINGS)

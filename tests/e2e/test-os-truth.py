@@ -4,6 +4,7 @@ The program measures itself (tests/targets/os-truth.c). What a host takes from t
 clock of a thread, so it widens what is allowed.
 """
 import os
+import sys
 
 from harness import cases, expect, require, stolen_ns
 
@@ -14,6 +15,10 @@ LEAST_NS = 1_000_000
 INSIDE = "read_zeros", "write_file"  # system calls that use the processor
 WAITING = "sleep_often", "read_pipe", "wait_locked", "spawn"
 WORKING = "compute", "handle"
+WITHOUT_SLACK = """import ctypes, os, sys
+PR_SET_TIMERSLACK = 29
+assert ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])"""
 
 
 class Run:
@@ -132,6 +137,14 @@ def test_sums_where_perf_is_refused(context):
     run = with_spinners(context, None, before=(context.target("without-perf"),))
     expect(run.facts["os_source"], "rseq", "source")
     check_sums(run)
+
+
+@cases(*SOURCES)
+def test_sources_prove_themselves_to_exact_timers(context, source):
+    """Timers of real-time tasks, and of those that asked for it, have no slack."""
+    need(context, source)
+    run = Run(context, source, "10", before=(sys.executable, "-c", WITHOUT_SLACK))
+    expect(run.facts["os_source"], source, "source")
 
 
 def test_without_source_system_calls_are_told(context):

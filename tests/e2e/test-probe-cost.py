@@ -28,6 +28,15 @@ def test_caller_and_callee(context, name):
     require(facts["probes_pass_ps"] > 0 and facts["probes_function_ps"] > 0, f"costs: {facts}")
 
 
+def test_short_functions_are_their_callers(context):
+    """By samples as well as by the clock."""
+    rows, _ = record(context)
+    caller, callee = (rows[name]["application_exclusive_time"] / CALLS / 25
+                      for name in ("little", "little_callee"))
+    require("short_work" not in rows, "short_work has probes")
+    require_near(callee, (caller + callee) / 2, 0.2, "the callee's half, ns")
+
+
 def test_calls_beyond_the_memory(context):
     rows, facts = record(context, "--memory", "2")
     require(facts["calls_truncated"] > CALLS / 20, f"calls cut: {facts['calls_truncated']}")

@@ -385,6 +385,43 @@ def test_stripped_with_dynsym(context):
     assert names_of(context, addresses) == (["outer"] * 2, 0)
 
 
+GO = """package main
+
+import "fmt"
+
+type shape struct{ sides int }
+
+func (s *shape) Area() int { return s.sides * s.sides }
+
+func main() {
+	s := shape{3}
+	fmt.Println(s.Area(), func() int { return s.sides }())
+}
+"""
+
+
+@cases("exe", "pie")
+def test_stripped_go(context, mode):
+    """The runtime's own table has the names that the symbol table had."""
+    if not shutil.which("go"):
+        context.skip("go is not installed")
+    source = write(context, "program.go", GO)
+    go = ("env", f"GOCACHE={context.path('cache')}", "go", "build", f"-buildmode={mode}")
+    make(context, *go, "-ldflags=-w", "-o", context.path("whole"), source)
+    make(context, *go, "-ldflags=-s -w", "-o", context.path("stripped"), source)
+    want = {}
+    for line in make(context, "nm", "whole").splitlines():
+        address, kind, name = line.split(maxsplit=2)
+        if kind in "tT" and name not in ("runtime.text", "runtime.etext", "go:buildid", "go.buildid"):
+            want[int(address, 16)] = name.removesuffix(".abi0")
+    ours, failed = symbolize(context, context.path("stripped"), [f"{a + 1:#x}" for a in want])
+    got = {a: ours[a + 1][-1][0] for a in want}
+    differ = {hex(a): (got[a], want[a]) for a in want if got[a] != want[a]}
+    assert failed == 0 and len(want) > 1000 and len(differ) < len(want) / 100, \
+        (failed, len(want), list(differ.items())[:5])
+    assert "main.main" in got.values(), "main.main"
+
+
 def test_minidebuginfo(context):
     addresses = build_marked(context)
     make(context, "objcopy", "-S", "--keep-symbol=outer", "marked", "mini")
@@ -404,6 +441,39 @@ def test_cold_part_belongs_to_its_function(context):
     cold = symbol(context, context.path("cold"), "part.cold")
     chain = symbolize(context, context.path("cold"), [cold])[0][int(cold, 16)]
     assert chain[-1][0] == "part", chain
+
+
+# A loop with a part that is never run, which compilers put elsewhere: the inlined copy is in pieces.
+PIECES = r"""
+#include <stdlib.h>
+static volatile double sink;
+static __attribute__((cold, noinline)) void rare(void) { sink = 1; abort(); }
+static inline __attribute__((always_inline)) double pieces(double x, int n)
+{
+	for (int i = 0; i < n; i++) {
+		x = x * 1.0001 + i;
+		if (__builtin_expect(x < 0, 0)) {
+			sink = x;
+			rare();
+		}
+	}
+	return x;
+}
+int main(void)
+{
+	for (int i = 0; i < 2000000; i++)
+		sink = pieces(sink > 1e9 ? 1 : sink, 50);
+}
+"""
+
+
+def test_an_inlined_function_in_pieces_has_an_address(context):
+    make(context, "gcc", "-O2", "-g", "-o", "pieces", write(context, "pieces.c", PIECES))
+    context.sample(context.path("pieces"))
+    rows = {r["function_name"]: r for r in context.report("functions")["rows"]}
+    main = int(symbol(context, context.path("pieces"), "main"), 16)
+    address = int(rows["pieces"]["function_address"], 16)
+    assert main <= address < main + 0x1000, (hex(main), rows["pieces"])
 
 
 def test_pipe_instead_of_dwo(context):

@@ -1,17 +1,23 @@
 """The unwinder against gdb: the same registers and memory, the same program counters.
 
 At random stops of real programs, gdb's frames (set backtrace past-main on) must be ours. Twenty
-stops of each program here; DWELL_GDB_STOPS=200 for the long run.
+stops of each program here; DWELL_GDB_STOPS=200 for the long run. A recording from inside is compared
+as a whole: gdb stops the program at each of the sampler's signals, before it gets it.
 """
+import bisect
 import json
 import os
 import shutil
+import signal
+import struct
 import subprocess
 
-from harness import Skip, cases, require
+from harness import Skip, cases, expect, require
 
 STOPS = int(os.environ.get("DWELL_GDB_STOPS", "20"))
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unwind-gdb", "stops.py")
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unwind-gdb")
+SIGNAL = 62  # the inside sampler's
+CUT = ("", -1)  # as recorded_stacks() has the place where a stack was cut
 
 SQL = """
 create table t(a integer primary key, b text, c real);
@@ -63,7 +69,7 @@ def take_stops(context, program):
                "frames": context.path("frames")}
     env = {**context.env, "DWELL_STOPS": json.dumps(request)}
     with open(context.path("input")) as stdin:
-        done = context.run("gdb", "-q", "-nx", "-batch", "-x", SCRIPT, "--args", *words, env=env,
+        done = context.run("gdb", "-q", "-nx", "-batch", "-x", SCRIPTS + "/stops.py", "--args", *words, env=env,
                            stdin=stdin, stdout=subprocess.DEVNULL, seconds=60 + 10 * STOPS)
     require(os.path.exists(request["frames"]), f"gdb made no stops: {done.stderr[-2000:]}")
     with open(request["frames"]) as f:
@@ -120,4 +126,159 @@ def test_same_frames(context, program):
         lines += compare(number, gdb, end, frames)
     depth = max(len(gdb["pc"]) for gdb in gdb_frames)
     print(f"# {program}: {len(ours)} stops, up to {depth} frames, {len(lines)} differ")
+    require(not lines, "\n".join(lines))
+
+
+class Module:
+    """Where a file's bytes lie in addresses of its own."""
+
+    def __init__(self, path):
+        self.segments = []
+        with open(path, "rb") as f:
+            head = f.read(64)
+            at, size, n = struct.unpack_from("<Q14xHH", head, 32)
+            f.seek(at)
+            table = f.read(size * n)
+        for i in range(n):
+            kind, _, offset, address, _, length = struct.unpack_from("<IIQQQQ", table, i * size)
+            if kind == 1:
+                self.segments.append((offset, length, address))
+
+    def svma(self, offset):
+        return next(offset - start + address for start, length, address in self.segments
+                    if start <= offset < start + length)
+
+
+class Places:
+    """From addresses to (file, address in it), by a list of mappings."""
+
+    modules = {}
+
+    def __init__(self, maps):
+        self.rows = []
+        for line in maps.splitlines():
+            words = line.split(None, 5)
+            start, end = (int(part, 16) for part in words[0].split("-"))
+            self.rows.append((start, end, int(words[2], 16), words[5] if len(words) > 5 else ""))
+
+    def of(self, pc):
+        i = bisect.bisect_right(self.rows, (pc, 1 << 64)) - 1
+        start, end, offset, path = self.rows[i] if i >= 0 else (0, 0, 0, "")
+        if not start <= pc < end:
+            return "", pc
+        if not path.startswith("/"):
+            return path, pc - start if path == "[vdso]" else pc
+        if path not in self.modules:
+            self.modules[path] = Module(path)
+        return path, self.modules[path].svma(pc - start + offset)
+
+
+def is_sampled(pid):
+    with open(f"/proc/{pid}/maps") as f:
+        return "/dwell-" in f.read()
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(word) for word in f.read().split()]
+
+
+def stop_at_ticks(context, dwell):
+    """Attach gdb to what @dwell samples from inside; then that is killed."""
+    context.wait_for(lambda: children_of(dwell.pid) and is_sampled(children_of(dwell.pid)[0]),
+                     "the program's region")
+    pid, = children_of(dwell.pid)
+    request = {"pid": pid, "signal": SIGNAL, "count": STOPS, "frames": context.path("frames")}
+    env = {**context.env, "DWELL_TICKS": json.dumps(request)}
+    try:
+        done = context.run("gdb", "-q", "-nx", "-batch", "-x", SCRIPTS + "/ticks.py", env=env,
+                           stdout=subprocess.DEVNULL, seconds=60 + 10 * STOPS)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    require(os.path.exists(context.path("frames")), f"gdb made no stops: {done.stderr[-2000:]}")
+
+
+def ticks_by_gdb(context, program):
+    """Record @program from inside: by thread, gdb's frames at STOPS of its ticks, and how many of them
+    are to be compared, None = all."""
+    words, text = command(context, program)
+    if not shutil.which("gdb") or not words:
+        raise Skip(f"gdb or {program} is not installed")
+    with open(context.path("input"), "w") as f:
+        f.write(text)
+    with open(context.path("input")) as stdin:
+        dwell = context.start(context.dwell, "sample", "-q", "--road", "inside", "-o", "run.dwell", "--",
+                              *words, stdin=stdin, stdout=subprocess.DEVNULL)
+    stop_at_ticks(context, dwell)
+    dwell.wait(60)
+    ticks, places = {}, None
+    with open(context.path("frames")) as f:
+        for line in f:
+            tick = json.loads(line)
+            places = Places(tick["maps"]) if tick["maps"] else places
+            exact = [True] + tick["signal"][:-1]
+            frames = [places.of(pc if is_exact else pc - 1) for pc, is_exact in zip(tick["pc"], exact)]
+            # What a handler on a stack of its own has interrupted is known with its registers, but
+            # its callers are read from the running thread.
+            n = tick["signal"].index(True) + 2 if True in tick["signal"] else None
+            ticks.setdefault(tick["tid"], []).append((frames[:n], n))
+    return ticks
+
+
+def recorded_stacks(context):
+    """By thread, the stacks of the samples in their order: (file, address) of each frame."""
+    done = context.run(context.dwell, "export", "run.dwell", "--to", "firefox", "-o", "firefox.json")
+    require(done.returncode == 0, done.stderr)
+    with open(context.path("firefox.json")) as f:
+        document = json.load(f)
+    shared, paths = document["shared"], [lib["path"] for lib in document["libs"]]
+    frames, stacks = shared["frameTable"], []
+    for prefix, frame in zip(shared["stackTable"]["prefix"], shared["stackTable"]["frame"]):
+        outer = stacks[prefix] if prefix is not None else None
+        if not frames["inlineDepth"][frame]:
+            lib = shared["funcTable"]["resource"][frames["func"][frame]]
+            outer = ((paths[lib] if lib >= 0 else "", frames["address"][frame]), outer)
+        stacks.append(outer)
+    return {int(thread["tid"]): [stacks[i] for i in thread["samples"]["stack"]]
+            for thread in document["threads"]}
+
+
+def listed(stack):
+    frames = []
+    while stack:
+        frames.append(stack[0])
+        stack = stack[1]
+    return frames
+
+
+def aligned(got, wanted):
+    """Which samples of a thread @wanted, ticks that follow each other, are: where most are equal."""
+    def pairs(start):
+        return [(ours[:n], theirs) for ours, (theirs, n) in zip(got[start:], wanted)]
+    starts = range(max(1, len(got) - len(wanted) + 1))
+    return max(map(pairs, starts), key=lambda found: sum(ours == theirs for ours, theirs in found))
+
+
+def difference(ours, theirs):
+    """In words; None where both come to an address without code, which the C++ runtime leaves while it
+    installs a handler: gdb guesses on from there, we stop."""
+    at = next((i for i, pair in enumerate(zip(ours, theirs)) if pair[0] != pair[1]),
+              min(len(ours), len(theirs)))
+    if ours[at:] == [CUT] and at < len(theirs) and not theirs[at][0]:
+        return None
+    return (f"frame {at}: {ours[at:at + 1]}, gdb {theirs[at:at + 1]}; {len(ours)} and {len(theirs)} "
+            "frames")
+
+
+@cases("sqlite3", "python3", "unwind-zoo", "deep-recursion")
+def test_same_frames_inside(context, program):
+    ticks, recorded = ticks_by_gdb(context, program), recorded_stacks(context)
+    found = {tid: aligned([listed(stack) for stack in recorded.get(tid, ())], wanted)
+             for tid, wanted in ticks.items()}
+    lines = [f"{tid}, {number}: {difference(*pair)}" for tid, pairs in found.items()
+             for number, pair in enumerate(pairs) if pair[0] != pair[1] and difference(*pair)]
+    compared = sum(map(len, found.values()))
+    depth = max(len(theirs) for pairs in found.values() for _, theirs in pairs)
+    print(f"# {program}: {compared} samples, up to {depth} frames, {len(lines)} differ")
+    expect(compared, STOPS, "samples of the ticks")
     require(not lines, "\n".join(lines))

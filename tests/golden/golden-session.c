@@ -314,6 +314,9 @@ static void make_hostile(struct dw_profile *p)
 		mk_samples(p, thread, mk_stack(p, &frame, 1), 20 - i);
 	}
 	set_facts(p, "./prog '\033[2J' <>&\"\n");
+	if (dw_facts_set_text(&p->facts, "road", "inside") ||
+	    dw_facts_set_text(&p->facts, "road_why", "be\007cause <of> \"this\""))
+		abort();
 }
 
 /* @n objects of @each bytes, of which so many died in generations 0, 1, 2 and the large heap. */

@@ -14,93 +14,14 @@
  *	sleep		prints the folder and stays
  *	links		puts links, pipes and folders in place of its region and of other files
  */
+#include "region-file.h"
 #include "wire/identity.h"
-#include "wire/region.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { WAIT_MS = 20000 };
-
-struct region {
-	char name[32];
-	struct dw_region_header *h;
-	int bells;
-};
-
-static char folder[256];
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-/* The folder of the region that the agent has mapped. */
-static int find_folder(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[512], *path, *slash;
-
-	while (maps && !folder[0] && fgets(line, sizeof line, maps)) {
-		path = strchr(line, '/');
-		if (!path || !strstr(path, "/dwell-") || !strstr(line, "rw-s"))
-			continue;
-		slash = strrchr(path, '/');
-		snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-	}
-	if (maps)
-		fclose(maps);
-	return folder[0] ? 0 : -1;
-}
-
-static void make_file(const char *name, const void *bytes, size_t n)
-{
-	int fd = open(name, O_WRONLY | O_CREAT, 0600);
-
-	if (fd >= 0 && write(fd, bytes, n) < 0)
-		perror(name);
-	close(fd);
-}
-
-static void ring(struct region *r)
-{
-	char name[64];
-
-	snprintf(name, sizeof name, "%s.%d", r->name, r->bells++);
-	make_file(name, "", 0);
-}
-
-/* A region with a valid header in the current folder. */
-static struct region make_region(const char *name)
-{
-	struct region r = {.h = MAP_FAILED};
-	int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-
-	snprintf(r.name, sizeof r.name, "%s", name);
-	if (fd >= 0 && !ftruncate(fd, sizeof *r.h))
-		r.h = mmap(NULL, sizeof *r.h, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (r.h == MAP_FAILED) {
-		perror(name);
-		exit(2);
-	}
-	close(fd);
-	r.h->pid = (uint32_t)getpid();
-	r.h->version = DWELL_REGION_VERSION;
-	r.h->header_bytes = sizeof *r.h;
-	memcpy(r.h->magic, DWELL_REGION_MAGIC, sizeof r.h->magic);
-	return r;
-}
 
 /* Publish module @path and ask for it. */
 static uint32_t ask(struct region *r, const char *path, int is_main, uint64_t hash)
@@ -158,7 +79,7 @@ static void ask_often(int n)
 		uint32_t state;
 
 		snprintf(name, sizeof name, "asker%d-%d", (int)getpid(), i);
-		r = make_region(name);
+		r = make_region(name, 0);
 		start = now_ms();
 		state = wait_for(&r, ask(&r, "/no/matter", 1, own_hash()), path, sizeof path);
 		took = now_ms() - start;
@@ -175,7 +96,7 @@ static void ask_often(int n)
 static void steal(const char *file)
 {
 	char path[256];
-	struct region r = make_region("thief"), liar = make_region("liar");
+	struct region r = make_region("thief", 0), liar = make_region("liar", 0);
 	uint32_t i = ask(&r, file, 0, own_hash());
 
 	print_answer("library", wait_for(&r, i, path, sizeof path));
@@ -189,7 +110,8 @@ static void steal(const char *file)
 
 static void forge(void)
 {
-	struct region r = make_region("counts"), n = make_region("many"), v = make_region("old");
+	struct region r = make_region("counts", 0), n = make_region("many", 0),
+		      v = make_region("old", 0);
 	char noise[4096];
 
 	memset(noise, 0xff, sizeof noise);
@@ -214,7 +136,7 @@ static void forge(void)
 
 static void rewrite(double end)
 {
-	struct region r = make_region("changing");
+	struct region r = make_region("changing", 0);
 	unsigned seed = 1;
 
 	for (int i = 0; now_ms() < end; i++) {
@@ -277,7 +199,7 @@ static void lie(struct dw_region_header *h, uint32_t lines, unsigned *seed)
 static void grow_trees(double end)
 {
 	enum { LINES = 1 << 14 };
-	struct region r = make_region("trees");
+	struct region r = make_region("trees", 0);
 	size_t bytes = sizeof *r.h + LINES * DWELL_LINE_BYTES;
 	int fd = open(r.name, O_RDWR);
 	unsigned seed = 1;
@@ -312,7 +234,7 @@ static void flood(double end)
 			struct region r;
 
 			snprintf(name, sizeof name, "valid%d", i);
-			r = make_region(name);
+			r = make_region(name, 0);
 			for (int m = 0; m < 100; m++)
 				ask(&r, "/usr/lib/anything.so", m == 0, own_hash());
 			munmap(r.h, sizeof *r.h);
@@ -323,7 +245,7 @@ static void flood(double end)
 
 static void links(void)
 {
-	struct region r = make_region("linked");
+	struct region r = make_region("linked", 0);
 
 	ask(&r, "/no/matter", 1, own_hash());
 	if (unlink("linked") || symlink("/etc/passwd", "linked") || link("/etc/passwd", "twin"))

@@ -2,16 +2,18 @@
  * Work of known length on both sides of calls, for e2e tests of what probes cost.
  *
  *	split N	N calls each: of a function, of one through a pointer, and on very many paths, which
- *		need much memory for call trees
+ *		need much memory for call trees; 25 N of one that does little
  *
  * Work is a chain of multiplications, each of which waits for the one before, the same everywhere:
- * direct() and pointed() have one of their own for each call, all other functions one too.
+ * direct() and pointed() have one of their own for each call, all other functions one too. little()
+ * has less of it, as its callee does, and leaves it to a function that is too short for probes.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define CHAIN(x)    __asm__ volatile(".rept 128\n\timul $3, %0, %0\n\t.endr" : "+r"(x))
+#define LITTLE(x)   __asm__ volatile(".rept 20\n\timul $3, %0, %0\n\t.endr" : "+r"(x))
 #define FUNCTION(f) static __attribute__((noinline)) uint64_t f
 #define PATH_CALLS  18ul
 #define WORK(f, ret)            \
@@ -68,6 +70,26 @@ FUNCTION(pointed)(long n, uint64_t x)
 	return x;
 }
 
+FUNCTION(short_work)(uint64_t x)
+{
+	LITTLE(x);
+	return x;
+}
+
+FUNCTION(little_callee)(uint64_t x)
+{
+	LITTLE(x);
+	__asm__ volatile(".skip 32, 0x90"); /* not short */
+	return x;
+}
+
+FUNCTION(little)(unsigned long n, uint64_t x)
+{
+	while (n--)
+		x = little_callee(short_work(x));
+	return x;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
@@ -75,6 +97,7 @@ int main(int argc, char **argv)
 
 	for (unsigned long i = 0; i < n; i += PATH_CALLS)
 		x += i & 1 ? left0(i * 2654435761u | 1) : right0(i * 2654435761u | 1);
+	x += little(25 * n, x);
 	printf("%llx\n", (unsigned long long)x);
 	return 0;
 }

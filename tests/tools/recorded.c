@@ -259,6 +259,8 @@ const char *recorded_difference(const struct dw_profile *a, const struct dw_prof
 		return "stacks";
 	if (!same_samples(&a->samples, &b->samples))
 		return "samples";
+	if (!SAME_ROWS(a, b, waits))
+		return "waits";
 	if (!SAME_ROWS(a, b, functions))
 		return "functions";
 	if (!SAME_ROWS(a, b, locations) || a->locations.first.n != b->locations.first.n)

@@ -159,7 +159,10 @@ int synthetic_samples(const struct synthetic *s, const uint32_t *leaves, uint32_
 		uint32_t stack =
 			i < s->stacks ? leaves[i] : leaves[skewed_below(&random, s->stacks)];
 
-		if (dw_samples_add(&p->samples, time, thread, stack))
+		struct dw_wait wait = {time, period, period / 2, thread, stack};
+
+		if (dw_samples_add(&p->samples, time, thread, stack) ||
+		    (s->waits && i % 4 == 0 && dw_vec_push(&p->waits.rows, wait)))
 			return -ENOMEM;
 	}
 	return 0;

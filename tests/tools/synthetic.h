@@ -28,6 +28,7 @@ struct synthetic {
 	uint32_t alloc_groups; /* with allocations, not samples or calls */
 	uint32_t alloc_types;
 	bool functions_without_code;
+	bool waits; /* beside the samples: one in four has one, of half its period */
 };
 
 /* A small session with some of everything. */
@@ -35,6 +36,14 @@ struct synthetic {
 	{                                                                                        \
 		.samples = 2000, .stacks = 300, .depth = 12, .addresses = 500, .functions = 120, \
 		.modules = 5, .threads = 4, .processes = 2, .rate_hz = 1000, .seed = 1           \
+	}
+
+/* The same with waits. */
+#define SYNTHETIC_WAITS                                                                          \
+	{                                                                                        \
+		.samples = 2000, .stacks = 300, .depth = 12, .addresses = 500, .functions = 120, \
+		.modules = 5, .threads = 4, .processes = 2, .rate_hz = 1000, .seed = 1,          \
+		.waits = true                                                                    \
 	}
 
 /* A small session of calls. */

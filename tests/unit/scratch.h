@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,4 +30,19 @@ __attribute__((destructor)) static void scratch_leave(void)
 	snprintf(command, sizeof command, "rm -rf %s", scratch_folder);
 	if (chdir("/") || system(command))
 		perror(command);
+}
+
+/* The only file in @folder, valid until the next call. */
+static inline const char *scratch_only_file(const char *folder)
+{
+	static char path[300];
+	DIR *d = opendir(folder);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+	if (d)
+		closedir(d);
+	return path;
 }

@@ -134,7 +134,37 @@ TEST(environment_is_taken)
 	CHECK(!memmem(e.texts, sizeof e.texts, "agent", 5));
 	CHECK_STR(dw_agent.folder, "/f");
 	CHECK_STR(dw_environment_mode(), "count");
-	CHECK_STR(dw_agent.variables[3], "LD_PRELOAD=/lib/agent.so");
+	CHECK_STR(dw_agent.variables[DWELL_AGENT_VARIABLES - 1], "LD_PRELOAD=/lib/agent.so");
+}
+
+TEST(environment_of_two_agents)
+{
+	static const char *const entries[] = {"DWELL_FOLDER=/f",
+					      "LD_PRELOAD=/lib/second.so:/lib/agent.so",
+					      "A=1",
+					      "DWELL_SECOND=/lib/second.so",
+					      "DWELL_SECOND_START=code memory=1:/a:b",
+					      NULL};
+	static const char *const among[] = {"DWELL_FOLDER=/f", "DWELL_SECOND=/lib/second.so",
+					    "LD_PRELOAD=x.so:/lib/second.so:/lib/agent.so", NULL};
+	struct environment e;
+	bool taken;
+	char **envp = take(&e, entries, &taken);
+
+	CHECK(taken);
+	CHECK_STR(envp[0], "A=1");
+	CHECK(!envp[1]);
+	CHECK(!memmem(e.texts, sizeof e.texts, "second", 6));
+	CHECK_STR(dw_environment_second(), "code memory=1:/a:b");
+	CHECK_STR(dw_agent.variables[DWELL_AGENT_VARIABLES - 1],
+		  "LD_PRELOAD=/lib/second.so:/lib/agent.so");
+	CHECK(dw_environment_be_second("code memory=1:/a:b"));
+	CHECK_STR(dw_environment_mode(), "code memory=1");
+	CHECK_STR(dw_agent.folder, "/a:b");
+	CHECK(!dw_environment_be_second("code"));
+	envp = take(&e, among, &taken);
+	CHECK_STR(envp[0], "LD_PRELOAD=x.so");
+	CHECK(!dw_environment_second());
 }
 
 TEST(environment_of_others_is_left)

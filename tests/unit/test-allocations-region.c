@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "collect/clr/allocations.h"
+#include "collect/clr/tables.h"
 #include "collect/clr/method-name.h"
 
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static struct dw_region_allocations *make_reader(struct dw_profile *p)
 	uint32_t id;
 
 	if (!dw_processes_add(&p->processes, &process, &id))
-		(void)dw_region_allocations_new(p, id, &r);
+		(void)dw_region_allocations_new(p, id, 1 << 20, &r);
 	return r;
 }
 
@@ -161,6 +162,41 @@ static bool is_native(const struct dw_profile *p, uint32_t stack)
 
 	return m && !strcmp(dw_strings_get(&p->strings, m->name), "[native]") &&
 	       s->parent == p->allocations.groups.v[0].stack;
+}
+
+/* A name ends with its first NUL, or where it is longer than any. */
+TEST(strange_texts)
+{
+	struct dw_clr_tables t = {0};
+	unsigned char *bytes = calloc(1, 100000);
+	size_t n;
+
+	memset(bytes, 'x', 100000);
+	memcpy(bytes, "?ab", 4);
+	bytes[50] = 0;
+	t.all[DWELL_CLR_TEXTS].bytes.v = bytes;
+	t.all[DWELL_CLR_TEXTS].bytes.n = t.all[DWELL_CLR_TEXTS].n = 100000;
+	CHECK(dw_clr_tables_text(&t, (struct dw_clr_text){1, 20}, &n) && n == 2);
+	CHECK(!dw_clr_tables_text(&t, (struct dw_clr_text){3, 20}, &n));
+	CHECK(dw_clr_tables_text(&t, (struct dw_clr_text){51, 90000}, &n) && n == 64 << 10);
+	CHECK(dw_clr_tables_text(&t, (struct dw_clr_text){99999, 1}, &n) && n == 1);
+	CHECK(!dw_clr_tables_text(&t, (struct dw_clr_text){99999, 2}, &n));
+	dw_clr_tables_release(&t);
+}
+
+/* Tables that promise more than the agent was given are not read. */
+TEST(tables_beyond_the_budget)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_region_allocations *r = make_reader(&p);
+	struct image *i = make_image();
+
+	for (int t = 0; t < DWELL_CLR_TABLES; t++)
+		i->header.chunks[t + 1].bytes = (1 << 20) / DWELL_CLR_TABLES + 1;
+	CHECK_INT(read_image(r, i, 1), DWELL_ERR_LIMIT);
+	free(i);
+	dw_region_allocations_free(r);
+	dw_profile_release(&p);
 }
 
 TEST(honest_tables)

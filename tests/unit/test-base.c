@@ -147,6 +147,8 @@ TEST(strings_are_interned)
 	CHECK_INT(dw_strings_adds(&t, "alpha", &a), 0);
 	CHECK_INT(dw_strings_adds(&t, "alp", &b), 0);
 	CHECK_INT(dw_strings_adds(&t, "alpha", &c), 0);
+	CHECK_INT(dw_strings_add(&t, "alpha\0beta", 10, &c), 0);
+	CHECK_INT(a, c);
 	CHECK_INT(dw_strings_adds(&t, text, &long_id), 0);
 	CHECK_INT(a, c);
 	CHECK(a != b && a && b);

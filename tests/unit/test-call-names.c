@@ -118,6 +118,37 @@ TEST(addresses_and_strangers)
 	close_names(&x);
 }
 
+TEST(all_bytes_of_a_clone_come_from_its_instructions)
+{
+	struct names x;
+	const struct dw_clone_function_entry *f = NULL;
+	struct dw_clone_origin origin, last = {0};
+	struct dw_clone_map map;
+	uint32_t instructions = 0;
+
+	open_names(&x);
+	for (uint32_t i = 0; i < x.image->header.functions.n; i++)
+		if (!f || x.image->functions[i].clone_bytes > f->clone_bytes)
+			f = &x.image->functions[i];
+	CHECK_INT(dw_clone_map_load(&map, x.image->image, &x.image->header, x.image->functions), 0);
+	for (uint32_t i = 0; i < f->clone_bytes; i++) {
+		CHECK_INT(dw_clone_map_find(&map, f->clone_at + i, &origin), 0);
+		if (!i || last.behind == 0) {
+			CHECK_INT(origin.at, i ? last.at + last.bytes : f->start);
+			instructions++;
+		} else {
+			CHECK_INT(origin.at, last.at);
+			CHECK_INT(origin.behind, last.behind - 1);
+		}
+		last = origin;
+	}
+	CHECK(instructions > 64); /* further than the marks of walks are apart */
+	CHECK_INT(last.behind, 0);
+	CHECK_INT(last.at + last.bytes, f->start + f->bytes);
+	dw_clone_map_release(&map);
+	close_names(&x);
+}
+
 TEST(sites_lie_in_the_original_call)
 {
 	struct names x;

@@ -163,15 +163,15 @@ TEST(tables_fit_and_never_cut_numbers)
 	static const size_t widths[] = {80, 60, 132, 250};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals t = {0};
+	enum dw_column columns[DWELL_COLUMNS_N];
 
 	make_long(&p);
+	dw_view_list_columns(&p, dw_view_functions.samples.people, columns);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
 		struct dw_view_request request = {.profile = &p, .totals = &t};
 		struct dw_view v;
-		struct dw_format_job job = {.view = &v,
-					    .columns = dw_view_functions.samples.people,
-					    .width = widths[i]};
+		struct dw_format_job job = {.view = &v, .columns = columns, .width = widths[i]};
 		struct dw_out out;
 		uint64_t sum = 0;
 		char *text, *line, *rest;
@@ -290,7 +290,7 @@ static char *summary_of(const struct dw_profile *p, size_t width)
 	char *text = NULL;
 
 	dw_out_init_buffer(&out);
-	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, &t) &&
+	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_OUTSIDE, &t) &&
 	    !dw_summary_print(&out, p, &t, &style))
 		text = dw_buf_detach(&out.buf);
 	dw_totals_release(&t);
@@ -309,6 +309,36 @@ TEST(summary_of_calls_has_names_on_narrow_terminals)
 		CHECK_CONTAINS(text, " a_functi…long_20  (20,000,000 calls, 123 ns each)");
 		free(text);
 	}
+	dw_profile_release(&p);
+}
+
+/* A module that has probes, if only in one function, is not one to ask for. */
+TEST(summary_names_the_heaviest_module_without_probes)
+{
+	static const struct dw_call_values much = {.calls = 1, .application_ns = 30000000000};
+	struct dw_profile p = DW_PROFILE_INIT;
+	uint32_t m[2], at;
+	char *text;
+
+	make_long_calls(&p, "perf");
+	text = summary_of(&p, 80);
+	CHECK(!strstr(text, "no probes"));
+	free(text);
+	at = mk_call(&p, 1, 0, 0, 0, DWELL_CALL_ROOT);
+	for (uint32_t i = 0; i < 2; i++) {
+		m[i] = mk_module(&p, i ? "lib many.so" : "libprobed.so");
+		for (uint32_t k = 0; k < 2; k++) {
+			uint32_t f = mk_function(&p, m[i], k ? "some" : "other", "file.c", 1);
+			uint32_t id = mk_call(&p, 1, at, mk_plain_frame(&p, f, m[i], k), 0,
+					      i || k ? DWELL_CALL_OUTSIDE : 0);
+
+			mk_delta(&p, 0, id, much);
+		}
+	}
+	text = summary_of(&p, 80);
+	CHECK_CONTAINS(text, "  43 % of the program's time was in 'lib many.so', which had no "
+			     "probes (--module 'lib many.so').\n");
+	free(text);
 	dw_profile_release(&p);
 }
 
@@ -354,6 +384,32 @@ TEST(summary_of_calls_is_short_and_says_how_much_is_known)
 	dw_profile_release(&p);
 }
 
+TEST(summary_of_made_code_says_how_to_name_it)
+{
+	static const char note[] =
+		"  6 samples in code made at run time, without names: man dwell-";
+	struct dw_profile p = DW_PROFILE_INIT;
+	uint32_t thread = mk_process(&p, 1, "node"), made = mk_module(&p, "[anon]"), named,
+		 nameless;
+	char *text;
+
+	dw_modules_get(&p.modules, made)->kind = DWELL_MODULE_ANON;
+	named = mk_plain_frame(&p, mk_function(&p, made, "fib", NULL, 0), 0, 0);
+	nameless = mk_function(&p, made, "[anon]+0x1100", NULL, 0);
+	dw_functions_get(&p.functions, nameless)->flags = DWELL_FUNCTION_NO_SYMBOL;
+	nameless = mk_plain_frame(&p, nameless, 0, 0);
+	mk_samples(&p, thread, mk_stack(&p, &named, 1), 114);
+	mk_samples(&p, thread, mk_stack(&p, &nameless, 1), 5);
+	text = summary_of(&p, 80);
+	CHECK(!strstr(text, "made at run time"));
+	free(text);
+	mk_samples(&p, thread, mk_stack(&p, &nameless, 1), 1);
+	text = summary_of(&p, 80);
+	CHECK_CONTAINS(text, note);
+	free(text);
+	dw_profile_release(&p);
+}
+
 TEST(summary_without_facts_and_samples)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -364,7 +420,7 @@ TEST(summary_without_facts_and_samples)
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
 	dw_out_init_buffer(&out);
 	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
-	CHECK_CONTAINS(dw_buf_str(&out.buf), "Only 0 samples");
+	CHECK_CONTAINS(dw_buf_str(&out.buf), "No sample was taken");
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "dwell report 'it'\\''s.dwell' calltree");
 	dw_out_close(&out);
 	dw_totals_release(&t);

@@ -18,6 +18,7 @@ struct fixture {
 	struct dw_inside_ring ring;
 	struct dw_inside_buffer buffer;
 	int taken;
+	char order[16]; /* of the first ones, by their kinds */
 	struct dw_inside_record last;
 	uint8_t first_byte, last_byte;
 };
@@ -74,6 +75,10 @@ static int take(void *ctx, const struct dw_inside_record *record)
 {
 	struct fixture *f = ctx;
 
+	if (f->taken < (int)sizeof f->order - 1) {
+		f->order[f->taken] = record->kind == DWELL_SAMPLE_MAPS ? 'm' : 's';
+		f->order[f->taken + 1] = 0;
+	}
 	f->taken++;
 	f->last = *record;
 	if (record->content_bytes) {
@@ -148,6 +153,30 @@ TEST(what_was_begun_is_left_out_at_the_end)
 	CHECK_INT(read_ring(&f, true), 0);
 	CHECK_INT(f.taken, 1);
 	CHECK_INT(f.first_byte, 2);
+	tear_down(&f);
+}
+
+TEST(mappings_come_before_their_samples)
+{
+	struct fixture f;
+
+	set_up(&f);
+	write_record(&f, 10, 1, true);
+	write_record(&f, 10, 2, true);
+	write_record(&f, 10, 3, true)->kind = DWELL_SAMPLE_MAPS;
+	write_record(&f, 10, 4, true);
+	write_record(&f, 10, 5, true)->kind = DWELL_SAMPLE_MAPS;
+	write_record(&f, 10, 6, true)->kind = DWELL_SAMPLE_MAPS;
+	write_record(&f, 10, 7, true);
+	CHECK_INT(read_ring(&f, false), 0);
+	CHECK_STR(f.order, "mssmsms");
+	CHECK_INT(f.page->tail, f.page->head);
+	write_record(&f, 10, 8, false);
+	write_record(&f, 10, 9, true)->kind = DWELL_SAMPLE_MAPS;
+	CHECK_INT(read_ring(&f, false), 0);
+	CHECK_INT(f.taken, 0);
+	CHECK_INT(read_ring(&f, true), 0);
+	CHECK_STR(f.order, "m");
 	tear_down(&f);
 }
 

@@ -3,6 +3,7 @@
 
 #include "code/decode/insn.h"
 #include "code/decode/quick-x86-64.h"
+#include "code/decode/text.h"
 
 /* Decode the bytes of a string literal. */
 #define DECODE(text) decode((const uint8_t *)(text), sizeof(text) - 1)
@@ -252,6 +253,51 @@ TEST(short_decoder_agrees_on_this_program)
 	}
 	CHECK(all > 300);
 	CHECK(answers * 10 > all * 7);
+}
+
+/* As objdump -d and objdump -d -M intel print them. */
+TEST(names_are_those_of_assemblers)
+{
+	static const struct {
+		uint8_t bytes[10];
+		const char *att, *intel;
+	} cases[] = {
+		{{0x74, 0x02}, "je", "je"},
+		{{0x0f, 0x9d, 0xc0}, "setge", "setge"},
+		{{0x0f, 0x47, 0xc1}, "cmova", "cmova"},
+		{{0xf2, 0x0f, 0x10, 0x45, 0x08}, "movsd", "movsd"},
+		{{0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x07}, "vmovdqu64", "vmovdqu64"},
+		{{0xf2, 0x48, 0x0f, 0x2a, 0x07}, "cvtsi2sdq", "cvtsi2sd"},
+		{{0x0f, 0xb6, 0x07}, "movzbl", "movzx"},
+		{{0x48, 0x63, 0xc7}, "movslq", "movsxd"},
+		{{0x48, 0x98}, "cltq", "cdqe"},
+		{{0x48, 0xf7, 0x37}, "divq", "div"},
+		{{0xd3, 0x27}, "shll", "shl"},
+		{{0x48, 0xc7, 0x07, 1, 0, 0, 0}, "movq", "mov"},
+		{{0x48, 0x89, 0x07}, "mov", "mov"},
+		{{0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, "movabs", "mov"},
+		{{0xdd, 0x07}, "fldl", "fld"},
+		{{0xdb, 0x2f}, "fldt", "fld"},
+		{{0xdf, 0x2f}, "fildll", "fild"},
+		{{0xf3, 0xa5}, "rep movsl", "rep movsd"},
+		{{0xf0, 0x48, 0xff, 0x07}, "lock incq", "lock inc"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int intel = 0; intel < 2; intel++) {
+			const char *want = intel ? cases[i].intel : cases[i].att;
+			struct dw_buf text = DW_BUF_INIT;
+			char got[100], with_blank[100];
+
+			CHECK(dw_insn_put(&text, cases[i].bytes, sizeof cases[i].bytes, 0x1000,
+					  intel));
+			/* a blank behind the name, whether operands follow it or not */
+			snprintf(with_blank, sizeof with_blank, "%s ", want);
+			snprintf(got, sizeof got, "%s ", dw_buf_str(&text));
+			got[strlen(with_blank)] = 0;
+			CHECK_STR(got, with_blank);
+			dw_buf_release(&text);
+		}
 }
 
 TEST_MAIN()

@@ -91,7 +91,7 @@ TEST(names_at_times)
 	put("a", "1080 10 c\n3000 10 JS:~a /x.js:1:1\n400");
 	second = look(&b);
 	CHECK_STR(name_at(&b, 0x1080, second), "c");
-	CHECK_STR(name_at(&b, 0x1080, first - 1000000), "a");
+	CHECK_STR(name_at(&b, 0x1080, first - 1000000000), "a");
 	CHECK_STR(name_at(&b, 0x1000, second), "a");
 	CHECK_STR(name_at(&b, 0x4000, second), "");
 	put("a", "0 10 d\n");

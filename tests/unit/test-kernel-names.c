@@ -50,6 +50,34 @@ TEST(names_by_address)
 	CHECK(end == 0xffffffff81000300);
 }
 
+TEST(another_kernels_place)
+{
+	static const uint8_t notes[] = "\6\0\0\0\4\0\0\0\1\0\0\0Linux\0\0\0abcd"
+				       "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\x01\x02\xfe\xff";
+	static const char text[] = "ffffffff81000000 T _stext\nffffffff81000000 T _text\n"
+				   "ffffffff81000100 T _text_end";
+	static const char *const wrong[] = {
+		"",
+		"0102feff",
+		"0102feff _text",
+		"0102fefe _text ffffffff81000000",
+		"0102feff _text ffffffff81000100",
+		"0102feff _tex ffffffff81000000",
+		"0102feff _text ffffffff8100000",
+		"0102feff _text 0",
+		"61626364 _text ffffffff81000000",
+	};
+
+	CHECK(dw_kernel_names_agree("0102feff _text ffffffff81000000", text, notes,
+				    sizeof notes - 1));
+	CHECK(dw_kernel_names_agree("0102feff _text_end ffffffff81000100", text, notes,
+				    sizeof notes - 1));
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		CHECK(!dw_kernel_names_agree(wrong[i], text, notes, sizeof notes - 1));
+	for (size_t n = 0; n < sizeof notes - 1; n++)
+		CHECK(!dw_kernel_names_agree("0102feff _text ffffffff81000000", text, notes, n));
+}
+
 TEST(hidden_and_senseless)
 {
 	static const char *const texts[] = {
@@ -75,9 +103,9 @@ TEST(another_boot)
 {
 	dw_auto(dw_kernel_names) k = {0};
 
-	CHECK_INT(dw_kernel_names_read(&k, "00000000-0000-0000-0000-000000000000"), 0);
+	CHECK_INT(dw_kernel_names_read(&k, "00000000-0000-0000-0000-000000000000", NULL), 0);
 	CHECK_INT(k.rows.n, 0);
-	CHECK_INT(dw_kernel_names_read(&k, NULL), 0);
+	CHECK_INT(dw_kernel_names_read(&k, NULL, NULL), 0);
 	CHECK_INT(k.rows.n, 0);
 }
 

@@ -6,7 +6,6 @@
 #include "record/learnt.h"
 #include "wire/region.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,21 +23,6 @@ static void leave(bool *check_failed, const char *path)
 	CHECK_INT(dw_learnt_add(&l, 0), 0);
 	CHECK_INT(dw_learnt_write(&l, path, .3), 0);
 	dw_learnt_release(&l);
-}
-
-/* The only file in the folder. */
-static const char *only_file(void)
-{
-	static char path[300];
-	DIR *folder = opendir("cache");
-	const struct dirent *e;
-
-	while (folder && (e = readdir(folder)))
-		if (*e->d_name != '.')
-			snprintf(path, sizeof path, "cache/%s", e->d_name);
-	if (folder)
-		closedir(folder);
-	return path;
 }
 
 /* How many subjects are known, -1 = reading fails. */
@@ -108,7 +92,7 @@ TEST(foreign_and_broken_files_count_for_nothing)
 	int fd;
 
 	leave(check_failed, IMAGE);
-	path = only_file();
+	path = scratch_only_file("cache");
 	CHECK_INT(chmod(path, 0622), 0);
 	CHECK_INT(rows_of(IMAGE, .3, MAX), 0);
 	CHECK_INT(chmod(path, 0600), 0);

@@ -330,4 +330,17 @@ TEST(sums_hold_without_room)
 	dw_tree_end(&p.t.tree);
 }
 
+/* A block that was taken for something else has room for more, but not for nodes. */
+TEST(nodes_leave_room_for_others)
+{
+	struct dw_lines lines = {0};
+
+	CHECK(dw_agent_region()->arena_base || dw_arena_start(ARENA_BYTES));
+	while (dw_arena_take(&lines, 1, DWELL_LINE_NODE))
+		;
+	CHECK(dw_arena_take(&lines, 1, DWELL_LINE_OTHER));
+	CHECK_INT(dw_arena_take(&lines, 1, DWELL_LINE_NODE), 0);
+	CHECK(dw_arena_take(&lines, 1, DWELL_LINE_OTHER));
+}
+
 TEST_MAIN()

@@ -151,6 +151,37 @@ static void put_chained(struct dw_buf *b, const uint64_t *chain, uint64_t n)
 	end_record(b, from);
 }
 
+TEST(records_of_switches)
+{
+	static const struct {
+		uint16_t misc;
+		enum dw_switch to;
+	} cases[] = {
+		{0, DWELL_SWITCH_ON},
+		{PERF_RECORD_MISC_SWITCH_OUT, DWELL_SWITCH_OFF},
+		{PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+		 DWELL_SWITCH_PREEMPTED},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		dw_auto(dw_buf) b = DW_BUF_INIT;
+		struct dw_perf_record r;
+
+		begin_record(&b, PERF_RECORD_SWITCH, cases[i].misc);
+		put_u32(&b, 10);
+		put_u32(&b, 11);
+		put_u64(&b, 1000);
+		end_record(&b, 0);
+		CHECK_INT(dw_perf_record_decode(b.data, b.len, false, &r), 0);
+		CHECK_INT(r.type, PERF_RECORD_SWITCH);
+		CHECK_INT(r.pid, 10);
+		CHECK_INT(r.tid, 11);
+		CHECK_INT(r.time_ns, 1000);
+		CHECK_INT(r.to, cases[i].to);
+		CHECK_INT(dw_perf_record_decode(b.data, b.len - 1, false, &r), DWELL_ERR_FORMAT);
+	}
+}
+
 TEST(frames_of_the_kernel)
 {
 	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020,

@@ -55,6 +55,22 @@ TEST(more_samples_keep_more_code)
 	release(&p, &t);
 }
 
+TEST(code_that_fits_needs_no_ranks)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+
+	make_profile(&p, &t);
+	CHECK(!dw_code_budget_fits(&p));
+	CHECK_INT(dw_facts_get(&p.facts, "code_bytes", -1), -1);
+	CHECK_INT(dw_facts_set_text(&p.facts, "method", "instrumentation"), 0);
+	CHECK(dw_code_budget_fits(&p));
+	CHECK_INT(p.codes.rows.n, FUNCTIONS);
+	CHECK_INT(dw_facts_get(&p.facts, "code_bytes", -1), FUNCTIONS * CODE_BYTES);
+	CHECK_INT(dw_facts_get(&p.facts, "code_ranges_left_out", -1), 0);
+	release(&p, &t);
+}
+
 TEST(command_line_is_noted_as_a_shell_reads_it)
 {
 	struct dw_facts facts = {0};

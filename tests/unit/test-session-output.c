@@ -60,7 +60,7 @@ TEST(other_files_are_refused)
 	CHECK_INT(dw_session_check_output("empty", &err), DWELL_ERR_REFUSED);
 	CHECK_INT(dw_session_check_output("folder", &err), DWELL_ERR_REFUSED);
 	CHECK_INT(dw_session_check_output("/dev/null", &err), DWELL_ERR_REFUSED);
-	CHECK_INT(dw_session_check_output("", &err), -ENOENT);
+	CHECK_INT(dw_session_check_output("", &err), DWELL_ERR_USAGE);
 	CHECK_INT(dw_session_check_output("absent/x.dwell", &err), -ENOENT);
 	CHECK_CONTAINS(dw_error_message(&err), "absent");
 	CHECK_INT(dw_session_check_output("notes.txt/x.dwell", &err), -ENOTDIR);

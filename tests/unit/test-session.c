@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static const struct synthetic small = SYNTHETIC_SMALL;
+static const struct synthetic waits = SYNTHETIC_WAITS;
 
 TEST(partial_round_trip)
 {
@@ -27,6 +28,29 @@ TEST(partial_round_trip)
 	CHECK_STR(recorded_difference(&got, &want), "none");
 	CHECK_INT(access("a.dwell.partial-wal", F_OK), -1);
 	CHECK_INT(access("a.dwell", F_OK), -1);
+	dw_profile_release(&got);
+	dw_profile_release(&want);
+}
+
+TEST(waits_round_trip)
+{
+	struct dw_profile got = DW_PROFILE_INIT, want = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+	const int64_t ns = (int64_t)waits.samples / 4 * 500000;
+
+	CHECK_INT(recorded_session(&waits, "w.dwell", 3, true, &err), 0);
+	CHECK_INT(dw_session_load("w.dwell", &got, NULL, &err), 0);
+	CHECK_INT(recorded_expect(&waits, true, &want), 0);
+	CHECK_INT(got.waits.rows.n, waits.samples / 4);
+	CHECK_STR(recorded_difference(&got, &want), "none");
+	CHECK_INT(recorded_query("w.dwell", "SELECT sum(exclusive_blocked_time) FROM functions"),
+		  ns);
+	CHECK_INT(recorded_query("w.dwell", "SELECT sum(exclusive_blocked_time) FROM threads"), ns);
+	CHECK_INT(recorded_query("w.dwell", "SELECT sum(exclusive_samples) FROM functions"),
+		  waits.samples);
+	CHECK_INT(recorded_query("w.dwell", "SELECT max(inclusive_blocked_time_percent) <= 100"
+					    " FROM functions"),
+		  1);
 	dw_profile_release(&got);
 	dw_profile_release(&want);
 }
@@ -194,10 +218,11 @@ TEST(the_document_tells_the_schema)
 {
 	static const struct synthetic calls = SYNTHETIC_CALLS;
 	static const struct synthetic allocs = SYNTHETIC_ALLOCS;
-	static const struct synthetic *const shapes[] = {&small, &calls, &allocs};
-	static const char *const methods[] = {"sampling", "instrumentation", "memory"};
+	static const struct synthetic *const shapes[] = {&small, &waits, &calls, &allocs};
+	static const char *const methods[] = {"`sampling`", "`waits`", "`instrumentation`",
+					      "`memory`"};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct dw_buf file = DW_BUF_INIT, document = DW_BUF_INIT;
 
 		CHECK_INT(recorded_session(shapes[i], "schema.dwell", 1, true, NULL), 0);

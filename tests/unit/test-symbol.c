@@ -3,6 +3,7 @@
 
 #include "symbol/answer.h"
 #include "symbol/demangle.h"
+#include "symbol/early.h"
 #include "symbol/symbolize.h"
 #include "symbol/symtab.h"
 
@@ -12,6 +13,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <unistd.h>
 
 static struct dw_answer make_answer(void)
@@ -209,7 +211,49 @@ static const struct dw_function *function_of(const struct dw_profile *p,
 	return &p->functions.rows.v[l->function];
 }
 
-TEST(own_program)
+/* What a helper that begins early meets. */
+enum early { EARLY_NONE, EARLY_ALIVE, EARLY_KILLED };
+
+/* A child of ours, 0 = there is none, -1 = that cannot be known. */
+static pid_t find_child(void)
+{
+	char path[64], text[32] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	return n < 0 ? -1 : (pid_t)strtol(text, NULL, 10);
+}
+
+/* Symbolize @p, of which a helper learns after its first frame. */
+static void symbolize(bool *check_failed, struct dw_profile *p,
+		      const struct dw_module_source *sources, enum early early,
+		      const uint64_t svmas[2], struct dw_symbol_stats *stats)
+{
+	struct dw_symbol_options options = {0};
+	uint32_t id;
+
+	make_profile(p, svmas, 1);
+	if (early != EARLY_NONE) {
+		CHECK_INT(dw_symbolize_early(p, sources, 2, NULL, &options.early), 0);
+		CHECK(dw_early_knows(options.early, 1));
+		CHECK(!dw_early_knows(options.early, 2));
+	}
+	if (early == EARLY_KILLED)
+		kill(find_child(), SIGKILL);
+	dw_frames_add(&p->frames, (struct dw_frame){.module = 1, .svma = svmas[1]}, &id);
+	CHECK_INT(dw_symbolize(p, sources, 2, &options, stats, NULL), 0);
+	/* It is ended when it has not answered. */
+	CHECK_INT(find_child() != 0, early == EARLY_ALIVE);
+	CHECK(!dw_early_knows(options.early, 1));
+	dw_early_free(options.early);
+	CHECK_INT(find_child(), 0);
+}
+
+static void check_own_program(bool *check_failed, enum early early)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_module_source sources[2] = {{.fd = -1, .root_fd = -1}};
@@ -222,12 +266,11 @@ TEST(own_program)
 	dl_iterate_phdr(first_bias, &bias);
 	svmas[0] = outer_address(&lines) - bias;
 	svmas[1] = 1; /* in no code */
-	make_profile(&p, svmas, 2);
 	sources[1] = (struct dw_module_source){.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
 					       .root_fd = -1,
 					       .uid = geteuid(),
 					       .gid = getegid()};
-	CHECK_INT(dw_symbolize(&p, sources, 2, NULL, &stats, NULL), 0);
+	symbolize(check_failed, &p, sources, early, svmas, &stats);
 	CHECK_INT(stats.frames, 2);
 	CHECK_INT(stats.frames_named, 1);
 	CHECK_INT(stats.frames_lines, 1);
@@ -251,6 +294,21 @@ TEST(own_program)
 		      p.codes.rows.v[0].bytes_n));
 	close(sources[1].fd);
 	dw_profile_release(&p);
+}
+
+TEST(own_program)
+{
+	check_own_program(check_failed, EARLY_NONE);
+}
+
+TEST(a_helper_that_began_early)
+{
+	check_own_program(check_failed, EARLY_ALIVE);
+}
+
+TEST(an_early_helper_that_was_killed)
+{
+	check_own_program(check_failed, EARLY_KILLED);
 }
 
 /* Modules without a file, frames without a module, stacks cut: every kind gets its row. */

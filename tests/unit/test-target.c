@@ -8,6 +8,7 @@
 #include "target/memory.h"
 #include "target/proc.h"
 #include "target/rights.h"
+#include "target/task.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +17,41 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+TEST(places_of_threads)
+{
+	struct dw_task_place p;
+
+	CHECK_INT(dw_task_place_parse("running\n", &p), DWELL_ERR_NOT_FOUND);
+	CHECK_INT(dw_task_place_parse("230 0x1 0x0 0x7ffc 0x0 0x0 0x8 0x7ffc10 0x7f20\n", &p), 0);
+	CHECK_INT(p.call, 230);
+	CHECK_INT(p.sp, 0x7ffc10);
+	CHECK_INT(p.pc, 0x7f20);
+	CHECK_INT(dw_task_place_parse("-1 0x7ffc18 0x55d0\n", &p), 0);
+	CHECK_INT(p.call, -1);
+	CHECK_INT(p.sp, 0x7ffc18);
+	CHECK_INT(p.pc, 0x55d0);
+	CHECK_INT(dw_task_place_parse("", &p), DWELL_ERR_FORMAT);
+	CHECK_INT(dw_task_place_parse("230 0x1 0x0\n", &p), DWELL_ERR_FORMAT);
+	CHECK_INT(dw_task_place_read(getpid(), getpid(), &p), 0);
+	CHECK(p.sp && p.pc);
+}
+
+TEST(times_of_threads)
+{
+	struct dw_task_times t;
+
+	CHECK_INT(dw_task_times_parse("123456 789 42\n", &t), 0);
+	CHECK_INT(t.ran_ns, 123456);
+	CHECK_INT(t.ready_ns, 789);
+	CHECK_INT(t.runs, 42);
+	CHECK_INT(dw_task_times_parse("123456 789", &t), DWELL_ERR_FORMAT);
+	CHECK_INT(dw_task_times_parse("", &t), DWELL_ERR_FORMAT);
+}
+
 TEST(maps_text)
 {
 	static const char text[] =
-		"55d0c0a00000-55d0c0a21000 r-xp 00002000 08:01 1234   /bin/a b (deleted)\n"
+		"55d0c0a00000-55d0c0a21000 r-xp 00002000 08:01 1234   /bin/a\\012b (deleted)\n"
 		"garbage\n"
 		"7000-6000 r--p 0 0:0 0 \n"
 		"7ffd1000-7ffd3000 r-xp 00000000 00:00 0          [vdso]\n"
@@ -33,7 +65,7 @@ TEST(maps_text)
 	CHECK_INT(m.rows.v[0].offset, 0x2000);
 	CHECK_INT(m.rows.v[0].device, makedev(8, 1));
 	CHECK_INT(m.rows.v[0].inode, 1234);
-	CHECK_STR(m.rows.v[0].path, "/bin/a b (deleted)");
+	CHECK_STR(m.rows.v[0].path, "/bin/a\nb (deleted)");
 	CHECK(m.rows.v[0].executable);
 	CHECK_STR(m.rows.v[1].path, "[vdso]");
 	CHECK_STR(m.rows.v[2].path, "");
@@ -64,6 +96,8 @@ TEST(stat_text)
 	CHECK_INT(st.parent, 5);
 	CHECK_INT(st.user_cpu_ns, 250 * (1000000000 / sysconf(_SC_CLK_TCK)));
 	CHECK_INT(st.kernel_cpu_ns, 50 * (1000000000 / sysconf(_SC_CLK_TCK)));
+	CHECK_INT(dw_proc_stat_parse("7 (a\\nb\\\\n) S 5 7 7 0 -1 0 1 2 3 4 250 50", &st), 0);
+	CHECK_STR(st.name, "a\nb\\n");
 	CHECK_INT(dw_proc_stat_parse("7 (a S 5", &st), DWELL_ERR_FORMAT);
 	CHECK_INT(dw_proc_stat_parse(")(", &st), DWELL_ERR_FORMAT);
 	CHECK_INT(dw_proc_stat_read(getpid(), &st), 0);

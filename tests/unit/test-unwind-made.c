@@ -2,11 +2,13 @@
 #include "check.h"
 
 #include "base/cleanup.h"
+#include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
 #include "elf-image.h"
 #include "unwind/unwind.h"
 
 #include <dwarf.h>
+#include <elf.h>
 
 #define BYTES ELF_IMAGE_BYTES
 
@@ -60,7 +62,8 @@ static void make_code(struct dw_buf *b)
 	elf_image_fde(b, cie, VALUE, VALUE + 0x100, BYTES(DW_CFA_register, 16, 0));
 }
 
-static void scene_init(struct scene *s)
+/* All of a scene, whose module the kernel enters at @entry, 0 = it does not. */
+static void scene_init_entered(struct scene *s, uint64_t entry)
 {
 	struct dw_buf eh = DW_BUF_INIT;
 	struct dw_space_range code = {.start = 0, .end = ELF_IMAGE_TEXT_BYTES, .module = 1};
@@ -70,6 +73,7 @@ static void scene_init(struct scene *s)
 	memset(s, 0, sizeof *s);
 	make_code(&eh);
 	s->image = elf_image_make(eh.data, eh.len, NULL, 0, &n);
+	((Elf64_Ehdr *)(void *)s->image)->e_entry = entry;
 	dw_elf_open_bytes(s->image, n, false, &s->elf, NULL);
 	dw_cfi_table_load(s->elf, NULL, &s->table, NULL);
 	dw_buf_release(&eh);
@@ -77,6 +81,11 @@ static void scene_init(struct scene *s)
 	dw_space_map(&s->space, &code);
 	dw_space_map(&s->space, &jit);
 	s->regs.r[DWELL_REG_RSP] = STACK;
+}
+
+static void scene_init(struct scene *s)
+{
+	scene_init_entered(s, 0);
 }
 
 static void scene_release(struct scene *s)
@@ -233,6 +242,42 @@ TEST(frame_pointers_without_a_table)
 	s.regs.r[DWELL_REG_RBP] = STACK + 32; /* a return address in no code */
 	s.stack[5] = 0x999999;
 	CHECK_INT(walk(&s, JIT, WORDS), DWELL_UNWIND_NO_RULE);
+	scene_release(&s);
+}
+
+/* Where the module has a table code without rules is written by hand, and may count in rbp. */
+TEST(a_frame_pointer_of_0_without_a_chain)
+{
+	struct scene s;
+
+	scene_init(&s);
+	s.stack[0] = GAP + 1;
+	CHECK_INT(walk(&s, LEAF, WORDS), DWELL_UNWIND_NO_RULE);
+	CHECK_INT(s.n, 2);
+	CHECK_INT(walk(&s, GAP, WORDS), DWELL_UNWIND_NO_RULE);
+	CHECK_INT(s.table->entry.end, 0);
+	s.stack[0] = JIT + 1; /* no table: may be where a program begins */
+	CHECK_INT(walk(&s, LEAF, WORDS), DWELL_UNWIND_COMPLETE);
+	scene_release(&s);
+}
+
+/* The loader of glibc begins so. */
+TEST(a_frame_pointer_of_0_where_the_kernel_enters)
+{
+	struct scene s;
+
+	scene_init_entered(&s, GAP);
+	CHECK_INT(s.table->entry.start, GAP);
+	s.stack[0] = GAP + 1;
+	CHECK_INT(walk(&s, LEAF, WORDS), DWELL_UNWIND_COMPLETE);
+	CHECK_INT(walk(&s, GAP + 255, WORDS), DWELL_UNWIND_COMPLETE);
+	CHECK_INT(walk(&s, GAP + 256, WORDS), DWELL_UNWIND_NO_RULE);
+	scene_release(&s);
+	scene_init_entered(&s, LEAF - 8); /* up to the first rule behind it */
+	CHECK_INT(s.table->entry.end, LEAF);
+	scene_release(&s);
+	scene_init_entered(&s, FRAME + 8); /* has rules */
+	CHECK_INT(s.table->entry.end, 0);
 	scene_release(&s);
 }
 

@@ -19,7 +19,7 @@
 
 DW_DEFINE_FREEP(dw_elf)
 
-enum { MODULES = 32, FRAMES = 512 };
+enum { MODULES = 32, FRAMES = 512, RDI = 5 };
 
 /* This process as the unwinder sees it, and where its stack ends. */
 struct self {
@@ -304,6 +304,52 @@ TEST(popped_register_is_not_read_below_the_stack)
 	CHECK_INT(frames[1].pc.v, stack[0] - 1);
 	CHECK_INT(frames[1].rbp, 0x1234);
 	self_release(&self);
+}
+
+/* A function that holds its return address in a register, as the C library's vfork() does. */
+__asm__(".text\n"
+	".type register_frame, @function\n"
+	"register_frame:\n"
+	".cfi_startproc\n"
+	"pop %rdi\n"
+	".cfi_def_cfa_offset 0\n"
+	".cfi_register 16, 5\n"
+	"register_frame_inside: jmp *%rdi\n"
+	".cfi_endproc\n"
+	".size register_frame, .-register_frame\n");
+extern char register_frame_inside[];
+
+/* Walk from inside register_frame, which returns to @to. */
+static enum dw_unwind_end walk_register_frame(const char *to, struct dw_unwind_frame *frames,
+					      size_t max, size_t *n)
+{
+	struct self self;
+	uint64_t stack[2] = {0, 0};
+	struct dw_unwind_memory memory = {
+		.base = (uintptr_t)stack, .bytes = (uint8_t *)stack, .n = sizeof stack};
+	struct dw_unwind_regs regs = {0};
+	enum dw_unwind_end end;
+
+	self_init(&self);
+	regs.r[DWELL_REG_RIP] = (uintptr_t)register_frame_inside;
+	regs.r[DWELL_REG_RSP] = (uintptr_t)stack;
+	regs.r[RDI] = (uintptr_t)to;
+	end = dw_unwind(&self.space, &regs, &memory, frames, max, n);
+	self_release(&self);
+	return end;
+}
+
+TEST(return_address_in_a_register)
+{
+	struct dw_unwind_frame frames[64];
+	size_t n;
+
+	CHECK_INT(walk_register_frame(popped_frame_ret, frames, 64, &n), DWELL_UNWIND_COMPLETE);
+	CHECK_INT(n, 2);
+	CHECK_INT(frames[1].pc.v, (uintptr_t)popped_frame_ret - 1);
+	/* To itself, again and again: the walk ends. */
+	CHECK_INT(walk_register_frame(register_frame_inside + 1, frames, 64, &n),
+		  DWELL_UNWIND_BROKEN);
 }
 
 TEST_MAIN()

@@ -133,6 +133,33 @@ TEST(rows_sort_by_any_column_both_ways)
 	dw_profile_release(&p);
 }
 
+/* Who asked for waits looks for the longest; where nobody waited samples count. */
+TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_wait wait = {.span_ns = 9, .blocked_ns = 9};
+
+	make_three(&p);
+	CHECK_INT(dw_facts_set_text(&p.facts, "off_cpu", "records"), 0);
+	for (int waits = 0; waits < 2; waits++) {
+		struct dw_view_request request = {.profile = &p, .totals = &t};
+		char text[200];
+		struct dw_view v;
+
+		CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
+		CHECK(t.has_blocked);
+		CHECK_INT(dw_view_open(&v, &dw_view_functions, &request), 0);
+		CHECK_STR(cell_text(&v, 0, DWELL_COLUMN_FUNCTION_NAME, text), waits ? "a" : "b");
+		dw_view_release(&v);
+		dw_totals_release(&t);
+		wait.thread = 1;
+		wait.stack = p.samples.stack[p.samples.n - 1];
+		CHECK_INT(dw_vec_push(&p.waits.rows, wait), 0);
+	}
+	dw_profile_release(&p);
+}
+
 TEST(trees_may_be_very_deep)
 {
 	enum { DEPTH = 20000 };

@@ -10,7 +10,7 @@
 
 enum {
 	DWELL_AGENT_TEXT = 1024, /* bytes of a variable; longer ones leave the agent off */
-	DWELL_AGENT_VARIABLES = 4,
+	DWELL_AGENT_VARIABLES = 6,
 };
 
 /* One page that a fork's child finds zeroed. */
@@ -31,6 +31,7 @@ struct dw_agent {
 	bool is_active; /* this process was started by dwell: its children get the agent */
 	bool is_on;
 	bool is_started;  /* main may run: there may be handlers and other threads */
+	bool is_second;	  /* another agent is here, which serves the children of both */
 	bool is_filtered; /* the program has installed a system-call filter */
 	uint32_t pid;
 	uint32_t module_n; /* as in the region, which others can write */
@@ -42,9 +43,11 @@ struct dw_agent {
 	uint64_t own_device, own_inode;
 	struct dw_os_choice os; /* os-events.c */
 	void *real_prctl, *real_syscall, *real_errno;
+	void *real_execve, *real_execveat; /* of the first agent, where this is the second */
 	char folder[DWELL_REGION_PATH];
 	char path[DWELL_REGION_PATH + 32]; /* of the region's file */
-	/* The variables as children get them, "NAME=value"; the preload is last. */
+	/* The variables as children get them, "NAME=value"; the preload is last. Those of a second
+	 * agent are empty without one. */
 	char variables[DWELL_AGENT_VARIABLES][DWELL_AGENT_TEXT];
 	struct dw_agent_chunk chunks[DWELL_REGION_CHUNKS];
 };
@@ -77,6 +80,17 @@ bool dw_agent_wake(char **envp);
 
 /* DWELL_ENV_MODE's value, borrowed for ever. */
 const char *dw_environment_mode(void);
+
+/* "MODE:FOLDER" for the second agent, borrowed for ever. NULL = there is none. */
+const char *dw_environment_second(void);
+
+/* Take the folder and DWELL_ENV_MODE's value from @start, what dw_environment_second() of the first
+ * agent gave. False: they are too long. */
+bool dw_environment_be_second(const char *start);
+
+/* Whether this process belongs to dwell as @start says, where another agent has found out that
+ * agents may work. */
+bool dw_agent_wake_second(const char *start);
 
 /* The name and "=" of variable @i. */
 const char *dw_environment_name(int i);

@@ -98,6 +98,10 @@ bool dw_agent_may_call(void);
  * memory (vfork, posix_spawn). One system call. */
 bool dw_agent_is_self(void);
 
+/* Whether nobody else runs this process's code: no other task, nor a child, which may share the
+ * memory. Two system calls. */
+bool dw_agent_is_alone(void);
+
 /* Make the region of a fork's child, once. Called from slow paths when the wiped page reads 0. */
 void dw_agent_after_fork(void);
 
@@ -112,6 +116,10 @@ void *dw_real(const char *name);
 /* As dw_real(), but the first definition in all modules, variables too: what the program itself
  * gets. NULL = none. */
 void *dw_loader_first(const char *name);
+
+/* "MODE:FOLDER" for the second agent that dwell has preloaded, borrowed for ever. NULL = there is
+ * none, or agents may not work here. */
+const char *dw_agent_second(void);
 
 struct link_map;
 

@@ -124,17 +124,25 @@ static bool make_room(uint64_t end)
 	return false;
 }
 
+/* Whether lines before @end may be taken for @use. */
+static bool is_within(uint64_t end, enum dw_line_use use)
+{
+	uint64_t bytes = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED);
+
+	if (use == DWELL_LINE_NODE)
+		bytes -= bytes / 8 * KEPT_EIGHTHS;
+	return end * DWELL_LINE_BYTES <= bytes;
+}
+
 /* Take a block of @n lines from the arena. */
 static bool take_block(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 {
-	uint64_t budget = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED), end;
 	uint32_t first = __atomic_load_n(&arena.used, __ATOMIC_RELAXED);
 
-	if (use == DWELL_LINE_NODE)
-		budget -= budget / 8 * KEPT_EIGHTHS;
 	do {
-		end = (first + (uint64_t)n) * DWELL_LINE_BYTES;
-		if (end > budget || !make_room(end))
+		uint64_t end = first + (uint64_t)n;
+
+		if (!is_within(end, use) || !make_room(end * DWELL_LINE_BYTES))
 			return false;
 	} while (!__atomic_compare_exchange_n(&arena.used, &first, first + n, false,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
@@ -150,6 +158,9 @@ uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 	uint32_t line;
 
 	if (lines->end - lines->next < n && !take_block(lines, BLOCK_LINES, use))
+		return 0;
+	/* The block may have been taken for something that nodes must leave room for. */
+	if (!is_within(lines->next + (uint64_t)n, use))
 		return 0;
 	line = lines->next;
 	lines->next += n;

@@ -12,12 +12,14 @@
 #include <elf.h>
 
 /* Indexes of dw_agent.variables. */
-enum { FOLDER, MODE, FILTERS, PRELOAD };
+enum { FOLDER, MODE, FILTERS, SECOND, SECOND_START, PRELOAD };
 
 static const char *const names[DWELL_AGENT_VARIABLES] = {
 	[FOLDER] = DWELL_ENV_FOLDER "=",
 	[MODE] = DWELL_ENV_MODE "=",
 	[FILTERS] = DWELL_ENV_FILTERS "=",
+	[SECOND] = DWELL_ENV_SECOND "=",
+	[SECOND_START] = DWELL_ENV_SECOND_START "=",
 	[PRELOAD] = DWELL_ENV_PRELOAD "=",
 };
 
@@ -70,15 +72,29 @@ static int variable_of(const char *entry)
 	return -1;
 }
 
-/* Keep @entry as children get it: of preloads, only this agent. */
-static bool keep(int variable, const char *entry, const char *own_path)
+/* The value of @variable as children get it, NULL = they do not. */
+static const char *kept(int variable)
 {
-	char *text = dw_agent.variables[variable];
+	return dw_text_after(dw_agent.variables[variable], names[variable]);
+}
+
+/* Keep @entry, no preload, as children get it. */
+static bool keep(int variable, const char *entry)
+{
+	dw_agent.variables[variable][0] = '\0';
+	return dw_text_append(dw_agent.variables[variable], DWELL_AGENT_TEXT, entry);
+}
+
+/* Of preloads, children get the agents only. */
+static bool keep_preload(const char *own_path)
+{
+	char *text = dw_agent.variables[PRELOAD];
+	const char *second = kept(SECOND);
 
 	text[0] = '\0';
-	if (variable != PRELOAD)
-		return dw_text_append(text, DWELL_AGENT_TEXT, entry);
 	return dw_text_append(text, DWELL_AGENT_TEXT, names[PRELOAD]) &&
+	       (!second || (dw_text_append(text, DWELL_AGENT_TEXT, second) &&
+			    dw_text_append(text, DWELL_AGENT_TEXT, ":"))) &&
 	       dw_text_append(text, DWELL_AGENT_TEXT, own_path);
 }
 
@@ -86,10 +102,11 @@ static bool keep(int variable, const char *entry, const char *own_path)
 static bool hide(int variable, char *entry, const char *own_path)
 {
 	char *value = entry + dw_text_length(names[variable]);
-	const char *more = dw_text_after(value, own_path);
 
-	if (variable == PRELOAD && (!more || *more)) {
+	if (variable == PRELOAD && !dw_text_equal(entry, dw_agent.variables[PRELOAD])) {
 		remove_entry(value, own_path);
+		if (kept(SECOND))
+			remove_entry(value, kept(SECOND));
 		return false;
 	}
 	memset(entry, 0, dw_text_length(entry));
@@ -121,6 +138,22 @@ static void close_gaps(char **envp, char *to)
 	}
 }
 
+/* Keep our variables, as children get them. False when one is too long. */
+static bool keep_all(char *const *envp, const char *path)
+{
+	bool fits = true;
+
+	for (int i = 0; i < PRELOAD; i++)
+		keep(i, i == SECOND || i == SECOND_START ? "" : names[i]);
+	for (; *envp; envp++) {
+		int variable = variable_of(*envp);
+
+		if (variable >= 0 && variable != PRELOAD && !keep(variable, *envp))
+			fits = false;
+	}
+	return keep_preload(path) && fits;
+}
+
 bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters)
 {
 	const char *const *text = (const char *const *)envp;
@@ -132,12 +165,9 @@ bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters)
 		has_folder |= dw_text_after(*text, names[FOLDER]) != NULL;
 	if (!has_folder)
 		return false;
-	for (int i = 0; i < DWELL_AGENT_VARIABLES; i++)
-		keep(i, names[i], path);
+	has_folder = keep_all(envp, path);
 	for (; *from; from++) {
 		variable = variable_of(*from);
-		if (variable >= 0 && !keep(variable, *from, path))
-			has_folder = false;
 		if (variable < 0 || !hide(variable, *from, path))
 			*to++ = *from;
 	}
@@ -147,9 +177,8 @@ bool dw_environment_take(char **envp, const char *path, uint64_t *ret_filters)
 	if (!has_folder)
 		return false;
 	dw_agent.folder[0] = '\0';
-	dw_text_append(dw_agent.folder, sizeof(dw_agent.folder),
-		       dw_text_after(dw_agent.variables[FOLDER], names[FOLDER]));
-	*ret_filters = dw_text_number(dw_text_after(dw_agent.variables[FILTERS], names[FILTERS]));
+	dw_text_append(dw_agent.folder, sizeof(dw_agent.folder), kept(FOLDER));
+	*ret_filters = dw_text_number(kept(FILTERS));
 	return true;
 }
 
@@ -170,5 +199,26 @@ const char *dw_environment_name(int i)
 
 const char *dw_environment_mode(void)
 {
-	return dw_text_after(dw_agent.variables[MODE], names[MODE]);
+	return kept(MODE);
+}
+
+const char *dw_environment_second(void)
+{
+	return kept(SECOND_START);
+}
+
+bool dw_environment_be_second(const char *start)
+{
+	char *mode = dw_agent.variables[MODE];
+	size_t n = dw_text_length(names[MODE]), length;
+	const char *end = dw_text_find(start, ':');
+
+	length = (size_t)(end - start);
+	if (!*end || n + length >= DWELL_AGENT_TEXT)
+		return false;
+	keep(MODE, names[MODE]);
+	memcpy(mode + n, start, length);
+	mode[n + length] = '\0';
+	dw_agent.folder[0] = '\0';
+	return dw_text_append(dw_agent.folder, sizeof(dw_agent.folder), end + 1);
 }

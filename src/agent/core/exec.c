@@ -42,6 +42,10 @@ int execve(const char *path, char *const argv[], char *const envp[]);
 int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags);
 int fexecve(int fd, char *const argv[], char *const envp[]);
 
+typedef int execve_function(const char *path, char *const argv[], char *const envp[]);
+typedef int execveat_function(int folder, const char *path, char *const argv[], char *const envp[],
+			      int flags);
+
 static int run(const struct exec *exec, char *const *envp)
 {
 	const struct dw_exec_file *file = &exec->file;
@@ -115,7 +119,8 @@ static void fill(char **to, char *const *envp)
 		preload = NULL;
 	}
 	for (int i = 0; i < DWELL_AGENT_VARIABLES - 1; i++)
-		*to++ = dw_agent.variables[i];
+		if (dw_agent.variables[i][0])
+			*to++ = dw_agent.variables[i];
 	if (preload)
 		*to++ = (char *)preload;
 	*to = NULL;
@@ -210,10 +215,18 @@ static int result(int error)
 	return -1;
 }
 
+/* Whether the first agent executes for both; its function is at *@real then. */
+static bool is_for_first(void **real, const char *name)
+{
+	return dw_agent.is_second && dw_real_once(real, name);
+}
+
 int dw_execve(const char *path, char *const argv[], char *const envp[])
 {
 	const struct exec exec = {{AT_FDCWD, path, 0}, argv, envp, false};
 
+	if (is_for_first(&dw_agent.real_execve, "execve"))
+		return ((execve_function *)dw_agent.real_execve)(path, argv, envp);
 	return result(execute(&exec));
 }
 
@@ -226,6 +239,9 @@ int dw_execveat(int folder, const char *path, char *const argv[], char *const en
 {
 	const struct exec exec = {{folder, path, flags}, argv, envp, true};
 
+	if (is_for_first(&dw_agent.real_execveat, "execveat"))
+		return ((execveat_function *)dw_agent.real_execveat)(folder, path, argv, envp,
+								     flags);
 	return result(execute(&exec));
 }
 
@@ -237,7 +253,6 @@ DWELL_SHOWN int execveat(int folder, const char *path, char *const argv[], char 
 
 DWELL_SHOWN int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	const struct exec exec = {{fd, "", AT_EMPTY_PATH}, argv, envp, true};
-
-	return result(fd < 0 || !argv || !envp ? -EINVAL : execute(&exec));
+	return fd < 0 || !argv || !envp ? result(-EINVAL)
+					: dw_execveat(fd, "", argv, envp, AT_EMPTY_PATH);
 }

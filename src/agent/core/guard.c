@@ -11,7 +11,9 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/syscall-x86-64.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 enum { DWELL_ENTER_TRIES = 1000, DWELL_ENTER_WAIT_NS = 50000 };
 
@@ -64,6 +66,13 @@ void dw_agent_leave(void)
 bool dw_agent_may_call(void)
 {
 	return !dw_agent.is_filtered;
+}
+
+bool dw_agent_is_alone(void)
+{
+	return dw_sys_tasks() == 1 &&
+	       dw_syscall(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL) ==
+		       -ECHILD;
 }
 
 bool dw_agent_is_self(void)

@@ -5,10 +5,18 @@
 #include "agent/core/exec.h"
 #include "agent/core/syscall-x86-64.h"
 
+typedef const char *second_function(void);
+
 void dw_late_preload(char **envp)
 {
 	const char *path = dw_loader_own_path();
+	second_function *second = path ? (second_function *)dw_real("dwell_second") : NULL;
+	const char *start = second ? second() : NULL;
 
+	if (start) {
+		dw_agent_wake_second(start);
+		return;
+	}
 	if (path && dw_environment_preloads(envp, path) && dw_agent_wake(envp))
 		dw_exec_patch();
 }

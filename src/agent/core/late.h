@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The loader runs constructors, and @envp is the program's. Nothing happens where the agent was not
- * preloaded. */
+ * preloaded. Behind another agent, which has hidden both already, it is that one's second. */
 void dw_late_preload(char **envp);
 
 /* Whether the agent was preloaded by dwell. [async-signal-safe] [any-thread] */

@@ -9,7 +9,12 @@
 #include "agent/core/os-sources.h"
 #include "agent/core/syscall-x86-64.h"
 
-enum { TRIES = 10 };
+enum {
+	TRIES = 10,
+	/* What a sleep after the first takes, which real-time tasks, whose timers have no slack,
+	 * find over before they block. */
+	SLEEP_NS = 10000,
+};
 
 /* What a blocking call changes. */
 struct moment {
@@ -36,7 +41,7 @@ bool dw_os_prove(const uint32_t *word, uint64_t *rseq)
 	for (int i = 0; i < TRIES; i++) {
 		before = look();
 		seen = rseq ? dw_os_rseq_arm(rseq) : __atomic_load_n(word, __ATOMIC_RELAXED);
-		dw_sys_sleep_ns(1);
+		dw_sys_sleep_ns(i ? SLEEP_NS * i : 1);
 		after = look();
 		if (after.switches > before.switches && after.processor == before.processor)
 			return __atomic_load_n(word, __ATOMIC_RELAXED) != seen;

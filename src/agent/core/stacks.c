@@ -181,6 +181,7 @@ static uint64_t bottom_for(uint64_t record)
 static void reset(const struct dw_stacks *s, struct dw_stack *k, uint64_t record)
 {
 	k->entries[0] = dw_shadow_of(s->root, bottom_for(record));
+	k->entries[1].node = NULL; /* what lies above may be of another thread: find_top() */
 	k->top = k->base = k->entries;
 	k->left = s->now;
 	k->os.n = 0;
@@ -611,7 +612,7 @@ static bool is_open(const struct dw_shadow *e, uint64_t sp)
 static struct dw_shadow *find_top(const struct dw_stacks *s, uint64_t sp)
 {
 	struct dw_shadow *told = s->thread->top, *e = s->current->entries;
-	uint64_t above = UINT64_MAX;
+	uint64_t above = dw_shadow_record(e);
 
 	if (s->current->base != e)
 		return told;

@@ -122,12 +122,23 @@ static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, uint64_t
 	       dw_stacks_start(&t->stacks, t->line, root, record);
 }
 
+/* Forget what @t has of the region before a fork: the child's has nothing of it. */
+static void strand(struct dw_thread *t)
+{
+	t->line = NULL;
+	t->tree.lines = t->each.lines = (struct dw_lines){0, 0};
+	t->os = (struct dw_os_state){0};
+}
+
 /* Let @t be the calling thread. False: no room. */
 static bool start_thread(struct dw_thread *t, uint64_t record)
 {
-	struct dw_tree_node *root = start_line(t);
+	struct dw_tree_node *root;
 	uint64_t now;
 
+	if (t->forks != threads.forks) /* whether it was in use at the fork or not */
+		strand(t);
+	root = start_line(t);
 	if (!root || !open_stacks(t, root, record))
 		return false;
 	t->word = &dw_thread_word;
@@ -140,14 +151,6 @@ static bool start_thread(struct dw_thread *t, uint64_t record)
 	__atomic_store_n(&t->line->state, DWELL_THREAD_RUNNING, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->use, DWELL_THREAD_USED, __ATOMIC_RELEASE);
 	return true;
-}
-
-/* Forget what @t has of the region before a fork: the child's has nothing of it. */
-static void strand(struct dw_thread *t)
-{
-	t->line = NULL;
-	t->tree.lines = t->each.lines = (struct dw_lines){0, 0};
-	t->os = (struct dw_os_state){0};
 }
 
 static bool change_use(struct dw_thread *t, uint32_t from, uint32_t to)
@@ -254,7 +257,6 @@ static struct dw_thread *begin_thread(uint64_t record)
 /* In a fork's child: give @t, which has come along, a line and a tree in the new region. */
 static bool resume(struct dw_thread *t, uint64_t record)
 {
-	strand(t);
 	return dw_agent_is_on() && start_thread(t, record);
 }
 

@@ -138,6 +138,18 @@ enum dw_gate dw_gate_called(const struct dw_area *area, uint64_t pc)
 	return DWELL_GATES_N;
 }
 
+bool dw_gate_stood(const struct dw_area *area, enum dw_gate gate, uint64_t pc)
+{
+	const struct dw_clone_part *list = &area->header->gate_calls[gate];
+	const uint32_t *at = (const uint32_t *)(area->area + list->at), *end = at + list->n;
+	uint64_t offset = pc - area->area;
+
+	if (offset >= area->bytes)
+		return false;
+	at = dw_first_offset(at, end, (uint32_t)offset);
+	return at < end && *at == offset;
+}
+
 bool dw_is_stepped(const ucontext_t *context)
 {
 	return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;

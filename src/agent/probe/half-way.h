@@ -37,5 +37,9 @@ enum { DWELL_PROBE_CALL_BYTES = 5 };
  * [async-signal-safe] */
 enum dw_gate dw_gate_called(const struct dw_area *area, uint64_t pc);
 
+/* Whether the gate @gate is called at @pc, a clone's, or was until that was switched off (mute.h).
+ * [async-signal-safe] */
+bool dw_gate_stood(const struct dw_area *area, enum dw_gate gate, uint64_t pc);
+
 /* Whether the task stops behind each instruction. [async-signal-safe] */
 bool dw_is_stepped(const ucontext_t *context);

@@ -93,11 +93,11 @@ void *dw_open_from(void *a, void *b, void *c, uint64_t ret, void *real)
 	is_opening = true;
 	__atomic_store_n(&dw_probe.is_disturbed, false, __ATOMIC_RELEASE);
 	dw_modules_remember();
-	tasks = dw_modules_tasks();
+	tasks = dw_sys_tasks();
 	handle = dw_call_from(a, b, c, ret, real);
 	dw_agent_after_fork(); /* constructors may fork */
 	if (dw_agent_is_self())
-		dw_modules_opened(tasks && tasks == dw_modules_tasks() &&
+		dw_modules_opened(tasks && tasks == dw_sys_tasks() &&
 				  !__atomic_load_n(&dw_probe.is_disturbed, __ATOMIC_ACQUIRE));
 	is_opening = false;
 	__atomic_store_n(&dw_probe.opener, 0, __ATOMIC_RELEASE);

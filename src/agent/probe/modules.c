@@ -24,8 +24,6 @@
 extern struct r_debug _r_debug __attribute__((weak));
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-enum { TASKS_ALONE = 1 };
-
 typedef int visit(struct dl_phdr_info *info, size_t size, void *ctx);
 
 /* Visit every module; what the program's own callers of dl_iterate_phdr() do not see. */
@@ -35,14 +33,6 @@ static void each(visit *visitor, void *ctx)
 
 	if (iterate)
 		iterate(visitor, ctx);
-}
-
-uint64_t dw_modules_tasks(void)
-{
-	struct stat st;
-	long error = dw_syscall(SYS_stat, "/proc/self/task", &st);
-
-	return error || st.st_nlink < 3 ? 0 : st.st_nlink - 2;
 }
 
 /* Whether no image is wanted: this agent, the loader, and the vDSO, which has no file. */
@@ -131,10 +121,11 @@ static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-/* Whether no other task runs. At the start there is none, and /proc may not be there to ask. */
+/* Whether nobody else runs the code. At the start there is nobody, and /proc may not be there to
+ * ask. */
 static bool is_alone(void)
 {
-	return !dw_probe.is_started || dw_modules_tasks() == TASKS_ALONE;
+	return !dw_probe.is_started || dw_agent_is_alone();
 }
 
 /* Whether @m is the C library, and its system calls are seen in the image with @probes. */

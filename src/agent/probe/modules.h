@@ -21,6 +21,3 @@ void dw_modules_opened(bool is_quiet);
 
 /* Close the areas of modules that are gone. */
 void dw_modules_closed(void);
-
-/* Tasks of this process, 0 = cannot tell. */
-uint64_t dw_modules_tasks(void);

@@ -2,10 +2,10 @@
  * Switching probes off; see mute.h.
  *
  * A probe with an argument has put rax to -16(%rsp) and that into rax: its gate call becomes the
- * load that brings rax back. One that pops has only its gate call, which becomes a nop. A landing
- * pad's stays: it pops what an exception has ended. A call out loses its BACK with the second step.
- * With that the gates of what stays learn to wait before they read the time at which it ends: what
- * the program has asked of memory would else come in its callers' time.
+ * load that brings rax back. Where the argument is a number, all three become one nop, in which
+ * tasks that are between them still find what they need. One that pops has only its gate call,
+ * which becomes a nop. A landing pad's stays: it pops what an exception has ended. A call out loses
+ * its BACK with the second step.
  *
  * For each area two sets of bits, one for each step: of functions, imports, and functions for their
  * calls through pointers. The same sets tell which entries of shadow stacks count no more.
@@ -23,8 +23,9 @@
 enum {
 	CALL = 0xe8,
 	CALL_BYTES = 5,
-	ORDERS = 2, /* places of orders_at */
-	ORDER_BYTES = 3,
+	LOAD_BYTES = 10, /* that put rax away and load a number */
+	PROBE_BYTES = LOAD_BYTES + CALL_BYTES,
+	MOV_EAX = 0xb8,
 	GAP_PAGES = 16, /* between two that change: then those are swapped as well */
 };
 
@@ -42,18 +43,6 @@ struct work {
 static uint32_t learnt_n(const struct dw_area *a)
 {
 	return dw_agent_region()->answers[a->region_module].learnt_n;
-}
-
-/* The page of the code that holds gate place @i of orders_at; -1 = none is to change. With the
- * second step the calls that cost most are gone, and those that stay can afford to wait. */
-static int64_t order_page(const struct dw_area *a, uint32_t i)
-{
-	const struct dw_clone_header *h = a->header;
-	uint32_t from = h->orders_at[i] - h->code_at;
-	bool is_due = dw_probe.is_ordered && (dw_agent_region()->mutes.ended || learnt_n(a));
-	bool is_inside = from / DWELL_PAGE_BYTES == (from + ORDER_BYTES - 1) / DWELL_PAGE_BYTES;
-
-	return is_due && is_inside && from < h->code_bytes ? (int64_t)from / DWELL_PAGE_BYTES : -1;
 }
 
 static uint32_t functions_n(const struct dw_area *a)
@@ -168,7 +157,8 @@ static bool mark(struct dw_area *a, uint8_t *fresh)
 	for (uint32_t i = 0; i < n && i < DWELL_REGION_MUTES; i++) {
 		uint32_t index = index_of(a, m->keys[i]);
 
-		if (index == UINT32_MAX || !may_mute(a, index))
+		/* Most have been seen before: those cost no look at their functions. */
+		if (index == UINT32_MAX || is_muted(a, index, i < ended) || !may_mute(a, index))
 			continue;
 		for (uint32_t step = 0; step <= (i < ended); step++)
 			any |= mark_one(a, fresh, index, step);
@@ -176,30 +166,20 @@ static bool mark(struct dw_area *a, uint8_t *fresh)
 	return any;
 }
 
-/* Whether any of [@first, @end) is fresh. */
-static bool is_any_fresh(const struct work *w, uint32_t first, uint32_t end)
+/* The first of [@i, @end) that is fresh; @end = none. */
+static uint32_t next_fresh(const struct work *w, uint32_t i, uint32_t end)
 {
-	for (uint32_t i = first; i < end;) {
+	while (i < end) {
 		bool is_byte = i % 8 == 0 && end - i >= 8;
 
-		if (is_byte ? w->fresh[i / 8] || w->fresh[set_bytes(w->area) + i / 8]
-			    : is_in(w->area, w->fresh, i, 0) || is_in(w->area, w->fresh, i, 1))
-			return true;
-		i += is_byte ? 8 : 1;
+		if (is_byte && !w->fresh[i / 8] && !w->fresh[set_bytes(w->area) + i / 8])
+			i += 8;
+		else if (is_in(w->area, w->fresh, i, 0) || is_in(w->area, w->fresh, i, 1))
+			return i;
+		else
+			i++;
 	}
-	return false;
-}
-
-/* Whether there is anything to be done for the probes with @gate. */
-static bool concerns(const struct work *w, enum dw_gate gate)
-{
-	uint32_t imports = functions_n(w->area), pointers = pointers_of(w->area, 0);
-
-	if (gate == DWELL_GATE_OUT_POINTER)
-		return is_any_fresh(w, pointers, pointers + imports);
-	return gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL
-		       ? is_any_fresh(w, imports, pointers)
-		       : is_any_fresh(w, 0, imports);
+	return end;
 }
 
 /* Note that the gate call at @at of the area is to go, unless it has. */
@@ -213,89 +193,150 @@ static void change(struct work *w, uint32_t at, bool is_end)
 		w->sites[w->n++] = at | (is_end ? IS_END : 0);
 }
 
-/* What the probe at @at, in the clone of @function, is about. */
-static uint32_t subject(const struct work *w, enum dw_gate gate, uint32_t at, uint32_t function)
+/* Note the changes of the call out whose probe is at @at, about @index: its BACK comes next. */
+static void change_out(struct work *w, uint32_t at, uint32_t index)
 {
-	uint32_t index = function;
+	const struct dw_clone_part *list = &w->area->header->gate_calls[DWELL_GATE_BACK];
+	const uint32_t *back = (const uint32_t *)(w->area->area + list->at), *end = back + list->n;
 
-	if (gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL) /* mov $index, %eax */
-		__builtin_memcpy(&index, (const void *)(w->area->area + at - sizeof index),
-				 sizeof index);
-	return gate == DWELL_GATE_OUT_POINTER ? pointers_of(w->area, function) : index;
+	if (is_in(w->area, w->fresh, index, 0))
+		change(w, at, false);
+	if (!is_in(w->area, w->fresh, index, 1))
+		return;
+	back = dw_first_offset(back, end, at);
+	if (back < end)
+		change(w, *back, true);
 }
 
-/* Note the changes of the probes with @gate. */
-static void change_all(struct work *w, enum dw_gate gate)
+/* Note the changes of the probes with @gate that are about the function they stand in. */
+static void change_in_functions(struct work *w, enum dw_gate gate)
 {
 	const struct dw_area *a = w->area;
 	const struct dw_clone_part *list = &a->header->gate_calls[gate];
-	const struct dw_clone_part *backs = &a->header->gate_calls[DWELL_GATE_BACK];
 	const uint32_t *at = (const uint32_t *)(a->area + list->at), *end = at + list->n;
-	const uint32_t *back = (const uint32_t *)(a->area + backs->at), *last = back + backs->n;
 	const struct dw_clone_function_entry *f = dw_functions(a);
-	uint32_t function = 0, bits = 2 * functions_n(a) + imports_n(a);
-	bool has_back = gate == DWELL_GATE_OUT || gate == DWELL_GATE_OUT_POINTER;
+	uint32_t first = gate == DWELL_GATE_OUT_POINTER ? pointers_of(a, 0) : 0;
+	uint32_t last = first + functions_n(a), i = first;
 
-	for (; at < end; at++) {
-		uint32_t index;
+	for (; at < end && (i = next_fresh(w, i, last)) < last; i++) {
+		uint32_t from = f[i - first].clone_at, bytes = f[i - first].clone_bytes;
 
-		while (function < functions_n(a) &&
-		       (!f[function].clone_at ||
-			f[function].clone_at + f[function].clone_bytes <= *at))
-			function++;
-		while (back < last && *back < *at)
-			back++;
-		index = subject(w, gate, *at, function);
-		if (function == functions_n(a) || index >= bits)
+		if (!from)
 			continue;
-		if (is_in(a, w->fresh, index, gate == DWELL_GATE_EXIT))
-			change(w, *at, gate == DWELL_GATE_EXIT);
-		if (has_back && back < last && is_in(a, w->fresh, index, 1))
-			change(w, *back, true);
+		for (at = dw_first_offset(at, end, from); at < end && *at - from < bytes; at++) {
+			if (gate == DWELL_GATE_OUT_POINTER)
+				change_out(w, *at, i);
+			else if (is_in(a, w->fresh, i, gate == DWELL_GATE_EXIT))
+				change(w, *at, gate == DWELL_GATE_EXIT);
+		}
+	}
+}
+
+/* Note the changes of the probes that are about imports. */
+static void change_imports(struct work *w)
+{
+	const struct dw_area *a = w->area;
+	uint32_t first = functions_n(a), last = first + imports_n(a);
+
+	for (uint32_t i = first; (i = next_fresh(w, i, last)) < last; i++) {
+		const uint32_t *end, *at = dw_import_sites_of(&a->sites, i - first, &end);
+
+		for (; at < end; at++) {
+			if (*at & DWELL_SITE_IS_TAIL)
+				change(w, *at & ~DWELL_SITE_IS_TAIL, false);
+			else
+				change_out(w, *at, i);
+		}
 	}
 }
 
 static void change_area(struct work *w)
 {
-	static const enum dw_gate gates[] = {DWELL_GATE_ENTER,	     DWELL_GATE_EXIT,
-					     DWELL_GATE_OUT,	     DWELL_GATE_TAIL,
+	static const enum dw_gate gates[] = {DWELL_GATE_ENTER, DWELL_GATE_EXIT,
 					     DWELL_GATE_OUT_POINTER, DWELL_GATE_LINE};
 
 	for (uint32_t i = 0; i < sizeof gates / sizeof *gates; i++)
-		if (concerns(w, gates[i]))
-			change_all(w, gates[i]);
+		change_in_functions(w, gates[i]);
+	change_imports(w);
+}
+
+static const uint8_t put_rax_away[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
+
+/* Whether the gate call at @call ends a probe whose argument is a number. */
+static bool has_number(const struct dw_area *a, const uint8_t *call)
+{
+	const uint8_t *load = call - LOAD_BYTES;
+
+	return (uint64_t)load >= a->area + a->header->code_at && call[-CALL_BYTES] == MOV_EAX &&
+	       !__builtin_memcmp(load, put_rax_away, sizeof put_rax_away);
+}
+
+/*
+ * What stands for the change @site of w->sites from now on, and where: its length in bytes. A nop
+ * of all the probe reads no memory, so its last five bytes may be the load of rax for who comes
+ * from the argument's, and from the fifth on it is a nop, too, for who has only put rax away.
+ */
+static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
+			    uint8_t ret[static PROBE_BYTES])
+{
+	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
+	static const uint8_t no_probe[PROBE_BYTES] = {0x66, 0x66, 0x66, 0x66, 0x66,
+						      0x66, 0x2e, 0x0f, 0x1f, 0x84,
+						      0x48, 0x8b, 0x44, 0x24, 0xf0};
+	uint32_t bytes = CALL_BYTES;
+
+	*at = site & ~IS_END;
+	if (site & IS_END) {
+		__builtin_memcpy(ret, nop, sizeof nop);
+		return bytes;
+	}
+	if (has_number(w->area, (const uint8_t *)w->area->area + *at)) {
+		*at -= LOAD_BYTES;
+		bytes = PROBE_BYTES;
+	}
+	__builtin_memcpy(ret, no_probe + PROBE_BYTES - bytes, bytes);
+	return bytes;
 }
 
 static void edit(void *ctx, uint8_t *copy)
 {
-	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
-	static const uint8_t restore_rax[CALL_BYTES] = {0x48, 0x8b, 0x44, 0x24, 0xf0};
-	static const uint8_t lfence[ORDER_BYTES] = {0x0f, 0xae, 0xe8};
 	const struct work *w = ctx;
-	const struct dw_clone_header *h = w->area->header;
 
-	for (uint32_t i = 0; i < ORDERS; i++)
-		if (order_page(w->area, i) >= 0)
-			__builtin_memcpy(copy + h->orders_at[i] - h->code_at, lfence,
-					 sizeof lfence);
-	for (uint32_t i = 0; i < w->n; i++)
-		__builtin_memcpy(copy + (w->sites[i] & ~IS_END) - h->code_at,
-				 w->sites[i] & IS_END ? nop : restore_rax, CALL_BYTES);
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint8_t code[PROBE_BYTES];
+		uint32_t at, bytes = replacement(w, w->sites[i], &at, code);
+
+		__builtin_memcpy(copy + at - w->area->header->code_at, code, bytes);
+	}
+}
+
+/* The same in place, where nobody else runs the code. 0 or -errno, and some may be done. */
+static int edit_in_place(const struct work *w)
+{
+	int fd = dw_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0), error = 0;
+
+	for (uint32_t i = 0; i < w->n && fd >= 0 && !error; i++) {
+		uint8_t code[PROBE_BYTES];
+		uint32_t at, bytes = replacement(w, w->sites[i], &at, code);
+		long n = dw_syscall(SYS_pwrite64, fd, code, bytes, w->area->area + at);
+
+		if (n != (long)bytes)
+			error = n < 0 ? (int)n : -EIO;
+	}
+	if (fd >= 0)
+		dw_sys_close(fd);
+	return fd < 0 ? fd : error;
 }
 
 /* The pages that change, as bits. */
 static void mark_pages(const struct work *w, uint8_t *pages)
 {
-	for (uint32_t i = 0; i < ORDERS; i++) {
-		int64_t page = order_page(w->area, i);
-
-		if (page >= 0)
-			pages[page / 8] |= (uint8_t)(1 << page % 8);
-	}
 	for (uint32_t i = 0; i < w->n; i++) {
-		uint32_t from = (w->sites[i] & ~IS_END) - w->area->header->code_at;
+		uint8_t code[PROBE_BYTES];
+		uint32_t at, bytes = replacement(w, w->sites[i], &at, code);
+		uint32_t from = at - w->area->header->code_at;
 		uint32_t first = from / DWELL_PAGE_BYTES;
-		uint32_t last = (from + CALL_BYTES - 1) / DWELL_PAGE_BYTES;
+		uint32_t last = (from + bytes - 1) / DWELL_PAGE_BYTES;
 
 		pages[first / 8] |= (uint8_t)(1 << first % 8);
 		pages[last / 8] |= (uint8_t)(1 << last % 8);
@@ -317,8 +358,18 @@ static void fill_gaps(uint8_t *pages, uint32_t n)
 	}
 }
 
-/* Bring the code of @a in line with what is @fresh in its sets. 0 or -errno. */
-static int change_code(struct dw_area *a, const uint8_t *fresh)
+/* Change a copy of all pages that change, of @n, and let it take their place. 0 or -errno. */
+static int swap_pages(struct work *w, uint8_t *pages, uint32_t n)
+{
+	mark_pages(w, pages);
+	fill_gaps(pages, n);
+	return dw_text_swap_pages(w->area->area + w->area->header->code_at,
+				  (uint64_t)n * DWELL_PAGE_BYTES, pages, edit, w);
+}
+
+/* Bring the code of @a in line with what is @fresh in its sets. @is_copy: that was done before, so
+ * pages that change now have been copied as a rule. 0 or -errno. */
+static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 {
 	const struct dw_clone_header *h = a->header;
 	uint32_t pages_n = (h->code_bytes + DWELL_PAGE_BYTES - 1) / DWELL_PAGE_BYTES;
@@ -330,12 +381,11 @@ static int change_code(struct dw_area *a, const uint8_t *fresh)
 	for (uint32_t gate = 0; gate < DWELL_GATES_N; gate++)
 		bytes += 2 * h->gate_calls[gate].n * sizeof *w.sites; /* with its BACK */
 	w.sites = dw_agent_memory(bytes + 1);
-	if (pages && w.sites) {
+	if (pages && w.sites && dw_import_sites_list(&a->sites, a)) {
 		change_area(&w);
-		mark_pages(&w, pages);
-		fill_gaps(pages, pages_n);
-		error = dw_text_swap_pages(a->area + h->code_at,
-					   (uint64_t)pages_n * DWELL_PAGE_BYTES, pages, edit, &w);
+		error = is_copy && dw_agent_is_alone() ? edit_in_place(&w) : -EBUSY;
+		if (error)
+			error = swap_pages(&w, pages, pages_n);
 	}
 	if (pages)
 		dw_sys_munmap(pages, pages_n / 8 + 1);
@@ -347,6 +397,7 @@ static int change_code(struct dw_area *a, const uint8_t *fresh)
 void dw_mute_area(struct dw_area *a)
 {
 	struct dw_region_header *region = dw_agent_region();
+	bool is_first = !a->muted;
 	uint8_t *fresh;
 	int error = 0;
 
@@ -358,7 +409,7 @@ void dw_mute_area(struct dw_area *a)
 	if (!a->muted || !fresh)
 		error = -ENOMEM;
 	else if (mark(a, fresh))
-		error = change_code(a, fresh);
+		error = change_code(a, fresh, !is_first);
 	if (fresh)
 		dw_sys_munmap(fresh, 2 * set_bytes(a));
 	if (error)
@@ -370,6 +421,7 @@ void dw_mute_forget(struct dw_area *a)
 	if (a->muted)
 		dw_sys_munmap(a->muted, 2 * set_bytes(a));
 	a->muted = NULL;
+	dw_import_sites_release(&a->sites);
 }
 
 /* Do what the region asks for as @serial. False: another thread is at it. */

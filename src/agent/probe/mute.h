@@ -3,8 +3,8 @@
  *
  * The calls of gates in their clones become instructions of the same length that do what the gate
  * leaves behind: nothing, or rax from where the probe has put it. So a task may be anywhere in the
- * probe when that happens. Pages change as a whole, in a copy (text.h). What cannot be changed goes
- * on being measured.
+ * probe when that happens. Pages change as a whole, in a copy (text.h), or in place where nobody
+ * else runs it. What cannot be changed goes on being measured.
  */
 #pragma once
 

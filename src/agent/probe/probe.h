@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "agent/probe/import-sites.h"
 #include "wire/clone-image.h"
 #include "wire/region.h"
 
@@ -38,7 +39,8 @@ struct dw_area {
 	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
 	uint64_t *counts;	/* calls[], NULL until the first call */
 	uint8_t *muted;		/* mute.c's, NULL = nothing is */
-	uint64_t ret;		/* avma of a `ret` in the module, 0 = not looked for, 1 = none */
+	struct dw_import_sites sites; /* mute.c's */
+	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */
 	char image[DWELL_REGION_PATH];
 };
 
@@ -73,6 +75,22 @@ bool dw_is_probed(uint64_t pc);
 /* The function of @area, by index, whose clone holds the area offset @at; its
  * header->functions.n when it is in none. [async-signal-safe] [any-thread] */
 uint32_t dw_function_of_clone(const struct dw_area *area, uint32_t at);
+
+/* The first of the sorted offsets in [@at, @end) that is not below @least; @end = none.
+ * [async-signal-safe] [any-thread] */
+static inline const uint32_t *dw_first_offset(const uint32_t *at, const uint32_t *end,
+					      uint32_t least)
+{
+	while (at < end) {
+		const uint32_t *mid = at + (end - at) / 2;
+
+		if (*mid < least)
+			at = mid + 1;
+		else
+			end = mid;
+	}
+	return at;
+}
 
 /* The functions of @area, by module offset, header->functions.n of them. */
 const struct dw_clone_function_entry *dw_functions(const struct dw_area *area);

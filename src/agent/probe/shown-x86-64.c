@@ -51,11 +51,12 @@ static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint6
 	return dw_area_of_clone(*sp) == area ? dw_original(*sp, false) : pc;
 }
 
+/* The slow path of such a gate may have switched it off. */
 static bool is_leaving(const struct dw_area *area, uint64_t call)
 {
-	enum dw_gate gate = dw_gate_called(area, call);
-
-	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_LEAVE || gate == DWELL_GATE_TAIL;
+	return dw_gate_called(area, call) == DWELL_GATE_LEAVE ||
+	       dw_gate_stood(area, DWELL_GATE_EXIT, call) ||
+	       dw_gate_stood(area, DWELL_GATE_TAIL, call);
 }
 
 /* Do the return or jump behind the gate EXIT or TAIL for the handler to see. */

@@ -25,7 +25,6 @@ struct dw_probe {
 	uint32_t id_n;	    /* keys of call trees that are taken, timing.c */
 	uint64_t adds;	    /* modules loaded so far, as the loader counts, modules.c */
 	bool has_slowest;   /* single calls are kept of chosen functions only, timing.c */
-	bool is_ordered;    /* where much is muted, ends wait for what was begun, mute.c */
 	bool is_blind;	    /* the TSC may not be read any more, timing.c */
 	bool is_muting;	    /* a thread is at it, atomic, mute.c */
 	uint32_t mutes;	    /* serial of what is done, atomic, mute.c */

@@ -477,7 +477,10 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
-	/* First of all: what comes before is not measured here. In order: what the program had
+	/* Before all that takes long: until then handlers find us here. */
+	if (!dw_slow_begin(rsp))
+		return 0;
+	/* Then the time: what comes before is not measured here. In order: what the program had
 	 * begun would else be done in the slow path's time. */
 	e.now = dw_ticks_in_order();
 	e.read = is_end(gate) ? what : 0;
@@ -486,8 +489,6 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 	e.what = what;
 	e.area = (const struct dw_area *)area;
 	e.call = DWELL_CALL_NOT_COUNTED;
-	if (!dw_slow_begin(rsp))
-		return 0;
 	/* What a thread has is another's from its last event on, its stack too. */
 	if (!is_last(&e))
 		dw_own_stack_call(handle, &e);
@@ -534,7 +535,6 @@ void dw_timing_start(const char *mode)
 		return;
 	memory = dw_text_option(mode, "memory");
 	dw_probe.has_slowest = dw_text_option(mode, "slowest");
-	dw_probe.is_ordered = dw_text_option(mode, "ends");
 	dw_os_start(dw_text_option(mode, "os-source"));
 	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))
 		dw_agent_off(DWELL_OFF_NO_MEMORY);

@@ -9,24 +9,8 @@
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/sample/ring.h"
-#include "wire/identity.h"
-
-#include <link.h>
 
 enum { TEXT_BYTES = 256 << 10 };
-
-/* What is loaded. */
-static uint64_t hash_modules(void)
-{
-	const struct link_map *map = dw_loader_libc();
-	uint64_t hash = DWELL_HASH_INIT;
-
-	while (map && map->l_prev)
-		map = map->l_prev;
-	for (; map; map = map->l_next)
-		hash = dw_identity_hash(hash, &map->l_addr, sizeof(map->l_addr));
-	return hash;
-}
 
 /* Bytes of /proc/self/maps at @text, whole lines. */
 static size_t read_all(char *text)
@@ -73,21 +57,27 @@ static size_t keep_code(char *text, size_t n)
 
 void dw_maps_tell(void)
 {
-	uint64_t modules = hash_modules();
 	struct dw_ring_place place;
-	char *text;
+	char *text = dw_agent_memory(TEXT_BYTES);
 	size_t n;
 
-	if (modules == dw_sampling.modules)
-		return;
-	text = dw_agent_memory(TEXT_BYTES);
 	if (!text)
 		return;
 	n = keep_code(text, read_all(text));
 	if (n && dw_ring_begin(&place, DWELL_SAMPLE_MAPS, (uint32_t)n)) {
 		dw_ring_write(&place, 0, text, (uint32_t)n);
 		dw_ring_end(&place, (uint32_t)n);
-		dw_sampling.modules = modules;
+		__atomic_store_n(&dw_sampling.told, place.position + place.record->bytes,
+				 __ATOMIC_RELAXED);
 	}
 	dw_sys_munmap(text, TEXT_BYTES);
+}
+
+void dw_maps_tell_of_samples(void)
+{
+	if (dw_sampling_is_on() && dw_agent_is_on() &&
+	    __atomic_load_n(&dw_sampling.ring->head, __ATOMIC_RELAXED) !=
+		    __atomic_load_n(&dw_sampling.told, __ATOMIC_RELAXED) &&
+	    dw_agent_is_self())
+		dw_maps_tell();
 }

@@ -1,9 +1,12 @@
 /*
- * The agent among the program's modules: listed last, though it was loaded first. The address
- * sanitizer insists on being the first library, and refuses to run otherwise.
+ * Modules. The agent among them is listed last, though it was loaded first: the address sanitizer
+ * insists on being the first library, and refuses to run otherwise. What may be about to go is told
+ * of first.
  */
+#include "agent/sample/maps.h"
 #include "agent/sample/reals.h"
 
+#include <dlfcn.h>
 #include <link.h>
 
 #define STAND_IN __attribute__((visibility("default")))
@@ -36,4 +39,12 @@ STAND_IN int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void
 	int result = real ? real(list, &l) : 0;
 
 	return result || !l.own_size ? result : callback(&l.own, l.own_size, data);
+}
+
+STAND_IN int dlclose(void *handle)
+{
+	__typeof__(&dlclose) real = DW_SAMPLE_REAL(dlclose);
+
+	dw_maps_tell_of_samples();
+	return real ? real(handle) : -1;
 }

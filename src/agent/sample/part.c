@@ -101,12 +101,7 @@ static void start(const char *mode)
 static void forked(void)
 {
 	dw_sampling.ring->bytes = dw_sampling.ring_bytes;
-}
-
-static void end(void)
-{
-	if (dw_sampling_is_on())
-		dw_maps_tell();
+	dw_sampling.told = 0;
 }
 
 static void confined(bool is_so)
@@ -121,4 +116,4 @@ static void confined(bool is_so)
 }
 
 const struct dw_agent_part dw_agent_part = {
-	.start = start, .forked = forked, .end = end, .confined = confined};
+	.start = start, .forked = forked, .end = dw_maps_tell_of_samples, .confined = confined};

@@ -7,6 +7,7 @@
 #define DWELL_SAMPLE_REALS(X) \
 	X(bsd_signal)         \
 	X(dl_iterate_phdr)    \
+	X(dlclose)            \
 	X(pthread_create)     \
 	X(pthread_sigmask)    \
 	X(sigaction)          \

@@ -38,7 +38,7 @@ struct dw_sampling {
 	uint64_t interval_ns;
 	uint32_t stack_bytes;
 	uint64_t main_top; /* above the main thread's first frame */
-	uint64_t modules;  /* a hash of what is loaded, when it was told last */
+	uint64_t told;	   /* the ring's head when mappings were told last; atomic */
 	uint64_t *timers;  /* DWELL_SAMPLE_TIMERS of them: tid << 32 | id + 1; atomic */
 	uint32_t timers_n; /* that were ever used, atomic */
 	uint32_t looked_at;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "code/cfi/program.h"
+#include "code/cfi/ranges.h"
 #include "code/cfi/sections.h"
 
 #include <stdbool.h>
@@ -65,6 +66,9 @@ struct dw_cfi_table {
 	uint32_t pages_n; /* one more than pages with starts, so that pages[p + 1] exists */
 	uint32_t rows_n;
 	uint32_t shift; /* at most DWELL_CFI_SHIFT_MAX */
+	/* Not in cache files: the code without rows that the kernel enters, as glibc's loader has
+	 * it. Empty = the entry has rows, or there is none. */
+	struct dw_cfi_range entry;
 	struct dw_cfi_section sections[DWELL_CFI_SECTIONS];
 	void *memory;			    /* what all of this stands in */
 	size_t mapped_bytes;		    /* memory is a mapping of that size; 0 = from malloc */

@@ -20,7 +20,10 @@
 
 /* A longer program is not run again for one address: a hostile one would stall every sample. The
  * longest of cc1plus has 20 KB. */
-enum { PROGRAM_MAX_BYTES = 64 << 10 };
+enum {
+	PROGRAM_MAX_BYTES = 64 << 10,
+	ENTRY_MAX_BYTES = 256, /* of code at an entry: some calls and jumps */
+};
 
 /* Read the sections of @t and compile them. */
 static int compile(const struct dw_elf *elf, const struct dw_cfi_spans *spans,
@@ -66,6 +69,28 @@ static int load(const struct dw_elf *elf, const char *cache_dir, struct dw_cfi_t
 	return 0;
 }
 
+/* Note what of the code at the entry of @elf has no rows, up to the next that has some. */
+static void find_entry(const struct dw_elf *elf, struct dw_cfi_table *t)
+{
+	uint64_t entry = dw_elf_entry(elf).v, end = entry + ENTRY_MAX_BYTES;
+	const struct dw_cfi_row *row = dw_cfi_table_find(t, entry);
+	size_t lo = 0, hi = t->starts_n;
+
+	if (!entry || end < entry || row->cfa != (DWELL_ROW_NONE << 2 | DWELL_ROW_SPECIAL))
+		return;
+	while (lo < hi) { /* the first start behind the entry */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (dw_cfi_table_start_svma(t, mid) <= entry)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < t->starts_n && dw_cfi_table_start_svma(t, lo) < end)
+		end = dw_cfi_table_start_svma(t, lo);
+	t->entry = (struct dw_cfi_range){entry, end};
+}
+
 int dw_cfi_table_load(const struct dw_elf *elf, const char *cache_dir, struct dw_cfi_table **ret,
 		      struct dw_error *err)
 {
@@ -75,11 +100,13 @@ int dw_cfi_table_load(const struct dw_elf *elf, const char *cache_dir, struct dw
 	if (!t)
 		return dw_error_set_errno(err, ENOMEM, "cannot load unwind information");
 	rc = load(elf, cache_dir, t, err);
-	if (rc)
+	if (rc) {
 		dw_cfi_table_free(t);
-	else
-		*ret = t;
-	return rc;
+		return rc;
+	}
+	find_entry(elf, t);
+	*ret = t;
+	return 0;
 }
 
 void dw_cfi_table_free(struct dw_cfi_table *t)

@@ -334,6 +334,11 @@ uint16_t dw_elf_type(const struct dw_elf *elf)
 	return elf->head.e_type;
 }
 
+struct dw_svma dw_elf_entry(const struct dw_elf *elf)
+{
+	return (struct dw_svma){elf->head.e_entry};
+}
+
 const struct dw_elf_segment *dw_elf_segments(const struct dw_elf *elf, size_t *n)
 {
 	*n = elf->segments_n;

@@ -55,6 +55,9 @@ void dw_elf_free(struct dw_elf *elf);
 /* ET_EXEC, ET_DYN, ... */
 uint16_t dw_elf_type(const struct dw_elf *elf);
 
+/* Where the kernel enters the file when it is executed (e_entry), 0 = nowhere. */
+struct dw_svma dw_elf_entry(const struct dw_elf *elf);
+
 /* The segments, borrowed. *@n = their number. */
 const struct dw_elf_segment *dw_elf_segments(const struct dw_elf *elf, size_t *n);
 

@@ -28,7 +28,7 @@ struct dw_region_allocations {
 	struct dw_region_allocations_stats stats;
 };
 
-int dw_region_allocations_new(struct dw_profile *p, uint32_t process,
+int dw_region_allocations_new(struct dw_profile *p, uint32_t process, uint64_t budget,
 			      struct dw_region_allocations **ret)
 {
 	struct dw_region_allocations *r = calloc(1, sizeof *r);
@@ -38,6 +38,7 @@ int dw_region_allocations_new(struct dw_profile *p, uint32_t process,
 	r->meaning.p = p;
 	r->meaning.process = process;
 	r->meaning.tables = &r->tables;
+	r->tables.budget = budget;
 	*ret = r;
 	return 0;
 }

@@ -34,8 +34,9 @@ struct dw_region_allocations_stats {
 	uint64_t facts[DWELL_CLR_FACTS];
 };
 
-/* A reader for the process @process of @p (borrowed). 0 or -ENOMEM. */
-int dw_region_allocations_new(struct dw_profile *p, uint32_t process,
+/* A reader for the process @process of @p (borrowed), whose agent may use @budget bytes. 0 or
+ * -ENOMEM. */
+int dw_region_allocations_new(struct dw_profile *p, uint32_t process, uint64_t budget,
 			      struct dw_region_allocations **ret);
 
 /*

@@ -70,6 +70,7 @@ static int add_process(struct dw_managed *m, const struct dw_region_look *look, 
 		.start_ns = look->head->start_ns,
 		.end_ns = UINT64_MAX,
 		.fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0),
+		.tables.budget = DWELL_MANAGED_BUDGET,
 	};
 	process->meaning = (struct dw_clr_meaning){.p = m->p, .tables = &process->tables};
 	if (dw_vec_push(&m->processes, process)) {

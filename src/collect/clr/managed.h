@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What the tables of a process may take: agents are to be told. */
+#define DWELL_MANAGED_BUDGET ((uint64_t)64 << 20)
+
 /* One run of a runtime in a process. */
 struct dw_managed_process {
 	pid_t pid;

@@ -10,7 +10,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BYTES_MAX ((uint64_t)1 << 30)
+#define BUDGET_DEFAULT ((uint64_t)1 << 30)
+
+enum { TEXT_MAX_BYTES = 64 << 10 };
+
+static uint64_t budget_of(const struct dw_clr_tables *t)
+{
+	return t->budget ? t->budget : BUDGET_DEFAULT;
+}
 
 /* Read what is missing of chunk @c, which begins at byte *@from of its table, as far as that is in
  * use. *@from becomes its end. */
@@ -23,7 +30,7 @@ static int read_chunk(struct dw_clr_tables *t, int fd, const struct dw_region_ch
 		 bytes;
 	int rc;
 
-	if (wanted > BYTES_MAX || c->bytes > BYTES_MAX)
+	if (wanted > budget_of(t))
 		return DWELL_ERR_LIMIT;
 	*from += c->bytes;
 	if (wanted > *from)
@@ -58,15 +65,21 @@ static int find_head(struct dw_clr_tables *t, int fd, const struct dw_region_hea
 /* Read what is missing of all tables. */
 static int read_tables(struct dw_clr_tables *t, int fd, const struct dw_region_head *head)
 {
-	uint64_t from[DWELL_CLR_TABLES] = {0};
+	uint64_t from[DWELL_CLR_TABLES] = {0}, all = 0;
 	int rc = find_head(t, fd, head);
 
 	for (uint32_t i = 0; i < head->chunk_n && !rc; i++) {
 		struct dw_region_chunk c;
 
 		rc = dw_region_read_chunk(fd, i, &c);
-		if (!rc && c.kind > DWELL_CHUNK_CLR && c.kind <= DWELL_CHUNK_CLR + DWELL_CLR_TABLES)
-			rc = read_chunk(t, fd, &c, &from[c.kind - DWELL_CHUNK_CLR - 1]);
+		if (rc || c.kind <= DWELL_CHUNK_CLR || c.kind > DWELL_CHUNK_CLR + DWELL_CLR_TABLES)
+			continue;
+		if (c.bytes > budget_of(t) - all) {
+			rc = DWELL_ERR_LIMIT;
+			break;
+		}
+		all += c.bytes;
+		rc = read_chunk(t, fd, &c, &from[c.kind - DWELL_CHUNK_CLR - 1]);
 	}
 	for (int i = 0; i < DWELL_CLR_TABLES; i++)
 		t->all[i].n = rc ? 0 : (uint32_t)(t->all[i].bytes.n / dw_clr_row_bytes(i));
@@ -151,12 +164,14 @@ bool dw_clr_tables_get(const struct dw_clr_tables *t, enum dw_clr_table table, u
 const char *dw_clr_tables_text(const struct dw_clr_tables *t, struct dw_clr_text text, size_t *n)
 {
 	const struct dw_clr_rows *rows = &t->all[DWELL_CLR_TEXTS];
+	const char *at;
 
 	*n = 0;
 	if (!text.at || !text.bytes || text.at >= rows->n || text.bytes > rows->n - text.at)
 		return NULL;
-	*n = text.bytes;
-	return (const char *)rows->bytes.v + text.at;
+	at = (const char *)rows->bytes.v + text.at;
+	*n = strnlen(at, text.bytes < TEXT_MAX_BYTES ? text.bytes : TEXT_MAX_BYTES);
+	return *n ? at : NULL;
 }
 
 void dw_clr_tables_release(struct dw_clr_tables *t)

@@ -16,14 +16,15 @@ struct dw_clr_rows {
 };
 
 struct dw_clr_tables {
+	uint64_t budget; /* bytes that all may have together, as the agent was told; 0 = 1 GB */
 	struct dw_clr_head head;
 	struct dw_clr_rows all[DWELL_CLR_TABLES];
 };
 
 /*
  * Read all tables of the region @fd, whose head was just read, anew. 0; DWELL_ERR_NOT_FOUND (there
- * is no head: no .NET agent, or not yet); DWELL_ERR_FORMAT; DWELL_ERR_LIMIT (beyond 1 GB); -ENOMEM;
- * -errno.
+ * is no head: no .NET agent, or not yet); DWELL_ERR_FORMAT; DWELL_ERR_LIMIT (beyond the budget);
+ * -ENOMEM; -errno.
  */
 int dw_clr_tables_read(struct dw_clr_tables *t, int fd, const struct dw_region_head *head);
 
@@ -37,7 +38,8 @@ int dw_clr_tables_more(struct dw_clr_tables *t, int fd, const struct dw_region_h
 bool dw_clr_tables_get(const struct dw_clr_tables *t, enum dw_clr_table table, uint32_t row,
 		       void *ret);
 
-/* The text @text, borrowed until the next reading, at most @text.bytes in *@n. NULL = none. */
+/* The text @text, borrowed until the next reading, its bytes in *@n: up to a NUL, not
+ * 0, at most 64 KB. NULL = none. */
 const char *dw_clr_tables_text(const struct dw_clr_tables *t, struct dw_clr_text text, size_t *n);
 
 /* Free everything. */

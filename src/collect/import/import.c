@@ -12,9 +12,14 @@
 #include "collect/sampled/intake.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { SOME_RECORDS = 1 << 16, KERNEL_PID = -1, NS_PER_S = 1000000000 };
+
+static const char kernel_path[] = "[kernel.kallsyms]";
+static const char word_letters[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
 struct dw_import {
 	struct dw_profile *profile; /* borrowed */
@@ -24,6 +29,8 @@ struct dw_import {
 	struct dw_intake intake;
 	struct dw_import_record record;
 	const struct dw_perf_event *event; /* to be taken; NULL = all */
+	char kernel_symbol[64]; /* where the kernel lay: this one was at kernel_at; "" = not told */
+	uint64_t kernel_at;
 	uint64_t last_ns;
 	uint64_t malformed;
 	bool *left_out; /* by event: it had samples */
@@ -160,6 +167,40 @@ static void identify_file(struct dw_perf_mapping *m)
 	m->inode = dw_hash_bytes(m->path, strlen(m->path), 0) | 1;
 }
 
+/* The kernel's mapping is called after a symbol, which lay at the mapping's offset. */
+static void note_kernel(struct dw_import *i, const struct dw_perf_mapping *m)
+{
+	const char *symbol = m->path + sizeof kernel_path - 1;
+	size_t n = strlen(m->path);
+
+	if (i->kernel_symbol[0] || n < sizeof kernel_path ||
+	    strncmp(m->path, kernel_path, sizeof kernel_path - 1) != 0)
+		return;
+	n -= sizeof kernel_path - 1;
+	if (n >= sizeof i->kernel_symbol || strspn(symbol, word_letters) != n)
+		return;
+	memcpy(i->kernel_symbol, symbol, n + 1);
+	i->kernel_at = m->offset;
+}
+
+/* Which kernel it was, and where it lay. */
+static int note_kernel_place(struct dw_import *i)
+{
+	dw_auto(dw_buf) place = DW_BUF_INIT;
+
+	dw_vec_each(row, &i->file.build_ids) {
+		if (place.len || !i->kernel_symbol[0] || strcmp(row->path, kernel_path) != 0)
+			continue;
+		for (size_t k = 0; k < row->bytes; k++)
+			dw_buf_printf(&place, "%02x", row->id[k]);
+		dw_buf_printf(&place, " %s %" PRIx64, i->kernel_symbol, i->kernel_at);
+	}
+	if (place.failed)
+		return -ENOMEM;
+	return place.len ? dw_facts_set_text(&i->profile->facts, "kernel_place", dw_buf_str(&place))
+			 : 0;
+}
+
 static int take(struct dw_import *i, const void *p, size_t n)
 {
 	struct dw_perf_record *r = &i->record.r;
@@ -170,6 +211,8 @@ static int take(struct dw_import *i, const void *p, size_t n)
 		return 0;
 	}
 	if (r->type == PERF_RECORD_MMAP2) {
+		if (r->pid == KERNEL_PID)
+			note_kernel(i, &r->mapping);
 		if (i->record.is_data || r->pid == KERNEL_PID)
 			return 0;
 		identify_file(&r->mapping);
@@ -204,6 +247,8 @@ int dw_import_end(struct dw_import *i)
 	uint64_t start_ns = i->intake.track.start_ns;
 	int rc = dw_facts_set(f, "duration_ns", (int64_t)(i->last_ns - start_ns));
 
+	if (!rc)
+		rc = note_kernel_place(i);
 	for (size_t k = 0; k < i->file.events.n; k++)
 		if (i->left_out[k])
 			dw_buf_printf(&i->left_out_names, "%s%s", i->left_out_names.len ? " " : "",

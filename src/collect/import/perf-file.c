@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "collect/import/folder.h"
 #include "collect/import/plain.h"
 
 #include <endian.h>
@@ -154,7 +155,9 @@ static int check_magic(uint64_t magic, struct dw_error *err)
 	return dw_error_set(err, DWELL_ERR_FORMAT, "no perf.data file");
 }
 
-static int open_file(struct dw_perf_file *f, int fd, const uint8_t *header, struct dw_error *err)
+/* @folder is the one in which the file lies, if it has more; -1 = it is alone. */
+static int open_file(struct dw_perf_file *f, int fd, int folder, const uint8_t *header,
+		     struct dw_error *err)
 {
 	struct head h;
 	struct dw_cursor c;
@@ -177,10 +180,11 @@ static int open_file(struct dw_perf_file *f, int fd, const uint8_t *header, stru
 		return DWELL_ERR_FORMAT;
 	/* Without a length perf was killed. */
 	rc = h.data.bytes ? read_features(f, fd, &h) : 0;
-	if (!rc && has_feature(&h, FEATURE_COMPRESSED)) {
+	if (!rc && (folder >= 0 || has_feature(&h, FEATURE_COMPRESSED))) {
 		struct dw_plain_input in = {.fd = fd, .offset = f->begin, .end = f->end};
 
-		return dw_plain_write(f, &in, err);
+		return folder < 0 ? dw_plain_write(f, &in, 1, err)
+				  : dw_perf_folder_write(f, &in, folder, err);
 	}
 	f->fd = rc ? -1 : dup(fd);
 	return rc;
@@ -203,13 +207,15 @@ static int read_header(int fd, uint8_t *p, size_t n)
 	return 0;
 }
 
-static int open_any(struct dw_perf_file *f, int fd, struct dw_error *err)
+static int open_any(struct dw_perf_file *f, int fd, int folder, struct dw_error *err)
 {
 	struct dw_plain_input in = {.fd = fd, .end = UINT64_MAX, .is_stream = true};
 	uint8_t header[FILE_HEADER_BYTES];
 	uint64_t magic, bytes;
 	int rc = read_header(fd, header, STREAM_HEADER_BYTES);
 
+	if (rc == DWELL_ERR_FORMAT)
+		return dw_error_set(err, rc, "no perf.data file");
 	if (rc)
 		return rc;
 	memcpy(&magic, header, sizeof magic);
@@ -218,11 +224,11 @@ static int open_any(struct dw_perf_file *f, int fd, struct dw_error *err)
 	if (rc)
 		return rc;
 	if (bytes == STREAM_HEADER_BYTES)
-		return dw_plain_write(f, &in, err);
+		return dw_plain_write(f, &in, 1, err);
 	if (bytes != FILE_HEADER_BYTES)
 		return DWELL_ERR_FORMAT;
 	rc = read_header(fd, header + STREAM_HEADER_BYTES, FILE_HEADER_BYTES - STREAM_HEADER_BYTES);
-	return rc ? rc : open_file(f, fd, header, err);
+	return rc ? rc : open_file(f, fd, folder, header, err);
 }
 
 static int check_processor(const struct dw_perf_file *f, struct dw_error *err)
@@ -235,6 +241,7 @@ static int check_processor(const struct dw_perf_file *f, struct dw_error *err)
 int dw_perf_file_open(struct dw_perf_file *f, const char *path, struct dw_error *err)
 {
 	dw_auto_close int fd = -1;
+	dw_auto_close int folder = -1;
 	struct stat st;
 	int rc;
 
@@ -242,10 +249,14 @@ int dw_perf_file_open(struct dw_perf_file *f, const char *path, struct dw_error 
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(STDIN_FILENO);
 	if (fd < 0 || fstat(fd, &st))
 		return dw_error_set_errno(err, errno, "cannot open '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return dw_error_set(err, DWELL_ERR_UNSUPPORTED,
-				    "'%s' is a folder, as perf record --threads makes", path);
-	rc = open_any(f, fd, err);
+	if (S_ISDIR(st.st_mode)) {
+		folder = fd;
+		fd = dw_perf_folder_open(folder, "data");
+		if (fd < 0)
+			return dw_error_set_errno(err, -fd, "cannot open 'data' in the folder '%s'",
+						  path);
+	}
+	rc = open_any(f, fd, folder, err);
 	rc = rc ? rc : check_processor(f, err);
 	if (!rc && !f->events.n)
 		rc = dw_error_set(err, DWELL_ERR_FORMAT, "it names no event");

@@ -3,8 +3,8 @@
  * behind the other, whatever form they are stored in.
  *
  * Three forms come to one: files, streams ("pipe mode": -o -), and either with compressed records.
- * Streams and compressed files are first written out plainly to a file without a name. Bytes are
- * not trusted. One thread.
+ * Streams, compressed files and folders of several are first written out plainly to a file without
+ * a name. Bytes are not trusted. One thread.
  */
 #pragma once
 
@@ -56,8 +56,9 @@ struct dw_perf_file {
 };
 
 /*
- * Open the file at @path, "-" = standard input. 0; DWELL_ERR_FORMAT; DWELL_ERR_UNSUPPORTED (another
- * byte order, another processor, a folder); -errno: @err has one line. To be released in any case.
+ * Open the file at @path, or the folder of `perf record --threads`; "-" = standard input. 0;
+ * DWELL_ERR_FORMAT; DWELL_ERR_UNSUPPORTED (another byte order, another processor); -errno: @err has
+ * one line. To be released in any case.
  */
 int dw_perf_file_open(struct dw_perf_file *f, const char *path, struct dw_error *err);
 

@@ -29,6 +29,7 @@ struct plain {
 	struct dw_buf output; /* to be written */
 	int fd;
 	uint64_t written;
+	bool has_several; /* inputs */
 	ZSTD_DStream *zstd;
 };
 
@@ -115,7 +116,11 @@ static int skip(struct plain *p, uint64_t n)
 static int put(struct plain *p, const void *record, size_t n)
 {
 	int rc = dw_perf_file_describe(p->file, record, n);
+	struct perf_event_header h;
 
+	memcpy(&h, record, sizeof h);
+	if (p->has_several && h.type == DWELL_PERF_FINISHED_ROUND)
+		return rc;
 	if (!rc && dw_buf_put(&p->output, record, n))
 		rc = -ENOMEM;
 	return rc ? rc : flush(p, BLOCK_BYTES);
@@ -238,21 +243,35 @@ static int open_output(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int dw_plain_write(struct dw_perf_file *f, struct dw_plain_input *in, struct dw_error *err)
+/* Write all of the input @in. */
+static int write_input(struct plain *p, struct dw_plain_input *in)
 {
-	struct plain p = {.file = f, .in = in, .fd = open_output()};
 	int rc = 1;
+
+	p->in = in;
+	while (rc > 0)
+		rc = step(p);
+	if (!rc)
+		rc = flush(p, 0);
+	dw_buf_release(&p->input);
+	dw_buf_release(&p->nested);
+	dw_buf_release(&p->output);
+	ZSTD_freeDStream(p->zstd);
+	p->zstd = NULL;
+	p->taken = 0;
+	return rc;
+}
+
+int dw_plain_write(struct dw_perf_file *f, struct dw_plain_input *in, size_t n,
+		   struct dw_error *err)
+{
+	struct plain p = {.file = f, .fd = open_output(), .has_several = n > 1};
+	int rc = 0;
 
 	if (p.fd < 0)
 		return dw_error_set_errno(err, -p.fd, "no temporary file in $TMPDIR, nor in /tmp");
-	while (rc > 0)
-		rc = step(&p);
-	if (!rc)
-		rc = flush(&p, 0);
-	dw_buf_release(&p.input);
-	dw_buf_release(&p.nested);
-	dw_buf_release(&p.output);
-	ZSTD_freeDStream(p.zstd);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = write_input(&p, &in[i]);
 	if (rc) {
 		close(p.fd);
 		return rc;

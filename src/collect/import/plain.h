@@ -17,6 +17,10 @@ struct dw_plain_input {
 	bool is_stream; /* read(), not pread() */
 };
 
-/* Write the records of @in to a file that becomes @f's, and let those that describe the recording
- * do so. A stream that ends within a record ends before it. 0, DWELL_ERR_FORMAT or -errno. */
-int dw_plain_write(struct dw_perf_file *f, struct dw_plain_input *in, struct dw_error *err);
+/*
+ * Write the records of the @n inputs @in to a file that becomes @f's, and let those that describe
+ * the recording do so. An input that ends within a record ends before it. Marks of rounds, which
+ * hold for one input, are left out of several. 0, DWELL_ERR_FORMAT or -errno.
+ */
+int dw_plain_write(struct dw_perf_file *f, struct dw_plain_input *in, size_t n,
+		   struct dw_error *err);

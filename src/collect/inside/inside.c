@@ -12,6 +12,8 @@
 #include "collect/backend.h"
 #include "collect/inside/process.h"
 #include "collect/region/process.h"
+#include "collect/waits/waits.h"
+#include "target/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +30,13 @@
 
 enum {
 	DEFAULT_FREQUENCY_HZ = 1000,
-	DEFAULT_STACK_BYTES = 32 << 10,
+	DEFAULT_STACK_BYTES = 48 << 10, /* most of what is deeper is far deeper */
 	RING_BYTES_PER_CPU =
-		512 << 10, /* some 15 of the largest samples: 60 ms, more of usual ones */
+		512 << 10, /* some 10 of the largest samples: 40 ms, more of usual ones */
 	RING_BYTES_MIN = 1 << 20,
 	RING_BYTES_MAX = 16 << 20,
 	MANY_THREADS = 64,
+	FOREBEARS = 16, /* without a region, that are followed for a child that has one */
 };
 
 struct dw_backend {
@@ -41,6 +44,8 @@ struct dw_backend {
 	struct dw_regions regions;
 	struct dw_intake intake;
 	struct dw_inside_reader reader;
+	struct dw_waits_watch waits;
+	bool has_waits;
 	DW_VEC(struct dw_inside_process *) processes;
 	struct dw_inside_ring ended; /* counts of those that are gone */
 	char mode[128];
@@ -77,6 +82,8 @@ static void inside_free(struct dw_backend *b)
 		free_process(*p);
 	dw_vec_release(&b->processes);
 	free(b->reader.buffer.bytes);
+	if (b->has_waits)
+		dw_waits_release(&b->waits);
 	dw_intake_release(&b->intake);
 	dw_regions_release(&b->regions);
 	free(b);
@@ -96,32 +103,85 @@ static void sum_up(struct dw_backend *b, const struct dw_inside_process *p)
 		b->left_alone[p->ring.off]++;
 }
 
-/* The program of process @pid that is known gives way to another. */
-static void replace(struct dw_backend *b, pid_t pid)
+/* The program of process @pid that is known gives way to another. Whether it was a silent one. */
+static bool replace(struct dw_backend *b, pid_t pid)
 {
+	bool is_silent = false;
+
 	dw_vec_each(at, &b->processes) {
 		struct dw_inside_process *p = *at;
 
 		if (p->pid != pid)
 			continue;
+		is_silent |= p->is_silent;
 		note(b, dw_inside_read(&b->reader, p, true));
 		p->pid = 0;
 	}
+	return is_silent;
 }
 
-static int add_process(struct dw_backend *b, const struct dw_region_look *look, pid_t pid)
+/* A row for what is in @p, which is copied. NULL = no memory. */
+static struct dw_inside_process *add(struct dw_backend *b, const struct dw_inside_process *p)
 {
-	struct dw_inside_process *p = calloc(1, sizeof *p);
+	struct dw_inside_process *copy = calloc(1, sizeof *copy);
 
-	if (!p || dw_vec_push(&b->processes, p)) {
-		free(p);
-		return -ENOMEM;
+	if (!copy || dw_vec_push(&b->processes, copy)) {
+		free(copy);
+		return NULL;
 	}
-	*p = (struct dw_inside_process){.pid = pid,
-					.region = look->region,
-					.start_ns = look->head->start_ns,
-					.fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0)};
-	return dw_inside_begin(&b->reader, p, look->head);
+	*copy = *p;
+	return copy;
+}
+
+static bool is_followed(const struct dw_backend *b, pid_t pid)
+{
+	const struct dw_tracked_thread *th = dw_track_find(&b->intake.track, pid);
+
+	return th && !th->ended;
+}
+
+/*
+ * Follow @pid, which has a child of ours: a fork's child has no region before its first sample, and
+ * may have forked by then. So may its parent be, up to one that is followed.
+ */
+static int follow_silent(struct dw_backend *b, pid_t pid, uint64_t time_ns)
+{
+	pid_t line[FOREBEARS];
+	struct dw_proc_stat st;
+	int n = 0, rc = 0;
+
+	for (; !is_followed(b, pid); pid = st.parent) {
+		if (pid <= 1 || n == FOREBEARS || dw_proc_stat_read(pid, &st))
+			return 0;
+		line[n++] = pid;
+	}
+	for (; n-- && !rc; pid = line[n]) {
+		const struct dw_inside_process p = {.pid = line[n],
+						    .start_ns = time_ns,
+						    .fd = -1,
+						    .is_over = true,
+						    .is_silent = true};
+
+		rc = add(b, &p) ? dw_inside_fork(&b->reader, &p, pid) : -ENOMEM;
+	}
+	return rc;
+}
+
+/* A program with a region began in process @pid, whose fork is known already or not. */
+static int add_process(struct dw_backend *b, const struct dw_region_look *look, pid_t pid,
+		       bool is_forked)
+{
+	const struct dw_region_head *head = look->head;
+	struct dw_inside_process *p =
+		add(b, &(struct dw_inside_process){.pid = pid,
+						   .region = look->region,
+						   .start_ns = head->start_ns,
+						   .fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0)});
+	int rc = p ? 0 : -ENOMEM;
+
+	if (!rc && !is_forked && head->parent_pid <= INT32_MAX)
+		rc = follow_silent(b, (pid_t)head->parent_pid, head->start_ns);
+	return rc ? rc : dw_inside_begin(&b->reader, p, head, is_forked);
 }
 
 static void on_began(void *ctx, const struct dw_region_look *look)
@@ -137,10 +197,8 @@ static void on_began(void *ctx, const struct dw_region_look *look)
 	}
 	/* One that is gone already is believed: its number is all that is told of it. */
 	pid = rc ? look->owner.pid : found.pid;
-	if (pid > 0 && rc != -ENOMEM) {
-		replace(b, pid);
-		note(b, add_process(b, look, pid));
-	}
+	if (pid > 0 && rc != -ENOMEM)
+		note(b, add_process(b, look, pid, replace(b, pid)));
 	dw_region_process_release(&found);
 }
 
@@ -244,10 +302,16 @@ static int inside_start(const struct dw_backend_config *config, struct dw_profil
 
 	(void)profile;
 	(*b)->intake.track.start_ns = config->start_ns;
+	(*b)->intake.track.maps_untold = true;
 	dw_intake_use(&(*b)->intake, config->managed, config->jit);
 	rc = dw_track_command(&(*b)->intake.track, config->pid);
 	if (!rc)
 		rc = note_facts(*b);
+	if (!rc && config->off_cpu) {
+		(*b)->has_waits = true;
+		rc = dw_waits_begin(&(*b)->waits, &(*b)->intake, false, false, config->start_ns);
+		rc = rc ? rc : dw_waits_note(&(*b)->waits);
+	}
 	return rc ? dw_error_set_errno(err, -rc, "cannot start sampling") : 0;
 }
 
@@ -256,14 +320,17 @@ static size_t inside_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t m
 	if (!max)
 		return 0;
 	fds[0] = (struct pollfd){.fd = dw_regions_fd(&b->regions), .events = POLLIN};
-	return 1;
+	if (b->has_waits && max > 1)
+		dw_waits_poll_fd(&b->waits, fds + 1);
+	return b->has_waits && max > 1 ? 2 : 1;
 }
 
-/* Whether a process is @pid's owner still, or another region than @but is its. */
+/* Whether the process of @but is there still, or another region is its. Some may be forgotten by
+ * now. */
 static bool goes_on(const struct dw_backend *b, const struct dw_inside_process *but)
 {
 	dw_vec_each(p, &b->processes) {
-		if (*p != but && (*p)->pid == but->pid)
+		if (*p && *p != but && (*p)->pid == but->pid)
 			return true;
 	}
 	return !kill(but->pid, 0) || errno == EPERM;
@@ -281,6 +348,7 @@ static int forget(struct dw_backend *b, uint64_t now_ns)
 
 		if (is_gone && !rc)
 			rc = dw_inside_end(&b->reader, p->pid, now_ns);
+		*at = NULL;
 		if (is_gone || (p->is_over && !p->pid))
 			free_process(p);
 		else
@@ -349,6 +417,12 @@ static int finish(struct dw_backend *b, uint64_t now_ns)
 {
 	int rc = look_at_threads(b, now_ns);
 
+	/* And what is gone by then ends. */
+	if (!rc)
+		rc = read_all(b);
+	b->next_look_ns = 0;
+	if (!rc)
+		rc = look_at_threads(b, dw_clock_ns(CLOCK_MONOTONIC));
 	dw_regions_finish(&b->regions);
 	if (!rc)
 		rc = forget(b, now_ns);
@@ -359,10 +433,13 @@ static int finish(struct dw_backend *b, uint64_t now_ns)
 static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
-	int rc;
+	int rc = 0;
 
+	if (b->has_waits && !final)
+		rc = dw_waits_look(&b->waits, now_ns, false);
 	dw_regions_drain(&b->regions, now_ns);
-	rc = read_all(b);
+	if (!rc)
+		rc = read_all(b);
 	if (now_ns >= b->next_tick_ns || is_waiting(b)) {
 		b->next_tick_ns = now_ns + TICK_NS;
 		dw_regions_tick(&b->regions, now_ns);
@@ -371,6 +448,8 @@ static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	}
 	if (!rc)
 		rc = final ? finish(b, now_ns) : look_at_threads(b, now_ns);
+	if (!rc && b->has_waits && final)
+		rc = dw_waits_look(&b->waits, dw_clock_ns(CLOCK_MONOTONIC), true);
 	rc = rc ? rc : b->rc;
 	return rc ? dw_error_set_errno(err, -rc, "cannot take in samples") : 0;
 }

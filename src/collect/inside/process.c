@@ -9,6 +9,7 @@
 #include "collect/inside/process.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "target/maps.h"
 #include "target/proc.h"
 
@@ -17,9 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum {
-	NAME_BYTES = 64,
 	UNTOLD_LOOKS = 3,  /* after so many a thread will not tell any more that it began */
 	TOLD_MAX = 200000, /* threads of one process that are believed */
 };
@@ -56,29 +58,28 @@ static pid_t parent_of(const struct dw_inside_reader *r, const struct dw_region_
 	return th && !th->ended ? parent : 0;
 }
 
-static int tell_fork(struct dw_inside_reader *r, const struct dw_inside_process *p,
-		     const struct dw_region_head *head)
+int dw_inside_fork(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t parent)
 {
-	pid_t parent = parent_of(r, head);
 	const struct dw_perf_record record = {.type = PERF_RECORD_FORK,
 					      .time_ns = p->start_ns,
 					      .pid = p->pid,
 					      .tid = p->pid,
 					      .parent = {parent, parent}};
 
-	return parent ? take(r, &record) : 0;
+	return take(r, &record);
 }
 
 int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
-		    const struct dw_region_head *head)
+		    const struct dw_region_head *head, bool is_forked)
 {
 	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, p->pid);
 	bool is_known = th && !th->ended;
 	struct dw_proc_stat st = {.name = ""};
+	pid_t parent = parent_of(r, head);
 	int rc = 0;
 
-	if (!is_known || head->is_fork)
-		rc = tell_fork(r, p, head);
+	if (parent && parent != p->pid && !is_forked && (!is_known || head->is_fork))
+		rc = dw_inside_fork(r, p, parent);
 	if (rc || head->is_fork)
 		return rc;
 	p->is_named = !dw_proc_stat_read(p->pid, &st);
@@ -139,17 +140,24 @@ static int take_maps(const struct reading *g, const struct dw_inside_record *rec
 	return rc;
 }
 
-/* Read what thread @tid of process @pid is called. "" = it is gone. */
-static void read_name(pid_t pid, pid_t tid, char name[NAME_BYTES])
+static int tell_end(struct dw_inside_reader *r, pid_t pid, pid_t tid, uint64_t now_ns)
 {
-	dw_auto(dw_buf) text = DW_BUF_INIT;
-	char file[32];
+	const struct dw_perf_record record = {
+		.type = PERF_RECORD_EXIT, .time_ns = now_ns, .pid = pid, .tid = tid};
 
-	snprintf(file, sizeof file, "task/%d/comm", (int)tid);
-	name[0] = 0;
-	if (!dw_proc_read(pid, file, &text))
-		snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(dw_buf_str(&text), "\n"),
-			 dw_buf_str(&text));
+	return take(r, &record);
+}
+
+/* End the thread of this number that is gone, if what happened at @time_ns was done by another. */
+static int end_gone(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t tid,
+		    uint64_t time_ns)
+{
+	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, tid);
+
+	return th && !th->ended && th->process->pid == p->pid && th->gone_ns &&
+			       time_ns > th->gone_ns
+		       ? tell_end(r, p->pid, tid, th->gone_ns)
+		       : 0;
 }
 
 /* Whether @tid may be a thread of the process: it is no other's, nor one of too many. */
@@ -166,8 +174,10 @@ static int take_record(void *ctx, const struct dw_inside_record *record)
 {
 	const struct reading *g = ctx;
 	struct dw_tracked_thread *th;
-	int rc;
+	int rc = end_gone(g->r, g->p, record->tid, record->time_ns);
 
+	if (rc)
+		return rc;
 	if (!is_own(g, record->tid)) {
 		g->r->malformed++;
 		return 0;
@@ -191,19 +201,16 @@ static int take_record(void *ctx, const struct dw_inside_record *record)
 
 int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last)
 {
+	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	struct reading g = {r, p};
+	int rc;
 
 	if (p->fd < 0)
 		return 0;
-	return dw_inside_ring_read(&p->ring, p->fd, &r->buffer, is_last, take_record, &g);
-}
-
-static int tell_end(struct dw_inside_reader *r, pid_t pid, pid_t tid, uint64_t now_ns)
-{
-	const struct dw_perf_record record = {
-		.type = PERF_RECORD_EXIT, .time_ns = now_ns, .pid = pid, .tid = tid};
-
-	return take(r, &record);
+	rc = dw_inside_ring_read(&p->ring, p->fd, &r->buffer, is_last, take_record, &g);
+	if (p->ring.is_read || p->ring.is_bad)
+		p->read_ns = now_ns;
+	return rc;
 }
 
 /* The task @tid of @p is there. */
@@ -212,10 +219,12 @@ static int look_at(struct dw_inside_reader *r, const struct dw_inside_process *p
 {
 	struct dw_track *t = &r->intake->track;
 	struct dw_tracked_thread *th = dw_track_find(t, tid);
+	dw_auto(dw_buf) name = DW_BUF_INIT;
 	const struct dw_thread *row;
-	char name[NAME_BYTES];
-	int rc = 0;
+	int rc = end_gone(r, p, tid, now_ns);
 
+	if (rc)
+		return rc;
 	if (!th || th->ended || th->process->pid != p->pid) {
 		rc = dw_track_thread(t, p->pid, tid, now_ns, &th);
 		if (rc)
@@ -226,10 +235,24 @@ static int look_at(struct dw_inside_reader *r, const struct dw_inside_process *p
 	}
 	th->seen_ns = now_ns;
 	row = dw_threads_get(&t->profile->threads, th->id);
-	read_name(p->pid, tid, name);
-	if (!name[0] || !strcmp(name, dw_strings_get(&t->profile->strings, row->name)))
+	if (dw_proc_thread_name(p->pid, tid, &name) || !name.len ||
+	    !strcmp(dw_buf_str(&name), dw_strings_get(&t->profile->strings, row->name)))
 		return 0;
-	return tell_name(r, p->pid, tid, name, false, now_ns);
+	return tell_name(r, p->pid, tid, dw_buf_str(&name), false, now_ns);
+}
+
+/* @th of @p was not among the tasks. That list may leave one out while others end. */
+static int look_for(struct dw_inside_reader *r, const struct dw_inside_process *p,
+		    struct dw_tracked_thread *th)
+{
+	char path[64];
+
+	if (th->gone_ns)
+		return th->gone_ns < p->read_ns ? tell_end(r, p->pid, th->tid, th->gone_ns) : 0;
+	snprintf(path, sizeof path, "/proc/%d/task/%d", (int)p->pid, (int)th->tid);
+	if (access(path, F_OK))
+		th->gone_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	return 0;
 }
 
 int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p, uint64_t now_ns,
@@ -250,7 +273,7 @@ int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p
 	dw_vec_each(th, &r->intake->track.threads) {
 		if (!rc && !(*th)->ended && (*th)->process->pid == p->pid &&
 		    (*th)->seen_ns != now_ns)
-			rc = tell_end(r, p->pid, (*th)->tid, now_ns);
+			rc = look_for(r, p, *th);
 	}
 	return rc;
 }

@@ -18,9 +18,11 @@ struct dw_inside_process {
 	int fd; /* owned, of the region */
 	struct dw_inside_ring ring;
 	uint64_t start_ns; /* of the program in it, CLOCK_MONOTONIC */
+	uint64_t read_ns;  /* all that was told by then has been taken in */
 	uint32_t told;	   /* threads that it has told of */
 	bool is_named;	   /* the process has told its name, or we read it */
 	bool is_over;	   /* nobody has the region any more */
+	bool is_silent;	   /* it never had one: a fork's child that did little by itself */
 };
 
 /* What reading needs of others, all borrowed. */
@@ -30,16 +32,21 @@ struct dw_inside_reader {
 	uint64_t malformed;
 };
 
-/* A program began in @p, whose region was just seen first: @head. 0 or -ENOMEM. */
+/* @p was forked by @parent, which is followed. 0 or -ENOMEM. */
+int dw_inside_fork(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t parent);
+
+/* A program began in @p, whose region was just seen first: @head. @is_forked: that @p was forked is
+ * known already. 0 or -ENOMEM. */
 int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
-		    const struct dw_region_head *head);
+		    const struct dw_region_head *head, bool is_forked);
 
 /* Take in what @p has told since the last time. @is_last: it tells nothing more. 0 or -ENOMEM. */
 int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last);
 
 /*
  * Look which threads of @p there are: what has ended, what has another name, and what came by a way
- * that gave it no timer, which is counted in *@unsampled. 0 or -ENOMEM.
+ * that gave it no timer, which is counted in *@unsampled. A thread that is gone ends with a later
+ * look, when all that it had told before has been read. 0 or -ENOMEM.
  */
 int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p, uint64_t now_ns,
 		   uint64_t *unsampled);

@@ -41,7 +41,8 @@ static bool read_page(struct dw_inside_ring *r, int fd, uint64_t *ret_head)
 	r->is_bad = r->bytes > DWELL_SAMPLE_RING_MAX || (r->bytes & (r->bytes - 1)) ||
 		    page.head % DWELL_SAMPLE_ALIGN || page.head - r->position > r->bytes;
 	*ret_head = page.head;
-	return !r->is_bad && page.head != r->position;
+	r->is_read = page.head == r->position;
+	return !r->is_bad && !r->is_read;
 }
 
 static bool make_room(struct dw_inside_buffer *buffer, size_t n)
@@ -92,24 +93,70 @@ static void give_back(const struct dw_inside_ring *r, int fd)
 	(void)n;
 }
 
-/* Take the records in the @n bytes copied to @bytes, and move the position behind them. */
-static int take_all(struct dw_inside_ring *r, const uint8_t *bytes, size_t n, bool is_last,
-		    int (*take)(void *ctx, const struct dw_inside_record *record), void *ctx)
+/* Records that were copied. */
+struct batch {
+	const uint8_t *bytes;
+	size_t n;
+	bool is_last;
+	int (*take)(void *ctx, const struct dw_inside_record *record);
+	void *ctx;
+};
+
+/* The record at @at of @b, which begins at @position of the ring. False: there is none that is
+ * whole or can be left out. */
+static bool find_next(const struct batch *b, uint64_t position, size_t at,
+		      struct dw_sample_record *ret, enum state *ret_state)
 {
-	int rc = 0;
+	if (at >= b->n)
+		return false;
+	*ret_state = look(position + at, b->bytes + at, b->n - at, ret);
+	return *ret_state == WHOLE || (*ret_state == BEGUN && b->is_last);
+}
 
-	for (size_t at = 0; at < n && !rc;) {
-		struct dw_sample_record record;
-		enum state state = look(r->position, bytes + at, n - at, &record);
-		const struct dw_inside_record whole = {record.kind, record.tid, record.time_ns,
-						       bytes + at + sizeof record, record.content};
+static int take_one(const struct batch *b, size_t at, const struct dw_sample_record *record)
+{
+	const struct dw_inside_record whole = {record->kind, record->tid, record->time_ns,
+					       b->bytes + at + sizeof *record, record->content};
 
-		if (state == NONE || (state == BEGUN && !is_last))
-			break;
-		if (state == WHOLE)
-			rc = take(ctx, &whole);
+	return b->take(b->ctx, &whole);
+}
+
+/*
+ * Take the mappings that are told next from @at on: of what was loaded and is gone again they are
+ * the only ones that tell, and what samples before them need. *@ret: where that record is, or the
+ * end.
+ */
+static int take_mappings(const struct batch *b, uint64_t begin, size_t at, size_t *ret)
+{
+	struct dw_sample_record record;
+	enum state state;
+
+	for (; find_next(b, begin, at, &record, &state); at += record.bytes) {
+		if (state == WHOLE && record.kind == DWELL_SAMPLE_MAPS) {
+			*ret = at;
+			return take_one(b, at, &record);
+		}
+	}
+	*ret = b->n;
+	return 0;
+}
+
+/* Take the records of @b, and move the position behind them. */
+static int take_all(struct dw_inside_ring *r, const struct batch *b)
+{
+	const uint64_t begin = r->position;
+	struct dw_sample_record record;
+	enum state state;
+	size_t told;
+	int rc = take_mappings(b, begin, 0, &told);
+
+	for (size_t at = 0; !rc && find_next(b, begin, at, &record, &state);) {
+		if (at == told)
+			rc = take_mappings(b, begin, at + record.bytes, &told);
+		else if (state == WHOLE)
+			rc = take_one(b, at, &record);
 		at += record.bytes;
-		r->position += record.bytes;
+		r->position = begin + at;
 	}
 	return rc;
 }
@@ -118,20 +165,22 @@ int dw_inside_ring_read(struct dw_inside_ring *r, int fd, struct dw_inside_buffe
 			bool is_last, int (*take)(void *ctx, const struct dw_inside_record *record),
 			void *ctx)
 {
+	struct batch batch = {.is_last = is_last, .take = take, .ctx = ctx};
 	uint64_t head, before = r->position;
-	size_t n;
 	int rc;
 
 	if (!read_page(r, fd, &head))
 		return 0;
-	n = (size_t)(head - r->position);
-	if (!make_room(buffer, n))
+	batch.n = (size_t)(head - r->position);
+	if (!make_room(buffer, batch.n))
 		return -ENOMEM;
-	if (copy(r, fd, buffer->bytes, n)) {
+	batch.bytes = buffer->bytes;
+	if (copy(r, fd, buffer->bytes, batch.n)) {
 		r->is_bad = true;
 		return 0;
 	}
-	rc = take_all(r, buffer->bytes, n, is_last, take, ctx);
+	rc = take_all(r, &batch);
+	r->is_read = r->position == head;
 	if (r->position != before)
 		give_back(r, fd);
 	return rc;

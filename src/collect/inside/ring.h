@@ -19,6 +19,7 @@ struct dw_inside_ring {
 	uint64_t threads_refused;
 	uint32_t off; /* enum dw_sample_off */
 	bool is_bad;  /* it made no sense: nothing is read any more */
+	bool is_read; /* all was taken that stood there when it was read last */
 };
 
 /* A checked record, borrowed until the next read. */
@@ -38,8 +39,9 @@ struct dw_inside_buffer {
 
 /*
  * Hand all whole records of the region @fd to @take, whose result other than 0 ends it and is
- * returned, and give their room back. @is_last: nobody writes any more, so what was begun is left
- * out. 0 or -ENOMEM.
+ * returned, and give their room back. They come in their order, but mappings before the samples
+ * since the mappings before. @is_last: nobody writes any more, so what was begun is left out. 0 or
+ * -ENOMEM.
  */
 int dw_inside_ring_read(struct dw_inside_ring *r, int fd, struct dw_inside_buffer *buffer,
 			bool is_last, int (*take)(void *ctx, const struct dw_inside_record *record),

@@ -114,7 +114,7 @@ static bool find_raw(const char *name, struct dw_perf_event *ret)
 }
 
 /* "SYSTEM:NAME". *@ret_refused: tracefs is not ours to read. */
-static bool find_tracepoint(const char *name, struct dw_perf_event *ret, bool *ret_refused)
+static bool find_tracepoint(const char *name, struct dw_perf_event *ret, int *ret_refused)
 {
 	const char *colon = strchr(name, ':');
 	char system[64], file[DWELL_EVENT_NAME_BYTES + 4], number[LINE_BYTES];
@@ -122,7 +122,7 @@ static bool find_tracepoint(const char *name, struct dw_perf_event *ret, bool *r
 	if (!colon || colon - name >= (int)sizeof system)
 		return false;
 	snprintf(system, sizeof system, "%.*s", (int)(colon - name), name);
-	*ret_refused = access(TRACEPOINTS, X_OK) != 0;
+	*ret_refused = access(TRACEPOINTS, X_OK) ? errno : 0;
 	snprintf(file, sizeof file, "%s/id", colon + 1);
 	if (!read_line(TRACEPOINTS, system, file, number))
 		return false;
@@ -201,16 +201,22 @@ static bool find_pmu(const char *name, struct dw_perf_event *ret)
 
 int dw_perf_event_find(const char *name, struct dw_perf_event *ret, struct dw_error *err)
 {
-	bool is_refused = false;
+	int refused = 0;
 
 	*ret = (struct dw_perf_event){0};
 	if (strlen(name) < sizeof ret->name) {
 		snprintf(ret->name, sizeof ret->name, "%s", name);
 		if (find_known(name, ret) || find_raw(name, ret) ||
-		    find_tracepoint(name, ret, &is_refused) || find_pmu(name, ret))
+		    find_tracepoint(name, ret, &refused) || find_pmu(name, ret))
 			return 0;
 	}
-	if (is_refused)
+	if (refused == ENOENT)
+		return dw_error_set(err, DWELL_ERR_NOT_FOUND,
+				    "there is no event '%s' here: tracepoints need 'mount -t "
+				    "tracefs tracefs /sys/kernel/tracing' (--event list shows "
+				    "others)",
+				    name);
+	if (refused)
 		return dw_error_set(err, DWELL_ERR_NOT_FOUND,
 				    "'%s' is looked up in " TRACEPOINTS ", which only root may "
 				    "read here",

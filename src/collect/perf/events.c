@@ -76,6 +76,18 @@ static struct perf_event_attr side_attr(const struct dw_perf_events *e,
 	return a;
 }
 
+/* Of switches alone. A flood of them must not cost a mapping, so they come with the samples. */
+static struct perf_event_attr switch_attr(const struct dw_perf_events *e,
+					  const struct dw_perf_options *o)
+{
+	struct perf_event_attr a = base_attr(e, o);
+
+	a.config = PERF_COUNT_SW_DUMMY;
+	a.sample_type = DWELL_PERF_SIDE_TYPE;
+	a.context_switch = 1;
+	return a;
+}
+
 uint64_t dw_perf_period(const struct dw_perf_event *event, const struct dw_perf_options *o)
 {
 	if (o->period || event->kind == DWELL_EVENT_CYCLE)
@@ -115,6 +127,8 @@ static void close_watch(const struct dw_perf_watch *w)
 		close(w->deep_fd);
 	if (w->side_fd >= 0)
 		close(w->side_fd);
+	if (w->switch_fd >= 0)
+		close(w->switch_fd);
 }
 
 static void close_cpu(const struct dw_perf_cpu *c)
@@ -275,14 +289,22 @@ static int map_largest(const struct dw_perf_events *e, bool side, size_t bytes, 
 	return rc;
 }
 
-static int map_rings(const struct dw_perf_events *e, const struct dw_perf_options *o,
-		     struct dw_rings *ret)
+/* The smallest ring of samples that is of use. */
+static size_t least_bytes(const struct dw_perf_options *o)
 {
 	size_t least = 32 << 10;
-	int rc = -EPERM;
 
 	while (least < 2 * o->stack_bytes)
 		least *= 2;
+	return least;
+}
+
+static int map_rings(const struct dw_perf_events *e, const struct dw_perf_options *o,
+		     struct dw_rings *ret)
+{
+	size_t least = least_bytes(o);
+	int rc = -EPERM;
+
 	/* Side-band rings are small against the others: they give way last. */
 	for (size_t side = SIDE_RING_BYTES; rc == -EPERM && side >= SIDE_RING_MIN_BYTES;
 	     side /= 2) {
@@ -301,6 +323,28 @@ int dw_perf_events_try(const struct dw_perf_options *o, struct dw_error *err)
 	int rc = choose_scope(&e, o);
 
 	return rc ? explain(o, rc, err) : 0;
+}
+
+int dw_perf_events_check(const struct dw_perf_options *o, struct dw_error *err)
+{
+	struct dw_perf_events e = {0};
+	struct dw_rings rings = {0};
+	int rc = choose_scope(&e, o);
+
+	if (!rc)
+		rc = open_cpus(&e, o);
+	if (rc) {
+		rc = explain(o, rc, err);
+	} else {
+		rc = map_kind(&e, true, SIDE_RING_MIN_BYTES, &rings);
+		if (!rc)
+			rc = map_kind(&e, false, least_bytes(o), &rings);
+		if (rc)
+			rc = dw_perf_ring_refusal(rc, err);
+	}
+	dw_rings_release(&rings);
+	dw_perf_events_release(&e);
+	return rc;
 }
 
 int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *ret,
@@ -346,8 +390,13 @@ static int open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int owner
 static int open_samples(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid,
 			const struct dw_perf_cpu *cpu, struct dw_perf_watch *w)
 {
-	struct perf_event_attr a = sample_attr(e, o);
+	struct perf_event_attr a = sample_attr(e, o), switches = switch_attr(e, o);
 
+	if (o->switches) {
+		w->switch_fd = open_into(&switches, tid, cpu->number, cpu->sample_fd);
+		if (w->switch_fd < 0)
+			return w->switch_fd;
+	}
 	w->sample_fd = open_into(&a, tid, cpu->number, cpu->sample_fd);
 	if (w->sample_fd < 0)
 		return w->sample_fd;
@@ -367,7 +416,7 @@ int dw_perf_events_watch(struct dw_perf_events *e, const struct dw_perf_options 
 	int rc = dw_vec_reserve(&e->watches, e->cpus.n);
 
 	dw_vec_each(cpu, &e->cpus) {
-		struct dw_perf_watch w = {cpu->number, -1, -1, -1};
+		struct dw_perf_watch w = {cpu->number, -1, -1, -1, -1};
 
 		if (rc)
 			break;
@@ -406,6 +455,8 @@ void dw_perf_events_stop(const struct dw_perf_events *e)
 		if (w->deep_fd >= 0)
 			ioctl(w->deep_fd, PERF_EVENT_IOC_DISABLE, 0);
 		ioctl(w->side_fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (w->switch_fd >= 0)
+			ioctl(w->switch_fd, PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
 
@@ -427,6 +478,8 @@ void dw_perf_events_lost(const struct dw_perf_events *e, uint64_t *ret_samples, 
 		if (w->deep_fd >= 0)
 			*ret_samples += read_lost(w->deep_fd);
 		*ret_side += read_lost(w->side_fd);
+		if (w->switch_fd >= 0)
+			*ret_samples += read_lost(w->switch_fd);
 	}
 }
 

@@ -34,6 +34,7 @@ struct dw_perf_options {
 				     or that is all */
 	bool at_exec;		  /* events start at the task's next exec, not at once */
 	bool system_wide;	  /* what is watched are CPUs, not tasks */
+	bool switches;		  /* tell when tasks leave their CPU and come back */
 	bool identify;		  /* samples tell which event they come from */
 };
 
@@ -52,6 +53,7 @@ struct dw_perf_watch {
 	int sample_fd; /* owned */
 	int deep_fd;   /* owned; the same with more of the stack, -1 = none */
 	int side_fd;   /* owned */
+	int switch_fd; /* owned; tells of switches in the ring of samples, -1 = none */
 };
 
 struct dw_perf_events {
@@ -73,6 +75,10 @@ int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *
 
 /* Whether @o can be had: 0, or what dw_perf_events_open() would say. */
 int dw_perf_events_try(const struct dw_perf_options *o, struct dw_error *err);
+
+/* Whether the kernel gives the events of @o and the smallest rings for them: 0, or what
+ * dw_perf_events_open() would say. */
+int dw_perf_events_check(const struct dw_perf_options *o, struct dw_error *err);
 
 /*
  * Watch the task @tid and whatever it will start: first all side-band events, then those that

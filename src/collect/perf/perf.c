@@ -22,6 +22,7 @@
 #include "collect/perf/events.h"
 #include "collect/perf/intake.h"
 #include "collect/perf/refusal.h"
+#include "collect/waits/waits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +62,8 @@ struct dw_backend {
 	struct dw_rings rings;
 	struct dw_intake intake;
 	struct dw_doubles doubles;
+	struct dw_waits_watch waits;
+	bool has_waits;
 	struct depth depth;
 	DW_VEC(struct pollfd) fds; /* of the rings */
 	size_t side_n;		   /* so many of them do not sample, and come first */
@@ -77,6 +80,8 @@ static void perf_free(struct dw_backend *b)
 		return;
 	dw_rings_release(&b->rings);
 	dw_perf_events_release(&b->events);
+	if (b->has_waits)
+		dw_waits_release(&b->waits);
 	dw_intake_release(&b->intake);
 	dw_doubles_release(&b->doubles);
 	dw_vec_release(&b->fds);
@@ -177,6 +182,14 @@ static void choose_depth(uint32_t asked, struct dw_perf_options *o)
 	o->stack_bytes_max = asked || is_count ? o->stack_bytes : DEEPER_STACK_BYTES;
 }
 
+int dw_perf_check(struct dw_error *err)
+{
+	struct dw_perf_options o = {.at_exec = true, .frequency_hz = DEFAULT_FREQUENCY_HZ};
+
+	choose_depth(0, &o);
+	return dw_perf_events_check(&o, err);
+}
+
 static int choose_options(const struct dw_backend_config *c, struct dw_perf_options *o,
 			  struct dw_error *err)
 {
@@ -185,6 +198,7 @@ static int choose_options(const struct dw_backend_config *c, struct dw_perf_opti
 	o->at_exec = !c->pids_n && !c->system_wide;
 	o->system_wide = c->system_wide;
 	o->identify = c->pids_n;
+	o->switches = c->off_cpu;
 	o->kernel = c->kernel;
 	o->period = c->period;
 	o->frequency_hz = c->frequency_hz ? c->frequency_hz : DEFAULT_FREQUENCY_HZ;
@@ -276,6 +290,20 @@ static int watch(struct dw_backend *b, const struct dw_backend_config *config, s
 	return config->pids_n ? attach(b, config, err) : watch_command(b, config->pid, err);
 }
 
+static int on_switch(void *ctx, const struct dw_perf_record *r)
+{
+	return dw_waits_switch(ctx, r);
+}
+
+static int begin_waits(struct dw_backend *b, const struct dw_backend_config *config)
+{
+	b->has_waits = true;
+	b->intake.on_switch = on_switch;
+	b->intake.on_switch_ctx = &b->waits;
+	return dw_waits_begin(&b->waits, &b->intake, true, config->pids_n,
+			      dw_clock_ns(CLOCK_MONOTONIC));
+}
+
 static int perf_start(const struct dw_backend_config *config, struct dw_profile *profile,
 		      struct dw_backend **ret, struct dw_error *err)
 {
@@ -299,6 +327,10 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 		rc = list_fds(b);
 	if (!rc)
 		rc = note_facts(b);
+	if (!rc && config->off_cpu)
+		rc = begin_waits(b, config);
+	if (!rc && config->off_cpu)
+		rc = dw_waits_note(&b->waits);
 	if (rc)
 		return err && err->code ? rc
 					: dw_error_set_errno(err, -rc, "cannot start sampling");
@@ -306,15 +338,25 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	return 0;
 }
 
+/* The first @n descriptors of rings, at most @max. */
+static size_t poll_rings(const struct dw_backend *b, size_t n, struct pollfd *fds, size_t max)
+{
+	n = n < max ? n : max;
+	for (size_t i = 0; i < n; i++)
+		fds[i] = b->fds.v[i];
+	return n;
+}
+
 static size_t perf_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
 {
 	bool is_patient = b->is_roomy && b->had_samples && !b->hurry_drains;
 	size_t n = is_patient ? b->side_n : b->fds.n;
 
-	n = n < max ? n : max;
-	for (size_t i = 0; i < n; i++)
-		fds[i] = b->fds.v[i];
-	return n;
+	if (b->has_waits && max) {
+		dw_waits_poll_fd(&b->waits, fds);
+		return 1 + poll_rings(b, n, fds + 1, max - 1);
+	}
+	return poll_rings(b, n, fds, max);
 }
 
 /* Wake up early for a while after a stack that had to be read soon. */
@@ -366,6 +408,8 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	struct dw_ring *r;
 	int rc = 0;
 
+	if (b->has_waits && !final)
+		rc = dw_waits_look(&b->waits, dw_clock_ns(CLOCK_MONOTONIC), false);
 	dw_rings_refresh(&b->rings);
 	while (!rc && (r = dw_rings_next(&b->rings, limit_ns))) {
 		size_t n;
@@ -377,6 +421,8 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 			rc = dw_intake_record(&b->intake, record, n, r->side);
 		dw_ring_consume(r);
 	}
+	if (!rc && b->has_waits && final)
+		rc = dw_waits_look(&b->waits, dw_clock_ns(CLOCK_MONOTONIC), true);
 	b->had_samples = b->intake.sampler.kept > kept;
 	adapt_hurry(b);
 	if (!final && !rc)

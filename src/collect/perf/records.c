@@ -137,6 +137,11 @@ static int decode_body(struct dw_cursor *c, uint16_t misc, bool has_chain,
 		break;
 	case PERF_RECORD_THROTTLE:
 		break;
+	case PERF_RECORD_SWITCH:
+		ret->to = !(misc & PERF_RECORD_MISC_SWITCH_OUT)	       ? DWELL_SWITCH_ON
+			  : misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? DWELL_SWITCH_PREEMPTED
+								       : DWELL_SWITCH_OFF;
+		break;
 	default:
 		return DWELL_ERR_UNSUPPORTED;
 	}
@@ -156,5 +161,9 @@ int dw_perf_record_decode(const void *p, size_t n, bool has_chain, struct dw_per
 	ret->time_ns = dw_perf_record_time(p, n);
 	dw_cursor_init(&c, p, h.type == PERF_RECORD_SAMPLE ? n : n - TRAILER_BYTES);
 	dw_cursor_skip(&c, HEADER_BYTES);
+	if (h.type == PERF_RECORD_SWITCH) { /* nothing of its own says whose it is */
+		memcpy(&ret->pid, (const char *)p + n - TRAILER_BYTES, sizeof ret->pid);
+		memcpy(&ret->tid, (const char *)p + n - TRAILER_BYTES + 4, sizeof ret->tid);
+	}
 	return decode_body(&c, h.misc, has_chain, ret);
 }

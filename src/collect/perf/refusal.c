@@ -11,11 +11,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LEVEL_ENOUGH = 2 };
@@ -112,20 +110,4 @@ int dw_perf_ring_refusal(int code, struct dw_error *err)
 	return dw_error_set(err, DWELL_ERR_REFUSED,
 			    "no locked memory is left for perf rings, this gives more: sudo sysctl "
 			    "kernel.perf_event_mlock_kb=2048");
-}
-
-int dw_perf_check(struct dw_error *err)
-{
-	struct perf_event_attr attr = {.size = sizeof attr,
-				       .type = PERF_TYPE_SOFTWARE,
-				       .config = PERF_COUNT_SW_CPU_CLOCK,
-				       .disabled = 1,
-				       .exclude_kernel = 1,
-				       .exclude_hv = 1};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return dw_perf_refusal(-errno, err);
-	close(fd);
-	return 0;
 }

@@ -20,6 +20,3 @@ int dw_perf_attach_refusal(int code, pid_t pid, struct dw_error *err);
 
 /* Explain @code, -errno of mapping even the smallest rings. */
 int dw_perf_ring_refusal(int code, struct dw_error *err);
-
-/* Whether the kernel lets us sample at all: 0, or what dw_perf_refusal() says. */
-int dw_perf_check(struct dw_error *err);

@@ -11,11 +11,14 @@
 #include "collect/region/calls.h"
 
 #include "base/map.h"
+#include "collect/region/call-ahead.h"
 #include "collect/region/call-beyond.h"
 #include "collect/region/call-lines.h"
 #include "collect/region/call-values.h"
 #include "collect/region/each.h"
+#include "collect/region/fit.h"
 #include "collect/region/late.h"
+#include "collect/region/probe-costs.h"
 #include "collect/region/quiet.h"
 
 #include <errno.h>
@@ -23,14 +26,6 @@
 
 /* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
 #define SLOW_TICKS_MAX 16384
-
-/* What was given to a node beyond what its line says, ticks. */
-struct ahead {
-	uint32_t line;
-	int64_t elapsed, application, whole;
-	int64_t new_elapsed, new_application; /* of this reading: since the last event */
-	uint64_t until, until_before; /* TSC of its last charge, and as of the reading before */
-};
 
 /* What a node has risen by in this reading. */
 struct risen {
@@ -52,7 +47,7 @@ struct pool {
 
 struct dw_region_calls {
 	struct dw_call_lines s;
-	DW_VEC(struct ahead) ahead; /* dw_call_line.ahead: index + 1, 0 = none */
+	DW_VEC(struct dw_call_ahead) ahead; /* dw_call_line.ahead: index + 1, 0 = none */
 	DW_VEC(struct risen) risen;
 	DW_VEC(struct dw_late_node) late_nodes; /* as risen */
 	struct dw_late late;
@@ -60,11 +55,8 @@ struct dw_region_calls {
 	struct dw_map pool_of; /* thread and key -> index + 1 */
 	struct dw_call_beyond beyond;
 	struct dw_each_reader each;
-	struct dw_probe_cost function, outside;
-	struct dw_probe_cost slow_cost; /* of calls that overflow nodes have */
-	/* All of a statement's probe. What comes before its reading of the clock falls to the
-	 * statement that was left: to each about as often as it was come to. */
-	double line;
+	struct dw_probe_costs costs;
+	struct dw_fit fit;
 	struct dw_region_calls_stats stats;
 	double uncovered, slow; /* ticks */
 };
@@ -85,7 +77,7 @@ int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_
 static int charge_overflow(struct dw_region_calls *r, const struct dw_arena_change *c,
 			   uint64_t calls)
 {
-	const struct dw_probe_cost *cost = &r->slow_cost;
+	const struct dw_probe_cost *cost = &r->costs.beyond;
 	struct dw_tree_overflow o, old;
 
 	dw_arena_get(&r->s.arena, c->line, DWELL_OVERFLOW_LINES, &o);
@@ -96,13 +88,21 @@ static int charge_overflow(struct dw_region_calls *r, const struct dw_arena_chan
 				  (double)calls * cost->caller);
 }
 
+/* What is seen of @cost, of r->costs, behind the reading @i for @key. */
+static double seen(const struct dw_region_calls *r, double cost, uint64_t key, int i)
+{
+	double scale = r->costs.scale;
+
+	return scale * dw_late_seen(&r->late, cost / scale, key, i);
+}
+
 /* Charge the probes of the change @c to the caller of its node, or where those go that have none in
  * the tree. */
 static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change *c)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	const struct dw_probe_cost *cost =
-		l->kind == DWELL_LINE_OUTSIDE ? &r->outside : &r->function;
+		l->kind == DWELL_LINE_OUTSIDE ? &r->costs.outside : &r->costs.function;
 	struct dw_tree_node now = dw_call_lines_node(&r->s, c->line), old;
 	uint64_t calls;
 	int64_t parent;
@@ -120,8 +120,8 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change
 	if (parent < 0)
 		return -ENOMEM;
 	r->s.arena.changes.v[parent].cost +=
-		(double)calls * (dw_late_seen(&r->late, cost->caller, now.key, DWELL_LATE_END) +
-				 l->passed * cost->pass);
+		(double)calls *
+		(seen(r, cost->caller, now.key, DWELL_LATE_END) + l->passed * cost->pass);
 	return 0;
 }
 
@@ -141,12 +141,12 @@ static int charge_callers(struct dw_region_calls *r)
 }
 
 /* The entry of @line in the list of what is ahead, added when it is not there. NULL = no memory. */
-static struct ahead *ahead_of(struct dw_region_calls *r, uint32_t line)
+static struct dw_call_ahead *ahead_of(struct dw_region_calls *r, uint32_t line)
 {
 	struct dw_call_line *l = &r->s.lines.v[line];
 
 	if (!l->ahead) {
-		if (dw_vec_push(&r->ahead, (struct ahead){.line = line}))
+		if (dw_vec_push(&r->ahead, (struct dw_call_ahead){.line = line}))
 			return NULL;
 		l->ahead = (uint32_t)r->ahead.n;
 	}
@@ -159,7 +159,7 @@ static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t,
 		      const struct dw_region_head *head, uint64_t now)
 {
 	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
-	struct ahead *a;
+	struct dw_call_ahead *a;
 
 	if (now <= t->last || !t->last || line >= r->s.lines.n ||
 	    !dw_line_is_node(r->s.lines.v[line].kind))
@@ -206,17 +206,6 @@ static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_reg
 	return rc;
 }
 
-/* One stream of @a: what to give for a rise of @rise with @more ahead of it. */
-static int64_t settle(int64_t *ahead, int64_t rise, int64_t more)
-{
-	int64_t give = rise + more - *ahead;
-
-	if (give < 0)
-		give = 0;
-	*ahead += give - rise;
-	return give;
-}
-
 /* What of @rise is the program's, ticks. */
 static double program_time(const struct dw_call_rise *rise)
 {
@@ -239,51 +228,13 @@ static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee
 
 /* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
  * reading. */
-static bool is_booked(struct dw_region_calls *r, const struct ahead *a)
+static bool is_booked(struct dw_region_calls *r, const struct dw_call_ahead *a)
 {
 	struct dw_call_thread *thread = dw_call_lines_thread(&r->s, r->s.lines.v[a->line].id);
 	struct dw_tree_thread t;
 
 	dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
 	return t.last > a->until_before;
-}
-
-/* Take up to *@excess off *@from. */
-static int64_t take(int64_t *from, int64_t *excess)
-{
-	int64_t n = *from < *excess ? *from : *excess;
-
-	n = n > 0 ? n : 0;
-	*from -= n;
-	*excess -= n;
-	return n;
-}
-
-/* Give @to what of @from was charged to it ahead, as @a knows. */
-static void move_rise(struct ahead *a, struct dw_call_rise *from, struct dw_call_rise *to)
-{
-	int64_t all = a->elapsed - a->new_elapsed, program = a->application - a->new_application;
-	int64_t of_system = from->elapsed - from->application;
-	int64_t system, blocked, cpu, moved, whole;
-
-	program = program < 0 ? 0 : program < all ? program : all;
-	system = all - program;
-	moved = take(&from->application, &program);
-	whole = moved;
-	a->application -= moved;
-	take(&from->whole, &whole);
-	a->whole -= moved - whole;
-	blocked = (int64_t)from->blocked;
-	cpu = (int64_t)from->os_cpu;
-	system = take(&of_system, &system);
-	a->elapsed -= moved + system;
-	from->elapsed -= moved + system;
-	moved = take(&blocked, &system);
-	from->blocked -= (uint64_t)moved;
-	to->blocked += (uint64_t)moved;
-	moved = take(&cpu, &system);
-	from->os_cpu -= (uint64_t)moved;
-	to->os_cpu += (uint64_t)moved;
 }
 
 /*
@@ -297,7 +248,7 @@ static int move_booked(struct dw_region_calls *r)
 	int rc = 0;
 
 	dw_vec_each(n, &r->risen) {
-		const struct ahead *a = n->ahead ? &r->ahead.v[n->ahead - 1] : NULL;
+		const struct dw_call_ahead *a = n->ahead ? &r->ahead.v[n->ahead - 1] : NULL;
 
 		i++;
 		if (!rc && a && a->elapsed > a->new_elapsed && is_booked(r, a))
@@ -310,7 +261,7 @@ static int move_booked(struct dw_region_calls *r)
 
 		to = at ? &r->risen.v[at - 1] : n;
 		if (to != n)
-			move_rise(&r->ahead.v[to->ahead - 1], &n->rise, &to->rise);
+			dw_call_ahead_move(&r->ahead.v[to->ahead - 1], &n->rise, &to->rise);
 	}
 	dw_map_release(&of_thread);
 	return rc;
@@ -347,6 +298,38 @@ static int move_late(struct dw_region_calls *r)
 		rise->application += ticks;
 		rise->whole += ticks;
 	}
+	return 0;
+}
+
+/* What samples of @n are of, DWELL_KEY_ROOT = there are none. */
+static uint64_t fit_key(const struct dw_region_calls *r, const struct risen *n)
+{
+	enum dw_line_kind kind = r->s.lines.v[n->line].kind;
+
+	if (kind == DWELL_LINE_FUNCTION || kind == DWELL_LINE_STATEMENT)
+		return n->callee;
+	return kind == DWELL_LINE_OUTSIDE ? DWELL_SAMPLED_OUTSIDE : DWELL_KEY_ROOT;
+}
+
+/* Let samples say whose the costs were. */
+static int fit_costs(struct dw_region_calls *r, const struct dw_gate_samples *samples)
+{
+	int rc = 0;
+
+	dw_fit_begin(&r->fit);
+	dw_vec_each(n, &r->risen) {
+		uint64_t key = fit_key(r, n);
+
+		if (!rc && key != DWELL_KEY_ROOT)
+			rc = dw_fit_add(&r->fit, key, program_time(&n->rise), n->cost);
+	}
+	for (size_t i = 0; i < samples->keys_n && !rc; i++)
+		rc = dw_fit_sample(&r->fit, samples->keys[i], samples->ticks);
+	if (rc || !r->costs.samples)
+		return rc;
+	dw_fit_solve(&r->fit, samples->ticks);
+	dw_vec_each(n, &r->risen)
+		n->cost = dw_fit_cost(&r->fit, fit_key(r, n), n->cost);
 	return 0;
 }
 
@@ -417,13 +400,13 @@ static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c
 
 	switch (l->kind) {
 	case DWELL_LINE_FUNCTION:
-		return c->cost + (double)rise->calls * dw_late_seen(&r->late, r->function.callee,
-								    key, DWELL_LATE_BEGIN);
+		return c->cost + (double)rise->calls *
+					 seen(r, r->costs.function.callee, key, DWELL_LATE_BEGIN);
 	case DWELL_LINE_OUTSIDE:
-		return c->cost + (double)rise->calls * dw_late_seen(&r->late, r->outside.callee,
-								    key, DWELL_LATE_BEGIN);
+		return c->cost + (double)rise->calls *
+					 seen(r, r->costs.outside.callee, key, DWELL_LATE_BEGIN);
 	case DWELL_LINE_STATEMENT:
-		return c->cost + (double)rise->calls * r->line;
+		return c->cost + (double)rise->calls * r->costs.line;
 	case DWELL_LINE_TRUNCATED:
 		t = dw_call_lines_thread(&r->s, l->id);
 		return t->truncated > 0 ? t->overflow_cost * (double)rise->elapsed / t->truncated
@@ -438,13 +421,13 @@ static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
 {
 	switch (kind) {
 	case DWELL_LINE_FUNCTION:
-		return r->function.callee + r->function.caller;
+		return r->costs.function.callee + r->costs.function.caller;
 	case DWELL_LINE_OUTSIDE:
-		return r->outside.callee + r->outside.caller;
+		return r->costs.outside.callee + r->costs.outside.caller;
 	case DWELL_LINE_STATEMENT:
-		return r->line;
+		return r->costs.line;
 	case DWELL_LINE_OVERFLOW:
-		return r->slow_cost.callee + r->slow_cost.caller;
+		return r->costs.beyond.callee + r->costs.beyond.caller;
 	default:
 		return 0;
 	}
@@ -465,7 +448,7 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 		.key = node->key,
 		.site = node->site,
 		.probes = calls * probes_of(r, l->kind),
-		.pass = l->passed * calls * r->function.pass,
+		.pass = l->passed * calls * r->costs.function.pass,
 		.time = time > 0 ? time : 0,
 	};
 
@@ -488,11 +471,12 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
 	memcpy(&old, &c->old, sizeof old);
 	rise = dw_call_rise(&node, &old, &os, &os_old);
 	if (l->ahead) {
-		struct ahead *a = &r->ahead.v[l->ahead - 1];
+		struct dw_call_ahead *a = &r->ahead.v[l->ahead - 1];
 
-		rise.elapsed = settle(&a->elapsed, rise.elapsed, a->new_elapsed);
-		rise.application = settle(&a->application, rise.application, a->new_application);
-		rise.whole = settle(&a->whole, rise.whole, a->new_application);
+		rise.elapsed = dw_call_ahead_settle(&a->elapsed, rise.elapsed, a->new_elapsed);
+		rise.application =
+			dw_call_ahead_settle(&a->application, rise.application, a->new_application);
+		rise.whole = dw_call_ahead_settle(&a->whole, rise.whole, a->new_application);
 	}
 	if (l->kind == DWELL_LINE_STATEMENT) /* a line shares what it cannot cover with others */
 		node.key = dw_call_lines_node(&r->s, l->parent).key;
@@ -512,7 +496,7 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 			 const struct dw_region_reading *now)
 {
 	const struct dw_call_line *l = &r->s.lines.v[line];
-	double cost = r->slow_cost.callee + r->slow_cost.caller, own;
+	double cost = r->costs.beyond.callee + r->costs.beyond.caller, own;
 	struct dw_tree_overflow o, old;
 	struct dw_tree_os os, os_old;
 	struct dw_call_rise rise;
@@ -523,7 +507,7 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 	if (dw_call_lines_os(&r->s, line, o.os, &os, &os_old))
 		return -ENOMEM;
 	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
-	own = (double)rise.calls * r->slow_cost.callee +
+	own = (double)rise.calls * r->costs.beyond.callee +
 	      dw_call_beyond_share(&r->beyond, &o, (double)rise.elapsed);
 	tell_cost(r, now, line, &(struct dw_tree_node){.key = o.key, .site = o.site}, &rise, own);
 	rc = give(r, l->id, &rise, own, now);
@@ -531,7 +515,7 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 		return rc;
 	rise = dw_call_rise_inclusive(&o, &old);
 	return give(r, l->id + 1, &rise,
-		    (double)rise.calls * r->slow_cost.callee +
+		    (double)rise.calls * r->costs.beyond.callee +
 			    (double)(o.inclusive_calls - old.inclusive_calls) * cost,
 		    now);
 }
@@ -556,11 +540,13 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	if (!rc)
 		rc = move_late(r);
 	if (!rc)
+		rc = fit_costs(r, &now->samples);
+	if (!rc)
 		rc = pool_costs(r);
 	if (!rc)
 		rc = give_risen(r, now);
 	for (size_t i = 0; i < r->ahead.n && !rc; i++) {
-		struct ahead a = r->ahead.v[i];
+		struct dw_call_ahead a = r->ahead.v[i];
 		bool is_even = !a.elapsed && !a.application && !a.whole;
 
 		if (!is_even)
@@ -572,25 +558,35 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	return rc;
 }
 
-/* What probes cost in this process. */
-static void learn_costs(struct dw_region_calls *r, const struct dw_region_head *head)
+/* What is seen of the probes of a call of @key, whose node is on a line of @kind. */
+static double seen_of(const struct dw_region_calls *r, enum dw_line_kind kind, uint64_t key)
 {
-	const int32_t *cost = head->probe_cost, *slow = head->slow_cost;
+	const struct dw_probe_cost *c =
+		kind == DWELL_LINE_OUTSIDE ? &r->costs.outside : &r->costs.function;
 
-	r->function = (struct dw_probe_cost){
-		.caller = dw_probe_ticks(cost[DWELL_PROBE_ENTER]),
-		.callee = dw_probe_ticks(cost[DWELL_PROBE_LEAVE]),
-		.pass = dw_probe_ticks(head->pass_cost) / 2,
-	};
-	r->outside = (struct dw_probe_cost){
-		.caller = dw_probe_ticks(cost[DWELL_PROBE_OUT]),
-		.callee = dw_probe_ticks(cost[DWELL_PROBE_BACK]),
-	};
-	r->slow_cost = (struct dw_probe_cost){
-		.caller = dw_probe_ticks(slow[DWELL_PROBE_ENTER]),
-		.callee = dw_probe_ticks(slow[DWELL_PROBE_LEAVE]),
-	};
-	r->line = dw_probe_ticks(cost[DWELL_PROBE_LINE]);
+	if (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE)
+		return probes_of(r, kind);
+	return seen(r, c->callee, key, DWELL_LATE_BEGIN) + seen(r, c->caller, key, DWELL_LATE_END);
+}
+
+/* What the probes of all that has changed come to, ticks. */
+static double sum_costs(const struct dw_region_calls *r)
+{
+	double sum = 0;
+
+	dw_vec_each(c, &r->s.arena.changes) {
+		const struct dw_call_line *l = &r->s.lines.v[c->line];
+		struct dw_tree_node now, old;
+
+		if (!dw_line_is_node(l->kind) && l->kind != DWELL_LINE_OVERFLOW)
+			continue;
+		now = dw_call_lines_node(&r->s, c->line);
+		memcpy(&old, &c->old, sizeof old); /* calls of overflow nodes stand there, too */
+		if (now.calls > old.calls)
+			sum += (double)(now.calls - old.calls) *
+			       (seen_of(r, l->kind, now.key) + l->passed * r->costs.function.pass);
+	}
+	return sum;
 }
 
 static uint64_t picoseconds(const struct dw_region_clock *clock, double ticks)
@@ -614,6 +610,8 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 {
 	struct dw_region_calls_stats *s = &r->stats;
 	const struct dw_region_clock *clock = now->clock;
+	const struct dw_probe_costs *c = &r->costs;
+	double to_mean;
 
 	s->lifetime_ns = s->depth_lost = s->each_lost = s->lookups = s->repairs = s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
@@ -638,10 +636,14 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 			row->dirty = true;
 		}
 	}
-	s->function_ps = picoseconds(clock, r->function.caller + r->function.callee);
-	s->outside_ps = picoseconds(clock, r->outside.caller + r->outside.callee);
-	s->beyond_ps = picoseconds(clock, r->slow_cost.caller + r->slow_cost.callee);
-	s->pass_ps = picoseconds(clock, 2 * r->function.pass);
+	to_mean = c->factor / c->scale;
+	s->function_ps = picoseconds(clock, to_mean * (c->function.caller + c->function.callee));
+	s->outside_ps = picoseconds(clock, to_mean * (c->outside.caller + c->outside.callee));
+	s->beyond_ps = picoseconds(clock, to_mean * (c->beyond.caller + c->beyond.callee));
+	s->pass_ps = picoseconds(clock, to_mean * 2 * c->function.pass);
+	s->gate_samples = c->samples;
+	s->looped_ns = dw_region_clock_span(clock, c->looped_all);
+	s->given_ns = dw_region_clock_span(clock, c->given);
 	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
 	s->slow_ns = dw_region_clock_span(clock, r->slow);
 	s->arena_bytes = r->s.arena.lines.n * DWELL_LINE_BYTES;
@@ -656,8 +658,9 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 
 	if (rc)
 		return rc;
-	learn_costs(r, now->head);
+	dw_probe_costs_learn(&r->costs, now->head);
 	rc = dw_late_read(&r->late, &r->s);
+	dw_probe_costs_scale(&r->costs, sum_costs(r), &now->samples);
 	if (!rc)
 		rc = charge_callers(r);
 	if (!rc)
@@ -686,6 +689,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_vec_release(&r->pools);
 	dw_vec_release(&r->late_nodes);
 	dw_late_release(&r->late);
+	dw_fit_release(&r->fit);
 	dw_call_beyond_release(&r->beyond);
 	dw_map_release(&r->pool_of);
 	dw_each_release(&r->each);

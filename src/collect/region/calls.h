@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "collect/region/clock.h"
+#include "collect/region/probe-costs.h"
 #include "collect/region/read.h"
 #include "model/profile.h"
 
@@ -57,6 +58,7 @@ struct dw_region_reading {
 			   their threads' last events */
 	uint32_t slice;
 	bool is_last; /* close all threads */
+	struct dw_gate_samples samples;
 	/*
 	 * The processor time of the thread @tid so far, 0 = not known. False: it has ended. NULL =
 	 * nobody can tell. Threads that have ended are charged no further.
@@ -81,8 +83,10 @@ struct dw_region_calls_stats {
 	uint64_t broken;     /* lines that make no sense */
 	uint64_t lookups, repairs, stacks;
 	uint64_t arena_bytes;
+	uint64_t gate_samples;	      /* by which costs of probes were found */
+	uint64_t looped_ns, given_ns; /* what probes came to: as they cost in loops; as found */
 	/* what a call of a function, one out, one beyond the tree, and gates that let one pass were
-	 * taken to cost, at last: picoseconds */
+	 * taken to cost in the mean: picoseconds */
 	uint64_t function_ps, outside_ps, beyond_ps, pass_ps;
 };
 

@@ -214,8 +214,27 @@ void dw_region_folder_list(const struct dw_region_folder *f, size_t max,
 		closedir(dir);
 }
 
+static void *close_watch(void *ctx)
+{
+	close(((struct dw_region_folder *)ctx)->old_watch_fd);
+	return NULL;
+}
+
+void dw_region_folder_unwatch(struct dw_region_folder *f)
+{
+	if (f->watch_fd < 0 || f->old_watch_fd >= 0)
+		return;
+	f->old_watch_fd = f->watch_fd;
+	if (pthread_create(&f->closer, NULL, close_watch, f))
+		f->old_watch_fd = -1;
+	else
+		f->watch_fd = -1;
+}
+
 void dw_region_folder_remove(struct dw_region_folder *f)
 {
+	if (f->old_watch_fd >= 0)
+		pthread_join(f->closer, NULL);
 	if (f->fd >= 0) {
 		fchmod(f->fd, 0700); /* nobody adds any more */
 		empty_folder(f->fd, DEPTH_MAX);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,18 +25,20 @@
 enum { DWELL_FOLDER_EVENT_BYTES = 16 << 10 };
 
 struct dw_region_folder {
-	char *path;	 /* absolute, without links; owned */
-	int fd;		 /* of the folder */
-	int watch_fd;	 /* inotify: readable when files came */
-	int lock_fd;	 /* held as long as we live */
+	char *path;	  /* absolute, without links; owned */
+	int fd;		  /* of the folder */
+	int watch_fd;	  /* inotify: readable when files came */
+	int lock_fd;	  /* held as long as we live */
+	pthread_t closer; /* closes what was @watch_fd; with old_watch_fd >= 0 */
+	int old_watch_fd;
 	size_t event_at; /* next of the events that were read */
 	size_t event_end;
 	_Alignas(8) char events[DWELL_FOLDER_EVENT_BYTES];
 };
 
-#define DW_REGION_FOLDER_INIT                           \
-	{                                               \
-		.fd = -1, .watch_fd = -1, .lock_fd = -1 \
+#define DW_REGION_FOLDER_INIT                                               \
+	{                                                                   \
+		.fd = -1, .watch_fd = -1, .lock_fd = -1, .old_watch_fd = -1 \
 	}
 
 /* What dw_region_folder_next() found. */
@@ -57,6 +60,12 @@ enum dw_folder_event dw_region_folder_next(struct dw_region_folder *f, char name
 /* Call @fn for the name of each file that is not ours, at most @max of them. */
 void dw_region_folder_list(const struct dw_region_folder *f, size_t max,
 			   void (*fn)(void *ctx, const char *name), void *ctx);
+
+/*
+ * Watch no longer: what comes is found by listing. The kernel takes some 10 ms to forget a watch,
+ * for which a thread waits, until the folder is removed.
+ */
+void dw_region_folder_unwatch(struct dw_region_folder *f);
 
 /* Remove the folder with all that is in it, and close everything. NULL path is fine. */
 void dw_region_folder_remove(struct dw_region_folder *f);

@@ -11,6 +11,9 @@
 /* A mean of so few counts for half. */
 #define FEW 16
 
+/* A part of all readings that is notable. */
+#define NOTABLE 8
+
 /* Means below this many times the base are those of a full pipeline, not of waiting. */
 #define MATTERS 1.5
 
@@ -71,21 +74,27 @@ static int by_mean(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The base is that of the quarter of all readings that are least late. */
+/* The base is that of the quarter of all readings that are least late. It is found anew when there
+ * are notably more of them than the last time. */
 static int find_base(struct dw_late *l)
 {
-	struct dw_tree_late *all = calloc(l->calls.n + 1, sizeof l->calls.v->late);
+	struct dw_tree_late *all;
 	uint64_t sum = 0, n = 0;
 	size_t rows = 0;
 
+	dw_vec_each(c, &l->calls)
+		for (int i = 0; i < DWELL_LATES; i++)
+			sum += c->late[i].n;
+	if (sum <= l->base_of + l->base_of / NOTABLE)
+		return 0;
+	all = calloc(l->calls.n, sizeof l->calls.v->late);
 	if (!all)
 		return -ENOMEM;
-	dw_vec_each(c, &l->calls) {
-		for (int i = 0; i < DWELL_LATES; i++) {
-			all[rows++] = c->late[i];
-			sum += c->late[i].n;
-		}
-	}
+	dw_vec_each(c, &l->calls)
+		for (int i = 0; i < DWELL_LATES; i++)
+			if (c->late[i].n)
+				all[rows++] = c->late[i];
+	l->base_of = sum;
 	qsort(all, rows, sizeof *all, by_mean);
 	for (size_t i = 0; i < rows && n <= sum / 4; i++) {
 		n += all[i].n;

@@ -24,7 +24,8 @@ struct dw_late_calls {
 
 /* Zero-initialised. */
 struct dw_late {
-	double base; /* ticks where nothing is late, 0 = not known */
+	double base;	  /* ticks where nothing is late, 0 = not known */
+	uint64_t base_of; /* readings that it was found from */
 	DW_VEC(struct dw_late_calls) calls;
 	struct dw_map of; /* key -> index + 1 */
 };

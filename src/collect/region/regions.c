@@ -5,7 +5,9 @@
  * (fcntl(2), F_SETLEASE; kernel: check_conflicting_open()), whatever pid namespace the process
  * lives in, also after exec and SIGKILL. Where there are no leases, a process that was seen alive
  * and is gone ends its region, others end with the session. A lease is held for a moment; whoever
- * opens the file just then makes the kernel send us SIGIO, which is ignored.
+ * opens the file just then makes the kernel send us SIGIO, which is ignored. A file is announced
+ * before the process that makes it has opened it (kernel: lookup_open() before do_open()), so one
+ * without a header is given time.
  */
 #include "collect/region/regions.h"
 
@@ -20,7 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECOND_NS 1000000000u
+#define SECOND_NS  1000000000u
+#define OPENING_NS 100000000u
 
 enum {
 	LAST_ROUNDS = 64,		    /* of events handled at the end: a flood has none */
@@ -36,8 +39,9 @@ struct dw_region {
 	struct dw_region_owner owner;
 	bool is_valid; /* its header was read */
 	bool was_alive;
-	uint32_t next;	   /* first module that was not looked at */
-	uint32_t learnt_n; /* in the region's list */
+	uint64_t free_since_ns; /* nobody had it open, and it had no header; 0 = not seen so */
+	uint32_t next;		/* first module that was not looked at */
+	uint32_t learnt_n;	/* in the region's list */
 };
 
 static uint64_t hash_name(const char *name, size_t n)
@@ -170,12 +174,14 @@ static void end(struct dw_regions *r, struct dw_region *g, bool over)
 	drop(r, g);
 }
 
-/* Whether no process can write to @g any more. */
-static bool is_over(const struct dw_region *g)
+/* Whether no process can write to @g any more, at @now_ns. */
+static bool is_over(struct dw_region *g, uint64_t now_ns)
 {
 	if (!fcntl(g->fd, F_SETLEASE, F_WRLCK)) {
 		fcntl(g->fd, F_SETLEASE, F_UNLCK);
-		return true;
+		if (!g->free_since_ns)
+			g->free_since_ns = now_ns;
+		return g->is_valid || now_ns - g->free_since_ns > OPENING_NS;
 	}
 	return errno != EAGAIN && g->was_alive && kill(g->owner.pid, 0) && errno == ESRCH;
 }
@@ -184,7 +190,7 @@ static bool is_over(const struct dw_region *g)
 static void end_those_over(struct dw_regions *r)
 {
 	for (size_t i = r->open.n; i-- > 0;)
-		if (is_over(r->open.v[i]))
+		if (is_over(r->open.v[i], r->now_ns))
 			end(r, r->open.v[i], true);
 }
 
@@ -323,6 +329,7 @@ int dw_regions_fd(const struct dw_regions *r)
 
 static void count_seconds(struct dw_regions *r, uint64_t now_ns)
 {
+	r->now_ns = now_ns;
 	if (now_ns - r->second_ns < SECOND_NS)
 		return;
 	r->second_ns = now_ns;
@@ -394,11 +401,12 @@ int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
 
 void dw_regions_finish(struct dw_regions *r)
 {
-	for (int round = 0; round < LAST_ROUNDS && dw_regions_drain(r, r->second_ns); round++)
+	for (int round = 0; round < LAST_ROUNDS && dw_regions_drain(r, r->now_ns); round++)
 		;
 	dw_region_folder_list(&r->folder, LISTED_MAX, on_file, r);
 	for (size_t i = r->open.n; i-- > 0;)
-		end(r, r->open.v[i], is_over(r->open.v[i]));
+		end(r, r->open.v[i], is_over(r->open.v[i], UINT64_MAX));
+	dw_region_folder_unwatch(&r->folder);
 }
 
 void dw_regions_release(struct dw_regions *r)

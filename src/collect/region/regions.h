@@ -80,6 +80,7 @@ struct dw_regions {
 	struct dw_regions_stats stats;
 	DW_VEC(struct dw_region *) open;
 	uint32_t last_id;
+	uint64_t now_ns;    /* as of the last call that told */
 	uint64_t second_ns; /* start of the second in which answers are counted */
 	uint32_t answers_left;
 };

@@ -36,6 +36,8 @@ int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool si
 	case PERF_RECORD_FORK:
 		rc = in->on_fork ? in->on_fork(in->on_fork_ctx, r) : 0;
 		return rc ? rc : dw_track_record(&in->track, r);
+	case PERF_RECORD_SWITCH:
+		return in->on_switch ? in->on_switch(in->on_switch_ctx, r) : 0;
 	default:
 		return dw_track_record(&in->track, r);
 	}

@@ -19,6 +19,9 @@ struct dw_intake {
 	/* Told of each fork; NULL = nobody. 0 or -ENOMEM */
 	int (*on_fork)(void *ctx, const struct dw_perf_record *r);
 	void *on_fork_ctx;
+	/* Told of each switch; NULL = nobody. 0 or -ENOMEM */
+	int (*on_switch)(void *ctx, const struct dw_perf_record *r);
+	void *on_switch_ctx;
 	uint64_t lost_samples; /* as records tell */
 	uint64_t lost_side;
 	uint64_t throttled;

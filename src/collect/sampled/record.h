@@ -40,6 +40,13 @@ struct dw_perf_mapping {
 	const char *path;
 };
 
+/* What becomes of a thread. */
+enum dw_switch {
+	DWELL_SWITCH_ON,	/* it is given a processor */
+	DWELL_SWITCH_OFF,	/* it leaves it because it waits */
+	DWELL_SWITCH_PREEMPTED, /* it is taken from it */
+};
+
 struct dw_perf_record {
 	uint32_t type;	  /* PERF_RECORD_* */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -55,7 +62,8 @@ struct dw_perf_record {
 		struct {
 			int32_t pid;
 			int32_t tid;
-		} parent;      /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
-		uint64_t lost; /* PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES: how many */
+		} parent;	   /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+		enum dw_switch to; /* PERF_RECORD_SWITCH */
+		uint64_t lost;	   /* PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES: how many */
 	};
 };

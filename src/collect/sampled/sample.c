@@ -21,8 +21,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FRAMES_MAX = 1 << 20 };
+enum {
+	FRAMES_MAX = 1 << 20,
+	FRAMES_BYTES = FRAMES_MAX * sizeof(struct dw_unwind_frame),
+};
 
 enum { AHEAD_FRAMES = 256, SAVED_BYTES = 48 /* below a return address: saved registers */ };
 
@@ -222,13 +226,22 @@ static int use_made(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t
 	return rc;
 }
 
+/* Room for the deepest stack: address space, whatever settings malloc() has. NULL without it. */
+static struct dw_unwind_frame *frames_new(void)
+{
+	void *p = mmap(NULL, FRAMES_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 /* Memory for walks, made with the first sample that needs it. */
 static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
 {
 	struct dw_tracked_process *p = th->process;
 
 	if (!s->frames)
-		s->frames = malloc(FRAMES_MAX * sizeof *s->frames);
+		s->frames = frames_new();
 	if (!p->memos)
 		p->memos = calloc(DWELL_FRAME_MEMOS, sizeof *p->memos);
 	if (!th->walk)
@@ -398,6 +411,34 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 			      stack);
 }
 
+int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_t time_ns)
+{
+	int rc = use_made(s, th->process, time_ns);
+
+	s->deep.time_ns = time_ns;
+	return rc ? rc : prepare(s, th);
+}
+
+int dw_sampler_intern(struct dw_sampler *s, const struct dw_tracked_thread *th, size_t n, bool cut,
+		      uint32_t *ret)
+{
+	struct dw_frame cut_row = {.kind = DWELL_FRAME_CUT};
+	uint32_t frame;
+	int rc = 0;
+
+	*ret = 0;
+	if (cut)
+		rc = dw_frames_add(&s->profile->frames, cut_row, &frame);
+	if (cut && !rc)
+		rc = dw_stacks_add(&s->profile->stacks, 0, frame, ret);
+	while (n && !rc) {
+		rc = intern_frame(s, th->process, &s->frames[--n], &frame);
+		if (!rc)
+			rc = dw_stacks_add(&s->profile->stacks, *ret, frame, ret);
+	}
+	return rc;
+}
+
 void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r)
 {
 	const struct dw_tracked_thread *th = dw_track_find(s->track, r->tid);
@@ -408,7 +449,8 @@ void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r
 
 void dw_sampler_release(struct dw_sampler *s)
 {
-	free(s->frames);
+	if (s->frames)
+		munmap(s->frames, FRAMES_BYTES);
 	s->frames = NULL;
 	dw_deep_release(&s->deep);
 }

@@ -30,6 +30,14 @@ struct dw_sampler {
 /* Take in one decoded PERF_RECORD_SAMPLE. 0 or -ENOMEM. */
 int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r);
 
+/* Get ready to intern frames of @th as of @time_ns: s->frames has room for some. 0 or -ENOMEM. */
+int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_t time_ns);
+
+/* The stack id of the first @n of s->frames, innermost first, of @th; @cut: their outermost ones
+ * are missing. 0 or -ENOMEM. */
+int dw_sampler_intern(struct dw_sampler *s, const struct dw_tracked_thread *th, size_t n, bool cut,
+		      uint32_t *ret);
+
 /* Have the processor fetch what a walk of @r, a sample not taken in yet, will most likely read. */
 void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r);
 

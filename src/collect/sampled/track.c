@@ -191,6 +191,7 @@ static int begin_thread(struct dw_track *t, struct dw_tracked_thread *th,
 		return rc;
 	th->process = p;
 	th->ended = th->listed = false;
+	th->gone_ns = 0;
 	p->threads++;
 	return 0;
 }
@@ -215,13 +216,10 @@ static int read_thread_name(struct dw_track *t, const struct dw_tracked_thread *
 {
 	struct dw_thread *row = dw_threads_get(&t->profile->threads, th->id);
 	dw_auto(dw_buf) text = DW_BUF_INIT;
-	char file[32];
 
-	snprintf(file, sizeof file, "task/%d/comm", (int)th->tid);
-	if (dw_proc_read(th->process->pid, file, &text))
+	if (dw_proc_thread_name(th->process->pid, th->tid, &text))
 		return 0;
-	return dw_strings_add(&t->profile->strings, dw_buf_str(&text),
-			      strcspn(dw_buf_str(&text), "\n"), &row->name);
+	return dw_strings_add(&t->profile->strings, dw_buf_str(&text), text.len, &row->name);
 }
 
 /* A process that is older than the recording: what it has used before is not ours to tell. */

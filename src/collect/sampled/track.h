@@ -45,6 +45,7 @@ struct dw_tracked_process {
 	struct dw_jit_process *book;  /* of what runtimes write about its code, NULL = none */
 	const struct dw_owner *owner; /* NULL = not looked at yet */
 	uint64_t resync_at_ns;	      /* not before this time are mappings read from /proc again */
+	uint64_t resync_ns;	      /* when they were, if no records tell of them */
 	uint64_t resync_wait_ns;
 	struct dw_frame_memo *memos; /* owned, DWELL_FRAME_MEMOS of them; NULL = none yet */
 };
@@ -56,6 +57,7 @@ struct dw_tracked_thread {
 	bool ended;
 	bool listed;	      /* by /proc; the record of its birth may still come */
 	uint64_t seen_ns;     /* when it was found in /proc last, by whom looks there */
+	uint64_t gone_ns;     /* when it was found there no more, 0 = it is there */
 	uint32_t untold;      /* how often it was found there, of which its process has not told */
 	struct dw_walk *walk; /* its last stack; owned, NULL = none yet */
 };
@@ -65,6 +67,7 @@ struct dw_track {
 	struct dw_perf_modules *modules; /* borrowed */
 	struct dw_jit *jit;		 /* borrowed, NULL = books are not kept */
 	bool is_open;	      /* what no record announced may be older than the recording */
+	bool maps_untold;     /* no record tells of new mappings: they are looked for soon */
 	uint64_t start_ns;    /* that the profile's times count from */
 	struct dw_map by_pid; /* pid -> index + 1 in processes */
 	struct dw_map by_tid;
@@ -90,8 +93,8 @@ int dw_track_thread(struct dw_track *t, pid_t pid, pid_t tid, uint64_t time_ns,
 		    struct dw_tracked_thread **ret);
 
 /*
- * Read the mappings of @p again from /proc, unless that was done lately to no use. Whether anything
- * changed.
+ * A sample of @time_ns is in unknown code: read the mappings of @p again from /proc, unless that
+ * was done lately. Whether anything changed.
  */
 bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns);
 

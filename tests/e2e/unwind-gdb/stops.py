@@ -86,13 +86,18 @@ def note_stop(out, frames_out):
     frames_out.write("\n")
 
 
-def main(count, seed, file, frames):
-    chance = random.Random(seed)
+def prepare():
+    """Settings: all frames are shown, and signals are the program's."""
     for line in ("pagination off", "confirm off", "backtrace past-main on",
                  "backtrace limit unlimited", "debuginfod enabled off", "startup-with-shell off",
                  "print thread-events off"):
         gdb.execute(f"set {line}")
     gdb.execute("handle all nostop noprint pass", to_string=True)
+
+
+def main(count, seed, file, frames):
+    chance = random.Random(seed)
+    prepare()
     gdb.execute("handle SIGINT stop nopass", to_string=True)
     gdb.execute("handle SIGTRAP stop nopass", to_string=True)
     gdb.execute("starti", to_string=True)

@@ -415,12 +415,18 @@ struct pinged {
 
 static struct pinged shared;
 
+/* A thread that is pinged again before it has gone on is found at the same place: it counts once.
+ */
 static void on_ping(int number, siginfo_t *info, void *context)
 {
+	static __thread uintptr_t last;
+	uintptr_t at = interrupted_at(context);
+
 	(void)number;
 	(void)info;
-	if (!hostile_is_own_code(interrupted_at(context)))
+	if (at != last && !hostile_is_own_code(at))
 		outside++;
+	last = at;
 	sem_post(&shared.ping);
 }
 

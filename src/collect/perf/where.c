@@ -1,0 +1,131 @@
+/*
+ * Addresses by the CPU clock; see where.h. Samples are those of perf_event_open(2), "MMAP layout",
+ * with address, task and the top of the stack.
+ */
+#include "collect/perf/where.h"
+
+#include "base/cursor.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	HEADER_BYTES = 8,
+	STACK_BYTES = 8,
+	RING_BYTES = 256 << 10, /* some seconds of samples */
+	RING_MIN_BYTES = 16 << 10,
+};
+
+static int open_event(pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof attr,
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = DWELL_WHERE_PERIOD_NS,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER,
+		.sample_stack_user = STACK_BYTES,
+		.disabled = 1,
+		.enable_on_exec = 1,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.sample_id_all = 1,
+		.watermark = 1,
+		.wakeup_watermark = RING_BYTES,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* 0, or -ENODEV: that processor is offline; -errno. */
+static int watch_on(struct dw_where *w, pid_t pid, int cpu)
+{
+	struct dw_ring ring;
+	int fd = open_event(pid, cpu), rc = fd < 0 ? fd : dw_vec_push(&w->fds, fd);
+
+	if (rc) {
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	rc = -EPERM;
+	for (size_t bytes = RING_BYTES; rc == -EPERM && bytes >= RING_MIN_BYTES; bytes /= 2)
+		rc = dw_ring_open(&ring, fd, bytes);
+	if (rc)
+		return rc;
+	rc = dw_vec_push(&w->rings.v, ring);
+	if (rc)
+		dw_ring_close(&ring);
+	return rc;
+}
+
+int dw_where_watch(struct dw_where *w, pid_t pid)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	int rc = 0;
+
+	for (int cpu = 0; cpu < n && !rc; cpu++) {
+		rc = watch_on(w, pid, cpu);
+		rc = rc == -ENODEV ? 0 : rc;
+	}
+	if (rc)
+		dw_where_release(w);
+	return rc;
+}
+
+/* The sample behind the header. False: it is cut. */
+static bool read_sample(struct dw_cursor *c, struct dw_where_sample *ret)
+{
+	uint64_t bytes;
+
+	ret->ip = dw_cursor_u64(c);
+	ret->pid = (pid_t)dw_cursor_u32(c);
+	dw_cursor_u32(c); /* the thread */
+	if (c->failed)
+		return false;
+	bytes = dw_cursor_u64(c);
+	ret->top = dw_cursor_u64(c);
+	if (c->failed || bytes != STACK_BYTES || dw_cursor_u64(c) != STACK_BYTES || c->failed)
+		ret->top = 0;
+	return true;
+}
+
+/* What was lost need not be known: shares are those of what was not. */
+static void take(const void *record, size_t n, dw_where_sink *sink, void *ctx)
+{
+	const struct perf_event_header *h = record;
+	struct dw_where_sample sample;
+	struct dw_cursor c;
+
+	dw_cursor_init(&c, record, n);
+	dw_cursor_skip(&c, HEADER_BYTES);
+	if (h->type == PERF_RECORD_SAMPLE && read_sample(&c, &sample))
+		sink(ctx, &sample);
+}
+
+void dw_where_read(struct dw_where *w, dw_where_sink *sink, void *ctx)
+{
+	dw_rings_refresh(&w->rings);
+	dw_vec_each(ring, &w->rings.v) {
+		const void *record;
+		size_t n;
+
+		while ((record = dw_ring_peek(ring, &n))) {
+			take(record, n, sink, ctx);
+			dw_ring_consume(ring);
+		}
+	}
+}
+
+void dw_where_release(struct dw_where *w)
+{
+	dw_rings_release(&w->rings);
+	dw_vec_each(fd, &w->fds)
+		close(*fd);
+	dw_vec_release(&w->fds);
+}

@@ -1,0 +1,74 @@
+/*
+ * Costs of probes; see probe-costs.h. What a reading took is not known better than its few samples
+ * say, but all readings together are: each gives what brings their sum to where it should be.
+ */
+#include "collect/region/probe-costs.h"
+
+#include <stdbool.h>
+
+#define LOOPS_COUNT 4.0 /* samples for which the loops speak */
+#define SCALE_MAX   4.0
+
+void dw_probe_costs_learn(struct dw_probe_costs *c, const struct dw_region_head *head)
+{
+	const int32_t *cost = head->probe_cost, *slow = head->slow_cost;
+
+	c->function = (struct dw_probe_cost){
+		.caller = dw_probe_ticks(cost[DWELL_PROBE_ENTER]),
+		.callee = dw_probe_ticks(cost[DWELL_PROBE_LEAVE]),
+		.pass = dw_probe_ticks(head->pass_cost) / 2,
+	};
+	c->outside = (struct dw_probe_cost){
+		.caller = dw_probe_ticks(cost[DWELL_PROBE_OUT]),
+		.callee = dw_probe_ticks(cost[DWELL_PROBE_BACK]),
+	};
+	c->beyond = (struct dw_probe_cost){
+		.caller = dw_probe_ticks(slow[DWELL_PROBE_ENTER]),
+		.callee = dw_probe_ticks(slow[DWELL_PROBE_LEAVE]),
+	};
+	c->line = dw_probe_ticks(cost[DWELL_PROBE_LINE]);
+	c->scale = 1;
+	c->factor = c->factor > 0 ? c->factor : 1;
+}
+
+static double within(double x)
+{
+	return x > SCALE_MAX ? SCALE_MAX : x > 1 / SCALE_MAX ? x : 1 / SCALE_MAX;
+}
+
+static void multiply(struct dw_probe_cost *c, double scale)
+{
+	c->caller *= scale;
+	c->callee *= scale;
+	c->pass *= scale;
+}
+
+/* Samples of less than half of the time that probes need are not all of the process's: a kernel
+ * that stopped to take them, or threads that it did not see. */
+static bool is_seen(double looped, const struct dw_gate_samples *now)
+{
+	return (double)now->all * now->ticks > looped / 2;
+}
+
+void dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
+			  const struct dw_gate_samples *now)
+{
+	double known;
+
+	if (!(looped > 0))
+		return;
+	if (now->all && is_seen(looped, now)) {
+		c->samples += now->all;
+		c->looped += looped;
+		c->sampled += (double)now->in_gates * now->ticks;
+		known = LOOPS_COUNT * now->ticks;
+		c->factor = within((c->sampled + known) / (c->looped + known));
+	}
+	c->looped_all += looped;
+	c->scale = within((c->factor * c->looped_all - c->given) / looped);
+	c->given += c->scale * looped;
+	multiply(&c->function, c->scale);
+	multiply(&c->outside, c->scale);
+	multiply(&c->beyond, c->scale);
+	c->line *= c->scale;
+}

@@ -1,0 +1,50 @@
+/*
+ * What the probes of a process are taken to cost.
+ *
+ * The agent measures them in loops, where all that they touch is near and nothing else goes on. In
+ * a program they displace what it had in the caches and in the predictors, wait for what it has
+ * begun, or hide behind that: more or less by the program and the processor. So where somebody has
+ * sampled where the processor was, costs are brought to what the gates took there: all by one
+ * factor, for which the loops speak as a few samples do. Pure functions. [any-thread]
+ */
+#pragma once
+
+#include "collect/region/call-values.h"
+#include "collect/region/read.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In place of a function's key: code without probes, in a module that is known. */
+#define DWELL_SAMPLED_OUTSIDE UINT64_MAX
+
+/* Samples of a process's user code, by its time on the processor, since the reading before. */
+struct dw_gate_samples {
+	uint64_t all;	      /* 0 = none were taken */
+	uint64_t in_gates;    /* of these */
+	double ticks;	      /* that each stands for */
+	const uint64_t *keys; /* of the functions with probes that the others were in, or
+				 DWELL_SAMPLED_OUTSIDE; borrowed */
+	size_t keys_n;
+};
+
+/* Ticks. Zero-initialised. */
+struct dw_probe_costs {
+	struct dw_probe_cost function, outside;
+	struct dw_probe_cost beyond; /* of calls that overflow nodes have */
+	/* All of a statement's probe. What comes before its reading of the clock falls to the
+	 * statement that was left: to each about as often as it was come to. */
+	double line;
+	double scale;  /* of this reading: of the loops' costs */
+	double factor; /* of all readings so far */
+	uint64_t samples;
+	/* its own: by the loops, of readings with samples and of all; by samples; what was given */
+	double looped, looped_all, sampled, given;
+};
+
+/* Take costs as the agent measures them from @head, which was just read. */
+void dw_probe_costs_learn(struct dw_probe_costs *c, const struct dw_region_head *head);
+
+/* Bring them to what @now tells of, in whose time they come to @looped as they are. */
+void dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
+			  const struct dw_gate_samples *now);

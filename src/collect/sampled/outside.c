@@ -1,0 +1,211 @@
+/*
+ * Stacks from outside; see outside.h.
+ *
+ * Leftovers of earlier calls look like frames, too, and may lead to a whole chain past the real
+ * one. So a candidate's return address must follow a call, and where that call says whom it calls,
+ * it must be the function that the walk stands in.
+ */
+#include "collect/sampled/outside.h"
+
+#include "base/clock.h"
+#include "target/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FIRST_BYTES = 16 << 10,
+	MORE_BYTES = 64 << 10,
+	SCAN_BYTES = 32 << 10, /* how far rbp is looked for */
+	TRIES_MAX = 64,	       /* candidates that are walked */
+	CALL_BYTES = 7,	       /* of the longest call that is recognised */
+	FRAMES_MAX = 1 << 16,
+};
+
+/* A value of rbp that leads nowhere: nobody takes it for the end of a chain, nor for an address. */
+#define UNKNOWN_RBP 1
+
+struct reading {
+	struct dw_outside *o;
+	struct dw_sampler *sampler;
+	struct dw_tracked_process *process;
+	struct dw_unwind_memory memory;
+	size_t n; /* frames */
+};
+
+static int reserve(struct dw_outside *o, size_t n)
+{
+	uint8_t *bigger = n > o->cap ? realloc(o->bytes, n) : o->bytes;
+
+	if (!bigger)
+		return -ENOMEM;
+	o->bytes = bigger;
+	o->cap = n > o->cap ? n : o->cap;
+	return 0;
+}
+
+/* Make @addr readable: what is at hand grows upward, or begins anew there. */
+static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
+{
+	struct reading *r = ctx;
+	bool grows = addr >= m->base && addr - m->base < m->n + MORE_BYTES;
+	size_t keep = grows ? m->n : 0;
+	uint64_t from = grows ? m->base + keep : addr;
+	ssize_t got;
+
+	if (reserve(r->o, keep + MORE_BYTES))
+		return -ENOMEM;
+	got = dw_memory_read(r->process->pid, from, r->o->bytes + keep, MORE_BYTES);
+	r->o->read_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	m->bytes = r->o->bytes;
+	if (got <= 0)
+		return -EFAULT;
+	m->base = from - keep;
+	m->n = keep + (size_t)got;
+	return 0;
+}
+
+/* The function that holds @pc in @range, by its unwind information. 0 = not known. */
+static uint64_t function_at(const struct dw_space_range *range, uint64_t pc)
+{
+	struct dw_cfi_range found;
+
+	if (!range || !range->cfi || dw_cfi_table_range(range->cfi, pc - range->bias, &found))
+		return 0;
+	return found.start + range->bias;
+}
+
+static bool is_plt(const struct dw_space_range *range, uint64_t pc)
+{
+	const struct dw_cfi_row *row = dw_cfi_table_find(range->cfi, pc - range->bias);
+
+	return (row->cfa & 3) == DWELL_ROW_SPECIAL && row->cfa >> 2 == DWELL_ROW_PLT;
+}
+
+/* Whether @ra may be where a call of the function that holds @pc returns to. */
+static bool is_return(struct reading *r, uint64_t ra, const struct dw_unwind_frame *callee)
+{
+	struct dw_space *space = &r->process->space;
+	const struct dw_space_range *range = dw_space_find(space, (struct dw_avma){ra - 1}), *other;
+	uint8_t code[CALL_BYTES];
+	uint64_t target, function;
+	int32_t distance;
+
+	if (!range || dw_memory_read(r->process->pid, ra - CALL_BYTES, code, sizeof code) !=
+			      (ssize_t)sizeof code)
+		return false;
+	if (code[CALL_BYTES - 5] != 0xe8) { /* not call rel32: call r/m64 of any length */
+		for (int n = 2; n <= CALL_BYTES; n++)
+			if (code[CALL_BYTES - n] == 0xff &&
+			    (code[CALL_BYTES - n + 1] >> 3 & 7) == 2)
+				return true;
+		return false;
+	}
+	memcpy(&distance, code + CALL_BYTES - 4, sizeof distance);
+	target = ra + (uint64_t)(int64_t)distance;
+	function = function_at(callee->range, callee->pc.v);
+	other = dw_space_find(space, (struct dw_avma){target});
+	return !function || target == function || !other || !other->cfi || is_plt(other, target) ||
+	       function_at(other, target) == 0;
+}
+
+static enum dw_unwind_end walk(struct reading *r, const struct dw_unwind_regs *regs, size_t at,
+			       size_t *ret_n)
+{
+	return dw_unwind(&r->process->space, regs, &r->memory, r->sampler->frames + at,
+			 FRAMES_MAX - at, ret_n);
+}
+
+/* Look for the rbp that the last frame needs. Whether a whole chain was found; else the frames stay
+ * as they are. */
+static bool find_rbp(struct reading *r)
+{
+	size_t last = r->n - 1, n;
+	const struct dw_unwind_frame frame = r->sampler->frames[last];
+	struct dw_unwind_regs regs = {0};
+	int tries = 0;
+
+	regs.r[DWELL_REG_RIP] = frame.pc.v;
+	regs.r[DWELL_REG_RSP] = frame.sp;
+	for (uint64_t at = frame.sp; at - frame.sp < SCAN_BYTES && tries < TRIES_MAX; at += 8) {
+		struct dw_unwind_memory before = r->memory;
+		uint64_t ra;
+
+		if (at - before.base + 16 > before.n && extend(r, &r->memory, at))
+			return false;
+		if (at < r->memory.base || at - r->memory.base + 16 > r->memory.n)
+			return false;
+		memcpy(&ra, r->memory.bytes + (at - r->memory.base) + 8, sizeof ra);
+		if (!is_return(r, ra, &frame))
+			continue;
+		tries++;
+		regs.r[DWELL_REG_RBP] = at;
+		if (walk(r, &regs, last, &n) == DWELL_UNWIND_COMPLETE) {
+			r->n = last + n;
+			return true;
+		}
+	}
+	r->sampler->frames[last] = frame;
+	return false;
+}
+
+/* Whether the whole stack was found. */
+static bool unwind(struct reading *r, const struct dw_task_place *place)
+{
+	struct dw_unwind_regs regs = {0};
+	enum dw_unwind_end end;
+
+	regs.unknown = ~(1u << DWELL_REG_RSP | 1u << DWELL_REG_RIP);
+	regs.r[DWELL_REG_RIP] = place->pc;
+	regs.r[DWELL_REG_RSP] = place->sp;
+	regs.r[DWELL_REG_RBP] = UNKNOWN_RBP;
+	end = walk(r, &regs, 0, &r->n);
+	if (end == DWELL_UNWIND_COMPLETE)
+		return true;
+	return r->sampler->frames[r->n - 1].rbp == UNKNOWN_RBP && find_rbp(r);
+}
+
+int dw_outside_copy(struct dw_outside *o, pid_t pid, const struct dw_task_place *place)
+{
+	int rc = reserve(o, FIRST_BYTES);
+	ssize_t got;
+
+	if (rc)
+		return rc;
+	got = dw_memory_read(pid, place->sp, o->bytes, FIRST_BYTES);
+	o->read_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	o->n = got > 0 ? (size_t)got : 0;
+	return got > 0 ? 0 : got ? (int)got : -EFAULT;
+}
+
+int dw_outside_unwind(struct dw_outside *o, struct dw_sampler *s, struct dw_tracked_thread *th,
+		      const struct dw_task_place *place, uint64_t time_ns, uint32_t *ret)
+{
+	struct reading r = {o, s, th->process, {.base = place->sp}, 0};
+	int rc = dw_sampler_begin(s, th, time_ns);
+	bool whole;
+
+	if (rc)
+		return rc;
+	r.memory.bytes = o->bytes;
+	r.memory.n = o->n;
+	r.memory.extend = extend;
+	r.memory.ctx = &r;
+	whole = unwind(&r, place);
+	if (!whole && !s->frames[r.n - 1].range &&
+	    dw_track_resync(s->track, th->process, time_ns)) {
+		rc = dw_sampler_begin(s, th, time_ns);
+		whole = !rc && unwind(&r, place);
+	}
+	if (!rc)
+		rc = dw_sampler_intern(s, th, r.n, !whole, ret);
+	*(whole ? &o->whole : &o->cut) += 1;
+	return rc;
+}
+
+void dw_outside_release(struct dw_outside *o)
+{
+	free(o->bytes);
+	o->bytes = NULL;
+}

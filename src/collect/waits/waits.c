@@ -1,0 +1,288 @@
+/*
+ * Watching waits; see waits.h.
+ *
+ * Looks come every 4 ms while threads are switched and every 16 ms else, each time a little off, so
+ * that no program is in step with them. A look reads so many stacks at most; where there are more
+ * threads, they take turns.
+ */
+#include "collect/waits/waits.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "collect/waits/watch.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define PAUSE_NS     4000000ull
+#define PAUSE_MAX_NS 16000000ull
+#define PIECE_MIN_NS 1000000000ull
+#define PIECE_MAX_NS 60000000000ull
+#define HELD_BACK_NS 2000000ull /* records of so long ago may still come */
+
+enum { READS_MAX = 24 };
+
+struct dw_waiter *dw_waits_waiter(struct dw_waits_watch *w, size_t i)
+{
+	const struct dw_tracked_thread *th = w->intake->track.threads.v[i];
+	struct dw_waiter *v;
+
+	while (w->waiters.n <= i)
+		if (dw_vec_push(&w->waiters, (struct dw_waiter){0}))
+			return NULL;
+	v = &w->waiters.v[i];
+	if (v->id && v->id != th->id) {
+		uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
+
+		if (w->has_records ? dw_waits_close_records(w, v, now_ns)
+				   : dw_waits_close_times(w, v, now_ns))
+			return NULL;
+	}
+	if (v->id != th->id)
+		*v = (struct dw_waiter){.id = th->ended ? 0 : th->id};
+	return v;
+}
+
+/* Whether @th was given a processor since @times were read. */
+static bool has_run(const struct dw_tracked_thread *th, const struct dw_task_times *times)
+{
+	struct dw_task_times now;
+
+	return dw_task_times_read(th->process->pid, th->tid, &now) || now.runs != times->runs;
+}
+
+/* Whether @th went on from @place. @since, unless NULL: its times before it was there. */
+static bool went_on(const struct dw_tracked_thread *th, const struct dw_task_times *since,
+		    const struct dw_task_place *place)
+{
+	struct dw_task_place now;
+
+	if (since && !has_run(th, since))
+		return false;
+	return dw_task_place_read(th->process->pid, th->tid, &now) || now.sp != place->sp ||
+	       now.pc != place->pc || now.call != place->call;
+}
+
+/* The stack of @th. One that was there before and after its copy was made counts, even if it ran in
+ * between: a program that does nothing but wait shortly is never seen otherwise. */
+static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
+		      const struct dw_task_times *since, uint64_t now_ns, uint32_t *ret)
+{
+	struct dw_outside *o = &w->outside;
+	struct dw_task_place place;
+	uint64_t copied_ns;
+	int rc = dw_task_place_read(th->process->pid, th->tid, &place);
+
+	if (!rc)
+		rc = dw_outside_copy(o, th->process->pid, &place);
+	if (rc)
+		return rc;
+	copied_ns = o->read_ns;
+	if (went_on(th, since, &place))
+		return -EAGAIN;
+	rc = dw_outside_unwind(o, &w->intake->sampler, th, &place, now_ns, ret);
+	/* Of a deep stack more was read while it was unwound. */
+	return !rc && o->read_ns != copied_ns && went_on(th, since, &place) ? -EAGAIN : rc;
+}
+
+int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct dw_waiter *v,
+		 const struct dw_task_times *since)
+{
+	uint64_t from_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	uint32_t stack = 0;
+	int rc;
+
+	w->outside.read_ns = from_ns;
+	rc = read_stack(w, th, since, from_ns, &stack);
+	if (rc == -EPERM || rc == -EACCES) {
+		w->outside.refused++;
+		rc = 0;
+	}
+	if (rc)
+		return rc == -ENOMEM || rc == -EAGAIN ? rc : DWELL_ERR_NOT_FOUND;
+	v->stack = stack;
+	v->has_stack = true;
+	v->seen_from_ns = from_ns;
+	v->seen_to_ns = w->outside.read_ns;
+	return 0;
+}
+
+int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_ns, uint64_t end_ns,
+		  uint64_t ns)
+{
+	const struct dw_track *t = &w->intake->track;
+	struct dw_wait wait = {
+		.begin_ns = dw_track_time(t, begin_ns), .thread = v->id, .stack = v->stack};
+
+	if (end_ns <= begin_ns)
+		return 0;
+	wait.span_ns = dw_track_time(t, end_ns) - wait.begin_ns;
+	wait.blocked_ns = ns < wait.span_ns ? ns : wait.span_ns;
+	if (!v->stack)
+		w->nameless_ns += wait.blocked_ns;
+	return dw_book_seen(&v->book, t->profile, &wait);
+}
+
+int dw_waits_tell_piece(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
+{
+	uint64_t piece = v->told_ns - v->off_ns, begin = v->told_ns;
+
+	piece = piece < PIECE_MIN_NS ? PIECE_MIN_NS : piece > PIECE_MAX_NS ? PIECE_MAX_NS : piece;
+	now_ns -= HELD_BACK_NS;
+	if (now_ns < begin + piece)
+		return 0;
+	v->told_ns = now_ns;
+	return dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
+}
+
+static int arm(struct dw_waits_watch *w, uint64_t now_ns)
+{
+	struct itimerspec when = {0};
+	uint64_t pause = w->is_busy ? PAUSE_NS : w->pause_ns * 2;
+
+	w->pause_ns = pause < PAUSE_NS ? PAUSE_NS : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS : pause;
+	w->is_busy = false;
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	w->next_ns = now_ns + w->pause_ns * 3 / 4 + (w->random >> 33) % (w->pause_ns / 2);
+	when.it_value.tv_sec = (time_t)(w->next_ns / 1000000000);
+	when.it_value.tv_nsec = (long)(w->next_ns % 1000000000);
+	return timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) ? -errno : 0;
+}
+
+int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_records,
+		   bool is_attached, uint64_t start_ns)
+{
+	*w = (struct dw_waits_watch){
+		.intake = in, .has_records = has_records, .timer_fd = -1, .start_ns = start_ns};
+	w->random = start_ns;
+	w->is_busy = true;
+	w->last_ns = start_ns;
+	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (w->timer_fd < 0)
+		return -errno;
+	for (size_t i = 0; is_attached && has_records && i < in->track.threads.n; i++) {
+		struct dw_waiter *v = dw_waits_waiter(w, i);
+
+		if (!v)
+			return -ENOMEM;
+		v->is_assumed = true;
+		v->off_ns = v->told_ns = start_ns;
+	}
+	return arm(w, start_ns);
+}
+
+/* One thread's turn. Whether its stack was read, or a negative code. */
+static int look_at(struct dw_waits_watch *w, size_t i, bool may_read, uint64_t look_ns)
+{
+	struct dw_tracked_thread *th = w->intake->track.threads.v[i];
+	struct dw_waiter *v = dw_waits_waiter(w, i);
+	uint64_t now_ns = w->last_ns;
+	int rc = 0, did = 0;
+
+	if (!v)
+		return -ENOMEM;
+	if (!v->id)
+		return 0;
+	if (th->ended) {
+		const struct dw_thread *row =
+			dw_threads_get(&w->intake->track.profile->threads, v->id);
+
+		now_ns = row->end_ns + w->intake->track.start_ns;
+		rc = w->has_records ? dw_waits_close_records(w, v, now_ns)
+				    : dw_waits_close_times(w, v, now_ns);
+		v->id = 0;
+		return rc;
+	}
+	if (may_read && th->process->space.ranges.n)
+		did = w->has_records ? dw_waits_look_records(w, th, v, look_ns)
+				     : dw_waits_look_times(w, th, v, now_ns);
+	if (did < 0)
+		return did;
+	return dw_book_flush(&v->book, w->intake->track.profile, v->id,
+			     dw_track_time(&w->intake->track, now_ns), false)
+		       ? -ENOMEM
+		       : did;
+}
+
+static int look(struct dw_waits_watch *w, uint64_t now_ns)
+{
+	size_t n = w->intake->track.threads.n;
+	uint64_t look_ns = now_ns - w->last_ns;
+	uint32_t reads = 0;
+
+	w->last_ns = now_ns;
+	for (size_t k = 0; k < n; k++) {
+		size_t i = (w->first + k) % n;
+		int did = look_at(w, i, reads < READS_MAX, look_ns);
+
+		if (did < 0)
+			return did;
+		reads += (uint32_t)did;
+		if (reads == READS_MAX && did)
+			w->first = (uint32_t)((i + 1) % n);
+	}
+	return 0;
+}
+
+static int finish(struct dw_waits_watch *w, uint64_t now_ns)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < w->waiters.n && !rc; i++) {
+		struct dw_waiter *v = &w->waiters.v[i];
+
+		if (v->id)
+			rc = w->has_records ? dw_waits_close_records(w, v, now_ns)
+					    : dw_waits_close_times(w, v, now_ns);
+		v->id = 0;
+	}
+	return rc ? rc : dw_waits_note(w);
+}
+
+int dw_waits_look(struct dw_waits_watch *w, uint64_t now_ns, bool final)
+{
+	uint64_t expired;
+	int rc;
+
+	if (now_ns < w->next_ns && !final)
+		return 0;
+	while (read(w->timer_fd, &expired, sizeof expired) < 0 && errno == EINTR)
+		;
+	rc = look(w, now_ns);
+	if (rc)
+		return rc;
+	return final ? finish(w, now_ns) : arm(w, now_ns);
+}
+
+void dw_waits_poll_fd(const struct dw_waits_watch *w, struct pollfd *ret)
+{
+	*ret = (struct pollfd){.fd = w->timer_fd, .events = POLLIN};
+}
+
+int dw_waits_note(const struct dw_waits_watch *w)
+{
+	struct dw_facts *f = &w->intake->track.profile->facts;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{"waits_stacks_whole", w->outside.whole},
+		{"waits_stacks_cut", w->outside.cut},
+		{"waits_stacks_refused", w->outside.refused},
+		{"waits_unseen_ns", w->nameless_ns},
+	};
+	int rc = dw_facts_set_text(f, "off_cpu", w->has_records ? "switches" : "times");
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
+		rc = dw_facts_set(f, rows[i].key, (int64_t)rows[i].value);
+	return rc;
+}
+
+void dw_waits_release(struct dw_waits_watch *w)
+{
+	if (w->intake && w->timer_fd >= 0)
+		close(w->timer_fd);
+	dw_outside_release(&w->outside);
+	dw_vec_release(&w->waiters);
+}

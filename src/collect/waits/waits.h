@@ -1,0 +1,85 @@
+/*
+ * Where the threads of a recording wait, and for how long, seen from outside.
+ *
+ * Times come from the kernel's records of switches where there are some (exact, without a look at
+ * threads that rest); else from what /proc tells of each thread's times, which sum up exactly, too,
+ * but leave out that a thread which was woken waits for a processor. Stacks are read while a thread
+ * waits (sampled/outside.h): a wait that lasts is looked at once.
+ *
+ * A sampling backend owns one beside its intake and calls it after each drain. Its timer wakes the
+ * recording loop. One thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "collect/sampled/intake.h"
+#include "collect/sampled/outside.h"
+#include "collect/waits/book.h"
+#include "target/task.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One thread. Times are CLOCK_MONOTONIC ns. */
+struct dw_waiter {
+	uint32_t id;	  /* in the profile that this is about, 0 = none yet */
+	uint64_t off_ns;  /* it waits since then, 0 = it does not */
+	uint64_t told_ns; /* and is told up to there */
+	bool is_assumed;  /* that it waits is a guess, which the first record may prove wrong */
+	bool is_active;	  /* it was switched since the last look */
+	bool has_stack;
+	uint32_t stack;			   /* that was seen last, */
+	uint64_t seen_from_ns, seen_to_ns; /* when, */
+	uint64_t look_ns;		   /* and how long after the look before */
+	/* Without records: what the look before told, and when the next one is due. */
+	struct dw_task_times times;
+	uint64_t preempted; /* so often, likewise */
+	uint64_t looked_ns, due_ns;
+	int64_t owed_ns; /* waited, but not told: who runs is told late of its time */
+	struct dw_wait_book book;
+};
+
+struct dw_waits_watch {
+	struct dw_intake *intake; /* borrowed */
+	bool has_records;	  /* switches are told of */
+	int timer_fd;		  /* owned */
+	uint64_t start_ns;	  /* of the watch */
+	uint64_t next_ns;	  /* look */
+	uint64_t last_ns;	  /* likewise, the one before */
+	uint64_t pause_ns;	  /* between looks */
+	uint64_t random;
+	uint32_t first; /* thread that is looked at first */
+	bool is_busy;	/* threads were switched since the last look */
+	struct dw_outside outside;
+	DW_VEC(struct dw_waiter) waiters; /* by the index of the track's threads */
+	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
+	int64_t clock_offset_ns;
+	uint64_t clock_ns;
+	uint64_t nameless_ns; /* waited, and nobody saw where, by those that have ended */
+};
+
+/* Begin with @in at @start_ns, CLOCK_MONOTONIC. @has_records: switches will be told of.
+ * @is_attached: the threads that are known already may wait since long. 0 or -errno, to be released
+ * in any case. */
+int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_records,
+		   bool is_attached, uint64_t start_ns);
+
+/* Take in a record of a switch. 0 or -ENOMEM. */
+int dw_waits_switch(struct dw_waits_watch *w, const struct dw_perf_record *r);
+
+/*
+ * Look, if it is time to, and tell what is known. Before what has come is taken in: who shares the
+ * processor with us and was woken meanwhile is seen ready ever after, so that short waits would not
+ * be seen. @final: the last time, after all was taken in. 0 or -ENOMEM.
+ */
+int dw_waits_look(struct dw_waits_watch *w, uint64_t now_ns, bool final);
+
+/* Let the recording loop poll the timer: writes one descriptor to @fds. */
+void dw_waits_poll_fd(const struct dw_waits_watch *w, struct pollfd *ret);
+
+/* Note in the profile how waits were recorded. 0 or -ENOMEM. */
+int dw_waits_note(const struct dw_waits_watch *w);
+
+/* Free everything. */
+void dw_waits_release(struct dw_waits_watch *w);

@@ -1,0 +1,298 @@
+/*
+ * Asking debuginfod servers; see debuginfod.h. A few processes ask at a time, since most of an
+ * answer's time is waiting. Each sends what it got by a socket, files as descriptors. Shortly
+ * before time is up the processes give up by themselves, so that the library takes its unfinished
+ * files away; who hangs, in a name server's answer say, is killed.
+ */
+#include "symbol/debuginfod.h"
+
+#include "symbol/debugfile.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/cursor.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROCESSES = 4, LAST_MS = 1200 };
+
+DW_DEFINE_FREEP(dw_elf)
+
+static const char library[] = "libdebuginfod.so.1";
+
+/* What is used of the library. */
+struct client {
+	void *handle;
+	void *(*begin)(void);
+	int (*find)(void *client, const unsigned char *id, int id_n, char **path);
+	void (*set_progress)(void *client, int (*progress)(void *client, long a, long b));
+};
+
+enum outcome { FOUND, ABSENT, WRONG, FAILED, LATE, NO_LIBRARY };
+
+/* What a process says of one file; descriptors go with it. */
+struct message {
+	uint32_t file;
+	uint32_t outcome;
+};
+
+static uint64_t give_up_ns; /* of an asking process */
+
+bool dw_debuginfod_has_library(void)
+{
+	return dlopen(library, RTLD_NOW | RTLD_LOCAL);
+}
+
+bool dw_debuginfod_has_servers(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && urls[strspn(urls, " ")];
+}
+
+static void *open_client(struct client *c)
+{
+	void *library_handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library_handle)
+		return NULL;
+	*(void **)&c->begin = dlsym(library_handle, "debuginfod_begin");
+	*(void **)&c->find = dlsym(library_handle, "debuginfod_find_debuginfo");
+	*(void **)&c->set_progress = dlsym(library_handle, "debuginfod_set_progressfn");
+	c->handle = c->begin && c->find && c->set_progress ? c->begin() : NULL;
+	return c->handle;
+}
+
+static int is_over(void *client, long a, long b)
+{
+	(void)client, (void)a, (void)b;
+	return dw_clock_ns(CLOCK_MONOTONIC) >= give_up_ns;
+}
+
+/* Get the file with build-id @id. Its descriptor at *@fd when it was found. */
+static enum outcome get(const struct client *c, const uint8_t *id, size_t n, int *fd)
+{
+	char *path = NULL;
+	int rc = is_over(NULL, 0, 0) ? -ETIME : c->find(c->handle, id, (int)n, &path);
+
+	free(path);
+	*fd = -1;
+	if (rc < 0)
+		return is_over(NULL, 0, 0) ? LATE : rc == -ENOENT ? ABSENT : FAILED;
+	if (dw_debugfile_check(rc) || !dw_debugfile_has_id(rc, id, n)) {
+		close(rc);
+		return WRONG;
+	}
+	*fd = rc;
+	return FOUND;
+}
+
+/* Get the supplementary file that the debug file @fd names, -1 = none. */
+static int get_alt(const struct client *c, int fd)
+{
+	const struct dw_elf_section *section;
+	dw_auto_ptr(dw_elf) elf = NULL;
+	dw_auto_free uint8_t *bytes = NULL;
+	struct dw_cursor cursor;
+	const uint8_t *id;
+	size_t n;
+	int alt;
+
+	if (dw_elf_open(fd, &elf, NULL))
+		return -1;
+	section = dw_elf_section(elf, ".gnu_debugaltlink");
+	if (!section || dw_elf_read_section(elf, section, &bytes, &n, NULL))
+		return -1;
+	dw_cursor_init(&cursor, bytes, n);
+	dw_cursor_cstr(&cursor);
+	n = dw_cursor_left(&cursor);
+	id = dw_cursor_bytes(&cursor, n);
+	if (!id || n <= 1 || n > sizeof((struct dw_debuginfod_file *)0)->id)
+		return -1;
+	get(c, id, n, &alt);
+	return alt;
+}
+
+static void tell(int socket, struct message m, int fd, int alt_fd)
+{
+	int fds[2] = {fd, alt_fd};
+	size_t n = fd < 0 ? 0 : alt_fd < 0 ? 1 : 2;
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof fds)];
+	} control = {0};
+	struct iovec bytes = {&m, sizeof m};
+	struct msghdr h = {.msg_iov = &bytes, .msg_iovlen = 1};
+
+	if (n) {
+		h.msg_control = &control;
+		h.msg_controllen = CMSG_SPACE(n * sizeof *fds);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(n * sizeof *fds);
+		memcpy(CMSG_DATA(&control.header), fds, n * sizeof *fds);
+	}
+	if (sendmsg(socket, &h, MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+/* The life of an asking process, which takes each PROCESSES-th file from @first on. */
+static _Noreturn void ask(int socket, const struct dw_debuginfod_file *files, size_t n,
+			  size_t first)
+{
+	struct client c = {0};
+
+	signal(SIGINT, SIG_IGN); /* the parent decides, and takes us along */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	if (socket > 3)
+		close_range(3, (unsigned)socket - 1, 0);
+	close_range((unsigned)socket + 1, ~0u, 0);
+	if (!open_client(&c)) {
+		tell(socket, (struct message){0, NO_LIBRARY}, -1, -1);
+		_exit(0);
+	}
+	c.set_progress(c.handle, is_over);
+	for (size_t i = first; i < n; i += PROCESSES) {
+		int fd, alt_fd = -1;
+		enum outcome outcome = get(&c, files[i].id, files[i].id_n, &fd);
+
+		if (outcome == FOUND)
+			alt_fd = get_alt(&c, fd);
+		tell(socket, (struct message){(uint32_t)i, outcome}, fd, alt_fd);
+		dw_cleanup_close(&fd);
+		dw_cleanup_close(&alt_fd);
+	}
+	_exit(0);
+}
+
+/* Take the descriptors that came with @h: at most two. */
+static void take_fds(struct msghdr *h, int fds[2])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(h);
+	size_t n;
+
+	fds[0] = fds[1] = -1;
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return;
+	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
+	memcpy(fds, CMSG_DATA(c), (n < 2 ? n : 2) * sizeof *fds);
+}
+
+static void count(struct dw_debuginfod_stats *stats, enum outcome outcome)
+{
+	stats->found += outcome == FOUND;
+	stats->wrong += outcome == WRONG;
+	stats->failed += outcome == FAILED;
+	stats->late += outcome == LATE;
+	if (outcome == NO_LIBRARY)
+		stats->state = DWELL_DEBUGINFOD_NO_LIBRARY;
+}
+
+/* Receive one message. False: there are no more. */
+static bool receive(int socket, struct dw_debuginfod_file *files, size_t n,
+		    struct dw_debuginfod_stats *stats, size_t *heard)
+{
+	struct message m;
+	int fds[2];
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof fds)];
+	} control;
+	struct iovec bytes = {&m, sizeof m};
+	struct msghdr h = {.msg_iov = &bytes,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof control};
+	ssize_t got = recvmsg(socket, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	if (got < 0)
+		return errno == EINTR || errno == EAGAIN;
+	if (!got)
+		return false;
+	take_fds(&h, fds);
+	if (got != sizeof m || m.file >= n || files[m.file].fd >= 0) {
+		dw_cleanup_close(&fds[0]);
+		dw_cleanup_close(&fds[1]);
+		return true;
+	}
+	files[m.file].fd = fds[0];
+	files[m.file].alt_fd = fds[1];
+	*heard += m.outcome != NO_LIBRARY;
+	count(stats, (enum outcome)m.outcome);
+	return true;
+}
+
+/* Take what comes until @deadline_ns. */
+static void listen_until(uint64_t deadline_ns, int socket, struct dw_debuginfod_file *files,
+			 size_t n, struct dw_debuginfod_stats *stats)
+{
+	uint64_t now_ns;
+	size_t heard = 0;
+
+	while ((now_ns = dw_clock_ns(CLOCK_MONOTONIC)) < deadline_ns) {
+		struct pollfd p = {.fd = socket, .events = POLLIN};
+		uint64_t left_ms = (deadline_ns - now_ns) / 1000000 + 1;
+
+		if (poll(&p, 1, left_ms > 1000 ? 1000 : (int)left_ms) > 0 &&
+		    !receive(socket, files, n, stats, &heard))
+			break;
+	}
+	if (dw_clock_ns(CLOCK_MONOTONIC) >= deadline_ns)
+		stats->late += (uint32_t)(n - heard);
+	else if (stats->state == DWELL_DEBUGINFOD_ASKED)
+		stats->failed += (uint32_t)(n - heard);
+}
+
+int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeout_ms,
+		      struct dw_debuginfod_stats *stats, struct dw_error *err)
+{
+	uint64_t deadline_ns = dw_clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000;
+	uint32_t last_ms = timeout_ms / 4 < LAST_MS ? timeout_ms / 4 : LAST_MS;
+	pid_t pids[PROCESSES] = {0};
+	int ends[2], error = 0;
+
+	for (size_t i = 0; i < n; i++)
+		files[i].fd = files[i].alt_fd = -1;
+	if (!n)
+		return 0;
+	stats->asked = (uint32_t)n;
+	stats->state = DWELL_DEBUGINFOD_NO_SERVERS;
+	if (!dw_debuginfod_has_servers())
+		return 0;
+	stats->state = DWELL_DEBUGINFOD_ASKED;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return dw_error_set_errno(err, errno, "cannot make a socket");
+	give_up_ns = deadline_ns - (uint64_t)last_ms * 1000000;
+	for (size_t i = 0; i < PROCESSES && i < n && !error; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			ask(ends[1], files, n, i);
+		error = pids[i] < 0 ? errno : 0;
+	}
+	close(ends[1]);
+	if (!error)
+		listen_until(deadline_ns, ends[0], files, n, stats);
+	close(ends[0]);
+	for (size_t i = 0; i < PROCESSES; i++) {
+		if (pids[i] <= 0)
+			continue;
+		kill(pids[i], SIGKILL);
+		while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return error ? dw_error_set_errno(err, error, "cannot start a process for debuginfod") : 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * One helper process, and how it tells its answers: over a descriptor, 4 bytes of length, then
+ * answer.h's form. What comes from it is untrusted. One thread.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "symbol/resolve.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct dw_helper {
+	pid_t pid; /* 0 = none */
+	int fd;	   /* ours */
+	struct dw_buf buf;
+};
+
+/* In the child: give up rights before @n questions of one source's rights are answered through @fd.
+ * 0 or a negative code: the child must end. */
+int dw_helper_confine(int fd, const struct dw_question *questions, size_t n, uint32_t timeout_ms);
+
+/* In the child: write @a to @fd. 0 or a negative code. */
+int dw_helper_tell(int fd, const struct dw_answer *a);
+
+/* Wait for the answer to @q. 0, else the helper is of no use any more. */
+int dw_helper_receive(struct dw_helper *h, const struct dw_question *q, uint32_t timeout_ms,
+		      struct dw_answer *a);
+
+/* End it. The buffer stays. */
+void dw_helper_stop(struct dw_helper *h);
+
+/* Milliseconds of the monotonic clock. */
+int64_t dw_helper_clock_ms(void);

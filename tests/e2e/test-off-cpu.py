@@ -1,0 +1,164 @@
+"""dwell sample --off-cpu: where threads wait and for how long, on every road, as an ordinary user.
+
+The target tells how long its waits were by its own clocks. A machine that others use makes them
+longer, which both see."""
+import json
+import os
+import sqlite3
+import subprocess
+
+from harness import AS_NOBODY, cases, expect, require, rows_of
+
+LONG = {"wait_asleep", "wait_for_lock", "wait_for_pipe", "wait_for_child"}
+SHARE, SLACK_MS = 0.05, 12  # of two looks, when others use the machine
+FACTOR = "2"
+
+
+def user(context):
+    """What makes the commands behind it an ordinary user's, who may write to the scratch folder."""
+    os.chmod(context.scratch, 0o777)
+    return AS_NOBODY if os.geteuid() == 0 else ()
+
+
+def refusal(context, road):
+    refuse = road.endswith("refused") and not context.without_perf
+    return (context.target("without-perf"),) if refuse else ()
+
+
+def truth_of(text):
+    """What the target said: milliseconds by the clock, without its processor time, and without the
+    time it was ready: some of that was before the end of a wait, and some after a preemption."""
+    rows = (line.split() for line in text.splitlines() if line != "ready")
+    return {name: (int(wall) / 1e3, (int(wall) - int(cpu)) / 1e3,
+                   (int(wall) - int(cpu) - int(ready)) / 1e3) for name, wall, cpu, ready in rows}
+
+
+def record(context, road, level, parts):
+    """Record the target. Its truth."""
+    env = {**context.env, "HOME": context.scratch, "XDG_CACHE_HOME": context.path("cache")}
+    dwell = (*user(context), *refusal(context, road), context.dwell, "sample", "-q", "--off-cpu",
+             "-o", "run.dwell")
+    target = context.target(f"waits-{level}")
+    if road.startswith("launched"):
+        done = context.run(*dwell, target, parts, FACTOR, env=env)
+        expect((done.returncode, done.stderr), (0, ""), "status and errors")
+        return truth_of(done.stdout)
+    process = context.start(*user(context), target, parts, FACTOR, "ready", stdin=subprocess.PIPE)
+    expect(process.stdout.readline(), "ready\n", "first line of the target")
+    recorder = context.start(*dwell, "-p", str(process.pid), env=env)
+    context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the recording")
+    process.stdin.write("x")
+    process.stdin.close()
+    text = process.stdout.read()
+    expect(process.wait(60), 0, "status of the target")
+    expect((recorder.wait(60), recorder.stderr.read()), (0, ""), "status and errors of dwell")
+    return truth_of(text)
+
+
+def blocked_ms(report, name):
+    return sum(row["inclusive_blocked_time"] for row in rows_of(report, name)) / 1e6
+
+
+def expect_about(got, want, what):
+    require(abs(got - want) <= SHARE * want + SLACK_MS, f"{what}: {got:.1f} ms, want {want:.1f}")
+
+
+ROADS = ("launched", "attached", "launched-refused", "attached-refused")
+
+
+@cases(*(f"{road}-{level}" for road in ROADS for level in ("O0", "O2")))
+def test_truth(context, case):
+    road, level = case.rsplit("-", 1)
+    truth = record(context, road, level, "sleep,lock,pipe,child,spin")
+    report = context.report("functions")
+    for name in LONG:
+        expect_about(blocked_ms(report, name), truth[name][0], name)
+    expect_about(blocked_ms(report, "spin"), 0, "what only works")
+    for row in rows_of(report, "main"):
+        expect(row["exclusive_blocked_time"], 0, "main itself never waits")
+    facts = report["session"]
+    refused = road.endswith("refused") or context.without_perf
+    expect(facts["off_cpu"], "times" if refused else "switches", "how waits were timed")
+    if road.startswith("launched"):
+        require(facts["samples_kept"] > 0, "samples are in the same session")
+
+
+@cases(*ROADS)
+def test_short_waits(context, road):
+    """Thousands of waits shorter than the time between looks: sums are right, and shares nearly."""
+    truth = record(context, road, "O2", "short")
+    report = context.report("functions")
+    here, there = (blocked_ms(report, f"wait_shortly_{place}") for place in ("here", "there"))
+    want = [truth[f"wait_shortly_{place}"] for place in ("here", "there")]
+    # What was preempted is in the clock's time and no wait; records begin a little early.
+    least, most = 0.75 * sum(w[1] for w in want), 1.05 * sum(w[0] for w in want)
+    require(least <= here + there <= most, f"{here + there:.1f} ms of {least:.1f} to {most:.1f}")
+    share, true_share = here / (here + there), want[0][1] / sum(w[1] for w in want)
+    require(abs(share - true_share) < 0.12, f"share {share:.3f}, want {true_share:.3f}")
+
+
+def expect_between(report, name, truth):
+    most, _, least = truth[name]  # a record of the end comes late: the kernel counts that as work
+    got = blocked_ms(report, name)
+    require((1 - SHARE) * least - SLACK_MS <= got <= (1 + SHARE) * most + SLACK_MS,
+            f"{name}: {got:.1f} ms of {least:.1f} to {most:.1f}")
+
+
+@cases("launched", "launched-refused")
+def test_disk(context, road):
+    truth = record(context, road, "O2", "disk")
+    expect_between(context.report("functions"), "wait_for_disk", truth)
+
+
+@cases(*ROADS)
+def test_waits_as_short_as_a_look(context, road):
+    """A look that takes longer than the wait still tells where it was."""
+    truth = record(context, road, "O2", "brief")
+    expect_between(context.report("functions"), "wait_briefly", truth)
+
+
+def test_views_agree(context):
+    """Every view adds up to the same blocked time, in SQL and in exports, too."""
+    record(context, "launched", "O2", "sleep,lock,child,short")
+    session = context.report("summary")["session"]
+    total = session["inclusive_blocked_time"]
+    require(total > 1e9, f"blocked time {total}")
+    for view in "functions", "lines", "instructions", "threads", "processes", "calltree":
+        rows = context.report(view)["rows"]
+        expect(sum(row["exclusive_blocked_time"] for row in rows), total, view)
+    db = sqlite3.connect(context.path("run.dwell"))
+    for view in "functions", "threads", "processes":
+        expect(db.execute(f"SELECT sum(exclusive_blocked_time) FROM {view}").fetchone()[0], total,
+               f"{view} in SQL")
+    done = context.run(context.dwell, "export", "run.dwell", "--to", "folded", "--values",
+                       "blocked")
+    expect(sum(int(line.split()[-1]) for line in done.stdout.splitlines()), total, "folded stacks")
+    half = session["duration_ns"] // 2
+    parts = [context.report("functions", *words)["session"]["inclusive_blocked_time"]
+             for words in (("--to", f"{half}ns"), ("--from", f"{half}ns"))]
+    require(abs(sum(parts) - total) < 1e6, f"halves {parts} of {total}")
+
+
+def test_recover(context):
+    """Of a collector that was killed, what it had written counts."""
+    process = context.start(context.dwell, "sample", "-q", "--off-cpu", "-o", "run.dwell",
+                            context.target("waits-O2"), "sleep", "20")
+    partial = context.path("run.dwell.partial")
+
+    def waited():
+        done = context.run(context.dwell, "report", partial, "functions", "--format", "json")
+        return done.returncode == 0 and blocked_ms(json.loads(done.stdout), "wait_asleep") > 900
+    context.wait_for(waited, "a wait in the session")
+    process.kill()
+    process.wait()
+    done = context.run(context.dwell, "recover", partial)
+    expect(done.returncode, 0, f"status of dwell recover: {done.stderr}")
+    require(blocked_ms(context.report("functions"), "wait_asleep") > 900, "what was told is kept")
+
+
+def test_without_waits(context):
+    """Sessions that were not asked for waits say nothing of them."""
+    context.sample(context.target("waits-O2"), "sleep")
+    report = context.report("functions")
+    require("inclusive_blocked_time" not in report["session"], "a fact")
+    require(all("inclusive_blocked_time" not in row for row in report["rows"]), "columns")

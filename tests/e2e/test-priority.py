@@ -1,0 +1,60 @@
+"""Where many threads are busy the recorder's priority is raised; nobody else's is changed."""
+import contextlib
+import os
+import subprocess
+
+from harness import Skip, cases, expect, require
+
+# What dwell does for each command, then its target's own priority.
+LOOK = ("sh", "-c", "ps -o ni= -p $PPID; nice; nice -n 3 nice")
+CROWD = 14 * os.cpu_count()  # threads that want the processors
+
+
+@contextlib.contextmanager
+def crowd(context, n):
+    """A process of so many busy threads."""
+    # Of one session with the recorder: the kernel divides processors between sessions first.
+    process = context.start(context.target("attach"), "shares", str(n), stdin=subprocess.PIPE,
+                            start_new_session=False, process_group=0)
+    context.wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > n, "its threads")
+    try:
+        yield process
+    finally:
+        process.stdin.close()
+        process.wait(60)
+
+
+def look(context, *before, method):
+    words = ("sample", "--road", "inside") if method == "inside" else (method,)
+    done = context.run(*before, context.dwell, *words, "-q", "-o", "run.dwell", "--", *LOOK)
+    expect(done.returncode, 0, f"status: {done.stderr}")
+    return [int(word) for word in done.stdout.split()]
+
+
+@cases("sample", "instrument", "inside")
+def test_target_keeps_its_own(context, method):
+    with crowd(context, CROWD):
+        ours, *target = look(context, method=method)
+    expect(target, [0, 3], "priority of the target and its child")
+    expect(ours, -20 if os.geteuid() == 0 else 0, "of the recorder")
+
+
+@cases("sample", "instrument")
+def test_chosen_ones_stay(context, method):
+    with crowd(context, CROWD):
+        expect(look(context, "nice", "-n", "5", method=method), [5, 5, 8], "priorities")
+
+
+def test_hundreds_of_busy_threads(context):
+    """They take every processor, but not the recorder's part."""
+    if os.geteuid():
+        raise Skip("only root's priority is raised")
+    if context.without_perf:
+        raise Skip("running programs cannot be entered without perf")
+    with crowd(context, 100 * os.cpu_count()) as process:
+        done = context.run(context.dwell, "sample", "-q", "-o", "run.dwell", "--duration", "2",
+                           "-p", str(process.pid))
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    facts = context.report("summary")["session"]
+    kept, lost = facts["samples_kept"], facts["samples_lost"]
+    require(kept > 100 and lost < kept, f"{kept} samples kept, {lost} lost")

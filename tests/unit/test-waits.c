@@ -1,0 +1,193 @@
+/* Waits: their books, and what a range of time and a filter make of them. */
+#include "check.h"
+
+#include "analysis/totals.h"
+#include "collect/waits/book.h"
+
+#include <errno.h>
+
+#define MS 1000000ull
+
+/* All blocked time in @p on @stack. */
+static uint64_t blocked_on(const struct dw_profile *p, uint32_t stack)
+{
+	uint64_t ns = 0;
+
+	dw_vec_each(w, &p->waits.rows)
+		ns += w->stack == stack ? w->blocked_ns : 0;
+	return ns;
+}
+
+static struct dw_wait wait_of(uint64_t begin_ns, uint64_t ns, uint32_t stack)
+{
+	return (struct dw_wait){begin_ns, ns, ns, 1, stack};
+}
+
+TEST(neighbours_are_one_row)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_book b = {0};
+
+	for (uint64_t i = 0; i < 50; i++) {
+		struct dw_wait w = wait_of(i * MS, MS / 2, 7);
+
+		CHECK_INT(dw_book_seen(&b, &p, &w), 0);
+	}
+	CHECK_INT(dw_book_flush(&b, &p, 1, 50 * MS, true), 0);
+	CHECK_INT(p.waits.rows.n, 1);
+	CHECK_INT(p.waits.rows.v[0].blocked_ns, 25 * MS);
+	CHECK_INT(p.waits.rows.v[0].span_ns, 49 * MS + MS / 2);
+	dw_profile_release(&p);
+}
+
+TEST(long_and_other_waits_are_their_own)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_book b = {0};
+	struct dw_wait rows[] = {wait_of(0, 500 * MS, 7), wait_of(501 * MS, 500 * MS, 7),
+				 wait_of(1002 * MS, MS, 8)};
+
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(dw_book_seen(&b, &p, &rows[i]), 0);
+	CHECK_INT(dw_book_flush(&b, &p, 1, 2000 * MS, true), 0);
+	CHECK_INT(p.waits.rows.n, 3);
+	CHECK_INT(blocked_on(&p, 7), 1000 * MS);
+	CHECK_INT(blocked_on(&p, 8), MS);
+	dw_profile_release(&p);
+}
+
+/* Seen ones speak for those that nobody saw, by how much of the time between looks they leave. */
+TEST(unseen_waits_go_to_those_seen)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_book b = {0};
+
+	for (uint64_t i = 0; i < 100; i++)
+		dw_book_unseen(&b, i * MS, i * MS + MS / 2);
+	dw_book_note(&b, 7, MS, 4 * MS);
+	dw_book_note(&b, 8, 3 * MS, 4 * MS);
+	dw_book_note(&b, 9, 5 * MS, 4 * MS); /* such are always seen */
+	CHECK_INT(dw_book_flush(&b, &p, 1, 100 * MS, false), 0);
+	CHECK_INT(blocked_on(&p, 7) + blocked_on(&p, 8), 50 * MS);
+	CHECK_INT(blocked_on(&p, 7), 50 * MS * 3 / 4);
+	CHECK_INT(blocked_on(&p, 9), 0);
+	dw_profile_release(&p);
+}
+
+TEST(nobody_saw_anything)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_book b = {0};
+
+	dw_book_unseen(&b, 0, 30 * MS);
+	CHECK_INT(dw_book_flush(&b, &p, 1, 5000 * MS, false), 0);
+	CHECK_INT(p.waits.rows.n, 0); /* somebody may still */
+	CHECK_INT(dw_book_flush(&b, &p, 1, 5000 * MS, true), 0);
+	CHECK_INT(blocked_on(&p, 0), 30 * MS);
+	CHECK_INT(b.nameless_ns, 30 * MS);
+	dw_profile_release(&p);
+}
+
+/* More stacks than a book has room for: nothing is lost. */
+TEST(many_stacks)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_book b = {0};
+	uint64_t ns = 0;
+
+	dw_book_unseen(&b, 0, 100 * MS);
+	for (uint32_t i = 1; i <= 3 * DWELL_BOOK_STACKS; i++)
+		dw_book_note(&b, i, MS, 4 * MS);
+	CHECK_INT(dw_book_flush(&b, &p, 1, 100 * MS, true), 0);
+	dw_vec_each(w, &p.waits.rows)
+		ns += w->blocked_ns;
+	CHECK_INT(ns, 100 * MS);
+	dw_profile_release(&p);
+}
+
+TEST(ranges_cut_waits)
+{
+	struct dw_wait w = {100, 100, 50, 1, 0};
+	struct dw_wait hostile = {UINT64_MAX - 5, UINT64_MAX, UINT64_MAX, 1, 0};
+
+	CHECK_INT(dw_wait_within(&w, 0, 0), 50);
+	CHECK_INT(dw_wait_within(&w, 150, 0), 25);
+	CHECK_INT(dw_wait_within(&w, 0, 110), 5);
+	CHECK_INT(dw_wait_within(&w, 120, 140), 10);
+	CHECK_INT(dw_wait_within(&w, 200, 0), 0);
+	CHECK_INT(dw_wait_within(&w, 0, 100), 0);
+	CHECK_INT(dw_wait_within(&hostile, 0, 10), 0);
+	CHECK(dw_wait_within(&hostile, 0, 0) <= hostile.blocked_ns);
+}
+
+/* One process of one thread, with a stack of two functions and one of the outer alone. */
+static int make_profile(struct dw_profile *p)
+{
+	struct dw_process process = {.pid = 1, .end_ns = DWELL_TIME_NONE};
+	struct dw_thread thread = {.tid = 1, .end_ns = DWELL_TIME_NONE};
+	uint32_t frame, stack = 0;
+	int rc = dw_processes_add(&p->processes, &process, &thread.process);
+
+	if (!rc)
+		rc = dw_threads_add(&p->threads, &thread, &frame);
+	for (uint32_t i = 1; i <= 2 && !rc; i++) {
+		rc = dw_frames_add(&p->frames, (struct dw_frame){.svma = i}, &frame);
+		if (!rc)
+			rc = dw_stacks_add(&p->stacks, stack, frame, &stack);
+	}
+	return rc;
+}
+
+TEST(samples_and_waits_are_apart)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_wait inner = wait_of(0, 30, 2), outer = wait_of(100, 10, 1);
+
+	CHECK_INT(make_profile(&p), 0);
+	CHECK_INT(dw_samples_add(&p.samples, 5, 1, 2), 0);
+	CHECK_INT(dw_samples_add(&p.samples, 6, 1, 1), 0);
+	CHECK_INT(dw_vec_push(&p.waits.rows, inner) | dw_vec_push(&p.waits.rows, outer), 0);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK(t.has_blocked);
+	CHECK_INT(t.samples, 2);
+	CHECK_INT(t.blocked_ns, 40);
+	CHECK_INT(t.nodes.v[0].values.inclusive, 2);
+	CHECK_INT(t.node_blocked.v[0].inclusive, 40);
+	CHECK_INT(t.threads.v[0].values.exclusive, 2);
+	CHECK_INT(t.blocked.v[t.threads.v[0].blocked].exclusive, 40);
+	CHECK_INT(t.instructions.n, 2);
+	dw_vec_each(row, &t.instructions) {
+		bool is_inner = row->frame == 2;
+
+		CHECK_INT(row->values.inclusive, is_inner ? 1 : 2);
+		CHECK_INT(row->values.exclusive, 1);
+		CHECK_INT(t.blocked.v[row->blocked].inclusive, is_inner ? 30 : 40);
+		CHECK_INT(t.blocked.v[row->blocked].exclusive, is_inner ? 30 : 10);
+	}
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST(waits_alone_have_rows)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_filter range = {.from_ns = 15, .to_ns = 20};
+	struct dw_wait w = wait_of(0, 30, 2), unknown = wait_of(0, 30, 0);
+
+	CHECK_INT(make_profile(&p), 0);
+	CHECK_INT(dw_vec_push(&p.waits.rows, w) | dw_vec_push(&p.waits.rows, unknown), 0);
+	CHECK_INT(dw_totals_compute(&p, &range, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(t.samples, 0);
+	CHECK_INT(t.blocked_ns, 10);
+	CHECK_INT(t.node_blocked.v[0].inclusive, 10);
+	CHECK_INT(t.nodes.v[0].values.inclusive, 0);
+	CHECK(t.functions.n > 0);
+	dw_vec_each(row, &t.functions)
+		CHECK_INT(row->values.inclusive, 0);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+TEST_MAIN()
