@@ -105,7 +105,7 @@ def test_small_stacks(context, flavour):
 
 def test_tails(context):
     """What a function jumps to at its end is its callee, and over when its caller goes on."""
-    count = 1000
+    count = 20_000  # what happens once to one of them is little then
     context.instrument("--all-functions", "--", context.target("tails"), str(count))
     found, each = paths(context), "[thread main]/main/each"
 

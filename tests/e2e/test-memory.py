@@ -78,8 +78,8 @@ def test_triggers_of_collections(context, case):
     # Any other object may be the one too many, but hardly one of the few that others make.
     require(len(filled) >= len(rows) - n - 1, f"by allocations: {rows}")
     threads = {row["id"]: row["inclusive_bytes"] for row in report(context, "threads")["rows"]}
-    for row in rows:
-        require((threads[row["id"]] > 40e6) == (row in filled), f"thread of {row}")
+    for row in rows:  # of the one that another may have triggered the thread may be unknown
+        require((threads.get(row["id"], 0) > 40e6) == (row in filled), f"thread of {row}")
     expect(report(context, "functions")["session"]["stacks_different"], 0, "stacks that differ")
     with contextlib.closing(sqlite3.connect(context.path("run.dwell"))) as session:
         expect([row[0] for row in session.execute("SELECT function_name FROM gc")],
