@@ -115,6 +115,14 @@ def line_of(source, text):
         return [line.strip() for line in f].index(text) + 1
 
 
+def runs_32_bit(context):
+    """Whether this machine runs programs for i386: kernels can be told not to."""
+    try:
+        return context.run(context.target("narrow")).returncode >= 0
+    except OSError:
+        return False
+
+
 def stolen_ns():
     """Processor time that the host has taken so far, which no thread's clock has."""
     with open("/proc/stat") as f:

@@ -10,7 +10,7 @@ import os
 import pwd
 import shutil
 
-from harness import Skip, cases, expect, require
+from harness import Skip, cases, expect, require, runs_32_bit
 from unchanged import DEFAULT_ENGINES, Trial
 
 # Program -> its cases; those in LONG are for long runs only (DWELL_LONG=1).
@@ -81,8 +81,9 @@ NOTICES = {"static": b"is statically linked: it runs as it is",
 
 
 def built(context, program):
-    """The program's flavours."""
-    return sorted(glob.glob(os.path.join(context.targets, "hostile", program + "-*")))
+    """The program's flavours that this machine runs."""
+    found = sorted(glob.glob(os.path.join(context.targets, "hostile", program + "-*")))
+    return [path for path in found if not path.endswith("-m32") or runs_32_bit(context)]
 
 
 def has_case(context, path, case):

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from harness import AS_NOBODY, NOBODY, cases, expect, one_line, require
+from harness import AS_NOBODY, NOBODY, cases, expect, one_line, require, runs_32_bit
 
 FOLDERS = "/dev/shm/dwell-*"
 
@@ -152,6 +152,8 @@ def test_summary_names_modules_and_reasons(context):
 
 @cases("calls-static", "narrow")
 def test_programs_that_take_no_agent_run_as_they_are(context, name):
+    if name == "narrow" and not runs_32_bit(context):
+        context.skip("this kernel runs no 32-bit programs")
     plain = context.run(context.target(name))
     done = instrument(context, context.target(name), status=plain.returncode)
     expect(done.stdout, plain.stdout, "output")
@@ -163,7 +165,8 @@ def test_children_that_take_no_agent_are_counted(context):
     done = instrument(context, "sh", "-c", f"{context.target('calls-static')} threads 1; "
                       f"{context.target('narrow')}; exit 0", quiet=False)
     require("1 child process not instrumented: static" in done.stderr, done.stderr)
-    require("1 child process not instrumented: 32-bit" in done.stderr, done.stderr)
+    expect("1 child process not instrumented: 32-bit" in done.stderr, runs_32_bit(context),
+           "a 32-bit child was counted")
 
 
 def test_modules_that_never_came_are_named(context):

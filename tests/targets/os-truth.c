@@ -19,7 +19,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum { BLOCK_BYTES = 8 << 20 };
+enum { BLOCK_BYTES = 32 << 20 };
 
 static uint64_t budget_ns;
 static uint64_t inside_ns; /* on the processor, in reads and writes */

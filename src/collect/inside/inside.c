@@ -58,7 +58,8 @@ struct dw_backend {
 	uint64_t unsampled;				 /* threads */
 	uint64_t left_alone[DWELL_SAMPLE_OFF_TIMER + 1]; /* processes, by cause */
 	uint64_t children;				 /* that could not take the agent */
-	int rc;						 /* -ENOMEM that came in between */
+	bool is_behind; /* more regions have come than were looked at */
+	int rc;		/* -ENOMEM that came in between */
 };
 
 static void note(struct dw_backend *b, int rc)
@@ -336,18 +337,25 @@ static bool goes_on(const struct dw_backend *b, const struct dw_inside_process *
 	return !kill(but->pid, 0) || errno == EPERM;
 }
 
-/* Forget processes that are over; what is still there executes another program. */
-static int forget(struct dw_backend *b, uint64_t now_ns)
+/*
+ * Forget processes that are over; what is still there executes another program. One that is gone
+ * may have done so first: its other regions have come by the next time, or @is_last, if all were
+ * seen.
+ */
+static int forget(struct dw_backend *b, uint64_t now_ns, bool is_last)
 {
 	size_t n = 0;
 	int rc = 0;
 
 	dw_vec_each(at, &b->processes) {
 		struct dw_inside_process *p = *at;
-		bool is_gone = p->is_over && p->pid && !goes_on(b, p);
+		bool is_gone = p->is_over && p->pid && !goes_on(b, p), is_new = !p->gone_ns;
 
+		if (is_gone && is_new)
+			p->gone_ns = now_ns;
+		is_gone &= is_last || (!is_new && !b->is_behind);
 		if (is_gone && !rc)
-			rc = dw_inside_end(&b->reader, p->pid, now_ns);
+			rc = dw_inside_end(&b->reader, p->pid, p->gone_ns);
 		*at = NULL;
 		if (is_gone || (p->is_over && !p->pid))
 			free_process(p);
@@ -425,7 +433,7 @@ static int finish(struct dw_backend *b, uint64_t now_ns)
 		rc = look_at_threads(b, dw_clock_ns(CLOCK_MONOTONIC));
 	dw_regions_finish(&b->regions);
 	if (!rc)
-		rc = forget(b, now_ns);
+		rc = forget(b, now_ns, true);
 	dw_track_cpu_times(&b->intake.track);
 	return rc ? rc : note_end(b);
 }
@@ -437,14 +445,14 @@ static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 
 	if (b->has_waits && !final)
 		rc = dw_waits_look(&b->waits, now_ns, false);
-	dw_regions_drain(&b->regions, now_ns);
+	b->is_behind = dw_regions_drain(&b->regions, now_ns);
 	if (!rc)
 		rc = read_all(b);
 	if (now_ns >= b->next_tick_ns || is_waiting(b)) {
 		b->next_tick_ns = now_ns + TICK_NS;
 		dw_regions_tick(&b->regions, now_ns);
 		if (!rc)
-			rc = forget(b, now_ns);
+			rc = forget(b, now_ns, false);
 	}
 	if (!rc)
 		rc = final ? finish(b, now_ns) : look_at_threads(b, now_ns);

@@ -19,6 +19,7 @@ struct dw_inside_process {
 	struct dw_inside_ring ring;
 	uint64_t start_ns; /* of the program in it, CLOCK_MONOTONIC */
 	uint64_t read_ns;  /* all that was told by then has been taken in */
+	uint64_t gone_ns;  /* the process was seen gone first, 0 = it was not */
 	uint32_t told;	   /* threads that it has told of */
 	bool is_named;	   /* the process has told its name, or we read it */
 	bool is_over;	   /* nobody has the region any more */

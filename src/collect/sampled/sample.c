@@ -166,15 +166,22 @@ static int push_frame(struct dw_sampler *s, struct dw_tracked_process *p, struct
 		  : dw_vec_push(&w->frames, (struct dw_walk_frame){f->pc.v, f->sp, f->rbp, stack});
 }
 
-/* Put the mark of a cut stack outermost into the empty @w. */
-static int push_cut(struct dw_sampler *s, struct dw_walk *w)
+/* The mark of a cut stack, with nothing outside of it. */
+static int add_cut(struct dw_sampler *s, uint32_t *ret)
 {
-	uint32_t frame, stack;
+	uint32_t frame;
 	int rc = dw_frames_add(&s->profile->frames, (struct dw_frame){.kind = DWELL_FRAME_CUT},
 			       &frame);
 
-	if (!rc)
-		rc = dw_stacks_add(&s->profile->stacks, 0, frame, &stack);
+	return rc ? rc : dw_stacks_add(&s->profile->stacks, 0, frame, ret);
+}
+
+/* Put it outermost into the empty @w. */
+static int push_cut(struct dw_sampler *s, struct dw_walk *w)
+{
+	uint32_t stack;
+	int rc = add_cut(s, &stack);
+
 	return rc ? rc
 		  : dw_vec_push(&w->frames,
 				(struct dw_walk_frame){DWELL_WALK_CUT, UINT64_MAX, 0, stack});
@@ -329,6 +336,35 @@ static int take_user(struct dw_sampler *s, struct dw_tracked_thread *th,
 	return 0;
 }
 
+/*
+ * Of a program in the kernel nothing of the stack could be copied: it touches the page just now,
+ * which is where it is known to be, or it is being made, which has left its code. The thread's last
+ * walk stays for the next sample.
+ */
+static int take_place(struct dw_sampler *s, struct dw_tracked_thread *th,
+		      const struct dw_perf_record *r, uint32_t *ret)
+{
+	struct dw_unwind_frame f = {.pc = {r->sample.regs.r[DWELL_REG_RIP]}};
+	struct dw_tracked_process *p = th->process;
+	uint32_t frame;
+	int rc;
+
+	f.range = dw_space_find(&p->space, f.pc);
+	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64 || !f.range)
+		return 0;
+	rc = use_made(s, p, r->time_ns);
+	if (!rc)
+		rc = prepare(s, th);
+	if (!rc)
+		rc = add_cut(s, ret);
+	if (!rc)
+		rc = intern_frame(s, p, &f, &frame);
+	if (!rc)
+		rc = dw_stacks_add(&s->profile->stacks, *ret, frame, ret);
+	s->cut++;
+	return rc;
+}
+
 /* Put the kernel's frames inside of the stack *@stack. */
 static int push_kernel(struct dw_sampler *s, const struct dw_perf_sample *sample, uint32_t *stack)
 {
@@ -346,8 +382,8 @@ static int push_kernel(struct dw_sampler *s, const struct dw_perf_sample *sample
 	return rc;
 }
 
-/* Whether the program's part of the stack is there: threads of the kernel have none, and processes
- * that are being made or end have none any more. */
+/* Whether the program's part of the stack was copied, or is all that there is: threads of the
+ * kernel have none, and processes that are being made or end have none any more. */
 static bool has_user(const struct dw_perf_sample *sample)
 {
 	return sample->abi == PERF_SAMPLE_REGS_ABI_64 &&
@@ -363,8 +399,8 @@ static int take_frames(struct dw_sampler *s, struct dw_tracked_thread *th,
 	*ret = 0;
 	/* Whose end was told may be on its way out of the kernel, but its mappings are forgotten.
 	 */
-	if (has_user(&r->sample) && !th->ended)
-		rc = take_user(s, th, r, ret);
+	if (!th->ended)
+		rc = has_user(&r->sample) ? take_user(s, th, r, ret) : take_place(s, th, r, ret);
 	return rc || !r->sample.kernel_n ? rc : push_kernel(s, &r->sample, ret);
 }
 
