@@ -20,7 +20,7 @@ ROUNDS, STOP, STEPS = 0, 1, 2
 THREADS = 3  # of tests/targets/endure.c
 STATUS = 3
 PART_OF_LIFE, PART_OF_CPU = 0.005, 0.01
-MISSED = 4  # of 200 threads: in one run of 15 one or two have 1.5 ms of another's (docs/status.md)
+MISSED = 1  # of 200 threads: what a host takes shows in steps of 10 ms only, and falls into one
 ENDS_NS = 100_000  # of a thread, which no clock of both sides has
 
 
@@ -209,13 +209,13 @@ def test_crowd(context):
     milliseconds, stolen = 100 if LONG else 25, stolen_ns()
     done = context.instrument("--", context.target("endure"), "crowd", "200", str(milliseconds),
                               status=STATUS)
-    lives = {int(tid): (int(wall), int(cpu))
-             for tid, wall, cpu in (line.split() for line in done.stdout.splitlines())}
+    lives = {tid: clocks for tid, *clocks in (map(int, line.split())
+                                              for line in done.stdout.splitlines())}
     expect(len(lives), 200, "threads that say something")
     rows = {row["id"]: row for row in context.report("threads")["rows"]}
     require_sums(context.report("threads")["session"])
     stolen, wrong = stolen_ns() - stolen, []
-    for tid, (wall, cpu) in lives.items():
+    for tid, (wall, cpu, whole) in lives.items():
         row = rows[tid]
         life = row["end_time"] - row["begin_time"]
         overhead = row["time_exclusive_probe_overhead"]
@@ -223,8 +223,9 @@ def test_crowd(context):
         ran = elapsed - row["exclusive_blocked_time"]
         if abs(elapsed - life) > PART_OF_LIFE * life + ENDS_NS or life < wall:
             wrong.append(f"life of {tid}: {elapsed} of {life}, itself {wall}")
-        if abs(ran - cpu) > PART_OF_CPU * cpu + 10 * ENDS_NS + stolen:
-            wrong.append(f"processor of {tid}: {ran}, itself {cpu}")
+        allowed = PART_OF_CPU * cpu + 5 * ENDS_NS + stolen
+        if not cpu - allowed < ran < whole + allowed:
+            wrong.append(f"processor of {tid}: {ran}, itself {cpu}, {whole} with its beginning")
     require(len(wrong) <= MISSED, f"{len(wrong)} wrong: {wrong[:5]}")
 
 

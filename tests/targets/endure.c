@@ -7,7 +7,8 @@
  *	churn FILE LIBRARY	rounds until the second word of FILE is set: threads, a library that
  *				is opened and closed, a child; prints the rounds
  *	crowd THREADS MS	so many at once compute for MS milliseconds; each says what its
- *				clocks say, in ns: its id, its life and its time on the processor
+ *				clocks say, in ns: its id, its life, and its time on the processor
+ *				without its beginning and with it
  *	relay THREADS		so many, at most eight at a time, one step each
  *
  * Ends with status 3.
@@ -36,6 +37,7 @@ enum { ROUNDS, STOP, STEPS };
 struct life {
 	long tid;
 	uint64_t wall_ns, cpu_ns;
+	uint64_t whole_ns; /* cpu_ns and what it took to begin */
 };
 
 unsigned leaf(unsigned n);
@@ -104,7 +106,8 @@ static void *live(void *arg)
 	pthread_barrier_wait(&start);
 	compute(budget);
 	life->tid = syscall(SYS_gettid);
-	life->cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	life->whole_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+	life->cpu_ns = life->whole_ns - cpu;
 	life->wall_ns = read_ns(CLOCK_MONOTONIC) - wall;
 	return NULL;
 }
@@ -171,8 +174,8 @@ static void crowd(int n)
 	pthread_barrier_init(&start, NULL, (unsigned)n);
 	run(n, live, lives, sizeof(*lives));
 	for (int i = 0; i < n; i++)
-		printf("%ld %ju %ju\n", lives[i].tid, (uintmax_t)lives[i].wall_ns,
-		       (uintmax_t)lives[i].cpu_ns);
+		printf("%ld %ju %ju %ju\n", lives[i].tid, (uintmax_t)lives[i].wall_ns,
+		       (uintmax_t)lives[i].cpu_ns, (uintmax_t)lives[i].whole_ns);
 }
 
 static void *share(const char *path)
