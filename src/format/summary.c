@@ -341,6 +341,8 @@ static void put_road(const struct dw_format_job *job, struct dw_out *out)
 		      "left alone: it uses the sampler's signal itself.");
 	dw_words_note(out, fact(job, "left_alone_filter", 0), "program",
 		      "left alone: it forbade itself system calls.");
+	dw_words_note(out, fact(job, "left_alone_traced", 0), "program",
+		      "left alone: it asked to be traced.");
 	dw_words_note(out, fact(job, "left_alone_timer", 0), "program",
 		      "not sampled: the kernel refused its timer.");
 }

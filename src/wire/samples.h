@@ -28,6 +28,8 @@ enum dw_sample_off {
 	DWELL_SAMPLE_OFF_SIGNAL, /* it uses the sampler's signal itself */
 	DWELL_SAMPLE_OFF_FILTER, /* it has forbidden itself system calls */
 	DWELL_SAMPLE_OFF_TIMER,	 /* the kernel refused the timer or its handler */
+	DWELL_SAMPLE_OFF_TRACED, /* it asked to be traced: its tracer sees each signal */
+	DWELL_SAMPLE_OFF_N,
 };
 
 struct dw_sample_ring {

@@ -108,6 +108,18 @@ def test_signal_from_others(context):
            f"os.kill(os.getpid(), {SIGNAL})\nwork(.1)\n")
 
 
+def test_child_that_is_traced(context):
+    """A child that asks to be traced is left alone, and its parent is not."""
+    facts = python(context, "import ctypes, os, signal\nlibc = ctypes.CDLL(None)\nchild = os.fork()\n"
+                   "if not child:\n    libc.ptrace(0, 0, None, None)\n"
+                   "    os.kill(os.getpid(), signal.SIGSTOP)\n    work(.3)\n    os._exit(7)\n"
+                   "assert os.WSTOPSIG(os.waitpid(child, 0)[1]) == signal.SIGSTOP\n"
+                   "libc.ptrace(7, child, None, None)\n"
+                   "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\nwork(.3)\n")
+    expect(facts["left_alone_traced"], 1, "programs left alone")
+    require(facts["samples_kept"] > 20, f"samples of the parent: {facts}")
+
+
 def test_system_call_filter(context):
     """A program that installs a filter is left alone, and what it executes then."""
     facts = sample(context, context.target("without-perf"), "perl", "-e", "for (1..3000000) { $x++ }")

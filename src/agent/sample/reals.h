@@ -10,6 +10,7 @@
 	X(dlclose)            \
 	X(pthread_create)     \
 	X(pthread_sigmask)    \
+	X(ptrace)             \
 	X(sigaction)          \
 	X(signal)             \
 	X(signalfd)           \

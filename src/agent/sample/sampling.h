@@ -3,9 +3,10 @@
  * registers and stack into the region's ring (wire/samples.h).
  *
  * part.c starts it; timers.c has the timers, tick.c the handler, ring.c the ring; thread-begin.c
- * and part.c see threads and forks begin; signals.c keeps the signal from the program's sight.
- * Where the program wants that signal for itself, or forbids itself system calls, the sampler goes
- * away and says so in the ring. Everything here is [async-signal-safe] unless it says otherwise.
+ * and part.c see threads and forks begin; signals.c keeps the signal from the program's sight,
+ * traced.c from a tracer's. Where the program wants that signal for itself, or forbids itself
+ * system calls, the sampler goes away and says so in the ring. Everything here is
+ * [async-signal-safe] unless it says otherwise.
  */
 #pragma once
 

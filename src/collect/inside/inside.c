@@ -55,11 +55,11 @@ struct dw_backend {
 	uint32_t ticks;	  /* of each sample */
 	uint64_t next_tick_ns;
 	uint64_t next_look_ns;
-	uint64_t unsampled;				 /* threads */
-	uint64_t left_alone[DWELL_SAMPLE_OFF_TIMER + 1]; /* processes, by cause */
-	uint64_t children;				 /* that could not take the agent */
-	bool is_behind; /* more regions have come than were looked at */
-	int rc;		/* -ENOMEM that came in between */
+	uint64_t unsampled;			 /* threads */
+	uint64_t left_alone[DWELL_SAMPLE_OFF_N]; /* processes, by cause */
+	uint64_t children;			 /* that could not take the agent */
+	bool is_behind;				 /* more regions have come than were looked at */
+	int rc;					 /* -ENOMEM that came in between */
 };
 
 static void note(struct dw_backend *b, int rc)
@@ -100,7 +100,7 @@ static void sum_up(struct dw_backend *b, const struct dw_inside_process *p)
 {
 	b->ended.lost += p->ring.lost;
 	b->ended.threads_refused += p->ring.threads_refused;
-	if (p->ring.off && p->ring.off <= DWELL_SAMPLE_OFF_TIMER)
+	if (p->ring.off && p->ring.off < DWELL_SAMPLE_OFF_N)
 		b->left_alone[p->ring.off]++;
 }
 
@@ -413,6 +413,7 @@ static int note_end(struct dw_backend *b)
 		{"left_alone_signal", b->left_alone[DWELL_SAMPLE_OFF_SIGNAL]},
 		{"left_alone_filter", b->left_alone[DWELL_SAMPLE_OFF_FILTER]},
 		{"left_alone_timer", b->left_alone[DWELL_SAMPLE_OFF_TIMER]},
+		{"left_alone_traced", b->left_alone[DWELL_SAMPLE_OFF_TRACED]},
 	};
 	int rc = 0;
 
