@@ -71,17 +71,18 @@ uint32_t dw_chunk_checksum(const struct dw_packed_chunk *c)
 	return (uint32_t)crc32_z(crc, c->data, c->bytes);
 }
 
-int dw_chunk_pack(const struct dw_buf *raw, int level, struct dw_buf *ret)
+int dw_chunk_pack(struct ZSTD_CCtx_s *packer, const struct dw_buf *raw, int level,
+		  struct dw_buf *ret)
 {
-	size_t n;
+	size_t room = ZSTD_compressBound(raw->len), n;
 
 	dw_buf_clear(ret);
 	if (raw->len > DWELL_CHUNK_RAW_BYTES_MAX)
 		return DWELL_ERR_LIMIT;
-	if (dw_buf_reserve(ret, ZSTD_compressBound(raw->len)))
+	if (dw_buf_reserve(ret, room))
 		return -ENOMEM;
-	n = ZSTD_compress(ret->data, ZSTD_compressBound(raw->len), dw_buf_str(raw), raw->len,
-			  level);
+	n = packer ? ZSTD_compressCCtx(packer, ret->data, room, dw_buf_str(raw), raw->len, level)
+		   : ZSTD_compress(ret->data, room, dw_buf_str(raw), raw->len, level);
 	if (ZSTD_isError(n))
 		return -ENOMEM;
 	ret->len = n;

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+struct ZSTD_CCtx_s; /* of zstd.h */
+
 struct dw_raw_chunk {
 	enum dw_chunk_kind kind;
 	uint64_t items;
@@ -41,8 +43,10 @@ enum dw_chunk_kind dw_chunk_kind_find(const char *name);
 /* The checksum of a packed chunk: CRC-32 (that of zlib) over its columns and its bytes. */
 uint32_t dw_chunk_checksum(const struct dw_packed_chunk *c);
 
-/* Compress @raw at zstd's @level into @ret (cleared first). 0, -ENOMEM or DWELL_ERR_LIMIT. */
-int dw_chunk_pack(const struct dw_buf *raw, int level, struct dw_buf *ret);
+/* Compress @raw at zstd's @level into @ret (cleared first), by @packer, of ZSTD_createCCtx(): its
+ * memory serves chunk after chunk. NULL: of its own, this once. 0, -ENOMEM or DWELL_ERR_LIMIT. */
+int dw_chunk_pack(struct ZSTD_CCtx_s *packer, const struct dw_buf *raw, int level,
+		  struct dw_buf *ret);
 
 /*
  * Unpack @c, whose checksum the caller has compared, into @ret (cleared first). 0; -ENOMEM;

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <zstd.h>
 
 static int code_of(int sqlite_code, int system_errno)
 {
@@ -99,8 +100,11 @@ static int put_row(struct dw_database *db, int64_t id, const struct dw_raw_chunk
 		   struct dw_error *err)
 {
 	struct dw_packed_chunk packed = {.id = id, .kind = dw_chunk_kind_name(c->kind)};
-	int rc = dw_chunk_pack(&c->raw, db->level, &db->packed);
+	int rc;
 
+	if (!db->packer)
+		db->packer = ZSTD_createCCtx();
+	rc = dw_chunk_pack(db->packer, &c->raw, db->level, &db->packed);
 	if (rc)
 		return dw_error_set(err, rc, "cannot pack the session's %s: %s", packed.kind,
 				    dw_err_string(rc));
@@ -203,6 +207,7 @@ void dw_database_release(struct dw_database *db)
 {
 	sqlite3_finalize(db->put);
 	sqlite3_close(db->sql);
+	ZSTD_freeCCtx(db->packer);
 	dw_buf_release(&db->packed);
 	*db = (struct dw_database){0};
 }

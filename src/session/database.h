@@ -12,9 +12,10 @@
 
 struct dw_database {
 	sqlite3 *sql;
-	sqlite3_stmt *put; /* into the table chunk */
-	int level;	   /* of zstd */
-	int version;	   /* that it has so far, 0 = that of samples */
+	sqlite3_stmt *put;	    /* into the table chunk */
+	int level;		    /* of zstd */
+	int version;		    /* that it has so far, 0 = that of samples */
+	struct ZSTD_CCtx_s *packer; /* NULL = not needed yet */
 	struct dw_buf packed;
 	struct dw_session_index index;
 };

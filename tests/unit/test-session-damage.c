@@ -232,7 +232,7 @@ static int replace_chunk(const char *path, enum dw_chunk_kind kind, uint64_t ite
 		c.id = sqlite3_column_int64(st, 0);
 	sqlite3_finalize(st);
 	if (!rc)
-		rc = dw_chunk_pack(raw, 3, &packed);
+		rc = dw_chunk_pack(NULL, raw, 3, &packed);
 	c.data = packed.data;
 	c.bytes = packed.len;
 	if (!rc)
