@@ -1,11 +1,11 @@
 /*
  * Commands that are .NET programs; see dotnet-command.h. The executables that the SDK makes, those
- * with the runtime inside included, contain a fixed number by which it finds where to write into
- * them.
+ * with the runtime inside included, are hosts (code/clr/bundle.h).
  */
 #include "record/dotnet-command.h"
 
 #include "base/cleanup.h"
+#include "code/clr/bundle.h"
 #include "record/program.h"
 
 #include <fcntl.h>
@@ -20,18 +20,11 @@
 
 enum {
 	WORDS = 16,		  /* of a command line, looked at as files */
-	LOOKED_AT_MAX = 16 << 20, /* bytes of a file: the number is in the front */
+	LOOKED_AT_MAX = 16 << 20, /* bytes of a file: the mark is in the front */
 	SCRIPT_MAX = 64 << 10,	  /* the same of a script */
 };
 
-/* The SHA-256 of ".net core bundle". */
-static const uint8_t number[] = {
-	0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
-	0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
-	0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
-};
-
-static bool has_number(int fd)
+static bool is_host(int fd)
 {
 	struct stat st;
 	size_t n;
@@ -44,7 +37,7 @@ static bool has_number(int fd)
 	bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return false;
-	has = memmem(bytes, n, number, sizeof number) != NULL;
+	has = dw_bundle_is_host(bytes, n);
 	munmap(bytes, n);
 	return has;
 }
@@ -55,7 +48,7 @@ static bool is_dotnet_program(const char *name)
 	bool is;
 
 	dw_program_find(name, &program);
-	is = has_number(program.fd);
+	is = is_host(program.fd);
 	dw_program_release(&program);
 	return is;
 }

@@ -175,6 +175,14 @@ def test_modules_that_never_came_are_named(context):
     require("fits --module libc" not in done.stderr, done.stderr)
 
 
+def test_a_profiler_is_profiled(context):
+    """dwell does not take itself for a .NET program, which would get an agent of its own."""
+    context.sample(context.dwell, "instrument", "-q", "-o", "inner.dwell", "--",
+                   context.target("calls"))
+    rows = context.report("functions", session="inner.dwell")["rows"]
+    expect_calls({row["function_name"]: row["number_of_calls"] for row in rows}, leaf=1000)
+
+
 def test_short_functions_are_counted_on_request(context):
     expect_calls(calls(context, context.target("calls")), leaf=1000, brief=0)
     expect_calls(calls(context, "--all-functions", context.target("calls")), leaf=1000, brief=1000)

@@ -17,17 +17,33 @@ enum {
 	VERSION_WITH_PACKED = 6,
 };
 
-static const uint8_t mark[MARK_BYTES] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38,
-					 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
-					 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18,
-					 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
+/* The mark (the SHA-256 of ".net core bundle"), each byte complemented, and so that compilers do
+ * not undo it: dwell is no such host, nor may it look like one. */
+static const volatile uint8_t complement[MARK_BYTES] = {
+	0x74, 0xed, 0xfd, 0x46, 0x95, 0x9e, 0xdf, 0xc7, 0x8d, 0x84, 0x6c,
+	0xfd, 0xeb, 0x28, 0x5f, 0xcd, 0xec, 0x0a, 0x46, 0x19, 0x10, 0x51,
+	0xcc, 0xe7, 0x11, 0xc4, 0xd2, 0x31, 0xdb, 0x4c, 0x95, 0x51};
+
+static const uint8_t *find_mark(const void *bytes, size_t n)
+{
+	uint8_t mark[MARK_BYTES];
+
+	for (int i = 0; i < MARK_BYTES; i++)
+		mark[i] = (uint8_t)~complement[i];
+	return memmem(bytes, n, mark, MARK_BYTES);
+}
+
+bool dw_bundle_is_host(const void *bytes, size_t n)
+{
+	return find_mark(bytes, n) != NULL;
+}
 
 bool dw_bundle_list_at(const void *bytes, size_t n, uint64_t *ret)
 {
-	const uint8_t *at = n > DWELL_BUNDLE_MARK_BYTES
-				    ? memmem((const uint8_t *)bytes + PLACE_BYTES, n - PLACE_BYTES,
-					     mark, MARK_BYTES)
-				    : NULL;
+	const uint8_t *at =
+		n > DWELL_BUNDLE_MARK_BYTES
+			? find_mark((const uint8_t *)bytes + PLACE_BYTES, n - PLACE_BYTES)
+			: NULL;
 	struct dw_cursor c;
 
 	if (!at)

@@ -18,6 +18,10 @@ struct dw_bundle_file {
 	uint64_t packed_bytes; /* 0 = it stands there as it is, else raw deflate of that size */
 };
 
+/* Whether the @n bytes at @bytes, the front of a program, have the mark of a host, which those have
+ * too that the SDK makes without files behind them. */
+bool dw_bundle_is_host(const void *bytes, size_t n);
+
 /* Where in the program the list begins; its mark must lie whole in the @n bytes at @bytes, a piece
  * of the host. False: there is none. */
 bool dw_bundle_list_at(const void *bytes, size_t n, uint64_t *ret);
