@@ -88,8 +88,9 @@ static bool is_wanted(const struct dw_growth *g, uint32_t node, uint32_t heavies
 
 	if (g->focus->hot_path)
 		return node == heaviest;
-	if (g->has_blocked && (double)out->node_blocked.v[node].inclusive * 100 >=
-				      g->focus->min_pct * (double)out->blocked_ns)
+	if (g->has_blocked && out->node_blocked.v[node].inclusive &&
+	    (double)out->node_blocked.v[node].inclusive * 100 >=
+		    g->focus->min_pct * (double)out->blocked_ns)
 		return true;
 	return n && (double)n * 100 >= g->focus->min_pct * (double)out->samples;
 }

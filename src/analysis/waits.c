@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How much of @w passes, 0 = nothing. */
-static uint64_t passing(const struct dw_profile *p, const struct dw_filter *filter,
-			const uint32_t *process, const struct dw_wait *w)
+uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
+			 const uint32_t *process, const struct dw_wait *w)
 {
 	if (w->thread > dw_threads_count(&p->threads) || process[w->thread] == UINT32_MAX ||
 	    (filter->modules && !dw_select_stack(p, filter, w->stack)))
@@ -22,7 +21,7 @@ static int sort(struct dw_chosen_waits *w, const struct dw_profile *p,
 	size_t total = 0;
 
 	dw_vec_each(row, &p->waits.rows)
-		if (passing(p, filter, process, row))
+		if (dw_wait_passing(p, filter, process, row))
 			w->end[process[row->thread]]++;
 	for (uint32_t id = 0; id <= dw_processes_count(&p->processes); id++) {
 		size_t n = w->end[id];
@@ -34,7 +33,7 @@ static int sort(struct dw_chosen_waits *w, const struct dw_profile *p,
 	if (!w->v)
 		return -ENOMEM;
 	dw_vec_each(row, &p->waits.rows) {
-		uint64_t ns = passing(p, filter, process, row);
+		uint64_t ns = dw_wait_passing(p, filter, process, row);
 		uint32_t of = process[row->thread];
 
 		if (!ns)

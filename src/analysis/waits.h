@@ -22,6 +22,10 @@ struct dw_chosen_waits {
 	uint64_t ns;	      /* all of them */
 };
 
+/* How much of @w, in ns, passes @filter, 0 = nothing. @process as below. */
+uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
+			 const uint32_t *process, const struct dw_wait *w);
+
 /*
  * Choose from @p. @process: by thread id, as dw_select_threads() gives it. 0 or -ENOMEM, to be
  * released in either case.

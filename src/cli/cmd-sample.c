@@ -174,7 +174,9 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 		dw_error_set(&err, DWELL_ERR_USAGE, "--road outside needs --pid and --off-cpu");
 	else if (c->pids.n && c->dotnet == ALWAYS)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
-	else if (c->road == DWELL_ROAD_INSIDE && (c->pids.n || c->event || c->kernel == ALWAYS))
+	else if ((c->road == DWELL_ROAD_INSIDE && c->pids.n) ||
+		 ((c->road == DWELL_ROAD_INSIDE || c->road == DWELL_ROAD_OUTSIDE) &&
+		  (c->event || c->kernel == ALWAYS)))
 		dw_error_set(&err, DWELL_ERR_USAGE,
 			     "--pid, --all, --event and --kernel need --road perf");
 	else if (!c->period)

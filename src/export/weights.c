@@ -8,6 +8,7 @@
 
 #include "analysis/alloc-pieces.h"
 #include "analysis/selection.h"
+#include "analysis/waits.h"
 #include "base/map.h"
 #include "base/sort.h"
 
@@ -167,10 +168,9 @@ static int list_waits(struct dw_weights *w, struct chosen *c, bool in_order)
 	for (size_t i = 0; i < p->waits.rows.n && !rc; i++) {
 		const struct dw_wait *wait = &p->waits.rows.v[i];
 		struct dw_weight row = {wait->thread, wait->stack};
-		uint64_t ns = dw_wait_within(wait, c->filter->from_ns, c->filter->to_ns);
+		uint64_t ns = dw_wait_passing(p, c->filter, c->process, wait);
 
-		if (!ns || c->process[wait->thread] == UINT32_MAX ||
-		    (c->filter->modules && !dw_select_stack(p, c->filter, wait->stack)))
+		if (!ns)
 			continue;
 		rc = in_order ? add_row(w, row, 0, ns) : merge(w, c, row, 0, ns);
 		if (!rc && in_order)

@@ -371,9 +371,7 @@ static void put_wait_notes(const struct dw_format_job *job, struct dw_out *out)
 /* Percentages of a few samples say little. Inside programs the kernel's ticks set the rate. */
 static void put_few(const struct dw_format_job *job, struct dw_out *out)
 {
-	const char *road = dw_facts_get_text(&job->view->request.profile->facts, "road");
 	uint64_t n = job->view->request.totals->samples;
-	bool inside = road && !strcmp(road, "inside");
 
 	if (!n)
 		dw_out_puts(out, "  No sample was taken");
@@ -381,7 +379,8 @@ static void put_few(const struct dw_format_job *job, struct dw_out *out)
 		dw_out_printf(out, "  Only %" PRIu64 " sample%s: too few to trust the percentages",
 			      n, n == 1 ? "" : "s");
 	if (n < FEW_SAMPLES)
-		dw_out_printf(out, "; run longer%s.\n", inside ? "" : " or with a higher -F");
+		dw_out_printf(out, "; run longer%s.\n",
+			      is_from_inside(job) ? "" : " or with a higher -F");
 }
 
 /* Code that a program makes at run time has names only if it tells them, which runtimes do on

@@ -94,12 +94,20 @@ static int find_lines(const struct dw_profile *p, struct dw_managed_lines *lines
 	return rc;
 }
 
+/* How long servers may take: no longer than our own helpers, where somebody waits. */
+static uint32_t debuginfod_ms(const struct dw_finish_options *o)
+{
+	return o->symbol_timeout_ms && o->symbol_timeout_ms < o->debuginfod_ms
+		       ? o->symbol_timeout_ms
+		       : o->debuginfod_ms;
+}
+
 int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *options,
 		    struct dw_error *err)
 {
 	struct dw_symbol_options symbol_options = {
 		.timeout_ms = options->symbol_timeout_ms,
-		.debuginfod_ms = options->debuginfod_ms,
+		.debuginfod_ms = debuginfod_ms(options),
 		.without_code = options->without_code,
 		.names_only = options->names_only,
 		.early = options->early,

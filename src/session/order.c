@@ -84,7 +84,7 @@ static bool is_kept(const struct dw_totals *t, const struct dw_node_shares *leas
 /* Sort @rows, indices of nodes, the heaviest first. */
 static int sort_nodes(const struct dw_totals *t, struct dw_sort_row *rows, size_t n)
 {
-	if (t->node_blocked.n)
+	if (dw_totals_go_by_waits(t) && t->node_blocked.n)
 		return sort_by_values(rows, n, t->node_blocked.v, sizeof *t->node_blocked.v, true);
 	return sort_by_values(rows, n, &t->nodes.v->values, sizeof *t->nodes.v, true);
 }

@@ -331,7 +331,10 @@
 #define ALLOCS_WORK "'Functions Allocating Most Memory'"
 #define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
 #define BLOCKED(t) "(SELECT inclusive_ns FROM blocked_total WHERE id = " t ".calls)"
-#define HEAVY_BLOCKED "2 * " BLOCKED("c") " >= " BLOCKED("a")
+/* Where nobody waited, as without waits. */
+#define HEAVY_BLOCKED \
+	"CASE " BLOCKED("a") " WHEN 0 THEN " HEAVY_INCLUSIVE \
+	" ELSE 2 * " BLOCKED("c") " >= " BLOCKED("a") " END"
 #define SAMPLES_MORE
 #define WAITS_MORE \
 	" UNION ALL SELECT * FROM (" \

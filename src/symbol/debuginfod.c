@@ -13,6 +13,7 @@
 #include "base/cursor.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <linux/close_range.h>
 #include <poll.h>
@@ -98,7 +99,8 @@ static enum outcome get(const struct client *c, const uint8_t *id, size_t n, int
 	return FOUND;
 }
 
-/* Get the supplementary file that the debug file @fd names, -1 = none. */
+/* Get the supplementary file that the debug file @fd names, -1 = none. What is packed is for
+ * helpers: nothing of a server is unpacked here. */
 static int get_alt(const struct client *c, int fd)
 {
 	const struct dw_elf_section *section;
@@ -112,7 +114,8 @@ static int get_alt(const struct client *c, int fd)
 	if (dw_elf_open(fd, &elf, NULL))
 		return -1;
 	section = dw_elf_section(elf, ".gnu_debugaltlink");
-	if (!section || dw_elf_read_section(elf, section, &bytes, &n, NULL))
+	if (!section || section->flags & SHF_COMPRESSED ||
+	    dw_elf_read_section(elf, section, &bytes, &n, NULL))
 		return -1;
 	dw_cursor_init(&cursor, bytes, n);
 	dw_cursor_cstr(&cursor);

@@ -4,7 +4,8 @@
  * elfutils' libdebuginfod asks them and keeps what they send in the cache that other programs use,
  * too. It is loaded in processes of their own, with the caller's rights: no library of the network
  * comes into this one, and nothing that it does can hold this one up. What servers send is foreign:
- * it is read by helpers (helper.h) only, but for the build-id. debuginfod_find_debuginfo(3).
+ * it is read by helpers (helper.h) only, but for the build-id and the name of a supplementary file.
+ * Source: debuginfod_find_debuginfo(3).
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "symbol/early.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "symbol/helper-process.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@ enum { LIFE_MS = 120000 }; /* of processor time, for each module */
 
 struct head {
 	uint64_t index, n;
-	bool names_only;
 };
 
 struct dw_early {
@@ -54,7 +54,6 @@ static int answer(int fd, const struct head *h, struct dw_question *q, struct dw
 		rc = -EPIPE;
 	q->svmas = svmas;
 	q->n = h->n;
-	q->names_only = h->names_only;
 	if (!rc)
 		rc = dw_resolver_answer(r, q, &a);
 	if (!rc)
@@ -140,16 +139,16 @@ bool dw_early_knows(const struct dw_early *e, uint32_t module)
 	return e && e->helper.pid && module && place(e, module) < e->n;
 }
 
-static int send_all(int fd, const void *p, size_t n, int64_t deadline_ms)
+static int send_all(int fd, const void *p, size_t n, uint64_t deadline_ns)
 {
 	while (n) {
-		int64_t left = deadline_ms - dw_helper_clock_ms();
+		int left = dw_helper_patience_ms(deadline_ns);
 		struct pollfd room = {.fd = fd, .events = POLLOUT};
 		ssize_t done;
 
-		if (left <= 0)
+		if (!left)
 			return -ETIMEDOUT;
-		if (poll(&room, 1, left > 1000 ? 1000 : (int)left) <= 0)
+		if (poll(&room, 1, left) <= 0)
 			continue;
 		done = send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (done < 0 && errno != EINTR && errno != EAGAIN)
@@ -165,18 +164,18 @@ static int send_all(int fd, const void *p, size_t n, int64_t deadline_ms)
 int dw_early_ask(struct dw_early *e, uint32_t module, const struct dw_question *q,
 		 uint32_t timeout_ms, struct dw_answer *a)
 {
-	int64_t deadline_ms = dw_helper_clock_ms() + timeout_ms;
-	struct head h = {.n = q->n, .names_only = q->names_only};
+	uint64_t deadline_ns = dw_clock_ns(CLOCK_MONOTONIC) + timeout_ms * 1000000ull;
+	struct head h = {.n = q->n};
 	size_t i = place(e, module);
 	int rc;
 
 	h.index = i;
 	e->modules[i] = 0;
-	rc = send_all(e->helper.fd, &h, sizeof h, deadline_ms);
+	rc = send_all(e->helper.fd, &h, sizeof h, deadline_ns);
 	if (!rc)
-		rc = send_all(e->helper.fd, q->svmas, q->n * sizeof *q->svmas, deadline_ms);
+		rc = send_all(e->helper.fd, q->svmas, q->n * sizeof *q->svmas, deadline_ns);
 	if (!rc)
-		rc = dw_helper_receive(&e->helper, q, timeout_ms, a);
+		rc = dw_helper_receive(&e->helper, q, deadline_ns, a);
 	if (rc)
 		dw_helper_stop(&e->helper);
 	return rc;

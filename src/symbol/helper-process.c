@@ -5,6 +5,7 @@
 #include "symbol/helper-process.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "symbol/confine.h"
 
@@ -78,26 +79,28 @@ void dw_helper_stop(struct dw_helper *h)
 	errno = saved;
 }
 
-int64_t dw_helper_clock_ms(void)
+int dw_helper_patience_ms(uint64_t deadline_ns)
 {
-	struct timespec ts;
+	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC), left_ms;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	if (now_ns >= deadline_ns)
+		return 0;
+	left_ms = (deadline_ns - now_ns) / 1000000 + 1;
+	return left_ms > 1000 ? 1000 : (int)left_ms;
 }
 
 /* Read until the buffer holds @n bytes. 0; DWELL_ERR_INTERRUPTED when the helper is gone or late.
  */
-static int fill(struct dw_helper *h, size_t n, int64_t deadline_ms)
+static int fill(struct dw_helper *h, size_t n, uint64_t deadline_ns)
 {
 	while (h->buf.len < n) {
-		int64_t left = deadline_ms - dw_helper_clock_ms();
+		int left = dw_helper_patience_ms(deadline_ns);
 		struct pollfd p = {.fd = h->fd, .events = POLLIN};
 		ssize_t got;
 
-		if (left <= 0)
+		if (!left)
 			return DWELL_ERR_INTERRUPTED;
-		if (poll(&p, 1, left > 1000 ? 1000 : (int)left) <= 0)
+		if (poll(&p, 1, left) <= 0)
 			continue;
 		if (dw_buf_reserve(&h->buf, READ_BYTES))
 			return -ENOMEM;
@@ -110,19 +113,18 @@ static int fill(struct dw_helper *h, size_t n, int64_t deadline_ms)
 	return 0;
 }
 
-int dw_helper_receive(struct dw_helper *h, const struct dw_question *q, uint32_t timeout_ms,
+int dw_helper_receive(struct dw_helper *h, const struct dw_question *q, uint64_t deadline_ns,
 		      struct dw_answer *a)
 {
-	int64_t deadline_ms = dw_helper_clock_ms() + timeout_ms;
 	uint32_t len;
-	int rc = fill(h, sizeof len, deadline_ms);
+	int rc = fill(h, sizeof len, deadline_ns);
 
 	if (rc)
 		return rc;
 	memcpy(&len, h->buf.data, sizeof len);
 	if (len > ANSWER_MAX_BYTES)
 		return DWELL_ERR_FORMAT;
-	rc = fill(h, sizeof len + len, deadline_ms);
+	rc = fill(h, sizeof len + len, deadline_ns);
 	if (!rc)
 		rc = dw_answer_decode(h->buf.data + sizeof len, len, q->n, a);
 	if (rc)

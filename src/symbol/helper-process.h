@@ -24,12 +24,13 @@ int dw_helper_confine(int fd, const struct dw_question *questions, size_t n, uin
 /* In the child: write @a to @fd. 0 or a negative code. */
 int dw_helper_tell(int fd, const struct dw_answer *a);
 
-/* Wait for the answer to @q. 0, else the helper is of no use any more. */
-int dw_helper_receive(struct dw_helper *h, const struct dw_question *q, uint32_t timeout_ms,
+/* Wait for the answer to @q until @deadline_ns of the monotonic clock. 0, else the helper is of no
+ * use any more. */
+int dw_helper_receive(struct dw_helper *h, const struct dw_question *q, uint64_t deadline_ns,
 		      struct dw_answer *a);
 
 /* End it. The buffer stays. */
 void dw_helper_stop(struct dw_helper *h);
 
-/* Milliseconds of the monotonic clock. */
-int64_t dw_helper_clock_ms(void);
+/* How long to sleep in poll() at a time, in ms, until @deadline_ns, 0 = it has come. */
+int dw_helper_patience_ms(uint64_t deadline_ns);

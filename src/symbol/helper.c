@@ -4,6 +4,7 @@
  */
 #include "symbol/helper.h"
 
+#include "base/clock.h"
 #include "symbol/helper-process.h"
 
 #include <errno.h>
@@ -60,7 +61,9 @@ int dw_helper_run(const struct dw_question *questions, size_t n, uint32_t timeou
 		if (!h.pid)
 			rc = start(&h, questions + i, n - i, timeout_ms, err);
 		if (!rc)
-			failed = dw_helper_receive(&h, &questions[i], timeout_ms, &a);
+			failed = dw_helper_receive(
+				&h, &questions[i],
+				dw_clock_ns(CLOCK_MONOTONIC) + timeout_ms * 1000000ull, &a);
 		if (failed)
 			dw_helper_stop(&h);
 		if (!rc)

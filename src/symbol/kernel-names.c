@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/sort.h"
+#include "code/elf/elf.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -127,22 +128,12 @@ int dw_kernel_names_parse(struct dw_kernel_names *k, struct dw_buf *text)
 /* Write the build-id in @notes as hexadecimal digits; "" = there is none. */
 static void find_id(const uint8_t *notes, size_t n, char ret[2 * ID_MAX_BYTES + 1])
 {
-	struct dw_cursor c;
+	uint8_t id[ID_MAX_BYTES];
+	size_t id_n = dw_elf_notes_build_id(notes, n, id, sizeof id);
 
 	*ret = 0;
-	dw_cursor_init(&c, notes, n);
-	while (dw_cursor_left(&c) >= 12 && !*ret) {
-		uint32_t name_n = dw_cursor_u32(&c), id_n = dw_cursor_u32(&c),
-			 type = dw_cursor_u32(&c);
-		const uint8_t *name = dw_cursor_bytes(&c, (name_n + 3ull) & ~3ull);
-		const uint8_t *id = dw_cursor_bytes(&c, (id_n + 3ull) & ~3ull);
-
-		if (!name || !id || type != NT_GNU_BUILD_ID || name_n != 4 ||
-		    memcmp(name, "GNU", 4) != 0 || id_n > ID_MAX_BYTES)
-			continue;
-		for (uint32_t i = 0; i < id_n; i++)
-			snprintf(ret + 2 * i, 3, "%02x", id[i]);
-	}
+	for (size_t i = 0; i < id_n; i++)
+		snprintf(ret + 2 * i, 3, "%02x", id[i]);
 }
 
 /* Whether the list @text has a line "@address TYPE @symbol". */

@@ -73,8 +73,8 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
  * Let a helper open the files of some modules that frames of @p, which is recorded yet, lie in:
  * those that are read with the same rights, and none of great size, nor where @known_dir (as in the
  * options) has the names of all frames so far. For dw_symbolize() of the same
- * profile, sources and options but names_only; the caller frees *@ret (symbol/early.h). 0, with
- * *@ret = NULL when there is no such module; -ENOMEM, -errno.
+ * profile, sources and options, without names_only; the caller frees *@ret (symbol/early.h). 0,
+ * with *@ret = NULL when there is no such module; -ENOMEM, -errno.
  */
 int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
 		       size_t sources_n, const char *known_dir, struct dw_early **ret);

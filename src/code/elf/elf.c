@@ -401,18 +401,10 @@ int dw_elf_read_svma(const struct dw_elf *elf, struct dw_svma svma, void *buf, s
 	return rc == DWELL_ERR_FORMAT ? DWELL_ERR_NOT_FOUND : rc;
 }
 
-/* Look for a build-id among the notes [@offset, @offset + @n) of the file. */
-static size_t find_build_id(const struct dw_elf *elf, uint64_t offset, uint64_t n, uint8_t *id,
-			    size_t max)
+size_t dw_elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t *id, size_t max)
 {
-	dw_auto_free uint8_t *notes = NULL;
 	struct dw_cursor c;
 
-	if (!n || n > MAX_NOTE_BYTES || n > elf->size)
-		return 0;
-	notes = malloc(n);
-	if (!notes || read_offset(elf, offset, notes, n))
-		return 0;
 	dw_cursor_init(&c, notes, n);
 	while (dw_cursor_left(&c) >= sizeof(Elf64_Nhdr)) {
 		uint32_t name_n = dw_cursor_u32(&c), desc_n = dw_cursor_u32(&c);
@@ -430,6 +422,20 @@ static size_t find_build_id(const struct dw_elf *elf, uint64_t offset, uint64_t 
 		dw_cursor_skip(&c, -desc_n & 3);
 	}
 	return 0;
+}
+
+/* Look for a build-id among the notes [@offset, @offset + @n) of the file. */
+static size_t find_build_id(const struct dw_elf *elf, uint64_t offset, uint64_t n, uint8_t *id,
+			    size_t max)
+{
+	dw_auto_free uint8_t *notes = NULL;
+
+	if (!n || n > MAX_NOTE_BYTES || n > elf->size)
+		return 0;
+	notes = malloc(n);
+	return notes && !read_offset(elf, offset, notes, n)
+		       ? dw_elf_notes_build_id(notes, n, id, max)
+		       : 0;
 }
 
 size_t dw_elf_build_id(const struct dw_elf *elf, uint8_t *id, size_t max)

@@ -78,7 +78,11 @@ int dw_elf_read_section(const struct dw_elf *elf, const struct dw_elf_section *s
  * the file. -errno. */
 int dw_elf_read_svma(const struct dw_elf *elf, struct dw_svma svma, void *buf, size_t n);
 
-/* Copy the build-id (at most @max bytes) to @id. The number of bytes, 0 = none. */
+/* Copy the build-id (at most @max bytes) among the @n bytes of notes at @notes, which are foreign,
+ * to @id. The number of bytes, 0 = none. */
+size_t dw_elf_notes_build_id(const uint8_t *notes, size_t n, uint8_t *id, size_t max);
+
+/* Likewise the build-id of the file. */
 size_t dw_elf_build_id(const struct dw_elf *elf, uint8_t *id, size_t max);
 
 /*

@@ -2,8 +2,8 @@
  * Where the threads of a recording wait, and for how long, seen from outside.
  *
  * Times come from the kernel's records of switches where there are some (exact, without a look at
- * threads that rest); else from what /proc tells of each thread's times, which sum up exactly, too,
- * but leave out that a thread which was woken waits for a processor. Stacks are read while a thread
+ * threads that rest); else from what /proc tells of each thread's times, which sum up exactly, too:
+ * without what it was ready for after a preemption. Stacks are read while a thread
  * waits (sampled/outside.h): a wait that lasts is looked at once.
  *
  * A sampling backend owns one beside its intake and calls it after each drain. Its timer wakes the
