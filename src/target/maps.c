@@ -17,10 +17,15 @@
  * that; such a file is found under its other ways only. */
 static char *restore_newlines(char *path)
 {
-	for (char *at = strstr(path, "\\012"); at; at = strstr(at + 1, "\\012")) {
-		*at = '\n';
-		memmove(at + 1, at + 4, strlen(at + 4) + 1);
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		bool is_newline = !strncmp(from, "\\012", 4);
+
+		*to = is_newline ? '\n' : *from;
+		from += is_newline ? 4 : 1;
 	}
+	*to = 0;
 	return path;
 }
 

@@ -20,6 +20,7 @@ enum {
 	DWELL_SAMPLE_ALIGN = 32,  /* of records, so that struct dw_sample_record never wraps */
 	DWELL_SAMPLE_STACK_MAX = 64 << 10,
 	DWELL_SAMPLE_RING_MAX = 64 << 20,
+	DWELL_SAMPLE_MAPS_MAX = 256 << 10, /* bytes of such a text */
 };
 
 /* Why a process takes no samples any more. */

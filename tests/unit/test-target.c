@@ -73,6 +73,27 @@ TEST(maps_text)
 	dw_mappings_release(&m);
 }
 
+/* A process names its files; a hang here is a failure. */
+TEST(maps_of_many_newlines)
+{
+	enum { NEWLINES = 1 << 20 };
+	static const char head[] = "1000-2000 r-xp 00000000 08:01 1 /\\0";
+	size_t n = sizeof head - 1;
+	char *text = malloc(n + 4 * NEWLINES + 1);
+	struct dw_mappings m;
+
+	CHECK(text != NULL);
+	memcpy(text, head, n);
+	for (int i = 0; i < NEWLINES; i++, n += 4)
+		memcpy(text + n, "\\012", 4);
+	text[n] = 0;
+	CHECK_INT(dw_mappings_parse(text, n, &m), 0);
+	CHECK_INT(m.rows.n, 1);
+	CHECK_INT(strlen(m.rows.v[0].path), sizeof "/\\0" - 1 + NEWLINES);
+	CHECK_INT(strncmp(m.rows.v[0].path, "/\\0\n\n", 5), 0);
+	dw_mappings_release(&m);
+}
+
 TEST(maps_of_this_process)
 {
 	uint64_t here = (uint64_t)(uintptr_t)&check_run;

@@ -10,8 +10,6 @@
 #include "agent/core/syscall-x86-64.h"
 #include "agent/sample/ring.h"
 
-enum { TEXT_BYTES = 256 << 10 };
-
 /* Bytes of /proc/self/maps at @text, whole lines. */
 static size_t read_all(char *text)
 {
@@ -19,8 +17,8 @@ static size_t read_all(char *text)
 	size_t n = 0;
 	long more = fd < 0 ? 0 : 1;
 
-	while (more > 0 && n < TEXT_BYTES) {
-		more = dw_sys_read(fd, text + n, TEXT_BYTES - n);
+	while (more > 0 && n < DWELL_SAMPLE_MAPS_MAX) {
+		more = dw_sys_read(fd, text + n, DWELL_SAMPLE_MAPS_MAX - n);
 		n += more > 0 ? (size_t)more : 0;
 	}
 	if (fd >= 0)
@@ -58,7 +56,7 @@ static size_t keep_code(char *text, size_t n)
 void dw_maps_tell(void)
 {
 	struct dw_ring_place place;
-	char *text = dw_agent_memory(TEXT_BYTES);
+	char *text = dw_agent_memory(DWELL_SAMPLE_MAPS_MAX);
 	size_t n;
 
 	if (!text)
@@ -70,7 +68,7 @@ void dw_maps_tell(void)
 		__atomic_store_n(&dw_sampling.told, place.position + place.record->bytes,
 				 __ATOMIC_RELAXED);
 	}
-	dw_sys_munmap(text, TEXT_BYTES);
+	dw_sys_munmap(text, DWELL_SAMPLE_MAPS_MAX);
 }
 
 void dw_maps_tell_of_samples(void)

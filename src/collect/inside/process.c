@@ -119,11 +119,16 @@ static int name_after(const struct reading *g, const struct dw_mappings *m, uint
 
 static int take_maps(const struct reading *g, const struct dw_inside_record *record)
 {
-	char *text = malloc(record->content_bytes + 1);
 	struct dw_tracked_thread *th;
 	struct dw_mappings m;
+	char *text;
 	int rc;
 
+	if (record->content_bytes > DWELL_SAMPLE_MAPS_MAX) {
+		g->r->malformed++;
+		return 0;
+	}
+	text = malloc(record->content_bytes + 1);
 	if (!text)
 		return -ENOMEM;
 	memcpy(text, record->content, record->content_bytes);
