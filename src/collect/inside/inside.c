@@ -311,7 +311,6 @@ static int inside_start(const struct dw_backend_config *config, struct dw_profil
 	if (!rc && config->off_cpu) {
 		(*b)->has_waits = true;
 		rc = dw_waits_begin(&(*b)->waits, &(*b)->intake, false, false, config->start_ns);
-		rc = rc ? rc : dw_waits_note(&(*b)->waits);
 	}
 	return rc ? dw_error_set_errno(err, -rc, "cannot start sampling") : 0;
 }

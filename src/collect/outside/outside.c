@@ -197,8 +197,6 @@ static int outside_start(const struct dw_backend_config *config, struct dw_profi
 		rc = list_all(b, config->start_ns);
 	if (!rc)
 		rc = dw_waits_begin(&b->waits, &b->intake, false, true, config->start_ns);
-	if (!rc)
-		rc = dw_waits_note(&b->waits);
 	if (rc)
 		return dw_error_set_errno(err, -rc, "cannot look at processes");
 	*ret = dw_take_ptr(b);

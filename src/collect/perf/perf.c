@@ -329,8 +329,6 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 		rc = note_facts(b);
 	if (!rc && config->off_cpu)
 		rc = begin_waits(b, config);
-	if (!rc && config->off_cpu)
-		rc = dw_waits_note(&b->waits);
 	if (rc)
 		return err && err->code ? rc
 					: dw_error_set_errno(err, -rc, "cannot start sampling");

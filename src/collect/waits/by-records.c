@@ -5,7 +5,6 @@
  * preempted does not wait. Records come a little later than they are made, so a stack belongs to
  * the wait in whose time it was read, which only shows when that is told to the end.
  */
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "collect/waits/watch.h"

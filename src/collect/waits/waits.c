@@ -150,11 +150,32 @@ static int arm(struct dw_waits_watch *w, uint64_t now_ns)
 	return timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) ? -errno : 0;
 }
 
+/* Note in the profile how waits were recorded. */
+static int note(const struct dw_waits_watch *w)
+{
+	struct dw_facts *f = &w->intake->track.profile->facts;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{"waits_stacks_whole", w->outside.whole},
+		{"waits_stacks_cut", w->outside.cut},
+		{"waits_stacks_refused", w->outside.refused},
+		{"waits_unseen_ns", w->nameless_ns},
+	};
+	int rc = dw_facts_set_text(f, "off_cpu", w->has_records ? "switches" : "times");
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
+		rc = dw_facts_set(f, rows[i].key, (int64_t)rows[i].value);
+	return rc;
+}
+
 int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_records,
 		   bool is_attached, uint64_t start_ns)
 {
-	*w = (struct dw_waits_watch){
-		.intake = in, .has_records = has_records, .timer_fd = -1, .start_ns = start_ns};
+	int rc;
+
+	*w = (struct dw_waits_watch){.intake = in, .has_records = has_records, .timer_fd = -1};
 	w->random = start_ns;
 	w->is_busy = true;
 	w->last_ns = start_ns;
@@ -169,7 +190,8 @@ int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_reco
 		v->is_assumed = true;
 		v->off_ns = v->told_ns = start_ns;
 	}
-	return arm(w, start_ns);
+	rc = arm(w, start_ns);
+	return rc ? rc : note(w);
 }
 
 /* One thread's turn. Whether its stack was read, or a negative code. */
@@ -237,7 +259,7 @@ static int finish(struct dw_waits_watch *w, uint64_t now_ns)
 					    : dw_waits_close_times(w, v, now_ns);
 		v->id = 0;
 	}
-	return rc ? rc : dw_waits_note(w);
+	return rc ? rc : note(w);
 }
 
 int dw_waits_look(struct dw_waits_watch *w, uint64_t now_ns, bool final)
@@ -258,25 +280,6 @@ int dw_waits_look(struct dw_waits_watch *w, uint64_t now_ns, bool final)
 void dw_waits_poll_fd(const struct dw_waits_watch *w, struct pollfd *ret)
 {
 	*ret = (struct pollfd){.fd = w->timer_fd, .events = POLLIN};
-}
-
-int dw_waits_note(const struct dw_waits_watch *w)
-{
-	struct dw_facts *f = &w->intake->track.profile->facts;
-	const struct {
-		const char *key;
-		uint64_t value;
-	} rows[] = {
-		{"waits_stacks_whole", w->outside.whole},
-		{"waits_stacks_cut", w->outside.cut},
-		{"waits_stacks_refused", w->outside.refused},
-		{"waits_unseen_ns", w->nameless_ns},
-	};
-	int rc = dw_facts_set_text(f, "off_cpu", w->has_records ? "switches" : "times");
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
-		rc = dw_facts_set(f, rows[i].key, (int64_t)rows[i].value);
-	return rc;
 }
 
 void dw_waits_release(struct dw_waits_watch *w)

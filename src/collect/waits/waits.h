@@ -6,7 +6,7 @@
  * without what it was ready for after a preemption. Stacks are read while a thread
  * waits (sampled/outside.h): a wait that lasts is looked at once.
  *
- * A sampling backend owns one beside its intake and calls it after each drain. Its timer wakes the
+ * A sampling backend owns one beside its intake and calls it with each drain. Its timer wakes the
  * recording loop. One thread.
  */
 #pragma once
@@ -44,7 +44,6 @@ struct dw_waits_watch {
 	struct dw_intake *intake; /* borrowed */
 	bool has_records;	  /* switches are told of */
 	int timer_fd;		  /* owned */
-	uint64_t start_ns;	  /* of the watch */
 	uint64_t next_ns;	  /* look */
 	uint64_t last_ns;	  /* likewise, the one before */
 	uint64_t pause_ns;	  /* between looks */
@@ -56,7 +55,8 @@ struct dw_waits_watch {
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
 	int64_t clock_offset_ns;
 	uint64_t clock_ns;
-	uint64_t nameless_ns; /* waited, and nobody saw where, by those that have ended */
+	uint64_t nameless_ns; /* told without a stack; what books have of it, when their threads end
+			       */
 };
 
 /* Begin with @in at @start_ns, CLOCK_MONOTONIC. @has_records: switches will be told of.
@@ -77,9 +77,6 @@ int dw_waits_look(struct dw_waits_watch *w, uint64_t now_ns, bool final);
 
 /* Let the recording loop poll the timer: writes one descriptor to @fds. */
 void dw_waits_poll_fd(const struct dw_waits_watch *w, struct pollfd *ret);
-
-/* Note in the profile how waits were recorded. 0 or -ENOMEM. */
-int dw_waits_note(const struct dw_waits_watch *w);
 
 /* Free everything. */
 void dw_waits_release(struct dw_waits_watch *w);
