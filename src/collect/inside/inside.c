@@ -12,6 +12,7 @@
 #include "collect/backend.h"
 #include "collect/inside/process.h"
 #include "collect/region/process.h"
+#include "collect/sampled/track-look.h"
 #include "collect/waits/waits.h"
 #include "target/proc.h"
 
@@ -341,10 +342,9 @@ static bool goes_on(const struct dw_backend *b, const struct dw_inside_process *
  * may have done so first: its other regions have come by the next time, or @is_last, if all were
  * seen.
  */
-static int forget(struct dw_backend *b, uint64_t now_ns, bool is_last)
+static void forget(struct dw_backend *b, uint64_t now_ns, bool is_last)
 {
 	size_t n = 0;
-	int rc = 0;
 
 	dw_vec_each(at, &b->processes) {
 		struct dw_inside_process *p = *at;
@@ -353,8 +353,8 @@ static int forget(struct dw_backend *b, uint64_t now_ns, bool is_last)
 		if (is_gone && is_new)
 			p->gone_ns = now_ns;
 		is_gone &= is_last || (!is_new && !b->is_behind);
-		if (is_gone && !rc)
-			rc = dw_inside_end(&b->reader, p->pid, p->gone_ns);
+		if (is_gone)
+			dw_track_end_process(&b->intake.track, p->pid, p->gone_ns);
 		*at = NULL;
 		if (is_gone || (p->is_over && !p->pid))
 			free_process(p);
@@ -362,21 +362,25 @@ static int forget(struct dw_backend *b, uint64_t now_ns, bool is_last)
 			b->processes.v[n++] = p;
 	}
 	b->processes.n = n;
-	return rc;
 }
 
+/* See what has ended, what has another name, and what came by a way that gave it no timer. */
 static int look_at_threads(struct dw_backend *b, uint64_t now_ns)
 {
 	int rc = 0;
 
-	if (now_ns < b->next_look_ns)
-		return 0;
 	b->next_look_ns = now_ns + (b->intake.track.threads.n > MANY_THREADS ? SELDOM_NS : LOOK_NS);
-	dw_vec_each(p, &b->processes) {
-		if (!rc && (*p)->pid && !(*p)->is_over)
-			rc = dw_inside_look(&b->reader, *p, now_ns, &b->unsampled);
+	dw_vec_each(at, &b->processes) {
+		const struct dw_inside_process *p = *at;
+		struct dw_track_look look = {
+			.now_ns = now_ns, .begin_ns = now_ns, .told_ns = p->read_ns, .names = true};
+
+		if (rc == -ENOMEM || !p->pid || p->is_over)
+			continue;
+		rc = dw_track_look(&b->intake.track, p->pid, &look);
+		b->unsampled += look.untold;
 	}
-	return rc;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 static int read_all(struct dw_backend *b)
@@ -428,12 +432,10 @@ static int finish(struct dw_backend *b, uint64_t now_ns)
 	/* And what is gone by then ends. */
 	if (!rc)
 		rc = read_all(b);
-	b->next_look_ns = 0;
 	if (!rc)
 		rc = look_at_threads(b, dw_clock_ns(CLOCK_MONOTONIC));
 	dw_regions_finish(&b->regions);
-	if (!rc)
-		rc = forget(b, now_ns, true);
+	forget(b, now_ns, true);
 	dw_track_cpu_times(&b->intake.track);
 	return rc ? rc : note_end(b);
 }
@@ -451,11 +453,12 @@ static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	if (now_ns >= b->next_tick_ns || is_waiting(b)) {
 		b->next_tick_ns = now_ns + TICK_NS;
 		dw_regions_tick(&b->regions, now_ns);
-		if (!rc)
-			rc = forget(b, now_ns, false);
+		forget(b, now_ns, false);
 	}
-	if (!rc)
-		rc = final ? finish(b, now_ns) : look_at_threads(b, now_ns);
+	if (!rc && final)
+		rc = finish(b, now_ns);
+	else if (!rc && now_ns >= b->next_look_ns)
+		rc = look_at_threads(b, now_ns);
 	if (!rc && b->has_waits && final)
 		rc = dw_waits_look(&b->waits, dw_clock_ns(CLOCK_MONOTONIC), true);
 	rc = rc ? rc : b->rc;

@@ -8,23 +8,17 @@
  */
 #include "collect/inside/process.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
+#include "collect/sampled/track-look.h"
 #include "target/maps.h"
 #include "target/proc.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-enum {
-	UNTOLD_LOOKS = 3,  /* after so many a thread will not tell any more that it began */
-	TOLD_MAX = 200000, /* threads of one process that are believed */
-};
+enum { TOLD_MAX = 200000 }; /* threads of one process that are believed */
 
 /* Reading one process's ring. */
 struct reading {
@@ -145,26 +139,6 @@ static int take_maps(const struct reading *g, const struct dw_inside_record *rec
 	return rc;
 }
 
-static int tell_end(struct dw_inside_reader *r, pid_t pid, pid_t tid, uint64_t now_ns)
-{
-	const struct dw_perf_record record = {
-		.type = PERF_RECORD_EXIT, .time_ns = now_ns, .pid = pid, .tid = tid};
-
-	return take(r, &record);
-}
-
-/* End the thread of this number that is gone, if what happened at @time_ns was done by another. */
-static int end_gone(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t tid,
-		    uint64_t time_ns)
-{
-	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, tid);
-
-	return th && !th->ended && th->process->pid == p->pid && th->gone_ns &&
-			       time_ns > th->gone_ns
-		       ? tell_end(r, p->pid, tid, th->gone_ns)
-		       : 0;
-}
-
 /* Whether @tid may be a thread of the process: it is no other's, nor one of too many. */
 static bool is_own(const struct reading *g, int32_t tid)
 {
@@ -178,11 +152,11 @@ static bool is_own(const struct reading *g, int32_t tid)
 static int take_record(void *ctx, const struct dw_inside_record *record)
 {
 	const struct reading *g = ctx;
+	struct dw_track *t = &g->r->intake->track;
 	struct dw_tracked_thread *th;
-	int rc = end_gone(g->r, g->p, record->tid, record->time_ns);
+	int rc;
 
-	if (rc)
-		return rc;
+	dw_track_end_gone(t, g->p->pid, record->tid, record->time_ns);
 	if (!is_own(g, record->tid)) {
 		g->r->malformed++;
 		return 0;
@@ -193,8 +167,7 @@ static int take_record(void *ctx, const struct dw_inside_record *record)
 	case DWELL_SAMPLE_MAPS:
 		return take_maps(g, record);
 	case DWELL_SAMPLE_THREAD:
-		rc = dw_track_thread(&g->r->intake->track, g->p->pid, record->tid, record->time_ns,
-				     &th);
+		rc = dw_track_thread(t, g->p->pid, record->tid, record->time_ns, &th);
 		if (!rc)
 			th->untold = 0;
 		return rc;
@@ -215,81 +188,5 @@ int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool
 	rc = dw_inside_ring_read(&p->ring, p->fd, &r->buffer, is_last, take_record, &g);
 	if (p->ring.is_read || p->ring.is_bad)
 		p->read_ns = now_ns;
-	return rc;
-}
-
-/* The task @tid of @p is there. */
-static int look_at(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t tid,
-		   uint64_t now_ns, uint64_t *unsampled)
-{
-	struct dw_track *t = &r->intake->track;
-	struct dw_tracked_thread *th = dw_track_find(t, tid);
-	dw_auto(dw_buf) name = DW_BUF_INIT;
-	const struct dw_thread *row;
-	int rc = end_gone(r, p, tid, now_ns);
-
-	if (rc)
-		return rc;
-	if (!th || th->ended || th->process->pid != p->pid) {
-		rc = dw_track_thread(t, p->pid, tid, now_ns, &th);
-		if (rc)
-			return rc;
-		th->untold = 1;
-	} else if (th->untold && ++th->untold == UNTOLD_LOOKS) {
-		++*unsampled;
-	}
-	th->seen_ns = now_ns;
-	row = dw_threads_get(&t->profile->threads, th->id);
-	if (dw_proc_thread_name(p->pid, tid, &name) || !name.len ||
-	    !strcmp(dw_buf_str(&name), dw_strings_get(&t->profile->strings, row->name)))
-		return 0;
-	return tell_name(r, p->pid, tid, dw_buf_str(&name), false, now_ns);
-}
-
-/* @th of @p was not among the tasks. That list may leave one out while others end. */
-static int look_for(struct dw_inside_reader *r, const struct dw_inside_process *p,
-		    struct dw_tracked_thread *th)
-{
-	char path[64];
-
-	if (th->gone_ns)
-		return th->gone_ns < p->read_ns ? tell_end(r, p->pid, th->tid, th->gone_ns) : 0;
-	snprintf(path, sizeof path, "/proc/%d/task/%d", (int)p->pid, (int)th->tid);
-	if (access(path, F_OK))
-		th->gone_ns = dw_clock_ns(CLOCK_MONOTONIC);
-	return 0;
-}
-
-int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p, uint64_t now_ns,
-		   uint64_t *unsampled)
-{
-	char path[32];
-	DIR *tasks;
-	int rc = 0;
-
-	snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
-	tasks = opendir(path);
-	if (!tasks)
-		return 0;
-	for (struct dirent *d = readdir(tasks); d && !rc; d = readdir(tasks))
-		if (d->d_name[0] != '.')
-			rc = look_at(r, p, (pid_t)atol(d->d_name), now_ns, unsampled);
-	closedir(tasks);
-	dw_vec_each(th, &r->intake->track.threads) {
-		if (!rc && !(*th)->ended && (*th)->process->pid == p->pid &&
-		    (*th)->seen_ns != now_ns)
-			rc = look_for(r, p, *th);
-	}
-	return rc;
-}
-
-int dw_inside_end(struct dw_inside_reader *r, pid_t pid, uint64_t now_ns)
-{
-	int rc = 0;
-
-	dw_vec_each(th, &r->intake->track.threads) {
-		if (!rc && !(*th)->ended && (*th)->process->pid == pid)
-			rc = tell_end(r, pid, (*th)->tid, now_ns);
-	}
 	return rc;
 }

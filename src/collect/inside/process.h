@@ -43,14 +43,3 @@ int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
 
 /* Take in what @p has told since the last time. @is_last: it tells nothing more. 0 or -ENOMEM. */
 int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last);
-
-/*
- * Look which threads of @p there are: what has ended, what has another name, and what came by a way
- * that gave it no timer, which is counted in *@unsampled. A thread that is gone ends with a later
- * look, when all that it had told before has been read. 0 or -ENOMEM.
- */
-int dw_inside_look(struct dw_inside_reader *r, const struct dw_inside_process *p, uint64_t now_ns,
-		   uint64_t *unsampled);
-
-/* All threads of process @pid have ended. 0 or -ENOMEM. */
-int dw_inside_end(struct dw_inside_reader *r, pid_t pid, uint64_t now_ns);

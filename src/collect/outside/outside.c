@@ -7,22 +7,21 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/backend.h"
+#include "collect/sampled/track-look.h"
 #include "collect/waits/waits.h"
 #include "target/proc.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LIST_NS	    100000000ull /* between listings of threads */
-#define CHILDREN_NS 500000000ull /* likewise of children, and looks for execs */
+#define CHILDREN_NS 500000000ull /* likewise of children, and looks for execs and names */
 
 struct followed {
 	pid_t pid;
-	bool is_over;
 	char program[256]; /* where /proc/PID/exe leads */
 };
 
@@ -31,7 +30,6 @@ struct dw_backend {
 	struct dw_waits_watch waits;
 	DW_VEC(struct followed) processes;
 	uint64_t next_list_ns, next_children_ns;
-	uint64_t start_ns;
 	uint64_t listed_ns; /* the listing before: what is new is younger */
 };
 
@@ -65,51 +63,11 @@ static int follow(struct dw_backend *b, pid_t pid)
 	struct followed p = {.pid = pid};
 
 	dw_vec_each(other, &b->processes) {
-		if (other->pid == pid && !other->is_over)
+		if (other->pid == pid)
 			return 0;
 	}
 	read_program(pid, p.program);
 	return dw_vec_push(&b->processes, p);
-}
-
-static int tell_end(struct dw_backend *b, pid_t pid, pid_t tid, uint64_t now_ns)
-{
-	const struct dw_perf_record r = {
-		.type = PERF_RECORD_EXIT, .time_ns = now_ns, .pid = pid, .tid = tid};
-
-	return dw_intake_take(&b->intake, &r, true);
-}
-
-/* See which threads @p has. */
-static int list(struct dw_backend *b, struct followed *p, uint64_t now_ns)
-{
-	struct dw_track *t = &b->intake.track;
-	struct dw_tids tids = {0};
-	int rc = dw_proc_threads(p->pid, &tids);
-
-	p->is_over = rc && rc != -ENOMEM;
-	rc = rc == -ENOMEM ? rc : 0;
-	dw_vec_each(tid, &tids) {
-		struct dw_tracked_thread *th = dw_track_find(t, *tid);
-
-		if (!rc && (!th || th->ended || th->process->pid != p->pid)) {
-			bool is_first = now_ns == b->start_ns;
-
-			rc = is_first ? dw_track_running(t, p->pid, *tid)
-				      : dw_track_thread(t, p->pid, *tid, b->listed_ns, &th);
-		}
-		th = dw_track_find(t, *tid);
-		if (!rc && th)
-			th->seen_ns = now_ns;
-	}
-	dw_vec_release(&tids);
-	for (size_t i = 0; i < t->threads.n && !rc; i++) {
-		const struct dw_tracked_thread *th = t->threads.v[i];
-
-		if (!th->ended && th->process->pid == p->pid && th->seen_ns != now_ns)
-			rc = tell_end(b, p->pid, th->tid, now_ns);
-	}
-	return rc;
 }
 
 /* @p has executed another program, if it has. */
@@ -117,6 +75,7 @@ static int check_exec(struct dw_backend *b, struct followed *p, uint64_t now_ns)
 {
 	struct dw_perf_record r = {
 		.type = PERF_RECORD_COMM, .time_ns = now_ns, .pid = p->pid, .tid = p->pid};
+	const struct dw_tracked_thread *th;
 	struct dw_proc_stat st;
 	char program[256];
 	int rc;
@@ -128,9 +87,9 @@ static int check_exec(struct dw_backend *b, struct followed *p, uint64_t now_ns)
 	r.comm.name = st.name;
 	r.comm.exec = true;
 	rc = dw_intake_take(&b->intake, &r, true);
-	if (!rc && dw_track_find(&b->intake.track, p->pid))
-		dw_track_resync(&b->intake.track, dw_track_find(&b->intake.track, p->pid)->process,
-				now_ns);
+	th = dw_track_find(&b->intake.track, p->pid);
+	if (!rc && th)
+		dw_track_resync(&b->intake.track, th->process, now_ns);
 	return rc;
 }
 
@@ -157,25 +116,46 @@ static int find_children(struct dw_backend *b, pid_t pid)
 	return rc;
 }
 
-static int list_all(struct dw_backend *b, uint64_t now_ns)
+/* See what has become of the process at @i. Whether it is still there, or -ENOMEM. */
+static int look_at(struct dw_backend *b, size_t i, uint64_t now_ns, bool with_children)
+{
+	const pid_t pid = b->processes.v[i].pid;
+	struct dw_track_look look = {.now_ns = now_ns,
+				     .begin_ns = b->listed_ns,
+				     .told_ns = UINT64_MAX,
+				     .names = with_children};
+	int rc = dw_track_look(&b->intake.track, pid, &look);
+
+	if (rc == -ENOENT || rc == -ESRCH) {
+		dw_track_end_process(&b->intake.track, pid, now_ns);
+		return 0;
+	}
+	if (!rc && with_children)
+		rc = check_exec(b, &b->processes.v[i], now_ns);
+	if (!rc && with_children)
+		rc = find_children(b, pid);
+	return rc ? rc : 1;
+}
+
+static int look_at_all(struct dw_backend *b, uint64_t now_ns)
 {
 	bool with_children = now_ns >= b->next_children_ns;
-	int rc = 0;
 
 	b->next_list_ns = now_ns + LIST_NS;
 	if (with_children)
 		b->next_children_ns = now_ns + CHILDREN_NS;
-	for (size_t i = 0; i < b->processes.n && !rc; i++) {
-		if (b->processes.v[i].is_over)
-			continue;
-		rc = list(b, &b->processes.v[i], now_ns);
-		if (!rc && with_children)
-			rc = check_exec(b, &b->processes.v[i], now_ns);
-		if (!rc && with_children)
-			rc = find_children(b, b->processes.v[i].pid);
+	for (size_t i = 0; i < b->processes.n;) {
+		int rc = look_at(b, i, now_ns, with_children);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
+			i++;
+		else
+			b->processes.v[i] = b->processes.v[--b->processes.n];
 	}
 	b->listed_ns = now_ns;
-	return rc;
+	return 0;
 }
 
 static int outside_start(const struct dw_backend_config *config, struct dw_profile *profile,
@@ -186,15 +166,15 @@ static int outside_start(const struct dw_backend_config *config, struct dw_profi
 
 	if (rc)
 		return dw_error_set_errno(err, ENOMEM, "cannot look at processes");
-	b->waits.timer_fd = -1;
-	b->start_ns = config->start_ns;
+	b->listed_ns = config->start_ns;
 	dw_intake_init(&b->intake, profile, config->cache_dir, false);
 	b->intake.track.start_ns = config->start_ns;
+	b->intake.track.maps_untold = true;
 	dw_intake_use(&b->intake, config->managed, config->jit);
 	for (size_t i = 0; i < config->pids_n && !rc; i++)
 		rc = follow(b, config->pids[i]);
 	if (!rc)
-		rc = list_all(b, config->start_ns);
+		rc = look_at_all(b, config->start_ns);
 	if (!rc)
 		rc = dw_waits_begin(&b->waits, &b->intake, false, true, config->start_ns);
 	if (rc)
@@ -213,7 +193,7 @@ static size_t outside_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t 
 static int outside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
-	int rc = final || now_ns >= b->next_list_ns ? list_all(b, now_ns) : 0;
+	int rc = final || now_ns >= b->next_list_ns ? look_at_all(b, now_ns) : 0;
 
 	if (!rc)
 		rc = dw_waits_look(&b->waits, now_ns, final);

@@ -13,8 +13,6 @@
 #include "target/proc.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 uint64_t dw_track_time(const struct dw_track *t, uint64_t time_ns)
 {
@@ -133,7 +131,7 @@ static void end_process(struct dw_track *t, struct dw_tracked_process *p, uint64
 	strip_process(p);
 }
 
-static void end_thread(struct dw_track *t, struct dw_tracked_thread *th, uint64_t time_ns)
+void dw_track_end(struct dw_track *t, struct dw_tracked_thread *th, uint64_t time_ns)
 {
 	struct dw_thread *row = dw_threads_get(&t->profile->threads, th->id);
 
@@ -166,7 +164,7 @@ static int begin_process(struct dw_track *t, struct dw_tracked_process *p, uint3
 	if (!p->ended)
 		dw_vec_each(th, &t->threads) {
 			if ((*th)->process == p)
-				end_thread(t, *th, time_ns);
+				dw_track_end(t, *th, time_ns);
 		}
 	strip_process(p);
 	*p = (struct dw_tracked_process){.pid = pid, .generation = generation + 1};
@@ -185,7 +183,7 @@ static int begin_thread(struct dw_track *t, struct dw_tracked_thread *th,
 				.dirty = true};
 	int rc;
 
-	end_thread(t, th, time_ns);
+	dw_track_end(t, th, time_ns);
 	rc = dw_threads_add(&t->profile->threads, &row, &th->id);
 	if (rc)
 		return rc;
@@ -372,7 +370,7 @@ static void leave_one_thread(struct dw_track *t, const struct dw_tracked_thread 
 	if (left->process->threads > 1)
 		dw_vec_each(th, &t->threads) {
 			if ((*th)->process == left->process && *th != left)
-				end_thread(t, *th, time_ns);
+				dw_track_end(t, *th, time_ns);
 		}
 }
 
@@ -399,6 +397,7 @@ static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 		end_book(p);
 		p->generation++;
 		p->anon = 0;
+		p->resync_at_ns = p->resync_ns = p->resync_wait_ns = 0;
 	}
 	process = dw_processes_get(&t->profile->processes, p->id);
 	if (r->comm.exec || r->tid == r->pid) {
@@ -426,7 +425,7 @@ int dw_track_record(struct dw_track *t, const struct dw_perf_record *r)
 	case PERF_RECORD_EXIT:
 		th = dw_track_find(t, r->tid);
 		if (th && !th->ended && th->process->pid == r->pid)
-			end_thread(t, th, r->time_ns);
+			dw_track_end(t, th, r->time_ns);
 		return 0;
 	case PERF_RECORD_COMM:
 		return take_comm(t, r);

@@ -85,6 +85,9 @@ int dw_track_command(struct dw_track *t, pid_t pid);
  */
 int dw_track_running(struct dw_track *t, pid_t pid, pid_t tid);
 
+/* @th ended at @time_ns, and with the last one its process. Again is fine. */
+void dw_track_end(struct dw_track *t, struct dw_tracked_thread *th, uint64_t time_ns);
+
 /* Take in a side-band record, other kinds are ignored. 0 or -ENOMEM. */
 int dw_track_record(struct dw_track *t, const struct dw_perf_record *r);
 
