@@ -4,27 +4,13 @@
  */
 #include "collect/region/call-beyond.h"
 
+#include "collect/region/rows.h"
+
 #include <errno.h>
 
 static uint64_t hash(const struct dw_tree_overflow *o, uint64_t key)
 {
 	return dw_hash_u64(key) + o->thread;
-}
-
-/* The row of function @key in the thread of @o, made if it is new. NULL = no memory. */
-static struct dw_call_beyond_row *row_of(struct dw_call_beyond *b, const struct dw_tree_overflow *o,
-					 uint64_t key)
-{
-	uint32_t i = dw_map_get(&b->of, hash(o, key));
-
-	if (!i) {
-		if (dw_vec_push(&b->rows, (struct dw_call_beyond_row){0}))
-			return NULL;
-		i = (uint32_t)b->rows.n;
-		if (dw_map_put(&b->of, hash(o, key), i))
-			return NULL;
-	}
-	return &b->rows.v[i - 1];
 }
 
 void dw_call_beyond_clear(struct dw_call_beyond *b)
@@ -36,12 +22,12 @@ void dw_call_beyond_clear(struct dw_call_beyond *b)
 int dw_call_beyond_add(struct dw_call_beyond *b, const struct dw_tree_overflow *o, double elapsed,
 		       double cost)
 {
-	struct dw_call_beyond_row *row = row_of(b, o, o->caller);
+	struct dw_call_beyond_row *row = dw_row_of(&b->rows, &b->of, hash(o, o->caller));
 
 	if (!row)
 		return -ENOMEM;
 	row->cost += cost;
-	row = row_of(b, o, o->key);
+	row = dw_row_of(&b->rows, &b->of, hash(o, o->key));
 	if (!row)
 		return -ENOMEM;
 	row->elapsed += elapsed;

@@ -20,6 +20,7 @@
 #include "collect/region/late.h"
 #include "collect/region/probe-costs.h"
 #include "collect/region/quiet.h"
+#include "collect/region/rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -218,12 +219,9 @@ static double program_time(const struct dw_call_rise *rise)
 static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee)
 {
 	uint64_t key = dw_hash_u64(callee) + dw_calls_get(&r->s.p->calls, id)->thread;
-	uint32_t pool = dw_map_get(&r->pool_of, key);
+	const struct pool *pool = dw_row_of(&r->pools, &r->pool_of, key);
 
-	if (pool || dw_vec_push(&r->pools, (struct pool){0}))
-		return pool;
-	pool = (uint32_t)r->pools.n;
-	return dw_map_put(&r->pool_of, key, pool) ? 0 : pool;
+	return pool ? (uint32_t)(pool - r->pools.v) + 1 : 0;
 }
 
 /* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this

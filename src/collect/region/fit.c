@@ -1,6 +1,8 @@
 /* Functions' times by probes and by samples; see fit.h. */
 #include "collect/region/fit.h"
 
+#include "collect/region/rows.h"
+
 #include <errno.h>
 
 /* The part of a function's probes that their mean may miss. */
@@ -10,20 +12,6 @@
  * a function, others are not to get it. */
 #define SCALE_MAX 1.25
 
-static struct dw_fit_row *row_of(struct dw_fit *f, uint64_t key)
-{
-	uint32_t i = dw_map_get(&f->of, key);
-
-	if (!i) {
-		if (dw_vec_push(&f->rows, (struct dw_fit_row){0}))
-			return NULL;
-		i = (uint32_t)f->rows.n;
-		if (dw_map_put(&f->of, key, i))
-			return NULL;
-	}
-	return &f->rows.v[i - 1];
-}
-
 void dw_fit_begin(struct dw_fit *f)
 {
 	dw_vec_each(row, &f->rows)
@@ -32,7 +20,7 @@ void dw_fit_begin(struct dw_fit *f)
 
 int dw_fit_add(struct dw_fit *f, uint64_t key, double time, double cost)
 {
-	struct dw_fit_row *row = row_of(f, key);
+	struct dw_fit_row *row = dw_row_of(&f->rows, &f->of, key);
 
 	if (!row)
 		return -ENOMEM;
@@ -45,7 +33,7 @@ int dw_fit_add(struct dw_fit *f, uint64_t key, double time, double cost)
 
 int dw_fit_sample(struct dw_fit *f, uint64_t key, double ticks)
 {
-	struct dw_fit_row *row = row_of(f, key);
+	struct dw_fit_row *row = dw_row_of(&f->rows, &f->of, key);
 
 	if (!row)
 		return -ENOMEM;

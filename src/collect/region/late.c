@@ -3,6 +3,8 @@
  */
 #include "collect/region/late.h"
 
+#include "collect/region/rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,20 +18,6 @@
 
 /* Means below this many times the base are those of a full pipeline, not of waiting. */
 #define MATTERS 1.5
-
-static struct dw_late_calls *get(struct dw_late *l, uint64_t key)
-{
-	uint32_t i = dw_map_get(&l->of, key);
-
-	if (!i) {
-		if (dw_vec_push(&l->calls, (struct dw_late_calls){0}))
-			return NULL;
-		i = (uint32_t)l->calls.n;
-		if (dw_map_put(&l->of, key, i))
-			return NULL;
-	}
-	return &l->calls.v[i - 1];
-}
 
 static void add(struct dw_tree_late *sum, const struct dw_tree_late *now,
 		const struct dw_tree_late *old)
@@ -53,7 +41,7 @@ static int add_changes(struct dw_late *l, const struct dw_call_lines *s)
 			continue;
 		dw_arena_get(&s->arena, line->id, DWELL_EACH_LINES, &now);
 		dw_arena_get_old(&s->arena, line->id, DWELL_EACH_LINES, &old);
-		calls = get(l, now.key);
+		calls = dw_row_of(&l->calls, &l->of, now.key);
 		if (!calls)
 			return -ENOMEM;
 		for (int i = 0; i < DWELL_LATES; i++)

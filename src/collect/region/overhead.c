@@ -1,6 +1,8 @@
 /* Deciding what to switch off; see overhead.h. */
 #include "collect/region/overhead.h"
 
+#include "collect/region/rows.h"
+
 #include <errno.h>
 
 #define TICKS_MAX 1e18 /* years */
@@ -27,17 +29,11 @@ static const double matters = 0.001, counts = 0.0001;
 /* The row of @key, added when it is new. NULL = no memory. */
 static struct dw_overhead_calls *get(struct dw_overhead *o, uint32_t key)
 {
-	uint32_t at = dw_map_get(&o->index, key);
+	struct dw_overhead_calls *row = dw_row_of(&o->calls, &o->index, key);
 
-	if (at)
-		return &o->calls.v[at - 1];
-	if (dw_vec_push(&o->calls, (struct dw_overhead_calls){.key = key}))
-		return NULL;
-	if (dw_map_put(&o->index, key, (uint32_t)o->calls.n)) {
-		o->calls.n--;
-		return NULL;
-	}
-	return &o->calls.v[o->calls.n - 1];
+	if (row)
+		row->key = key;
+	return row;
 }
 
 /* @ticks as far as they make sense: sums and products of them stay finite. */
