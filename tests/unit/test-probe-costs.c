@@ -76,6 +76,11 @@ TEST(who_sees_a_part_says_nothing)
 
 	CHECK(is_near(read_with(&c, 1e6, 0, 100), 1e6));
 	CHECK_INT(c.samples, 0);
+	CHECK(!dw_probe_costs_scale(&c, 1e6,
+				    &(struct dw_gate_samples){.all = 400, .ticks = TICKS}));
+	CHECK(dw_probe_costs_scale(&c, 1e6, &(struct dw_gate_samples){.all = 600, .ticks = TICKS}));
+	CHECK(dw_probe_costs_scale(&c, 0, &(struct dw_gate_samples){.all = 1, .ticks = TICKS}));
+	CHECK(!dw_probe_costs_scale(&c, 0, &(struct dw_gate_samples){.ticks = TICKS}));
 }
 
 TEST(costs_stay_within_bounds)

@@ -60,6 +60,7 @@ struct dw_region_calls {
 	struct dw_fit fit;
 	struct dw_region_calls_stats stats;
 	double uncovered, slow; /* ticks */
+	bool is_sampled;	/* the samples of this reading count */
 };
 
 int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_region_names *names,
@@ -323,7 +324,7 @@ static int fit_costs(struct dw_region_calls *r, const struct dw_gate_samples *sa
 	}
 	for (size_t i = 0; i < samples->keys_n && !rc; i++)
 		rc = dw_fit_sample(&r->fit, samples->keys[i], samples->ticks);
-	if (rc || !r->costs.samples)
+	if (rc)
 		return rc;
 	dw_fit_solve(&r->fit, samples->ticks);
 	dw_vec_each(n, &r->risen)
@@ -537,7 +538,7 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 		rc = move_booked(r);
 	if (!rc)
 		rc = move_late(r);
-	if (!rc)
+	if (!rc && r->is_sampled)
 		rc = fit_costs(r, &now->samples);
 	if (!rc)
 		rc = pool_costs(r);
@@ -658,7 +659,7 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 		return rc;
 	dw_probe_costs_learn(&r->costs, now->head);
 	rc = dw_late_read(&r->late, &r->s);
-	dw_probe_costs_scale(&r->costs, sum_costs(r), &now->samples);
+	r->is_sampled = dw_probe_costs_scale(&r->costs, sum_costs(r), &now->samples);
 	if (!rc)
 		rc = charge_callers(r);
 	if (!rc)

@@ -4,8 +4,6 @@
  */
 #include "collect/region/probe-costs.h"
 
-#include <stdbool.h>
-
 #define LOOPS_COUNT 4.0 /* samples for which the loops speak */
 #define SCALE_MAX   4.0
 
@@ -50,14 +48,15 @@ static bool is_seen(double looped, const struct dw_gate_samples *now)
 	return (double)now->all * now->ticks > looped / 2;
 }
 
-void dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
+bool dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
 			  const struct dw_gate_samples *now)
 {
+	bool counts = now->all && is_seen(looped, now);
 	double known;
 
 	if (!(looped > 0))
-		return;
-	if (now->all && is_seen(looped, now)) {
+		return counts;
+	if (counts) {
 		c->samples += now->all;
 		c->looped += looped;
 		c->sampled += (double)now->in_gates * now->ticks;
@@ -71,4 +70,5 @@ void dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
 	multiply(&c->outside, c->scale);
 	multiply(&c->beyond, c->scale);
 	c->line *= c->scale;
+	return counts;
 }

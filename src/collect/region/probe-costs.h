@@ -12,6 +12,7 @@
 #include "collect/region/call-values.h"
 #include "collect/region/read.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,7 @@ struct dw_probe_costs {
 /* Take costs as the agent measures them from @head, which was just read. */
 void dw_probe_costs_learn(struct dw_probe_costs *c, const struct dw_region_head *head);
 
-/* Bring them to what @now tells of, in whose time they come to @looped as they are. */
-void dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
+/* Bring them to what @now tells of, in whose time they come to @looped as they are. Whether @now
+ * counts: it has samples, and enough of them to be all of the process's. */
+bool dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
 			  const struct dw_gate_samples *now);
