@@ -1,6 +1,6 @@
 /*
  * Addresses by the CPU clock; see where.h. Samples are those of perf_event_open(2), "MMAP layout",
- * with address, task and the top of the stack.
+ * with address, task, time and the top of the stack.
  */
 #include "collect/perf/where.h"
 
@@ -26,7 +26,8 @@ static int open_event(pid_t pid, int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = DWELL_WHERE_PERIOD_NS,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_STACK_USER,
 		.sample_stack_user = STACK_BYTES,
 		.disabled = 1,
 		.enable_on_exec = 1,
@@ -86,6 +87,7 @@ static bool read_sample(struct dw_cursor *c, struct dw_where_sample *ret)
 	ret->ip = dw_cursor_u64(c);
 	ret->pid = (pid_t)dw_cursor_u32(c);
 	dw_cursor_u32(c); /* the thread */
+	dw_cursor_u64(c); /* the time, which readers of rings look at */
 	if (c->failed)
 		return false;
 	bytes = dw_cursor_u64(c);
