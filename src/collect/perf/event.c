@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PMUS	    "/sys/bus/event_source/devices"
@@ -231,4 +232,11 @@ void dw_perf_event_fill(const struct dw_perf_event *e, struct perf_event_attr *a
 	attr->config = e->config;
 	attr->config1 = e->config1;
 	attr->config2 = e->config2;
+}
+
+int dw_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }

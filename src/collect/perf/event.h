@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { DWELL_EVENT_NAME_BYTES = 96 };
 
@@ -36,6 +37,9 @@ int dw_perf_event_find(const char *name, struct dw_perf_event *ret, struct dw_er
 
 /* What @e asks perf_event_open() for: type and config only. */
 void dw_perf_event_fill(const struct dw_perf_event *e, struct perf_event_attr *attr);
+
+/* perf_event_open(2): a descriptor, owned by the caller, or -errno. */
+int dw_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /* The @i-th name that dw_perf_event_find() knows by itself, NULL behind the last one. */
 const char *dw_perf_event_name(unsigned i);

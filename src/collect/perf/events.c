@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,13 +35,6 @@ enum {
 	NS_PER_S = 1000000000,
 	LEVEL_KERNEL = 1, /* of kernel.perf_event_paranoid that lets users sample the kernel */
 };
-
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
 
 /* What both kinds of event share. */
 static struct perf_event_attr base_attr(const struct dw_perf_events *e,
@@ -148,7 +140,7 @@ static int open_owner(struct perf_event_attr like, int cpu)
 	like.inherit = like.enable_on_exec = 0;
 	like.mmap = like.mmap2 = like.comm = like.comm_exec = like.task = 0;
 	like.disabled = 1;
-	return open_event(&like, 0, cpu);
+	return dw_perf_event_open(&like, 0, cpu);
 }
 
 /* The owners of rings on @cpu. 0, -ENODEV when that CPU is offline, or another -errno. */
@@ -188,7 +180,7 @@ static int try_event(const struct dw_perf_events *e, const struct dw_perf_option
 
 	a.disabled = 1;
 	a.enable_on_exec = 0;
-	fd = open_event(&a, 0, -1);
+	fd = dw_perf_event_open(&a, 0, -1);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -325,17 +317,24 @@ int dw_perf_events_try(const struct dw_perf_options *o, struct dw_error *err)
 	return rc ? explain(o, rc, err) : 0;
 }
 
+/* Choose the event, and make the owners of its rings. */
+static int open_owners(struct dw_perf_events *e, const struct dw_perf_options *o,
+		       struct dw_error *err)
+{
+	int rc = choose_scope(e, o);
+
+	if (!rc)
+		rc = open_cpus(e, o);
+	return rc ? explain(o, rc, err) : 0;
+}
+
 int dw_perf_events_check(const struct dw_perf_options *o, struct dw_error *err)
 {
 	struct dw_perf_events e = {0};
 	struct dw_rings rings = {0};
-	int rc = choose_scope(&e, o);
+	int rc = open_owners(&e, o, err);
 
-	if (!rc)
-		rc = open_cpus(&e, o);
-	if (rc) {
-		rc = explain(o, rc, err);
-	} else {
+	if (!rc) {
 		rc = map_kind(&e, true, SIDE_RING_MIN_BYTES, &rings);
 		if (!rc)
 			rc = map_kind(&e, false, least_bytes(o), &rings);
@@ -354,12 +353,8 @@ int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *
 
 	*ret = (struct dw_perf_events){0};
 	*rings = (struct dw_rings){0};
-	rc = choose_scope(ret, o);
-	if (!rc)
-		rc = open_cpus(ret, o);
-	if (rc) {
-		rc = explain(o, rc, err);
-	} else {
+	rc = open_owners(ret, o, err);
+	if (!rc) {
 		rc = map_rings(ret, o, rings);
 		if (rc)
 			rc = dw_perf_ring_refusal(rc, err);
@@ -376,7 +371,7 @@ int dw_perf_events_open(const struct dw_perf_options *o, struct dw_perf_events *
 /* An event of @tid on @cpu that writes into the ring of @owner. */
 static int open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int owner)
 {
-	int fd = open_event(attr, tid, cpu);
+	int fd = dw_perf_event_open(attr, tid, cpu);
 	int rc;
 
 	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner))

@@ -5,11 +5,10 @@
 #include "collect/perf/where.h"
 
 #include "base/cursor.h"
+#include "collect/perf/event.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -38,9 +37,8 @@ static int open_event(pid_t pid, int cpu)
 		.watermark = 1,
 		.wakeup_watermark = RING_BYTES,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	return dw_perf_event_open(&attr, pid, cpu);
 }
 
 /* 0, or -ENODEV: that processor is offline; -errno. */
