@@ -419,7 +419,7 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 	dw_words_note(out, fact(job, "samples_lost", 0), "sample",
 		      "lost (buffers were full): shares may lean towards quiet times.");
 	dw_words_note(out, fact(job, "records_lost", 0), "event record",
-		      "lost: some processes, threads or modules may be missing.");
+		      "lost: some processes, threads, modules or waits may be missing.");
 	dw_words_note(out, fact(job, "throttled", 0), "time",
 		      "slowed down by the kernel: fewer samples there; a lower -F avoids it.");
 	dw_words_note(out, (int64_t)t->stacks_cut, "stack",

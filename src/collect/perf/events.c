@@ -474,7 +474,7 @@ void dw_perf_events_lost(const struct dw_perf_events *e, uint64_t *ret_samples, 
 			*ret_samples += read_lost(w->deep_fd);
 		*ret_side += read_lost(w->side_fd);
 		if (w->switch_fd >= 0)
-			*ret_samples += read_lost(w->switch_fd);
+			*ret_side += read_lost(w->switch_fd);
 	}
 }
 
