@@ -498,6 +498,29 @@ TEST(processes_and_their_mappings)
 	CHECK_INT(in.sampler.cut, 1); /* the one in no known code */
 }
 
+/* In the kernel the stack's page may not be there: more of nothing is not worth a larger copy. */
+TEST(place_of_a_stack_that_was_not_copied)
+{
+	dw_auto(dw_profile) p = DW_PROFILE_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	dw_auto(dw_intake) in;
+	const uint64_t kernel = 0xffffffff81000000;
+	struct dw_perf_record r = {.type = PERF_RECORD_SAMPLE, .time_ns = 20, .pid = 10, .tid = 10};
+
+	dw_intake_init(&in, &p, NULL, true);
+	CHECK_INT(dw_track_command(&in.track, 10), 0);
+	put_mmap2(&b, 10, 0x400000, 5, "/bin/first", 10);
+	CHECK_INT(feed(&in, &b), 0);
+	r.sample.abi = PERF_SAMPLE_REGS_ABI_64;
+	r.sample.regs.r[DWELL_REG_RIP] = 0x400800;
+	r.sample.kernel = (const uint8_t *)&kernel;
+	r.sample.kernel_n = 1;
+	CHECK_INT(dw_intake_take(&in, &r, false), 0);
+	CHECK_INT(in.sampler.kept, 1);
+	CHECK_INT(in.sampler.cut, 1);
+	CHECK_INT(in.sampler.uncopied, 1);
+}
+
 TEST(exec_by_another_thread)
 {
 	dw_auto(dw_profile) p = DW_PROFILE_INIT;

@@ -50,7 +50,7 @@ enum {
 /* When to copy more of each stack. */
 struct depth {
 	uint64_t window_kept; /* samples, when the window began */
-	uint64_t window_cut;
+	uint64_t window_cut;  /* that a larger copy may mend */
 	bool deeper;
 	bool settled; /* nothing more to do */
 };
@@ -375,12 +375,13 @@ static int adapt_depth(struct dw_backend *b)
 {
 	const struct dw_sampler *s = &b->intake.sampler;
 	struct depth *d = &b->depth;
-	bool too_many = s->cut - d->window_cut > WINDOW_CUT;
+	uint64_t cut = s->cut - s->uncopied;
+	bool too_many = cut - d->window_cut > WINDOW_CUT;
 
 	if (d->settled || s->kept - d->window_kept < WINDOW_SAMPLES)
 		return 0;
 	d->window_kept = s->kept;
-	d->window_cut = s->cut;
+	d->window_cut = cut;
 	d->settled = d->deeper;
 	if (!d->deeper && !too_many)
 		return 0;

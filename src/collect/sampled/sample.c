@@ -361,8 +361,11 @@ static int take_place(struct dw_sampler *s, struct dw_tracked_thread *th,
 		rc = intern_frame(s, p, &f, &frame);
 	if (!rc)
 		rc = dw_stacks_add(&s->profile->stacks, *ret, frame, ret);
+	if (rc)
+		return rc;
 	s->cut++;
-	return rc;
+	s->uncopied++;
+	return 0;
 }
 
 /* Put the kernel's frames inside of the stack *@stack. */
@@ -458,15 +461,12 @@ int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_
 int dw_sampler_intern(struct dw_sampler *s, const struct dw_tracked_thread *th, size_t n, bool cut,
 		      uint32_t *ret)
 {
-	struct dw_frame cut_row = {.kind = DWELL_FRAME_CUT};
 	uint32_t frame;
 	int rc = 0;
 
 	*ret = 0;
 	if (cut)
-		rc = dw_frames_add(&s->profile->frames, cut_row, &frame);
-	if (cut && !rc)
-		rc = dw_stacks_add(&s->profile->stacks, 0, frame, ret);
+		rc = add_cut(s, ret);
 	while (n && !rc) {
 		rc = intern_frame(s, th->process, &s->frames[--n], &frame);
 		if (!rc)

@@ -25,6 +25,7 @@ struct dw_sampler {
 	uint64_t discarded;    /* not taken in 64-bit code of the target */
 	uint64_t discarded_32; /* those of them that were in 32-bit code */
 	uint64_t cut;	       /* kept, but without their outermost frames */
+	uint64_t uncopied;     /* those of them of whose stack the kernel could copy nothing */
 };
 
 /* Take in one decoded PERF_RECORD_SAMPLE. 0 or -ENOMEM. */
