@@ -39,6 +39,8 @@ int dw_perf_folder_write(struct dw_perf_file *f, const struct dw_plain_input *fi
 			rc = dw_vec_push(&inputs, in);
 		else if (fd != -ENOENT)
 			rc = dw_error_set_errno(err, -fd, "cannot open '%s' in it", name);
+		if (rc && fd >= 0)
+			close(fd);
 	}
 	if (!rc)
 		rc = dw_plain_write(f, inputs.v, inputs.n, err);

@@ -174,13 +174,14 @@ static int add_process(struct dw_backend *b, const struct dw_region_look *look, 
 		       bool is_forked)
 {
 	const struct dw_region_head *head = look->head;
-	struct dw_inside_process *p =
-		add(b, &(struct dw_inside_process){.pid = pid,
-						   .region = look->region,
-						   .start_ns = head->start_ns,
-						   .fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0)});
+	struct dw_inside_process *p = add(b, &(struct dw_inside_process){.pid = pid,
+									 .region = look->region,
+									 .start_ns = head->start_ns,
+									 .fd = -1});
 	int rc = p ? 0 : -ENOMEM;
 
+	if (p)
+		p->fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0);
 	if (!rc && !is_forked && head->parent_pid <= INT32_MAX)
 		rc = follow_silent(b, (pid_t)head->parent_pid, head->start_ns);
 	return rc ? rc : dw_inside_begin(&b->reader, p, head, is_forked);
