@@ -174,16 +174,24 @@ static void end(struct dw_regions *r, struct dw_region *g, bool over)
 	drop(r, g);
 }
 
-/* Whether no process can write to @g any more, at @now_ns. */
-static bool is_over(struct dw_region *g, uint64_t now_ns)
+/* Whether no process has @g. */
+static bool is_free(const struct dw_region *g)
 {
 	if (!fcntl(g->fd, F_SETLEASE, F_WRLCK)) {
 		fcntl(g->fd, F_SETLEASE, F_UNLCK);
-		if (!g->free_since_ns)
-			g->free_since_ns = now_ns;
-		return g->is_valid || now_ns - g->free_since_ns > OPENING_NS;
+		return true;
 	}
 	return errno != EAGAIN && g->was_alive && kill(g->owner.pid, 0) && errno == ESRCH;
+}
+
+/* Whether no process can write to @g any more, at @now_ns. */
+static bool is_over(struct dw_region *g, uint64_t now_ns)
+{
+	if (!is_free(g))
+		return false;
+	if (!g->free_since_ns)
+		g->free_since_ns = now_ns;
+	return g->is_valid || now_ns - g->free_since_ns > OPENING_NS;
 }
 
 /* End what is over. Walks backwards: the last one takes a dropped one's place. */
@@ -405,7 +413,7 @@ void dw_regions_finish(struct dw_regions *r)
 		;
 	dw_region_folder_list(&r->folder, LISTED_MAX, on_file, r);
 	for (size_t i = r->open.n; i-- > 0;)
-		end(r, r->open.v[i], is_over(r->open.v[i], UINT64_MAX));
+		end(r, r->open.v[i], is_free(r->open.v[i]));
 	dw_region_folder_unwatch(&r->folder);
 }
 
