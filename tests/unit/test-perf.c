@@ -10,6 +10,7 @@
 #include "collect/perf/intake.h"
 #include "collect/perf/records.h"
 #include "collect/perf/ring.h"
+#include "target/maps.h"
 
 #include <unistd.h>
 
@@ -519,6 +520,40 @@ TEST(place_of_a_stack_that_was_not_copied)
 	CHECK_INT(in.sampler.kept, 1);
 	CHECK_INT(in.sampler.cut, 1);
 	CHECK_INT(in.sampler.uncopied, 1);
+}
+
+/* Whether /proc tells something new by @line. */
+static bool is_new_mapping(struct dw_intake *in, const char *line)
+{
+	struct dw_tracked_thread *th = dw_track_find(&in->track, 10);
+	struct dw_mappings m;
+	bool is_changed = false;
+
+	if (!th || dw_mappings_parse(strdup(line), strlen(line), &m))
+		return false;
+	dw_track_mappings(&in->track, th->process, &m, &is_changed);
+	dw_mappings_release(&m);
+	return is_changed;
+}
+
+TEST(mappings_that_are_known)
+{
+	dw_auto(dw_profile) p = DW_PROFILE_INIT;
+	dw_auto(dw_buf) b = DW_BUF_INIT;
+	dw_auto(dw_intake) in;
+
+	dw_intake_init(&in, &p, NULL, true);
+	CHECK_INT(dw_track_command(&in.track, 10), 0);
+	put_mmap2(&b, 10, 0x400000, 5, "/bin/first", 10);
+	CHECK_INT(feed(&in, &b), 0);
+	CHECK(!is_new_mapping(&in, "400000-402000 r-xp 1000 08:01 5 /bin/first\n"));
+	CHECK(!is_new_mapping(&in, "400000-402000 r-xp 1000 08:01 5 /bin/renamed\n"));
+	CHECK(!is_new_mapping(&in, "400000-402000 r-xp 1000 00:33 5 /bin/first\n")); /* overlay */
+	CHECK_INT(dw_modules_count(&p.modules), 1);
+	CHECK(is_new_mapping(&in, "400000-402000 r-xp 1000 00:33 5 /bin/second\n"));
+	CHECK(is_new_mapping(&in, "400000-402000 r-xp 1000 00:33 6 /bin/second\n"));
+	CHECK(is_new_mapping(&in, "400000-403000 r-xp 1000 00:33 6 /bin/second\n"));
+	CHECK_INT(dw_modules_count(&p.modules), 3);
 }
 
 TEST(exec_by_another_thread)

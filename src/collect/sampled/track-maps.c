@@ -44,6 +44,16 @@ int dw_track_map(struct dw_track *t, struct dw_tracked_process *p,
 	return rc;
 }
 
+/* Whether @row is of the file @m. Of files on an overlay, some kernels tell the layer's device in
+ * records and the overlay's here. */
+static bool is_same_file(const struct dw_track *t, const struct dw_module *m,
+			 const struct dw_mapping *row)
+{
+	return m->inode == row->inode &&
+	       (m->device == row->device ||
+		!strcmp(row->path, dw_strings_get(&t->profile->strings, m->path)));
+}
+
 /* Whether the space has @row, of the same file. */
 static bool is_known(const struct dw_track *t, struct dw_tracked_process *p,
 		     const struct dw_mapping *row)
@@ -52,8 +62,7 @@ static bool is_known(const struct dw_track *t, struct dw_tracked_process *p,
 	const struct dw_module *m = r ? dw_modules_get(&t->profile->modules, r->module) : NULL;
 
 	return m && r->start <= row->start && r->end >= row->end &&
-	       (m->kind == DWELL_MODULE_FILE ? m->device == row->device && m->inode == row->inode
-					     : !row->inode);
+	       (m->kind == DWELL_MODULE_FILE ? is_same_file(t, m, row) : !row->inode);
 }
 
 static int map_row(struct dw_track *t, struct dw_tracked_process *p, const struct dw_mapping *row)
