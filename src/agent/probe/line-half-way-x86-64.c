@@ -9,11 +9,11 @@
 #include "agent/core/bytes.h"
 #include "agent/probe/context-x86-64.h"
 #include "agent/probe/half-way.h"
+#include "agent/probe/mute.h"
 
 enum {
-	PROBE_BYTES = 15,
-	LOAD_AT = 5,  /* of the index, in a probe */
-	CALL_AT = 10, /* of the gate */
+	LOAD_AT = 5,			  /* of the index, in a probe */
+	CALL_AT = DWELL_PROBE_LOAD_BYTES, /* of the gate */
 	CALL = 0xe8,
 	CALL_BYTES = 5,
 	RED_ZONE_BYTES = 128,
@@ -22,7 +22,6 @@ enum {
 
 static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
-static const uint8_t muted[] = {0x48, 0x8b, 0x44, 0x24, 0xf0}; /* in place of the call: mute.h */
 static const uint8_t save[] = {0x48, 0x89, 0x44, 0x24, 0xf0, 0xb8};
 
 static bool is_equal(uint64_t at, const uint8_t *bytes, uint32_t n)
@@ -35,16 +34,15 @@ static bool is_equal(uint64_t at, const uint8_t *bytes, uint32_t n)
 	return true;
 }
 
-/* Whether a probe begins at @at, apart from what moves the stack pointer. */
+/* Whether a probe, which may be switched off, begins at @at, apart from what moves the stack
+ * pointer. */
 static bool is_probe(const struct dw_area *area, uint64_t at)
 {
 	int32_t distance;
 
-	if (!is_equal(at, save, sizeof(save)))
-		return false;
-	if (is_equal(at + CALL_AT, muted, sizeof(muted)))
+	if (is_equal(at, dw_no_probe, sizeof(dw_no_probe)))
 		return true;
-	if (*(const uint8_t *)(at + CALL_AT) != CALL)
+	if (!is_equal(at, save, sizeof(save)) || *(const uint8_t *)(at + CALL_AT) != CALL)
 		return false;
 	memcpy(&distance, (const void *)(at + CALL_AT + 1), sizeof(distance));
 	return at + CALL_AT + CALL_BYTES + (uint64_t)(int64_t)distance ==
@@ -54,7 +52,7 @@ static bool is_probe(const struct dw_area *area, uint64_t at)
 static bool is_moved(uint64_t probe)
 {
 	return is_equal(probe - sizeof(down), down, sizeof(down)) &&
-	       is_equal(probe + PROBE_BYTES, up, sizeof(up));
+	       is_equal(probe + DWELL_PROBE_BYTES, up, sizeof(up));
 }
 
 static void go_on(ucontext_t *context, uint64_t pc, uint64_t pop)
@@ -66,7 +64,7 @@ static void go_on(ucontext_t *context, uint64_t pc, uint64_t pop)
 /* Out of the probe at @probe, before its call: in front of it, or behind it. */
 static void leave_probe(uint64_t probe, ucontext_t *context)
 {
-	uint64_t end = probe + PROBE_BYTES;
+	uint64_t end = probe + DWELL_PROBE_BYTES;
 
 	if (dw_context_pc(context) == probe + CALL_AT)
 		context->uc_mcontext.gregs[REG_RAX] =
@@ -91,8 +89,8 @@ void dw_line_settle(const struct dw_area *area, ucontext_t *context)
 		return;
 	}
 	probe = pc + sizeof(down);
-	if (is_probe(area, pc - PROBE_BYTES) && is_moved(pc - PROBE_BYTES))
+	if (is_probe(area, pc - DWELL_PROBE_BYTES) && is_moved(pc - DWELL_PROBE_BYTES))
 		go_on(context, pc + sizeof(up), RED_ZONE_BYTES);
 	else if (dw_is_stepped(context) && is_probe(area, probe) && is_moved(probe))
-		go_on(context, probe + PROBE_BYTES + sizeof(up), 0);
+		go_on(context, probe + DWELL_PROBE_BYTES + sizeof(up), 0);
 }

@@ -23,8 +23,6 @@
 enum {
 	CALL = 0xe8,
 	CALL_BYTES = 5,
-	LOAD_BYTES = 10, /* that put rax away and load a number */
-	PROBE_BYTES = LOAD_BYTES + CALL_BYTES,
 	MOV_EAX = 0xb8,
 	GAP_PAGES = 16, /* between two that change: then those are swapped as well */
 };
@@ -265,24 +263,20 @@ static const uint8_t put_rax_away[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
 /* Whether the gate call at @call ends a probe whose argument is a number. */
 static bool has_number(const struct dw_area *a, const uint8_t *call)
 {
-	const uint8_t *load = call - LOAD_BYTES;
+	const uint8_t *load = call - DWELL_PROBE_LOAD_BYTES;
 
 	return (uint64_t)load >= a->area + a->header->code_at && call[-CALL_BYTES] == MOV_EAX &&
 	       !__builtin_memcmp(load, put_rax_away, sizeof put_rax_away);
 }
 
 /*
- * What stands for the change @site of w->sites from now on, and where: its length in bytes. A nop
- * of all the probe reads no memory, so its last five bytes may be the load of rax for who comes
- * from the argument's, and from the fifth on it is a nop, too, for who has only put rax away.
+ * What stands for the change @site of w->sites from now on, and where: its length in bytes. Where
+ * only the gate call goes, the end of dw_no_probe is the load of rax.
  */
 static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
-			    uint8_t ret[static PROBE_BYTES])
+			    uint8_t ret[static DWELL_PROBE_BYTES])
 {
 	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
-	static const uint8_t no_probe[PROBE_BYTES] = {0x66, 0x66, 0x66, 0x66, 0x66,
-						      0x66, 0x2e, 0x0f, 0x1f, 0x84,
-						      0x48, 0x8b, 0x44, 0x24, 0xf0};
 	uint32_t bytes = CALL_BYTES;
 
 	*at = site & ~IS_END;
@@ -291,10 +285,10 @@ static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
 		return bytes;
 	}
 	if (has_number(w->area, (const uint8_t *)w->area->area + *at)) {
-		*at -= LOAD_BYTES;
-		bytes = PROBE_BYTES;
+		*at -= DWELL_PROBE_LOAD_BYTES;
+		bytes = DWELL_PROBE_BYTES;
 	}
-	__builtin_memcpy(ret, no_probe + PROBE_BYTES - bytes, bytes);
+	__builtin_memcpy(ret, dw_no_probe + DWELL_PROBE_BYTES - bytes, bytes);
 	return bytes;
 }
 
@@ -303,7 +297,7 @@ static void edit(void *ctx, uint8_t *copy)
 	const struct work *w = ctx;
 
 	for (uint32_t i = 0; i < w->n; i++) {
-		uint8_t code[PROBE_BYTES];
+		uint8_t code[DWELL_PROBE_BYTES];
 		uint32_t at, bytes = replacement(w, w->sites[i], &at, code);
 
 		__builtin_memcpy(copy + at - w->area->header->code_at, code, bytes);
@@ -316,7 +310,7 @@ static int edit_in_place(const struct work *w)
 	int fd = dw_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0), error = 0;
 
 	for (uint32_t i = 0; i < w->n && fd >= 0 && !error; i++) {
-		uint8_t code[PROBE_BYTES];
+		uint8_t code[DWELL_PROBE_BYTES];
 		uint32_t at, bytes = replacement(w, w->sites[i], &at, code);
 		long n = dw_syscall(SYS_pwrite64, fd, code, bytes, w->area->area + at);
 
@@ -332,7 +326,7 @@ static int edit_in_place(const struct work *w)
 static void mark_pages(const struct work *w, uint8_t *pages)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
-		uint8_t code[PROBE_BYTES];
+		uint8_t code[DWELL_PROBE_BYTES];
 		uint32_t at, bytes = replacement(w, w->sites[i], &at, code);
 		uint32_t from = at - w->area->header->code_at;
 		uint32_t first = from / DWELL_PAGE_BYTES;
