@@ -90,7 +90,7 @@ static size_t unwind_dwell(void)
 				    REG_RBP, REG_RSP, REG_R8,  REG_R9,	REG_R10, REG_R11,
 				    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 	struct dw_unwind_memory memory = {0};
-	struct dw_unwind_regs regs;
+	struct dw_unwind_regs regs = {0};
 	ucontext_t c;
 	size_t n;
 

@@ -56,7 +56,7 @@ static void walk(const struct dw_cfi_table *t, const uint8_t *data, size_t size)
 	dw_space_map(&space, &code);
 	for (uint32_t i = 0; i < t->starts_n; i += step) {
 		struct dw_unwind_memory memory = {.base = 0x10000, .bytes = data, .n = size};
-		struct dw_unwind_regs regs;
+		struct dw_unwind_regs regs = {0};
 		size_t n = 0;
 
 		for (unsigned r = 0; r < DWELL_REG_COUNT; r++)

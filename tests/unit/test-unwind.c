@@ -113,7 +113,7 @@ static struct dw_unwind_regs from_context(const ucontext_t *c)
 	static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
 				    REG_RBP, REG_RSP, REG_R8,  REG_R9,	REG_R10, REG_R11,
 				    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-	struct dw_unwind_regs regs;
+	struct dw_unwind_regs regs = {0};
 
 	for (int i = 0; i < DWELL_REG_COUNT; i++)
 		regs.r[i] = (uint64_t)c->uc_mcontext.gregs[order[i]];
