@@ -126,6 +126,7 @@ static bool find_rbp(struct reading *r)
 	struct dw_unwind_regs regs = {0};
 	int tries = 0;
 
+	regs.unknown = ~(1u << DWELL_REG_RBP | 1u << DWELL_REG_RSP | 1u << DWELL_REG_RIP);
 	regs.r[DWELL_REG_RIP] = frame.pc.v;
 	regs.r[DWELL_REG_RSP] = frame.sp;
 	for (uint64_t at = frame.sp; at - frame.sp < SCAN_BYTES && tries < TRIES_MAX; at += 8) {
