@@ -57,6 +57,7 @@ void dw_maps_tell(void)
 {
 	struct dw_ring_place place;
 	char *text = dw_agent_memory(DWELL_SAMPLE_MAPS_MAX);
+	uint64_t end;
 	size_t n;
 
 	if (!text)
@@ -64,9 +65,9 @@ void dw_maps_tell(void)
 	n = keep_code(text, read_all(text));
 	if (n && dw_ring_begin(&place, DWELL_SAMPLE_MAPS, (uint32_t)n)) {
 		dw_ring_write(&place, 0, text, (uint32_t)n);
+		end = place.position + place.record->bytes; /* its bytes are the collector's then */
 		dw_ring_end(&place, (uint32_t)n);
-		__atomic_store_n(&dw_sampling.told, place.position + place.record->bytes,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&dw_sampling.told, end, __ATOMIC_RELAXED);
 	}
 	dw_sys_munmap(text, DWELL_SAMPLE_MAPS_MAX);
 }
