@@ -6,19 +6,19 @@
  * Source: ptrace(2).
  */
 #include "agent/core/agent.h"
-#include "agent/core/syscall-x86-64.h"
 #include "agent/sample/reals.h"
 #include "agent/sample/sampling.h"
 
 #include <stdarg.h>
 #include <sys/ptrace.h>
+#include <sys/types.h>
 
 static void stop_sampling(void)
 {
-	if (!dw_sampling_is_on() || !dw_agent_may_call())
+	if (!dw_sampling_is_on())
 		return;
 	dw_agent_after_fork();
-	if (dw_agent_is_on() && dw_agent_region()->pid == (uint32_t)dw_sys_getpid())
+	if (dw_agent_is_on() && dw_agent_is_self())
 		dw_sampling_stop(DWELL_SAMPLE_OFF_TRACED);
 }
 
