@@ -177,9 +177,7 @@ static void look_at(struct dw_thread *t)
 	is_stranded = t->forks != threads.forks;
 	has_ended = is_stranded || t->word == &dw_thread_word ||
 		    dw_syscall(SYS_tgkill, dw_sys_getpid(), t->line->tid, 0) == -ESRCH;
-	if (is_stranded)
-		strand(t);
-	else if (has_ended)
+	if (has_ended && !is_stranded)
 		end_thread(t);
 	__atomic_store_n(&t->use, has_ended ? DWELL_THREAD_UNUSED : DWELL_THREAD_USED,
 			 __ATOMIC_RELEASE);
