@@ -88,9 +88,9 @@ const char *dw_environment_second(void);
  * agent gave. False: they are too long. */
 bool dw_environment_be_second(const char *start);
 
-/* Whether this process belongs to dwell as @start says, where another agent has found out that
- * agents may work. */
-bool dw_agent_wake_second(const char *start);
+/* Be the second agent, active if this process belongs to dwell as @start says, where another agent
+ * has found out that agents may work. */
+void dw_agent_wake_second(const char *start);
 
 /* The name and "=" of variable @i. */
 const char *dw_environment_name(int i);

@@ -24,15 +24,14 @@ static bool is_secure(char **envp)
 	return true;
 }
 
-bool dw_agent_wake_second(const char *start)
+void dw_agent_wake_second(const char *start)
 {
 	const char *path = dw_loader_own_path();
 
 	if (!path || !dw_environment_be_second(start))
-		return false;
+		return;
 	dw_agent.is_second = true;
 	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
-	return dw_agent.is_active;
 }
 
 const char *dw_agent_second(void)
