@@ -30,7 +30,8 @@ struct walk {
 	struct dw_unwind_state state; /* of the last frame */
 	unsigned switches;
 	bool full;    /* no fast path */
-	bool chained; /* a frame pointer has led from one frame to the next */
+	bool chained; /* a frame pointer has led from one frame to the next; rows do not end that,
+			 as they follow rbp exactly */
 };
 
 /* Move @s to the caller whose frame starts at @cfa, with the return address below it. */
