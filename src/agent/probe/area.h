@@ -21,9 +21,9 @@ struct dw_module {
 struct dw_module dw_module_read(uint64_t bias, const Elf64_Phdr *headers, uint32_t headers_n);
 
 /*
- * Map the image at @path beside @m and let the module run from it. @is_alone: no other task of the
- * program runs. The module's state for the region: DWELL_MODULE_CLONED, or why not, with
- * *@error the errno of DWELL_MODULE_REFUSED.
+ * Map the image at @path beside @m and let the module run from it. @is_alone: no other task can run
+ * its code, nor can a child. The module's state for the region: DWELL_MODULE_CLONED, or why not,
+ * with *@error the errno of DWELL_MODULE_REFUSED.
  */
 uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone,
 		      uint32_t region_module, uint32_t *error);

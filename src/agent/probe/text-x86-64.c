@@ -1,11 +1,12 @@
 /*
  * Changing code without ever having it writable and executable at once.
  *
- * A program with one task has its text made writable, patched, and made executable again: 45,000
- * patches cost the copies of their pages and no more. Where other tasks run, each patch is written
- * through /proc/self/mem, which changes no rights; that they are not in the function just then is
- * the caller's to know. Clones, which may be running, are changed in a copy of their pages that
- * takes their place at once.
+ * A program with one task and no child has its text made writable, patched, and made executable
+ * again: 45,000 patches cost the copies of their pages and no more. Else each patch is written
+ * through /proc/self/mem, which changes no rights and leaves the text its file's. Where that is
+ * refused, all of the text becomes a copy. That others are not in the function just then is the
+ * caller's to know. Clones, which may be running, are changed in a copy of their pages that takes
+ * their place at once.
  *
  * Kernels that refuse executable memory (MDWE, SELinux, system-call filters) refuse only the last
  * step, so the whole way is tried beforehand on a page of its own.
@@ -102,20 +103,27 @@ bool dw_text_is_patched(const struct dw_area *area)
 	return is_there((const uint8_t *)area->module + patches(area)->at, bytes, n);
 }
 
-static int patch_alone(const struct dw_area *area)
+/* Put all patches of @ctx, an area, to @text: what its module has, or a copy. */
+static void put_all(void *ctx, uint8_t *text)
 {
+	const struct dw_area *area = ctx;
 	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
 	uint8_t bytes[DWELL_JUMP_BYTES];
-	int error;
 
-	error = dw_sys_mprotect((void *)area->text, area->text_bytes, PROT_READ | PROT_WRITE);
-	if (error)
-		return error;
 	for (; p < end; p++) {
 		size_t n = patch_bytes(area, p, bytes);
 
-		put((uint8_t *)area->module + p->at, bytes, n);
+		put(text + (area->module + p->at - area->text), bytes, n);
 	}
+}
+
+static int patch_alone(struct dw_area *area)
+{
+	int error = dw_sys_mprotect((void *)area->text, area->text_bytes, PROT_READ | PROT_WRITE);
+
+	if (error)
+		return error;
+	put_all(area, (uint8_t *)area->text);
 	return dw_sys_mprotect((void *)area->text, area->text_bytes, PROT_READ | PROT_EXEC);
 }
 
@@ -138,18 +146,17 @@ static int write_through(const struct dw_area *area, int fd, uint32_t n, bool is
 	return 0;
 }
 
-int dw_text_patch(const struct dw_area *area, bool is_alone)
+int dw_text_patch(struct dw_area *area, bool is_alone)
 {
 	int fd, error;
 
 	if (is_alone)
 		return patch_alone(area);
 	fd = dw_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-	if (fd < 0)
-		return fd;
-	error = write_through(area, fd, area->header->patches.n, false);
-	dw_sys_close(fd);
-	return error;
+	error = fd < 0 ? fd : write_through(area, fd, area->header->patches.n, false);
+	if (fd >= 0)
+		dw_sys_close(fd);
+	return error ? dw_text_swap(area->text, area->text_bytes, put_all, area) : 0;
 }
 
 void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint32_t first,

@@ -2,7 +2,7 @@
  * Changing code: the module's own, and that of clones.
  *
  * Nothing here is ever writable and executable at once. All inside dw_agent_enter(): signals are
- * blocked. 0 or -errno, and then nothing has changed.
+ * blocked. 0 or -errno, and then nothing has changed where dw_text_may_change() said so.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ int dw_text_check(const struct dw_area *area);
 /* Whether @area's module still has its patches: the loader has not mapped another one there. */
 bool dw_text_is_patched(const struct dw_area *area);
 
-/* Write all patches of @area. @is_alone: this task is the only one that runs this code. */
-int dw_text_patch(const struct dw_area *area, bool is_alone);
+/* Write all patches of @area. @is_alone: no other task can run this code, nor can a child. */
+int dw_text_patch(struct dw_area *area, bool is_alone);
 
 /*
  * Write back what patches have replaced: those of functions with a bit in @functions, as far as
