@@ -97,9 +97,7 @@ static const char *suffix(const ZydisDecodedInstruction *in, const ZydisDecodedO
 			continue;
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			memory = &operands[i];
-		/* how far to shift says nothing of what is shifted */
-		else if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			 (i == 0 || in->meta.category != ZYDIS_CATEGORY_SHIFT))
+		else if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			has_register = true;
 	}
 	if (!memory)

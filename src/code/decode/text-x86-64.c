@@ -45,9 +45,14 @@ static bool decode(const uint8_t *bytes, size_t n, ZydisDecodedInstruction *in,
 {
 	ZydisDecoder decoder;
 
-	return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					     ZYDIS_STACK_WIDTH_64)) &&
-	       ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, n, in, operands));
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, n, in, operands)))
+		return false;
+	/* Long nops have a register that no assembler takes. */
+	if (in->mnemonic == ZYDIS_MNEMONIC_NOP && in->operand_count_visible > 1)
+		in->operand_count_visible = 1;
+	return true;
 }
 
 static bool format(ZydisFormatterStyle style, const ZydisDecodedInstruction *in,
@@ -65,6 +70,8 @@ static bool format(ZydisFormatterStyle style, const ZydisDecodedInstruction *in,
 						      ZYDIS_PADDING_DISABLED)) &&
 	       ZYAN_SUCCESS(ZydisFormatterSetProperty(&formatter,
 						      ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, 0)) &&
+	       ZYAN_SUCCESS(ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE,
+						      style == ZYDIS_FORMATTER_STYLE_INTEL)) &&
 	       ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, in, operands,
 							    in->operand_count_visible, ret,
 							    TEXT_MAX_BYTES, svma, NULL));
