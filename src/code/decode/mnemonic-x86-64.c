@@ -123,6 +123,13 @@ static bool put_widening(const ZydisDecodedInstruction *in, const ZydisDecodedOp
 	return true;
 }
 
+/* Whether the result of @in goes to another register than st: AT&T names these differences and
+ * quotients the other way round ("Using as", AT&T Syntax bugs). */
+static bool is_turned(const ZydisDecodedInstruction *in)
+{
+	return (in->opcode == 0xdc || in->opcode == 0xde) && in->raw.modrm.mod == 3;
+}
+
 /* AT&T's name for what Intel calls @name; NULL = likewise. */
 static const char *other_name(const ZydisDecodedInstruction *in, const char *name)
 {
@@ -133,7 +140,12 @@ static const char *other_name(const ZydisDecodedInstruction *in, const char *nam
 						 {"lodsd", "lodsl"},
 						 {"scasd", "scasl"},
 						 {"cmpsd", "cmpsl"}};
+	static const struct renamed turned[] = {
+		{"fsub", "fsubr"}, {"fsubr", "fsub"}, {"fsubp", "fsubrp"}, {"fsubrp", "fsubp"},
+		{"fdiv", "fdivr"}, {"fdivr", "fdiv"}, {"fdivp", "fdivrp"}, {"fdivrp", "fdivp"}};
 
+	if (in->meta.category == ZYDIS_CATEGORY_X87_ALU && is_turned(in))
+		return look_up(turned, sizeof turned / sizeof *turned, name);
 	if (in->meta.category == ZYDIS_CATEGORY_STRINGOP)
 		return look_up(strings, sizeof strings / sizeof *strings, name);
 	if (in->mnemonic == ZYDIS_MNEMONIC_MOV &&
