@@ -354,14 +354,14 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 		ret->rows = r->options->top;
 }
 
-static void list_columns(const struct report *r, const struct dw_profile *p,
-			 const enum dw_column *from, enum dw_column *ret)
+static void drop_source(enum dw_column *columns)
 {
-	for (; *from; from++)
-		if (dw_view_has_column(p, *from) &&
-		    (*from != DWELL_COLUMN_SOURCE_TEXT || wants_source(r->options)))
-			*ret++ = *from;
-	*ret = DWELL_COLUMN_END;
+	enum dw_column *to = columns;
+
+	for (; *columns; columns++)
+		if (*columns != DWELL_COLUMN_SOURCE_TEXT)
+			*to++ = *columns;
+	*to = DWELL_COLUMN_END;
 }
 
 /* False: the view is not for the session's method. */
@@ -370,8 +370,12 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	r->own = *dw_view_columns(r->view, p);
 	if (!r->own.all)
 		return false;
-	list_columns(r, p, r->own.all, r->all);
-	list_columns(r, p, r->own.people, r->people);
+	dw_view_list_columns(p, r->own.all, r->all);
+	dw_view_list_columns(p, r->own.people, r->people);
+	if (!wants_source(r->options)) {
+		drop_source(r->all);
+		drop_source(r->people);
+	}
 	r->own.all = r->all;
 	r->own.people = r->people;
 	return true;

@@ -41,7 +41,9 @@ const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 	}
 }
 
-bool dw_view_has_column(const struct dw_profile *p, enum dw_column column)
+/* Whether @p may know of @column: the life of objects is not known of samples, errors only of them.
+ */
+static bool has_column(const struct dw_profile *p, enum dw_column column)
 {
 	bool is_sampling = dw_profile_method(p) == DWELL_METHOD_SAMPLING;
 	bool is_sampled = dw_facts_get(&p->facts, "sample_bytes", 0) > 0;
@@ -61,7 +63,7 @@ void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from
 			  enum dw_column *ret)
 {
 	for (; *from; from++)
-		if (dw_view_has_column(p, *from))
+		if (has_column(p, *from))
 			*ret++ = *from;
 	*ret = DWELL_COLUMN_END;
 }

@@ -147,10 +147,6 @@ const struct dw_view_ops *dw_view_find(const char *name);
 const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 					      const struct dw_profile *p);
 
-/* Whether @p may know of @column: the life of objects is not known of samples, errors only of them.
- */
-bool dw_view_has_column(const struct dw_profile *p, enum dw_column column);
-
 /* Write those of @from that @p may know of to @ret, which has room for DWELL_COLUMNS_N. */
 void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,
 			  enum dw_column *ret);
