@@ -2,7 +2,8 @@
  * Asking debuginfod servers; see debuginfod.h. A few processes ask at a time, since most of an
  * answer's time is waiting. Each sends what it got by a socket, files as descriptors. Shortly
  * before time is up the processes give up by themselves, so that the library takes its unfinished
- * files away; who hangs, in a name server's answer say, is killed.
+ * files away; who hangs, in a name server's answer say, is killed. Time is up early for who presses
+ * Ctrl-C: recordings block that while they finish, so it is looked whether it waits.
  */
 #include "symbol/debuginfod.h"
 
@@ -20,13 +21,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROCESSES = 4, LAST_MS = 1200 };
+enum { PROCESSES = 4, LAST_MS = 1200, LOOK_MS = 200 };
 
 DW_DEFINE_FREEP(dw_elf)
 
@@ -48,7 +50,7 @@ struct message {
 	uint32_t outcome;
 };
 
-static uint64_t give_up_ns; /* of an asking process */
+static uint64_t *give_up_ns; /* of asking processes, shared with them */
 
 bool dw_debuginfod_has_library(void)
 {
@@ -78,7 +80,7 @@ static void *open_client(struct client *c)
 static int is_over(void *client, long a, long b)
 {
 	(void)client, (void)a, (void)b;
-	return dw_clock_ns(CLOCK_MONOTONIC) >= give_up_ns;
+	return dw_clock_ns(CLOCK_MONOTONIC) >= __atomic_load_n(give_up_ns, __ATOMIC_RELAXED);
 }
 
 /* Get the file with build-id @id. Its descriptor at *@fd when it was found. */
@@ -239,6 +241,24 @@ static bool receive(int socket, struct dw_debuginfod_file *files, size_t n,
 	return true;
 }
 
+static bool is_hurried(void)
+{
+	sigset_t waiting;
+
+	return !sigpending(&waiting) &&
+	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
+		sigismember(&waiting, SIGHUP));
+}
+
+/* Let all give up at once. The new deadline. */
+static uint64_t hurry(uint64_t deadline_ns, uint64_t now_ns)
+{
+	uint64_t soon_ns = now_ns + LAST_MS * 1000000ull;
+
+	__atomic_store_n(give_up_ns, 0, __ATOMIC_RELAXED);
+	return soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
 /* Take what comes until @deadline_ns. */
 static void listen_until(uint64_t deadline_ns, int socket, struct dw_debuginfod_file *files,
 			 size_t n, struct dw_debuginfod_stats *stats)
@@ -250,7 +270,9 @@ static void listen_until(uint64_t deadline_ns, int socket, struct dw_debuginfod_
 		struct pollfd p = {.fd = socket, .events = POLLIN};
 		uint64_t left_ms = (deadline_ns - now_ns) / 1000000 + 1;
 
-		if (poll(&p, 1, left_ms > 1000 ? 1000 : (int)left_ms) > 0 &&
+		if (*give_up_ns && is_hurried())
+			deadline_ns = hurry(deadline_ns, now_ns);
+		if (poll(&p, 1, left_ms > LOOK_MS ? LOOK_MS : (int)left_ms) > 0 &&
 		    !receive(socket, files, n, stats, &heard))
 			break;
 	}
@@ -277,9 +299,16 @@ int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeo
 	if (!dw_debuginfod_has_servers())
 		return 0;
 	stats->state = DWELL_DEBUGINFOD_ASKED;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return dw_error_set_errno(err, errno, "cannot make a socket");
-	give_up_ns = deadline_ns - (uint64_t)last_ms * 1000000;
+	give_up_ns = mmap(NULL, sizeof *give_up_ns, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (give_up_ns == MAP_FAILED)
+		return -ENOMEM;
+	*give_up_ns = deadline_ns - (uint64_t)last_ms * 1000000;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+		error = errno;
+		munmap(give_up_ns, sizeof *give_up_ns);
+		return dw_error_set_errno(err, error, "cannot make a socket");
+	}
 	for (size_t i = 0; i < PROCESSES && i < n && !error; i++) {
 		pids[i] = fork();
 		if (!pids[i])
@@ -297,5 +326,6 @@ int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeo
 		while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	munmap(give_up_ns, sizeof *give_up_ns);
 	return error ? dw_error_set_errno(err, error, "cannot start a process for debuginfod") : 0;
 }

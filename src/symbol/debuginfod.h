@@ -46,8 +46,9 @@ bool dw_debuginfod_has_library(void);
 bool dw_debuginfod_has_servers(void);
 
 /*
- * Get @n files, the first ones first. Returns after @timeout_ms at the latest, with those that have
- * come by then: the descriptors are the caller's. 0; -ENOMEM, -errno: no process could be started.
+ * Get @n files, the first ones first. Returns after @timeout_ms at the latest, and soon after a
+ * SIGINT, SIGTERM or SIGHUP that is blocked, with those that have come by then: the descriptors are
+ * the caller's. 0; -ENOMEM, -errno: no process could be started.
  */
 int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeout_ms,
 		      struct dw_debuginfod_stats *stats, struct dw_error *err);

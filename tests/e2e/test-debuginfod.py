@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 from harness import AS_NOBODY, NOBODY, cases, expect, require, rows_of
 
@@ -254,6 +255,30 @@ def test_slow_server(context, how):
     require(facts["debuginfod_modules"] > 0, facts)
     expect(facts["debuginfod_late"], facts["debuginfod_modules"], "modules that came too late")
     require(not case.is_named(), "hidden_work has a name")
+
+
+@cases("SIGINT", "SIGTERM")
+def test_somebody_waits(context, name):
+    """Who wants the end while servers are asked does not wait for their deadline."""
+    case = Case(context)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        env = {**context.env, "DEBUGINFOD_URLS": f"http://127.0.0.1:{listening.getsockname()[1]}"}
+        recording = context.start(context.dwell, "sample", "-q", "--debuginfod-timeout", "600s",
+                                  "-o", "run.dwell", case.program, env=env)
+        listening.settimeout(60)
+        asked = listening.accept()[0]
+        begin = time.monotonic()
+        recording.send_signal(getattr(signal, name))
+        recording.wait(60)
+        asked.close()
+    require(time.monotonic() - begin < 20, "dwell went on waiting")
+    facts = context.report("functions")["session"]
+    expect(facts["debuginfod_late"], facts["debuginfod_modules"], "modules that came too late")
+    left = [f for _, _, files in os.walk(context.env["XDG_CACHE_HOME"]) for f in files
+            if f.startswith("debuginfo.")]
+    expect(left, [], "unfinished files")
 
 
 @cases("another build", "garbage", "empty")
