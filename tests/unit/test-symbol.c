@@ -234,6 +234,7 @@ static void symbolize(bool *check_failed, struct dw_profile *p,
 		      const uint64_t svmas[2], struct dw_symbol_stats *stats)
 {
 	struct dw_symbol_options options = {0};
+	pid_t helper;
 	uint32_t id;
 
 	make_profile(p, svmas, 1);
@@ -242,8 +243,11 @@ static void symbolize(bool *check_failed, struct dw_profile *p,
 		CHECK(dw_early_knows(options.early, 1));
 		CHECK(!dw_early_knows(options.early, 2));
 	}
-	if (early == EARLY_KILLED)
-		kill(find_child(), SIGKILL);
+	if (early == EARLY_KILLED) {
+		helper = find_child();
+		CHECK(helper > 0); /* kill() takes others for groups and for all we may kill */
+		kill(helper, SIGKILL);
+	}
 	dw_frames_add(&p->frames, (struct dw_frame){.module = 1, .svma = svmas[1]}, &id);
 	CHECK_INT(dw_symbolize(p, sources, 2, &options, stats, NULL), 0);
 	/* It is ended when it has not answered. */
