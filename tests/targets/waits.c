@@ -4,8 +4,8 @@
  * Prints what each took, by the clock, of processor time, and of time that it was ready but given
  * no processor, as lines "NAME MICROSECONDS MICROSECONDS MICROSECONDS".
  *
- * "waits [PARTS] [FACTOR] [ready]": PARTS names some, or all; FACTOR stretches them; with "ready"
- * it says so and begins when it is sent a byte.
+ * "waits PARTS [FACTOR] [ready]": PARTS names them; FACTOR stretches them; with "ready" it says so
+ * and begins when it is sent a byte.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -96,7 +96,9 @@ static void *write_late(void *arg)
 {
 	(void)arg;
 	pause_ms(200);
-	return write(pipe_fds[1], "x", 1) == 1 ? NULL : NULL;
+	if (write(pipe_fds[1], "x", 1) != 1)
+		exit(1);
+	return NULL;
 }
 
 __attribute__((noinline)) static void wait_for_pipe(void)
@@ -168,7 +170,7 @@ static const char *parts;
 
 static int wanted(const char *name)
 {
-	return !strcmp(parts, "all") || strstr(parts, name);
+	return strstr(parts, name) != NULL;
 }
 
 static void tell(const char *name, struct begin begin)
@@ -254,7 +256,9 @@ int main(int argc, char **argv)
 	struct begin begin;
 	char c;
 
-	parts = argc > 1 ? argv[1] : "all";
+	if (argc < 2)
+		return 2;
+	parts = argv[1];
 	factor = argc > 2 ? atof(argv[2]) : 1;
 	if (argc > 3) {
 		puts("ready");

@@ -141,7 +141,7 @@ TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
 	struct dw_wait wait = {.span_ns = 9, .blocked_ns = 9};
 
 	make_three(&p);
-	CHECK_INT(dw_facts_set_text(&p.facts, "off_cpu", "records"), 0);
+	CHECK_INT(dw_facts_set_text(&p.facts, "off_cpu", "switches"), 0);
 	for (int waits = 0; waits < 2; waits++) {
 		struct dw_view_request request = {.profile = &p, .totals = &t};
 		char text[200];

@@ -20,8 +20,8 @@ from stops import prepare, real_frames  # noqa: E402
 def note_stop(out, last_maps):
     with open(f"/proc/{gdb.selected_inferior().pid}/maps") as f:
         maps = f.read()
-    frames, reason = real_frames(gdb.newest_frame())
-    json.dump({"tid": gdb.selected_thread().ptid[1], "reason": reason,
+    frames, _ = real_frames(gdb.newest_frame())
+    json.dump({"tid": gdb.selected_thread().ptid[1],
                "maps": maps if maps != last_maps else None,
                "pc": [frame.pc() for frame in frames],
                "signal": [frame.type() == gdb.SIGTRAMP_FRAME for frame in frames]}, out)
