@@ -9,6 +9,7 @@ waiting is for a condition, and samples that nobody had the time to fetch are lo
 """
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -50,12 +51,29 @@ class Context:
     def skip(self, reason):
         raise Skip(reason)
 
+    def need_root(self, why):
+        if os.geteuid():
+            raise Skip(f"only root can {why}")
+
+    def ordinary_user(self):
+        """What makes the command behind it an ordinary user's, who may write to the scratch folder."""
+        os.chmod(self.scratch, 0o777)
+        return () if os.geteuid() else AS_NOBODY
+
     def run(self, *command, seconds=DEFAULT_SECONDS, **options):
         """Run a command in the scratch folder; its result has text streams and returncode."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": self.env,
                    "stdin": subprocess.DEVNULL, **options}
         return subprocess.run(command, cwd=self.scratch, timeout=seconds, text=True,
                               errors="replace", **options)
+
+    def make(self, *command):
+        """The output of a command that must succeed, if it is installed."""
+        if not shutil.which(command[0]):
+            raise Skip(f"{command[0]} is not installed")
+        done = self.run(*command)
+        expect(done.returncode, 0, f"status of {command}\n{done.stderr[-2000:]}")
+        return done.stdout
 
     def start(self, *command, **options):
         """Start a command in the scratch folder, in a process group of its own."""

@@ -237,8 +237,7 @@ def test_children_that_cannot_take_it(context):
 
 def test_children_with_other_rights(context):
     """setuid, setgid and capabilities: the child gets nothing of ours, also not in its environment."""
-    if os.geteuid():
-        context.skip("only root can give files other rights")
+    context.need_root("give files other rights")
     os.chmod(context.scratch, 0o755)
     as_user = {"user": 65534, "group": 65534, "extra_groups": []}
     for name, mode, counted in ("setuid", 0o4755, 1), ("setgid", 0o2755, 1), ("capable", 0o755, 1), \
@@ -255,8 +254,7 @@ def test_children_with_other_rights(context):
 
 def test_other_root(context):
     """In a root folder without the agent's file, programs run without it and silently."""
-    if os.geteuid():
-        context.skip("only root can change the root folder")
+    context.need_root("change the root folder")
     needed = re.findall(r"(/\S+)", context.run("ldd", "/usr/bin/env").stdout)
     for path in ["/usr/bin/env", *needed]:
         os.makedirs(context.path("root" + os.path.dirname(path)), exist_ok=True)
@@ -295,8 +293,7 @@ def test_limits(context, limit):
 
 def test_locked_memory(context):
     """A user's few pages that may be locked are the program's: the agent does without."""
-    if os.geteuid():
-        context.skip("only root can become a user that has limits")
+    context.need_root("become a user that has limits")
     os.chmod(context.scratch, 0o755)
     as_user = {"user": 65534, "group": 65534, "extra_groups": []}
     for limit, chunks in (4096, [0, 1]), (65536, [1, 1]):
@@ -316,8 +313,7 @@ def test_small_address_space(context):
 
 def test_full_folder(context):
     """A full tmpfs refuses the region: no SIGBUS, no half file."""
-    if os.geteuid():
-        context.skip("mounting a small file system needs privileges")
+    context.need_root("mount a small file system")
     small = context.path("small")
     os.mkdir(small)
     for size, regions, uncounted in ("100k", 0, 0), ("368k", 1, 3):

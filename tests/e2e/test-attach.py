@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import AS_NOBODY, cases, expect, expect_all_counted, one_line, require, rows_of
+from harness import cases, expect, expect_all_counted, one_line, require, rows_of
 
 SECONDS = "1.5"
 
@@ -101,9 +101,9 @@ def test_leaves_nothing(context):
 
 
 def test_own_process_as_ordinary_user(context):
-    os.chmod(context.scratch, 0o777)
-    with Running(context, "shares", "1", before=AS_NOBODY) as target:
-        done = context.run(*AS_NOBODY, context.dwell, "sample", "-q", "-o", "run.dwell",
+    user = context.ordinary_user()
+    with Running(context, "shares", "1", before=user) as target:
+        done = context.run(*user, context.dwell, "sample", "-q", "-o", "run.dwell",
                            "--duration", SECONDS, "-p", str(target.pid))
         expect(done.returncode, 0, f"status\n{done.stderr}")
     expect_share(share_of(context, "outer_work"), 0.75, "share of outer_work")
@@ -180,13 +180,8 @@ def test_many_forks(context):
     expect(context.report("summary")["session"]["records_lost"], 0, "lost records")
 
 
-def need_root(context):
-    if os.geteuid():
-        context.skip("only root may watch all processes everywhere")
-
-
 def test_all_processes(context):
-    need_root(context)
+    context.need_root("watch all processes everywhere")
     with Running(context, "shares", "1") as one, Running(context, "shares", "1") as two:
         context.sample("--all", "--duration", SECONDS)
         found = {row["id"]: row for row in context.report("processes")["rows"]}
@@ -203,7 +198,7 @@ def test_all_processes(context):
 
 
 def test_all_processes_while_a_command_runs(context):
-    need_root(context)
+    context.need_root("watch all processes everywhere")
     with Running(context, "shares", "1") as target:
         context.sample("--all", "--", "sh", "-c", "sleep 1; exit 7", status=7)
         names = {row["name"] for row in context.report("processes")["rows"]}
@@ -211,8 +206,7 @@ def test_all_processes_while_a_command_runs(context):
 
 
 def test_all_processes_take_rights(context):
-    os.chmod(context.scratch, 0o777)
-    text = refused(context, "--all", before=AS_NOBODY)
+    text = refused(context, "--all", before=context.ordinary_user())
     if int(open("/proc/sys/kernel/perf_event_paranoid").read()) > 2:
         require("cap_perfmon" in text, text)
     else:
@@ -242,9 +236,9 @@ def test_dead_process(context):
 
 
 def test_process_of_another_user(context):
-    os.chmod(context.scratch, 0o777)
+    context.need_root("be another user")
     with Running(context, "shares", "1") as target:
-        text = refused(context, "-p", str(target.pid), before=AS_NOBODY)
+        text = refused(context, "-p", str(target.pid), before=context.ordinary_user())
     require(f"process {target.pid} belongs to user 0" in text, text)
 
 

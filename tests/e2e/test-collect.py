@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from harness import AS_NOBODY, expect, require
+from harness import expect, require
 
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
 
@@ -70,8 +70,7 @@ def test_deleted_executable(context):
 
 
 def test_other_mount_namespace(context):
-    if os.geteuid():
-        context.skip("needs root to make a mount namespace")
+    context.need_root("make a mount namespace")
     inner = context.path("inner")
     os.mkdir(inner)
     shutil.copy(shutil.which("perl"), os.path.join(inner, "there"))
@@ -84,18 +83,11 @@ def test_other_mount_namespace(context):
             f"the file that only the namespace has: {got.modules}")
 
 
-def as_nobody(context):
-    if os.geteuid():
-        context.skip("needs root to become nobody")
-    os.chmod(context.scratch, 0o755)
-    return AS_NOBODY
-
-
 def test_as_nobody_with_little_locked_memory(context):
     with open("/proc/sys/kernel/perf_event_paranoid") as level:
         if int(level.read()) > 2:
             context.skip("perf_event_paranoid is above 2")
-    prefix = ("prlimit", "--memlock=65536", *as_nobody(context))
+    prefix = ("prlimit", "--memlock=65536", *context.ordinary_user())
     got = collect(context, "python3", "-c", SPIN.format(0.5), prefix=prefix)
     expect(got.status, 0, f"status ({got.errors})")
     require(got.counts["kept"] > 20, f"samples kept: {got.counts}")
@@ -104,7 +96,8 @@ def test_as_nobody_with_little_locked_memory(context):
 
 def test_file_that_its_user_may_not_read(context):
     """Run by root, a target of nobody's: its file is unwound, but not given away."""
-    prefix = as_nobody(context)
+    context.need_root("run a target of another user")
+    prefix = context.ordinary_user()
     secret = shutil.copy(shutil.which("perl"), context.path("secret"))
     os.chmod(secret, 0o711)
     got = collect(context, *prefix, secret, "-e", "for (1..20000000) { $x++ }")

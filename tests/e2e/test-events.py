@@ -1,15 +1,9 @@
 """dwell sample --event and --kernel: what is counted is what the program did, and where."""
-import os
 
-from harness import AS_NOBODY, cases, expect, one_line, require, rows_of
+from harness import cases, expect, one_line, require, rows_of
 
 PAGES = 3000
 SLEEPS = 100
-
-
-def need_kernel(context):
-    if os.geteuid():
-        context.skip("only root may sample the kernel everywhere")
 
 
 def inclusive(context, name, column="inclusive_samples"):
@@ -43,7 +37,7 @@ def test_one_sample_each_ten(context):
 
 
 def test_context_switches(context):
-    need_kernel(context)
+    context.need_root("sample the kernel everywhere")
     context.sample("-e", "context-switches", "--", context.target("attach"), "sleeps", str(SLEEPS))
     here = inclusive(context, "sleep_on")
     require(SLEEPS <= here <= 2 * SLEEPS, f"{here} switches of {SLEEPS} sleeps")
@@ -71,7 +65,7 @@ DD = ("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=20000")
 
 
 def test_kernel_with_callers(context):
-    need_kernel(context)
+    context.need_root("sample the kernel everywhere")
     context.sample("--", *DD)
     facts = facts_of(context)
     expect(facts["kernel_sampled"], 1, "the kernel was sampled")
@@ -106,17 +100,15 @@ def refused(context, *words, before=()):
 def test_ordinary_users_are_told(context, words):
     if paranoid() != 2:
         context.skip("kernel.perf_event_paranoid is not 2 here")
-    os.chmod(context.scratch, 0o777)
-    text = refused(context, *words.split(), before=AS_NOBODY)
+    text = refused(context, *words.split(), before=context.ordinary_user())
     require("perf_event_paranoid=1" in text and "cap_perfmon" in text, text)
 
 
 def test_ordinary_users_sample_the_program(context):
     if paranoid() != 2:
         context.skip("kernel.perf_event_paranoid is not 2 here")
-    os.chmod(context.scratch, 0o777)
-    done = context.run(*AS_NOBODY, context.dwell, "sample", "-q", "-o", "run.dwell", "--", "sh",
-                       "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+    done = context.run(*context.ordinary_user(), context.dwell, "sample", "-q", "-o", "run.dwell", "--",
+                       "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
     expect((done.returncode, done.stderr), (0, ""), "status and errors")
     expect(facts_of(context)["kernel_sampled"], 0, "the kernel was not sampled")
 

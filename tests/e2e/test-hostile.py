@@ -134,8 +134,7 @@ def test_unchanged_while_switched_off(context, name):
 
 def test_child_with_more_rights(context):
     """A program that gives its caller more rights runs without the agent, and nobody complains."""
-    if os.getuid():
-        context.skip("only root can make a program that gives rights")
+    context.need_root("make a program that gives rights")
     program = shutil.copy(context.target("hostile/surroundings-gcc-O2"), context.path("more-rights"))
     os.chmod(program, 0o4755)
     trial = Trial(["sh", "-c", f"{program} attributes && {program} environment && id -u"],

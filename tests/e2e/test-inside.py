@@ -129,8 +129,7 @@ def test_system_call_filter(context):
 
 def test_perf_without_rings(context):
     """Events can be opened, but there is no memory for rings: that is a refusal, too."""
-    if os.geteuid():
-        context.skip("needs root, to be a user that nobody else is")
+    context.need_root("become a user that nobody else is")
     if context.without_perf:
         context.skip("is about perf")
     os.chmod(context.scratch, 0o777)

@@ -247,8 +247,7 @@ def test_killed_collector(context):
 
 def as_nobody(context, mode, *words, options=()):
     """A collector run by root, with the target program @mode run by nobody."""
-    if os.geteuid():
-        context.skip("needs root")
+    context.need_root("run a target of another user")
     program = context.path("region")
     context.run("cp", context.target("region"), program)
     os.chmod(context.scratch, 0o755)
@@ -305,8 +304,7 @@ def test_other_users_get_a_copy_of_the_image(context):
 
 def test_images_of_others_files_are_not_kept(context):
     """What another user can change must not reach the images that root's programs run from."""
-    if os.geteuid():
-        context.skip("needs root")
+    context.need_root("give files away")
     for owner, kept in ((NOBODY, 0), (0, 1)):
         program = context.path(f"program-{owner}")
         context.run("cp", context.target("calls"), program)

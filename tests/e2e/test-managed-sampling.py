@@ -3,7 +3,7 @@ import math
 import os
 import signal
 
-from harness import AS_NOBODY, cases, expect, require
+from harness import cases, expect, require
 from managed import SDK, STATUS, VERSIONS, program, report
 
 SIGMA = 3.5
@@ -78,12 +78,8 @@ def expect_lines(context, source):
 
 def test_shares_from_inside(context):
     """As an ordinary user whom perf is refused: two agents in one process."""
-    before = ()
-    if not os.geteuid():
-        before = AS_NOBODY
-        os.chmod(context.scratch, 0o777)
     env = {**context.env, "XDG_CACHE_HOME": context.path("cache"), "HOME": context.scratch}
-    done = context.run(*before, context.target("without-perf"), context.dwell, "sample", "-q", "-o",
+    done = context.run(*context.ordinary_user(), context.target("without-perf"), context.dwell, "sample", "-q", "-o",
                        "run.dwell", "--", program(context), "shares", MILLISECONDS, env=env)
     expect(done.returncode, STATUS, f"status\n{done.stderr}")
     said = {line.split()[0]: int(line.split()[1]) for line in done.stdout.splitlines()

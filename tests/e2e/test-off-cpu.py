@@ -7,17 +7,11 @@ import os
 import sqlite3
 import subprocess
 
-from harness import AS_NOBODY, cases, expect, require, rows_of
+from harness import cases, expect, require, rows_of
 
 LONG = {"wait_asleep", "wait_for_lock", "wait_for_pipe", "wait_for_child"}
 SHARE, SLACK_MS = 0.05, 12  # of two looks, when others use the machine
 FACTOR = "2"
-
-
-def user(context):
-    """What makes the commands behind it an ordinary user's, who may write to the scratch folder."""
-    os.chmod(context.scratch, 0o777)
-    return AS_NOBODY if os.geteuid() == 0 else ()
 
 
 def refusal(context, road):
@@ -36,14 +30,15 @@ def truth_of(text):
 def record(context, road, level, parts):
     """Record the target. Its truth."""
     env = {**context.env, "HOME": context.scratch, "XDG_CACHE_HOME": context.path("cache")}
-    dwell = (*user(context), *refusal(context, road), context.dwell, "sample", "-q", "--off-cpu",
+    user = context.ordinary_user()
+    dwell = (*user, *refusal(context, road), context.dwell, "sample", "-q", "--off-cpu",
              "-o", "run.dwell")
     target = context.target(f"waits-{level}")
     if road.startswith("launched"):
         done = context.run(*dwell, target, parts, FACTOR, env=env)
         expect((done.returncode, done.stderr), (0, ""), "status and errors")
         return truth_of(done.stdout)
-    process = context.start(*user(context), target, parts, FACTOR, "ready", stdin=subprocess.PIPE)
+    process = context.start(*user, target, parts, FACTOR, "ready", stdin=subprocess.PIPE)
     expect(process.stdout.readline(), "ready\n", "first line of the target")
     recorder = context.start(*dwell, "-p", str(process.pid), env=env)
     context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the recording")

@@ -3,7 +3,7 @@ import contextlib
 import os
 import subprocess
 
-from harness import Skip, cases, expect, require
+from harness import cases, expect, require
 
 # What dwell does for each command, then its target's own priority.
 LOOK = ("sh", "-c", "ps -o ni= -p $PPID; nice; nice -n 3 nice")
@@ -47,10 +47,9 @@ def test_chosen_ones_stay(context, method):
 
 def test_hundreds_of_busy_threads(context):
     """They take every processor, but not the recorder's part."""
-    if os.geteuid():
-        raise Skip("only root's priority is raised")
+    context.need_root("raise its priority")
     if context.without_perf:
-        raise Skip("running programs cannot be entered without perf")
+        context.skip("running programs cannot be entered without perf")
     with crowd(context, 100 * os.cpu_count()) as process:
         done = context.run(context.dwell, "sample", "-q", "-o", "run.dwell", "--duration", "2",
                            "-p", str(process.pid))

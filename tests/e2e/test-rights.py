@@ -4,7 +4,7 @@ import os
 import struct
 import time
 
-from harness import AS_NOBODY, cases, expect, require
+from harness import AS_NOBODY, cases, expect
 
 SECRET = "nobody_may_know_this"
 PYTHON = "/usr/bin/python3"  # others may lie in a home
@@ -46,8 +46,7 @@ os.unlink(name)
 
 
 def need_root(context):
-    if os.geteuid():
-        context.skip("only root can read for others")
+    context.need_root("read for others")
     os.chmod(context.scratch, 0o755)
 
 
@@ -66,7 +65,7 @@ def is_known(context, *files):
 def build(context, function, comment):
     with open(context.path("program.c"), "w", encoding="ascii") as f:
         f.write(PROGRAM.replace("FUNCTION", function).replace("COMMENT", comment))
-    expect(context.run("gcc", "-g", "-O1", "-o", "program", context.path("program.c")).returncode, 0, "gcc")
+    context.make("gcc", "-g", "-O1", "-o", "program", context.path("program.c"))
 
 
 @cases("600", "644")
@@ -84,7 +83,7 @@ def test_debug_information(context, mode):
     build(context, SECRET, "")
     for words in (("objcopy", "--only-keep-debug", "program", "program.debug"), ("strip", "-s", "program"),
                   ("objcopy", "--add-gnu-debuglink=program.debug", "program")):
-        expect(context.run(*words).returncode, 0, f"{words}")
+        context.make(*words)
     os.chmod(context.path("program.debug"), int(mode, 8))
     context.sample("--", *AS_NOBODY, context.path("program"))
     expect(is_known(context, "program.debug"), mode == "644", "known")

@@ -6,22 +6,11 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 import time
 
-from harness import AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, expect_all_counted, one_line, require
+from harness import DEFAULT_SECONDS, cases, expect, expect_all_counted, one_line, require
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
-
-
-def ordinary_user(context):
-    """A command prefix that drops root; the scratch folder then belongs to that user."""
-    if os.geteuid() != 0:
-        return []
-    for folder, _, files in os.walk(context.scratch):
-        for path in [folder] + [os.path.join(folder, name) for name in files]:
-            os.chown(path, NOBODY, NOBODY)
-    return list(AS_NOBODY)
 
 
 def open_copy(context, name):
@@ -134,7 +123,7 @@ def test_output_is_refused_before_the_command_starts(context, kind):
     elif kind == "no-folder":
         output = context.path("no/such/folder/out")
     else:
-        prefix, output = ordinary_user(context), "/proc/out"
+        prefix, output = context.ordinary_user(), "/proc/out"
     marker = context.path("ran")
     done = context.run(*prefix, context.dwell, "sample", "-q", "-o", output, "touch", marker)
     expect(done.returncode, FAILED, done.stderr)
@@ -310,8 +299,7 @@ def test_perf_refused(context):
 
 def test_ordinary_user(context):
     program, dwell = open_copy(context, "nasty"), shutil.copy(context.dwell, context.path("dwell"))
-    prefix = ordinary_user(context)
-    done = context.run(*prefix, dwell, "sample", "-q", "-o", "run.dwell", program, "work", "500")
+    done = context.run(*context.ordinary_user(), dwell, "sample", "-q", "-o", "run.dwell", program, "work", "500")
     expect(done.returncode, 0, done.stderr)
     kept = context.report("summary")["session"]["samples_kept"]
     require(kept > 50, f"{kept} samples of 500 ms")

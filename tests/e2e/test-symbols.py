@@ -115,14 +115,6 @@ def write(context, name, text):
     return context.path(name)
 
 
-def make(context, *command):
-    if not shutil.which(command[0]):
-        context.skip(f"{command[0]} is not installed")
-    result = context.run(*command, seconds=300)
-    assert result.returncode == 0, (command, result.stderr[-2000:])
-    return result.stdout
-
-
 def symbolize(context, program, addresses, *options):
     """{address: [(name, "file:line", declaration), ...]} and the count of failed modules."""
     tool = os.path.join(context.targets, "..", "tools", "symbolize")
@@ -142,12 +134,12 @@ def symbolize(context, program, addresses, *options):
 
 
 def instructions(context, program, step):
-    lines = make(context, "objdump", "-d", "--no-show-raw-insn", program).splitlines()
+    lines = context.make("objdump", "-d", "--no-show-raw-insn", program).splitlines()
     return [line.split(":")[0].strip() for line in lines if re.match(r" +[0-9a-f]+:\t", line)][::step]
 
 
 def symbol(context, program, name):
-    for line in make(context, "nm", program).splitlines():
+    for line in context.make("nm", program).splitlines():
         if line.split()[-1] == name:
             return line.split()[0]
     raise AssertionError(f"no symbol {name}")
@@ -238,7 +230,7 @@ def compare(context, program, step):
 def test_known_lines(context, case):
     source = write(context, "marked.c", MARKED)
     program = context.path("marked")
-    make(context, *case.split(), "-O2", "-o", program, source)
+    context.make(*case.split(), "-O2", "-o", program, source)
     lines = MARKED.split("\n")
 
     def line_of(text):
@@ -279,7 +271,7 @@ int main(int argc, char **argv)
 @cases("gcc", "clang")
 def test_names_that_others_use(context, compiler):
     program = context.path("aliased")
-    make(context, compiler, "-O0", "-g", "-o", program, write(context, "aliased.c", ALIASED))
+    context.make(compiler, "-O0", "-g", "-o", program, write(context, "aliased.c", ALIASED))
     for symbol_name, want in (("__alias_source", "alias_plain"), ("__alias_local", "__alias_local"),
                               ("source_plain", "source_plain"), ("__alias_mangled", "__alias_mangled")):
         address = symbol(context, program, symbol_name)
@@ -289,7 +281,7 @@ def test_names_that_others_use(context, compiler):
 @cases("g++ -gdwarf-5", "g++ -gdwarf-4 -no-pie", "clang++ -gdwarf-5", "clang++ -gdwarf-4")
 def test_cpp_like_addr2line(context, case):
     source = write(context, "program.cpp", CPP)
-    make(context, *case.split(), "-O2", "-o", context.path("program"), source)
+    context.make(*case.split(), "-O2", "-o", context.path("program"), source)
     ours = compare(context, context.path("program"), 7)
     names = {name for chain in ours.values() for name, _, _ in chain}
     for name in ("main", "plain", "deep::Box<long>::get(int)"):
@@ -298,7 +290,7 @@ def test_cpp_like_addr2line(context, case):
 
 def test_rust_like_addr2line(context):
     source = write(context, "program.rs", RUST)
-    make(context, "rustc", "-O", "-g", "-o", context.path("program"), source)
+    context.make("rustc", "-O", "-g", "-o", context.path("program"), source)
     ours = compare(context, context.path("program"), 23)
     names = {name for chain in ours.values() for name, _, _ in chain}
     assert "program::main" in names, [name for name in names if "program" in name]
@@ -306,7 +298,7 @@ def test_rust_like_addr2line(context):
 
 def test_d(context):
     source = write(context, "program.d", D)
-    make(context, "gdc", "-O2", "-g", "-o", context.path("program"), source)
+    context.make("gdc", "-O2", "-g", "-o", context.path("program"), source)
     ours = symbolize(context, context.path("program"),
                      instructions(context, context.path("program"), 1))[0]
     places = {(name, declared) for chain in ours.values() for name, _, declared in chain}
@@ -318,27 +310,27 @@ def variant_split(context, plain, build):
 
 
 def variant_compressed(context, plain, build):
-    make(context, "objcopy", "--compress-debug-sections=zlib", plain, "program")
+    context.make("objcopy", "--compress-debug-sections=zlib", plain, "program")
 
 
 def variant_debuglink(context, plain, build):
-    make(context, "objcopy", "--only-keep-debug", plain, "program.debug")
-    make(context, "strip", "-s", "-o", "program", plain)
-    make(context, "objcopy", "--add-gnu-debuglink=program.debug", "program")
+    context.make("objcopy", "--only-keep-debug", plain, "program.debug")
+    context.make("strip", "-s", "-o", "program", plain)
+    context.make("objcopy", "--add-gnu-debuglink=program.debug", "program")
 
 
 def variant_build_id(context, plain, build):
-    build_id = re.search(r"Build ID: (\w+)", make(context, "readelf", "-n", plain))[1]
+    build_id = re.search(r"Build ID: (\w+)", context.make("readelf", "-n", plain))[1]
     folder = context.path(f"debug/.build-id/{build_id[:2]}")
     os.makedirs(folder)
-    make(context, "objcopy", "--only-keep-debug", plain, f"{folder}/{build_id[2:]}.debug")
-    make(context, "strip", "-s", "-o", "program", plain)
+    context.make("objcopy", "--only-keep-debug", plain, f"{folder}/{build_id[2:]}.debug")
+    context.make("strip", "-s", "-o", "program", plain)
 
 
 def variant_dwz(context, plain, build):
     for copy in ("program", "other"):
         shutil.copy(plain, context.path(copy))
-    make(context, "dwz", "-m", "common.dwz", "program", "other")
+    context.make("dwz", "-m", "common.dwz", "program", "other")
 
 
 @cases("split", "compressed", "debuglink", "build_id", "dwz")
@@ -346,7 +338,7 @@ def test_forms_say_the_same(context, variant):
     source = write(context, "program.cpp", CPP)
 
     def build(*options):
-        make(context, "g++", "-O2", "-g", "-Wl,--build-id", *options, "-o", "program", source)
+        context.make("g++", "-O2", "-g", "-Wl,--build-id", *options, "-o", "program", source)
 
     os.makedirs(context.path("plain"))
     build()
@@ -362,7 +354,7 @@ def test_forms_say_the_same(context, variant):
 
 def build_marked(context, *options):
     source = write(context, "marked.c", MARKED)
-    make(context, "gcc", "-O2", "-g", *options, "-o", "marked", source)
+    context.make("gcc", "-O2", "-g", *options, "-o", "marked", source)
     return [symbol(context, context.path("marked"), f"mark_{x}") for x in ("inner", "outer")]
 
 
@@ -374,14 +366,14 @@ def names_of(context, addresses, *options):
 def test_stripped(context):
     addresses = build_marked(context)
     start = symbol(context, context.path("marked"), "outer")
-    make(context, "strip", "-s", "marked")
+    context.make("strip", "-s", "marked")
     names, failed = names_of(context, addresses)
     assert failed == 0 and names == [f"marked+0x{int(start, 16):x}"] * 2, names
 
 
 def test_stripped_with_dynsym(context):
     addresses = build_marked(context, "-rdynamic")
-    make(context, "strip", "-s", "marked")
+    context.make("strip", "-s", "marked")
     assert names_of(context, addresses) == (["outer"] * 2, 0)
 
 
@@ -407,10 +399,10 @@ def test_stripped_go(context, mode):
         context.skip("go is not installed")
     source = write(context, "program.go", GO)
     go = ("env", f"GOCACHE={context.path('cache')}", "go", "build", f"-buildmode={mode}")
-    make(context, *go, "-ldflags=-w", "-o", context.path("whole"), source)
-    make(context, *go, "-ldflags=-s -w", "-o", context.path("stripped"), source)
+    context.make(*go, "-ldflags=-w", "-o", context.path("whole"), source)
+    context.make(*go, "-ldflags=-s -w", "-o", context.path("stripped"), source)
     want = {}
-    for line in make(context, "nm", "whole").splitlines():
+    for line in context.make("nm", "whole").splitlines():
         address, kind, name = line.split(maxsplit=2)
         if kind in "tT" and name not in ("runtime.text", "runtime.etext", "go:buildid", "go.buildid"):
             want[int(address, 16)] = name.removesuffix(".abi0")
@@ -424,10 +416,10 @@ def test_stripped_go(context, mode):
 
 def test_minidebuginfo(context):
     addresses = build_marked(context)
-    make(context, "objcopy", "-S", "--keep-symbol=outer", "marked", "mini")
-    make(context, "xz", "mini")
-    make(context, "strip", "-s", "marked")
-    make(context, "objcopy", "--add-section", ".gnu_debugdata=mini.xz", "marked")
+    context.make("objcopy", "-S", "--keep-symbol=outer", "marked", "mini")
+    context.make("xz", "mini")
+    context.make("strip", "-s", "marked")
+    context.make("objcopy", "--add-section", ".gnu_debugdata=mini.xz", "marked")
     assert names_of(context, addresses) == (["outer"] * 2, 0)
 
 
@@ -437,7 +429,7 @@ def test_cold_part_belongs_to_its_function(context):
                    "__attribute__((noinline)) int part(int a)\n{\n\tif (__builtin_expect(a > 99, 0))"
                    " {\n\t\tbad(a);\n\t\tsink += 2;\n\t}\n\treturn a + sink;\n}\n"
                    "int main(int c, char **v) { (void)v; return part(c); }\n")
-    make(context, "gcc", "-O2", "-g", "-o", "cold", source)
+    context.make("gcc", "-O2", "-g", "-o", "cold", source)
     cold = symbol(context, context.path("cold"), "part.cold")
     chain = symbolize(context, context.path("cold"), [cold])[0][int(cold, 16)]
     assert chain[-1][0] == "part", chain
@@ -468,7 +460,7 @@ int main(void)
 
 
 def test_an_inlined_function_in_pieces_has_an_address(context):
-    make(context, "gcc", "-O2", "-g", "-o", "pieces", write(context, "pieces.c", PIECES))
+    context.make("gcc", "-O2", "-g", "-o", "pieces", write(context, "pieces.c", PIECES))
     context.sample(context.path("pieces"))
     rows = {r["function_name"]: r for r in context.report("functions")["rows"]}
     main = int(symbol(context, context.path("pieces"), "main"), 16)
@@ -488,7 +480,7 @@ def test_pipe_instead_of_dwo(context):
 
 def test_late_helper_costs_one_module(context):
     source = write(context, "program.cpp", CPP)
-    make(context, "g++", "-O2", "-g", "-o", "program", source)
+    context.make("g++", "-O2", "-g", "-o", "program", source)
     main = symbol(context, context.path("program"), "main")
     # Thousands of addresses in a megabyte of DWARF keep a helper busy for more than one ms.
     addresses = [main] + instructions(context, context.path("program"), 1)
@@ -498,12 +490,11 @@ def test_late_helper_costs_one_module(context):
 
 
 def test_reads_with_the_owners_rights(context):
-    if os.geteuid():
-        context.skip("needs root, to take another user's rights")
+    context.need_root("take another user's rights")
     addresses = build_marked(context)
-    make(context, "objcopy", "--only-keep-debug", "marked", "marked.debug")
-    make(context, "strip", "-s", "marked")
-    make(context, "objcopy", "--add-gnu-debuglink=marked.debug", "marked")
+    context.make("objcopy", "--only-keep-debug", "marked", "marked.debug")
+    context.make("strip", "-s", "marked")
+    context.make("objcopy", "--add-gnu-debuglink=marked.debug", "marked")
     os.chmod(context.scratch, 0o755)
     assert names_of(context, addresses, "--as", "65534:65534") == (["outer"] * 2, 0)
     os.chmod(context.path("marked.debug"), 0o600)
@@ -513,12 +504,11 @@ def test_reads_with_the_owners_rights(context):
 
 
 def test_looks_in_the_targets_root(context):
-    if os.geteuid():
-        context.skip("needs root, to change the root folder")
+    context.need_root("change the root folder")
     addresses = build_marked(context)
-    make(context, "objcopy", "--only-keep-debug", "marked", "marked.debug")
-    make(context, "strip", "-s", "marked")
-    make(context, "objcopy", "--add-gnu-debuglink=marked.debug", "marked")
+    context.make("objcopy", "--only-keep-debug", "marked", "marked.debug")
+    context.make("strip", "-s", "marked")
+    context.make("objcopy", "--add-gnu-debuglink=marked.debug", "marked")
     inside = context.path("root") + context.scratch
     os.makedirs(inside)
     assert names_of(context, addresses, "--root", context.path("root"))[0][0] != "outer"
