@@ -33,10 +33,11 @@ static uint64_t any(unsigned *seed)
 	return x >> rand_r(seed) % 64;
 }
 
-/* A list of mappings: each of @files at an address of its own, as often as there is room. */
+/* A list of mappings: all addresses, then each of @files at one of its own. */
 static size_t list_maps(char *text, char **files)
 {
-	size_t n = 0;
+	size_t n = (size_t)snprintf(text, TEXT_MAX,
+				    "0-ffffffffffffffff r-xp 0 0:0 1 //\033[2J\n7000-6000 r-xp\n");
 
 	for (uint64_t i = 0; files[i]; i++) {
 		struct stat st = {0};
@@ -47,8 +48,6 @@ static size_t list_maps(char *text, char **files)
 				      0x10000000 * (i + 1), 0x10000000 * (i + 1) + 0x800000,
 				      major(st.st_dev), minor(st.st_dev), st.st_ino, files[i]);
 	}
-	n += (size_t)snprintf(text + n, TEXT_MAX - n,
-			      "0-ffffffffffffffff r-xp 0 0:0 1 //\033[2J\n7000-6000 r-xp\n");
 	return n;
 }
 
@@ -62,7 +61,10 @@ static uint32_t fill(uint8_t *content, uint32_t kind, char **files, unsigned *se
 		return (uint32_t)list_maps((char *)content, files);
 	for (int i = 0; i < DWELL_SAMPLE_REGS; i++)
 		regs[i] = any(seed);
-	regs[16] = 0x10000000 * (1 + (unsigned)rand_r(seed) % 4) + any(seed) % 0x800000;
+	if (rand_r(seed) % 2) /* where small programs have their first function */
+		regs[16] = 0x10000000 + 0x1100 + (unsigned)rand_r(seed) % 0x60;
+	else
+		regs[16] = 0x10000000 * (1 + (unsigned)rand_r(seed) % 4) + any(seed) % 0x800000;
 	regs[7] = 0x7ffc00000000;
 	memcpy(content, regs, sizeof regs);
 	for (uint32_t i = 0; i < n / 8; i++) {
@@ -85,7 +87,7 @@ static uint64_t put_record(uint8_t *data, uint64_t position, char **files, unsig
 	r.content = fill(content, r.kind, files, seed);
 	r.bytes = (uint32_t)(sizeof r + r.content + 31) & ~31u;
 	r.time_ns = rand_r(seed) % 4 ? (uint64_t)(now_ms() * 1e6) : any(seed);
-	r.seal = rand_r(seed) % 64 ? whole : rand_r(seed) % 2 ? whole ^ 1 : any(seed);
+	r.seal = rand_r(seed) % 512 ? whole : rand_r(seed) % 2 ? whole ^ 1 : any(seed);
 	if (at + r.bytes > RING_BYTES) {
 		r.content = (uint32_t)(RING_BYTES - at - sizeof r);
 		r.bytes = (uint32_t)(RING_BYTES - at);
@@ -164,7 +166,7 @@ static void forge_tables(double end, unsigned *seed)
 
 static void forge_sparse(double end)
 {
-	const uint64_t bytes = 1ull << 30;
+	const uint64_t bytes = 1ull << 29; /* larger files are not looked at at all */
 	struct region r = make_region("sparse", sizeof(struct dw_clr_head));
 	struct dw_clr_head *head = (void *)(r.h + 1);
 
