@@ -3,6 +3,7 @@
 The target tells how long its waits were by its own clocks. A machine that others use makes them
 longer, which both see."""
 import json
+import math
 import os
 import sqlite3
 import subprocess
@@ -54,8 +55,12 @@ def blocked_ms(report, name):
     return sum(row["inclusive_blocked_time"] for row in rows_of(report, name)) / 1e6
 
 
-def expect_about(got, want, what):
-    require(abs(got - want) <= SHARE * want + SLACK_MS, f"{what}: {got:.1f} ms, want {want:.1f}")
+def expect_between(got, truths, what, more_ms=0):
+    """As long as all of @truths, or up to @more_ms longer. Whether a thread was ready at the end of a wait
+    or after a preemption, nobody tells; a record of the end comes late: the kernel counts that as work."""
+    most, least = (sum(truth[i] for truth in truths) for i in (0, 2))
+    require((1 - SHARE) * least - SLACK_MS <= got <= (1 + SHARE) * most + SLACK_MS + more_ms,
+            f"{what}: {got:.1f} ms of {least:.1f} to {most:.1f}")
 
 
 ROADS = ("launched", "attached", "launched-refused", "attached-refused")
@@ -67,9 +72,14 @@ def test_truth(context, case):
     truth = record(context, road, level, "sleep,lock,pipe,child,spin")
     report = context.report("functions")
     for name in LONG:
-        expect_about(blocked_ms(report, name), truth[name][0], name)
-    expect_about(blocked_ms(report, "spin"), 0, "what only works")
-    for row in rows_of(report, "main"):
+        expect_between(blocked_ms(report, name), [truth[name]], name)
+    expect_between(blocked_ms(report, "spin"), [], "what only works")
+    rows = rows_of(report, "main")
+    require(rows, "no main")
+    # The child has a main, too; what runs already also waits to be told to begin.
+    expect_between(max(row["inclusive_blocked_time"] for row in rows) / 1e6,
+                   [truth[name] for name in LONG], "main", 0 if road.startswith("launched") else math.inf)
+    for row in rows:
         expect(row["exclusive_blocked_time"], 0, "main itself never waits")
     facts = report["session"]
     refused = road.endswith("refused") or context.without_perf
@@ -85,31 +95,24 @@ def test_short_waits(context, road):
     report = context.report("functions")
     here, there = (blocked_ms(report, f"wait_shortly_{place}") for place in ("here", "there"))
     want = [truth[f"wait_shortly_{place}"] for place in ("here", "there")]
-    # What was preempted is in the clock's time and no wait; records begin a little early.
-    least, most = 0.75 * sum(w[1] for w in want), 1.05 * sum(w[0] for w in want)
-    require(least <= here + there <= most, f"{here + there:.1f} ms of {least:.1f} to {most:.1f}")
+    expect_between(here + there, want, "both")
     share, true_share = here / (here + there), want[0][1] / sum(w[1] for w in want)
     require(abs(share - true_share) < 0.12, f"share {share:.3f}, want {true_share:.3f}")
-
-
-def expect_between(report, name, truth):
-    most, _, least = truth[name]  # a record of the end comes late: the kernel counts that as work
-    got = blocked_ms(report, name)
-    require((1 - SHARE) * least - SLACK_MS <= got <= (1 + SHARE) * most + SLACK_MS,
-            f"{name}: {got:.1f} ms of {least:.1f} to {most:.1f}")
 
 
 @cases("launched", "launched-refused")
 def test_disk(context, road):
     truth = record(context, road, "O2", "disk")
-    expect_between(context.report("functions"), "wait_for_disk", truth)
+    if truth["wait_for_disk"][2] < 2 * SLACK_MS:
+        context.skip("nobody waits for this disk")
+    expect_between(blocked_ms(context.report("functions"), "wait_for_disk"), truth.values(), "wait_for_disk")
 
 
 @cases(*ROADS)
 def test_waits_as_short_as_a_look(context, road):
     """A look that takes longer than the wait still tells where it was."""
     truth = record(context, road, "O2", "brief")
-    expect_between(context.report("functions"), "wait_briefly", truth)
+    expect_between(blocked_ms(context.report("functions"), "wait_briefly"), truth.values(), "wait_briefly")
 
 
 def test_views_agree(context):
