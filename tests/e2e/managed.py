@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from harness import Skip, expect
+from harness import Skip, expect, require
 
 STATUS = 3  # of the program when all is well
 # The SDK's own runtime, and those that a program brings along.
@@ -48,6 +48,16 @@ def report(context, view, *words, name="run.dwell"):
     done = context.run(context.dwell, "report", name, view, "--format", "json", *words)
     expect(done.returncode, 0, f"status of report {view}\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+def expect_callers(context, callee, caller, least=0.95):
+    """Nearly all samples of @callee are called by @caller."""
+    itself, callers = 0, 1  # types of rows
+    rows = report(context, "callers", callee)["rows"]
+    own = sum(row["inclusive_samples"] for row in rows if row["type"] == itself)
+    by = sum(row["inclusive_samples"] for row in rows
+             if row["type"] == callers and row["function_name"] == caller)
+    require(own and by >= least * own - 3, f"{by} of {own} samples of {callee} by {caller}")
 
 
 def types(context, name="run.dwell"):

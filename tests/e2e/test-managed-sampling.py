@@ -4,7 +4,7 @@ import os
 import signal
 
 from harness import cases, expect, require
-from managed import SDK, STATUS, VERSIONS, program, report
+from managed import SDK, STATUS, VERSIONS, expect_callers, program, report
 
 SIGMA = 3.5
 MILLISECONDS = "1500"
@@ -39,6 +39,7 @@ def expect_shares(context, said):
     got = {name: sum(row[f"{kind[name]}_samples"] for row in named(rows, name)) for name in said}
     facts = report(context, "summary")["session"]
     n, wanted, lost = sum(got.values()), sum(said.values()), facts["samples_lost"]
+    require(n, f"no samples of {list(said)}")
     for name, ns in said.items():
         share = ns / wanted
         allowed = SIGMA * math.sqrt(share * (1 - share) * n) + lost
@@ -48,15 +49,6 @@ def expect_shares(context, said):
             f"{facts['stacks_cut']} of {facts['samples_kept']} stacks cut")
     expect((facts["runtimes"], facts["managed_code_lost"]), (1, 0), "runtimes, lost code")
     return rows
-
-
-def expect_callers(context, callee, caller, least=0.97):
-    """Nearly all of @callee is called by @caller."""
-    rows = report(context, "callers", callee)["rows"]
-    own = sum(row["inclusive_samples"] for row in rows if row["type"] == "current")
-    by = sum(row["inclusive_samples"] for row in rows
-             if row["type"] == "caller" and row["function_name"] == caller)
-    require(by >= least * own - 3, f"{by} of {own} samples of {callee} by {caller}")
 
 
 def expect_lines(context, source):
