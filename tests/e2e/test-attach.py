@@ -3,9 +3,8 @@ import os
 import re
 import signal
 import subprocess
-import time
 
-from harness import cases, expect, expect_all_counted, one_line, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, expect_all_counted, one_line, require, rows_of
 
 SECONDS = "1.5"
 
@@ -24,13 +23,13 @@ class Running:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait(DEFAULT_SECONDS)
 
     def end(self):
         """Let it end; what it says then."""
         self.process.stdin.close()
         text = self.process.stdout.read()
-        expect(self.process.wait(30), 0, "status of the target")
+        expect(self.process.wait(DEFAULT_SECONDS), 0, "status of the target")
         return text
 
 
@@ -83,7 +82,7 @@ def test_as_perf_sees_it(context):
                          "perf to record")
         attach(context, target.pid)
         perf.send_signal(signal.SIGINT)
-        said = perf.communicate(timeout=60)
+        said = perf.communicate(timeout=DEFAULT_SECONDS)
     done = context.run("perf", "report", "-i", data, "--stdio", "--no-children", "-F",
                        "overhead,symbol")
     theirs = {m[2]: float(m[1]) / 100
@@ -114,7 +113,7 @@ def test_two_collectors(context):
         other = context.start(context.dwell, "sample", "-q", "-o", "other.dwell", "--duration",
                               SECONDS, "-p", str(target.pid))
         attach(context, target.pid)
-        expect(other.wait(60), 0, "status of the other collector")
+        expect(other.wait(DEFAULT_SECONDS), 0, "status of the other collector")
     for session in "run.dwell", "other.dwell":
         expect_share(share_of(context, "outer_work", session), 0.75, f"outer_work in {session}")
         expect_all_counted(context.report("summary", session=session)["session"])
@@ -134,10 +133,10 @@ def test_ends_by_signal(context, number):
     with Running(context, "shares", "1") as target:
         dwell = context.start(context.dwell, "sample", "-q", "-o", "run.dwell", "-p",
                               str(target.pid))
-        context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the session")
-        time.sleep(0.5)
+        context.wait_for(lambda: "outer_work" in context.run(
+            context.dwell, "report", "run.dwell.partial", "functions", "-f", "csv").stdout, "samples")
         dwell.send_signal(number)
-        expect((dwell.wait(60), dwell.stderr.read()), (0, ""), "status and errors of dwell")
+        expect((dwell.wait(DEFAULT_SECONDS), dwell.stderr.read()), (0, ""), "status and errors of dwell")
         expect(target.process.poll(), None, "the target still runs")
     require(context.report("summary")["session"]["samples_kept"] > 0, "samples")
 
@@ -148,7 +147,7 @@ def test_ends_with_the_target(context):
                               str(target.pid))
         context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the session")
         target.end()
-        expect((dwell.wait(60), dwell.stderr.read()), (0, ""), "status and errors of dwell")
+        expect((dwell.wait(DEFAULT_SECONDS), dwell.stderr.read()), (0, ""), "status and errors of dwell")
     rows = context.report("processes")["rows"]
     require(rows[0]["end_time"] is not None, rows)
 

@@ -10,7 +10,7 @@ import statistics
 import struct
 import time
 
-from harness import cases, expect, require, stolen_ns
+from harness import DEFAULT_SECONDS, cases, expect, require, stolen_ns
 
 LONG = bool(os.environ.get("DWELL_LONG"))
 KILLS = 50 if LONG else 10
@@ -90,7 +90,7 @@ def test_killed_targets(context):
         context.wait_for(page.steps, "the first step")
         time.sleep(delay)
         os.kill(child_of(context, process), signal.SIGKILL)
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=DEFAULT_SECONDS)
         expect((process.returncode, out, errors), (128 + signal.SIGKILL, "", ""), "status")
         steps = page.steps()
         got = context.report("functions")
@@ -118,7 +118,7 @@ def test_running_call_of_a_killed_target(context):
     with open(f"/proc/{pid}/schedstat") as f:
         ran = int(f.read().split()[0])
     os.kill(pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=DEFAULT_SECONDS)
     row, = (row for row in context.report("functions")["rows"] if row["function_name"] == "spin")
     elapsed, program = row["elapsed_exclusive_time"], row["application_exclusive_time"]
     # The part before the last slice: a second and a bit of it may be missing.
@@ -188,7 +188,7 @@ def test_nothing_grows(context):
         seen.append((resident_bytes(process.pid), resident_bytes(pid), region_bytes(pid)))
         rounds.append(page.word(ROUNDS))
     page.set(STOP, 1)
-    out, errors = process.communicate(timeout=300)
+    out, errors = process.communicate(timeout=DEFAULT_SECONDS)
     expect((process.returncode, errors), (STATUS, ""), "status and errors")
     got = context.report("functions")
     expect(calls(got, "step"), int(out) * 9, "steps of threads and children")

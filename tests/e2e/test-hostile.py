@@ -100,7 +100,7 @@ def compare(context, path, case, engines):
     """The differences of one flavour, as (engine, text)."""
     if path.rpartition("-")[2] in NOTICES:
         engines = [engine for engine in engines if engine != "inside"]  # says so, and runs nothing
-    trial = Trial([path, case], seconds=60, notice=NOTICES.get(path.rpartition("-")[2]))
+    trial = Trial([path, case], notice=NOTICES.get(path.rpartition("-")[2]))
     for engine, difference in trial.differences(context.scratch, context.dwell, engines):
         if difference:
             yield engine, f"{os.path.basename(path)} {case}, {engine}: {difference}"

@@ -4,7 +4,7 @@ import re
 import shutil
 import struct
 
-from harness import cases, expect, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
 
 CORPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                       "fuzz", "corpus", "perf-data")
@@ -59,7 +59,7 @@ def test_like_perf_report(context, form):
             streamed = context.start("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "997",
                                      *FORMS[form], "-o", "-", "--",
                                      context.target("truth-gcc-O2"), "libraries", "0.5", stdout=f)
-            expect(streamed.wait(60), 0, "status of perf record")
+            expect(streamed.wait(DEFAULT_SECONDS), 0, "status of perf record")
     import_file(context, path)
     found = {row["function_name"]: row["exclusive_samples"]
              for row in context.report("functions")["rows"]}

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from harness import AS_NOBODY, NOBODY, cases, expect, one_line, require, runs_32_bit
+from harness import AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, one_line, require, runs_32_bit
 
 FOLDERS = "/dev/shm/dwell-*"
 
@@ -223,7 +223,7 @@ def test_signal_ends_the_run_and_leaves_nothing(context, name):
                             context.target("region"), "sleep")
     folder = folder_of(process)
     process.send_signal(number)
-    expect(process.wait(20), 128 + number, "status")
+    expect(process.wait(DEFAULT_SECONDS), 128 + number, "status")
     require(not os.path.exists(folder), f"{folder} is left")
     require("main" in open(context.path("calls.csv")).read(), "calls were not written")
 

@@ -10,22 +10,23 @@ import struct
 import termios
 import time
 
-from harness import cases, expect, require
-
-SECONDS = 30
+from harness import DEFAULT_SECONDS, cases, expect, require
 
 
 def start_recording(context, *command):
-    """A recording that goes on, and its first commits are there."""
+    """A recording of alpha that goes on, and its first commit is there."""
     recorder = context.start(context.dwell, *command)
-    context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the session")
-    time.sleep(2.5)
+
+    def is_told():
+        done = context.run(context.dwell, "report", "run.dwell.partial", "functions", "-f", "csv")
+        return "alpha" in done.stdout
+    context.wait_for(is_told, "the first commit")
     return recorder
 
 
 def end(recorder):
     os.killpg(recorder.pid, signal.SIGTERM)
-    recorder.communicate(timeout=SECONDS)
+    recorder.communicate(timeout=DEFAULT_SECONDS)
 
 
 def first_row(text):
@@ -52,8 +53,8 @@ def test_calls_and_the_end(context):
     """A session of calls shows them; the command ends with the recording, by itself."""
     recorder = start_recording(context, "instrument", "-q", "-o", "run.dwell", "--",
                                context.target("truth-gcc-O2"), "plain", "4")
-    done = context.run(context.dwell, "live", "run.dwell", "--interval", "300ms", seconds=60)
-    recorder.communicate(timeout=SECONDS)
+    done = context.run(context.dwell, "live", "run.dwell", "--interval", "300ms")
+    recorder.communicate(timeout=DEFAULT_SECONDS)
     expect((done.returncode, done.stderr), (0, ""), "status and errors")
     looks = done.stdout.split("Elapsed Incl")
     require(len(looks) > 3, f"{len(looks)} looks")
@@ -88,7 +89,7 @@ def read_for(fd, seconds):
 
 def read_until(fd, condition, what):
     """What comes until it fulfils the condition."""
-    text, until = "", time.monotonic() + SECONDS
+    text, until = "", time.monotonic() + DEFAULT_SECONDS
     while not condition(text):
         require(time.monotonic() < until, f"waited for {what}: {text[-500:]!r}")
         text += read_for(fd, .2)

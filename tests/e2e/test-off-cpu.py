@@ -8,7 +8,7 @@ import os
 import sqlite3
 import subprocess
 
-from harness import cases, expect, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
 
 LONG = {"wait_asleep", "wait_for_lock", "wait_for_pipe", "wait_for_child"}
 SHARE, SLACK_MS = 0.05, 12  # of two looks, when others use the machine
@@ -46,8 +46,8 @@ def record(context, road, level, parts):
     process.stdin.write("x")
     process.stdin.close()
     text = process.stdout.read()
-    expect(process.wait(60), 0, "status of the target")
-    expect((recorder.wait(60), recorder.stderr.read()), (0, ""), "status and errors of dwell")
+    expect(process.wait(DEFAULT_SECONDS), 0, "status of the target")
+    expect((recorder.wait(DEFAULT_SECONDS), recorder.stderr.read()), (0, ""), "status and errors of dwell")
     return truth_of(text)
 
 

@@ -3,7 +3,7 @@ import contextlib
 import os
 import subprocess
 
-from harness import cases, expect, require
+from harness import DEFAULT_SECONDS, cases, expect, require
 
 # What dwell does for each command, then its target's own priority.
 LOOK = ("sh", "-c", "ps -o ni= -p $PPID; nice; nice -n 3 nice")
@@ -21,7 +21,7 @@ def crowd(context, n):
         yield process
     finally:
         process.stdin.close()
-        process.wait(60)
+        process.wait(DEFAULT_SECONDS)
 
 
 def look(context, *before, method):

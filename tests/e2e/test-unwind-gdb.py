@@ -12,7 +12,7 @@ import signal
 import struct
 import subprocess
 
-from harness import Skip, cases, expect, require
+from harness import DEFAULT_SECONDS, Skip, cases, expect, require
 
 STOPS = int(os.environ.get("DWELL_GDB_STOPS", "20"))
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unwind-gdb")
@@ -210,7 +210,7 @@ def ticks_by_gdb(context, program):
         dwell = context.start(context.dwell, "sample", "-q", "--road", "inside", "-o", "run.dwell", "--",
                               *words, stdin=stdin, stdout=subprocess.DEVNULL)
     stop_at_ticks(context, dwell)
-    dwell.wait(60)
+    dwell.wait(DEFAULT_SECONDS)
     ticks, places = {}, None
     with open(context.path("frames")) as f:
         for line in f:
