@@ -46,7 +46,7 @@ def test_bounds(context, name):
     if not shutil.which(words[0]):
         context.skip(f"needs {words[0]}")
     with open(context.path("text"), "w", encoding="ascii") as file:
-        file.writelines(f"word{i % 97} {i} the end of line {i * 7919 % 1000}\\n" for i in range(3000))
+        file.writelines(f"word{i % 97} {i} the end of line {i * 7919 % 1000}\n" for i in range(3000))
     done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--module", "liblua*",
                        "--module", "libperl*", "--module", "libpython*", "--", *words)
     expect(done.returncode, 0, f"status of dwell instrument {words}\n{done.stderr}")

@@ -121,7 +121,7 @@ def test_slowest_calls(context):
     require(rests[0]["blocking_call_time"] >= 2390 * MS, f"in nanosleep: {rests[0]}")
     require(rests[0]["blocking_calls"] == 24, f"calls of nanosleep: {rests[0]}")
     later = context.report("slowest", "--from", "1500ms")["rows"]
-    require(all(row["begin_time"] >= 1500 * MS for row in later), "a range takes by begin")
+    require(later and all(row["begin_time"] >= 1500 * MS for row in later), "a range takes by begin")
     summary = context.run(context.dwell, "report", "run.dwell").stdout
     require(re.search(r"rests +\(at .*: (blocked|\S*nanosleep\(\) blocked) 2\.\d+ s\)", summary),
             f"why rests took long:\n{summary}")
@@ -191,4 +191,4 @@ def test_slowest_calls_of_chosen_functions(context):
     require(times[0] <= seen["spin"][3] * 1.01 + 20000, f"{times[0]} of {seen}")
     record_single_calls(context)
     rows = context.report("slowest", "rest")["rows"]
-    require(rows and all(row["blocking_call_time"] >= 8 * MS for row in rows[:1]), f"rest: {rows}")
+    require(rows and rows[0]["blocking_call_time"] >= 8 * MS, f"rest: {rows}")

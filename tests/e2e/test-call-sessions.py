@@ -1,9 +1,11 @@
 """Sessions of instrumented commands: what is in them, whatever becomes of command and collector."""
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 
-from harness import cases, expect, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
 
 
 def calls(context, session="run.dwell"):
@@ -97,8 +99,11 @@ def test_exec_stays_a_process(context):
 
 def test_children_know_their_parents(context):
     context.instrument("--", "sh", "-c", f"{context.target('calls')}; true")
-    rows = context.report("processes")["rows"]
-    expect(sorted(row["name"] for row in rows), ["calls", "sh"], "names")
+    rows = {row["name"]: row["unique_id"] for row in context.report("processes")["rows"]}
+    expect(sorted(rows), ["calls", "sh"], "names")
+    with contextlib.closing(sqlite3.connect(context.path("run.dwell"))) as session:
+        parents = dict(session.execute("SELECT id, parent FROM process"))
+    expect(parents, {rows["sh"]: None, rows["calls"]: rows["sh"]}, "parents")
 
 
 def test_opened_libraries(context):
@@ -179,7 +184,7 @@ def test_killed_collector_leaves_slow_calls(context):
 def test_signal_ends_with_a_session(context, number):
     process = start_sleeper(context)
     process.send_signal(number)
-    expect(process.wait(30), 128 + number, "status")
+    expect(process.wait(DEFAULT_SECONDS), 128 + number, "status")
     expect_calls(calls(context), leaf=10, main=1)
     require(not os.path.exists(context.path("run.dwell.partial")), "a .partial is left")
 

@@ -96,4 +96,5 @@ def test_calls_equal_callgrinds(context, case):
              for address, name in probed.items() if got.get(address, 0) != want[address]}
     expect(wrong, {}, "calls by dwell and callgrind that differ")
     require(sum(want[address] > 0 for address in probed) >= 10, f"too few functions: {probed}")
+    require(len(others) <= 0.05 * len(probed) + 5, f"left alone: {others}")
     print(f"# {program}: left alone: {others}")

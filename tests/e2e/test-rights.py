@@ -4,7 +4,7 @@ import os
 import struct
 import time
 
-from harness import AS_NOBODY, cases, expect
+from harness import AS_NOBODY, cases, expect, require
 
 SECRET = "nobody_may_know_this"
 PYTHON = "/usr/bin/python3"  # others may lie in a home
@@ -55,6 +55,7 @@ def is_known(context, *files):
     for name in files:
         os.unlink(context.path(name))
     text = ""
+    require(context.report("functions")["rows"], "no samples")
     for words in (("functions",), ("lines",), ("lines", "spin", "--source")):
         done = context.run(context.dwell, "report", "run.dwell", *words, "-f", "csv")
         text += done.stdout

@@ -145,8 +145,13 @@ def test_sql_views_of_calls(context):
         check_same(rows, report, view)
 
 
-def test_two_readers_of_a_closed_folder(context):
+def test_closed_folder(context):
     """A session in a folder without write access opens."""
     record(context)
+    user = context.ordinary_user()
     os.chmod(context.path("run.dwell"), 0o444)
-    require(context.report("functions")["rows"], "no rows")
+    os.chmod(context.scratch, 0o555)
+    done = context.run(*user, context.dwell, "report", "run.dwell", "functions", "-f", "csv")
+    os.chmod(context.scratch, 0o755)
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    require("work_ms" in done.stdout, done.stdout)
