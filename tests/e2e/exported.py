@@ -232,7 +232,7 @@ def read_callgrind(path):
 
 
 def add_annotated(flats, kinds, values, what, inclusive):
-    name = re.sub(r" \[[^]]*\]$", "", what.split(":", 1)[1]) if ":" in what else None
+    name = re.sub(r" \[(\[[^]]*\]|[^]]*)\]$", "", what.split(":", 1)[1]) if ":" in what else None
     for kind, value in zip(kinds, values, strict=True):
         flat = flats.setdefault(kind, Flat())
         if what == "PROGRAM TOTALS":
