@@ -231,6 +231,19 @@ static void give_back(const struct dw_area *area, enum dw_gate gate, uint32_t at
 	restore(context, top, has_most ? KEPT_BY_MOST : KEPT_BY_ALL);
 }
 
+/* The gate whose call is at @call, or was: it may have been switched off since, *@is_off.
+ * DWELL_GATES_N = none. */
+static enum dw_gate gate_at(const struct dw_area *area, uint64_t call, bool *is_off)
+{
+	enum dw_gate gate = dw_gate_called(area, call);
+
+	*is_off = gate == DWELL_GATES_N;
+	for (uint32_t i = 0; *is_off && i < DWELL_GATES_N; i++)
+		if (dw_gate_stood(area, (enum dw_gate)i, call))
+			return (enum dw_gate)i;
+	return gate;
+}
+
 /* Between a probe's load of rax and its call. */
 static void leave_load(const struct dw_area *area, ucontext_t *context)
 {
@@ -251,6 +264,7 @@ void dw_gate_leave(const struct dw_area *area, ucontext_t *context)
 	const struct dw_clone_header *h = area->header;
 	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
 	const uint64_t *top = dw_context_stack(context);
+	bool is_off, goes_on;
 	enum dw_gate gate;
 	uint64_t probe;
 
@@ -260,16 +274,18 @@ void dw_gate_leave(const struct dw_area *area, ucontext_t *context)
 	}
 	if (at > h->moves_at && at < h->moved_at)
 		return;
-	gate = dw_gate_called(area, *top - DWELL_PROBE_CALL_BYTES);
+	gate = gate_at(area, *top - DWELL_PROBE_CALL_BYTES, &is_off);
 	if (gate == DWELL_GATES_N || (!h->moved_at && at != h->gate_at[DWELL_GATE_LEAVE]))
 		return;
-	probe = probe_of(gate, *top - DWELL_PROBE_CALL_BYTES);
+	/* BACK may have a second activation to end; without one, running again does nothing. */
+	goes_on = is_off || dw_is_stepped(context) || (is_done(h, at) && gate != DWELL_GATE_BACK);
+	probe = goes_on ? *top : probe_of(gate, *top - DWELL_PROBE_CALL_BYTES);
 	if (!probe)
 		return;
 	if (gate != DWELL_GATE_LEAVE)
 		give_back(area, gate, at, context);
 	context->uc_mcontext.gregs[REG_RSP] += (greg_t)sizeof(*top);
-	dw_context_set_pc(context, is_done(h, at) || dw_is_stepped(context) ? *top : probe);
+	dw_context_set_pc(context, probe);
 }
 
 void dw_gate_finish(ucontext_t *context)

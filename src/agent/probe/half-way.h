@@ -26,8 +26,8 @@ void dw_gate_finish(ucontext_t *context);
  * without: in front of the probe, which then runs again, or behind it if it has done its work, with
  * the program's own registers, flags and stack pointer. The same between a probe's load of rax and
  * its call. Where the program steps through its instructions, probes running again would have no
- * end: there they are left out. After dw_gate_settle() or dw_gate_finish(). What is elsewhere
- * stays. [async-signal-safe]
+ * end: there they are left out, as are those that have been switched off meanwhile. After
+ * dw_gate_settle() or dw_gate_finish(). What is elsewhere stays. [async-signal-safe]
  */
 void dw_gate_leave(const struct dw_area *area, ucontext_t *context);
 

@@ -3,10 +3,12 @@
  *
  * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
  * beside its module and relocates it; text-x86-64.c patches the module's entries; lookup.c
- * translates addresses between the two; count.c is what the gates call when they cannot go on;
- * unwind.c shows the clones to unwinders; the rest stands in for functions that would show clone
- * addresses to the program (signals.c, loader-calls.c, backtrace.c) or that change text
- * (protect.c). No decoder, no parser of foreign formats.
+ * translates addresses between the two; timing.c and count.c are what the gates call when they
+ * cannot go on, calibrate.c finds what these cost, mute-x86-64.c switches them off;
+ * half-way-x86-64.c, line-half-way-x86-64.c and shown-x86-64.c let signal handlers see the program
+ * as it is without gates; unwind.c shows the clones to unwinders; the rest stands in for functions
+ * that would show clone addresses to the program (signals.c, loader-calls.c, backtrace.c) or that
+ * change text (protect.c). No decoder, no parser of foreign formats.
  */
 #pragma once
 
@@ -38,8 +40,8 @@ struct dw_area {
 	bool is_present;	/* the loader still lists the module */
 	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
 	uint64_t *counts;	/* calls[], NULL until the first call */
-	uint8_t *muted;		/* mute.c's, NULL = nothing is */
-	struct dw_import_sites sites; /* mute.c's */
+	uint8_t *muted;		/* mute.h's, NULL = nothing is */
+	struct dw_import_sites sites; /* mute.h's */
 	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */
 	char image[DWELL_REGION_PATH];
 };
