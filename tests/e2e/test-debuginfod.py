@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 
+import managed
 from harness import AS_NOBODY, cases, expect, require, rows_of
 
 PROGRAM = r"""
@@ -27,6 +28,13 @@ int main(void)
 """
 
 
+def strip(context, program, debug):
+    """Move the debug information of @program to the file @debug: its build-id."""
+    context.make("objcopy", "--only-keep-debug", program, debug)
+    context.make("strip", program)
+    return context.make("readelf", "-n", program).split("Build ID: ")[1].split()[0]
+
+
 class Case:
     """A stripped program, whose debug file lies in the folder "served"."""
 
@@ -37,11 +45,8 @@ class Case:
         with open(self.program + ".c", "w") as f:
             f.write(text)
         context.make("gcc", "-g", "-O1", "-Wl,--build-id", "-o", self.program,
-             self.program + ".c")
-        context.make("objcopy", "--only-keep-debug", self.program, self.debug)
-        context.make("strip", self.program)
-        notes = context.make("readelf", "-n", self.program)
-        self.id = notes.split("Build ID: ")[1].split()[0]
+                     self.program + ".c")
+        self.id = strip(context, self.program, self.debug)
 
     def sample(self, url, *options, before=(), env=(), **more):
         """A session of the program; the facts of its report."""
@@ -175,6 +180,27 @@ def test_instrument(context):
         context.env["DEBUGINFOD_URLS"] = server.url
         context.instrument("--debuginfod", case.program)
     require(case.is_named(), "no hidden_work")
+
+
+def test_memory(context):
+    """Native functions between managed ones get names, too."""
+    debug, libraries = {}, []
+    for name in ("first", "second"):
+        libraries.append(shutil.copy(context.target(f"dotnet/lib{name}.so"),
+                                     context.path(f"lib{name}.so")))
+        debug[strip(context, libraries[-1], context.path(name))] = context.path(name)
+    for options, wanted in ((["--native-frames"], set()),
+                            (["--native-frames", "--debuginfod"], {"inner", "middle"})):
+        with Server(lambda id: read(debug[id]) if id in debug else None) as server:
+            managed.record(context, "callbacks", "20", *libraries, options=options,
+                           env={"DEBUGINFOD_URLS": server.url})
+        rows = managed.report(context, "allocations", "--trim", "0", "--type", "Called")["rows"]
+        native = {(row["name"], row["module_name"]) for row in rows
+                  if row["module_name"] in ("libfirst.so", "libsecond.so")}
+        require(native, "no native frames")
+        for library in ("libfirst.so", "libsecond.so"):
+            expect({name for name, module in native if module == library} & {"inner", "middle"},
+                   wanted, f"names in {library} with {options}")
 
 
 def test_import(context):
