@@ -157,3 +157,22 @@ def test_without_source_system_calls_are_told(context):
         run.near(row.elapsed, wall, wall, f"elapsed time of {name}")
     compute = run.rows["compute"]
     require(compute.program >= run.truth["compute"][1] * 0.99 - LEAST_NS, "an upper bound")
+
+
+@cases(*SOURCES)
+def test_traced(context, source):
+    """Where each system call is a switch, as for who is traced, not each call reads the clocks."""
+    need(context, source)
+    n, log = 50000, context.path("log")
+    context.make("strace", "-V")
+    strace = "strace", "-f", "-qq", "-o", log, "-e", "trace=clock_gettime"
+    context.instrument("--os-source", source, "--all-functions", "--", context.target("clones"),
+                       "count", "0", "0", str(n), before=strace)
+    report = context.report("functions")
+    expect(report["session"]["os_source"], source, "source")
+    expect(sum(row["number_of_calls"] for row in report["rows"]
+               if row["function_name"] == "counted"), n,
+           "calls")
+    with open(log) as file:
+        readings = sum(1 for _ in file)
+    require(0 < readings < n / 10, f"readings of clocks: {readings}")

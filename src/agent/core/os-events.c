@@ -108,18 +108,26 @@ static uint32_t word_of(const struct dw_tree_thread *t)
 	return __atomic_load_n(t->os_word, __ATOMIC_RELAXED);
 }
 
-/* Arm the source and read the clocks, with no switch in between. */
+/* Watch for switches from now on: what *os_word is until there is one. */
+static uint32_t watch(struct dw_tree_thread *t, struct dw_os_state *s)
+{
+	return t->os_source == DWELL_OS_RSEQ ? dw_os_rseq_arm(s->rseq) : word_of(t);
+}
+
+/*
+ * Arm the source and read the clocks, with no switch in between. Where reading them is one, as
+ * under strace, that is not looked for: what it took is found at the next look.
+ */
 static void arm(struct dw_tree_thread *t, struct dw_os_state *s)
 {
-	for (int i = 0; i < TRIES; i++) {
-		if (t->os_source == DWELL_OS_RSEQ)
-			s->word = dw_os_rseq_arm(s->rseq);
-		else
-			s->word = word_of(t);
+	int left = TRIES;
+
+	do {
+		s->word = watch(t, s);
 		dw_os_clocks_read(&s->clocks);
-		if (word_of(t) == s->word)
-			break;
-	}
+	} while (word_of(t) != s->word && --left);
+	if (!left)
+		s->word = watch(t, s);
 	t->os_seen = s->word;
 	t->cpu_ns = s->clocks.cpu_ns;
 	t->cpu_at = s->clocks.ticks;
