@@ -185,8 +185,10 @@ static void print_status(const char *const *names)
 static void run_attributes(void)
 {
 	static const char *const names[] = {
-		"Name",	   "Umask", "Uid",	 "Gid",	    "Groups",	    "VmLck", "VmPin",
-		"Threads", "Cap",   "NoNewPriv", "Seccomp", "Cpus_allowed", "THP",   NULL};
+		/* Not VmPin: where the user's memory for perf has run out, our event's page is in
+		   it. */
+		"Name", "Umask",     "Uid",	"Gid",		"Groups", "VmLck", "Threads",
+		"Cap",	"NoNewPriv", "Seccomp", "Cpus_allowed", "THP",	  NULL};
 	cpu_set_t processors;
 	int deathsig = -1;
 
