@@ -302,7 +302,7 @@ int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeo
 	give_up_ns = mmap(NULL, sizeof *give_up_ns, PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (give_up_ns == MAP_FAILED)
-		return -ENOMEM;
+		return dw_error_set_errno(err, errno, "cannot ask debuginfod servers");
 	*give_up_ns = deadline_ns - (uint64_t)last_ms * 1000000;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		error = errno;

@@ -1,4 +1,5 @@
 """Debug information from servers: a real debuginfod, and servers that are dead, slow or lie."""
+import contextlib
 import http.server
 import os
 import shutil
@@ -257,14 +258,20 @@ def test_dead_server(context):
     expect(facts["debuginfod_failed"], facts["debuginfod_modules"], "modules not answered")
 
 
+@contextlib.contextmanager
+def silent_server():
+    """A socket that listens, and its URL: whoever is there does not answer by itself."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        yield listening, f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
 @cases("never answers", "stops in the middle")
 def test_slow_server(context, how):
     """The deadline holds: without it this would wait for ever."""
     case = Case(context)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(64)
-
+    with silent_server() as (listening, url):
         def serve():
             held = []
             while True:
@@ -276,8 +283,7 @@ def test_slow_server(context, how):
                     return
 
         threading.Thread(target=serve, daemon=True).start()
-        facts = case.sample(f"http://127.0.0.1:{listening.getsockname()[1]}",
-                            "--debuginfod-timeout", "2s")
+        facts = case.sample(url, "--debuginfod-timeout", "2s")
     require(facts["debuginfod_modules"] > 0, facts)
     expect(facts["debuginfod_late"], facts["debuginfod_modules"], "modules that came too late")
     require(not case.is_named(), "hidden_work has a name")
@@ -287,10 +293,8 @@ def test_slow_server(context, how):
 def test_somebody_waits(context, name):
     """Who wants the end while servers are asked does not wait for their deadline."""
     case = Case(context)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(64)
-        env = {**context.env, "DEBUGINFOD_URLS": f"http://127.0.0.1:{listening.getsockname()[1]}"}
+    with silent_server() as (listening, url):
+        env = {**context.env, "DEBUGINFOD_URLS": url}
         recording = context.start(context.dwell, "sample", "-q", "--debuginfod-timeout", "600s",
                                   "-o", "run.dwell", case.program, env=env)
         listening.settimeout(60)

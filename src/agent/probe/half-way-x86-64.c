@@ -264,9 +264,9 @@ void dw_gate_leave(const struct dw_area *area, ucontext_t *context)
 	const struct dw_clone_header *h = area->header;
 	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
 	const uint64_t *top = dw_context_stack(context);
-	bool is_off, goes_on;
+	bool is_off, is_over;
 	enum dw_gate gate;
-	uint64_t probe;
+	uint64_t to;
 
 	if (dw_function_of_clone(area, at) < h->functions.n) {
 		leave_load(area, context);
@@ -278,14 +278,14 @@ void dw_gate_leave(const struct dw_area *area, ucontext_t *context)
 	if (gate == DWELL_GATES_N || (!h->moved_at && at != h->gate_at[DWELL_GATE_LEAVE]))
 		return;
 	/* BACK may have a second activation to end; without one, running again does nothing. */
-	goes_on = is_off || dw_is_stepped(context) || (is_done(h, at) && gate != DWELL_GATE_BACK);
-	probe = goes_on ? *top : probe_of(gate, *top - DWELL_PROBE_CALL_BYTES);
-	if (!probe)
+	is_over = is_off || dw_is_stepped(context) || (is_done(h, at) && gate != DWELL_GATE_BACK);
+	to = is_over ? *top : probe_of(gate, *top - DWELL_PROBE_CALL_BYTES);
+	if (!to)
 		return;
 	if (gate != DWELL_GATE_LEAVE)
 		give_back(area, gate, at, context);
 	context->uc_mcontext.gregs[REG_RSP] += (greg_t)sizeof(*top);
-	dw_context_set_pc(context, probe);
+	dw_context_set_pc(context, to);
 }
 
 void dw_gate_finish(ucontext_t *context)

@@ -2,9 +2,9 @@
  * Where the threads of a recording wait, and for how long, seen from outside.
  *
  * Times come from the kernel's records of switches where there are some (exact, without a look at
- * threads that rest); else from what /proc tells of each thread's times, which sum up exactly, too:
- * without what it was ready for after a preemption. Stacks are read while a thread
- * waits (sampled/outside.h): a wait that lasts is looked at once.
+ * threads that rest); else from what /proc tells of each thread's times, which sum up exactly, too,
+ * but for what it was ready for after a preemption, which is no wait. Stacks are read while a
+ * thread waits (sampled/outside.h): a wait that lasts is looked at once.
  *
  * A sampling backend owns one beside its intake and calls it with each drain. Its timer wakes the
  * recording loop. One thread.
@@ -55,8 +55,8 @@ struct dw_waits_watch {
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
 	int64_t clock_offset_ns;
 	uint64_t clock_ns;
-	uint64_t nameless_ns; /* told without a stack; what books have of it, when their threads end
-			       */
+	/* Told without a stack; what books have of it, when their threads end. */
+	uint64_t nameless_ns;
 };
 
 /* Begin with @in at @start_ns, CLOCK_MONOTONIC. @has_records: switches will be told of.
