@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
 #include "cli/cache-folder.h"
+#include "cli/crash.h"
 #include "cli/debuginfod-option.h"
 #include "cli/exit-status.h"
 #include "cli/instrumented.h"
@@ -289,6 +290,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 
+	dw_crash_report(session);
 	if (!output)
 		rc = dw_error_set(&err, -ENOMEM, "no memory");
 	else if (!agent || strpbrk(agent, " :"))

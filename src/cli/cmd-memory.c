@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
+#include "cli/crash.h"
 #include "cli/debuginfod-option.h"
 #include "cli/exit-status.h"
 #include "cli/progress.h"
@@ -134,6 +135,7 @@ static int record(const struct cmd_memory *c, char **command)
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 
+	dw_crash_report(output);
 	if (!output)
 		rc = dw_error_set(&err, -ENOMEM, "no memory");
 	else if (!agent)

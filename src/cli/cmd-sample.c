@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cli/agent-file.h"
 #include "cli/cache-folder.h"
+#include "cli/crash.h"
 #include "cli/debuginfod-option.h"
 #include "cli/event-list.h"
 #include "cli/exit-status.h"
@@ -276,6 +277,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 
 	if (!output)
 		return DWELL_EXIT_FAILED;
+	dw_crash_report(output);
 	rc = dw_record(&o, &result, &err);
 	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);

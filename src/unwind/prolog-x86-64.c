@@ -22,30 +22,24 @@ struct reader {
 	size_t n;
 };
 
-static bool take(struct reader *r, size_t n, const uint8_t *bytes)
+/* Take the @n bytes at @bytes with the signed number of @size bytes (0, 1 or 4) behind them. False:
+ * they are not all there, and nothing is taken. */
+static bool take(struct reader *r, const uint8_t *bytes, size_t n, size_t size, int64_t *ret)
 {
-	if (r->n < n || memcmp(r->at, bytes, n) != 0)
+	uint32_t value = 0, sign = size ? 1u << (8 * size - 1) : 0;
+
+	if (r->n < n + size || memcmp(r->at, bytes, n) != 0)
 		return false;
-	r->at += n;
-	r->n -= n;
-	return true;
-}
-
-#define TAKE(r, ...) take(r, sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
-
-/* Take a number of @n bytes (1 or 4), signed. */
-static bool take_number(struct reader *r, size_t n, int64_t *ret)
-{
-	uint32_t value = 0, sign = 1u << (8 * n - 1);
-
-	if (r->n < n)
-		return false;
-	memcpy(&value, r->at, n);
+	memcpy(&value, r->at + n, size);
 	*ret = (int64_t)(value ^ sign) - sign;
-	r->at += n;
-	r->n -= n;
+	r->at += n + size;
+	r->n -= n + size;
 	return true;
 }
+
+#define TAKE_NUMBER(r, size, ret, ...) \
+	take(r, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), size, ret)
+#define TAKE(r, ...) TAKE_NUMBER(r, 0, &(int64_t){0}, __VA_ARGS__)
 
 /* A push or pop, whose first register's code is @base: the register. -1 = it is none. */
 static int take_register(struct reader *r, uint8_t base)
@@ -64,11 +58,7 @@ static int take_register(struct reader *r, uint8_t base)
 /* "sub rsp" (@reg 0xec) or "add rsp" (0xc4): by how much. */
 static bool take_room(struct reader *r, uint8_t reg, int64_t *ret)
 {
-	if (TAKE(r, 0x48, 0x83, reg))
-		return take_number(r, 1, ret);
-	if (TAKE(r, 0x48, 0x81, reg))
-		return take_number(r, 4, ret);
-	return false;
+	return TAKE_NUMBER(r, 1, ret, 0x48, 0x83, reg) || TAKE_NUMBER(r, 4, ret, 0x48, 0x81, reg);
 }
 
 /* The instruction that sets the frame pointer. */
@@ -76,11 +66,9 @@ static bool take_frame_pointer(struct reader *r)
 {
 	int64_t skip;
 
-	if (TAKE(r, 0x48, 0x8b, 0xec) || TAKE(r, 0x48, 0x89, 0xe5))
-		return true;
-	if (TAKE(r, 0x48, 0x8d, 0x6c, 0x24))
-		return take_number(r, 1, &skip);
-	return TAKE(r, 0x48, 0x8d, 0xac, 0x24) && take_number(r, 4, &skip);
+	return TAKE(r, 0x48, 0x8b, 0xec) || TAKE(r, 0x48, 0x89, 0xe5) ||
+	       TAKE_NUMBER(r, 1, &skip, 0x48, 0x8d, 0x6c, 0x24) ||
+	       TAKE_NUMBER(r, 4, &skip, 0x48, 0x8d, 0xac, 0x24);
 }
 
 static struct dw_cfi_row framed(void)
@@ -92,7 +80,7 @@ static struct dw_cfi_row framed(void)
  * @rbp below the return address, 0 = it was not. */
 static struct dw_cfi_row frameless(int64_t words, int64_t rbp)
 {
-	if (words < 1 || words > FRAME_WORDS_MAX)
+	if (words <= rbp || words > FRAME_WORDS_MAX)
 		return framed();
 	return (struct dw_cfi_row){.cfa = (int16_t)(words << 2 | DWELL_ROW_RSP),
 				   .rbp = (int16_t)(rbp ? -1 - rbp : 0)};
@@ -199,10 +187,8 @@ static bool returns(struct dw_code_bytes next)
 	struct reader r = {next.at, next.n};
 	int64_t number;
 
-	if (TAKE(&r, 0x48, 0x83, 0xf9) && !take_number(&r, 1, &number))
-		return false;
-	if (TAKE(&r, 0x7f) && !take_number(&r, 1, &number))
-		return false;
+	TAKE_NUMBER(&r, 1, &number, 0x48, 0x83, 0xf9);
+	TAKE_NUMBER(&r, 1, &number, 0x7f);
 	return r.n && (r.at[0] == 0xc3 || r.at[0] == 0xc2);
 }
 

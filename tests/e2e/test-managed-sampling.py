@@ -124,6 +124,20 @@ def test_versions(context, version):
     expect_callers(context, "Shares.Half", "Shares.Spend")
 
 
+@cases(*VERSIONS)
+def test_replaced_while_they_run(context, version):
+    """Methods whose loops go on in better code have their callers, however that code begins."""
+    sample(context, program(context, version), "replaced", "60", options=("-F", "2000"))
+    rows = report(context, "functions")["rows"]
+    for name in "Two", "Three", "ThreeOfThree", "Four", "Many":
+        got = sum(row["inclusive_samples"] for row in named(rows, f"Replaced.{name}"))
+        require(got > 50, f"{got} samples of {name}")
+        expect_callers(context, f"Replaced.{name}", "Replaced.Run")
+    facts = report(context, "summary")["session"]
+    require(facts["stacks_cut"] <= 0.01 * facts["samples_kept"] + 3,
+            f"{facts['stacks_cut']} of {facts['samples_kept']} stacks cut")
+
+
 def test_children(context):
     """Programs that .NET is not seen in have names by --dotnet always, their children too."""
     command = f"'{program(context)}' shares 200; '{program(context)}' shares 200"

@@ -256,6 +256,32 @@ def test_collector_killed(context):
     require(report["session"]["samples_kept"] >= facts["samples_kept"], "samples were lost")
 
 
+@cases("sample SIGSEGV", "sample SIGABRT", "instrument SIGSEGV", "memory SIGBUS")
+def test_collector_crashes(context, how):
+    """Its end is not taken for the target's, which runs on."""
+    method, name = how.split()
+    running = context.start(context.dwell, method, "-o", "run.dwell", "--",
+                            context.target("nasty"), "work", "600000")
+    context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial"))
+                     and children(running.pid), "the .partial")
+    (target,) = children(running.pid)
+    # Before it is executed the target is a copy of dwell.
+    context.wait_for(lambda: "nasty" in os.readlink(f"/proc/{target}/exe"), "the target")
+    number = getattr(signal, name)
+    running.send_signal(number)
+    # Its end holds the same descriptors.
+    running.wait(DEFAULT_SECONDS)
+    with open(f"/proc/{target}/stat") as f:
+        require(f.read().rpartition(")")[2].split()[0] in "RS", "the target does not run on")
+    os.kill(target, signal.SIGKILL)
+    said = running.communicate(timeout=DEFAULT_SECONDS)[1]
+    expect((running.returncode, said),
+           (FAILED, f"dwell: the collector ended by signal {int(number)}; what was recorded until "
+                    "then is in run.dwell.partial\n"), "status and errors")
+    done = context.run(context.dwell, "recover", "run.dwell.partial")
+    expect(done.returncode, 0, f"status of recover\n{done.stderr}")
+
+
 def test_duration(context):
     start = time.monotonic()
     context.sample("--duration", "300ms", context.target("nasty"), "work", "1500")

@@ -4,6 +4,7 @@
 #include "collect/jit/code-map.h"
 #include "unwind/prolog-x86-64.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
@@ -40,6 +41,29 @@ TEST(prologs)
 	CHECK(is_row(dw_prolog_row(CONTINUED, 8, usual), DWELL_ROW_SPECIAL, DWELL_ROW_COMPLEX, 0));
 }
 
+/* mov rax, [rbp]; push rax; sub rsp, 152; saves; lea rbp, [rsp + 192] */
+static const uint8_t continued_wide[] = {
+	0x48, 0x8b, 0x45, 0x00, 0x50, 0x48, 0x81, 0xec, 0x98, 0x00, 0x00, 0x00, 0x4c, 0x89, 0x7c,
+	0x24, 0x70, 0x48, 0x89, 0x5c, 0x24, 0x68, 0x48, 0x8d, 0xac, 0x24, 0xc0, 0x00, 0x00, 0x00,
+};
+
+/* Wherever the bytes end, nothing behind them is looked at: what sets the frame pointer is out of
+ * sight then. */
+TEST(prologs_cut)
+{
+	for (size_t n = 5; n <= sizeof continued_wide; n++) {
+		uint8_t *copy = malloc(n);
+		struct dw_cfi_row inside, behind;
+
+		memcpy(copy, continued_wide, n);
+		inside = dw_prolog_row(copy, n, n - 1, DWELL_BASE_USUAL);
+		behind = dw_prolog_row(copy, n, n, DWELL_BASE_USUAL);
+		CHECK(is_row(inside, DWELL_ROW_RBP, 2, -2));
+		CHECK(is_row(behind, DWELL_ROW_SPECIAL, DWELL_ROW_COMPLEX, 0));
+		free(copy);
+	}
+}
+
 TEST(epilogs)
 {
 	struct dw_cfi_row row;
@@ -55,8 +79,10 @@ TEST(epilogs)
 	CHECK(!dw_epilog_row(BYTES(0xe9, 0, 0, 0, 0), &row));
 	/* add eax, 1 */
 	CHECK(!dw_epilog_row(BYTES(0x83, 0xc0, 0x01, 0xc3), &row));
-	/* Cut. */
+	/* Cut, or more popped than there is room for. */
 	CHECK(!dw_epilog_row(BYTES(0x48, 0x83, 0xc4), &row));
+	CHECK(!dw_epilog_row(BYTES(0x48, 0x81, 0xc4, 0xff, 0xff, 0xff, 0x7f, 0xc3), &row));
+	CHECK(!dw_epilog_row(BYTES(0x48, 0x83, 0xc4, 0xf8, 0xc3), &row));
 	CHECK(!dw_epilog_row(BYTES(0x5b, 0x5d), &row));
 }
 

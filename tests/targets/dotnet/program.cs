@@ -45,6 +45,9 @@ static class Program
         case "paths":
             Paths.Run(Number(1), Number(2));
             break;
+        case "replaced":
+            Replaced.Run(Number(1));
+            break;
         case "room":
             Room.Run(Number(1));
             break;
