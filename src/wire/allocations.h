@@ -106,7 +106,7 @@ struct dw_clr_type {
 
 struct dw_clr_module {
 	struct dw_clr_text path; /* at is not 0 */
-	uint32_t is_dynamic;	 /* without a file */
+	uint32_t is_dynamic;	 /* without a file: others may have its path */
 	uint32_t is_native;	 /* not an assembly: path is that of an ELF file */
 };
 

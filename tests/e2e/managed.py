@@ -12,6 +12,15 @@ VERSIONS = (SDK, "net9.0", "net8.0")
 PUBLISH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../targets/dotnet/publish")
 NO_PACKAGES = 75
 
+SINGLE_FILES = {
+    "pdb-beside": ("net9.0", "-p:PublishSingleFile=true"),
+    "pdb-inside": ("net8.0", "-p:PublishSingleFile=true", "-p:EnableCompressionInSingleFile=true",
+                   "-p:DebugType=embedded"),
+    # Of these the runtime says that they are precompiled, and it lies elsewhere.
+    "precompiled": (SDK, "-p:PublishSingleFile=true", "-p:PublishReadyToRun=true",
+                    "-p:SelfContained=false"),
+}
+
 published = {}  # what became of each folder
 
 
@@ -27,6 +36,11 @@ def publish(context, name, framework, *options):
         raise Skip(f"the packages of {framework} cannot be had here")
     expect(done.returncode, 0, f"status of publish {name}\n{done.stdout}")
     return folder
+
+
+def single_file(context, name):
+    """The program with all assemblies, and mostly the runtime, in one file."""
+    return os.path.join(publish(context, name, *SINGLE_FILES[name]), "managed")
 
 
 def program(context, version=SDK):

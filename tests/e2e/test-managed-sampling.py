@@ -4,7 +4,7 @@ import os
 import signal
 
 from harness import cases, expect, require
-from managed import SDK, STATUS, VERSIONS, expect_callers, program, report
+from managed import SDK, STATUS, VERSIONS, expect_callers, program, report, single_file
 
 SIGMA = 3.5
 MILLISECONDS = "1500"
@@ -51,8 +51,8 @@ def expect_shares(context, said):
     return rows
 
 
-def expect_lines(context, source):
-    """The samples of loops are on their lines."""
+def expect_lines(context, source, least=0.95):
+    """The samples of loops are on their lines, @least of them at least."""
     with open(source) as text:
         marked = {i for i, line in enumerate(text, 1) if "// all of it" in line}
     rows = [row for row in report(context, "lines")["rows"]
@@ -63,9 +63,9 @@ def expect_lines(context, source):
     near = sum(row["exclusive_samples"] for row in rows
                if any(0 <= line - row["source_line_begin"] <= 1 for line in marked))
     total = sum(row["exclusive_samples"] for row in rows)
-    require(near >= 0.95 * total - 3, f"{near} of {total} samples on the lines {marked}")
+    require(near >= least * total - 3, f"{near} of {total} samples on the lines {marked}")
     exact = sum(row["exclusive_samples"] for row in rows if row["source_line_begin"] in marked)
-    require(exact >= 0.5 * total, f"{exact} of {total} samples in {marked}")
+    require(exact >= 0.5 * least * total, f"{exact} of {total} samples in {marked}")
 
 
 def test_shares_from_inside(context):
@@ -136,6 +136,16 @@ def test_replaced_while_they_run(context, version):
     facts = report(context, "summary")["session"]
     require(facts["stacks_cut"] <= 0.01 * facts["samples_kept"] + 3,
             f"{facts['stacks_cut']} of {facts['samples_kept']} stacks cut")
+
+
+def test_precompiled_single_file(context):
+    """Its assemblies have the program's path before their name, and lines: as long as code is
+    precompiled, the first one of the method."""
+    command = single_file(context, "precompiled")
+    sample(context, command, "shares", "600")
+    expect_lines(context, os.path.join(os.path.dirname(command), "source/shares.cs"), 0.4)
+    expect({row["module_path"] for row in named(report(context, "functions")["rows"], "Shares.Half")},
+           {f"{command}/managed.dll"}, "path of the module")
 
 
 def test_children(context):

@@ -6,8 +6,8 @@ import signal
 import sqlite3
 
 from harness import cases, expect, require
-from managed import (SDK, STATUS, VERSIONS, expect_facts, program, publish, record, report,
-                     types)
+from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_facts, program, record, report,
+                     single_file, types)
 
 # The collectors that the runtime brings.
 GCS = {"workstation": {}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
@@ -150,6 +150,20 @@ def test_methods_of_one_name(context, version):
 
 
 @cases(*VERSIONS)
+def test_assemblies_without_a_file(context, version):
+    """Several have one name, and their methods the same tokens."""
+    n = 100
+    record(context, "emitted", str(n), command=program(context, version))
+    rows = {row["function_name"]: row["exclusive_allocations"]
+            for row in report(context, "functions")["rows"]
+            if row["function_name"].endswith("Method") and "Type." in row["function_name"]}
+    expect({name: rows.get(name) for name in ("FirstType.FirstMethod", "SecondType.SecondMethod",
+                                              "ThirdType.ThirdMethod")},
+           {"FirstType.FirstMethod": n, "SecondType.SecondMethod": n, "ThirdType.ThirdMethod": n},
+           "objects by emitted method")
+
+
+@cases(*VERSIONS)
 def test_kinds_of_allocations(context, version):
     n = 500
     said = record(context, "kinds", str(n), command=program(context, version))
@@ -176,28 +190,26 @@ def test_kinds_of_allocations(context, version):
     expect(functions["Kinds.Each.MoveNext"]["module_name"], "managed.dll", "module")
 
 
-SINGLE_FILES = {
-    "pdb-beside": ("net9.0", "-p:PublishSingleFile=true"),
-    "pdb-inside": ("net8.0", "-p:PublishSingleFile=true", "-p:EnableCompressionInSingleFile=true",
-                   "-p:DebugType=embedded"),
-}
-
-
 @cases(*SINGLE_FILES)
 def test_single_files(context, name):
-    """Programs with their runtime and all assemblies in one file, packed or not."""
+    """Programs with all assemblies in one file: with the runtime or not, packed, precompiled."""
     n = 500
-    folder = publish(context, name, *SINGLE_FILES[name])
-    expect(os.path.exists(os.path.join(folder, "managed.pdb")), name == "pdb-beside", "a PDB")
-    record(context, "kinds", str(n), options=["--check-stacks", "1"],
-           command=os.path.join(folder, "managed"))
+    command = single_file(context, name)
+    folder = os.path.dirname(command)
+    expect(os.path.exists(os.path.join(folder, "managed.pdb")), name != "pdb-inside", "a PDB")
+    record(context, "kinds", str(n), options=["--check-stacks", "1"], command=command)
     rows = types(context)
     expect((rows["Pair"]["instances"], rows["Pair"]["module_path"]),
            (2 * n, os.path.join(folder, "managed/managed.dll")), "boxes of structs")
     facts = report(context, "lifetime")["session"]
     expect((facts["announces_all"], facts["stacks_different"]), (1, 0), "what is known")
     expect_facts(facts)
-    expect_lines(context, os.path.join(folder, "source/kinds.cs"), n)
+    source = os.path.join(folder, "source/kinds.cs")
+    if name != "precompiled":
+        expect_lines(context, source, n)
+    else:  # such code has no more than the method's first line
+        expect({row["source_file"] for row in report(context, "lines")["rows"]
+                if row["function_name"] == "Kinds.Names"}, {source}, "file")
 
 
 @cases(*(f"{gc}-{version}" for gc in ("workstation", "server") for version in VERSIONS))

@@ -5,6 +5,7 @@
 #include "agent/clr/loader.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/bytes.h"
 
 #include <link.h>
 
@@ -15,10 +16,16 @@ struct search {
 	struct dw_loader_module *ret;
 };
 
+struct find {
+	const uint8_t *mark;
+	uint32_t n, before;
+	const uint8_t *found;
+};
+
 static int look(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
 	struct search *s = ctx;
-	struct dw_loader_module m = {.start = UINT64_MAX, .is_main = !info->dlpi_name[0]};
+	struct dw_loader_module m = {.start = UINT64_MAX};
 	bool is_in = false;
 
 	if (bytes < sizeof(*info))
@@ -48,4 +55,34 @@ bool dw_loader_module_at(const void *address, struct dw_loader_module *ret)
 	struct search s = {(uint64_t)address, ret};
 
 	return iterate && iterate(look, &s);
+}
+
+/* The program comes first. */
+static int find(struct dl_phdr_info *info, size_t bytes, void *ctx)
+{
+	struct find *f = ctx;
+
+	for (int i = 0; bytes >= sizeof(*info) && i < info->dlpi_phnum && !f->found; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const uint8_t *at = (const uint8_t *)info->dlpi_addr + p->p_vaddr + f->before;
+		const uint8_t *end = (const uint8_t *)info->dlpi_addr + p->p_vaddr + p->p_filesz;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
+			continue;
+		while (at + f->n <= end && (*at != *f->mark || memcmp(at, f->mark, f->n)))
+			at++;
+		if (at + f->n <= end)
+			f->found = at;
+	}
+	return 1;
+}
+
+const uint8_t *dw_loader_find_in_program(const uint8_t *mark, uint32_t n, uint32_t before)
+{
+	iterate_fn *iterate = (iterate_fn *)dw_loader_first("dl_iterate_phdr");
+	struct find f = {mark, n, before, NULL};
+
+	if (iterate)
+		iterate(find, &f);
+	return f.found;
 }

@@ -11,8 +11,11 @@ struct dw_loader_module {
 	uint64_t start, end; /* of its segments */
 	uint64_t tls_id;     /* 0 = it has no thread-local storage */
 	uint64_t tls_bytes;
-	bool is_main; /* the program itself */
 };
 
 /* The module that @address lies in. False: none. */
 bool dw_loader_module_at(const void *address, struct dw_loader_module *ret);
+
+/* Where the @n bytes at @mark stand in the variables of the program itself, @before bytes of which
+ * stand before them. NULL = nowhere. */
+const uint8_t *dw_loader_find_in_program(const uint8_t *mark, uint32_t n, uint32_t before);

@@ -13,11 +13,20 @@
 enum {
 	ARGUMENTS = 16,
 	RANKS = 32,
-	FLAG_DYNAMIC = 0x2, /* COR_PRF_MODULE_DYNAMIC */
+	FLAG_DYNAMIC = 0x4, /* COR_PRF_MODULE_DYNAMIC */
+	MARK_BYTES = 32,
+	PLACE_BYTES = 8,
 };
 
-/* The path of a program that has the runtime and all assemblies in itself, else empty. */
+/* The path of a program that has assemblies in itself, else empty. */
 static struct dw_name program;
+
+/* What hosts of .NET have in their data behind the place of the list of their files, 0 = none
+ * (code/clr/bundle.h); complemented, for we are none. */
+static const volatile uint8_t complement[MARK_BYTES] = {
+	0x74, 0xed, 0xfd, 0x46, 0x95, 0x9e, 0xdf, 0xc7, 0x8d, 0x84, 0x6c,
+	0xfd, 0xeb, 0x28, 0x5f, 0xcd, 0xec, 0x0a, 0x46, 0x19, 0x10, 0x51,
+	0xcc, 0xe7, 0x11, 0xc4, 0xd2, 0x31, 0xdb, 0x4c, 0x95, 0x51};
 
 static uint64_t put_type(struct dw_name *n, uint64_t class, int depth);
 
@@ -128,12 +137,26 @@ void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_modu
 		dw_name_put(ret, '?');
 }
 
+/* Whether the program is a host with files in itself. */
+static bool is_bundle(void)
+{
+	uint8_t mark[MARK_BYTES];
+	const uint8_t *at;
+
+	for (int i = 0; i < MARK_BYTES; i++)
+		mark[i] = (uint8_t)~complement[i];
+	at = dw_loader_find_in_program(mark, MARK_BYTES, PLACE_BYTES);
+	for (int i = 1; at && i <= PLACE_BYTES; i++)
+		if (at[-i])
+			return true;
+	return false;
+}
+
 void dw_names_start(void)
 {
-	struct dw_loader_module m;
 	int64_t n = -1;
 
-	if (dw_loader_module_at(dw_runtime_address(), &m) && m.is_main)
+	if (is_bundle())
 		n = dw_syscall(SYS_readlink, "/proc/self/exe", program.text, DWELL_NAME_BYTES);
 	program.bytes = n > 0 && n < DWELL_NAME_BYTES ? (uint32_t)n : 0;
 }
@@ -152,16 +175,18 @@ void dw_name_module(uint64_t module, struct dw_name *ret, uint32_t *ret_is_dynam
 {
 	uint16_t text[DWELL_NAME_WIDE];
 	uint32_t units = 0, flags = 0;
+	bool is_inside;
 
 	ret->bytes = 0;
 	if (dw_runtime_module(module, text, DWELL_NAME_WIDE, &units, &flags) < 0)
 		units = 0;
 	units = units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE;
-	*ret_is_dynamic = flags & FLAG_DYNAMIC;
-	if (program.bytes && !*ret_is_dynamic && is_bare(text, units)) {
+	is_inside = program.bytes && !(flags & FLAG_DYNAMIC) && is_bare(text, units);
+	if (is_inside) {
 		*ret = program;
 		dw_name_put(ret, '/');
 	}
+	*ret_is_dynamic = !is_inside && (!units || text[0] != '/');
 	dw_name_put_wide(ret, text, units);
 	if (!ret->bytes)
 		dw_name_put(ret, '?');

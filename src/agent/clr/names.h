@@ -26,6 +26,6 @@ void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_modu
 /* Find out what modules without a path of their own are called. */
 void dw_names_start(void);
 
-/* The path of @module; in a single-file program as if that were its folder. And
- * whether it has no file in *@ret_is_dynamic. */
+/* The path of @module; in a single-file program as if that were its folder. And whether it has no
+ * file, so that others may have its name, in *@ret_is_dynamic. */
 void dw_name_module(uint64_t module, struct dw_name *ret, uint32_t *ret_is_dynamic);

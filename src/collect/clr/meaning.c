@@ -1,7 +1,7 @@
 /*
  * Rows to ids; see meaning.h. Modules are the same for all processes that have loaded the same
- * path. A method that the program has made itself has no token: it gets one that no assembly uses,
- * the same for all of that name.
+ * path. A method that the program has made itself has no token, and those of assemblies without a
+ * file have the same ones as those of others of that name: they get one by their name.
  */
 #include "collect/clr/meaning.h"
 
@@ -115,6 +115,14 @@ int dw_clr_type(struct dw_clr_meaning *m, uint32_t row, uint32_t *ret)
 	return rc;
 }
 
+/* Whether tokens of the module in row @row say which method it is. */
+static bool has_tokens(const struct dw_clr_meaning *m, uint32_t row)
+{
+	struct dw_clr_module module;
+
+	return dw_clr_tables_get(m->tables, DWELL_CLR_MODULES, row, &module) && !module.is_dynamic;
+}
+
 int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method *ret)
 {
 	dw_auto(dw_buf) name = DW_BUF_INIT;
@@ -135,12 +143,11 @@ int dw_clr_method(struct dw_clr_meaning *m, uint32_t row, struct dw_alloc_method
 	rc = name.failed ? -ENOMEM : get_module(m, f.module, &ret->module);
 	if (!rc)
 		rc = dw_strings_add(&m->p->strings, name.data, name.len, &ret->name);
-	ret->token = f.token & TOKEN_MASK;
-	if (!rc && (!ret->module || !ret->token)) {
-		ret->token = ret->name & TOKEN_MASK;
+	ret->token = ret->module && f.token && has_tokens(m, f.module) ? f.token & TOKEN_MASK
+								       : ret->name & TOKEN_MASK;
+	if (!rc && (!ret->module || !f.token))
 		rc = add_module(m->p, DWELL_MODULE_MANAGED, DYNAMIC_MODULE, strlen(DYNAMIC_MODULE),
 				&ret->module);
-	}
 	return rc ? rc : dw_allocations_method(&m->p->allocations, ret, &id);
 }
 

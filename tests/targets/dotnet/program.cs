@@ -30,6 +30,9 @@ static class Program
         case "overloads":
             Overloading.Run(Number(1));
             break;
+        case "emitted":
+            Emitted.Run(Number(1));
+            break;
         case "triggers":
             Triggers.Run(Number(1), Number(2));
             break;
