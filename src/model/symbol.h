@@ -54,6 +54,7 @@ struct dw_locations {
 
 /* What a runtime says of code that it made. Texts are borrowed until the next question. */
 struct dw_made_meaning {
+	uint32_t module; /* that the function belongs to, 0 = that of the address */
 	const char *name;
 	const char *file; /* of the declaration, "" = not told */
 	uint32_t line;

@@ -302,7 +302,9 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 		rc = dw_jit_finish(&r->jit);
 	if (!rc)
 		rc = dw_managed_recording_lines(&r->managed);
-	dw_managed_recording_complain(&r->managed, r->result->nameless, sizeof r->result->nameless);
+	if (!r->jit.maps)
+		dw_managed_recording_complain(&r->managed, r->result->nameless,
+					      sizeof r->result->nameless);
 	if (!rc)
 		rc = dw_run_end(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
 	if (!rc && r->run.targets.v.n)

@@ -106,14 +106,15 @@ static int add_method(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 /* Fill in @l, the location of made code at @svma. Its function is 0 when nothing is known of it. */
 static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
 {
-	struct dw_function f = {.module = module};
 	struct dw_made_meaning made;
+	struct dw_function f = {0};
 	int rc;
 
 	if (!s->options.made || !s->options.made(s->options.made_ctx, module, svma, &made))
 		return 0;
 	l->line = made.at_line;
 	l->column = made.at_column;
+	f.module = made.module ? made.module : module;
 	f.svma = made.svma;
 	f.bytes = made.bytes;
 	f.line = made.line;

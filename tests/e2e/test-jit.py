@@ -106,7 +106,7 @@ def test_managed_code_without_the_agent(context, way):
     expect_shares(rows, said, functions["session"], 0.01)
     expect_callers(context, "Shares.Half", "Shares.Spend")
     expect({row["module_name"] for row in rows if row["function_name"] == "Shares.Half"},
-           {"managed"}, "module")
+           {"managed.dll"}, "module")
 
 
 def test_managed_code_that_runs_already(context):
@@ -115,13 +115,20 @@ def test_managed_code_that_runs_already(context):
         socket = f"dotnet-diagnostic-{running.pid}-"
         context.wait_for(lambda: any(name.startswith(socket) for name in os.listdir("/tmp")),
                          "the runtime's socket")
-        context.sample("-p", str(running.pid))
+        done = context.run(context.dwell, "sample", "-o", "run.dwell", "-p", str(running.pid))
+        expect(done.returncode, 0, f"status\n{done.stderr}")
         expect(running.wait(), STATUS, "status of the program")
+    require(" samples at " in done.stderr and "no names" not in done.stderr, done.stderr)
     expect(os.path.exists(f"/tmp/perf-{running.pid}.map"), False, "a map is left")
     rows = context.report("functions")["rows"]
     total = sum(row["exclusive_samples"] for row in rows)
     half = sum(row["inclusive_samples"] for row in rows if row["function_name"] == "Shares.Half")
     require(half >= 0.25 * total, f"{half} of {total} samples in Half")
+    modules = [row["module_path"] for row in context.report("modules")["rows"] if not row["level"]]
+    names = [os.path.basename(path) for path in modules]
+    require({"managed.dll", "System.Private.CoreLib.dll"} <= set(names), f"{names}")
+    expect([name for name in modules if f"{name}.dll" in names], [], "modules beside their file")
+    expect(len(set(modules)), len(modules), "each module once")
 
 
 def test_map_that_is_written_at_the_end(context):

@@ -1,6 +1,7 @@
 /*
  * Functions of made code; see functions.h. Those of .NET are named as its agent names them and are
- * in a module for each assembly; all others are in one module, whatever process made them.
+ * in their assembly's module, which may be there already by what is mapped of it; all others are in
+ * one module, whatever process made them.
  */
 #include "collect/jit/functions.h"
 
@@ -32,7 +33,7 @@ static bool is_equal(const void *ctx, uint32_t id)
 	       a->line == b->line;
 }
 
-/* The module that is called @name. */
+/* The module of made code that is called @name. */
 static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *ret)
 {
 	struct dw_module m = {.kind = DWELL_MODULE_JIT};
@@ -53,6 +54,44 @@ static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *r
 int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret)
 {
 	return get_module(t->p, (struct dw_jit_text){OTHERS, strlen(OTHERS)}, ret);
+}
+
+/* The module of the assembly @path, which its precompiled code lies in, too. */
+static int get_assembly(struct dw_profile *p, const char *path, uint32_t *ret)
+{
+	struct dw_module m = {.kind = DWELL_MODULE_JIT};
+	int rc = dw_strings_adds(&p->strings, path, &m.path);
+
+	for (uint32_t id = 1; !rc && id <= dw_modules_count(&p->modules); id++) {
+		const struct dw_module *known = dw_modules_get(&p->modules, id);
+
+		if (known->path == m.path && !known->deleted) {
+			*ret = id;
+			return 0;
+		}
+	}
+	if (!rc)
+		rc = dw_strings_adds(&p->strings, strrchr(path, '/') + 1, &m.name);
+	return rc ? rc : dw_modules_add(&p->modules, &m, ret);
+}
+
+static struct dw_jit_text shortened(struct dw_jit_text t)
+{
+	return (struct dw_jit_text){t.at, t.n < NAME_MAX_BYTES ? t.n : NAME_MAX_BYTES};
+}
+
+/* The module of what @name tells. */
+static int find_module(struct dw_jit_functions *t, const struct dw_jit_teller *who,
+		       const struct dw_jit_name *name, uint32_t *ret)
+{
+	struct dw_jit_text assembly = shortened(name->assembly);
+	const char *path = assembly.n ? dw_jit_assembly_path(who->assemblies, who->pid, assembly.at,
+							     assembly.n)
+				      : NULL;
+
+	if (path)
+		return get_assembly(t->p, path, ret);
+	return assembly.n ? get_module(t->p, assembly, ret) : dw_jit_functions_module(t, ret);
 }
 
 /* The name of a .NET method as @name has it, nested types behind slashes and types that it is made
@@ -78,14 +117,9 @@ static int put_method(struct dw_buf *b, struct dw_jit_text name)
 	return b->failed ? -ENOMEM : 0;
 }
 
-static struct dw_jit_text shortened(struct dw_jit_text t)
-{
-	return (struct dw_jit_text){t.at, t.n < NAME_MAX_BYTES ? t.n : NAME_MAX_BYTES};
-}
-
 /* The ids of what @name tells. */
-static int intern(struct dw_jit_functions *t, const struct dw_jit_name *name,
-		  struct dw_jit_function *ret)
+static int intern(struct dw_jit_functions *t, const struct dw_jit_teller *who,
+		  const struct dw_jit_name *name, struct dw_jit_function *ret)
 {
 	struct dw_jit_text shown = shortened(name->name), file = shortened(name->file);
 	dw_auto(dw_buf) method = DW_BUF_INIT;
@@ -97,8 +131,7 @@ static int intern(struct dw_jit_functions *t, const struct dw_jit_name *name,
 		shown = (struct dw_jit_text){method.data, method.len};
 	}
 	if (!rc)
-		rc = name->assembly.n ? get_module(t->p, shortened(name->assembly), &ret->module)
-				      : dw_jit_functions_module(t, &ret->module);
+		rc = find_module(t, who, name, &ret->module);
 	if (!rc)
 		rc = dw_strings_add(&t->texts, shown.at, shown.n, &ret->name);
 	return rc ? rc : dw_strings_add(&t->texts, file.at, file.n, &ret->file);
@@ -124,12 +157,13 @@ static int append(struct dw_jit_functions *t, const struct dw_jit_function *f, u
 	return rc ? rc : dw_allocations_method(&t->p->allocations, &method, &id);
 }
 
-int dw_jit_functions_add(struct dw_jit_functions *t, const char *name, size_t n, uint32_t *ret)
+int dw_jit_functions_add(struct dw_jit_functions *t, const struct dw_jit_teller *who,
+			 const char *name, size_t n, uint32_t *ret)
 {
 	const struct dw_jit_name parts = dw_jit_name_read(name, n);
 	struct lookup l = {.table = t};
 	uint32_t hash;
-	int rc = intern(t, &parts, &l.f);
+	int rc = intern(t, who, &parts, &l.f);
 
 	if (rc)
 		return rc;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/strings.h"
+#include "collect/jit/assemblies.h"
 #include "model/profile.h"
 
 #include <stddef.h>
@@ -28,9 +29,16 @@ struct dw_jit_functions {
 	struct dw_idset set;
 };
 
-/* The function that a runtime calls the @n bytes at @name, added when new. 0, -ENOMEM,
+/* Who tells of a function: a process and its assemblies. */
+struct dw_jit_teller {
+	pid_t pid;
+	struct dw_jit_assemblies *assemblies;
+};
+
+/* The function that @who calls the @n bytes at @name, added when new. 0, -ENOMEM,
  * DWELL_ERR_LIMIT. */
-int dw_jit_functions_add(struct dw_jit_functions *t, const char *name, size_t n, uint32_t *ret);
+int dw_jit_functions_add(struct dw_jit_functions *t, const struct dw_jit_teller *who,
+			 const char *name, size_t n, uint32_t *ret);
 
 /* The module of functions that say of no other: its id. 0 or -ENOMEM. */
 int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret);

@@ -69,6 +69,7 @@ static void free_process(struct dw_jit_process *p)
 {
 	if (p->asked_fd >= 0)
 		close(p->asked_fd);
+	dw_jit_assemblies_release(&p->assemblies);
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
 	dw_map_release(&p->by_index);
@@ -223,12 +224,13 @@ static int name_piece(struct dw_jit_process *p, const struct dw_code_piece *code
 {
 	struct dw_jit_functions *functions = &p->jit->functions;
 	struct dw_jit_piece *piece = &p->pieces.v[code->row];
+	const struct dw_jit_teller who = {p->pid, &p->assemblies};
 	int rc;
 
 	if (piece->function)
 		return 0;
-	rc = dw_jit_functions_add(functions, dw_buf_str(&p->texts) + piece->name_at, piece->name_n,
-				  &piece->function);
+	rc = dw_jit_functions_add(functions, &who, dw_buf_str(&p->texts) + piece->name_at,
+				  piece->name_n, &piece->function);
 	if (rc)
 		return rc;
 	piece->svma = dw_jit_functions_place(functions, piece->function, code->end - code->start);
@@ -455,6 +457,7 @@ bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_me
 		return late_meaning(j, module, svma, ret);
 	line = dw_jit_lines_find(&j->lines, at);
 	*ret = (struct dw_made_meaning){
+		.module = f->module,
 		.name = dw_strings_get(&j->functions.texts, f->name),
 		.file = dw_strings_get(&j->functions.texts, f->file),
 		.line = f->line,

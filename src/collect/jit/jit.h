@@ -44,6 +44,7 @@ struct dw_jit_process {
 	uint64_t told_ns;      /* when that was, CLOCK_MONOTONIC */
 	uint64_t search_at_ns; /* not before this time is a map searched for again */
 	uint64_t search_wait_ns;
+	struct dw_jit_assemblies assemblies;
 	struct dw_map_file file;
 	struct dw_dump_file dump;
 	struct dw_map by_index; /* of code in the dump -> its newest piece */
