@@ -1,5 +1,5 @@
 # A thin face over scripts/ and Meson: each target is a line or two that can be run by hand.
-.PHONY: all demo check check-long bench install setup format lint clean
+.PHONY: all demo test check check-long bench install setup format lint clean
 
 PREFIX ?= /usr/local
 BUILD ?= build
@@ -20,6 +20,10 @@ demo:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
 	@scripts/demo $(BUILD)
+
+# Unit tests, golden files and the corpora of the fuzz targets: what one runs all day, in less than a minute.
+test: $(BUILD)/build.ninja
+	@meson test -C $(BUILD) --quiet --suite unit --suite golden --suite fuzz-replay
 
 # Install what is missing, build and run all tests and lints; what CI runs.
 check:

@@ -3,14 +3,13 @@ import json
 import os
 import subprocess
 
-from harness import Skip, expect, require
+from harness import expect, require
 
 STATUS = 3  # of the program when all is well
 # The SDK's own runtime, and those that a program brings along.
 SDK = "net10.0"
 VERSIONS = (SDK, "net9.0", "net8.0")
 PUBLISH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../targets/dotnet/publish")
-NO_PACKAGES = 75
 
 SINGLE_FILES = {
     "pdb-beside": ("net9.0", "-p:PublishSingleFile=true"),
@@ -32,8 +31,6 @@ def publish(context, name, framework, *options):
         published[folder] = subprocess.run([PUBLISH, source, folder, framework, *options],
                                            stdout=subprocess.PIPE, text=True, errors="replace")
     done = published[folder]
-    if done.returncode == NO_PACKAGES:
-        raise Skip(f"the packages of {framework} cannot be had here")
     expect(done.returncode, 0, f"status of publish {name}\n{done.stdout}")
     return folder
 

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from harness import DEFAULT_SECONDS, cases, expect, require, runs_32_bit
+from harness import DEFAULT_SECONDS, cases, expect, needs, require, runs_32_bit
 
 HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q104xII")
 CHUNKS_AT = HEADER.size
@@ -235,9 +235,9 @@ def test_children_that_cannot_take_it(context):
             expect([tuple(r.drops[1:5]) for r in regions], [counted], f"drops of {child}")
 
 
+@needs("root")
 def test_children_with_other_rights(context):
     """setuid, setgid and capabilities: the child gets nothing of ours, also not in its environment."""
-    context.need_root("give files other rights")
     os.chmod(context.scratch, 0o755)
     as_user = {"user": 65534, "group": 65534, "extra_groups": []}
     for name, mode, counted in ("setuid", 0o4755, 1), ("setgid", 0o2755, 1), ("capable", 0o755, 1), \
@@ -252,9 +252,9 @@ def test_children_with_other_rights(context):
             expect(sum(r.drops[CHILDREN] for r in regions), counted, f"drops of {name}")
 
 
+@needs("root")
 def test_other_root(context):
     """In a root folder without the agent's file, programs run without it and silently."""
-    context.need_root("change the root folder")
     needed = re.findall(r"(/\S+)", context.run("ldd", "/usr/bin/env").stdout)
     for path in ["/usr/bin/env", *needed]:
         os.makedirs(context.path("root" + os.path.dirname(path)), exist_ok=True)
@@ -291,9 +291,9 @@ def test_limits(context, limit):
             expect([r.chunk_n for r in regions], [0 if lost else 1] * 3, f"chunks under {limit}")
 
 
+@needs("root")
 def test_locked_memory(context):
     """A user's few pages that may be locked are the program's: the agent does without."""
-    context.need_root("become a user that has limits")
     os.chmod(context.scratch, 0o755)
     as_user = {"user": 65534, "group": 65534, "extra_groups": []}
     for limit, chunks in (4096, [0, 1]), (65536, [1, 1]):
@@ -311,9 +311,9 @@ def test_small_address_space(context):
             expect(sum(r.drops[CHILDREN] for r in regions), dropped, f"drops in {megabytes} MB")
 
 
+@needs("namespaces")
 def test_full_folder(context):
     """A full tmpfs refuses the region: no SIGBUS, no half file."""
-    context.need_root("mount a small file system")
     small = context.path("small")
     os.mkdir(small)
     for size, regions, uncounted in ("100k", 0, 0), ("368k", 1, 3):

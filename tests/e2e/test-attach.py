@@ -4,7 +4,8 @@ import re
 import signal
 import subprocess
 
-from harness import DEFAULT_SECONDS, cases, expect, expect_all_counted, one_line, require, rows_of
+from harness import (DEFAULT_SECONDS, cases, expect, expect_all_counted, needs, one_line,
+                     perf_program, require, rows_of)
 
 SECONDS = "1.5"
 
@@ -73,17 +74,18 @@ def test_shares(context):
     require(start and start[0]["inclusive_samples"] == session["samples_kept"], start)
 
 
+@needs("perf events")
 def test_as_perf_sees_it(context):
     with Running(context, "shares", "1") as target:
         data = context.path("perf.data")
-        perf = context.start("perf", "record", "-q", "-F", "1000", "-e", "cpu-clock:u", "-o", data,
+        perf = context.start(perf_program(), "record", "-q", "-F", "1000", "-e", "cpu-clock:u", "-o", data,
                              "-p", str(target.pid))
         context.wait_for(lambda: "[perf_event]" in open(f"/proc/{perf.pid}/maps").read(),
                          "perf to record")
         attach(context, target.pid)
         perf.send_signal(signal.SIGINT)
         said = perf.communicate(timeout=DEFAULT_SECONDS)
-    done = context.run("perf", "report", "-i", data, "--stdio", "--no-children", "-F",
+    done = context.run(perf_program(), "report", "-i", data, "--stdio", "--no-children", "-F",
                        "overhead,symbol")
     theirs = {m[2]: float(m[1]) / 100
               for m in re.finditer(r"([\d.]+)%\s+\[\.\] (\w+)", done.stdout)}
@@ -179,8 +181,8 @@ def test_many_forks(context):
     expect(context.report("summary")["session"]["records_lost"], 0, "lost records")
 
 
+@needs("root")
 def test_all_processes(context):
-    context.need_root("watch all processes everywhere")
     with Running(context, "shares", "1") as one, Running(context, "shares", "1") as two:
         context.sample("--all", "--duration", SECONDS)
         found = {row["id"]: row for row in context.report("processes")["rows"]}
@@ -196,8 +198,8 @@ def test_all_processes(context):
     expect_share(outer / (outer + inner), 0.75, "share of outer_work")
 
 
+@needs("root")
 def test_all_processes_while_a_command_runs(context):
-    context.need_root("watch all processes everywhere")
     with Running(context, "shares", "1") as target:
         context.sample("--all", "--", "sh", "-c", "sleep 1; exit 7", status=7)
         names = {row["name"] for row in context.report("processes")["rows"]}
@@ -234,8 +236,8 @@ def test_dead_process(context):
     zombie.wait()
 
 
+@needs("root")
 def test_process_of_another_user(context):
-    context.need_root("be another user")
     with Running(context, "shares", "1") as target:
         text = refused(context, "-p", str(target.pid), before=context.ordinary_user())
     require(f"process {target.pid} belongs to user 0" in text, text)

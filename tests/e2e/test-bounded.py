@@ -1,10 +1,8 @@
 """dwell instrument counts the same in little memory: a compiler at a file full of <regex>, whose
 call tree takes ten times what there is. Only with DWELL_LONG=1."""
-import os
-import shutil
 import sqlite3
 
-from harness import expect, require
+from harness import expect, long, require
 
 SOURCE = """#include <regex>
 int main(int, char **v) { return std::regex_search(v[0], std::regex("a(b|c)*d")); }
@@ -17,8 +15,6 @@ HASHED, HASHED_CALLS, HASHED_PART = 0.001, 0.05, 0.0001
 
 def prepare(context):
     """The words that compile SOURCE, preprocessed."""
-    if not shutil.which("g++"):
-        context.skip("needs g++")
     with open(context.path("regex.cc"), "w", encoding="ascii") as file:
         file.write(SOURCE)
     done = context.run("g++", "-E", "regex.cc", "-o", "regex.ii")
@@ -59,9 +55,8 @@ def require_same(few, whole, what):
     return both
 
 
+@long
 def test_counts_are_those_of_an_unbounded_run(context):
-    if not os.environ.get("DWELL_LONG"):
-        context.skip("for long runs")
     words = prepare(context)
     reports = []
     for name, options in (("few", ()), ("whole", ("--memory", WHOLE_MB))):

@@ -1,10 +1,9 @@
 """What every row of every view of real programs must keep: nothing above 100 %, shortest <= mean <=
 longest, exclusive <= inclusive, by both rules of intervals."""
 import os
-import shutil
 import sys
 
-from harness import cases, expect, require
+from harness import IS_LONG, cases, expect, require
 
 INPUTS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../programs"))
 # What to run, in a folder with the file "text"; {} = INPUTS.
@@ -38,13 +37,9 @@ def faults(row):
     return [(what, row) for what in found]
 
 
-@cases(*PROGRAMS)
+@cases(*(name for name in PROGRAMS if IS_LONG or name not in LONG))
 def test_bounds(context, name):
-    if name in LONG and not os.environ.get("DWELL_LONG"):
-        context.skip("for long runs")
     words = [word.format(INPUTS) for word in PROGRAMS[name]]
-    if not shutil.which(words[0]):
-        context.skip(f"needs {words[0]}")
     with open(context.path("text"), "w", encoding="ascii") as file:
         file.writelines(f"word{i % 97} {i} the end of line {i * 7919 % 1000}\n" for i in range(3000))
     done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--module", "liblua*",

@@ -2,7 +2,7 @@
 import csv
 import os
 
-from harness import cases, expect, require
+from harness import cases, expect, needs, require
 
 STEP_KINDS = ("libdwell-probe.so", "image", "step-unwind")  # where stops must have been made
 
@@ -34,9 +34,7 @@ def test_every_call_counts(context, processes_threads):
 @cases("plugin-a.so", "plugin-b.so")
 def test_opened_libraries(context, name):
     """Opened and closed again and again, a library is one module, and nothing is lost."""
-    program = os.path.join(context.targets, "hostile", "libraries-gcc-O2")
-    if not os.path.exists(program):
-        context.skip("the hostile programs were not built")
+    program = context.target("hostile/libraries-gcc-O2")
     done = instrument(context, "--probes=count", "--all-functions", "--module", "*plugin*", "--",
                       program, "open")
     line, = [line for line in done.stderr.splitlines() if name in line]
@@ -44,9 +42,7 @@ def test_opened_libraries(context, name):
 
 
 def test_libraries_opened_by_code_that_is_left_alone(context):
-    program = os.path.join(context.targets, "hostile", "libraries-gcc-O2")
-    if not os.path.exists(program):
-        context.skip("the hostile programs were not built")
+    program = context.target("hostile/libraries-gcc-O2")
     done = instrument(context, "--probes=count", "--all-functions", "--module", "*plugin*",
                       "--exclude", "run_*", "--", program, "open")
     require("plugin-a.so: 6 of 6 functions ran" in done.stderr, done.stderr)
@@ -100,13 +96,11 @@ def test_unchangeable_code_stays(context):
     require("refused memory" in done.stderr, done.stderr)
 
 
+@needs("namespaces")
 def test_images_that_may_not_be_executed(context):
     """A cache on a noexec mount: code is copied into memory."""
     cache = context.path("noexec")
     os.mkdir(cache)
-    mounted = context.run("unshare", "-m", "mount", "-t", "tmpfs", "-o", "noexec", "none", cache)
-    if mounted.returncode:
-        context.skip(f"cannot mount: {mounted.stderr.strip()}")
     script = f"mount -t tmpfs -o noexec none {cache} && exec \"$@\""
     done = context.run("unshare", "-m", "sh", "-c", script, "sh", context.dwell, "instrument",
                        "--probes=count", "--", context.target("clones"), "count", "1", "1", "10",

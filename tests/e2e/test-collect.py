@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from harness import expect, require
+from harness import expect, needs, require
 
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
 
@@ -69,8 +69,8 @@ def test_deleted_executable(context):
     require(got.counts["cut"] * 50 <= got.counts["kept"], f"few stacks cut: {got.counts}")
 
 
+@needs("namespaces")
 def test_other_mount_namespace(context):
-    context.need_root("make a mount namespace")
     inner = context.path("inner")
     os.mkdir(inner)
     shutil.copy(shutil.which("perl"), os.path.join(inner, "there"))
@@ -94,9 +94,9 @@ def test_as_nobody_with_little_locked_memory(context):
     require(int(re.search(r"ring_bytes (\d+)", got.text)[1]) < 16 << 20, "rings within the limit")
 
 
+@needs("root")
 def test_file_that_its_user_may_not_read(context):
     """Run by root, a target of nobody's: its file is unwound, but not given away."""
-    context.need_root("run a target of another user")
     prefix = context.ordinary_user()
     secret = shutil.copy(shutil.which("perl"), context.path("secret"))
     os.chmod(secret, 0o711)

@@ -10,7 +10,7 @@ import threading
 import time
 
 import managed
-from harness import AS_NOBODY, cases, expect, require, rows_of
+from harness import AS_NOBODY, cases, expect, needs, perf_program, require, rows_of
 
 PROGRAM = r"""
 #include <time.h>
@@ -109,8 +109,6 @@ def free_port():
 
 def start_debuginfod(context):
     """The real server over the folder "served", when it answers: its process and URL."""
-    if not shutil.which("debuginfod"):
-        context.skip("debuginfod is not installed")
     port = free_port()
     server = context.start("debuginfod", "-F", "-p", str(port), "-d", ":memory:",
                            context.path("served"), stdout=subprocess.DEVNULL,
@@ -129,8 +127,6 @@ def test_real_server_and_its_cache(context):
             shutil.rmtree(context.path("c"), ignore_errors=True)
             return not context.run("debuginfod-find", "debuginfo", case.id, env=env).returncode
 
-        if not shutil.which("debuginfod-find"):
-            context.skip("debuginfod-find is not installed")
         context.wait_for(is_ready, "the server to have read its folder")
         facts = case.sample(url, "--debuginfod-timeout", "100")
     finally:
@@ -183,6 +179,7 @@ def test_instrument(context):
     require(case.is_named(), "no hidden_work")
 
 
+@needs("dotnet")
 def test_memory(context):
     """Native functions between managed ones get names, too."""
     debug, libraries = {}, []
@@ -204,11 +201,12 @@ def test_memory(context):
                    wanted, f"names in {library} with {options}")
 
 
+@needs("perf events")
 def test_import(context):
     case = Case(context)
     with Server(lambda id: read(case.debug) if id == case.id else None) as server:
         context.env["DEBUGINFOD_URLS"] = server.url
-        context.make("perf", "record", "-q", "-o", "perf.data", "-g", "-e", "cpu-clock:u", case.program)
+        context.make(perf_program(), "record", "-q", "-o", "perf.data", "-g", "-e", "cpu-clock:u", case.program)
         context.make(context.dwell, "import", "-q", "-o", "run.dwell", "perf.data")
         require(not case.is_named(), "hidden_work has a name")
         context.make(context.dwell, "import", "-q", "--debuginfod", "-o", "run.dwell", "perf.data")
@@ -236,9 +234,9 @@ def test_recover(context):
         require(case.is_named(), "no hidden_work")
 
 
+@needs("root")
 def test_target_of_another_user(context):
     """The collector may read its cache, the target's user may not."""
-    context.need_root("take another user's rights")
     case = Case(context)
     os.chmod(context.scratch, 0o755)
     with Server(lambda id: read(case.debug) if id == case.id else None) as server:

@@ -10,11 +10,10 @@ import statistics
 import struct
 import time
 
-from harness import DEFAULT_SECONDS, cases, expect, require, stolen_ns
+from harness import DEFAULT_SECONDS, IS_LONG, cases, expect, require, stolen_ns
 
-LONG = bool(os.environ.get("DWELL_LONG"))
-KILLS = 50 if LONG else 10
-GROWTH_SECONDS = 1800 if LONG else 20
+KILLS = 50 if IS_LONG else 10
+GROWTH_SECONDS = 1800 if IS_LONG else 20
 PAGE = 4096
 ROUNDS, STOP, STEPS = 0, 1, 2
 THREADS = 3  # of tests/targets/endure.c
@@ -133,7 +132,7 @@ def folders_of(pid):
     return {"/".join(link.split("/")[:4]) for link in links if link.startswith("/dev/shm/dwell-")}
 
 
-@cases(*range(3 if LONG else 1))
+@cases(*range(3 if IS_LONG else 1))
 def test_killed_collector(context, i):
     """The target ends as if nothing had happened; what was written is finished; nothing is left."""
     page, steps = Page(context), 30000000
@@ -199,14 +198,14 @@ def test_nothing_grows(context):
     print(f"# {said}")
     # The first 8192 threads keep lines of their own in the region; after that a round costs the
     # rows that the session has of its process, some 450 bytes.
-    require(collector <= passed * (1000 if LONG else 24000) + (2 << 20), said)
-    require(region <= passed * (1000 if LONG else 15000) + (1 << 20), said)
+    require(collector <= passed * (1000 if IS_LONG else 24000) + (2 << 20), said)
+    require(region <= passed * (1000 if IS_LONG else 15000) + (1 << 20), said)
     require(target - region <= 1 << 20, said)
 
 
 def test_crowd(context):
     """Each of 200 threads has its whole life, and its time on the processor."""
-    milliseconds, stolen = 100 if LONG else 25, stolen_ns()
+    milliseconds, stolen = 100 if IS_LONG else 25, stolen_ns()
     done = context.instrument("--", context.target("endure"), "crowd", "200", str(milliseconds),
                               status=STATUS)
     lives = {tid: clocks for tid, *clocks in (map(int, line.split())
@@ -231,7 +230,7 @@ def test_crowd(context):
 
 
 def test_threads_that_come_and_go(context):
-    n = 8000 if LONG else 1000
+    n = 8000 if IS_LONG else 1000
     context.instrument("--", context.target("endure"), "relay", str(n), status=STATUS)
     got = context.report("functions")
     expect((calls(got, "step"), calls(got, "one_step")), (n, n), "calls")

@@ -1,6 +1,6 @@
 """dwell sample --event and --kernel: what is counted is what the program did, and where."""
 
-from harness import cases, expect, one_line, require, rows_of
+from harness import cases, expect, needs, one_line, require, rows_of
 
 PAGES = 3000
 SLEEPS = 100
@@ -36,8 +36,8 @@ def test_one_sample_each_ten(context):
     require("one each 10" in summary, summary)
 
 
+@needs("root")
 def test_context_switches(context):
-    context.need_root("sample the kernel everywhere")
     context.sample("-e", "context-switches", "--", context.target("attach"), "sleeps", str(SLEEPS))
     here = inclusive(context, "sleep_on")
     require(SLEEPS <= here <= 2 * SLEEPS, f"{here} switches of {SLEEPS} sleeps")
@@ -64,8 +64,8 @@ def kernel_share(context):
 DD = ("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=20000")
 
 
+@needs("root")
 def test_kernel_with_callers(context):
-    context.need_root("sample the kernel everywhere")
     context.sample("--", *DD)
     facts = facts_of(context)
     expect(facts["kernel_sampled"], 1, "the kernel was sampled")

@@ -4,7 +4,7 @@ import glob
 import os
 import shutil
 
-from harness import cases, expect, require, rows_of
+from harness import cases, expect, needs, require, rows_of
 
 SECONDS = "2"
 MOST_BYTES = 4 << 30  # of addresses; the files promise 7 GB
@@ -57,9 +57,9 @@ def expect_secret(context, is_known):
         require(is_known or SECRET.encode() not in f.read(), "the secret is in the session")
 
 
+@needs("root")
 @cases(*ROADS)
 def test_forged(context, case):
-    context.need_root("read for others")
     os.chmod(context.scratch, 0o755)
     program, *words = ROADS[case]
     lie, _, mode = case.partition(" ")

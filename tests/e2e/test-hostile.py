@@ -1,7 +1,7 @@
 """Programs that break engines which move code (tests/targets/hostile/) run unchanged.
 
 Each case runs plain and again under each engine (unchanged.py) in every flavour in which its program
-was built. KNOWN cases differ, with the reason; they are run too, and one that stops differing fails,
+was built. KNOWN cases differ, with the reason; they are expected failures, and one that stops differing fails,
 so that the list stays true. DWELL_TRIALS names other engines: with "plain", plain runs are compared
 with plain runs, which proves the cases.
 """
@@ -10,8 +10,9 @@ import os
 import pwd
 import shutil
 
-from harness import Skip, cases, expect, require, runs_32_bit
+from harness import IS_LONG, File, Known, cases, expect, needs, require, runs_32_bit
 from unchanged import DEFAULT_ENGINES, Trial
+
 
 # Program -> its cases; those in LONG are for long runs only (DWELL_LONG=1).
 PROGRAMS = {
@@ -57,9 +58,11 @@ PROGRAMS = {
     "panic": "catch threads names message sort",
     "numbers": "recursion internal arrays stop",
 }
-# What a plain compiler may lack: without it the program is not built.
-NEEDS = {"panic": "rustc", "numbers": "gfortran"}
+CASES = [f"{program}/{case}" for program, names in PROGRAMS.items() for case in names.split()]
 LONG = {"processes/ten-thousand-forks", "threads/thousand"}
+# Once more where perf is refused: what the sampler from inside may disturb.
+INSIDE = "signals", "cancel", "coroutines", "threads", "processes", "limits", "surroundings"
+FILE = File(parts=4, inside=tuple(f"unchanged/{program}/*" for program in INSIDE))
 PROBES = {"count", "libraries", "time", "libraries-time", "lines"}
 ALL = {"none", "system-calls"} | PROBES
 # Case -> the engines under which it differs today, and why.
@@ -89,8 +92,7 @@ def built(context, program):
 def flavours_with(context, program, case):
     """Those of the program's flavours that have this case."""
     flavours = built(context, program)
-    if not flavours:
-        raise Skip(f"needs {NEEDS[program]}") if program in NEEDS else AssertionError("not built")
+    require(flavours, "not built")
     flavours = [path for path in flavours if case in context.run(path).stdout.split()]
     require(flavours, "no flavour has this case")
     return flavours
@@ -106,11 +108,9 @@ def compare(context, path, case, engines):
             yield engine, f"{os.path.basename(path)} {case}, {engine}: {difference}"
 
 
-@cases(*(f"{program}/{case}" for program, names in PROGRAMS.items() for case in names.split()))
+@cases(*(name for name in CASES if IS_LONG or name not in LONG))
 def test_unchanged(context, name):
     program, case = name.split("/")
-    if name in LONG and not os.environ.get("DWELL_LONG"):
-        context.skip("for long runs")
     if context.without_perf and name == "surroundings/attributes":
         context.skip("the filter that refuses perf is an attribute itself")
     engines = os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
@@ -120,7 +120,7 @@ def test_unchanged(context, name):
     require(not surprises, "\n".join(surprises))
     if known & set(engines):
         require(found, f"is listed as known ({reason}) but ran unchanged")
-        context.skip(f"known: {reason}")
+        raise Known(reason)
 
 
 @cases("processes/fork", "processes/raw-fork", "processes/fork-in-threads", "processes/vfork",
@@ -137,9 +137,9 @@ def test_unchanged_while_switched_off(context, name):
     require(switched_off > 0, "nothing was switched off")
 
 
+@needs("root")
 def test_child_with_more_rights(context):
     """A program that gives its caller more rights runs without the agent, and nobody complains."""
-    context.need_root("make a program that gives rights")
     program = shutil.copy(context.target("hostile/surroundings-gcc-O2"), context.path("more-rights"))
     os.chmod(program, 0o4755)
     trial = Trial(["sh", "-c", f"{program} attributes && {program} environment && id -u"],
@@ -154,12 +154,10 @@ def test_child_with_more_rights(context):
 def test_table(context, program):
     """The table above names all cases of all programs."""
     flavours = built(context, program)
-    if not flavours:
-        raise Skip(f"needs {NEEDS[program]}") if program in NEEDS else AssertionError("not built")
+    require(flavours, "not built")
     found = {case for path in flavours for case in context.run(path).stdout.split()}
     expect(found, set(PROGRAMS[program].split()), "cases")
 
 
 def test_known_exist(context):
-    names = {f"{program}/{case}" for program, text in PROGRAMS.items() for case in text.split()}
-    expect((set(KNOWN) | LONG) - names, set(), "unknown names")
+    expect((set(KNOWN) | LONG) - set(CASES), set(), "unknown names")

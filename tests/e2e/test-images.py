@@ -5,7 +5,7 @@ probes.
 """
 import os
 
-from harness import Skip, cases, expect, require
+from harness import IS_LONG, cases, expect, require
 
 SAMPLE = ["/usr/bin/bash", "/usr/bin/git", "/usr/bin/perl", "/usr/bin/python3", "/usr/bin/gcc",
           "/usr/bin/clang", "/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6",
@@ -34,15 +34,13 @@ def all_files():
 @cases("none", "time", "time -l")
 def test_images_are_faithful(context, probes):
     """No finding in any image."""
-    is_long = os.environ.get("DWELL_LONG")
-    files = sorted(all_files()) if is_long else [path for path in SAMPLE if is_elf(path)]
+    files = sorted(all_files()) if IS_LONG else [path for path in SAMPLE if is_elf(path)]
     tool = os.path.join(context.targets, "..", "tools", "verify-images")
-    if not files:
-        raise Skip("none of the files is here")
+    require(files, "none of the files is here")
     for i in range(0, len(files), FILES_AT_ONCE):
         done = context.run(tool, "-p", *probes.split(), *files[i:i + FILES_AT_ONCE], seconds=3600)
-        if is_long:
+        if IS_LONG:
             print("#", done.stdout.splitlines()[-1], flush=True)
         require(done.returncode == 0, f"{done.stdout}\n{done.stderr}")
-        if not is_long:  # all files have some of other machines
+        if not IS_LONG:  # all files have some of other machines
             expect(done.stdout.splitlines()[-1].split()[0], str(len(files)), "files that were verified")

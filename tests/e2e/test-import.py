@@ -4,7 +4,7 @@ import re
 import shutil
 import struct
 
-from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, perf_program, require, rows_of
 
 CORPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                       "fuzz", "corpus", "perf-data")
@@ -22,9 +22,8 @@ MAGIC = b"PERFILE2"
 
 
 def perf(context, *words, **options):
-    if not shutil.which("perf"):
-        context.skip("perf is not here")
-    done = context.run("perf", *words, **options)
+    context.need("perf events")
+    done = context.run(perf_program(), *words, **options)
     expect(done.returncode, 0, f"status of perf {' '.join(words)}\n{done.stderr}")
     return done.stdout
 
@@ -56,7 +55,7 @@ def test_like_perf_report(context, form):
     path = record(context, *FORMS[form])
     if form == "stream":
         with open(path, "wb") as f:
-            streamed = context.start("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "997",
+            streamed = context.start(perf_program(), "record", "-q", "-e", "cpu-clock:u", "-F", "997",
                                      *FORMS[form], "-o", "-", "--",
                                      context.target("truth-gcc-O2"), "libraries", "0.5", stdout=f)
             expect(streamed.wait(DEFAULT_SECONDS), 0, "status of perf record")

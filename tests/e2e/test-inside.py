@@ -6,7 +6,7 @@ import re
 import signal
 import sqlite3
 
-from harness import expect, one_line, require
+from harness import expect, needs, one_line, require
 
 SIGNAL = 62  # the sampler's
 # Who asks for its own time all the time gives way between the kernel's ticks.
@@ -129,11 +129,9 @@ def test_system_call_filter(context):
            "left alone, and children")
 
 
+@needs("root")
 def test_perf_without_rings(context):
     """Events can be opened, but there is no memory for rings: that is a refusal, too."""
-    context.need_root("become a user that nobody else is")
-    if context.without_perf:
-        context.skip("is about perf")
     os.chmod(context.scratch, 0o777)
     user = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
     rings = context.target("without-rings")

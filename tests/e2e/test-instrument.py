@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 
-from harness import AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, one_line, require, runs_32_bit
+from harness import (AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, needs, one_line, require,
+                     runs_32_bit)
 
 FOLDERS = "/dev/shm/dwell-*"
 
@@ -86,10 +87,9 @@ def test_calls_of_processes_at_once_are_counted(context):
     expect_calls(calls(context, context.target("calls"), "spawn", "8"), leaf=8000, even=408, main=9)
 
 
+@needs("namespaces")
 def test_calls_in_another_pid_namespace_are_counted(context):
     command = ["unshare", "--pid", "--fork", context.target("calls")]
-    if context.run(*command).returncode:
-        context.skip("needs the right to make a pid namespace")
     expect_calls(calls(context, *command), leaf=1000, even=51)
 
 
@@ -247,7 +247,6 @@ def test_killed_collector(context):
 
 def as_nobody(context, mode, *words, options=()):
     """A collector run by root, with the target program @mode run by nobody."""
-    context.need_root("run a target of another user")
     program = context.path("region")
     context.run("cp", context.target("region"), program)
     os.chmod(context.scratch, 0o755)
@@ -255,6 +254,7 @@ def as_nobody(context, mode, *words, options=()):
                        *words)
 
 
+@needs("root")
 @cases("forge", "rewrite", "trees", "flood", "links")
 def test_hostile_target(context, mode):
     """The collector, run by root, neither crashes nor hangs nor grows nor leaves anything."""
@@ -285,6 +285,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)""")
     require(int(done.stdout.split()[-1]) < 200 << 10, f"peak memory in KB: {done.stdout}")
 
 
+@needs("root")
 @cases(0o755, 0o700)
 def test_hostile_target_steals_nothing(context, mode):
     """A region that names what only root may read gets no answer, whatever else it claims."""
@@ -297,14 +298,15 @@ def test_hostile_target_steals_nothing(context, mode):
            f"answers\n{done.stderr}")
 
 
+@needs("root")
 def test_other_users_get_a_copy_of_the_image(context):
     done = as_nobody(context, "ask", "20")
     require(done.stdout.startswith("slowest "), f"answers: {done.stdout}\n{done.stderr}")
 
 
+@needs("root")
 def test_images_of_others_files_are_not_kept(context):
     """What another user can change must not reach the images that root's programs run from."""
-    context.need_root("give files away")
     for owner, kept in ((NOBODY, 0), (0, 1)):
         program = context.path(f"program-{owner}")
         context.run("cp", context.target("calls"), program)

@@ -1,9 +1,8 @@
 """Code that runtimes make, by what they write about it: perf maps and jitdumps of node, .NET, Java."""
 import math
 import os
-import shutil
 
-from harness import cases, expect, require
+from harness import cases, expect, needs, require
 from managed import STATUS, expect_callers, program
 
 SIGMA = 3.5
@@ -29,8 +28,6 @@ JAVA = """public class Hot {
 
 def node(context, *words, command=()):
     """Sample node: what the script says of its parts, {function: nanoseconds}."""
-    if not shutil.which("node"):
-        context.skip("node is not installed")
     done = context.sample("--", *command, "node", *words)
     return {name: int(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
 
@@ -93,6 +90,7 @@ def test_lines_of_scripts(context):
     require(total and loop >= 0.9 * total - 3, f"{loop} of {total} samples of half in its loop: {rows}")
 
 
+@needs("dotnet")
 @cases(*DOTNET)
 def test_managed_code_without_the_agent(context, way):
     done = context.sample("--dotnet", "never", "--", program(context), "shares", MILLISECONDS,
@@ -109,6 +107,7 @@ def test_managed_code_without_the_agent(context, way):
            {"managed.dll"}, "module")
 
 
+@needs("dotnet")
 def test_managed_code_that_runs_already(context):
     """Its runtime is asked for a map, which does not stay."""
     with context.start(program(context), "shares", "4000") as running:
@@ -132,8 +131,6 @@ def test_managed_code_that_runs_already(context):
 
 
 def test_map_that_is_written_at_the_end(context):
-    if not shutil.which("javac"):
-        context.skip("no JDK is installed")
     with open(context.path("Hot.java"), "w") as source:
         source.write(JAVA)
     expect(context.run("javac", "Hot.java").returncode, 0, "javac")

@@ -3,9 +3,10 @@ import math
 import os
 import signal
 
-from harness import cases, expect, require
+from harness import File, cases, expect, require
 from managed import SDK, STATUS, VERSIONS, expect_callers, program, report, single_file
 
+FILE = File(needs=("dotnet",))
 SIGMA = 3.5
 MILLISECONDS = "1500"
 TUNINGS = {"default": {}, "one-tier": {"DOTNET_TieredCompilation": "0"},

@@ -4,8 +4,9 @@ import shutil
 import signal
 import sqlite3
 
-from harness import expect, require
+from harness import File, expect, require
 
+FILE = File(needs=("dotnet",))
 MANAGED = "dotnet/managed"
 STATUS = 3  # of the managed program when all is well
 MEMORY = ("allocations", "bytes")

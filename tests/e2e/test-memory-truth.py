@@ -2,9 +2,10 @@
 counters, its generations at each collection, its heap at the end."""
 import os
 
-from harness import cases, expect, require
+from harness import File, cases, expect, require
 from managed import VERSIONS, program, record, report, types
 
+FILE = File(needs=("dotnet",))
 CONFIGURATIONS = {
     "workstation": {},
     "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},

@@ -2,8 +2,9 @@
 import os
 import shutil
 
-from harness import cases, expect, expect_all_counted, require, rows_of
+from harness import File, cases, expect, expect_all_counted, require, rows_of
 
+FILE = File(inside=("*",))
 MODES = ("altstack", "longjmp", "fork", "vfork", "exec", "bigstack", "wide", "dlopen", "closefds")
 
 

@@ -62,8 +62,8 @@ class Values:
 def need(context, source):
     """Skip where the machine does not have @source."""
     line = {"perf": "page of a perf event", "rseq": "restartable sequence"}[source]
-    if f"{line}: works" not in context.run(context.dwell, "doctor").stdout:
-        context.skip(f"{source} does not work here")
+    context.need("perf events" if source == "perf" else "rseq")
+    require(f"{line}: works" in context.run(context.dwell, "doctor").stdout, f"dwell does not have {source}")
 
 
 @cases(*SOURCES)

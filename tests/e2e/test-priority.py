@@ -3,7 +3,7 @@ import contextlib
 import os
 import subprocess
 
-from harness import DEFAULT_SECONDS, cases, expect, require
+from harness import DEFAULT_SECONDS, cases, expect, needs, require
 
 # What dwell does for each command, then its target's own priority.
 LOOK = ("sh", "-c", "ps -o ni= -p $PPID; nice; nice -n 3 nice")
@@ -45,11 +45,9 @@ def test_chosen_ones_stay(context, method):
         expect(look(context, "nice", "-n", "5", method=method), [5, 5, 8], "priorities")
 
 
+@needs("root")
 def test_hundreds_of_busy_threads(context):
     """They take every processor, but not the recorder's part."""
-    context.need_root("raise its priority")
-    if context.without_perf:
-        context.skip("running programs cannot be entered without perf")
     with crowd(context, 100 * os.cpu_count()) as process:
         done = context.run(context.dwell, "sample", "-q", "-o", "run.dwell", "--duration", "2",
                            "-p", str(process.pid))

@@ -1,15 +1,14 @@
 """Programs of the distribution do real work unchanged (programs.py).
 
 Each runs plain and again under each engine (unchanged.py; DWELL_TRIALS names others). The third that
-needs no further packages runs always, all with DWELL_LONG=1. A missing program is a skip
-that names its package. KNOWN ones differ, with the reason; they run too, and one that stops
-differing fails.
+needs no further packages runs always, all with DWELL_LONG=1. KNOWN ones differ, with the reason; they are
+expected failures, and one that stops differing fails.
 """
 import os
 import pwd
 import shutil
 
-from harness import Skip, cases, require
+from harness import IS_LONG, Known, cases, require
 from programs import PACKAGES, PROGRAMS
 from unchanged import DEFAULT_ENGINES, Trial
 
@@ -42,20 +41,18 @@ def make_trial(context, program):
                  must_work=True)
 
 
-@cases(*BY_NAME)
+@cases(*(name for name, program in BY_NAME.items() if IS_LONG or program.is_quick))
 def test_unchanged(context, name):
     program = BY_NAME[name]
-    if not program.is_quick and not os.environ.get("DWELL_LONG"):
-        context.skip("for long runs")
-    if not shutil.which(program.needs, path=search_path()):
-        raise Skip(f"needs {PACKAGES.get(program.needs, program.needs)}")
+    package = PACKAGES.get(program.needs, program.needs)
+    require(shutil.which(program.needs, path=search_path()), f"{program.needs} is not installed: {package}")
     engines = os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
     found = [f"{engine}: {difference}" for engine, difference in
              make_trial(context, program).differences(context.scratch, context.dwell, engines)
              if difference]
     if name in KNOWN and engines != ["plain"]:
         require(found, f"is listed as known ({KNOWN[name]}) but ran unchanged")
-        context.skip(f"known: {KNOWN[name]}")
+        raise Known(KNOWN[name])
     require(not found, "\n".join(found))
 
 

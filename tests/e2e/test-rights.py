@@ -4,8 +4,9 @@ import os
 import struct
 import time
 
-from harness import AS_NOBODY, cases, expect, require
+from harness import AS_NOBODY, File, cases, expect, require
 
+FILE = File(needs=("root",))
 SECRET = "nobody_may_know_this"
 PYTHON = "/usr/bin/python3"  # others may lie in a home
 
@@ -45,8 +46,7 @@ os.unlink(name)
 """
 
 
-def need_root(context):
-    context.need_root("read for others")
+def let_in(context):
     os.chmod(context.scratch, 0o755)
 
 
@@ -71,7 +71,7 @@ def build(context, function, comment):
 
 @cases("600", "644")
 def test_source(context, mode):
-    need_root(context)
+    let_in(context)
     build(context, "spin", SECRET)
     os.chmod(context.path("program.c"), int(mode, 8))
     context.sample("--source", "--", *AS_NOBODY, context.path("program"))
@@ -80,7 +80,7 @@ def test_source(context, mode):
 
 @cases("600", "644")
 def test_debug_information(context, mode):
-    need_root(context)
+    let_in(context)
     build(context, SECRET, "")
     for words in (("objcopy", "--only-keep-debug", "program", "program.debug"), ("strip", "-s", "program"),
                   ("objcopy", "--add-gnu-debuglink=program.debug", "program")):
@@ -102,7 +102,7 @@ def jitdump():
 @cases("map 600 no", "map 644 yes", "dump 600 no", "dump 644 no", "own 644 yes")
 def test_made_code(context, case):
     """A perf map, or a jitdump that was mapped, is a link now, or the file itself."""
-    need_root(context)
+    let_in(context)
     way, mode, known = case.split()
     os.mkdir(context.path("free"))
     os.chmod(context.path("free"), 0o777)

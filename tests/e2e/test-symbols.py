@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 
-from harness import cases
+from harness import cases, needs
 
 CPP = r"""
 #include <algorithm>
@@ -146,9 +146,7 @@ def symbol(context, program, name):
 
 
 def addr2line(context, tool, program, addresses):
-    """{address: [(name, "file:line"), ...]} as @tool says; {} when it is not installed."""
-    if not shutil.which(tool):
-        return {}
+    """{address: [(name, "file:line"), ...]} as @tool says."""
     text = context.run(tool, "-a", "-i", "-f", "-e", program, seconds=300, stdin=None,
                        input="\n".join(addresses) + "\n").stdout
     # One demangler for all: LLVM's own spells some names differently.
@@ -212,7 +210,7 @@ def compare(context, program, step):
     ours, failed = symbolize(context, program, addresses)
     assert failed == 0 and len(ours) > 100
     oracles = [addr2line(context, tool, program, addresses)
-               for tool in ("addr2line", "llvm-addr2line-14", "llvm-addr2line")]
+               for tool in ("addr2line", "llvm-addr2line")]
     counts, unexplained = {}, []
     for address, chain in ours.items():
         theirs = [o.get(address, []) for o in oracles]
@@ -395,8 +393,6 @@ func main() {
 @cases("exe", "pie")
 def test_stripped_go(context, mode):
     """The runtime's own table has the names that the symbol table had."""
-    if not shutil.which("go"):
-        context.skip("go is not installed")
     source = write(context, "program.go", GO)
     go = ("env", f"GOCACHE={context.path('cache')}", "go", "build", f"-buildmode={mode}")
     context.make(*go, "-ldflags=-w", "-o", context.path("whole"), source)
@@ -489,8 +485,8 @@ def test_late_helper_costs_one_module(context):
         (failed, chains[int(main, 16)])
 
 
+@needs("root")
 def test_reads_with_the_owners_rights(context):
-    context.need_root("take another user's rights")
     addresses = build_marked(context)
     context.make("objcopy", "--only-keep-debug", "marked", "marked.debug")
     context.make("strip", "-s", "marked")
@@ -503,8 +499,8 @@ def test_reads_with_the_owners_rights(context):
     assert failed == 0 and all(name.startswith("marked+0x") for name in names), names
 
 
+@needs("root")
 def test_looks_in_the_targets_root(context):
-    context.need_root("change the root folder")
     addresses = build_marked(context)
     context.make("objcopy", "--only-keep-debug", "marked", "marked.debug")
     context.make("strip", "-s", "marked")

@@ -15,8 +15,9 @@ import os
 import sys
 import tempfile
 
-from harness import Context, cases, expect, require, rows_of
+from harness import Context, File, cases, expect, require, rows_of
 
+FILE = File(inside=("*",))
 SIGMA = 3.5
 SECONDS = "1.2"
 THREADS = 8

@@ -73,7 +73,8 @@ static struct check_test *check_first, **check_last = &check_first;
 				   check_t ? check_t : "(null)");         \
 	} while (0)
 
-/* End this test as skipped, for a printed reason. */
+/* End this test as skipped, for a printed reason; "needs: NAME" is one of NEEDS in
+ * tests/e2e/harness.py. */
 #define SKIP(reason)                       \
 	do {                               \
 		*check_skipped = (reason); \

@@ -121,7 +121,7 @@ TEST(programs_that_change_their_user_are_known)
 	CHECK_INT(chmod("setuid", 04755), 0);
 	CHECK_INT(kind_of("./setuid"), DWELL_PROGRAM_FITS); /* to the user we are */
 	if (chown("setuid", 65534, 65534) || chmod("setuid", 04755))
-		SKIP("only root can give files away");
+		SKIP("needs: root");
 	CHECK_INT(kind_of("./setuid"), DWELL_PROGRAM_SECURE);
 }
 

@@ -114,9 +114,9 @@ static const char *lack_of(const char *source)
 {
 	use(source);
 	if (!strcmp(source, "perf") && !dw_agent.os.has_perf)
-		return "perf is refused here";
+		return "needs: perf events";
 	if (!strcmp(source, "rseq") && !dw_agent.os.has_rseq)
-		return "no restartable sequence of 32 bytes here";
+		return "needs: rseq";
 	return NULL;
 }
 
@@ -311,7 +311,7 @@ TEST(without_locked_memory_the_next_source_is_taken)
 	NEED("rseq");
 	use(NULL);
 	if (!dw_agent.os.has_perf)
-		SKIP("perf is refused here");
+		SKIP("needs: perf events");
 	fflush(stdout);
 	child = fork();
 	if (!child)

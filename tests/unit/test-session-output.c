@@ -303,7 +303,7 @@ TEST(a_full_disk_is_told_and_nothing_is_lost)
 
 	CHECK_INT(mkdir("disk", 0777), 0);
 	if (mount("none", "disk", "tmpfs", 0, "size=2m"))
-		SKIP("mounting a small disk takes root");
+		SKIP("needs: namespaces");
 	rc = record_until_failure("disk/full.dwell", &err);
 	n = samples_in("disk/full.dwell.partial");
 	finished = recorded_finish(&small, "disk/full.dwell.partial", "disk/full.dwell", NULL);
