@@ -136,11 +136,12 @@ int dw_images_request(struct dw_images *s, struct dw_module_image *m)
 		rc = dw_vec_reserve(&s->done, s->wanted.n + 2);
 	if (!rc)
 		rc = dw_vec_push(&s->wanted, m);
+	/* Once the thread may take it, what it says of it is the thread's. */
+	m->rc = rc;
+	m->state = rc ? DWELL_IMAGE_NONE : DWELL_IMAGE_MAKING;
 	if (!rc)
 		pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
-	m->rc = rc;
-	m->state = rc ? DWELL_IMAGE_NONE : DWELL_IMAGE_MAKING;
 	return rc;
 }
 
