@@ -9,39 +9,40 @@
 #include "analysis/call-nodes.h"
 
 #include "base/error.h"
-#include "base/map.h"
+#include "base/pairs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Threads of one process with the same start routine, or without a known one the same name. */
-static int add_group(struct dw_call_nodes *t, struct dw_map *known, uint32_t id)
+static int add_group(struct dw_call_nodes *t, struct dw_pairs *known, uint32_t id)
 {
 	const struct dw_thread *thread = dw_threads_get(&t->profile->threads, id);
 	uint32_t process = t->process[id] == UINT32_MAX ? 0 : t->process[id], index;
-	uint64_t key = 1, name = thread && !thread->start ? thread->name : 0;
+	struct dw_pair key = {UINT64_MAX, 0}; /* of what is no thread */
 
 	if (thread)
-		key = dw_hash_u64((uint64_t)process << 32 | thread->start) + name * 2 + !!name;
-	index = dw_map_get(known, key);
+		key = (struct dw_pair){(uint64_t)process << 32 | thread->start,
+				       thread->start ? 0 : thread->name};
+	index = dw_pairs_find(known, key.a, key.b);
 	t->group[id] = index ? index - 1 : (uint32_t)t->groups.n;
 	if (index || t->process[id] == UINT32_MAX)
 		return 0;
-	if (dw_vec_push(&t->groups, (struct dw_call_group){process, id}))
+	if (!dw_pairs_add(known, key.a, key.b))
 		return -ENOMEM;
-	return dw_map_put(known, key, (uint32_t)t->groups.n);
+	return dw_vec_push(&t->groups, (struct dw_call_group){process, id});
 }
 
 static int select_threads(struct dw_call_nodes *t)
 {
-	struct dw_map known = {0};
+	struct dw_pairs known = {0};
 	int rc = 0;
 
 	dw_select_threads(t->profile, t->filter, t->process);
 	for (uint32_t id = 0; id < t->threads_n && !rc; id++)
 		rc = add_group(t, &known, id);
-	dw_map_release(&known);
+	dw_pairs_release(&known);
 	return rc;
 }
 

@@ -198,7 +198,8 @@ void dw_verify_close(struct dw_verify *v)
 	dw_vec_release(&v->pointers);
 	dw_vec_release(&v->loads);
 	dw_vec_release(&v->regions);
-	dw_map_release(&v->unread);
+	dw_pairs_release(&v->unread);
+	dw_pairs_release(&v->read);
 	dw_vec_release(&v->slots);
 	dw_vec_release(&v->pads);
 	dw_vec_release(&v->entered);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 #include "clone/verify.h"
 #include "code/cfi/fdes.h"
@@ -100,7 +101,7 @@ struct dw_verify {
 	DW_VEC(struct dw_verify_slot) slots;	     /* by place */
 	DW_VEC(struct dw_verify_load) loads;
 	DW_VEC(struct dw_verify_region) regions;
-	struct dw_map unread;		    /* (target, left behind) -> 1 unread, 2 read */
+	struct dw_pairs unread, read;	    /* (target, left behind) that were looked at */
 	uint64_t map_svma;		    /* of the map that was checked last */
 	uint32_t gate_calls[DWELL_GATES_N]; /* of the image's lists, so far */
 	bool probes_known;		    /* the next two are there, sorted */

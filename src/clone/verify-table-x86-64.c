@@ -215,17 +215,15 @@ static bool restores(const struct dw_verify *v, uint64_t at, uint64_t svma, uint
 static bool is_unread(struct dw_verify *v, const struct dw_verify_load *load, uint64_t svma)
 {
 	const struct dw_verify_function *f = &v->functions.v[load->function];
-	uint64_t key = dw_hash_u64(svma) ^ load->left;
-	uint32_t known = dw_map_get(&v->unread, key);
-
-	if (svma - f->start >= f->end - f->start)
+	if (svma - f->start >= f->end - f->start || dw_pairs_find(&v->unread, svma, load->left))
 		return true;
-	if (!known) {
-		known = dw_verify_is_read(v, f, svma, load->left) ? 2 : 1;
-		if (dw_map_put(&v->unread, key, known))
-			return false;
+	if (dw_pairs_find(&v->read, svma, load->left))
+		return false;
+	if (dw_verify_is_read(v, f, svma, load->left)) {
+		(void)dw_pairs_add(&v->read, svma, load->left);
+		return false;
 	}
-	return known == 1;
+	return dw_pairs_add(&v->unread, svma, load->left);
 }
 
 /* Whether entries lead to the same place: @from the module's table, @to the clone's. */

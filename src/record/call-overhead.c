@@ -116,11 +116,9 @@ static uint32_t subject_of(const struct dw_call_overhead *o, uint64_t key)
 /* Note that @subject calls @key. */
 static int add_callee(struct dw_call_overhead *o, uint32_t subject, uint64_t key)
 {
-	uint64_t both = dw_hash_u64(key) + subject;
-
-	if (!subject || dw_map_get(&o->seen, both))
+	if (!subject || dw_pairs_find(&o->seen, key, subject))
 		return 0;
-	if (dw_map_put(&o->seen, both, 1))
+	if (!dw_pairs_add(&o->seen, key, subject))
 		return -ENOMEM;
 	return dw_vec_push(&o->callees, (struct dw_call_callee){subject, key});
 }
@@ -323,6 +321,6 @@ void dw_call_overhead_release(struct dw_call_overhead *o)
 	dw_vec_release(&o->taught);
 	dw_map_release(&o->begun);
 	dw_map_release(&o->subjects);
-	dw_map_release(&o->seen);
+	dw_pairs_release(&o->seen);
 	dw_vec_release(&o->callees);
 }

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/pairs.h"
 #include "collect/region/overhead.h"
 #include "collect/region/regions.h"
 #include "record/call-names.h"
@@ -24,7 +25,7 @@ struct dw_call_overhead {
 	DW_VEC(struct dw_call_taught) taught;
 	struct dw_map begun;	/* first ids of modules that were taught -> 1 */
 	struct dw_map subjects; /* site -> subject of the calls through a pointer there */
-	struct dw_map seen;	/* subject and callee -> 1: in callees */
+	struct dw_pairs seen;	/* callee and subject: in callees */
 	DW_VEC(struct dw_call_callee) callees;
 	uint32_t serial, ended; /* as the region has them */
 	uint32_t ended_before;	/* with the serial before */

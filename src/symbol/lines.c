@@ -161,6 +161,7 @@ static int add_statements(Dwarf_Die *unit, struct dw_answer *answer)
 	Dwarf_Lines *lines;
 	struct position p;
 	bool is_statement = false, one;
+	uint32_t file;
 	size_t n;
 	int rc = 0;
 
@@ -175,8 +176,10 @@ static int add_statements(Dwarf_Die *unit, struct dw_answer *answer)
 			continue;
 		p = position_of(row);
 		if (is_statement && !ends_sequence(row) && p.file && p.line > 0) {
-			s.line = dw_hash_bytes(p.file, strlen(p.file), (uint64_t)p.line);
-			rc = dw_vec_push(&answer->statements, s);
+			rc = dw_strings_adds(&answer->strings, p.file, &file);
+			s.line = (uint64_t)file << 32 | (uint32_t)p.line;
+			if (!rc)
+				rc = dw_vec_push(&answer->statements, s);
 		}
 		is_statement = false;
 	}

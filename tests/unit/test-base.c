@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/large.h"
 #include "base/map.h"
+#include "base/pairs.h"
 #include "base/out.h"
 #include "base/sort.h"
 #include "base/strings.h"
@@ -105,6 +106,23 @@ TEST(map_holds_what_was_put)
 		CHECK_INT(dw_map_get(&m, i << 32), i + 1);
 	CHECK_INT(dw_map_get(&m, 77), 0);
 	dw_map_release(&m);
+}
+
+/* Equal hashes do not make pairs equal. */
+TEST(pairs_have_ids_of_their_own)
+{
+	struct dw_pairs p = {0};
+	uint64_t sum = dw_hash_u64(7) + 1;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		CHECK_INT(dw_pairs_add(&p, i, sum - dw_hash_u64(i)), i + 1);
+	for (uint64_t i = 0; i < 1000; i++) {
+		CHECK_INT(dw_pairs_find(&p, i, sum - dw_hash_u64(i)), i + 1);
+		CHECK_INT(dw_pairs_add(&p, i, sum - dw_hash_u64(i)), i + 1);
+		CHECK_INT(dw_pairs_find(&p, i, sum - dw_hash_u64(i) + 1), 0);
+	}
+	dw_pairs_release(&p);
+	CHECK_INT(dw_pairs_find(&p, 7, 1), 0);
 }
 
 TEST(rows_sort_by_number)

@@ -22,9 +22,11 @@ int dw_import_files_init(struct dw_import_files *f)
 	int rc = 0;
 
 	for (size_t i = 0; i < f->file->build_ids.n && !rc; i++) {
-		const char *path = f->file->build_ids.v[i].path;
+		uint32_t id;
 
-		rc = dw_map_put(&f->by_path, dw_hash_bytes(path, strlen(path), 0), (uint32_t)i + 1);
+		rc = dw_strings_adds(&f->paths, f->file->build_ids.v[i].path, &id);
+		if (!rc)
+			rc = dw_map_put(&f->by_path, id, (uint32_t)i + 1);
 	}
 	return rc;
 }
@@ -32,13 +34,13 @@ int dw_import_files_init(struct dw_import_files *f)
 /* The build-id recorded for the file at @path. *@n = its bytes, 0 = none. */
 static const uint8_t *recorded_id(const struct dw_import_files *f, const char *path, size_t *n)
 {
-	uint32_t i = dw_map_get(&f->by_path, dw_hash_bytes(path, strlen(path), 0));
+	uint32_t i = dw_map_get(&f->by_path, dw_strings_find(&f->paths, path, strlen(path)));
 	const struct dw_perf_build_id *row = i ? &f->file->build_ids.v[i - 1] : NULL;
 
 	*n = f->mapping->build_id_bytes;
 	if (*n)
 		return f->mapping->build_id;
-	if (!row || strcmp(row->path, path) != 0)
+	if (!row)
 		return NULL;
 	*n = row->bytes;
 	return row->id;
@@ -118,4 +120,5 @@ int dw_import_files_find(void *ctx, const char *path, bool is_vdso, struct dw_im
 void dw_import_files_release(struct dw_import_files *f)
 {
 	dw_map_release(&f->by_path);
+	dw_strings_release(&f->paths);
 }

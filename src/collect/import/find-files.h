@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "base/map.h"
+#include "base/strings.h"
 #include "collect/import/decode.h"
 #include "collect/import/perf-file.h"
 #include "collect/sampled/modules.h"
@@ -12,9 +14,10 @@
 struct dw_import_files {
 	const struct dw_perf_file *file;	 /* borrowed */
 	const struct dw_import_mapping *mapping; /* the one at hand, borrowed */
-	struct dw_map by_path;			 /* hash of the path -> index + 1 in build_ids */
-	const char *cache_dir;			 /* of unwind tables, borrowed, NULL = none */
-	const char *home; /* where perf keeps copies, borrowed, NULL = none */
+	struct dw_strings paths;
+	struct dw_map by_path; /* id of the path -> index + 1 in build_ids */
+	const char *cache_dir; /* of unwind tables, borrowed, NULL = none */
+	const char *home;      /* where perf keeps copies, borrowed, NULL = none */
 };
 
 /* Note the build-ids of @f->file. 0 or -ENOMEM. */

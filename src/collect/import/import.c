@@ -159,12 +159,21 @@ static bool is_chosen(struct dw_import *i)
 	return false;
 }
 
-/* A file is known by device and inode; where they are not told, by its name. */
-static void identify_file(struct dw_perf_mapping *m)
+/* A file is known by device and inode; where they are not told, by its name: the name's number in
+ * a generation that no file has. */
+static int identify_file(struct dw_import *i, struct dw_perf_mapping *m)
 {
+	uint32_t name;
+	int rc;
+
 	if (m->inode || m->path[0] != '/' || !strcmp(m->path, "//anon"))
-		return;
-	m->inode = dw_hash_bytes(m->path, strlen(m->path), 0) | 1;
+		return 0;
+	rc = dw_strings_adds(&i->profile->strings, m->path, &name);
+	if (rc)
+		return rc;
+	m->inode = name;
+	m->generation = UINT64_MAX;
+	return 0;
 }
 
 /* The kernel's mapping is called after a symbol, which lay at the mapping's offset. */
@@ -215,7 +224,9 @@ static int take(struct dw_import *i, const void *p, size_t n)
 			note_kernel(i, &r->mapping);
 		if (i->record.is_data || r->pid == KERNEL_PID)
 			return 0;
-		identify_file(&r->mapping);
+		rc = identify_file(i, &r->mapping);
+		if (rc)
+			return rc;
 	}
 	if (r->type == PERF_RECORD_SAMPLE && !is_chosen(i))
 		return 0;

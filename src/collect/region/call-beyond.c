@@ -4,30 +4,34 @@
  */
 #include "collect/region/call-beyond.h"
 
-#include "collect/region/rows.h"
-
 #include <errno.h>
 
-static uint64_t hash(const struct dw_tree_overflow *o, uint64_t key)
+/* The row of @key in the thread of @o, made where there is none. NULL without memory. */
+static struct dw_call_beyond_row *row_of(struct dw_call_beyond *b, const struct dw_tree_overflow *o,
+					 uint64_t key)
 {
-	return dw_hash_u64(key) + o->thread;
+	uint32_t id = dw_pairs_add(&b->of, key, o->thread);
+
+	if (!id || (id > b->rows.n && dw_vec_push(&b->rows, (struct dw_call_beyond_row){0})))
+		return NULL;
+	return &b->rows.v[id - 1];
 }
 
 void dw_call_beyond_clear(struct dw_call_beyond *b)
 {
 	b->rows.n = 0;
-	dw_map_release(&b->of);
+	dw_pairs_release(&b->of);
 }
 
 int dw_call_beyond_add(struct dw_call_beyond *b, const struct dw_tree_overflow *o, double elapsed,
 		       double cost)
 {
-	struct dw_call_beyond_row *row = dw_row_of(&b->rows, &b->of, hash(o, o->caller));
+	struct dw_call_beyond_row *row = row_of(b, o, o->caller);
 
 	if (!row)
 		return -ENOMEM;
 	row->cost += cost;
-	row = dw_row_of(&b->rows, &b->of, hash(o, o->key));
+	row = row_of(b, o, o->key);
 	if (!row)
 		return -ENOMEM;
 	row->elapsed += elapsed;
@@ -37,7 +41,7 @@ int dw_call_beyond_add(struct dw_call_beyond *b, const struct dw_tree_overflow *
 double dw_call_beyond_share(const struct dw_call_beyond *b, const struct dw_tree_overflow *o,
 			    double elapsed)
 {
-	uint32_t i = dw_map_get(&b->of, hash(o, o->key));
+	uint32_t i = dw_pairs_find(&b->of, o->key, o->thread);
 	const struct dw_call_beyond_row *row = i ? &b->rows.v[i - 1] : NULL;
 
 	return row && row->elapsed > 0 ? row->cost * elapsed / row->elapsed : 0;
@@ -46,5 +50,5 @@ double dw_call_beyond_share(const struct dw_call_beyond *b, const struct dw_tree
 void dw_call_beyond_release(struct dw_call_beyond *b)
 {
 	dw_vec_release(&b->rows);
-	dw_map_release(&b->of);
+	dw_pairs_release(&b->of);
 }

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/map.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 #include "wire/call-tree.h"
 
@@ -20,7 +20,7 @@ struct dw_call_beyond_row {
 /* Zero-initialised. */
 struct dw_call_beyond {
 	DW_VEC(struct dw_call_beyond_row) rows;
-	struct dw_map of; /* thread and key -> index + 1 */
+	struct dw_pairs of; /* key and thread -> index + 1 */
 };
 
 /* Begin another reading. */

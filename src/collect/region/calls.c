@@ -11,6 +11,7 @@
 #include "collect/region/calls.h"
 
 #include "base/map.h"
+#include "base/pairs.h"
 #include "collect/region/call-ahead.h"
 #include "collect/region/call-beyond.h"
 #include "collect/region/call-lines.h"
@@ -53,7 +54,7 @@ struct dw_region_calls {
 	DW_VEC(struct dw_late_node) late_nodes; /* as risen */
 	struct dw_late late;
 	DW_VEC(struct pool) pools;
-	struct dw_map pool_of; /* thread and key -> index + 1 */
+	struct dw_pairs pool_of; /* callee and thread -> index + 1 */
 	struct dw_call_beyond beyond;
 	struct dw_each_reader each;
 	struct dw_probe_costs costs;
@@ -219,10 +220,11 @@ static double program_time(const struct dw_call_rise *rise)
 /* The pool of @callee's nodes in the thread of node @id, as index + 1. 0 = no memory. */
 static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee)
 {
-	uint64_t key = dw_hash_u64(callee) + dw_calls_get(&r->s.p->calls, id)->thread;
-	const struct pool *pool = dw_row_of(&r->pools, &r->pool_of, key);
+	uint32_t pool = dw_pairs_add(&r->pool_of, callee, dw_calls_get(&r->s.p->calls, id)->thread);
 
-	return pool ? (uint32_t)(pool - r->pools.v) + 1 : 0;
+	if (pool > r->pools.n && dw_vec_push(&r->pools, (struct pool){0}))
+		return 0;
+	return pool;
 }
 
 /* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
@@ -385,7 +387,7 @@ static int give_risen(struct dw_region_calls *r, const struct dw_region_reading 
 	dw_vec_each(pool, &r->pools)
 		r->uncovered += pool->left > pool->spare ? pool->left - pool->spare : 0;
 	r->risen.n = r->pools.n = 0;
-	dw_map_release(&r->pool_of);
+	dw_pairs_release(&r->pool_of);
 	return rc;
 }
 
@@ -690,7 +692,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_late_release(&r->late);
 	dw_fit_release(&r->fit);
 	dw_call_beyond_release(&r->beyond);
-	dw_map_release(&r->pool_of);
+	dw_pairs_release(&r->pool_of);
 	dw_each_release(&r->each);
 	free(r);
 }
