@@ -1,14 +1,16 @@
 /*
- * Confinement of helpers; see confine.h. Order matters: root first (it needs privilege), then
- * groups, gid, uid, and the filter last. A changed uid makes the process undumpable, so that the
- * target's owner cannot attach to it. Limits and filter stay off in sanitizer builds, which reserve
- * terabytes of address space. capabilities(7), seccomp(2).
+ * Confinement of helpers; see confine.h. Order matters: descriptors while our own /proc is there,
+ * then the root (it needs privilege), then groups, gid, uid, and the filter last. A changed uid
+ * makes the process undumpable, so that the target's owner cannot attach to it. Limits and filter
+ * stay off in sanitizer builds, which reserve terabytes of address space. capabilities(7),
+ * seccomp(2).
  */
 #include "symbol/confine.h"
 
+#include "symbol/spawn.h"
+
 #include <errno.h>
 #include <grp.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,28 +38,32 @@ static int compare_fds(const void *pa, const void *pb)
 	return *(const int *)pa - *(const int *)pb;
 }
 
-/* Close every descriptor but those of @keep. */
-static int close_others(const int *keep, size_t n)
+/* Close every descriptor but those of @keep and @root. */
+static int close_others(const int *keep, size_t n, int root)
 {
 	int *sorted = calloc(n + 1, sizeof *sorted);
 	unsigned next = 0;
+	int rc = 0;
 
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = keep[i];
+	if (root >= 0)
+		sorted[n++] = root;
 	qsort(sorted, n, sizeof *sorted, compare_fds);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !rc; i++) {
 		unsigned fd = (unsigned)sorted[i];
 
 		if (fd > next)
-			close_range(next, fd - 1, 0);
+			rc = dw_spawn_close(next, fd - 1);
 		if (fd >= next)
 			next = fd + 1;
 	}
-	close_range(next, ~0u, 0);
+	if (!rc)
+		rc = dw_spawn_close(next, ~0u);
 	free(sorted);
-	return 0;
+	return rc;
 }
 
 static bool is_own_root(int fd)
@@ -111,17 +117,21 @@ static void set_limits(unsigned cpu_seconds)
 int dw_confine(const struct dw_confinement *c)
 {
 	bool may_open;
+	int rc;
 
 	signal(SIGINT, SIG_IGN); /* the parent decides, and takes us along */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
+	rc = close_others(c->keep, c->keep_n, c->whose->root_fd);
+	if (rc)
+		return rc;
 	may_open = take_root(c->whose->root_fd);
+	if (c->whose->root_fd >= 0)
+		close(c->whose->root_fd);
 	may_open &= take_credentials(c->whose);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	if (close_others(c->keep, c->keep_n))
-		return -ENOMEM;
 	set_limits(c->cpu_seconds);
 	return DWELL_SANITIZED ? 0 : dw_confine_filter(may_open);
 }

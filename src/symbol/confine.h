@@ -1,7 +1,7 @@
 /*
  * Giving up rights: what a helper process does before it reads hostile debug information.
  *
- * Call only in a freshly forked child with one thread.
+ * Call only in a new process with one thread.
  */
 #pragma once
 

@@ -8,6 +8,7 @@
 #include "symbol/debuginfod.h"
 
 #include "symbol/debugfile.h"
+#include "symbol/spawn.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -16,7 +17,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -50,7 +50,13 @@ struct message {
 	uint32_t outcome;
 };
 
-static uint64_t *give_up_ns; /* of asking processes, shared with them */
+/* What asking processes are told. */
+struct order {
+	uint64_t first, n; /* file to begin with, and their number, which follow */
+	int give_up;	   /* a file in memory that holds the time when to give up */
+};
+
+static uint64_t *give_up_ns; /* of the monotonic clock, shared with asking processes */
 
 bool dw_debuginfod_has_library(void)
 {
@@ -152,23 +158,25 @@ static void tell(int socket, struct message m, int fd, int alt_fd)
 		_exit(1);
 }
 
-/* The life of an asking process, which takes each PROCESSES-th file from @first on. */
-static _Noreturn void ask(int socket, const struct dw_debuginfod_file *files, size_t n,
-			  size_t first)
+/* Share the time when to give up, which stands in the file @fd. */
+static int map_give_up(int fd)
+{
+	void *p = mmap(NULL, sizeof *give_up_ns, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	give_up_ns = p;
+	return 0;
+}
+
+/* Ask for each PROCESSES-th file from @first on. */
+static void ask(int socket, const struct dw_debuginfod_file *files, size_t n, size_t first)
 {
 	struct client c = {0};
 
-	signal(SIGINT, SIG_IGN); /* the parent decides, and takes us along */
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-	if (socket > 3)
-		close_range(3, (unsigned)socket - 1, 0);
-	close_range((unsigned)socket + 1, ~0u, 0);
 	if (!open_client(&c)) {
 		tell(socket, (struct message){0, NO_LIBRARY}, -1, -1);
-		_exit(0);
+		return;
 	}
 	c.set_progress(c.handle, is_over);
 	for (size_t i = first; i < n; i += PROCESSES) {
@@ -181,6 +189,22 @@ static _Noreturn void ask(int socket, const struct dw_debuginfod_file *files, si
 		dw_cleanup_close(&fd);
 		dw_cleanup_close(&alt_fd);
 	}
+}
+
+_Noreturn void dw_debuginfod_live(const struct dw_spawned *s)
+{
+	const struct order *order = s->input;
+	unsigned socket = (unsigned)s->fd;
+
+	signal(SIGINT, SIG_IGN); /* the parent decides, and takes us along */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	if (map_give_up(order->give_up) || (socket > 3 && dw_spawn_close(3, socket - 1)) ||
+	    dw_spawn_close(socket + 1, ~0u))
+		_exit(1);
+	ask(s->fd, (const struct dw_debuginfod_file *)(order + 1), order->n, order->first);
 	_exit(0);
 }
 
@@ -282,13 +306,56 @@ static void listen_until(uint64_t deadline_ns, int socket, struct dw_debuginfod_
 		stats->failed += (uint32_t)(n - heard);
 }
 
+/* Start a process that asks for the files from @first on. 0 and *@ret, or a negative code. */
+static int start(int socket, int give_up, const struct dw_debuginfod_file *files, size_t n,
+		 size_t first, pid_t *ret)
+{
+	dw_auto(dw_buf) input = DW_BUF_INIT;
+	struct order order = {.first = first, .n = n, .give_up = give_up};
+
+	dw_buf_put(&input, &order, sizeof order);
+	if (dw_buf_put(&input, files, n * sizeof *files))
+		return -ENOMEM;
+	return dw_spawn(DWELL_SPAWN_DEBUGINFOD, socket, &input, &give_up, 1, ret);
+}
+
+static void end_all(const pid_t pids[PROCESSES])
+{
+	for (size_t i = 0; i < PROCESSES; i++) {
+		if (pids[i] <= 0)
+			continue;
+		kill(pids[i], SIGKILL);
+		while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+}
+
+/* Ask for all until @deadline_ns; whoever asks gives up by the time in the file @give_up. */
+static int ask_all(struct dw_debuginfod_file *files, size_t n, uint64_t deadline_ns, int give_up,
+		   struct dw_debuginfod_stats *stats, struct dw_error *err)
+{
+	pid_t pids[PROCESSES] = {0};
+	int ends[2], rc = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return dw_error_set_errno(err, errno, "cannot make a socket");
+	for (size_t i = 0; i < PROCESSES && i < n && !rc; i++)
+		rc = start(ends[1], give_up, files, n, i, &pids[i]);
+	close(ends[1]);
+	if (!rc)
+		listen_until(deadline_ns, ends[0], files, n, stats);
+	close(ends[0]);
+	end_all(pids);
+	return rc ? dw_error_set_errno(err, -rc, "cannot start a process for debuginfod") : 0;
+}
+
 int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeout_ms,
 		      struct dw_debuginfod_stats *stats, struct dw_error *err)
 {
 	uint64_t deadline_ns = dw_clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000;
 	uint32_t last_ms = timeout_ms / 4 < LAST_MS ? timeout_ms / 4 : LAST_MS;
-	pid_t pids[PROCESSES] = {0};
-	int ends[2], error = 0;
+	dw_auto_close int give_up = -1;
+	int rc;
 
 	for (size_t i = 0; i < n; i++)
 		files[i].fd = files[i].alt_fd = -1;
@@ -299,33 +366,11 @@ int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeo
 	if (!dw_debuginfod_has_servers())
 		return 0;
 	stats->state = DWELL_DEBUGINFOD_ASKED;
-	give_up_ns = mmap(NULL, sizeof *give_up_ns, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (give_up_ns == MAP_FAILED)
+	give_up = memfd_create("dwell-debuginfod", MFD_CLOEXEC);
+	if (give_up < 0 || ftruncate(give_up, sizeof *give_up_ns) || map_give_up(give_up))
 		return dw_error_set_errno(err, errno, "cannot ask debuginfod servers");
 	*give_up_ns = deadline_ns - (uint64_t)last_ms * 1000000;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-		error = errno;
-		munmap(give_up_ns, sizeof *give_up_ns);
-		return dw_error_set_errno(err, error, "cannot make a socket");
-	}
-	for (size_t i = 0; i < PROCESSES && i < n && !error; i++) {
-		pids[i] = fork();
-		if (!pids[i])
-			ask(ends[1], files, n, i);
-		error = pids[i] < 0 ? errno : 0;
-	}
-	close(ends[1]);
-	if (!error)
-		listen_until(deadline_ns, ends[0], files, n, stats);
-	close(ends[0]);
-	for (size_t i = 0; i < PROCESSES; i++) {
-		if (pids[i] <= 0)
-			continue;
-		kill(pids[i], SIGKILL);
-		while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	rc = ask_all(files, n, deadline_ns, give_up, stats, err);
 	munmap(give_up_ns, sizeof *give_up_ns);
-	return error ? dw_error_set_errno(err, error, "cannot start a process for debuginfod") : 0;
+	return rc;
 }

@@ -62,46 +62,25 @@ static int answer(int fd, const struct head *h, struct dw_question *q, struct dw
 	return rc;
 }
 
-/* The life of a helper. Its files are closed with it. */
-static _Noreturn void help(int fd, struct dw_question *questions, size_t n)
+/* Its files are closed with it. */
+_Noreturn void dw_early_live(const struct dw_spawned *s)
 {
-	struct dw_resolver **open = calloc(n, sizeof(struct dw_resolver *));
-	int rc = open ? dw_helper_confine(fd, questions, n, LIFE_MS) : -ENOMEM;
+	struct dw_questions q = {0};
+	struct dw_resolver **open;
+	int rc = dw_helper_begin(s, &q);
 	struct head h;
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		rc = dw_resolver_new(&questions[i], &open[i]);
+	open = calloc(q.n + 1, sizeof(struct dw_resolver *));
+	if (!open)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < q.n && !rc; i++) {
+		rc = dw_resolver_new(&q.v[i], &open[i]);
 		if (!rc)
 			rc = dw_resolver_look_ahead(open[i]);
 	}
-	while (!rc && read_all(fd, &h, sizeof h) && h.index < n)
-		rc = answer(fd, &h, &questions[h.index], open[h.index]);
+	while (!rc && read_all(s->fd, &h, sizeof h) && h.index < q.n)
+		rc = answer(s->fd, &h, &q.v[h.index], open[h.index]);
 	_exit(rc ? 1 : 0);
-}
-
-static int start(struct dw_helper *h, const struct dw_question *questions, size_t n)
-{
-	dw_auto_free struct dw_question *own = calloc(n, sizeof *own);
-	int ends[2];
-
-	if (!own)
-		return -ENOMEM;
-	memcpy(own, questions, n * sizeof *own);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	h->pid = fork();
-	if (h->pid == 0)
-		help(ends[1], own, n);
-	close(ends[1]);
-	if (h->pid < 0) {
-		int rc = -errno;
-
-		h->pid = 0;
-		close(ends[0]);
-		return rc;
-	}
-	h->fd = ends[0];
-	return 0;
 }
 
 int dw_early_begin(const struct dw_question *questions, const uint32_t *modules, size_t n,
@@ -113,7 +92,8 @@ int dw_early_begin(const struct dw_question *questions, const uint32_t *modules,
 	if (!e)
 		return -ENOMEM;
 	e->modules = calloc(n, sizeof *e->modules);
-	rc = e->modules ? start(&e->helper, questions, n) : -ENOMEM;
+	rc = e->modules ? dw_helper_start(&e->helper, DWELL_SPAWN_EARLY, questions, n, LIFE_MS)
+			: -ENOMEM;
 	if (rc) {
 		dw_early_free(e);
 		return rc;

@@ -1,7 +1,4 @@
-/*
- * One helper process; see helper-process.h. fork() rather than a program of its own, because it
- * costs about a millisecond and the child needs the parent's tables, not its rights.
- */
+/* One helper process; see helper-process.h. */
 #include "symbol/helper-process.h"
 
 #include "base/cleanup.h"
@@ -14,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,25 +44,68 @@ int dw_helper_tell(int fd, const struct dw_answer *a)
 	return rc ? rc : write_all(fd, buf.data, buf.len);
 }
 
-int dw_helper_confine(int fd, const struct dw_question *questions, size_t n, uint32_t timeout_ms)
+/* What stays open in a helper for @questions: their files, and the root that it goes into. */
+static int spawn(struct dw_helper *h, enum dw_spawn_kind kind, int fd,
+		 const struct dw_question *questions, size_t n, uint32_t timeout_ms)
 {
-	struct dw_confinement c = {.whose = questions[0].source};
 	dw_auto_free int *keep = calloc(3 * n + 1, sizeof *keep);
+	dw_auto(dw_buf) input = DW_BUF_INIT;
+	size_t keep_n;
+	int rc;
 
 	if (!keep)
 		return -ENOMEM;
-	keep[c.keep_n++] = fd;
-	for (size_t i = 0; i < n; i++) {
-		const struct dw_question *q = &questions[i];
-		const int fds[] = {q->source->fd, q->debug_fd, q->alt_fd};
+	keep_n = dw_questions_fds(questions, n, keep);
+	if (questions[0].source->root_fd >= 0)
+		keep[keep_n++] = questions[0].source->root_fd;
+	dw_buf_put_uleb(&input, timeout_ms);
+	rc = dw_questions_encode(questions, n, &input);
+	return rc ? rc : dw_spawn(kind, fd, &input, keep, keep_n, &h->pid);
+}
 
-		for (size_t k = 0; k < sizeof fds / sizeof *fds; k++)
-			if (fds[k] >= 0)
-				keep[c.keep_n++] = fds[k];
+int dw_helper_start(struct dw_helper *h, enum dw_spawn_kind kind,
+		    const struct dw_question *questions, size_t n, uint32_t timeout_ms)
+{
+	int ends[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	rc = spawn(h, kind, ends[1], questions, n, timeout_ms);
+	close(ends[1]);
+	if (rc) {
+		h->pid = 0;
+		close(ends[0]);
+		return rc;
 	}
+	h->fd = ends[0];
+	dw_buf_clear(&h->buf);
+	return 0;
+}
+
+static int confine(int fd, const struct dw_questions *q, uint32_t timeout_ms)
+{
+	struct dw_confinement c = {.whose = q->v[0].source};
+	dw_auto_free int *keep = calloc(3 * q->n + 1, sizeof *keep);
+
+	if (!keep)
+		return -ENOMEM;
+	c.keep_n = dw_questions_fds(q->v, q->n, keep);
+	keep[c.keep_n++] = fd;
 	c.keep = keep;
-	c.cpu_seconds = (timeout_ms / 1000 + 1) * (unsigned)(n < 1000 ? n : 1000);
+	c.cpu_seconds = (timeout_ms / 1000 + 1) * (unsigned)(q->n < 1000 ? q->n : 1000);
 	return dw_confine(&c);
+}
+
+int dw_helper_begin(const struct dw_spawned *s, struct dw_questions *ret)
+{
+	struct dw_cursor c;
+	uint32_t timeout_ms;
+	int rc;
+
+	dw_cursor_init(&c, s->input, s->input_n);
+	timeout_ms = (uint32_t)dw_cursor_uleb(&c);
+	rc = dw_questions_decode(&c, ret);
+	return rc ? rc : confine(s->fd, ret, timeout_ms);
 }
 
 void dw_helper_stop(struct dw_helper *h)

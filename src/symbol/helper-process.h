@@ -5,7 +5,9 @@
 #pragma once
 
 #include "base/buf.h"
+#include "symbol/question.h"
 #include "symbol/resolve.h"
+#include "symbol/spawn.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,9 +19,14 @@ struct dw_helper {
 	struct dw_buf buf;
 };
 
-/* In the child: give up rights before @n questions of one source's rights are answered through @fd.
- * 0 or a negative code: the child must end. */
-int dw_helper_confine(int fd, const struct dw_question *questions, size_t n, uint32_t timeout_ms);
+/* Start one for @n questions of one source's rights, each of which may take @timeout_ms of the
+ * processor. 0 and @h's pid and fd are set, or a negative code. */
+int dw_helper_start(struct dw_helper *h, enum dw_spawn_kind kind,
+		    const struct dw_question *questions, size_t n, uint32_t timeout_ms);
+
+/* In the child: take the questions from what it was started with, and give up rights before they
+ * are answered. 0 or a negative code: the child must end. */
+int dw_helper_begin(const struct dw_spawned *s, struct dw_questions *ret);
 
 /* In the child: write @a to @fd. 0 or a negative code. */
 int dw_helper_tell(int fd, const struct dw_answer *a);

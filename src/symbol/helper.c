@@ -1,28 +1,23 @@
-/*
- * Helper processes; see helper.h. The questions reach the child by fork(), the answers come back
- * over a pipe.
- */
+/* Helper processes; see helper.h. All questions go along when one is started. */
 #include "symbol/helper.h"
 
 #include "base/clock.h"
 #include "symbol/helper-process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-/* The life of a helper. */
-static _Noreturn void help(int fd, const struct dw_question *questions, size_t n,
-			   uint32_t timeout_ms)
+_Noreturn void dw_helper_live(const struct dw_spawned *s)
 {
-	int rc = dw_helper_confine(fd, questions, n, timeout_ms);
+	struct dw_questions q = {0};
+	int rc = dw_helper_begin(s, &q);
 
-	for (size_t i = 0; i < n && !rc; i++) {
+	for (size_t i = 0; i < q.n && !rc; i++) {
 		struct dw_answer a = {0};
 
-		rc = dw_resolve(&questions[i], &a);
+		rc = dw_resolve(&q.v[i], &a);
 		if (!rc)
-			rc = dw_helper_tell(fd, &a);
+			rc = dw_helper_tell(s->fd, &a);
 		dw_answer_release(&a);
 	}
 	_exit(rc ? 1 : 0);
@@ -31,21 +26,9 @@ static _Noreturn void help(int fd, const struct dw_question *questions, size_t n
 static int start(struct dw_helper *h, const struct dw_question *questions, size_t n,
 		 uint32_t timeout_ms, struct dw_error *err)
 {
-	int ends[2];
+	int rc = dw_helper_start(h, DWELL_SPAWN_SYMBOLS, questions, n, timeout_ms);
 
-	if (pipe2(ends, O_CLOEXEC))
-		return dw_error_set_errno(err, errno, "cannot make a pipe");
-	h->pid = fork();
-	if (h->pid == 0)
-		help(ends[1], questions, n, timeout_ms);
-	close(ends[1]);
-	if (h->pid < 0) {
-		close(ends[0]);
-		return dw_error_set_errno(err, errno, "cannot start a process for symbols");
-	}
-	h->fd = ends[0];
-	dw_buf_clear(&h->buf);
-	return 0;
+	return rc ? dw_error_set_errno(err, -rc, "cannot start a process for symbols") : 0;
 }
 
 int dw_helper_run(const struct dw_question *questions, size_t n, uint32_t timeout_ms,

@@ -13,6 +13,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -313,6 +314,22 @@ TEST(a_helper_that_began_early)
 TEST(an_early_helper_that_was_killed)
 {
 	check_own_program(check_failed, EARLY_KILLED);
+}
+
+static unsigned forks;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+/* A child that fork() leaves of a process with threads may find any lock taken for ever. */
+TEST(helpers_are_no_forks)
+{
+	CHECK_INT(pthread_atfork(count_fork, NULL, NULL), 0);
+	check_own_program(check_failed, EARLY_NONE);
+	check_own_program(check_failed, EARLY_ALIVE);
+	CHECK_INT(forks, 0);
 }
 
 /* Modules without a file, frames without a module, stacks cut: every kind gets its row. */

@@ -1,0 +1,41 @@
+/*
+ * Processes that help: this very program, executed anew. A recording has threads, and a child that
+ * fork() leaves of it could find any lock taken for ever; a new program has none.
+ *
+ * They begin in a constructor, so that each program that is linked with helpers can be one of them.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+enum dw_spawn_kind {
+	DWELL_SPAWN_SYMBOLS,	/* helper.h */
+	DWELL_SPAWN_EARLY,	/* early.h */
+	DWELL_SPAWN_DEBUGINFOD, /* debuginfod.h */
+};
+
+/* What a helper was started with, borrowed for its life. */
+struct dw_spawned {
+	int fd; /* to talk over */
+	const void *input;
+	size_t input_n;
+};
+
+/*
+ * Start a helper that reads @input and talks over the descriptor @fd; @keep_n descriptors @keep
+ * stay open in it under their numbers. 0 and its process at *@ret, which the caller waits for; a
+ * negative code.
+ */
+int dw_spawn(enum dw_spawn_kind kind, int fd, const struct dw_buf *input, const int *keep,
+	     size_t keep_n, pid_t *ret);
+
+/* Their lives, which end the process. */
+_Noreturn void dw_helper_live(const struct dw_spawned *s);
+_Noreturn void dw_early_live(const struct dw_spawned *s);
+_Noreturn void dw_debuginfod_live(const struct dw_spawned *s);
+
+/* Close all descriptors from @first to @last. 0 or -errno. */
+int dw_spawn_close(unsigned first, unsigned last);
