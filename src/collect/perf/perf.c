@@ -416,8 +416,7 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 
 		if (!r->side)
 			fetch_ahead(b, r);
-		if (record)
-			rc = dw_intake_record(&b->intake, record, n, r->side);
+		rc = dw_intake_record(&b->intake, record, n, r->side);
 		dw_ring_consume(r);
 	}
 	if (!rc && b->has_waits && final)
@@ -444,10 +443,11 @@ static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 {
 	const struct dw_intake *in = &b->intake;
 	uint64_t lost_samples = in->lost_samples, lost_side = in->lost_side;
-
 	/* Reading an event asks the CPU that its task runs on: not for many, while they run. */
 	if (b->events.counts_lost && (b->is_stopped || b->events.watches.n <= READ_WATCHES_MAX))
 		dw_perf_events_lost(&b->events, &lost_samples, &lost_side);
+	dw_vec_each(ring, &b->rings.v)
+		lost_side += ring->dropped;
 	*ret = (struct dw_backend_stats){
 		.samples_kept = in->sampler.kept,
 		.samples_lost = lost_samples,

@@ -4,7 +4,7 @@
  *
  * Each CPU writes its own ring in the order of time, so all of them are merged by comparing heads:
  * with a ring or two per CPU a plain scan beats any heap. A record whose size makes no sense can
- * only come from a broken ring: everything in it is dropped.
+ * only come from a broken ring: everything in it is dropped, and counted.
  */
 #include "collect/perf/ring.h"
 
@@ -64,25 +64,43 @@ static const void *contiguous(struct dw_ring *r, size_t n)
 	return r->assembled;
 }
 
+/* Drop all that the ring holds. */
+static void drop_all(struct dw_ring *r)
+{
+	r->tail = r->head;
+	r->dropped++;
+}
+
 /* Find out size and time of the record at the tail. */
 static void look_at_next(struct dw_ring *r)
 {
 	struct perf_event_header h;
-	const void *p;
+	const void *p = NULL;
 
 	r->next_ns = UINT64_MAX;
 	if (r->head - r->tail > r->bytes)
-		r->tail = r->head;
-	if (r->head - r->tail < sizeof h)
-		return;
-	copy_out(r, r->tail, &h, sizeof h);
-	if (h.size < sizeof h || h.size > r->head - r->tail) {
-		r->tail = r->head;
-		return;
+		drop_all(r);
+	while (!p && r->head - r->tail >= sizeof h) {
+		copy_out(r, r->tail, &h, sizeof h);
+		if (h.size < sizeof h || h.size > r->head - r->tail) {
+			drop_all(r);
+			return;
+		}
+		r->next_bytes = h.size;
+		p = contiguous(r, h.size);
+		if (!p) { /* no memory to put it together */
+			r->tail += h.size;
+			r->dropped++;
+		}
 	}
-	r->next_bytes = h.size;
-	p = contiguous(r, h.size);
-	r->next_ns = p ? dw_perf_record_time(p, h.size) : 0;
+	if (p)
+		r->next_ns = dw_perf_record_time(p, h.size);
+}
+
+/* Let the kernel have the room before the tail. */
+static void give_back(struct dw_ring *r)
+{
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }
 
 void dw_ring_refresh(struct dw_ring *r)
@@ -90,8 +108,10 @@ void dw_ring_refresh(struct dw_ring *r)
 	bool was_empty = r->next_ns == UINT64_MAX;
 
 	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	if (was_empty)
-		look_at_next(r);
+	if (!was_empty)
+		return;
+	look_at_next(r);
+	give_back(r);
 }
 
 const void *dw_ring_peek(struct dw_ring *r, size_t *ret_bytes)
@@ -132,7 +152,7 @@ void dw_ring_consume(struct dw_ring *r)
 	if (r->next_ns != UINT64_MAX)
 		r->tail += r->next_bytes;
 	look_at_next(r);
-	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	give_back(r);
 }
 
 void dw_ring_close(struct dw_ring *r)

@@ -23,6 +23,7 @@ struct dw_ring {
 	uint64_t next_ns;   /* time of the next record, UINT64_MAX = none before head */
 	uint8_t *assembled; /* owned: the record that wraps around, NULL until there was one */
 	size_t next_bytes;  /* of the next record */
+	uint64_t dropped;   /* records, or all that there was at once, which could not be read */
 	bool mapped;	    /* page is ours to unmap */
 	bool side;	    /* carries side-band records rather than samples */
 };
@@ -43,8 +44,7 @@ void dw_ring_init(struct dw_ring *r, struct perf_event_mmap_page *page, const ui
 /* See what the kernel has written by now. */
 void dw_ring_refresh(struct dw_ring *r);
 
-/* The next record, contiguous, borrowed until it is consumed. NULL when there is none, or no
- * memory. */
+/* The next record, contiguous, borrowed until it is consumed. NULL when there is none. */
 const void *dw_ring_peek(struct dw_ring *r, size_t *ret_bytes);
 
 /*
