@@ -14,7 +14,6 @@
 #include "record/open.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,7 +149,6 @@ static int run(const struct dw_command *self, int argc, char **argv)
 
 	(void)argc;
 	dw_large_heap();
-	signal(SIGPIPE, SIG_IGN);
 	if (exit_code < 0)
 		exit_code = export(self, &o, argv + first);
 	dw_filter_options_release(&o.filter);

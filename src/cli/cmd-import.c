@@ -11,7 +11,6 @@
 #include "format/text.h"
 #include "record/import.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,8 +103,6 @@ static int run(const struct dw_command *self, int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
 	dw_large_heap();
 	if (argc - first == 1)
 		return import(&c, argv[first]);

@@ -24,7 +24,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -300,7 +299,6 @@ static int instrument(const struct cmd_instrument *c, char **command)
 				  agent);
 	else
 		rc = dw_instrument(&o, &result, &err);
-	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);
 	rc = conclude(c, session, &result, rc, &err);
 	dw_error_clear(&err);
@@ -377,7 +375,6 @@ static int list(const struct cmd_instrument *c, const char *name)
 	struct dw_terminal t;
 	int rc;
 
-	signal(SIGPIPE, SIG_IGN);
 	dw_program_find(name, &program);
 	rc = check_program(&program, name, &err);
 	if (!rc)

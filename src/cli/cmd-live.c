@@ -19,7 +19,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <unistd.h>
 
 enum {
@@ -285,7 +284,6 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	dw_large_heap();
-	signal(SIGPIPE, SIG_IGN);
 	if (argc - first == 1)
 		return live(&l, argv[first]);
 	dw_error_set(&err, DWELL_ERR_USAGE, "takes one FILE.dwell or one process id");

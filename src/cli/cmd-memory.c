@@ -16,7 +16,6 @@
 #include "record/memory.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 
 #define AGENT	    "libdwell-clr.so"
@@ -142,7 +141,6 @@ static int record(const struct cmd_memory *c, char **command)
 		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND, AGENT " is not beside dwell");
 	else
 		rc = dw_memory(&o, &result, &err);
-	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);
 	rc = conclude(c, output, &result, rc, &err);
 	dw_error_clear(&err);

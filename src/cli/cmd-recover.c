@@ -11,7 +11,6 @@
 #include "session/write.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,10 +90,8 @@ static int run(const struct dw_command *self, int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (argc - first == 1) {
-		signal(SIGXFSZ, SIG_IGN);
+	if (argc - first == 1)
 		return recover(&c, argv[first]);
-	}
 	dw_error_set(&err, DWELL_ERR_USAGE, "takes one FILE.partial");
 	code = dw_command_misuse(self, &err);
 	dw_error_clear(&err);

@@ -19,7 +19,6 @@
 #include "view/views.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -439,7 +438,6 @@ static int run(const struct dw_command *self, int argc, char **argv)
 
 	(void)argc;
 	dw_large_heap();
-	signal(SIGPIPE, SIG_IGN);
 	if (exit_code < 0)
 		exit_code = report(self, &o, argv + first);
 	dw_filter_options_release(&o.filter);

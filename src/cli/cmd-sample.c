@@ -24,7 +24,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -279,7 +278,6 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 		return DWELL_EXIT_FAILED;
 	dw_crash_report(output);
 	rc = dw_record(&o, &result, &err);
-	signal(SIGPIPE, SIG_IGN);
 	dw_progress_clear(&line);
 	if (rc)
 		dw_recorded_failure(&err, &result, output);

@@ -23,5 +23,5 @@ int dw_exit_status(const struct dw_record_result *result, int rc)
 		return rc ? DWELL_EXIT_FAILED : 128 + result->stop_signal;
 	if (!result->ended)
 		status = dw_record_wait(result->pid);
-	return rc ? DWELL_EXIT_FAILED : status_code(status);
+	return rc || status < 0 ? DWELL_EXIT_FAILED : status_code(status);
 }

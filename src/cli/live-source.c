@@ -4,6 +4,8 @@
  */
 #include "cli/live-source.h"
 
+#include "base/dispositions.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,6 +72,7 @@ static _Noreturn void record(const struct dw_live_source *s, const char *pid)
 {
 	/* Ctrl-C at the terminal is for the one that shows; it tells us. */
 	setpgid(0, 0);
+	dw_dispositions_restore();
 	execl("/proc/self/exe", "dwell", "sample", "-q", "-o", s->path, "-p", pid, (char *)NULL);
 	_exit(127);
 }

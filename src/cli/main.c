@@ -1,11 +1,12 @@
 /*
  * dwell: finds the command in a table and runs it.
  *
- * No command changes the process's signals here: a command that launches a target must hand on what
- * it was started with.
+ * The signals of failing writes are ignored here, for all commands; a target gets them as dwell was
+ * started with them.
  */
 #include "base/log.h"
 #include "base/out.h"
+#include "base/dispositions.h"
 #include "cli/command.h"
 #include "format/text.h"
 
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 {
 	const struct dw_command *c;
 
+	dw_dispositions_take();
 	dw_log_set(print_warning);
 	if (argc < 2) {
 		print_help(STDERR_FILENO);

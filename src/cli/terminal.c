@@ -5,10 +5,10 @@
 #include "cli/terminal.h"
 
 #include "base/cleanup.h"
+#include "base/dispositions.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -34,7 +34,7 @@ static void run_pager(int in)
 {
 	const char *pager = getenv("PAGER");
 
-	signal(SIGPIPE, SIG_DFL);
+	dw_dispositions_restore();
 	if (dup2(in, STDIN_FILENO) >= 0)
 		execl("/bin/sh", "sh", "-c", pager && *pager ? pager : "less -FRX || cat",
 		      (char *)NULL);

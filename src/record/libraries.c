@@ -50,18 +50,30 @@ static int spawn(const char *path, int out, pid_t *pid)
 	return -code;
 }
 
+/* Wait for the end of @pid. False: nobody can say how it ended. */
+static bool wait_for(pid_t pid, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(pid, status, 0);
+	while (got < 0 && errno == EINTR);
+	return got == pid;
+}
+
 int dw_libraries_list(const char *path, struct dw_libraries *ret, struct dw_error *err)
 {
 	dw_auto_free char *line = NULL;
 	size_t room = 0;
-	int ends[2], status = 0, rc;
+	int ends[2], status, spawned, rc;
 	pid_t pid;
 	FILE *f;
 
 	*ret = (struct dw_libraries){0};
 	if (pipe2(ends, O_CLOEXEC))
 		return dw_error_set_errno(err, errno, "cannot make a pipe");
-	rc = spawn(path, ends[1], &pid);
+	spawned = spawn(path, ends[1], &pid);
+	rc = spawned;
 	close(ends[1]);
 	f = fdopen(ends[0], "r");
 	if (!f)
@@ -70,7 +82,7 @@ int dw_libraries_list(const char *path, struct dw_libraries *ret, struct dw_erro
 		rc = take_line(ret, line);
 	if (f)
 		fclose(f);
-	if (!rc && waitpid(pid, &status, 0) == pid && status)
+	if (!spawned && (!wait_for(pid, &status) || status) && !rc)
 		rc = DWELL_ERR_FORMAT;
 	return rc ? dw_error_set(err, rc, "cannot list the libraries of %s", path) : 0;
 }

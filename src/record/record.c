@@ -388,21 +388,19 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 int dw_record_wait(pid_t pid)
 {
 	struct dw_signals signals = {.fd = -1};
-	int status = 0;
+	int status, flags = dw_signals_take(&signals, NULL) ? 0 : WNOHANG;
+	pid_t got;
 
-	if (dw_signals_take(&signals, NULL)) {
-		waitpid(pid, &status, 0);
-		return status;
-	}
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	while ((got = waitpid(pid, &status, flags)) == 0 || (got < 0 && errno == EINTR)) {
 		struct pollfd fd = {.fd = signals.fd, .events = POLLIN};
 		struct dw_signal signal;
 
-		poll(&fd, 1, -1);
-		while (dw_signals_next(&signals, &signal))
+		if (signals.fd >= 0)
+			poll(&fd, 1, -1);
+		while (signals.fd >= 0 && dw_signals_next(&signals, &signal))
 			if (signal.number != SIGCHLD)
 				dw_signal_pass_on(pid, signal);
 	}
 	dw_signals_release(&signals);
-	return status;
+	return got < 0 ? DWELL_ERR_NOT_FOUND : status;
 }

@@ -67,5 +67,5 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 	      struct dw_error *err);
 
 /* Wait for a command that outlived its recording. SIGINT, SIGTERM and SIGHUP are passed to it. Its
- * wait status. */
+ * wait status, or DWELL_ERR_NOT_FOUND: nobody knows how it ended. */
 int dw_record_wait(pid_t pid);

@@ -7,6 +7,8 @@
 
 #include <sys/wait.h>
 
+enum { UNKNOWN_STATUS = 125 }; /* as of a command that was not recorded */
+
 #define GRACE_NS 3000000000ull /* for a command that was told to stop */
 #define LOOK_NS	 200000000ull  /* between looks whether we come in time */
 
@@ -67,6 +69,16 @@ static void on_stop_signal(struct dw_run *r, struct dw_signal signal)
 	r->result->stop_signal = signal.number;
 }
 
+/* See whether the command has ended. One that nobody can wait for has, in a way not known. */
+static void look_for_end(struct dw_run *r)
+{
+	int rc = dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage);
+
+	r->result->ended = rc != 0;
+	if (rc < 0)
+		r->result->wait_status = W_EXITCODE(UNKNOWN_STATUS, 0);
+}
+
 void dw_run_take_signals(struct dw_run *r)
 {
 	struct dw_signal signal;
@@ -76,9 +88,8 @@ void dw_run_take_signals(struct dw_run *r)
 			on_stop_signal(r, signal);
 	if (r->is_attached)
 		r->result->ended = r->targets.v.n && dw_targets_ended(&r->targets);
-	else if (!r->result->ended &&
-		 dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage) > 0)
-		r->result->ended = true;
+	else if (!r->result->ended)
+		look_for_end(r);
 }
 
 bool dw_run_is_over(const struct dw_run *r, uint64_t now, bool goes_on)

@@ -27,8 +27,6 @@ int dw_signals_take(struct dw_signals *s, struct dw_error *err)
 		pthread_sigmask(SIG_SETMASK, &s->old, NULL);
 		return rc;
 	}
-	sigaction(SIGPIPE, &ignore, &s->old_pipe);
-	sigaction(SIGXFSZ, &ignore, &s->old_file_size);
 	sigaction(SIGIO, &ignore, &s->old_io);
 	return 0;
 }
@@ -60,8 +58,6 @@ void dw_signals_release(struct dw_signals *s)
 		;
 	close(s->fd);
 	s->fd = -1;
-	sigaction(SIGPIPE, &s->old_pipe, NULL);
-	sigaction(SIGXFSZ, &s->old_file_size, NULL);
 	sigaction(SIGIO, &s->old_io, NULL);
 	pthread_sigmask(SIG_SETMASK, &s->old, NULL);
 }

@@ -1,9 +1,8 @@
 /*
  * Signals of a recording: taken as records from a descriptor, never as handlers.
  *
- * SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked in the calling thread while taken. SIGPIPE and
- * SIGXFSZ are ignored, so that a full disk or a closed pipe is an error code and not the end; SIGIO
- * too, which a target could have the kernel send. All are given back as they were.
+ * SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked in the calling thread while taken. SIGIO is
+ * ignored, which a target could have the kernel send. All are given back as they were.
  */
 #pragma once
 
@@ -16,8 +15,6 @@
 struct dw_signals {
 	int fd;	      /* readable when a signal waits, -1 = not taken */
 	sigset_t old; /* mask to give back */
-	struct sigaction old_pipe;
-	struct sigaction old_file_size;
 	struct sigaction old_io;
 };
 

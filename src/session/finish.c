@@ -72,30 +72,7 @@ static void *write_profile(void *arg)
 	return NULL;
 }
 
-/* Block SIGXFSZ: at a file-size limit the write fails and tells. */
-static void block_file_size_signal(sigset_t *old)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &set, old);
-}
-
-/* Drop a SIGXFSZ that came meanwhile and restore the mask. */
-static void restore_signals(const sigset_t *old)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGXFSZ);
-	if (!sigismember(old, SIGXFSZ))
-		while (sigtimedwait(&set, NULL, &(struct timespec){0}) > 0)
-			;
-	pthread_sigmask(SIG_SETMASK, old, NULL);
-}
-
-/* Begin to write, in a thread that no signal reaches: SIGXFSZ is blocked in it, too. */
+/* Begin to write, in a thread that no signal reaches. */
 static void start_writing(struct dw_session_finishing *f)
 {
 	sigset_t all, old;
@@ -105,7 +82,7 @@ static void start_writing(struct dw_session_finishing *f)
 	f->has_thread = !pthread_create(&f->thread, NULL, write_profile, f);
 	if (!f->has_thread)
 		write_profile(f);
-	restore_signals(&old);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /* Free @f, whose thread has ended. What it wrote goes, unless it has its name. */
@@ -187,7 +164,6 @@ int dw_session_finish_begin(const char *partial, const char *path, const struct 
 int dw_session_finish_end(struct dw_session_finishing *f, const struct dw_totals *totals,
 			  struct dw_error *err)
 {
-	sigset_t old;
 	int rc;
 
 	if (f->has_thread)
@@ -196,9 +172,7 @@ int dw_session_finish_end(struct dw_session_finishing *f, const struct dw_totals
 	if (rc) {
 		dw_error_set(err, rc, "%s", dw_error_message(&f->err));
 	} else if (totals) {
-		block_file_size_signal(&old);
 		rc = complete(f, totals, err);
-		restore_signals(&old);
 	}
 	finishing_free(f);
 	return rc;

@@ -122,8 +122,7 @@ static int state_of(struct dw_session_writer *w, struct dw_error *err)
 	return rc;
 }
 
-/* Start the writer thread with all signals blocked: they are the caller's, and SIGXFSZ (a file-size
- * limit) must not end the process, the write tells. */
+/* Start the writer thread with all signals blocked: they are the caller's. */
 static int start_thread(struct dw_session_writer *w, struct dw_error *err)
 {
 	sigset_t all, old;

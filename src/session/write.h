@@ -5,8 +5,7 @@
  * writer's own compresses and commits. Every commit leaves FILE.partial complete by itself. Format
  * and rules of the names: docs/session-format.md.
  *
- * At a file-size limit the kernel sends SIGXFSZ: writer thread and finishing block it, and the
- * command had better ignore it for its other files.
+ * At a file-size limit the kernel sends SIGXFSZ, which the process must ignore: the write tells.
  */
 #pragma once
 

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "base/error.h"
+#include "base/dispositions.h"
 #include "collect/launch/launch.h"
 
 #include <errno.h>
@@ -85,7 +86,9 @@ TEST(inherits_what_a_plain_run_has)
 	f = fopen(path, "r");
 	CHECK(f && fread(want, 1, sizeof want - 1, f) > 0);
 	fclose(f);
+	dw_dispositions_take();
 	CHECK_INT(run(ARGV("sh", "-c", command)), 0);
+	dw_dispositions_restore();
 	f = fopen(path, "r");
 	CHECK(f && fread(got, 1, sizeof got - 1, f) > 0);
 	fclose(f);
@@ -97,8 +100,8 @@ TEST(inherits_what_a_plain_run_has)
 TEST(status_although_sigchld_is_ignored)
 {
 	signal(SIGCHLD, SIG_IGN);
+	dw_dispositions_take();
 	CHECK_INT(WEXITSTATUS(run(ARGV("sh", "-c", "exit 7"))), 7);
-	signal(SIGCHLD, SIG_IGN);
 	/* The command has it ignored as before: bit 16 of the mask, the fifth digit from the right.
 	 */
 	CHECK_INT(run(ARGV("grep", "-q", "^SigIgn:.*1....$", "/proc/self/status")), 0);

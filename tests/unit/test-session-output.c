@@ -2,6 +2,8 @@
 #include "check.h"
 #include "scratch.h"
 
+#include "base/dispositions.h"
+
 #include "recorded.h"
 #include "session/read.h"
 
@@ -327,6 +329,7 @@ TEST(a_file_size_limit_is_told_and_nothing_is_lost)
 	if (!pid) {
 		struct rlimit limit = {1 << 20, 1 << 20};
 
+		dw_dispositions_take();
 		setrlimit(RLIMIT_FSIZE, &limit);
 		_exit(record_until_failure("limited.dwell", NULL) == -EFBIG ? 0 : 1);
 	}

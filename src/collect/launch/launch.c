@@ -9,6 +9,7 @@
 #include "collect/launch/launch.h"
 
 #include "base/cleanup.h"
+#include "base/dispositions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,7 @@ __attribute__((noreturn)) static void run_child(char *const *argv, char *const *
 
 	if (read_all(hold_fd, &go, 1) != 1)
 		_exit(125);
+	dw_dispositions_restore();
 	execvpe(argv[0], argv, environment);
 	code = errno;
 	if (write(error_fd, &code, sizeof code) != sizeof code)
@@ -85,8 +87,6 @@ int dw_launch_prepare(struct dw_launch *l, char *const *argv, struct dw_error *e
 		return dw_error_set_errno(err, code, "cannot fork");
 	}
 	raise_own_limit();
-	/* Whoever started us may ignore SIGCHLD; then the kernel keeps no exit status. */
-	signal(SIGCHLD, SIG_DFL);
 	return 0;
 }
 
