@@ -15,6 +15,7 @@
 #include "session/alloc-table.h"
 #include "session/blocked-table.h"
 #include "session/call-table.h"
+#include "session/line-ranks.h"
 #include "session/order.h"
 #include "session/schema.h"
 #include "session/text-table.h"
@@ -42,10 +43,9 @@ struct tables {
 	const struct dw_profile *p;
 	const struct dw_totals *totals;
 	struct dw_error *err;
-	uint8_t *texts;		      /* by string id: some row shows it */
-	uint32_t *node_ids;	      /* by index of the node */
-	struct dw_idset lines;	      /* statements: index in totals.lines + 1 */
-	struct dw_map line_ranks;     /* that index -> its rank */
+	uint8_t *texts;	    /* by string id: some row shows it */
+	uint32_t *node_ids; /* by index of the node */
+	struct dw_line_ranks line_ranks;
 	struct dw_map lines_known;    /* of process << 32 | function: LINES_* */
 	uint8_t *functions_shown;     /* by function id: it has a row */
 	uint64_t *rest;		      /* by process id: values of functions without a row */
@@ -235,44 +235,12 @@ static void edge_columns(struct tables *t, int64_t *v)
 	v[6] = calls(t, total->calls);
 }
 
-/* A statement that is looked for among the rows of lines. */
-struct wanted_line {
-	const struct dw_totals *totals;
-	uint32_t process, function;
-	const struct dw_location *at;
-};
-
-static uint32_t hash_line(uint32_t process, uint32_t function, const struct dw_location *l)
-{
-	uint32_t words[] = {process,   function,    l->file,	  l->line,
-			    l->column, l->line_end, l->column_end};
-
-	return (uint32_t)dw_hash_bytes(words, sizeof words, 0);
-}
-
-static bool is_line(const void *ctx, uint32_t id)
-{
-	const struct wanted_line *w = ctx;
-	const struct dw_line_total *l = &w->totals->lines.v[id - 1];
-
-	return l->process == w->process && l->function == w->function && l->file == w->at->file &&
-	       l->line == w->at->line && l->column == w->at->column &&
-	       l->line_end == w->at->line_end && l->column_end == w->at->column_end;
-}
-
 static void line_columns(struct tables *t, int64_t *v)
 {
 	const struct dw_line_total *l = &t->totals->lines.v[t->row];
-	struct dw_location at = {.file = l->file,
-				 .line = l->line,
-				 .column = l->column,
-				 .line_end = l->line_end,
-				 .column_end = l->column_end};
 
 	/* Without memory the instructions of this line are in no view. */
-	if (t->row < UINT32_MAX && !dw_map_put(&t->line_ranks, t->row, t->rank))
-		dw_idset_add(&t->lines, hash_line(l->process, l->function, &at),
-			     (uint32_t)t->row + 1);
+	dw_line_ranks_add(&t->line_ranks, t->totals, t->row, t->rank);
 	v[0] = t->rank;
 	v[1] = l->process;
 	v[2] = l->function;
@@ -289,14 +257,11 @@ static void line_columns(struct tables *t, int64_t *v)
 /* The id of a statement in the view of that name. */
 static int64_t statement(const struct tables *t, uint32_t process, const struct dw_location *l)
 {
-	struct wanted_line wanted = {t->totals, process, l->function, l};
-	uint32_t rank, row;
+	uint32_t rank;
 
-	if (has_lines(t, process, l->function)) {
-		row = dw_idset_find(&t->lines, hash_line(process, l->function, l), is_line,
-				    &wanted);
-		return row ? or_null(dw_map_get(&t->line_ranks, row - 1)) : SQL_NULL;
-	}
+	if (has_lines(t, process, l->function))
+		return or_null(
+			dw_line_ranks_find(&t->line_ranks, t->totals, process, l->function, l));
 	rank = dw_map_get(&t->function_ranks, function_key(process, l->function));
 	return rank ? -(int64_t)rank : SQL_NULL;
 }
@@ -714,8 +679,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	dw_call_table_close(&t.calls);
 	dw_alloc_table_close(&t.allocs);
 	dw_blocked_table_close(&t.blocked);
-	dw_idset_release(&t.lines);
-	dw_map_release(&t.line_ranks);
+	dw_line_ranks_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);
 	dw_map_release(&t.function_ranks);
 	return rc;

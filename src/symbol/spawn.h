@@ -32,9 +32,13 @@ struct dw_spawned {
 int dw_spawn(enum dw_spawn_kind kind, int fd, const struct dw_buf *input, const int *keep,
 	     size_t keep_n, pid_t *ret);
 
-/* Their lives, which end the process. */
+/* The life of a helper that answers all questions in turn. Ends the process. */
 _Noreturn void dw_helper_live(const struct dw_spawned *s);
+
+/* The life of one that opens files first and is asked later. Ends the process. */
 _Noreturn void dw_early_live(const struct dw_spawned *s);
+
+/* The life of one that asks servers. Ends the process. */
 _Noreturn void dw_debuginfod_live(const struct dw_spawned *s);
 
 /* Close all descriptors from @first to @last. 0 or -errno. */
