@@ -81,6 +81,7 @@ dw_gates_time_half_way:
 	.set	THREAD_READ, 240
 	.set	THREAD_DONE, 248
 	.set	THREAD_IN_CALL, 2
+	.set	THREAD_OFF, 4
 	.set	NODE_ELAPSED, 0
 	.set	NODE_CALLS, 8
 	.set	NODE_KEY, 16
@@ -696,7 +697,9 @@ dw_gate_call_begin:
 	mov	%rax, -72(%rsp)
 	save_some
 	mov	$GATE_CALL_BEGIN, %edi
-	jmp	.Lslow_some
+	mov	%r9, -56(%rsp)
+	mov	%r10, -64(%rsp)
+	jmp	dw_gates_time_moves	/* the process may end, whoever is measured */
 
 	.balign	16
 dw_gate_call_end:
@@ -744,9 +747,21 @@ dw_gate_call_end:
 	mov	%r9, -56(%rsp)
 	mov	%r10, -64(%rsp)
 
+/* Threads that are not measured end here, but for a fork's child, which may be. */
+.Lslow:
+	.byte	0x83, 0x3d			/* cmpl $0, 0(%rip) */
+	.long	0
+	.byte	0
+	field	PAGE_WIPED, WIPED_ALIVE, 1
+	je	dw_gates_time_moves
+	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
+	.long	0
+	field	PAGE_THREAD, 0
+	cmpl	$THREAD_OFF, THREAD_STATE(%rcx)
+	je	dw_gates_time_moved
+
 /* A popfq would bring back the trap flag that a debugger's step put into the word, so only the
  * direction is taken from it. */
-.Lslow:
 dw_gates_time_moves:
 	lea	-80(%rsp), %rsp
 .Lat88:

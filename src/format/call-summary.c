@@ -311,6 +311,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"modules_not_instrumented", "module", "chosen, but not instrumented."},
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
+		{"threads_filtered", "thread",
+		 "of these began under a system-call filter: agents make no calls there."},
 		{"calls_truncated", "call",
 		 "beyond the memory for call trees: only their paths are cut."},
 		{"callees_without_extremes", "callee",

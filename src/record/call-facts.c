@@ -149,12 +149,13 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"statements_left_alone", t.statements_left},
 				{"modules_without_lines", t.without_lines},
 				{"threads_dropped", s->drops[DWELL_DROP_THREADS]},
+				{"threads_filtered", s->drops[DWELL_DROP_THREADS_FILTERED]},
 				{"events_dropped", s->drops[DWELL_DROP_EVENTS]},
 				{"events_blind", s->drops[DWELL_DROP_BLIND]},
 				{"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
 				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			},
-			14);
+			15);
 }
 
 int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,

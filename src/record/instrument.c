@@ -244,7 +244,7 @@ static bool take_modules(struct recorder *r, const struct dw_region_look *e)
 		if (dw_region_read_module(e->fd, i, &m) || m.state > DWELL_MODULE_CLOSED)
 			continue;
 		image = image_of(r, &m);
-		if (!image || image->probes == DWELL_PROBES_SYSTEM_CALLS)
+		if (!image || image->probes != r->plan.probes) /* that one tells of system calls */
 			continue;
 		is_cloned = m.state == DWELL_MODULE_CLONED || m.state == DWELL_MODULE_CLOSED;
 		image->processes[m.state]++;

@@ -268,6 +268,7 @@ enum dw_tree_state {
 	DWELL_THREAD_RUNNING,
 	DWELL_THREAD_IN_CALL, /* in a system call that counts, since @last */
 	DWELL_THREAD_ENDED,
+	DWELL_THREAD_OFF, /* of the line of threads that are not measured: their gates do nothing */
 };
 
 /* What a line is stands at one place in all. */

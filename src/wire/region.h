@@ -99,10 +99,11 @@ enum dw_region_drop {
 	DWELL_DROP_HANDLERS,	 /* signal handlers beyond the table: they see clone addresses */
 	DWELL_DROP_WRITTEN,	 /* functions put back because their text was made writable */
 	DWELL_DROP_COUNTS,	 /* calls that were not counted */
-	DWELL_DROP_THREADS,	 /* threads that run unmeasured: no room, or a system-call filter */
+	DWELL_DROP_THREADS,	 /* threads that run unmeasured: any cause */
 	DWELL_DROP_EVENTS,	 /* probes passed while a signal had interrupted a slow path */
 	DWELL_DROP_SYSTEM_CALLS, /* places of system calls without room for a probe */
 	DWELL_DROP_BLIND, /* probes passed after the process had forbidden itself all calls */
+	DWELL_DROP_THREADS_FILTERED, /* of _THREADS: they began under a system-call filter */
 	DWELL_DROP_N = 16
 };
 

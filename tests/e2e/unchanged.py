@@ -3,7 +3,8 @@
 
 Runs a command plain and under `dwell instrument` or `dwell sample` in equal fresh folders at the same path and
 compares exit status, stdout, stderr and the bytes of all files that it leaves behind. The plain run
-is the oracle, so the command must do the same on every run.
+is the oracle, so the command must do the same on every run. A run in which dwell did nothing proves
+nothing: what it says of processes, functions, calls and threads must show that it worked.
 
     tests/e2e/unchanged.py --dwell build/dwell [--engine NAME]... [--setup SHELL] -- COMMAND...
 
@@ -11,7 +12,9 @@ prints one line a comparison, or the first difference, and ends with 1 if there 
 """
 import argparse
 import fnmatch
+import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -33,6 +36,13 @@ ENGINES = {
     "system-calls": ["--probes=system-calls", "--module", "*"],
     "inside": ["--road=inside"],  # not instrumented: sampled by an agent
 }
+# Facts of a session that say what was not measured or not sampled.
+MISSED = ("threads_dropped", "processes_not_instrumented", "threads_unsampled", "children_unsampled",
+          "left_alone_signal", "left_alone_filter", "left_alone_timer", "left_alone_traced")
+# What dwell says at the end of a run without a session.
+SUMMARY = re.compile(rb"^dwell: (\d+) of (\d+) process(?:es)? instrumented\n(?:  .*\n)*", re.M)
+RAN = re.compile(rb"(\d+) of \d+ functions? ran from clones in \d+ process(?:es)?(?:, (\d+) calls?)?")
+COUNTING = ("count", "libraries")
 USUAL = ("none", "time")
 DEFAULT_ENGINES = ",".join(USUAL)
 SECONDS = 600 if os.environ.get("DWELL_LONG") else 120
@@ -46,6 +56,7 @@ class Outcome:
 
     def __init__(self, status, stdout, stderr, files):
         self.status, self.stdout, self.stderr, self.files = status, stdout, stderr, files
+        self.idle = None  # what dwell has not done
 
 
 def content(path):
@@ -98,13 +109,14 @@ class Trial:
     @setup: shell commands that prepare the folder, once. @ignore: patterns of files that are not
     compared. @user: a pwd entry, the user that runs it all. @must_work: the plain run ends with 0
     and leaves something, or there is nothing to compare. @notice: the end of a line that dwell says on
-    stderr, and that is not compared: why it cannot instrument.
+    stderr, and that is not compared: why it cannot instrument. @may_miss: MISSED facts that need not be
+    0, "calls" too; "all": nothing need be measured.
     """
 
     def __init__(self, command, setup=None, env=None, seconds=SECONDS, ignore=(), user=None,
-                 must_work=False, notice=None):
+                 must_work=False, notice=None, may_miss=()):
         self.command, self.setup, self.seconds = list(command), setup, seconds
-        self.must_work, self.notice = must_work, notice
+        self.must_work, self.notice, self.may_miss = must_work, notice, set(may_miss)
         self.ignore, self.user = ignore, user
         self.env = {**ENVIRONMENT, **(env or {})}
 
@@ -140,22 +152,65 @@ class Trial:
         folder, template = os.path.join(scratch, "here"), os.path.join(scratch, "template")
         subprocess.run(["cp", "-a", template, folder], check=True)
         command, options = self.command, ENGINES[engine] if engine else None
+        has_session = "time" in engine if engine else False
+        has_session |= engine in ("lines", "limit", "inside")
+        session = os.path.join(scratch, "session.dwell")
         if options:
-            has_session = "time" in engine or engine in ("lines", "limit", "inside")
-            session = ["-o", os.path.join(scratch, "session.dwell")] if has_session else []
+            says = ["-q"] if has_session or self.notice else []
+            says += ["-o", session] if has_session else []
             method = "sample" if engine == "inside" else "instrument"
-            command = [dwell, method, *options, *session, "-q", "--", *command]
+            command = [dwell, method, *options, *says, "--", *command]
         try:
             outcome = run_once(self.as_user(command), folder, self.environment(folder),
                                self.seconds)
             if options and self.notice:
                 first, _, rest = outcome.stderr.partition(b"\n")
                 outcome.stderr = rest if first.endswith(self.notice) else b"no notice"
+            elif options and has_session and outcome.status is not None:
+                outcome.idle = self.idle_by_session(dwell, session)
+            elif options and outcome.status is not None:
+                self.take_summary(outcome, engine)
             outcome.files = {name: what for name, what in files_below(folder).items()
                              if not any(fnmatch.fnmatch(name, rule) for rule in self.ignore)}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return outcome
+
+    def is_missing(self, what):
+        return not self.may_miss & {what, "all"}
+
+    def idle_by_session(self, dwell, session):
+        """What a run has not measured by its session, in words, or None."""
+        shown = subprocess.run([dwell, "report", session, "processes", "--format", "json"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if shown.returncode:
+            return f"no session: {shown.stderr.decode(errors='replace')[:SHOWN]}"
+        report = json.loads(shown.stdout)
+        facts = report["session"]
+        if not report["rows"] and self.is_missing("processes"):
+            return "no process was recorded"
+        for fact in MISSED:
+            if facts.get(fact) and self.is_missing(fact):
+                return f"{fact}: {facts[fact]}"
+        if not facts.get("number_of_calls", 1) and self.is_missing("calls"):
+            return "no calls were counted"
+        return None
+
+    def take_summary(self, outcome, engine):
+        """Take dwell's words off stderr: what they tell that it has not done."""
+        found = list(SUMMARY.finditer(outcome.stderr))
+        if not found:
+            outcome.idle = "no summary of what was instrumented"
+            return
+        last = found[-1]
+        outcome.stderr = outcome.stderr[:last.start()] + outcome.stderr[last.end():]
+        ran = [(int(functions), int(calls or 0)) for functions, calls in RAN.findall(last[0])]
+        if last[1] != last[2] and self.is_missing("processes_not_instrumented"):
+            outcome.idle = f"{last[1].decode()} of {last[2].decode()} processes instrumented"
+        elif not sum(functions for functions, _ in ran) and self.is_missing("functions"):
+            outcome.idle = "no function ran from a clone"
+        elif engine in COUNTING and not sum(calls for _, calls in ran) and self.is_missing("calls"):
+            outcome.idle = "no calls were counted"
 
     def differences(self, scratch, dwell, engines=USUAL):
         """Compare with the plain run; yields (engine, None or the first difference)."""
@@ -168,7 +223,8 @@ class Trial:
             yield "plain", f"status {plain.status}, {plain.stdout[-SHOWN:]}, {plain.stderr[-SHOWN:]}"
             return
         for engine in engines:
-            yield engine, difference(plain, self.run(scratch, dwell, engine))
+            other = self.run(scratch, dwell, engine)
+            yield engine, difference(plain, other) or other.idle
 
 
 def first_line(text, number):

@@ -9,6 +9,7 @@
  * Sources: the ELF gABI, "DT_GNU_HASH" as binutils writes it, glibc's link.h.
  */
 #include "agent/core/agent-internal.h"
+#include "agent/core/slow.h"
 
 #include <elf.h>
 #include <link.h>
@@ -103,6 +104,16 @@ static const ElfW(Sym) * find_sysv(const struct symbols *s, const char *name)
 	return NULL;
 }
 
+/* What the function @resolver of another module gives. */
+static void *resolve(void *(*resolver)(void))
+{
+	bool is_own = dw_slow_begin_own((uint64_t)__builtin_frame_address(0));
+	void *found = resolver();
+
+	dw_slow_end_own(is_own);
+	return found;
+}
+
 void *dw_loader_find(const struct link_map *map, const char *name)
 {
 	struct symbols s = symbols_of(map);
@@ -118,7 +129,8 @@ void *dw_loader_find(const struct link_map *map, const char *name)
 	if (!symbol)
 		return NULL;
 	resolver = (void *(*)(void))(map->l_addr + symbol->st_value);
-	return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? resolver() : (void *)resolver;
+	return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? resolve(resolver)
+							       : (void *)resolver;
 }
 
 static const struct link_map *own_map(void)
@@ -166,8 +178,10 @@ void *dw_real_once(void **kept, const char *name)
 void dw_errno_set(int error)
 {
 	int *(*location)(void) = dw_real_once(&dw_agent.real_errno, "__errno_location");
+	bool is_own = dw_slow_begin_own((uint64_t)__builtin_frame_address(0));
 
 	*location() = error;
+	dw_slow_end_own(is_own);
 }
 
 static const char *soname(const struct link_map *map)

@@ -16,6 +16,7 @@
 struct slow {
 	uint64_t sp;  /* 0 = none runs */
 	uint64_t off; /* signals that were put off, by bits */
+	bool is_own;  /* the agent runs code of other modules: its probes are nobody's events */
 };
 
 /* As the kernel has it. */
@@ -25,15 +26,40 @@ struct action {
 
 static __thread struct slow slow __attribute__((tls_model("initial-exec")));
 
+/* Whether @sp lies below a slow path that goes on. */
+static bool is_below(uint64_t sp)
+{
+	return slow.sp && (sp <= slow.sp || dw_own_stack_holds(sp));
+}
+
 bool dw_slow_begin(uint64_t sp)
 {
-	if (slow.sp && (sp <= slow.sp || dw_own_stack_holds(sp))) {
-		dw_agent_drop(DWELL_DROP_EVENTS);
+	if (is_below(sp)) {
+		if (!slow.is_own)
+			dw_agent_drop(DWELL_DROP_EVENTS);
 		return false;
 	}
+	slow.is_own = false;
 	slow.sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return true;
+}
+
+bool dw_slow_begin_own(uint64_t frame)
+{
+	if (is_below(frame))
+		return false;
+	slow.is_own = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	slow.sp = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+void dw_slow_end_own(bool has_begun)
+{
+	if (has_begun)
+		dw_slow_end();
 }
 
 uint64_t dw_slow_sp(void)

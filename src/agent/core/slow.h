@@ -21,6 +21,17 @@
  */
 bool dw_slow_begin(uint64_t sp);
 
+/*
+ * Code of other modules is about to run for the agent's own ends, and may run from clones: until
+ * dw_slow_end_own() its probes pass, and are no events. @frame is the caller's frame address. False
+ * inside a slow path, where they pass anyway.
+ */
+bool dw_slow_begin_own(uint64_t frame);
+
+/* After that code; @has_begun is what dw_slow_begin_own() gave. Handlers that were put off run
+ * here. */
+void dw_slow_end_own(bool has_begun);
+
 /* The stack pointer of the calling thread's slow path, 0 = it is in none. */
 uint64_t dw_slow_sp(void);
 

@@ -23,6 +23,7 @@ enum {
 	THREADS_FREE = 16, /* for which the arena has room from the start */
 	THREAD_BYTES = 1 << 20,
 	LOOKS = 4, /* threads that are looked at for one that has ended, when one begins */
+	TRIES_MAX = 1 << 16, /* probes of a thread that cannot be made: one at each power of two */
 };
 
 struct threads {
@@ -38,11 +39,15 @@ static struct dw_shadow no_room[2];
 
 struct dw_tree_thread dw_thread_none = {
 	.top = no_room, .os_word = &dw_thread_none.os_seen, .limit = no_room};
+/* As that one, but for its state. */
+static struct dw_tree_thread off = {
+	.top = no_room, .os_word = &off.os_seen, .limit = no_room, .state = DWELL_THREAD_OFF};
 
 __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec"))) =
 	&dw_thread_none;
 static __thread struct dw_thread *self __attribute__((tls_model("initial-exec")));
-static __thread bool is_refused __attribute__((tls_model("initial-exec")));
+/* Probes since the thread could not be made. */
+static __thread uint32_t refused __attribute__((tls_model("initial-exec")));
 
 int32_t dw_thread_offset(void)
 {
@@ -266,9 +271,8 @@ void dw_thread_end_self(void)
 		return;
 	end_thread(t);
 	dw_own_stack_set(0);
-	dw_thread_word = &dw_thread_none;
 	self = NULL;
-	is_refused = true;
+	dw_thread_off();
 	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
 }
 
@@ -281,19 +285,45 @@ void dw_threads_end(void)
 			look_at(t);
 }
 
+void dw_thread_off(void)
+{
+	dw_thread_word = &off;
+}
+
+/* Whether one of the probes of a thread that could not be made is one to try it again. */
+static bool is_due(void)
+{
+	return !(refused & (refused - 1));
+}
+
+/* The calling thread could not be made, by whatever cause. It counts as long as this holds. */
+static void refuse(void)
+{
+	if (!refused)
+		dw_agent_drop(DWELL_DROP_THREADS);
+	refused++;
+	if (!dw_agent_may_call())
+		dw_agent_drop(DWELL_DROP_THREADS_FILTERED);
+	if (refused > TRIES_MAX || !dw_agent_is_on() || !dw_agent_may_call())
+		dw_thread_off();
+}
+
 struct dw_thread *dw_thread_self(uint64_t record)
 {
-	if (is_refused)
-		return NULL;
-	if (!self)
-		self = begin_thread(record);
-	else if (self->forks != threads.forks && !resume(self, record))
-		self = NULL;
-	if (self)
+	if (self && self->forks == threads.forks)
 		return self;
-	is_refused = true;
-	dw_agent_drop(DWELL_DROP_THREADS);
-	return NULL;
+	if (self && !resume(self, record))
+		self = NULL;
+	else if (!self && is_due())
+		self = begin_thread(record);
+	if (!self) {
+		refuse();
+		return NULL;
+	}
+	if (refused)
+		dw_agent_drop_n(DWELL_DROP_THREADS, -1);
+	refused = 0;
+	return self;
 }
 
 struct dw_thread *dw_thread_known(void)
@@ -356,4 +386,7 @@ void dw_threads_forked(void)
 	dw_arena_forked();
 	threads.n = 0;
 	threads.forks++;
+	refused = 0;
+	if (dw_thread_word == &off)
+		dw_thread_word = &dw_thread_none;
 }

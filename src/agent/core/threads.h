@@ -39,7 +39,7 @@ struct dw_shadow {
 /* The word that gates read: fs:offset. */
 extern __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec")));
 
-/* The line of threads that have none, for the word: every probe of theirs goes the slow way. */
+/* The line of threads that have none yet, for the word: every probe of theirs goes the slow way. */
 extern struct dw_tree_thread dw_thread_none;
 
 /* The offset of dw_thread_word from %fs:0, for DWELL_RELOC_THREAD. */
@@ -49,9 +49,13 @@ struct dw_thread;
 
 /*
  * The calling thread (core/thread.h), made at its first probe, whose record is @record. NULL: it is
- * not measured.
+ * not measured. What keeps a thread from being made may pass, so it is tried again, at more and more
+ * probes each time; after the last try its gates do nothing.
  */
 struct dw_thread *dw_thread_self(uint64_t record);
+
+/* The calling thread is not measured from now on: its gates do nothing. */
+void dw_thread_off(void);
 
 /* The calling thread is about to end: others may have what it has. */
 void dw_thread_end_self(void);

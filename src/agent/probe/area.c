@@ -258,11 +258,9 @@ static int map_image(const struct dw_module *m, const struct dw_area *fill, int 
 /* The loader's name for the module, as unwinders get it. */
 static void *link_map_of(const struct dw_module *m)
 {
-	struct dl_find_object found = {0};
-	__typeof__(&_dl_find_object) find = DW_REAL(_dl_find_object);
+	struct dl_find_object found;
 
-	return find && !find((void *)(m->bias + m->code->p_vaddr), &found) ? found.dlfo_link_map
-									   : NULL;
+	return dw_real_find_object(m->bias + m->code->p_vaddr, &found) ? found.dlfo_link_map : NULL;
 }
 
 /* Where the area goes: to the place that the module had before it was closed, else a new one. */

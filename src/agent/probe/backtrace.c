@@ -8,6 +8,7 @@
  */
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
+#include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
@@ -127,15 +128,16 @@ struct frames {
 static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *ctx)
 {
 	const struct frames *f = ctx;
+	bool is_own_call = dw_slow_begin_own((uint64_t)__builtin_frame_address(0));
 	int is_exact = 0; /* the frame was interrupted there: no return address */
-	uint64_t pc = f->get(context, &is_exact), original;
+	uint64_t pc = f->get(context, &is_exact), original = pc;
 
-	if (is_own(pc))
-		return _URC_NO_REASON;
-	original = dw_original(pc, !is_exact);
+	if (!is_own(pc))
+		original = dw_original(pc, !is_exact);
 	if (original != pc)
 		f->set(context, original);
-	return f->callback(context, f->data);
+	dw_slow_end_own(is_own_call);
+	return is_own(pc) ? _URC_NO_REASON : f->callback(context, f->data);
 }
 
 STAND_IN _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn callback, void *data)

@@ -11,6 +11,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/probe/area.h"
 #include "agent/probe/reals.h"
@@ -30,9 +31,11 @@ typedef int visit(struct dl_phdr_info *info, size_t size, void *ctx);
 static void each(visit *visitor, void *ctx)
 {
 	__typeof__(&dl_iterate_phdr) iterate = DW_REAL(dl_iterate_phdr);
+	bool is_own = dw_slow_begin_own((uint64_t)__builtin_frame_address(0));
 
 	if (iterate)
 		iterate(visitor, ctx);
+	dw_slow_end_own(is_own);
 }
 
 /* Whether no image is wanted: this agent, the loader, and the vDSO, which has no file. */

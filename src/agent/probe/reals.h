@@ -6,6 +6,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define DWELL_REALS(X)                   \
 	X(_Unwind_Backtrace)             \
 	X(_Unwind_FindEnclosingFunction) \
@@ -39,6 +42,12 @@ enum dw_real { DWELL_REALS(DW_REAL_ID) DWELL_REALS_N };
 
 /* The real function, NULL when no module defines it. */
 void *dw_real_of(enum dw_real id);
+
+struct dl_find_object;
+
+/* The real _dl_find_object() for the agent's own ends: whether a module holds @pc, which *@ret is
+ * of. */
+bool dw_real_find_object(uint64_t pc, struct dl_find_object *ret);
 
 /* The real function as one of the type of its stand-in. */
 #define DW_REAL(name) ((__typeof__(&name))dw_real_of(DWELL_REAL_##name))

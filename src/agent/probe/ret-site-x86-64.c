@@ -139,13 +139,12 @@ static const uint8_t *ret_behind(const uint8_t *code)
 
 uint64_t dw_ret_site_elsewhere(uint64_t pc)
 {
-	__typeof__(&_dl_find_object) find = DW_REAL(_dl_find_object);
 	struct dl_find_object found;
 	struct dw_module m;
 	const Elf64_Ehdr *head;
 	uint64_t at, end;
 
-	if (!find || find((void *)pc, &found))
+	if (!dw_real_find_object(pc, &found))
 		return 0;
 	head = found.dlfo_map_start;
 	if (__builtin_memcmp(head->e_ident, ELFMAG, SELFMAG))
