@@ -63,6 +63,18 @@
 /* A file in the folder on which the collector holds flock(LOCK_EX) while it lives. */
 #define DWELL_REGION_LOCK ".lock"
 
+/*
+ * A file there, of one page, that all may read and every agent maps. @owner is a robust futex of
+ * the collector's main task (set_robust_list(2)): however that ends, the kernel sets
+ * FUTEX_OWNER_DIED in it.
+ */
+#define DWELL_REGION_ALIVE ".alive"
+
+struct dw_region_alive {
+	uint32_t owner;	  /* the task's id */
+	uint32_t is_over; /* 1 = the recording has ended */
+};
+
 enum {
 	DWELL_REGION_VERSION = 5,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */

@@ -5,7 +5,6 @@ layout (src/wire/region.h). The agent is the core with a part that counts events
 (tests/tools/agent-part.c), so that nothing waits for clone images.
 """
 import ctypes.util
-import fcntl
 import glob
 import os
 import re
@@ -52,8 +51,8 @@ class Folder:
     def __init__(self, context, mode="count", path=None, own_preload=None):
         self.path = path or tempfile.mkdtemp(prefix="dwell-test-", dir="/dev/shm")
         os.chmod(self.path, 0o1733)
-        self.lock = open(self.path + "/.lock", "w")
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.alive = open(self.path + "/.alive", "w+b", buffering=0)
+        self.alive.write(struct.pack("=II", 1, 0).ljust(4096, b"\0"))
         build = os.path.dirname(context.dwell)
         # Where every user can read it.
         self.agent = shutil.copy(os.path.join(build, "tests/tools/libagent-core-test.so"),
@@ -70,8 +69,13 @@ class Folder:
     def __enter__(self):
         return self
 
+    def die(self):
+        """As the kernel says it of a task that has ended (FUTEX_OWNER_DIED)."""
+        self.alive.seek(0)
+        self.alive.write(struct.pack("=I", 1 | 1 << 30))
+
     def __exit__(self, *error):
-        self.lock.close()
+        self.alive.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def regions(self):
@@ -323,7 +327,7 @@ def test_full_folder(context):
             done = folder.run(context, context.target("agent-target"), "forks", "3")
             expect((done.returncode, done.stderr), (uncounted, ""), f"end in {size}")
             expect(len(folder.regions()), regions, f"regions in {size}")
-            folder.lock.close()
+            folder.alive.close()
         finally:
             context.run("umount", small)
 
@@ -497,7 +501,7 @@ def test_dead_collector(context):
         with Works(folder) as collector:
             program = context.start(target, "forks", "0", env=folder.env)
             context.wait_for(lambda: collector.asked, "a question")
-            folder.lock.close()
+            folder.die()
             expect(program.wait(DEFAULT_SECONDS), 0, "end")
         expect(compare(context, folder, "sh", "-c", f"env; {target} forks 1"), [], "regions")
     expect(folder.run(context, "env", "env").stdout.split(),

@@ -1,4 +1,10 @@
-"""Threads that are not measured: few, for a reason that is told, and they cost next to nothing."""
+"""What is not measured: threads, few and for a reason that is told, and programs when their recording
+has ended. It costs next to nothing."""
+import os
+import signal
+import subprocess
+import time
+
 from harness import cases, expect, require
 from unchanged import Trial
 
@@ -42,3 +48,83 @@ def test_thread_under_a_filter(context):
     facts = report["session"]
     expect((facts["threads_dropped"], facts["threads_filtered"]), (1, 1), "unmeasured threads")
     require(int(output) < 20 * plain, f"a round takes {output.strip()} ns, a plain one {plain}")
+
+
+def rounds_of(process):
+    """The times of rounds, in ns, as they come."""
+    for line in process.stdout:
+        yield int(line)
+
+
+def expect_speed_back(context, process, plain):
+    """Of rounds of calls in @process, which nobody measures any more, one soon takes what it took plain."""
+    seen = []
+    deadline = time.monotonic() + 20
+    for took in rounds_of(process):
+        seen.append(took)
+        if took < 1.3 * plain or time.monotonic() > deadline:
+            break
+    require(seen and seen[-1] < 1.3 * plain, f"rounds take {seen} ns, plain {plain}")
+
+
+def start_loop(context, *options):
+    """`unmeasured loop`, recorded, and the time of a plain round."""
+    command = [context.target("unmeasured"), "loop"]
+    plain = int(context.run(*command, "0").stdout)
+    process = subprocess.Popen([context.dwell, "instrument", "-q", "-o", context.path("run.dwell"), *options,
+                                "--", *command, "30"], stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    return process, plain
+
+
+def end(process):
+    """Its pipe closes, so the loop ends, whoever waits for it."""
+    process.stdout.close()
+    process.wait(timeout=60)
+
+
+@cases("SIGINT", "SIGKILL")
+def test_speed_comes_back_after(context, name):
+    """The collector ends or is killed, and its target lives on."""
+    process, plain = start_loop(context)
+    try:
+        slow = next(rounds_of(process))
+        require(slow > 3 * plain, f"a round takes {slow} ns while it is recorded, plain {plain}")
+        os.kill(process.pid, getattr(signal, name))
+        expect_speed_back(context, process, plain)
+    finally:
+        end(process)
+
+
+def test_speed_comes_back_after_duration(context):
+    process, plain = start_loop(context, "--duration", "3")
+    try:
+        deadline = time.monotonic() + 30
+        while not os.path.exists(context.path("run.dwell")) and time.monotonic() < deadline:
+            next(rounds_of(process))
+        expect_speed_back(context, process, plain)
+    finally:
+        end(process)
+    require(calls_of(context.report("functions"), "leaf") > LEAVES, "calls of leaf() were recorded")
+
+
+def timers(pid):
+    with open(f"/proc/{pid}/timers") as f:
+        return f.read().count("ID:")
+
+
+def test_no_timers_are_left(context):
+    """Sampling from inside for a time: then the program's timers are gone."""
+    process = subprocess.Popen([context.dwell, "sample", "--road", "inside", "-q", "--duration", "2", "-o",
+                                context.path("run.dwell"), "--", context.target("unmeasured"), "loop", "30"],
+                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        next(rounds_of(process))
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
+            child = int(f.read().split()[0])
+        had = timers(child)
+        context.wait_for(lambda: os.path.exists(context.path("run.dwell")), "the session")
+        context.wait_for(lambda: not timers(child), "timers to go")
+    finally:
+        end(process)
+    require(had, "there were no timers while it was sampled")

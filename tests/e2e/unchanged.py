@@ -37,7 +37,7 @@ ENGINES = {
     "inside": ["--road=inside"],  # not instrumented: sampled by an agent
 }
 # Facts of a session that say what was not measured or not sampled.
-MISSED = ("threads_dropped", "processes_not_instrumented", "threads_unsampled", "children_unsampled",
+MISSED = ("threads_dropped", "threads_filtered", "processes_not_instrumented", "threads_unsampled", "children_unsampled",
           "left_alone_signal", "left_alone_filter", "left_alone_timer", "left_alone_traced")
 # What dwell says at the end of a run without a session.
 SUMMARY = re.compile(rb"^dwell: (\d+) of (\d+) process(?:es)? instrumented\n(?:  .*\n)*", re.M)
@@ -187,6 +187,7 @@ class Trial:
             return f"no session: {shown.stderr.decode(errors='replace')[:SHOWN]}"
         report = json.loads(shown.stdout)
         facts = report["session"]
+        facts["threads_dropped"] = facts.get("threads_dropped", 0) - facts.get("threads_filtered", 0)
         if not report["rows"] and self.is_missing("processes"):
             return "no process was recorded"
         for fact in MISSED:

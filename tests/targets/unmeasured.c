@@ -4,13 +4,14 @@
  * borrow: a child of vfork() makes the first call of leaf(), and the process LEAVES more.
  * filtered: LEAVES calls before the program installs a filter of system calls that allows all, then
  *     as many in a thread that begins under it.
- * loop SECONDS: rounds of calls, for so long at least.
+ * loop SECONDS: rounds of calls, for so long at least; ignores SIGINT.
  *
  * filtered and loop print the processor time of rounds in nanoseconds, the least of some.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ static int loop(double seconds)
 {
 	uint64_t end = now(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
 
+	signal(SIGINT, SIG_IGN);
 	do {
 		printf("%llu\n", (unsigned long long)best_round());
 		fflush(stdout);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -329,7 +328,7 @@ static int start_region(void)
 	if (fd >= 0)
 		return fd;
 	if (getcwd(dw_agent.folder, sizeof dw_agent.folder) &&
-	    !flock(creat(DWELL_REGION_LOCK, 0600), LOCK_EX) && dw_region_start())
+	    !ftruncate(creat(DWELL_REGION_ALIVE, 0600), 4096) && dw_region_start())
 		fd = open(dw_agent.path, O_RDONLY);
 	return fd;
 }

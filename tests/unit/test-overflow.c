@@ -7,7 +7,6 @@
 #include "scratch.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 
 enum {
 	FUNCTIONS = 24, /* by key, from 1 on; the last one switches */
@@ -285,7 +284,7 @@ static bool start(struct program *p)
 	uint32_t line;
 
 	if (!getcwd(dw_agent.folder, sizeof dw_agent.folder) ||
-	    flock(creat(DWELL_REGION_LOCK, 0600), LOCK_EX) || !dw_region_start() ||
+	    ftruncate(creat(DWELL_REGION_ALIVE, 0600), 4096) || !dw_region_start() ||
 	    !dw_arena_start(ARENA_BYTES))
 		return false;
 	line = dw_arena_take(&p->t.tree.lines, DWELL_THREAD_LINES, DWELL_LINE_OTHER);

@@ -35,6 +35,13 @@ struct profiler {
 
 static struct profiler profiler;
 
+/* Whether nothing is recorded any more. The runtime goes on calling for objects, as what it has
+ * chosen for that at its start stays. */
+static bool is_off(void)
+{
+	return profiler.is_off || dw_agent_is_over();
+}
+
 static uint32_t count_references(void *self)
 {
 	(void)self;
@@ -124,9 +131,9 @@ static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t
 
 static int32_t allocated(void *self, uint64_t object, uint64_t class)
 {
-	struct dw_clr_self *t = profiler.is_off ? NULL : dw_clr_self();
-	uint64_t bytes = dw_object_bytes(object, class);
+	struct dw_clr_self *t = is_off() ? NULL : dw_clr_self();
 	struct dw_clr_kind kind = {0};
+	uint64_t bytes;
 	uint32_t row;
 
 	(void)self;
@@ -134,6 +141,7 @@ static int32_t allocated(void *self, uint64_t object, uint64_t class)
 		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
 		return DWELL_HR_OK;
 	}
+	bytes = dw_object_bytes(object, class);
 	dw_context_announced(t, object, bytes);
 	t->shown->allocated.objects++;
 	t->shown->allocated.bytes += bytes;
@@ -155,6 +163,8 @@ static int32_t object_references(void *self)
 static int32_t suspend_started(void *self, int32_t reason)
 {
 	(void)self;
+	if (dw_agent_is_over())
+		return DWELL_HR_OK;
 	if (reason == SUSPEND_FOR_GC && !profiler.is_off)
 		dw_trigger_suspends((uint64_t)__builtin_frame_address(0));
 	if (reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREP)
@@ -165,7 +175,8 @@ static int32_t suspend_started(void *self, int32_t reason)
 static int32_t resume_finished(void *self)
 {
 	(void)self;
-	dw_collection_resumed();
+	if (!dw_agent_is_over())
+		dw_collection_resumed();
 	return DWELL_HR_OK;
 }
 
@@ -208,7 +219,7 @@ static int32_t event(void *self, uint64_t provider, uint32_t number, uint32_t ve
 	(void)version;
 	(void)head_bytes;
 	(void)head;
-	if (profiler.is_off)
+	if (is_off())
 		return DWELL_HR_OK;
 	if (number == DWELL_EVENT_GC_TRIGGERED)
 		dw_trigger_said(base);
@@ -221,6 +232,8 @@ static int32_t event(void *self, uint64_t provider, uint32_t number, uint32_t ve
 static int32_t gc_started(void *self, int32_t n, const int32_t *condemned, int32_t reason)
 {
 	(void)self;
+	if (dw_agent_is_over())
+		return DWELL_HR_OK;
 	dw_collection_begins(n, condemned, reason == INDUCED);
 	if (profiler.wishes.has_oracle)
 		dw_oracle_collection();
@@ -230,7 +243,8 @@ static int32_t gc_started(void *self, int32_t n, const int32_t *condemned, int32
 static int32_t gc_finished(void *self)
 {
 	(void)self;
-	dw_collection_ends();
+	if (!dw_agent_is_over())
+		dw_collection_ends();
 	return DWELL_HR_OK;
 }
 
@@ -238,14 +252,16 @@ static int32_t moved(void *self, uint32_t n, const uint64_t *from, const uint64_
 		     const uint64_t *bytes)
 {
 	(void)self;
-	dw_collection_survivors(n, from, to, bytes);
+	if (!dw_agent_is_over())
+		dw_collection_survivors(n, from, to, bytes);
 	return DWELL_HR_OK;
 }
 
 static int32_t survived(void *self, uint32_t n, const uint64_t *from, const uint64_t *bytes)
 {
 	(void)self;
-	dw_collection_survivors(n, from, NULL, bytes);
+	if (!dw_agent_is_over())
+		dw_collection_survivors(n, from, NULL, bytes);
 	return DWELL_HR_OK;
 }
 
@@ -285,7 +301,7 @@ static int32_t compiled(void *self, uint64_t function, int32_t result, int32_t i
 {
 	(void)self;
 	(void)is_safe;
-	if (result < 0 || profiler.is_off)
+	if (result < 0 || is_off())
 		return DWELL_HR_OK;
 	if (profiler.wishes.is_code)
 		dw_code_compiled(function);
@@ -298,7 +314,7 @@ static int32_t dynamic_compiled(void *self, uint64_t function, int32_t result, i
 {
 	(void)self;
 	(void)is_safe;
-	if (result >= 0 && !profiler.is_off && profiler.wishes.is_code)
+	if (result >= 0 && !is_off() && profiler.wishes.is_code)
 		dw_code_made(function);
 	return DWELL_HR_OK;
 }
@@ -306,7 +322,7 @@ static int32_t dynamic_compiled(void *self, uint64_t function, int32_t result, i
 static int32_t search_finished(void *self, uint64_t function, uint32_t result)
 {
 	(void)self;
-	if (!result && !profiler.is_off && profiler.wishes.is_code)
+	if (!result && !is_off() && profiler.wishes.is_code)
 		dw_code_searched(function);
 	return DWELL_HR_OK;
 }

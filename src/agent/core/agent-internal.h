@@ -28,6 +28,7 @@ struct dw_agent_chunk {
 struct dw_agent {
 	struct dw_region_header *region; /* constant once the agent has started */
 	struct dw_agent_wiped *wiped;
+	const struct dw_region_alive *alive; /* NULL = it could not be mapped */
 	bool is_active; /* this process was started by dwell: its children get the agent */
 	bool is_on;
 	bool is_started;  /* main may run: there may be handlers and other threads */

@@ -50,6 +50,10 @@ struct dw_region_header *dw_agent_region(void);
 /* Whether events reach a collector: there is a region, and the agent is not off. */
 bool dw_agent_is_on(void);
 
+/* Whether the recording is over or its collector dead: nothing is measured any more, for nobody
+ * reads it. No system call. [async-signal-safe] [any-thread] */
+bool dw_agent_is_over(void);
+
 /* Count a drop. [async-signal-safe] [any-thread] */
 void dw_agent_drop(uint32_t kind);
 

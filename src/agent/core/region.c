@@ -14,7 +14,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <sys/file.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -78,22 +77,6 @@ void *dw_map_memory(void *at, uint64_t bytes)
 	return dw_sys_mmap(at, bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1,
 			   0);
-}
-
-bool dw_region_is_abandoned(void)
-{
-	char path[sizeof(dw_agent.path)] = "";
-	bool is_free;
-	int fd;
-
-	dw_text_append(path, sizeof(path), dw_agent.folder);
-	dw_text_append(path, sizeof(path), "/" DWELL_REGION_LOCK);
-	fd = dw_sys_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-	if (fd < 0) /* another user's, or it went with its folder */
-		return fd == -ENOENT;
-	is_free = !dw_syscall(SYS_flock, fd, LOCK_SH | LOCK_NB);
-	dw_sys_close(fd);
-	return is_free;
 }
 
 int dw_region_create(uint64_t bytes)

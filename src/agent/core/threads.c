@@ -271,7 +271,6 @@ void dw_thread_end_self(void)
 		return;
 	end_thread(t);
 	dw_own_stack_set(0);
-	self = NULL;
 	dw_thread_off();
 	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
 }
@@ -287,6 +286,7 @@ void dw_threads_end(void)
 
 void dw_thread_off(void)
 {
+	self = NULL;
 	dw_thread_word = &off;
 }
 

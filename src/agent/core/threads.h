@@ -49,8 +49,8 @@ struct dw_thread;
 
 /*
  * The calling thread (core/thread.h), made at its first probe, whose record is @record. NULL: it is
- * not measured. What keeps a thread from being made may pass, so it is tried again, at more and more
- * probes each time; after the last try its gates do nothing.
+ * not measured. What keeps a thread from being made may pass, so it is tried again, at more and
+ * more probes each time; after the last try its gates do nothing.
  */
 struct dw_thread *dw_thread_self(uint64_t record);
 

@@ -230,6 +230,8 @@ void dw_modules_opened(bool is_quiet)
 {
 	uint64_t adds = dw_probe.adds;
 
+	if (dw_agent_is_over())
+		return;
 	each(count_adds, &adds);
 	if (adds == dw_probe.adds || dw_probe.known_n == DWELL_KNOWN)
 		return;

@@ -248,6 +248,23 @@ static void change_imports(struct work *w)
 	}
 }
 
+/* Note the changes of all probes. */
+static void change_all(struct work *w)
+{
+	const struct dw_area *a = w->area;
+
+	for (uint32_t gate = DWELL_GATE_ENTER; gate < DWELL_GATES_N; gate++) {
+		const struct dw_clone_part *list = &a->header->gate_calls[gate];
+		const uint32_t *at = (const uint32_t *)(a->area + list->at);
+		bool loads_rax = gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
+				 gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL ||
+				 gate == DWELL_GATE_LINE;
+
+		for (uint32_t i = 0; i < list->n; i++)
+			change(w, at[i], !loads_rax);
+	}
+}
+
 static void change_area(struct work *w)
 {
 	static const enum dw_gate gates[] = {DWELL_GATE_ENTER, DWELL_GATE_EXIT,
@@ -361,8 +378,9 @@ static int swap_pages(struct work *w, uint8_t *pages, uint32_t n)
 				  (uint64_t)n * DWELL_PAGE_BYTES, pages, edit, w);
 }
 
-/* Bring the code of @a in line with what is @fresh in its sets. @is_copy: that was done before, so
- * pages that change now have been copied as a rule. 0 or -errno. */
+/* Bring the code of @a in line with what is @fresh in its sets; NULL = nothing is measured.
+ * @is_copy: that was done before, so pages that change now have been copied as a rule. 0 or -errno.
+ */
 static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 {
 	const struct dw_clone_header *h = a->header;
@@ -375,8 +393,11 @@ static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 	for (uint32_t gate = 0; gate < DWELL_GATES_N; gate++)
 		bytes += 2 * h->gate_calls[gate].n * sizeof *w.sites; /* with its BACK */
 	w.sites = dw_agent_memory(bytes + 1);
-	if (pages && w.sites && dw_import_sites_list(&a->sites, a)) {
-		change_area(&w);
+	if (pages && w.sites && (!fresh || dw_import_sites_list(&a->sites, a))) {
+		if (fresh)
+			change_area(&w);
+		else
+			change_all(&w);
 		error = is_copy && dw_agent_is_alone() ? edit_in_place(&w) : -EBUSY;
 		if (error)
 			error = swap_pages(&w, pages, pages_n);
@@ -418,10 +439,25 @@ void dw_mute_forget(struct dw_area *a)
 	dw_import_sites_release(&a->sites);
 }
 
+void dw_mute_all(void)
+{
+	if (dw_probe.is_mute || !dw_agent_enter())
+		return;
+	for (uint32_t i = 0; i < dw_probe.area_n && !dw_probe.is_mute; i++) {
+		struct dw_area *a = &dw_probe.areas[i];
+
+		if (!a->is_closed && a->header->probes >= DWELL_PROBES_TIME)
+			change_code(a, NULL, a->muted);
+	}
+	dw_probe.is_mute = true;
+	dw_agent_leave();
+}
+
 /* Do what the region asks for as @serial. False: another thread is at it. */
 static bool apply(uint32_t serial)
 {
-	bool is_mine = !__atomic_exchange_n(&dw_probe.is_muting, true, __ATOMIC_ACQUIRE);
+	bool is_mine = !dw_probe.is_mute &&
+		       !__atomic_exchange_n(&dw_probe.is_muting, true, __ATOMIC_ACQUIRE);
 
 	if (is_mine && dw_agent_is_self() && dw_agent_enter()) {
 		for (uint32_t i = 0; i < dw_probe.area_n; i++)

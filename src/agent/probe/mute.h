@@ -31,6 +31,10 @@ void dw_mute_look(struct dw_thread *t);
 /* Do it in a new area. Inside dw_agent_enter(). */
 void dw_mute_area(struct dw_area *area);
 
+/* Switch all probes of all areas off, once and for good: nothing is measured any more. In the slow
+ * path of a process whose code is its own. */
+void dw_mute_all(void);
+
 /* Give back what is kept of @area, whose module is gone. */
 void dw_mute_forget(struct dw_area *area);
 

@@ -75,7 +75,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	if (!dw_sampling_is_on())
 		return;
 	dw_agent_after_fork();
-	if (!dw_agent_is_on())
+	if (!dw_agent_is_on() || dw_agent_is_over())
 		dw_sampling_stop(DWELL_SAMPLE_OFF_TIMER);
 	else
 		take(g);

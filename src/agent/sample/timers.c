@@ -10,6 +10,7 @@
  */
 #include "agent/sample/timers.h"
 
+#include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
@@ -118,6 +119,8 @@ bool dw_timer_arm(uint32_t tid)
 {
 	uint64_t *place;
 
+	if (dw_agent_is_over())
+		return false;
 	look_at_some();
 	place = take_place(tid);
 	if (!place || !arm(place, tid))

@@ -137,6 +137,8 @@ static int make_below(struct dw_region_folder *f, const char *base)
 /* Lock, watch, and only then let others in. */
 static int open_doors(struct dw_region_folder *f)
 {
+	int rc;
+
 	f->fd = open(f->path, FOLDER_FLAGS);
 	if (f->fd < 0)
 		return -errno;
@@ -144,6 +146,9 @@ static int open_doors(struct dw_region_folder *f)
 	if (f->lock_fd < 0 || flock(f->lock_fd, LOCK_EX | LOCK_NB) ||
 	    renameat(f->fd, LOCK_MAKING, f->fd, LOCK_NAME))
 		return -errno;
+	rc = dw_alive_make(f->fd, &f->alive);
+	if (rc)
+		return rc;
 	if (mkdirat(f->fd, DWELL_FOLDER_PRIVATE, 0700) ||
 	    mkdirat(f->fd, DWELL_FOLDER_PUBLIC, 0700) ||
 	    fchmodat(f->fd, DWELL_FOLDER_PUBLIC, 0711, 0))
@@ -233,6 +238,7 @@ void dw_region_folder_unwatch(struct dw_region_folder *f)
 
 void dw_region_folder_remove(struct dw_region_folder *f)
 {
+	dw_alive_free(f->alive);
 	if (f->old_watch_fd >= 0)
 		pthread_join(f->closer, NULL);
 	if (f->fd >= 0) {

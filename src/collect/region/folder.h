@@ -4,11 +4,12 @@
  * A folder of random name under /dev/shm, else in a folder of the caller's choice. Mode 1733: any
  * user may add files, nobody else may list them or remove those of others; what begins with a dot
  * is ours. A lock file says that its collector lives; the next collector of the same user removes
- * the folders of dead ones. One thread.
+ * the folders of dead ones. Targets see it by a page (alive.h). One thread, the process's main one.
  */
 #pragma once
 
 #include "base/error.h"
+#include "collect/region/alive.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -25,11 +26,12 @@
 enum { DWELL_FOLDER_EVENT_BYTES = 16 << 10 };
 
 struct dw_region_folder {
-	char *path;	  /* absolute, without links; owned */
-	int fd;		  /* of the folder */
-	int watch_fd;	  /* inotify: readable when files came */
-	int lock_fd;	  /* held as long as we live */
-	pthread_t closer; /* closes what was @watch_fd; with old_watch_fd >= 0 */
+	char *path;		/* absolute, without links; owned */
+	int fd;			/* of the folder */
+	int watch_fd;		/* inotify: readable when files came */
+	int lock_fd;		/* held as long as we live */
+	struct dw_alive *alive; /* tells targets whether we live and record */
+	pthread_t closer;	/* closes what was @watch_fd; with old_watch_fd >= 0 */
 	int old_watch_fd;
 	size_t event_at; /* next of the events that were read */
 	size_t event_end;

@@ -414,6 +414,7 @@ void dw_regions_finish(struct dw_regions *r)
 	dw_region_folder_list(&r->folder, LISTED_MAX, on_file, r);
 	for (size_t i = r->open.n; i-- > 0;)
 		end(r, r->open.v[i], is_free(r->open.v[i]));
+	dw_alive_end(r->folder.alive);
 	dw_region_folder_unwatch(&r->folder);
 }
 
