@@ -80,14 +80,58 @@ static int resolve_module(const struct dw_profile *p, const char *word, struct d
 	return found ? 0 : no_fit("module", word, err);
 }
 
+/* The last part of the type @name, without its namespace, the types around it and what is between
+ * its brackets, if @is_plain. Borrowed from @name, *@ret_n its bytes. */
+static const char *last_part(const char *name, bool is_plain, size_t *ret_n)
+{
+	const char *part = name, *end = name + strlen(name), *open = NULL;
+	int depth = 0;
+
+	for (const char *at = name; *at; at++) {
+		if (*at == '<' && !depth++)
+			open = at;
+		depth -= *at == '>' && depth;
+		if (*at == '.' && !depth) {
+			part = at + 1;
+			open = NULL;
+		}
+	}
+	*ret_n = (size_t)((is_plain && open ? open : end) - part);
+	return part;
+}
+
+static bool fits_last_part(const char *word, const char *name)
+{
+	for (int is_plain = 0; is_plain < 2; is_plain++) {
+		size_t n;
+		const char *part = last_part(name, is_plain, &n);
+		char copy[256];
+
+		if (n >= sizeof copy)
+			continue;
+		memcpy(copy, part, n);
+		copy[n] = '\0';
+		if (fits_text(word, copy))
+			return true;
+	}
+	return false;
+}
+
+/* Types that @word fits, else those whose last part it fits. */
 static int resolve_type(const struct dw_profile *p, const char *word, struct dw_filter_owned *ret,
 			struct dw_error *err)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < ret->types.n; i++)
-		if (fits_text(word, dw_strings_get(&p->strings, p->allocations.types.v[i].name)))
-			ret->types.v[i] = found = true;
+	for (int by_part = 0; by_part < 2 && !found; by_part++) {
+		for (size_t i = 0; i < ret->types.n; i++) {
+			const char *name =
+				dw_strings_get(&p->strings, p->allocations.types.v[i].name);
+
+			if (by_part ? fits_last_part(word, name) : fits_text(word, name))
+				ret->types.v[i] = found = true;
+		}
+	}
 	return found ? 0 : no_fit("type", word, err);
 }
 

@@ -82,6 +82,12 @@ def test_filters_and_ranges(context):
     nodes = context.report("functions", "--type", "Node")
     expect({row["function_name"] for row in nodes["rows"] if row["exclusive_bytes"]},
            {"Node.Make"}, "who allocates nodes")
+    strings = context.report("functions", "--type", "System.String")["session"]["inclusive_bytes"]
+    for part in "String", "Strin?":
+        expect(context.report("functions", "--type", part)["session"]["inclusive_bytes"], strings,
+               f"bytes by the last part of a type, {part}")
+    expect(context.run(context.dwell, "report", "run.dwell", "functions", "--type", "Strin").returncode,
+           1, "status with a type that there is not")
     late = context.report("lifetime", "--from", "0", "--to", "1000")["session"]
     expect(late["inclusive_bytes"], whole["session"]["inclusive_bytes"], "bytes of all time")
     require("range_to_ns" in late and "bytes_alive_at_end" not in late, "a range has no end")

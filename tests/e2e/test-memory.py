@@ -142,12 +142,27 @@ def test_methods_of_one_name(context, version):
     record(context, "overloads", str(n), command=program(context, version))
     rows = {row["function_name"]: row["inclusive_allocations"]
             for row in report(context, "functions")["rows"]
-            if row["function_name"].startswith("Overloads.")}
-    make = "Overloads.Make"
-    expect(rows, {f"{make}(!0)": n, f"{make}(int[],string[,],ref double)": n,
+            if row["function_name"].startswith("Overloads<T>.")}
+    make = "Overloads<T>.Make"
+    expect(rows, {f"{make}(T)": n, f"{make}(int[],string[,],ref double)": n,
                   f"{make}(System.Collections.Generic.Dictionary<string,System.Collections.Generic."
-                  "List<!0>>,Overloads.Inner<!0>,System.Environment.SpecialFolder)": n,
-                  f"{make}<,>(!!0,!!1[],byte*)": n, "Overloads.Alone": n}, "overloads")
+                  "List<T>>,Overloads<T>.Inner,System.Environment.SpecialFolder)": n,
+                  f"{make}<A,B>(A,B[],byte*)": n, "Overloads<T>.Alone": n}, "overloads")
+
+
+@cases(*VERSIONS)
+def test_names_of_methods(context, version):
+    """As C# writes them, whatever the compiler made of them and what they are made for."""
+    n = 20
+    record(context, "names", str(n), command=program(context, version))
+    makers = {row["name"]: row["inclusive_allocations"]
+              for row in report(context, "allocations", "--trim", "0", "--type", "Named")["rows"]
+              if row["level"] == 1}
+    expect(makers, {name: n for name in (
+        "Bin<TItem>.Fill", "Bin<TItem>.Turn<TOther>", "Bin<TItem>.Label<TText>.Write",
+        "Bin<TItem>.Plain.Write", "Bin<TItem>.Later.MoveNext", "Names.Run.Local.MoveNext",
+        "Names.Run.LocalEach.MoveNext", "Names.Run.lambda_2_2.MoveNext", "Names.Each.MoveNext")},
+           "objects by method")
 
 
 @cases(*VERSIONS)
@@ -171,7 +186,7 @@ def test_kinds_of_allocations(context, version):
     rows = types(context)
     facts = report(context, "lifetime")["session"]
     for name, times in (("Pair", 2), ("Pair[,]", 1), ("System.Int32[][]", 1),
-                        ("Outer.Inner<System.String>", 1), ("System.Version", 1),
+                        ("Outer<System.String>.Inner", 1), ("System.Version", 1),
                         ("System.UriBuilder", 1), ("System.Exception", 1),
                         ("System.Collections.Generic.Dictionary<System.String,"
                          "System.Collections.Generic.List<System.Int32>>", 1)):

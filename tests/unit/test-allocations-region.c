@@ -4,9 +4,9 @@
 #include "check.h"
 
 #include "base/buf.h"
+#include "code/clr/method-name.h"
 #include "collect/clr/allocations.h"
 #include "collect/clr/tables.h"
-#include "collect/clr/method-name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +36,48 @@ TEST(names_of_methods)
 	CHECK(!wrong_name("Type+<WaitAsync>d__5::MoveNext", "Type.WaitAsync.MoveNext"));
 	CHECK(!wrong_name("Program::<Main>$", "Program.Main"));
 	CHECK(!wrong_name("Type::System.IFoo<T>.Bar", "Type.System.IFoo<T>.Bar"));
+	CHECK(!wrong_name("Type+<>c+<<Main>b__0_0>d::MoveNext", "Type.Main.lambda_0_0.MoveNext"));
+	CHECK(!wrong_name("Type+<<Main>g__Local|3_0>d::MoveNext", "Type.Main.Local.MoveNext"));
+	CHECK(!wrong_name("Type+<<<Main>g__Local|3_0>b__1>d::MoveNext",
+			  "Type.Main.Local.lambda_1.MoveNext"));
+	CHECK(!wrong_name("Type::<<Main>$>g__Local|0_0", "Type.Main.Local"));
+	CHECK(!wrong_name("Box<T>+<Each>d__1<U>::MoveNext", "Box<T>.Each.MoveNext"));
+	CHECK(!wrong_name("Box<T>+Inner<U>::Go<V>(T,U,V)", "Box<T>.Inner<U>.Go<V>(T,U,V)"));
+	CHECK(!wrong_name("Box<T>+<>c__DisplayClass0_0<U>::<Make>b__0", "Box<T>.Make.lambda_0"));
+	CHECK(!wrong_name("Type::<Main>g__Local|0_0<T>", "Type.Main.Local"));
+	CHECK(!wrong_name("<Program>F0123ABCD__Hidden::Do", "Hidden.Do"));
 	CHECK(!wrong_name("IL_STUB_PInvoke", "IL_STUB_PInvoke"));
 	CHECK(!wrong_name("::<>", "<>"));
 	CHECK(!wrong_name("::", ""));
 	CHECK(!wrong_name("+::<", "<"));
+}
+
+static const char *wrong_mapped(const char *from, const char *want)
+{
+	struct dw_buf b = DW_BUF_INIT;
+	bool is_right;
+
+	dw_method_name_put_mapped(&b, from, strlen(from));
+	is_right = !strcmp(dw_buf_str(&b), want);
+	if (!is_right)
+		printf("# %s is called %s\n", from, dw_buf_str(&b));
+	dw_buf_release(&b);
+	return is_right ? NULL : from;
+}
+
+TEST(names_of_methods_in_maps)
+{
+	CHECK(!wrong_mapped("Shares::Half", "Shares.Half"));
+	CHECK(!wrong_mapped("Shares/Box`1[System.__Canon]::Fill", "Shares.Box<T>.Fill"));
+	CHECK(!wrong_mapped(
+		"A.Box`2/Inner`1[System.__Canon,int,A.B`1[int]]::Go[int,A.B`2[int,int]]",
+		"A.Box<T1,T2>.Inner<T>.Go<T1,T2>"));
+	CHECK(!wrong_mapped("P/<>c/<<Main>b__0_0>d::MoveNext", "P.Main.lambda_0_0.MoveNext"));
+	CHECK(!wrong_mapped("System.Int32[]::Get", "System.Int32.Get"));
+	CHECK(!wrong_mapped("A`99999999999999999999[::B",
+			    "A<T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12,"
+			    "T13,T14,T15,T16,T17,T18,T19,T20,T21,T22,T23,T24,T25,T26,T27,T28,T29,"
+			    "T30,T31,T32>"));
 }
 
 enum { CHUNK = 4096, KINDS = DWELL_CLR_TABLES + 1 };

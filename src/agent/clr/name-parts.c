@@ -67,21 +67,107 @@ void dw_name_put_plain(struct dw_name *n, const uint16_t *text, uint32_t units)
 	dw_name_put_wide(n, text, without_mark(text, units));
 }
 
-void dw_name_put_definition(struct dw_name *n, void *metadata, uint32_t token, const char *nested,
-			    int depth)
+uint32_t dw_name_own_parameters(const uint16_t *text, uint32_t units)
+{
+	uint32_t number = 0;
+
+	for (uint32_t i = without_mark(text, units) + 1;
+	     i < units && text[i] >= '0' && text[i] <= '9' && number < DWELL_NAME_PARAMETERS; i++)
+		number = 10 * number + text[i] - '0';
+	return number;
+}
+
+/* The type around the definition @token, 0 = none. */
+static uint32_t outer_of(void *metadata, uint32_t token, int depth)
+{
+	uint32_t outer = 0;
+
+	if (depth >= DWELL_NAME_DEPTH || dw_metadata_outer(metadata, token, &outer) < 0)
+		return 0;
+	return outer == token ? 0 : outer;
+}
+
+/* The name of the definition @token itself: its units. */
+static uint32_t own_name(void *metadata, uint32_t token, uint16_t ret[DWELL_NAME_WIDE])
+{
+	uint32_t units = 0;
+
+	if (dw_metadata_type(metadata, token, ret, DWELL_NAME_WIDE, &units) < 0) {
+		ret[0] = '?';
+		return 1;
+	}
+	return units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE;
+}
+
+void dw_name_put_definition(struct dw_name *n, void *metadata, uint32_t token, int depth,
+			    const struct dw_name_arguments *arguments)
+{
+	uint32_t outer = outer_of(metadata, token, depth), units, own;
+	uint16_t text[DWELL_NAME_WIDE];
+
+	if (outer) {
+		dw_name_put_definition(n, metadata, outer, depth + 1, arguments);
+		dw_name_put(n, '.');
+	}
+	units = own_name(metadata, token, text);
+	dw_name_put_plain(n, text, units);
+	own = arguments ? dw_name_own_parameters(text, units) : 0;
+	if (own)
+		arguments->put(arguments->ctx, own);
+}
+
+uint32_t dw_name_put_declaration(struct dw_name *n, void *metadata, uint32_t token, int depth)
+{
+	uint32_t outer = outer_of(metadata, token, depth), units, outers = 0, own;
+	uint16_t text[DWELL_NAME_WIDE];
+
+	if (outer) {
+		outers = dw_name_put_declaration(n, metadata, outer, depth + 1);
+		dw_name_put(n, '+');
+	}
+	units = own_name(metadata, token, text);
+	own = dw_name_own_parameters(text, units);
+	dw_name_put_plain(n, text, units);
+	if (own)
+		dw_name_put_parameters(n, metadata, token, outers);
+	return outers + own;
+}
+
+static void put_parameter(struct dw_name *n, void *metadata, uint32_t token)
 {
 	uint16_t text[DWELL_NAME_WIDE];
-	uint32_t units = 0, outer = 0;
+	uint32_t units = 0;
 
-	if (depth < DWELL_NAME_DEPTH && dw_metadata_outer(metadata, token, &outer) >= 0 && outer &&
-	    outer != token) {
-		dw_name_put_definition(n, metadata, outer, nested, depth + 1);
-		dw_name_put_text(n, nested);
-	}
-	if (dw_metadata_type(metadata, token, text, DWELL_NAME_WIDE, &units) < 0)
+	if (dw_metadata_parameter(metadata, token, text, DWELL_NAME_WIDE, &units) < 0)
 		dw_name_put(n, '?');
 	else
-		dw_name_put_plain(n, text, units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE);
+		dw_name_put_wide(n, text, units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE);
+}
+
+void dw_name_put_parameters(struct dw_name *n, void *metadata, uint32_t owner, uint32_t skipped)
+{
+	uint32_t tokens[DWELL_NAME_PARAMETERS];
+	uint32_t count = dw_metadata_parameters(metadata, owner, tokens, DWELL_NAME_PARAMETERS);
+
+	if (count <= skipped)
+		return;
+	dw_name_put(n, '<');
+	for (uint32_t i = skipped; i < count; i++) {
+		if (i > skipped)
+			dw_name_put(n, ',');
+		put_parameter(n, metadata, tokens[i]);
+	}
+	dw_name_put(n, '>');
+}
+
+bool dw_name_put_parameter(struct dw_name *n, void *metadata, uint32_t owner, uint32_t number)
+{
+	uint32_t tokens[DWELL_NAME_PARAMETERS];
+
+	if (number >= dw_metadata_parameters(metadata, owner, tokens, DWELL_NAME_PARAMETERS))
+		return false;
+	put_parameter(n, metadata, tokens[number]);
+	return true;
 }
 
 const char *dw_name_element(int32_t kind)

@@ -50,21 +50,33 @@ static bool put_array(struct dw_name *n, uint64_t class, int depth, uint64_t *re
 	return true;
 }
 
-static void put_arguments(struct dw_name *n, const uint64_t *arguments, uint32_t count, int depth)
+/* What a generic type is made for, as far as it is not put yet. */
+struct arguments {
+	struct dw_name *n;
+	const uint64_t *next;
+	uint32_t left;
+	int depth;
+};
+
+static void put_arguments(void *ctx, uint32_t count)
 {
-	dw_name_put(n, '<');
-	for (uint32_t i = 0; i < count && i < ARGUMENTS; i++) {
+	struct arguments *a = ctx;
+
+	dw_name_put(a->n, '<');
+	for (uint32_t i = 0; i < count && a->left; i++, a->left--) {
 		if (i)
-			dw_name_put(n, ',');
-		put_type(n, arguments[i], depth + 1);
+			dw_name_put(a->n, ',');
+		put_type(a->n, *a->next++, a->depth + 1);
 	}
-	dw_name_put(n, '>');
+	dw_name_put(a->n, '>');
 }
 
 /* Append the name of @class. Its module. */
 static uint64_t put_type(struct dw_name *n, uint64_t class, int depth)
 {
 	uint64_t module = 0, arguments[ARGUMENTS];
+	struct arguments all = {n, arguments, 0, depth};
+	const struct dw_name_arguments put = {put_arguments, &all};
 	uint32_t token = 0, count = ARGUMENTS;
 	void *metadata;
 
@@ -78,15 +90,14 @@ static uint64_t put_type(struct dw_name *n, uint64_t class, int depth)
 		dw_name_put(n, '?');
 		return 0;
 	}
+	all.left = count < ARGUMENTS ? count : ARGUMENTS;
 	metadata = dw_metadata_open(module);
 	if (!metadata) {
 		dw_name_put(n, '?');
 		return module;
 	}
-	dw_name_put_definition(n, metadata, token, ".", 0);
+	dw_name_put_definition(n, metadata, token, 0, count ? &put : NULL);
 	dw_metadata_close(metadata);
-	if (count)
-		put_arguments(n, arguments, count, depth);
 	return module;
 }
 
@@ -111,11 +122,14 @@ static void put_method(struct dw_name *n, uint64_t module, uint32_t token)
 		dw_name_put(n, '?');
 	} else {
 		if (m.type)
-			dw_name_put_definition(n, metadata, m.type, "+", 0);
+			dw_name_put_declaration(n, metadata, m.type, 0);
 		dw_name_put_text(n, "::");
 		dw_name_put_wide(n, text, m.units < DWELL_NAME_WIDE ? m.units : DWELL_NAME_WIDE);
+		if (dw_signature_is_generic(m.signature, m.signature_bytes))
+			dw_name_put_parameters(n, metadata, token, 0);
 		if (m.units <= DWELL_NAME_WIDE && dw_metadata_is_overloaded(metadata, m.type, text))
-			dw_signature_put(n, metadata, m.signature, m.signature_bytes);
+			dw_signature_put(n, &(struct dw_signature_place){metadata, m.type, token},
+					 m.signature, m.signature_bytes);
 	}
 	dw_metadata_close(metadata);
 }

@@ -18,7 +18,8 @@ struct dw_name {
 void dw_name_type(uint64_t class, struct dw_name *ret, uint64_t *ret_module);
 
 /* The method @function: its type as in the metadata, nested ones behind a "+", "::", its name, its
- * parameters where the type has others of that name.
+ * parameters where the type has others of that name. Types and methods have their type parameters
+ * behind them as in C#, whatever they are made for.
  * Made at run time: its name alone, and *@ret_token is 0. */
 void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_module,
 		      uint32_t *ret_token);

@@ -1,6 +1,6 @@
 /*
  * The runtime's functions; see runtime.h. Slots are numbers of the tables of ICorProfilerInfo13
- * and IMetaDataImport, which only ever grow.
+ * and IMetaDataImport2, which only ever grow.
  */
 #include "agent/clr/runtime.h"
 
@@ -28,14 +28,16 @@ enum {
 	INFO_HEAP = 114, /* of ICorProfilerInfo15 */
 };
 
-/* Slots of IMetaDataImport. */
+/* Slots of IMetaDataImport2. */
 enum {
 	METADATA_CLOSE = 3,
 	METADATA_TYPE = 12,
 	METADATA_REFERENCE = 14,
 	METADATA_METHODS_NAMED = 19,
 	METADATA_METHOD = 30,
-	METADATA_OUTER = 62
+	METADATA_OUTER = 62,
+	METADATA_PARAMETERS = 65,
+	METADATA_PARAMETER = 66,
 };
 
 enum { SLOT_QUERY = 0, SLOT_RELEASE = 2, SNAPSHOT_REGISTERS = 1, IS_ARRAY = 0 };
@@ -45,7 +47,7 @@ static const struct dw_guid info13 = {
 static const struct dw_guid info15 = {
 	0xb446462d, 0xbd22, 0x41dd, {0x87, 0x2d, 0xdc, 0x71, 0x4c, 0x49, 0xeb, 0x56}};
 static const struct dw_guid metadata_import = {
-	0x7dac8207, 0xd3ae, 0x4c75, {0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44}};
+	0xfce5efa0, 0x8bba, 0x4f8e, {0xa0, 0x36, 0x8f, 0x20, 0x22, 0xb0, 0x84, 0x66}};
 
 static void *info; /* ICorProfilerInfo13, constant after the start */
 
@@ -241,6 +243,31 @@ bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *na
 	if (all)
 		close(metadata, all);
 	return n > 1;
+}
+
+uint32_t dw_metadata_parameters(void *metadata, uint32_t owner, uint32_t *ret, uint32_t room)
+{
+	int32_t (*list)(void *, void **, uint32_t, uint32_t *, uint32_t, uint32_t *) =
+		slot(metadata, METADATA_PARAMETERS);
+	void (*close)(void *, void *) = slot(metadata, METADATA_CLOSE);
+	void *all = NULL;
+	uint32_t n = 0;
+
+	if (list(metadata, &all, owner, ret, room, &n) < 0)
+		n = 0;
+	if (all)
+		close(metadata, all);
+	return n < room ? n : room;
+}
+
+int32_t dw_metadata_parameter(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
+			      uint32_t *ret_n)
+{
+	int32_t (*get)(void *, uint32_t, uint32_t *, uint32_t *, uint32_t *, uint32_t *, uint16_t *,
+		       uint32_t, uint32_t *) = slot(metadata, METADATA_PARAMETER);
+	uint32_t number, flags, owner, reserved;
+
+	return get(metadata, token, &number, &flags, &owner, &reserved, ret, room, ret_n);
 }
 
 int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx)

@@ -80,6 +80,14 @@ int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32
 /* * EnumMethodsWithName: whether @type has several methods of @name, which ends in NUL. */
 bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name);
 
+/* * EnumGenericParams: the tokens of the type parameters of @owner, a type (with those of the types
+ * around it) or a method, in their order: how many, @room at most. */
+uint32_t dw_metadata_parameters(void *metadata, uint32_t owner, uint32_t *ret, uint32_t room);
+
+/* * GetGenericParamProps: its name as UTF-16 with NUL. */
+int32_t dw_metadata_parameter(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
+			      uint32_t *ret_n);
+
 /* * DoStackSnapshot of this thread with registers. */
 int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx);
 

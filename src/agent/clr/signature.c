@@ -31,6 +31,7 @@ enum { IS_GENERIC = 0x10, LIST_MAX = 64, TOKEN_DEFINITION = 0x02, TOKEN_REFERENC
 
 struct signature {
 	struct dw_name *n;
+	const struct dw_signature_place *place;
 	void *metadata;
 	const uint8_t *at, *end;
 	bool is_bad;
@@ -61,10 +62,11 @@ static uint32_t take_number(struct signature *s)
 }
 
 /* A type that is defined elsewhere: what is around it first. */
-static void put_reference(struct signature *s, uint32_t token, int depth)
+static void put_reference(struct signature *s, uint32_t token, int depth,
+			  const struct dw_name_arguments *arguments)
 {
 	uint16_t text[DWELL_NAME_WIDE];
-	uint32_t scope = 0, units = 0;
+	uint32_t scope = 0, units = 0, own;
 
 	if (depth > DWELL_NAME_DEPTH ||
 	    dw_metadata_reference(s->metadata, token, &scope, text, DWELL_NAME_WIDE, &units) < 0) {
@@ -72,23 +74,27 @@ static void put_reference(struct signature *s, uint32_t token, int depth)
 		return;
 	}
 	if (scope >> 24 == TOKEN_REFERENCE) {
-		put_reference(s, scope, depth + 1);
+		put_reference(s, scope, depth + 1, arguments);
 		dw_name_put(s->n, '.');
 	}
-	dw_name_put_plain(s->n, text, units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE);
+	units = units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE;
+	dw_name_put_plain(s->n, text, units);
+	own = arguments ? dw_name_own_parameters(text, units) : 0;
+	if (own)
+		arguments->put(arguments->ctx, own);
 }
 
-/* A class or structure. */
-static void put_named(struct signature *s)
+/* The class or structure @coded. */
+static void put_named(struct signature *s, uint32_t coded,
+		      const struct dw_name_arguments *arguments)
 {
 	static const uint8_t tables[] = {TOKEN_DEFINITION, TOKEN_REFERENCE, 0, 0};
-	uint32_t coded = take_number(s), table = tables[coded & 3];
-	uint32_t token = table << 24 | coded >> 2;
+	uint32_t table = tables[coded & 3], token = table << 24 | coded >> 2;
 
 	if (table == TOKEN_DEFINITION)
-		dw_name_put_definition(s->n, s->metadata, token, ".", 0);
+		dw_name_put_definition(s->n, s->metadata, token, 0, arguments);
 	else if (table == TOKEN_REFERENCE)
-		put_reference(s, token, 0);
+		put_reference(s, token, 0, arguments);
 	else
 		dw_name_put(s->n, '?');
 }
@@ -126,19 +132,44 @@ static void put_shape(struct signature *s)
 	}
 }
 
-static void put_generic(struct signature *s, int depth)
+/* What a generic type is made for, as far as it is not put yet. */
+struct arguments {
+	struct signature *s;
+	uint32_t left;
+	int depth;
+};
+
+static void put_arguments(void *ctx, uint32_t count)
 {
-	take_byte(s);
-	put_named(s);
-	dw_name_put(s->n, '<');
-	put_list(s, take_number(s), depth);
-	dw_name_put(s->n, '>');
+	struct arguments *a = ctx;
+
+	count = count < a->left ? count : a->left;
+	a->left -= count;
+	dw_name_put(a->s->n, '<');
+	put_list(a->s, count, a->depth);
+	dw_name_put(a->s->n, '>');
 }
 
-static void put_variable(struct signature *s, const char *mark)
+static void put_generic(struct signature *s, int depth)
+{
+	struct arguments all = {s, 0, depth};
+	uint32_t coded;
+
+	take_byte(s);
+	coded = take_number(s);
+	all.left = take_number(s);
+	put_named(s, coded, &(struct dw_name_arguments){put_arguments, &all});
+	if (all.left)
+		put_arguments(&all, all.left);
+}
+
+/* The type parameter of @owner that comes next, @mark and its number where it has no name. */
+static void put_variable(struct signature *s, uint32_t owner, const char *mark)
 {
 	uint32_t number = take_number(s);
 
+	if (dw_name_put_parameter(s->n, s->metadata, owner, number))
+		return;
 	dw_name_put_text(s->n, mark);
 	if (number >= 10)
 		dw_name_put(s->n, (char)('0' + number / 10 % 10));
@@ -200,11 +231,11 @@ static void put_type(struct signature *s, int depth)
 	if (name)
 		dw_name_put_text(s->n, name);
 	else if (kind == TYPE_CLASS || kind == TYPE_VALUE)
-		put_named(s);
+		put_named(s, take_number(s), NULL);
 	else if (kind == TYPE_VARIABLE)
-		put_variable(s, "!");
+		put_variable(s, s->place->type, "!");
 	else if (kind == TYPE_METHOD_VARIABLE)
-		put_variable(s, "!!");
+		put_variable(s, s->place->method, "!!");
 	else
 		put_composite(s, depth < DWELL_NAME_DEPTH ? kind : 0, depth + 1);
 	/* What the pointed-to function is like is not told, so neither is where it ends. */
@@ -221,18 +252,19 @@ static void skip_type(struct signature *s)
 	n->bytes = bytes;
 }
 
-void dw_signature_put(struct dw_name *n, void *metadata, const uint8_t *blob, uint32_t bytes)
+bool dw_signature_is_generic(const uint8_t *blob, uint32_t bytes)
 {
-	struct signature s = {n, metadata, blob, blob + bytes, false};
+	return bytes && blob[0] & IS_GENERIC;
+}
+
+void dw_signature_put(struct dw_name *n, const struct dw_signature_place *place,
+		      const uint8_t *blob, uint32_t bytes)
+{
+	struct signature s = {n, place, place->metadata, blob, blob + bytes, false};
 	uint32_t flags = take_byte(&s), count;
 
-	if (flags & IS_GENERIC) {
-		count = take_number(&s);
-		dw_name_put(n, '<');
-		for (uint32_t i = 1; i < count && i < LIST_MAX; i++)
-			dw_name_put(n, ',');
-		dw_name_put(n, '>');
-	}
+	if (flags & IS_GENERIC)
+		take_number(&s);
 	count = take_number(&s);
 	skip_type(&s);
 	dw_name_put(n, '(');

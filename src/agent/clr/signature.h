@@ -7,8 +7,21 @@
 
 #include "agent/clr/names.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Append the parameters of the method with signature @blob as in C#, with "<>" before them if it is
- * generic: parameters of its type are !0, !1, its own !!0. What makes no sense is "?". */
-void dw_signature_put(struct dw_name *n, void *metadata, const uint8_t *blob, uint32_t bytes);
+/* Where a signature stands: whose it is. */
+struct dw_signature_place {
+	void *metadata;
+	uint32_t type, method; /* tokens */
+};
+
+/* Whether the method with signature @blob has type parameters of its own. */
+bool dw_signature_is_generic(const uint8_t *blob, uint32_t bytes);
+
+/*
+ * Append the parameters of the method with signature @blob as in C#. Type parameters without a name
+ * are !0, !1, the method's own !!0; what makes no sense is "?".
+ */
+void dw_signature_put(struct dw_name *n, const struct dw_signature_place *place,
+		      const uint8_t *blob, uint32_t bytes);

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "collect/clr/method-name.h"
+#include "code/clr/method-name.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "code/jit/jit-name.h"
-#include "collect/clr/method-name.h"
+#include "code/clr/method-name.h"
 
 #include <errno.h>
 #include <string.h>
@@ -94,29 +94,6 @@ static int find_module(struct dw_jit_functions *t, const struct dw_jit_teller *w
 	return assembly.n ? get_module(t->p, assembly, ret) : dw_jit_functions_module(t, ret);
 }
 
-/* The name of a .NET method as @name has it, nested types behind slashes and types that it is made
- * for in brackets, behind a backtick and their number: these go, as one method is named once. */
-static int put_method(struct dw_buf *b, struct dw_jit_text name)
-{
-	dw_auto(dw_buf) copy = DW_BUF_INIT;
-	bool is_number = false;
-	size_t depth = 0;
-
-	for (size_t i = 0; i < name.n && !copy.failed; i++) {
-		char c = name.at[i];
-
-		is_number = c == '`' || (is_number && c >= '0' && c <= '9');
-		depth += c == '[';
-		if (!is_number && !depth)
-			dw_buf_putc(&copy, c == '/' ? '+' : c);
-		depth -= c == ']' && depth;
-	}
-	if (copy.failed)
-		return -ENOMEM;
-	dw_method_name_put(b, copy.data, copy.len);
-	return b->failed ? -ENOMEM : 0;
-}
-
 /* The ids of what @name tells. */
 static int intern(struct dw_jit_functions *t, const struct dw_jit_teller *who,
 		  const struct dw_jit_name *name, struct dw_jit_function *ret)
@@ -127,7 +104,8 @@ static int intern(struct dw_jit_functions *t, const struct dw_jit_teller *who,
 
 	*ret = (struct dw_jit_function){.line = name->line};
 	if (name->assembly.n) {
-		rc = put_method(&method, shown);
+		dw_method_name_put_mapped(&method, shown.at, shown.n);
+		rc = method.failed ? -ENOMEM : 0;
 		shown = (struct dw_jit_text){method.data, method.len};
 	}
 	if (!rc)

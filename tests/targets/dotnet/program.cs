@@ -33,6 +33,9 @@ static class Program
         case "emitted":
             Emitted.Run(Number(1));
             break;
+        case "names":
+            Names.Run(Number(1));
+            break;
         case "triggers":
             Triggers.Run(Number(1), Number(2));
             break;

@@ -165,7 +165,7 @@ static class Shares
         Part[] parts = {
             new("Shares.Half", 10 * share, Half),
             new("Shares.Recursion", 6 * share, Recursion),
-            new("Shares.Box.Fill", share, Generic),
+            new("Shares.Box<T>.Fill", share, Generic),
             new("Shares.Run.lambda", share, lambda),
             new("Shares.Native", share, Native),
             new("Shares.Later.MoveNext", share, Wait),
