@@ -10,6 +10,7 @@
 #include "symbol/dwarf.h"
 #include "symbol/go-table.h"
 #include "symbol/lines.h"
+#include "symbol/managed-names.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
 
@@ -450,6 +451,8 @@ int dw_resolver_answer(struct dw_resolver *m, const struct dw_question *q, struc
 		rc = dw_lines_statements(m->files.dwarf, a);
 	if (!rc && !q->statements_only)
 		rc = rename_plainly(m);
+	if (!rc && m->is_open)
+		rc = dw_managed_names_put(a, m->files.elf, q->path);
 	a->has_debug = !q->statements_only && is_separate(&m->files);
 	return rc;
 }

@@ -4,7 +4,8 @@ import os
 import signal
 
 from harness import File, cases, expect, require
-from managed import SDK, STATUS, VERSIONS, expect_callers, program, report, single_file
+from managed import (SDK, STATUS, VERSIONS, expect_callers, program, publish, report,
+                     single_file)
 
 FILE = File(needs=("dotnet",))
 SIGMA = 3.5
@@ -147,6 +148,23 @@ def test_precompiled_single_file(context):
     expect_lines(context, os.path.join(os.path.dirname(command), "source/shares.cs"), 0.4)
     expect({row["module_path"] for row in named(report(context, "functions")["rows"], "Shares.Half")},
            {f"{command}/managed.dll"}, "path of the module")
+
+
+def test_compiled_ahead(context):
+    """NativeAOT: names as C# writes them, from mangled symbols; code of each type has its own."""
+    folder = publish(context, "ahead", SDK, "-p:PublishAot=true", "-p:TrimmerSingleWarn=true")
+    said = {line.split()[0]: int(line.split()[1]) for line in sample(
+        context, os.path.join(folder, "managed"), "shares", "600").stdout.splitlines()
+            if line.startswith("Shares.")}
+    rows = report(context, "functions")["rows"]
+    names = [row["function_name"] for row in rows if row["module_name"] == "managed"]
+    for name in ("Shares.Half", "Shares.Deep", "Shares.Recursion", "Shares.Box<T>.Fill",
+                 "Shares.Box<int>.Fill", "Shares.Later.MoveNext", "Shares.Run.lambda_21_0"):
+        require(names.count(name) == 1, f"{name} in {names}")
+    total = sum(row["exclusive_samples"] for row in rows)
+    half = sum(row["inclusive_samples"] for row in named(rows, "Shares.Half"))
+    share = said["Shares.Half"] / sum(said.values())
+    require(abs(half - share * total) < 0.15 * total, f"{half} of {total} samples in Half")
 
 
 def test_children(context):
