@@ -310,6 +310,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "had no debug information: no times of lines, only of functions."},
 		{"modules_not_instrumented", "module", "chosen, but not instrumented."},
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
+		{"runtimes", ".NET runtime",
+		 "ran whose methods are not measured yet: dwell sample shows their shares."},
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
 		{"threads_filtered", "thread",
 		 "of these began under a system-call filter: agents make no calls there."},

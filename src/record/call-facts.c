@@ -141,6 +141,7 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				{"processes_instrumented", s->instrumented},
 				{"processes_not_instrumented",
 				 s->processes - s->instrumented + s->drops[DWELL_DROP_CHILDREN]},
+				{"runtimes", s->runtimes},
 				{"modules_not_instrumented", modules},
 				{"functions_instrumented", t.probed},
 				{"functions_short", t.plain},

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "code/clr/bundle.h"
+#include "code/elf/elf.h"
 #include "record/program.h"
 
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #define NAME "dotnet"
+/* What programs export that have the runtime in themselves. */
+#define EXPORT "DotNetRuntimeInfo"
 
 enum {
 	WORDS = 16,		  /* of a command line, looked at as files */
@@ -79,4 +82,22 @@ bool dw_is_dotnet_command(char *const *argv)
 		    is_dotnet_script(argv[i]))
 			return true;
 	return false;
+}
+
+bool dw_has_dotnet_runtime(int fd)
+{
+	const struct dw_elf_section *names;
+	uint8_t *bytes = NULL;
+	struct dw_elf *elf;
+	bool has;
+	size_t n;
+
+	if (dw_elf_open(fd, &elf, NULL))
+		return false;
+	names = dw_elf_section(elf, ".dynstr");
+	has = names && !dw_elf_read_section(elf, names, &bytes, &n, NULL) &&
+	      memmem(bytes, n, EXPORT, sizeof EXPORT);
+	free(bytes);
+	dw_elf_free(elf);
+	return has;
 }

@@ -14,6 +14,7 @@
 #include "collect/region/process.h"
 #include "record/call-facts.h"
 #include "record/call-recording.h"
+#include "record/dotnet-command.h"
 #include "record/program.h"
 #include "record/run.h"
 #include "record/target-environment.h"
@@ -155,6 +156,19 @@ static const struct dw_region_process *get_process(struct recorder *r, uint32_t 
 	return r->process_region ? &r->process : NULL;
 }
 
+/* Whether @m brings a runtime of .NET: its host, or a program that has it in itself. */
+static bool has_runtime(const struct dw_region_module *m, struct dw_module_image *image)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	if (!m->is_main || !image)
+		return slash && !strcmp(slash + 1, "libhostfxr.so");
+	if (!image->is_looked_at)
+		image->has_runtime = dw_has_dotnet_runtime(image->fd);
+	image->is_looked_at = true;
+	return image->has_runtime;
+}
+
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
 static struct dw_module_image *find_image(struct recorder *r, const struct dw_region_question *q)
 {
@@ -177,6 +191,7 @@ static struct dw_module_image *find_image(struct recorder *r, const struct dw_re
 	if (fd >= 0)
 		image = dw_images_get(r->result->images, fd, path ? path : m->path, q->owner.uid,
 				      q->owner.gid);
+	r->result->stats.runtimes += has_runtime(m, image);
 	if (image && image->state == DWELL_IMAGE_NEW && !is_wanted)
 		image->probes = DWELL_PROBES_SYSTEM_CALLS;
 	r->result->stats.images_refused += is_asked && !image;

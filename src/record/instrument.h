@@ -40,6 +40,7 @@ struct dw_instrument_stats {
 	uint64_t off[DWELL_OFF_MISMATCH +
 		     1]; /* of these: the agent was off, by enum dw_region_off */
 	uint64_t drops[DWELL_DROP_N];
+	uint64_t runtimes;	 /* of .NET that were loaded */
 	uint64_t images_refused; /* modules beyond DWELL_IMAGES_MAX, or that nobody may read */
 	struct dw_regions_stats regions;
 };

@@ -64,6 +64,8 @@ struct dw_module_image {
 	/* what processes did with it */
 	char *copy;				     /* path of a copy that all may read */
 	uint64_t processes[DWELL_MODULE_CLOSED + 1]; /* by enum dw_region_module_state */
+	bool is_looked_at;			     /* for what the next tells */
+	bool has_runtime;			     /* of .NET */
 	uint64_t *calls; /* by function, summed over processes; NULL = none */
 };
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 
+import managed
 from harness import (AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, needs, one_line, require,
                      runs_32_bit)
 
@@ -314,3 +315,16 @@ def test_images_of_others_files_are_not_kept(context):
         expect_calls(calls(context, program), leaf=1000)
         images = glob.glob(context.env["XDG_CACHE_HOME"] + "/dwell/*.clone")
         expect(len(images), kept, f"images in the cache after a run of {program}")
+
+
+@cases("library", "inside")
+def test_managed_methods(context, where):
+    """That they are not measured is said, wherever their runtime lies; of other programs it is not."""
+    command = managed.program(context) if where == "library" else \
+        managed.single_file(context, "pdb-beside")
+    done = context.run(context.dwell, "instrument", "-o", "run.dwell", "--", command, "trees", "8", "4", "1")
+    expect(done.returncode, managed.STATUS, f"status\n{done.stderr}")
+    require("1 .NET runtime ran whose methods are not measured yet" in done.stderr, done.stderr)
+    expect(context.report("summary")["session"]["runtimes"], 1, "runtimes")
+    done = context.run(context.dwell, "instrument", "-o", "run.dwell", "--", "true")
+    require(".NET" not in done.stderr, done.stderr)
