@@ -40,7 +40,6 @@ static inline struct region_writer region_write(const char *folder, const char *
 	w.h->header_bytes = sizeof *w.h;
 	w.h->bytes = sizeof *w.h + more;
 	w.h->version = DWELL_REGION_VERSION;
-	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(w.h->magic, DWELL_REGION_MAGIC, sizeof w.h->magic);
 	close(open(w.path, O_RDWR | O_CLOEXEC)); /* the first close tells that it stands */
 	return w;
