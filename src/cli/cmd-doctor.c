@@ -180,7 +180,7 @@ static bool check_perf(struct dw_out *out)
 {
 	struct dw_error err = DW_ERROR_INIT;
 	int error = 0;
-	void *page = dw_os_perf_open(&error);
+	void *page = dw_os_perf_open(NULL, &error);
 	bool works;
 
 	if (!page)

@@ -2,6 +2,7 @@
  * What it does inside others: tests/e2e/test-agent.py. */
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec-program.h"
+#include "agent/core/memory.h"
 #include "check.h"
 #include "scratch.h"
 
@@ -473,6 +474,11 @@ TEST(guard)
 	CHECK(!dw_agent_enter() && !dw_agent_is_self());
 	dw_agent.is_filtered = false;
 	dw_agent.is_started = false;
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

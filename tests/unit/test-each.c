@@ -4,6 +4,7 @@
  */
 #include "agent/core/activation.h"
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/thread.h"
 #include "check.h"
 #include "scratch.h"
@@ -308,6 +309,11 @@ TEST(probe_cost_is_in_no_range)
 	static struct program p = {.random = 11, .has_cost = true};
 
 	run(check_failed, &p);
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

@@ -2,6 +2,7 @@
  * compiler's own unwinder does. */
 #include "agent/clr/kinds-x86-64.h"
 #include "agent/clr/natives.h"
+#include "agent/core/memory.h"
 
 #include "check.h"
 
@@ -65,6 +66,11 @@ TEST(what_is_no_code_has_no_kind)
 	CHECK(!dw_natives_kind((uint64_t)&kind, &kind));
 	CHECK(!dw_natives_has(4096));
 	CHECK(dw_natives_has((uint64_t)(uintptr_t)compare));
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

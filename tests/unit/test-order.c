@@ -1,5 +1,6 @@
 /* Objects of a part of the heap are put in order, and found there. */
 #include "agent/clr/order.h"
+#include "agent/core/memory.h"
 
 #include "check.h"
 
@@ -89,6 +90,11 @@ TEST(blocks_are_used_again)
 	block = dw_block_take();
 	CHECK_INT(dw_block_number(block), number);
 	CHECK_INT(block->n, 0);
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

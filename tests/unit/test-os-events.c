@@ -1,6 +1,7 @@
 /* How threads learn that they were switched, in a program of its own: each source against the
  * kernel's own counts and clocks. */
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/os-interval.h"
 #include "agent/core/ticks-x86-64.h"
 #include "check.h"
@@ -295,7 +296,7 @@ static uint32_t source_without_memory(void)
 
 	if ((!geteuid() && setresuid(65534, 65534, 65534)) || setrlimit(RLIMIT_MEMLOCK, &none))
 		return DWELL_OS_SOURCES;
-	for (int i = 0; i < 100000 && dw_os_perf_open(&error);)
+	for (int i = 0; i < 100000 && dw_os_perf_open(NULL, &error);)
 		i++;
 	if (error != EPERM && error != EAGAIN)
 		return DWELL_OS_SOURCES;
@@ -486,6 +487,11 @@ TEST(a_switch_in_an_interval)
 		;
 	CHECK_INT(*s.thread.os_word, s.thread.os_seen);
 	dw_os_thread_end(&s.thread, &s.state);
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

@@ -1,6 +1,7 @@
 /* A tree without room: what a program that calls at random does is added up by hand, and must equal
  * what tree and overflow nodes say together. */
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/overflow.h"
 #include "agent/core/thread.h"
 #include "check.h"
@@ -340,6 +341,11 @@ TEST(nodes_leave_room_for_others)
 	CHECK(dw_arena_take(&lines, 1, DWELL_LINE_OTHER));
 	CHECK_INT(dw_arena_take(&lines, 1, DWELL_LINE_NODE), 0);
 	CHECK(dw_arena_take(&lines, 1, DWELL_LINE_OTHER));
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

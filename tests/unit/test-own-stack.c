@@ -1,5 +1,6 @@
 /* Stacks of threads' own: who runs where, handlers on alternate stacks, unwinding through them. */
 #include "agent/core/agent.h"
+#include "agent/core/memory.h"
 #include "agent/core/own-stack.h"
 #include "check.h"
 
@@ -118,6 +119,11 @@ TEST(signals_wait_while_a_handler_stands_aside)
 	CHECK(of_handler.is_own && !of_handler.is_blocked);
 	dw_own_stack_set(0);
 	free(alternate.ss_sp);
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

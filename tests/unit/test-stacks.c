@@ -1,5 +1,6 @@
 /* Shadow stacks with invented events: which stack and activation each belongs to. */
 #include "agent/core/agent.h"
+#include "agent/core/memory.h"
 #include "agent/core/overflow.h"
 #include "agent/core/stacks.h"
 #include "check.h"
@@ -328,6 +329,11 @@ TEST(guards_and_handlers_stay_whole)
 	leave(check_failed, &f, 1, 0x6f00);
 	CHECK_INT(depth(&f), 0);
 	dw_stacks_end(&f.s);
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

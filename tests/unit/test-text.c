@@ -1,5 +1,6 @@
 /* Patches of a module's text (src/agent/probe/text-x86-64.c), on a module and an area made by hand.
  */
+#include "agent/core/memory.h"
 #include "agent/probe/text.h"
 
 #include "check.h"
@@ -116,6 +117,18 @@ TEST(patched_where_memory_cannot_be_opened)
 TEST(patched_where_memory_cannot_be_written)
 {
 	CHECK(patches_without(SYS_pwrite64, EIO));
+}
+
+bool dw_agent_may_call(void);
+
+bool dw_agent_may_call(void)
+{
+	return true;
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

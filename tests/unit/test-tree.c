@@ -1,6 +1,7 @@
 /* Trees of calls: what folding keeps, what gates find, and what stands in the region's file. The
  * program is random calls among a few functions; by hand every path is walked in full. */
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/thread.h"
 #include "check.h"
 #include "scratch.h"
@@ -265,6 +266,11 @@ TEST(gates_find_what_was_called)
 	for (uint32_t i = 0; i < CALLEES; i++)
 		found += gates_find(&p, p.nodes[0], callees[i]);
 	CHECK(found > CALLEES * 9 / 10);
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
 }
 
 TEST_MAIN()

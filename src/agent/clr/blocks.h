@@ -29,6 +29,9 @@ extern uint64_t dw_blocks_base;
 /* Reserve addresses. False: there are none. */
 bool dw_blocks_start(void);
 
+/* Give back addresses that no block has been taken at, but for @keep bytes. [any-thread] */
+void dw_blocks_give_back(uint64_t keep);
+
 /* An empty block, all 0. NULL = no memory. [any-thread] */
 struct dw_clr_block *dw_block_take(void);
 

@@ -5,6 +5,8 @@
  * This file stands beside the library of the others: what it shows would stand in for the C
  * library's in tests.
  */
+#include "agent/clr/blocks.h"
+#include "agent/clr/tables.h"
 #include "agent/clr/variables.h"
 #include "agent/core/agent.h"
 #include "agent/core/late.h"
@@ -15,7 +17,13 @@ char *getenv(const char *name);
 
 typedef char *getenv_fn(const char *name);
 
-const struct dw_agent_part dw_agent_part = {.hides = dw_variables_are};
+static void give_back(uint64_t keep)
+{
+	dw_tables_give_back(keep);
+	dw_blocks_give_back(keep);
+}
+
+const struct dw_agent_part dw_agent_part = {.give_back = give_back, .hides = dw_variables_are};
 
 static getenv_fn *real_getenv;
 

@@ -9,6 +9,7 @@
 #include "agent/clr/tables.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 enum {
@@ -41,10 +42,9 @@ struct dw_table_bases dw_table_bases;
 
 static bool reserve(struct table *t, uint64_t bytes)
 {
-	void *at = dw_sys_mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			       -1, 0);
+	void *at = dw_memory_reserve(bytes);
 
-	if (!dw_is_mapped(at))
+	if (!at)
 		return false;
 	*t = (struct table){(uint64_t)at, bytes, 0, 1};
 	return true;
@@ -71,6 +71,20 @@ bool dw_tables_start(uint64_t budget)
 	tables.head = dw_agent_chunk(DWELL_CHUNK_CLR, 0, PAGE_BYTES, &at);
 	dw_agent_leave();
 	return tables.head;
+}
+
+void dw_tables_give_back(uint64_t keep)
+{
+	for (int i = 0; i < DWELL_CLR_TABLES; i++) {
+		struct table *t = &tables.all[i];
+		uint64_t end = t->mapped + keep / DWELL_CLR_TABLES + CHUNK_BYTES_MIN - 1;
+
+		end &= -(uint64_t)CHUNK_BYTES_MIN;
+		if (end >= t->reserved)
+			continue;
+		dw_sys_munmap((void *)(t->base + end), t->reserved - end);
+		t->reserved = end;
+	}
 }
 
 struct dw_clr_head *dw_tables_head(void)

@@ -13,6 +13,10 @@
 /* Reserve addresses for tables that take @budget bytes in all, and make the head. */
 bool dw_tables_start(uint64_t budget);
 
+/* Give back addresses that no rows are mapped at, but for @keep bytes in all. Inside
+ * dw_agent_enter(). */
+void dw_tables_give_back(uint64_t keep);
+
 /* The head in the region. */
 struct dw_clr_head *dw_tables_head(void);
 

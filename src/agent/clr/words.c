@@ -28,8 +28,7 @@ static uint64_t count(const struct dw_words *w)
 
 void dw_words_clear(struct dw_words *w)
 {
-	if (w->all)
-		dw_sys_munmap(w->all, (w->mask + 1) * sizeof(*w->all));
+	dw_agent_memory_free(w->all, (w->mask + 1) * sizeof(*w->all));
 	*w = (struct dw_words){0};
 }
 

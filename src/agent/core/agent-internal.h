@@ -44,6 +44,7 @@ struct dw_agent {
 	uint64_t own_device, own_inode;
 	struct dw_os_choice os; /* os-events.c */
 	void *real_prctl, *real_syscall, *real_errno;
+	void *real_setrlimit, *real_prlimit, *real_mlockall;
 	void *real_execve, *real_execveat; /* of the first agent, where this is the second */
 	char folder[DWELL_REGION_PATH];
 	char path[DWELL_REGION_PATH + 32]; /* of the region's file */

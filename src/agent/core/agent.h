@@ -36,6 +36,9 @@ struct dw_agent_part {
 	/* The program is about to forbid itself system calls, or (not @is_so) has failed to. NULL =
 	 * nothing is to be done. */
 	void (*confined)(bool is_so);
+	/* Give back addresses that are reserved, but for those in use and @keep bytes of each kind.
+	 * Inside dw_agent_enter(). NULL = the part has none of its own. */
+	void (*give_back)(uint64_t keep);
 	/* Whether children shall not have the variable @entry. NULL = they get all. */
 	bool (*hides)(const char *entry);
 };

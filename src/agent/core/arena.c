@@ -8,6 +8,7 @@
 #include "agent/core/arena.h"
 
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 enum {
@@ -15,17 +16,15 @@ enum {
 	CHUNK_BYTES_MIN = 256 << 10,
 	CHUNK_BYTES_MAX = 32 << 20,
 	KEPT_EIGHTHS = 3, /* of the budget: for lines that are no nodes */
-	SPACE_SHARE = 16,
-	LINKS_SHARE = DWELL_LINE_BYTES / sizeof(uint32_t),
 	PAGE_BYTES = 4096,
 };
 
-#define RESERVE_BYTES ((uint64_t)16 << 30)
+#define RESERVE_BYTES ((uint64_t)4 << 30)
 #define GROW_TRIES    4
 
 struct arena {
 	uint64_t base;
-	uint64_t links;	   /* address; LINKS_SHARE of the other bytes */
+	uint64_t links;	   /* address; one byte for DWELL_LINES_A_LINK */
 	uint64_t reserved; /* bytes, as the next */
 	uint64_t budget;   /* atomic */
 	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
@@ -34,35 +33,38 @@ struct arena {
 
 static struct arena arena;
 
-static uint64_t reserve(uint64_t bytes)
-{
-	void *at = dw_sys_mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			       -1, 0);
-
-	return dw_is_mapped(at) ? (uint64_t)at : 0;
-}
-
 /* Lines of @bytes and their links. */
 static uint64_t with_links(uint64_t bytes)
 {
-	return bytes + bytes / LINKS_SHARE;
+	return bytes + bytes / DWELL_LINES_A_LINK;
 }
 
 bool dw_arena_start(uint64_t bytes)
 {
-	struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY};
-
-	arena.reserved = bytes > RESERVE_BYTES ? bytes : RESERVE_BYTES;
-	dw_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, &space);
-	if (space.rlim_cur / SPACE_SHARE < arena.reserved)
-		arena.reserved = space.rlim_cur / SPACE_SHARE & -(uint64_t)CHUNK_BYTES_MIN;
-	while (arena.reserved && !(arena.links = reserve(with_links(arena.reserved))))
+	arena.reserved = dw_memory_share(bytes > RESERVE_BYTES ? bytes : RESERVE_BYTES);
+	while (arena.reserved &&
+	       !(arena.links = (uint64_t)dw_memory_reserve(with_links(arena.reserved))))
 		arena.reserved = arena.reserved / 2 & -(uint64_t)CHUNK_BYTES_MIN;
 	arena.base = arena.links + with_links(arena.reserved) - arena.reserved;
 	arena.budget = bytes < arena.reserved ? bytes : arena.reserved;
 	arena.used = 1; /* line 0 */
 	dw_agent_region()->arena_base = arena.base;
 	return arena.reserved;
+}
+
+void dw_arena_give_back(uint64_t keep)
+{
+	uint64_t end = (arena.mapped + keep + CHUNK_BYTES_MIN - 1) & -(uint64_t)CHUNK_BYTES_MIN;
+	uint64_t links_end = arena.links + end / DWELL_LINES_A_LINK;
+
+	if (end >= arena.reserved)
+		return;
+	dw_sys_munmap((void *)(arena.base + end), arena.reserved - end);
+	if (links_end < arena.base)
+		dw_sys_munmap((void *)links_end, arena.base - links_end);
+	arena.reserved = end;
+	if (arena.budget > end)
+		__atomic_store_n(&arena.budget, end, __ATOMIC_RELAXED);
 }
 
 void dw_arena_extend(uint64_t bytes)
@@ -84,7 +86,7 @@ uint32_t *dw_arena_links(void)
 /* Let the links of the first @bytes of lines be used. */
 static bool open_links(uint64_t bytes)
 {
-	uint64_t end = (bytes / LINKS_SHARE + PAGE_BYTES - 1) & -(uint64_t)PAGE_BYTES;
+	uint64_t end = (bytes / DWELL_LINES_A_LINK + PAGE_BYTES - 1) & -(uint64_t)PAGE_BYTES;
 
 	return !dw_sys_mprotect((void *)arena.links, end, PROT_READ | PROT_WRITE);
 }

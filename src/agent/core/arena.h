@@ -18,6 +18,8 @@ struct dw_lines {
 	uint32_t next, end;
 };
 
+enum { DWELL_LINES_A_LINK = DWELL_LINE_BYTES / sizeof(uint32_t) }; /* in bytes */
+
 enum dw_line_use {
 	DWELL_LINE_NODE,  /* of the tree: not from what is kept */
 	DWELL_LINE_OTHER, /* threads, OS records, overflow: to the last line */
@@ -26,6 +28,9 @@ enum dw_line_use {
 /* Reserve addresses, in a process with one thread: for @bytes of lines, as far as they can be had.
  * False: none. */
 bool dw_arena_start(uint64_t bytes);
+
+/* Give back addresses that no lines are mapped at, but for @keep bytes. Inside dw_agent_enter(). */
+void dw_arena_give_back(uint64_t keep);
 
 /* Let the budget be larger by @bytes, for a thread more. */
 void dw_arena_extend(uint64_t bytes);

@@ -1,13 +1,14 @@
 /*
  * System calls that the program makes by their number, and prctl().
  *
- * Two things are looked for. Programs that install a system-call filter: from then on the
- * agent makes no call that the filter could kill for. And programs that execute others by
- * syscall(): their children get the agent too. A program that has system-call instructions of its
- * own is not seen.
+ * Three things are looked for. Programs that install a system-call filter: from then on the
+ * agent makes no call that the filter could kill for. Programs that execute others by syscall():
+ * their children get the agent too. And those that set limits so. A program that has system-call
+ * instructions of its own is not seen.
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
+#include "agent/core/limits.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -52,6 +53,17 @@ static bool is_confining(long number, long a)
 	       (number == SYS_prctl && a == PR_SET_SECCOMP);
 }
 
+/* A call that has had @result may have changed what the agent may have reserved. True: it may
+ * succeed now. */
+static bool look_at_limits(long number, long result, long a, long b, long c)
+{
+	if (number == SYS_mlockall)
+		return result && dw_limits_unlock((int)a);
+	if (!result && (number == SYS_setrlimit || (number == SYS_prlimit64 && c)))
+		dw_limits_changed((int)(number == SYS_setrlimit ? a : b));
+	return false;
+}
+
 DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	syscall_function *real;
@@ -63,8 +75,11 @@ DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, lon
 		return dw_execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
 				   (int)e);
 	real = (syscall_function *)dw_real_once(&dw_agent.real_syscall, "syscall");
-	if (!is_confining(number, a))
-		return real(number, a, b, c, d, e, f);
+	if (!is_confining(number, a)) {
+		result = real(number, a, b, c, d, e, f);
+		return look_at_limits(number, result, a, b, c) ? real(number, a, b, c, d, e, f)
+							       : result;
+	}
 	tell(true);
 	result = real(number, a, b, c, d, e, f);
 	if (result < 0)

@@ -19,6 +19,7 @@
 
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec-program.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <errno.h>
@@ -148,14 +149,13 @@ static __attribute__((noinline)) int run_large(const struct exec *exec)
 
 static int run_mapped(const struct exec *exec, size_t bytes)
 {
-	void *room = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *room = dw_agent_memory(bytes);
 	int error;
 
-	if (!dw_is_mapped(room))
+	if (!room)
 		return -E2BIG;
 	error = run_in(exec, room);
-	dw_sys_munmap(room, bytes);
+	dw_agent_memory_free(room, bytes);
 	return error;
 }
 

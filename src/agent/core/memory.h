@@ -1,14 +1,52 @@
 /*
  * Memory of the agent's own, straight from the kernel. [async-signal-safe] [any-thread]
+ *
+ * All of it lies in one range of addresses that is reserved before the program's first instruction:
+ * what was mapped wherever there is room would land in holes that the program has just made, and
+ * which it fills again with MAP_FIXED.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* @bytes of zeroed private memory, given back by dw_sys_munmap(). NULL: there is none, or no system
- * calls may be made. */
+/* Reserve the range, once; again is nothing. Where it cannot be had there is no memory. In a
+ * process with one thread. */
+void dw_memory_start(void);
+
+/* Reserve @bytes of addresses apart from the range, in whole pages and without rights. NULL: they
+ * cannot be had. For what is started with the agent only. */
+void *dw_memory_reserve(uint64_t bytes);
+
+/* What of @bytes of addresses may be reserved under the limit of address space there is, in units
+ * of 256 KB. */
+uint64_t dw_memory_share(uint64_t bytes);
+
+/* Give back the addresses of the range that are not in use, but for @keep bytes. The range never
+ * grows again. */
+void dw_memory_give_back(uint64_t keep);
+
+/* Let no more than @bytes be in use beside what is now. */
+void dw_memory_limit(uint64_t bytes);
+
+/* @bytes of zeroed private memory. NULL: there is none, or no system calls may be made. */
 void *dw_agent_memory(size_t bytes);
 
-/* @old, @old_bytes long, made @bytes long, what is new zeroed; it may move. NULL: it stays as it
+/* Give back @at, which has @bytes. NULL is nothing. */
+void dw_agent_memory_free(void *at, size_t bytes);
+
+/* @old, @old_bytes long, made @bytes long, what is new zeroed; it moves. NULL: it stays as it
  * is. */
 void *dw_agent_memory_more(void *old, size_t old_bytes, size_t bytes);
+
+/* Addresses for @bytes, to be mapped over with MAP_FIXED; what is there is undefined. NULL: none.
+ */
+void *dw_agent_addresses(size_t bytes);
+
+/* Give back @at, which has addresses for @bytes, whatever is mapped there. NULL is nothing. */
+void dw_agent_addresses_free(void *at, size_t bytes);
+
+/* Take the addresses of @bytes at @at back after their pages have moved away. False: somebody else
+ * has mapped something there, and they are lost. */
+bool dw_agent_addresses_take_back(void *at, size_t bytes);

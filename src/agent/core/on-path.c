@@ -28,12 +28,6 @@ struct dw_path_counter {
 	uint32_t unused;
 };
 
-static void unmap(void *at, size_t bytes)
-{
-	if (at)
-		dw_sys_munmap(at, bytes);
-}
-
 /* @old, which has @room things of @size bytes, with room for twice as many. NULL = no memory. */
 static void *larger(void *old, uint32_t *room, size_t size)
 {
@@ -44,7 +38,7 @@ static void *larger(void *old, uint32_t *room, size_t size)
 		return NULL;
 	if (old)
 		memcpy(got, old, *room * size);
-	unmap(old, *room * size);
+	dw_agent_memory_free(old, *room * size);
 	*room = more;
 	return got;
 }
@@ -72,7 +66,7 @@ bool dw_path_reserve(struct dw_path_table *t, uint64_t (*hash)(const void *ctx, 
 		if (old.at[i])
 			table[h & (t->room - 1)] = old.at[i];
 	}
-	unmap(old.at, old.room * sizeof(*old.at));
+	dw_agent_memory_free(old.at, old.room * sizeof(*old.at));
 	return true;
 }
 
@@ -216,9 +210,9 @@ void dw_path_leave(struct dw_path *p, uint32_t i)
 
 void dw_path_end(struct dw_path *p)
 {
-	unmap(p->calls, p->calls_room * sizeof(*p->calls));
-	unmap(p->counters, p->counters_room * sizeof(*p->counters));
-	unmap(p->call_of.at, p->call_of.room * sizeof(uint32_t));
-	unmap(p->counter_of.at, p->counter_of.room * sizeof(uint32_t));
+	dw_agent_memory_free(p->calls, p->calls_room * sizeof(*p->calls));
+	dw_agent_memory_free(p->counters, p->counters_room * sizeof(*p->counters));
+	dw_agent_memory_free(p->call_of.at, p->call_of.room * sizeof(uint32_t));
+	dw_agent_memory_free(p->counter_of.at, p->counter_of.room * sizeof(uint32_t));
 	*p = (struct dw_path){0};
 }

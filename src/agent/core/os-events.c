@@ -9,12 +9,14 @@
 #include "agent/core/os-events.h"
 
 #include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
 #include "agent/core/ticks-x86-64.h"
 
 enum {
 	TRIES = 4,	     /* a tracer may switch us at every system call */
 	WRITES_A_SWITCH = 2, /* to the counter of a perf page */
 	LEAST_SWITCH_NS = 1000,
+	PERF_BYTES = 4096,
 };
 
 /* The word of those who learn nothing. */
@@ -25,14 +27,25 @@ static bool may_try(const char *forced, const char *source)
 	return !forced || dw_text_after(forced, source);
 }
 
+static void *open_perf(void)
+{
+	void *at = dw_agent_addresses(PERF_BYTES), *page;
+	int error;
+
+	if (!at)
+		return NULL;
+	page = dw_os_perf_open(at, &error);
+	if (!page)
+		dw_agent_addresses_free(at, PERF_BYTES);
+	return page;
+}
+
 static bool prove_perf(void)
 {
-	int error;
-	void *page = dw_os_perf_open(&error);
+	void *page = open_perf();
 	bool is_proven = page && dw_os_prove(dw_os_perf_word(page), NULL);
 
-	if (page)
-		dw_os_perf_close(page);
+	dw_agent_addresses_free(page, PERF_BYTES);
 	return is_proven;
 }
 
@@ -89,10 +102,9 @@ static uint64_t *take_rseq(void)
 static void take_source(struct dw_tree_thread *t, struct dw_os_state *s)
 {
 	bool may_call = dw_agent_may_call();
-	int error;
 
 	if (may_call && dw_agent.os.has_perf)
-		s->page = dw_os_perf_open(&error);
+		s->page = open_perf();
 	if (may_call && !s->page && dw_agent.os.has_rseq && !dw_agent.os.is_foreign)
 		s->rseq = take_rseq();
 	if (s->page)
@@ -147,8 +159,7 @@ void dw_os_thread_start(struct dw_tree_thread *t, struct dw_os_state *s)
 void dw_os_thread_end(struct dw_tree_thread *t, struct dw_os_state *s)
 {
 	t->os_word = &never_changes;
-	if (s->page)
-		dw_os_perf_close(s->page);
+	dw_agent_addresses_free(s->page, PERF_BYTES);
 	s->page = NULL;
 	s->rseq = NULL;
 }

@@ -8,7 +8,6 @@
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/core/overflow.h"
-#include "agent/core/syscall-x86-64.h"
 
 enum { ROOM_MIN = 32 };
 
@@ -119,7 +118,6 @@ void dw_os_inside_rename(struct dw_os_inside *o, uint32_t entry, uint32_t to)
 
 void dw_os_inside_end(struct dw_os_inside *o)
 {
-	if (o->open)
-		dw_sys_munmap(o->open, o->room * sizeof(*o->open));
+	dw_agent_memory_free(o->open, o->room * sizeof(*o->open));
 	*o = (struct dw_os_inside){0};
 }

@@ -28,7 +28,7 @@ static long open_event(void)
 	return dw_syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-void *dw_os_perf_open(int *ret_error)
+void *dw_os_perf_open(void *at, int *ret_error)
 {
 	long fd = open_event();
 	void *page;
@@ -36,7 +36,8 @@ void *dw_os_perf_open(int *ret_error)
 	*ret_error = fd < 0 ? (int)-fd : 0;
 	if (fd < 0)
 		return NULL;
-	page = dw_sys_mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, (int)fd, 0);
+	page = dw_sys_mmap(at, PAGE_BYTES, PROT_READ, MAP_SHARED | (at ? MAP_FIXED : 0), (int)fd,
+			   0);
 	dw_sys_close((int)fd);
 	if (dw_is_mapped(page))
 		return page;

@@ -24,9 +24,10 @@ void dw_os_clocks_read(struct dw_os_clocks *ret);
 /* The ticks between @from and @to that the thread was not on a processor. */
 uint64_t dw_os_blocked(const struct dw_os_clocks *from, const struct dw_os_clocks *to);
 
-/* Map the page of a perf event of the calling thread, its word changes at each switch. NULL and
- * *@ret_error = errno when that is refused, locked memory has run out, or there is no room. */
-void *dw_os_perf_open(int *ret_error);
+/* Map the page of a perf event of the calling thread, its word changes at each switch: in the place
+ * of what is at @at, NULL = anywhere. NULL and *@ret_error = errno when that is refused, locked
+ * memory has run out, or there is no room. */
+void *dw_os_perf_open(void *at, int *ret_error);
 
 /* Unmap it. From any thread of the process. */
 void dw_os_perf_close(void *page);

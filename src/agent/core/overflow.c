@@ -38,12 +38,6 @@ struct dw_overflow {
 	bool has_stack;		       /* so are activations on the current stack */
 };
 
-static void unmap(void *at, size_t bytes)
-{
-	if (at)
-		dw_sys_munmap(at, bytes);
-}
-
 static struct dw_tree_node *parent_of(const struct dw_overflow *o, const struct dw_tree_node *n)
 {
 	return dw_arena_line(o->base, n->parent);
@@ -253,7 +247,7 @@ static bool reserve_sums(struct dw_beyond *b)
 		return false;
 	if (b->sums)
 		memcpy(sums, b->sums, b->room * sizeof(*sums));
-	unmap(b->sums, b->room * sizeof(*sums));
+	dw_agent_memory_free(b->sums, b->room * sizeof(*sums));
 	b->sums = sums;
 	b->room = room;
 	return true;
@@ -449,13 +443,13 @@ void dw_overflow_end(struct dw_stacks *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct dw_beyond *b = &s->list[i]->beyond;
 
-		unmap(b->sums, b->room * sizeof(*b->sums));
+		dw_agent_memory_free(b->sums, b->room * sizeof(*b->sums));
 		*b = (struct dw_beyond){0};
 	}
 	if (!o)
 		return;
-	unmap(o->nodes.at, o->nodes.room * sizeof(uint32_t));
+	dw_agent_memory_free(o->nodes.at, o->nodes.room * sizeof(uint32_t));
 	dw_path_end(&o->path);
-	unmap(o, sizeof(*o));
+	dw_agent_memory_free(o, sizeof(*o));
 	s->overflow = NULL;
 }

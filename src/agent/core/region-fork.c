@@ -8,6 +8,7 @@
  */
 #include "agent/core/region-internal.h"
 
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/threads.h"
 
@@ -46,17 +47,20 @@ static void inherit(struct dw_region_header *header)
 /* Put the file's header and chunks in the place of the parent's. */
 static bool replace(int fd)
 {
-	struct dw_region_header *header = dw_map_file(NULL, dw_whole_pages(sizeof(*header)), fd, 0);
-	bool is_whole = dw_is_mapped(header);
+	uint64_t bytes = dw_whole_pages(sizeof(struct dw_region_header));
+	void *room = dw_agent_addresses(bytes);
+	struct dw_region_header *header = room ? dw_map_file(room, bytes, fd, 0) : NULL;
+	bool is_whole = header && dw_is_mapped(header);
 	const struct dw_agent_chunk *chunk;
 
+	if (is_whole) {
+		inherit(header);
+		dw_region_fill(header, true);
+	}
+	dw_agent_addresses_free(room, bytes);
 	if (!is_whole)
 		return false;
-	inherit(header);
-	dw_region_fill(header, true);
-	dw_sys_munmap(header, dw_whole_pages(sizeof(*header)));
-	is_whole =
-		dw_is_mapped(dw_map_file(dw_agent.region, dw_whole_pages(sizeof(*header)), fd, 0));
+	is_whole = dw_is_mapped(dw_map_file(dw_agent.region, bytes, fd, 0));
 	for (uint32_t i = 0; i < dw_agent.chunk_n && is_whole; i++) {
 		chunk = &dw_agent.chunks[i];
 		is_whole = dw_is_mapped(

@@ -10,6 +10,7 @@
  */
 #include "agent/core/region-internal.h"
 
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <elf.h>
@@ -152,6 +153,7 @@ bool dw_region_start(void)
 	int fd;
 
 	dw_agent.region = &idle;
+	dw_memory_start();
 	wiped = dw_map_memory(NULL, DWELL_PAGE);
 	if (!dw_is_mapped(wiped))
 		return false;
@@ -189,47 +191,46 @@ static int reopen(void)
 	return -ENOENT;
 }
 
-/* Make the file larger by @chunk and map that: anywhere, or in the place of what is at @to. */
-static void *extend(const struct dw_region_chunk *chunk, void *to)
+/* Make the file larger by @chunk and map that in the place of what is at @to. */
+static bool extend(const struct dw_region_chunk *chunk, void *to)
 {
-	void *mapped = NULL;
+	bool is_mapped;
 	int fd = reopen();
 
 	if (fd < 0)
-		return NULL;
-	if (!allocate(fd, chunk->at, chunk->at + chunk->bytes, !dw_agent.is_started))
-		mapped = dw_map_file(to, chunk->bytes, fd, chunk->at);
+		return false;
+	is_mapped = !allocate(fd, chunk->at, chunk->at + chunk->bytes, !dw_agent.is_started) &&
+		    dw_is_mapped(dw_map_file(to, chunk->bytes, fd, chunk->at));
 	dw_sys_close(fd);
-	return mapped && dw_is_mapped(mapped) ? mapped : NULL;
+	return is_mapped;
 }
 
-/* Add @chunk to the region; where it is mapped. */
-static void *add(const struct dw_region_chunk *chunk, void *to)
+/* Add @chunk to the region and map it in the place of what is at @to. */
+static bool add(const struct dw_region_chunk *chunk, void *to)
 {
-	void *mapped;
-
-	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes)
-		return NULL;
-	mapped = extend(chunk, to);
-	if (!mapped)
-		return NULL;
-	dw_agent.chunks[dw_agent.chunk_n] = (struct dw_agent_chunk){mapped, *chunk};
+	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes ||
+	    !extend(chunk, to))
+		return false;
+	dw_agent.chunks[dw_agent.chunk_n] = (struct dw_agent_chunk){to, *chunk};
 	dw_agent.region->chunks[dw_agent.chunk_n] = *chunk;
 	dw_agent.chunk_n++;
 	dw_agent.bytes += chunk->bytes;
 	dw_agent.region->bytes = dw_agent.bytes;
 	__atomic_store_n(&dw_agent.region->chunk_n, dw_agent.chunk_n, __ATOMIC_RELEASE);
-	return mapped;
+	return true;
 }
 
 void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
 {
 	const struct dw_region_chunk chunk = {kind, module, dw_agent.bytes, dw_whole_pages(bytes)};
 
-	if (bytes > DWELL_CHUNK_BYTES_MAX)
-		return NULL;
+	void *to = bytes > DWELL_CHUNK_BYTES_MAX ? NULL : dw_agent_addresses(chunk.bytes);
+
 	*at = chunk.at;
-	return add(&chunk, NULL);
+	if (!to || add(&chunk, to))
+		return to;
+	dw_agent_addresses_free(to, chunk.bytes);
+	return NULL;
 }
 
 bool dw_agent_chunk_at(uint32_t kind, size_t bytes, void *to)

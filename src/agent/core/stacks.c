@@ -239,7 +239,7 @@ static bool begin_stack(struct dw_stacks *s, uint64_t record)
 static void unmap(struct dw_stack *k)
 {
 	dw_os_inside_end(&k->os);
-	dw_sys_munmap(k, stack_bytes(k));
+	dw_agent_memory_free(k, stack_bytes(k));
 }
 
 /* Give back all stacks but the first, if that is a small one. */
@@ -681,7 +681,7 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 	}
 	s->current = NULL;
 	set_current(s, current);
-	dw_sys_munmap(s->kept, s->kept_n * sizeof(*s->kept));
+	dw_agent_memory_free(s->kept, s->kept_n * sizeof(*s->kept));
 	s->kept = NULL;
 	return true;
 }
@@ -691,7 +691,6 @@ void dw_stacks_end(struct dw_stacks *s)
 	dw_overflow_end(s);
 	for (uint32_t i = 0; i < s->n; i++)
 		unmap(s->list[i]);
-	if (s->list)
-		dw_sys_munmap(s->list, s->room * sizeof(struct dw_stack *));
+	dw_agent_memory_free(s->list, s->room * sizeof(struct dw_stack *));
 	*s = (struct dw_stacks){0};
 }

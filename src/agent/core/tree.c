@@ -25,20 +25,11 @@ enum {
  * their addresses more than for the bytes. NULL = none. */
 static void *map(uint64_t bytes)
 {
-	uint64_t skip;
-	uint8_t *at;
+	void *at = dw_agent_memory(bytes);
 
-	if (bytes % HUGE_BYTES)
-		return dw_agent_memory(bytes);
-	at = dw_agent_memory(bytes + HUGE_BYTES);
-	if (!at)
-		return NULL;
-	skip = -(uint64_t)at % HUGE_BYTES;
-	if (skip)
-		dw_sys_munmap(at, skip);
-	dw_sys_munmap(at + skip + bytes, HUGE_BYTES - skip);
-	dw_syscall(SYS_madvise, at + skip, bytes, MADV_HUGEPAGE);
-	return at + skip;
+	if (at && !(bytes % HUGE_BYTES))
+		dw_syscall(SYS_madvise, at, bytes, MADV_HUGEPAGE);
+	return at;
 }
 
 static uint32_t hash(uint32_t parent, uint64_t key, uint32_t site)
@@ -77,8 +68,7 @@ static void insert(struct dw_tree *t, struct dw_tree_entry entry)
 
 static void end_table(struct dw_tree *t)
 {
-	if (t->table)
-		dw_sys_munmap(t->table, t->room * sizeof(*t->table));
+	dw_agent_memory_free(t->table, t->room * sizeof(*t->table));
 	t->table = NULL;
 	t->room = 0;
 }
@@ -246,8 +236,7 @@ static void grow_quick(struct dw_tree *t, struct dw_tree_thread *line)
 		return;
 	line->quick = quick;
 	line->quick_mask = quick_mask(room);
-	if (t->quick)
-		dw_sys_munmap(t->quick, t->quick_room * sizeof(*quick));
+	dw_agent_memory_free(t->quick, t->quick_room * sizeof(*quick));
 	t->quick = quick;
 	t->quick_room = room;
 }
@@ -291,8 +280,7 @@ struct dw_tree_os *dw_tree_os(struct dw_tree *t, struct dw_tree_node *node)
 void dw_tree_end(struct dw_tree *t)
 {
 	end_table(t);
-	if (t->quick)
-		dw_sys_munmap(t->quick, t->quick_room * sizeof(*t->quick));
+	dw_agent_memory_free(t->quick, t->quick_room * sizeof(*t->quick));
 	t->quick = NULL;
 	t->quick_room = t->quick_n = 0;
 }

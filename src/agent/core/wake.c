@@ -3,6 +3,7 @@
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec-program.h"
+#include "agent/core/memory.h"
 
 #include <elf.h>
 
@@ -24,6 +25,13 @@ static bool is_secure(char **envp)
 	return true;
 }
 
+static void activate(const char *path)
+{
+	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
+	if (dw_agent.is_active)
+		dw_memory_start();
+}
+
 void dw_agent_wake_second(const char *start)
 {
 	const char *path = dw_loader_own_path();
@@ -31,7 +39,7 @@ void dw_agent_wake_second(const char *start)
 	if (!path || !dw_environment_be_second(start))
 		return;
 	dw_agent.is_second = true;
-	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
+	activate(path);
 }
 
 const char *dw_agent_second(void)
@@ -48,6 +56,6 @@ bool dw_agent_wake(char **envp)
 		return false;
 	if (!dw_filters_fit(filters))
 		return false;
-	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
+	activate(path);
 	return dw_agent.is_active;
 }

@@ -11,6 +11,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/threads.h"
 #include "agent/probe/calibrate.h"
@@ -385,8 +386,7 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 void dw_area_close(struct dw_area *area)
 {
 	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
-	if (area->left)
-		dw_sys_munmap(area->left, area->header->functions.n / 8 + 1);
+	dw_agent_memory_free(area->left, area->header->functions.n / 8 + 1);
 	dw_mute_forget(area);
 	dw_sys_munmap((void *)area->area, area->bytes);
 }

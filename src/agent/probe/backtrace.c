@@ -9,7 +9,6 @@
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
 #include "agent/core/slow.h"
-#include "agent/core/syscall-x86-64.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 
@@ -52,7 +51,7 @@ static void **borrow(size_t n)
 
 static void give_back(void **memory, size_t n)
 {
-	dw_sys_munmap(memory, n * sizeof(*memory));
+	dw_agent_memory_free(memory, n * sizeof(*memory));
 }
 
 STAND_IN int backtrace(void **buffer, int size)

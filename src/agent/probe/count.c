@@ -9,7 +9,7 @@
 #include "agent/probe/count.h"
 
 #include "agent/core/agent.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/memory.h"
 #include "agent/probe/state.h"
 
 static uint64_t **counts_word(const struct dw_area *a)
@@ -31,9 +31,7 @@ static uint64_t *make_table(const struct dw_area *a)
 		return table;
 	}
 	dw_agent_drop(DWELL_DROP_COUNTS);
-	table = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return dw_is_mapped(table) ? table : NULL;
+	return dw_agent_memory(bytes);
 }
 
 void dw_count_slow(uint64_t area, uint32_t function)

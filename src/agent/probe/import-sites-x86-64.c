@@ -1,7 +1,6 @@
 /* Sorting sites by import; see import-sites.h. A probe has `mov $index, %eax` before its gate call,
  * where index counts functions and imports. */
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
 #include "agent/probe/import-sites.h"
 #include "agent/probe/probe.h"
 
@@ -79,7 +78,6 @@ const uint32_t *dw_import_sites_of(const struct dw_import_sites *s, uint32_t imp
 
 void dw_import_sites_release(struct dw_import_sites *s)
 {
-	if (s->first)
-		dw_sys_munmap(s->first, s->bytes);
+	dw_agent_memory_free(s->first, s->bytes);
 	*s = (struct dw_import_sites){0};
 }

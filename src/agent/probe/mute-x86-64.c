@@ -402,10 +402,8 @@ static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 		if (error)
 			error = swap_pages(&w, pages, pages_n);
 	}
-	if (pages)
-		dw_sys_munmap(pages, pages_n / 8 + 1);
-	if (w.sites)
-		dw_sys_munmap(w.sites, bytes + 1);
+	dw_agent_memory_free(pages, pages_n / 8 + 1);
+	dw_agent_memory_free(w.sites, bytes + 1);
 	return error;
 }
 
@@ -425,16 +423,14 @@ void dw_mute_area(struct dw_area *a)
 		error = -ENOMEM;
 	else if (mark(a, fresh))
 		error = change_code(a, fresh, !is_first);
-	if (fresh)
-		dw_sys_munmap(fresh, 2 * set_bytes(a));
+	dw_agent_memory_free(fresh, 2 * set_bytes(a));
 	if (error)
 		region->mutes_error = (uint32_t)-error;
 }
 
 void dw_mute_forget(struct dw_area *a)
 {
-	if (a->muted)
-		dw_sys_munmap(a->muted, 2 * set_bytes(a));
+	dw_agent_memory_free(a->muted, 2 * set_bytes(a));
 	a->muted = NULL;
 	dw_import_sites_release(&a->sites);
 }

@@ -25,5 +25,8 @@ static void forked(void)
 	dw_timing_forked();
 }
 
-const struct dw_agent_part dw_agent_part = {start, forked, dw_timing_end, dw_clone_of,
-					    dw_module_of_key};
+const struct dw_agent_part dw_agent_part = {.start = start,
+					    .forked = forked,
+					    .end = dw_timing_end,
+					    .running = dw_clone_of,
+					    .module_of = dw_module_of_key};

@@ -9,10 +9,12 @@
  * huge pages) holds the patches, and must still work. Limits: raw system calls are not seen.
  */
 #include "agent/core/agent.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/memory.h"
 #include "agent/probe/reals.h"
 #include "agent/probe/state.h"
 #include "agent/probe/text.h"
+
+#include <sys/mman.h>
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -36,10 +38,7 @@ static size_t bits_bytes(const struct dw_area *area)
 
 static uint8_t *make_bits(const struct dw_area *area)
 {
-	uint8_t *bits = dw_sys_mmap(NULL, bits_bytes(area), PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return dw_is_mapped(bits) ? bits : NULL;
+	return dw_agent_memory(bits_bytes(area));
 }
 
 /* Take out functions one of whose own patches lies outside: it could not be undone. One in the
@@ -135,8 +134,7 @@ static void put_back(struct change *c, bool is_writable)
 				     lead_back, c);
 		}
 	}
-	if (c->functions)
-		dw_sys_munmap(c->functions, bits_bytes(c->area));
+	dw_agent_memory_free(c->functions, bits_bytes(c->area));
 }
 
 static void text_changes(uint64_t from, uint64_t bytes, bool is_writable)

@@ -13,6 +13,7 @@
  */
 #include "agent/probe/text.h"
 
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <errno.h>
@@ -61,18 +62,21 @@ static void put(uint8_t *at, const uint8_t *bytes, size_t n)
 int dw_text_may_change(const char *path)
 {
 	int fd = dw_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	void *place = dw_agent_addresses(DWELL_PAGE_BYTES);
 	uint8_t *page;
 	int error;
 
-	page = dw_sys_mmap(NULL, DWELL_PAGE_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	page = place ? dw_sys_mmap(place, DWELL_PAGE_BYTES, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0)
+		     : (void *)-ENOMEM;
 	if (fd >= 0)
 		dw_sys_close(fd);
-	if (!dw_is_mapped(page))
-		return (int)(long)page;
-	*(volatile uint8_t *)page = JUMP;
-	error = dw_sys_mprotect(page, DWELL_PAGE_BYTES, PROT_READ | PROT_EXEC);
-	dw_sys_munmap(page, DWELL_PAGE_BYTES);
+	error = dw_is_mapped(page) ? 0 : (int)(long)page;
+	if (!error) {
+		*(volatile uint8_t *)page = JUMP;
+		error = dw_sys_mprotect(page, DWELL_PAGE_BYTES, PROT_READ | PROT_EXEC);
+	}
+	dw_agent_addresses_free(place, DWELL_PAGE_BYTES);
 	return error;
 }
 
@@ -175,12 +179,11 @@ void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint3
 
 int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx)
 {
-	uint8_t *copy = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *copy = dw_agent_memory(bytes);
 	long moved;
 
-	if (!dw_is_mapped(copy))
-		return (int)(long)copy;
+	if (!copy)
+		return -ENOMEM;
 	__builtin_memcpy(copy, (const void *)at, bytes);
 	if (edit)
 		edit(ctx, copy);
@@ -189,9 +192,11 @@ int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *c
 		moved = dw_syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
 				   at);
 	if (moved < 0 && moved >= -4095) {
-		dw_sys_munmap(copy, bytes);
+		dw_agent_memory_free(copy, bytes);
 		return (int)moved;
 	}
+	if (dw_agent_addresses_take_back(copy, bytes))
+		dw_agent_memory_free(copy, bytes);
 	return 0;
 }
 
@@ -208,45 +213,37 @@ static uint64_t next_run(const uint8_t *pages, uint64_t n, uint64_t *first)
 	return end;
 }
 
-/* Let the runs of @copy take their places, unless there is an @error already, and give back the
- * rest: piece by piece, as others may map something where a run has left. */
+/* Let the runs of @copy take their places, unless there is an @error already, and give it back. */
 static int move_runs(uint64_t at, uint8_t *copy, const uint8_t *pages, uint64_t n, int error)
 {
-	uint64_t first, end = 0;
+	uint64_t first = 0, end, bytes;
+	bool is_ours = true;
 	long moved;
 
-	for (;;) {
-		uint64_t from = end, bytes;
-
-		first = from;
-		end = next_run(pages, n, &first);
-		if (first > from)
-			dw_sys_munmap(copy + from * DWELL_PAGE_BYTES,
-				      (first - from) * DWELL_PAGE_BYTES);
+	for (; !error && (end = next_run(pages, n, &first)) > first; first = end) {
 		bytes = (end - first) * DWELL_PAGE_BYTES;
-		if (!bytes)
-			return error;
-		moved = error ? error
-			      : dw_syscall(SYS_mremap, copy + first * DWELL_PAGE_BYTES, bytes,
-					   bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-					   at + first * DWELL_PAGE_BYTES);
-		if (moved >= 0 || moved < -4095)
-			continue;
-		error = (int)moved;
-		dw_sys_munmap(copy + first * DWELL_PAGE_BYTES, bytes);
+		moved = dw_syscall(SYS_mremap, copy + first * DWELL_PAGE_BYTES, bytes, bytes,
+				   MREMAP_MAYMOVE | MREMAP_FIXED, at + first * DWELL_PAGE_BYTES);
+		if (moved < 0 && moved >= -4095)
+			error = (int)moved;
+		else
+			is_ours &= dw_agent_addresses_take_back(copy + first * DWELL_PAGE_BYTES,
+								bytes);
 	}
+	if (is_ours)
+		dw_agent_memory_free(copy, n * DWELL_PAGE_BYTES);
+	return error;
 }
 
 int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
 		       void (*edit)(void *ctx, uint8_t *copy), void *ctx)
 {
 	uint64_t n = bytes / DWELL_PAGE_BYTES, first = 0, end;
-	uint8_t *copy = dw_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *copy = dw_agent_memory(bytes);
 	int error;
 
-	if (!dw_is_mapped(copy))
-		return (int)(long)copy;
+	if (!copy)
+		return -ENOMEM;
 	while ((end = next_run(pages, n, &first)) > first) {
 		__builtin_memcpy(copy + first * DWELL_PAGE_BYTES,
 				 (const void *)(at + first * DWELL_PAGE_BYTES),

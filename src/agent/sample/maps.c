@@ -69,7 +69,7 @@ void dw_maps_tell(void)
 		dw_ring_end(&place, (uint32_t)n);
 		__atomic_store_n(&dw_sampling.told, end, __ATOMIC_RELAXED);
 	}
-	dw_sys_munmap(text, DWELL_SAMPLE_MAPS_MAX);
+	dw_agent_memory_free(text, DWELL_SAMPLE_MAPS_MAX);
 }
 
 void dw_maps_tell_of_samples(void)

@@ -1,0 +1,67 @@
+"""What agents need of the address space of a program is never in its way: not in holes that it has made
+and comes back to, nor under limits that it sets itself."""
+import re
+
+from harness import cases, expect, require
+
+ENGINES = {
+    "time": ("instrument",),
+    "count": ("instrument", "--probes=count"),
+    "lines": ("instrument", "--lines"),
+    "libraries": ("instrument", "--module", "*"),
+    "inside": ("sample", "--road=inside"),
+}
+
+
+def record(context, engine, *words, before=()):
+    """The program's output under @engine, which must have measured it."""
+    command, *options = ENGINES[engine]
+    program = context.target("agent-memory")
+    done = context.run(*before, context.dwell, command, "-q", "-o", "run.dwell", *options, "--", program, *words)
+    expect(done.returncode, 0, f"status of {engine}\n{done.stderr}")
+    if engine == "count":
+        with open(context.path("run.dwell")) as f:
+            rows = f.readlines()[1:]
+    else:
+        rows = context.report("functions")["rows"]
+    require(rows, f"{engine} measured nothing")
+    return done.stdout, done.stderr
+
+
+@cases(*ENGINES)
+def test_holes_stay_free(context, engine):
+    """A program that unmaps pieces of its memory finds their addresses free when it comes back."""
+    expect(record(context, engine, "holes"), ("0 holes taken\n", ""), "output and errors")
+
+
+@cases(*ENGINES)
+def test_nothing_is_mapped_anew(context, engine):
+    """After the start agents map in what they reserved before it only."""
+    expect(record(context, engine, "maps"), ("begin\n0 ranges mapped anew\n", ""), "output and errors")
+
+
+@cases(*ENGINES)
+def test_address_space_is_given_back(context, engine):
+    """Threads and memory have the room that the program's own limit leaves in a plain run."""
+    plain = context.run(context.target("agent-memory"), "space", "512")
+    expect(record(context, engine, "space", "512"), (plain.stdout, ""), "output and errors")
+    expect(plain.stdout, f"all taken\nlimit {512 << 20}\n", "plain output")
+
+
+@cases("time", "libraries", "inside")
+def test_data_stay_small(context, engine):
+    """Under a limit of data agents leave it to the program, and count what they then lack."""
+    expect(record(context, engine, "data", "32"), ("all taken\n", ""), "output and errors")
+    if engine == "time":
+        summary = context.run(context.dwell, "report", "run.dwell", "summary").stdout
+        require(re.search(r"[\d,]+ calls beyond the memory for call trees", summary), summary)
+
+
+def test_memory_can_be_locked(context):
+    """mlockall() by a user with a limit locks what the program has, as in a plain run."""
+    user = context.ordinary_user()
+    context.env["XDG_CACHE_HOME"] = context.path("cache")
+    plain = context.run(*user, context.target("agent-memory"), "locked", "8")
+    if plain.stdout != "locked\nall taken\n":
+        context.skip(f"plain run: {plain.stdout}{plain.stderr}")
+    expect(record(context, "time", "locked", "8", before=user), (plain.stdout, ""), "output and errors")

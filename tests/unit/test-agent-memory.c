@@ -1,0 +1,167 @@
+/* The agent's own memory (src/agent/core/memory.c): pieces are apart, zeroed, and used again. */
+#include "agent/core/memory.h"
+
+#include "check.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREADS = 4, PIECES = 64, ROUNDS = 3000, PAGE = 4096, BYTES_MAX = 40 * PAGE };
+
+struct piece {
+	uint8_t *at;
+	size_t bytes;
+};
+
+struct user {
+	pthread_t thread;
+	uint8_t mark;
+	int bad;
+	struct piece pieces[PIECES];
+};
+
+static bool is_all(const uint8_t *at, size_t bytes, uint8_t value)
+{
+	for (size_t i = 0; i < bytes; i += 512)
+		if (at[i] != value)
+			return false;
+	return at[bytes - 1] == value;
+}
+
+/* A piece that comes, goes or grows; all are full of their user's mark. */
+static void step(struct user *u, unsigned int random)
+{
+	struct piece *p = &u->pieces[random % PIECES];
+	size_t bytes = (random >> 8) % BYTES_MAX + 1;
+	uint8_t *more;
+
+	if (p->at && !is_all(p->at, p->bytes, u->mark))
+		u->bad++;
+	if (p->at && random >> 31) {
+		dw_agent_memory_free(p->at, p->bytes);
+		*p = (struct piece){NULL, 0};
+		return;
+	}
+	bytes += p->bytes;
+	if (bytes > 4 * BYTES_MAX)
+		return;
+	more = dw_agent_memory_more(p->at, p->bytes, bytes);
+	if (!more || !is_all(more + p->bytes, bytes - p->bytes, 0) ||
+	    (p->bytes && !is_all(more, p->bytes, u->mark)))
+		u->bad++;
+	if (!more)
+		return;
+	memset(more, u->mark, bytes);
+	*p = (struct piece){more, bytes};
+}
+
+static void *use(void *ctx)
+{
+	struct user *u = ctx;
+	unsigned int random = u->mark * 2654435761u;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		random = random * 1664525u + 1013904223u;
+		step(u, random ^ random >> 16);
+	}
+	return NULL;
+}
+
+TEST(pieces_are_apart)
+{
+	static struct user users[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		users[i].mark = (uint8_t)(i + 1);
+		CHECK(!pthread_create(&users[i].thread, NULL, use, &users[i]));
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(users[i].thread, NULL);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_INT(users[i].bad, 0);
+}
+
+TEST(what_is_free_is_used_again)
+{
+	void *first = dw_agent_memory(3 * PAGE), *again;
+
+	CHECK(first);
+	dw_agent_memory_free(first, 3 * PAGE);
+	again = dw_agent_memory(4 * PAGE);
+	CHECK(again == first);
+	dw_agent_memory_free(again, 4 * PAGE);
+	for (int i = 0; i < 20000; i++) { /* 20 GB in all */
+		void *at = dw_agent_memory(1 << 20);
+
+		CHECK(at);
+		dw_agent_memory_free(at, 1 << 20);
+	}
+}
+
+TEST(addresses_of_others_are_left_alone)
+{
+	void *at = dw_agent_addresses(PAGE), *other;
+
+	CHECK(at && !munmap(at, PAGE));
+	CHECK(dw_agent_addresses_take_back(at, PAGE));
+	CHECK(!munmap(at, PAGE));
+	other = mmap(at, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	CHECK(other == at && !dw_agent_addresses_take_back(at, PAGE));
+}
+
+/* Whether @holds in a child, which may change what the process has for good. */
+static bool in_child(bool (*holds)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(!holds());
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+}
+
+static bool is_limited(void)
+{
+	void *at;
+
+	dw_memory_limit(2 * PAGE);
+	if (dw_agent_memory(3 * PAGE))
+		return false;
+	at = dw_agent_memory(2 * PAGE);
+	if (!at || dw_agent_memory(1) || dw_agent_memory_more(at, 2 * PAGE, 3 * PAGE))
+		return false;
+	dw_agent_memory_free(at, 2 * PAGE);
+	return dw_agent_memory(PAGE);
+}
+
+TEST(no_more_than_the_limit)
+{
+	CHECK(in_child(is_limited));
+}
+
+static bool is_given_back(void)
+{
+	int n = 0;
+
+	dw_memory_give_back(2 << 20);
+	if (!dw_agent_memory(1 << 20) || dw_agent_memory(64 << 20))
+		return false;
+	dw_memory_give_back(0);
+	while (n < 1000 && dw_agent_memory(PAGE)) /* what was free before */
+		n++;
+	return n < 1000;
+}
+
+TEST(what_is_given_back_is_not_used)
+{
+	CHECK(in_child(is_given_back));
+}
+
+__attribute__((constructor)) static void reserve(void)
+{
+	dw_memory_start();
+}
+
+TEST_MAIN()
