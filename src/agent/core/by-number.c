@@ -53,17 +53,6 @@ static bool is_confining(long number, long a)
 	       (number == SYS_prctl && a == PR_SET_SECCOMP);
 }
 
-/* A call that has had @result may have changed what the agent may have reserved. True: it may
- * succeed now. */
-static bool look_at_limits(long number, long result, long a, long b, long c)
-{
-	if (number == SYS_mlockall)
-		return result && dw_limits_unlock((int)a);
-	if (!result && (number == SYS_setrlimit || (number == SYS_prlimit64 && c)))
-		dw_limits_changed((int)(number == SYS_setrlimit ? a : b));
-	return false;
-}
-
 DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	syscall_function *real;
@@ -75,10 +64,15 @@ DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, lon
 		return dw_execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
 				   (int)e);
 	real = (syscall_function *)dw_real_once(&dw_agent.real_syscall, "syscall");
+	if (number == SYS_setrlimit)
+		dw_limits_change(0, (int)a, (const void *)b);
+	else if (number == SYS_prlimit64)
+		dw_limits_change((int)a, (int)b, (const void *)c);
 	if (!is_confining(number, a)) {
 		result = real(number, a, b, c, d, e, f);
-		return look_at_limits(number, result, a, b, c) ? real(number, a, b, c, d, e, f)
-							       : result;
+		return number == SYS_mlockall && result && dw_limits_unlock((int)a)
+			       ? real(number, a, b, c, d, e, f)
+			       : result;
 	}
 	tell(true);
 	result = real(number, a, b, c, d, e, f);

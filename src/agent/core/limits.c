@@ -3,9 +3,10 @@
  *
  * Addresses that are reserved count against the limits of address space and of locked memory, so
  * they go when the program lowers one: what is in use stays, with a small share of the new limit
- * beside it. From then on the agent does with that, and what has no room is counted. Memory in use
- * counts against the limit of data; it may grow by such a share. Limits: those that are set by
- * others, or by system-call instructions of the program's own, are not seen.
+ * beside it: before the limit holds, as other threads may map something at any time. From then on
+ * the agent does with that, and what has no room is counted. Memory in use counts against the limit
+ * of data; it may grow by such a share. Limits: those that are set by others, or by system-call
+ * instructions of the program's own, are not seen.
  */
 #include "agent/core/limits.h"
 
@@ -15,6 +16,7 @@
 #include "agent/core/syscall-x86-64.h"
 
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #define DWELL_SHOWN __attribute__((visibility("default")))
 
@@ -55,11 +57,24 @@ static void give_back(uint64_t keep, uint64_t lines)
 	dw_agent_leave();
 }
 
-void dw_limits_changed(int what)
+/* The soft limit that the program gives at @to, which may lead nowhere: read by a system call.
+ * RLIM_INFINITY without one. */
+static uint64_t given(const void *to)
 {
-	uint64_t limit = what == RLIMIT_AS || what == RLIMIT_DATA ? limit_of(what) : RLIM_INFINITY;
+	uint64_t soft = RLIM_INFINITY;
+	const struct iovec here = {&soft, sizeof(soft)}, there = {(void *)to, sizeof(soft)};
 
-	if (limit == RLIM_INFINITY || !has_own_memory())
+	dw_syscall(SYS_process_vm_readv, dw_sys_getpid(), &here, 1, &there, 1, 0);
+	return soft;
+}
+
+void dw_limits_change(int pid, int what, const void *to)
+{
+	bool is_ours = (what == RLIMIT_AS || what == RLIMIT_DATA) && to && has_own_memory() &&
+		       (!pid || pid == (int)dw_sys_getpid());
+	uint64_t limit = is_ours ? given(to) : RLIM_INFINITY;
+
+	if (limit == RLIM_INFINITY)
 		return;
 	if (what == RLIMIT_AS) {
 		dw_memory_give_back(limit / SHARE);
@@ -85,22 +100,18 @@ DWELL_SHOWN int dw_own_setrlimit(int what, const void *to)
 {
 	setrlimit_function *real =
 		(setrlimit_function *)dw_real_once(&dw_agent.real_setrlimit, "setrlimit");
-	int result = real(what, to);
 
-	if (!result)
-		dw_limits_changed(what);
-	return result;
+	dw_limits_change(0, what, to);
+	return real(what, to);
 }
 
 DWELL_SHOWN int dw_own_prlimit(int pid, int what, const void *to, void *old)
 {
 	prlimit_function *real =
 		(prlimit_function *)dw_real_once(&dw_agent.real_prlimit, "prlimit");
-	int result = real(pid, what, to, old);
 
-	if (!result && to)
-		dw_limits_changed(what);
-	return result;
+	dw_limits_change(pid, what, to);
+	return real(pid, what, to, old);
 }
 
 /* All that is mapped counts when it is locked, so the call is made once more without what need not

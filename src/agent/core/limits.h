@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* The program has set its limit @what (RLIMIT_*). [async-signal-safe] [any-thread] */
-void dw_limits_changed(int what);
+/* The program is about to set limit @what (RLIMIT_*) of process @pid, 0 = itself, to what is at
+ * @to. [async-signal-safe] [any-thread] */
+void dw_limits_change(int pid, int what, const void *to);
 
 /* mlockall(@flags) has failed: whether more has been given back by now, so that it may succeed.
  * [async-signal-safe] [any-thread] */
