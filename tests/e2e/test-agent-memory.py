@@ -1,5 +1,7 @@
 """What agents need of the address space of a program is never in its way: not in holes that it has made
 and comes back to, nor under limits that it sets itself."""
+import os
+import random
 import re
 
 from harness import cases, expect, require
@@ -19,13 +21,17 @@ def record(context, engine, *words, before=()):
     program = context.target("agent-memory")
     done = context.run(*before, context.dwell, command, "-q", "-o", "run.dwell", *options, "--", program, *words)
     expect(done.returncode, 0, f"status of {engine}\n{done.stderr}")
+    expect_measured(context, engine)
+    return done.stdout, done.stderr
+
+
+def expect_measured(context, engine):
     if engine == "count":
         with open(context.path("run.dwell")) as f:
             rows = f.readlines()[1:]
     else:
         rows = context.report("functions")["rows"]
     require(rows, f"{engine} measured nothing")
-    return done.stdout, done.stderr
 
 
 @cases(*ENGINES)
@@ -65,3 +71,45 @@ def test_memory_can_be_locked(context):
     if plain.stdout != "locked\nall taken\n":
         context.skip(f"plain run: {plain.stdout}{plain.stderr}")
     expect(record(context, "time", "locked", "8", before=user), (plain.stdout, ""), "output and errors")
+
+
+# Sequences of tests/targets/address-space.c; DWELL_LONG=1 takes a thousand.
+SEQUENCES, A_RUN = (1000, 20) if os.environ.get("DWELL_LONG") else (5, 5)
+DORMANT = {"dormant": ("memory",)}  # .NET's agent, preloaded into a program that has no .NET
+
+
+def run_sequences(context, seed, before=(), env=None):
+    libraries = [context.target(f"libaddress-space-{i}.so") for i in range(3)]
+    return context.run(*before, context.target("address-space"), str(seed), str(A_RUN), *libraries,
+                       env={**context.env, **(env or {})}, seconds=900)
+
+
+def first_difference(plain, done):
+    """The first step of a thread that went otherwise."""
+    def steps(run, thread):
+        return [line for line in run.stderr.splitlines() if line.startswith(thread)]
+    for thread in "01234567":
+        for a, b in zip(steps(plain, thread), steps(done, thread)):
+            if a != b:
+                return f"{a!r} became {b!r}"
+    return "other steps in another run"
+
+
+@cases(*ENGINES, "dormant")
+def test_random_changes(context, engine):
+    """Eight threads that map, unmap, move, fork, execute and open libraries at random see results, errors,
+    contents and rights of a plain run."""
+    command, *options = {**ENGINES, **DORMANT}[engine]
+    begin = int(os.environ.get("DWELL_SEED", 0)) or random.randrange(1, 1 << 40)
+    for seed in range(begin, begin + SEQUENCES, A_RUN):
+        recorder = (context.dwell, command, "-q", "-o", "run.dwell", *options, "--")
+        plain, done = run_sequences(context, seed), run_sequences(context, seed, recorder)
+        what = f"{engine}, DWELL_SEED={seed}"
+        expect((plain.returncode, plain.stderr), (0, ""), f"plain run, {what}")
+        if (done.returncode, done.stdout, done.stderr) != (0, plain.stdout, ""):
+            log = {"ADDRESS_SPACE_LOG": "1"}
+            difference = first_difference(run_sequences(context, seed, env=log),
+                                          run_sequences(context, seed, recorder, env=log))
+            raise AssertionError(f"{what}: status {done.returncode}, {done.stderr!r}, {difference}")
+        if engine != "dormant":
+            expect_measured(context, engine)
