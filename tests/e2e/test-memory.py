@@ -108,6 +108,59 @@ def test_native_code_between(context, version):
     expect({row["inclusive_allocations"] for row in rows}, {said["compared"][0]}, "objects")
 
 
+# Of each type the methods below which it is made, innermost first, up to the way's own.
+GENERATED = {
+    "LeafOfCall": ("Generated.Call", "[dynamic]"),
+    "LeafOfExpression": ("[dynamic]",),
+    "LeafOfText": ("Texts.ToString", "[dynamic]"),
+    "LeafOfBinder": ("Bound.Make", "[dynamic]", "Generated.OfBinder.lambda_0"),
+    "LeafOfEmit": ("[dynamic]",),
+    "LeafOfEmittedCall": ("Generated.Emitted", "[dynamic]"),
+    "LeafOfDepth": ("[dynamic]", "[dynamic]", "[dynamic]"),
+    "LeafOfSum": ("Generated.Sum", "[dynamic]"),
+}
+TUNINGS = {"default": {}, "one-tier": {"DOTNET_TieredCompilation": "0"},
+           "no-precompiled": {"DOTNET_ReadyToRun": "0"}}
+
+
+def ways_of(context, kind):
+    """Ways to objects of a type: tuples of functions, innermost first, with how many objects."""
+    ways, path = [], []
+    for row in report(context, "allocations", "--trim", "0", "--type", kind)["rows"]:
+        del path[row["level"]:]
+        path.append("[dynamic]" if row["module_name"] == "[dynamic]" else row["name"])
+        if row["name"] == "Program.Main":
+            ways.append((tuple(path[1:]), row["inclusive_allocations"]))
+    return ways
+
+
+@cases(*(f"{tuning}-{version}" for tuning in TUNINGS for version in VERSIONS))
+def test_methods_made_at_run_time(context, case):
+    """They stand in stacks where they are, and the runtime is hardly ever asked for one."""
+    tuning, version = case.rsplit("-", 1)
+    n = 10000
+    said = record(context, "generated", str(n), command=program(context, version),
+                  env=TUNINGS[tuning], options=["--check-stacks", "11"])
+    rows = types(context)
+    for kind, functions in GENERATED.items():
+        way = "Generated.By" + kind.removeprefix("LeafOf")
+        want = (*functions, "Generated.Repeat", way, "Generated.Run", "Program.Main")
+        ways = ways_of(context, kind)
+        # The first call of a binder goes another way.
+        expect(sum(count for way, count in ways if way == want), n - (kind == "LeafOfBinder"),
+               f"{kind} by {want}: {ways}")
+        expect(rows[kind]["instances"], n, kind)
+        others = 24 * (n - 1) if kind == "LeafOfBinder" else 0  # boxes of what it returns
+        expect(rows[kind]["total_bytes_allocated"] - 24, said[kind][0] - others, f"bytes of {kind}")
+    facts = report(context, "lifetime")["session"]
+    objects = sum(row["instances"] for row in rows.values())
+    require(facts["stack_snapshots"] <= objects / 1000,
+            f"{facts['stack_snapshots']} snapshots for {objects} objects")
+    require(facts["stacks_checked"] > objects / 20, f"{facts['stacks_checked']} stacks checked")
+    expect(facts["stacks_different"], 0, "stacks that differ")
+    expect_facts(facts)
+
+
 @cases(*VERSIONS)
 def test_native_functions_between(context, version):
     """When asked which native functions lie there: each, also where libraries take turns."""

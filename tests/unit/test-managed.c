@@ -36,6 +36,18 @@ TEST(prologs)
 	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, stack), DWELL_ROW_RSP, 7, -2));
 	CHECK(is_row(dw_prolog_row(FRAMELESS, UINT64_MAX, usual), DWELL_ROW_RSP, 4, -2));
 	CHECK(is_row(dw_prolog_row(BYTES(0xc3), UINT64_MAX, usual), DWELL_ROW_RSP, 1, 0));
+	/* push rbp; test [rsp - 4096], eax; sub rsp, 4128; lea rbp, [rsp + 4128] */
+	CHECK(is_row(dw_prolog_row(BYTES(0x55, 0x85, 0x84, 0x24, 0x00, 0xf0, 0xff, 0xff, 0x48, 0x81,
+					 0xec, 0x20, 0x10, 0x00, 0x00, 0x48, 0x8d, 0xac, 0x24, 0x20,
+					 0x10, 0x00, 0x00, 0x33, 0xc0),
+				   UINT64_MAX, stack),
+		     DWELL_ROW_RSP, 518, -2));
+	/* push rbp; lea r11, [rsp - 6544]; call; mov rsp, r11; lea rbp, [rsp + 6544] */
+	CHECK(is_row(dw_prolog_row(BYTES(0x55, 0x4c, 0x8d, 0x9c, 0x24, 0x70, 0xe6, 0xff, 0xff, 0xe8,
+					 0x32, 0x44, 0xd6, 0x7c, 0x49, 0x8b, 0xe3, 0x48, 0x8d, 0xac,
+					 0x24, 0x90, 0x19, 0x00, 0x00, 0x33, 0xc0),
+				   UINT64_MAX, stack),
+		     DWELL_ROW_RSP, 820, -2));
 	/* Before the frame pointer is set the other code's holds. */
 	CHECK(is_row(dw_prolog_row(CONTINUED, 5, usual), DWELL_ROW_RBP, 2, -2));
 	CHECK(is_row(dw_prolog_row(CONTINUED, 8, usual), DWELL_ROW_SPECIAL, DWELL_ROW_COMPLEX, 0));

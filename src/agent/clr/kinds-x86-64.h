@@ -1,6 +1,7 @@
 /*
- * How the caller of code is found from its registers: a kind for each return address, learnt once
- * (learn-x86-64.c) and used for every walk (walk-x86-64.c).
+ * How the caller of code is found from its registers: a kind for each return address, learnt once,
+ * from the code (first-kind-x86-64.h) or the runtime's stacks (learn-x86-64.c), and used for every
+ * walk (walk-x86-64.c).
  *
  * Optimised methods with one call have no frame of their own, but always the same number of bytes
  * between the stack pointer behind a call and their return address.
@@ -18,13 +19,16 @@ struct dw_regs {
 };
 
 /* The low half of a kind: words from the stack pointer to the return address, or one of these. The
- * high half: words to where the caller's frame pointer is saved, -1 = it is still in the register.
- */
+ * high half: words to where the caller's frame pointer is saved, -1 = it is still in the register;
+ * of DWELL_KIND_CONTINUED the words of the other frame. */
 enum dw_kind_size {
 	DWELL_KIND_RBP = -1,	/* by the frame pointer */
 	DWELL_KIND_END = -2,	/* nothing managed further out */
 	DWELL_KIND_UNSURE = -3, /* differs: the runtime must be asked */
 	DWELL_KIND_SELF = -4,	/* of a stub: the return address is itself managed code */
+	/* by the frame pointer, then over what is left of the frame of the method's other code,
+	 * which this one goes on for */
+	DWELL_KIND_CONTINUED = -5,
 };
 
 /* Both halves as one. */
@@ -37,6 +41,12 @@ static inline uint32_t dw_kind(int32_t size, int32_t save)
 static inline int32_t dw_kind_size(uint32_t kind)
 {
 	return (int16_t)kind;
+}
+
+/* Whether @kind leads to a caller. */
+static inline bool dw_kind_leads(uint32_t kind)
+{
+	return dw_kind_size(kind) >= DWELL_KIND_RBP || dw_kind_size(kind) == DWELL_KIND_CONTINUED;
 }
 
 /* Where dw_kind_step() reads the caller's frame pointer, 0 = it is that of @s. */
@@ -63,6 +73,8 @@ static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 			s->rbp = ((const uint64_t *)s->rsp)[save];
 	} else {
 		at = s->rbp + 8;
+		if (size == DWELL_KIND_CONTINUED)
+			at += 8 + (uint64_t)save * 8;
 		if (s->rbp < s->rsp || at + 8 > high || s->rbp % 8)
 			return false;
 		s->rbp = *(const uint64_t *)s->rbp;
@@ -92,7 +104,20 @@ static inline uint32_t dw_stub_bit(uint64_t ip)
 	return (uint32_t)(ip ^ ip >> 10) % DWELL_STUB_BITS;
 }
 
+/* Whether @ip lies in the runtime. */
+static inline bool dw_is_runtime(uint64_t ip)
+{
+	return ip >= dw_kinds.runtime_start && ip < dw_kinds.runtime_end;
+}
+
 struct dw_clr_self;
+
+/* Learn how the caller of @s is found from its code alone. False: that does not say it. */
+bool dw_learn_said(const struct dw_regs *s, uint64_t high);
+
+/* Learn how the innermost managed frame is found from the callback's frame @base, from code alone.
+ * False: that does not say it. */
+bool dw_learn_start(uint64_t base, uint64_t high);
 
 /* Ask the runtime for the stack of @t, the calling thread, whose callback has frame @base, and
  * learn from it. As dw_walk(). */

@@ -1,18 +1,19 @@
 /*
  * Learning how to walk; see kinds-x86-64.h.
  *
- * A snapshot gives the registers of each managed frame. From one to the next leads a chain of
+ * What code says is believed where it is sure (first-kind-x86-64.h), and nearly all is learnt so,
+ * when a walk meets it first. Else the runtime is asked for the whole stack. Such a snapshot gives
+ * the registers of each managed frame. From one to the next leads what code says, or a chain of
  * frames with frame pointers, or a fixed size, or both when native frames or stubs lie between.
  * What leads two ways at different times stays unsure: then the runtime is asked each time. What
  * was learnt is tried at once; where it gives another stack than the snapshot, its innermost frame
  * is unsure.
  *
  * Between two frames of a snapshot may lie managed code that it leaves out: methods made at run
- * time, which we show, and what is left of a method's frame when better code goes on above it,
- * which is no call.
- *
- * Where the names of native functions are wanted, their unwind tables lead on, too.
+ * time, which we show, the runtime's own, and what is left of a method's frame when better code
+ * goes on above it, which is no call.
  */
+#include "agent/clr/first-kind-x86-64.h"
 #include "agent/clr/kinds-x86-64.h"
 #include "agent/clr/meaning.h"
 #include "agent/clr/natives.h"
@@ -74,13 +75,15 @@ static bool find_frame(uint64_t ip, bool is_between, uint32_t *ret)
 	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function) {
 		if (dw_kinds.has_natives)
 			*ret = dw_natives_frame(ip);
-		return true;
+		/* In no module: managed code that the runtime does not know by its address now. */
+		return dw_kinds.has_natives || dw_is_runtime(ip) || !dw_natives_has(ip) ||
+		       dw_natives_note(ip);
 	}
 	*ret = dw_meaning_frame(function, ip);
 	frame = dw_table_row(DWELL_CLR_FRAMES, *ret);
 	if (!*ret)
 		return false;
-	if (is_between && !dw_meaning_is_dynamic(frame))
+	if (dw_meaning_is_hidden(frame) || (is_between && !dw_meaning_is_dynamic(frame)))
 		*ret = 0;
 	return true;
 }
@@ -100,8 +103,13 @@ static uint32_t settle(uint32_t known, uint32_t kind)
 	return dw_kind(DWELL_KIND_UNSURE, -1);
 }
 
+enum source {
+	SEEN, /* from where stacks stood */
+	SAID, /* by the code */
+};
+
 /* Note that @ip is of @kind; @is_between: in no frame of a snapshot. */
-static void learn(uint64_t ip, uint32_t kind, bool is_between)
+static void learn(uint64_t ip, uint32_t kind, enum source source, bool is_between)
 {
 	struct dw_id *id = dw_ids_find(&dw_kinds.ips, ip);
 	uint32_t frame = 0;
@@ -114,7 +122,7 @@ static void learn(uint64_t ip, uint32_t kind, bool is_between)
 	if (!id)
 		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
 	else
-		id->extra = settle(id->extra, kind);
+		id->extra = source == SAID ? kind : settle(id->extra, kind);
 	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
@@ -134,29 +142,19 @@ static bool fixed_kind(const struct dw_regs *s, const struct dw_regs *to, uint32
 	return s->rbp == to->rbp || save >= 0;
 }
 
-/* Whether @ip is the runtime's or managed code. */
-static bool is_code(uint64_t ip)
+/* The kind of @s that its code says, else the likely one. */
+static uint32_t first_kind(const struct dw_regs *s, uint64_t high)
 {
-	uint64_t function;
+	uint32_t kind;
 
-	return (ip >= dw_kinds.runtime_start && ip < dw_kinds.runtime_end) ||
-	       (dw_runtime_function_at(ip - 1, &function) >= 0 && function);
-}
-
-/* Whether what led to @ip may be right: it is code that can be walked over. */
-static bool leads_on(uint64_t ip)
-{
-	return is_code(ip) || (dw_kinds.has_natives && dw_natives_has(ip));
-}
-
-/* The kind of @ip before anything is learnt of it. */
-static uint32_t first_kind(uint64_t ip)
-{
-	uint32_t kind = dw_kind(DWELL_KIND_RBP, -1);
-
-	if (dw_kinds.has_natives)
-		dw_natives_kind(ip, &kind);
+	dw_first_kind(s, high, &kind);
 	return kind;
+}
+
+/* The kind of @s as long as nothing else leads on: managed code may have begun otherwise. */
+static uint32_t likely_kind(const struct dw_regs *s, uint64_t high)
+{
+	return dw_is_managed(s->ip) ? dw_kind(DWELL_KIND_RBP, -1) : first_kind(s, high);
 }
 
 /*
@@ -177,20 +175,19 @@ static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
 	struct dw_regs next = *s;
 
-	if (!id || dw_kind_size(id->extra) < DWELL_KIND_RBP ||
-	    !dw_kind_step(&next, id->extra, high))
+	if (!id || !dw_kind_leads(id->extra) || !dw_kind_step(&next, id->extra, high))
 		return false;
-	if (!is_frame(&next, to) && (next.rsp >= to->rsp || !leads_on(next.ip)))
+	if (!is_frame(&next, to) && (next.rsp >= to->rsp || !dw_leads_on(next.ip)))
 		return false;
 	*s = next;
 	return true;
 }
 
-/* Whether @s leads to @to by unwind tables and frame pointers. */
+/* Whether @s leads to @to by what code says. */
 static bool reaches(struct dw_regs s, const struct dw_regs *to, uint64_t high)
 {
 	for (int i = 0; i < STEPS && s.rsp < to->rsp; i++)
-		if (!leads_on(s.ip) || !dw_kind_step(&s, first_kind(s.ip), high))
+		if (!dw_leads_on(s.ip) || !dw_kind_step(&s, first_kind(&s, high), high))
 			return false;
 	return s.rsp == to->rsp && s.rbp == to->rbp;
 }
@@ -217,6 +214,19 @@ static bool fixed_kind_to_native(const struct dw_regs *s, const struct dw_regs *
 	return false;
 }
 
+/* Learn the way from @s to @to that code says. */
+static void learn_said(struct dw_regs s, const struct dw_regs *to, uint64_t high, bool is_between)
+{
+	while (s.rsp != to->rsp) {
+		uint32_t kind = first_kind(&s, high);
+
+		learn(s.ip, kind, SAID, is_between);
+		is_between = true;
+		if (!dw_kind_step(&s, kind, high))
+			return;
+	}
+}
+
 /* Learn what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. Not by a
  * fixed size with native code in between (@has_native). */
 static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_between,
@@ -225,36 +235,61 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 	struct dw_regs next;
 	uint32_t kind;
 
+	if (reaches(s, to, high)) {
+		learn_said(s, to, high, is_between);
+		return;
+	}
 	for (int i = 0; i < STEPS && s.rsp != to->rsp; i++) {
 		if (follow(&s, to, high)) {
 			is_between = true;
 			continue;
 		}
 		next = s;
-		kind = first_kind(s.ip);
+		kind = likely_kind(&s, high);
 		if (!dw_kind_step(&next, kind, high))
 			break;
 		if (is_frame(&next, to)) {
-			learn(s.ip, kind, is_between);
+			learn(s.ip, kind, SEEN, is_between);
 			return;
 		}
-		if (next.rsp >= to->rsp || !leads_on(next.ip))
+		if (next.rsp >= to->rsp || !dw_leads_on(next.ip))
 			break;
-		learn(s.ip, kind, is_between);
+		learn(s.ip, kind, SEEN, is_between);
 		is_between = true;
 		s = next;
 	}
 	if (s.rsp == to->rsp)
 		return;
-	if (has_native && dw_kinds.has_natives && fixed_kind_to_native(&s, to, high, &kind)) {
-		learn(s.ip, kind, is_between);
+	if (has_native && fixed_kind_to_native(&s, to, high, &kind)) {
+		learn(s.ip, kind, SEEN, is_between);
 		dw_kind_step(&s, kind, high);
 		join(s, to, high, true, true);
 		return;
 	}
 	if (has_native || !fixed_kind(&s, to, &kind))
 		kind = dw_kind(DWELL_KIND_UNSURE, -1);
-	learn(s.ip, kind, is_between);
+	learn(s.ip, kind, SEEN, is_between);
+}
+
+bool dw_learn_said(const struct dw_regs *s, uint64_t high)
+{
+	uint32_t kind;
+
+	if (!dw_sure_kind(s, high, &kind))
+		return false;
+	learn(s->ip, kind, SAID, false);
+	return true;
+}
+
+/* Go on from @s, outside of the outermost managed frame, by what is known or sure. */
+static bool follow_out(struct dw_regs *s, uint64_t high)
+{
+	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
+
+	if (!id && dw_learn_said(s, high))
+		id = dw_ids_find(&dw_kinds.ips, s->ip);
+	return id && dw_kind_leads(id->extra) && dw_kind_step(s, id->extra, high) &&
+	       dw_leads_on(s->ip);
 }
 
 /* Learn what follows the outermost managed frame @s. */
@@ -262,20 +297,25 @@ static void learn_end(struct dw_regs s, uint64_t high)
 {
 	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
 	bool is_between = false;
-	struct dw_regs next;
+	struct dw_regs next = s;
 
 	for (int i = 0; i < STEPS; i++) {
+		if (follow_out(&next, high)) {
+			s = next;
+			is_between = true;
+			continue;
+		}
 		next = s;
-		if (!dw_kind_step(&next, by_rbp, high) || !is_code(next.ip))
+		if (!dw_kind_step(&next, by_rbp, high) || !dw_is_code(next.ip))
 			break;
-		learn(s.ip, by_rbp, is_between);
+		learn(s.ip, by_rbp, SEEN, is_between);
 		is_between = true;
 		s = next;
 	}
-	learn(s.ip, dw_kind(DWELL_KIND_END, -1), is_between);
+	learn(s.ip, dw_kind(DWELL_KIND_END, -1), SEEN, is_between);
 }
 
-static void learn_stub(uint64_t ip, uint32_t kind)
+static void learn_stub(uint64_t ip, uint32_t kind, enum source source)
 {
 	uint32_t bit = dw_stub_bit(ip);
 	struct dw_id *id;
@@ -284,7 +324,7 @@ static void learn_stub(uint64_t ip, uint32_t kind)
 		return;
 	id = dw_ids_find(&dw_kinds.stubs, ip);
 	if (id)
-		id->extra = settle(id->extra, kind);
+		id->extra = source == SAID ? kind : settle(id->extra, kind);
 	else if (dw_ids_put(&dw_kinds.stubs, ip, 0, kind))
 		__atomic_fetch_or(&dw_kinds.stub_bits[bit / 64], 1ull << bit % 64,
 				  __ATOMIC_RELEASE);
@@ -292,18 +332,27 @@ static void learn_stub(uint64_t ip, uint32_t kind)
 }
 
 /* The stub @s leads to @to by @kind, or first to a method made at run time. */
-static void join_stub(struct dw_regs s, uint32_t kind, struct dw_regs *to, uint64_t high)
+static void join_stub(struct dw_regs s, uint32_t kind, enum source source, struct dw_regs *to,
+		      uint64_t high)
 {
 	const struct dw_id *id;
 
-	learn_stub(s.ip, kind);
+	learn_stub(s.ip, kind, source);
 	id = dw_ids_find(&dw_kinds.stubs, s.ip);
 	if (id && dw_kind_size(id->extra) >= 0 && dw_kind_step(&s, id->extra, high) &&
-	    s.rsp < to->rsp && is_code(s.ip))
+	    s.rsp < to->rsp && dw_leads_on(s.ip))
 		join(s, to, high, true, false);
 }
 
-/* Learn how the innermost managed frame @to is found from the callback's frame @base. */
+/* Whether @s is a stub that its unwind table leads from to managed code: by *@ret. */
+static bool is_stub(struct dw_regs s, uint64_t high, uint32_t *ret)
+{
+	return dw_first_kind(&s, high, ret) && dw_kind_size(*ret) >= 0 &&
+	       dw_kind_step(&s, *ret, high) && dw_is_managed(s.ip);
+}
+
+/* Learn how the innermost managed frame is found from the callback's frame @base: it is @to, or one
+ * of a method made at run time, which leads to @to. */
 static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 {
 	struct dw_regs s = {0, base, base};
@@ -312,16 +361,42 @@ static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 	for (int i = 0; i < STEPS; i++) {
 		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high) || s.rsp > to->rsp)
 			return;
-		if (is_frame(&s, to)) {
-			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1));
+		if (is_frame(&s, to) || dw_is_managed(s.ip)) {
+			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1), SAID);
+			if (s.rsp < to->rsp)
+				join(s, to, high, true, false);
+			return;
+		}
+		if (is_stub(s, high, &kind)) {
+			join_stub(s, kind, SAID, to, high);
 			return;
 		}
 		if (s.rbp + 16 <= to->rsp && s.rbp >= s.rsp)
 			continue;
 		if (fixed_kind(&s, to, &kind))
-			join_stub(s, kind, to, high);
+			join_stub(s, kind, SEEN, to, high);
 		return;
 	}
+}
+
+bool dw_learn_start(uint64_t base, uint64_t high)
+{
+	struct dw_regs s = {0, base, base};
+	uint32_t kind;
+
+	for (int i = 0; i < STEPS && dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high); i++) {
+		if (dw_is_managed(s.ip)) {
+			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1), SAID);
+			return true;
+		}
+		if (is_stub(s, high, &kind)) {
+			learn_stub(s.ip, kind, SAID);
+			return true;
+		}
+		if (!dw_leads_on(s.ip))
+			return false;
+	}
+	return false;
 }
 
 /* Put the frames of the snapshot to @t. */
@@ -407,7 +482,7 @@ static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t bas
 	if (is_walked && agrees(t, s))
 		return true;
 	if (is_walked)
-		learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1), false);
+		learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1), SEEN, false);
 	take_snapshot(t, s);
 	return true;
 }

@@ -13,6 +13,7 @@
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
+#include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 
 enum {
@@ -167,16 +168,24 @@ uint32_t dw_meaning_function(uint64_t function)
 	return at;
 }
 
-/* The offset in the IL of @function that the code before @ip comes from. */
-static uint32_t il_offset(uint64_t function, uint64_t ip)
+/* The last version of @function with code before @ip, NULL = none. */
+static const struct il_version *version_at(uint64_t function, uint64_t ip)
 {
 	const struct dw_id *id = dw_ids_find(&meaning.compiled, function);
 	const struct il_version *v =
 		id ? __atomic_load_n(&meaning.maps[id->value], __ATOMIC_ACQUIRE) : NULL;
-	uint32_t found = IL_NONE, nearest = 0;
 
 	while (v && ip - 1 - v->start >= v->bytes)
 		v = v->next;
+	return v;
+}
+
+/* The offset in the IL of @function that the code before @ip comes from. */
+static uint32_t il_offset(uint64_t function, uint64_t ip)
+{
+	const struct il_version *v = version_at(function, ip);
+	uint32_t found = IL_NONE, nearest = 0;
+
 	for (uint32_t i = 0; v && i < v->n; i++) {
 		const struct il_entry *e = &v->entries[i];
 
@@ -186,6 +195,15 @@ static uint32_t il_offset(uint64_t function, uint64_t ip)
 		}
 	}
 	return found;
+}
+
+bool dw_meaning_code(uint64_t function, uint64_t ip, struct dw_com_code *ret)
+{
+	const struct il_version *v = version_at(function, ip);
+
+	if (v)
+		*ret = (struct dw_com_code){v->start, v->bytes};
+	return v;
 }
 
 uint32_t dw_meaning_frame(uint64_t function, uint64_t ip)
@@ -214,6 +232,16 @@ bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame)
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
 
 	return frame->il_offset != DWELL_CLR_IL_NATIVE && !f->token;
+}
+
+bool dw_meaning_is_hidden(const struct dw_clr_frame *frame)
+{
+	static const char stub[] = "IL_STUB", exceptions[] = "System.Runtime.EH::";
+	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
+	const char *prefix = dw_meaning_is_dynamic(frame) ? stub : exceptions;
+	size_t n = dw_text_length(prefix);
+
+	return f->name.bytes >= n && !memcmp(dw_table_row(DWELL_CLR_TEXTS, f->name.at), prefix, n);
 }
 
 uint32_t dw_meaning_known(uint64_t function)
@@ -322,8 +350,10 @@ void dw_meaning_compiled(uint64_t function)
 		parts = CODE_PARTS;
 		entries = IL_MAP;
 		if (is_known(function, starts[i]) || dw_runtime_code(starts[i], code, &parts) < 0 ||
-		    !parts || dw_runtime_il_map(starts[i], map, &entries) < 0)
+		    !parts)
 			continue;
+		if (dw_runtime_il_map(starts[i], map, &entries) < 0)
+			entries = 0;
 		add_version(function, &code[0], map, entries < IL_MAP ? entries : IL_MAP);
 	}
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/clr/com.h"
 #include "wire/allocations.h"
 
 #include <stdbool.h>
@@ -18,6 +19,10 @@ uint32_t dw_meaning_frame(uint64_t function, uint64_t ip);
 
 /* Whether the method of @frame was made at run time. */
 bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame);
+
+/* Whether the method of @frame does the runtime's own work and is in no stack that it tells: for
+ * calls between managed and native code, or for exceptions. */
+bool dw_meaning_is_hidden(const struct dw_clr_frame *frame);
 
 /* The row of the method @function, 0 = no room. */
 uint32_t dw_meaning_function(uint64_t function);
@@ -38,3 +43,7 @@ void dw_meaning_forget_id(uint64_t function);
 /* Remember which IL the machine code of @function comes from, which was just compiled. Where
  * collections are allowed. */
 void dw_meaning_compiled(uint64_t function);
+
+/* The code of @function that @ip, a return address, lies in. False: dw_meaning_compiled() was not
+ * told of it. */
+bool dw_meaning_code(uint64_t function, uint64_t ip, struct dw_com_code *ret);

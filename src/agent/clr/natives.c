@@ -178,25 +178,41 @@ static uint32_t frame_at(uint32_t i, uint64_t svma)
 	return row;
 }
 
-uint32_t dw_natives_frame(uint64_t ip)
+/* Note the module of @ip: its index, MODULES = none. *@ret_row: the frame there, if wanted. */
+static uint32_t note(uint64_t ip, uint32_t *ret_row)
 {
-	uint32_t row = 0, i;
+	uint32_t i = MODULES;
 	char room[PATH_BYTES];
 	struct found found;
 	const char *path;
 	uint64_t svma;
 
 	if (!find(ip, &found))
-		return DWELL_CLR_FRAME_NATIVE;
+		return MODULES;
 	path = path_of(found.map, room);
 	svma = ip - found.map->l_addr;
 	if (!path || svma >> SVMA_BITS || !dw_agent_enter())
-		return DWELL_CLR_FRAME_NATIVE;
+		return MODULES;
 	i = module_of(&found, path);
-	if (i < MODULES && dw_ids_put(&natives.ips, ip, i, 0))
-		row = frame_at(i, svma);
+	if (i < MODULES && !dw_ids_put(&natives.ips, ip, i, 0))
+		i = MODULES;
+	if (i < MODULES && ret_row)
+		*ret_row = frame_at(i, svma);
 	dw_agent_leave();
+	return i;
+}
+
+uint32_t dw_natives_frame(uint64_t ip)
+{
+	uint32_t row = 0;
+
+	note(ip, &row);
 	return row ? row : DWELL_CLR_FRAME_NATIVE;
+}
+
+bool dw_natives_note(uint64_t ip)
+{
+	return note(ip, NULL) < MODULES;
 }
 
 bool dw_natives_is(uint32_t row)
@@ -212,9 +228,10 @@ bool dw_natives_is_current(uint64_t ip)
 	const struct module *m = id ? &natives.modules[id->value] : NULL;
 	struct found found;
 
+	if (!id)
+		return !find(ip, &found);
 	/* The program itself stays. */
-	return id && find(ip, &found) &&
-	       (!found.map->l_name[0] || is_same(m, &found, found.map->l_name));
+	return find(ip, &found) && (!found.map->l_name[0] || is_same(m, &found, found.map->l_name));
 }
 
 void dw_natives_forget(void)

@@ -27,10 +27,14 @@ bool dw_natives_kind(uint64_t ip, uint32_t *ret);
 /* The row of the frame at the return address @ip, DWELL_CLR_FRAME_NATIVE = it has no name. */
 uint32_t dw_natives_frame(uint64_t ip);
 
+/* Remember which module the return address @ip lies in, as dw_natives_frame() does. False: none, or
+ * no room. */
+bool dw_natives_note(uint64_t ip);
+
 /* Whether @row is a frame that dw_natives_frame() gives. */
 bool dw_natives_is(uint32_t row);
 
-/* Whether the frame at @ip lies in the module that it was named for. */
+/* Whether @ip lies in the module that it lay in when it was noted, or in none as then. */
 bool dw_natives_is_current(uint64_t ip);
 
 /* A module has gone. Inside dw_agent_enter(). */

@@ -6,6 +6,7 @@
 
 /* Slots of ICorProfilerInfo13. */
 enum {
+	INFO_FIRST_CODE = 5,
 	INFO_ARRAY = 11,
 	INFO_THREAD = 13,
 	INFO_FUNCTION = 15,
@@ -306,6 +307,16 @@ int32_t dw_runtime_heap(dw_com_object_fn *fn, void *ctx)
 		return DWELL_HR_NO_INTERFACE;
 	walk = slot(newer, INFO_HEAP);
 	return walk(newer, fn, ctx);
+}
+
+int32_t dw_runtime_first_code(uint64_t function, struct dw_com_code *ret)
+{
+	int32_t (*get)(void *, uint64_t, uint64_t *, uint32_t *) = slot(info, INFO_FIRST_CODE);
+	uint32_t bytes = 0;
+	int32_t rc = get(info, function, &ret->start, &bytes);
+
+	ret->bytes = bytes;
+	return rc;
 }
 
 int32_t dw_runtime_code_starts(uint64_t function, uint64_t *ret, uint32_t *n)

@@ -102,6 +102,9 @@ int32_t dw_runtime_generation(uint64_t object, int32_t *ret);
  * the runtime is older than .NET 9. */
 int32_t dw_runtime_heap(dw_com_object_fn *fn, void *ctx);
 
+/* * GetCodeInfo: the code that the function was compiled to first. */
+int32_t dw_runtime_first_code(uint64_t function, struct dw_com_code *ret);
+
 /* GetNativeCodeStartAddresses: *@n in: room, out: how many there are. */
 int32_t dw_runtime_code_starts(uint64_t function, uint64_t *ret, uint32_t *n);
 

@@ -16,7 +16,7 @@
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
 
-enum { STEPS_TO_STUB = 40 };
+enum { STEPS_TO_STUB = 128 }; /* the runtime's compiler may lie between */
 
 struct dw_kinds dw_kinds;
 
@@ -24,7 +24,7 @@ void dw_walk_start(uint32_t check, bool has_natives)
 {
 	struct dw_loader_module m;
 
-	dw_kinds.has_natives = has_natives && dw_natives_start();
+	dw_kinds.has_natives = dw_natives_start() && has_natives;
 	dw_kinds.check = check;
 	if (!dw_loader_module_at(dw_runtime_address(), &m))
 		return;
@@ -52,7 +52,7 @@ static bool find_start(uint64_t base, uint64_t high, struct dw_regs *ret)
 			return false;
 		id = find_stub(s.ip);
 		/* Managed code from where nothing was learnt yet is not to be stepped over. */
-		if (!id && (s.ip < dw_kinds.runtime_start || s.ip >= dw_kinds.runtime_end))
+		if (!id && !dw_is_runtime(s.ip) && !dw_natives_has(s.ip))
 			return false;
 		if (!id)
 			continue;
@@ -94,25 +94,35 @@ static uint32_t before(const struct dw_id *id, uint32_t n)
 	return id->value && !is_native(id->value) ? n : UINT32_MAX;
 }
 
-static bool is_named_native(const struct dw_id *id, uint32_t word)
+static bool goes_with_module(const struct dw_id *id, uint32_t word)
 {
 	(void)word;
-	return dw_natives_is(id->value);
+	return id->value == DWELL_CLR_FRAME_NATIVE || dw_natives_is(id->value);
 }
 
 /* Whether what is known of @ip still holds: native libraries can go, and all that is known of them
  * with them. */
 static bool holds(const struct dw_id *id, uint64_t ip)
 {
-	if (!dw_kinds.has_natives || !dw_natives_is(id->value) || dw_natives_is_current(ip))
+	if (!is_native(id->value) || dw_is_runtime(ip) || dw_natives_is_current(ip))
 		return true;
 	if (dw_agent_enter()) {
-		dw_ids_remove(&dw_kinds.ips, is_named_native, 0);
+		dw_ids_remove(&dw_kinds.ips, goes_with_module, 0);
 		__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
 		dw_natives_forget();
 		dw_agent_leave();
 	}
 	return false;
+}
+
+/* What is known of @s, at once or by its code. NULL = nothing that holds. */
+static const struct dw_id *find_kind(const struct dw_regs *s, uint64_t high)
+{
+	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
+
+	if (!id && dw_learn_said(s, high))
+		id = dw_ids_find(&dw_kinds.ips, s->ip);
+	return id && dw_kind_size(id->extra) != DWELL_KIND_UNSURE && holds(id, s->ip) ? id : NULL;
 }
 
 /* The walk has met the last one at @kept, with @n frames of its own. */
@@ -131,14 +141,15 @@ static bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo *m)
 	uint64_t rbp_at = 0;
 	uint32_t n = 0;
 
-	if (!find_start(base, t->stack_high, &s))
+	if (!find_start(base, t->stack_high, &s) &&
+	    !(dw_learn_start(base, t->stack_high) && find_start(base, t->stack_high, &s)))
 		return false;
 	do {
 		kept = m ? dw_memo_find(m, &s, rbp_at) : NULL;
 		if (kept)
 			break;
-		id = dw_ids_find(&dw_kinds.ips, s.ip);
-		if (!id || dw_kind_size(id->extra) == DWELL_KIND_UNSURE || !holds(id, s.ip))
+		id = find_kind(&s, t->stack_high);
+		if (!id)
 			return false;
 		if (m)
 			dw_memo_step(m, &s, rbp_at, before(id, n));
@@ -195,12 +206,14 @@ void dw_walk_forget(void)
 	dw_agent_leave();
 }
 
+/* Whether @id is of code of the method @row, or of code that is not shown, whose method is not
+ * known. */
 static bool is_of_function(const struct dw_id *id, uint32_t row)
 {
 	const struct dw_clr_frame *frame = dw_table_row(DWELL_CLR_FRAMES, id->value);
 
-	return id->value && id->value < DWELL_CLR_FRAME_ROOT && frame->function == row &&
-	       frame->il_offset != DWELL_CLR_IL_NATIVE;
+	return !id->value || (id->value < DWELL_CLR_FRAME_ROOT && frame->function == row &&
+			      frame->il_offset != DWELL_CLR_IL_NATIVE);
 }
 
 void dw_walk_forget_function(uint64_t function)

@@ -51,6 +51,9 @@ static class Program
         case "paths":
             Paths.Run(Number(1), Number(2));
             break;
+        case "generated":
+            Generated.Run(Number(1));
+            break;
         case "replaced":
             Replaced.Run(Number(1));
             break;
