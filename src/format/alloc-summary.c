@@ -133,7 +133,7 @@ static void put_ends(const struct dw_summary_writer *w)
 /* What collections of one process or of all come to. */
 struct pauses {
 	uint64_t of[3]; /* by generation */
-	uint64_t all_ns;
+	uint64_t all_ns, added_ns;
 	const struct dw_gc *longest;
 };
 
@@ -146,6 +146,7 @@ static struct pauses sum_pauses(const struct dw_summary_writer *w)
 
 		sum.of[gc->generation < 3 ? gc->generation : 2]++;
 		sum.all_ns += gc->pause_ns;
+		sum.added_ns += gc->added_ns;
 		if (!sum.longest || gc->pause_ns > sum.longest->pause_ns)
 			sum.longest = gc;
 	}
@@ -179,6 +180,11 @@ static void put_collections(const struct dw_summary_writer *w)
 		      p.longest->generation, *reason ? " (" : "");
 	dw_text_put(w->out, reason);
 	dw_out_puts(w->out, *reason ? ").\n" : ".\n");
+	if (!p.added_ns)
+		return;
+	dw_out_puts(w->out, "  Pauses were longer by ");
+	dw_words_time(w->out, (int64_t)p.added_ns);
+	dw_out_puts(w->out, " in all, not counted here, because dwell was told of each.\n");
 }
 
 void dw_alloc_summary_head(struct dw_summary_writer *w)

@@ -91,6 +91,8 @@ static const char *alloc_header(enum dw_column column)
 		return "Gen";
 	case DWELL_COLUMN_GC_PAUSE:
 		return "Pause (ms)";
+	case DWELL_COLUMN_GC_ADDED:
+		return "Added (ms)";
 	default:
 		return dw_column_title(column);
 	}

@@ -56,7 +56,8 @@ struct dw_gc {
 	uint32_t thread;   /* that triggered it, 0 = not known */
 	uint32_t stack;	   /* where, 0 = not known */
 	uint64_t start_ns; /* since the start of the recording */
-	uint64_t pause_ns;
+	uint64_t pause_ns; /* that threads stood still, without the next */
+	uint64_t added_ns; /* that they stood still longer because dwell is told of collections */
 	uint64_t heap_before, heap_after, promoted; /* bytes */
 };
 

@@ -94,15 +94,15 @@ static int put_gcs(struct dw_alloc_table *t, const struct dw_profile *p, uint8_t
 {
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(
-		t->db, "INSERT INTO collection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &st,
-		err);
+		t->db, "INSERT INTO collection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		&st, err);
 
 	dw_vec_each(gc, &p->allocations.gcs) {
 		uint32_t function = innermost(p, gc->stack);
 		uint64_t v[] = {gc->process,	 gc->number,	    gc->generation, gc->reason,
 				gc->is_blocking, gc->is_compacting, gc->thread,	    gc->start_ns,
 				gc->pause_ns,	 gc->heap_before,   gc->heap_after, gc->promoted,
-				function};
+				function,	 gc->added_ns};
 
 		texts[gc->reason] = 1;
 		if (function)

@@ -136,6 +136,7 @@ int dw_take_gcs(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	uint64_t threads = dw_threads_count(&p->threads), stacks = dw_stacks_count(&p->stacks);
 	uint64_t number = 0, start = 0;
 	struct dw_gc *rows;
+	bool tells_added;
 
 	if (dw_vec_reserve(&p->allocations.gcs, n + 1))
 		return -ENOMEM;
@@ -160,6 +161,9 @@ int dw_take_gcs(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	TAKE_COLUMN(rows, n, heap_before, dw_take(c));
 	TAKE_COLUMN(rows, n, heap_after, dw_take(c));
 	TAKE_COLUMN(rows, n, promoted, dw_take(c));
+	/* Older sessions do not tell. */
+	tells_added = dw_cursor_left(c) != 0;
+	TAKE_COLUMN(rows, n, added_ns, tells_added ? dw_take(c) : 0);
 	p->allocations.gcs.n += n;
 	return 0;
 }

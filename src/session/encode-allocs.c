@@ -87,4 +87,5 @@ void dw_put_gcs(struct dw_buf *b, const struct dw_profile *p, size_t from, size_
 	PUT_COLUMN(b, rows, from, to, heap_before);
 	PUT_COLUMN(b, rows, from, to, heap_after);
 	PUT_COLUMN(b, rows, from, to, promoted);
+	PUT_COLUMN(b, rows, from, to, added_ns);
 }

@@ -79,7 +79,7 @@
 	"CREATE TABLE collection (process INTEGER, number INTEGER, generation INTEGER, reason INTEGER," \
 	" blocking INTEGER, compacting INTEGER, thread INTEGER, begin_ns INTEGER," \
 	" pause_ns INTEGER, heap_before INTEGER, heap_after INTEGER, promoted INTEGER," \
-	" function INTEGER);"
+	" function INTEGER, added_ns INTEGER);"
 
 /* Groups of columns of a row t, and the joins that they need. */
 #define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
@@ -412,6 +412,7 @@
 	" t.begin_ns AS begin_time, t.generation AS generation," \
 	" iif(t.blocking, iif(t.compacting, 'blocking, compacting', 'blocking'), 'background')" \
 	" AS gc_type, r.text AS gc_reason, t.pause_ns AS pause_duration," \
+	" t.added_ns AS pause_added," \
 	" t.heap_before AS heap_bytes_before, t.heap_after AS heap_bytes_after," \
 	" t.promoted AS promoted_bytes, f.text AS function_name FROM collection t" PROCESS_JOINS \
 	" LEFT JOIN thread th ON th.id = t.thread LEFT JOIN text r ON r.id = t.reason" \

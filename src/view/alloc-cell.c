@@ -118,6 +118,9 @@ static void gc_cell(const struct dw_view *v, const struct dw_gc *gc, enum dw_col
 	case DWELL_COLUMN_GC_PAUSE:
 		*ret = (struct dw_cell){.kind = DWELL_CELL_DURATION_NS, .number = gc->pause_ns};
 		return;
+	case DWELL_COLUMN_GC_ADDED:
+		*ret = (struct dw_cell){.kind = DWELL_CELL_DURATION_NS, .number = gc->added_ns};
+		return;
 	case DWELL_COLUMN_HEAP_BEFORE:
 		return set_count(ret, gc->heap_before);
 	case DWELL_COLUMN_HEAP_AFTER:

@@ -149,8 +149,8 @@ struct dw_clr_gc {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t pause_ns;
 	uint64_t before_bytes, after_bytes, promoted_bytes;
-	uint32_t node; /* of the stack that triggered it, 0 = not known */
-	uint32_t unused;
+	uint32_t node;	   /* of the stack that triggered it, 0 = not known */
+	uint32_t added_us; /* of the pause, at least: what it took to tell the agent */
 };
 
 /* What the agent knows of itself. */

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import sqlite3
+import statistics
 
 from harness import File, cases, expect, require
 from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_facts, program, record, report,
@@ -59,6 +60,29 @@ def test_generations(context, version):
 
 # Small budgets, so that allocations trigger collections.
 BUDGET = {"DOTNET_GCgen0size": "0x400000"}
+
+
+@cases(*(f"{gc}-{version}" for gc in GCS for version in VERSIONS))
+def test_pauses_without_what_is_added(context, case):
+    """A pause and what dwell adds to it are the runtime's own pause, which has both."""
+    gc, version = case.split("-")
+    n = 9
+    done = context.run(context.dwell, "memory", "-o", "run.dwell", "--", program(context, version),
+                       "pauses", str(n), "60000", env={**context.env, **GCS[gc]})
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    require("not counted here" in done.stderr, f"summary\n{done.stderr}")
+    said = [1000 * int(line.split()[2]) for line in done.stdout.splitlines()
+            if line.startswith("pause ")]
+    rows = [row for row in report(context, "gc")["rows"] if row["gc_reason"] == "induced"]
+    expect((len(said), len(rows)), (n, n), "collections")
+    whole = [row["pause_duration"] + row["pause_added"] for row in rows]
+    for row, mine, own in zip(rows, whole, said):
+        # Ours ends when a thread that runs again says so.
+        require(row["pause_added"] > 0 and mine > 0.8 * own - 1000000, f"{row}, the runtime: {own}")
+    far = [abs(mine - own) - 0.2 * own for mine, own in zip(whole, said)]
+    require(statistics.median(far) < 1000000, f"pauses {whole}, the runtime: {said}")
+    added = sum(row["pause_added"] for row in rows)
+    require(0 < added < 0.95 * sum(whole), f"{added} of {sum(whole)} added")
 
 
 @cases(*(f"{gc}-{version}" for gc in GCS for version in VERSIONS))

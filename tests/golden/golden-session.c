@@ -349,6 +349,7 @@ static void add_gc(struct dw_profile *p, uint32_t process, uint32_t generation, 
 			   .stack = stack,
 			   .start_ns = start_ms * 1000000,
 			   .pause_ns = 1500000 + generation * 10000000ull,
+			   .added_ns = 2250000 + generation * 1000000ull,
 			   .heap_before = 4000000,
 			   .heap_after = 1500000 + generation,
 			   .promoted = 900000};

@@ -22,6 +22,13 @@ void dw_collection_triggered(uint32_t thread, uint32_t node);
 /* GarbageCollectionStarted: @condemned by generation, @n of them. */
 void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced);
 
+/* ObjectsAllocatedByClass: the runtime has counted all young objects by class, which it does for
+ * profilers only. */
+void dw_collection_counted(void);
+
+/* RootReferences2 and ObjectReferences: the collection is done, the runtime shows what is left. */
+void dw_collection_shows(void);
+
 /* The generation that @address is in, as a collection that goes on sees it, -1 = none. */
 int32_t dw_collection_generation(uint64_t address);
 

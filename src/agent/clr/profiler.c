@@ -154,9 +154,24 @@ static int32_t allocated(void *self, uint64_t object, uint64_t class)
 	return DWELL_HR_OK;
 }
 
+static int32_t allocated_by_class(void *self)
+{
+	(void)self;
+	dw_collection_counted();
+	return DWELL_HR_OK;
+}
+
+static int32_t roots(void *self)
+{
+	(void)self;
+	dw_collection_shows();
+	return DWELL_HR_OK;
+}
+
 static int32_t object_references(void *self)
 {
 	(void)self;
+	dw_collection_shows();
 	return DWELL_HR_FAIL; /* no walk of the whole heap */
 }
 
@@ -432,9 +447,11 @@ static void *callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_SUSPEND_STARTED] = suspend_started,
 	[DWELL_CB_RESUME_FINISHED] = resume_finished,
 	[DWELL_CB_ALLOCATED] = allocated,
+	[DWELL_CB_ALLOCATED_BY_CLASS] = allocated_by_class,
 	[DWELL_CB_OBJECT_REFERENCES] = object_references,
 	[DWELL_CB_GC_STARTED] = gc_started,
 	[DWELL_CB_GC_FINISHED] = gc_finished,
+	[DWELL_CB_ROOTS] = roots,
 	[DWELL_CB_MOVED] = moved,
 	[DWELL_CB_SURVIVED] = survived,
 	[DWELL_CB_DYNAMIC_FINISHED] = dynamic_compiled,

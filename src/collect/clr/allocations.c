@@ -188,12 +188,16 @@ static int add_gc(struct dw_region_allocations *r, const struct dw_clr_gc *g)
 		.is_blocking = 1,
 		.is_compacting = g->is_compacting != 0,
 		.pause_ns = g->pause_ns,
+		.added_ns = g->added_us * UINT64_C(1000),
 		.heap_before = g->before_bytes,
 		.heap_after = g->after_bytes,
 		.promoted = g->promoted_bytes,
 	};
 	int rc = dw_strings_adds(&p->strings, g->is_induced ? "induced" : "allocation", &gc.reason);
 
+	if (gc.added_ns > gc.pause_ns)
+		gc.added_ns = gc.pause_ns;
+	gc.pause_ns -= gc.added_ns;
 	if (g->start_ns > r->meaning.start_ns)
 		gc.start_ns = g->start_ns - r->meaning.start_ns;
 	if (!rc && g->thread)

@@ -54,6 +54,9 @@ static class Program
         case "generated":
             Generated.Run(Number(1));
             break;
+        case "pauses":
+            Pauses.Run(Number(1), Number(2));
+            break;
         case "replaced":
             Replaced.Run(Number(1));
             break;
