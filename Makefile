@@ -35,10 +35,11 @@ check-long:
 	@scripts/setup long
 	@scripts/check-long
 
-# Measure against perf and others; prints tables, writes nothing into the tree.
+# Measure against perf and others; prints tables, writes nothing into the tree. With AGAINST=COMMIT
+# against that commit, and fail where a cost grows.
 bench: all
 	@scripts/setup bench
-	@scripts/bench $(BUILD)
+	@AGAINST=$(AGAINST) scripts/bench $(BUILD)
 
 # Honours PREFIX and DESTDIR.
 install: all
