@@ -10,6 +10,7 @@
 #include "agent/core/bytes.h"
 #include "agent/core/late.h"
 #include "agent/core/memory.h"
+#include "agent/core/readable.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +18,8 @@
 enum { SHOWN = 3, TEXT_BYTES = 1024, NAME_UNITS = 64 };
 
 struct variables {
-	uint32_t is_shown; /* atomic */
+	uint32_t is_shown;   /* atomic */
+	char ***environment; /* the program's `environ`, NULL = not looked up yet */
 	char texts[SHOWN][TEXT_BYTES];
 };
 
@@ -31,7 +33,13 @@ static const char *const names[SHOWN] = {
 
 static char ***environment(void)
 {
-	return dw_loader_first("environ");
+	char ***at = __atomic_load_n(&variables.environment, __ATOMIC_RELAXED);
+
+	if (!at) {
+		at = dw_loader_first("environ");
+		__atomic_store_n(&variables.environment, at, __ATOMIC_RELAXED);
+	}
+	return at;
 }
 
 static bool is_named(const char *entry)
@@ -71,7 +79,8 @@ static void show(void)
 	char ***at = environment(), **all;
 	size_t n = 0;
 
-	if (!at || is_taken(*at) || !make_texts())
+	if (!at || !dw_agent_may_call() || !dw_are_readable_texts(*at) || is_taken(*at) ||
+	    !make_texts())
 		return;
 	while (*at && (*at)[n])
 		n++;
@@ -87,9 +96,13 @@ static void show(void)
 
 void dw_variables_asked(const char *name)
 {
-	bool is_runtimes = dw_text_after(name, "DOTNET_") || dw_text_after(name, "COREHOST_") ||
-			   dw_text_after(name, "CORECLR_");
+	char ***at = environment();
+	bool is_runtimes;
 
+	if (!at || !*at)
+		return; /* the C library does not read the name then */
+	is_runtimes = dw_text_after(name, "DOTNET_") || dw_text_after(name, "COREHOST_") ||
+		      dw_text_after(name, "CORECLR_");
 	if (is_runtimes && !__atomic_exchange_n(&variables.is_shown, 1, __ATOMIC_RELAXED))
 		show();
 }

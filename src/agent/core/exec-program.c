@@ -40,9 +40,12 @@ static int open_regular(const struct dw_exec_file *file, struct stat *ret_stat)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	char self[40] = "/proc/self/fd/";
-	int error =
-		(int)dw_syscall(SYS_newfstatat, file->folder, file->path, ret_stat, file->flags);
+	int error = -EFAULT;
 
+	/* Newer kernels take no path for an empty one here, but not where a program is executed. */
+	if (file->path)
+		error = (int)dw_syscall(SYS_newfstatat, file->folder, file->path, ret_stat,
+					file->flags);
 	if (error)
 		return error;
 	if (!S_ISREG(ret_stat->st_mode))

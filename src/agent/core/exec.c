@@ -13,13 +13,14 @@
  * mapping would stay behind: there the environment stands on the stack, of which
  * posix_spawn() gives 32 KB, and is only mapped when it is too large for that. Results and errno
  * are those of the plain call: where the kernel finds the longer environment too large, the program
- * runs without the agent.
+ * runs without the agent, and what cannot be read is left for the kernel to refuse.
  */
 #include "agent/core/exec.h"
 
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec-program.h"
 #include "agent/core/memory.h"
+#include "agent/core/readable.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <errno.h>
@@ -197,8 +198,12 @@ static int execute(const struct exec *exec)
 
 	if (!dw_agent.is_active)
 		return run(exec, exec->envp);
-	if (!dw_agent.is_filtered && !is_told(exec->envp))
-		fit = dw_exec_program_fit(&exec->file);
+	if (!dw_agent.is_filtered) {
+		if (!dw_are_readable_texts(exec->envp))
+			return run(exec, exec->envp);
+		if (!is_told(exec->envp))
+			fit = dw_exec_program_fit(&exec->file);
+	}
 	if (fit == DWELL_EXEC_FAILS)
 		return run(exec, exec->envp);
 	if (fit == DWELL_EXEC_FITS) {

@@ -173,16 +173,18 @@ static sighandler_t set(sighandler_t (*real)(int, sighandler_t), int number, sig
 STAND_IN int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 {
 	__typeof__(&sigaction) real = DW_REAL(sigaction);
+	/* Of other numbers the C library reads nothing. */
+	bool is_read = act && number > 0 && number < NSIG;
 	struct sigaction copy;
 	int result;
 
 	if (!real)
 		return -1;
-	if (act) {
+	if (is_read) {
 		copy = *act;
 		copy.sa_handler = (sighandler_t)wrap((uint64_t)copy.sa_handler);
 	}
-	result = real(number, act ? &copy : NULL, old);
+	result = real(number, is_read ? &copy : act, old);
 	if (!result && old)
 		old->sa_handler = (sighandler_t)unwrap((uint64_t)old->sa_handler);
 	return result;

@@ -10,7 +10,9 @@
  */
 #include "agent/sample/signals.h"
 
+#include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/readable.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/sample/reals.h"
 #include "agent/sample/sampling.h"
@@ -119,6 +121,13 @@ static const sigset_t *without(const sigset_t *set, sigset_t *room)
 	return room;
 }
 
+/* Likewise where the C library leaves it to the kernel to find that @set cannot be read. */
+static const sigset_t *wait_without(const sigset_t *set, sigset_t *room)
+{
+	return dw_agent_may_call() && dw_is_readable(set, sizeof(uint64_t)) ? without(set, room)
+									    : set;
+}
+
 STAND_IN int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t room;
@@ -139,28 +148,28 @@ STAND_IN int sigwait(const sigset_t *set, int *number)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(sigwait)(without(set, &room), number);
+	return DW_SAMPLE_REAL(sigwait)(wait_without(set, &room), number);
 }
 
 STAND_IN int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(sigwaitinfo)(without(set, &room), info);
+	return DW_SAMPLE_REAL(sigwaitinfo)(wait_without(set, &room), info);
 }
 
 STAND_IN int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(sigtimedwait)(without(set, &room), info, most);
+	return DW_SAMPLE_REAL(sigtimedwait)(wait_without(set, &room), info, most);
 }
 
 STAND_IN int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(signalfd)(fd, without(set, &room), flags);
+	return DW_SAMPLE_REAL(signalfd)(fd, wait_without(set, &room), flags);
 }
 
 extern __typeof__(sigaction) __sigaction STAND_IN

@@ -1,0 +1,362 @@
+/*
+ * Bad pointers given to what agents stand in for: pointers [MAPS]. Prints for each call its result
+ * and errno, or the signal that ended the child in which it was made; the same on every run. Then
+ * calls functions for a while. MAPS is a file for what of /proc/self/maps names an agent.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+static char *const arguments[] = {"true", NULL};
+static char *const none[] = {NULL};
+static char *const odd_texts[] = {"NO_EQUALS", "", "LD_PRELOAD=", NULL};
+static char *page; /* no text ends in it */
+/* Lists of texts. */
+static struct list {
+	const char *name;
+	char *const *texts;
+} lists[12];
+static size_t list_n;
+static const int *const no_memory = (const int *)8;
+
+static void add(const char *name, char *const *texts)
+{
+	lists[list_n++] = (struct list){name, texts};
+}
+
+/* A list whose second text is @text. */
+static char *const *with(char *text)
+{
+	char **list = calloc(3, sizeof(*list));
+
+	list[0] = "A=1";
+	list[1] = text;
+	return list;
+}
+
+/* A page filled with x before one that cannot be read. */
+static char *make_page(void)
+{
+	char *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(pages + PAGE, PAGE, PROT_NONE);
+	return memset(pages, 'x', PAGE);
+}
+
+static void make_lists(void)
+{
+	char **unended = (char **)(make_page() + PAGE - 2 * sizeof(*unended));
+
+	page = make_page();
+	unended[0] = unended[1] = "B=2";
+	add("none", none);
+	add("null", NULL);
+	add("odd", odd_texts);
+	add("one", (char *const *)1);
+	add("closed", (char *const *)(page + PAGE));
+	add("kernel", (char *const *)0xffff888000000000);
+	add("no-address", (char *const *)0x8000000000000000);
+	add("unended", unended);
+	add("bad-text", with((char *)8));
+	add("closed-text", with(page + PAGE));
+	add("unended-text", with(page));
+	add("kernel-text", with((char *)0xffffffffff600000));
+}
+
+/* Print what became of a call of @what. */
+static void tell(const char *what, const char *how, long result)
+{
+	printf("%s %s: %ld %s\n", what, how, result, result == -1 ? strerrorname_np(errno) : "");
+	fflush(stdout);
+}
+
+static void tell_status(const char *what, const char *how, int status)
+{
+	printf("%s %s: %s %d\n", what, how, WIFSIGNALED(status) ? "signal" : "exit",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	fflush(stdout);
+}
+
+/* The ways to execute @path with @argv and @envp; they return when it fails. */
+static void by_name(const char *path, char *const *argv, char *const *envp)
+{
+	execve(path, argv, envp);
+}
+
+static void by_number(const char *path, char *const *argv, char *const *envp)
+{
+	syscall(SYS_execve, path, argv, envp);
+}
+
+static void at(const char *path, char *const *argv, char *const *envp)
+{
+	execveat(AT_FDCWD, path, argv, envp, 0);
+}
+
+static void at_by_number(const char *path, char *const *argv, char *const *envp)
+{
+	syscall(SYS_execveat, -1, path, argv, envp, AT_EMPTY_PATH);
+}
+
+static void by_descriptor(const char *path, char *const *argv, char *const *envp)
+{
+	fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, envp);
+}
+
+static void along_path(const char *path, char *const *argv, char *const *envp)
+{
+	execvpe(path, argv, envp);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *path, char *const *argv, char *const *envp);
+} ways[] = {{"execve", by_name},	{"syscall-execve", by_number},
+	    {"execveat", at},		{"syscall-execveat", at_by_number},
+	    {"fexecve", by_descriptor}, {"execvpe", along_path}};
+
+/* Execute in a child of fork(). */
+static void execute(size_t way, const char *how, const char *path, char *const *argv,
+		    char *const *envp)
+{
+	int status;
+
+	if (fork() == 0) {
+		ways[way].run(path, argv, envp);
+		tell(ways[way].name, how, -1);
+		_exit(99);
+	}
+	wait(&status);
+	tell_status(ways[way].name, how, status);
+}
+
+static void spawn(const char *how, const char *path, char *const *envp)
+{
+	pid_t pid;
+	int error = posix_spawn(&pid, path, NULL, NULL, arguments, envp), status = 0;
+
+	tell("posix_spawn", how, error);
+	if (!error && wait(&status) == pid)
+		tell_status("posix_spawn", how, status);
+}
+
+/* The program itself goes on after a failure, too. */
+static void fail_here(const char *how, char *const *envp)
+{
+	tell("here", how, execve("/bin/true", arguments, envp));
+}
+
+static void execute_all(void)
+{
+	for (size_t i = 0; i < list_n; i++) {
+		const struct list *l = &lists[i];
+
+		for (size_t way = 0; way < sizeof(ways) / sizeof(*ways); way++) {
+			execute(way, l->name, "/bin/true", arguments, l->texts);
+			execute(way, l->name, "/no/such/file", arguments, l->texts);
+			execute(way, l->name, "/etc/passwd", arguments, l->texts);
+			execute(way, l->name, "/bin/true", l->texts, none);
+		}
+		spawn(l->name, "/bin/true", l->texts);
+		spawn(l->name, "/no/such/file", l->texts);
+		if (i > 2)
+			fail_here(l->name, l->texts);
+	}
+	for (size_t way = 0; way < sizeof(ways) / sizeof(*ways) - 2; way++) {
+		execute(way, "path null", NULL, arguments, none);
+		execute(way, "path gone", page + PAGE, arguments, none);
+		execute(way, "path unended", page + PAGE - 3, arguments, none);
+	}
+}
+
+/* Run @call in a child, as a plain run may die of it. */
+static void apart(const char *name, long (*call)(const void *bad), const void *bad)
+{
+	int status;
+
+	if (fork() == 0) {
+		tell(name, "result", call(bad));
+		_exit(0);
+	}
+	wait(&status);
+	tell_status(name, "end", status);
+}
+
+static long set_action(const void *bad)
+{
+	return sigaction(SIGUSR1, bad, NULL);
+}
+static long set_no_action(const void *bad)
+{
+	return sigaction(65, bad, NULL);
+}
+static long set_action_0(const void *bad)
+{
+	return sigaction(0, bad, NULL);
+}
+static long get_action(const void *bad)
+{
+	return sigaction(SIGUSR1, NULL, (void *)bad);
+}
+static long set_mask(const void *bad)
+{
+	return sigprocmask(SIG_BLOCK, bad, NULL);
+}
+static long set_thread_mask(const void *bad)
+{
+	return pthread_sigmask(SIG_SETMASK, bad, NULL);
+}
+static long get_mask(const void *bad)
+{
+	return sigprocmask(SIG_BLOCK, NULL, (void *)bad);
+}
+static long set_stack(const void *bad)
+{
+	return sigaltstack(bad, NULL);
+}
+static long get_stack(const void *bad)
+{
+	return sigaltstack(NULL, (void *)bad);
+}
+static long wait_signal(const void *bad)
+{
+	int number;
+
+	return sigwait(bad, &number);
+}
+static long wait_info(const void *bad)
+{
+	return sigwaitinfo(bad, NULL);
+}
+static long wait_timed(const void *bad)
+{
+	const struct timespec soon = {0, 1000};
+
+	return sigtimedwait(bad, NULL, &soon);
+}
+static long read_signals(const void *bad)
+{
+	return signalfd(-1, bad, 0);
+}
+static long name_thread(const void *bad)
+{
+	return prctl(PR_SET_NAME, bad, 0, 0, 0);
+}
+static long filter(const void *bad)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return prctl(PR_SET_SECCOMP, 2, bad, 0, 0);
+}
+static long filter_by_number(const void *bad)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return syscall(SYS_seccomp, 1, 0, bad);
+}
+static long make_timer(const void *bad)
+{
+	timer_t timer;
+
+	return timer_create(CLOCK_MONOTONIC, (struct sigevent *)bad, &timer);
+}
+static long look_up(const void *bad)
+{
+	return getenv(bad) != NULL;
+}
+static long look_up_in_none(const void *bad)
+{
+	clearenv();
+	return getenv(bad) != NULL;
+}
+static long protect(const void *bad)
+{
+	return mprotect((void *)((long)bad & -PAGE), PAGE, PROT_WRITE);
+}
+
+static void call_others(const char *name, const void *bad)
+{
+	static const struct {
+		const char *name;
+		long (*call)(const void *bad);
+	} calls[] = {
+		{"sigaction", set_action},
+		{"sigaction 65", set_no_action},
+		{"sigaction 0", set_action_0},
+		{"sigaction old", get_action},
+		{"sigprocmask", set_mask},
+		{"pthread_sigmask", set_thread_mask},
+		{"sigprocmask old", get_mask},
+		{"sigaltstack", set_stack},
+		{"sigaltstack old", get_stack},
+		{"sigwait", wait_signal},
+		{"sigwaitinfo", wait_info},
+		{"sigtimedwait", wait_timed},
+		{"signalfd", read_signals},
+		{"prctl name", name_thread},
+		{"prctl filter", filter},
+		{"seccomp", filter_by_number},
+		{"timer_create", make_timer},
+		{"getenv", look_up},
+		{"getenv, no environment", look_up_in_none},
+		{"mprotect", protect},
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		printf("%s ", name);
+		fflush(stdout);
+		apart(calls[i].name, calls[i].call, bad);
+	}
+}
+
+__attribute__((noinline)) static long fib(long n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+/* Work until it can be seen by samples that come with the kernel's ticks. */
+static void work(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 3)
+		fib(20);
+}
+
+static void write_maps(const char *path)
+{
+	FILE *maps = fopen("/proc/self/maps", "r"), *to = fopen(path, "w");
+	char line[1024];
+
+	while (maps && to && fgets(line, sizeof(line), maps))
+		if (strstr(line, "libdwell-"))
+			fputs(line, to);
+	if (maps)
+		fclose(maps);
+	if (to)
+		fclose(to);
+}
+
+int main(int argc, char **argv)
+{
+	make_lists();
+	execute_all();
+	call_others("8", no_memory);
+	call_others("closed", page + PAGE);
+	call_others("null", NULL);
+	work();
+	if (argc > 1)
+		write_maps(argv[1]);
+	return 0;
+}
