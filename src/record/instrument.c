@@ -117,14 +117,14 @@ static bool is_chosen(struct recorder *r, const char *path)
 	return i >= 0;
 }
 
-/* The process of @owner; one of another pid namespace is searched for, but only a few times a
- * second, since it takes long and anybody may claim to be one. */
-static int read_process(struct recorder *r, const struct dw_region_owner *owner,
+/* The process of @owner and @region; one of another pid namespace is searched for while it is
+ * there, but only a few times a second, since it takes long and anybody may claim to be one. */
+static int read_process(struct recorder *r, uint32_t region, const struct dw_region_owner *owner,
 			struct dw_region_process *ret)
 {
 	int rc = dw_region_process_read(owner, ret);
 
-	if (!rc || !r->searches_left)
+	if (!rc || rc == -ESRCH || !r->searches_left || !dw_regions_is_held(&r->regions, region))
 		return rc;
 	r->searches_left--;
 	dw_region_process_release(ret);
@@ -152,7 +152,7 @@ static const struct dw_region_process *get_process(struct recorder *r, uint32_t 
 		return &r->process;
 	dw_region_process_release(&r->process);
 	r->process_claimed = owner->pid;
-	r->process_region = read_process(r, owner, &r->process) ? 0 : region;
+	r->process_region = read_process(r, region, owner, &r->process) ? 0 : region;
 	return r->process_region ? &r->process : NULL;
 }
 

@@ -16,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 16 << 10 };
+enum {
+	READ_BYTES = 16 << 10,
+	FLAG_EXITING = 4, /* PF_EXITING of the kernel */
+};
 
 int dw_proc_read(pid_t pid, const char *file, struct dw_buf *ret)
 {
@@ -98,17 +101,19 @@ int dw_proc_stat_parse(const char *text, struct dw_proc_stat *ret)
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 	unsigned long long user, kernel, start = 0;
+	unsigned int flags;
 	int parent;
 
-	/* Fields 3 (state), 4 (ppid), then ten others up to 14 (utime) and 15 (stime); 22
+	/* Fields 3 (state), 4 (ppid), 9 (flags), then others up to 14 (utime) and 15 (stime); 22
 	 * (starttime). */
 	if (!open || !close || close < open ||
 	    sscanf(close + 1,
-		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu"
+		   " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu"
 		   " %*d %*d %*d %*d %*d %*d %llu",
-		   &parent, &user, &kernel, &start) < 3)
+		   &parent, &flags, &user, &kernel, &start) < 4)
 		return DWELL_ERR_FORMAT;
 	*ret = (struct dw_proc_stat){.parent = parent,
+				     .is_ending = flags & FLAG_EXITING,
 				     .user_cpu_ns = user * tick_ns,
 				     .kernel_cpu_ns = kernel * tick_ns,
 				     .start_ticks = start};

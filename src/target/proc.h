@@ -9,12 +9,14 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct dw_proc_stat {
 	char name[64]; /* comm as it is, at most 63 bytes of it */
 	pid_t parent;
+	bool is_ending;	      /* it is a zombie, or about to be one */
 	uint64_t user_cpu_ns; /* of all its threads, ended ones included */
 	uint64_t kernel_cpu_ns;
 	uint64_t start_ticks; /* when it was made, in the kernel's units; exec does not change it */

@@ -24,11 +24,12 @@
 /*
  * Environment of a target, put last by `dwell`: the folder; the agent's mode as text ("time", words
  * NAME=VALUE may follow: os-source=perf|rseq|none, the only one that is tried;
- * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only; or "sample" with the
- * words interval=NS, stack=BYTES and ring=BYTES of wire/samples.h); the number of
- * system-call filters under which dwell itself runs (Seccomp_filters of /proc/self/status, without
- * that line 0 or 1 by Seccomp; missing = 0): the agent stays off under more. The agent's own path
- * is the last entry of LD_PRELOAD.
+ * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only; costs=N,N,...,. from an
+ * agent to the programs that its process executes: what probes cost there, as in struct
+ * dw_region_header; or "sample" with the words interval=NS, stack=BYTES and ring=BYTES of
+ * wire/samples.h); the number of system-call filters under which dwell itself runs (Seccomp_filters
+ * of /proc/self/status, without that line 0 or 1 by Seccomp; missing = 0): the agent stays off
+ * under more. The agent's own path is the last entry of LD_PRELOAD.
  */
 #define DWELL_ENV_FOLDER  "DWELL_FOLDER"
 #define DWELL_ENV_MODE	  "DWELL_MODE"

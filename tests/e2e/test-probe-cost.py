@@ -46,3 +46,14 @@ def test_calls_beyond_the_memory(context):
     expect(calls, (CALLS + 17) // 18, "calls at the ends of paths")
     require_near(sum(row["application_exclusive_time"] for row in last) / calls,
                  rows["direct_callee"]["application_exclusive_time"] / CALLS, 0.4, "ns a call")
+
+
+def test_is_measured_once(context):
+    """Programs have the costs from the process that executes them."""
+    costs = context.target("costs")
+    done = context.instrument("--", "sh", "-c", f"{costs} && sh -c '{costs}; true'")
+    lines = done.stdout.splitlines()
+    require(len(lines) >= 4, f"regions seen:\n{done.stdout}")
+    expect(len(set(lines)), 1, f"different costs:\n{done.stdout}")
+    require(int(lines[0].split()[0]) > 0, f"no costs: {lines[0]}")
+    require(context.report("summary")["session"]["number_of_calls"] > 0, "no calls")

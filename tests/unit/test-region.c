@@ -368,4 +368,33 @@ TEST(process_is_known_by_its_mapping)
 	dw_regions_release(&s.regions);
 }
 
+/* Whoever looks for it among all processes would look for nothing. */
+TEST(process_that_ends_is_told_from_one_elsewhere)
+{
+	struct session s;
+	struct region_writer w;
+	struct dw_region_process p;
+	struct dw_region_owner owner;
+	siginfo_t info;
+	pid_t pid;
+
+	CHECK_INT(open_session(&s), 0);
+	w = region_write(dw_regions_path(&s.regions), "abc", 0);
+	region_ask(&w, "/etc/passwd", 0x1000, false);
+	drain(&s);
+	owner = s.seen.question.owner;
+	CHECK(dw_regions_is_held(&s.regions, s.seen.question.region));
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	owner.pid = pid;
+	CHECK_INT(dw_region_process_read(&owner, &p), -ESRCH);
+	dw_region_process_release(&p);
+	CHECK_INT(waitpid(pid, NULL, 0), pid);
+	region_leave(&w);
+	CHECK(!dw_regions_is_held(&s.regions, s.seen.question.region));
+	dw_regions_release(&s.regions);
+}
+
 TEST_MAIN()

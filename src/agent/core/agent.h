@@ -57,6 +57,10 @@ bool dw_agent_is_on(void);
  * reads it. No system call. [async-signal-safe] [any-thread] */
 bool dw_agent_is_over(void);
 
+/* Add @word, which begins with a blank, to the mode that children are started with; nothing happens
+ * where that becomes too long. Inside dw_agent_enter(), or at the start. */
+void dw_agent_tell_children(const char *word);
+
 /* Count a drop. [async-signal-safe] [any-thread] */
 void dw_agent_drop(uint32_t kind);
 

@@ -13,7 +13,7 @@
 
 enum {
 	BLOCK_LINES = 64, /* that a thread takes at a time: a page */
-	CHUNK_BYTES_MIN = 256 << 10,
+	CHUNK_BYTES_MIN = 64 << 10,
 	CHUNK_BYTES_MAX = 32 << 20,
 	KEPT_EIGHTHS = 3, /* of the budget: for lines that are no nodes */
 	PAGE_BYTES = 4096,

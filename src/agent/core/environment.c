@@ -197,6 +197,11 @@ const char *dw_environment_name(int i)
 	return names[i];
 }
 
+void dw_agent_tell_children(const char *word)
+{
+	dw_text_append(dw_agent.variables[MODE], DWELL_AGENT_TEXT, word);
+}
+
 const char *dw_environment_mode(void)
 {
 	return kept(MODE);

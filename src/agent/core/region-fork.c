@@ -56,11 +56,10 @@ static bool replace(int fd)
 	if (is_whole) {
 		inherit(header);
 		dw_region_fill(header, true);
+		is_whole = dw_is_mapped(dw_map_file(dw_agent.region, bytes, fd, 0));
 	}
+	/* Not before: the collector takes who has it not mapped for another process. */
 	dw_agent_addresses_free(room, bytes);
-	if (!is_whole)
-		return false;
-	is_whole = dw_is_mapped(dw_map_file(dw_agent.region, bytes, fd, 0));
 	for (uint32_t i = 0; i < dw_agent.chunk_n && is_whole; i++) {
 		chunk = &dw_agent.chunks[i];
 		is_whole = dw_is_mapped(

@@ -312,6 +312,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 	put_in_place(a, fill);
 	if (a->header->probes == DWELL_PROBES_TIME && !dw_probe.is_calibrated) {
 		dw_calibrate(a);
+		dw_calibrate_tell_children();
 		dw_probe.is_calibrated = true;
 	}
 	dw_mute_area(a);

@@ -23,6 +23,10 @@
 
 enum { ROUNDS = 12, CALLS = 2048, ROOT = 1, CALLEE = 2, ABOVE = 64 };
 
+/* Numbers that children are told, and what ends them: who executes a program while they are written
+ * gives an unfinished list. */
+enum { COSTS = DWELL_PROBE_KINDS + 3, COSTS_END = '.' };
+
 /* What loops call. */
 struct dw_calibrate_gates {
 	uint64_t enter, leave; /* whose events count */
@@ -247,4 +251,43 @@ void dw_calibrate(const struct dw_area *area)
 	tell_slow(area, &inner, mean(nothing));
 	set_slow(area, was);
 	dw_thread_word = word;
+}
+
+/* The costs in the order in which children are told them. */
+static int32_t *cost_at(struct dw_region_header *told, uint32_t i)
+{
+	if (i < DWELL_PROBE_KINDS)
+		return &told->probe_cost[i];
+	return i < COSTS - 1 ? &told->slow_cost[i - DWELL_PROBE_KINDS] : &told->pass_cost;
+}
+
+bool dw_calibrate_from(const char *mode)
+{
+	const char *text = dw_text_option(mode, "costs");
+	int32_t costs[COSTS];
+
+	for (uint32_t i = 0; i < COSTS && text; i++) {
+		costs[i] = (int32_t)(uint32_t)dw_text_number(text);
+		text = dw_text_find(text, ',');
+		text = *text ? text + 1 : NULL;
+	}
+	if (!text || *text != COSTS_END)
+		return false;
+	for (uint32_t i = 0; i < COSTS; i++)
+		*cost_at(dw_agent_region(), i) = costs[i];
+	return true;
+}
+
+void dw_calibrate_tell_children(void)
+{
+	char word[COSTS * 12 + 16] = " costs=";
+
+	for (uint32_t i = 0; i < COSTS; i++) {
+		uint32_t cost = (uint32_t)*cost_at(dw_agent_region(), i);
+
+		dw_text_append_number(word, sizeof(word), cost, 10);
+		dw_text_append(word, sizeof(word), ",");
+	}
+	dw_text_append(word, sizeof(word), (const char[]){COSTS_END, '\0'});
+	dw_agent_tell_children(word);
 }

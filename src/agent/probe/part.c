@@ -5,16 +5,19 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/os-events.h"
+#include "agent/probe/calibrate.h"
 #include "agent/probe/count.h"
 #include "agent/probe/keys.h"
 #include "agent/probe/modules.h"
 #include "agent/probe/mute.h"
 #include "agent/probe/probe.h"
+#include "agent/probe/state.h"
 #include "agent/probe/timing.h"
 
 static void start(const char *mode)
 {
 	dw_timing_start(mode);
+	dw_probe.is_calibrated = dw_calibrate_from(mode);
 	dw_modules_start();
 }
 

@@ -87,7 +87,7 @@ static void on_began(void *ctx, const struct dw_region_look *look)
 	struct dw_region_process p = {0};
 	int rc = dw_region_process_read(&look->owner, &p);
 
-	if (rc == DWELL_ERR_REFUSED) {
+	if (rc == DWELL_ERR_REFUSED && dw_regions_is_held(&m->regions, look->region)) {
 		dw_region_process_release(&p);
 		rc = dw_region_process_search(&look->owner, &p);
 	}

@@ -194,7 +194,7 @@ static void on_began(void *ctx, const struct dw_region_look *look)
 	int rc = dw_region_process_read(&look->owner, &found);
 	pid_t pid;
 
-	if (rc == DWELL_ERR_REFUSED) {
+	if (rc == DWELL_ERR_REFUSED && dw_regions_is_held(&b->regions, look->region)) {
 		dw_region_process_release(&found);
 		rc = dw_region_process_search(&look->owner, &found);
 	}

@@ -32,6 +32,7 @@ static void read_exe(struct dw_region_process *p)
 
 int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region_process *ret)
 {
+	struct dw_proc_stat st;
 	int rc;
 
 	*ret = (struct dw_region_process){.pid = owner->pid, .uid = owner->uid, .gid = owner->gid};
@@ -45,7 +46,8 @@ int dw_region_process_read(const struct dw_region_owner *owner, struct dw_region
 		if (m->inode == owner->inode && !strcmp(m->path, owner->path))
 			return 0;
 	}
-	return DWELL_ERR_REFUSED;
+	/* One that ends has nothing mapped any more. */
+	return !dw_proc_stat_read(owner->pid, &st) && st.is_ending ? -ESRCH : DWELL_ERR_REFUSED;
 }
 
 /* Whether @pid has the id @inner in the innermost of several pid namespaces. */

@@ -407,6 +407,13 @@ int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
 	return rc;
 }
 
+bool dw_regions_is_held(const struct dw_regions *r, uint32_t region)
+{
+	const struct dw_region *g = find_id(r, region);
+
+	return g && !is_free(g);
+}
+
 void dw_regions_finish(struct dw_regions *r)
 {
 	for (int round = 0; round < LAST_ROUNDS && dw_regions_drain(r, r->now_ns); round++)

@@ -123,6 +123,9 @@ int dw_regions_answer(struct dw_regions *r, const struct dw_region_question *q, 
 int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
 		     const uint32_t *subjects, uint32_t n);
 
+/* Whether a process has @region open or mapped, as far as the kernel tells. */
+bool dw_regions_is_held(const struct dw_regions *r, uint32_t region);
+
 /* Read everything a last time, end all regions. */
 void dw_regions_finish(struct dw_regions *r);
 
