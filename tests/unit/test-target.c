@@ -112,7 +112,8 @@ TEST(stat_text)
 {
 	struct dw_proc_stat st;
 
-	CHECK_INT(dw_proc_stat_parse("7 (a) b) S 5 7 7 0 -1 4194308 1 2 3 4 250 50 9 9 20", &st), 0);
+	CHECK_INT(dw_proc_stat_parse("7 (a) b) S 5 7 7 0 -1 4194308 1 2 3 4 250 50 9 9 20", &st),
+		  0);
 	CHECK(st.is_ending);
 	CHECK_STR(st.name, "a) b");
 	CHECK_INT(st.parent, 5);

@@ -130,30 +130,44 @@ static bool reserve(const struct room *r, uint64_t at)
 	return (uint64_t)got == at;
 }
 
+/* Try places below the module, then above it from the far end on: what follows a program is the
+ * heap, which wants to grow. 0 = none is free. */
+static uint64_t search_room(const struct room *r)
+{
+	uint64_t at = r->module - ((r->bytes + ROOM_STEP - 1) & -(uint64_t)ROOM_STEP);
+
+	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
+		if (reserve(r, at))
+			return at;
+	at = r->module + REACH;
+	at = (at < r->limit ? at : r->limit) - r->bytes;
+	at &= -(uint64_t)DWELL_PAGE_BYTES;
+	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
+		if (reserve(r, at))
+			return at;
+	return 0;
+}
+
 /*
- * Room for the image: the place that it was made for, else below the module, else above it from the
- * far end on: what follows a program is the heap, which wants to grow. 0 = none.
+ * Room for the image: the place that it was made for, else below the area that was placed last, as
+ * modules of a start lie side by side and what is free around them is found once, else what a
+ * search finds. 0 = none.
  */
 static uint64_t find_room(const struct dw_module *m, const struct dw_clone_header *h)
 {
 	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
-	uint64_t wanted = m->start + (uint64_t)h->distance, at = m->start;
+	uint64_t wanted = m->start + (uint64_t)h->distance;
 
 	if (h->relocations[DWELL_RELOC_AREA_32].n)
 		r.limit = INT32_MAX;
 	if (reserve(&r, wanted))
 		return wanted;
-	at -= (h->bytes + ROOM_STEP - 1) & -(uint64_t)ROOM_STEP;
-	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
-		if (reserve(&r, at))
-			return at;
-	at = m->start + REACH;
-	at = (at < r.limit ? at : r.limit) - h->bytes;
-	at &= -(uint64_t)DWELL_PAGE_BYTES;
-	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
-		if (reserve(&r, at))
-			return at;
-	return 0;
+	wanted = dw_probe.placed - h->bytes;
+	if (!reserve(&r, wanted))
+		wanted = search_room(&r);
+	if (wanted)
+		dw_probe.placed = wanted;
+	return wanted;
 }
 
 /* Add to each field of one kind what the area's place asks for. */

@@ -15,6 +15,7 @@ enum {
 struct dw_probe {
 	struct dw_area areas[DWELL_REGION_MODULES];
 	uint32_t area_n;
+	uint64_t placed;   /* where room was found last, 0 = not yet, area.c */
 	uint32_t module_n; /* in the region, modules.c */
 	bool is_started;   /* what was there at the start has been cloned */
 	uint32_t opener;   /* process whose thread is in dlopen(), 0 = none, loader-calls.c */
