@@ -83,6 +83,28 @@ static int follow_between(struct dw_roads *r, uint64_t at, uint64_t end)
 	return rc;
 }
 
+/*
+ * Follow what the file says is code in [@at, @end), which no function has. Segments of code hold
+ * data, too, where a linker makes one segment of both: half of a large library, decoded for
+ * nothing. Without section headers all is followed.
+ */
+static int follow_gap(struct dw_roads *r, uint64_t at, uint64_t end)
+{
+	size_t n;
+	const struct dw_elf_section *s = dw_elf_sections(r->m->elf, &n);
+	int rc = 0;
+
+	if (!n && at < end)
+		return follow_between(r, at, end);
+	for (size_t i = 0; i < n && at < end && !rc; i++) {
+		uint64_t from = s[i].svma.v, to = from + s[i].bytes;
+
+		if (s[i].flags & SHF_EXECINSTR && from < end && to > at)
+			rc = follow_between(r, from > at ? from : at, to < end ? to : end);
+	}
+	return rc;
+}
+
 static int follow_gaps(struct dw_roads *r)
 {
 	int rc = 0;
@@ -96,13 +118,13 @@ static int follow_gaps(struct dw_roads *r)
 			if (f->start < at || f->end > end)
 				continue;
 			if (!rc)
-				rc = follow_between(r, at, f->start);
+				rc = follow_gap(r, at, f->start);
 			if (!rc && !f->n) /* left alone before it was decoded */
 				rc = follow_between(r, f->start, f->end);
 			at = f->end;
 		}
 		if (!rc)
-			rc = follow_between(r, at, end);
+			rc = follow_gap(r, at, end);
 	}
 	return rc;
 }

@@ -43,6 +43,24 @@ static int add_roads_of(struct dw_verify *v, uint64_t at, uint64_t end, bool is_
 	return rc;
 }
 
+/* Likewise of code in [@at, @end) that no function has: all of it, where the file does not say
+ * which parts are code. */
+static int add_gap_roads(struct dw_verify *v, uint64_t at, uint64_t end)
+{
+	size_t n;
+	const struct dw_elf_section *s = dw_elf_sections(v->elf, &n);
+	int rc = n ? 0 : add_roads_of(v, at, end, false);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		uint64_t from = s[i].svma.v < at ? at : s[i].svma.v;
+		uint64_t to = s[i].svma.v + s[i].bytes < end ? s[i].svma.v + s[i].bytes : end;
+
+		if (s[i].flags & SHF_EXECINSTR)
+			rc = add_roads_of(v, from, to, false);
+	}
+	return rc;
+}
+
 static int add_code_roads(struct dw_verify *v)
 {
 	int rc = 0;
@@ -56,13 +74,13 @@ static int add_code_roads(struct dw_verify *v)
 			if (f->start < at || f->end > end)
 				continue;
 			if (!rc)
-				rc = add_roads_of(v, at, f->start, false);
+				rc = add_gap_roads(v, at, f->start);
 			if (!rc)
 				rc = add_roads_of(v, f->start, f->end, f->clone_at);
 			at = f->end;
 		}
 		if (!rc)
-			rc = add_roads_of(v, at, end, false);
+			rc = add_gap_roads(v, at, end);
 	}
 	return rc;
 }
