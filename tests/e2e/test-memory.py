@@ -186,6 +186,20 @@ def test_methods_made_at_run_time(context, case):
 
 
 @cases(*VERSIONS)
+def test_native_code_is_learnt(context, version):
+    """The runtime is not asked for a stack of each object below native code that has no name."""
+    n, libraries = 200, [context.target(f"dotnet/lib{name}.so") for name in ("first", "second")]
+    said = record(context, "callbacks", str(n), *libraries, command=program(context, version),
+                  options=["--check-stacks", "7"])
+    rows = types(context)
+    expect(rows["Called"]["instances"], said["called"][0], "objects")
+    facts = report(context, "lifetime")["session"]
+    require(facts["stack_snapshots"] < said["called"][0] / 40,
+            f"{facts['stack_snapshots']} snapshots for {said['called'][0]} objects")
+    expect(facts["stacks_different"], 0, "stacks that differ")
+
+
+@cases(*VERSIONS)
 def test_native_functions_between(context, version):
     """When asked which native functions lie there: each, also where libraries take turns."""
     n, libraries = 50, [context.target(f"dotnet/lib{name}.so") for name in ("first", "second")]
