@@ -62,6 +62,46 @@ def test_stack_of_many_megabytes(context):
     expect_reached(report, inclusive(report, "big_stack_body"), "big_stack_body")
 
 
+def large_frames(context, call_us):
+    """Samples below large_N() of tests/targets/large-frames.c: all, of cut stacks, and the wrong
+    callers."""
+    context.sample(context.target("large-frames"), "2000", call_us)
+    folded = context.run(context.dwell, "export", "run.dwell", "--to", "folded").stdout
+    total = cut = 0
+    wrong = []
+    for line in folded.splitlines():
+        stack, samples = line.rsplit(" ", 1)
+        names = stack.split(";")
+        at = [i for i, name in enumerate(names) if name.startswith("large_")]
+        if not at:
+            continue
+        total += int(samples)
+        cut += int(samples) * ("[stack cut]" in names)
+        n = names[at[0]].removeprefix("large_")
+        outer = names[1:at[0]]
+        right = ["main", f"caller_{n}"]
+        if outer[-2:] != right and outer not in (["[stack cut]"], ["[stack cut]", right[1]]):
+            wrong.append(line)
+    return total, cut, wrong
+
+
+@cases("100", "1500", "5000")
+def test_callers_of_large_frames(context, call_us):
+    """Who reads a stack late finds what the next call left there: no caller is better than a wrong
+    one."""
+    total, _, wrong = large_frames(context, call_us)
+    require(total >= 20, f"{total} samples below large frames")
+    expect(wrong, [], f"stacks with wrong callers, of {total}")
+
+
+def test_large_frames_that_stay(context):
+    """Calls that last: their stacks are still there when they are read."""
+    total, cut, wrong = large_frames(context, "400000")
+    require(total >= 20, f"{total} samples below large frames")
+    expect(wrong, [], "stacks with wrong callers")
+    require(cut <= 1 + total * 0.02, f"{cut} of {total} stacks cut")
+
+
 def test_deep_recursion(context):
     """99 % of samples under 16,000 frames reach _start."""
     context.sample(context.target("nasty"), "deep")

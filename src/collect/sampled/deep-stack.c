@@ -7,10 +7,11 @@
  * overlap has already shown that the frames around are still those of the dump.
  *
  * A leap has no overlap. Over a large frame, the end of what is known is read again after it, as
- * above. Out of a signal handler it is the registers that the kernel saved in the signal frame: if
- * they are the same, no other signal has come on that stack. The handler may have returned by then,
- * which leaves no trace there, so such a stack counts only if its walk comes to an end: the frames
- * that the signal interrupted are then still a whole chain.
+ * above; since after a return nothing may have written there, the calls beyond must lead to one
+ * another, too (call-check.h). Out of a signal handler it is the registers that the kernel saved in
+ * the signal frame: if they are the same, no other signal has come on that stack. The handler may
+ * have returned by then, which leaves no trace there, so such a stack counts only if its walk comes
+ * to an end: the frames that the signal interrupted are then still a whole chain.
  */
 #include "collect/sampled/deep-stack.h"
 
@@ -251,6 +252,7 @@ static int read_first(struct dw_deep *d, const struct dw_unwind_memory *m)
 	}
 	if (copy_dump(d, m))
 		return -1;
+	d->gaps[d->gaps_n++] = end_of(d) - 1;
 	d->read_ns = d->time_ns;
 	if (again && old_end - dump_end > VOUCHED_LEAST_BYTES &&
 	    d->time_ns - d->old->memory_ns < VOUCHED_MOST_NS && !vouch(d))
@@ -315,8 +317,9 @@ static int leap_over_frame(struct dw_deep *d, struct dw_unwind_memory *m, uint64
 	struct guard end = {.n = choose_overlap(d)};
 
 	end.at = end_of(d) - end.n;
-	if (leap(d, addr - LANDING_BYTES, &end))
+	if (d->gaps_n == DWELL_GAPS_MAX || leap(d, addr - LANDING_BYTES, &end))
 		return -1;
+	d->gaps[d->gaps_n++] = d->base - 1;
 	show(d, m, end_of(d));
 	return 0;
 }
@@ -408,6 +411,7 @@ void dw_deep_begin(struct dw_deep *d, pid_t pid, struct dw_space *space, const s
 	d->leapt = d->vouched = false;
 	d->wanted_bytes = 0;
 	d->interrupted_sp = 0;
+	d->gaps_n = 0;
 	d->stopped = false;
 	m->extend = extend;
 	m->ctx = d;
@@ -433,6 +437,15 @@ void dw_deep_resume(struct dw_deep *d, struct dw_unwind_memory *m)
 	show(d, m, d->same_from + 2 * shown);
 	if (d->shown_to == end_of(d))
 		d->same_from = UINT64_MAX;
+}
+
+bool dw_deep_leads(struct dw_deep *d, const struct dw_unwind_frame *frames, size_t *n,
+		   bool is_whole)
+{
+	for (size_t i = 0; i < d->gaps_n; i++)
+		if (!dw_calls_lead(&d->checks, d->pid, d->space, frames, n, is_whole, d->gaps[i]))
+			return false;
+	return true;
 }
 
 void dw_deep_keep(struct dw_deep *d, struct dw_walk *walk, uint64_t top)

@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include "collect/sampled/call-check.h"
 #include "collect/sampled/walk.h"
 #include "unwind/unwind.h"
 
@@ -27,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+enum { DWELL_GAPS_MAX = 16 };
 
 struct dw_deep {
 	uint64_t time_ns;	/* of the sample, set by the owner before each begin */
@@ -49,6 +52,9 @@ struct dw_deep {
 	uint64_t shown_to;	  /* the walk sees memory up to here */
 	bool stopped;		  /* the walk was stopped at shown_to, to look for a splice */
 	uint64_t urgent;	  /* reads so far that had to be soon, of all stacks */
+	uint64_t gaps[DWELL_GAPS_MAX]; /* what lies above was read later than what lies below */
+	size_t gaps_n;
+	struct dw_call_checks checks;
 };
 
 /* Begin with the dump of one sample: makes @m ready for dw_unwind(). @d keeps its memory from
@@ -65,6 +71,14 @@ const struct dw_walk_frame *dw_deep_splice(const struct dw_deep *d,
 
 /* After a stop without a splice: show the walk more. */
 void dw_deep_resume(struct dw_deep *d, struct dw_unwind_memory *m);
+
+/*
+ * After dw_unwind(): whether its *@n frames may stand. Beyond what was dumped, and beyond a large
+ * frame that the walk has leapt over, calls must lead from frame to frame. @is_whole: the last
+ * frame is where the stack begins, or the walk was stopped there. False: *@n is now how many may.
+ */
+bool dw_deep_leads(struct dw_deep *d, const struct dw_unwind_frame *frames, size_t *n,
+		   bool is_whole);
 
 /* Give the memory to @walk, for the next stack, when there is any, else drop what @walk had. @top:
  * avma behind the last byte that the walk needed. */

@@ -60,6 +60,17 @@ static void fetch_ahead(const struct dw_walk *w, const struct dw_perf_sample *sa
 	}
 }
 
+/* Cut the stack where frames that were read late do not lead to those of the dump. False: none. */
+static bool drop_strangers(struct dw_sampler *s, struct found *f)
+{
+	bool is_whole = f->end == DWELL_UNWIND_COMPLETE || s->deep.stopped;
+
+	if (dw_deep_leads(&s->deep, s->frames, &f->n, is_whole))
+		return false;
+	f->end = DWELL_UNWIND_CUT;
+	return true;
+}
+
 /* Frames beyond those that a signal interrupted count only if they are a whole chain, see
  * deep-stack.c. */
 static void drop_unproven(const struct dw_sampler *s, struct found *f)
@@ -90,6 +101,8 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 		f.end = dw_unwind(&p->space, &regs, &memory, s->frames + f.n, FRAMES_MAX - f.n, &n);
 		f.n += n;
 		drop_unproven(s, &f);
+		if (drop_strangers(s, &f))
+			return f;
 		last = &s->frames[f.n - 1];
 		if (f.end != DWELL_UNWIND_CUT || !s->deep.stopped)
 			return f;
