@@ -292,11 +292,8 @@ static int instrument(const struct cmd_instrument *c, char **command)
 	dw_crash_report(session);
 	if (!output)
 		rc = dw_error_set(&err, -ENOMEM, "no memory");
-	else if (!agent || strpbrk(agent, " :"))
-		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND,
-				  agent ? "the path %s cannot be preloaded"
-					: AGENT " is not beside dwell",
-				  agent);
+	else if (!agent)
+		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND, AGENT " is not beside dwell");
 	else
 		rc = dw_instrument(&o, &result, &err);
 	dw_progress_clear(&line);

@@ -5,6 +5,7 @@
 #include "record/target-environment.h"
 
 #include "base/cleanup.h"
+#include "collect/region/folder.h"
 #include "record/program.h"
 #include "target/proc.h"
 #include "wire/region.h"
@@ -14,6 +15,10 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#define UNFIT " :$\n\t"
+
+enum { PATH_BYTES_MAX = 256 };
 
 /* How many system-call filters we run under, as /proc tells. */
 static unsigned long count_filters(void)
@@ -77,18 +82,56 @@ static int assemble(struct dw_target_environment *e, char *in_place)
 	return 0;
 }
 
-int dw_target_environment_make_both(struct dw_target_environment *e, const char *agent,
-				    const char *folder, const char *mode,
-				    const struct dw_second_agent *second)
+/*
+ * The path by which the loader shall find @agent: its own, or where the loader would not take that
+ * for one path (ld.so(8): spaces and colons part paths, $ begins a name) or it is long, that of a
+ * link in the session's folder @folder. The caller frees *@ret. 0 or a negative code.
+ */
+static int find_preload(const char *agent, const char *folder, char **ret)
+{
+	const char *name = strrchr(agent, '/');
+
+	if (!agent[strcspn(agent, UNFIT)] && strlen(agent) < PATH_BYTES_MAX) {
+		*ret = strdup(agent);
+		return *ret ? 0 : -ENOMEM;
+	}
+	if (folder[strcspn(folder, UNFIT)])
+		return -ENAMETOOLONG;
+	if (asprintf(ret, "%s/" DWELL_FOLDER_PUBLIC "/%s", folder, name ? name + 1 : agent) < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return symlink(agent, *ret) && errno != EEXIST ? -errno : 0;
+}
+
+/* Put @agent, and @second if there is one, behind what the user preloads. */
+static int make_preload(struct dw_target_environment *e, const char *agent, const char *second)
 {
 	const char *preload = getenv(DWELL_ENV_PRELOAD);
 
 	/* The loader starts the last one first, which hides both. */
-	if (make_common(e, folder, mode) ||
-	    asprintf(&e->made[3], DWELL_ENV_PRELOAD "=%s%s%s%s%s", preload ? preload : "",
-		     preload ? ":" : "", second ? second->path : "", second ? ":" : "", agent) < 0)
-		return -ENOMEM;
-	if (second && (asprintf(&e->made[4], DWELL_ENV_SECOND "=%s", second->path) < 0 ||
+	return asprintf(&e->made[3], DWELL_ENV_PRELOAD "=%s%s%s%s%s", preload ? preload : "",
+			preload ? ":" : "", second ? second : "", second ? ":" : "", agent) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+int dw_target_environment_make_both(struct dw_target_environment *e, const char *agent,
+				    const char *folder, const char *mode,
+				    const struct dw_second_agent *second)
+{
+	dw_auto_free char *path = NULL, *other = NULL;
+	int rc = make_common(e, folder, mode);
+
+	if (!rc)
+		rc = find_preload(agent, folder, &path);
+	if (!rc && second)
+		rc = find_preload(second->path, second->folder, &other);
+	if (!rc)
+		rc = make_preload(e, path, other);
+	if (rc)
+		return rc;
+	if (second && (asprintf(&e->made[4], DWELL_ENV_SECOND "=%s", other) < 0 ||
 		       asprintf(&e->made[5], DWELL_ENV_SECOND_START "=%s:%s", second->mode,
 				second->folder) < 0))
 		return -ENOMEM;
