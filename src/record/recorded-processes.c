@@ -2,9 +2,11 @@
 #include "record/recorded-processes.h"
 
 #include "base/cleanup.h"
+#include "collect/region/read.h"
 #include "target/proc.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The row of the process @pid that is there, 0 = none. */
 static uint32_t find_pid(const struct dw_recorded_processes *r, pid_t pid)
@@ -15,9 +17,34 @@ static uint32_t find_pid(const struct dw_recorded_processes *r, pid_t pid)
 	return 0;
 }
 
-/* The row of the process @pid, of which @st tells. */
-static int get_process(struct dw_recorded_processes *r, pid_t pid, const struct dw_proc_stat *st,
-		       uint64_t begin_ns, uint32_t *ret)
+/* Name @row, a process that was gone when it was looked at, by its parent, or by the program that
+ * its region tells of. */
+static int name_gone(struct dw_recorded_processes *r, const struct dw_region_look *look,
+		     struct dw_process *row)
+{
+	struct dw_region_module m;
+	char text[DWELL_REGION_PATH];
+
+	if (row->parent) {
+		row->name = dw_processes_get(&r->p->processes, row->parent)->name;
+		return 0;
+	}
+	snprintf(text, sizeof text, "[process %d]", row->pid);
+	for (uint32_t i = 0; i < look->head->module_n; i++) {
+		const char *slash;
+
+		if (dw_region_read_module(look->fd, i, &m) || !m.is_main || !m.path[0])
+			continue;
+		slash = strrchr(m.path, '/');
+		snprintf(text, sizeof text, "%s", slash ? slash + 1 : m.path);
+		break;
+	}
+	return dw_strings_adds(&r->p->strings, text, &row->name);
+}
+
+/* The row of the process @pid behind @look, of which @st tells. */
+static int get_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
+		       pid_t pid, const struct dw_proc_stat *st, uint64_t begin_ns, uint32_t *ret)
 {
 	struct dw_process row = {
 		.pid = pid,
@@ -44,10 +71,10 @@ static int get_process(struct dw_recorded_processes *r, pid_t pid, const struct 
 	if (rc || *ret)
 		return rc;
 	row.parent = find_pid(r, st->parent);
-	/* A fork's child that is gone already. */
-	if (!row.name && row.parent)
-		row.name = dw_processes_get(&r->p->processes, row.parent)->name;
-	rc = dw_processes_add(&r->p->processes, &row, ret);
+	if (!row.name)
+		rc = name_gone(r, look, &row);
+	if (!rc)
+		rc = dw_processes_add(&r->p->processes, &row, ret);
 	return rc ? rc
 		  : dw_vec_push(&r->identities,
 				(struct dw_recorded_identity){pid, st->start_ticks, *ret, 1});
@@ -62,7 +89,7 @@ int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_
 
 	if (!process || dw_proc_stat_read(pid, &st))
 		st = unknown;
-	return get_process(r, pid, &st, begin_ns, ret);
+	return get_process(r, look, pid, &st, begin_ns, ret);
 }
 
 bool dw_recorded_process_left(struct dw_recorded_processes *r, uint32_t process, uint64_t end_ns)

@@ -54,10 +54,20 @@ int dw_run_begin(struct dw_run *r, const char *name, struct dw_error *err)
 	return 0;
 }
 
-static void on_stop_signal(struct dw_run *r, struct dw_signal signal)
+/* Whether @signal is no order to stop: runtimes answer SIGQUIT with a dump, and go on. */
+static bool is_for_command(const struct dw_run *r, struct dw_signal signal)
+{
+	return signal.number == SIGQUIT && !r->is_attached && !r->result->ended;
+}
+
+static void on_signal(struct dw_run *r, struct dw_signal signal)
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 
+	if (is_for_command(r, signal)) {
+		dw_signal_pass_on(r->result->pid, signal);
+		return;
+	}
 	if (r->is_attached) {
 		r->grace_end_ns = now;
 		r->result->stop_signal = signal.number;
@@ -85,7 +95,7 @@ void dw_run_take_signals(struct dw_run *r)
 
 	while (dw_signals_next(&r->signals, &signal))
 		if (signal.number != SIGCHLD)
-			on_stop_signal(r, signal);
+			on_signal(r, signal);
 	if (r->is_attached)
 		r->result->ended = r->targets.v.n && dw_targets_ended(&r->targets);
 	else if (!r->result->ended)

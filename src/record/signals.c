@@ -19,6 +19,7 @@ int dw_signals_take(struct dw_signals *s, struct dw_error *err)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	pthread_sigmask(SIG_BLOCK, &set, &s->old);
 	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->fd < 0) {

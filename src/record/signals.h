@@ -1,8 +1,8 @@
 /*
  * Signals of a recording: taken as records from a descriptor, never as handlers.
  *
- * SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked in the calling thread while taken. SIGIO is
- * ignored, which a target could have the kernel send. All are given back as they were.
+ * SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked in the calling thread while taken. SIGIO
+ * is ignored, which a target could have the kernel send. All are given back as they were.
  */
 #pragma once
 

@@ -122,6 +122,7 @@ int dw_confine(const struct dw_confinement *c)
 	signal(SIGINT, SIG_IGN); /* the parent decides, and takes us along */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
 	rc = close_others(c->keep, c->keep_n, c->whose->root_fd);
 	if (rc)

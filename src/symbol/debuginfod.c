@@ -199,6 +199,7 @@ _Noreturn void dw_debuginfod_live(const struct dw_spawned *s)
 	signal(SIGINT, SIG_IGN); /* the parent decides, and takes us along */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	if (map_give_up(order->give_up) || (socket > 3 && dw_spawn_close(3, socket - 1)) ||
@@ -271,7 +272,7 @@ static bool is_hurried(void)
 
 	return !sigpending(&waiting) &&
 	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
-		sigismember(&waiting, SIGHUP));
+		sigismember(&waiting, SIGHUP) || sigismember(&waiting, SIGQUIT));
 }
 
 /* Let all give up at once. The new deadline. */

@@ -4,6 +4,10 @@
 
 #include "record/code-budget.h"
 #include "record/environment.h"
+#include "record/recorded-processes.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { FUNCTIONS = 40, CODE_BYTES = 100000 };
 
@@ -81,6 +85,45 @@ TEST(command_line_is_noted_as_a_shell_reads_it)
 	CHECK_STR(dw_facts_get_text(&facts, "command"), "'./a b' -x 'it'\\''s' '' --n=1");
 	CHECK_STR(dw_facts_get_text(&facts, "method"), "sampling");
 	dw_facts_release(&facts);
+}
+
+/* The name of process @pid, which is gone, and whose region has @header. */
+static const char *name_of_gone(bool *check_failed, struct dw_recorded_processes *r, pid_t pid,
+				const struct dw_region_header *header)
+{
+	struct dw_region_head head = {.module_n = header->module_n,
+				      .parent_pid = header->parent_pid};
+	struct dw_region_look look = {
+		.fd = memfd_create("region", MFD_CLOEXEC), .owner = {.pid = pid}, .head = &head};
+	uint32_t id = 0;
+
+	if (write(look.fd, header, sizeof *header) != sizeof *header ||
+	    dw_recorded_process(r, &look, NULL, 0, &id))
+		*check_failed = true;
+	close(look.fd);
+	return id ? dw_strings_get(&r->p->strings, dw_processes_get(&r->p->processes, id)->name)
+		  : NULL;
+}
+
+/* Short ones are gone, and their parents too, before anybody looks. */
+TEST(processes_that_are_gone_have_names)
+{
+	static struct dw_region_header h; /* large */
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_recorded_processes r = {.p = &p};
+
+	h.parent_pid = 10;
+	CHECK_STR(name_of_gone(check_failed, &r, 11, &h), "[process 11]");
+	h.module_n = 2;
+	strcpy(h.modules[0].path, "/lib/libc.so.6");
+	strcpy(h.modules[1].path, "/usr/bin/thing");
+	h.modules[1].is_main = 1;
+	CHECK_STR(name_of_gone(check_failed, &r, 12, &h), "thing");
+	h.module_n = 0;
+	h.parent_pid = 12;
+	CHECK_STR(name_of_gone(check_failed, &r, 13, &h), "thing");
+	dw_recorded_processes_release(&r);
+	dw_profile_release(&p);
 }
 
 TEST_MAIN()
