@@ -11,8 +11,10 @@
 #include "base/cleanup.h"
 #include "base/dispositions.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,31 @@ static ssize_t read_all(int fd, void *buf, size_t n)
 	return got;
 }
 
+/* Whether the file @path is none that a shell could read: execvp() gives to /bin/sh what the kernel
+ * cannot execute. */
+static bool is_binary(const char *path)
+{
+	char bytes[128];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+
+	return n > 0 && (memchr(bytes, 0, (size_t)n) || !strncmp(bytes, ELFMAG, SELFMAG));
+}
+
+/* As execvpe(), but what is no text is not given to a shell. -errno. */
+static int execute(char *const *argv, char *const *environment)
+{
+	if (strchr(argv[0], '/')) {
+		execve(argv[0], argv, environment);
+		if (errno != ENOEXEC)
+			return -errno;
+		if (is_binary(argv[0]))
+			return -ENOEXEC;
+	}
+	execvpe(argv[0], argv, environment);
+	return -errno;
+}
+
 /* The child: wait for the byte, execute, report. */
 __attribute__((noreturn)) static void run_child(char *const *argv, char *const *environment,
 						int hold_fd, int error_fd)
@@ -37,8 +64,7 @@ __attribute__((noreturn)) static void run_child(char *const *argv, char *const *
 	if (read_all(hold_fd, &go, 1) != 1)
 		_exit(125);
 	dw_dispositions_restore();
-	execvpe(argv[0], argv, environment);
-	code = errno;
+	code = -execute(argv, environment);
 	if (write(error_fd, &code, sizeof code) != sizeof code)
 		_exit(125);
 	_exit(dw_launch_exit_code(-code));
