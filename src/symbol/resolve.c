@@ -15,6 +15,7 @@
 #include "symbol/symtab.h"
 
 #include "base/cleanup.h"
+#include "base/sorted.h"
 #include "code/cfi/ranges.h"
 
 #include <elfutils/libdw.h>
@@ -280,12 +281,20 @@ static const struct dw_cfi_range *find_range(struct dw_resolver *m, uint64_t svm
 	return dw_cfi_range_find(m->ranges, m->ranges_n, svma);
 }
 
+/* The first unwind range that begins behind @svma, NULL = none. Ranges were listed. */
+static const struct dw_cfi_range *next_range(const struct dw_resolver *m, uint64_t svma)
+{
+	size_t i = dw_sorted_count(m->ranges, m->ranges_n, r, r->start <= svma);
+
+	return i < m->ranges_n ? &m->ranges[i] : NULL;
+}
+
 /* The symbol at @svma, NULL = none that may be believed; *@ret_bytes = its length. */
 static const struct dw_symbol *find_symbol(struct dw_resolver *m, uint64_t svma,
 					   uint64_t *ret_bytes)
 {
 	const struct dw_symbol *s = dw_symtab_find(&m->symbols, svma);
-	const struct dw_cfi_range *range;
+	const struct dw_cfi_range *range, *next;
 
 	if (!s)
 		return NULL;
@@ -297,7 +306,10 @@ static const struct dw_symbol *find_symbol(struct dw_resolver *m, uint64_t svma,
 		return NULL;
 	if (range && range->start == s->svma)
 		*ret_bytes = range->end - range->start;
-	return s;
+	next = next_range(m, s->svma);
+	if (next && next->start - s->svma < *ret_bytes)
+		*ret_bytes = next->start - s->svma;
+	return svma - s->svma < *ret_bytes ? s : NULL;
 }
 
 /* The function of the symbol at @svma; *@ret = 0 when there is none. */

@@ -19,7 +19,12 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum { SEGMENTS_MAX = 64, IMAGE_BYTES_MAX = 512 << 20, BUILD_ID_BYTES = 64 };
+enum {
+	SEGMENTS_MAX = 64,
+	IMAGE_BYTES_MAX = 512 << 20,
+	BEHIND_BYTES_MAX = 64 << 10,
+	BUILD_ID_BYTES = 64,
+};
 
 struct dw_image {
 	struct dw_elf *elf;
@@ -83,8 +88,8 @@ int dw_image_open_bytes(uint8_t *bytes, size_t n, const char *cache_dir, struct 
 }
 
 /* Read and check the program headers that @base's ELF header names. Their number, or a negative
- * code. */
-static int read_headers(pid_t pid, uint64_t base, Elf64_Phdr *headers)
+ * code. *@ret_file_bytes: what the file has, as far as its section headers say. */
+static int read_headers(pid_t pid, uint64_t base, Elf64_Phdr *headers, uint64_t *ret_file_bytes)
 {
 	Elf64_Ehdr eh;
 	ssize_t got = dw_memory_read(pid, base, &eh, sizeof eh);
@@ -97,10 +102,27 @@ static int read_headers(pid_t pid, uint64_t base, Elf64_Phdr *headers)
 	    !eh.e_phnum || eh.e_phnum > SEGMENTS_MAX)
 		return DWELL_ERR_FORMAT;
 	want = eh.e_phnum * sizeof *headers;
+	*ret_file_bytes = eh.e_shoff + eh.e_shnum * sizeof(Elf64_Shdr);
 	got = dw_memory_read(pid, base + eh.e_phoff, headers, want);
 	if (got < 0)
 		return (int)got;
 	return (size_t)got < want ? DWELL_ERR_FORMAT : eh.e_phnum;
+}
+
+/* The only loadable segment of a module whose pages are the whole file (the vdso): what stands
+ * behind the segment, section headers most likely, is there, too. NULL = it has others. */
+static Elf64_Phdr *whole_file(Elf64_Phdr *headers, int n)
+{
+	Elf64_Phdr *only = NULL;
+
+	for (int i = 0; i < n; i++) {
+		if (headers[i].p_type != PT_LOAD)
+			continue;
+		if (only || headers[i].p_offset || headers[i].p_memsz != headers[i].p_filesz)
+			return NULL;
+		only = &headers[i];
+	}
+	return only;
 }
 
 /* The svma range that loadable segments span. */
@@ -132,11 +154,16 @@ int dw_image_copy(pid_t pid, uint64_t base, const char *cache_dir, struct dw_ima
 {
 	dw_auto_free uint8_t *bytes = NULL;
 	Elf64_Phdr headers[SEGMENTS_MAX];
-	uint64_t low, span;
-	int n = read_headers(pid, base, headers), rc;
+	uint64_t low, span, file_bytes = 0;
+	int n = read_headers(pid, base, headers, &file_bytes), rc;
+	Elf64_Phdr *whole;
 
 	if (n < 0)
 		return n;
+	whole = whole_file(headers, n);
+	if (whole && file_bytes > whole->p_filesz &&
+	    file_bytes - whole->p_filesz < BEHIND_BYTES_MAX)
+		whole->p_filesz = file_bytes;
 	rc = loaded_span(headers, n, &low, &span);
 	if (rc)
 		return rc;

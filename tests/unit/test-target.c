@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "code/elf/elf.h"
+#include "target/image.h"
 #include "target/file.h"
 #include "target/maps.h"
 #include "target/memory.h"
@@ -199,6 +201,22 @@ static void remove_place(struct place *p)
 		unlinkat(p->fd, names[i], 0);
 	close(p->fd);
 	rmdir(p->dir);
+}
+
+/* Its section headers stand behind its segment, on the same page. */
+TEST(the_vdso_has_its_symbols)
+{
+	struct dw_image *image = NULL;
+	struct dw_elf *elf = NULL;
+	const uint8_t *bytes;
+	size_t n;
+
+	CHECK_INT(dw_image_vdso(NULL, &image, NULL), 0);
+	bytes = dw_image_bytes(image, &n);
+	CHECK_INT(dw_elf_open_bytes(bytes, n, true, &elf, NULL), 0);
+	CHECK(dw_elf_section(elf, ".dynsym"));
+	dw_elf_free(elf);
+	dw_image_free(image);
 }
 
 TEST(files_under_a_root)
