@@ -104,6 +104,29 @@ int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *
 	return dw_exports_find(exports_of(m), name, ret);
 }
 
+int dw_call_modules_note_import(struct dw_call_modules *t, uint32_t id, uint64_t svma,
+				const char *name)
+{
+	uint32_t row = dw_pairs_add(&t->imported, id, svma), text;
+	int rc = row ? 0 : -ENOMEM;
+
+	if (!rc && row <= t->imported_names.n)
+		return 0;
+	if (!rc)
+		rc = dw_strings_adds(&t->strings, name, &text);
+	return rc ? rc : dw_vec_push(&t->imported_names, text);
+}
+
+const char *dw_call_modules_import_name(void *ctx, uint32_t module, uint64_t svma)
+{
+	const struct dw_call_modules *t = ctx;
+	uint32_t row = dw_pairs_find(&t->imported, module, svma);
+
+	return row && row <= t->imported_names.n
+		       ? dw_strings_get(&t->strings, t->imported_names.v[row - 1])
+		       : NULL;
+}
+
 static const struct dw_plt *imports_of(struct dw_call_module *m)
 {
 	if (!m->has_imports && m->elf)
@@ -149,4 +172,7 @@ void dw_call_modules_release(struct dw_call_modules *t)
 		dw_cleanup_close(&s->fd);
 	dw_vec_release(&t->rows);
 	dw_vec_release(&t->sources);
+	dw_pairs_release(&t->imported);
+	dw_vec_release(&t->imported_names);
+	dw_strings_release(&t->strings);
 }

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "base/pairs.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "collect/region/process.h"
 #include "model/profile.h"
@@ -14,6 +16,7 @@
 #include "record/module-image.h"
 #include "symbol/exports.h"
 #include "symbol/plt.h"
+#include "symbol/symbolize.h"
 #include "target/source.h"
 
 #include <stdbool.h>
@@ -40,6 +43,10 @@ struct dw_call_modules {
 	DW_VEC(struct dw_call_module *) rows;
 	DW_VEC(struct dw_module_source) sources; /* by module id */
 	size_t prepared;			 /* of rows */
+	/* Functions that were called by an import: module and svma -> index in the names. */
+	struct dw_pairs imported;
+	DW_VEC(uint32_t) imported_names; /* ids of strings */
+	struct dw_strings strings;
 };
 
 /* The module that some process calls @m, borrowed until release. NULL = not known. */
@@ -53,6 +60,14 @@ struct dw_call_module *dw_call_modules_find(const struct dw_call_modules *t,
 struct dw_call_module *dw_call_modules_add(struct dw_call_modules *t,
 					   const struct dw_region_module *m, const char *file,
 					   int fd, const struct dw_region_process *p);
+
+/* Note that the function at @svma of module @id was called by the name @name. The first one stays.
+ * 0 or -ENOMEM. */
+int dw_call_modules_note_import(struct dw_call_modules *t, uint32_t id, uint64_t svma,
+				const char *name);
+
+/* A dw_import_name_fn on a struct dw_call_modules. */
+dw_import_name_fn dw_call_modules_import_name;
 
 /* The svma of the function that @m exports as @name. 0 or DWELL_ERR_NOT_FOUND. */
 int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *ret);

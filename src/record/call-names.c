@@ -141,8 +141,11 @@ static int find_export(struct dw_call_names *n, const char *name, uint32_t *ret)
 		/* What the agent does not tell of is asked last. */
 		const struct dw_call_place *p = &n->places.v[(i + n->untold_n) % n->places.n];
 
-		if (p->module && !dw_call_module_export(p->module, name, &svma))
-			return frame_at(n, p, p->start + svma - p->module->start, ret);
+		if (!p->module || dw_call_module_export(p->module, name, &svma))
+			continue;
+		if (dw_call_modules_note_import(n->modules, p->module->id, svma, name))
+			return -ENOMEM;
+		return frame_at(n, p, p->start + svma - p->module->start, ret);
 	}
 	*ret = 0;
 	return 0;

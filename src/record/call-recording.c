@@ -434,6 +434,8 @@ int dw_call_recording_finish(struct dw_call_recording *r, const struct dw_finish
 
 	options.sources = r->modules.sources.v;
 	options.sources_n = r->modules.sources.n;
+	options.import_name = dw_call_modules_import_name;
+	options.import_name_ctx = &r->modules;
 	options.early = r->early;
 	options.known_dir = r->known_dir;
 	options.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0;

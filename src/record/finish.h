@@ -27,6 +27,8 @@ struct dw_finish_options {
 	bool names_only;	/* as struct dw_symbol_options */
 	dw_il_line_fn *il_line; /* lines of managed code, NULL = none are known */
 	void *il_line_ctx;
+	dw_import_name_fn *import_name; /* as struct dw_symbol_options */
+	void *import_name_ctx;
 	struct dw_early *early; /* as there; borrowed */
 	const char *known_dir;	/* as there */
 	dw_made_fn *made;	/* meaning of made code, NULL = none is known */

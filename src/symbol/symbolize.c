@@ -215,6 +215,17 @@ static int merge_string(struct merge *m, uint32_t id, uint32_t *ret)
 	return rc;
 }
 
+/* Call @f as those did who imported it: a function may have many names. */
+static int name_as_imported(struct symbolizer *s, struct dw_function *f)
+{
+	const struct dw_symbol_options *o = &s->options;
+	const char *name = NULL;
+
+	if (o->import_name && !f->linkage_name && !(f->flags & DWELL_FUNCTION_INLINED))
+		name = o->import_name(o->import_name_ctx, f->module, f->svma);
+	return name ? dw_strings_adds(&s->p->strings, name, &f->name) : 0;
+}
+
 static int merge_function(struct merge *m, uint32_t id, uint32_t *ret)
 {
 	struct dw_function f = m->a->functions.v[id];
@@ -227,6 +238,8 @@ static int merge_function(struct merge *m, uint32_t id, uint32_t *ret)
 			rc = merge_string(m, f.linkage_name, &f.linkage_name);
 		if (!rc)
 			rc = merge_string(m, f.file, &f.file);
+		if (!rc)
+			rc = name_as_imported(m->s, &f);
 		if (!rc)
 			rc = dw_functions_add(&m->s->p->functions, &f, &m->functions[id]);
 	}

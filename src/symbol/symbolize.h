@@ -32,6 +32,10 @@ typedef bool dw_il_line_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_
 /* What is made code at @svma of @module. False: not known. */
 typedef bool dw_made_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret);
 
+/* The name by which others have called the function that begins at @svma of @module, borrowed. NULL
+ * = not known. */
+typedef const char *dw_import_name_fn(void *ctx, uint32_t module, uint64_t svma);
+
 struct dw_symbol_options {
 	const char *debug_dirs; /* colon-separated folders of separate debug files; NULL =
 				   /usr/lib/debug */
@@ -39,6 +43,8 @@ struct dw_symbol_options {
 	uint32_t debuginfod_ms; /* ask servers for debug information, so long together; 0 = no */
 	bool without_code;	/* do not copy functions' machine code */
 	bool names_only;	/* by symbols, without DWARF: no lines, no inlined functions */
+	dw_import_name_fn *import_name; /* NULL = none are known */
+	void *import_name_ctx;
 	dw_il_line_fn *il_line; /* of managed code, NULL = it has no lines */
 	void *il_line_ctx;
 	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */

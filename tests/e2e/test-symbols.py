@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 
-from harness import cases, needs
+from harness import cases, expect, needs, require
 
 CPP = r"""
 #include <algorithm>
@@ -359,6 +359,29 @@ def build_marked(context, *options):
 def names_of(context, addresses, *options):
     chains, failed = symbolize(context, context.path("marked"), addresses, *options)
     return [c[-1][0] for c in chains.values()], failed
+
+
+def test_callees_are_called_as_their_callers_say(context):
+    """strtol() is strtoimax(), too, and getpid() __getpid(): what was imported is what was called."""
+    context.instrument(context.target("imports"))
+    calls = {row["function_name"]: row["number_of_calls"]
+             for row in context.report("functions")["rows"]}
+    expect((calls.get("strtol"), calls.get("getpid")), (7, 5), f"calls in {calls}")
+
+
+def test_code_that_nothing_tells_of(context):
+    """A symbol without a size ends where unwind rules tell of another function; and of the vdso there
+    is no file, but it has names."""
+    context.sample(context.target("imports"), "1000")
+    rows = {row["function_name"]: row["exclusive_samples"]
+            for row in context.report("functions")["rows"]}
+    require("sizeless" not in rows, rows)
+    nameless = [n for name, n in rows.items() if name.startswith("imports+0x")]
+    require(nameless and max(nameless) > 20, rows)
+    context.sample(context.target("large-frames"), "1000")
+    names = {row["function_name"] for row in context.report("functions")["rows"]}
+    require("__vdso_clock_gettime" in names, sorted(names))
+    require(not any(name.startswith("[vdso]+") for name in names), sorted(names))
 
 
 def test_stripped(context):
