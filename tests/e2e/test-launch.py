@@ -54,7 +54,7 @@ def copy_to(context, name):
     return os.path.join(folder, "dwell")
 
 
-FOLDERS = {"space": "a b", "colon": "a:b", "token": "$LIB", "long": "/".join(3 * ["long-" * 40])}
+FOLDERS = {"space": "a b", "colon": "a:b", "token": "$LIB", "long": "/".join(6 * ["long-" * 40])}
 
 
 @cases(*FOLDERS)
