@@ -21,8 +21,9 @@ struct dw_target_environment {
 
 /*
  * Our environment with @agent, the path of the preloaded object, behind what the user preloads, and
- * the variables of wire/region.h at its end: @folder, of the session, and @mode. An agent whose path
- * the loader could not take is linked to from the folder. 0 or a negative code. Release in any case.
+ * the variables of wire/region.h at its end: @folder, of the session, and @mode. An agent whose
+ * path the loader could not take is linked to from the folder. 0 or a negative code. Release in any
+ * case.
  */
 int dw_target_environment_make(struct dw_target_environment *e, const char *agent,
 			       const char *folder, const char *mode);
