@@ -82,9 +82,13 @@ KNOWN = {
 MISSED = {
     "limits/address-space": {"processes_not_instrumented"},  # a child has no memory for an agent
     "limits/no-new-code": {"processes_not_instrumented"},  # nor may this one change code
-    "limits/filter": {"threads_filtered"},
-    "limits/filter-start": {"threads_filtered", "processes_not_instrumented"},
-    "limits/other-root": {"processes_not_instrumented"},  # there is no folder of the session's
+    "limits/filter": {"threads_filtered", "left_alone_filter"},
+    "limits/filter-start": {"threads_filtered", "processes_not_instrumented", "children_unsampled", "left_alone_filter"},
+    "limits/no-queued-signals": {"threads_unsampled"},  # a timer takes one
+    # There is no folder of the session's.
+    "limits/other-root": {"processes_not_instrumented", "children_unsampled"},
+    "processes/trace": {"left_alone_traced"},
+    "processes/trace-all": {"left_alone_traced"},
 }
 # Flavours that run untouched, and the one line that says so.
 NOTICES = {"static": b"is statically linked: it runs as it is",

@@ -5,7 +5,7 @@ import os
 from harness import File, cases, expect, require
 from managed import VERSIONS, program, record, report, types
 
-FILE = File(needs=("dotnet",))
+FILE = File(needs=("dotnet",), parts=2)
 CONFIGURATIONS = {
     "workstation": {},
     "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},

@@ -10,7 +10,7 @@ from harness import File, cases, expect, require
 from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_facts, program, record, report,
                      single_file, types)
 
-FILE = File(needs=("dotnet",))
+FILE = File(needs=("dotnet",), parts=2)
 # The collectors that the runtime brings.
 GCS = {"workstation": {}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
        "segments": {"DOTNET_GCName": "libclrgc.so"}}

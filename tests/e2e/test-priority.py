@@ -3,11 +3,12 @@ import contextlib
 import os
 import subprocess
 
-from harness import DEFAULT_SECONDS, cases, expect, needs, require
+from harness import DEFAULT_SECONDS, File, cases, expect, needs, require
 
 # What dwell does for each command, then its target's own priority.
 LOOK = ("sh", "-c", "ps -o ni= -p $PPID; nice; nice -n 3 nice")
 OWN = os.nice(0)  # of this test, which somebody may have lowered
+FILE = File(is_alone=True)  # hundreds of threads take every processor
 CROWD = 14 * os.cpu_count()  # threads that want the processors
 
 

@@ -8,10 +8,11 @@ import os
 import pwd
 import shutil
 
-from harness import IS_LONG, Known, cases, require
+from harness import IS_LONG, File, Known, cases, require
 from programs import PACKAGES, PROGRAMS
 from unchanged import DEFAULT_ENGINES, Trial
 
+FILE = File(parts=2)
 INPUTS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../programs"))
 BY_NAME = {program.name: program for program in PROGRAMS}
 # The name of a program -> why it differs today.
