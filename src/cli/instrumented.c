@@ -116,8 +116,8 @@ static void print_count(struct dw_out *out, uint64_t n, const char *noun, const 
 static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s)
 {
 	const uint64_t *d = s->drops;
-	uint64_t known =
-		d[DWELL_DROP_CHILD_CLASS] + d[DWELL_DROP_CHILD_SETUID] + d[DWELL_DROP_CHILD_STATIC];
+	uint64_t known = d[DWELL_DROP_CHILD_CLASS] + d[DWELL_DROP_CHILD_SETUID] +
+			 d[DWELL_DROP_CHILD_STATIC] + d[DWELL_DROP_CHILD_FILTERED];
 	uint64_t others = d[DWELL_DROP_CHILDREN] > known ? d[DWELL_DROP_CHILDREN] - known : 0;
 	const struct {
 		uint64_t n;
@@ -129,6 +129,8 @@ static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s
 		 "not instrumented: setuid, setgid or with capabilities"},
 		{d[DWELL_DROP_CHILD_STATIC], "child process",
 		 "not instrumented: static, or another C library"},
+		{d[DWELL_DROP_CHILD_FILTERED], "child process",
+		 "not instrumented: under a system-call filter of the program's own"},
 		{others, "child process", "not instrumented: other causes"},
 		{s->off[DWELL_OFF_NO_MEMORY], "process", "not instrumented: no memory"},
 		{s->off[DWELL_OFF_NO_EXECUTE], "process",

@@ -116,6 +116,8 @@ enum dw_region_drop {
 	DWELL_DROP_EVENTS,	 /* probes passed while a signal had interrupted a slow path */
 	DWELL_DROP_SYSTEM_CALLS, /* places of system calls without room for a probe */
 	DWELL_DROP_BLIND, /* probes passed after the process had forbidden itself all calls */
+	DWELL_DROP_CHILD_FILTERED, /* of _CHILDREN: under a system-call filter of the program's own
+				    */
 	DWELL_DROP_THREADS_FILTERED, /* of _THREADS: they began under a system-call filter */
 	DWELL_DROP_N = 16
 };

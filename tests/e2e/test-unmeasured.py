@@ -50,6 +50,16 @@ def test_thread_under_a_filter(context):
     require(int(output) < 20 * plain, f"a round takes {output.strip()} ns, a plain one {plain}")
 
 
+@cases("prctl", "seccomp", "threads")
+def test_own_filters(context, by):
+    """From before a filter of the program's own is there no agent makes system calls: neither on the way back
+    from the call that installs it, nor in other threads that it is for."""
+    expect(context.run(context.target("confined"), by).stdout, "5 of 5\n", "a plain run")
+    done = context.instrument("--module", "*", "--", context.target("confined"), by)
+    expect(done.stdout, "5 of 5\n", "children that ended well")
+    require(calls_of(context.report("functions"), "leaf") > LEAVES, "calls of leaf() were counted")
+
+
 def rounds_of(process):
     """The times of rounds, in ns, as they come."""
     for line in process.stdout:

@@ -470,9 +470,9 @@ TEST(guard)
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK_INT(status, 0);
 	CHECK(dw_agent_is_self());
-	dw_agent.is_filtered = true;
+	dw_agent.filters = 1;
 	CHECK(!dw_agent_enter() && !dw_agent_is_self());
-	dw_agent.is_filtered = false;
+	dw_agent.filters = 0;
 	dw_agent.is_started = false;
 }
 

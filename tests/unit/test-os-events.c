@@ -355,11 +355,11 @@ TEST(a_program_with_sequences_of_its_own_is_left_alone)
 	CHECK_INT(s.thread.os_source, DWELL_OS_RSEQ);
 	/* The kernel would look at it: no system call may follow in between. */
 	*s.state.rseq = (uint64_t)&other;
-	dw_agent.is_filtered = true; /* the look makes none either */
+	dw_agent.filters = 1; /* the look makes none either */
 	dw_os_look(&s.thread, &s.state, &l);
 	CHECK(*s.state.rseq == (uint64_t)&other || !*s.state.rseq);
 	*s.state.rseq = 0;
-	dw_agent.is_filtered = false;
+	dw_agent.filters = 0;
 	CHECK(dw_agent.os.is_foreign);
 	CHECK_INT(s.thread.os_source, DWELL_OS_NONE);
 	CHECK_INT(*s.thread.os_word, s.thread.os_seen);
@@ -376,7 +376,7 @@ TEST(under_a_filter_nothing_is_asked)
 
 	use(NULL);
 	begin(&s);
-	dw_agent.is_filtered = true;
+	dw_agent.filters = 1;
 	usleep(1000);
 	dw_os_look(&s.thread, &s.state, &l);
 	CHECK_INT(l.switches, 0);
@@ -384,7 +384,7 @@ TEST(under_a_filter_nothing_is_asked)
 	CHECK(l.now);
 	CHECK_INT(s.thread.os_source, DWELL_OS_NONE);
 	begin(&s);
-	dw_agent.is_filtered = false;
+	dw_agent.filters = 0;
 	CHECK_INT(s.thread.os_source, DWELL_OS_NONE);
 	CHECK_INT(*s.thread.os_word, s.thread.os_seen);
 }

@@ -33,7 +33,7 @@ struct dw_agent {
 	bool is_on;
 	bool is_started;  /* main may run: there may be handlers and other threads */
 	bool is_second;	  /* another agent is here, which serves the children of both */
-	bool is_filtered; /* the program has installed a system-call filter */
+	uint32_t filters; /* that the program has installed, or is about to; atomic */
 	uint32_t pid;
 	uint32_t module_n; /* as in the region, which others can write */
 	uint32_t chunk_n;

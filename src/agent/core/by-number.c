@@ -1,14 +1,16 @@
 /*
  * System calls that the program makes by their number, and prctl().
  *
- * Three things are looked for. Programs that install a system-call filter: from then on the
- * agent makes no call that the filter could kill for. Programs that execute others by syscall():
- * their children get the agent too. And those that set limits so. A program that has system-call
- * instructions of its own is not seen.
+ * Three things are looked for. Programs that install a system-call filter: from before that on the
+ * agent makes no call that the filter could kill for, in no thread, as the way back from the kernel
+ * may lead through probes, and the filter may be for all threads. Programs that execute others by
+ * syscall(): their children get the agent too. And those that set limits so. A program that has
+ * system-call instructions of its own is not seen.
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
 #include "agent/core/limits.h"
+#include "agent/core/threads.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -26,8 +28,26 @@ typedef long syscall_function(long, long, long, long, long, long, long);
 
 static void tell(bool is_so)
 {
-	if (dw_agent.is_on && dw_agent_part.confined && !dw_agent.is_filtered)
+	if (dw_agent.is_on && dw_agent_part.confined && dw_agent_may_call())
 		dw_agent_part.confined(is_so);
+}
+
+/* The program is about to install a filter. Filters that are installed, or are about to be, are
+ * counted: several threads may do so. */
+static void begin_confining(void)
+{
+	tell(true);
+	if (!__atomic_fetch_add(&dw_agent.filters, 1, __ATOMIC_SEQ_CST))
+		dw_threads_settle();
+}
+
+/* It has, or it was refused. */
+static void end_confining(bool is_done)
+{
+	if (is_done)
+		return;
+	__atomic_fetch_sub(&dw_agent.filters, 1, __ATOMIC_SEQ_CST);
+	tell(false);
 }
 
 DWELL_SHOWN int dw_own_prctl(int option, long a, long b, long c, long d)
@@ -35,15 +55,11 @@ DWELL_SHOWN int dw_own_prctl(int option, long a, long b, long c, long d)
 	prctl_function *real = (prctl_function *)dw_real_once(&dw_agent.real_prctl, "prctl");
 	int result;
 
-	if (option == PR_SET_SECCOMP)
-		tell(true);
-	result = real(option, a, b, c, d);
 	if (option != PR_SET_SECCOMP)
-		return result;
-	if (result)
-		tell(false);
-	else
-		dw_agent.is_filtered = true;
+		return real(option, a, b, c, d);
+	begin_confining();
+	result = real(option, a, b, c, d);
+	end_confining(!result);
 	return result;
 }
 
@@ -74,11 +90,8 @@ DWELL_SHOWN long dw_own_syscall(long number, long a, long b, long c, long d, lon
 			       ? real(number, a, b, c, d, e, f)
 			       : result;
 	}
-	tell(true);
+	begin_confining();
 	result = real(number, a, b, c, d, e, f);
-	if (result < 0)
-		tell(false);
-	else
-		dw_agent.is_filtered = true;
+	end_confining(result >= 0);
 	return result;
 }

@@ -181,6 +181,9 @@ static int run_without_agent(const struct exec *exec, enum dw_exec_fit fit)
 	uint32_t drop = fit < sizeof(drops) / sizeof(*drops) ? drops[fit] : 0;
 	int error;
 
+	if (!dw_agent_may_call())
+		drop = DWELL_DROP_CHILD_FILTERED;
+
 	dw_agent_drop_n(DWELL_DROP_CHILDREN, 1);
 	if (drop)
 		dw_agent_drop_n(drop, 1);
@@ -198,7 +201,7 @@ static int execute(const struct exec *exec)
 
 	if (!dw_agent.is_active)
 		return run(exec, exec->envp);
-	if (!dw_agent.is_filtered) {
+	if (dw_agent_may_call()) {
 		if (!dw_are_readable_texts(exec->envp))
 			return run(exec, exec->envp);
 		if (!is_told(exec->envp))

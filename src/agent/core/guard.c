@@ -38,7 +38,7 @@ bool dw_agent_enter(void)
 {
 	uint64_t old = 0;
 
-	if (is_inside || !dw_agent.wiped || dw_agent.is_filtered)
+	if (is_inside || !dw_agent.wiped || !dw_agent_may_call())
 		return false;
 	if (dw_agent.is_started)
 		set_mask(~(1ULL << (SIGTRAP - 1)), &old);
@@ -65,7 +65,7 @@ void dw_agent_leave(void)
 
 bool dw_agent_may_call(void)
 {
-	return !dw_agent.is_filtered;
+	return !__atomic_load_n(&dw_agent.filters, __ATOMIC_RELAXED);
 }
 
 bool dw_agent_is_alone(void)
@@ -78,6 +78,6 @@ bool dw_agent_is_alone(void)
 bool dw_agent_is_self(void)
 {
 	/* In pid namespaces a fork's child can have its parent's number. */
-	return !dw_agent.is_filtered && dw_agent.wiped && dw_agent.wiped->is_same_process &&
+	return dw_agent_may_call() && dw_agent.wiped && dw_agent.wiped->is_same_process &&
 	       dw_sys_getpid() == dw_agent.pid;
 }

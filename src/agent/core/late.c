@@ -49,7 +49,7 @@ bool dw_late_start(const char *folder, uint64_t filters)
 		    !dw_filters_fit(filters))
 			return false;
 	}
-	if (dw_agent.is_filtered)
+	if (!dw_agent_may_call())
 		return false;
 	dw_agent.is_started = true;
 	return dw_region_start();

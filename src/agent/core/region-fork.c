@@ -134,7 +134,7 @@ void dw_agent_after_fork(void)
 {
 	if (!dw_agent.wiped || dw_agent.wiped->is_same_process)
 		return;
-	if (dw_agent.is_filtered)
+	if (!dw_agent_may_call())
 		dw_agent.is_on = false;
 	if (!dw_agent_enter())
 		return;

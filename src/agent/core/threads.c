@@ -23,6 +23,8 @@ enum {
 	THREADS_FREE = 16, /* for which the arena has room from the start */
 	THREAD_BYTES = 1 << 20,
 	LOOKS = 4, /* threads that are looked at for one that has ended, when one begins */
+	SETTLE_TRIES = 200,
+	SETTLE_WAIT_NS = 50000,
 	TRIES_MAX = 1 << 16, /* probes of a thread that cannot be made: one at each power of two */
 };
 
@@ -324,6 +326,32 @@ struct dw_thread *dw_thread_self(uint64_t record)
 		dw_agent_drop_n(DWELL_DROP_THREADS, -1);
 	refused = 0;
 	return self;
+}
+
+/* Whether a slow path of @t goes on, or one in which it begins or ends. */
+static bool is_busy(const struct dw_thread *t)
+{
+	uint32_t use = __atomic_load_n(&t->use, __ATOMIC_ACQUIRE);
+
+	return use == DWELL_THREAD_BUSY ||
+	       (use == DWELL_THREAD_USED && t->forks == threads.forks &&
+		__atomic_load_n(&t->line->slow_since, __ATOMIC_RELAXED) &&
+		t->line->state != DWELL_THREAD_ENDED);
+}
+
+static bool is_any_busy(void)
+{
+	const struct dw_thread *t = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
+
+	while (t && (t == self || !is_busy(t)))
+		t = t->next;
+	return t || (dw_agent.wiped && __atomic_load_n(&dw_agent.wiped->lock, __ATOMIC_RELAXED));
+}
+
+void dw_threads_settle(void)
+{
+	for (int i = 0; i < SETTLE_TRIES && is_any_busy(); i++)
+		dw_sys_sleep_ns(SETTLE_WAIT_NS);
 }
 
 struct dw_thread *dw_thread_known(void)

@@ -63,6 +63,10 @@ void dw_thread_end_self(void);
 /* The process is about to end: note which threads have ended before it. */
 void dw_threads_end(void);
 
+/* Wait, for some ms at most, until no slow path goes on that began when the agent might make system
+ * calls: it may not any more. */
+void dw_threads_settle(void);
+
 /* The calling thread if it has been made, of this process's own region. [async-signal-safe] */
 struct dw_thread *dw_thread_known(void);
 
