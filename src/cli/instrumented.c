@@ -63,6 +63,7 @@ static const char *state_text(uint32_t state)
 		[DWELL_MODULE_DIFFERS] = "its code is not that of its file",
 		[DWELL_MODULE_NO_SPACE] = "no room within 2 GB of it",
 		[DWELL_MODULE_REFUSED] = "the kernel refused memory for it",
+		[DWELL_MODULE_APART] = "its program had given up rights that it takes to ask dwell",
 		[DWELL_MODULE_SCATTERED] = "its code lies in several segments",
 	};
 
@@ -117,7 +118,8 @@ static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s
 {
 	const uint64_t *d = s->drops;
 	uint64_t known = d[DWELL_DROP_CHILD_CLASS] + d[DWELL_DROP_CHILD_SETUID] +
-			 d[DWELL_DROP_CHILD_STATIC] + d[DWELL_DROP_CHILD_FILTERED];
+			 d[DWELL_DROP_CHILD_STATIC] + d[DWELL_DROP_CHILD_FILTERED] +
+			 d[DWELL_DROP_CHILD_APART];
 	uint64_t others = d[DWELL_DROP_CHILDREN] > known ? d[DWELL_DROP_CHILDREN] - known : 0;
 	const struct {
 		uint64_t n;
@@ -129,6 +131,8 @@ static void print_missed(struct dw_out *out, const struct dw_instrument_stats *s
 		 "not instrumented: setuid, setgid or with capabilities"},
 		{d[DWELL_DROP_CHILD_STATIC], "child process",
 		 "not instrumented: static, or another C library"},
+		{d[DWELL_DROP_CHILD_APART], "child process",
+		 "not instrumented: its parent had given up rights that it takes"},
 		{d[DWELL_DROP_CHILD_FILTERED], "child process",
 		 "not instrumented: under a system-call filter of the program's own"},
 		{others, "child process", "not instrumented: other causes"},

@@ -115,7 +115,8 @@ enum dw_region_drop {
 	DWELL_DROP_THREADS,	 /* threads that run unmeasured: any cause */
 	DWELL_DROP_EVENTS,	 /* probes passed while a signal had interrupted a slow path */
 	DWELL_DROP_SYSTEM_CALLS, /* places of system calls without room for a probe */
-	DWELL_DROP_BLIND, /* probes passed after the process had forbidden itself all calls */
+	DWELL_DROP_BLIND,	/* probes passed after the process had forbidden itself all calls */
+	DWELL_DROP_CHILD_APART, /* of _CHILDREN: without a region, as DWELL_MODULE_APART */
 	DWELL_DROP_CHILD_FILTERED, /* of _CHILDREN: under a system-call filter of the program's own
 				    */
 	DWELL_DROP_THREADS_FILTERED, /* of _THREADS: they began under a system-call filter */
@@ -132,6 +133,7 @@ enum dw_region_module_state {
 	DWELL_MODULE_NO_SPACE,	/* no room within 2 GB */
 	DWELL_MODULE_REFUSED,	/* the kernel refused a mapping or protection: error */
 	DWELL_MODULE_SCATTERED, /* its code lies in several segments, or can be written */
+	DWELL_MODULE_APART,	/* the collector cannot be asked: another root, rights or limits */
 	DWELL_MODULE_CLOSED,	/* was cloned, then dlclosed */
 };
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import cases, expect, require
+from harness import cases, expect, needs, require
 from unchanged import Trial
 
 LEAVES = 1000  # tests/targets/unmeasured.c
@@ -48,6 +48,31 @@ def test_thread_under_a_filter(context):
     facts = report["session"]
     expect((facts["threads_dropped"], facts["threads_filtered"]), (1, 1), "unmeasured threads")
     require(int(output) < 20 * plain, f"a round takes {output.strip()} ns, a plain one {plain}")
+
+
+ALL_WAYS = 20 * (1 + 8 + 64 + 512 + 4096)  # calls of all() in tests/targets/dropped.c, going all ways once
+
+
+def go_all_ways(context, how):
+    """Calls of all(), the session's facts, and ms of the processor, of `dropped HOW`, instrumented."""
+    done = context.instrument("--", context.target("dropped"), how)
+    report = context.report("functions")
+    return calls_of(report, "all"), report["session"], int(done.stdout)
+
+
+@needs("root")
+@cases("user", "root", "limits")
+def test_rights_given_away(context, how):
+    """A server that becomes another user, takes another root or limits its files is measured on, its threads too;
+    its children are, or that they are not is told. Nothing is tried at each call."""
+    calls, _, plain_ms = go_all_ways(context, "nothing")
+    expect(calls, 5 * ALL_WAYS, "calls in the process, three threads and a child")
+    calls, facts, ms = go_all_ways(context, how)
+    missed = facts["processes_not_instrumented"]
+    expect(missed, int(how != "user"), "children that were not measured")
+    expect(calls, (5 - missed) * ALL_WAYS, "calls in all others")
+    expect((facts["threads_dropped"], facts["calls_dropped"]), (0, 0), "what was not measured")
+    require(ms < 6 * plain_ms + 50, f"{ms} ms of the processor, with all rights {plain_ms}")
 
 
 @cases("prctl", "seccomp", "threads")

@@ -20,6 +20,7 @@ enum {
 	GROW_TRIES = 4,
 	SMALL_BYTES = 32 << 20, /* of addresses for a table that is small in any program */
 	PAGE_BYTES = 4096,
+	WINDOW_MORE = 1 << 20, /* beside the budget */
 };
 
 struct table {
@@ -66,6 +67,7 @@ bool dw_tables_start(uint64_t budget)
 			return false;
 		dw_table_bases.at[t] = tables.all[t].base;
 	}
+	dw_agent_window(budget + WINDOW_MORE);
 	if (!dw_agent_enter())
 		return false;
 	tables.head = dw_agent_chunk(DWELL_CHUNK_CLR, 0, PAGE_BYTES, &at);
@@ -142,6 +144,8 @@ static bool make_room(enum dw_clr_table i, uint64_t end, enum way way)
 	for (int tries = 0; tries < GROW_TRIES; tries++) {
 		if (__atomic_load_n(&t->mapped, __ATOMIC_ACQUIRE) >= end)
 			return true;
+		if (!dw_agent_may_grow())
+			return false;
 		if (way != INSIDE && !dw_agent_enter())
 			continue;
 		is_room = t->mapped >= end || grow(i, end, room);

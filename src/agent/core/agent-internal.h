@@ -25,6 +25,13 @@ struct dw_agent_chunk {
 	struct dw_region_chunk chunk;
 };
 
+/* The part of the region's file that can be mapped without the file. */
+struct dw_agent_window {
+	void *at;
+	uint64_t from;	/* offset in the file */
+	uint64_t bytes; /* 0 = there is none */
+};
+
 struct dw_agent {
 	struct dw_region_header *region; /* constant once the agent has started */
 	struct dw_agent_wiped *wiped;
@@ -37,7 +44,9 @@ struct dw_agent {
 	uint32_t pid;
 	uint32_t module_n; /* as in the region, which others can write */
 	uint32_t chunk_n;
-	uint64_t bytes;		/* of the region's file */
+	uint64_t bytes; /* of the region's file */
+	struct dw_agent_window window;
+	uint32_t refusals;	/* of chunks, one after the other; atomic */
 	uint64_t device, inode; /* of the region's file */
 	uint64_t mask;		/* signal mask to restore by dw_agent_leave() */
 	const char *own_path;	/* of the agent's file, borrowed from the loader */

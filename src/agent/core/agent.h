@@ -78,6 +78,14 @@ void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
  * what is there, without faults to come. False when there is no room. Inside dw_agent_enter(). */
 bool dw_agent_chunk_at(uint32_t kind, size_t bytes, void *to);
 
+/* Whether the region may grow: it has not been refused time and again. A chunk that is refused
+ * costs system calls, so who would ask for one at each event asks this first. */
+bool dw_agent_may_grow(void);
+
+/* Let the region grow by @bytes later, in whatever chunks, wherever the program goes with its user
+ * and its root. Once, while the agent starts. */
+void dw_agent_window(uint64_t bytes);
+
 /*
  * Publish modules[@first] and the following, @n in all, filled in but for their states, and wake
  * the collector: it answers all of them. Inside dw_agent_enter() only.

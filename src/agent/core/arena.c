@@ -17,6 +17,7 @@ enum {
 	CHUNK_BYTES_MAX = 32 << 20,
 	KEPT_EIGHTHS = 3, /* of the budget: for lines that are no nodes */
 	PAGE_BYTES = 4096,
+	WINDOW_MORE = 64 << 20, /* for lines of threads, beside the budget, and other chunks */
 };
 
 #define RESERVE_BYTES ((uint64_t)4 << 30)
@@ -49,6 +50,7 @@ bool dw_arena_start(uint64_t bytes)
 	arena.budget = bytes < arena.reserved ? bytes : arena.reserved;
 	arena.used = 1; /* line 0 */
 	dw_agent_region()->arena_base = arena.base;
+	dw_agent_window(arena.budget + WINDOW_MORE);
 	return arena.reserved;
 }
 
@@ -116,6 +118,8 @@ static bool make_room(uint64_t end)
 	for (int i = 0; i < GROW_TRIES; i++) {
 		if (__atomic_load_n(&arena.mapped, __ATOMIC_ACQUIRE) >= end)
 			return true;
+		if (!dw_agent_may_grow())
+			return false;
 		if (!dw_agent_is_self() || !dw_agent_enter())
 			continue;
 		is_room = arena.mapped >= end || grow(end);

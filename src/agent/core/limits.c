@@ -13,6 +13,7 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/arena.h"
 #include "agent/core/memory.h"
+#include "agent/core/region-internal.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <sys/mman.h>
@@ -51,6 +52,7 @@ static void give_back(uint64_t keep, uint64_t lines)
 {
 	if (!dw_agent_enter())
 		return;
+	dw_region_window_close();
 	dw_arena_give_back(lines);
 	if (dw_agent_part.give_back)
 		dw_agent_part.give_back(keep);

@@ -80,7 +80,8 @@ void dw_agent_ask(uint32_t first, uint32_t n)
 	if (ring(first))
 		return;
 	for (uint32_t i = first; i < first + n; i++)
-		region->modules[i].state = DWELL_MODULE_LATE; /* nobody is there to wait for */
+		region->modules[i].state =
+			dw_agent_is_over() ? DWELL_MODULE_LATE : DWELL_MODULE_APART;
 }
 
 bool dw_agent_answer(uint32_t i, const char **path)

@@ -72,6 +72,7 @@ static bool replace(int fd)
 static void forsake(void)
 {
 	dw_agent.is_on = false;
+	dw_region_window_close();
 	dw_map_memory(dw_agent.region, dw_whole_pages(sizeof(*dw_agent.region)));
 	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
 		dw_map_memory(dw_agent.chunks[i].mapped, dw_agent.chunks[i].chunk.bytes);
@@ -113,9 +114,13 @@ static void remake(void)
 	leave_arena();
 	fd = dw_agent.is_on ? dw_region_create(dw_agent.bytes) : -EPERM;
 	is_whole = fd >= 0 && replace(fd);
+	if (is_whole)
+		dw_region_window_again(fd);
 
 	if (!is_whole) {
 		dw_agent_drop(DWELL_DROP_CHILDREN); /* in the parent's region */
+		if (!dw_agent_is_over())
+			dw_agent_drop(DWELL_DROP_CHILD_APART);
 		forsake();
 	}
 	if (fd >= 0)

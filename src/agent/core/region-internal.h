@@ -24,6 +24,22 @@ void *dw_map_memory(void *at, uint64_t bytes);
  * file. */
 int dw_region_create(uint64_t bytes);
 
+/* The region's file, opened again, or -errno: also when the path leads elsewhere now. */
+int dw_region_reopen(void);
+
+/* Let the file @fd have @bytes, with a hole at its end. 0 or -errno, no signal. */
+int dw_region_resize(int fd, uint64_t bytes);
+
+/* Map @chunk from the window, allocated, in the place of what is at @to. False: it is not in the
+ * window, or there is no room. */
+bool dw_region_window_map(const struct dw_region_chunk *chunk, void *to);
+
+/* In a fork's child: let the window be one of its own file @fd, behind what is in use. */
+void dw_region_window_again(int fd);
+
+/* Give the window back. */
+void dw_region_window_close(void);
+
 /* Fill @header but for modules and chunks; its magic comes last. Also makes this process
  * dw_agent.pid. */
 void dw_region_fill(struct dw_region_header *header, bool is_fork);

@@ -20,7 +20,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { DWELL_CHUNK_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10 };
+enum { DWELL_CHUNK_BYTES_MAX = 64 << 20, DWELL_ALLOCATE_TRIES = 10, REFUSALS_MAX = 16 };
 
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden"))); /* by the linker */
 
@@ -42,12 +42,24 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* Allocate the file's bytes [from, to). 0 or -errno; no signal. */
+/* Allocate the file's bytes [from, to). 0 or -errno. */
+static int fill(int fd, uint64_t from, uint64_t to)
+{
+	int error, tries = DWELL_ALLOCATE_TRIES;
+
+	do
+		error = (int)dw_syscall(SYS_fallocate, fd, 0, from, to - from);
+	while (error == -EINTR && --tries);
+	return error == -EOPNOTSUPP ? write_zeros(fd, from, to) : error;
+}
+
+/* Let the file be @to bytes long, what follows @from allocated; without that where @from is @to. 0
+ * or -errno; no signal. */
 static int allocate(int fd, uint64_t from, uint64_t to, bool may_lift)
 {
 	struct rlimit limit, lifted;
 	bool lift;
-	int error, tries = DWELL_ALLOCATE_TRIES;
+	int error;
 
 	if (dw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit))
 		return -EFBIG;
@@ -57,14 +69,15 @@ static int allocate(int fd, uint64_t from, uint64_t to, bool may_lift)
 	lifted = (struct rlimit){limit.rlim_max, limit.rlim_max};
 	if (lift && dw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, &lifted, 0))
 		return -EFBIG;
-	do
-		error = (int)dw_syscall(SYS_fallocate, fd, 0, from, to - from);
-	while (error == -EINTR && --tries);
-	if (error == -EOPNOTSUPP)
-		error = write_zeros(fd, from, to);
+	error = from < to ? fill(fd, from, to) : (int)dw_syscall(SYS_ftruncate, fd, to);
 	if (lift)
 		dw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, &limit, 0);
 	return error;
+}
+
+int dw_region_resize(int fd, uint64_t bytes)
+{
+	return allocate(fd, bytes, bytes, !dw_agent.is_started);
 }
 
 void *dw_map_file(void *at, uint64_t bytes, int fd, uint64_t offset)
@@ -177,8 +190,7 @@ bool dw_region_start(void)
 	return dw_agent.is_on;
 }
 
-/* The region's file, opened again; -errno when the path leads elsewhere now. */
-static int reopen(void)
+int dw_region_reopen(void)
 {
 	struct stat st;
 	int fd = dw_sys_open(dw_agent.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -195,8 +207,11 @@ static int reopen(void)
 static bool extend(const struct dw_region_chunk *chunk, void *to)
 {
 	bool is_mapped;
-	int fd = reopen();
+	int fd;
 
+	if (dw_region_window_map(chunk, to))
+		return true;
+	fd = dw_region_reopen();
 	if (fd < 0)
 		return false;
 	is_mapped = !allocate(fd, chunk->at, chunk->at + chunk->bytes, !dw_agent.is_started) &&
@@ -208,9 +223,13 @@ static bool extend(const struct dw_region_chunk *chunk, void *to)
 /* Add @chunk to the region and map it in the place of what is at @to. */
 static bool add(const struct dw_region_chunk *chunk, void *to)
 {
-	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes ||
-	    !extend(chunk, to))
+	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes)
 		return false;
+	if (!extend(chunk, to)) {
+		__atomic_fetch_add(&dw_agent.refusals, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	__atomic_store_n(&dw_agent.refusals, 0, __ATOMIC_RELAXED);
 	dw_agent.chunks[dw_agent.chunk_n] = (struct dw_agent_chunk){to, *chunk};
 	dw_agent.region->chunks[dw_agent.chunk_n] = *chunk;
 	dw_agent.chunk_n++;
@@ -218,6 +237,11 @@ static bool add(const struct dw_region_chunk *chunk, void *to)
 	dw_agent.region->bytes = dw_agent.bytes;
 	__atomic_store_n(&dw_agent.region->chunk_n, dw_agent.chunk_n, __ATOMIC_RELEASE);
 	return true;
+}
+
+bool dw_agent_may_grow(void)
+{
+	return __atomic_load_n(&dw_agent.refusals, __ATOMIC_RELAXED) < REFUSALS_MAX;
 }
 
 void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
