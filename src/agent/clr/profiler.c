@@ -30,13 +30,24 @@ enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6, INDUCED = 1 };
 
 struct profiler {
 	struct dw_clr_wishes wishes;
-	bool is_off; /* the program has ended as far as the runtime is concerned */
+	bool is_off;	    /* the program has ended as far as the runtime is concerned */
+	bool has_let_go;    /* atomic */
+	uint32_t low, high; /* events that were asked for */
 };
 
 static struct profiler profiler;
 
-/* Whether nothing is recorded any more. The runtime goes on calling for objects, as what it has
- * chosen for that at its start stays. */
+/* Nobody reads what is recorded: ask for no more events. How objects are allocated the runtime has
+ * chosen at its start, so some of their cost stays. */
+static void let_go(void)
+{
+	if (!__atomic_exchange_n(&profiler.has_let_go, true, __ATOMIC_RELAXED))
+		dw_runtime_events(profiler.low & ~(uint32_t)(DWELL_COM_ALLOCATED | DWELL_COM_GC |
+							     DWELL_COM_SUSPENDS),
+				  profiler.high);
+}
+
+/* Whether nothing is recorded any more. */
 static bool is_off(void)
 {
 	return profiler.is_off || dw_agent_is_over();
@@ -137,6 +148,10 @@ static int32_t allocated(void *self, uint64_t object, uint64_t class)
 	uint32_t row;
 
 	(void)self;
+	if (dw_agent_is_over()) {
+		let_go();
+		return DWELL_HR_OK;
+	}
 	if (!t) {
 		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
 		return DWELL_HR_OK;
@@ -383,6 +398,8 @@ static bool order_events(void)
 		low |= DWELL_COM_GC | DWELL_COM_SUSPENDS;
 		high |= DWELL_COM_HIGH_EVENTS;
 	}
+	profiler.low = low;
+	profiler.high = high;
 	return dw_runtime_events(low, high) >= 0;
 }
 
