@@ -4,8 +4,9 @@ import re
 import shutil
 import subprocess
 
-from harness import expect, needs, require
+from harness import File, expect, needs, require
 
+FILE = File(is_alone=True)  # all recordings of one user share what it may lock
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
 
 

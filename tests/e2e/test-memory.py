@@ -464,7 +464,9 @@ def test_room_for_live_objects(context, gc):
 def test_little_memory_loses_recursion_only(context):
     """All sums but those of the call tree: a node is below the left ones but on the right edge."""
     depth, trees = 14, 3
-    said = record(context, "trees", str(depth), "2", "0", options=["--memory", "4"])
+    # Where the method gets its next tier in the middle, a recursion is in two codes, and lines are missed.
+    said = record(context, "trees", str(depth), "2", "0", options=["--memory", "4"],
+                  env={"DOTNET_TC_CallCounting": "0"})
     expect(types(context)["Node"]["instances"], said["nodes"][0], "nodes")
     facts = report(context, "lifetime")["session"]
     require(facts["objects_folded"] > 0 and facts["objects_without_stack"] < 100,
