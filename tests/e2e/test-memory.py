@@ -76,9 +76,9 @@ def test_pauses_without_what_is_added(context, case):
     rows = [row for row in report(context, "gc")["rows"] if row["gc_reason"] == "induced"]
     expect((len(said), len(rows)), (n, n), "collections")
     whole = [row["pause_duration"] + row["pause_added"] for row in rows]
-    for row, mine, own in zip(rows, whole, said):
-        # Ours ends when a thread that runs again says so.
-        require(row["pause_added"] > 0 and mine > 0.8 * own - 1000000, f"{row}, the runtime: {own}")
+    require(all(row["pause_added"] > 0 for row in rows), f"nothing added: {rows}")
+    # Ours begins when the trigger is known, and ends when a thread that runs again says so: where
+    # others have the processor meanwhile, a single one may be far off.
     far = [abs(mine - own) - 0.2 * own for mine, own in zip(whole, said)]
     require(statistics.median(far) < 1000000, f"pauses {whole}, the runtime: {said}")
     added = sum(row["pause_added"] for row in rows)
