@@ -23,6 +23,15 @@ static int no_fit(const char *kind, const char *word, struct dw_error *err)
 	return dw_error_set(err, DWELL_ERR_NOT_FOUND, "no %s '%s' in this session", kind, word);
 }
 
+/* The same of a process, which also has the name before its arguments (target/title.h). */
+static bool fits_process(const char *word, int32_t pid, const char *name)
+{
+	size_t n = strcspn(name, " ");
+
+	return fits_task(word, pid, name) ||
+	       (name[n] && strlen(word) == n && !memcmp(word, name, n));
+}
+
 static int resolve_process(const struct dw_profile *p, const char *word,
 			   struct dw_filter_owned *ret, struct dw_error *err)
 {
@@ -31,7 +40,7 @@ static int resolve_process(const struct dw_profile *p, const char *word,
 	for (uint32_t id = 1; id <= dw_processes_count(&p->processes); id++) {
 		const struct dw_process *row = dw_processes_get(&p->processes, id);
 
-		if (fits_task(word, row->pid, dw_strings_get(&p->strings, row->name)) &&
+		if (fits_process(word, row->pid, dw_strings_get(&p->strings, row->name)) &&
 		    dw_vec_push(&ret->processes, id))
 			return dw_error_set(err, -ENOMEM, "out of memory");
 	}

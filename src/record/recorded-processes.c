@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "collect/region/read.h"
 #include "target/proc.h"
+#include "target/title.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,14 @@ static uint32_t find_pid(const struct dw_recorded_processes *r, pid_t pid)
 		if (r->identities.v[i].pid == pid)
 			return r->identities.v[i].process;
 	return 0;
+}
+
+static int name_process(struct dw_recorded_processes *r, pid_t pid, const char *name, uint32_t *ret)
+{
+	dw_auto(dw_buf) title = DW_BUF_INIT;
+	int rc = dw_process_title(pid, name, &title);
+
+	return rc ? rc : dw_strings_add(&r->p->strings, title.data, title.len, ret);
 }
 
 /* Name @row, a process that was gone when it was looked at, by its parent, or by the program that
@@ -65,7 +74,7 @@ static int get_process(struct dw_recorded_processes *r, const struct dw_region_l
 	if (*ret)
 		at = dw_processes_get(&r->p->processes, *ret);
 	if (st->name[0])
-		rc = dw_strings_adds(&r->p->strings, st->name, &at->name);
+		rc = name_process(r, pid, st->name, &at->name);
 	at->end_ns = DWELL_TIME_NONE;
 	at->dirty = true;
 	if (rc || *ret)
@@ -112,7 +121,7 @@ void dw_recorded_threads_name(struct dw_recorded_processes *r, uint32_t process,
 		dw_auto(dw_buf) name = DW_BUF_INIT;
 
 		t->name = row->name;
-		if (pid && t->tid != pid && !dw_proc_thread_name(pid, t->tid, &name))
+		if (pid && !dw_proc_thread_name(pid, t->tid, &name))
 			(void)dw_strings_add(&r->p->strings, dw_buf_str(&name), name.len, &t->name);
 	}
 }

@@ -175,6 +175,18 @@ def test_children(context):
     require(named(report(context, "functions")["rows"], "Shares.Half"), "no names")
 
 
+@cases("sample", "memory")
+def test_rows_say_what_runs(context, method):
+    """All that the SDK's command runs is called as it is: the rest tells which it is."""
+    assembly = f"{program(context)}.dll"
+    done = context.run(context.dwell, method, "-q", "-o", "run.dwell", "--", "dotnet", assembly, "shares", "300")
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    names = [row["name"] for row in report(context, "processes")["rows"]]
+    expect(names, ["dotnet managed.dll shares 300"], "processes")
+    rows = report(context, "functions", "--process", "dotnet")["rows"]
+    require(named(rows, "Shares.Run"), "a process by what it is called")
+
+
 def test_scripts(context):
     """A script that names the SDK's command is seen as one of .NET."""
     script = context.path("run")

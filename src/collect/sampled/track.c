@@ -11,6 +11,7 @@
 #include "collect/sampled/track-maps.h"
 #include "collect/sampled/walk.h"
 #include "target/proc.h"
+#include "target/title.h"
 
 #include <errno.h>
 
@@ -374,6 +375,20 @@ static void leave_one_thread(struct dw_track *t, const struct dw_tracked_thread 
 		}
 }
 
+/* Name @process, whose main thread is called @name. */
+static int name_process(struct dw_track *t, const struct dw_perf_record *r,
+			struct dw_process *process, uint32_t name)
+{
+	dw_auto(dw_buf) title = DW_BUF_INIT;
+	int rc = t->modules->offline ? 0 : dw_process_title(r->pid, r->comm.name, &title);
+
+	process->name = name;
+	process->dirty = true;
+	if (rc || !title.len)
+		return rc;
+	return dw_strings_add(&t->profile->strings, title.data, title.len, &process->name);
+}
+
 static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 {
 	struct dw_tracked_thread *th;
@@ -400,11 +415,7 @@ static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 		p->resync_at_ns = p->resync_ns = p->resync_wait_ns = 0;
 	}
 	process = dw_processes_get(&t->profile->processes, p->id);
-	if (r->comm.exec || r->tid == r->pid) {
-		process->name = name;
-		process->dirty = true;
-	}
-	return 0;
+	return r->comm.exec || r->tid == r->pid ? name_process(t, r, process, name) : 0;
 }
 
 static int take_mapping(struct dw_track *t, const struct dw_perf_record *r)
