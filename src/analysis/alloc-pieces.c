@@ -27,6 +27,8 @@ static const struct dw_alloc_group *timely_group(const struct dw_alloc_pieces *t
 	if (dw_allocations_summed(a)) {
 		struct dw_alloc_values sum = dw_alloc_store_get(&a->sums, i);
 
+		if (dw_allocations_ranged(a))
+			sum.before = a->before.v[i];
 		return dw_alloc_values_none(&sum) ? NULL : &a->groups.v[i];
 	}
 	d = &a->deltas.v[i];

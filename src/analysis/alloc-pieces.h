@@ -48,6 +48,12 @@ static inline struct dw_alloc_values dw_alloc_piece_values(const struct dw_alloc
 	const struct dw_allocations *a = &t->profile->allocations;
 	uint32_t row = t->rows[i];
 
-	return dw_allocations_summed(a) ? dw_alloc_store_get(&a->sums, row)
-					: a->deltas.v[row].values;
+	struct dw_alloc_values values;
+
+	if (!dw_allocations_summed(a))
+		return a->deltas.v[row].values;
+	values = dw_alloc_store_get(&a->sums, row);
+	if (dw_allocations_ranged(a))
+		values.before = a->before.v[row];
+	return values;
 }

@@ -126,8 +126,7 @@ static void put_ends(const struct dw_summary_writer *w)
 	dw_summary_heading(w, "What became of it");
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
 		put_end(w, &v->collected[i], words[i]);
-	if (!totals_of(w)->to_ns)
-		put_end(w, &alive, "still alive at the end");
+	put_end(w, &alive, "still alive at the end");
 }
 
 /* What collections of one process or of all come to. */

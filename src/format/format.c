@@ -50,7 +50,7 @@ struct named_value {
 	uint64_t value;
 };
 
-enum { TOTALS_MAX = 20 };
+enum { TOTALS_MAX = 20, RANGE_TOTALS = 4 };
 
 /* The totals of allocations by the keys of their columns. Gives their number. */
 static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *ret)
@@ -72,16 +72,19 @@ static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *r
 		{"gen_2_bytes_collected", dead[DWELL_GENERATION_2].bytes},
 		{"large_object_heap_bytes_collected", dead[DWELL_GENERATION_LARGE].bytes},
 		{"pinned_object_heap_bytes_collected", dead[DWELL_GENERATION_PINNED].bytes},
-		/* Of a range nobody knows what is alive, these two give way to its ends. */
-		{t->to_ns ? "range_from_ns" : "instances_alive_at_end",
-		 t->to_ns ? t->from_ns : alive.objects},
-		{t->to_ns ? "range_to_ns" : "bytes_alive_at_end",
-		 t->to_ns ? t->to_ns : alive.bytes},
+		{"instances_alive_at_end", alive.objects},
+		{"bytes_alive_at_end", alive.bytes},
+		/* Of a range. */
+		{"instances_alive_at_begin", v->before.objects},
+		{"bytes_alive_at_begin", v->before.bytes},
+		{"range_from_ns", t->from_ns},
+		{"range_to_ns", t->to_ns},
 	};
+	const size_t n = sizeof all / sizeof *all - (t->to_ns ? 0 : RANGE_TOTALS);
 
 	static_assert(sizeof all / sizeof *all <= TOTALS_MAX, "room");
-	memcpy(ret, all, sizeof all);
-	return sizeof all / sizeof *all;
+	memcpy(ret, all, n * sizeof *all);
+	return n;
 }
 
 /* The totals of calls by the keys of their columns. Gives their number. */

@@ -155,6 +155,10 @@ void dw_format_cell(struct dw_format_records *r, struct dw_out *out, const struc
 		return put_percent(r, out, c->percent);
 	case DWELL_CELL_ADDRESS:
 		return dw_format_address(out, c->number);
+	case DWELL_CELL_CHANGE:
+		if ((int64_t)c->number < 0)
+			dw_out_puts(out, "-");
+		return dw_format_count(out, (int64_t)c->number < 0 ? -c->number : c->number);
 	default:
 		return dw_format_count(out, c->number);
 	}

@@ -85,6 +85,8 @@ static const char *alloc_header(enum dw_column column)
 		return "Alive";
 	case DWELL_COLUMN_BYTES_ALIVE:
 		return "Alive Bytes";
+	case DWELL_COLUMN_BYTES_GROWTH:
+		return "Growth";
 	case DWELL_COLUMN_GC_NUMBER:
 		return "GC";
 	case DWELL_COLUMN_GC_GENERATION:
@@ -205,6 +207,8 @@ static void put_number(struct dw_buf *b, const struct dw_cell *c)
 		dw_buf_printf(b, "%.6f", (double)c->number / 1e6);
 	else if (c->kind == DWELL_CELL_ADDRESS)
 		dw_buf_puts(b, dw_digits_hex(c->number, digits));
+	else if (c->kind == DWELL_CELL_CHANGE)
+		dw_buf_printf(b, "%+" PRId64, (int64_t)c->number);
 	else if (c->kind)
 		dw_buf_puts(b, dw_digits_decimal(c->number, digits));
 }

@@ -23,12 +23,14 @@ struct dw_alloc_count {
 struct dw_alloc_values {
 	struct dw_alloc_count allocated;
 	struct dw_alloc_count collected[DWELL_GENERATIONS];
+	struct dw_alloc_count before; /* of a range of time: alive when it began */
 };
 
 /* Whether @v says of no object. */
 static inline bool dw_alloc_values_none(const struct dw_alloc_values *v)
 {
-	uint64_t any = v->allocated.objects | v->allocated.bytes;
+	uint64_t any =
+		v->before.objects | v->before.bytes | v->allocated.objects | v->allocated.bytes;
 
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
 		any |= v->collected[i].objects | v->collected[i].bytes;
@@ -46,6 +48,7 @@ static inline void dw_alloc_count_add(struct dw_alloc_count *sum, const struct d
 static inline void dw_alloc_values_add(struct dw_alloc_values *sum,
 				       const struct dw_alloc_values *more)
 {
+	dw_alloc_count_add(&sum->before, &more->before);
 	dw_alloc_count_add(&sum->allocated, &more->allocated);
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
 		dw_alloc_count_add(&sum->collected[i], &more->collected[i]);
@@ -63,16 +66,18 @@ static inline void dw_alloc_count_subtract(struct dw_alloc_count *from,
 static inline void dw_alloc_values_subtract(struct dw_alloc_values *from,
 					    const struct dw_alloc_values *less)
 {
+	dw_alloc_count_subtract(&from->before, &less->before);
 	dw_alloc_count_subtract(&from->allocated, &less->allocated);
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
 		dw_alloc_count_subtract(&from->collected[i], &less->collected[i]);
 }
 
-/* What is alive of @v: allocated less collected. */
+/* What is alive of @v: allocated less collected, with what was alive before. */
 static inline struct dw_alloc_count dw_alloc_values_alive(const struct dw_alloc_values *v)
 {
 	struct dw_alloc_count alive = v->allocated;
 
+	dw_alloc_count_add(&alive, &v->before);
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
 		dw_alloc_count_subtract(&alive, &v->collected[i]);
 	return alive;

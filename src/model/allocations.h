@@ -4,7 +4,8 @@
  * A group is all objects of one type that one thread allocated with one stack. Its values come in
  * slices of time, as those of calls (model/calls.h): a row for each (slice, group) in which
  * something happened, their sum is the group's value. An object is collected in the generation in
- * which it was when a collection found it dead. Alive at the end = allocated less collected.
+ * which it was when a collection found it dead. Alive at the end = allocated less collected, of a
+ * range with what was alive when it began.
  * Frames of managed code: module = the assembly (DWELL_MODULE_MANAGED), svma = its method's token
  * (24 bits) << 32 | offset in the IL. Only the runtime knows what such methods are called, so
  * their names are recorded, not looked up afterwards. Code that other runtimes made is told
@@ -70,6 +71,8 @@ struct dw_allocations {
 	/* Of a session that was loaded for one range of time: by group id - 1, instead of deltas.
 	 */
 	struct dw_alloc_store sums;
+	/* Likewise, where that range is not all: what was alive when it began. */
+	DW_VEC(struct dw_alloc_count) before;
 	DW_VEC(struct dw_gc) gcs;
 	struct dw_idset type_set, group_set, method_set;
 };
@@ -95,6 +98,12 @@ const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocation
 static inline bool dw_allocations_summed(const struct dw_allocations *t)
 {
 	return t->groups.n && t->sums.plain.n == t->groups.n;
+}
+
+/* Whether they are of a range of time that is not all. */
+static inline bool dw_allocations_ranged(const struct dw_allocations *t)
+{
+	return dw_allocations_summed(t) && t->before.n == t->groups.n;
 }
 
 /* Free everything. */

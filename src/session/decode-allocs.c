@@ -110,6 +110,28 @@ int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
+/* Of each group room for what was alive before a range, 0 at first. */
+static int extend_before(struct dw_profile *p, const struct dw_call_sums *sums)
+{
+	__auto_type t = &p->allocations.before;
+
+	if (!sums->selected)
+		return 0;
+	if (dw_vec_reserve(t, p->allocations.groups.n + 1))
+		return -ENOMEM;
+	while (t->n < p->allocations.groups.n)
+		t->v[t->n++] = (struct dw_alloc_count){0};
+	return 0;
+}
+
+/* Add what @v leaves alive to @sum. */
+static void add_alive(struct dw_alloc_count *sum, const struct dw_alloc_values *v)
+{
+	struct dw_alloc_count alive = dw_alloc_values_alive(v);
+
+	dw_alloc_count_add(sum, &alive);
+}
+
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p)
 {
@@ -118,13 +140,19 @@ int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums 
 	struct dw_measured_in v;
 	int rc = dw_alloc_store_extend(t, p->allocations.groups.n);
 
+	if (!rc)
+		rc = extend_before(p, sums);
 	dw_measured_open(c, 2 * DWELL_STORED_PAIRS, &v);
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		struct dw_alloc_values values = take_values(&v);
 
 		c->failed = !dw_keys_next(&keys);
-		if (!c->failed && dw_call_sums_has(sums, (uint32_t)keys.slice))
+		if (c->failed)
+			break;
+		if (dw_call_sums_has(sums, (uint32_t)keys.slice))
 			rc = dw_alloc_store_add(t, keys.id - 1, &values);
+		else if (keys.slice < sums->first)
+			add_alive(&p->allocations.before.v[keys.id - 1], &values);
 	}
 	dw_measured_close(c, &v);
 	return rc;

@@ -27,6 +27,7 @@ int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 struct dw_call_sums {
 	const uint8_t *selected; /* by slice: 1 = this one too; NULL = all */
 	size_t slices_n;	 /* known to @selected; later ones are none */
+	size_t first;		 /* of those; earlier ones are before the range. Of all: 0 */
 };
 
 /* Whether what happened in @slice is to be added. */

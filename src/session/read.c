@@ -230,7 +230,11 @@ static int select_slices(struct reader *r, const struct dw_calls *calls, struct 
 	if (!r->selected)
 		return dw_error_set(err, -ENOMEM, "no memory to read it");
 	dw_calls_select(calls, r->range->from_ns, r->range->to_ns, r->selected, &range);
-	r->sums = (struct dw_call_sums){r->selected, calls->slices.n};
+	r->sums = (struct dw_call_sums){r->selected, calls->slices.n, 0};
+	while (r->sums.first < calls->slices.n && !r->selected[r->sums.first])
+		r->sums.first++;
+	if (r->sums.first == calls->slices.n)
+		r->sums.first = 0;
 	return 0;
 }
 

@@ -3,13 +3,21 @@
  *
  * Two groups of columns tell the life of objects, one of instances and one of bytes, with the same
  * places in them. They are about the inclusive value of a row. In a range of time more may die than
- * was allocated, so what is alive at the end is known of whole sessions only.
+ * was allocated: what grew is below 0 then.
  */
 #include "view/alloc-cell.h"
 
 #include <math.h>
 
-enum place { TOTAL, PERCENT, COLLECTED, ALIVE = COLLECTED + DWELL_GENERATIONS, PLACES };
+enum place {
+	TOTAL,
+	PERCENT,
+	COLLECTED,
+	ALIVE = COLLECTED + DWELL_GENERATIONS,
+	BEFORE,
+	GROWTH,
+	PLACES
+};
 
 _Static_assert(DWELL_COLUMN_BYTES == DWELL_COLUMN_INSTANCES + PLACES &&
 		       DWELL_COLUMN_BYTES_ALIVE == DWELL_COLUMN_BYTES + ALIVE,
@@ -45,8 +53,14 @@ static void life_cell(const struct dw_totals *t, const struct dw_alloc_values *v
 			  number_of(&t->all_allocs.allocated, bytes));
 	else if (at < ALIVE)
 		set_count(ret, number_of(&values->collected[at - COLLECTED], bytes));
-	else if (!t->to_ns)
+	else if (at == ALIVE)
 		set_count(ret, number_of(&alive, bytes));
+	else if (at == BEFORE)
+		set_count(ret, number_of(&values->before, bytes));
+	else
+		*ret = (struct dw_cell){.kind = DWELL_CELL_CHANGE,
+					.number = number_of(&alive, bytes) -
+						  number_of(&values->before, bytes)};
 }
 
 /* Half of the interval that the true number of bytes is in with 95 % certainty: bytes were drawn

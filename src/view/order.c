@@ -94,6 +94,8 @@ static uint64_t numeric_key(const struct dw_cell *cell)
 
 	if (cell->kind == DWELL_CELL_EMPTY)
 		return 0;
+	if (cell->kind == DWELL_CELL_CHANGE)
+		return cell->number + ((uint64_t)1 << 63);
 	if (cell->kind != DWELL_CELL_PERCENT)
 		return cell->number + 1;
 	/* Positive doubles are in the order of their bits. */
@@ -106,8 +108,9 @@ static bool is_amount(enum dw_column column)
 {
 	enum dw_cell_kind kind = dw_column_kind(column);
 
-	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_PERCENT ||
-	       kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS;
+	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_CHANGE ||
+	       kind == DWELL_CELL_PERCENT || kind == DWELL_CELL_DURATION_NS ||
+	       kind == DWELL_CELL_CALL_NS;
 }
 
 /* Amounts fall by nature, ids, lines, addresses and times rise. */

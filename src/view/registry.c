@@ -41,7 +41,8 @@ const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
 	}
 }
 
-/* Whether @p may know of @column: the life of objects is not known of samples, errors only of them.
+/* Whether @p may know of @column: the life of objects is not known of samples, errors only of them,
+ * and what a range changed only of one.
  */
 static bool has_column(const struct dw_profile *p, enum dw_column column)
 {
@@ -53,10 +54,13 @@ static bool has_column(const struct dw_profile *p, enum dw_column column)
 		return !is_sampling || dw_profile_has_waits(p);
 	if (column >= DWELL_COLUMN_BYTES_INCLUSIVE_ERROR && column <= DWELL_COLUMN_BYTES_ERROR)
 		return is_sampled;
+	if (column == DWELL_COLUMN_INSTANCES_BEFORE || column == DWELL_COLUMN_INSTANCES_GROWTH ||
+	    column == DWELL_COLUMN_BYTES_BEFORE || column == DWELL_COLUMN_BYTES_GROWTH)
+		return !is_sampled && dw_allocations_ranged(&p->allocations);
 	if (column == DWELL_COLUMN_INSTANCES || column == DWELL_COLUMN_INSTANCES_PCT ||
 	    column == DWELL_COLUMN_BYTES || column == DWELL_COLUMN_BYTES_PCT)
 		return true;
-	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_ALIVE;
+	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_GROWTH;
 }
 
 void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,

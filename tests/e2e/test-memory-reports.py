@@ -90,7 +90,38 @@ def test_filters_and_ranges(context):
            1, "status with a type that there is not")
     late = context.report("lifetime", "--from", "0", "--to", "1000")["session"]
     expect(late["inclusive_bytes"], whole["session"]["inclusive_bytes"], "bytes of all time")
-    require("range_to_ns" in late and "bytes_alive_at_end" not in late, "a range has no end")
+    require("range_to_ns" in late, "the range that was taken")
+    expect((late["bytes_alive_at_begin"], late["bytes_alive_at_end"]),
+           (0, whole["session"]["bytes_alive_at_end"]), "what is alive when a range of all begins and ends")
+
+
+def test_alive_in_ranges(context):
+    """What lived before, what came and went, and what was left, by type and by who allocated it."""
+    n = 1000
+    done = context.run(context.dwell, "memory", "-q", "-o", "run.dwell", "--",
+                       context.target(MANAGED), "phases", str(n), "3000")
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    at = {words[0]: words[1] for words in (line.split() for line in done.stdout.splitlines())}
+    span = "--from", f"{at['first']}ms", "--to", f"{at['second']}ms"
+    types = context.report("lifetime", *span)
+    rows = {row["class_name"]: row for row in types["rows"]}
+    keys = ("instances_alive_at_begin", "instances", "instances_alive_at_end", "instances_growth")
+    for name, want in (("Stays", (n, 0, n, 0)), ("Leaves", (n, 0, 0, -n)), ("Comes", (0, n, n, n))):
+        expect(tuple(rows[name][key] for key in keys), want, name)
+        expect(rows[name]["bytes_growth"], 24 * want[3], f"bytes of {name}")
+    require("Garbage" not in rows, "what came later")
+    gone = rows["Leaves"]
+    expect(sum(gone[f"gen_{g}_instances_collected"] for g in range(3)), n, "collected in the range")
+    facts = types["session"]
+    for key in ("bytes_alive_at_begin", "bytes_alive_at_end"):
+        expect(total(types["rows"], key), facts[key], key)
+        functions = context.report("calltree", *span, "--trim", "0")["rows"]
+        expect(sum(row[key] for row in functions if row["level"] == 0), facts[key],
+               f"{key} of the call tree")
+    text = context.run(context.dwell, "report", "run.dwell", "lifetime", *span).stdout
+    require(f"{-24 * n:+}" in text and f"{24 * n:+}" in text, text)
+    csv = context.run(context.dwell, "report", "run.dwell", "lifetime", *span, "-f", "csv").stdout
+    require(f",{-24 * n}" in csv, csv)
 
 
 def test_sql_agrees(context):

@@ -36,6 +36,9 @@ static class Program
         case "names":
             Names.Run(Number(1));
             break;
+        case "phases":
+            Phases.Run(Number(1), Number(2));
+            break;
         case "triggers":
             Triggers.Run(Number(1), Number(2));
             break;
