@@ -31,6 +31,7 @@ struct cmd_memory {
 	uint64_t sample_bytes;
 	struct dw_debuginfod_choice debuginfod;
 	bool no_lifetime;
+	bool collect_at_end;
 	bool no_stacks;
 	bool native_frames;
 	bool no_children;
@@ -45,6 +46,8 @@ static const struct dw_option options[] = {
 	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
 	{"no-lifetime", 0, NULL, dw_option_flag, AT(no_lifetime),
 	 "not when objects are collected: keeps background collections"},
+	{"collect-at-end", 0, NULL, dw_option_flag, AT(collect_at_end),
+	 "collect when a program ends: what is alive then is no garbage"},
 	{"sample-bytes", 0, "N", dw_option_count, AT(sample_bytes),
 	 "draw one object in N bytes (102400 or more) instead: estimates, cheap"},
 	{"no-stacks", 0, NULL, dw_option_flag, AT(no_stacks), "only types, not who allocates"},
@@ -78,6 +81,11 @@ static int check(const struct dw_command *self, const struct cmd_memory *c, bool
 		dw_error_set(&err, DWELL_ERR_USAGE,
 			     "--sample-bytes takes %d, which is the runtime's own, or more",
 			     SAMPLE_BYTES_MIN);
+	else if (c->collect_at_end && (c->no_lifetime || c->sample_bytes))
+		dw_error_set(
+			&err, DWELL_ERR_USAGE,
+			"--collect-at-end needs the lives of objects, which %s does not record",
+			c->no_lifetime ? "--no-lifetime" : "--sample-bytes");
 	else if (!c->duration_ns)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
 	if (err.code)
@@ -123,6 +131,7 @@ static int record(const struct cmd_memory *c, char **command)
 		.has_oracle = c->oracle,
 		.sample_bytes = c->sample_bytes,
 		.without_lifetime = c->no_lifetime,
+		.collects_at_end = c->collect_at_end,
 		.without_stacks = c->no_stacks,
 		.has_natives = c->native_frames,
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),

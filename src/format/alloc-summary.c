@@ -126,7 +126,10 @@ static void put_ends(const struct dw_summary_writer *w)
 	dw_summary_heading(w, "What became of it");
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
 		put_end(w, &v->collected[i], words[i]);
-	put_end(w, &alive, "still alive at the end");
+	put_end(w, &alive,
+		fact(w, "collected_at_end") && !totals_of(w)->to_ns
+			? "still alive after a last collection"
+			: "still alive at the end");
 }
 
 /* What collections of one process or of all come to. */

@@ -214,6 +214,7 @@ static int note_sums(struct dw_facts *facts, const struct sums *s)
 	} rows[] = {
 		{"processes_instrumented", s->processes},
 		{"has_lifetime", s->processes && s->with_lifetime == s->processes},
+		{"collected_at_end", all->facts[DWELL_CLR_COLLECTED_AT_END]},
 		{"has_stacks", s->processes && s->with_stacks == s->processes},
 		{"announces_all", s->processes && s->announcing == s->processes},
 		{"objects_lost", all->facts[DWELL_CLR_LOST_OBJECTS]},

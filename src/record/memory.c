@@ -117,10 +117,10 @@ static int make_environment(struct recorder *r, struct dw_error *err)
 	if (asprintf(&mode,
 		     "memory memory=%" PRIu64
 		     " stacks=%d lifetime=%d children=%d natives=%d check=%" PRIu32
-		     " oracle=%d sample=%" PRIu64,
+		     " oracle=%d collect-at-end=%d sample=%" PRIu64,
 		     o->memory_bytes, !o->without_stacks, !o->without_lifetime,
 		     !o->without_children, o->has_natives, o->check, o->has_oracle,
-		     o->sample_bytes) < 0)
+		     o->collects_at_end, o->sample_bytes) < 0)
 		return -ENOMEM;
 	return dw_clr_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
 				       mode, o->argv[0]);

@@ -23,6 +23,7 @@ struct dw_memory_options {
 	bool wait_all;	       /* go on until all .NET descendants have ended */
 	uint64_t sample_bytes; /* draw one object in so many bytes, 0 = record all */
 	bool without_lifetime;
+	bool collects_at_end; /* a last collection when a runtime ends */
 	bool without_stacks;
 	bool has_natives;	/* which native functions lie between managed ones */
 	uint32_t debuginfod_ms; /* ask servers for debug information, so long; 0 = no */

@@ -481,6 +481,31 @@ def test_little_memory_loses_recursion_only(context):
     expect(lines, [below, below, said["nodes"][0]], "allocations by line of Node.Make")
 
 
+@cases(*(f"{gc}-{version}" for gc in ("workstation", "server") for version in VERSIONS))
+def test_last_collection(context, case):
+    """What is garbage at the end is not alive, and the rest of it is."""
+    gc, version = case.split("-")
+    n, alive = 1000, []
+    for options in (), ("--collect-at-end", "--check-heap"):
+        record(context, "phases", str(n), "100", options=options, env=GCS[gc],
+               command=program(context, version))
+        rows = types(context)
+        alive.append([rows[name]["instances_alive_at_end"] for name in ("Stays", "Comes", "Garbage")])
+    facts = report(context, "lifetime")["session"]
+    # What is in static fields is in use until the end.
+    expect(alive, [[n, n, n], [n, n, 0]], "alive without and with a last collection")
+    expect((facts["collected_at_end"], facts["heap_stale"]), (1, 0), "collected, stale")
+    expect(report(context, "gc")["rows"][-1]["gc_reason"], "induced", "the last collection")
+    require("still alive after a last collection" in
+            context.run(context.dwell, "report", "run.dwell").stdout, "the summary says it")
+
+
+def test_last_collection_needs_lifetimes(context):
+    done = context.run(context.dwell, "memory", "--collect-at-end", "--no-lifetime", "--", "true")
+    expect(done.returncode, 125, "status")
+    require("--collect-at-end needs" in done.stderr, done.stderr)
+
+
 @cases("crash", "kill")
 def test_nothing_is_lost_when_it_dies(context, way):
     if way == "crash":

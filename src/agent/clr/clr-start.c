@@ -78,11 +78,14 @@ static void read_wishes(const char *mode, struct dw_clr_wishes *ret)
 	ret->has_lifetime = !ret->is_code && (!word || dw_text_number(word));
 	word = dw_text_option(mode, "check");
 	ret->check = word ? (uint32_t)dw_text_number(word) : 0;
+	word = dw_text_option(mode, "collect-at-end");
+	ret->collects_at_end = ret->has_lifetime && word && dw_text_number(word);
 	word = dw_text_option(mode, "oracle");
 	ret->has_oracle = ret->has_lifetime && word && dw_text_number(word);
 	word = dw_text_option(mode, "sample");
 	ret->sample_bytes = word && !ret->is_code ? dw_text_number(word) : 0;
 	ret->has_lifetime &= !ret->sample_bytes;
+	ret->collects_at_end &= ret->has_lifetime;
 }
 
 /* Take away what children shall not have, or the program see. */

@@ -10,6 +10,7 @@
 #include "agent/clr/collection.h"
 #include "agent/clr/com.h"
 #include "agent/clr/context.h"
+#include "agent/clr/last-collection.h"
 #include "agent/clr/meaning.h"
 #include "agent/clr/names.h"
 #include "agent/clr/objects.h"
@@ -443,6 +444,8 @@ static int32_t initialize(void *self, void *unknown)
 static int32_t shutdown(void *self)
 {
 	(void)self;
+	if (profiler.wishes.collects_at_end && dw_last_collection())
+		dw_tables_count(DWELL_CLR_COLLECTED_AT_END, 1);
 	if (profiler.wishes.has_oracle)
 		dw_oracle_heap();
 	profiler.is_off = true;

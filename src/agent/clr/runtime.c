@@ -11,6 +11,7 @@ enum {
 	INFO_THREAD = 13,
 	INFO_FUNCTION = 15,
 	INFO_METADATA = 21,
+	INFO_COLLECT = 28,
 	INFO_SNAPSHOT = 36,
 	INFO_CLASS = 41,
 	INFO_GENERATIONS = 54,
@@ -269,6 +270,13 @@ int32_t dw_metadata_parameter(void *metadata, uint32_t token, uint16_t *ret, uin
 	uint32_t number, flags, owner, reserved;
 
 	return get(metadata, token, &number, &flags, &owner, &reserved, ret, room, ret_n);
+}
+
+int32_t dw_runtime_collect(void)
+{
+	int32_t (*collect)(void *) = slot(info, INFO_COLLECT);
+
+	return collect(info);
 }
 
 int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx)

@@ -88,6 +88,9 @@ uint32_t dw_metadata_parameters(void *metadata, uint32_t owner, uint32_t *ret, u
 int32_t dw_metadata_parameter(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
 			      uint32_t *ret_n);
 
+/* * ForceGC: collect all generations. Not within a callback. */
+int32_t dw_runtime_collect(void);
+
 /* * DoStackSnapshot of this thread with registers. */
 int32_t dw_runtime_snapshot(dw_com_frame_fn *fn, void *ctx);
 

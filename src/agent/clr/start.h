@@ -13,6 +13,7 @@ struct dw_clr_wishes {
 	bool has_stacks;
 	bool has_natives; /* which native functions lie between managed ones */
 	bool has_lifetime;
+	bool collects_at_end;  /* so that what is alive then is no garbage */
 	bool has_oracle;       /* compare generations and the heap with the runtime's */
 	uint64_t sample_bytes; /* draw one object in so many bytes, 0 = take all */
 	uint32_t check;	       /* compare one stack in so many with the runtime's, 0 = none */
