@@ -114,6 +114,7 @@ int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *option
 		.known_dir = options->known_dir,
 		.import_name = options->import_name,
 		.import_name_ctx = options->import_name_ctx,
+		.kernel_dir = options->kernel_dir,
 		.il_line = options->il_line,
 		.il_line_ctx = options->il_line_ctx,
 		.made = options->made,

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/sort.h"
 #include "code/elf/elf.h"
+#include "symbol/kernel-cache.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -196,13 +197,44 @@ static int read_for_place(struct dw_kernel_names *k, const char *place)
 	return rc;
 }
 
-int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char *place)
+/* Whether @svma lies between the first and the last function. */
+static bool is_among(const struct dw_kernel_names *k, uint64_t svma)
+{
+	return k->rows.n && svma >= k->rows.v[0].start && svma < k->rows.v[k->rows.n - 1].start;
+}
+
+/* Read the list of the kernel that runs, whose boot is @now, to name @svma. */
+static int read_own(struct dw_kernel_names *k, const char *now, uint64_t svma)
 {
 	dw_auto(dw_buf) text = DW_BUF_INIT;
+	bool was_kept = k->is_kept;
+	int rc;
+
+	if (was_kept) {
+		dw_vec_release(&k->rows);
+		dw_buf_release(&k->text);
+		k->is_kept = false;
+	} else if (k->cache_dir && !dw_kernel_cache_read(k->cache_dir, now, k)) {
+		k->is_kept = true;
+		if (is_among(k, svma))
+			return 0;
+		return read_own(k, now, svma);
+	}
+	rc = read_file("/proc/kallsyms", &text);
+	if (!rc)
+		rc = dw_kernel_names_parse(k, &text);
+	if (!rc && k->cache_dir && !was_kept)
+		dw_kernel_cache_write(k->cache_dir, now, k);
+	return rc;
+}
+
+int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char *place,
+			 uint64_t svma)
+{
 	dw_auto(dw_buf) now = DW_BUF_INIT;
 	int rc;
 
-	if (k->was_read)
+	if (k->was_read && (!k->is_kept || is_among(k, svma)))
 		return 0;
 	k->was_read = true;
 	rc = read_file("/proc/sys/kernel/random/boot_id", &now);
@@ -210,8 +242,7 @@ int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char
 		return rc;
 	if (!boot || !*boot || strncmp(dw_buf_str(&now), boot, BOOT_BYTES) != 0)
 		return place ? read_for_place(k, place) : 0;
-	rc = read_file("/proc/kallsyms", &text);
-	return rc ? rc : dw_kernel_names_parse(k, &text);
+	return read_own(k, dw_buf_str(&now), svma);
 }
 
 const struct dw_kernel_symbol *dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,

@@ -24,20 +24,24 @@ struct dw_kernel_names {
 	DW_VEC(struct dw_kernel_symbol) rows; /* by start, one for each */
 	struct dw_buf text;
 	bool was_read;
+	bool is_kept;	       /* from the cache: the kernel's own functions alone */
+	const char *cache_dir; /* borrowed; NULL = none. Set before the first is asked for */
 };
 
 /* Take @text apart, the contents of the list, which @k takes over. 0 or -ENOMEM. */
 int dw_kernel_names_parse(struct dw_kernel_names *k, struct dw_buf *text);
 
 /*
- * Read the list unless that was done, if this is the kernel whose addresses are to be named.
+ * Read the list, unless that was done, to name @svma, if this is the kernel whose addresses are to
+ * be named. What the cache has is read first: the list is, too, when @svma lies elsewhere.
  * @boot   its boot, as the kernel calls it; NULL = not known.
  * @place  where that does not agree: "BUILD-ID SYMBOL ADDRESS" of a kernel, NULL = not known. If
  *         this one has that build-id and SYMBOL at that ADDRESS, its own code lies there, too; code
  *         of modules, which lies elsewhere after each boot, has no names then.
  * 0 or -ENOMEM.
  */
-int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char *place);
+int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char *place,
+			 uint64_t svma);
 
 /* Whether the list @text has what @place says, and the kernel has the @notes (ELF notes, @notes_n
  * bytes). Pure. */

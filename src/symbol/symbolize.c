@@ -140,7 +140,7 @@ static int add_kernel(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 	if (!m || m->kind != DWELL_MODULE_KERNEL)
 		return 0;
 	rc = dw_kernel_names_read(&s->kernel, dw_facts_get_text(&s->p->facts, "boot"),
-				  dw_facts_get_text(&s->p->facts, "kernel_place"));
+				  dw_facts_get_text(&s->p->facts, "kernel_place"), svma);
 	symbol = rc ? NULL : dw_kernel_names_find(&s->kernel, svma, &end);
 	if (!symbol)
 		return rc;
@@ -594,6 +594,7 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 
 	if (options)
 		s.options = *options;
+	s.kernel.cache_dir = s.options.kernel_dir;
 	if (!s.options.debug_dirs)
 		s.options.debug_dirs = default_debug_dirs;
 	if (!s.options.timeout_ms)

@@ -49,6 +49,8 @@ struct dw_symbol_options {
 	void *il_line_ctx;
 	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
 	void *made_ctx;
+	const char *kernel_dir; /* folder of what earlier recordings were told of the kernel, NULL =
+				   none */
 	struct dw_early *early; /* borrowed: has some of the modules' files open; NULL = none */
 	const char *known_dir;	/* of what earlier recordings were told (known.h), for profiles of
 				   calls; NULL = none */

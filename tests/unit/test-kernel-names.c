@@ -2,6 +2,8 @@
 #include "check.h"
 
 #include "base/cleanup.h"
+#include "scratch.h"
+#include "symbol/kernel-cache.h"
 #include "symbol/kernel-names.h"
 
 #include <string.h>
@@ -103,10 +105,70 @@ TEST(another_boot)
 {
 	dw_auto(dw_kernel_names) k = {0};
 
-	CHECK_INT(dw_kernel_names_read(&k, "00000000-0000-0000-0000-000000000000", NULL), 0);
+	CHECK_INT(dw_kernel_names_read(&k, "00000000-0000-0000-0000-000000000000", NULL, 1), 0);
 	CHECK_INT(k.rows.n, 0);
-	CHECK_INT(dw_kernel_names_read(&k, NULL, NULL), 0);
+	CHECK_INT(dw_kernel_names_read(&k, NULL, NULL, 1), 0);
 	CHECK_INT(k.rows.n, 0);
+}
+
+static const char boot[] = "01234567-89ab-cdef-0123-456789abcdef\n";
+static const char kept[] = "cache/0123456789abcdef0123456789abcdef-kernel";
+
+TEST(the_kernels_own_functions_are_kept)
+{
+	dw_auto(dw_kernel_names) k = {0}, again = {0}, other = {0};
+
+	CHECK_INT(parse(&k, "ffffffff81000000 T first\nffffffff81000100 t second\n"
+			    "ffffffff81000200 T third\nffffffffc0000000 t loaded\t[mod]\n"),
+		  0);
+	CHECK(dw_kernel_cache_read("cache", boot, &again));
+	dw_kernel_cache_write("cache", boot, &k);
+	CHECK_INT(dw_kernel_cache_read("cache", boot, &again), 0);
+	CHECK_INT(again.rows.n, 3);
+	CHECK_STR(name_at(&again, 0xffffffff81000110), "second");
+	CHECK_STR(name_at(&again, 0xffffffffc0000000), "");
+	CHECK(dw_kernel_cache_read("cache", "11234567-89ab-cdef-0123-456789abcdef", &other));
+	CHECK(dw_kernel_cache_read("cache", "no boot", &other));
+}
+
+/* Read what is kept with the byte at @at changed, of @n. */
+static int read_changed(const uint8_t *bytes, size_t n, size_t at, struct dw_kernel_names *ret)
+{
+	FILE *f = fopen(kept, "wb");
+
+	if (!f)
+		return 0;
+	fwrite(bytes, 1, at, f);
+	if (at < n)
+		fputc(bytes[at] ^ 0x41, f);
+	if (at < n)
+		fwrite(bytes + at + 1, 1, n - at - 1, f);
+	fclose(f);
+	return dw_kernel_cache_read("cache", boot, ret);
+}
+
+TEST(broken_files_are_none)
+{
+	dw_auto(dw_kernel_names) k = {0};
+	uint8_t bytes[4096];
+	FILE *f;
+	size_t n;
+
+	CHECK_INT(parse(&k, "ffffffff81000000 T first\nffffffff81000100 t second\n"), 0);
+	dw_kernel_cache_write("cache", boot, &k);
+	f = fopen(kept, "rb");
+	CHECK(f);
+	n = fread(bytes, 1, sizeof bytes, f);
+	CHECK(!fclose(f) && n > 50 && n < sizeof bytes);
+	for (size_t at = 0; at < n; at++) {
+		dw_auto(dw_kernel_names) changed = {0}, cut = {0};
+		int rc = read_changed(bytes, n, at, &changed);
+
+		for (size_t i = 0; !rc && i < changed.rows.n; i++)
+			CHECK(strlen(changed.rows.v[i].name) < n);
+		CHECK(at >= 16 || rc);
+		CHECK(read_changed(bytes, at, at, &cut));
+	}
 }
 
 TEST_MAIN()
