@@ -70,7 +70,8 @@ struct dw_range_ns {
 	uint64_t min_ns, max_ns;
 };
 
-/* What activations of a function were like. Inclusive: of outermost ones. Only ended ones count. */
+/* What activations of a function were like. Inclusive: of outermost ones. Of those that had not
+ * ended those count that waited, until the recording ended. */
 struct dw_call_ranges {
 	struct dw_range_ns elapsed_inclusive, elapsed_exclusive;
 	struct dw_range_ns application_inclusive, application_exclusive;

@@ -357,8 +357,10 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 	if (!d)
 		return;
 	reading.until = learn_clock(r);
-	if (look->is_over)
+	if (look->is_over) {
 		reading.until = look->head->end.ticks;
+		reading.waits_until = dw_region_clock_ticks(&r->clock, look->alive_ns);
+	}
 	read_region(r, d, look, &reading);
 	dw_call_sums_add(&r->sums, look->head, dw_region_calls_stats(d->calls));
 	r->pending += dw_call_overhead_pending(&d->overhead, look->head);

@@ -361,6 +361,15 @@ static int wait_for_events(struct recorder *r)
 	return poll(fds, sizeof fds / sizeof *fds, patience_ms) < 0 && errno != EINTR ? -errno : 0;
 }
 
+static void take_signals(struct recorder *r)
+{
+	bool had_ended = r->run.ended_ns;
+
+	dw_run_take_signals(&r->run);
+	if (r->run.ended_ns && !had_ended)
+		dw_regions_exited(&r->regions, r->result->run.pid, r->run.ended_ns);
+}
+
 static int serve(struct recorder *r, struct dw_error *err)
 {
 	int rc = 0;
@@ -372,7 +381,7 @@ static int serve(struct recorder *r, struct dw_error *err)
 		if (dw_images_take_done(r->result->images))
 			answer_waiting(r);
 		r->is_behind = dw_regions_drain(&r->regions, dw_clock_ns(CLOCK_MONOTONIC));
-		dw_run_take_signals(&r->run);
+		take_signals(r);
 		tick(r, dw_clock_ns(CLOCK_MONOTONIC));
 		if (r->recording)
 			rc = dw_call_recording_tick(r->recording, &r->regions, err);

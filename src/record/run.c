@@ -85,6 +85,8 @@ static void look_for_end(struct dw_run *r)
 	int rc = dw_launch_wait(&r->launch, WNOHANG, &r->result->wait_status, &r->usage);
 
 	r->result->ended = rc != 0;
+	if (rc)
+		r->ended_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	if (rc < 0)
 		r->result->wait_status = W_EXITCODE(UNKNOWN_STATUS, 0);
 }

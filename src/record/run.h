@@ -32,6 +32,7 @@ struct dw_run {
 	uint64_t grace_end_ns; /* when we stop waiting for a command that was told to stop, 0 =
 				  nobody asked for it */
 	struct rusage usage;   /* of the command, when it has ended */
+	uint64_t ended_ns;     /* CLOCK_MONOTONIC, when that was seen */
 };
 
 /* Initializer of a run that fills @to (a struct dw_record_result *). */

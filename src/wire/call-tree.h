@@ -60,6 +60,7 @@ static inline int dw_key_is_line(uint64_t key)
 #define DWELL_MARK_OVERFLOW 0xfffffffeull /* this line and the next */
 #define DWELL_MARK_EACH	    0xfffffffdull /* likewise */
 #define DWELL_MARK_SLOW	    0xfffffffcull /* likewise */
+#define DWELL_MARK_OPEN	    0xfffffffbull /* likewise */
 
 /* The unit of overhead in trees. */
 #define DWELL_OVERHEAD_TICKS 256
@@ -180,6 +181,31 @@ struct dw_tree_slow {
 	uint64_t own_blocked; /* exclusive */
 };
 
+/*
+ * One activation that is open while its thread is in a system call that counts; two lines. What it
+ * was like when the call began: what comes after is the call's. Times by its stack's clock, which
+ * is the TSC less the thread's @cost.
+ */
+struct dw_tree_open {
+	uint64_t start;		      /* TSC */
+	uint64_t clock;		      /* at its start */
+	uint64_t spent;		      /* @clock and what callees that have ended took */
+	uint32_t node;		      /* line; 0 = beyond the tree */
+	uint32_t index;		      /* on its stack; 0 = the line is not in use */
+	uint32_t below;		      /* index of the activation that it was called by, 0 = none */
+	uint32_t is_kept : 1;	      /* the slowest of its callee are kept */
+	uint64_t own_os, own_blocked; /* of callees, too, what follows on the other line */
+	uint64_t mark;		      /* DWELL_MARK_OPEN */
+	uint64_t os[DWELL_OS_KINDS], cpu_ticks, blocked_ticks; /* as in struct dw_tree_slow */
+	uint32_t switches, io_calls, blocking_calls, unused[3];
+};
+
+enum {
+	DWELL_OPEN_BLOCK = 32, /* of struct dw_tree_open that stand in a row */
+	DWELL_OPEN_BLOCKS = 4, /* of a thread */
+	DWELL_OPEN_MAX = DWELL_OPEN_BLOCK * DWELL_OPEN_BLOCKS,
+};
+
 enum dw_tree_outermost {
 	DWELL_OUTERMOST_FUNCTION = 1,
 	DWELL_OUTERMOST_MODULE = 2,
@@ -213,7 +239,7 @@ enum dw_pair_kind {
 };
 
 /*
- * A thread; four lines. The first two hold what every probe reads: pointers of the target,
+ * A thread; five lines. The first two hold what every probe reads: pointers of the target,
  * meaningless to others but for @last and @current.
  */
 struct dw_tree_thread {
@@ -259,6 +285,13 @@ struct dw_tree_thread {
 	/* The gates' own: a reading of the clock that is looked at closely, 0 = none, and the TSC
 	 * when all that stands before it was done. */
 	uint64_t read, done;
+	/* In DWELL_THREAD_IN_CALL: enum dw_call_kind, and the innermost activation that is open;
+	 * that of index i is entry i % DWELL_OPEN_MAX of the blocks at lines @open, if it is there.
+	 */
+	uint32_t call, open_top;
+	uint32_t open[DWELL_OPEN_BLOCKS];
+	uint64_t end_cpu_ns; /* its CPU clock at the end of the process, 0 = not read */
+	uint64_t unused[4];
 };
 
 enum { DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES };
@@ -281,9 +314,12 @@ _Static_assert(offsetof(struct dw_tree_overflow, mark) == 56, "where marks stand
 _Static_assert(offsetof(struct dw_tree_each, mark) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_slow, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_open, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
-_Static_assert(sizeof(struct dw_tree_thread) == 4 * DWELL_LINE_BYTES, "four lines");
+_Static_assert(sizeof(struct dw_tree_open) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_thread) == 5 * DWELL_LINE_BYTES, "five lines");

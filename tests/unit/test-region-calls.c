@@ -6,6 +6,7 @@
 #include "scratch.h"
 
 #include "collect/region/calls.h"
+#include "wire/system-calls.h"
 
 #include <errno.h>
 
@@ -257,6 +258,71 @@ TEST(what_runs_is_charged_ahead)
 	CHECK_INT(read_at(&x, 0, true), 0);
 	CHECK_INT(sum_of(&x, 11, 5).elapsed_ns, 0);
 	CHECK_INT(dw_threads_get(&x.p.threads, 1)->end_ns, 1500);
+	close_process(&x);
+}
+
+/* The entry that says of the activation @index, called by @below, that it began at @ticks. */
+static struct dw_tree_open *put_open(struct process *x, uint32_t index, uint32_t below,
+				     uint32_t node, uint64_t ticks)
+{
+	struct dw_tree_open *o = (struct dw_tree_open *)&x->arena[x->thread->open[0] + 2 * index];
+
+	*o = (struct dw_tree_open){.start = START + ticks,
+				   .clock = START + ticks,
+				   .spent = START + ticks,
+				   .node = node,
+				   .index = index,
+				   .below = below,
+				   .is_kept = 1,
+				   .mark = DWELL_MARK_OPEN};
+	return o;
+}
+
+TEST(what_waits_when_it_is_killed_has_waited)
+{
+	struct process x;
+	struct dw_region_head head;
+	struct dw_region_reading now = {.head = &head,
+					.clock = &x.clock,
+					.waits_until = START + 5000,
+					.slice = 1,
+					.is_last = true};
+	struct dw_call_values v;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 100);
+	x.arena[FIRST].node.elapsed = 100;
+	x.arena[FIRST].node.calls = x.arena[FIRST + 1].node.calls = 1;
+	x.thread->open[0] = FIRST + 2;
+	x.thread->open_top = 3;
+	put_open(&x, 3, 1, FIRST + 1, 300);
+	put_open(&x, 1, 1, FIRST, 200); /* a lie: it is below itself */
+	put_event(&x, 300, FIRST + 1);
+	x.thread->state = DWELL_THREAD_IN_CALL;
+	x.thread->call = DWELL_CALL_BLOCKING;
+	CHECK_INT(read_at(&x, 1300, false), 0);
+	v = sum_of(&x, 101, 0);
+	CHECK_INT(v.elapsed_ns, 1000);
+	CHECK_INT(v.blocked_ns, 1000);
+	CHECK_INT(v.blocking_calls, 1);
+	CHECK_INT(x.p.calls.slow.n, 0);
+	CHECK_INT(dw_region_read_head(x.w.fd, &head), 0);
+	CHECK_INT(dw_region_calls_read(x.r, x.w.fd, &now), 0);
+	v = sum_of(&x, 101, -1);
+	CHECK_INT(v.elapsed_ns, 4700);
+	CHECK_INT(v.blocked_ns, 4700);
+	CHECK_INT(v.application_ns, 0);
+	CHECK_INT(v.blocking_calls, 1);
+	CHECK_INT(x.p.calls.slow.n, 2);
+	CHECK_INT(x.p.calls.slow.v[0].inclusive.elapsed_ns, 4700);
+	CHECK_INT(x.p.calls.slow.v[0].blocking_ns, 4700);
+	CHECK_INT(x.p.calls.slow.v[1].inclusive.elapsed_ns, 4800);
+	CHECK_INT(x.p.calls.slow.v[1].inclusive.blocked_ns, 4700);
+	CHECK_INT(x.p.calls.slow.v[1].exclusive.elapsed_ns, 100);
+	CHECK_INT(x.p.calls.slow.v[1].exclusive.blocked_ns, 0);
+	CHECK_INT(x.p.calls.extremes.n, 2);
+	CHECK_INT(dw_threads_get(&x.p.threads, 1)->end_ns, 5000);
 	close_process(&x);
 }
 

@@ -97,6 +97,11 @@ void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest)
 	e->bounds[key] = none;
 }
 
+bool dw_each_keeps(const struct dw_each *e, uint64_t key)
+{
+	return key < e->room && e->callees[key].slowest;
+}
+
 /* The lines of @callee, made if they are new. NULL = no room. */
 static struct dw_tree_each *lines_of(struct dw_each *e, struct dw_each_callee *callee, uint64_t key)
 {

@@ -66,6 +66,15 @@ const struct dw_os_sums *dw_os_inside_of(const struct dw_os_inside *o, uint32_t 
 	return open ? &open->sums : NULL;
 }
 
+const struct dw_os_sums *dw_os_inside_at(const struct dw_os_inside *o, uint32_t entry)
+{
+	uint32_t i = o->n;
+
+	while (i && o->open[i - 1].entry > entry)
+		i--;
+	return i && o->open[i - 1].entry == entry ? &o->open[i - 1].sums : NULL;
+}
+
 /* Add what @more has inside to @to, in which it is. */
 static void add(struct dw_os_sums *to, const struct dw_os_sums *more)
 {

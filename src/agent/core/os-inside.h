@@ -34,6 +34,9 @@ bool dw_os_inside_add(struct dw_os_inside *o, uint32_t entry, const struct dw_in
 /* The sums of @entry, on top, borrowed until the next call. NULL = nothing has happened in it. */
 const struct dw_os_sums *dw_os_inside_of(const struct dw_os_inside *o, uint32_t entry);
 
+/* Likewise, wherever it is. */
+const struct dw_os_sums *dw_os_inside_at(const struct dw_os_inside *o, uint32_t entry);
+
 /* Entry @entry has ended: what it has is @below's, the activation below it. Whether there was
  * anything. */
 bool dw_os_inside_move(struct dw_os_inside *o, uint32_t entry, uint32_t below);

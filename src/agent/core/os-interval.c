@@ -111,6 +111,7 @@ bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t 
 void dw_os_call_begin(struct dw_tree_thread *t, struct dw_os_state *s, enum dw_call_kind kind)
 {
 	s->call = (uint8_t)kind;
+	t->call = kind;
 	t->state = DWELL_THREAD_IN_CALL;
 	t->os_seen = ~s->word;
 }

@@ -22,6 +22,7 @@
 enum {
 	THREADS_FREE = 16, /* for which the arena has room from the start */
 	THREAD_BYTES = 1 << 20,
+	CLOCK_OF_THREAD = 4 | 2, /* the kernel's CPUCLOCK_PERTHREAD_MASK and CPUCLOCK_SCHED */
 	LOOKS = 4, /* threads that are looked at for one that has ended, when one begins */
 	SETTLE_TRIES = 200,
 	SETTLE_WAIT_NS = 50000,
@@ -277,13 +278,27 @@ void dw_thread_end_self(void)
 	__atomic_store_n(&t->use, DWELL_THREAD_UNUSED, __ATOMIC_RELEASE);
 }
 
+/* Note how long @t's thread, which goes on, has used the processor. Its clock: clock_gettime(2). */
+static void read_clock(struct dw_thread *t)
+{
+	uint64_t clock = (uint64_t) ~(int64_t)t->line->tid << 3 | CLOCK_OF_THREAD;
+	struct timespec cpu;
+
+	if (__atomic_load_n(&t->use, __ATOMIC_ACQUIRE) == DWELL_THREAD_USED &&
+	    !dw_syscall(SYS_clock_gettime, clock, &cpu))
+		t->line->end_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+}
+
 void dw_threads_end(void)
 {
 	struct dw_thread *t = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
 
-	for (; t && dw_agent_may_call(); t = t->next)
-		if (t != self)
-			look_at(t);
+	for (; t && dw_agent_may_call(); t = t->next) {
+		if (t == self)
+			continue;
+		look_at(t);
+		read_clock(t);
+	}
 }
 
 void dw_thread_off(void)

@@ -11,6 +11,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/open.h"
 #include "agent/core/os-interval.h"
 #include "agent/core/overflow.h"
 #include "agent/core/own-stack.h"
@@ -276,6 +277,7 @@ static void apply(const struct event *e)
 	switch (e->gate) {
 	case DWELL_GATE_CALL_BEGIN:
 		dw_os_call_begin(e->t->line, &e->t->os, e->call);
+		dw_open_tell(e->t);
 		break;
 	case DWELL_GATE_CALL_END:
 		break;

@@ -1,7 +1,118 @@
 /* Times charged ahead; see call-ahead.h. */
 #include "collect/region/call-ahead.h"
 
-int64_t dw_call_ahead_settle(int64_t *ahead, int64_t rise, int64_t more)
+#include "collect/region/quiet.h"
+#include "wire/system-calls.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The entry of @line in the list, added when it is not there. NULL = no memory. */
+static struct dw_call_ahead *ahead_of(struct dw_call_aheads *a, struct dw_call_lines *s,
+				      uint32_t line)
+{
+	struct dw_call_line *l = &s->lines.v[line];
+
+	if (!l->ahead) {
+		if (dw_vec_push(&a->v, (struct dw_call_ahead){.line = line}))
+			return NULL;
+		l->ahead = (uint32_t)a->v.n;
+	}
+	return &a->v.v[l->ahead - 1];
+}
+
+/* What @t is at since its last event, @elapsed ticks, @ran of which it is known to have run. */
+static struct dw_call_stretch stretch_of(const struct dw_tree_thread *t, int64_t elapsed,
+					 int64_t ran, bool is_exact)
+{
+	struct dw_call_stretch stretch = {.elapsed = elapsed};
+
+	ran = ran < elapsed ? ran : elapsed;
+	if (t->state == DWELL_THREAD_RUNNING) {
+		stretch.application = ran;
+		stretch.blocked = is_exact ? elapsed - ran : 0;
+		return stretch;
+	}
+	stretch.os_cpu = ran;
+	stretch.blocked = elapsed - ran;
+	stretch.io_calls = t->call == DWELL_CALL_IO;
+	stretch.blocking_calls = t->call == DWELL_CALL_BLOCKING;
+	return stretch;
+}
+
+/* Charge what the thread @t is at until @until, which lies behind its last event. */
+static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
+		      const struct dw_call_thread *thread, const struct dw_tree_thread *t,
+		      const struct dw_region_head *head, uint64_t until)
+{
+	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
+	bool is_known = thread->quiet_last == t->last;
+	struct dw_call_ahead *a;
+
+	if (until <= t->last || !t->last || line >= s->lines.n ||
+	    !dw_line_is_node(s->lines.v[line].kind))
+		return 0;
+	a = ahead_of(list, s, (uint32_t)line);
+	if (!a)
+		return -ENOMEM;
+	a->until = until;
+	a->now = stretch_of(t, (int64_t)(until - t->last),
+			    is_known ? (int64_t)thread->quiet_ticks : 0,
+			    is_known && thread->quiet_is_exact);
+	return 0;
+}
+
+/* Likewise of @thread, if it goes on. A system call of its that goes on at the last reading ends
+ * with it. */
+static int look_at(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
+		   struct dw_call_thread *thread, const struct dw_region_reading *now)
+{
+	struct dw_tree_thread t, before;
+	uint64_t until = now->until;
+	bool is_in_call;
+
+	dw_arena_get(&s->arena, thread->line, DWELL_THREAD_LINES, &t);
+	thread->wait_until = 0;
+	if (t.end || t.state == DWELL_THREAD_ENDED)
+		return 0;
+	before = t;
+	dw_arena_get_newer(&s->arena, fd, thread->line, DWELL_THREAD_LINES, &t);
+	dw_quiet_look(thread, &t, now);
+	is_in_call = t.state == DWELL_THREAD_IN_CALL;
+	if (!until && is_in_call)
+		until = now->waits_until; /* also if it was found gone: it went with its process */
+	else if (thread->is_gone)
+		return 0;
+	if (t.slow_since)
+		return 0;
+	if (until > thread->ahead_until)
+		thread->ahead_until = until;
+	if (now->is_last && is_in_call && before.state == t.state && before.last == t.last)
+		thread->wait_until = until;
+	return look_ahead(a, s, thread, &t, now->head, until);
+}
+
+int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
+			const struct dw_region_reading *now)
+{
+	int rc = 0;
+
+	dw_vec_each(ahead, &a->v) {
+		ahead->now = (struct dw_call_stretch){0};
+		ahead->until_before = ahead->until;
+	}
+	dw_vec_each(thread, &s->threads) {
+		if (!rc)
+			rc = look_at(a, s, fd, thread, now);
+	}
+	for (size_t i = 0; i < a->v.n && !rc; i++)
+		if (dw_arena_touch(&s->arena, a->v.v[i].line) < 0)
+			rc = -ENOMEM;
+	return rc;
+}
+
+/* One stream: what to give for a rise of @rise with @more ahead of it. */
+static int64_t settle(int64_t *ahead, int64_t rise, int64_t more)
 {
 	int64_t give = rise + more - *ahead;
 
@@ -9,6 +120,21 @@ int64_t dw_call_ahead_settle(int64_t *ahead, int64_t rise, int64_t more)
 		give = 0;
 	*ahead += give - rise;
 	return give;
+}
+
+void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise)
+{
+	const struct dw_call_stretch *now = &a->now;
+	struct dw_call_stretch *given = &a->given;
+
+	rise->elapsed = settle(&given->elapsed, rise->elapsed, now->elapsed);
+	rise->application = settle(&given->application, rise->application, now->application);
+	rise->whole = settle(&a->whole, rise->whole, now->application);
+	rise->blocked = (uint64_t)settle(&given->blocked, (int64_t)rise->blocked, now->blocked);
+	rise->os_cpu = (uint64_t)settle(&given->os_cpu, (int64_t)rise->os_cpu, now->os_cpu);
+	rise->io_calls = (uint64_t)settle(&given->io_calls, (int64_t)rise->io_calls, now->io_calls);
+	rise->blocking_calls = (uint64_t)settle(&given->blocking_calls,
+						(int64_t)rise->blocking_calls, now->blocking_calls);
 }
 
 /* Take up to *@excess off *@from. */
@@ -22,28 +148,64 @@ static int64_t take(int64_t *from, int64_t *excess)
 	return n;
 }
 
+/* Take up to *@excess of the system's time off *@from and give it to *@to, unless that was given
+ * it ahead, of which @more is not over. */
+static void move_systems(uint64_t *from, uint64_t *to, int64_t *ahead, int64_t more,
+			 int64_t *excess)
+{
+	int64_t time = (int64_t)*from, over = *ahead - more;
+	int64_t moved = take(&time, excess);
+
+	over = over < 0 ? 0 : over < moved ? over : moved;
+	*from -= (uint64_t)moved;
+	*ahead -= over;
+	*to += (uint64_t)(moved - over);
+}
+
 void dw_call_ahead_move(struct dw_call_ahead *a, struct dw_call_rise *from, struct dw_call_rise *to)
 {
-	int64_t all = a->elapsed - a->new_elapsed, program = a->application - a->new_application;
+	struct dw_call_stretch *given = &a->given;
+	int64_t all = given->elapsed - a->now.elapsed;
+	int64_t program = given->application - a->now.application;
 	int64_t of_system = from->elapsed - from->application;
-	int64_t system, blocked, cpu, moved, whole;
+	int64_t system, moved, whole;
 
 	program = program < 0 ? 0 : program < all ? program : all;
 	system = all - program;
 	moved = take(&from->application, &program);
 	whole = moved;
-	a->application -= moved;
+	given->application -= moved;
 	take(&from->whole, &whole);
 	a->whole -= moved - whole;
-	blocked = (int64_t)from->blocked;
-	cpu = (int64_t)from->os_cpu;
 	system = take(&of_system, &system);
-	a->elapsed -= moved + system;
+	given->elapsed -= moved + system;
 	from->elapsed -= moved + system;
-	moved = take(&blocked, &system);
-	from->blocked -= (uint64_t)moved;
-	to->blocked += (uint64_t)moved;
-	moved = take(&cpu, &system);
-	from->os_cpu -= (uint64_t)moved;
-	to->os_cpu += (uint64_t)moved;
+	move_systems(&from->blocked, &to->blocked, &given->blocked, a->now.blocked, &system);
+	move_systems(&from->os_cpu, &to->os_cpu, &given->os_cpu, a->now.os_cpu, &system);
+}
+
+static bool is_even(const struct dw_call_ahead *a)
+{
+	static const struct dw_call_stretch nothing;
+
+	return !a->whole && !memcmp(&a->given, &nothing, sizeof nothing);
+}
+
+void dw_call_aheads_keep(struct dw_call_aheads *a, struct dw_call_lines *s)
+{
+	size_t to = 0;
+
+	dw_vec_each(ahead, &a->v) {
+		bool is_kept = !is_even(ahead);
+
+		if (is_kept)
+			a->v.v[to++] = *ahead;
+		s->lines.v[ahead->line].ahead = is_kept ? (uint32_t)to : 0;
+	}
+	a->v.n = to;
+}
+
+void dw_call_aheads_release(struct dw_call_aheads *a)
+{
+	dw_vec_release(&a->v);
 }

@@ -1,25 +1,52 @@
 /*
  * Times charged ahead of a thread's next event: what was given to a node beyond what its line says.
  *
- * Pure functions. [any-thread]
+ * One list for each region. What a thread is at since its last event is elapsed time; the program's
+ * as far as it is known to have run, the rest blocked where it is in a system call or its clock
+ * says so. What turns out otherwise is taken off what follows. One thread.
  */
 #pragma once
 
+#include "collect/region/call-lines.h"
 #include "collect/region/call-values.h"
 
 #include <stdint.h>
 
-/* Of one node, ticks. */
+/* What is charged ahead, ticks; calls are the system calls that go on. */
+struct dw_call_stretch {
+	int64_t elapsed, application, blocked, os_cpu;
+	int64_t io_calls, blocking_calls;
+};
+
+/* Of one node. */
 struct dw_call_ahead {
 	uint32_t line;
-	int64_t elapsed, application, whole;
-	int64_t new_elapsed, new_application; /* of this reading: since the last event */
+	int64_t whole; /* ticks, as application, by the classic rule */
+	struct dw_call_stretch given;
+	struct dw_call_stretch now;   /* of this reading: since the last event */
 	uint64_t until, until_before; /* TSC of its last charge, and as of the reading before */
 };
 
-/* One stream of an ahead: what to give for a rise of @rise with @more ahead of it. */
-int64_t dw_call_ahead_settle(int64_t *ahead, int64_t rise, int64_t more);
+/* By dw_call_line.ahead - 1. Zero-initialised. */
+struct dw_call_aheads {
+	DW_VEC(struct dw_call_ahead) v;
+};
+
+/* Find out what all threads of @s are at, as of the reading @now of the region @fd, by lines newer
+ * than those of nodes: an interval that has just ended is charged at the next reading, and not
+ * twice. Touches the lines of all that is or was ahead. 0 or -ENOMEM. */
+int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
+			const struct dw_region_reading *now);
+
+/* Let @rise, of a node that has @a, be what is to be given now. */
+void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise);
 
 /* Give @to what of @from was charged to it ahead, as @a knows. */
 void dw_call_ahead_move(struct dw_call_ahead *a, struct dw_call_rise *from,
 			struct dw_call_rise *to);
+
+/* A reading is done: forget what is even. */
+void dw_call_aheads_keep(struct dw_call_aheads *a, struct dw_call_lines *s);
+
+/* Free everything. */
+void dw_call_aheads_release(struct dw_call_aheads *a);

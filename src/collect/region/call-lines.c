@@ -221,6 +221,13 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 	return rc ? rc : adopt(s, line + 1, DWELL_LINE_REST, line);
 }
 
+static enum dw_line_kind pair_kind(uint64_t mark)
+{
+	if (mark == DWELL_MARK_OPEN)
+		return DWELL_LINE_OPEN;
+	return mark == DWELL_MARK_EACH ? DWELL_LINE_EACH : DWELL_LINE_SLOW;
+}
+
 /* Two lines about single activations; what they say is looked at whenever it has changed. */
 static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind)
 {
@@ -246,9 +253,8 @@ static int look_at(struct dw_call_lines *s, uint32_t line)
 		return 0; /* known by its node; not in use */
 	if (mark == DWELL_MARK_OVERFLOW)
 		return add_overflow(s, line);
-	if (mark == DWELL_MARK_EACH || mark == DWELL_MARK_SLOW)
-		return add_pair(s, line,
-				mark == DWELL_MARK_EACH ? DWELL_LINE_EACH : DWELL_LINE_SLOW);
+	if (mark >= DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
+		return add_pair(s, line, pair_kind(mark));
 	if (may_be_torn(&n)) {
 		make_whole(s, line, 1);
 		n = dw_call_lines_node(s, line);

@@ -16,6 +16,7 @@
 enum {
 	DWELL_OVERFLOW_LINES = sizeof(struct dw_tree_overflow) / DWELL_LINE_BYTES,
 	DWELL_EACH_LINES = sizeof(struct dw_tree_each) / DWELL_LINE_BYTES,
+	DWELL_OPEN_LINES = sizeof(struct dw_tree_open) / DWELL_LINE_BYTES,
 	DWELL_SLOW_LINES = sizeof(struct dw_tree_slow) / DWELL_LINE_BYTES,
 };
 
@@ -31,6 +32,7 @@ enum dw_line_kind {
 	DWELL_LINE_OVERFLOW,
 	DWELL_LINE_EACH,
 	DWELL_LINE_SLOW,
+	DWELL_LINE_OPEN,
 	DWELL_LINE_REST, /* the second of two */
 	DWELL_LINE_BROKEN,
 };
@@ -55,6 +57,9 @@ struct dw_call_thread {
 	uint64_t quiet_last;  /* its last event at the reading before */
 	uint64_t quiet_cpu_ns;
 	double quiet_ticks;   /* that it is known to have run since that event */
+	bool quiet_is_exact;  /* and that it has run no longer */
+	uint64_t wait_until;  /* TSC at which the system call ends that it is in, as the recording
+				 does; 0 = it is in none */
 	double overflow_cost; /* of this reading, ticks: of probes of calls that had no room */
 	double truncated;     /* of this reading, ticks */
 };

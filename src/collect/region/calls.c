@@ -3,10 +3,8 @@
  *
  * A reading takes five steps: copy the arena (arena.h); find out what is new in it (call-lines.h);
  * charge callers with the probes of their callees; turn each change into a delta (call-values.h);
- * then take what is known of single activations (each.h).
- *
- * Times charged ahead of a thread's next event are kept in a short list, by stream: elapsed and
- * application fall behind by what was given too much.
+ * then take what is known of single activations (each.h), at the end of those that are open, too
+ * (open.h).
  */
 #include "collect/region/calls.h"
 
@@ -19,8 +17,8 @@
 #include "collect/region/each.h"
 #include "collect/region/fit.h"
 #include "collect/region/late.h"
+#include "collect/region/open.h"
 #include "collect/region/probe-costs.h"
-#include "collect/region/quiet.h"
 #include "collect/region/rows.h"
 
 #include <errno.h>
@@ -49,7 +47,7 @@ struct pool {
 
 struct dw_region_calls {
 	struct dw_call_lines s;
-	DW_VEC(struct dw_call_ahead) ahead; /* dw_call_line.ahead: index + 1, 0 = none */
+	struct dw_call_aheads ahead;
 	DW_VEC(struct risen) risen;
 	DW_VEC(struct dw_late_node) late_nodes; /* as risen */
 	struct dw_late late;
@@ -143,72 +141,6 @@ static int charge_callers(struct dw_region_calls *r)
 	return rc;
 }
 
-/* The entry of @line in the list of what is ahead, added when it is not there. NULL = no memory. */
-static struct dw_call_ahead *ahead_of(struct dw_region_calls *r, uint32_t line)
-{
-	struct dw_call_line *l = &r->s.lines.v[line];
-
-	if (!l->ahead) {
-		if (dw_vec_push(&r->ahead, (struct dw_call_ahead){.line = line}))
-			return NULL;
-		l->ahead = (uint32_t)r->ahead.n;
-	}
-	return &r->ahead.v[l->ahead - 1];
-}
-
-/* What the thread @t is at since its last event, which lies before @now; @ran ticks of that it is
- * known to have run. */
-static int look_ahead(struct dw_region_calls *r, const struct dw_tree_thread *t, double ran,
-		      const struct dw_region_head *head, uint64_t now)
-{
-	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
-	struct dw_call_ahead *a;
-
-	if (now <= t->last || !t->last || line >= r->s.lines.n ||
-	    !dw_line_is_node(r->s.lines.v[line].kind))
-		return 0;
-	a = ahead_of(r, (uint32_t)line);
-	if (!a)
-		return -ENOMEM;
-	a->until = now;
-	a->new_elapsed = (int64_t)(now - t->last);
-	if (ran > (double)a->new_elapsed)
-		ran = (double)a->new_elapsed;
-	a->new_application = t->state == DWELL_THREAD_RUNNING ? (int64_t)ran : 0;
-	return 0;
-}
-
-/* What all threads are at, by lines newer than those of nodes: an interval that has just ended is
- * charged at the next reading, and not twice. */
-static int look_ahead_all(struct dw_region_calls *r, int fd, const struct dw_region_reading *now)
-{
-	int rc = 0;
-
-	dw_vec_each(a, &r->ahead) {
-		a->new_elapsed = a->new_application = 0;
-		a->until_before = a->until;
-	}
-	dw_vec_each(thread, &r->s.threads) {
-		struct dw_tree_thread t;
-
-		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-		if (t.end || t.state == DWELL_THREAD_ENDED || rc)
-			continue;
-		dw_arena_get_newer(&r->s.arena, fd, thread->line, DWELL_THREAD_LINES, &t);
-		dw_quiet_look(thread, &t, now);
-		if (thread->is_gone || t.slow_since)
-			continue;
-		if (now->until > thread->ahead_until)
-			thread->ahead_until = now->until;
-		rc = look_ahead(r, &t, thread->quiet_last == t.last ? thread->quiet_ticks : 0,
-				now->head, now->until);
-	}
-	for (size_t i = 0; i < r->ahead.n && !rc; i++)
-		if (dw_arena_touch(&r->s.arena, r->ahead.v[i].line) < 0)
-			rc = -ENOMEM;
-	return rc;
-}
-
 /* What of @rise is the program's, ticks. */
 static double program_time(const struct dw_call_rise *rise)
 {
@@ -249,10 +181,10 @@ static int move_booked(struct dw_region_calls *r)
 	int rc = 0;
 
 	dw_vec_each(n, &r->risen) {
-		const struct dw_call_ahead *a = n->ahead ? &r->ahead.v[n->ahead - 1] : NULL;
+		const struct dw_call_ahead *a = n->ahead ? &r->ahead.v.v[n->ahead - 1] : NULL;
 
 		i++;
-		if (!rc && a && a->elapsed > a->new_elapsed && is_booked(r, a))
+		if (!rc && a && a->given.elapsed > a->now.elapsed && is_booked(r, a))
 			rc = dw_map_put(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread,
 					i);
 	}
@@ -262,7 +194,7 @@ static int move_booked(struct dw_region_calls *r)
 
 		to = at ? &r->risen.v[at - 1] : n;
 		if (to != n)
-			dw_call_ahead_move(&r->ahead.v[to->ahead - 1], &n->rise, &to->rise);
+			dw_call_ahead_move(&r->ahead.v.v[to->ahead - 1], &n->rise, &to->rise);
 	}
 	dw_map_release(&of_thread);
 	return rc;
@@ -471,14 +403,8 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
 		return -ENOMEM;
 	memcpy(&old, &c->old, sizeof old);
 	rise = dw_call_rise(&node, &old, &os, &os_old);
-	if (l->ahead) {
-		struct dw_call_ahead *a = &r->ahead.v[l->ahead - 1];
-
-		rise.elapsed = dw_call_ahead_settle(&a->elapsed, rise.elapsed, a->new_elapsed);
-		rise.application =
-			dw_call_ahead_settle(&a->application, rise.application, a->new_application);
-		rise.whole = dw_call_ahead_settle(&a->whole, rise.whole, a->new_application);
-	}
+	if (l->ahead)
+		dw_call_ahead_settle(&r->ahead.v.v[l->ahead - 1], &rise);
 	if (l->kind == DWELL_LINE_STATEMENT) /* a line shares what it cannot cover with others */
 		node.key = dw_call_lines_node(&r->s, l->parent).key;
 	tell_cost(r, now, c->line, &node, &rise, cost_of(r, c, &rise));
@@ -524,7 +450,6 @@ static int give_overflow(struct dw_region_calls *r, uint32_t line,
 /* Turn what has changed into deltas. */
 static int give_all(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
-	size_t to = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < r->s.arena.changes.n && !rc; i++) {
@@ -546,16 +471,8 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 		rc = pool_costs(r);
 	if (!rc)
 		rc = give_risen(r, now);
-	for (size_t i = 0; i < r->ahead.n && !rc; i++) {
-		struct dw_call_ahead a = r->ahead.v[i];
-		bool is_even = !a.elapsed && !a.application && !a.whole;
-
-		if (!is_even)
-			r->ahead.v[to++] = a;
-		r->s.lines.v[a.line].ahead = is_even ? 0 : (uint32_t)to;
-	}
 	if (!rc)
-		r->ahead.n = to;
+		dw_call_aheads_keep(&r->ahead, &r->s);
 	return rc;
 }
 
@@ -665,11 +582,13 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	if (!rc)
 		rc = charge_callers(r);
 	if (!rc)
-		rc = look_ahead_all(r, fd, now);
+		rc = dw_call_aheads_look(&r->ahead, &r->s, fd, now);
 	if (!rc)
 		rc = give_all(r, now);
 	if (!rc)
 		rc = dw_each_read(&r->each, &r->s, now->clock, now->is_last);
+	if (!rc && now->is_last)
+		rc = dw_open_read(&r->s, now->clock);
 	if (!rc)
 		note_threads(r, now);
 	return rc;
@@ -685,7 +604,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	if (!r)
 		return;
 	dw_call_lines_release(&r->s);
-	dw_vec_release(&r->ahead);
+	dw_call_aheads_release(&r->ahead);
 	dw_vec_release(&r->risen);
 	dw_vec_release(&r->pools);
 	dw_vec_release(&r->late_nodes);

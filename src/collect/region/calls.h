@@ -2,10 +2,11 @@
  * From the trees in a region to the calls of a profile: copies, checked, then differences.
  *
  * One reader for each region. Each reading adds to a slice what has come since the one before. An
- * activation that is still running is charged up to the moment of the reading, with application
- * time as far as its thread is known to have run; what it turns out to have had less is taken off
- * the following slices. What a hostile target writes gives odd numbers, never a bad index: lines
- * that break the rules of wire/call-tree.h are dropped and counted. One thread.
+ * activation that is still running is charged up to the moment of the reading: with application
+ * time as far as its thread is known to have run, with blocked time where it waits; what it turns
+ * out to have had less is taken off the following slices. What a hostile target writes gives odd
+ * numbers, never a bad index: lines that break the rules of wire/call-tree.h are dropped and
+ * counted. One thread.
  */
 #pragma once
 
@@ -55,7 +56,8 @@ struct dw_region_reading {
 	const struct dw_region_head *head; /* just read */
 	const struct dw_region_clock *clock;
 	uint64_t until; /* TSC up to which activations that are open are charged; 0 = as far as
-			   their threads' last events */
+			   their threads' last events; then */
+	uint64_t waits_until; /* likewise of those in a system call, which cannot have had others */
 	uint32_t slice;
 	bool is_last; /* close all threads */
 	struct dw_gate_samples samples;

@@ -45,3 +45,10 @@ uint64_t dw_region_clock_ns(const struct dw_region_clock *c, uint64_t ticks)
 	return ticks > c->start.ticks ? dw_region_clock_span(c, (double)(ticks - c->start.ticks))
 				      : 0;
 }
+
+uint64_t dw_region_clock_ticks(const struct dw_region_clock *c, uint64_t ns)
+{
+	if (c->ns_per_tick <= 0 || ns <= c->start.ns)
+		return 0;
+	return c->start.ticks + (uint64_t)((double)(ns - c->start.ns) / c->ns_per_tick);
+}

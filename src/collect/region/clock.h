@@ -23,5 +23,8 @@ void dw_region_clock_adjust(struct dw_region_clock *c, const struct dw_region_mo
 /* The time of @ticks since c->start, 0 for those before. */
 uint64_t dw_region_clock_ns(const struct dw_region_clock *c, uint64_t ticks);
 
+/* The ticks at @ns of CLOCK_MONOTONIC, 0 = not known. */
+uint64_t dw_region_clock_ticks(const struct dw_region_clock *c, uint64_t ns);
+
 /* How long @ticks take, 0 for less than none, no more than fits 63 bits. */
 uint64_t dw_region_clock_span(const struct dw_region_clock *c, double ticks);

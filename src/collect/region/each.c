@@ -98,37 +98,41 @@ static void fill_times(const struct dw_tree_slow *w, const struct dw_region_cloc
 	all->overhead_ns = dw_region_clock_span(clock, (double)w->cost);
 }
 
-/* Likewise. */
+int dw_each_add_slow(struct dw_call_lines *s, const struct dw_tree_slow *w,
+		     const struct dw_region_clock *clock, uint32_t *id)
+{
+	struct dw_calls *calls = &s->p->calls;
+	struct dw_call_slow row = {.id = *id ? *id : calls->slow_ids + 1,
+				   .node = s->lines.v[w->node].id,
+				   .start_ns = dw_region_clock_ns(clock, w->start)};
+
+	row.inclusive = (struct dw_call_values){.calls = 1,
+						.switches = w->switches,
+						.io_calls = w->io_calls,
+						.blocking_calls = w->blocking_calls};
+	row.exclusive.calls = 1;
+	fill_times(w, clock, &row);
+	if (dw_vec_push(&calls->slow, row))
+		return -ENOMEM;
+	calls->slow_ids += !*id;
+	*id = row.id;
+	return 0;
+}
+
+/* Append the row of @line. Sets *@done unless it has to be looked at again. */
 static int take_slow(struct dw_call_lines *s, uint32_t line, const struct dw_region_clock *clock,
 		     bool *done)
 {
-	struct dw_calls *calls = &s->p->calls;
-	struct dw_call_line *l = &s->lines.v[line];
-	struct dw_call_slow row = {.id = l->id ? l->id : calls->slow_ids + 1};
 	struct dw_tree_slow w;
 	enum dw_line_kind kind;
-	int rc;
 
 	dw_arena_get(&s->arena, line, DWELL_SLOW_LINES, &w);
 	kind = w.node < s->lines.n ? s->lines.v[w.node].kind : DWELL_LINE_UNKNOWN;
 	*done = !w.node && w.serial; /* it has no path, so it is none that could be shown */
 	if (w.serial & 1 || (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE))
 		return 0;
-	row.node = s->lines.v[w.node].id;
-	row.start_ns = dw_region_clock_ns(clock, w.start);
-	row.inclusive = (struct dw_call_values){.calls = 1,
-						.switches = w.switches,
-						.io_calls = w.io_calls,
-						.blocking_calls = w.blocking_calls};
-	row.exclusive.calls = 1;
-	fill_times(&w, clock, &row);
-	rc = dw_vec_push(&calls->slow, row);
-	if (rc)
-		return rc;
-	calls->slow_ids += !l->id;
-	l->id = row.id;
 	*done = true;
-	return 0;
+	return dw_each_add_slow(s, &w, clock, &s->lines.v[line].id);
 }
 
 /* List the lines that have changed. */

@@ -26,5 +26,10 @@ struct dw_each_reader {
 int dw_each_read(struct dw_each_reader *r, struct dw_call_lines *s,
 		 const struct dw_region_clock *clock, bool is_last);
 
+/* Append the slow call @w, whose node's line has one in the profile: *@id is that of its row, 0 =
+ * it has none yet, which is set. 0 or -ENOMEM. */
+int dw_each_add_slow(struct dw_call_lines *s, const struct dw_tree_slow *w,
+		     const struct dw_region_clock *clock, uint32_t *id);
+
 /* Free everything. */
 void dw_each_release(struct dw_each_reader *r);

@@ -5,6 +5,13 @@
 
 #define QUIET_NS 1000000
 
+/* Whether the thread's line says when its clock was read, and it has run from then to its last
+ * event. */
+static bool is_told(const struct dw_tree_thread *t)
+{
+	return t->os_source != DWELL_OS_NONE && t->cpu_at && t->cpu_at <= t->last;
+}
+
 /* What the thread has run since its last event, ticks, when its clock is at @cpu_ns: from the
  * reading of that clock to the event it was not switched, where it has an OS source. */
 static double ran_since_last(const struct dw_tree_thread *t, uint64_t cpu_ns, double ns_per_tick)
@@ -22,7 +29,9 @@ void dw_quiet_look(struct dw_call_thread *thread, const struct dw_tree_thread *t
 
 	if (((double)now->until - (double)t->last) * ns_per_tick < QUIET_NS || thread->is_gone)
 		return;
-	if (now->thread_cpu)
+	if (t->end_cpu_ns)
+		cpu_ns = t->end_cpu_ns;
+	else if (now->thread_cpu)
 		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
 	if (thread->quiet_last != t->last)
 		thread->quiet_ticks = 0;
@@ -31,6 +40,7 @@ void dw_quiet_look(struct dw_call_thread *thread, const struct dw_tree_thread *t
 	ran = ran_since_last(t, cpu_ns, ns_per_tick);
 	if (ran > thread->quiet_ticks)
 		thread->quiet_ticks = ran;
+	thread->quiet_is_exact = cpu_ns && is_told(t);
 	thread->quiet_last = t->last;
 	thread->quiet_cpu_ns = cpu_ns;
 }

@@ -39,6 +39,7 @@ struct dw_region {
 	struct dw_region_owner owner;
 	bool is_valid; /* its header was read */
 	bool was_alive;
+	uint64_t alive_ns;	/* of struct dw_region_look */
 	uint64_t free_since_ns; /* nobody had it open, and it had no header; 0 = not seen so */
 	uint32_t next;		/* first module that was not looked at */
 	uint32_t learnt_n;	/* in the region's list */
@@ -101,11 +102,17 @@ static void drop(struct dw_regions *r, struct dw_region *g)
 	free_region(g);
 }
 
+static struct dw_region_look look_at(const struct dw_region *g, const struct dw_region_head *head,
+				     bool is_over)
+{
+	return (struct dw_region_look){g->id, g->fd, g->owner, head, is_over, g->alive_ns};
+}
+
 /* Count a valid or refused @head, whose reading gave @rc. False: @g was dropped. */
 static bool admit(struct dw_regions *r, struct dw_region *g, int rc,
 		  const struct dw_region_head *head)
 {
-	struct dw_region_look look = {g->id, g->fd, g->owner, head, false};
+	struct dw_region_look look = look_at(g, head, false);
 
 	if (rc == DWELL_ERR_NOT_FOUND)
 		return true; /* not written yet */
@@ -167,7 +174,7 @@ static void end(struct dw_regions *r, struct dw_region *g, bool over)
 	if (!admit(r, g, rc, &head))
 		return;
 	if (!rc) {
-		struct dw_region_look look = {g->id, g->fd, g->owner, &head, over};
+		struct dw_region_look look = look_at(g, &head, over);
 
 		r->events.ended(r->events.ctx, &look);
 	}
@@ -187,8 +194,10 @@ static bool is_free(const struct dw_region *g)
 /* Whether no process can write to @g any more, at @now_ns. */
 static bool is_over(struct dw_region *g, uint64_t now_ns)
 {
-	if (!is_free(g))
+	if (!is_free(g)) {
+		g->alive_ns = now_ns;
 		return false;
+	}
 	if (!g->free_since_ns)
 		g->free_since_ns = now_ns;
 	return g->is_valid || now_ns - g->free_since_ns > OPENING_NS;
@@ -284,6 +293,7 @@ static struct dw_region *adopt(struct dw_regions *r, const char *name)
 		return NULL;
 	}
 	g->id = ++r->last_id;
+	g->alive_ns = r->now_ns;
 	return g;
 }
 
@@ -372,12 +382,20 @@ void dw_regions_tick(struct dw_regions *r, uint64_t now_ns)
 	end_those_over(r);
 }
 
+void dw_regions_exited(struct dw_regions *r, pid_t pid, uint64_t at_ns)
+{
+	dw_vec_each(g, &r->open) {
+		if ((*g)->owner.pid == pid)
+			(*g)->alive_ns = at_ns;
+	}
+}
+
 void dw_regions_each(struct dw_regions *r, void (*fn)(void *ctx, const struct dw_region_look *look),
 		     void *ctx)
 {
 	dw_vec_each(g, &r->open) {
 		struct dw_region_head head;
-		struct dw_region_look look = {(*g)->id, (*g)->fd, (*g)->owner, &head, false};
+		struct dw_region_look look = look_at(*g, &head, false);
 
 		if ((*g)->is_valid && !dw_region_read_head((*g)->fd, &head))
 			fn(ctx, &look);

@@ -48,7 +48,8 @@ struct dw_region_look {
 	int fd; /* to read what it holds, borrowed */
 	struct dw_region_owner owner;
 	const struct dw_region_head *head;
-	bool is_over; /* nobody has it mapped any more */
+	bool is_over;	   /* nobody has it mapped any more */
+	uint64_t alive_ns; /* CLOCK_MONOTONIC, when it last was not known to be over */
 };
 
 struct dw_regions_events {
@@ -103,6 +104,9 @@ bool dw_regions_drain(struct dw_regions *r, uint64_t now_ns);
 
 /* What is due a few times a second: processes that have ended, questions that had to wait. */
 void dw_regions_tick(struct dw_regions *r, uint64_t now_ns);
+
+/* The process @pid, whose exit was seen, has ended at @at_ns. */
+void dw_regions_exited(struct dw_regions *r, pid_t pid, uint64_t at_ns);
 
 /* Look at all open regions that have a valid header. */
 void dw_regions_each(struct dw_regions *r, void (*fn)(void *ctx, const struct dw_region_look *look),
