@@ -65,11 +65,25 @@ static void free_module(struct dw_call_module *m)
 	free(m);
 }
 
+/* Where the module whose file is @fd comes from: what our user's processes may read we may, too. */
+static struct dw_module_source source_of(const struct dw_call_modules *t, int fd,
+					 const struct dw_region_process *p)
+{
+	struct dw_module_source source = {.fd = fd, .root_fd = -1, .uid = p->uid, .gid = p->gid};
+
+	if (!t->own || t->own->uid != p->uid)
+		return source;
+	source.gid = t->own->gid;
+	source.groups = t->own->groups.v;
+	source.groups_n = t->own->groups.n;
+	return source;
+}
+
 struct dw_call_module *dw_call_modules_add(struct dw_call_modules *t,
 					   const struct dw_region_module *m, const char *file,
 					   int fd, const struct dw_region_process *p)
 {
-	struct dw_module_source source = {.fd = fd, .root_fd = -1, .uid = p->uid, .gid = p->gid};
+	struct dw_module_source source = source_of(t, fd, p);
 	struct dw_call_module *row =
 		t->rows.n < DWELL_CALL_MODULES_MAX ? calloc(1, sizeof *row) : NULL;
 

@@ -41,6 +41,7 @@ struct dw_call_module {
 struct dw_call_modules {
 	struct dw_profile *p; /* borrowed */
 	DW_VEC(struct dw_call_module *) rows;
+	const struct dw_rights *own;		 /* borrowed, ours; NULL = none are known */
 	DW_VEC(struct dw_module_source) sources; /* by module id */
 	size_t prepared;			 /* of rows */
 	/* Functions that were called by an import: module and svma -> index in the names. */

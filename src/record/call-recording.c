@@ -81,6 +81,7 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
 		return -ENOMEM;
 	r->own = own;
 	r->modules.p = &r->slices.p;
+	r->modules.own = own;
 	dw_moment_read(&r->clock.start);
 	r->slices.start_ns = r->clock.start.ns;
 	rc = dw_sliced_open(&r->slices, output, "instrumentation", argv, err);

@@ -2,8 +2,9 @@
 import os
 import re
 
-from harness import cases, expect, require
+from harness import NOBODY, cases, expect, require
 
+GROUP = 1234
 SOURCE = r"""
 #include <stdio.h>
 
@@ -144,6 +145,21 @@ def test_source_in_the_session(context, method):
     expect(report["session"]["source_files"] >= 1, True, "packed files")
     text = "\n".join(row["source_text"] or "" for row in report["rows"])
     require(("while (n--)" if method == "sample" else "spin(300000000)") in text, text)
+
+
+@cases("sample", "instrument")
+def test_source_for_an_ordinary_user(context, method):
+    """Whoever is in more groups than one may read no less for it."""
+    context.need("root")
+    program = build(context, "gcc")
+    os.chmod(context.path("src/spin.c"), 0o640)
+    os.chown(context.path("src/spin.c"), 0, GROUP)
+    context.ordinary_user()
+    context.env["XDG_CACHE_HOME"] = context.path("cache")
+    done = context.run("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", f"--groups={NOBODY},{GROUP}",
+                       context.dwell, method, "-q", "-o", "run.dwell", "--source", "--", program)
+    expect((done.returncode, done.stderr), (0, ""), f"status and errors of dwell {method}")
+    require(context.report("lines", "--source")["session"]["source_files"] >= 1, "no file is packed")
 
 
 def test_source_that_is_none(context):

@@ -104,6 +104,20 @@ def test_children_on_borrowed_memory_are_not_counted(context):
     require(len(lives) == 2 and lives[0] < lives[1] / 2, f"a thread ends when it does: {lives}")
 
 
+def test_tasks_on_borrowed_memory_are_not_counted(context):
+    """Leak checkers clone one that does millions of calls on another's thread-local storage."""
+    mine, others = 1000, 300000
+    done = context.instrument("--all-functions", "--", context.target("borrower"), str(mine), str(others))
+    expect(done.stdout.strip(), str(mine * (mine - 1) + others * (others - 1) // 2), "the sum")
+    report = context.report("functions")
+    rows = {row["function_name"]: row for row in report["rows"]}
+    expect((rows["work"]["number_of_calls"], rows["mine"]["number_of_calls"]), (2 * mine, 2), "calls")
+    require("others" not in rows, "the task's function has a row")
+    thread, = context.report("threads")["rows"]
+    require(thread["time_exclusive_probe_overhead"] < 0.1 * thread["elapsed_exclusive_time"],
+            f"probes of the task: {thread['time_exclusive_probe_overhead']} ns")
+
+
 def with_spinners(context, source, before=()):
     """A program that computes, with as many others as there are processors."""
     spinners = [context.start(context.target("os-truth"), "1000000", "compute")

@@ -31,7 +31,9 @@ struct dw_os_state {
 	 * what other events have ended already, and whether the system did anything in it. */
 	uint64_t probe_ticks;
 	bool has_event;
-	bool is_shared; /* a child of vfork() may be running on this thread's memory */
+	bool is_shared;	       /* another task may be running on this thread's memory */
+	uint16_t foreign_left; /* events around @foreign_sp that are known to be such a one's */
+	uint64_t foreign_sp;
 	uint8_t call; /* enum dw_call_kind of the system call that has begun and was not counted */
 };
 

@@ -16,11 +16,33 @@
 /* Where the gate keeps arguments (src/clone/gates-time-x86-64.S). */
 enum { SAVED_RSI = -32, SAVED_RDI = -40 };
 
-bool dw_system_call_is_other(struct dw_thread *t)
+enum {
+	FOREIGN_BYTES = 1 << 16, /* of a stack around where another task was seen on it */
+	FOREIGN_EVENTS = 1024,	 /* there, before it is looked again who it is */
+	FAR_BYTES = 1 << 20,	 /* from all that the thread has open */
+};
+
+/* Leak checkers clone a task with a stack of its own that does millions of calls: it is known by
+ * that. A child of vfork() runs on its parent's. */
+static void remember(struct dw_thread *t, uint64_t rsp)
+{
+	uint64_t own = dw_shadow_record(t->line->top);
+
+	t->os.foreign_sp = rsp;
+	t->os.foreign_left = rsp - own + FAR_BYTES < 2 * FAR_BYTES ? 0 : FOREIGN_EVENTS;
+}
+
+bool dw_system_call_is_other(struct dw_thread *t, uint64_t rsp)
 {
 	if (!t->os.is_shared || !dw_agent_may_call())
 		return false;
+	if (t->os.foreign_left && rsp - t->os.foreign_sp + FOREIGN_BYTES < 2 * FOREIGN_BYTES) {
+		t->os.foreign_left--;
+		return true;
+	}
 	t->os.is_shared = dw_syscall(SYS_gettid) != t->line->tid;
+	if (t->os.is_shared)
+		remember(t, rsp);
 	return t->os.is_shared;
 }
 
@@ -29,8 +51,7 @@ static bool may_share(uint64_t number)
 	return number == SYS_vfork || number == SYS_clone || number == SYS_clone3;
 }
 
-/* From now on every event goes slow, until it is known to be @t's own. */
-static void share(struct dw_thread *t)
+void dw_system_call_share(struct dw_thread *t)
 {
 	t->os.is_shared = true;
 	t->line->os_seen = ~t->os.word;
@@ -45,10 +66,10 @@ struct dw_thread *dw_system_call_thread(uint64_t rsp, uint64_t number, enum dw_c
 		return NULL;
 	if (*ret_kind == DWELL_CALL_NOT_COUNTED) {
 		if (may_share(number))
-			share(t);
+			dw_system_call_share(t);
 		return NULL;
 	}
-	return dw_system_call_is_other(t) ? NULL : t;
+	return dw_system_call_is_other(t, rsp) ? NULL : t;
 }
 
 bool dw_system_call_blinds(uint64_t rsp, uint64_t number)

@@ -13,9 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether another task than @t may be running on its memory: a child that vfork(), posix_spawn() or
- * clone() has made, none of whose events count. */
-bool dw_system_call_is_other(struct dw_thread *t);
+/* Whether an event at @rsp is another task's that runs on @t's memory: a child that vfork(),
+ * posix_spawn() or clone() has made, none of whose events count. */
+bool dw_system_call_is_other(struct dw_thread *t, uint64_t rsp);
+
+/* Another task may run on @t's memory: from now on every event goes slow, until it is known to be
+ * @t's own. */
+void dw_system_call_share(struct dw_thread *t);
 
 /* Whether system call @number, before which the gate stands with the stack pointer @rsp, forbids to
  * read the TSC: it would end the program from then on. */

@@ -167,15 +167,25 @@ static void tell_cost(struct dw_tree_thread *line)
 		line->line_ticks = (uint32_t)ticks_of(cost[DWELL_PROBE_LINE]);
 }
 
+/* Let the stack be that of @e, if it is this thread's: what follows of another task that uses its
+ * memory is dropped before anything is charged. */
+static enum dw_fit fit(const struct event *e, enum dw_stack_event what, uint64_t record)
+{
+	enum dw_fit fit = dw_stacks_fit(&e->t->stacks, what, record);
+
+	if (fit == DWELL_FIT_FOREIGN)
+		dw_system_call_share(e->t);
+	return fit;
+}
+
 /* End what the event ends; of TAIL the function alone. */
 static void pop(const struct event *e)
 {
 	bool is_back = e->gate == DWELL_GATE_BACK;
-	struct dw_stacks *stacks = &e->t->stacks;
 
-	if (dw_stacks_fit(stacks, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT,
-			  is_back ? e->rsp - 4 : e->rsp) == DWELL_FIT_EVENT)
-		dw_stacks_pop(stacks);
+	if (fit(e, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT, is_back ? e->rsp - 4 : e->rsp) ==
+	    DWELL_FIT_EVENT)
+		dw_stacks_pop(&e->t->stacks);
 }
 
 /* Whether the gate BACK stands where the function of @e, which ends in a jump, returns to. */
@@ -199,8 +209,7 @@ static bool push(const struct event *e)
 
 	if (is_enter)
 		take_back(e, key_of(e));
-	if (dw_stacks_fit(stacks, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) !=
-	    DWELL_FIT_EVENT)
+	if (fit(e, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) != DWELL_FIT_EVENT)
 		return false;
 	e->t->line->lookups++;
 	parent = e->t->line->current;
@@ -250,7 +259,7 @@ static void come_to_line(const struct event *e)
 	const struct dw_shadow *top;
 	struct dw_tree_node *node;
 
-	if (dw_stacks_fit(&e->t->stacks, DWELL_AT_LINE, e->rsp) != DWELL_FIT_EVENT)
+	if (fit(e, DWELL_AT_LINE, e->rsp) != DWELL_FIT_EVENT)
 		return;
 	top = e->t->line->top;
 	if (!is_in(e, top))
@@ -285,7 +294,7 @@ static void apply(const struct event *e)
 		come_to_line(e);
 		break;
 	case DWELL_GATE_LANDING:
-		dw_stacks_fit(&e->t->stacks, DWELL_AT_LANDING, e->rsp);
+		fit(e, DWELL_AT_LANDING, e->rsp);
 		break;
 	default:
 		break;
@@ -338,7 +347,7 @@ static struct dw_thread *find_thread(struct event *e)
 	}
 	e->area = dw_area_at((uint64_t)e->area);
 	t = is_alive(e->area) ? dw_thread_self(e->rsp) : NULL;
-	return t && !dw_system_call_is_other(t) ? t : NULL;
+	return t && !dw_system_call_is_other(t, e->rsp) ? t : NULL;
 }
 
 /*
