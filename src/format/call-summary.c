@@ -11,6 +11,7 @@
 #include "format/slow-summary.h"
 #include "format/text.h"
 #include "format/words.h"
+#include "view/call-cell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,9 +120,7 @@ static void put_causes(const struct dw_summary_writer *w, const struct dw_call_v
 
 static bool is_upper_bound(const struct dw_summary_writer *w)
 {
-	const char *source = dw_facts_get_text(facts_of(w), "os_source");
-
-	return source && !strcmp(source, "none");
+	return dw_call_is_upper_bound(w->job->view->request.profile, 0);
 }
 
 void dw_call_summary_head(struct dw_summary_writer *w)
@@ -153,9 +152,13 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 	put_part(w, v->overhead_ns, all, "in probes (in no other number)\n");
 }
 
-/* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns" */
-static void describe_calls(const struct dw_call_total *t, uint32_t processes, struct dw_out *out)
+/* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
+ * that is all that can be told */
+static void describe_calls(const struct dw_summary_writer *w, const struct dw_call_total *t,
+			   uint32_t processes, struct dw_out *out)
 {
+	uint64_t at_most = dw_call_at_most(w->job->view->request.profile, t);
+
 	dw_words_count(out, t->exclusive.calls, "call");
 	if (processes > 1) {
 		dw_out_puts(out, " in ");
@@ -163,8 +166,9 @@ static void describe_calls(const struct dw_call_total *t, uint32_t processes, st
 	}
 	if (!t->exclusive.calls)
 		return;
-	dw_out_puts(out, ", ");
-	dw_words_time(out, (int64_t)(t->exclusive.elapsed_ns / t->exclusive.calls));
+	dw_out_puts(out, at_most ? ", at most " : ", ");
+	at_most = at_most ? at_most - t->exclusive.application_ns : 0;
+	dw_words_time(out, (int64_t)((t->exclusive.elapsed_ns + at_most) / t->exclusive.calls));
 	if (t->exclusive.calls > 1 && processes == 1)
 		dw_out_puts(out, " each");
 }
@@ -179,7 +183,7 @@ static void put_function(struct dw_summary_writer *w, const struct dw_row *row)
 
 	dw_out_init_buffer(&calls);
 	if (row->function != (uint32_t)DWELL_FUNCTION_ROOT)
-		describe_calls(row->calls, row->processes, &calls);
+		describe_calls(w, row->calls, row->processes, &calls);
 	else if (row->processes > 1)
 		dw_words_count(&calls, row->processes, "process");
 	dw_out_printf(w->out, "  %6.2f %% ", elapsed);
@@ -207,6 +211,31 @@ static void put_functions(struct dw_summary_writer *w, size_t first)
 	}
 }
 
+/* " but in app (12), whose application times are upper bounds" */
+static void put_unseen(const struct dw_summary_writer *w)
+{
+	const struct dw_profile *p = w->job->view->request.profile;
+	uint32_t n = 0, last = 0;
+
+	for (uint32_t id = 1; id <= dw_processes_count(&p->processes) && !is_upper_bound(w); id++)
+		if (dw_call_is_upper_bound(p, id)) {
+			last = id;
+			n++;
+		}
+	if (!n)
+		return;
+	dw_out_puts(w->out, " but in ");
+	if (n == 1) {
+		const struct dw_process *row = dw_processes_get(&p->processes, last);
+
+		dw_text_put(w->out, dw_strings_get(&p->strings, row->name));
+		dw_out_printf(w->out, " (%" PRId32 ")", row->pid);
+	} else {
+		dw_words_count(w->out, n, "process");
+	}
+	dw_out_puts(w->out, ", whose application times are upper bounds");
+}
+
 /* How the operating system's part is known. */
 static void put_source(const struct dw_summary_writer *w)
 {
@@ -219,6 +248,7 @@ static void put_source(const struct dw_summary_writer *w)
 		dw_out_puts(w->out, "context switches could not be seen");
 	else
 		dw_out_printf(w->out, "context switches by %s", source);
+	put_unseen(w);
 	dw_out_puts(w->out, dw_facts_get(facts_of(w), "system_calls_seen", 0)
 				    ? ", system calls by probes in the C library.\n"
 				    : "; system calls could not be seen.\n");
@@ -246,7 +276,9 @@ static void put_residual(const struct dw_summary_writer *w)
 {
 	int64_t residual = dw_facts_get(facts_of(w), "residual_ns", INT64_MIN);
 	int64_t user = dw_facts_get(facts_of(w), "user_cpu_ns", 0);
-	int64_t cpu = user + dw_facts_get(facts_of(w), "kernel_cpu_ns", 0);
+	/* Older sessions compare with the command's. */
+	int64_t cpu = dw_facts_get(facts_of(w), "processes_cpu_ns",
+				   user + dw_facts_get(facts_of(w), "kernel_cpu_ns", 0));
 
 	if (residual == INT64_MIN || is_upper_bound(w))
 		return;

@@ -9,11 +9,14 @@
 #include "format/formats.h"
 #include "format/summary.h"
 #include "format/text.h"
+#include "view/call-cell.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#define UPPER_BOUND "<=" /* before a number */
 
 enum {
 	GAP = 2,	  /* columns between two cells */
@@ -26,19 +29,34 @@ enum {
 
 struct layout {
 	size_t width[DWELL_COLUMNS_N];
-	bool cut;      /* names are made to fit */
-	size_t blanks; /* between what stands in the row so far and what comes next, if anything
-			  does */
+	bool cut;	 /* names are made to fit */
+	bool has_bounds; /* a row is too short to be told */
+	size_t blanks;	 /* between what stands in the row so far and what comes next, if anything
+			    does */
 	struct dw_buf scratch[2];
 	struct dw_buf text; /* the cell at hand, as shown */
 };
 
-/* Whether nobody knows when threads were switched: then application times have blocked time. */
+/* Whether nobody knows when threads of any process were switched: then application times have
+ * blocked time. */
 static bool is_upper_bound(const struct dw_format_job *job)
 {
-	const char *source = dw_facts_get_text(&job->view->request.profile->facts, "os_source");
+	return dw_call_is_upper_bound(job->view->request.profile, 0);
+}
 
-	return source && !strcmp(source, "none");
+/* Likewise for the process of @row alone. */
+static bool is_marked(const struct dw_format_job *job, const struct dw_row *row,
+		      enum dw_column column)
+{
+	return (column == DWELL_COLUMN_AI || column == DWELL_COLUMN_AE) && row->process &&
+	       !is_upper_bound(job) &&
+	       dw_call_is_upper_bound(job->view->request.profile, row->process);
+}
+
+/* Whether that may be so of some processes. */
+static bool has_unseen(const struct dw_format_job *job)
+{
+	return dw_facts_get_text(&job->view->request.profile->facts, "switches_unseen_in");
 }
 
 /* Whether blocked times stand beside samples, both ways. */
@@ -139,6 +157,8 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 		return "Elapsed Excl";
 	case DWELL_COLUMN_EE_PCT:
 		return "EE %";
+	case DWELL_COLUMN_AT_MOST:
+		return "At Most";
 	case DWELL_COLUMN_AI:
 		return is_upper_bound(job) ? "App Incl (upper bound)" : "App Incl";
 	case DWELL_COLUMN_AI_PCT:
@@ -234,6 +254,8 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 	dw_buf_clear(&l->text);
 	if (indent)
 		put_indent(&l->text, row, l->cut ? l->width[column] : SIZE_MAX);
+	if (c.kind && is_marked(job, row, column))
+		dw_buf_puts(&l->text, UPPER_BOUND);
 	if (c.text)
 		dw_buf_puts(&l->text, c.text);
 	else if (!is_blank(row, &c))
@@ -329,9 +351,12 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	for (size_t i = 0; i < dw_format_rows(job) && *open; i++)
 		if (measure_row(job, i, open, l, largest))
 			list_open(job, l, open);
+	l->has_bounds = largest[DWELL_COLUMN_AT_MOST].kind;
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		dw_buf_clear(&l->text);
 		put_number(&l->text, &largest[*c]);
+		if (*c == DWELL_COLUMN_AI || *c == DWELL_COLUMN_AE)
+			dw_buf_puts(&l->text, has_unseen(job) ? UPPER_BOUND : "");
 		widen(l, *c, l->text.len);
 	}
 }
@@ -374,6 +399,17 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		}
 		*to = DWELL_COLUMN_END;
 	}
+}
+
+/* Leave out bounds where no row has one. */
+static void leave_out_bounds(const struct layout *l, enum dw_column *columns)
+{
+	enum dw_column *to = columns;
+
+	for (const enum dw_column *c = columns; *c; c++)
+		if (*c != DWELL_COLUMN_AT_MOST || l->has_bounds)
+			*to++ = *c;
+	*to = DWELL_COLUMN_END;
 }
 
 /* The widest column of names, DWELL_COLUMN_END when none can give way. */
@@ -485,7 +521,8 @@ static const char *things_of(const struct dw_format_job *job)
 }
 
 /* What a reader must know of the numbers above. */
-static void write_footers(const struct dw_format_job *job, struct dw_out *out)
+static void write_footers(const struct dw_format_job *job, const struct layout *l,
+			  struct dw_out *out)
 {
 	const struct dw_totals *t = job->view->request.totals;
 
@@ -496,6 +533,12 @@ static void write_footers(const struct dw_format_job *job, struct dw_out *out)
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
+	if (has_unseen(job) && !is_upper_bound(job))
+		dw_out_puts(out, "(" UPPER_BOUND ": upper bounds, of processes whose context "
+				 "switches could not be seen)\n");
+	if (l->has_bounds)
+		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
+				 "may have taken of their own)\n");
 	if (t->whole_intervals)
 		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
 				 "probes only, and one OS event drops all of it)\n");
@@ -513,6 +556,8 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 		columns[i] = asked->columns[i];
 	job->columns = columns;
 	measure(job, &l);
+	if (!job->chosen)
+		leave_out_bounds(&l, columns);
 	if (job->width && !job->chosen &&
 	    dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)
 		leave_out(job, &l, columns);
@@ -521,7 +566,7 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	write_header(job, &l, out);
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);
-	write_footers(job, out);
+	write_footers(job, &l, out);
 	dw_buf_release(&l.scratch[0]);
 	dw_buf_release(&l.scratch[1]);
 	dw_buf_release(&l.text);

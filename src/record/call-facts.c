@@ -1,10 +1,44 @@
 /* Facts of a recording of calls; see call-facts.h. */
 #include "record/call-facts.h"
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/map.h"
 
-void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
-		      const struct dw_region_calls_stats *calls)
+#include <errno.h>
+#include <inttypes.h>
+
+/* What is known of @process. NULL = no memory. */
+static struct dw_call_process *get_process(struct dw_call_sums *s, uint32_t process)
+{
+	while (s->of.n <= process)
+		if (dw_vec_push(&s->of, (struct dw_call_process){0}))
+			return NULL;
+	return &s->of.v[process];
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int add_process(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
+		       const struct dw_region_head *head, const struct dw_region_calls_stats *calls)
+{
+	struct dw_call_process *p = calls->nodes ? get_process(s, process) : NULL;
+	const struct dw_call_values *v = &calls->sum;
+
+	if (!p)
+		return calls->nodes ? -ENOMEM : 0;
+	cpu_ns = larger(cpu_ns, larger(head->end_cpu_ns, calls->cpu_ns));
+	p->cpu_ns = larger(p->cpu_ns, cpu_ns);
+	p->rows_ns += v->application_ns + v->overhead_ns + v->os_cpu_ns;
+	p->is_unseen |= head->os_sources[DWELL_OS_NONE];
+	return 0;
+}
+
+int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
+		     const struct dw_region_head *head, const struct dw_region_calls_stats *calls)
 {
 	struct dw_region_calls_stats *sum = &s->calls;
 
@@ -35,14 +69,20 @@ void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
 		s->threads[i] += head->os_sources[i];
 	s->processes += calls->nodes != 0;
 	s->unseen += calls->nodes && !head->system_calls_seen;
+	return add_process(s, process, cpu_ns, head, calls);
 }
 
-/* The sources of switches that threads had, "none" where there was one without. */
+void dw_call_sums_release(struct dw_call_sums *s)
+{
+	dw_vec_release(&s->of);
+}
+
+/* The sources of switches that threads had. */
 static const char *source_of(const struct dw_call_sums *s)
 {
 	uint64_t perf = s->threads[DWELL_OS_PERF], rseq = s->threads[DWELL_OS_RSEQ];
 
-	if (s->threads[DWELL_OS_NONE] || (!perf && !rseq))
+	if (!perf && !rseq)
 		return "none";
 	return perf && rseq ? "perf,rseq" : perf ? "perf" : "rseq";
 }
@@ -61,12 +101,45 @@ static int note_all(struct dw_facts *facts, const struct fact *rows, size_t n)
 	return rc;
 }
 
-int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has_cpu)
+/* CPU time of processes whose switches were seen, and of that in rows: of others nobody can tell.
+ */
+static uint64_t sum_cpu(const struct dw_call_sums *s)
+{
+	uint64_t sum = 0;
+
+	dw_vec_each(p, &s->of)
+		sum += p->is_unseen ? 0 : p->cpu_ns;
+	return sum;
+}
+
+/* Likewise. */
+static uint64_t sum_rows(const struct dw_call_sums *s)
+{
+	uint64_t sum = 0;
+
+	dw_vec_each(p, &s->of)
+		sum += p->is_unseen ? 0 : p->rows_ns;
+	return sum;
+}
+
+/* List the processes whose switches were not all seen. */
+static int note_unseen(struct dw_facts *facts, const struct dw_call_sums *s)
+{
+	dw_auto(dw_buf) ids = DW_BUF_INIT;
+
+	for (uint32_t id = 1; id < s->of.n; id++)
+		if (s->of.v[id].is_unseen)
+			dw_buf_printf(&ids, "%s%" PRIu32, ids.len ? "," : "", id);
+	if (ids.failed || !ids.len)
+		return ids.failed ? -ENOMEM : 0;
+	return dw_facts_set_text(facts, "switches_unseen_in", dw_buf_str(&ids));
+}
+
+int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 {
 	const struct dw_region_calls_stats *c = &s->calls;
 	const struct dw_call_values *v = &c->sum;
-	uint64_t cpu = (uint64_t)(dw_facts_get(facts, "user_cpu_ns", 0) +
-				  dw_facts_get(facts, "kernel_cpu_ns", 0));
+	uint64_t cpu = sum_cpu(s), rows_ns = sum_rows(s);
 	const struct fact rows[] = {
 		{"system_calls_seen", s->processes && !s->unseen},
 		{"agent_start_ns", s->agent_start_ns},
@@ -89,11 +162,14 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has
 		{"overhead_uncovered_ns", c->uncovered_ns},
 		{"threads_lifetime_ns", c->lifetime_ns},
 		{"residual_elapsed_ns", c->lifetime_ns - v->elapsed_ns - v->overhead_ns},
-		{"residual_ns", cpu - v->application_ns - v->overhead_ns - v->os_cpu_ns},
+		{"processes_cpu_ns", cpu},
+		{"residual_ns", cpu - rows_ns},
 	};
 	int rc = dw_facts_set_text(facts, "os_source", source_of(s));
 
-	return rc ? rc : note_all(facts, rows, sizeof rows / sizeof *rows - !has_cpu);
+	if (!rc)
+		rc = note_unseen(facts, s);
+	return rc ? rc : note_all(facts, rows, sizeof rows / sizeof *rows);
 }
 
 /* Functions by what became of them. */

@@ -4,27 +4,40 @@
  */
 #pragma once
 
+#include "base/vec.h"
 #include "collect/region/calls.h"
 #include "model/facts.h"
 #include "record/instrument.h"
 
 #include <stdint.h>
 
-/* Sums over all processes. */
+/* Sums over the programs that a process has executed. */
+struct dw_call_process {
+	uint64_t cpu_ns;  /* of its clock, when that was last read */
+	uint64_t rows_ns; /* of that in rows, and in probes */
+	bool is_unseen;	  /* nobody knows when a thread was switched: application times are upper
+			     bounds */
+};
+
+/* Sums over all processes. Zero-initialised. */
 struct dw_call_sums {
+	DW_VEC(struct dw_call_process) of; /* by process id, as far as any has calls */
 	struct dw_region_calls_stats calls;
 	uint64_t agent_start_ns;
 	uint64_t threads[DWELL_OS_SOURCES]; /* by enum dw_os_source */
 	uint64_t processes, unseen; /* with calls; of these without probes of system calls */
 };
 
-/* Add a process that has ended. */
-void dw_call_sums_add(struct dw_call_sums *s, const struct dw_region_head *head,
-		      const struct dw_region_calls_stats *calls);
+/* Add a program that has ended, of the process @process, whose CPU clock said @cpu_ns when it was
+ * last read from outside, 0 = it was not. 0 or -ENOMEM. */
+int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
+		     const struct dw_region_head *head, const struct dw_region_calls_stats *calls);
 
-/* Note @s; with @has_cpu the facts have the command's CPU time, with which it is compared. 0 or
- * -ENOMEM. */
-int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s, bool has_cpu);
+/* Note @s. 0 or -ENOMEM. */
+int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s);
+
+/* Free the memory. */
+void dw_call_sums_release(struct dw_call_sums *s);
 
 /* Note what became of processes, modules and functions. 0 or -ENOMEM. */
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r);

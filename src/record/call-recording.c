@@ -46,8 +46,9 @@ enum {
 struct recorded {
 	uint32_t region;
 	uint32_t process;
-	pid_t pid;   /* in our namespace, 0 = not known */
-	bool is_bad; /* cannot be read any more */
+	pid_t pid;	 /* in our namespace, 0 = not known */
+	bool is_bad;	 /* cannot be read any more */
+	uint64_t cpu_ns; /* of its CPU clock, when that was last read */
 	struct dw_call_names names;
 	struct dw_region_calls *calls;
 	struct dw_call_overhead overhead;
@@ -207,6 +208,16 @@ static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 	return !access(file, F_OK);
 }
 
+/* The kernel tells the CPU clock of any process. */
+static void read_clock(struct recorded *d)
+{
+	struct timespec now;
+	clockid_t clock;
+
+	if (d->pid && !clock_getcpuclockid(d->pid, &clock) && !clock_gettime(clock, &now))
+		d->cpu_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static bool note_cost(void *ctx, const struct dw_call_cost *cost)
 {
 	struct recorded *d = ctx;
@@ -316,6 +327,8 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	/* In another pid namespace its threads have other numbers, too. */
 	if (!look->is_over && d->pid && d->pid == (pid_t)look->head->pid)
 		now->thread_cpu = thread_cpu;
+	if (!look->is_over)
+		read_clock(d);
 	if (!rc && !d->is_bad)
 		rc = dw_region_calls_read(d->calls, look->fd, now);
 	dw_recorded_threads_name(&r->slices.processes, d->process, d->pid);
@@ -363,7 +376,8 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 		reading.waits_until = dw_region_clock_ticks(&r->clock, look->alive_ns);
 	}
 	read_region(r, d, look, &reading);
-	dw_call_sums_add(&r->sums, look->head, dw_region_calls_stats(d->calls));
+	dw_sliced_fail(s, dw_call_sums_add(&r->sums, d->process, d->cpu_ns, look->head,
+					   dw_region_calls_stats(d->calls)));
 	r->pending += dw_call_overhead_pending(&d->overhead, look->head);
 	dw_call_overhead_end(&d->overhead);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
@@ -424,7 +438,7 @@ int dw_call_recording_stop(struct dw_call_recording *r, struct dw_run *run, stru
 	struct dw_facts *facts = &s->p.facts;
 
 	dw_sliced_end(s, run);
-	dw_sliced_fail(s, dw_note_calls(facts, &r->sums, run->result->ended));
+	dw_sliced_fail(s, dw_note_calls(facts, &r->sums));
 	if (r->overhead > 0)
 		dw_sliced_fail(s, dw_note_mutes(facts, r->overhead, r->pending, &s->p.calls));
 	return dw_sliced_stop(s, err);
@@ -454,6 +468,7 @@ void dw_call_recording_free(struct dw_call_recording *r, bool discard)
 	dw_vec_release(&r->open);
 	dw_early_free(r->early);
 	dw_where_release(&r->where);
+	dw_call_sums_release(&r->sums);
 	dw_call_modules_release(&r->modules);
 	dw_sliced_release(&r->slices, discard);
 	free(r);

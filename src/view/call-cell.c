@@ -8,6 +8,9 @@
  */
 #include "view/call-cell.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum place { TOTAL, PERCENT, AVG, MAX, MIN, PLACES };
 
 enum group { EI, EE, AI, AE };
@@ -81,6 +84,41 @@ static void time_cell(const struct dw_view *v, const struct dw_row *row, unsigne
 	}
 }
 
+/* How far off the time of a call may be, ns: what loops said of its probes, which is two readings
+ * of the clock, and what samples made of that. */
+static double uncertainty(const struct dw_profile *p)
+{
+	const struct dw_facts *f = &p->facts;
+	double function = (double)dw_facts_get(f, "probes_function_ps", 0) / 1e3;
+	double outside = (double)dw_facts_get(f, "probes_outside_ps", 0) / 1e3;
+	double looped = (double)dw_facts_get(f, "probes_looped_ns", 0);
+	double found = (double)dw_facts_get(f, "probes_found_ns", 0);
+	double cost = function > outside ? function : outside, in_loops = cost;
+
+	if (looped > 0 && found > 0)
+		in_loops = cost * looped / found;
+	return in_loops > cost ? 2 * in_loops - cost : cost;
+}
+
+uint64_t dw_call_at_most(const struct dw_profile *p, const struct dw_call_total *t)
+{
+	double n = (double)t->exclusive.calls, own = (double)t->exclusive.application_ns;
+	double off = n > 0 ? uncertainty(p) : 0;
+
+	return own < n * off ? (uint64_t)(own + n * off) : 0;
+}
+
+bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process)
+{
+	const char *source = dw_facts_get_text(&p->facts, "os_source");
+	const char *at = dw_facts_get_text(&p->facts, "switches_unseen_in");
+	bool is_all = source && !strcmp(source, "none"), is_listed = false;
+
+	for (char *end; at && *at && process && !is_listed; at = *end ? end + 1 : end)
+		is_listed = strtoul(at, &end, 10) == process;
+	return is_all || is_listed;
+}
+
 /* How the time of one activation divides, but for what is its function's own. */
 static void slow_cell(const struct dw_call_slow *slow, enum dw_column column, struct dw_cell *ret)
 {
@@ -98,7 +136,7 @@ static void slow_cell(const struct dw_call_slow *slow, enum dw_column column, st
 /* Columns that say what is the row's alone. */
 static bool is_exclusive(enum dw_column column)
 {
-	return column == DWELL_COLUMN_PROBES_EXCLUSIVE ||
+	return column == DWELL_COLUMN_PROBES_EXCLUSIVE || column == DWELL_COLUMN_AT_MOST ||
 	       (column >= DWELL_COLUMN_EE && column <= DWELL_COLUMN_EE_MIN) ||
 	       (column >= DWELL_COLUMN_AE && column <= DWELL_COLUMN_AE_MIN) ||
 	       column >= DWELL_COLUMN_BLOCKED_EXCLUSIVE;
@@ -128,7 +166,7 @@ void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		  struct dw_cell *ret)
 {
 	const struct dw_call_total *t = row->calls;
-	uint64_t blocked = v->request.totals->all.inclusive.blocked_ns;
+	uint64_t blocked = v->request.totals->all.inclusive.blocked_ns, at_most;
 
 	if (row->blocked)
 		return blocked_cell(v, row, column, ret);
@@ -150,6 +188,11 @@ void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_number(ret, DWELL_CELL_DURATION_NS, t->exclusive.overhead_ns);
 	case DWELL_COLUMN_PROBES_INCLUSIVE:
 		return set_number(ret, DWELL_CELL_DURATION_NS, t->inclusive.overhead_ns);
+	case DWELL_COLUMN_AT_MOST:
+		at_most = dw_call_at_most(v->request.profile, t);
+		if (at_most)
+			set_number(ret, DWELL_CELL_DURATION_NS, at_most);
+		return;
 	case DWELL_COLUMN_BLOCKED_INCLUSIVE:
 		return set_number(ret, DWELL_CELL_DURATION_NS, t->inclusive.blocked_ns);
 	case DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT:

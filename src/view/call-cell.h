@@ -5,6 +5,18 @@
 
 #include "view/view.h"
 
+/*
+ * How long the program may have worked in the calls of @t themselves at most, ns, where the mean
+ * one took less than can be told; else 0. What can be told is what the session of @p has measured:
+ * work that is done while the clock is read takes no time, which is what both readings of a call
+ * take at most, and the cost of probes is known no better than loops and samples agree.
+ */
+uint64_t dw_call_at_most(const struct dw_profile *p, const struct dw_call_total *t);
+
+/* Whether application times of @process (0 = of all) are upper bounds in @p: it is not known when
+ * its threads were switched. */
+bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process);
+
 /* The cell of @row in @column, one of the columns from DWELL_COLUMN_CALLS on. Empty where the row
  * does not know it: means of no calls, ranges that nobody kept, what is a call site's own. */
 void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,

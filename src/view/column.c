@@ -46,6 +46,7 @@ static const struct {
 	[DWELL_COLUMN_MUTED] = {"Switched Off At", DWELL_CELL_TIME_NS},
 	[DWELL_COLUMN_PROBES_EXCLUSIVE] = {"Time Exclusive Probe Overhead", DWELL_CELL_DURATION_NS},
 	[DWELL_COLUMN_PROBES_INCLUSIVE] = {"Time Inclusive Probe Overhead", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_AT_MOST] = {"Application Exclusive Time At Most", DWELL_CELL_DURATION_NS},
 	[DWELL_COLUMN_EI] = {"Elapsed Inclusive Time", DWELL_CELL_DURATION_NS},
 	[DWELL_COLUMN_EI_PCT] = {"Elapsed Inclusive Time %", DWELL_CELL_PERCENT},
 	[DWELL_COLUMN_EI_AVG] = {"Avg Elapsed Inclusive Time", DWELL_CELL_CALL_NS},

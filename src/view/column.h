@@ -46,6 +46,7 @@ enum dw_column {
 	DWELL_COLUMN_MUTED,
 	DWELL_COLUMN_PROBES_EXCLUSIVE,
 	DWELL_COLUMN_PROBES_INCLUSIVE,
+	DWELL_COLUMN_AT_MOST, /* the program's own time, where calls are too short to be told */
 	/* Four groups (elapsed and application, inclusive and exclusive) of the same five. */
 	DWELL_COLUMN_EI,
 	DWELL_COLUMN_EI_PCT,

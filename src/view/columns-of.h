@@ -40,8 +40,9 @@
 		DWELL_COLUMN_INCLUSIVE
 
 /* What instrumentation counts, and what it cost. */
-#define DWELL_COLUMNS_CALLS \
-	DWELL_COLUMN_CALLS, DWELL_COLUMN_PROBES_EXCLUSIVE, DWELL_COLUMN_PROBES_INCLUSIVE
+#define DWELL_COLUMNS_CALLS                                                               \
+	DWELL_COLUMN_CALLS, DWELL_COLUMN_PROBES_EXCLUSIVE, DWELL_COLUMN_PROBES_INCLUSIVE, \
+		DWELL_COLUMN_AT_MOST
 
 /* The times that instrumentation measures, then what the operating system did. */
 #define DWELL_COLUMNS_TIMES                                                                     \
@@ -57,7 +58,7 @@
 #define DWELL_COLUMNS_CALLS_PEOPLE                                                          \
 	DWELL_COLUMN_CALLS, DWELL_COLUMN_EI_PCT, DWELL_COLUMN_EI, DWELL_COLUMN_EE_PCT,      \
 		DWELL_COLUMN_EE, DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_AE_PCT, \
-		DWELL_COLUMN_AE
+		DWELL_COLUMN_AE, DWELL_COLUMN_AT_MOST
 
 /* The same of call sites, which have no exclusive values. */
 #define DWELL_COLUMNS_SITES_PEOPLE                                                     \

@@ -224,6 +224,7 @@ struct dw_region_header {
 	uint64_t drops[DWELL_DROP_N];
 	struct dw_region_moment start; /* when the agent started to measure */
 	struct dw_region_moment end;   /* when exit handlers ran, 0 = not yet */
+	uint64_t end_cpu_ns;	       /* the process's CPU clock then, 0 = not read */
 	uint64_t arena_base;	       /* address of the arena's line 0 in the target */
 	uint32_t arena_lines;	       /* in use, as far as published */
 	uint32_t threads_n;	       /* struct dw_tree_thread, whose lines stand in threads[] */

@@ -137,7 +137,7 @@ static void set_call_facts(struct dw_profile *p)
 		{"functions_left_alone", 1},	   {"processes_instrumented", 2},
 		{"calls_truncated", 40},	   {"events_dropped", 1},
 		{"agent_start_ns", 900000},	   {"system_calls_seen", 1},
-		{"processes_not_instrumented", 1},
+		{"processes_not_instrumented", 1}, {"probes_function_ps", 250000},
 	};
 
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
@@ -145,6 +145,7 @@ static void set_call_facts(struct dw_profile *p)
 			abort();
 	if (dw_facts_set_text(&p->facts, "method", "instrumentation") ||
 	    dw_facts_set_text(&p->facts, "command", "./prog --fast") ||
+	    dw_facts_set_text(&p->facts, "switches_unseen_in", "2") ||
 	    dw_facts_set_text(&p->facts, "os_source", "perf"))
 		abort();
 }

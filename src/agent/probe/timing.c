@@ -419,7 +419,12 @@ static struct dw_region_moment moment(void)
 /* The process ends now; other threads may have ended before. */
 static void end_process(void)
 {
+	struct timespec cpu = {0, 0};
+
 	dw_threads_end();
+	if (dw_agent_may_call())
+		dw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	dw_agent_region()->end_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 	dw_agent_region()->end = moment();
 }
 

@@ -523,6 +523,18 @@ static uint64_t end_of(const struct dw_call_thread *thread, const struct dw_tree
 	return now->until > known && !thread->is_gone ? now->until : known;
 }
 
+/* The CPU clock of @t when it was last heard of. */
+static uint64_t cpu_of(const struct dw_call_thread *thread, const struct dw_tree_thread *t,
+		       const struct dw_region_clock *clock)
+{
+	uint64_t cpu = t->cpu_ns;
+
+	if (t->os_source != DWELL_OS_NONE && t->cpu_at && t->cpu_at < t->last)
+		cpu += dw_region_clock_span(clock, (double)(t->last - t->cpu_at));
+	cpu = cpu > t->end_cpu_ns ? cpu : t->end_cpu_ns;
+	return cpu > thread->quiet_cpu_ns ? cpu : thread->quiet_cpu_ns;
+}
+
 /* Note how long the threads have lived, and the sums. */
 static void note_threads(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
@@ -531,7 +543,8 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	const struct dw_probe_costs *c = &r->costs;
 	double to_mean;
 
-	s->lifetime_ns = s->depth_lost = s->each_lost = s->lookups = s->repairs = s->stacks = 0;
+	s->cpu_ns = s->lifetime_ns = s->depth_lost = s->each_lost = s->lookups = s->repairs =
+		s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
 		struct dw_tree_thread t;
@@ -539,6 +552,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 
 		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
 		end = end_of(thread, &t, now);
+		s->cpu_ns += cpu_of(thread, &t, clock);
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;

@@ -76,6 +76,7 @@ struct dw_region_reading {
 struct dw_region_calls_stats {
 	struct dw_call_values sum; /* exclusive, of all nodes of the trees */
 	uint64_t lifetime_ns;	   /* of all threads */
+	uint64_t cpu_ns;	   /* of all threads, as far as their clocks were read */
 	uint64_t uncovered_ns;	   /* probe cost that nodes had no time to cover */
 	uint64_t slow_ns;	   /* of the overhead: in slow paths */
 	uint64_t nodes;

@@ -55,6 +55,7 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.agent_start_ns = h->agent_start_ns,
 		.start = h->start,
 		.end = h->end,
+		.end_cpu_ns = h->end_cpu_ns,
 		.arena_base = h->arena_base,
 		.arena_lines = h->arena_lines,
 		.threads_n = h->threads_n,

@@ -28,6 +28,7 @@ struct dw_region_head {
 	uint64_t agent_start_ns;
 	uint64_t drops[DWELL_DROP_N];
 	struct dw_region_moment start, end; /* what follows: as struct dw_region_header */
+	uint64_t end_cpu_ns;
 	uint64_t arena_base;
 	uint32_t arena_lines;
 	uint32_t threads_n; /* at most DWELL_REGION_THREADS */
