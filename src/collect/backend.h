@@ -48,6 +48,8 @@ struct dw_backend_stats {
 	uint64_t records_lost;	    /* lost records other than samples: processes or mappings may be
 				       missing */
 	uint64_t throttled; /* times the kernel paused sampling because it was too frequent */
+	/* Of samples kept: of processes that were gone before their CPU time was read. */
+	uint64_t unread_user, unread_kernel;
 };
 
 /* What brings a source into the target; borrowed from the backend. */

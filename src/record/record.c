@@ -286,6 +286,49 @@ static int note_cpu(struct recording *r)
 	return rc ? rc : dw_facts_set(&p->facts, "kernel_cpu_ns", (int64_t)kernel);
 }
 
+/* What @samples of a clock stand for. */
+static uint64_t time_of(const struct recording *r, uint64_t samples)
+{
+	int64_t hz = dw_facts_get(&r->profile.facts, "frequency_hz", 0);
+
+	return hz > 0 ? samples * 1000000000 / (uint64_t)hz : 0;
+}
+
+/* Let the fact @key be no less than @ns. */
+static int raise_fact(struct recording *r, const char *key, uint64_t ns)
+{
+	struct dw_facts *facts = &r->profile.facts;
+
+	return (int64_t)ns > dw_facts_get(facts, key, 0) ? dw_facts_set(facts, key, (int64_t)ns)
+							 : 0;
+}
+
+/*
+ * The accounting of a launched command lacks what it has not waited for: all that was seen of
+ * processes, by the kernel's accounting or else by samples, may be more.
+ */
+static int note_seen_cpu(struct recording *r)
+{
+	const struct dw_processes *all = &r->profile.processes;
+	struct dw_backend_stats stats;
+	uint64_t user, kernel;
+	int rc;
+
+	r->options->backend->stats(r->backend, &stats);
+	user = time_of(r, stats.unread_user);
+	kernel = time_of(r, stats.unread_kernel);
+	for (uint32_t id = 1; id <= dw_processes_count(all); id++) {
+		const struct dw_process *row = dw_processes_get(all, id);
+
+		if (row->user_cpu_ns == DWELL_TIME_NONE)
+			continue;
+		user += row->user_cpu_ns;
+		kernel += row->kernel_cpu_ns;
+	}
+	rc = raise_fact(r, "user_cpu_ns", user);
+	return rc ? rc : raise_fact(r, "kernel_cpu_ns", kernel);
+}
+
 /* Take what the rings still hold, note how it ended and commit it. @rc is the recording's state so
  * far. */
 static int stop(struct recording *r, int rc, struct dw_error *err)
@@ -309,6 +352,8 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 		rc = dw_run_end(&r->run, &r->profile.facts, end_ns - r->run.start_ns);
 	if (!rc && r->run.targets.v.n)
 		rc = note_cpu(r);
+	else if (!rc && r->run.result->ended)
+		rc = note_seen_cpu(r);
 	if (!rc)
 		rc = flush(r, err);
 	if (!rc)

@@ -118,6 +118,31 @@ def test_tasks_on_borrowed_memory_are_not_counted(context):
             f"probes of the task: {thread['time_exclusive_probe_overhead']} ns")
 
 
+def test_daemons_are_explained(context):
+    """Nobody has waited for them, so the command's accounting knows nothing of their time."""
+    context.instrument("--", context.target("daemons"), "300")
+    facts = context.report("functions")["session"]
+    require(facts["processes_cpu_ns"] >= 0.6e9, f"processor time of all: {facts['processes_cpu_ns']}")
+    require(abs(facts["residual_ns"]) < 0.3 * facts["processes_cpu_ns"],
+            f"not explained: {facts['residual_ns']} of {facts['processes_cpu_ns']} ns")
+
+
+def test_only_who_has_a_filter_is_an_upper_bound(context):
+    need(context, "perf")
+    context.instrument("--os-source", "perf", "--", context.target("daemons"), "100", "filter")
+    report = context.report("processes")
+    facts, rows = report["session"], report["rows"]
+    expect((facts["os_source"], len(rows)), ("perf", 2), "source, processes")
+    child = max(rows, key=lambda row: row["unique_id"])
+    expect(facts["switches_unseen_in"], str(child["unique_id"]), "processes without switches")
+    table = context.run(context.dwell, "report", "run.dwell", "functions").stdout
+    computing = [line for line in table.splitlines() if line.split()[-2:] == ["compute", "daemons"]]
+    expect(sorted("<=" in line for line in computing), [False, True], "marked rows")
+    summary = context.run(context.dwell, "report", "run.dwell").stdout
+    require(f"context switches by perf but in daemons ({child['id']})," in summary, summary)
+    require("at most" not in summary.splitlines()[3], "all of the program's time is no upper bound")
+
+
 def with_spinners(context, source, before=()):
     """A program that computes, with as many others as there are processors."""
     spinners = [context.start(context.target("os-truth"), "1000000", "compute")

@@ -57,3 +57,28 @@ def test_is_measured_once(context):
     expect(len(set(lines)), 1, f"different costs:\n{done.stdout}")
     require(int(lines[0].split()[0]) > 0, f"no costs: {lines[0]}")
     require(context.report("summary")["session"]["number_of_calls"] > 0, "no calls")
+
+
+def test_what_is_too_short_to_be_told_says_so(context):
+    """A function of a few instructions: what it may have taken at most, by the session's own costs."""
+    n = 1_000_000
+    plain = context.run(context.target("borrower"), str(n), "0")
+    expect(plain.returncode, 0, "status of a plain run")
+    context.instrument("--all-functions", "--", context.target("borrower"), str(n), "0")
+    report = context.report("functions")
+    facts, rows = report["session"], {row["function_name"]: row for row in report["rows"]}
+    work, main = rows["work"], rows["mine"]
+    key = "application_exclusive_time_at_most"
+    expect(work["number_of_calls"], 2 * n, "calls")
+    require(work["application_exclusive_time"] / (2 * n) < facts["probes_function_ps"] / 1000,
+            "it takes less than its probes")
+    off_ns = (work[key] - work["application_exclusive_time"]) / (2 * n)
+    require(off_ns * 1000 >= max(facts["probes_function_ps"], facts["probes_outside_ps"]) - 1000,
+            f"{off_ns} ns a call beside {facts['probes_function_ps']} ps of probes")
+    require(rows["printf"][key] is None, "one long call")
+    require(main["number_of_calls"] == 2 and main[key] is None, "a function that works")
+    table = context.run(context.dwell, "report", "run.dwell", "functions").stdout
+    line, = [line for line in table.splitlines() if line.split()[-2:] == ["work", "borrower"]]
+    require("At Most" in table.splitlines()[0] and f"{work[key] / 1e6:.3f}" in line, table)
+    summary = context.run(context.dwell, "report", "run.dwell").stdout
+    require("work  (2,000,000 calls, at most " in summary, summary)

@@ -349,3 +349,13 @@ def test_frequency(context):
     facts = context.report("summary")["session"]
     expect(facts["frequency_hz"], hz, "frequency")
     expect_all_counted(facts)
+
+
+def test_time_of_daemons(context):
+    """Nobody has waited for them, so the command's accounting knows nothing of their time."""
+    context.sample("-F", "1000", "--", context.target("daemons"), "300")
+    facts = context.report("functions")["session"]
+    seen_ns = facts["samples_kept"] * 1e9 / facts["frequency_hz"]
+    require(seen_ns > 0.1e9, f"{facts['samples_kept']} samples")
+    require(facts["user_cpu_ns"] + facts["kernel_cpu_ns"] >= 0.9 * seen_ns,
+            f"{facts['user_cpu_ns']} ns beside {facts['samples_kept']} samples")

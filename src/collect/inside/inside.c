@@ -480,6 +480,8 @@ static void inside_stats(const struct dw_backend *b, struct dw_backend_stats *re
 		.samples_discarded = b->intake.sampler.discarded,
 		.stacks_cut = b->intake.sampler.cut,
 		.records_lost = b->reader.malformed,
+		.unread_user = b->intake.track.unread_user,
+		.unread_kernel = b->intake.track.unread_kernel,
 	};
 	dw_vec_each(p, &b->processes) {
 		ret->samples_lost += (*p)->is_over ? 0 : (*p)->ring.lost;

@@ -455,6 +455,8 @@ static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 		.stacks_cut = in->sampler.cut,
 		.records_lost = lost_side + in->malformed,
 		.throttled = in->throttled,
+		.unread_user = in->track.unread_user,
+		.unread_kernel = in->track.unread_kernel,
 	};
 }
 

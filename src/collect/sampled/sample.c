@@ -459,6 +459,10 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 	if (rc)
 		return rc;
 	s->kept++;
+	if (sample->kernel_n)
+		th->process->kernel_samples++;
+	else
+		th->process->user_samples++;
 	return dw_samples_add(&s->profile->samples, dw_track_time(s->track, r->time_ns), th->id,
 			      stack);
 }

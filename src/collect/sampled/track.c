@@ -129,6 +129,10 @@ static void end_process(struct dw_track *t, struct dw_tracked_process *p, uint64
 	row->user_cpu_ns = row->kernel_cpu_ns = DWELL_TIME_NONE;
 	row->dirty = true;
 	read_cpu_time(t, p);
+	if (row->user_cpu_ns == DWELL_TIME_NONE) {
+		t->unread_user += p->user_samples;
+		t->unread_kernel += p->kernel_samples;
+	}
 	strip_process(p);
 }
 

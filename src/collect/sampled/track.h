@@ -40,6 +40,7 @@ struct dw_tracked_process {
 	bool ended;
 	uint64_t user_before_ns; /* CPU time that it had used when the recording came to it */
 	uint64_t kernel_before_ns;
+	uint64_t user_samples, kernel_samples; /* kept */
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
 	struct dw_jit_process *book;  /* of what runtimes write about its code, NULL = none */
@@ -66,9 +67,11 @@ struct dw_track {
 	struct dw_profile *profile;	 /* borrowed */
 	struct dw_perf_modules *modules; /* borrowed */
 	struct dw_jit *jit;		 /* borrowed, NULL = books are not kept */
-	bool is_open;	      /* what no record announced may be older than the recording */
-	bool maps_untold;     /* no record tells of new mappings: they are looked for soon */
-	uint64_t start_ns;    /* that the profile's times count from */
+	bool is_open;	   /* what no record announced may be older than the recording */
+	bool maps_untold;  /* no record tells of new mappings: they are looked for soon */
+	uint64_t start_ns; /* that the profile's times count from */
+	/* Of processes that have ended and whose CPU time nobody knows. */
+	uint64_t unread_user, unread_kernel;
 	struct dw_map by_pid; /* pid -> index + 1 in processes */
 	struct dw_map by_tid;
 	DW_VEC(struct dw_tracked_process *) processes;
