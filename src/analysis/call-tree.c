@@ -36,6 +36,14 @@ static struct dw_pending *find_child(struct builder *b, uint32_t dense)
 	return dw_growth_child(&b->growth, dense, function, thread);
 }
 
+/* Call nodes of a thread have been made as they were called first, and so rise their ids. */
+static void note_first(struct builder *b, uint32_t node, uint32_t id)
+{
+	uint32_t *first = &b->out->node_firsts.v[node];
+
+	*first = id < *first ? id : *first;
+}
+
 /* Put all present call nodes of the list @id into their groups. */
 static int add_list(struct builder *b, uint32_t id)
 {
@@ -55,6 +63,7 @@ static int add_list(struct builder *b, uint32_t id)
 		if (!child)
 			return -ENOMEM;
 		b->out->nodes.v[child->node].values.inclusive += t->links[id].elapsed;
+		note_first(b, child->node, id);
 		t->links[id].next = child->head;
 		child->head = id;
 	}
@@ -130,6 +139,7 @@ static int build_whole(struct builder *b, uint32_t process)
 		return 0;
 	if (dw_growth_root(&b->growth, &root, &node))
 		return -ENOMEM;
+	note_first(b, node, process);
 	b->root[process] = node + 1;
 	dw_growth_begin(&b->growth, node);
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
@@ -172,12 +182,14 @@ static int build_below(struct builder *b, uint32_t process, uint32_t function)
 
 	if (dw_growth_root(&b->growth, &root, &p.node))
 		return -ENOMEM;
+	note_first(b, p.node, process);
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		if (find_roots(b, t->top[t->order[i]], function, &p))
 			return -ENOMEM;
 	if (!p.head) {
 		b->out->nodes.n--;
 		b->out->node_threads.n--;
+		b->out->node_firsts.n--;
 		return 0;
 	}
 	return dw_vec_push(&b->growth.todo, p) ? -ENOMEM : expand_all(b);

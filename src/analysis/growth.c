@@ -25,7 +25,8 @@ static int push_node(struct dw_growth *g, const struct dw_node_total *node, uint
 	if (out->nodes.n >= UINT32_MAX - 1 ||
 	    (g->has_allocs && dw_vec_push(&out->node_allocs, (struct dw_alloc_total){0})) ||
 	    (g->has_blocked && dw_vec_push(&out->node_blocked, (struct dw_values){0})) ||
-	    (g->has_threads && dw_vec_push(&out->node_threads, thread)))
+	    (g->has_threads && (dw_vec_push(&out->node_threads, thread) ||
+				dw_vec_push(&out->node_firsts, UINT32_MAX))))
 		return -ENOMEM;
 	return dw_vec_push(&out->nodes, *node);
 }
@@ -74,8 +75,10 @@ static void move_child(struct dw_growth *g, uint32_t from, uint32_t to)
 		out->node_allocs.v[to] = out->node_allocs.v[from];
 	if (g->has_blocked)
 		out->node_blocked.v[to] = out->node_blocked.v[from];
-	if (g->has_threads)
+	if (g->has_threads) {
 		out->node_threads.v[to] = out->node_threads.v[from];
+		out->node_firsts.v[to] = out->node_firsts.v[from];
+	}
 	todo[to - g->first] = todo[from - g->first];
 	todo[to - g->first].node = to;
 }
@@ -118,7 +121,7 @@ static void prune(struct dw_growth *g)
 	if (g->has_blocked)
 		out->node_blocked.n = kept;
 	if (g->has_threads)
-		out->node_threads.n = kept;
+		out->node_threads.n = out->node_firsts.n = kept;
 	g->todo.n = g->first_todo + (kept - g->first);
 }
 

@@ -26,7 +26,7 @@ struct dw_growth {
 	struct dw_totals *out;
 	bool has_allocs;		/* nodes have a row in out->node_allocs */
 	bool has_blocked;		/* likewise in out->node_blocked */
-	bool has_threads;		/* and one in out->node_threads */
+	bool has_threads;		/* and one in out->node_threads, one in out->node_firsts */
 	uint32_t *made;			/* by group: the last node made of it */
 	uint32_t at;			/* the node whose children are being made, */
 	uint32_t first;			/* the first of them, */

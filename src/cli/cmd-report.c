@@ -31,6 +31,7 @@ struct report_options {
 	const char *sort;
 	const char *columns;
 	const char *root;
+	const char *order;
 	const char *output;
 	const char *intervals;
 	struct dw_filter_options filter;
@@ -77,6 +78,8 @@ static const struct dw_option table[] = {
 	{"intervals", 0, "RULE", dw_option_text, FIELD(intervals),
 	 "instrumentation: what ends an interval: event (default) or probe"},
 	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
+	{"order", 0, "ORDER", dw_option_text, FIELD(order),
+	 "calltree of calls: siblings by time (default) or first-call"},
 	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
 	 "calltree: nothing but the hot path"},
 	{"source", 0, NULL, dw_option_flag, FIELD(source),
@@ -198,6 +201,14 @@ static int read_shape(struct report *r, struct dw_error *err)
 	if (asked && r->view != &dw_view_allocations && r->view != &dw_view_calltree)
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--trim and --fold are for the views calltree and allocations");
+	if (o->order && strcmp(o->order, "time") != 0 && strcmp(o->order, "first-call") != 0)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--order takes time or first-call, not '%s'", o->order);
+	r->request.by_first_call = o->order && !strcmp(o->order, "first-call");
+	if (o->order && (r->view != &dw_view_calltree || o->sort || o->hot_path))
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--order is for the view calltree, without --sort and "
+				    "--hot-path");
 	r->request.hot_path = o->hot_path;
 	r->request.shape.fold = o->fold || (r->format->people && !o->no_fold);
 	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
@@ -349,7 +360,8 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 	ret->function = request->function;
 	ret->min_pct = request->shape.trim_pct;
 	ret->hot_path = request->hot_path || r->view == &dw_view_summary;
-	if (!r->options->sort && !r->format->people && !request->shape.fold)
+	if (!r->options->sort && !request->by_first_call && !r->format->people &&
+	    !request->shape.fold)
 		ret->rows = r->options->top;
 }
 
@@ -394,6 +406,9 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--intervals is for sessions of dwell instrument");
+	if (o->order && !dw_profile_has_calls(p))
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--order is for sessions of dwell instrument");
 	if (read_columns(r, err) || read_sort(r, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);

@@ -23,5 +23,6 @@ void dw_totals_release(struct dw_totals *t)
 	dw_call_store_release(&t->node_inclusive);
 	dw_call_store_release(&t->node_exclusive);
 	dw_vec_release(&t->node_threads);
+	dw_vec_release(&t->node_firsts);
 	*t = (struct dw_totals){0};
 }

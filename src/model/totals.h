@@ -208,6 +208,7 @@ struct dw_totals {
 	/* Of calls, by node: dw_totals_node() puts them together. */
 	struct dw_call_store node_inclusive, node_exclusive;
 	DW_VEC(uint32_t) node_threads; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
+	DW_VEC(uint32_t) node_firsts;  /* of calls: rise with the first call, among siblings */
 	DW_VEC(struct dw_alloc_total) node_allocs; /* of allocations: by node */
 	DW_VEC(struct dw_values) node_blocked;	   /* ns, by node; empty = others */
 	/* The nodes are the ways to allocate: a root is a type, its id in place of the function's,

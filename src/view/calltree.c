@@ -178,6 +178,11 @@ static void calltree_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 	add_chain(v, item, scratch, ret);
 }
 
+static uint32_t first_call(const struct dw_view *v, uint32_t item)
+{
+	return v->request.totals->node_firsts.v[item];
+}
+
 static void release_calltree(struct dw_view *v)
 {
 	struct calltree *c = v->own;
@@ -218,6 +223,7 @@ const struct dw_view_ops dw_view_calltree = {
 	.tree = DWELL_COLUMN_FUNCTION_NAME,
 	.open = open_calltree,
 	.row = calltree_row,
+	.first = first_call,
 	.release = release_calltree,
 };
 

@@ -148,6 +148,10 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	struct dw_row row = {0};
 	struct dw_cell cell;
 
+	if (v->request.by_first_call && v->ops->first) {
+		e->key = v->ops->first(v, e->item);
+		return 0;
+	}
 	if (fill_by_values(v, column, e)) {
 		if (is_falling(v, column))
 			e->key = UINT64_MAX - e->key;

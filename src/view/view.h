@@ -89,6 +89,7 @@ struct dw_view_request {
 	const struct dw_totals *totals;	     /* with the parts that the view names */
 	uint32_t function;		     /* callers: the current function; slowest: of it */
 	bool hot_path;			     /* calltree: nothing but it */
+	bool by_first_call;		     /* calltree of calls: siblings in this order */
 	bool intel;			     /* instructions: as Intel's assemblers write them */
 	struct dw_shape_options shape;	     /* calltree */
 	const struct dw_source_text *source; /* lines; NULL = not wanted */
@@ -133,6 +134,10 @@ struct dw_view_ops {
 	/* The values of @item alone, as row() gives them: quicker, for views with very many rows.
 	 * NULL = use row(). */
 	const struct dw_values *(*values)(const struct dw_view *v, uint32_t item);
+	/* What rises among siblings of a tree with their first call; NULL = the view has no such
+	 * order.
+	 */
+	uint32_t (*first)(const struct dw_view *v, uint32_t item);
 	/* Free v->own; NULL = nothing to free. */
 	void (*release)(struct dw_view *v);
 };

@@ -80,6 +80,25 @@ def test_coroutines(context, flavour):
         expect(on_path(found, "main/round_and_round/rest"), 10000, "calls of main")
 
 
+@cases("frame", "static")
+def test_order_of_first_calls(context, where):
+    """Siblings as they were called first; a coroutine's stack in a frame has a tree of its own, too."""
+    context.instrument("--all-functions", "--", context.target("inner-stack"), where)
+    words = "calltree", "--order", "first-call", "--trim", "0", "--no-fold"
+    rows = context.report(*words)["rows"]
+    expect([(row["level"], row["function_name"], row["number_of_calls"]) for row in rows[2:]],
+           [(2, "main", 1), (3, "getcontext", 1), (3, "makecontext", 1), (3, "resume", 4),
+            (4, "swapcontext", 4), (3, "own", 4), (4, "leaf", 4), (3, "printf", 1), (2, "body", 1),
+            (3, "helper", 3), (4, "leaf", 6), (4, "yield", 3), (5, "swapcontext", 3)], "the tree")
+    for option in ("csv", "xml", "table"):
+        text = context.make(context.dwell, "report", "run.dwell", *words, "--format", option)
+        places = [text.index(name) for name in ("getcontext", "makecontext", "resume", "printf",
+                                                "helper", "yield")]
+        expect(places, sorted(places), f"order in {option}")
+    done = context.run(context.dwell, "report", "run.dwell", "calltree", "--order", "name")
+    expect((done.returncode, "time or first-call" in done.stderr), (2, True), done.stderr)
+
+
 @cases(*FLAVOURS)
 def test_signals(context, flavour):
     for words in ((), ("alternate",)):

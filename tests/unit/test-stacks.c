@@ -154,6 +154,33 @@ TEST(coroutines_have_stacks_of_their_own)
 }
 
 /* A function of the program switches: what comes next is its end, on the other stack. */
+TEST(coroutines_in_frames_have_stacks_of_their_own)
+{
+	struct fixture f;
+
+	begin(check_failed, &f, 0x27000);
+	enter(check_failed, &f, 1, 0x27000, false);   /* 64 KB of its frame are a stack */
+	enter(check_failed, &f, 2, 0x16f00, false);   /* resumes */
+	call_out(check_failed, &f, 3, 0x16e00, true); /* swapcontext() */
+	enter(check_failed, &f, 4, 0x26f00, false);   /* the coroutine */
+	CHECK_INT(f.s.n, 2);
+	CHECK_INT(depth(&f), 1);
+	call_out(check_failed, &f, 5, 0x26e00, true);
+	back(check_failed, &f, 3, 0x16e00);
+	leave(check_failed, &f, 2, 0x16f00);
+	CHECK(f.t.current == &f.nodes[1]);
+	enter(check_failed, &f, 6, 0x16f00, false);
+	call_out(check_failed, &f, 3, 0x16e00, true);
+	back(check_failed, &f, 5, 0x26e00);
+	CHECK(f.t.current == &f.nodes[4]);
+	leave(check_failed, &f, 4, 0x26f00);
+	back(check_failed, &f, 3, 0x16e00);
+	leave(check_failed, &f, 6, 0x16f00);
+	leave(check_failed, &f, 1, 0x27000);
+	CHECK_INT(f.s.n, 2);
+	dw_stacks_end(&f.s);
+}
+
 TEST(functions_that_switch)
 {
 	struct fixture f;

@@ -13,36 +13,20 @@
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/core/overflow.h"
+#include "agent/core/segments.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/ticks-x86-64.h"
 
 enum {
 	STACK_BYTES = 16384,
 	LIST_BYTES = 4096,
-	SPARE = 4,   /* entries behind the limit: activation, guard, link and bottom */
-	SLACK = 512, /* a bottom is at least this far above the first event */
-	FRAME_BYTES_MAX = 1 << 28, /* farther down is another stack */
-	KEPT_BYTES = 256 << 10,	   /* of a thread that ends, for the next one */
-	CALL_BYTES_MAX = 16,	   /* of a call, with what aligns it */
-	LOOKS = 8,		   /* stacks that are looked at for one to be used again */
+	SPARE = 4,		/* entries behind the limit: activation, guard, link and bottom */
+	SLACK = 512,		/* a bottom is at least this far above the first event */
+	KEPT_BYTES = 256 << 10, /* of a thread that ends, for the next one */
+	CALL_BYTES_MAX = 16,	/* of a call, with what aligns it */
+	LOOKS = 8,		/* stacks that are looked at for one to be used again */
+	AROUND = 4, /* stacks that are looked at for the one an event is on: some lie in others */
 };
-
-/* The part of a stack that lies in one range of addresses. */
-struct segment {
-	struct dw_shadow *base, *top;
-};
-
-/* Whether the entry is a guard or a link. */
-static bool is_mark(const struct dw_shadow *e)
-{
-	return e->record == DWELL_RECORD_GUARD || e->record & DWELL_RECORD_LINK;
-}
-
-/* The activation at or below the guard that may be on top. */
-static struct dw_shadow *below_guard(struct dw_shadow *e)
-{
-	return e->record == DWELL_RECORD_GUARD ? e - 1 : e;
-}
 
 static struct dw_shadow *top_of(const struct dw_stacks *s, const struct dw_stack *k)
 {
@@ -268,48 +252,6 @@ void dw_stacks_at(struct dw_stacks *s, uint64_t ticks)
 	s->now = ticks - s->thread->cost;
 }
 
-/* The segment below @g of @k, @g's link still there. False: there is none. */
-static bool next_segment(const struct dw_stack *k, struct segment *g)
-{
-	const struct dw_shadow *link = g->base - 1;
-
-	if (g->base == k->entries)
-		return false;
-	g->top = g->base - 2;
-	g->base = k->entries + ((link->record & ~DWELL_RECORD_LINK) >> 1);
-	return true;
-}
-
-static bool holds(const struct segment *g, uint64_t record)
-{
-	return dw_shadow_record(below_guard(g->top)) <= record &&
-	       record < dw_shadow_record(g->base);
-}
-
-/* How far @record is below the segment's top; huge when it is not. */
-static uint64_t depth_below(const struct segment *g, uint64_t record)
-{
-	return dw_shadow_record(below_guard(g->top)) - record;
-}
-
-/* Whether what is open on top has gone on on another stack, when @event comes below it. */
-static bool has_left(const struct segment *g, enum dw_stack_event event)
-{
-	const struct dw_shadow *e = below_guard(g->top);
-
-	return e != g->top && (dw_shadow_record(e) & DWELL_RECORD_CALL_OUT ||
-			       (event != DWELL_AT_ENTER && event != DWELL_AT_OUT));
-}
-
-/* Whether an event at @record can be one of the segment, above its top or near below: statements
- * stand in the frame of the top itself, however large that is. */
-static bool suits(const struct segment *g, enum dw_stack_event event, uint64_t record)
-{
-	uint64_t window = event == DWELL_AT_LINE ? FRAME_BYTES_MAX : DWELL_STACK_WINDOW;
-
-	return holds(g, record) || (depth_below(g, record) < window && !has_left(g, event));
-}
-
 /* Pop the topmost segment of the current stack, which has one below it. */
 static void pop_segment(struct dw_stacks *s)
 {
@@ -409,7 +351,14 @@ static bool find(struct dw_stacks *s, enum dw_stack_event event, uint64_t record
 	if (go_to(s, s->current, event, record))
 		return true;
 	i = above(s, record);
-	return i && s->list[i - 1] != s->current && go_to(s, s->list[i - 1], event, record);
+	for (uint32_t n = 0; n < AROUND && i; n++) {
+		struct dw_stack *k = s->list[--i];
+		struct segment g = {k->base, k->top};
+
+		if (k != s->current && (!n || holds(&g, record)) && go_to(s, k, event, record))
+			return true;
+	}
+	return false;
 }
 
 enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64_t record)

@@ -18,9 +18,9 @@
  * Which stack a stack pointer belongs to: the one whose bottom is the nearest above it, when it is
  * among its records or at most a window's bytes (DWELL_STACK_WINDOW) below them. Otherwise the
  * current one, where nothing speaks against it (a large frame), else a new one, whose tree begins
- * at the root. Gates may push as long as thread->top is below thread->limit; beyond the tree it is
- * 0. Limits: switches by unknown names between stacks that lie closer than the window are seen
- * late.
+ * at the root, as that of a stack that is an array in a caller's frame. Gates may push as long as
+ * thread->top is below thread->limit; beyond the tree it is 0. Limits: switches by unknown names
+ * between stacks that lie closer than the window are seen late.
  *
  * All is the thread's own, between dw_slow_begin() and dw_slow_end(). Room is made while
  * system calls are allowed; without it activations are not pushed and their time is the caller's.
