@@ -384,8 +384,8 @@ void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 	put_costs(w);
 	put_residual(w);
 	put_start(w);
-	dw_out_puts(w->out, "  Where code waits for memory, probes make some waits longer and hide "
-			    "others, so shares shift.\n  dwell sample is the judge there.\n");
+	dw_out_puts(w->out, "  Where code waits for memory, probes shift shares: some waits get "
+			    "longer, others hide.\n  dwell sample is the judge there.\n");
 	put_outside(w);
 	put_notes(w);
 }
