@@ -194,6 +194,7 @@ struct dw_tree_open {
 	uint32_t index;		      /* on its stack; 0 = the line is not in use */
 	uint32_t below;		      /* index of the activation that it was called by, 0 = none */
 	uint32_t is_kept : 1;	      /* the slowest of its callee are kept */
+	uint32_t has_sums : 1;	      /* what follows is not 0; the agent's own */
 	uint64_t own_os, own_blocked; /* of callees, too, what follows on the other line */
 	uint64_t mark;		      /* DWELL_MARK_OPEN */
 	uint64_t os[DWELL_OS_KINDS], cpu_ticks, blocked_ticks; /* as in struct dw_tree_slow */

@@ -32,18 +32,15 @@ static struct dw_tree_open *entry_of(struct dw_tree_thread *line, uint32_t index
 	return (struct dw_tree_open *)dw_arena_line(line->arena, *block) + i % DWELL_OPEN_BLOCK;
 }
 
-static void fill(struct dw_tree_open *open, const struct dw_thread *t, const struct dw_shadow *e,
-		 const struct dw_os_sums *os)
+/* What the system did so far; in most activations nothing, as before. */
+static void fill_sums(struct dw_tree_open *open, const struct dw_os_sums *os)
 {
 	static const struct dw_os_sums nothing;
-	bool is_known = !dw_shadow_is_beyond(e) && !(e->start & DWELL_SHADOW_LEFT_OUT);
 
+	if (!os && !open->has_sums)
+		return;
+	open->has_sums = os != NULL;
 	os = os ? os : &nothing;
-	open->start = e->began;
-	open->clock = e->start;
-	open->spent = e->spent & ~DWELL_SHADOW_SLOW;
-	open->node = is_known ? dw_arena_index(t->line->arena, e->function) : 0;
-	open->is_kept = is_known && dw_each_keeps(&t->each, e->function->key);
 	open->own_os = os->own;
 	open->own_blocked = os->own_blocked;
 	for (int i = 0; i < DWELL_OS_KINDS; i++)
@@ -53,6 +50,19 @@ static void fill(struct dw_tree_open *open, const struct dw_thread *t, const str
 	open->switches = os->switches;
 	open->io_calls = os->io_calls;
 	open->blocking_calls = os->blocking_calls;
+}
+
+static void fill(struct dw_tree_open *open, const struct dw_thread *t, const struct dw_shadow *e,
+		 const struct dw_os_sums *os)
+{
+	bool is_known = !dw_shadow_is_beyond(e) && !(e->start & DWELL_SHADOW_LEFT_OUT);
+
+	open->start = e->began;
+	open->clock = e->start;
+	open->spent = e->spent & ~DWELL_SHADOW_SLOW;
+	open->node = is_known ? dw_arena_index(t->line->arena, e->function) : 0;
+	open->is_kept = is_known && dw_each_keeps(&t->each, e->function->key);
+	fill_sums(open, os);
 }
 
 void dw_open_tell(struct dw_thread *t)
