@@ -26,7 +26,7 @@ enum {
 /* Why a process takes no samples any more. */
 enum dw_sample_off {
 	DWELL_SAMPLE_ON,
-	DWELL_SAMPLE_OFF_SIGNAL, /* it uses the sampler's signal itself */
+	DWELL_SAMPLE_OFF_SIGNAL, /* it uses all signals that may be the sampler's */
 	DWELL_SAMPLE_OFF_FILTER, /* it has forbidden itself system calls */
 	DWELL_SAMPLE_OFF_TIMER,	 /* the kernel refused the timer or its handler */
 	DWELL_SAMPLE_OFF_TRACED, /* it asked to be traced: its tracer sees each signal */

@@ -14,6 +14,52 @@ WORK = ("import time\ndef work(s):\n e = time.thread_time() + s\n"
         " while time.thread_time() < e: sum(range(20000))\n")
 
 
+MASKS = r'''
+import os, signal, sys, threading
+signals, own = signal.valid_signals(), int(sys.argv[1])
+def show(what):
+    print(what, sorted(int(s) for s in signal.pthread_sigmask(signal.SIG_BLOCK, [])), flush=True)
+show("begin")
+if len(sys.argv) > 2:
+    print(signal.getsignal(own))
+    sys.exit()
+def execute(what):
+    child = os.fork()
+    if not child:
+        show(what)
+        os.execv(sys.executable, [sys.executable, __file__, str(own), what])
+    print(os.waitpid(child, 0)[1])
+signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+show("all")
+thread = threading.Thread(target=show, args=["thread"])
+thread.start()
+thread.join()
+work(.1)
+execute("with all")
+signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+show("none")
+signal.pthread_sigmask(signal.SIG_SETMASK, signals - {own})
+show("but one")
+signal.pthread_sigmask(signal.SIG_SETMASK, [own - 1, own + 1])
+show("neighbours")
+signal.pthread_sigmask(signal.SIG_SETMASK, [own])
+show("one")
+execute("with one")
+os.kill(os.getpid(), own)
+work(.1)
+print(sorted(int(s) for s in signal.sigpending()))
+print(signal.sigwaitinfo([own]).si_signo)
+signal.signal(own, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
+for s in range(50, own):
+    signal.signal(s, signal.SIG_IGN)
+execute("ignored")
+os.kill(os.getpid(), own)
+work(.1)
+show("end")
+'''
+
+
 def sample(context, *words, status=0):
     """Record from inside; the session's facts."""
     context.sample("--road", "inside", *words, status=status)
@@ -94,13 +140,37 @@ def test_all_signals_blocked(context):
 
 
 def test_signal_of_its_own(context):
-    """A program that handles the sampler's signal gets it, and is left alone from then on."""
+    """A program that handles the sampler's signal gets it, and is sampled by another one."""
     facts = python(context, f"import os, signal\ncame = []\n"
                    f"assert signal.getsignal({SIGNAL}) == signal.SIG_DFL\n"
                    f"signal.signal({SIGNAL}, lambda n, f: came.append(n))\nwork(.3)\n"
                    f"assert not came\nos.kill(os.getpid(), {SIGNAL})\nwork(.01)\n"
-                   f"assert came == [{SIGNAL}]\n")
+                   f"assert came == [{SIGNAL}]\nwork(.5)\nassert came == [{SIGNAL}]\n")
+    expect(facts["left_alone_signal"], 0, "programs left alone")
+    require(facts["samples_kept"] > 60, f"samples before and after: {facts}")
+
+
+def test_all_signals_of_its_own(context):
+    """A program that handles all of them is left alone from then on."""
+    facts = python(context, "import os, signal\ncame = []\nfor s in range(34, 65):\n"
+                   "    signal.signal(s, lambda n, f: came.append(n))\nwork(.1)\nassert not came\n"
+                   "for s in range(34, 65):\n    os.kill(os.getpid(), s)\nwork(.01)\n"
+                   "assert sorted(came) == list(range(34, 65))\n")
     expect(facts["left_alone_signal"], 1, "programs left alone")
+
+
+def test_masks_are_the_programs(context):
+    """Each mask that a program sets is the one it has, in threads, children and what it executes, too; and a
+    signal that it blocks waits."""
+    program = context.path("masks.py")
+    with open(program, "w") as f:
+        f.write(WORK + MASKS)
+    plain = context.run("/usr/bin/python3", program, str(SIGNAL))
+    expect(plain.returncode, 0, f"plain run\n{plain.stderr}")
+    done = context.sample("--road", "inside", "/usr/bin/python3", program, str(SIGNAL))
+    expect((done.stdout, done.stderr), (plain.stdout, ""), "output and errors")
+    facts = context.report("summary")["session"]
+    require(facts["samples_kept"] > 40, f"samples: {facts}")
 
 
 def test_signal_from_others(context):

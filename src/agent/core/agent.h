@@ -39,6 +39,9 @@ struct dw_agent_part {
 	/* Give back addresses that are reserved, but for those in use and @keep bytes of each kind.
 	 * Inside dw_agent_enter(). NULL = the part has none of its own. */
 	void (*give_back)(uint64_t keep);
+	/* The calling thread is about to execute a program or, not @is_so, has failed to; a child
+	 * on the process's memory, too. NULL = nothing is to be done. */
+	void (*executes)(bool is_so);
 	/* Whether children shall not have the variable @entry. NULL = they get all. */
 	bool (*hides)(const char *entry);
 };

@@ -194,7 +194,7 @@ static int run_without_agent(const struct exec *exec, enum dw_exec_fit fit)
 	return error;
 }
 
-static int execute(const struct exec *exec)
+static int execute_fitting(const struct exec *exec)
 {
 	enum dw_exec_fit fit = DWELL_EXEC_OTHER;
 	int error;
@@ -215,6 +215,18 @@ static int execute(const struct exec *exec)
 			return error;
 	}
 	return run_without_agent(exec, fit);
+}
+
+static int execute(const struct exec *exec)
+{
+	int error;
+
+	if (dw_agent_part.executes)
+		dw_agent_part.executes(true);
+	error = execute_fitting(exec);
+	if (dw_agent_part.executes)
+		dw_agent_part.executes(false);
+	return error;
 }
 
 static int result(int error)

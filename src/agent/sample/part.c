@@ -8,6 +8,7 @@
 #include "agent/core/syscall-x86-64.h"
 #include "agent/sample/maps.h"
 #include "agent/sample/ring.h"
+#include "agent/sample/signals.h"
 #include "agent/sample/thread-begin.h"
 #include "agent/sample/tick.h"
 #include "agent/sample/timers.h"
@@ -29,6 +30,8 @@ void dw_sampling_stop(uint32_t off)
 		return;
 	dw_sampling.ring->off = off;
 	dw_timers_stop();
+	if (off != DWELL_SAMPLE_OFF_FILTER) /* which may not come about */
+		dw_signals_end();
 }
 
 /* In a fork's child, where the C library calls it first of all. */
@@ -37,6 +40,7 @@ static void on_fork(void)
 	if (!dw_sampling_is_on() || !dw_agent_may_call())
 		return;
 	dw_timers_forget();
+	dw_sampling.is_moving = false;
 	if (!dw_timer_arm((uint32_t)dw_syscall(SYS_gettid)))
 		__atomic_store_n(&dw_sampling.is_on, false, __ATOMIC_RELEASE);
 }
@@ -115,5 +119,8 @@ static void confined(bool is_so)
 	}
 }
 
-const struct dw_agent_part dw_agent_part = {
-	.start = start, .forked = forked, .end = dw_maps_tell_of_samples, .confined = confined};
+const struct dw_agent_part dw_agent_part = {.start = start,
+					    .forked = forked,
+					    .end = dw_maps_tell_of_samples,
+					    .confined = confined,
+					    .executes = dw_signals_execute};

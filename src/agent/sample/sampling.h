@@ -4,8 +4,9 @@
  *
  * part.c starts it; timers.c has the timers, tick.c the handler, ring.c the ring; thread-begin.c
  * and part.c see threads and forks begin; signals.c keeps the signal from the program's sight,
- * traced.c from a tracer's. Where the program wants that signal for itself, or forbids itself
- * system calls, the sampler goes away and says so in the ring. Everything here is
+ * traced.c from a tracer's. Where the program wants that signal for itself, another is taken.
+ * Without one, or where it forbids itself system calls, the sampler goes away and says so in the
+ * ring. Everything here is
  * [async-signal-safe] unless it says otherwise.
  */
 #pragma once
@@ -17,8 +18,10 @@
 #include <stdint.h>
 
 enum {
-	DWELL_SAMPLE_SIGNAL = 62, /* two below the last: real-time signals are for programs to
-				     choose, and they choose from the first on */
+	/* Signals that may be the sampler's, tried from the last on: real-time signals are for
+	 * programs to choose, and they choose from the first on. Each has two neighbours. */
+	DWELL_SAMPLE_SIGNAL_FIRST = 36,
+	DWELL_SAMPLE_SIGNAL_LAST = 62,
 	DWELL_SAMPLE_TIMERS = 8192,
 	DWELL_SAMPLE_STARTS = 1024, /* threads that begin at the same time */
 };
@@ -33,6 +36,8 @@ struct dw_sample_start {
 /* The agent's whole state; written at the start, but for what is atomic. */
 struct dw_sampling {
 	bool is_on;		     /* atomic */
+	bool is_moving;		     /* to another signal, atomic */
+	int signal;		     /* whose handler is the sampler's, 0 = none is; atomic */
 	struct dw_sample_ring *ring; /* mapped, for good; NULL = never started */
 	uint8_t *data;		     /* of the ring */
 	uint64_t ring_bytes;
@@ -51,6 +56,20 @@ extern struct dw_sampling dw_sampling;
 
 /* The address above the first frame of this thread, 0 = not known. */
 extern __thread uint64_t dw_sample_top __attribute__((tls_model("initial-exec")));
+
+/* @signal in a mask. */
+static inline uint64_t dw_sample_bit(int signal)
+{
+	return (uint64_t)1 << (signal - 1);
+}
+
+/* Whether @mask has both neighbours of @signal. */
+static inline bool dw_sample_is_between(uint64_t mask, int signal)
+{
+	uint64_t both = dw_sample_bit(signal - 1) | dw_sample_bit(signal + 1);
+
+	return (mask & both) == both;
+}
 
 /* Whether samples are taken in this process. */
 bool dw_sampling_is_on(void);

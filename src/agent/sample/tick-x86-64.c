@@ -18,6 +18,8 @@
 enum {
 	FRAME_ROOM = 1024,     /* above a thread's first frame that is known: what called that */
 	RESTORER = 0x04000000, /* SA_RESTORER, which the C library keeps to itself */
+	WAITS = 1000,	       /* for another thread that moves to another signal */
+	WAIT_NS = 50000,
 };
 
 /* As the kernel has it. */
@@ -30,10 +32,9 @@ struct kernel_action {
 
 void dw_tick_return(void) __attribute__((visibility("hidden"))); /* tick-entry-x86-64.S */
 
-static int set_action(const struct kernel_action *action, struct kernel_action *old)
+static int set_action(int signal, const struct kernel_action *action, struct kernel_action *old)
 {
-	return (int)dw_syscall(SYS_rt_sigaction, DWELL_SAMPLE_SIGNAL, action, old,
-			       sizeof(action->mask));
+	return (int)dw_syscall(SYS_rt_sigaction, signal, action, old, sizeof(action->mask));
 }
 
 /* Bytes of stack from @sp on that are worth copying. */
@@ -69,7 +70,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	const greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
 
 	if (info->si_code != SI_TIMER || info->si_ptr != DWELL_TIMER_VALUE) {
-		dw_signal_from_others(signal);
+		dw_signal_from_others(signal, info, &((ucontext_t *)context)->uc_sigmask);
 		return;
 	}
 	if (!dw_sampling_is_on())
@@ -81,23 +82,83 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		take(g);
 }
 
-bool dw_tick_start(void)
+uint64_t dw_tick_mask(void)
 {
-	const struct kernel_action action = {on_signal,
-					     SA_SIGINFO | SA_RESTART | SA_ONSTACK | RESTORER,
-					     dw_tick_return, ~(1ull << (SIGTRAP - 1))};
-	const uint64_t bit = 1ull << (DWELL_SAMPLE_SIGNAL - 1);
+	uint64_t mask = 0;
+
+	dw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof(mask));
+	return mask;
+}
+
+static const struct kernel_action ours = {on_signal,
+					  SA_SIGINFO | SA_RESTART | SA_ONSTACK | RESTORER,
+					  dw_tick_return, ~(1ull << (SIGTRAP - 1))};
+
+void dw_tick_retake(int signal)
+{
+	set_action(signal, &ours, NULL);
+}
+
+/* Take @signal if nobody has set anything for it, and @mask has it just when it has both of its
+ * neighbours: see signals.c. */
+static bool take_signal(int signal, uint64_t mask)
+{
+	const uint64_t bit = dw_sample_bit(signal);
 	struct kernel_action old = {0};
 
-	if (set_action(NULL, &old) || old.handler || set_action(&action, NULL))
+	if (dw_sample_is_between(mask, signal) != !!(mask & bit) ||
+	    set_action(signal, NULL, &old) || old.handler || set_action(signal, &ours, NULL))
 		return false;
+	__atomic_store_n(&dw_sampling.signal, signal, __ATOMIC_RELEASE);
 	dw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
 	return true;
 }
 
-void dw_tick_end(void)
+static bool take_one(uint64_t mask)
 {
-	const struct kernel_action action = {0};
+	for (int signal = DWELL_SAMPLE_SIGNAL_LAST; signal >= DWELL_SAMPLE_SIGNAL_FIRST; signal--)
+		if (take_signal(signal, mask))
+			return true;
+	return false;
+}
 
-	set_action(&action, NULL);
+bool dw_tick_start(void)
+{
+	return take_one(dw_tick_mask());
+}
+
+void dw_tick_give(int signal, sighandler_t to)
+{
+	struct kernel_action action = {.handler = (void *)SIG_IGN};
+
+	set_action(signal, &action, NULL);
+	if (to == SIG_IGN)
+		return;
+	action.handler = NULL;
+	set_action(signal, &action, NULL);
+}
+
+void dw_tick_move(uint64_t mask, sighandler_t to)
+{
+	int old = __atomic_load_n(&dw_sampling.signal, __ATOMIC_ACQUIRE);
+	bool has_one;
+
+	if (!old)
+		return;
+	if (__atomic_exchange_n(&dw_sampling.is_moving, true, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < WAITS && dw_sampling.is_moving; i++)
+			dw_sys_sleep_ns(WAIT_NS);
+		return;
+	}
+	/* Timers that are made from here on have the new one. */
+	has_one = dw_sampling_is_on() && take_one(mask & ~dw_sample_bit(old));
+	if (!has_one)
+		__atomic_store_n(&dw_sampling.signal, 0, __ATOMIC_RELEASE);
+	dw_timers_stop();
+	dw_tick_give(old, to);
+	if (has_one)
+		dw_timers_resume();
+	else
+		dw_sampling_stop(DWELL_SAMPLE_OFF_SIGNAL);
+	__atomic_store_n(&dw_sampling.is_moving, false, __ATOMIC_RELEASE);
 }

@@ -31,13 +31,13 @@ static int user_clock(uint32_t tid)
 	return (int)(~tid << 3 | CLOCK_THREAD | CLOCK_USER);
 }
 
-/* Make and start a timer for @tid: its id, or -errno. */
-static int make(uint32_t tid)
+/* Make and start a timer for @tid, which sends @signal: its id, or -errno. */
+static int make(uint32_t tid, int signal)
 {
 	const uint64_t ns = dw_sampling.interval_ns;
 	const struct timespec interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 	const struct itimerspec when = {interval, interval};
-	struct sigevent event = {.sigev_signo = DWELL_SAMPLE_SIGNAL,
+	struct sigevent event = {.sigev_signo = signal,
 				 .sigev_notify = SIGEV_THREAD_ID,
 				 .sigev_value.sival_ptr = DWELL_TIMER_VALUE};
 	int id = -1, error;
@@ -108,8 +108,15 @@ bool dw_timers_start(void)
 /* Make the timer of @tid, whose @place it is. */
 static bool arm(uint64_t *place, uint32_t tid)
 {
-	int id = make(tid);
+	int signal = __atomic_load_n(&dw_sampling.signal, __ATOMIC_ACQUIRE), id, now = signal;
 
+	do {
+		signal = now;
+		id = signal ? make(tid, signal) : -ESRCH;
+		now = __atomic_load_n(&dw_sampling.signal, __ATOMIC_ACQUIRE);
+		if (now != signal && id >= 0) /* the other has gone to the program meanwhile */
+			dw_syscall(SYS_timer_delete, id);
+	} while (now != signal);
 	__atomic_store_n(place, id < 0 ? 0 : (uint64_t)tid << 32 | ((uint32_t)id + 1),
 			 __ATOMIC_RELEASE);
 	return id >= 0;
@@ -130,7 +137,8 @@ bool dw_timer_arm(uint32_t tid)
 	return true;
 }
 
-void dw_timers_stop(void)
+/* Delete the timer of @tid, 0 = all. */
+static void stop(uint32_t tid)
 {
 	uint32_t n = __atomic_load_n(&dw_sampling.timers_n, __ATOMIC_RELAXED);
 
@@ -138,9 +146,20 @@ void dw_timers_stop(void)
 		uint64_t *place = &dw_sampling.timers[i];
 		uint64_t word = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 
-		if ((uint32_t)word && change(place, word, word >> 32 << 32))
+		if ((uint32_t)word && (!tid || tid == word >> 32) &&
+		    change(place, word, word >> 32 << 32))
 			dw_syscall(SYS_timer_delete, (uint32_t)word - 1);
 	}
+}
+
+void dw_timers_stop(void)
+{
+	stop(0);
+}
+
+void dw_timer_stop(uint32_t tid)
+{
+	stop(tid);
 }
 
 void dw_timers_resume(void)

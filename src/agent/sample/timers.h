@@ -20,7 +20,10 @@ bool dw_timer_arm(uint32_t tid);
 /* Delete all timers, but remember whose they were. */
 void dw_timers_stop(void);
 
-/* After dw_timers_stop(): make them again. */
+/* The same of the timer of @tid, if it has one. */
+void dw_timer_stop(uint32_t tid);
+
+/* After those: make them again. */
 void dw_timers_resume(void);
 
 /* In a fork's child, which has no timers: forget them. */
