@@ -34,6 +34,7 @@ struct memory {
 	uint64_t base;
 	uint64_t room;		/* pages reserved << 32 | pages cut off; atomic */
 	uint64_t free[CLASSES]; /* count << 32 | page, 0 = none; atomic */
+	uint64_t links_n;	/* pages of links that have rights, atomic */
 	int64_t left;		/* bytes that may come into use, atomic */
 };
 
@@ -119,6 +120,19 @@ static uint32_t pop(uint32_t class)
 	return 0;
 }
 
+/* Let the links of all pages up to @page be used. */
+static bool open_links(uint32_t page)
+{
+	uint64_t n = links_of(page);
+
+	if (n <= __atomic_load_n(&memory.links_n, __ATOMIC_RELAXED))
+		return true;
+	if (dw_sys_mprotect((void *)memory.base, n << PAGE_SHIFT, PROT_READ | PROT_WRITE))
+		return false;
+	__atomic_store_n(&memory.links_n, n, __ATOMIC_RELAXED); /* fewer than others: once more */
+	return true;
+}
+
 static void push(uint32_t page, uint32_t class)
 {
 	uint64_t head = __atomic_load_n(&memory.free[class], __ATOMIC_RELAXED), next;
@@ -202,13 +216,12 @@ void *dw_agent_memory(size_t bytes)
 void dw_agent_addresses_free(void *at, size_t bytes)
 {
 	uint32_t page = (uint32_t)(((uint64_t)at - memory.base) >> PAGE_SHIFT);
-	uint64_t links = (uint64_t)link_of(page) & -(uint64_t)PAGE_BYTES;
 
 	if (!at || !dw_agent_may_call())
 		return;
 	if (dw_is_mapped(
 		    dw_sys_mmap(at, whole_pages(bytes), PROT_NONE, NO_ACCESS | MAP_FIXED, -1, 0)) &&
-	    !dw_sys_mprotect((void *)links, PAGE_BYTES, PROT_READ | PROT_WRITE))
+	    open_links(page))
 		push(page, class_of(bytes));
 }
 
