@@ -806,6 +806,24 @@ TEST(marks_of_gates_are_no_nodes)
 	close_process(&x);
 }
 
+TEST(what_was_called_below_a_mark_is_its_callers)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	put_node(&x, FIRST + 1, FIRST, 100);
+	x.arena[FIRST + 1].node.os = UINT32_MAX;
+	put_node(&x, FIRST + 2, FIRST + 1, 20);
+	x.arena[FIRST + 2].node.calls = 3;
+	CHECK_INT(read_at(&x, 100, true), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 3);
+	CHECK_INT(sum_of(&x, 21, -1).calls, 3);
+	CHECK_INT(dw_calls_get(&x.p.calls, 3)->parent, 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
 TEST(nonsense_is_dropped)
 {
 	struct process x;

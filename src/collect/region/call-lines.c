@@ -242,6 +242,31 @@ static bool may_be_torn(const struct dw_tree_node *n)
 	return !n->key || (!n->site && !dw_key_is_line(n->key));
 }
 
+/* Whether @n is a mark of the gates: no activation, and none that is known. */
+static bool is_gates_mark(const struct dw_tree_node *n)
+{
+	return n->os == UINT32_MAX && !n->elapsed && !n->calls;
+}
+
+/*
+ * The parent of @n. Where a call out was taken back after the loader had called something for it (a
+ * function that chooses an implementation), that hangs below the mark that was left: it is called
+ * by what has made the call. Parents lie before their children.
+ */
+static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_node *n)
+{
+	uint32_t parent = n->parent;
+
+	while (parent < s->lines.n && is_unknown(s, parent)) {
+		struct dw_tree_node above = dw_call_lines_node(s, parent);
+
+		if (!is_gates_mark(&above) || !above.parent || above.parent >= parent)
+			break;
+		parent = above.parent;
+	}
+	return parent;
+}
+
 /* Give a changed line that means nothing yet its meaning. */
 static int look_at(struct dw_call_lines *s, uint32_t line)
 {
@@ -259,8 +284,9 @@ static int look_at(struct dw_call_lines *s, uint32_t line)
 		make_whole(s, line, 1);
 		n = dw_call_lines_node(s, line);
 	}
-	if (n.os == UINT32_MAX && !n.elapsed && !n.calls)
+	if (is_gates_mark(&n))
 		return 0;
+	n.parent = parent_of(s, &n);
 	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
 	    n.key != DWELL_KEY_ROOT &&
 	    (!dw_key_is_line(n.key) || s->lines.v[n.parent].kind == DWELL_LINE_FUNCTION))
