@@ -232,11 +232,11 @@ remote-control:
     control-enable: no
 """}, prepare="chown -R unbound ."),
     Server("named", "bind9", "named -f -c $F/conf -u bind -n 2", of_dns(), {"conf": """
-options { directory "$F/work"; pid-file "$F/work/pid"; session-keyfile none; dnssec-validation no;
+options { directory "$F/state"; pid-file "$F/state/pid"; session-keyfile none; dnssec-validation no;
   listen-on port $PORT { 127.0.0.1; }; listen-on-v6 { none; }; recursion no; };
 controls { };
 zone "example" { type primary; file "$F/zone"; };
-""", "zone": ZONE}, prepare="mkdir work && chown bind work"),
+""", "zone": ZONE}, prepare="mkdir state && chown bind state"),
     Server("nsd", "nsd", "nsd -d -c $F/conf", of_dns(), {"conf": """
 server:
     ip-address: 127.0.0.1@$PORT
@@ -244,10 +244,10 @@ server:
     username: nsd
     zonesdir: "$F"
     database: ""
-    pidfile: "$F/work/pid"
-    xfrdfile: "$F/work/xfrd"
-    zonelistfile: "$F/work/zones"
-    xfrdir: "$F/work"
+    pidfile: "$F/state/pid"
+    xfrdfile: "$F/state/xfrd"
+    zonelistfile: "$F/state/zones"
+    xfrdir: "$F/state"
     server-count: 2
     rrl-ratelimit: 0
 remote-control:
@@ -255,7 +255,7 @@ remote-control:
 zone:
     name: example
     zonefile: "$F/zone"
-""", "zone": ZONE}, prepare="mkdir work && chown nsd work"),
+""", "zone": ZONE}, prepare="mkdir state && chown nsd state"),
     Server("chronyd", "chrony", "chronyd -n -x -F 1 -u _chrony -f $F/conf", of_port(clients.ntp), {"conf": """
 port $PORT
 cmdport 0
@@ -404,13 +404,13 @@ http_port 127.0.0.1:$PORT
 acl here src 127.0.0.1
 http_access allow here
 cache deny all
-pid_filename $F/work/pid
-cache_log $F/work/log
+pid_filename $F/state/pid
+cache_log $F/state/log
 access_log none
 netdb_filename none
-coredump_dir $F/work
+coredump_dir $F/state
 pinger_enable off
 shutdown_lifetime 1 second
 cache_effective_user proxy
-"""}, prepare="mkdir work && chown proxy work"),
+"""}, prepare="mkdir state && chown proxy state"),
 ]

@@ -56,6 +56,7 @@ static inline bool is_in_frame(const struct segment *g, uint64_t record)
 	return record - callee > HOLE_BYTES;
 }
 
+/* Whether @record lies within the segment, and not on a stack of its own in one of its frames. */
 static inline bool holds(const struct segment *g, uint64_t record)
 {
 	return dw_shadow_record(below_guard(g->top)) <= record &&
