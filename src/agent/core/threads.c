@@ -281,11 +281,13 @@ void dw_thread_end_self(void)
 /* Note how long @t's thread, which goes on, has used the processor. Its clock: clock_gettime(2). */
 static void read_clock(struct dw_thread *t)
 {
-	uint64_t clock = (uint64_t) ~(int64_t)t->line->tid << 3 | CLOCK_OF_THREAD;
 	struct timespec cpu;
+	uint64_t clock;
 
-	if (__atomic_load_n(&t->use, __ATOMIC_ACQUIRE) == DWELL_THREAD_USED &&
-	    !dw_syscall(SYS_clock_gettime, clock, &cpu))
+	if (__atomic_load_n(&t->use, __ATOMIC_ACQUIRE) != DWELL_THREAD_USED)
+		return; /* it may have no line */
+	clock = (uint64_t) ~(int64_t)t->line->tid << 3 | CLOCK_OF_THREAD;
+	if (!dw_syscall(SYS_clock_gettime, clock, &cpu))
 		t->line->end_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 }
 

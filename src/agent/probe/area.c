@@ -320,7 +320,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 			   fill->text;
 	fill->header = (const struct dw_clone_header *)(fill->area + DWELL_CLONE_HEADER_OFFSET);
 	fill->link_map = link_map_of(m);
-	fill->is_present = true;
+	fill->seen = dw_probe.walks;
 	if (dw_text_check(fill))
 		return DWELL_MODULE_DIFFERS;
 	put_in_place(a, fill);

@@ -239,26 +239,30 @@ void dw_modules_opened(bool is_quiet)
 	clone_unknown(is_quiet);
 }
 
-/* Mark the area of a module that is still there. */
-static int mark_present(struct dl_phdr_info *info, size_t size, void *ctx)
+/* Mark the area of a module that is still there by the number of this walk in *@ctx, 0 at its first
+ * module. The loader's lock makes walks follow each other, so what one has found stays found while
+ * another thread's begins. */
+static int mark_seen(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 	struct dw_area *a = area_of(m.start);
+	uint32_t *walk = ctx;
 
 	(void)size;
-	(void)ctx;
+	if (!*walk)
+		*walk = ++dw_probe.walks;
 	if (a && m.bytes == a->module_bytes && dw_text_is_patched(a))
-		a->is_present = true;
+		a->seen = *walk;
 	return 0;
 }
 
-/* Close the areas that mark_present() has not found. */
-static void close_absent(void)
+/* Close the areas that no walk from @walk on has found. */
+static void close_absent(uint32_t walk)
 {
 	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
 		struct dw_area *a = &dw_probe.areas[i];
 
-		if (a->is_present || a->is_closed)
+		if (a->seen >= walk || a->is_closed)
 			continue;
 		dw_agent_region()->modules[a->region_module].state = DWELL_MODULE_CLOSED;
 		dw_area_close(a);
@@ -267,11 +271,11 @@ static void close_absent(void)
 
 void dw_modules_closed(void)
 {
-	for (uint32_t i = 0; i < dw_probe.area_n; i++)
-		dw_probe.areas[i].is_present = false;
-	each(mark_present, NULL);
+	uint32_t walk = 0;
+
+	each(mark_seen, &walk);
 	if (dw_agent_enter()) {
-		close_absent();
+		close_absent(walk);
 		dw_agent_leave();
 	}
 }

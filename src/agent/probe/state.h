@@ -25,6 +25,7 @@ struct dw_probe {
 	bool is_calibrated; /* the cost of probes is known, area.c */
 	uint32_t id_n;	    /* keys of call trees that are taken, timing.c */
 	uint64_t adds;	    /* modules loaded so far, as the loader counts, modules.c */
+	uint32_t walks;	    /* over the loader's list for what is still there, modules.c */
 	bool has_slowest;   /* single calls are kept of chosen functions only, timing.c */
 	bool is_blind;	    /* the TSC may not be read any more, timing.c */
 	bool is_muting;	    /* a thread is at it, atomic, mute-x86-64.c */
