@@ -87,6 +87,7 @@ MISSED = {
     "limits/no-queued-signals": {"threads_unsampled"},  # a timer takes one
     # There is no folder of the session's.
     "limits/other-root": {"processes_not_instrumented", "children_unsampled"},
+    "processes/clone-beside": {"threads_dropped"},  # a task on the memory of a thread is not measured as that
     "processes/trace": {"left_alone_traced"},
     "processes/trace-all": {"left_alone_traced"},
 }
@@ -156,7 +157,8 @@ def test_child_with_more_rights(context):
     program = shutil.copy(context.target("hostile/surroundings-gcc-O2"), context.path("more-rights"))
     os.chmod(program, 0o4755)
     trial = Trial(["sh", "-c", f"{program} attributes && {program} environment && id -u"],
-                  user=pwd.getpwnam("nobody"), must_work=True)
+                  user=pwd.getpwnam("nobody"), must_work=True,
+                  may_miss=("processes_not_instrumented", "children_unsampled"))
     engines = os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
     found = [f"{engine}: {difference}" for engine, difference in
              trial.differences(context.scratch, context.dwell, engines) if difference]
