@@ -5,6 +5,7 @@
 #include "check.h"
 #include "scratch.h"
 
+#include "collect/region/call-ahead.h"
 #include "collect/region/calls.h"
 #include "wire/system-calls.h"
 
@@ -449,6 +450,30 @@ TEST(clocks_of_threads_tell_what_has_run_since_the_last_event)
 	CHECK_INT(sum_of(&x, 11, -1).elapsed_ns, 5000000);
 	CHECK_INT(sum_of(&x, 11, -1).application_ns, 2200000);
 	close_process(&x);
+}
+
+TEST(parts_given_ahead_are_no_more_than_the_whole)
+{
+	struct dw_call_ahead a = {.now = {.elapsed = 500, .application = 300, .blocked = 200}};
+	struct dw_call_rise rise = {0};
+
+	dw_call_ahead_settle(&a, &rise);
+	CHECK_INT(rise.application, 300);
+	CHECK_INT(rise.blocked, 200);
+	/* The clock says by now that it has waited 50 in all. */
+	a.now = (struct dw_call_stretch){.elapsed = 1000, .application = 950, .blocked = 50};
+	rise = (struct dw_call_rise){0};
+	dw_call_ahead_settle(&a, &rise);
+	CHECK_INT(rise.elapsed, 500);
+	CHECK_INT(rise.application, 500);
+	CHECK_INT(rise.blocked, 0);
+	/* What has been is known: the parts are what was given, and nothing is left. */
+	a.now = (struct dw_call_stretch){0};
+	rise = (struct dw_call_rise){.elapsed = 1200, .application = 1000, .blocked = 200};
+	dw_call_ahead_settle(&a, &rise);
+	CHECK_INT(rise.elapsed, 200);
+	CHECK_INT(rise.application, 200);
+	CHECK_INT(rise.blocked, 0);
 }
 
 TEST(threads_that_are_gone_are_charged_no_more)

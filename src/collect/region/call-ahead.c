@@ -122,6 +122,34 @@ static int64_t settle(int64_t *ahead, int64_t rise, int64_t more)
 	return give;
 }
 
+/* Take up to *@excess off *@from. */
+static int64_t take(int64_t *from, int64_t *excess)
+{
+	int64_t n = *from < *excess ? *from : *excess;
+
+	n = n > 0 ? n : 0;
+	*from -= n;
+	*excess -= n;
+	return n;
+}
+
+/* What was given ahead cannot be taken back: where a later reading of the thread's clock finds that
+ * it waited less, the program's own time stays behind until the parts are no more than the whole.
+ */
+static void keep_within_elapsed(struct dw_call_ahead *a, struct dw_call_rise *rise)
+{
+	struct dw_call_stretch *given = &a->given;
+	int64_t over = given->application + given->blocked + given->os_cpu - given->elapsed;
+	int64_t whole, taken;
+
+	if (over <= 0)
+		return;
+	taken = take(&rise->application, &over);
+	given->application -= taken;
+	whole = taken;
+	a->whole -= take(&rise->whole, &whole);
+}
+
 void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise)
 {
 	const struct dw_call_stretch *now = &a->now;
@@ -135,17 +163,7 @@ void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise)
 	rise->io_calls = (uint64_t)settle(&given->io_calls, (int64_t)rise->io_calls, now->io_calls);
 	rise->blocking_calls = (uint64_t)settle(&given->blocking_calls,
 						(int64_t)rise->blocking_calls, now->blocking_calls);
-}
-
-/* Take up to *@excess off *@from. */
-static int64_t take(int64_t *from, int64_t *excess)
-{
-	int64_t n = *from < *excess ? *from : *excess;
-
-	n = n > 0 ? n : 0;
-	*from -= n;
-	*excess -= n;
-	return n;
+	keep_within_elapsed(a, rise);
 }
 
 /* Take up to *@excess of the system's time off *@from and give it to *@to, unless that was given
