@@ -17,6 +17,7 @@ STOPS = int(os.environ.get("DWELL_GDB_STOPS", "20"))
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unwind-gdb")
 SIGNAL = 62  # the inside sampler's
 CUT = ("", -1)  # as recorded_stacks() has the place where a stack was cut
+DUMPED_FRAMES = 1000  # deeper than these a stack of small frames is beyond a dump
 
 SQL = """
 create table t(a integer primary key, b text, c real);
@@ -263,15 +264,23 @@ def difference(ours, theirs):
             "frames")
 
 
+def is_cut_beyond_dump(ours, theirs):
+    """What is deeper than a dump is read while the thread goes on, and is cut where it has moved on."""
+    return len(ours) > DUMPED_FRAMES and ours[-1] == CUT and ours[:-1] == theirs[:len(ours) - 1]
+
+
 @cases("sqlite3", "python3", "unwind-zoo", "deep-recursion")
 def test_same_frames_inside(context, program):
     ticks, recorded = ticks_by_gdb(context, program), recorded_stacks(context)
     found = {tid: aligned([listed(stack) for stack in recorded.get(tid, ())], wanted)
              for tid, wanted in ticks.items()}
-    lines = [f"{tid}, {number}: {difference(*pair)}" for tid, pairs in found.items()
-             for number, pair in enumerate(pairs) if pair[0] != pair[1] and difference(*pair)]
+    differ = [(tid, number, pair) for tid, pairs in found.items() for number, pair in enumerate(pairs)
+              if pair[0] != pair[1] and difference(*pair)]
+    lines = [f"{tid}, {number}: {difference(*pair)}" for tid, number, pair in differ
+             if not is_cut_beyond_dump(*pair)]
     compared = sum(map(len, found.values()))
     depth = max(len(theirs) for pairs in found.values() for _, theirs in pairs)
     print(f"# {program}: {compared} samples, up to {depth} frames, {len(lines)} differ")
     expect(compared, STOPS, "samples of the ticks")
     require(not lines, "\n".join(lines))
+    require(len(differ) <= 1 + compared // 50, f"{len(differ)} of {compared} stacks are cut")
