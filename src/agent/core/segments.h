@@ -63,7 +63,7 @@ static inline bool holds(const struct segment *g, uint64_t record)
 	       record < dw_shadow_record(g->base) && !is_in_frame(g, record);
 }
 
-/* How far @record is below the segment's top; huge when it is not. */
+/* How far @record is below the segment's top, huge when it is not. */
 static inline uint64_t depth_below(const struct segment *g, uint64_t record)
 {
 	return dw_shadow_record(below_guard(g->top)) - record;
