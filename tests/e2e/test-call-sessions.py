@@ -198,6 +198,18 @@ def test_duration(context):
     require(rows[0]["inclusive_blocked_time"] < facts["duration_ns"], "more than the recording")
 
 
+def test_code_without_probes_is_shared(context):
+    """Once the recording is over, children share the code that has no probes any more: a fork copies
+    no page tables of it."""
+    script = "sleep 2; while read -r line; do echo \"$line\"; done </proc/self/maps"
+    shown = context.instrument("--module", "*", "--duration", "1", "--", "/bin/sh", "-c", script).stdout
+    code = [line.split() for line in shown.splitlines() if " r-x" in line]
+    shared = [words for words in code if words[1] == "r-xs"]
+    require(len(shared) >= 2, f"shared code of the shell and its libraries: {shown}")
+    private = [words for words in code if words[1] == "r-xp" and len(words) < 6]
+    require(not private, f"{private}")
+
+
 def test_what_sleeps_is_charged(context):
     """A call that is still running when the recording ends has the time until then."""
     context.instrument("--duration", "1", "--", context.target("calls"), "sleep", "2", status=5)

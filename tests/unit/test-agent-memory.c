@@ -122,6 +122,28 @@ static bool in_child(bool (*holds)(void))
 	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
 }
 
+static uint8_t *shared;
+
+static bool writes_to_shared(void)
+{
+	*shared = 7;
+	return true;
+}
+
+TEST(shared_with_children)
+{
+	shared = dw_agent_memory_shared(3 * PAGE);
+	CHECK(shared && !shared[3 * PAGE - 1]);
+	CHECK(in_child(writes_to_shared));
+	CHECK_INT(*shared, 7);
+	dw_agent_memory_free(shared, 3 * PAGE);
+	shared = dw_agent_memory(3 * PAGE); /* its addresses again, or others */
+	CHECK(shared && !*shared);
+	CHECK(in_child(writes_to_shared));
+	CHECK_INT(*shared, 0);
+	dw_agent_memory_free(shared, 3 * PAGE);
+}
+
 static bool is_limited(void)
 {
 	void *at;

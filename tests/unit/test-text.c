@@ -119,6 +119,28 @@ TEST(patched_where_memory_cannot_be_written)
 	CHECK(patches_without(SYS_pwrite64, EIO));
 }
 
+static void make_newer(void *ctx, uint8_t *copy)
+{
+	put_function(copy, *(uint8_t *)ctx);
+}
+
+TEST(pages_swapped)
+{
+	const uint8_t pages = 1;
+	struct dw_area area;
+	uint8_t result = NEW;
+
+	CHECK(make(&area));
+	CHECK_INT(dw_text_patch(&area, true), 0);
+	for (int is_last = 0; is_last < 2; is_last++) {
+		result++;
+		CHECK_INT(dw_text_swap_pages(area.area + CLONE_AT, DWELL_PAGE_BYTES, &pages,
+					     is_last, make_newer, &result),
+			  0);
+		CHECK_INT(call(&area), result);
+	}
+}
+
 bool dw_agent_may_call(void);
 
 bool dw_agent_may_call(void)

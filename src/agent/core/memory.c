@@ -198,19 +198,36 @@ static bool open_pages(void *at, size_t bytes)
 	return !dw_sys_mprotect(at, whole_pages(bytes), PROT_READ | PROT_WRITE);
 }
 
-void *dw_agent_memory(size_t bytes)
+static bool share_pages(void *at, size_t bytes)
+{
+	return dw_is_mapped(dw_sys_mmap(at, whole_pages(bytes), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+}
+
+/* @bytes that @open has made usable. */
+static void *allocate(size_t bytes, bool (*open)(void *at, size_t bytes))
 {
 	void *at;
 
 	if (!count((int64_t)whole_pages(bytes)))
 		return NULL;
 	at = dw_agent_addresses(bytes);
-	if (at && open_pages(at, bytes))
+	if (at && open(at, bytes))
 		return at;
 	/* Addresses that may not be used now are lost: that is rare, and later they may not either.
 	 */
 	count(-(int64_t)whole_pages(bytes));
 	return NULL;
+}
+
+void *dw_agent_memory(size_t bytes)
+{
+	return allocate(bytes, open_pages);
+}
+
+void *dw_agent_memory_shared(size_t bytes)
+{
+	return allocate(bytes, share_pages);
 }
 
 void dw_agent_addresses_free(void *at, size_t bytes)

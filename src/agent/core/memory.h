@@ -33,7 +33,11 @@ void dw_memory_limit(uint64_t bytes);
 /* @bytes of zeroed private memory. NULL: there is none, or no system calls may be made. */
 void *dw_agent_memory(size_t bytes);
 
-/* Give back @at, which has @bytes. NULL is nothing. */
+/* The same, shared with the children of later forks: the kernel copies no page tables of it for
+ * them (mm/memory.c, vma_needs_copy). For what nobody writes any more. */
+void *dw_agent_memory_shared(size_t bytes);
+
+/* Give back @at, which has @bytes, of either kind. NULL is nothing. */
 void dw_agent_memory_free(void *at, size_t bytes);
 
 /* @old, @old_bytes long, made @bytes long, what is new zeroed; it moves. NULL: it stays as it

@@ -375,7 +375,7 @@ static int swap_pages(struct work *w, uint8_t *pages, uint32_t n)
 	mark_pages(w, pages);
 	fill_gaps(pages, n);
 	return dw_text_swap_pages(w->area->area + w->area->header->code_at,
-				  (uint64_t)n * DWELL_PAGE_BYTES, pages, edit, w);
+				  (uint64_t)n * DWELL_PAGE_BYTES, pages, !w->fresh, edit, w);
 }
 
 /* Bring the code of @a in line with what is @fresh in its sets; NULL = nothing is measured.

@@ -235,11 +235,11 @@ static int move_runs(uint64_t at, uint8_t *copy, const uint8_t *pages, uint64_t 
 	return error;
 }
 
-int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
+int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages, bool is_last,
 		       void (*edit)(void *ctx, uint8_t *copy), void *ctx)
 {
 	uint64_t n = bytes / DWELL_PAGE_BYTES, first = 0, end;
-	uint8_t *copy = dw_agent_memory(bytes);
+	uint8_t *copy = is_last ? dw_agent_memory_shared(bytes) : dw_agent_memory(bytes);
 	int error;
 
 	if (!copy)

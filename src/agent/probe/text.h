@@ -41,8 +41,9 @@ int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *c
 
 /*
  * The same for the pages of [@at, @at + @bytes) with a bit in @pages, each run of them at once.
- * @edit gets a copy of the range of which only these pages hold what stands there. On failure some
- * may have changed.
+ * @edit gets a copy of the range of which only these pages hold what stands there. With @is_last
+ * children share it, which makes their forks cheaper, and it cannot be written to any more. On
+ * failure some may have changed.
  */
-int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
+int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages, bool is_last,
 		       void (*edit)(void *ctx, uint8_t *copy), void *ctx);
