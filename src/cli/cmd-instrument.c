@@ -19,7 +19,7 @@
 #include "collect/region/folder.h"
 #include "format/text.h"
 #include "record/instrument.h"
-#include "record/libraries.h"
+#include "record/launcher.h"
 #include "record/program.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ struct cmd_instrument {
 static const struct dw_option options[] = {
 	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
 	{"module", 0, "GLOB", dw_option_list, AT(modules),
-	 "libraries whose name or path fits, too (again for more)"},
+	 "libraries whose name or path fits, too (again for more), and no others"},
 	{"include", 0, "GLOB", dw_option_list, AT(include),
 	 "only functions whose name fits (again for more)"},
 	{"exclude", 0, "GLOB", dw_option_list, AT(exclude),
@@ -232,7 +232,7 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 	dw_out_init_fd(&out, STDERR_FILENO);
 	dw_instrumented_summary(&out, r, records(c));
 	for (size_t i = 0; i < c->modules.n; i++) {
-		if (r->modules_used[i])
+		if (r->scope.used[i])
 			continue;
 		dw_out_puts(&out, "  no module was loaded that fits --module ");
 		dw_text_put(&out, c->modules.v[i]);
@@ -317,14 +317,15 @@ static void add_module(struct dw_images *images, const char *path)
 
 /* Add the program's libraries that are wanted, and files that are named outright. */
 static int add_libraries(struct dw_images *images, const struct cmd_instrument *c,
-			 const char *program, struct dw_error *err)
+			 const struct dw_program *program, struct dw_error *err)
 {
 	struct dw_globs globs = globs_of(&c->modules);
 	struct dw_libraries libraries = {0};
-	int rc = globs.n ? dw_libraries_list(program, &libraries, err) : 0;
+	int rc = globs.n ? dw_libraries_list(program->path, &libraries, err)
+			 : dw_launcher_list(program->fd, program->path, &libraries, err);
 
 	dw_vec_each(path, &libraries.paths) {
-		if (dw_choice_find_module(&globs, *path) >= 0)
+		if (!globs.n || dw_choice_find_module(&globs, *path) >= 0)
 			add_module(images, *path);
 	}
 	for (size_t i = 0; i < globs.n; i++)
@@ -383,7 +384,7 @@ static int list(const struct cmd_instrument *c, const char *name)
 		rc = dw_images_new(&plan, &images, &err);
 	if (!rc) {
 		add_module(images, program.path);
-		rc = add_libraries(images, c, program.path, &err);
+		rc = add_libraries(images, c, &program, &err);
 	}
 	if (!rc)
 		rc = dw_terminal_open(&t, NULL, format_of(c) == DWELL_LIST_TABLE, &err);

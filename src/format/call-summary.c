@@ -7,6 +7,7 @@
  */
 #include "format/call-summary.h"
 
+#include "base/cleanup.h"
 #include "base/map.h"
 #include "format/slow-summary.h"
 #include "format/text.h"
@@ -75,6 +76,36 @@ static void put_size(const struct dw_summary_writer *w)
 			      dw_words_grouped(dw_processes_count(&p->processes), digits));
 }
 
+/* The names in @list, which commas divide: "a, b". */
+static void put_list(struct dw_out *out, const char *list)
+{
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		dw_auto_free char *name = strndup(list, n);
+
+		dw_text_put(out, name ? name : "");
+		list += n + (list[n] == ',');
+		dw_out_puts(out, *list ? ", " : "");
+	}
+}
+
+/* The libraries that were chosen without being named. */
+static void put_chosen(const struct dw_summary_writer *w)
+{
+	const char *libraries = dw_facts_get_text(facts_of(w), "modules_chosen");
+	const char *executables = dw_facts_get_text(facts_of(w), "modules_chosen_for");
+
+	if (!libraries || !executables)
+		return;
+	dw_out_puts(w->out, "  ");
+	put_list(w->out, executables);
+	dw_out_puts(w->out, strchr(executables, ',') ? " have little code of their own"
+						     : " has little code of its own");
+	dw_out_puts(w->out, ": measured with ");
+	put_list(w->out, libraries);
+	dw_out_puts(w->out, " (--module chooses otherwise).\n");
+}
+
 /* A bar of @full and behind it @half of 100 percent. */
 static void put_bar(struct dw_out *out, double full, double half)
 {
@@ -130,6 +161,7 @@ void dw_call_summary_head(struct dw_summary_writer *w)
 	uint64_t known = v->application_ns + v->blocked_ns + v->os_cpu_ns;
 
 	put_size(w);
+	put_chosen(w);
 	if (!all)
 		return;
 	dw_summary_heading(w, "Where the time of all threads went");
@@ -303,7 +335,21 @@ static void put_start(const struct dw_summary_writer *w)
 	dw_out_puts(w->out, ", which is in no row.\n");
 }
 
-/* Where most of the rest was, when that is much: the module to be asked for next. */
+/* " --module NAME" for each of the names in @list, which commas divide; NULL = none. */
+static void put_options(struct dw_out *out, const char *list)
+{
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		dw_auto_free char *name = strndup(list, n);
+
+		dw_out_puts(out, " --module ");
+		dw_words_shell(out, name ? name : "");
+		list += n + (list[n] == ',');
+	}
+}
+
+/* Where most of the rest was, when that is much: the module to be asked for next, beside those that
+ * were chosen without. */
 static void put_outside(const struct dw_summary_writer *w)
 {
 	const struct dw_profile *p = w->job->view->request.profile;
@@ -318,6 +364,7 @@ static void put_outside(const struct dw_summary_writer *w)
 	dw_words_shell(w->out, name);
 	dw_out_puts(w->out, ", which had no probes (--module ");
 	dw_words_shell(w->out, name);
+	put_options(w->out, dw_facts_get_text(facts_of(w), "modules_chosen"));
 	dw_out_puts(w->out, ").\n");
 }
 
@@ -344,6 +391,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
 		{"runtimes", ".NET runtime",
 		 "ran whose methods are not measured yet: dwell sample shows their shares."},
+		{"java_runtimes", "Java runtime",
+		 "ran whose methods are not measured: dwell sample shows their shares."},
 		{"threads_dropped", "thread", "ran unmeasured: the time is missing."},
 		{"threads_filtered", "thread",
 		 "of these began under a system-call filter: agents make no calls there."},

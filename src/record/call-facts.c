@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 /* What is known of @process. NULL = no memory. */
 static struct dw_call_process *get_process(struct dw_call_sums *s, uint32_t process)
@@ -194,11 +195,43 @@ static void count_functions(const struct dw_module_image *m, struct tally *t)
 	t->without_lines += m->lacks_lines;
 }
 
+/* Add the name of @m to the words in @list, once. */
+static void add_name(struct dw_buf *list, const struct dw_module_image *m)
+{
+	const char *name = dw_module_image_file(m);
+	size_t n = strlen(name);
+
+	for (const char *at = list->len ? dw_buf_str(list) : NULL; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, name, n) && (!at[n] || at[n] == ','))
+			return;
+	}
+	dw_buf_printf(list, "%s%s", list->len ? "," : "", name);
+}
+
+/* Note the libraries that were chosen because they hold the work of executables, and those. */
+static int note_chosen(struct dw_facts *facts, const struct dw_scope *s)
+{
+	dw_auto(dw_buf) libraries = DW_BUF_INIT;
+	dw_auto(dw_buf) executables = DW_BUF_INIT;
+	int rc;
+
+	dw_vec_each(c, &s->chosen) {
+		add_name(&libraries, c->library);
+		add_name(&executables, c->executable);
+	}
+	if (libraries.failed || executables.failed || !libraries.len)
+		return libraries.failed || executables.failed ? -ENOMEM : 0;
+	rc = dw_facts_set_text(facts, "modules_chosen", dw_buf_str(&libraries));
+	return rc ? rc : dw_facts_set_text(facts, "modules_chosen_for", dw_buf_str(&executables));
+}
+
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r)
 {
 	const struct dw_instrument_stats *s = &r->stats;
 	struct tally t = {0};
 	uint64_t modules = s->images_refused;
+	int rc = note_chosen(facts, &r->scope);
 	size_t n;
 	struct dw_module_image *const *images = dw_images_all(r->images, &n);
 
@@ -212,27 +245,31 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 		if (processes[DWELL_MODULE_CLONED] || processes[DWELL_MODULE_CLOSED])
 			count_functions(images[i], &t);
 	}
-	return note_all(facts,
-			(const struct fact[]){
-				{"processes_instrumented", s->instrumented},
-				{"processes_not_instrumented",
-				 s->processes - s->instrumented + s->drops[DWELL_DROP_CHILDREN]},
-				{"runtimes", s->runtimes},
-				{"modules_not_instrumented", modules},
-				{"functions_instrumented", t.probed},
-				{"functions_short", t.plain},
-				{"functions_left_alone", t.left},
-				{"statements_instrumented", t.statements},
-				{"statements_left_alone", t.statements_left},
-				{"modules_without_lines", t.without_lines},
-				{"threads_dropped", s->drops[DWELL_DROP_THREADS]},
-				{"threads_filtered", s->drops[DWELL_DROP_THREADS_FILTERED]},
-				{"events_dropped", s->drops[DWELL_DROP_EVENTS]},
-				{"events_blind", s->drops[DWELL_DROP_BLIND]},
-				{"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
-				{"system_calls_without_probe", s->drops[DWELL_DROP_SYSTEM_CALLS]},
-			},
-			15);
+	return rc ? rc
+		  : note_all(facts,
+			     (const struct fact[]){
+				     {"processes_instrumented", s->instrumented},
+				     {"processes_not_instrumented",
+				      s->processes - s->instrumented +
+					      s->drops[DWELL_DROP_CHILDREN]},
+				     {"runtimes", s->runtimes},
+				     {"java_runtimes", s->java_runtimes},
+				     {"modules_not_instrumented", modules},
+				     {"functions_instrumented", t.probed},
+				     {"functions_short", t.plain},
+				     {"functions_left_alone", t.left},
+				     {"statements_instrumented", t.statements},
+				     {"statements_left_alone", t.statements_left},
+				     {"modules_without_lines", t.without_lines},
+				     {"threads_dropped", s->drops[DWELL_DROP_THREADS]},
+				     {"threads_filtered", s->drops[DWELL_DROP_THREADS_FILTERED]},
+				     {"events_dropped", s->drops[DWELL_DROP_EVENTS]},
+				     {"events_blind", s->drops[DWELL_DROP_BLIND]},
+				     {"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
+				     {"system_calls_without_probe",
+				      s->drops[DWELL_DROP_SYSTEM_CALLS]},
+			     },
+			     16);
 }
 
 int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,

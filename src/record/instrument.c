@@ -1,8 +1,9 @@
 /*
  * The run of an instrumented command; see instrument.h.
  *
- * The image of the command's own program is made before anything is started, those of modules that
- * come later by a thread, while heartbeats keep their processes waiting. The loop sleeps until a
+ * The images of the command's own program, and of libraries that hold its work, are made before
+ * anything is started, those of modules that come later by a thread, while heartbeats keep their
+ * processes waiting. The loop sleeps until a
  * process asks, an image is done, a signal comes or a tick is due. When the command has ended, what
  * its descendants have counted so far is read, and they run on without answers.
  */
@@ -14,7 +15,6 @@
 #include "collect/region/process.h"
 #include "record/call-facts.h"
 #include "record/call-recording.h"
-#include "record/dotnet-command.h"
 #include "record/program.h"
 #include "record/run.h"
 #include "record/target-environment.h"
@@ -62,6 +62,8 @@ struct recorder {
 	uint32_t process_region; /* 0 = none */
 	pid_t process_claimed;
 	struct dw_region_process process;
+	struct dw_module_image *executable; /* of it, NULL = none, or nobody has looked yet */
+	bool has_looked;
 	DW_VEC(struct waiting) waiting;
 	uint32_t heartbeat;
 	uint32_t searches_left; /* until the next tick */
@@ -107,16 +109,6 @@ static void answer_with(struct recorder *r, const struct dw_region_question *q,
 		dw_regions_answer(&r->regions, q, DWELL_ANSWER_WORKING, ++r->heartbeat, NULL);
 }
 
-/* Whether a library called @path is wanted, by a glob that is marked as used then. */
-static bool is_chosen(struct recorder *r, const char *path)
-{
-	int i = dw_choice_find_module(&r->plan.choice.modules, path);
-
-	if (i >= 0)
-		r->result->modules_used[i] = true;
-	return i >= 0;
-}
-
 /* The process of @owner and @region; one of another pid namespace is searched for while it is
  * there, but only a few times a second, since it takes long and anybody may claim to be one. */
 static int read_process(struct recorder *r, uint32_t region, const struct dw_region_owner *owner,
@@ -151,50 +143,90 @@ static const struct dw_region_process *get_process(struct recorder *r, uint32_t 
 	if (is_same && m && is_up_to_date(&r->process, m))
 		return &r->process;
 	dw_region_process_release(&r->process);
+	r->has_looked &= is_same;
 	r->process_claimed = owner->pid;
 	r->process_region = read_process(r, region, owner, &r->process) ? 0 : region;
 	return r->process_region ? &r->process : NULL;
 }
 
-/* Whether @m brings a runtime of .NET: its host, or a program that has it in itself. */
-static bool has_runtime(const struct dw_region_module *m, struct dw_module_image *image)
+/* The image of the file of @m, which @p has loaded; NULL = nobody may read it. */
+static struct dw_module_image *get_image(struct recorder *r, const struct dw_region_process *p,
+					 const struct dw_region_module *m)
+{
+	const char *path = dw_region_process_path(p, m);
+	int fd = dw_region_process_open(p, m, &r->own);
+
+	return fd < 0 ? NULL
+		      : dw_images_get(r->result->images, fd, path ? path : m->path, p->uid, p->gid);
+}
+
+/* The image of the executable of @p, which is r->process; it may be one that nobody wants. */
+static struct dw_module_image *get_executable(struct recorder *r, const struct dw_region_process *p)
+{
+	static const struct dw_region_module executable = {.is_main = 1};
+
+	if (!r->has_looked)
+		r->executable = get_image(r, p, &executable);
+	r->has_looked = true;
+	return r->executable;
+}
+
+/* The image of @m, a library of @p that nobody has named, if it holds the work of the executable.
+ */
+static struct dw_module_image *get_work(struct recorder *r, const struct dw_region_process *p,
+					const struct dw_region_module *m)
+{
+	struct dw_scope *scope = &r->result->scope;
+	struct dw_module_image *executable, *library;
+
+	if (scope->globs->n)
+		return NULL;
+	executable = get_executable(r, p);
+	if (!executable || !dw_scope_may_choose(scope, executable, m->path))
+		return NULL;
+	library = get_image(r, p, m);
+	return library && dw_scope_chooses(scope, executable, library, m->path) ? library : NULL;
+}
+
+/* Count the runtime that @m brings: a library of .NET's or Java's, or a program that has it in
+ * itself. */
+static void count_runtime(struct recorder *r, const struct dw_region_module *m,
+			  struct dw_module_image *image)
 {
 	const char *slash = strrchr(m->path, '/');
 
-	if (!m->is_main || !image)
-		return slash && !strcmp(slash + 1, "libhostfxr.so");
-	if (!image->is_looked_at)
-		image->has_runtime = dw_has_dotnet_runtime(image->fd);
-	image->is_looked_at = true;
-	return image->has_runtime;
+	if (m->is_main && image) {
+		dw_scope_look(image);
+		r->result->stats.runtimes += image->has_runtime;
+		return;
+	}
+	r->result->stats.runtimes += slash && !strcmp(slash + 1, "libhostfxr.so");
+	r->result->stats.java_runtimes += slash && !strcmp(slash + 1, "libjvm.so");
 }
 
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
 static struct dw_module_image *find_image(struct recorder *r, const struct dw_region_question *q)
 {
 	const struct dw_region_module *m = q->module;
-	struct dw_module_image *image = NULL;
+	const struct dw_region_process *p = get_process(r, q->region, &q->owner, m);
+	const char *path = p ? dw_region_process_path(p, m) : NULL;
 	/* What makes system calls for the program tells when they are made. */
 	bool is_libc = r->plan.probes == DWELL_PROBES_TIME && dw_module_image_is_libc(m->path);
-	bool is_wanted = m->is_main || is_chosen(r, m->path), is_asked = is_wanted || is_libc;
-	const struct dw_region_process *p = NULL;
-	const char *path;
-	int fd = -ESRCH;
+	bool is_wanted = dw_scope_names(&r->result->scope, m->path) || m->is_main;
+	struct dw_module_image *image = NULL;
 
-	if (is_asked || r->plan.choice.modules.n || r->recording)
-		p = get_process(r, q->region, &q->owner, m);
-	path = p ? dw_region_process_path(p, m) : NULL;
-	is_wanted |= path && is_chosen(r, path);
-	is_asked |= is_wanted;
-	if (p && is_asked)
-		fd = dw_region_process_open(p, m, &r->own);
-	if (fd >= 0)
-		image = dw_images_get(r->result->images, fd, path ? path : m->path, q->owner.uid,
-				      q->owner.gid);
-	r->result->stats.runtimes += has_runtime(m, image);
-	if (image && image->state == DWELL_IMAGE_NEW && !is_wanted)
+	if (path && dw_scope_names(&r->result->scope, path))
+		is_wanted = true;
+	if (p && m->is_main)
+		image = get_executable(r, p);
+	else if (p && (is_wanted || is_libc))
+		image = get_image(r, p, m);
+	else if (p)
+		image = get_work(r, p, m);
+	count_runtime(r, m, image);
+	if (image && image->state == DWELL_IMAGE_NEW && is_libc && !is_wanted)
 		image->probes = DWELL_PROBES_SYSTEM_CALLS;
-	r->result->stats.images_refused += is_asked && !image;
+	r->result->stats.images_refused += (is_wanted || is_libc) && !image;
 	if (p && r->recording)
 		dw_call_recording_asked(r->recording, m, p, image);
 	return image;
@@ -400,22 +432,9 @@ static int plan_images(struct recorder *r)
 	if (asprintf(&r->public_dir, "%s/" DWELL_FOLDER_PUBLIC, folder) < 0)
 		r->public_dir = NULL;
 	r->plan.session_dir = r->private_dir;
-	r->result->modules_used =
-		calloc(r->plan.choice.modules.n + 1, sizeof *r->result->modules_used);
-	return r->private_dir && r->public_dir && r->result->modules_used ? 0 : -ENOMEM;
-}
-
-/* Make the image of the command's program, while nobody waits for it. Failing is no error: whoever
- * asks is told. */
-static void make_first_image(struct recorder *r)
-{
-	int fd = fcntl(r->program.fd, F_DUPFD_CLOEXEC, 0);
-	struct dw_module_image *m = NULL;
-
-	if (fd >= 0)
-		m = dw_images_get(r->result->images, fd, r->program.path, r->own.uid, r->own.gid);
-	if (m)
-		dw_images_make(r->result->images, m);
+	return r->private_dir && r->public_dir
+		       ? dw_scope_init(&r->result->scope, &r->options->plan.choice.modules)
+		       : -ENOMEM;
 }
 
 static int make_environment(struct recorder *r)
@@ -449,7 +468,7 @@ static int prepare(struct recorder *r, struct dw_error *err)
 	if (rc)
 		return rc;
 	if (r->program.kind == DWELL_PROGRAM_FITS) {
-		make_first_image(r);
+		dw_scope_make_first(&r->result->scope, &r->program, &r->own, r->result->images);
 		r->run.launch.environment = r->environment.v;
 		return 0;
 	}
@@ -562,8 +581,7 @@ int dw_instrument(const struct dw_instrument_options *options, struct dw_instrum
 
 void dw_instrument_release(struct dw_instrument_result *r)
 {
+	dw_scope_release(&r->scope);
 	dw_images_free(r->images);
-	free(r->modules_used);
 	r->images = NULL;
-	r->modules_used = NULL;
 }

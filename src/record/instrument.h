@@ -11,6 +11,7 @@
 #include "collect/region/regions.h"
 #include "record/images.h"
 #include "record/record.h"
+#include "record/scope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,6 +42,7 @@ struct dw_instrument_stats {
 		     1]; /* of these: the agent was off, by enum dw_region_off */
 	uint64_t drops[DWELL_DROP_N];
 	uint64_t runtimes;	 /* of .NET that were loaded */
+	uint64_t java_runtimes;	 /* likewise */
 	uint64_t images_refused; /* modules beyond DWELL_IMAGES_MAX, or that nobody may read */
 	struct dw_regions_stats regions;
 };
@@ -50,7 +52,7 @@ struct dw_instrument_result {
 	bool is_untouched; /* the command itself could not take the agent */
 	struct dw_instrument_stats stats;
 	struct dw_images *images; /* freed by dw_instrument_release(), as the next */
-	bool *modules_used; /* by index in plan.choice.modules: fitted a module that was loaded */
+	struct dw_scope scope;
 };
 
 /*

@@ -361,6 +361,7 @@ void dw_module_image_free(struct dw_module_image *m)
 	free(m->copy);
 	free(m->functions);
 	dw_learnt_release(&m->learnt);
+	dw_launcher_release(&m->launcher);
 	free(m->calls);
 	free(m);
 }

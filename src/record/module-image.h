@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "code/elf/elf.h"
 #include "record/choice.h"
+#include "record/launcher.h"
 #include "record/learnt.h"
 #include "symbol/function-names.h"
 #include "wire/clone-image.h"
@@ -64,8 +65,9 @@ struct dw_module_image {
 	/* what processes did with it */
 	char *copy;				     /* path of a copy that all may read */
 	uint64_t processes[DWELL_MODULE_CLOSED + 1]; /* by enum dw_region_module_state */
-	bool is_looked_at;			     /* for what the next tells */
+	bool is_looked_at;			     /* for what the next two tell */
 	bool has_runtime;			     /* of .NET */
+	struct dw_launcher launcher;		     /* of an executable */
 	uint64_t *calls; /* by function, summed over processes; NULL = none */
 };
 

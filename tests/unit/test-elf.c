@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/cleanup.h"
-#include "code/elf/elf.h"
+#include "code/elf/needed.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -291,6 +291,74 @@ TEST(vdso_is_a_loaded_image)
 	CHECK_INT(dw_elf_open_bytes(vdso, 4096, true, &elf, NULL), 0);
 	CHECK_INT(dw_elf_read_svma(elf, (struct dw_svma){0}, magic, 4), 0);
 	CHECK(!memcmp(magic, ELFMAG, 4));
+}
+
+/* What the image @m is linked to, with its dynamic section of @n entries in its data, and strings
+ * behind that: the first name, "" = none, or what was wrong. */
+static const char *first_needed(struct image *m, const Elf64_Dyn *entries, size_t n, char ret[32])
+{
+	struct dw_elf_needed needed;
+	int rc;
+
+	m->seg[2] = m->seg[1];
+	m->seg[2].p_type = PT_DYNAMIC;
+	m->seg[2].p_filesz = n * sizeof *entries;
+	memset(m->data, 'x', sizeof m->data);
+	memcpy(m->data, entries, n * sizeof *entries);
+	memcpy(m->data + 128, "\0libone.so.1\0libtwo.so", 23);
+
+	dw_auto_ptr(dw_elf) elf = open_image(m, &rc);
+
+	if (!rc)
+		rc = dw_elf_needed_read(elf, &needed);
+	snprintf(ret, 32, "%s", rc ? dw_err_string(rc) : needed.names.n ? needed.names.v[0] : "");
+	dw_elf_needed_release(&needed);
+	return ret;
+}
+
+TEST(needed_libraries)
+{
+	const uint64_t data = 0x10000 + offsetof(struct image, data), strings = data + 128;
+	const Elf64_Dyn good[] = {{DT_NEEDED, {1}},
+				  {DT_NEEDED, {13}},
+				  {DT_STRTAB, {strings}},
+				  {DT_STRSZ, {23}},
+				  {DT_NULL, {0}}};
+	const Elf64_Dyn *none = good + 2;
+	Elf64_Dyn bad[5];
+	struct image m = good_image();
+	const char *outside = dw_err_string(DWELL_ERR_NOT_FOUND);
+	char got[32];
+
+	CHECK_STR(first_needed(&m, good, 5, got), "libone.so.1");
+	CHECK_STR(first_needed(&m, good + 1, 4, got), "libtwo.so");
+	CHECK_STR(first_needed(&m, none, 3, got), "");
+	CHECK_STR(first_needed(&m, good, 4, got), "libone.so.1"); /* no end mark */
+	memcpy(bad, good, sizeof bad);
+	bad[0].d_un.d_val = 23;
+	CHECK_STR(first_needed(&m, bad, 5, got), outside);
+	bad[0].d_un.d_val = 1;
+	bad[2].d_un.d_val = data + 300;
+	CHECK_STR(first_needed(&m, bad, 5, got), outside);
+	bad[2].d_un.d_val = strings;
+	bad[3].d_un.d_val = 8; /* cuts the first name; of the second one nothing is there */
+	CHECK_STR(first_needed(&m, bad, 5, got), outside);
+}
+
+TEST(own_binary_needs_the_c_library)
+{
+	dw_auto_close int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	dw_auto_ptr(dw_elf) elf = NULL;
+	struct dw_elf_needed needed;
+	bool has_libc = false;
+
+	CHECK_INT(dw_elf_open(fd, &elf, NULL), 0);
+	CHECK_INT(dw_elf_needed_read(elf, &needed), 0);
+	dw_vec_each(name, &needed.names)
+		has_libc |= !strcmp(*name, "libc.so.6");
+	CHECK(has_libc);
+	dw_elf_needed_release(&needed);
+	CHECK(dw_elf_code_bytes(elf) >= dw_elf_section(elf, ".text")->bytes);
 }
 
 /* No single damaged byte may crash the reader. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "record/choice.h"
 #include "record/images.h"
+#include "record/launcher.h"
 #include "record/libraries.h"
 #include "record/program.h"
 #include "record/target-environment.h"
@@ -213,6 +214,91 @@ TEST(libraries_are_listed_without_running)
 	CHECK_CONTAINS(dw_error_message(&err), "/etc/passwd");
 	dw_libraries_release(&l);
 	dw_error_clear(&err);
+}
+
+TEST(libraries_are_called_like_their_launchers)
+{
+	static const char *const named[][2] = {
+		{"ruby3.1", "libruby-3.1.so.3.1"},
+		{"perl", "libperl.so.5.36"},
+		{"python3.11", "libpython3.11.so.1.0"},
+		{"guile", "libguile-3.0.so.1"},
+		{"pypy3.9", "libpypy3.9-c.so"},
+		{"clang", "libclang-cpp.so.14"},
+		{"clang-17", "libclang-cpp.so.17"},
+		{"clang", "libLLVM-14.so.1"},
+		{"rustc", "librustc_driver-4c3beb7552356b6f.so"},
+		{"R", "libR.so"},
+		{"inkscape", "libinkscape_base.so"},
+		{"tclsh8.6", "libtcl8.6.so"},
+		{"wish8.6", "libtk8.6.so"},
+		{"octave-cli-7.3.0", "liboctinterp.so.10"},
+		{"gs", "libgs.so.10"},
+		{"lua5.4", "liblua5.4.so.0"},
+	};
+	static const char *const others[][2] = {
+		{"convert-im6.q16", "libMagickCore-6.Q16.so.6"},
+		{"java", "libjli.so"},
+		{"llc", "libLLVM-14.so.1"},
+		{"ls", "libselinux.so.1"},
+		{"z", "libz.so.1"},
+		{"m", "libm.so.6"},
+		{"app", "libQt5Core.so.5"},
+		{"test", "libboost_test.so.1"},
+		{"qt5-app", "libQt5Core.so.5"},
+		{"rub", "libruby-3.1.so.3.1"},
+		{"clang", "libclangd.so"},
+		{"curl-test", "libcurl.so.4"},
+		{"ruby3.1", "ruby.so"},
+		{"ruby3.1", "libruby"},
+		{"", "lib.so"},
+		{"1", "libz.so.1"},
+		{"ruby", "lib.so"},
+	};
+
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		CHECK(dw_launcher_is_named(named[i][0], named[i][1]));
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		CHECK(!dw_launcher_is_named(others[i][0], others[i][1]));
+}
+
+TEST(executables_with_code_of_their_own_are_no_launchers)
+{
+	char name[] = "libc.so.6";
+	struct dw_launcher l = {.libraries = {.v = (char *[]){name}, .n = 1}};
+	struct dw_libraries all;
+	int fd = -1;
+
+	CHECK_INT(dw_libraries_list("/bin/ls", &all, NULL), 0);
+	dw_vec_each(path, &all.paths) {
+		if (dw_launcher_names(&l, *path))
+			fd = open(*path, O_RDONLY | O_CLOEXEC);
+	}
+	CHECK(fd >= 0);
+	l.code_bytes = 4096; /* beside more than a megabyte */
+	CHECK(dw_launcher_chooses(&l, "/lib/libc.so.6", fd));
+	CHECK(!dw_launcher_chooses(&l, "/lib/libc.so.6", -1));
+	CHECK(!dw_launcher_chooses(&l, "/lib/libm.so.6", fd));
+	l.code_bytes = 1 << 20;
+	CHECK(!dw_launcher_chooses(&l, "/lib/libc.so.6", fd));
+	close(fd);
+	dw_libraries_release(&all);
+}
+
+TEST(most_programs_are_no_launchers)
+{
+	static const char *const programs[] = {"/bin/ls", BIG, "/proc/self/exe", "/etc/passwd"};
+
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+		int fd = open(programs[i], O_RDONLY | O_CLOEXEC);
+		struct dw_libraries l;
+
+		CHECK(fd >= 0);
+		CHECK_INT(dw_launcher_list(fd, programs[i], &l, NULL), 0);
+		CHECK_INT(l.paths.n, 0);
+		dw_libraries_release(&l);
+		close(fd);
+	}
 }
 
 static struct dw_module_image *get(struct dw_images *s, const char *path)
