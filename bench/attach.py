@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What attaching costs a server under load: bench/attach.py --dwell PROGRAM [--pairs 10].
+"""What attaching costs a server under load: bench/attach.py --build FOLDER [--pairs 10].
 
 redis-server serves redis-benchmark again and again, in pairs of a plain run and one that dwell is
 attached to, in alternating order. Printed are requests per second, the latency that 99.9 % of the
@@ -9,6 +9,7 @@ and whether the server's descriptors, threads and tracer are what they were befo
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -37,8 +38,8 @@ def load(port, requests):
 def attached(arguments, server, folder):
     """The same with dwell attached, and how many samples it took."""
     session = os.path.join(folder, "run.dwell")
-    dwell = subprocess.Popen([arguments.dwell, "sample", "-q", "-o", session, "-p",
-                              str(server.pid)])
+    dwell = subprocess.Popen([os.path.join(arguments.build, "dwell"), "sample", "-q", "-o", session,
+                              "-p", str(server.pid)])
     while not os.path.exists(session + ".partial") and dwell.poll() is None:
         time.sleep(0.01)
     result = load(arguments.port, arguments.requests)
@@ -50,11 +51,14 @@ def attached(arguments, server, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--dwell", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--requests", type=int, default=200000)
     parser.add_argument("--port", type=int, default=16379)
     arguments = parser.parse_args()
+    if not shutil.which("redis-server") or not shutil.which("redis-benchmark"):
+        print("not measured: redis-server and redis-benchmark are not installed")
+        return
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(["redis-server", "--port", str(arguments.port), "--save", "",
                                    "--dir", folder], stdout=subprocess.DEVNULL)

@@ -85,9 +85,9 @@ class Tools(dict):
                             *SESSIONS[name]], check=True)
         elif name == "libraries":
             self.link_libraries(path)
-        elif name == "many.i":
-            subprocess.run(["gcc", "-E", "-x", "c", "-", "-o", path], input=clone.c_source(250),
-                           text=True, check=True)
+        elif name == "many.c":
+            with open(path, "w", encoding="ascii") as file:
+                file.write(clone.c_source(250))
         else:
             subprocess.run(["gcc", "-O2", "-g", "-fno-optimize-sibling-calls",
                             "-Wno-infinite-recursion", "-o", path,
@@ -130,7 +130,7 @@ def collector_of(method):
     def measure(side):
         cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout.strip()
-        own, whole = side.record(method, [cc1, "-quiet", "-O2", side.tools["many.i"], "-o",
+        own, whole = side.record(method, [cc1, "-quiet", "-O2", side.tools["many.c"], "-o",
                                           "/dev/null"])
         return whole - own
     return measure

@@ -8,7 +8,7 @@ filters its own system calls, children that take no agent. Prints a row for each
 and left alone, calls, processor time plain and instrumented, and their ratio. Ends with 1 if one
 program is wrong.
 
-bench/coverage.py --dwell FILE [--seconds 300] [NAME]...
+bench/coverage.py --build FOLDER [--seconds 300] [NAME]...
 """
 import argparse
 import json
@@ -81,10 +81,11 @@ def notes(facts):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--dwell", required=True, type=os.path.abspath)
+    parser.add_argument("--build", required=True, type=os.path.abspath)
     parser.add_argument("--seconds", type=float, default=300, help="that a run may take")
     parser.add_argument("name", nargs="*")
     arguments = parser.parse_args()
+    dwell = os.path.join(arguments.build, "dwell")
     chosen = [p for p in PROGRAMS if p.name in arguments.name or not arguments.name]
     wrong_n = ran = 0
     print(ROW.format("program", "cloned", "left", "calls", "plain s", "instr. s", "ratio", ""), flush=True)
@@ -92,7 +93,7 @@ def main():
         if program.user or not shutil.which(program.needs, path=search_path()):
             continue
         with tempfile.TemporaryDirectory(prefix="dwell-coverage-") as scratch:
-            wrong, facts, plain_s, taken = compare(program, arguments.dwell, arguments.seconds, scratch)
+            wrong, facts, plain_s, taken = compare(program, dwell, arguments.seconds, scratch)
         ran += 1
         wrong_n += wrong is not None
         ratio = f"{taken / plain_s:.1f}" if plain_s > 0 else "-"

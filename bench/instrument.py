@@ -1,311 +1,226 @@
 #!/usr/bin/env python3
-"""What time probes cost, and how true the times are, against uftrace and dwell's own sampling.
+"""What `dwell instrument` costs large programs, and whether it tells the truth of them.
 
-Programs run in turns: as they are, from clones without probes, with time probes, for fib under
-uftrace too. Floor: what two readings of the TSC take. Cost of a call: (processor time with probes -
-without) / calls. Then, for each program, the session's Application time beside the plain run's
-processor time, and the functions that sampling finds the heaviest beside their Application time. Last, what is left of the
-cost under a limit, in a first run and in one that knows what an earlier one has found out, and the
-inclusive shares of the largest functions that were not switched off.
+For each row of bench/workloads.py a plain run and one under each build in turns, image in the cache;
+medians of all rounds. Without --against there is one build, with it two. Floor: two readings of the
+TSC, measured in each round. ns a call: (processor time under dwell - plain) / calls, of the command with
+all its processes and without dwell's own. Rows with few calls or little work are mostly start-up: ns a call
+is also told without what the same program takes more when it has nothing to do.
 
-bench/instrument.py --build FOLDER [--rounds 5] [cost|truth|limit]...
+bench/instrument.py --build FOLDER [--against FOLDER] [--runs 5] [--only GLOB]... [--columns NAME,...]
+                    [--json FILE] [--perf-refused] [--memory MB] [--overhead PCT | --peers]
 """
 import argparse
-import csv
-import fnmatch
-import io
 import json
 import os
-import resource
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-import clone
+import peers
+import runs
+import workloads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FIB = "34"
-TOP = 20
-LIMIT = "30"
-LIBRARIES = "", "[libraries]"
-MODULES = ["--module", "liblua5.4*", "--module", "libperl*"]
+FEW_CALLS, LITTLE_S = 10e6, 0.5
+
+# Columns: name -> (title, how it is printed).
+COLUMNS = {
+    "plain_s": ("plain s", "{:.2f}"), "calls": ("M calls", "{:.1f}"), "cpu_s": ("CPU s", "{:.2f}"),
+    "ns": ("ns a call", "{:.1f}"), "floors": ("x floor", "{:.2f}"), "start_s": ("start s", "{:.3f}"),
+    "ns_without_start": ("without", "{:.1f}"), "told_s": ("told s", "{:.2f}"), "os_s": ("in OS s", "{:.2f}"),
+    "off_percent": ("off %", "{:+.0f}"), "off_ns": ("off ns", "{:+.1f}"), "beyond": ("beyond M", "{:.1f}"),
+    "nodes": ("M nodes", "{:.2f}"), "agent_mb": ("trees MB", "{:.1f}"), "more_mb": ("+ MB", "{:.0f}"),
+    "collector_mb": ("coll. MB", "{:.0f}"), "collector_cpu_s": ("coll. s", "{:.2f}"),
+    "finish_s": ("finish s", "{:.2f}"), "finish_cpu_s": ("its CPU", "{:.2f}"), "session_mb": ("file MB", "{:.2f}"),
+}
+MILLIONS = "calls", "beyond", "nodes"
 
 
 class Bench:
-    def __init__(self, build, rounds, scratch):
-        self.dwell, self.rounds, self.scratch = os.path.join(build, "dwell"), rounds, scratch
-        os.environ["XDG_CACHE_HOME"] = self.path("cache")
-        for name, source, flags in (("spent", "spent.c", []), ("fib", "fib.c", []),
-                                    ("fib-pg", "fib.c", ["-pg"])):
-            subprocess.run(["gcc", "-O2", "-fno-optimize-sibling-calls", *flags, "-o", self.path(name),
-                            os.path.join(HERE, source)], check=True)
-        with open(self.path("many.c"), "w", encoding="ascii") as file:
-            file.write(clone.c_source(250))
-        cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], check=True, text=True,
-                             stdout=subprocess.PIPE).stdout.strip()
-        self.programs = {
-            "fib": [self.path("fib"), FIB],
-            "lua5.4": ["lua5.4", "-e", clone.LUA],
-            "gawk": ["gawk", clone.GAWK],
-            "perl": ["perl", "-e", clone.PERL],
-            "cc1 -O2": [cc1, "-quiet", "-O2", self.path("many.c"), "-o", "/dev/null"],
-        }
+    """The builds {name: dwell}, the runner, and what is compiled for itself."""
 
-    def path(self, name):
-        return os.path.join(self.scratch, name)
-
-    def instrument(self, *options):
-        return [self.dwell, "instrument", "-q", *MODULES, *options, "--"]
-
-    def spend(self, words, before):
-        """(processor seconds of the program, of all processes) of @words behind @before."""
-        report = self.path("spent.txt")
-        start = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([*before, self.path("spent"), report, *words], cwd=self.scratch,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode:
-            sys.exit(f"{before} {words}: status {done.returncode}: {done.stderr}")
-        with open(report, encoding="ascii") as file:
-            own = float(file.read())
-        return own, end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
-
-    def report(self, session, view):
-        done = subprocess.run([self.dwell, "report", session, view, "--format", "json"], check=True,
-                              text=True, stdout=subprocess.PIPE)
-        return json.loads(done.stdout)
-
-    def record(self, words):
-        """The session of one run of @words, and what that spent."""
-        session = self.path("calls.dwell")
-        if os.path.exists(session):
-            os.unlink(session)
-        spent = self.spend(words, self.instrument("-o", session))
-        return session, spent
+    def __init__(self, options, scratch):
+        os.chmod(scratch, 0o755)
+        self.builds = {"this": os.path.join(options.build, "dwell")}
+        if options.against:
+            self.builds = {"other": os.path.join(options.against, "dwell"), **self.builds}
+        for dwell in self.builds.values():
+            if not os.access(dwell, os.X_OK):
+                sys.exit(f"{dwell} is not there: build it (ninja programs), or give the folder that holds it")
+        self.n, self.options = options.runs, [] if options.memory is None else ["--memory", options.memory]
+        self.fib = compiled(scratch, os.path.join(HERE, "fib.c"))
+        refused = [compiled(scratch, os.path.join(HERE, "../tests/targets/without-perf.c"))] \
+            if options.perf_refused else []
+        self.inputs = workloads.Inputs(options.folder)
+        self.runner = runs.Runner(self.inputs, scratch, options.seconds, refused)
 
     def floor(self):
-        done = subprocess.run([self.path("fib"), FIB, "floor"], check=True, text=True,
-                              stdout=subprocess.PIPE)
-        return float(done.stdout)
+        """Nanoseconds."""
+        return float(subprocess.run([self.fib, "34", "floor"], check=True, text=True,
+                                    stdout=subprocess.PIPE).stdout)
+
+    def take(self, name, workload, words, *options):
+        return self.runner.instrumented(self.builds[name], workload, words, *self.options, *options)
+
+    def turns(self, i):
+        """The builds' names, another one first in each round."""
+        names = list(self.builds)
+        return names[i % len(names):] + names[:i % len(names)]
 
 
-def uftrace(bench, words, patched):
-    """Processor seconds of all processes, None without uftrace."""
-    if not shutil.which("uftrace"):
-        return None
-    data = bench.path("uftrace.data")
-    shutil.rmtree(data, ignore_errors=True)
-    before = ["uftrace", "record", "-d", data, *(["-P", "."] if patched else []), "--"]
-    start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*before, *words], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    shutil.rmtree(data, ignore_errors=True)
-    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+def compiled(scratch, source):
+    path = os.path.join(scratch, os.path.basename(source)[:-len(".c")])
+    subprocess.run(["gcc", "-O2", "-fno-optimize-sibling-calls", "-o", path, source], check=True)
+    return path
 
 
-def middle(values):
-    return statistics.median(values)
+def medians(taken):
+    """A record of medians of the @taken ones."""
+    return type(taken[0])(*(statistics.median(column) for column in zip(*taken)))
 
 
-def cost_of(bench, words):
-    """Medians of a program: plain, relocated, probed, all processes, ns a call, floor, calls."""
-    plain, relocated, probed, whole, cost, floors = [], [], [], [], [], []
-    bench.spend(words, bench.instrument("--probes=none"))  # makes the images
-    session, _ = bench.record(words)
-    calls = bench.report(session, "modules")["session"]["number_of_calls"]
-    for _ in range(bench.rounds):
+def figures_of(plain, idle_plain, taken, idle, floor):
+    """A row's figures {column: number}, of medians. @idle: of runs with nothing to do."""
+    more, calls = taken.cpu_s - plain.cpu_s, max(taken.calls, 1)
+    start = idle.cpu_s - idle_plain.cpu_s
+    figures = {**taken._asdict(), "plain_s": plain.cpu_s, "floor_ns": floor, "ns": more / calls * 1e9,
+               "start_s": start, "more_mb": taken.peak_mb - plain.peak_mb,
+               "off_percent": 100 * (taken.told_s - plain.cpu_s) / plain.cpu_s,
+               "off_ns": (taken.told_s - plain.cpu_s) / calls * 1e9}
+    figures["floors"] = figures["ns"] / floor
+    if calls < FEW_CALLS or plain.cpu_s < LITTLE_S:
+        figures["ns_without_start"] = (more - start) / max(calls - idle.calls, 1) * 1e9
+        figures["floors"] = figures["ns_without_start"] / floor
+    return figures
+
+
+def measure(bench, workload):
+    """{build: figures} of a row, and its single runs."""
+    bench.inputs.make(workload)
+    for name in bench.builds:
+        bench.take(name, workload, workload.idle)  # makes the images
+    plain, idle_plain, floors = [], [], []
+    taken, idle = {name: [] for name in bench.builds}, {name: [] for name in bench.builds}
+    for i in range(bench.n):
         floors.append(bench.floor())
-        plain.append(bench.spend(words, [])[0])
-        relocated.append(bench.spend(words, bench.instrument("--probes=none"))[0])
-        own, everything = bench.record(words)[1]
-        probed.append(own)
-        whole.append(everything)
-        cost.append((own - relocated[-1]) / calls * 1e9)
-    return *(middle(v) for v in (plain, relocated, probed, whole, cost, floors)), calls
+        idle_plain.append(bench.runner.plain(workload, workload.idle))
+        plain.append(bench.runner.plain(workload, workload.words))
+        for name in bench.turns(i):
+            idle[name].append(bench.take(name, workload, workload.idle))
+            taken[name].append(bench.take(name, workload, workload.words))
+    figures = {name: figures_of(medians(plain), medians(idle_plain), medians(taken[name]), medians(idle[name]),
+                                statistics.median(floors)) for name in bench.builds}
+    single = {"plain": [one._asdict() for one in plain], "floor_ns": floors,
+              **{name: [one._asdict() for one in taken[name]] for name in bench.builds}}
+    return figures, single
 
 
-def cost(bench):
-    rows = [("program", "plain s", "cloned s", "probed s", "all s", "calls M", "ns a call", "floor",
-             "ratio", "above")]
-    for name, words in bench.programs.items():
-        plain, relocated, probed, whole, ns, floor, calls = cost_of(bench, words)
-        rows.append((name, f"{plain:.3f}", f"{relocated:.3f}", f"{probed:.3f}", f"{whole:.3f}",
-                     f"{calls / 1e6:.2f}", f"{ns:.1f}", f"{floor:.1f}", f"{ns / floor:.2f}",
-                     f"{ns - floor:+.1f}"))
-    clone.table(rows)
-    rows = [("fib", "all processes, CPU s")]
-    for name, words, patched in (("uftrace record -P .", bench.programs["fib"], True),
-                                 ("uftrace record, built with -pg", [bench.path("fib-pg"), FIB],
-                                  False)):
-        spent = [uftrace(bench, words, patched) for _ in range(min(bench.rounds, 3))]
-        rows.append((name, f"{middle(spent):.3f}" if None not in spent else "no uftrace"))
-    clone.table(rows)
+def limited(bench, workload):
+    """{build: figures} of a row under a limit: a first run, and one that knows what that has found."""
+    bench.inputs.make(workload)
+    limit, plain = ["--overhead", bench.limit], []
+    whole, first, later = {}, {name: [] for name in bench.builds}, {name: [] for name in bench.builds}
+    for name in bench.builds:
+        bench.take(name, workload, workload.idle)
+        whole[name] = bench.take(name, workload, workload.words)
+    for i in range(bench.n):
+        plain.append(bench.runner.plain(workload, workload.words))
+        for name in bench.turns(i):
+            first[name].append(bench.take(name, workload, workload.words, *limit, "--forget"))
+            later[name].append(bench.take(name, workload, workload.words, *limit))
+    figures = {}
+    for name in bench.builds:
+        one, two, base = medians(first[name]), medians(later[name]), medians(plain).cpu_s
+        figures[name] = {"plain_s": base, "first_s": one.cpu_s, "first_ratio": one.cpu_s / base, "later_s": two.cpu_s,
+                         "later_ratio": two.cpu_s / base, "told_s": two.told_s, "calls": whole[name].calls,
+                         "first_calls": one.calls, "later_calls": two.calls}
+    return figures, {}
 
 
-def is_probed(words, module):
-    """Whether @module, of the program @words, runs with probes."""
-    return module == os.path.basename(os.path.realpath(words[0])) or any(
-        fnmatch.fnmatch(module or "", glob) for glob in MODULES[1::2])
+LIMITED_COLUMNS = {
+    "plain_s": ("plain s", "{:.2f}"), "first_s": ("first s", "{:.2f}"), "first_ratio": ("ratio", "{:.2f}"),
+    "later_s": ("later s", "{:.2f}"), "later_ratio": ("ratio", "{:.2f}"), "told_s": ("told s", "{:.2f}"),
+    "calls": ("M calls", "{:.3f}"), "first_calls": ("first M", "{:.3f}"), "later_calls": ("later M", "{:.3f}"),
+}
 
 
-def shares(of):
-    """{key: percent} of {key: amount}."""
-    whole = sum(of.values())
-    return {key: 100 * n / max(whole, 1) for key, n in of.items()}
+def line(cells, widths):
+    return "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
+                     for i, (cell, width) in enumerate(zip(cells, widths)))
 
 
-def measured_shares(report, words):
-    """{(module, function): percent of Application}, summed over processes. All code without probes is
-    one row: whom a library's function calls or jumps to has its time there, and samples of its own
-    in plain runs."""
-    of = {}
-    for row in report["rows"]:
-        key = row["module_name"], row["function_name"]
-        key = key if is_probed(words, row["module_name"]) else LIBRARIES
-        of[key] = of.get(key, 0) + (row["application_exclusive_time"] or 0)
-    return shares(of)
+def print_row(name, figures, columns):
+    """A line for each build, as soon as it is known."""
+    for build, of in figures.items():
+        cells = [name, build]
+        for key, (_, form) in columns.items():
+            value = of.get(key)
+            if value is not None and key.removeprefix("first_").removeprefix("later_") in MILLIONS:
+                value /= 1e6
+            cells.append("" if value is None else form.format(value))
+        print(line(cells, widths_of(columns)), flush=True)
 
 
-def sampled_shares(bench, words, measured):
-    """Likewise of the samples of a plain run. What has no row in @measured has no probes: it is its
-    caller's there, and so here."""
-    samples, of, owners = bench.path("samples.dwell"), {}, []
-    if os.path.exists(samples):
-        os.unlink(samples)
-    subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "--kernel", "never", "-o", samples,
-                    *words], check=True, stdout=subprocess.DEVNULL)
-    tree = subprocess.run([bench.dwell, "report", samples, "calltree", "--format", "csv"], check=True,
-                          text=True, stdout=subprocess.PIPE).stdout
-    for row in csv.DictReader(io.StringIO(tree)):
-        del owners[int(row["Level"]):]
-        key = row["Module Name"], row["Function Name"]
-        if not is_probed(words, row["Module Name"]):
-            key = LIBRARIES
-        elif key not in measured:
-            key = owners[-1] if owners else LIBRARIES
-        owners.append(key)
-        of[key] = of.get(key, 0) + int(row["Exclusive Samples"])
-    return shares(of)
+def widths_of(columns):
+    return [23, 5, *(max(7, len(title)) for title, _ in columns.values())]
 
 
-def means(rounds):
-    """The means of several {key: percent}."""
-    keys = set().union(*rounds)
-    return {key: sum(one.get(key, 0) for one in rounds) / len(rounds) for key in keys}
+def print_rows(bench, rows, columns, of):
+    """Measure and print @rows by the function @of. {row: what is known of it}."""
+    print(line(["program", "build", *(title for title, _ in columns.values())], widths_of(columns)), flush=True)
+    known = {}
+    for name, workload in rows.items():
+        figures, single = of(bench, workload)
+        known[name] = {"medians": figures, "runs": single}
+        print_row(name, figures, columns)
+    floors = [of["floor_ns"] for row in known.values() for of in row["medians"].values() if "floor_ns" in of]
+    if floors:
+        print(f"floor: {min(floors):.1f} to {max(floors):.1f} ns; x floor without start where that is told apart")
+    return known
 
 
-def truth_of(bench, words):
-    """A program's (plain s, Application s, calls, shares by sampling and by Application of each
-    round)."""
-    plain, application, sampled, measured = [], [], [], []
-    bench.record(words)  # makes the images
-    for _ in range(bench.rounds):
-        plain.append(bench.spend(words, [])[0])
-        session, _ = bench.record(words)
-        calls = bench.report(session, "functions")
-        application.append(calls["session"]["application_exclusive_time"] / 1e9)
-        measured.append(measured_shares(calls, words))
-        sampled.append(sampled_shares(bench, words, measured[0]))
-    return (middle(plain), middle(application), calls["session"]["number_of_calls"], sampled,
-            measured)
-
-
-def truth(bench):
-    rows = [("program", "plain s", "Application s", "off", "limit", "worst of top 20",
-             "plain runs apart")]
-    details = []
-    for name, words in bench.programs.items():
-        plain, application, calls, sampled, measured = truth_of(bench, words)
-        by_samples, by_clock = means(sampled), means(measured)
-        top = sorted(by_samples, key=by_samples.get, reverse=True)[:TOP]
-        worst = max((by_clock.get(key, 0) - by_samples[key] for key in top), key=abs)
-        apart = max(max(one.get(key, 0) for one in sampled) - min(one.get(key, 0) for one in sampled)
-                    for key in top)
-        limit = max(0.25 * plain, 2e-9 * calls)
-        rows.append((name, f"{plain:.3f}", f"{application:.3f}", f"{application - plain:+.3f}",
-                     f"{limit:.3f}", f"{worst:+.1f}", f"{apart:.1f}"))
-        details += [(name, key[1][:50],
-                     *(f"{mean.get(key, 0):.1f} ({min(all_of):.1f}-{max(all_of):.1f})"
-                       for mean, all_of in ((by_samples, [one.get(key, 0) for one in sampled]),
-                                            (by_clock, [one.get(key, 0) for one in measured]))))
-                    for key in top]
-    clone.table(rows)
-    clone.table([("program", "function", "samples %", "Application %"), *details])
-
-
-def inclusive(report, column, all_of):
-    """{(module, function): percent of the whole that @all_of adds up to}, summed over processes."""
-    whole, of = sum(row[all_of] or 0 for row in report["rows"]), {}
-    for row in report["rows"]:
-        key = row["module_name"], row["function_name"]
-        of[key] = of.get(key, 0) + 100 * (row[column] or 0) / max(whole, 1)
-    return of
-
-
-def take(bench, words, before):
-    """(seconds on the clock, processor seconds of the program) of @words behind @before."""
-    start = time.perf_counter()
-    own, _ = bench.spend(words, before)
-    return time.perf_counter() - start, own
-
-
-def limit_of(bench, words):
-    """A program's ([(clock s, processor s)] of plain, first and later runs, functions off, calls,
-    worst of what was measured)."""
-    samples, session = bench.path("samples.dwell"), bench.path("limited.dwell")
-    limited = bench.instrument("--overhead", LIMIT, "-o", session)
-    ways = [], [*limited[:-1], "--forget", "--"], limited
-    took = [[] for _ in ways]
-    bench.record(words)  # makes the images
-    for _ in range(bench.rounds):
-        for way, times in zip(ways, took):
-            for path in (session, samples):
-                if os.path.exists(path):
-                    os.unlink(path)
-            times.append(take(bench, words, way))
-    subprocess.run([bench.dwell, "sample", "-q", "-F", "5000", "-o", samples, *words], check=True,
-                   stdout=subprocess.DEVNULL)
-    calls = bench.report(session, "functions")
-    sampled = inclusive(bench.report(samples, "functions"), "inclusive_samples", "exclusive_samples")
-    measured = inclusive(calls, "application_inclusive_time", "application_exclusive_time")
-    off = {(row["module_name"], row["function_name"]) for row in calls["rows"]
-           if row["switched_off_at"] is not None}
-    top = sorted((key for key in measured if key in sampled and key not in off),
-                 key=measured.get, reverse=True)[:TOP]
-    worst = max(((measured[key] - sampled[key]) for key in top), key=abs, default=0)
-    seconds = [(middle(wall), middle(own)) for wall, own in (zip(*times) for times in took)]
-    return seconds, len(off), calls["session"]["number_of_calls"], worst
-
-
-def limit(bench):
-    rows = [("program", "plain s", "first s", "ratio", "later s", "ratio", "CPU first", "CPU later",
-             "switched off", "calls M", "worst of 20 not off")]
-    for name, words in bench.programs.items():
-        (plain, first, later), off, calls, worst = limit_of(bench, words)
-        rows.append((name, f"{plain[0]:.3f}", f"{first[0]:.3f}", f"{first[0] / plain[0]:.2f}",
-                     f"{later[0]:.3f}", f"{later[0] / plain[0]:.2f}", f"{first[1] / plain[1]:.2f}",
-                     f"{later[1] / plain[1]:.2f}", str(off), f"{calls / 1e6:.2f}",
-                     f"{worst:+.1f}"))
-    clone.table(rows)
-
-
-PARTS = {"cost": cost, "truth": truth, "limit": limit}
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, type=os.path.abspath)
+    parser.add_argument("--against", type=os.path.abspath, help="a folder with another dwell")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", action="append", metavar="GLOB", help="rows")
+    parser.add_argument("--columns", type=lambda text: text.split(","), help="of: " + ",".join(COLUMNS))
+    parser.add_argument("--json", metavar="FILE", help="all medians and single runs")
+    parser.add_argument("--folder", default=workloads.FOLDER, help="where inputs are kept")
+    parser.add_argument("--seconds", type=float, default=3600, help="that a run may take")
+    parser.add_argument("--perf-refused", action="store_true", help="as where the kernel refuses perf to dwell")
+    parser.add_argument("--memory", metavar="MB", help="for call trees")
+    parser.add_argument("--overhead", metavar="PCT", help="under this limit, instead")
+    parser.add_argument("--peers", action="store_true", help="beside callgrind and uftrace, instead")
+    options = parser.parse_args()
+    unknown = set(options.columns or ()) - set(COLUMNS)
+    if unknown:
+        parser.error(f"no such column: {', '.join(sorted(unknown))}; there are: {', '.join(COLUMNS)}")
+    if options.runs < 1:
+        parser.error("a median takes 1 run at least")
+    return options
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, type=os.path.abspath)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("part", nargs="*", default=list(PARTS))
-    arguments = parser.parse_args()
+    options = parsed()
+    among = workloads.LIMITED if options.overhead else workloads.PEERS if options.peers else workloads.workloads()
+    rows = workloads.chosen(options.only, among)
     with tempfile.TemporaryDirectory(prefix="dwell-bench-") as scratch:
-        bench = Bench(arguments.build, arguments.rounds, scratch)
-        for part in arguments.part:
-            PARTS[part](bench)
+        bench = Bench(options, scratch)
+        if options.peers:
+            known = peers.compare(bench, rows)
+        elif options.overhead:
+            bench.limit = options.overhead
+            known = print_rows(bench, rows, LIMITED_COLUMNS, limited)
+        else:
+            columns = {key: COLUMNS[key] for key in options.columns or COLUMNS}
+            known = print_rows(bench, rows, columns, measure)
+    if options.json:
+        with open(options.json, "w", encoding="ascii") as file:
+            json.dump(known, file, indent=1)
 
 
 if __name__ == "__main__":
