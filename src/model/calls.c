@@ -5,20 +5,28 @@
 
 int dw_calls_add(struct dw_calls *t, const struct dw_call_node *node, uint32_t *ret)
 {
-	if (t->nodes.n >= UINT32_MAX - 1 || dw_vec_push(&t->nodes, *node))
+	if (dw_calls_count(t) >= UINT32_MAX - 1 || dw_vec_push(&t->nodes, *node))
 		return -ENOMEM;
-	*ret = (uint32_t)t->nodes.n;
+	*ret = dw_calls_count(t);
 	return 0;
 }
 
 const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id)
 {
-	return id && id <= t->nodes.n ? &t->nodes.v[id - 1] : NULL;
+	size_t i = (size_t)id - 1 - t->nodes_written;
+
+	return i < t->nodes.n ? &t->nodes.v[i] : NULL;
+}
+
+void dw_calls_forget(struct dw_calls *t)
+{
+	t->nodes_written = dw_calls_count(t);
+	t->nodes.n = 0;
 }
 
 uint32_t dw_calls_count(const struct dw_calls *t)
 {
-	return (uint32_t)t->nodes.n;
+	return t->nodes_written + (uint32_t)t->nodes.n;
 }
 
 /* The end of a slice that is nearest to @at_ns, among 0 and all ends. */

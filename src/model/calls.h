@@ -112,7 +112,8 @@ enum dw_call_mute_flag {
 };
 
 struct dw_calls {
-	DW_VEC(struct dw_call_node) nodes; /* by id - 1 */
+	DW_VEC(struct dw_call_node) nodes; /* by id - 1 - nodes_written */
+	uint32_t nodes_written;		   /* the first ones, which were forgotten */
 	DW_VEC(struct dw_call_slice) slices;
 	/* While recording: those not written to a session yet, as the next. */
 	DW_VEC(struct dw_call_delta) deltas;
@@ -127,8 +128,11 @@ struct dw_calls {
 /* Append @node and give its id (1 and up). 0 or -ENOMEM. */
 int dw_calls_add(struct dw_calls *t, const struct dw_call_node *node, uint32_t *ret);
 
-/* The node of @id, borrowed until the next add. NULL for 0 and unknown ids. */
+/* The node of @id, borrowed until the next add. NULL for 0 and ids that are not here. */
 const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
+
+/* Forget all nodes: they are in the session. Later ones go on from their ids. */
+void dw_calls_forget(struct dw_calls *t);
 
 /* Number of nodes. Ids run from 1 to this. */
 uint32_t dw_calls_count(const struct dw_calls *t);

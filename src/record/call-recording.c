@@ -44,10 +44,12 @@ enum {
 
 /* A region that is being read. */
 struct recorded {
+	struct dw_call_recording *recording;
 	uint32_t region;
 	uint32_t process;
 	pid_t pid;	 /* in our namespace, 0 = not known */
 	bool is_bad;	 /* cannot be read any more */
+	uint32_t slice;	 /* that it is read for */
 	uint64_t cpu_ns; /* of its CPU clock, when that was last read */
 	struct dw_call_names names;
 	struct dw_region_calls *calls;
@@ -140,6 +142,7 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 
 	if (rc)
 		return rc;
+	d->recording = r;
 	d->region = look->region;
 	d->pid = p ? p->pid : 0;
 	d->names.modules = &r->modules;
@@ -223,6 +226,13 @@ static bool note_cost(void *ctx, const struct dw_call_cost *cost)
 	struct recorded *d = ctx;
 
 	return dw_call_overhead_add(&d->overhead, cost);
+}
+
+static void write_slice(void *ctx)
+{
+	const struct recorded *d = ctx;
+
+	dw_sliced_relieve(&d->recording->slices, d->slice);
 }
 
 /* Switch off what costs too much. While there is such, decisions come soon. */
@@ -323,6 +333,8 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	now->clock = &r->clock;
 	now->samples = take_samples(r, d);
 	now->ctx = d;
+	now->full = write_slice;
+	d->slice = now->slice;
 	now->cost = r->overhead > 0 && !now->is_last ? note_cost : NULL;
 	/* In another pid namespace its threads have other numbers, too. */
 	if (!look->is_over && d->pid && d->pid == (pid_t)look->head->pid)
@@ -382,7 +394,7 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 	dw_call_overhead_end(&d->overhead);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
 	close_recorded(r, d);
-	dw_sliced_relieve(s, true);
+	dw_sliced_relieve(s, reading.slice);
 }
 
 static void read_in_slice(void *ctx, const struct dw_region_look *look)
@@ -395,7 +407,7 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 		return;
 	reading.until = learn_clock(r);
 	read_region(r, d, look, &reading);
-	dw_sliced_relieve(&r->slices, false);
+	dw_sliced_relieve(&r->slices, reading.slice);
 }
 
 /* Have files opened for names, once it is known whose. Without that, the end takes longer. */

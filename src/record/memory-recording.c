@@ -167,11 +167,12 @@ void dw_memory_recording_ended(struct dw_memory_recording *r, const struct dw_re
 {
 	struct dw_sliced *s = &r->slices;
 	struct recorded *d = find(r, look->region), ended;
+	uint32_t slice = dw_sliced_now(s);
 	uint64_t end_ns;
 
 	if (!d)
 		return;
-	read_region(r, d, look, dw_sliced_now(s));
+	read_region(r, d, look, slice);
 	add_sums(&r->sums, look->head, dw_region_allocations_stats(d->allocations));
 	ended = *d;
 	*d = r->open.v[--r->open.n];
@@ -179,7 +180,7 @@ void dw_memory_recording_ended(struct dw_memory_recording *r, const struct dw_re
 	end_ns = dw_sliced_end_of(s, look);
 	if (dw_recorded_process_left(&s->processes, ended.process, end_ns))
 		end_threads(&s->p.threads, ended.process, end_ns);
-	dw_sliced_relieve(s, true);
+	dw_sliced_relieve(s, slice);
 }
 
 static void read_in_slice(void *ctx, const struct dw_region_look *look)
@@ -190,7 +191,7 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 	if (!d || r->slices.rc)
 		return;
 	read_region(r, d, look, dw_sliced_last(&r->slices));
-	dw_sliced_relieve(&r->slices, false);
+	dw_sliced_relieve(&r->slices, dw_sliced_last(&r->slices));
 }
 
 int dw_memory_recording_tick(struct dw_memory_recording *r, struct dw_regions *regions,

@@ -14,7 +14,7 @@
 enum {
 	SLICE_SHARE = 100,    /* a slice is never shorter than 1 / this of what was before it */
 	COST_SHARE = 100,     /* nor than this many times the time of reading */
-	DELTAS_MAX = 1 << 19, /* in memory */
+	DELTAS_MAX = 1 << 18, /* in memory */
 };
 
 int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
@@ -73,6 +73,8 @@ static int flush(struct dw_sliced *s, struct dw_error *err)
 {
 	if (!s->rc)
 		s->rc = dw_session_flush(s->writer, &s->p, &s->why);
+	if (!s->rc)
+		dw_calls_forget(&s->p.calls);
 	if (s->rc && err && s->why.code)
 		dw_error_set(err, s->rc, "%s", dw_error_message(&s->why));
 	return s->rc;
@@ -86,11 +88,11 @@ static void end_slice(struct dw_sliced *s, uint64_t now)
 	dw_sliced_fail(s, dw_vec_push(&s->p.calls.slices, slice));
 }
 
-void dw_sliced_relieve(struct dw_sliced *s, bool ends_slice)
+void dw_sliced_relieve(struct dw_sliced *s, uint32_t slice)
 {
 	if (s->p.calls.deltas.n <= DELTAS_MAX && s->p.allocations.deltas.n <= DELTAS_MAX)
 		return;
-	if (ends_slice)
+	if (slice == dw_sliced_now(s))
 		end_slice(s, dw_clock_ns(CLOCK_MONOTONIC));
 	flush(s, NULL);
 }

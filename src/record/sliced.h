@@ -63,9 +63,9 @@ uint32_t dw_sliced_last(const struct dw_sliced *s);
  * DWELL_TIME_NONE = the recording ends before it. */
 uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look *look);
 
-/* Write what has piled up, if it is much. @ends_slice: it was read for the slice that goes on,
- * which ends now. */
-void dw_sliced_relieve(struct dw_sliced *s, bool ends_slice);
+/* Write what has piled up, if it is much, of what is read for @slice: if that goes on, it ends now.
+ */
+void dw_sliced_relieve(struct dw_sliced *s, uint32_t slice);
 
 /* When a slice is due, end it, call @read for each region, and write. 0 or the first failure, which
  * repeats. */

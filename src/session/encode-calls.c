@@ -15,11 +15,14 @@
 void dw_put_call_nodes(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
 	const struct dw_call_node *rows = p->calls.nodes.v;
+	size_t forgotten = p->calls.nodes_written; /* rows that nobody asks for */
 
+	from -= forgotten;
+	to -= forgotten;
 	PUT_COLUMN(b, rows, from, to, flags);
 	PUT_DELTAS(b, rows, from, to, thread);
 	for (size_t i = from; i < to; i++)
-		dw_buf_put_uleb(b, i + 1 - rows[i].parent);
+		dw_buf_put_uleb(b, forgotten + i + 1 - rows[i].parent);
 	PUT_DELTAS(b, rows, from, to, entry);
 	PUT_DELTAS(b, rows, from, to, site);
 	for (size_t i = from; i < to; i++)

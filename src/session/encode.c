@@ -256,7 +256,7 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 	case DWELL_CHUNK_CODES:
 		return p->codes.rows.n;
 	case DWELL_CHUNK_CALL_NODES:
-		return p->calls.nodes.n;
+		return dw_calls_count(&p->calls);
 	case DWELL_CHUNK_CALL_SLICES:
 		return p->calls.slices.n;
 	case DWELL_CHUNK_CALL_DELTAS:

@@ -12,13 +12,14 @@ static int fill(struct dw_call_lines *s, const struct dw_tree_late late[KEYS][DW
 		struct dw_tree_each each = {.key = i / 2};
 		struct dw_arena_line lines[2];
 		struct dw_call_line meaning = {.kind = i % 2 ? DWELL_LINE_REST : DWELL_LINE_EACH,
-					       .id = i - i % 2};
+					       .id = i - i % 2,
+					       .whole = i};
 
 		memcpy(each.late, late[i / 2], sizeof each.late);
 		memcpy(lines, &each, sizeof lines);
-		if (dw_vec_push(&s->lines, meaning) || dw_vec_push(&s->arena.lines, lines[i % 2]) ||
-		    dw_vec_push(&s->arena.change_of, i) ||
-		    dw_vec_push(&s->arena.changes, ((struct dw_arena_change){.line = i})))
+		if (dw_vec_push(&s->lines, meaning) ||
+		    dw_vec_push(&s->wholes, ((struct dw_whole_line){.now = lines[i % 2]})) ||
+		    dw_vec_push(&s->changes, ((struct dw_call_change){.line = i})))
 			return -1;
 	}
 	return 0;
@@ -26,8 +27,7 @@ static int fill(struct dw_call_lines *s, const struct dw_tree_late late[KEYS][DW
 
 static void release(struct dw_call_lines *s, struct dw_late *l)
 {
-	dw_vec_release(&s->lines);
-	dw_arena_release(&s->arena);
+	dw_call_lines_release(s);
 	dw_late_release(l);
 }
 
@@ -73,39 +73,36 @@ TEST(lies_are_left_out)
 	release(&s, &l);
 }
 
-/* A root, a caller, and two callees of it. */
+/* A root, a caller, and two callees of it that move 300 and -250 to themselves. */
 TEST(nothing_is_added_or_lost)
 {
-	struct dw_late_node nodes[] = {
-		{.spare = 50},
-		{.spare = 100, .caller = 1},
-		{.spare = 10, .caller = 2, .mine = 300},
-		{.spare = 500, .caller = 2, .mine = -250},
-	};
-	double sum = 0;
+	static const double spare[] = {50, 100, 10, 500}, want[] = {0, -50, 300, -250};
+	struct dw_late_moves m = {0};
+	double moved[4], sum = 0;
 
-	dw_late_share(nodes, 4);
+	for (int i = 0; i < 4; i++)
+		moved[i] = dw_late_bound(&m, want[i], spare[i]);
 	for (int i = 0; i < 4; i++) {
-		CHECK(nodes[i].spare + nodes[i].moved >= 0);
-		sum += nodes[i].moved;
+		moved[i] = dw_late_share(&m, moved[i]);
+		CHECK(spare[i] + moved[i] >= 0);
+		sum += moved[i];
 	}
 	CHECK(sum == 0);
-	CHECK(nodes[2].moved == 300);
-	CHECK(nodes[3].moved == -250);
+	CHECK(moved[2] == 300);
+	CHECK(moved[3] == -250);
 }
 
 TEST(nobody_gives_what_he_has_not)
 {
-	struct dw_late_node nodes[] = {
-		{.spare = 20},
-		{.spare = 0, .caller = 1, .mine = 60},
-		{.spare = 0, .caller = 1, .mine = 20},
-	};
+	static const double spare[] = {20, 0, 0}, want[] = {-80, 60, 20};
+	struct dw_late_moves m = {0};
+	double moved[3];
 
-	dw_late_share(nodes, 3);
-	CHECK(nodes[0].moved == -20);
-	CHECK(nodes[1].moved == 15);
-	CHECK(nodes[2].moved == 5);
+	for (int i = 0; i < 3; i++)
+		moved[i] = dw_late_bound(&m, want[i], spare[i]);
+	CHECK(dw_late_share(&m, moved[0]) == -20);
+	CHECK(dw_late_share(&m, moved[1]) == 15);
+	CHECK(dw_late_share(&m, moved[2]) == 5);
 }
 
 /* What dw_hash_u64() makes @h of. */

@@ -10,6 +10,7 @@
 #include "wire/system-calls.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "region-writer.h"
 
@@ -57,10 +58,11 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 	return 0;
 }
 
-static void open_process(struct process *x)
+/* With an arena of @lines. */
+static void open_arena(struct process *x, uint32_t lines)
 {
 	static const struct dw_region_names names = {name_callee, name_site, NULL};
-	size_t bytes = sizeof(struct dw_region_header), half = LINES / 2 * DWELL_LINE_BYTES;
+	size_t bytes = sizeof(struct dw_region_header), half = lines / 2 * DWELL_LINE_BYTES;
 	static unsigned n;
 	char name[16];
 
@@ -76,7 +78,7 @@ static void open_process(struct process *x)
 	x->w.h->chunks[2] = (struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, bytes + half, half};
 	x->w.h->chunk_n = 3;
 	x->w.h->arena_base = BASE;
-	x->w.h->arena_lines = LINES;
+	x->w.h->arena_lines = lines;
 	x->w.h->system_calls_seen = 1;
 	x->w.h->threads[0] = THREAD;
 	x->w.h->threads_n = 1;
@@ -87,6 +89,11 @@ static void open_process(struct process *x)
 	x->thread->start = x->thread->last = START + 100;
 	x->thread->current = (struct dw_tree_node *)(uintptr_t)(BASE + ROOT * DWELL_LINE_BYTES);
 	x->arena[ROOT].node.key = DWELL_KEY_ROOT;
+}
+
+static void open_process(struct process *x)
+{
+	open_arena(x, LINES);
 }
 
 static void close_process(struct process *x)
@@ -847,6 +854,67 @@ TEST(what_was_called_below_a_mark_is_its_callers)
 	CHECK_INT(dw_calls_get(&x.p.calls, 3)->parent, 2);
 	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
 	close_process(&x);
+}
+
+enum { MANY = 1 << 20 };
+
+/* What was given of a large tree, in pieces. */
+struct pieces {
+	struct process x;
+	struct dw_call_values sum;
+	uint32_t values, nodes;
+};
+
+/* Take what there is, and forget it, as who writes a session does. */
+static void take_piece(void *ctx)
+{
+	struct pieces *all = ctx;
+	struct dw_calls *calls = &all->x.p.calls;
+
+	dw_vec_each(d, &calls->deltas)
+		dw_call_values_add(&all->sum, &d->values);
+	all->values += (uint32_t)calls->deltas.n;
+	all->nodes = dw_calls_count(calls);
+	calls->deltas.n = 0;
+	dw_calls_forget(calls);
+}
+
+static long peak_kb(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+/* All that changed at once: it takes 150 bytes a node, and what is handed on at a time. */
+TEST(a_million_nodes_take_little_memory)
+{
+	struct pieces all = {0};
+	struct process *x = &all.x;
+	struct dw_region_head head;
+	struct dw_region_reading now = {
+		.head = &head, .clock = &x->clock, .full = take_piece, .ctx = &all};
+	long before_kb;
+
+	open_arena(x, MANY + 2 * FIRST);
+	for (uint32_t i = 0; i < MANY; i++) {
+		put_node(x, FIRST + i, i ? FIRST + (i - 1) / 3 : ROOT, i % 50);
+		x->arena[FIRST + i].node.calls = 2;
+		x->arena[FIRST + i].node.elapsed = 100;
+	}
+	before_kb = peak_kb();
+	CHECK_INT(dw_region_read_head(x->w.fd, &head), 0);
+	CHECK_INT(dw_region_calls_read(x->r, x->w.fd, &now), 0);
+	CHECK(peak_kb() - before_kb < MANY / 1024 * 150 + (50 << 10));
+	CHECK(all.values && all.values < MANY); /* the rest is what was not taken yet */
+	take_piece(&all);
+	CHECK_INT(all.nodes, MANY + 1);
+	CHECK_INT(all.values, MANY);
+	CHECK_INT(all.sum.calls, 2 * MANY);
+	CHECK_INT(all.sum.elapsed_ns, 100 * MANY);
+	CHECK_INT(dw_region_calls_stats(x->r)->sum.calls, 2 * MANY);
+	close_process(x);
 }
 
 TEST(nonsense_is_dropped)

@@ -1,5 +1,5 @@
 /*
- * A private copy of a region's arena, and what has changed in it since the reading before.
+ * Reading a region's arena: its lines in their order, a step at a time, as they are just now.
  *
  * Lines are those of wire/call-tree.h, by their index. The target writes while we read: what is
  * half old and half new is whole the next time. One thread.
@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "collect/region/read.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,47 +20,39 @@ struct dw_arena_line {
 	uint64_t words[DWELL_LINE_BYTES / sizeof(uint64_t)];
 };
 
-/* A line that the last reading found changed, or that was touched since. */
-struct dw_arena_change {
-	uint32_t line;
-	/* the reader's own, from 0 */
-	double cost;	/* ticks of probes that calls from here took */
-	uint32_t place; /* in a list */
-	struct dw_arena_line old;
-};
-
 /* Where a chunk's lines are in the file. */
 struct dw_arena_chunk {
 	uint32_t line, n; /* the first, and how many */
 	uint64_t at;	  /* bytes */
 };
 
+/* Zero-initialised. */
 struct dw_arena {
 	DW_VEC(struct dw_arena_chunk) chunks; /* as of the last reading */
-	DW_VEC(struct dw_arena_line) lines;
-	DW_VEC(uint32_t) change_of; /* by line: index in changes, if that is of the line */
-	DW_VEC(struct dw_arena_change) changes;
 };
 
+/* Is given @n @lines, the first of index @at: borrowed until it returns. 0, or what ends the
+ * reading. */
+typedef int dw_arena_step_fn(void *ctx, uint32_t at, uint32_t n, const struct dw_arena_line *lines);
+
 /*
- * Bring the copy up to date with the arena of the region @fd, whose head was just read, and list
- * the changed lines by rising index. 0; DWELL_ERR_FORMAT (chunks that make no sense, or a file that
- * has become shorter); DWELL_ERR_LIMIT (beyond DWELL_ARENA_LINES_MAX); -ENOMEM; -errno.
+ * Read the arena of the region @fd, whose head was just read, and give all of it to @step. 0;
+ * DWELL_ERR_FORMAT (chunks that make no sense, or a file that has become shorter); DWELL_ERR_LIMIT
+ * (beyond DWELL_ARENA_LINES_MAX); -ENOMEM; -errno; what @step gave.
  */
-int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head);
+int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head,
+		  dw_arena_step_fn *step, void *ctx);
 
-/* The index of @line's entry in a->changes, which is added when it is not there. -ENOMEM. */
-int64_t dw_arena_touch(struct dw_arena *a, uint32_t line);
+/* The lines that it has. */
+static inline uint64_t dw_arena_lines(const struct dw_arena *a)
+{
+	const struct dw_arena_chunk *last = a->chunks.n ? &a->chunks.v[a->chunks.n - 1] : NULL;
 
-/* Read @n lines from @line on once more, to @ret: newer than the whole copy, which stays as it is.
- * Where that cannot be, as dw_arena_get(). */
-void dw_arena_get_newer(const struct dw_arena *a, int fd, uint32_t line, uint32_t n, void *ret);
+	return last ? (uint64_t)last->line + last->n : 0;
+}
 
-/* Copy @n lines from @line on (all of them in the copy) to @ret: as they are. */
-void dw_arena_get(const struct dw_arena *a, uint32_t line, uint32_t n, void *ret);
-
-/* Likewise as they were at the reading before. */
-void dw_arena_get_old(const struct dw_arena *a, uint32_t line, uint32_t n, void *ret);
+/* Read @n lines from @line on once more, to @ret. False, and zeros: they cannot be read. */
+bool dw_arena_get(const struct dw_arena *a, int fd, uint32_t line, uint32_t n, void *ret);
 
 /* Free everything. */
 void dw_arena_release(struct dw_arena *a);

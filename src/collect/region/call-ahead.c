@@ -8,17 +8,16 @@
 #include <string.h>
 
 /* The entry of @line in the list, added when it is not there. NULL = no memory. */
-static struct dw_call_ahead *ahead_of(struct dw_call_aheads *a, struct dw_call_lines *s,
-				      uint32_t line)
+static struct dw_call_ahead *ahead_of(struct dw_call_aheads *a, uint32_t line)
 {
-	struct dw_call_line *l = &s->lines.v[line];
+	struct dw_call_ahead *known = dw_call_ahead_of(a, line);
 
-	if (!l->ahead) {
-		if (dw_vec_push(&a->v, (struct dw_call_ahead){.line = line}))
-			return NULL;
-		l->ahead = (uint32_t)a->v.n;
-	}
-	return &a->v.v[l->ahead - 1];
+	if (known)
+		return known;
+	if (dw_vec_push(&a->v, (struct dw_call_ahead){.line = line}) ||
+	    dw_map_put(&a->of, line, (uint32_t)a->v.n))
+		return NULL;
+	return &a->v.v[a->v.n - 1];
 }
 
 /* What @t is at since its last event, @elapsed ticks, @ran of which it is known to have run. */
@@ -52,7 +51,7 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 	if (until <= t->last || !t->last || line >= s->lines.n ||
 	    !dw_line_is_node(s->lines.v[line].kind))
 		return 0;
-	a = ahead_of(list, s, (uint32_t)line);
+	a = ahead_of(list, (uint32_t)line);
 	if (!a)
 		return -ENOMEM;
 	a->until = until;
@@ -64,19 +63,19 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 
 /* Likewise of @thread, if it goes on. A system call of its that goes on at the last reading ends
  * with it. */
-static int look_at(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
-		   struct dw_call_thread *thread, const struct dw_region_reading *now)
+static int look_at(struct dw_call_aheads *a, struct dw_call_lines *s, struct dw_call_thread *thread,
+		   const struct dw_region_reading *now)
 {
 	struct dw_tree_thread t, before;
 	uint64_t until = now->until;
 	bool is_in_call;
 
-	dw_arena_get(&s->arena, thread->line, DWELL_THREAD_LINES, &t);
+	dw_call_lines_get(s, thread->line, DWELL_THREAD_LINES, &t);
 	thread->wait_until = 0;
 	if (t.end || t.state == DWELL_THREAD_ENDED)
 		return 0;
 	before = t;
-	dw_arena_get_newer(&s->arena, fd, thread->line, DWELL_THREAD_LINES, &t);
+	dw_call_lines_get_newer(s, thread->line, DWELL_THREAD_LINES, &t);
 	dw_quiet_look(thread, &t, now);
 	is_in_call = t.state == DWELL_THREAD_IN_CALL;
 	if (!until && is_in_call)
@@ -92,7 +91,7 @@ static int look_at(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
 	return look_ahead(a, s, thread, &t, now->head, until);
 }
 
-int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
+int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s,
 			const struct dw_region_reading *now)
 {
 	int rc = 0;
@@ -103,10 +102,10 @@ int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s, int f
 	}
 	dw_vec_each(thread, &s->threads) {
 		if (!rc)
-			rc = look_at(a, s, fd, thread, now);
+			rc = look_at(a, s, thread, now);
 	}
 	for (size_t i = 0; i < a->v.n && !rc; i++)
-		if (dw_arena_touch(&s->arena, a->v.v[i].line) < 0)
+		if (dw_call_lines_touch(s, a->v.v[i].line) < 0)
 			rc = -ENOMEM;
 	return rc;
 }
@@ -202,6 +201,67 @@ void dw_call_ahead_move(struct dw_call_ahead *a, struct dw_call_rise *from, stru
 	move_systems(&from->os_cpu, &to->os_cpu, &given->os_cpu, a->now.os_cpu, &system);
 }
 
+/* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
+ * reading. */
+static bool is_booked(struct dw_call_lines *s, const struct dw_call_ahead *a)
+{
+	struct dw_tree_thread t;
+
+	dw_call_lines_get(s, dw_call_lines_thread(s, a->line)->line, DWELL_THREAD_LINES, &t);
+	return t.last > a->until_before;
+}
+
+/* Whether the node of @c was charged ahead with what its thread has booked elsewhere. */
+static bool has_booked(const struct dw_call_aheads *list, struct dw_call_lines *s,
+		       const struct dw_call_change *c)
+{
+	const struct dw_call_ahead *a = dw_call_ahead_of(list, c->line);
+
+	return a && a->given.elapsed > a->now.elapsed && is_booked(s, a);
+}
+
+/* Take off @from what was charged to the node of @to, which has @a, in the same thread. */
+static int move_to(struct dw_call_ahead *a, struct dw_call_rises *rises,
+		   struct dw_call_change *from, struct dw_call_change *to)
+{
+	struct dw_call_rise gives = dw_call_rises_get(rises, from);
+	struct dw_call_rise gets = dw_call_rises_get(rises, to);
+	int rc;
+
+	dw_call_ahead_move(a, &gives, &gets);
+	rc = dw_call_rises_set(rises, from, &gives);
+	return rc ? rc : dw_call_rises_set(rises, to, &gets);
+}
+
+int dw_call_aheads_move(struct dw_call_aheads *list, struct dw_call_lines *s,
+			struct dw_call_rises *rises)
+{
+	struct dw_map of_thread = {0}; /* line -> index in changes + 1 */
+	int rc = 0;
+
+	if (!list->v.n)
+		return 0;
+	dw_call_each_node(c, s)
+	{
+		if (!rc && has_booked(list, s, c))
+			rc = dw_map_put(&of_thread, dw_call_lines_thread(s, c->line)->line,
+					(uint32_t)(c - s->changes.v) + 1);
+	}
+	for (size_t i = 0; of_thread.used && i < s->changes.n && !rc; i++) {
+		struct dw_call_change *c = &s->changes.v[i], *to;
+		uint32_t at =
+			dw_call_is_node(s, c)
+				? dw_map_get(&of_thread, dw_call_lines_thread(s, c->line)->line)
+				: 0;
+
+		to = at ? &s->changes.v[at - 1] : c;
+		if (to != c)
+			rc = move_to(dw_call_ahead_of(list, to->line), rises, c, to);
+	}
+	dw_map_release(&of_thread);
+	return rc;
+}
+
 static bool is_even(const struct dw_call_ahead *a)
 {
 	static const struct dw_call_stretch nothing;
@@ -209,21 +269,25 @@ static bool is_even(const struct dw_call_ahead *a)
 	return !a->whole && !memcmp(&a->given, &nothing, sizeof nothing);
 }
 
-void dw_call_aheads_keep(struct dw_call_aheads *a, struct dw_call_lines *s)
+int dw_call_aheads_keep(struct dw_call_aheads *a)
 {
 	size_t to = 0;
+	int rc = 0;
 
+	dw_map_release(&a->of);
 	dw_vec_each(ahead, &a->v) {
-		bool is_kept = !is_even(ahead);
-
-		if (is_kept)
-			a->v.v[to++] = *ahead;
-		s->lines.v[ahead->line].ahead = is_kept ? (uint32_t)to : 0;
+		if (is_even(ahead))
+			continue;
+		a->v.v[to++] = *ahead;
+		if (!rc)
+			rc = dw_map_put(&a->of, a->v.v[to - 1].line, (uint32_t)to);
 	}
 	a->v.n = to;
+	return rc;
 }
 
 void dw_call_aheads_release(struct dw_call_aheads *a)
 {
 	dw_vec_release(&a->v);
+	dw_map_release(&a->of);
 }

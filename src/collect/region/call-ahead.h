@@ -7,7 +7,9 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "collect/region/call-lines.h"
+#include "collect/region/call-rises.h"
 #include "collect/region/call-values.h"
 
 #include <stdint.h>
@@ -27,16 +29,25 @@ struct dw_call_ahead {
 	uint64_t until, until_before; /* TSC of its last charge, and as of the reading before */
 };
 
-/* By dw_call_line.ahead - 1. Zero-initialised. */
+/* Zero-initialised. */
 struct dw_call_aheads {
 	DW_VEC(struct dw_call_ahead) v;
+	struct dw_map of; /* line -> index + 1 */
 };
 
-/* Find out what all threads of @s are at, as of the reading @now of the region @fd, by lines newer
+/* Find out what all threads of @s are at, as of the reading @now, by lines newer
  * than those of nodes: an interval that has just ended is charged at the next reading, and not
  * twice. Touches the lines of all that is or was ahead. 0 or -ENOMEM. */
-int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s, int fd,
+int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s,
 			const struct dw_region_reading *now);
+
+/* What is ahead of the node at @line, borrowed; NULL = nothing. */
+static inline struct dw_call_ahead *dw_call_ahead_of(const struct dw_call_aheads *a, uint32_t line)
+{
+	uint32_t i = dw_map_get(&a->of, line);
+
+	return i ? &a->v.v[i - 1] : NULL;
+}
 
 /* Let @rise, of a node that has @a, be what is to be given now. */
 void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise);
@@ -45,8 +56,16 @@ void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise);
 void dw_call_ahead_move(struct dw_call_ahead *a, struct dw_call_rise *from,
 			struct dw_call_rise *to);
 
-/* A reading is done: forget what is even. */
-void dw_call_aheads_keep(struct dw_call_aheads *a, struct dw_call_lines *s);
+/*
+ * A thread that lost its processor in a gate books what passed meanwhile to the gate's new node,
+ * when we have charged it to the old one: let it stay there, and take it off what the others have
+ * risen by. 0 or -ENOMEM.
+ */
+int dw_call_aheads_move(struct dw_call_aheads *list, struct dw_call_lines *s,
+			struct dw_call_rises *rises);
+
+/* A reading is done: forget what is even. 0 or -ENOMEM. */
+int dw_call_aheads_keep(struct dw_call_aheads *a);
 
 /* Free everything. */
 void dw_call_aheads_release(struct dw_call_aheads *a);

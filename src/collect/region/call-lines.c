@@ -4,9 +4,6 @@
  */
 #include "collect/region/call-lines.h"
 
-#include "base/cleanup.h"
-#include "base/sorted.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -23,38 +20,105 @@ static bool is_unknown(const struct dw_call_lines *s, uint32_t line)
 	return line && line < s->lines.n && s->lines.v[line].kind == DWELL_LINE_UNKNOWN;
 }
 
-struct dw_tree_node dw_call_lines_node(const struct dw_call_lines *s, uint32_t line)
+int64_t dw_call_lines_touch(struct dw_call_lines *s, uint32_t line)
 {
-	struct dw_tree_node node;
+	struct dw_call_line *l = &s->lines.v[line];
+	struct dw_call_change c = {.line = line};
 
-	dw_arena_get(&s->arena, line, 1, &node);
-	return node;
+	if (l->change < s->changes.n && s->changes.v[l->change].line == line)
+		return l->change;
+	c.elapsed = s->counts.v[line].elapsed;
+	c.calls = s->counts.v[line].calls;
+	c.overhead = s->counts.v[line].overhead;
+	if (dw_vec_push(&s->changes, c))
+		return -ENOMEM;
+	l->change = (uint32_t)(s->changes.n - 1);
+	return l->change;
 }
 
-/* Give @line a meaning; all it holds is new. */
-static int adopt(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id)
+void dw_call_lines_get(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret)
 {
-	int64_t i = dw_arena_touch(&s->arena, line);
+	struct dw_arena_line *to = ret;
 
-	if (i < 0)
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = s->wholes.v[s->lines.v[line + i].whole].now;
+}
+
+void dw_call_lines_get_old(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret)
+{
+	struct dw_arena_line *to = ret;
+
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = s->wholes.v[s->lines.v[line + i].whole].old;
+}
+
+void dw_call_lines_get_newer(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret)
+{
+	if (!dw_arena_get(&s->arena, s->fd, line, n, ret))
+		dw_call_lines_get(s, line, n, ret);
+}
+
+/* Give @line, which is now @from, a meaning and keep it whole; all it holds is new. */
+static int keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id,
+		const struct dw_arena_line *from)
+{
+	if (dw_call_lines_touch(s, line) < 0 ||
+	    dw_vec_push(&s->wholes, (struct dw_whole_line){.now = *from}))
 		return -ENOMEM;
-	s->arena.changes.v[i].old = (struct dw_arena_line){0};
-	s->lines.v[line] = (struct dw_call_line){.id = id, .kind = kind};
+	s->lines.v[line].id = id;
+	s->lines.v[line].kind = kind;
+	s->lines.v[line].whole = (uint32_t)s->wholes.n - 1;
 	return 0;
 }
 
-static int add_thread(struct dw_call_lines *s, uint32_t line, const struct dw_tree_thread *t,
-		      const struct dw_region_clock *clock)
+/* Likewise the second line of two, which comes next. */
+static int keep_rest(struct dw_call_lines *s, uint32_t line)
+{
+	return keep(s, line + 1, DWELL_LINE_REST, line, &(struct dw_arena_line){0});
+}
+
+/* The row of the callee @key in the thread of index @thread, made when new. 0 = no memory. */
+static uint32_t find_callee(struct dw_call_lines *s, uint64_t key, uint32_t thread)
+{
+	uint32_t id = dw_pairs_find(&s->callee_keys, key, thread);
+	struct dw_call_callee row = {0};
+
+	if (id)
+		return id;
+	if (key != DWELL_KEY_ROOT && key != DWELL_KEY_TRUNCATED &&
+	    s->names.callee(s->names.ctx, key, &row.entry, &row.is_outside))
+		return 0;
+	if (dw_vec_push(&s->callees, row))
+		return 0;
+	id = dw_pairs_add(&s->callee_keys, key, thread);
+	s->callees.n -= !id;
+	return id;
+}
+
+/* The line of a node that is found now counts @n of it, all new. */
+static int count_new(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n)
+{
+	if (dw_call_lines_touch(s, line) < 0)
+		return -ENOMEM;
+	s->counts.v[line] =
+		(struct dw_call_counts){n->elapsed, n->calls, n->overhead, n->is_inner, n->os};
+	return 0;
+}
+
+static int add_thread(struct dw_call_lines *s, uint32_t line, const struct dw_tree_thread *t)
 {
 	struct dw_thread row = {
 		.process = s->process,
 		.tid = t->tid,
-		.begin_ns = dw_region_clock_ns(clock, t->start),
+		.begin_ns = dw_region_clock_ns(s->clock, t->start),
 		.end_ns = DWELL_TIME_NONE,
 		.dirty = true,
 	};
 	struct dw_call_thread thread = {.line = line};
 	struct dw_call_node root = {.flags = DWELL_CALL_ROOT};
+	struct dw_call_line *l = &s->lines.v[t->root];
+	const struct dw_arena_line *from = (const void *)t;
+	struct dw_tree_node n;
 	int rc = dw_threads_add(&s->p->threads, &row, &thread.id);
 
 	root.thread = thread.id;
@@ -63,10 +127,15 @@ static int add_thread(struct dw_call_lines *s, uint32_t line, const struct dw_tr
 	if (!rc)
 		rc = dw_vec_push(&s->threads, thread);
 	for (uint32_t i = 0; i < DWELL_THREAD_LINES && !rc; i++)
-		s->lines.v[line + i] = (struct dw_call_line){.id = (uint32_t)s->threads.n - 1,
-							     .kind = DWELL_LINE_THREAD};
+		rc = keep(s, line + i, DWELL_LINE_THREAD, (uint32_t)s->threads.n - 1, from + i);
+	if (rc)
+		return rc;
 	s->nodes++;
-	return rc ? rc : adopt(s, t->root, DWELL_LINE_ROOT, thread.root_node);
+	l->id = thread.root_node;
+	l->kind = DWELL_LINE_ROOT;
+	l->callee = find_callee(s, DWELL_KEY_ROOT, (uint32_t)s->threads.n - 1);
+	dw_arena_get(&s->arena, s->fd, t->root, 1, &n); /* its step may be over */
+	return l->callee ? count_new(s, t->root, &n) : -ENOMEM;
 }
 
 /* Whether the thread at @line stands already. Until it does its lines are nothing else. */
@@ -80,82 +149,84 @@ static bool has_begun(struct dw_call_lines *s, uint32_t line, const struct dw_tr
 	return false;
 }
 
-/* Find the threads among the lines @at that have come since the last reading. */
-static int find_threads(struct dw_call_lines *s, const uint32_t *at, uint32_t n,
-			const struct dw_region_clock *clock)
+/*
+ * Find the threads that the region tells of and that have come since. They are told of before their
+ * lines are written: looked for when lines were read, and before these get a meaning.
+ */
+static int find_threads(struct dw_call_lines *s)
 {
-	int rc = 0;
+	uint32_t at[DWELL_REGION_THREADS];
+	int rc = dw_region_read_threads(s->fd, at, DWELL_REGION_THREADS);
 
-	for (uint32_t i = 0; i < n && !rc; i++) {
+	for (uint32_t i = 0; i < DWELL_REGION_THREADS && !rc; i++) {
 		struct dw_tree_thread t;
-		bool is_free = at[i] <= s->lines.n;
+		bool is_free = at[i] && at[i] <= s->lines.n;
 
 		for (uint32_t k = 0; k < DWELL_THREAD_LINES && is_free; k++)
 			is_free = is_unknown(s, at[i] + k);
 		if (!is_free)
 			continue;
-		dw_arena_get(&s->arena, at[i], DWELL_THREAD_LINES, &t);
+		dw_arena_get(&s->arena, s->fd, at[i], DWELL_THREAD_LINES, &t);
 		if (has_begun(s, at[i], &t))
-			rc = add_thread(s, at[i], &t, clock);
+			rc = add_thread(s, at[i], &t);
 	}
 	return rc;
 }
 
-/* The frames of a new node, whether its callee has no probes, and whether gates let it pass. */
-static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n,
-		     struct dw_call_node *row, uint8_t *passed)
+/* The frames of a new node in the thread of index @thread, what it is, and whether gates let it
+ * pass. */
+static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n, uint32_t thread,
+		     struct dw_call_node *row, struct dw_call_line *l)
 {
 	const struct dw_region_names *names = &s->names;
+	const struct dw_call_callee *callee;
 	struct dw_region_site site = {0};
 	uint32_t parent = n->parent;
-	uint64_t caller;
-	bool is_outside = true;
-	int rc;
+	int rc = 0;
 
 	if (s->lines.v[parent].kind == DWELL_LINE_STATEMENT)
 		parent = s->lines.v[parent].parent;
-	caller = dw_call_lines_node(s, parent).key;
-
+	l->callee = find_callee(s, n->key, thread);
+	if (!l->callee)
+		return -ENOMEM;
+	callee = &s->callees.v[l->callee - 1];
+	row->entry = callee->entry;
+	l->kind = DWELL_LINE_FUNCTION;
 	if (n->key == DWELL_KEY_TRUNCATED) {
 		row->flags = DWELL_CALL_TRUNCATED;
-		return 0;
-	}
-	rc = names->callee(names->ctx, n->key, &row->entry, &is_outside);
-	row->flags = is_outside ? DWELL_CALL_OUTSIDE : 0;
-	if (dw_key_is_line(n->key)) {
+		l->kind = DWELL_LINE_TRUNCATED;
+	} else if (dw_key_is_line(n->key)) {
 		row->flags = DWELL_CALL_LINE;
-		return rc;
+		l->kind = DWELL_LINE_STATEMENT;
+	} else if (callee->is_outside) {
+		row->flags = DWELL_CALL_OUTSIDE;
+		l->kind = DWELL_LINE_OUTSIDE;
 	}
-	if (!rc && n->site)
-		rc = names->site(names->ctx, caller, n->site, !is_outside, &site);
+	if (n->site && (!row->flags || row->flags == DWELL_CALL_OUTSIDE))
+		rc = names->site(names->ctx, dw_call_lines_key(s, parent), n->site, !row->flags,
+				 &site);
 	row->site = site.frame;
-	*passed = is_outside ? 0 : (uint8_t)site.gates;
+	l->passed = row->flags ? 0 : (uint8_t)site.gates;
 	return rc;
 }
 
 /* The line of a new node whose parent is known. */
 static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n)
 {
-	uint32_t parent = s->lines.v[n->parent].id, id;
-	struct dw_call_node row = {.parent = parent};
-	enum dw_line_kind kind = DWELL_LINE_FUNCTION;
-	uint8_t passed = 0;
-	int rc = name_node(s, n, &row, &passed);
+	const struct dw_call_line *up = &s->lines.v[n->parent];
+	uint32_t thread = (uint32_t)s->callee_keys.v.v[up->callee - 1].b;
+	struct dw_call_node row = {.parent = up->id, .thread = s->threads.v[thread].id};
+	struct dw_call_line *l = &s->lines.v[line], found = {.parent = n->parent, .site = n->site};
+	int rc = name_node(s, n, thread, &row, &found);
 
-	if (!rc) {
-		row.thread = dw_calls_get(&s->p->calls, parent)->thread;
-		rc = dw_calls_add(&s->p->calls, &row, &id);
-	}
-	if (rc)
-		return rc;
-	if (row.flags == DWELL_CALL_LINE)
-		kind = DWELL_LINE_STATEMENT;
-	else if (row.flags)
-		kind = row.flags == DWELL_CALL_OUTSIDE ? DWELL_LINE_OUTSIDE : DWELL_LINE_TRUNCATED;
-	s->nodes++;
-	rc = adopt(s, line, kind, id);
-	s->lines.v[line].parent = n->parent;
-	s->lines.v[line].passed = passed;
+	if (!rc)
+		rc = dw_calls_add(&s->p->calls, &row, &found.id);
+	if (!rc)
+		rc = count_new(s, line, n);
+	found.change = l->change;
+	if (!rc)
+		*l = found;
+	s->nodes += !rc;
 	return rc;
 }
 
@@ -167,22 +238,14 @@ static int wait(struct dw_call_lines *s, uint32_t line)
 }
 
 /*
- * Copy @n lines, at most DWELL_OVERFLOW_LINES, once more. A new line may have been copied while it
- * was written: its beginning as it was before, nothing, and its end, which is written last, as it
- * is now. By now all of it is there.
+ * Both nodes of the overflow lines at @line. They may have been read while they were written: the
+ * beginning as it was before, nothing, and the end, which is written last, as it is now. By now all
+ * of them is there.
  */
-static void make_whole(struct dw_call_lines *s, uint32_t line, uint32_t n)
-{
-	struct dw_arena_line newer[DWELL_OVERFLOW_LINES];
-
-	dw_arena_get_newer(&s->arena, s->fd, line, n, newer);
-	memcpy(&s->arena.lines.v[line], newer, n * sizeof *newer);
-}
-
-/* Both nodes of the overflow lines at @line. */
 static int add_overflow(struct dw_call_lines *s, uint32_t line)
 {
 	struct dw_tree_overflow o;
+	const struct dw_arena_line *from = (const void *)&o;
 	struct dw_call_node row = {.flags = DWELL_CALL_OVERFLOW};
 	struct dw_region_site site = {0};
 	const struct dw_call_thread *t;
@@ -192,9 +255,8 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 
 	if (!is_unknown(s, line + 1))
 		return 0;
-	make_whole(s, line, DWELL_OVERFLOW_LINES);
-	dw_arena_get(&s->arena, line, DWELL_OVERFLOW_LINES, &o);
-	if (o.thread >= s->lines.n || s->lines.v[o.thread].kind != DWELL_LINE_THREAD)
+	if (!dw_arena_get(&s->arena, s->fd, line, DWELL_OVERFLOW_LINES, &o) ||
+	    o.thread >= s->lines.n || s->lines.v[o.thread].kind != DWELL_LINE_THREAD)
 		return wait(s, line);
 	t = &s->threads.v[s->lines.v[o.thread].id];
 	row.thread = t->id;
@@ -216,9 +278,12 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 	if (!rc)
 		rc = dw_calls_add(&s->p->calls, &row, &second);
 	if (!rc)
-		rc = adopt(s, line, DWELL_LINE_OVERFLOW, id);
+		rc = keep(s, line, DWELL_LINE_OVERFLOW, id, from);
+	if (!rc)
+		rc = keep(s, line + 1, DWELL_LINE_REST, line, from + 1);
+	s->lines.v[line].callee = find_callee(s, o.key, s->lines.v[o.thread].id);
 	s->overflow_nodes++;
-	return rc ? rc : adopt(s, line + 1, DWELL_LINE_REST, line);
+	return rc || s->lines.v[line].callee ? rc : -ENOMEM;
 }
 
 static enum dw_line_kind pair_kind(uint64_t mark)
@@ -229,11 +294,16 @@ static enum dw_line_kind pair_kind(uint64_t mark)
 }
 
 /* Two lines about single activations; what they say is looked at whenever it has changed. */
-static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind)
+static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind,
+		    const struct dw_arena_line *from)
 {
-	int rc = is_unknown(s, line + 1) ? adopt(s, line, kind, 0) : 0;
+	int rc;
 
-	return rc || s->lines.v[line].kind != kind ? rc : adopt(s, line + 1, DWELL_LINE_REST, line);
+	if (!is_unknown(s, line + 1))
+		return 0;
+	rc = keep(s, line, kind, 0, from);
+	s->lines.v[line].state = 0;
+	return rc ? rc : keep_rest(s, line);
 }
 
 /* Whether the beginning of the new node @n may be missing. */
@@ -258,8 +328,9 @@ static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_no
 	uint32_t parent = n->parent;
 
 	while (parent < s->lines.n && is_unknown(s, parent)) {
-		struct dw_tree_node above = dw_call_lines_node(s, parent);
+		struct dw_tree_node above;
 
+		dw_arena_get(&s->arena, s->fd, parent, 1, &above);
 		if (!is_gates_mark(&above) || !above.parent || above.parent >= parent)
 			break;
 		parent = above.parent;
@@ -267,66 +338,119 @@ static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_no
 	return parent;
 }
 
-/* Give a changed line that means nothing yet its meaning. */
-static int look_at(struct dw_call_lines *s, uint32_t line)
+/* Give a line that means nothing yet, and is now @from, its meaning. */
+static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from)
 {
-	struct dw_arena_line raw = s->arena.lines.v[line];
-	uint64_t mark = raw.words[sizeof raw.words / sizeof *raw.words - 1];
-	struct dw_tree_node n = dw_call_lines_node(s, line);
+	uint64_t mark = from->words[sizeof from->words / sizeof *from->words - 1];
+	struct dw_tree_node n;
 
-	if (mark == DWELL_MARK_OS || !n.parent)
-		return 0; /* known by its node; not in use */
+	memcpy(&n, from, sizeof n);
+	if (!n.parent)
+		return 0;	   /* not in use */
+	if (mark == DWELL_MARK_OS) /* its node says that it has it */
+		return keep(s, line, DWELL_LINE_OS, 0, from);
 	if (mark == DWELL_MARK_OVERFLOW)
 		return add_overflow(s, line);
 	if (mark >= DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
-		return add_pair(s, line, pair_kind(mark));
-	if (may_be_torn(&n)) {
-		make_whole(s, line, 1);
-		n = dw_call_lines_node(s, line);
-	}
-	if (is_gates_mark(&n))
+		return add_pair(s, line, pair_kind(mark), from);
+	if (may_be_torn(&n))
+		dw_arena_get(&s->arena, s->fd, line, 1, &n);
+	if (!n.parent || is_gates_mark(&n))
 		return 0;
 	n.parent = parent_of(s, &n);
 	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
 	    n.key != DWELL_KEY_ROOT &&
 	    (!dw_key_is_line(n.key) || s->lines.v[n.parent].kind == DWELL_LINE_FUNCTION))
 		return add_node(s, line, &n);
-	if (is_unknown(s, n.parent))
+	if (n.parent < s->lines_end && (n.parent >= s->lines.n || is_unknown(s, n.parent)))
 		return wait(s, line);
 	s->broken++;
 	s->lines.v[line].kind = DWELL_LINE_BROKEN;
 	return 0;
 }
 
-/* The line of what the system did in the node at @line, linked when it is new; 0 = none. -ENOMEM.
- */
-static int64_t find_os(struct dw_call_lines *s, uint32_t line, uint32_t os)
+void dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struct dw_tree_os *now,
+		      struct dw_tree_os *old)
 {
-	struct dw_call_line *l;
+	struct dw_call_line *l = os && os < s->lines.n ? &s->lines.v[os] : NULL;
 
-	if (!os || os >= s->lines.n)
-		return 0;
-	l = &s->lines.v[os];
-	if (l->kind == DWELL_LINE_OS)
-		return l->id == line ? os : 0;
-	if (l->kind != DWELL_LINE_UNKNOWN ||
-	    s->arena.lines.v[os].words[offsetof(struct dw_tree_os, mark) / sizeof(uint64_t)] !=
-		    DWELL_MARK_OS)
-		return 0;
-	return adopt(s, os, DWELL_LINE_OS, line) ? -ENOMEM : (int64_t)os;
+	*now = *old = (struct dw_tree_os){0};
+	if (!l || l->kind != DWELL_LINE_OS)
+		return;
+	if (!l->id) { /* all it holds is new */
+		l->id = line;
+		s->wholes.v[l->whole].old = (struct dw_arena_line){0};
+	}
+	if (l->id != line)
+		return;
+	dw_call_lines_get(s, os, 1, now);
+	dw_call_lines_get_old(s, os, 1, old);
 }
 
-/* Find the meaning of the changed @line. */
-static int find_node(struct dw_call_lines *s, uint32_t line)
+/* What the node at @line counts is now as @n says. */
+static int take_counts(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n)
+{
+	struct dw_call_counts *c = &s->counts.v[line];
+
+	if (c->elapsed == n->elapsed && c->calls == n->calls && c->overhead == n->overhead &&
+	    c->os == n->os)
+		return 0;
+	return count_new(s, line, n);
+}
+
+/* Take what a line that is kept is now, and tell that of what it is a part of. */
+static int take_whole(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from)
+{
+	const struct dw_call_line *l = &s->lines.v[line];
+	bool is_part = l->kind == DWELL_LINE_REST || (l->kind == DWELL_LINE_OS && l->id);
+
+	if (!memcmp(&s->wholes.v[l->whole].now, from, sizeof *from))
+		return 0;
+	s->wholes.v[l->whole].now = *from;
+	if (dw_call_lines_touch(s, line) < 0 || (is_part && dw_call_lines_touch(s, l->id) < 0))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Take what @line is now. */
+static int take_line(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from)
 {
 	const struct dw_call_line *l = &s->lines.v[line];
 
-	if (l->kind == DWELL_LINE_UNKNOWN && l->id != IS_WAITING)
-		return look_at(s, line);
-	/* These are parts of something that has changed with them. */
-	if (l->kind == DWELL_LINE_OS || l->kind == DWELL_LINE_REST)
-		return dw_arena_touch(&s->arena, l->id) < 0 ? -ENOMEM : 0;
+	if (l->kind == DWELL_LINE_UNKNOWN)
+		return l->id == IS_WAITING ? 0 : look_at(s, line, from);
+	if (dw_line_is_node(l->kind))
+		return take_counts(s, line, (const struct dw_tree_node *)from);
+	return l->kind == DWELL_LINE_BROKEN ? 0 : take_whole(s, line, from);
+}
+
+/* Make room for @n lines, new ones without a meaning. */
+static int grow(struct dw_call_lines *s, size_t n)
+{
+	size_t more = n > s->lines.n ? n - s->lines.n : 0;
+
+	if (!more)
+		return 0;
+	if (dw_vec_reserve(&s->lines, more) || dw_vec_reserve(&s->counts, more))
+		return -ENOMEM;
+	memset(s->lines.v + s->lines.n, 0, more * sizeof *s->lines.v);
+	memset(s->counts.v + s->lines.n, 0, more * sizeof *s->counts.v);
+	s->lines.n = s->counts.n = n;
 	return 0;
+}
+
+/* The first of two lines may be the last of a step. */
+static int take_step(void *ctx, uint32_t at, uint32_t n, const struct dw_arena_line *lines)
+{
+	struct dw_call_lines *s = ctx;
+	size_t end = (size_t)at + n;
+	int rc = grow(s, end < s->lines_end ? end + 1 : end);
+
+	if (!rc)
+		rc = find_threads(s);
+	for (uint32_t i = 0; i < n && !rc; i++)
+		rc = take_line(s, at + i, &lines[i]);
+	return rc;
 }
 
 /* Look at those that wait again, until it does not help any more. */
@@ -337,81 +461,43 @@ static int find_waiting(struct dw_call_lines *s)
 
 	do {
 		n = s->waiting.n;
-		for (size_t i = 0; i < n && !rc; i++)
-			rc = look_at(s, s->waiting.v[i]);
+		for (size_t i = 0; i < n && !rc; i++) {
+			struct dw_arena_line from;
+
+			dw_arena_get(&s->arena, s->fd, s->waiting.v[i], 1, &from);
+			if (is_unknown(s, s->waiting.v[i])) /* or it belongs to another by now */
+				rc = look_at(s, s->waiting.v[i], &from);
+		}
 		memmove(s->waiting.v, s->waiting.v + n, (s->waiting.n - n) * sizeof(uint32_t));
 		s->waiting.n -= n;
 	} while (!rc && s->waiting.n && s->waiting.n < n);
 	return rc;
 }
 
-static int find_nodes(struct dw_call_lines *s)
-{
-	size_t n = s->arena.changes.n;
-	int rc = 0;
-
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = find_node(s, s->arena.changes.v[i].line);
-	return rc || !s->waiting.n ? rc : find_waiting(s);
-}
-
-struct dw_call_thread *dw_call_lines_thread(struct dw_call_lines *s, uint32_t id)
-{
-	uint32_t thread = dw_calls_get(&s->p->calls, id)->thread;
-	size_t i = dw_sorted_count(s->threads.v, s->threads.n, t, t->id < thread);
-
-	return &s->threads.v[i];
-}
-
-int dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struct dw_tree_os *now,
-		     struct dw_tree_os *old)
-{
-	int64_t at = find_os(s, line, os);
-
-	*now = *old = (struct dw_tree_os){0};
-	if (at <= 0)
-		return (int)at;
-	dw_arena_get(&s->arena, (uint32_t)at, 1, now);
-	dw_arena_get_old(&s->arena, (uint32_t)at, 1, old);
-	return 0;
-}
-
-/* Copy the arena and where the threads stand in it, @at: in this order, because a thread is told of
- * before its lines are written. */
-static int copy(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
-		uint32_t at[DWELL_REGION_THREADS])
-{
-	size_t more;
-	int rc = dw_arena_read(&s->arena, fd, head);
-
-	if (!rc)
-		rc = dw_region_read_threads(fd, at, DWELL_REGION_THREADS);
-	more = s->arena.lines.n - s->lines.n;
-	if (!rc)
-		rc = dw_vec_reserve(&s->lines, more);
-	if (!rc && more) {
-		memset(s->lines.v + s->lines.n, 0, more * sizeof *s->lines.v);
-		s->lines.n += more;
-	}
-	return rc == DWELL_ERR_NOT_FOUND ? DWELL_ERR_FORMAT : rc;
-}
-
 int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
 		       const struct dw_region_clock *clock)
 {
-	uint32_t threads[DWELL_REGION_THREADS];
-	int rc = copy(s, fd, head, threads);
+	int rc;
 
 	s->fd = fd;
-	if (!rc)
-		rc = find_threads(s, threads, DWELL_REGION_THREADS, clock);
-	return rc ? rc : find_nodes(s);
+	s->clock = clock;
+	s->lines_end = head->arena_lines;
+	s->changes.n = 0;
+	dw_vec_each(w, &s->wholes)
+		w->old = w->now;
+	rc = dw_arena_read(&s->arena, fd, head, take_step, s);
+	return rc || !s->waiting.n ? rc : find_waiting(s);
 }
 
 void dw_call_lines_release(struct dw_call_lines *s)
 {
 	dw_arena_release(&s->arena);
 	dw_vec_release(&s->lines);
+	dw_vec_release(&s->counts);
+	dw_vec_release(&s->wholes);
+	dw_vec_release(&s->changes);
+	dw_vec_release(&s->callees);
+	dw_pairs_release(&s->callee_keys);
 	dw_vec_release(&s->threads);
 	dw_vec_release(&s->waiting);
 }

@@ -1,12 +1,17 @@
 /*
- * What the lines of an arena mean: threads and nodes of a profile, found as they come.
+ * What the lines of an arena mean: threads and nodes of a profile, found as they come, and what has
+ * changed since the reading before.
  *
  * A line gets a meaning once and keeps it. A node whose parent is not there yet waits: it was read
- * while the target made both. Lines that break the rules of wire/call-tree.h are counted. One
- * thread.
+ * while the target made both. Lines that break the rules of wire/call-tree.h are counted.
+ *
+ * There may be millions of nodes, so of these no more is kept than what is compared and what leads
+ * to their names: key and thread stand in a row that all nodes of one callee share. Lines of other
+ * kinds are few, and kept whole. One thread.
  */
 #pragma once
 
+#include "base/pairs.h"
 #include "collect/region/arena.h"
 #include "collect/region/calls.h"
 
@@ -38,12 +43,52 @@ enum dw_line_kind {
 };
 
 struct dw_call_line {
-	uint32_t id;	 /* nodes: node id (of overflow nodes the first of two); OS, REST: the line
-			    they belong to; THREAD: index in threads; EACH, SLOW: its reader's own */
-	uint32_t parent; /* line, of nodes in trees: what it said when it was found */
-	uint32_t ahead;	 /* for the readers of values and of single activations */
+	uint32_t id; /* nodes: node id (of overflow nodes the first of two); OS, REST: the line they
+			belong to, 0 = not known yet; THREAD: index in threads; EACH, SLOW: its
+			reader's own */
+	union {
+		uint32_t parent; /* nodes in trees: line, as it said when it was found */
+		uint32_t whole;	 /* others that are kept: index in wholes */
+	};
+	union {
+		uint32_t callee; /* nodes, overflow nodes: index in callees + 1 */
+		uint32_t state;	 /* EACH, SLOW: their reader's own */
+	};
+	uint32_t site;	 /* nodes, as in struct dw_tree_node */
+	uint32_t change; /* index in changes, if that is of this line */
 	uint8_t kind;	 /* enum dw_line_kind */
 	uint8_t passed;	 /* functions: gates around the call that have let it pass */
+};
+
+/* What a node counts. */
+struct dw_call_counts {
+	uint64_t elapsed, calls;
+	uint32_t overhead : 31;
+	uint32_t is_inner : 1;
+	uint32_t os; /* line */
+};
+
+/* A line that is kept, now and as it was at the reading before. */
+struct dw_whole_line {
+	struct dw_arena_line now, old;
+};
+
+/* A line that the last reading found changed, or that was touched since. */
+struct dw_call_change {
+	uint32_t line;
+	/* What it counted at the reading before; it is the reader of values that puts there what it
+	 * has counted since. */
+	uint32_t overhead : 31;
+	uint32_t is_apart : 1; /* the reader's own, as what follows @calls, from 0 */
+	uint64_t elapsed, calls;
+	double cost;  /* ticks of probes: at first of those that calls from here took */
+	double moved; /* ticks of late work */
+};
+
+/* A callee in a thread; (key, index of the thread) in callee_keys. */
+struct dw_call_callee {
+	uint32_t entry; /* frame, 0 = nothing is known of it */
+	bool is_outside;
 };
 
 struct dw_call_thread {
@@ -69,16 +114,26 @@ struct dw_call_lines {
 	uint32_t process;
 	struct dw_region_names names;
 	struct dw_arena arena;
-	int fd; /* of the region, while a reading goes on */
+	/* while a reading goes on */
+	int fd; /* of the region */
+	uint32_t lines_end;
+	const struct dw_region_clock *clock;
 	DW_VEC(struct dw_call_line) lines;
+	DW_VEC(struct dw_call_counts) counts; /* by line */
+	DW_VEC(struct dw_whole_line) wholes;
+	DW_VEC(struct dw_call_change)
+	changes; /* of the last reading, by rising line; then those
+		    that were touched */
+	DW_VEC(struct dw_call_callee) callees;
+	struct dw_pairs callee_keys;	       /* by id - 1 as callees */
 	DW_VEC(struct dw_call_thread) threads; /* by id */
 	DW_VEC(uint32_t) waiting;	       /* lines of nodes whose parents are not there yet */
 	uint64_t nodes, overflow_nodes, broken;
 };
 
 /*
- * Read the arena of the region @fd and give what has come a meaning. Errors as
- * dw_region_calls_read().
+ * Read the arena of the region @fd, whose @head was just read, and give what has come a meaning.
+ * Errors as dw_region_calls_read().
  */
 int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
 		       const struct dw_region_clock *clock);
@@ -86,18 +141,37 @@ int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_h
 /* Whether lines of @kind are nodes of a tree. */
 bool dw_line_is_node(enum dw_line_kind kind);
 
-/* The node at @line. */
-struct dw_tree_node dw_call_lines_node(const struct dw_call_lines *s, uint32_t line);
+/* The key of the callee of the node or overflow node at @line. */
+static inline uint64_t dw_call_lines_key(const struct dw_call_lines *s, uint32_t line)
+{
+	return s->callee_keys.v.v[s->lines.v[line].callee - 1].a;
+}
 
-/* The thread of node @id, borrowed. */
-struct dw_call_thread *dw_call_lines_thread(struct dw_call_lines *s, uint32_t id);
+/* Its thread, borrowed. */
+static inline struct dw_call_thread *dw_call_lines_thread(struct dw_call_lines *s, uint32_t line)
+{
+	return &s->threads.v[s->callee_keys.v.v[s->lines.v[line].callee - 1].b];
+}
+
+/* The index of @line's entry in s->changes, which is added when it is not there. -ENOMEM. */
+int64_t dw_call_lines_touch(struct dw_call_lines *s, uint32_t line);
+
+/* Copy @n lines that are kept whole, from @line on, to @ret: as they are. */
+void dw_call_lines_get(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret);
+
+/* Likewise as they were at the reading before. */
+void dw_call_lines_get_old(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret);
+
+/* Read them once more, to @ret, newer than what is kept. Where that cannot be, as
+ * dw_call_lines_get(). */
+void dw_call_lines_get_newer(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret);
 
 /*
  * What the system did in the node at @line, whose member os is @os: now and at the reading before,
- * zeros where there is nothing. 0 or -ENOMEM.
+ * zeros where there is nothing.
  */
-int dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struct dw_tree_os *now,
-		     struct dw_tree_os *old);
+void dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struct dw_tree_os *now,
+		      struct dw_tree_os *old);
 
 /* Free everything. */
 void dw_call_lines_release(struct dw_call_lines *s);

@@ -8,34 +8,28 @@
  */
 #include "collect/region/calls.h"
 
-#include "base/map.h"
-#include "base/pairs.h"
 #include "collect/region/call-ahead.h"
 #include "collect/region/call-beyond.h"
 #include "collect/region/call-lines.h"
+#include "collect/region/call-rises.h"
 #include "collect/region/call-values.h"
 #include "collect/region/each.h"
 #include "collect/region/fit.h"
 #include "collect/region/late.h"
 #include "collect/region/open.h"
 #include "collect/region/probe-costs.h"
-#include "collect/region/rows.h"
 
 #include <errno.h>
 #include <string.h>
 
+enum { DELTAS_MAX = 1 << 18 }; /* in memory, where somebody takes them */
+
 /* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
 #define SLOW_TICKS_MAX 16384
 
-/* What a node has risen by in this reading. */
-struct risen {
-	uint32_t node;
-	uint32_t pool;	/* index + 1, 0 = none */
-	uint32_t ahead; /* as in struct dw_call_line */
-	uint32_t line;
-	uint64_t callee;
-	struct dw_call_rise rise;
-	double cost; /* of probes, ticks; at most what the program's time covers */
+/* What late work is known of a callee, ticks by DWELL_LATE_BEGIN and _END. */
+struct callee_late {
+	double ticks[DWELL_LATES];
 };
 
 /* The nodes of one callee in a thread: recursion may hang a call below another of them than the one
@@ -48,11 +42,10 @@ struct pool {
 struct dw_region_calls {
 	struct dw_call_lines s;
 	struct dw_call_aheads ahead;
-	DW_VEC(struct risen) risen;
-	DW_VEC(struct dw_late_node) late_nodes; /* as risen */
+	struct dw_call_rises rises;
 	struct dw_late late;
-	DW_VEC(struct pool) pools;
-	struct dw_pairs pool_of; /* callee and thread -> index + 1 */
+	DW_VEC(struct callee_late) late_ticks; /* of this reading, as s.callees */
+	DW_VEC(struct pool) pools;	       /* likewise */
 	struct dw_call_beyond beyond;
 	struct dw_each_reader each;
 	struct dw_probe_costs costs;
@@ -74,55 +67,83 @@ int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_
 	return 0;
 }
 
-/* Note what the probes of @calls more calls of an overflow node take, and of whom. */
-static int charge_overflow(struct dw_region_calls *r, const struct dw_arena_change *c,
-			   uint64_t calls)
+/* Note what the probes of @calls more calls of the overflow node at @line take, and of whom. */
+static int charge_overflow(struct dw_region_calls *r, uint32_t line)
 {
 	const struct dw_probe_cost *cost = &r->costs.beyond;
 	struct dw_tree_overflow o, old;
+	uint64_t calls;
 
-	dw_arena_get(&r->s.arena, c->line, DWELL_OVERFLOW_LINES, &o);
-	dw_arena_get_old(&r->s.arena, c->line, DWELL_OVERFLOW_LINES, &old);
-	dw_call_lines_thread(&r->s, r->s.lines.v[c->line].id)->overflow_cost +=
+	dw_call_lines_get(&r->s, line, DWELL_OVERFLOW_LINES, &o);
+	dw_call_lines_get_old(&r->s, line, DWELL_OVERFLOW_LINES, &old);
+	calls = o.calls > old.calls ? o.calls - old.calls : 0;
+	dw_call_lines_thread(&r->s, line)->overflow_cost +=
 		(double)calls * (cost->callee + cost->caller);
 	return dw_call_beyond_add(&r->beyond, &o, (double)(o.elapsed - old.elapsed),
 				  (double)calls * cost->caller);
 }
 
-/* What is seen of @cost, of r->costs, behind the reading @i for @key. */
-static double seen(const struct dw_region_calls *r, double cost, uint64_t key, int i)
+/* The late work of the callee of the node at @line. */
+static double late_of(const struct dw_region_calls *r, uint32_t line, int i)
 {
-	double scale = r->costs.scale;
+	return r->late_ticks.v[r->s.lines.v[line].callee - 1].ticks[i];
+}
 
-	return scale * dw_late_seen(&r->late, cost / scale, key, i);
+/* What is seen of @cost, of r->costs, behind the reading @i for the callee of the node at @line. */
+static double seen(const struct dw_region_calls *r, double cost, uint32_t line, int i)
+{
+	double scale = r->costs.scale, late = late_of(r, line, i);
+
+	return scale * (late < cost / scale ? cost / scale - late : 0);
+}
+
+/* Look up what is late, once for all nodes of a callee. */
+static int find_late(struct dw_region_calls *r)
+{
+	size_t n = r->s.callees.n;
+
+	r->late_ticks.n = 0;
+	if (dw_vec_reserve(&r->late_ticks, n))
+		return -ENOMEM;
+	for (size_t c = 0; c < n; c++)
+		for (int i = 0; i < DWELL_LATES; i++)
+			r->late_ticks.v[c].ticks[i] =
+				dw_late_of(&r->late, r->s.callee_keys.v.v[c].a, i);
+	r->late_ticks.n = n;
+	return 0;
+}
+
+/* The calls of the change @c so far: before give_all(). */
+static uint64_t calls_of(const struct dw_region_calls *r, const struct dw_call_change *c)
+{
+	uint64_t now = r->s.counts.v[c->line].calls;
+
+	return now > c->calls ? now - c->calls : 0;
 }
 
 /* Charge the probes of the change @c to the caller of its node, or where those go that have none in
  * the tree. */
-static int charge_caller(struct dw_region_calls *r, const struct dw_arena_change *c)
+static int charge_caller(struct dw_region_calls *r, const struct dw_call_change *c)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	const struct dw_probe_cost *cost =
 		l->kind == DWELL_LINE_OUTSIDE ? &r->costs.outside : &r->costs.function;
-	struct dw_tree_node now = dw_call_lines_node(&r->s, c->line), old;
-	uint64_t calls;
+	uint64_t calls = calls_of(r, c);
 	int64_t parent;
 
-	memcpy(&old, &c->old, sizeof old);
-	calls = now.calls > old.calls ? now.calls - old.calls : 0;
 	if (l->kind == DWELL_LINE_TRUNCATED)
-		dw_call_lines_thread(&r->s, l->id)->truncated +=
-			(double)(now.elapsed - old.elapsed);
+		dw_call_lines_thread(&r->s, c->line)->truncated +=
+			(double)(r->s.counts.v[c->line].elapsed - c->elapsed);
 	if (l->kind == DWELL_LINE_OVERFLOW)
-		return charge_overflow(r, c, calls);
+		return charge_overflow(r, c->line);
 	if (!calls || (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE))
 		return 0;
-	parent = dw_arena_touch(&r->s.arena, l->parent);
+	parent = dw_call_lines_touch(&r->s, l->parent);
 	if (parent < 0)
 		return -ENOMEM;
-	r->s.arena.changes.v[parent].cost +=
+	r->s.changes.v[parent].cost +=
 		(double)calls *
-		(seen(r, cost->caller, now.key, DWELL_LATE_END) + l->passed * cost->pass);
+		(seen(r, cost->caller, c->line, DWELL_LATE_END) + l->passed * cost->pass);
 	return 0;
 }
 
@@ -133,114 +154,73 @@ static int charge_callers(struct dw_region_calls *r)
 	dw_vec_each(t, &r->s.threads)
 		t->overflow_cost = t->truncated = 0;
 	dw_call_beyond_clear(&r->beyond);
-	for (size_t i = 0, n = r->s.arena.changes.n; i < n && !rc; i++) {
-		struct dw_arena_change c = r->s.arena.changes.v[i];
+	for (size_t i = 0, n = r->s.changes.n; i < n && !rc; i++) {
+		struct dw_call_change c = r->s.changes.v[i];
 
 		rc = charge_caller(r, &c);
 	}
 	return rc;
 }
 
-/* What of @rise is the program's, ticks. */
-static double program_time(const struct dw_call_rise *rise)
+/* The caller of the node of @c, NULL = its call has nothing late. */
+static struct dw_call_change *late_caller(struct dw_region_calls *r, const struct dw_call_change *c)
 {
-	int64_t ticks = rise->application < rise->elapsed ? rise->application : rise->elapsed;
+	const struct dw_call_line *l = &r->s.lines.v[c->line];
+	uint32_t change = r->s.lines.v[l->parent].change;
 
-	return ticks > 0 ? (double)ticks : 0;
-}
-
-/* The pool of @callee's nodes in the thread of node @id, as index + 1. 0 = no memory. */
-static uint32_t get_pool(struct dw_region_calls *r, uint32_t id, uint64_t callee)
-{
-	uint32_t pool = dw_pairs_add(&r->pool_of, callee, dw_calls_get(&r->s.p->calls, id)->thread);
-
-	if (pool > r->pools.n && dw_vec_push(&r->pools, (struct pool){0}))
-		return 0;
-	return pool;
-}
-
-/* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
- * reading. */
-static bool is_booked(struct dw_region_calls *r, const struct dw_call_ahead *a)
-{
-	struct dw_call_thread *thread = dw_call_lines_thread(&r->s, r->s.lines.v[a->line].id);
-	struct dw_tree_thread t;
-
-	dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
-	return t.last > a->until_before;
-}
-
-/*
- * A thread that lost its processor in a gate books what passed meanwhile to the gate's new node,
- * when we have charged it to the old one: it stays there and is taken off the other's.
- */
-static int move_booked(struct dw_region_calls *r)
-{
-	struct dw_map of_thread = {0}; /* -> index in risen + 1 */
-	uint32_t i = 0;
-	int rc = 0;
-
-	dw_vec_each(n, &r->risen) {
-		const struct dw_call_ahead *a = n->ahead ? &r->ahead.v.v[n->ahead - 1] : NULL;
-
-		i++;
-		if (!rc && a && a->given.elapsed > a->now.elapsed && is_booked(r, a))
-			rc = dw_map_put(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread,
-					i);
-	}
-	for (i = 0; of_thread.used && i < r->risen.n; i++) {
-		struct risen *n = &r->risen.v[i], *to;
-		uint32_t at = dw_map_get(&of_thread, dw_calls_get(&r->s.p->calls, n->node)->thread);
-
-		to = at ? &r->risen.v[at - 1] : n;
-		if (to != n)
-			dw_call_ahead_move(&r->ahead.v.v[to->ahead - 1], &n->rise, &to->rise);
-	}
-	dw_map_release(&of_thread);
-	return rc;
+	if ((l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE) ||
+	    change >= r->s.changes.n || r->s.changes.v[change].line != l->parent)
+		return NULL;
+	return &r->s.changes.v[change];
 }
 
 /* Let late work be its function's. */
-static int move_late(struct dw_region_calls *r)
+static void move_late(struct dw_region_calls *r)
 {
-	r->late_nodes.n = 0;
-	dw_vec_each(n, &r->risen) {
-		const struct dw_call_line *l = &r->s.lines.v[n->line];
-		bool is_call = l->kind == DWELL_LINE_FUNCTION || l->kind == DWELL_LINE_OUTSIDE;
-		uint32_t change = r->s.arena.change_of.v[l->parent];
-		double spare = program_time(&n->rise) - n->cost;
-		struct dw_late_node node = {.spare = spare > 0 ? spare : 0};
+	struct dw_late_moves moves = {0};
 
-		if (is_call && n->rise.calls && change < r->s.arena.changes.n &&
-		    r->s.arena.changes.v[change].line == l->parent) {
-			node.mine = (double)n->rise.calls *
-				    (dw_late_of(&r->late, n->callee, DWELL_LATE_END) -
-				     dw_late_of(&r->late, n->callee, DWELL_LATE_BEGIN));
-			node.caller = r->s.arena.changes.v[change].place;
+	if (r->late.base <= 0)
+		return;
+	dw_call_each_node(c, &r->s)
+	{
+		struct dw_call_change *caller = late_caller(r, c);
+		uint64_t calls = dw_call_rises_get(&r->rises, c).calls;
+		double mine = (double)calls * (late_of(r, c->line, DWELL_LATE_END) -
+					       late_of(r, c->line, DWELL_LATE_BEGIN));
+
+		if (caller && calls) {
+			c->moved += mine;
+			caller->moved -= mine;
 		}
-		if (dw_vec_push(&r->late_nodes, node))
-			return -ENOMEM;
 	}
-	dw_late_share(r->late_nodes.v, r->late_nodes.n);
-	for (size_t i = 0; i < r->risen.n; i++) {
-		struct dw_call_rise *rise = &r->risen.v[i].rise;
+	dw_call_each_node(c, &r->s)
+	{
+		double moved = c->moved, spare;
+		struct dw_call_rise rise;
 
-		int64_t ticks = (int64_t)r->late_nodes.v[i].moved;
-
-		rise->elapsed += ticks;
-		rise->application += ticks;
-		rise->whole += ticks;
+		c->moved = 0;
+		rise = dw_call_rises_get(&r->rises, c);
+		spare = dw_call_program_time(&rise) - c->cost;
+		c->moved = dw_late_bound(&moves, moved, spare > 0 ? spare : 0);
 	}
-	return 0;
+	dw_call_each_node(c, &r->s) c->moved = dw_late_share(&moves, c->moved);
 }
 
-/* What samples of @n are of, DWELL_KEY_ROOT = there are none. */
-static uint64_t fit_key(const struct dw_region_calls *r, const struct risen *n)
+/* The callee whose time it is where the node of @c has some: of a statement its function's. */
+static uint32_t callee_of(const struct dw_region_calls *r, const struct dw_call_change *c)
 {
-	enum dw_line_kind kind = r->s.lines.v[n->line].kind;
+	const struct dw_call_line *l = &r->s.lines.v[c->line];
+
+	return l->kind == DWELL_LINE_STATEMENT ? r->s.lines.v[l->parent].callee : l->callee;
+}
+
+/* What samples of the node of @c are of, DWELL_KEY_ROOT = there are none. */
+static uint64_t fit_key(const struct dw_region_calls *r, const struct dw_call_change *c)
+{
+	enum dw_line_kind kind = r->s.lines.v[c->line].kind;
 
 	if (kind == DWELL_LINE_FUNCTION || kind == DWELL_LINE_STATEMENT)
-		return n->callee;
+		return r->s.callee_keys.v.v[callee_of(r, c) - 1].a;
 	return kind == DWELL_LINE_OUTSIDE ? DWELL_SAMPLED_OUTSIDE : DWELL_KEY_ROOT;
 }
 
@@ -250,98 +230,105 @@ static int fit_costs(struct dw_region_calls *r, const struct dw_gate_samples *sa
 	int rc = 0;
 
 	dw_fit_begin(&r->fit);
-	dw_vec_each(n, &r->risen) {
-		uint64_t key = fit_key(r, n);
+	dw_call_each_node(c, &r->s)
+	{
+		struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+		uint64_t key = fit_key(r, c);
 
 		if (!rc && key != DWELL_KEY_ROOT)
-			rc = dw_fit_add(&r->fit, key, program_time(&n->rise), n->cost);
+			rc = dw_fit_add(&r->fit, key, dw_call_program_time(&rise), c->cost);
 	}
 	for (size_t i = 0; i < samples->keys_n && !rc; i++)
 		rc = dw_fit_sample(&r->fit, samples->keys[i], samples->ticks);
 	if (rc)
 		return rc;
 	dw_fit_solve(&r->fit, samples->ticks);
-	dw_vec_each(n, &r->risen)
-		n->cost = dw_fit_cost(&r->fit, fit_key(r, n), n->cost);
+	dw_call_each_node(c, &r->s) c->cost = dw_fit_cost(&r->fit, fit_key(r, c), c->cost);
 	return 0;
 }
 
 /* Bring the costs of all that has risen to what their time covers, the rest to their pools. */
 static int pool_costs(struct dw_region_calls *r)
 {
-	dw_vec_each(n, &r->risen) {
-		double time = program_time(&n->rise), cost = n->cost;
-		struct pool *pool;
+	r->pools.n = 0;
+	if (dw_vec_reserve(&r->pools, r->s.callees.n))
+		return -ENOMEM;
+	while (r->pools.n < r->s.callees.n)
+		r->pools.v[r->pools.n++] = (struct pool){0};
+	dw_call_each_node(c, &r->s)
+	{
+		struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+		struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
+		double time = dw_call_program_time(&rise), cost = c->cost;
 
-		n->pool = get_pool(r, n->node, n->callee);
-		if (!n->pool)
-			return -ENOMEM;
-		n->cost = cost < time ? cost : time;
-		pool = &r->pools.v[n->pool - 1];
-		pool->left += cost - n->cost;
-		pool->spare += time - n->cost;
+		c->cost = cost < time ? cost : time;
+		pool->left += cost - c->cost;
+		pool->spare += time - c->cost;
 	}
 	return 0;
 }
 
-/* Add the delta of node @id: @rise less the probes' @cost. */
-static int give(struct dw_region_calls *r, uint32_t id, const struct dw_call_rise *rise,
-		double cost, const struct dw_region_reading *now)
+/* Add the delta of node @id. */
+static int give(struct dw_region_calls *r, uint32_t id, const struct dw_call_values *values,
+		const struct dw_region_reading *now)
 {
-	struct dw_call_delta d = {.slice = now->slice, .node = id};
 	static const struct dw_call_values nothing;
-	const struct dw_call_node *node = dw_calls_get(&r->s.p->calls, id);
+	__auto_type deltas = &r->s.p->calls.deltas;
 
-	dw_call_values_of(rise, cost, now->clock, &d.values);
-	if (!(node->flags & DWELL_CALL_OVERFLOW)) {
-		dw_call_values_add(&r->stats.sum, &d.values);
-		r->slow += (double)rise->slow;
-	}
-	if (!memcmp(&d.values, &nothing, sizeof nothing))
+	if (!memcmp(values, &nothing, sizeof nothing))
 		return 0;
-	return dw_vec_push(&r->s.p->calls.deltas, d);
+	if (now->full && deltas->n >= DELTAS_MAX)
+		now->full(now->ctx);
+	return dw_vec_push(deltas, ((struct dw_call_delta){now->slice, id, *values}));
+}
+
+/* Likewise of a node of the tree. */
+static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
+		     const struct dw_region_reading *now)
+{
+	const struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
+	struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+	double share = pool->left < pool->spare ? pool->left / pool->spare : 1;
+	double cost = c->cost;
+	struct dw_call_values values;
+
+	if (pool->left > 0)
+		cost += (dw_call_program_time(&rise) - cost) * share;
+	dw_call_values_of(&rise, cost, now->clock, &values);
+	dw_call_values_add(&r->stats.sum, &values);
+	r->slow += (double)rise.slow;
+	return give(r, r->s.lines.v[c->line].id, &values, now);
 }
 
 /* Give all that has risen, with what others of their callee could not cover. */
-static int give_risen(struct dw_region_calls *r, const struct dw_region_reading *now)
+static int give_nodes(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
 	int rc = 0;
 
-	dw_vec_each(n, &r->risen) {
-		const struct pool *pool = &r->pools.v[n->pool - 1];
-		double share = pool->left < pool->spare ? pool->left / pool->spare : 1;
-
-		if (!rc && pool->left > 0)
-			n->cost += (program_time(&n->rise) - n->cost) * share;
-		if (!rc)
-			rc = give(r, n->node, &n->rise, n->cost, now);
-	}
+	dw_call_each_node(c, &r->s) if (!rc) rc = give_node(r, c, now);
 	dw_vec_each(pool, &r->pools)
 		r->uncovered += pool->left > pool->spare ? pool->left - pool->spare : 0;
-	r->risen.n = r->pools.n = 0;
-	dw_pairs_release(&r->pool_of);
 	return rc;
 }
 
-/* The probes of the node's own share in the change @c. */
-static double cost_of(struct dw_region_calls *r, const struct dw_arena_change *c,
+/* The probes of the share of its own that the node of @c has, which has risen by @rise. */
+static double cost_of(struct dw_region_calls *r, const struct dw_call_change *c,
 		      const struct dw_call_rise *rise)
 {
-	const struct dw_call_line *l = &r->s.lines.v[c->line];
-	uint64_t key = dw_call_lines_node(&r->s, c->line).key;
+	double calls = (double)rise->calls;
 	const struct dw_call_thread *t;
 
-	switch (l->kind) {
+	switch (r->s.lines.v[c->line].kind) {
 	case DWELL_LINE_FUNCTION:
-		return c->cost + (double)rise->calls *
-					 seen(r, r->costs.function.callee, key, DWELL_LATE_BEGIN);
+		return c->cost +
+		       calls * seen(r, r->costs.function.callee, c->line, DWELL_LATE_BEGIN);
 	case DWELL_LINE_OUTSIDE:
-		return c->cost + (double)rise->calls *
-					 seen(r, r->costs.outside.callee, key, DWELL_LATE_BEGIN);
+		return c->cost +
+		       calls * seen(r, r->costs.outside.callee, c->line, DWELL_LATE_BEGIN);
 	case DWELL_LINE_STATEMENT:
-		return c->cost + (double)rise->calls * r->costs.line;
+		return c->cost + calls * r->costs.line;
 	case DWELL_LINE_TRUNCATED:
-		t = dw_call_lines_thread(&r->s, l->id);
+		t = dw_call_lines_thread(&r->s, c->line);
 		return t->truncated > 0 ? t->overflow_cost * (double)rise->elapsed / t->truncated
 					: 0;
 	default:
@@ -366,11 +353,10 @@ static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
 	}
 }
 
-/* Tell what calls of the node at @line took that rose by @rise and whose own share of probes is
- * @own; what statements took is their function's. Slow paths that the system's doings took are
- * nobody's. */
+/* Tell what calls of @key took, whose node is at @line, that rose by @rise and whose own share of
+ * probes is @own. Slow paths that the system's doings took are nobody's. */
 static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading *now, uint32_t line,
-		      const struct dw_tree_node *node, const struct dw_call_rise *rise, double own)
+		      uint64_t key, const struct dw_call_rise *rise, double own)
 {
 	struct dw_call_line *l = &r->s.lines.v[line];
 	bool is_systems = rise->switches || rise->io_calls || rise->blocking_calls;
@@ -378,43 +364,39 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 	double time = (double)rise->application + (double)rise->os_cpu - own;
 	double calls = (double)rise->calls;
 	struct dw_call_cost cost = {
-		.key = node->key,
-		.site = node->site,
+		.key = key,
+		.site = l->site,
 		.probes = calls * probes_of(r, l->kind),
 		.pass = l->passed * calls * r->costs.function.pass,
 		.time = time > 0 ? time : 0,
 	};
 
+	if (!now->cost)
+		return;
 	if (!is_systems && (double)rise->slow < calls * SLOW_TICKS_MAX)
 		cost.probes += (double)rise->slow;
-	if (now->cost && !now->cost(now->ctx, &cost))
+	if (!now->cost(now->ctx, &cost))
 		l->passed = l->passed > 1 ? 0 : l->passed; /* BACK alone stays */
 }
 
-static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
+/* Find out what the node of @c has risen by, and what of that are probes. */
+static int take_node(struct dw_region_calls *r, struct dw_call_change *c,
 		     const struct dw_region_reading *now)
 {
-	const struct dw_call_line *l = &r->s.lines.v[c->line];
-	struct dw_tree_node node = dw_call_lines_node(&r->s, c->line), old;
+	const struct dw_call_counts *counts = &r->s.counts.v[c->line];
+	struct dw_tree_node node = {counts->elapsed, counts->calls, .overhead = counts->overhead};
+	struct dw_tree_node old = {c->elapsed, c->calls, .overhead = c->overhead};
+	struct dw_call_ahead *ahead = dw_call_ahead_of(&r->ahead, c->line);
 	struct dw_tree_os os, os_old;
 	struct dw_call_rise rise;
 
-	if (dw_call_lines_os(&r->s, c->line, node.os, &os, &os_old))
-		return -ENOMEM;
-	memcpy(&old, &c->old, sizeof old);
+	dw_call_lines_os(&r->s, c->line, counts->os, &os, &os_old);
 	rise = dw_call_rise(&node, &old, &os, &os_old);
-	if (l->ahead)
-		dw_call_ahead_settle(&r->ahead.v.v[l->ahead - 1], &rise);
-	if (l->kind == DWELL_LINE_STATEMENT) /* a line shares what it cannot cover with others */
-		node.key = dw_call_lines_node(&r->s, l->parent).key;
-	tell_cost(r, now, c->line, &node, &rise, cost_of(r, c, &rise));
-	r->s.arena.changes.v[r->s.arena.change_of.v[c->line]].place = (uint32_t)r->risen.n + 1;
-	return dw_vec_push(&r->risen, ((struct risen){.node = l->id,
-						      .ahead = l->ahead,
-						      .line = c->line,
-						      .callee = node.key,
-						      .rise = rise,
-						      .cost = cost_of(r, c, &rise)}));
+	if (ahead)
+		dw_call_ahead_settle(ahead, &rise);
+	c->cost = cost_of(r, c, &rise);
+	tell_cost(r, now, c->line, r->s.callee_keys.v.v[callee_of(r, c) - 1].a, &rise, c->cost);
+	return dw_call_rises_set(&r->rises, c, &rise);
 }
 
 /* Both nodes of the overflow lines at @line. Those of one callee share what the probes of their
@@ -422,29 +404,30 @@ static int take_node(struct dw_region_calls *r, const struct dw_arena_change *c,
 static int give_overflow(struct dw_region_calls *r, uint32_t line,
 			 const struct dw_region_reading *now)
 {
-	const struct dw_call_line *l = &r->s.lines.v[line];
+	uint32_t id = r->s.lines.v[line].id;
 	double cost = r->costs.beyond.callee + r->costs.beyond.caller, own;
 	struct dw_tree_overflow o, old;
 	struct dw_tree_os os, os_old;
+	struct dw_call_values values;
 	struct dw_call_rise rise;
 	int rc;
 
-	dw_arena_get(&r->s.arena, line, DWELL_OVERFLOW_LINES, &o);
-	dw_arena_get_old(&r->s.arena, line, DWELL_OVERFLOW_LINES, &old);
-	if (dw_call_lines_os(&r->s, line, o.os, &os, &os_old))
-		return -ENOMEM;
+	dw_call_lines_get(&r->s, line, DWELL_OVERFLOW_LINES, &o);
+	dw_call_lines_get_old(&r->s, line, DWELL_OVERFLOW_LINES, &old);
+	dw_call_lines_os(&r->s, line, o.os, &os, &os_old);
 	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
 	own = (double)rise.calls * r->costs.beyond.callee +
 	      dw_call_beyond_share(&r->beyond, &o, (double)rise.elapsed);
-	tell_cost(r, now, line, &(struct dw_tree_node){.key = o.key, .site = o.site}, &rise, own);
-	rc = give(r, l->id, &rise, own, now);
+	tell_cost(r, now, line, o.key, &rise, own);
+	dw_call_values_of(&rise, own, now->clock, &values);
+	rc = give(r, id, &values, now);
 	if (rc)
 		return rc;
 	rise = dw_call_rise_inclusive(&o, &old);
-	return give(r, l->id + 1, &rise,
-		    (double)rise.calls * r->costs.beyond.callee +
-			    (double)(o.inclusive_calls - old.inclusive_calls) * cost,
-		    now);
+	cost *= (double)(o.inclusive_calls - old.inclusive_calls);
+	dw_call_values_of(&rise, (double)rise.calls * r->costs.beyond.callee + cost, now->clock,
+			  &values);
+	return give(r, id + 1, &values, now);
 }
 
 /* Turn what has changed into deltas. */
@@ -452,39 +435,37 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < r->s.arena.changes.n && !rc; i++) {
-		struct dw_arena_change c = r->s.arena.changes.v[i];
-		enum dw_line_kind kind = r->s.lines.v[c.line].kind;
-
-		if (dw_line_is_node(kind))
-			rc = take_node(r, &c, now);
-		else if (kind == DWELL_LINE_OVERFLOW)
-			rc = give_overflow(r, c.line, now);
+	r->rises.v.n = 0;
+	dw_vec_each(c, &r->s.changes) {
+		if (!rc && dw_call_is_node(&r->s, c))
+			rc = take_node(r, c, now);
+		else if (!rc && r->s.lines.v[c->line].kind == DWELL_LINE_OVERFLOW)
+			rc = give_overflow(r, c->line, now);
 	}
 	if (!rc)
-		rc = move_booked(r);
+		rc = dw_call_aheads_move(&r->ahead, &r->s, &r->rises);
 	if (!rc)
-		rc = move_late(r);
+		move_late(r);
 	if (!rc && r->is_sampled)
 		rc = fit_costs(r, &now->samples);
 	if (!rc)
 		rc = pool_costs(r);
 	if (!rc)
-		rc = give_risen(r, now);
-	if (!rc)
-		dw_call_aheads_keep(&r->ahead, &r->s);
-	return rc;
+		rc = give_nodes(r, now);
+	return rc ? rc : dw_call_aheads_keep(&r->ahead);
 }
 
-/* What is seen of the probes of a call of @key, whose node is on a line of @kind. */
-static double seen_of(const struct dw_region_calls *r, enum dw_line_kind kind, uint64_t key)
+/* What is seen of the probes of a call whose node is at @line. */
+static double seen_of(const struct dw_region_calls *r, uint32_t line)
 {
+	enum dw_line_kind kind = r->s.lines.v[line].kind;
 	const struct dw_probe_cost *c =
 		kind == DWELL_LINE_OUTSIDE ? &r->costs.outside : &r->costs.function;
 
 	if (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE)
 		return probes_of(r, kind);
-	return seen(r, c->callee, key, DWELL_LATE_BEGIN) + seen(r, c->caller, key, DWELL_LATE_END);
+	return seen(r, c->callee, line, DWELL_LATE_BEGIN) +
+	       seen(r, c->caller, line, DWELL_LATE_END);
 }
 
 /* What the probes of all that has changed come to, ticks. */
@@ -492,17 +473,19 @@ static double sum_costs(const struct dw_region_calls *r)
 {
 	double sum = 0;
 
-	dw_vec_each(c, &r->s.arena.changes) {
+	dw_vec_each(c, &r->s.changes) {
 		const struct dw_call_line *l = &r->s.lines.v[c->line];
-		struct dw_tree_node now, old;
+		uint64_t calls = calls_of(r, c);
+		struct dw_tree_overflow o, old;
 
-		if (!dw_line_is_node(l->kind) && l->kind != DWELL_LINE_OVERFLOW)
-			continue;
-		now = dw_call_lines_node(&r->s, c->line);
-		memcpy(&old, &c->old, sizeof old); /* calls of overflow nodes stand there, too */
-		if (now.calls > old.calls)
-			sum += (double)(now.calls - old.calls) *
-			       (seen_of(r, l->kind, now.key) + l->passed * r->costs.function.pass);
+		if (l->kind == DWELL_LINE_OVERFLOW) {
+			dw_call_lines_get(&r->s, c->line, DWELL_OVERFLOW_LINES, &o);
+			dw_call_lines_get_old(&r->s, c->line, DWELL_OVERFLOW_LINES, &old);
+			calls = o.calls > old.calls ? o.calls - old.calls : 0;
+		}
+		if (calls)
+			sum += (double)calls *
+			       (seen_of(r, c->line) + l->passed * r->costs.function.pass);
 	}
 	return sum;
 }
@@ -550,7 +533,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		struct dw_tree_thread t;
 		uint64_t end;
 
-		dw_arena_get(&r->s.arena, thread->line, DWELL_THREAD_LINES, &t);
+		dw_call_lines_get(&r->s, thread->line, DWELL_THREAD_LINES, &t);
 		end = end_of(thread, &t, now);
 		s->cpu_ns += cpu_of(thread, &t, clock);
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
@@ -578,7 +561,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	s->given_ns = dw_region_clock_span(clock, c->given);
 	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
 	s->slow_ns = dw_region_clock_span(clock, r->slow);
-	s->arena_bytes = r->s.arena.lines.n * DWELL_LINE_BYTES;
+	s->arena_bytes = dw_arena_lines(&r->s.arena) * DWELL_LINE_BYTES;
 	s->nodes = r->s.nodes;
 	s->overflow_nodes = r->s.overflow_nodes;
 	s->broken = r->s.broken + (now->is_last ? r->s.waiting.n : 0);
@@ -592,11 +575,14 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 		return rc;
 	dw_probe_costs_learn(&r->costs, now->head);
 	rc = dw_late_read(&r->late, &r->s);
+	if (!rc)
+		rc = find_late(r);
+	if (rc)
+		return rc;
 	r->is_sampled = dw_probe_costs_scale(&r->costs, sum_costs(r), &now->samples);
+	rc = charge_callers(r);
 	if (!rc)
-		rc = charge_callers(r);
-	if (!rc)
-		rc = dw_call_aheads_look(&r->ahead, &r->s, fd, now);
+		rc = dw_call_aheads_look(&r->ahead, &r->s, now);
 	if (!rc)
 		rc = give_all(r, now);
 	if (!rc)
@@ -619,13 +605,12 @@ void dw_region_calls_free(struct dw_region_calls *r)
 		return;
 	dw_call_lines_release(&r->s);
 	dw_call_aheads_release(&r->ahead);
-	dw_vec_release(&r->risen);
+	dw_vec_release(&r->rises.v);
+	dw_vec_release(&r->late_ticks);
 	dw_vec_release(&r->pools);
-	dw_vec_release(&r->late_nodes);
 	dw_late_release(&r->late);
 	dw_fit_release(&r->fit);
 	dw_call_beyond_release(&r->beyond);
-	dw_pairs_release(&r->pool_of);
 	dw_each_release(&r->each);
 	free(r);
 }

@@ -69,6 +69,8 @@ struct dw_region_reading {
 	/* Is told what calls took, path by path. False: if gates let them pass, these are gone now.
 	 * NULL = nobody wants to know. */
 	bool (*cost)(void *ctx, const struct dw_call_cost *cost);
+	/* Is told that the profile has many deltas: may write and forget them. NULL = they stay. */
+	void (*full)(void *ctx);
 	void *ctx;
 };
 

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* struct dw_call_line.ahead of these lines. */
+/* struct dw_call_line.state of these lines. */
 enum { NOT_LISTED, LISTED, CHANGED };
 
 /* The profile's thread at @line, 0 = there is none. */
@@ -41,7 +41,7 @@ static int take_each(struct dw_call_lines *s, uint32_t line, const struct dw_reg
 	bool is_outside;
 	int rc;
 
-	dw_arena_get(&s->arena, line, DWELL_EACH_LINES, &e);
+	dw_call_lines_get(s, line, DWELL_EACH_LINES, &e);
 	row.thread = thread_at(s, e.thread);
 	if (!row.thread || e.elapsed_exclusive.least > e.elapsed_exclusive.most)
 		return 0;
@@ -126,7 +126,7 @@ static int take_slow(struct dw_call_lines *s, uint32_t line, const struct dw_reg
 	struct dw_tree_slow w;
 	enum dw_line_kind kind;
 
-	dw_arena_get(&s->arena, line, DWELL_SLOW_LINES, &w);
+	dw_call_lines_get(s, line, DWELL_SLOW_LINES, &w);
 	kind = w.node < s->lines.n ? s->lines.v[w.node].kind : DWELL_LINE_UNKNOWN;
 	*done = !w.node && w.serial; /* it has no path, so it is none that could be shown */
 	if (w.serial & 1 || (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE))
@@ -140,14 +140,14 @@ static int list_changed(struct dw_each_reader *r, struct dw_call_lines *s)
 {
 	int rc = 0;
 
-	dw_vec_each(change, &s->arena.changes) {
+	dw_vec_each(change, &s->changes) {
 		struct dw_call_line *l = &s->lines.v[change->line];
 
 		if (l->kind != DWELL_LINE_EACH && l->kind != DWELL_LINE_SLOW)
 			continue;
-		if (!rc && l->ahead == NOT_LISTED)
+		if (!rc && l->state == NOT_LISTED)
 			rc = dw_vec_push(&r->lines, change->line);
-		l->ahead = CHANGED;
+		l->state = CHANGED;
 	}
 	return rc;
 }
@@ -165,9 +165,9 @@ int dw_each_read(struct dw_each_reader *r, struct dw_call_lines *s,
 
 		if (l->kind == DWELL_LINE_EACH)
 			rc = take_each(s, line, clock, &done);
-		else if (l->ahead != CHANGED || is_last)
+		else if (l->state != CHANGED || is_last)
 			rc = take_slow(s, line, clock, &done);
-		l->ahead = done ? NOT_LISTED : LISTED;
+		l->state = done ? NOT_LISTED : LISTED;
 		if (!done)
 			r->lines.v[kept++] = line;
 	}

@@ -32,15 +32,15 @@ static void add(struct dw_tree_late *sum, const struct dw_tree_late *now,
 
 static int add_changes(struct dw_late *l, const struct dw_call_lines *s)
 {
-	dw_vec_each(change, &s->arena.changes) {
+	dw_vec_each(change, &s->changes) {
 		const struct dw_call_line *line = &s->lines.v[change->line];
 		struct dw_tree_each now, old;
 		struct dw_late_calls *calls;
 
 		if (line->kind != DWELL_LINE_REST || s->lines.v[line->id].kind != DWELL_LINE_EACH)
 			continue;
-		dw_arena_get(&s->arena, line->id, DWELL_EACH_LINES, &now);
-		dw_arena_get_old(&s->arena, line->id, DWELL_EACH_LINES, &old);
+		dw_call_lines_get(s, line->id, DWELL_EACH_LINES, &now);
+		dw_call_lines_get_old(s, line->id, DWELL_EACH_LINES, &old);
 		calls = dw_row_of(&l->calls, &l->of, now.key);
 		if (!calls)
 			return -ENOMEM;
@@ -123,26 +123,21 @@ double dw_late_seen(const struct dw_late *l, double cost, uint64_t key, int i)
 	return late < cost ? cost - late : 0;
 }
 
-/* What nodes lack is taken off all that others get. */
-void dw_late_share(struct dw_late_node *nodes, size_t n)
+double dw_late_bound(struct dw_late_moves *m, double moved, double spare)
 {
-	double lack = 0, got = 0, share;
+	m->got += moved > 0 ? moved : 0;
+	if (moved >= -spare)
+		return moved;
+	m->lack -= moved + spare;
+	return -spare;
+}
 
-	for (struct dw_late_node *x = nodes; x < nodes + n; x++)
-		if (x->caller) {
-			x->moved += x->mine;
-			nodes[x->caller - 1].moved -= x->mine;
-		}
-	for (struct dw_late_node *x = nodes; x < nodes + n; x++) {
-		got += x->moved > 0 ? x->moved : 0;
-		if (x->moved >= -x->spare)
-			continue;
-		lack -= x->moved + x->spare;
-		x->moved = -x->spare;
-	}
-	share = lack < got ? 1 - lack / got : 0;
-	for (struct dw_late_node *x = nodes; x < nodes + n; x++)
-		x->moved *= x->moved > 0 ? share : 1;
+/* What nodes lack is taken off all that others get. */
+double dw_late_share(const struct dw_late_moves *m, double moved)
+{
+	double share = m->lack < m->got ? 1 - m->lack / m->got : 0;
+
+	return moved > 0 ? moved * share : moved;
 }
 
 void dw_late_release(struct dw_late *l)

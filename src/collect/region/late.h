@@ -30,12 +30,9 @@ struct dw_late {
 	struct dw_map of; /* key -> index + 1 */
 };
 
-/* A node in the moves of a reading. */
-struct dw_late_node {
-	double mine;	 /* ticks that its caller was charged with; negative: the other way round */
-	double spare;	 /* the program's time in it, ticks */
-	uint32_t caller; /* place in the list of nodes + 1, 0 = none */
-	double moved;	 /* to it, ticks, from 0 */
+/* The moves of a reading, ticks: what nodes lack and what others get. Zero-initialised. */
+struct dw_late_moves {
+	double lack, got;
 };
 
 /* Take what has come in @s, which was just read. 0 or -ENOMEM. */
@@ -48,8 +45,11 @@ double dw_late_of(const struct dw_late *l, uint64_t key, int i);
  * for, they take no time of their own. */
 double dw_late_seen(const struct dw_late *l, double cost, uint64_t key, int i);
 
-/* Find out what moves between the @n @nodes, as far as they have it to spare. */
-void dw_late_share(struct dw_late_node *nodes, size_t n);
+/* Of each node: what is to move to it, no less than what its @spare time can give. */
+double dw_late_bound(struct dw_late_moves *m, double moved, double spare);
+
+/* Then: what does, as nodes get no more than others give. */
+double dw_late_share(const struct dw_late_moves *m, double moved);
 
 /* Free everything. */
 void dw_late_release(struct dw_late *l);

@@ -79,7 +79,7 @@ static int add_ranges(struct dw_call_lines *s, const struct walk *k, bool is_inn
 	struct dw_call_extremes row = {
 		.id = calls->extremes_ids + 1,
 		.thread = k->thread->id,
-		.entry = dw_calls_get(calls, s->lines.v[w->node].id)->entry,
+		.entry = s->callees.v[s->lines.v[w->node].callee - 1].entry,
 		.ranges = DWELL_RANGES_NONE,
 	};
 
@@ -103,14 +103,14 @@ static int add(struct dw_call_lines *s, const struct walk *k, bool is_kept,
 {
 	uint32_t line = k->w.node, id = 0;
 	enum dw_line_kind kind = line < s->lines.n ? s->lines.v[line].kind : DWELL_LINE_UNKNOWN;
-	struct dw_tree_node node;
+	bool is_inner;
 	int rc;
 
 	if (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE)
 		return 0;
-	node = dw_call_lines_node(s, line);
-	rc = node.key & DWELL_KEY_ADDRESS ? 0 : add_ranges(s, k, node.is_inner, clock);
-	if (!rc && is_kept && !node.is_inner)
+	is_inner = s->counts.v[line].is_inner;
+	rc = dw_call_lines_key(s, line) & DWELL_KEY_ADDRESS ? 0 : add_ranges(s, k, is_inner, clock);
+	if (!rc && is_kept && !is_inner)
 		rc = dw_each_add_slow(s, &k->w, clock, &id);
 	return rc;
 }
@@ -124,7 +124,7 @@ static bool get(const struct dw_call_lines *s, const struct dw_tree_thread *t, u
 
 	if (!index || !block || line >= s->lines.n || s->lines.v[line].kind != DWELL_LINE_OPEN)
 		return false;
-	dw_arena_get(&s->arena, (uint32_t)line, DWELL_OPEN_LINES, ret);
+	dw_call_lines_get(s, (uint32_t)line, DWELL_OPEN_LINES, ret);
 	return ret->index == index;
 }
 
@@ -136,7 +136,7 @@ static int take_thread(struct dw_call_lines *s, const struct dw_call_thread *thr
 	uint32_t index;
 	int rc = 0;
 
-	dw_arena_get(&s->arena, thread->line, DWELL_THREAD_LINES, &k.t);
+	dw_call_lines_get(s, thread->line, DWELL_THREAD_LINES, &k.t);
 	begin(&k);
 	index = k.t.open_top;
 	for (int i = 0; i < DWELL_OPEN_MAX && !rc && get(s, &k.t, index, &o); i++) {
