@@ -124,13 +124,16 @@ static int read_process(struct recorder *r, uint32_t region, const struct dw_reg
 }
 
 /* Whether @p, read for a question before, still holds for @m: what it has mapped there is called
- * alike. Another library may have taken the place of one that was closed. */
+ * alike, perhaps with more of a version, as links to libraries are. Another library may have taken
+ * the place of one that was closed. */
 static bool is_up_to_date(const struct dw_region_process *p, const struct dw_region_module *m)
 {
 	const char *path = dw_region_process_path(p, m);
 	const char *known = path ? strrchr(path, '/') : NULL, *named = strrchr(m->path, '/');
 
-	return known && named && !strcmp(known, named);
+	size_t n = named ? strlen(named) : 0;
+
+	return known && n && !strncmp(known, named, n) && (!known[n] || known[n] == '.');
 }
 
 /* The process of @region, which asks about @m (NULL = nothing). NULL: it cannot be looked at. */
