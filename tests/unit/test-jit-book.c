@@ -3,11 +3,13 @@
 
 #include "base/clock.h"
 #include "collect/jit/jit.h"
+#include "collect/jit/lines.h"
 #include "collect/sampled/owners.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -177,6 +179,59 @@ TEST(names_that_come_late)
 	CHECK(!dw_jit_meaning(&b.jit, 77, 0x1100, &m));
 	CHECK(!dw_jit_meaning(&b.jit, 76, 0x1004, &m));
 	teardown(&b);
+}
+
+
+/* A record of two lines of code at 0x1000: those files stand in it. */
+static void put_lines(int fd, const char *first, const char *second)
+{
+	const char *const files[] = {first, second};
+	uint64_t head[4] = {2, 0, 0x1000, 2};
+	FILE *f = fdopen(dup(fd), "w");
+
+	fwrite(head, sizeof head, 1, f);
+	for (uint64_t i = 0; i < 2; i++) {
+		const uint64_t at = 0x1000 + 16 * i;
+		const uint32_t place[2] = {7, 1};
+
+		fwrite(&at, sizeof at, 1, f);
+		fwrite(place, sizeof place, 1, f);
+		fwrite(files[i], strlen(files[i]) + 1, 1, f);
+	}
+	fclose(f);
+}
+
+/* V8 has freed some names of files by the time it writes them: their end is left, or nothing. */
+TEST(files_that_were_freed)
+{
+	const struct dw_jitdump_header header = {.bytes = DWELL_JITDUMP_HEADER_BYTES};
+	struct dw_jit_lines_source from = {.header = &header, .start = 0x1000, .end = 0x1100};
+	struct dw_jit_lines lines = {0};
+	struct dw_strings texts = {0};
+	struct stat info;
+
+	from.fd = memfd_create("lines", 0);
+	put_lines(from.fd, "its/shares.js", "/other.js");
+	CHECK_INT(fstat(from.fd, &info), 0);
+	from.bytes = (uint64_t)info.st_size;
+	CHECK_INT(dw_strings_adds(&texts, "/home/scripts/shares.js", &from.file), 0);
+	CHECK_INT(dw_jit_lines_read(&lines, &texts, &from), 0);
+	dw_jit_lines_sort(&lines);
+	CHECK_STR(dw_strings_get(&texts, dw_jit_lines_find(&lines, 0)->file), "its/shares.js");
+	CHECK_STR(dw_strings_get(&texts, dw_jit_lines_find(&lines, 16)->file), "/other.js");
+	close(from.fd);
+	from.fd = memfd_create("lines", 0);
+	put_lines(from.fd, "ipts/shares.js", "\x9e.js");
+	CHECK_INT(fstat(from.fd, &info), 0);
+	from.bytes = (uint64_t)info.st_size;
+	from.svma = 0x2000;
+	CHECK_INT(dw_jit_lines_read(&lines, &texts, &from), 0);
+	dw_jit_lines_sort(&lines);
+	for (uint64_t svma = 0x2000; svma <= 0x2010; svma += 16)
+		CHECK_INT(dw_jit_lines_find(&lines, svma)->file, from.file);
+	close(from.fd);
+	dw_jit_lines_release(&lines);
+	dw_strings_release(&texts);
 }
 
 TEST_MAIN()

@@ -76,7 +76,10 @@ TEST(names)
 	CHECK(is_name("JS:", "(anonymous)", "", 0));
 	CHECK(is_name("JS:*", "(anonymous)", "", 0));
 	CHECK(is_name("JS:f :1:2", "f", "", 1));
-	CHECK(is_name("JS:f /a:99999999999:2", "f /a:99999999999:2", "", 0));
+	CHECK(is_name("LazyCompile:*half /a b/c.js:11", "half", "/a b/c.js", 11));
+	CHECK(is_name("Function:^get size /c.js:3", "get size", "/c.js", 3));
+	CHECK(is_name("LazyCompile:~ file:///m.mjs:7", "(anonymous)", "/m.mjs", 7));
+	CHECK(is_name("JS:f /a:99999999999", "f /a:99999999999", "", 0));
 	CHECK(is_name("Builtin:Call", "Builtin:Call", "", 0));
 	CHECK(is_name("RegExp:a:1:2", "RegExp:a:1:2", "", 0));
 	CHECK(is_name("py::f:/a/b.py", "f", "/a/b.py", 0));

@@ -67,13 +67,15 @@ static size_t file_position(text t)
 static struct dw_jit_name read_script(text t)
 {
 	struct dw_jit_name r = {.name = t};
-	uint32_t column;
+	uint32_t last;
 	size_t at;
 
 	if (t.n && strchr("~^+*", *t.at))
 		t = from(t, 1);
 	r.name = t;
-	if (take_number(&t, &column) && take_number(&t, &r.line)) {
+	if (take_number(&t, &last)) {
+		if (!take_number(&t, &r.line)) /* node tells no column before its version 20 */
+			r.line = last;
 		at = file_position(t);
 		r.name.n = at;
 		r.file = from(t, at < t.n ? at + 1 : at);

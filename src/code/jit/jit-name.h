@@ -1,5 +1,6 @@
 /*
- * What runtimes write as names of code that they made, taken apart: V8 ("JS:*name file:line:col"),
+ * What runtimes write as names of code that they made, taken apart: V8 ("JS:*name file:line:col",
+ * "LazyCompile:*name file:line"),
  * CPython ("py::name:file"), .NET ("type [assembly] Type::Method(arguments)[tier]"). Foreign bytes;
  * nothing is copied. [any-thread]
  */

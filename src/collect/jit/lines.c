@@ -1,6 +1,7 @@
 /*
  * Lines of made code; see lines.h. V8 up to version 11 tells files of scripts by strings that it
- * has freed already, so what is no text is taken as the file in which the function is declared.
+ * has freed already, so what is no text, or only the end of that name, is taken as the file in which
+ * the function is declared.
  */
 #include "collect/jit/lines.h"
 
@@ -47,6 +48,13 @@ static bool is_file(const char *file, size_t n)
 	return has_mark;
 }
 
+static bool is_end_of(const char *whole, const char *file, size_t n)
+{
+	size_t whole_n = strlen(whole);
+
+	return n < whole_n && !memcmp(whole + whole_n - n, file, n);
+}
+
 static int add_line(struct dw_jit_lines *t, struct dw_strings *texts,
 		    const struct dw_jit_lines_source *from, const struct dw_jitdump_line *line)
 {
@@ -58,7 +66,8 @@ static int add_line(struct dw_jit_lines *t, struct dw_strings *texts,
 
 	if (line->avma < from->start || line->avma >= from->end || t->rows.n >= LINES_MAX)
 		return 0;
-	if (is_file(line->file, line->file_n))
+	if (is_file(line->file, line->file_n) &&
+	    !(from->file && is_end_of(dw_strings_get(texts, from->file), line->file, line->file_n)))
 		rc = dw_strings_add(texts, line->file, line->file_n, &row.file);
 	return rc ? rc : dw_vec_push(&t->rows, row);
 }
