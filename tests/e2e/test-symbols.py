@@ -55,15 +55,22 @@ impl Shape for A { fn area(&self) -> u64 { square(self.0) } }
 impl E {
     #[inline(never)] fn val(&self) -> u64 { match self { E::X(v) => *v, E::Y => 1 } }
 }
+mod inner {
+    #[export_name = "known_by_another_name"] #[inline(never)] pub fn renamed(x: u64) -> u64 { x.rotate_left(3) }
+}
 #[inline(never)] fn sum<T: Shape>(t: &T) -> u64 { (0..10).map(|i| t.area() + square(i)).sum() }
 fn main() {
     let mut m = HashMap::new();
-    for i in 0..100u64 { m.insert(i.to_string(), sum(&A(i)) + E::X(i).val() + E::Y.val()); }
+    for i in 0..100u64 { m.insert(i.to_string(), sum(&A(i)) + E::X(i).val() + E::Y.val() + inner::renamed(i)); }
     let mut v: Vec<_> = m.iter().collect();
     v.sort();
     println!("{:?}", v[0]);
 }
 """
+
+# What the linker calls such a function, which addr2line takes, and what the source does.
+RENAMED = {"known_by_another_name": "program::inner::renamed",
+           "rust_begin_unwind": "std::panicking::begin_panic_handler"}
 
 D = r"""
 import std.stdio, std.algorithm;
@@ -185,8 +192,18 @@ def is_same_place(ours, theirs):
     return os.path.normpath(ours) == os.path.normpath(theirs) or ours == theirs
 
 
-def explain(ours, oracles):
-    """Why one chain differs from those of the oracles; None when it does not or cannot."""
+def namesakes(context, program):
+    """{name: names of symbols at the same address}: LLVM merges functions of the same code, addr2line
+    takes any of them, DWARF tells one."""
+    at = {}
+    for line in context.run("c++filt", input=context.make("nm", "--defined-only", program), stdin=None).stdout.splitlines():
+        address, _, name = line.split(" ", 2)
+        at.setdefault(address, set()).add(plain_name(name))
+    return {name: names for names in at.values() for name in names}
+
+
+def explain(ours, oracles, same):
+    """Why one chain differs from those of the oracles; None when it does not or cannot. @same: namesakes."""
     best = [o for o in oracles if o and o[0][0] != "??" and len(o) == len(ours)]
     if ours[0][0].endswith("@plt"):
         return "stub"
@@ -198,6 +215,10 @@ def explain(ours, oracles):
         if not any(is_same_name(name, o[i][0]) for o in best):
             if any(is_named_by_symbol(name, o[i][0], ours[-1][0]) for o in best):
                 return "no linkage name"
+            if any(plain_name(o[i][0]) in same.get(plain_name(name), ()) for o in best):
+                return "merged"
+            if any(RENAMED.get(o[i][0]) == name for o in best):
+                return "renamed"
             return "NAME"
         if not any(is_same_place(place, o[i][1]) for o in best):
             return "own source file" if place == ":0" else "PLACE"
@@ -211,10 +232,10 @@ def compare(context, program, step):
     assert failed == 0 and len(ours) > 100
     oracles = [addr2line(context, tool, program, addresses)
                for tool in ("addr2line", "llvm-addr2line")]
-    counts, unexplained = {}, []
+    counts, unexplained, same = {}, [], namesakes(context, program)
     for address, chain in ours.items():
         theirs = [o.get(address, []) for o in oracles]
-        why = explain(chain, theirs)
+        why = explain(chain, theirs, same)
         counts[why] = counts.get(why, 0) + 1
         if why and why.isupper():
             unexplained.append((hex(address), why, [c[:2] for c in chain], theirs))
@@ -292,6 +313,9 @@ def test_rust_like_addr2line(context):
     ours = compare(context, context.path("program"), 23)
     names = {name for chain in ours.values() for name, _, _ in chain}
     assert "program::main" in names, [name for name in names if "program" in name]
+    address = symbol(context, context.path("program"), "known_by_another_name")
+    name = symbolize(context, context.path("program"), [address])[0][int(address, 16)][0][0]
+    assert name == "program::inner::renamed", name
 
 
 def test_d(context):
