@@ -127,7 +127,8 @@ static void put_name(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *orig
 	if (demangled) {
 		dw_buf_puts(name, demangled);
 	} else if (plain) {
-		/* One that others call by a name of their own (Rust's panic handler) has scopes, too. */
+		/* One that others call by a name of their own (Rust's panic handler) has scopes,
+		 * too. */
 		if ((!linkage || strcmp(linkage, plain)) && !is_plain_language(origin))
 			put_scopes(t, origin, name);
 		dw_buf_puts(name, plain);

@@ -115,8 +115,9 @@ class Context:
     """One test: its scratch folder, the program under test and the folder of targets."""
 
     def __init__(self, scratch, dwell, targets, without_perf=False):
-        self.scratch, self.dwell, self.targets = scratch, dwell, targets
+        self.scratch = scratch
         self.without_perf = without_perf  # dwell is refused it, and samples from inside
+        self.use_build(dwell, targets)
         self.env = {**os.environ, "XDG_CACHE_HOME": scratch + "-cache", "LC_ALL": "C.UTF-8"}
 
     def path(self, name):
@@ -136,9 +137,32 @@ class Context:
         if reason:
             raise Skip(reason)
 
+    def use_build(self, dwell, targets):
+        self.dwell, self.targets = dwell, targets
+        if self.without_perf:
+            self.dwell = os.path.join(os.path.dirname(self.scratch), "dwell")
+            with open(self.dwell, "w") as f:
+                f.write("#!/usr/bin/perl\n"  # a shell would add variables, Python ignore signals
+                        f"exec '{targets}/without-perf', '{dwell}', @ARGV or exit 126;\n")
+            os.chmod(self.dwell, 0o755)
+
+    def let_others_in(self):
+        """Make dwell and the targets what any user can reach, here as where they are installed: root's
+        folders are closed to others. Before either is named."""
+        if os.geteuid() or self.run(*AS_NOBODY, "test", "-x", self.target("without-perf")).returncode == 0:
+            return
+        build, copy = os.path.dirname(os.path.dirname(self.targets)), self.scratch + "-build"
+        for folder in "tests/targets", "tests/tools":
+            shutil.copytree(os.path.join(build, folder), os.path.join(copy, folder), symlinks=True)
+        for path in (os.path.join(build, "dwell"), *glob.glob(build + "/libdwell-*.so")):
+            shutil.copy(path, copy)
+        self.use_build(os.path.join(copy, "dwell"), os.path.join(copy, "tests/targets"))
+
     def ordinary_user(self):
-        """What makes the command behind it an ordinary user's, who may write to the scratch folder."""
+        """What makes the command behind it an ordinary user's, who may write to the scratch folder.
+        dwell and targets are to be named after it."""
         os.chmod(self.scratch, 0o777)
+        self.let_others_in()
         return () if os.geteuid() else AS_NOBODY
 
     def run(self, *command, seconds=DEFAULT_SECONDS, **options):

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from harness import DEFAULT_SECONDS, cases, expect, needs, require, runs_32_bit
+from harness import DEFAULT_SECONDS, NOBODY, cases, expect, needs, require, runs_32_bit
 
 HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q112xII")
 CHUNKS_AT = HEADER.size
@@ -243,7 +243,8 @@ def test_children_that_cannot_take_it(context):
 def test_children_with_other_rights(context):
     """setuid, setgid and capabilities: the child gets nothing of ours, also not in its environment."""
     os.chmod(context.scratch, 0o755)
-    as_user = {"user": 65534, "group": 65534, "extra_groups": []}
+    context.let_others_in()
+    as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     for name, mode, counted in ("setuid", 0o4755, 1), ("setgid", 0o2755, 1), ("capable", 0o755, 1), \
             ("plain", 0o755, 0):
         child = shutil.copy("/usr/bin/env", context.path(name))
@@ -299,7 +300,8 @@ def test_limits(context, limit):
 def test_locked_memory(context):
     """A user's few pages that may be locked are the program's: the agent does without."""
     os.chmod(context.scratch, 0o755)
-    as_user = {"user": 65534, "group": 65534, "extra_groups": []}
+    context.let_others_in()
+    as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     for limit, chunks in (4096, [0, 1]), (65536, [1, 1]):
         with Folder(context, mode="late") as folder:
             regions = compare(context, folder, context.target("agent-target"), "locked",

@@ -84,6 +84,8 @@ MISSED = {
     "limits/no-new-code": {"processes_not_instrumented"},  # nor may this one change code
     "limits/filter": {"threads_filtered", "left_alone_filter"},
     "limits/filter-start": {"threads_filtered", "processes_not_instrumented", "children_unsampled", "left_alone_filter"},
+    # What an ordinary user may lock is the program's.
+    "limits/locked": {"threads_dropped", "children_unsampled"} if os.geteuid() else set(),
     "limits/no-queued-signals": {"threads_unsampled"},  # a timer takes one
     # There is no folder of the session's.
     "limits/other-root": {"processes_not_instrumented", "children_unsampled"},
@@ -127,6 +129,8 @@ def test_unchanged(context, name):
     program, case = name.split("/")
     if context.without_perf and name == "surroundings/attributes":
         context.skip("the filter that refuses perf is an attribute itself")
+    if name == "limits/other-user":
+        context.let_others_in()
     engines = os.environ.get("DWELL_TRIALS", DEFAULT_ENGINES).split(",")
     found = [pair for path in flavours_with(context, program, case) for pair in compare(context, path, case, engines)]
     known, reason = KNOWN.get(name, (set(), ""))
@@ -154,6 +158,7 @@ def test_unchanged_while_switched_off(context, name):
 @needs("root")
 def test_child_with_more_rights(context):
     """A program that gives its caller more rights runs without the agent, and nobody complains."""
+    context.let_others_in()
     program = shutil.copy(context.target("hostile/surroundings-gcc-O2"), context.path("more-rights"))
     os.chmod(program, 0o4755)
     trial = Trial(["sh", "-c", f"{program} attributes && {program} environment && id -u"],

@@ -202,7 +202,7 @@ def test_system_call_filter(context):
 @needs("root")
 def test_perf_without_rings(context):
     """Events can be opened, but there is no memory for rings: that is a refusal, too."""
-    os.chmod(context.scratch, 0o777)
+    context.ordinary_user()
     user = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
     rings = context.target("without-rings")
     program = ("perl", "-e", "for (1..20000000) { $x++ }")

@@ -3,6 +3,7 @@ import csv
 import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 
@@ -248,9 +249,9 @@ def test_killed_collector(context):
 
 def as_nobody(context, mode, *words, options=()):
     """A collector run by root, with the target program @mode run by nobody."""
-    program = context.path("region")
-    context.run("cp", context.target("region"), program)
     os.chmod(context.scratch, 0o755)
+    context.let_others_in()
+    program = shutil.copy(context.target("region"), context.path("region"))
     return context.run(context.dwell, "instrument", *options, "--", *AS_NOBODY, program, mode,
                        *words)
 
@@ -317,6 +318,7 @@ def test_images_of_others_files_are_not_kept(context):
         expect(len(images), kept, f"images in the cache after a run of {program}")
 
 
+@needs("dotnet")
 @cases("library", "inside")
 def test_managed_methods(context, where):
     """That they are not measured is said, wherever their runtime lies; of other programs it is not."""

@@ -17,9 +17,8 @@ DOTNET = {"map": "3", "both": "1"}
 JAVA = """public class Hot {
     static int hot(int n) { int s = 1; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }
     public static void main(String[] a) {
-        long end = System.nanoTime() + 1000000000L;
         int s = 0;
-        while (System.nanoTime() < end) s ^= hot(100000);
+        for (int i = 0; i < 8000; i++) s ^= hot(100000);
         System.out.println(s);
     }
 }

@@ -73,10 +73,9 @@ def test_dwell_lies_anywhere(context, kind):
 
 def test_sampling_from_anywhere(context):
     """The same, with samples of the program and of what it executes, by another user."""
+    user = context.ordinary_user()
     dwell = copy_to(context, "x/a b")
     script = f'{context.target("large-frames")} 300; sh -c "exec {context.target("large-frames")} 300"'
-    user = context.ordinary_user()
-    os.chmod(context.path("."), 0o777)
     done = context.run(*user, dwell, "sample", "-q", "--road", "inside", "-o", "run.dwell", "--",
                        "sh", "-c", script)
     expect((done.returncode, done.stderr), (0, ""), "status and errors")

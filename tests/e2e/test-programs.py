@@ -36,6 +36,7 @@ def make_trial(context, program):
             user = None
         else:
             user = pwd.getpwnam(program.user)
+            context.let_others_in()
     env = {"P": INPUTS, "PATH": search_path(), "RUSTUP_HOME": os.path.expanduser("~/.rustup"),
            **program.env}
     words = [word.replace("$P", INPUTS) for word in program.command()]

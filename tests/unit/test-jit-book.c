@@ -181,7 +181,6 @@ TEST(names_that_come_late)
 	teardown(&b);
 }
 
-
 /* A record of two lines of code at 0x1000: those files stand in it. */
 static void put_lines(int fd, const char *first, const char *second)
 {
