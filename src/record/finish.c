@@ -12,6 +12,7 @@
 #include "record/reopen.h"
 #include "record/source-pack.h"
 #include "record/thread-start.h"
+#include "session/format.h"
 #include "session/read.h"
 #include "session/write.h"
 #include "symbol/symbolize.h"
@@ -170,13 +171,15 @@ static int choose_code(struct dw_profile *p)
 static int count_and_write(const struct dw_profile *p, const struct dw_finish_options *options,
 			   struct dw_error *err)
 {
+	/* Nodes of a smaller share have no row; as that is rounded, half of it is far enough. */
+	const struct dw_filter filter = {.focus = {.min_pct = 50.0 / DWELL_NODE_SHARE}};
 	struct dw_session_finishing *f;
 	struct dw_totals totals = {0};
 	int rc = dw_session_finish_begin(options->partial, options->path, p, &f, err), written;
 
 	if (rc)
 		return rc;
-	rc = dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, &totals);
+	rc = dw_totals_compute(p, &filter, DWELL_TOTALS_ALL, &totals);
 	written = dw_session_finish_end(f, rc ? NULL : &totals, err);
 	dw_totals_release(&totals);
 	return rc ? rc : written;
@@ -187,7 +190,7 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_session_info info = {0};
 	dw_auto_close int held = -1;
-	int rc = dw_session_load(options->partial, &p, &info, err);
+	int rc = dw_session_load_to_finish(options->partial, &p, &info, err);
 
 	if (!rc && info.finished)
 		rc = dw_error_set(err, DWELL_ERR_USAGE, "%s is finished already", options->partial);

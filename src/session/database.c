@@ -96,10 +96,24 @@ int dw_database_create(struct dw_database *db, const char *path, bool wal, int l
 	return rc;
 }
 
+static int put_packed(struct dw_database *db, const struct dw_packed_chunk *c, struct dw_error *err)
+{
+	sqlite3_bind_int64(db->put, 1, c->id);
+	sqlite3_bind_text(db->put, 2, c->kind, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(db->put, 3, (int64_t)c->items);
+	sqlite3_bind_int64(db->put, 4, (int64_t)c->raw_bytes);
+	sqlite3_bind_int64(db->put, 5, dw_chunk_checksum(c));
+	sqlite3_bind_blob64(db->put, 6, c->data, c->bytes, SQLITE_STATIC);
+	return dw_database_step(db, db->put, err);
+}
+
 static int put_row(struct dw_database *db, int64_t id, const struct dw_raw_chunk *c,
 		   struct dw_error *err)
 {
-	struct dw_packed_chunk packed = {.id = id, .kind = dw_chunk_kind_name(c->kind)};
+	struct dw_packed_chunk packed = {.id = id,
+					 .kind = dw_chunk_kind_name(c->kind),
+					 .items = c->items,
+					 .raw_bytes = c->raw.len};
 	int rc;
 
 	if (!db->packer)
@@ -108,17 +122,9 @@ static int put_row(struct dw_database *db, int64_t id, const struct dw_raw_chunk
 	if (rc)
 		return dw_error_set(err, rc, "cannot pack the session's %s: %s", packed.kind,
 				    dw_err_string(rc));
-	packed.items = c->items;
-	packed.raw_bytes = c->raw.len;
 	packed.data = db->packed.data;
 	packed.bytes = db->packed.len;
-	sqlite3_bind_int64(db->put, 1, id);
-	sqlite3_bind_text(db->put, 2, packed.kind, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(db->put, 3, (int64_t)packed.items);
-	sqlite3_bind_int64(db->put, 4, (int64_t)packed.raw_bytes);
-	sqlite3_bind_int64(db->put, 5, dw_chunk_checksum(&packed));
-	sqlite3_bind_blob64(db->put, 6, packed.data, packed.bytes, SQLITE_STATIC);
-	return dw_database_step(db, db->put, err);
+	return put_packed(db, &packed, err);
 }
 
 /* A dwell that knows no calls, or no allocations, must not take such a session for an empty one. */
@@ -136,18 +142,37 @@ static int raise_version(struct dw_database *db, enum dw_chunk_kind kind, struct
 	return dw_database_exec(db, sql, err);
 }
 
+/* Count the chunk that was put last. */
+static int count(struct dw_database *db, enum dw_chunk_kind kind, uint64_t items,
+		 struct dw_error *err)
+{
+	int rc = raise_version(db, kind, err);
+
+	if (rc)
+		return rc;
+	db->index.last_id++;
+	db->index.kinds[kind].chunks++;
+	db->index.kinds[kind].items += items;
+	return 0;
+}
+
 int dw_database_put(struct dw_database *db, const struct dw_raw_chunk *c, struct dw_error *err)
 {
 	int rc = put_row(db, db->index.last_id + 1, c, err);
 
-	if (!rc)
-		rc = raise_version(db, c->kind, err);
-	if (rc)
-		return rc;
-	db->index.last_id++;
-	db->index.kinds[c->kind].chunks++;
-	db->index.kinds[c->kind].items += c->items;
-	return 0;
+	return rc ? rc : count(db, c->kind, c->items, err);
+}
+
+int dw_database_put_packed(struct dw_database *db, enum dw_chunk_kind kind,
+			   const struct dw_packed_chunk *c, struct dw_error *err)
+{
+	struct dw_packed_chunk packed = *c;
+	int rc;
+
+	packed.id = db->index.last_id + 1;
+	packed.kind = dw_chunk_kind_name(kind);
+	rc = put_packed(db, &packed, err);
+	return rc ? rc : count(db, kind, c->items, err);
 }
 
 int dw_database_put_state(struct dw_database *db, const struct dw_raw_chunk *facts,

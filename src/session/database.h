@@ -43,6 +43,10 @@ int dw_database_step(struct dw_database *db, sqlite3_stmt *st, struct dw_error *
 /* Pack and add @c behind the others. */
 int dw_database_put(struct dw_database *db, const struct dw_raw_chunk *c, struct dw_error *err);
 
+/* Add @c as it is, which is of @kind, with an id of its own. */
+int dw_database_put_packed(struct dw_database *db, enum dw_chunk_kind kind,
+			   const struct dw_packed_chunk *c, struct dw_error *err);
+
 /* Write the chunks of the facts and of the index, which replace those that are there. */
 int dw_database_put_state(struct dw_database *db, const struct dw_raw_chunk *facts,
 			  struct dw_error *err);

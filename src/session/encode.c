@@ -315,23 +315,33 @@ static const struct {
 	[DWELL_CHUNK_WAITS] = {put_waits, 0, false},
 };
 
+int dw_encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, size_t from, size_t to,
+		   dw_chunk_sink_fn *sink, void *ctx)
+{
+	return encode_rows(p, kind, kinds[kind].put, from, to, sink, ctx);
+}
+
+int dw_encode_kind(const struct dw_profile *p, const struct dw_encoded *done,
+		   enum dw_chunk_kind kind, bool symbols, dw_chunk_sink_fn *sink, void *ctx)
+{
+	size_t from = done->rows[kind], first = kinds[kind].first;
+
+	if (kind == DWELL_CHUNK_PROCESSES)
+		return encode_tasks(p, done, sink, ctx);
+	if (!kinds[kind].put || (kinds[kind].symbols && !symbols))
+		return 0;
+	return encode_rows(p, kind, kinds[kind].put, from > first ? from : first, rows_of(p, kind),
+			   sink, ctx);
+}
+
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,
 		      dw_chunk_sink_fn *sink, void *ctx)
 {
-	for (enum dw_chunk_kind kind = DWELL_CHUNK_STRINGS; kind < DWELL_CHUNK_KINDS; kind++) {
-		size_t from = done->rows[kind];
-		int rc = 0;
+	int rc = 0;
 
-		if (kind == DWELL_CHUNK_PROCESSES)
-			rc = encode_tasks(p, done, sink, ctx);
-		if (kinds[kind].put && (symbols || !kinds[kind].symbols))
-			rc = encode_rows(p, kind, kinds[kind].put,
-					 from > kinds[kind].first ? from : kinds[kind].first,
-					 rows_of(p, kind), sink, ctx);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	for (enum dw_chunk_kind kind = DWELL_CHUNK_STRINGS; kind < DWELL_CHUNK_KINDS && !rc; kind++)
+		rc = dw_encode_kind(p, done, kind, symbols, sink, ctx);
+	return rc;
 }
 
 /* Whether rows of @kind do not stay in a profile once they are written. */

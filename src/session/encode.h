@@ -39,6 +39,14 @@ typedef int dw_chunk_sink_fn(void *ctx, struct dw_raw_chunk *c);
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,
 		      dw_chunk_sink_fn *sink, void *ctx);
 
+/* The same of @kind alone. */
+int dw_encode_kind(const struct dw_profile *p, const struct dw_encoded *done,
+		   enum dw_chunk_kind kind, bool symbols, dw_chunk_sink_fn *sink, void *ctx);
+
+/* Hand rows @from to @to, not included, of @kind to @sink, a kind whose rows are a plain range. */
+int dw_encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, size_t from, size_t to,
+		   dw_chunk_sink_fn *sink, void *ctx);
+
 /* Note in @done all that a successful dw_encode_profile() has encoded. */
 void dw_encoded_advance(struct dw_encoded *done, const struct dw_profile *p);
 

@@ -39,6 +39,7 @@ struct reader {
 	sqlite3_stmt *rows;
 	struct dw_profile *p;
 	const struct dw_session_range *range; /* that calls are summed up in, NULL = they are not */
+	bool keeps_slices;		      /* though they are */
 	struct dw_call_sums sums;
 	uint8_t *selected; /* owned: sums.selected */
 	struct dw_session_header header;
@@ -238,16 +239,24 @@ static int select_slices(struct reader *r, const struct dw_calls *calls, struct 
 	return 0;
 }
 
+/* Begin with the rows of @kind. */
+static int select_kind(struct reader *r, enum dw_chunk_kind kind, struct dw_error *err)
+{
+	static const char query[] = "SELECT id, kind, items, raw_bytes, checksum, data"
+				    " FROM main.chunk WHERE kind = ? ORDER BY id";
+
+	if (sqlite3_prepare_v2(r->sql, query, -1, &r->rows, NULL) ||
+	    sqlite3_bind_text(r->rows, 1, dw_chunk_kind_name(kind), -1, SQLITE_STATIC))
+		return sqlite_error(r, err);
+	return 0;
+}
+
 /* Read the slices before all else: which of them are in a range can only be told from all. */
 static int find_slices(struct reader *r, struct dw_error *err)
 {
-	static const char query[] = "SELECT id, kind, items, raw_bytes, checksum, data"
-				    " FROM main.chunk WHERE kind = 'call_slices' ORDER BY id";
 	struct dw_profile p = DW_PROFILE_INIT;
-	int rc = 0, step = SQLITE_DONE;
+	int rc = select_kind(r, DWELL_CHUNK_CALL_SLICES, err), step = SQLITE_DONE;
 
-	if (sqlite3_prepare_v2(r->sql, query, -1, &r->rows, NULL))
-		return sqlite_error(r, err);
 	while (!rc && (step = sqlite3_step(r->rows)) == SQLITE_ROW) {
 		struct dw_packed_chunk c;
 
@@ -308,7 +317,7 @@ static int load_rows(struct reader *r, struct dw_error *err)
 	rc = check_index(r, err);
 	if (!rc)
 		rc = dw_decode_finish(r->p, err);
-	if (!rc && r->range && is_all(r->range))
+	if (!rc && r->range && is_all(r->range) && !r->keeps_slices)
 		join_slices(&r->p->calls);
 	/* A session may have nodes or groups and no deltas. */
 	if (!rc && r->range &&
@@ -333,21 +342,29 @@ struct load {
 	struct dw_profile *p;
 	struct dw_session_info *info;
 	const struct dw_session_range *range;
+	bool keeps_slices;
 };
 
-static int load_once(const struct load *l, bool immutable, struct dw_error *err)
+/* Open the session at @path. */
+static int open_session(struct reader *r, const char *path, bool immutable, struct dw_error *err)
 {
-	__attribute__((cleanup(reader_release))) struct reader r = {.p = l->p, .range = l->range};
-	dw_auto_close int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	dw_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int rc;
 
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "cannot open");
-	rc = dw_session_header_read(fd, &r.header, err);
+	rc = dw_session_header_read(fd, &r->header, err);
 	if (!rc)
-		rc = open_sqlite(&r, l->path, immutable || !r.header.wal, err);
-	if (!rc)
-		rc = check_schema(&r, err);
+		rc = open_sqlite(r, path, immutable || !r->header.wal, err);
+	return rc ? rc : check_schema(r, err);
+}
+
+static int load_once(const struct load *l, bool immutable, struct dw_error *err)
+{
+	__attribute__((cleanup(reader_release))) struct reader r = {
+		.p = l->p, .range = l->range, .keeps_slices = l->keeps_slices};
+	int rc = open_session(&r, l->path, immutable, err);
+
 	if (!rc && r.range && !is_all(r.range))
 		rc = find_slices(&r, err);
 	if (!rc)
@@ -357,9 +374,15 @@ static int load_once(const struct load *l, bool immutable, struct dw_error *err)
 	return rc;
 }
 
+/* Whether @path is to be read as it is: only a killed writer's journal is not in it. */
+static bool is_immutable(const char *path)
+{
+	return dw_output_is_held(path) || !has_journal(path);
+}
+
 static int load(const struct load *l, struct dw_error *err)
 {
-	bool immutable = dw_output_is_held(l->path) || !has_journal(l->path);
+	bool immutable = is_immutable(l->path);
 	int rc = load_once(l, immutable, err);
 
 	for (int i = 0; rc && rc != -ENOENT && i < LIVE_TRIES; i++) {
@@ -383,4 +406,33 @@ int dw_session_load_summed(const char *path, const struct dw_session_range *rang
 			   struct dw_profile *p, struct dw_session_info *info, struct dw_error *err)
 {
 	return load(&(struct load){.path = path, .p = p, .info = info, .range = range}, err);
+}
+
+int dw_session_load_to_finish(const char *path, struct dw_profile *p, struct dw_session_info *info,
+			      struct dw_error *err)
+{
+	static const struct dw_session_range all;
+
+	return load(
+		&(struct load){
+			.path = path, .p = p, .info = info, .range = &all, .keeps_slices = true},
+		err);
+}
+
+int dw_session_each_chunk(const char *path, enum dw_chunk_kind kind, dw_packed_sink_fn *sink,
+			  void *ctx, struct dw_error *err)
+{
+	__attribute__((cleanup(reader_release))) struct reader r = {0};
+	int rc = open_session(&r, path, is_immutable(path), err), step = SQLITE_DONE;
+
+	if (!rc)
+		rc = select_kind(&r, kind, err);
+	while (!rc && (step = sqlite3_step(r.rows)) == SQLITE_ROW) {
+		struct dw_packed_chunk c;
+
+		rc = take_row(&r, &c, err);
+		if (!rc)
+			rc = sink(ctx, &c, err);
+	}
+	return rc || step == SQLITE_DONE ? rc : sqlite_error(&r, err);
 }

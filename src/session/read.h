@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "model/profile.h"
+#include "session/chunk.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +34,19 @@ struct dw_session_info {
 int dw_session_load(const char *path, struct dw_profile *p, struct dw_session_info *info,
 		    struct dw_error *err);
 
+/* The same for who finishes it: nodes of calls, and groups of objects, have sums over all slices
+ * instead of deltas, which dw_session_finish() takes from the file itself. Slices stay. */
+int dw_session_load_to_finish(const char *path, struct dw_profile *p, struct dw_session_info *info,
+			      struct dw_error *err);
+
+/* Takes a chunk, borrowed. 0, or what ends the reading. */
+typedef int dw_packed_sink_fn(void *ctx, const struct dw_packed_chunk *c, struct dw_error *err);
+
+/* Give all chunks of @kind in the session at @path, whose checksums are right, to @sink, in their
+ * order. 0, errors of dw_session_load(), or what @sink gave. */
+int dw_session_each_chunk(const char *path, enum dw_chunk_kind kind, dw_packed_sink_fn *sink,
+			  void *ctx, struct dw_error *err);
+
 /* A range of time, since the start of the recording. Zero-initialised: all of it. */
 struct dw_session_range {
 	uint64_t from_ns;
@@ -40,8 +54,9 @@ struct dw_session_range {
 };
 
 /*
- * The same for who asks for one range of time only: nodes of calls have no deltas, but sums over
- * the slices that dw_calls_select() gives; all of the time is one slice. Much less memory.
+ * As dw_session_load() for who asks for one range of time only: nodes of calls have no deltas, but
+ * sums over the slices that dw_calls_select() gives; all of the time is one slice. Much less
+ * memory.
  */
 int dw_session_load_summed(const char *path, const struct dw_session_range *range,
 			   struct dw_profile *p, struct dw_session_info *info,

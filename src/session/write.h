@@ -49,6 +49,7 @@ int dw_session_hold(const char *partial, int *ret, struct dw_error *err);
  * beside it, and rename that to @path, replacing a session there atomically. Works on the file of
  * an ended writer and on one that a killed collector left (`dwell recover`), which the caller holds
  * meanwhile. Frames and stacks that no sample names are kept. On failure @partial stays as it was.
+ * Of a profile of dw_session_load_to_finish(), nodes and deltas are taken from @partial.
  */
 int dw_session_finish(const char *partial, const char *path, const struct dw_profile *p,
 		      const struct dw_totals *totals, struct dw_error *err);

@@ -51,7 +51,7 @@ int recorded_finish(const struct synthetic *s, const char *partial, const char *
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
-	int rc = dw_session_load(partial, &p, NULL, err);
+	int rc = dw_session_load_to_finish(partial, &p, NULL, err);
 
 	if (!rc)
 		rc = synthetic_symbols(s, &p);

@@ -6,6 +6,10 @@
 #include "reload.h"
 #include "session/read.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const struct synthetic calls = SYNTHETIC_CALLS;
 
 TEST(partial_round_trip)
@@ -34,6 +38,65 @@ TEST(finished_round_trip)
 	CHECK_INT(
 		recorded_query("b.dwell", "SELECT count(*) FROM chunk WHERE kind = 'call_deltas'"),
 		1);
+	dw_profile_release(&got);
+	dw_profile_release(&want);
+}
+
+static long peak_kb(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+/* Whether a process of its own loads @partial to finish it within @kb. */
+static bool is_small(const char *partial, long kb)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	pid_t pid = fork();
+	int status = -1;
+
+	if (!pid) {
+		long before_kb = peak_kb();
+		int rc = dw_session_load_to_finish(partial, &p, NULL, NULL);
+
+		_exit(rc || p.calls.deltas.n || peak_kb() - before_kb > kb);
+	}
+	waitpid(pid, &status, 0);
+	return !status;
+}
+
+/* Those of the last slice are a large chunk, which goes over as it is; others are put together. A
+ * quarter of a million deltas of 88 bytes are not in memory. */
+TEST(large_sessions_are_finished_without_their_deltas)
+{
+	static const struct synthetic large = {.stacks = 1,
+					       .depth = 2,
+					       .addresses = 500,
+					       .functions = 120,
+					       .modules = 5,
+					       .threads = 4,
+					       .processes = 2,
+					       .rate_hz = 1,
+					       .seed = 1,
+					       .call_nodes = 200000,
+					       .slices = 5};
+	struct dw_profile got = DW_PROFILE_INIT, want = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+
+	CHECK_INT(recorded_session(&large, "l.dwell", 5, false, &err), 0);
+	CHECK(is_small("l.dwell.partial", 26 << 10));
+	CHECK_INT(recorded_finish(&large, "l.dwell.partial", "l.dwell", &err), 0);
+	CHECK_INT(dw_session_load("l.dwell", &got, NULL, &err), 0);
+	CHECK_INT(recorded_expect(&large, true, &want), 0);
+	CHECK(want.calls.deltas.n > 250000);
+	CHECK_STR(recorded_difference(&got, &want), "none");
+	CHECK_INT(
+		recorded_query("l.dwell", "SELECT count(*) FROM chunk WHERE kind = 'call_deltas'"),
+		2);
+	CHECK_INT(recorded_query("l.dwell", "SELECT count(*) FROM chunk WHERE kind = 'call_nodes'"),
+		  1);
 	dw_profile_release(&got);
 	dw_profile_release(&want);
 }
