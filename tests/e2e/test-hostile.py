@@ -85,7 +85,7 @@ MISSED = {
     "limits/filter": {"threads_filtered", "left_alone_filter"},
     "limits/filter-start": {"threads_filtered", "processes_not_instrumented", "children_unsampled", "left_alone_filter"},
     # What an ordinary user may lock is the program's.
-    "limits/locked": {"threads_dropped", "children_unsampled"} if os.geteuid() else set(),
+    "limits/locked": {"threads_dropped", "processes_not_instrumented", "children_unsampled"} if os.geteuid() else set(),
     "limits/no-queued-signals": {"threads_unsampled"},  # a timer takes one
     # There is no folder of the session's.
     "limits/other-root": {"processes_not_instrumented", "children_unsampled"},
