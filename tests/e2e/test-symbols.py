@@ -212,9 +212,9 @@ def explain(ours, oracles, same):
     if not any(o and o[0][0] != "??" for o in oracles):
         return "oracles know nothing"
     for i, (name, place, _) in enumerate(ours):
-        if not any(is_same_name(name, o[i][0]) for o in best):
-            if any(is_named_by_symbol(name, o[i][0], ours[-1][0]) for o in best):
-                return "no linkage name"
+        if not any(is_same_name(name, o[i][0]) or is_named_by_symbol(name, o[i][0], ours[-1][0]) for o in best):
+            if any(o[i][0].startswith("_Z") for o in best):
+                return "not demangled"
             if any(plain_name(o[i][0]) in same.get(plain_name(name), ()) for o in best):
                 return "merged"
             if any(RENAMED.get(o[i][0]) == name for o in best):
