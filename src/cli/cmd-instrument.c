@@ -31,7 +31,7 @@
 #define AGENT	    "libdwell-probe.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
-enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096 };
+enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096, NODES_MAX = 16 << 20 };
 
 struct cmd_instrument {
 	const char *output;
@@ -44,6 +44,7 @@ struct cmd_instrument {
 	const char *os_source;
 	uint64_t duration_ns;
 	uint64_t memory_mb;
+	uint64_t nodes_max;
 	double overhead; /* percent, negative = no limit */
 	struct dw_debuginfod_choice debuginfod;
 	bool wait_all;
@@ -92,6 +93,7 @@ static const struct dw_option options[] = {
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
 	{"probes", 0, "KIND", dw_option_text, AT(probes), NULL},
 	{"os-source", 0, "SOURCE", dw_option_text, AT(os_source), NULL},
+	{"nodes", 0, "N", dw_option_count, AT(nodes_max), NULL},
 	{0},
 };
 
@@ -281,6 +283,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.os_source = c->os_source,
 		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
 		.memory_bytes = c->memory_mb << 20,
+		.nodes_max = c->nodes_max,
 		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
@@ -403,8 +406,10 @@ static int list(const struct cmd_instrument *c, const char *name)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct cmd_instrument c = {
-		.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB, .overhead = -1};
+	struct cmd_instrument c = {.duration_ns = NO_DURATION,
+				   .memory_mb = MEMORY_MB,
+				   .nodes_max = NODES_MAX,
+				   .overhead = -1};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 	bool goes_on = code < 0;
 

@@ -389,6 +389,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "had no debug information: no times of lines, only of functions."},
 		{"modules_not_instrumented", "module", "chosen, but not instrumented."},
 		{"processes_not_instrumented", "process", "not instrumented: the time is missing."},
+		{"processes_left_out", "process",
+		 "left out: they began when the call trees were too large already."},
 		{"runtimes", ".NET runtime",
 		 "ran whose methods are not measured yet: dwell sample shows their shares."},
 		{"java_runtimes", "Java runtime",

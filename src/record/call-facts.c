@@ -165,6 +165,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"residual_elapsed_ns", c->lifetime_ns - v->elapsed_ns - v->overhead_ns},
 		{"processes_cpu_ns", cpu},
 		{"residual_ns", cpu - rows_ns},
+		{"processes_left_out", s->left_out},
 	};
 	int rc = dw_facts_set_text(facts, "os_source", source_of(s));
 
@@ -269,7 +270,7 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				     {"system_calls_without_probe",
 				      s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			     },
-			     16);
+			     17);
 }
 
 int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,

@@ -26,6 +26,7 @@ struct dw_call_sums {
 	uint64_t agent_start_ns;
 	uint64_t threads[DWELL_OS_SOURCES]; /* by enum dw_os_source */
 	uint64_t processes, unseen; /* with calls; of these without probes of system calls */
+	uint64_t left_out;	    /* that began when there were too many nodes */
 };
 
 /* Add a program that has ended, of the process @process, whose CPU clock said @cpu_ns when it was

@@ -49,6 +49,7 @@ struct recorded {
 	uint32_t process;
 	pid_t pid;	 /* in our namespace, 0 = not known */
 	bool is_bad;	 /* cannot be read any more */
+	bool is_known;	 /* has been read before, or is left out */
 	uint32_t slice;	 /* that it is read for */
 	uint64_t cpu_ns; /* of its CPU clock, when that was last read */
 	struct dw_call_names names;
@@ -66,6 +67,7 @@ struct dw_call_recording {
 	DW_VEC(struct recorded *) open;
 	struct dw_where where;
 	double overhead;  /* limit of dw_call_overhead_init(), 0 = none */
+	size_t nodes_max; /* then processes that begin are left out */
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
 	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
@@ -93,6 +95,11 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
 	else
 		*ret = r;
 	return rc;
+}
+
+void dw_call_recording_hold(struct dw_call_recording *r, uint64_t nodes)
+{
+	r->nodes_max = nodes;
 }
 
 void dw_call_recording_limit(struct dw_call_recording *r, double overhead)
@@ -321,6 +328,18 @@ static struct dw_gate_samples take_samples(const struct dw_call_recording *r, st
 	return s;
 }
 
+/* Whether @d is not read, since it comes when there are too many nodes already: a server that makes
+ * a process for each request would fill all memory. */
+static bool is_left_out(struct dw_call_recording *r, struct recorded *d)
+{
+	if (!d->is_known && dw_calls_count(&r->slices.p.calls) >= r->nodes_max) {
+		r->sums.left_out++;
+		d->is_bad = true;
+	}
+	d->is_known = true;
+	return d->is_bad;
+}
+
 /* Read what @look shows into now->slice. */
 static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
@@ -341,7 +360,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 		now->thread_cpu = thread_cpu;
 	if (!look->is_over)
 		read_clock(d);
-	if (!rc && !d->is_bad)
+	if (!rc && !is_left_out(r, d))
 		rc = dw_region_calls_read(d->calls, look->fd, now);
 	dw_recorded_threads_name(&r->slices.processes, d->process, d->pid);
 	read_ns = dw_sliced_time(&r->slices, dw_clock_ns(CLOCK_MONOTONIC));

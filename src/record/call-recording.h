@@ -24,6 +24,10 @@ struct dw_call_recording;
 int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
 			  struct dw_call_recording **ret, struct dw_error *err);
 
+/* Leave out processes that begin when there are @nodes nodes of call trees already; before anything
+ * comes. */
+void dw_call_recording_hold(struct dw_call_recording *r, uint64_t nodes);
+
 /* Let probes take at most the part @overhead of the program's own time, before anything comes. Then
  * the first slices of a process are shorter, for what costs most to be found early. */
 void dw_call_recording_limit(struct dw_call_recording *r, double overhead);

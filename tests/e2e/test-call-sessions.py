@@ -210,6 +210,19 @@ def test_code_without_probes_is_shared(context):
     require(not private, f"{private}")
 
 
+def test_processes_beyond_the_limit_of_nodes(context):
+    """They run, and the session says how many of them are left out."""
+    target = context.target("calls")
+    done = context.instrument("--nodes", "1", "--", "/bin/sh", "-c",
+                              f"sleep 1; {target}; {target}; echo done", status=0)
+    require(done.stdout.endswith("done\n"), done.stdout)
+    report = context.report("functions")
+    expect(report["session"]["processes_left_out"], 3, "processes left out, sleep among them")
+    require(any(row["process_name"] == "sh" for row in report["rows"]), "the shell's functions")
+    require(not any(row["process_name"] == "calls" for row in report["rows"]), "functions of others")
+    require("system_calls_without_probe" in report["session"], "the last fact about modules")
+
+
 def test_what_sleeps_is_charged(context):
     """A call that is still running when the recording ends has the time until then."""
     context.instrument("--duration", "1", "--", context.target("calls"), "sleep", "2", status=5)
