@@ -387,10 +387,13 @@ def names_of(context, addresses, *options):
 
 def test_callees_are_called_as_their_callers_say(context):
     """strtol() is strtoimax(), too, and getpid() __getpid(): what was imported is what was called."""
-    context.instrument(context.target("imports"))
+    program = context.target("imports")
+    imports = re.findall(r" U (\w*strtol)(?=[@\n])", context.make("nm", "-D", program))  # headers may name a newer one
+    expect(len(imports), 1, f"imports {imports}")
+    context.instrument(program)
     calls = {row["function_name"]: row["number_of_calls"]
              for row in context.report("functions")["rows"]}
-    expect((calls.get("strtol"), calls.get("getpid")), (7, 5), f"calls in {calls}")
+    expect((calls.get(imports[0]), calls.get("getpid")), (7, 5), f"calls in {calls}")
 
 
 def test_code_that_nothing_tells_of(context):
