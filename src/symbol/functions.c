@@ -47,14 +47,18 @@ static const char *linkage_name(Dwarf_Die *die)
 	return NULL;
 }
 
-/* Whether names of @die's language have no scopes. Units of unknown languages count as such. */
-static bool is_plain_language(Dwarf_Die *die)
+/* The language of the unit of @die, as dwarf_srclang(). */
+static int language_of(Dwarf_Die *die)
 {
 	Dwarf_Die unit;
 
-	if (!dwarf_diecu(die, &unit, NULL, NULL))
-		return true;
-	switch (dwarf_srclang(&unit)) {
+	return dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
+}
+
+/* Whether names of @die's language have no scopes. Units of unknown languages count as such. */
+static bool is_plain_language(Dwarf_Die *die)
+{
+	switch (language_of(die)) {
 	case DW_LANG_C_plus_plus:
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
@@ -117,6 +121,15 @@ static void put_scopes(struct dw_die_functions *t, Dwarf_Die *die, struct dw_buf
 		put_scope(name, &scopes[first]);
 }
 
+/* Whether scopes belong before the name @plain of the function @origin. Those that others call by a
+ * name of their own (Rust's panic handler) have them, too; .NET's are in the linkage name. */
+static bool needs_scopes(const char *linkage, const char *plain, Dwarf_Die *origin)
+{
+	if (is_plain_language(origin))
+		return false;
+	return !linkage || (strcmp(linkage, plain) && language_of(origin) == DW_LANG_Rust);
+}
+
 /* Put the name of the function @die into @name, which stays empty when there is none. */
 static void put_name(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *origin,
 		     const char *linkage, struct dw_buf *name)
@@ -127,9 +140,7 @@ static void put_name(struct dw_die_functions *t, Dwarf_Die *die, Dwarf_Die *orig
 	if (demangled) {
 		dw_buf_puts(name, demangled);
 	} else if (plain) {
-		/* One that others call by a name of their own (Rust's panic handler) has scopes,
-		 * too. */
-		if ((!linkage || strcmp(linkage, plain)) && !is_plain_language(origin))
+		if (needs_scopes(linkage, plain, origin))
 			put_scopes(t, origin, name);
 		dw_buf_puts(name, plain);
 	} else if (linkage) {

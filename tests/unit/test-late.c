@@ -18,7 +18,8 @@ static int fill(struct dw_call_lines *s, const struct dw_tree_late late[KEYS][DW
 		memcpy(each.late, late[i / 2], sizeof each.late);
 		memcpy(lines, &each, sizeof lines);
 		if (dw_vec_push(&s->lines, meaning) ||
-		    dw_vec_push(&s->wholes, ((struct dw_whole_line){.now = lines[i % 2]})) ||
+		    dw_vec_push(&s->olds, (struct dw_old_line){.whole = i}) ||
+		    dw_vec_push(&s->wholes, ((struct dw_whole_line){lines[i % 2], i + 1})) ||
 		    dw_vec_push(&s->changes, ((struct dw_call_change){.line = i})))
 			return -1;
 	}

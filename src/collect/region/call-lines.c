@@ -36,6 +36,31 @@ int64_t dw_call_lines_touch(struct dw_call_lines *s, uint32_t line)
 	return l->change;
 }
 
+static const struct dw_arena_line nothing;
+
+/* Let the line of index @whole in wholes have been @was at the reading before. */
+static int set_old(struct dw_call_lines *s, uint32_t whole, const struct dw_arena_line *was)
+{
+	struct dw_whole_line *w = &s->wholes.v[whole];
+	struct dw_old_line old = {*was, whole};
+
+	if (w->old) {
+		s->olds.v[w->old - 1] = old;
+		return 0;
+	}
+	if (dw_vec_push(&s->olds, old))
+		return -ENOMEM;
+	w->old = (uint32_t)s->olds.n;
+	return 0;
+}
+
+static const struct dw_arena_line *old_of(const struct dw_call_lines *s, uint32_t whole)
+{
+	const struct dw_whole_line *w = &s->wholes.v[whole];
+
+	return w->old ? &s->olds.v[w->old - 1].line : &w->now;
+}
+
 void dw_call_lines_get(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret)
 {
 	struct dw_arena_line *to = ret;
@@ -49,7 +74,7 @@ void dw_call_lines_get_old(const struct dw_call_lines *s, uint32_t line, uint32_
 	struct dw_arena_line *to = ret;
 
 	for (uint32_t i = 0; i < n; i++)
-		to[i] = s->wholes.v[s->lines.v[line + i].whole].old;
+		to[i] = *old_of(s, s->lines.v[line + i].whole);
 }
 
 void dw_call_lines_get_newer(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret)
@@ -63,7 +88,8 @@ static int keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, 
 		const struct dw_arena_line *from)
 {
 	if (dw_call_lines_touch(s, line) < 0 ||
-	    dw_vec_push(&s->wholes, (struct dw_whole_line){.now = *from}))
+	    dw_vec_push(&s->wholes, (struct dw_whole_line){.now = *from}) ||
+	    set_old(s, (uint32_t)s->wholes.n - 1, &nothing))
 		return -ENOMEM;
 	s->lines.v[line].id = id;
 	s->lines.v[line].kind = kind;
@@ -288,8 +314,6 @@ static int add_overflow(struct dw_call_lines *s, uint32_t line)
 
 static enum dw_line_kind pair_kind(uint64_t mark)
 {
-	if (mark == DWELL_MARK_OPEN)
-		return DWELL_LINE_OPEN;
 	return mark == DWELL_MARK_EACH ? DWELL_LINE_EACH : DWELL_LINE_SLOW;
 }
 
@@ -304,6 +328,14 @@ static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind ki
 	rc = keep(s, line, kind, 0, from);
 	s->lines.v[line].state = 0;
 	return rc ? rc : keep_rest(s, line);
+}
+
+/* Two lines of an open activation: many threads have many of them, and they are read at the end. */
+static int add_open(struct dw_call_lines *s, uint32_t line)
+{
+	if (is_unknown(s, line + 1))
+		s->lines.v[line].kind = s->lines.v[line + 1].kind = DWELL_LINE_OPEN;
+	return 0;
 }
 
 /* Whether the beginning of the new node @n may be missing. */
@@ -351,7 +383,9 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		return keep(s, line, DWELL_LINE_OS, 0, from);
 	if (mark == DWELL_MARK_OVERFLOW)
 		return add_overflow(s, line);
-	if (mark >= DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
+	if (mark == DWELL_MARK_OPEN)
+		return add_open(s, line);
+	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
 		return add_pair(s, line, pair_kind(mark), from);
 	if (may_be_torn(&n))
 		dw_arena_get(&s->arena, s->fd, line, 1, &n);
@@ -379,7 +413,7 @@ void dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struc
 		return;
 	if (!l->id) { /* all it holds is new */
 		l->id = line;
-		s->wholes.v[l->whole].old = (struct dw_arena_line){0};
+		set_old(s, l->whole, &nothing);
 	}
 	if (l->id != line)
 		return;
@@ -406,6 +440,8 @@ static int take_whole(struct dw_call_lines *s, uint32_t line, const struct dw_ar
 
 	if (!memcmp(&s->wholes.v[l->whole].now, from, sizeof *from))
 		return 0;
+	if (!s->wholes.v[l->whole].old && set_old(s, l->whole, &s->wholes.v[l->whole].now))
+		return -ENOMEM;
 	s->wholes.v[l->whole].now = *from;
 	if (dw_call_lines_touch(s, line) < 0 || (is_part && dw_call_lines_touch(s, l->id) < 0))
 		return -ENOMEM;
@@ -421,7 +457,9 @@ static int take_line(struct dw_call_lines *s, uint32_t line, const struct dw_are
 		return l->id == IS_WAITING ? 0 : look_at(s, line, from);
 	if (dw_line_is_node(l->kind))
 		return take_counts(s, line, (const struct dw_tree_node *)from);
-	return l->kind == DWELL_LINE_BROKEN ? 0 : take_whole(s, line, from);
+	return l->kind == DWELL_LINE_BROKEN || l->kind == DWELL_LINE_OPEN
+		       ? 0
+		       : take_whole(s, line, from);
 }
 
 /* Make room for @n lines, new ones without a meaning. */
@@ -483,8 +521,9 @@ int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_h
 	s->clock = clock;
 	s->lines_end = head->arena_lines;
 	s->changes.n = 0;
-	dw_vec_each(w, &s->wholes)
-		w->old = w->now;
+	dw_vec_each(old, &s->olds)
+		s->wholes.v[old->whole].old = 0;
+	s->olds.n = 0;
 	rc = dw_arena_read(&s->arena, fd, head, take_step, s);
 	return rc || !s->waiting.n ? rc : find_waiting(s);
 }
@@ -495,6 +534,7 @@ void dw_call_lines_release(struct dw_call_lines *s)
 	dw_vec_release(&s->lines);
 	dw_vec_release(&s->counts);
 	dw_vec_release(&s->wholes);
+	dw_vec_release(&s->olds);
 	dw_vec_release(&s->changes);
 	dw_vec_release(&s->callees);
 	dw_pairs_release(&s->callee_keys);

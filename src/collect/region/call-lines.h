@@ -68,9 +68,16 @@ struct dw_call_counts {
 	uint32_t os; /* line */
 };
 
-/* A line that is kept, now and as it was at the reading before. */
+/* A line that is kept. */
 struct dw_whole_line {
-	struct dw_arena_line now, old;
+	struct dw_arena_line now;
+	uint32_t old; /* index in olds + 1, 0 = it has not changed since the reading before */
+};
+
+/* What a line was at the reading before, that has changed since: zeros, where it is new. */
+struct dw_old_line {
+	struct dw_arena_line line;
+	uint32_t whole; /* index in wholes */
 };
 
 /* A line that the last reading found changed, or that was touched since. */
@@ -121,6 +128,7 @@ struct dw_call_lines {
 	DW_VEC(struct dw_call_line) lines;
 	DW_VEC(struct dw_call_counts) counts; /* by line */
 	DW_VEC(struct dw_whole_line) wholes;
+	DW_VEC(struct dw_old_line) olds; /* of the last reading */
 	DW_VEC(struct dw_call_change)
 	changes; /* of the last reading, by rising line; then those
 		    that were touched */

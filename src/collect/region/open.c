@@ -124,7 +124,7 @@ static bool get(const struct dw_call_lines *s, const struct dw_tree_thread *t, u
 
 	if (!index || !block || line >= s->lines.n || s->lines.v[line].kind != DWELL_LINE_OPEN)
 		return false;
-	dw_call_lines_get(s, (uint32_t)line, DWELL_OPEN_LINES, ret);
+	dw_arena_get(&s->arena, s->fd, (uint32_t)line, DWELL_OPEN_LINES, ret);
 	return ret->index == index;
 }
 
