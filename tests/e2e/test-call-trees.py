@@ -176,6 +176,17 @@ def test_calls_between_modules(context, when):
             expect(on_path(found, path), 1000, f"calls of {path} with {options}")
 
 
+def test_loader_waits_in_a_first_call(context):
+    """What waits while the loader looks a callee up is the caller's, and the call counts once."""
+    context.instrument("--module", "libsleeper*", "--", context.target("sleeper"), "50")
+    rows = context.report("functions")["rows"]
+    found = {row["function_name"]: row["number_of_calls"] for row in rows
+             if row["module_name"] == "libsleeper.so" and row["number_of_calls"] > 1}
+    expect(list(found.values()), [50], f"calls of the implementation: {found}")
+    waited = [row["function_name"] for row in rows if row["exclusive_blocked_time"] > 10e6]
+    expect(waited, ["main"], "who waited")
+
+
 @cases(*FLAVOURS)
 def test_memory_is_bounded(context, flavour):
     check_calls(context, flavour, "paths", options=("--memory", "1024"))

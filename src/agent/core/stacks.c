@@ -471,7 +471,10 @@ void dw_stacks_drop(struct dw_stacks *s, bool (*is_over)(const struct dw_tree_no
 
 void dw_stacks_take_back(struct dw_stacks *s)
 {
-	set_top(s, below_guard(s->thread->top) - 1);
+	struct dw_shadow *e = below_guard(s->thread->top);
+
+	dw_activation_give_up(s->current, e, e - 1);
+	set_top(s, e - 1);
 }
 
 bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)

@@ -41,7 +41,7 @@ struct dw_call_aheads {
 int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s,
 			const struct dw_region_reading *now);
 
-/* What is ahead of the node at @line, borrowed; NULL = nothing. */
+/* What is ahead of the node at @line, borrowed. NULL = nothing. */
 static inline struct dw_call_ahead *dw_call_ahead_of(const struct dw_call_aheads *a, uint32_t line)
 {
 	uint32_t i = dw_map_get(&a->of, line);
