@@ -215,6 +215,16 @@ static int enter_statement(struct dw_call_flat *f, uint32_t id)
 	return dw_vec_push(&f->path, step);
 }
 
+/* A path that was found now and then: its time is the thread's, all else has it from overflow
+ * nodes.
+ */
+static int enter_estimate(struct dw_call_flat *f, struct dw_call_step *step)
+{
+	step->function = step->module = step->edge = step->instruction = NO_ROW;
+	step->inclusive = dw_call_nodes_values(f->nodes, step->id);
+	return dw_vec_push(&f->path, *step);
+}
+
 /* The statement that the call of @id was made from, where these were measured, counts its calls
  * itself. Whether it was. */
 static bool find_line(const struct dw_call_flat *f, uint32_t id, struct dw_call_step *step)
@@ -237,6 +247,8 @@ static int enter(struct dw_call_flat *f, uint32_t id)
 
 	dw_call_nodes_expect(f->nodes, f->nodes->links[id].child);
 	dw_call_nodes_expect(f->nodes, f->nodes->links[id].next);
+	if (node->flags & DWELL_CALL_ESTIMATED)
+		return enter_estimate(f, &step);
 	if (node->flags & DWELL_CALL_LINE)
 		return enter_statement(f, id);
 	if (find_rows(f, node, caller, &step))
@@ -332,6 +344,34 @@ static void overflow_line(struct dw_ledger *l, uint32_t row, const struct dw_cal
 	l->rows.v[row].exclusive = own;
 }
 
+/* A statement of a function on any path: its time is the function's own. */
+static int count_statement(struct dw_call_flat *f, uint32_t id)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
+	const struct dw_subjects *s = f->nodes->subjects;
+	struct dw_call_step step = {.callee = f->nodes->links[id].callee,
+				    .line = statement_at(f, id)};
+	struct dw_call_values values = dw_call_nodes_values(f->nodes, id);
+	struct dw_call_values arrivals = {.calls = values.calls}, own = values;
+	uint32_t row;
+
+	own.calls = 0;
+	if (find_row(&f->functions, step.callee, &step.function) ||
+	    find_row(&f->modules, dw_call_module_at(f->nodes, node->caller), &step.module))
+		return -ENOMEM;
+	own_row(&f->functions, step.function, &own);
+	own_row(&f->modules, step.module, &own);
+	if (!step.line || !wants(f, DWELL_TOTALS_LINES))
+		return 0;
+	row = dw_ledger_row(&f->lines, s->line[s->first[step.line]]);
+	if (row == NO_ROW)
+		return -ENOMEM;
+	f->lines.rows.v[row].is_measured = true;
+	f->lines.rows.v[row].calls += arrivals.calls;
+	own_row(&f->lines, row, &own);
+	return 0;
+}
+
 /* One overflow node. Under a filter by module its time is known to pass, that of its callees is
  * not: then its own time is all the inclusive one. */
 static int count_overflow(struct dw_call_flat *f, uint32_t id)
@@ -342,6 +382,8 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 	bool by_module = f->nodes->filter->modules, inclusive = node.flags & DWELL_CALL_INCLUSIVE;
 	uint32_t caller = dw_call_function_at(f->nodes, node.caller);
 
+	if (node.flags & DWELL_CALL_LINE)
+		return count_statement(f, id);
 	if (!node.caller)
 		caller = f->nodes->subjects->functions_n;
 	if (by_module && inclusive)
@@ -390,9 +432,15 @@ static void limit(uint64_t *value, uint64_t most)
 		*value = most;
 }
 
+static void raise(uint64_t *value, uint64_t least)
+{
+	if (*value < least)
+		*value = least;
+}
+
 /* Put row @i's total of @l, a ledger of @f, behind the others. Gives its index and the values to
- * sort by. What probes cost beyond the tree is known as a mean only, so a row could seem to have
- * more than its process. */
+ * sort by. Of cells, inclusive and exclusive times are measured apart: what probes cost of both is
+ * an estimate, so a row could seem to have more than its process, or less than its own. */
 static uint32_t emit_total(const struct dw_call_flat *f, const struct dw_ledger *l, size_t i,
 			   struct dw_values *values, struct dw_totals *ret)
 {
@@ -403,6 +451,8 @@ static uint32_t emit_total(const struct dw_call_flat *f, const struct dw_ledger 
 	limit(&total->inclusive.application_ns, f->process.application_ns);
 	limit(&total->inclusive.whole_ns, f->process.whole_ns);
 	limit(&total->inclusive.blocked_ns, f->process.blocked_ns);
+	raise(&total->inclusive.elapsed_ns, total->exclusive.elapsed_ns);
+	raise(&total->inclusive.application_ns, total->exclusive.application_ns);
 	if ((l == &f->lines && !l->rows.v[i].is_measured) || l == &f->instructions) {
 		total->flags |= DWELL_CALLS_NO_EXCLUSIVE;
 		total->exclusive = (struct dw_call_values){.calls = total->inclusive.calls};
@@ -475,6 +525,25 @@ static void emit_instructions(struct dw_call_flat *f, uint32_t process, struct d
 	}
 }
 
+/* Of cells, a function that calls itself from two places is found twice on an edge: that has no
+ * more than all calls of the callee. */
+static void limit_edge(const struct dw_call_flat *f, uint32_t callee, struct dw_edge_total *edge,
+		       struct dw_totals *ret)
+{
+	uint32_t row = function_row(f, callee);
+	struct dw_call_values *values = &ret->calls.v[edge->calls].inclusive;
+	const struct dw_call_values *most;
+
+	if (row == UINT32_MAX)
+		return;
+	most = &ret->calls.v[ret->functions.v[row].calls].inclusive;
+	limit(&values->elapsed_ns, most->elapsed_ns);
+	limit(&values->application_ns, most->application_ns);
+	limit(&values->whole_ns, most->whole_ns);
+	limit(&values->blocked_ns, most->blocked_ns);
+	edge->values.inclusive = values->elapsed_ns;
+}
+
 static void emit_edges(struct dw_call_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	for (size_t i = 0; i < f->edges.rows.n; i++) {
@@ -488,6 +557,7 @@ static void emit_edges(struct dw_call_flat *f, uint32_t process, struct dw_total
 		if (row->caller == (uint32_t)DWELL_FUNCTION_ROOT)
 			row->caller = 0;
 		row->calls = emit_total(f, &f->edges, i, &row->values, ret);
+		limit_edge(f, key.callee, row, ret);
 	}
 }
 

@@ -145,17 +145,21 @@ static bool counts(const struct dw_call_nodes *t, const struct dw_call_node *nod
 }
 
 /* What a node with the values @own adds to its thread: an overflow node its calls, since its time
- * is in the tree's truncated nodes. Of those a filter by module knows nothing, then it is the other
- * way round. */
+ * is in estimated and truncated nodes. Of those a filter by module knows too little, then it is the
+ * other way round. */
 static void add_to_thread(struct dw_call_nodes *t, const struct dw_call_node *node,
 			  const struct dw_call_values *own)
 {
+	const uint32_t shares = DWELL_CALL_ESTIMATED | DWELL_CALL_TRUNCATED;
+	struct dw_call_values time = *own;
+
 	if (node->flags & DWELL_CALL_INCLUSIVE)
 		return;
-	if (node->flags & DWELL_CALL_OVERFLOW && !t->filter->modules)
+	if (!(node->flags & shares))
 		t->sums[node->thread].calls += own->calls;
-	else
-		dw_call_values_add(&t->sums[node->thread], own);
+	time.calls = 0;
+	if (!(node->flags & (t->filter->modules ? shares : DWELL_CALL_OVERFLOW)))
+		dw_call_values_add(&t->sums[node->thread], &time);
 }
 
 static bool is_nothing(const struct dw_call_values *v)

@@ -156,6 +156,8 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id
 {
 	const struct dw_call_node *node = dw_call_nodes_get(t, id);
 
+	if (node->flags & DWELL_CALL_LINE && node->flags & DWELL_CALL_OVERFLOW)
+		return dw_call_function_at(t, node->caller);
 	if (node->flags & DWELL_CALL_LINE) {
 		id = dw_call_nodes_parent(t, id);
 		if (!id)

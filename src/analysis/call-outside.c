@@ -25,7 +25,8 @@ int dw_call_outside_find(const struct dw_call_nodes *t, struct dw_totals *ret)
 		const struct dw_call_node *node = dw_call_nodes_get(t, id);
 		uint32_t module = dw_call_module_at(t, node->entry);
 
-		if (!node->entry || module >= modules_n)
+		if (!node->entry || module >= modules_n ||
+		    node->flags & (DWELL_CALL_INCLUSIVE | DWELL_CALL_ESTIMATED))
 			continue;
 		if (!(node->flags & DWELL_CALL_OUTSIDE))
 			modules[module].instrumented = true;

@@ -31,7 +31,7 @@
 #define AGENT	    "libdwell-probe.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 
-enum { MEMORY_MB = 64, MEMORY_MB_MAX = 4096, NODES_MAX = 16 << 20 };
+enum { MEMORY_MB = 40, MEMORY_MB_MAX = 4096, NODES_MAX = 16 << 20 };
 
 struct cmd_instrument {
 	const char *output;
@@ -45,6 +45,7 @@ struct cmd_instrument {
 	uint64_t duration_ns;
 	uint64_t memory_mb;
 	uint64_t nodes_max;
+	uint64_t paths;
 	double overhead; /* percent, negative = no limit */
 	struct dw_debuginfod_choice debuginfod;
 	bool wait_all;
@@ -80,7 +81,8 @@ static const struct dw_option options[] = {
 	{"forget", 0, NULL, dw_option_flag, AT(forget),
 	 "forget what earlier runs with --overhead have switched off"},
 	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
-	 "for the call trees of a process; then paths are cut (64)"},
+	 "for the call trees of a process; then paths are estimated (40)"},
+	{"paths", 0, "N", dw_option_count, AT(paths), "at most N nodes in the tree of a thread"},
 	{"source", 0, NULL, dw_option_flag, AT(source),
 	 "put the text of source files into the session, up to 16 MB"},
 	DW_DEBUGINFOD_OPTIONS(AT(debuginfod)),
@@ -284,6 +286,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
 		.memory_bytes = c->memory_mb << 20,
 		.nodes_max = c->nodes_max,
+		.paths = c->paths < UINT32_MAX ? (uint32_t)c->paths : UINT32_MAX,
 		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
@@ -409,6 +412,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	struct cmd_instrument c = {.duration_ns = NO_DURATION,
 				   .memory_mb = MEMORY_MB,
 				   .nodes_max = NODES_MAX,
+				   .paths = UINT64_MAX,
 				   .overhead = -1};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 	bool goes_on = code < 0;

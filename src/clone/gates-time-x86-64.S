@@ -59,13 +59,13 @@ dw_gates_time_half_way:
 	.set	GATE_LINE, 10
 	.set	GATE_TAIL, 11
 
-/* struct dw_tree_thread, struct dw_tree_node, struct dw_shadow */
+/* struct dw_tree_thread, struct dw_tree_node, struct dw_tree_cell, struct dw_shadow */
 	.set	THREAD_TOP, 0
 	.set	THREAD_LAST, 8
 	.set	THREAD_CURRENT, 16
 	.set	THREAD_OS_WORD, 24
 	.set	THREAD_OS_SEEN, 32
-	.set	THREAD_STATE, 36
+	.set	THREAD_HAS_CELLS, 36
 	.set	THREAD_QUICK, 40
 	.set	THREAD_LIMIT, 48
 	.set	THREAD_ARENA, 56
@@ -76,10 +76,13 @@ dw_gates_time_half_way:
 	.set	THREAD_BOUNDS_MASK, 88
 	.set	THREAD_PAIR_TICKS, 96
 	.set	THREAD_CALLEE_TICKS, 112
+	.set	THREAD_STATE, 172
 	.set	THREAD_LINE_TICKS, 188
 	.set	THREAD_MUTES, 212
 	.set	THREAD_READ, 240
 	.set	THREAD_DONE, 248
+	.set	THREAD_OTHER_COST, 288
+	.set	THREAD_DRAW_AT, 296
 	.set	THREAD_IN_CALL, 2
 	.set	THREAD_OFF, 4
 	.set	NODE_ELAPSED, 0
@@ -90,12 +93,26 @@ dw_gates_time_half_way:
 	.set	NODE_TAGS, 32
 	.set	NODE_CHILDREN, 40
 	.set	NODE_OS, 60
+	.set	CELL_INCLUSIVE, 32
+	.set	CELL_PROBES, 40
+	.set	CELL_CALLEE, 48
+	.set	CELL_INNER, 52
 	.set	SHADOW_BYTES, 64
 	.set	SHADOW_RECORD, 8
 	.set	SHADOW_FUNCTION, 16
 	.set	SHADOW_START, 24
 	.set	SHADOW_SPENT, 32
 	.set	SHADOW_BEGAN, 40
+	.set	SHADOW_INCLUSIVE, 48
+	.set	SHADOW_PROBES, 56
+	.set	INNER_BIT, 63		/* DWELL_SHADOW_INNER */
+	.set	REPEATED_BIT, 62	/* DWELL_SHADOW_REPEATED */
+/* struct dw_tree_callee, struct dw_tree_inner */
+	.set	CALLEE_BOUNDS, 64
+	.set	CALLEE_OUTERMOST, 96
+	.set	INNER_INCLUSIVE, 0
+	.set	INNER_PROBES, 8
+	.set	INNER_OPEN, 16
 /* struct dw_bounds */
 	.set	BOUNDS_SHIFT, 5
 	.set	BOUNDS_INCLUSIVE, 0
@@ -313,10 +330,166 @@ dw_gates_time_half_way:
 	jne	.Lquick_\gate
 	.endm
 
+/* \to = where line \to of the arena stands. */
+	.macro	line_of to
+	shl	$6, \to
+	add	THREAD_ARENA(%rcx), \to
+	.endm
+
+/* What an activation of a cell keeps as it begins: what its sums are at, less r9 and r10, the clocks
+ * that they add up. */
+	.macro	begin_sums inclusive, probes
+	neg	%r9
+	add	\inclusive, %r9
+	mov	%r9, SHADOW_BYTES + SHADOW_INCLUSIVE(%rsi)
+	neg	%r10
+	add	\probes, %r10
+	mov	%r10, SHADOW_BYTES + SHADOW_PROBES(%rsi)
+	.endm
+
+/* Its sums as it ends. Before the commit, since they may be so twice. rdx, r9 = the clocks. */
+	.macro	end_sums inclusive, probes
+	mov	SHADOW_INCLUSIVE(%rsi), %r10
+	add	%rdx, %r10
+	mov	%r10, \inclusive
+	mov	%r9, %r10
+	sub	THREAD_OTHER_COST(%rcx), %r10
+	add	SHADOW_PROBES(%rsi), %r10
+	mov	%r10, \probes
+	.endm
+
+/* As open_node goes on for threads that have cells (agent/core/cells.h): r8 = the current one. In the
+ * commit r9 = where it says that an activation adds up. */
+	.macro	open_cell kind, gate, below, restore, no_event
+	.subsection 1
+.Lrestart_cells_\gate:		/* interrupted from here on, it begins again */
+	jmp	.Lagain_\gate
+.Linside_\gate:
+	bts	$INNER_BIT, %rdi
+	cmp	%rdx, (%r8)
+	je	.Lsilent_\gate
+	mov	CELL_INNER(%rdx), %r8d
+	test	%r8d, %r8d
+	je	.Lslow_\gate
+	line_of %r8
+	cmpq	$0, INNER_OPEN(%r8)
+	jne	.Lsilent_\gate
+	bts	$REPEATED_BIT, %rdi
+	begin_sums INNER_INCLUSIVE(%r8), INNER_PROBES(%r8)
+	add	$INNER_OPEN, %r8
+	jmp	.Lbegun_\gate
+.Lsilent_\gate:
+	lea	SHADOW_BYTES + SHADOW_INCLUSIVE(%rsi), %r8	/* nobody reads it */
+	jmp	.Lbegun_\gate
+.Lcells_\gate:
+	mov	CELL_CALLEE(%r8), %r8d
+	line_of %r8
+	find_child cells_\gate
+.Lfound_cells_\gate:
+	.if	\below
+	cmpl	$-1, NODE_OS(%rdx)
+	je	\no_event
+	read_time_keeping_rdx
+	look_late \gate
+	check_os_by_r10 .Lslow_\gate
+	lea	-\below(%rsp), %rdi
+	mov	%rdi, SHADOW_BYTES + SHADOW_RECORD(%rsi)
+	.else
+	mov	%rsp, SHADOW_BYTES + SHADOW_RECORD(%rsi)
+	.endif
+	mov	CELL_CALLEE(%rdx), %r8d
+	line_of %r8
+	add	$CALLEE_OUTERMOST, %r8
+	mov	THREAD_COST(%rcx), %r10
+	mov	%rax, %r9
+	sub	%r10, %r9
+	cmp	THREAD_DRAW_AT(%rcx), %r9
+	jns	.Lslow_\gate
+	add	THREAD_CALLEE_TICKS + 4 * \kind(%rcx), %r9
+	sub	THREAD_OTHER_COST(%rcx), %r10
+	mov	%rdx, SHADOW_BYTES(%rsi)
+	mov	%rdx, SHADOW_BYTES + SHADOW_FUNCTION(%rsi)
+	mov	%r9, SHADOW_BYTES + SHADOW_START(%rsi)
+	mov	%r9, SHADOW_BYTES + SHADOW_SPENT(%rsi)
+	mov	%rax, %rdi
+	cmpq	$0, (%r8)
+	jne	.Linside_\gate
+	begin_sums CELL_INCLUSIVE(%rdx), CELL_PROBES(%rdx)
+.Lbegun_\gate:
+	mov	%rdi, SHADOW_BYTES + SHADOW_BEGAN(%rsi)
+	mov	%r8, %r9
+	mov	(%rsi), %r8
+	mov	NODE_CALLS(%rdx), %r10
+	add	$1, %r10
+	add_interval
+	add	$SHADOW_BYTES, %rsi
+.Lcommit_cells_\gate:
+	mov	%rdx, (%r9)
+	mov	%r10, NODE_CALLS(%rdx)
+	commit
+.Lend_cells_\gate:
+	look	\restore
+.Lover_cells_\gate:
+	half_way .Lrestart_cells_\gate, .Lcommit_cells_\gate, .Lend_cells_\gate, .Lover_cells_\gate
+.Lretry_cells_\gate:
+	jmp	.Lagain_\gate
+.Lquick_cells_\gate:
+	find_quick .Lslow_\gate, cells_\gate
+	jmp	.Lfound_cells_\gate
+	half_way .Lretry_cells_\gate, .Lpromote_cells_\gate, .Lpromote_cells_\gate, .Lpromote_cells_\gate
+	.subsection 0
+	.endm
+
+/* As close_node goes on for them. r8 = the cell. */
+	.macro	close_cell gate
+	.subsection 1
+.Lrestart_cells_\gate:
+	jmp	.Lagain_\gate
+.Lcells_\gate:
+	mov	CELL_CALLEE(%r8), %edi
+	line_of %rdi
+	mov	THREAD_COST(%rcx), %r9
+	mov	%rax, %rdx
+	sub	%r9, %rdx
+	cmp	THREAD_DRAW_AT(%rcx), %rdx
+	jns	.Lmiss_\gate
+	mov	%rdx, %r10
+	sub	SHADOW_SPENT(%rsi), %r10
+	sub	CALLEE_BOUNDS + BOUNDS_EXCLUSIVE(%rdi), %r10
+	cmp	CALLEE_BOUNDS + BOUNDS_EXCLUSIVE_SPAN(%rdi), %r10
+	ja	.Lmiss_\gate
+	mov	SHADOW_BEGAN(%rsi), %r10
+	shr	$REPEATED_BIT, %r10
+	jne	.Linside_\gate
+	mov	%rdx, %r10
+	sub	SHADOW_START(%rsi), %r10
+	sub	CALLEE_BOUNDS + BOUNDS_INCLUSIVE(%rdi), %r10
+	cmp	CALLEE_BOUNDS + BOUNDS_INCLUSIVE_SPAN(%rdi), %r10
+	ja	.Lmiss_\gate
+	end_sums CELL_INCLUSIVE(%r8), CELL_PROBES(%r8)
+	movq	$0, CALLEE_OUTERMOST(%rdi)
+.Lended_\gate:
+	sub	SHADOW_START(%rsi), %rdx
+	jmp	.Linner_\gate
+.Linside_\gate:
+	test	$1, %r10b
+	je	.Lended_\gate
+	mov	CELL_INNER(%r8), %r8d
+	line_of %r8
+	end_sums INNER_INCLUSIVE(%r8), INNER_PROBES(%r8)
+	movq	$0, INNER_OPEN(%r8)
+	jmp	.Lended_\gate
+.Lcells_end_\gate:
+	half_way .Lrestart_cells_\gate, .Lcells_end_\gate, .Lcells_end_\gate, .Lcells_end_\gate
+	.subsection 0
+	.endm
+
 /* Push the child of the current node for key rdi and site r9 as the activation of record
  * rsp - \below. */
 	.macro	open_node kind, gate, below, restore, no_event=.Lno_event
 	mov	(%rsi), %r8
+	cmpl	$0, THREAD_HAS_CELLS(%rcx)
+	jne	.Lcells_\gate
 	find_child \gate
 .Lfound_\gate:
 	.if	\below
@@ -355,6 +528,7 @@ dw_gates_time_half_way:
 	find_quick .Lslow_\gate, \gate
 	jmp	.Lfound_\gate
 	half_way .Lrestart_\gate, .Lpromote_\gate, .Lpromote_\gate, .Lpromote_\gate
+	open_cell \kind, \gate, \below, \restore, \no_event
 	.endm
 
 /*
@@ -443,6 +617,8 @@ dw_gates_time_half_way:
  */
 	.macro	close_node kind, gate
 	mov	SHADOW_FUNCTION(%rsi), %r8
+	cmpl	$0, THREAD_HAS_CELLS(%rcx)
+	jne	.Lcells_\gate
 	find_bounds \kind
 	mov	THREAD_COST(%rcx), %r9
 	mov	%rax, %rdx
@@ -487,6 +663,7 @@ dw_gates_time_half_way:
 	look	restore_all
 .Lover_\gate:
 	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
+	close_cell \gate
 	.endm
 
 /* No event, where the top lies rdx above rsp. What is to be switched off is seen to here too: where
@@ -664,7 +841,11 @@ dw_gate_line:
 	testb	$1, SHADOW_RECORD(%rsi)
 	jne	.Lslow_GATE_LINE
 	mov	SHADOW_FUNCTION(%rsi), %r8
-	mov	-72(%rsp), %edi
+	cmpl	$0, THREAD_HAS_CELLS(%rcx)
+	je	1f
+	mov	CELL_CALLEE(%r8), %r8d
+	line_of %r8
+1:	mov	-72(%rsp), %edi
 	add	0(%rip), %edi
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	bts	$KEY_LINE_BIT, %rdi
@@ -711,6 +892,8 @@ dw_gate_call_end:
 	je	.Lslow_GATE_CALL_END
 	restore_some
 
+/* Behind what is used most, and what cells need. */
+	.subsection 2
 .Lslow_GATE_ENTER:
 	mov	$GATE_ENTER, %edi
 	jmp	.Lslow

@@ -3,9 +3,9 @@
  *
  * A node of the call tree becomes a path that ends where its function begins. What it calls hangs
  * below another path, which ends at the call's line in the same function. Statements lie in their
- * function's place. Calls that a target had no room for are told below their thread: of what they
- * took only their number, as their time is in the tree's truncated nodes, unless a filter by module
- * asks (analysis/call-nodes.h says why).
+ * function's place. Of what a target had no memory for paths for, estimated paths have all; under a
+ * filter by module, of which those know too little, the calls themselves have it, below their
+ * thread and their caller (analysis/call-nodes.h).
  */
 #include "export/weights-internal.h"
 
@@ -81,13 +81,13 @@ static int add_node(struct dw_weights *weights, struct walk *w, uint32_t id)
 	struct dw_call_values v = dw_call_nodes_values(w->nodes, id);
 	bool overflows = node->flags & DWELL_CALL_OVERFLOW;
 	uint64_t values[] = {v.elapsed_ns, v.application_ns, v.calls, v.blocked_ns};
+	const uint32_t shares = DWELL_CALL_ESTIMATED | DWELL_CALL_TRUNCATED;
 	uint32_t path;
 	int rc;
 
-	if (node->flags & DWELL_CALL_INCLUSIVE)
+	if (node->flags & DWELL_CALL_INCLUSIVE ||
+	    node->flags & (w->nodes->filter->modules ? shares : DWELL_CALL_OVERFLOW))
 		return 0;
-	if (overflows && !w->nodes->filter->modules)
-		values[0] = values[1] = values[3] = 0;
 	if (!is_anything(values))
 		return 0;
 	rc = overflows ? find_overflow_path(w, id, &path) : find_path(w, id, &path);

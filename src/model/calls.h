@@ -43,6 +43,14 @@ enum dw_call_flag {
 	 * own, and what was called from there hangs below.
 	 */
 	DWELL_CALL_LINE = 512,
+	/*
+	 * A path that was found by looking at the stack now and then, once the thread's memory for
+	 * paths was used up. Its time is a share, in proportion to how often it was found, of what
+	 * the nodes with OVERFLOW of its callee, site and caller have; they count for functions,
+	 * modules, edges and sites. What no path was found for is in the thread's node with
+	 * TRUNCATED.
+	 */
+	DWELL_CALL_ESTIMATED = 1024,
 };
 
 struct dw_call_node {

@@ -51,8 +51,9 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->looped_ns += calls->looped_ns;
 	sum->given_ns += calls->given_ns;
 	sum->nodes += calls->nodes;
-	sum->overflow_nodes += calls->overflow_nodes;
-	sum->depth_lost += calls->depth_lost;
+	sum->cells += calls->cells;
+	sum->cell_calls += calls->cell_calls;
+	sum->drawn += calls->drawn;
 	sum->each_lost += calls->each_lost;
 	sum->broken += calls->broken;
 	sum->lookups += calls->lookups;
@@ -62,7 +63,6 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 		sum->arena_bytes = calls->arena_bytes;
 		sum->function_ps = calls->function_ps;
 		sum->outside_ps = calls->outside_ps;
-		sum->beyond_ps = calls->beyond_ps;
 		sum->pass_ps = calls->pass_ps;
 	}
 	s->agent_start_ns += head->agent_start_ns;
@@ -145,7 +145,8 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"system_calls_seen", s->processes && !s->unseen},
 		{"agent_start_ns", s->agent_start_ns},
 		{"call_nodes", c->nodes},
-		{"calls_truncated", c->depth_lost},
+		{"calls_truncated", c->cell_calls},
+		{"paths_drawn", c->drawn},
 		{"callees_without_extremes", c->each_lost},
 		{"nodes_dropped", c->broken},
 		{"tree_bytes_max", c->arena_bytes},
@@ -154,7 +155,6 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"stacks", c->stacks},
 		{"probes_function_ps", c->function_ps},
 		{"probes_outside_ps", c->outside_ps},
-		{"probes_beyond_ps", c->beyond_ps},
 		{"probes_pass_ps", c->pass_ps},
 		{"probes_samples", c->gate_samples},
 		{"probes_looped_ns", c->looped_ns},

@@ -445,8 +445,8 @@ static int make_environment(struct recorder *r)
 	const struct dw_instrument_options *o = r->options;
 	dw_auto_free char *mode = NULL;
 
-	if (asprintf(&mode, "%s memory=%" PRIu64 "%s%s%s", modes[o->plan.probes], o->memory_bytes,
-		     o->plan.choice.slowest.n ? " slowest=chosen" : "",
+	if (asprintf(&mode, "%s memory=%" PRIu64 " paths=%" PRIu32 "%s%s%s", modes[o->plan.probes],
+		     o->memory_bytes, o->paths, o->plan.choice.slowest.n ? " slowest=chosen" : "",
 		     o->os_source ? " os-source=" : "", o->os_source ? o->os_source : "") < 0)
 		return -ENOMEM;
 	return dw_target_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),

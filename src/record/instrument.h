@@ -23,6 +23,7 @@ struct dw_instrument_options {
 	double overhead;	/* part of the program's own time that probes may take, 0 = any */
 	uint64_t memory_bytes;	/* for the call trees of a process */
 	uint64_t nodes_max;	/* of all call trees; processes that begin later are left out */
+	uint32_t paths;		/* nodes of a thread's tree at most */
 	const char *output;	/* path of the session, NULL = none is made */
 	uint64_t duration_ns;	/* stop after this, 0 = when the command ends */
 	bool wait_all;		/* go on until all instrumented descendants have ended */

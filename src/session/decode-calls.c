@@ -17,7 +17,7 @@ enum {
 			 DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE |
 			 DWELL_CALL_OUTERMOST_SITE,
 	ALL_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_OUTSIDE | DWELL_CALL_TRUNCATED |
-		    DWELL_CALL_OVERFLOW | OVERFLOW_FLAGS | DWELL_CALL_LINE,
+		    DWELL_CALL_OVERFLOW | OVERFLOW_FLAGS | DWELL_CALL_LINE | DWELL_CALL_ESTIMATED,
 	NO_CALLEE_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED,
 };
 
@@ -26,8 +26,10 @@ static bool flags_fit(uint32_t flags)
 {
 	if ((flags & OVERFLOW_FLAGS) && !(flags & DWELL_CALL_OVERFLOW))
 		return false;
+	if (flags & DWELL_CALL_ESTIMATED)
+		return !(flags & (NO_CALLEE_FLAGS | DWELL_CALL_OVERFLOW));
 	if (flags & DWELL_CALL_LINE)
-		return flags == DWELL_CALL_LINE;
+		return !(flags & ~(uint32_t)(DWELL_CALL_LINE | DWELL_CALL_OVERFLOW));
 	return !(flags & NO_CALLEE_FLAGS) || flags == DWELL_CALL_ROOT ||
 	       flags == DWELL_CALL_TRUNCATED;
 }
@@ -41,8 +43,13 @@ static bool parent_fits(const struct dw_call_node *node, const struct dw_call_no
 		return false;
 	if (node->flags & DWELL_CALL_OVERFLOW)
 		return parent->flags & DWELL_CALL_ROOT;
+	if ((node->flags ^ parent->flags) & DWELL_CALL_ESTIMATED &&
+	    !(node->flags & DWELL_CALL_ESTIMATED ? parent->flags & DWELL_CALL_ROOT
+						 : node->flags & DWELL_CALL_TRUNCATED))
+		return false;
 	if (node->flags & DWELL_CALL_LINE) /* statements stand in functions */
-		return !node->site && !(parent->flags & ~(uint32_t)DWELL_CALL_OUTSIDE);
+		return !node->site &&
+		       !(parent->flags & ~(uint32_t)(DWELL_CALL_OUTSIDE | DWELL_CALL_ESTIMATED));
 	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
 }
 

@@ -4,8 +4,8 @@
  * All threads of a process share one arena of 64-byte lines, mapped contiguously in the target and
  * made of the region's chunks of kind DWELL_CHUNK_ARENA in their order. A line is named by its
  * index in the arena; line 0 is never used. Each thread has a struct dw_tree_thread and nodes of
- * its own: one writer each, plain stores. A node's parent has a smaller index than the node. Ticks
- * are those of the TSC; the collector knows its rate.
+ * its own: one writer each, plain stores. A node's parent has a smaller index than the node, but a
+ * cell's need not. Ticks are those of the TSC; the collector knows its rate.
  *
  * The collector walks the lines in their order and tells them apart so: those of threads stand in
  * the region's header; a line whose last 8 bytes are a mark is what the mark says; one with a
@@ -20,10 +20,11 @@
  * callee instead, where the paths to both hold the same callees, edges and sites
  * (agent/core/tree.h); so what is counted once per path stays exact.
  *
- * When the arena is full, nodes that would be new give way: the activation goes to an overflow node
- * (keyed by caller, callee, site and whether it is the outermost of its function, module, edge and
- * site), which has inclusive values of its own, and its time also to the `truncated` child of the
- * last node on the path that the tree has, so that sums over the tree stay right.
+ * When a thread finds no room for a node it goes over to cells, once and for good: one for each
+ * call (caller, site, callee), whatever the path to it was. What was open goes on as cells from
+ * then on, so what a function took is what its nodes say and what its cells say. There are as many
+ * cells as calls in the program's text that were made, so their values are exact at any length of a
+ * run; only paths are lost.
  */
 #pragma once
 
@@ -44,10 +45,9 @@ enum {
  * the statement until it came to another; what is called meanwhile hangs below. The rest are no
  * callees.
  */
-#define DWELL_KEY_ADDRESS   (1ull << 63)
-#define DWELL_KEY_LINE	    (1ull << 62)
-#define DWELL_KEY_ROOT	    0xfffffff0ull /* a thread before its first function and between them */
-#define DWELL_KEY_TRUNCATED 0xfffffff1ull
+#define DWELL_KEY_ADDRESS (1ull << 63)
+#define DWELL_KEY_LINE	  (1ull << 62)
+#define DWELL_KEY_ROOT	  0xfffffff0ull /* a thread before its first function and between them */
 
 /* Whether @key names a statement. */
 static inline int dw_key_is_line(uint64_t key)
@@ -56,11 +56,14 @@ static inline int dw_key_is_line(uint64_t key)
 }
 
 /* In the last 8 bytes of lines that are no nodes: no node has a parent of this number. */
-#define DWELL_MARK_OS	    0xffffffffull
-#define DWELL_MARK_OVERFLOW 0xfffffffeull /* this line and the next */
-#define DWELL_MARK_EACH	    0xfffffffdull /* likewise */
-#define DWELL_MARK_SLOW	    0xfffffffcull /* likewise */
-#define DWELL_MARK_OPEN	    0xfffffffbull /* likewise */
+#define DWELL_MARK_OS	  0xffffffffull
+#define DWELL_MARK_CALLEE 0xfffffffeull /* this line and the next */
+#define DWELL_MARK_EACH	  0xfffffffdull /* likewise */
+#define DWELL_MARK_SLOW	  0xfffffffcull /* likewise */
+#define DWELL_MARK_OPEN	  0xfffffffbull /* likewise */
+#define DWELL_MARK_INNER  0xfffffffaull /* this line and the two that follow */
+
+#define DWELL_MARK_DRAWN 0xfffffff9ull /* this line and the next */
 
 /* The unit of overhead in trees. */
 #define DWELL_OVERHEAD_TICKS 256
@@ -83,6 +86,13 @@ struct dw_tree_node {
 			    node is a mark of the gates and no activation */
 };
 
+/* What the operating system did in activations, inclusive; one line. As in struct dw_tree_os. */
+struct dw_tree_sums {
+	uint64_t ticks, probe_ticks, cpu_ticks, blocked_ticks;
+	uint64_t switches, io_calls, blocking_calls;
+	uint64_t unused;
+};
+
 /* What the operating system did in a node's intervals; one line. */
 struct dw_tree_os {
 	uint64_t ticks;	      /* of the node's elapsed: OS intervals. Application = the rest */
@@ -97,27 +107,73 @@ struct dw_tree_os {
 	uint64_t mark; /* DWELL_MARK_OS */
 };
 
-/* Beyond the tree; two lines. Values of activations that no node had room for. */
-struct dw_tree_overflow {
-	uint64_t elapsed; /* as a node's */
+/*
+ * All calls of one callee from one site, on whatever path; one line. To gates it is a node that
+ * knows its children by its callee's record.
+ *
+ * The inclusive values are of activations that have ended and were the outermost of their callee on
+ * their stack, by the stack's clock (struct dw_tree_open): ticks without what probes were
+ * taken to cost. With @probes they come to elapsed time as nodes have it.
+ */
+struct dw_tree_cell {
+	uint64_t elapsed; /* as a node's, as the next */
 	uint64_t calls;
 	uint64_t key;
 	uint32_t site;
-	uint32_t overhead;  /* as a node's */
-	uint64_t caller;    /* key */
-	uint32_t thread;    /* line of its struct dw_tree_thread */
-	uint32_t outermost; /* enum dw_tree_outermost bits */
-	uint32_t active;    /* the agent's own */
-	uint32_t os;
-	uint64_t mark;	       /* DWELL_MARK_OVERFLOW */
-	uint64_t inclusive_os; /* of ended activations: as struct dw_tree_os, as the next */
-	uint64_t inclusive_probe;
-	uint64_t inclusive_cpu;
-	uint64_t inclusive_blocked;
-	uint64_t inclusive_calls; /* calls below, for probe overhead */
-	uint32_t inclusive_switches, inclusive_io, inclusive_blocking;
-	uint32_t inclusive_overhead; /* as @overhead */
-	uint64_t inclusive;	     /* ticks, of ended activations */
+	uint32_t overhead;
+	uint64_t inclusive;
+	uint64_t probes;      /* what pairs of probes were taken to cost inside: pair_ticks */
+	uint32_t callee;      /* line of its struct dw_tree_callee */
+	uint32_t inner;	      /* line of its struct dw_tree_inner, 0 = none yet */
+	uint32_t caller;      /* line of the caller's struct dw_tree_callee */
+	uint32_t os;	      /* as a node's */
+} __attribute__((may_alias)); /* a node, where both are meant */
+
+/* A callee of cells, as their callers' record too; two lines. */
+struct dw_tree_callee {
+	uint64_t unused[2];
+	uint64_t key;
+	uint32_t site;			/* 0 */
+	uint32_t thread;		/* line of its struct dw_tree_thread */
+	uint16_t tags[DWELL_TREE_WAYS]; /* of cells that it calls, as a node's, as the next */
+	uint32_t children[DWELL_TREE_WAYS];
+	uint64_t mark;	    /* DWELL_MARK_CALLEE */
+	uint64_t bounds[4]; /* the agent's own, as the next */
+	uint64_t outermost; /* the cell of its outermost open activation, 0 = none is open */
+	uint64_t unused_more[3];
+} __attribute__((may_alias));
+
+/* Of a cell, what is inclusive of activations: DWELL_OUTERMOST of their callee; DWELL_REPEATED,
+ * below another activation of the callee, but the outermost of the cell. */
+enum { DWELL_OUTERMOST, DWELL_REPEATED, DWELL_INNER_KINDS };
+
+/* What few cells have; three lines. */
+struct dw_tree_inner {
+	uint64_t inclusive; /* of DWELL_REPEATED, as the cell's own, as the next */
+	uint64_t probes;
+	uint64_t open; /* the agent's own: not 0 while such an activation is open */
+	uint64_t unused[4];
+	uint64_t mark;				   /* DWELL_MARK_INNER */
+	struct dw_tree_sums os[DWELL_INNER_KINDS]; /* of both */
+};
+
+/*
+ * A path of cells that was seen when the stack of its thread was looked at, by time; two lines.
+ * Its share of what its last cell has is that of @ticks among all paths to that cell, but for what
+ * the system did, which is known exactly.
+ */
+struct dw_tree_drawn {
+	uint64_t ticks;	 /* of the program's own time that was found here */
+	uint64_t n;	 /* how often */
+	uint64_t cell;	 /* line of the last cell */
+	uint32_t parent; /* line of the path without it, 0 = it is that of the thread's root */
+	uint32_t thread; /* line of its struct dw_tree_thread */
+	uint64_t unused[3];
+	uint64_t mark; /* DWELL_MARK_DRAWN */
+	/* As in struct dw_tree_os. */
+	uint64_t os_ticks, probe_ticks, cpu_ticks, blocked_ticks;
+	uint64_t switches, io_calls, blocking_calls;
+	uint64_t unused_more;
 };
 
 /* Ticks; least > most: none yet. */
@@ -207,13 +263,6 @@ enum {
 	DWELL_OPEN_MAX = DWELL_OPEN_BLOCK * DWELL_OPEN_BLOCKS,
 };
 
-enum dw_tree_outermost {
-	DWELL_OUTERMOST_FUNCTION = 1,
-	DWELL_OUTERMOST_MODULE = 2,
-	DWELL_OUTERMOST_EDGE = 4,
-	DWELL_OUTERMOST_SITE = 8,
-};
-
 /* How a thread learns that it was switched. */
 enum dw_os_source {
 	DWELL_OS_NONE, /* by nothing: Application is an upper bound */
@@ -229,6 +278,10 @@ enum dw_probe_kind {
 	DWELL_PROBE_OUT,
 	DWELL_PROBE_BACK,
 	DWELL_PROBE_LINE,
+	DWELL_PROBE_CELL_ENTER, /* the first four of threads that have cells */
+	DWELL_PROBE_CELL_LEAVE,
+	DWELL_PROBE_CELL_OUT,
+	DWELL_PROBE_CELL_BACK,
 	DWELL_PROBE_KINDS
 };
 
@@ -250,10 +303,10 @@ struct dw_tree_thread {
 	struct dw_tree_node *current; /* address in the target: arena_base of the region's header */
 	const uint32_t *os_word;      /* changes when the thread is switched */
 	uint32_t os_seen;
-	uint32_t state; /* enum dw_tree_state */
-	void *quick;	/* the gates' table of children beyond those that a node remembers */
-	void *limit;	/* of the shadow stack */
-	uint64_t arena; /* address of line 0 */
+	uint32_t has_cells; /* 1 = nodes are cells from now on */
+	void *quick;	    /* the gates' table of children beyond those that a node remembers */
+	void *limit;	    /* of the shadow stack */
+	uint64_t arena;	    /* address of line 0 */
 	/* hot too */
 	uint32_t quick_mask; /* offsets in @quick */
 	uint32_t window;     /* bytes: farther below the top a stack pointer goes slow */
@@ -264,21 +317,21 @@ struct dw_tree_thread {
 	 * with. Can be negative. */
 	uint64_t pair_ticks[DWELL_PAIR_KINDS], callee_ticks[DWELL_PAIR_KINDS];
 	/* cold */
-	int32_t tid;	       /* as the target sees it */
-	uint32_t root;	       /* line */
-	uint64_t start, end;   /* TSC of its first event; of its last once it is known to have
-				  ended, else 0 */
-	uint64_t start_cpu_ns; /* its CPU clock at the first event */
-	uint64_t cpu_ns;       /* and when it was last read: at switches and at the end */
-	uint32_t os_source;    /* enum dw_os_source */
-	uint32_t nodes;
+	int32_t tid;		   /* as the target sees it */
+	uint32_t root;		   /* line */
+	uint64_t start, end;	   /* TSC of its first event; of its last once it is known to have
+				      ended, else 0 */
+	uint64_t start_cpu_ns;	   /* its CPU clock at the first event */
+	uint64_t cpu_ns;	   /* and when it was last read: at switches and at the end */
+	uint32_t os_source;	   /* enum dw_os_source */
+	uint32_t state;		   /* enum dw_tree_state */
 	uint64_t slow_ticks;	   /* all time in slow paths */
 	uint32_t each_lost;	   /* callees without room for their struct dw_tree_each */
 	uint32_t line_ticks;	   /* of a statement's probe */
 	uint64_t lookups, repairs; /* slow paths taken, for people who tune */
 	uint32_t stacks;	   /* shadow stacks made */
 	uint32_t mutes;		   /* serial of struct dw_region_mutes that its stacks agree with */
-	uint64_t depth_lost;	   /* activations that went to overflow nodes */
+	uint64_t cells_cost;	   /* @cost - @other_cost when it went over to cells */
 	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
@@ -292,7 +345,10 @@ struct dw_tree_thread {
 	uint32_t call, open_top;
 	uint32_t open[DWELL_OPEN_BLOCKS];
 	uint64_t end_cpu_ns; /* its CPU clock at the end of the process, 0 = not read */
-	uint64_t unused[4];
+	uint64_t other_cost; /* of @cost, what pairs of probes had no part in */
+	uint64_t draw_at;    /* clock of the current stack at which a path is drawn next */
+	uint64_t drawn_lost; /* paths that had no room */
+	uint64_t unused;
 };
 
 enum { DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES };
@@ -310,7 +366,13 @@ _Static_assert(offsetof(struct dw_tree_node, parent) == 56, "where marks stand")
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_os, mark) == 56, "where marks stand");
 /* Here too. */
-_Static_assert(offsetof(struct dw_tree_overflow, mark) == 56, "where marks stand");
+_Static_assert(offsetof(struct dw_tree_callee, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_inner, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_drawn, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_cell, caller) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_each, mark) == 56, "where marks stand");
 /* Here too. */
@@ -319,7 +381,10 @@ _Static_assert(offsetof(struct dw_tree_slow, mark) == 56, "where marks stand");
 _Static_assert(offsetof(struct dw_tree_open, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
-_Static_assert(sizeof(struct dw_tree_overflow) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_cell) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_callee) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_drawn) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_inner) == 3 * DWELL_LINE_BYTES, "three lines");
 _Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_open) == 2 * DWELL_LINE_BYTES, "two lines");

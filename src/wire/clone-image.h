@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 7, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 8, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -73,7 +73,7 @@ struct dw_clone_gate {
 	uint32_t again, commit, end, over;
 };
 
-enum { DWELL_CLONE_GATES = 12 };
+enum { DWELL_CLONE_GATES = 24 };
 
 /* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
 enum dw_gate {

@@ -24,6 +24,7 @@
 /*
  * Environment of a target, put last by `dwell`: the folder; the agent's mode as text ("time", words
  * NAME=VALUE may follow: os-source=perf|rseq|none, the only one that is tried;
+ * memory=BYTES and paths=N, nodes of a thread, for call trees;
  * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only; costs=N,N,...,. from an
  * agent to the programs that its process executes: what probes cost there, as in struct
  * dw_region_header; or "sample" with the words interval=NS, stack=BYTES and ring=BYTES of
@@ -77,7 +78,7 @@ struct dw_region_alive {
 };
 
 enum {
-	DWELL_REGION_VERSION = 6,
+	DWELL_REGION_VERSION = 7,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
@@ -231,10 +232,8 @@ struct dw_region_header {
 	/* What probes take of a call's time, by enum dw_probe_kind, in parts of a tick: _ENTER and
 	 * _OUT of the caller's, the others of the callee's. */
 	int32_t probe_cost[DWELL_PROBE_KINDS];
-	int32_t slow_cost[2]; /* likewise _ENTER and _LEAVE on the slow path, beside what that
-				 measures of itself: of calls beyond the tree */
-	int32_t pass_cost;    /* what the gates OUT and BACK take of the caller's when they let a
-				 call pass, because its callee has probes */
+	int32_t pass_cost; /* what the gates OUT and BACK take of the caller's when they let a
+			      call pass, because its callee has probes */
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
 	uint32_t mutes_done;		       /* mutes.serial of what was done last */

@@ -1,7 +1,8 @@
 """What the end-to-end tests share: running dwell in a scratch folder, reading its reports.
 
 A test is a function of tests/e2e/test-NAME.py whose name starts with test_ and that takes a
-Context. @cases(a, b, ...) runs it once for each value, which it gets as second argument. It fails
+Context. @cases(a, b, ...) runs it once for each value, which it gets as second argument,
+@paths(a, b, ...) once more for each number of paths that a recording has room for. It fails
 by raising (AssertionError with the values). @needs("root") skips it where that is not to be had;
 context.skip(reason) is for what only the test can find out, and tests/allowed-skips must list it.
 
@@ -92,6 +93,15 @@ def cases(*values):
     return mark
 
 
+def paths(*values):
+    """Run the test once more for each of @values, with that many paths in a thread's tree at most
+    (context.paths)."""
+    def mark(function):
+        function.paths = values
+        return function
+    return mark
+
+
 def long(function):
     """For long runs only."""
     return function if IS_LONG else None
@@ -118,6 +128,7 @@ class Context:
         self.scratch = scratch
         self.without_perf = without_perf  # dwell is refused it, and samples from inside
         self.use_build(dwell, targets)
+        self.paths = None  # `dwell instrument` records so many of each thread, None = all
         self.env = {**os.environ, "XDG_CACHE_HOME": scratch + "-cache", "LC_ALL": "C.UTF-8"}
 
     def path(self, name):
@@ -194,7 +205,8 @@ class Context:
     def instrument(self, *words, before=(), session="run.dwell", status=0):
         """`dwell instrument -q -o SESSION WORDS` behind the command @before, which must end with
         @status and without errors."""
-        done = self.run(*before, self.dwell, "instrument", "-q", "-o", session, *words)
+        limit = [] if self.paths is None else [f"--paths={self.paths}"]
+        done = self.run(*before, self.dwell, "instrument", "-q", *limit, "-o", session, *words)
         expect((done.returncode, done.stderr), (status, ""),
                f"status and errors of dwell instrument {' '.join(words)}")
         return done

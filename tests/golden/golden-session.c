@@ -131,13 +131,14 @@ static void set_call_facts(struct dw_profile *p)
 		const char *key;
 		int64_t value;
 	} facts[] = {
-		{"duration_ns", 200000000},	   {"user_cpu_ns", 130000000},
-		{"kernel_cpu_ns", 8000000},	   {"residual_ns", 450000},
-		{"functions_instrumented", 5},	   {"functions_short", 2},
-		{"functions_left_alone", 1},	   {"processes_instrumented", 2},
-		{"calls_truncated", 40},	   {"events_dropped", 1},
-		{"agent_start_ns", 900000},	   {"system_calls_seen", 1},
-		{"processes_not_instrumented", 1}, {"probes_function_ps", 250000},
+		{"duration_ns", 200000000},	{"user_cpu_ns", 130000000},
+		{"kernel_cpu_ns", 8000000},	{"residual_ns", 450000},
+		{"functions_instrumented", 5},	{"functions_short", 2},
+		{"functions_left_alone", 1},	{"processes_instrumented", 2},
+		{"calls_truncated", 40},	{"paths_drawn", 12},
+		{"events_dropped", 1},		{"agent_start_ns", 900000},
+		{"system_calls_seen", 1},	{"processes_not_instrumented", 1},
+		{"probes_function_ps", 250000},
 	};
 
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
@@ -230,22 +231,28 @@ static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t 
 	add_extremes(p, thread, entry[3], 0, 20000000 * scale);
 }
 
-/* Threads of a pool: work is called 40 times where there was no room for it any more. */
+/* Threads of a pool: work is called 40 times where there was no room for paths any more; one that
+ * leads to three quarters of it was found. */
 static void add_pool_tree(struct dw_profile *p, uint32_t thread, const uint32_t *entry)
 {
 	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT);
 	uint32_t pool = mk_call(p, thread, root, entry[4], 0, 0);
-	uint32_t truncated = mk_call(p, thread, pool, 0, 0, DWELL_CALL_TRUNCATED);
+	uint32_t above = mk_call(p, thread, root, entry[4], 0, DWELL_CALL_ESTIMATED);
+	uint32_t found = mk_call(p, thread, above, entry[2], 0, DWELL_CALL_ESTIMATED);
+	uint32_t truncated = mk_call(p, thread, above, 0, 0, DWELL_CALL_TRUNCATED);
 	uint32_t outermost = DWELL_CALL_OVERFLOW | DWELL_CALL_OUTERMOST_FUNCTION |
 			     DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE;
 	uint32_t own = mk_call(p, thread, root, entry[2], 0, outermost);
 	uint32_t all = mk_call(p, thread, root, entry[2], 0, outermost | DWELL_CALL_INCLUSIVE);
+	uint32_t both = mk_call(p, thread, root, entry[4], 0, outermost | DWELL_CALL_INCLUSIVE);
 	struct dw_call_values time = times(0, 8000000, 8000000);
 
 	p->calls.nodes.v[own - 1].caller = p->calls.nodes.v[all - 1].caller = entry[4];
 	mk_delta(p, 1, pool, times(1, 6000000, 5000000));
-	mk_delta(p, 1, truncated, time);
+	mk_delta(p, 1, found, times(30, 6000000, 6000000));
+	mk_delta(p, 1, truncated, times(10, 2000000, 2000000));
 	mk_delta(p, 1, all, time);
+	mk_delta(p, 1, both, time);
 	time.calls = 40;
 	mk_delta(p, 1, own, time);
 }

@@ -25,7 +25,7 @@ static void print_costs(const char *folder, const char *name)
 	if (pread(fd, &header, sizeof(header), 0) == sizeof(header)) {
 		for (int i = 0; i < DWELL_PROBE_KINDS; i++)
 			printf("%d ", header.probe_cost[i]);
-		printf("%d %d %d\n", header.slow_cost[0], header.slow_cost[1], header.pass_cost);
+		printf("%d\n", header.pass_cost);
 	}
 	close(fd);
 }

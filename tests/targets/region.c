@@ -169,7 +169,12 @@ static void scribble(uint64_t *lines, uint32_t all, unsigned *seed)
 		words[2] = (unsigned)rand_r(seed) % 3 ? (unsigned)rand_r(seed) % 400 : words[2];
 		words[7] = (unsigned)rand_r(seed) % (line + 1);
 		if (rand_r(seed) % 8 == 0)
-			words[7] = rand_r(seed) % 2 ? DWELL_MARK_OS : DWELL_MARK_OVERFLOW;
+			words[7] = DWELL_MARK_INNER + (unsigned)rand_r(seed) % 6;
+		if (rand_r(seed) % 4 == 0) { /* lines of cells, of records' threads */
+			words[6] = (uint64_t)((unsigned)rand_r(seed) % all) << 32 |
+				   (unsigned)rand_r(seed) % all;
+			words[3] = 1ull << 32;
+		}
 		if (rand_r(seed) % 8 == 0)
 			words[7] |= (uint64_t)((unsigned)rand_r(seed) % all) << 32;
 	}

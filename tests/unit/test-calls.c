@@ -387,7 +387,7 @@ TEST(damaged_trees_are_survived)
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.samples, 1 + 2 + 4 + 16 + 32);
 	CHECK_TOTAL(function_total(&w, w.f), 2, 1, 1 + 2 + 4 + 16, 3);
-	CHECK_TOTAL(function_total(&w, w.p_), 1, 0, 0, 64);
+	CHECK_TOTAL(function_total(&w, w.p_), 1, 0, 64, 64);
 	end(&w);
 }
 

@@ -1,6 +1,6 @@
 /* Time that moves between callers and callees because a processor does not wait. */
 #include "check.h"
-#include "collect/region/call-beyond.h"
+#include "collect/region/cell-costs.h"
 #include "collect/region/late.h"
 
 enum { PUNCTUAL = 1, WAITS, SELDOM, KEYS, LINES = 2 * KEYS, BASE = 60, N = 1000 };
@@ -106,32 +106,25 @@ TEST(nobody_gives_what_he_has_not)
 	CHECK(dw_late_share(&m, moved[2]) == 5);
 }
 
-/* What dw_hash_u64() makes @h of. */
-static uint64_t unhash(uint64_t h)
+TEST(cells_share_what_calls_take_of_their_function)
 {
-	h ^= h >> 31 ^ h >> 62;
-	h *= 0x319642b2d24d8ec3u;
-	h ^= h >> 27 ^ h >> 54;
-	h *= 0x96de1b173f119089u;
-	return h ^ h >> 30 ^ h >> 60;
-}
+	struct dw_cell_costs c = {0};
 
-/* A target can choose keys whose hashes differ by as much as its threads' numbers do. */
-TEST(functions_beyond_the_tree_are_told_by_key_and_thread)
-{
-	struct dw_call_beyond b = {0};
-	struct dw_tree_overflow one = {.key = 1000, .caller = 5, .thread = 9}, other = one;
-
-	other.thread = 7;
-	other.key = unhash(dw_hash_u64(one.key) + one.thread - other.thread);
-	CHECK_INT(dw_hash_u64(unhash(12345)), 12345);
-	CHECK_INT(dw_call_beyond_add(&b, &one, 100, 0), 0);
-	CHECK_INT(dw_call_beyond_add(&b, &other, 300, 0), 0);
-	one.caller = one.key;
-	CHECK_INT(dw_call_beyond_add(&b, &one, 0, 40), 0);
-	CHECK_INT((int)dw_call_beyond_share(&b, &one, 100), 40);
-	CHECK_INT((int)dw_call_beyond_share(&b, &other, 300), 0);
-	dw_call_beyond_release(&b);
+	CHECK_INT(dw_cell_costs_add(&c, 5, 100, 0), 0);
+	CHECK_INT(dw_cell_costs_add(&c, 9, 50, 0), 0);
+	CHECK_INT(dw_cell_costs_add(&c, 5, 300, 0), 0);
+	CHECK_INT(dw_cell_costs_add(&c, 5, 0, 40), 0);
+	CHECK_INT(dw_cell_costs_add(&c, 7, 0, 30), 0);
+	CHECK_INT((int)dw_cell_costs_share(&c, 5, 100), 10);
+	CHECK_INT((int)dw_cell_costs_share(&c, 5, 300), 30);
+	CHECK_INT((int)dw_cell_costs_share(&c, 9, 50), 0);
+	CHECK(dw_cell_costs_share(&c, 5, -1) == 0);
+	CHECK(dw_cell_costs_share(&c, 7, 10) == 0); /* it has no time at all */
+	CHECK(dw_cell_costs_share(&c, 8, 10) == 0);
+	dw_cell_costs_clear(&c);
+	CHECK_INT(dw_cell_costs_add(&c, 5, 100, 20), 0);
+	CHECK_INT((int)dw_cell_costs_share(&c, 5, 100), 20);
+	dw_cell_costs_release(&c);
 }
 
 TEST_MAIN()

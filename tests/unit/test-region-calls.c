@@ -44,7 +44,7 @@ struct process {
 static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside)
 {
 	(void)ctx;
-	*entry = (uint32_t)key + 1;
+	*entry = key == DWELL_KEY_ROOT ? 0 : (uint32_t)key + 1;
 	*is_outside = key >= 100;
 	return 0;
 }
@@ -586,74 +586,538 @@ TEST(passes_are_subtracted)
 	close_process(&x);
 }
 
-/* Beyond the tree both sides of a call pay their own part. */
-TEST(probes_are_subtracted_beyond_the_tree)
+/* The record of the callee @key at @line and the next. */
+static struct dw_tree_callee *put_callee(struct process *x, uint32_t line, uint64_t key)
 {
-	struct dw_tree_overflow *outer, *inner;
-	struct process x;
+	struct dw_tree_callee *c = (struct dw_tree_callee *)&x->arena[line];
 
-	open_process(&x);
-	outer = (struct dw_tree_overflow *)&x.arena[FIRST];
-	inner = (struct dw_tree_overflow *)&x.arena[FIRST + 2];
-	*outer = (struct dw_tree_overflow){.elapsed = 2000,
-					   .calls = 1,
-					   .key = 20,
-					   .caller = 10,
-					   .thread = THREAD,
-					   .mark = DWELL_MARK_OVERFLOW};
-	*inner = (struct dw_tree_overflow){.elapsed = 3000,
-					   .calls = 100,
-					   .key = 30,
-					   .caller = 20,
-					   .thread = THREAD,
-					   .mark = DWELL_MARK_OVERFLOW};
-	x.w.h->slow_cost[DWELL_PROBE_ENTER] = 7 * DWELL_TICK_PARTS;
-	x.w.h->slow_cost[DWELL_PROBE_LEAVE] = 5 * DWELL_TICK_PARTS;
-	put_event(&x, 16000, ROOT);
+	*c = (struct dw_tree_callee){.key = key, .thread = THREAD, .mark = DWELL_MARK_CALLEE};
+	return c;
+}
+
+/* The cell at @line of calls by the callee whose record is at @caller to the one at @callee. */
+static struct dw_tree_cell *put_cell(struct process *x, uint32_t line, uint32_t caller,
+				     uint32_t callee)
+{
+	struct dw_tree_cell *c = (struct dw_tree_cell *)&x->arena[line];
+
+	*c = (struct dw_tree_cell){.key = x->arena[callee].node.key,
+				   .site = line * 10,
+				   .callee = callee,
+				   .caller = caller};
+	return c;
+}
+
+/* What few cells have, at @line and the two that follow, of the cell at @cell. */
+static struct dw_tree_inner *put_inner(struct process *x, uint32_t line, uint32_t cell)
+{
+	struct dw_tree_inner *i = (struct dw_tree_inner *)&x->arena[line];
+
+	*i = (struct dw_tree_inner){.mark = DWELL_MARK_INNER};
+	((struct dw_tree_cell *)&x->arena[cell])->inner = line;
+	return i;
+}
+
+enum {
+	ROOT_RECORD = FIRST,
+	ROOT_CELL = ROOT_RECORD + 2,
+	RECORDS, /* of functions 1 to 8, two lines each, and of 100 */
+	OUTSIDE_RECORD = RECORDS + 16,
+	CELLS = OUTSIDE_RECORD + 2, /* free for tests */
+	OUTERMOST_CALL = DWELL_CALL_OUTERMOST_EDGE | DWELL_CALL_OUTERMOST_SITE,
+	OUTERMOST = OUTERMOST_CALL | DWELL_CALL_OUTERMOST_FUNCTION,
+};
+
+static uint32_t record_of(uint32_t key)
+{
+	return RECORDS + 2 * (key - 1);
+}
+
+/* A thread that has cells, with records of callees; each two functions are a module. */
+static void open_cells(struct process *x)
+{
+	open_process(x);
+	put_callee(x, ROOT_RECORD, DWELL_KEY_ROOT);
+	put_cell(x, ROOT_CELL, ROOT_RECORD, ROOT_RECORD)->site = 0;
+	for (uint32_t key = 1; key <= 8; key++)
+		put_callee(x, record_of(key), key);
+	put_callee(x, OUTSIDE_RECORD, 100);
+	for (uint32_t id = 1; id <= 9; id++) {
+		struct dw_frame frame = {.module = 1 + (id - 2) / 2, .svma = id};
+		uint32_t ret;
+
+		if (dw_frames_add(&x->p.frames, frame, &ret) || ret != id)
+			abort();
+	}
+	x->thread->has_cells = 1;
+}
+
+/* What node @id was given, in @slice or in all (-1). */
+static struct dw_call_values values_of(const struct process *x, uint32_t id, int slice)
+{
+	struct dw_call_values sum = {0};
+
+	dw_vec_each(d, &x->p.calls.deltas)
+		if (d->node == id && (slice < 0 || d->slice == (uint32_t)slice))
+			dw_call_values_add(&sum, &d->values);
+	return sum;
+}
+
+/* The node of calls at @line, with @flags and perhaps others; 0 = there are none or several. */
+static uint32_t cell_node(const struct process *x, uint32_t line, uint32_t flags)
+{
+	const struct dw_tree_cell *c = (const struct dw_tree_cell *)&x->arena[line];
+	uint64_t caller = x->arena[c->caller].node.key;
+	uint32_t found = 0, n = 0;
+
+	for (uint32_t id = 1; id <= dw_calls_count(&x->p.calls); id++) {
+		const struct dw_call_node *node = dw_calls_get(&x->p.calls, id);
+
+		if (!(node->flags & DWELL_CALL_OVERFLOW) || node->entry != c->key + 1 ||
+		    node->caller != (caller == DWELL_KEY_ROOT ? 0 : caller + 1) ||
+		    node->site != c->site + (c->key < 100) || (node->flags & flags) != flags ||
+		    (node->flags ^ flags) & DWELL_CALL_INCLUSIVE)
+			continue;
+		found = id;
+		n++;
+	}
+	return n == 1 ? found : 0;
+}
+
+/* The exclusive values of the cell at @line. */
+static struct dw_call_values exclusive_of(const struct process *x, uint32_t line)
+{
+	return values_of(x, cell_node(x, line, 0), -1);
+}
+
+/* Inclusive values that count for functions, or of repeated activations. */
+static struct dw_call_values inclusive_of(const struct process *x, uint32_t line)
+{
+	return values_of(x, cell_node(x, line, DWELL_CALL_INCLUSIVE | OUTERMOST), -1);
+}
+
+/* The node of the repeated activations of the cell at @line. */
+static uint32_t repeated_node(const struct process *x, uint32_t line)
+{
+	uint32_t outermost = cell_node(x, line, DWELL_CALL_INCLUSIVE | OUTERMOST), n = 0, found = 0;
+	const struct dw_call_node *cell = dw_calls_get(&x->p.calls, outermost);
+
+	for (uint32_t id = 1; cell && id <= dw_calls_count(&x->p.calls); id++) {
+		const struct dw_call_node *node = dw_calls_get(&x->p.calls, id);
+
+		if (!(node->flags & DWELL_CALL_INCLUSIVE) || id == outermost ||
+		    node->entry != cell->entry || node->caller != cell->caller ||
+		    node->site != cell->site)
+			continue;
+		found = id;
+		n++;
+	}
+	return n == 1 ? found : 0;
+}
+
+/* The node that stands for all cells of the thread. */
+static struct dw_call_values all_cells(const struct process *x, int slice)
+{
+	for (uint32_t id = 1; id <= dw_calls_count(&x->p.calls); id++)
+		if (dw_calls_get(&x->p.calls, id)->flags & DWELL_CALL_TRUNCATED)
+			return values_of(x, id, slice);
+	return (struct dw_call_values){.calls = UINT64_MAX};
+}
+
+/* Cells of one function share what its calls take of it, by their time. */
+TEST(probes_are_subtracted_of_cells)
+{
+	struct process x;
+	struct dw_tree_cell *c;
+
+	open_cells(&x);
+	c = put_cell(&x, CELLS, ROOT_RECORD, record_of(2));
+	c->calls = 1;
+	c->elapsed = 1500;
+	put_cell(&x, CELLS + 1, record_of(1), record_of(2))->elapsed = 500;
+	c = put_cell(&x, CELLS + 2, record_of(2), record_of(3));
+	c->calls = 100;
+	c->elapsed = 3000;
+	c = put_cell(&x, CELLS + 3, record_of(3), OUTSIDE_RECORD);
+	c->calls = 10;
+	c->elapsed = 200;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_ENTER] = 8 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_LEAVE] = 5 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_OUT] = 3 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_BACK] = 2 * DWELL_TICK_PARTS;
+	put_event(&x, 16000, ROOT_CELL);
 	CHECK_INT(read_at(&x, 16000, false), 0);
-	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 2000 - 5 - 100 * 7);
-	CHECK_INT(sum_of(&x, 31, -1).elapsed_ns, 3000 - 100 * 5);
+	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 1500 - 5 - 100 * 8 * 3 / 4);
+	CHECK_INT(exclusive_of(&x, CELLS).overhead_ns, 5 + 100 * 8 * 3 / 4);
+	CHECK_INT(exclusive_of(&x, CELLS + 1).elapsed_ns, 500 - 100 * 8 / 4);
+	CHECK_INT(exclusive_of(&x, CELLS + 2).elapsed_ns, 3000 - 100 * 5 - 10 * 3);
+	CHECK_INT(exclusive_of(&x, CELLS + 3).elapsed_ns, 200 - 10 * 2);
+	CHECK_INT(all_cells(&x, -1).elapsed_ns, 1500 + 500 + 3000 + 200 - 5 - 100 * 13 - 10 * 5);
+	CHECK_INT(all_cells(&x, -1).overhead_ns, 5 + 100 * 13 + 10 * 5);
 	close_process(&x);
 }
 
-TEST(overflow_has_two_nodes)
+/* Gates around a call that let it pass take their time of the caller. */
+TEST(passes_are_subtracted_of_cells)
 {
 	struct process x;
-	struct dw_tree_overflow *o;
+	struct dw_tree_cell *c;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->elapsed = 1000;
+	c = put_cell(&x, CELLS + 1, record_of(1), record_of(2));
+	c->site = 2 * WITH_GATE;
+	c->calls = 10;
+	x.w.h->pass_cost = 8 * DWELL_TICK_PARTS;
+	put_event(&x, 16000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 16000, false), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 1000 - 10 * 8);
+	close_process(&x);
+}
+
+TEST(cells_have_two_nodes)
+{
+	struct process x;
+	struct dw_tree_cell *c;
 	const struct dw_call_node *n;
 
-	open_process(&x);
-	put_node(&x, FIRST, ROOT, 10);
-	put_node(&x, FIRST + 1, FIRST, DWELL_KEY_TRUNCATED);
-	x.arena[FIRST + 1].node.elapsed = 70;
-	o = (struct dw_tree_overflow *)&x.arena[FIRST + 2];
-	*o = (struct dw_tree_overflow){.elapsed = 70,
-				       .calls = 3,
-				       .key = 30,
-				       .caller = 20,
-				       .site = 5,
-				       .thread = THREAD,
-				       .outermost = DWELL_OUTERMOST_FUNCTION | DWELL_OUTERMOST_EDGE,
-				       .mark = DWELL_MARK_OVERFLOW,
-				       .inclusive = 90};
-	put_event(&x, 170, ROOT);
-	CHECK_INT(read_at(&x, 170, false), 0);
-	CHECK_INT(dw_calls_count(&x.p.calls), 5);
-	CHECK_INT(dw_calls_get(&x.p.calls, 3)->flags, DWELL_CALL_TRUNCATED);
-	CHECK_INT(dw_calls_get(&x.p.calls, 3)->parent, 2);
-	n = dw_calls_get(&x.p.calls, 4);
-	CHECK_INT(n->entry, 31);
-	CHECK_INT(n->caller, 21);
+	open_cells(&x);
+	c = put_cell(&x, CELLS, record_of(2), record_of(3));
+	c->elapsed = 70;
+	c->calls = 3;
+	c->inclusive = 60;
+	c->probes = 30;
+	x.arena[ROOT_CELL].node.elapsed = 5;
+	x.arena[ROOT].node.elapsed = 7;
+	put_event(&x, 182, ROOT_CELL);
+	CHECK_INT(read_at(&x, 182, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 4);
+	CHECK_INT(dw_calls_get(&x.p.calls, 1)->flags, DWELL_CALL_ROOT);
+	CHECK_INT(values_of(&x, 1, -1).elapsed_ns, 12); /* of the root's cell too */
+	n = dw_calls_get(&x.p.calls, 2);
+	CHECK_INT(n->flags, DWELL_CALL_TRUNCATED);
 	CHECK_INT(n->parent, 1);
-	CHECK_INT(n->flags,
-		  DWELL_CALL_OVERFLOW | DWELL_CALL_OUTERMOST_FUNCTION | DWELL_CALL_OUTERMOST_EDGE);
-	CHECK_INT(dw_calls_get(&x.p.calls, 5)->flags, n->flags | DWELL_CALL_INCLUSIVE);
-	CHECK_INT(sum_of(&x, 31, -1).elapsed_ns, 70 + 90);
-	o->inclusive = 100; /* in the second line */
-	CHECK_INT(read_at(&x, 170, false), 0);
-	CHECK_INT(sum_of(&x, 31, 1).elapsed_ns, 10);
-	CHECK_INT(dw_region_calls_stats(x.r)->sum.elapsed_ns, 70);
-	CHECK_INT(dw_region_calls_stats(x.r)->overflow_nodes, 1);
+	CHECK_INT(n->entry, 0);
+	CHECK_INT(values_of(&x, 2, -1).elapsed_ns, 70);
+	CHECK_INT(values_of(&x, 2, -1).calls, 3); /* no path is known */
+	n = dw_calls_get(&x.p.calls, 3);
+	CHECK_INT(n->entry, 4);
+	CHECK_INT(n->caller, 3);
+	CHECK_INT(n->site, CELLS * 10 + 1);
+	CHECK_INT(n->parent, 1);
+	CHECK_INT(n->thread, 1);
+	CHECK_INT(n->flags, DWELL_CALL_OVERFLOW | OUTERMOST | DWELL_CALL_OUTERMOST_MODULE);
+	CHECK_INT(dw_calls_get(&x.p.calls, 4)->flags, n->flags | DWELL_CALL_INCLUSIVE);
+	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 70);
+	CHECK_INT(exclusive_of(&x, CELLS).calls, 3);
+	/* Nothing was taken off, so what pairs were taken to cost is the calls'. */
+	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 60 + 30);
+	CHECK_INT(inclusive_of(&x, CELLS).calls, 3);
+	c->inclusive += 10;
+	CHECK_INT(read_at(&x, 182, false), 0);
+	CHECK_INT(values_of(&x, cell_node(&x, CELLS, DWELL_CALL_INCLUSIVE), 1).elapsed_ns, 10);
+	CHECK_INT(values_of(&x, 2, 1).elapsed_ns, 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->sum.elapsed_ns, 70 + 12);
+	CHECK_INT(dw_region_calls_stats(x.r)->cells, 1);
+	CHECK_INT(dw_region_calls_stats(x.r)->cell_calls, 3);
+	CHECK_INT(dw_region_calls_stats(x.r)->nodes, 1);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* Inclusive values leave out what was taken off exclusive ones: as much as the thread's cells. */
+TEST(inclusive_values_leave_out_probes)
+{
+	struct process x;
+	struct dw_tree_cell *c;
+
+	open_cells(&x);
+	/* 1 has called 2 100 times. 13 a pair, of which the agent has left out 26. */
+	c = put_cell(&x, CELLS, ROOT_RECORD, record_of(1));
+	c->calls = 1;
+	c->elapsed = 1000 + 100 * 8 + 5;
+	c = put_cell(&x, CELLS + 1, record_of(1), record_of(2));
+	c->calls = 100;
+	c->elapsed = 5000 + 100 * 5;
+	c->inclusive = 5000;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_ENTER] = 8 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_LEAVE] = 5 * DWELL_TICK_PARTS;
+	c = (struct dw_tree_cell *)&x.arena[CELLS];
+	c->inclusive = 6000 - 100 * 13; /* too much was left out */
+	c->probes = 100 * 26;
+	x.thread->cells_cost = 50;
+	x.thread->other_cost = 20;
+	x.thread->cost = 20 + 50 + 100 * 26 + 10; /* the last pair has ended outside */
+	put_event(&x, 16000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 16000, false), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 1000);
+	CHECK_INT(exclusive_of(&x, CELLS + 1).elapsed_ns, 5000);
+	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 6000);
+	CHECK_INT(inclusive_of(&x, CELLS).overhead_ns, 100 * 13);
+	close_process(&x);
+}
+
+/* Of activations below others of their callee only those count that are the outermost of their
+ * cell, and neither for the function nor for its module. */
+TEST(repeated_activations_have_a_node_of_their_own)
+{
+	struct process x;
+	struct dw_tree_inner *i;
+	const struct dw_call_node *n;
+	uint32_t id;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->inclusive = 900;
+	put_cell(&x, CELLS + 1, record_of(1), record_of(1))->calls = 8;
+	put_cell(&x, CELLS + 2, record_of(1), record_of(3))->inclusive = 600;
+	put_cell(&x, CELLS + 3, record_of(3), record_of(1))->inclusive = 40; /* without CELLS */
+	i = put_inner(&x, CELLS + 4, CELLS + 1);
+	i->inclusive = 500;
+	i->probes = 20;
+	i->os[DWELL_REPEATED] = (struct dw_tree_sums){.ticks = 100, .blocked_ticks = 100};
+	put_inner(&x, CELLS + 7, CELLS + 3)->inclusive = 300;
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 900);
+	CHECK_INT(inclusive_of(&x, CELLS + 1).elapsed_ns, 0);
+	CHECK_INT(inclusive_of(&x, CELLS + 1).calls, 8);
+	CHECK_INT(inclusive_of(&x, CELLS + 3).elapsed_ns, 40);
+	id = repeated_node(&x, CELLS + 1);
+	n = dw_calls_get(&x.p.calls, id);
+	CHECK(n);
+	if (n)
+		CHECK_INT(n->flags, DWELL_CALL_OVERFLOW | DWELL_CALL_INCLUSIVE | OUTERMOST_CALL);
+	CHECK_INT(values_of(&x, id, -1).elapsed_ns, 520);
+	CHECK_INT(values_of(&x, id, -1).application_ns, 420);
+	CHECK_INT(values_of(&x, id, -1).blocked_ns, 100);
+	CHECK_INT(values_of(&x, id, -1).calls, 0);
+	CHECK_INT(values_of(&x, repeated_node(&x, CELLS + 3), -1).elapsed_ns, 300);
+	CHECK_INT(repeated_node(&x, CELLS), 0);
+	/* All three lines are the record's. */
+	i->os[DWELL_OUTERMOST].switches = 2;
+	i->os[DWELL_REPEATED].ticks += 10;
+	i->os[DWELL_REPEATED].io_calls += 1;
+	i->inclusive += 10;
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(values_of(&x, id, 1).elapsed_ns, 10);
+	CHECK_INT(values_of(&x, id, 1).application_ns, 0);
+	CHECK_INT(values_of(&x, id, 1).io_calls, 1);
+	CHECK_INT(inclusive_of(&x, CELLS + 1).switches, 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* A function's module is not entered anew where a function of it calls. */
+TEST(modules_are_entered_by_calls_from_others)
+{
+	struct process x;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, record_of(1), record_of(2));
+	put_cell(&x, CELLS + 1, record_of(2), record_of(3));
+	put_cell(&x, CELLS + 2, ROOT_RECORD, record_of(1));
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(dw_calls_get(&x.p.calls, cell_node(&x, CELLS, 0))->flags,
+		  DWELL_CALL_OVERFLOW | OUTERMOST);
+	CHECK(cell_node(&x, CELLS + 1, DWELL_CALL_OUTERMOST_MODULE));
+	CHECK(cell_node(&x, CELLS + 2, DWELL_CALL_OUTERMOST_MODULE));
+	close_process(&x);
+}
+
+TEST(system_takes_its_part_of_cells)
+{
+	struct process x;
+	struct dw_tree_cell *c;
+	struct dw_tree_inner *i;
+	struct dw_call_values v;
+
+	open_cells(&x);
+	c = put_cell(&x, CELLS, record_of(1), record_of(2));
+	c->calls = 2;
+	c->elapsed = 1000;
+	c->inclusive = 5000;
+	c->os = CELLS + 1;
+	x.arena[CELLS + 1].os = (struct dw_tree_os){.ticks = 600,
+						    .probe_ticks = 900,
+						    .cpu_ticks = 100,
+						    .blocked_ticks = 500,
+						    .switches = 2,
+						    .io_calls = 1,
+						    .blocking_calls = 4,
+						    .mark = DWELL_MARK_OS};
+	i = put_inner(&x, CELLS + 2, CELLS);
+	i->os[DWELL_OUTERMOST] = (struct dw_tree_sums){.ticks = 1600,
+						       .probe_ticks = 2900,
+						       .cpu_ticks = 150,
+						       .blocked_ticks = 1450,
+						       .switches = 5,
+						       .io_calls = 3,
+						       .blocking_calls = 7};
+	put_event(&x, 1100, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1100, false), 0);
+	v = exclusive_of(&x, CELLS);
+	CHECK_INT(v.elapsed_ns, 1000);
+	CHECK_INT(v.application_ns, 400);
+	CHECK_INT(v.whole_ns, 100);
+	CHECK_INT(v.blocked_ns, 500);
+	CHECK_INT(v.os_cpu_ns, 100);
+	CHECK_INT(v.switches, 2);
+	CHECK_INT(v.io_calls, 1);
+	CHECK_INT(v.blocking_calls, 4);
+	v = all_cells(&x, -1);
+	CHECK_INT(v.application_ns, 400);
+	CHECK_INT(v.blocked_ns, 500);
+	CHECK_INT(v.switches, 2);
+	v = inclusive_of(&x, CELLS);
+	CHECK_INT(v.elapsed_ns, 5000);
+	CHECK_INT(v.application_ns, 3400);
+	CHECK_INT(v.whole_ns, 2100);
+	CHECK_INT(v.blocked_ns, 1450);
+	CHECK_INT(v.os_cpu_ns, 150);
+	CHECK_INT(v.switches, 5);
+	CHECK_INT(v.io_calls, 3);
+	CHECK_INT(v.blocking_calls, 7);
+	CHECK_INT(values_of(&x, repeated_node(&x, CELLS), -1).elapsed_ns, 0);
+	x.arena[CELLS + 1].os.switches = 3; /* its cell has not changed */
+	CHECK_INT(read_at(&x, 1100, true), 0);
+	CHECK_INT(values_of(&x, cell_node(&x, CELLS, 0), 1).switches, 1);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+TEST(what_runs_in_a_cell_is_charged_ahead)
+{
+	struct process x;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->calls = 1;
+	put_event(&x, 200, CELLS);
+	CHECK_INT(read_at(&x, 500, false), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 300);
+	CHECK_INT(all_cells(&x, -1).elapsed_ns, 300);
+	x.arena[CELLS].node.elapsed = 350;
+	put_event(&x, 550, ROOT_CELL);
+	CHECK_INT(read_at(&x, 550, true), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 350);
+	CHECK_INT(all_cells(&x, -1).elapsed_ns, 350);
+	CHECK_INT(dw_region_calls_stats(x.r)->sum.elapsed_ns, 350);
+	close_process(&x);
+}
+
+/* A function's statements have cells as what it calls; what is called from there is called by the
+ * function. */
+TEST(statements_have_cells)
+{
+	struct process x;
+	const uint32_t line = CELLS, cell = CELLS + 2;
+	const struct dw_call_node *n;
+
+	open_cells(&x);
+	put_cell(&x, cell, ROOT_RECORD, record_of(1))->calls = 1;
+	put_callee(&x, line, DWELL_KEY_LINE | 5);
+	put_cell(&x, cell + 1, record_of(1), line)->site = 0;
+	x.arena[cell + 1].node.calls = 4;
+	x.arena[cell + 1].node.elapsed = 100;
+	put_cell(&x, cell + 2, line, record_of(2))->calls = 3;
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2 + 2 + 1 + 2);
+	n = dw_calls_get(&x.p.calls, 5);
+	CHECK_INT(n->flags, DWELL_CALL_OVERFLOW | DWELL_CALL_LINE);
+	CHECK_INT(n->caller, 2);
+	CHECK_INT(values_of(&x, 5, -1).calls, 4);
+	CHECK_INT(values_of(&x, 5, -1).elapsed_ns, 100);
+	n = dw_calls_get(&x.p.calls, 6);
+	CHECK_INT(n->caller, 2);
+	CHECK_INT(n->entry, 3);
+	CHECK_INT(n->flags, DWELL_CALL_OVERFLOW | OUTERMOST);
+	CHECK_INT(dw_region_calls_stats(x.r)->cell_calls, 1 + 3); /* control is no call */
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+TEST(cells_wait_for_records)
+{
+	struct process x;
+	struct dw_tree_callee callee;
+	uint32_t late = CELLS + 10;
+
+	open_cells(&x);
+	put_callee(&x, late, 30);
+	memcpy(&callee, &x.arena[late], sizeof callee);
+	put_cell(&x, CELLS, late, record_of(1))->calls = 5; /* by what is not there yet */
+	put_cell(&x, CELLS + 1, record_of(1), late)->calls = 7;
+	memset(&x.arena[late], 0, sizeof callee);
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 1);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	memcpy(&x.arena[late], &callee, sizeof callee);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).calls, 5);
+	CHECK_INT(exclusive_of(&x, CELLS + 1).calls, 7);
+	CHECK_INT(dw_region_calls_stats(x.r)->cells, 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* Of the call by a statement whose function is not known. */
+TEST(calls_from_statements_wait_for_their_functions)
+{
+	struct process x;
+	uint32_t line = CELLS + 10;
+
+	open_cells(&x);
+	put_callee(&x, line, DWELL_KEY_LINE | 5);
+	put_cell(&x, CELLS, line, record_of(2))->calls = 3;
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 1);
+	put_cell(&x, CELLS + 1, record_of(1), line)->site = 0;
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(sum_of(&x, 3, 1).calls, 2 * 3);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+TEST(cells_that_lie_are_survived)
+{
+	struct process x;
+	struct dw_tree_callee *record;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, record_of(1), record_of(2))->calls = 5;
+	put_inner(&x, CELLS + 1, CELLS)->inclusive = UINT64_MAX;
+	put_cell(&x, CELLS + 4, record_of(1), record_of(3))->inner = CELLS + 1; /* another's */
+	put_cell(&x, CELLS + 5, record_of(1), record_of(4))->inner = LINES - 2; /* partly beyond */
+	put_cell(&x, CELLS + 6, record_of(1), record_of(5))->inner = THREAD;
+	put_cell(&x, CELLS + 7, record_of(1), record_of(6))->inner = UINT32_MAX;
+	put_cell(&x, CELLS + 8, record_of(1), record_of(7))->callee = LINES + 3;
+	put_cell(&x, CELLS + 9, record_of(1), record_of(7))->callee = THREAD;
+	put_callee(&x, CELLS + 10, 1)->thread = LINES + 1;
+	put_cell(&x, CELLS + 12, CELLS + 10, record_of(1));
+	put_callee(&x, CELLS + 13, 1)->thread = ROOT;
+	put_callee(&x, LINES - 1, 1); /* half of it */
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->cells, 5);
+	CHECK_INT(exclusive_of(&x, CELLS).calls, 5);
+	/* What was well may be lies by now: records stay what they were found to be. */
+	record = (struct dw_tree_callee *)&x.arena[record_of(1)];
+	record->thread = UINT32_MAX;
+	put_cell(&x, CELLS + 20, record_of(1), record_of(8))->calls = 1;
+	record = (struct dw_tree_callee *)&x.arena[record_of(2)];
+	record->thread = ROOT_CELL;
+	put_cell(&x, CELLS + 21, record_of(2), record_of(8))->calls = 1;
+	((struct dw_tree_callee *)&x.arena[record_of(3)])->key = DWELL_KEY_LINE;
+	put_cell(&x, CELLS + 22, record_of(3), record_of(8))->calls = 1;
+	((struct dw_tree_cell *)&x.arena[CELLS])->callee = UINT32_MAX;
+	x.arena[CELLS].node.calls = 6;
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->cells, 8);
+	CHECK(dw_region_calls_stats(x.r)->broken >= 4);
 	close_process(&x);
 }
 

@@ -1,7 +1,6 @@
 /* Shadow stacks with invented events: which stack and activation each belongs to. */
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
-#include "agent/core/overflow.h"
 #include "agent/core/stacks.h"
 #include "check.h"
 

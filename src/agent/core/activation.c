@@ -6,6 +6,7 @@
 #include "agent/core/activation.h"
 
 #include "agent/core/arena.h"
+#include "agent/core/cells.h"
 #include "agent/core/each.h"
 
 static enum dw_pair_kind pair_of(uint64_t record)
@@ -18,7 +19,7 @@ struct dw_shadow dw_activation_begin(const struct dw_stacks *s, struct dw_tree_n
 {
 	struct dw_shadow e = dw_shadow_of(node, record);
 
-	e.start = e.spent = s->now + s->thread->callee_ticks[pair_of(dw_shadow_record(&e))];
+	e.start = e.spent = s->now + s->thread->callee_ticks[pair_of(record)];
 	e.began = s->now + s->thread->cost;
 	return e;
 }
@@ -26,20 +27,18 @@ struct dw_shadow dw_activation_begin(const struct dw_stacks *s, struct dw_tree_n
 /* Say what @e was like, which had the OS events @os. */
 static void tell(const struct dw_stacks *s, const struct dw_shadow *e, const struct dw_os_sums *os)
 {
-	const struct dw_tree_overflow *x = (const struct dw_tree_overflow *)e->function;
-	bool is_beyond = dw_shadow_is_beyond(e);
+	bool is_cell = s->thread->has_cells;
 	struct dw_ended ended = {
-		.key = e->function->key, /* of both kinds */
-		.is_inner = is_beyond ? !(x->outermost & DWELL_OUTERMOST_FUNCTION)
-				      : e->function->is_inner,
-		.node = is_beyond ? 0 : dw_arena_index(s->thread->arena, e->function),
+		.key = e->function->key,
+		.is_inner = is_cell ? e->began & DWELL_SHADOW_INNER : e->function->is_inner,
+		.node = is_cell ? 0 : dw_arena_index(s->thread->arena, e->function),
 		.inclusive = (int64_t)(s->now - e->start),
 		.exclusive = (int64_t)(s->now - (e->spent & ~DWELL_SHADOW_SLOW)),
-		.start = e->began,
+		.start = dw_shadow_began(e),
 		.os = os,
 	};
 
-	ended.cost = s->now + s->thread->cost - e->began - (uint64_t)ended.inclusive;
+	ended.cost = s->now + s->thread->cost - ended.start - (uint64_t)ended.inclusive;
 	dw_each_end(s->each, &ended);
 }
 
@@ -56,11 +55,19 @@ static void pass_os(struct dw_stack *k, const struct dw_shadow *e)
 
 void dw_activation_end(struct dw_stacks *s, struct dw_shadow *e)
 {
-	uint64_t cost = s->thread->pair_ticks[pair_of(dw_shadow_record(e))];
+	uint64_t cost = s->thread->pair_ticks[pair_of(e->record)];
 	uint32_t entry = (uint32_t)(e - s->current->entries);
+	const struct dw_os_sums *os = dw_os_inside_of(&s->current->os, entry);
+	struct dw_tree_sums since;
 
 	if (s->each && !(e->start & DWELL_SHADOW_LEFT_OUT))
-		tell(s, e, dw_os_inside_of(&s->current->os, entry));
+		tell(s, e, os);
+	if (s->thread->has_cells)
+		dw_cell_close(s, e);
+	if (s->thread->has_cells && os) {
+		since = dw_os_inside_since(&s->current->os, entry);
+		dw_cell_add_os(s, e, &since);
+	}
 	e[-1].spent += s->now - (e->start & ~DWELL_SHADOW_LEFT_OUT);
 	pass_os(s->current, e);
 	s->thread->cost += cost;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agent/core/overflow.h"
+#include "agent/core/os-interval.h"
 #include "agent/core/stacks.h"
 
 /* The entry of an activation of @node that begins now, dw_stacks.now. */

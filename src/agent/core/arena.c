@@ -15,7 +15,8 @@ enum {
 	BLOCK_LINES = 64, /* that a thread takes at a time: a page */
 	CHUNK_BYTES_MIN = 64 << 10,
 	CHUNK_BYTES_MAX = 32 << 20,
-	KEPT_EIGHTHS = 3, /* of the budget: for lines that are no nodes */
+	OTHER_BYTES = 16 << 20, /* beside the budget, which is for nodes */
+	PATH_BYTES = 8 << 20,	/* likewise, for drawn paths */
 	PAGE_BYTES = 4096,
 	WINDOW_MORE = 64 << 20, /* for lines of threads, beside the budget, and other chunks */
 };
@@ -30,6 +31,7 @@ struct arena {
 	uint64_t budget;   /* atomic */
 	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
 	uint32_t used;	   /* lines, atomic */
+	uint32_t paths;	   /* among them, lines of drawn paths, atomic */
 };
 
 static struct arena arena;
@@ -101,8 +103,9 @@ static bool grow(uint64_t end)
 	bytes = bytes < CHUNK_BYTES_MIN	  ? CHUNK_BYTES_MIN
 		: bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX
 					  : bytes;
-	if (mapped + bytes > arena.budget)
-		bytes = (arena.budget - mapped) & -(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
+	if (mapped + bytes > arena.budget + OTHER_BYTES + PATH_BYTES)
+		bytes = (arena.budget + OTHER_BYTES + PATH_BYTES - mapped) &
+			-(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
 	if (mapped + bytes < end || !open_links(mapped + bytes) ||
 	    !dw_agent_chunk_at(DWELL_CHUNK_ARENA, bytes, (void *)(arena.base + mapped)))
 		return false;
@@ -130,14 +133,17 @@ static bool make_room(uint64_t end)
 	return false;
 }
 
-/* Whether lines before @end may be taken for @use. */
+/* Whether lines before @end may be taken for @use. Paths have room of their own. */
 static bool is_within(uint64_t end, enum dw_line_use use)
 {
 	uint64_t bytes = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED);
+	uint64_t paths = __atomic_load_n(&arena.paths, __ATOMIC_RELAXED) * DWELL_LINE_BYTES;
 
-	if (use == DWELL_LINE_NODE)
-		bytes -= bytes / 8 * KEPT_EIGHTHS;
-	return end * DWELL_LINE_BYTES <= bytes;
+	if (use == DWELL_LINE_PATH && paths >= PATH_BYTES)
+		return false;
+	if (use != DWELL_LINE_NODE)
+		bytes += OTHER_BYTES;
+	return end * DWELL_LINE_BYTES <= bytes + paths;
 }
 
 /* Take a block of @n lines from the arena. */
@@ -170,6 +176,8 @@ uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 		return 0;
 	line = lines->next;
 	lines->next += n;
+	if (use == DWELL_LINE_PATH)
+		__atomic_fetch_add(&arena.paths, n, __ATOMIC_RELAXED);
 	return line;
 }
 
@@ -177,5 +185,6 @@ void dw_arena_forked(void)
 {
 	arena.mapped = 0;
 	arena.used = 1;
+	arena.paths = 0;
 	dw_agent_region()->arena_base = arena.base;
 }

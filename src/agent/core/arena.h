@@ -4,7 +4,7 @@
  *
  * A thread takes lines from a block of its own, so blocks are the only thing that threads compete
  * for. Lines are zeroed and never given back. Room is made while system calls are allowed, up to
- * the budget; a share of it is kept for lines that are no nodes.
+ * the budget, of which a share is kept for lines that are no nodes; cells may take more beside it.
  */
 #pragma once
 
@@ -22,7 +22,8 @@ enum { DWELL_LINES_A_LINK = DWELL_LINE_BYTES / sizeof(uint32_t) }; /* in bytes *
 
 enum dw_line_use {
 	DWELL_LINE_NODE,  /* of the tree: not from what is kept */
-	DWELL_LINE_OTHER, /* threads, OS records, overflow: to the last line */
+	DWELL_LINE_PATH,  /* drawn: from room of their own */
+	DWELL_LINE_OTHER, /* cells, threads, OS records, single activations: to the last line */
 };
 
 /* Reserve addresses, in a process with one thread: for @bytes of lines, as far as they can be had.

@@ -21,8 +21,9 @@ enum {
 #define FAR ((int64_t)1 << 60) /* ticks that no activation takes */
 
 struct dw_each_callee {
-	uint32_t each;	 /* line; records of the slowest follow it; 0 = none yet */
-	uint8_t slowest; /* their number */
+	struct dw_bounds *shared; /* dw_each_share(); NULL = its bounds stand in the table only */
+	uint32_t each;		  /* line; records of the slowest follow it; 0 = none yet */
+	uint8_t slowest;	  /* their number */
 	bool is_expected;
 	bool is_lost; /* there was no room for its lines */
 };
@@ -81,6 +82,24 @@ static bool grow(struct dw_each *e, uint64_t key)
 	return true;
 }
 
+/* Let the bounds of @key, which the tables have, be @b. */
+static void put_bounds(struct dw_each *e, uint64_t key, struct dw_bounds b)
+{
+	e->bounds[key] = b;
+	if (e->callees[key].shared)
+		*e->callees[key].shared = b;
+}
+
+void dw_each_share(struct dw_each *e, uint64_t key, struct dw_bounds *bounds)
+{
+	*bounds = dw_bounds_all;
+	if (key & DWELL_KEY_ADDRESS || (key >= e->room && !grow(e, key)))
+		return;
+	e->callees[key].shared = bounds;
+	if (e->callees[key].is_expected)
+		*bounds = e->bounds[key];
+}
+
 void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest)
 {
 	if (key & DWELL_KEY_ADDRESS)
@@ -94,7 +113,7 @@ void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest)
 		return;
 	e->callees[key].is_expected = true;
 	e->callees[key].slowest = (uint8_t)slowest;
-	e->bounds[key] = none;
+	put_bounds(e, key, none);
 }
 
 bool dw_each_keeps(const struct dw_each *e, uint64_t key)
@@ -111,7 +130,7 @@ static struct dw_tree_each *lines_of(struct dw_each *e, struct dw_each_callee *c
 
 	if (!line)
 		line = dw_arena_take(&e->lines, EACH_LINES + callee->slowest * SLOW_LINES,
-				     DWELL_LINE_NODE);
+				     DWELL_LINE_OTHER);
 	if (!line)
 		return NULL;
 	each = dw_arena_line(e->thread->arena, line);
@@ -224,15 +243,16 @@ static void bound(const struct dw_tree_range *elapsed, uint64_t most, int64_t *l
 static void set_bounds(struct dw_each *e, const struct dw_each_callee *callee,
 		       const struct dw_tree_each *each)
 {
-	struct dw_bounds *b = &e->bounds[each->key];
+	struct dw_bounds b;
 	const struct dw_tree_slow *slow = quickest(e, callee);
 	uint64_t most = each->application_inclusive.most;
 
 	if (slow && (!slow->mark || slow->elapsed < most))
 		most = slow->mark ? slow->elapsed : 0;
-	bound(&each->elapsed_inclusive, most, &b->inclusive_least, &b->inclusive_span);
-	bound(&each->elapsed_exclusive, each->application_exclusive.most, &b->exclusive_least,
-	      &b->exclusive_span);
+	bound(&each->elapsed_inclusive, most, &b.inclusive_least, &b.inclusive_span);
+	bound(&each->elapsed_exclusive, each->application_exclusive.most, &b.exclusive_least,
+	      &b.exclusive_span);
+	put_bounds(e, each->key, b);
 }
 
 static uint64_t all_os(const struct dw_os_sums *os)
@@ -256,7 +276,7 @@ void dw_each_end(struct dw_each *e, const struct dw_ended *a)
 	if (!each) {
 		e->thread->each_lost += !callee->is_lost;
 		callee->is_lost = true;
-		e->bounds[a->key] = dw_bounds_all;
+		put_bounds(e, a->key, dw_bounds_all);
 		return;
 	}
 	widen(&each->elapsed_exclusive, exclusive);

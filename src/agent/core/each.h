@@ -63,6 +63,9 @@ void dw_each_start(struct dw_each *e, struct dw_tree_thread *line);
 /* An activation of @key may begin, of which the @slowest slowest are kept. Before gates can. */
 void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest);
 
+/* Let gates find the bounds of @key at @bounds, too, from now on. */
+void dw_each_share(struct dw_each *e, uint64_t key, struct dw_bounds *bounds);
+
 /* Whether the slowest activations of @key are kept. */
 bool dw_each_keeps(const struct dw_each *e, uint64_t key);
 

@@ -55,9 +55,9 @@ static void fill_sums(struct dw_tree_open *open, const struct dw_os_sums *os)
 static void fill(struct dw_tree_open *open, const struct dw_thread *t, const struct dw_shadow *e,
 		 const struct dw_os_sums *os)
 {
-	bool is_known = !dw_shadow_is_beyond(e) && !(e->start & DWELL_SHADOW_LEFT_OUT);
+	bool is_known = !t->line->has_cells && !(e->start & DWELL_SHADOW_LEFT_OUT);
 
-	open->start = e->began;
+	open->start = dw_shadow_began(e);
 	open->clock = e->start;
 	open->spent = e->spent & ~DWELL_SHADOW_SLOW;
 	open->node = is_known ? dw_arena_index(t->line->arena, e->function) : 0;
@@ -79,7 +79,7 @@ void dw_open_tell(struct dw_thread *t)
 		open = entry_of(t->line, index);
 		if (!open)
 			break;
-		is_same = open->index == index && open->start == e->began;
+		is_same = open->index == index && open->start == dw_shadow_began(e);
 		fill(open, t, e, dw_os_inside_at(&k->os, index));
 		e--;
 		dw_stack_activation(k, &e);

@@ -7,13 +7,14 @@
 
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
-#include "agent/core/overflow.h"
+#include "agent/core/os-interval.h"
 
 enum { ROOM_MIN = 32 };
 
 struct dw_os_open {
 	uint32_t entry;
 	struct dw_os_sums sums;
+	struct dw_os_sums before; /* of these: before dw_os_inside_mark() */
 };
 
 static struct dw_os_open *top_of(const struct dw_os_inside *o, uint32_t entry)
@@ -49,6 +50,7 @@ bool dw_os_inside_add(struct dw_os_inside *o, uint32_t entry, const struct dw_in
 		return false;
 	sums = &open->sums;
 	sums->os[interval->os_kind] += interval->os;
+	sums->probe += interval->os_probe;
 	sums->cpu += interval->os_cpu;
 	sums->blocked += interval->os_blocked;
 	sums->own += interval->os;
@@ -66,6 +68,38 @@ const struct dw_os_sums *dw_os_inside_of(const struct dw_os_inside *o, uint32_t 
 	return open ? &open->sums : NULL;
 }
 
+void dw_os_inside_mark(struct dw_os_inside *o)
+{
+	for (uint32_t i = 0; i < o->n; i++)
+		o->open[i].before = o->open[i].sums;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry)
+{
+	const struct dw_os_open *open = top_of(o, entry);
+	const struct dw_os_sums *now, *before;
+	struct dw_tree_sums since = {0};
+
+	if (!open)
+		return since;
+	now = &open->sums;
+	before = &open->before;
+	for (int i = 0; i < DWELL_OS_KINDS; i++)
+		since.ticks += less(now->os[i], before->os[i]);
+	since.probe_ticks = less(now->probe, before->probe);
+	since.cpu_ticks = less(now->cpu, before->cpu);
+	since.blocked_ticks = less(now->blocked, before->blocked);
+	since.switches = less(now->switches, before->switches);
+	since.io_calls = less(now->io_calls, before->io_calls);
+	since.blocking_calls = less(now->blocking_calls, before->blocking_calls);
+	return since;
+}
+
 const struct dw_os_sums *dw_os_inside_at(const struct dw_os_inside *o, uint32_t entry)
 {
 	uint32_t i = o->n;
@@ -80,6 +114,7 @@ static void add(struct dw_os_sums *to, const struct dw_os_sums *more)
 {
 	for (int i = 0; i < DWELL_OS_KINDS; i++)
 		to->os[i] += more->os[i];
+	to->probe += more->probe;
 	to->cpu += more->cpu;
 	to->blocked += more->blocked;
 	to->switches += more->switches;
@@ -97,6 +132,7 @@ bool dw_os_inside_move(struct dw_os_inside *o, uint32_t entry, uint32_t below)
 	to = top_of(o, below);
 	if (to) {
 		add(&to->sums, &open->sums);
+		add(&to->before, &open->before);
 		return true;
 	}
 	open->entry = below;
@@ -119,6 +155,7 @@ void dw_os_inside_rename(struct dw_os_inside *o, uint32_t entry, uint32_t to)
 	if (!i || open[-1].entry != to)
 		return;
 	add(&open[-1].sums, &open->sums);
+	add(&open[-1].before, &open->before);
 	open[-1].sums.own += open->sums.own;
 	open[-1].sums.own_blocked += open->sums.own_blocked;
 	o->n--;

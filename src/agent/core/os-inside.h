@@ -17,6 +17,7 @@ struct dw_interval;
 /* Ticks of an activation, inclusive unless said otherwise. */
 struct dw_os_sums {
 	uint64_t os[DWELL_OS_KINDS];
+	uint64_t probe;		   /* as in struct dw_tree_os */
 	uint64_t cpu, blocked;	   /* of these, as in struct dw_tree_slow */
 	uint64_t own, own_blocked; /* exclusive: of all kinds */
 	uint32_t switches, io_calls, blocking_calls;
@@ -34,7 +35,13 @@ bool dw_os_inside_add(struct dw_os_inside *o, uint32_t entry, const struct dw_in
 /* The sums of @entry, on top, borrowed until the next call. NULL = nothing has happened in it. */
 const struct dw_os_sums *dw_os_inside_of(const struct dw_os_inside *o, uint32_t entry);
 
-/* Likewise, wherever it is. */
+/* What comes from now on is told apart: dw_os_inside_since(). */
+void dw_os_inside_mark(struct dw_os_inside *o);
+
+/* What has happened in entry @entry, on top, since then. */
+struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry);
+
+/* As dw_os_inside_of(), wherever it is. */
 const struct dw_os_sums *dw_os_inside_at(const struct dw_os_inside *o, uint32_t entry);
 
 /* Entry @entry has ended: what it has is @below's, the activation below it. Whether there was

@@ -11,7 +11,15 @@
 #pragma once
 
 #include "agent/core/os-events.h"
-#include "agent/core/overflow.h"
+
+/* What an interval between two events was. */
+struct dw_interval {
+	uint64_t elapsed;			   /* ticks; slow paths taken off */
+	uint64_t os, os_probe, os_cpu, os_blocked; /* as in struct dw_tree_os */
+	uint32_t switches, io_calls, blocking_calls;
+	uint32_t overhead; /* in units */
+	enum dw_os_kind os_kind;
+};
 
 /* What ends an interval. */
 enum dw_os_event {

@@ -37,7 +37,6 @@ static void inherit(struct dw_region_header *header)
 	header->module_n = dw_agent.module_n;
 	header->system_calls_seen = parent->system_calls_seen;
 	memcpy(header->probe_cost, parent->probe_cost, sizeof(header->probe_cost));
-	memcpy(header->slow_cost, parent->slow_cost, sizeof(header->slow_cost));
 	header->pass_cost = parent->pass_cost;
 	for (uint32_t i = 0; i < dw_agent.chunk_n; i++)
 		inherit_chunk(header, i);

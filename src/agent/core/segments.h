@@ -47,26 +47,26 @@ static inline bool next_segment(const struct dw_stack *k, struct segment *g)
 static inline bool is_in_frame(const struct segment *g, uint64_t record)
 {
 	const struct dw_shadow *e = below_guard(g->top);
-	uint64_t callee = dw_shadow_record(e);
+	uint64_t callee = e->record;
 
 	if (e == g->top)
 		return false;
-	for (; e > g->base && (is_mark(e) || dw_shadow_record(e) <= record); e--)
-		callee = is_mark(e) ? callee : dw_shadow_record(e);
+	for (; e > g->base && (is_mark(e) || e->record <= record); e--)
+		callee = is_mark(e) ? callee : e->record;
 	return record - callee > HOLE_BYTES;
 }
 
 /* Whether @record lies within the segment, and not on a stack of its own in one of its frames. */
 static inline bool holds(const struct segment *g, uint64_t record)
 {
-	return dw_shadow_record(below_guard(g->top)) <= record &&
-	       record < dw_shadow_record(g->base) && !is_in_frame(g, record);
+	return below_guard(g->top)->record <= record && record < g->base->record &&
+	       !is_in_frame(g, record);
 }
 
 /* How far @record is below the segment's top, huge when it is not. */
 static inline uint64_t depth_below(const struct segment *g, uint64_t record)
 {
-	return dw_shadow_record(below_guard(g->top)) - record;
+	return below_guard(g->top)->record - record;
 }
 
 /* Whether what is open on top has gone on on another stack, when @event comes below it. */
@@ -74,7 +74,7 @@ static inline bool has_left(const struct segment *g, enum dw_stack_event event)
 {
 	const struct dw_shadow *e = below_guard(g->top);
 
-	return e != g->top && (dw_shadow_record(e) & DWELL_RECORD_CALL_OUT ||
+	return e != g->top && (e->record & DWELL_RECORD_CALL_OUT ||
 			       (event != DWELL_AT_ENTER && event != DWELL_AT_OUT));
 }
 

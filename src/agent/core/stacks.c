@@ -11,8 +11,8 @@
 #include "agent/core/agent.h"
 #include "agent/core/arena.h"
 #include "agent/core/bytes.h"
+#include "agent/core/cells.h"
 #include "agent/core/memory.h"
-#include "agent/core/overflow.h"
 #include "agent/core/segments.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/ticks-x86-64.h"
@@ -46,16 +46,9 @@ static struct dw_shadow *limit_of(const struct dw_stack *k)
 
 static void set_top(struct dw_stacks *s, struct dw_shadow *top)
 {
-	struct dw_shadow *e = top;
-	bool is_beyond;
-
-	while (is_mark(e))
-		e--;
-	is_beyond = dw_shadow_is_beyond(e);
 	s->thread->top = top;
-	s->thread->current = is_beyond ? s->current->beyond.truncated : top->node;
-	/* What is on top then is no node: gates must not look for its children. */
-	s->thread->limit = is_beyond ? NULL : limit_of(s->current);
+	s->thread->current = top->node;
+	s->thread->limit = limit_of(s->current);
 	s->thread->window = dw_stacks_window(s);
 }
 
@@ -64,14 +57,19 @@ static void set_current(struct dw_stacks *s, struct dw_stack *k)
 	if (s->current == k)
 		return;
 	if (s->current) {
-		dw_overflow_leave_stack(s);
+		if (s->thread->has_cells)
+			dw_cells_leave(s);
 		s->current->top = s->thread->top;
 		s->current->left = s->now;
 		s->thread->cost += s->now - k->left;
+		s->thread->other_cost += s->now - k->left;
+		s->thread->draw_at -= s->now - k->left;
 		s->now = k->left;
 	}
 	s->current = k;
 	set_top(s, k->top);
+	if (s->thread->has_cells)
+		dw_cells_return(s);
 }
 
 /* The number of stacks whose bottoms are above @record: they come first. */
@@ -169,7 +167,6 @@ static void reset(const struct dw_stacks *s, struct dw_stack *k, uint64_t record
 	k->top = k->base = k->entries;
 	k->left = s->now;
 	k->os.n = 0;
-	k->beyond.n = 0;
 }
 
 /* Take a stack to be used again out of the list. NULL = none. */
@@ -229,7 +226,6 @@ static void unmap(struct dw_stack *k)
 /* Give back all stacks but the first, if that is a small one. */
 static void forget(struct dw_stacks *s)
 {
-	dw_overflow_end(s);
 	while (s->n > 1 || (s->n && stack_bytes(s->list[0]) > KEPT_BYTES)) {
 		s->n--;
 		unmap(s->list[s->n]);
@@ -296,13 +292,13 @@ static enum dw_fit settle(struct dw_stacks *s, enum dw_stack_event event, uint64
 	bool is_new = event == DWELL_AT_ENTER || event == DWELL_AT_OUT;
 	struct dw_shadow *e = below_guard(s->thread->top);
 
-	while (e > s->current->base && dw_shadow_record(e) < record + is_new) {
+	while (e > s->current->base && e->record < record + is_new) {
 		dw_stacks_pop(s);
 		e = below_guard(s->thread->top);
 	}
 	if (is_new || event == DWELL_AT_LINE)
 		return DWELL_FIT_EVENT;
-	return event != DWELL_AT_LANDING && e > s->current->base && dw_shadow_record(e) == record
+	return event != DWELL_AT_LANDING && e > s->current->base && e->record == record
 		       ? DWELL_FIT_EVENT
 		       : DWELL_FIT_NONE;
 }
@@ -388,6 +384,8 @@ bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t rec
 		top = s->thread->top;
 	}
 	*++top = dw_activation_begin(s, node, record);
+	if (s->thread->has_cells)
+		dw_cell_open(s, top, top->start);
 	if (switches)
 		*++top = dw_shadow_of(node, DWELL_RECORD_GUARD);
 	set_top(s, top);
@@ -411,8 +409,6 @@ void dw_stacks_pop(struct dw_stacks *s)
 	if (e != top)
 		e->spent += top->spent;
 	dw_activation_end(s, e);
-	if (dw_shadow_is_beyond(e))
-		dw_overflow_pop(s, (struct dw_tree_overflow *)e->node);
 	set_top(s, e - 1);
 }
 
@@ -423,8 +419,7 @@ static bool is_loose(const struct dw_stack *k, const struct dw_shadow *e,
 {
 	bool is_bottom = e == k->entries || e[-1].record & DWELL_RECORD_LINK;
 
-	return !is_bottom && !is_mark(e) && !dw_shadow_is_beyond(e) &&
-	       (e == top || !is_mark(e + 1));
+	return !is_bottom && !is_mark(e) && (e == top || !is_mark(e + 1));
 }
 
 /* Close the gaps of @k, whose top is @top. The new top. */
@@ -455,24 +450,28 @@ static struct dw_shadow *drop(struct dw_stack *k, struct dw_shadow *top,
 
 void dw_stacks_drop(struct dw_stacks *s, bool (*is_over)(const struct dw_tree_node *node))
 {
+	if (s->thread->has_cells)
+		dw_cells_leave(s);
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct dw_stack *k = s->list[i];
 		struct dw_shadow *top;
 
-		if (k->beyond.n)
-			continue;
 		top = drop(k, top_of(s, k), is_over);
 		if (k == s->current)
 			set_top(s, top);
 		else
 			k->top = top;
 	}
+	if (s->thread->has_cells)
+		dw_cells_return(s);
 }
 
 void dw_stacks_take_back(struct dw_stacks *s)
 {
 	struct dw_shadow *e = below_guard(s->thread->top);
 
+	if (s->thread->has_cells)
+		dw_cell_take_back(s, e);
 	dw_activation_give_up(s->current, e, e - 1);
 	set_top(s, e - 1);
 }
@@ -480,10 +479,8 @@ void dw_stacks_take_back(struct dw_stacks *s)
 bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 {
 	struct dw_shadow *top;
-	uint64_t beyond;
 
-	while (s->current->base != s->current->entries &&
-	       dw_shadow_record(s->current->base) == bottom)
+	while (s->current->base != s->current->entries && s->current->base->record == bottom)
 		pop_segment(s); /* its handler has left by longjmp() */
 	top = s->thread->top;
 	if (top >= limit_of(s->current)) {
@@ -491,11 +488,10 @@ bool dw_stacks_handler_begin(struct dw_stacks *s, uint64_t bottom)
 			return false;
 		top = s->thread->top;
 	}
-	beyond = dw_overflow_is_current(s->thread);
 	top[1] = dw_shadow_of(top->node,
 			      DWELL_RECORD_LINK |
 				      (uint64_t)(s->current->base - s->current->entries) << 1 | 1);
-	top[2] = dw_shadow_of(top->node, bottom - beyond);
+	top[2] = dw_shadow_of(top->node, bottom);
 	top[1].function = top[2].function = top->function;
 	s->current->base = top + 2;
 	set_top(s, top + 2);
@@ -508,7 +504,7 @@ bool dw_stacks_handler_end(struct dw_stacks *s, uint64_t bottom)
 	struct segment g = {k->base, s->thread->top};
 	uint32_t n = 1;
 
-	while (dw_shadow_record(g.base) != bottom || g.base == k->entries) {
+	while (g.base->record != bottom || g.base == k->entries) {
 		if (!next_segment(k, &g))
 			return false;
 		n++;
@@ -536,17 +532,16 @@ bool dw_stack_activation(const struct dw_stack *k, struct dw_shadow **e)
 	return at > k->entries;
 }
 
-/* Whether @e of @k has the node of what lies below it. */
-static bool is_copy(const struct dw_stack *k, const struct dw_shadow *e)
+bool dw_is_activation(const struct dw_stack *k, const struct dw_shadow *e)
 {
-	return e == k->entries || is_mark(e) || e[-1].record & DWELL_RECORD_LINK;
+	return e > k->entries && !is_mark(e) && !(e[-1].record & DWELL_RECORD_LINK);
 }
 
 /* Whether the stack, in use from @sp on, holds the return address of @e. */
 static bool is_open(const struct dw_shadow *e, uint64_t sp)
 {
 	const struct dw_tree_node *node = e->function;
-	uint64_t record = dw_shadow_record(e);
+	uint64_t record = e->record;
 	bool is_out = record & DWELL_RECORD_CALL_OUT;
 	uint32_t address;
 
@@ -564,14 +559,14 @@ static bool is_open(const struct dw_shadow *e, uint64_t sp)
 static struct dw_shadow *find_top(const struct dw_stacks *s, uint64_t sp)
 {
 	struct dw_shadow *told = s->thread->top, *e = s->current->entries;
-	uint64_t above = dw_shadow_record(e);
+	uint64_t above = e->record;
 
 	if (s->current->base != e)
 		return told;
 	for (e++; e < s->current->entries + s->current->room && e->node; e++) {
-		if (is_mark(e) ? e > told : dw_shadow_record(e) >= above || !is_open(e, sp))
+		if (is_mark(e) ? e > told : e->record >= above || !is_open(e, sp))
 			break;
-		above = is_mark(e) ? above : dw_shadow_record(e);
+		above = is_mark(e) ? above : e->record;
 	}
 	return e - 1;
 }
@@ -603,7 +598,6 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 
 	if (!kept)
 		return false;
-	dw_overflow_end(s);
 	s->thread = t;
 	s->root = root;
 	dw_stacks_at(s, dw_ticks());
@@ -612,16 +606,16 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 
 		function = node = root;
 		for (struct dw_shadow *e = k->entries; e <= k->top; e++) {
-			if (!is_copy(k, e) && node) {
+			if (dw_is_activation(k, e) && node) {
 				function = node = child(ctx, node, kept);
 				if (node && kept->line)
 					node = child(ctx, node,
 						     &(struct dw_kept){.key = kept->line});
 			}
 			kept += e > k->entries;
-			*e = dw_shadow_of(node, is_mark(e) ? e->record : dw_shadow_record(e));
+			*e = dw_shadow_of(node, e->record);
 			e->function = function;
-			if (is_copy(k, e))
+			if (!dw_is_activation(k, e))
 				continue;
 			e->start = DWELL_SHADOW_LEFT_OUT;
 			e->spent = DWELL_SHADOW_SLOW;
@@ -640,7 +634,6 @@ bool dw_stacks_reopen(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_t
 
 void dw_stacks_end(struct dw_stacks *s)
 {
-	dw_overflow_end(s);
 	for (uint32_t i = 0; i < s->n; i++)
 		unmap(s->list[i]);
 	dw_agent_memory_free(s->list, s->room * sizeof(struct dw_stack *));

@@ -7,7 +7,6 @@
  *
  * Records of a stack fall from its first entry on, all below its bottom. They are multiples of 4;
  * others match no stack pointer, so that whatever comes next takes the slow path:
- * - An activation of which the tree has no node stands one lower than it is (overflow.h).
  * - What may go on on another stack (DWELL_CLONE_SWITCHES, DWELL_IMPORT_SWITCHES) is followed by a
  *   guard, an entry with the same node and the record DWELL_RECORD_GUARD. The tree must not
  *   remember such a callee for the gates. vfork() and clone() are among them: events of a child on
@@ -19,8 +18,8 @@
  * among its records or at most a window's bytes (DWELL_STACK_WINDOW) below them. Otherwise the
  * current one, where nothing speaks against it (a large frame), else a new one, whose tree begins
  * at the root, as that of a stack that is an array in a caller's frame. Gates may push as long as
- * thread->top is below thread->limit; beyond the tree it is 0. Limits: switches by unknown names
- * between stacks that lie closer than the window are seen late.
+ * thread->top is below thread->limit. Limits: switches by unknown names between stacks that lie
+ * closer than the window are seen late.
  *
  * All is the thread's own, between dw_slow_begin() and dw_slow_end(). Room is made while
  * system calls are allowed; without it activations are not pushed and their time is the caller's.
@@ -34,7 +33,8 @@
 #include <stdint.h>
 
 struct dw_each;
-struct dw_overflow;
+struct dw_lines;
+struct dw_tree;
 
 enum {
 	/* Probes go slow when the stack pointer is farther below the top's record (thread->window):
@@ -55,32 +55,11 @@ enum {
 /* In the record of a link; the index of the base of the segment below stands behind bit 0. */
 #define DWELL_RECORD_LINK (1ull << 63)
 
-/* Whether the tree has no node for the activation, but for overflow.h. */
-static inline bool dw_shadow_is_beyond(const struct dw_shadow *e)
-{
-	return e->record & 1 && e->record != DWELL_RECORD_GUARD && !(e->record & DWELL_RECORD_LINK);
-}
-
-/* Where the stack pointer was, as far as @e is an activation. */
-static inline uint64_t dw_shadow_record(const struct dw_shadow *e)
-{
-	return e->record + (e->record & 1);
-}
-
 /* An entry for @node that has no times. */
 static inline struct dw_shadow dw_shadow_of(struct dw_tree_node *node, uint64_t record)
 {
 	return (struct dw_shadow){.node = node, .record = record, .function = node};
 }
-
-/* What is beyond the tree on a stack; overflow.h's own. */
-struct dw_beyond {
-	struct dw_tree_node *boundary;	/* the last node on the path that the tree has */
-	struct dw_tree_node *truncated; /* has the time below it */
-	struct dw_overflow_sums
-		*sums; /* the first: so far; the others: when an outermost one began */
-	uint32_t n, room;
-};
 
 /* A stack that the thread runs on. */
 struct dw_stack {
@@ -90,7 +69,6 @@ struct dw_stack {
 	uint32_t room;		   /* entries */
 	uint64_t left;		   /* its clock when it was left */
 	struct dw_os_inside os;
-	struct dw_beyond beyond;
 } __attribute__((aligned(DWELL_LINE_BYTES)));
 
 /* The stacks of a thread, by falling bottoms. Zero-initialised before dw_stacks_start(); what an
@@ -104,8 +82,8 @@ struct dw_stacks {
 	uint32_t n, room;
 	uint32_t hand; /* where the next one to be used again is looked for */
 	struct dw_stack *current;
-	struct dw_overflow *overflow; /* NULL until the tree is full */
-	struct dw_kept *kept;	      /* what is open, while a fork's child changes its arena */
+	struct dw_lines *lines; /* for what cells need (borrowed), once there are cells */
+	struct dw_kept *kept;	/* what is open, while a fork's child changes its arena */
 	uint32_t kept_n;
 };
 
@@ -173,7 +151,7 @@ void dw_stacks_take_back(struct dw_stacks *s);
 /*
  * Take out the activations of all stacks for which @is_over holds, as if their callers did what
  * they do: they end without probes. The interval before must have been charged. Those that a
- * handler has interrupted, and those beyond the tree, stay until something finds them ended.
+ * handler has interrupted stay until something finds them ended.
  */
 void dw_stacks_drop(struct dw_stacks *s, bool (*is_over)(const struct dw_tree_node *node));
 
@@ -186,6 +164,15 @@ bool dw_stacks_handler_end(struct dw_stacks *s, uint64_t bottom);
 
 /* Close what is open, at the end of the process. */
 void dw_stacks_close(struct dw_stacks *s);
+
+/* How many entries @k has up to @top. */
+static inline uint64_t dw_stack_depth(const struct dw_stack *k, const struct dw_shadow *top)
+{
+	return (uint64_t)(top - k->entries);
+}
+
+/* Whether @e of @k is an activation, and no copy of the one below. */
+bool dw_is_activation(const struct dw_stack *k, const struct dw_shadow *e);
 
 /* The activation at or below @e, and whether there is one: entries of other kinds are skipped, in
  * @k's order downwards. */

@@ -4,9 +4,9 @@
  */
 #pragma once
 
+#include "agent/core/drawn.h"
 #include "agent/core/each.h"
 #include "agent/core/os-events.h"
-#include "agent/core/overflow.h"
 #include "agent/core/stacks.h"
 #include "agent/core/threads.h"
 #include "agent/core/tree.h"
@@ -17,11 +17,13 @@ struct dw_thread {
 	struct dw_stacks stacks;
 	struct dw_each each;
 	struct dw_os_state os;
+	struct dw_drawer drawer;
 	struct dw_thread *next; /* of all, those of ended threads among them */
 	uint32_t forks;		/* the process's own at its start: others are from before a fork */
 	uint32_t use;		/* enum dw_thread_use, atomic */
 	const void *word;	/* its thread's: a thread with the same one has come after it */
 	uint64_t own_stack;	/* own-stack.h */
+	uint64_t published;	/* TSC: dw_cells_publish() */
 	uint64_t overhead_rest; /* ticks that make no unit of overhead yet */
 };
 

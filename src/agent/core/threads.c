@@ -10,7 +10,6 @@
 #include "agent/core/activation.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
-#include "agent/core/overflow.h"
 #include "agent/core/own-stack.h"
 #include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
@@ -95,7 +94,7 @@ static struct dw_tree_node *continue_line(struct dw_thread *t)
 	if (!line)
 		return NULL;
 	line->end = 0;
-	return dw_arena_line(line->arena, line->root);
+	return dw_arena_line(line->arena, line->has_cells ? t->tree.cells : line->root);
 }
 
 /* Begin the tree and the line of @t. Its root, NULL = no room. */
@@ -392,8 +391,6 @@ void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t over
 {
 	struct dw_tree_node *node = t->line->current;
 
-	if (dw_overflow_is_current(t->line))
-		dw_overflow_charge_plain(&t->stacks, elapsed, overhead);
 	node->elapsed += elapsed;
 	node->overhead = (node->overhead + overhead) & UINT32_MAX >> 1;
 }
@@ -406,10 +403,10 @@ void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 	struct dw_tree_os *os = NULL;
 
 	dw_thread_charge_plain(t, interval->elapsed, interval->overhead);
-	if (dw_overflow_is_current(t->line))
-		dw_overflow_charge_os(&t->stacks, interval);
-	if (has_event)
+	if (has_event || interval->os_probe)
 		dw_activation_add_os(&t->stacks, interval);
+	if (t->line->has_cells && (interval->os || interval->os_probe))
+		dw_drawn_add_os(&t->drawer, &t->stacks, &t->tree, interval);
 	if (has_event || interval->os_probe)
 		os = dw_tree_os(&t->tree, node);
 	if (os)

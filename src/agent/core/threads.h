@@ -27,14 +27,22 @@ struct dw_shadow {
 					  is at, if that has one */
 	uint64_t start;
 	uint64_t spent; /* @start and the inclusive times of callees that have ended */
-	uint64_t began; /* TSC */
-	uint64_t unused[2];
+	uint64_t began; /* TSC; of cells the highest two bits say what it adds to: cells.h */
+	uint64_t inclusive, probes; /* of cells: cells.h */
 } __attribute__((aligned(DWELL_LINE_BYTES)));
 
 /* In dw_shadow.spent: its end is for the slow path. */
 #define DWELL_SHADOW_SLOW (1ull << 63)
 /* In dw_shadow.start, SLOW beside it: nobody knows how long it takes. */
 #define DWELL_SHADOW_LEFT_OUT (1ull << 63)
+
+/* In dw_shadow.began: another activation of its callee is open below it on its stack, and what it
+ * adds to is its cell's struct dw_tree_inner; without the latter it adds to nothing. */
+#define DWELL_SHADOW_INNER    (1ull << 63)
+#define DWELL_SHADOW_REPEATED (1ull << 62)
+
+/* When the activation of @e began: TSC. */
+#define dw_shadow_began(e) ((e)->began & ~(DWELL_SHADOW_INNER | DWELL_SHADOW_REPEATED))
 
 /* The word that gates read: fs:offset. */
 extern __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec")));

@@ -6,6 +6,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/each.h"
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
@@ -20,6 +21,13 @@ enum {
 
 #define ROOM_MAX (1u << 30)
 #define TWIN	 (1u << 31)
+
+static uint32_t nodes_max = UINT32_MAX;
+
+void dw_tree_limit(uint32_t nodes)
+{
+	nodes_max = nodes;
+}
 
 /* Zeroed memory, in huge pages where it fills some: what is read at random in small ones waits for
  * their addresses more than for the bytes. NULL = none. */
@@ -98,6 +106,16 @@ static uint32_t quick_mask(uint32_t room)
 	return (uint32_t)((room - 2) * sizeof(struct dw_tree_quick));
 }
 
+/* Nothing that was made is found any more. */
+static void forget_all(struct dw_tree *t)
+{
+	if (t->quick)
+		memset(t->quick, 0, t->quick_room * sizeof(*t->quick));
+	if (t->room)
+		memset(t->table, 0, t->room * sizeof(*t->table));
+	t->nodes = t->quick_n = 0;
+}
+
 struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *line)
 {
 	static struct dw_tree_quick nothing[2];
@@ -105,13 +123,11 @@ struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *lin
 
 	t->base = line->arena = dw_arena_base();
 	t->links = dw_arena_links();
-	t->nodes = t->quick_n = 0;
+	t->cells = 0;
+	t->thread = dw_arena_index(t->base, line);
 	line->quick = t->quick ? t->quick : nothing;
 	line->quick_mask = t->quick ? quick_mask(t->quick_room) : 0;
-	if (t->quick)
-		memset(t->quick, 0, t->quick_room * sizeof(*t->quick));
-	if (t->room)
-		memset(t->table, 0, t->room * sizeof(*t->table));
+	forget_all(t);
 	line->root = dw_arena_take(&t->lines, 1, DWELL_LINE_OTHER);
 	if (!line->root || (!t->room && !grow(t)))
 		return NULL;
@@ -174,7 +190,7 @@ static uint32_t link_of(const struct dw_tree *t, const struct dw_tree_node *n, u
 static struct dw_tree_node *make(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
 				 uint32_t site)
 {
-	uint32_t line = dw_arena_take(&t->lines, 1, DWELL_LINE_NODE);
+	uint32_t line = t->nodes < nodes_max ? dw_arena_take(&t->lines, 1, DWELL_LINE_NODE) : 0;
 	struct dw_tree_node *n;
 
 	if (!line)
@@ -188,27 +204,120 @@ static struct dw_tree_node *make(struct dw_tree *t, struct dw_tree_node *parent,
 	return n;
 }
 
+/* Let the entry of @line, new, be found by @h. False: no room. */
+static bool enter(struct dw_tree *t, uint32_t line, uint32_t h)
+{
+	if (t->nodes >= t->room / 2 && !grow(t))
+		return false;
+	insert(t, (struct dw_tree_entry){line, h});
+	t->nodes++;
+	return true;
+}
+
+enum { CALLEE_LINES = sizeof(struct dw_tree_callee) / DWELL_LINE_BYTES };
+
+/* Let @line and the next be the record of callee @key. */
+static void set_callee(struct dw_tree *t, uint32_t line, uint64_t key)
+{
+	struct dw_tree_callee *callee = dw_arena_line(t->base, line);
+
+	callee->key = key;
+	callee->thread = t->thread;
+	dw_each_share(t->each, key, (struct dw_bounds *)callee->bounds);
+	__atomic_store_n(&callee->mark, DWELL_MARK_CALLEE, __ATOMIC_RELEASE);
+}
+
+/* The line of the record of callee @key, made if it is new. 0 = no room. */
+static uint32_t callee_of(struct dw_tree *t, uint64_t key)
+{
+	const uint32_t mark = (uint32_t)DWELL_MARK_CALLEE; /* where a node has its parent */
+	uint32_t h = hash(mark, key, 0), line = find(t, mark, key, 0, h)->line;
+
+	if (line)
+		return line;
+	line = dw_arena_take(&t->lines, CALLEE_LINES, DWELL_LINE_OTHER);
+	if (!line || !enter(t, line, h))
+		return 0;
+	set_callee(t, line, key);
+	return line;
+}
+
+/* Let @line be the cell of @key, whose record is at @callee, called by the one at @caller. */
+static struct dw_tree_node *set_cell(const struct dw_tree *t, uint32_t line, uint32_t caller,
+				     uint32_t callee, uint64_t key, uint32_t site)
+{
+	struct dw_tree_cell *cell = dw_arena_line(t->base, line);
+
+	cell->key = key;
+	cell->site = site;
+	cell->callee = callee;
+	__atomic_store_n(&cell->caller, caller, __ATOMIC_RELEASE);
+	return (struct dw_tree_node *)cell;
+}
+
+/* Make the cell of @key by the callee whose record is at @caller. NULL = no room. */
+static struct dw_tree_node *make_cell(struct dw_tree *t, uint32_t caller, uint64_t key,
+				      uint32_t site)
+{
+	uint32_t callee = callee_of(t, key);
+	uint32_t line = callee ? dw_arena_take(&t->lines, 1, DWELL_LINE_OTHER) : 0;
+
+	return line ? set_cell(t, line, caller, callee, key, site) : NULL;
+}
+
+/* What gates and the table find the children of @n by: itself, the node it is a twin of, or its
+ * callee's record. */
+static struct dw_tree_node *home_of(const struct dw_tree *t, struct dw_tree_node *n)
+{
+	return t->cells ? dw_arena_line(t->base, ((struct dw_tree_cell *)n)->callee) : unfold(t, n);
+}
+
 struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
 				   uint32_t site)
 {
-	struct dw_tree_entry *entry;
-	struct dw_tree_node *n;
-	uint32_t above, h;
+	struct dw_tree_node *home = home_of(t, parent), *n;
+	uint32_t above = dw_arena_index(t->base, home), h = hash(above, key, site);
+	uint32_t line = find(t, above, key, site, h)->line;
 
-	parent = unfold(t, parent);
-	above = dw_arena_index(t->base, parent);
-	h = hash(above, key, site);
-	entry = find(t, above, key, site, h);
-	if (entry->line)
-		return dw_arena_line(t->base, entry->line);
-	if (t->nodes >= t->room / 2 && !grow(t))
+	if (line)
+		return dw_arena_line(t->base, line);
+	n = t->cells ? make_cell(t, above, key, site) : make(t, home, key, site);
+	return n && enter(t, dw_arena_index(t->base, n), h) ? n : NULL;
+}
+
+struct dw_tree_node *dw_tree_make_cells(struct dw_tree *t, struct dw_tree_thread *line,
+					struct dw_each *each)
+{
+	uint32_t callee = dw_arena_take(&t->lines, CALLEE_LINES + 1, DWELL_LINE_OTHER);
+
+	if (!callee)
 		return NULL;
-	n = make(t, parent, key, site);
-	if (!n)
-		return NULL;
-	insert(t, (struct dw_tree_entry){dw_arena_index(t->base, n), h});
-	t->nodes++;
-	return n;
+	forget_all(t);
+	t->each = each;
+	t->cells = callee + CALLEE_LINES;
+	set_callee(t, callee, DWELL_KEY_ROOT);
+	line->has_cells = 1;
+	line->cells_cost = line->cost - line->other_cost;
+	return set_cell(t, t->cells, callee, callee, DWELL_KEY_ROOT, 0);
+}
+
+uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell)
+{
+	const uint32_t mark = (uint32_t)DWELL_MARK_DRAWN; /* as callee_of() */
+	uint32_t h = hash(mark, cell, parent), line = find(t, mark, cell, parent, h)->line;
+	struct dw_tree_drawn *drawn;
+
+	if (line)
+		return line;
+	line = dw_arena_take(&t->lines, sizeof(*drawn) / DWELL_LINE_BYTES, DWELL_LINE_PATH);
+	if (!line || !enter(t, line, h))
+		return 0;
+	drawn = dw_arena_line(t->base, line);
+	drawn->cell = cell;
+	drawn->parent = parent;
+	drawn->thread = t->thread;
+	__atomic_store_n(&drawn->mark, DWELL_MARK_DRAWN, __ATOMIC_RELEASE);
+	return line;
 }
 
 /* Whether @parent has room left to remember its @child, and does so now. */
@@ -247,6 +356,8 @@ void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_
 	uint32_t index = dw_arena_index(t->base, child), check;
 	struct dw_tree_quick *q;
 
+	if (t->cells)
+		parent = home_of(t, parent);
 	if (remember_in_node(parent, child, index))
 		return;
 	if (t->quick_n >= t->quick_room / 2)

@@ -9,6 +9,9 @@
  * not always the node that was current; but both have the same callee, and their paths the same
  * callees, edges and sites, so that all that is counted once per path stays exact.
  *
+ * When there is no room for a node the tree's owner goes over to cells (wire/call-tree.h), which
+ * are found by their caller's record in place of a node. Nodes that were made stay as they are.
+ *
  * For the thread itself, in its slow path. Makes system calls where it grows. Nodes are never
  * freed, the table is grown as long as there is memory.
  */
@@ -19,6 +22,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct dw_each;
 
 /* Zero-initialised, then dw_tree_start(). */
 struct dw_tree {
@@ -32,6 +37,9 @@ struct dw_tree {
 	struct dw_tree_quick *quick;
 	uint32_t quick_room; /* likewise */
 	uint32_t quick_n;    /* entries written since it was made */
+	uint32_t cells;	     /* the root among cells, 0 = nodes are made */
+	uint32_t thread;     /* line of the struct dw_tree_thread */
+	struct dw_each *each;
 };
 
 /* A child in the gates' table. Two neighbours, the first at an even place, are looked at. */
@@ -59,14 +67,35 @@ static inline uint16_t dw_tree_tag(const struct dw_tree_node *node)
 	return (uint16_t)((uint32_t)node->key * DWELL_TAG_FACTOR + node->site);
 }
 
+/* Let no tree have more than @nodes nodes. Before there is any. */
+void dw_tree_limit(uint32_t nodes);
+
 /* Begin an empty tree for the thread of @line, whose root becomes current; the lines that @t has
  * left stay its own. The root, NULL = no memory. */
 struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *line);
 
-/* The node of a call by the one of @parent, for @key and @site, made if it is new. NULL = no room.
+/*
+ * Make cells from now on; @each (borrowed) has the bounds of callees. The cell of the thread's
+ * root, NULL = no room, and nothing has changed.
  */
+struct dw_tree_node *dw_tree_make_cells(struct dw_tree *t, struct dw_tree_thread *line,
+					struct dw_each *each);
+
+/* The record of the callee of @cell. */
+static inline struct dw_tree_callee *dw_tree_callee_of(const struct dw_tree_thread *line,
+						       const struct dw_tree_node *cell)
+{
+	return dw_arena_line(line->arena, ((const struct dw_tree_cell *)cell)->callee);
+}
+
+/* The node of a call by the one of @parent, for @key and @site, made if it is new: a cell, by
+ * another one, once cells are made. NULL = no room. */
 struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
 				   uint32_t site);
+
+/* The line of the path of @parent (a line, 0 = none) and the cell at line @cell behind it, made if
+ * it is new. 0 = no room. */
+uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell);
 
 /* Let gates find @child below @parent, which was current when it was called. @line is told where
  * the table for that is. */

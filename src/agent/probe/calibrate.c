@@ -21,11 +21,14 @@
 #include "agent/core/ticks-x86-64.h"
 #include "agent/core/tree.h"
 
-enum { ROUNDS = 12, CALLS = 2048, ROOT = 1, CALLEE = 2, ABOVE = 64 };
+enum { ROUNDS = 12, CALLS = 2048, ABOVE = 64 };
+
+/* Lines of a stage's arena: nodes or cells, and of these the records of their callees. */
+enum { ROOT = 1, CALLEE = 2, ROOT_RECORD = 3, CALLEE_RECORD = 5, LINES = 7 };
 
 /* Numbers that children are told, and what ends them: who executes a program while they are written
  * gives an unfinished list. */
-enum { COSTS = DWELL_PROBE_KINDS + 3, COSTS_END = '.' };
+enum { COSTS = DWELL_PROBE_KINDS + 1, COSTS_END = '.' };
 
 /* What loops call. */
 struct dw_calibrate_gates {
@@ -43,10 +46,9 @@ extern const char dw_calibrate_outside_site[] __attribute__((visibility("hidden"
 /* A thread with a caller and a callee. */
 struct stage {
 	struct dw_tree_thread thread;
-	struct dw_tree_node nodes[3]; /* by line: its arena begins here */
+	struct dw_tree_node nodes[LINES]; /* by line: its arena begins here */
 	struct dw_shadow shadow[4];
 	struct dw_tree_quick quick[2];
-	uint32_t word; /* where events go the slow way: not what was seen */
 	struct dw_bounds bounds;
 } __attribute__((aligned(DWELL_LINE_BYTES)));
 
@@ -57,7 +59,29 @@ struct pair {
 	uint64_t key;			 /* beside that of function 0 */
 	uint32_t enter_gate, leave_gate; /* enum dw_gate */
 	uint32_t enter, leave;		 /* enum dw_probe_kind */
+	bool has_cells;
 };
+
+/* The record that stands from @line on. */
+static struct dw_tree_callee *record_at(struct stage *s, uint32_t line)
+{
+	return (struct dw_tree_callee *)&s->nodes[line];
+}
+
+/* Let nodes be cells. */
+static void make_cells(struct stage *s)
+{
+	struct dw_tree_callee *root = record_at(s, ROOT_RECORD);
+
+	s->thread.has_cells = 1;
+	s->thread.draw_at = 1ull << 62;
+	((struct dw_tree_cell *)&s->nodes[ROOT])->callee = ROOT_RECORD;
+	((struct dw_tree_cell *)&s->nodes[CALLEE])->callee = CALLEE_RECORD;
+	root->tags[0] = dw_tree_tag(&s->nodes[CALLEE]);
+	root->children[0] = CALLEE;
+	memcpy(root->bounds, &dw_bounds_all, sizeof(root->bounds));
+	memcpy(record_at(s, CALLEE_RECORD)->bounds, &dw_bounds_all, sizeof(root->bounds));
+}
 
 static void set(struct stage *s, const struct dw_area *area, const struct pair *p)
 {
@@ -79,6 +103,10 @@ static void set(struct stage *s, const struct dw_area *area, const struct pair *
 					  .function = &s->nodes[ROOT]};
 	callee->key = constants[DWELL_CONSTANT_FIRST_ID] | p->key;
 	callee->site = (uint32_t)(uint64_t)p->site;
+	if (p->has_cells) {
+		make_cells(s);
+		return;
+	}
 	s->nodes[ROOT].tags[0] = dw_tree_tag(callee);
 	s->nodes[ROOT].children[0] = CALLEE;
 }
@@ -95,6 +123,8 @@ static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 	(void)area;
 	if (top > s->shadow && top->record <= rsp)
 		s->thread.top = top - 1;
+	if (s->thread.has_cells)
+		record_at(s, CALLEE_RECORD)->outermost = 0;
 	s->thread.current->elapsed += now - s->thread.last;
 	s->thread.current = &s->nodes[gate == DWELL_GATE_ENTER ? CALLEE : ROOT];
 	s->thread.last = dw_ticks_in_order();
@@ -193,62 +223,42 @@ static void tell(const struct course *c, int32_t own)
 	told->probe_cost[c->pair->leave] = mean(c->best.callee);
 }
 
-/* Tell what is not seen by the slow path, where all events go. */
-static void tell_slow(const struct dw_area *area, struct course *c, int32_t own)
-{
-	struct dw_region_header *told = dw_agent_region();
+static const struct pair pairs[] = {
+	{dw_calibrate_function, dw_calibrate_function_site, 0, DWELL_GATE_ENTER, DWELL_GATE_EXIT,
+	 DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE, false},
+	{dw_calibrate_outside, dw_calibrate_outside_site, 0, DWELL_GATE_OUT, DWELL_GATE_BACK,
+	 DWELL_PROBE_OUT, DWELL_PROBE_BACK, false},
+	{dw_calibrate_line, NULL, DWELL_KEY_LINE, DWELL_GATE_LINE, DWELL_GATE_LINE,
+	 DWELL_PROBE_LINE, DWELL_PROBE_LINE, false},
+	{dw_calibrate_function, dw_calibrate_function_site, 0, DWELL_GATE_ENTER, DWELL_GATE_EXIT,
+	 DWELL_PROBE_CELL_ENTER, DWELL_PROBE_CELL_LEAVE, true},
+	{dw_calibrate_outside, dw_calibrate_outside_site, 0, DWELL_GATE_OUT, DWELL_GATE_BACK,
+	 DWELL_PROBE_CELL_OUT, DWELL_PROBE_CELL_BACK, true},
+};
 
-	c->best = (struct round){0, 0};
-	c->stage.thread.os_word = &c->stage.word;
-	c->stage.word = 1;
-	for (int i = 0; i < ROUNDS; i++)
-		run_course(c, area);
-	told->slow_cost[DWELL_PROBE_ENTER] = mean(c->best.caller) - own;
-	told->slow_cost[DWELL_PROBE_LEAVE] = mean(c->best.callee);
-}
+enum { PAIRS = sizeof(pairs) / sizeof(*pairs) };
 
 /* The loops in turns, so that what disturbs one disturbs all. */
 void dw_calibrate(const struct dw_area *area)
 {
-	static const struct pair function = {dw_calibrate_function,
-					     dw_calibrate_function_site,
-					     0,
-					     DWELL_GATE_ENTER,
-					     DWELL_GATE_EXIT,
-					     DWELL_PROBE_ENTER,
-					     DWELL_PROBE_LEAVE},
-				 outside = {dw_calibrate_outside,
-					    dw_calibrate_outside_site,
-					    0,
-					    DWELL_GATE_OUT,
-					    DWELL_GATE_BACK,
-					    DWELL_PROBE_OUT,
-					    DWELL_PROBE_BACK},
-				 line = {dw_calibrate_line, NULL,
-					 DWELL_KEY_LINE,    DWELL_GATE_LINE,
-					 DWELL_GATE_LINE,   DWELL_PROBE_LINE,
-					 DWELL_PROBE_LINE};
 	struct dw_tree_thread *word = dw_thread_word;
-	struct course inner, outer, lines;
+	struct course courses[PAIRS];
 	uint64_t nothing = UINT64_MAX, pass = UINT64_MAX, was = set_slow(area, (uint64_t)slow);
 
 	if (!was)
 		return;
-	begin(&inner, area, &function);
-	begin(&outer, area, &outside);
-	begin(&lines, area, &line);
+	for (int k = 0; k < PAIRS; k++)
+		begin(&courses[k], area, &pairs[k]);
 	for (int i = 0; i < ROUNDS; i++) {
-		nothing = run_plain(nothing, dw_calibrate_nothing, &inner.stage, area);
-		pass = run_plain(pass, dw_calibrate_pass, &inner.stage, area);
-		run_course(&inner, area);
-		run_course(&outer, area);
-		run_course(&lines, area);
+		nothing = run_plain(nothing, dw_calibrate_nothing, &courses[0].stage, area);
+		pass = run_plain(pass, dw_calibrate_pass, &courses[0].stage, area);
+		for (int k = 0; k < PAIRS; k++)
+			run_course(&courses[k], area);
 	}
-	tell(&inner, mean(nothing));
-	tell(&outer, mean(nothing));
-	tell(&lines, 0);
+	/* A statement has no loop around it that is nobody's. */
+	for (int k = 0; k < PAIRS; k++)
+		tell(&courses[k], pairs[k].site ? mean(nothing) : 0);
 	dw_agent_region()->pass_cost = pass > nothing ? mean(pass - nothing) : 0;
-	tell_slow(area, &inner, mean(nothing));
 	set_slow(area, was);
 	dw_thread_word = word;
 }
@@ -256,9 +266,7 @@ void dw_calibrate(const struct dw_area *area)
 /* The costs in the order in which children are told them. */
 static int32_t *cost_at(struct dw_region_header *told, uint32_t i)
 {
-	if (i < DWELL_PROBE_KINDS)
-		return &told->probe_cost[i];
-	return i < COSTS - 1 ? &told->slow_cost[i - DWELL_PROBE_KINDS] : &told->pass_cost;
+	return i < DWELL_PROBE_KINDS ? &told->probe_cost[i] : &told->pass_cost;
 }
 
 bool dw_calibrate_from(const char *mode)

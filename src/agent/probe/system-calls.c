@@ -26,7 +26,7 @@ enum {
  * that. A child of vfork() runs on its parent's. */
 static void remember(struct dw_thread *t, uint64_t rsp)
 {
-	uint64_t own = dw_shadow_record(t->line->top);
+	uint64_t own = ((const struct dw_shadow *)t->line->top)->record;
 
 	t->os.foreign_sp = rsp;
 	t->os.foreign_left = rsp - own + FAR_BYTES < 2 * FAR_BYTES ? 0 : FOREIGN_EVENTS;

@@ -11,9 +11,9 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/cells.h"
 #include "agent/core/open.h"
 #include "agent/core/os-interval.h"
-#include "agent/core/overflow.h"
 #include "agent/core/own-stack.h"
 #include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
@@ -26,10 +26,11 @@
 #include "agent/probe/system-calls.h"
 
 enum {
-	LATE_TICKS_MAX = 4096, /* then something else has come between */
+	LATE_TICKS_MAX = 4096,	 /* then something else has come between */
+	PUBLISH_TICKS = 1 << 14, /* for each activation that is open */
 };
 
-#define ARENA_BYTES ((uint64_t)64 << 20) /* where nobody says another number */
+#define ARENA_BYTES ((uint64_t)40 << 20) /* where nobody says another number */
 
 /* A call of the slow path. */
 struct event {
@@ -178,12 +179,15 @@ static void tell_cost(struct dw_tree_thread *line)
 {
 	const int32_t *cost = dw_agent_region()->probe_cost;
 
+	if (line->has_cells)
+		cost += DWELL_PROBE_CELL_ENTER - DWELL_PROBE_ENTER;
 	line->callee_ticks[DWELL_PAIR_FUNCTION] = ticks_of(cost[DWELL_PROBE_LEAVE]);
 	line->callee_ticks[DWELL_PAIR_OUTSIDE] = ticks_of(cost[DWELL_PROBE_BACK]);
 	line->pair_ticks[DWELL_PAIR_FUNCTION] =
 		ticks_of(cost[DWELL_PROBE_ENTER] + cost[DWELL_PROBE_LEAVE]);
 	line->pair_ticks[DWELL_PAIR_OUTSIDE] =
 		ticks_of(cost[DWELL_PROBE_OUT] + cost[DWELL_PROBE_BACK]);
+	cost = dw_agent_region()->probe_cost;
 	if (cost[DWELL_PROBE_LINE] > 0)
 		line->line_ticks = (uint32_t)ticks_of(cost[DWELL_PROBE_LINE]);
 }
@@ -218,6 +222,38 @@ static bool returns_to_back(const struct event *e)
 	return to - a->area < a->bytes && dw_gate_called(a, to) == DWELL_GATE_BACK;
 }
 
+/* There was no room for a node: go over to cells, once. Whether that is done now. */
+static bool make_cells(const struct event *e)
+{
+	struct dw_tree_node *root;
+
+	if (e->t->line->has_cells)
+		return false;
+	root = dw_tree_make_cells(&e->t->tree, e->t->line, &e->t->each);
+	if (root) {
+		dw_cells_begin(&e->t->stacks, &e->t->tree, root);
+		dw_drawn_begin(&e->t->drawer, &e->t->stacks);
+	}
+	return root;
+}
+
+/* The node of @key and @site below what is current or, with @in_function, the function on top. NULL
+ * = there is no room. */
+static struct dw_tree_node *find_node(const struct event *e, uint64_t key, uint32_t site,
+				      bool in_function)
+{
+	struct dw_tree_node *node;
+
+	e->t->line->lookups++;
+	do {
+		const struct dw_shadow *top = e->t->line->top;
+
+		node = dw_tree_child(&e->t->tree, in_function ? top->function : e->t->line->current,
+				     key, site);
+	} while (!node && make_cells(e));
+	return node;
+}
+
 /* Begin what the event begins. True: it ends a function instead, as a jump to one with probes does.
  */
 static bool push(const struct event *e)
@@ -225,35 +261,25 @@ static bool push(const struct event *e)
 	bool is_enter = e->gate == DWELL_GATE_ENTER, is_switch = switches(e);
 	uint64_t record = is_enter ? e->rsp : e->rsp - 4;
 	const uint32_t *site = (const uint32_t *)(is_enter ? e->rsp + 8 : e->rsp);
-	struct dw_stacks *stacks = &e->t->stacks;
-	struct dw_tree_node *parent, *node;
+	struct dw_tree_node *node;
 
 	if (is_enter)
 		take_back(e, key_of(e));
 	if (fit(e, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, record) != DWELL_FIT_EVENT)
 		return false;
-	e->t->line->lookups++;
-	parent = e->t->line->current;
-	node = dw_overflow_is_current(e->t->line)
-		       ? NULL
-		       : dw_tree_child(&e->t->tree, parent, key_of(e), *site);
+	node = find_node(e, key_of(e), *site, false);
 	if (!is_enter && node && is_mark(node)) {
-		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
+		dw_tree_remember(&e->t->tree, e->t->line, e->t->line->current, node);
 		return e->gate == DWELL_GATE_TAIL;
 	}
 	dw_each_expect(&e->t->each, key_of(e), slowest_n(e));
 	tell_cost(e->t->line);
-	if (!node) {
-		dw_overflow_push(stacks, key_of(e), *site, record, is_switch);
-		return false;
-	}
-	if (!dw_stacks_push(stacks, node, record, is_switch)) {
+	if (node && !is_switch)
+		dw_tree_remember(&e->t->tree, e->t->line, e->t->line->current, node);
+	if (node && dw_stacks_push(&e->t->stacks, node, record, is_switch))
+		node->calls++;
+	else
 		dw_agent_drop(DWELL_DROP_COUNTS);
-		return false;
-	}
-	node->calls++;
-	if (!is_switch)
-		dw_tree_remember(&e->t->tree, e->t->line, parent, node);
 	return false;
 }
 
@@ -285,8 +311,7 @@ static void come_to_line(const struct event *e)
 	top = e->t->line->top;
 	if (!is_in(e, top))
 		return;
-	e->t->line->lookups++;
-	node = dw_tree_child(&e->t->tree, top->function, key_of(e), 0);
+	node = find_node(e, key_of(e), 0, true);
 	if (node) {
 		node->calls++;
 		dw_tree_remember(&e->t->tree, e->t->line, top->function, node);
@@ -342,6 +367,7 @@ static void resume(const struct event *e, uint64_t start)
 	e->t->overhead_rest %= DWELL_OVERHEAD_TICKS;
 	line->slow_ticks += now - start - off;
 	line->cost += spent;
+	line->other_cost += spent;
 	line->last = now;
 }
 
@@ -404,6 +430,22 @@ static void tell_late(const struct event *e, uint64_t ticks)
 			     is_end(e->gate) ? DWELL_LATE_END : DWELL_LATE_BEGIN, ticks);
 }
 
+/* A thread that has cells: draw its path if it is time, and let the collector know what calls have
+ * taken that go on. */
+static void draw(const struct event *e)
+{
+	struct dw_thread *t = e->t;
+
+	if (!t->line->has_cells || !dw_drawn_look(&t->drawer, &t->stacks, &t->tree))
+		return;
+	/* That walks the whole stack: of a deep one less often. */
+	if (e->now - t->published >
+	    PUBLISH_TICKS * dw_stack_depth(t->stacks.current, t->line->top)) {
+		dw_cells_publish(&t->stacks);
+		t->published = e->now;
+	}
+}
+
 static void run(void *ctx)
 {
 	struct event *e = ctx;
@@ -413,7 +455,7 @@ static void run(void *ctx)
 	dw_thread_word = &dw_thread_none;
 	has_late = is_late(e, &late);
 	/* What a gate has compared must be what is compared here. */
-	if (e->read && !dw_overflow_is_current(e->t->line))
+	if (e->read)
 		e->now = e->read;
 	start = e->now;
 	if (e->now < e->t->line->last) /* it has begun just now */
@@ -421,6 +463,7 @@ static void run(void *ctx)
 	e->t->line->slow_since = start;
 	charge(e);
 	dw_stacks_at(&e->t->stacks, e->now);
+	draw(e);
 	dw_mute_look(e->t);
 	if (has_late && is_end(e->gate))
 		tell_late(e, late);
@@ -581,11 +624,12 @@ void dw_timing_resume_call(void)
 
 void dw_timing_start(const char *mode)
 {
-	const char *memory;
+	const char *memory, *paths = dw_text_option(mode, "paths");
 
 	if (!dw_text_after(mode, "time"))
 		return;
 	memory = dw_text_option(mode, "memory");
+	dw_tree_limit(paths ? (uint32_t)dw_text_number(paths) : UINT32_MAX);
 	dw_probe.has_slowest = dw_text_option(mode, "slowest");
 	dw_os_start(dw_text_option(mode, "os-source"));
 	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))

@@ -49,7 +49,7 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 	struct dw_call_ahead *a;
 
 	if (until <= t->last || !t->last || line >= s->lines.n ||
-	    !dw_line_is_node(s->lines.v[line].kind))
+	    (!dw_line_is_node(s->lines.v[line].kind) && !dw_line_is_cell(s->lines.v[line].kind)))
 		return 0;
 	a = ahead_of(list, (uint32_t)line);
 	if (!a)

@@ -4,6 +4,8 @@
  */
 #include "collect/region/call-lines.h"
 
+#include "collect/region/cell-lines.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -11,11 +13,20 @@ enum { IS_WAITING = 1 }; /* as id of a line without meaning */
 
 bool dw_line_is_node(enum dw_line_kind kind)
 {
-	return kind >= DWELL_LINE_ROOT && kind <= DWELL_LINE_TRUNCATED;
+	return kind >= DWELL_LINE_ROOT && kind <= DWELL_LINE_STATEMENT;
 }
 
-/* Whether the line is one that has no meaning yet. */
-static bool is_unknown(const struct dw_call_lines *s, uint32_t line)
+bool dw_line_is_cell(enum dw_line_kind kind)
+{
+	return kind >= DWELL_LINE_CELL && kind <= DWELL_LINE_CELL_STATEMENT;
+}
+
+bool dw_line_is_outside(enum dw_line_kind kind)
+{
+	return kind == DWELL_LINE_OUTSIDE || kind == DWELL_LINE_CELL_OUTSIDE;
+}
+
+bool dw_call_lines_is_unknown(const struct dw_call_lines *s, uint32_t line)
 {
 	return line && line < s->lines.n && s->lines.v[line].kind == DWELL_LINE_UNKNOWN;
 }
@@ -61,6 +72,22 @@ static const struct dw_arena_line *old_of(const struct dw_call_lines *s, uint32_
 	return w->old ? &s->olds.v[w->old - 1].line : &w->now;
 }
 
+int dw_call_lines_set(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *now)
+{
+	uint32_t whole = s->lines.v[line].whole;
+	struct dw_arena_line was = s->wholes.v[whole].now;
+
+	if (!s->wholes.v[whole].old && set_old(s, whole, &was))
+		return -ENOMEM;
+	s->wholes.v[whole].now = *now;
+	return 0;
+}
+
+int dw_call_lines_renew(struct dw_call_lines *s, uint32_t line)
+{
+	return set_old(s, s->lines.v[line].whole, &nothing);
+}
+
 void dw_call_lines_get(const struct dw_call_lines *s, uint32_t line, uint32_t n, void *ret)
 {
 	struct dw_arena_line *to = ret;
@@ -83,9 +110,8 @@ void dw_call_lines_get_newer(const struct dw_call_lines *s, uint32_t line, uint3
 		dw_call_lines_get(s, line, n, ret);
 }
 
-/* Give @line, which is now @from, a meaning and keep it whole; all it holds is new. */
-static int keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id,
-		const struct dw_arena_line *from)
+int dw_call_lines_keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id,
+		       const struct dw_arena_line *from)
 {
 	if (dw_call_lines_touch(s, line) < 0 ||
 	    dw_vec_push(&s->wholes, (struct dw_whole_line){.now = *from}) ||
@@ -97,21 +123,23 @@ static int keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, 
 	return 0;
 }
 
-/* Likewise the second line of two, which comes next. */
-static int keep_rest(struct dw_call_lines *s, uint32_t line)
+int dw_call_lines_keep_rest(struct dw_call_lines *s, uint32_t line, uint32_t n)
 {
-	return keep(s, line + 1, DWELL_LINE_REST, line, &(struct dw_arena_line){0});
+	int rc = 0;
+
+	for (uint32_t i = 1; i <= n && !rc; i++)
+		rc = dw_call_lines_keep(s, line + i, DWELL_LINE_REST, line, &nothing);
+	return rc;
 }
 
-/* The row of the callee @key in the thread of index @thread, made when new. 0 = no memory. */
-static uint32_t find_callee(struct dw_call_lines *s, uint64_t key, uint32_t thread)
+uint32_t dw_call_lines_callee(struct dw_call_lines *s, uint64_t key, uint32_t thread)
 {
 	uint32_t id = dw_pairs_find(&s->callee_keys, key, thread);
 	struct dw_call_callee row = {0};
 
 	if (id)
 		return id;
-	if (key != DWELL_KEY_ROOT && key != DWELL_KEY_TRUNCATED &&
+	if (key != DWELL_KEY_ROOT &&
 	    s->names.callee(s->names.ctx, key, &row.entry, &row.is_outside))
 		return 0;
 	if (dw_vec_push(&s->callees, row))
@@ -121,8 +149,7 @@ static uint32_t find_callee(struct dw_call_lines *s, uint64_t key, uint32_t thre
 	return id;
 }
 
-/* The line of a node that is found now counts @n of it, all new. */
-static int count_new(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n)
+int dw_call_lines_count(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n)
 {
 	if (dw_call_lines_touch(s, line) < 0)
 		return -ENOMEM;
@@ -153,21 +180,22 @@ static int add_thread(struct dw_call_lines *s, uint32_t line, const struct dw_tr
 	if (!rc)
 		rc = dw_vec_push(&s->threads, thread);
 	for (uint32_t i = 0; i < DWELL_THREAD_LINES && !rc; i++)
-		rc = keep(s, line + i, DWELL_LINE_THREAD, (uint32_t)s->threads.n - 1, from + i);
+		rc = dw_call_lines_keep(s, line + i, DWELL_LINE_THREAD, (uint32_t)s->threads.n - 1,
+					from + i);
 	if (rc)
 		return rc;
 	s->nodes++;
 	l->id = thread.root_node;
 	l->kind = DWELL_LINE_ROOT;
-	l->callee = find_callee(s, DWELL_KEY_ROOT, (uint32_t)s->threads.n - 1);
+	l->callee = dw_call_lines_callee(s, DWELL_KEY_ROOT, (uint32_t)s->threads.n - 1);
 	dw_arena_get(&s->arena, s->fd, t->root, 1, &n); /* its step may be over */
-	return l->callee ? count_new(s, t->root, &n) : -ENOMEM;
+	return l->callee ? dw_call_lines_count(s, t->root, &n) : -ENOMEM;
 }
 
 /* Whether the thread at @line stands already. Until it does its lines are nothing else. */
 static bool has_begun(struct dw_call_lines *s, uint32_t line, const struct dw_tree_thread *t)
 {
-	if (t->state != DWELL_THREAD_FREE && is_unknown(s, t->root) &&
+	if (t->state != DWELL_THREAD_FREE && dw_call_lines_is_unknown(s, t->root) &&
 	    t->root - line >= DWELL_THREAD_LINES)
 		return true;
 	for (uint32_t k = 0; k < DWELL_THREAD_LINES; k++)
@@ -189,7 +217,7 @@ static int find_threads(struct dw_call_lines *s)
 		bool is_free = at[i] && at[i] <= s->lines.n;
 
 		for (uint32_t k = 0; k < DWELL_THREAD_LINES && is_free; k++)
-			is_free = is_unknown(s, at[i] + k);
+			is_free = dw_call_lines_is_unknown(s, at[i] + k);
 		if (!is_free)
 			continue;
 		dw_arena_get(&s->arena, s->fd, at[i], DWELL_THREAD_LINES, &t);
@@ -212,16 +240,13 @@ static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n, uint
 
 	if (s->lines.v[parent].kind == DWELL_LINE_STATEMENT)
 		parent = s->lines.v[parent].parent;
-	l->callee = find_callee(s, n->key, thread);
+	l->callee = dw_call_lines_callee(s, n->key, thread);
 	if (!l->callee)
 		return -ENOMEM;
 	callee = &s->callees.v[l->callee - 1];
 	row->entry = callee->entry;
 	l->kind = DWELL_LINE_FUNCTION;
-	if (n->key == DWELL_KEY_TRUNCATED) {
-		row->flags = DWELL_CALL_TRUNCATED;
-		l->kind = DWELL_LINE_TRUNCATED;
-	} else if (dw_key_is_line(n->key)) {
+	if (dw_key_is_line(n->key)) {
 		row->flags = DWELL_CALL_LINE;
 		l->kind = DWELL_LINE_STATEMENT;
 	} else if (callee->is_outside) {
@@ -248,7 +273,7 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	if (!rc)
 		rc = dw_calls_add(&s->p->calls, &row, &found.id);
 	if (!rc)
-		rc = count_new(s, line, n);
+		rc = dw_call_lines_count(s, line, n);
 	found.change = l->change;
 	if (!rc)
 		*l = found;
@@ -256,60 +281,10 @@ static int add_node(struct dw_call_lines *s, uint32_t line, const struct dw_tree
 	return rc;
 }
 
-/* Look at @line again at the next reading. */
-static int wait(struct dw_call_lines *s, uint32_t line)
+int dw_call_lines_wait(struct dw_call_lines *s, uint32_t line)
 {
 	s->lines.v[line].id = IS_WAITING;
 	return dw_vec_push(&s->waiting, line);
-}
-
-/*
- * Both nodes of the overflow lines at @line. They may have been read while they were written: the
- * beginning as it was before, nothing, and the end, which is written last, as it is now. By now all
- * of them is there.
- */
-static int add_overflow(struct dw_call_lines *s, uint32_t line)
-{
-	struct dw_tree_overflow o;
-	const struct dw_arena_line *from = (const void *)&o;
-	struct dw_call_node row = {.flags = DWELL_CALL_OVERFLOW};
-	struct dw_region_site site = {0};
-	const struct dw_call_thread *t;
-	bool is_outside;
-	uint32_t id, second;
-	int rc;
-
-	if (!is_unknown(s, line + 1))
-		return 0;
-	if (!dw_arena_get(&s->arena, s->fd, line, DWELL_OVERFLOW_LINES, &o) ||
-	    o.thread >= s->lines.n || s->lines.v[o.thread].kind != DWELL_LINE_THREAD)
-		return wait(s, line);
-	t = &s->threads.v[s->lines.v[o.thread].id];
-	row.thread = t->id;
-	row.parent = t->root_node;
-	rc = s->names.callee(s->names.ctx, o.caller, &row.caller, &is_outside);
-	if (!rc)
-		rc = s->names.callee(s->names.ctx, o.key, &row.entry, &is_outside);
-	if (!rc && o.site)
-		rc = s->names.site(s->names.ctx, o.caller, o.site, !is_outside, &site);
-	row.site = site.frame;
-	row.flags |= is_outside ? DWELL_CALL_OUTSIDE : 0;
-	row.flags |= o.outermost & DWELL_OUTERMOST_FUNCTION ? DWELL_CALL_OUTERMOST_FUNCTION : 0;
-	row.flags |= o.outermost & DWELL_OUTERMOST_MODULE ? DWELL_CALL_OUTERMOST_MODULE : 0;
-	row.flags |= o.outermost & DWELL_OUTERMOST_EDGE ? DWELL_CALL_OUTERMOST_EDGE : 0;
-	row.flags |= o.outermost & DWELL_OUTERMOST_SITE ? DWELL_CALL_OUTERMOST_SITE : 0;
-	if (!rc)
-		rc = dw_calls_add(&s->p->calls, &row, &id);
-	row.flags |= DWELL_CALL_INCLUSIVE;
-	if (!rc)
-		rc = dw_calls_add(&s->p->calls, &row, &second);
-	if (!rc)
-		rc = keep(s, line, DWELL_LINE_OVERFLOW, id, from);
-	if (!rc)
-		rc = keep(s, line + 1, DWELL_LINE_REST, line, from + 1);
-	s->lines.v[line].callee = find_callee(s, o.key, s->lines.v[o.thread].id);
-	s->overflow_nodes++;
-	return rc || s->lines.v[line].callee ? rc : -ENOMEM;
 }
 
 static enum dw_line_kind pair_kind(uint64_t mark)
@@ -323,17 +298,17 @@ static int add_pair(struct dw_call_lines *s, uint32_t line, enum dw_line_kind ki
 {
 	int rc;
 
-	if (!is_unknown(s, line + 1))
+	if (!dw_call_lines_is_unknown(s, line + 1))
 		return 0;
-	rc = keep(s, line, kind, 0, from);
+	rc = dw_call_lines_keep(s, line, kind, 0, from);
 	s->lines.v[line].state = 0;
-	return rc ? rc : keep_rest(s, line);
+	return rc ? rc : dw_call_lines_keep_rest(s, line, 1);
 }
 
 /* Two lines of an open activation: many threads have many of them, and they are read at the end. */
 static int add_open(struct dw_call_lines *s, uint32_t line)
 {
-	if (is_unknown(s, line + 1))
+	if (dw_call_lines_is_unknown(s, line + 1))
 		s->lines.v[line].kind = s->lines.v[line + 1].kind = DWELL_LINE_OPEN;
 	return 0;
 }
@@ -359,7 +334,7 @@ static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_no
 {
 	uint32_t parent = n->parent;
 
-	while (parent < s->lines.n && is_unknown(s, parent)) {
+	while (parent < s->lines.n && dw_call_lines_is_unknown(s, parent)) {
 		struct dw_tree_node above;
 
 		dw_arena_get(&s->arena, s->fd, parent, 1, &above);
@@ -380,9 +355,13 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 	if (!n.parent)
 		return 0;	   /* not in use */
 	if (mark == DWELL_MARK_OS) /* its node says that it has it */
-		return keep(s, line, DWELL_LINE_OS, 0, from);
-	if (mark == DWELL_MARK_OVERFLOW)
-		return add_overflow(s, line);
+		return dw_call_lines_keep(s, line, DWELL_LINE_OS, 0, from);
+	if (mark == DWELL_MARK_CALLEE)
+		return dw_cell_lines_add_callee(s, line);
+	if (mark == DWELL_MARK_INNER)
+		return dw_cell_lines_add_inner(s, line, from);
+	if (mark == DWELL_MARK_DRAWN)
+		return dw_cell_lines_add_drawn(s, line);
 	if (mark == DWELL_MARK_OPEN)
 		return add_open(s, line);
 	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
@@ -391,13 +370,16 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		dw_arena_get(&s->arena, s->fd, line, 1, &n);
 	if (!n.parent || is_gates_mark(&n))
 		return 0;
+	if (n.parent < s->lines.n && s->lines.v[n.parent].kind == DWELL_LINE_CALLEE)
+		return dw_cell_lines_add(s, line, (const struct dw_tree_cell *)&n);
 	n.parent = parent_of(s, &n);
 	if (n.parent < s->lines.n && dw_line_is_node(s->lines.v[n.parent].kind) &&
 	    n.key != DWELL_KEY_ROOT &&
 	    (!dw_key_is_line(n.key) || s->lines.v[n.parent].kind == DWELL_LINE_FUNCTION))
 		return add_node(s, line, &n);
-	if (n.parent < s->lines_end && (n.parent >= s->lines.n || is_unknown(s, n.parent)))
-		return wait(s, line);
+	if (n.parent < s->lines_end &&
+	    (n.parent >= s->lines.n || dw_call_lines_is_unknown(s, n.parent)))
+		return dw_call_lines_wait(s, line);
 	s->broken++;
 	s->lines.v[line].kind = DWELL_LINE_BROKEN;
 	return 0;
@@ -411,9 +393,9 @@ void dw_call_lines_os(struct dw_call_lines *s, uint32_t line, uint32_t os, struc
 	*now = *old = (struct dw_tree_os){0};
 	if (!l || l->kind != DWELL_LINE_OS)
 		return;
-	if (!l->id) { /* all it holds is new */
+	if (!l->id) {
 		l->id = line;
-		set_old(s, l->whole, &nothing);
+		dw_call_lines_renew(s, os);
 	}
 	if (l->id != line)
 		return;
@@ -429,20 +411,20 @@ static int take_counts(struct dw_call_lines *s, uint32_t line, const struct dw_t
 	if (c->elapsed == n->elapsed && c->calls == n->calls && c->overhead == n->overhead &&
 	    c->os == n->os)
 		return 0;
-	return count_new(s, line, n);
+	return dw_call_lines_count(s, line, n);
 }
 
 /* Take what a line that is kept is now, and tell that of what it is a part of. */
 static int take_whole(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from)
 {
 	const struct dw_call_line *l = &s->lines.v[line];
-	bool is_part = l->kind == DWELL_LINE_REST || (l->kind == DWELL_LINE_OS && l->id);
+	bool is_part = l->id && (l->kind == DWELL_LINE_REST || l->kind == DWELL_LINE_OS ||
+				 l->kind == DWELL_LINE_INNER);
 
 	if (!memcmp(&s->wholes.v[l->whole].now, from, sizeof *from))
 		return 0;
-	if (!s->wholes.v[l->whole].old && set_old(s, l->whole, &s->wholes.v[l->whole].now))
+	if (dw_call_lines_set(s, line, from))
 		return -ENOMEM;
-	s->wholes.v[l->whole].now = *from;
 	if (dw_call_lines_touch(s, line) < 0 || (is_part && dw_call_lines_touch(s, l->id) < 0))
 		return -ENOMEM;
 	return 0;
@@ -457,9 +439,11 @@ static int take_line(struct dw_call_lines *s, uint32_t line, const struct dw_are
 		return l->id == IS_WAITING ? 0 : look_at(s, line, from);
 	if (dw_line_is_node(l->kind))
 		return take_counts(s, line, (const struct dw_tree_node *)from);
-	return l->kind == DWELL_LINE_BROKEN || l->kind == DWELL_LINE_OPEN
-		       ? 0
-		       : take_whole(s, line, from);
+	if (l->kind == DWELL_LINE_BROKEN || l->kind == DWELL_LINE_CALLEE ||
+	    l->kind == DWELL_LINE_OPEN)
+		return 0;
+	return dw_line_is_cell(l->kind) ? dw_cell_lines_take(s, line, (const void *)from)
+					: take_whole(s, line, from);
 }
 
 /* Make room for @n lines, new ones without a meaning. */
@@ -477,12 +461,13 @@ static int grow(struct dw_call_lines *s, size_t n)
 	return 0;
 }
 
-/* The first of two lines may be the last of a step. */
+/* The first of several lines, up to DWELL_INNER_LINES, may be the last of a step. */
 static int take_step(void *ctx, uint32_t at, uint32_t n, const struct dw_arena_line *lines)
 {
 	struct dw_call_lines *s = ctx;
 	size_t end = (size_t)at + n;
-	int rc = grow(s, end < s->lines_end ? end + 1 : end);
+	size_t room = end + DWELL_INNER_LINES - 1;
+	int rc = grow(s, room < s->lines_end ? room : end < s->lines_end ? s->lines_end : end);
 
 	if (!rc)
 		rc = find_threads(s);
@@ -503,7 +488,8 @@ static int find_waiting(struct dw_call_lines *s)
 			struct dw_arena_line from;
 
 			dw_arena_get(&s->arena, s->fd, s->waiting.v[i], 1, &from);
-			if (is_unknown(s, s->waiting.v[i])) /* or it belongs to another by now */
+			if (dw_call_lines_is_unknown(
+				    s, s->waiting.v[i])) /* or it belongs to another by now */
 				rc = look_at(s, s->waiting.v[i], &from);
 		}
 		memmove(s->waiting.v, s->waiting.v + n, (s->waiting.n - n) * sizeof(uint32_t));
@@ -540,4 +526,5 @@ void dw_call_lines_release(struct dw_call_lines *s)
 	dw_pairs_release(&s->callee_keys);
 	dw_vec_release(&s->threads);
 	dw_vec_release(&s->waiting);
+	dw_vec_release(&s->drawn);
 }

@@ -19,7 +19,9 @@
 #include <stdint.h>
 
 enum {
-	DWELL_OVERFLOW_LINES = sizeof(struct dw_tree_overflow) / DWELL_LINE_BYTES,
+	DWELL_CALLEE_LINES = sizeof(struct dw_tree_callee) / DWELL_LINE_BYTES,
+	DWELL_DRAWN_LINES = sizeof(struct dw_tree_drawn) / DWELL_LINE_BYTES,
+	DWELL_INNER_LINES = sizeof(struct dw_tree_inner) / DWELL_LINE_BYTES,
 	DWELL_EACH_LINES = sizeof(struct dw_tree_each) / DWELL_LINE_BYTES,
 	DWELL_OPEN_LINES = sizeof(struct dw_tree_open) / DWELL_LINE_BYTES,
 	DWELL_SLOW_LINES = sizeof(struct dw_tree_slow) / DWELL_LINE_BYTES,
@@ -31,36 +33,42 @@ enum dw_line_kind {
 	DWELL_LINE_ROOT, /* nodes: from here ... */
 	DWELL_LINE_FUNCTION,
 	DWELL_LINE_OUTSIDE,
-	DWELL_LINE_STATEMENT,
-	DWELL_LINE_TRUNCATED, /* ... to here */
+	DWELL_LINE_STATEMENT, /* ... to here */
+	DWELL_LINE_CELL,      /* and these, of no tree: from here ... */
+	DWELL_LINE_CELL_OUTSIDE,
+	DWELL_LINE_CELL_STATEMENT, /* ... to here */
+	DWELL_LINE_CALLEE,
+	DWELL_LINE_INNER,
+	DWELL_LINE_DRAWN,
 	DWELL_LINE_OS,
-	DWELL_LINE_OVERFLOW,
 	DWELL_LINE_EACH,
 	DWELL_LINE_SLOW,
 	DWELL_LINE_OPEN,
-	DWELL_LINE_REST, /* the second of two */
+	DWELL_LINE_REST, /* what follows the first of several */
 	DWELL_LINE_BROKEN,
 };
 
 struct dw_call_line {
-	uint32_t id; /* nodes: node id (of overflow nodes the first of two); OS, REST: the line they
+	uint32_t id; /* nodes: node id (of cells the first of two); OS, INNER, REST: the line they
 			belong to, 0 = not known yet; THREAD: index in threads; EACH, SLOW: its
 			reader's own */
 	union {
-		uint32_t parent; /* nodes in trees: line, as it said when it was found */
+		uint32_t parent; /* nodes in trees: line, as it said when it was found; of cells'
+				    root: of its CALLEE; CALLEE: of a statement, its function's */
 		uint32_t whole;	 /* others that are kept: index in wholes */
 	};
 	union {
-		uint32_t callee; /* nodes, overflow nodes: index in callees + 1 */
-		uint32_t state;	 /* EACH, SLOW: their reader's own */
+		uint32_t callee; /* nodes, cells, CALLEE: index in callees + 1 */
+		uint32_t state;	 /* EACH, SLOW: their reader's own; DRAWN: index in drawn + 1;
+				    INNER: node id */
 	};
-	uint32_t site;	 /* nodes, as in struct dw_tree_node */
+	uint32_t site;	 /* nodes and cells, as in struct dw_tree_node */
 	uint32_t change; /* index in changes, if that is of this line */
 	uint8_t kind;	 /* enum dw_line_kind */
 	uint8_t passed;	 /* functions: gates around the call that have let it pass */
 };
 
-/* What a node counts. */
+/* What a node or a cell counts. */
 struct dw_call_counts {
 	uint64_t elapsed, calls;
 	uint32_t overhead : 31;
@@ -108,12 +116,19 @@ struct dw_call_thread {
 	uint64_t ahead_until; /* TSC up to which its time was charged ahead of its events */
 	uint64_t quiet_last;  /* its last event at the reading before */
 	uint64_t quiet_cpu_ns;
-	double quiet_ticks;   /* that it is known to have run since that event */
-	bool quiet_is_exact;  /* and that it has run no longer */
-	uint64_t wait_until;  /* TSC at which the system call ends that it is in, as the recording
-				 does; 0 = it is in none */
-	double overflow_cost; /* of this reading, ticks: of probes of calls that had no room */
-	double truncated;     /* of this reading, ticks */
+	double quiet_ticks;  /* that it is known to have run since that event */
+	bool quiet_is_exact; /* and that it has run no longer */
+	uint64_t wait_until; /* TSC at which the system call ends that it is in, as the recording
+				does; 0 = it is in none */
+	uint32_t cells_node; /* has what all its cells have; 0 = none yet */
+	struct dw_call_values cells; /* of this reading */
+};
+
+/* A path that was drawn. */
+struct dw_call_drawn {
+	uint32_t line;
+	uint32_t parent; /* index + 1, 0 = none */
+	uint32_t cell;	 /* line of its last cell */
 };
 
 struct dw_call_lines {
@@ -136,7 +151,8 @@ struct dw_call_lines {
 	struct dw_pairs callee_keys;	       /* by id - 1 as callees */
 	DW_VEC(struct dw_call_thread) threads; /* by id */
 	DW_VEC(uint32_t) waiting;	       /* lines of nodes whose parents are not there yet */
-	uint64_t nodes, overflow_nodes, broken;
+	DW_VEC(struct dw_call_drawn) drawn;    /* paths, those that others go on from first */
+	uint64_t nodes, cells, broken;
 };
 
 /*
@@ -149,7 +165,39 @@ int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_h
 /* Whether lines of @kind are nodes of a tree. */
 bool dw_line_is_node(enum dw_line_kind kind);
 
-/* The key of the callee of the node or overflow node at @line. */
+/* Whether lines of @kind are cells. */
+bool dw_line_is_cell(enum dw_line_kind kind);
+
+/* Whether lines of @kind are calls of what has no probes. */
+bool dw_line_is_outside(enum dw_line_kind kind);
+
+/* Whether @line means nothing yet. */
+bool dw_call_lines_is_unknown(const struct dw_call_lines *s, uint32_t line);
+
+/* Give @line, which is now @from, a meaning and keep it whole, all it holds new. 0 or -ENOMEM. */
+int dw_call_lines_keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id,
+		       const struct dw_arena_line *from);
+
+/* Likewise @n lines that follow the first one, @line, and were not read yet. */
+int dw_call_lines_keep_rest(struct dw_call_lines *s, uint32_t line, uint32_t n);
+
+/* The line @line, kept whole, is @now. 0 or -ENOMEM. */
+int dw_call_lines_set(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *now);
+
+/* All that @line, kept whole, holds is new. 0 or -ENOMEM. */
+int dw_call_lines_renew(struct dw_call_lines *s, uint32_t line);
+
+/* The line of a node or cell counts @n of it now. 0 or -ENOMEM. */
+int dw_call_lines_count(struct dw_call_lines *s, uint32_t line, const struct dw_tree_node *n);
+
+/* Look at @line again at the next reading. 0 or -ENOMEM. */
+int dw_call_lines_wait(struct dw_call_lines *s, uint32_t line);
+
+/* The row of the callee @key in the thread of index @thread as index in callees + 1, made when new.
+ * 0 = no memory. */
+uint32_t dw_call_lines_callee(struct dw_call_lines *s, uint64_t key, uint32_t thread);
+
+/* The key of the callee of the node or cell at @line. */
 static inline uint64_t dw_call_lines_key(const struct dw_call_lines *s, uint32_t line)
 {
 	return s->callee_keys.v.v[s->lines.v[line].callee - 1].a;

@@ -14,13 +14,15 @@ struct dw_call_rises {
 	DW_VEC(struct dw_call_rise) v; /* those that are kept apart */
 };
 
-/* Whether @c is a node's. */
+/* Whether @c is a node's, or a cell's, which has what a node has. */
 static inline bool dw_call_is_node(const struct dw_call_lines *s, const struct dw_call_change *c)
 {
-	return dw_line_is_node(s->lines.v[c->line].kind);
+	enum dw_line_kind kind = s->lines.v[c->line].kind;
+
+	return dw_line_is_node(kind) || dw_line_is_cell(kind);
 }
 
-/* for (each change that is a node's). */
+/* for (each change that is one of these). */
 #define dw_call_each_node(c, s)       \
 	dw_vec_each(c, &(s)->changes) \
 		if (dw_call_is_node(s, c))

@@ -47,33 +47,21 @@ struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw
 	};
 }
 
-struct dw_call_rise dw_call_rise_overflow(const struct dw_tree_overflow *now,
-					  const struct dw_tree_overflow *old,
-					  const struct dw_tree_os *os,
-					  const struct dw_tree_os *os_old)
+struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t old[2],
+					   const struct dw_tree_sums *os,
+					   const struct dw_tree_sums *os_old)
 {
-	struct dw_tree_node a = {now->elapsed, now->calls, .overhead = now->overhead};
-	struct dw_tree_node b = {old->elapsed, old->calls, .overhead = old->overhead};
-
-	return dw_call_rise(&a, &b, os, os_old);
-}
-
-struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
-					   const struct dw_tree_overflow *old)
-{
-	int64_t elapsed = change(now->inclusive, old->inclusive);
+	int64_t elapsed = change(now[0], old[0]) + change(now[1], old[1]);
 
 	return (struct dw_call_rise){
 		.elapsed = elapsed,
-		.application = elapsed - change(now->inclusive_os, old->inclusive_os),
-		.whole = elapsed - change(now->inclusive_probe, old->inclusive_probe),
-		.slow = overhead_rise(now->inclusive_overhead, old->inclusive_overhead, UINT32_MAX),
-		.blocked = rise(now->inclusive_blocked, old->inclusive_blocked),
-		.os_cpu = rise(now->inclusive_cpu, old->inclusive_cpu),
-		.calls = rise(now->calls, old->calls),
-		.switches = rise(now->inclusive_switches, old->inclusive_switches),
-		.io_calls = rise(now->inclusive_io, old->inclusive_io),
-		.blocking_calls = rise(now->inclusive_blocking, old->inclusive_blocking),
+		.application = elapsed - change(os->ticks, os_old->ticks),
+		.whole = elapsed - change(os->probe_ticks, os_old->probe_ticks),
+		.blocked = rise(os->blocked_ticks, os_old->blocked_ticks),
+		.os_cpu = rise(os->cpu_ticks, os_old->cpu_ticks),
+		.switches = rise(os->switches, os_old->switches),
+		.io_calls = rise(os->io_calls, os_old->io_calls),
+		.blocking_calls = rise(os->blocking_calls, os_old->blocking_calls),
 	};
 }
 

@@ -40,15 +40,11 @@ double dw_probe_ticks(int32_t cost);
 struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,
 				 const struct dw_tree_os *os, const struct dw_tree_os *os_old);
 
-/* Likewise an overflow node: its exclusive values. */
-struct dw_call_rise dw_call_rise_overflow(const struct dw_tree_overflow *now,
-					  const struct dw_tree_overflow *old,
-					  const struct dw_tree_os *os,
-					  const struct dw_tree_os *os_old);
-
-/* Likewise its inclusive values. */
-struct dw_call_rise dw_call_rise_inclusive(const struct dw_tree_overflow *now,
-					   const struct dw_tree_overflow *old);
+/* Likewise inclusive values of a cell, which has risen from @old to @now: the clock of its
+ * activations, and what pairs of probes were taken to cost inside. */
+struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t old[2],
+					   const struct dw_tree_sums *os,
+					   const struct dw_tree_sums *os_old);
 
 /*
  * The values of @rise in nanoseconds, less the @cost (ticks) of probes, which is taken off as far

@@ -9,10 +9,14 @@
 #include "collect/region/calls.h"
 
 #include "collect/region/call-ahead.h"
-#include "collect/region/call-beyond.h"
 #include "collect/region/call-lines.h"
 #include "collect/region/call-rises.h"
 #include "collect/region/call-values.h"
+#include "collect/region/cell-costs.h"
+#include "collect/region/cell-lines.h"
+#include "collect/region/cell-sums.h"
+#include "collect/region/deltas.h"
+#include "collect/region/drawn.h"
 #include "collect/region/each.h"
 #include "collect/region/fit.h"
 #include "collect/region/late.h"
@@ -21,8 +25,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-enum { DELTAS_MAX = 1 << 18 }; /* in memory, where somebody takes them */
 
 /* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
 #define SLOW_TICKS_MAX 16384
@@ -46,7 +48,9 @@ struct dw_region_calls {
 	struct dw_late late;
 	DW_VEC(struct callee_late) late_ticks; /* of this reading, as s.callees */
 	DW_VEC(struct pool) pools;	       /* likewise */
-	struct dw_call_beyond beyond;
+	struct dw_cell_costs cells;
+	struct dw_cell_sums sums;
+	struct dw_drawn_reader drawn;
 	struct dw_each_reader each;
 	struct dw_probe_costs costs;
 	struct dw_fit fit;
@@ -67,20 +71,24 @@ int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_
 	return 0;
 }
 
-/* Note what the probes of @calls more calls of the overflow node at @line take, and of whom. */
-static int charge_overflow(struct dw_region_calls *r, uint32_t line)
+/* What probes of a call cost whose node is on a line of @kind. NULL = it is no call. */
+static const struct dw_probe_cost *call_cost(const struct dw_region_calls *r,
+					     enum dw_line_kind kind)
 {
-	const struct dw_probe_cost *cost = &r->costs.beyond;
-	struct dw_tree_overflow o, old;
-	uint64_t calls;
+	const struct dw_probe_costs *c = &r->costs;
 
-	dw_call_lines_get(&r->s, line, DWELL_OVERFLOW_LINES, &o);
-	dw_call_lines_get_old(&r->s, line, DWELL_OVERFLOW_LINES, &old);
-	calls = o.calls > old.calls ? o.calls - old.calls : 0;
-	dw_call_lines_thread(&r->s, line)->overflow_cost +=
-		(double)calls * (cost->callee + cost->caller);
-	return dw_call_beyond_add(&r->beyond, &o, (double)(o.elapsed - old.elapsed),
-				  (double)calls * cost->caller);
+	switch (kind) {
+	case DWELL_LINE_FUNCTION:
+		return &c->function;
+	case DWELL_LINE_OUTSIDE:
+		return &c->outside;
+	case DWELL_LINE_CELL:
+		return &c->cell;
+	case DWELL_LINE_CELL_OUTSIDE:
+		return &c->cell_outside;
+	default:
+		return NULL;
+	}
 }
 
 /* The late work of the callee of the node at @line. */
@@ -121,29 +129,37 @@ static uint64_t calls_of(const struct dw_region_calls *r, const struct dw_call_c
 	return now > c->calls ? now - c->calls : 0;
 }
 
-/* Charge the probes of the change @c to the caller of its node, or where those go that have none in
- * the tree. */
+/* The line of the record of the function that the cell at @line is a call of, or a statement. */
+static uint32_t function_of(const struct dw_region_calls *r, uint32_t line)
+{
+	return r->s.lines.v[line].kind == DWELL_LINE_CELL_STATEMENT
+		       ? dw_cell_lines_caller(&r->s, line)
+		       : dw_cell_lines_callee(&r->s, line);
+}
+
+/* Charge the probes of the change @c to the caller of its node. */
 static int charge_caller(struct dw_region_calls *r, const struct dw_call_change *c)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
-	const struct dw_probe_cost *cost =
-		l->kind == DWELL_LINE_OUTSIDE ? &r->costs.outside : &r->costs.function;
+	const struct dw_probe_cost *cost = call_cost(r, l->kind);
 	uint64_t calls = calls_of(r, c);
+	double taken;
 	int64_t parent;
 
-	if (l->kind == DWELL_LINE_TRUNCATED)
-		dw_call_lines_thread(&r->s, c->line)->truncated +=
-			(double)(r->s.counts.v[c->line].elapsed - c->elapsed);
-	if (l->kind == DWELL_LINE_OVERFLOW)
-		return charge_overflow(r, c->line);
-	if (!calls || (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE))
+	if (dw_line_is_cell(l->kind) &&
+	    dw_cell_costs_add(&r->cells, function_of(r, c->line),
+			      (double)(int64_t)(r->s.counts.v[c->line].elapsed - c->elapsed), 0))
+		return -ENOMEM;
+	if (!calls || !cost)
 		return 0;
+	taken = (double)calls *
+		(seen(r, cost->caller, c->line, DWELL_LATE_END) + l->passed * cost->pass);
+	if (dw_line_is_cell(l->kind))
+		return dw_cell_costs_add(&r->cells, dw_cell_lines_caller(&r->s, c->line), 0, taken);
 	parent = dw_call_lines_touch(&r->s, l->parent);
 	if (parent < 0)
 		return -ENOMEM;
-	r->s.changes.v[parent].cost +=
-		(double)calls *
-		(seen(r, cost->caller, c->line, DWELL_LATE_END) + l->passed * cost->pass);
+	r->s.changes.v[parent].cost += taken;
 	return 0;
 }
 
@@ -151,9 +167,7 @@ static int charge_callers(struct dw_region_calls *r)
 {
 	int rc = 0;
 
-	dw_vec_each(t, &r->s.threads)
-		t->overflow_cost = t->truncated = 0;
-	dw_call_beyond_clear(&r->beyond);
+	dw_cell_costs_clear(&r->cells);
 	for (size_t i = 0, n = r->s.changes.n; i < n && !rc; i++) {
 		struct dw_call_change c = r->s.changes.v[i];
 
@@ -166,10 +180,12 @@ static int charge_callers(struct dw_region_calls *r)
 static struct dw_call_change *late_caller(struct dw_region_calls *r, const struct dw_call_change *c)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
-	uint32_t change = r->s.lines.v[l->parent].change;
+	uint32_t change;
 
-	if ((l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE) ||
-	    change >= r->s.changes.n || r->s.changes.v[change].line != l->parent)
+	if (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE)
+		return NULL;
+	change = r->s.lines.v[l->parent].change;
+	if (change >= r->s.changes.n || r->s.changes.v[change].line != l->parent)
 		return NULL;
 	return &r->s.changes.v[change];
 }
@@ -211,6 +227,8 @@ static uint32_t callee_of(const struct dw_region_calls *r, const struct dw_call_
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 
+	if (l->kind == DWELL_LINE_CELL_STATEMENT)
+		return r->s.lines.v[function_of(r, c->line)].callee;
 	return l->kind == DWELL_LINE_STATEMENT ? r->s.lines.v[l->parent].callee : l->callee;
 }
 
@@ -219,9 +237,11 @@ static uint64_t fit_key(const struct dw_region_calls *r, const struct dw_call_ch
 {
 	enum dw_line_kind kind = r->s.lines.v[c->line].kind;
 
-	if (kind == DWELL_LINE_FUNCTION || kind == DWELL_LINE_STATEMENT)
-		return r->s.callee_keys.v.v[callee_of(r, c) - 1].a;
-	return kind == DWELL_LINE_OUTSIDE ? DWELL_SAMPLED_OUTSIDE : DWELL_KEY_ROOT;
+	if (dw_line_is_outside(kind))
+		return DWELL_SAMPLED_OUTSIDE;
+	if (kind == DWELL_LINE_ROOT)
+		return DWELL_KEY_ROOT;
+	return r->s.callee_keys.v.v[callee_of(r, c) - 1].a;
 }
 
 /* Let samples say whose the costs were. */
@@ -268,24 +288,24 @@ static int pool_costs(struct dw_region_calls *r)
 	return 0;
 }
 
-/* Add the delta of node @id. */
-static int give(struct dw_region_calls *r, uint32_t id, const struct dw_call_values *values,
-		const struct dw_region_reading *now)
+/* What cells have of no known path stands in one node of each thread. */
+static int give_cells(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
-	static const struct dw_call_values nothing;
-	__auto_type deltas = &r->s.p->calls.deltas;
+	int rc = dw_drawn_give(&r->drawn, &r->s, now);
 
-	if (!memcmp(values, &nothing, sizeof nothing))
-		return 0;
-	if (now->full && deltas->n >= DELTAS_MAX)
-		now->full(now->ctx);
-	return dw_vec_push(deltas, ((struct dw_call_delta){now->slice, id, *values}));
+	dw_vec_each(t, &r->s.threads) {
+		if (!rc && t->cells_node)
+			rc = dw_deltas_give(r->s.p, t->cells_node, &t->cells, now);
+		t->cells = (struct dw_call_values){0};
+	}
+	return rc;
 }
 
-/* Likewise of a node of the tree. */
+/* Add the delta of the node or cell of @c. */
 static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 		     const struct dw_region_reading *now)
 {
+	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	const struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
 	struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
 	double share = pool->left < pool->spare ? pool->left / pool->spare : 1;
@@ -297,7 +317,13 @@ static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 	dw_call_values_of(&rise, cost, now->clock, &values);
 	dw_call_values_add(&r->stats.sum, &values);
 	r->slow += (double)rise.slow;
-	return give(r, r->s.lines.v[c->line].id, &values, now);
+	if (dw_line_is_cell(l->kind)) {
+		r->sums.cost += cost;
+		r->stats.cell_calls += l->kind == DWELL_LINE_CELL_STATEMENT ? 0 : values.calls;
+		if (dw_drawn_share(&r->drawn, &r->s, c->line, &values))
+			return -ENOMEM;
+	}
+	return dw_deltas_give(r->s.p, l->id, &values, now);
 }
 
 /* Give all that has risen, with what others of their callee could not cover. */
@@ -311,46 +337,35 @@ static int give_nodes(struct dw_region_calls *r, const struct dw_region_reading 
 	return rc;
 }
 
+static bool is_statement(enum dw_line_kind kind)
+{
+	return kind == DWELL_LINE_STATEMENT || kind == DWELL_LINE_CELL_STATEMENT;
+}
+
 /* The probes of the share of its own that the node of @c has, which has risen by @rise. */
-static double cost_of(struct dw_region_calls *r, const struct dw_call_change *c,
+static double cost_of(const struct dw_region_calls *r, const struct dw_call_change *c,
 		      const struct dw_call_rise *rise)
 {
-	double calls = (double)rise->calls;
-	const struct dw_call_thread *t;
+	enum dw_line_kind kind = r->s.lines.v[c->line].kind;
+	const struct dw_probe_cost *cost = call_cost(r, kind);
+	double callers = c->cost, calls = (double)rise->calls;
 
-	switch (r->s.lines.v[c->line].kind) {
-	case DWELL_LINE_FUNCTION:
-		return c->cost +
-		       calls * seen(r, r->costs.function.callee, c->line, DWELL_LATE_BEGIN);
-	case DWELL_LINE_OUTSIDE:
-		return c->cost +
-		       calls * seen(r, r->costs.outside.callee, c->line, DWELL_LATE_BEGIN);
-	case DWELL_LINE_STATEMENT:
-		return c->cost + calls * r->costs.line;
-	case DWELL_LINE_TRUNCATED:
-		t = dw_call_lines_thread(&r->s, c->line);
-		return t->truncated > 0 ? t->overflow_cost * (double)rise->elapsed / t->truncated
-					: 0;
-	default:
-		return c->cost;
-	}
+	if (dw_line_is_cell(kind))
+		callers = dw_cell_costs_share(&r->cells, function_of(r, c->line),
+					      (double)rise->elapsed);
+	if (cost)
+		return callers + calls * seen(r, cost->callee, c->line, DWELL_LATE_BEGIN);
+	return callers + calls * (is_statement(kind) ? r->costs.line : 0);
 }
 
 /* Ticks of the probes of a call on both sides, whose node is on a line of @kind. */
 static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
 {
-	switch (kind) {
-	case DWELL_LINE_FUNCTION:
-		return r->costs.function.callee + r->costs.function.caller;
-	case DWELL_LINE_OUTSIDE:
-		return r->costs.outside.callee + r->costs.outside.caller;
-	case DWELL_LINE_STATEMENT:
-		return r->costs.line;
-	case DWELL_LINE_OVERFLOW:
-		return r->costs.beyond.callee + r->costs.beyond.caller;
-	default:
-		return 0;
-	}
+	const struct dw_probe_cost *cost = call_cost(r, kind);
+
+	if (cost)
+		return cost->callee + cost->caller;
+	return is_statement(kind) ? r->costs.line : 0;
 }
 
 /* Tell what calls of @key took, whose node is at @line, that rose by @rise and whose own share of
@@ -399,49 +414,13 @@ static int take_node(struct dw_region_calls *r, struct dw_call_change *c,
 	return dw_call_rises_set(&r->rises, c, &rise);
 }
 
-/* Both nodes of the overflow lines at @line. Those of one callee share what the probes of their
- * calls take, by their time: whose calls they are is not known. */
-static int give_overflow(struct dw_region_calls *r, uint32_t line,
-			 const struct dw_region_reading *now)
-{
-	uint32_t id = r->s.lines.v[line].id;
-	double cost = r->costs.beyond.callee + r->costs.beyond.caller, own;
-	struct dw_tree_overflow o, old;
-	struct dw_tree_os os, os_old;
-	struct dw_call_values values;
-	struct dw_call_rise rise;
-	int rc;
-
-	dw_call_lines_get(&r->s, line, DWELL_OVERFLOW_LINES, &o);
-	dw_call_lines_get_old(&r->s, line, DWELL_OVERFLOW_LINES, &old);
-	dw_call_lines_os(&r->s, line, o.os, &os, &os_old);
-	rise = dw_call_rise_overflow(&o, &old, &os, &os_old);
-	own = (double)rise.calls * r->costs.beyond.callee +
-	      dw_call_beyond_share(&r->beyond, &o, (double)rise.elapsed);
-	tell_cost(r, now, line, o.key, &rise, own);
-	dw_call_values_of(&rise, own, now->clock, &values);
-	rc = give(r, id, &values, now);
-	if (rc)
-		return rc;
-	rise = dw_call_rise_inclusive(&o, &old);
-	cost *= (double)(o.inclusive_calls - old.inclusive_calls);
-	dw_call_values_of(&rise, (double)rise.calls * r->costs.beyond.callee + cost, now->clock,
-			  &values);
-	return give(r, id + 1, &values, now);
-}
-
 /* Turn what has changed into deltas. */
 static int give_all(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
 	int rc = 0;
 
 	r->rises.v.n = 0;
-	dw_vec_each(c, &r->s.changes) {
-		if (!rc && dw_call_is_node(&r->s, c))
-			rc = take_node(r, c, now);
-		else if (!rc && r->s.lines.v[c->line].kind == DWELL_LINE_OVERFLOW)
-			rc = give_overflow(r, c->line, now);
-	}
+	dw_call_each_node(c, &r->s) if (!rc) rc = take_node(r, c, now);
 	if (!rc)
 		rc = dw_call_aheads_move(&r->ahead, &r->s, &r->rises);
 	if (!rc)
@@ -451,7 +430,13 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	if (!rc)
 		rc = pool_costs(r);
 	if (!rc)
+		rc = dw_drawn_read(&r->drawn, &r->s, now->clock);
+	if (!rc)
 		rc = give_nodes(r, now);
+	if (!rc)
+		rc = give_cells(r, now);
+	if (!rc)
+		rc = dw_cell_sums_give(&r->sums, &r->s, now);
 	return rc ? rc : dw_call_aheads_keep(&r->ahead);
 }
 
@@ -459,10 +444,9 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 static double seen_of(const struct dw_region_calls *r, uint32_t line)
 {
 	enum dw_line_kind kind = r->s.lines.v[line].kind;
-	const struct dw_probe_cost *c =
-		kind == DWELL_LINE_OUTSIDE ? &r->costs.outside : &r->costs.function;
+	const struct dw_probe_cost *c = call_cost(r, kind);
 
-	if (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE)
+	if (!c)
 		return probes_of(r, kind);
 	return seen(r, c->callee, line, DWELL_LATE_BEGIN) +
 	       seen(r, c->caller, line, DWELL_LATE_END);
@@ -476,13 +460,7 @@ static double sum_costs(const struct dw_region_calls *r)
 	dw_vec_each(c, &r->s.changes) {
 		const struct dw_call_line *l = &r->s.lines.v[c->line];
 		uint64_t calls = calls_of(r, c);
-		struct dw_tree_overflow o, old;
 
-		if (l->kind == DWELL_LINE_OVERFLOW) {
-			dw_call_lines_get(&r->s, c->line, DWELL_OVERFLOW_LINES, &o);
-			dw_call_lines_get_old(&r->s, c->line, DWELL_OVERFLOW_LINES, &old);
-			calls = o.calls > old.calls ? o.calls - old.calls : 0;
-		}
 		if (calls)
 			sum += (double)calls *
 			       (seen_of(r, c->line) + l->passed * r->costs.function.pass);
@@ -526,8 +504,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	const struct dw_probe_costs *c = &r->costs;
 	double to_mean;
 
-	s->cpu_ns = s->lifetime_ns = s->depth_lost = s->each_lost = s->lookups = s->repairs =
-		s->stacks = 0;
+	s->cpu_ns = s->lifetime_ns = s->each_lost = s->lookups = s->repairs = s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
 		struct dw_tree_thread t;
@@ -539,7 +516,6 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
-		s->depth_lost += t.depth_lost;
 		s->each_lost += t.each_lost;
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
@@ -554,7 +530,6 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	to_mean = c->factor / c->scale;
 	s->function_ps = picoseconds(clock, to_mean * (c->function.caller + c->function.callee));
 	s->outside_ps = picoseconds(clock, to_mean * (c->outside.caller + c->outside.callee));
-	s->beyond_ps = picoseconds(clock, to_mean * (c->beyond.caller + c->beyond.callee));
 	s->pass_ps = picoseconds(clock, to_mean * 2 * c->function.pass);
 	s->gate_samples = c->samples;
 	s->looped_ns = dw_region_clock_span(clock, c->looped_all);
@@ -563,7 +538,8 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	s->slow_ns = dw_region_clock_span(clock, r->slow);
 	s->arena_bytes = dw_arena_lines(&r->s.arena) * DWELL_LINE_BYTES;
 	s->nodes = r->s.nodes;
-	s->overflow_nodes = r->s.overflow_nodes;
+	s->cells = r->s.cells;
+	s->drawn = r->drawn.n;
 	s->broken = r->s.broken + (now->is_last ? r->s.waiting.n : 0);
 }
 
@@ -610,7 +586,8 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_vec_release(&r->pools);
 	dw_late_release(&r->late);
 	dw_fit_release(&r->fit);
-	dw_call_beyond_release(&r->beyond);
+	dw_cell_costs_release(&r->cells);
+	dw_drawn_release(&r->drawn);
 	dw_each_release(&r->each);
 	free(r);
 }

@@ -82,17 +82,18 @@ struct dw_region_calls_stats {
 	uint64_t uncovered_ns;	   /* probe cost that nodes had no time to cover */
 	uint64_t slow_ns;	   /* of the overhead: in slow paths */
 	uint64_t nodes;
-	uint64_t overflow_nodes;
-	uint64_t depth_lost; /* activations that went to overflow nodes */
+	uint64_t cells;
+	uint64_t drawn;	     /* moments at which a path was found */
+	uint64_t cell_calls; /* calls that they have: their paths are not known */
 	uint64_t each_lost;  /* callees in a thread of whose single activations nothing is known */
 	uint64_t broken;     /* lines that make no sense */
 	uint64_t lookups, repairs, stacks;
 	uint64_t arena_bytes;
 	uint64_t gate_samples;	      /* by which costs of probes were found */
 	uint64_t looped_ns, given_ns; /* what probes came to: as they cost in loops; as found */
-	/* what a call of a function, one out, one beyond the tree, and gates that let one pass were
-	 * taken to cost in the mean: picoseconds */
-	uint64_t function_ps, outside_ps, beyond_ps, pass_ps;
+	/* what a call of a function, one out, and gates that let one pass were taken to cost in the
+	 * mean: picoseconds */
+	uint64_t function_ps, outside_ps, pass_ps;
 };
 
 /* A reader for the process @process of @p (borrowed). 0 or -ENOMEM. */

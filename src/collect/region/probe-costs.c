@@ -7,23 +7,22 @@
 #define LOOPS_COUNT 4.0 /* samples for which the loops speak */
 #define SCALE_MAX   4.0
 
+/* What a pair of probes costs, of which @cost has the caller's part and then the callee's. */
+static struct dw_probe_cost pair(const int32_t *cost)
+{
+	return (struct dw_probe_cost){.caller = dw_probe_ticks(cost[0]),
+				      .callee = dw_probe_ticks(cost[1])};
+}
+
 void dw_probe_costs_learn(struct dw_probe_costs *c, const struct dw_region_head *head)
 {
-	const int32_t *cost = head->probe_cost, *slow = head->slow_cost;
+	const int32_t *cost = head->probe_cost;
 
-	c->function = (struct dw_probe_cost){
-		.caller = dw_probe_ticks(cost[DWELL_PROBE_ENTER]),
-		.callee = dw_probe_ticks(cost[DWELL_PROBE_LEAVE]),
-		.pass = dw_probe_ticks(head->pass_cost) / 2,
-	};
-	c->outside = (struct dw_probe_cost){
-		.caller = dw_probe_ticks(cost[DWELL_PROBE_OUT]),
-		.callee = dw_probe_ticks(cost[DWELL_PROBE_BACK]),
-	};
-	c->beyond = (struct dw_probe_cost){
-		.caller = dw_probe_ticks(slow[DWELL_PROBE_ENTER]),
-		.callee = dw_probe_ticks(slow[DWELL_PROBE_LEAVE]),
-	};
+	c->function = pair(&cost[DWELL_PROBE_ENTER]);
+	c->outside = pair(&cost[DWELL_PROBE_OUT]);
+	c->cell = pair(&cost[DWELL_PROBE_CELL_ENTER]);
+	c->cell_outside = pair(&cost[DWELL_PROBE_CELL_OUT]);
+	c->function.pass = c->cell.pass = dw_probe_ticks(head->pass_cost) / 2;
 	c->line = dw_probe_ticks(cost[DWELL_PROBE_LINE]);
 	c->scale = 1;
 	c->factor = c->factor > 0 ? c->factor : 1;
@@ -68,7 +67,8 @@ bool dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
 	c->given += c->scale * looped;
 	multiply(&c->function, c->scale);
 	multiply(&c->outside, c->scale);
-	multiply(&c->beyond, c->scale);
+	multiply(&c->cell, c->scale);
+	multiply(&c->cell_outside, c->scale);
 	c->line *= c->scale;
 	return counts;
 }

@@ -32,7 +32,7 @@ struct dw_gate_samples {
 /* Ticks. Zero-initialised. */
 struct dw_probe_costs {
 	struct dw_probe_cost function, outside;
-	struct dw_probe_cost beyond; /* of calls that overflow nodes have */
+	struct dw_probe_cost cell, cell_outside; /* the same, of threads that have cells */
 	/* All of a statement's probe. What comes before its reading of the clock falls to the
 	 * statement that was left: to each about as often as it was come to. */
 	double line;

@@ -65,7 +65,6 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.mutes_error = h->mutes_error,
 	};
 	memcpy(ret->probe_cost, h->probe_cost, sizeof ret->probe_cost);
-	memcpy(ret->slow_cost, h->slow_cost, sizeof ret->slow_cost);
 	memcpy(ret->os_sources, h->os_sources, sizeof ret->os_sources);
 	memcpy(ret->drops, h->drops, sizeof ret->drops);
 	memcpy(ret->maker, h->maker, sizeof ret->maker);

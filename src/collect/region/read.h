@@ -33,7 +33,6 @@ struct dw_region_head {
 	uint32_t arena_lines;
 	uint32_t threads_n; /* at most DWELL_REGION_THREADS */
 	int32_t probe_cost[DWELL_PROBE_KINDS];
-	int32_t slow_cost[2];
 	int32_t pass_cost;
 	uint32_t os_sources[DWELL_OS_SOURCES];
 	uint32_t system_calls_seen;

@@ -1,0 +1,201 @@
+/* Inclusive values of cells; see cells.h. The gates' half: src/clone/gates-time-x86-64.S. */
+#include "agent/core/cells.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/tree.h"
+
+enum { INNER_LINES = sizeof(struct dw_tree_inner) / DWELL_LINE_BYTES };
+
+/* Where an activation adds up, and the word that says that one does. */
+struct sums {
+	uint64_t *inclusive; /* and probes behind it */
+	uint64_t *open;
+};
+
+/* What pairs of probes were taken to cost so far. */
+static uint64_t probes_of(const struct dw_tree_thread *line)
+{
+	return line->cost - line->other_cost;
+}
+
+static struct dw_tree_cell *cell_of(const struct dw_shadow *e)
+{
+	return (struct dw_tree_cell *)e->function;
+}
+
+static struct dw_tree_inner *inner_of(const struct dw_stacks *s, const struct dw_tree_cell *cell)
+{
+	return cell->inner ? dw_arena_line(s->thread->arena, cell->inner) : NULL;
+}
+
+/* The same, made where there is none. NULL = no room. */
+static struct dw_tree_inner *make_inner(struct dw_stacks *s, struct dw_tree_cell *cell)
+{
+	struct dw_lines *lines = s->lines;
+	struct dw_tree_inner *inner;
+	uint32_t line;
+
+	if (cell->inner)
+		return inner_of(s, cell);
+	line = dw_arena_take(lines, INNER_LINES, DWELL_LINE_OTHER);
+	if (!line)
+		return NULL;
+	inner = dw_arena_line(s->thread->arena, line);
+	__atomic_store_n(&inner->mark, DWELL_MARK_INNER, __ATOMIC_RELEASE);
+	__atomic_store_n(&cell->inner, line, __ATOMIC_RELEASE);
+	return inner;
+}
+
+/* Where @e adds up, which says so. False: nowhere. */
+static bool sums_of(const struct dw_stacks *s, const struct dw_shadow *e, struct sums *ret)
+{
+	struct dw_tree_cell *cell = cell_of(e);
+	struct dw_tree_inner *inner = inner_of(s, cell);
+
+	if (!(e->began & DWELL_SHADOW_INNER)) {
+		ret->inclusive = &cell->inclusive;
+		ret->open = &dw_tree_callee_of(s->thread, e->function)->outermost;
+		return true;
+	}
+	if (!(e->began & DWELL_SHADOW_REPEATED) || !inner)
+		return false;
+	ret->inclusive = &inner->inclusive;
+	ret->open = &inner->open;
+	return true;
+}
+
+void dw_cell_open(struct dw_stacks *s, struct dw_shadow *e, uint64_t clock)
+{
+	struct dw_tree_cell *cell = cell_of(e);
+	uint64_t outermost = dw_tree_callee_of(s->thread, e->function)->outermost;
+	struct dw_tree_inner *inner;
+	struct sums sums;
+
+	e->began &= ~(DWELL_SHADOW_INNER | DWELL_SHADOW_REPEATED);
+	if (outermost) {
+		inner = outermost == (uint64_t)cell ? NULL : make_inner(s, cell);
+		e->began |= DWELL_SHADOW_INNER;
+		e->began |= inner && !inner->open ? DWELL_SHADOW_REPEATED : 0;
+	}
+	if (!sums_of(s, e, &sums))
+		return;
+	e->inclusive = sums.inclusive[0] - clock;
+	e->probes = sums.inclusive[1] - probes_of(s->thread);
+	*sums.open = (uint64_t)cell;
+}
+
+static void publish(const struct dw_stacks *s, const struct dw_shadow *e, const struct sums *sums)
+{
+	sums->inclusive[0] = e->inclusive + s->now;
+	sums->inclusive[1] = e->probes + probes_of(s->thread);
+}
+
+void dw_cell_close(struct dw_stacks *s, struct dw_shadow *e)
+{
+	struct sums sums;
+
+	if (!sums_of(s, e, &sums))
+		return;
+	publish(s, e, &sums);
+	*sums.open = 0;
+}
+
+void dw_cell_take_back(struct dw_stacks *s, struct dw_shadow *e)
+{
+	struct sums sums;
+
+	if (sums_of(s, e, &sums))
+		*sums.open = 0;
+}
+
+void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct dw_tree_sums *os)
+{
+	bool is_inner = e->began & DWELL_SHADOW_INNER;
+	struct dw_tree_inner *inner;
+	struct dw_tree_sums *to;
+
+	if (is_inner && !(e->began & DWELL_SHADOW_REPEATED))
+		return;
+	inner = make_inner(s, cell_of(e));
+	if (!inner)
+		return;
+	to = &inner->os[is_inner ? DWELL_REPEATED : DWELL_OUTERMOST];
+	to->ticks += os->ticks;
+	to->probe_ticks += os->probe_ticks;
+	to->cpu_ticks += os->cpu_ticks;
+	to->blocked_ticks += os->blocked_ticks;
+	to->switches += os->switches;
+	to->io_calls += os->io_calls;
+	to->blocking_calls += os->blocking_calls;
+}
+
+void dw_cells_publish(struct dw_stacks *s)
+{
+	struct dw_stack *k = s->current;
+	struct sums sums;
+
+	for (struct dw_shadow *e = s->thread->top; e > k->entries; e--)
+		if (dw_is_activation(k, e) && sums_of(s, e, &sums))
+			publish(s, e, &sums);
+}
+
+void dw_cells_leave(struct dw_stacks *s)
+{
+	struct dw_stack *k = s->current;
+
+	for (struct dw_shadow *e = s->thread->top; e > k->entries; e--)
+		if (dw_is_activation(k, e))
+			dw_cell_close(s, e);
+}
+
+void dw_cells_return(struct dw_stacks *s)
+{
+	struct dw_stack *k = s->current;
+
+	for (struct dw_shadow *e = k->entries + 1; e <= (struct dw_shadow *)s->thread->top; e++)
+		if (dw_is_activation(k, e))
+			dw_cell_open(s, e, s->now);
+}
+
+/* The cell of @node, an activation's or its statement's, called by that of @below. */
+static struct dw_tree_node *cell_for(struct dw_tree *tree, const struct dw_tree_node *node,
+				     struct dw_tree_node *below)
+{
+	struct dw_tree_node *cell = dw_tree_child(tree, below, node->key, node->site);
+
+	if (!cell)
+		dw_agent_drop(DWELL_DROP_COUNTS);
+	return cell ? cell : below;
+}
+
+static void change(struct dw_tree *tree, struct dw_stack *k, struct dw_shadow *top,
+		   struct dw_tree_node *root)
+{
+	k->entries[0].node = k->entries[0].function = root;
+	for (struct dw_shadow *e = k->entries + 1; e <= top; e++) {
+		const struct dw_tree_node *line = e->node == e->function ? NULL : e->node;
+
+		if (!dw_is_activation(k, e)) {
+			e->node = e[-1].node;
+			e->function = e[-1].function;
+			continue;
+		}
+		e->function = e->node = cell_for(tree, e->function, e[-1].node);
+		if (line)
+			e->node = cell_for(tree, line, e->function);
+	}
+}
+
+void dw_cells_begin(struct dw_stacks *s, struct dw_tree *tree, struct dw_tree_node *root)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct dw_stack *k = s->list[i];
+
+		change(tree, k, k == s->current ? s->thread->top : k->top, root);
+		dw_os_inside_mark(&k->os);
+	}
+	s->root = root;
+	s->lines = &tree->lines;
+	s->thread->current = ((struct dw_shadow *)s->thread->top)->node;
+	dw_cells_return(s);
+}

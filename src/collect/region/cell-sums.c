@@ -1,0 +1,85 @@
+/* Inclusive values of cells; see cell-sums.h. */
+#include "collect/region/cell-sums.h"
+
+#include "collect/region/call-values.h"
+#include "collect/region/cell-lines.h"
+#include "collect/region/deltas.h"
+
+#include <errno.h>
+
+/* What a reading gives. */
+struct giving {
+	struct dw_call_lines *s;
+	const struct dw_region_reading *now;
+	double scale; /* what probes did cost, of what the agent took them to cost */
+};
+
+/* Give node @id what an inclusive sum has risen by, in which @calls were made. */
+static int give_sum(const struct giving *g, uint32_t id, const uint64_t now[2],
+		    const uint64_t old[2], const struct dw_tree_sums *os,
+		    const struct dw_tree_sums *os_old, uint64_t calls)
+{
+	struct dw_call_rise rise = dw_call_rise_inclusive(now, old, os, os_old);
+	struct dw_call_values values;
+
+	rise.calls = calls;
+	dw_call_values_of(&rise, g->scale * (double)(int64_t)(now[1] - old[1]), g->now->clock,
+			  &values);
+	return dw_deltas_give(g->s->p, id, &values, g->now);
+}
+
+/* The sums of the cell at @line. */
+static int give_cell(const struct giving *g, uint32_t line)
+{
+	struct dw_tree_inner inner = {0}, inner_old = {0};
+	struct dw_tree_cell cell, old;
+	uint32_t node = 0;
+	int rc;
+
+	dw_call_lines_get(g->s, line, 1, &cell);
+	dw_call_lines_get_old(g->s, line, 1, &old);
+	rc = dw_cell_lines_inner(g->s, line, cell.inner, &inner, &inner_old, &node);
+	if (rc == -ENOMEM)
+		return rc;
+	rc = give_sum(g, g->s->lines.v[line].id + 1, (uint64_t[]){cell.inclusive, cell.probes},
+		      (uint64_t[]){old.inclusive, old.probes}, &inner.os[DWELL_OUTERMOST],
+		      &inner_old.os[DWELL_OUTERMOST],
+		      cell.calls > old.calls ? cell.calls - old.calls : 0);
+	if (!rc && node)
+		rc = give_sum(g, node, (uint64_t[]){inner.inclusive, inner.probes},
+			      (uint64_t[]){inner_old.inclusive, inner_old.probes},
+			      &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED], 0);
+	return rc;
+}
+
+/* What pairs of probes were taken to cost in all cells so far, ticks. */
+static double cell_probes(const struct dw_call_lines *s)
+{
+	double sum = 0;
+
+	dw_vec_each(thread, &s->threads) {
+		struct dw_tree_thread t;
+
+		dw_call_lines_get(s, thread->line, DWELL_THREAD_LINES, &t);
+		if (t.has_cells)
+			sum += (double)(int64_t)(t.cost - t.other_cost - t.cells_cost);
+	}
+	return sum;
+}
+
+int dw_cell_sums_give(const struct dw_cell_sums *c, struct dw_call_lines *s,
+		      const struct dw_region_reading *now)
+{
+	double probes = cell_probes(s);
+	struct giving g = {s, now, probes > 0 ? c->cost / probes : 0};
+	int rc = 0;
+
+	for (size_t i = 0; i < s->changes.n && !rc; i++) {
+		uint32_t line = s->changes.v[i].line;
+		enum dw_line_kind kind = s->lines.v[line].kind;
+
+		if (kind == DWELL_LINE_CELL || kind == DWELL_LINE_CELL_OUTSIDE)
+			rc = give_cell(&g, line);
+	}
+	return rc;
+}

@@ -1,0 +1,498 @@
+/* Cells, which threads have when their trees are full: what a program that calls at random does is
+ * added up by hand, and must equal what nodes and cells say together. */
+#include "agent/core/cells.h"
+
+#include "agent/core/activation.h"
+#include "agent/core/agent-internal.h"
+#include "agent/core/memory.h"
+#include "agent/core/thread.h"
+#include "check.h"
+#include "scratch.h"
+
+#include <fcntl.h>
+
+enum {
+	FUNCTIONS = 12, /* by key, from 1 on; the last one switches stacks */
+	SWITCH = FUNCTIONS - 1,
+	SITES = 2, /* of each pair of functions */
+	DEPTH_MAX = 40,
+	STACKS = 3,
+	STACK_BYTES = 1 << 20,
+	FRAME_BYTES = 64,
+	ARENA_BYTES = 1 << 20,
+	STEPS = 150000,
+	CALLEE_TICKS = 7, /* of probes */
+	CALLER_TICKS = 5,
+};
+
+/* Of one cell. */
+struct values {
+	uint64_t calls, exclusive, switches;
+	uint64_t inclusive[DWELL_INNER_KINDS], probes[DWELL_INNER_KINDS];
+	struct dw_tree_sums os[DWELL_INNER_KINDS];
+};
+
+struct totals {
+	struct values cells[FUNCTIONS][FUNCTIONS][SITES]; /* by caller, callee, site */
+	uint64_t calls[FUNCTIONS][FUNCTIONS][SITES];	  /* with those of the tree */
+	uint64_t exclusive[FUNCTIONS], inclusive[FUNCTIONS];
+};
+
+/* An open call: by its stack's own clock. */
+struct open {
+	uint32_t key, site;
+	uint64_t begun, counted; /* since the change only: the second */
+	uint64_t pairs;		 /* that had ended then */
+	struct dw_tree_sums os;	 /* since the change */
+};
+
+struct stack {
+	uint64_t clock, pairs;
+	struct open open[DEPTH_MAX + 1]; /* [0] is the root */
+	uint32_t n;
+};
+
+struct program {
+	struct dw_thread t;
+	struct stack stacks[STACKS];
+	uint32_t current;
+	uint64_t random, tsc;
+	bool has_cost;
+	uint32_t jumps, changes, repeated; /* that were made */
+	struct totals by_hand;
+};
+
+static void nothing(void)
+{
+}
+
+const struct dw_agent_part dw_agent_part = {.forked = nothing, .end = nothing};
+
+static uint32_t next(struct program *p, uint32_t below)
+{
+	p->random = p->random * 6364136223846793005 + 1442695040888963407;
+	return (uint32_t)(p->random >> 33) % below;
+}
+
+static struct stack *current(struct program *p)
+{
+	return &p->stacks[p->current];
+}
+
+/* Where the activation at @depth of stack @i is. */
+static uint64_t record_of(uint32_t i, uint32_t depth)
+{
+	return 0x100000000 + i * (uint64_t)STACK_BYTES - depth * FRAME_BYTES;
+}
+
+static bool start(struct program *p)
+{
+	struct dw_tree_thread *line;
+	struct dw_tree_node *root;
+	uint32_t at;
+
+	if (!dw_agent_region()->arena_base && !dw_arena_start(ARENA_BYTES))
+		return false;
+	at = dw_arena_take(&p->t.tree.lines, DWELL_THREAD_LINES, DWELL_LINE_OTHER);
+	line = p->t.line = dw_arena_line(dw_arena_base(), at);
+	root = at ? dw_tree_start(&p->t.tree, line) : NULL;
+	if (!root)
+		return false;
+	line->tid = gettid();
+	for (int i = 0; i < DWELL_PAIR_KINDS && p->has_cost; i++) {
+		line->callee_ticks[i] = CALLEE_TICKS;
+		line->pair_ticks[i] = CALLEE_TICKS + CALLER_TICKS;
+	}
+	dw_each_start(&p->t.each, line);
+	p->t.stacks.each = &p->t.each;
+	p->tsc = 1ull << 40;
+	return dw_stacks_start(&p->t.stacks, line, root, record_of(0, 1));
+}
+
+static void finish(struct program *p)
+{
+	dw_stacks_end(&p->t.stacks);
+	dw_tree_end(&p->t.tree);
+}
+
+/* What is open by hand goes on as of cells. What the probes of callees have taken up to here is
+ * taken off as they end. */
+static void change_by_hand(struct program *p)
+{
+	for (int i = 0; i < STACKS; i++) {
+		struct stack *s = &p->stacks[i];
+
+		for (uint32_t k = 1; k <= s->n; k++) {
+			s->open[k].counted =
+				s->clock + (p->has_cost ? CALLEE_TICKS * (s->n - k) : 0);
+			s->open[k].pairs = s->pairs;
+			s->open[k].os = (struct dw_tree_sums){0};
+		}
+	}
+}
+
+static bool make_cells(struct program *p)
+{
+	struct dw_tree_node *root = dw_tree_make_cells(&p->t.tree, p->t.line, &p->t.each);
+
+	if (!root)
+		return false;
+	dw_stacks_at(&p->t.stacks, p->tsc);
+	dw_cells_begin(&p->t.stacks, &p->t.tree, root);
+	change_by_hand(p);
+	return true;
+}
+
+static void add_sums(struct dw_tree_sums *to, const struct dw_tree_sums *more)
+{
+	to->ticks += more->ticks;
+	to->probe_ticks += more->probe_ticks;
+	to->cpu_ticks += more->cpu_ticks;
+	to->blocked_ticks += more->blocked_ticks;
+	to->switches += more->switches;
+	to->io_calls += more->io_calls;
+	to->blocking_calls += more->blocking_calls;
+}
+
+static struct values *values_of(struct program *p, const struct open *o)
+{
+	return &p->by_hand.cells[o[-1].key][o->key][o->site % SITES];
+}
+
+/* Time passes; now and then the system does something. */
+static void work(struct program *p)
+{
+	struct stack *s = current(p);
+	struct dw_interval i = {.elapsed = next(p, 1000)};
+	struct dw_tree_sums os = {0};
+
+	if (!next(p, 100)) {
+		i.os = next(p, (uint32_t)i.elapsed + 1);
+		i.os_blocked = i.os / 3;
+		i.os_cpu = i.os - i.os_blocked;
+		i.os_probe = i.elapsed;
+		i.os_kind = (enum dw_os_kind)next(p, DWELL_OS_KINDS);
+		i.switches = 1 + next(p, 2);
+		i.io_calls = next(p, 2);
+		i.blocking_calls = next(p, 3);
+		os = (struct dw_tree_sums){i.os,       i.os_probe, i.os_cpu,	     i.os_blocked,
+					   i.switches, i.io_calls, i.blocking_calls, 0};
+	}
+	dw_thread_charge(&p->t, &i);
+	p->tsc += i.elapsed;
+	s->clock += i.elapsed;
+	for (uint32_t k = 1; k <= s->n; k++)
+		add_sums(&s->open[k].os, &os);
+	p->by_hand.exclusive[s->open[s->n].key] += i.elapsed;
+	if (s->n && p->t.line->has_cells) {
+		values_of(p, &s->open[s->n])->exclusive += i.elapsed;
+		values_of(p, &s->open[s->n])->switches += i.switches;
+	}
+}
+
+/* What of the call on top counts: as enum, or DWELL_INNER_KINDS where nothing does. */
+static int kind_of(const struct stack *s)
+{
+	const struct open *top = &s->open[s->n];
+	int kind = DWELL_OUTERMOST;
+
+	for (const struct open *o = s->open + 1; o < top; o++) {
+		if (o->key != top->key)
+			continue;
+		kind = DWELL_REPEATED;
+		if (o->site == top->site)
+			return DWELL_INNER_KINDS;
+	}
+	return kind;
+}
+
+/* The call on top ends. */
+static void end_by_hand(struct program *p)
+{
+	struct stack *s = current(p);
+	struct open *o = &s->open[s->n];
+	int kind = kind_of(s);
+
+	if (kind == DWELL_OUTERMOST)
+		p->by_hand.inclusive[o->key] += s->clock - o->begun;
+	if (p->t.line->has_cells && kind != DWELL_INNER_KINDS) {
+		struct values *v = values_of(p, o);
+
+		v->inclusive[kind] += s->clock - o->counted;
+		v->probes[kind] +=
+			p->has_cost ? (CALLEE_TICKS + CALLER_TICKS) * (s->pairs - o->pairs) : 0;
+		add_sums(&v->os[kind], &o->os);
+	}
+	s->n--;
+	s->pairs++;
+}
+
+static void call(bool *check_failed, struct program *p, uint32_t key)
+{
+	struct stack *s = current(p);
+	bool is_switch = key == SWITCH;
+	uint64_t record = record_of(p->current, s->n + 1) - 4 * is_switch;
+	struct dw_tree_thread *line = p->t.line;
+	uint32_t caller = s->open[s->n].key;
+	uint32_t site = 1 + (caller * FUNCTIONS + key) * SITES + next(p, SITES);
+	struct dw_tree_node *node;
+
+	dw_stacks_at(&p->t.stacks, p->tsc);
+	CHECK_INT(dw_stacks_fit(&p->t.stacks, is_switch ? DWELL_AT_OUT : DWELL_AT_ENTER, record),
+		  DWELL_FIT_EVENT);
+	node = dw_tree_child(&p->t.tree, line->current, key, site);
+	if (!node && !line->has_cells && make_cells(p)) {
+		p->repeated = 0;
+		node = dw_tree_child(&p->t.tree, line->current, key, site);
+	}
+	CHECK(node);
+	if (!node)
+		return;
+	CHECK_INT(node->key, key);
+	dw_each_expect(&p->t.each, key, 0);
+	CHECK(dw_stacks_push(&p->t.stacks, node, record, is_switch));
+	node->calls++;
+	p->by_hand.calls[caller][key][site % SITES]++;
+	s->n++;
+	s->open[s->n] = (struct open){.key = key,
+				      .site = site,
+				      .begun = s->clock,
+				      .counted = s->clock,
+				      .pairs = s->pairs};
+	if (line->has_cells)
+		values_of(p, &s->open[s->n])->calls++;
+	p->repeated += kind_of(s) == DWELL_REPEATED;
+	p->tsc += p->has_cost ? CALLEE_TICKS : 0;
+}
+
+static void leave(bool *check_failed, struct program *p)
+{
+	struct stack *s = current(p);
+	bool is_back = s->open[s->n].key == SWITCH;
+	uint64_t record = record_of(p->current, s->n) - 4 * is_back;
+
+	dw_stacks_at(&p->t.stacks, p->tsc);
+	CHECK_INT(dw_stacks_fit(&p->t.stacks, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT, record),
+		  DWELL_FIT_EVENT);
+	dw_stacks_pop(&p->t.stacks);
+	end_by_hand(p);
+	p->tsc += p->has_cost ? CALLER_TICKS : 0;
+}
+
+/* Unwind the current stack to @depth, as longjmp() does, and go on in that function. */
+static void jump(bool *check_failed, struct program *p, uint32_t depth)
+{
+	dw_stacks_at(&p->t.stacks, p->tsc);
+	CHECK_INT(dw_stacks_fit(&p->t.stacks, DWELL_AT_LANDING,
+				record_of(p->current, depth) - FRAME_BYTES / 2),
+		  DWELL_FIT_NONE);
+	while (current(p)->n > depth)
+		end_by_hand(p);
+	p->jumps++;
+}
+
+/* Go to another stack: what called the switch there comes back, or the stack begins. */
+static void change(bool *check_failed, struct program *p)
+{
+	call(check_failed, p, SWITCH);
+	work(p);
+	p->current = (p->current + 1 + next(p, STACKS - 1)) % STACKS;
+	if (current(p)->n)
+		leave(check_failed, p);
+	else
+		call(check_failed, p, 1);
+	p->changes++;
+}
+
+static void step(bool *check_failed, struct program *p)
+{
+	struct stack *s = current(p);
+	uint32_t choice = next(p, 1000);
+
+	if (choice < 4 && s->n > 1 && s->n < DEPTH_MAX && !p->has_cost) {
+		jump(check_failed, p, 1 + next(p, s->n));
+	} else if (choice < 8 && s->n && s->n < DEPTH_MAX) {
+		change(check_failed, p);
+	} else if (choice < 10) {
+		if (p->t.line->has_cells)
+			dw_cells_publish(&p->t.stacks);
+	} else if ((choice < 510 && s->n < DEPTH_MAX) || s->n < 2) {
+		call(check_failed, p, 1 + next(p, SWITCH - 1));
+	} else {
+		leave(check_failed, p);
+	}
+}
+
+static void leave_all(bool *check_failed, struct program *p)
+{
+	for (p->current = 0; p->current < STACKS; p->current++)
+		while (current(p)->n && !*check_failed)
+			leave(check_failed, p);
+	p->current = 0;
+}
+
+static const void *line_at(uint32_t line)
+{
+	return dw_arena_line(dw_arena_base(), line);
+}
+
+static uint32_t function_of(uint64_t key)
+{
+	return key == DWELL_KEY_ROOT ? 0 : (uint32_t)key;
+}
+
+/* A node of the tree: its time is that of all functions on its path, once each. */
+static void add_node(struct totals *t, const struct dw_tree_node *n)
+{
+	const struct dw_tree_node *parent = n->parent ? line_at(n->parent) : NULL;
+	bool functions[FUNCTIONS] = {false};
+
+	t->exclusive[function_of(n->key)] += n->elapsed;
+	if (parent)
+		t->calls[function_of(parent->key)][n->key][n->site % SITES] += n->calls;
+	for (const struct dw_tree_node *x = n; x->parent; x = line_at(x->parent))
+		functions[x->key] = true;
+	for (int i = 1; i < FUNCTIONS; i++)
+		t->inclusive[i] += functions[i] ? n->elapsed : 0;
+}
+
+static uint64_t switches_of(uint32_t os)
+{
+	return os ? ((const struct dw_tree_os *)line_at(os))->switches : 0;
+}
+
+static void add_cell(struct totals *t, const struct dw_tree_cell *c)
+{
+	static const struct dw_tree_inner none;
+	const struct dw_tree_inner *inner = c->inner ? line_at(c->inner) : &none;
+	const struct dw_tree_callee *caller = line_at(c->caller);
+	struct values *v;
+
+	t->exclusive[function_of(c->key)] += c->elapsed;
+	if (c->key == DWELL_KEY_ROOT)
+		return;
+	t->calls[function_of(caller->key)][c->key][c->site % SITES] += c->calls;
+	t->inclusive[c->key] += c->inclusive;
+	v = &t->cells[function_of(caller->key)][c->key][c->site % SITES];
+	v->calls = c->calls;
+	v->exclusive = c->elapsed;
+	v->switches = switches_of(c->os);
+	v->inclusive[DWELL_OUTERMOST] = c->inclusive;
+	v->probes[DWELL_OUTERMOST] = c->probes;
+	v->inclusive[DWELL_REPEATED] = inner->inclusive;
+	v->probes[DWELL_REPEATED] = inner->probes;
+	memcpy(v->os, inner->os, sizeof v->os);
+}
+
+static uint64_t mark_at(uint32_t line)
+{
+	return ((const uint64_t *)line_at(line))[7];
+}
+
+/* Add up the lines of the thread, as a collector does. The number of its cells. */
+static uint32_t read_lines(const struct program *p, struct totals *t)
+{
+	uint32_t thread = dw_arena_index(dw_arena_base(), p->t.line), cells = 0;
+
+	for (uint32_t i = thread + DWELL_THREAD_LINES; i < dw_agent_region()->arena_lines; i++) {
+		const struct dw_tree_node *n = line_at(i);
+		uint64_t mark = mark_at(i);
+
+		if (mark == DWELL_MARK_EACH || mark == DWELL_MARK_CALLEE ||
+		    mark == DWELL_MARK_DRAWN) {
+			i++;
+		} else if (mark == DWELL_MARK_INNER) {
+			i += 2;
+		} else if (mark == DWELL_MARK_OS) {
+			continue;
+		} else if (n->parent && mark_at(n->parent) == DWELL_MARK_CALLEE) {
+			add_cell(t, (const struct dw_tree_cell *)n);
+			cells++;
+		} else if (n->parent || i == p->t.line->root) {
+			add_node(t, n);
+		}
+	}
+	return cells;
+}
+
+/* Both must agree; @check_failed says so. */
+static void compare(bool *check_failed, const struct totals *read, const struct totals *by_hand)
+{
+	for (int i = 0; i < FUNCTIONS * FUNCTIONS * SITES && !*check_failed; i++) {
+		const struct values *got = &read->cells[0][0][0] + i;
+		const struct values *want = &by_hand->cells[0][0][0] + i;
+
+		CHECK_INT(got->calls, want->calls);
+		CHECK_INT(got->exclusive, want->exclusive);
+		CHECK_INT(got->switches, want->switches);
+		for (int k = 0; k < DWELL_INNER_KINDS; k++) {
+			CHECK_INT(got->inclusive[k], want->inclusive[k]);
+			CHECK_INT(got->probes[k], want->probes[k]);
+			CHECK_INT(got->os[k].ticks, want->os[k].ticks);
+			CHECK_INT(got->os[k].switches, want->os[k].switches);
+			CHECK(!memcmp(&got->os[k], &want->os[k], sizeof got->os[k]));
+		}
+	}
+	CHECK(!memcmp(read->calls, by_hand->calls, sizeof read->calls));
+	CHECK(!memcmp(read->exclusive, by_hand->exclusive, sizeof read->exclusive));
+}
+
+/* Call at random; the tree has at most @nodes nodes. */
+static void run(bool *check_failed, struct program *p, uint32_t nodes)
+{
+	static struct totals read;
+	uint32_t cells;
+
+	read = (struct totals){0};
+	dw_tree_limit(nodes);
+	CHECK(start(p));
+	for (int i = 0; i < STEPS && !*check_failed; i++) {
+		work(p);
+		step(check_failed, p);
+	}
+	leave_all(check_failed, p);
+	cells = read_lines(p, &read);
+	CHECK(p->t.line->has_cells);
+	CHECK(cells > FUNCTIONS * FUNCTIONS && cells <= FUNCTIONS * FUNCTIONS * SITES + 1);
+	CHECK(p->repeated > 1000 && p->changes > 100);
+	CHECK_INT(dw_agent_region()->drops[DWELL_DROP_COUNTS], 0);
+	compare(check_failed, &read, &p->by_hand);
+	if (!p->has_cost)
+		CHECK(!memcmp(read.inclusive, p->by_hand.inclusive, sizeof read.inclusive));
+	finish(p);
+}
+
+TEST(sums_hold_without_nodes)
+{
+	static struct program p = {.random = 1};
+
+	run(check_failed, &p, 0);
+	CHECK(p.jumps > 100);
+}
+
+TEST(sums_hold_beside_nodes)
+{
+	static struct program p = {.random = 2};
+
+	run(check_failed, &p, 64);
+	CHECK_INT(p.t.line->cells_cost, 0);
+	CHECK(p.jumps > 100);
+}
+
+TEST(sums_leave_probes_out)
+{
+	static struct program p = {.random = 3, .has_cost = true};
+
+	run(check_failed, &p, 64);
+	CHECK(p.t.line->cells_cost > 0);
+}
+
+__attribute__((constructor)) static void start_region(void)
+{
+	dw_memory_start();
+	if (!getcwd(dw_agent.folder, sizeof dw_agent.folder) ||
+	    ftruncate(creat(DWELL_REGION_ALIVE, 0600), 4096) || !dw_region_start())
+		abort();
+}
+
+TEST_MAIN()
