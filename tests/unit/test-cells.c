@@ -487,6 +487,306 @@ TEST(sums_leave_probes_out)
 	CHECK(p.t.line->cells_cost > 0);
 }
 
+/* The sums of the cell of calls by @caller of @key from @site; NULL = there is none. */
+static const struct dw_tree_cell *cell_of(const struct program *p, uint32_t caller, uint32_t key,
+					  uint32_t site)
+{
+	uint32_t thread = dw_arena_index(dw_arena_base(), p->t.line);
+
+	for (uint32_t i = thread + DWELL_THREAD_LINES; i < dw_agent_region()->arena_lines; i++) {
+		const struct dw_tree_cell *c = line_at(i);
+
+		if (c->caller && c->caller < DWELL_MARK_DRAWN &&
+		    mark_at(c->caller) == DWELL_MARK_CALLEE && c->key == key && c->site == site &&
+		    function_of(((const struct dw_tree_callee *)line_at(c->caller))->key) == caller)
+			return c;
+	}
+	return NULL;
+}
+
+/* A thread that has cells and no nodes. */
+static void start_cells(bool *check_failed, struct program *p)
+{
+	*p = (struct program){0};
+	dw_tree_limit(0);
+	CHECK(start(p) && make_cells(p));
+}
+
+static void spend(struct program *p, uint64_t ticks)
+{
+	struct dw_interval i = {.elapsed = ticks};
+
+	dw_thread_charge(&p->t, &i);
+	p->tsc += ticks;
+}
+
+/* Call @key from @site, at @depth of the first stack. */
+static void enter(bool *check_failed, struct program *p, uint32_t key, uint32_t site, uint32_t depth)
+{
+	struct dw_tree_node *node;
+
+	dw_stacks_at(&p->t.stacks, p->tsc);
+	CHECK_INT(dw_stacks_fit(&p->t.stacks, DWELL_AT_ENTER, record_of(0, depth)),
+		  DWELL_FIT_EVENT);
+	node = dw_tree_child(&p->t.tree, p->t.line->current, key, site);
+	CHECK(node && dw_stacks_push(&p->t.stacks, node, record_of(0, depth), false));
+	node->calls++;
+}
+
+static void leave_at(bool *check_failed, struct program *p, uint32_t depth)
+{
+	dw_stacks_at(&p->t.stacks, p->tsc);
+	CHECK_INT(dw_stacks_fit(&p->t.stacks, DWELL_AT_EXIT, record_of(0, depth)), DWELL_FIT_EVENT);
+	dw_stacks_pop(&p->t.stacks);
+}
+
+/* 1 > 2 (from 10) > 2 (from 20) > 2 (from 20): the second is repeated, the third counts nowhere. */
+TEST(each_cell_counts_its_outermost_activation)
+{
+	static struct program p;
+	const struct dw_tree_cell *first, *second;
+	const struct dw_tree_inner *inner;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	enter(check_failed, &p, 2, 10, 2);
+	first = cell_of(&p, 1, 2, 10);
+	for (uint32_t depth = 3; depth < 5; depth++) {
+		spend(&p, 100);
+		enter(check_failed, &p, 2, 20, depth);
+	}
+	second = cell_of(&p, 2, 2, 20);
+	CHECK(first && second && second->inner && !first->inner);
+	inner = line_at(second->inner);
+	CHECK_INT(inner->mark, DWELL_MARK_INNER);
+	CHECK(inner->open);
+	spend(&p, 50);
+	leave_at(check_failed, &p, 4);
+	CHECK_INT(inner->inclusive, 0);
+	spend(&p, 5);
+	leave_at(check_failed, &p, 3);
+	CHECK_INT(inner->inclusive, 100 + 50 + 5);
+	CHECK_INT(inner->open, 0);
+	CHECK_INT(first->inclusive, 0);
+	leave_at(check_failed, &p, 2);
+	CHECK_INT(first->inclusive, 255);
+	CHECK_INT(second->inclusive, 0);
+	CHECK_INT(second->calls, 2);
+	/* Nothing is open: now it is the outermost. */
+	leave_at(check_failed, &p, 1);
+	enter(check_failed, &p, 2, 3, 1);
+	enter(check_failed, &p, 3, 4, 2);
+	spend(&p, 7);
+	leave_at(check_failed, &p, 2);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell_of(&p, 0, 2, 3)->inclusive, 7);
+	finish(&p);
+}
+
+/* As if all that is open ended now, as often as is liked. */
+TEST(open_activations_are_published)
+{
+	static struct program p;
+	const struct dw_tree_cell *outer, *inner;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	spend(&p, 10);
+	enter(check_failed, &p, 2, 2, 2);
+	spend(&p, 20);
+	outer = cell_of(&p, 0, 1, 1);
+	inner = cell_of(&p, 1, 2, 2);
+	for (int i = 0; i < 3; i++) {
+		dw_stacks_at(&p.t.stacks, p.tsc);
+		dw_cells_publish(&p.t.stacks);
+		CHECK_INT(outer->inclusive, 30);
+		CHECK_INT(inner->inclusive, 20);
+	}
+	spend(&p, 1);
+	leave_at(check_failed, &p, 2);
+	CHECK_INT(outer->inclusive, 30);
+	CHECK_INT(inner->inclusive, 21);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(outer->inclusive, 31);
+	finish(&p);
+}
+
+TEST(what_was_none_adds_nothing)
+{
+	static struct program p;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	enter(check_failed, &p, 2, 2, 2);
+	spend(&p, 20);
+	dw_stacks_at(&p.t.stacks, p.tsc);
+	dw_stacks_take_back(&p.t.stacks);
+	CHECK_INT(cell_of(&p, 1, 2, 2)->inclusive, 0);
+	/* The next one is the outermost again, one below it that is none changes nothing of it. */
+	enter(check_failed, &p, 2, 2, 2);
+	spend(&p, 3);
+	enter(check_failed, &p, 2, 4, 3);
+	spend(&p, 4);
+	dw_stacks_take_back(&p.t.stacks);
+	spend(&p, 5);
+	leave_at(check_failed, &p, 2);
+	CHECK_INT(cell_of(&p, 1, 2, 2)->inclusive, 3 + 4 + 5);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 20 + 12);
+	finish(&p);
+}
+
+static bool is_two(const struct dw_tree_node *node)
+{
+	return node->key == 2;
+}
+
+/* What is taken out has ended; what it called goes on. */
+TEST(activations_that_count_no_more_end)
+{
+	static struct program p;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	enter(check_failed, &p, 2, 2, 2);
+	spend(&p, 10);
+	enter(check_failed, &p, 3, 3, 3);
+	spend(&p, 20);
+	dw_stacks_at(&p.t.stacks, p.tsc);
+	dw_stacks_drop(&p.t.stacks, is_two);
+	CHECK_INT(cell_of(&p, 1, 2, 2)->inclusive, 30);
+	spend(&p, 40);
+	leave_at(check_failed, &p, 3);
+	CHECK_INT(cell_of(&p, 2, 3, 3)->inclusive, 60);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell_of(&p, 1, 2, 2)->inclusive, 30);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 70);
+	enter(check_failed, &p, 2, 9, 1);
+	spend(&p, 1);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell_of(&p, 0, 2, 9)->inclusive, 1);
+	finish(&p);
+}
+
+/* A handler on a stack of its own, in a function that is at a statement, when the tree is full. */
+TEST(handlers_and_statements_go_on_as_cells)
+{
+	static struct program p;
+	uint64_t line = DWELL_KEY_LINE | 77;
+	struct dw_tree_node *statement;
+	const struct dw_shadow *top;
+
+	p = (struct program){0};
+	dw_tree_limit(UINT32_MAX);
+	CHECK(start(&p));
+	enter(check_failed, &p, 1, 1, 1);
+	statement = dw_tree_child(&p.t.tree, p.t.line->current, line, 0);
+	dw_stacks_set_line(&p.t.stacks, statement);
+	spend(&p, 100);
+	CHECK(dw_stacks_handler_begin(&p.t.stacks, record_of(2, 0)));
+	spend(&p, 10); /* the statement's still */
+	CHECK(make_cells(&p));
+	top = p.t.line->top;
+	CHECK(top->node == p.t.line->current && top->node->key == line);
+	CHECK_INT(top->function->key, 1);
+	spend(&p, 1);
+	CHECK(dw_stacks_handler_end(&p.t.stacks, record_of(2, 0)));
+	CHECK_INT(p.t.line->current->key, line);
+	spend(&p, 2);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(statement->elapsed, 110);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 3);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->elapsed, 0);
+	CHECK_INT(p.t.line->current->key, DWELL_KEY_ROOT);
+	CHECK(p.t.line->current != (struct dw_tree_node *)line_at(p.t.line->root));
+	finish(&p);
+}
+
+static void wait_for(struct program *p, uint64_t ticks)
+{
+	struct dw_interval i = {.elapsed = ticks,
+				.os = ticks,
+				.os_probe = ticks,
+				.os_blocked = ticks,
+				.switches = 1,
+				.os_kind = DWELL_OS_SWITCHED};
+
+	dw_thread_charge(&p->t, &i);
+	p->tsc += ticks;
+}
+
+/* What the system did before there were cells is the nodes'. */
+TEST(system_counts_from_the_change_on)
+{
+	static struct program p;
+	const struct dw_tree_inner *outer, *inner;
+
+	p = (struct program){0};
+	dw_tree_limit(UINT32_MAX);
+	CHECK(start(&p));
+	enter(check_failed, &p, 1, 1, 1);
+	wait_for(&p, 1000);
+	enter(check_failed, &p, 2, 2, 2);
+	wait_for(&p, 500);
+	CHECK(make_cells(&p));
+	wait_for(&p, 30);
+	spend(&p, 5);
+	leave_at(check_failed, &p, 2);
+	inner = line_at(cell_of(&p, 1, 2, 2)->inner);
+	CHECK_INT(inner->os[DWELL_OUTERMOST].ticks, 30);
+	CHECK_INT(inner->os[DWELL_OUTERMOST].blocked_ticks, 30);
+	CHECK_INT(inner->os[DWELL_OUTERMOST].switches, 1);
+	CHECK_INT(cell_of(&p, 1, 2, 2)->inclusive, 35);
+	wait_for(&p, 4);
+	leave_at(check_failed, &p, 1);
+	outer = line_at(cell_of(&p, 0, 1, 1)->inner);
+	CHECK_INT(outer->os[DWELL_OUTERMOST].ticks, 34);
+	CHECK_INT(outer->os[DWELL_OUTERMOST].switches, 2);
+	CHECK_INT(outer->os[DWELL_REPEATED].ticks, 0);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 39);
+	finish(&p);
+}
+
+/* Last: it leaves no room. */
+TEST(nothing_changes_without_room)
+{
+	static struct program p;
+	struct dw_lines lines = {0};
+	struct dw_tree_node *before;
+	uint64_t drops = dw_agent_region()->drops[DWELL_DROP_COUNTS];
+
+	p = (struct program){0};
+	dw_tree_limit(UINT32_MAX);
+	CHECK(start(&p));
+	enter(check_failed, &p, 1, 1, 1);
+	enter(check_failed, &p, 2, 2, 2);
+	while (dw_arena_take(&lines, 1, DWELL_LINE_OTHER))
+		;
+	/* What it has of its own. */
+	while (dw_arena_take(&p.t.tree.lines, 1, DWELL_LINE_OTHER))
+		;
+	before = p.t.line->current;
+	CHECK(!dw_tree_make_cells(&p.t.tree, p.t.line, &p.t.each));
+	CHECK_INT(p.t.line->has_cells, 0);
+	CHECK(dw_tree_child(&p.t.tree, dw_arena_line(dw_arena_base(), p.t.line->root), 1, 1));
+	CHECK(!dw_tree_child(&p.t.tree, before, 3, 3));
+	/* Room for the root and one callee, no more: what has no cell is what called it. */
+	p.t.tree.lines = (struct dw_lines){lines.end - 6, lines.end};
+	memset(dw_arena_line(dw_arena_base(), lines.end - 6), 0, 6 * (size_t)DWELL_LINE_BYTES);
+	CHECK(make_cells(&p));
+	CHECK_INT(dw_agent_region()->drops[DWELL_DROP_COUNTS], drops + 1);
+	CHECK(cell_of(&p, 0, 1, 1));
+	CHECK_INT(p.t.line->current->key, 1);
+	spend(&p, 10);
+	leave_at(check_failed, &p, 2);
+	spend(&p, 1);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->elapsed, 11);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 11);
+	CHECK(!dw_tree_child(&p.t.tree, p.t.line->current, 5, 5));
+	finish(&p);
+}
+
 __attribute__((constructor)) static void start_region(void)
 {
 	dw_memory_start();
