@@ -1,5 +1,5 @@
 """dwell instrument --lines: what lines of tests/targets/lines.c took, which says so itself."""
-from harness import cases, expect, line_of, require
+from harness import cases, expect, line_of, paths, require
 
 SOURCE = "lines.c"
 VARIANTS = [f"{compiler}-{level}" for compiler in ("gcc", "clang") for level in ("O0", "O1", "O2")]
@@ -21,6 +21,7 @@ def rows_at(report, function, *lines):
 
 
 @cases(*VARIANTS)
+@paths(0, 8)
 def test_times_of_lines(context, variant):
     """Each loop's two lines took what the thread's clock says, and were come to as often as it
     ran; all lines of the function make up its own time."""
@@ -48,6 +49,7 @@ def test_times_of_lines(context, variant):
 
 
 @cases("gcc-O0", "clang-O2")
+@paths(0, 8)
 def test_inclusive_times(context, variant):
     """A line has its callees' time once, in recursion too; the views of functions are the same as
     without probes at lines."""

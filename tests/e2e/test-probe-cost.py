@@ -3,7 +3,7 @@
 In tests/targets/split.c every call does the same work, which no other program on the machine makes
 longer for one function than for another; so shares are compared, not times.
 """
-from harness import cases, expect, require
+from harness import cases, expect, paths, require
 
 CALLS = 200_000
 
@@ -20,6 +20,7 @@ def require_near(value, want, part, what):
 
 
 @cases("direct", "pointed")
+@paths(0)
 def test_caller_and_callee(context, name):
     rows, facts = record(context)
     caller, callee = (rows[f"{name}{suffix}"]["application_exclusive_time"] / CALLS
@@ -28,6 +29,7 @@ def test_caller_and_callee(context, name):
     require(facts["probes_pass_ps"] > 0 and facts["probes_function_ps"] > 0, f"costs: {facts}")
 
 
+@paths(0)
 def test_short_functions_are_their_callers(context):
     """By samples as well as by the clock."""
     rows, _ = record(context)
