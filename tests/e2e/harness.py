@@ -202,11 +202,15 @@ class Context:
         expect(done.returncode, status, f"status of dwell sample {' '.join(words)}\n{done.stderr}")
         return done
 
+    def path_options(self):
+        """What `dwell instrument` is to be told of the number of paths."""
+        return () if self.paths is None else (f"--paths={self.paths}",)
+
     def instrument(self, *words, before=(), session="run.dwell", status=0):
         """`dwell instrument -q -o SESSION WORDS` behind the command @before, which must end with
         @status and without errors."""
-        limit = [] if self.paths is None else [f"--paths={self.paths}"]
-        done = self.run(*before, self.dwell, "instrument", "-q", *limit, "-o", session, *words)
+        done = self.run(*before, self.dwell, "instrument", "-q", *self.path_options(), "-o", session,
+                        *words)
         expect((done.returncode, done.stderr), (status, ""),
                f"status and errors of dwell instrument {' '.join(words)}")
         return done

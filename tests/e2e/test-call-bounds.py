@@ -3,7 +3,7 @@ longest, exclusive <= inclusive, by both rules of intervals."""
 import os
 import sys
 
-from harness import IS_LONG, cases, paths, require
+from harness import IS_LONG, cases, expect, paths, require
 
 INPUTS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../programs"))
 # What to run, in a folder with the file "text"; {} = INPUTS.
@@ -43,8 +43,9 @@ def test_bounds(context, name):
     words = [word.format(INPUTS) for word in PROGRAMS[name]]
     with open(context.path("text"), "w", encoding="ascii") as file:
         file.writelines(f"word{i % 97} {i} the end of line {i * 7919 % 1000}\n" for i in range(3000))
-    context.instrument("--module", "liblua*", "--module", "libperl*", "--module", "libpython*", "--",
-                       *words)
+    done = context.run(context.dwell, "instrument", "-q", *context.path_options(), "-o", "run.dwell",
+                       "--module", "liblua*", "--module", "libperl*", "--module", "libpython*", "--", *words)
+    expect(done.returncode, 0, f"status of dwell instrument {words}\n{done.stderr}")
     seen = 0
     for rule in ("event", "probe"):
         heavy = next(row["function_name"]
