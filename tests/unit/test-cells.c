@@ -747,6 +747,61 @@ TEST(system_counts_from_the_change_on)
 	finish(&p);
 }
 
+/* What the program itself has taken of the outermost activations of a cell, as a collector has it. */
+static uint64_t application_of(const struct dw_tree_cell *c)
+{
+	const struct dw_tree_inner *inner = c->inner ? line_at(c->inner) : NULL;
+
+	return c->inclusive - (inner ? inner->os[DWELL_OUTERMOST].ticks : 0);
+}
+
+/* The program's time never falls: a collector cannot take back what it has written down. */
+TEST(the_systems_time_is_published_with_all)
+{
+	static struct program p;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	wait_for(&p, 1000);
+	spend(&p, 10);
+	enter(check_failed, &p, 2, 2, 2);
+	wait_for(&p, 500);
+	spend(&p, 3);
+	for (int i = 0; i < 3; i++) {
+		dw_stacks_at(&p.t.stacks, p.tsc);
+		dw_cells_publish(&p.t.stacks);
+		CHECK_INT(application_of(cell_of(&p, 1, 2, 2)), 3);
+		CHECK_INT(application_of(cell_of(&p, 0, 1, 1)), 13);
+	}
+	wait_for(&p, 20);
+	leave_at(check_failed, &p, 2);
+	CHECK_INT(application_of(cell_of(&p, 1, 2, 2)), 3);
+	CHECK_INT(cell_of(&p, 1, 2, 2)->inclusive, 523);
+	dw_cells_publish(&p.t.stacks);
+	CHECK_INT(application_of(cell_of(&p, 0, 1, 1)), 13);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 1533);
+	CHECK_INT(application_of(cell_of(&p, 0, 1, 1)), 13);
+	finish(&p);
+}
+
+/* Nor while another stack runs. */
+TEST(the_systems_time_is_known_of_stacks_that_are_left)
+{
+	static struct program p;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	wait_for(&p, 1000);
+	spend(&p, 10);
+	p.stacks[0].n = 1;
+	call(check_failed, &p, SWITCH);
+	p.current = 1;
+	call(check_failed, &p, 1);
+	CHECK_INT(application_of(cell_of(&p, 0, 1, 1)), 10);
+	finish(&p);
+}
+
 /* Last: it leaves no room. */
 TEST(nothing_changes_without_room)
 {
