@@ -207,6 +207,24 @@ def test_calls_between_modules(context, when):
             f"calls with {options}")
 
 
+@paths(*FEW)
+def test_what_comes_again_counts_once(context):
+    """Of an edge and a module in recursion the outermost calls have the time."""
+    context.instrument("--all-functions", "--module", "librepeated*", "--", context.target("repeated"))
+    functions = {row["function_name"]: row["elapsed_inclusive_time"]
+                 for row in context.report("functions")["rows"]}
+    callers = {row["function_name"]: row["elapsed_inclusive_time"]
+               for row in context.report("callers", "worker")["rows"] if row["type"] == CALLER}
+    modules = {row["name"]: row["elapsed_inclusive_time"] for row in context.report("modules")["rows"]}
+
+    def check(got, want, what):
+        require(abs(got - want) <= 0.03 * want, f"{what}: {got} ns, not {want}")
+
+    check(callers["caller"], functions["caller"], "calls of worker() by caller()")
+    check(callers["main"], functions["worker"] - functions["caller"], "those by main()")
+    check(modules["librepeated.so"], functions["library_outer"], "the library")
+
+
 @cases("--memory=1", "--paths=64", "--paths=0")
 def test_exported_functions_without_paths(context, option):
     """A call through the PLT is one of the function that it leads to, with paths and without."""
