@@ -169,7 +169,7 @@ static void scribble(uint64_t *lines, uint32_t all, unsigned *seed)
 		words[2] = (unsigned)rand_r(seed) % 3 ? (unsigned)rand_r(seed) % 400 : words[2];
 		words[7] = (unsigned)rand_r(seed) % (line + 1);
 		if (rand_r(seed) % 8 == 0)
-			words[7] = DWELL_MARK_INNER + (unsigned)rand_r(seed) % 6;
+			words[7] = DWELL_MARK_DRAWN + (unsigned)rand_r(seed) % 7;
 		if (rand_r(seed) % 4 == 0) { /* lines of cells, of records' threads */
 			words[6] = (uint64_t)((unsigned)rand_r(seed) % all) << 32 |
 				   (unsigned)rand_r(seed) % all;

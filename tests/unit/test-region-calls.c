@@ -1121,6 +1121,154 @@ TEST(cells_that_lie_are_survived)
 	close_process(&x);
 }
 
+/* The path at @line and the next: that of @parent (0 = none), then the cell at @cell. */
+static struct dw_tree_drawn *put_path(struct process *x, uint32_t line, uint32_t parent,
+				      uint32_t cell)
+{
+	struct dw_tree_drawn *d = (struct dw_tree_drawn *)&x->arena[line];
+
+	*d = (struct dw_tree_drawn){
+		.cell = cell, .parent = parent, .thread = THREAD, .mark = DWELL_MARK_DRAWN};
+	return d;
+}
+
+/* The node of the path to @entry below that of @parent; 0 = there are none or several. */
+static uint32_t path_node(const struct process *x, uint32_t parent, uint32_t entry)
+{
+	uint32_t found = 0, n = 0;
+
+	for (uint32_t id = 1; id <= dw_calls_count(&x->p.calls); id++) {
+		const struct dw_call_node *node = dw_calls_get(&x->p.calls, id);
+
+		if (!(node->flags & DWELL_CALL_ESTIMATED) || node->parent != parent ||
+		    node->entry != entry)
+			continue;
+		found = id;
+		n++;
+	}
+	return n == 1 ? found : 0;
+}
+
+/* 3 is called by 2 only, which 1 and the root call: its time is theirs as it was found. */
+TEST(paths_share_what_their_cells_have)
+{
+	struct process x;
+	struct dw_tree_drawn *by_one, *by_root;
+	uint32_t root = CELLS, one, two;
+	struct dw_tree_cell *c;
+
+	open_cells(&x);
+	put_path(&x, root, 0, ROOT_CELL);
+	put_cell(&x, CELLS + 2, ROOT_RECORD, record_of(1))->calls = 1;
+	put_cell(&x, CELLS + 3, record_of(1), record_of(2))->calls = 1;
+	put_cell(&x, CELLS + 4, ROOT_RECORD, record_of(2))->calls = 1;
+	c = put_cell(&x, CELLS + 5, record_of(2), record_of(3));
+	c->elapsed = 1000 + 300;
+	c->calls = 8;
+	c->os = CELLS + 20;
+	x.arena[CELLS + 20].os = (struct dw_tree_os){
+		.ticks = 300, .probe_ticks = 300, .blocked_ticks = 300, .switches = 2, .mark = DWELL_MARK_OS};
+	put_path(&x, CELLS + 6, root, CELLS + 2);
+	put_path(&x, CELLS + 8, CELLS + 6, CELLS + 3);
+	by_one = put_path(&x, CELLS + 10, CELLS + 8, CELLS + 5);
+	put_path(&x, CELLS + 12, root, CELLS + 4);
+	by_root = put_path(&x, CELLS + 14, CELLS + 12, CELLS + 5);
+	by_one->ticks = 300;
+	by_root->ticks = 100;
+	by_root->os_ticks = by_root->blocked_ticks = 300; /* which is known */
+	by_root->switches = 2;
+	put_event(&x, 1300, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1300, false), 0);
+	one = path_node(&x, path_node(&x, path_node(&x, 1, 2), 3), 4);
+	two = path_node(&x, path_node(&x, 1, 3), 4);
+	CHECK(one && two);
+	CHECK_INT(values_of(&x, one, -1).elapsed_ns, 750);
+	CHECK_INT(values_of(&x, one, -1).application_ns, 750);
+	CHECK_INT(values_of(&x, one, -1).calls, 6);
+	CHECK_INT(values_of(&x, two, -1).elapsed_ns, 250 + 300);
+	CHECK_INT(values_of(&x, two, -1).application_ns, 250);
+	CHECK_INT(values_of(&x, two, -1).blocked_ns, 300);
+	CHECK_INT(values_of(&x, two, -1).switches, 2);
+	CHECK_INT(exclusive_of(&x, CELLS + 5).elapsed_ns, 1300);
+	CHECK_INT(all_cells(&x, -1).elapsed_ns, 0);
+	/* Where none was found since, as it was found before. */
+	c->elapsed += 400;
+	CHECK_INT(read_at(&x, 1300, true), 0);
+	CHECK_INT(values_of(&x, one, 1).elapsed_ns, 300);
+	CHECK_INT(values_of(&x, two, 1).elapsed_ns, 100);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* Every node's parent is one that it may have, whatever a target says. */
+static void check_nodes(bool *check_failed, const struct process *x)
+{
+	for (uint32_t id = 1; id <= dw_calls_count(&x->p.calls); id++) {
+		const struct dw_call_node *node = dw_calls_get(&x->p.calls, id);
+		const struct dw_call_node *parent = dw_calls_get(&x->p.calls, node->parent);
+
+		CHECK(parent || node->flags == DWELL_CALL_ROOT);
+		if (!parent)
+			continue;
+		CHECK_INT(parent->thread, node->thread);
+		CHECK(!(parent->flags & (DWELL_CALL_TRUNCATED | DWELL_CALL_OVERFLOW)));
+		if (node->flags & DWELL_CALL_LINE && !(node->flags & DWELL_CALL_OVERFLOW))
+			CHECK(!(parent->flags & (DWELL_CALL_ROOT | DWELL_CALL_LINE)));
+	}
+}
+
+TEST(paths_that_lie_are_survived)
+{
+	struct process x;
+	uint32_t other = CELLS + 60, other_root = other + DWELL_THREAD_LINES, line = CELLS + 40;
+	struct dw_tree_thread *t;
+
+	open_cells(&x);
+	t = (struct dw_tree_thread *)&x.arena[other];
+	*t = *x.thread;
+	t->root = other_root;
+	x.arena[other_root].node.key = DWELL_KEY_ROOT;
+	x.w.h->threads[1] = other;
+	x.w.h->threads_n = 2;
+	put_path(&x, CELLS, 0, ROOT_CELL);
+	put_cell(&x, CELLS + 2, ROOT_RECORD, record_of(1))->elapsed = 50;
+	put_path(&x, CELLS + 3, CELLS, CELLS + 2)->ticks = 10;
+	/* A cell of another thread, statements by the root and by another one. */
+	put_callee(&x, CELLS + 5, 2)->thread = other;
+	put_cell(&x, CELLS + 7, CELLS + 5, CELLS + 5)->elapsed = 10;
+	put_path(&x, CELLS + 8, CELLS + 3, CELLS + 7)->ticks = 5;
+	put_callee(&x, line, DWELL_KEY_LINE | 5);
+	put_cell(&x, CELLS + 10, record_of(1), line)->elapsed = 10;
+	put_path(&x, CELLS + 11, CELLS, CELLS + 10)->ticks = 5;
+	put_path(&x, CELLS + 13, CELLS + 3, CELLS + 10)->ticks = 5;
+	put_path(&x, CELLS + 15, CELLS + 13, CELLS + 10)->ticks = 5;
+	/* Parents that are none, and cells that are none. */
+	put_path(&x, CELLS + 17, CELLS + 17, CELLS + 2);
+	put_path(&x, CELLS + 19, THREAD, CELLS + 2);
+	put_path(&x, CELLS + 21, UINT32_MAX, CELLS + 2);
+	put_path(&x, CELLS + 23, CELLS, CELLS + 5);
+	put_path(&x, CELLS + 25, CELLS, ROOT_CELL);
+	put_path(&x, CELLS + 27, 0, CELLS + 2);
+	put_path(&x, CELLS + 29, CELLS, 0)->cell = UINT64_MAX;
+	put_path(&x, LINES - 1, CELLS, CELLS + 2);
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	check_nodes(check_failed, &x);
+	CHECK_INT(values_of(&x, path_node(&x, 1, 2), -1).elapsed_ns, 50);
+	/* What was well may be lies by now. */
+	((struct dw_tree_cell *)&x.arena[CELLS + 2])->callee = UINT32_MAX;
+	x.arena[CELLS + 2].node.elapsed = 90;
+	put_cell(&x, CELLS + 31, ROOT_RECORD, record_of(3))->callee = UINT32_MAX - 9;
+	put_path(&x, CELLS + 32, CELLS, CELLS + 2)->ticks = 9;
+	((struct dw_tree_drawn *)&x.arena[CELLS + 3])->parent = CELLS + 3;
+	((struct dw_tree_drawn *)&x.arena[CELLS + 3])->ticks = UINT64_MAX;
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	x.arena[CELLS + 2].node.elapsed = 100;
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	check_nodes(check_failed, &x);
+	close_process(&x);
+}
+
 static struct dw_tree_each *put_each(struct process *x, uint32_t line, uint64_t key)
 {
 	struct dw_tree_each *e = (struct dw_tree_each *)&x->arena[line];
