@@ -521,7 +521,8 @@ static void spend(struct program *p, uint64_t ticks)
 }
 
 /* Call @key from @site, at @depth of the first stack. */
-static void enter(bool *check_failed, struct program *p, uint32_t key, uint32_t site, uint32_t depth)
+static void enter(bool *check_failed, struct program *p, uint32_t key, uint32_t site,
+		  uint32_t depth)
 {
 	struct dw_tree_node *node;
 
@@ -747,7 +748,8 @@ TEST(system_counts_from_the_change_on)
 	finish(&p);
 }
 
-/* What the program itself has taken of the outermost activations of a cell, as a collector has it. */
+/* What the program itself has taken of the outermost activations of a cell, as a collector has it.
+ */
 static uint64_t application_of(const struct dw_tree_cell *c)
 {
 	const struct dw_tree_inner *inner = c->inner ? line_at(c->inner) : NULL;

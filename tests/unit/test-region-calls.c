@@ -1166,8 +1166,11 @@ TEST(paths_share_what_their_cells_have)
 	c->elapsed = 1000 + 300;
 	c->calls = 8;
 	c->os = CELLS + 20;
-	x.arena[CELLS + 20].os = (struct dw_tree_os){
-		.ticks = 300, .probe_ticks = 300, .blocked_ticks = 300, .switches = 2, .mark = DWELL_MARK_OS};
+	x.arena[CELLS + 20].os = (struct dw_tree_os){.ticks = 300,
+						     .probe_ticks = 300,
+						     .blocked_ticks = 300,
+						     .switches = 2,
+						     .mark = DWELL_MARK_OS};
 	put_path(&x, CELLS + 6, root, CELLS + 2);
 	put_path(&x, CELLS + 8, CELLS + 6, CELLS + 3);
 	by_one = put_path(&x, CELLS + 10, CELLS + 8, CELLS + 5);
