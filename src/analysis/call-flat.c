@@ -334,14 +334,29 @@ static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call
 		r->outer_calls += values->calls;
 }
 
-/* The callee's own time is not the statement's. */
+/* The callee's own time is not the statement's, which counts its calls itself where it was
+ * measured.
+ */
 static void overflow_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
 			  const struct dw_call_values *values)
 {
-	struct dw_call_values own = l->rows.v[row].exclusive;
+	struct dw_call_values own = l->rows.v[row].exclusive, called = *values;
 
-	add_overflow(l, row, node, values, DWELL_CALL_OUTERMOST_SITE);
+	called.calls = l->rows.v[row].is_measured ? 0 : called.calls;
+	add_overflow(l, row, node, &called, DWELL_CALL_OUTERMOST_SITE);
 	l->rows.v[row].exclusive = own;
+}
+
+/* A statement that was come to so many times, and what it took without its calls. */
+static void statement_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+			   const struct dw_call_values *values)
+{
+	struct dw_ledger_row *r = &l->rows.v[row];
+
+	(void)node;
+	r->calls += values->calls;
+	r->outer_calls += values->calls;
+	dw_call_values_add(&r->inclusive, values);
 }
 
 /* A statement of a function on any path: its time is the function's own. */
@@ -351,11 +366,10 @@ static int count_statement(struct dw_call_flat *f, uint32_t id)
 	const struct dw_subjects *s = f->nodes->subjects;
 	struct dw_call_step step = {.callee = f->nodes->links[id].callee,
 				    .line = statement_at(f, id)};
-	struct dw_call_values values = dw_call_nodes_values(f->nodes, id);
-	struct dw_call_values arrivals = {.calls = values.calls}, own = values;
+	struct dw_call_values own = dw_call_nodes_values(f->nodes, id), all = own;
 	uint32_t row;
 
-	own.calls = 0;
+	all.calls = dw_call_nodes_arrivals(f->nodes, id);
 	if (find_row(&f->functions, step.callee, &step.function) ||
 	    find_row(&f->modules, dw_call_module_at(f->nodes, node->caller), &step.module))
 		return -ENOMEM;
@@ -363,13 +377,25 @@ static int count_statement(struct dw_call_flat *f, uint32_t id)
 	own_row(&f->modules, step.module, &own);
 	if (!step.line || !wants(f, DWELL_TOTALS_LINES))
 		return 0;
-	row = dw_ledger_row(&f->lines, s->line[s->first[step.line]]);
-	if (row == NO_ROW)
+	if (each_line(f, &step, node, &all, statement_line))
 		return -ENOMEM;
+	row = dw_ledger_row(&f->lines, s->line[s->first[step.line]]);
 	f->lines.rows.v[row].is_measured = true;
-	f->lines.rows.v[row].calls += arrivals.calls;
 	own_row(&f->lines, row, &own);
 	return 0;
+}
+
+/* The statements among the overflow nodes of @process: before the calls that were made there. */
+static int count_statements(struct dw_call_flat *f, uint32_t process)
+{
+	const struct dw_call_nodes *t = f->nodes;
+	int rc = 0;
+
+	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
+		for (uint32_t id = t->overflow[t->order[i]]; id && !rc; id = t->links[id].next)
+			if (t->links[id].state & DWELL_CALL_PRESENT && dw_call_nodes_is_line(t, id))
+				rc = count_statement(f, id);
+	return rc;
 }
 
 /* One overflow node. Under a filter by module its time is known to pass, that of its callees is
@@ -383,7 +409,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 	uint32_t caller = dw_call_function_at(f->nodes, node.caller);
 
 	if (node.flags & DWELL_CALL_LINE)
-		return count_statement(f, id);
+		return 0;
 	if (!node.caller)
 		caller = f->nodes->subjects->functions_n;
 	if (by_module && inclusive)
@@ -411,7 +437,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 static int walk(struct dw_call_flat *f, uint32_t process)
 {
 	const struct dw_call_nodes *t = f->nodes;
-	int rc = 0;
+	int rc = count_statements(f, process);
 
 	f->process = (struct dw_call_values){0};
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1] && !rc; i++) {

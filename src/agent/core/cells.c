@@ -129,23 +129,38 @@ void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct
 	to->blocking_calls += os->blocking_calls;
 }
 
-void dw_cells_publish(struct dw_stacks *s)
+/*
+ * Bring up to date what is open on the current stack, and close it if @is_left. With elapsed time
+ * goes what the system did in it: else a collector would take that for the program's.
+ */
+static void bring_up(struct dw_stacks *s, bool is_left)
 {
 	struct dw_stack *k = s->current;
+	struct dw_tree_sums os = {0};
+	uint32_t i = UINT32_MAX;
 	struct sums sums;
 
-	for (struct dw_shadow *e = s->thread->top; e > k->entries; e--)
-		if (dw_is_activation(k, e) && sums_of(s, e, &sums))
-			publish(s, e, &sums);
+	for (struct dw_shadow *e = s->thread->top; e > k->entries; e--) {
+		if (!dw_is_activation(k, e) || !sums_of(s, e, &sums))
+			continue;
+		publish(s, e, &sums);
+		i = dw_os_inside_sum(&k->os, i, (uint32_t)(e - k->entries), &os);
+		if (i < k->os.n)
+			dw_cell_add_os(s, e, &os);
+		if (is_left)
+			*sums.open = 0;
+	}
+	dw_os_inside_mark(&k->os);
+}
+
+void dw_cells_publish(struct dw_stacks *s)
+{
+	bring_up(s, false);
 }
 
 void dw_cells_leave(struct dw_stacks *s)
 {
-	struct dw_stack *k = s->current;
-
-	for (struct dw_shadow *e = s->thread->top; e > k->entries; e--)
-		if (dw_is_activation(k, e))
-			dw_cell_close(s, e);
+	bring_up(s, true);
 }
 
 void dw_cells_return(struct dw_stacks *s)

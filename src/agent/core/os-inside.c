@@ -79,25 +79,37 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+static void add_since(struct dw_tree_sums *sum, const struct dw_os_open *open)
+{
+	const struct dw_os_sums *now = &open->sums, *before = &open->before;
+
+	for (int i = 0; i < DWELL_OS_KINDS; i++)
+		sum->ticks += less(now->os[i], before->os[i]);
+	sum->probe_ticks += less(now->probe, before->probe);
+	sum->cpu_ticks += less(now->cpu, before->cpu);
+	sum->blocked_ticks += less(now->blocked, before->blocked);
+	sum->switches += less(now->switches, before->switches);
+	sum->io_calls += less(now->io_calls, before->io_calls);
+	sum->blocking_calls += less(now->blocking_calls, before->blocking_calls);
+}
+
 struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry)
 {
 	const struct dw_os_open *open = top_of(o, entry);
-	const struct dw_os_sums *now, *before;
 	struct dw_tree_sums since = {0};
 
-	if (!open)
-		return since;
-	now = &open->sums;
-	before = &open->before;
-	for (int i = 0; i < DWELL_OS_KINDS; i++)
-		since.ticks += less(now->os[i], before->os[i]);
-	since.probe_ticks = less(now->probe, before->probe);
-	since.cpu_ticks = less(now->cpu, before->cpu);
-	since.blocked_ticks = less(now->blocked, before->blocked);
-	since.switches = less(now->switches, before->switches);
-	since.io_calls = less(now->io_calls, before->io_calls);
-	since.blocking_calls = less(now->blocking_calls, before->blocking_calls);
+	if (open)
+		add_since(&since, open);
 	return since;
+}
+
+uint32_t dw_os_inside_sum(const struct dw_os_inside *o, uint32_t i, uint32_t entry,
+			  struct dw_tree_sums *sum)
+{
+	i = i < o->n ? i : o->n;
+	while (i && o->open[i - 1].entry >= entry)
+		add_since(sum, &o->open[--i]);
+	return i;
 }
 
 const struct dw_os_sums *dw_os_inside_at(const struct dw_os_inside *o, uint32_t entry)

@@ -122,11 +122,22 @@ static struct dw_tree_node *child_kept(void *ctx, struct dw_tree_node *parent,
 	return dw_tree_child(ctx, parent, kept->key, kept->site);
 }
 
-/* The stacks of @t: those that a fork's child has brought along, else a new one. */
-static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, uint64_t record)
+/* The stacks of @t, whose tree has @root: those that a fork's child has brought along, else a new
+ * one. With @cells it goes on with these, as what is open had no room as nodes. */
+static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, bool cells, uint64_t record)
 {
-	return dw_stacks_reopen(&t->stacks, t->line, root, child_kept, &t->tree) ||
-	       dw_stacks_start(&t->stacks, t->line, root, record);
+	struct dw_tree_node *first = NULL;
+
+	if (cells)
+		first = dw_tree_make_cells(&t->tree, t->line, &t->each);
+	t->stacks.lines = &t->tree.lines;
+	root = first ? first : root;
+	if (!dw_stacks_reopen(&t->stacks, t->line, root, child_kept, &t->tree) &&
+	    !dw_stacks_start(&t->stacks, t->line, root, record))
+		return false;
+	if (first)
+		dw_drawn_begin(&t->drawer, &t->stacks);
+	return true;
 }
 
 /* Forget what @t has of the region before a fork: the child's has nothing of it. */
@@ -140,13 +151,14 @@ static void strand(struct dw_thread *t)
 /* Let @t be the calling thread. False: no room. */
 static bool start_thread(struct dw_thread *t, uint64_t record)
 {
+	bool cells = t->stacks.kept && t->tree.cells;
 	struct dw_tree_node *root;
 	uint64_t now;
 
 	if (t->forks != threads.forks) /* whether it was in use at the fork or not */
 		strand(t);
 	root = start_line(t);
-	if (!root || !open_stacks(t, root, record))
+	if (!root || !open_stacks(t, root, cells, record))
 		return false;
 	t->word = &dw_thread_word;
 	t->forks = threads.forks;

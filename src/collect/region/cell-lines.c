@@ -195,15 +195,22 @@ int dw_cell_lines_take(struct dw_call_lines *s, uint32_t line, const struct dw_t
 	return dw_call_lines_count(s, line, (const struct dw_tree_node *)&cell);
 }
 
-/* Whether the cell at @line is known, and may be the last of a path that goes on from @parent. */
-static bool is_path(const struct dw_call_lines *s, uint32_t line, uint32_t parent)
+/* Whether the cell at @line may be the last of a path that goes on from @parent: one of the same
+ * thread, a statement after its function. */
+static bool is_path(struct dw_call_lines *s, uint32_t line, uint32_t parent)
 {
 	enum dw_line_kind kind = s->lines.v[line].kind;
+	uint32_t above;
 
-	if (parent)
-		return s->lines.v[parent].kind == DWELL_LINE_DRAWN && dw_line_is_cell(kind);
-	/* A thread's own root has no record. */
-	return kind == DWELL_LINE_ROOT && s->lines.v[line].parent;
+	if (!parent) /* a thread's own root has no record */
+		return kind == DWELL_LINE_ROOT && s->lines.v[line].parent;
+	if (s->lines.v[parent].kind != DWELL_LINE_DRAWN || !dw_line_is_cell(kind))
+		return false;
+	above = s->drawn.v[s->lines.v[parent].state - 1].cell;
+	if (kind == DWELL_LINE_CELL_STATEMENT)
+		return s->lines.v[above].kind == DWELL_LINE_CELL &&
+		       dw_cell_lines_callee(s, above) == dw_cell_lines_caller(s, line);
+	return dw_call_lines_thread(s, above) == dw_call_lines_thread(s, line);
 }
 
 /* The node of the path @drawn, which goes on from another. */
@@ -235,8 +242,11 @@ int dw_cell_lines_add_drawn(struct dw_call_lines *s, uint32_t line)
 	    drawn.parent >= s->lines.n || dw_call_lines_is_unknown(s, drawn.parent))
 		return dw_call_lines_wait(s, line);
 	path.cell = (uint32_t)drawn.cell;
-	if (!is_path(s, path.cell, drawn.parent))
+	if (!is_path(s, path.cell, drawn.parent)) {
+		s->broken++;
+		s->lines.v[line].kind = DWELL_LINE_BROKEN;
 		return 0;
+	}
 	id = s->lines.v[path.cell].id;
 	if (drawn.parent) {
 		path.parent = s->lines.v[drawn.parent].state;

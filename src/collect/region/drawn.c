@@ -103,7 +103,7 @@ int dw_drawn_read(struct dw_drawn_reader *r, struct dw_call_lines *s,
 		cell_at(r, path->cell)->more += more;
 		path->values = system_of(&now, &old, clock);
 		r->n += rise(now.n, old.n);
-		for (; at; at = s->drawn.v[at - 1].parent)
+		for (; at && more > 0; at = s->drawn.v[at - 1].parent)
 			r->paths.v[at - 1].below += more;
 	}
 	return rc;
@@ -114,26 +114,40 @@ static uint64_t part(uint64_t all, double share)
 	return (uint64_t)((double)all * share);
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What of elapsed time is neither the program's nor known to be the system's. */
+static uint64_t rest_of(const struct dw_call_values *v)
+{
+	return less(v->elapsed_ns, v->application_ns + v->blocked_ns + v->os_cpu_ns);
+}
+
 /* Take @path's part off @left: what it has of the system's doings, and @share of the program's
- * @all.
+ * @all. Both stay no less than their parts.
  */
 static void take(struct dw_drawn_path *path, const struct dw_call_values *all, double share,
 		 struct dw_call_values *left)
 {
 	struct dw_call_values *v = &path->values;
-	uint64_t application = part(all->application_ns, share);
+	uint64_t rest = smaller(rest_of(v), rest_of(left));
 	struct dw_call_values mine;
 
-#define DWELL_TAKE(field)                                             \
-	mine.field = v->field < left->field ? v->field : left->field; \
+#define DWELL_TAKE(field)                            \
+	mine.field = smaller(v->field, left->field); \
 	left->field -= mine.field
-	v->application_ns = application;
-	v->elapsed_ns += application;
+	v->application_ns = part(all->application_ns, share);
 	v->whole_ns = part(all->whole_ns, share);
 	v->overhead_ns = part(all->overhead_ns, share);
 	v->calls = part(all->calls, share);
 	DWELL_TAKE(application_ns);
-	DWELL_TAKE(elapsed_ns);
 	DWELL_TAKE(whole_ns);
 	DWELL_TAKE(overhead_ns);
 	DWELL_TAKE(calls);
@@ -142,6 +156,8 @@ static void take(struct dw_drawn_path *path, const struct dw_call_values *all, d
 	DWELL_TAKE(switches);
 	DWELL_TAKE(io_calls);
 	DWELL_TAKE(blocking_calls);
+	v->elapsed_ns = mine.application_ns + mine.blocked_ns + mine.os_cpu_ns + rest;
+	DWELL_TAKE(elapsed_ns);
 #undef DWELL_TAKE
 	*v = mine;
 }
@@ -185,7 +201,7 @@ static void share_left(struct dw_drawn_reader *r, struct dw_call_lines *s,
 		/* As a path of its own that the system's doings are shared by as well. */
 		path->values = (struct dw_call_values){
 			.elapsed_ns =
-				part(all.elapsed_ns - all.application_ns, path->below / below),
+				part(less(all.elapsed_ns, all.application_ns), path->below / below),
 			.blocked_ns = part(all.blocked_ns, path->below / below),
 			.os_cpu_ns = part(all.os_cpu_ns, path->below / below),
 			.switches = part(all.switches, path->below / below),
