@@ -552,13 +552,17 @@ static void go_blind(struct event *e)
 static void handle(void *ctx)
 {
 	struct event *e = ctx;
+	bool is_first;
 
 	if (dw_agent_is_over() || !dw_agent_is_on()) {
 		retire();
 		return;
 	}
+	is_first = !dw_thread_known();
 	e->t = find_thread(e);
-	if (e->t)
+	if (e->t && is_first) /* it has a stack of its own now */
+		dw_own_stack_call(run, e);
+	else if (e->t)
 		run(e);
 	else if (e->gate == DWELL_GATE_CALL_BEGIN && dw_system_call_blinds(e->rsp, e->what))
 		go_blind(e);

@@ -119,6 +119,11 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -138,16 +143,19 @@ static void take(struct dw_drawn_path *path, const struct dw_call_values *all, d
 {
 	struct dw_call_values *v = &path->values;
 	uint64_t rest = smaller(rest_of(v), rest_of(left));
+	uint64_t most = less(left->elapsed_ns, left->application_ns);
 	struct dw_call_values mine;
+	uint64_t whole;
 
 #define DWELL_TAKE(field)                            \
 	mine.field = smaller(v->field, left->field); \
 	left->field -= mine.field
 	v->application_ns = part(all->application_ns, share);
-	v->whole_ns = part(all->whole_ns, share);
 	v->overhead_ns = part(all->overhead_ns, share);
 	v->calls = part(all->calls, share);
 	DWELL_TAKE(application_ns);
+	whole = smaller(part(all->whole_ns, share), mine.application_ns);
+	v->whole_ns = larger(whole, less(left->whole_ns, left->application_ns));
 	DWELL_TAKE(whole_ns);
 	DWELL_TAKE(overhead_ns);
 	DWELL_TAKE(calls);
@@ -156,10 +164,27 @@ static void take(struct dw_drawn_path *path, const struct dw_call_values *all, d
 	DWELL_TAKE(switches);
 	DWELL_TAKE(io_calls);
 	DWELL_TAKE(blocking_calls);
-	v->elapsed_ns = mine.application_ns + mine.blocked_ns + mine.os_cpu_ns + rest;
+	v->elapsed_ns =
+		mine.application_ns + smaller(mine.blocked_ns + mine.os_cpu_ns + rest, most);
 	DWELL_TAKE(elapsed_ns);
 #undef DWELL_TAKE
 	*v = mine;
+}
+
+/*
+ * Lines are read while they are written, so a cell may have more of the program's time in a reading
+ * than time, and less in the next: what is too much is owed to the calls of @caller until then.
+ */
+static struct dw_call_values balance(struct dw_drawn_caller *caller, struct dw_call_values v)
+{
+	uint64_t application = v.application_ns + caller->owed,
+		 whole = v.whole_ns + caller->owed_whole;
+
+	v.application_ns = smaller(application, v.elapsed_ns);
+	v.whole_ns = smaller(whole, v.application_ns);
+	caller->owed = application - v.application_ns;
+	caller->owed_whole = whole - v.whole_ns;
+	return v;
 }
 
 int dw_drawn_share(struct dw_drawn_reader *r, const struct dw_call_lines *s, uint32_t line,
@@ -167,10 +192,11 @@ int dw_drawn_share(struct dw_drawn_reader *r, const struct dw_call_lines *s, uin
 {
 	struct dw_drawn_caller *caller = caller_at(r, dw_cell_lines_caller(s, line));
 	const struct dw_drawn_cell *cell = cell_at(r, line);
-	struct dw_call_values left = *values;
+	struct dw_call_values all, left;
 
 	if (!caller)
 		return -ENOMEM;
+	all = left = balance(caller, *values);
 	for (uint32_t i = cell ? cell->first : 0; i; i = r->paths.v[i - 1].next) {
 		struct dw_drawn_path *path = &r->paths.v[i - 1];
 		double share = 0;
@@ -179,7 +205,7 @@ int dw_drawn_share(struct dw_drawn_reader *r, const struct dw_call_lines *s, uin
 			share = path->more / cell->more;
 		else if (cell->ticks > 0)
 			share = path->ticks / cell->ticks;
-		take(path, values, share, &left);
+		take(path, &all, share, &left);
 	}
 	dw_call_values_add(&caller->left, &left);
 	return 0;

@@ -36,6 +36,7 @@ struct dw_drawn_caller {
 	uint32_t line;		    /* of its struct dw_tree_callee */
 	uint32_t first;		    /* path, index + 1 */
 	struct dw_call_values left; /* of this reading */
+	uint64_t owed, owed_whole;  /* of the program's time, that there was no time for */
 };
 
 /* Zero-initialised. */
