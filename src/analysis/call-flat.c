@@ -342,7 +342,9 @@ static void overflow_line(struct dw_ledger *l, uint32_t row, const struct dw_cal
 {
 	struct dw_call_values own = l->rows.v[row].exclusive, called = *values;
 
-	called.calls = l->rows.v[row].is_measured ? 0 : called.calls;
+	called.calls = l->rows.v[row].has_arrivals ? 0 : called.calls;
+	l->rows.v[row].is_repeated |= node->flags & DWELL_CALL_INCLUSIVE &&
+				      !(node->flags & DWELL_CALL_OUTERMOST_FUNCTION);
 	add_overflow(l, row, node, &called, DWELL_CALL_OUTERMOST_SITE);
 	l->rows.v[row].exclusive = own;
 }
@@ -356,7 +358,19 @@ static void statement_line(struct dw_ledger *l, uint32_t row, const struct dw_ca
 	(void)node;
 	r->calls += values->calls;
 	r->outer_calls += values->calls;
-	dw_call_values_add(&r->inclusive, values);
+	r->has_arrivals = true;
+}
+
+/* Its inclusive time is that and its calls', unless it has called itself: then what it took is in
+ * that of its calls, all but the outermost time. */
+static void close_line(struct dw_ledger *l, uint32_t row, const struct dw_call_node *node,
+		       const struct dw_call_values *values)
+{
+	struct dw_ledger_row *r = &l->rows.v[row];
+
+	(void)node;
+	if (!r->is_repeated)
+		dw_call_values_add(&r->inclusive, values);
 }
 
 /* A statement of a function on any path: its time is the function's own. */
@@ -385,8 +399,19 @@ static int count_statement(struct dw_call_flat *f, uint32_t id)
 	return 0;
 }
 
-/* The statements among the overflow nodes of @process: before the calls that were made there. */
-static int count_statements(struct dw_call_flat *f, uint32_t process)
+/* The time of a statement with its calls, which are counted. */
+static int close_statement(struct dw_call_flat *f, uint32_t id)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
+	struct dw_call_step step = {.line = statement_at(f, id)};
+	struct dw_call_values own = dw_call_nodes_values(f->nodes, id);
+
+	return each_line(f, &step, node, &own, close_line);
+}
+
+/* Do @one with the statements among the overflow nodes of @process. */
+static int each_statement(struct dw_call_flat *f, uint32_t process,
+			  int (*one)(struct dw_call_flat *f, uint32_t id))
 {
 	const struct dw_call_nodes *t = f->nodes;
 	int rc = 0;
@@ -394,7 +419,7 @@ static int count_statements(struct dw_call_flat *f, uint32_t process)
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		for (uint32_t id = t->overflow[t->order[i]]; id && !rc; id = t->links[id].next)
 			if (t->links[id].state & DWELL_CALL_PRESENT && dw_call_nodes_is_line(t, id))
-				rc = count_statement(f, id);
+				rc = one(f, id);
 	return rc;
 }
 
@@ -437,7 +462,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 static int walk(struct dw_call_flat *f, uint32_t process)
 {
 	const struct dw_call_nodes *t = f->nodes;
-	int rc = count_statements(f, process);
+	int rc = each_statement(f, process, count_statement);
 
 	f->process = (struct dw_call_values){0};
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1] && !rc; i++) {
@@ -449,7 +474,7 @@ static int walk(struct dw_call_flat *f, uint32_t process)
 			if (t->links[id].state & DWELL_CALL_PRESENT)
 				rc = count_overflow(f, id);
 	}
-	return rc;
+	return rc ? rc : each_statement(f, process, close_statement);
 }
 
 static void limit(uint64_t *value, uint64_t most)

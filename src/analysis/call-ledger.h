@@ -21,7 +21,9 @@ struct dw_ledger_row {
 	};
 	uint64_t calls;
 	uint64_t outer_calls;
-	bool is_measured;			    /* a statement with probes of its own */
+	bool is_measured;  /* a statement with probes of its own */
+	bool has_arrivals; /* a line of such a one, on no known path: it counts its calls itself */
+	bool is_repeated;  /* a line from which its function has called itself, likewise */
 	struct dw_call_values inclusive, exclusive; /* but for calls */
 };
 

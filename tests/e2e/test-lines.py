@@ -58,7 +58,9 @@ def test_inclusive_times(context, variant):
     functions = {row["function_name"]: row for row in context.report("functions")["rows"]}
     call = rows_at(lines, "main", line_of(SOURCE, "x += callee(x);"))
     inside = functions["callee"]["elapsed_inclusive_time"]
-    require(total(call, "elapsed_inclusive_time") >= inside, "a call is not its line's")
+    # Without paths inclusive times are measured apart.
+    least = inside if context.paths is None else .9 * inside
+    require(total(call, "elapsed_inclusive_time") >= least, "a call is not its line's")
     require(total(call, "elapsed_exclusive_time") < inside / 10, "a call is its line's alone")
     again = rows_at(lines, "recursive", line_of(SOURCE, "x = recursive(x, depth - 1) / 3 + 1;"))
     require(0 < max(row["elapsed_inclusive_time"] for row in again)
