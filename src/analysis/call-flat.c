@@ -576,13 +576,11 @@ static void emit_instructions(struct dw_call_flat *f, uint32_t process, struct d
 	}
 }
 
-/* Of cells, a function that calls itself from two places is found twice on an edge: that has no
- * more than all calls of the callee. */
-static void limit_edge(const struct dw_call_flat *f, uint32_t callee, struct dw_edge_total *edge,
-		       struct dw_totals *ret)
+/* Let @values be no more than the inclusive ones of @function. */
+static void limit_to(const struct dw_call_flat *f, uint32_t function, const struct dw_totals *ret,
+		     struct dw_call_values *values)
 {
-	uint32_t row = function_row(f, callee);
-	struct dw_call_values *values = &ret->calls.v[edge->calls].inclusive;
+	uint32_t row = function_row(f, function);
 	const struct dw_call_values *most;
 
 	if (row == UINT32_MAX)
@@ -592,6 +590,21 @@ static void limit_edge(const struct dw_call_flat *f, uint32_t callee, struct dw_
 	limit(&values->application_ns, most->application_ns);
 	limit(&values->whole_ns, most->whole_ns);
 	limit(&values->blocked_ns, most->blocked_ns);
+}
+
+/* Of cells, a function that calls itself from two places is found twice on an edge: that has no
+ * more than all calls of the callee, and of the caller. */
+static void limit_edge(const struct dw_call_flat *f, struct dw_call_edge key,
+		       struct dw_edge_total *edge, struct dw_totals *ret)
+{
+	struct dw_call_total *total = &ret->calls.v[edge->calls];
+	struct dw_call_values *values = &total->inclusive;
+
+	limit_to(f, key.callee, ret, values);
+	if (key.caller && key.caller < f->nodes->subjects->functions_n)
+		limit_to(f, key.caller, ret, values);
+	raise(&values->elapsed_ns, total->exclusive.elapsed_ns);
+	raise(&values->application_ns, total->exclusive.application_ns);
 	edge->values.inclusive = values->elapsed_ns;
 }
 
@@ -608,7 +621,7 @@ static void emit_edges(struct dw_call_flat *f, uint32_t process, struct dw_total
 		if (row->caller == (uint32_t)DWELL_FUNCTION_ROOT)
 			row->caller = 0;
 		row->calls = emit_total(f, &f->edges, i, &row->values, ret);
-		limit_edge(f, key.callee, row, ret);
+		limit_edge(f, key, row, ret);
 	}
 }
 
