@@ -265,8 +265,11 @@ def difference(ours, theirs):
 
 
 def is_cut_beyond_dump(ours, theirs):
-    """What is deeper than a dump is read while the thread goes on, and is cut where it has moved on."""
-    return len(ours) > DUMPED_FRAMES and ours[-1] == CUT and ours[:-1] == theirs[:len(ours) - 1]
+    """What is deeper than a dump is read while the thread goes on, and is cut where it has moved on;
+    the outermost frames may be known."""
+    at = ours.index(CUT) if CUT in ours else 0
+    outer = ours[at + 1:]
+    return at >= DUMPED_FRAMES and ours[:at] == theirs[:at] and theirs[len(theirs) - len(outer):] == outer
 
 
 @cases("sqlite3", "python3", "unwind-zoo", "deep-recursion")
