@@ -14,12 +14,6 @@
 
 #include "region-writer.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { IS_SANITIZED = 1 };
-#else
-enum { IS_SANITIZED = 0 };
-#endif
-
 enum {
 	LINES = 4096, /* of an arena, in two chunks */
 	THREAD = 1,
