@@ -401,6 +401,7 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"calls_truncated", "call",
 		 "beyond the memory for paths: counted exactly, but trees estimate their paths."},
 		{"paths_drawn", "look", "at the stack tell the shares of these paths."},
+		{"paths_not_drawn", "look", "told nothing: there was no memory for their paths."},
 		{"callees_without_extremes", "callee",
 		 "without shortest, longest and slowest calls in a thread: no memory (--memory)."},
 		{"events_dropped", "event",

@@ -54,6 +54,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->cells += calls->cells;
 	sum->cell_calls += calls->cell_calls;
 	sum->drawn += calls->drawn;
+	sum->drawn_lost += calls->drawn_lost;
 	sum->each_lost += calls->each_lost;
 	sum->broken += calls->broken;
 	sum->lookups += calls->lookups;
@@ -147,6 +148,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"call_nodes", c->nodes},
 		{"calls_truncated", c->cell_calls},
 		{"paths_drawn", c->drawn},
+		{"paths_not_drawn", c->drawn_lost},
 		{"callees_without_extremes", c->each_lost},
 		{"nodes_dropped", c->broken},
 		{"tree_bytes_max", c->arena_bytes},

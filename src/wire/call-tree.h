@@ -86,25 +86,18 @@ struct dw_tree_node {
 			    node is a mark of the gates and no activation */
 };
 
-/* What the operating system did in activations, inclusive; one line. As in struct dw_tree_os. */
-struct dw_tree_sums {
-	uint64_t ticks, probe_ticks, cpu_ticks, blocked_ticks;
-	uint64_t switches, io_calls, blocking_calls;
-	uint64_t unused;
-};
-
-/* What the operating system did in a node's intervals; one line. */
+/* What the operating system did in a node's intervals, or on a path, or inclusive in activations;
+ * one line. */
 struct dw_tree_os {
 	uint64_t ticks;	      /* of the node's elapsed: OS intervals. Application = the rest */
 	uint64_t probe_ticks; /* of whole probe-to-probe intervals that had an OS event (the classic
 				 rule) */
 	uint64_t cpu_ticks;   /* of @ticks on the processor: inside system calls */
 	uint64_t blocked_ticks; /* of @ticks off the processor */
-	uint32_t switches;
-	uint32_t io_calls;
+	uint64_t switches;
+	uint64_t io_calls;
 	uint64_t blocking_calls;
-	uint64_t unused;
-	uint64_t mark; /* DWELL_MARK_OS */
+	uint64_t mark; /* DWELL_MARK_OS; 0 where it is a part of other lines */
 };
 
 /*
@@ -153,8 +146,8 @@ struct dw_tree_inner {
 	uint64_t probes;
 	uint64_t open; /* the agent's own: not 0 while such an activation is open */
 	uint64_t unused[4];
-	uint64_t mark;				   /* DWELL_MARK_INNER */
-	struct dw_tree_sums os[DWELL_INNER_KINDS]; /* of both */
+	uint64_t mark;				 /* DWELL_MARK_INNER */
+	struct dw_tree_os os[DWELL_INNER_KINDS]; /* of both */
 };
 
 /*
@@ -170,10 +163,7 @@ struct dw_tree_drawn {
 	uint32_t thread; /* line of its struct dw_tree_thread */
 	uint64_t unused[3];
 	uint64_t mark; /* DWELL_MARK_DRAWN */
-	/* As in struct dw_tree_os. */
-	uint64_t os_ticks, probe_ticks, cpu_ticks, blocked_ticks;
-	uint64_t switches, io_calls, blocking_calls;
-	uint64_t unused_more;
+	struct dw_tree_os os;
 };
 
 /* Ticks; least > most: none yet. */

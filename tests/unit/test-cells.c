@@ -29,7 +29,7 @@ enum {
 struct values {
 	uint64_t calls, exclusive, switches;
 	uint64_t inclusive[DWELL_INNER_KINDS], probes[DWELL_INNER_KINDS];
-	struct dw_tree_sums os[DWELL_INNER_KINDS];
+	struct dw_tree_os os[DWELL_INNER_KINDS];
 };
 
 struct totals {
@@ -43,7 +43,7 @@ struct open {
 	uint32_t key, site;
 	uint64_t begun, counted; /* since the change only: the second */
 	uint64_t pairs;		 /* that had ended then */
-	struct dw_tree_sums os;	 /* since the change */
+	struct dw_tree_os os;	 /* since the change */
 };
 
 struct stack {
@@ -126,7 +126,7 @@ static void change_by_hand(struct program *p)
 			s->open[k].counted =
 				s->clock + (p->has_cost ? CALLEE_TICKS * (s->n - k) : 0);
 			s->open[k].pairs = s->pairs;
-			s->open[k].os = (struct dw_tree_sums){0};
+			s->open[k].os = (struct dw_tree_os){0};
 		}
 	}
 }
@@ -143,7 +143,7 @@ static bool make_cells(struct program *p)
 	return true;
 }
 
-static void add_sums(struct dw_tree_sums *to, const struct dw_tree_sums *more)
+static void add_sums(struct dw_tree_os *to, const struct dw_tree_os *more)
 {
 	to->ticks += more->ticks;
 	to->probe_ticks += more->probe_ticks;
@@ -164,7 +164,7 @@ static void work(struct program *p)
 {
 	struct stack *s = current(p);
 	struct dw_interval i = {.elapsed = next(p, 1000)};
-	struct dw_tree_sums os = {0};
+	struct dw_tree_os os = {0};
 
 	if (!next(p, 100)) {
 		i.os = next(p, (uint32_t)i.elapsed + 1);
@@ -175,8 +175,8 @@ static void work(struct program *p)
 		i.switches = 1 + next(p, 2);
 		i.io_calls = next(p, 2);
 		i.blocking_calls = next(p, 3);
-		os = (struct dw_tree_sums){i.os,       i.os_probe, i.os_cpu,	     i.os_blocked,
-					   i.switches, i.io_calls, i.blocking_calls, 0};
+		os = (struct dw_tree_os){i.os,	     i.os_probe, i.os_cpu,	   i.os_blocked,
+					 i.switches, i.io_calls, i.blocking_calls, 0};
 	}
 	dw_thread_charge(&p->t, &i);
 	p->tsc += i.elapsed;

@@ -874,7 +874,7 @@ TEST(repeated_activations_have_a_node_of_their_own)
 	i = put_inner(&x, CELLS + 4, CELLS + 1);
 	i->inclusive = 500;
 	i->probes = 20;
-	i->os[DWELL_REPEATED] = (struct dw_tree_sums){.ticks = 100, .blocked_ticks = 100};
+	i->os[DWELL_REPEATED] = (struct dw_tree_os){.ticks = 100, .blocked_ticks = 100};
 	put_inner(&x, CELLS + 7, CELLS + 3)->inclusive = 300;
 	put_event(&x, 1000, ROOT_CELL);
 	CHECK_INT(read_at(&x, 1000, false), 0);
@@ -947,13 +947,13 @@ TEST(system_takes_its_part_of_cells)
 						    .blocking_calls = 4,
 						    .mark = DWELL_MARK_OS};
 	i = put_inner(&x, CELLS + 2, CELLS);
-	i->os[DWELL_OUTERMOST] = (struct dw_tree_sums){.ticks = 1600,
-						       .probe_ticks = 2900,
-						       .cpu_ticks = 150,
-						       .blocked_ticks = 1450,
-						       .switches = 5,
-						       .io_calls = 3,
-						       .blocking_calls = 7};
+	i->os[DWELL_OUTERMOST] = (struct dw_tree_os){.ticks = 1600,
+						     .probe_ticks = 2900,
+						     .cpu_ticks = 150,
+						     .blocked_ticks = 1450,
+						     .switches = 5,
+						     .io_calls = 3,
+						     .blocking_calls = 7};
 	put_event(&x, 1100, ROOT_CELL);
 	CHECK_INT(read_at(&x, 1100, false), 0);
 	v = exclusive_of(&x, CELLS);
@@ -1178,8 +1178,8 @@ TEST(paths_share_what_their_cells_have)
 	by_root = put_path(&x, CELLS + 14, CELLS + 12, CELLS + 5);
 	by_one->ticks = 300;
 	by_root->ticks = 100;
-	by_root->os_ticks = by_root->blocked_ticks = 300; /* which is known */
-	by_root->switches = 2;
+	by_root->os.ticks = by_root->os.blocked_ticks = 300; /* which is known */
+	by_root->os.switches = 2;
 	put_event(&x, 1300, ROOT_CELL);
 	CHECK_INT(read_at(&x, 1300, false), 0);
 	one = path_node(&x, path_node(&x, path_node(&x, 1, 2), 3), 4);

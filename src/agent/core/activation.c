@@ -58,7 +58,7 @@ void dw_activation_end(struct dw_stacks *s, struct dw_shadow *e)
 	uint64_t cost = s->thread->pair_ticks[pair_of(e->record)];
 	uint32_t entry = (uint32_t)(e - s->current->entries);
 	const struct dw_os_sums *os = dw_os_inside_of(&s->current->os, entry);
-	struct dw_tree_sums since;
+	struct dw_tree_os since;
 
 	if (s->each && !(e->start & DWELL_SHADOW_LEFT_OUT))
 		tell(s, e, os);

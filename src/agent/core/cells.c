@@ -108,25 +108,16 @@ void dw_cell_take_back(struct dw_stacks *s, struct dw_shadow *e)
 		*sums.open = 0;
 }
 
-void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct dw_tree_sums *os)
+void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct dw_tree_os *os)
 {
 	bool is_inner = e->began & DWELL_SHADOW_INNER;
 	struct dw_tree_inner *inner;
-	struct dw_tree_sums *to;
 
 	if (is_inner && !(e->began & DWELL_SHADOW_REPEATED))
 		return;
 	inner = make_inner(s, cell_of(e));
-	if (!inner)
-		return;
-	to = &inner->os[is_inner ? DWELL_REPEATED : DWELL_OUTERMOST];
-	to->ticks += os->ticks;
-	to->probe_ticks += os->probe_ticks;
-	to->cpu_ticks += os->cpu_ticks;
-	to->blocked_ticks += os->blocked_ticks;
-	to->switches += os->switches;
-	to->io_calls += os->io_calls;
-	to->blocking_calls += os->blocking_calls;
+	if (inner)
+		dw_tree_os_add(&inner->os[is_inner ? DWELL_REPEATED : DWELL_OUTERMOST], os);
 }
 
 /*
@@ -136,7 +127,7 @@ void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct
 static void bring_up(struct dw_stacks *s, bool is_left)
 {
 	struct dw_stack *k = s->current;
-	struct dw_tree_sums os = {0};
+	struct dw_tree_os os = {0};
 	uint32_t i = UINT32_MAX;
 	struct sums sums;
 

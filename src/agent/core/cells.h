@@ -24,7 +24,7 @@ void dw_cell_close(struct dw_stacks *s, struct dw_shadow *e);
 void dw_cell_take_back(struct dw_stacks *s, struct dw_shadow *e);
 
 /* The system did @os in @e, which has ended and was closed. */
-void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct dw_tree_sums *os);
+void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct dw_tree_os *os);
 
 /* Let the sums of all that is open on the current stack be what they would be if it ended now. */
 void dw_cells_publish(struct dw_stacks *s);

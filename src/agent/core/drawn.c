@@ -141,13 +141,6 @@ void dw_drawn_add_os(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *t
 	struct dw_tree_drawn *path = current_path(d, s, tree);
 
 	s->thread->draw_at += interval->os;
-	if (!path)
-		return;
-	path->os_ticks += interval->os;
-	path->probe_ticks += interval->os_probe;
-	path->cpu_ticks += interval->os_cpu;
-	path->blocked_ticks += interval->os_blocked;
-	path->switches += interval->switches;
-	path->io_calls += interval->io_calls;
-	path->blocking_calls += interval->blocking_calls;
+	if (path)
+		dw_interval_add(&path->os, interval);
 }

@@ -79,7 +79,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static void add_since(struct dw_tree_sums *sum, const struct dw_os_open *open)
+static void add_since(struct dw_tree_os *sum, const struct dw_os_open *open)
 {
 	const struct dw_os_sums *now = &open->sums, *before = &open->before;
 
@@ -93,10 +93,10 @@ static void add_since(struct dw_tree_sums *sum, const struct dw_os_open *open)
 	sum->blocking_calls += less(now->blocking_calls, before->blocking_calls);
 }
 
-struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry)
+struct dw_tree_os dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry)
 {
 	const struct dw_os_open *open = top_of(o, entry);
-	struct dw_tree_sums since = {0};
+	struct dw_tree_os since = {0};
 
 	if (open)
 		add_since(&since, open);
@@ -104,7 +104,7 @@ struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t en
 }
 
 uint32_t dw_os_inside_sum(const struct dw_os_inside *o, uint32_t i, uint32_t entry,
-			  struct dw_tree_sums *sum)
+			  struct dw_tree_os *sum)
 {
 	i = i < o->n ? i : o->n;
 	while (i && o->open[i - 1].entry >= entry)

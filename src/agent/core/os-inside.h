@@ -39,7 +39,7 @@ const struct dw_os_sums *dw_os_inside_of(const struct dw_os_inside *o, uint32_t 
 void dw_os_inside_mark(struct dw_os_inside *o);
 
 /* What has happened in entry @entry, on top, since then. */
-struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry);
+struct dw_tree_os dw_os_inside_since(const struct dw_os_inside *o, uint32_t entry);
 
 /*
  * Add to @sum what has happened since then in entries from @entry on, but for the @i-th one that
@@ -47,7 +47,7 @@ struct dw_tree_sums dw_os_inside_since(const struct dw_os_inside *o, uint32_t en
  * for an entry below.
  */
 uint32_t dw_os_inside_sum(const struct dw_os_inside *o, uint32_t i, uint32_t entry,
-			  struct dw_tree_sums *sum);
+			  struct dw_tree_os *sum);
 
 /* As dw_os_inside_of(), wherever it is. */
 const struct dw_os_sums *dw_os_inside_at(const struct dw_os_inside *o, uint32_t entry);

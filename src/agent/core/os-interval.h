@@ -21,6 +21,18 @@ struct dw_interval {
 	enum dw_os_kind os_kind;
 };
 
+/* Add the operating system's part of @interval to @os. */
+static inline void dw_interval_add(struct dw_tree_os *os, const struct dw_interval *interval)
+{
+	os->ticks += interval->os;
+	os->probe_ticks += interval->os_probe;
+	os->cpu_ticks += interval->os_cpu;
+	os->blocked_ticks += interval->os_blocked;
+	os->switches += interval->switches;
+	os->io_calls += interval->io_calls;
+	os->blocking_calls += interval->blocking_calls;
+}
+
 /* What ends an interval. */
 enum dw_os_event {
 	DWELL_EVENT_PROBE,

@@ -388,17 +388,6 @@ struct dw_thread *dw_thread_known(void)
 										       : NULL;
 }
 
-static void add_os(struct dw_tree_os *os, const struct dw_interval *interval)
-{
-	os->ticks += interval->os;
-	os->probe_ticks += interval->os_probe;
-	os->cpu_ticks += interval->os_cpu;
-	os->blocked_ticks += interval->os_blocked;
-	os->switches += interval->switches;
-	os->io_calls += interval->io_calls;
-	os->blocking_calls += interval->blocking_calls;
-}
-
 void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead)
 {
 	struct dw_tree_node *node = t->line->current;
@@ -422,7 +411,7 @@ void dw_thread_charge(struct dw_thread *t, const struct dw_interval *interval)
 	if (has_event || interval->os_probe)
 		os = dw_tree_os(&t->tree, node);
 	if (os)
-		add_os(os, interval);
+		dw_interval_add(os, interval);
 }
 
 /* Where the program uses its stack from. */

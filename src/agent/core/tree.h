@@ -102,6 +102,18 @@ uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell);
 void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_tree_node *parent,
 		      const struct dw_tree_node *child);
 
+/* Add @more to @to. */
+static inline void dw_tree_os_add(struct dw_tree_os *to, const struct dw_tree_os *more)
+{
+	to->ticks += more->ticks;
+	to->probe_ticks += more->probe_ticks;
+	to->cpu_ticks += more->cpu_ticks;
+	to->blocked_ticks += more->blocked_ticks;
+	to->switches += more->switches;
+	to->io_calls += more->io_calls;
+	to->blocking_calls += more->blocking_calls;
+}
+
 /* What the operating system did in @node, made if it is new. NULL = no room. */
 struct dw_tree_os *dw_tree_os(struct dw_tree *t, struct dw_tree_node *node);
 

@@ -130,23 +130,15 @@ static bool is_mark(struct dw_tree_node *node)
 	return node->os == UINT32_MAX;
 }
 
-/* What the system did in @from it did in the current node. False: no room. */
-static bool move_os(const struct event *e, struct dw_tree_node *from)
+/* What the system did in @from, which has a record of it, it did in the current node. */
+static void move_os(const struct event *e, struct dw_tree_node *from)
 {
 	struct dw_tree_os *os = dw_tree_os(&e->t->tree, from);
 	struct dw_tree_os *to = dw_tree_os(&e->t->tree, e->t->line->current);
 
-	if (!os || !to)
-		return false;
-	to->ticks += os->ticks;
-	to->probe_ticks += os->probe_ticks;
-	to->cpu_ticks += os->cpu_ticks;
-	to->blocked_ticks += os->blocked_ticks;
-	to->switches += os->switches;
-	to->io_calls += os->io_calls;
-	to->blocking_calls += os->blocking_calls;
+	if (to)
+		dw_tree_os_add(to, os);
 	*os = (struct dw_tree_os){.mark = os->mark};
-	return true;
 }
 
 /* At the entry of @key: take back what the call or the jump out on top pushed, if it was this one.
@@ -162,8 +154,8 @@ static void take_back(const struct event *e, uint64_t key)
 	    out->calls != 1 || out->key == key || dw_address_of_key(out->key) != address)
 		return;
 	dw_stacks_take_back(&e->t->stacks);
-	if (out->os && !move_os(e, out))
-		dw_agent_drop(DWELL_DROP_COUNTS);
+	if (out->os)
+		move_os(e, out);
 	e->t->line->current->elapsed += out->elapsed;
 	out->elapsed = out->calls = 0;
 	out->os = UINT32_MAX;

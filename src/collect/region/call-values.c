@@ -48,8 +48,8 @@ struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw
 }
 
 struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t old[2],
-					   const struct dw_tree_sums *os,
-					   const struct dw_tree_sums *os_old)
+					   const struct dw_tree_os *os,
+					   const struct dw_tree_os *os_old)
 {
 	int64_t elapsed = change(now[0], old[0]) + change(now[1], old[1]);
 

@@ -43,8 +43,8 @@ struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw
 /* Likewise inclusive values of a cell, which has risen from @old to @now: the clock of its
  * activations, and what pairs of probes were taken to cost inside. */
 struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t old[2],
-					   const struct dw_tree_sums *os,
-					   const struct dw_tree_sums *os_old);
+					   const struct dw_tree_os *os,
+					   const struct dw_tree_os *os_old);
 
 /*
  * The values of @rise in nanoseconds, less the @cost (ticks) of probes, which is taken off as far

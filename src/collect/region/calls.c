@@ -504,7 +504,8 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	const struct dw_probe_costs *c = &r->costs;
 	double to_mean;
 
-	s->cpu_ns = s->lifetime_ns = s->each_lost = s->lookups = s->repairs = s->stacks = 0;
+	s->cpu_ns = s->lifetime_ns = s->each_lost = s->drawn_lost = s->lookups = s->repairs =
+		s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
 		struct dw_tree_thread t;
@@ -517,6 +518,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
 		s->each_lost += t.each_lost;
+		s->drawn_lost += t.drawn_lost;
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
 		s->stacks += t.stacks;

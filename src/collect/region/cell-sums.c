@@ -16,8 +16,8 @@ struct giving {
 
 /* Give node @id what an inclusive sum has risen by, in which @calls were made. */
 static int give_sum(const struct giving *g, uint32_t id, const uint64_t now[2],
-		    const uint64_t old[2], const struct dw_tree_sums *os,
-		    const struct dw_tree_sums *os_old, uint64_t calls)
+		    const uint64_t old[2], const struct dw_tree_os *os,
+		    const struct dw_tree_os *os_old, uint64_t calls)
 {
 	struct dw_call_rise rise = dw_call_rise_inclusive(now, old, os, os_old);
 	struct dw_call_values values;

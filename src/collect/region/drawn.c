@@ -68,12 +68,11 @@ static uint64_t rise(uint64_t now, uint64_t old)
 }
 
 /* What the system did on the path that has changed from @old to @now. */
-static struct dw_call_values system_of(const struct dw_tree_drawn *now,
-				       const struct dw_tree_drawn *old,
+static struct dw_call_values system_of(const struct dw_tree_os *now, const struct dw_tree_os *old,
 				       const struct dw_region_clock *clock)
 {
 	return (struct dw_call_values){
-		.elapsed_ns = span(clock, now->os_ticks, old->os_ticks),
+		.elapsed_ns = span(clock, now->ticks, old->ticks),
 		.blocked_ns = span(clock, now->blocked_ticks, old->blocked_ticks),
 		.os_cpu_ns = span(clock, now->cpu_ticks, old->cpu_ticks),
 		.switches = rise(now->switches, old->switches),
@@ -101,7 +100,7 @@ int dw_drawn_read(struct dw_drawn_reader *r, struct dw_call_lines *s,
 		more = (double)rise(now.ticks, old.ticks);
 		path->more += more;
 		cell_at(r, path->cell)->more += more;
-		path->values = system_of(&now, &old, clock);
+		path->values = system_of(&now.os, &old.os, clock);
 		r->n += rise(now.n, old.n);
 		for (; at && more > 0; at = s->drawn.v[at - 1].parent)
 			r->paths.v[at - 1].below += more;
