@@ -236,15 +236,19 @@ struct dw_tree_open {
 	uint64_t start;		      /* TSC */
 	uint64_t clock;		      /* at its start */
 	uint64_t spent;		      /* @clock and what callees that have ended took */
-	uint32_t node;		      /* line; 0 = beyond the tree */
+	uint32_t node;		      /* line of its node or cell, 0 = not known */
 	uint32_t index;		      /* on its stack; 0 = the line is not in use */
 	uint32_t below;		      /* index of the activation that it was called by, 0 = none */
 	uint32_t is_kept : 1;	      /* the slowest of its callee are kept */
 	uint32_t has_sums : 1;	      /* what follows is not 0; the agent's own */
+	uint32_t adds : 2;	      /* to which values of its cell it will add: DWELL_OUTERMOST or
+					 DWELL_REPEATED, + 1; 0 = to none */
 	uint64_t own_os, own_blocked; /* of callees, too, what follows on the other line */
 	uint64_t mark;		      /* DWELL_MARK_OPEN */
 	uint64_t os[DWELL_OS_KINDS], cpu_ticks, blocked_ticks; /* as in struct dw_tree_slow */
-	uint32_t switches, io_calls, blocking_calls, unused[3];
+	uint32_t switches, io_calls, blocking_calls, unused;
+	uint64_t sums; /* with @adds: what @inclusive and @probes come to there as it ends, less the
+			  TSC without the thread's @other_cost */
 };
 
 enum {

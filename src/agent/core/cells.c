@@ -84,6 +84,17 @@ void dw_cell_open(struct dw_stacks *s, struct dw_shadow *e, uint64_t clock)
 	*sums.open = (uint64_t)cell;
 }
 
+uint32_t dw_cell_adds(const struct dw_stacks *s, const struct dw_shadow *e, uint64_t *ret)
+{
+	struct sums sums;
+
+	*ret = 0;
+	if (!sums_of(s, e, &sums))
+		return 0;
+	*ret = e->inclusive + e->probes;
+	return 1 + (e->began & DWELL_SHADOW_INNER ? DWELL_REPEATED : DWELL_OUTERMOST);
+}
+
 static void publish(const struct dw_stacks *s, const struct dw_shadow *e, const struct sums *sums)
 {
 	sums->inclusive[0] = e->inclusive + s->now;

@@ -26,6 +26,11 @@ void dw_cell_take_back(struct dw_stacks *s, struct dw_shadow *e);
 /* The system did @os in @e, which has ended and was closed. */
 void dw_cell_add_os(struct dw_stacks *s, const struct dw_shadow *e, const struct dw_tree_os *os);
 
+/*
+ * To which values of its cell the open @e adds, as struct dw_tree_open.adds, and *@sums as there.
+ */
+uint32_t dw_cell_adds(const struct dw_stacks *s, const struct dw_shadow *e, uint64_t *sums);
+
 /* Let the sums of all that is open on the current stack be what they would be if it ended now. */
 void dw_cells_publish(struct dw_stacks *s);
 

@@ -5,6 +5,7 @@
 #include "agent/core/open.h"
 
 #include "agent/core/arena.h"
+#include "agent/core/cells.h"
 
 enum { OPEN_LINES = sizeof(struct dw_tree_open) / DWELL_LINE_BYTES };
 
@@ -52,17 +53,28 @@ static void fill_sums(struct dw_tree_open *open, const struct dw_os_sums *os)
 	open->blocking_calls = os->blocking_calls;
 }
 
-static void fill(struct dw_tree_open *open, const struct dw_thread *t, const struct dw_shadow *e,
+/* Let @open be what @e is like. Whether it said so already, but for what ended in it since. */
+static bool fill(struct dw_tree_open *open, const struct dw_thread *t, const struct dw_shadow *e,
 		 const struct dw_os_sums *os)
 {
-	bool is_known = !t->line->has_cells && !(e->start & DWELL_SHADOW_LEFT_OUT);
+	bool is_known = !(e->start & DWELL_SHADOW_LEFT_OUT), is_same;
+	uint32_t node = is_known ? dw_arena_index(t->line->arena, e->function) : 0, adds = 0;
+	uint64_t sums = 0;
 
+	if (t->line->has_cells)
+		adds = dw_cell_adds(&t->stacks, e, &sums);
+	is_same = open->start == dw_shadow_began(e) && open->node == node && open->adds == adds &&
+		  open->sums == sums;
 	open->start = dw_shadow_began(e);
 	open->clock = e->start;
 	open->spent = e->spent & ~DWELL_SHADOW_SLOW;
-	open->node = is_known ? dw_arena_index(t->line->arena, e->function) : 0;
-	open->is_kept = is_known && dw_each_keeps(&t->each, e->function->key);
+	open->node = node;
+	open->is_kept =
+		is_known && !t->line->has_cells && dw_each_keeps(&t->each, e->function->key);
+	open->adds = adds & 3;
+	open->sums = sums;
 	fill_sums(open, os);
+	return is_same;
 }
 
 void dw_open_tell(struct dw_thread *t)
@@ -79,8 +91,7 @@ void dw_open_tell(struct dw_thread *t)
 		open = entry_of(t->line, index);
 		if (!open)
 			break;
-		is_same = open->index == index && open->start == dw_shadow_began(e);
-		fill(open, t, e, dw_os_inside_at(&k->os, index));
+		is_same = fill(open, t, e, dw_os_inside_at(&k->os, index)) && open->index == index;
 		e--;
 		dw_stack_activation(k, &e);
 		open->index = index;

@@ -423,12 +423,13 @@ static void tell_late(const struct event *e, uint64_t ticks)
 }
 
 /* A thread that has cells: draw its path if it is time, and let the collector know what calls have
- * taken that go on. */
+ * taken that go on, before one that may wait for long, too. */
 static void draw(const struct event *e)
 {
 	struct dw_thread *t = e->t;
 
-	if (!t->line->has_cells || !dw_drawn_look(&t->drawer, &t->stacks, &t->tree))
+	if (!t->line->has_cells ||
+	    (!dw_drawn_look(&t->drawer, &t->stacks, &t->tree) && e->gate != DWELL_GATE_CALL_BEGIN))
 		return;
 	/* That walks the whole stack: of a deep one less often. */
 	if (e->now - t->published >

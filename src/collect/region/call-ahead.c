@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The entry of @line in the list, added when it is not there. NULL = no memory. */
-static struct dw_call_ahead *ahead_of(struct dw_call_aheads *a, uint32_t line)
+struct dw_call_ahead *dw_call_ahead_add(struct dw_call_aheads *a, uint32_t line)
 {
 	struct dw_call_ahead *known = dw_call_ahead_of(a, line);
 
@@ -51,7 +50,7 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 	if (until <= t->last || !t->last || line >= s->lines.n ||
 	    (!dw_line_is_node(s->lines.v[line].kind) && !dw_line_is_cell(s->lines.v[line].kind)))
 		return 0;
-	a = ahead_of(list, (uint32_t)line);
+	a = dw_call_ahead_add(list, (uint32_t)line);
 	if (!a)
 		return -ENOMEM;
 	a->until = until;

@@ -49,6 +49,9 @@ static inline struct dw_call_ahead *dw_call_ahead_of(const struct dw_call_aheads
 	return i ? &a->v.v[i - 1] : NULL;
 }
 
+/* The same, made where there is none. NULL = no memory. */
+struct dw_call_ahead *dw_call_ahead_add(struct dw_call_aheads *a, uint32_t line);
+
 /* Let @rise, of a node that has @a, be what is to be given now. */
 void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise);
 

@@ -436,7 +436,7 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	if (!rc)
 		rc = give_cells(r, now);
 	if (!rc)
-		rc = dw_cell_sums_give(&r->sums, &r->s, now);
+		rc = dw_cell_sums_give(&r->sums, &r->s, &r->ahead, now);
 	return rc ? rc : dw_call_aheads_keep(&r->ahead);
 }
 
@@ -589,6 +589,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_late_release(&r->late);
 	dw_fit_release(&r->fit);
 	dw_cell_costs_release(&r->cells);
+	dw_cell_sums_release(&r->sums);
 	dw_drawn_release(&r->drawn);
 	dw_each_release(&r->each);
 	free(r);

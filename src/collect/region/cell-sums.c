@@ -11,17 +11,20 @@
 struct giving {
 	struct dw_call_lines *s;
 	const struct dw_region_reading *now;
+	const struct dw_cell_waits *waits;
 	double scale; /* what probes did cost, of what the agent took them to cost */
 };
 
-/* Give node @id what an inclusive sum has risen by, in which @calls were made. */
-static int give_sum(const struct giving *g, uint32_t id, const uint64_t now[2],
-		    const uint64_t old[2], const struct dw_tree_os *os,
+/* Give node @id what an inclusive sum has risen by that has @ahead, in which @calls were made. */
+static int give_sum(const struct giving *g, uint32_t id, struct dw_call_ahead *ahead,
+		    const uint64_t now[2], const uint64_t old[2], const struct dw_tree_os *os,
 		    const struct dw_tree_os *os_old, uint64_t calls)
 {
 	struct dw_call_rise rise = dw_call_rise_inclusive(now, old, os, os_old);
 	struct dw_call_values values;
 
+	if (ahead)
+		dw_call_ahead_settle(ahead, &rise);
 	rise.calls = calls;
 	dw_call_values_of(&rise, g->scale * (double)(int64_t)(now[1] - old[1]), g->now->clock,
 			  &values);
@@ -41,12 +44,15 @@ static int give_cell(const struct giving *g, uint32_t line)
 	rc = dw_cell_lines_inner(g->s, line, cell.inner, &inner, &inner_old, &node);
 	if (rc == -ENOMEM)
 		return rc;
-	rc = give_sum(g, g->s->lines.v[line].id + 1, (uint64_t[]){cell.inclusive, cell.probes},
+	rc = give_sum(g, g->s->lines.v[line].id + 1,
+		      dw_call_ahead_of(&g->waits->of[DWELL_OUTERMOST], line),
+		      (uint64_t[]){cell.inclusive, cell.probes},
 		      (uint64_t[]){old.inclusive, old.probes}, &inner.os[DWELL_OUTERMOST],
 		      &inner_old.os[DWELL_OUTERMOST],
 		      cell.calls > old.calls ? cell.calls - old.calls : 0);
 	if (!rc && node)
-		rc = give_sum(g, node, (uint64_t[]){inner.inclusive, inner.probes},
+		rc = give_sum(g, node, dw_call_ahead_of(&g->waits->of[DWELL_REPEATED], line),
+			      (uint64_t[]){inner.inclusive, inner.probes},
 			      (uint64_t[]){inner_old.inclusive, inner_old.probes},
 			      &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED], 0);
 	return rc;
@@ -67,12 +73,12 @@ static double cell_probes(const struct dw_call_lines *s)
 	return sum;
 }
 
-int dw_cell_sums_give(const struct dw_cell_sums *c, struct dw_call_lines *s,
-		      const struct dw_region_reading *now)
+int dw_cell_sums_give(struct dw_cell_sums *c, struct dw_call_lines *s,
+		      const struct dw_call_aheads *ahead, const struct dw_region_reading *now)
 {
 	double probes = cell_probes(s);
-	struct giving g = {s, now, probes > 0 ? c->cost / probes : 0};
-	int rc = 0;
+	struct giving g = {s, now, &c->waits, probes > 0 ? c->cost / probes : 0};
+	int rc = dw_cell_waits_look(&c->waits, s, ahead, now->head);
 
 	for (size_t i = 0; i < s->changes.n && !rc; i++) {
 		uint32_t line = s->changes.v[i].line;
@@ -81,5 +87,10 @@ int dw_cell_sums_give(const struct dw_cell_sums *c, struct dw_call_lines *s,
 		if (kind == DWELL_LINE_CELL || kind == DWELL_LINE_CELL_OUTSIDE)
 			rc = give_cell(&g, line);
 	}
-	return rc;
+	return rc ? rc : dw_cell_waits_keep(&c->waits);
+}
+
+void dw_cell_sums_release(struct dw_cell_sums *c)
+{
+	dw_cell_waits_release(&c->waits);
 }

@@ -6,13 +6,20 @@
  */
 #pragma once
 
+#include "collect/region/call-ahead.h"
 #include "collect/region/call-lines.h"
+#include "collect/region/cell-waits.h"
 
 /* Zero-initialised. */
 struct dw_cell_sums {
 	double cost; /* of probes, taken off exclusive times of cells so far: ticks */
+	struct dw_cell_waits waits;
 };
 
-/* Give what the sums of all cells that have changed have risen by. 0 or -ENOMEM. */
-int dw_cell_sums_give(const struct dw_cell_sums *c, struct dw_call_lines *s,
-		      const struct dw_region_reading *now);
+/* Give what the sums of all cells that have changed have risen by, and what is charged @ahead of
+ * them. 0 or -ENOMEM. */
+int dw_cell_sums_give(struct dw_cell_sums *c, struct dw_call_lines *s,
+		      const struct dw_call_aheads *ahead, const struct dw_region_reading *now);
+
+/* Free everything. */
+void dw_cell_sums_release(struct dw_cell_sums *c);

@@ -115,9 +115,8 @@ static int add(struct dw_call_lines *s, const struct walk *k, bool is_kept,
 	return rc;
 }
 
-/* The activation @index of the thread. False: it is not told of. */
-static bool get(const struct dw_call_lines *s, const struct dw_tree_thread *t, uint32_t index,
-		struct dw_tree_open *ret)
+bool dw_open_get(const struct dw_call_lines *s, const struct dw_tree_thread *t, uint32_t index,
+		 struct dw_tree_open *ret)
 {
 	uint32_t i = index % DWELL_OPEN_MAX, block = t->open[i / DWELL_OPEN_BLOCK];
 	uint64_t line = (uint64_t)block + (uint64_t)i % DWELL_OPEN_BLOCK * DWELL_OPEN_LINES;
@@ -139,7 +138,7 @@ static int take_thread(struct dw_call_lines *s, const struct dw_call_thread *thr
 	dw_call_lines_get(s, thread->line, DWELL_THREAD_LINES, &k.t);
 	begin(&k);
 	index = k.t.open_top;
-	for (int i = 0; i < DWELL_OPEN_MAX && !rc && get(s, &k.t, index, &o); i++) {
+	for (int i = 0; i < DWELL_OPEN_MAX && !rc && dw_open_get(s, &k.t, index, &o); i++) {
 		go_out(&k, &o);
 		rc = add(s, &k, o.is_kept, clock);
 		k.w.own_os = k.w.own_blocked = 0;

@@ -10,5 +10,9 @@
 #include "collect/region/call-lines.h"
 #include "collect/region/clock.h"
 
+/* The activation @index of the thread @t as it is now: *@ret. False: it is not told of. */
+bool dw_open_get(const struct dw_call_lines *s, const struct dw_tree_thread *t, uint32_t index,
+		 struct dw_tree_open *ret);
+
 /* Append them to the profile of @s, at its last reading: ranges and slow calls. 0 or -ENOMEM. */
 int dw_open_read(struct dw_call_lines *s, const struct dw_region_clock *clock);
