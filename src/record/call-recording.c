@@ -35,6 +35,8 @@ enum {
 	EARLY_SLICES = 2000,  /* and they come no earlier than others */
 	IMPATIENT_MS = 3000,
 	SAMPLES_MAX = 1 << 20,
+	TREES = 8, /* processes at once whose memory for call trees all together may have */
+	ROOM_MIN = 256 << 10, /* bytes of nodes that each process may have */
 };
 
 /* In place of a function's key: where samples may be. No key is 0 or has all of these bits. */
@@ -51,6 +53,8 @@ struct recorded {
 	bool is_bad;	 /* cannot be read any more */
 	bool is_known;	 /* has been read before, or is left out */
 	uint32_t slice;	 /* that it is read for */
+	size_t nodes;	 /* of the profile's that are its own */
+	uint64_t room;	 /* that it was told of, 0 = not yet */
 	uint64_t cpu_ns; /* of its CPU clock, when that was last read */
 	struct dw_call_names names;
 	struct dw_region_calls *calls;
@@ -67,6 +71,7 @@ struct dw_call_recording {
 	DW_VEC(struct recorded *) open;
 	struct dw_where where;
 	double overhead;  /* limit of dw_call_overhead_init(), 0 = none */
+	uint64_t memory;  /* for the call trees of a process, in bytes */
 	size_t nodes_max; /* then processes that begin are left out */
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
@@ -97,8 +102,9 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
 	return rc;
 }
 
-void dw_call_recording_hold(struct dw_call_recording *r, uint64_t nodes)
+void dw_call_recording_hold(struct dw_call_recording *r, uint64_t bytes, uint64_t nodes)
 {
+	r->memory = bytes;
 	r->nodes_max = nodes;
 }
 
@@ -171,10 +177,27 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	return rc;
 }
 
+/* Let @d have a share of what the nodes of others leave: where many processes come, as in a build,
+ * trees get smaller, and the session ends with all of them. */
+static void tell_room(struct dw_call_recording *r, struct recorded *d, int fd)
+{
+	uint64_t others = (dw_calls_count(&r->slices.p.calls) - d->nodes) * DWELL_LINE_BYTES;
+	uint64_t all = r->memory * TREES, room = others < all ? (all - others) / TREES : 0;
+
+	room = room > ROOM_MIN ? room : ROOM_MIN;
+	if (room != d->room)
+		(void)dw_region_write_room(fd, room);
+	d->room = room;
+}
+
 void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region_look *look,
 			     const struct dw_region_process *p)
 {
-	dw_sliced_fail(&r->slices, add_recorded(r, look, p));
+	int rc = add_recorded(r, look, p);
+
+	dw_sliced_fail(&r->slices, rc);
+	if (!rc)
+		tell_room(r, r->open.v[r->open.n - 1], look->fd);
 	if (r->overhead > 0 && dw_sliced_now(&r->slices) < EARLY_SLICES)
 		dw_sliced_hasten(&r->slices, FIRST_NS);
 }
@@ -345,6 +368,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
 {
 	int rc = dw_call_names_update(&d->names, look->fd, look->head);
+	size_t nodes = dw_calls_count(&r->slices.p.calls);
 	uint64_t read_ns;
 
 	dw_where_read(&r->where, note_sample, r);
@@ -362,6 +386,9 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 		read_clock(d);
 	if (!rc && !is_left_out(r, d))
 		rc = dw_region_calls_read(d->calls, look->fd, now);
+	d->nodes += dw_calls_count(&r->slices.p.calls) - nodes;
+	if (!now->is_last)
+		tell_room(r, d, look->fd);
 	dw_recorded_threads_name(&r->slices.processes, d->process, d->pid);
 	read_ns = dw_sliced_time(&r->slices, dw_clock_ns(CLOCK_MONOTONIC));
 	if (!rc && now->cost)

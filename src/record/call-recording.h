@@ -24,9 +24,10 @@ struct dw_call_recording;
 int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
 			  struct dw_call_recording **ret, struct dw_error *err);
 
-/* Leave out processes that begin when there are @nodes nodes of call trees already; before anything
+/* Call trees of a process may take @bytes, as its agent has been told, and less the more others
+ * have. Processes that begin when all have @nodes nodes already are left out. Before anything
  * comes. */
-void dw_call_recording_hold(struct dw_call_recording *r, uint64_t nodes);
+void dw_call_recording_hold(struct dw_call_recording *r, uint64_t bytes, uint64_t nodes);
 
 /* Let probes take at most the part @overhead of the program's own time, before anything comes. Then
  * the first slices of a process are shorter, for what costs most to be found early. */

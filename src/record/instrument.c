@@ -498,7 +498,7 @@ static int start(struct recorder *r, struct dw_error *err)
 		return rc;
 	if (r->recording) {
 		dw_call_recording_limit(r->recording, o->overhead);
-		dw_call_recording_hold(r->recording, o->nodes_max);
+		dw_call_recording_hold(r->recording, o->memory_bytes, o->nodes_max);
 		dw_call_recording_know(r->recording, o->plan.cache_dir);
 		dw_call_recording_watch(r->recording, r->run.launch.pid);
 	}

@@ -3,7 +3,8 @@
  *
  * The agent makes it in the session's folder (found through DWELL_ENV_FOLDER) and maps it; the
  * collector finds it by inotify, reads it with pread() and believes nothing in it. Everything is
- * written by the target, but for the answers, which the collector writes with pwrite(). The file
+ * written by the target, but for answers, tree_room and mutes, which the collector writes with
+ * pwrite(). The file
  * begins with struct dw_region_header; chunks follow, in the order of their making, each whole
  * pages, allocated before the first store. Fields are written before the counter that
  * publishes them (release). All offsets are from the start of the file.
@@ -78,7 +79,7 @@ struct dw_region_alive {
 };
 
 enum {
-	DWELL_REGION_VERSION = 7,
+	DWELL_REGION_VERSION = 8,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
@@ -243,6 +244,8 @@ struct dw_region_header {
 	struct dw_region_chunk chunks[DWELL_REGION_CHUNKS];
 	struct dw_region_module modules[DWELL_REGION_MODULES];
 	struct dw_region_answer answers[DWELL_REGION_MODULES];
+	uint64_t tree_room; /* bytes of nodes that call trees may have, beside those for threads
+			       beyond the first: the collector's word, 0 = all that there are */
 	struct dw_region_mutes mutes;
 	/* What is not measured from the start, since an earlier run has muted it: as keys of
 	 * @mutes, but by index in the module's image. Written before the answer. */

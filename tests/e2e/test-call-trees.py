@@ -256,6 +256,22 @@ def test_loader_waits_in_a_first_call(context):
     expect(waited, ["main"], "who waited")
 
 
+def test_processes_share_the_memory(context):
+    """One after the other they have smaller trees, and all have their calls."""
+    program, times = context.target("counted-paths-gcc-O2"), 20
+    done = context.instrument("--all-functions", "--memory", "1", "--", "/bin/sh", "-c",
+                              f"for i in $(seq {times}); do {program}; done")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    report = context.report("functions")
+    for name, n in {words[0]: int(words[1]) for words in lines[:len(lines) // times]}.items():
+        expect([row["number_of_calls"] for row in report["rows"] if row["function_name"] == name],
+               [n] * times, f"calls of {name}")
+    facts = report["session"]
+    expect((facts["processes_left_out"], facts["nodes_dropped"]), (0, 0), "lost")
+    a_process = (1 << 20) // 64
+    require(8 * a_process < facts["call_nodes"] < 12 * a_process, f"{facts['call_nodes']} nodes")
+
+
 @cases(*FLAVOURS)
 def test_memory_is_bounded(context, flavour):
     check_calls(context, flavour, "paths", options=("--memory", "1024"))

@@ -28,6 +28,7 @@ struct arena {
 	uint64_t base;
 	uint64_t links;	   /* address; one byte for DWELL_LINES_A_LINK */
 	uint64_t reserved; /* bytes, as the next */
+	uint64_t granted;  /* of the budget, without what threads have added */
 	uint64_t budget;   /* atomic */
 	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
 	uint32_t used;	   /* lines, atomic */
@@ -50,6 +51,7 @@ bool dw_arena_start(uint64_t bytes)
 		arena.reserved = arena.reserved / 2 & -(uint64_t)CHUNK_BYTES_MIN;
 	arena.base = arena.links + with_links(arena.reserved) - arena.reserved;
 	arena.budget = bytes < arena.reserved ? bytes : arena.reserved;
+	arena.granted = arena.budget;
 	arena.used = 1; /* line 0 */
 	dw_agent_region()->arena_base = arena.base;
 	dw_agent_window(arena.budget + WINDOW_MORE);
@@ -133,6 +135,14 @@ static bool make_room(uint64_t end)
 	return false;
 }
 
+/* What nodes must leave of the budget, as other processes have so many. */
+static uint64_t withheld(void)
+{
+	uint64_t room = __atomic_load_n(&dw_agent_region()->tree_room, __ATOMIC_RELAXED);
+
+	return room && room < arena.granted ? arena.granted - room : 0;
+}
+
 /* Whether lines before @end may be taken for @use. Paths have room of their own. */
 static bool is_within(uint64_t end, enum dw_line_use use)
 {
@@ -143,6 +153,8 @@ static bool is_within(uint64_t end, enum dw_line_use use)
 		return false;
 	if (use != DWELL_LINE_NODE)
 		bytes += OTHER_BYTES;
+	else
+		bytes -= withheld();
 	return end * DWELL_LINE_BYTES <= bytes + paths;
 }
 

@@ -148,6 +148,11 @@ static int write_all(int fd, const void *buf, size_t n, uint64_t at)
 	return (size_t)done == n ? 0 : -ENOSPC;
 }
 
+int dw_region_write_room(int fd, uint64_t bytes)
+{
+	return write_all(fd, &bytes, sizeof bytes, offsetof(struct dw_region_header, tree_room));
+}
+
 int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbeat, const char *path)
 {
 	struct dw_region_answer a = {.heartbeat = heartbeat};

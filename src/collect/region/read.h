@@ -73,6 +73,9 @@ int dw_region_add_counts(int fd, const struct dw_region_module *m, uint32_t n, u
 int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbeat,
 			   const char *path);
 
+/* Write tree_room. 0 or -errno. */
+int dw_region_write_room(int fd, uint64_t bytes);
+
 /* Write the @n @subjects that are not measured from the start in module @i to place @from of the
  * region's list, before its answer. 0 or -errno. */
 int dw_region_write_learnt(int fd, uint32_t i, const uint32_t *subjects, uint32_t from, uint32_t n);
