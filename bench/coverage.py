@@ -33,6 +33,10 @@ REASONS = ("threads_filtered",)
 ROW = "{:18} {:>8} {:>6} {:>12} {:>8} {:>9} {:>6}  {}"
 
 
+class NotReady(Exception):
+    """What the program needs is not here, or does not work."""
+
+
 def search_path():
     versions = "/usr/lib/postgresql"
     found = sorted(os.listdir(versions)) if os.path.isdir(versions) else []
@@ -58,7 +62,10 @@ def compare(program, dwell, seconds, scratch):
     env = {"P": INPUTS, "PATH": search_path(), **program.env}
     trial = Trial(words, program.setup, env=env, ignore=program.ignore, seconds=seconds, must_work=True,
                   may_miss=("processes_not_instrumented", *REASONS))
-    trial.prepare(scratch)
+    try:
+        trial.prepare(scratch)
+    except AssertionError as error:
+        raise NotReady(error) from error
     start = used_s()
     plain = trial.run(scratch, dwell, None)
     plain_s = used_s() - start
@@ -93,7 +100,11 @@ def main():
         if program.user or not shutil.which(program.needs, path=search_path()):
             continue
         with tempfile.TemporaryDirectory(prefix="dwell-coverage-") as scratch:
-            wrong, facts, plain_s, taken = compare(program, dwell, arguments.seconds, scratch)
+            try:
+                wrong, facts, plain_s, taken = compare(program, dwell, arguments.seconds, scratch)
+            except NotReady as reason:
+                print(f"{program.name:18} not run: {str(reason).splitlines()[0]}", flush=True)
+                continue
         ran += 1
         wrong_n += wrong is not None
         ratio = f"{taken / plain_s:.1f}" if plain_s > 0 else "-"
