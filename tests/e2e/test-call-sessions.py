@@ -198,16 +198,42 @@ def test_duration(context):
     require(rows[0]["inclusive_blocked_time"] < facts["duration_ns"], "more than the recording")
 
 
-def test_code_without_probes_is_shared(context):
-    """Once the recording is over, children share the code that has no probes any more: a fork copies
-    no page tables of it."""
-    script = "sleep 2; while read -r line; do echo \"$line\"; done </proc/self/maps"
-    shown = context.instrument("--module", "*", "--duration", "1", "--", "/bin/sh", "-c", script).stdout
-    code = [line.split() for line in shown.splitlines() if " r-x" in line]
-    shared = [words for words in code if words[1] == "r-xs"]
-    require(len(shared) >= 2, f"shared code of the shell and its libraries: {shown}")
-    private = [words for words in code if words[1] == "r-xp" and len(words) < 6]
-    require(not private, f"{private}")
+def mappings(smaps):
+    """(rights, path or "", kB of pages that were written to) of each line of /proc/PID/smaps."""
+    found = []
+    for words in map(str.split, smaps.splitlines()):
+        if "-" in words[0] and not words[0].endswith(":"):
+            found.append([words[1], words[5] if len(words) > 5 else "", 0])
+        elif words[0] == "Anonymous:":
+            found[-1][2] = int(words[1])
+    return found
+
+
+def test_modules_run_by_themselves_afterwards(context):
+    """Once the recording is over, a fork copies no code: modules have their own text again, and children
+    share the clones that still run. System calls have probes in the C library of both."""
+    script = "sleep 2; while read -r line; do echo \"$line\"; done </proc/self/smaps"
+    for modules in [], ["--module", "*"]:
+        shown = context.instrument(*modules, "--duration", "1", "--", "/bin/sh", "-c", script).stdout
+        require(calls(context), "nothing was recorded")
+        code = [row for row in mappings(shown) if "x" in row[0]]
+        shared = [row for row in code if row[0] == "r-xs"]
+        require(len(shared) >= 2, f"shared code of the shell's and the C library's clones: {shown}")
+        changed = [row for row in code if row[0] != "r-xs" and row[2]]
+        require(not changed, f"code that a fork copies: {changed}")
+        require(any(os.path.basename(row[1]) == "libc.so.6" for row in code), f"the C library's: {code}")
+
+
+def test_children_are_plain_afterwards(context):
+    """What is executed once the recording is over has no agent, and sees nothing of it."""
+    script = "sleep 2; cat /proc/self/maps; cat /proc/self/environ | tr '\\0' '\\n'"
+    for command in ["instrument"], ["sample", "--road", "inside"]:
+        done = context.run(context.dwell, *command, "-o", "after.dwell", "--duration", "1", "--", "/bin/sh",
+                           "-c", script)
+        expect(done.returncode, 0, f"status\n{done.stderr}")
+        require("libc.so.6" in done.stdout and "PATH=" in done.stdout, f"maps of cat: {done.stdout}")
+        for trace in "libdwell", "DWELL_", "LD_PRELOAD", "/dev/shm":
+            require(trace not in done.stdout, f"{trace} in {done.stdout}")
 
 
 def test_processes_beyond_the_limit_of_nodes(context):

@@ -128,17 +128,32 @@ TEST(pages_swapped)
 {
 	const uint8_t pages = 1;
 	struct dw_area area;
-	uint8_t result = NEW;
+	uint8_t result = NEW + 1;
 
 	CHECK(make(&area));
 	CHECK_INT(dw_text_patch(&area, true), 0);
-	for (int is_last = 0; is_last < 2; is_last++) {
-		result++;
-		CHECK_INT(dw_text_swap_pages(area.area + CLONE_AT, DWELL_PAGE_BYTES, &pages,
-					     is_last, make_newer, &result),
-			  0);
-		CHECK_INT(call(&area), result);
-	}
+	CHECK_INT(dw_text_swap_pages(area.area + CLONE_AT, DWELL_PAGE_BYTES, &pages, make_newer,
+				     &result),
+		  0);
+	CHECK_INT(call(&area), result);
+	result++;
+	CHECK_INT(dw_text_share(area.area + CLONE_AT, DWELL_PAGE_BYTES, make_newer, &result), 0);
+	CHECK_INT(call(&area), result);
+}
+
+TEST(undone_in_a_copy)
+{
+	uint8_t copy[DWELL_PAGE_BYTES], old[DWELL_PAGE_BYTES];
+	struct dw_area area;
+
+	CHECK(make(&area));
+	memcpy(old, (const void *)area.text, sizeof(old));
+	CHECK_INT(dw_text_patch(&area, true), 0);
+	memcpy(copy, (const void *)area.text, sizeof(copy));
+	CHECK(memcmp(copy, old, sizeof(copy)));
+	dw_text_undo(&area, copy);
+	CHECK(!memcmp(copy, old, sizeof(copy)));
+	CHECK_INT(call(&area), NEW);
 }
 
 bool dw_agent_may_call(void);

@@ -10,36 +10,19 @@
  * that can be had, so that /proc/self/maps still tells whose code it is.
  */
 #include "agent/core/agent-internal.h"
+#include "agent/core/elf-file.h"
 #include "agent/core/exec.h"
 #include "agent/core/syscall-x86-64.h"
 
-#include <elf.h>
 #include <link.h>
 
-enum { DWELL_PATCH_PAGE = 4096, DWELL_PATCH_JUMP_BYTES = 5, DWELL_PATCH_SEGMENTS = 32 };
+enum { DWELL_PATCH_PAGE = 4096, DWELL_PATCH_JUMP_BYTES = 5 };
 
 static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 static const unsigned char number_59[] = {0xb8, 59, 0, 0, 0}; /* mov $59,%eax */
 static const unsigned char syscall[] = {0x0f, 0x05};
 
-/* Where in its file the library's byte at @svma lies; 0 = nowhere. */
-static uint64_t file_offset(int fd, uint64_t svma)
-{
-	Elf64_Ehdr elf;
-	Elf64_Phdr segment;
-
-	if (dw_sys_pread(fd, &elf, sizeof(elf), 0) != (long)sizeof(elf) ||
-	    memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_phnum > DWELL_PATCH_SEGMENTS)
-		return 0;
-	for (unsigned int i = 0; i < elf.e_phnum; i++) {
-		if (dw_sys_pread(fd, &segment, sizeof(segment),
-				 elf.e_phoff + i * sizeof(segment)) != (long)sizeof(segment))
-			return 0;
-		if (segment.p_type == PT_LOAD && svma - segment.p_vaddr < segment.p_filesz)
-			return svma - segment.p_vaddr + segment.p_offset;
-	}
-	return 0;
-}
+static unsigned char *patched; /* in the library, NULL = nothing is */
 
 /* The file's page that stands at @page in @map, private and writable; NULL = it cannot be had, or
  * differs. */
@@ -51,7 +34,7 @@ static unsigned char *map_page(const struct link_map *map, const unsigned char *
 
 	if (fd < 0)
 		return NULL;
-	offset = file_offset(fd, (uint64_t)page - map->l_addr);
+	offset = dw_elf_file_offset(fd, (uint64_t)page - map->l_addr);
 	if (offset && offset % DWELL_PATCH_PAGE == 0)
 		copy = dw_sys_mmap(NULL, DWELL_PATCH_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
 				   offset);
@@ -119,6 +102,14 @@ static unsigned char *behind_endbr64(unsigned char *entry)
 	return memcmp(entry, endbr64, sizeof(endbr64)) ? entry : entry + sizeof(endbr64);
 }
 
+void dw_exec_unpatch(uint64_t text, uint64_t bytes, uint8_t *copy)
+{
+	uint64_t at = (uintptr_t)patched - text;
+
+	if (patched && at < bytes && bytes - at >= sizeof(number_59))
+		memcpy(copy + at, number_59, sizeof(number_59));
+}
+
 bool dw_exec_patch(void)
 {
 	const struct link_map *map = dw_loader_libc();
@@ -130,5 +121,7 @@ bool dw_exec_patch(void)
 	if (dw_agent.is_on && dw_agent_part.running)
 		clone = (unsigned char *)dw_agent_part.running((uintptr_t)entry);
 	is_done = redirect(map, behind_endbr64(entry));
+	if (is_done)
+		patched = behind_endbr64(entry);
 	return clone == entry ? is_done : redirect(map, behind_endbr64(clone));
 }

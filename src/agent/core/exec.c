@@ -11,8 +11,8 @@
  * In the process itself the new environment is mapped: success takes the mapping away. But this
  * often runs in a child of vfork() or posix_spawn(), which shares the parent's memory, where a
  * mapping would stay behind: there the environment stands on the stack, of which
- * posix_spawn() gives 32 KB, and is only mapped when it is too large for that. Results and errno
- * are those of the plain call: where the kernel finds the longer environment too large, the program
+ * posix_spawn() gives 32 KB, and is only mapped when it is too large for that. Once the recording
+ * is over children run without the agent. Results and errno are those of the plain call: where the kernel finds the longer environment too large, the program
  * runs without the agent, and what cannot be read is left for the kernel to refuse.
  */
 #include "agent/core/exec.h"
@@ -100,7 +100,8 @@ static size_t count_bytes(char *const *envp)
  */
 static void fill(char **to, char *const *envp)
 {
-	const char *preload = dw_agent.variables[DWELL_AGENT_VARIABLES - 1];
+	const bool is_over = dw_agent_is_over(); /* then children get the program's own */
+	const char *preload = is_over ? NULL : dw_agent.variables[DWELL_AGENT_VARIABLES - 1];
 	size_t n = 0;
 	char *text;
 
@@ -120,7 +121,7 @@ static void fill(char **to, char *const *envp)
 		dw_text_append(text, SIZE_MAX / 2, preload_of(preload));
 		preload = NULL;
 	}
-	for (int i = 0; i < DWELL_AGENT_VARIABLES - 1; i++)
+	for (int i = 0; i < DWELL_AGENT_VARIABLES - 1 && !is_over; i++)
 		if (dw_agent.variables[i][0])
 			*to++ = dw_agent.variables[i];
 	if (preload)
@@ -199,7 +200,7 @@ static int execute_fitting(const struct exec *exec)
 	enum dw_exec_fit fit = DWELL_EXEC_OTHER;
 	int error;
 
-	if (!dw_agent.is_active)
+	if (!dw_agent.is_active || (dw_agent_is_over() && !dw_agent_part.hides))
 		return run(exec, exec->envp);
 	if (dw_agent_may_call()) {
 		if (!dw_are_readable_texts(exec->envp))

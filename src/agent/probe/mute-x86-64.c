@@ -15,6 +15,7 @@
 #include "agent/core/stacks.h"
 #include "agent/core/syscall-x86-64.h"
 #include "agent/probe/mute.h"
+#include "agent/probe/restore.h"
 #include "agent/probe/state.h"
 #include "agent/probe/text.h"
 
@@ -375,7 +376,27 @@ static int swap_pages(struct work *w, uint8_t *pages, uint32_t n)
 	mark_pages(w, pages);
 	fill_gaps(pages, n);
 	return dw_text_swap_pages(w->area->area + w->area->header->code_at,
-				  (uint64_t)n * DWELL_PAGE_BYTES, pages, !w->fresh, edit, w);
+				  (uint64_t)n * DWELL_PAGE_BYTES, pages, edit, w);
+}
+
+static void edit_last(void *ctx, uint8_t *copy)
+{
+	const struct work *w = ctx;
+	const struct dw_clone_header *h = w->area->header;
+
+	edit(ctx, copy + h->code_at);
+	((uint64_t *)(copy + h->wiped_at))[DWELL_WIPED_ALIVE] = 1;
+}
+
+/* Change the image for the last time, all but its tables, which are its end: what was six mappings
+ * becomes one that a fork need not copy. 0 or -errno. */
+static int change_last(struct work *w)
+{
+	const struct dw_clone_header *h = w->area->header;
+
+	if (h->wiped_at < h->code_at + h->code_bytes)
+		return -ENOTSUP;
+	return dw_text_share(w->area->area, h->wiped_at + DWELL_PAGE_BYTES, edit_last, w);
 }
 
 /* Bring the code of @a in line with what is @fresh in its sets; NULL = nothing is measured.
@@ -393,11 +414,11 @@ static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 	for (uint32_t gate = 0; gate < DWELL_GATES_N; gate++)
 		bytes += 2 * h->gate_calls[gate].n * sizeof *w.sites; /* with its BACK */
 	w.sites = dw_agent_memory(bytes + 1);
-	if (pages && w.sites && (!fresh || dw_import_sites_list(&a->sites, a))) {
-		if (fresh)
-			change_area(&w);
-		else
-			change_all(&w);
+	if (w.sites && !fresh) {
+		change_all(&w);
+		error = change_last(&w);
+	} else if (pages && w.sites && dw_import_sites_list(&a->sites, a)) {
+		change_area(&w);
 		error = is_copy && dw_agent_is_alone() ? edit_in_place(&w) : -EBUSY;
 		if (error)
 			error = swap_pages(&w, pages, pages_n);
@@ -442,8 +463,11 @@ void dw_mute_all(void)
 	for (uint32_t i = 0; i < dw_probe.area_n && !dw_probe.is_mute; i++) {
 		struct dw_area *a = &dw_probe.areas[i];
 
-		if (!a->is_closed && a->header->probes >= DWELL_PROBES_TIME)
-			change_code(a, NULL, a->muted);
+		if (a->is_closed || a->header->probes < DWELL_PROBES_SYSTEM_CALLS)
+			continue;
+		a->is_final = !change_code(a, NULL, false);
+		if (a->is_final)
+			dw_restore_module(a);
 	}
 	dw_probe.is_mute = true;
 	dw_agent_leave();

@@ -37,6 +37,7 @@ struct dw_area {
 	void *link_map;		/* the loader's name for the module */
 	uint32_t region_module; /* index in the region */
 	bool is_closed;		/* dlclosed: matches nothing */
+	bool is_final;		/* its image cannot be written to any more: all measuring is over */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
 	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
 	uint64_t *counts;	/* calls[], NULL until the first call */

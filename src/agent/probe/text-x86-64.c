@@ -177,9 +177,33 @@ void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint3
 	}
 }
 
-int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx)
+void dw_text_undo(const struct dw_area *area, uint8_t *copy)
 {
-	uint8_t *copy = dw_agent_memory(bytes);
+	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
+
+	for (; p < end; p++)
+		put(copy + (area->module + p->at - area->text), p->old,
+		    p->kind == DWELL_PATCH_HOP ? HOP_BYTES : DWELL_JUMP_BYTES);
+}
+
+void dw_text_keep_landings(const struct dw_area *area, uint8_t *copy)
+{
+	const struct dw_clone_patch *p = patches(area), *end = p + area->header->patches.n;
+
+	for (; p < end; p++) {
+		uint64_t at = area->module + p->at + HOP_BYTES + (uint64_t)(int8_t)p->target;
+
+		if (p->kind == DWELL_PATCH_HOP && at >= area->text &&
+		    at + DWELL_JUMP_BYTES <= area->text + area->text_bytes)
+			put(copy + (at - area->text), (const uint8_t *)at, DWELL_JUMP_BYTES);
+	}
+}
+
+/* Let @copy, which may be NULL, take the place of [@at, @at + @bytes), of which it becomes a copy
+ * that @edit changes. 0 or -errno. */
+static int swap(uint64_t at, uint64_t bytes, uint8_t *copy, void (*edit)(void *ctx, uint8_t *copy),
+		void *ctx)
+{
 	long moved;
 
 	if (!copy)
@@ -198,6 +222,16 @@ int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *c
 	if (dw_agent_addresses_take_back(copy, bytes))
 		dw_agent_memory_free(copy, bytes);
 	return 0;
+}
+
+int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx)
+{
+	return swap(at, bytes, dw_agent_memory(bytes), edit, ctx);
+}
+
+int dw_text_share(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx)
+{
+	return swap(at, bytes, dw_agent_memory_shared(bytes), edit, ctx);
 }
 
 /* The run of pages of @n with a bit in @pages that begins at *@first or behind it: its end, which
@@ -235,11 +269,11 @@ static int move_runs(uint64_t at, uint8_t *copy, const uint8_t *pages, uint64_t 
 	return error;
 }
 
-int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages, bool is_last,
+int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
 		       void (*edit)(void *ctx, uint8_t *copy), void *ctx)
 {
 	uint64_t n = bytes / DWELL_PAGE_BYTES, first = 0, end;
-	uint8_t *copy = is_last ? dw_agent_memory_shared(bytes) : dw_agent_memory(bytes);
+	uint8_t *copy = dw_agent_memory(bytes);
 	int error;
 
 	if (!copy)

@@ -33,6 +33,13 @@ int dw_text_patch(struct dw_area *area, bool is_alone);
 void dw_text_restore(const struct dw_area *area, const uint8_t *functions, uint32_t first,
 		     uint32_t end);
 
+/* Undo all patches of @area in @copy, which is one of its text. */
+void dw_text_undo(const struct dw_area *area, uint8_t *copy);
+
+/* Put the jumps in padding that hops lead to into @copy, one of the module's own text: a task may
+ * stand before one. */
+void dw_text_keep_landings(const struct dw_area *area, uint8_t *copy);
+
 /*
  * Give the pages of [@at, @at + @bytes) to an anonymous copy that @edit has changed. For other
  * threads all happens at once. @edit may be NULL.
@@ -41,9 +48,12 @@ int dw_text_swap(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *c
 
 /*
  * The same for the pages of [@at, @at + @bytes) with a bit in @pages, each run of them at once.
- * @edit gets a copy of the range of which only these pages hold what stands there. With @is_last
- * children share it, which makes their forks cheaper, and it cannot be written to any more. On
- * failure some may have changed.
+ * @edit gets a copy of the range of which only these pages hold what stands there. On failure some
+ * may have changed.
  */
-int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages, bool is_last,
+int dw_text_swap_pages(uint64_t at, uint64_t bytes, const uint8_t *pages,
 		       void (*edit)(void *ctx, uint8_t *copy), void *ctx);
+
+/* As dw_text_swap(), but the copy is shared with children, which makes their forks cheaper, and
+ * cannot be written to any more. */
+int dw_text_share(uint64_t at, uint64_t bytes, void (*edit)(void *ctx, uint8_t *copy), void *ctx);

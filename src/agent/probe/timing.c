@@ -516,7 +516,7 @@ static void set_alive(uint64_t is_alive)
 	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
 		const struct dw_area *a = &dw_probe.areas[i];
 
-		if (!a->is_closed)
+		if (!a->is_closed && !a->is_final)
 			((uint64_t *)(a->area + a->header->wiped_at))[DWELL_WIPED_ALIVE] = is_alive;
 	}
 }
