@@ -12,8 +12,9 @@
  * often runs in a child of vfork() or posix_spawn(), which shares the parent's memory, where a
  * mapping would stay behind: there the environment stands on the stack, of which
  * posix_spawn() gives 32 KB, and is only mapped when it is too large for that. Once the recording
- * is over children run without the agent. Results and errno are those of the plain call: where the kernel finds the longer environment too large, the program
- * runs without the agent, and what cannot be read is left for the kernel to refuse.
+ * is over children run without the agent. Results and errno are those of the plain call: where the
+ * kernel finds the longer environment too large, the program runs without the agent, and what
+ * cannot be read is left for the kernel to refuse.
  */
 #include "agent/core/exec.h"
 
