@@ -52,12 +52,13 @@ static void read_bundle(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const struct dw_pe_file file = {.bytes = data, .n = size};
 	uint8_t id[DWELL_PDB_ID_BYTES];
 	void *embedded;
 	size_t n = 0;
 
-	dw_pe_pdb_id(data, size, id);
-	embedded = dw_pe_embedded_pdb(data, size, &n);
+	dw_pe_pdb_id(&file, id);
+	embedded = dw_pe_embedded_pdb(&file, &n);
 	read_pdb(embedded, n);
 	free(embedded);
 	read_pdb(data, size);

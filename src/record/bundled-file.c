@@ -66,23 +66,25 @@ static void read_list(struct dw_bundle_list *last, int fd, const struct stat *st
 	last->bytes = at ? dw_file_read(fd, at, last->n) : NULL;
 }
 
-void *dw_bundled_file_read(struct dw_bundle_list *last, int fd, const char *name, size_t *ret_n)
+bool dw_bundled_file_find(struct dw_bundle_list *last, int fd, const char *name,
+			  struct dw_pe_file *ret)
 {
 	dw_auto_free void *packed = NULL;
 	struct dw_bundle_file file;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0)
-		return NULL;
+		return false;
 	if (st.st_dev != last->dev || st.st_ino != last->ino)
 		read_list(last, fd, &st);
 	if (!last->bytes || !dw_bundle_find(last->bytes, last->n, name, &file))
-		return NULL;
-	*ret_n = file.bytes;
+		return false;
+	*ret = (struct dw_pe_file){.fd = fd, .at = file.at, .n = file.bytes};
 	if (!file.packed_bytes)
-		return dw_file_read(fd, file.at, file.bytes);
+		return true;
 	packed = dw_file_read(fd, file.at, file.packed_bytes);
-	return packed ? dw_inflate(packed, file.packed_bytes, file.bytes) : NULL;
+	ret->bytes = packed ? dw_inflate(packed, file.packed_bytes, file.bytes) : NULL;
+	return ret->bytes;
 }
 
 void dw_bundle_list_release(struct dw_bundle_list *last)

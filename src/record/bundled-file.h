@@ -3,6 +3,9 @@
  */
 #pragma once
 
+#include "code/clr/pe.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,9 +24,11 @@ enum { DWELL_READ_MAX = 64 << 20 }; /* bytes at once */
  * many, or no memory. */
 void *dw_file_read(int fd, uint64_t at, uint64_t n);
 
-/* The file called @name in the program @fd, *@ret_n bytes, which the caller frees. NULL = it has
- * none that is called so. @last saves reading the list again. */
-void *dw_bundled_file_read(struct dw_bundle_list *last, int fd, const char *name, size_t *ret_n);
+/* Find the file called @name in the program @fd. False: it has none that is called so. What is
+ * packed is unpacked into bytes of @ret, which the caller frees; else they stay NULL. @last saves
+ * reading the list again. */
+bool dw_bundled_file_find(struct dw_bundle_list *last, int fd, const char *name,
+			  struct dw_pe_file *ret);
 
 /* Free everything. */
 void dw_bundle_list_release(struct dw_bundle_list *last);

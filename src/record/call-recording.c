@@ -76,7 +76,7 @@ struct dw_call_recording {
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
 	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
-	const char *known_dir;	/* borrowed; NULL = none */
+	const char *cache_dir;	/* borrowed; NULL = none */
 	bool is_early;		/* it was tried */
 	bool is_preparing;	/* for the first decisions of a limit: while probes are many */
 };
@@ -117,7 +117,7 @@ void dw_call_recording_limit(struct dw_call_recording *r, double overhead)
 
 void dw_call_recording_know(struct dw_call_recording *r, const char *dir)
 {
-	r->known_dir = dir;
+	r->cache_dir = dir;
 }
 
 void dw_call_recording_watch(struct dw_call_recording *r, pid_t pid)
@@ -466,7 +466,7 @@ static void look_ahead(struct dw_call_recording *r)
 		return;
 	r->is_early = true;
 	(void)dw_symbolize_early(&r->slices.p, r->modules.sources.v, r->modules.sources.n,
-				 r->known_dir, &r->early);
+				 r->cache_dir, &r->early);
 }
 
 int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
@@ -512,7 +512,7 @@ int dw_call_recording_finish(struct dw_call_recording *r, const struct dw_finish
 	options.import_name = dw_call_modules_import_name;
 	options.import_name_ctx = &r->modules;
 	options.early = r->early;
-	options.known_dir = r->known_dir;
+	options.cache_dir = r->cache_dir;
 	options.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0;
 	return dw_sliced_finish(&r->slices, &options, err);
 }

@@ -30,8 +30,7 @@ struct dw_finish_options {
 	dw_import_name_fn *import_name; /* as struct dw_symbol_options */
 	void *import_name_ctx;
 	struct dw_early *early; /* as there; borrowed */
-	const char *known_dir;	/* as there */
-	const char *kernel_dir; /* as there */
+	const char *cache_dir;	/* as there */
 	dw_made_fn *made;	/* meaning of made code, NULL = none is known */
 	void *made_ctx;
 };

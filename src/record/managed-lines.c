@@ -80,17 +80,38 @@ static void free_assembly(struct dw_assembly_lines *a)
 	free(a);
 }
 
-/* The assembly @path, which may be in a program. */
-static void *read_assembly(const struct access *access, const char *path,
-			   struct dw_bundle_list *bundle, size_t *ret_n, bool *ret_is_bundled)
-{
-	void *bytes = path[0] == '/' ? read_file(access, path, ret_n) : NULL;
-	const char *slash = strrchr(path, '/');
-	dw_auto_free char *program = !bytes && slash ? strndup(path, (size_t)(slash - path)) : NULL;
-	dw_auto_close int fd = program && program[0] == '/' ? open_file(access, program) : -1;
+/* An assembly that is open. */
+struct assembly {
+	int fd;
+	struct dw_pe_file file;
+	bool is_bundled; /* in the program @fd */
+};
 
-	*ret_is_bundled = fd >= 0;
-	return fd >= 0 ? dw_bundled_file_read(bundle, fd, slash + 1, ret_n) : bytes;
+/* Open the assembly @path, which may be in a program. False: there is none. */
+static bool open_assembly(const struct access *access, const char *path,
+			  struct dw_bundle_list *bundle, struct assembly *ret)
+{
+	const char *slash = strrchr(path, '/');
+	dw_auto_free char *program = NULL;
+	struct stat st;
+
+	ret->fd = path[0] == '/' ? open_file(access, path) : -1;
+	if (ret->fd >= 0) {
+		ret->file = (struct dw_pe_file){.fd = ret->fd};
+		if (!fstat(ret->fd, &st) && st.st_size > 0)
+			ret->file.n = (size_t)st.st_size;
+		return ret->file.n;
+	}
+	program = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+	ret->fd = program && program[0] == '/' ? open_file(access, program) : -1;
+	ret->is_bundled = ret->fd >= 0;
+	return ret->is_bundled && dw_bundled_file_find(bundle, ret->fd, slash + 1, &ret->file);
+}
+
+static void close_assembly(struct assembly *a)
+{
+	free((void *)a->file.bytes);
+	dw_cleanup_close(&a->fd);
 }
 
 /* Take the @n bytes at @bytes, which may be NULL, as the PDB called @id. False: freed. */
@@ -109,22 +130,25 @@ static bool take_pdb(struct dw_assembly_lines *a, void *bytes, size_t n, const u
 static struct dw_assembly_lines *read_lines(const struct access *access, const char *path,
 					    struct dw_bundle_list *bundle)
 {
-	size_t assembly_n = 0, n = 0;
-	bool is_bundled;
-	dw_auto_free void *assembly = read_assembly(access, path, bundle, &assembly_n, &is_bundled);
-	dw_auto_free char *pdb = pdb_path(path, is_bundled);
+	struct assembly assembly = {.fd = -1};
+	bool is_open = open_assembly(access, path, bundle, &assembly), found = false;
+	dw_auto_free char *pdb = pdb_path(path, assembly.is_bundled);
 	struct dw_assembly_lines *a = calloc(1, sizeof *a);
 	uint8_t id[DWELL_PDB_ID_BYTES];
+	size_t n = 0;
 	void *bytes;
 
-	if (a && assembly && dw_pe_pdb_id(assembly, assembly_n, id)) {
+	if (a && is_open && dw_pe_pdb_id(&assembly.file, id)) {
 		bytes = pdb ? read_file(access, pdb, &n) : NULL;
-		if (take_pdb(a, bytes, n, id))
-			return a;
-		bytes = a->bytes ? NULL : dw_pe_embedded_pdb(assembly, assembly_n, &n);
-		if (take_pdb(a, bytes, n, id))
-			return a;
+		found = take_pdb(a, bytes, n, id);
+		if (!found && !a->bytes) {
+			bytes = dw_pe_embedded_pdb(&assembly.file, &n);
+			found = take_pdb(a, bytes, n, id);
+		}
 	}
+	close_assembly(&assembly);
+	if (found)
+		return a;
 	free_assembly(a);
 	return NULL;
 }

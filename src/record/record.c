@@ -373,7 +373,7 @@ static int finish(struct recording *r, struct dw_error *err)
 		.without_code = r->options->without_code,
 		.debuginfod_ms = r->options->debuginfod_ms,
 		.with_source = r->options->with_source,
-		.kernel_dir = r->options->cache_dir,
+		.cache_dir = r->options->cache_dir,
 		.il_line = dw_managed_lines_find,
 		.il_line_ctx = &r->managed.lines,
 		.made = dw_jit_meaning,

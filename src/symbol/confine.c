@@ -102,12 +102,12 @@ static void set_limit(int what, rlim_t limit)
 	(void)setrlimit(what, &(struct rlimit){limit, limit});
 }
 
-static void set_limits(unsigned cpu_seconds)
+static void set_limits(const struct dw_confinement *c)
 {
 	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_FSIZE, 0);
+	set_limit(RLIMIT_FSIZE, c->file_bytes);
 	set_limit(RLIMIT_NOFILE, 4096);
-	set_limit(RLIMIT_CPU, cpu_seconds);
+	set_limit(RLIMIT_CPU, c->cpu_seconds);
 	if (!DWELL_SANITIZED) {
 		set_limit(RLIMIT_AS, ADDRESS_SPACE_BYTES);
 		set_limit(RLIMIT_DATA, DATA_BYTES);
@@ -133,6 +133,6 @@ int dw_confine(const struct dw_confinement *c)
 	may_open &= take_credentials(c->whose);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	set_limits(c->cpu_seconds);
+	set_limits(c);
 	return DWELL_SANITIZED ? 0 : dw_confine_filter(may_open);
 }

@@ -15,6 +15,7 @@ struct dw_confinement {
 	const int *keep;		      /* descriptors that stay open */
 	size_t keep_n;
 	unsigned cpu_seconds;
+	size_t file_bytes; /* what may be written to files that are open */
 };
 
 /*

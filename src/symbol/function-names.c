@@ -38,6 +38,7 @@ int dw_function_names_read(const struct dw_module_source *source, const char *pa
 				.debug_dirs = "/usr/lib/debug",
 				.debug_fd = -1,
 				.alt_fd = -1,
+				.unpacked_fd = -1,
 				.svmas = svmas,
 				.n = n,
 				.names_only = true};

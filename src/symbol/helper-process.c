@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "symbol/confine.h"
+#include "symbol/unpacked.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -48,7 +49,7 @@ int dw_helper_tell(int fd, const struct dw_answer *a)
 static int spawn(struct dw_helper *h, enum dw_spawn_kind kind, int fd,
 		 const struct dw_question *questions, size_t n, uint32_t timeout_ms)
 {
-	dw_auto_free int *keep = calloc(3 * n + 1, sizeof *keep);
+	dw_auto_free int *keep = calloc(DWELL_QUESTION_FDS * n + 1, sizeof *keep);
 	dw_auto(dw_buf) input = DW_BUF_INIT;
 	size_t keep_n;
 	int rc;
@@ -85,13 +86,14 @@ int dw_helper_start(struct dw_helper *h, enum dw_spawn_kind kind,
 static int confine(int fd, const struct dw_questions *q, uint32_t timeout_ms)
 {
 	struct dw_confinement c = {.whose = q->v[0].source};
-	dw_auto_free int *keep = calloc(3 * q->n + 1, sizeof *keep);
+	dw_auto_free int *keep = calloc(DWELL_QUESTION_FDS * q->n + 1, sizeof *keep);
 
 	if (!keep)
 		return -ENOMEM;
 	c.keep_n = dw_questions_fds(q->v, q->n, keep);
 	keep[c.keep_n++] = fd;
 	c.keep = keep;
+	c.file_bytes = DWELL_UNPACKED_MAX_BYTES;
 	c.cpu_seconds = (timeout_ms / 1000 + 1) * (unsigned)(q->n < 1000 ? q->n : 1000);
 	return dw_confine(&c);
 }

@@ -1,18 +1,21 @@
 /*
  * Kept names of the kernel's functions; see kernel-cache.h. A file is a head, rows in the order of
- * their addresses, and names, each with a NUL behind it. Names of files are those of boots.
+ * their addresses, and names, each with a NUL behind it. It is used as it lies in the file: few
+ * rows are ever asked for. Names of files are those of boots.
  */
 #include "symbol/kernel-cache.h"
 
 #include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/sorted.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define SUFFIX "-kernel"
@@ -45,26 +48,26 @@ static bool name_file(const char *boot, char ret[DWELL_CACHE_NAME])
 	return true;
 }
 
-static int decode(struct dw_kernel_names *k, size_t bytes)
+/* The parts of what @k has kept. */
+static const struct row *rows_of(const struct dw_kernel_names *k, uint32_t *ret_n)
 {
-	const struct head *h = (const void *)k->text.data;
-	const struct row *rows = (const void *)(h + 1);
-	const char *text;
+	const struct head *h = k->kept;
 
-	if (bytes < sizeof *h || h->magic != MAGIC || h->rows_n > ROWS_MAX ||
-	    (bytes - sizeof *h) / sizeof *rows < h->rows_n ||
-	    bytes - sizeof *h - h->rows_n * sizeof *rows != h->text_n || !h->text_n)
-		return DWELL_ERR_FORMAT;
-	text = (const char *)(rows + h->rows_n);
-	if (text[h->text_n - 1] || dw_vec_reserve(&k->rows, h->rows_n + 1))
-		return DWELL_ERR_FORMAT;
-	for (uint32_t i = 0; i < h->rows_n; i++) {
-		if (rows[i].name >= h->text_n || (i && rows[i].start <= rows[i - 1].start))
-			return DWELL_ERR_FORMAT;
-		k->rows.v[k->rows.n++] = (struct dw_kernel_symbol){
-			rows[i].start, text + rows[i].name, "", rows[i].is_global};
-	}
-	return 0;
+	*ret_n = h->rows_n;
+	return (const void *)(h + 1);
+}
+
+/* Whether what @k has kept has the form of such a file. Rows are looked at when they are used. */
+static bool is_whole(const struct dw_kernel_names *k)
+{
+	const struct head *h = k->kept;
+	size_t bytes = k->kept_bytes;
+
+	if (bytes < sizeof *h || h->magic != MAGIC || !h->rows_n || h->rows_n > ROWS_MAX ||
+	    (bytes - sizeof *h) / sizeof(struct row) < h->rows_n ||
+	    bytes - sizeof *h - h->rows_n * sizeof(struct row) != h->text_n || !h->text_n)
+		return false;
+	return !((const char *)k->kept)[bytes - 1];
 }
 
 int dw_kernel_cache_read(const char *dir, const char *boot, struct dw_kernel_names *k)
@@ -72,15 +75,48 @@ int dw_kernel_cache_read(const char *dir, const char *boot, struct dw_kernel_nam
 	char name[DWELL_CACHE_NAME];
 	size_t bytes = 0;
 	dw_auto_close int fd = name_file(boot, name) ? dw_cache_open(dir, name, &bytes) : -1;
-	int rc = fd < 0 ? -ENOENT : dw_buf_reserve(&k->text, bytes);
+	void *at = fd < 0 || !bytes ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 
-	if (!rc && pread(fd, k->text.data, bytes, 0) != (ssize_t)bytes)
-		rc = -EIO;
-	if (!rc)
-		rc = decode(k, bytes);
-	if (rc)
-		dw_kernel_names_release(k);
-	return rc;
+	if (at == MAP_FAILED)
+		return -ENOENT;
+	k->kept = at;
+	k->kept_bytes = bytes;
+	if (is_whole(k))
+		return 0;
+	dw_kernel_cache_forget(k);
+	return DWELL_ERR_FORMAT;
+}
+
+void dw_kernel_cache_forget(struct dw_kernel_names *k)
+{
+	if (k->kept)
+		munmap((void *)k->kept, k->kept_bytes);
+	k->kept = NULL;
+}
+
+bool dw_kernel_cache_spans(const struct dw_kernel_names *k, uint64_t svma)
+{
+	uint32_t n;
+	const struct row *rows = rows_of(k, &n);
+
+	return svma >= rows[0].start && svma < rows[n - 1].start;
+}
+
+bool dw_kernel_cache_find(const struct dw_kernel_names *k, uint64_t svma,
+			  struct dw_kernel_symbol *ret, uint64_t *ret_end)
+{
+	uint32_t n;
+	const struct row *rows = rows_of(k, &n);
+	const char *text = (const char *)(rows + n);
+	size_t i = dw_sorted_count(rows, n, r, r->start <= svma);
+
+	if (!i || i == n || rows[i - 1].start > svma || rows[i].start <= svma ||
+	    rows[i - 1].name >= (size_t)((const char *)k->kept + k->kept_bytes - text))
+		return false;
+	*ret = (struct dw_kernel_symbol){rows[i - 1].start, text + rows[i - 1].name, "",
+					 rows[i - 1].is_global};
+	*ret_end = rows[i].start;
+	return true;
 }
 
 void dw_kernel_cache_write(const char *dir, const char *boot, const struct dw_kernel_names *k)

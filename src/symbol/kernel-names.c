@@ -27,15 +27,17 @@ enum {
 	ID_MAX_BYTES = 64
 };
 
-static int read_file(const char *path, struct dw_buf *ret)
+/* Append the file @path, @piece bytes at a time: the kernel makes room for all that is asked of a
+ * setting. */
+static int read_file(const char *path, size_t piece, struct dw_buf *ret)
 {
 	dw_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = 1;
 
 	while (fd >= 0 && n > 0 && ret->len < TEXT_MAX_BYTES) {
-		if (dw_buf_reserve(ret, READ_BYTES))
+		if (dw_buf_reserve(ret, piece))
 			return -ENOMEM;
-		n = read(fd, ret->data + ret->len, READ_BYTES);
+		n = read(fd, ret->data + ret->len, piece);
 		if (n > 0)
 			ret->len += (size_t)n;
 		ret->data[ret->len] = 0;
@@ -184,10 +186,10 @@ static int read_for_place(struct dw_kernel_names *k, const char *place)
 {
 	dw_auto(dw_buf) text = DW_BUF_INIT;
 	dw_auto(dw_buf) notes = DW_BUF_INIT;
-	int rc = read_file("/sys/kernel/notes", &notes);
+	int rc = read_file("/sys/kernel/notes", READ_BYTES, &notes);
 
 	if (!rc)
-		rc = read_file("/proc/kallsyms", &text);
+		rc = read_file("/proc/kallsyms", READ_BYTES, &text);
 	if (rc || !dw_kernel_names_agree(place, dw_buf_str(&text), (const uint8_t *)notes.data,
 					 notes.len))
 		return rc;
@@ -197,30 +199,20 @@ static int read_for_place(struct dw_kernel_names *k, const char *place)
 	return rc;
 }
 
-/* Whether @svma lies between the first and the last function. */
-static bool is_among(const struct dw_kernel_names *k, uint64_t svma)
-{
-	return k->rows.n && svma >= k->rows.v[0].start && svma < k->rows.v[k->rows.n - 1].start;
-}
-
 /* Read the list of the kernel that runs, whose boot is @now, to name @svma. */
 static int read_own(struct dw_kernel_names *k, const char *now, uint64_t svma)
 {
 	dw_auto(dw_buf) text = DW_BUF_INIT;
-	bool was_kept = k->is_kept;
+	bool was_kept = k->kept;
 	int rc;
 
-	if (was_kept) {
-		dw_vec_release(&k->rows);
-		dw_buf_release(&k->text);
-		k->is_kept = false;
-	} else if (k->cache_dir && !dw_kernel_cache_read(k->cache_dir, now, k)) {
-		k->is_kept = true;
-		if (is_among(k, svma))
+	if (!was_kept && k->cache_dir && !dw_kernel_cache_read(k->cache_dir, now, k)) {
+		if (dw_kernel_cache_spans(k, svma))
 			return 0;
-		return read_own(k, now, svma);
+		was_kept = true;
 	}
-	rc = read_file("/proc/kallsyms", &text);
+	dw_kernel_cache_forget(k);
+	rc = read_file("/proc/kallsyms", READ_BYTES, &text);
 	if (!rc)
 		rc = dw_kernel_names_parse(k, &text);
 	if (!rc && k->cache_dir && !was_kept)
@@ -234,10 +226,10 @@ int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char
 	dw_auto(dw_buf) now = DW_BUF_INIT;
 	int rc;
 
-	if (k->was_read && (!k->is_kept || is_among(k, svma)))
+	if (k->was_read && (!k->kept || dw_kernel_cache_spans(k, svma)))
 		return 0;
 	k->was_read = true;
-	rc = read_file("/proc/sys/kernel/random/boot_id", &now);
+	rc = read_file("/proc/sys/kernel/random/boot_id", 2 * BOOT_BYTES, &now);
 	if (rc)
 		return rc;
 	if (!boot || !*boot || strncmp(dw_buf_str(&now), boot, BOOT_BYTES) != 0)
@@ -245,11 +237,13 @@ int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char
 	return read_own(k, dw_buf_str(&now), svma);
 }
 
-const struct dw_kernel_symbol *dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,
-						    uint64_t *ret_end)
+bool dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,
+			  struct dw_kernel_symbol *ret, uint64_t *ret_end)
 {
 	size_t from = 0, to = k->rows.n;
 
+	if (k->kept)
+		return dw_kernel_cache_find(k, svma, ret, ret_end);
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
@@ -259,14 +253,16 @@ const struct dw_kernel_symbol *dw_kernel_names_find(const struct dw_kernel_names
 			to = middle;
 	}
 	if (!from)
-		return NULL;
+		return false;
+	*ret = k->rows.v[from - 1];
 	*ret_end =
 		from < k->rows.n ? k->rows.v[from].start : k->rows.v[from - 1].start + LAST_BYTES;
-	return svma < *ret_end ? &k->rows.v[from - 1] : NULL;
+	return svma < *ret_end;
 }
 
 void dw_kernel_names_release(struct dw_kernel_names *k)
 {
+	dw_kernel_cache_forget(k);
 	dw_vec_release(&k->rows);
 	dw_buf_release(&k->text);
 }

@@ -15,7 +15,7 @@
 
 struct dw_kernel_symbol {
 	uint64_t start;
-	const char *name;   /* borrowed from the text */
+	const char *name;   /* borrowed from the list */
 	const char *module; /* likewise, "" = the kernel itself */
 	bool is_global;
 };
@@ -24,7 +24,9 @@ struct dw_kernel_names {
 	DW_VEC(struct dw_kernel_symbol) rows; /* by start, one for each */
 	struct dw_buf text;
 	bool was_read;
-	bool is_kept;	       /* from the cache: the kernel's own functions alone */
+	const void *kept; /* what the cache has in place of both, mapped: the kernel's own functions
+			     alone; NULL = nothing */
+	size_t kept_bytes;
 	const char *cache_dir; /* borrowed; NULL = none. Set before the first is asked for */
 };
 
@@ -48,9 +50,9 @@ int dw_kernel_names_read(struct dw_kernel_names *k, const char *boot, const char
 bool dw_kernel_names_agree(const char *place, const char *text, const uint8_t *notes,
 			   size_t notes_n);
 
-/* The function at @svma, borrowed, and *@ret_end, where the next one begins. NULL = not known. */
-const struct dw_kernel_symbol *dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,
-						    uint64_t *ret_end);
+/* The function at @svma, and *@ret_end, where the next one begins. False: not known. */
+bool dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,
+			  struct dw_kernel_symbol *ret, uint64_t *ret_end);
 
 /* Free everything. */
 void dw_kernel_names_release(struct dw_kernel_names *k);

@@ -73,6 +73,7 @@ int dw_questions_encode(const struct dw_question *q, size_t n, struct dw_buf *to
 		put_text(to, q->debug_dirs);
 		put_fd(to, q->debug_fd);
 		put_fd(to, q->alt_fd);
+		put_fd(to, q->unpacked_fd);
 		dw_buf_put_uleb(to, (q->names_only ? NAMES_ONLY : 0u) |
 					    (q->statements_only ? STATEMENTS_ONLY : 0u) |
 					    (q->presence_only ? PRESENCE_ONLY : 0u));
@@ -91,6 +92,7 @@ static void take_question(struct dw_cursor *c, struct dw_question *q, struct dw_
 	q->debug_dirs = dw_cursor_cstr(c);
 	q->debug_fd = take_fd(c);
 	q->alt_fd = take_fd(c);
+	q->unpacked_fd = take_fd(c);
 	flags = dw_cursor_uleb(c);
 	q->names_only = flags & NAMES_ONLY;
 	q->statements_only = flags & STATEMENTS_ONLY;
@@ -119,7 +121,7 @@ size_t dw_questions_fds(const struct dw_question *q, size_t n, int *fds)
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++, q++) {
-		const int all[] = {q->source->fd, q->debug_fd, q->alt_fd};
+		const int all[] = {q->source->fd, q->debug_fd, q->alt_fd, q->unpacked_fd};
 
 		for (size_t k = 0; k < sizeof all / sizeof *all; k++)
 			if (all[k] >= 0)

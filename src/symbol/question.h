@@ -24,7 +24,9 @@ int dw_questions_encode(const struct dw_question *q, size_t n, struct dw_buf *to
  * DWELL_ERR_FORMAT. To be released in any case. */
 int dw_questions_decode(struct dw_cursor *c, struct dw_questions *ret);
 
-/* List the descriptors of @n questions: at most three each, written to @fds. Their number. */
+enum { DWELL_QUESTION_FDS = 4 }; /* descriptors of one question, at most */
+
+/* List the descriptors of @n questions, written to @fds. Their number. */
 size_t dw_questions_fds(const struct dw_question *q, size_t n, int *fds);
 
 /* Free everything. */

@@ -13,6 +13,7 @@
 #include "symbol/managed-names.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
+#include "symbol/unpacked.h"
 
 #include "base/cleanup.h"
 #include "base/sorted.h"
@@ -132,29 +133,45 @@ static int open_elf(const struct dw_module_source *s, struct dw_elf **ret)
 	return dw_elf_open_bytes(s->image, s->image_bytes, true, ret, NULL);
 }
 
-/* Open the debug file that stands where they stand. */
+/* Take the debug file @fd (-1 = none), if it is the module's, in place of the one that is open. */
+static void take_debug_file(struct files *f, int fd, const struct dw_question *q)
+{
+	uint8_t id[64];
+	size_t n = dw_elf_build_id(f->elf, id, sizeof id);
+
+	if (fd < 0 || n <= 1 || !dw_debugfile_has_id(fd, id, n))
+		return;
+	dw_elf_free(f->debug_elf);
+	f->debug_elf = NULL;
+	dw_cleanup_close(&f->debug_fd);
+	f->debug_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	dw_buf_clear(&f->debug_path);
+	if (f->debug_fd >= 0 && !dw_buf_puts(&f->debug_path, q->path))
+		(void)dw_elf_open(f->debug_fd, &f->debug_elf, NULL);
+}
+
+/* Open the debug file as it was kept, or where they stand. */
 static void open_debug_file(struct files *f, const struct dw_question *q)
 {
+	if (dw_unpacked_has(q))
+		take_debug_file(f, q->unpacked_fd, q);
+	if (f->debug_elf)
+		return;
 	f->debug_fd = dw_debugfile_find(f->elf, q->path, q->debug_dirs, &f->debug_path);
 	if (f->debug_fd >= 0)
 		(void)dw_elf_open(f->debug_fd, &f->debug_elf, NULL);
 }
 
-/* Open the debug file that came from elsewhere, in place of one without DWARF. */
-static void open_fetched_file(struct files *f, const struct dw_question *q)
+/* Read the DWARF of the separate debug file, and write it down unpacked where that is wanted. */
+static void open_separate_dwarf(struct files *f, const struct dw_question *q)
 {
-	uint8_t id[64];
-	size_t n = dw_elf_build_id(f->elf, id, sizeof id);
+	const char *name;
+	const void *id;
 
-	if (q->debug_fd < 0 || n <= 1 || !dw_debugfile_has_id(q->debug_fd, id, n))
-		return;
-	dw_elf_free(f->debug_elf);
-	f->debug_elf = NULL;
-	dw_cleanup_close(&f->debug_fd);
-	f->debug_fd = fcntl(q->debug_fd, F_DUPFD_CLOEXEC, 0);
-	dw_buf_clear(&f->debug_path);
-	if (f->debug_fd >= 0 && !dw_buf_puts(&f->debug_path, q->path))
-		(void)dw_elf_open(f->debug_fd, &f->debug_elf, NULL);
+	open_dwarf(f, f->debug_fd, dw_buf_str(&f->debug_path), q);
+	if (f->dwarf && q->unpacked_fd >= 0 && !dw_unpacked_has(q) &&
+	    dwelf_dwarf_gnu_debugaltlink(f->dwarf, &name, &id) <= 0)
+		dw_unpacked_write(f->libelf, f->debug_fd, q->unpacked_fd);
 }
 
 static int files_open(struct files *f, const struct dw_question *q)
@@ -172,9 +189,9 @@ static int files_open(struct files *f, const struct dw_question *q)
 		return 0;
 	open_debug_file(f, q);
 	if (!f->dwarf && (!f->debug_elf || !has_dwarf(f->debug_elf)))
-		open_fetched_file(f, q);
+		take_debug_file(f, q->debug_fd, q);
 	if (!f->dwarf && !q->names_only && f->debug_elf && has_dwarf(f->debug_elf))
-		open_dwarf(f, f->debug_fd, dw_buf_str(&f->debug_path), q);
+		open_separate_dwarf(f, q);
 	return 0;
 }
 

@@ -19,6 +19,8 @@ struct dw_question {
 	const char *debug_dirs; /* colon-separated */
 	int debug_fd;		/* its debug file where none is in those, borrowed; -1 = none */
 	int alt_fd;		/* that one's supplementary file, borrowed; -1 = none */
+	int unpacked_fd;	/* its debug file as unpacked.h keeps it; an empty one is to be
+				   written; owned by who opened it; -1 = none */
 	const uint64_t *svmas;	/* sorted, no two equal */
 	size_t n;
 	bool names_only;      /* by symbols, without reading DWARF, which takes its time */

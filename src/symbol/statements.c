@@ -26,6 +26,7 @@ int dw_statements_read(const struct dw_module_source *source, const char *path,
 				.debug_dirs = "/usr/lib/debug",
 				.debug_fd = -1,
 				.alt_fd = -1,
+				.unpacked_fd = -1,
 				.statements_only = true};
 
 	*ret = (struct dw_statements){0};

@@ -13,18 +13,17 @@
 #include "symbol/fetch.h"
 #include "symbol/kernel-names.h"
 #include "symbol/known.h"
+#include "symbol/module-question.h"
+#include "symbol/unpacked.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { TIMEOUT_MS = 60000, EARLY_MODULES_MAX = 8, EARLY_FILE_BYTES_MAX = 64 << 20 };
+enum { TIMEOUT_MS = 60000 };
 
 #define METHOD_BYTES ((uint64_t)1 << 32) /* of svmas (model/allocations.h) */
-
-static const char default_debug_dirs[] = "/usr/lib/debug";
 
 /* Frame @frame lies at @svma of @module. */
 struct wanted {
@@ -68,12 +67,7 @@ struct symbolizer {
 
 static const struct dw_module_source *source_of(const struct symbolizer *s, uint32_t module)
 {
-	const struct dw_module_source *source;
-
-	if (!module || module >= s->sources_n)
-		return NULL;
-	source = &s->sources[module];
-	return source->fd >= 0 || source->image ? source : NULL;
+	return dw_module_source_at(s->sources, s->sources_n, module);
 }
 
 static const char *module_name(const struct symbolizer *s, uint32_t module)
@@ -131,7 +125,7 @@ static int add_kernel(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 {
 	const struct dw_module *m = dw_modules_get(&s->p->modules, module);
 	struct dw_function f = {.module = module};
-	const struct dw_kernel_symbol *symbol;
+	struct dw_kernel_symbol symbol;
 	dw_auto(dw_buf) name = DW_BUF_INIT;
 	uint64_t end;
 	int rc;
@@ -141,14 +135,13 @@ static int add_kernel(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 		return 0;
 	rc = dw_kernel_names_read(&s->kernel, dw_facts_get_text(&s->p->facts, "boot"),
 				  dw_facts_get_text(&s->p->facts, "kernel_place"), svma);
-	symbol = rc ? NULL : dw_kernel_names_find(&s->kernel, svma, &end);
-	if (!symbol)
+	if (rc || !dw_kernel_names_find(&s->kernel, svma, &symbol, &end))
 		return rc;
-	f.svma = symbol->start;
-	f.bytes = end - symbol->start;
-	dw_buf_puts(&name, symbol->name);
-	if (*symbol->module)
-		dw_buf_printf(&name, " [%s]", symbol->module);
+	f.svma = symbol.start;
+	f.bytes = end - symbol.start;
+	dw_buf_puts(&name, symbol.name);
+	if (*symbol.module)
+		dw_buf_printf(&name, " [%s]", symbol.module);
 	rc = name.failed ? -ENOMEM : dw_strings_adds(&s->p->strings, dw_buf_str(&name), &f.name);
 	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
 }
@@ -374,34 +367,24 @@ static int answered(void *ctx, size_t i, struct dw_answer *a)
 	int rc = 0;
 
 	s->stats.modules_failed += !a;
+	if (a)
+		dw_unpacked_keep(s->options.cache_dir, &s->questions.v[i]);
 	if (a && k) {
 		if (a->has_debug && dw_known_may_keep(&s->questions.v[i]))
-			(void)dw_known_write(s->options.known_dir, &s->questions.v[i], k, a);
+			(void)dw_known_write(s->options.cache_dir, &s->questions.v[i], k, a);
 		rc = dw_known_narrow(k, s->svmas + job->start, job->n, a);
 	}
 	return rc ? rc : finish_job(s, job, a);
 }
 
-static struct dw_question question_of(const struct symbolizer *s, const struct job *job)
-{
-	const struct dw_module *m = dw_modules_get(&s->p->modules, job->module);
-
-	return (struct dw_question){
-		.source = source_of(s, job->module),
-		.path = m ? dw_strings_get(&s->p->strings, m->path) : "",
-		.debug_dirs = s->options.debug_dirs,
-		.debug_fd = -1,
-		.alt_fd = -1,
-		.svmas = s->svmas + job->start,
-		.n = job->n,
-		.names_only = s->options.names_only,
-	};
-}
-
 static int ask_about(struct symbolizer *s, struct job *job)
 {
-	struct dw_question q = question_of(s, job);
+	struct dw_question q = dw_module_question(s->p, source_of(s, job->module), job->module);
 
+	q.debug_dirs = s->options.debug_dirs;
+	q.names_only = s->options.names_only;
+	q.svmas = s->svmas + job->start;
+	q.n = job->n;
 	return dw_vec_push(&s->questions, q) || dw_vec_push(&s->asked, job) ||
 			       dw_vec_push(&s->known, NULL)
 		       ? -ENOMEM
@@ -426,10 +409,10 @@ static bool ask_known(struct symbolizer *s, size_t i, int *rc)
 	struct dw_known *k;
 	bool done;
 
-	if (!s->options.known_dir || !s->p->calls.nodes.n || !dw_known_may_keep(q))
+	if (!s->options.cache_dir || !s->p->calls.nodes.n || !dw_known_may_keep(q))
 		return false;
 	k = s->known.v[i] = calloc(1, sizeof *k);
-	if (!k || dw_known_read(s->options.known_dir, q, k) == -ENOMEM)
+	if (!k || dw_known_read(s->options.cache_dir, q, k) == -ENOMEM)
 		*rc = -ENOMEM;
 	done = !*rc && k->n && has_all(k, q);
 	if (done)
@@ -503,9 +486,13 @@ static int run_jobs(struct symbolizer *s, struct dw_error *err)
 				      &fetched, err);
 	if (!rc)
 		rc = ask_first(s, ask_early);
-	if (!rc)
+	if (!rc) {
+		dw_unpacked_open(s->options.cache_dir, s->questions.v, s->questions.n);
+		dw_unpacked_want(s->options.cache_dir, s->questions.v, s->questions.n);
 		rc = dw_ask(s->questions.v, s->questions.n, s->options.timeout_ms, answered, s,
 			    err);
+		dw_unpacked_close(s->questions.v, s->questions.n);
+	}
 	s->stats.debuginfod = fetched.stats;
 	dw_fetched_release(&fetched);
 	return rc;
@@ -594,9 +581,9 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 
 	if (options)
 		s.options = *options;
-	s.kernel.cache_dir = s.options.kernel_dir;
+	s.kernel.cache_dir = s.options.cache_dir;
 	if (!s.options.debug_dirs)
-		s.options.debug_dirs = default_debug_dirs;
+		s.options.debug_dirs = DWELL_DEBUG_DIRS;
 	if (!s.options.timeout_ms)
 		s.options.timeout_ms = TIMEOUT_MS;
 	rc = list_jobs(&s);
@@ -624,73 +611,4 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 	free(s.chains);
 	free(s.entries);
 	return rc;
-}
-
-/* Whether frames of the profile so far lie in modules, by id. NULL = no memory. */
-static bool *modules_with_frames(const struct dw_profile *p)
-{
-	uint32_t frames = dw_frames_count(&p->frames), modules = dw_modules_count(&p->modules);
-	bool *has = calloc((size_t)modules + 1, sizeof *has);
-
-	for (uint32_t id = 1; id <= frames && has; id++) {
-		const struct dw_frame *f = dw_frames_get(&p->frames, id);
-
-		if (f->kind == DWELL_FRAME_CODE && f->module <= modules)
-			has[f->module] = true;
-	}
-	return has;
-}
-
-static bool is_small(const struct dw_module_source *source)
-{
-	struct stat st;
-
-	return source->fd >= 0 && !fstat(source->fd, &st) && st.st_size <= EARLY_FILE_BYTES_MAX;
-}
-
-/* Whether the names of all frames so far in module @id are known already. */
-static bool is_known(const struct symbolizer *s, uint32_t id)
-{
-	const struct dw_question q = question_of(s, &(struct job){.module = id});
-	uint32_t frames = dw_frames_count(&s->p->frames);
-	struct dw_known k = {0};
-	bool is = s->options.known_dir && dw_known_may_keep(&q) &&
-		  !dw_known_read(s->options.known_dir, &q, &k);
-
-	for (uint32_t i = 1; i <= frames && is; i++) {
-		const struct dw_frame *f = dw_frames_get(&s->p->frames, i);
-
-		is = f->kind != DWELL_FRAME_CODE || f->module != id || dw_known_has(&k, f->svma);
-	}
-	dw_known_release(&k);
-	return is;
-}
-
-int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
-		       size_t sources_n, const char *known_dir, struct dw_early **ret)
-{
-	struct symbolizer s = {
-		.p = p,
-		.sources = sources,
-		.sources_n = sources_n,
-		.options = {.debug_dirs = default_debug_dirs, .known_dir = known_dir}};
-	dw_auto_free bool *has = modules_with_frames(p);
-	struct dw_question questions[EARLY_MODULES_MAX];
-	uint32_t modules[EARLY_MODULES_MAX];
-	size_t n = 0;
-
-	*ret = NULL;
-	if (!has)
-		return -ENOMEM;
-	for (uint32_t id = 1; id < sources_n && n < EARLY_MODULES_MAX; id++) {
-		const struct dw_module_source *source = source_of(&s, id);
-
-		if (id > dw_modules_count(&p->modules) || !has[id] || !source ||
-		    !is_small(source) || (n && !dw_has_same_rights(questions[0].source, source)) ||
-		    is_known(&s, id))
-			continue;
-		modules[n] = id;
-		questions[n++] = question_of(&s, &(struct job){.module = id});
-	}
-	return n ? dw_early_begin(questions, modules, n, ret) : 0;
 }

@@ -49,11 +49,9 @@ struct dw_symbol_options {
 	void *il_line_ctx;
 	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
 	void *made_ctx;
-	const char *kernel_dir; /* folder of what earlier recordings were told of the kernel, NULL =
-				   none */
 	struct dw_early *early; /* borrowed: has some of the modules' files open; NULL = none */
-	const char *known_dir;	/* of what earlier recordings were told (known.h), for profiles of
-				   calls; NULL = none */
+	const char *cache_dir;	/* what earlier recordings found out (kernel-cache.h, unpacked.h; of
+				   calls: known.h); NULL = none */
 };
 
 struct dw_symbol_stats {
@@ -79,10 +77,10 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 
 /*
  * Let a helper open the files of some modules that frames of @p, which is recorded yet, lie in:
- * those that are read with the same rights, and none of great size, nor where @known_dir (as in the
+ * those that are read with the same rights, and none of great size, nor where @cache_dir (as in the
  * options) has the names of all frames so far. For dw_symbolize() of the same
  * profile, sources and options, without names_only; the caller frees *@ret (symbol/early.h). 0,
  * with *@ret = NULL when there is no such module; -ENOMEM, -errno.
  */
 int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
-		       size_t sources_n, const char *known_dir, struct dw_early **ret);
+		       size_t sources_n, const char *cache_dir, struct dw_early **ret);

@@ -1,5 +1,6 @@
 """Names and lines of addresses: the tool symbolize against the source, against addr2line and
 llvm-addr2line, and one program against itself in every form in which debug information comes."""
+import glob
 import os
 import re
 import shutil
@@ -372,6 +373,39 @@ def test_forms_say_the_same(context, variant):
     assert want[1] == ours[1] == 0
     different = [(hex(a), want[0][a], ours[0][a]) for a in want[0] if want[0][a] != ours[0][a]]
     assert not different, (len(different), len(want[0]), different[:2])
+
+
+def test_compressed_debug_files_are_unpacked_once(context):
+    """The second time their sections come from the cache: the debug file may be gone. What is kept counts for
+    one build-id alone, and damage does no harm. Only files of root's are kept."""
+    plain, cache, dirs = context.path("plain/program"), context.path("cache"), context.path("debug")
+    os.makedirs(context.path("plain"))
+    context.make("g++", "-O2", "-g", "-Wl,--build-id", "-o", plain, write(context, "program.cpp", CPP))
+    variant_build_id(context, plain, None)
+    program, addresses = context.path("program"), instructions(context, plain, 5)
+    want = symbolize(context, plain, addresses)
+    debug = glob.glob(dirs + "/.build-id/*/*.debug")[0]
+    kept = lambda: [os.path.join(cache, f) for f in os.listdir(cache)] if os.path.isdir(cache) else []
+    ask = lambda: symbolize(context, program, addresses, "--dirs", dirs, "--cache", cache)
+
+    assert ask() == want and not kept()  # nothing is packed
+    context.make("objcopy", "--compress-debug-sections=zlib", debug)
+    assert ask() == want
+    if os.geteuid():
+        return expect(kept(), [], "kept what is not root's")
+    expect(len(kept()), 1, f"kept {kept()}")
+    assert os.stat(kept()[0]).st_size > os.stat(debug).st_size
+    os.rename(debug, debug + "-away")
+    assert ask() == want
+    with open(kept()[0], "r+b") as f:  # its sections are nowhere
+        f.seek(0x28)
+        f.write(b"\xff" * 8)
+    assert ask()[1] == 0
+    os.rename(debug + "-away", debug)
+    assert ask() == want
+    os.chmod(program, 0o777)  # anybody may have changed it
+    os.remove(kept()[0])
+    assert ask() == want and not kept()
 
 
 def build_marked(context, *options):

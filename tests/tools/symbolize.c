@@ -5,7 +5,8 @@
  * modules and of code bytes ends the output.
  *
  * Options before FILE: --as UID:GID opens files with these rights, --dirs DIRS sets the debug
- * folders, --root DIR the target's root, --time prints nothing but the time.
+ * folders, --root DIR the target's root, --cache DIR keeps there what it finds out, --time prints
+ * nothing but the time.
  */
 #include "symbol/symbolize.h"
 
@@ -41,6 +42,8 @@ static int parse_option(struct request *r, char **argv)
 		r->source.gid = *colon ? (gid_t)strtoul(colon + 1, NULL, 10) : r->source.uid;
 	} else if (!strcmp(argv[0], "--dirs")) {
 		r->options.debug_dirs = argv[1];
+	} else if (!strcmp(argv[0], "--cache")) {
+		r->options.cache_dir = argv[1];
 	} else if (!strcmp(argv[0], "--root")) {
 		r->source.root_fd = open(argv[1], O_PATH | O_CLOEXEC);
 	} else if (!strcmp(argv[0], "--timeout-ms")) {

@@ -8,6 +8,7 @@
 #include "code/clr/pdb.h"
 #include "code/clr/pe.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 enum { FILE_MAX = 1 << 16 };
@@ -24,6 +25,8 @@ static size_t read_file(const char *path, uint8_t *to)
 	return n;
 }
 
+#define in_memory(memory, length) (&(struct dw_pe_file){.bytes = (memory), .n = (length)})
+
 TEST(an_assembly_has_its_lines_in_itself)
 {
 	static uint8_t bytes[FILE_MAX];
@@ -32,11 +35,11 @@ TEST(an_assembly_has_its_lines_in_itself)
 	struct dw_pdb_line line;
 	struct dw_buf path = DW_BUF_INIT;
 	struct dw_pdb pdb;
-	void *embedded = dw_pe_embedded_pdb(bytes, n, &pdb_n);
+	void *embedded = dw_pe_embedded_pdb(in_memory(bytes, n), &pdb_n);
 
 	CHECK(embedded);
 	CHECK_INT(dw_pdb_open(embedded, pdb_n, &pdb), 0);
-	CHECK(dw_pe_pdb_id(bytes, n, id));
+	CHECK(dw_pe_pdb_id(in_memory(bytes, n), id));
 	CHECK(!memcmp(id, pdb.id, sizeof id));
 	CHECK(dw_pdb_first(&pdb, 1, &line));
 	CHECK_INT(line.line, 5); /* of fuzz/corpus/pdb/embedded.dll's tiny.cs: new int[...] */
@@ -44,6 +47,31 @@ TEST(an_assembly_has_its_lines_in_itself)
 	CHECK_STR(dw_buf_str(&path), "/src/tiny.cs");
 	dw_buf_release(&path);
 	free(embedded);
+}
+
+TEST(an_assembly_is_read_where_it_lies_in_a_file)
+{
+	static uint8_t bytes[FILE_MAX];
+	size_t n = read_file(assembly, bytes), in_memory_n = 0, n_in_file = 0;
+	void *embedded = dw_pe_embedded_pdb(in_memory(bytes, n), &in_memory_n);
+	uint8_t id[DWELL_PDB_ID_BYTES], id_in_file[DWELL_PDB_ID_BYTES];
+	FILE *f = tmpfile();
+	struct dw_pe_file file = {.at = 1000, .n = n};
+	void *in_file;
+
+	CHECK(f && embedded && dw_pe_pdb_id(in_memory(bytes, n), id));
+	file.fd = fileno(f);
+	CHECK_INT(pwrite(file.fd, bytes, n, (off_t)file.at), n);
+	in_file = dw_pe_embedded_pdb(&file, &n_in_file);
+	CHECK_INT(n_in_file, in_memory_n);
+	CHECK(in_file && !memcmp(in_file, embedded, n_in_file));
+	CHECK(dw_pe_pdb_id(&file, id_in_file) && !memcmp(id_in_file, id, sizeof id));
+	CHECK_INT(ftruncate(file.fd, (off_t)file.at + 100), 0);
+	CHECK(!dw_pe_pdb_id(&file, id));
+	CHECK(!dw_pe_embedded_pdb(&file, &n_in_file));
+	free(in_file);
+	free(embedded);
+	fclose(f);
 }
 
 /* What dw_pe_embedded_pdb() finds when the size beside the PDB is told as @size. */
@@ -56,7 +84,7 @@ static bool is_found_with_size(uint32_t size)
 
 	for (int i = 0; mark && i < 4; i++)
 		mark[4 + i] = (uint8_t)(size >> 8 * i);
-	found = dw_pe_embedded_pdb(bytes, n, &got);
+	found = dw_pe_embedded_pdb(in_memory(bytes, n), &got);
 	free(found);
 	return found != NULL;
 }
@@ -66,7 +94,7 @@ TEST(sizes_that_lie_are_refused)
 	static uint8_t bytes[FILE_MAX];
 	size_t n = read_file(assembly, bytes), size = 0;
 
-	free(dw_pe_embedded_pdb(bytes, n, &size));
+	free(dw_pe_embedded_pdb(in_memory(bytes, n), &size));
 	CHECK(is_found_with_size((uint32_t)size));
 	CHECK(!is_found_with_size((uint32_t)size + 1));
 	CHECK(!is_found_with_size((uint32_t)size - 1));
@@ -83,7 +111,7 @@ TEST(a_cut_assembly_has_no_lines)
 
 	CHECK(mark);
 	for (size_t cut = 0; cut < (size_t)(mark - bytes) + 64; cut += 7)
-		CHECK(!dw_pe_embedded_pdb(bytes, cut, &size));
+		CHECK(!dw_pe_embedded_pdb(in_memory(bytes, cut), &size));
 }
 
 static void put_number(struct dw_buf *b, uint64_t value, int bytes)

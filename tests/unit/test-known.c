@@ -22,8 +22,11 @@ static void open_module(bool *check_failed, struct module *m, const char *path)
 	m->source.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	CHECK(m->source.fd >= 0);
 	CHECK(!ftruncate(m->source.fd, 100));
-	m->q = (struct dw_question){
-		.source = &m->source, .debug_dirs = "/debug", .debug_fd = -1, .alt_fd = -1};
+	m->q = (struct dw_question){.source = &m->source,
+				    .debug_dirs = "/debug",
+				    .debug_fd = -1,
+				    .alt_fd = -1,
+				    .unpacked_fd = -1};
 }
 
 /* An answer in which the @i-th of @n addresses lies in line @i + 1 of a function of its own. */

@@ -6,9 +6,12 @@
  */
 #include "code/clr/pe.h"
 
+#include "base/cleanup.h"
 #include "code/clr/inflate.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	DOS_MAGIC = 0x5a4d,   /* "MZ" */
@@ -27,24 +30,59 @@ enum {
 	CODEVIEW_MAGIC = 0x53445352, /* "RSDS" */
 	EMBEDDED_MAGIC = 0x4244504d, /* "MPDB" */
 	GUID_BYTES = 16,
+	HEADERS_BYTES = 4096, /* from the PE header on: a dozen sections and more than we ask for */
+	EMBEDDED_MAX = 256 << 20,
 };
 
 struct pe {
-	struct dw_cursor c;
+	const struct dw_pe_file *file;
+	uint8_t headers[HEADERS_BYTES];
+	struct dw_cursor c; /* of the headers */
 	uint32_t optional_at, optional_bytes, sections;
 };
 
-static bool open_pe(const void *bytes, size_t n, struct pe *ret)
+/* Copy @n bytes at @at of the assembly. False: they are not all there. */
+static bool read_at(const struct dw_pe_file *file, uint64_t at, void *to, size_t n)
+{
+	if (at > file->n || n > file->n - at)
+		return false;
+	if (file->bytes && n)
+		memcpy(to, (const char *)file->bytes + at, n);
+	while (!file->bytes && n) {
+		ssize_t got = pread(file->fd, to, n, (off_t)(file->at + at));
+
+		if (got <= 0)
+			return false;
+		to = (char *)to + got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+static uint32_t number(const uint8_t *bytes)
+{
+	return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
+}
+
+static bool open_pe(const struct dw_pe_file *file, struct pe *ret)
 {
 	struct dw_cursor *c = &ret->c;
+	uint8_t dos[DOS_HEADER_AT + 4];
 	uint32_t at;
+	size_t n;
 
-	dw_cursor_init(c, bytes, n);
-	if (dw_cursor_u16(c) != DOS_MAGIC)
+	ret->file = file;
+	if (!read_at(file, 0, dos, sizeof dos) || dos[0] != (DOS_MAGIC & 0xff) ||
+	    dos[1] != DOS_MAGIC >> 8)
 		return false;
-	dw_cursor_seek(c, DOS_HEADER_AT);
-	at = dw_cursor_u32(c);
-	dw_cursor_seek(c, at);
+	at = number(dos + DOS_HEADER_AT);
+	n = at < file->n ? file->n - at : 0;
+	n = n < HEADERS_BYTES ? n : HEADERS_BYTES;
+	if (!read_at(file, at, ret->headers, n))
+		return false;
+	dw_cursor_init(c, ret->headers, n);
 	if (dw_cursor_u32(c) != PE_MAGIC)
 		return false;
 	dw_cursor_skip(c, 2);
@@ -95,54 +133,49 @@ static bool find_entry(struct pe *pe, uint32_t kind, struct entry *ret)
 	size = dw_cursor_u32(c);
 	if (c->failed || !file_offset(pe, rva, &at))
 		return false;
-	for (uint32_t i = 0; i < size / ENTRY_BYTES && i < ENTRIES_MAX && !c->failed; i++) {
-		uint32_t found;
+	for (uint32_t i = 0; i < size / ENTRY_BYTES && i < ENTRIES_MAX; i++) {
+		uint8_t bytes[ENTRY_BYTES];
 
-		dw_cursor_seek(c, (size_t)at + i * ENTRY_BYTES + 4);
-		ret->stamp = dw_cursor_u32(c);
-		dw_cursor_skip(c, 4);
-		found = dw_cursor_u32(c);
-		ret->bytes = dw_cursor_u32(c);
-		dw_cursor_skip(c, 4);
-		ret->at = dw_cursor_u32(c);
-		if (found == kind && !c->failed)
+		if (!read_at(pe->file, (uint64_t)at + i * ENTRY_BYTES, bytes, sizeof bytes))
+			return false;
+		*ret = (struct entry){number(bytes + 4), number(bytes + 16), number(bytes + 24)};
+		if (number(bytes + 12) == kind)
 			return true;
 	}
 	return false;
 }
 
-bool dw_pe_pdb_id(const void *bytes, size_t n, uint8_t ret[DWELL_PDB_ID_BYTES])
+bool dw_pe_pdb_id(const struct dw_pe_file *file, uint8_t ret[DWELL_PDB_ID_BYTES])
 {
-	const uint8_t *guid;
+	uint8_t data[4 + GUID_BYTES];
 	struct entry entry;
 	struct pe pe;
 
-	if (!open_pe(bytes, n, &pe) || !find_entry(&pe, ENTRY_CODEVIEW, &entry))
+	if (!open_pe(file, &pe) || !find_entry(&pe, ENTRY_CODEVIEW, &entry) ||
+	    !read_at(file, entry.at, data, sizeof data) || number(data) != CODEVIEW_MAGIC)
 		return false;
-	dw_cursor_seek(&pe.c, entry.at);
-	if (dw_cursor_u32(&pe.c) != CODEVIEW_MAGIC)
-		return false;
-	guid = dw_cursor_bytes(&pe.c, GUID_BYTES);
-	if (!guid)
-		return false;
-	memcpy(ret, guid, GUID_BYTES);
+	memcpy(ret, data + 4, GUID_BYTES);
 	for (int i = 0; i < 4; i++)
 		ret[GUID_BYTES + i] = (uint8_t)(entry.stamp >> 8 * i);
 	return true;
 }
 
-void *dw_pe_embedded_pdb(const void *bytes, size_t n, size_t *ret_n)
+void *dw_pe_embedded_pdb(const struct dw_pe_file *file, size_t *ret_n)
 {
-	const uint8_t *packed;
+	dw_auto_free void *packed = NULL;
+	uint8_t head[8];
 	struct entry entry;
 	struct pe pe;
+	size_t n;
 
-	if (!open_pe(bytes, n, &pe) || !find_entry(&pe, ENTRY_EMBEDDED, &entry) || entry.bytes < 8)
+	if (!open_pe(file, &pe) || !find_entry(&pe, ENTRY_EMBEDDED, &entry) ||
+	    entry.bytes < sizeof head || entry.bytes > EMBEDDED_MAX || entry.bytes > file->n ||
+	    !read_at(file, entry.at, head, sizeof head) || number(head) != EMBEDDED_MAGIC)
 		return NULL;
-	dw_cursor_seek(&pe.c, entry.at);
-	if (dw_cursor_u32(&pe.c) != EMBEDDED_MAGIC)
+	n = entry.bytes - sizeof head;
+	packed = malloc(n + 1);
+	if (!packed || !read_at(file, (uint64_t)entry.at + sizeof head, packed, n))
 		return NULL;
-	*ret_n = dw_cursor_u32(&pe.c);
-	packed = dw_cursor_bytes(&pe.c, entry.bytes - 8);
-	return packed ? dw_inflate(packed, entry.bytes - 8, *ret_n) : NULL;
+	*ret_n = number(head + 4);
+	return dw_inflate(packed, n, *ret_n);
 }
