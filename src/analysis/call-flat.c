@@ -323,15 +323,13 @@ static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call
 	if (row == NO_ROW)
 		return;
 	r = &l->rows.v[row];
-	if (node->flags & DWELL_CALL_INCLUSIVE) {
-		if (node->flags & outermost)
-			dw_call_values_add(&r->inclusive, values);
-		return;
-	}
-	dw_ledger_own(l, row, values);
-	r->calls += values->calls;
-	if (node->flags & outermost)
+	if (!(node->flags & DWELL_CALL_INCLUSIVE)) {
+		dw_ledger_own(l, row, values);
+		r->calls += values->calls;
+	} else if (node->flags & outermost) {
+		dw_call_values_add(&r->inclusive, values);
 		r->outer_calls += values->calls;
+	}
 }
 
 /* The callee's own time is not the statement's, which counts its calls itself where it was

@@ -11,7 +11,8 @@ static uint64_t weight(const struct dw_totals *t, uint32_t node)
 	return dw_totals_node_weight(t, node).inclusive;
 }
 
-/* The heaviest child of each node, by node; UINT32_MAX = none. The heaviest root goes to *@root. */
+/* The heaviest child of each node, by node; UINT32_MAX = none. The heaviest root goes to *@root.
+ * Paths that were not drawn are none that could be followed. */
 static uint32_t *find_heaviest(const struct dw_totals *t, uint32_t *root)
 {
 	uint32_t *best = malloc((t->nodes.n + 1) * sizeof *best);
@@ -22,6 +23,8 @@ static uint32_t *find_heaviest(const struct dw_totals *t, uint32_t *root)
 		uint32_t *slot = parent < i ? &best[parent] : root;
 
 		best[i] = UINT32_MAX;
+		if (t->nodes.v[i].function == (uint32_t)DWELL_FUNCTION_TRUNCATED)
+			continue;
 		if (*slot == UINT32_MAX || weight(t, (uint32_t)i) > weight(t, *slot))
 			*slot = (uint32_t)i;
 	}

@@ -30,23 +30,6 @@
 	.subsection 1
 .Lrestart_cells_\gate:		/* interrupted from here on, it begins again */
 	jmp	.Lagain_\gate
-.Linside_\gate:
-	bts	$INNER_BIT, %rdi
-	cmp	%rdx, (%r8)
-	je	.Lsilent_\gate
-	mov	CELL_INNER(%rdx), %r8d
-	test	%r8d, %r8d
-	je	.Lslow_\gate
-	line_of %r8
-	cmpq	$0, INNER_OPEN(%r8)
-	jne	.Lsilent_\gate
-	bts	$REPEATED_BIT, %rdi
-	begin_sums INNER_INCLUSIVE(%r8), INNER_PROBES(%r8)
-	add	$INNER_OPEN, %r8
-	jmp	.Lbegun_\gate
-.Lsilent_\gate:
-	lea	SHADOW_BYTES + SHADOW_INCLUSIVE(%rsi), %r8	/* nobody reads it */
-	jmp	.Lbegun_\gate
 .Lcells_\gate:
 	mov	CELL_CALLEE(%r8), %r8d
 	line_of %r8
@@ -81,7 +64,6 @@
 	cmpq	$0, (%r8)
 	jne	.Linside_\gate
 	begin_sums CELL_INCLUSIVE(%rdx), CELL_PROBES(%rdx)
-.Lbegun_\gate:
 	mov	%rdi, SHADOW_BYTES + SHADOW_BEGAN(%rsi)
 	mov	%r8, %r9
 	mov	(%rsi), %r8
@@ -103,6 +85,42 @@
 	find_quick .Lslow_\gate, cells_\gate
 	jmp	.Lfound_cells_\gate
 	half_way .Lretry_cells_\gate, .Lpromote_cells_\gate, .Lpromote_cells_\gate, .Lpromote_cells_\gate
+.Lrestart_inner_\gate:
+	jmp	.Lagain_\gate
+.Linside_\gate:
+	cmpl	$0, CELL_INNER(%rdx)
+	je	.Lslow_\gate
+	bts	$INNER_BIT, %rdi
+	cmp	%rdx, (%r8)
+	mov	CELL_INNER(%rdx), %r8d
+	je	.Lsilent_\gate
+	line_of %r8
+	cmpq	$0, INNER_OPEN(%r8)
+	jne	.Lsilent_line_\gate
+	bts	$REPEATED_BIT, %rdi
+	begin_sums INNER_INCLUSIVE(%r8), INNER_PROBES(%r8)
+	add	$INNER_OPEN, %r8
+	jmp	.Linner_begun_\gate
+.Lsilent_\gate:
+	line_of %r8
+.Lsilent_line_\gate:
+	add	$INNER_UNUSED, %r8
+.Linner_begun_\gate:		/* r8 = a word, and behind it the calls that are like this one */
+	mov	%rdi, SHADOW_BYTES + SHADOW_BEGAN(%rsi)
+	mov	%r8, %r9
+	mov	(%rsi), %r8
+	mov	8(%r9), %r10
+	add	$1, %r10
+	add_interval
+	add	$SHADOW_BYTES, %rsi
+.Lcommit_inner_\gate:
+	mov	%rdx, (%r9)
+	mov	%r10, 8(%r9)
+	commit
+.Lend_inner_\gate:
+	look	\restore
+.Lover_inner_\gate:
+	half_way .Lrestart_inner_\gate, .Lcommit_inner_\gate, .Lend_inner_\gate, .Lover_inner_\gate
 	.subsection 0
 	.endm
 

@@ -56,6 +56,7 @@
 	.set	INNER_INCLUSIVE, 0
 	.set	INNER_PROBES, 8
 	.set	INNER_OPEN, 16
+	.set	INNER_UNUSED, 32
 /* struct dw_bounds */
 	.set	BOUNDS_SHIFT, 5
 	.set	BOUNDS_INCLUSIVE, 0

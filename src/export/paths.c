@@ -88,7 +88,7 @@ const char *dw_paths_name(const struct dw_paths *p, uint32_t symbol, struct dw_b
 	if (symbol < p->functions_n)
 		return "[unknown]";
 	if (symbol < p->functions_n + 2)
-		return symbol == p->functions_n ? "[stack cut]" : "(truncated)";
+		return symbol == p->functions_n ? "[stack cut]" : "(paths not drawn)";
 	dw_buf_clear(scratch);
 	dw_buf_printf(scratch, "[thread %s]", dw_paths_thread_name(p, symbol - p->functions_n - 2));
 	return dw_buf_str(scratch);

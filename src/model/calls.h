@@ -30,8 +30,8 @@ enum dw_call_flag {
 	 * function, module, edge and site, but not for the thread: the truncated nodes have them.
 	 */
 	DWELL_CALL_OVERFLOW = 8,
-	/* With OVERFLOW, a second node: the inclusive values of the same activations, which count
-	 * where the flag says that they are the outermost. */
+	/* With OVERFLOW, more nodes: the inclusive values of those of the same activations that
+	 * were outermost as the flags say, and their number. They count nowhere else. */
 	DWELL_CALL_INCLUSIVE = 16,
 	DWELL_CALL_OUTERMOST_FUNCTION = 32,
 	DWELL_CALL_OUTERMOST_MODULE = 64,

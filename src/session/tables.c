@@ -592,7 +592,7 @@ static int put_stand_ins(struct tables *t)
 	if (!rc)
 		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
 	if (!rc && t->has_calls)
-		rc = put_stand_in(t, st, TRUNCATED_ID, "(truncated)");
+		rc = put_stand_in(t, st, TRUNCATED_ID, "(paths not drawn)");
 	dw_vec_each(f, &t->totals->functions)
 		if (!rc && f->function == (uint32_t)DWELL_FUNCTION_ROOT)
 			rc = put_root(t, st, f->thread);

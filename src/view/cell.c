@@ -89,7 +89,7 @@ static const char *function_name(const struct dw_view *v, const struct dw_row *r
 	if (row->function == (uint32_t)DWELL_FUNCTION_CUT)
 		name = "[stack cut]";
 	else if (row->function == (uint32_t)DWELL_FUNCTION_TRUNCATED)
-		name = "(truncated)";
+		name = "(paths not drawn)";
 	else if (row->function && !f)
 		name = "[unknown]";
 	else if (!row->function && row->type == DWELL_ROW_CALLER)

@@ -109,8 +109,8 @@ struct dw_tree_os {
  * taken to cost. With @probes they come to elapsed time as nodes have it.
  */
 struct dw_tree_cell {
-	uint64_t elapsed; /* as a node's, as the next */
-	uint64_t calls;
+	uint64_t elapsed; /* as a node's */
+	uint64_t calls;	  /* those that were DWELL_OUTERMOST; @inner has the others */
 	uint64_t key;
 	uint32_t site;
 	uint32_t overhead;
@@ -144,8 +144,11 @@ enum { DWELL_OUTERMOST, DWELL_REPEATED, DWELL_INNER_KINDS };
 struct dw_tree_inner {
 	uint64_t inclusive; /* of DWELL_REPEATED, as the cell's own, as the next */
 	uint64_t probes;
-	uint64_t open; /* the agent's own: not 0 while such an activation is open */
-	uint64_t unused[4];
+	uint64_t open;	   /* the agent's own: not 0 while such an activation is open */
+	uint64_t repeated; /* calls that were DWELL_REPEATED */
+	uint64_t unused;   /* the gates' own */
+	uint64_t others;   /* calls below others of the same cell, neither of these */
+	uint64_t unused_more;
 	uint64_t mark;				 /* DWELL_MARK_INNER */
 	struct dw_tree_os os[DWELL_INNER_KINDS]; /* of both */
 };

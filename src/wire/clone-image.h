@@ -73,7 +73,7 @@ struct dw_clone_gate {
 	uint32_t again, commit, end, over;
 };
 
-enum { DWELL_CLONE_GATES = 24 };
+enum { DWELL_CLONE_GATES = 28 };
 
 /* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
 enum dw_gate {

@@ -251,9 +251,9 @@ static void add_pool_tree(struct dw_profile *p, uint32_t thread, const uint32_t 
 	mk_delta(p, 1, pool, times(1, 6000000, 5000000));
 	mk_delta(p, 1, found, times(30, 6000000, 6000000));
 	mk_delta(p, 1, truncated, times(10, 2000000, 2000000));
-	mk_delta(p, 1, all, time);
 	mk_delta(p, 1, both, time);
 	time.calls = 40;
+	mk_delta(p, 1, all, time);
 	mk_delta(p, 1, own, time);
 }
 

@@ -355,6 +355,10 @@ TEST(hot_path_needs_half_of_the_parent)
 	CHECK_INT(path.nodes.n, 4);
 	for (size_t i = 0; i < 4; i++)
 		CHECK_INT(t.nodes.v[path.nodes.v[i]].function, want[i]);
+	t.nodes.v[path.nodes.v[3]].function = (uint32_t)DWELL_FUNCTION_TRUNCATED;
+	dw_hot_path_release(&path);
+	CHECK_INT(dw_hot_path_find(&t, &path), 0);
+	CHECK_INT(path.nodes.n, 3);
 	dw_hot_path_release(&path);
 	dw_totals_release(&t);
 	CHECK_INT(dw_hot_path_find(&t, &path), 0);

@@ -811,9 +811,10 @@ static void cut_forest(const struct forest *t, struct forest *cut, uint32_t room
 			continue;
 		}
 		mk_delta(&cut->p, 0, overflow_node(t, cut, at, 0), d->values);
-		time.calls = 0;
-		for (; at > room; at = dw_calls_get(&t->p.calls, at)->parent)
+		for (; at > room; at = dw_calls_get(&t->p.calls, at)->parent) {
 			mk_delta(&cut->p, 0, overflow_node(t, cut, at, DWELL_CALL_INCLUSIVE), time);
+			time.calls = 0;
+		}
 		mk_delta(&cut->p, 0, truncated_node(cut, at), time);
 	}
 }

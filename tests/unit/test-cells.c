@@ -27,7 +27,7 @@ enum {
 
 /* Of one cell. */
 struct values {
-	uint64_t calls, exclusive, switches;
+	uint64_t calls[DWELL_INNER_KINDS + 1], exclusive, switches; /* the last: neither of them */
 	uint64_t inclusive[DWELL_INNER_KINDS], probes[DWELL_INNER_KINDS];
 	struct dw_tree_os os[DWELL_INNER_KINDS];
 };
@@ -251,7 +251,6 @@ static void call(bool *check_failed, struct program *p, uint32_t key)
 	CHECK_INT(node->key, key);
 	dw_each_expect(&p->t.each, key, 0);
 	CHECK(dw_stacks_push(&p->t.stacks, node, record, is_switch));
-	node->calls++;
 	p->by_hand.calls[caller][key][site % SITES]++;
 	s->n++;
 	s->open[s->n] = (struct open){.key = key,
@@ -260,7 +259,7 @@ static void call(bool *check_failed, struct program *p, uint32_t key)
 				      .counted = s->clock,
 				      .pairs = s->pairs};
 	if (line->has_cells)
-		values_of(p, &s->open[s->n])->calls++;
+		values_of(p, &s->open[s->n])->calls[kind_of(s)]++;
 	p->repeated += kind_of(s) == DWELL_REPEATED;
 	p->tsc += p->has_cost ? CALLEE_TICKS : 0;
 }
@@ -371,10 +370,13 @@ static void add_cell(struct totals *t, const struct dw_tree_cell *c)
 	t->exclusive[function_of(c->key)] += c->elapsed;
 	if (c->key == DWELL_KEY_ROOT)
 		return;
-	t->calls[function_of(caller->key)][c->key][c->site % SITES] += c->calls;
+	t->calls[function_of(caller->key)][c->key][c->site % SITES] +=
+		c->calls + inner->repeated + inner->others;
 	t->inclusive[c->key] += c->inclusive;
 	v = &t->cells[function_of(caller->key)][c->key][c->site % SITES];
-	v->calls = c->calls;
+	v->calls[DWELL_OUTERMOST] = c->calls;
+	v->calls[DWELL_REPEATED] = inner->repeated;
+	v->calls[DWELL_INNER_KINDS] = inner->others;
 	v->exclusive = c->elapsed;
 	v->switches = switches_of(c->os);
 	v->inclusive[DWELL_OUTERMOST] = c->inclusive;
@@ -422,7 +424,8 @@ static void compare(bool *check_failed, const struct totals *read, const struct 
 		const struct values *got = &read->cells[0][0][0] + i;
 		const struct values *want = &by_hand->cells[0][0][0] + i;
 
-		CHECK_INT(got->calls, want->calls);
+		for (int k = 0; k <= DWELL_INNER_KINDS; k++)
+			CHECK_INT(got->calls[k], want->calls[k]);
 		CHECK_INT(got->exclusive, want->exclusive);
 		CHECK_INT(got->switches, want->switches);
 		for (int k = 0; k < DWELL_INNER_KINDS; k++) {
@@ -531,7 +534,6 @@ static void enter(bool *check_failed, struct program *p, uint32_t key, uint32_t 
 		  DWELL_FIT_EVENT);
 	node = dw_tree_child(&p->t.tree, p->t.line->current, key, site);
 	CHECK(node && dw_stacks_push(&p->t.stacks, node, record_of(0, depth), false));
-	node->calls++;
 }
 
 static void leave_at(bool *check_failed, struct program *p, uint32_t depth)
@@ -572,7 +574,9 @@ TEST(each_cell_counts_its_outermost_activation)
 	leave_at(check_failed, &p, 2);
 	CHECK_INT(first->inclusive, 255);
 	CHECK_INT(second->inclusive, 0);
-	CHECK_INT(second->calls, 2);
+	CHECK_INT(second->calls, 0);
+	CHECK_INT(inner->repeated, 1);
+	CHECK_INT(inner->others, 1);
 	/* Nothing is open: now it is the outermost. */
 	leave_at(check_failed, &p, 1);
 	enter(check_failed, &p, 2, 3, 1);

@@ -73,15 +73,29 @@ void dw_cell_open(struct dw_stacks *s, struct dw_shadow *e, uint64_t clock)
 
 	e->began &= ~(DWELL_SHADOW_INNER | DWELL_SHADOW_REPEATED);
 	if (outermost) {
-		inner = outermost == (uint64_t)cell ? NULL : make_inner(s, cell);
+		inner = make_inner(s, cell);
 		e->began |= DWELL_SHADOW_INNER;
-		e->began |= inner && !inner->open ? DWELL_SHADOW_REPEATED : 0;
+		if (outermost != (uint64_t)cell && inner && !inner->open)
+			e->began |= DWELL_SHADOW_REPEATED;
 	}
 	if (!sums_of(s, e, &sums))
 		return;
 	e->inclusive = sums.inclusive[0] - clock;
 	e->probes = sums.inclusive[1] - probes_of(s->thread);
 	*sums.open = (uint64_t)cell;
+}
+
+void dw_cell_count(struct dw_stacks *s, const struct dw_shadow *e)
+{
+	struct dw_tree_cell *cell = cell_of(e);
+	struct dw_tree_inner *inner = inner_of(s, cell);
+
+	if (!(e->began & DWELL_SHADOW_INNER) || !inner)
+		cell->calls++;
+	else if (e->began & DWELL_SHADOW_REPEATED)
+		inner->repeated++;
+	else
+		inner->others++;
 }
 
 uint32_t dw_cell_adds(const struct dw_stacks *s, const struct dw_shadow *e, uint64_t *ret)

@@ -20,6 +20,9 @@ void dw_cell_open(struct dw_stacks *s, struct dw_shadow *e, uint64_t clock);
 /* It has ended now, or its stack will be left. */
 void dw_cell_close(struct dw_stacks *s, struct dw_shadow *e);
 
+/* It counts as a call, of a kind with those that add up as it does. */
+void dw_cell_count(struct dw_stacks *s, const struct dw_shadow *e);
+
 /* It was none: nothing is added. */
 void dw_cell_take_back(struct dw_stacks *s, struct dw_shadow *e);
 

@@ -384,8 +384,12 @@ bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t rec
 		top = s->thread->top;
 	}
 	*++top = dw_activation_begin(s, node, record);
-	if (s->thread->has_cells)
+	if (s->thread->has_cells) {
 		dw_cell_open(s, top, top->start);
+		dw_cell_count(s, top);
+	} else {
+		node->calls++;
+	}
 	if (switches)
 		*++top = dw_shadow_of(node, DWELL_RECORD_GUARD);
 	set_top(s, top);

@@ -135,8 +135,8 @@ void dw_stacks_at(struct dw_stacks *s, uint64_t ticks);
  */
 enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64_t record);
 
-/* Push an activation and make @node current; with @switches a guard too. False: no room, nothing is
- * pushed. */
+/* Push an activation of @node, which counts it, and make that current; with @switches a guard too.
+ * False: no room, nothing is pushed. */
 bool dw_stacks_push(struct dw_stacks *s, struct dw_tree_node *node, uint64_t record, bool switches);
 
 /* The activation on top is at the statement of @node, NULL: at none that is known. */

@@ -268,9 +268,7 @@ static bool push(const struct event *e)
 	tell_cost(e->t->line);
 	if (node && !is_switch)
 		dw_tree_remember(&e->t->tree, e->t->line, e->t->line->current, node);
-	if (node && dw_stacks_push(&e->t->stacks, node, record, is_switch))
-		node->calls++;
-	else
+	if (!node || !dw_stacks_push(&e->t->stacks, node, record, is_switch))
 		dw_agent_drop(DWELL_DROP_COUNTS);
 	return false;
 }

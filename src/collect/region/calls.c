@@ -554,6 +554,8 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	dw_probe_costs_learn(&r->costs, now->head);
 	rc = dw_late_read(&r->late, &r->s);
 	if (!rc)
+		rc = dw_cell_lines_count(&r->s);
+	if (!rc)
 		rc = find_late(r);
 	if (rc)
 		return rc;

@@ -315,3 +315,24 @@ int dw_cell_lines_inner(struct dw_call_lines *s, uint32_t line, uint32_t inner,
 	*node = l->state;
 	return 0;
 }
+
+int dw_cell_lines_count(struct dw_call_lines *s)
+{
+	int rc = 0;
+
+	for (size_t i = 0, n = s->changes.n; i < n && rc != -ENOMEM; i++) {
+		uint32_t line = s->changes.v[i].line, node;
+		struct dw_tree_inner inner, old;
+		struct dw_tree_cell cell;
+
+		if (!dw_line_is_cell(s->lines.v[line].kind))
+			continue;
+		cell = cell_at(s, line);
+		rc = dw_cell_lines_inner(s, line, cell.inner, &inner, &old, &node);
+		if (rc)
+			continue;
+		cell.calls += inner.repeated + inner.others;
+		rc = dw_call_lines_count(s, line, (const struct dw_tree_node *)&cell);
+	}
+	return rc == -ENOENT ? 0 : rc;
+}

@@ -28,6 +28,10 @@ int dw_cell_lines_add_drawn(struct dw_call_lines *s, uint32_t line);
 /* The cell at @line is now @now. */
 int dw_cell_lines_take(struct dw_call_lines *s, uint32_t line, const struct dw_tree_cell *now);
 
+/* Of cells that have changed and have an inner record count all calls, also those that it has. 0 or
+ * -ENOMEM. */
+int dw_cell_lines_count(struct dw_call_lines *s);
+
 /* The line of the record of the function that calls the cell at @line; of a statement, whose it
  * is. */
 uint32_t dw_cell_lines_caller(const struct dw_call_lines *s, uint32_t line);

@@ -31,6 +31,11 @@ static int give_sum(const struct giving *g, uint32_t id, struct dw_call_ahead *a
 	return dw_deltas_give(g->s->p, id, &values, g->now);
 }
 
+static uint64_t rise(uint64_t now, uint64_t old)
+{
+	return now > old ? now - old : 0;
+}
+
 /* The sums of the cell at @line. */
 static int give_cell(const struct giving *g, uint32_t line)
 {
@@ -48,13 +53,13 @@ static int give_cell(const struct giving *g, uint32_t line)
 		      dw_call_ahead_of(&g->waits->of[DWELL_OUTERMOST], line),
 		      (uint64_t[]){cell.inclusive, cell.probes},
 		      (uint64_t[]){old.inclusive, old.probes}, &inner.os[DWELL_OUTERMOST],
-		      &inner_old.os[DWELL_OUTERMOST],
-		      cell.calls > old.calls ? cell.calls - old.calls : 0);
+		      &inner_old.os[DWELL_OUTERMOST], rise(cell.calls, old.calls));
 	if (!rc && node)
 		rc = give_sum(g, node, dw_call_ahead_of(&g->waits->of[DWELL_REPEATED], line),
 			      (uint64_t[]){inner.inclusive, inner.probes},
 			      (uint64_t[]){inner_old.inclusive, inner_old.probes},
-			      &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED], 0);
+			      &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED],
+			      rise(inner.repeated, inner_old.repeated));
 	return rc;
 }
 
