@@ -10,7 +10,9 @@
 #include "wire/system-calls.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "region-writer.h"
 
@@ -227,6 +229,77 @@ TEST(system_takes_its_part)
 	CHECK_INT(read_at(&x, 1100, false), 0);
 	CHECK_INT(sum_of(&x, 11, 1).switches, 1);
 	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	close_process(&x);
+}
+
+TEST(times_wait_for_what_the_system_did)
+{
+	struct process x;
+
+	open_process(&x);
+	x.arena[FIRST].node = (struct dw_tree_node){
+		.elapsed = 1000, .calls = 1, .key = 10, .parent = ROOT, .os = FIRST + 1};
+	put_event(&x, 1100, ROOT);
+	CHECK_INT(read_at(&x, 1100, false), 0); /* its record was made when its line had been read */
+	CHECK_INT(sum_of(&x, 11, -1).application_ns, 0);
+	x.arena[FIRST + 1].os = (struct dw_tree_os){
+		.ticks = 900, .blocked_ticks = 900, .switches = 1, .mark = DWELL_MARK_OS};
+	CHECK_INT(read_at(&x, 1100, false), 0);
+	CHECK_INT(sum_of(&x, 11, 1).elapsed_ns, 1000);
+	CHECK_INT(sum_of(&x, 11, 1).application_ns, 100);
+	CHECK_INT(sum_of(&x, 11, 1).calls, 1);
+	/* At the end there is nothing to wait for. */
+	put_node(&x, FIRST + 2, ROOT, 20);
+	x.arena[FIRST + 2].node.elapsed = 50;
+	x.arena[FIRST + 2].node.os = FIRST + 3;
+	CHECK_INT(read_at(&x, 1100, true), 0);
+	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 50);
+	close_process(&x);
+}
+
+enum {
+	MANY_LINES = 1 << 16, /* more than one step of a reading */
+	CHARGE = 1 << 21,
+	CHARGES = 2000,
+};
+
+/* A thread that does nothing but wait, as its agent charges it. */
+static void *wait_often(void *arg)
+{
+	struct process *x = arg;
+
+	for (int i = 0; i < CHARGES; i++) {
+		__atomic_fetch_add(&x->arena[FIRST].node.elapsed, CHARGE, __ATOMIC_SEQ_CST);
+		__atomic_fetch_add(&x->arena[MANY_LINES - 1].os.ticks, CHARGE, __ATOMIC_SEQ_CST);
+		usleep(20);
+	}
+	__atomic_store_n(&x->arena[FIRST].node.calls, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* Node and record lie so far apart that a reading finds them at different moments. */
+TEST(waits_that_come_while_lines_are_read_are_not_the_programs)
+{
+	struct process x;
+	struct dw_call_values all;
+	pthread_t thread;
+	int readings = 0;
+
+	open_arena(&x, MANY_LINES);
+	put_node(&x, FIRST, ROOT, 10);
+	x.arena[FIRST].node.os = MANY_LINES - 1;
+	x.arena[MANY_LINES - 1].os.mark = DWELL_MARK_OS;
+	put_event(&x, 1100, ROOT);
+	CHECK_INT(pthread_create(&thread, NULL, wait_often, &x), 0);
+	for (; !__atomic_load_n(&x.arena[FIRST].node.calls, __ATOMIC_SEQ_CST); readings++)
+		CHECK_INT(read_at(&x, 1100, false), 0);
+	CHECK_INT(pthread_join(thread, NULL), 0);
+	CHECK_INT(read_at(&x, 1100, true), 0);
+	all = sum_of(&x, 11, -1);
+	CHECK(readings > 2);
+	CHECK_INT(all.elapsed_ns, (uint64_t)CHARGE * CHARGES);
+	/* The thread may lose its processor between the two. */
+	CHECK(all.application_ns <= (uint64_t)CHARGE * CHARGES / 50);
 	close_process(&x);
 }
 

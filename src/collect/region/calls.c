@@ -10,6 +10,7 @@
 
 #include "collect/region/call-ahead.h"
 #include "collect/region/call-lines.h"
+#include "collect/region/call-pairs.h"
 #include "collect/region/call-rises.h"
 #include "collect/region/call-values.h"
 #include "collect/region/cell-costs.h"
@@ -549,6 +550,8 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 {
 	int rc = dw_call_lines_read(&r->s, fd, now->head, now->clock);
 
+	if (!rc)
+		rc = dw_call_pairs_read(&r->s, now->is_last);
 	if (rc)
 		return rc;
 	dw_probe_costs_learn(&r->costs, now->head);
