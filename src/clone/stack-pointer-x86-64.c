@@ -21,6 +21,8 @@ enum {
 	POP_RSP = 0x5c,
 	IN_REGISTER = 3,
 	NO_REGISTER = 16,
+	OF_CALLERS = 0x0fc7, /* registers that a call leaves nothing in: rax, rcx, rdx, rsi, rdi, r8
+				to r11 */
 };
 
 /* A move of 8 bytes between registers, or of memory to a register. */
@@ -63,26 +65,47 @@ static bool exchanges(const uint8_t *p, uint8_t n)
 	       (p[1] == XCHG && (is_reg || is_rm));
 }
 
+/* Registers, as bits. */
+struct copies {
+	uint32_t known; /* hold this stack's pointer, as far as loads of it are concerned */
+	uint32_t fresh; /* have been given it, and nothing else since that is seen: may be copied on
+			 */
+};
+
+/* Whether @move loads the stack pointer with what may be another stack's. */
+static bool is_switch(const struct move *move, struct copies *c)
+{
+	bool is_copy =
+		move->from == RSP || (move->from != NO_REGISTER && c->fresh >> move->from & 1);
+
+	if (move->to == RSP)
+		return move->from == NO_REGISTER ? move->base != RBP
+						 : !is_copy && !(c->known >> move->from & 1);
+	c->fresh &= ~(1u << move->to);
+	if (is_copy) {
+		c->fresh |= 1u << move->to;
+		c->known |= 1u << move->to;
+	}
+	return false;
+}
+
 bool dw_switches_stacks(const struct dw_clone_module *m, const struct dw_clone_function *f)
 {
 	const uint8_t *p = dw_clone_module_bytes(m, f->start, f->end - f->start);
-	uint32_t copies = 1u << RBP; /* registers that may hold this stack's pointer */
+	struct copies copies = {.known = 1u << RBP};
 
 	for (uint32_t i = f->first; p && i < f->first + f->n; p += m->insns.v[i++].length) {
-		uint8_t n = m->insns.v[i].length;
+		uint8_t n = m->insns.v[i].length, kind = m->insns.v[i].kind;
 		struct move move;
 
-		if (m->insns.v[i].kind != DWELL_INSN_PLAIN)
+		if (kind == DWELL_INSN_CALL || kind == DWELL_INSN_CALL_INDIRECT)
+			copies.fresh &= ~(uint32_t)OF_CALLERS;
+		if (kind != DWELL_INSN_PLAIN)
 			continue;
 		if (exchanges(p, n))
 			return true;
-		if (n < 3 || (p[0] & 0xf8) != (REX | REX_W) || !read_move(p, &move))
-			continue;
-		if (move.from == RSP)
-			copies |= 1u << move.to;
-		else if (move.to == RSP && move.from == NO_REGISTER && move.base != RBP)
-			return true;
-		else if (move.to == RSP && move.from != NO_REGISTER && !(copies >> move.from & 1))
+		if (n >= 3 && (p[0] & 0xf8) == (REX | REX_W) && read_move(p, &move) &&
+		    is_switch(&move, &copies))
 			return true;
 	}
 	return false;

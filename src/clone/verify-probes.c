@@ -123,25 +123,36 @@ static bool is_candidate(const uint8_t *p, const struct dw_insn *insn)
 	       (p[1] == 0x89 || p[1] == 0x8b || p[1] == 0x87 || p[1] == 0x94);
 }
 
-/* Whether the instruction loads the stack pointer with what may be another stack's. @copies =
- * registers that hold this one's. */
-static bool is_switch(const uint8_t *p, const struct dw_insn *insn, uint32_t *copies)
+/* Registers that hold this stack's pointer, as bits. */
+struct copies {
+	uint32_t known; /* rbp, and what was ever given it */
+	uint32_t fresh; /* was given it last, as far as moves and calls tell */
+};
+
+/* Whether the instruction loads the stack pointer with what may be another stack's. */
+static bool is_switch(const uint8_t *p, const struct dw_insn *insn, struct copies *copies)
 {
-	enum { RSP = 4, RBP = 5 };
+	enum { RSP = 4, RBP = 5, LOST_IN_CALLS = 0xfc7 };
 	struct dw_insn_detail d;
 	struct dw_insn again;
+	bool is_copy;
 
+	if (insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT)
+		copies->fresh &= ~(uint32_t)LOST_IN_CALLS;
 	if (!is_candidate(p, insn) || !dw_insn_decode_detail(p, insn->length, &again, &d))
 		return false;
 	if (d.op == DWELL_OP_POP || d.op == DWELL_OP_XCHG)
 		return d.writes >> RSP & 1;
 	if (d.op != DWELL_OP_MOV || d.to == DWELL_NO_REGISTER)
 		return false;
-	if (d.memory.is_there)
-		return d.to == RSP && d.memory.base != RBP;
-	if (d.from == RSP)
-		*copies |= 1u << d.to;
-	return d.to == RSP && d.from != RSP && !(*copies >> d.from & 1);
+	is_copy = !d.memory.is_there && (d.from == RSP || copies->fresh >> d.from & 1);
+	if (d.to == RSP)
+		return d.memory.is_there ? d.memory.base != RBP
+					 : !is_copy && !(copies->known >> d.from & 1);
+	copies->fresh &= ~(1u << d.to);
+	copies->fresh |= (uint32_t)is_copy << d.to;
+	copies->known |= (uint32_t)is_copy << d.to;
+	return false;
 }
 
 /* What walking over a function shows: nothing where it is not made of instructions alone. */
@@ -201,7 +212,7 @@ static void look_at(const struct dw_verify *v, const struct dw_verify_function *
 static struct seen walk(const struct dw_verify *v, const struct dw_verify_function *f)
 {
 	struct seen s = {.switches = false};
-	uint32_t copies = 1u << 5; /* rbp */
+	struct copies copies = {.known = 1u << 5}; /* rbp */
 	struct dw_insn insn;
 
 	for (uint64_t at = f->start; at < f->end; at += insn.length) {

@@ -45,6 +45,45 @@ function with_endbr
 end with_endbr
 
 	.balign	16
+function keeps_its_stack		/* room of variable size, given back by a copy of a copy */
+	push	%rbp
+	mov	%rsp, %rbp
+	push	%rbx
+	mov	%rsp, %rax
+	mov	%rax, %rbx
+	and	$15, %edi
+	lea	16(, %rdi, 8), %rax
+	and	$-16, %rax
+	sub	%rax, %rsp
+	mov	%rdi, (%rsp)
+	mov	(%rsp), %rax
+	mov	%rbx, %rsp
+	pop	%rbx
+	pop	%rbp
+	ret
+end keeps_its_stack
+
+	.balign	16
+function may_switch			/* a copy that a call has left nothing of, copied on */
+	push	%rbx
+	push	%rbp
+	mov	%rsp, %rax
+	mov	%rsp, word(%rip)
+	call	stack_word
+	mov	%rax, %rbx
+	mov	%rbx, %rsp
+	pop	%rbp
+	pop	%rbx
+	mov	%edi, %eax
+	ret
+end may_switch
+
+function stack_word, local
+	mov	word(%rip), %rax
+	ret
+end stack_word
+
+	.balign	16
 function back_to_start			/* a loop whose head is the entry */
 	dec	%edi
 	test	$7, %edi

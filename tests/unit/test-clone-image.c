@@ -17,10 +17,11 @@ DW_DEFINE_FREEP(dw_elf)
 typedef int corner_fn(int);
 
 static const char *const names[] = {
-	"rip_operands", "loops",       "with_endbr", "back_to_start", "recursion",
-	"tails",	"into_middle", "has_middle", "falls_through", "behind",
-	"red_zone",	"three_bytes", "two_bytes",  "by_table",      "by_goto",
-	"by_pointer",	"uses_flags",  "has_cold",   "over_lock",     "has_named",
+	"rip_operands",	   "loops",	  "with_endbr", "back_to_start", "recursion",
+	"tails",	   "into_middle", "has_middle", "falls_through", "behind",
+	"red_zone",	   "three_bytes", "two_bytes",	"by_table",	 "by_goto",
+	"by_pointer",	   "uses_flags",  "has_cold",	"over_lock",	 "has_named",
+	"keeps_its_stack", "may_switch",
 };
 
 enum { NAMES = sizeof names / sizeof *names, ARGUMENTS = 40, FUNCTIONS_MAX = 64 };
@@ -211,6 +212,17 @@ TEST(parts_of_functions_and_short_ones_have_no_probes)
 	CHECK(entry_of(&c, "recursion")->flags & DWELL_CLONE_PROBED);
 	CHECK(entry_of(&c, "loops")->flags & DWELL_CLONE_PROBED);
 	CHECK(entry_of(&c, "tails")->flags & DWELL_CLONE_PROBED);
+	release(&c);
+}
+
+TEST(what_may_go_on_on_another_stack_is_marked)
+{
+	struct corners c;
+
+	CHECK(open_corners(&c, DWELL_PROBES_TIME, true));
+	CHECK(!(entry_of(&c, "recursion")->flags & DWELL_CLONE_SWITCHES));
+	CHECK(!(entry_of(&c, "keeps_its_stack")->flags & DWELL_CLONE_SWITCHES));
+	CHECK(entry_of(&c, "may_switch")->flags & DWELL_CLONE_SWITCHES);
 	release(&c);
 }
 

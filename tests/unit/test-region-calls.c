@@ -240,7 +240,8 @@ TEST(times_wait_for_what_the_system_did)
 	x.arena[FIRST].node = (struct dw_tree_node){
 		.elapsed = 1000, .calls = 1, .key = 10, .parent = ROOT, .os = FIRST + 1};
 	put_event(&x, 1100, ROOT);
-	CHECK_INT(read_at(&x, 1100, false), 0); /* its record was made when its line had been read */
+	CHECK_INT(read_at(&x, 1100, false),
+		  0); /* its record was made when its line had been read */
 	CHECK_INT(sum_of(&x, 11, -1).application_ns, 0);
 	x.arena[FIRST + 1].os = (struct dw_tree_os){
 		.ticks = 900, .blocked_ticks = 900, .switches = 1, .mark = DWELL_MARK_OS};
