@@ -55,6 +55,18 @@ static uint32_t path_of(struct dw_stacks *s, struct dw_tree *tree, uint32_t pare
 	return dw_tree_drawn(tree, parent, dw_arena_index(s->thread->arena, cell));
 }
 
+/* In place of a path: it has no room, nor does what lies above it. */
+#define NO_ROOM UINT32_MAX
+
+/* As path_of(), with NO_ROOM. */
+static uint32_t path_above(struct dw_stacks *s, struct dw_tree *tree, uint32_t parent,
+			   const struct dw_tree_node *cell)
+{
+	uint32_t path = parent != NO_ROOM ? path_of(s, tree, parent, cell) : 0;
+
+	return path ? path : NO_ROOM;
+}
+
 /* Let there be room for @n entries. */
 static bool reserve(struct dw_drawer *d, uint32_t n)
 {
@@ -97,22 +109,22 @@ static struct dw_tree_drawn *current_path(struct dw_drawer *d, struct dw_stacks 
 	while (e > k->entries && !is_noted(d, k, e))
 		e--;
 	path = e > k->entries ? d->noted[e - k->entries].path
-			      : path_of(s, tree, 0, k->entries[0].node);
-	for (; path; e++) {
+			      : path_above(s, tree, 0, k->entries[0].node);
+	for (;; e++) {
 		if (dw_is_activation(k, e) && e->node != e->function)
-			path = path_of(s, tree, path, e->node);
-		if (e == top || !path)
+			path = path_above(s, tree, path, e->node);
+		if (e == top)
 			break;
 		if (!dw_is_activation(k, e + 1)) {
 			d->noted[e + 1 - k->entries].path = 0;
 			continue;
 		}
-		path = path_of(s, tree, path, e[1].function);
+		path = path_above(s, tree, path, e[1].function);
 		d->noted[e + 1 - k->entries] = (struct dw_noted){dw_shadow_began(e + 1), path};
 	}
-	if (!path)
+	if (path == NO_ROOM)
 		s->thread->drawn_lost++;
-	return path ? dw_arena_line(s->thread->arena, path) : NULL;
+	return path != NO_ROOM ? dw_arena_line(s->thread->arena, path) : NULL;
 }
 
 bool dw_drawn_look(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree)
