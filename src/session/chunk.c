@@ -11,6 +11,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+enum { SKIPPABLE_HEAD = 8 }; /* bytes before a skippable frame's own */
+
 static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_INDEX] = "index",
 	[DWELL_CHUNK_FACTS] = "facts",
@@ -71,6 +73,21 @@ uint32_t dw_chunk_checksum(const struct dw_packed_chunk *c)
 	return (uint32_t)crc32_z(crc, c->data, c->bytes);
 }
 
+/* Lengthen @ret, a packed chunk, to @bytes by a skippable frame: RFC 8878, 3.1.2. 0 or -ENOMEM. */
+static int pad(struct dw_buf *ret, size_t bytes)
+{
+	size_t n = bytes > ret->len + SKIPPABLE_HEAD ? bytes - ret->len - SKIPPABLE_HEAD : 0;
+	uint8_t *at;
+
+	if (dw_buf_reserve(ret, SKIPPABLE_HEAD + n))
+		return -ENOMEM;
+	at = (uint8_t *)ret->data + ret->len;
+	memset(at, 0, SKIPPABLE_HEAD + n);
+	put_u64(at, ZSTD_MAGIC_SKIPPABLE_START | (uint64_t)n << 32);
+	ret->len += SKIPPABLE_HEAD + n;
+	return 0;
+}
+
 int dw_chunk_pack(struct ZSTD_CCtx_s *packer, const struct dw_buf *raw, int level,
 		  struct dw_buf *ret)
 {
@@ -86,7 +103,9 @@ int dw_chunk_pack(struct ZSTD_CCtx_s *packer, const struct dw_buf *raw, int leve
 	if (ZSTD_isError(n))
 		return -ENOMEM;
 	ret->len = n;
-	return 0;
+	/* What repeats itself may shrink to a thousandth, which a reader takes for an attack. */
+	return n < raw->len / DWELL_RAW_BYTES_RATIO ? pad(ret, raw->len / DWELL_RAW_BYTES_RATIO)
+						    : 0;
 }
 
 int dw_chunk_unpack(const struct dw_packed_chunk *c, struct dw_buf *ret)

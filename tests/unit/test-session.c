@@ -15,6 +15,26 @@
 static const struct synthetic small = SYNTHETIC_SMALL;
 static const struct synthetic waits = SYNTHETIC_WAITS;
 
+/* A reader refuses files that unpack to more than DWELL_RAW_BYTES_RATIO times their bytes. */
+TEST(chunks_that_shrink_to_little_are_lengthened)
+{
+	struct dw_buf raw = DW_BUF_INIT, packed = DW_BUF_INIT, again = DW_BUF_INIT;
+	struct dw_packed_chunk c = {.raw_bytes = 8 << 20};
+
+	for (uint64_t i = 0; i < c.raw_bytes; i++)
+		dw_buf_put(&raw, i % 4096 ? "" : "x", 1);
+	CHECK_INT(dw_chunk_pack(NULL, &raw, 3, &packed), 0);
+	CHECK(packed.len >= c.raw_bytes / DWELL_RAW_BYTES_RATIO);
+	CHECK(packed.len < 2 * c.raw_bytes / DWELL_RAW_BYTES_RATIO);
+	c.data = packed.data;
+	c.bytes = packed.len;
+	CHECK_INT(dw_chunk_unpack(&c, &again), 0);
+	CHECK(again.len == raw.len && !memcmp(again.data, raw.data, raw.len));
+	dw_buf_release(&raw);
+	dw_buf_release(&packed);
+	dw_buf_release(&again);
+}
+
 TEST(partial_round_trip)
 {
 	struct dw_profile got = DW_PROFILE_INIT, want = DW_PROFILE_INIT;
