@@ -75,6 +75,16 @@ def test_rights_given_away(context, how):
     require(ms < 6 * plain_ms + 50, f"{ms} ms of the processor, with all rights {plain_ms}")
 
 
+def test_children_without_room(context):
+    """A fork's child that may make its region, but nothing larger, runs as it is."""
+    done = context.instrument("--all-functions", "--", context.target("small-files"))
+    expect(done.stdout, "64 of 64\n", "children that ended well")
+    report = context.report("functions")
+    measured = calls_of(report, "leaf") / 100
+    require(0 < measured < 64 and measured == int(measured), f"{measured} children measured")
+    require(report["session"]["threads_dropped"] > 0, "none was without room")
+
+
 @cases("prctl", "seccomp", "threads")
 def test_own_filters(context, by):
     """From before a filter of the program's own is there no agent makes system calls: neither on the way back

@@ -40,6 +40,8 @@ uint64_t dw_own_stack_make(void)
 
 void dw_own_stack_set(uint64_t stack)
 {
+	if (stack == own.stack) /* the caller may stand on it */
+		return;
 	own.stack = stack;
 	__atomic_store_n(&own.free, stack, __ATOMIC_RELEASE);
 }
@@ -94,5 +96,6 @@ void dw_own_stack_call(void (*work)(void *arg), void *arg)
 		call_blocked(stack + STACK_BYTES, work, arg);
 	else
 		dw_own_stack_switch(stack + STACK_BYTES, work, arg);
-	__atomic_store_n(&own.free, stack, __ATOMIC_RELEASE);
+	if (own.stack == stack) /* it has no other now */
+		__atomic_store_n(&own.free, stack, __ATOMIC_RELEASE);
 }

@@ -17,7 +17,8 @@
 /* A new one: its lowest address, 0 = no memory. Its owner is a struct dw_thread. */
 uint64_t dw_own_stack_make(void);
 
-/* Let @stack, 0 = none, be the calling thread's from now on. Not from on the one before. */
+/* Let @stack, 0 = none, be the calling thread's from now on. It may be called on that one, which
+ * nothing changes for, but not on another. */
 void dw_own_stack_set(uint64_t stack);
 
 /* Call @work(@arg) on the thread's own stack, where it can be, inside a slow path. */

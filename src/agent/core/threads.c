@@ -34,6 +34,7 @@ struct threads {
 	uint32_t n;		     /* that have begun, atomic */
 	struct dw_thread *looked_at; /* the last one, atomic */
 	uint32_t forks;		     /* regions made anew */
+	bool has_leader; /* the only thread that a fork's child begins with has met a probe */
 };
 
 static struct threads threads;
@@ -50,6 +51,14 @@ __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial
 static __thread struct dw_thread *self __attribute__((tls_model("initial-exec")));
 /* Probes since the thread could not be made. */
 static __thread uint32_t refused __attribute__((tls_model("initial-exec")));
+/* @self is from before a fork, and has no room in this process yet. */
+static __thread bool is_held __attribute__((tls_model("initial-exec")));
+
+/* Whether the calling thread has its own in this process: not one from before a fork. */
+static bool is_in_use(void)
+{
+	return self && self->forks == threads.forks && !is_held;
+}
 
 int32_t dw_thread_offset(void)
 {
@@ -163,6 +172,8 @@ static bool start_thread(struct dw_thread *t, uint64_t record)
 	t->word = &dw_thread_word;
 	t->forks = threads.forks;
 	t->line->tid = (int32_t)dw_syscall(SYS_gettid);
+	if (t->line->tid == (int32_t)dw_sys_getpid())
+		threads.has_leader = true;
 	dw_os_thread_start(t->line, &t->os);
 	now = dw_ticks(); /* what this took is no part of its life */
 	t->line->start += now - t->line->last;
@@ -194,8 +205,10 @@ static void look_at(struct dw_thread *t)
 	if (!change_use(t, DWELL_THREAD_USED, DWELL_THREAD_BUSY))
 		return;
 	is_stranded = t->forks != threads.forks;
-	has_ended = is_stranded || t->word == &dw_thread_word ||
-		    dw_syscall(SYS_tgkill, dw_sys_getpid(), t->line->tid, 0) == -ESRCH;
+	has_ended = is_stranded
+			    ? threads.has_leader
+			    : t->word == &dw_thread_word || dw_syscall(SYS_tgkill, dw_sys_getpid(),
+								       t->line->tid, 0) == -ESRCH;
 	if (has_ended && !is_stranded)
 		end_thread(t);
 	__atomic_store_n(&t->use, has_ended ? DWELL_THREAD_UNUSED : DWELL_THREAD_USED,
@@ -271,10 +284,18 @@ static struct dw_thread *begin_thread(uint64_t record)
 	return NULL;
 }
 
-/* In a fork's child: give @t, which has come along, a line and a tree in the new region. */
-static bool resume(struct dw_thread *t, uint64_t record)
+/*
+ * In a fork's child: give @self, which has come along, a line and a tree in the new region. Where
+ * there is no room it stays this thread's, which may stand on its stack, and is tried again.
+ */
+static bool resume(uint64_t record)
 {
-	return dw_agent_is_on() && start_thread(t, record);
+	if (!dw_agent_is_on())
+		return false;
+	if (!is_held && !change_use(self, DWELL_THREAD_USED, DWELL_THREAD_BUSY))
+		return false; /* another thread looks at it */
+	is_held = !start_thread(self, record);
+	return !is_held;
 }
 
 void dw_thread_end_self(void)
@@ -317,6 +338,7 @@ void dw_threads_end(void)
 void dw_thread_off(void)
 {
 	self = NULL;
+	is_held = false;
 	dw_thread_word = &off;
 }
 
@@ -340,13 +362,15 @@ static void refuse(void)
 
 struct dw_thread *dw_thread_self(uint64_t record)
 {
-	if (self && self->forks == threads.forks)
+	bool is_begun = false;
+
+	if (is_in_use())
 		return self;
-	if (self && !resume(self, record))
-		self = NULL;
+	if (self && is_due())
+		is_begun = resume(record);
 	else if (!self && is_due())
-		self = begin_thread(record);
-	if (!self) {
+		is_begun = (self = begin_thread(record));
+	if (!is_begun) {
 		refuse();
 		return NULL;
 	}
@@ -384,8 +408,7 @@ void dw_threads_settle(void)
 
 struct dw_thread *dw_thread_known(void)
 {
-	return self && self->forks == threads.forks && dw_agent.wiped->is_same_process ? self
-										       : NULL;
+	return is_in_use() && dw_agent.wiped->is_same_process ? self : NULL;
 }
 
 void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead)
@@ -424,12 +447,13 @@ static uint64_t stack_pointer(void)
 
 void dw_threads_forked(void)
 {
-	if (self && self->forks == threads.forks)
+	if (is_in_use())
 		dw_stacks_keep(&self->stacks, stack_pointer());
 	dw_arena_forked();
 	threads.n = 0;
 	threads.forks++;
+	threads.has_leader = false;
 	refused = 0;
-	if (dw_thread_word == &off)
-		dw_thread_word = &dw_thread_none;
+	/* Whatever comes of it here: gates must not go by the parent's line and its event. */
+	dw_thread_word = &dw_thread_none;
 }
