@@ -64,6 +64,20 @@ class Bench:
     def take(self, name, workload, words, *options):
         return self.runner.instrumented(self.builds[name], workload, words, *self.options, *options)
 
+    def counts(self, name):
+        """Whether a build counts what it switches off, and can be told not to."""
+        return "--counts" in subprocess.run([self.builds[name], "help", "instrument"], check=True, text=True,
+                                            stdout=subprocess.PIPE).stdout
+
+    def counts_of(self, name, workload):
+        """{function: its calls} of the last session of @workload, of all processes."""
+        counts = {}
+        for row in self.runner.report(self.builds[name], self.runner.session(workload), "functions")["rows"]:
+            if row["number_of_calls"]:
+                key = row["module_name"], row["function_name"], row["function_address"]
+                counts[key] = counts.get(key, 0) + row["number_of_calls"]
+        return counts
+
     def turns(self, i):
         """The builds' names, another one first in each round."""
         names = list(self.builds)
@@ -118,31 +132,50 @@ def measure(bench, workload):
 
 
 def limited(bench, workload):
-    """{build: figures} of a row under a limit: a first run, and one that knows what that has found."""
+    """{build: figures} of a row under a limit: a first run, and one that knows what that has found, each also
+    without counts where the build has that. Counts of functions against a run without a limit; how many of
+    them two such runs differ in, too, since many programs go by addresses."""
     bench.inputs.make(workload)
-    limit, plain = ["--overhead", bench.limit], []
-    whole, first, later = {}, {name: [] for name in bench.builds}, {name: [] for name in bench.builds}
+    kinds = {"first": ["--forget"], "later": [], "first_bare": ["--counts=no", "--forget"], "later_bare": ["--counts=no"]}
+    plain, figures = [], {}
+    taken = {name: {kind: [] for kind in kinds if not kind.endswith("_bare") or bench.counts(name)}
+             for name in bench.builds}
     for name in bench.builds:
         bench.take(name, workload, workload.idle)
-        whole[name] = bench.take(name, workload, workload.words)
+        figures[name] = {"calls": bench.take(name, workload, workload.words).calls}
+        counts = bench.counts_of(name, workload)
+        bench.take(name, workload, workload.words)
+        figures[name]["differ"] = differing(counts, bench.counts_of(name, workload))
+        for kind in taken[name]:
+            bench.take(name, workload, workload.words, "--overhead", bench.limit, *kinds[kind])
+            if not kind.endswith("_bare"):
+                figures[name][kind + "_differ"] = differing(counts, bench.counts_of(name, workload))
     for i in range(bench.n):
         plain.append(bench.runner.plain(workload, workload.words))
         for name in bench.turns(i):
-            first[name].append(bench.take(name, workload, workload.words, *limit, "--forget"))
-            later[name].append(bench.take(name, workload, workload.words, *limit))
-    figures = {}
+            for kind, all_of in taken[name].items():
+                all_of.append(bench.take(name, workload, workload.words, "--overhead", bench.limit, *kinds[kind]))
+    base = medians(plain).cpu_s
     for name in bench.builds:
-        one, two, base = medians(first[name]), medians(later[name]), medians(plain).cpu_s
-        figures[name] = {"plain_s": base, "first_s": one.cpu_s, "first_ratio": one.cpu_s / base, "later_s": two.cpu_s,
-                         "later_ratio": two.cpu_s / base, "told_s": two.told_s, "calls": whole[name].calls,
-                         "first_calls": one.calls, "later_calls": two.calls}
-    return figures, {}
+        figures[name]["plain_s"] = base
+        for kind, all_of in taken[name].items():
+            one = medians(all_of)
+            figures[name] |= {kind + "_ratio": one.cpu_s / base, kind + "_calls": one.calls, kind + "_told_s": one.told_s}
+    return figures, {name: {kind: [one._asdict() for one in all_of] for kind, all_of in of.items()}
+                     for name, of in taken.items()}
+
+
+def differing(one, other):
+    """The functions of which two runs have other counts."""
+    return sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
 
 
 LIMITED_COLUMNS = {
-    "plain_s": ("plain s", "{:.2f}"), "first_s": ("first s", "{:.2f}"), "first_ratio": ("ratio", "{:.2f}"),
-    "later_s": ("later s", "{:.2f}"), "later_ratio": ("ratio", "{:.2f}"), "told_s": ("told s", "{:.2f}"),
-    "calls": ("M calls", "{:.3f}"), "first_calls": ("first M", "{:.3f}"), "later_calls": ("later M", "{:.3f}"),
+    "plain_s": ("plain s", "{:.2f}"), "first_ratio": ("first", "{:.2f}"), "later_ratio": ("later", "{:.2f}"),
+    "first_bare_ratio": ("no counts", "{:.2f}"), "later_bare_ratio": ("later", "{:.2f}"),
+    "later_told_s": ("told s", "{:.2f}"), "calls": ("M calls", "{:.3f}"), "first_calls": ("first M", "{:.3f}"),
+    "later_calls": ("later M", "{:.3f}"), "differ": ("differ", "{}"), "first_differ": ("first", "{}"),
+    "later_differ": ("later", "{}"),
 }
 
 

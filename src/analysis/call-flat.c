@@ -326,6 +326,7 @@ static void add_overflow(struct dw_ledger *l, uint32_t row, const struct dw_call
 	if (!(node->flags & DWELL_CALL_INCLUSIVE)) {
 		dw_ledger_own(l, row, values);
 		r->calls += values->calls;
+		r->counted += node->flags & DWELL_CALL_COUNTED ? values->calls : 0;
 	} else if (node->flags & outermost) {
 		dw_call_values_add(&r->inclusive, values);
 		r->outer_calls += values->calls;
@@ -430,17 +431,18 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 	struct dw_call_values values = dw_call_nodes_values(f->nodes, id);
 	bool by_module = f->nodes->filter->modules, inclusive = node.flags & DWELL_CALL_INCLUSIVE;
 	uint32_t caller = dw_call_function_at(f->nodes, node.caller);
+	bool counted = node.flags & DWELL_CALL_COUNTED; /* without time */
 
 	if (node.flags & DWELL_CALL_LINE)
 		return 0;
-	if (!node.caller)
+	if (!node.caller && !counted) /* else nobody knows */
 		caller = f->nodes->subjects->functions_n;
 	if (by_module && inclusive)
 		return 0;
 	if (find_rows(f, &node, caller, &step))
 		return -ENOMEM;
 	step.line = step.site;
-	for (int pass = 0; pass <= by_module; pass++) {
+	for (int pass = 0; pass <= (by_module && !counted); pass++) {
 		if (pass)
 			node.flags |= DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
 				      DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE |

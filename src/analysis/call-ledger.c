@@ -36,7 +36,8 @@ struct dw_call_total dw_ledger_total(const struct dw_ledger *l, size_t i)
 	const struct dw_ledger_row *row = &l->rows.v[i];
 	struct dw_call_total total = {.inclusive = row->inclusive,
 				      .exclusive = row->exclusive,
-				      .outer_calls = row->outer_calls};
+				      .outer_calls = row->outer_calls,
+				      .counted = row->counted};
 
 	total.inclusive.calls = total.exclusive.calls = row->calls;
 	return total;

@@ -21,6 +21,7 @@ struct dw_ledger_row {
 	};
 	uint64_t calls;
 	uint64_t outer_calls;
+	uint64_t counted;  /* of the calls: those that were not measured */
 	bool is_measured;  /* a statement with probes of its own */
 	bool has_arrivals; /* a line of such a one, on no known path: it counts its calls itself */
 	bool is_repeated;  /* a line from which its function has called itself, likewise */

@@ -76,9 +76,9 @@ static void fit_sums(struct dw_totals *t)
 		if (!r)
 			continue;
 		fit(&r->elapsed_inclusive, c->inclusive.elapsed_ns, c->outer_calls);
-		fit(&r->elapsed_exclusive, c->exclusive.elapsed_ns, c->exclusive.calls);
+		fit(&r->elapsed_exclusive, c->exclusive.elapsed_ns, dw_totals_measured(c));
 		fit(&r->application_inclusive, c->inclusive.application_ns, c->outer_calls);
-		fit(&r->application_exclusive, c->exclusive.application_ns, c->exclusive.calls);
+		fit(&r->application_exclusive, c->exclusive.application_ns, dw_totals_measured(c));
 	}
 }
 

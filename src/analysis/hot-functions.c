@@ -84,6 +84,7 @@ static void add_calls(const struct dw_totals *t, const struct dw_call_total *fro
 	dw_call_values_add(&to->calls.inclusive, &from->inclusive);
 	dw_call_values_add(&to->calls.exclusive, &from->exclusive);
 	to->calls.outer_calls += from->outer_calls;
+	to->calls.counted += from->counted;
 	if (r)
 		dw_call_ranges_widen(&to->ranges, r);
 }

@@ -46,7 +46,8 @@ struct cmd_instrument {
 	uint64_t memory_mb;
 	uint64_t nodes_max;
 	uint64_t paths;
-	double overhead; /* percent, negative = no limit */
+	double overhead;    /* percent, negative = no limit */
+	const char *counts; /* yes or no, NULL = yes */
 	struct dw_debuginfod_choice debuginfod;
 	bool wait_all;
 	bool no_code, source;
@@ -78,6 +79,8 @@ static const struct dw_option options[] = {
 	 "record until all descendants have ended"},
 	{"overhead", 0, "PCT", dw_option_percent, AT(overhead),
 	 "switch off while it runs what costs more than it measures"},
+	{"counts", 0, "WORD", dw_option_text, AT(counts),
+	 "no: calls of what is switched off are not counted either (yes)"},
 	{"forget", 0, NULL, dw_option_flag, AT(forget),
 	 "forget what earlier runs with --overhead have switched off"},
 	{"memory", 0, "MB", dw_option_count, AT(memory_mb),
@@ -172,6 +175,10 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead takes more than 0");
 	else if (c->overhead > 0 && !records(c))
 		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead goes with a session of calls");
+	else if (c->counts && strcmp(c->counts, "yes") && strcmp(c->counts, "no"))
+		dw_error_set(&err, DWELL_ERR_USAGE, "--counts takes yes or no");
+	else if (c->counts && c->overhead < 0)
+		dw_error_set(&err, DWELL_ERR_USAGE, "--counts goes with --overhead");
 	else if (c->forget && c->overhead < 0)
 		dw_error_set(&err, DWELL_ERR_USAGE, "--forget goes with --overhead");
 	else if (!c->duration_ns)
@@ -284,6 +291,7 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.os_source = c->os_source,
 		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
+		.counts = !c->counts || !strcmp(c->counts, "yes"),
 		.memory_bytes = c->memory_mb << 20,
 		.nodes_max = c->nodes_max,
 		.paths = c->paths < UINT32_MAX ? (uint32_t)c->paths : UINT32_MAX,

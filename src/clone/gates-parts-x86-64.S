@@ -21,11 +21,14 @@
 	.set	THREAD_CALLEE_TICKS, 112
 	.set	THREAD_STATE, 172
 	.set	THREAD_LINE_TICKS, 188
+	.set	THREAD_POINTERS, 200
 	.set	THREAD_MUTES, 212
 	.set	THREAD_READ, 240
 	.set	THREAD_DONE, 248
 	.set	THREAD_OTHER_COST, 288
 	.set	THREAD_DRAW_AT, 296
+	.set	THREAD_COUNTED_END, 308
+	.set	THREAD_COUNTED, 312
 	.set	THREAD_IN_CALL, 2
 	.set	THREAD_OFF, 4
 	.set	NODE_ELAPSED, 0
@@ -76,6 +79,8 @@
 	.set	KEY_FACTOR, 0x9e3779b1	/* DWELL_KEY_FACTOR */
 	.set	PROMOTE_BITS, 0xf0	/* one in 16 */
 	.set	LOOK_BITS, 0xffc0	/* one in 1024 */
+	.set	POINTER_SHIFT, 25	/* DWELL_POINTER_SETS are left */
+	.set	POINTER_BYTES, 16
 	.set	LATE_BITS, 0x1ff8	/* likewise, of all alike: less than lies between two events */
 
 /* Fields to be filled in: 32-bit distances and the thread word's offset. */
@@ -475,4 +480,12 @@
 	jne	\slow
 	mov	-56(%rsp), %r9
 	restore_some
+	.endm
+
+/* Go to \no unless BACK was switched off at \at (agent/probe/mute-x86-64.c has the bytes). */
+	.macro	jump_unless_back_off at, no
+	cmpl	$0x00441f0f, (\at)
+	jne	\no
+	cmpb	$1, 4(\at)
+	jne	\no
 	.endm

@@ -26,6 +26,7 @@
 	.globl	dw_gates_time, dw_gates_time_end
 	.globl	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
 	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line, dw_gate_tail
+	.globl	dw_gate_counted, dw_gate_counted_tail, dw_gate_counted_pointer
 	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.globl	dw_gates_time_program, dw_gates_time_program_end
 	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
@@ -33,6 +34,7 @@
 	.hidden	dw_gates_time, dw_gates_time_end
 	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
 	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line, dw_gate_tail
+	.hidden	dw_gate_counted, dw_gate_counted_tail, dw_gate_counted_pointer
 	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
 	.hidden	dw_gates_time_program, dw_gates_time_program_end
 	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
@@ -58,6 +60,8 @@ dw_gates_time_half_way:
 	.set	GATE_CALL_END, 9
 	.set	GATE_LINE, 10
 	.set	GATE_TAIL, 11
+	.set	GATE_COUNTED, 12
+	.set	GATE_COUNTED_POINTER, 14
 
 #include "clone/gates-parts-x86-64.S"
 #include "clone/gates-cells-x86-64.S"
@@ -133,7 +137,7 @@ dw_gate_tail:
 	field	PAGE_CONSTANTS, CONSTANT_AREA_BYTES
 	jae	.Lagain_GATE_EXIT
 	cmpb	$CALL, (%rdx)
-	jne	.Lagain_GATE_EXIT
+	jne	.Loff_GATE_TAIL
 	movslq	1(%rdx), %r8
 	lea	5(%rdx, %r8), %r8
 	lea	.Lback(%rip), %rdi
@@ -147,6 +151,9 @@ dw_gate_tail:
 	mov	(%rsp), %r9d
 	open_node 2, GATE_TAIL, 4, restore_all, .Lagain_GATE_EXIT
 	late	GATE_TAIL
+.Loff_GATE_TAIL:
+	jump_unless_back_off %rdx, .Lagain_GATE_EXIT
+	jmp	.Lslow_GATE_TAIL
 
 	.balign	64
 dw_gate_out_pointer:
@@ -254,6 +261,8 @@ dw_gate_line:
 .Lover_GATE_LINE:
 	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE, .Lover_GATE_LINE
 
+#include "clone/gates-counted-x86-64.S"
+
 	.balign	16
 dw_gate_call_begin:
 	mov	%rax, -72(%rsp)
@@ -310,6 +319,11 @@ dw_gate_call_end:
 .Lslow_some:
 	mov	%r9, -56(%rsp)
 	mov	%r10, -64(%rsp)
+
+	jmp	.Lslow
+	slow_counted GATE_COUNTED_POINTER
+	jmp	.Lslow
+	slow_counted GATE_COUNTED
 
 /* Threads that are not measured end here, but for a fork's child, which may be. */
 .Lslow:

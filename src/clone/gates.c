@@ -33,7 +33,7 @@ extern const struct dw_clone_gate dw_gates_time_half_way[], dw_gates_time_half_w
 extern const uint8_t dw_gates_time_signals[], dw_gates_time_moves[], dw_gates_time_moved[];
 extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
 	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[], dw_gate_line[],
-	dw_gate_tail[];
+	dw_gate_tail[], dw_gate_counted[], dw_gate_counted_tail[], dw_gate_counted_pointer[];
 
 static const struct set count_set = {
 	dw_gates_code,	     dw_gates_code_end, dw_gates_fixups,
@@ -59,6 +59,9 @@ static const uint8_t *const gates[DWELL_GATES_N] = {
 	[DWELL_GATE_CALL_END] = dw_gate_call_end,
 	[DWELL_GATE_LINE] = dw_gate_line,
 	[DWELL_GATE_TAIL] = dw_gate_tail,
+	[DWELL_GATE_COUNTED] = dw_gate_counted,
+	[DWELL_GATE_COUNTED_TAIL] = dw_gate_counted_tail,
+	[DWELL_GATE_COUNTED_POINTER] = dw_gate_counted_pointer,
 };
 
 static const struct set *set_of(uint32_t probes)

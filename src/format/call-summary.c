@@ -190,18 +190,23 @@ static void describe_calls(const struct dw_summary_writer *w, const struct dw_ca
 			   uint32_t processes, struct dw_out *out)
 {
 	uint64_t at_most = dw_call_at_most(w->job->view->request.profile, t);
+	uint64_t measured = dw_totals_measured(t);
 
 	dw_words_count(out, t->exclusive.calls, "call");
 	if (processes > 1) {
 		dw_out_puts(out, " in ");
 		dw_words_count(out, processes, "process");
 	}
-	if (!t->exclusive.calls)
+	if (!measured)
 		return;
+	if (t->counted) {
+		dw_out_puts(out, ", ");
+		dw_words_count(out, measured, "measured one");
+	}
 	dw_out_puts(out, at_most ? ", at most " : ", ");
 	at_most = at_most ? at_most - t->exclusive.application_ns : 0;
-	dw_words_time(out, (int64_t)((t->exclusive.elapsed_ns + at_most) / t->exclusive.calls));
-	if (t->exclusive.calls > 1 && processes == 1)
+	dw_words_time(out, (int64_t)((t->exclusive.elapsed_ns + at_most) / measured));
+	if (measured > 1 && processes == 1)
 		dw_out_puts(out, " each");
 }
 
@@ -376,7 +381,9 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"functions_short", "short function",
 		 "without probes: a part of their callers (--all-functions)."},
 		{"functions_switched_off", "function",
-		 "switched off: calls cost more than they measured, and are their callers' now."},
+		 "switched off: calls cost more than they measured; their time is their callers'."},
+		{"calls_only_counted", "call",
+		 "of what is switched off were counted, without time and caller."},
 		{"functions_switched_off_before", "function",
 		 "of these never measured: an earlier run has found out (--forget)."},
 		{"callees_switched_off_in_part", "callee",
@@ -409,6 +416,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		{"events_blind", "event",
 		 "after strict seccomp mode was entered: the time from there on is missing."},
 		{"calls_dropped", "call", "dropped: they are in no row."},
+		{"counters_dropped", "time",
+		 "there was no memory for counters of what is switched off: calls are missing."},
 		{"system_calls_without_probe", "system call site",
 		 "without a probe: their time is the program's."},
 		{"nodes_dropped", "node", "dropped that broke the rules of call trees."},

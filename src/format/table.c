@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UPPER_BOUND "<=" /* before a number */
+#define UPPER_BOUND  "<=" /* before a number */
+#define ONLY_COUNTED "*"  /* behind one */
 
 enum {
 	GAP = 2,	  /* columns between two cells */
@@ -29,10 +30,11 @@ enum {
 
 struct layout {
 	size_t width[DWELL_COLUMNS_N];
-	bool cut;	 /* names are made to fit */
-	bool has_bounds; /* a row is too short to be told */
-	size_t blanks;	 /* between what stands in the row so far and what comes next, if anything
-			    does */
+	bool cut;	  /* names are made to fit */
+	bool has_bounds;  /* a row is too short to be told */
+	bool has_counted; /* a row has calls that were not measured */
+	size_t blanks;	  /* between what stands in the row so far and what comes next, if anything
+			     does */
 	struct dw_buf scratch[2];
 	struct dw_buf text; /* the cell at hand, as shown */
 };
@@ -242,6 +244,19 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 }
 
 /* What @column shows of @row: a borrowed name, or text put together in l->text. */
+/* What stands behind the number of calls of @t. */
+static const char *calls_mark(const struct dw_format_job *job, const struct dw_call_total *t,
+			      struct layout *l)
+{
+	const struct dw_facts *facts = &job->view->request.profile->facts;
+
+	l->has_counted |= t->counted > 0;
+	if (t->counted)
+		return ONLY_COUNTED;
+	/* There were more. */
+	return t->mute && !dw_facts_get(facts, "switched_off_counts", 0) ? "+" : "";
+}
+
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
 {
@@ -260,8 +275,8 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 		dw_buf_puts(&l->text, c.text);
 	else if (!is_blank(row, &c))
 		put_number(&l->text, &c);
-	if (column == DWELL_COLUMN_CALLS && row->calls && row->calls->mute)
-		dw_buf_puts(&l->text, "+"); /* there were more */
+	if (column == DWELL_COLUMN_CALLS && row->calls)
+		dw_buf_puts(&l->text, calls_mark(job, row->calls, l));
 	return dw_buf_str(&l->text);
 }
 
@@ -355,6 +370,8 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		dw_buf_clear(&l->text);
 		put_number(&l->text, &largest[*c]);
+		if (*c == DWELL_COLUMN_CALLS && l->has_counted)
+			dw_buf_puts(&l->text, ONLY_COUNTED);
 		if (*c == DWELL_COLUMN_AI || *c == DWELL_COLUMN_AE)
 			dw_buf_puts(&l->text, has_unseen(job) ? UPPER_BOUND : "");
 		widen(l, *c, l->text.len);
@@ -539,6 +556,10 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 	if (l->has_bounds)
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");
+	if (l->has_counted)
+		dw_out_puts(out,
+			    "(" ONLY_COUNTED ": switched off, all or some calls were only counted: "
+			    "their time is their callers')\n");
 	if (t->whole_intervals)
 		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
 				 "probes only, and one OS event drops all of it)\n");

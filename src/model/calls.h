@@ -51,6 +51,11 @@ enum dw_call_flag {
 	 * TRUNCATED.
 	 */
 	DWELL_CALL_ESTIMATED = 1024,
+	/*
+	 * With OVERFLOW: calls of what was switched off, which were counted but not measured, by
+	 * whomever. They have no time, which is their callers' own.
+	 */
+	DWELL_CALL_COUNTED = 2048,
 };
 
 struct dw_call_node {

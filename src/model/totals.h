@@ -32,6 +32,7 @@ struct dw_values {
 struct dw_call_total {
 	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
 	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
+	uint64_t counted;     /* of the calls: those of what was switched off, of unknown time */
 	uint32_t ranges;      /* of functions and modules: index in dw_totals.ranges + 1, 0 = not
 				 known */
 	uint32_t mute;	/* of functions: index in the profile's calls.mutes + 1, 0 = measured to
@@ -223,6 +224,14 @@ struct dw_totals {
 	DW_VEC(struct dw_type_total) types;
 	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
 };
+
+/* Calls of @total by which exclusive averages divide. */
+static inline uint64_t dw_totals_measured(const struct dw_call_total *total)
+{
+	uint64_t calls = total->exclusive.calls;
+
+	return calls > total->counted ? calls - total->counted : 0;
+}
 
 /* All of what instrumentation says of @node, an index. */
 static inline struct dw_call_total dw_totals_node(const struct dw_totals *t, size_t node)

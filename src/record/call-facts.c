@@ -53,6 +53,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->nodes += calls->nodes;
 	sum->cells += calls->cells;
 	sum->cell_calls += calls->cell_calls;
+	sum->counted += calls->counted;
 	sum->drawn += calls->drawn;
 	sum->drawn_lost += calls->drawn_lost;
 	sum->each_lost += calls->each_lost;
@@ -147,6 +148,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"agent_start_ns", s->agent_start_ns},
 		{"call_nodes", c->nodes},
 		{"calls_truncated", c->cell_calls},
+		{"calls_only_counted", c->counted},
 		{"paths_drawn", c->drawn},
 		{"paths_not_drawn", c->drawn_lost},
 		{"callees_without_extremes", c->each_lost},
@@ -269,13 +271,14 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 				     {"events_dropped", s->drops[DWELL_DROP_EVENTS]},
 				     {"events_blind", s->drops[DWELL_DROP_BLIND]},
 				     {"calls_dropped", s->drops[DWELL_DROP_COUNTS]},
+				     {"counters_dropped", s->drops[DWELL_DROP_COUNTED]},
 				     {"system_calls_without_probe",
 				      s->drops[DWELL_DROP_SYSTEM_CALLS]},
 			     },
-			     17);
+			     18);
 }
 
-int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
+int dw_note_mutes(struct dw_facts *facts, double overhead, bool counts, uint64_t pending,
 		  const struct dw_calls *calls)
 {
 	enum { WHOLE = 1, IN_PART = 2 };
@@ -303,6 +306,7 @@ int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
 				     {"functions_switched_off_before", from_start},
 				     {"callees_switched_off_in_part", in_part},
 				     {"switching_off_pending", pending},
+				     {"switched_off_counts", counts},
 			     },
-			     5);
+			     6);
 }

@@ -43,7 +43,8 @@ void dw_call_sums_release(struct dw_call_sums *s);
 /* Note what became of processes, modules and functions. 0 or -ENOMEM. */
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r);
 
-/* Note what was switched off for the limit @overhead (a part of 1) of @calls, of which @pending had
- * not lost all of their probes at the end. 0 or -ENOMEM. */
-int dw_note_mutes(struct dw_facts *facts, double overhead, uint64_t pending,
+/* Note what was switched off for the limit @overhead (a part of 1) of @calls, whether it went on
+ * counting (@counts), of which @pending had not lost all of their probes at the end. 0 or -ENOMEM.
+ */
+int dw_note_mutes(struct dw_facts *facts, double overhead, bool counts, uint64_t pending,
 		  const struct dw_calls *calls);

@@ -71,6 +71,7 @@ struct dw_call_recording {
 	DW_VEC(struct recorded *) open;
 	struct dw_where where;
 	double overhead;  /* limit of dw_call_overhead_init(), 0 = none */
+	bool counts;	  /* what it has switched off is counted */
 	uint64_t memory;  /* for the call trees of a process, in bytes */
 	size_t nodes_max; /* then processes that begin are left out */
 	uint64_t pending; /* decided about, but not done by the end */
@@ -108,9 +109,10 @@ void dw_call_recording_hold(struct dw_call_recording *r, uint64_t bytes, uint64_
 	r->nodes_max = nodes;
 }
 
-void dw_call_recording_limit(struct dw_call_recording *r, double overhead)
+void dw_call_recording_limit(struct dw_call_recording *r, double overhead, bool counts)
 {
 	r->overhead = overhead;
+	r->counts = counts;
 	if (overhead > 0)
 		r->slices.pace = (struct dw_slice_pace){LIMIT_SLICE_NS, LIMIT_COST_SHARE};
 }
@@ -498,7 +500,8 @@ int dw_call_recording_stop(struct dw_call_recording *r, struct dw_run *run, stru
 	dw_sliced_end(s, run);
 	dw_sliced_fail(s, dw_note_calls(facts, &r->sums));
 	if (r->overhead > 0)
-		dw_sliced_fail(s, dw_note_mutes(facts, r->overhead, r->pending, &s->p.calls));
+		dw_sliced_fail(
+			s, dw_note_mutes(facts, r->overhead, r->counts, r->pending, &s->p.calls));
 	return dw_sliced_stop(s, err);
 }
 

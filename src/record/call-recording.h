@@ -29,9 +29,10 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
  * comes. */
 void dw_call_recording_hold(struct dw_call_recording *r, uint64_t bytes, uint64_t nodes);
 
-/* Let probes take at most the part @overhead of the program's own time, before anything comes. Then
- * the first slices of a process are shorter, for what costs most to be found early. */
-void dw_call_recording_limit(struct dw_call_recording *r, double overhead);
+/* Let probes take at most the part @overhead of the program's own time, before anything comes; what
+ * is switched off for it is counted by agents, if @counts. Then the first slices of a process are
+ * shorter, for what costs most to be found early. */
+void dw_call_recording_limit(struct dw_call_recording *r, double overhead, bool counts);
 
 /* Keep names in the folder @dir (borrowed) for later recordings, and use what earlier ones have
  * left. */

@@ -445,8 +445,10 @@ static int make_environment(struct recorder *r)
 	const struct dw_instrument_options *o = r->options;
 	dw_auto_free char *mode = NULL;
 
-	if (asprintf(&mode, "%s memory=%" PRIu64 " paths=%" PRIu32 "%s%s%s", modes[o->plan.probes],
-		     o->memory_bytes, o->paths, o->plan.choice.slowest.n ? " slowest=chosen" : "",
+	if (asprintf(&mode, "%s memory=%" PRIu64 " paths=%" PRIu32 "%s%s%s%s",
+		     modes[o->plan.probes], o->memory_bytes, o->paths,
+		     o->plan.choice.slowest.n ? " slowest=chosen" : "",
+		     o->overhead > 0 && o->counts ? " counts=yes" : "",
 		     o->os_source ? " os-source=" : "", o->os_source ? o->os_source : "") < 0)
 		return -ENOMEM;
 	return dw_target_environment_make(&r->environment, o->agent, dw_regions_path(&r->regions),
@@ -497,7 +499,7 @@ static int start(struct recorder *r, struct dw_error *err)
 	if (rc)
 		return rc;
 	if (r->recording) {
-		dw_call_recording_limit(r->recording, o->overhead);
+		dw_call_recording_limit(r->recording, o->overhead, o->counts);
 		dw_call_recording_hold(r->recording, o->memory_bytes, o->nodes_max);
 		dw_call_recording_know(r->recording, o->plan.cache_dir);
 		dw_call_recording_watch(r->recording, r->run.launch.pid);

@@ -21,6 +21,7 @@ struct dw_instrument_options {
 	const char *agent;	/* path of the object to preload */
 	const char *os_source;	/* the only one that is tried, NULL = all are */
 	double overhead;	/* part of the program's own time that probes may take, 0 = any */
+	bool counts;		/* what is switched off for that is counted */
 	uint64_t memory_bytes;	/* for the call trees of a process */
 	uint64_t nodes_max;	/* of all call trees; processes that begin later are left out */
 	uint32_t paths;		/* nodes of a thread's tree at most */

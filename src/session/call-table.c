@@ -11,7 +11,7 @@ int dw_call_table_open(struct dw_call_table *t, struct dw_database *db,
 		       const struct dw_calls *calls, struct dw_error *err)
 {
 	static const char sql[] = "INSERT INTO call_total VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-				  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+				  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 	*t = (struct dw_call_table){.db = db, .calls = calls};
 	return dw_database_prepare(db, sql, &t->put, err);
@@ -58,6 +58,7 @@ int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c,
 	bind_range(t->put, &at, &r->application_inclusive);
 	bind_range(t->put, &at, &r->application_exclusive);
 	bind(t->put, &at, c->mute, c->mute ? &t->calls->mutes.v[c->mute - 1].at_ns : NULL, 1);
+	bind(t->put, &at, true, (uint64_t[]){dw_totals_measured(c)}, 1);
 	return dw_database_step(t->db, t->put, err);
 }
 

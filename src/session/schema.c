@@ -64,7 +64,7 @@
 	CALL_VALUES("inclusive") CALL_VALUES("exclusive") \
 	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
 	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") \
-	", switched_off_ns INTEGER);" \
+	", switched_off_ns INTEGER, measured INTEGER);" \
 	SLOW_TABLE
 
 /* What only sessions of allocations have. */
@@ -137,9 +137,9 @@
 	" c.overhead_inclusive_ns AS time_inclusive_probe_overhead"
 #define CALLS_VALUES \
 	TIM("elapsed_inclusive", "elapsed_inclusive_time", "outer_calls") \
-	TIM("elapsed_exclusive", "elapsed_inclusive_time", "calls") \
+	TIM("elapsed_exclusive", "elapsed_inclusive_time", "measured") \
 	TIM("application_inclusive", "application_inclusive_time", "outer_calls") \
-	TIM("application_exclusive", "application_inclusive_time", "calls") \
+	TIM("application_exclusive", "application_inclusive_time", "measured") \
 	"c.blocked_inclusive_ns AS inclusive_blocked_time, " \
 	SHARE("c.blocked_inclusive_ns", "inclusive_blocked_time") \
 	" AS inclusive_blocked_time_percent," \
@@ -158,7 +158,7 @@
 	", min(c." what "_min_ns) AS " what "_min_ns, max(c." what "_max_ns) AS " what "_max_ns"
 #define SAMPLES_SUMS
 #define CALLS_SUMS \
-	SUM("calls") SUM("outer_calls") SUM_VALUES("inclusive") SUM_VALUES("exclusive") \
+	SUM("calls") SUM("outer_calls") SUM("measured") SUM_VALUES("inclusive") SUM_VALUES("exclusive") \
 	WIDEST("elapsed_inclusive") WIDEST("elapsed_exclusive") \
 	WIDEST("application_inclusive") WIDEST("application_exclusive")
 #define SAMPLES_SUMS_JOIN
@@ -448,7 +448,8 @@ const char dw_schema_waits_sql[] =
 const char dw_schema_calls_sql[] =
 	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK,
 	      CALLS_SUMS, CALLS_SUMS_JOIN, CALLS_MORE,
-	      ", c.switched_off_ns AS switched_off_at", HEAVY_INCLUSIVE);
+	      ", c.switched_off_ns AS switched_off_at, c.calls - c.measured AS calls_only_counted",
+	      HEAVY_INCLUSIVE);
 
 const char dw_schema_allocs_sql[] =
 	TABLES ALLOCS_TABLES VIEWS(ALLOCS_CALL, ALLOCS_VALUES, ALLOCS_JOIN, ALLOCS_DEEPER,

@@ -65,7 +65,7 @@ static void time_cell(const struct dw_view *v, const struct dw_row *row, unsigne
 	const struct dw_call_total *t = row->calls;
 	enum group group = at / PLACES;
 	bool inclusive = group == EI || group == AI;
-	uint64_t calls = inclusive ? t->outer_calls : t->exclusive.calls;
+	uint64_t calls = inclusive ? t->outer_calls : dw_totals_measured(t);
 	uint64_t ns = time_of(t, group);
 
 	switch ((enum place)(at % PLACES)) {
@@ -102,7 +102,7 @@ static double uncertainty(const struct dw_profile *p)
 
 uint64_t dw_call_at_most(const struct dw_profile *p, const struct dw_call_total *t)
 {
-	double n = (double)t->exclusive.calls, own = (double)t->exclusive.application_ns;
+	double n = (double)dw_totals_measured(t), own = (double)t->exclusive.application_ns;
 	double off = n > 0 ? uncertainty(p) : 0;
 
 	return own < n * off ? (uint64_t)(own + n * off) : 0;
@@ -179,6 +179,8 @@ void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	switch (column) {
 	case DWELL_COLUMN_CALLS:
 		return set_number(ret, DWELL_CELL_COUNT, t->exclusive.calls);
+	case DWELL_COLUMN_COUNTED:
+		return set_number(ret, DWELL_CELL_COUNT, t->counted);
 	case DWELL_COLUMN_MUTED:
 		if (t->mute)
 			set_number(ret, DWELL_CELL_TIME_NS,

@@ -44,6 +44,7 @@ static const struct {
 	[DWELL_COLUMN_EXCLUSIVE_PCT] = {"Exclusive Samples %", DWELL_CELL_PERCENT},
 	[DWELL_COLUMN_CALLS] = {"Number of Calls", DWELL_CELL_COUNT},
 	[DWELL_COLUMN_MUTED] = {"Switched Off At", DWELL_CELL_TIME_NS},
+	[DWELL_COLUMN_COUNTED] = {"Calls Only Counted", DWELL_CELL_COUNT},
 	[DWELL_COLUMN_PROBES_EXCLUSIVE] = {"Time Exclusive Probe Overhead", DWELL_CELL_DURATION_NS},
 	[DWELL_COLUMN_PROBES_INCLUSIVE] = {"Time Inclusive Probe Overhead", DWELL_CELL_DURATION_NS},
 	[DWELL_COLUMN_AT_MOST] = {"Application Exclusive Time At Most", DWELL_CELL_DURATION_NS},

@@ -26,8 +26,8 @@ static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_SA
 static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_FUNCTION_NAME,
 					DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
 static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_CALLS,
-					       DWELL_COLUMNS_TIMES, DWELL_COLUMN_MUTED,
-					       DWELL_COLUMN_END};
+					       DWELL_COLUMNS_TIMES,   DWELL_COLUMN_MUTED,
+					       DWELL_COLUMN_COUNTED,  DWELL_COLUMN_END};
 static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
 					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
 					      DWELL_COLUMN_END};

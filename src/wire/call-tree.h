@@ -63,7 +63,9 @@ static inline int dw_key_is_line(uint64_t key)
 #define DWELL_MARK_OPEN	  0xfffffffbull /* likewise */
 #define DWELL_MARK_INNER  0xfffffffaull /* this line and the two that follow */
 
-#define DWELL_MARK_DRAWN 0xfffffff9ull /* this line and the next */
+#define DWELL_MARK_DRAWN   0xfffffff9ull /* this line and the next */
+#define DWELL_MARK_COUNTED 0xfffffff8ull
+#define DWELL_MARK_POINTER 0xfffffff7ull
 
 /* The unit of overhead in trees. */
 #define DWELL_OVERHEAD_TICKS 256
@@ -168,6 +170,48 @@ struct dw_tree_drawn {
 	uint64_t mark; /* DWELL_MARK_DRAWN */
 	struct dw_tree_os os;
 };
+
+enum { DWELL_COUNTERS = 6, DWELL_POINTERS = 3, DWELL_POINTER_SETS = 128 };
+
+/*
+ * Calls of what is measured no more (struct dw_region_mutes), which are counted without a clock and
+ * without their path: of functions and imports whose number is @first or follows it. Lines of one
+ * thread stand in a row, and where it needed more later ones have what came since.
+ */
+struct dw_tree_counted {
+	uint64_t calls[DWELL_COUNTERS];
+	uint32_t thread; /* line of its struct dw_tree_thread */
+	uint32_t first;
+	uint64_t mark; /* DWELL_MARK_COUNTED */
+};
+
+/* Where the probes of number @n find its counter: negative, so that it is nothing else that may
+ * stand there. */
+static inline int32_t dw_counter(uint32_t n)
+{
+	return INT32_MIN + (int32_t)(n / DWELL_COUNTERS * DWELL_LINE_BYTES +
+				     n % DWELL_COUNTERS * sizeof(uint64_t));
+}
+
+/* The number whose counter is at @place. */
+static inline uint32_t dw_counter_number(int32_t place)
+{
+	uint32_t at = (uint32_t)place - (uint32_t)INT32_MIN;
+
+	return at / DWELL_LINE_BYTES * DWELL_COUNTERS + at % DWELL_LINE_BYTES / sizeof(uint64_t);
+}
+
+/* Likewise of callees that are called through pointers. */
+struct dw_tree_pointers {
+	struct {
+		uint64_t address; /* 0 = not in use */
+		uint64_t calls;	  /* with DWELL_POINTER_PROBED: counted by the callee's own probe */
+	} callees[DWELL_POINTERS];
+	uint64_t thread;
+	uint64_t mark; /* DWELL_MARK_POINTER */
+};
+
+#define DWELL_POINTER_PROBED (1ull << 63)
 
 /* Ticks; least > most: none yet. */
 struct dw_tree_range {
@@ -325,7 +369,8 @@ struct dw_tree_thread {
 	uint64_t slow_ticks;	   /* all time in slow paths */
 	uint32_t each_lost;	   /* callees without room for their struct dw_tree_each */
 	uint32_t line_ticks;	   /* of a statement's probe */
-	uint64_t lookups, repairs; /* slow paths taken, for people who tune */
+	uint32_t lookups, repairs; /* slow paths taken, for people who tune */
+	uint64_t pointers;	   /* address of its DWELL_POINTER_SETS lines, 0 = none */
 	uint32_t stacks;	   /* shadow stacks made */
 	uint32_t mutes;		   /* serial of struct dw_region_mutes that its stacks agree with */
 	uint64_t cells_cost;	   /* @cost - @other_cost when it went over to cells */
@@ -344,8 +389,11 @@ struct dw_tree_thread {
 	uint64_t end_cpu_ns; /* its CPU clock at the end of the process, 0 = not read */
 	uint64_t other_cost; /* of @cost, what pairs of probes had no part in */
 	uint64_t draw_at;    /* clock of the current stack at which a path is drawn next */
-	uint64_t drawn_lost; /* paths that had no room */
-	uint64_t unused;
+	uint32_t drawn_lost; /* paths that had no room */
+	/* Counters are found at @counted plus what dw_counter() says of their number, if that is
+	 * below @counted_end. */
+	int32_t counted_end;
+	uint64_t counted;
 };
 
 enum { DWELL_THREAD_LINES = sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES };
@@ -376,6 +424,10 @@ _Static_assert(offsetof(struct dw_tree_each, mark) == 56, "where marks stand");
 _Static_assert(offsetof(struct dw_tree_slow, mark) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_open, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_counted, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_pointers, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_cell) == DWELL_LINE_BYTES, "one line");
@@ -385,4 +437,6 @@ _Static_assert(sizeof(struct dw_tree_inner) == 3 * DWELL_LINE_BYTES, "three line
 _Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_open) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_counted) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_pointers) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_thread) == 5 * DWELL_LINE_BYTES, "five lines");

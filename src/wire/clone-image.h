@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 8, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 9, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -95,6 +95,11 @@ enum dw_gate {
 	DWELL_GATE_LINE,       /* before a statement: rax saved at -16(%rsp), functions.n +
 				  imports.n + the statement's index in eax */
 	DWELL_GATE_TAIL,       /* before a jump to an import that ends a function: as OUT */
+	/* what probes of calls that are measured no more call instead, with a counter's place
+	 * (dw_counter()) in eax */
+	DWELL_GATE_COUNTED,	    /* for ENTER and OUT */
+	DWELL_GATE_COUNTED_TAIL,    /* for TAIL */
+	DWELL_GATE_COUNTED_POINTER, /* for OUT_POINTER, with what that has in rax */
 	DWELL_GATES_N
 };
 

@@ -25,7 +25,8 @@
 /*
  * Environment of a target, put last by `dwell`: the folder; the agent's mode as text ("time", words
  * NAME=VALUE may follow: os-source=perf|rseq|none, the only one that is tried;
- * memory=BYTES and paths=N, nodes of a thread, for call trees;
+ * memory=BYTES and paths=N, nodes of a thread, for call trees; counts=yes: what is measured no more
+ * is counted;
  * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only; costs=N,N,...,. from an
  * agent to the programs that its process executes: what probes cost there, as in struct
  * dw_region_header; or "sample" with the words interval=NS, stack=BYTES and ring=BYTES of
@@ -84,7 +85,8 @@ enum {
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
 	DWELL_REGION_MUTES = 16384,
-	DWELL_TICK_PARTS = 256,	 /* of costs */
+	DWELL_REGION_COUNTED = 2 * DWELL_REGION_MUTES, /* numbers of counters */
+	DWELL_TICK_PARTS = 256,			       /* of costs */
 	DWELL_REGION_PATH = 256, /* bytes of a path, its NUL included; longer ones stay empty */
 };
 
@@ -122,6 +124,7 @@ enum dw_region_drop {
 	DWELL_DROP_CHILD_FILTERED, /* of _CHILDREN: under a system-call filter of the program's own
 				    */
 	DWELL_DROP_THREADS_FILTERED, /* of _THREADS: they began under a system-call filter */
+	DWELL_DROP_COUNTED, /* threads without memory for counters of what is measured no more */
 	DWELL_DROP_N = 16
 };
 
@@ -187,11 +190,20 @@ struct dw_region_mutes {
 	uint32_t keys[DWELL_REGION_MUTES]; /* of functions and imports */
 };
 
+/*
+ * A key by number, of what counts its calls while it is measured no more (dw_counter()). 0 = what
+ * is counted there is counted elsewhere: an import that leads to a function with probes. With
+ * DWELL_COUNTED_OPEN that is not known yet, since the loader has not looked it up.
+ */
+#define DWELL_COUNTED_OPEN 0x80000000u
+
 /* A piece of the file. */
 enum dw_region_chunk_kind {
 	DWELL_CHUNK_COUNTS = 1,
-	DWELL_CHUNK_ARENA, /* lines of wire/call-tree.h, behind those of the arena's chunks before
-			    */
+	DWELL_CHUNK_ARENA,   /* lines of wire/call-tree.h, behind those of the arena's chunks before
+			      */
+	DWELL_CHUNK_COUNTED, /* uint32_t keys[DWELL_REGION_COUNTED]: what has the number of the
+				place, see DWELL_COUNTED_OPEN */
 	DWELL_CHUNK_SAMPLES = 8, /* wire/samples.h */
 	DWELL_CHUNK_CLR = 16,	 /* wire/allocations.h: struct dw_clr_head, then tables */
 	DWELL_CHUNK_KINDS = 32

@@ -181,7 +181,8 @@ uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 {
 	uint32_t line;
 
-	if (lines->end - lines->next < n && !take_block(lines, BLOCK_LINES, use))
+	if (lines->end - lines->next < n &&
+	    !take_block(lines, n > BLOCK_LINES ? n : BLOCK_LINES, use))
 		return 0;
 	/* The block may have been taken for something that nodes must leave room for. */
 	if (!is_within(lines->next + (uint64_t)n, use))

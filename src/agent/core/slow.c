@@ -67,6 +67,11 @@ uint64_t dw_slow_sp(void)
 	return slow.sp;
 }
 
+bool dw_slow_goes_on(void)
+{
+	return slow.sp && !slow.is_own;
+}
+
 uint64_t dw_slow_leave(void)
 {
 	uint64_t off;

@@ -35,6 +35,10 @@ void dw_slow_end_own(bool has_begun);
 /* The stack pointer of the calling thread's slow path, 0 = it is in none. */
 uint64_t dw_slow_sp(void);
 
+/* Whether a slow path of this thread goes on whose events count: what comes now is a handler's that
+ * has interrupted it. [async-signal-safe] */
+bool dw_slow_goes_on(void);
+
 /* Leave, after true. Handlers that were put off run here. */
 void dw_slow_end(void);
 

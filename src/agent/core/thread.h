@@ -25,6 +25,8 @@ struct dw_thread {
 	uint64_t own_stack;	/* own-stack.h */
 	uint64_t published;	/* TSC: dw_cells_publish() */
 	uint64_t overhead_rest; /* ticks that make no unit of overhead yet */
+	uint32_t more_pointers; /* line of the first of its further pointers, probe/counted.c */
+	bool has_no_counters;	/* there was no memory for them, likewise */
 };
 
 enum dw_thread_use {

@@ -40,11 +40,16 @@ struct threads {
 static struct threads threads;
 static struct dw_shadow no_room[2];
 
-struct dw_tree_thread dw_thread_none = {
-	.top = no_room, .os_word = &dw_thread_none.os_seen, .limit = no_room};
+struct dw_tree_thread dw_thread_none = {.top = no_room,
+					.os_word = &dw_thread_none.os_seen,
+					.limit = no_room,
+					.counted_end = INT32_MIN};
 /* As that one, but for its state. */
-static struct dw_tree_thread off = {
-	.top = no_room, .os_word = &off.os_seen, .limit = no_room, .state = DWELL_THREAD_OFF};
+static struct dw_tree_thread off = {.top = no_room,
+				    .os_word = &off.os_seen,
+				    .limit = no_room,
+				    .counted_end = INT32_MIN,
+				    .state = DWELL_THREAD_OFF};
 
 __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec"))) =
 	&dw_thread_none;
@@ -90,6 +95,9 @@ static bool take_line(struct dw_thread *t)
 	if (!line)
 		return false;
 	t->line = dw_arena_line(dw_arena_base(), line);
+	t->line->counted_end = INT32_MIN;
+	t->more_pointers = 0;
+	t->has_no_counters = false;
 	publish(i, line);
 	return true;
 }

@@ -85,6 +85,8 @@ enum {
 	OVERFLOW = 0x800,
 	TRAP_FLAG = 0x100,
 	CALL = 0xe8,
+	MOV_EDI = 0xbf,
+	WAY_OUT_BYTES = 96,   /* of code, up to where the slow path moves the stack */
 	PROBE_BYTES_MAX = 48, /* before its call */
 	KEPT_R11_BYTES = 48,  /* of code */
 	SAVES_MAX = 64,	      /* bytes of code before the last of a gate's saves */
@@ -103,7 +105,7 @@ static uint64_t with_kept(uint64_t flags, const uint64_t *gate)
 }
 
 /* Of these the first are kept by each gate, then some by those that count or pop. */
-enum { KEPT_BY_ALL = 6, KEPT_BY_MOST = 8 };
+enum { KEPT_BY_COUNTING = 2, KEPT_BY_ALL = 6, KEPT_BY_MOST = 8 };
 
 static void restore(ucontext_t *context, const uint64_t *gate, uint32_t n)
 {
@@ -155,11 +157,18 @@ bool dw_is_stepped(const ucontext_t *context)
 	return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
 }
 
+/* Whether @gate only counts: it saves what it changes itself, the rest on its way out. */
+static bool only_counts(enum dw_gate gate)
+{
+	return gate == DWELL_GATE_COUNTED || gate == DWELL_GATE_COUNTED_TAIL ||
+	       gate == DWELL_GATE_COUNTED_POINTER;
+}
+
 /* Whether the probe of @gate has a load of rax before its call. */
 static bool takes_rax(enum dw_gate gate)
 {
 	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL ||
-	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_LINE;
+	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_LINE || only_counts(gate);
 }
 
 /* Where the probe begins whose call of @gate is at @call. 0 = not found. */
@@ -196,6 +205,20 @@ static bool keeps_r11(const uint8_t *code)
 	return false;
 }
 
+/* Whether @gate, which only counts, has saved everything at @at: behind its load of rdi. */
+static bool is_on_way_out(const struct dw_area *area, enum dw_gate gate, uint32_t at)
+{
+	const uint8_t *code = (const uint8_t *)area->area + at;
+	uint8_t load[] = {MOV_EDI, DWELL_GATE_COUNTED, 0, 0, 0};
+
+	if (gate == DWELL_GATE_COUNTED_POINTER)
+		load[1] = DWELL_GATE_COUNTED_POINTER;
+	for (uint32_t back = sizeof(load); back < WAY_OUT_BYTES; back++)
+		if (is_equal(code - back, load, sizeof(load)))
+			return true;
+	return false;
+}
+
 /* Where a gate that begins at @at has saved what it changes. */
 static uint32_t saved_at(const struct dw_area *area, uint32_t at)
 {
@@ -224,6 +247,11 @@ static void give_back(const struct dw_area *area, enum dw_gate gate, uint32_t at
 	}
 	if (at >= h->moved_at) {
 		restore(context, top, KEPT_BY_MOST);
+		return;
+	}
+	if (only_counts(gate)) {
+		restore(context, top,
+			is_on_way_out(area, gate, at) ? KEPT_BY_ALL : KEPT_BY_COUNTING);
 		return;
 	}
 	if (gate == DWELL_GATE_LINE || keeps_r11((const uint8_t *)area->area + at))

@@ -7,6 +7,10 @@
  * which becomes a nop. A landing pad's stays: it pops what an exception has ended. A call out loses
  * its BACK with the second step.
  *
+ * Where calls that are off shall be counted (counted.h), a probe that begins something goes on
+ * calling a gate, one that only counts: with a number it gets that of its counter. BACK becomes a
+ * nop that tells where it stood.
+ *
  * For each area two sets of bits, one for each step: of functions, imports, and functions for their
  * calls through pointers. The same sets tell which entries of shadow stacks count no more.
  */
@@ -14,6 +18,8 @@
 #include "agent/core/memory.h"
 #include "agent/core/stacks.h"
 #include "agent/core/syscall-x86-64.h"
+#include "agent/probe/counted.h"
+#include "agent/probe/half-way.h"
 #include "agent/probe/mute.h"
 #include "agent/probe/restore.h"
 #include "agent/probe/state.h"
@@ -121,6 +127,8 @@ static bool mark_one(struct dw_area *a, uint8_t *fresh, uint32_t index, uint32_t
 		return false;
 	fresh[at] |= bit;
 	__atomic_store_n(&a->muted[at], a->muted[at] | bit, __ATOMIC_RELAXED);
+	if (dw_counted_is_on() && !step && index < pointers_of(a, 0))
+		dw_counted_number(a, index);
 	return true;
 }
 
@@ -241,10 +249,10 @@ static void change_imports(struct work *w)
 		const uint32_t *end, *at = dw_import_sites_of(&a->sites, i - first, &end);
 
 		for (; at < end; at++) {
-			if (*at & DWELL_SITE_IS_TAIL)
-				change(w, *at & ~DWELL_SITE_IS_TAIL, false);
-			else
+			if (!(*at & DWELL_SITE_IS_TAIL))
 				change_out(w, *at, i);
+			else if (is_in(a, w->fresh, i, 0))
+				change(w, *at & ~DWELL_SITE_IS_TAIL, false);
 		}
 	}
 }
@@ -287,6 +295,47 @@ static bool has_number(const struct dw_area *a, const uint8_t *call)
 	       !__builtin_memcmp(load, put_rax_away, sizeof put_rax_away);
 }
 
+/* Write a call of @gate as code for @at of the area. */
+static void write_call(const struct work *w, uint32_t at, enum dw_gate gate,
+		       uint8_t ret[static CALL_BYTES])
+{
+	uint32_t distance = w->area->header->gate_at[gate] - (at + CALL_BYTES);
+
+	*ret = CALL;
+	__builtin_memcpy(ret + 1, &distance, sizeof distance);
+}
+
+/*
+ * What counts in the place of the gate call at @*at, if something is to: its length in bytes, 0 =
+ * nothing is. The number of a probe is looked for by what it tells now.
+ */
+static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static DWELL_PROBE_BYTES])
+{
+	const uint8_t *call = (const uint8_t *)w->area->area + *at;
+	enum dw_gate gate = dw_gate_called(w->area, (uint64_t)call);
+	uint32_t index, number;
+	int32_t place;
+
+	if (gate == DWELL_GATE_OUT_POINTER) {
+		write_call(w, *at, DWELL_GATE_COUNTED_POINTER, ret);
+		return CALL_BYTES;
+	}
+	if (gate == DWELL_GATE_LINE || !has_number(w->area, call))
+		return 0;
+	__builtin_memcpy(&index, call - sizeof index, sizeof index);
+	number = dw_counted_find(w->area, index);
+	if (!number)
+		return 0;
+	place = dw_counter(number - 1);
+	*at -= CALL_BYTES;
+	*ret = MOV_EAX;
+	__builtin_memcpy(ret + 1, &place, sizeof place);
+	write_call(w, *at + CALL_BYTES,
+		   gate == DWELL_GATE_TAIL ? DWELL_GATE_COUNTED_TAIL : DWELL_GATE_COUNTED,
+		   ret + CALL_BYTES);
+	return 2 * CALL_BYTES;
+}
+
 /*
  * What stands for the change @site of w->sites from now on, and where: its length in bytes. Where
  * only the gate call goes, the end of dw_no_probe is the load of rax.
@@ -294,14 +343,17 @@ static bool has_number(const struct dw_area *a, const uint8_t *call)
 static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
 			    uint8_t ret[static DWELL_PROBE_BYTES])
 {
-	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
-	uint32_t bytes = CALL_BYTES;
+	uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, w->fresh && dw_counted_is_on()};
+	uint32_t bytes = CALL_BYTES, counts;
 
 	*at = site & ~IS_END;
 	if (site & IS_END) {
 		__builtin_memcpy(ret, nop, sizeof nop);
 		return bytes;
 	}
+	counts = w->fresh && dw_counted_is_on() ? counting(w, at, ret) : 0;
+	if (counts)
+		return counts;
 	if (has_number(w->area, (const uint8_t *)w->area->area + *at)) {
 		*at -= DWELL_PROBE_LOAD_BYTES;
 		bytes = DWELL_PROBE_BYTES;
@@ -453,6 +505,7 @@ void dw_mute_forget(struct dw_area *a)
 {
 	dw_agent_memory_free(a->muted, 2 * set_bytes(a));
 	a->muted = NULL;
+	dw_counted_forget(a);
 	dw_import_sites_release(&a->sites);
 }
 

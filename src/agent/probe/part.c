@@ -7,6 +7,7 @@
 #include "agent/core/os-events.h"
 #include "agent/probe/calibrate.h"
 #include "agent/probe/count.h"
+#include "agent/probe/counted.h"
 #include "agent/probe/keys.h"
 #include "agent/probe/modules.h"
 #include "agent/probe/mute.h"
@@ -24,6 +25,7 @@ static void start(const char *mode)
 static void forked(void)
 {
 	dw_count_forked();
+	dw_counted_forked();
 	dw_mute_forked();
 	dw_timing_forked();
 }

@@ -41,6 +41,7 @@ struct dw_area {
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
 	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
 	uint64_t *counts;	/* calls[], NULL until the first call */
+	uint32_t *numbers;	/* counted.h's, by function and import, NULL = none */
 	uint8_t *muted;		/* mute.h's, NULL = nothing is */
 	struct dw_import_sites sites; /* mute.h's */
 	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */

@@ -19,6 +19,7 @@
 #include "agent/core/syscall-x86-64.h"
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
+#include "agent/probe/counted.h"
 #include "agent/probe/half-way.h"
 #include "agent/probe/keys.h"
 #include "agent/probe/mute.h"
@@ -317,6 +318,8 @@ static void apply(const struct event *e)
 
 	if (is_begin(e->gate) && !ends)
 		ends = push(e);
+	else if (e->gate == DWELL_GATE_TAIL)
+		dw_counted_tail(e->t, e->area, e->rsp, (uint32_t)e->what);
 	if (ends)
 		pop(e);
 	switch (e->gate) {
@@ -331,6 +334,12 @@ static void apply(const struct event *e)
 		break;
 	case DWELL_GATE_LANDING:
 		fit(e, DWELL_AT_LANDING, e->rsp);
+		break;
+	case DWELL_GATE_COUNTED:
+		dw_counted_call(e->t, e->area, (int32_t)e->what);
+		break;
+	case DWELL_GATE_COUNTED_POINTER:
+		dw_counted_add_pointer(e->t, e->what);
 		break;
 	default:
 		break;
@@ -456,6 +465,7 @@ static void run(void *ctx)
 	dw_stacks_at(&e->t->stacks, e->now);
 	draw(e);
 	dw_mute_look(e->t);
+	dw_counted_look(e->now);
 	if (has_late && is_end(e->gate))
 		tell_late(e, late);
 	apply(e);
@@ -477,6 +487,7 @@ static void end_process(void)
 	struct timespec cpu = {0, 0};
 
 	dw_threads_end();
+	dw_counted_end();
 	if (dw_agent_may_call())
 		dw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	dw_agent_region()->end_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
@@ -567,6 +578,9 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
+	if (gate == DWELL_GATE_COUNTED && dw_slow_goes_on() &&
+	    dw_counted_interrupted((int32_t)what))
+		return 0;
 	/* Before all that takes long: until then handlers find us here. */
 	if (!dw_slow_begin(rsp))
 		return 0;
@@ -627,6 +641,7 @@ void dw_timing_start(const char *mode)
 	dw_tree_limit(paths ? (uint32_t)dw_text_number(paths) : UINT32_MAX);
 	dw_probe.has_slowest = dw_text_option(mode, "slowest");
 	dw_os_start(dw_text_option(mode, "os-source"));
+	dw_counted_start(dw_text_option(mode, "counts"));
 	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))
 		dw_agent_off(DWELL_OFF_NO_MEMORY);
 	dw_agent_region()->start = moment();

@@ -5,6 +5,7 @@
 #include "collect/region/call-lines.h"
 
 #include "collect/region/cell-lines.h"
+#include "collect/region/counted.h"
 
 #include <errno.h>
 #include <string.h>
@@ -364,6 +365,8 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		return dw_cell_lines_add_drawn(s, line);
 	if (mark == DWELL_MARK_OPEN)
 		return add_open(s, line);
+	if (mark == DWELL_MARK_COUNTED || mark == DWELL_MARK_POINTER)
+		return dw_counted_lines_add(s, line, from);
 	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
 		return add_pair(s, line, pair_kind(mark), from);
 	if (may_be_torn(&n))

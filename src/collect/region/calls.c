@@ -16,6 +16,7 @@
 #include "collect/region/cell-costs.h"
 #include "collect/region/cell-lines.h"
 #include "collect/region/cell-sums.h"
+#include "collect/region/counted.h"
 #include "collect/region/deltas.h"
 #include "collect/region/drawn.h"
 #include "collect/region/each.h"
@@ -51,6 +52,7 @@ struct dw_region_calls {
 	DW_VEC(struct pool) pools;	       /* likewise */
 	struct dw_cell_costs cells;
 	struct dw_cell_sums sums;
+	struct dw_counted_reader counted;
 	struct dw_drawn_reader drawn;
 	struct dw_each_reader each;
 	struct dw_probe_costs costs;
@@ -438,6 +440,8 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 		rc = give_cells(r, now);
 	if (!rc)
 		rc = dw_cell_sums_give(&r->sums, &r->s, &r->ahead, now);
+	if (!rc)
+		rc = dw_counted_give(&r->counted, &r->s, now);
 	return rc ? rc : dw_call_aheads_keep(&r->ahead);
 }
 
@@ -543,6 +547,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	s->nodes = r->s.nodes;
 	s->cells = r->s.cells;
 	s->drawn = r->drawn.n;
+	s->counted = r->counted.calls;
 	s->broken = r->s.broken + (now->is_last ? r->s.waiting.n : 0);
 }
 
@@ -596,6 +601,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_cell_costs_release(&r->cells);
 	dw_cell_sums_release(&r->sums);
 	dw_drawn_release(&r->drawn);
+	dw_counted_release(&r->counted);
 	dw_each_release(&r->each);
 	free(r);
 }

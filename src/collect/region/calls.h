@@ -86,6 +86,7 @@ struct dw_region_calls_stats {
 	uint64_t drawn;	     /* moments at which a path was found */
 	uint64_t cell_calls; /* calls that they have: their paths are not known */
 	uint64_t drawn_lost; /* those whose path had no room */
+	uint64_t counted;    /* calls of what is measured no more */
 	uint64_t each_lost;  /* callees in a thread of whose single activations nothing is known */
 	uint64_t broken;     /* lines that make no sense */
 	uint64_t lookups, repairs, stacks;

@@ -1,0 +1,314 @@
+/*
+ * Counters of what is measured no more; see counted.h.
+ *
+ * Numbers and their keys are the process's, and stay: a copy of the region's list, which a fork's
+ * child begins its own with. An import may lead to a function that has probes and counts itself.
+ * Where the loader looks it up at its first call only, that is not known before; until then the
+ * list says so. Lines are the thread's own: one writer each.
+ */
+#include "agent/probe/counted.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/memory.h"
+#include "agent/probe/half-way.h"
+#include "agent/probe/keys.h"
+#include "agent/probe/state.h"
+
+enum {
+	KEYS_BYTES = DWELL_REGION_COUNTED * sizeof(uint32_t),
+	SPARE = 2,	      /* so many times the counters that are needed */
+	LINES_MIN = 8,	      /* of counters */
+	LOOK_TICKS = 1 << 26, /* some hundredths of a second */
+	POINTER_SHIFT = 25,   /* as the gate's */
+	MORE_LINES = 256,     /* of further pointers */
+};
+
+_Static_assert(DWELL_POINTER_SETS == 1 << (32 - POINTER_SHIFT), "what the gate's shift leaves");
+
+struct counted {
+	bool is_on;
+	uint32_t n;	     /* numbers, atomic */
+	uint32_t open_n;     /* keys that are not known to count; an upper bound */
+	uint32_t *keys;	     /* by number, as the region's */
+	uint32_t *published; /* the region's */
+	uint64_t looked_at;  /* TSC */
+	bool is_looking;     /* a thread is at it, atomic */
+};
+
+static struct counted counted;
+
+void dw_counted_start(bool is_on)
+{
+	counted.is_on = is_on;
+}
+
+bool dw_counted_is_on(void)
+{
+	return counted.is_on;
+}
+
+/* Indices of @a that may have a number. */
+static uint32_t indices_n(const struct dw_area *a)
+{
+	return a->header->functions.n + a->header->imports.n;
+}
+
+/* Make room for the first number. */
+static bool begin(void)
+{
+	uint64_t at;
+
+	if (!counted.keys)
+		counted.keys = dw_agent_memory(KEYS_BYTES);
+	if (counted.keys && !counted.published)
+		counted.published = dw_agent_chunk(DWELL_CHUNK_COUNTED, 0, KEYS_BYTES, &at);
+	return counted.published;
+}
+
+static void set_key(uint32_t n, uint32_t key)
+{
+	counted.keys[n] = key;
+	__atomic_store_n(&counted.published[n], key, __ATOMIC_RELEASE);
+}
+
+/* Whether the loader has looked up the import of @key: what is not bound leads back to its own
+ * module. */
+static bool is_open(uint32_t key)
+{
+	return dw_address_of_key(key) && dw_module_of_key(key) == UINT32_MAX;
+}
+
+uint32_t dw_counted_find(const struct dw_area *a, uint32_t index)
+{
+	return a->numbers && index < indices_n(a) ? a->numbers[index] : 0;
+}
+
+uint32_t dw_counted_number(struct dw_area *a, uint32_t index)
+{
+	uint32_t key = dw_agent_region()->modules[a->region_module].first_id + index;
+
+	if (!a->numbers)
+		a->numbers = dw_agent_memory(indices_n(a) * sizeof *a->numbers);
+	if (!a->numbers || index >= indices_n(a) || !begin())
+		return 0;
+	if (a->numbers[index])
+		return a->numbers[index];
+	if (counted.n == DWELL_REGION_COUNTED) {
+		dw_agent_drop(DWELL_DROP_COUNTED);
+		return 0;
+	}
+	if (index >= a->header->functions.n) {
+		if (dw_is_probed(dw_address_of_key(key)))
+			return 0;
+		if (is_open(key)) {
+			key |= DWELL_COUNTED_OPEN;
+			counted.open_n++;
+		}
+	}
+	set_key(counted.n, key);
+	a->numbers[index] = counted.n + 1;
+	__atomic_store_n(&counted.n, counted.n + 1, __ATOMIC_RELEASE);
+	return a->numbers[index];
+}
+
+/* Mark the @n lines from @first on, which gates will then count in, as counters of @t. */
+static void mark(const struct dw_thread *t, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct dw_tree_counted *c = dw_arena_line(t->line->arena, first + i);
+
+		c->thread = dw_arena_index(t->line->arena, t->line);
+		c->first = i * DWELL_COUNTERS;
+		__atomic_store_n(&c->mark, DWELL_MARK_COUNTED, __ATOMIC_RELEASE);
+	}
+}
+
+/* Let @t have counters up to number @n at least. What earlier ones have counted stays there. */
+static bool make_counters(struct dw_thread *t, uint32_t n)
+{
+	uint32_t all = __atomic_load_n(&counted.n, __ATOMIC_ACQUIRE);
+	uint32_t lines = SPARE * (all > n ? all : n + 1) / DWELL_COUNTERS + 1;
+	uint32_t max = (DWELL_REGION_COUNTED + DWELL_COUNTERS - 1) / DWELL_COUNTERS, first;
+	struct dw_lines block = {0, 0};
+
+	if (t->has_no_counters)
+		return false;
+	lines = lines < LINES_MIN ? LINES_MIN : lines > max ? max : lines;
+	first = dw_arena_take(&block, lines, DWELL_LINE_OTHER);
+	if (!first) {
+		t->has_no_counters = true;
+		dw_agent_drop(DWELL_DROP_COUNTED);
+		return false;
+	}
+	mark(t, first, lines);
+	/* A handler may come between the two: places are what the new lines have, too. */
+	t->line->counted = (uint64_t)dw_arena_line(t->line->arena, first) - (uint32_t)INT32_MIN;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->line->counted_end = INT32_MIN + (int32_t)(lines * DWELL_LINE_BYTES);
+	return true;
+}
+
+static bool add_now(struct dw_thread *t, uint32_t n)
+{
+	int32_t place = dw_counter(n);
+
+	if (place >= t->line->counted_end)
+		return false;
+	++*(uint64_t *)(t->line->counted + (uint32_t)place);
+	return true;
+}
+
+static void add(struct dw_thread *t, uint32_t n)
+{
+	if (add_now(t, n))
+		return;
+	if (make_counters(t, n))
+		add_now(t, n);
+	else
+		dw_agent_drop(DWELL_DROP_COUNTS);
+}
+
+bool dw_counted_interrupted(int32_t place)
+{
+	struct dw_thread *t = place < 0 ? dw_thread_known() : NULL;
+
+	return t && add_now(t, dw_counter_number(place));
+}
+
+void dw_counted_call(struct dw_thread *t, const struct dw_area *area, int32_t place)
+{
+	uint32_t number = dw_counted_find(area, (uint32_t)place);
+
+	if (place < 0)
+		add(t, dw_counter_number(place));
+	else if (number)
+		add(t, number - 1);
+}
+
+void dw_counted_tail(struct dw_thread *t, const struct dw_area *area, uint64_t rsp, uint32_t index)
+{
+	uint64_t to = *(const uint64_t *)(rsp + sizeof(to));
+	uint32_t number = 0;
+
+	if (!counted.is_on || !dw_gate_stood(area, DWELL_GATE_BACK, to))
+		return;
+	if (dw_agent_is_self() && dw_agent_enter()) {
+		number = dw_counted_number(dw_area_at(area->area), index);
+		dw_agent_leave();
+	}
+	if (number)
+		add(t, number - 1);
+}
+
+/* The place of @address in @line, or a free one there, which it gets. NULL = neither. */
+static uint64_t *find_pointer(struct dw_tree_pointers *line, uint64_t address)
+{
+	for (uint32_t i = 0; i < DWELL_POINTERS; i++) {
+		if (!line->callees[i].address) {
+			line->callees[i].calls = dw_is_probed(address) ? DWELL_POINTER_PROBED : 0;
+			__atomic_store_n(&line->callees[i].address, address, __ATOMIC_RELEASE);
+		}
+		if (line->callees[i].address == address)
+			return &line->callees[i].calls;
+	}
+	return NULL;
+}
+
+/* @n new lines of pointers of @t: the first one's index, 0 = no room. */
+static uint32_t make_pointers(struct dw_thread *t, uint32_t n)
+{
+	struct dw_lines block = {0, 0};
+	uint32_t first = dw_arena_take(&block, n, DWELL_LINE_OTHER);
+
+	for (uint32_t i = 0; i < n && first; i++) {
+		struct dw_tree_pointers *line = dw_arena_line(t->line->arena, first + i);
+
+		line->thread = dw_arena_index(t->line->arena, t->line);
+		__atomic_store_n(&line->mark, DWELL_MARK_POINTER, __ATOMIC_RELEASE);
+	}
+	return first;
+}
+
+/* Where the callee at @address is counted that found no place in its set. */
+static uint64_t *find_more(struct dw_thread *t, uint64_t address)
+{
+	uint64_t *found = NULL;
+
+	if (!t->more_pointers)
+		t->more_pointers = make_pointers(t, MORE_LINES);
+	for (uint32_t i = 0; i < MORE_LINES && t->more_pointers && !found; i++)
+		found = find_pointer(dw_arena_line(t->line->arena, t->more_pointers + i), address);
+	return found;
+}
+
+void dw_counted_add_pointer(struct dw_thread *t, uint64_t address)
+{
+	uint32_t set = (uint32_t)address * DWELL_KEY_FACTOR >> POINTER_SHIFT;
+	struct dw_tree_pointers *lines;
+	uint64_t *calls;
+
+	if (!t->line->pointers) {
+		uint32_t first = make_pointers(t, DWELL_POINTER_SETS);
+
+		if (first)
+			t->line->pointers = (uint64_t)dw_arena_line(t->line->arena, first);
+	}
+	lines = (struct dw_tree_pointers *)t->line->pointers;
+	calls = lines ? find_pointer(&lines[set], address) : NULL;
+	if (!calls && lines)
+		calls = find_more(t, address);
+	if (calls)
+		++*calls;
+	else
+		dw_agent_drop(DWELL_DROP_COUNTS);
+}
+
+/* Look at what was open. */
+static void look(void)
+{
+	uint32_t open = 0, n = __atomic_load_n(&counted.n, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t key = counted.keys[i] & ~DWELL_COUNTED_OPEN;
+
+		if (!(counted.keys[i] & DWELL_COUNTED_OPEN))
+			continue;
+		if (is_open(key))
+			open++;
+		else
+			set_key(i, dw_is_probed(dw_address_of_key(key)) ? 0 : key);
+	}
+	counted.open_n = open;
+}
+
+void dw_counted_look(uint64_t now)
+{
+	if (!counted.open_n || now - counted.looked_at < LOOK_TICKS ||
+	    __atomic_exchange_n(&counted.is_looking, true, __ATOMIC_ACQUIRE))
+		return;
+	if (dw_agent_is_self() && dw_agent_enter()) {
+		counted.looked_at = now;
+		look();
+		dw_agent_leave();
+	}
+	__atomic_store_n(&counted.is_looking, false, __ATOMIC_RELEASE);
+}
+
+void dw_counted_end(void)
+{
+	if (counted.open_n)
+		look();
+}
+
+void dw_counted_forked(void)
+{
+	counted.is_looking = false;
+	for (uint32_t i = 0; i < counted.n; i++)
+		counted.published[i] = counted.keys[i];
+}
+
+void dw_counted_forget(struct dw_area *a)
+{
+	dw_agent_memory_free(a->numbers, indices_n(a) * sizeof *a->numbers);
+	a->numbers = NULL;
+}
