@@ -28,7 +28,7 @@ static const struct dw_alloc_group *timely_group(const struct dw_alloc_pieces *t
 		struct dw_alloc_values sum = dw_alloc_store_get(&a->sums, i);
 
 		if (dw_allocations_ranged(a))
-			sum.before = a->before.v[i];
+			sum.range = a->ranges.v[i];
 		return dw_alloc_values_none(&sum) ? NULL : &a->groups.v[i];
 	}
 	d = &a->deltas.v[i];

@@ -54,6 +54,6 @@ static inline struct dw_alloc_values dw_alloc_piece_values(const struct dw_alloc
 		return a->deltas.v[row].values;
 	values = dw_alloc_store_get(&a->sums, row);
 	if (dw_allocations_ranged(a))
-		values.before = a->before.v[row];
+		values.range = a->ranges.v[row];
 	return values;
 }

@@ -50,7 +50,7 @@ struct named_value {
 	uint64_t value;
 };
 
-enum { TOTALS_MAX = 20, RANGE_TOTALS = 4 };
+enum { TOTALS_MAX = 24, RANGE_TOTALS = 8 };
 
 /* The totals of allocations by the keys of their columns. Gives their number. */
 static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *ret)
@@ -75,8 +75,12 @@ static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *r
 		{"instances_alive_at_end", alive.objects},
 		{"bytes_alive_at_end", alive.bytes},
 		/* Of a range. */
-		{"instances_alive_at_begin", v->before.objects},
-		{"bytes_alive_at_begin", v->before.bytes},
+		{"instances_alive_at_begin", v->range.before.objects},
+		{"bytes_alive_at_begin", v->range.before.bytes},
+		{"instances_surviving_at_least", v->range.least.objects},
+		{"instances_surviving_at_most", v->range.most.objects},
+		{"bytes_surviving_at_least", v->range.least.bytes},
+		{"bytes_surviving_at_most", v->range.most.bytes},
 		{"range_from_ns", t->from_ns},
 		{"range_to_ns", t->to_ns},
 	};

@@ -107,6 +107,10 @@ static const char *alloc_header(enum dw_column column)
 		return "Alive Bytes";
 	case DWELL_COLUMN_BYTES_GROWTH:
 		return "Growth";
+	case DWELL_COLUMN_BYTES_LEAST:
+		return "Survived Min";
+	case DWELL_COLUMN_BYTES_MOST:
+		return "Max";
 	case DWELL_COLUMN_GC_NUMBER:
 		return "GC";
 	case DWELL_COLUMN_GC_GENERATION:
@@ -160,7 +164,7 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 	case DWELL_COLUMN_EE_PCT:
 		return "EE %";
 	case DWELL_COLUMN_AT_MOST:
-		return "At Most";
+		return "Max";
 	case DWELL_COLUMN_AI:
 		return is_upper_bound(job) ? "App Incl (upper bound)" : "App Incl";
 	case DWELL_COLUMN_AI_PCT:

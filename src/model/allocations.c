@@ -108,7 +108,8 @@ void dw_allocations_release(struct dw_allocations *t)
 	dw_vec_release(&t->methods);
 	dw_vec_release(&t->deltas);
 	dw_alloc_store_release(&t->sums);
-	dw_vec_release(&t->before);
+	dw_vec_release(&t->ranges);
+	dw_vec_release(&t->news);
 	dw_vec_release(&t->gcs);
 	dw_idset_release(&t->type_set);
 	dw_idset_release(&t->group_set);

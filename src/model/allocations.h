@@ -72,7 +72,9 @@ struct dw_allocations {
 	 */
 	struct dw_alloc_store sums;
 	/* Likewise, where that range is not all: what was alive when it began. */
-	DW_VEC(struct dw_alloc_count) before;
+	DW_VEC(struct dw_alloc_range) ranges;
+	/* While it is loaded: what was allocated in that range and may be alive. */
+	DW_VEC(struct dw_alloc_count) news;
 	DW_VEC(struct dw_gc) gcs;
 	struct dw_idset type_set, group_set, method_set;
 };
@@ -103,7 +105,7 @@ static inline bool dw_allocations_summed(const struct dw_allocations *t)
 /* Whether they are of a range of time that is not all. */
 static inline bool dw_allocations_ranged(const struct dw_allocations *t)
 {
-	return dw_allocations_summed(t) && t->before.n == t->groups.n;
+	return dw_allocations_summed(t) && t->ranges.n == t->groups.n;
 }
 
 /* Free everything. */

@@ -111,48 +111,89 @@ int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
 }
 
 /* Of each group room for what was alive before a range, 0 at first. */
-static int extend_before(struct dw_profile *p, const struct dw_call_sums *sums)
+static int extend_ranges(struct dw_allocations *t, const struct dw_call_sums *sums)
 {
-	__auto_type t = &p->allocations.before;
+	size_t n = t->groups.n;
 
 	if (!sums->selected)
 		return 0;
-	if (dw_vec_reserve(t, p->allocations.groups.n + 1))
+	if (dw_vec_reserve(&t->ranges, n + 1) || dw_vec_reserve(&t->news, n + 1))
 		return -ENOMEM;
-	while (t->n < p->allocations.groups.n)
-		t->v[t->n++] = (struct dw_alloc_count){0};
+	while (t->ranges.n < n) {
+		t->ranges.v[t->ranges.n++] = (struct dw_alloc_range){0};
+		t->news.v[t->news.n++] = (struct dw_alloc_count){0};
+	}
 	return 0;
 }
 
-/* Add what @v leaves alive to @sum. */
-static void add_alive(struct dw_alloc_count *sum, const struct dw_alloc_values *v)
+/* Add what @v leaves alive to @range, which begins later. */
+static void add_alive(struct dw_alloc_range *range, const struct dw_alloc_values *v)
 {
 	struct dw_alloc_count alive = dw_alloc_values_alive(v);
 
-	dw_alloc_count_add(sum, &alive);
+	dw_alloc_count_add(&range->before, &alive);
+	range->least = range->most = range->before;
+}
+
+/* @born were allocated and @dead collected. Those that were alive before the range, of which @least
+ * to @most still are, lose at most all that is dead, at least what the @news are too few for. */
+static void bury(uint64_t born, uint64_t dead, uint64_t *news, uint64_t *least, uint64_t *most)
+{
+	uint64_t old;
+
+	*news += born;
+	old = dead > *news ? dead - *news : 0;
+	*news -= dead - old;
+	*least -= dead < *least ? dead : *least;
+	*most -= old < *most ? old : *most;
+}
+
+/* Let what @v, a row of the range, tells of group @i happen to what was alive before. */
+static void follow(struct dw_allocations *t, size_t i, const struct dw_alloc_values *v)
+{
+	struct dw_alloc_range *range = &t->ranges.v[i];
+	struct dw_alloc_count dead = {0}, *news = &t->news.v[i];
+
+	for (int g = 0; g < DWELL_GENERATIONS; g++)
+		dw_alloc_count_add(&dead, &v->collected[g]);
+	bury(v->allocated.objects, dead.objects, &news->objects, &range->least.objects,
+	     &range->most.objects);
+	bury(v->allocated.bytes, dead.bytes, &news->bytes, &range->least.bytes, &range->most.bytes);
+}
+
+/* Add @v, a row of @group and @slice. 0 or -ENOMEM. */
+static int add_to_sums(struct dw_allocations *t, const struct dw_call_sums *sums, uint32_t slice,
+		       uint32_t group, const struct dw_alloc_values *v)
+{
+	size_t i = group - 1;
+
+	if (dw_call_sums_has(sums, slice)) {
+		if (sums->selected)
+			follow(t, i, v);
+		return dw_alloc_store_add(&t->sums, i, v);
+	}
+	if (slice < sums->first)
+		add_alive(&t->ranges.v[i], v);
+	return 0;
 }
 
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p)
 {
-	struct dw_alloc_store *t = &p->allocations.sums;
-	struct dw_keys_in keys = dw_keys_open(c, n, p->calls.slices.n, p->allocations.groups.n, 0);
+	struct dw_allocations *t = &p->allocations;
+	struct dw_keys_in keys = dw_keys_open(c, n, p->calls.slices.n, t->groups.n, 0);
 	struct dw_measured_in v;
-	int rc = dw_alloc_store_extend(t, p->allocations.groups.n);
+	int rc = dw_alloc_store_extend(&t->sums, t->groups.n);
 
 	if (!rc)
-		rc = extend_before(p, sums);
+		rc = extend_ranges(t, sums);
 	dw_measured_open(c, 2 * DWELL_STORED_PAIRS, &v);
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		struct dw_alloc_values values = take_values(&v);
 
 		c->failed = !dw_keys_next(&keys);
-		if (c->failed)
-			break;
-		if (dw_call_sums_has(sums, (uint32_t)keys.slice))
-			rc = dw_alloc_store_add(t, keys.id - 1, &values);
-		else if (keys.slice < sums->first)
-			add_alive(&p->allocations.before.v[keys.id - 1], &values);
+		if (!c->failed)
+			rc = add_to_sums(t, sums, (uint32_t)keys.slice, (uint32_t)keys.id, &values);
 	}
 	dw_measured_close(c, &v);
 	return rc;

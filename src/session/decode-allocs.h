@@ -25,8 +25,8 @@ int dw_take_alloc_methods(struct dw_cursor *c, size_t n, struct dw_profile *p);
 /* What groups gained in slices: both exist, slices rise. */
 int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
 
-/* The same rows, added up by group in allocations.sums, and what is before the first selected slice
- * in allocations.before. */
+/* The same rows, added up by group in allocations.sums, and what is before the first selected
+ * slice, and becomes of that, in allocations.ranges. */
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p);
 

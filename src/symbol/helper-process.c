@@ -93,7 +93,7 @@ static int confine(int fd, const struct dw_questions *q, uint32_t timeout_ms)
 	c.keep_n = dw_questions_fds(q->v, q->n, keep);
 	keep[c.keep_n++] = fd;
 	c.keep = keep;
-	c.file_bytes = DWELL_UNPACKED_MAX_BYTES;
+	c.file_bytes = 2 * DWELL_UNPACKED_MAX_BYTES; /* no signal ends it at the limit */
 	c.cpu_seconds = (timeout_ms / 1000 + 1) * (unsigned)(q->n < 1000 ? q->n : 1000);
 	return dw_confine(&c);
 }

@@ -16,6 +16,8 @@ enum place {
 	ALIVE = COLLECTED + DWELL_GENERATIONS,
 	BEFORE,
 	GROWTH,
+	LEAST,
+	MOST,
 	PLACES
 };
 
@@ -56,11 +58,15 @@ static void life_cell(const struct dw_totals *t, const struct dw_alloc_values *v
 	else if (at == ALIVE)
 		set_count(ret, number_of(&alive, bytes));
 	else if (at == BEFORE)
-		set_count(ret, number_of(&values->before, bytes));
+		set_count(ret, number_of(&values->range.before, bytes));
+	else if (at == LEAST)
+		set_count(ret, number_of(&values->range.least, bytes));
+	else if (at == MOST)
+		set_count(ret, number_of(&values->range.most, bytes));
 	else
 		*ret = (struct dw_cell){.kind = DWELL_CELL_CHANGE,
 					.number = number_of(&alive, bytes) -
-						  number_of(&values->before, bytes)};
+						  number_of(&values->range.before, bytes)};
 }
 
 /* Half of the interval that the true number of bytes is in with 95 % certainty: bytes were drawn

@@ -54,13 +54,13 @@ static bool has_column(const struct dw_profile *p, enum dw_column column)
 		return !is_sampling || dw_profile_has_waits(p);
 	if (column >= DWELL_COLUMN_BYTES_INCLUSIVE_ERROR && column <= DWELL_COLUMN_BYTES_ERROR)
 		return is_sampled;
-	if (column == DWELL_COLUMN_INSTANCES_BEFORE || column == DWELL_COLUMN_INSTANCES_GROWTH ||
-	    column == DWELL_COLUMN_BYTES_BEFORE || column == DWELL_COLUMN_BYTES_GROWTH)
+	if ((column >= DWELL_COLUMN_INSTANCES_BEFORE && column <= DWELL_COLUMN_INSTANCES_MOST) ||
+	    (column >= DWELL_COLUMN_BYTES_BEFORE && column <= DWELL_COLUMN_BYTES_MOST))
 		return !is_sampled && dw_allocations_ranged(&p->allocations);
 	if (column == DWELL_COLUMN_INSTANCES || column == DWELL_COLUMN_INSTANCES_PCT ||
 	    column == DWELL_COLUMN_BYTES || column == DWELL_COLUMN_BYTES_PCT)
 		return true;
-	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_GROWTH;
+	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_MOST;
 }
 
 void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,

@@ -96,7 +96,8 @@ def test_filters_and_ranges(context):
 
 
 def test_alive_in_ranges(context):
-    """What lived before, what came and went, and what was left, by type and by who allocated it."""
+    """What lived before, what of that lives on, what came and went, and what was left, by type and by who
+    allocated it."""
     n = 1000
     done = context.run(context.dwell, "memory", "-q", "-o", "run.dwell", "--",
                        context.target(MANAGED), "phases", str(n), "3000")
@@ -105,15 +106,18 @@ def test_alive_in_ranges(context):
     span = "--from", f"{at['first']}ms", "--to", f"{at['second']}ms"
     types = context.report("lifetime", *span)
     rows = {row["class_name"]: row for row in types["rows"]}
-    keys = ("instances_alive_at_begin", "instances", "instances_alive_at_end", "instances_growth")
-    for name, want in (("Stays", (n, 0, n, 0)), ("Leaves", (n, 0, 0, -n)), ("Comes", (0, n, n, n))):
+    keys = ("instances_alive_at_begin", "instances", "instances_alive_at_end", "instances_growth",
+            "instances_surviving_at_least", "instances_surviving_at_most")
+    for name, want in (("Stays", (n, 0, n, 0, n, n)), ("Leaves", (n, 0, 0, -n, 0, 0)), ("Comes", (0, n, n, n, 0, 0)),
+                       ("Halves", (n, 0, n // 2, -n // 2, n // 2, n // 2))):
         expect(tuple(rows[name][key] for key in keys), want, name)
-        expect(rows[name]["bytes_growth"], 24 * want[3], f"bytes of {name}")
+        expect((rows[name]["bytes_growth"], rows[name]["bytes_surviving_at_least"]), (24 * want[3], 24 * want[4]),
+               f"bytes of {name}")
     require("Garbage" not in rows, "what came later")
     gone = rows["Leaves"]
     expect(sum(gone[f"gen_{g}_instances_collected"] for g in range(3)), n, "collected in the range")
     facts = types["session"]
-    for key in ("bytes_alive_at_begin", "bytes_alive_at_end"):
+    for key in ("bytes_alive_at_begin", "bytes_alive_at_end", "bytes_surviving_at_least", "bytes_surviving_at_most"):
         expect(total(types["rows"], key), facts[key], key)
         functions = context.report("calltree", *span, "--trim", "0")["rows"]
         expect(sum(row[key] for row in functions if row["level"] == 0), facts[key],

@@ -133,6 +133,113 @@ TEST(what_links_rows_is_checked)
 	dw_profile_release(&p);
 }
 
+/* Which objects of a group a collection finds dead. */
+enum victims { OLDEST, NEWEST, ANY, VICTIMS };
+
+enum { SLICES = 6, BEGIN = 2, END = 5, BORN_MAX = 20, EACH_BYTES = 24 };
+
+/* The objects of a group that are alive: how many were born in each slice. */
+struct living {
+	uint64_t born_in[SLICES];
+};
+
+static uint64_t sum_born(const struct living *l, int end)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < end; i++)
+		n += l->born_in[i];
+	return n;
+}
+
+/* One object of @l, which has some, goes. */
+static void bury_one(struct living *l, enum victims victims, unsigned *seed)
+{
+	int at = victims == NEWEST ? SLICES - 1 : 0;
+
+	if (victims == ANY)
+		at = rand_r(seed) % SLICES;
+	while (!l->born_in[at])
+		at = (at + (victims == NEWEST ? SLICES - 1 : 1)) % SLICES;
+	l->born_in[at]--;
+}
+
+/* What happens to @l in @slice: some are born, then some go. */
+static struct dw_alloc_values live_on(struct living *l, int slice, enum victims victims,
+				      unsigned *seed)
+{
+	uint64_t born = (uint64_t)rand_r(seed) % BORN_MAX, dead;
+	struct dw_alloc_values v = {.allocated = {born, born * EACH_BYTES}};
+
+	l->born_in[slice] = born;
+	dead = (uint64_t)rand_r(seed) % (sum_born(l, SLICES) + 1);
+	for (uint64_t i = 0; i < dead; i++)
+		bury_one(l, victims, seed);
+	v.collected[slice % DWELL_GENERATIONS] = (struct dw_alloc_count){dead, dead * EACH_BYTES};
+	return v;
+}
+
+static const uint8_t in_range[SLICES] = {[BEGIN] = 1, 1, 1};
+static const struct dw_call_sums range_sums = {in_range, SLICES, BEGIN};
+
+static int sum_chunk(void *ctx, struct dw_raw_chunk *c)
+{
+	int rc = dw_decode_chunk(c, &range_sums, ctx, NULL);
+
+	dw_buf_release(&c->raw);
+	return rc;
+}
+
+/* Lives of objects that are known one by one, of a group each for all kinds of victims. */
+static void check_survivors(bool *check_failed, struct dw_profile *p, unsigned seed)
+{
+	struct living living[VICTIMS] = {0};
+	uint64_t before[VICTIMS], after[VICTIMS], size = p->allocations.deltas.n = 0;
+
+	for (int slice = 0; slice < SLICES; slice++)
+		for (int k = 0; k < VICTIMS; k++) {
+			struct dw_alloc_delta d = {
+				(uint32_t)slice, (uint32_t)k + 1,
+				live_on(&living[k], slice, (enum victims)k, &seed)};
+
+			CHECK_INT(dw_vec_push(&p->allocations.deltas, d), 0);
+			if (slice == BEGIN - 1)
+				before[k] = sum_born(&living[k], BEGIN);
+			if (slice == END - 1)
+				after[k] = sum_born(&living[k], BEGIN);
+		}
+	p->allocations.ranges.n = p->allocations.news.n = 0;
+	dw_alloc_store_release(&p->allocations.sums);
+	p->allocations.sums = (struct dw_alloc_store){0};
+	for (; size < p->allocations.deltas.n; size += 5) /* in several chunks */
+		CHECK_INT(dw_encode_rows(p, DWELL_CHUNK_ALLOC_DELTAS, size,
+					 size + 5 < p->allocations.deltas.n
+						 ? size + 5
+						 : p->allocations.deltas.n,
+					 sum_chunk, p),
+			  0);
+	for (int k = 0; k < VICTIMS; k++) {
+		const struct dw_alloc_range *r = &p->allocations.ranges.v[k];
+
+		CHECK_INT(r->before.objects, before[k]);
+		CHECK(r->least.objects <= after[k] && after[k] <= r->most.objects);
+		CHECK_INT(r->least.bytes, r->least.objects * EACH_BYTES);
+		CHECK_INT(r->most.bytes, r->most.objects * EACH_BYTES);
+		CHECK(k != OLDEST || r->least.objects == after[k]);
+		CHECK(k != NEWEST || r->most.objects == after[k]);
+	}
+}
+
+TEST(what_was_alive_lives_on_within_its_bounds)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+
+	CHECK_INT(recorded_expect(&allocs, false, &p), 0);
+	for (unsigned seed = 1; seed <= 500; seed++)
+		check_survivors(check_failed, &p, seed);
+	dw_profile_release(&p);
+}
+
 /* A chunk of deltas cut or lengthened anywhere is refused, added up or not. */
 TEST(columns_that_are_cut_are_refused)
 {

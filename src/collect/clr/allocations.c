@@ -9,6 +9,7 @@
 #include "collect/clr/tables.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define ESTIMATE_MAX 1e18 /* no lie leaves the range of numbers */
 
@@ -16,7 +17,7 @@
 struct known {
 	uint32_t group; /* id in the profile, 0 = not seen yet */
 	bool is_elsewhere;
-	struct dw_alloc_values values;
+	struct dw_alloc_count allocated, collected[DWELL_GENERATIONS];
 };
 
 struct dw_region_allocations {
@@ -125,6 +126,17 @@ static bool is_nothing(const struct dw_alloc_values *v)
 	return !any;
 }
 
+/* What @now has that @known had not. */
+static struct dw_alloc_values rise_of(const struct dw_alloc_values *now, const struct known *known)
+{
+	struct dw_alloc_values rise = *now;
+
+	dw_alloc_count_subtract(&rise.allocated, &known->allocated);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		dw_alloc_count_subtract(&rise.collected[i], &known->collected[i]);
+	return rise;
+}
+
 /* Whether the group of @id is of a part of a stack that others count, too. */
 static bool is_counted_elsewhere(const struct dw_profile *p, uint32_t id)
 {
@@ -147,8 +159,7 @@ static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t sl
 		return 0;
 	now = values_of(r, row, &g);
 	r->stats.groups++;
-	delta.values = now;
-	dw_alloc_values_subtract(&delta.values, &known->values);
+	delta.values = rise_of(&now, known);
 	if (!known->group && !is_nothing(&delta.values)) {
 		rc = find_group(r, &g, &known->group);
 		known->is_elsewhere = is_counted_elsewhere(r->meaning.p, known->group);
@@ -157,7 +168,8 @@ static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t sl
 		dw_alloc_count_add(&r->stats.allocated, &now.allocated);
 	if (rc || !known->group || is_nothing(&delta.values))
 		return rc;
-	known->values = now;
+	known->allocated = now.allocated;
+	memcpy(known->collected, now.collected, sizeof known->collected);
 	delta.group = known->group;
 	return dw_vec_push(&r->meaning.p->allocations.deltas, delta);
 }

@@ -7,11 +7,12 @@ using System.Threading;
 class Stays { long a; public long A => a; }
 class Leaves { long a; public long A => a; }
 class Comes { long a; public long A => a; }
+class Halves { long a; public long A => a; }
 class Garbage { long a; public long A => a; }
 
 static class Phases
 {
-    static object[] kept, gone, fresh;
+    static object[] kept, gone, halved, fresh;
     static object tick;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -47,9 +48,11 @@ static class Phases
     {
         kept = Make<Stays>(n);
         gone = Make<Leaves>(n);
+        halved = Make<Halves>(n);
         GC.Collect();
         Wait("first", milliseconds);
         gone = null;
+        Array.Clear(halved, 0, n / 2);
         fresh = Make<Comes>(n);
         GC.Collect();
         Wait("second", milliseconds);
