@@ -849,6 +849,27 @@ TEST(passes_are_subtracted_of_cells)
 	close_process(&x);
 }
 
+/* Of the shortest calls more is taken off than they took. */
+TEST(inclusive_sums_may_fall_below_nothing)
+{
+	struct process x;
+	struct dw_tree_cell *c;
+
+	open_cells(&x);
+	c = put_cell(&x, CELLS, record_of(2), record_of(3));
+	c->elapsed = 70;
+	c->calls = 3;
+	c->inclusive = -40ull;
+	put_event(&x, 182, ROOT_CELL);
+	CHECK_INT(read_at(&x, 182, false), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).calls, 3);
+	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 0);
+	c->inclusive = -10ull;
+	CHECK_INT(read_at(&x, 182, false), 0);
+	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 30);
+	close_process(&x);
+}
+
 TEST(cells_have_two_nodes)
 {
 	struct process x;

@@ -3,18 +3,28 @@
 
 #define TICKS_MAX (1ull << 56) /* of one rise: years */
 
+static uint64_t bounded(uint64_t n)
+{
+	return n < TICKS_MAX ? n : TICKS_MAX;
+}
+
 /* How much a counter has risen. */
 static uint64_t rise(uint64_t now, uint64_t old)
 {
-	uint64_t n = now > old ? now - old : 0;
-
-	return n < TICKS_MAX ? n : TICKS_MAX;
+	return now > old ? bounded(now - old) : 0;
 }
 
 /* Likewise, where it may fall. */
 static int64_t change(uint64_t now, uint64_t old)
 {
 	return now >= old ? (int64_t)rise(now, old) : -(int64_t)rise(old, now);
+}
+
+/* Likewise, below 0 too: of the shortest calls more may be taken off than they took. */
+static int64_t difference(uint64_t now, uint64_t old)
+{
+	return (int64_t)(now - old) < 0 ? -(int64_t)bounded(old - now)
+					: (int64_t)bounded(now - old);
 }
 
 /* Ticks by which overhead has risen, which begins anew at 0 when it has no room. */
@@ -51,7 +61,7 @@ struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t
 					   const struct dw_tree_os *os,
 					   const struct dw_tree_os *os_old)
 {
-	int64_t elapsed = change(now[0], old[0]) + change(now[1], old[1]);
+	int64_t elapsed = difference(now[0], old[0]) + difference(now[1], old[1]);
 
 	return (struct dw_call_rise){
 		.elapsed = elapsed,
