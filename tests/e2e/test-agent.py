@@ -562,3 +562,14 @@ def test_check_finds_bad_agents(context, case):
     done = context.run(check, "bad.so")
     expect(done.returncode, 1, f"status for {code}")
     require(complaint in done.stdout, f"{complaint!r} is missing for {code}: {done.stdout}")
+
+
+def test_stack_grows_to_its_limit(context):
+    """Images lie beside modules, and not where the stack will be: without random addresses both are close."""
+    calls = "f() { [ $1 -gt 0 ] && f $(($1 - 1)); }; f 5000; echo done"
+    words = "setarch", "-R", "sh", "-c", 'ulimit -s 16384 && exec "$0" "$@"', "bash", "-c", calls
+    plain = context.run(*words)
+    expect((plain.returncode, plain.stdout), (0, "done\n"), "status and output of a plain run")
+    done = context.run(*words[:5], context.dwell, "instrument", "-q", "-o", "run.dwell", "--", *words[5:])
+    expect((done.returncode, done.stdout, done.stderr), (0, "done\n", ""), "status, output and errors")
+    require(context.report("functions")["session"]["number_of_calls"] > 100_000, "calls of bash")

@@ -30,6 +30,12 @@ enum {
 
 #define RESERVE_BYTES ((uint64_t)8 << 30)
 
+/* What compilers raise the stack's limit to, what unlimited ones come to here, and what the kernel
+ * keeps free below a stack. */
+#define STACK_RAISED ((uint64_t)64 << 20)
+#define STACK_MOST   ((uint64_t)1 << 30)
+#define STACK_GAP    ((uint64_t)1 << 20)
+
 struct memory {
 	uint64_t base;
 	uint64_t room;		/* pages reserved << 32 | pages cut off; atomic */
@@ -51,6 +57,24 @@ void *dw_memory_reserve(uint64_t bytes)
 	void *at = dw_sys_mmap(NULL, bytes, PROT_NONE, NO_ACCESS, -1, 0);
 
 	return dw_is_mapped(at) ? at : NULL;
+}
+
+static uint64_t stack;
+
+void dw_memory_know_stack(uint64_t address)
+{
+	stack = address;
+}
+
+bool dw_memory_is_stack(uint64_t at, uint64_t bytes, bool is_raised)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	uint64_t room;
+
+	dw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
+	room = is_raised && limit.rlim_cur < STACK_RAISED ? STACK_RAISED : limit.rlim_cur;
+	room = (room < STACK_MOST ? room : STACK_MOST) + STACK_GAP;
+	return at < stack && at + bytes + room > stack;
 }
 
 uint64_t dw_memory_share(uint64_t bytes)

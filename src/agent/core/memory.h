@@ -19,6 +19,13 @@ void dw_memory_start(void);
  * cannot be had. For what is started with the agent only. */
 void *dw_memory_reserve(uint64_t bytes);
 
+/* The first thread's stack lies at @address. */
+void dw_memory_know_stack(uint64_t address);
+
+/* Whether @bytes from @at on lie where that stack may grow to, by its limit or, with @is_raised, by
+ * what programs raise that to. */
+bool dw_memory_is_stack(uint64_t at, uint64_t bytes, bool is_raised);
+
 /* What of @bytes of addresses may be reserved under the limit of address space there is, in units
  * of 256 KB. */
 uint64_t dw_memory_share(uint64_t bytes);

@@ -14,6 +14,7 @@
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
+#include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
@@ -25,6 +26,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!dw_agent_wake(envp))
 		return;
 	begin_ns = dw_sys_now_ns();
+	dw_memory_know_stack((uint64_t)envp);
 	if (dw_region_start())
 		dw_agent_part.start(dw_environment_mode());
 	dw_agent.region->agent_start_ns = dw_sys_now_ns() - begin_ns;

@@ -42,6 +42,7 @@ struct room {
 	uint64_t module, module_end;
 	uint64_t bytes;
 	uint64_t limit; /* highest end of the area */
+	bool is_scarce; /* the stack gets no more than its limit */
 };
 
 struct dw_module dw_module_read(uint64_t bias, const Elf64_Phdr *headers, uint32_t headers_n)
@@ -113,7 +114,8 @@ static bool is_within_reach(const struct room *r, uint64_t at)
 	uint64_t low = at < r->module ? at : r->module;
 	uint64_t end = at + r->bytes, high = end > r->module_end ? end : r->module_end;
 
-	return at >= LOW_ROOM && end > at && end <= r->limit && high - low <= REACH;
+	return at >= LOW_ROOM && end > at && end <= r->limit && high - low <= REACH &&
+	       !dw_memory_is_stack(at, r->bytes, !r->is_scarce);
 }
 
 /* Reserve the area at @at, if that is free and near enough. */
@@ -165,6 +167,10 @@ static uint64_t find_room(const struct dw_module *m, const struct dw_clone_heade
 	wanted = dw_probe.placed - h->bytes;
 	if (!reserve(&r, wanted))
 		wanted = search_room(&r);
+	if (!wanted) {
+		r.is_scarce = true;
+		wanted = search_room(&r);
+	}
 	if (wanted)
 		dw_probe.placed = wanted;
 	return wanted;
