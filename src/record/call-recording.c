@@ -312,6 +312,8 @@ static uint64_t find_in_clones(const struct dw_call_place *place, uint32_t at)
 	i = map ? dw_clone_map_function(map, at) : 0;
 	if (!map || i >= map->functions_n || map->functions[i].flags & DWELL_CLONE_COLD)
 		return AT_NOTHING;
+	if (dw_clone_map_is_probe(map, i, at))
+		return AT_GATE;
 	return map->functions[i].flags & DWELL_CLONE_PROBED ? place->first_id + i : AT_SHORT;
 }
 

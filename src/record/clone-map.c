@@ -166,6 +166,11 @@ uint32_t dw_clone_map_function(const struct dw_clone_map *m, uint32_t at)
 	return f ? (uint32_t)(f - m->functions) : m->functions_n;
 }
 
+bool dw_clone_map_is_probe(const struct dw_clone_map *m, uint32_t i, uint32_t at)
+{
+	return at - m->functions[i].clone_at < m->functions[i].prefix_bytes;
+}
+
 void dw_clone_map_release(struct dw_clone_map *m)
 {
 	free(m->instructions);

@@ -149,6 +149,32 @@ TEST(all_bytes_of_a_clone_come_from_its_instructions)
 	close_names(&x);
 }
 
+TEST(probes_at_entries_are_known)
+{
+	struct names x;
+	struct dw_clone_map map;
+	uint32_t probed = 0;
+
+	open_names(&x);
+	CHECK_INT(dw_clone_map_load(&map, x.image->image, &x.image->header, x.image->functions), 0);
+	for (uint32_t i = 0; i < x.image->header.functions.n; i++) {
+		const struct dw_clone_function_entry *f = &x.image->functions[i];
+
+		if (!f->clone_at)
+			continue;
+		CHECK(!dw_clone_map_is_probe(&map, i, f->clone_at + f->prefix_bytes));
+		CHECK(!dw_clone_map_is_probe(&map, i, f->clone_at - 1));
+		if (!(f->flags & DWELL_CLONE_PROBED))
+			continue;
+		CHECK(f->prefix_bytes && dw_clone_map_is_probe(&map, i, f->clone_at));
+		CHECK(dw_clone_map_is_probe(&map, i, f->clone_at + f->prefix_bytes - 1u));
+		probed++;
+	}
+	CHECK(probed > 4);
+	dw_clone_map_release(&map);
+	close_names(&x);
+}
+
 TEST(sites_lie_in_the_original_call)
 {
 	struct names x;
