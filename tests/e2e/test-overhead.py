@@ -100,6 +100,19 @@ def test_each_kind_of_call_is_counted(context, kind):
     require(counted > 1000, f"{counted} calls were only counted")
 
 
+def test_thousands_of_functions_are_counted(context):
+    counted = 0
+    for _ in range(3):
+        done = context.instrument("--overhead", "1", "--all-functions", "--", context.target("overhead-many"))
+        report = context.report("functions")
+        facts, rounds = report["session"], int(done.stdout)
+        expect((facts["calls_dropped"], facts["counters_dropped"]), (0, 0), "dropped")
+        calls = [row["number_of_calls"] for row in report["rows"] if row["function_name"][1:].isdigit()]
+        expect((len(calls), set(calls)), (9000, {rounds}), "functions and their calls")
+        counted = max(counted, sum(row["calls_only_counted"] > 0 for row in report["rows"]))
+    require(counted > 7000, f"{counted} functions were switched off")
+
+
 def test_averages_are_of_measured_calls(context):
     report, _ = record(context, "1 700", "--overhead", "3")
     row = rows_of(report, "tiny")[0]

@@ -105,6 +105,8 @@ static bool grow(uint64_t end)
 	bytes = bytes < CHUNK_BYTES_MIN	  ? CHUNK_BYTES_MIN
 		: bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX
 					  : bytes;
+	if (mapped + bytes < end)
+		bytes = (end - mapped + CHUNK_BYTES_MIN - 1) & -(uint64_t)CHUNK_BYTES_MIN;
 	if (mapped + bytes > arena.budget + OTHER_BYTES + PATH_BYTES)
 		bytes = (arena.budget + OTHER_BYTES + PATH_BYTES - mapped) &
 			-(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;

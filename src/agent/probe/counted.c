@@ -33,6 +33,7 @@ struct counted {
 	uint32_t *published; /* the region's */
 	uint64_t looked_at;  /* TSC */
 	bool is_looking;     /* a thread is at it, atomic */
+	void *wasted;	     /* lines that nobody reads, of threads without memory, atomic */
 };
 
 static struct counted counted;
@@ -123,6 +124,36 @@ static void mark(const struct dw_thread *t, uint32_t first, uint32_t n)
 	}
 }
 
+/* Let the gates of @t count in the @n lines from @at on. */
+static void set_counters(struct dw_thread *t, const void *at, uint32_t n)
+{
+	/* A handler may come between the two: places are what the new lines have, too. */
+	t->line->counted = (uint64_t)at - (uint32_t)INT32_MIN;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->line->counted_end = INT32_MIN + (int32_t)(n * DWELL_LINE_BYTES);
+}
+
+/* There is no room for counters of @t: let it count where nobody reads, in all @n lines that it
+ * could need, since its gates would come here for ever. False: there is no memory for that either.
+ */
+static bool waste(struct dw_thread *t, uint32_t n)
+{
+	void *wasted = __atomic_load_n(&counted.wasted, __ATOMIC_ACQUIRE), *none = NULL;
+	size_t bytes = (size_t)n * DWELL_LINE_BYTES;
+
+	if (!wasted) {
+		wasted = dw_agent_memory(bytes);
+		if (wasted && !__atomic_compare_exchange_n(&counted.wasted, &none, wasted, false,
+							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			dw_agent_memory_free(wasted, bytes);
+			wasted = none;
+		}
+	}
+	if (wasted)
+		set_counters(t, wasted, n);
+	return wasted;
+}
+
 /* Let @t have counters up to number @n at least. What earlier ones have counted stays there. */
 static bool make_counters(struct dw_thread *t, uint32_t n)
 {
@@ -138,13 +169,10 @@ static bool make_counters(struct dw_thread *t, uint32_t n)
 	if (!first) {
 		t->has_no_counters = true;
 		dw_agent_drop(DWELL_DROP_COUNTED);
-		return false;
+		return waste(t, max);
 	}
 	mark(t, first, lines);
-	/* A handler may come between the two: places are what the new lines have, too. */
-	t->line->counted = (uint64_t)dw_arena_line(t->line->arena, first) - (uint32_t)INT32_MIN;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t->line->counted_end = INT32_MIN + (int32_t)(lines * DWELL_LINE_BYTES);
+	set_counters(t, dw_arena_line(t->line->arena, first), lines);
 	return true;
 }
 
