@@ -29,7 +29,8 @@
  * is counted;
  * slowest=chosen: single calls of functions with DWELL_CLONE_SLOWEST only; costs=N,N,...,. from an
  * agent to the programs that its process executes: what probes cost there, as in struct
- * dw_region_header; or "sample" with the words interval=NS, stack=BYTES and ring=BYTES of
+ * dw_region_header; os-proven=perf,rseq or one of these, likewise: sources that have told of a
+ * switch; or "sample" with the words interval=NS, stack=BYTES and ring=BYTES of
  * wire/samples.h); the number of system-call filters under which dwell itself runs (Seccomp_filters
  * of /proc/self/status, without that line 0 or 1 by Seccomp; missing = 0): the agent stays off
  * under more. The agent's own path is the last entry of LD_PRELOAD.

@@ -79,7 +79,7 @@ static void use(const char *source)
 	memset(&region, 0, sizeof region);
 	memset(&dw_agent.os, 0, sizeof dw_agent.os);
 	dw_agent.region = &region;
-	dw_os_start(source);
+	dw_os_start(source, NULL);
 }
 
 static void begin(struct seen *s)

@@ -32,6 +32,8 @@ struct dw_agent_window {
 	uint64_t bytes; /* 0 = there is none */
 };
 
+enum { DWELL_HEADER_WORDS = 2 };
+
 struct dw_agent {
 	struct dw_region_header *region; /* constant once the agent has started */
 	struct dw_agent_wiped *wiped;
@@ -45,6 +47,7 @@ struct dw_agent {
 	uint32_t module_n; /* as in the region, which others can write */
 	uint32_t chunk_n;
 	uint64_t bytes; /* of the region's file */
+	uint64_t header_pages[DWELL_HEADER_WORDS]; /* bits: pages that have memory; atomic */
 	struct dw_agent_window window;
 	uint32_t refusals;	/* of chunks, one after the other; atomic */
 	uint64_t device, inode; /* of the region's file */

@@ -53,6 +53,13 @@ extern const struct dw_agent_part dw_agent_part;
  */
 struct dw_region_header *dw_agent_region(void);
 
+/*
+ * Whether the @bytes at @at in the region's header have memory, which is allocated if they do not:
+ * asked before an entry of one of its tables is written or read for the first time. False: there is
+ * none. [async-signal-safe] [any-thread]
+ */
+bool dw_agent_have(const void *at, size_t bytes);
+
 /* Whether events reach a collector: there is a region, and the agent is not off. */
 bool dw_agent_is_on(void);
 

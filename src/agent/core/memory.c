@@ -114,6 +114,26 @@ void dw_memory_give_back(uint64_t keep)
 									     << PAGE_SHIFT);
 }
 
+uint64_t dw_memory_top(void)
+{
+	return memory.base +
+	       (__atomic_load_n(&memory.room, __ATOMIC_RELAXED) >> 32 << PAGE_SHIFT);
+}
+
+void *dw_memory_take_top(uint64_t bytes)
+{
+	uint64_t room = __atomic_load_n(&memory.room, __ATOMIC_RELAXED);
+	uint64_t pages = (bytes + PAGE_BYTES - 1) >> PAGE_SHIFT, end;
+
+	do {
+		end = (room >> 32) - pages;
+		if (pages > room >> 32 || end < (uint32_t)room)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&memory.room, &room, end << 32 | (uint32_t)room,
+					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return (void *)(memory.base + (end << PAGE_SHIFT));
+}
+
 /* The smallest class of pieces with @bytes; CLASSES = there is none. */
 static uint32_t class_of(size_t bytes)
 {

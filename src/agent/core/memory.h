@@ -34,6 +34,14 @@ uint64_t dw_memory_share(uint64_t bytes);
  * grows again. */
 void dw_memory_give_back(uint64_t keep);
 
+/* The end of the range: of all that it has the nearest to the libraries of the start, below which
+ * the kernel has put it. */
+uint64_t dw_memory_top(void);
+
+/* Cut @bytes off the end of the range for good: its addresses, to be mapped over with MAP_FIXED.
+ * NULL: there is no room. */
+void *dw_memory_take_top(uint64_t bytes);
+
 /* Let no more than @bytes be in use beside what is now. */
 void dw_memory_limit(uint64_t bytes);
 

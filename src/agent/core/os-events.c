@@ -49,30 +49,53 @@ static bool prove_perf(void)
 	return is_proven;
 }
 
-static bool prove_rseq(struct dw_os_choice *os)
+/* This thread's restartable sequence, NULL = there is none that is free. */
+static uint64_t *find_rseq(struct dw_os_choice *os)
 {
 	const ptrdiff_t *offset = dw_real("__rseq_offset");
 	const unsigned int *size = dw_real("__rseq_size");
 	uint64_t *pointer;
-	bool is_proven;
 
 	if (!offset || !size || !*size)
-		return false;
+		return NULL;
 	os->rseq_offset = *offset;
 	pointer = dw_os_rseq_find(*offset);
-	if (!pointer || dw_os_rseq_is_foreign(pointer))
-		return false;
-	is_proven = dw_os_prove((const uint32_t *)pointer, pointer);
+	return pointer && !dw_os_rseq_is_foreign(pointer) ? pointer : NULL;
+}
+
+static bool prove_rseq(uint64_t *pointer)
+{
+	bool is_proven = dw_os_prove((const uint32_t *)pointer, pointer);
+
 	dw_os_rseq_disarm(pointer);
 	return is_proven;
 }
 
-void dw_os_start(const char *forced)
+/* Let the programs that this process executes believe what has been proven. */
+static void tell_children(const struct dw_os_choice *os)
+{
+	if (os->has_perf && os->has_rseq)
+		dw_agent_tell_children(" os-proven=perf,rseq");
+	else if (os->has_perf)
+		dw_agent_tell_children(" os-proven=perf");
+	else if (os->has_rseq)
+		dw_agent_tell_children(" os-proven=rseq");
+}
+
+void dw_os_start(const char *forced, const char *proven)
 {
 	struct dw_os_choice *os = &dw_agent.os;
+	uint64_t *rseq = may_try(forced, "rseq") ? find_rseq(os) : NULL;
 
+	if (proven) {
+		os->has_perf = dw_text_after(proven, "perf");
+		os->has_rseq = rseq && (dw_text_after(proven, "rseq") ||
+					dw_text_after(proven, "perf,rseq"));
+		return;
+	}
 	os->has_perf = may_try(forced, "perf") && prove_perf();
-	os->has_rseq = may_try(forced, "rseq") && prove_rseq(os);
+	os->has_rseq = rseq && prove_rseq(rseq);
+	tell_children(os);
 }
 
 /* The sources of threads, counted. */

@@ -54,9 +54,10 @@ struct dw_os_choice {
 
 /*
  * Choose the sources of this process: once, before main, with one thread. @forced names the only
- * one that is tried ("perf", "rseq" or "none", something may follow); NULL = all are.
+ * one that is tried ("perf", "rseq" or "none", something may follow); NULL = all are. @proven names those
+ * that the process before this one has proven (wire/region.h), which are believed; NULL = none.
  */
-void dw_os_start(const char *forced);
+void dw_os_start(const char *forced, const char *proven);
 
 /* Give @t its source: os_word, os_seen, os_source. Where nothing can be had, a word that never
  * changes. */

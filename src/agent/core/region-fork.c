@@ -43,13 +43,23 @@ static void inherit(struct dw_region_header *header)
 	header->chunk_n = dw_agent.chunk_n;
 }
 
+/* Whether the child's @header has memory for what it gets of the parent. */
+static bool has_room(const struct dw_region_header *header)
+{
+	return dw_region_have(header, header->modules,
+			      dw_agent.module_n * sizeof(*header->modules)) &&
+	       dw_region_have(header, header->answers,
+			      dw_agent.module_n * sizeof(*header->answers)) &&
+	       dw_region_have(header, header->chunks, dw_agent.chunk_n * sizeof(*header->chunks));
+}
+
 /* Put the file's header and chunks in the place of the parent's. */
 static bool replace(int fd)
 {
 	uint64_t bytes = dw_whole_pages(sizeof(struct dw_region_header));
 	void *room = dw_agent_addresses(bytes);
 	struct dw_region_header *header = room ? dw_map_file(room, bytes, fd, 0) : NULL;
-	bool is_whole = header && dw_is_mapped(header);
+	bool is_whole = header && dw_is_mapped(header) && has_room(header);
 	const struct dw_agent_chunk *chunk;
 
 	if (is_whole) {

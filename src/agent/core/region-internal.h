@@ -20,9 +20,12 @@ void *dw_map_file(void *at, uint64_t bytes, int fd, uint64_t offset);
 /* Map zeroed private memory, as dw_map_file() does. */
 void *dw_map_memory(void *at, uint64_t bytes);
 
-/* Create the region's file, dw_agent.path, with @bytes allocated. Its descriptor, or -errno and no
+/* Create the region's file, dw_agent.path, of @bytes, allocated but for parts of the header. Its descriptor, or -errno and no
  * file. */
 int dw_region_create(uint64_t bytes);
+
+/* As dw_agent_have(), in the region's header that is mapped at @header. */
+bool dw_region_have(const struct dw_region_header *header, const void *at, size_t bytes);
 
 /* The region's file, opened again, or -errno: also when the path leads elsewhere now. */
 int dw_region_reopen(void);

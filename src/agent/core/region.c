@@ -3,7 +3,8 @@
  *
  * A file in the session's folder, made under a random name, filled by fallocate() before anything
  * is stored (a full tmpfs refuses then, instead of raising SIGBUS later), mapped shared; its
- * descriptor is closed at once, and opened again by name for each chunk. The first close tells the
+ * descriptor is closed at once, and opened again by name for each chunk. Of the header, most of
+ * which most processes never use, pages are filled when they are wanted. The first close tells the
  * collector that the header stands. fallocate() past RLIMIT_FSIZE would raise SIGXFSZ, so the
  * limit is asked first; a soft one is lifted for the moment while the program has no other thread.
  * Limits: chunks are never given back.
@@ -93,6 +94,90 @@ void *dw_map_memory(void *at, uint64_t bytes)
 			   0);
 }
 
+/* What of the header every process uses. */
+static const struct part {
+	size_t at, bytes;
+} first_parts[] = {
+	{0, offsetof(struct dw_region_header, chunks) + sizeof(struct dw_region_chunk)},
+	{offsetof(struct dw_region_header, modules), sizeof(struct dw_region_module)},
+	{offsetof(struct dw_region_header, answers), sizeof(struct dw_region_answer)},
+	{offsetof(struct dw_region_header, mutes), offsetof(struct dw_region_mutes, keys)},
+	{offsetof(struct dw_region_header, threads), 2 * sizeof(uint32_t)},
+};
+
+_Static_assert(sizeof(struct dw_region_header) <= DWELL_PAGE * 64 * DWELL_HEADER_WORDS,
+	       "one bit for each page of the header");
+
+/* The pages of the header that hold its bytes [@at, @at + @bytes). */
+static void pages_of(size_t at, size_t bytes, size_t *first, size_t *end)
+{
+	*first = at / DWELL_PAGE;
+	*end = (at + bytes + DWELL_PAGE - 1) / DWELL_PAGE;
+}
+
+static bool has_page(size_t page)
+{
+	return __atomic_load_n(&dw_agent.header_pages[page / 64], __ATOMIC_RELAXED) >> page % 64 &
+	       1;
+}
+
+static void note_pages(size_t first, size_t end)
+{
+	for (; first < end; first++)
+		__atomic_fetch_or(&dw_agent.header_pages[first / 64], 1ULL << first % 64,
+				  __ATOMIC_RELAXED);
+}
+
+/* Allocate of a new file what every process uses of its header, and all that follows that. */
+static int allocate_first(int fd, uint64_t bytes, bool may_lift)
+{
+	uint64_t header = dw_whole_pages(sizeof(struct dw_region_header));
+	int error = allocate(fd, header, bytes, may_lift);
+	size_t first, end;
+
+	for (size_t i = 0; i < sizeof(dw_agent.header_pages) / sizeof(*dw_agent.header_pages); i++)
+		dw_agent.header_pages[i] = 0;
+	for (size_t i = 0; i < sizeof(first_parts) / sizeof(*first_parts) && !error; i++) {
+		pages_of(first_parts[i].at, first_parts[i].bytes, &first, &end);
+		error = fill(fd, first * DWELL_PAGE, end * DWELL_PAGE);
+		note_pages(first, end);
+	}
+	return error;
+}
+
+/* Give pages [@first, @end) of the header at @header memory. */
+static bool populate(const char *header, size_t first, size_t end)
+{
+	const uint64_t from = first * DWELL_PAGE, to = end * DWELL_PAGE;
+	bool is_done = !dw_syscall(SYS_madvise, header + from, to - from, MADV_POPULATE_WRITE);
+	int fd = is_done ? -ENOENT : dw_region_reopen();
+
+	if (fd >= 0) {
+		is_done = !fill(fd, from, to);
+		dw_sys_close(fd);
+	}
+	if (is_done)
+		note_pages(first, end);
+	return is_done;
+}
+
+bool dw_region_have(const struct dw_region_header *header, const void *at, size_t bytes)
+{
+	size_t first, end;
+
+	if (header == &idle)
+		return true;
+	pages_of((size_t)((const char *)at - (const char *)header), bytes, &first, &end);
+	while (first < end && has_page(first))
+		first++;
+	return first == end || populate((const char *)header, first, end);
+}
+
+bool dw_agent_have(const void *at, size_t bytes)
+{
+	return dw_region_have(dw_agent_region(), at, bytes);
+}
+
 int dw_region_create(uint64_t bytes)
 {
 	uint64_t random = 0;
@@ -111,7 +196,7 @@ int dw_region_create(uint64_t bytes)
 	fd = dw_sys_open(dw_agent.path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fd;
-	error = allocate(fd, 0, bytes, true);
+	error = allocate_first(fd, bytes, true);
 	if (!error)
 		error = dw_sys_fstat(fd, &st);
 	if (error) {
@@ -203,13 +288,15 @@ int dw_region_reopen(void)
 	return -ENOENT;
 }
 
-/* Make the file larger by @chunk and map that in the place of what is at @to. */
-static bool extend(const struct dw_region_chunk *chunk, void *to)
+/* Make the file larger by @chunk and map that in the place of what is at @to; its pages as well,
+ * where *@ret_is_populated becomes true. */
+static bool extend(const struct dw_region_chunk *chunk, void *to, bool *ret_is_populated)
 {
 	bool is_mapped;
 	int fd;
 
-	if (dw_region_window_map(chunk, to))
+	*ret_is_populated = dw_region_window_map(chunk, to);
+	if (*ret_is_populated)
 		return true;
 	fd = dw_region_reopen();
 	if (fd < 0)
@@ -220,12 +307,13 @@ static bool extend(const struct dw_region_chunk *chunk, void *to)
 	return is_mapped;
 }
 
-/* Add @chunk to the region and map it in the place of what is at @to. */
-static bool add(const struct dw_region_chunk *chunk, void *to)
+/* Add @chunk to the region and map it in the place of what is at @to, as extend() does. */
+static bool add(const struct dw_region_chunk *chunk, void *to, bool *ret_is_populated)
 {
-	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes)
+	if (!dw_agent.is_on || dw_agent.chunk_n == DWELL_REGION_CHUNKS || !chunk->bytes ||
+	    !dw_agent_have(&dw_agent.region->chunks[dw_agent.chunk_n], sizeof(*chunk)))
 		return false;
-	if (!extend(chunk, to)) {
+	if (!extend(chunk, to, ret_is_populated)) {
 		__atomic_fetch_add(&dw_agent.refusals, 1, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -247,11 +335,11 @@ bool dw_agent_may_grow(void)
 void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
 {
 	const struct dw_region_chunk chunk = {kind, module, dw_agent.bytes, dw_whole_pages(bytes)};
-
+	bool is_populated;
 	void *to = bytes > DWELL_CHUNK_BYTES_MAX ? NULL : dw_agent_addresses(chunk.bytes);
 
 	*at = chunk.at;
-	if (!to || add(&chunk, to))
+	if (!to || add(&chunk, to, &is_populated))
 		return to;
 	dw_agent_addresses_free(to, chunk.bytes);
 	return NULL;
@@ -260,10 +348,12 @@ void *dw_agent_chunk(uint32_t kind, uint32_t module, size_t bytes, uint64_t *at)
 bool dw_agent_chunk_at(uint32_t kind, size_t bytes, void *to)
 {
 	const struct dw_region_chunk chunk = {kind, 0, dw_agent.bytes, dw_whole_pages(bytes)};
+	bool is_populated;
 
-	if (!add(&chunk, to))
+	if (!add(&chunk, to, &is_populated))
 		return false;
-	dw_syscall(SYS_madvise, to, chunk.bytes, MADV_POPULATE_WRITE);
+	if (!is_populated)
+		dw_syscall(SYS_madvise, to, chunk.bytes, MADV_POPULATE_WRITE);
 	return true;
 }
 

@@ -84,15 +84,26 @@ static void publish(uint32_t i, uint32_t line)
 			n++;
 }
 
+/* Whether place @i of the region's list has memory, and the next, which is looked at, too. */
+static bool has_place(uint32_t i)
+{
+	return dw_agent_have(&dw_agent_region()->threads[i],
+			     (i + 1 < DWELL_REGION_THREADS ? 2 : 1) * sizeof(uint32_t));
+}
+
 /* A new line for @t in the region's list. */
 static bool take_line(struct dw_thread *t)
 {
-	uint32_t i = __atomic_fetch_add(&threads.n, 1, __ATOMIC_RELAXED), line;
+	uint32_t i, line;
 
-	if (i >= DWELL_REGION_THREADS)
+	if (__atomic_load_n(&threads.n, __ATOMIC_RELAXED) >= DWELL_REGION_THREADS)
 		return false;
+	/* First: a place that stayed empty would hide all that follow. */
 	line = dw_arena_take(&t->tree.lines, DWELL_THREAD_LINES, DWELL_LINE_OTHER);
 	if (!line)
+		return false;
+	i = __atomic_fetch_add(&threads.n, 1, __ATOMIC_RELAXED);
+	if (i >= DWELL_REGION_THREADS || !has_place(i))
 		return false;
 	t->line = dw_arena_line(dw_arena_base(), line);
 	t->line->counted_end = INT32_MIN;

@@ -150,10 +150,19 @@ static uint64_t search_room(const struct room *r)
 	return 0;
 }
 
+/* Room at the end of the agent's own range, which lies right below the libraries. 0 = none that is
+ * near enough. */
+static uint64_t take_own(const struct room *r)
+{
+	return is_within_reach(r, dw_memory_top() - r->bytes)
+		       ? (uint64_t)dw_memory_take_top(r->bytes)
+		       : 0;
+}
+
 /*
- * Room for the image: the place that it was made for, else below the area that was placed last, as
- * modules of a start lie side by side and what is free around them is found once, else what a
- * search finds. 0 = none.
+ * Room for the image: the place that it was made for, else the agent's own, which the program
+ * cannot want, else below the area that was placed last, as modules of a start lie side by side and
+ * what is free around them is found once, else what a search finds. 0 = none.
  */
 static uint64_t find_room(const struct dw_module *m, const struct dw_clone_header *h)
 {
@@ -163,6 +172,9 @@ static uint64_t find_room(const struct dw_module *m, const struct dw_clone_heade
 	if (h->relocations[DWELL_RELOC_AREA_32].n)
 		r.limit = INT32_MAX;
 	if (reserve(&r, wanted))
+		return wanted;
+	wanted = take_own(&r);
+	if (wanted)
 		return wanted;
 	wanted = dw_probe.placed - h->bytes;
 	if (!reserve(&r, wanted))

@@ -95,6 +95,16 @@ static struct dw_region_module *find_closed(const char *path, const struct dw_mo
 	return NULL;
 }
 
+/* Whether the region can tell of module @i and be answered. */
+static bool has_entry(uint32_t i)
+{
+	const struct dw_region_header *region = dw_agent_region();
+
+	return i < DWELL_REGION_MODULES &&
+	       dw_agent_have(&region->modules[i], sizeof(*region->modules)) &&
+	       dw_agent_have(&region->answers[i], sizeof(*region->answers));
+}
+
 /* Fill in an entry of the region for a module that has just been found. */
 static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
 {
@@ -108,7 +118,7 @@ static int announce(struct dl_phdr_info *info, size_t size, void *ctx)
 		return 0;
 	hash = dw_identity_hash(DWELL_HASH_INIT, m.headers, m.headers_n * sizeof(*m.headers));
 	r = find_closed(info->dlpi_name, &m, hash);
-	if (!r && dw_probe.module_n == DWELL_REGION_MODULES) {
+	if (!r && !has_entry(dw_probe.module_n)) {
 		dw_agent_drop(DWELL_DROP_MODULES);
 		return 0;
 	}

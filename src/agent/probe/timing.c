@@ -640,7 +640,7 @@ void dw_timing_start(const char *mode)
 	memory = dw_text_option(mode, "memory");
 	dw_tree_limit(paths ? (uint32_t)dw_text_number(paths) : UINT32_MAX);
 	dw_probe.has_slowest = dw_text_option(mode, "slowest");
-	dw_os_start(dw_text_option(mode, "os-source"));
+	dw_os_start(dw_text_option(mode, "os-source"), dw_text_option(mode, "os-proven"));
 	dw_counted_start(dw_text_option(mode, "counts"));
 	if (!dw_arena_start(memory ? dw_text_number(memory) : ARENA_BYTES))
 		dw_agent_off(DWELL_OFF_NO_MEMORY);
