@@ -22,6 +22,8 @@
 #include <errno.h>
 #include <link.h>
 
+enum { LABEL_BYTES = 128 };
+
 extern struct r_debug _r_debug __attribute__((weak));
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
@@ -150,6 +152,32 @@ static bool tells_system_calls(const struct dw_module *m, uint32_t probes)
 	       (probes == DWELL_PROBES_SYSTEM_CALLS || probes == DWELL_PROBES_TIME);
 }
 
+/* Whether a security module may decide for each file by its label: SELinux's have colons. */
+static bool has_labels(void)
+{
+	char label[LABEL_BYTES];
+	int fd = dw_sys_open("/proc/self/attr/current", O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : dw_sys_read(fd, label, sizeof(label) - 1);
+
+	if (fd < 0)
+		return true; /* nobody tells */
+	dw_sys_close(fd);
+	label[n > 0 ? n : 0] = '\0';
+	return *dw_text_find(label, ':');
+}
+
+/* dw_text_may_change(), at the start once for all files where they are alike. */
+static int may_change(const char *path)
+{
+	int error;
+
+	if (dw_probe.may_change && !dw_probe.is_started)
+		return 0;
+	error = dw_text_may_change(path);
+	dw_probe.may_change = !error && !has_labels();
+	return error;
+}
+
 /* Wait for the image of an announced module and let the module run from it. */
 static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 {
@@ -160,7 +188,7 @@ static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 	if (!dw_agent_answer(i, &image) ||
 	    dw_text_length_max(image, DWELL_REGION_PATH) == DWELL_REGION_PATH)
 		return;
-	error = (uint32_t)-dw_text_may_change(r->path);
+	error = (uint32_t)-may_change(r->path);
 	if (!is_quiet)
 		error = EBUSY;
 	state = error ? DWELL_MODULE_REFUSED : dw_area_open(m, image, is_alone(), i, &error);
