@@ -322,7 +322,7 @@ def test_full_folder(context):
     """A full tmpfs refuses the region: no SIGBUS, no half file."""
     small = context.path("small")
     os.mkdir(small)
-    for size, regions, uncounted in ("100k", 0, 0), ("368k", 1, 3):
+    for size, regions, uncounted in ("16k", 0, 0), ("44k", 1, 3):
         context.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", small)
         try:
             folder = Folder(context, mode="late", path=small)

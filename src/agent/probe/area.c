@@ -160,21 +160,21 @@ static uint64_t take_own(const struct room *r)
 }
 
 /*
- * Room for the image: the place that it was made for, else the agent's own, which the program
- * cannot want, else below the area that was placed last, as modules of a start lie side by side and
+ * Room for the image: the agent's own, which the program cannot want, else the place that it was
+ * made for, else below the area that was placed last, as modules of a start lie side by side and
  * what is free around them is found once, else what a search finds. 0 = none.
  */
 static uint64_t find_room(const struct dw_module *m, const struct dw_clone_header *h)
 {
 	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
-	uint64_t wanted = m->start + (uint64_t)h->distance;
+	uint64_t wanted = m->start + (uint64_t)h->distance, own;
 
 	if (h->relocations[DWELL_RELOC_AREA_32].n)
 		r.limit = INT32_MAX;
+	own = take_own(&r);
+	if (own)
+		return own;
 	if (reserve(&r, wanted))
-		return wanted;
-	wanted = take_own(&r);
-	if (wanted)
 		return wanted;
 	wanted = dw_probe.placed - h->bytes;
 	if (!reserve(&r, wanted))
