@@ -46,7 +46,7 @@ struct dw_agent {
 	uint32_t pid;
 	uint32_t module_n; /* as in the region, which others can write */
 	uint32_t chunk_n;
-	uint64_t bytes; /* of the region's file */
+	uint64_t bytes;				   /* of the region's file */
 	uint64_t header_pages[DWELL_HEADER_WORDS]; /* bits: pages that have memory; atomic */
 	struct dw_agent_window window;
 	uint32_t refusals;	/* of chunks, one after the other; atomic */

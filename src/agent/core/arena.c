@@ -12,7 +12,7 @@
 #include "agent/core/syscall-x86-64.h"
 
 enum {
-	BLOCK_LINES = 64, /* that a thread takes at a time: a page */
+	BLOCK_LINES = 64,	      /* that a thread takes at a time: a page */
 	CHUNK_BYTES_FIRST = 16 << 10, /* a process that does little has no other */
 	CHUNK_BYTES_MIN = 64 << 10,   /* of later ones: their links are whole pages */
 	CHUNK_BYTES_MAX = 32 << 20,
@@ -103,11 +103,11 @@ static bool grow(uint64_t end)
 {
 	uint64_t mapped = arena.mapped, bytes = mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
 
-	bytes = !mapped			  ? CHUNK_BYTES_FIRST
+	bytes = !mapped			   ? CHUNK_BYTES_FIRST
 		: mapped < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN - mapped
-		: bytes < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN
-		: bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX
-					  : bytes;
+		: bytes < CHUNK_BYTES_MIN  ? CHUNK_BYTES_MIN
+		: bytes > CHUNK_BYTES_MAX  ? CHUNK_BYTES_MAX
+					   : bytes;
 	if (mapped + bytes < end)
 		bytes = (end - mapped + CHUNK_BYTES_MIN - 1) & -(uint64_t)CHUNK_BYTES_MIN;
 	if (mapped + bytes > arena.budget + OTHER_BYTES + PATH_BYTES)

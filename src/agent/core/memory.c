@@ -116,8 +116,7 @@ void dw_memory_give_back(uint64_t keep)
 
 uint64_t dw_memory_top(void)
 {
-	return memory.base +
-	       (__atomic_load_n(&memory.room, __ATOMIC_RELAXED) >> 32 << PAGE_SHIFT);
+	return memory.base + (__atomic_load_n(&memory.room, __ATOMIC_RELAXED) >> 32 << PAGE_SHIFT);
 }
 
 void *dw_memory_take_top(uint64_t bytes)

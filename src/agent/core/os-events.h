@@ -54,8 +54,9 @@ struct dw_os_choice {
 
 /*
  * Choose the sources of this process: once, before main, with one thread. @forced names the only
- * one that is tried ("perf", "rseq" or "none", something may follow); NULL = all are. @proven names those
- * that the process before this one has proven (wire/region.h), which are believed; NULL = none.
+ * one that is tried ("perf", "rseq" or "none", something may follow); NULL = all are. @proven names
+ * those that the process before this one has proven (wire/region.h), which are believed; NULL =
+ * none.
  */
 void dw_os_start(const char *forced, const char *proven);
 

@@ -20,8 +20,8 @@ void *dw_map_file(void *at, uint64_t bytes, int fd, uint64_t offset);
 /* Map zeroed private memory, as dw_map_file() does. */
 void *dw_map_memory(void *at, uint64_t bytes);
 
-/* Create the region's file, dw_agent.path, of @bytes, allocated but for parts of the header. Its descriptor, or -errno and no
- * file. */
+/* Create the region's file, dw_agent.path, of @bytes, allocated but for parts of the header. Its
+ * descriptor, or -errno and no file. */
 int dw_region_create(uint64_t bytes);
 
 /* As dw_agent_have(), in the region's header that is mapped at @header. */

@@ -610,8 +610,8 @@ static void tell(struct dw_region_mutes *m, const struct dw_area *a, uint32_t st
 	for (uint32_t i = 0; i < 2 * functions_n(a) + imports_n(a); i++) {
 		bool is_pointers = i >= pointers_of(a, 0);
 
-		if (!is_muted(a, i, 0) || is_muted(a, i, 1) != step ||
-		    m->n == DWELL_REGION_MUTES || !dw_agent_have(&m->keys[m->n], sizeof(*m->keys)))
+		if (!is_muted(a, i, 0) || is_muted(a, i, 1) != step || m->n == DWELL_REGION_MUTES ||
+		    !dw_agent_have(&m->keys[m->n], sizeof(*m->keys)))
 			continue;
 		m->keys[m->n++] = is_pointers
 					  ? (first + i - pointers_of(a, 0)) | DWELL_MUTE_POINTERS
