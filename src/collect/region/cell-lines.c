@@ -180,6 +180,12 @@ uint32_t dw_cell_lines_callee(const struct dw_call_lines *s, uint32_t line)
 						      : s->lines.v[line].parent;
 }
 
+/* Whether @cell's inner calls stand on lines that were not there when it was read last. */
+static bool has_new_inner(const struct dw_call_lines *s, const struct dw_tree_cell *cell)
+{
+	return cell->inner && (cell->inner >= s->lines.n || !s->lines.v[cell->inner].id);
+}
+
 int dw_cell_lines_take(struct dw_call_lines *s, uint32_t line, const struct dw_tree_cell *now)
 {
 	struct dw_tree_cell cell = *now, known = cell_at(s, line);
@@ -188,7 +194,7 @@ int dw_cell_lines_take(struct dw_call_lines *s, uint32_t line, const struct dw_t
 	cell.site = known.site;
 	cell.caller = known.caller;
 	cell.callee = known.callee;
-	if (!memcmp(&cell, &known, sizeof cell))
+	if (!memcmp(&cell, &known, sizeof cell) && !has_new_inner(s, &cell))
 		return 0;
 	if (dw_call_lines_set(s, line, (const void *)&cell))
 		return -ENOMEM;
