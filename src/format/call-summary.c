@@ -407,6 +407,8 @@ static void put_notes(const struct dw_summary_writer *w)
 		 "of these began under a system-call filter: agents make no calls there."},
 		{"calls_truncated", "call",
 		 "beyond the memory for paths: counted exactly, but trees estimate their paths."},
+		{"calls_without_caller", "call",
+		 "of these only counted for their functions: no memory for more callers (--memory)."},
 		{"paths_drawn", "look", "at the stack tell the shares of these paths."},
 		{"paths_not_drawn", "look", "told nothing: there was no memory for their paths."},
 		{"callees_without_extremes", "callee",

@@ -53,6 +53,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->nodes += calls->nodes;
 	sum->cells += calls->cells;
 	sum->cell_calls += calls->cell_calls;
+	sum->cell_calls_of_any += calls->cell_calls_of_any;
 	sum->counted += calls->counted;
 	sum->drawn += calls->drawn;
 	sum->drawn_lost += calls->drawn_lost;
@@ -148,6 +149,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"agent_start_ns", s->agent_start_ns},
 		{"call_nodes", c->nodes},
 		{"calls_truncated", c->cell_calls},
+		{"calls_without_caller", c->cell_calls_of_any},
 		{"calls_only_counted", c->counted},
 		{"paths_drawn", c->drawn},
 		{"paths_not_drawn", c->drawn_lost},

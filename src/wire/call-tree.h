@@ -24,7 +24,8 @@
  * call (caller, site, callee), whatever the path to it was. What was open goes on as cells from
  * then on, so what a function took is what its nodes say and what its cells say. There are as many
  * cells as calls in the program's text that were made, so their values are exact at any length of a
- * run; only paths are lost.
+ * run; only paths are lost. Where many threads have more calls than there is room for, what is new
+ * goes to a cell of its callee alone: the root calls it, from DWELL_SITE_NONE.
  */
 #pragma once
 
@@ -48,6 +49,9 @@ enum {
 #define DWELL_KEY_ADDRESS (1ull << 63)
 #define DWELL_KEY_LINE	  (1ull << 62)
 #define DWELL_KEY_ROOT	  0xfffffff0ull /* a thread before its first function and between them */
+
+/* In place of the call site: of statements, and of callees in cells of whatever calls them. */
+#define DWELL_SITE_NONE 0
 
 /* Whether @key names a statement. */
 static inline int dw_key_is_line(uint64_t key)

@@ -272,6 +272,29 @@ def test_processes_share_the_memory(context):
     require(8 * a_process < facts["call_nodes"] < 12 * a_process, f"{facts['call_nodes']} nodes")
 
 
+def test_many_threads_with_many_calls(context):
+    """200 threads that call from 20,000 places each: no call is dropped, what functions have is exact,
+    and it is said of how many calls the callers are not known. The memory is that of the manual."""
+    threads, leaves, callers = 200, 100, 200
+    program = context.target("many-edges")
+    plain = context.run(program, str(threads), "1")
+    done = context.instrument("--", program, str(threads), "1")
+    expect(done.stdout, plain.stdout, "what the program says")
+    report = context.report("functions")
+    facts = report["session"]
+    want = {f"leaf_{n}": threads * callers for n in range(100, 100 + leaves)}
+    want.update({f"caller_{n}": threads for n in range(100, 100 + callers)}, run=threads)
+    expect({name: calls(report["rows"], name) for name in want}, want, "calls of functions")
+    expect((facts["calls_dropped"], facts["threads_dropped"]), (0, 0), "what was not measured")
+    require(facts["tree_bytes_max"] <= (40 + 24 << 20) + (threads + 1 - 16) * (640 << 10),
+            f"{facts['tree_bytes_max']} bytes of call trees")
+    rows = [row for row in context.report("callers", "leaf_150")["rows"] if row["type"] == CALLER]
+    expect(sum(row["number_of_calls"] for row in rows), want["leaf_150"], "calls by all callers")
+    unknown = calls(rows, "[outermost]")
+    require(0 < unknown < want["leaf_150"], f"{unknown} calls without a caller")
+    require(unknown * leaves / 2 < facts["calls_without_caller"] < sum(want.values()), str(facts))
+
+
 @cases(*FLAVOURS)
 def test_memory_is_bounded(context, flavour):
     check_calls(context, flavour, "paths", options=("--memory", "1024"))

@@ -498,10 +498,11 @@ static const struct dw_tree_cell *cell_of(const struct program *p, uint32_t call
 
 	for (uint32_t i = thread + DWELL_THREAD_LINES; i < dw_agent_region()->arena_lines; i++) {
 		const struct dw_tree_cell *c = line_at(i);
+		const struct dw_tree_callee *by = line_at(c->caller);
 
-		if (c->caller && c->caller < DWELL_MARK_DRAWN &&
+		if (c->caller && c->caller < dw_agent_region()->arena_lines &&
 		    mark_at(c->caller) == DWELL_MARK_CALLEE && c->key == key && c->site == site &&
-		    function_of(((const struct dw_tree_callee *)line_at(c->caller))->key) == caller)
+		    by->thread == thread && function_of(by->key) == caller)
 			return c;
 	}
 	return NULL;
@@ -808,8 +809,51 @@ TEST(the_systems_time_is_known_of_stacks_that_are_left)
 	finish(&p);
 }
 
-/* Last: it leaves no room. */
-TEST(nothing_changes_without_room)
+/* 1 > 3, 2 > 3 > 3: where there is no room for cells of calls, 3 has one for all of them. */
+static void count_for_callees(bool *check_failed)
+{
+	static struct program p;
+	struct dw_lines lines = {0};
+	const struct dw_tree_cell *cell;
+	uint64_t drops = dw_agent_region()->drops[DWELL_DROP_COUNTS];
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 1, 1);
+	while (dw_arena_take(&lines, 1, DWELL_LINE_CELL))
+		;
+	while (dw_arena_take(&p.t.tree.lines, 1, DWELL_LINE_CELL))
+		;
+	CHECK(dw_arena_take(&lines, 64, DWELL_LINE_OTHER)); /* the last block for both */
+	enter(check_failed, &p, 3, 3, 2);
+	cell = cell_of(&p, 0, 3, DWELL_SITE_NONE);
+	CHECK(cell && !cell_of(&p, 1, 3, 3));
+	spend(&p, 5);
+	leave_at(check_failed, &p, 2);
+	leave_at(check_failed, &p, 1);
+	enter(check_failed, &p, 2, 2, 1);
+	spend(&p, 1);
+	enter(check_failed, &p, 3, 7, 2);
+	spend(&p, 10);
+	enter(check_failed, &p, 3, 8, 3);
+	spend(&p, 100);
+	leave_at(check_failed, &p, 3);
+	leave_at(check_failed, &p, 2);
+	leave_at(check_failed, &p, 1);
+	CHECK_INT(cell->calls, 2);
+	CHECK_INT(((const struct dw_tree_inner *)line_at(cell->inner))->others, 1);
+	CHECK_INT(cell->elapsed, 115);
+	CHECK_INT(cell->inclusive, 115);
+	cell = cell_of(&p, 0, 2, DWELL_SITE_NONE);
+	CHECK(cell);
+	CHECK_INT(cell->elapsed, 1);
+	CHECK_INT(cell->inclusive, 111);
+	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 5);
+	CHECK_INT(dw_agent_region()->drops[DWELL_DROP_COUNTS], drops);
+	finish(&p);
+}
+
+/* Last: it leaves no room. First only for some, then for nothing. */
+TEST(room_runs_out)
 {
 	static struct program p;
 	struct dw_lines lines = {0};
@@ -821,6 +865,7 @@ TEST(nothing_changes_without_room)
 	CHECK(start(&p));
 	enter(check_failed, &p, 1, 1, 1);
 	enter(check_failed, &p, 2, 2, 2);
+	count_for_callees(check_failed);
 	while (dw_arena_take(&lines, 1, DWELL_LINE_OTHER))
 		;
 	/* What it has of its own. */
@@ -836,14 +881,15 @@ TEST(nothing_changes_without_room)
 	memset(dw_arena_line(dw_arena_base(), lines.end - 6), 0, 6 * (size_t)DWELL_LINE_BYTES);
 	CHECK(make_cells(&p));
 	CHECK_INT(dw_agent_region()->drops[DWELL_DROP_COUNTS], drops + 1);
-	CHECK(cell_of(&p, 0, 1, 1));
+	CHECK(!cell_of(&p, 0, 1, 1));
+	CHECK(cell_of(&p, 0, 1, DWELL_SITE_NONE));
 	CHECK_INT(p.t.line->current->key, 1);
 	spend(&p, 10);
 	leave_at(check_failed, &p, 2);
 	spend(&p, 1);
 	leave_at(check_failed, &p, 1);
-	CHECK_INT(cell_of(&p, 0, 1, 1)->elapsed, 11);
-	CHECK_INT(cell_of(&p, 0, 1, 1)->inclusive, 11);
+	CHECK_INT(cell_of(&p, 0, 1, DWELL_SITE_NONE)->elapsed, 11);
+	CHECK_INT(cell_of(&p, 0, 1, DWELL_SITE_NONE)->inclusive, 11);
 	CHECK(!dw_tree_child(&p.t.tree, p.t.line->current, 5, 5));
 	finish(&p);
 }

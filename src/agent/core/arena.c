@@ -16,8 +16,13 @@ enum {
 	CHUNK_BYTES_FIRST = 16 << 10, /* a process that does little has no other */
 	CHUNK_BYTES_MIN = 64 << 10,   /* of later ones: their links are whole pages */
 	CHUNK_BYTES_MAX = 32 << 20,
-	OTHER_BYTES = 16 << 20, /* beside the budget, which is for nodes */
+	CELL_BYTES = 12 << 20,	/* beside the budget, which is for nodes */
+	OTHER_BYTES = 16 << 20, /* likewise, these among them */
 	PATH_BYTES = 8 << 20,	/* likewise, for drawn paths */
+	/* What a thread more brings, and of that what nodes may take, and cells with them. */
+	THREAD_BYTES = 640 << 10,
+	THREAD_NODE_BYTES = 160 << 10,
+	THREAD_CELL_BYTES = 416 << 10,
 	PAGE_BYTES = 4096,
 	WINDOW_MORE = 64 << 20, /* for lines of threads, beside the budget, and other chunks */
 };
@@ -29,14 +34,23 @@ struct arena {
 	uint64_t base;
 	uint64_t links;	   /* address; one byte for DWELL_LINES_A_LINK */
 	uint64_t reserved; /* bytes, as the next */
-	uint64_t granted;  /* of the budget, without what threads have added */
 	uint64_t budget;   /* atomic */
+	uint64_t threads;  /* beyond those that there was room for at the start, atomic */
 	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
 	uint32_t used;	   /* lines, atomic */
 	uint32_t paths;	   /* among them, lines of drawn paths, atomic */
 };
 
 static struct arena arena;
+
+/* Of what is reserved nodes leave half of what is not in use yet. */
+static void share_budget(void)
+{
+	uint64_t most = arena.mapped + (arena.reserved - arena.mapped) / 2;
+
+	if (arena.budget > most)
+		__atomic_store_n(&arena.budget, most, __ATOMIC_RELAXED);
+}
 
 /* Lines of @bytes and their links. */
 static uint64_t with_links(uint64_t bytes)
@@ -46,13 +60,13 @@ static uint64_t with_links(uint64_t bytes)
 
 bool dw_arena_start(uint64_t bytes)
 {
-	arena.reserved = dw_memory_share(bytes > RESERVE_BYTES ? bytes : RESERVE_BYTES);
+	arena.reserved = dw_memory_share(bytes > RESERVE_BYTES / 2 ? bytes * 2 : RESERVE_BYTES);
 	while (arena.reserved &&
 	       !(arena.links = (uint64_t)dw_memory_reserve(with_links(arena.reserved))))
 		arena.reserved = arena.reserved / 2 & -(uint64_t)CHUNK_BYTES_MIN;
 	arena.base = arena.links + with_links(arena.reserved) - arena.reserved;
-	arena.budget = bytes < arena.reserved ? bytes : arena.reserved;
-	arena.granted = arena.budget;
+	arena.budget = bytes;
+	share_budget();
 	arena.used = 1; /* line 0 */
 	dw_agent_region()->arena_base = arena.base;
 	dw_agent_window(arena.budget + WINDOW_MORE);
@@ -70,14 +84,12 @@ void dw_arena_give_back(uint64_t keep)
 	if (links_end < arena.base)
 		dw_sys_munmap((void *)links_end, arena.base - links_end);
 	arena.reserved = end;
-	if (arena.budget > end)
-		__atomic_store_n(&arena.budget, end, __ATOMIC_RELAXED);
+	share_budget();
 }
 
-void dw_arena_extend(uint64_t bytes)
+void dw_arena_extend(void)
 {
-	if (arena.budget + bytes <= arena.reserved)
-		__atomic_fetch_add(&arena.budget, bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&arena.threads, 1, __ATOMIC_RELAXED);
 }
 
 uint64_t dw_arena_base(void)
@@ -88,6 +100,24 @@ uint64_t dw_arena_base(void)
 uint32_t *dw_arena_links(void)
 {
 	return (uint32_t *)arena.links;
+}
+
+/* Bytes of all lines after one is taken for @use, where drawn paths have @paths of them. */
+static uint64_t room_for(enum dw_line_use use, uint64_t paths)
+{
+	static const uint64_t beside[] = {0, OTHER_BYTES, CELL_BYTES, OTHER_BYTES};
+	static const uint64_t a_thread[] = {THREAD_NODE_BYTES, THREAD_BYTES, THREAD_CELL_BYTES,
+					    THREAD_BYTES};
+	uint64_t threads = __atomic_load_n(&arena.threads, __ATOMIC_RELAXED);
+	uint64_t budget = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED);
+	uint64_t told = __atomic_load_n(&dw_agent_region()->tree_room, __ATOMIC_RELAXED);
+	uint64_t most = use == DWELL_LINE_NODE && told && told < budget ? told : budget;
+	uint64_t bytes = most + beside[use] + threads * a_thread[use] + paths;
+	uint64_t reserved = __atomic_load_n(&arena.reserved, __ATOMIC_RELAXED);
+
+	if (use == DWELL_LINE_CELL) /* a share is kept even where there is little */
+		reserved -= (reserved - budget) / 4;
+	return bytes < reserved ? bytes : reserved;
 }
 
 /* Let the links of the first @bytes of lines be used. */
@@ -102,6 +132,7 @@ static bool open_links(uint64_t bytes)
 static bool grow(uint64_t end)
 {
 	uint64_t mapped = arena.mapped, bytes = mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
+	uint64_t all = room_for(DWELL_LINE_OTHER, PATH_BYTES);
 
 	bytes = !mapped			   ? CHUNK_BYTES_FIRST
 		: mapped < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN - mapped
@@ -110,9 +141,8 @@ static bool grow(uint64_t end)
 					   : bytes;
 	if (mapped + bytes < end)
 		bytes = (end - mapped + CHUNK_BYTES_MIN - 1) & -(uint64_t)CHUNK_BYTES_MIN;
-	if (mapped + bytes > arena.budget + OTHER_BYTES + PATH_BYTES)
-		bytes = (arena.budget + OTHER_BYTES + PATH_BYTES - mapped) &
-			-(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
+	if (mapped + bytes > all)
+		bytes = (all - mapped) & -(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
 	if (mapped + bytes < end || !open_links(mapped + bytes) ||
 	    !dw_agent_chunk_at(DWELL_CHUNK_ARENA, bytes, (void *)(arena.base + mapped)))
 		return false;
@@ -140,27 +170,15 @@ static bool make_room(uint64_t end)
 	return false;
 }
 
-/* What nodes must leave of the budget, as other processes have so many. */
-static uint64_t withheld(void)
-{
-	uint64_t room = __atomic_load_n(&dw_agent_region()->tree_room, __ATOMIC_RELAXED);
-
-	return room && room < arena.granted ? arena.granted - room : 0;
-}
-
 /* Whether lines before @end may be taken for @use. Paths have room of their own. */
 static bool is_within(uint64_t end, enum dw_line_use use)
 {
-	uint64_t bytes = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED);
-	uint64_t paths = __atomic_load_n(&arena.paths, __ATOMIC_RELAXED) * DWELL_LINE_BYTES;
+	uint64_t paths =
+		(uint64_t)__atomic_load_n(&arena.paths, __ATOMIC_RELAXED) * DWELL_LINE_BYTES;
 
 	if (use == DWELL_LINE_PATH && paths >= PATH_BYTES)
 		return false;
-	if (use != DWELL_LINE_NODE)
-		bytes += OTHER_BYTES;
-	else
-		bytes -= withheld();
-	return end * DWELL_LINE_BYTES <= bytes + paths;
+	return end * DWELL_LINE_BYTES <= room_for(use, paths);
 }
 
 /* Take a block of @n lines from the arena. */

@@ -3,8 +3,10 @@
  * chunks of the region as they are needed.
  *
  * A thread takes lines from a block of its own, so blocks are the only thing that threads compete
- * for. Lines are zeroed and never given back. Room is made while system calls are allowed, up to
- * the budget, of which a share is kept for lines that are no nodes; cells may take more beside it.
+ * for. Lines are zeroed and never given back. Room is made while system calls are allowed: for
+ * nodes up to the budget, for drawn paths and for cells beside it. What cells leave is kept for
+ * those of callees alone, for when there is no room for one for each call (tree.h). Each thread
+ * beyond the first 16 brings some room of every kind.
  */
 #pragma once
 
@@ -23,7 +25,8 @@ enum { DWELL_LINES_A_LINK = DWELL_LINE_BYTES / sizeof(uint32_t) }; /* in bytes *
 enum dw_line_use {
 	DWELL_LINE_NODE,  /* of the tree: not from what is kept */
 	DWELL_LINE_PATH,  /* drawn: from room of their own */
-	DWELL_LINE_OTHER, /* cells, threads, OS records, single activations: to the last line */
+	DWELL_LINE_CELL,  /* of a call, and single activations */
+	DWELL_LINE_OTHER, /* callees and their cells, threads, OS records: to the last line */
 };
 
 /* Reserve addresses, in a process with one thread: for @bytes of lines, as far as they can be had.
@@ -33,8 +36,8 @@ bool dw_arena_start(uint64_t bytes);
 /* Give back addresses that no lines are mapped at, but for @keep bytes. Inside dw_agent_enter(). */
 void dw_arena_give_back(uint64_t keep);
 
-/* Let the budget be larger by @bytes, for a thread more. */
-void dw_arena_extend(uint64_t bytes);
+/* Let there be room for a thread more. */
+void dw_arena_extend(void);
 
 /* @n lines in a row, zeroed: the first one's index, 0 = no room. [any-thread] */
 uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use);

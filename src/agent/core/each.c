@@ -130,7 +130,7 @@ static struct dw_tree_each *lines_of(struct dw_each *e, struct dw_each_callee *c
 
 	if (!line)
 		line = dw_arena_take(&e->lines, EACH_LINES + callee->slowest * SLOW_LINES,
-				     DWELL_LINE_OTHER);
+				     DWELL_LINE_CELL);
 	if (!line)
 		return NULL;
 	each = dw_arena_line(e->thread->arena, line);

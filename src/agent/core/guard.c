@@ -15,16 +15,22 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-enum { DWELL_ENTER_TRIES = 1000, DWELL_ENTER_WAIT_NS = 50000 };
+/* Who waits looks less and less often, so that hundreds of threads leave the holder a processor:
+ * 1 s together. */
+enum { DWELL_ENTER_TRIES = 320, DWELL_ENTER_WAIT_NS = 50000, DWELL_ENTER_WAIT_MAX_NS = 3200000 };
 
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
 static bool lock(void)
 {
+	long wait = DWELL_ENTER_WAIT_NS;
+
 	for (int i = 0; i < DWELL_ENTER_TRIES; i++) {
 		if (!__atomic_exchange_n(&dw_agent.wiped->lock, 1, __ATOMIC_ACQUIRE))
 			return true;
-		dw_sys_sleep_ns(DWELL_ENTER_WAIT_NS);
+		dw_sys_sleep_ns(wait);
+		if (wait < DWELL_ENTER_WAIT_MAX_NS)
+			wait *= 2;
 	}
 	return false;
 }

@@ -19,8 +19,7 @@
 #include <errno.h>
 
 enum {
-	THREADS_FREE = 16, /* for which the arena has room from the start */
-	THREAD_BYTES = 1 << 20,
+	THREADS_FREE = 16,	 /* for which the arena has room from the start */
 	CLOCK_OF_THREAD = 4 | 2, /* the kernel's CPUCLOCK_PERTHREAD_MASK and CPUCLOCK_SCHED */
 	LOOKS = 4, /* threads that are looked at for one that has ended, when one begins */
 	SETTLE_TRIES = 200,
@@ -258,7 +257,7 @@ static struct dw_thread *new_thread(void)
 	if (!t)
 		return NULL;
 	if (__atomic_fetch_add(&threads.all_n, 1, __ATOMIC_RELAXED) >= THREADS_FREE)
-		dw_arena_extend(THREAD_BYTES);
+		dw_arena_extend();
 	t->own_stack = dw_own_stack_make();
 	t->next = __atomic_load_n(&threads.all, __ATOMIC_ACQUIRE);
 	while (!__atomic_compare_exchange_n(&threads.all, &t->next, t, false, __ATOMIC_RELEASE,

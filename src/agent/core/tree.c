@@ -1,6 +1,6 @@
 /*
  * Finding and making nodes; see tree.h. The table is open-addressed with linear probing, at most
- * half full.
+ * three quarters full.
  */
 #include "agent/core/tree.h"
 
@@ -12,9 +12,11 @@
 
 enum {
 	ROOM_MIN = 1024,
-	GROWTH = 4,
+	QUICK_GROWTH = 4,
 	QUICK_MIN = 512,
 	QUICK_MAX = 1 << 18,
+	QUICK_EACH = 1 << 14,	    /* that each thread may have; larger ones take a share of */
+	QUICK_ALL_BYTES = 32 << 20, /* bytes */
 	HUGE_BYTES = 2 << 20,
 	QUICK_SHIFT = 15, /* as gates have it */
 };
@@ -23,6 +25,7 @@ enum {
 #define TWIN	 (1u << 31)
 
 static uint32_t nodes_max = UINT32_MAX;
+static int64_t quick_left = QUICK_ALL_BYTES; /* atomic */
 
 void dw_tree_limit(uint32_t nodes)
 {
@@ -88,7 +91,7 @@ static bool grow(struct dw_tree *t)
 
 	if (t->room >= ROOM_MAX)
 		return false;
-	larger.room = t->room ? t->room * GROWTH : ROOM_MIN;
+	larger.room = t->room ? t->room * 2 : ROOM_MIN;
 	larger.table = map(larger.room * sizeof(*larger.table));
 	if (!larger.table)
 		return false;
@@ -106,11 +109,24 @@ static uint32_t quick_mask(uint32_t room)
 	return (uint32_t)((room - 2) * sizeof(struct dw_tree_quick));
 }
 
-/* Nothing that was made is found any more. */
+/* Let the table be a small one again, if one can be had. */
+static void shrink(struct dw_tree *t)
+{
+	struct dw_tree_entry *table = t->room > ROOM_MIN ? map(ROOM_MIN * sizeof(*table)) : NULL;
+
+	if (!table)
+		return;
+	end_table(t);
+	t->table = table;
+	t->room = ROOM_MIN;
+}
+
+/* Nothing that was made is found any more. Cells are far fewer than nodes. */
 static void forget_all(struct dw_tree *t)
 {
 	if (t->quick)
 		memset(t->quick, 0, t->quick_room * sizeof(*t->quick));
+	shrink(t);
 	if (t->room)
 		memset(t->table, 0, t->room * sizeof(*t->table));
 	t->nodes = t->quick_n = 0;
@@ -204,14 +220,17 @@ static struct dw_tree_node *make(struct dw_tree *t, struct dw_tree_node *parent,
 	return n;
 }
 
-/* Let the entry of @line, new, be found by @h. False: no room. */
-static bool enter(struct dw_tree *t, uint32_t line, uint32_t h)
+/* Whether the table has room for one more, or for what cannot be found again. */
+static bool has_room(struct dw_tree *t)
 {
-	if (t->nodes >= t->room / 2 && !grow(t))
-		return false;
+	return t->nodes < t->room / 4 * 3 || grow(t);
+}
+
+/* Let @line, new, be found by @h: there is room. */
+static void enter(struct dw_tree *t, uint32_t line, uint32_t h)
+{
 	insert(t, (struct dw_tree_entry){line, h});
 	t->nodes++;
-	return true;
 }
 
 enum { CALLEE_LINES = sizeof(struct dw_tree_callee) / DWELL_LINE_BYTES };
@@ -235,9 +254,10 @@ static uint32_t callee_of(struct dw_tree *t, uint64_t key)
 
 	if (line)
 		return line;
-	line = dw_arena_take(&t->lines, CALLEE_LINES, DWELL_LINE_OTHER);
-	if (!line || !enter(t, line, h))
+	line = has_room(t) ? dw_arena_take(&t->lines, CALLEE_LINES, DWELL_LINE_OTHER) : 0;
+	if (!line)
 		return 0;
+	enter(t, line, h);
 	set_callee(t, line, key);
 	return line;
 }
@@ -259,8 +279,10 @@ static struct dw_tree_node *set_cell(const struct dw_tree *t, uint32_t line, uin
 static struct dw_tree_node *make_cell(struct dw_tree *t, uint32_t caller, uint64_t key,
 				      uint32_t site)
 {
+	bool is_call = site != DWELL_SITE_NONE || dw_key_is_line(key);
+	enum dw_line_use use = is_call ? DWELL_LINE_CELL : DWELL_LINE_OTHER;
 	uint32_t callee = callee_of(t, key);
-	uint32_t line = callee ? dw_arena_take(&t->lines, 1, DWELL_LINE_OTHER) : 0;
+	uint32_t line = callee ? dw_arena_take(&t->lines, 1, use) : 0;
 
 	return line ? set_cell(t, line, caller, callee, key, site) : NULL;
 }
@@ -272,17 +294,31 @@ static struct dw_tree_node *home_of(const struct dw_tree *t, struct dw_tree_node
 	return t->cells ? dw_arena_line(t->base, ((struct dw_tree_cell *)n)->callee) : unfold(t, n);
 }
 
-struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
-				   uint32_t site)
+/* The child below @home, made if it is new. NULL = no room. */
+static struct dw_tree_node *child(struct dw_tree *t, struct dw_tree_node *home, uint64_t key,
+				  uint32_t site)
 {
-	struct dw_tree_node *home = home_of(t, parent), *n;
 	uint32_t above = dw_arena_index(t->base, home), h = hash(above, key, site);
 	uint32_t line = find(t, above, key, site, h)->line;
+	struct dw_tree_node *n = NULL;
 
 	if (line)
 		return dw_arena_line(t->base, line);
-	n = t->cells ? make_cell(t, above, key, site) : make(t, home, key, site);
-	return n && enter(t, dw_arena_index(t->base, n), h) ? n : NULL;
+	if (has_room(t))
+		n = t->cells ? make_cell(t, above, key, site) : make(t, home, key, site);
+	if (n)
+		enter(t, dw_arena_index(t->base, n), h);
+	return n;
+}
+
+struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *parent, uint64_t key,
+				   uint32_t site)
+{
+	struct dw_tree_node *n = child(t, home_of(t, parent), key, site);
+
+	if (n || !t->cells || dw_key_is_line(key))
+		return n;
+	return child(t, home_of(t, dw_arena_line(t->base, t->cells)), key, DWELL_SITE_NONE);
 }
 
 struct dw_tree_node *dw_tree_make_cells(struct dw_tree *t, struct dw_tree_thread *line,
@@ -309,9 +345,12 @@ uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell)
 
 	if (line)
 		return line;
-	line = dw_arena_take(&t->lines, sizeof(*drawn) / DWELL_LINE_BYTES, DWELL_LINE_PATH);
-	if (!line || !enter(t, line, h))
+	line = has_room(t) ? dw_arena_take(&t->lines, sizeof(*drawn) / DWELL_LINE_BYTES,
+					   DWELL_LINE_PATH)
+			   : 0;
+	if (!line)
 		return 0;
+	enter(t, line, h);
 	drawn = dw_arena_line(t->base, line);
 	drawn->cell = cell;
 	drawn->parent = parent;
@@ -334,18 +373,37 @@ static bool remember_in_node(struct dw_tree_node *parent, const struct dw_tree_n
 	return false;
 }
 
+/* What gates' table of @room entries takes of what all threads have together. */
+static int64_t shared_bytes(uint32_t room)
+{
+	return room > QUICK_EACH ? (int64_t)(room * sizeof(struct dw_tree_quick)) : 0;
+}
+
+/* Give the gates' table back. */
+static void end_quick(struct dw_tree *t)
+{
+	dw_agent_memory_free(t->quick, t->quick_room * sizeof(*t->quick));
+	__atomic_fetch_add(&quick_left, shared_bytes(t->quick_room), __ATOMIC_RELAXED);
+	t->quick = NULL;
+	t->quick_room = 0;
+}
+
 /* Begin a larger table for gates, empty: what is used comes back. */
 static void grow_quick(struct dw_tree *t, struct dw_tree_thread *line)
 {
-	uint32_t room = t->quick_room ? t->quick_room * GROWTH : QUICK_MIN;
-	struct dw_tree_quick *quick = room > QUICK_MAX ? NULL : map(room * sizeof(*quick));
+	uint32_t room = t->quick_room ? t->quick_room * QUICK_GROWTH : QUICK_MIN;
+	struct dw_tree_quick *quick = NULL;
 
 	t->quick_n = 0;
+	if (room <= QUICK_MAX &&
+	    __atomic_load_n(&quick_left, __ATOMIC_RELAXED) >= shared_bytes(room))
+		quick = map(room * sizeof(*quick));
 	if (!quick)
 		return;
 	line->quick = quick;
 	line->quick_mask = quick_mask(room);
-	dw_agent_memory_free(t->quick, t->quick_room * sizeof(*quick));
+	end_quick(t);
+	__atomic_fetch_sub(&quick_left, shared_bytes(room), __ATOMIC_RELAXED);
 	t->quick = quick;
 	t->quick_room = room;
 }
@@ -356,8 +414,11 @@ void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_
 	uint32_t index = dw_arena_index(t->base, child), check;
 	struct dw_tree_quick *q;
 
-	if (t->cells)
+	if (t->cells) {
 		parent = home_of(t, parent);
+		if (((const struct dw_tree_cell *)child)->caller != dw_arena_index(t->base, parent))
+			return; /* gates would not find it by its site */
+	}
 	if (remember_in_node(parent, child, index))
 		return;
 	if (t->quick_n >= t->quick_room / 2)
@@ -391,7 +452,6 @@ struct dw_tree_os *dw_tree_os(struct dw_tree *t, struct dw_tree_node *node)
 void dw_tree_end(struct dw_tree *t)
 {
 	end_table(t);
-	dw_agent_memory_free(t->quick, t->quick_room * sizeof(*t->quick));
-	t->quick = NULL;
-	t->quick_room = t->quick_n = 0;
+	end_quick(t);
+	t->quick_n = 0;
 }

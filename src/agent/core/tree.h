@@ -11,6 +11,8 @@
  *
  * When there is no room for a node the tree's owner goes over to cells (wire/call-tree.h), which
  * are found by their caller's record in place of a node. Nodes that were made stay as they are.
+ * When there is no room for a cell of a call either, it is one of its callee alone, whoever calls
+ * it.
  *
  * For the thread itself, in its slow path. Makes system calls where it grows. Nodes are never
  * freed, the table is grown as long as there is memory.

@@ -311,6 +311,8 @@ static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 	if (dw_line_is_cell(l->kind)) {
 		r->sums.cost += cost;
 		r->stats.cell_calls += l->kind == DWELL_LINE_CELL_STATEMENT ? 0 : values.calls;
+		r->stats.cell_calls_of_any +=
+			dw_cell_lines_is_callers(&r->s, c->line) ? 0 : values.calls;
 		if (dw_drawn_share(&r->drawn, &r->s, c->line, &values))
 			return -ENOMEM;
 	}

@@ -83,12 +83,13 @@ struct dw_region_calls_stats {
 	uint64_t slow_ns;	   /* of the overhead: in slow paths */
 	uint64_t nodes;
 	uint64_t cells;
-	uint64_t drawn;	     /* moments at which a path was found */
-	uint64_t cell_calls; /* calls that they have: their paths are not known */
-	uint64_t drawn_lost; /* those whose path had no room */
-	uint64_t counted;    /* calls of what is measured no more */
-	uint64_t each_lost;  /* callees in a thread of whose single activations nothing is known */
-	uint64_t broken;     /* lines that make no sense */
+	uint64_t drawn;		    /* moments at which a path was found */
+	uint64_t cell_calls;	    /* calls that they have: their paths are not known */
+	uint64_t cell_calls_of_any; /* of these, whose callers are not known either */
+	uint64_t drawn_lost;	    /* those whose path had no room */
+	uint64_t counted;	    /* calls of what is measured no more */
+	uint64_t each_lost; /* callees in a thread of whose single activations nothing is known */
+	uint64_t broken;    /* lines that make no sense */
 	uint64_t lookups, repairs, stacks;
 	uint64_t arena_bytes;
 	uint64_t gate_samples;	      /* by which costs of probes were found */

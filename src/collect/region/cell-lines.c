@@ -82,8 +82,10 @@ static int name_cell(struct dw_call_lines *s, const struct dw_tree_cell *cell, u
 	*passed = callee->is_outside ? 0 : (uint8_t)site.gates;
 	row->flags |= DWELL_CALL_OUTERMOST_FUNCTION | DWELL_CALL_OUTERMOST_EDGE |
 		      DWELL_CALL_OUTERMOST_SITE;
-	/* Whether its module was called already by another one farther out is not known. */
-	if (!row->caller || module_of(s, row->caller) != module_of(s, row->entry))
+	/* Whether its module was called already by another one farther out is not known, and of
+	 * calls whose callers had no room not even that. */
+	if (cell->site != DWELL_SITE_NONE &&
+	    (!row->caller || module_of(s, row->caller) != module_of(s, row->entry)))
 		row->flags |= DWELL_CALL_OUTERMOST_MODULE;
 	return rc;
 }
@@ -199,6 +201,12 @@ int dw_cell_lines_take(struct dw_call_lines *s, uint32_t line, const struct dw_t
 	if (dw_call_lines_set(s, line, (const void *)&cell))
 		return -ENOMEM;
 	return dw_call_lines_count(s, line, (const struct dw_tree_node *)&cell);
+}
+
+bool dw_cell_lines_is_callers(const struct dw_call_lines *s, uint32_t line)
+{
+	return s->lines.v[line].kind == DWELL_LINE_CELL_STATEMENT ||
+	       s->lines.v[line].site != DWELL_SITE_NONE;
 }
 
 /* Whether the cell at @line may be the last of a path that goes on from @parent: one of the same

@@ -36,6 +36,10 @@ int dw_cell_lines_count(struct dw_call_lines *s);
  * is. */
 uint32_t dw_cell_lines_caller(const struct dw_call_lines *s, uint32_t line);
 
+/* Whether the cell at @line is of one caller, and not of all that had no room for one of their
+ * own. */
+bool dw_cell_lines_is_callers(const struct dw_call_lines *s, uint32_t line);
+
 /* The line of the record of what the cell at @line is a call of, or the root of cells. */
 uint32_t dw_cell_lines_callee(const struct dw_call_lines *s, uint32_t line);
 
