@@ -173,6 +173,8 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	if (!rc)
 		rc = dw_region_calls_new(&r->slices.p, d->process, &names, &d->calls);
 	if (!rc)
+		dw_region_calls_limit(d->calls, r->memory);
+	if (!rc)
 		rc = dw_vec_push(&r->open, d);
 	if (rc)
 		free_recorded(d);
@@ -355,11 +357,22 @@ static struct dw_gate_samples take_samples(const struct dw_call_recording *r, st
 	return s;
 }
 
-/* Whether @d is not read, since it comes when there are too many nodes already: a server that makes
- * a process for each request would fill all memory. */
+/* Lines of call trees that are kept, of whatever they are. */
+static uint64_t lines_kept(const struct dw_call_recording *r)
+{
+	uint64_t bytes = 0;
+
+	dw_vec_each(d, &r->open)
+		bytes += dw_region_calls_stats((*d)->calls)->arena_bytes;
+	return bytes / DWELL_LINE_BYTES;
+}
+
+/* Whether @d is not read, since it comes when there are too many nodes already, or processes that
+ * run have too many lines: a server that makes a process for each request would fill all memory. */
 static bool is_left_out(struct dw_call_recording *r, struct recorded *d)
 {
-	if (!d->is_known && dw_calls_count(&r->slices.p.calls) >= r->nodes_max) {
+	if (!d->is_known &&
+	    (dw_calls_count(&r->slices.p.calls) >= r->nodes_max || lines_kept(r) >= r->nodes_max)) {
 		r->sums.left_out++;
 		d->is_bad = true;
 	}

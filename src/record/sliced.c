@@ -15,6 +15,7 @@ enum {
 	SLICE_SHARE = 100,    /* a slice is never shorter than 1 / this of what was before it */
 	COST_SHARE = 100,     /* nor than this many times the time of reading */
 	DELTAS_MAX = 1 << 18, /* in memory */
+	NODES_MAX = 1 << 18,  /* likewise */
 };
 
 int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
@@ -90,7 +91,8 @@ static void end_slice(struct dw_sliced *s, uint64_t now)
 
 void dw_sliced_relieve(struct dw_sliced *s, uint32_t slice)
 {
-	if (s->p.calls.deltas.n <= DELTAS_MAX && s->p.allocations.deltas.n <= DELTAS_MAX)
+	if (s->p.calls.nodes.n <= NODES_MAX && s->p.calls.deltas.n <= DELTAS_MAX &&
+	    s->p.allocations.deltas.n <= DELTAS_MAX)
 		return;
 	if (slice == dw_sliced_now(s))
 		end_slice(s, dw_clock_ns(CLOCK_MONOTONIC));

@@ -37,6 +37,20 @@ enum {
 	DWELL_TREE_WAYS = 4, /* children that a node remembers for the gates */
 };
 
+/* Bytes of lines beside the budget for nodes, which the agent is told; a collector reads no more.
+ */
+enum {
+	DWELL_ROOM_CELLS = 12 << 20,
+	DWELL_ROOM_OTHER = 16 << 20, /* cells among it */
+	DWELL_ROOM_PATHS = 8 << 20,  /* drawn ones */
+	/* What each thread beyond the first ones brings, and of that what nodes may take, and cells
+	 * with them; of so many threads. */
+	DWELL_ROOM_THREAD = 640 << 10,
+	DWELL_ROOM_THREAD_NODES = 160 << 10,
+	DWELL_ROOM_THREAD_CELLS = 416 << 10,
+	DWELL_ROOM_THREADS = 240,
+};
+
 /*
  * What a node's key names. Below 2^32: a function (struct dw_region_module: first_id + its index in
  * the image), or an import (first_id + functions.n + its index): a callee that the module calls by

@@ -1573,6 +1573,7 @@ struct pieces {
 	struct process x;
 	struct dw_call_values sum;
 	uint32_t values, nodes;
+	size_t nodes_most; /* at a time */
 };
 
 /* Take what there is, and forget it, as who writes a session does. */
@@ -1585,6 +1586,8 @@ static void take_piece(void *ctx)
 		dw_call_values_add(&all->sum, &d->values);
 	all->values += (uint32_t)calls->deltas.n;
 	all->nodes = dw_calls_count(calls);
+	if (all->nodes_most < calls->nodes.n)
+		all->nodes_most = calls->nodes.n;
 	calls->deltas.n = 0;
 	dw_calls_forget(calls);
 }
@@ -1597,7 +1600,7 @@ static long peak_kb(void)
 	return u.ru_maxrss;
 }
 
-/* All that changed at once: it takes 150 bytes a node, and what is handed on at a time. */
+/* All that changed at once: it takes 120 bytes a node, and what is handed on at a time. */
 TEST(a_million_nodes_take_little_memory)
 {
 	struct pieces all = {0};
@@ -1618,10 +1621,11 @@ TEST(a_million_nodes_take_little_memory)
 	CHECK_INT(dw_region_calls_read(x->r, x->w.fd, &now), 0);
 	/* Sanitizers keep what was freed. */
 	if (!IS_SANITIZED)
-		CHECK(peak_kb() - before_kb < MANY / 1024 * 150 + (50 << 10));
+		CHECK(peak_kb() - before_kb < MANY / 1024 * 120 + (50 << 10));
 	CHECK(all.values && all.values < MANY); /* the rest is what was not taken yet */
 	take_piece(&all);
 	CHECK_INT(all.nodes, MANY + 1);
+	CHECK(all.nodes_most < MANY / 64);
 	CHECK_INT(all.values, MANY);
 	CHECK_INT(all.sum.calls, 2 * MANY);
 	CHECK_INT(all.sum.elapsed_ns, 100 * MANY);
@@ -1674,6 +1678,23 @@ TEST(nonsense_is_dropped)
 	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_FORMAT);
 	x.w.h->chunks[0].at = 1ull << 40;
 	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_FORMAT);
+	close_process(&x);
+}
+
+/* 24 MB beside the budget, and 150 for threads: what is kept of lines is a multiple of that. */
+TEST(no_more_lines_are_read_than_there_is_memory_for)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	dw_region_calls_limit(x.r, 8 << 20);
+	x.w.h->arena_lines = (200 << 20) / DWELL_LINE_BYTES;
+	CHECK_INT(read_at(&x, 100, false), DWELL_ERR_LIMIT);
+	CHECK_INT(dw_calls_count(&x.p.calls), 0);
+	x.w.h->arena_lines = (182 << 20) / DWELL_LINE_BYTES;
+	CHECK_INT(read_at(&x, 100, false), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
 	close_process(&x);
 }
 

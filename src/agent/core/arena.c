@@ -16,13 +16,6 @@ enum {
 	CHUNK_BYTES_FIRST = 16 << 10, /* a process that does little has no other */
 	CHUNK_BYTES_MIN = 64 << 10,   /* of later ones: their links are whole pages */
 	CHUNK_BYTES_MAX = 32 << 20,
-	CELL_BYTES = 12 << 20,	/* beside the budget, which is for nodes */
-	OTHER_BYTES = 16 << 20, /* likewise, these among them */
-	PATH_BYTES = 8 << 20,	/* likewise, for drawn paths */
-	/* What a thread more brings, and of that what nodes may take, and cells with them. */
-	THREAD_BYTES = 640 << 10,
-	THREAD_NODE_BYTES = 160 << 10,
-	THREAD_CELL_BYTES = 416 << 10,
 	PAGE_BYTES = 4096,
 	WINDOW_MORE = 64 << 20, /* for lines of threads, beside the budget, and other chunks */
 };
@@ -105,10 +98,11 @@ uint32_t *dw_arena_links(void)
 /* Bytes of all lines after one is taken for @use, where drawn paths have @paths of them. */
 static uint64_t room_for(enum dw_line_use use, uint64_t paths)
 {
-	static const uint64_t beside[] = {0, OTHER_BYTES, CELL_BYTES, OTHER_BYTES};
-	static const uint64_t a_thread[] = {THREAD_NODE_BYTES, THREAD_BYTES, THREAD_CELL_BYTES,
-					    THREAD_BYTES};
-	uint64_t threads = __atomic_load_n(&arena.threads, __ATOMIC_RELAXED);
+	static const uint64_t beside[] = {0, DWELL_ROOM_OTHER, DWELL_ROOM_CELLS, DWELL_ROOM_OTHER};
+	static const uint64_t a_thread[] = {DWELL_ROOM_THREAD_NODES, DWELL_ROOM_THREAD,
+					    DWELL_ROOM_THREAD_CELLS, DWELL_ROOM_THREAD};
+	uint64_t more = __atomic_load_n(&arena.threads, __ATOMIC_RELAXED);
+	uint64_t threads = more < DWELL_ROOM_THREADS ? more : DWELL_ROOM_THREADS;
 	uint64_t budget = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED);
 	uint64_t told = __atomic_load_n(&dw_agent_region()->tree_room, __ATOMIC_RELAXED);
 	uint64_t most = use == DWELL_LINE_NODE && told && told < budget ? told : budget;
@@ -132,7 +126,7 @@ static bool open_links(uint64_t bytes)
 static bool grow(uint64_t end)
 {
 	uint64_t mapped = arena.mapped, bytes = mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
-	uint64_t all = room_for(DWELL_LINE_OTHER, PATH_BYTES);
+	uint64_t all = room_for(DWELL_LINE_OTHER, DWELL_ROOM_PATHS);
 
 	bytes = !mapped			   ? CHUNK_BYTES_FIRST
 		: mapped < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN - mapped
@@ -176,7 +170,7 @@ static bool is_within(uint64_t end, enum dw_line_use use)
 	uint64_t paths =
 		(uint64_t)__atomic_load_n(&arena.paths, __ATOMIC_RELAXED) * DWELL_LINE_BYTES;
 
-	if (use == DWELL_LINE_PATH && paths >= PATH_BYTES)
+	if (use == DWELL_LINE_PATH && paths >= DWELL_ROOM_PATHS)
 		return false;
 	return end * DWELL_LINE_BYTES <= room_for(use, paths);
 }

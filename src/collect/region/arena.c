@@ -61,7 +61,7 @@ int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head,
 	struct reading reading = {fd, buffer, step, ctx};
 	int rc = buffer ? 0 : -ENOMEM;
 
-	if (head->arena_lines > DWELL_ARENA_LINES_MAX)
+	if (head->arena_lines > (a->lines_max ? a->lines_max : DWELL_ARENA_LINES_MAX))
 		return DWELL_ERR_LIMIT;
 	if (!rc)
 		rc = find_chunks(a, fd, head);

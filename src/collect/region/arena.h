@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DWELL_ARENA_LINES_MAX = 1 << 24 }; /* 1 GB */
+enum { DWELL_ARENA_LINES_MAX = 1 << 24 }; /* 1 GB, where nobody says another number */
 
 struct dw_arena_line {
 	uint64_t words[DWELL_LINE_BYTES / sizeof(uint64_t)];
@@ -29,6 +29,7 @@ struct dw_arena_chunk {
 /* Zero-initialised. */
 struct dw_arena {
 	DW_VEC(struct dw_arena_chunk) chunks; /* as of the last reading */
+	uint64_t lines_max;		      /* 0 = DWELL_ARENA_LINES_MAX */
 };
 
 /* Is given @n @lines, the first of index @at: borrowed until it returns. 0, or what ends the
@@ -38,7 +39,7 @@ typedef int dw_arena_step_fn(void *ctx, uint32_t at, uint32_t n, const struct dw
 /*
  * Read the arena of the region @fd, whose head was just read, and give all of it to @step. 0;
  * DWELL_ERR_FORMAT (chunks that make no sense, or a file that has become shorter); DWELL_ERR_LIMIT
- * (beyond DWELL_ARENA_LINES_MAX); -ENOMEM; -errno; what @step gave.
+ * (beyond lines_max); -ENOMEM; -errno; what @step gave.
  */
 int dw_arena_read(struct dw_arena *a, int fd, const struct dw_region_head *head,
 		  dw_arena_step_fn *step, void *ctx);

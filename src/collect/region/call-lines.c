@@ -476,6 +476,8 @@ static int take_step(void *ctx, uint32_t at, uint32_t n, const struct dw_arena_l
 		rc = find_threads(s);
 	for (uint32_t i = 0; i < n && !rc; i++)
 		rc = take_line(s, at + i, &lines[i]);
+	if (s->now->full)
+		s->now->full(s->now->ctx);
 	return rc;
 }
 
@@ -501,19 +503,19 @@ static int find_waiting(struct dw_call_lines *s)
 	return rc;
 }
 
-int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
-		       const struct dw_region_clock *clock)
+int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_reading *now)
 {
 	int rc;
 
 	s->fd = fd;
-	s->clock = clock;
-	s->lines_end = head->arena_lines;
+	s->now = now;
+	s->clock = now->clock;
+	s->lines_end = now->head->arena_lines;
 	s->changes.n = 0;
 	dw_vec_each(old, &s->olds)
 		s->wholes.v[old->whole].old = 0;
 	s->olds.n = 0;
-	rc = dw_arena_read(&s->arena, fd, head, take_step, s);
+	rc = dw_arena_read(&s->arena, fd, now->head, take_step, s);
 	return rc || !s->waiting.n ? rc : find_waiting(s);
 }
 

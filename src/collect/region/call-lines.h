@@ -142,6 +142,7 @@ struct dw_call_lines {
 	int fd; /* of the region */
 	uint32_t lines_end;
 	const struct dw_region_clock *clock;
+	const struct dw_region_reading *now;
 	DW_VEC(struct dw_call_line) lines;
 	DW_VEC(struct dw_call_counts) counts; /* by line */
 	DW_VEC(struct dw_whole_line) wholes;
@@ -158,11 +159,10 @@ struct dw_call_lines {
 };
 
 /*
- * Read the arena of the region @fd, whose @head was just read, and give what has come a meaning.
- * Errors as dw_region_calls_read().
+ * Read the arena of the region @fd, whose head in @now was just read, and give what has come a
+ * meaning; @now is told where that are many nodes. Errors as dw_region_calls_read().
  */
-int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_head *head,
-		       const struct dw_region_clock *clock);
+int dw_call_lines_read(struct dw_call_lines *s, int fd, const struct dw_region_reading *now);
 
 /* Whether lines of @kind are nodes of a tree. */
 bool dw_line_is_node(enum dw_line_kind kind);

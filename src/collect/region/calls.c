@@ -68,6 +68,14 @@ int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_
 	return 0;
 }
 
+void dw_region_calls_limit(struct dw_region_calls *r, uint64_t bytes)
+{
+	/* Threads that take the last paths at once may pass the limit by some lines. */
+	bytes += DWELL_ROOM_OTHER + DWELL_ROOM_PATHS + DWELL_ROOM_PATHS / 8 +
+		 (uint64_t)DWELL_ROOM_THREADS * DWELL_ROOM_THREAD;
+	r->s.arena.lines_max = bytes / DWELL_LINE_BYTES;
+}
+
 /* What probes of a call cost whose node is on a line of @kind. NULL = it is no call. */
 static const struct dw_probe_cost *call_cost(const struct dw_region_calls *r,
 					     enum dw_line_kind kind)
@@ -542,7 +550,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 
 int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_region_reading *now)
 {
-	int rc = dw_call_lines_read(&r->s, fd, now->head, now->clock);
+	int rc = dw_call_lines_read(&r->s, fd, now);
 
 	if (!rc)
 		rc = dw_call_pairs_read(&r->s, now->is_last);

@@ -69,7 +69,8 @@ struct dw_region_reading {
 	/* Is told what calls took, path by path. False: if gates let them pass, these are gone now.
 	 * NULL = nobody wants to know. */
 	bool (*cost)(void *ctx, const struct dw_call_cost *cost);
-	/* Is told that the profile has many deltas: may write and forget them. NULL = they stay. */
+	/* Is told that the profile has many nodes or deltas: may write and forget them. NULL = they
+	 * stay. */
 	void (*full)(void *ctx);
 	void *ctx;
 };
@@ -102,6 +103,10 @@ struct dw_region_calls_stats {
 /* A reader for the process @process of @p (borrowed). 0 or -ENOMEM. */
 int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_region_names *names,
 			struct dw_region_calls **ret);
+
+/* Read no region that has more than an agent takes whose trees may have @bytes: what is kept of its
+ * lines is a multiple of them. */
+void dw_region_calls_limit(struct dw_region_calls *r, uint64_t bytes);
 
 /*
  * Read the region @fd and add what is new: threads, nodes, and the slice's deltas. 0;
