@@ -187,7 +187,7 @@ def test_all_processes(context):
         context.sample("--all", "--duration", SECONDS)
         found = {row["id"]: row for row in context.report("processes")["rows"]}
         for target in one, two:
-            require(target.pid in found, f"{target.pid} is not among {sorted(found)}")
+            require(target.pid in found, f"{target.pid} is not among {list(found)}")
             expect(found[target.pid]["name"], "attach", "name")
             require(found[target.pid]["inclusive_samples"] > 0, found[target.pid])
     expect(len(found), len(context.report("processes")["rows"]), "processes, each once")

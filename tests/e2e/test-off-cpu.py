@@ -115,6 +115,16 @@ def test_waits_as_short_as_a_look(context, road):
     expect_between(blocked_ms(context.report("functions"), "wait_briefly"), truth.values(), "wait_briefly")
 
 
+@cases(*ROADS[::2])
+def test_frame_pointers_behind_stubs(context, road):
+    """The kernel tells no rbp: it is looked for, and calls through stubs for CET lead to functions, too."""
+    context.run(*refusal(context, road), context.dwell, "sample", "-q", "--off-cpu", "-o", "run.dwell", "--",
+                context.target("framed"), "400")
+    report = context.report("functions")
+    for name in "wait_framed", "wait_through_stub", "main":
+        expect_between(blocked_ms(report, name), [(400, 400, 400)], name)
+
+
 def test_views_agree(context):
     """Every view adds up to the same blocked time, in SQL and in exports, too."""
     record(context, "launched", "O2", "sleep,lock,child,short")

@@ -15,19 +15,18 @@ struct giving {
 	double scale; /* what probes did cost, of what the agent took them to cost */
 };
 
-/* Give node @id what an inclusive sum has risen by that has @ahead, in which @calls were made. */
+/* Give node @id what an inclusive sum has risen by that has @ahead, with @probes ticks of probes.
+ */
 static int give_sum(const struct giving *g, uint32_t id, struct dw_call_ahead *ahead,
-		    const uint64_t now[2], const uint64_t old[2], const struct dw_tree_os *os,
-		    const struct dw_tree_os *os_old, uint64_t calls)
+		    struct dw_call_rise rise, uint64_t probes)
 {
-	struct dw_call_rise rise = dw_call_rise_inclusive(now, old, os, os_old);
+	uint64_t calls = rise.calls;
 	struct dw_call_values values;
 
 	if (ahead)
 		dw_call_ahead_settle(ahead, &rise);
 	rise.calls = calls;
-	dw_call_values_of(&rise, g->scale * (double)(int64_t)(now[1] - old[1]), g->now->clock,
-			  &values);
+	dw_call_values_of(&rise, g->scale * (double)(int64_t)probes, g->now->clock, &values);
 	return dw_deltas_give(g->s->p, id, &values, g->now);
 }
 
@@ -41,6 +40,7 @@ static int give_cell(const struct giving *g, uint32_t line)
 {
 	struct dw_tree_inner inner = {0}, inner_old = {0};
 	struct dw_tree_cell cell, old;
+	struct dw_call_rise risen;
 	uint32_t node = 0;
 	int rc;
 
@@ -49,18 +49,21 @@ static int give_cell(const struct giving *g, uint32_t line)
 	rc = dw_cell_lines_inner(g->s, line, cell.inner, &inner, &inner_old, &node);
 	if (rc == -ENOMEM)
 		return rc;
+	risen = dw_call_rise_inclusive((uint64_t[]){cell.inclusive, cell.probes},
+				       (uint64_t[]){old.inclusive, old.probes},
+				       &inner.os[DWELL_OUTERMOST], &inner_old.os[DWELL_OUTERMOST]);
+	risen.calls = rise(cell.calls, old.calls);
 	rc = give_sum(g, g->s->lines.v[line].id + 1,
-		      dw_call_ahead_of(&g->waits->of[DWELL_OUTERMOST], line),
-		      (uint64_t[]){cell.inclusive, cell.probes},
-		      (uint64_t[]){old.inclusive, old.probes}, &inner.os[DWELL_OUTERMOST],
-		      &inner_old.os[DWELL_OUTERMOST], rise(cell.calls, old.calls));
-	if (!rc && node)
-		rc = give_sum(g, node, dw_call_ahead_of(&g->waits->of[DWELL_REPEATED], line),
-			      (uint64_t[]){inner.inclusive, inner.probes},
-			      (uint64_t[]){inner_old.inclusive, inner_old.probes},
-			      &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED],
-			      rise(inner.repeated, inner_old.repeated));
-	return rc;
+		      dw_call_ahead_of(&g->waits->of[DWELL_OUTERMOST], line), risen,
+		      cell.probes - old.probes);
+	if (rc || !node)
+		return rc;
+	risen = dw_call_rise_inclusive((uint64_t[]){inner.inclusive, inner.probes},
+				       (uint64_t[]){inner_old.inclusive, inner_old.probes},
+				       &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED]);
+	risen.calls = rise(inner.repeated, inner_old.repeated);
+	return give_sum(g, node, dw_call_ahead_of(&g->waits->of[DWELL_REPEATED], line), risen,
+			inner.probes - inner_old.probes);
 }
 
 /* What pairs of probes were taken to cost in all cells so far, ticks. */

@@ -2,8 +2,8 @@
  * Stacks from outside; see outside.h.
  *
  * Leftovers of earlier calls look like frames, too, and may lead to a whole chain past the real
- * one. So a candidate's return address must follow a call, and where that call says whom it calls,
- * it must be the function that the walk stands in.
+ * one. So a candidate's return address must follow a call that leads to the function in which the
+ * walk stands, or may lead there.
  */
 #include "collect/sampled/outside.h"
 
@@ -19,7 +19,6 @@ enum {
 	MORE_BYTES = 64 << 10,
 	SCAN_BYTES = 32 << 10, /* how far rbp is looked for */
 	TRIES_MAX = 64,	       /* candidates that are walked */
-	CALL_BYTES = 7,	       /* of the longest call that is recognised */
 	FRAMES_MAX = 1 << 16,
 };
 
@@ -66,48 +65,14 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 	return 0;
 }
 
-/* The function that holds @pc in @range, by its unwind information. 0 = not known. */
-static uint64_t function_at(const struct dw_space_range *range, uint64_t pc)
-{
-	struct dw_cfi_range found;
-
-	if (!range || !range->cfi || dw_cfi_table_range(range->cfi, pc - range->bias, &found))
-		return 0;
-	return found.start + range->bias;
-}
-
-static bool is_plt(const struct dw_space_range *range, uint64_t pc)
-{
-	const struct dw_cfi_row *row = dw_cfi_table_find(range->cfi, pc - range->bias);
-
-	return (row->cfa & 3) == DWELL_ROW_SPECIAL && row->cfa >> 2 == DWELL_ROW_PLT;
-}
-
-/* Whether @ra may be where a call of the function that holds @pc returns to. */
+/* Whether @ra may be where a call of the function of @callee returns to. */
 static bool is_return(struct reading *r, uint64_t ra, const struct dw_unwind_frame *callee)
 {
 	struct dw_space *space = &r->process->space;
-	const struct dw_space_range *range = dw_space_find(space, (struct dw_avma){ra - 1}), *other;
-	uint8_t code[CALL_BYTES];
-	uint64_t target, function;
-	int32_t distance;
 
-	if (!range || dw_memory_read(r->process->pid, ra - CALL_BYTES, code, sizeof code) !=
-			      (ssize_t)sizeof code)
-		return false;
-	if (code[CALL_BYTES - 5] != 0xe8) { /* not call rel32: call r/m64 of any length */
-		for (int n = 2; n <= CALL_BYTES; n++)
-			if (code[CALL_BYTES - n] == 0xff &&
-			    (code[CALL_BYTES - n + 1] >> 3 & 7) == 2)
-				return true;
-		return false;
-	}
-	memcpy(&distance, code + CALL_BYTES - 4, sizeof distance);
-	target = ra + (uint64_t)(int64_t)distance;
-	function = function_at(callee->range, callee->pc.v);
-	other = dw_space_find(space, (struct dw_avma){target});
-	return !function || target == function || !other || !other->cfi || is_plt(other, target) ||
-	       function_at(other, target) == 0;
+	return dw_space_find(space, (struct dw_avma){ra - 1}) &&
+	       dw_call_check(&r->o->calls, r->process->pid, space, ra, callee->pc.v) !=
+		       DWELL_CALL_OTHER;
 }
 
 static enum dw_unwind_end walk(struct reading *r, const struct dw_unwind_regs *regs, size_t at,

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "collect/sampled/call-check.h"
 #include "collect/sampled/sample.h"
 #include "target/task.h"
 
@@ -20,6 +21,7 @@ struct dw_outside {
 	uint64_t whole;	  /* stacks read to their end */
 	uint64_t cut;	  /* others */
 	uint64_t refused; /* we may not read */
+	struct dw_call_checks calls;
 };
 
 /*
