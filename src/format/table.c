@@ -164,7 +164,7 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 	case DWELL_COLUMN_EE_PCT:
 		return "EE %";
 	case DWELL_COLUMN_AT_MOST:
-		return "Max";
+		return "At Most";
 	case DWELL_COLUMN_AI:
 		return is_upper_bound(job) ? "App Incl (upper bound)" : "App Incl";
 	case DWELL_COLUMN_AI_PCT:
