@@ -257,10 +257,10 @@ def test_loader_waits_in_a_first_call(context):
 
 
 def test_processes_share_the_memory(context):
-    """One after the other they have smaller trees, and all have their calls."""
+    """One after the other, each when the one before has been read, they have smaller trees and all their calls."""
     program, times = context.target("counted-paths-gcc-O2"), 20
     done = context.instrument("--all-functions", "--memory", "1", "--", "/bin/sh", "-c",
-                              f"for i in $(seq {times}); do {program}; done")
+                              f"for i in $(seq {times}); do {program}; sleep 0.1; done")
     lines = [line.split() for line in done.stdout.splitlines()]
     report = context.report("functions")
     for name, n in {words[0]: int(words[1]) for words in lines[:len(lines) // times]}.items():

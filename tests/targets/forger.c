@@ -171,6 +171,8 @@ static void forge_tables(double end, unsigned *seed)
 static void forge_sparse(double end)
 {
 	const uint64_t bytes = 1ull << 29; /* larger files are not looked at at all */
+	const uint64_t lines = DWELL_ROOM_OTHER + DWELL_ROOM_PATHS +
+			       (uint64_t)DWELL_ROOM_THREADS * DWELL_ROOM_THREAD; /* nor are more */
 	struct region r = make_region("sparse", sizeof(struct dw_clr_head));
 	struct dw_clr_head *head = (void *)(r.h + 1);
 
@@ -183,8 +185,8 @@ static void forge_sparse(double end)
 							      4096 * 256 + i * bytes, bytes};
 	}
 	r.h->chunks[DWELL_CLR_TABLES + 1] =
-		(struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, 4096 * 256, bytes};
-	r.h->arena_lines = (uint32_t)(bytes / DWELL_LINE_BYTES);
+		(struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, 4096 * 256, lines};
+	r.h->arena_lines = (uint32_t)(lines / DWELL_LINE_BYTES);
 	r.h->bytes = bytes * (DWELL_CLR_TABLES + 1);
 	r.h->chunk_n = DWELL_CLR_TABLES + 2;
 	ring(&r);

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STEP = 32 << 10, STEPS = 64, LEAVES = 100 };
+enum { STEP = 4 << 10, STEPS = 256, LEAVES = 100 };
 
 static volatile unsigned int sink;
 
