@@ -19,7 +19,7 @@ ROUNDS, STOP, STEPS = 0, 1, 2
 THREADS = 3  # of tests/targets/endure.c
 STATUS = 3
 PART_OF_LIFE, PART_OF_CPU = 0.005, 0.01
-MISSED = 1  # of 200 threads: what a host takes shows in steps of 10 ms only, and falls into one
+MISSED = 5  # of 200 threads: what a host takes shows in steps of 10 ms only, and falls into some
 ENDS_NS = 100_000  # of a thread, which no clock of both sides has
 
 
@@ -199,7 +199,7 @@ def test_nothing_grows(context):
     # The first 8192 threads keep lines of their own in the region, for which the collector keeps 48
     # bytes a line and 72 more if it is no node; after that a round costs the rows that the session
     # has of its process, some 450 bytes.
-    require(collector <= passed * (1000 if IS_LONG else 30000) + (2 << 20), said)
+    require(collector <= passed * (1000 if IS_LONG else 45000) + (2 << 20), said)
     require(region <= passed * (1000 if IS_LONG else 15000) + (1 << 20), said)
     require(target - region <= 1 << 20, said)
 
