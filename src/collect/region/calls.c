@@ -17,7 +17,6 @@
 #include "collect/region/cell-lines.h"
 #include "collect/region/cell-sums.h"
 #include "collect/region/counted.h"
-#include "collect/region/cost-pools.h"
 #include "collect/region/deltas.h"
 #include "collect/region/drawn.h"
 #include "collect/region/each.h"
@@ -37,13 +36,20 @@ struct callee_late {
 	double ticks[DWELL_LATES];
 };
 
+/* The nodes of one callee in a thread: recursion may hang a call below another of them than the one
+ * whose time its probes took. */
+struct pool {
+	double left;  /* cost that its node did not cover */
+	double spare; /* the program's time that others still have */
+};
+
 struct dw_region_calls {
 	struct dw_call_lines s;
 	struct dw_call_aheads ahead;
 	struct dw_call_rises rises;
 	struct dw_late late;
 	DW_VEC(struct callee_late) late_ticks; /* of this reading, as s.callees */
-	struct dw_cost_pools pools;	       /* likewise */
+	DW_VEC(struct pool) pools;	       /* likewise */
 	struct dw_cell_costs cells;
 	struct dw_cell_sums sums;
 	struct dw_counted_reader counted;
@@ -275,19 +281,22 @@ static int fit_costs(struct dw_region_calls *r, const struct dw_gate_samples *sa
 /* Bring the costs of all that has risen to what their time covers, the rest to their pools. */
 static int pool_costs(struct dw_region_calls *r)
 {
-	int rc = dw_cost_pools_begin(&r->pools, r->s.callees.n);
-
+	r->pools.n = 0;
+	if (dw_vec_reserve(&r->pools, r->s.callees.n))
+		return -ENOMEM;
+	while (r->pools.n < r->s.callees.n)
+		r->pools.v[r->pools.n++] = (struct pool){0};
 	dw_call_each_node(c, &r->s)
 	{
 		struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+		struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
+		double time = dw_call_program_time(&rise), cost = c->cost;
 
-		if (!rc)
-			c->cost = dw_cost_pools_add(&r->pools, callee_of(r, c) - 1,
-						    dw_call_program_time(&rise), c->cost);
+		c->cost = cost < time ? cost : time;
+		pool->left += cost - c->cost;
+		pool->spare += time - c->cost;
 	}
-	if (!rc)
-		dw_cost_pools_close(&r->pools, r->costs.samples);
-	return rc;
+	return 0;
 }
 
 /* What cells have of no known path stands in one node of each thread. */
@@ -308,11 +317,14 @@ static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 		     const struct dw_region_reading *now)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
+	const struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
 	struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
-	double cost = dw_cost_pools_cost(&r->pools, callee_of(r, c) - 1,
-					 dw_call_program_time(&rise), c->cost);
+	double share = pool->left < pool->spare ? pool->left / pool->spare : 1;
+	double cost = c->cost;
 	struct dw_call_values values;
 
+	if (pool->left > 0)
+		cost += (dw_call_program_time(&rise) - cost) * share;
 	dw_call_values_of(&rise, cost, now->clock, &values);
 	dw_call_values_add(&r->stats.sum, &values);
 	r->slow += (double)rise.slow;
@@ -333,7 +345,8 @@ static int give_nodes(struct dw_region_calls *r, const struct dw_region_reading 
 	int rc = 0;
 
 	dw_call_each_node(c, &r->s) if (!rc) rc = give_node(r, c, now);
-	r->uncovered += r->pools.left;
+	dw_vec_each(pool, &r->pools)
+		r->uncovered += pool->left > pool->spare ? pool->left - pool->spare : 0;
 	return rc;
 }
 
@@ -592,7 +605,7 @@ void dw_region_calls_free(struct dw_region_calls *r)
 	dw_call_aheads_release(&r->ahead);
 	dw_vec_release(&r->rises.v);
 	dw_vec_release(&r->late_ticks);
-	dw_cost_pools_release(&r->pools);
+	dw_vec_release(&r->pools);
 	dw_late_release(&r->late);
 	dw_fit_release(&r->fit);
 	dw_cell_costs_release(&r->cells);
