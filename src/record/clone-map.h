@@ -62,8 +62,8 @@ int dw_clone_map_find(struct dw_clone_map *m, uint32_t at, struct dw_clone_origi
 /* The index of the function whose clone holds the area offset @at, m->functions_n = none. */
 uint32_t dw_clone_map_function(const struct dw_clone_map *m, uint32_t at);
 
-/* Whether @at, in the clone of the function of index @i, is in the probe at its entry, which prepares and
- * calls a gate. */
+/* Whether @at, in the clone of the function of index @i, is in the probe at its entry, which
+ * prepares and calls a gate. */
 bool dw_clone_map_is_probe(const struct dw_clone_map *m, uint32_t i, uint32_t at);
 
 /* Free everything. */
