@@ -161,5 +161,5 @@ def test_exceptions(context):
     require(inclusive(report, "storm::sink_into(int)") > 0.2 * kept, "sink_into is missing")
     require(any("spin<unsigned long>" in row["function_name"] for row in report["rows"]),
             "the template's name is not demangled")
-    require(inclusive(report, "_start") >= 0.98 * kept,
+    require(inclusive(report, "_start") >= 0.98 * kept - 2,  # from inside there are some 70
             f"{inclusive(report, '_start')} of {kept} samples reach _start")
