@@ -35,17 +35,7 @@
 	line_of %r8
 	find_child cells_\gate
 .Lfound_cells_\gate:
-	.if	\below
-	cmpl	$-1, NODE_OS(%rdx)
-	je	\no_event
-	read_time_keeping_rdx
-	look_late \gate
-	check_os_by_r10 .Lslow_\gate
-	lea	-\below(%rsp), %rdi
-	mov	%rdi, SHADOW_BYTES + SHADOW_RECORD(%rsi)
-	.else
-	mov	%rsp, SHADOW_BYTES + SHADOW_RECORD(%rsi)
-	.endif
+	put_record \gate, \below, \no_event
 	mov	CELL_CALLEE(%rdx), %r8d
 	line_of %r8
 	add	$CALLEE_OUTERMOST, %r8

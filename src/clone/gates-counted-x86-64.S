@@ -113,11 +113,6 @@ dw_gate_counted_pointer:
  * that all is saved (agent/probe/half-way-x86-64.c). */
 	.macro	slow_counted gate
 .Lslow_\gate:
-	mov	%rdx, -24(%rsp)
-	mov	%rsi, -32(%rsp)
-	mov	%rdi, -40(%rsp)
-	mov	%r8, -48(%rsp)
-	mov	%r9, -56(%rsp)
-	mov	%r10, -64(%rsp)
+	save_rdx_to_r10
 	mov	$\gate, %edi
 	.endm

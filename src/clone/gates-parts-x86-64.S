@@ -117,14 +117,18 @@
 	mov	%eax, -80(%rsp)
 	.endm
 
-	.macro	save_all
-	mov	%rcx, -16(%rsp)
+	.macro	save_rdx_to_r10
 	mov	%rdx, -24(%rsp)
 	mov	%rsi, -32(%rsp)
 	mov	%rdi, -40(%rsp)
 	mov	%r8, -48(%rsp)
 	mov	%r9, -56(%rsp)
 	mov	%r10, -64(%rsp)
+	.endm
+
+	.macro	save_all
+	mov	%rcx, -16(%rsp)
+	save_rdx_to_r10
 	mov	%rax, -72(%rsp)
 	save_flags
 	.endm
@@ -285,14 +289,9 @@
 	add	THREAD_ARENA(%rcx), \to
 	.endm
 
-/* Push the child of the current node for key rdi and site r9 as the activation of record
- * rsp - \below. */
-	.macro	open_node kind, gate, below, restore, no_event=.Lno_event
-	mov	(%rsi), %r8
-	cmpl	$0, THREAD_HAS_CELLS(%rcx)
-	jne	.Lcells_\gate
-	find_child \gate
-.Lfound_\gate:
+/* Write the record rsp - \below of the activation that comes; of a call out, which waits with reading the
+ * time until it is known that it has an event, that first. */
+	.macro	put_record gate, below, no_event
 	.if	\below
 	cmpl	$-1, NODE_OS(%rdx)
 	je	\no_event
@@ -304,6 +303,17 @@
 	.else
 	mov	%rsp, SHADOW_BYTES + SHADOW_RECORD(%rsi)
 	.endif
+	.endm
+
+/* Push the child of the current node for key rdi and site r9 as the activation of record
+ * rsp - \below. */
+	.macro	open_node kind, gate, below, restore, no_event=.Lno_event
+	mov	(%rsi), %r8
+	cmpl	$0, THREAD_HAS_CELLS(%rcx)
+	jne	.Lcells_\gate
+	find_child \gate
+.Lfound_\gate:
+	put_record \gate, \below, \no_event
 	mov	%rax, %r9
 	sub	THREAD_COST(%rcx), %r9
 	add	THREAD_CALLEE_TICKS + 4 * \kind(%rcx), %r9

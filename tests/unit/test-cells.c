@@ -143,17 +143,6 @@ static bool make_cells(struct program *p)
 	return true;
 }
 
-static void add_sums(struct dw_tree_os *to, const struct dw_tree_os *more)
-{
-	to->ticks += more->ticks;
-	to->probe_ticks += more->probe_ticks;
-	to->cpu_ticks += more->cpu_ticks;
-	to->blocked_ticks += more->blocked_ticks;
-	to->switches += more->switches;
-	to->io_calls += more->io_calls;
-	to->blocking_calls += more->blocking_calls;
-}
-
 static struct values *values_of(struct program *p, const struct open *o)
 {
 	return &p->by_hand.cells[o[-1].key][o->key][o->site % SITES];
@@ -182,7 +171,7 @@ static void work(struct program *p)
 	p->tsc += i.elapsed;
 	s->clock += i.elapsed;
 	for (uint32_t k = 1; k <= s->n; k++)
-		add_sums(&s->open[k].os, &os);
+		dw_tree_os_add(&s->open[k].os, &os);
 	p->by_hand.exclusive[s->open[s->n].key] += i.elapsed;
 	if (s->n && p->t.line->has_cells) {
 		values_of(p, &s->open[s->n])->exclusive += i.elapsed;
@@ -221,7 +210,7 @@ static void end_by_hand(struct program *p)
 		v->inclusive[kind] += s->clock - o->counted;
 		v->probes[kind] +=
 			p->has_cost ? (CALLEE_TICKS + CALLER_TICKS) * (s->pairs - o->pairs) : 0;
-		add_sums(&v->os[kind], &o->os);
+		dw_tree_os_add(&v->os[kind], &o->os);
 	}
 	s->n--;
 	s->pairs++;
