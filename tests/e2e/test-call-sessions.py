@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import sqlite3
 
@@ -222,6 +223,24 @@ def test_modules_run_by_themselves_afterwards(context):
         changed = [row for row in code if row[0] != "r-xs" and row[2]]
         require(not changed, f"code that a fork copies: {changed}")
         require(any(os.path.basename(row[1]) == "libc.so.6" for row in code), f"the C library's: {code}")
+
+
+def test_forks_copy_little_afterwards(context):
+    """A child that is forked once the recording is over has little of the agent's, does without what it
+    has not, and finds all as in a plain run: its own memory where that was, and what it changes."""
+    command = [context.target("afterwards"), "2", context.target("libcrossing-now.so")]
+    plain = context.run(command[0], "0", command[2])
+    for modules in [], ["--module", "*"]:
+        done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", *modules, "--duration", "1", "--",
+                           *command)
+        expect((done.returncode, done.stdout), (0, plain.stdout), f"status and output\n{done.stderr}")
+        require(calls(context).get("work", 0) > 100, "calls of work() were recorded")
+        shown, had = done.stderr.splitlines(), plain.stderr.splitlines()
+        maps = [line for line in shown if re.match("[0-9a-f]+-[0-9a-f]+ ", line)]
+        require(any("libdwell" in line for line in maps), f"the agent: {maps}")
+        for trace in "/dev/shm", "perf_event", ".clone":
+            require(not any(trace in line for line in maps), f"{trace} in {maps}")
+        require(len(maps) <= len(had) + 12, f"{len(maps)} mappings, plain {len(had)}: {maps}")
 
 
 def test_children_are_plain_afterwards(context):

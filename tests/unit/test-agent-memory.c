@@ -100,17 +100,6 @@ TEST(what_is_free_is_used_again)
 	}
 }
 
-TEST(addresses_of_others_are_left_alone)
-{
-	void *at = dw_agent_addresses(PAGE), *other;
-
-	CHECK(at && !munmap(at, PAGE));
-	CHECK(dw_agent_addresses_take_back(at, PAGE));
-	CHECK(!munmap(at, PAGE));
-	other = mmap(at, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	CHECK(other == at && !dw_agent_addresses_take_back(at, PAGE));
-}
-
 /* Whether @holds in a child, which may change what the process has for good. */
 static bool in_child(bool (*holds)(void))
 {
@@ -120,6 +109,63 @@ static bool in_child(bool (*holds)(void))
 	if (!pid)
 		_exit(!holds());
 	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+}
+
+static uint8_t *before[3];
+
+static bool is_mapped(void *at)
+{
+	uint8_t resident;
+
+	return !mincore(at, PAGE, &resident);
+}
+
+/* As a program that finds the addresses of what it lacks free, and the agent beside it. */
+static bool is_without(void)
+{
+	uint8_t *own, *more;
+
+	for (int i = 0; i < 3; i++)
+		if (is_mapped(before[i]) != (i == 1))
+			return false;
+	own = mmap(before[0], PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		   -1, 0);
+	*own = 7;
+	dw_agent_memory_free(before[0], PAGE);
+	more = dw_agent_memory(PAGE);
+	if (!more || more == own || *own != 7)
+		return false;
+	*more = 8;
+	dw_agent_memory_free(more, PAGE);
+	return dw_agent_memory(PAGE) == more && !*more;
+}
+
+static bool is_retired(void)
+{
+	for (int i = 0; i < 3; i++)
+		before[i] = dw_agent_memory(PAGE);
+	/* Another one's, perhaps, in a process that lacks it. */
+	dw_memory_apart(before[1]);
+	dw_memory_retire();
+	*before[0] = *before[2] = 1;
+	return in_child(is_without) && *before[0] == 1 && is_mapped(before[2]);
+}
+
+/* Before others map something into the range. */
+TEST(children_lack_what_is_retired)
+{
+	CHECK(in_child(is_retired));
+}
+
+TEST(addresses_of_others_are_left_alone)
+{
+	void *at = dw_agent_addresses(PAGE), *other;
+
+	CHECK(at && !munmap(at, PAGE));
+	CHECK(dw_agent_addresses_take_back(at, PAGE));
+	CHECK(!munmap(at, PAGE));
+	other = mmap(at, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	CHECK(other == at && !dw_agent_addresses_take_back(at, PAGE));
 }
 
 static uint8_t *shared;

@@ -40,6 +40,7 @@ struct dw_agent {
 	const struct dw_region_alive *alive; /* NULL = it could not be mapped */
 	bool is_active; /* this process was started by dwell: its children get the agent */
 	bool is_on;
+	bool is_retired;  /* retire.c; atomic */
 	bool is_started;  /* main may run: there may be handlers and other threads */
 	bool is_second;	  /* another agent is here, which serves the children of both */
 	uint32_t filters; /* that the program has installed, or is about to; atomic */

@@ -67,6 +67,17 @@ bool dw_agent_is_on(void);
  * reads it. No system call. [async-signal-safe] [any-thread] */
 bool dw_agent_is_over(void);
 
+/*
+ * Nothing is measured any more, and nothing of what was is needed, but for what threads of this
+ * process are doing: forks' children get nothing of it. For a process whose probes are gone, as a
+ * child that met one would look for what it has not; inside dw_agent_enter(), once and for good.
+ */
+void dw_agent_retire(void);
+
+/* Whether that is done, in this process or before it was forked. No system call.
+ * [async-signal-safe] [any-thread] */
+bool dw_agent_is_retired(void);
+
 /* Add @word, which begins with a blank, to the mode that children are started with; nothing happens
  * where that becomes too long. Inside dw_agent_enter(), or at the start. */
 void dw_agent_tell_children(const char *word);

@@ -38,13 +38,15 @@ bool dw_agent_is_over(void)
 {
 	const struct dw_region_alive *alive = dw_agent.alive;
 
+	if (dw_agent_is_retired())
+		return true;
 	return alive && (__atomic_load_n(&alive->is_over, __ATOMIC_RELAXED) ||
 			 __atomic_load_n(&alive->owner, __ATOMIC_RELAXED) & FUTEX_OWNER_DIED);
 }
 
 bool dw_region_is_abandoned(void)
 {
-	if (!dw_agent.alive && map_alive() == -ENOENT)
+	if (!dw_agent_is_over() && !dw_agent.alive && map_alive() == -ENOENT)
 		return true;
 	return dw_agent_is_over();
 }

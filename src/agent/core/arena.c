@@ -80,6 +80,13 @@ void dw_arena_give_back(uint64_t keep)
 	share_budget();
 }
 
+void dw_arena_retire(void)
+{
+	dw_arena_give_back(0);
+	dw_syscall(SYS_madvise, arena.links, arena.reserved / DWELL_LINES_A_LINK, MADV_DONTFORK);
+	dw_syscall(SYS_madvise, arena.base, arena.reserved, MADV_DONTFORK);
+}
+
 void dw_arena_extend(void)
 {
 	__atomic_fetch_add(&arena.threads, 1, __ATOMIC_RELAXED);

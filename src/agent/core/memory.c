@@ -6,6 +6,9 @@
  * each page at the beginning of the range. All is done by single atomic words, so that a handler or
  * another thread may come in anywhere. Pages have rights only while they are in use, since limits
  * of data count those.
+ *
+ * A process that is measured no more goes over to a second range, what is left of the first: the
+ * children of its forks get nothing of that one, which threads of its own may still use.
  */
 #include "agent/core/memory.h"
 
@@ -25,10 +28,16 @@ enum {
 	SPACE_SHARE = 32, /* of a limit of address space, for one reservation */
 	UNIT = 256 << 10,
 	LINKS_A_PAGE = PAGE_BYTES / sizeof(uint32_t),
+	RANGES = 2,
 	NO_ACCESS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 };
 
 #define RESERVE_BYTES ((uint64_t)8 << 30)
+#define SECOND_BYTES  ((uint64_t)64 << 20)
+
+/* The link of a page in use that forks' children may lack: others may have mapped something there.
+ */
+#define APART UINT32_MAX
 
 /* What compilers raise the stack's limit to, what unlimited ones come to here, and what the kernel
  * keeps free below a stack. */
@@ -36,15 +45,24 @@ enum {
 #define STACK_MOST   ((uint64_t)1 << 30)
 #define STACK_GAP    ((uint64_t)1 << 20)
 
-struct memory {
+struct range {
 	uint64_t base;
 	uint64_t room;		/* pages reserved << 32 | pages cut off; atomic */
 	uint64_t free[CLASSES]; /* count << 32 | page, 0 = none; atomic */
 	uint64_t links_n;	/* pages of links that have rights, atomic */
-	int64_t left;		/* bytes that may come into use, atomic */
+	uint64_t links_end;	/* pages of links, atomic */
+	uint32_t first;		/* page of the first piece */
 };
 
-static struct memory memory = {.left = INT64_MAX};
+static struct range ranges[RANGES];
+static uint32_t in_use;		 /* index of the range that pieces are taken from, atomic */
+static int64_t left = INT64_MAX; /* bytes that may come into use, atomic */
+static bool is_unsure;		 /* something may be apart that has no link, atomic */
+
+static struct range *now(void)
+{
+	return &ranges[__atomic_load_n(&in_use, __ATOMIC_ACQUIRE)];
+}
 
 /* Pages for the links of @pages; page 0 is among them, so it is none. */
 static uint64_t links_of(uint64_t pages)
@@ -87,50 +105,84 @@ uint64_t dw_memory_share(uint64_t bytes)
 	return bytes & -(uint64_t)UNIT;
 }
 
+/* Let @r have @bytes at @base. */
+static void begin(struct range *r, uint64_t base, uint64_t bytes)
+{
+	uint64_t pages = bytes >> PAGE_SHIFT;
+
+	r->base = base;
+	r->links_end = r->first = (uint32_t)links_of(pages);
+	r->room = pages << 32 | r->first;
+}
+
 void dw_memory_start(void)
 {
-	uint64_t bytes = memory.base ? 0 : dw_memory_share(RESERVE_BYTES);
+	uint64_t bytes = ranges[0].base ? 0 : dw_memory_share(RESERVE_BYTES);
+	void *base = NULL;
 
-	while (bytes && !(memory.base = (uint64_t)dw_memory_reserve(bytes)))
+	while (bytes && !(base = dw_memory_reserve(bytes)))
 		bytes = bytes / 2 & -(uint64_t)UNIT;
 	if (bytes)
-		memory.room = bytes >> PAGE_SHIFT << 32 | links_of(bytes >> PAGE_SHIFT);
+		begin(&ranges[0], (uint64_t)base, bytes);
+}
+
+static uint64_t address_of(const struct range *r, uint64_t page)
+{
+	return r->base + (page << PAGE_SHIFT);
+}
+
+/* Let @r end where it is in use, but for @keep pages, and give its links for more back. Where it
+ * ended. */
+static uint64_t shorten(struct range *r, uint64_t keep, uint64_t *ret_end)
+{
+	uint64_t room = __atomic_load_n(&r->room, __ATOMIC_RELAXED), links, links_end;
+
+	do {
+		*ret_end = (uint32_t)room + keep;
+		if (*ret_end >= room >> 32)
+			return *ret_end = room >> 32;
+	} while (!__atomic_compare_exchange_n(&r->room, &room, *ret_end << 32 | (uint32_t)room,
+					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	links = links_of(*ret_end);
+	links_end = __atomic_load_n(&r->links_end, __ATOMIC_RELAXED);
+	while (links < links_end &&
+	       !__atomic_compare_exchange_n(&r->links_end, &links_end, links, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	if (links < links_end)
+		dw_sys_munmap((void *)address_of(r, links), (links_end - links) << PAGE_SHIFT);
+	return room >> 32;
 }
 
 void dw_memory_give_back(uint64_t keep)
 {
-	uint64_t room = __atomic_load_n(&memory.room, __ATOMIC_RELAXED), end, links;
+	struct range *r = now();
+	uint64_t end, old = shorten(r, keep >> PAGE_SHIFT, &end);
 
-	do {
-		end = (uint32_t)room + (keep >> PAGE_SHIFT);
-		if (end >= room >> 32)
-			return;
-	} while (!__atomic_compare_exchange_n(&memory.room, &room, end << 32 | (uint32_t)room,
-					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	dw_sys_munmap((void *)(memory.base + (end << PAGE_SHIFT)), ((room >> 32) - end)
-									   << PAGE_SHIFT);
-	links = links_of(end);
-	dw_sys_munmap((void *)(memory.base + (links << PAGE_SHIFT)), (links_of(room >> 32) - links)
-									     << PAGE_SHIFT);
+	if (end < old)
+		dw_sys_munmap((void *)address_of(r, end), (old - end) << PAGE_SHIFT);
 }
 
 uint64_t dw_memory_top(void)
 {
-	return memory.base + (__atomic_load_n(&memory.room, __ATOMIC_RELAXED) >> 32 << PAGE_SHIFT);
+	const struct range *r = now();
+
+	return address_of(r, __atomic_load_n(&r->room, __ATOMIC_RELAXED) >> 32);
 }
 
 void *dw_memory_take_top(uint64_t bytes)
 {
-	uint64_t room = __atomic_load_n(&memory.room, __ATOMIC_RELAXED);
+	struct range *r = now();
+	uint64_t room = __atomic_load_n(&r->room, __ATOMIC_RELAXED);
 	uint64_t pages = (bytes + PAGE_BYTES - 1) >> PAGE_SHIFT, end;
 
 	do {
 		end = (room >> 32) - pages;
 		if (pages > room >> 32 || end < (uint32_t)room)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&memory.room, &room, end << 32 | (uint32_t)room,
-					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	return (void *)(memory.base + (end << PAGE_SHIFT));
+	} while (!__atomic_compare_exchange_n(&r->room, &room, end << 32 | (uint32_t)room, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return (void *)address_of(r, end);
 }
 
 /* The smallest class of pieces with @bytes; CLASSES = there is none. */
@@ -143,20 +195,20 @@ static uint32_t class_of(size_t bytes)
 	return class;
 }
 
-static uint32_t *link_of(uint32_t page)
+static uint32_t *link_of(const struct range *r, uint32_t page)
 {
-	return (uint32_t *)memory.base + page;
+	return (uint32_t *)r->base + page;
 }
 
 /* Take a free piece. Its page, 0 = there is none. */
-static uint32_t pop(uint32_t class)
+static uint32_t pop(struct range *r, uint32_t class)
 {
-	uint64_t head = __atomic_load_n(&memory.free[class], __ATOMIC_ACQUIRE), next;
+	uint64_t head = __atomic_load_n(&r->free[class], __ATOMIC_ACQUIRE), next;
 
 	while ((uint32_t)head) {
 		next = ((head >> 32) + 1) << 32 |
-		       __atomic_load_n(link_of((uint32_t)head), __ATOMIC_RELAXED);
-		if (__atomic_compare_exchange_n(&memory.free[class], &head, next, false,
+		       __atomic_load_n(link_of(r, (uint32_t)head), __ATOMIC_RELAXED);
+		if (__atomic_compare_exchange_n(&r->free[class], &head, next, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			return (uint32_t)head;
 	}
@@ -164,33 +216,33 @@ static uint32_t pop(uint32_t class)
 }
 
 /* Let the links of all pages up to @page be used. */
-static bool open_links(uint32_t page)
+static bool open_links(struct range *r, uint32_t page)
 {
 	uint64_t n = links_of(page);
 
-	if (n <= __atomic_load_n(&memory.links_n, __ATOMIC_RELAXED))
+	if (n <= __atomic_load_n(&r->links_n, __ATOMIC_RELAXED))
 		return true;
-	if (dw_sys_mprotect((void *)memory.base, n << PAGE_SHIFT, PROT_READ | PROT_WRITE))
+	if (dw_sys_mprotect((void *)r->base, n << PAGE_SHIFT, PROT_READ | PROT_WRITE))
 		return false;
-	__atomic_store_n(&memory.links_n, n, __ATOMIC_RELAXED); /* fewer than others: once more */
+	__atomic_store_n(&r->links_n, n, __ATOMIC_RELAXED); /* fewer than others: once more */
 	return true;
 }
 
-static void push(uint32_t page, uint32_t class)
+static void push(struct range *r, uint32_t page, uint32_t class)
 {
-	uint64_t head = __atomic_load_n(&memory.free[class], __ATOMIC_RELAXED), next;
+	uint64_t head = __atomic_load_n(&r->free[class], __ATOMIC_RELAXED), next;
 
 	do {
-		__atomic_store_n(link_of(page), (uint32_t)head, __ATOMIC_RELAXED);
+		__atomic_store_n(link_of(r, page), (uint32_t)head, __ATOMIC_RELAXED);
 		next = head >> 32 << 32 | page;
-	} while (!__atomic_compare_exchange_n(&memory.free[class], &head, next, false,
-					      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&r->free[class], &head, next, false, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
 }
 
 /* Cut a piece off the range. Its page, 0 = there is no room. */
-static uint32_t cut(uint32_t class)
+static uint32_t cut(struct range *r, uint32_t class)
 {
-	uint64_t room = __atomic_load_n(&memory.room, __ATOMIC_RELAXED);
+	uint64_t room = __atomic_load_n(&r->room, __ATOMIC_RELAXED);
 	uint64_t pages = (uint64_t)1 << class, at;
 	uint64_t align = class < ALIGN_CLASS ? pages : (uint64_t)1 << ALIGN_CLASS;
 
@@ -198,22 +250,73 @@ static uint32_t cut(uint32_t class)
 		at = ((uint32_t)room + align - 1) & -align;
 		if (at + pages > room >> 32)
 			return 0;
-	} while (!__atomic_compare_exchange_n(&memory.room, &room,
-					      (room >> 32) << 32 | (at + pages), false,
-					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&r->room, &room, (room >> 32) << 32 | (at + pages),
+					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return (uint32_t)at;
 }
 
 void *dw_agent_addresses(size_t bytes)
 {
+	struct range *r = now();
 	uint32_t class = class_of(bytes), page;
 
 	if (class == CLASSES || !dw_agent_may_call())
 		return NULL;
-	page = pop(class);
+	page = pop(r, class);
 	if (!page)
-		page = cut(class);
-	return page ? (void *)(memory.base + ((uint64_t)page << PAGE_SHIFT)) : NULL;
+		page = cut(r, class);
+	return page ? (void *)address_of(r, page) : NULL;
+}
+
+/* The page of a piece at @at in the range that pieces are taken from now, 0 = it is of another. */
+static uint32_t page_of(const struct range *r, const void *at)
+{
+	uint64_t page = ((uint64_t)at - r->base) >> PAGE_SHIFT;
+
+	return page < (uint32_t)__atomic_load_n(&r->room, __ATOMIC_RELAXED) ? (uint32_t)page : 0;
+}
+
+void dw_memory_apart(const void *at)
+{
+	struct range *r = now();
+	uint32_t page = page_of(r, at);
+
+	if (page && open_links(r, page))
+		__atomic_store_n(link_of(r, page), APART, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&is_unsure, true, __ATOMIC_RELAXED);
+}
+
+/* Let forks' children have nothing of @r, which is all ours but for pieces that are apart. */
+static void disinherit(const struct range *r)
+{
+	const uint32_t end = (uint32_t)r->room;
+	uint32_t from = r->first;
+
+	dw_syscall(SYS_madvise, r->base, r->links_end << PAGE_SHIFT, MADV_DONTFORK);
+	for (uint32_t page = from; page <= end; page++) {
+		if (page < end && (links_of(page) > r->links_n || *link_of(r, page) != APART))
+			continue;
+		if (page > from)
+			dw_syscall(SYS_madvise, address_of(r, from),
+				   (uint64_t)(page - from) << PAGE_SHIFT, MADV_DONTFORK);
+		from = page + 1;
+	}
+}
+
+void dw_memory_retire(void)
+{
+	struct range *r = now();
+	uint64_t from, end;
+
+	dw_memory_give_back(SECOND_BYTES);
+	if (r != ranges || !r->base)
+		return;
+	end = shorten(r, 0, &from);
+	begin(&ranges[1], address_of(r, from), (end - from) << PAGE_SHIFT);
+	__atomic_store_n(&in_use, 1, __ATOMIC_RELEASE);
+	if (!__atomic_load_n(&is_unsure, __ATOMIC_RELAXED))
+		disinherit(r);
 }
 
 static size_t whole_pages(size_t bytes)
@@ -223,16 +326,16 @@ static size_t whole_pages(size_t bytes)
 
 void dw_memory_limit(uint64_t bytes)
 {
-	if (__atomic_load_n(&memory.left, __ATOMIC_RELAXED) > (int64_t)bytes)
-		__atomic_store_n(&memory.left, (int64_t)bytes, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&left, __ATOMIC_RELAXED) > (int64_t)bytes)
+		__atomic_store_n(&left, (int64_t)bytes, __ATOMIC_RELAXED);
 }
 
 /* Count @bytes that come into use or, negative, are so no more. False: they are too many. */
 static bool count(int64_t bytes)
 {
-	if (__atomic_load_n(&memory.left, __ATOMIC_RELAXED) < bytes)
+	if (__atomic_load_n(&left, __ATOMIC_RELAXED) < bytes)
 		return false;
-	__atomic_fetch_sub(&memory.left, bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&left, bytes, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -275,14 +378,16 @@ void *dw_agent_memory_shared(size_t bytes)
 
 void dw_agent_addresses_free(void *at, size_t bytes)
 {
-	uint32_t page = (uint32_t)(((uint64_t)at - memory.base) >> PAGE_SHIFT);
+	struct range *r = now();
+	uint32_t page = page_of(r, at);
 
-	if (!at || !dw_agent_may_call())
+	/* What was had before the second range began is kept: it may not be there, in a child. */
+	if (!page || !dw_agent_may_call())
 		return;
 	if (dw_is_mapped(
 		    dw_sys_mmap(at, whole_pages(bytes), PROT_NONE, NO_ACCESS | MAP_FIXED, -1, 0)) &&
-	    open_links(page))
-		push(page, class_of(bytes));
+	    open_links(r, page))
+		push(r, page, class_of(bytes));
 }
 
 void dw_agent_memory_free(void *at, size_t bytes)
@@ -299,6 +404,8 @@ bool dw_agent_addresses_take_back(void *at, size_t bytes)
 
 	if (dw_is_mapped(got) && got != at) /* before Linux 4.17 */
 		dw_sys_munmap(got, whole_pages(bytes));
+	if (got != at)
+		__atomic_store_n(&is_unsure, true, __ATOMIC_RELAXED);
 	return got == at;
 }
 

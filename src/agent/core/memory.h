@@ -42,6 +42,18 @@ uint64_t dw_memory_top(void);
  * NULL: there is no room. */
 void *dw_memory_take_top(uint64_t bytes);
 
+/* Forks' children may lack what is mapped at @at, which begins a piece that is in use: so others
+ * may have mapped something there. */
+void dw_memory_apart(const void *at);
+
+/*
+ * Let the children of later forks have nothing of what is in use now, and take what is wanted from
+ * now on from the rest of the range, which they have. What is given back of the former stays. Where
+ * somebody else may have mapped something between, children have it all. For a process that is
+ * measured no more; inside dw_agent_enter().
+ */
+void dw_memory_retire(void);
+
 /* Let no more than @bytes be in use beside what is now. */
 void dw_memory_limit(uint64_t bytes);
 

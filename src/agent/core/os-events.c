@@ -34,6 +34,7 @@ static void *open_perf(void)
 
 	if (!at)
 		return NULL;
+	dw_memory_apart(at); /* the kernel gives no perf page to a fork's child */
 	page = dw_os_perf_open(at, &error);
 	if (!page)
 		dw_agent_addresses_free(at, PERF_BYTES);

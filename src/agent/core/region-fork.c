@@ -115,6 +115,13 @@ static void leave_arena(void)
 	dw_agent.chunk_n = n;
 }
 
+/* This process is one of its own. */
+static void become(void)
+{
+	dw_agent.pid = dw_sys_getpid();
+	dw_agent.wiped->is_same_process = 1;
+}
+
 static void remake(void)
 {
 	int fd;
@@ -136,8 +143,7 @@ static void remake(void)
 		dw_sys_close(fd);
 	if (fd >= 0 && !is_whole)
 		dw_syscall(SYS_unlink, dw_agent.path);
-	dw_agent.pid = dw_sys_getpid();
-	dw_agent.wiped->is_same_process = 1;
+	become();
 	if (is_whole)
 		dw_agent_part.forked();
 	else
@@ -152,7 +158,11 @@ void dw_agent_after_fork(void)
 		dw_agent.is_on = false;
 	if (!dw_agent_enter())
 		return;
-	if (!dw_agent.wiped->is_same_process && !is_borrower())
-		remake();
+	if (!dw_agent.wiped->is_same_process && !is_borrower()) {
+		if (dw_agent_is_retired()) /* as its parent, of which it has nothing to replace */
+			become();
+		else
+			remake();
+	}
 	dw_agent_leave();
 }

@@ -166,7 +166,7 @@ bool dw_region_have(const struct dw_region_header *header, const void *at, size_
 	size_t first, end;
 
 	if (header == &idle)
-		return true;
+		return !dw_agent_is_retired();
 	pages_of((size_t)((const char *)at - (const char *)header), bytes, &first, &end);
 	while (first < end && has_page(first))
 		first++;
@@ -359,7 +359,7 @@ bool dw_agent_chunk_at(uint32_t kind, size_t bytes, void *to)
 
 struct dw_region_header *dw_agent_region(void)
 {
-	return dw_agent.region ? dw_agent.region : &idle;
+	return dw_agent.region && !dw_agent_is_retired() ? dw_agent.region : &idle;
 }
 
 bool dw_agent_is_on(void)

@@ -420,13 +420,14 @@ static bool is_any_busy(void)
 
 void dw_threads_settle(void)
 {
-	for (int i = 0; i < SETTLE_TRIES && is_any_busy(); i++)
+	for (int i = 0; i < SETTLE_TRIES && !dw_agent_is_retired() && is_any_busy(); i++)
 		dw_sys_sleep_ns(SETTLE_WAIT_NS);
 }
 
 struct dw_thread *dw_thread_known(void)
 {
-	return is_in_use() && dw_agent.wiped->is_same_process ? self : NULL;
+	return !dw_agent_is_retired() && is_in_use() && dw_agent.wiped->is_same_process ? self
+											: NULL;
 }
 
 void dw_thread_charge_plain(struct dw_thread *t, uint64_t elapsed, uint32_t overhead)

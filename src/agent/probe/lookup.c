@@ -98,6 +98,13 @@ static uint32_t function_of_module(const struct dw_area *area, uint32_t at)
 	return low && at - f[low - 1].start < f[low - 1].bytes ? low - 1 : n;
 }
 
+/* Whether @function runs from the module again. */
+static bool has_left(const struct dw_area *a, uint32_t function)
+{
+	return __atomic_load_n(&a->is_restored, __ATOMIC_ACQUIRE) ||
+	       (a->left && a->left[function / 8] >> function % 8 & 1);
+}
+
 bool dw_is_probed(uint64_t pc)
 {
 	const struct dw_area *area = dw_area_of_module(pc);
@@ -112,7 +119,7 @@ bool dw_is_probed(uint64_t pc)
 		return false;
 	f = &dw_functions(area)[function];
 	return f->start == pc - area->module && (f->flags & wanted) == wanted &&
-	       !(area->left && area->left[function / 8] >> function % 8 & 1);
+	       !has_left(area, function);
 }
 
 static struct walk walk_begin(const struct dw_area *area, uint32_t function)
@@ -180,7 +187,7 @@ uint64_t dw_clone_of(uint64_t pc)
 	if (function == area->header->functions.n)
 		return pc;
 	f = &dw_functions(area)[function];
-	if (!f->clone_at || (area->left && area->left[function / 8] >> (function % 8) & 1))
+	if (!f->clone_at || has_left(area, function))
 		return pc;
 	w = walk_begin(area, function);
 	while (walk_next(&w) && w.at <= at)

@@ -21,7 +21,6 @@
 #include "agent/probe/counted.h"
 #include "agent/probe/half-way.h"
 #include "agent/probe/mute.h"
-#include "agent/probe/restore.h"
 #include "agent/probe/state.h"
 #include "agent/probe/text.h"
 
@@ -257,23 +256,6 @@ static void change_imports(struct work *w)
 	}
 }
 
-/* Note the changes of all probes. */
-static void change_all(struct work *w)
-{
-	const struct dw_area *a = w->area;
-
-	for (uint32_t gate = DWELL_GATE_ENTER; gate < DWELL_GATES_N; gate++) {
-		const struct dw_clone_part *list = &a->header->gate_calls[gate];
-		const uint32_t *at = (const uint32_t *)(a->area + list->at);
-		bool loads_rax = gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
-				 gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL ||
-				 gate == DWELL_GATE_LINE;
-
-		for (uint32_t i = 0; i < list->n; i++)
-			change(w, at[i], !loads_rax);
-	}
-}
-
 static void change_area(struct work *w)
 {
 	static const enum dw_gate gates[] = {DWELL_GATE_ENTER, DWELL_GATE_EXIT,
@@ -336,29 +318,38 @@ static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static 
 	return 2 * CALL_BYTES;
 }
 
-/*
- * What stands for the change @site of w->sites from now on, and where: its length in bytes. Where
- * only the gate call goes, the end of dw_no_probe is the load of rax.
- */
-static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
-			    uint8_t ret[static DWELL_PROBE_BYTES])
+uint32_t dw_mute_code(const struct dw_area *a, bool loads_rax, uint32_t *at,
+		      uint8_t ret[static DWELL_PROBE_BYTES])
 {
-	uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, w->fresh && dw_counted_is_on()};
-	uint32_t bytes = CALL_BYTES, counts;
+	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
+	uint32_t bytes = CALL_BYTES;
 
-	*at = site & ~IS_END;
-	if (site & IS_END) {
+	if (!loads_rax) {
 		__builtin_memcpy(ret, nop, sizeof nop);
 		return bytes;
 	}
-	counts = w->fresh && dw_counted_is_on() ? counting(w, at, ret) : 0;
-	if (counts)
-		return counts;
-	if (has_number(w->area, (const uint8_t *)w->area->area + *at)) {
+	if (has_number(a, (const uint8_t *)a->area + *at)) {
 		*at -= DWELL_PROBE_LOAD_BYTES;
 		bytes = DWELL_PROBE_BYTES;
 	}
+	/* Where only the gate call goes, the end is the load of rax. */
 	__builtin_memcpy(ret, dw_no_probe + DWELL_PROBE_BYTES - bytes, bytes);
+	return bytes;
+}
+
+/* What stands for the change @site of w->sites from now on, and where: its length in bytes. */
+static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
+			    uint8_t ret[static DWELL_PROBE_BYTES])
+{
+	bool is_end = site & IS_END;
+	uint32_t bytes;
+
+	*at = site & ~IS_END;
+	bytes = is_end || !dw_counted_is_on() ? 0 : counting(w, at, ret);
+	if (!bytes)
+		bytes = dw_mute_code(w->area, !is_end, at, ret);
+	if (is_end)
+		ret[CALL_BYTES - 1] = dw_counted_is_on();
 	return bytes;
 }
 
@@ -431,28 +422,8 @@ static int swap_pages(struct work *w, uint8_t *pages, uint32_t n)
 				  (uint64_t)n * DWELL_PAGE_BYTES, pages, edit, w);
 }
 
-static void edit_last(void *ctx, uint8_t *copy)
-{
-	const struct work *w = ctx;
-	const struct dw_clone_header *h = w->area->header;
-
-	edit(ctx, copy + h->code_at);
-	((uint64_t *)(copy + h->wiped_at))[DWELL_WIPED_ALIVE] = 1;
-}
-
-/* Change the image for the last time, all but its tables, which are its end: what was six mappings
- * becomes one that a fork need not copy. 0 or -errno. */
-static int change_last(struct work *w)
-{
-	const struct dw_clone_header *h = w->area->header;
-
-	if (h->wiped_at < h->code_at + h->code_bytes)
-		return -ENOTSUP;
-	return dw_text_share(w->area->area, h->wiped_at + DWELL_PAGE_BYTES, edit_last, w);
-}
-
-/* Bring the code of @a in line with what is @fresh in its sets; NULL = nothing is measured.
- * @is_copy: that was done before, so pages that change now have been copied as a rule. 0 or -errno.
+/* Bring the code of @a in line with what is @fresh in its sets. @is_copy: that was done before, so
+ * pages that change now have been copied as a rule. 0 or -errno.
  */
 static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 {
@@ -466,10 +437,7 @@ static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 	for (uint32_t gate = 0; gate < DWELL_GATES_N; gate++)
 		bytes += 2 * h->gate_calls[gate].n * sizeof *w.sites; /* with its BACK */
 	w.sites = dw_agent_memory(bytes + 1);
-	if (w.sites && !fresh) {
-		change_all(&w);
-		error = change_last(&w);
-	} else if (pages && w.sites && dw_import_sites_list(&a->sites, a)) {
+	if (pages && w.sites && dw_import_sites_list(&a->sites, a)) {
 		change_area(&w);
 		error = is_copy && dw_agent_is_alone() ? edit_in_place(&w) : -EBUSY;
 		if (error)
@@ -509,27 +477,10 @@ void dw_mute_forget(struct dw_area *a)
 	dw_import_sites_release(&a->sites);
 }
 
-void dw_mute_all(void)
-{
-	if (dw_probe.is_mute || !dw_agent_enter())
-		return;
-	for (uint32_t i = 0; i < dw_probe.area_n && !dw_probe.is_mute; i++) {
-		struct dw_area *a = &dw_probe.areas[i];
-
-		if (a->is_closed || a->header->probes < DWELL_PROBES_SYSTEM_CALLS)
-			continue;
-		a->is_final = !change_code(a, NULL, false);
-		if (a->is_final)
-			dw_restore_module(a);
-	}
-	dw_probe.is_mute = true;
-	dw_agent_leave();
-}
-
 /* Do what the region asks for as @serial. False: another thread is at it. */
 static bool apply(uint32_t serial)
 {
-	bool is_mine = !dw_probe.is_mute &&
+	bool is_mine = !dw_probe.is_finished &&
 		       !__atomic_exchange_n(&dw_probe.is_muting, true, __ATOMIC_ACQUIRE);
 
 	if (is_mine && dw_agent_is_self() && dw_agent_enter()) {

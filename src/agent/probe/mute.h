@@ -31,9 +31,10 @@ void dw_mute_look(struct dw_thread *t);
 /* Do it in a new area. Inside dw_agent_enter(). */
 void dw_mute_area(struct dw_area *area);
 
-/* Switch all probes of all areas off, once and for good: nothing is measured any more. In the slow
- * path of a process whose code is its own. */
-void dw_mute_all(void);
+/* What stands where the gate call at *@at of the image of @a was, whose probe brings rax back with
+ * @loads_rax: its length in bytes, with *@at where it begins. */
+uint32_t dw_mute_code(const struct dw_area *a, bool loads_rax, uint32_t *at,
+		      uint8_t ret[static DWELL_PROBE_BYTES]);
 
 /* Give back what is kept of @area, whose module is gone. */
 void dw_mute_forget(struct dw_area *area);

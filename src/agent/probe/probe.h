@@ -4,7 +4,8 @@
  * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
  * beside its module and relocates it; text-x86-64.c patches the module's entries; lookup.c
  * translates addresses between the two; timing.c and count.c are what the gates call when they
- * cannot go on, calibrate.c finds what these cost, mute-x86-64.c switches them off;
+ * cannot go on, calibrate.c finds what these cost, mute-x86-64.c switches them off, and
+ * finish-x86-64.c and restore-x86-64.c all of them at the end;
  * half-way-x86-64.c, line-half-way-x86-64.c and shown-x86-64.c let signal handlers see the program
  * as it is without gates; unwind.c shows the clones to unwinders; the rest stands in for functions
  * that would show clone addresses to the program (signals.c, loader-calls.c, backtrace.c) or that
@@ -39,10 +40,11 @@ struct dw_area {
 	bool is_closed;		/* dlclosed: matches nothing */
 	bool is_final;		/* its image cannot be written to any more: all measuring is over */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
-	uint8_t *left;		/* bit n: function n runs from the module again; NULL = none does */
-	uint64_t *counts;	/* calls[], NULL until the first call */
-	uint32_t *numbers;	/* counted.h's, by function and import, NULL = none */
-	uint8_t *muted;		/* mute.h's, NULL = nothing is */
+	bool is_restored;  /* the module has its own text: all its functions run from it again */
+	uint8_t *left;	   /* bit n: function n runs from the module again; NULL = none does */
+	uint64_t *counts;  /* calls[], NULL until the first call */
+	uint32_t *numbers; /* counted.h's, by function and import, NULL = none */
+	uint8_t *muted;	   /* mute.h's, NULL = nothing is */
 	struct dw_import_sites sites; /* mute.h's */
 	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */
 	char image[DWELL_REGION_PATH];

@@ -129,7 +129,8 @@ static void put_back(struct change *c, bool is_writable)
 	if (c->functions && c->area->left) {
 		choose(c);
 		if (mark(c) && is_writable) {
-			dw_text_restore(c->area, c->functions, c->first, c->end);
+			if (!c->area->is_restored)
+				dw_text_restore(c->area, c->functions, c->first, c->end);
 			dw_text_swap(c->area->area + c->clone_first, c->clone_end - c->clone_first,
 				     lead_back, c);
 		}

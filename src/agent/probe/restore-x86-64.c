@@ -77,55 +77,8 @@ static bool replace_text(const struct dw_area *a)
 	return is_done;
 }
 
-/* Mark the pages of the image's tables that relocation has written to. */
-static void mark_relocated(const struct dw_area *a, uint8_t *pages)
-{
-	for (int kind = 0; kind < DWELL_RELOCATIONS; kind++) {
-		const struct dw_clone_part *part = &a->header->relocations[kind];
-		const uint32_t *at = (const uint32_t *)(a->area + part->at);
-
-		for (uint32_t i = 0; i < part->n; i++) {
-			uint32_t first = at[i] / DWELL_PAGE_BYTES;
-			uint32_t last = (at[i] + 7) / DWELL_PAGE_BYTES;
-
-			if (at[i] < a->bytes - 7) {
-				pages[first / 8] |= (uint8_t)(1 << first % 8);
-				pages[last / 8] |= (uint8_t)(1 << last % 8);
-			}
-		}
-	}
-}
-
-/* Let go of the tables' pages that are as in the image's file, which nobody ever changes: each that
- * is mapped is copied by a fork, as the mapping has pages that were written to. */
-static void drop_tables(const struct dw_area *a)
-{
-	uint64_t n = a->bytes / DWELL_PAGE_BYTES, first, end;
-	uint8_t *pages = dw_agent_memory(n / 8 + 1);
-
-	if (!pages)
-		return;
-	mark_relocated(a, pages);
-	for (first = a->header->wiped_at / DWELL_PAGE_BYTES + 1; first < n; first = end + 1) {
-		for (end = first; end < n && !(pages[end / 8] >> end % 8 & 1);)
-			end++;
-		if (end > first)
-			dw_syscall(SYS_madvise, a->area + first * DWELL_PAGE_BYTES,
-				   (end - first) * DWELL_PAGE_BYTES, MADV_DONTNEED);
-	}
-	dw_agent_memory_free(pages, n / 8 + 1);
-}
-
 void dw_restore_module(struct dw_area *area)
 {
-	size_t bytes = area->header->functions.n / 8 + 1;
-	uint8_t *left = area->left || !area->link_map ? NULL : dw_agent_memory(bytes);
-
-	if (left && replace_text(area)) {
-		memset(left, 0xff, bytes);
-		__atomic_store_n(&area->left, left, __ATOMIC_RELEASE);
-	} else {
-		dw_agent_memory_free(left, bytes);
-	}
-	drop_tables(area);
+	if (!area->left && area->link_map && replace_text(area))
+		__atomic_store_n(&area->is_restored, true, __ATOMIC_RELEASE);
 }

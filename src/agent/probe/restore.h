@@ -11,7 +11,7 @@
 
 /*
  * Put the file's text in the place of @area's module's, if that differs from it by our patches
- * only, and let go of the image's pages that can be had again. Where the file cannot be opened any
- * more the patches stay. Inside dw_agent_enter(), and @area->is_final.
+ * only: then @area->is_restored. Where the file cannot be opened any more the patches stay. Inside
+ * dw_agent_enter().
  */
 void dw_restore_module(struct dw_area *area);

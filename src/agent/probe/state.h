@@ -30,7 +30,7 @@ struct dw_probe {
 	bool has_slowest;   /* single calls are kept of chosen functions only, timing.c */
 	bool is_blind;	    /* the TSC may not be read any more, timing.c */
 	bool is_muting;	    /* a thread is at it, atomic, mute-x86-64.c */
-	bool is_mute;	    /* nothing is measured any more, mute-x86-64.c */
+	bool is_finished;   /* nothing is measured any more, finish-x86-64.c */
 	uint32_t mutes;	    /* serial of what is done, atomic, mute-x86-64.c */
 	void *reals[DWELL_REALS_N];
 	void *handlers[DWELL_HANDLERS]; /* signals.c */

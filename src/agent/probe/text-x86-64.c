@@ -101,7 +101,7 @@ bool dw_text_is_patched(const struct dw_area *area)
 	uint8_t bytes[DWELL_JUMP_BYTES];
 	size_t n;
 
-	if (!area->header->patches.n || area->left)
+	if (!area->header->patches.n || area->is_restored || area->left)
 		return true;
 	n = patch_bytes(area, patches(area), bytes);
 	return is_there((const uint8_t *)area->module + patches(area)->at, bytes, n);

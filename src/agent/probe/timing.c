@@ -20,6 +20,7 @@
 #include "agent/core/thread.h"
 #include "agent/core/ticks-x86-64.h"
 #include "agent/probe/counted.h"
+#include "agent/probe/finish.h"
 #include "agent/probe/half-way.h"
 #include "agent/probe/keys.h"
 #include "agent/probe/mute.h"
@@ -519,25 +520,14 @@ static void close_thread(struct event *e)
 		end_process();
 }
 
-/* Let the gates of all areas run, or send all their probes here. */
-static void set_alive(uint64_t is_alive)
-{
-	for (uint32_t i = 0; i < dw_probe.area_n; i++) {
-		const struct dw_area *a = &dw_probe.areas[i];
-
-		if (!a->is_closed && !a->is_final)
-			((uint64_t *)(a->area + a->header->wiped_at))[DWELL_WIPED_ALIVE] = is_alive;
-	}
-}
-
 /* Nobody reads what this process measures, or it cannot: its probes go, and as long as a thread
  * meets some, it passes them. */
 static void retire(void)
 {
 	dw_agent_after_fork();
 	if (dw_agent_is_self())
-		dw_mute_all();
-	set_alive(1);
+		dw_finish_all();
+	dw_finish_set_alive(1);
 	dw_thread_off();
 }
 
@@ -547,7 +537,7 @@ static void go_blind(struct event *e)
 	if (dw_agent_may_call())
 		close_thread(e);
 	dw_probe.is_blind = true;
-	set_alive(0);
+	dw_finish_set_alive(0);
 }
 
 /* An event that is not the last. */
@@ -584,6 +574,11 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 	/* Before all that takes long: until then handlers find us here. */
 	if (!dw_slow_begin(rsp))
 		return 0;
+	/* From here on no handler forks, so what is here stays. */
+	if (dw_agent_is_retired()) {
+		dw_thread_off();
+		return dw_slow_leave();
+	}
 	/* Then the time: what comes before is not measured here. In order: what the program had
 	 * begun would else be done in the slow path's time. */
 	e.now = dw_ticks_in_order();
@@ -666,7 +661,7 @@ void dw_timing_forked(void)
 	if (dw_probe.is_blind)
 		return;
 	dw_agent_region()->start = moment();
-	set_alive(1);
+	dw_finish_set_alive(1);
 }
 
 void dw_timing_end(void)
