@@ -62,6 +62,8 @@ struct dw_made_meaning {
 	uint64_t bytes;
 	const char *at_file; /* of the line at the address; at_line 0 = not told */
 	uint32_t at_line, at_column;
+	uint64_t il;	    /* what it comes from, as the svma of managed code (allocations.h) */
+	uint32_t il_module; /* in this module, 0 = not told */
 };
 
 /* Machine code of a function, as it was in the file when it was resolved. */

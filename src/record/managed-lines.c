@@ -175,6 +175,12 @@ int dw_managed_lines_add(struct dw_managed_lines *l, uint32_t module, const char
 	return root >= 0 || is_ours ? add(l, module, path, &access) : 0;
 }
 
+int dw_managed_lines_add_below(struct dw_managed_lines *l, uint32_t module, const char *path,
+			       int root_fd, const struct dw_rights *wanted)
+{
+	return add(l, module, path, &(struct access){wanted, &l->own, root_fd, 0});
+}
+
 int dw_managed_lines_add_again(struct dw_managed_lines *l, uint32_t module, const char *path,
 			       int64_t before_ns)
 {

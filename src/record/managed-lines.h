@@ -45,6 +45,10 @@ int dw_managed_lines_open(struct dw_managed_lines *l);
 int dw_managed_lines_add(struct dw_managed_lines *l, uint32_t module, const char *path,
 			 const struct dw_managed_owner *owner);
 
+/* The same below the root @root_fd (-1 = ours), with the rights @wanted. */
+int dw_managed_lines_add_below(struct dw_managed_lines *l, uint32_t module, const char *path,
+			       int root_fd, const struct dw_rights *wanted);
+
 /* The same for a session whose processes are gone: our own files, which count only if they are not
  * younger than @before_ns, as of the realtime clock. */
 int dw_managed_lines_add_again(struct dw_managed_lines *l, uint32_t module, const char *path,

@@ -24,9 +24,11 @@ int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile
 			       const char *agent, const char *why_not, const char *program)
 {
 	const char *other = dw_clr_environment_conflict();
-	int rc;
+	int rc = dw_managed_lines_open(&r->lines);
 
 	r->managed = (struct dw_managed){.p = p, .regions.folder = DW_REGION_FOLDER_INIT};
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
 	if (!agent)
 		rc = dw_error_set(&r->why_not, DWELL_ERR_NOT_FOUND, "%s", why_not);
 	else if (other)
@@ -34,8 +36,6 @@ int dw_managed_recording_begin(struct dw_managed_recording *r, struct dw_profile
 				  "the environment names a profiler already (%s)", other);
 	else
 		rc = dw_managed_open(&r->managed, p, ".", &r->why_not);
-	if (!rc)
-		rc = dw_managed_lines_open(&r->lines);
 	if (!rc)
 		rc = make_environment(r, agent, program);
 	r->is_on = !rc;
@@ -59,6 +59,20 @@ int dw_managed_recording_lines(struct dw_managed_recording *r)
 
 		rc = dw_managed_lines_add(&r->lines, m->module,
 					  dw_strings_get(&p->strings, row->path), &owner);
+	}
+	return rc;
+}
+
+int dw_managed_recording_made_lines(struct dw_managed_recording *r, const struct dw_jit *jit)
+{
+	int rc = 0;
+
+	dw_vec_each(a, &jit->il_of) {
+		if (!rc)
+			rc = dw_managed_lines_add_below(
+				&r->lines, a->module,
+				dw_strings_get(&jit->functions.texts, a->path), a->owner->root_fd,
+				&a->owner->rights);
 	}
 	return rc;
 }

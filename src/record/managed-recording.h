@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "collect/clr/managed.h"
+#include "collect/jit/jit.h"
 #include "record/managed-lines.h"
 #include "record/target-environment.h"
 
@@ -36,6 +37,9 @@ int dw_managed_recording_drain(struct dw_managed_recording *r, uint64_t now_ns);
 
 /* Look for lines of what was sampled, after that, while its process lives. 0 or -ENOMEM. */
 int dw_managed_recording_lines(struct dw_managed_recording *r);
+
+/* Look for lines of what runtimes have told of @jit, which is finished. 0 or -ENOMEM. */
+int dw_managed_recording_made_lines(struct dw_managed_recording *r, const struct dw_jit *jit);
 
 /* Nothing comes any more but samples that were taken already: read all regions a last time, and
  * note in the profile's facts how it went. 0 or -ENOMEM. */

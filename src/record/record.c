@@ -118,6 +118,7 @@ static void watch(struct recording *r)
 		(struct pollfd){.fd = dw_regions_fd(&r->managed.managed.regions), .events = POLLIN};
 	r->fds_n = 2;
 	r->fds_n += dw_targets_poll_fds(&r->run.targets, r->fds + 2, MAX_POLL_FDS / 2);
+	r->fds_n += dw_jit_poll_fds(&r->jit, r->fds + r->fds_n, MAX_POLL_FDS / 8);
 	r->fds_n += r->options->backend->poll_fds(r->backend, r->fds + r->fds_n,
 						  MAX_POLL_FDS - r->fds_n);
 }
@@ -343,6 +344,8 @@ static int stop(struct recording *r, int rc, struct dw_error *err)
 		rc = r->options->backend->drain(r->backend, true, err);
 	if (!rc)
 		rc = dw_jit_finish(&r->jit);
+	if (!rc)
+		rc = dw_managed_recording_made_lines(&r->managed, &r->jit);
 	if (!rc)
 		rc = dw_managed_recording_lines(&r->managed);
 	if (!r->jit.maps)

@@ -97,6 +97,21 @@ static int add_method(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 	return dw_functions_add(&s->p->functions, &f, ret);
 }
 
+/* Fill in the line of the IL at @svma in @module, if it is known. */
+static int add_il_line(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
+{
+	const struct dw_symbol_options *o = &s->options;
+	struct dw_il_line line;
+
+	if (!o->il_line || !o->il_line(o->il_line_ctx, module, svma, &line))
+		return 0;
+	l->line = line.line;
+	l->column = line.column;
+	l->line_end = line.line_end;
+	l->column_end = line.column_end;
+	return dw_strings_adds(&s->p->strings, line.file, &l->file);
+}
+
 /* Fill in @l, the location of made code at @svma. Its function is 0 when nothing is known of it. */
 static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
 {
@@ -117,6 +132,8 @@ static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, struct
 		rc = dw_strings_adds(&s->p->strings, made.file, &f.file);
 	if (!rc && made.at_line)
 		rc = dw_strings_adds(&s->p->strings, made.at_file, &l->file);
+	if (!rc && made.il_module)
+		rc = add_il_line(s, made.il_module, made.il, l);
 	return rc ? rc : dw_functions_add(&s->p->functions, &f, &l->function);
 }
 
@@ -256,20 +273,19 @@ static int merge_row(struct merge *m, const struct dw_module_code *code, uint64_
 	return rc ? rc : dw_vec_push(&m->s->rows, l);
 }
 
-/* Add the line of the managed code at @svma to @l, if one is known. */
-static int add_il_line(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
+/* Fill in @l, the location of code at @svma that no symbol is of: made code, managed code, or code
+ * without a name. */
+static int add_unnamed(struct symbolizer *s, const struct dw_module_code *code, uint32_t module,
+		       uint64_t svma, struct dw_location *l)
 {
-	const struct dw_symbol_options *o = &s->options;
-	struct dw_il_line line;
+	int rc = add_made(s, module, svma, l);
 
-	if (!o->il_line || !dw_map_get(&s->methods, method_key(module, svma >> 32)) ||
-	    !o->il_line(o->il_line_ctx, module, svma, &line))
-		return 0;
-	l->line = line.line;
-	l->column = line.column;
-	l->line_end = line.line_end;
-	l->column_end = line.column_end;
-	return dw_strings_adds(&s->p->strings, line.file, &l->file);
+	if (rc || l->function)
+		return rc;
+	rc = add_nameless(s, code, module, svma, &l->function);
+	if (rc || !dw_map_get(&s->methods, method_key(module, svma >> 32)))
+		return rc;
+	return add_il_line(s, module, svma, l);
 }
 
 /* Give the @i-th frame of @job its chain. @m NULL = no answer. */
@@ -285,11 +301,7 @@ static int put_chain(struct symbolizer *s, const struct job *job, size_t i, stru
 	if (!rc && s->rows.n == start) {
 		struct dw_location l = {0};
 
-		rc = add_made(s, job->module, w->svma, &l);
-		if (!rc && !l.function)
-			rc = add_nameless(s, code, job->module, w->svma, &l.function);
-		if (!rc && !l.line)
-			rc = add_il_line(s, job->module, w->svma, &l);
+		rc = add_unnamed(s, code, job->module, w->svma, &l);
 		if (!rc)
 			rc = dw_vec_push(&s->rows, l);
 	}

@@ -1,10 +1,11 @@
 """Sampling of managed code: names, lines and shares against what the program measures itself."""
+import json
 import math
 import os
 import signal
 
-from harness import File, cases, expect, require
-from managed import (SDK, STATUS, VERSIONS, expect_callers, program, publish, report,
+from harness import DEFAULT_SECONDS, File, cases, expect, require
+from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_callers, program, publish, report,
                      single_file)
 
 FILE = File(needs=("dotnet",))
@@ -148,6 +149,43 @@ def test_precompiled_single_file(context):
     expect_lines(context, os.path.join(os.path.dirname(command), "source/shares.cs"), 0.4)
     expect({row["module_path"] for row in named(report(context, "functions")["rows"], "Shares.Half")},
            {f"{command}/managed.dll"}, "path of the module")
+
+
+def samples_so_far(context, name):
+    """Of the function @name, in a recording that goes on."""
+    done = context.run(context.dwell, "report", "run.dwell.partial", "functions", "--format", "json")
+    rows = json.loads(done.stdout)["rows"] if not done.returncode else []
+    return sum(row["exclusive_samples"] for row in named(rows, name))
+
+
+@cases(*VERSIONS, *SINGLE_FILES, "detached", "killed", "user")
+def test_lines_of_code_that_runs_already(context, case):
+    """What was compiled before and what is compiled since has lines, whoever ends first."""
+    command = (single_file(context, case) if case in SINGLE_FILES
+               else program(context, case if case in VERSIONS else SDK))
+    user = context.ordinary_user() if case == "user" else ()
+    env = {**context.env, "XDG_CACHE_HOME": context.path("cache"), "HOME": context.scratch}
+    ends = case not in ("detached", "killed")
+    with context.start(*user, command, "shares", "3000" if ends else "60000", env=env) as running:
+        socket = f"dotnet-diagnostic-{running.pid}-"
+        context.wait_for(lambda: any(name.startswith(socket) for name in os.listdir("/tmp")),
+                         "the runtime's socket")
+        recording = context.start(*user, context.dwell, "sample", "-q", "-o", "run.dwell", "-p",
+                                  str(running.pid), env=env)
+        if not ends:
+            context.wait_for(lambda: samples_so_far(context, "Shares.Half") > 500, "samples")
+            (recording.send_signal(signal.SIGINT) if case == "detached" else running.kill())
+        _, said = recording.communicate(timeout=DEFAULT_SECONDS)
+        expect((recording.returncode, said), (0, ""), "status and errors of dwell")
+        if case == "detached":
+            expect(running.poll(), None, "status of the program that is left alone")
+            running.kill()
+        expect(running.wait(), STATUS if ends else -signal.SIGKILL, "status of the program")
+    rows = named(report(context, "functions")["rows"], "Shares.Half")
+    require(sum(row["exclusive_samples"] for row in rows) > 50, f"samples of Half: {rows}")
+    # Precompiled code has none, until it is compiled again.
+    expect_lines(context, os.path.join(os.path.dirname(context.target("dotnet/managed")), "source/shares.cs"),
+                 0.5 if case == "precompiled" else 0.9)
 
 
 def test_compiled_ahead(context):

@@ -1,7 +1,7 @@
 /*
  * Requests to .NET runtimes; see dotnet-ipc.h. The protocol is that of the runtime's document
- * ipc-protocol.md: a header of 20 bytes, then numbers. Nothing is waited for: what a runtime does
- * shows in the map, and one that does not answer must not hold up sampling.
+ * ipc-protocol.md: a header of 20 bytes, then numbers. Nothing is waited for, as one that does not
+ * answer must not hold up sampling; what a runtime does shows in the map.
  */
 #include "collect/jit/dotnet-ipc.h"
 
@@ -26,14 +26,12 @@ enum {
 	DISABLE_MAP = 6,
 	TYPE_MAP = 3,
 	ANSWER_MS = 500, /* to the request that ends a map */
+	CONTENT_BYTES = 256,
 };
 
 struct request {
-	char magic[14];
-	uint16_t bytes;
-	uint8_t set, id;
-	uint16_t reserved;
-	uint32_t type; /* not part of DISABLE_MAP */
+	struct dw_dotnet_head head;
+	uint8_t content[CONTENT_BYTES];
 } __attribute__((packed));
 
 /* The folder /tmp of the process's root, O_PATH. Or -errno. */
@@ -84,17 +82,17 @@ static int connect_to(const struct dw_dotnet_process *p)
 	return rc ? rc : fd;
 }
 
-/* Send the request @id. The descriptor, or -errno. */
-static int ask(const struct dw_dotnet_process *p, uint8_t id)
+int dw_dotnet_ask(const struct dw_dotnet_process *p, uint8_t set, uint8_t id, const void *content,
+		  size_t n)
 {
-	struct request r = {
-		.magic = "DOTNET_IPC_V1", .set = SET_PROCESS, .id = id, .type = TYPE_MAP};
-	int fd = connect_to(p);
+	struct request r = {.head = {.magic = "DOTNET_IPC_V1", .set = set, .id = id}};
+	int fd = n > sizeof r.content ? -EMSGSIZE : connect_to(p);
 
 	if (fd < 0)
 		return fd;
-	r.bytes = (uint16_t)(id == ENABLE_MAP ? sizeof r : sizeof r - sizeof r.type);
-	if (send(fd, &r, r.bytes, MSG_NOSIGNAL) != r.bytes) {
+	r.head.bytes = (uint16_t)(sizeof r.head + n);
+	memcpy(r.content, content, n);
+	if (send(fd, &r, r.head.bytes, MSG_NOSIGNAL) != r.head.bytes) {
 		close(fd);
 		return -EPIPE;
 	}
@@ -103,7 +101,9 @@ static int ask(const struct dw_dotnet_process *p, uint8_t id)
 
 int dw_dotnet_ask_map(const struct dw_dotnet_process *p)
 {
-	return ask(p, ENABLE_MAP);
+	const uint32_t type = TYPE_MAP;
+
+	return dw_dotnet_ask(p, SET_PROCESS, ENABLE_MAP, &type, sizeof type);
 }
 
 /* Remove the map. */
@@ -123,7 +123,8 @@ static void remove_map(const struct dw_dotnet_process *p)
 
 void dw_dotnet_end_map(const struct dw_dotnet_process *p, bool removes)
 {
-	struct pollfd fd = {.fd = ask(p, DISABLE_MAP), .events = POLLIN};
+	struct pollfd fd = {.fd = dw_dotnet_ask(p, SET_PROCESS, DISABLE_MAP, "", 0),
+			    .events = POLLIN};
 
 	if (fd.fd >= 0) {
 		poll(&fd, 1, ANSWER_MS);

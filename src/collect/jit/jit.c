@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "code/jit/jit-name.h"
-#include "collect/jit/dotnet-ipc.h"
 #include "collect/jit/dump-book.h"
 #include "target/proc.h"
 
@@ -38,6 +37,18 @@ void dw_jit_init(struct dw_jit *j, struct dw_profile *p)
 void dw_jit_look(struct dw_jit *j)
 {
 	j->look++;
+	dw_vec_each(p, &j->processes)
+		dw_jit_dotnet_more(*p);
+}
+
+size_t dw_jit_poll_fds(const struct dw_jit *j, struct pollfd *fds, size_t room)
+{
+	size_t n = 0;
+
+	dw_vec_each(p, &j->processes)
+		if ((*p)->dotnet.trace.fd >= 0 && n < room)
+			fds[n++] = (struct pollfd){.fd = (*p)->dotnet.trace.fd, .events = POLLIN};
+	return n;
 }
 
 struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw_owner *owner,
@@ -55,7 +66,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 	p->file = (struct dw_map_file)DW_MAP_FILE_INIT;
 	p->dump = (struct dw_dump_file)DW_DUMP_FILE_INIT;
 	p->map.told_late = true;
-	p->asked_fd = -1;
+	p->dotnet = (struct dw_dotnet_book)DW_DOTNET_BOOK_INIT;
 	p->index = j->processes.n;
 	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){0}) || dw_vec_push(&j->processes, p)) {
 		dw_vec_release(&p->pieces);
@@ -67,8 +78,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 
 static void free_process(struct dw_jit_process *p)
 {
-	if (p->asked_fd >= 0)
-		close(p->asked_fd);
+	dw_dotnet_book_release(&p->dotnet);
 	dw_jit_assemblies_release(&p->assemblies);
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
@@ -149,35 +159,6 @@ static int read_more(struct dw_jit_process *p, bool last)
 	return rc ? rc : dw_code_map_merge(&p->map);
 }
 
-static struct dw_dotnet_process dotnet_of(const struct dw_jit_process *p)
-{
-	return (struct dw_dotnet_process){p->pid, p->where.ns_pid, p->where.owner, p->where.own};
-}
-
-/* Ask for a map where none is, if that is wanted and it is a .NET runtime. */
-static void ask_dotnet(struct dw_jit_process *p)
-{
-	const struct dw_dotnet_process dotnet = dotnet_of(p);
-
-	if (!p->jit->asks_dotnet || p->asked_fd >= 0 || p->file.fd >= 0)
-		return;
-	p->asked_fd = dw_dotnet_ask_map(&dotnet);
-	if (p->asked_fd >= 0)
-		p->search_wait_ns = 0;
-}
-
-/* What was asked for ends, and leaves nothing. */
-static void end_dotnet(struct dw_jit_process *p)
-{
-	const struct dw_dotnet_process dotnet = dotnet_of(p);
-
-	if (p->asked_fd < 0)
-		return;
-	dw_dotnet_end_map(&dotnet, p->file.fd >= 0);
-	close(p->asked_fd);
-	p->asked_fd = -1;
-}
-
 /* Look for a map, or another one than before, where addresses are not found. */
 static void search(struct dw_jit_process *p, uint64_t now_ns)
 {
@@ -186,9 +167,8 @@ static void search(struct dw_jit_process *p, uint64_t now_ns)
 	if (!dw_map_file_open(&p->file, &p->where)) {
 		p->jit->maps++;
 		p->search_wait_ns = 0;
-	} else {
-		ask_dotnet(p);
 	}
+	dw_jit_dotnet_begin(p);
 	p->search_wait_ns = p->search_wait_ns ? 2 * p->search_wait_ns : SEARCH_FIRST_NS;
 	if (p->search_wait_ns > SEARCH_MOST_NS)
 		p->search_wait_ns = SEARCH_MOST_NS;
@@ -207,6 +187,8 @@ int dw_jit_update(struct dw_jit_process *p, uint32_t anon, uint64_t time_ns, boo
 		if (p->has_missed || p->file.fd < 0)
 			search(p, time_ns);
 		rc = read_more(p, false);
+		if (!rc)
+			rc = dw_jit_dotnet_find(p, dw_clock_ns(CLOCK_MONOTONIC));
 		/* What had no name may have one now. */
 		if (p->has_missed && p->pieces.n > p->pieces_asked) {
 			*is_other = true;
@@ -234,7 +216,8 @@ static int name_piece(struct dw_jit_process *p, const struct dw_code_piece *code
 	if (rc)
 		return rc;
 	piece->svma = dw_jit_functions_place(functions, piece->function, code->end - code->start);
-	return dw_jit_read_lines(p, piece, code);
+	rc = dw_jit_read_lines(p, piece, code);
+	return rc ? rc : dw_jit_dotnet_want(p, code);
 }
 
 /* A frame at @avma, which nothing is known of. Where there is a dump that will tell, it is open. */
@@ -246,7 +229,7 @@ static int unknown_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_
 
 	p->has_missed = true;
 	p->pieces_asked = (uint32_t)p->pieces.n;
-	if (p->dump.fd >= 0 || p->asked_fd >= 0)
+	if (p->dump.fd >= 0 || p->dotnet.map_fd >= 0)
 		rc = dw_jit_pending_add(&p->jit->pendings, &p->open, avma, time_ns, &frame.svma);
 	if (!rc)
 		rc = dw_jit_functions_module(&p->jit->functions, &frame.module);
@@ -306,7 +289,7 @@ static bool wants_more(const struct dw_jit_process *p)
 }
 
 /* Read the files of @p a last time, and settle what is open. */
-static int complete(struct dw_jit_process *p)
+static int name_open(struct dw_jit_process *p)
 {
 	int rc;
 
@@ -319,6 +302,14 @@ static int complete(struct dw_jit_process *p)
 	}
 	p->open.rows.n = 0;
 	return rc;
+}
+
+/* Nothing comes of @p any more: find what can be found. */
+static int complete(struct dw_jit_process *p)
+{
+	int rc = wants_more(p) ? name_open(p) : 0, ended = dw_jit_dotnet_end(p);
+
+	return rc ? rc : ended;
 }
 
 /* Whether @name is that of a .NET method: those end in what tier it is of. */
@@ -350,10 +341,9 @@ void dw_jit_end(struct dw_jit_process *p)
 
 	if (!p)
 		return;
-	if (wants_more(p) && j->functions.p)
-		complete(p);
-	end_dotnet(p);
 	p->is_over = true;
+	if (j->functions.p)
+		complete(p);
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
 	if (p->has_missed && p->pieces.n > 1)
@@ -368,11 +358,12 @@ int dw_jit_finish(struct dw_jit *j)
 	int rc = 0;
 
 	dw_vec_each(p, &j->processes) {
-		if (!rc && !(*p)->is_over && wants_more(*p))
-			rc = complete(*p);
-		end_dotnet(*p);
+		int own = (*p)->is_over ? 0 : complete(*p);
+
+		rc = rc ? rc : own;
 	}
 	dw_jit_lines_sort(&j->lines);
+	dw_jit_ils_sort(&j->ils);
 	return rc;
 }
 
@@ -450,12 +441,14 @@ bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_me
 	const uint64_t at = pending ? pending->svma : svma;
 	const struct dw_jit_function *f = dw_jit_functions_at(&j->functions, at);
 	const struct dw_jit_line *line;
+	const struct dw_jit_il *il;
 
 	if (pending && !f)
 		return unknown_meaning(j, svma, pending->avma, ret);
 	if (!f || (!pending && f->module != module))
 		return late_meaning(j, module, svma, ret);
 	line = dw_jit_lines_find(&j->lines, at);
+	il = dw_jit_ils_find(&j->ils, at);
 	*ret = (struct dw_made_meaning){
 		.module = f->module,
 		.name = dw_strings_get(&j->functions.texts, f->name),
@@ -466,6 +459,8 @@ bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_me
 		.at_file = line ? dw_strings_get(&j->functions.texts, line->file) : "",
 		.at_line = line ? line->line : 0,
 		.at_column = line ? line->column : 0,
+		.il_module = il ? il->module : 0,
+		.il = il ? il->il : 0,
 	};
 	return true;
 }
@@ -477,5 +472,7 @@ void dw_jit_release(struct dw_jit *j)
 	dw_vec_release(&j->processes);
 	dw_vec_release(&j->pendings.rows);
 	dw_jit_lines_release(&j->lines);
+	dw_jit_ils_release(&j->ils);
+	dw_vec_release(&j->il_of);
 	dw_jit_functions_release(&j->functions);
 }

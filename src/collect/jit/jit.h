@@ -8,8 +8,10 @@
 
 #include "base/buf.h"
 #include "collect/jit/code-map.h"
+#include "collect/jit/dotnet-book.h"
 #include "collect/jit/dump-file.h"
 #include "collect/jit/functions.h"
+#include "collect/jit/il.h"
 #include "collect/jit/lines.h"
 #include "collect/jit/map-file.h"
 #include "collect/jit/pending.h"
@@ -17,6 +19,7 @@
 #include "model/symbol.h"
 #include "unwind/space.h"
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -58,15 +61,24 @@ struct dw_jit_process {
 	uint32_t pieces_asked; /* of pieces, when an address was not found */
 	bool has_missed;       /* some address was not found */
 	bool is_over;
-	int asked_fd; /* a .NET runtime was asked for a map by it, -1 = none was */
+	struct dw_dotnet_book dotnet;
+};
+
+/* An assembly whose PDB may have lines of made code. */
+struct dw_jit_assembly {
+	uint32_t module; /* id in the profile */
+	uint32_t path;	 /* among the functions' texts */
+	const struct dw_owner *owner;
 };
 
 struct dw_jit {
 	struct dw_jit_functions functions;
 	struct dw_jit_lines lines;
+	struct dw_jit_ils ils;
+	DW_VEC(struct dw_jit_assembly) il_of; /* of their modules */
 	struct dw_jit_pendings pendings;
 	DW_VEC(struct dw_jit_process *) processes;
-	bool asks_dotnet; /* have .NET runtimes that run already write maps */
+	bool asks_dotnet; /* have .NET runtimes that run already tell of their code */
 	uint64_t look;	  /* counts dw_jit_look() */
 	int64_t born_ns;  /* CLOCK_REALTIME when it began */
 	uint64_t dropped; /* pieces beyond what is kept of a process */
@@ -78,6 +90,10 @@ void dw_jit_init(struct dw_jit *j, struct dw_profile *p);
 
 /* Files may have grown: they are read again when a sample needs them. */
 void dw_jit_look(struct dw_jit *j);
+
+/* Descriptors on which runtimes send what dw_jit_look() takes, at most @room, into @fds. How many.
+ */
+size_t dw_jit_poll_fds(const struct dw_jit *j, struct pollfd *fds, size_t room);
 
 /*
  * A book for process @pid; @owner and @own are borrowed until release. NULL = no memory.
