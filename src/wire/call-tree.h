@@ -175,8 +175,8 @@ struct dw_tree_inner {
 
 /*
  * A path of cells that was seen when the stack of its thread was looked at, by time; two lines.
- * Its share of what its last cell has is that of @ticks among all paths to that cell, but for what
- * the system did, which is known exactly.
+ * Recursion is folded as in trees: what goes on from a path may stand below an earlier part of it
+ * that leads to the same callee. What the system did is known exactly.
  */
 struct dw_tree_drawn {
 	uint64_t ticks;	 /* of the program's own time that was found here */
@@ -184,7 +184,8 @@ struct dw_tree_drawn {
 	uint64_t cell;	 /* line of the last cell */
 	uint32_t parent; /* line of the path without it, 0 = it is that of the thread's root */
 	uint32_t thread; /* line of its struct dw_tree_thread */
-	uint64_t unused[3];
+	uint64_t lost;	 /* ticks that were found for a path beyond this one, which had no room */
+	uint64_t unused[2];
 	uint64_t mark; /* DWELL_MARK_DRAWN */
 	struct dw_tree_os os;
 };
@@ -391,7 +392,7 @@ struct dw_tree_thread {
 	uint64_t pointers;	   /* address of its DWELL_POINTER_SETS lines, 0 = none */
 	uint32_t stacks;	   /* shadow stacks made */
 	uint32_t mutes;		   /* serial of struct dw_region_mutes that its stacks agree with */
-	uint64_t cells_cost;	   /* @cost - @other_cost when it went over to cells */
+	uint64_t unused;
 	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time

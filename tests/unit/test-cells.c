@@ -467,7 +467,6 @@ TEST(sums_hold_beside_nodes)
 	static struct program p = {.random = 2};
 
 	run(check_failed, &p, 64);
-	CHECK_INT(p.t.line->cells_cost, 0);
 	CHECK(p.jumps > 100);
 }
 
@@ -476,7 +475,7 @@ TEST(sums_leave_probes_out)
 	static struct program p = {.random = 3, .has_cost = true};
 
 	run(check_failed, &p, 64);
-	CHECK(p.t.line->cells_cost > 0);
+	CHECK(p.t.line->cost > 0);
 }
 
 /* The sums of the cell of calls by @caller of @key from @site; NULL = there is none. */
@@ -575,6 +574,39 @@ TEST(each_cell_counts_its_outermost_activation)
 	leave_at(check_failed, &p, 2);
 	leave_at(check_failed, &p, 1);
 	CHECK_INT(cell_of(&p, 0, 2, 3)->inclusive, 7);
+	finish(&p);
+}
+
+/* The path of @parent and then the cell of calls by @caller of @key from @site. */
+static uint32_t drawn(struct program *p, uint32_t parent, uint32_t caller, uint32_t key,
+		      uint32_t site)
+{
+	const struct dw_tree_cell *cell = cell_of(p, caller, key, site);
+
+	return cell ? dw_tree_drawn(&p->t.tree, parent, dw_arena_index(dw_arena_base(), cell)) : 0;
+}
+
+/* As in trees: the second 1 by 2 has nothing on its path that the first has not, so what goes on
+ * from there stands where it does from the first. */
+TEST(recursion_is_folded_in_paths)
+{
+	static struct program p;
+	uint32_t one, two, first, deeper, second;
+
+	start_cells(check_failed, &p);
+	enter(check_failed, &p, 1, 10, 1);
+	enter(check_failed, &p, 2, 11, 2);
+	enter(check_failed, &p, 1, 12, 3);
+	one = drawn(&p, dw_tree_drawn(&p.t.tree, 0, p.t.tree.cells), 0, 1, 10);
+	two = drawn(&p, one, 1, 2, 11);
+	first = drawn(&p, two, 2, 1, 12);
+	deeper = drawn(&p, first, 1, 2, 11);
+	second = drawn(&p, deeper, 2, 1, 12);
+	CHECK(one && two && first && deeper && second);
+	CHECK(deeper != two && second != first);
+	CHECK_INT(drawn(&p, second, 1, 2, 11), deeper);
+	for (uint32_t depth = 3; depth; depth--)
+		leave_at(check_failed, &p, depth);
 	finish(&p);
 }
 

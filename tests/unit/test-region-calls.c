@@ -920,7 +920,8 @@ TEST(cells_have_two_nodes)
 	close_process(&x);
 }
 
-/* Inclusive values leave out what was taken off exclusive ones: as much as the thread's cells. */
+/* Inclusive values leave out what was taken off exclusive ones. What the thread says of its probes
+ * may be newer than what its cells do. */
 TEST(inclusive_values_leave_out_probes)
 {
 	struct process x;
@@ -940,15 +941,16 @@ TEST(inclusive_values_leave_out_probes)
 	c = (struct dw_tree_cell *)&x.arena[CELLS];
 	c->inclusive = 6000 - 100 * 13; /* too much was left out */
 	c->probes = 100 * 26;
-	x.thread->cells_cost = 50;
-	x.thread->other_cost = 20;
-	x.thread->cost = 20 + 50 + 100 * 26 + 10; /* the last pair has ended outside */
+	x.thread->pair_ticks[DWELL_PAIR_FUNCTION] = 26;
+	x.thread->has_cells = 1;
+	x.thread->cost = 130 * 26;
 	put_event(&x, 16000, ROOT_CELL);
 	CHECK_INT(read_at(&x, 16000, false), 0);
 	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 1000);
 	CHECK_INT(exclusive_of(&x, CELLS + 1).elapsed_ns, 5000);
-	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 6000);
-	CHECK_INT(inclusive_of(&x, CELLS).overhead_ns, 100 * 13);
+	/* But for the probe of 1 itself, which costs 5 and was left out as 26. */
+	CHECK_INT(inclusive_of(&x, CELLS).elapsed_ns, 6000 + 8);
+	CHECK_INT(inclusive_of(&x, CELLS).overhead_ns, 100 * 13 - 8);
 	close_process(&x);
 }
 
@@ -1298,6 +1300,117 @@ TEST(paths_share_what_their_cells_have)
 	close_process(&x);
 }
 
+/* It was found by @n looks more. */
+static void look(struct dw_tree_drawn *path, uint32_t n)
+{
+	path->ticks += n * 100;
+	path->n += n;
+}
+
+/* The values of calls of no known path by the end of the path whose node is @parent. */
+static struct dw_call_values rest_below(const struct process *x, uint32_t parent)
+{
+	for (uint32_t id = 1; id <= dw_calls_count(&x->p.calls); id++) {
+		const struct dw_call_node *node = dw_calls_get(&x->p.calls, id);
+
+		if (node->flags & DWELL_CALL_TRUNCATED && node->parent == parent)
+			return values_of(x, id, -1);
+	}
+	return (struct dw_call_values){0};
+}
+
+static struct dw_tree_cell *put_time(struct process *x, uint32_t line, uint32_t caller,
+				     uint32_t callee, uint64_t ticks)
+{
+	struct dw_tree_cell *cell = put_cell(x, line, record_of(caller), record_of(callee));
+
+	cell->elapsed = ticks;
+	cell->calls = 10;
+	return cell;
+}
+
+/* Paths to the calls of 3 by 1 and by 2, which the root calls, on lines from CELLS on. */
+enum { BY_ONE = CELLS + 8, BY_TWO = CELLS + 12, FROM_THREE = CELLS + 14 };
+
+static void put_paths_to_three(struct process *x)
+{
+	put_path(x, CELLS, 0, ROOT_CELL);
+	put_cell(x, CELLS + 2, ROOT_RECORD, record_of(1))->calls = 1;
+	put_cell(x, CELLS + 3, ROOT_RECORD, record_of(2))->calls = 1;
+	put_cell(x, CELLS + 4, record_of(1), record_of(3))->calls = 1;
+	put_cell(x, CELLS + 5, record_of(2), record_of(3))->calls = 1;
+	put_path(x, CELLS + 6, CELLS, CELLS + 2);
+	put_path(x, BY_ONE, CELLS + 6, CELLS + 4);
+	put_path(x, CELLS + 10, CELLS, CELLS + 3);
+	put_path(x, BY_TWO, CELLS + 10, CELLS + 5);
+}
+
+/*
+ * Each of 100 looks stands for 10 of 1000. Where 1 calls 3 that calls what takes less than one look
+ * each, of which some were found by chance: all of these looks count.
+ */
+TEST(times_of_paths_are_what_looks_tell)
+{
+	struct process x;
+	uint32_t line = FROM_THREE, one, two;
+
+	open_cells(&x);
+	put_paths_to_three(&x);
+	put_time(&x, line, 3, 4, 740);
+	put_time(&x, line + 1, 3, 5, 20);
+	put_time(&x, line + 2, 3, 6, 30);
+	put_time(&x, line + 3, 3, 7, 150);
+	put_time(&x, line + 4, 3, 8, 30);
+	put_time(&x, line + 5, 1, 8, 30);
+	look(put_path(&x, line + 6, BY_TWO, line), 74);
+	look(put_path(&x, line + 8, BY_ONE, line + 1), 5);
+	look(put_path(&x, line + 10, BY_ONE, line + 2), 15);
+	look(put_path(&x, line + 12, BY_TWO, line + 4), 6);
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	one = path_node(&x, path_node(&x, 1, 2), 4);
+	two = path_node(&x, path_node(&x, 1, 3), 4);
+	CHECK(one && two);
+	/* A cell that is found often has what is known of it, and so has a function. */
+	CHECK_INT(values_of(&x, path_node(&x, two, 5), -1).application_ns, 740);
+	CHECK_INT(values_of(&x, path_node(&x, two, 9), -1).application_ns, 30 + 30);
+	CHECK_INT(values_of(&x, path_node(&x, two, 9), -1).calls, 10);
+	/* No function has more than is known; the rest is below what calls it. */
+	CHECK_INT(values_of(&x, path_node(&x, one, 6), -1).application_ns, 20);
+	CHECK_INT(values_of(&x, path_node(&x, one, 7), -1).application_ns, 30);
+	CHECK_INT(rest_below(&x, one).application_ns, 5 * 10 - 20 + 15 * 10 - 30);
+	CHECK_INT(rest_below(&x, two).application_ns, 0);
+	CHECK_INT(all_cells(&x, -1).application_ns, 0);
+	/* Calls of what was not found are divided as all that was found below its caller. */
+	CHECK_INT(rest_below(&x, one).calls, 2);
+	CHECK_INT(rest_below(&x, two).calls, 8);
+	CHECK_INT(rest_below(&x, path_node(&x, 1, 2)).calls, 10 + 1);
+	CHECK_INT(rest_below(&x, path_node(&x, 1, 3)).calls, 1);
+	CHECK_INT(all_cells(&x, -1).calls, 2); /* by the root */
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* What is not known of a path is only how it ends. */
+TEST(looks_count_where_their_paths_had_no_room)
+{
+	struct process x;
+	uint32_t line = FROM_THREE;
+
+	open_cells(&x);
+	put_paths_to_three(&x);
+	put_time(&x, line, 3, 4, 900);
+	put_time(&x, line + 1, 3, 5, 100);
+	look(put_path(&x, line + 6, BY_TWO, line), 90);
+	((struct dw_tree_drawn *)&x.arena[BY_ONE])->lost = 10 * 100;
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(rest_below(&x, path_node(&x, path_node(&x, 1, 2), 4)).application_ns, 100);
+	CHECK_INT(rest_below(&x, path_node(&x, path_node(&x, 1, 3), 4)).application_ns, 0);
+	CHECK_INT(all_cells(&x, -1).application_ns, 0);
+	close_process(&x);
+}
+
 /* Every node's parent is one that it may have, whatever a target says. */
 static void check_nodes(bool *check_failed, const struct process *x)
 {
@@ -1330,7 +1443,7 @@ TEST(paths_that_lie_are_survived)
 	x.w.h->threads_n = 2;
 	put_path(&x, CELLS, 0, ROOT_CELL);
 	put_cell(&x, CELLS + 2, ROOT_RECORD, record_of(1))->elapsed = 50;
-	put_path(&x, CELLS + 3, CELLS, CELLS + 2)->ticks = 10;
+	look(put_path(&x, CELLS + 3, CELLS, CELLS + 2), 10);
 	/* A cell of another thread, statements by the root and by another one. */
 	put_callee(&x, CELLS + 5, 2)->thread = other;
 	put_cell(&x, CELLS + 7, CELLS + 5, CELLS + 5)->elapsed = 10;

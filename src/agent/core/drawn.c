@@ -48,23 +48,18 @@ void dw_drawn_begin(struct dw_drawer *d, struct dw_stacks *s)
 	s->thread->draw_at = s->now + step(d, period_of(d));
 }
 
-/* The path of @parent and then @cell, made if it is new. 0 = no room. */
-static uint32_t path_of(struct dw_stacks *s, struct dw_tree *tree, uint32_t parent,
-			const struct dw_tree_node *cell)
-{
-	return dw_tree_drawn(tree, parent, dw_arena_index(s->thread->arena, cell));
-}
+/* Beside a path: what lies above it has no room. */
+#define LOST (1u << 31)
 
-/* In place of a path: it has no room, nor does what lies above it. */
-#define NO_ROOM UINT32_MAX
-
-/* As path_of(), with NO_ROOM. */
+/* The path of @parent and then @cell, made if it is new. */
 static uint32_t path_above(struct dw_stacks *s, struct dw_tree *tree, uint32_t parent,
 			   const struct dw_tree_node *cell)
 {
-	uint32_t path = parent != NO_ROOM ? path_of(s, tree, parent, cell) : 0;
+	uint32_t path = 0;
 
-	return path ? path : NO_ROOM;
+	if (!(parent & LOST))
+		path = dw_tree_drawn(tree, parent, dw_arena_index(s->thread->arena, cell));
+	return path ? path : parent | LOST;
 }
 
 /* Let there be room for @n entries. */
@@ -94,18 +89,17 @@ static bool is_noted(const struct dw_drawer *d, const struct dw_stack *k, const 
 }
 
 /*
- * The path to what is current. NULL = no room. Only what has come since it was asked for last is
- * looked at: so deep recursion costs no more.
+ * The path to what is current; with LOST as much of it as there was room for, which may be none.
+ * Only what has come since it was asked for last is looked at: so deep recursion costs no more.
  */
-static struct dw_tree_drawn *current_path(struct dw_drawer *d, struct dw_stacks *s,
-					  struct dw_tree *tree)
+static uint32_t current_path(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree)
 {
 	struct dw_stack *k = s->current;
 	const struct dw_shadow *top = s->thread->top, *e = top;
-	uint32_t path = 0;
+	uint32_t path;
 
 	if (!reserve(d, (uint32_t)(top - k->entries) + 1))
-		return NULL;
+		return LOST;
 	while (e > k->entries && !is_noted(d, k, e))
 		e--;
 	path = e > k->entries ? d->noted[e - k->entries].path
@@ -122,15 +116,19 @@ static struct dw_tree_drawn *current_path(struct dw_drawer *d, struct dw_stacks 
 		path = path_above(s, tree, path, e[1].function);
 		d->noted[e + 1 - k->entries] = (struct dw_noted){dw_shadow_began(e + 1), path};
 	}
-	if (path == NO_ROOM)
-		s->thread->drawn_lost++;
-	return path != NO_ROOM ? dw_arena_line(s->thread->arena, path) : NULL;
+	s->thread->drawn_lost += path >= LOST;
+	return path;
+}
+
+static struct dw_tree_drawn *path_at(const struct dw_stacks *s, uint32_t path)
+{
+	return dw_arena_line(s->thread->arena, path & ~LOST);
 }
 
 bool dw_drawn_look(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree)
 {
 	uint64_t period = period_of(d), n = 0;
-	struct dw_tree_drawn *path;
+	uint32_t path;
 
 	while ((int64_t)(s->now - s->thread->draw_at) >= 0 && n < COUNT_MAX) {
 		s->thread->draw_at += step(d, period);
@@ -140,9 +138,11 @@ bool dw_drawn_look(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tre
 		return false;
 	d->n += n;
 	path = current_path(d, s, tree);
-	if (path) {
-		path->ticks += n * period;
-		path->n += n;
+	if (path > LOST) {
+		path_at(s, path)->lost += n * period;
+	} else if (path < LOST) {
+		path_at(s, path)->ticks += n * period;
+		path_at(s, path)->n += n;
 	}
 	return true;
 }
@@ -150,9 +150,9 @@ bool dw_drawn_look(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tre
 void dw_drawn_add_os(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree,
 		     const struct dw_interval *interval)
 {
-	struct dw_tree_drawn *path = current_path(d, s, tree);
+	uint32_t path = current_path(d, s, tree);
 
 	s->thread->draw_at += interval->os;
-	if (path)
-		dw_interval_add(&path->os, interval);
+	if (path < LOST)
+		dw_interval_add(&path_at(s, path)->os, interval);
 }

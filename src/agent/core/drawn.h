@@ -9,7 +9,7 @@
  * often. What the system did is noted with its path exactly, at every event.
  *
  * For the thread itself, in its slow path. Costs no system call but where memory grows. Paths
- * without room are not noted, and counted (dw_tree_thread.drawn_lost).
+ * without room are counted (dw_tree_thread.drawn_lost), and their time noted where room ended.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 /* The path to an activation, that was noted when it began at @began. */
 struct dw_noted {
 	uint64_t began;
-	uint32_t path; /* line */
+	uint32_t path; /* line; with the highest bit: there was no room for more of it */
 };
 
 /* What a thread keeps for it; zero-initialised. */

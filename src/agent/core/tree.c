@@ -333,14 +333,44 @@ struct dw_tree_node *dw_tree_make_cells(struct dw_tree *t, struct dw_tree_thread
 	t->cells = callee + CALLEE_LINES;
 	set_callee(t, callee, DWELL_KEY_ROOT);
 	line->has_cells = 1;
-	line->cells_cost = line->cost - line->other_cost;
 	return set_cell(t, t->cells, callee, callee, DWELL_KEY_ROOT, 0);
+}
+
+static const struct dw_tree_drawn *path_at(const struct dw_tree *t, uint32_t path)
+{
+	return dw_arena_line(t->base, path);
+}
+
+/* The line of the record of what @path leads to. */
+static uint32_t end_of(const struct dw_tree *t, uint32_t path)
+{
+	uint32_t cell = (uint32_t)path_at(t, path)->cell;
+
+	return ((const struct dw_tree_cell *)dw_arena_line(t->base, cell))->callee;
+}
+
+/* As link_of(), of the path @path, new, which goes on from @above: a cell is a call. */
+static uint32_t link_of_path(const struct dw_tree *t, uint32_t path, uint32_t above)
+{
+	uint64_t cell = path_at(t, path)->cell;
+	uint32_t p = above, link, end;
+
+	while (p && path_at(t, p)->cell != cell)
+		p = path_at(t, p)->parent;
+	if (!p)
+		return path;
+	link = t->links[above];
+	end = end_of(t, path);
+	for (p = above; end_of(t, p) != end && p != link;)
+		p = path_at(t, p)->parent;
+	return end_of(t, p) == end ? p | TWIN : link;
 }
 
 uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell)
 {
 	const uint32_t mark = (uint32_t)DWELL_MARK_DRAWN; /* as callee_of() */
-	uint32_t h = hash(mark, cell, parent), line = find(t, mark, cell, parent, h)->line;
+	uint32_t above = parent && t->links[parent] & TWIN ? t->links[parent] & ~TWIN : parent;
+	uint32_t h = hash(mark, cell, above), line = find(t, mark, cell, above, h)->line;
 	struct dw_tree_drawn *drawn;
 
 	if (line)
@@ -353,8 +383,9 @@ uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell)
 	enter(t, line, h);
 	drawn = dw_arena_line(t->base, line);
 	drawn->cell = cell;
-	drawn->parent = parent;
+	drawn->parent = above;
 	drawn->thread = t->thread;
+	t->links[line] = link_of_path(t, line, above);
 	__atomic_store_n(&drawn->mark, DWELL_MARK_DRAWN, __ATOMIC_RELEASE);
 	return line;
 }

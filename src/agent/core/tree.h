@@ -96,7 +96,7 @@ struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *paren
 				   uint32_t site);
 
 /* The line of the path of @parent (a line, 0 = none) and the cell at line @cell behind it, made if
- * it is new. 0 = no room. */
+ * it is new. Recursion is folded. 0 = no room. */
 uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell);
 
 /* Let gates find @child below @parent, which was current when it was called. @line is told where

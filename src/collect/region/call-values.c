@@ -75,18 +75,22 @@ struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t
 	};
 }
 
+double dw_call_taken(const struct dw_call_rise *r, double cost)
+{
+	double elapsed = (double)r->elapsed, application = (double)r->application;
+	/* Elapsed time is charged ahead further than the program's part of it is known. */
+	double most = application < elapsed ? application : elapsed;
+	double taken = cost < most ? cost : most;
+
+	return taken > 0 ? taken : 0;
+}
+
 void dw_call_values_of(const struct dw_call_rise *r, double cost,
 		       const struct dw_region_clock *clock, struct dw_call_values *ret)
 {
 	double elapsed = (double)r->elapsed, application = (double)r->application;
-	double taken;
+	double taken = dw_call_taken(r, cost);
 
-	/* Elapsed time is charged ahead further than the program's part of it is known. */
-	taken = application < elapsed ? application : elapsed;
-	if (taken > cost)
-		taken = cost;
-	if (taken < 0)
-		taken = 0;
 	*ret = (struct dw_call_values){
 		.calls = r->calls,
 		.elapsed_ns = dw_region_clock_span(clock, elapsed - taken),

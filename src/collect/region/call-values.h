@@ -46,6 +46,9 @@ struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t
 					   const struct dw_tree_os *os,
 					   const struct dw_tree_os *os_old);
 
+/* What of the @cost (ticks) of probes there is time in @rise to take off. */
+double dw_call_taken(const struct dw_call_rise *rise, double cost);
+
 /*
  * The values of @rise in nanoseconds, less the @cost (ticks) of probes, which is taken off as far
  * as there is time to take it off.

@@ -312,6 +312,34 @@ static int give_cells(struct dw_region_calls *r, const struct dw_region_reading 
 	return rc;
 }
 
+static bool is_statement(enum dw_line_kind kind)
+{
+	return kind == DWELL_LINE_STATEMENT || kind == DWELL_LINE_CELL_STATEMENT;
+}
+
+/* Ticks of the probes of a call on both sides, whose node is on a line of @kind. */
+static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
+{
+	const struct dw_probe_cost *cost = call_cost(r, kind);
+
+	if (cost)
+		return cost->callee + cost->caller;
+	return is_statement(kind) ? r->costs.line : 0;
+}
+
+/* Ticks that the agent has left out for the probes of each call that the cell at @line counts. */
+static double taken_for_probes(struct dw_region_calls *r, uint32_t line)
+{
+	enum dw_line_kind kind = r->s.lines.v[line].kind;
+	enum dw_pair_kind pair =
+		kind == DWELL_LINE_CELL_OUTSIDE ? DWELL_PAIR_OUTSIDE : DWELL_PAIR_FUNCTION;
+	struct dw_tree_thread t;
+
+	dw_call_lines_get(&r->s, dw_call_lines_thread(&r->s, line)->line, DWELL_THREAD_LINES, &t);
+	return kind == DWELL_LINE_CELL_STATEMENT ? (double)t.line_ticks
+						 : (double)(int64_t)t.pair_ticks[pair];
+}
+
 /* Add the delta of the node or cell of @c. */
 static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 		     const struct dw_region_reading *now)
@@ -329,7 +357,8 @@ static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 	dw_call_values_add(&r->stats.sum, &values);
 	r->slow += (double)rise.slow;
 	if (dw_line_is_cell(l->kind)) {
-		r->sums.cost += cost;
+		r->sums.cost += dw_call_taken(&rise, cost);
+		r->sums.probes += (double)rise.calls * taken_for_probes(r, c->line);
 		r->stats.cell_calls += l->kind == DWELL_LINE_CELL_STATEMENT ? 0 : values.calls;
 		r->stats.cell_calls_of_any +=
 			dw_cell_lines_is_callers(&r->s, c->line) ? 0 : values.calls;
@@ -350,11 +379,6 @@ static int give_nodes(struct dw_region_calls *r, const struct dw_region_reading 
 	return rc;
 }
 
-static bool is_statement(enum dw_line_kind kind)
-{
-	return kind == DWELL_LINE_STATEMENT || kind == DWELL_LINE_CELL_STATEMENT;
-}
-
 /* The probes of the share of its own that the node of @c has, which has risen by @rise. */
 static double cost_of(const struct dw_region_calls *r, const struct dw_call_change *c,
 		      const struct dw_call_rise *rise)
@@ -369,16 +393,6 @@ static double cost_of(const struct dw_region_calls *r, const struct dw_call_chan
 	if (cost)
 		return callers + calls * seen(r, cost->callee, c->line, DWELL_LATE_BEGIN);
 	return callers + calls * (is_statement(kind) ? r->costs.line : 0);
-}
-
-/* Ticks of the probes of a call on both sides, whose node is on a line of @kind. */
-static double probes_of(const struct dw_region_calls *r, enum dw_line_kind kind)
-{
-	const struct dw_probe_cost *cost = call_cost(r, kind);
-
-	if (cost)
-		return cost->callee + cost->caller;
-	return is_statement(kind) ? r->costs.line : 0;
 }
 
 /* Tell what calls of @key took, whose node is at @line, that rose by @rise and whose own share of

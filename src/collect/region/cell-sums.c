@@ -66,26 +66,10 @@ static int give_cell(const struct giving *g, uint32_t line)
 			inner.probes - inner_old.probes);
 }
 
-/* What pairs of probes were taken to cost in all cells so far, ticks. */
-static double cell_probes(const struct dw_call_lines *s)
-{
-	double sum = 0;
-
-	dw_vec_each(thread, &s->threads) {
-		struct dw_tree_thread t;
-
-		dw_call_lines_get(s, thread->line, DWELL_THREAD_LINES, &t);
-		if (t.has_cells)
-			sum += (double)(int64_t)(t.cost - t.other_cost - t.cells_cost);
-	}
-	return sum;
-}
-
 int dw_cell_sums_give(struct dw_cell_sums *c, struct dw_call_lines *s,
 		      const struct dw_call_aheads *ahead, const struct dw_region_reading *now)
 {
-	double probes = cell_probes(s);
-	struct giving g = {s, now, &c->waits, probes > 0 ? c->cost / probes : 0};
+	struct giving g = {s, now, &c->waits, c->probes > 0 ? c->cost / c->probes : 0};
 	int rc = dw_cell_waits_look(&c->waits, s, ahead, now->head);
 
 	for (size_t i = 0; i < s->changes.n && !rc; i++) {

@@ -12,7 +12,10 @@
 
 /* Zero-initialised. */
 struct dw_cell_sums {
-	double cost; /* of probes, taken off exclusive times of cells so far: ticks */
+	/* Of the probes of all calls that cells have so far, ticks: what was taken off exclusive
+	 * times, and what agents took them to cost. Both as cells were read: what threads say of
+	 * their probes is newer or older by as much as a reading takes. */
+	double cost, probes;
 	struct dw_cell_waits waits;
 };
 
