@@ -7,6 +7,7 @@
 
 #include "clone/emit.h"
 #include "clone/image-elf.h"
+#include "wire/identity.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -150,6 +151,23 @@ static int append_insns(const struct dw_clone_module *m, const struct dw_clone_f
 	return 0;
 }
 
+/* The hash of what the clones of @functions, @n, were made from. */
+static uint64_t hash_cloned(const struct dw_clone_module *m,
+			    const struct dw_clone_function_entry *functions, size_t n)
+{
+	uint64_t hash = DWELL_HASH_INIT;
+	struct dw_identity_run run;
+	const uint8_t *bytes;
+
+	for (uint32_t i = 0; i < n;) {
+		i = dw_identity_run(functions, (uint32_t)n, i, &run);
+		bytes = dw_clone_module_bytes(m, m->start + run.start, run.end - run.start);
+		if (bytes) /* else it lies in several segments, as no module that has an image */
+			hash = dw_identity_hash(hash, bytes, run.end - run.start);
+	}
+	return hash;
+}
+
 static int append_functions(const struct dw_clone_module *m, struct dw_image_bytes *b,
 			    struct dw_clone_header *h)
 {
@@ -178,6 +196,7 @@ static int append_functions(const struct dw_clone_module *m, struct dw_image_byt
 		list.v[list.n++] = entry;
 	}
 	h->instructions.n = (uint32_t)b->bytes.n - h->instructions.at;
+	h->cloned_hash = hash_cloned(m, list.v, list.n);
 	if (!rc)
 		rc = append(b, list.v, list.n, sizeof *list.v, &h->functions);
 	dw_vec_release(&list);

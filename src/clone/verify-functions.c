@@ -5,6 +5,7 @@
 #include "clone/verify-state.h"
 
 #include "code/decode/insn.h"
+#include "wire/identity.h"
 
 #include <errno.h>
 #include <string.h>
@@ -128,6 +129,29 @@ static int read_function(struct dw_verify *v, uint32_t i, uint64_t *end, uint32_
 	return dw_vec_push(&v->functions, f);
 }
 
+/* What clones were made from is what the agent looks for in the module. */
+static void check_hash(struct dw_verify *v)
+{
+	const struct dw_clone_function_entry *f = (const void *)(v->area + v->h.functions.at);
+	uint64_t hash = DWELL_HASH_INIT;
+	struct dw_identity_run run;
+	const uint8_t *bytes;
+	size_t left = 0;
+
+	if (v->h.functions.at % _Alignof(struct dw_clone_function_entry)) {
+		dw_verify_find(v, v->start, 0, "the functions stand between words");
+		return;
+	}
+	for (uint32_t i = 0; i < v->h.functions.n;) {
+		i = dw_identity_run(f, v->h.functions.n, i, &run);
+		bytes = dw_verify_module_bytes(v, v->start + run.start, &left);
+		if (bytes && run.end - run.start <= left)
+			hash = dw_identity_hash(hash, bytes, run.end - run.start);
+	}
+	if (hash != v->h.cloned_hash)
+		dw_verify_find(v, v->start, 0, "the hash of what was cloned is another");
+}
+
 int dw_verify_functions(struct dw_verify *v)
 {
 	uint32_t clone_end = v->h.code_at;
@@ -138,5 +162,7 @@ int dw_verify_functions(struct dw_verify *v)
 	v->ret->functions = v->ret->instructions = 0;
 	for (uint32_t i = 0; i < v->h.functions.n && !rc; i++)
 		rc = read_function(v, i, &end, &clone_end);
+	if (!rc)
+		check_hash(v);
 	return rc;
 }

@@ -17,7 +17,7 @@
  * the start of the area. Clone code refers to its module by distances. They are right when the area
  * lies @distance behind the module; elsewhere the agent adds the difference at the relocations.
  * All numbers are little-endian. The maker checks what it writes; the agent checks the header, the
- * identity of the module and the old bytes of every patch, and nothing else.
+ * module's headers, the code that was cloned and the old bytes of every patch, and nothing else.
  */
 #pragma once
 
@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 9, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 10, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -42,10 +42,7 @@ struct dw_clone_part {
 	uint32_t n;
 };
 
-/*
- * Which bytes a module has in memory, so that an image is never put beside another module: the
- * segments as the loader maps them. Made by dw_module_identity() (wire/identity.h).
- */
+/* Which bytes a module has: the segments as the loader maps them (wire/identity.h). */
 struct dw_module_identity {
 	uint64_t code_hash;    /* of the executable segments' bytes */
 	uint64_t headers_hash; /* of the program header table's bytes */
@@ -110,6 +107,8 @@ struct dw_clone_header {
 	uint8_t maker[20]; /* build-id of the dwell that made it */
 	uint32_t probes;   /* enum dw_clone_probes */
 	struct dw_module_identity module;
+	uint64_t cloned_hash;  /* of what the clones were made from: the runs of dw_identity_run(),
+				  so  that an image is never put beside other code */
 	uint64_t module_bytes; /* from the lowest to the end of the highest segment */
 	int64_t distance;      /* of the area from the module's start that needs no relocation */
 	uint64_t fixed_start;  /* of a module that is not position-independent, else 0 */

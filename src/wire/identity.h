@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "wire/clone-image.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,4 +38,31 @@ static inline uint64_t dw_identity_hash(uint64_t h, const void *bytes, size_t n)
 	for (int i = 1; i < 4; i++)
 		lane[0] = (lane[0] ^ (lane[i] >> 31) ^ lane[i]) * mul;
 	return lane[0] ^ (lane[0] >> 32);
+}
+
+enum { DWELL_IDENTITY_GAP = 1024 };
+
+/* Bytes of a module's code, module offsets. */
+struct dw_identity_run {
+	uint32_t start, end;
+};
+
+/*
+ * The run of cloned functions that begins at @functions[@i] or behind it, of @n: those that follow
+ * each other closely and what lies between them, so that hashing takes long pieces. The index to go
+ * on with; no run is found when *@ret is empty.
+ */
+static inline uint32_t dw_identity_run(const struct dw_clone_function_entry *functions, uint32_t n,
+				       uint32_t i, struct dw_identity_run *ret)
+{
+	while (i < n && !functions[i].clone_at)
+		i++;
+	ret->start = ret->end = i < n ? functions[i].start : 0;
+	for (; i < n; i++) {
+		if (functions[i].start - ret->end > DWELL_IDENTITY_GAP)
+			break;
+		if (functions[i].clone_at)
+			ret->end = functions[i].start + functions[i].bytes;
+	}
+	return i;
 }

@@ -5,6 +5,7 @@
 #include "clone-loader.h"
 #include "clone/clone.h"
 #include "code/elf/elf.h"
+#include "wire/identity.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -251,6 +252,51 @@ TEST(only_chosen_functions_are_cloned)
 	CHECK_INT(entry_of(&c, "recursion")->reason, DWELL_CLONED);
 	CHECK_INT(entry_of(&c, "loops")->reason, DWELL_LEFT_NOT_CHOSEN);
 	CHECK(same_in_child(&c, 0, false));
+	release(&c);
+}
+
+/* The hash of what was cloned, as the module has it in memory, and how many bytes that is. */
+static uint64_t hash_in_memory(const struct corners *c, uint32_t *ret_bytes)
+{
+	const struct dw_clone_header *h = header_of(c);
+	const struct dw_clone_function_entry *f = (const void *)(c->image + h->functions.at);
+	uint64_t hash = DWELL_HASH_INIT;
+	struct dw_identity_run run;
+
+	*ret_bytes = 0;
+	for (uint32_t i = 0; i < h->functions.n; *ret_bytes += run.end - run.start) {
+		i = dw_identity_run(f, h->functions.n, i, &run);
+		hash = dw_identity_hash(hash, c->module + run.start, run.end - run.start);
+	}
+	return hash;
+}
+
+/* Of a library of which one function is cloned no more than that is looked at. */
+TEST(what_was_cloned_is_known_by_its_bytes)
+{
+	struct dw_clone_options options = {.is_chosen = only_recursion, .choice_key = "recursion"};
+	dw_auto_close int fd = open(CLONE_CORNERS, O_RDONLY | O_CLOEXEC);
+	dw_auto_ptr(dw_elf) elf = NULL;
+	uint32_t all, one;
+	uint8_t *function;
+	struct corners c;
+	uint64_t svma;
+
+	CHECK(open_corners(&c, DWELL_PROBES_NONE, true));
+	CHECK(hash_in_memory(&c, &all) == header_of(&c)->cloned_hash);
+	free(c.image);
+	function = dlsym(c.library, "recursion");
+	svma = (uint64_t)(function - c.module);
+	options.ctx = &svma;
+	CHECK(!dw_elf_open(fd, &elf, NULL));
+	CHECK(!dw_clone_make(elf, &options, &c.image, &c.n, NULL));
+	CHECK(hash_in_memory(&c, &one) == header_of(&c)->cloned_hash);
+	CHECK(one == entry_of(&c, "recursion")->bytes && one < all);
+	CHECK(!mprotect((void *)((uintptr_t)function & -4096ul), 8192, PROT_READ | PROT_WRITE));
+	function[one - 1] ^= 1;
+	CHECK(hash_in_memory(&c, &one) != header_of(&c)->cloned_hash);
+	function[one - 1] ^= 1;
+	CHECK(!mprotect((void *)((uintptr_t)function & -4096ul), 8192, PROT_READ | PROT_EXEC));
 	release(&c);
 }
 

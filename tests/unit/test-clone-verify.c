@@ -146,6 +146,10 @@ TEST(finds_every_changed_byte_of_lists)
 
 	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_COUNT, &s));
 	CHECK_NOTICED(&s, s.h.instructions.at, s.h.instructions.n, 0x11);
+	CHECK_NOTICED(&s,
+		      DWELL_CLONE_HEADER_OFFSET +
+			      (uint32_t)offsetof(struct dw_clone_header, cloned_hash),
+		      sizeof s.h.cloned_hash, 0x10);
 	CHECK_NOTICED(&s, s.h.functions.at,
 		      s.h.functions.n * (uint32_t)sizeof(struct dw_clone_function_entry), 0x40);
 	CHECK_NOTICED(&s, s.h.patches.at, s.h.patches.n * (uint32_t)sizeof(struct dw_clone_patch),

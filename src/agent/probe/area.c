@@ -68,14 +68,31 @@ struct dw_module dw_module_read(uint64_t bias, const Elf64_Phdr *headers, uint32
 	return m;
 }
 
-static bool is_same_code(const struct dw_module *m, const struct dw_module_identity *want)
+static bool is_same_layout(const struct dw_module *m, const struct dw_module_identity *want)
 {
 	uint64_t headers =
 		dw_identity_hash(DWELL_HASH_INIT, m->headers, m->headers_n * sizeof(*m->headers));
 
-	return headers == want->headers_hash && m->code->p_filesz == want->code_bytes &&
-	       dw_identity_hash(DWELL_HASH_INIT, (const void *)(m->bias + m->code->p_vaddr),
-				m->code->p_filesz) == want->code_hash;
+	return headers == want->headers_hash && m->code->p_filesz == want->code_bytes;
+}
+
+/* Whether the module of @a has the code that its clones were made from. All of its code would be a
+ * megabyte of a C library of which few functions are cloned. */
+static bool is_same_code(const struct dw_area *a)
+{
+	uint32_t n = a->header->functions.n;
+	uint64_t hash = DWELL_HASH_INIT, text = a->text - a->module;
+	struct dw_identity_run run;
+
+	for (uint32_t i = 0; i < n;) {
+		i = dw_identity_run(dw_functions(a), n, i, &run);
+		if (run.end < run.start || run.end > text + a->text_bytes ||
+		    (run.end > run.start && run.start < text))
+			return false;
+		hash = dw_identity_hash(hash, (const void *)(a->module + run.start),
+					run.end - run.start);
+	}
+	return hash == a->header->cloned_hash;
 }
 
 static bool is_part(const struct dw_clone_header *h, const struct dw_clone_part *part, size_t size)
@@ -339,7 +356,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 	fill->header = (const struct dw_clone_header *)(fill->area + DWELL_CLONE_HEADER_OFFSET);
 	fill->link_map = link_map_of(m);
 	fill->seen = dw_probe.walks;
-	if (dw_text_check(fill))
+	if (!is_same_code(fill) || dw_text_check(fill))
 		return DWELL_MODULE_DIFFERS;
 	put_in_place(a, fill);
 	if (a->header->probes == DWELL_PROBES_TIME && !dw_probe.is_calibrated) {
@@ -407,7 +424,8 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 		*error = (uint32_t)-fd;
 		return DWELL_MODULE_REFUSED;
 	}
-	state = is_same_code(m, &h.module) ? place(m, &fill, fd, &h, error) : DWELL_MODULE_DIFFERS;
+	state = is_same_layout(m, &h.module) ? place(m, &fill, fd, &h, error)
+					     : DWELL_MODULE_DIFFERS;
 	dw_sys_close(fd);
 	if (state == DWELL_MODULE_CLONED)
 		state = publish(&fill, m, is_alone, error);
