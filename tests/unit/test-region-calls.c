@@ -1218,6 +1218,88 @@ TEST(cells_that_lie_are_survived)
 	close_process(&x);
 }
 
+/* A cell that says where its inner calls are may be read before they are. */
+TEST(inner_calls_may_come_later_than_their_cell)
+{
+	struct process x;
+	struct dw_tree_inner *inner;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->calls = 1;
+	inner = put_inner(&x, CELLS + 1, CELLS);
+	memset(inner, 0, sizeof *inner);
+	put_event(&x, 1000, ROOT_CELL);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).calls, 1);
+	inner->repeated = 2;
+	inner->others = 4;
+	inner->mark = DWELL_MARK_INNER;
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(exclusive_of(&x, CELLS).calls, 1 + 2 + 4);
+	CHECK_INT(values_of(&x, repeated_node(&x, CELLS), -1).calls, 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* The line of counters of callees that are called through pointers, of the thread at @thread. */
+static struct dw_tree_pointers *put_pointers(struct process *x, uint32_t line, uint64_t thread)
+{
+	struct dw_tree_pointers *p = (struct dw_tree_pointers *)&x->arena[line];
+
+	*p = (struct dw_tree_pointers){.thread = thread, .mark = DWELL_MARK_POINTER};
+	return p;
+}
+
+static struct dw_tree_counted *put_counted(struct process *x, uint32_t line, uint32_t thread,
+					   uint32_t first)
+{
+	struct dw_tree_counted *c = (struct dw_tree_counted *)&x->arena[line];
+
+	*c = (struct dw_tree_counted){.thread = thread, .first = first, .mark = DWELL_MARK_COUNTED};
+	for (uint32_t i = 0; i < DWELL_COUNTERS; i++)
+		c->calls[i] = 7;
+	return c;
+}
+
+/* Of numbers that the region tells no key of nothing counts. */
+TEST(counters_that_lie_are_survived)
+{
+	struct process x;
+	struct dw_tree_pointers *p;
+	uint32_t line = FIRST;
+
+	open_process(&x);
+	p = put_pointers(&x, line++, THREAD);
+	p->callees[0].address = 1000;
+	p->callees[0].calls = 5;
+	p->callees[1].address = 2000;
+	p->callees[1].calls = 5 | DWELL_POINTER_PROBED; /* which its own probe counts */
+	put_pointers(&x, line++, ROOT)->callees[0].calls = 5;
+	put_pointers(&x, line++, LINES)->callees[0].calls = 5;
+	put_pointers(&x, line++, UINT64_MAX)->callees[0].calls = 5;
+	put_counted(&x, line++, THREAD, 0);
+	put_counted(&x, line++, THREAD, DWELL_REGION_COUNTED - 1);
+	put_counted(&x, line++, THREAD, UINT32_MAX);
+	put_counted(&x, line++, THREAD + 1, 0);
+	put_counted(&x, line++, UINT32_MAX, 0);
+	put_event(&x, 1000, ROOT);
+	CHECK_INT(read_at(&x, 1000, false), 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->counted, 5);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2); /* with the root */
+	CHECK_INT(dw_calls_get(&x.p.calls, 2)->flags,
+		  DWELL_CALL_OVERFLOW | DWELL_CALL_COUNTED | DWELL_CALL_OUTSIDE);
+	/* They fall, become another's, and are none any more. */
+	p->callees[0].calls = 4;
+	p->callees[2].calls = 3;
+	p->thread = UINT64_MAX;
+	put_counted(&x, FIRST + 4, UINT32_MAX, 0)->mark = 0;
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->counted, 5 + 3);
+	for (uint32_t id = 1; id <= dw_calls_count(&x.p.calls); id++)
+		CHECK_INT(dw_calls_get(&x.p.calls, id)->thread, 1);
+	close_process(&x);
+}
+
 /* The path at @line and the next: that of @parent (0 = none), then the cell at @cell. */
 static struct dw_tree_drawn *put_path(struct process *x, uint32_t line, uint32_t parent,
 				      uint32_t cell)
