@@ -68,6 +68,26 @@ dw_gate_counted_tail:
 	jump_unless_back_off %rcx, .Lend_GATE_COUNTED
 	jmp	.Lcount
 
+/* The same where TAIL itself is not off, as it is others' too. */
+.Loff_GATE_TAIL:
+	jump_unless_back_off %rdx, .Lagain_GATE_EXIT
+	mov	0(%rip), %rdi
+	field	PAGE_WIPED, WIPED_PLACES
+	test	%rdi, %rdi
+	je	.Lslow_GATE_TAIL
+	mov	-72(%rsp), %edx
+	mov	(%rdi, %rdx, 4), %edx
+	cmp	$1, %edx
+	je	.Lagain_GATE_EXIT
+	ja	1f		/* places are below 0 */
+	jmp	.Lslow_GATE_TAIL
+1:	find_counters .Lslow_GATE_TAIL, TO_RCX
+	cmp	THREAD_COUNTED_END(%rcx), %edx
+	jge	.Lslow_GATE_TAIL
+	add	THREAD_COUNTED(%rcx), %rdx
+	incq	(%rdx)		/* last: a handler that comes before or behind it finds all as it is */
+	jmp	.Lagain_GATE_EXIT
+
 /* A line of the thread's for each set of addresses, each with its counter behind it. */
 	.balign	64
 dw_gate_counted_pointer:

@@ -101,6 +101,7 @@
 	.set	CONSTANT_MUTES, 40
 	.set	CONSTANT_AREA_BYTES, 48
 	.set	WIPED_ALIVE, 8
+	.set	WIPED_PLACES, 16
 
 /* struct dw_clone_gate: where a gate can start again, where it commits, where it has, where it
  * ends. */

@@ -151,9 +151,6 @@ dw_gate_tail:
 	mov	(%rsp), %r9d
 	open_node 2, GATE_TAIL, 4, restore_all, .Lagain_GATE_EXIT
 	late	GATE_TAIL
-.Loff_GATE_TAIL:
-	jump_unless_back_off %rdx, .Lagain_GATE_EXIT
-	jmp	.Lslow_GATE_TAIL
 
 	.balign	64
 dw_gate_out_pointer:

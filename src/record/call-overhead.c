@@ -129,6 +129,7 @@ bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost 
 	uint32_t pointers = 0, subject;
 	int rc = 0;
 
+	dw_overhead_count(d, cost->counted);
 	if (cost->pass > 0 || cost->key & DWELL_KEY_ADDRESS)
 		pointers = pointers_at(o, cost->site);
 	if (cost->pass > 0 && pointers)

@@ -25,7 +25,7 @@
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 10, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum { DWELL_CLONE_VERSION = 11, DWELL_CLONE_HEADER_OFFSET = 0x400 };
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -263,4 +263,7 @@ enum dw_clone_constant {
 enum dw_clone_wiped {
 	DWELL_WIPED_COUNTS, /* address of uint64 calls[functions.n] of this module */
 	DWELL_WIPED_ALIVE,  /* not 0: this process has a region of its own */
+	DWELL_WIPED_PLACES, /* address of int32_t places[functions.n + imports.n]: where calls are
+			       counted that are measured no more, by dw_counter(), or 0 = not known,
+			       1 = nowhere */
 };

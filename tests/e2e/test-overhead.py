@@ -84,7 +84,7 @@ def test_nothing_is_counted_without_counts(context):
     require(f"{tiny[0]['number_of_calls']}+ " in table.stdout, f"no mark:\n{table.stdout}")
 
 
-@cases("recursion", "jumps", "exceptions", "tails", "pointers", "imports", "threads", "forks")
+@cases("recursion", "jumps", "exceptions", "tails", "late-tails", "pointers", "imports", "threads", "forks")
 def test_each_kind_of_call_is_counted(context, kind):
     """Three runs: what the first finds out the others begin with, but for what they try again."""
     counted = 0
@@ -98,6 +98,14 @@ def test_each_kind_of_call_is_counted(context, kind):
             expect(sum(row["number_of_calls"] for row in rows), int(calls), f"calls of {name}")
         expect(report["session"]["calls_dropped"], 0, "calls dropped")
     require(counted > 1000, f"{counted} calls were only counted")
+
+
+def test_jumps_to_libraries_are_counted_in_the_gate(context):
+    """Half of the time late() ends in one: the slow path is 50 times as long."""
+    context.instrument("--overhead", "1", "--all-functions", "--", context.target("overhead-kinds"), "late-tails")
+    report = context.report("functions")
+    late, rand = (sum(row["number_of_calls"] for row in rows_of(report, name)) for name in ("late", "rand"))
+    require(rand > late / 10 > 1000, f"{rand} of {late} calls end in a jump")
 
 
 def test_thousands_of_functions_are_counted(context):

@@ -21,7 +21,8 @@ static volatile uint64_t sink;
 static __thread uint64_t made[8]; /* calls of this thread, as each kind says */
 static uint64_t sums[8];
 
-static bool goes_on()
+/* Of this thread's time: milliseconds since it asked first. */
+static long passed()
 {
 	static __thread timespec start;
 	timespec now;
@@ -29,7 +30,12 @@ static bool goes_on()
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!start.tv_sec)
 		start = now;
-	return (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < MS;
+	return (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000;
+}
+
+static bool goes_on()
+{
+	return passed() < MS;
 }
 
 NOINLINE void odd(unsigned n);
@@ -152,6 +158,24 @@ static void tails()
 		first(i % 4);
 }
 
+NOINLINE int late(int n)
+{
+	made[0]++;
+	sink = sink + 1;
+	return n < 0 ? rand() : n;
+}
+
+static int (*volatile chosen)(int) = late;
+
+/* It is measured no more when it ends in a jump out of the program for the first time. */
+static void late_tails()
+{
+	bool jumps = passed() > MS / 2;
+
+	for (int i = 0; i < EACH; i++, made[1] += jumps)
+		sink = sink + (uint64_t)chosen(jumps ? -1 : i);
+}
+
 NOINLINE void pointed(unsigned n)
 {
 	made[0]++;
@@ -194,6 +218,7 @@ static const struct {
 	{"jumps", {"jumped", "jump"}, jumps},
 	{"exceptions", {"catcher", "thrower"}, exceptions},
 	{"tails", {"first", "middle", "last", "out"}, tails},
+	{"late-tails", {"late", "rand"}, late_tails},
 	{"pointers", {"pointed", "through_pointers", "rand"}, pointers},
 	{"imports", {"imported", "rand"}, imports},
 };

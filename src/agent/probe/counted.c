@@ -21,6 +21,7 @@ enum {
 	LOOK_TICKS = 1 << 26, /* some hundredths of a second */
 	POINTER_SHIFT = 25,   /* as the gate's */
 	MORE_LINES = 256,     /* of further pointers */
+	NOWHERE = 1,	      /* in the place of a place */
 };
 
 _Static_assert(DWELL_POINTER_SETS == 1 << (32 - POINTER_SHIFT), "what the gate's shift leaves");
@@ -79,37 +80,55 @@ static bool is_open(uint32_t key)
 	return dw_address_of_key(key) && dw_module_of_key(key) == UINT32_MAX;
 }
 
-uint32_t dw_counted_find(const struct dw_area *a, uint32_t index)
+int32_t dw_counted_find(const struct dw_area *a, uint32_t index)
 {
-	return a->numbers && index < indices_n(a) ? a->numbers[index] : 0;
+	return a->places && index < indices_n(a)
+		       ? __atomic_load_n(&a->places[index], __ATOMIC_RELAXED)
+		       : 0;
 }
 
-uint32_t dw_counted_number(struct dw_area *a, uint32_t index)
+/* Let the gates of @a know its places, if it has any. */
+static void show_places(const struct dw_area *a)
+{
+	uint64_t *wiped = (uint64_t *)(a->area + a->header->wiped_at);
+
+	if (a->places && !a->is_final)
+		__atomic_store_n(&wiped[DWELL_WIPED_PLACES], (uint64_t)a->places, __ATOMIC_RELEASE);
+}
+
+static int32_t set_place(struct dw_area *a, uint32_t index, int32_t place)
+{
+	__atomic_store_n(&a->places[index], place, __ATOMIC_RELEASE);
+	return place;
+}
+
+int32_t dw_counted_place(struct dw_area *a, uint32_t index)
 {
 	uint32_t key = dw_agent_region()->modules[a->region_module].first_id + index;
 
-	if (!a->numbers)
-		a->numbers = dw_agent_memory(indices_n(a) * sizeof *a->numbers);
-	if (!a->numbers || index >= indices_n(a) || !begin())
+	if (!a->places) {
+		a->places = dw_agent_memory(indices_n(a) * sizeof *a->places);
+		show_places(a);
+	}
+	if (!a->places || index >= indices_n(a) || !begin())
 		return 0;
-	if (a->numbers[index])
-		return a->numbers[index];
+	if (a->places[index])
+		return a->places[index];
 	if (counted.n == DWELL_REGION_COUNTED) {
 		dw_agent_drop(DWELL_DROP_COUNTED);
 		return 0;
 	}
 	if (index >= a->header->functions.n) {
 		if (dw_is_probed(dw_address_of_key(key)))
-			return 0;
+			return set_place(a, index, NOWHERE);
 		if (is_open(key)) {
 			key |= DWELL_COUNTED_OPEN;
 			counted.open_n++;
 		}
 	}
 	set_key(counted.n, key);
-	a->numbers[index] = counted.n + 1;
 	__atomic_store_n(&counted.n, counted.n + 1, __ATOMIC_RELEASE);
-	return a->numbers[index];
+	return set_place(a, index, dw_counter(counted.n - 1));
 }
 
 /* Mark the @n lines from @first on, which gates will then count in, as counters of @t. */
@@ -176,22 +195,20 @@ static bool make_counters(struct dw_thread *t, uint32_t n)
 	return true;
 }
 
-static bool add_now(struct dw_thread *t, uint32_t n)
+static bool add_now(struct dw_thread *t, int32_t place)
 {
-	int32_t place = dw_counter(n);
-
 	if (place >= t->line->counted_end)
 		return false;
 	++*(uint64_t *)(t->line->counted + (uint32_t)place);
 	return true;
 }
 
-static void add(struct dw_thread *t, uint32_t n)
+static void add(struct dw_thread *t, int32_t place)
 {
-	if (add_now(t, n))
+	if (add_now(t, place))
 		return;
-	if (make_counters(t, n))
-		add_now(t, n);
+	if (make_counters(t, dw_counter_number(place)))
+		add_now(t, place);
 	else
 		dw_agent_drop(DWELL_DROP_COUNTS);
 }
@@ -200,32 +217,31 @@ bool dw_counted_interrupted(int32_t place)
 {
 	struct dw_thread *t = place < 0 ? dw_thread_known() : NULL;
 
-	return t && add_now(t, dw_counter_number(place));
+	return t && add_now(t, place);
 }
 
 void dw_counted_call(struct dw_thread *t, const struct dw_area *area, int32_t place)
 {
-	uint32_t number = dw_counted_find(area, (uint32_t)place);
-
+	if (place >= 0)
+		place = dw_counted_find(area, (uint32_t)place);
 	if (place < 0)
-		add(t, dw_counter_number(place));
-	else if (number)
-		add(t, number - 1);
+		add(t, place);
 }
 
 void dw_counted_tail(struct dw_thread *t, const struct dw_area *area, uint64_t rsp, uint32_t index)
 {
 	uint64_t to = *(const uint64_t *)(rsp + sizeof(to));
-	uint32_t number = 0;
+	int32_t place;
 
 	if (!counted.is_on || !dw_gate_stood(area, DWELL_GATE_BACK, to))
 		return;
-	if (dw_agent_is_self() && dw_agent_enter()) {
-		number = dw_counted_number(dw_area_at(area->area), index);
+	place = dw_counted_find(area, index);
+	if (!place && dw_agent_is_self() && dw_agent_enter()) {
+		place = dw_counted_place(dw_area_at(area->area), index);
 		dw_agent_leave();
 	}
-	if (number)
-		add(t, number - 1);
+	if (place < 0)
+		add(t, place);
 }
 
 /* The place of @address in @line, or a free one there, which it gets. NULL = neither. */
@@ -333,10 +349,13 @@ void dw_counted_forked(void)
 	counted.is_looking = false;
 	for (uint32_t i = 0; i < counted.n; i++)
 		counted.published[i] = counted.keys[i];
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		if (!dw_probe.areas[i].is_closed)
+			show_places(&dw_probe.areas[i]);
 }
 
 void dw_counted_forget(struct dw_area *a)
 {
-	dw_agent_memory_free(a->numbers, indices_n(a) * sizeof *a->numbers);
-	a->numbers = NULL;
+	dw_agent_memory_free(a->places, indices_n(a) * sizeof *a->places);
+	a->places = NULL;
 }

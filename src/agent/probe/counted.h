@@ -22,15 +22,14 @@ void dw_counted_start(bool is_on);
 bool dw_counted_is_on(void);
 
 /*
- * The number of function or import @index (functions.n and more) of @area, a new one if it has
- * none, plus 1. 0 = its calls are not to be counted there, as an import that leads to a function
- * with probes, or there are no more numbers. Inside dw_agent_enter().
+ * The place of the counter of function or import @index (functions.n and more) of @area, below 0,
+ * of a new number if it has none. 0 = there are no more numbers; 1 = its calls are not to be
+ * counted there: an import that leads to a function with probes. Inside dw_agent_enter().
  */
-uint32_t dw_counted_number(struct dw_area *area, uint32_t index);
+int32_t dw_counted_place(struct dw_area *area, uint32_t index);
 
-/* The number that dw_counted_number() gave, plus 1; 0 = none.
- * [async-signal-safe] [any-thread] */
-uint32_t dw_counted_find(const struct dw_area *area, uint32_t index);
+/* The place that dw_counted_place() gave, 0 = none yet. [async-signal-safe] [any-thread] */
+int32_t dw_counted_find(const struct dw_area *area, uint32_t index);
 
 /* Count in @t, the calling thread, from its slow path: a call of @area whose probe tells the
  * counter's @place or, if that was switched off while it was there, the index. */

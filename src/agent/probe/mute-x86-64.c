@@ -127,7 +127,7 @@ static bool mark_one(struct dw_area *a, uint8_t *fresh, uint32_t index, uint32_t
 	fresh[at] |= bit;
 	__atomic_store_n(&a->muted[at], a->muted[at] | bit, __ATOMIC_RELAXED);
 	if (dw_counted_is_on() && !step && index < pointers_of(a, 0))
-		dw_counted_number(a, index);
+		dw_counted_place(a, index);
 	return true;
 }
 
@@ -295,7 +295,7 @@ static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static 
 {
 	const uint8_t *call = (const uint8_t *)w->area->area + *at;
 	enum dw_gate gate = dw_gate_called(w->area, (uint64_t)call);
-	uint32_t index, number;
+	uint32_t index;
 	int32_t place;
 
 	if (gate == DWELL_GATE_OUT_POINTER) {
@@ -305,10 +305,9 @@ static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static 
 	if (gate == DWELL_GATE_LINE || !has_number(w->area, call))
 		return 0;
 	__builtin_memcpy(&index, call - sizeof index, sizeof index);
-	number = dw_counted_find(w->area, index);
-	if (!number)
+	place = dw_counted_find(w->area, index);
+	if (place >= 0)
 		return 0;
-	place = dw_counter(number - 1);
 	*at -= CALL_BYTES;
 	*ret = MOV_EAX;
 	__builtin_memcpy(ret + 1, &place, sizeof place);

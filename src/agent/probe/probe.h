@@ -40,11 +40,11 @@ struct dw_area {
 	bool is_closed;		/* dlclosed: matches nothing */
 	bool is_final;		/* its image cannot be written to any more: all measuring is over */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
-	bool is_restored;  /* the module has its own text: all its functions run from it again */
-	uint8_t *left;	   /* bit n: function n runs from the module again; NULL = none does */
-	uint64_t *counts;  /* calls[], NULL until the first call */
-	uint32_t *numbers; /* counted.h's, by function and import, NULL = none */
-	uint8_t *muted;	   /* mute.h's, NULL = nothing is */
+	bool is_restored; /* the module has its own text: all its functions run from it again */
+	uint8_t *left;	  /* bit n: function n runs from the module again; NULL = none does */
+	uint64_t *counts; /* calls[], NULL until the first call */
+	int32_t *places;  /* counted.h's, by function and import, NULL = none */
+	uint8_t *muted;	  /* mute.h's, NULL = nothing is */
 	struct dw_import_sites sites; /* mute.h's */
 	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */
 	char image[DWELL_REGION_PATH];

@@ -31,6 +31,10 @@
 /* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
 #define SLOW_TICKS_MAX 16384
 
+/* A gate that only counts takes this part of what measuring a call takes (1.1 to 1.9 ns of 16.5:
+ * perl, cc1plus). */
+#define COUNTED_PART 0.08
+
 /* What late work is known of a callee, ticks by DWELL_LATE_BEGIN and _END. */
 struct callee_late {
 	double ticks[DWELL_LATES];
@@ -421,6 +425,21 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 		l->passed = l->passed > 1 ? 0 : l->passed; /* BACK alone stays */
 }
 
+/* Give what was counted without times, and tell what that took. */
+static int give_counted(struct dw_region_calls *r, const struct dw_region_reading *now)
+{
+	uint64_t before = r->counted.calls;
+	double measured = (r->costs.function.caller + r->costs.function.callee) / r->costs.scale;
+	int rc = dw_counted_give(&r->counted, &r->s, now);
+	struct dw_call_cost cost = {
+		.counted = COUNTED_PART * measured * (double)(r->counted.calls - before),
+	};
+
+	if (!rc && now->cost && cost.counted > 0)
+		now->cost(now->ctx, &cost);
+	return rc;
+}
+
 /* Find out what the node of @c has risen by, and what of that are probes. */
 static int take_node(struct dw_region_calls *r, struct dw_call_change *c,
 		     const struct dw_region_reading *now)
@@ -465,7 +484,7 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 	if (!rc)
 		rc = dw_cell_sums_give(&r->sums, &r->s, &r->ahead, now);
 	if (!rc)
-		rc = dw_counted_give(&r->counted, &r->s, now);
+		rc = give_counted(r, now);
 	return rc ? rc : dw_call_aheads_keep(&r->ahead);
 }
 

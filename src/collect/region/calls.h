@@ -46,9 +46,10 @@ struct dw_region_names {
 struct dw_call_cost {
 	uint64_t key; /* of root nodes and their like, too */
 	uint32_t site;
-	double probes; /* ticks, of the callee's and the caller's side, and of their slow paths */
-	double pass;   /* ticks of gates around the call that let it pass */
-	double time;   /* ticks of their own on the processor, probes taken off */
+	double probes;	/* ticks, of the callee's and the caller's side, and of their slow paths */
+	double pass;	/* ticks of gates around the call that let it pass */
+	double time;	/* ticks of their own on the processor, probes taken off */
+	double counted; /* ticks of counting what is measured no more, all of it: key 0 */
 };
 
 /* One reading. */

@@ -55,6 +55,11 @@ int dw_overhead_add(struct dw_overhead *o, uint32_t key, double probes, double t
 	return 0;
 }
 
+void dw_overhead_count(struct dw_overhead *o, double ticks)
+{
+	o->counted += sane(ticks);
+}
+
 /* The one that measured less for what its probes took comes first. */
 static int by_worth(const void *a, const void *b)
 {
@@ -69,16 +74,28 @@ static int by_worth(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
+/* The program's own part of the time since the last decision. */
+static double own_time(const struct dw_overhead *o)
+{
+	return o->time > o->counted ? o->time - o->counted : 0;
+}
+
+/* What probes may take of @time of the program's, beside @counted, which displaces little. */
+static double share_of(const struct dw_overhead *o, double time, double counted)
+{
+	return (o->limit * time - counted) / weight;
+}
+
 /*
  * Ticks that probes may take of the time since the last decision. What they took too much before is
  * paid back while the program runs as long as it has run; some of them may always go on.
  */
 static double allowed(const struct dw_overhead *o)
 {
-	double all = o->limit * o->time / weight;
-	double debt = o->past_probes - o->limit * o->past_time / weight;
-	double share = o->past_time > o->time ? o->time / o->past_time : 1;
-	double left = debt > 0 ? all - debt * share : all;
+	double time = own_time(o), all = share_of(o, time, 0);
+	double debt = o->past_probes - share_of(o, o->past_time, o->past_counted);
+	double share = o->past_time > time ? time / o->past_time : 1;
+	double left = share_of(o, time, o->counted) - (debt > 0 ? debt * share : 0);
 
 	return left > always * all ? left : always * all;
 }
@@ -139,13 +156,14 @@ int dw_overhead_decide(struct dw_overhead *o, double enough, uint32_t max)
 	if (probes > allowed(o))
 		rc = choose(o, probes, max);
 	o->past_probes += probes + ended;
-	o->past_time += o->time;
+	o->past_time += own_time(o);
+	o->past_counted += o->counted;
 	dw_vec_each(c, &o->calls) {
 		c->past_probes += c->probes;
 		c->past_time += c->time;
 		c->probes = c->time = 0;
 	}
-	o->time = 0;
+	o->time = o->counted = 0;
 	return rc;
 }
 

@@ -30,13 +30,17 @@ struct dw_overhead {
 	double limit; /* probes may take this part of the program's own time */
 	DW_VEC(struct dw_overhead_calls) calls;
 	struct dw_map index;	       /* key -> place in calls + 1 */
-	double time;		       /* of all since the last decision, ticks */
+	double time, counted;	       /* of all since the last decision, ticks */
 	double past_time, past_probes; /* of all before it */
-	DW_VEC(uint32_t) muted;	       /* keys, in the order of their decisions */
+	double past_counted;
+	DW_VEC(uint32_t) muted; /* keys, in the order of their decisions */
 };
 
 /* Note what calls of @key (0 = nobody's that could be muted) took. 0 or -ENOMEM. */
 int dw_overhead_add(struct dw_overhead *o, uint32_t key, double probes, double time);
+
+/* Note that to count calls of what is muted took @ticks, which were measured as the program's. */
+void dw_overhead_count(struct dw_overhead *o, double ticks);
 
 /*
  * Decide: what is new stands at the end of o->muted, of which there are never more than @max. Waits

@@ -4,8 +4,9 @@
  * The agent measures them in loops, where all that they touch is near and nothing else goes on. In
  * a program they displace what it had in the caches and in the predictors, wait for what it has
  * begun, or hide behind that: more or less by the program and the processor. So where somebody has
- * sampled where the processor was, costs are brought to what the gates took there: all by one
- * factor, for which the loops speak as a few samples do. Pure functions. [any-thread]
+ * sampled where the processor was, costs are brought to what the gates took there, less what the
+ * program does meanwhile: all by one factor, for which the loops speak as a few samples do. Pure
+ * functions. [any-thread]
  */
 #pragma once
 
