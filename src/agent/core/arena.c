@@ -83,6 +83,12 @@ void dw_arena_give_back(uint64_t keep)
 void dw_arena_retire(void)
 {
 	dw_arena_give_back(0);
+	if (dw_agent_is_alone()) { /* and in none of its lines */
+		dw_sys_munmap((void *)arena.links, arena.reserved / DWELL_LINES_A_LINK);
+		dw_sys_munmap((void *)arena.base, arena.reserved);
+		arena.reserved = 0;
+		return;
+	}
 	dw_syscall(SYS_madvise, arena.links, arena.reserved / DWELL_LINES_A_LINK, MADV_DONTFORK);
 	dw_syscall(SYS_madvise, arena.base, arena.reserved, MADV_DONTFORK);
 }

@@ -36,7 +36,9 @@ bool dw_arena_start(uint64_t bytes);
 /* Give back addresses that no lines are mapped at, but for @keep bytes. Inside dw_agent_enter(). */
 void dw_arena_give_back(uint64_t keep);
 
-/* Give those back, too, and let the children of later forks have no lines. Inside dw_agent_enter().
+/*
+ * Give those back, too, and let the children of later forks have no lines, nor this process, where
+ * nobody else runs its code. Of a thread that has gone off, inside dw_agent_enter().
  */
 void dw_arena_retire(void);
 

@@ -525,10 +525,10 @@ static void close_thread(struct event *e)
 static void retire(void)
 {
 	dw_agent_after_fork();
+	dw_thread_off(); /* its lines may go */
 	if (dw_agent_is_self())
 		dw_finish_all();
 	dw_finish_set_alive(1);
-	dw_thread_off();
 }
 
 /* Nothing can be measured any more. */
