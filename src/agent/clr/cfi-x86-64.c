@@ -1,7 +1,8 @@
 /*
- * Unwind rules; see cfi-x86-64.h. Each return address is looked up once, so nothing is kept and
- * what is read is copied by the kernel, which refuses where there is no memory.
- * Sources: the LSB's ".eh_frame" and ".eh_frame_hdr", DWARF 5 section 6.4.
+ * Unwind rules; see cfi-x86-64.h. Return addresses are looked up when they are first met, so
+ * nothing is kept. Other modules can go at any time: what is read of them is copied by the kernel,
+ * which refuses where there is no memory. Nearly all is the runtime's, which stays. Sources: the
+ * LSB's ".eh_frame" and ".eh_frame_hdr", DWARF 5 section 6.4.
  */
 #include "agent/clr/cfi-x86-64.h"
 
@@ -97,6 +98,11 @@ static bool copy(void *to, uint64_t from, size_t n)
 		uint64_t at, n;
 	} here = {(uint64_t)to, n}, there = {from, n};
 
+	if (from >= dw_kinds.unwind_start && from < dw_kinds.unwind_end &&
+	    n <= dw_kinds.unwind_end - from) {
+		memcpy(to, (const void *)from, n);
+		return true;
+	}
 	return dw_agent_may_call() &&
 	       dw_syscall(SYS_process_vm_readv, dw_sys_getpid(), &here, 1, &there, 1, 0) == (long)n;
 }

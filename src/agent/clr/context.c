@@ -15,6 +15,7 @@
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
+#include "agent/core/hot.h"
 
 enum {
 	HITS = 8,	   /* objects that must show the same place */
@@ -160,7 +161,7 @@ static void prove(uint64_t rise, uint64_t bytes)
 }
 
 /* Have the next object announced, too, where that can be done; else see whether all are. */
-static void use(struct dw_clr_self *t, uint64_t end, uint64_t bytes)
+static DWELL_HOT void use(struct dw_clr_self *t, uint64_t end, uint64_t bytes)
 {
 	uint64_t rise = contexts.place.has_combined ? 0 : risen(t);
 
@@ -171,7 +172,7 @@ static void use(struct dw_clr_self *t, uint64_t end, uint64_t bytes)
 		dw_tables_head()->facts[DWELL_CLR_ANNOUNCES_ALL] = 0;
 }
 
-void dw_context_announced(struct dw_clr_self *t, uint64_t object, uint64_t bytes)
+DWELL_HOT void dw_context_announced(struct dw_clr_self *t, uint64_t object, uint64_t bytes)
 {
 	uint32_t state = __atomic_load_n(&contexts.state, __ATOMIC_RELAXED);
 

@@ -91,6 +91,7 @@ struct dw_kinds {
 	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
 	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
 	uint64_t runtime_start, runtime_end;
+	uint64_t unwind_start, unwind_end; /* its unwind tables, which stay as long as it runs */
 	uint64_t epoch;	  /* changes with what is known of return addresses; atomic */
 	uint32_t check;	  /* compare one stack in so many with the runtime's, 0 = none */
 	bool has_natives; /* native code has names (natives.h) */

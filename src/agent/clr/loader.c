@@ -22,6 +22,25 @@ struct find {
 	const uint8_t *found;
 };
 
+/* Tell in @m which segment has the unwind tables. */
+static void find_unwind(const struct dl_phdr_info *info, struct dw_loader_module *m)
+{
+	uint64_t table = 0;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+			table = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || table < start || table >= start + p->p_filesz)
+			continue;
+		m->unwind_start = start;
+		m->unwind_end = start + p->p_filesz;
+	}
+}
+
 static int look(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
 	struct search *s = ctx;
@@ -44,9 +63,11 @@ static int look(struct dl_phdr_info *info, size_t bytes, void *ctx)
 		m.end = end > m.end ? end : m.end;
 		is_in |= s->address >= start && s->address < end;
 	}
-	if (is_in)
-		*s->ret = m;
-	return is_in;
+	if (!is_in)
+		return 0;
+	find_unwind(info, &m);
+	*s->ret = m;
+	return 1;
 }
 
 bool dw_loader_module_at(const void *address, struct dw_loader_module *ret)

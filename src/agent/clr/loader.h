@@ -11,6 +11,7 @@ struct dw_loader_module {
 	uint64_t start, end; /* of its segments */
 	uint64_t tls_id;     /* 0 = it has no thread-local storage */
 	uint64_t tls_bytes;
+	uint64_t unwind_start, unwind_end; /* of the segment with its unwind tables, equal = none */
 };
 
 /* The module that @address lies in. False: none. */

@@ -4,9 +4,10 @@
  */
 #include "agent/clr/memo-x86-64.h"
 
+#include "agent/core/hot.h"
 #include "agent/core/memory.h"
 
-struct dw_memo *dw_memo_begin(struct dw_clr_self *t)
+DWELL_HOT struct dw_memo *dw_memo_begin(struct dw_clr_self *t)
 {
 	uint64_t epoch = __atomic_load_n(&dw_kinds.epoch, __ATOMIC_ACQUIRE);
 
@@ -36,7 +37,8 @@ static uint32_t changed(const struct dw_step *steps, uint32_t n)
 	return n;
 }
 
-const struct dw_step *dw_memo_check(struct dw_memo *m, const struct dw_regs *s, uint64_t rbp_at)
+DWELL_HOT const struct dw_step *dw_memo_check(struct dw_memo *m, const struct dw_regs *s,
+					      uint64_t rbp_at)
 {
 	struct dw_step *step = &m->kept[m->at - 1];
 	uint32_t n;
@@ -57,14 +59,25 @@ void dw_memo_drop(struct dw_memo *m)
 	m->n = 0;
 }
 
-void dw_memo_end(struct dw_memo *m, const struct dw_step *end, uint32_t frames)
+/* How many steps of a walk to the end of the stack are to be kept: of what has called the runtime's
+ * outermost code one. */
+static uint32_t to_keep(const struct dw_memo *m)
+{
+	uint32_t n = m->fresh_n;
+
+	while (n && m->fresh[n - 1].is_foreign)
+		n--;
+	return n && n < m->fresh_n && dw_is_runtime(m->fresh[n - 1].regs.ip) ? n + 1 : m->fresh_n;
+}
+
+DWELL_HOT void dw_memo_end(struct dw_memo *m, const struct dw_step *end, uint32_t frames)
 {
 	uint32_t kept = end ? m->at : 0;
 
 	m->n = 0;
 	if (m->fresh_n > DWELL_STACK_FRAMES - kept)
 		return;
-	for (uint32_t i = m->fresh_n; i-- > 0; kept++) {
+	for (uint32_t i = end ? m->fresh_n : to_keep(m); i-- > 0; kept++) {
 		struct dw_step *step = &m->kept[kept];
 
 		*step = m->fresh[i];

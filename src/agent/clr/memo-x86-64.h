@@ -5,6 +5,10 @@
  * A step is a frame as a walk came to it, and where the words stand that led there. As long as
  * these say the same, and nothing else was learnt of any return address, all walks from that frame
  * go the same way. A memo is its thread's own.
+ *
+ * Where the runtime's own code is outermost but for what has called it (the host, a thread's
+ * start), steps end behind the first frame of that: no managed code lies further out, and what
+ * calls the runtime from one place at one depth of the stack goes on to do so.
  */
 #pragma once
 
@@ -16,9 +20,9 @@
 
 struct dw_step {
 	struct dw_regs regs;
-	uint64_t rbp_at; /* where regs.rbp was read */
-	uint32_t frames; /* of the stack from here outwards, 0 = this is none of it */
-	uint32_t unused;
+	uint64_t rbp_at;     /* where regs.rbp was read */
+	uint32_t frames;     /* of the stack from here outwards, 0 = this is none of it */
+	uint32_t is_foreign; /* native code, but none of the runtime's */
 };
 
 struct dw_memo {
@@ -53,9 +57,9 @@ static inline const struct dw_step *dw_memo_find(struct dw_memo *m, const struct
 
 /* The walk is at @s, of whose stack @n frames are further in, UINT32_MAX = it is none itself. */
 static inline void dw_memo_step(struct dw_memo *m, const struct dw_regs *s, uint64_t rbp_at,
-				uint32_t n)
+				uint32_t n, bool is_foreign)
 {
 	if (m->fresh_n < DWELL_STACK_FRAMES)
-		m->fresh[m->fresh_n] = (struct dw_step){*s, rbp_at, n, 0};
+		m->fresh[m->fresh_n] = (struct dw_step){*s, rbp_at, n, is_foreign};
 	m->fresh_n++;
 }

@@ -11,6 +11,7 @@
 
 #include "agent/clr/blocks.h"
 #include "agent/clr/order.h"
+#include "agent/core/hot.h"
 #include "agent/core/memory.h"
 
 #include <stddef.h>
@@ -54,7 +55,8 @@ bool dw_objects_start(void)
 	return objects.buckets && dw_blocks_start() && dw_order_start();
 }
 
-bool dw_objects_add(struct dw_clr_self *t, uint64_t address, uint64_t bytes, uint32_t group)
+DWELL_HOT bool dw_objects_add(struct dw_clr_self *t, uint64_t address, uint64_t bytes,
+			      uint32_t group)
 {
 	struct dw_clr_block *block = t->block, *fresh;
 	uint64_t bucket = address >> BUCKET_SHIFT, units = bytes / UNIT;

@@ -24,6 +24,7 @@
 #include "agent/clr/walk.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
+#include "agent/core/hot.h"
 #include "agent/core/late.h"
 #include "agent/core/syscall-x86-64.h"
 
@@ -112,8 +113,8 @@ static uint32_t type_of(struct dw_clr_self *t, uint64_t class)
 
 /* The group of an object of @kind and @bytes allocated by @t in a callback with frame @base, not
  * counted there. 0 = no room. */
-static uint32_t group_of(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes,
-			 uint64_t base)
+static DWELL_HOT uint32_t group_of(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes,
+				   uint64_t base)
 {
 	uint32_t node = t->root, row;
 	bool is_walked = profiler.wishes.has_stacks && dw_walk(t, base);
@@ -131,7 +132,7 @@ static uint32_t group_of(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_
 	return dw_clr_tree_group(t, t->truncated, kind);
 }
 
-static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t bytes)
+static DWELL_HOT void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t bytes)
 {
 	struct dw_clr_group *group = dw_table_row(DWELL_CLR_GROUPS, row);
 
@@ -141,10 +142,10 @@ static void count(struct dw_clr_self *t, uint32_t row, uint64_t object, uint64_t
 		dw_tables_count(DWELL_CLR_UNTRACKED, 1);
 }
 
-static int32_t allocated(void *self, uint64_t object, uint64_t class)
+static DWELL_HOT int32_t allocated(void *self, uint64_t object, uint64_t class)
 {
-	struct dw_clr_self *t = is_off() ? NULL : dw_clr_self();
 	struct dw_clr_kind kind = {0};
+	struct dw_clr_self *t;
 	uint64_t bytes;
 	uint32_t row;
 
@@ -153,6 +154,7 @@ static int32_t allocated(void *self, uint64_t object, uint64_t class)
 		let_go();
 		return DWELL_HR_OK;
 	}
+	t = profiler.is_off ? NULL : dw_clr_self();
 	if (!t) {
 		dw_tables_count(DWELL_CLR_LOST_OBJECTS, 1);
 		return DWELL_HR_OK;

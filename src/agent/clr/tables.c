@@ -9,6 +9,7 @@
 #include "agent/clr/tables.h"
 
 #include "agent/core/agent.h"
+#include "agent/core/hot.h"
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 
@@ -201,7 +202,7 @@ struct dw_clr_text dw_tables_add_text(const char *text, size_t bytes)
 	return (struct dw_clr_text){at, (uint32_t)bytes};
 }
 
-bool dw_tables_are_short(void)
+DWELL_HOT bool dw_tables_are_short(void)
 {
 	return __atomic_load_n(&tables.mapped, __ATOMIC_RELAXED) > tables.budget / 4 * 3;
 }

@@ -7,6 +7,7 @@
 
 #include "agent/clr/fold.h"
 #include "agent/clr/tables.h"
+#include "agent/core/hot.h"
 
 #include <stdbool.h>
 
@@ -84,7 +85,7 @@ static void take_path(struct dw_clr_self *t)
 	path->n = n;
 }
 
-uint32_t dw_clr_tree_node(struct dw_clr_self *t)
+DWELL_HOT uint32_t dw_clr_tree_node(struct dw_clr_self *t)
 {
 	struct dw_clr_path *path = &t->path;
 	bool is_short = dw_tables_are_short();
@@ -148,7 +149,7 @@ static uint32_t find_group(uint32_t node, struct dw_clr_kind kind)
 	return row;
 }
 
-uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind)
+DWELL_HOT uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind)
 {
 	uint32_t row = find_group(node, kind);
 

@@ -15,6 +15,7 @@
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
+#include "agent/core/hot.h"
 
 enum { STEPS_TO_STUB = 128 }; /* the runtime's compiler may lie between */
 
@@ -30,6 +31,8 @@ void dw_walk_start(uint32_t check, bool has_natives)
 		return;
 	dw_kinds.runtime_start = m.start;
 	dw_kinds.runtime_end = m.end;
+	dw_kinds.unwind_start = m.unwind_start;
+	dw_kinds.unwind_end = m.unwind_end;
 }
 
 /* The way into the callback at @ip, NULL = it is none that is known. */
@@ -133,17 +136,20 @@ static void share(struct dw_clr_self *t, const struct dw_step *kept, uint32_t n)
 }
 
 /* Walk @t, with the memo @m of its last walk unless NULL. False: something is not known. */
-static bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo *m)
+static DWELL_HOT bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo *m)
 {
 	const struct dw_step *kept = NULL;
 	const struct dw_id *id;
 	struct dw_regs s;
 	uint64_t rbp_at = 0;
 	uint32_t n = 0;
+	bool is_learnt = false;
 
-	if (!find_start(base, t->stack_high, &s) &&
-	    !(dw_learn_start(base, t->stack_high) && find_start(base, t->stack_high, &s)))
-		return false;
+	while (!find_start(base, t->stack_high, &s)) {
+		if (is_learnt || !dw_learn_start(base, t->stack_high))
+			return false;
+		is_learnt = true;
+	}
 	do {
 		kept = m ? dw_memo_find(m, &s, rbp_at) : NULL;
 		if (kept)
@@ -152,7 +158,8 @@ static bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo *m)
 		if (!id)
 			return false;
 		if (m)
-			dw_memo_step(m, &s, rbp_at, before(id, n));
+			dw_memo_step(m, &s, rbp_at, before(id, n),
+				     is_native(id->value) && !dw_is_runtime(s.ip));
 		n = dw_walk_put(t, n, id->value);
 		rbp_at = dw_kind_rbp_at(&s, id->extra);
 	} while (n < DWELL_STACK_FRAMES && dw_kind_size(id->extra) != DWELL_KIND_END &&
@@ -178,7 +185,7 @@ static void unshare(struct dw_clr_self *t)
 		t->frames[t->frames_n++] = t->path.frames[t->shared - 1];
 }
 
-bool dw_walk(struct dw_clr_self *t, uint64_t base)
+DWELL_HOT bool dw_walk(struct dw_clr_self *t, uint64_t base)
 {
 	struct dw_memo *m = dw_memo_begin(t);
 	bool is_whole = walk(t, base, m) && t->shared <= t->path.n &&

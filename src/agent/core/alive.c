@@ -4,6 +4,7 @@
  * asks, and a fork's child has it from its parent.
  */
 #include "agent/core/agent-internal.h"
+#include "agent/core/hot.h"
 #include "agent/core/syscall-x86-64.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static int map_alive(void)
 	return 0;
 }
 
-bool dw_agent_is_over(void)
+DWELL_HOT bool dw_agent_is_over(void)
 {
 	const struct dw_region_alive *alive = dw_agent.alive;
 
