@@ -281,7 +281,7 @@ static bool attach(enum manner manner, uint64_t *ret_il, size_t *ret_stopped)
 	struct dw_frame frame;
 	const struct dw_owner *own = dw_owners_self(&owners);
 	char map[48];
-	pthread_t thread;
+	pthread_t thread = 0;
 	bool is_other, is_right;
 	FILE *f;
 
@@ -310,7 +310,8 @@ static bool attach(enum manner manner, uint64_t *ret_il, size_t *ret_stopped)
 		is_right &= !strcmp(dw_strings_get(&jit.functions.texts, jit.il_of.v[0].path),
 				    "/a/its.dll");
 	shutdown(runtime.listens, SHUT_RDWR);
-	pthread_join(thread, NULL);
+	if (thread)
+		pthread_join(thread, NULL);
 	*ret_stopped = runtime.stopped;
 	close(runtime.listens);
 	unlink(address.sun_path);
