@@ -144,10 +144,13 @@ def test_unchanged(context, name):
 @cases("processes/fork", "processes/raw-fork", "processes/fork-in-threads", "processes/vfork",
        "processes/clone-beside", "signals/unwind", "signals/threads")
 def test_unchanged_while_switched_off(context, name):
-    """The limit is so low that functions are switched off while all this goes on."""
+    """The limit is so low that functions are switched off while all this goes on: some programs are so
+    short that they have ended before, mostly."""
     program, case = name.split("/")
-    switched_off = 0
-    for path in 3 * flavours_with(context, program, case):
+    switched_off, paths = 0, flavours_with(context, program, case)
+    for i, path in enumerate(12 * paths):
+        if switched_off and i >= 3 * len(paths):
+            break
         found = [text for _, text in compare(context, path, case, ["limit"])]
         require(not found, "\n".join(found))
         if path.rpartition("-")[2] not in NOTICES:
