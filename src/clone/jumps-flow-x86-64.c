@@ -34,9 +34,8 @@ static bool has_address_immediate(const uint8_t *bytes, uint8_t length)
 	return length >= 5 && ((op & 0xf8) == 0xb8 || op == 0xc7 || op == 0x68);
 }
 
-/* The address that the instruction holds as an operand that is no memory, 0 = none. */
-static uint64_t address_operand(const struct dw_clone_module *m, const struct dw_insn *insn,
-				const uint8_t *bytes, uint64_t svma)
+uint64_t dw_flow_address_operand(const struct dw_clone_module *m, const struct dw_insn *insn,
+				 const uint8_t *bytes, uint64_t svma)
 {
 	int32_t value;
 
@@ -73,7 +72,8 @@ static int collect(const struct dw_clone_module *m, const struct dw_clone_functi
 			if (to - f->start >= f->end - f->start && dw_clone_function_at(m, to))
 				rc = dw_vec_push(&ret->jumps, to);
 		} else {
-			to = address_operand(m, insn, bytes + (svma - f->start), svma);
+			to = dw_flow_address_operand(m, insn, bytes + (svma - f->start),
+						     svma);
 			if (to && dw_clone_function_at(m, to))
 				rc = dw_vec_push(&ret->labels, to);
 		}

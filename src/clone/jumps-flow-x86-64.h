@@ -69,6 +69,11 @@ struct dw_flow {
 	struct dw_flow_entries *entries;
 };
 
+/* The address that the instruction @bytes at @svma has as an operand that is no memory, 0 = none. In
+ * a module that lies at a fixed place any number may be one. [any-thread] */
+uint64_t dw_flow_address_operand(const struct dw_clone_module *m, const struct dw_insn *insn,
+				 const uint8_t *bytes, uint64_t svma);
+
 /* Collect the entries of all functions of @m. 0 or -ENOMEM. dw_flow_entries_release() in any case.
  */
 int dw_flow_entries_find(const struct dw_clone_module *m, struct dw_flow_entries *ret);

@@ -4,6 +4,7 @@
  */
 #include "clone/roads.h"
 
+#include "clone/jumps-flow-x86-64.h"
 #include "clone/shares.h"
 
 #include <elf.h>
@@ -155,15 +156,19 @@ struct all_operands {
 static int find_operands(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			 struct operands *ret)
 {
+	const uint8_t *bytes = dw_clone_module_bytes(m, f->start, f->end - f->start);
 	uint64_t at = f->start;
 
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		const struct dw_insn *insn = &m->insns.v[i];
 		uint64_t to = dw_insn_target(insn, at);
+		bool leads = insn->field_at && (insn->flags & DWELL_INSN_RIP || !has_place(m, to));
 
-		if (insn->field_at && to - m->starts.base < m->starts.n &&
-		    (insn->flags & DWELL_INSN_RIP || !has_place(m, to)) &&
-		    dw_vec_push(&ret->to, to))
+		if (!insn->field_at && m->is_fixed && bytes) {
+			to = dw_flow_address_operand(m, insn, bytes + (at - f->start), at);
+			leads = to;
+		}
+		if (leads && to - m->starts.base < m->starts.n && dw_vec_push(&ret->to, to))
 			return -ENOMEM;
 		at += insn->length;
 	}

@@ -28,7 +28,8 @@ static void set_writable(const void *where, int protection)
 	CHECK(!mprotect((void *)first, 2 * page_bytes, protection));
 }
 
-static void write_code(const void *where, const void *bytes, size_t length)
+/* By itself, so that who calls it has the address as an operand only. */
+NOINLINE static void write_code(const void *where, const void *bytes, size_t length)
 {
 	set_writable(where, PROT_READ | PROT_WRITE | PROT_EXEC);
 	memcpy((void *)(uintptr_t)where, bytes, length);
