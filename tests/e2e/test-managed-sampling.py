@@ -161,9 +161,9 @@ def samples_so_far(context, name):
 @cases(*VERSIONS, *SINGLE_FILES, "detached", "killed", "user")
 def test_lines_of_code_that_runs_already(context, case):
     """What was compiled before and what is compiled since has lines, whoever ends first."""
+    user = context.ordinary_user() if case == "user" else ()
     command = (single_file(context, case) if case in SINGLE_FILES
                else program(context, case if case in VERSIONS else SDK))
-    user = context.ordinary_user() if case == "user" else ()
     env = {**context.env, "XDG_CACHE_HOME": context.path("cache"), "HOME": context.scratch}
     ends = case not in ("detached", "killed")
     with context.start(*user, command, "shares", "3000" if ends else "60000", env=env) as running:
