@@ -72,8 +72,7 @@ static int collect(const struct dw_clone_module *m, const struct dw_clone_functi
 			if (to - f->start >= f->end - f->start && dw_clone_function_at(m, to))
 				rc = dw_vec_push(&ret->jumps, to);
 		} else {
-			to = dw_flow_address_operand(m, insn, bytes + (svma - f->start),
-						     svma);
+			to = dw_flow_address_operand(m, insn, bytes + (svma - f->start), svma);
 			if (to && dw_clone_function_at(m, to))
 				rc = dw_vec_push(&ret->labels, to);
 		}

@@ -69,8 +69,8 @@ struct dw_flow {
 	struct dw_flow_entries *entries;
 };
 
-/* The address that the instruction @bytes at @svma has as an operand that is no memory, 0 = none. In
- * a module that lies at a fixed place any number may be one. [any-thread] */
+/* The address that the instruction @bytes at @svma has as an operand that is no memory, 0 = none.
+ * In a module that lies at a fixed place any number may be one. [any-thread] */
 uint64_t dw_flow_address_operand(const struct dw_clone_module *m, const struct dw_insn *insn,
 				 const uint8_t *bytes, uint64_t svma);
 
