@@ -74,6 +74,26 @@ TEST(within_the_limit_nothing_goes)
 	dw_overhead_release(&o);
 }
 
+/* It was measured as the program's time, and displaces little: half of it counts as probes. */
+TEST(counting_is_in_the_limit)
+{
+	for (int counts = 0; counts < 2; counts++) {
+		struct dw_overhead o = {.limit = .3};
+
+		CHECK_INT(dw_overhead_add(&o, WARM, 90e6, 100e6), 0);
+		CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+		dw_overhead_count(&o, counts * 150e6);
+		CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+		CHECK_INT(o.muted.n, counts);
+		/* Later it is owed. */
+		CHECK_INT(dw_overhead_add(&o, SMALL, 90e6, 100e6), 0);
+		CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
+		CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
+		CHECK_INT(o.muted.n, 2 * counts);
+		dw_overhead_release(&o);
+	}
+}
+
 TEST(decisions_are_made_of_what_came_since_the_last)
 {
 	struct dw_overhead o = {.limit = .3};
