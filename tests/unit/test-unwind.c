@@ -53,6 +53,8 @@ static struct dw_cfi_table *load_table(const char *path, struct dw_avma start, s
 static void self_init(struct self *s)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
+	/* Sanitizers may keep what is local elsewhere, but not frames. */
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	char line[512];
 
 	memset(s, 0, sizeof *s);
@@ -64,7 +66,7 @@ static void self_init(struct self *s)
 		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %255s", &start, &end, perms, &offset,
 			   path) < 4)
 			continue;
-		if ((uintptr_t)&line >= start && (uintptr_t)&line < end)
+		if (frame >= start && frame < end)
 			s->stack_end = end;
 		if (perms[2] != 'x' || s->tables_n == MODULES)
 			continue;
