@@ -1510,6 +1510,33 @@ static void check_nodes(bool *check_failed, const struct process *x)
 	}
 }
 
+/* A call that is taken back may have been looked at before: that was time of what it was called by.
+ */
+TEST(paths_of_calls_that_are_taken_back_are_their_callers)
+{
+	struct process x;
+	uint32_t one, two;
+
+	open_cells(&x);
+	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->elapsed = 300;
+	put_cell(&x, CELLS + 1, record_of(1), OUTSIDE_RECORD);
+	x.arena[CELLS + 1].node.os = UINT32_MAX;
+	put_cell(&x, CELLS + 2, OUTSIDE_RECORD, record_of(2))->elapsed = 100;
+	put_path(&x, CELLS + 3, 0, ROOT_CELL);
+	look(put_path(&x, CELLS + 5, CELLS + 3, CELLS), 20);
+	look(put_path(&x, CELLS + 7, CELLS + 5, CELLS + 1), 10);
+	look(put_path(&x, CELLS + 9, CELLS + 7, CELLS + 2), 10);
+	put_event(&x, 400, ROOT_CELL);
+	CHECK_INT(read_at(&x, 400, true), 0);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	one = path_node(&x, 1, 2);
+	two = path_node(&x, one, 3);
+	CHECK(one && two);
+	CHECK_INT(values_of(&x, one, -1).elapsed_ns, 300);
+	CHECK_INT(values_of(&x, two, -1).elapsed_ns, 100);
+	close_process(&x);
+}
+
 TEST(paths_that_lie_are_survived)
 {
 	struct process x;
@@ -1610,6 +1637,73 @@ TEST(extremes_of_activations_are_read)
 	CHECK_INT(row->ranges.application_inclusive.min_ns, 0);
 	CHECK_INT(row->ranges.application_inclusive.max_ns, 7);
 	CHECK_INT(sum_of(&x, 11, -1).calls, 0); /* none of it is a difference */
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+/* What is written between two steps of a reading, its first line before the step's end. */
+static void put_each_across(void *ctx)
+{
+	struct process *x = ctx;
+	struct dw_tree_each *e = put_each(x, LINES / 2 - 1, 10);
+
+	e->late[DWELL_LATE_END] = (struct dw_tree_late){1, FIRST};
+}
+
+static void put_thread_across(void *ctx)
+{
+	struct process *x = ctx;
+	uint32_t line = LINES / 2 - 1, root = line + DWELL_THREAD_LINES;
+	struct dw_tree_thread *t = (struct dw_tree_thread *)&x->arena[line];
+
+	*t = *x->thread;
+	t->root = root;
+	t->tid = 78;
+	t->arena = BASE;
+	x->arena[root].node.key = DWELL_KEY_ROOT;
+	x->w.h->threads[1] = line;
+	x->w.h->threads_n = 2;
+}
+
+static int read_across(struct process *x, void (*full)(void *ctx), bool is_last)
+{
+	struct dw_region_head head;
+	struct dw_region_reading now = {.head = &head,
+					.until = START + 900,
+					.clock = &x->clock,
+					.slice = x->slice++,
+					.is_last = is_last,
+					.full = full,
+					.ctx = x};
+	int rc = dw_region_read_head(x->w.fd, &head);
+
+	return rc ? rc : dw_region_calls_read(x->r, x->w.fd, &now);
+}
+
+/* Records of several lines whose beginning was read before it was there, and whose end after that.
+ */
+TEST(ends_of_records_are_nothing_else)
+{
+	struct process x;
+
+	open_process(&x);
+	put_node(&x, FIRST, ROOT, 10);
+	CHECK_INT(read_across(&x, put_each_across, false), 0);
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK(x.p.calls.extremes.n > 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 2);
+	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
+	close_process(&x);
+}
+
+TEST(threads_may_begin_at_the_end_of_a_step)
+{
+	struct process x;
+
+	open_process(&x);
+	put_thread_across(&x);
+	CHECK_INT(read_across(&x, NULL, true), 0);
 	CHECK_INT(dw_calls_count(&x.p.calls), 2);
 	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
 	close_process(&x);

@@ -326,6 +326,14 @@ static bool is_gates_mark(const struct dw_tree_node *n)
 	return n->os == UINT32_MAX && !n->elapsed && !n->calls;
 }
 
+bool dw_call_lines_is_mark(const struct dw_call_lines *s, uint32_t line)
+{
+	struct dw_tree_node n;
+
+	return dw_call_lines_is_unknown(s, line) && dw_arena_get(&s->arena, s->fd, line, 1, &n) &&
+	       n.parent && is_gates_mark(&n);
+}
+
 /*
  * The parent of @n. Where a call out was taken back after the loader had called something for it (a
  * function that chooses an implementation), that hangs below the mark that was left: it is called
@@ -346,11 +354,48 @@ static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_no
 	return parent;
 }
 
+static uint64_t mark_of(const struct dw_arena_line *from)
+{
+	return from->words[sizeof from->words / sizeof *from->words - 1];
+}
+
+/* How many lines what is marked so has. */
+static uint32_t lines_of(uint64_t mark)
+{
+	if (mark == DWELL_MARK_INNER)
+		return DWELL_INNER_LINES;
+	return mark >= DWELL_MARK_DRAWN && mark != DWELL_MARK_OS ? 2 : 1;
+}
+
+static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from);
+
+/*
+ * What begins before @line may have been read before it was there, and @line, which is its end,
+ * after that: let it have its meaning first, so that @line is taken for nothing else.
+ */
+static int look_before(struct dw_call_lines *s, uint32_t line)
+{
+	int rc = 0;
+
+	for (uint32_t i = 1; i < DWELL_INNER_LINES && i < line && !rc; i++) {
+		struct dw_arena_line from;
+
+		if (s->lines.v[line - i].kind != DWELL_LINE_UNKNOWN)
+			break;
+		if (s->lines.v[line - i].id != IS_WAITING &&
+		    dw_arena_get(&s->arena, s->fd, line - i, 1, &from) &&
+		    lines_of(mark_of(&from)) > i)
+			rc = look_at(s, line - i, &from);
+	}
+	return rc;
+}
+
 /* Give a line that means nothing yet, and is now @from, its meaning. */
 static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from)
 {
-	uint64_t mark = from->words[sizeof from->words / sizeof *from->words - 1];
+	uint64_t mark = mark_of(from);
 	struct dw_tree_node n;
+	int rc;
 
 	memcpy(&n, from, sizeof n);
 	if (!n.parent)
@@ -369,6 +414,9 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		return dw_counted_lines_add(s, line, from);
 	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
 		return add_pair(s, line, pair_kind(mark), from);
+	rc = look_before(s, line);
+	if (rc || !dw_call_lines_is_unknown(s, line))
+		return rc;
 	if (may_be_torn(&n))
 		dw_arena_get(&s->arena, s->fd, line, 1, &n);
 	if (!n.parent || is_gates_mark(&n))
@@ -464,12 +512,12 @@ static int grow(struct dw_call_lines *s, size_t n)
 	return 0;
 }
 
-/* The first of several lines, up to DWELL_INNER_LINES, may be the last of a step. */
+/* The first of several lines, up to DWELL_THREAD_LINES, may be the last of a step. */
 static int take_step(void *ctx, uint32_t at, uint32_t n, const struct dw_arena_line *lines)
 {
 	struct dw_call_lines *s = ctx;
 	size_t end = (size_t)at + n;
-	size_t room = end + DWELL_INNER_LINES - 1;
+	size_t room = end + DWELL_THREAD_LINES - 1;
 	int rc = grow(s, room < s->lines_end ? room : end < s->lines_end ? s->lines_end : end);
 
 	if (!rc)

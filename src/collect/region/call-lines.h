@@ -61,7 +61,8 @@ struct dw_call_line {
 	};
 	union {
 		uint32_t callee; /* nodes, cells, CALLEE: index in callees + 1 */
-		uint32_t state;	 /* EACH, SLOW: their reader's own; DRAWN: index in drawn + 1;
+		uint32_t state;	 /* EACH, SLOW: their reader's own; DRAWN: index in drawn + 1, which
+				    others may share;
 				    INNER: node id */
 	};
 	uint32_t site;	 /* nodes and cells, as in struct dw_tree_node */
@@ -175,6 +176,9 @@ bool dw_line_is_outside(enum dw_line_kind kind);
 
 /* Whether @line means nothing yet. */
 bool dw_call_lines_is_unknown(const struct dw_call_lines *s, uint32_t line);
+
+/* Whether @line means nothing as it is a mark of the gates, and no activation. */
+bool dw_call_lines_is_mark(const struct dw_call_lines *s, uint32_t line);
 
 /* Give @line, which is now @from, a meaning and keep it whole, all it holds new. 0 or -ENOMEM. */
 int dw_call_lines_keep(struct dw_call_lines *s, uint32_t line, enum dw_line_kind kind, uint32_t id,

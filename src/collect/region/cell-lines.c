@@ -241,18 +241,41 @@ static int add_path(struct dw_call_lines *s, const struct dw_tree_drawn *drawn, 
 	return rc ? rc : dw_calls_add(&s->p->calls, &row, ret);
 }
 
+/* Keep the lines of the path @drawn, new, which is that of index @state - 1. */
+static int keep_path(struct dw_call_lines *s, uint32_t line, const struct dw_tree_drawn *drawn,
+		     uint32_t id, uint32_t state)
+{
+	const struct dw_arena_line *from = (const void *)drawn;
+	int rc = dw_call_lines_keep(s, line, DWELL_LINE_DRAWN, id, from);
+
+	s->lines.v[line].state = state;
+	return rc ? rc : dw_call_lines_keep(s, line + 1, DWELL_LINE_REST, line, from + 1);
+}
+
+/* Whether the path @drawn ends in a call that was taken back since it was drawn: what was found
+ * there is found on the path without it. */
+static bool is_taken_back(const struct dw_call_lines *s, const struct dw_tree_drawn *drawn)
+{
+	return drawn->parent && drawn->parent < s->lines.n &&
+	       s->lines.v[drawn->parent].kind == DWELL_LINE_DRAWN && drawn->cell < s->lines.n &&
+	       dw_call_lines_is_mark(s, (uint32_t)drawn->cell);
+}
+
 int dw_cell_lines_add_drawn(struct dw_call_lines *s, uint32_t line)
 {
 	struct dw_tree_drawn drawn;
-	const struct dw_arena_line *from = (const void *)&drawn;
 	struct dw_call_drawn path = {.line = line};
 	uint32_t id;
 	int rc = 0;
 
 	if (!has_room(s, line, DWELL_DRAWN_LINES - 1))
 		return 0;
-	if (!dw_arena_get(&s->arena, s->fd, line, DWELL_DRAWN_LINES, &drawn) ||
-	    drawn.cell >= s->lines.n || dw_call_lines_is_unknown(s, (uint32_t)drawn.cell) ||
+	if (!dw_arena_get(&s->arena, s->fd, line, DWELL_DRAWN_LINES, &drawn))
+		return dw_call_lines_wait(s, line);
+	if (is_taken_back(s, &drawn))
+		return keep_path(s, line, &drawn, s->lines.v[drawn.parent].id,
+				 s->lines.v[drawn.parent].state);
+	if (drawn.cell >= s->lines.n || dw_call_lines_is_unknown(s, (uint32_t)drawn.cell) ||
 	    drawn.parent >= s->lines.n || dw_call_lines_is_unknown(s, drawn.parent))
 		return dw_call_lines_wait(s, line);
 	path.cell = (uint32_t)drawn.cell;
@@ -267,13 +290,8 @@ int dw_cell_lines_add_drawn(struct dw_call_lines *s, uint32_t line)
 		rc = add_path(s, &drawn, &id);
 	}
 	if (!rc)
-		rc = dw_call_lines_keep(s, line, DWELL_LINE_DRAWN, id, from);
-	if (!rc)
-		rc = dw_call_lines_keep(s, line + 1, DWELL_LINE_REST, line, from + 1);
-	if (!rc)
 		rc = dw_vec_push(&s->drawn, path);
-	s->lines.v[line].state = (uint32_t)s->drawn.n;
-	return rc;
+	return rc ? rc : keep_path(s, line, &drawn, id, (uint32_t)s->drawn.n);
 }
 
 int dw_cell_lines_add_inner(struct dw_call_lines *s, uint32_t line,

@@ -130,7 +130,7 @@ static struct dw_call_values system_of(const struct dw_tree_os *now, const struc
 	};
 }
 
-/* Take what has changed of the path at @line. */
+/* Take what has changed of the path at @line, which others may be a part of. */
 static void read_path(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32_t line,
 		      const struct dw_region_clock *clock)
 {
@@ -138,6 +138,8 @@ static void read_path(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32
 	struct dw_drawn_path *path = &r->paths.v[i];
 	struct dw_drawn_thread *thread;
 	struct dw_tree_drawn now, old;
+	struct dw_call_values system;
+	double more, lost;
 
 	dw_call_lines_get(s, line, DWELL_DRAWN_LINES, &now);
 	dw_call_lines_get_old(s, line, DWELL_DRAWN_LINES, &old);
@@ -145,12 +147,15 @@ static void read_path(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32
 	if (!s->drawn.v[i].parent) /* between functions: the thread's root has that time */
 		return;
 	thread = thread_of(r, s, path->cell);
-	path->more = (double)rise(now.ticks, old.ticks);
-	path->lost = (double)rise(now.lost, old.lost);
-	path->values = system_of(&now.os, &old.os, clock);
-	cell_at(r, path->cell)->more += path->more;
-	thread->n += path->more > 0 ? (double)rise(now.n, old.n) : 0;
-	thread->others.looked += path->lost;
+	more = (double)rise(now.ticks, old.ticks);
+	lost = (double)rise(now.lost, old.lost);
+	system = system_of(&now.os, &old.os, clock);
+	path->more += more;
+	path->lost += lost;
+	dw_call_values_add(&path->values, &system);
+	cell_at(r, path->cell)->more += more;
+	thread->n += more > 0 ? (double)rise(now.n, old.n) : 0;
+	thread->others.looked += lost;
 }
 
 int dw_drawn_read(struct dw_drawn_reader *r, struct dw_call_lines *s,
