@@ -9,7 +9,6 @@
 #include "target/proc.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -17,36 +16,69 @@
  * that; such a file is found under its other ways only. */
 static char *restore_newlines(char *path)
 {
-	char *to = path;
+	char *to = strstr(path, "\\012");
 
-	for (const char *from = path; *from; to++) {
+	for (const char *from = to; from && *from; to++) {
 		bool is_newline = !strncmp(from, "\\012", 4);
 
 		*to = is_newline ? '\n' : *from;
 		from += is_newline ? 4 : 1;
 	}
-	*to = 0;
+	if (to)
+		*to = 0;
 	return path;
+}
+
+/* Take a number from *@at that ends with @stop, which is passed by. False: there is none. Written
+ * by hand as each process that begins has dozens of lines. */
+static bool take_number(char **at, unsigned int base, char stop, uint64_t *ret)
+{
+	const char *first = *at;
+	char *p = *at;
+
+	for (*ret = 0;; p++) {
+		unsigned int digit = base;
+
+		if (*p >= '0' && *p <= '9')
+			digit = (unsigned int)(*p - '0');
+		else if (*p >= 'a' && *p <= 'f')
+			digit = (unsigned int)(*p - 'a') + 10;
+		if (digit >= base)
+			break;
+		if (*ret > (UINT64_MAX - digit) / base)
+			return false;
+		*ret = *ret * base + digit;
+	}
+	if (p == first || *p != stop)
+		return false;
+	*at = *p ? p + 1 : p;
+	return true;
 }
 
 /* Parse one NUL-terminated line. */
 static bool parse_line(char *line, struct dw_mapping *ret)
 {
-	unsigned long long start, end, offset, inode;
-	unsigned int major_no, minor_no;
-	char perm[5];
-	int path = 0;
+	uint64_t start, end, offset, major_no, minor_no, inode;
+	const char *perm;
+	char *at = line;
 
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perm, &offset, &major_no,
-		   &minor_no, &inode, &path) < 7 ||
-	    end <= start || strlen(perm) != 4)
+	if (!take_number(&at, 16, '-', &start) || !take_number(&at, 16, ' ', &end) || end <= start)
+		return false;
+	perm = at;
+	if (strnlen(perm, 5) < 5 || perm[4] != ' ')
+		return false;
+	at += 5;
+	if (!take_number(&at, 16, ' ', &offset) || !take_number(&at, 16, ':', &major_no) ||
+	    !take_number(&at, 16, ' ', &minor_no) ||
+	    (!take_number(&at, 10, ' ', &inode) && !take_number(&at, 10, 0, &inode)))
 		return false;
 	*ret = (struct dw_mapping){.start = start,
 				   .end = end,
 				   .offset = offset,
-				   .device = makedev(major_no, minor_no),
+				   .device =
+					   makedev((unsigned int)major_no, (unsigned int)minor_no),
 				   .inode = inode,
-				   .path = restore_newlines(line + path),
+				   .path = restore_newlines(at + strspn(at, " \t")),
 				   .executable = perm[2] == 'x'};
 	return true;
 }

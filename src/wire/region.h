@@ -76,8 +76,9 @@
 #define DWELL_REGION_ALIVE ".alive"
 
 struct dw_region_alive {
-	uint32_t owner;	  /* the task's id */
-	uint32_t is_over; /* 1 = the recording has ended */
+	uint32_t owner;		  /* the task's id */
+	uint32_t is_over;	  /* 1 = the recording has ended */
+	uint32_t files_are_alike; /* 1 = no security module decides by labels of files */
 };
 
 enum {

@@ -54,6 +54,22 @@ def test_address_space_is_given_back(context, engine):
     expect(plain.stdout, f"all taken\nlimit {512 << 20}\n", "plain output")
 
 
+def test_images_lie_where_they_were_made_for(context):
+    """A process has to itself only those pages of clone images whose gates find the thread: the C library's image,
+    too, lies at the distance for which its code was written."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--", "cat", "/proc/self/smaps")
+    expect(done.returncode, 0, f"status\n{done.stderr}")
+    expect_measured(context, "time")
+    own, image = {}, None
+    for line in done.stdout.splitlines():
+        if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+            image = line.split()[-1] if line.endswith(".clone") else None
+        elif image and line.startswith("Anonymous:"):
+            own[image] = own.get(image, 0) + int(line.split()[1])
+    expect(len(own), 2, f"images, of cat and of the C library: {own}")
+    require(all(0 < kb <= 16 for kb in own.values()), f"KB of images that are the process's own: {own}")
+
+
 @cases("time", "libraries", "inside")
 def test_data_stay_small(context, engine):
     """Under a limit of data agents leave it to the program, and count what they then lack."""

@@ -67,6 +67,10 @@ bool dw_agent_is_on(void);
  * reads it. No system call. [async-signal-safe] [any-thread] */
 bool dw_agent_is_over(void);
 
+/* Whether the collector has found that no security module decides for each file by its label.
+ * [async-signal-safe] [any-thread] */
+bool dw_agent_files_are_alike(void);
+
 /*
  * Nothing is measured any more, and nothing of what was is needed, but for what threads of this
  * process are doing: forks' children get nothing of it. For a process whose probes are gone, as a

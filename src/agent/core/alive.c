@@ -35,6 +35,11 @@ static int map_alive(void)
 	return 0;
 }
 
+bool dw_agent_files_are_alike(void)
+{
+	return dw_agent.alive && dw_agent.alive->files_are_alike;
+}
+
 DWELL_HOT bool dw_agent_is_over(void)
 {
 	const struct dw_region_alive *alive = dw_agent.alive;

@@ -185,6 +185,23 @@ void *dw_memory_take_top(uint64_t bytes)
 	return (void *)address_of(r, end);
 }
 
+void *dw_memory_take_at(uint64_t at, uint64_t bytes)
+{
+	struct range *r = now();
+	uint64_t room = __atomic_load_n(&r->room, __ATOMIC_RELAXED);
+	uint64_t page = (at - r->base) >> PAGE_SHIFT;
+	uint64_t end = page + ((bytes + PAGE_BYTES - 1) >> PAGE_SHIFT);
+
+	do {
+		if (at < r->base || at % PAGE_BYTES || page < (uint32_t)room || end > room >> 32)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&r->room, &room, page << 32 | (uint32_t)room, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (end < room >> 32)
+		dw_sys_munmap((void *)address_of(r, end), ((room >> 32) - end) << PAGE_SHIFT);
+	return (void *)at;
+}
+
 /* The smallest class of pieces with @bytes; CLASSES = there is none. */
 static uint32_t class_of(size_t bytes)
 {

@@ -42,6 +42,10 @@ uint64_t dw_memory_top(void);
  * NULL: there is no room. */
 void *dw_memory_take_top(uint64_t bytes);
 
+/* The same for @bytes at @at. What lies behind them is given back. NULL: that is in use, or not of
+ * the range. */
+void *dw_memory_take_at(uint64_t at, uint64_t bytes);
+
 /* Forks' children may lack what is mapped at @at, which begins a piece that is in use: so others
  * may have mapped something there. */
 void dw_memory_apart(const void *at);

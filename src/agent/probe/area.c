@@ -120,7 +120,8 @@ static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 	       h->bytes >= 4 * DWELL_PAGE_BYTES && file_bytes <= h->bytes &&
 	       file_bytes > h->bytes - DWELL_PAGE_BYTES && is_page(h, h->code_at) &&
 	       h->code_bytes <= h->bytes - h->code_at && is_page(h, h->constants_at) &&
-	       is_page(h, h->wiped_at) && h->eh_frame_hdr_at < h->bytes &&
+	       is_page(h, h->wiped_at) && h->wiped_at == h->constants_at + DWELL_PAGE_BYTES &&
+	       h->eh_frame_hdr_at < h->bytes &&
 	       is_part(h, &h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       is_part(h, &h->instructions, 1) &&
 	       is_part(h, &h->patches, sizeof(struct dw_clone_patch)) && h->module_bytes < REACH;
@@ -167,13 +168,22 @@ static uint64_t search_room(const struct room *r)
 	return 0;
 }
 
-/* Room at the end of the agent's own range, which lies right below the libraries. 0 = none that is
- * near enough. */
-static uint64_t take_own(const struct room *r)
+/*
+ * Room in the agent's own range, which lies right below the libraries: at its end, 0 = none that is
+ * near enough. Images lie side by side there, so that they are one mapping for forks when the
+ * recording is over. But that of the C library's system calls, which every process has, gets
+ * @wanted, where it needs no relocation.
+ */
+static uint64_t take_own(const struct room *r, const struct dw_clone_header *h, uint64_t wanted)
 {
-	return is_within_reach(r, dw_memory_top() - r->bytes)
-		       ? (uint64_t)dw_memory_take_top(r->bytes)
-		       : 0;
+	uint64_t at = 0;
+
+	if (!dw_probe.is_started && h->probes == DWELL_PROBES_SYSTEM_CALLS &&
+	    is_within_reach(r, wanted))
+		at = (uint64_t)dw_memory_take_at(wanted, r->bytes);
+	if (!at && is_within_reach(r, dw_memory_top() - r->bytes))
+		at = (uint64_t)dw_memory_take_top(r->bytes);
+	return at;
 }
 
 /*
@@ -188,7 +198,7 @@ static uint64_t find_room(const struct dw_module *m, const struct dw_clone_heade
 
 	if (h->relocations[DWELL_RELOC_AREA_32].n)
 		r.limit = INT32_MAX;
-	own = take_own(&r);
+	own = take_own(&r, h, wanted);
 	if (own)
 		return own;
 	if (reserve(&r, wanted))
@@ -205,13 +215,18 @@ static uint64_t find_room(const struct dw_module *m, const struct dw_clone_heade
 	return wanted;
 }
 
+static size_t field_bytes(uint32_t kind)
+{
+	return kind == DWELL_RELOC_AREA_64 ? 8 : 4;
+}
+
 /* Add to each field of one kind what the area's place asks for. */
 static void relocate_kind(uint64_t area, const struct dw_clone_header *h, uint32_t kind,
 			  uint64_t add)
 {
 	const struct dw_clone_part *part = &h->relocations[kind];
 	const uint32_t *at = (const uint32_t *)(area + part->at);
-	size_t size = kind == DWELL_RELOC_AREA_64 ? 8 : 4;
+	size_t size = field_bytes(kind);
 
 	for (uint32_t i = 0; i < part->n && add; i++) {
 		uint8_t *field = (uint8_t *)area + at[i];
@@ -225,43 +240,83 @@ static void relocate_kind(uint64_t area, const struct dw_clone_header *h, uint32
 	}
 }
 
-/* Relocate the image, mapped without rights to execute, for its place. 0 or -errno. */
-static int relocate(const struct dw_module *m, uint64_t area, const struct dw_clone_header *h)
+/* The pages of the image, area offsets, that hold fields of the kinds for which there is something
+ * to @add. False = there are none. */
+static bool pages_to_relocate(uint64_t area, const struct dw_clone_header *h,
+			      const uint64_t add[static DWELL_RELOCATIONS], uint32_t *first,
+			      uint32_t *end)
 {
-	uint64_t moved = area - m->start - (uint64_t)h->distance;
-	uint64_t from = h->fixed_start ? h->fixed_start + (uint64_t)h->distance : 0;
-	int error;
+	*first = UINT32_MAX;
+	*end = 0;
+	for (uint32_t kind = 0; kind < DWELL_RELOCATIONS; kind++) {
+		const struct dw_clone_part *part = &h->relocations[kind];
+		const uint32_t *at = (const uint32_t *)(area + part->at);
 
-	if (!moved && (area == from || !h->relocations[DWELL_RELOC_AREA_64].n) &&
-	    !h->relocations[DWELL_RELOC_THREAD].n)
-		return 0;
-	error = dw_sys_mprotect((void *)area, h->bytes, PROT_READ | PROT_WRITE);
-	if (error)
-		return error;
-	relocate_kind(area, h, DWELL_RELOC_TO_MODULE, -moved);
-	relocate_kind(area, h, DWELL_RELOC_FROM_MODULE, moved);
-	relocate_kind(area, h, DWELL_RELOC_AREA_64, area - from);
-	relocate_kind(area, h, DWELL_RELOC_AREA_32, area - from);
-	relocate_kind(area, h, DWELL_RELOC_THREAD, (uint64_t)dw_thread_offset());
-	return dw_sys_mprotect((void *)area, h->bytes, PROT_READ);
+		for (uint32_t i = 0; i < part->n && add[kind]; i++) {
+			if (at[i] > h->bytes - field_bytes(kind))
+				continue;
+			*first = at[i] < *first ? at[i] : *first;
+			*end = at[i] + (uint32_t)field_bytes(kind) > *end
+				       ? at[i] + (uint32_t)field_bytes(kind)
+				       : *end;
+		}
+	}
+	*first &= -(uint32_t)DWELL_PAGE_BYTES;
+	*end = (*end + DWELL_PAGE_BYTES - 1) & -(uint32_t)DWELL_PAGE_BYTES;
+	return *end;
 }
 
-/* Give a page of zeros to the area at @at: the constants, or the words that a fork wipes. */
-static int fresh_page(uint64_t at)
+/* Relocate the image, mapped without rights to write, for its place. What is code may be left
+ * writable, as it is made executable next. 0 or -errno. */
+static int relocate(const struct dw_module *m, uint64_t area, const struct dw_clone_header *h)
 {
-	void *page = dw_sys_mmap((void *)at, DWELL_PAGE_BYTES, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	const uint64_t moved = area - m->start - (uint64_t)h->distance;
+	const uint64_t from = h->fixed_start ? h->fixed_start + (uint64_t)h->distance : 0;
+	const uint64_t add[DWELL_RELOCATIONS] = {
+		[DWELL_RELOC_TO_MODULE] = -moved,
+		[DWELL_RELOC_FROM_MODULE] = moved,
+		[DWELL_RELOC_AREA_64] = area - from,
+		[DWELL_RELOC_AREA_32] = area - from,
+		[DWELL_RELOC_THREAD] = (uint64_t)dw_thread_offset(),
+	};
+	uint32_t first, end;
+	int error;
 
-	return dw_is_mapped(page) ? 0 : (int)(long)page;
+	if (!pages_to_relocate(area, h, add, &first, &end))
+		return 0;
+	error = dw_sys_mprotect((void *)(area + first), end - first, PROT_READ | PROT_WRITE);
+	if (error)
+		return error;
+	for (uint32_t kind = 0; kind < DWELL_RELOCATIONS; kind++)
+		relocate_kind(area, h, kind, add[kind]);
+	if (first >= h->code_at && end <= h->code_at + h->code_bytes)
+		return 0;
+	return dw_sys_mprotect((void *)(area + first), end - first, PROT_READ);
+}
+
+/* Give pages of zeros to the area at @at: the constants, and the words that a fork wipes. */
+static int fresh_pages(uint64_t at)
+{
+	const uint64_t bytes = 2 * DWELL_PAGE_BYTES, wiped = at + DWELL_PAGE_BYTES;
+	void *pages = dw_sys_mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (!dw_is_mapped(pages))
+		return (int)(long)pages;
+	return (int)dw_syscall(SYS_madvise, wiped, DWELL_PAGE_BYTES, MADV_WIPEONFORK);
 }
 
 /* Make the code executable, from the file if that is allowed, else as a copy. */
-static int make_code(uint64_t at, uint64_t bytes)
+static int make_code(struct dw_area *fill, const struct dw_clone_header *h)
 {
-	bytes = (bytes + DWELL_PAGE_BYTES - 1) & -(uint64_t)DWELL_PAGE_BYTES;
-	if (!dw_sys_mprotect((void *)at, bytes, PROT_READ | PROT_EXEC))
-		return 0;
-	return dw_text_swap(at, bytes, NULL, NULL);
+	const uint64_t at = fill->area + h->code_at;
+	const uint64_t bytes = (h->code_bytes + DWELL_PAGE_BYTES - 1) & -(uint64_t)DWELL_PAGE_BYTES;
+
+	if (dw_sys_mprotect((void *)at, bytes, PROT_READ | PROT_EXEC))
+		return dw_text_swap(at, bytes, NULL, NULL);
+	/* Gates are, whatever the place: code of a private mapping has been written by now. */
+	fill->may_change = h->relocations[DWELL_RELOC_THREAD].n > 0 && dw_agent_files_are_alike();
+	return 0;
 }
 
 static void fill_constants(const struct dw_module *m, const struct dw_area *fill,
@@ -277,7 +332,7 @@ static void fill_constants(const struct dw_module *m, const struct dw_area *fill
 }
 
 /* Turn the reserved range into the image of @fd, finished but for the patches. 0 or -errno. */
-static int map_image(const struct dw_module *m, const struct dw_area *fill, int fd,
+static int map_image(const struct dw_module *m, struct dw_area *fill, int fd,
 		     const struct dw_clone_header *h)
 {
 	uint64_t area = fill->area;
@@ -289,20 +344,15 @@ static int map_image(const struct dw_module *m, const struct dw_area *fill, int 
 	if (!error)
 		error = relocate(m, area, h);
 	if (!error)
-		error = fresh_page(area + h->constants_at);
+		error = fresh_pages(area + h->constants_at);
 	if (error)
 		return error;
 	fill_constants(m, fill, h, constants);
 	error = dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ);
-	if (!error)
-		error = fresh_page(area + h->wiped_at);
-	if (!error)
-		error = (int)dw_syscall(SYS_madvise, area + h->wiped_at, DWELL_PAGE_BYTES,
-					MADV_WIPEONFORK);
 	if (error)
 		return error;
 	((uint64_t *)(area + h->wiped_at))[DWELL_WIPED_ALIVE] = !dw_probe.is_blind;
-	return make_code(area + h->code_at, h->code_bytes);
+	return make_code(fill, h);
 }
 
 /* The loader's name for the module, as unwinders get it. */
@@ -340,6 +390,16 @@ static void put_in_place(struct dw_area *a, struct dw_area *fill)
 		__atomic_store_n(&dw_probe.area_n, dw_probe.area_n + 1, __ATOMIC_RELEASE);
 }
 
+/* Patch the module of @a. Its text is not made writable where it might not become code again. */
+static int patch(struct dw_area *a, bool is_alone)
+{
+	int error = 0;
+
+	if (is_alone && !a->may_change)
+		error = dw_text_may_change(dw_agent_region()->modules[a->region_module].path);
+	return error ? error : dw_text_patch(a, is_alone);
+}
+
 /* Make the area known and patch the module. A state of the region. */
 static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is_alone,
 			uint32_t *error)
@@ -365,7 +425,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 		dw_probe.is_calibrated = true;
 	}
 	dw_mute_area(a);
-	failed = dw_text_patch(a, is_alone);
+	failed = patch(a, is_alone);
 	if (!failed)
 		return DWELL_MODULE_CLONED;
 	__atomic_store_n(&a->is_closed, true, __ATOMIC_RELEASE);

@@ -22,8 +22,6 @@
 #include <errno.h>
 #include <link.h>
 
-enum { LABEL_BYTES = 128 };
-
 extern struct r_debug _r_debug __attribute__((weak));
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
@@ -152,45 +150,17 @@ static bool tells_system_calls(const struct dw_module *m, uint32_t probes)
 	       (probes == DWELL_PROBES_SYSTEM_CALLS || probes == DWELL_PROBES_TIME);
 }
 
-/* Whether a security module may decide for each file by its label: SELinux's have colons. */
-static bool has_labels(void)
-{
-	char label[LABEL_BYTES];
-	int fd = dw_sys_open("/proc/self/attr/current", O_RDONLY | O_CLOEXEC, 0);
-	long n = fd < 0 ? 0 : dw_sys_read(fd, label, sizeof(label) - 1);
-
-	if (fd < 0)
-		return true; /* nobody tells */
-	dw_sys_close(fd);
-	label[n > 0 ? n : 0] = '\0';
-	return *dw_text_find(label, ':');
-}
-
-/* dw_text_may_change(), at the start once for all files where they are alike. */
-static int may_change(const char *path)
-{
-	int error;
-
-	if (dw_probe.may_change && !dw_probe.is_started)
-		return 0;
-	error = dw_text_may_change(path);
-	dw_probe.may_change = !error && !has_labels();
-	return error;
-}
-
 /* Wait for the image of an announced module and let the module run from it. */
 static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 {
 	struct dw_region_module *r = &dw_agent_region()->modules[i];
 	const char *image = NULL;
-	uint32_t state, error = 0;
+	uint32_t state, error;
 
 	if (!dw_agent_answer(i, &image) ||
 	    dw_text_length_max(image, DWELL_REGION_PATH) == DWELL_REGION_PATH)
 		return;
-	error = (uint32_t)-may_change(r->path);
-	if (!is_quiet)
-		error = EBUSY;
+	error = is_quiet ? 0 : EBUSY;
 	state = error ? DWELL_MODULE_REFUSED : dw_area_open(m, image, is_alone(), i, &error);
 	r->error = state == DWELL_MODULE_REFUSED ? error : 0;
 	r->area = state == DWELL_MODULE_CLONED ? area_of(m->start)->area : 0;

@@ -39,6 +39,7 @@ struct dw_area {
 	uint32_t region_module; /* index in the region */
 	bool is_closed;		/* dlclosed: matches nothing */
 	bool is_final;		/* its image cannot be written to any more: all measuring is over */
+	bool may_change;	/* code of files has been changed in this process, as its image's */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
 	bool is_restored; /* the module has its own text: all its functions run from it again */
 	uint8_t *left;	  /* bit n: function n runs from the module again; NULL = none does */

@@ -18,7 +18,6 @@ struct dw_probe {
 	uint64_t placed;   /* where room was found last, 0 = not yet, area.c */
 	uint32_t module_n; /* in the region, modules.c */
 	bool is_started;   /* what was there at the start has been cloned */
-	bool may_change;   /* code of whatever file, while it has not, modules.c */
 	uint32_t opener;   /* process whose thread is in dlopen(), 0 = none, loader-calls.c */
 	bool is_disturbed; /* another thread has opened something meanwhile, loader-calls.c */
 	uint32_t known_n;  /* modules.c */
