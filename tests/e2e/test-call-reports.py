@@ -41,7 +41,7 @@ def check_row(row):
         require(row["application_exclusive_time"] <= row["elapsed_exclusive_time"], f"AE of {row}")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_values_hold_together(context):
     record(context)
     for view in VIEWS:
@@ -60,7 +60,7 @@ def test_values_hold_together(context):
         require(abs(known - life) <= life / 200, f"{known} of {life} ns of {thread['name']}")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_times_calls_and_names(context):
     record(context)
     report = context.report("functions")
@@ -78,7 +78,7 @@ def test_times_calls_and_names(context):
     expect(sorted(tree), ["[thread main]", "[thread worker]"], "rows below the process")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_callers_and_lines(context):
     record(context)
     rows = context.report("callers", "rests")["rows"]
@@ -94,7 +94,7 @@ def test_callers_and_lines(context):
     expect(lines[line_of(SOURCE, "even(i % 10);")]["number_of_calls"], 100, "calls of even by main")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_shortest_and_longest(context):
     record(context)
     rests = row_of(context.report("functions"), "rests")
@@ -171,7 +171,7 @@ def record_single_calls(context, *words):
     return {name: [int(n) for n in numbers] for name, *numbers in lines}
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_shortest_and_longest_calls(context):
     seen = record_single_calls(context)
     report = context.report("functions")

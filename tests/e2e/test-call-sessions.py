@@ -6,7 +6,10 @@ import re
 import signal
 import sqlite3
 
-from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, paths, require, rows_of
+from sums import expect_sums
+
+FEW = 0, 8, 64  # paths of each thread
 
 
 def calls(context, session="run.dwell"):
@@ -74,21 +77,25 @@ def test_names_are_kept_for_later(context):
 
 @cases(("threads", "8", {"in_thread": 8000}), ("fork", "20", {"in_child": 200, "main": 1}),
        ("exec", "5", {"before_exec": 6, "main": 6}), ("spawn", "8", {"leaf": 8000, "main": 9}))
+@paths(*FEW)
 def test_processes_and_threads(context, case):
     mode, n, want = case
     context.instrument("--wait-all", "--", context.target("calls"), mode, n)
     expect_calls(calls(context), **want)
+    expect_sums(context, context.report("functions")["rows"])
 
 
 @cases(("orphan", 30, {"leaf": 10 + 60, "in_child": 60}),
        ("threads", 10, {"in_child": 400, "leaf": 400 + 400}),
        ("exec", 4, {"leaf": 4 * 201, "before_exec": 4, "main": 5}),
        ("vfork", 50, {"leaf": 2000}))
+@paths(*FEW)
 def test_families(context, case):
     """Threads that fork, execute and vfork, and a parent that ends before its child."""
     mode, n, want = case
     context.instrument("--wait-all", "--", context.target("families"), mode, str(n))
     expect_calls(calls(context), **want)
+    expect_sums(context, context.report("functions")["rows"])
 
 
 def test_exec_stays_a_process(context):

@@ -3,10 +3,11 @@
 The programs count their functions' calls themselves (tests/targets/calls/counted.h).
 """
 from harness import cases, expect, paths, require
+from sums import expect_sums
 
 FLAVOURS = ("gcc-O0", "gcc-O2", "clang-O2-nopie")
-FEW = 0, 8  # paths: then all calls are without, or from somewhere in the middle on
-CALLER = 1  # type of rows
+FEW = 0, 8, 64  # paths: then all calls are without, or from somewhere in the middle on
+CALLER, CALLEE = 1, 2  # types of rows
 
 
 def instrument(context, flavour, program, *words, options=()):
@@ -22,11 +23,12 @@ def calls(rows, name):
 
 
 def check_calls(context, flavour, program, *words, options=()):
-    """Every function's calls are those that it has counted."""
+    """Every function's calls are those that it has counted, and the tree has the sums of all."""
     want = instrument(context, flavour, program, *words, options=options)
     rows = context.report("functions")["rows"]
     got = {name: calls(rows, name) for name in want}
     expect(got, want, f"calls of {program} {' '.join(words)}")
+    expect_sums(context, rows)
     return rows
 
 
@@ -57,6 +59,12 @@ def expect_callers(context, name, want, names=None):
     rows = [row for row in context.report("callers", name)["rows"] if row["type"] == CALLER]
     got = {caller: calls(rows, caller) for caller in names or want}
     expect({caller: n for caller, n in got.items() if n}, want, f"callers of {name}")
+
+
+def calls_of_callees(context, name):
+    """How often @name called anything."""
+    rows = context.report("callers", name)["rows"]
+    return sum(row["number_of_calls"] for row in rows if row["type"] == CALLEE)
 
 
 @cases(*FLAVOURS)
@@ -147,25 +155,22 @@ def test_small_stacks(context, flavour):
            [want[name] for name in ("keeps", "comes", "twig")], "calls of handlers")
 
 
+@paths(*FEW)
 def test_tails(context):
     """What a function jumps to at its end is its callee, and over when its caller goes on."""
     count = 20_000  # what happens once to one of them is little then
     context.instrument("--all-functions", "--", context.target("tails"), str(count))
-    found, each = calls_by_path(context), "[thread main]/main/each"
-
-    def jumped_to(path):
-        return sum(n for p, n in found.items() if p.rpartition("/")[0] == path)
-
-    for name, n in ("clear", 3 * count), ("clear_odd", count), ("copy_some", count), ("sort", count):
-        expect(found[f"{each}/{name}"], n, f"calls of {name}, jumps to it among them")
-        expect(on_path(found, name), n, f"calls of {name} on all paths")
-    expect(jumped_to(f"{each}/clear"), 3 * count, "jumps of clear")
-    expect(jumped_to(f"{each}/clear_odd"), 0, "jumps out of clear_odd")
-    expect(jumped_to(f"{each}/copy_some"), count // 2, "jumps of copy_some")
-    expect(jumped_to(f"{each}/sort"), count, "jumps of sort")
-    compared = [(p, n) for p, n in found.items() if p.endswith("/compare")]
-    require(len(compared) == 1 and compared[0][0].startswith(f"{each}/sort/") and
-            compared[0][1] > 64 * count, f"comparisons: {compared}")
+    want = {"clear": (3 * count, 3 * count), "clear_odd": (count, 0),  # calls, and jumps out
+            "copy_some": (count, count // 2), "sort": (count, count)}
+    for name, edges in want.items():
+        expect_callers(context, name, {"each": edges[0]})
+        expect(calls_of_callees(context, name), edges[1], f"jumps of {name}")
+    compared = calls_of_callees(context, "qsort")
+    require(compared > 64 * count, f"{compared} comparisons")
+    expect_callers(context, "compare", {"qsort": compared})
+    expect_on_paths(context, {f"[thread main]/main/each/{name}": edges[0] for name, edges in want.items()} | {
+        "main/each/sort/qsort/compare": compared}, "calls, jumps among them")
+    expect_sums(context, context.report("functions")["rows"])
     rows = context.report("functions")["rows"]
     own = {row["function_name"]: row["application_exclusive_time"] for row in rows}
     spent = sum(own.values())
@@ -180,6 +185,7 @@ def test_children(context, flavour):
     rows = context.report("functions")["rows"]
     for name in ("outer", "inner", "quick"):
         expect(calls(rows, name), want[name], f"calls of {name}")
+    expect_sums(context, rows)
     expect(calls(rows, "in_child"), 200, "calls in fork's children")
     expect(calls(rows, "work"), want["work"] + 200, "calls of work")
     expect_callers(context, "in_child", {"inner": 200})
@@ -198,6 +204,7 @@ def test_calls_between_modules(context, when):
         if not options:  # the library's own calls of its functions are not seen
             want = {name: n for name, n in want.items() if name in ("called_back", "recurses")}
         expect({name: calls(rows, name) for name in want}, want, f"calls with {options}")
+        expect_sums(context, rows)
         expect_callers(context, "library_leaf", {
             "through_pointer": 1000, "main": 1000, **({"library_calls_back": 1000} if options else {})})
         expect_callers(context, "called_back", {"library_calls_back": 1000, "through_pointer": 1000})
@@ -246,6 +253,7 @@ def test_exported_functions_without_paths(context, option):
                    want={"paths": want["next_level"] - sum(levels.values()), **levels})
 
 
+@paths(*FEW)
 def test_loader_waits_in_a_first_call(context):
     """What waits while the loader looks a callee up is the caller's, and the call counts once."""
     context.instrument("--module", "libsleeper*", "--", context.target("sleeper"), "50")

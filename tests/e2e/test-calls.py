@@ -9,7 +9,7 @@ import collections
 import csv
 import os
 
-from harness import cases, expect, require
+from harness import cases, expect, paths, require
 
 
 def callgrind_calls(path, program):
@@ -46,10 +46,10 @@ def probed_functions(context, words):
             {row["function"]: row["reason"] for row in rows if row["probed"] != "yes"})
 
 
-def instrument(context, probes, output, words):
+def instrument(context, probes, output, words, *options):
     """What @words printed when run with @probes."""
     done = context.run(context.dwell, "instrument", "-q", "--all-functions", "--probes", probes,
-                       "-o", output, *words)
+                       *options, "-o", output, *words)
     expect(done.returncode, 0, f"status of dwell instrument\n{done.stderr}")
     return done.stdout
 
@@ -65,7 +65,7 @@ def counted(context, words):
 
 def timed(context, words):
     """The same of a run whose calls are measured."""
-    output = instrument(context, "time", "calls.dwell", words)
+    output = instrument(context, "time", "calls.dwell", words, *context.path_options())
     report = context.report("functions", session="calls.dwell")
     rows = [row for row in report["rows"] if row["module_name"] == os.path.basename(words[0])]
     expect(report["session"]["calls_dropped"] + report["session"]["events_dropped"], 0, "dropped")
@@ -79,14 +79,25 @@ def commands(context):
             "dwell": [context.dwell, "report", context.path("run.dwell"), "functions"]}
 
 
-@cases(*(f"{program}/{probes}" for program in ("interpreter", "words", "dwell")
-         for probes in ("count", "time")))
-def test_calls_equal_callgrinds(context, case):
-    program, probes = case.split("/")
+PROGRAMS = "interpreter", "words", "dwell"
+
+
+@cases(*PROGRAMS)
+def test_counted_calls_equal_callgrinds(context, program):
+    check(context, program, counted)
+
+
+@cases(*PROGRAMS)
+@paths(0, 64)
+def test_calls_equal_callgrinds(context, program):
+    check(context, program, timed)
+
+
+def check(context, program, record):
     words = commands(context)[program]
     output, want = run_callgrind(context, words)
     probed, others = probed_functions(context, words)
-    got_output, got = {"count": counted, "time": timed}[probes](context, words)
+    got_output, got = record(context, words)
     expect(got_output, output, "output")
     wrong = {f"{name} at {address:#x}": (got.get(address, 0), want[address])
              for address, name in probed.items() if got.get(address, 0) != want[address]}

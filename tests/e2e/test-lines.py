@@ -21,7 +21,7 @@ def rows_at(report, function, *lines):
 
 
 @cases(*VARIANTS)
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_times_of_lines(context, variant):
     """Each loop's two lines took what the thread's clock says, and were come to as often as it
     ran; all lines of the function make up its own time."""
@@ -49,7 +49,7 @@ def test_times_of_lines(context, variant):
 
 
 @cases("gcc-O0", "clang-O2")
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_inclusive_times(context, variant):
     """A line has its callees' time once, in recursion too; the views of functions are the same as
     without probes at lines."""

@@ -69,7 +69,7 @@ def need(context, source):
 
 
 @cases(*SOURCES)
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_each_where_it_belongs(context, source):
     need(context, source)
     run = Run(context, source, "200")
@@ -91,7 +91,7 @@ def test_each_where_it_belongs(context, source):
         require(run.rows[name].program < 0.02 * run.truth[name][0] + LEAST_NS, f"program in {name}")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_calls_are_counted(context):
     run = Run(context, None, "50")
     require(run.rows["sleep_often"].row["blocking_calls"] == 0, "calls of sleep_often itself")
@@ -101,7 +101,7 @@ def test_calls_are_counted(context):
     expect(reads.row["io_calls"], reads.row["number_of_calls"], "reads")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_children_on_borrowed_memory_are_not_counted(context):
     run = Run(context, None, "50")
     expect([name for name in run.rows if name in ("write", "__write", "execl")], [], "calls of a child")
@@ -109,7 +109,7 @@ def test_children_on_borrowed_memory_are_not_counted(context):
     require(len(lives) == 2 and lives[0] < lives[1] / 2, f"a thread ends when it does: {lives}")
 
 
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_tasks_on_borrowed_memory_are_not_counted(context):
     """Leak checkers clone one that does millions of calls on another's thread-local storage."""
     mine, others = 1000, 300000
@@ -170,7 +170,7 @@ def check_sums(run):
 
 
 @cases(*SOURCES)
-@paths(0, 8)
+@paths(0, 8, 64)
 def test_sums_when_processors_are_shared(context, source):
     need(context, source)
     run = with_spinners(context, source)

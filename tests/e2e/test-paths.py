@@ -3,6 +3,7 @@ import collections
 
 import exported
 from harness import cases, expect, paths, require
+from sums import OWN_TIME, expect_sums, sum_of, tree
 
 NOT_DRAWN = "(paths not drawn)"
 # Calls itself through several functions, and each of its operators from many places.
@@ -11,7 +12,6 @@ PROGRAM = ("sub a { my $n = shift; return $n < 1 ? 1 : b($n - 1) + c($n - 2) } "
            "sub c { my $n = shift; return sprintf('%d', $n * 2) + a($n - 2) } "
            "print a(40), \"\\n\";")
 FEW = 0, 8, 64
-TIME = "application_exclusive_time"
 
 
 def record(context, more=""):
@@ -22,35 +22,11 @@ def record(context, more=""):
     return facts
 
 
-def tree(context, *words):
-    return context.report("calltree", "--no-fold", "--trim", "0", *words)["rows"]
-
-
-def with_children(rows):
-    """Each row with those right below it."""
-    above, below = [], [[] for _ in rows]
-    for i, row in enumerate(rows):
-        above = above[:row["level"]]
-        if above:
-            below[above[-1]].append(row)
-        above.append(i)
-    return zip(rows, below)
-
-
-def sum_of(rows, column):
-    return sum(row[column] for row in rows)
-
-
 @paths(*FEW)
 def test_tree_adds_up(context):
     record(context)
-    rows, functions = tree(context), context.report("functions")["rows"]
-    expect(sum_of(rows[1:], "number_of_calls"), sum_of(functions, "number_of_calls"), "calls")
-    expect(sum_of(rows, TIME), sum_of(functions, TIME), "the program's time")
-    for row, below in with_children(rows):
-        for column in ("elapsed_inclusive_time", "application_inclusive_time"):
-            own = row[column.replace("inclusive", "exclusive")]
-            expect(row[column], own + sum_of(below, column), f"{column} of {row['function_name']}")
+    functions = context.report("functions")["rows"]
+    rows = expect_sums(context, functions)
     if context.paths is None:
         require(all(row["function_name"] != NOT_DRAWN for row in rows), "a row for paths not drawn")
         return
@@ -97,7 +73,7 @@ def test_ranges_add_up(context):
     got = [sum_of(piece, "number_of_calls") for piece in pieces]
     require(all(got), f"calls before and behind the first second: {got}")
     expect(sum(got), sum_of(whole, "number_of_calls"), "calls before and behind it")
-    expect(sum(sum_of(piece, TIME) for piece in pieces), sum_of(whole, TIME), "the program's time")
+    expect(sum(sum_of(piece, OWN_TIME) for piece in pieces), sum_of(whole, OWN_TIME), "the program's time")
 
 
 @cases("pprof", "callgrind", "firefox")
@@ -107,7 +83,7 @@ def test_exports_are_the_tree(context, to):
     rows = tree(context)
     want = collections.Counter()
     for row in rows:
-        want[row["function_name"]] += row[TIME]
+        want[row["function_name"]] += row[OWN_TIME]
     del want[rows[0]["function_name"]]  # the process
     path = context.path("out")
     words = () if to != "firefox" else ("--values", "application")
