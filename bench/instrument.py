@@ -5,7 +5,8 @@ For each row of bench/workloads.py a plain run and one under each build in turns
 medians of all rounds. Without --against there is one build, with it two. Floor: two readings of the
 TSC, measured in each round. ns a call: (processor time under dwell - plain) / calls, of the command with
 all its processes and without dwell's own. Rows with few calls or little work are mostly start-up: ns a call
-is also told without what the same program takes more when it has nothing to do.
+is also told without what the same program takes more when it has nothing to do. off: what is told of the
+program and of its system calls ("in OS"), together, beside the plain run, whose processor time is both.
 
 bench/instrument.py --build FOLDER [--against FOLDER] [--runs 5] [--only GLOB]... [--columns NAME,...]
                     [--json FILE] [--perf-refused] [--memory MB] [--overhead PCT | --peers]
@@ -98,11 +99,10 @@ def medians(taken):
 def figures_of(plain, idle_plain, taken, idle, floor):
     """A row's figures {column: number}, of medians. @idle: of runs with nothing to do."""
     more, calls = taken.cpu_s - plain.cpu_s, max(taken.calls, 1)
-    start = idle.cpu_s - idle_plain.cpu_s
+    start, off = idle.cpu_s - idle_plain.cpu_s, taken.told_s + taken.os_s - plain.cpu_s
     figures = {**taken._asdict(), "plain_s": plain.cpu_s, "floor_ns": floor, "ns": more / calls * 1e9,
                "start_s": start, "more_mb": taken.peak_mb - plain.peak_mb,
-               "off_percent": 100 * (taken.told_s - plain.cpu_s) / plain.cpu_s,
-               "off_ns": (taken.told_s - plain.cpu_s) / calls * 1e9}
+               "off_percent": 100 * off / plain.cpu_s, "off_ns": off / calls * 1e9}
     figures["floors"] = figures["ns"] / floor
     if calls < FEW_CALLS or plain.cpu_s < LITTLE_S:
         figures["ns_without_start"] = (more - start) / max(calls - idle.calls, 1) * 1e9

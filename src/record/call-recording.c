@@ -13,10 +13,12 @@
 #include "record/call-facts.h"
 #include "record/call-names.h"
 #include "record/call-overhead.h"
+#include "record/sample-windows.h"
 #include "record/sliced.h"
 #include "symbol/early.h"
 #include "symbol/symbolize.h"
 #include "target/proc.h"
+#include "target/task.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,6 +63,8 @@ struct recorded {
 	struct dw_call_overhead overhead;
 	DW_VEC(struct dw_where_sample) samples; /* since it was read */
 	DW_VEC(uint64_t) keys;			/* of its functions that these were in */
+	struct dw_samples_seen seen;		/* when it was read */
+	struct dw_task_times times;		/* of its threads, at the end of the last window */
 };
 
 struct dw_call_recording {
@@ -70,11 +74,13 @@ struct dw_call_recording {
 	struct dw_region_clock clock;
 	DW_VEC(struct recorded *) open;
 	struct dw_where where;
-	double overhead;  /* limit of dw_call_overhead_init(), 0 = none */
-	bool counts;	  /* what it has switched off is counted */
-	uint64_t memory;  /* for the call trees of a process, in bytes */
-	size_t nodes_max; /* then processes that begin are left out */
-	uint64_t pending; /* decided about, but not done by the end */
+	struct dw_sample_windows windows; /* for samples of @where */
+	uint64_t turn_ns;		  /* what the last turn of these took */
+	double overhead;		  /* limit of dw_call_overhead_init(), 0 = none */
+	bool counts;			  /* what it has switched off is counted */
+	uint64_t memory;		  /* for the call trees of a process, in bytes */
+	size_t nodes_max;		  /* then processes that begin are left out */
+	uint64_t pending;		  /* decided about, but not done by the end */
 	struct dw_call_sums sums;
 	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
 	const char *cache_dir;	/* borrowed; NULL = none */
@@ -93,6 +99,7 @@ int dw_call_recording_new(const char *output, char *const *argv, const struct dw
 	r->own = own;
 	r->modules.p = &r->slices.p;
 	r->modules.own = own;
+	r->windows.next_ns = UINT64_MAX;
 	dw_moment_read(&r->clock.start);
 	r->slices.start_ns = r->clock.start.ns;
 	rc = dw_sliced_open(&r->slices, output, "instrumentation", argv, err);
@@ -124,7 +131,8 @@ void dw_call_recording_know(struct dw_call_recording *r, const char *dir)
 
 void dw_call_recording_watch(struct dw_call_recording *r, pid_t pid)
 {
-	(void)dw_where_watch(&r->where, pid);
+	if (!dw_where_watch(&r->where, pid))
+		dw_sample_windows_begin(&r->windows, dw_clock_ns(CLOCK_MONOTONIC));
 }
 
 static struct recorded *find(const struct dw_call_recording *r, uint32_t region)
@@ -160,6 +168,7 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	d->recording = r;
 	d->region = look->region;
 	d->pid = p ? p->pid : 0;
+	dw_sample_windows_part(&r->windows, &d->seen, dw_clock_ns(CLOCK_MONOTONIC));
 	d->names.modules = &r->modules;
 	names = dw_call_names_of(&d->names);
 	if (p)
@@ -338,7 +347,9 @@ static uint64_t find_key(const struct dw_call_names *names, uint64_t ip)
 static struct dw_gate_samples take_samples(const struct dw_call_recording *r, struct recorded *d)
 {
 	struct dw_gate_samples s = {.all = d->samples.n,
-				    .ticks = DWELL_WHERE_PERIOD_NS / r->clock.ns_per_tick};
+				    .ticks = DWELL_WHERE_PERIOD_NS / r->clock.ns_per_tick /
+					     dw_sample_windows_part(&r->windows, &d->seen,
+								    dw_clock_ns(CLOCK_MONOTONIC))};
 
 	d->keys.n = 0;
 	dw_vec_each(sample, &d->samples) {
@@ -486,12 +497,47 @@ static void look_ahead(struct dw_call_recording *r)
 				 r->cache_dir, &r->early);
 }
 
+/* Tell how often threads were switched since the last time. */
+static void look_at_switches(struct dw_call_recording *r)
+{
+	uint64_t runs = 0, ran_ns = 0;
+
+	dw_vec_each(at, &r->open) {
+		struct recorded *d = *at;
+		struct dw_task_times before = d->times;
+
+		if (!d->pid || dw_task_times_sum(d->pid, &d->times))
+			continue;
+		/* Less where threads have ended. */
+		if (d->times.runs < before.runs || d->times.ran_ns < before.ran_ns)
+			continue;
+		runs += d->times.runs - before.runs;
+		ran_ns += d->times.ran_ns - before.ran_ns;
+	}
+	dw_sample_windows_learn(&r->windows, runs, ran_ns);
+}
+
+/* Open or close the window for samples, when it is time. */
+static void turn_windows(struct dw_call_recording *r)
+{
+	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
+
+	if (now < r->windows.next_ns)
+		return;
+	if (r->windows.is_open)
+		look_at_switches(r);
+	if (dw_sample_windows_turn(&r->windows, dw_clock_ns(CLOCK_MONOTONIC), r->turn_ns))
+		dw_where_turn(&r->where, r->windows.is_open);
+	r->turn_ns = dw_clock_ns(CLOCK_MONOTONIC) - now;
+}
+
 int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,
 			   struct dw_error *err)
 {
 	int rc = dw_sliced_tick(&r->slices, regions, read_in_slice, r, err);
 
 	dw_where_read(&r->where, note_sample, r); /* slices may be longer than its rings */
+	turn_windows(r);
 	look_ahead(r);
 	r->is_preparing = r->overhead > 0 && dw_call_modules_prepare(&r->modules);
 	return rc;
@@ -499,7 +545,9 @@ int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regio
 
 uint64_t dw_call_recording_due(const struct dw_call_recording *r)
 {
-	return r->is_preparing ? 0 : r->slices.next_ns;
+	uint64_t slice = r->slices.next_ns, turn = r->windows.next_ns;
+
+	return r->is_preparing ? 0 : slice < turn ? slice : turn;
 }
 
 struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "target/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,6 +66,25 @@ int dw_task_times_read(pid_t pid, pid_t tid, struct dw_task_times *ret)
 	int rc = read_text(pid, tid, "schedstat", text, sizeof text);
 
 	return rc ? rc : dw_task_times_parse(text, ret);
+}
+
+int dw_task_times_sum(pid_t pid, struct dw_task_times *ret)
+{
+	struct dw_tids tids = {0};
+	int rc = dw_proc_threads(pid, &tids);
+
+	*ret = (struct dw_task_times){0};
+	dw_vec_each(tid, &tids) {
+		struct dw_task_times one;
+
+		if (rc || dw_task_times_read(pid, *tid, &one))
+			continue;
+		ret->ran_ns += one.ran_ns;
+		ret->ready_ns += one.ready_ns;
+		ret->runs += one.runs;
+	}
+	dw_vec_release(&tids);
+	return rc;
 }
 
 int dw_task_preempted_read(pid_t pid, pid_t tid, uint64_t *ret)

@@ -45,3 +45,7 @@ int dw_task_times_parse(const char *text, struct dw_task_times *ret);
 
 /* The times of @tid of @pid. As above, or -errno. */
 int dw_task_times_read(pid_t pid, pid_t tid, struct dw_task_times *ret);
+
+/* The sums of the times of all threads that @pid has now, as far as the kernel tells. 0, -ENOENT or
+ * -ESRCH when it is gone, -ENOMEM. */
+int dw_task_times_sum(pid_t pid, struct dw_task_times *ret);

@@ -3,7 +3,7 @@
 In tests/targets/split.c every call does the same work, which no other program on the machine makes
 longer for one function than for another; so shares are compared, not times.
 """
-from harness import cases, expect, paths, require
+from harness import cases, expect, needs, paths, require
 
 CALLS = 200_000
 
@@ -37,6 +37,25 @@ def test_short_functions_are_their_callers(context):
                       for name in ("little", "little_callee"))
     require("short_work" not in rows, "short_work has probes")
     require_near(callee, (caller + callee) / 2, 0.2, "the callee's half, ns")
+
+
+@needs("perf events")
+def test_switches_are_not_what_samples_cost(context):
+    """Programs that are switched often are sampled in windows: their switches would cost more than samples."""
+    turns, work = 30_000, 300
+    context.instrument("--all-functions", "--", context.target("handoff"), str(turns), str(work))
+    often = context.report("functions")
+    context.instrument("--all-functions", "--", context.target("handoff"), "2", str(turns * work // 2))
+    seldom = context.report("functions")
+    calls, rates = [], []
+    for report in often, seldom:
+        facts = report["session"]
+        calls.append(sum(row["number_of_calls"] for row in report["rows"] if row["function_name"] == "step"))
+        rates.append(facts["probes_samples"] / (facts["user_cpu_ns"] / 1e9))
+    expect(calls, [2 * turns * work] * 2, "calls of step")
+    require(often["session"]["context_switches"] > turns, f"switches: {often['session']['context_switches']}")
+    require(rates[1] > 1000, f"samples a second of user time, few switches: {rates[1]:.0f}")
+    require(10 < rates[0] < rates[1] / 1.7, f"samples a second of user time: {rates[0]:.0f}, {rates[1]:.0f}")
 
 
 def test_calls_beyond_the_memory(context):

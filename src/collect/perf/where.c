@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -75,6 +76,13 @@ int dw_where_watch(struct dw_where *w, pid_t pid)
 	if (rc)
 		dw_where_release(w);
 	return rc;
+}
+
+/* Of those that tasks have started, too. */
+void dw_where_turn(struct dw_where *w, bool on)
+{
+	dw_vec_each(fd, &w->fds)
+		ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 /* The sample behind the header. False: it is cut. */

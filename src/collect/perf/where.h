@@ -36,6 +36,9 @@ typedef void dw_where_sink(void *ctx, const struct dw_where_sample *sample);
  */
 int dw_where_watch(struct dw_where *w, pid_t pid);
 
+/* Take samples from now on or none, of all that is watched by now. Those that have come stay. */
+void dw_where_turn(struct dw_where *w, bool on);
+
 /* Give all that has come to @sink. */
 void dw_where_read(struct dw_where *w, dw_where_sink *sink, void *ctx);
 
