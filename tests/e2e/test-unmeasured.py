@@ -1,6 +1,7 @@
 """What is not measured: threads, few and for a reason that is told, and programs when their recording
 has ended. It costs next to nothing."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -150,6 +151,35 @@ def test_speed_comes_back_after_duration(context):
         expect_speed_back(context, process, plain)
     finally:
         end(process)
+    require(calls_of(context.report("functions"), "leaf") > LEAVES, "calls of leaf() were recorded")
+
+
+def images(pid):
+    """What a process has of clone images once it is measured no more: the number of copies of their code, and the KB
+    that it has of each file to itself."""
+    copies, own, name = 0, {}, None
+    with open(f"/proc/{pid}/smaps") as f:
+        for line in f:
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                copies += "/dev/zero" in line
+                name = line.split()[-1] if line.endswith(".clone\n") else None
+            elif name and line.startswith("Anonymous:"):
+                own[name] = own.get(name, 0) + int(line.split()[1])
+    return copies, own
+
+
+def test_tables_are_shared_afterwards(context):
+    """A process that is measured no more has a copy of its images' code; their tables stay those of the files."""
+    process, _ = start_loop(context, "--duration", "2")
+    try:
+        next(rounds_of(process))
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
+            child = int(f.read().split()[0])
+        context.wait_for(lambda: images(child)[0], "the recording's end in the program")
+        copies, own = images(child)
+    finally:
+        end(process)
+    expect((copies, list(own.values())), (2, [0, 0]), f"copies of code, KB of {list(own)} that are its own")
     require(calls_of(context.report("functions"), "leaf") > LEAVES, "calls of leaf() were recorded")
 
 

@@ -268,8 +268,10 @@ static bool pages_to_relocate(uint64_t area, const struct dw_clone_header *h,
 
 /* Relocate the image, mapped without rights to write, for its place. What is code may be left
  * writable, as it is made executable next. 0 or -errno. */
-static int relocate(const struct dw_module *m, uint64_t area, const struct dw_clone_header *h)
+static int relocate(const struct dw_module *m, struct dw_area *fill,
+		    const struct dw_clone_header *h)
 {
+	const uint64_t area = fill->area;
 	const uint64_t moved = area - m->start - (uint64_t)h->distance;
 	const uint64_t from = h->fixed_start ? h->fixed_start + (uint64_t)h->distance : 0;
 	const uint64_t add[DWELL_RELOCATIONS] = {
@@ -291,6 +293,7 @@ static int relocate(const struct dw_module *m, uint64_t area, const struct dw_cl
 		relocate_kind(area, h, kind, add[kind]);
 	if (first >= h->code_at && end <= h->code_at + h->code_bytes)
 		return 0;
+	fill->has_own_tables = true;
 	return dw_sys_mprotect((void *)(area + first), end - first, PROT_READ);
 }
 
@@ -342,7 +345,7 @@ static int map_image(const struct dw_module *m, struct dw_area *fill, int fd,
 	int error = dw_is_mapped(mapped) ? 0 : (int)(long)mapped;
 
 	if (!error)
-		error = relocate(m, area, h);
+		error = relocate(m, fill, h);
 	if (!error)
 		error = fresh_pages(area + h->constants_at);
 	if (error)

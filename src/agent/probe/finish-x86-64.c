@@ -2,7 +2,8 @@
  * The last change of images; see finish.h.
  *
  * All of an image changes at once: code without probes, the page that a fork would wipe, and
- * tables, which relocation has made its own. What begins in a clone with a probe at its entry
+ * tables, where relocation has made them its own; else these stay the file's, which processes
+ * share. What begins in a clone with a probe at its entry
  * begins in the module: the jump there has the length of the probe's first instruction, so that
  * tasks that are in the probe find what they need.
  */
@@ -112,20 +113,26 @@ static bool change(const struct run *run)
 	return true;
 }
 
+/* The end of what changes of @a's image. */
+static uint64_t end_of(const struct dw_area *a)
+{
+	return a->area + (a->has_own_tables ? a->bytes : a->header->wiped_at + DWELL_PAGE_BYTES);
+}
+
 /* Change all images: those that lie side by side at once, each by itself where that is refused. */
 static void change_all(void)
 {
 	struct dw_area *a = next(0), *behind;
 
 	while (a) {
-		struct run run = {a->area, a->area + a->bytes};
+		struct run run = {a->area, end_of(a)};
 
 		for (behind = next(run.end); behind && behind->area == run.end;
 		     behind = next(run.end))
-			run.end += behind->bytes;
+			run.end = end_of(behind);
 		if (!change(&run))
 			for (; a && a->area < run.end; a = next(a->area + 1))
-				change(&(struct run){a->area, a->area + a->bytes});
+				change(&(struct run){a->area, end_of(a)});
 		a = next(run.end);
 	}
 }

@@ -40,6 +40,7 @@ struct dw_area {
 	bool is_closed;		/* dlclosed: matches nothing */
 	bool is_final;		/* its image cannot be written to any more: all measuring is over */
 	bool may_change;	/* code of files has been changed in this process, as its image's */
+	bool has_own_tables;	/* what follows the code of its image has been relocated, too */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
 	bool is_restored; /* the module has its own text: all its functions run from it again */
 	uint8_t *left;	  /* bit n: function n runs from the module again; NULL = none does */
