@@ -54,8 +54,8 @@ def test_switches_are_not_what_samples_cost(context):
         rates.append(facts["probes_samples"] / (facts["user_cpu_ns"] / 1e9))
     expect(calls, [2 * turns * work] * 2, "calls of step")
     require(often["session"]["context_switches"] > turns, f"switches: {often['session']['context_switches']}")
-    require(rates[1] > 1000, f"samples a second of user time, few switches: {rates[1]:.0f}")
-    require(10 < rates[0] < rates[1] / 1.7, f"samples a second of user time: {rates[0]:.0f}, {rates[1]:.0f}")
+    require(rates[1] > 500, f"samples a second of user time, few switches: {rates[1]:.0f}")
+    require(0 < rates[0] < rates[1] / 3, f"samples a second of user time: {rates[0]:.0f}, {rates[1]:.0f}")
 
 
 def test_calls_beyond_the_memory(context):
