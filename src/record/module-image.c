@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/trusted-file.h"
 #include "clone/clone.h"
 #include "code/cfi/ranges.h"
 #include "symbol/statements.h"
@@ -234,19 +235,12 @@ static int read_image(struct dw_module_image *m, struct dw_error *err)
 	return 0;
 }
 
-/* Whether nobody but us and root can change the module's file. */
-static bool is_trusted(const struct stat *file)
-{
-	return (file->st_uid == geteuid() || !file->st_uid) &&
-	       !(file->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 /* The folder for the image of @m. The caller frees it. */
 static char *folder_of(const struct dw_module_image *m, const struct dw_image_plan *plan)
 {
 	char *folder;
 
-	if (plan->cache_dir && is_trusted(&m->file))
+	if (plan->cache_dir && dw_file_is_trusted(&m->file))
 		return strdup(plan->cache_dir);
 	return asprintf(&folder, "%s/%u", plan->session_dir, m->file.st_uid) < 0 ? NULL : folder;
 }
@@ -255,7 +249,7 @@ static char *folder_of(const struct dw_module_image *m, const struct dw_image_pl
 static bool remembers(const struct dw_module_image *m, const struct dw_image_plan *plan)
 {
 	return plan->limit > 0 && m->probes == DWELL_PROBES_TIME && plan->cache_dir &&
-	       is_trusted(&m->file);
+	       dw_file_is_trusted(&m->file);
 }
 
 /* Find out where statements begin. */

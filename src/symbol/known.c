@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sorted.h"
+#include "base/trusted-file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,18 +40,12 @@ struct head {
 	uint64_t hash; /* of what follows */
 };
 
-/* Whether @st is what only root and we can change. */
-static bool is_safe(const struct stat *st)
-{
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 static bool find_key(const struct dw_question *q, struct key *ret)
 {
 	struct stat st;
 
 	if (q->source->fd < 0 || q->source->root_fd >= 0 || fstat(q->source->fd, &st) ||
-	    !is_safe(&st))
+	    !dw_file_is_trusted(&st))
 		return false;
 	*ret = (struct key){
 		.device = st.st_dev,

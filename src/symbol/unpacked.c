@@ -5,6 +5,7 @@
 #include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/trusted-file.h"
 #include "code/elf/elf.h"
 
 #include <errno.h>
@@ -24,12 +25,6 @@ static const char suffix[] = ".debug";
 
 DW_DEFINE_FREEP(dw_elf)
 
-/* Whether others than root and we could change what @st is about. */
-static bool is_safe(const struct stat *st)
-{
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 /* The name of the file of @q's module. False: it gets none. */
 static bool name_file(const struct dw_question *q, char ret[DWELL_CACHE_NAME])
 {
@@ -41,7 +36,7 @@ static bool name_file(const struct dw_question *q, char ret[DWELL_CACHE_NAME])
 	size_t n;
 
 	if (q->names_only || q->debug_fd >= 0 || s->fd < 0 || s->root_fd >= 0 ||
-	    s->uid != geteuid() || fstat(s->fd, &st) || !is_safe(&st) ||
+	    s->uid != geteuid() || fstat(s->fd, &st) || !dw_file_is_trusted(&st) ||
 	    dw_elf_open(s->fd, &elf, NULL))
 		return false;
 	n = dw_elf_build_id(elf, id, sizeof id);
@@ -124,7 +119,8 @@ static bool is_worth_it(int debug_fd)
 	const struct dw_elf_section *info;
 	struct stat st;
 
-	if (fstat(debug_fd, &st) || st.st_uid || !is_safe(&st) || dw_elf_open(debug_fd, &elf, NULL))
+	if (fstat(debug_fd, &st) || st.st_uid || !dw_file_is_trusted(&st) ||
+	    dw_elf_open(debug_fd, &elf, NULL))
 		return false;
 	info = dw_elf_section(elf, ".debug_info");
 	return info && info->flags & SHF_COMPRESSED;

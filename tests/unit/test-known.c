@@ -143,7 +143,7 @@ TEST(some_files_are_not_trusted)
 
 	open_module(check_failed, &m, "open");
 	CHECK(dw_known_may_keep(&m.q));
-	CHECK(!fchmod(m.source.fd, 0664));
+	CHECK(!fchmod(m.source.fd, 0646));
 	CHECK(!dw_known_may_keep(&m.q));
 	CHECK(!fchmod(m.source.fd, 0644));
 	m.q.names_only = true;

@@ -18,6 +18,7 @@ enum {
 	FIRST_BYTES = 16 << 10,
 	MORE_BYTES = 64 << 10,
 	SCAN_BYTES = 32 << 10, /* how far rbp is looked for */
+	NEAR_BYTES = 4 << 10,  /* and beyond one that may be it */
 	TRIES_MAX = 64,	       /* candidates that are walked */
 	FRAMES_MAX = 1 << 16,
 };
@@ -66,13 +67,14 @@ static int extend(void *ctx, struct dw_unwind_memory *m, uint64_t addr)
 }
 
 /* Whether @ra may be where a call of the function of @callee returns to. */
-static bool is_return(struct reading *r, uint64_t ra, const struct dw_unwind_frame *callee)
+static enum dw_call_check check(struct reading *r, uint64_t ra,
+				const struct dw_unwind_frame *callee)
 {
 	struct dw_space *space = &r->process->space;
 
-	return dw_space_find(space, (struct dw_avma){ra - 1}) &&
-	       dw_call_check(&r->o->calls, r->process->pid, space, ra, callee->pc.v) !=
-		       DWELL_CALL_OTHER;
+	if (!dw_space_find(space, (struct dw_avma){ra - 1}))
+		return DWELL_CALL_OTHER;
+	return dw_call_check(&r->o->calls, r->process->pid, space, ra, callee->pc.v);
 }
 
 static enum dw_unwind_end walk(struct reading *r, const struct dw_unwind_regs *regs, size_t at,
@@ -82,35 +84,52 @@ static enum dw_unwind_end walk(struct reading *r, const struct dw_unwind_regs *r
 			 FRAMES_MAX - at, ret_n);
 }
 
-/* Look for the rbp that the last frame needs. Whether a whole chain was found; else the frames stay
- * as they are. */
+/* The return address above @at. False: it cannot be read. */
+static bool read_above(struct reading *r, uint64_t at, uint64_t *ret)
+{
+	struct dw_unwind_memory before = r->memory;
+
+	if (at - before.base + 16 > before.n && extend(r, &r->memory, at))
+		return false;
+	if (at < r->memory.base || at - r->memory.base + 16 > r->memory.n)
+		return false;
+	memcpy(ret, r->memory.bytes + (at - r->memory.base) + 8, sizeof *ret);
+	return true;
+}
+
+/*
+ * Look for the rbp that the last frame needs. Whether a whole chain was found; else the frames stay
+ * as they are. A call through a pointer may lead anywhere, so one that leads here and lies nearby
+ * is believed before it.
+ */
 static bool find_rbp(struct reading *r)
 {
 	size_t last = r->n - 1, n;
 	const struct dw_unwind_frame frame = r->sampler->frames[last];
+	uint64_t end = frame.sp + SCAN_BYTES, found = 0, ra;
 	struct dw_unwind_regs regs = {0};
 	int tries = 0;
 
 	regs.unknown = ~(1u << DWELL_REG_RBP | 1u << DWELL_REG_RSP | 1u << DWELL_REG_RIP);
 	regs.r[DWELL_REG_RIP] = frame.pc.v;
 	regs.r[DWELL_REG_RSP] = frame.sp;
-	for (uint64_t at = frame.sp; at - frame.sp < SCAN_BYTES && tries < TRIES_MAX; at += 8) {
-		struct dw_unwind_memory before = r->memory;
-		uint64_t ra;
+	for (uint64_t at = frame.sp; at < end && tries < TRIES_MAX && read_above(r, at, &ra);
+	     at += 8) {
+		enum dw_call_check call = check(r, ra, &frame);
 
-		if (at - before.base + 16 > before.n && extend(r, &r->memory, at))
-			return false;
-		if (at < r->memory.base || at - r->memory.base + 16 > r->memory.n)
-			return false;
-		memcpy(&ra, r->memory.bytes + (at - r->memory.base) + 8, sizeof ra);
-		if (!is_return(r, ra, &frame))
+		if (call == DWELL_CALL_OTHER || (found && call != DWELL_CALL_LEADS))
 			continue;
 		tries++;
 		regs.r[DWELL_REG_RBP] = at;
-		if (walk(r, &regs, last, &n) == DWELL_UNWIND_COMPLETE) {
-			r->n = last + n;
-			return true;
-		}
+		if (walk(r, &regs, last, &n) != DWELL_UNWIND_COMPLETE)
+			continue;
+		found = at;
+		end = call == DWELL_CALL_LEADS ? at : at + NEAR_BYTES;
+	}
+	regs.r[DWELL_REG_RBP] = found;
+	if (found && walk(r, &regs, last, &n) == DWELL_UNWIND_COMPLETE) {
+		r->n = last + n;
+		return true;
 	}
 	r->sampler->frames[last] = frame;
 	return false;
