@@ -142,6 +142,36 @@ def test_map_that_is_written_at_the_end(context):
     require(hot >= 0.5 * total, f"{hot} of {total} samples in hot")
 
 
+LATE = r"""
+import ctypes, mmap, os
+code = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+                 prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(b"\xb9\x00\xca\x9a\x3b\xff\xc9\x75\xfc\xc3")  # as below
+address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+run = ctypes.CFUNCTYPE(None)(address)
+run()
+path = f"/tmp/perf-{os.getpid()}.map"
+with open(path, "w") as out:
+    out.write(f"{address:x} a late\n{address + 64:x} a other\n")
+for _ in range(4):
+    run()
+os.unlink(path)
+"""
+
+
+def test_names_that_come_late(context):
+    """What ran before the map was written has its name, too, also where code that runs later has had it read."""
+    with open(context.path("late.py"), "w") as script:
+        script.write(LATE)
+    context.sample("--kernel", "never", "--", "sh", "-c", "python3 late.py; sleep 0.5")  # it ends before the recording
+    rows = context.report("functions")["rows"]
+    late = sum(row["exclusive_samples"] for row in rows if row["function_name"] == "late")
+    unnamed = sum(row["exclusive_samples"] for row in rows if row["module_name"] == "[anon]"
+                  and row["function_name"] != "late")
+    require(late > 100, f"{late} samples in late")
+    require(unnamed <= late / 50, f"{unnamed} samples without a name, {late} with one")
+
+
 HOSTILE = r"""
 import os, sys, time
 path = f"/tmp/perf-{os.getpid()}.map"

@@ -235,6 +235,7 @@ static int unknown_frame(struct dw_jit_process *p, uint64_t avma, uint64_t time_
 		rc = dw_jit_functions_module(&p->jit->functions, &frame.module);
 	if (!rc)
 		*ret = frame;
+	p->has_unnamed |= rc != 0;
 	return rc == -ENOMEM ? rc : rc ? DWELL_ERR_NOT_FOUND : 0;
 }
 
@@ -285,7 +286,7 @@ static int settle(struct dw_jit_process *p, uint32_t row)
 /* Whether there are addresses without a meaning. */
 static bool wants_more(const struct dw_jit_process *p)
 {
-	return p->has_missed || p->open.rows.n;
+	return p->has_missed || p->has_unnamed || p->open.rows.n;
 }
 
 /* Read the files of @p a last time, and settle what is open. */
@@ -346,7 +347,7 @@ void dw_jit_end(struct dw_jit_process *p)
 		complete(p);
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
-	if (p->has_missed && p->pieces.n > 1)
+	if (p->has_unnamed && p->pieces.n > 1)
 		return;
 	j->processes.v[p->index] = j->processes.v[--j->processes.n];
 	j->processes.v[p->index]->index = p->index;

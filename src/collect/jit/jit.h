@@ -59,7 +59,8 @@ struct dw_jit_process {
 	struct dw_buf texts;
 	size_t changes_seen;   /* of the map's */
 	uint32_t pieces_asked; /* of pieces, when an address was not found */
-	bool has_missed;       /* some address was not found */
+	bool has_missed;       /* some address was not found since the last new pieces */
+	bool has_unnamed;      /* some frame has no name until the end */
 	bool is_over;
 	struct dw_dotnet_book dotnet;
 };
