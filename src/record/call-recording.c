@@ -6,7 +6,6 @@
  */
 #include "record/call-recording.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "clone/gates.h"
 #include "collect/perf/where.h"
@@ -17,7 +16,6 @@
 #include "record/sliced.h"
 #include "symbol/early.h"
 #include "symbol/symbolize.h"
-#include "target/proc.h"
 #include "target/task.h"
 
 #include <errno.h>
@@ -168,6 +166,7 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	d->recording = r;
 	d->region = look->region;
 	d->pid = p ? p->pid : 0;
+	/* Its samples are those from now on. */
 	dw_sample_windows_part(&r->windows, &d->seen, dw_clock_ns(CLOCK_MONOTONIC));
 	d->names.modules = &r->modules;
 	names = dw_call_names_of(&d->names);
@@ -241,13 +240,11 @@ void dw_call_recording_teach(struct dw_call_recording *r, struct dw_regions *reg
 static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
 {
 	const struct recorded *d = ctx;
-	dw_auto(dw_buf) text = DW_BUF_INIT;
+	struct dw_task_times times = {0};
 	char file[64];
-	int rc;
+	int rc = dw_task_times_read(d->pid, tid, &times);
 
-	snprintf(file, sizeof file, "task/%d/schedstat", tid);
-	rc = dw_proc_read(d->pid, file, &text);
-	*ret_ns = rc ? 0 : strtoull(dw_buf_str(&text), NULL, 10);
+	*ret_ns = times.ran_ns;
 	if (rc != -ENOENT) /* some kernels have no such file */
 		return rc != -ESRCH;
 	snprintf(file, sizeof file, "/proc/%d/task/%d", (int)d->pid, tid);

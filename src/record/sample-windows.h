@@ -34,8 +34,7 @@ void dw_sample_windows_begin(struct dw_sample_windows *w, uint64_t now);
 void dw_sample_windows_learn(struct dw_sample_windows *w, uint64_t runs, uint64_t ran_ns);
 
 /* What shall be done at next_ns, @now: whether w->is_open has changed. What looking and turning
- * take
- * (@cost_ns, the last time) is a small part of the time until then. */
+ * take, @cost_ns the last time, is a small part of the time until the next. */
 bool dw_sample_windows_turn(struct dw_sample_windows *w, uint64_t now, uint64_t cost_ns);
 
 /* The part of the time since *@seen that windows were open, 1 where that was none; @now becomes

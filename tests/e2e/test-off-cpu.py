@@ -123,12 +123,14 @@ def test_waits_as_short_as_a_look(context, road):
 
 @cases(*ROADS[::2])
 def test_frame_pointers_behind_stubs(context, road):
-    """The kernel tells no rbp: it is looked for, and calls through stubs for CET lead to functions, too."""
+    """The kernel tells no rbp: it is looked for, and calls through stubs for CET lead to functions, too. What looks
+    like a frame that a call through a pointer might have made is none."""
     context.run(*refusal(context, road), context.dwell, "sample", "-q", "--off-cpu", "-o", "run.dwell", "--",
                 context.target("framed"), "400")
     report = context.report("functions")
     for name in "wait_framed", "wait_through_stub", "main":
         expect_between(blocked_ms(report, name), [(400, 400, 400)], name)
+    expect(blocked_ms(report, "call_by_pointer"), 0, "what has returned")
 
 
 def test_views_agree(context):

@@ -1,4 +1,6 @@
-/* Functions that keep frame pointers, as some distributions build all: wait_framed() waits @ms. */
+/* Functions that keep frame pointers, as some distributions build all: wait_framed() waits @ms,
+ * above what looks like the frame of a function that has called it through a pointer. */
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -17,11 +19,30 @@ sleep_for(const struct timespec *t)
 	return result;
 }
 
+static uintptr_t after_call;
+
+__attribute__((noipa)) static void note(void)
+{
+	after_call = (uintptr_t)__builtin_return_address(0);
+}
+
+__attribute__((noipa)) static void call_by_pointer(void (*volatile f)(void))
+{
+	f();
+	__asm__ volatile("" : : : "memory");
+}
+
 void wait_framed(long ms)
 {
 	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-	volatile char room[64 + ms % 2]; /* the stack pointer alone does not lead out of here */
+	volatile uintptr_t
+		room[64 + ms % 2]; /* the stack pointer alone does not lead out of here */
 
-	room[0] = (char)sleep_for(&t);
+	call_by_pointer(note);
+	for (int i = 0; i < 64; i += 2) {
+		room[i] = (uintptr_t)__builtin_frame_address(0);
+		room[i + 1] = after_call;
+	}
+	room[0] = (uintptr_t)sleep_for(&t);
 	(void)room[0];
 }

@@ -1697,6 +1697,21 @@ TEST(ends_of_records_are_nothing_else)
 	close_process(&x);
 }
 
+/* As many as a hostile process can have: each is looked at by itself. */
+TEST(marks_of_gates_are_no_beginnings)
+{
+	struct process x;
+
+	open_arena(&x, MANY_LINES);
+	for (uint32_t line = FIRST; line < MANY_LINES; line++) {
+		put_node(&x, line, ROOT, 10);
+		x.arena[line].node.os = UINT32_MAX;
+	}
+	CHECK_INT(read_at(&x, 1000, true), 0);
+	CHECK_INT(dw_calls_count(&x.p.calls), 1);
+	close_process(&x);
+}
+
 TEST(threads_may_begin_at_the_end_of_a_step)
 {
 	struct process x;

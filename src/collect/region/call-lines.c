@@ -359,19 +359,20 @@ static uint64_t mark_of(const struct dw_arena_line *from)
 	return from->words[sizeof from->words / sizeof *from->words - 1];
 }
 
-/* How many lines what is marked so has. */
+/* How many lines what is marked so has. What is beyond the marks is a node with OS events. */
 static uint32_t lines_of(uint64_t mark)
 {
 	if (mark == DWELL_MARK_INNER)
 		return DWELL_INNER_LINES;
-	return mark >= DWELL_MARK_DRAWN && mark != DWELL_MARK_OS ? 2 : 1;
+	return mark >= DWELL_MARK_DRAWN && mark < DWELL_MARK_OS ? 2 : 1;
 }
 
 static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena_line *from);
 
 /*
  * What begins before @line may have been read before it was there, and @line, which is its end,
- * after that: let it have its meaning first, so that @line is taken for nothing else.
+ * after that: let it have its meaning first, so that @line is taken for nothing else. No such
+ * record asks for what is before it in turn.
  */
 static int look_before(struct dw_call_lines *s, uint32_t line)
 {
