@@ -115,8 +115,11 @@ static int take_change(struct dw_waits_watch *w, struct dw_tracked_thread *th, s
 	if (rc)
 		return rc;
 	rc = dw_waits_see(w, th, v, times);
-	if (rc)
+	if (rc) {
+		v->maybe_ready_ns =
+			v->owed_ns > 0 ? waits_since(w, th, now_ns, (uint64_t)v->owed_ns) : 0;
 		return rc == -ENOMEM ? rc : 0;
+	}
 	if (is_first && now_ns > looked_ns)
 		v->owed_ns = (int64_t)waits_since(w, th, now_ns, now_ns - looked_ns);
 	ns = v->owed_ns > 0 ? (uint64_t)v->owed_ns : 0;
@@ -159,13 +162,17 @@ int dw_waits_look_times(struct dw_waits_watch *w, struct dw_tracked_thread *th, 
 
 int dw_waits_close_times(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
 {
-	int rc;
+	int rc = 0;
 
+	/* What is owed to a thread that ran last goes to the stack seen last, but for the time
+	 * since then: it may as well have been ready. */
 	if (v->off_ns)
 		v->looked_ns = now_ns > v->looked_ns ? now_ns : v->looked_ns;
-	/* What is owed to a thread that ran last, it may as well have been ready: that is told with
-	 * its next run. */
-	rc = tell_known(w, v);
+	else if (v->has_stack && v->owed_ns > (int64_t)v->maybe_ready_ns)
+		rc = settle(w, v, v->looked_ns, v->looked_ns,
+			    (uint64_t)v->owed_ns - v->maybe_ready_ns);
+	v->owed_ns = 0;
+	rc = rc ? rc : tell_known(w, v);
 	return rc ? rc
 		  : dw_book_flush(&v->book, w->intake->track.profile, v->id,
 				  dw_track_time(&w->intake->track, now_ns), true);

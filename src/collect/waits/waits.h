@@ -36,7 +36,8 @@ struct dw_waiter {
 	struct dw_task_times times;
 	uint64_t preempted; /* so often, likewise */
 	uint64_t looked_ns, due_ns;
-	int64_t owed_ns; /* waited, but not told: who runs is told late of its time */
+	int64_t owed_ns;	 /* waited, but not told: who runs is told late of its time */
+	uint64_t maybe_ready_ns; /* of it, but no wait if the thread was ready then */
 	struct dw_wait_book book;
 };
 
