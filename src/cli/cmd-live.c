@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "format/text.h"
 #include "record/open.h"
+#include "view/column-groups.h"
 #include "view/views.h"
 
 #include <errno.h>
@@ -90,7 +91,6 @@ static void put_head(const struct live *l, const struct dw_profile *p, const str
 static int put_view(const struct live *l, const struct dw_view_ops *ops,
 		    struct dw_view_request *request, size_t rows, struct dw_out *out)
 {
-	const struct dw_view_columns *own = dw_view_columns(ops, request->profile);
 	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_view view = {0};
 	struct dw_format_job job = {
@@ -103,39 +103,17 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 	};
 	int rc = dw_view_open(&view, ops, request);
 
-	dw_view_list_columns(request->profile, own->people, columns);
+	dw_view_columns(ops, request->profile, true, columns);
 	if (!rc)
 		dw_formats[0]->write(&job, out);
 	dw_view_release(&view);
 	return rc;
 }
 
-/* The column by which inclusive values of the method come first. */
-static enum dw_column inclusive_column(const struct dw_profile *p)
+/* The column by which rows come first. */
+static enum dw_column lead_column(const struct dw_profile *p, bool exclusive)
 {
-	switch (dw_profile_method(p)) {
-	case DWELL_METHOD_INSTRUMENTATION:
-		return DWELL_COLUMN_EI;
-	case DWELL_METHOD_MEMORY:
-		return DWELL_COLUMN_BYTES_INCLUSIVE;
-	default:
-		return dw_profile_has_waits(p) ? DWELL_COLUMN_BLOCKED_INCLUSIVE
-					       : DWELL_COLUMN_INCLUSIVE;
-	}
-}
-
-/* The column by which exclusive ones do. */
-static enum dw_column exclusive_column(const struct dw_profile *p)
-{
-	switch (dw_profile_method(p)) {
-	case DWELL_METHOD_INSTRUMENTATION:
-		return DWELL_COLUMN_EE;
-	case DWELL_METHOD_MEMORY:
-		return DWELL_COLUMN_BYTES_EXCLUSIVE;
-	default:
-		return dw_profile_has_waits(p) ? DWELL_COLUMN_BLOCKED_EXCLUSIVE
-					       : DWELL_COLUMN_EXCLUSIVE;
-	}
+	return dw_columns_lead(dw_measures_lead(dw_profile_measures(p), true), exclusive);
 }
 
 static int put_views(const struct live *l, const struct dw_profile *p, struct dw_out *out)
@@ -159,7 +137,7 @@ static int put_views(const struct live *l, const struct dw_profile *p, struct dw
 			rows = l->screen.height > PATH_ROWS + OTHER_ROWS + ROWS_MIN
 				       ? l->screen.height - PATH_ROWS - OTHER_ROWS
 				       : ROWS_MIN;
-		request.sort = l->inclusive ? inclusive_column(p) : exclusive_column(p);
+		request.sort = lead_column(p, !l->inclusive);
 		rc = put_view(l, &dw_view_functions, &request, rows, out);
 	}
 	dw_out_puts(out, "\n");

@@ -47,9 +47,9 @@ struct report {
 	const char *path;
 	const struct dw_format_ops *format;
 	const struct dw_view_ops *view;
-	struct dw_view_columns own; /* the view's, for the session */
-	enum dw_column all[DWELL_COLUMNS_N], people[DWELL_COLUMNS_N]; /* what own has */
-	const char *function;					      /* callers, slowest */
+	unsigned parts; /* of totals, that the view reads of the session */
+	enum dw_column all[DWELL_COLUMNS_N], defaults[DWELL_COLUMNS_N]; /* the view's, for it */
+	const char *function;						/* callers, slowest */
 	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_source_files sources;
 	struct dw_view_request request;
@@ -117,7 +117,7 @@ static int unknown_column(const struct report *r, const char *name, size_t n, st
 	char key[DWELL_KEY_MAX_BYTES];
 	int rc;
 
-	for (const enum dw_column *c = r->own.all; *c; c++) {
+	for (const enum dw_column *c = r->all; *c; c++) {
 		dw_column_key(*c, key);
 		dw_buf_printf(&list, " %s", key);
 	}
@@ -149,11 +149,11 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 static int read_columns(struct report *r, struct dw_error *err)
 {
 	const char *list = r->options->columns;
-	const enum dw_column *own = r->format->people ? r->own.people : r->own.all;
+	const enum dw_column *own = r->format->people ? r->defaults : r->all;
 	size_t n = 0;
 
 	if (list && !strcmp(list, "all"))
-		own = r->own.all;
+		own = r->all;
 	else
 		own = list ? NULL : own;
 	while (own && *own)
@@ -161,7 +161,7 @@ static int read_columns(struct report *r, struct dw_error *err)
 	for (; !own && list && n + 1 < DWELL_COLUMNS_N; list = strchr(list, ',')) {
 		size_t len = strcspn(list += *list == ',', ",");
 
-		r->columns[n] = dw_column_find(r->own.all, list, len);
+		r->columns[n] = dw_column_find(r->all, list, len);
 		if (!r->columns[n++])
 			return unknown_column(r, list, len, err);
 	}
@@ -177,7 +177,7 @@ static int read_sort(struct report *r, struct dw_error *err)
 		return 0;
 	r->request.reverse = *sort == '-';
 	sort += *sort == '-';
-	r->request.sort = dw_column_find(r->own.all, sort, strlen(sort));
+	r->request.sort = dw_column_find(r->all, sort, strlen(sort));
 	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
@@ -259,7 +259,7 @@ static void tell_processes_apart(struct report *r)
 {
 	size_t at = 0, n = 0;
 
-	if (r->own.parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
+	if (r->parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
 		return;
 	while (r->columns[n])
 		n++;
@@ -325,10 +325,10 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 {
 	struct dw_totals totals = {0};
 	struct dw_view view = {0};
-	int rc = r->own.parts & DWELL_TOTALS_INSTRUCTIONS ? dw_disassembly_tell(p) : 0;
+	int rc = r->parts & DWELL_TOTALS_INSTRUCTIONS ? dw_disassembly_tell(p) : 0;
 
 	if (!rc)
-		rc = dw_totals_compute(p, filter, r->own.parts, &totals);
+		rc = dw_totals_compute(p, filter, r->parts, &totals);
 	r->request.profile = p;
 	r->request.intel = r->options->intel;
 	dw_source_files_init(&r->sources, p, r->options->source_dirs.v, r->options->source_dirs.n);
@@ -378,17 +378,15 @@ static void drop_source(enum dw_column *columns)
 /* False: the view is not for the session's method. */
 static bool find_columns(struct report *r, const struct dw_profile *p)
 {
-	r->own = *dw_view_columns(r->view, p);
-	if (!r->own.all)
+	if (!dw_view_suits(r->view, p))
 		return false;
-	dw_view_list_columns(p, r->own.all, r->all);
-	dw_view_list_columns(p, r->own.people, r->people);
+	r->parts = dw_view_parts(r->view, p);
+	dw_view_columns(r->view, p, false, r->all);
+	dw_view_columns(r->view, p, true, r->defaults);
 	if (!wants_source(r->options)) {
 		drop_source(r->all);
-		drop_source(r->people);
+		drop_source(r->defaults);
 	}
-	r->own.all = r->all;
-	r->own.people = r->people;
 	return true;
 }
 
@@ -402,7 +400,8 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	if (!find_columns(r, p))
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s is for sessions of %s",
 				    r->view->name,
-				    r->view->calls.all ? "dwell instrument" : "dwell memory");
+				    r->view->needs == DWELL_MEASURE_CALLS ? "dwell instrument"
+									  : "dwell memory");
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "--intervals is for sessions of dwell instrument");

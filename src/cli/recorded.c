@@ -34,7 +34,7 @@ void dw_recorded_summary(const char *path)
 	struct dw_out out;
 
 	if (!dw_open_profile(path, &whole, &p, NULL) &&
-	    !dw_totals_compute(&p, &all, dw_view_columns(&dw_view_summary, &p)->parts, &totals)) {
+	    !dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
 		dw_summary_print(&out, &p, &totals, &style);
 		dw_out_close(&out);

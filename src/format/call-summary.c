@@ -12,7 +12,7 @@
 #include "format/slow-summary.h"
 #include "format/text.h"
 #include "format/words.h"
-#include "view/call-cell.h"
+#include "view/call-bounds.h"
 
 #include <inttypes.h>
 #include <stdio.h>

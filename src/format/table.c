@@ -9,7 +9,7 @@
 #include "format/formats.h"
 #include "format/summary.h"
 #include "format/text.h"
-#include "view/call-cell.h"
+#include "view/call-bounds.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -67,63 +67,6 @@ static bool has_waits(const struct dw_format_job *job)
 	return job->view->request.totals->has_blocked;
 }
 
-/* The same of columns that the memory method has. */
-static const char *alloc_header(enum dw_column column)
-{
-	switch (column) {
-	case DWELL_COLUMN_ALLOCS_INCLUSIVE:
-		return "Incl Allocs";
-	case DWELL_COLUMN_ALLOCS_EXCLUSIVE:
-		return "Excl Allocs";
-	case DWELL_COLUMN_BYTES_INCLUSIVE:
-		return "Incl Bytes";
-	case DWELL_COLUMN_BYTES_INCLUSIVE_PCT:
-		return "Incl %";
-	case DWELL_COLUMN_BYTES_EXCLUSIVE:
-		return "Excl Bytes";
-	case DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR:
-	case DWELL_COLUMN_BYTES_INCLUSIVE_ERROR:
-	case DWELL_COLUMN_BYTES_ERROR:
-		return "± 95 %";
-	case DWELL_COLUMN_BYTES_EXCLUSIVE_PCT:
-		return "Excl %";
-	case DWELL_COLUMN_BYTES:
-		return "Bytes";
-	case DWELL_COLUMN_BYTES_PCT:
-		return "Bytes %";
-	case DWELL_COLUMN_INSTANCES_GEN0:
-		return "Died Gen 0";
-	case DWELL_COLUMN_INSTANCES_GEN1:
-		return "Gen 1";
-	case DWELL_COLUMN_INSTANCES_GEN2:
-		return "Gen 2";
-	case DWELL_COLUMN_INSTANCES_LARGE:
-		return "Large";
-	case DWELL_COLUMN_INSTANCES_PINNED:
-		return "Pinned";
-	case DWELL_COLUMN_INSTANCES_ALIVE:
-		return "Alive";
-	case DWELL_COLUMN_BYTES_ALIVE:
-		return "Alive Bytes";
-	case DWELL_COLUMN_BYTES_GROWTH:
-		return "Growth";
-	case DWELL_COLUMN_BYTES_LEAST:
-		return "Survived Min";
-	case DWELL_COLUMN_BYTES_MOST:
-		return "Max";
-	case DWELL_COLUMN_GC_NUMBER:
-		return "GC";
-	case DWELL_COLUMN_GC_GENERATION:
-		return "Gen";
-	case DWELL_COLUMN_GC_PAUSE:
-		return "Pause (ms)";
-	case DWELL_COLUMN_GC_ADDED:
-		return "Added (ms)";
-	default:
-		return dw_column_title(column);
-	}
-}
-
 /* What each sample is, when that is known; else @otherwise. */
 static const char *unit(const struct dw_format_job *job, const char *otherwise)
 {
@@ -136,64 +79,19 @@ static const char *unit(const struct dw_format_job *job, const char *otherwise)
 /* Headers of tables are shorter than titles where nothing gets lost. */
 static const char *header(const struct dw_format_job *job, enum dw_column column)
 {
-	switch (column) {
-	case DWELL_COLUMN_INSTRUCTION_ADDRESS:
-		return job->width ? "Address" : dw_column_title(column);
-	case DWELL_COLUMN_INCLUSIVE:
-		return unit(job, "Inclusive");
-	case DWELL_COLUMN_INCLUSIVE_PCT:
-		return "Incl %";
-	case DWELL_COLUMN_EXCLUSIVE:
-		return unit(job, "Exclusive");
-	case DWELL_COLUMN_EXCLUSIVE_PCT:
-		return "Excl %";
-	case DWELL_COLUMN_BEGIN_TIME:
-		return "Begin Time (ms)";
-	case DWELL_COLUMN_END_TIME:
-		return "End Time (ms)";
-	case DWELL_COLUMN_LINE_BEGIN:
-		return "Line";
-	case DWELL_COLUMN_CALLS:
-		return "Calls";
-	case DWELL_COLUMN_EI:
-		return "Elapsed Incl";
-	case DWELL_COLUMN_EI_PCT:
-		return "EI %";
-	case DWELL_COLUMN_EE:
-		return "Elapsed Excl";
-	case DWELL_COLUMN_EE_PCT:
-		return "EE %";
-	case DWELL_COLUMN_AT_MOST:
-		return "At Most";
-	case DWELL_COLUMN_AI:
-		return is_upper_bound(job) ? "App Incl (upper bound)" : "App Incl";
-	case DWELL_COLUMN_AI_PCT:
-		return "AI %";
-	case DWELL_COLUMN_AE:
-		return is_upper_bound(job) ? "App Excl (upper bound)" : "App Excl";
-	case DWELL_COLUMN_AE_PCT:
-		return "AE %";
-	case DWELL_COLUMN_BLOCKED_INCLUSIVE:
-		return has_waits(job) ? "Blocked Incl" : "Blocked";
-	case DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT:
-		return has_waits(job) ? "BI %" : dw_column_title(column);
-	case DWELL_COLUMN_BLOCKED_EXCLUSIVE:
-		return has_waits(job) ? "Blocked Excl" : "Blocked";
-	case DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT:
-		return has_waits(job) ? "BE %" : dw_column_title(column);
-	case DWELL_COLUMN_SWITCHES:
-		return "Switches";
-	case DWELL_COLUMN_CALLEES:
-		return "In Callees";
-	case DWELL_COLUMN_IO:
-		return "I/O";
-	case DWELL_COLUMN_BLOCKING:
-		return "Blocking";
-	case DWELL_COLUMN_SWITCHED:
-		return "Switched";
-	default:
-		return alloc_header(column);
-	}
+	const struct dw_column_info *info = dw_column_info(column);
+	const char *own = info->header ? info->header : info->title;
+	bool is_total = info->measure && info->aspect == DWELL_ASPECT_TOTAL;
+
+	if (column == DWELL_COLUMN_INSTRUCTION_ADDRESS && !job->width)
+		return info->title;
+	if (info->measure == DWELL_MEASURE_SAMPLES && is_total)
+		return unit(job, own);
+	if (info->measure == DWELL_MEASURE_APPLICATION && is_total && is_upper_bound(job))
+		return info->exclusive ? "App Excl (upper bound)" : "App Incl (upper bound)";
+	if (info->measure == DWELL_MEASURE_BLOCKED && !has_waits(job))
+		return is_total ? "Blocked" : info->title;
+	return own;
 }
 
 static bool is_text(enum dw_column column)

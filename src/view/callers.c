@@ -6,7 +6,7 @@
  * callee's values when this function called it. A recursive function is its own caller and callee.
  */
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/views.h"
 #include "view/subject.h"
@@ -104,34 +104,20 @@ static void release_callers(struct dw_view *v)
 	free(c);
 }
 
-static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_TYPE,
-					 DWELL_COLUMN_ROOT, DWELL_COLUMNS_SAMPLES,
-					 DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_SAMPLES_PEOPLE,
-					DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					DWELL_COLUMN_END};
-static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_CALLS,
-					       DWELL_COLUMN_TYPE,     DWELL_COLUMN_ROOT,
-					       DWELL_COLUMNS_TIMES,   DWELL_COLUMN_END};
-static const enum dw_column calls_people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_CALLS_PEOPLE,
-					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					      DWELL_COLUMN_END};
-static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_TYPE,
-						DWELL_COLUMN_ROOT,     DWELL_COLUMNS_ALLOCS,
-						DWELL_COLUMNS_LIFE,    DWELL_COLUMN_END};
-static const enum dw_column allocs_people[] = {DWELL_COLUMN_TYPE, DWELL_COLUMNS_ALLOCS_PEOPLE,
-					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					       DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_TYPE,	DWELL_COLUMN_ROOT,
+					 DWELL_COLUMN_VALUES,	DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE, DWELL_COLUMN_DEFAULT_VALUES,
+					  DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",
 	.help = "who calls FUNCTION, and what it calls",
-	.samples = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, columns, people,
-		    DWELL_COLUMN_INCLUSIVE},
-	.calls = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, calls_columns, calls_people,
-		  DWELL_COLUMN_EI},
-	.allocs = {DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES, allocs_columns, allocs_people,
-		   DWELL_COLUMN_BYTES_INCLUSIVE},
+	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
 	.function = DWELL_FUNCTION_MUST,
 	.open = open_callers,
 	.row = caller_row,

@@ -11,7 +11,7 @@
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -197,29 +197,18 @@ static void release_calltree(struct dw_view *v)
 	free(c);
 }
 
-static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_LEVEL,
-					 DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_FUNCTION_NAME,
-					DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
-static const enum dw_column calls_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_CALLS,
-					       DWELL_COLUMN_LEVEL, DWELL_COLUMNS_TIMES,
-					       DWELL_COLUMN_END};
-static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE,
-					      DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					      DWELL_COLUMN_END};
-static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_LEVEL,
-						DWELL_COLUMNS_ALLOCS, DWELL_COLUMNS_LIFE,
-						DWELL_COLUMN_END};
-static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE,
-					       DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					       DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_LEVEL, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_FUNCTION_NAME,
+					  DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_calltree = {
 	.name = "calltree",
 	.help = "who called whom, from the process down",
-	.samples = {DWELL_TOTALS_NODES, columns, people, DWELL_COLUMN_INCLUSIVE},
-	.calls = {DWELL_TOTALS_NODES, calls_columns, calls_people, DWELL_COLUMN_EI},
-	.allocs = {DWELL_TOTALS_NODES, allocs_columns, allocs_people, DWELL_COLUMN_BYTES_INCLUSIVE},
+	.parts = DWELL_TOTALS_NODES,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
 	.tree = DWELL_COLUMN_FUNCTION_NAME,
 	.open = open_calltree,
 	.row = calltree_row,
@@ -227,12 +216,13 @@ const struct dw_view_ops dw_view_calltree = {
 	.release = release_calltree,
 };
 
-static const enum dw_column ways_columns[] = {
-	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMNS_ALLOCS,
-	DWELL_COLUMNS_LIFE,	    DWELL_COLUMN_END};
-static const enum dw_column ways_people[] = {
+static const enum dw_column allocations_columns[] = {
+	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,
+	DWELL_COLUMN_PROCESS_NAME,  DWELL_COLUMN_MODULE_NAME,
+	DWELL_COLUMN_MODULE_PATH,   DWELL_COLUMN_SOURCE_FILE,
+	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,
+	DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
+static const enum dw_column allocations_defaults[] = {
 	DWELL_COLUMN_BYTES_INCLUSIVE_PCT, DWELL_COLUMN_BYTES_INCLUSIVE,
 	DWELL_COLUMN_ALLOCS_INCLUSIVE,	  DWELL_COLUMN_NAME,
 	DWELL_COLUMN_MODULE_NAME,	  DWELL_COLUMN_END};
@@ -240,7 +230,11 @@ static const enum dw_column ways_people[] = {
 const struct dw_view_ops dw_view_allocations = {
 	.name = "allocations",
 	.help = "types of objects, below each who allocated it, and who called that",
-	.allocs = {DWELL_TOTALS_PATHS, ways_columns, ways_people, DWELL_COLUMN_BYTES_INCLUSIVE},
+	.parts = DWELL_TOTALS_PATHS,
+	.columns = allocations_columns,
+	.defaults = allocations_defaults,
+	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
+	.needs = DWELL_MEASURE_OBJECTS,
 	.tree = DWELL_COLUMN_NAME,
 	.open = open_calltree,
 	.row = calltree_row,

@@ -4,9 +4,9 @@
  */
 #include "analysis/disassembly.h"
 #include "base/digits.h"
-#include "view/alloc-cell.h"
-#include "view/call-cell.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
+#include "view/event-cell.h"
+#include "view/row-value.h"
 #include "view/source-text.h"
 #include "view/view.h"
 
@@ -29,14 +29,6 @@ static void set_known(struct dw_cell *c, enum dw_cell_kind kind, uint64_t n)
 {
 	if (n)
 		*c = (struct dw_cell){.kind = kind, .number = n};
-}
-
-static void set_percent(struct dw_cell *c, const struct dw_view *v, uint64_t n)
-{
-	uint64_t all = v->request.totals->samples;
-
-	*c = (struct dw_cell){.kind = DWELL_CELL_PERCENT,
-			      .percent = all ? 100.0 * (double)n / (double)all : 0};
 }
 
 static const struct dw_function *function_of(const struct dw_view *v, const struct dw_row *row)
@@ -282,6 +274,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		  struct dw_buf *scratch, struct dw_cell *ret)
 {
 	*ret = (struct dw_cell){.kind = DWELL_CELL_EMPTY};
+	if (dw_column_info(column)->measure)
+		return dw_value_cell(v, row, column, ret);
 	switch (column) {
 	case DWELL_COLUMN_SECTION:
 		return set_text(ret, row->section);
@@ -316,21 +310,9 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	case DWELL_COLUMN_LEVEL:
 		*ret = (struct dw_cell){.kind = DWELL_CELL_NUMBER, .number = row->level};
 		return;
-	case DWELL_COLUMN_INCLUSIVE:
-		*ret = (struct dw_cell){.kind = DWELL_CELL_COUNT, .number = row->values.inclusive};
-		return;
-	case DWELL_COLUMN_EXCLUSIVE:
-		*ret = (struct dw_cell){.kind = DWELL_CELL_COUNT, .number = row->values.exclusive};
-		return;
-	case DWELL_COLUMN_INCLUSIVE_PCT:
-		return set_percent(ret, v, row->values.inclusive);
-	case DWELL_COLUMN_EXCLUSIVE_PCT:
-		return set_percent(ret, v, row->values.exclusive);
 	default:
-		if (column >= DWELL_COLUMN_ALLOCS_INCLUSIVE)
-			return dw_alloc_cell(v, row, column, ret);
-		if (column >= DWELL_COLUMN_CALLS)
-			return dw_call_cell(v, row, column, ret);
+		if (column >= DWELL_COLUMN_CALLEES)
+			return dw_event_cell(v, row, column, ret);
 		task_cell(v, row, column, ret);
 		code_cell(v, row, column, ret);
 	}
@@ -338,7 +320,7 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 
 bool dw_column_is_value(enum dw_column column)
 {
-	return column >= DWELL_COLUMN_INCLUSIVE && column <= DWELL_COLUMN_EXCLUSIVE_PCT;
+	return dw_column_info(column)->measure == DWELL_MEASURE_SAMPLES;
 }
 
 bool dw_column_is_place(enum dw_column column)

@@ -5,128 +5,142 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-	const char *title;
-	enum dw_cell_kind kind;
-} columns[DWELL_COLUMNS_N] = {
-	[DWELL_COLUMN_END] = {"", DWELL_CELL_EMPTY},
-	[DWELL_COLUMN_SECTION] = {"Section", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_PROCESS_ID] = {"Process ID", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_PROCESS_NAME] = {"Process Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_MODULE_NAME] = {"Module Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_MODULE_PATH] = {"Module Path", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_SOURCE_FILE] = {"Source File", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_FUNCTION_NAME] = {"Function Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_FUNCTION_LINE] = {"Function Line Number", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_FUNCTION_ADDRESS] = {"Function Address", DWELL_CELL_ADDRESS},
-	[DWELL_COLUMN_NAME] = {"Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_LEVEL] = {"Level", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_TYPE] = {"Type", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_CALL_PATH] = {"Call Path", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_ROOT] = {"Root Function Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_PROCESSES] = {"Number of Processes", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_LINE_BEGIN] = {"Source Line Begin", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_LINE_END] = {"Source Line End", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_CHARACTER_BEGIN] = {"Source Character Begin", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_CHARACTER_END] = {"Source Character End", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_LINE_NAME] = {"Line Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_SOURCE_TEXT] = {"Source Text", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_INSTRUCTION_ADDRESS] = {"Instruction Address", DWELL_CELL_ADDRESS},
-	[DWELL_COLUMN_INSTRUCTION] = {"Instruction", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_UNIQUE_ID] = {"Unique ID", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_THREAD_NAME] = {"Thread Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_ID] = {"ID", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_BEGIN_TIME] = {"Begin Time", DWELL_CELL_TIME_NS},
-	[DWELL_COLUMN_END_TIME] = {"End Time", DWELL_CELL_TIME_NS},
-	[DWELL_COLUMN_INCLUSIVE] = {"Inclusive Samples", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INCLUSIVE_PCT] = {"Inclusive Samples %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_EXCLUSIVE] = {"Exclusive Samples", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_EXCLUSIVE_PCT] = {"Exclusive Samples %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_CALLS] = {"Number of Calls", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_MUTED] = {"Switched Off At", DWELL_CELL_TIME_NS},
-	[DWELL_COLUMN_COUNTED] = {"Calls Only Counted", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_PROBES_EXCLUSIVE] = {"Time Exclusive Probe Overhead", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_PROBES_INCLUSIVE] = {"Time Inclusive Probe Overhead", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_AT_MOST] = {"Application Exclusive Time At Most", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_EI] = {"Elapsed Inclusive Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_EI_PCT] = {"Elapsed Inclusive Time %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_EI_AVG] = {"Avg Elapsed Inclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_EI_MAX] = {"Max Elapsed Inclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_EI_MIN] = {"Min Elapsed Inclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_EE] = {"Elapsed Exclusive Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_EE_PCT] = {"Elapsed Exclusive Time %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_EE_AVG] = {"Avg Elapsed Exclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_EE_MAX] = {"Max Elapsed Exclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_EE_MIN] = {"Min Elapsed Exclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_AI] = {"Application Inclusive Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_AI_PCT] = {"Application Inclusive Time %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_AI_AVG] = {"Avg Application Inclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_AI_MAX] = {"Max Application Inclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_AI_MIN] = {"Min Application Inclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_AE] = {"Application Exclusive Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_AE_PCT] = {"Application Exclusive Time %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_AE_AVG] = {"Avg Application Exclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_AE_MAX] = {"Max Application Exclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_AE_MIN] = {"Min Application Exclusive Time", DWELL_CELL_CALL_NS},
-	[DWELL_COLUMN_BLOCKED_INCLUSIVE] = {"Inclusive Blocked Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT] = {"Inclusive Blocked Time %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_BLOCKED_EXCLUSIVE] = {"Exclusive Blocked Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT] = {"Exclusive Blocked Time %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_SWITCHES] = {"Context Switches", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_IO_CALLS] = {"I/O Calls", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BLOCKING_CALLS] = {"Blocking Calls", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_CALLEES] = {"Callees Application Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_IO] = {"I/O Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_BLOCKING] = {"Blocking Call Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_SWITCHED] = {"Switched Away Time", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_ALLOCS_INCLUSIVE] = {"Inclusive Allocations", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_ALLOCS_INCLUSIVE_PCT] = {"Inclusive Allocations %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_ALLOCS_EXCLUSIVE] = {"Exclusive Allocations", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_ALLOCS_EXCLUSIVE_PCT] = {"Exclusive Allocations %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_BYTES_INCLUSIVE] = {"Inclusive Bytes", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_INCLUSIVE_PCT] = {"Inclusive Bytes %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_BYTES_EXCLUSIVE] = {"Exclusive Bytes", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_EXCLUSIVE_PCT] = {"Exclusive Bytes %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_BYTES_INCLUSIVE_ERROR] = {"Inclusive Bytes Error", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR] = {"Exclusive Bytes Error", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_ERROR] = {"Total Bytes Error", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES] = {"Instances", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_PCT] = {"Total Instances %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_INSTANCES_GEN0] = {"Gen 0 Instances Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_GEN1] = {"Gen 1 Instances Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_GEN2] = {"Gen 2 Instances Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_LARGE] = {"Large Object Heap Instances Collected",
-					  DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_PINNED] = {"Pinned Object Heap Instances Collected",
-					   DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_ALIVE] = {"Instances Alive At End", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_BEFORE] = {"Instances Alive At Begin", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_GROWTH] = {"Instances Growth", DWELL_CELL_CHANGE},
-	[DWELL_COLUMN_INSTANCES_LEAST] = {"Instances Surviving At Least", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_INSTANCES_MOST] = {"Instances Surviving At Most", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES] = {"Total Bytes Allocated", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_PCT] = {"Total Bytes %", DWELL_CELL_PERCENT},
-	[DWELL_COLUMN_BYTES_GEN0] = {"Gen 0 Bytes Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_GEN1] = {"Gen 1 Bytes Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_GEN2] = {"Gen 2 Bytes Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_LARGE] = {"Large Object Heap Bytes Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_PINNED] = {"Pinned Object Heap Bytes Collected", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_ALIVE] = {"Bytes Alive At End", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_BEFORE] = {"Bytes Alive At Begin", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_GROWTH] = {"Bytes Growth", DWELL_CELL_CHANGE},
-	[DWELL_COLUMN_BYTES_LEAST] = {"Bytes Surviving At Least", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_BYTES_MOST] = {"Bytes Surviving At Most", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_CLASS_NAME] = {"Class Name", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_GC_NUMBER] = {"GC Number", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_GC_GENERATION] = {"Generation", DWELL_CELL_NUMBER},
-	[DWELL_COLUMN_GC_TYPE] = {"GC Type", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_GC_REASON] = {"GC Reason", DWELL_CELL_TEXT},
-	[DWELL_COLUMN_GC_PAUSE] = {"Pause Duration", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_GC_ADDED] = {"Pause Added", DWELL_CELL_DURATION_NS},
-	[DWELL_COLUMN_HEAP_BEFORE] = {"Heap Bytes Before", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_HEAP_AFTER] = {"Heap Bytes After", DWELL_CELL_COUNT},
-	[DWELL_COLUMN_PROMOTED] = {"Promoted Bytes", DWELL_CELL_COUNT},
+/* Columns of values: what of which measure, exclusive or else inclusive. */
+#define EXCLUSIVE true
+#define INCLUSIVE false
+#define VALUE(title_, header_, kind_, measure_, aspect_, exclusive_)               \
+	{                                                                          \
+		(title_), (header_), DWELL_CELL_##kind_, DWELL_MEASURE_##measure_, \
+			DWELL_ASPECT_##aspect_, (exclusive_)                       \
+	}
+
+/* A total and its share, both ways. */
+#define BOTH(column, title, of, kind, incl, incl_pct, excl, excl_pct)                      \
+	[DWELL_COLUMN_##column##INCLUSIVE] =                                               \
+		VALUE("Inclusive " title, incl, kind, of, TOTAL, INCLUSIVE),               \
+	[DWELL_COLUMN_##column##INCLUSIVE_PCT] =                                           \
+		VALUE("Inclusive " title " %", incl_pct, PERCENT, of, PERCENT, INCLUSIVE), \
+	[DWELL_COLUMN_##column##EXCLUSIVE] =                                               \
+		VALUE("Exclusive " title, excl, kind, of, TOTAL, EXCLUSIVE),               \
+	[DWELL_COLUMN_##column##EXCLUSIVE_PCT] =                                           \
+		VALUE("Exclusive " title " %", excl_pct, PERCENT, of, PERCENT, EXCLUSIVE)
+
+/* A time, its share, and what a call took. */
+#define TIME(column, title, header, share, of, way)                                               \
+	[DWELL_COLUMN_##column] = VALUE(title " Time", header, DURATION_NS, of, TOTAL, way),      \
+	[DWELL_COLUMN_##column##_PCT] = VALUE(title " Time %", share, PERCENT, of, PERCENT, way), \
+	[DWELL_COLUMN_##column##_AVG] =                                                           \
+		VALUE("Avg " title " Time", NULL, CALL_NS, of, AVERAGE, way),                     \
+	[DWELL_COLUMN_##column##_MAX] = VALUE("Max " title " Time", NULL, CALL_NS, of, MAX, way), \
+	[DWELL_COLUMN_##column##_MIN] = VALUE("Min " title " Time", NULL, CALL_NS, of, MIN, way)
+
+/* What became of objects, or of their bytes. */
+#define COUNT_OF(column, title, header, of) \
+	[DWELL_COLUMN_##column] = VALUE(title, header, COUNT, of, TOTAL, INCLUSIVE)
+#define LIFE(what, of, title, gen0, gen1, gen2, large, pinned, alive, growth, least, most) \
+	COUNT_OF(what##_GEN0, "Gen 0 " title " Collected", gen0, of##_GEN0),               \
+		COUNT_OF(what##_GEN1, "Gen 1 " title " Collected", gen1, of##_GEN1),       \
+		COUNT_OF(what##_GEN2, "Gen 2 " title " Collected", gen2, of##_GEN2),       \
+		COUNT_OF(what##_LARGE, "Large Object Heap " title " Collected", large,     \
+			 of##_LARGE),                                                      \
+		COUNT_OF(what##_PINNED, "Pinned Object Heap " title " Collected", pinned,  \
+			 of##_PINNED),                                                     \
+		COUNT_OF(what##_ALIVE, title " Alive At End", alive, of##_ALIVE),          \
+		COUNT_OF(what##_BEFORE, title " Alive At Begin", NULL, of##_BEFORE),       \
+		COUNT_OF(what##_LEAST, title " Surviving At Least", least, of##_LEAST),    \
+		COUNT_OF(what##_MOST, title " Surviving At Most", most, of##_MOST),        \
+		[DWELL_COLUMN_##what##_GROWTH] =                                           \
+			VALUE(title " Growth", growth, CHANGE, of##_BEFORE, GROWTH, INCLUSIVE)
+
+static const struct dw_column_info columns[DWELL_COLUMNS_N] = {
+	[DWELL_COLUMN_END] = {"", .kind = DWELL_CELL_EMPTY},
+	[DWELL_COLUMN_SECTION] = {"Section", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_PROCESS_ID] = {"Process ID", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_PROCESS_NAME] = {"Process Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_MODULE_NAME] = {"Module Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_MODULE_PATH] = {"Module Path", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_SOURCE_FILE] = {"Source File", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_FUNCTION_NAME] = {"Function Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_FUNCTION_LINE] = {"Function Line Number", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_FUNCTION_ADDRESS] = {"Function Address", .kind = DWELL_CELL_ADDRESS},
+	[DWELL_COLUMN_NAME] = {"Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_LEVEL] = {"Level", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_TYPE] = {"Type", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_CALL_PATH] = {"Call Path", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_ROOT] = {"Root Function Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_PROCESSES] = {"Number of Processes", .kind = DWELL_CELL_COUNT},
+	[DWELL_COLUMN_LINE_BEGIN] = {"Source Line Begin", "Line", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_LINE_END] = {"Source Line End", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_CHARACTER_BEGIN] = {"Source Character Begin", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_CHARACTER_END] = {"Source Character End", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_LINE_NAME] = {"Line Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_SOURCE_TEXT] = {"Source Text", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_INSTRUCTION_ADDRESS] = {"Instruction Address", "Address", DWELL_CELL_ADDRESS},
+	[DWELL_COLUMN_INSTRUCTION] = {"Instruction", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_UNIQUE_ID] = {"Unique ID", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_THREAD_NAME] = {"Thread Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_ID] = {"ID", .kind = DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_BEGIN_TIME] = {"Begin Time", "Begin Time (ms)", DWELL_CELL_TIME_NS},
+	[DWELL_COLUMN_END_TIME] = {"End Time", "End Time (ms)", DWELL_CELL_TIME_NS},
+	BOTH(, "Samples", SAMPLES, COUNT, "Inclusive", "Incl %", "Exclusive", "Excl %"),
+	COUNT_OF(CALLS, "Number of Calls", "Calls", CALLS),
+	COUNT_OF(COUNTED, "Calls Only Counted", NULL, COUNTED),
+	[DWELL_COLUMN_MUTED] = VALUE("Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, INCLUSIVE),
+	[DWELL_COLUMN_PROBES_EXCLUSIVE] = VALUE("Time Exclusive Probe Overhead", NULL, DURATION_NS,
+						OVERHEAD, TOTAL, EXCLUSIVE),
+	[DWELL_COLUMN_PROBES_INCLUSIVE] = VALUE("Time Inclusive Probe Overhead", NULL, DURATION_NS,
+						OVERHEAD, TOTAL, INCLUSIVE),
+	[DWELL_COLUMN_AT_MOST] = VALUE("Application Exclusive Time At Most", "At Most", DURATION_NS,
+				       APPLICATION, AT_MOST, EXCLUSIVE),
+	TIME(EI, "Elapsed Inclusive", "Elapsed Incl", "EI %", ELAPSED, INCLUSIVE),
+	TIME(EE, "Elapsed Exclusive", "Elapsed Excl", "EE %", ELAPSED, EXCLUSIVE),
+	TIME(AI, "Application Inclusive", "App Incl", "AI %", APPLICATION, INCLUSIVE),
+	TIME(AE, "Application Exclusive", "App Excl", "AE %", APPLICATION, EXCLUSIVE),
+	BOTH(BLOCKED_, "Blocked Time", BLOCKED, DURATION_NS, "Blocked Incl", "BI %", "Blocked Excl",
+	     "BE %"),
+	[DWELL_COLUMN_SWITCHES] =
+		VALUE("Context Switches", "Switches", COUNT, SWITCHES, TOTAL, EXCLUSIVE),
+	[DWELL_COLUMN_IO_CALLS] = VALUE("I/O Calls", NULL, COUNT, IO_CALLS, TOTAL, EXCLUSIVE),
+	[DWELL_COLUMN_BLOCKING_CALLS] =
+		VALUE("Blocking Calls", NULL, COUNT, BLOCKING_CALLS, TOTAL, EXCLUSIVE),
+	[DWELL_COLUMN_CALLEES] = {"Callees Application Time", "In Callees", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_IO] = {"I/O Time", "I/O", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_BLOCKING] = {"Blocking Call Time", "Blocking", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_SWITCHED] = {"Switched Away Time", "Switched", DWELL_CELL_DURATION_NS},
+	BOTH(ALLOCS_, "Allocations", OBJECTS, COUNT, "Incl Allocs", NULL, "Excl Allocs", NULL),
+	BOTH(BYTES_, "Bytes", BYTES, COUNT, "Incl Bytes", "Incl %", "Excl Bytes", "Excl %"),
+	[DWELL_COLUMN_BYTES_INCLUSIVE_ERROR] =
+		VALUE("Inclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, INCLUSIVE),
+	[DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR] =
+		VALUE("Exclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, EXCLUSIVE),
+	[DWELL_COLUMN_BYTES_ERROR] =
+		VALUE("Total Bytes Error", "± 95 %", COUNT, BYTES, ERROR, INCLUSIVE),
+	COUNT_OF(INSTANCES, "Instances", NULL, OBJECTS),
+	[DWELL_COLUMN_INSTANCES_PCT] =
+		VALUE("Total Instances %", NULL, PERCENT, OBJECTS, PERCENT, INCLUSIVE),
+	LIFE(INSTANCES, OBJECTS, "Instances", "Died Gen 0", "Gen 1", "Gen 2", "Large", "Pinned",
+	     "Alive", NULL, NULL, NULL),
+	COUNT_OF(BYTES, "Total Bytes Allocated", "Bytes", BYTES),
+	[DWELL_COLUMN_BYTES_PCT] =
+		VALUE("Total Bytes %", "Bytes %", PERCENT, BYTES, PERCENT, INCLUSIVE),
+	LIFE(BYTES, BYTES, "Bytes", NULL, NULL, NULL, NULL, NULL, "Alive Bytes", "Growth",
+	     "Survived Min", "Max"),
+	[DWELL_COLUMN_CLASS_NAME] = {"Class Name", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_GC_NUMBER] = {"GC Number", "GC", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_GC_GENERATION] = {"Generation", "Gen", DWELL_CELL_NUMBER},
+	[DWELL_COLUMN_GC_TYPE] = {"GC Type", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_GC_REASON] = {"GC Reason", .kind = DWELL_CELL_TEXT},
+	[DWELL_COLUMN_GC_PAUSE] = {"Pause Duration", "Pause (ms)", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_GC_ADDED] = {"Pause Added", "Added (ms)", DWELL_CELL_DURATION_NS},
+	[DWELL_COLUMN_HEAP_BEFORE] = {"Heap Bytes Before", .kind = DWELL_CELL_COUNT},
+	[DWELL_COLUMN_HEAP_AFTER] = {"Heap Bytes After", .kind = DWELL_CELL_COUNT},
+	[DWELL_COLUMN_PROMOTED] = {"Promoted Bytes", .kind = DWELL_CELL_COUNT},
 };
+
+const struct dw_column_info *dw_column_info(enum dw_column column)
+{
+	return &columns[column];
+}
 
 const char *dw_column_title(enum dw_column column)
 {

@@ -6,6 +6,9 @@
  */
 #pragma once
 
+#include "model/measure.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
 enum dw_column {
@@ -131,6 +134,27 @@ enum dw_column {
 	DWELL_COLUMN_HEAP_AFTER,
 	DWELL_COLUMN_PROMOTED,
 	DWELL_COLUMNS_N,
+	/* In lists of a view: columns of all that its profile measured; see column-groups.h. */
+	DWELL_COLUMN_COUNTS = DWELL_COLUMNS_N, /* calls, and what it took to count them */
+	DWELL_COLUMN_VALUES,		       /* all else, in the order of files */
+	DWELL_COLUMN_DEFAULT_VALUES,	       /* those that tables show by default */
+	DWELL_COLUMN_DEFAULT_OWN_VALUES,       /* likewise of rows with no callees of their own */
+	/* In place of the column that rows are ordered by: that of the measure that leads. */
+	DWELL_COLUMN_LEAD_INCLUSIVE,
+	DWELL_COLUMN_LEAD_EXCLUSIVE,
+};
+
+/* What a column of values shows of its measure. */
+enum dw_aspect {
+	DWELL_ASPECT_TOTAL = 0,
+	DWELL_ASPECT_PERCENT,
+	DWELL_ASPECT_AVERAGE, /* of a call */
+	DWELL_ASPECT_MAX,     /* likewise */
+	DWELL_ASPECT_MIN,
+	DWELL_ASPECT_AT_MOST, /* what it may be, where calls are too short to be told */
+	DWELL_ASPECT_ERROR,   /* how far off estimates may be */
+	DWELL_ASPECT_GROWTH,  /* what is alive at the end of a range, less those at its beginning */
+	DWELL_ASPECT_BEGIN,   /* since when there are any */
 };
 
 enum dw_cell_kind {
@@ -147,6 +171,18 @@ enum dw_cell_kind {
 };
 
 enum { DWELL_KEY_MAX_BYTES = 48 };
+
+struct dw_column_info {
+	const char *title;
+	const char *header; /* in tables, where nothing gets lost; NULL = the title */
+	enum dw_cell_kind kind;
+	enum dw_measure measure; /* DWELL_MEASURE_NONE: about the row, not what was measured */
+	enum dw_aspect aspect;
+	bool exclusive; /* the row's alone */
+};
+
+/* All about @column. Static. */
+const struct dw_column_info *dw_column_info(enum dw_column column);
 
 /* The exact title of @column. Static. */
 const char *dw_column_title(enum dw_column column);

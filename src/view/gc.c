@@ -1,7 +1,7 @@
 /* The gc view: one row per garbage collection, in the order of time, with where it was triggered.
  */
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -86,7 +86,7 @@ static const enum dw_column columns[] = {
 	DWELL_COLUMN_GC_ADDED,	DWELL_COLUMN_HEAP_BEFORE,   DWELL_COLUMN_HEAP_AFTER,
 	DWELL_COLUMN_PROMOTED,	DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_CALL_PATH,
 	DWELL_COLUMN_END};
-static const enum dw_column people[] = {
+static const enum dw_column defaults[] = {
 	DWELL_COLUMN_GC_NUMBER,	 DWELL_COLUMN_GC_GENERATION, DWELL_COLUMN_BEGIN_TIME,
 	DWELL_COLUMN_GC_PAUSE,	 DWELL_COLUMN_GC_ADDED,	     DWELL_COLUMN_HEAP_BEFORE,
 	DWELL_COLUMN_HEAP_AFTER, DWELL_COLUMN_PROMOTED,	     DWELL_COLUMN_GC_TYPE,
@@ -96,7 +96,11 @@ static const enum dw_column people[] = {
 const struct dw_view_ops dw_view_gc = {
 	.name = "gc",
 	.help = "garbage collections: when, why, how long, and what was left",
-	.allocs = {DWELL_TOTALS_GCS, columns, people, DWELL_COLUMN_BEGIN_TIME},
+	.parts = DWELL_TOTALS_GCS,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_BEGIN_TIME,
+	.needs = DWELL_MEASURE_OBJECTS,
 	.open = open_gc,
 	.row = gc_row,
 };

@@ -2,7 +2,7 @@
  */
 #include "analysis/disassembly.h"
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -40,32 +40,20 @@ static void release_instructions(struct dw_view *v)
 	free(v->own);
 }
 
-#define DWELL_PEOPLE_BEHIND                                                                     \
-	DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME, \
-		DWELL_COLUMN_INSTRUCTION
-
-static const enum dw_column columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMNS_SAMPLES,
-					 DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_PEOPLE_BEHIND,
-					DWELL_COLUMN_END};
-static const enum dw_column calls_columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMNS_CALLS,
-					       DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
-static const enum dw_column calls_people[] = {DWELL_COLUMNS_SITES_PEOPLE, DWELL_PEOPLE_BEHIND,
-					      DWELL_COLUMN_END};
-static const enum dw_column allocs_columns[] = {
-	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS,
-	DWELL_COLUMNS_ALLOCS,  DWELL_COLUMNS_LIFE,	DWELL_COLUMN_END};
-static const enum dw_column allocs_people[] = {
-	DWELL_COLUMNS_ALLOCS_PEOPLE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
-	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {
+	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_MODULE_NAME,    DWELL_COLUMN_INSTRUCTION,	       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_instructions = {
 	.name = "instructions",
 	.help = "every instruction address seen, or all of FUNCTION, disassembled",
-	.samples = {DWELL_TOTALS_INSTRUCTIONS, columns, people, DWELL_COLUMN_EXCLUSIVE},
-	.calls = {DWELL_TOTALS_INSTRUCTIONS, calls_columns, calls_people, DWELL_COLUMN_EI},
-	.allocs = {DWELL_TOTALS_INSTRUCTIONS, allocs_columns, allocs_people,
-		   DWELL_COLUMN_BYTES_EXCLUSIVE},
+	.parts = DWELL_TOTALS_INSTRUCTIONS,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
+	.sites = DWELL_SITES_ALWAYS,
 	.function = DWELL_FUNCTION_MAY,
 	.with_function = &dw_view_listing,
 	.open = open_instructions,

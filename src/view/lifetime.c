@@ -3,7 +3,7 @@
  * Functions, call tree and the other views have the same columns, of what they allocated.
  */
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -56,19 +56,24 @@ static const enum dw_column columns[] = {DWELL_COLUMN_CLASS_NAME,
 					 DWELL_COLUMN_BYTES_LEAST,
 					 DWELL_COLUMN_BYTES_MOST,
 					 DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMN_BYTES_PCT,	       DWELL_COLUMN_BYTES,
-					DWELL_COLUMN_BYTES_ERROR,      DWELL_COLUMN_INSTANCES,
-					DWELL_COLUMN_INSTANCES_GEN0,   DWELL_COLUMN_INSTANCES_GEN1,
-					DWELL_COLUMN_INSTANCES_GEN2,   DWELL_COLUMN_INSTANCES_LARGE,
-					DWELL_COLUMN_INSTANCES_PINNED, DWELL_COLUMN_INSTANCES_ALIVE,
-					DWELL_COLUMN_BYTES_ALIVE,      DWELL_COLUMN_BYTES_GROWTH,
-					DWELL_COLUMN_BYTES_LEAST,      DWELL_COLUMN_BYTES_MOST,
-					DWELL_COLUMN_CLASS_NAME,       DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {
+	DWELL_COLUMN_BYTES_PCT,	       DWELL_COLUMN_BYTES,
+	DWELL_COLUMN_BYTES_ERROR,      DWELL_COLUMN_INSTANCES,
+	DWELL_COLUMN_INSTANCES_GEN0,   DWELL_COLUMN_INSTANCES_GEN1,
+	DWELL_COLUMN_INSTANCES_GEN2,   DWELL_COLUMN_INSTANCES_LARGE,
+	DWELL_COLUMN_INSTANCES_PINNED, DWELL_COLUMN_INSTANCES_ALIVE,
+	DWELL_COLUMN_BYTES_ALIVE,      DWELL_COLUMN_BYTES_GROWTH,
+	DWELL_COLUMN_BYTES_LEAST,      DWELL_COLUMN_BYTES_MOST,
+	DWELL_COLUMN_CLASS_NAME,       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_lifetime = {
 	.name = "lifetime",
 	.help = "types of objects, and in which generation they died",
-	.allocs = {DWELL_TOTALS_TYPES, columns, people, DWELL_COLUMN_BYTES},
+	.parts = DWELL_TOTALS_TYPES,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_BYTES,
+	.needs = DWELL_MEASURE_OBJECTS,
 	.open = open_lifetime,
 	.row = type_row,
 };

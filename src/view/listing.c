@@ -5,7 +5,7 @@
  */
 #include "analysis/disassembly.h"
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -147,31 +147,19 @@ static void release_listing(struct dw_view *v)
 	free(l);
 }
 
-#define DWELL_PEOPLE_BEHIND \
-	DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_INSTRUCTION
-
-static const enum dw_column columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMNS_SAMPLES,
-					 DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_PEOPLE_BEHIND,
-					DWELL_COLUMN_END};
-static const enum dw_column calls_columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMNS_CALLS,
-					       DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
-static const enum dw_column calls_people[] = {DWELL_COLUMNS_SITES_PEOPLE, DWELL_PEOPLE_BEHIND,
-					      DWELL_COLUMN_END};
-static const enum dw_column allocs_columns[] = {
-	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS,
-	DWELL_COLUMNS_ALLOCS,  DWELL_COLUMNS_LIFE,	DWELL_COLUMN_END};
-static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE,
-					       DWELL_COLUMN_INSTRUCTION_ADDRESS,
-					       DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_END};
-
-#define PARTS (DWELL_TOTALS_INSTRUCTIONS | DWELL_TOTALS_FUNCTIONS)
+static const enum dw_column columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
+					  DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_LINE_BEGIN,
+					  DWELL_COLUMN_INSTRUCTION, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_listing = {
 	.name = "instructions",
-	.samples = {PARTS, columns, people, DWELL_COLUMN_INSTRUCTION_ADDRESS},
-	.calls = {PARTS, calls_columns, calls_people, DWELL_COLUMN_INSTRUCTION_ADDRESS},
-	.allocs = {PARTS, allocs_columns, allocs_people, DWELL_COLUMN_INSTRUCTION_ADDRESS},
+	.parts = DWELL_TOTALS_INSTRUCTIONS | DWELL_TOTALS_FUNCTIONS,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_INSTRUCTION_ADDRESS,
+	.sites = DWELL_SITES_ALWAYS,
 	.function = DWELL_FUNCTION_MUST,
 	.open = open_listing,
 	.row = listing_row,

@@ -9,7 +9,7 @@
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -120,39 +120,23 @@ static int open_modules(struct dw_view *v)
 	return rc ? rc : dw_order_tree(v, dw_take_ptr(parent));
 }
 
-static const enum dw_column columns[] = {DWELL_COLUMN_NAME,	     DWELL_COLUMN_PROCESS_ID,
-					 DWELL_COLUMN_PROCESS_NAME,  DWELL_COLUMN_MODULE_NAME,
-					 DWELL_COLUMN_MODULE_PATH,   DWELL_COLUMN_SOURCE_FILE,
-					 DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,
-					 DWELL_COLUMNS_SAMPLES,	     DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, DWELL_COLUMN_NAME,
-					DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
-static const enum dw_column calls_columns[] = {
+static const enum dw_column columns[] = {
 	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
 	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMNS_CALLS,
-	DWELL_COLUMNS_TIMES,	    DWELL_COLUMN_END};
-static const enum dw_column calls_people[] = {DWELL_COLUMNS_CALLS_PEOPLE, DWELL_COLUMN_NAME,
-					      DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
-static const enum dw_column allocs_columns[] = {
-	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMNS_ALLOCS,
-	DWELL_COLUMNS_LIFE,	    DWELL_COLUMN_END};
-static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE, DWELL_COLUMN_NAME,
-					       DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
+	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMN_COUNTS,
+	DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_NAME,
+					  DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_modules = {
 	.name = "modules",
 	.help = "modules, their functions, and what was sampled of lines and instructions",
-	.samples = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
-			    DWELL_TOTALS_INSTRUCTIONS,
-		    columns, people, DWELL_COLUMN_INCLUSIVE},
-	.calls = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS, calls_columns, calls_people,
-		  DWELL_COLUMN_EI},
-	.allocs = {DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
-			   DWELL_TOTALS_INSTRUCTIONS,
-		   allocs_columns, allocs_people, DWELL_COLUMN_BYTES_INCLUSIVE},
+	.parts = DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
+		 DWELL_TOTALS_INSTRUCTIONS,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
+	.not_of_calls = DWELL_TOTALS_LINES | DWELL_TOTALS_INSTRUCTIONS,
 	.tree = DWELL_COLUMN_NAME,
 	.open = open_modules,
 	.row = module_row,

@@ -8,6 +8,7 @@
 #include "view/order.h"
 
 #include "base/cleanup.h"
+#include "view/column-groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,15 +77,9 @@ static int compare_texts_back(const void *pa, const void *pb)
 
 static enum dw_column sort_column(const struct dw_view *v)
 {
-	enum dw_column own = dw_view_columns(v->ops, v->request.profile)->sort;
-
 	if (v->request.sort)
 		return v->request.sort;
-	if (!dw_totals_go_by_waits(v->request.totals))
-		return own;
-	return own == DWELL_COLUMN_INCLUSIVE   ? DWELL_COLUMN_BLOCKED_INCLUSIVE
-	       : own == DWELL_COLUMN_EXCLUSIVE ? DWELL_COLUMN_BLOCKED_EXCLUSIVE
-					       : own;
+	return dw_view_sort(v->ops, v->request.profile, dw_totals_go_by_waits(v->request.totals));
 }
 
 /* Numbers of a column as integers that sort alike; empty is smaller than 0. */
@@ -122,7 +117,8 @@ static bool is_falling(const struct dw_view *v, enum dw_column column)
 /* Whether @column shows the inclusive one of a row's values, of calls or allocations. */
 static bool is_inclusive(enum dw_column column)
 {
-	return column == DWELL_COLUMN_EI || column == DWELL_COLUMN_BYTES_INCLUSIVE;
+	return column == dw_columns_lead(DWELL_MEASURE_ELAPSED, false) ||
+	       column == dw_columns_lead(DWELL_MEASURE_BYTES, false);
 }
 
 /* Rows that are sorted by their values alone need not be put together: shares are in the order of
@@ -130,8 +126,7 @@ static bool is_inclusive(enum dw_column column)
 static bool fill_by_values(const struct dw_view *v, enum dw_column column, struct entry *e)
 {
 	const struct dw_values *values;
-	bool is_exclusive =
-		column == DWELL_COLUMN_EXCLUSIVE || column == DWELL_COLUMN_EXCLUSIVE_PCT;
+	bool is_exclusive = dw_column_info(column)->exclusive;
 
 	if (!v->ops->values || !(dw_column_is_value(column) || is_inclusive(column)))
 		return false;

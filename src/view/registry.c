@@ -1,4 +1,5 @@
 /* The list of views, and opening one. */
+#include "view/column-groups.h"
 #include "view/views.h"
 
 #include <stdlib.h>
@@ -26,50 +27,39 @@ const struct dw_view_ops *dw_view_find(const char *name)
 	return *ops;
 }
 
-const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
-					      const struct dw_profile *p)
+bool dw_view_suits(const struct dw_view_ops *ops, const struct dw_profile *p)
 {
-	switch (dw_profile_method(p)) {
-	case DWELL_METHOD_INSTRUMENTATION:
-		return ops->statements.all && dw_facts_get(&p->facts, "statements_instrumented", 0)
-			       ? &ops->statements
-			       : &ops->calls;
-	case DWELL_METHOD_MEMORY:
-		return &ops->allocs;
-	default:
-		return &ops->samples;
-	}
+	return !ops->needs || dw_measures_has(dw_profile_measures(p), ops->needs);
 }
 
-/* Whether @p may know of @column: the life of objects is not known of samples, errors only of them,
- * and what a range changed only of one.
- */
-static bool has_column(const struct dw_profile *p, enum dw_column column)
+unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p)
 {
-	bool is_sampling = dw_profile_method(p) == DWELL_METHOD_SAMPLING;
-	bool is_sampled = dw_facts_get(&p->facts, "sample_bytes", 0) > 0;
-
-	if (column >= DWELL_COLUMN_BLOCKED_INCLUSIVE &&
-	    column <= DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT)
-		return !is_sampling || dw_profile_has_waits(p);
-	if (column >= DWELL_COLUMN_BYTES_INCLUSIVE_ERROR && column <= DWELL_COLUMN_BYTES_ERROR)
-		return is_sampled;
-	if ((column >= DWELL_COLUMN_INSTANCES_BEFORE && column <= DWELL_COLUMN_INSTANCES_MOST) ||
-	    (column >= DWELL_COLUMN_BYTES_BEFORE && column <= DWELL_COLUMN_BYTES_MOST))
-		return !is_sampled && dw_allocations_ranged(&p->allocations);
-	if (column == DWELL_COLUMN_INSTANCES || column == DWELL_COLUMN_INSTANCES_PCT ||
-	    column == DWELL_COLUMN_BYTES || column == DWELL_COLUMN_BYTES_PCT)
-		return true;
-	return !is_sampled || column < DWELL_COLUMN_INSTANCES || column > DWELL_COLUMN_BYTES_MOST;
+	return ops->parts & ~(dw_profile_has_calls(p) ? ops->not_of_calls : 0);
 }
 
-void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,
-			  enum dw_column *ret)
+static bool has_sites(const struct dw_view_ops *ops, const struct dw_profile *p)
 {
-	for (; *from; from++)
-		if (has_column(p, *from))
-			*ret++ = *from;
-	*ret = DWELL_COLUMN_END;
+	if (!dw_profile_has_calls(p))
+		return false;
+	return ops->sites == DWELL_SITES_ALWAYS ||
+	       (ops->sites == DWELL_SITES_WITHOUT_STATEMENTS &&
+		!dw_facts_get(&p->facts, "statements_instrumented", 0));
+}
+
+void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, bool defaults,
+		     enum dw_column *ret)
+{
+	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p),
+			  defaults && has_sites(ops, p), ret);
+}
+
+enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited)
+{
+	enum dw_measure lead = dw_measures_lead(dw_profile_measures(p), waited);
+
+	if (ops->sort == DWELL_COLUMN_LEAD_EXCLUSIVE)
+		return dw_columns_lead(lead, !has_sites(ops, p));
+	return ops->sort == DWELL_COLUMN_LEAD_INCLUSIVE ? dw_columns_lead(lead, false) : ops->sort;
 }
 
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

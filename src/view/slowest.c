@@ -6,7 +6,7 @@
  * tells activations apart.
  */
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -87,7 +87,7 @@ static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL,
 					 DWELL_COLUMN_IO_CALLS,
 					 DWELL_COLUMN_BLOCKING_CALLS,
 					 DWELL_COLUMN_END};
-static const enum dw_column people[] = {
+static const enum dw_column defaults[] = {
 	DWELL_COLUMN_EI,	DWELL_COLUMN_AE,       DWELL_COLUMN_CALLEES,	DWELL_COLUMN_IO,
 	DWELL_COLUMN_BLOCKING,	DWELL_COLUMN_SWITCHED, DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_ID,
 	DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_END};
@@ -95,7 +95,11 @@ static const enum dw_column people[] = {
 const struct dw_view_ops dw_view_slowest = {
 	.name = "slowest",
 	.help = "single calls that took longest, of all functions or of FUNCTION",
-	.calls = {DWELL_TOTALS_SLOWEST, columns, people, DWELL_COLUMN_EI},
+	.parts = DWELL_TOTALS_SLOWEST,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_EI,
+	.needs = DWELL_MEASURE_CALLS,
 	.function = DWELL_FUNCTION_MAY,
 	.open = open_slowest,
 	.row = slow_row,

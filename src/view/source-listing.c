@@ -7,7 +7,7 @@
  * there.
  */
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/source-text.h"
 #include "view/subject.h"
@@ -203,27 +203,18 @@ static void release_listing(struct dw_view *v)
 	free(l);
 }
 
-#define PEOPLE_BEHIND DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_END
-
-static const enum dw_column columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMNS_SAMPLES,
-					 DWELL_COLUMN_END};
-static const enum dw_column people[] = {DWELL_COLUMNS_SAMPLES_PEOPLE, PEOPLE_BEHIND};
-static const enum dw_column calls_columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMNS_CALLS,
-					       DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
-static const enum dw_column calls_people[] = {DWELL_COLUMNS_SITES_PEOPLE, PEOPLE_BEHIND};
-static const enum dw_column allocs_columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMNS_ALLOCS,
-						DWELL_COLUMNS_LIFE, DWELL_COLUMN_END};
-static const enum dw_column allocs_people[] = {DWELL_COLUMNS_ALLOCS_PEOPLE, PEOPLE_BEHIND};
-static const enum dw_column statements_people[] = {DWELL_COLUMNS_CALLS_PEOPLE, PEOPLE_BEHIND};
-
-#define PARTS (DWELL_TOTALS_LINES | DWELL_TOTALS_FUNCTIONS)
+static const enum dw_column columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_LINE_BEGIN,
+					  DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_source_listing = {
 	.name = "lines",
-	.samples = {PARTS, columns, people, DWELL_COLUMN_LINE_BEGIN},
-	.calls = {PARTS, calls_columns, calls_people, DWELL_COLUMN_LINE_BEGIN},
-	.allocs = {PARTS, allocs_columns, allocs_people, DWELL_COLUMN_LINE_BEGIN},
-	.statements = {PARTS, calls_columns, statements_people, DWELL_COLUMN_LINE_BEGIN},
+	.parts = DWELL_TOTALS_LINES | DWELL_TOTALS_FUNCTIONS,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_LINE_BEGIN,
+	.sites = DWELL_SITES_WITHOUT_STATEMENTS,
 	.function = DWELL_FUNCTION_MUST,
 	.open = open_listing,
 	.row = listing_row,

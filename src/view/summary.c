@@ -7,7 +7,7 @@
 #include "analysis/hot-path.h"
 #include "analysis/hot-types.h"
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -134,26 +134,18 @@ static void release_summary(struct dw_view *v)
 }
 
 static const enum dw_column columns[] = {
-	DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,    DWELL_COLUMN_NAME, DWELL_COLUMN_MODULE_NAME,
-	DWELL_COLUMN_PROCESSES, DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
-static const enum dw_column calls_columns[] = {
 	DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,  DWELL_COLUMN_NAME,	  DWELL_COLUMN_MODULE_NAME,
-	DWELL_COLUMN_PROCESSES, DWELL_COLUMNS_CALLS, DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
-static const enum dw_column allocs_columns[] = {
-	DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,   DWELL_COLUMN_NAME,  DWELL_COLUMN_MODULE_NAME,
-	DWELL_COLUMN_PROCESSES, DWELL_COLUMNS_ALLOCS, DWELL_COLUMNS_LIFE, DWELL_COLUMN_END};
+	DWELL_COLUMN_PROCESSES, DWELL_COLUMN_COUNTS, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_summary = {
 	.name = "summary",
 	.help = "the hot path and the functions that do most of the work",
-	.samples = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS, columns,
-		    columns, DWELL_COLUMN_END},
-	.calls = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
-			  DWELL_TOTALS_SLOWEST | DWELL_TOTALS_OUTSIDE,
-		  calls_columns, calls_columns, DWELL_COLUMN_END},
-	.allocs = {DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
-			   DWELL_TOTALS_TYPES | DWELL_TOTALS_GCS,
-		   allocs_columns, allocs_columns, DWELL_COLUMN_END},
+	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
+		 DWELL_TOTALS_SLOWEST | DWELL_TOTALS_OUTSIDE | DWELL_TOTALS_TYPES |
+		 DWELL_TOTALS_GCS,
+	.columns = columns,
+	.defaults = columns,
+	.sort = DWELL_COLUMN_END,
 	.open = open_summary,
 	.row = summary_row,
 	.release = release_summary,

@@ -1,6 +1,6 @@
 /* The views of processes and of threads: all of them, those without samples too. */
 #include "analysis/totals.h"
-#include "view/columns-of.h"
+#include "view/column-groups.h"
 #include "view/order.h"
 #include "view/subject.h"
 #include "view/views.h"
@@ -44,82 +44,28 @@ static void thread_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 }
 
 static const enum dw_column process_columns[] = {
-	DWELL_COLUMN_UNIQUE_ID, DWELL_COLUMN_ID,       DWELL_COLUMN_NAME, DWELL_COLUMN_BEGIN_TIME,
-	DWELL_COLUMN_END_TIME,	DWELL_COLUMNS_SAMPLES, DWELL_COLUMN_END};
-static const enum dw_column thread_columns[] = {DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,
-						DWELL_COLUMN_NAME,	   DWELL_COLUMN_BEGIN_TIME,
-						DWELL_COLUMN_END_TIME,	   DWELL_COLUMN_PROCESS_ID,
-						DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_THREAD_NAME,
-						DWELL_COLUMNS_SAMPLES,	   DWELL_COLUMN_END};
-static const enum dw_column process_people[] = {DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
-						DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-						DWELL_COLUMN_EXCLUSIVE_PCT,
-						DWELL_COLUMN_EXCLUSIVE,
-						DWELL_COLUMN_ID,
-						DWELL_COLUMN_NAME,
-						DWELL_COLUMN_BEGIN_TIME,
-						DWELL_COLUMN_END_TIME,
-						DWELL_COLUMN_END};
-static const enum dw_column thread_people[] = {DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
-					       DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-					       DWELL_COLUMN_EXCLUSIVE_PCT,
-					       DWELL_COLUMN_EXCLUSIVE,
-					       DWELL_COLUMN_ID,
-					       DWELL_COLUMN_NAME,
-					       DWELL_COLUMN_THREAD_NAME,
-					       DWELL_COLUMN_PROCESS_NAME,
-					       DWELL_COLUMN_BEGIN_TIME,
-					       DWELL_COLUMN_END_TIME,
-					       DWELL_COLUMN_END};
-static const enum dw_column process_calls_columns[] = {
 	DWELL_COLUMN_UNIQUE_ID, DWELL_COLUMN_ID,     DWELL_COLUMN_NAME,	  DWELL_COLUMN_BEGIN_TIME,
-	DWELL_COLUMN_END_TIME,	DWELL_COLUMNS_CALLS, DWELL_COLUMNS_TIMES, DWELL_COLUMN_END};
-static const enum dw_column thread_calls_columns[] = {
+	DWELL_COLUMN_END_TIME,	DWELL_COLUMN_COUNTS, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column process_defaults[] = {
+	DWELL_COLUMN_DEFAULT_OWN_VALUES, DWELL_COLUMN_ID,	DWELL_COLUMN_NAME,
+	DWELL_COLUMN_BEGIN_TIME,	 DWELL_COLUMN_END_TIME, DWELL_COLUMN_END};
+static const enum dw_column thread_columns[] = {
 	DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,	     DWELL_COLUMN_NAME,
 	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_END_TIME,    DWELL_COLUMN_PROCESS_ID,
-	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMNS_CALLS,
-	DWELL_COLUMNS_TIMES,	   DWELL_COLUMN_END};
-static const enum dw_column process_calls_people[] = {
-	DWELL_COLUMNS_TASKS_PEOPLE, DWELL_COLUMN_ID,	   DWELL_COLUMN_NAME,
-	DWELL_COLUMN_BEGIN_TIME,    DWELL_COLUMN_END_TIME, DWELL_COLUMN_END};
-static const enum dw_column thread_calls_people[] = {
-	DWELL_COLUMNS_TASKS_PEOPLE, DWELL_COLUMN_ID,	       DWELL_COLUMN_NAME,
-	DWELL_COLUMN_THREAD_NAME,   DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_BEGIN_TIME,
-	DWELL_COLUMN_END_TIME,	    DWELL_COLUMN_END};
-static const enum dw_column process_allocs_columns[] = {
-	DWELL_COLUMN_UNIQUE_ID, DWELL_COLUMN_ID,      DWELL_COLUMN_NAME,  DWELL_COLUMN_BEGIN_TIME,
-	DWELL_COLUMN_END_TIME,	DWELL_COLUMNS_ALLOCS, DWELL_COLUMNS_LIFE, DWELL_COLUMN_END};
-static const enum dw_column thread_allocs_columns[] = {
-	DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,	     DWELL_COLUMN_NAME,
-	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_END_TIME,    DWELL_COLUMN_PROCESS_ID,
-	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMNS_ALLOCS,
-	DWELL_COLUMNS_LIFE,	   DWELL_COLUMN_END};
-static const enum dw_column process_allocs_people[] = {DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
-						       DWELL_COLUMN_BYTES_EXCLUSIVE,
-						       DWELL_COLUMN_ALLOCS_EXCLUSIVE,
-						       DWELL_COLUMN_ID,
-						       DWELL_COLUMN_NAME,
-						       DWELL_COLUMN_BEGIN_TIME,
-						       DWELL_COLUMN_END_TIME,
-						       DWELL_COLUMN_END};
-static const enum dw_column thread_allocs_people[] = {DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
-						      DWELL_COLUMN_BYTES_EXCLUSIVE,
-						      DWELL_COLUMN_ALLOCS_EXCLUSIVE,
-						      DWELL_COLUMN_ID,
-						      DWELL_COLUMN_NAME,
-						      DWELL_COLUMN_THREAD_NAME,
-						      DWELL_COLUMN_PROCESS_NAME,
-						      DWELL_COLUMN_BEGIN_TIME,
-						      DWELL_COLUMN_END_TIME,
-						      DWELL_COLUMN_END};
+	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_COUNTS,
+	DWELL_COLUMN_VALUES,	   DWELL_COLUMN_END};
+static const enum dw_column thread_defaults[] = {
+	DWELL_COLUMN_DEFAULT_OWN_VALUES, DWELL_COLUMN_ID,	    DWELL_COLUMN_NAME,
+	DWELL_COLUMN_THREAD_NAME,	 DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_BEGIN_TIME,
+	DWELL_COLUMN_END_TIME,		 DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_processes = {
 	.name = "processes",
 	.help = "every process, those without samples too",
-	.samples = {DWELL_TOTALS_TASKS, process_columns, process_people, DWELL_COLUMN_EXCLUSIVE},
-	.calls = {DWELL_TOTALS_TASKS, process_calls_columns, process_calls_people, DWELL_COLUMN_EE},
-	.allocs = {DWELL_TOTALS_TASKS, process_allocs_columns, process_allocs_people,
-		   DWELL_COLUMN_BYTES_EXCLUSIVE},
+	.parts = DWELL_TOTALS_TASKS,
+	.columns = process_columns,
+	.defaults = process_defaults,
+	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
 	.open = open_processes,
 	.row = process_row,
 };
@@ -127,10 +73,10 @@ const struct dw_view_ops dw_view_processes = {
 const struct dw_view_ops dw_view_threads = {
 	.name = "threads",
 	.help = "every thread, those without samples too",
-	.samples = {DWELL_TOTALS_TASKS, thread_columns, thread_people, DWELL_COLUMN_EXCLUSIVE},
-	.calls = {DWELL_TOTALS_TASKS, thread_calls_columns, thread_calls_people, DWELL_COLUMN_EE},
-	.allocs = {DWELL_TOTALS_TASKS, thread_allocs_columns, thread_allocs_people,
-		   DWELL_COLUMN_BYTES_EXCLUSIVE},
+	.parts = DWELL_TOTALS_TASKS,
+	.columns = thread_columns,
+	.defaults = thread_defaults,
+	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
 	.open = open_threads,
 	.row = thread_row,
 };

@@ -109,20 +109,24 @@ struct dw_view {
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };
 
-/* What a view reads and shows for one method; without columns it is not a view of that method. */
-struct dw_view_columns {
-	unsigned parts;		      /* enum dw_totals_part that it reads */
-	const enum dw_column *all;    /* in the order of files, or NULL */
-	const enum dw_column *people; /* those that tables show by default */
-	enum dw_column sort; /* default; amounts fall, texts rise. DWELL_COLUMN_END = as they are */
+/* Whether rows of a session of calls are call sites, of which nothing was measured alone. */
+enum dw_view_sites {
+	DWELL_SITES_NEVER = 0,
+	DWELL_SITES_WITHOUT_STATEMENTS, /* unless statements had probes themselves */
+	DWELL_SITES_ALWAYS,
 };
 
 struct dw_view_ops {
 	const char *name;
-	const char *help; /* one line, lower case, no full stop */
-	struct dw_view_columns samples, calls, allocs;
-	/* Calls whose statements had probes, too; no columns = the same as calls. */
-	struct dw_view_columns statements;
+	const char *help;		/* one line, lower case, no full stop */
+	unsigned parts;			/* enum dw_totals_part that it reads, */
+	unsigned not_of_calls;		/* but for these of a session of calls */
+	const enum dw_column *columns;	/* in the order of files, with DWELL_COLUMN_VALUES, ... */
+	const enum dw_column *defaults; /* those that tables show by default */
+	enum dw_column sort;   /* default, or DWELL_COLUMN_LEAD_...: amounts fall, texts rise.
+				  DWELL_COLUMN_END = as they are */
+	enum dw_measure needs; /* without it there is nothing to see; DWELL_MEASURE_NONE = always */
+	enum dw_view_sites sites;
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
 	const struct dw_view_ops *with_function; /* what it is with one; NULL = itself */
@@ -148,13 +152,19 @@ extern const struct dw_view_ops *const dw_views[];
 /* The view called @name, NULL when there is none. */
 const struct dw_view_ops *dw_view_find(const char *name);
 
-/* The columns that the view has for @p. */
-const struct dw_view_columns *dw_view_columns(const struct dw_view_ops *ops,
-					      const struct dw_profile *p);
+/* Whether the view shows anything of sessions like @p. */
+bool dw_view_suits(const struct dw_view_ops *ops, const struct dw_profile *p);
 
-/* Write those of @from that @p may know of to @ret, which has room for DWELL_COLUMNS_N. */
-void dw_view_list_columns(const struct dw_profile *p, const enum dw_column *from,
-			  enum dw_column *ret);
+/* The parts of totals that the view reads of @p: enum dw_totals_part. */
+unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p);
+
+/* Write the columns that the view has for @p, or @defaults alone, to @ret, which has room for
+ * DWELL_COLUMNS_N. */
+void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, bool defaults,
+		     enum dw_column *ret);
+
+/* The column by which the view orders rows of @p. @waited: threads waited. */
+enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited);
 
 /* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

@@ -15,18 +15,22 @@ TEST(columns_have_keys_and_are_found_by_both)
 		{DWELL_COLUMN_FUNCTION_LINE, "Function Line Number", "function_line_number"},
 	};
 
+	struct dw_profile none = DW_PROFILE_INIT;
+	enum dw_column functions[DWELL_COLUMNS_N];
+
+	dw_view_columns(&dw_view_functions, &none, false, functions);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const enum dw_column *all = dw_view_functions.samples.all;
 		char key[DWELL_KEY_MAX_BYTES];
 
 		dw_column_key(cases[i].column, key);
 		CHECK_STR(key, cases[i].key);
 		CHECK_STR(dw_column_title(cases[i].column), cases[i].title);
-		CHECK_INT(dw_column_find(all, cases[i].title, strlen(cases[i].title)),
+		CHECK_INT(dw_column_find(functions, cases[i].title, strlen(cases[i].title)),
 			  cases[i].column);
-		CHECK_INT(dw_column_find(all, cases[i].key, strlen(cases[i].key)), cases[i].column);
+		CHECK_INT(dw_column_find(functions, cases[i].key, strlen(cases[i].key)),
+			  cases[i].column);
 	}
-	CHECK_INT(dw_column_find(dw_view_functions.samples.all, "level", 5), DWELL_COLUMN_END);
+	CHECK_INT(dw_column_find(functions, "level", 5), DWELL_COLUMN_END);
 }
 
 TEST(every_column_has_a_title_and_a_key_of_its_own)

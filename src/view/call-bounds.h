@@ -1,9 +1,8 @@
-/*
- * Cells of what instrumentation measures.
- */
+/* How far times of calls can be trusted. */
 #pragma once
 
-#include "view/view.h"
+#include "model/profile.h"
+#include "model/totals.h"
 
 /*
  * How long the program may have worked in the calls of @t themselves at most, ns, where the mean
@@ -16,8 +15,3 @@ uint64_t dw_call_at_most(const struct dw_profile *p, const struct dw_call_total 
 /* Whether application times of @process (0 = of all) are upper bounds in @p: it is not known when
  * its threads were switched. */
 bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process);
-
-/* The cell of @row in @column, one of the columns from DWELL_COLUMN_CALLS on. Empty where the row
- * does not know it: means of no calls, ranges that nobody kept, what is a call site's own. */
-void dw_call_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
-		  struct dw_cell *ret);

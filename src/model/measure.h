@@ -1,0 +1,69 @@
+/*
+ * What is measured: one row a measure, from which columns, cells, shares and headers follow.
+ *
+ * To add one: its row here and in measure.c, where a row's value comes from (view/row-value.c), and
+ * its columns (view/column.c, view/column-groups.c).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dw_profile;
+
+enum dw_measure {
+	DWELL_MEASURE_NONE = 0, /* a column that tells about its row, not what was measured */
+	DWELL_MEASURE_SAMPLES,
+	DWELL_MEASURE_BLOCKED,
+	DWELL_MEASURE_CALLS,
+	DWELL_MEASURE_COUNTED, /* of the calls: those that were only counted */
+	DWELL_MEASURE_OVERHEAD,
+	DWELL_MEASURE_ELAPSED,
+	DWELL_MEASURE_APPLICATION,
+	DWELL_MEASURE_SWITCHES,
+	DWELL_MEASURE_IO_CALLS,
+	DWELL_MEASURE_BLOCKING_CALLS,
+	DWELL_MEASURE_OBJECTS,
+	/* What became of objects: the heaps in which they died in the order of enum dw_generation,
+	 * then those alive at the end, and of a range of time at its beginning, and how many of
+	 * these at least and at most survived it. */
+	DWELL_MEASURE_OBJECTS_GEN0,
+	DWELL_MEASURE_OBJECTS_GEN1,
+	DWELL_MEASURE_OBJECTS_GEN2,
+	DWELL_MEASURE_OBJECTS_LARGE,
+	DWELL_MEASURE_OBJECTS_PINNED,
+	DWELL_MEASURE_OBJECTS_ALIVE,
+	DWELL_MEASURE_OBJECTS_BEFORE,
+	DWELL_MEASURE_OBJECTS_LEAST,
+	DWELL_MEASURE_OBJECTS_MOST,
+	/* The same of their bytes. */
+	DWELL_MEASURE_BYTES,
+	DWELL_MEASURE_BYTES_GEN0,
+	DWELL_MEASURE_BYTES_GEN1,
+	DWELL_MEASURE_BYTES_GEN2,
+	DWELL_MEASURE_BYTES_LARGE,
+	DWELL_MEASURE_BYTES_PINNED,
+	DWELL_MEASURE_BYTES_ALIVE,
+	DWELL_MEASURE_BYTES_BEFORE,
+	DWELL_MEASURE_BYTES_LEAST,
+	DWELL_MEASURE_BYTES_MOST,
+	DWELL_MEASURE_DRAWS, /* objects drawn at random, from which all others are estimated */
+	DWELL_MEASURES,
+};
+
+_Static_assert(DWELL_MEASURES <= 64, "a set of measures is a word");
+
+/* A set of measures: bit 1 << enum dw_measure. */
+typedef uint64_t dw_measures;
+
+static inline bool dw_measures_has(dw_measures set, enum dw_measure measure)
+{
+	return set >> measure & 1;
+}
+
+/* The measures that @p was recorded with, those of which it has only zeros too. */
+dw_measures dw_profile_measures(const struct dw_profile *p);
+
+/* The one of @set by which rows come first. @waited: threads waited, and who asked for waits looks
+ * for the longest. */
+enum dw_measure dw_measures_lead(dw_measures set, bool waited);
