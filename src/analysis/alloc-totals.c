@@ -55,7 +55,7 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (!id && dw_alloc_values_none(&s->processes[id]))
 			continue;
-		row.allocs = add_total(ret, &s->processes[id], &row.values);
+		row.amounts = add_total(ret, &s->processes[id], &row.values);
 		ret->processes.v[ret->processes.n++] = row;
 	}
 	for (uint32_t id = 0; id < t->threads_n; id++) {
@@ -63,7 +63,7 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (!id && dw_alloc_values_none(&s->threads[id]))
 			continue;
-		row.allocs = add_total(ret, &s->threads[id], &row.values);
+		row.amounts = add_total(ret, &s->threads[id], &row.values);
 		ret->threads.v[ret->threads.n++] = row;
 	}
 	return 0;
@@ -80,7 +80,7 @@ static int count_types(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (dw_alloc_values_none(&s->types[id]))
 			continue;
-		row.allocs = add_total(ret, &s->types[id], &row.values);
+		row.amounts = add_total(ret, &s->types[id], &row.values);
 		ret->types.v[ret->types.n++] = row;
 	}
 	return 0;

@@ -520,7 +520,7 @@ static void emit_functions(struct dw_call_flat *f, uint32_t process, struct dw_t
 		*row = (struct dw_function_total){.process = process};
 		row->function =
 			dw_call_row_function(f->nodes, f->functions.rows.v[i].id, &row->thread);
-		row->calls = emit_total(f, &f->functions, i, &row->values, ret);
+		row->amounts = emit_total(f, &f->functions, i, &row->values, ret);
 		f->functions.rows.v[i].place = (uint32_t)ret->functions.n++;
 	}
 }
@@ -534,7 +534,7 @@ static void emit_modules(struct dw_call_flat *f, uint32_t process, struct dw_tot
 		*row = (struct dw_module_total){.process = process, .module = id};
 		if (id == f->nodes->subjects->modules_n)
 			row->module = (uint32_t)DWELL_MODULE_ROOT;
-		row->calls = emit_total(f, &f->modules, i, &row->values, ret);
+		row->amounts = emit_total(f, &f->modules, i, &row->values, ret);
 	}
 }
 
@@ -555,7 +555,7 @@ static void emit_lines(struct dw_call_flat *f, uint32_t process, struct dw_total
 		*row = f->nodes->subjects->lines.v[f->lines.rows.v[i].id];
 		row->process = process;
 		row->function_row = function_row(f, row->function);
-		row->calls = emit_total(f, &f->lines, i, &row->values, ret);
+		row->amounts = emit_total(f, &f->lines, i, &row->values, ret);
 		f->lines.rows.v[i].place = (uint32_t)ret->lines.n++;
 	}
 }
@@ -572,7 +572,7 @@ static void emit_instructions(struct dw_call_flat *f, uint32_t process, struct d
 		if (f->lines.ids_n)
 			place = f->lines.place[s->line[s->first[frame]]];
 		row->line_row = place ? f->lines.rows.v[place - 1].place : 0;
-		row->calls = emit_total(f, &f->instructions, i, &row->values, ret);
+		row->amounts = emit_total(f, &f->instructions, i, &row->values, ret);
 	}
 }
 
@@ -585,7 +585,7 @@ static void limit_to(const struct dw_call_flat *f, uint32_t function, const stru
 
 	if (row == UINT32_MAX)
 		return;
-	most = &ret->calls.v[ret->functions.v[row].calls].inclusive;
+	most = &ret->calls.v[ret->functions.v[row].amounts].inclusive;
 	limit(&values->elapsed_ns, most->elapsed_ns);
 	limit(&values->application_ns, most->application_ns);
 	limit(&values->whole_ns, most->whole_ns);
@@ -597,7 +597,7 @@ static void limit_to(const struct dw_call_flat *f, uint32_t function, const stru
 static void limit_edge(const struct dw_call_flat *f, struct dw_call_edge key,
 		       struct dw_edge_total *edge, struct dw_totals *ret)
 {
-	struct dw_call_total *total = &ret->calls.v[edge->calls];
+	struct dw_call_total *total = &ret->calls.v[edge->amounts];
 	struct dw_call_values *values = &total->inclusive;
 
 	limit_to(f, key.callee, ret, values);
@@ -620,7 +620,7 @@ static void emit_edges(struct dw_call_flat *f, uint32_t process, struct dw_total
 		row->caller = dw_call_row_function(f->nodes, key.caller, &thread);
 		if (row->caller == (uint32_t)DWELL_FUNCTION_ROOT)
 			row->caller = 0;
-		row->calls = emit_total(f, &f->edges, i, &row->values, ret);
+		row->amounts = emit_total(f, &f->edges, i, &row->values, ret);
 		limit_edge(f, key, row, ret);
 	}
 }

@@ -26,7 +26,7 @@ int dw_call_mutes_add(const struct dw_call_nodes *t, struct dw_totals *ret)
 	dw_vec_each(f, &ret->functions)
 		rc = rc || !mutes->n
 			     ? rc
-			     : dw_map_put(&rows, key(f->process, f->function), f->calls + 1);
+			     : dw_map_put(&rows, key(f->process, f->function), f->amounts + 1);
 	dw_vec_each(m, mutes) {
 		uint32_t function = dw_call_function_at(t, m->entry);
 		uint32_t row = function ? dw_map_get(&rows, key(m->process, function)) : 0;

@@ -30,9 +30,11 @@ static int find_rows(const struct dw_totals *t, struct rows *rows)
 
 	dw_vec_each(f, &t->functions)
 		rc = rc ? rc
-			: dw_map_put(&rows->functions, key(f->process, f->function), f->calls + 1);
+			: dw_map_put(&rows->functions, key(f->process, f->function),
+				     f->amounts + 1);
 	dw_vec_each(m, &t->modules)
-		rc = rc ? rc : dw_map_put(&rows->modules, key(m->process, m->module), m->calls + 1);
+		rc = rc ? rc
+			: dw_map_put(&rows->modules, key(m->process, m->module), m->amounts + 1);
 	return rc;
 }
 

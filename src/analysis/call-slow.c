@@ -32,7 +32,7 @@ int dw_call_slow_list(const struct dw_call_nodes *t, struct dw_totals *ret)
 
 	for (size_t i = 0; i < calls->slow.n; i++) {
 		const struct dw_call_slow *slow = &calls->slow.v[i];
-		struct dw_slow_total row = {.slow = (uint32_t)i, .calls = (uint32_t)ret->calls.n};
+		struct dw_slow_total row = {.slow = (uint32_t)i, .amounts = (uint32_t)ret->calls.n};
 		struct dw_call_total total;
 		uint32_t thread;
 

@@ -45,14 +45,14 @@ static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 
 		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
 			dw_call_values_add(&sum, &t->sums[t->order[i]]);
-		row.calls = add_total(ret, &sum, &row.values);
+		row.amounts = add_total(ret, &sum, &row.values);
 		if (id || is_something(&row.values))
 			ret->processes.v[ret->processes.n++] = row;
 	}
 	for (uint32_t id = 0; id < t->threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
-		row.calls = add_total(ret, &t->sums[id], &row.values);
+		row.amounts = add_total(ret, &t->sums[id], &row.values);
 		if (id || is_something(&row.values))
 			ret->threads.v[ret->threads.n++] = row;
 	}

@@ -395,7 +395,7 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 		row = &ret->functions.v[ret->functions.n++];
 		*row = (struct dw_function_total){
 			.process = process, .function = id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN};
-		row->values = take_values(t, i, ret, &row->allocs);
+		row->values = take_values(t, i, ret, &row->amounts);
 	}
 	return rc;
 }
@@ -410,7 +410,7 @@ static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *r
 		struct dw_module_total *row = &ret->modules.v[ret->modules.n++];
 
 		*row = (struct dw_module_total){.process = process, .module = t->touched[i]};
-		row->values = take_values(t, i, ret, &row->allocs);
+		row->values = take_values(t, i, ret, &row->amounts);
 	}
 	return rc;
 }
@@ -425,7 +425,7 @@ static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 
 		*row = f->subjects->lines.v[t->touched[i]];
 		row->process = process;
-		row->values = take_values(t, i, ret, &row->allocs);
+		row->values = take_values(t, i, ret, &row->amounts);
 		if (f->functions.n)
 			row->function_row = f->functions.rows[dense(row->function)].place;
 		t->rows[t->touched[i]].place = (uint32_t)ret->lines.n++;
@@ -450,7 +450,7 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 			.frame = frame,
 			.line_row = f->lines.n ? f->lines.rows[line].place : 0,
 		};
-		row->values = take_values(t, i, ret, &row->allocs);
+		row->values = take_values(t, i, ret, &row->amounts);
 	}
 	return rc;
 }
@@ -466,7 +466,7 @@ static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 
 		*row = (struct dw_edge_total){
 			.process = process, .caller = key.caller, .callee = key.callee};
-		row->values = take_values(t, i, ret, &row->allocs);
+		row->values = take_values(t, i, ret, &row->amounts);
 	}
 	return rc;
 }

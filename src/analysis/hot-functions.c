@@ -55,9 +55,9 @@ static int group_rows(const struct dw_profile *p, const struct dw_totals *t,
 		group->processes++;
 		group->values.inclusive += f->values.inclusive;
 		group->values.exclusive += f->values.exclusive;
-		if (f->blocked < t->blocked.n) {
-			group->blocked.inclusive += t->blocked.v[f->blocked].inclusive;
-			group->blocked.exclusive += t->blocked.v[f->blocked].exclusive;
+		if (f->amounts < t->blocked.n) {
+			group->blocked.inclusive += t->blocked.v[f->amounts].inclusive;
+			group->blocked.exclusive += t->blocked.v[f->amounts].exclusive;
 		}
 		group->key = order == DWELL_HOT_WAITS ? group->blocked : group->values;
 	}
@@ -119,9 +119,9 @@ static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, cons
 		uint32_t at = rc || !has_more ? 0 : dw_map_get(&wanted, key_of(p, f));
 
 		if (at && t->allocs.n)
-			add_allocs(&t->allocs.v[f->allocs], &ret->rows.v[at - 1]);
+			add_allocs(&t->allocs.v[f->amounts], &ret->rows.v[at - 1]);
 		else if (at)
-			add_calls(t, &t->calls.v[f->calls], &ret->rows.v[at - 1]);
+			add_calls(t, &t->calls.v[f->amounts], &ret->rows.v[at - 1]);
 	}
 	dw_map_release(&wanted);
 	return rc;

@@ -44,8 +44,8 @@ static int group_types(const struct dw_profile *p, const struct dw_totals *t,
 			break;
 		to = &ret->rows.v[at - 1];
 		to->processes++;
-		dw_alloc_values_add(&to->allocs.inclusive, &t->allocs.v[row->allocs].inclusive);
-		dw_alloc_count_add(&to->allocs.exclusive, &t->allocs.v[row->allocs].exclusive);
+		dw_alloc_values_add(&to->allocs.inclusive, &t->allocs.v[row->amounts].inclusive);
+		dw_alloc_count_add(&to->allocs.exclusive, &t->allocs.v[row->amounts].exclusive);
 	}
 	dw_map_release(&by_name);
 	return rc;

@@ -133,7 +133,7 @@ static int count_tasks(const struct selection *s, struct dw_totals *ret)
 
 		ns = s->has_waits ? s->waits.by_process[id] : 0;
 		if ((id || row.values.inclusive || ns) &&
-		    (add_blocked(s, ns, ret, &row.blocked) || dw_vec_push(&ret->processes, row)))
+		    (add_blocked(s, ns, ret, &row.amounts) || dw_vec_push(&ret->processes, row)))
 			return -ENOMEM;
 	}
 	for (uint32_t id = 0; id < s->threads_n; id++) {
@@ -141,7 +141,7 @@ static int count_tasks(const struct selection *s, struct dw_totals *ret)
 
 		ns = s->has_waits ? s->waits.by_thread[id] : 0;
 		if ((id || row.values.inclusive || ns) &&
-		    (add_blocked(s, ns, ret, &row.blocked) || dw_vec_push(&ret->threads, row)))
+		    (add_blocked(s, ns, ret, &row.amounts) || dw_vec_push(&ret->threads, row)))
 			return -ENOMEM;
 	}
 	return 0;

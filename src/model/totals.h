@@ -26,8 +26,8 @@ struct dw_values {
 };
 
 /*
- * All of what instrumentation says of a row. The rows' member `calls` is an index into
- * dw_totals.calls: there in every row of a session with calls, meaningless in others.
+ * All of what instrumentation says of a row. The rows' member `amounts` is an index into each of
+ * dw_totals.calls, .allocs and .blocked that is not empty.
  */
 struct dw_call_total {
 	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
@@ -54,23 +54,15 @@ enum dw_call_total_flag {
 struct dw_function_total {
 	uint32_t process;
 	uint32_t function;
-	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t thread;  /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
 struct dw_module_total {
 	uint32_t process;
-	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t module;  /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
@@ -98,11 +90,7 @@ struct dw_edge_total {
 	uint32_t process;
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
@@ -117,11 +105,7 @@ struct dw_line_total {
 	uint32_t column_end;
 	uint32_t function_row; /* index of its function's total, if functions were asked for too;
 				  UINT32_MAX = an inlined function, of which calls know nothing */
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t amounts;      /* index of its amounts */
 	struct dw_values values;
 };
 
@@ -132,31 +116,19 @@ struct dw_instruction_total {
 	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t amounts;  /* index of its amounts */
 	struct dw_values values;
 };
 
 struct dw_process_total {
 	uint32_t process;
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
 struct dw_thread_total {
 	uint32_t thread;
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
@@ -165,11 +137,7 @@ struct dw_slow_total {
 	uint32_t slow; /* index in the profile's calls.slow */
 	uint32_t process;
 	uint32_t function;
-	union {
-		uint32_t calls;	  /* index of its struct dw_call_total */
-		uint32_t allocs;  /* or dw_alloc_total, as the method is */
-		uint32_t blocked; /* or of samples, in dw_totals.blocked */
-	};
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
@@ -177,7 +145,7 @@ struct dw_slow_total {
 struct dw_type_total {
 	uint32_t type; /* type id */
 	uint32_t process;
-	uint32_t allocs; /* index of its struct dw_alloc_total */
+	uint32_t amounts; /* index of its amounts */
 	struct dw_values values;
 };
 
@@ -194,11 +162,12 @@ struct dw_totals {
 	 * own time there. */
 	uint32_t outside_module;
 	uint64_t outside_ns;
-	bool has_blocked;		      /* of samples: waits were recorded, too */
-	uint64_t blocked_ns;		      /* of all waits that passed the filter */
-	DW_VEC(struct dw_call_total) calls;   /* by the rows' member calls */
-	DW_VEC(struct dw_alloc_total) allocs; /* by the rows' member allocs; empty = others */
-	DW_VEC(struct dw_values) blocked;     /* ns, by the rows' member blocked; empty = others */
+	bool has_blocked;    /* of samples: waits were recorded, too */
+	uint64_t blocked_ns; /* of all waits that passed the filter */
+	/* By the rows' member amounts; empty = nothing was measured of the kind. */
+	DW_VEC(struct dw_call_total) calls;
+	DW_VEC(struct dw_alloc_total) allocs;
+	DW_VEC(struct dw_values) blocked; /* ns */
 	DW_VEC(struct dw_call_ranges) ranges;
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */

@@ -27,10 +27,10 @@ static int put(struct dw_alloc_table *t, sqlite3_stmt *st, const uint64_t *v, st
 	return dw_database_step(t->db, st, err);
 }
 
-int dw_alloc_table_put(struct dw_alloc_table *t, const struct dw_alloc_total *total,
+int dw_alloc_table_put(struct dw_alloc_table *t, int64_t id, const struct dw_alloc_total *total,
 		       struct dw_error *err)
 {
-	uint64_t v[TOTAL_COLUMNS] = {(uint64_t)++t->rows, total->inclusive.allocated.objects,
+	uint64_t v[TOTAL_COLUMNS] = {(uint64_t)id, total->inclusive.allocated.objects,
 				     total->inclusive.allocated.bytes, total->exclusive.objects,
 				     total->exclusive.bytes};
 
@@ -43,17 +43,18 @@ int dw_alloc_table_put(struct dw_alloc_table *t, const struct dw_alloc_total *to
 
 /* One row of type, and what it says of allocations. */
 static int put_type(struct dw_alloc_table *t, sqlite3_stmt *st, const struct dw_alloc_type *type,
-		    const struct dw_type_total *row, const struct dw_totals *totals)
+		    const struct dw_type_total *row, const struct dw_totals *totals, int64_t id)
 {
 	uint64_t v[] = {type->process,	       type->module,	      type->name,
-			row->values.inclusive, row->values.exclusive, (uint64_t)t->rows + 1};
+			row->values.inclusive, row->values.exclusive, (uint64_t)id};
 	int rc = put(t, st, v, NULL);
 
-	return rc ? rc : dw_alloc_table_put(t, &totals->allocs.v[row->allocs], NULL);
+	return rc ? rc : dw_alloc_table_put(t, id, &totals->allocs.v[row->amounts], NULL);
 }
 
 static int put_types(struct dw_alloc_table *t, const struct dw_profile *p,
-		     const struct dw_totals *totals, uint8_t *texts, struct dw_error *err)
+		     const struct dw_totals *totals, int64_t last, uint8_t *texts,
+		     struct dw_error *err)
 {
 	const __auto_type types = &totals->types;
 	dw_auto_free size_t *order = NULL;
@@ -70,7 +71,7 @@ static int put_types(struct dw_alloc_table *t, const struct dw_profile *p,
 			dw_allocations_get_type(&p->allocations, row->type);
 
 		texts[type->name] = 1;
-		rc = put_type(t, st, type, row, totals);
+		rc = put_type(t, st, type, row, totals, ++last);
 		if (rc)
 			dw_database_error(t->db, err);
 	}
@@ -115,9 +116,10 @@ static int put_gcs(struct dw_alloc_table *t, const struct dw_profile *p, uint8_t
 }
 
 int dw_alloc_table_fill(struct dw_alloc_table *t, const struct dw_profile *p,
-			const struct dw_totals *totals, uint8_t *texts, struct dw_error *err)
+			const struct dw_totals *totals, int64_t last, uint8_t *texts,
+			struct dw_error *err)
 {
-	int rc = put_types(t, p, totals, texts, err);
+	int rc = put_types(t, p, totals, last, texts, err);
 
 	return rc ? rc : put_gcs(t, p, texts, err);
 }

@@ -11,7 +11,6 @@
 struct dw_blocked_table {
 	struct dw_database *db; /* borrowed */
 	sqlite3_stmt *put;
-	int64_t rows; /* so far; the last one's id */
 };
 
 /* Whether @t->blocked[@index], if there are waits, is worth a row: 1/10000 of all blocked time. */
@@ -23,8 +22,8 @@ static inline bool dw_blocked_is_long(const struct dw_totals *t, uint32_t index)
 /* Start to fill it. 0 or a negative code. */
 int dw_blocked_table_open(struct dw_blocked_table *t, struct dw_database *db, struct dw_error *err);
 
-/* Add @ns as row t->rows + 1. 0 or a negative code. */
-int dw_blocked_table_put(struct dw_blocked_table *t, const struct dw_values *ns,
+/* Add @ns as row @id. 0 or a negative code. */
+int dw_blocked_table_put(struct dw_blocked_table *t, int64_t id, const struct dw_values *ns,
 			 struct dw_error *err);
 
 /* Let go of it. Zero-initialised is fine. */

@@ -41,7 +41,7 @@ static void bind_range(sqlite3_stmt *st, int *at, const struct dw_range_ns *r)
 	bind(st, at, dw_range_known(r), (uint64_t[]){r->min_ns, r->max_ns}, 2);
 }
 
-int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c,
+int dw_call_table_put(struct dw_call_table *t, int64_t id, const struct dw_call_total *c,
 		      const struct dw_call_ranges *ranges, struct dw_error *err)
 {
 	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
@@ -49,8 +49,7 @@ int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c,
 	bool exclusive = !(c->flags & DWELL_CALLS_NO_EXCLUSIVE);
 	int at = 1;
 
-	bind(t->put, &at, true,
-	     (uint64_t[]){(uint64_t)++t->rows, c->inclusive.calls, c->outer_calls}, 3);
+	bind(t->put, &at, true, (uint64_t[]){(uint64_t)id, c->inclusive.calls, c->outer_calls}, 3);
 	bind_values(t->put, &at, true, &c->inclusive);
 	bind_values(t->put, &at, exclusive, &c->exclusive);
 	bind_range(t->put, &at, &r->elapsed_inclusive);

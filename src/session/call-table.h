@@ -12,15 +12,14 @@ struct dw_call_table {
 	struct dw_database *db;	      /* borrowed */
 	const struct dw_calls *calls; /* whose totals these are, borrowed */
 	sqlite3_stmt *put;
-	int64_t rows; /* so far; the last one's id */
 };
 
 /* Start to fill the table with totals of @calls. 0 or a negative code. */
 int dw_call_table_open(struct dw_call_table *t, struct dw_database *db,
 		       const struct dw_calls *calls, struct dw_error *err);
 
-/* Add @c and its @ranges (NULL = not known) as row t->rows + 1. 0 or a negative code. */
-int dw_call_table_put(struct dw_call_table *t, const struct dw_call_total *c,
+/* Add @c and its @ranges (NULL = not known) as row @id. 0 or a negative code. */
+int dw_call_table_put(struct dw_call_table *t, int64_t id, const struct dw_call_total *c,
 		      const struct dw_call_ranges *ranges, struct dw_error *err);
 
 /* Let go of it. Zero-initialised is fine. */

@@ -40,26 +40,26 @@
 	" name INTEGER, build_id TEXT, deleted INTEGER, device INTEGER, inode INTEGER);" \
 	"CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER," \
 	" name INTEGER, begin_ns INTEGER, end_ns INTEGER, user_cpu_ns INTEGER," \
-	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER," \
 	" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER," \
-	" inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE function (id INTEGER PRIMARY KEY, module INTEGER, name TEXT," \
 	" file INTEGER, line INTEGER, address INTEGER);" \
 	"CREATE TABLE function_total (rank INTEGER PRIMARY KEY, process INTEGER," \
-	" function INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER," \
+	" function INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER," \
 	" lines INTEGER);" \
 	"CREATE TABLE module_total (rank INTEGER PRIMARY KEY, process INTEGER," \
-	" module INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" module INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER, process INTEGER," \
-	" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" function INTEGER, level INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE edge (rank INTEGER PRIMARY KEY, process INTEGER, caller INTEGER," \
-	" callee INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" callee INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE line (rank INTEGER PRIMARY KEY, process INTEGER, function INTEGER," \
 	" file INTEGER, line INTEGER, line_end INTEGER, column INTEGER," \
-	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, statement INTEGER," \
-	" offset INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" offset INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE call_total (id INTEGER PRIMARY KEY, calls INTEGER, outer_calls INTEGER," \
 	CALL_VALUES("inclusive") CALL_VALUES("exclusive") \
 	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
@@ -75,7 +75,7 @@
 	COLLECTED("gen_0") ", " COLLECTED("gen_1") ", " COLLECTED("gen_2") ", " \
 	COLLECTED("large") ", " COLLECTED("pinned") ");" \
 	"CREATE TABLE type (rank INTEGER PRIMARY KEY, process INTEGER, module INTEGER," \
-	" name INTEGER, inclusive INTEGER, exclusive INTEGER, calls INTEGER);" \
+	" name INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE collection (process INTEGER, number INTEGER, generation INTEGER, reason INTEGER," \
 	" blocking INTEGER, compacting INTEGER, thread INTEGER, begin_ns INTEGER," \
 	" pause_ns INTEGER, heap_before INTEGER, heap_after INTEGER, promoted INTEGER," \
@@ -117,7 +117,7 @@
 	SHARE("c.inclusive_ns", "inclusive_blocked_time") " AS inclusive_blocked_time_percent," \
 	" c.exclusive_ns AS exclusive_blocked_time, " \
 	SHARE("c.exclusive_ns", "inclusive_blocked_time") " AS exclusive_blocked_time_percent"
-#define WAITS_JOIN " LEFT JOIN blocked_total c ON c.id = t.calls"
+#define WAITS_JOIN " LEFT JOIN blocked_total c ON c.id = t.total"
 #define WAITS_SUMS SUM("inclusive_ns") SUM("exclusive_ns")
 #define WAITS_SUMS_JOIN CALLS_SUMS_JOIN
 #define BLOCKED_TABLE \
@@ -147,7 +147,7 @@
 	SHARE("c.blocked_exclusive_ns", "inclusive_blocked_time") \
 	" AS exclusive_blocked_time_percent, c.switches_exclusive AS context_switches," \
 	" c.io_calls_exclusive AS io_calls, c.blocking_calls_exclusive AS blocking_calls"
-#define CALLS_JOIN " LEFT JOIN call_total c ON c.id = t.calls"
+#define CALLS_JOIN " LEFT JOIN call_total c ON c.id = t.total"
 /* The same of several rows together, as columns of the same names. */
 #define SUM(column) ", sum(c." column ") AS " column
 #define SUM_VALUES(way) \
@@ -186,7 +186,7 @@
 	BOTH("bytes_exclusive", "exclusive_bytes", "inclusive_bytes") \
 	DIED("objects", "instances", "instances_alive_at_end") \
 	DIED("bytes", "bytes", "bytes_alive_at_end") HEAPS
-#define ALLOCS_JOIN " LEFT JOIN alloc_total c ON c.id = t.calls"
+#define ALLOCS_JOIN " LEFT JOIN alloc_total c ON c.id = t.total"
 #define BOTH_SUMS(what) SUM("objects_" what) SUM("bytes_" what)
 #define HEAP_SUMS(heap) SUM(heap "_objects") SUM(heap "_bytes")
 #define ALLOCS_SUMS \
@@ -222,13 +222,13 @@
 #define VIEW_CALLERS(CALL, VALUES, JOIN) \
 	"CREATE VIEW callers AS" \
 	" WITH t (root, type, place, rank, process, function, inclusive, exclusive," \
-	" calls) AS (" \
-	"SELECT callee, 1, 0, rank, process, caller, inclusive, exclusive, calls FROM edge" \
+	" total) AS (" \
+	"SELECT callee, 1, 0, rank, process, caller, inclusive, exclusive, total FROM edge" \
 	" UNION ALL " \
-	"SELECT function, 0, 1, rank, process, function, inclusive, exclusive, calls" \
+	"SELECT function, 0, 1, rank, process, function, inclusive, exclusive, total" \
 	" FROM function_total" \
 	" UNION ALL " \
-	"SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive, calls FROM edge" \
+	"SELECT caller, 2, 2, rank, process, callee, inclusive, exclusive, total FROM edge" \
 	" WHERE caller)" \
 	" SELECT " GEN("CASE WHEN t.function IS NULL THEN '[outermost]' WHEN t.function = 4294967295" \
 	" THEN '[stack cut]' ELSE f.name END") \
@@ -243,10 +243,10 @@
 #define VIEW_STATEMENT \
 	"CREATE VIEW statement AS" \
 	" SELECT rank AS id, process, function, file, line, line_end, column, column_end," \
-	" inclusive, exclusive, calls FROM line" \
+	" inclusive, exclusive, total FROM line" \
 	" UNION ALL" \
 	" SELECT -rank, process, function, NULL, NULL, NULL, NULL, NULL, inclusive, exclusive," \
-	" calls FROM function_total WHERE NOT lines;"
+	" total FROM function_total WHERE NOT lines;"
 
 #define VIEW_LINES(CALL, VALUES, JOIN) \
 	"CREATE VIEW lines AS" \
@@ -257,9 +257,9 @@
 #define VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
 	"CREATE VIEW instructions AS" \
 	" WITH t (rank, process, function, file, line, line_end, column, column_end, offset," \
-	" inclusive, exclusive, calls) AS (" \
+	" inclusive, exclusive, total) AS (" \
 	"SELECT i.rank, l.process, l.function, l.file, l.line, l.line_end, l.column," \
-	" l.column_end, i.offset, i.inclusive, i.exclusive, i.calls" \
+	" l.column_end, i.offset, i.inclusive, i.exclusive, i.total" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement)" \
 	" SELECT " GEN("f.name") ", " LOC ", " ADDRESS " AS instruction_address" CALL ", " VALUES \
 	" FROM t" GEN_JOINS("t.file") JOIN " ORDER BY t.rank;"
@@ -279,11 +279,11 @@
 #define SAMPLES_DEEPER \
 	" UNION ALL " \
 	"SELECT 2, l.process, f.module, l.function, l.file, l.line, NULL, " KEYS_TO_FUNCTION \
-	KEY("l", "id") ", NULL, NULL, l.inclusive, l.exclusive, l.calls" \
+	KEY("l", "id") ", NULL, NULL, l.inclusive, l.exclusive, l.total" \
 	" FROM statement l" MODULE_TOTAL("l") FUNCTION_TOTAL("l") \
 	" UNION ALL " \
 	"SELECT 3, l.process, f.module, l.function, l.file, l.line, i.offset, " \
-	KEYS_TO_FUNCTION KEY("l", "id") ", " KEY("i", "rank") ", i.inclusive, i.exclusive, i.calls" \
+	KEYS_TO_FUNCTION KEY("l", "id") ", " KEY("i", "rank") ", i.inclusive, i.exclusive, i.total" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement" \
 	MODULE_TOTAL("l") FUNCTION_TOTAL("l")
 #define CALLS_DEEPER
@@ -292,12 +292,12 @@
 #define VIEW_MODULES(CALL, VALUES, JOIN, DEEPER) \
 	"CREATE VIEW modules AS" \
 	" WITH t (level, process, module, function, file, line, offset, k0, i1, k1, i2, k2, i3, k3," \
-	" inclusive, exclusive, calls) AS (" \
+	" inclusive, exclusive, total) AS (" \
 	"SELECT 0, b.process, b.module, NULL, NULL, NULL, NULL, b.rank," \
-	" NULL, NULL, NULL, NULL, NULL, NULL, b.inclusive, b.exclusive, b.calls FROM module_total b" \
+	" NULL, NULL, NULL, NULL, NULL, NULL, b.inclusive, b.exclusive, b.total FROM module_total b" \
 	" UNION ALL " \
 	"SELECT 1, a.process, f.module, a.function, f.file, NULL, NULL, " KEYS_TO_FUNCTION \
-	"NULL, NULL, NULL, NULL, a.inclusive, a.exclusive, a.calls" \
+	"NULL, NULL, NULL, NULL, a.inclusive, a.exclusive, a.total" \
 	" FROM function_total a" MODULE_TOTAL("a") \
 	DEEPER \
 	") SELECT CASE t.level WHEN 0 THEN " NAME_OF_MODULE " WHEN 1 THEN f.name" \
@@ -330,7 +330,7 @@
 #define CALLS_WORK "'Functions with Most Individual Work'"
 #define ALLOCS_WORK "'Functions Allocating Most Memory'"
 #define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
-#define BLOCKED(t) "(SELECT inclusive_ns FROM blocked_total WHERE id = " t ".calls)"
+#define BLOCKED(t) "(SELECT inclusive_ns FROM blocked_total WHERE id = " t ".total)"
 /* Where nobody waited, as without waits. */
 #define HEAVY_BLOCKED \
 	"CASE " BLOCKED("a") " WHEN 0 THEN " HEAVY_INCLUSIVE \

@@ -38,6 +38,13 @@ enum { REST_ID = 0 }; /* of the function that stands for all that have no row */
 
 #define TRUNCATED_ID (-(int64_t)UINT32_MAX) /* of callees that the target had no memory for */
 
+/* What was measured of a row, borrowed; NULL = nothing of the kind. */
+struct amounts {
+	const struct dw_call_total *calls;
+	const struct dw_alloc_total *allocs;
+	const struct dw_values *blocked;
+};
+
 struct tables {
 	struct dw_database *db;
 	const struct dw_profile *p;
@@ -53,11 +60,10 @@ struct tables {
 	struct dw_call_table calls;
 	struct dw_alloc_table allocs;
 	struct dw_blocked_table blocked;
-	const struct dw_call_total *row_calls;	 /* of the row being written, borrowed */
-	struct dw_call_total node_calls;	 /* of the node being written */
-	const struct dw_alloc_total *row_allocs; /* as row_calls */
-	const struct dw_values *row_blocked;	 /* likewise */
-	const char *label; /* the one text of the row being written, borrowed */
+	struct amounts amounts;		 /* of the row being written */
+	struct dw_call_total node_calls; /* of the node being written */
+	int64_t amounts_n;		 /* written so far; the last one's id */
+	const char *label;		 /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	size_t row;    /* being written */
 	uint32_t rank; /* of that row, from 1 */
@@ -91,31 +97,24 @@ static int64_t function_id(uint32_t function, uint32_t thread)
 	return function == (uint32_t)DWELL_FUNCTION_TRUNCATED ? TRUNCATED_ID : (int64_t)function;
 }
 
-/* The row in alloc_total of @total; written after the row that names it. */
-static int64_t allocs(struct tables *t, const struct dw_alloc_total *total)
+/* The id that @a has in each of its tables; they are written after the row that names it. */
+static int64_t name_amounts(struct tables *t, const struct amounts *a)
 {
-	t->row_allocs = total;
-	return t->allocs.rows + 1;
+	t->amounts = *a;
+	return a->calls || a->allocs || a->blocked ? t->amounts_n + 1 : SQL_NULL;
 }
 
-/* The row in blocked_total of @ns, likewise. */
-static int64_t blocked(struct tables *t, const struct dw_values *ns)
+/* Likewise of the amounts that rows of totals name by @index. */
+static int64_t amounts(struct tables *t, uint32_t index)
 {
-	t->row_blocked = ns;
-	return t->blocked.rows + 1;
-}
+	const struct dw_totals *all = t->totals;
+	const struct amounts a = {
+		.calls = index < all->calls.n ? &all->calls.v[index] : NULL,
+		.allocs = index < all->allocs.n ? &all->allocs.v[index] : NULL,
+		.blocked = index < all->blocked.n ? &all->blocked.v[index] : NULL,
+	};
 
-/* The row in call_total of totals.calls[@index], or likewise of allocations or waits. */
-static int64_t calls(struct tables *t, uint32_t index)
-{
-	if (index < t->totals->blocked.n)
-		return blocked(t, &t->totals->blocked.v[index]);
-	if (index < t->totals->allocs.n)
-		return allocs(t, &t->totals->allocs.v[index]);
-	if (!t->has_calls)
-		return SQL_NULL;
-	t->row_calls = &t->totals->calls.v[index];
-	return t->calls.rows + 1;
+	return name_amounts(t, &a);
 }
 
 static void module_columns(struct tables *t, int64_t *v)
@@ -163,7 +162,7 @@ static void process_columns(struct tables *t, int64_t *v)
 	v[7] = time_or_null(p->kernel_cpu_ns);
 	v[8] = (int64_t)total->values.inclusive;
 	v[9] = (int64_t)total->values.exclusive;
-	v[10] = calls(t, total->calls);
+	v[10] = amounts(t, total->amounts);
 }
 
 static void thread_columns(struct tables *t, int64_t *v)
@@ -180,7 +179,7 @@ static void thread_columns(struct tables *t, int64_t *v)
 	v[6] = time_or_null(thread->end_ns);
 	v[7] = (int64_t)total->values.inclusive;
 	v[8] = (int64_t)total->values.exclusive;
-	v[9] = calls(t, total->calls);
+	v[9] = amounts(t, total->amounts);
 }
 
 static uint64_t function_key(uint32_t process, uint32_t function)
@@ -202,7 +201,7 @@ static void function_total_columns(struct tables *t, int64_t *v)
 	v[2] = function_id(total->function, total->thread);
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
-	v[5] = calls(t, total->calls);
+	v[5] = amounts(t, total->amounts);
 	v[6] = has_lines(t, total->process, total->function);
 	/* Without memory the instructions of this function are in no view. */
 	if (!v[6])
@@ -219,7 +218,7 @@ static void module_total_columns(struct tables *t, int64_t *v)
 	v[2] = or_null(total->module);
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
-	v[5] = calls(t, total->calls);
+	v[5] = amounts(t, total->amounts);
 }
 
 static void edge_columns(struct tables *t, int64_t *v)
@@ -232,7 +231,7 @@ static void edge_columns(struct tables *t, int64_t *v)
 	v[3] = total->callee;
 	v[4] = (int64_t)total->values.inclusive;
 	v[5] = (int64_t)total->values.exclusive;
-	v[6] = calls(t, total->calls);
+	v[6] = amounts(t, total->amounts);
 }
 
 static void line_columns(struct tables *t, int64_t *v)
@@ -251,7 +250,7 @@ static void line_columns(struct tables *t, int64_t *v)
 	v[7] = or_null(l->column_end);
 	v[8] = (int64_t)l->values.inclusive;
 	v[9] = (int64_t)l->values.exclusive;
-	v[10] = calls(t, l->calls);
+	v[10] = amounts(t, l->amounts);
 }
 
 /* The id of a statement in the view of that name. */
@@ -281,20 +280,33 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	}
 	v[3] = (int64_t)total->values.inclusive;
 	v[4] = (int64_t)total->values.exclusive;
-	v[5] = calls(t, total->calls);
+	v[5] = amounts(t, total->amounts);
 }
 
-/* Write one row through @st, and its calls. */
+/* Write @a, each kind to its table. */
+static int put_amounts(struct tables *t, const struct amounts *a)
+{
+	int64_t id = t->amounts_n + 1;
+	int rc = 0;
+
+	if (a->allocs)
+		rc = dw_alloc_table_put(&t->allocs, id, a->allocs, t->err);
+	if (!rc && a->blocked)
+		rc = dw_blocked_table_put(&t->blocked, id, a->blocked, t->err);
+	if (!rc && a->calls)
+		rc = dw_call_table_put(&t->calls, id, a->calls,
+				       dw_totals_ranges(t->totals, a->calls), t->err);
+	t->amounts_n += a->allocs || a->blocked || a->calls;
+	return rc;
+}
+
+/* Write one row through @st, and its amounts. */
 static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
-	const struct dw_call_total *row_calls = t->row_calls;
-	const struct dw_alloc_total *row_allocs = t->row_allocs;
-	const struct dw_values *row_blocked = t->row_blocked;
+	struct amounts a = t->amounts;
 	int rc;
 
-	t->row_calls = NULL;
-	t->row_allocs = NULL;
-	t->row_blocked = NULL;
+	t->amounts = (struct amounts){0};
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
@@ -303,26 +315,23 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
 	rc = dw_database_step(t->db, st, t->err);
-	if (!rc && row_allocs)
-		rc = dw_alloc_table_put(&t->allocs, row_allocs, t->err);
-	if (!rc && row_blocked)
-		rc = dw_blocked_table_put(&t->blocked, row_blocked, t->err);
-	if (rc || !row_calls)
-		return rc;
-	return dw_call_table_put(&t->calls, row_calls, dw_totals_ranges(t->totals, row_calls),
-				 t->err);
+	return rc ? rc : put_amounts(t, &a);
 }
 
-/* Likewise of the node that is being written. */
-static int64_t node_calls(struct tables *t)
+/* The id of the amounts of the node that is being written. */
+static int64_t node_amounts(struct tables *t)
 {
-	if (t->totals->node_blocked.n)
-		return blocked(t, &t->totals->node_blocked.v[t->row]);
-	if (!t->has_calls)
-		return SQL_NULL;
-	t->node_calls = dw_totals_node(t->totals, t->row);
-	t->row_calls = &t->node_calls;
-	return t->calls.rows + 1;
+	const struct dw_totals *all = t->totals;
+	struct amounts a = {
+		.allocs = all->node_allocs.n ? &all->node_allocs.v[t->row] : NULL,
+		.blocked = all->node_blocked.n ? &all->node_blocked.v[t->row] : NULL,
+	};
+
+	if (t->has_calls) {
+		t->node_calls = dw_totals_node(all, t->row);
+		a.calls = &t->node_calls;
+	}
+	return name_amounts(t, &a);
 }
 
 static void node_columns(struct tables *t, int64_t *v)
@@ -339,7 +348,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	v[4] = node->level;
 	v[5] = (int64_t)node->values.inclusive;
 	v[6] = (int64_t)node->values.exclusive;
-	v[7] = t->has_allocs ? allocs(t, &t->totals->node_allocs.v[t->row]) : node_calls(t);
+	v[7] = node_amounts(t);
 }
 
 typedef void columns_fn(struct tables *t, int64_t *v);
@@ -420,7 +429,7 @@ static bool keep_function(const struct tables *t, size_t row)
 static bool keep_edge(const struct tables *t, size_t row)
 {
 	return t->totals->edges.v[row].values.inclusive >= least_of_rows(t) ||
-	       dw_blocked_is_long(t->totals, t->totals->edges.v[row].blocked);
+	       dw_blocked_is_long(t->totals, t->totals->edges.v[row].amounts);
 }
 
 static bool keep_instruction(const struct tables *t, size_t row)
@@ -428,7 +437,7 @@ static bool keep_instruction(const struct tables *t, size_t row)
 	const struct dw_values *v = &t->totals->instructions.v[row].values;
 
 	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t) ||
-	       dw_blocked_is_long(t->totals, t->totals->instructions.v[row].blocked);
+	       dw_blocked_is_long(t->totals, t->totals->instructions.v[row].amounts);
 }
 
 /* Tell functions whose one statement is themselves from those with lines. Those of calls are call
@@ -642,9 +651,10 @@ static int put_all(struct tables *t)
 							   : dw_schema_samples_sql,
 				  t->err);
 
-	if (!rc)
-		rc = t->has_allocs ? dw_alloc_table_open(&t->allocs, t->db, t->err)
-				   : dw_call_table_open(&t->calls, t->db, &t->p->calls, t->err);
+	if (!rc && t->has_allocs)
+		rc = dw_alloc_table_open(&t->allocs, t->db, t->err);
+	if (!rc && t->has_calls)
+		rc = dw_call_table_open(&t->calls, t->db, &t->p->calls, t->err);
 	if (!rc && t->totals->has_blocked)
 		rc = dw_blocked_table_open(&t->blocked, t->db, t->err);
 	if (!rc)
@@ -658,7 +668,8 @@ static int put_all(struct tables *t)
 	if (!rc)
 		rc = put_totals(t);
 	if (!rc && t->has_allocs)
-		rc = dw_alloc_table_fill(&t->allocs, t->p, t->totals, t->texts, t->err);
+		rc = dw_alloc_table_fill(&t->allocs, t->p, t->totals, t->amounts_n, t->texts,
+					 t->err);
 	return rc ? rc : dw_text_table_write(t->db, &t->p->strings, t->texts, t->err);
 }
 

@@ -18,7 +18,7 @@ struct member {
 	uint32_t function;
 	enum dw_row_type type;
 	struct dw_values values;
-	uint32_t calls; /* index of its total, as elsewhere */
+	uint32_t amounts; /* index of its amounts, as elsewhere */
 };
 
 struct callers {
@@ -34,7 +34,7 @@ static int add_edges(struct callers *c, const struct dw_view *v, uint32_t proces
 	dw_vec_each(e, &v->request.totals->edges) {
 		bool callers = type == DWELL_ROW_CALLER;
 		struct member m = {process, callers ? e->caller : e->callee, type, e->values,
-				   e->calls};
+				   e->amounts};
 
 		if (e->process == process && (callers ? e->callee : e->caller) == function &&
 		    dw_vec_push(&c->members, m))
@@ -47,7 +47,7 @@ static int add_process(struct callers *c, const struct dw_view *v,
 		       const struct dw_function_total *total)
 {
 	struct member self = {total->process, total->function, DWELL_ROW_CURRENT, total->values,
-			      total->calls};
+			      total->amounts};
 
 	if (add_edges(c, v, total->process, DWELL_ROW_CALLER) || dw_vec_push(&c->members, self))
 		return -ENOMEM;
@@ -92,7 +92,7 @@ static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	(void)scratch;
 	dw_subject_function(v, m->process, m->function, ret);
 	ret->type = m->type;
-	dw_subject_values(v, m->values, m->calls, ret);
+	dw_subject_values(v, m->values, m->amounts, ret);
 }
 
 static void release_callers(struct dw_view *v)

@@ -188,7 +188,7 @@ static void listing_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 						.function = v->request.function,
 						.file = e->file,
 						.line = e->line,
-						.calls = NO_TOTAL},
+						.amounts = NO_TOTAL},
 			ret);
 }
 

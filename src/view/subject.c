@@ -1,16 +1,16 @@
 /* Rows from totals; see subject.h. */
 #include "view/subject.h"
 
-void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t more,
+void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t amounts,
 		       struct dw_row *row)
 {
 	const struct dw_totals *t = v->request.totals;
 
 	row->values = values;
-	row->calls = more < t->calls.n ? &t->calls.v[more] : NULL;
+	row->calls = amounts < t->calls.n ? &t->calls.v[amounts] : NULL;
 	row->ranges = row->calls ? dw_totals_ranges(t, row->calls) : NULL;
-	row->allocs = more < t->allocs.n ? &t->allocs.v[more] : NULL;
-	row->blocked = more < t->blocked.n ? &t->blocked.v[more] : NULL;
+	row->allocs = amounts < t->allocs.n ? &t->allocs.v[amounts] : NULL;
+	row->blocked = amounts < t->blocked.n ? &t->blocked.v[amounts] : NULL;
 }
 
 void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)
@@ -27,7 +27,7 @@ void dw_subject_function_total(const struct dw_view *v, const struct dw_function
 		dw_subject_root(total->process, total->thread, row);
 	else
 		dw_subject_function(v, total->process, total->function, row);
-	dw_subject_values(v, total->values, total->calls, row);
+	dw_subject_values(v, total->values, total->amounts, row);
 }
 
 void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
@@ -86,7 +86,7 @@ void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, 
 	row->column = line->column;
 	row->line_end = line->line_end;
 	row->column_end = line->column_end;
-	dw_subject_values(v, line->values, line->calls, row);
+	dw_subject_values(v, line->values, line->amounts, row);
 }
 
 /* The statement of the innermost function at @frame. */
@@ -120,7 +120,7 @@ void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction
 	line.process = instruction->process;
 	dw_subject_line(v, &line, row);
 	row->name = DWELL_NAME_ADDRESS;
-	dw_subject_values(v, instruction->values, instruction->calls, row);
+	dw_subject_values(v, instruction->values, instruction->amounts, row);
 	if (f) {
 		row->flags |= DWELL_ROW_HAS_ADDRESS;
 		row->address =
@@ -136,5 +136,5 @@ void dw_subject_module(const struct dw_view *v, const struct dw_module_total *mo
 	row->flags |= DWELL_ROW_HAS_MODULE;
 	row->process = module->process;
 	row->module = module->module;
-	dw_subject_values(v, module->values, module->calls, row);
+	dw_subject_values(v, module->values, module->amounts, row);
 }

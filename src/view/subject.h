@@ -5,8 +5,8 @@
 
 #include "view/view.h"
 
-/* @row has @values, and of a session with calls or allocations the total of index @more. */
-void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t more,
+/* @row has @values, and the amounts of index @amounts. */
+void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t amounts,
 		       struct dw_row *row);
 
 /* @row is about the objects of @type (a type id). */

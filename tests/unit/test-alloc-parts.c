@@ -119,13 +119,13 @@ static bool is_same(const struct dw_totals *a, uint32_t at, const struct dw_tota
 }
 
 /* Whether each row of @list in @a has its like in @b, by the fields of @is_like. */
-#define AGREE(a, b, list, is_like)                                                          \
-	({                                                                                  \
-		size_t found_ = 0;                                                          \
-		dw_vec_each(x, &(a)->list)                                                  \
-			dw_vec_each(y, &(b)->list)                                          \
-				found_ += (is_like) && is_same(a, x->allocs, b, y->allocs); \
-		found_ == (a)->list.n && (b)->list.n == (a)->list.n;                        \
+#define AGREE(a, b, list, is_like)                                                            \
+	({                                                                                    \
+		size_t found_ = 0;                                                            \
+		dw_vec_each(x, &(a)->list)                                                    \
+			dw_vec_each(y, &(b)->list)                                            \
+				found_ += (is_like) && is_same(a, x->amounts, b, y->amounts); \
+		found_ == (a)->list.n && (b)->list.n == (a)->list.n;                          \
 	})
 
 static void compare(const struct dw_totals *a, const struct dw_totals *b, bool *check_failed)

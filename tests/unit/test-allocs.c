@@ -99,7 +99,7 @@ static const char *function(const struct world *w, uint32_t process, uint32_t id
 {
 	dw_vec_each(f, &w->t.functions)
 		if (f->process == process && f->function == id)
-			return say(&w->t.allocs.v[f->allocs]);
+			return say(&w->t.allocs.v[f->amounts]);
 	return "none";
 }
 
@@ -128,7 +128,7 @@ static const char *module(const struct world *w, uint32_t process, uint32_t id)
 {
 	dw_vec_each(m, &w->t.modules)
 		if (m->process == process && m->module == id)
-			return say(&w->t.allocs.v[m->allocs]);
+			return say(&w->t.allocs.v[m->amounts]);
 	return "none";
 }
 
@@ -136,7 +136,7 @@ static const char *edge(const struct world *w, uint32_t caller, uint32_t callee)
 {
 	dw_vec_each(e, &w->t.edges)
 		if (e->process == 1 && e->caller == caller && e->callee == callee)
-			return say(&w->t.allocs.v[e->allocs]);
+			return say(&w->t.allocs.v[e->amounts]);
 	return "none";
 }
 
@@ -144,7 +144,7 @@ static const char *line(const struct world *w, uint32_t of, uint32_t number)
 {
 	dw_vec_each(l, &w->t.lines)
 		if (l->process == 1 && l->function == of && l->line == number)
-			return say(&w->t.allocs.v[l->allocs]);
+			return say(&w->t.allocs.v[l->amounts]);
 	return "none";
 }
 
@@ -165,12 +165,12 @@ TEST(modules_edges_lines_and_tasks)
 	CHECK_STR(line(&w, w.make, 33), "13 520 / 13 520, 4 3 6");
 	CHECK_STR(line(&w, w.join, 7), "5 500 / 0 0, 5 0 0");
 	CHECK_INT(w.t.processes.n, 2);
-	CHECK_STR(say(&w.t.allocs.v[w.t.processes.v[0].allocs]), "18 1020 / 18 1020, 9 3 6");
-	CHECK_STR(say(&w.t.allocs.v[w.t.threads.v[1].allocs]), "4 37 / 4 37, 1 0 3");
+	CHECK_STR(say(&w.t.allocs.v[w.t.processes.v[0].amounts]), "18 1020 / 18 1020, 9 3 6");
+	CHECK_STR(say(&w.t.allocs.v[w.t.threads.v[1].amounts]), "4 37 / 4 37, 1 0 3");
 	CHECK_INT(w.t.types.n, 3);
 	CHECK_INT(w.t.types.v[0].type, w.node);
-	CHECK_STR(say(&w.t.allocs.v[w.t.types.v[0].allocs]), "13 520 / 13 520, 4 3 6");
-	CHECK_STR(say(&w.t.allocs.v[w.t.types.v[2].allocs]), "4 37 / 4 37, 1 0 3");
+	CHECK_STR(say(&w.t.allocs.v[w.t.types.v[0].amounts]), "13 520 / 13 520, 4 3 6");
+	CHECK_STR(say(&w.t.allocs.v[w.t.types.v[2].amounts]), "4 37 / 4 37, 1 0 3");
 	release(&w);
 }
 

@@ -76,7 +76,7 @@ static const struct dw_call_total *function_total(const struct world *w, uint32_
 
 	dw_vec_each(row, &w->t.functions)
 		if (row->function == function)
-			return &w->t.calls.v[row->calls];
+			return &w->t.calls.v[row->amounts];
 	return &none;
 }
 
@@ -86,7 +86,7 @@ static const struct dw_call_total *module_total(const struct world *w, uint32_t 
 
 	dw_vec_each(row, &w->t.modules)
 		if (row->module == module)
-			return &w->t.calls.v[row->calls];
+			return &w->t.calls.v[row->amounts];
 	return &none;
 }
 
@@ -97,7 +97,7 @@ static const struct dw_call_total *edge_total(const struct world *w, uint32_t ca
 
 	dw_vec_each(row, &w->t.edges)
 		if (row->caller == caller && row->callee == callee)
-			return &w->t.calls.v[row->calls];
+			return &w->t.calls.v[row->amounts];
 	return &none;
 }
 
@@ -280,7 +280,7 @@ TEST(call_sites_have_inclusive_values_only)
 	CHECK_INT(w.t.lines.v[0].function_row, UINT32_MAX);
 	CHECK_INT(w.t.functions.v[w.t.lines.v[1].function_row].function, w.main);
 	for (int i = 0; i < 3; i++) {
-		uint32_t calls = i ? w.t.lines.v[i - 1].calls : w.t.instructions.v[0].calls;
+		uint32_t calls = i ? w.t.lines.v[i - 1].amounts : w.t.instructions.v[0].amounts;
 
 		CHECK_TOTAL(&w.t.calls.v[calls], 7, 3, 30, 0);
 		CHECK(w.t.calls.v[calls].flags & DWELL_CALLS_NO_EXCLUSIVE);
@@ -564,14 +564,14 @@ static bool are_flat_rows_right(const struct forest *t, const struct dw_totals *
 	dw_vec_each(row, &totals->functions) {
 		struct wanted w = {.process = row->process, .function = entry_of(t, row->function)};
 
-		ok = ok && (!w.function || is_right(t, totals, row->calls, &w));
+		ok = ok && (!w.function || is_right(t, totals, row->amounts, &w));
 	}
 	dw_vec_each(row, &totals->modules) {
 		struct wanted w = {
 			.process = row->process, .module = row->module, .asks_module = true};
 
 		ok = ok && (row->module == (uint32_t)DWELL_MODULE_ROOT ||
-			    is_right(t, totals, row->calls, &w));
+			    is_right(t, totals, row->amounts, &w));
 	}
 	dw_vec_each(row, &totals->edges) {
 		struct wanted w = {.process = row->process,
@@ -579,12 +579,12 @@ static bool are_flat_rows_right(const struct forest *t, const struct dw_totals *
 				   .caller = entry_of(t, row->caller),
 				   .asks_edge = true};
 
-		ok = ok && is_right(t, totals, row->calls, &w);
+		ok = ok && is_right(t, totals, row->amounts, &w);
 	}
 	dw_vec_each(row, &totals->instructions) {
 		struct wanted w = {.process = row->process, .site = row->frame};
 
-		ok = ok && is_right(t, totals, row->calls, &w);
+		ok = ok && is_right(t, totals, row->amounts, &w);
 	}
 	return ok;
 }
@@ -596,13 +596,13 @@ static bool do_rows_add_up(const struct dw_totals *t)
 	struct dw_call_values functions = {0}, modules = {0}, nodes = {0}, threads = {0};
 
 	dw_vec_each(row, &t->functions)
-		dw_call_values_add(&functions, &t->calls.v[row->calls].exclusive);
+		dw_call_values_add(&functions, &t->calls.v[row->amounts].exclusive);
 	dw_vec_each(row, &t->modules)
-		dw_call_values_add(&modules, &t->calls.v[row->calls].exclusive);
+		dw_call_values_add(&modules, &t->calls.v[row->amounts].exclusive);
 	for (uint32_t i = 0; i < t->nodes.n; i++)
 		dw_call_values_add(&nodes, &node_total(t, i)->exclusive);
 	dw_vec_each(row, &t->threads)
-		dw_call_values_add(&threads, &t->calls.v[row->calls].exclusive);
+		dw_call_values_add(&threads, &t->calls.v[row->amounts].exclusive);
 	nodes.calls = functions.calls;
 	return !memcmp(&functions, &t->all.inclusive, sizeof functions) &&
 	       !memcmp(&modules, &functions, sizeof functions) &&
@@ -731,7 +731,7 @@ TEST(pruned_trees_keep_their_values)
 					     ->inclusive.overhead_ns;
 	dw_vec_each(row, &all.functions)
 		if (row->function == 3)
-			expected += all.calls.v[row->calls].inclusive.overhead_ns;
+			expected += all.calls.v[row->amounts].inclusive.overhead_ns;
 	CHECK_INT(inclusive, expected);
 	dw_totals_release(&all);
 	dw_totals_release(&some);

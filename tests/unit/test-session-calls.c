@@ -369,29 +369,31 @@ static void fill_totals(struct dw_totals *t)
 	}
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){
-			    .process = 1, .function = 1, .values = v_whole, .calls = 0});
+			    .process = 1, .function = 1, .values = v_whole, .amounts = 0});
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){
-			    .process = 1, .function = 2, .values = v_part, .calls = 1});
-	dw_vec_push(&t->modules, (struct dw_module_total){
-					 .process = 1, .module = 1, .values = v_whole, .calls = 0});
+			    .process = 1, .function = 2, .values = v_part, .amounts = 1});
+	dw_vec_push(&t->modules,
+		    (struct dw_module_total){
+			    .process = 1, .module = 1, .values = v_whole, .amounts = 0});
 	dw_vec_push(&t->nodes,
 		    (struct dw_node_total){.parent = UINT32_MAX, .process = 1, .values = v_whole});
 	dw_vec_push(&t->nodes, (struct dw_node_total){
 				       .process = 1, .function = 1, .level = 1, .values = v_whole});
-	dw_vec_push(&t->edges,
-		    (struct dw_edge_total){
-			    .process = 1, .caller = 1, .callee = 2, .values = v_part, .calls = 1});
+	dw_vec_push(
+		&t->edges,
+		(struct dw_edge_total){
+			.process = 1, .caller = 1, .callee = 2, .values = v_part, .amounts = 1});
 	dw_vec_push(&t->lines, (struct dw_line_total){.process = 1,
 						      .function = 1,
 						      .file = 1,
 						      .line = 7,
 						      .values = v_site,
-						      .calls = 2});
+						      .amounts = 2});
 	dw_vec_push(&t->processes,
-		    (struct dw_process_total){.process = 1, .values = v_whole, .calls = 0});
+		    (struct dw_process_total){.process = 1, .values = v_whole, .amounts = 0});
 	dw_vec_push(&t->threads,
-		    (struct dw_thread_total){.thread = 1, .values = v_whole, .calls = 0});
+		    (struct dw_thread_total){.thread = 1, .values = v_whole, .amounts = 0});
 }
 
 /* Whether the one row of view @from where @where holds has @what. */

@@ -155,15 +155,15 @@ TEST(samples_and_waits_are_apart)
 	CHECK_INT(t.nodes.v[0].values.inclusive, 2);
 	CHECK_INT(t.node_blocked.v[0].inclusive, 40);
 	CHECK_INT(t.threads.v[0].values.exclusive, 2);
-	CHECK_INT(t.blocked.v[t.threads.v[0].blocked].exclusive, 40);
+	CHECK_INT(t.blocked.v[t.threads.v[0].amounts].exclusive, 40);
 	CHECK_INT(t.instructions.n, 2);
 	dw_vec_each(row, &t.instructions) {
 		bool is_inner = row->frame == 2;
 
 		CHECK_INT(row->values.inclusive, is_inner ? 1 : 2);
 		CHECK_INT(row->values.exclusive, 1);
-		CHECK_INT(t.blocked.v[row->blocked].inclusive, is_inner ? 30 : 40);
-		CHECK_INT(t.blocked.v[row->blocked].exclusive, is_inner ? 30 : 10);
+		CHECK_INT(t.blocked.v[row->amounts].inclusive, is_inner ? 30 : 40);
+		CHECK_INT(t.blocked.v[row->amounts].exclusive, is_inner ? 30 : 10);
 	}
 	dw_totals_release(&t);
 	dw_profile_release(&p);
