@@ -119,6 +119,9 @@ static int add_text(const struct dw_view *v, struct listing *l, uint32_t process
 	for (size_t k = i; k < l->seen.n && l->seen.v[k].file == f->file; k++)
 		last = l->seen.v[k].line > last ? l->seen.v[k].line : last;
 	end = last - first < LINES_MAX ? last_line(v, l, last) : first;
+	/* What is of no line, or of one above. */
+	while (i < l->seen.n && l->seen.v[i].file == f->file && l->seen.v[i].line < first && !rc)
+		rc = dw_vec_push(&l->entries, l->seen.v[i++]);
 	for (uint32_t line = first; line <= end && !rc; line++) {
 		const struct entry e = {process, NO_TOTAL, f->file, line, 0};
 		size_t before = i, n;

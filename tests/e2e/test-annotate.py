@@ -101,8 +101,9 @@ def test_source(context, compiler):
     first, last = [i for i, line in enumerate(text, 1) if "spin(unsigned" in line][0], 0
     last = text.index("}", first) + 1
     rows = context.report("lines", "spin", "--source")["rows"]
-    expect(sorted({row["source_line_begin"] for row in rows}), list(range(first, last + 1)), "lines")
-    for row in rows:
+    known = [row for row in rows if row["source_line_begin"]]  # others are of no line, as clang says of moves
+    expect(sorted({row["source_line_begin"] for row in known}), list(range(first, last + 1)), "lines")
+    for row in known:
         expect(row["source_text"] or "", text[row["source_line_begin"] - 1].expandtabs(8), "text")
     own = value_of(context.report("functions"), "spin", "exclusive_samples")
     expect(sum(row["exclusive_samples"] for row in rows), own, "samples of the function")
