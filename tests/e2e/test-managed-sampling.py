@@ -145,7 +145,7 @@ def test_precompiled_single_file(context):
     """Its assemblies have the program's path before their name, and lines: as long as code is
     precompiled, the first one of the method."""
     command = single_file(context, "precompiled")
-    sample(context, command, "shares", "600")
+    sample(context, command, "shares", "1500")
     expect_lines(context, os.path.join(os.path.dirname(command), "source/shares.cs"), 0.4)
     expect({row["module_path"] for row in named(report(context, "functions")["rows"], "Shares.Half")},
            {f"{command}/managed.dll"}, "path of the module")

@@ -47,8 +47,10 @@ def check(context, least_ns):
         require(all_ns >= blocked_ns >= PART * all_ns, f"{name}: {blocked_ns} of {all_ns} ns blocked")
         if context.paths is not None:  # then no single calls are known
             continue
-        require(abs(row["max_elapsed_inclusive_time"] - slow[name]["elapsed_inclusive_time"]) < 1000,
-                f"the longest call of {name}")
+        # The slowest calls are less what probes cost in loops, extremes less what they cost here.
+        near = 1000 + row["time_inclusive_probe_overhead"] / 2
+        longest = row["max_elapsed_inclusive_time"], slow[name]["elapsed_inclusive_time"]
+        require(abs(longest[0] - longest[1]) < near, f"the longest call of {name}: {longest}, within {near}")
         require(abs(slow[name]["elapsed_inclusive_time"] - all_ns) < 100_000,
                 f"{name}: {slow[name]['elapsed_inclusive_time']} of {all_ns} ns in its slowest call")
         require(slow[name]["inclusive_blocked_time"] >= PART * all_ns, f"blocked in the slowest {name}")

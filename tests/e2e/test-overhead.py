@@ -214,7 +214,10 @@ def test_forked_children_inherit_what_is_known(context):
 
 
 def test_within_the_limit_all_is_measured(context):
-    report, told = record(context, "1 300", "--overhead", "100")
+    for _ in range(3):  # others on the machine may make probes cost more than the limit
+        report, told = record(context, "1 300", "--overhead", "100", "--forget")
+        if not report["session"]["functions_switched_off"]:
+            break
     expect(report["session"]["functions_switched_off"], 0, "functions switched off")
     for name in ("one_round", "tiny", "light", "heavy"):
         expect(sum(row["number_of_calls"] for row in rows_of(report, name)), told[0][name][0],

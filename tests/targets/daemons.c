@@ -70,6 +70,9 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[2], "filter")) {
 		if (!fork()) {
 			filter();
+			compute(ns / 2);
+			usleep(1000); /* that a switch is missed is known by the first look after it
+				       */
 			compute(ns);
 			_exit(0);
 		}

@@ -31,7 +31,7 @@ class Box {
     constructor() { this.list = [1, 2, 3, 4]; }
     get total() {
         let sum = 0;
-        for (let k = 0; k < 2000; k++)
+        for (let k = 0; k < 200; k++)
             for (const item of this.list) sum = (sum + item * k) | 0;
         return sum;
     }
@@ -41,7 +41,7 @@ const box = new Box();
 
 function boxed(n) {
     let sum = 0;
-    for (let i = 0; i < n; i += 8000) sum ^= box.total;
+    for (let i = 0; i < n; i += 800) sum ^= box.total;
     return sum;
 }
 
