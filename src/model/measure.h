@@ -1,7 +1,7 @@
 /*
  * What is measured: one row a measure, from which columns, cells, shares and headers follow.
  *
- * To add one: its row here and in measure.c, where a row's value comes from (view/row-value.c), and
+ * To add one: its row here and in measure.c, where a row's value comes from (amounts.c), and
  * its columns (view/column.c, view/column-groups.c).
  */
 #pragma once
@@ -16,10 +16,14 @@ enum dw_measure {
 	DWELL_MEASURE_SAMPLES,
 	DWELL_MEASURE_BLOCKED,
 	DWELL_MEASURE_CALLS,
-	DWELL_MEASURE_COUNTED, /* of the calls: those that were only counted */
+	DWELL_MEASURE_OUTER_CALLS, /* outermost activations, by which inclusive means divide */
+	DWELL_MEASURE_COUNTED,	   /* of the calls: those that were only counted, */
+	DWELL_MEASURE_MEASURED,	   /* and the others */
 	DWELL_MEASURE_OVERHEAD,
 	DWELL_MEASURE_ELAPSED,
 	DWELL_MEASURE_APPLICATION,
+	DWELL_MEASURE_WHOLE,  /* the same by the classic rule: only probes end intervals */
+	DWELL_MEASURE_OS_CPU, /* in system calls that count */
 	DWELL_MEASURE_SWITCHES,
 	DWELL_MEASURE_IO_CALLS,
 	DWELL_MEASURE_BLOCKING_CALLS,

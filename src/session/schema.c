@@ -17,13 +17,6 @@
 	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
 	" raw_bytes INTEGER, checksum INTEGER, data BLOB)"
 
-/* Columns of the table call_total. */
-#define CALL_VALUES(way) \
-	" elapsed_" way "_ns INTEGER, application_" way "_ns INTEGER, whole_" way "_ns INTEGER," \
-	" overhead_" way "_ns INTEGER, blocked_" way "_ns INTEGER, os_cpu_" way "_ns INTEGER," \
-	" switches_" way " INTEGER, io_calls_" way " INTEGER, blocking_calls_" way " INTEGER,"
-#define CALL_RANGE(what) " " what "_min_ns INTEGER, " what "_max_ns INTEGER"
-
 #define SLOW_TABLE \
 	"CREATE TABLE slow (rank INTEGER PRIMARY KEY, process INTEGER, thread INTEGER," \
 	" function INTEGER, begin_ns INTEGER, overhead_ns INTEGER, elapsed_inclusive_ns INTEGER," \
@@ -60,20 +53,10 @@
 	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, statement INTEGER," \
 	" offset INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
-	"CREATE TABLE call_total (id INTEGER PRIMARY KEY, calls INTEGER, outer_calls INTEGER," \
-	CALL_VALUES("inclusive") CALL_VALUES("exclusive") \
-	CALL_RANGE("elapsed_inclusive") ", " CALL_RANGE("elapsed_exclusive") ", " \
-	CALL_RANGE("application_inclusive") ", " CALL_RANGE("application_exclusive") \
-	", switched_off_ns INTEGER, measured INTEGER);" \
 	SLOW_TABLE
 
 /* What only sessions of allocations have. */
-#define COLLECTED(generation) generation "_objects INTEGER, " generation "_bytes INTEGER"
 #define ALLOCS_TABLES \
-	"CREATE TABLE alloc_total (id INTEGER PRIMARY KEY, objects_inclusive INTEGER," \
-	" bytes_inclusive INTEGER, objects_exclusive INTEGER, bytes_exclusive INTEGER, " \
-	COLLECTED("gen_0") ", " COLLECTED("gen_1") ", " COLLECTED("gen_2") ", " \
-	COLLECTED("large") ", " COLLECTED("pinned") ");" \
 	"CREATE TABLE type (rank INTEGER PRIMARY KEY, process INTEGER, module INTEGER," \
 	" name INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE collection (process INTEGER, number INTEGER, generation INTEGER, reason INTEGER," \
@@ -111,19 +94,18 @@
 	PERCENT("t.exclusive", "samples_kept") " AS exclusive_samples_percent"
 #define SAMPLES_JOIN
 
+/* What else was measured of t. */
+#define TOTAL_JOIN " LEFT JOIN total c ON c.id = t.total"
+
 /* The same of samples and waits. */
 #define WAITS_VALUES \
-	SAMPLES_VALUES ", c.inclusive_ns AS inclusive_blocked_time, " \
-	SHARE("c.inclusive_ns", "inclusive_blocked_time") " AS inclusive_blocked_time_percent," \
-	" c.exclusive_ns AS exclusive_blocked_time, " \
-	SHARE("c.exclusive_ns", "inclusive_blocked_time") " AS exclusive_blocked_time_percent"
-#define WAITS_JOIN " LEFT JOIN blocked_total c ON c.id = t.total"
-#define WAITS_SUMS SUM("inclusive_ns") SUM("exclusive_ns")
+	SAMPLES_VALUES ", c.blocked_inclusive_ns AS inclusive_blocked_time, " \
+	SHARE("c.blocked_inclusive_ns", "inclusive_blocked_time") " AS inclusive_blocked_time_percent," \
+	" c.blocked_exclusive_ns AS exclusive_blocked_time, " \
+	SHARE("c.blocked_exclusive_ns", "inclusive_blocked_time") " AS exclusive_blocked_time_percent"
+#define WAITS_JOIN TOTAL_JOIN
+#define WAITS_SUMS SUM("blocked_inclusive_ns") SUM("blocked_exclusive_ns")
 #define WAITS_SUMS_JOIN CALLS_SUMS_JOIN
-#define BLOCKED_TABLE \
-	"CREATE TABLE blocked_total (id INTEGER PRIMARY KEY, inclusive_ns INTEGER," \
-	" exclusive_ns INTEGER);"
-
 /* The same of calls. An average without calls divides by 0, which is NULL. */
 #define SHARE(value, of) \
 	"100.0 * " value " / max(1, (SELECT value FROM fact WHERE key = '" of "'))"
@@ -147,7 +129,7 @@
 	SHARE("c.blocked_exclusive_ns", "inclusive_blocked_time") \
 	" AS exclusive_blocked_time_percent, c.switches_exclusive AS context_switches," \
 	" c.io_calls_exclusive AS io_calls, c.blocking_calls_exclusive AS blocking_calls"
-#define CALLS_JOIN " LEFT JOIN call_total c ON c.id = t.total"
+#define CALLS_JOIN TOTAL_JOIN
 /* The same of several rows together, as columns of the same names. */
 #define SUM(column) ", sum(c." column ") AS " column
 #define SUM_VALUES(way) \
@@ -186,7 +168,7 @@
 	BOTH("bytes_exclusive", "exclusive_bytes", "inclusive_bytes") \
 	DIED("objects", "instances", "instances_alive_at_end") \
 	DIED("bytes", "bytes", "bytes_alive_at_end") HEAPS
-#define ALLOCS_JOIN " LEFT JOIN alloc_total c ON c.id = t.total"
+#define ALLOCS_JOIN TOTAL_JOIN
 #define BOTH_SUMS(what) SUM("objects_" what) SUM("bytes_" what)
 #define HEAP_SUMS(heap) SUM(heap "_objects") SUM(heap "_bytes")
 #define ALLOCS_SUMS \
@@ -330,7 +312,7 @@
 #define CALLS_WORK "'Functions with Most Individual Work'"
 #define ALLOCS_WORK "'Functions Allocating Most Memory'"
 #define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
-#define BLOCKED(t) "(SELECT inclusive_ns FROM blocked_total WHERE id = " t ".total)"
+#define BLOCKED(t) "(SELECT blocked_inclusive_ns FROM total WHERE id = " t ".total)"
 /* Where nobody waited, as without waits. */
 #define HEAVY_BLOCKED \
 	"CASE " BLOCKED("a") " WHEN 0 THEN " HEAVY_INCLUSIVE \
@@ -340,7 +322,8 @@
 	" UNION ALL SELECT * FROM (" \
 	"SELECT 'Functions Waiting Longest', 0, f.name, mn.text, t.processes, " WAITS_VALUES \
 	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") WAITS_SUMS_JOIN \
-	" WHERE c.exclusive_ns ORDER BY c.exclusive_ns DESC, c.inclusive_ns DESC, t.rank LIMIT 8)"
+	" WHERE c.blocked_exclusive_ns ORDER BY c.blocked_exclusive_ns DESC," \
+	" c.blocked_inclusive_ns DESC, t.rank LIMIT 8)"
 #define CALLS_MORE
 #define TYPES_BY(section, by) \
 	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, c.processes, " \
@@ -442,7 +425,7 @@ const char dw_schema_samples_sql[] =
 	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE, , HEAVY_INCLUSIVE);
 
 const char dw_schema_waits_sql[] =
-	TABLES BLOCKED_TABLE VIEWS(SAMPLES_CALL, WAITS_VALUES, WAITS_JOIN, SAMPLES_DEEPER,
+	TABLES VIEWS(SAMPLES_CALL, WAITS_VALUES, WAITS_JOIN, SAMPLES_DEEPER,
 	      SAMPLES_WORK, WAITS_SUMS, WAITS_SUMS_JOIN, WAITS_MORE, , HEAVY_BLOCKED);
 
 const char dw_schema_calls_sql[] =

@@ -1,5 +1,5 @@
 /* Rows of the table slow; see slow-table.h. Unlike others they have all their values themselves:
- * those of an activation are not those of a call_total. */
+ * those of an activation are not those of total. */
 #include "session/slow-table.h"
 
 #include "base/cleanup.h"

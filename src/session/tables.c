@@ -12,9 +12,8 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "session/alloc-table.h"
-#include "session/blocked-table.h"
-#include "session/call-table.h"
+#include "session/alloc-tables.h"
+#include "session/amount-table.h"
 #include "session/line-ranks.h"
 #include "session/order.h"
 #include "session/schema.h"
@@ -38,13 +37,6 @@ enum { REST_ID = 0 }; /* of the function that stands for all that have no row */
 
 #define TRUNCATED_ID (-(int64_t)UINT32_MAX) /* of callees that the target had no memory for */
 
-/* What was measured of a row, borrowed; NULL = nothing of the kind. */
-struct amounts {
-	const struct dw_call_total *calls;
-	const struct dw_alloc_total *allocs;
-	const struct dw_values *blocked;
-};
-
 struct tables {
 	struct dw_database *db;
 	const struct dw_profile *p;
@@ -57,12 +49,9 @@ struct tables {
 	uint8_t *functions_shown;     /* by function id: it has a row */
 	uint64_t *rest;		      /* by process id: values of functions without a row */
 	struct dw_map function_ranks; /* likewise: the rank of those without lines */
-	struct dw_call_table calls;
-	struct dw_alloc_table allocs;
-	struct dw_blocked_table blocked;
-	struct amounts amounts;		 /* of the row being written */
+	struct dw_amount_table amount_table;
+	struct dw_amounts amounts;	 /* of the row being written */
 	struct dw_call_total node_calls; /* of the node being written */
-	int64_t amounts_n;		 /* written so far; the last one's id */
 	const char *label;		 /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	size_t row;    /* being written */
@@ -97,24 +86,22 @@ static int64_t function_id(uint32_t function, uint32_t thread)
 	return function == (uint32_t)DWELL_FUNCTION_TRUNCATED ? TRUNCATED_ID : (int64_t)function;
 }
 
-/* The id that @a has in each of its tables; they are written after the row that names it. */
-static int64_t name_amounts(struct tables *t, const struct amounts *a)
+static bool has_any(const struct dw_amounts *a)
 {
-	t->amounts = *a;
-	return a->calls || a->allocs || a->blocked ? t->amounts_n + 1 : SQL_NULL;
+	return a->calls || a->allocs || a->blocked;
+}
+
+/* The id of @a in total; it is written after the row that names it. */
+static int64_t name_amounts(struct tables *t, struct dw_amounts a)
+{
+	t->amounts = a;
+	return has_any(&a) ? t->amount_table.rows + 1 : SQL_NULL;
 }
 
 /* Likewise of the amounts that rows of totals name by @index. */
 static int64_t amounts(struct tables *t, uint32_t index)
 {
-	const struct dw_totals *all = t->totals;
-	const struct amounts a = {
-		.calls = index < all->calls.n ? &all->calls.v[index] : NULL,
-		.allocs = index < all->allocs.n ? &all->allocs.v[index] : NULL,
-		.blocked = index < all->blocked.n ? &all->blocked.v[index] : NULL,
-	};
-
-	return name_amounts(t, &a);
+	return name_amounts(t, dw_totals_amounts(t->totals, index));
 }
 
 static void module_columns(struct tables *t, int64_t *v)
@@ -283,30 +270,13 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	v[5] = amounts(t, total->amounts);
 }
 
-/* Write @a, each kind to its table. */
-static int put_amounts(struct tables *t, const struct amounts *a)
-{
-	int64_t id = t->amounts_n + 1;
-	int rc = 0;
-
-	if (a->allocs)
-		rc = dw_alloc_table_put(&t->allocs, id, a->allocs, t->err);
-	if (!rc && a->blocked)
-		rc = dw_blocked_table_put(&t->blocked, id, a->blocked, t->err);
-	if (!rc && a->calls)
-		rc = dw_call_table_put(&t->calls, id, a->calls,
-				       dw_totals_ranges(t->totals, a->calls), t->err);
-	t->amounts_n += a->allocs || a->blocked || a->calls;
-	return rc;
-}
-
 /* Write one row through @st, and its amounts. */
 static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
-	struct amounts a = t->amounts;
+	struct dw_amounts a = t->amounts;
 	int rc;
 
-	t->amounts = (struct amounts){0};
+	t->amounts = (struct dw_amounts){0};
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
@@ -315,14 +285,14 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
 	rc = dw_database_step(t->db, st, t->err);
-	return rc ? rc : put_amounts(t, &a);
+	return rc || !has_any(&a) ? rc : dw_amount_table_put(&t->amount_table, &a, t->err);
 }
 
 /* The id of the amounts of the node that is being written. */
 static int64_t node_amounts(struct tables *t)
 {
 	const struct dw_totals *all = t->totals;
-	struct amounts a = {
+	struct dw_amounts a = {
 		.allocs = all->node_allocs.n ? &all->node_allocs.v[t->row] : NULL,
 		.blocked = all->node_blocked.n ? &all->node_blocked.v[t->row] : NULL,
 	};
@@ -331,7 +301,7 @@ static int64_t node_amounts(struct tables *t)
 		t->node_calls = dw_totals_node(all, t->row);
 		a.calls = &t->node_calls;
 	}
-	return name_amounts(t, &a);
+	return name_amounts(t, a);
 }
 
 static void node_columns(struct tables *t, int64_t *v)
@@ -411,6 +381,15 @@ static uint64_t least_of_rows(const struct tables *t)
 	return t->totals->samples / 10000 + 1;
 }
 
+/* Whether the amounts of @index are worth a row for their waits: 1/10000 of all blocked time. */
+static bool is_long_blocked(const struct tables *t, uint32_t index)
+{
+	const struct dw_totals *all = t->totals;
+
+	return index < all->blocked.n &&
+	       all->blocked.v[index].inclusive >= all->blocked_ns / 10000 + 1;
+}
+
 static bool keep_line(const struct tables *t, size_t row)
 {
 	const struct dw_line_total *l = &t->totals->lines.v[row];
@@ -429,7 +408,7 @@ static bool keep_function(const struct tables *t, size_t row)
 static bool keep_edge(const struct tables *t, size_t row)
 {
 	return t->totals->edges.v[row].values.inclusive >= least_of_rows(t) ||
-	       dw_blocked_is_long(t->totals, t->totals->edges.v[row].amounts);
+	       is_long_blocked(t, t->totals->edges.v[row].amounts);
 }
 
 static bool keep_instruction(const struct tables *t, size_t row)
@@ -437,7 +416,7 @@ static bool keep_instruction(const struct tables *t, size_t row)
 	const struct dw_values *v = &t->totals->instructions.v[row].values;
 
 	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t) ||
-	       dw_blocked_is_long(t->totals, t->totals->instructions.v[row].amounts);
+	       is_long_blocked(t, t->totals->instructions.v[row].amounts);
 }
 
 /* Tell functions whose one statement is themselves from those with lines. Those of calls are call
@@ -644,19 +623,16 @@ static int put_subjects(struct tables *t)
 
 static int put_all(struct tables *t)
 {
-	int rc = dw_database_exec(t->db,
-				  t->has_calls		   ? dw_schema_calls_sql
-				  : t->has_allocs	   ? dw_schema_allocs_sql
-				  : t->totals->has_blocked ? dw_schema_waits_sql
-							   : dw_schema_samples_sql,
-				  t->err);
+	int rc = dw_amount_table_open(&t->amount_table, t->db, dw_profile_measures(t->p),
+				      &t->p->calls, t->err);
 
-	if (!rc && t->has_allocs)
-		rc = dw_alloc_table_open(&t->allocs, t->db, t->err);
-	if (!rc && t->has_calls)
-		rc = dw_call_table_open(&t->calls, t->db, &t->p->calls, t->err);
-	if (!rc && t->totals->has_blocked)
-		rc = dw_blocked_table_open(&t->blocked, t->db, t->err);
+	if (!rc)
+		rc = dw_database_exec(t->db,
+				      t->has_calls	       ? dw_schema_calls_sql
+				      : t->has_allocs	       ? dw_schema_allocs_sql
+				      : t->totals->has_blocked ? dw_schema_waits_sql
+							       : dw_schema_samples_sql,
+				      t->err);
 	if (!rc)
 		rc = note_functions(t);
 	if (!rc)
@@ -668,8 +644,8 @@ static int put_all(struct tables *t)
 	if (!rc)
 		rc = put_totals(t);
 	if (!rc && t->has_allocs)
-		rc = dw_alloc_table_fill(&t->allocs, t->p, t->totals, t->amounts_n, t->texts,
-					 t->err);
+		rc = dw_alloc_tables_write(t->db, &t->amount_table, t->p, t->totals, t->texts,
+					   t->err);
 	return rc ? rc : dw_text_table_write(t->db, &t->p->strings, t->texts, t->err);
 }
 
@@ -687,9 +663,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	free(t.node_ids);
 	free(t.functions_shown);
 	free(t.rest);
-	dw_call_table_close(&t.calls);
-	dw_alloc_table_close(&t.allocs);
-	dw_blocked_table_close(&t.blocked);
+	dw_amount_table_close(&t.amount_table);
 	dw_line_ranks_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);
 	dw_map_release(&t.function_ranks);

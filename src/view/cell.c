@@ -6,8 +6,8 @@
 #include "base/digits.h"
 #include "view/column-groups.h"
 #include "view/event-cell.h"
-#include "view/row-value.h"
 #include "view/source-text.h"
+#include "view/value-cell.h"
 #include "view/view.h"
 
 #include <ctype.h>

@@ -52,7 +52,7 @@
 		[DWELL_COLUMN_##what##_GROWTH] =                                           \
 			VALUE(title " Growth", growth, CHANGE, of##_BEFORE, GROWTH, INCLUSIVE)
 
-static const struct dw_column_info columns[DWELL_COLUMNS_N] = {
+const struct dw_column_info dw_columns[DWELL_COLUMNS_N] = {
 	[DWELL_COLUMN_END] = {"", .kind = DWELL_CELL_EMPTY},
 	[DWELL_COLUMN_SECTION] = {"Section", .kind = DWELL_CELL_TEXT},
 	[DWELL_COLUMN_PROCESS_ID] = {"Process ID", .kind = DWELL_CELL_NUMBER},
@@ -137,26 +137,21 @@ static const struct dw_column_info columns[DWELL_COLUMNS_N] = {
 	[DWELL_COLUMN_PROMOTED] = {"Promoted Bytes", .kind = DWELL_CELL_COUNT},
 };
 
-const struct dw_column_info *dw_column_info(enum dw_column column)
-{
-	return &columns[column];
-}
-
 const char *dw_column_title(enum dw_column column)
 {
-	return columns[column].title;
+	return dw_columns[column].title;
 }
 
 enum dw_cell_kind dw_column_kind(enum dw_column column)
 {
-	return columns[column].kind;
+	return dw_columns[column].kind;
 }
 
 void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES])
 {
 	size_t n = 0;
 
-	for (const char *c = columns[column].title; *c && n + 8 < DWELL_KEY_MAX_BYTES; c++) {
+	for (const char *c = dw_columns[column].title; *c && n + 8 < DWELL_KEY_MAX_BYTES; c++) {
 		if (isalnum((unsigned char)*c))
 			ret[n++] = (char)tolower((unsigned char)*c);
 		else if (*c == ' ')
@@ -172,7 +167,7 @@ enum dw_column dw_column_find(const enum dw_column *list, const char *text, size
 	char key[DWELL_KEY_MAX_BYTES];
 
 	for (; *list; list++) {
-		const char *title = columns[*list].title;
+		const char *title = dw_columns[*list].title;
 
 		dw_column_key(*list, key);
 		if ((strlen(title) == n && !strncasecmp(title, text, n)) ||

@@ -181,8 +181,13 @@ struct dw_column_info {
 	bool exclusive; /* the row's alone */
 };
 
+extern const struct dw_column_info dw_columns[DWELL_COLUMNS_N];
+
 /* All about @column. Static. */
-const struct dw_column_info *dw_column_info(enum dw_column column);
+static inline const struct dw_column_info *dw_column_info(enum dw_column column)
+{
+	return &dw_columns[column];
+}
 
 /* The exact title of @column. Static. */
 const char *dw_column_title(enum dw_column column);

@@ -1,16 +1,18 @@
 /* Rows from totals; see subject.h. */
 #include "view/subject.h"
 
+#include "model/amounts.h"
+
 void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t amounts,
 		       struct dw_row *row)
 {
-	const struct dw_totals *t = v->request.totals;
+	const struct dw_amounts a = dw_totals_amounts(v->request.totals, amounts);
 
 	row->values = values;
-	row->calls = amounts < t->calls.n ? &t->calls.v[amounts] : NULL;
-	row->ranges = row->calls ? dw_totals_ranges(t, row->calls) : NULL;
-	row->allocs = amounts < t->allocs.n ? &t->allocs.v[amounts] : NULL;
-	row->blocked = amounts < t->blocked.n ? &t->blocked.v[amounts] : NULL;
+	row->calls = a.calls;
+	row->ranges = a.extremes;
+	row->allocs = a.allocs;
+	row->blocked = a.blocked;
 }
 
 void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)

@@ -103,8 +103,9 @@ struct dw_view {
 	struct dw_view_request request;
 	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
 	size_t n;
-	size_t hidden; /* branches left out as noise */
-	void *own;     /* the view's own state */
+	size_t hidden;		      /* branches left out as noise */
+	uint64_t all[DWELL_MEASURES]; /* by enum dw_measure: what shares are shares of */
+	void *own;		      /* the view's own state */
 };
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };

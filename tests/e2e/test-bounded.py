@@ -39,7 +39,7 @@ def edges(path):
              file.execute("SELECT id, module, address FROM function")}
     found = {(names.get(caller, caller), names.get(callee)): calls for caller, callee, calls in
              file.execute("SELECT e.caller, e.callee, t.calls FROM edge e"
-                          " JOIN call_total t ON t.id = e.total")}
+                          " JOIN total t ON t.id = e.total")}
     file.close()
     return found
 

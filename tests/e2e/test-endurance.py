@@ -199,7 +199,8 @@ def test_nothing_grows(context):
     # The first 8192 threads keep lines of their own in the region, for which the collector keeps 48
     # bytes a line and 72 more if it is no node; after that a round costs the rows that the session
     # has of its process, some 450 bytes.
-    require(collector <= passed * (1000 if IS_LONG else 45000) + (2 << 20), said)
+    # Lists grow by doubling, which few rounds on a slow machine do not hide.
+    require(collector <= passed * (1000 if IS_LONG else 45000) + (6 << 20), said)
     require(region <= passed * (1000 if IS_LONG else 15000) + (1 << 20), said)
     require(target - region <= 1 << 20, said)
 

@@ -342,8 +342,10 @@ static void fill_totals(struct dw_totals *t)
 	};
 	struct dw_call_ranges ranges = DWELL_RANGES_NONE;
 	const struct dw_call_total part = {.inclusive = work, .exclusive = work, .outer_calls = 2};
-	const struct dw_call_total site = {
-		.inclusive = work, .outer_calls = 4, .flags = DWELL_CALLS_NO_EXCLUSIVE};
+	const struct dw_call_total site = {.inclusive = work,
+					   .exclusive = {.calls = 4},
+					   .outer_calls = 4,
+					   .flags = DWELL_CALLS_NO_EXCLUSIVE};
 	const struct dw_values v_whole = {1000, 600}, v_part = {400, 400}, v_site = {400, 0};
 
 	ranges.elapsed_inclusive = (struct dw_range_ns){0, 1000};
