@@ -258,7 +258,9 @@ def difference(ours, theirs):
     installs a handler: gdb guesses on from there, we stop."""
     at = next((i for i, pair in enumerate(zip(ours, theirs)) if pair[0] != pair[1]),
               min(len(ours), len(theirs)))
-    if ours[at:] == [CUT] and at < len(theirs) and not theirs[at][0]:
+    outer = ours[at + 1:]  # may be known
+    if ours[at:at + 1] == [CUT] and at < len(theirs) and not theirs[at][0] and \
+            theirs[len(theirs) - len(outer):] == outer:
         return None
     return (f"frame {at}: {ours[at:at + 1]}, gdb {theirs[at:at + 1]}; {len(ours)} and {len(theirs)} "
             "frames")

@@ -2,6 +2,7 @@
 #include "analysis/totals.h"
 #include "check.h"
 #include "maker.h"
+#include "model/amounts.h"
 #include "view/views.h"
 
 TEST(columns_have_keys_and_are_found_by_both)
@@ -43,6 +44,30 @@ TEST(every_column_has_a_title_and_a_key_of_its_own)
 		for (int other = 1; other < c; other++)
 			CHECK(strcmp(keys[c], keys[other]) != 0);
 	}
+}
+
+/* A session may hold any mix: one index names all that was measured of a row. */
+TEST(amounts_of_calls_and_waits_stand_side_by_side)
+{
+	struct dw_totals t = {.has_blocked = true, .blocked_ns = 50};
+	struct dw_call_total called = {.inclusive = {.elapsed_ns = 7, .blocked_ns = 3},
+				       .exclusive = {.calls = 2},
+				       .flags = DWELL_CALLS_NO_EXCLUSIVE};
+	struct dw_amounts a;
+	uint64_t n = 0;
+
+	CHECK(!dw_vec_push(&t.calls, called) &&
+	      !dw_vec_push(&t.blocked, ((struct dw_values){5, 4})));
+	a = dw_totals_amounts(&t, 0);
+	CHECK(dw_amounts_value(&a, DWELL_MEASURE_BLOCKED, true, &n) && n == 4);
+	CHECK(dw_amounts_value(&a, DWELL_MEASURE_ELAPSED, false, &n) && n == 7);
+	CHECK(dw_amounts_value(&a, DWELL_MEASURE_CALLS, false, &n) && n == 2);
+	CHECK(!dw_amounts_value(&a, DWELL_MEASURE_ELAPSED, true, &n)); /* of a call site */
+	CHECK(!dw_amounts_value(&a, DWELL_MEASURE_BYTES, false, &n));
+	CHECK_INT(dw_totals_value(&t, DWELL_MEASURE_BLOCKED), 50);
+	a = dw_totals_amounts(&t, 1);
+	CHECK(!dw_amounts_value(&a, DWELL_MEASURE_CALLS, false, &n));
+	dw_totals_release(&t);
 }
 
 TEST(views_of_nothing_are_empty)
