@@ -71,8 +71,9 @@ def test_like_perf_report(context, form):
 def test_stacks_go_to_the_start(context):
     import_file(context, record(context, "--call-graph", "dwarf"))
     report = context.report("functions")
-    expect(rows_of(report, "main")[0]["inclusive_samples"],
-           rows_of(report, "_start")[0]["inclusive_samples"], "samples below main")
+    below = [rows_of(report, name)[0]["inclusive_samples"] for name in ("main", "_start")]
+    # What comes before main() and after it may have one, too.
+    require(100 < below[0] <= below[1] <= below[0] + 2, f"samples below main and _start: {below}")
     require(report["session"]["stacks_cut"] * 50 <= report["session"]["samples_kept"],
             f"{report['session']['stacks_cut']} stacks were cut")
 
