@@ -28,6 +28,12 @@
 	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS, \
 		DWELL_COLUMN_INSTRUCTION
 
+/* Objects that were there when a range of time began, and what of them was at its end. */
+#define DWELL_COLUMNS_SURVIVORS                                                                  \
+	DWELL_COLUMN_INSTANCES_BEFORE, DWELL_COLUMN_INSTANCES_GROWTH, DWELL_COLUMN_BYTES_BEFORE, \
+		DWELL_COLUMN_BYTES_GROWTH, DWELL_COLUMN_INSTANCES_LEAST,                         \
+		DWELL_COLUMN_INSTANCES_MOST, DWELL_COLUMN_BYTES_LEAST, DWELL_COLUMN_BYTES_MOST
+
 /*
  * Write the list @from to @ret, which has room for DWELL_COLUMNS_N: without columns of measures
  * that are not in @set, and with the columns of those in place of DWELL_COLUMN_COUNTS and the like.

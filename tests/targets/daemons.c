@@ -71,8 +71,8 @@ int main(int argc, char **argv)
 		if (!fork()) {
 			filter();
 			compute(ns / 2);
-			usleep(1000); /* that a switch is missed is known by the first look after it
-				       */
+			/* That a switch is missed is known by the first look after it. */
+			usleep(1000);
 			compute(ns);
 			_exit(0);
 		}

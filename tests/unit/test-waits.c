@@ -3,6 +3,7 @@
 
 #include "analysis/totals.h"
 #include "collect/waits/book.h"
+#include "collect/waits/watch.h"
 
 #include <errno.h>
 
@@ -21,6 +22,34 @@ static uint64_t blocked_on(const struct dw_profile *p, uint32_t stack)
 static struct dw_wait wait_of(uint64_t begin_ns, uint64_t ns, uint32_t stack)
 {
 	return (struct dw_wait){begin_ns, ns, ns, 1, stack};
+}
+
+/* A thread that ran at the last look, and ended: what it had waited before is told, but for the
+ * time in which it may have been ready. */
+TEST(what_is_owed_at_the_end_is_told)
+{
+	static const struct {
+		int64_t owed_ms;
+		uint64_t ready_ms, told_ms;
+		bool has_stack;
+	} cases[] = {
+		{120, 20, 100, true}, {20, 20, 0, true}, {-5, 0, 0, true}, {120, 20, 0, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_profile p = DW_PROFILE_INIT;
+		struct dw_intake in = {.track.profile = &p};
+		struct dw_waits_watch w = {.intake = &in, .timer_fd = -1};
+		struct dw_waiter v = {.id = 1,
+				      .has_stack = cases[i].has_stack,
+				      .stack = 3,
+				      .looked_ns = 500 * MS,
+				      .owed_ns = cases[i].owed_ms * (int64_t)MS,
+				      .maybe_ready_ns = cases[i].ready_ms * MS};
+
+		CHECK_INT(dw_waits_close_times(&w, &v, 510 * MS), 0);
+		CHECK_INT(blocked_on(&p, 3), cases[i].told_ms * MS);
+		dw_profile_release(&p);
+	}
 }
 
 TEST(neighbours_are_one_row)
