@@ -339,12 +339,13 @@ static uint64_t find_key(const struct dw_call_names *names, uint64_t ip)
 	return AT_NOTHING;
 }
 
-/* What was sampled of @d since it was read. Functions without probes call nothing and have little
- * use for the stack: their time is their callers', as it is by the clock. */
-static struct dw_gate_samples take_samples(const struct dw_call_recording *r, struct recorded *d)
+/* What was sampled of @d since it was read, and since @from_ns: before, loops around gates measured
+ * these. Functions without probes call nothing and have little use for the stack: their time is
+ * their callers', as it is by the clock. */
+static struct dw_gate_samples take_samples(const struct dw_call_recording *r, struct recorded *d,
+					   uint64_t from_ns)
 {
-	struct dw_gate_samples s = {.all = d->samples.n,
-				    .ticks = DWELL_WHERE_PERIOD_NS / r->clock.ns_per_tick /
+	struct dw_gate_samples s = {.ticks = DWELL_WHERE_PERIOD_NS / r->clock.ns_per_tick /
 					     dw_sample_windows_part(&r->windows, &d->seen,
 								    dw_clock_ns(CLOCK_MONOTONIC))};
 
@@ -352,6 +353,9 @@ static struct dw_gate_samples take_samples(const struct dw_call_recording *r, st
 	dw_vec_each(sample, &d->samples) {
 		uint64_t key = find_key(&d->names, sample->ip);
 
+		if (sample->at_ns < from_ns)
+			continue;
+		s.all++;
 		if (key == AT_GATE)
 			s.in_gates++;
 		if (key == AT_SHORT)
@@ -399,7 +403,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	dw_where_read(&r->where, note_sample, r);
 	now->head = look->head;
 	now->clock = &r->clock;
-	now->samples = take_samples(r, d);
+	now->samples = take_samples(r, d, look->head->measured_ns);
 	now->ctx = d;
 	now->full = write_slice;
 	d->slice = now->slice;

@@ -82,7 +82,7 @@ struct dw_region_alive {
 };
 
 enum {
-	DWELL_REGION_VERSION = 8,
+	DWELL_REGION_VERSION = 9,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
@@ -247,8 +247,10 @@ struct dw_region_header {
 	/* What probes take of a call's time, by enum dw_probe_kind, in parts of a tick: _ENTER and
 	 * _OUT of the caller's, the others of the callee's. */
 	int32_t probe_cost[DWELL_PROBE_KINDS];
-	int32_t pass_cost; /* what the gates OUT and BACK take of the caller's when they let a
-			      call pass, because its callee has probes */
+	int32_t pass_cost;    /* what the gates OUT and BACK take of the caller's when they let a
+				 call pass, because its callee has probes */
+	uint64_t measured_ns; /* when loops around gates had told these costs, CLOCK_MONOTONIC. 0 =
+				 they are an earlier process's */
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
 	uint32_t mutes_done;		       /* mutes.serial of what was done last */

@@ -1,6 +1,7 @@
 /*
  * costs: print for each region beside the program's own, of its parents that wait, what probes cost
  * there, a line each.
+ * costs own: print what the program's own loops say that a function's probes cost, picoseconds.
  */
 #include "wire/region.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct dw_region_header header;
@@ -30,8 +32,8 @@ static void print_costs(const char *folder, const char *name)
 	close(fd);
 }
 
-/* The folder of this program's region. */
-static char *find_folder(void)
+/* The file of this program's region. */
+static char *find_region(void)
 {
 	static char line[1024];
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -40,19 +42,56 @@ static char *find_folder(void)
 	while (maps && fgets(line, sizeof(line), maps)) {
 		path = strstr(line, " rw-s ") ? strchr(line, '/') : NULL;
 		if (path && strstr(path, "/dwell-")) {
-			*strrchr(path, '/') = '\0';
+			path[strcspn(path, "\n")] = '\0';
 			return path;
 		}
 	}
 	return NULL;
 }
 
-int main(void)
+static double seconds(void)
 {
-	char *folder = find_folder();
-	DIR *files = folder ? opendir(folder) : NULL;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Over some milliseconds. */
+static double picoseconds_per_tick(void)
+{
+	double start = seconds();
+	unsigned long long ticks = __builtin_ia32_rdtsc();
+
+	usleep(20000);
+	ticks = __builtin_ia32_rdtsc() - ticks;
+	return (seconds() - start) * 1e12 / (double)ticks;
+}
+
+static int print_own(const char *path)
+{
+	int fd = path ? open(path, O_RDONLY) : -1;
+	const int32_t *cost = header.probe_cost;
+
+	if (fd < 0 || pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		return 1;
+	close(fd);
+	printf("%.0f\n", (cost[DWELL_PROBE_ENTER] + cost[DWELL_PROBE_LEAVE]) *
+				 picoseconds_per_tick() / DWELL_TICK_PARTS);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char *folder = find_region();
+	DIR *files;
 	struct dirent *e;
 
+	if (argc > 1 && !strcmp(argv[1], "own"))
+		return print_own(folder);
+	if (folder)
+		*strrchr(folder, '/') = '\0';
+	files = folder ? opendir(folder) : NULL;
 	while (files && (e = readdir(files)))
 		if (!strchr(e->d_name, '.'))
 			print_costs(folder, e->d_name);

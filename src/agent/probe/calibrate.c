@@ -261,6 +261,7 @@ void dw_calibrate(const struct dw_area *area)
 	dw_agent_region()->pass_cost = pass > nothing ? mean(pass - nothing) : 0;
 	set_slow(area, was);
 	dw_thread_word = word;
+	dw_agent_region()->measured_ns = dw_sys_now_ns();
 }
 
 /* The costs in the order in which children are told them. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -35,6 +36,8 @@ static int open_event(pid_t pid, int cpu)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.wakeup_watermark = RING_BYTES,
 	};
@@ -93,7 +96,7 @@ static bool read_sample(struct dw_cursor *c, struct dw_where_sample *ret)
 	ret->ip = dw_cursor_u64(c);
 	ret->pid = (pid_t)dw_cursor_u32(c);
 	dw_cursor_u32(c); /* the thread */
-	dw_cursor_u64(c); /* the time, which readers of rings look at */
+	ret->at_ns = dw_cursor_u64(c);
 	if (c->failed)
 		return false;
 	bytes = dw_cursor_u64(c);

@@ -23,7 +23,8 @@ struct dw_where {
 };
 
 struct dw_where_sample {
-	pid_t pid; /* as we see it */
+	pid_t pid;	/* as we see it */
+	uint64_t at_ns; /* CLOCK_MONOTONIC */
 	uint64_t ip;
 	uint64_t top; /* what lay at its stack pointer, 0 = not known: in functions that use no
 			 stack, where they return to */

@@ -60,6 +60,7 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.arena_lines = h->arena_lines,
 		.threads_n = h->threads_n,
 		.pass_cost = h->pass_cost,
+		.measured_ns = h->measured_ns,
 		.system_calls_seen = h->system_calls_seen,
 		.mutes_done = h->mutes_done,
 		.mutes_error = h->mutes_error,

@@ -34,6 +34,7 @@ struct dw_region_head {
 	uint32_t threads_n; /* at most DWELL_REGION_THREADS */
 	int32_t probe_cost[DWELL_PROBE_KINDS];
 	int32_t pass_cost;
+	uint64_t measured_ns;
 	uint32_t os_sources[DWELL_OS_SOURCES];
 	uint32_t system_calls_seen;
 	uint32_t mutes_done, mutes_error;
