@@ -87,18 +87,14 @@ static uint32_t group_index(const struct paths *b, uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
 }
 
-/* @w counts for @node; @own: it was allocated there. */
-static void add_way(struct paths *b, uint32_t node, const struct way *w, bool own)
+/* @w counts for @node; @own: it was allocated there. 0 or -ENOMEM. */
+static int add_way(struct paths *b, uint32_t node, const struct way *w, bool own)
 {
-	struct dw_values *v = &b->out->nodes.v[node].values;
-	struct dw_alloc_total *sum = &b->out->node_allocs.v[node];
+	struct dw_amounts *out = &b->out->node_amounts;
 
-	v->inclusive += w->values.allocated.bytes;
-	dw_alloc_values_add(&sum->inclusive, &w->values);
-	if (!own)
-		return;
-	v->exclusive += w->values.allocated.bytes;
-	dw_alloc_count_add(&sum->exclusive, &w->values.allocated);
+	if (own)
+		dw_amounts_add_own_allocs(out, node, &w->values.allocated);
+	return dw_amounts_add_allocs(out, node, &w->values);
 }
 
 /* Put way number @i into the child of its function. */
@@ -109,9 +105,8 @@ static int add_to_child(struct paths *b, uint32_t i)
 	struct dw_pending *child =
 		dw_growth_child(&b->growth, group_index(b, function), function, 0);
 
-	if (!child)
+	if (!child || add_way(b, child->node, w, b->out->nodes.v[child->node].level == 1))
 		return -ENOMEM;
-	add_way(b, child->node, w, b->out->nodes.v[child->node].level == 1);
 	w->next = child->head;
 	child->head = i + 1;
 	return 0;
@@ -163,9 +158,10 @@ static int build_type(struct paths *b, const struct dw_sort_row *rows, size_t n)
 	if (rc || dw_growth_root(&b->growth, &root, &p.node))
 		return -ENOMEM;
 	p.head = (uint32_t)b->ways.n;
-	for (size_t i = 0; i < b->ways.n; i++)
-		add_way(b, p.node, &b->ways.v[i], true);
-	rc = dw_vec_push(&b->growth.todo, p);
+	for (size_t i = 0; i < b->ways.n && !rc; i++)
+		rc = add_way(b, p.node, &b->ways.v[i], true);
+	if (!rc)
+		rc = dw_vec_push(&b->growth.todo, p);
 	while (!rc && dw_growth_next(&b->growth, &p))
 		rc = expand(b, p);
 	return rc;
@@ -186,7 +182,6 @@ int dw_alloc_paths_build(const struct dw_alloc_pieces *pieces, const struct dw_f
 	if (dw_growth_init(&b.growth, focus, subjects->functions_n + 1))
 		rc = -ENOMEM;
 	b.growth.out = ret;
-	b.growth.has_allocs = true;
 	for (size_t i = 0; i < n && !rc; i = end) {
 		for (end = i; end < n && type_of(&rows[end]) == type_of(&rows[i]); end++)
 			;

@@ -15,29 +15,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A total that is all the row's own. Room is there. */
-static uint32_t add_total(struct dw_totals *ret, const struct dw_alloc_values *sum,
-			  struct dw_values *values)
+/* A row of @sum, all its own. UINT32_MAX = no memory. */
+static uint32_t put_sum(struct dw_totals *ret, const struct dw_alloc_values *sum)
 {
-	*values = (struct dw_values){sum->allocated.bytes, sum->allocated.bytes};
-	ret->allocs.v[ret->allocs.n] =
-		(struct dw_alloc_total){.inclusive = *sum, .exclusive = sum->allocated};
-	return (uint32_t)ret->allocs.n++;
+	uint32_t row = dw_amounts_push(&ret->amounts);
+
+	if (row == UINT32_MAX || dw_amounts_add_allocs(&ret->amounts, row, sum))
+		return UINT32_MAX;
+	dw_amounts_add_own_allocs(&ret->amounts, row, &sum->allocated);
+	return row;
 }
 
 /* Sums of all pieces by thread, process and type. */
 struct sums {
 	struct dw_alloc_values *threads, *processes, *types;
+	struct dw_alloc_values all;
 };
 
-static void add_piece(struct sums *s, const struct dw_alloc_pieces *t, uint32_t process, size_t i,
-		      struct dw_totals *ret)
+static void add_piece(struct sums *s, const struct dw_alloc_pieces *t, uint32_t process, size_t i)
 {
 	const struct dw_alloc_group *g = dw_alloc_piece_group(t, i);
 	struct dw_alloc_values values = dw_alloc_piece_values(t, i);
 	uint32_t types_n = (uint32_t)t->profile->allocations.types.n;
 
-	dw_alloc_values_add(&ret->all_allocs, &values);
+	dw_alloc_values_add(&s->all, &values);
 	dw_alloc_values_add(&s->processes[process], &values);
 	dw_alloc_values_add(&s->threads[g->thread < t->threads_n ? g->thread : 0], &values);
 	dw_alloc_values_add(&s->types[g->type <= types_n ? g->type : 0], &values);
@@ -46,8 +47,7 @@ static void add_piece(struct sums *s, const struct dw_alloc_pieces *t, uint32_t 
 /* All processes and threads, with or without allocations. Number 0 (unknown) only with some. */
 static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, struct dw_totals *ret)
 {
-	if (dw_vec_reserve(&ret->allocs, (size_t)t->threads_n + t->processes_n) ||
-	    dw_vec_reserve(&ret->threads, t->threads_n) ||
+	if (dw_vec_reserve(&ret->threads, t->threads_n) ||
 	    dw_vec_reserve(&ret->processes, t->processes_n))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < t->processes_n; id++) {
@@ -55,7 +55,9 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (!id && dw_alloc_values_none(&s->processes[id]))
 			continue;
-		row.amounts = add_total(ret, &s->processes[id], &row.values);
+		row.amounts = put_sum(ret, &s->processes[id]);
+		if (row.amounts == UINT32_MAX)
+			return -ENOMEM;
 		ret->processes.v[ret->processes.n++] = row;
 	}
 	for (uint32_t id = 0; id < t->threads_n; id++) {
@@ -63,7 +65,9 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (!id && dw_alloc_values_none(&s->threads[id]))
 			continue;
-		row.amounts = add_total(ret, &s->threads[id], &row.values);
+		row.amounts = put_sum(ret, &s->threads[id]);
+		if (row.amounts == UINT32_MAX)
+			return -ENOMEM;
 		ret->threads.v[ret->threads.n++] = row;
 	}
 	return 0;
@@ -73,14 +77,16 @@ static int count_types(const struct dw_alloc_pieces *t, const struct sums *s, st
 {
 	const __auto_type types = &t->profile->allocations.types;
 
-	if (dw_vec_reserve(&ret->allocs, types->n) || dw_vec_reserve(&ret->types, types->n))
+	if (dw_vec_reserve(&ret->types, types->n))
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= types->n; id++) {
 		struct dw_type_total row = {.type = id, .process = types->v[id - 1].process};
 
 		if (dw_alloc_values_none(&s->types[id]))
 			continue;
-		row.amounts = add_total(ret, &s->types[id], &row.values);
+		row.amounts = put_sum(ret, &s->types[id]);
+		if (row.amounts == UINT32_MAX)
+			return -ENOMEM;
 		ret->types.v[ret->types.n++] = row;
 	}
 	return 0;
@@ -99,7 +105,7 @@ static int sum_up(const struct dw_alloc_pieces *t, unsigned parts, struct dw_tot
 	for (uint32_t id = 0; id < t->processes_n && !rc; id++) {
 		ret->processes_seen += i < t->end[id];
 		for (; i < t->end[id]; i++)
-			add_piece(&s, t, id, i, ret);
+			add_piece(&s, t, id, i);
 	}
 	if (!rc && parts & DWELL_TOTALS_TASKS)
 		rc = count_tasks(t, &s, ret);
@@ -108,7 +114,7 @@ static int sum_up(const struct dw_alloc_pieces *t, unsigned parts, struct dw_tot
 	free(s.threads);
 	free(s.processes);
 	free(s.types);
-	ret->samples = ret->all_allocs.allocated.bytes;
+	dw_amounts_tell_allocs(&s.all, ret->all);
 	ret->from_ns = t->slices.from_ns;
 	ret->to_ns = t->slices.to_ns;
 	return rc;

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "model/totals.h"
+#include "model/calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +26,13 @@ struct dw_ledger_row {
 	bool has_arrivals; /* a line of such a one, on no known path: it counts its calls itself */
 	bool is_repeated;  /* a line from which its function has called itself, likewise */
 	struct dw_call_values inclusive, exclusive; /* but for calls */
+};
+
+/* What was counted for a row. */
+struct dw_call_total {
+	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
+	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
+	uint64_t counted;     /* of the calls: those of what was switched off, of unknown time */
 };
 
 struct dw_ledger {

@@ -20,17 +20,16 @@ static bool says_more(const struct dw_call_mute *more, const struct dw_call_mute
 int dw_call_mutes_add(const struct dw_call_nodes *t, struct dw_totals *ret)
 {
 	__auto_type mutes = &t->profile->calls.mutes;
-	struct dw_map rows = {0}; /* index of the struct dw_call_total + 1 */
+	struct dw_map rows = {0}; /* index of the function's row + 1 */
+	uint32_t at = 0;
 	int rc = 0;
 
 	dw_vec_each(f, &ret->functions)
-		rc = rc || !mutes->n
-			     ? rc
-			     : dw_map_put(&rows, key(f->process, f->function), f->amounts + 1);
+		rc = rc || !mutes->n ? rc : dw_map_put(&rows, key(f->process, f->function), ++at);
 	dw_vec_each(m, mutes) {
 		uint32_t function = dw_call_function_at(t, m->entry);
 		uint32_t row = function ? dw_map_get(&rows, key(m->process, function)) : 0;
-		uint32_t *mute = row ? &ret->calls.v[row - 1].mute : NULL;
+		uint32_t *mute = row ? &ret->functions.v[row - 1].mute : NULL;
 
 		if (mute && says_more(m, *mute ? &mutes->v[*mute - 1] : NULL))
 			*mute = (uint32_t)(m - mutes->v) + 1;

@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-/* Where the rows are: process << 32 | id -> index of the struct dw_call_total + 1 */
+/* Where the rows are: process << 32 | id -> index + 1 */
 struct rows {
 	struct dw_map functions, modules;
 };
@@ -26,31 +26,28 @@ static uint64_t key(uint32_t process, uint32_t id)
 
 static int find_rows(const struct dw_totals *t, struct rows *rows)
 {
+	uint32_t at = 0;
 	int rc = 0;
 
 	dw_vec_each(f, &t->functions)
-		rc = rc ? rc
-			: dw_map_put(&rows->functions, key(f->process, f->function),
-				     f->amounts + 1);
+		rc = rc ? rc : dw_map_put(&rows->functions, key(f->process, f->function), ++at);
+	at = 0;
 	dw_vec_each(m, &t->modules)
-		rc = rc ? rc
-			: dw_map_put(&rows->modules, key(m->process, m->module), m->amounts + 1);
+		rc = rc ? rc : dw_map_put(&rows->modules, key(m->process, m->module), ++at);
 	return rc;
 }
 
-/* Let the ranges of total @row - 1 have all that @more has. */
-static int widen(struct dw_totals *t, uint32_t row, const struct dw_call_ranges *more)
+/* Let the ranges of a row, whose member is *@extremes, have all that @more has. */
+static int widen(struct dw_totals *t, uint32_t *extremes, const struct dw_call_ranges *more)
 {
 	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
 
-	if (!row)
-		return 0;
-	if (!t->calls.v[row - 1].ranges) {
-		if (dw_vec_push(&t->ranges, none))
+	if (!*extremes) {
+		if (dw_vec_push(&t->extremes, none))
 			return -ENOMEM;
-		t->calls.v[row - 1].ranges = (uint32_t)t->ranges.n;
+		*extremes = (uint32_t)t->extremes.n;
 	}
-	dw_call_ranges_widen(&t->ranges.v[t->calls.v[row - 1].ranges - 1], more);
+	dw_call_ranges_widen(&t->extremes.v[*extremes - 1], more);
 	return 0;
 }
 
@@ -69,19 +66,22 @@ static void fit(struct dw_range_ns *r, uint64_t sum_ns, uint64_t calls)
 		r->max_ns = mean;
 }
 
-/* Make the ranges of all totals fit their sums. */
-static void fit_sums(struct dw_totals *t)
+/* Make the ranges of a row, number @extremes - 1, fit its sums. */
+static void fit_sums(struct dw_totals *t, uint32_t extremes, uint32_t amounts)
 {
-	dw_vec_each(c, &t->calls) {
-		struct dw_call_ranges *r = c->ranges ? &t->ranges.v[c->ranges - 1] : NULL;
+	struct dw_call_ranges *r = extremes ? &t->extremes.v[extremes - 1] : NULL;
+	struct dw_measured m = dw_totals_measured(t, amounts);
+	uint64_t outer, calls;
 
-		if (!r)
-			continue;
-		fit(&r->elapsed_inclusive, c->inclusive.elapsed_ns, c->outer_calls);
-		fit(&r->elapsed_exclusive, c->exclusive.elapsed_ns, dw_totals_measured(c));
-		fit(&r->application_inclusive, c->inclusive.application_ns, c->outer_calls);
-		fit(&r->application_exclusive, c->exclusive.application_ns, dw_totals_measured(c));
-	}
+	if (!r)
+		return;
+	outer = dw_measured_get(&m, DWELL_MEASURE_OUTER_CALLS, false);
+	calls = dw_measured_get(&m, DWELL_MEASURE_MEASURED, false);
+	fit(&r->elapsed_inclusive, dw_measured_get(&m, DWELL_MEASURE_ELAPSED, false), outer);
+	fit(&r->elapsed_exclusive, dw_measured_get(&m, DWELL_MEASURE_ELAPSED, true), calls);
+	fit(&r->application_inclusive, dw_measured_get(&m, DWELL_MEASURE_APPLICATION, false),
+	    outer);
+	fit(&r->application_exclusive, dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true), calls);
 }
 
 /* The activations of one function in one thread. */
@@ -101,11 +101,11 @@ static int add(const struct dw_call_nodes *t, const struct rows *rows,
 		ranges.application_inclusive = ranges.application_exclusive = none;
 	row = dw_map_get(&rows->functions,
 			 key(process, function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN));
-	rc = widen(ret, row, &ranges);
+	rc = row ? widen(ret, &ret->functions.v[row - 1].extremes, &ranges) : 0;
 	if (rc)
 		return rc;
 	row = dw_map_get(&rows->modules, key(process, dw_call_module_at(t, e->entry)));
-	return widen(ret, row, &ranges);
+	return row ? widen(ret, &ret->modules.v[row - 1].extremes, &ranges) : 0;
 }
 
 int dw_call_ranges_add(const struct dw_call_nodes *t, struct dw_totals *ret)
@@ -118,7 +118,10 @@ int dw_call_ranges_add(const struct dw_call_nodes *t, struct dw_totals *ret)
 	rc = find_rows(ret, &rows);
 	dw_vec_each(e, &t->profile->calls.extremes)
 		rc = rc ? rc : add(t, &rows, e, ret);
-	fit_sums(ret);
+	dw_vec_each(f, &ret->functions)
+		fit_sums(ret, f->extremes, f->amounts);
+	dw_vec_each(m, &ret->modules)
+		fit_sums(ret, m->extremes, m->amounts);
 	dw_map_release(&rows.functions);
 	dw_map_release(&rows.modules);
 	return rc;

@@ -14,16 +14,22 @@ static bool passes(const struct dw_call_nodes *t, const struct dw_call_slow *slo
 	return !f->focus.function || t->links[slow->node].callee == f->focus.function;
 }
 
-static struct dw_call_total total_of(const struct dw_call_slow *slow)
+/* The amounts of @slow in a row of those of @ret. UINT32_MAX = no memory. */
+static uint32_t put_amounts(const struct dw_call_slow *slow, struct dw_totals *ret)
 {
-	struct dw_call_total total = {
-		.inclusive = slow->inclusive, .exclusive = slow->exclusive, .outer_calls = 1};
+	struct dw_call_values own = slow->exclusive;
+	struct dw_amounts *a = &ret->amounts;
+	uint32_t row = dw_amounts_push(a);
 
 	/* Columns show the exclusive ones; of an activation the inclusive ones are known. */
-	total.exclusive.switches = slow->inclusive.switches;
-	total.exclusive.io_calls = slow->inclusive.io_calls;
-	total.exclusive.blocking_calls = slow->inclusive.blocking_calls;
-	return total;
+	own.switches = slow->inclusive.switches;
+	own.io_calls = slow->inclusive.io_calls;
+	own.blocking_calls = slow->inclusive.blocking_calls;
+	if (row == UINT32_MAX || dw_amounts_add_calls(a, row, &slow->inclusive, DWELL_INCLUSIVE) ||
+	    dw_amounts_add_calls(a, row, &own, DWELL_EXCLUSIVE) ||
+	    dw_amounts_set_calls(a, row, own.calls, 1, 0))
+		return UINT32_MAX;
+	return row;
 }
 
 int dw_call_slow_list(const struct dw_call_nodes *t, struct dw_totals *ret)
@@ -32,18 +38,15 @@ int dw_call_slow_list(const struct dw_call_nodes *t, struct dw_totals *ret)
 
 	for (size_t i = 0; i < calls->slow.n; i++) {
 		const struct dw_call_slow *slow = &calls->slow.v[i];
-		struct dw_slow_total row = {.slow = (uint32_t)i, .amounts = (uint32_t)ret->calls.n};
-		struct dw_call_total total;
+		struct dw_slow_total row = {.slow = (uint32_t)i};
 		uint32_t thread;
 
 		if (!passes(t, slow))
 			continue;
-		total = total_of(slow);
 		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
 		row.function = dw_call_row_function(t, t->links[slow->node].callee, &thread);
-		row.values =
-			(struct dw_values){total.inclusive.elapsed_ns, total.exclusive.elapsed_ns};
-		if (dw_vec_push(&ret->calls, total) || dw_vec_push(&ret->slow, row))
+		row.amounts = put_amounts(slow, ret);
+		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->slow, row))
 			return -ENOMEM;
 	}
 	return 0;

@@ -18,25 +18,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A total whose inclusive and exclusive values are @sum. Room is there. */
-static uint32_t add_total(struct dw_totals *ret, const struct dw_call_values *sum,
-			  struct dw_values *values)
+/* A row of @sum, all its own. UINT32_MAX = no memory. */
+static uint32_t put_sum(struct dw_totals *ret, const struct dw_call_values *sum)
 {
-	*values = (struct dw_values){sum->elapsed_ns, sum->elapsed_ns};
-	ret->calls.v[ret->calls.n] = (struct dw_call_total){.inclusive = *sum, .exclusive = *sum};
-	return (uint32_t)ret->calls.n++;
-}
+	struct dw_amounts *a = &ret->amounts;
+	uint32_t row = dw_amounts_push(a);
 
-static bool is_something(const struct dw_values *v)
-{
-	return v->inclusive || v->exclusive;
+	if (row == UINT32_MAX || dw_amounts_add_calls(a, row, sum, DWELL_BOTH) ||
+	    dw_amounts_set_calls(a, row, sum->calls, 0, 0))
+		return UINT32_MAX;
+	return row;
 }
 
 /* All processes and threads, with or without calls. Number 0 (unknown) only with some. */
 static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 {
-	if (dw_vec_reserve(&ret->calls, (size_t)t->threads_n + t->processes_n) ||
-	    dw_vec_reserve(&ret->threads, t->threads_n) ||
+	if (dw_vec_reserve(&ret->threads, t->threads_n) ||
 	    dw_vec_reserve(&ret->processes, t->processes_n))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < t->processes_n; id++) {
@@ -45,16 +42,22 @@ static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 
 		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
 			dw_call_values_add(&sum, &t->sums[t->order[i]]);
-		row.amounts = add_total(ret, &sum, &row.values);
-		if (id || is_something(&row.values))
-			ret->processes.v[ret->processes.n++] = row;
+		if (!id && !sum.elapsed_ns)
+			continue;
+		row.amounts = put_sum(ret, &sum);
+		if (row.amounts == UINT32_MAX)
+			return -ENOMEM;
+		ret->processes.v[ret->processes.n++] = row;
 	}
 	for (uint32_t id = 0; id < t->threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
-		row.amounts = add_total(ret, &t->sums[id], &row.values);
-		if (id || is_something(&row.values))
-			ret->threads.v[ret->threads.n++] = row;
+		if (!id && !t->sums[id].elapsed_ns)
+			continue;
+		row.amounts = put_sum(ret, &t->sums[id]);
+		if (row.amounts == UINT32_MAX)
+			return -ENOMEM;
+		ret->threads.v[ret->threads.n++] = row;
 	}
 	return 0;
 }
@@ -76,10 +79,11 @@ static uint32_t count_seen(const struct dw_call_nodes *t)
 
 static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
+	struct dw_call_values sum = {0};
+
 	for (uint32_t id = 0; id < t->threads_n; id++)
-		dw_call_values_add(&ret->all.inclusive, &t->sums[id]);
-	ret->all.exclusive = ret->all.inclusive;
-	ret->samples = ret->all.inclusive.elapsed_ns;
+		dw_call_values_add(&sum, &t->sums[id]);
+	dw_amounts_tell_calls(&sum, ret->all);
 	/* Single calls are chosen by the very range that was asked for, and know one rule. */
 	if (parts != DWELL_TOTALS_SLOWEST) {
 		ret->from_ns = t->slices.from_ns;
@@ -115,7 +119,6 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 
 	if (!rc)
 		rc = dw_call_nodes_init(&nodes, p, filter, &subjects);
-	ret->has_calls = true;
 	if (!rc)
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc && parts & ~not_flat)

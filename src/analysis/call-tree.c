@@ -62,7 +62,7 @@ static int add_list(struct builder *b, uint32_t id)
 		child = find_child(b, callee(b, id));
 		if (!child)
 			return -ENOMEM;
-		b->out->nodes.v[child->node].values.inclusive += t->links[id].elapsed;
+		dw_totals_node_values(b->out, child->node)->inclusive += t->links[id].elapsed;
 		note_first(b, child->node, id);
 		t->links[id].next = child->head;
 		child->head = id;
@@ -90,7 +90,7 @@ static void end_block(struct builder *b)
 	struct dw_growth *g = &b->growth;
 
 	for (size_t i = g->first_todo; g->focus->rows && i < g->todo.n; i++)
-		b->out->nodes.v[g->todo.v[i].node].values.exclusive =
+		dw_totals_node_values(b->out, g->todo.v[i].node)->exclusive =
 			own_elapsed(b->nodes, g->todo.v[i].head);
 	dw_growth_end(g);
 }
@@ -127,18 +127,20 @@ static int build_whole(struct builder *b, uint32_t process)
 {
 	const struct dw_call_nodes *t = b->nodes;
 	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
+	uint64_t elapsed = 0;
 	bool present = false;
 	uint32_t node;
 
 	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
 		for (uint32_t id = t->top[t->order[i]]; id; id = t->links[id].next) {
 			present |= t->links[id].state & DWELL_CALL_PRESENT;
-			root.values.inclusive += t->links[id].elapsed;
+			elapsed += t->links[id].elapsed;
 		}
 	if (!present)
 		return 0;
 	if (dw_growth_root(&b->growth, &root, &node))
 		return -ENOMEM;
+	dw_totals_node_values(b->out, node)->inclusive = elapsed;
 	note_first(b, node, process);
 	b->root[process] = node + 1;
 	dw_growth_begin(&b->growth, node);
@@ -163,7 +165,7 @@ static int find_roots(struct builder *b, uint32_t top, uint32_t function, struct
 		if (next)
 			rc = dw_vec_push(&b->path, next);
 		if (is_present && callee(b, id) == function) {
-			b->out->nodes.v[p->node].values.inclusive += t->links[id].elapsed;
+			dw_totals_node_values(b->out, p->node)->inclusive += t->links[id].elapsed;
 			t->links[id].next = p->head;
 			p->head = id;
 		} else if (is_present && t->links[id].child && !rc) {
@@ -187,9 +189,7 @@ static int build_below(struct builder *b, uint32_t process, uint32_t function)
 		if (find_roots(b, t->top[t->order[i]], function, &p))
 			return -ENOMEM;
 	if (!p.head) {
-		b->out->nodes.n--;
-		b->out->node_threads.n--;
-		b->out->node_firsts.n--;
+		dw_growth_drop(&b->growth);
 		return 0;
 	}
 	return dw_vec_push(&b->growth.todo, p) ? -ENOMEM : expand_all(b);
@@ -209,6 +209,7 @@ static uint32_t place_above(const struct builder *b, uint32_t id)
 static int add_values(struct builder *b)
 {
 	const struct dw_call_nodes *t = b->nodes;
+	struct dw_amounts *amounts = &b->out->node_amounts;
 	int rc = 0;
 
 	for (uint32_t id = 1; id < t->n && !rc; id++) {
@@ -223,8 +224,11 @@ static int add_values(struct builder *b)
 		if (!b->place[id])
 			continue;
 		own = dw_call_nodes_values(t, id);
-		rc = dw_call_store_add(is_own ? &b->out->node_exclusive : &b->out->node_inclusive,
-				       b->place[id] - 1, &own);
+		rc = dw_amounts_add_calls(amounts, b->place[id] - 1, &own,
+					  is_own ? DWELL_EXCLUSIVE : DWELL_INCLUSIVE);
+		if (is_own)
+			dw_amounts_common(amounts, b->place[id] - 1, DWELL_MEASURE_CALLS)
+				->exclusive += own.calls;
 	}
 	return rc;
 }
@@ -232,22 +236,19 @@ static int add_values(struct builder *b)
 /* The totals of all nodes: children, which come later, add to their parents. */
 static int make_totals(struct builder *b)
 {
+	struct dw_amounts *amounts = &b->out->node_amounts;
 	size_t n = b->out->nodes.n;
-	struct dw_call_store *inclusive = &b->out->node_inclusive, *own = &b->out->node_exclusive;
-	int rc = 0;
+	int rc;
 
-	if (dw_call_store_extend(inclusive, n) || dw_call_store_extend(own, n) || add_values(b))
-		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) /* what the tree grew by */
+		*dw_totals_node_values(b->out, i) = (struct dw_values){0};
+	rc = add_values(b);
 	for (size_t i = n; i-- && !rc;) {
-		struct dw_node_total *node = &b->out->nodes.v[i];
-		struct dw_call_values v = dw_call_store_get(own, i);
+		uint32_t parent = b->out->nodes.v[i].parent;
+		struct dw_values *calls = dw_amounts_common(amounts, i, DWELL_MEASURE_CALLS);
 
-		node->values.exclusive = v.elapsed_ns;
-		rc = dw_call_store_add(inclusive, i, &v);
-		v = dw_call_store_get(inclusive, i);
-		node->values.inclusive = v.elapsed_ns;
-		if (!rc && node->parent != UINT32_MAX)
-			rc = dw_call_store_add(inclusive, node->parent, &v);
+		rc = dw_amounts_rise(amounts, i, parent == UINT32_MAX ? SIZE_MAX : parent);
+		calls->inclusive = calls->exclusive;
 	}
 	return rc;
 }

@@ -354,38 +354,34 @@ static int walk(struct dw_flat *f, const struct dw_trie *t)
 	return rc;
 }
 
-/* Room for the amounts of all rows. */
-static int reserve_amounts(const struct dw_tally *t, struct dw_totals *ret)
+/* Room for the rows of @t. 0 or -ENOMEM. */
+static int reserve(const struct dw_tally *t, struct dw_totals *ret)
 {
-	if (t->waits)
-		return dw_vec_reserve(&ret->blocked, t->touched_n);
-	return t->weighs ? dw_vec_reserve(&ret->allocs, t->touched_n) : 0;
+	return dw_amounts_reserve(&ret->amounts, t->touched_n);
 }
 
-/* The values of the touched id number @i. Its amounts, or blocked times, go to @ret, and where they
- * are to @more. */
-static struct dw_values take_values(const struct dw_tally *t, uint32_t i, struct dw_totals *ret,
-				    uint32_t *more)
+/* Put the amounts of the touched id number @i into a row of @ret, whose number goes to *@row. 0 or
+ * -ENOMEM. */
+static int put_amounts(const struct dw_tally *t, uint32_t i, struct dw_totals *ret, uint32_t *row)
 {
-	const struct dw_alloc_total *amounts;
+	uint32_t id = t->touched[i], at = *row = dw_amounts_push(&ret->amounts);
 
-	if (t->blocked) {
-		*more = (uint32_t)ret->blocked.n;
-		ret->blocked.v[ret->blocked.n++] = t->blocked[t->touched[i]].ns;
+	if (at == UINT32_MAX)
+		return -ENOMEM;
+	if (t->amounts) {
+		dw_amounts_add_own_allocs(&ret->amounts, at, &t->amounts[id].exclusive);
+		return dw_amounts_add_allocs(&ret->amounts, at, &t->amounts[id].inclusive);
 	}
-	if (!t->amounts)
-		return dw_tally_values(t, i);
-	amounts = &t->amounts[t->touched[i]];
-	*more = (uint32_t)ret->allocs.n;
-	ret->allocs.v[ret->allocs.n++] = *amounts;
-	return (struct dw_values){amounts->inclusive.allocated.bytes, amounts->exclusive.bytes};
+	*dw_amounts_common(&ret->amounts, at, DWELL_MEASURE_SAMPLES) = dw_tally_values(t, i);
+	if (t->blocked)
+		*dw_amounts_common(&ret->amounts, at, DWELL_MEASURE_BLOCKED) = t->blocked[id].ns;
+	return 0;
 }
 
 static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->functions;
-	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->functions, t->touched_n) ? -ENOMEM
-											  : 0;
+	int rc = reserve(t, ret) || dw_vec_reserve(&ret->functions, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_function_total *row;
@@ -395,7 +391,7 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 		row = &ret->functions.v[ret->functions.n++];
 		*row = (struct dw_function_total){
 			.process = process, .function = id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN};
-		row->values = take_values(t, i, ret, &row->amounts);
+		rc = put_amounts(t, i, ret, &row->amounts);
 	}
 	return rc;
 }
@@ -403,14 +399,13 @@ static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals 
 static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->modules;
-	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->modules, t->touched_n) ? -ENOMEM
-											: 0;
+	int rc = reserve(t, ret) || dw_vec_reserve(&ret->modules, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_module_total *row = &ret->modules.v[ret->modules.n++];
 
 		*row = (struct dw_module_total){.process = process, .module = t->touched[i]};
-		row->values = take_values(t, i, ret, &row->amounts);
+		rc = put_amounts(t, i, ret, &row->amounts);
 	}
 	return rc;
 }
@@ -418,14 +413,14 @@ static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *r
 static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->lines;
-	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->lines, t->touched_n) ? -ENOMEM : 0;
+	int rc = reserve(t, ret) || dw_vec_reserve(&ret->lines, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_line_total *row = &ret->lines.v[ret->lines.n];
 
 		*row = f->subjects->lines.v[t->touched[i]];
 		row->process = process;
-		row->values = take_values(t, i, ret, &row->amounts);
+		rc = put_amounts(t, i, ret, &row->amounts);
 		if (f->functions.n)
 			row->function_row = f->functions.rows[dense(row->function)].place;
 		t->rows[t->touched[i]].place = (uint32_t)ret->lines.n++;
@@ -437,9 +432,7 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 {
 	const struct dw_tally *t = &f->instructions;
 	const struct dw_subjects *s = f->subjects;
-	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->instructions, t->touched_n)
-			 ? -ENOMEM
-			 : 0;
+	int rc = reserve(t, ret) || dw_vec_reserve(&ret->instructions, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_instruction_total *row = &ret->instructions.v[ret->instructions.n++];
@@ -450,7 +443,7 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 			.frame = frame,
 			.line_row = f->lines.n ? f->lines.rows[line].place : 0,
 		};
-		row->values = take_values(t, i, ret, &row->amounts);
+		rc = put_amounts(t, i, ret, &row->amounts);
 	}
 	return rc;
 }
@@ -458,7 +451,7 @@ static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_tota
 static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
 {
 	const struct dw_tally *t = &f->edges;
-	int rc = reserve_amounts(t, ret) || dw_vec_reserve(&ret->edges, t->touched_n) ? -ENOMEM : 0;
+	int rc = reserve(t, ret) || dw_vec_reserve(&ret->edges, t->touched_n) ? -ENOMEM : 0;
 
 	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
 		struct dw_edge_key key = f->keys.v[t->touched[i]];
@@ -466,7 +459,7 @@ static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret
 
 		*row = (struct dw_edge_total){
 			.process = process, .caller = key.caller, .callee = key.callee};
-		row->values = take_values(t, i, ret, &row->amounts);
+		rc = put_amounts(t, i, ret, &row->amounts);
 	}
 	return rc;
 }

@@ -22,9 +22,7 @@ static int push_node(struct dw_growth *g, const struct dw_node_total *node, uint
 {
 	struct dw_totals *out = g->out;
 
-	if (out->nodes.n >= UINT32_MAX - 1 ||
-	    (g->has_allocs && dw_vec_push(&out->node_allocs, (struct dw_alloc_total){0})) ||
-	    (g->has_blocked && dw_vec_push(&out->node_blocked, (struct dw_values){0})) ||
+	if (out->nodes.n >= UINT32_MAX - 1 || dw_amounts_push(&out->node_amounts) == UINT32_MAX ||
 	    (g->has_threads && (dw_vec_push(&out->node_threads, thread) ||
 				dw_vec_push(&out->node_firsts, UINT32_MAX))))
 		return -ENOMEM;
@@ -36,6 +34,20 @@ int dw_growth_root(struct dw_growth *g, const struct dw_node_total *root, uint32
 	g->expanded = g->todo.n = 0;
 	*ret = (uint32_t)g->out->nodes.n;
 	return push_node(g, root, 0);
+}
+
+/* Keep the first @n nodes. */
+static void cut(struct dw_growth *g, size_t n)
+{
+	g->out->nodes.n = n;
+	dw_amounts_cut(&g->out->node_amounts, n);
+	if (g->has_threads)
+		g->out->node_threads.n = g->out->node_firsts.n = n;
+}
+
+void dw_growth_drop(struct dw_growth *g)
+{
+	cut(g, g->out->nodes.n - 1);
 }
 
 void dw_growth_begin(struct dw_growth *g, uint32_t node)
@@ -71,10 +83,7 @@ static void move_child(struct dw_growth *g, uint32_t from, uint32_t to)
 	struct dw_totals *out = g->out;
 
 	out->nodes.v[to] = out->nodes.v[from];
-	if (g->has_allocs)
-		out->node_allocs.v[to] = out->node_allocs.v[from];
-	if (g->has_blocked)
-		out->node_blocked.v[to] = out->node_blocked.v[from];
+	dw_amounts_move(&out->node_amounts, to, from);
 	if (g->has_threads) {
 		out->node_threads.v[to] = out->node_threads.v[from];
 		out->node_firsts.v[to] = out->node_firsts.v[from];
@@ -83,19 +92,23 @@ static void move_child(struct dw_growth *g, uint32_t from, uint32_t to)
 	todo[to - g->first].node = to;
 }
 
+/* Whether @n of @all are enough to be kept. */
+static bool is_much(const struct dw_growth *g, uint64_t n, uint64_t all)
+{
+	return (double)n * 100 >= g->focus->min_pct * (double)all;
+}
+
 /* Whether a child is kept: heavy enough, or the heaviest. */
 static bool is_wanted(const struct dw_growth *g, uint32_t node, uint32_t heaviest)
 {
 	const struct dw_totals *out = g->out;
-	uint64_t n = out->nodes.v[node].values.inclusive;
+	uint64_t n = dw_totals_node_values(out, node)->inclusive;
+	uint64_t ns = dw_totals_node_waits(out, node).inclusive;
 
 	if (g->focus->hot_path)
 		return node == heaviest;
-	if (g->has_blocked && out->node_blocked.v[node].inclusive &&
-	    (double)out->node_blocked.v[node].inclusive * 100 >=
-		    g->focus->min_pct * (double)out->blocked_ns)
-		return true;
-	return n && (double)n * 100 >= g->focus->min_pct * (double)out->samples;
+	return (ns && is_much(g, ns, out->all[DWELL_MEASURE_BLOCKED])) ||
+	       (n && is_much(g, n, out->all[out->main]));
 }
 
 /* On the whole tree this saves most of the time and memory. */
@@ -115,13 +128,7 @@ static void prune(struct dw_growth *g)
 			move_child(g, i, kept++);
 	}
 	out->branches_left_out += end - kept;
-	out->nodes.n = kept;
-	if (g->has_allocs)
-		out->node_allocs.n = kept;
-	if (g->has_blocked)
-		out->node_blocked.n = kept;
-	if (g->has_threads)
-		out->node_threads.n = out->node_firsts.n = kept;
+	cut(g, kept);
 	g->todo.n = g->first_todo + (kept - g->first);
 }
 

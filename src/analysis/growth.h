@@ -24,9 +24,7 @@ struct dw_pending {
 struct dw_growth {
 	const struct dw_focus *focus;
 	struct dw_totals *out;
-	bool has_allocs;		/* nodes have a row in out->node_allocs */
-	bool has_blocked;		/* likewise in out->node_blocked */
-	bool has_threads;		/* and one in out->node_threads, one in out->node_firsts */
+	bool has_threads;		/* nodes have a row in out->node_threads and node_firsts */
 	uint32_t *made;			/* by group: the last node made of it */
 	uint32_t at;			/* the node whose children are being made, */
 	uint32_t first;			/* the first of them, */
@@ -41,6 +39,9 @@ int dw_growth_init(struct dw_growth *g, const struct dw_focus *focus, uint32_t g
 /* Append @root, of a new tree; what was left of the one before is forgotten. Gives its index in
  * @ret. 0 or -ENOMEM. */
 int dw_growth_root(struct dw_growth *g, const struct dw_node_total *root, uint32_t *ret);
+
+/* Take away the node that was appended last. */
+void dw_growth_drop(struct dw_growth *g);
 
 /* Make the children of @node from now on. */
 void dw_growth_begin(struct dw_growth *g, uint32_t node);

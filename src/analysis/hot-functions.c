@@ -13,9 +13,7 @@
 struct group {
 	uint32_t row; /* the first */
 	uint32_t processes;
-	struct dw_values values;
-	struct dw_values blocked;
-	struct dw_values key; /* one of the two, that decides */
+	struct dw_values key; /* what decides */
 };
 
 struct groups {
@@ -36,8 +34,8 @@ static uint64_t key_of(const struct dw_profile *p, const struct dw_function_tota
 	return (uint64_t)1 << 32 | (start ? start->name : thread ? thread->name : 0);
 }
 
-static int group_rows(const struct dw_profile *p, const struct dw_totals *t,
-		      enum dw_hot_functions_order order, struct groups *g)
+static int group_rows(const struct dw_profile *p, const struct dw_totals *t, enum dw_measure by,
+		      struct groups *g)
 {
 	for (size_t i = 0; i < t->functions.n; i++) {
 		const struct dw_function_total *f = &t->functions.v[i];
@@ -53,13 +51,8 @@ static int group_rows(const struct dw_profile *p, const struct dw_totals *t,
 		}
 		group = &g->rows.v[at - 1];
 		group->processes++;
-		group->values.inclusive += f->values.inclusive;
-		group->values.exclusive += f->values.exclusive;
-		if (f->amounts < t->blocked.n) {
-			group->blocked.inclusive += t->blocked.v[f->amounts].inclusive;
-			group->blocked.exclusive += t->blocked.v[f->amounts].exclusive;
-		}
-		group->key = order == DWELL_HOT_WAITS ? group->blocked : group->values;
+		group->key.inclusive += dw_amounts_common(&t->amounts, f->amounts, by)->inclusive;
+		group->key.exclusive += dw_amounts_common(&t->amounts, f->amounts, by)->exclusive;
 	}
 	return 0;
 }
@@ -76,23 +69,13 @@ static int compare_groups(const void *pa, const void *pb)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-static void add_calls(const struct dw_totals *t, const struct dw_call_total *from,
-		      struct dw_hot_function *to)
+/* Add @f to row @at. */
+static int add(const struct dw_totals *t, const struct dw_function_total *f, uint32_t at,
+	       struct dw_hot_functions *ret)
 {
-	const struct dw_call_ranges *r = dw_totals_ranges(t, from);
-
-	dw_call_values_add(&to->calls.inclusive, &from->inclusive);
-	dw_call_values_add(&to->calls.exclusive, &from->exclusive);
-	to->calls.outer_calls += from->outer_calls;
-	to->calls.counted += from->counted;
-	if (r)
-		dw_call_ranges_widen(&to->ranges, r);
-}
-
-static void add_allocs(const struct dw_alloc_total *from, struct dw_hot_function *to)
-{
-	dw_alloc_values_add(&to->allocs.inclusive, &from->inclusive);
-	dw_alloc_count_add(&to->allocs.exclusive, &from->exclusive);
+	if (f->extremes)
+		dw_call_ranges_widen(&ret->rows.v[at].extremes, &t->extremes.v[f->extremes - 1]);
+	return dw_amounts_add(&ret->amounts, at, &t->amounts, f->amounts, DWELL_BOTH);
 }
 
 /* All about the groups, which are few. */
@@ -102,26 +85,24 @@ static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, cons
 	struct dw_map wanted = {0}; /* key -> index + 1 */
 	int rc = 0;
 
+	dw_amounts_init(&ret->amounts, dw_profile_measures(p));
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct dw_hot_function row = {.row = v[i].row,
 					      .processes = v[i].processes,
-					      .values = v[i].values,
-					      .blocked = v[i].blocked,
-					      .ranges = DWELL_RANGES_NONE};
+					      .extremes = DWELL_RANGES_NONE};
 
 		rc = dw_vec_push(&ret->rows, row);
+		if (!rc && dw_amounts_push(&ret->amounts) == UINT32_MAX)
+			rc = -ENOMEM;
 		if (!rc)
 			rc = dw_map_put(&wanted, key_of(p, &t->functions.v[v[i].row]),
 					(uint32_t)i + 1);
 	}
 	dw_vec_each(f, &t->functions) {
-		bool has_more = t->has_calls || t->allocs.n;
-		uint32_t at = rc || !has_more ? 0 : dw_map_get(&wanted, key_of(p, f));
+		uint32_t at = rc || !n ? 0 : dw_map_get(&wanted, key_of(p, f));
 
-		if (at && t->allocs.n)
-			add_allocs(&t->allocs.v[f->amounts], &ret->rows.v[at - 1]);
-		else if (at)
-			add_calls(t, &t->calls.v[f->amounts], &ret->rows.v[at - 1]);
+		if (at)
+			rc = add(t, f, at - 1, ret);
 	}
 	dw_map_release(&wanted);
 	return rc;
@@ -131,13 +112,16 @@ int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t,
 			  enum dw_hot_functions_order order, size_t max,
 			  struct dw_hot_functions *ret)
 {
+	bool waits = order == DWELL_HOT_WAITS;
 	struct groups g = {0};
-	int rc = group_rows(p, t, order, &g);
+	int rc = 0;
 
 	*ret = (struct dw_hot_functions){0};
+	if (!waits || dw_totals_has_waits(t))
+		rc = group_rows(p, t, waits ? DWELL_MEASURE_BLOCKED : t->main, &g);
 	if (!rc && g.rows.n)
 		qsort(g.rows.v, g.rows.n, sizeof *g.rows.v, compare_groups);
-	while (order == DWELL_HOT_WAITS && g.rows.n && !g.rows.v[g.rows.n - 1].key.exclusive)
+	while (waits && g.rows.n && !g.rows.v[g.rows.n - 1].key.exclusive)
 		g.rows.n--;
 	if (!rc)
 		rc = fill_rows(p, t, g.rows.v, g.rows.n < max ? g.rows.n : max, ret);
@@ -146,7 +130,14 @@ int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t,
 	return rc;
 }
 
+struct dw_measured dw_hot_functions_measured(const struct dw_hot_functions *h, size_t i)
+{
+	return (struct dw_measured){
+		.table = &h->amounts, .row = i, .extremes = &h->rows.v[i].extremes};
+}
+
 void dw_hot_functions_release(struct dw_hot_functions *h)
 {
 	dw_vec_release(&h->rows);
+	dw_amounts_release(&h->amounts);
 }

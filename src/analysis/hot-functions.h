@@ -12,16 +12,16 @@
 struct dw_hot_function {
 	uint32_t row;	    /* index of one of its totals in totals->functions */
 	uint32_t processes; /* that have such a row */
-	struct dw_values values;
-	struct dw_values blocked;   /* ns, of waits */
-	struct dw_call_total calls; /* of calls; its ranges are those below */
-	struct dw_call_ranges ranges;
-	struct dw_alloc_total allocs; /* of allocations */
+	struct dw_call_ranges extremes;
 };
 
 struct dw_hot_functions {
 	DW_VEC(struct dw_hot_function) rows; /* the one with most first */
+	struct dw_amounts amounts;	     /* by row */
 };
+
+/* What row @i has. */
+struct dw_measured dw_hot_functions_measured(const struct dw_hot_functions *h, size_t i);
 
 /* What decides. */
 enum dw_hot_functions_order { DWELL_HOT_WORK, DWELL_HOT_WAITS };

@@ -7,18 +7,23 @@
 
 #include <errno.h>
 
-static uint64_t weight(const struct dw_hot_type *t, enum dw_hot_types_order order)
+static uint64_t weight(const struct dw_hot_types *h, size_t i, enum dw_hot_types_order order)
 {
-	const struct dw_alloc_values *v = &t->allocs.inclusive;
+	static const enum dw_measure measures[] = {
+		[DWELL_TYPES_BY_BYTES] = DWELL_MEASURE_BYTES,
+		[DWELL_TYPES_BY_OBJECTS] = DWELL_MEASURE_OBJECTS,
+		[DWELL_TYPES_BY_OLD_BYTES] = DWELL_MEASURE_BYTES_GEN2,
+	};
 
-	switch (order) {
-	case DWELL_TYPES_BY_OBJECTS:
-		return v->allocated.objects;
-	case DWELL_TYPES_BY_OLD_BYTES:
-		return v->collected[DWELL_GENERATION_2].bytes;
-	default:
-		return v->allocated.bytes;
-	}
+	return dw_amounts_common(&h->amounts, h->rows.v[i].amounts, measures[order])->inclusive;
+}
+
+/* Append @type, with nothing. 0 or -ENOMEM. */
+static int push(struct dw_hot_types *h, uint32_t type)
+{
+	struct dw_hot_type row = {.type = type, .amounts = dw_amounts_push(&h->amounts)};
+
+	return row.amounts == UINT32_MAX ? -ENOMEM : dw_vec_push(&h->rows, row);
 }
 
 /* All types by name, in order of first sight. */
@@ -28,6 +33,7 @@ static int group_types(const struct dw_profile *p, const struct dw_totals *t,
 	struct dw_map by_name = {0}; /* name -> index + 1 */
 	int rc = 0;
 
+	dw_amounts_init(&ret->amounts, dw_profile_measures(p));
 	dw_vec_each(row, &t->types) {
 		const struct dw_alloc_type *type =
 			dw_allocations_get_type(&p->allocations, row->type);
@@ -37,51 +43,53 @@ static int group_types(const struct dw_profile *p, const struct dw_totals *t,
 
 		if (!at && !rc) {
 			at = (uint32_t)ret->rows.n + 1;
-			rc = dw_vec_push(&ret->rows, (struct dw_hot_type){.type = row->type});
+			rc = push(ret, row->type);
 			rc = rc ? rc : dw_map_put(&by_name, name, at);
 		}
 		if (rc)
 			break;
 		to = &ret->rows.v[at - 1];
 		to->processes++;
-		dw_alloc_values_add(&to->allocs.inclusive, &t->allocs.v[row->amounts].inclusive);
-		dw_alloc_count_add(&to->allocs.exclusive, &t->allocs.v[row->amounts].exclusive);
+		rc = dw_amounts_add(&ret->amounts, to->amounts, &t->amounts, row->amounts,
+				    DWELL_BOTH);
 	}
 	dw_map_release(&by_name);
 	return rc;
 }
 
-/* Put the first @max of @all into @ret. */
-static int pick(const struct dw_hot_types *all, enum dw_hot_types_order order, size_t max,
-		struct dw_hot_types *ret)
+/* Keep the first @max of @h. */
+static int pick(struct dw_hot_types *h, enum dw_hot_types_order order, size_t max)
 {
-	dw_auto_free struct dw_sort_row *rows = malloc((all->rows.n + 1) * sizeof *rows);
-	int rc = rows ? 0 : -ENOMEM;
+	size_t n = h->rows.n, kept = 0;
+	dw_auto_free struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
+	dw_auto_free struct dw_hot_type *all = malloc((n + 1) * sizeof *all);
+	int rc = rows && all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < all->rows.n && !rc; i++)
-		rows[i] = (struct dw_sort_row){UINT64_MAX - weight(&all->rows.v[i], order), i};
-	if (!rc && all->rows.n)
-		rc = dw_sort_rows(rows, all->rows.n);
-	for (size_t i = 0; i < all->rows.n && i < max && !rc; i++)
+	for (size_t i = 0; i < n && !rc; i++) {
+		rows[i] = (struct dw_sort_row){UINT64_MAX - weight(h, i, order), i};
+		all[i] = h->rows.v[i];
+	}
+	if (!rc && n)
+		rc = dw_sort_rows(rows, n);
+	for (size_t i = 0; i < n && kept < max && !rc; i++)
 		if (rows[i].key != UINT64_MAX)
-			rc = dw_vec_push(&ret->rows, all->rows.v[rows[i].row]);
+			h->rows.v[kept++] = all[rows[i].row];
+	h->rows.n = kept;
 	return rc;
 }
 
 int dw_hot_types_find(const struct dw_profile *p, const struct dw_totals *t,
 		      enum dw_hot_types_order order, size_t max, struct dw_hot_types *ret)
 {
-	struct dw_hot_types all = {0};
-	int rc = group_types(p, t, &all);
+	int rc;
 
 	*ret = (struct dw_hot_types){0};
-	if (!rc)
-		rc = pick(&all, order, max, ret);
-	dw_hot_types_release(&all);
-	return rc;
+	rc = group_types(p, t, ret);
+	return rc ? rc : pick(ret, order, max);
 }
 
 void dw_hot_types_release(struct dw_hot_types *h)
 {
 	dw_vec_release(&h->rows);
+	dw_amounts_release(&h->amounts);
 }

@@ -19,11 +19,12 @@ enum dw_hot_types_order {
 struct dw_hot_type {
 	uint32_t type;	    /* id of one of the types of this name */
 	uint32_t processes; /* that have it */
-	struct dw_alloc_total allocs;
+	uint32_t amounts;   /* row of dw_hot_types.amounts */
 };
 
 struct dw_hot_types {
 	DW_VEC(struct dw_hot_type) rows; /* the one with most first */
+	struct dw_amounts amounts;
 };
 
 /* Find the first @max of @t, the totals of @p; those with nothing of what decides are left out. 0

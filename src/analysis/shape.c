@@ -7,19 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether @n samples and @blocked_ns are below @pct of all, or nothing. */
+/* Whether @n of the main measure and @blocked_ns are below @pct of all, or nothing. */
 static bool is_small(const struct dw_totals *t, uint64_t n, uint64_t blocked_ns, double pct)
 {
-	bool few = (double)n * 100 < pct * (double)t->samples || (t->has_blocked && !n);
+	uint64_t all_ns = t->all[DWELL_MEASURE_BLOCKED];
+	bool few =
+		(double)n * 100 < pct * (double)t->all[t->main] || (dw_totals_has_waits(t) && !n);
 
-	return few && ((double)blocked_ns * 100 < pct * (double)t->blocked_ns || !blocked_ns);
-}
-
-static uint64_t blocked_ns(const struct dw_totals *t, size_t node, bool own)
-{
-	const struct dw_values *v = t->node_blocked.n ? &t->node_blocked.v[node] : NULL;
-
-	return !v ? 0 : own ? v->exclusive : v->inclusive;
+	return few && ((double)blocked_ns * 100 < pct * (double)all_ns || !blocked_ns);
 }
 
 /* Per node: how many children are shown, up to 2. */
@@ -43,12 +38,13 @@ static bool is_function(const struct dw_totals *t, const struct dw_node_total *n
 
 /* Whether @node says nothing that its only child does not say: of its own it has next to nothing.
  */
-static bool is_link(const struct dw_totals *t, const struct dw_node_total *node, double pct)
+static bool is_link(const struct dw_totals *t, uint32_t node, double pct)
 {
-	uint64_t blocked = blocked_ns(t, (size_t)(node - t->nodes.v), true);
+	uint64_t blocked = dw_totals_node_waits(t, node).exclusive;
+	uint64_t own = dw_totals_node_values(t, node)->exclusive;
 
-	return is_function(t, node) && ((!node->values.exclusive && !blocked) ||
-					is_small(t, node->values.exclusive, blocked, pct));
+	return is_function(t, &t->nodes.v[node]) &&
+	       ((!own && !blocked) || is_small(t, own, blocked, pct));
 }
 
 int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *options, uint8_t **ret)
@@ -61,16 +57,16 @@ int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *opt
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < t->nodes.n; i++)
-		if (options->trim_pct > 0 && is_small(t, t->nodes.v[i].values.inclusive,
-						      blocked_ns(t, i, false), options->trim_pct))
+		if (options->trim_pct > 0 &&
+		    is_small(t, dw_totals_node_values(t, i)->inclusive,
+			     dw_totals_node_waits(t, i).inclusive, options->trim_pct))
 			shape[i] |= DWELL_NODE_TRIMMED;
 	count_children(t, shape, children);
 	for (size_t i = 0; options->fold && i < t->nodes.n; i++) {
 		uint32_t parent = t->nodes.v[i].parent;
 
 		if (parent < i && !shape[i] && children[parent] == 1 &&
-		    is_function(t, &t->nodes.v[i]) &&
-		    is_link(t, &t->nodes.v[parent], options->trim_pct))
+		    is_function(t, &t->nodes.v[i]) && is_link(t, parent, options->trim_pct))
 			shape[i] |= DWELL_NODE_FOLDED;
 	}
 	free(children);

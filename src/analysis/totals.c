@@ -109,17 +109,19 @@ static int select_samples(struct selection *s, const struct dw_profile *p,
 	return sort_samples(s, p, filter);
 }
 
-static struct dw_values both(uint64_t n)
+/* A row of @samples and of @ns of waits, all its own, appended to the amounts of @ret. Its number,
+ * UINT32_MAX = no memory. */
+static uint32_t put_amounts(struct dw_totals *ret, uint64_t samples, uint64_t ns)
 {
-	return (struct dw_values){n, n};
-}
+	struct dw_amounts *a = &ret->amounts;
+	uint32_t row = dw_amounts_push(a);
 
-/* Note that a row has @ns of waits, of @s which has some. 0 or -ENOMEM. */
-static int add_blocked(const struct selection *s, uint64_t ns, struct dw_totals *ret,
-		       uint32_t *blocked)
-{
-	*blocked = (uint32_t)ret->blocked.n;
-	return s->has_waits ? dw_vec_push(&ret->blocked, both(ns)) : 0;
+	if (row == UINT32_MAX)
+		return row;
+	*dw_amounts_common(a, row, DWELL_MEASURE_SAMPLES) = (struct dw_values){samples, samples};
+	if (dw_amounts_has(a, DWELL_MEASURE_BLOCKED))
+		*dw_amounts_common(a, row, DWELL_MEASURE_BLOCKED) = (struct dw_values){ns, ns};
+	return row;
 }
 
 /* All processes and threads, with or without samples. Number 0 (unknown) only with some. */
@@ -129,19 +131,23 @@ static int count_tasks(const struct selection *s, struct dw_totals *ret)
 	uint64_t ns = 0;
 
 	for (uint32_t id = 0; id < s->processes_n; begin = s->end[id++]) {
-		struct dw_process_total row = {.process = id, .values = both(s->end[id] - begin)};
+		struct dw_process_total row = {.process = id};
 
 		ns = s->has_waits ? s->waits.by_process[id] : 0;
-		if ((id || row.values.inclusive || ns) &&
-		    (add_blocked(s, ns, ret, &row.amounts) || dw_vec_push(&ret->processes, row)))
+		if (!id && s->end[id] == begin && !ns)
+			continue;
+		row.amounts = put_amounts(ret, s->end[id] - begin, ns);
+		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->processes, row))
 			return -ENOMEM;
 	}
 	for (uint32_t id = 0; id < s->threads_n; id++) {
-		struct dw_thread_total row = {.thread = id, .values = both(s->samples[id])};
+		struct dw_thread_total row = {.thread = id};
 
 		ns = s->has_waits ? s->waits.by_thread[id] : 0;
-		if ((id || row.values.inclusive || ns) &&
-		    (add_blocked(s, ns, ret, &row.amounts) || dw_vec_push(&ret->threads, row)))
+		if (!id && !s->samples[id] && !ns)
+			continue;
+		row.amounts = put_amounts(ret, s->samples[id], ns);
+		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->threads, row))
 			return -ENOMEM;
 	}
 	return 0;
@@ -211,9 +217,8 @@ static int count_all(const struct dw_profile *p, const struct dw_filter *filter,
 	int rc = machinery_init(&m, p, &filter->focus, parts, s->has_waits);
 	size_t i = 0, w = 0;
 
-	ret->samples = s->end[s->processes_n - 1];
-	ret->has_blocked = s->has_waits;
-	ret->blocked_ns = s->waits.ns;
+	ret->all[DWELL_MEASURE_SAMPLES] = s->end[s->processes_n - 1];
+	ret->all[DWELL_MEASURE_BLOCKED] = s->waits.ns;
 	for (uint32_t id = 0; id < s->processes_n && !rc; id++) {
 		size_t waits_end = s->has_waits ? s->waits.end[id] : 0;
 
@@ -241,6 +246,7 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 	int rc;
 
 	dw_totals_release(ret);
+	dw_totals_init(ret, dw_profile_measures(p));
 	if (!filter)
 		filter = &none;
 	if (dw_profile_has_calls(p))

@@ -55,45 +55,32 @@ static uint32_t group_index(const struct dw_tree *b, uint32_t function)
 	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
 }
 
-static void add_blocked(struct dw_totals *out, uint32_t node, const struct dw_blocked *more,
-			bool own)
+/* What lies at or below @stack, of its own or all of it, is added to @node. 0 or -ENOMEM. */
+static int add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool own)
 {
-	struct dw_values *sum = &out->node_blocked.v[node];
-
-	if (own)
-		sum->exclusive += more->ns.exclusive;
-	else
-		sum->inclusive += more->ns.inclusive;
-}
-
-/* What lies at or below @stack, of its own or all of it, is added to @node. */
-static void add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool own)
-{
-	struct dw_totals *out = b->growth.out;
-	struct dw_values *v = &out->nodes.v[node].values;
+	struct dw_amounts *out = &b->growth.out->node_amounts;
 	const struct dw_trie_node *samples = &b->trie->nodes[stack];
-	const struct dw_alloc_total *amounts;
-	struct dw_alloc_total *sum;
+	const struct dw_blocked *blocked = b->trie->blocked ? &b->trie->blocked[stack] : NULL;
+	uint64_t n = own ? samples->self : samples->inclusive, ns;
+	const struct dw_alloc_total *allocs;
+	struct dw_values *to;
 
-	if (b->trie->blocked) {
-		add_blocked(out, node, &b->trie->blocked[stack], own);
-		*(own ? &v->exclusive : &v->inclusive) -=
-			own ? b->trie->blocked[stack].waits.exclusive
-			    : b->trie->blocked[stack].waits.inclusive;
+	if (b->trie->amounts) {
+		allocs = &b->trie->amounts[stack];
+		if (!own)
+			return dw_amounts_add_allocs(out, node, &allocs->inclusive);
+		dw_amounts_add_own_allocs(out, node, &allocs->exclusive);
+		return 0;
 	}
-	if (!b->trie->amounts) {
-		*(own ? &v->exclusive : &v->inclusive) += own ? samples->self : samples->inclusive;
-		return;
+	if (blocked) {
+		ns = own ? blocked->ns.exclusive : blocked->ns.inclusive;
+		n -= own ? blocked->waits.exclusive : blocked->waits.inclusive;
+		to = dw_amounts_common(out, node, DWELL_MEASURE_BLOCKED);
+		*(own ? &to->exclusive : &to->inclusive) += ns;
 	}
-	amounts = &b->trie->amounts[stack];
-	sum = &out->node_allocs.v[node];
-	if (own) {
-		v->exclusive += amounts->exclusive.bytes;
-		dw_alloc_count_add(&sum->exclusive, &amounts->exclusive);
-	} else {
-		v->inclusive += amounts->inclusive.allocated.bytes;
-		dw_alloc_values_add(&sum->inclusive, &amounts->inclusive);
-	}
+	to = dw_amounts_common(out, node, DWELL_MEASURE_SAMPLES);
+	*(own ? &to->exclusive : &to->inclusive) += n;
+	return 0;
 }
 
 /* The child of the node at hand for @function, as that of dw_growth_child(). */
@@ -108,11 +95,9 @@ static int add_place(struct dw_tree *b, uint32_t stack)
 	uint32_t slot = b->subjects->first[frame_of(b, stack)] + b->slot[stack];
 	struct dw_pending *child = find_child(b, b->subjects->function[slot]);
 
-	if (!child)
+	if (!child || add_values(b, child->node, stack, false) ||
+	    (!b->slot[stack] && add_values(b, child->node, stack, true)))
 		return -ENOMEM;
-	add_values(b, child->node, stack, false);
-	if (!b->slot[stack])
-		add_values(b, child->node, stack, true);
 	b->trie->nodes[stack].next = child->head;
 	child->head = stack;
 	return 0;
@@ -165,27 +150,23 @@ static int expand_all(struct dw_tree *b)
 /* What has no frame becomes a child of its own. */
 static int add_unknown(struct dw_tree *b)
 {
-	uint64_t self = b->trie->nodes[0].self;
 	struct dw_pending *child = find_child(b, (uint32_t)DWELL_FUNCTION_UNKNOWN);
-	struct dw_totals *out = b->growth.out;
+	struct dw_amounts *out = &b->growth.out->node_amounts;
+	struct dw_alloc_values allocs;
+	struct dw_values *to;
 
-	if (!child)
+	if (!child || add_values(b, child->node, 0, true))
 		return -ENOMEM;
 	if (b->trie->amounts) {
-		struct dw_alloc_total *sum = &out->node_allocs.v[child->node];
-
-		sum->inclusive = dw_trie_own(b->trie, 0);
-		sum->exclusive = sum->inclusive.allocated;
-		self = sum->exclusive.bytes;
+		allocs = dw_trie_own(b->trie, 0);
+		return dw_amounts_add_allocs(out, child->node, &allocs);
 	}
+	to = dw_amounts_common(out, child->node, DWELL_MEASURE_SAMPLES);
+	to->inclusive = to->exclusive;
 	if (b->trie->blocked) {
-		const struct dw_blocked *blocked = &b->trie->blocked[0];
-
-		self -= blocked->waits.exclusive;
-		out->node_blocked.v[child->node] =
-			(struct dw_values){blocked->ns.exclusive, blocked->ns.exclusive};
+		to = dw_amounts_common(out, child->node, DWELL_MEASURE_BLOCKED);
+		to->inclusive = to->exclusive;
 	}
-	out->nodes.v[child->node].values = (struct dw_values){self, self};
 	return 0;
 }
 
@@ -198,10 +179,8 @@ static int build_whole(struct dw_tree *b, uint32_t process)
 	if (dw_growth_root(&b->growth, &root, &node))
 		return -ENOMEM;
 	dw_growth_begin(&b->growth, node);
-	add_values(b, node, 0, false);
-	if (b->trie->nodes[0].self && add_unknown(b))
-		return -ENOMEM;
-	if (add_callees(b, 0))
+	if (add_values(b, node, 0, false) || (b->trie->nodes[0].self && add_unknown(b)) ||
+	    add_callees(b, 0))
 		return -ENOMEM;
 	dw_growth_end(&b->growth);
 	return expand_all(b);
@@ -258,9 +237,9 @@ static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
 	for (size_t i = 0; i < b->roots.n; i++) {
 		uint32_t stack = b->roots.v[i];
 
-		add_values(b, node, stack, false);
-		if (!b->slot[stack])
-			add_values(b, node, stack, true);
+		if (add_values(b, node, stack, false) ||
+		    (!b->slot[stack] && add_values(b, node, stack, true)))
+			return -ENOMEM;
 		b->trie->nodes[stack].next = head;
 		head = stack;
 	}
@@ -272,8 +251,6 @@ static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
 int dw_tree_build(struct dw_tree *b, uint32_t process, struct dw_totals *ret)
 {
 	b->growth.out = ret;
-	b->growth.has_allocs = b->trie->amounts;
-	b->growth.has_blocked = b->trie->blocked;
 	return b->root ? build_below(b, process, b->root) : build_whole(b, process);
 }
 

@@ -77,7 +77,7 @@ static void put_head(const struct live *l, const struct dw_profile *p, const str
 	dw_out_puts(out, colour ? "\033[0m" : "");
 	dw_out_printf(out, "  %.1f s", (double)end_of(p) / 1e9);
 	if (dw_profile_method(p) == DWELL_METHOD_SAMPLING)
-		dw_out_printf(out, ", %" PRIu64 " samples", t->samples);
+		dw_out_printf(out, ", %" PRIu64 " samples", t->all[DWELL_MEASURE_SAMPLES]);
 	if (l->whole || !t->to_ns)
 		dw_out_puts(out, " in the whole run");
 	else

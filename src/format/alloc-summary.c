@@ -47,7 +47,7 @@ static double share(uint64_t n, uint64_t all)
 static void put_size(const struct dw_summary_writer *w)
 {
 	const struct dw_profile *p = profile_of(w);
-	const struct dw_alloc_count *all = &totals_of(w)->all_allocs.allocated;
+	const uint64_t *all = totals_of(w)->all;
 	int64_t duration = dw_facts_get(&p->facts, "duration_ns", -1);
 
 	dw_out_puts(w->out, "  ");
@@ -55,11 +55,11 @@ static void put_size(const struct dw_summary_writer *w)
 		dw_words_time(w->out, duration);
 		dw_out_puts(w->out, ", ");
 	}
-	dw_words_count(w->out, all->objects, "object");
+	dw_words_count(w->out, all[DWELL_MEASURE_OBJECTS], "object");
 	dw_out_puts(w->out, " of ");
 	dw_words_count(w->out, totals_of(w)->types.n, "type");
 	dw_out_puts(w->out, ", ");
-	dw_words_bytes(w->out, all->bytes);
+	dw_words_bytes(w->out, all[DWELL_MEASURE_BYTES]);
 	dw_out_puts(w->out, ", ");
 	dw_words_count(w->out, dw_threads_count(&p->threads), "thread");
 	dw_out_puts(w->out, " in ");
@@ -75,20 +75,27 @@ static void put_bar(struct dw_out *out, double pct)
 		dw_out_puts(out, i < full ? "█" : "·");
 }
 
-/* What one end of objects took, when any had it. */
-static void put_end(const struct dw_summary_writer *w, const struct dw_alloc_count *n,
-		    const char *what)
+/* The measure of bytes that belongs to @objects. */
+static enum dw_measure bytes_of(enum dw_measure objects)
 {
-	uint64_t all = totals_of(w)->all_allocs.allocated.bytes;
+	return objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES;
+}
 
-	if (!n->objects)
+/* What one end of objects took, when any had it. */
+static void put_end(const struct dw_summary_writer *w, enum dw_measure objects, const char *what)
+{
+	const uint64_t *all = totals_of(w)->all;
+	uint64_t bytes = all[bytes_of(objects)];
+	double pct = share(bytes, all[DWELL_MEASURE_BYTES]);
+
+	if (!all[objects])
 		return;
-	dw_out_printf(w->out, "  %6.2f %% ", share(n->bytes, all));
-	put_bar(w->out, share(n->bytes, all));
+	dw_out_printf(w->out, "  %6.2f %% ", pct);
+	put_bar(w->out, pct);
 	dw_out_puts(w->out, " ");
-	dw_words_bytes(w->out, n->bytes);
+	dw_words_bytes(w->out, bytes);
 	dw_out_printf(w->out, " %s: ", what);
-	dw_words_count(w->out, n->objects, "object");
+	dw_words_count(w->out, all[objects], "object");
 	dw_out_puts(w->out, "\n");
 }
 
@@ -110,13 +117,12 @@ static void put_ends(const struct dw_summary_writer *w)
 		"died old, in generation 2",	  "died in the large object heap",
 		"died in the pinned object heap",
 	};
-	const struct dw_alloc_values *v = &totals_of(w)->all_allocs;
-	struct dw_alloc_count alive = dw_alloc_values_alive(v);
+	const uint64_t *all = totals_of(w)->all;
 
-	if (!v->allocated.objects)
+	if (!all[DWELL_MEASURE_OBJECTS])
 		return;
 	if (fact(w, "sample_bytes") > 0) {
-		put_error(w, v->allocated.bytes);
+		put_error(w, all[DWELL_MEASURE_BYTES]);
 		return;
 	}
 	if (!dw_facts_get(&profile_of(w)->facts, "has_lifetime", 1)) {
@@ -125,8 +131,8 @@ static void put_ends(const struct dw_summary_writer *w)
 	}
 	dw_summary_heading(w, "What became of it");
 	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		put_end(w, &v->collected[i], words[i]);
-	put_end(w, &alive,
+		put_end(w, DWELL_MEASURE_OBJECTS_GEN0 + i, words[i]);
+	put_end(w, DWELL_MEASURE_OBJECTS_ALIVE,
 		fact(w, "collected_at_end") && !totals_of(w)->to_ns
 			? "still alive after a last collection"
 			: "still alive at the end");
@@ -226,7 +232,7 @@ static void put_row(struct dw_summary_writer *w, const struct dw_row *row,
 struct section {
 	const char *name, *heading;
 	bool by_objects; /* shares are of objects, not of bytes */
-	bool old;	 /* what counts was collected in generation 2 */
+	bool old;	 /* what counts was collected in generation 2, else what is a row's own */
 };
 
 static const struct section sections[] = {
@@ -240,26 +246,26 @@ static const struct section sections[] = {
 /* The rows of @s, from row @i of the view on. Gives the first behind them. */
 static size_t put_section(struct dw_summary_writer *w, size_t i, const struct section *s)
 {
-	const struct dw_alloc_values *values = &totals_of(w)->all_allocs;
-	const struct dw_alloc_count *all =
-		s->old ? &values->collected[DWELL_GENERATION_2] : &values->allocated;
+	enum dw_measure objects = s->old ? DWELL_MEASURE_OBJECTS_GEN2 : DWELL_MEASURE_OBJECTS;
+	enum dw_measure what = s->by_objects ? objects : bytes_of(objects);
+	uint64_t all = totals_of(w)->all[what];
 	const struct dw_view *v = w->job->view;
 	size_t first = i;
 
 	for (struct dw_row row; i < v->n; i++) {
-		const struct dw_alloc_count *n;
+		struct dw_alloc_count n;
 		double pct;
 
 		dw_view_row(v, i, &w->scratch[0], &row);
 		if (strcmp(row.section, s->name))
 			break;
-		n = s->old ? &row.allocs->inclusive.collected[DWELL_GENERATION_2]
-			   : &row.allocs->exclusive;
+		n.objects = dw_measured_get(&row.measured, objects, !s->old);
+		n.bytes = dw_measured_get(&row.measured, bytes_of(objects), !s->old);
 		if (i == first)
 			dw_summary_heading(w, s->heading);
-		pct = s->by_objects ? share(n->objects, all->objects) : share(n->bytes, all->bytes);
-		if (n->objects && (i == first || pct >= SHARE_MIN) && i < first + ROWS_MAX)
-			put_row(w, &row, n, pct);
+		pct = share(s->by_objects ? n.objects : n.bytes, all);
+		if (n.objects && (i == first || pct >= SHARE_MIN) && i < first + ROWS_MAX)
+			put_row(w, &row, &n, pct);
 	}
 	return i;
 }
@@ -328,9 +334,9 @@ static void put_trust(const struct dw_summary_writer *w)
 
 void dw_alloc_summary_tail(struct dw_summary_writer *w, size_t first)
 {
-	if (!totals_of(w)->all_allocs.allocated.objects)
+	if (!totals_of(w)->all[DWELL_MEASURE_OBJECTS])
 		dw_out_puts(w->out, "  No allocation was seen.\n");
-	if (!totals_of(w)->all_allocs.allocated.objects && !fact(w, "processes_instrumented"))
+	if (!totals_of(w)->all[DWELL_MEASURE_OBJECTS] && !fact(w, "processes_instrumented"))
 		return; /* nothing was measured */
 	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
 		first = put_section(w, first, &sections[i]);

@@ -64,7 +64,7 @@ static void put_size(const struct dw_summary_writer *w)
 		dw_words_time(w->out, duration);
 		dw_out_puts(w->out, ", ");
 	}
-	dw_words_count(w->out, totals_of(w)->all.inclusive.calls, "call");
+	dw_words_count(w->out, totals_of(w)->all[DWELL_MEASURE_CALLS], "call");
 	dw_out_puts(w->out, " of ");
 	dw_words_count(w->out, count_functions(totals_of(w)), "function");
 	dw_out_puts(w->out, ", ");
@@ -134,18 +134,19 @@ static void put_part(const struct dw_summary_writer *w, uint64_t ns, uint64_t al
 }
 
 /* ": 3 switches, 2 blocking calls" */
-static void put_causes(const struct dw_summary_writer *w, const struct dw_call_values *v)
+static void put_causes(const struct dw_summary_writer *w)
 {
+	const uint64_t *v = totals_of(w)->all;
 	const char *before = ": ";
 
-	if (v->switches) {
+	if (v[DWELL_MEASURE_SWITCHES]) {
 		dw_out_puts(w->out, before);
-		dw_words_count(w->out, v->switches, "switch");
+		dw_words_count(w->out, v[DWELL_MEASURE_SWITCHES], "switch");
 		before = ", ";
 	}
-	if (v->blocking_calls) {
+	if (v[DWELL_MEASURE_BLOCKING_CALLS]) {
 		dw_out_puts(w->out, before);
-		dw_words_count(w->out, v->blocking_calls, "blocking call");
+		dw_words_count(w->out, v[DWELL_MEASURE_BLOCKING_CALLS], "blocking call");
 	}
 }
 
@@ -156,56 +157,60 @@ static bool is_upper_bound(const struct dw_summary_writer *w)
 
 void dw_call_summary_head(struct dw_summary_writer *w)
 {
-	const struct dw_call_values *v = &totals_of(w)->all.inclusive;
-	uint64_t all = v->elapsed_ns + v->overhead_ns;
-	uint64_t known = v->application_ns + v->blocked_ns + v->os_cpu_ns;
+	const uint64_t *v = totals_of(w)->all;
+	uint64_t all = v[DWELL_MEASURE_ELAPSED] + v[DWELL_MEASURE_OVERHEAD];
+	uint64_t known =
+		v[DWELL_MEASURE_APPLICATION] + v[DWELL_MEASURE_BLOCKED] + v[DWELL_MEASURE_OS_CPU];
 
 	put_size(w);
 	put_chosen(w);
 	if (!all)
 		return;
 	dw_summary_heading(w, "Where the time of all threads went");
-	put_part(w, v->application_ns, all,
+	put_part(w, v[DWELL_MEASURE_APPLICATION], all,
 		 is_upper_bound(w) ? "in the program, at most\n" : "in the program\n");
-	put_part(w, v->blocked_ns, all, "off the processor");
-	if (v->blocked_ns) {
-		put_causes(w, v);
+	put_part(w, v[DWELL_MEASURE_BLOCKED], all, "off the processor");
+	if (v[DWELL_MEASURE_BLOCKED]) {
+		put_causes(w);
 		dw_out_puts(w->out, "\n");
 	}
-	put_part(w, v->os_cpu_ns, all, "in system calls");
-	if (v->os_cpu_ns) {
-		dw_out_puts(w->out, v->io_calls ? ": " : "");
-		if (v->io_calls)
-			dw_words_count(w->out, v->io_calls, "I/O call");
+	put_part(w, v[DWELL_MEASURE_OS_CPU], all, "in system calls");
+	if (v[DWELL_MEASURE_OS_CPU]) {
+		dw_out_puts(w->out, v[DWELL_MEASURE_IO_CALLS] ? ": " : "");
+		if (v[DWELL_MEASURE_IO_CALLS])
+			dw_words_count(w->out, v[DWELL_MEASURE_IO_CALLS], "I/O call");
 		dw_out_puts(w->out, "\n");
 	}
-	if (known + all / 10000 + AROUND_MIN_NS < v->elapsed_ns)
-		put_part(w, v->elapsed_ns - known, all, "around switches\n");
-	put_part(w, v->overhead_ns, all, "in probes (in no other number)\n");
+	if (known + all / 10000 + AROUND_MIN_NS < v[DWELL_MEASURE_ELAPSED])
+		put_part(w, v[DWELL_MEASURE_ELAPSED] - known, all, "around switches\n");
+	put_part(w, v[DWELL_MEASURE_OVERHEAD], all, "in probes (in no other number)\n");
 }
 
 /* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
  * that is all that can be told */
-static void describe_calls(const struct dw_summary_writer *w, const struct dw_call_total *t,
-			   uint32_t processes, struct dw_out *out)
+static void describe_calls(const struct dw_summary_writer *w, const struct dw_row *row,
+			   struct dw_out *out)
 {
-	uint64_t at_most = dw_call_at_most(w->job->view->request.profile, t);
-	uint64_t measured = dw_totals_measured(t);
+	const struct dw_measured *m = &row->measured;
+	uint64_t at_most = dw_call_at_most(w->job->view->uncertain_ns, m);
+	uint64_t measured = dw_measured_get(m, DWELL_MEASURE_MEASURED, false);
+	uint64_t elapsed = dw_measured_get(m, DWELL_MEASURE_ELAPSED, true);
+	uint32_t processes = row->processes;
 
-	dw_words_count(out, t->exclusive.calls, "call");
+	dw_words_count(out, dw_measured_get(m, DWELL_MEASURE_CALLS, false), "call");
 	if (processes > 1) {
 		dw_out_puts(out, " in ");
 		dw_words_count(out, processes, "process");
 	}
 	if (!measured)
 		return;
-	if (t->counted) {
+	if (dw_measured_get(m, DWELL_MEASURE_COUNTED, false)) {
 		dw_out_puts(out, ", ");
 		dw_words_count(out, measured, "measured one");
 	}
 	dw_out_puts(out, at_most ? ", at most " : ", ");
-	at_most = at_most ? at_most - t->exclusive.application_ns : 0;
-	dw_words_time(out, (int64_t)((t->exclusive.elapsed_ns + at_most) / measured));
+	at_most -= at_most ? dw_measured_get(m, DWELL_MEASURE_APPLICATION, true) : 0;
+	dw_words_time(out, (int64_t)((elapsed + at_most) / measured));
 	if (measured > 1 && processes == 1)
 		dw_out_puts(out, " each");
 }
@@ -213,14 +218,15 @@ static void describe_calls(const struct dw_summary_writer *w, const struct dw_ca
 /* One function: its share with a bar, its name, and its calls at the end of the line. */
 static void put_function(struct dw_summary_writer *w, const struct dw_row *row)
 {
-	uint64_t all = totals_of(w)->samples;
-	const struct dw_call_values *v = &row->calls->exclusive;
-	double elapsed = share(v->elapsed_ns, all), program = share(v->application_ns, all);
+	uint64_t all = totals_of(w)->all[DWELL_MEASURE_ELAPSED];
+	double elapsed = share(dw_measured_get(&row->measured, DWELL_MEASURE_ELAPSED, true), all);
+	double program =
+		share(dw_measured_get(&row->measured, DWELL_MEASURE_APPLICATION, true), all);
 	struct dw_out calls;
 
 	dw_out_init_buffer(&calls);
 	if (row->function != (uint32_t)DWELL_FUNCTION_ROOT)
-		describe_calls(w, row->calls, row->processes, &calls);
+		describe_calls(w, row, &calls);
 	else if (row->processes > 1)
 		dw_words_count(&calls, row->processes, "process");
 	dw_out_printf(w->out, "  %6.2f %% ", elapsed);
@@ -242,7 +248,7 @@ static void put_functions(struct dw_summary_writer *w, size_t first)
 		struct dw_row row;
 
 		dw_view_row(v, i, &w->scratch[0], &row);
-		if (!row.values.exclusive || !row.calls)
+		if (!row.values.exclusive)
 			break;
 		put_function(w, &row);
 	}
@@ -296,7 +302,7 @@ static void put_source(const struct dw_summary_writer *w)
 static void put_costs(const struct dw_summary_writer *w)
 {
 	int64_t left = dw_facts_get(facts_of(w), "overhead_uncovered_ns", 0);
-	uint64_t program = totals_of(w)->all.inclusive.application_ns;
+	uint64_t program = totals_of(w)->all[DWELL_MEASURE_APPLICATION];
 
 	if (!dw_facts_get(facts_of(w), "probes_samples", 1))
 		dw_out_puts(w->out, "  Cost of probes: as measured in loops, which is less than in "
@@ -359,7 +365,7 @@ static void put_outside(const struct dw_summary_writer *w)
 {
 	const struct dw_profile *p = w->job->view->request.profile;
 	const struct dw_totals *t = totals_of(w);
-	double part = share(t->outside_ns, t->all.inclusive.application_ns);
+	double part = share(t->outside_ns, t->all[DWELL_MEASURE_APPLICATION]);
 	const char *name;
 
 	if (!t->outside_module || part < OUTSIDE_MIN_PCT)
@@ -434,7 +440,7 @@ void dw_call_summary_tail(struct dw_summary_writer *w, size_t first)
 {
 	put_functions(w, first);
 	dw_slow_summary_write(w, first);
-	if (!totals_of(w)->all.inclusive.calls) {
+	if (!totals_of(w)->all[DWELL_MEASURE_CALLS]) {
 		dw_out_puts(w->out, "  No call was seen.\n");
 		if (!dw_facts_get(facts_of(w), "functions_instrumented", 1))
 			dw_out_puts(w->out,

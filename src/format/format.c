@@ -35,6 +35,8 @@ void dw_format_count(struct dw_out *out, uint64_t n)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
 
+	if (n < 10) /* most are 0 */
+		return dw_out_write(out, (const char[]){(char)('0' + n)}, 1);
 	put_digits(out, digits, dw_digits_decimal(n, digits));
 }
 
@@ -55,32 +57,31 @@ enum { TOTALS_MAX = 24, RANGE_TOTALS = 8 };
 /* The totals of allocations by the keys of their columns. Gives their number. */
 static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *ret)
 {
-	const struct dw_alloc_values *v = &t->all_allocs;
-	const struct dw_alloc_count *dead = v->collected, alive = dw_alloc_values_alive(v);
+	const uint64_t *v = t->all;
 	const struct named_value all[] = {
-		{"inclusive_allocations", v->allocated.objects},
-		{"exclusive_allocations", v->allocated.objects},
-		{"inclusive_bytes", v->allocated.bytes},
-		{"exclusive_bytes", v->allocated.bytes},
-		{"gen_0_instances_collected", dead[DWELL_GENERATION_0].objects},
-		{"gen_1_instances_collected", dead[DWELL_GENERATION_1].objects},
-		{"gen_2_instances_collected", dead[DWELL_GENERATION_2].objects},
-		{"large_object_heap_instances_collected", dead[DWELL_GENERATION_LARGE].objects},
-		{"pinned_object_heap_instances_collected", dead[DWELL_GENERATION_PINNED].objects},
-		{"gen_0_bytes_collected", dead[DWELL_GENERATION_0].bytes},
-		{"gen_1_bytes_collected", dead[DWELL_GENERATION_1].bytes},
-		{"gen_2_bytes_collected", dead[DWELL_GENERATION_2].bytes},
-		{"large_object_heap_bytes_collected", dead[DWELL_GENERATION_LARGE].bytes},
-		{"pinned_object_heap_bytes_collected", dead[DWELL_GENERATION_PINNED].bytes},
-		{"instances_alive_at_end", alive.objects},
-		{"bytes_alive_at_end", alive.bytes},
+		{"inclusive_allocations", v[DWELL_MEASURE_OBJECTS]},
+		{"exclusive_allocations", v[DWELL_MEASURE_OBJECTS]},
+		{"inclusive_bytes", v[DWELL_MEASURE_BYTES]},
+		{"exclusive_bytes", v[DWELL_MEASURE_BYTES]},
+		{"gen_0_instances_collected", v[DWELL_MEASURE_OBJECTS_GEN0]},
+		{"gen_1_instances_collected", v[DWELL_MEASURE_OBJECTS_GEN1]},
+		{"gen_2_instances_collected", v[DWELL_MEASURE_OBJECTS_GEN2]},
+		{"large_object_heap_instances_collected", v[DWELL_MEASURE_OBJECTS_LARGE]},
+		{"pinned_object_heap_instances_collected", v[DWELL_MEASURE_OBJECTS_PINNED]},
+		{"gen_0_bytes_collected", v[DWELL_MEASURE_BYTES_GEN0]},
+		{"gen_1_bytes_collected", v[DWELL_MEASURE_BYTES_GEN1]},
+		{"gen_2_bytes_collected", v[DWELL_MEASURE_BYTES_GEN2]},
+		{"large_object_heap_bytes_collected", v[DWELL_MEASURE_BYTES_LARGE]},
+		{"pinned_object_heap_bytes_collected", v[DWELL_MEASURE_BYTES_PINNED]},
+		{"instances_alive_at_end", v[DWELL_MEASURE_OBJECTS_ALIVE]},
+		{"bytes_alive_at_end", v[DWELL_MEASURE_BYTES_ALIVE]},
 		/* Of a range. */
-		{"instances_alive_at_begin", v->range.before.objects},
-		{"bytes_alive_at_begin", v->range.before.bytes},
-		{"instances_surviving_at_least", v->range.least.objects},
-		{"instances_surviving_at_most", v->range.most.objects},
-		{"bytes_surviving_at_least", v->range.least.bytes},
-		{"bytes_surviving_at_most", v->range.most.bytes},
+		{"instances_alive_at_begin", v[DWELL_MEASURE_OBJECTS_BEFORE]},
+		{"bytes_alive_at_begin", v[DWELL_MEASURE_BYTES_BEFORE]},
+		{"instances_surviving_at_least", v[DWELL_MEASURE_OBJECTS_LEAST]},
+		{"instances_surviving_at_most", v[DWELL_MEASURE_OBJECTS_MOST]},
+		{"bytes_surviving_at_least", v[DWELL_MEASURE_BYTES_LEAST]},
+		{"bytes_surviving_at_most", v[DWELL_MEASURE_BYTES_MOST]},
 		{"range_from_ns", t->from_ns},
 		{"range_to_ns", t->to_ns},
 	};
@@ -94,21 +95,21 @@ static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *r
 /* The totals of calls by the keys of their columns. Gives their number. */
 static size_t list_totals(const struct dw_totals *t, struct named_value *ret)
 {
-	const struct dw_call_values *v = &t->all.inclusive;
+	const uint64_t *v = t->all;
 	const struct named_value all[] = {
-		{"number_of_calls", v->calls},
-		{"elapsed_inclusive_time", v->elapsed_ns},
-		{"elapsed_exclusive_time", v->elapsed_ns},
-		{"application_inclusive_time", v->application_ns},
-		{"application_exclusive_time", v->application_ns},
-		{"time_inclusive_probe_overhead", v->overhead_ns},
-		{"time_exclusive_probe_overhead", v->overhead_ns},
-		{"inclusive_blocked_time", v->blocked_ns},
-		{"exclusive_blocked_time", v->blocked_ns},
-		{"os_interval_cpu_time", v->os_cpu_ns},
-		{"context_switches", v->switches},
-		{"io_calls", v->io_calls},
-		{"blocking_calls", v->blocking_calls},
+		{"number_of_calls", v[DWELL_MEASURE_CALLS]},
+		{"elapsed_inclusive_time", v[DWELL_MEASURE_ELAPSED]},
+		{"elapsed_exclusive_time", v[DWELL_MEASURE_ELAPSED]},
+		{"application_inclusive_time", v[DWELL_MEASURE_APPLICATION]},
+		{"application_exclusive_time", v[DWELL_MEASURE_APPLICATION]},
+		{"time_inclusive_probe_overhead", v[DWELL_MEASURE_OVERHEAD]},
+		{"time_exclusive_probe_overhead", v[DWELL_MEASURE_OVERHEAD]},
+		{"inclusive_blocked_time", v[DWELL_MEASURE_BLOCKED]},
+		{"exclusive_blocked_time", v[DWELL_MEASURE_BLOCKED]},
+		{"os_interval_cpu_time", v[DWELL_MEASURE_OS_CPU]},
+		{"context_switches", v[DWELL_MEASURE_SWITCHES]},
+		{"io_calls", v[DWELL_MEASURE_IO_CALLS]},
+		{"blocking_calls", v[DWELL_MEASURE_BLOCKING_CALLS]},
 		{"range_from_ns", t->from_ns},
 		{"range_to_ns", t->to_ns},
 	};
@@ -156,13 +157,13 @@ void dw_format_facts(const struct dw_format_job *job,
 	struct dw_format_fact kept = {.key = "samples_kept", .integer = (int64_t)p->samples.n};
 	struct dw_format_fact reported = {
 		.key = "samples_reported",
-		.integer = (int64_t)job->view->request.totals->samples,
+		.integer = (int64_t)job->view->request.totals->all[DWELL_MEASURE_SAMPLES],
 	};
 	struct dw_format_fact blocked = {
 		.key = "inclusive_blocked_time",
-		.integer = (int64_t)job->view->request.totals->blocked_ns,
+		.integer = (int64_t)job->view->request.totals->all[DWELL_MEASURE_BLOCKED],
 	};
-	bool says_kept = false, has_blocked = job->view->request.totals->has_blocked;
+	bool says_kept = false, has_waits = dw_totals_has_waits(job->view->request.totals);
 
 	if (dw_profile_method(p) != DWELL_METHOD_SAMPLING)
 		return put_facts_and_totals(job, fn, out);
@@ -170,10 +171,10 @@ void dw_format_facts(const struct dw_format_job *job,
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 
 		says_kept |= !strcmp(row->key, kept.key);
-		if (!has_blocked || strcmp(row->key, blocked.key) != 0)
+		if (!has_waits || strcmp(row->key, blocked.key) != 0)
 			fn(&fact, out);
 	}
-	if (has_blocked)
+	if (has_waits)
 		fn(&blocked, out);
 	if (!says_kept)
 		fn(&kept, out);

@@ -138,6 +138,11 @@ static void put_reason(const struct dw_summary_writer *w, const struct dw_slow_t
 	dw_words_time(out, (int64_t)ns);
 }
 
+static uint64_t elapsed_of(const struct dw_summary_writer *w, const struct dw_slow_total *t)
+{
+	return slow_of(w, t)->inclusive.elapsed_ns;
+}
+
 /* The slowest call of @function, NULL when none is known. */
 static const struct dw_slow_total *find_slowest(const struct dw_summary_writer *w,
 						uint32_t function)
@@ -145,8 +150,7 @@ static const struct dw_slow_total *find_slowest(const struct dw_summary_writer *
 	const struct dw_slow_total *best = NULL;
 
 	dw_vec_each(t, &totals_of(w)->slow) {
-		if (t->function == function &&
-		    (!best || t->values.inclusive > best->values.inclusive))
+		if (t->function == function && (!best || elapsed_of(w, t) > elapsed_of(w, best)))
 			best = t;
 	}
 	return best;
@@ -156,11 +160,11 @@ static const struct dw_slow_total *find_slowest(const struct dw_summary_writer *
 static const struct dw_slow_total *find_unusual(const struct dw_summary_writer *w,
 						const struct dw_row *row)
 {
-	const struct dw_call_total *c = row->calls;
-	const struct dw_slow_total *t = c ? find_slowest(w, row->function) : NULL;
+	const struct dw_slow_total *t = find_slowest(w, row->function);
+	uint64_t calls = dw_measured_get(&row->measured, DWELL_MEASURE_OUTER_CALLS, false);
+	uint64_t elapsed = dw_measured_get(&row->measured, DWELL_MEASURE_ELAPSED, false);
 
-	if (!t || c->outer_calls < 2 ||
-	    t->values.inclusive / UNUSUAL < c->inclusive.elapsed_ns / c->outer_calls)
+	if (!t || calls < 2 || elapsed_of(w, t) / UNUSUAL < elapsed / calls)
 		return NULL;
 	return t;
 }
@@ -174,7 +178,7 @@ static void put_line(struct dw_summary_writer *w, const struct dw_row *row,
 
 	dw_out_init_buffer(&time);
 	dw_out_init_buffer(&rest);
-	dw_words_time(&time, (int64_t)t->values.inclusive);
+	dw_words_time(&time, (int64_t)elapsed_of(w, t));
 	dw_out_puts(&rest, "  (at ");
 	dw_words_time(&rest, (int64_t)slow_of(w, t)->start_ns);
 	dw_out_puts(&rest, ": ");

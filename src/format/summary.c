@@ -94,7 +94,7 @@ static void put_size(const struct dw_format_job *job, struct dw_out *out)
 		dw_words_time(out, duration);
 		dw_out_puts(out, ", ");
 	}
-	dw_words_count(out, job->view->request.totals->samples, "sample");
+	dw_words_count(out, job->view->request.totals->all[DWELL_MEASURE_SAMPLES], "sample");
 	put_rate(job, out);
 	dw_out_puts(out, ", ");
 	dw_words_count(out, dw_threads_count(&p->threads), "thread");
@@ -109,10 +109,10 @@ static void put_blocked(const struct dw_format_job *job, struct dw_out *out)
 {
 	const struct dw_totals *t = job->view->request.totals;
 
-	if (!t->has_blocked)
+	if (!dw_totals_has_waits(t))
 		return;
 	dw_out_puts(out, "  Blocked: ");
-	dw_words_time(out, (int64_t)t->blocked_ns);
+	dw_words_time(out, (int64_t)t->all[DWELL_MEASURE_BLOCKED]);
 	dw_out_puts(out, ", all threads together\n");
 }
 
@@ -153,14 +153,15 @@ void dw_summary_name(struct dw_summary_writer *w, const struct dw_row *row, size
 
 static double percent(const struct dw_summary_writer *w, uint64_t n)
 {
-	uint64_t all = w->job->view->request.totals->samples;
+	const struct dw_totals *t = w->job->view->request.totals;
+	uint64_t all = t->all[t->main];
 
 	return all ? 100.0 * (double)n / (double)all : 0;
 }
 
 static double blocked_percent(const struct dw_summary_writer *w, uint64_t ns)
 {
-	uint64_t all = w->job->view->request.totals->blocked_ns;
+	uint64_t all = w->job->view->request.totals->all[DWELL_MEASURE_BLOCKED];
 
 	return all ? 100.0 * (double)ns / (double)all : 0;
 }
@@ -168,12 +169,15 @@ static double blocked_percent(const struct dw_summary_writer *w, uint64_t ns)
 /* The shares of a row of the hot path. Returns the columns written. */
 static size_t put_path_shares(const struct dw_summary_writer *w, const struct dw_row *row)
 {
-	if (row->blocked && dw_totals_go_by_waits(w->job->view->request.totals)) {
-		dw_out_printf(w->out, "  %6.2f %%", blocked_percent(w, row->blocked->inclusive));
+	const struct dw_totals *t = w->job->view->request.totals;
+	uint64_t ns = dw_measured_get(&row->measured, DWELL_MEASURE_BLOCKED, false);
+
+	if (dw_totals_go_by_waits(t)) {
+		dw_out_printf(w->out, "  %6.2f %%", blocked_percent(w, ns));
 		return 10;
 	}
 	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.inclusive));
-	if (!row->calls && !row->allocs)
+	if (t->main == DWELL_MEASURE_SAMPLES)
 		return 10;
 	dw_out_printf(w->out, "  %6.2f %%", percent(w, row->values.exclusive));
 	return 20;
@@ -241,7 +245,7 @@ static void put_function_name(struct dw_summary_writer *w, const struct dw_row *
 
 static bool is_waiting(const struct dw_row *row)
 {
-	return row->blocked && !strcmp(row->section, "Functions Waiting Longest");
+	return !strcmp(row->section, "Functions Waiting Longest");
 }
 
 /* The functions with most samples of their own, with bars. */
@@ -249,7 +253,7 @@ static void put_functions(struct dw_summary_writer *w, size_t first)
 {
 	const struct dw_view *v = w->job->view;
 
-	if (first < v->n && v->request.totals->samples)
+	if (first < v->n && v->request.totals->all[DWELL_MEASURE_SAMPLES])
 		dw_summary_heading(w, "Functions doing most of the work themselves");
 	for (size_t i = first; i < v->n; i++) {
 		struct dw_row row;
@@ -280,7 +284,8 @@ static void put_waiting(struct dw_summary_writer *w, size_t first)
 		if (!has_heading)
 			dw_summary_heading(w, "Functions waiting longest themselves");
 		has_heading = true;
-		pct = blocked_percent(w, row.blocked->exclusive);
+		pct = blocked_percent(w,
+				      dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true));
 		dw_out_printf(w->out, "  %6.2f %% ", pct);
 		put_bar(w, pct);
 		dw_out_puts(w->out, " ");
@@ -371,7 +376,7 @@ static void put_wait_notes(const struct dw_format_job *job, struct dw_out *out)
 /* Percentages of a few samples say little. Inside programs the kernel's ticks set the rate. */
 static void put_few(const struct dw_format_job *job, struct dw_out *out)
 {
-	uint64_t n = job->view->request.totals->samples;
+	uint64_t n = job->view->request.totals->all[DWELL_MEASURE_SAMPLES];
 
 	if (!n)
 		dw_out_puts(out, "  No sample was taken");
@@ -396,9 +401,9 @@ static void put_nameless(const struct dw_format_job *job, struct dw_out *out)
 		const struct dw_module *m = f ? dw_modules_get(&p->modules, f->module) : NULL;
 
 		if (m && m->kind == DWELL_MODULE_ANON && f->flags & DWELL_FUNCTION_NO_SYMBOL)
-			n += row->values.exclusive;
+			n += dw_totals_values(t, row->amounts)->exclusive;
 	}
-	if (!n || n * 100 < t->samples * NAMELESS_PCT)
+	if (!n || n * 100 < t->all[DWELL_MEASURE_SAMPLES] * NAMELESS_PCT)
 		return;
 	dw_words_note(out, (int64_t)n, "sample",
 		      "in code made at run time, without names: man dwell-sample tells how to have "
@@ -410,10 +415,10 @@ static void put_notes(const struct dw_format_job *job, struct dw_out *out)
 	const struct dw_totals *t = job->view->request.totals;
 	int64_t in_32bit = fact(job, "samples_discarded_32bit", 0);
 
-	if (!t->has_blocked)
+	if (!dw_totals_has_waits(t))
 		put_few(job, out);
 	put_road(job, out);
-	if (t->has_blocked)
+	if (dw_totals_has_waits(t))
 		put_wait_notes(job, out);
 	put_unseen(job, out);
 	dw_words_note(out, fact(job, "samples_lost", 0), "sample",

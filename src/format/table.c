@@ -64,7 +64,7 @@ static bool has_unseen(const struct dw_format_job *job)
 /* Whether blocked times stand beside samples, both ways. */
 static bool has_waits(const struct dw_format_job *job)
 {
-	return job->view->request.totals->has_blocked;
+	return dw_totals_has_waits(job->view->request.totals);
 }
 
 /* What each sample is, when that is known; else @otherwise. */
@@ -146,17 +146,18 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 }
 
 /* What @column shows of @row: a borrowed name, or text put together in l->text. */
-/* What stands behind the number of calls of @t. */
-static const char *calls_mark(const struct dw_format_job *job, const struct dw_call_total *t,
+/* What stands behind the number of calls of @row. */
+static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
 			      struct layout *l)
 {
 	const struct dw_facts *facts = &job->view->request.profile->facts;
+	bool is_counted = dw_measured_get(&row->measured, DWELL_MEASURE_COUNTED, false);
 
-	l->has_counted |= t->counted > 0;
-	if (t->counted)
+	l->has_counted |= is_counted;
+	if (is_counted)
 		return ONLY_COUNTED;
 	/* There were more. */
-	return t->mute && !dw_facts_get(facts, "switched_off_counts", 0) ? "+" : "";
+	return row->measured.mute && !dw_facts_get(facts, "switched_off_counts", 0) ? "+" : "";
 }
 
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
@@ -177,8 +178,8 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 		dw_buf_puts(&l->text, c.text);
 	else if (!is_blank(row, &c))
 		put_number(&l->text, &c);
-	if (column == DWELL_COLUMN_CALLS && row->calls)
-		dw_buf_puts(&l->text, calls_mark(job, row->calls, l));
+	if (column == DWELL_COLUMN_CALLS)
+		dw_buf_puts(&l->text, calls_mark(job, row, l));
 	return dw_buf_str(&l->text);
 }
 
@@ -401,7 +402,8 @@ static void write_header(const struct dw_format_job *job, struct layout *l, stru
 static const char *colour_of(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column)
 {
-	uint64_t all = job->view->request.totals->samples, n = row->values.exclusive;
+	const struct dw_totals *t = job->view->request.totals;
+	uint64_t all = t->all[t->main], n = row->values.exclusive;
 
 	if (!job->colour || n * 100 < all * HOT_PCT ||
 	    (column != DWELL_COLUMN_EXCLUSIVE_PCT && column != DWELL_COLUMN_EE_PCT &&

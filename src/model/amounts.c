@@ -1,131 +1,378 @@
 /* Amounts of rows; see amounts.h. */
 #include "model/amounts.h"
 
-#include <stddef.h>
+#include <errno.h>
 #include <string.h>
 
-static uint64_t number_of(const struct dw_alloc_count *n, bool bytes)
-{
-	return bytes ? n->bytes : n->objects;
-}
+#define BIT(measure)	 ((dw_measures)1 << DWELL_MEASURE_##measure)
+#define BITS(from, last) (2 * BIT(last) - BIT(from))
+#define LIFE(what)	 BITS(what##_GEN0, what##_PINNED)
 
-/* What became of the objects of @values, by place behind DWELL_MEASURE_OBJECTS or _BYTES. */
-static uint64_t life_of(const struct dw_alloc_values *values, unsigned place, bool bytes)
-{
-	struct dw_alloc_count alive = dw_alloc_values_alive(values);
+/* What other measures tell. */
+static const dw_measures derived =
+	BIT(OUTER_CALLS) | BIT(MEASURED) | BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
 
-	switch (place + DWELL_MEASURE_OBJECTS) {
-	case DWELL_MEASURE_OBJECTS:
-		return number_of(&values->allocated, bytes);
-	case DWELL_MEASURE_OBJECTS_ALIVE:
-		return number_of(&alive, bytes);
-	case DWELL_MEASURE_OBJECTS_BEFORE:
-		return number_of(&values->range.before, bytes);
-	case DWELL_MEASURE_OBJECTS_LEAST:
-		return number_of(&values->range.least, bytes);
-	case DWELL_MEASURE_OBJECTS_MOST:
-		return number_of(&values->range.most, bytes);
-	default:
-		return number_of(&values->collected[place - 1], bytes);
+/* Of sessions of calls and of objects: what few rows have. */
+static const dw_measures rare_of_calls =
+	BIT(COUNTED) | BITS(APPLICATION, BLOCKING_CALLS) | BIT(BLOCKED);
+static const dw_measures rare_of_objects =
+	BITS(OBJECTS_LARGE, OBJECTS_MOST) | BITS(BYTES_LARGE, BYTES_MOST);
+
+static const struct dw_values nothing;
+
+void dw_amounts_init(struct dw_amounts *a, dw_measures set)
+{
+	dw_measures rare = dw_measures_has(set, DWELL_MEASURE_CALLS) ? rare_of_calls : 0;
+
+	/* Trees of samples follow their waits. */
+	if (dw_measures_has(set, DWELL_MEASURE_SAMPLES))
+		rare &= ~BIT(BLOCKED);
+
+	if (dw_measures_has(set, DWELL_MEASURE_OBJECTS)) {
+		set |= LIFE(OBJECTS) | LIFE(BYTES);
+		rare |= rare_of_objects;
+	}
+	for (int pass = 0; pass < 2; pass++) {
+		dw_measures now = set & ~derived & (pass ? rare : ~rare);
+
+		for (unsigned m = 0; m < DWELL_MEASURES; m++)
+			if (dw_measures_has(now, m)) {
+				a->place[m] = ++a->all_n;
+				a->measure[a->all_n] = (uint8_t)m;
+			}
+		if (!pass)
+			a->common_n = a->all_n;
 	}
 }
 
-static bool alloc_value(const struct dw_alloc_total *t, enum dw_measure measure, bool exclusive,
+/* Pairs that rare rows have beside the common ones. */
+static size_t rare_n(const struct dw_amounts *a)
+{
+	return a->all_n - a->common_n;
+}
+
+int dw_amounts_reserve(struct dw_amounts *a, size_t n)
+{
+	if (a->n + n >= UINT32_MAX || dw_vec_reserve(&a->common, n * a->common_n))
+		return -ENOMEM;
+	if (!rare_n(a))
+		return 0;
+	return dw_vec_reserve(&a->rare_of, n) || dw_vec_reserve(&a->rare, n * rare_n(a)) ? -ENOMEM
+											 : 0;
+}
+
+uint32_t dw_amounts_push(struct dw_amounts *a)
+{
+	if (a->n + 1 >= UINT32_MAX || dw_vec_reserve(&a->common, a->common_n) ||
+	    (rare_n(a) && dw_vec_reserve(&a->rare_of, 1)))
+		return UINT32_MAX;
+	for (unsigned i = 0; i < a->common_n; i++)
+		a->common.v[a->common.n++] = nothing;
+	if (rare_n(a))
+		a->rare_of.v[a->rare_of.n++] = 0;
+	return (uint32_t)a->n++;
+}
+
+void dw_amounts_cut(struct dw_amounts *a, size_t n)
+{
+	a->n = n;
+	a->common.n = n * a->common_n;
+	if (rare_n(a))
+		a->rare_of.n = n;
+}
+
+void dw_amounts_move(struct dw_amounts *a, size_t to, size_t from)
+{
+	size_t n = a->common_n;
+
+	memmove(a->common.v + to * n, a->common.v + from * n, n * sizeof *a->common.v);
+	if (rare_n(a))
+		a->rare_of.v[to] = a->rare_of.v[from];
+}
+
+/* The pair at @place of @row. NULL: it is a rare one, which the row does not have. */
+static struct dw_values *pair_at(const struct dw_amounts *a, size_t row, unsigned place)
+{
+	if (place <= a->common_n)
+		return &a->common.v[row * a->common_n + place - 1];
+	if (!a->rare_of.v[row])
+		return NULL;
+	return &a->rare.v[a->rare_of.v[row] - 1 + place - a->common_n - 1];
+}
+
+/* All of the time was the program's. */
+const struct dw_values *dw_amounts_usual(const struct dw_amounts *a, size_t row,
+					 enum dw_measure measure)
+{
+	if (measure == DWELL_MEASURE_APPLICATION || measure == DWELL_MEASURE_WHOLE)
+		return dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED);
+	return &nothing;
+}
+
+/* Give @row rare pairs. 0 or -ENOMEM. */
+static int make_rare(struct dw_amounts *a, size_t row)
+{
+	if (a->rare_of.v[row])
+		return 0;
+	if (a->rare.n + rare_n(a) >= UINT32_MAX || dw_vec_reserve(&a->rare, rare_n(a)))
+		return -ENOMEM;
+	a->rare_of.v[row] = (uint32_t)a->rare.n + 1;
+	for (unsigned i = a->common_n + 1u; i <= a->all_n; i++)
+		a->rare.v[a->rare.n++] = *dw_amounts_usual(a, row, a->measure[i]);
+	return 0;
+}
+
+static void add(struct dw_values *to, uint64_t n, enum dw_amounts_side side)
+{
+	to->inclusive += side & DWELL_INCLUSIVE ? n : 0;
+	to->exclusive += side & DWELL_EXCLUSIVE ? n : 0;
+}
+
+/* Whether the operating system had a part in @v. */
+static bool has_system(const struct dw_call_values *v)
+{
+	return v->application_ns != v->elapsed_ns || v->whole_ns != v->elapsed_ns ||
+	       v->blocked_ns || v->os_cpu_ns || v->switches || v->io_calls || v->blocking_calls;
+}
+
+/* Add @v to one side of @row. Millions of nodes come by here, so the measures are not looped over.
+ */
+static void add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
+		      bool exclusive)
+{
+#define ADD(base, measure, n)                                                         \
+	do {                                                                          \
+		struct dw_values *pair_ = &(base)[a->place[DWELL_MEASURE_##measure]]; \
+		*(exclusive ? &pair_->exclusive : &pair_->inclusive) += (n);          \
+	} while (0)
+	struct dw_values *common = a->common.v + row * a->common_n - 1, *rare, *blocked;
+
+	ADD(common, OVERHEAD, v->overhead_ns);
+	ADD(common, ELAPSED, v->elapsed_ns);
+	if (!a->rare_of.v[row])
+		return;
+	rare = a->rare.v + a->rare_of.v[row] - 1 - a->common_n - 1;
+	blocked = a->place[DWELL_MEASURE_BLOCKED] <= a->common_n ? common : rare;
+	ADD(rare, APPLICATION, v->application_ns);
+	ADD(rare, WHOLE, v->whole_ns);
+	ADD(blocked, BLOCKED, v->blocked_ns);
+	ADD(rare, OS_CPU, v->os_cpu_ns);
+	ADD(rare, SWITCHES, v->switches);
+	ADD(rare, IO_CALLS, v->io_calls);
+	ADD(rare, BLOCKING_CALLS, v->blocking_calls);
+#undef ADD
+}
+
+int dw_amounts_add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
+			 enum dw_amounts_side side)
+{
+	if (has_system(v) && make_rare(a, row))
+		return -ENOMEM;
+	if (side & DWELL_INCLUSIVE)
+		add_calls(a, row, v, false);
+	if (side & DWELL_EXCLUSIVE)
+		add_calls(a, row, v, true);
+	return 0;
+}
+
+void dw_amounts_tell_calls(const struct dw_call_values *v, uint64_t ret[DWELL_MEASURES])
+{
+	ret[DWELL_MEASURE_CALLS] = v->calls;
+	ret[DWELL_MEASURE_OVERHEAD] = v->overhead_ns;
+	ret[DWELL_MEASURE_ELAPSED] = v->elapsed_ns;
+	ret[DWELL_MEASURE_APPLICATION] = v->application_ns;
+	ret[DWELL_MEASURE_WHOLE] = v->whole_ns;
+	ret[DWELL_MEASURE_BLOCKED] = v->blocked_ns;
+	ret[DWELL_MEASURE_OS_CPU] = v->os_cpu_ns;
+	ret[DWELL_MEASURE_SWITCHES] = v->switches;
+	ret[DWELL_MEASURE_IO_CALLS] = v->io_calls;
+	ret[DWELL_MEASURE_BLOCKING_CALLS] = v->blocking_calls;
+}
+
+int dw_amounts_set_calls(struct dw_amounts *a, size_t row, uint64_t calls, uint64_t outer,
+			 uint64_t counted)
+{
+	*dw_amounts_common(a, row, DWELL_MEASURE_CALLS) = (struct dw_values){outer, calls};
+	if (!counted)
+		return 0;
+	if (make_rare(a, row))
+		return -ENOMEM;
+	*pair_at(a, row, a->place[DWELL_MEASURE_COUNTED]) = (struct dw_values){counted, counted};
+	return 0;
+}
+
+/* Add @n to the pairs of @objects and of the measure of bytes that belongs to it. */
+static void add_count(struct dw_amounts *a, size_t row, enum dw_measure objects,
+		      const struct dw_alloc_count *n)
+{
+	enum dw_measure bytes = objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES;
+
+	if (!n->objects && !n->bytes)
+		return;
+	add(pair_at(a, row, a->place[objects]), n->objects, DWELL_INCLUSIVE);
+	add(pair_at(a, row, a->place[bytes]), n->bytes, DWELL_INCLUSIVE);
+}
+
+static bool is_none(const struct dw_alloc_count *n)
+{
+	return !n->objects && !n->bytes;
+}
+
+int dw_amounts_add_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_values *v)
+{
+	bool has_range = dw_amounts_has(a, DWELL_MEASURE_OBJECTS_BEFORE);
+	bool is_rare = !is_none(&v->collected[DWELL_GENERATION_LARGE]) ||
+		       !is_none(&v->collected[DWELL_GENERATION_PINNED]) ||
+		       (has_range && (!is_none(&v->range.before) || !is_none(&v->range.least) ||
+				      !is_none(&v->range.most)));
+
+	if (is_rare && make_rare(a, row))
+		return -ENOMEM;
+	add_count(a, row, DWELL_MEASURE_OBJECTS, &v->allocated);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		add_count(a, row, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
+	if (!has_range)
+		return 0;
+	add_count(a, row, DWELL_MEASURE_OBJECTS_BEFORE, &v->range.before);
+	add_count(a, row, DWELL_MEASURE_OBJECTS_LEAST, &v->range.least);
+	add_count(a, row, DWELL_MEASURE_OBJECTS_MOST, &v->range.most);
+	return 0;
+}
+
+void dw_amounts_add_own_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_count *n)
+{
+	dw_amounts_common(a, row, DWELL_MEASURE_OBJECTS)->exclusive += n->objects;
+	dw_amounts_common(a, row, DWELL_MEASURE_BYTES)->exclusive += n->bytes;
+}
+
+/* Write @n to the places of @objects and of the measure of bytes that belongs to it. */
+static void tell_count(uint64_t *ret, enum dw_measure objects, struct dw_alloc_count n)
+{
+	ret[objects] = n.objects;
+	ret[objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES] = n.bytes;
+}
+
+void dw_amounts_tell_allocs(const struct dw_alloc_values *v, uint64_t ret[DWELL_MEASURES])
+{
+	tell_count(ret, DWELL_MEASURE_OBJECTS, v->allocated);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		tell_count(ret, DWELL_MEASURE_OBJECTS_GEN0 + i, v->collected[i]);
+	tell_count(ret, DWELL_MEASURE_OBJECTS_ALIVE, dw_alloc_values_alive(v));
+	tell_count(ret, DWELL_MEASURE_OBJECTS_BEFORE, v->range.before);
+	tell_count(ret, DWELL_MEASURE_OBJECTS_LEAST, v->range.least);
+	tell_count(ret, DWELL_MEASURE_OBJECTS_MOST, v->range.most);
+}
+
+int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,
+		   enum dw_amounts_side side)
+{
+	bool is_rare = rare_n(a) && (a->rare_of.v[row] || more->rare_of.v[from]);
+
+	if (is_rare && make_rare(a, row))
+		return -ENOMEM;
+	for (unsigned i = 1; i <= (is_rare ? a->all_n : a->common_n); i++) {
+		const struct dw_values *pair = dw_amounts_pair(more, from, a->measure[i]);
+
+		add(pair_at(a, row, i), pair->inclusive, side & DWELL_INCLUSIVE);
+		add(pair_at(a, row, i), pair->exclusive, side & DWELL_EXCLUSIVE);
+	}
+	return 0;
+}
+
+/* What is the own of @pair is part of all of it, and that of @up's, NULL = none. */
+static void rise(struct dw_values *pair, struct dw_values *up)
+{
+	pair->inclusive += pair->exclusive;
+	if (up)
+		up->inclusive += pair->inclusive;
+}
+
+int dw_amounts_rise(struct dw_amounts *a, size_t row, size_t above)
+{
+	bool has_up = above != SIZE_MAX, is_rare = rare_n(a) && a->rare_of.v[row];
+
+	if (has_up && is_rare && make_rare(a, above))
+		return -ENOMEM;
+	for (unsigned i = 1; i <= a->common_n; i++)
+		rise(pair_at(a, row, i), has_up ? pair_at(a, above, i) : NULL);
+	for (unsigned i = a->common_n + 1u; is_rare && i <= a->all_n; i++)
+		rise(pair_at(a, row, i), has_up ? pair_at(a, above, i) : NULL);
+	if (is_rare || !has_up || !rare_n(a) || !a->rare_of.v[above])
+		return 0;
+	for (unsigned i = a->common_n + 1u; i <= a->all_n; i++)
+		pair_at(a, above, i)->inclusive +=
+			dw_amounts_usual(a, row, a->measure[i])->inclusive;
+	return 0;
+}
+
+void dw_amounts_release(struct dw_amounts *a)
+{
+	dw_vec_release(&a->common);
+	dw_vec_release(&a->rare_of);
+	dw_vec_release(&a->rare);
+	*a = (struct dw_amounts){0};
+}
+
+static uint64_t inclusive(const struct dw_amounts *a, size_t row, enum dw_measure measure)
+{
+	const struct dw_values *pair = dw_amounts_pair(a, row, measure);
+
+	return pair ? pair->inclusive : 0;
+}
+
+/* Objects alive at the end: those allocated, and those before, but those collected. */
+static uint64_t alive(const struct dw_amounts *a, size_t row, enum dw_measure of)
+{
+	enum dw_measure first = of - DWELL_MEASURE_OBJECTS_ALIVE + DWELL_MEASURE_OBJECTS_GEN0;
+	uint64_t n = inclusive(a, row, first - 1) + inclusive(a, row, of + 1);
+
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		n -= inclusive(a, row, first + i);
+	return n;
+}
+
+bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure measure,
 			uint64_t *ret)
 {
-	bool bytes = measure >= DWELL_MEASURE_BYTES;
-	unsigned place = measure - (bytes ? DWELL_MEASURE_BYTES : DWELL_MEASURE_OBJECTS);
+	const struct dw_values *calls, *counted;
 
-	*ret = exclusive ? number_of(&t->exclusive, bytes) : life_of(&t->inclusive, place, bytes);
-	return true;
-}
-
-/* Where values of calls stand in struct dw_call_values, + 1; 0 = elsewhere. */
-#define AT(member) (offsetof(struct dw_call_values, member) + 1)
-static const uint8_t places[DWELL_MEASURES] = {
-	[DWELL_MEASURE_OVERHEAD] = AT(overhead_ns),
-	[DWELL_MEASURE_ELAPSED] = AT(elapsed_ns),
-	[DWELL_MEASURE_APPLICATION] = AT(application_ns),
-	[DWELL_MEASURE_WHOLE] = AT(whole_ns),
-	[DWELL_MEASURE_BLOCKED] = AT(blocked_ns),
-	[DWELL_MEASURE_OS_CPU] = AT(os_cpu_ns),
-	[DWELL_MEASURE_SWITCHES] = AT(switches),
-	[DWELL_MEASURE_IO_CALLS] = AT(io_calls),
-	[DWELL_MEASURE_BLOCKING_CALLS] = AT(blocking_calls),
-};
-
-static bool call_value(const struct dw_call_total *t, enum dw_measure measure, bool exclusive,
-		       uint64_t *ret)
-{
-	const struct dw_call_values *v = exclusive ? &t->exclusive : &t->inclusive;
-
-	if (exclusive && t->flags & DWELL_CALLS_NO_EXCLUSIVE)
-		return false;
-	if (places[measure]) {
-		memcpy(ret, (const char *)v + places[measure] - 1, sizeof *ret);
+	switch (measure) {
+	case DWELL_MEASURE_OBJECTS_ALIVE:
+	case DWELL_MEASURE_BYTES_ALIVE:
+		*ret = alive(a, row, measure);
+		return dw_amounts_has(a, DWELL_MEASURE_OBJECTS);
+	case DWELL_MEASURE_CALLS:
+	case DWELL_MEASURE_OUTER_CALLS:
+	case DWELL_MEASURE_MEASURED:
+		calls = dw_amounts_pair(a, row, DWELL_MEASURE_CALLS);
+		if (!calls)
+			return false;
+		*ret = measure == DWELL_MEASURE_OUTER_CALLS ? calls->inclusive : calls->exclusive;
+		if (measure != DWELL_MEASURE_MEASURED)
+			return true;
+		counted = dw_amounts_pair(a, row, DWELL_MEASURE_COUNTED);
+		*ret -= counted->exclusive < *ret ? counted->exclusive : *ret;
 		return true;
-	}
-	if (measure == DWELL_MEASURE_CALLS)
-		*ret = t->exclusive.calls;
-	else if (measure == DWELL_MEASURE_OUTER_CALLS)
-		*ret = t->outer_calls;
-	else if (measure == DWELL_MEASURE_COUNTED)
-		*ret = t->counted;
-	else if (measure == DWELL_MEASURE_MEASURED)
-		*ret = dw_totals_measured(t);
-	else
+	default:
 		return false;
-	return true;
+	}
 }
 
-struct dw_amounts dw_totals_amounts(const struct dw_totals *t, uint32_t index)
+uint64_t dw_measured_get(const struct dw_measured *m, enum dw_measure measure, bool exclusive)
 {
-	struct dw_amounts a = {
-		.blocked = index < t->blocked.n ? &t->blocked.v[index] : NULL,
-		.calls = index < t->calls.n ? &t->calls.v[index] : NULL,
-		.allocs = index < t->allocs.n ? &t->allocs.v[index] : NULL,
-	};
+	uint64_t n = 0;
 
-	a.extremes = a.calls ? dw_totals_ranges(t, a.calls) : NULL;
-	return a;
+	return dw_measured_value(m, measure, exclusive, &n) ? n : 0;
 }
 
-bool dw_amounts_value(const struct dw_amounts *a, enum dw_measure measure, bool exclusive,
-		      uint64_t *ret)
+struct dw_range_ns dw_measured_extremes(const struct dw_measured *m, enum dw_measure measure,
+					bool exclusive)
 {
-	const struct dw_values *values = measure == DWELL_MEASURE_SAMPLES   ? a->samples
-					 : measure == DWELL_MEASURE_BLOCKED ? a->blocked
-									    : NULL;
-
-	if (values)
-		return *ret = exclusive ? values->exclusive : values->inclusive, true;
-	if (measure >= DWELL_MEASURE_OBJECTS)
-		return a->allocs && alloc_value(a->allocs, measure, exclusive, ret);
-	return a->calls && call_value(a->calls, measure, exclusive, ret);
-}
-
-struct dw_range_ns dw_amounts_extremes(const struct dw_amounts *a, enum dw_measure measure,
-				       bool exclusive)
-{
-	const struct dw_call_ranges *r = a->extremes;
+	const struct dw_call_ranges *r = m->extremes;
 
 	if (!r)
 		return (struct dw_range_ns)DWELL_RANGE_NONE;
 	if (measure == DWELL_MEASURE_ELAPSED)
 		return exclusive ? r->elapsed_exclusive : r->elapsed_inclusive;
 	return exclusive ? r->application_exclusive : r->application_inclusive;
-}
-
-uint64_t dw_totals_value(const struct dw_totals *t, enum dw_measure measure)
-{
-	uint64_t n = 0;
-
-	if (measure == DWELL_MEASURE_SAMPLES)
-		return t->samples;
-	if (measure >= DWELL_MEASURE_OBJECTS)
-		return life_of(&t->all_allocs, 0, measure >= DWELL_MEASURE_BYTES);
-	if (measure == DWELL_MEASURE_BLOCKED && t->has_blocked)
-		return t->blocked_ns;
-	call_value(&t->all, measure, false, &n);
-	return n;
 }

@@ -1,27 +1,157 @@
-/* What was measured of a row of totals, whatever measured it. Reads only, any thread. */
+/*
+ * Amounts of rows: what was measured of each row, whatever measured it.
+ *
+ * A row has a pair of numbers for each measure that the table stores: what lies at or below its
+ * subject, and what is its own. Pairs that few rows have (what the operating system did, what
+ * became of large objects) stand apart: so a million nodes of a call tree take 52 bytes each.
+ * Measures that others tell are not stored: dw_amounts_value().
+ *
+ * One thread while rows are added.
+ */
 #pragma once
 
+#include "base/vec.h"
+#include "model/alloc-values.h"
+#include "model/calls.h"
 #include "model/measure.h"
-#include "model/totals.h"
 
-/* Borrowed; NULL = nothing of the kind was measured. */
-struct dw_amounts {
-	const struct dw_values *samples, *blocked;
-	const struct dw_call_total *calls;
-	const struct dw_call_ranges *extremes; /* of single calls */
-	const struct dw_alloc_total *allocs;
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_values {
+	uint64_t inclusive;
+	uint64_t exclusive;
 };
 
-/* The amounts that rows of @t name by @index. Samples stand in the row itself. */
-struct dw_amounts dw_totals_amounts(const struct dw_totals *t, uint32_t index);
+/* Zero-initialised: no measure, no row. */
+struct dw_amounts {
+	uint8_t place[DWELL_MEASURES]; /* of a measure's pair in a row, from 1; 0 = not stored */
+	uint8_t measure[DWELL_MEASURES + 1]; /* by place */
+	uint8_t common_n;		     /* pairs of every row, */
+	uint8_t all_n;			     /* and of those that have rare ones */
+	size_t n;			     /* rows */
+	DW_VEC(struct dw_values) common;
+	DW_VEC(uint32_t) rare_of; /* by row: where its rare pairs begin + 1, 0 = it has none */
+	DW_VEC(struct dw_values) rare;
+};
 
-/* How much of @measure @a has. False where nobody knows. */
-bool dw_amounts_value(const struct dw_amounts *a, enum dw_measure measure, bool exclusive,
-		      uint64_t *ret);
+/* Make @a, which is zero, a table for rows of a profile that has @set. */
+void dw_amounts_init(struct dw_amounts *a, dw_measures set);
+
+/* Whether @a stores @measure. */
+static inline bool dw_amounts_has(const struct dw_amounts *a, enum dw_measure measure)
+{
+	return a->place[measure];
+}
+
+/* Make room for @n rows more with all of their pairs: to append them and to add to them once does
+ * not fail. 0 or -ENOMEM. */
+int dw_amounts_reserve(struct dw_amounts *a, size_t n);
+
+/* Append a row of nothing. Its number, UINT32_MAX = no memory. */
+uint32_t dw_amounts_push(struct dw_amounts *a);
+
+/* Keep the first @n rows. */
+void dw_amounts_cut(struct dw_amounts *a, size_t n);
+
+/* Row @to gets what @from has. */
+void dw_amounts_move(struct dw_amounts *a, size_t to, size_t from);
+
+/* The pair of @measure, which every row has, of @row: to read and to write. */
+static inline struct dw_values *dw_amounts_common(const struct dw_amounts *a, size_t row,
+						  enum dw_measure measure)
+{
+	return &a->common.v[row * a->common_n + a->place[measure] - 1];
+}
+
+/* What @measure, a rare one, comes to in @row, which has no rare pairs. */
+const struct dw_values *dw_amounts_usual(const struct dw_amounts *a, size_t row,
+					 enum dw_measure measure);
+
+/* The pair of @measure of @row. NULL: it is not stored. */
+static inline const struct dw_values *dw_amounts_pair(const struct dw_amounts *a, size_t row,
+						      enum dw_measure measure)
+{
+	size_t place = a->place[measure];
+
+	if (place - 1 < a->common_n)
+		return &a->common.v[row * a->common_n + place - 1];
+	if (!place)
+		return NULL;
+	if (!a->rare_of.v[row])
+		return dw_amounts_usual(a, row, measure);
+	return &a->rare.v[a->rare_of.v[row] - 1 + place - 1 - a->common_n];
+}
+
+/* How much of @measure, which is calls or not stored, @row has. False: nothing of the kind was
+ * measured. */
+bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure measure,
+			uint64_t *ret);
+
+/* What add functions add to. */
+enum dw_amounts_side { DWELL_INCLUSIVE = 1, DWELL_EXCLUSIVE = 2, DWELL_BOTH = 3 };
+
+/* Add @v, but for its number of calls. 0 or -ENOMEM. */
+int dw_amounts_add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
+			 enum dw_amounts_side side);
+
+/* Let @row have been called @calls times, @outer of them outermost, @counted of them counted only.
+ * 0 or -ENOMEM. */
+int dw_amounts_set_calls(struct dw_amounts *a, size_t row, uint64_t calls, uint64_t outer,
+			 uint64_t counted);
+
+/* Write @v to @ret, by measure. */
+void dw_amounts_tell_calls(const struct dw_call_values *v, uint64_t ret[DWELL_MEASURES]);
+
+/* Add objects and what became of them, to what is inclusive. 0 or -ENOMEM. */
+int dw_amounts_add_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_values *v);
+
+/* Add objects that are the row's own. */
+void dw_amounts_add_own_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_count *n);
+
+/* Write @v to @ret, by measure. */
+void dw_amounts_tell_allocs(const struct dw_alloc_values *v, uint64_t ret[DWELL_MEASURES]);
+
+/* Add row @from of @more, a table of the same measures. 0 or -ENOMEM. */
+int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,
+		   enum dw_amounts_side side);
+
+/* What is the own of @row is part of all that it has; that is part of @above (SIZE_MAX = none). 0
+ * or -ENOMEM. */
+int dw_amounts_rise(struct dw_amounts *a, size_t row, size_t above);
+
+/* Free everything. */
+void dw_amounts_release(struct dw_amounts *a);
+
+/* All that is known of one row. Borrowed. */
+struct dw_measured {
+	const struct dw_amounts *table; /* NULL = nothing was measured */
+	size_t row;
+	bool is_site;			       /* a call site: nobody measured what is its own */
+	const struct dw_call_ranges *extremes; /* of single calls, NULL = not known */
+	uint32_t mute; /* of a function: index in the profile's calls.mutes + 1, 0 = measured to the
+			  end */
+};
+
+/* How much of @measure @m has. False where nobody knows. */
+static inline bool dw_measured_value(const struct dw_measured *m, enum dw_measure measure,
+				     bool exclusive, uint64_t *ret)
+{
+	const struct dw_values *pair;
+
+	if (!m->table || (exclusive && m->is_site))
+		return false;
+	pair = dw_amounts_pair(m->table, m->row, measure);
+	if (!pair || measure == DWELL_MEASURE_CALLS)
+		return dw_amounts_derived(m->table, m->row, measure, ret);
+	*ret = exclusive ? pair->exclusive : pair->inclusive;
+	return true;
+}
+
+/* The same, 0 where nobody knows. */
+uint64_t dw_measured_get(const struct dw_measured *m, enum dw_measure measure, bool exclusive);
 
 /* The shortest and the longest call by @measure, elapsed or application. */
-struct dw_range_ns dw_amounts_extremes(const struct dw_amounts *a, enum dw_measure measure,
-				       bool exclusive);
-
-/* How much of @measure passed the filter of @t: what shares of it are shares of. */
-uint64_t dw_totals_value(const struct dw_totals *t, enum dw_measure measure);
+struct dw_range_ns dw_measured_extremes(const struct dw_measured *m, enum dw_measure measure,
+					bool exclusive);

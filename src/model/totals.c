@@ -1,13 +1,61 @@
 /* Totals; see totals.h. */
 #include "model/totals.h"
 
+void dw_totals_init(struct dw_totals *t, dw_measures set)
+{
+	dw_amounts_init(&t->amounts, set);
+	dw_amounts_init(&t->node_amounts, set);
+	t->main = dw_measures_lead(set, false);
+}
+
+struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts)
+{
+	return (struct dw_measured){.table = &t->amounts, .row = amounts};
+}
+
+static const struct dw_call_ranges *extremes_at(const struct dw_totals *t, uint32_t index)
+{
+	return index ? &t->extremes.v[index - 1] : NULL;
+}
+
+struct dw_measured dw_totals_function_measured(const struct dw_totals *t,
+					       const struct dw_function_total *f)
+{
+	return (struct dw_measured){.table = &t->amounts,
+				    .row = f->amounts,
+				    .extremes = extremes_at(t, f->extremes),
+				    .mute = f->mute};
+}
+
+struct dw_measured dw_totals_module_measured(const struct dw_totals *t,
+					     const struct dw_module_total *m)
+{
+	return (struct dw_measured){
+		.table = &t->amounts, .row = m->amounts, .extremes = extremes_at(t, m->extremes)};
+}
+
+struct dw_measured dw_totals_line_measured(const struct dw_totals *t, const struct dw_line_total *l)
+{
+	return (struct dw_measured){.table = &t->amounts, .row = l->amounts, .is_site = l->is_site};
+}
+
+struct dw_measured dw_totals_instruction_measured(const struct dw_totals *t,
+						  const struct dw_instruction_total *i)
+{
+	return (struct dw_measured){.table = &t->amounts,
+				    .row = i->amounts,
+				    .is_site = dw_totals_has(t, DWELL_MEASURE_CALLS)};
+}
+
+struct dw_measured dw_totals_node_measured(const struct dw_totals *t, size_t node)
+{
+	return (struct dw_measured){.table = &t->node_amounts, .row = node};
+}
+
 void dw_totals_release(struct dw_totals *t)
 {
-	dw_vec_release(&t->calls);
-	dw_vec_release(&t->allocs);
-	dw_vec_release(&t->node_allocs);
-	dw_vec_release(&t->blocked);
-	dw_vec_release(&t->node_blocked);
+	dw_amounts_release(&t->amounts);
+	dw_amounts_release(&t->node_amounts);
 	dw_vec_release(&t->functions);
 	dw_vec_release(&t->modules);
 	dw_vec_release(&t->nodes);
@@ -17,11 +65,9 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->processes);
 	dw_vec_release(&t->threads);
 	dw_vec_release(&t->slow);
-	dw_vec_release(&t->ranges);
+	dw_vec_release(&t->extremes);
 	dw_vec_release(&t->types);
 	dw_vec_release(&t->gcs);
-	dw_call_store_release(&t->node_inclusive);
-	dw_call_store_release(&t->node_exclusive);
 	dw_vec_release(&t->node_threads);
 	dw_vec_release(&t->node_firsts);
 	*t = (struct dw_totals){0};

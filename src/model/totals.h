@@ -2,7 +2,7 @@
  * Totals: what analysis makes of the samples, or of the calls, that pass a filter, ready for views
  * and for the session's SQL tables.
  *
- * Counts are samples; of a session with calls, nanoseconds; with allocations, bytes. Inclusive
+ * Each row has an amount of every measure of the session (amounts.h). Inclusive
  * counts a sample or an interval once per row however often the row's subject is on its stack. Rows
  * without anything are absent, but for processes and threads, which are all there.
  *
@@ -12,68 +12,36 @@
 #pragma once
 
 #include "base/vec.h"
-#include "model/allocations.h"
-#include "model/calls.h"
+#include "model/amounts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a row is sorted, trimmed and followed by: samples, of calls elapsed nanoseconds, of
- * allocations bytes. */
-struct dw_values {
-	uint64_t inclusive;
-	uint64_t exclusive;
-};
-
-/*
- * All of what instrumentation says of a row. The rows' member `amounts` is an index into each of
- * dw_totals.calls, .allocs and .blocked that is not empty.
- */
-struct dw_call_total {
-	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
-	uint64_t outer_calls; /* outermost activations, by which inclusive averages divide */
-	uint64_t counted;     /* of the calls: those of what was switched off, of unknown time */
-	uint32_t ranges;      /* of functions and modules: index in dw_totals.ranges + 1, 0 = not
-				 known */
-	uint32_t mute;	/* of functions: index in the profile's calls.mutes + 1, 0 = measured to
-			   the end */
-	uint32_t flags; /* enum dw_call_total_flag */
-};
-
-/* All of what the memory method says of a row: what died and what lives is of the inclusive part.
- */
-struct dw_alloc_total {
-	struct dw_alloc_values inclusive;
-	struct dw_alloc_count exclusive;
-};
-
-enum dw_call_total_flag {
-	DWELL_CALLS_NO_EXCLUSIVE = 1, /* call sites: nobody measured what is theirs alone */
-};
-
+/* In a row, @amounts is the number of its row in dw_totals.amounts. */
 struct dw_function_total {
 	uint32_t process;
 	uint32_t function;
-	uint32_t thread;  /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
+	uint32_t amounts;
+	uint32_t extremes; /* of single calls: index in dw_totals.extremes + 1, 0 = not known */
+	uint32_t mute;	   /* index in the profile's calls.mutes + 1, 0 = measured to the end */
 };
 
 struct dw_module_total {
 	uint32_t process;
-	uint32_t module;  /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
+	uint32_t amounts;
+	uint32_t extremes; /* as that of functions */
 };
 
-/* A node of the call tree by functions. Parents come before children, siblings are neighbours. */
+/* A node of the call tree by functions. Parents come before children, siblings are neighbours. Its
+ * amounts are the row of dw_totals.node_amounts with its own index. */
 struct dw_node_total {
 	uint32_t
 		parent; /* index of the parent in the array, UINT32_MAX for a process's root node */
 	uint32_t process;
 	uint32_t function; /* 0 in a process's root node */
 	uint32_t level;	   /* 0 = root */
-	struct dw_values values;
 };
 
 /* In place of a function id, as uint32_t. */
@@ -90,8 +58,7 @@ struct dw_edge_total {
 	uint32_t process;
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t amounts;
 };
 
 /* A statement of a function. */
@@ -105,8 +72,8 @@ struct dw_line_total {
 	uint32_t column_end;
 	uint32_t function_row; /* index of its function's total, if functions were asked for too;
 				  UINT32_MAX = an inlined function, of which calls know nothing */
-	uint32_t amounts;      /* index of its amounts */
-	struct dw_values values;
+	bool is_site;	       /* of calls: where something was called, without a time of its own */
+	uint32_t amounts;
 };
 
 /* An instruction: frames of one address that differ in being a return address or not are one row.
@@ -116,20 +83,17 @@ struct dw_instruction_total {
 	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
-	uint32_t amounts;  /* index of its amounts */
-	struct dw_values values;
+	uint32_t amounts;
 };
 
 struct dw_process_total {
 	uint32_t process;
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t amounts;
 };
 
 struct dw_thread_total {
 	uint32_t thread;
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t amounts;
 };
 
 /* One of the slowest activations. */
@@ -137,50 +101,38 @@ struct dw_slow_total {
 	uint32_t slow; /* index in the profile's calls.slow */
 	uint32_t process;
 	uint32_t function;
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t amounts;
 };
 
 /* A type of objects. */
 struct dw_type_total {
 	uint32_t type; /* type id */
 	uint32_t process;
-	uint32_t amounts; /* index of its amounts */
-	struct dw_values values;
+	uint32_t amounts;
 };
 
 struct dw_totals {
-	uint64_t samples; /* that passed the filter: the denominator of every percentage; with calls
-			     the elapsed inclusive time, with allocations the bytes */
-	struct dw_call_total all;	   /* of calls: everything that passed the filter */
-	struct dw_alloc_values all_allocs; /* of allocations: likewise */
-	bool whole_intervals;	 /* of calls: only probes end intervals, the classic rule */
+	enum dw_measure main;	      /* by which rows are trimmed and left out: samples, elapsed
+					 time, bytes */
+	uint64_t all[DWELL_MEASURES]; /* what passed the filter: what shares are shares of */
+	bool whole_intervals;	      /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
 				    no range was */
-	bool has_calls;		 /* these are totals of calls */
 	/* Of calls, if asked for: the heaviest module without probes, 0 = none, and the program's
 	 * own time there. */
 	uint32_t outside_module;
 	uint64_t outside_ns;
-	bool has_blocked;    /* of samples: waits were recorded, too */
-	uint64_t blocked_ns; /* of all waits that passed the filter */
-	/* By the rows' member amounts; empty = nothing was measured of the kind. */
-	DW_VEC(struct dw_call_total) calls;
-	DW_VEC(struct dw_alloc_total) allocs;
-	DW_VEC(struct dw_values) blocked; /* ns */
-	DW_VEC(struct dw_call_ranges) ranges;
+	struct dw_amounts amounts;	/* of all rows but nodes */
+	struct dw_amounts node_amounts; /* by node */
+	DW_VEC(struct dw_call_ranges) extremes;
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
 	uint64_t branches_left_out; /* subtrees that are not among the nodes because nobody asked */
 	DW_VEC(struct dw_function_total) functions;
 	DW_VEC(struct dw_module_total) modules;
 	DW_VEC(struct dw_node_total) nodes;
-	/* Of calls, by node: dw_totals_node() puts them together. */
-	struct dw_call_store node_inclusive, node_exclusive;
 	DW_VEC(uint32_t) node_threads; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 	DW_VEC(uint32_t) node_firsts;  /* of calls: rise with the first call, among siblings */
-	DW_VEC(struct dw_alloc_total) node_allocs; /* of allocations: by node */
-	DW_VEC(struct dw_values) node_blocked;	   /* ns, by node; empty = others */
 	/* The nodes are the ways to allocate: a root is a type, its id in place of the function's,
 	 * and callers are below their callees. */
 	bool nodes_by_type;
@@ -194,46 +146,77 @@ struct dw_totals {
 	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
 };
 
-/* Calls of @total by which exclusive averages divide. */
-static inline uint64_t dw_totals_measured(const struct dw_call_total *total)
+/* Whether rows have @measure. */
+static inline bool dw_totals_has(const struct dw_totals *t, enum dw_measure measure)
 {
-	uint64_t calls = total->exclusive.calls;
-
-	return calls > total->counted ? calls - total->counted : 0;
+	return dw_amounts_has(&t->amounts, measure);
 }
 
-/* All of what instrumentation says of @node, an index. */
-static inline struct dw_call_total dw_totals_node(const struct dw_totals *t, size_t node)
+/* Whether these are totals of samples and of waits. */
+static inline bool dw_totals_has_waits(const struct dw_totals *t)
 {
-	struct dw_call_total total = {
-		.inclusive = dw_call_store_get(&t->node_inclusive, node),
-		.exclusive = dw_call_store_get(&t->node_exclusive, node),
-	};
-
-	total.inclusive.calls = total.outer_calls = total.exclusive.calls;
-	return total;
+	return t->main == DWELL_MEASURE_SAMPLES && dw_totals_has(t, DWELL_MEASURE_BLOCKED);
 }
 
 /* Whether rows stand in the order of their waits: who asked for those looks for the longest, unless
  * nobody waited. */
 static inline bool dw_totals_go_by_waits(const struct dw_totals *t)
 {
-	return t->has_blocked && t->blocked_ns;
+	return dw_totals_has_waits(t) && t->all[DWELL_MEASURE_BLOCKED];
+}
+
+/* The main measure of the row with @amounts. Borrowed. */
+static inline const struct dw_values *dw_totals_values(const struct dw_totals *t, uint32_t amounts)
+{
+	return dw_amounts_common(&t->amounts, amounts, t->main);
+}
+
+/* Likewise of @node, an index. */
+static inline struct dw_values *dw_totals_node_values(const struct dw_totals *t, size_t node)
+{
+	return dw_amounts_common(&t->node_amounts, node, t->main);
 }
 
 /* By how much @node, an index, is before others. */
 static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, size_t node)
 {
-	return dw_totals_go_by_waits(t) && t->node_blocked.n ? t->node_blocked.v[node]
-							     : t->nodes.v[node].values;
+	return *dw_amounts_common(&t->node_amounts, node,
+				  dw_totals_go_by_waits(t) ? DWELL_MEASURE_BLOCKED : t->main);
 }
 
-/* What is known of @total's single activations, borrowed, NULL = nothing. */
-static inline const struct dw_call_ranges *dw_totals_ranges(const struct dw_totals *t,
-							    const struct dw_call_total *total)
+/* How long the threads waited at and below @node, an index; nothing where no waits were recorded.
+ */
+static inline struct dw_values dw_totals_node_waits(const struct dw_totals *t, size_t node)
 {
-	return total->ranges ? &t->ranges.v[total->ranges - 1] : NULL;
+	if (!dw_totals_has_waits(t))
+		return (struct dw_values){0};
+	return *dw_amounts_common(&t->node_amounts, node, DWELL_MEASURE_BLOCKED);
 }
+
+/* What row @amounts of rows has. */
+struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts);
+
+/* Likewise of a function. */
+struct dw_measured dw_totals_function_measured(const struct dw_totals *t,
+					       const struct dw_function_total *f);
+
+/* Likewise of a module. */
+struct dw_measured dw_totals_module_measured(const struct dw_totals *t,
+					     const struct dw_module_total *m);
+
+/* Likewise of a line, which may be a call site. */
+struct dw_measured dw_totals_line_measured(const struct dw_totals *t,
+					   const struct dw_line_total *l);
+
+/* Likewise of an instruction, which is a call site in a session of calls. */
+struct dw_measured dw_totals_instruction_measured(const struct dw_totals *t,
+						  const struct dw_instruction_total *i);
+
+/* Likewise of @node, an index. */
+struct dw_measured dw_totals_node_measured(const struct dw_totals *t, size_t node);
+
+/* Make @t, which is zero, totals of a profile that has @set. */
+void dw_totals_init(struct dw_totals *t, dw_measures set);
 
 /* Free everything. */
 void dw_totals_release(struct dw_totals *t);

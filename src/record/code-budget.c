@@ -49,8 +49,10 @@ static struct ranked *rank(const struct dw_profile *p, const struct dw_totals *t
 	}
 	dw_vec_each(row, &t->functions) {
 		if (row->function < functions) {
-			values[row->function].inclusive += row->values.inclusive;
-			values[row->function].exclusive += row->values.exclusive;
+			const struct dw_values *more = dw_totals_values(t, row->amounts);
+
+			values[row->function].inclusive += more->inclusive;
+			values[row->function].exclusive += more->exclusive;
 		}
 	}
 	for (size_t i = 0; i < p->codes.rows.n; i++) {
@@ -90,7 +92,7 @@ bool dw_code_budget_fits(struct dw_profile *p)
 
 int dw_code_budget_apply(struct dw_profile *p, const struct dw_totals *t)
 {
-	uint64_t budget = budget_of(t->samples), kept_bytes = 0;
+	uint64_t budget = budget_of(t->all[DWELL_MEASURE_SAMPLES]), kept_bytes = 0;
 	struct ranked *ranked = rank(p, t);
 	size_t n = p->codes.rows.n, kept = 0;
 

@@ -69,10 +69,11 @@ static struct ranked *rank(const struct dw_profile *p, size_t *n)
 		v = calloc(totals.lines.n + 1, sizeof *v);
 	dw_vec_each(line, &totals.lines) {
 		const struct dw_function *f = dw_functions_get(&p->functions, line->function);
+		const struct dw_values *values = dw_totals_values(&totals, line->amounts);
 
 		if (v && f && line->file)
-			v[(*n)++] = (struct ranked){line->file, f->module, line->values.exclusive,
-						    line->values.inclusive};
+			v[(*n)++] = (struct ranked){line->file, f->module, values->exclusive,
+						    values->inclusive};
 	}
 	dw_totals_release(&totals);
 	if (v && *n) {

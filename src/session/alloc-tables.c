@@ -21,12 +21,13 @@ static int put(struct dw_database *db, sqlite3_stmt *st, const uint64_t *v, stru
 static int put_type(struct dw_amount_table *t, sqlite3_stmt *st, const struct dw_alloc_type *type,
 		    const struct dw_type_total *row, const struct dw_totals *totals)
 {
-	const struct dw_amounts a = dw_totals_amounts(totals, row->amounts);
-	uint64_t v[] = {type->process,	       type->module,	      type->name,
-			row->values.inclusive, row->values.exclusive, (uint64_t)t->rows + 1};
+	const struct dw_values *bytes = dw_totals_values(totals, row->amounts);
+	const struct dw_measured measured = dw_totals_measured(totals, row->amounts);
+	uint64_t v[] = {type->process,	  type->module,	    type->name,
+			bytes->inclusive, bytes->exclusive, (uint64_t)t->rows + 1};
 	int rc = put(t->db, st, v, NULL);
 
-	return rc ? rc : dw_amount_table_put(t, &a, NULL);
+	return rc ? rc : dw_amount_table_put(t, &measured, NULL);
 }
 
 static int put_types(struct dw_amount_table *t, const struct dw_profile *p,
@@ -38,8 +39,8 @@ static int put_types(struct dw_amount_table *t, const struct dw_profile *p,
 	int rc = dw_database_prepare(t->db, "INSERT INTO type VALUES (NULL, ?, ?, ?, ?, ?, ?)", &st,
 				     err);
 
-	if (!rc && dw_order_rows(types->n ? &types->v->values : NULL, sizeof *types->v, types->n,
-				 false, &order))
+	if (!rc && dw_order_rows(totals, types->n ? &types->v->amounts : NULL, sizeof *types->v,
+				 types->n, false, &order))
 		rc = dw_error_set(err, -ENOMEM, "no memory to finish the session");
 	for (size_t i = 0; i < types->n && !rc; i++) {
 		const struct dw_type_total *row = &types->v[order[i]];

@@ -110,25 +110,26 @@ int dw_amount_table_open(struct dw_amount_table *t, struct dw_database *db, dw_m
 	return rc ? rc : dw_database_prepare(db, dw_buf_str(&insert), &t->put, err);
 }
 
-/* What @c shows of @a. False: NULL. */
-static bool value_of(const struct dw_amount_table *t, const struct dw_amounts *a,
+/* What @c shows of @m. False: NULL. */
+static bool value_of(const struct dw_amount_table *t, const struct dw_measured *m,
 		     const struct column *c, uint64_t *ret)
 {
 	struct dw_range_ns extremes;
 
 	if (c->what == AMOUNT)
-		return dw_amounts_value(a, c->measure, c->exclusive, ret);
+		return dw_measured_value(m, c->measure, c->exclusive, ret);
 	if (c->what == SWITCHED_OFF) {
-		if (!a->calls || !a->calls->mute)
+		if (!m->mute)
 			return false;
-		return *ret = t->calls->mutes.v[a->calls->mute - 1].at_ns, true;
+		return *ret = t->calls->mutes.v[m->mute - 1].at_ns, true;
 	}
-	extremes = dw_amounts_extremes(a, c->measure, c->exclusive);
+	extremes = dw_measured_extremes(m, c->measure, c->exclusive);
 	*ret = c->what == LEAST ? extremes.min_ns : extremes.max_ns;
 	return dw_range_known(&extremes);
 }
 
-int dw_amount_table_put(struct dw_amount_table *t, const struct dw_amounts *a, struct dw_error *err)
+int dw_amount_table_put(struct dw_amount_table *t, const struct dw_measured *m,
+			struct dw_error *err)
 {
 	uint64_t value;
 	int at = 1;
@@ -137,7 +138,7 @@ int dw_amount_table_put(struct dw_amount_table *t, const struct dw_amounts *a, s
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (!has_column(t, &columns[i]))
 			continue;
-		if (value_of(t, a, &columns[i], &value))
+		if (value_of(t, m, &columns[i], &value))
 			sqlite3_bind_int64(t->put, at, (int64_t)value);
 		else
 			sqlite3_bind_null(t->put, at);

@@ -21,8 +21,8 @@ struct dw_amount_table {
 int dw_amount_table_open(struct dw_amount_table *t, struct dw_database *db, dw_measures set,
 			 const struct dw_calls *calls, struct dw_error *err);
 
-/* Add @a as row t->rows + 1. 0 or a negative code. */
-int dw_amount_table_put(struct dw_amount_table *t, const struct dw_amounts *a,
+/* Add @m as row t->rows + 1. 0 or a negative code. */
+int dw_amount_table_put(struct dw_amount_table *t, const struct dw_measured *m,
 			struct dw_error *err);
 
 /* Let go of it. Zero-initialised is fine. */

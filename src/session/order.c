@@ -10,9 +10,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sort @rows, indices into values, by the first number that @by_inclusive tells, then the other,
- * the largest first. @at, @stride: the values, as dw_order_rows() takes them. */
-static int sort_by_values(struct dw_sort_row *rows, size_t n, const void *at, size_t stride,
+/* Values by index. */
+struct by_index {
+	const struct dw_totals *totals;
+	const void *amounts; /* as dw_order_rows() takes them; NULL: the rows are nodes */
+	size_t stride;
+};
+
+static struct dw_values values_at(const struct by_index *of, size_t i)
+{
+	const uint32_t *amounts = (const void *)((const char *)of->amounts + i * of->stride);
+
+	return of->amounts ? *dw_totals_values(of->totals, *amounts)
+			   : dw_totals_node_weight(of->totals, i);
+}
+
+/* Sort @rows, indices of values, by the first number that @by_inclusive tells, then the other,
+ * the largest first. */
+static int sort_by_values(struct dw_sort_row *rows, size_t n, const struct by_index *of,
 			  bool by_inclusive)
 {
 	int rc = 0;
@@ -21,19 +36,19 @@ static int sort_by_values(struct dw_sort_row *rows, size_t n, const void *at, si
 		bool inclusive = by_inclusive == (pass == 1);
 
 		for (size_t i = 0; i < n; i++) {
-			const struct dw_values *v =
-				(const void *)((const char *)at + rows[i].row * stride);
+			struct dw_values v = values_at(of, rows[i].row);
 
-			rows[i].key = ~(inclusive ? v->inclusive : v->exclusive);
+			rows[i].key = ~(inclusive ? v.inclusive : v.exclusive);
 		}
 		rc = dw_sort_rows(rows, n);
 	}
 	return rc;
 }
 
-int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_inclusive,
-		  size_t **ret)
+int dw_order_rows(const struct dw_totals *t, const uint32_t *amounts, size_t stride, size_t n,
+		  bool by_inclusive, size_t **ret)
 {
+	const struct by_index of = {t, amounts, stride};
 	dw_auto_free struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
 	dw_auto_free size_t *order = malloc((n + 1) * sizeof *order);
 
@@ -41,7 +56,7 @@ int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_i
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		rows[i].row = i;
-	if (sort_by_values(rows, n, at, stride, by_inclusive))
+	if (sort_by_values(rows, n, &of, by_inclusive))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		order[i] = rows[i].row;
@@ -77,16 +92,17 @@ static size_t walk(const struct children *c, const struct dw_node_total *nodes, 
 
 static bool is_kept(const struct dw_totals *t, const struct dw_node_shares *least, size_t node)
 {
-	return t->nodes.v[node].values.inclusive >= least->inclusive_min ||
-	       (t->node_blocked.n && t->node_blocked.v[node].inclusive >= least->blocked_min);
+	return dw_totals_node_values(t, node)->inclusive >= least->inclusive_min ||
+	       (dw_totals_has_waits(t) &&
+		dw_totals_node_waits(t, node).inclusive >= least->blocked_min);
 }
 
 /* Sort @rows, indices of nodes, the heaviest first. */
 static int sort_nodes(const struct dw_totals *t, struct dw_sort_row *rows, size_t n)
 {
-	if (dw_totals_go_by_waits(t) && t->node_blocked.n)
-		return sort_by_values(rows, n, t->node_blocked.v, sizeof *t->node_blocked.v, true);
-	return sort_by_values(rows, n, &t->nodes.v->values, sizeof *t->nodes.v, true);
+	const struct by_index nodes = {.totals = t};
+
+	return sort_by_values(rows, n, &nodes, true);
 }
 
 int dw_order_nodes(const struct dw_totals *t, const struct dw_node_shares *least, size_t **ret,

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /*
- * The rows of an array of totals, most exclusive samples first, then most inclusive (or the other
- * way round), then as they were.
- * @at      the values of the first element; NULL when @n is 0.
- * @stride  bytes from one element to the next.
+ * The rows of an array of @t, those with most of their own of the main measure first, then most at
+ * or below them (or the other way round), then as they were.
+ * @amounts  that member of the first element; NULL when @n is 0.
+ * @stride   bytes from one element to the next.
  * *@ret: @n indices, malloc()ed. 0 or -ENOMEM.
  */
-int dw_order_rows(const struct dw_values *at, size_t stride, size_t n, bool by_inclusive,
-		  size_t **ret);
+int dw_order_rows(const struct dw_totals *t, const uint32_t *amounts, size_t stride, size_t n,
+		  bool by_inclusive, size_t **ret);
 
 /* What a node needs, one of it at least. */
 struct dw_node_shares {

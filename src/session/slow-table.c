@@ -50,11 +50,14 @@ int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 	sqlite3_stmt *st = NULL;
 	int rc;
 
-	if (dw_order_rows(n ? &v->values : NULL, sizeof *v, n, true, &rows))
+	if (dw_order_rows(totals, n ? &v->amounts : NULL, sizeof *v, n, true, &rows))
 		return dw_error_set(err, -ENOMEM, "no memory to finish the session");
 	rc = dw_database_prepare(db, sql, &st, err);
-	for (size_t i = 0; i < n && !rc && v[rows[i]].values.inclusive >= least_ns; i++)
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (dw_totals_values(totals, v[rows[i]].amounts)->inclusive < least_ns)
+			break;
 		rc = put_row(db, st, p, &v[rows[i]], err);
+	}
 	sqlite3_finalize(st);
 	return rc;
 }

@@ -50,13 +50,12 @@ struct tables {
 	uint64_t *rest;		      /* by process id: values of functions without a row */
 	struct dw_map function_ranks; /* likewise: the rank of those without lines */
 	struct dw_amount_table amount_table;
-	struct dw_amounts amounts;	 /* of the row being written */
-	struct dw_call_total node_calls; /* of the node being written */
-	const char *label;		 /* the one text of the row being written, borrowed */
+	struct dw_measured measured; /* of the row being written */
+	const char *label;	     /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
 	size_t row;    /* being written */
 	uint32_t rank; /* of that row, from 1 */
-	bool has_calls, has_allocs;
+	bool has_calls, has_allocs, has_waits;
 };
 
 /* Note that @id is shown. NULL for the empty string. */
@@ -86,22 +85,16 @@ static int64_t function_id(uint32_t function, uint32_t thread)
 	return function == (uint32_t)DWELL_FUNCTION_TRUNCATED ? TRUNCATED_ID : (int64_t)function;
 }
 
-static bool has_any(const struct dw_amounts *a)
+/* The three columns from @v on: the main measure of @m, and its id in total, where it is written
+ * after the row that names it. */
+static void amounts(struct tables *t, struct dw_measured m, int64_t *v)
 {
-	return a->calls || a->allocs || a->blocked;
-}
+	const struct dw_values *values = dw_amounts_common(m.table, m.row, t->totals->main);
 
-/* The id of @a in total; it is written after the row that names it. */
-static int64_t name_amounts(struct tables *t, struct dw_amounts a)
-{
-	t->amounts = a;
-	return has_any(&a) ? t->amount_table.rows + 1 : SQL_NULL;
-}
-
-/* Likewise of the amounts that rows of totals name by @index. */
-static int64_t amounts(struct tables *t, uint32_t index)
-{
-	return name_amounts(t, dw_totals_amounts(t->totals, index));
+	t->measured = m;
+	v[0] = (int64_t)values->inclusive;
+	v[1] = (int64_t)values->exclusive;
+	v[2] = t->amount_table.put ? t->amount_table.rows + 1 : SQL_NULL;
 }
 
 static void module_columns(struct tables *t, int64_t *v)
@@ -147,9 +140,7 @@ static void process_columns(struct tables *t, int64_t *v)
 	v[5] = time_or_null(p->end_ns);
 	v[6] = time_or_null(p->user_cpu_ns);
 	v[7] = time_or_null(p->kernel_cpu_ns);
-	v[8] = (int64_t)total->values.inclusive;
-	v[9] = (int64_t)total->values.exclusive;
-	v[10] = amounts(t, total->amounts);
+	amounts(t, dw_totals_measured(t->totals, total->amounts), &v[8]);
 }
 
 static void thread_columns(struct tables *t, int64_t *v)
@@ -164,9 +155,7 @@ static void thread_columns(struct tables *t, int64_t *v)
 	v[4] = or_null(thread->start);
 	v[5] = time_or_null(thread->begin_ns);
 	v[6] = time_or_null(thread->end_ns);
-	v[7] = (int64_t)total->values.inclusive;
-	v[8] = (int64_t)total->values.exclusive;
-	v[9] = amounts(t, total->amounts);
+	amounts(t, dw_totals_measured(t->totals, total->amounts), &v[7]);
 }
 
 static uint64_t function_key(uint32_t process, uint32_t function)
@@ -186,9 +175,7 @@ static void function_total_columns(struct tables *t, int64_t *v)
 	v[0] = t->rank;
 	v[1] = total->process;
 	v[2] = function_id(total->function, total->thread);
-	v[3] = (int64_t)total->values.inclusive;
-	v[4] = (int64_t)total->values.exclusive;
-	v[5] = amounts(t, total->amounts);
+	amounts(t, dw_totals_function_measured(t->totals, total), &v[3]);
 	v[6] = has_lines(t, total->process, total->function);
 	/* Without memory the instructions of this function are in no view. */
 	if (!v[6])
@@ -203,9 +190,7 @@ static void module_total_columns(struct tables *t, int64_t *v)
 	v[0] = t->rank;
 	v[1] = total->process;
 	v[2] = or_null(total->module);
-	v[3] = (int64_t)total->values.inclusive;
-	v[4] = (int64_t)total->values.exclusive;
-	v[5] = amounts(t, total->amounts);
+	amounts(t, dw_totals_module_measured(t->totals, total), &v[3]);
 }
 
 static void edge_columns(struct tables *t, int64_t *v)
@@ -216,9 +201,7 @@ static void edge_columns(struct tables *t, int64_t *v)
 	v[1] = total->process;
 	v[2] = or_null(total->caller);
 	v[3] = total->callee;
-	v[4] = (int64_t)total->values.inclusive;
-	v[5] = (int64_t)total->values.exclusive;
-	v[6] = amounts(t, total->amounts);
+	amounts(t, dw_totals_measured(t->totals, total->amounts), &v[4]);
 }
 
 static void line_columns(struct tables *t, int64_t *v)
@@ -235,9 +218,7 @@ static void line_columns(struct tables *t, int64_t *v)
 	v[5] = or_null(l->line_end);
 	v[6] = or_null(l->column);
 	v[7] = or_null(l->column_end);
-	v[8] = (int64_t)l->values.inclusive;
-	v[9] = (int64_t)l->values.exclusive;
-	v[10] = amounts(t, l->amounts);
+	amounts(t, dw_totals_line_measured(t->totals, l), &v[8]);
 }
 
 /* The id of a statement in the view of that name. */
@@ -265,18 +246,16 @@ static void instruction_columns(struct tables *t, int64_t *v)
 		v[1] = statement(t, total->process, l);
 		v[2] = (int64_t)(at.svma - t->p->functions.rows.v[l->function].svma);
 	}
-	v[3] = (int64_t)total->values.inclusive;
-	v[4] = (int64_t)total->values.exclusive;
-	v[5] = amounts(t, total->amounts);
+	amounts(t, dw_totals_instruction_measured(t->totals, total), &v[3]);
 }
 
 /* Write one row through @st, and its amounts. */
 static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 {
-	struct dw_amounts a = t->amounts;
+	struct dw_measured m = t->measured;
 	int rc;
 
-	t->amounts = (struct dw_amounts){0};
+	t->measured = (struct dw_measured){0};
 	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
 		if (v[i] == SQL_NULL)
 			sqlite3_bind_null(st, i + 1);
@@ -285,23 +264,9 @@ static int put_row(struct tables *t, sqlite3_stmt *st, const int64_t *v)
 		else
 			sqlite3_bind_int64(st, i + 1, v[i]);
 	rc = dw_database_step(t->db, st, t->err);
-	return rc || !has_any(&a) ? rc : dw_amount_table_put(&t->amount_table, &a, t->err);
-}
-
-/* The id of the amounts of the node that is being written. */
-static int64_t node_amounts(struct tables *t)
-{
-	const struct dw_totals *all = t->totals;
-	struct dw_amounts a = {
-		.allocs = all->node_allocs.n ? &all->node_allocs.v[t->row] : NULL,
-		.blocked = all->node_blocked.n ? &all->node_blocked.v[t->row] : NULL,
-	};
-
-	if (t->has_calls) {
-		t->node_calls = dw_totals_node(all, t->row);
-		a.calls = &t->node_calls;
-	}
-	return name_amounts(t, a);
+	if (rc || !m.table || !t->amount_table.put)
+		return rc;
+	return dw_amount_table_put(&t->amount_table, &m, t->err);
 }
 
 static void node_columns(struct tables *t, int64_t *v)
@@ -316,9 +281,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	v[2] = node->process;
 	v[3] = is_function ? function_id(node->function, thread) : SQL_NULL;
 	v[4] = node->level;
-	v[5] = (int64_t)node->values.inclusive;
-	v[6] = (int64_t)node->values.exclusive;
-	v[7] = node_amounts(t);
+	amounts(t, dw_totals_node_measured(t->totals, t->row), &v[5]);
 }
 
 typedef void columns_fn(struct tables *t, int64_t *v);
@@ -352,7 +315,7 @@ typedef bool keep_fn(const struct tables *t, size_t row);
 /* A table with a row per element of an array of totals, heaviest first. */
 struct ranked_table {
 	const char *sql;
-	const struct dw_values *at; /* of the first element */
+	const uint32_t *amounts; /* of the first element */
 	size_t stride;
 	size_t n;
 	bool by_inclusive;
@@ -360,14 +323,15 @@ struct ranked_table {
 	keep_fn *keep; /* NULL: all */
 };
 
-#define RANKED(array) (array)->n ? &(array)->v->values : NULL, sizeof *(array)->v, (array)->n
+#define RANKED(array) (array)->n ? &(array)->v->amounts : NULL, sizeof *(array)->v, (array)->n
 
 static int put_ranked(struct tables *t, const struct ranked_table *table)
 {
 	dw_auto_free size_t *rows = NULL;
 	size_t n = 0;
 
-	if (dw_order_rows(table->at, table->stride, table->n, table->by_inclusive, &rows))
+	if (dw_order_rows(t->totals, table->amounts, table->stride, table->n, table->by_inclusive,
+			  &rows))
 		return no_memory(t);
 	for (size_t i = 0; i < table->n; i++)
 		if (!table->keep || table->keep(t, rows[i]))
@@ -378,45 +342,53 @@ static int put_ranked(struct tables *t, const struct ranked_table *table)
 /* The samples that a function, an edge or an instruction needs for a row: 1/10000 of all. */
 static uint64_t least_of_rows(const struct tables *t)
 {
-	return t->totals->samples / 10000 + 1;
+	return t->totals->all[t->totals->main] / 10000 + 1;
 }
 
-/* Whether the amounts of @index are worth a row for their waits: 1/10000 of all blocked time. */
-static bool is_long_blocked(const struct tables *t, uint32_t index)
+static const struct dw_values *values(const struct tables *t, uint32_t amounts)
+{
+	return dw_totals_values(t->totals, amounts);
+}
+
+/* Whether a row's @amounts are worth it for their waits: 1/10000 of all blocked time. */
+static bool is_long_blocked(const struct tables *t, uint32_t amounts)
 {
 	const struct dw_totals *all = t->totals;
 
-	return index < all->blocked.n &&
-	       all->blocked.v[index].inclusive >= all->blocked_ns / 10000 + 1;
+	return t->has_waits &&
+	       dw_amounts_common(&all->amounts, amounts, DWELL_MEASURE_BLOCKED)->inclusive >=
+		       all->all[DWELL_MEASURE_BLOCKED] / 10000 + 1;
 }
 
 static bool keep_line(const struct tables *t, size_t row)
 {
 	const struct dw_line_total *l = &t->totals->lines.v[row];
 
-	if (t->has_calls && l->values.inclusive < least_of_rows(t))
+	if (t->has_calls && values(t, l->amounts)->inclusive < least_of_rows(t))
 		return false;
 	return dw_map_get(&t->lines_known, function_key(l->process, l->function)) == LINES_SOME;
 }
 
 static bool keep_function(const struct tables *t, size_t row)
 {
-	return t->has_calls || t->has_allocs || t->totals->has_blocked ||
-	       t->totals->functions.v[row].values.inclusive >= least_of_rows(t);
+	return t->has_calls || t->has_allocs || t->has_waits ||
+	       values(t, t->totals->functions.v[row].amounts)->inclusive >= least_of_rows(t);
 }
 
 static bool keep_edge(const struct tables *t, size_t row)
 {
-	return t->totals->edges.v[row].values.inclusive >= least_of_rows(t) ||
-	       is_long_blocked(t, t->totals->edges.v[row].amounts);
+	uint32_t amounts = t->totals->edges.v[row].amounts;
+
+	return values(t, amounts)->inclusive >= least_of_rows(t) || is_long_blocked(t, amounts);
 }
 
 static bool keep_instruction(const struct tables *t, size_t row)
 {
-	const struct dw_values *v = &t->totals->instructions.v[row].values;
+	uint32_t amounts = t->totals->instructions.v[row].amounts;
+	const struct dw_values *v = values(t, amounts);
 
 	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t) ||
-	       is_long_blocked(t, t->totals->instructions.v[row].amounts);
+	       is_long_blocked(t, amounts);
 }
 
 /* Tell functions whose one statement is themselves from those with lines. Those of calls are call
@@ -453,7 +425,7 @@ static int note_functions(struct tables *t)
 			t->functions_shown[f->function < functions ? f->function : 0] = 1;
 			continue;
 		}
-		t->rest[f->process] += f->values.exclusive;
+		t->rest[f->process] += values(t, f->amounts)->exclusive;
 		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
 			       LINES_HIDDEN))
 			return no_memory(t);
@@ -484,7 +456,7 @@ static int put_rest(struct tables *t)
 /* Inclusive samples of a node that is worth a row. */
 static uint64_t least_of_nodes(const struct tables *t)
 {
-	uint64_t least = t->totals->samples / DWELL_NODE_SHARE;
+	uint64_t least = t->totals->all[t->totals->main] / DWELL_NODE_SHARE;
 
 	return least ? least : 1;
 }
@@ -494,7 +466,7 @@ static int put_nodes(struct tables *t)
 	const __auto_type all = &t->totals->nodes;
 	const struct dw_node_shares least = {
 		.inclusive_min = least_of_nodes(t),
-		.blocked_min = t->totals->blocked_ns / DWELL_NODE_SHARE + 1,
+		.blocked_min = t->totals->all[DWELL_MEASURE_BLOCKED] / DWELL_NODE_SHARE + 1,
 	};
 	dw_auto_free size_t *rows = NULL;
 	size_t n;
@@ -574,8 +546,7 @@ static int put_stand_ins(struct tables *t)
 
 	snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
 		 (size_t)least_of_rows(t));
-	if (!rc && !t->has_calls && !t->has_allocs && !t->totals->has_blocked &&
-	    least_of_rows(t) > 1)
+	if (!rc && !t->has_calls && !t->has_allocs && !t->has_waits && least_of_rows(t) > 1)
 		rc = put_stand_in(t, st, REST_ID, rest);
 	if (!rc)
 		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
@@ -628,10 +599,10 @@ static int put_all(struct tables *t)
 
 	if (!rc)
 		rc = dw_database_exec(t->db,
-				      t->has_calls	       ? dw_schema_calls_sql
-				      : t->has_allocs	       ? dw_schema_allocs_sql
-				      : t->totals->has_blocked ? dw_schema_waits_sql
-							       : dw_schema_samples_sql,
+				      t->has_calls    ? dw_schema_calls_sql
+				      : t->has_allocs ? dw_schema_allocs_sql
+				      : t->has_waits  ? dw_schema_waits_sql
+						      : dw_schema_samples_sql,
 				      t->err);
 	if (!rc)
 		rc = note_functions(t);
@@ -656,6 +627,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	int rc;
 
 	t.has_calls = dw_profile_has_calls(p);
+	t.has_waits = dw_totals_has_waits(totals);
 	t.has_allocs = dw_profile_method(p) == DWELL_METHOD_MEMORY;
 	t.texts = calloc((size_t)p->strings.n + 1, 1);
 	rc = t.texts ? put_all(&t) : no_memory(&t);

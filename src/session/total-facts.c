@@ -9,28 +9,29 @@ int dw_total_facts_write(struct dw_database *db, const struct dw_profile *p,
 			 const struct dw_totals *totals, const struct dw_row_shares *least,
 			 struct dw_error *err)
 {
-	const struct dw_call_values *all = &totals->all.inclusive;
+	const uint64_t *all = totals->all;
+	bool has_waits = dw_totals_has_waits(totals);
 	const struct dw_fact_number of_samples[] = {
-		{"samples_kept", totals->samples},
+		{"samples_kept", all[DWELL_MEASURE_SAMPLES]},
 		{"stacks_cut", totals->stacks_cut},
 		{"calltree_inclusive_samples_min", least->node},
 		{"sql_rows_samples_min", least->row},
-		{totals->has_blocked ? "inclusive_blocked_time" : NULL, totals->blocked_ns},
+		{has_waits ? "inclusive_blocked_time" : NULL, all[DWELL_MEASURE_BLOCKED]},
 		{0},
 	};
 	const struct dw_fact_number of_calls[] = {
-		{"number_of_calls", all->calls},
-		{"elapsed_inclusive_time", all->elapsed_ns},
-		{"application_inclusive_time", all->application_ns},
-		{"inclusive_blocked_time", all->blocked_ns},
-		{"time_inclusive_probe_overhead", all->overhead_ns},
+		{"number_of_calls", all[DWELL_MEASURE_CALLS]},
+		{"elapsed_inclusive_time", all[DWELL_MEASURE_ELAPSED]},
+		{"application_inclusive_time", all[DWELL_MEASURE_APPLICATION]},
+		{"inclusive_blocked_time", all[DWELL_MEASURE_BLOCKED]},
+		{"time_inclusive_probe_overhead", all[DWELL_MEASURE_OVERHEAD]},
 		{"calltree_elapsed_ns_min", least->node},
 		{"sql_rows_elapsed_ns_min", least->row},
 		{0},
 	};
 	const struct dw_fact_number of_allocs[] = {
-		{"inclusive_allocations", totals->all_allocs.allocated.objects},
-		{"inclusive_bytes", totals->all_allocs.allocated.bytes},
+		{"inclusive_allocations", all[DWELL_MEASURE_OBJECTS]},
+		{"inclusive_bytes", all[DWELL_MEASURE_BYTES]},
 		{"stacks_cut", totals->stacks_cut},
 		{"calltree_inclusive_bytes_min", least->node},
 		{"sql_rows_bytes_min", least->row},

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far off the time of a call may be, ns: what loops said of its probes, which is two readings
- * of the clock, and what samples made of that. */
-static double uncertainty(const struct dw_profile *p)
+/* What loops said of its probes, which is two readings of the clock, and what samples made of that.
+ */
+double dw_call_uncertainty(const struct dw_profile *p)
 {
 	const struct dw_facts *f = &p->facts;
 	double function = (double)dw_facts_get(f, "probes_function_ps", 0) / 1e3;
@@ -20,12 +20,12 @@ static double uncertainty(const struct dw_profile *p)
 	return in_loops > cost ? 2 * in_loops - cost : cost;
 }
 
-uint64_t dw_call_at_most(const struct dw_profile *p, const struct dw_call_total *t)
+uint64_t dw_call_at_most(double uncertain_ns, const struct dw_measured *m)
 {
-	double n = (double)dw_totals_measured(t), own = (double)t->exclusive.application_ns;
-	double off = n > 0 ? uncertainty(p) : 0;
+	double n = (double)dw_measured_get(m, DWELL_MEASURE_MEASURED, false);
+	double own = (double)dw_measured_get(m, DWELL_MEASURE_APPLICATION, true);
 
-	return own < n * off ? (uint64_t)(own + n * off) : 0;
+	return !m->is_site && own < n * uncertain_ns ? (uint64_t)(own + n * uncertain_ns) : 0;
 }
 
 bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process)

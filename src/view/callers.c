@@ -17,8 +17,7 @@ struct member {
 	uint32_t process;
 	uint32_t function;
 	enum dw_row_type type;
-	struct dw_values values;
-	uint32_t amounts; /* index of its amounts, as elsewhere */
+	struct dw_measured measured;
 };
 
 struct callers {
@@ -33,8 +32,8 @@ static int add_edges(struct callers *c, const struct dw_view *v, uint32_t proces
 
 	dw_vec_each(e, &v->request.totals->edges) {
 		bool callers = type == DWELL_ROW_CALLER;
-		struct member m = {process, callers ? e->caller : e->callee, type, e->values,
-				   e->amounts};
+		struct member m = {process, callers ? e->caller : e->callee, type,
+				   dw_totals_measured(v->request.totals, e->amounts)};
 
 		if (e->process == process && (callers ? e->callee : e->caller) == function &&
 		    dw_vec_push(&c->members, m))
@@ -46,8 +45,8 @@ static int add_edges(struct callers *c, const struct dw_view *v, uint32_t proces
 static int add_process(struct callers *c, const struct dw_view *v,
 		       const struct dw_function_total *total)
 {
-	struct member self = {total->process, total->function, DWELL_ROW_CURRENT, total->values,
-			      total->amounts};
+	struct member self = {total->process, total->function, DWELL_ROW_CURRENT,
+			      dw_totals_function_measured(v->request.totals, total)};
 
 	if (add_edges(c, v, total->process, DWELL_ROW_CALLER) || dw_vec_push(&c->members, self))
 		return -ENOMEM;
@@ -92,7 +91,7 @@ static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	(void)scratch;
 	dw_subject_function(v, m->process, m->function, ret);
 	ret->type = m->type;
-	dw_subject_values(v, m->values, m->amounts, ret);
+	dw_subject_measured(v, m->measured, ret);
 }
 
 static void release_callers(struct dw_view *v)

@@ -25,8 +25,8 @@ struct calltree {
 	uint32_t *row;	  /* by node: its row while rows are made, UINT32_MAX = none */
 	uint32_t *parent; /* by row while rows are made */
 	uint32_t *level;  /* by node, as shown: a folded node is no level; NULL = as in the tree */
-	struct dw_map chain;		     /* node -> the node folded into it + 1 */
-	struct dw_alloc_total folded_allocs; /* of the row at hand, with what is folded into it */
+	struct dw_map chain;	  /* node -> the node folded into it + 1 */
+	struct dw_amounts folded; /* of the row at hand, with what is folded into it */
 };
 
 static const struct dw_node_total *node(const struct dw_view *v, uint32_t item)
@@ -118,16 +118,27 @@ static void add_folded(const struct dw_view *v, uint32_t item, struct calltree *
 		       struct dw_row *ret)
 {
 	const struct dw_totals *t = v->request.totals;
-	struct dw_call_values more;
+	const struct dw_values *calls = dw_amounts_pair(&c->folded, 0, DWELL_MEASURE_CALLS);
+	struct dw_values before = calls ? *calls : (struct dw_values){0};
 
-	ret->values.exclusive += t->nodes.v[item].values.exclusive;
-	if (ret->allocs)
-		dw_alloc_count_add(&c->folded_allocs.exclusive, &t->node_allocs.v[item].exclusive);
-	if (!ret->calls)
+	/* Without memory the row keeps what it has. */
+	if (dw_amounts_add(&c->folded, 0, &t->node_amounts, item, DWELL_EXCLUSIVE))
 		return;
-	more = dw_call_store_get(&t->node_exclusive, item);
-	more.calls = 0;
-	dw_call_values_add(&ret->node_calls.exclusive, &more);
+	if (calls)
+		*dw_amounts_common(&c->folded, 0, DWELL_MEASURE_CALLS) = before;
+	dw_subject_measured(v, (struct dw_measured){.table = &c->folded}, ret);
+}
+
+/* Begin a row that others are folded into with what @item has. */
+static int begin_folded(const struct dw_view *v, uint32_t item, struct calltree *c)
+{
+	struct dw_amounts *folded = &c->folded;
+
+	dw_amounts_release(folded);
+	dw_amounts_init(folded, dw_profile_measures(v->request.profile));
+	if (dw_amounts_push(folded) == UINT32_MAX)
+		return -ENOMEM;
+	return dw_amounts_add(folded, 0, &v->request.totals->node_amounts, item, DWELL_BOTH);
 }
 
 /* Add what is folded into @item: names to @scratch, samples to @ret. Recursion is one name with
@@ -138,18 +149,17 @@ static void add_chain(const struct dw_view *v, uint32_t item, struct dw_buf *scr
 	struct calltree *c = v->own;
 	uint32_t next = dw_map_get(&c->chain, (uint64_t)item + 1), before = ret->function;
 	unsigned times = 1;
+	bool has_room;
 
 	if (!next)
 		return;
-	if (ret->allocs) {
-		c->folded_allocs = *ret->allocs;
-		ret->allocs = &c->folded_allocs;
-	}
+	has_room = !begin_folded(v, item, c);
 	dw_buf_clear(scratch);
 	for (; next; next = dw_map_get(&c->chain, next)) {
 		const struct dw_node_total *n = node(v, next - 1);
 
-		add_folded(v, next - 1, c, ret);
+		if (has_room)
+			add_folded(v, next - 1, c, ret);
 		if (n->function == before) {
 			times++;
 			continue;
@@ -193,6 +203,7 @@ static void release_calltree(struct dw_view *v)
 		free(c->parent);
 		free(c->level);
 		dw_map_release(&c->chain);
+		dw_amounts_release(&c->folded);
 	}
 	free(c);
 }

@@ -30,7 +30,9 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 
 static const struct dw_values *instruction_values(const struct dw_view *v, uint32_t item)
 {
-	return &v->request.totals->instructions.v[item].values;
+	const struct dw_totals *t = v->request.totals;
+
+	return dw_totals_values(t, t->instructions.v[item].amounts);
 }
 
 static void release_instructions(struct dw_view *v)

@@ -22,7 +22,7 @@ static void type_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 
 	(void)scratch;
 	dw_subject_type(v, t->type, ret);
-	dw_subject_values(v, t->values, t->amounts, ret);
+	dw_subject_amounts(v, t->amounts, ret);
 }
 
 static const enum dw_column columns[] = {

@@ -26,7 +26,9 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 
 static const struct dw_values *line_values(const struct dw_view *v, uint32_t item)
 {
-	return &v->request.totals->lines.v[item].values;
+	const struct dw_totals *t = v->request.totals;
+
+	return dw_totals_values(t, t->lines.v[item].amounts);
 }
 
 static const enum dw_column columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMN_COUNTS,

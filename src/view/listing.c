@@ -129,7 +129,6 @@ static void listing_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		return;
 	}
 	dw_subject_function(v, e->process, v->request.function, ret);
-	dw_subject_values(v, (struct dw_values){0}, NO_TOTAL, ret);
 	ret->name = DWELL_NAME_ADDRESS;
 	ret->flags |= DWELL_ROW_HAS_ADDRESS | DWELL_ROW_UNSEEN;
 	ret->address = e->svma;

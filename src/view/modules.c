@@ -24,12 +24,13 @@ struct kinds {
 static struct kinds kinds_of(const struct dw_view *v)
 {
 	const struct dw_totals *t = v->request.totals;
+	bool has_calls = dw_totals_has(t, DWELL_MEASURE_CALLS);
 	struct kinds k;
 
 	k.end[0] = t->modules.n;
 	k.end[1] = k.end[0] + t->functions.n;
-	k.end[2] = k.end[1] + (t->has_calls ? 0 : t->lines.n);
-	k.end[3] = k.end[2] + (t->has_calls ? 0 : t->instructions.n);
+	k.end[2] = k.end[1] + (has_calls ? 0 : t->lines.n);
+	k.end[3] = k.end[2] + (has_calls ? 0 : t->instructions.n);
 	return k;
 }
 
@@ -60,12 +61,12 @@ static const struct dw_values *module_values(const struct dw_view *v, uint32_t i
 	struct kinds k = kinds_of(v);
 
 	if (item < k.end[0])
-		return &t->modules.v[item].values;
+		return dw_totals_values(t, t->modules.v[item].amounts);
 	if (item < k.end[1])
-		return &t->functions.v[item - k.end[0]].values;
+		return dw_totals_values(t, t->functions.v[item - k.end[0]].amounts);
 	if (item < k.end[2])
-		return &t->lines.v[item - k.end[1]].values;
-	return &t->instructions.v[item - k.end[2]].values;
+		return dw_totals_values(t, t->lines.v[item - k.end[1]].amounts);
+	return dw_totals_values(t, t->instructions.v[item - k.end[2]].amounts);
 }
 
 static uint64_t key(uint32_t process, uint32_t module)

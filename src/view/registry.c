@@ -1,5 +1,5 @@
 /* The list of views, and opening one. */
-#include "model/amounts.h"
+#include "view/call-bounds.h"
 #include "view/column-groups.h"
 #include "view/views.h"
 
@@ -66,9 +66,9 @@ enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profi
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request)
 {
-	*v = (struct dw_view){.ops = ops, .request = *request};
-	for (enum dw_measure m = DWELL_MEASURE_SAMPLES; m < DWELL_MEASURES; m++)
-		v->all[m] = dw_totals_value(request->totals, m);
+	*v = (struct dw_view){.ops = ops,
+			      .request = *request,
+			      .uncertain_ns = dw_call_uncertainty(request->profile)};
 	return ops->open(v);
 }
 

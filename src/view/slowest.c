@@ -62,7 +62,7 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	ret->slow = slow;
 	ret->flags |= DWELL_ROW_HAS_BEGIN;
 	ret->begin_ns = slow->start_ns;
-	dw_subject_values(v, t->values, t->amounts, ret);
+	dw_subject_amounts(v, t->amounts, ret);
 	dw_buf_clear(scratch);
 	put_path(p, slow->node, scratch);
 	ret->path = dw_buf_str(scratch);

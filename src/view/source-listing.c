@@ -186,13 +186,12 @@ static void listing_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		return;
 	}
 	ret->flags |= DWELL_ROW_UNSEEN;
-	dw_subject_line(v,
-			&(struct dw_line_total){.process = e->process,
-						.function = v->request.function,
-						.file = e->file,
-						.line = e->line,
-						.amounts = NO_TOTAL},
-			ret);
+	dw_subject_statement(v,
+			     &(struct dw_line_total){.process = e->process,
+						     .function = v->request.function,
+						     .file = e->file,
+						     .line = e->line},
+			     ret);
 }
 
 static void release_listing(struct dw_view *v)

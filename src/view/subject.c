@@ -1,18 +1,15 @@
 /* Rows from totals; see subject.h. */
 #include "view/subject.h"
 
-#include "model/amounts.h"
-
-void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t amounts,
-		       struct dw_row *row)
+void dw_subject_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row)
 {
-	const struct dw_amounts a = dw_totals_amounts(v->request.totals, amounts);
+	row->measured = measured;
+	row->values = *dw_amounts_common(measured.table, measured.row, v->request.totals->main);
+}
 
-	row->values = values;
-	row->calls = a.calls;
-	row->ranges = a.extremes;
-	row->allocs = a.allocs;
-	row->blocked = a.blocked;
+void dw_subject_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row *row)
+{
+	dw_subject_measured(v, dw_totals_measured(v->request.totals, amounts), row);
 }
 
 void dw_subject_root(uint32_t process, uint32_t thread, struct dw_row *row)
@@ -29,7 +26,7 @@ void dw_subject_function_total(const struct dw_view *v, const struct dw_function
 		dw_subject_root(total->process, total->thread, row);
 	else
 		dw_subject_function(v, total->process, total->function, row);
-	dw_subject_values(v, total->values, total->amounts, row);
+	dw_subject_measured(v, dw_totals_function_measured(v->request.totals, total), row);
 }
 
 void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
@@ -44,13 +41,7 @@ void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, 
 	else
 		dw_subject_function(v, node->process, node->function, row);
 	row->level = node->level;
-	row->values = node->values;
-	row->allocs = index < t->node_allocs.n ? &t->node_allocs.v[index] : NULL;
-	row->blocked = index < t->node_blocked.n ? &t->node_blocked.v[index] : NULL;
-	if (!t->has_calls)
-		return;
-	row->node_calls = dw_totals_node(t, index);
-	row->calls = &row->node_calls;
+	dw_subject_measured(v, dw_totals_node_measured(t, index), row);
 }
 
 void dw_subject_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
@@ -78,7 +69,8 @@ void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t fun
 		row->flags |= DWELL_ROW_HAS_MODULE;
 }
 
-void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row)
+void dw_subject_statement(const struct dw_view *v, const struct dw_line_total *line,
+			  struct dw_row *row)
 {
 	dw_subject_function(v, line->process, line->function, row);
 	row->name = DWELL_NAME_LINE;
@@ -88,7 +80,12 @@ void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, 
 	row->column = line->column;
 	row->line_end = line->line_end;
 	row->column_end = line->column_end;
-	dw_subject_values(v, line->values, line->amounts, row);
+}
+
+void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row)
+{
+	dw_subject_statement(v, line, row);
+	dw_subject_measured(v, dw_totals_line_measured(v->request.totals, line), row);
 }
 
 /* The statement of the innermost function at @frame. */
@@ -120,9 +117,9 @@ void dw_subject_instruction(const struct dw_view *v, const struct dw_instruction
 					       : line_at(v->request.profile, instruction->frame);
 
 	line.process = instruction->process;
-	dw_subject_line(v, &line, row);
+	dw_subject_statement(v, &line, row);
 	row->name = DWELL_NAME_ADDRESS;
-	dw_subject_values(v, instruction->values, instruction->amounts, row);
+	dw_subject_measured(v, dw_totals_instruction_measured(t, instruction), row);
 	if (f) {
 		row->flags |= DWELL_ROW_HAS_ADDRESS;
 		row->address =
@@ -138,5 +135,5 @@ void dw_subject_module(const struct dw_view *v, const struct dw_module_total *mo
 	row->flags |= DWELL_ROW_HAS_MODULE;
 	row->process = module->process;
 	row->module = module->module;
-	dw_subject_values(v, module->values, module->amounts, row);
+	dw_subject_measured(v, dw_totals_module_measured(v->request.totals, module), row);
 }

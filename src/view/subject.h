@@ -5,9 +5,11 @@
 
 #include "view/view.h"
 
-/* @row has @values, and the amounts of index @amounts. */
-void dw_subject_values(const struct dw_view *v, struct dw_values values, uint32_t amounts,
-		       struct dw_row *row);
+/* @row has what @measured has. */
+void dw_subject_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row);
+
+/* The same, of the row @amounts of totals. */
+void dw_subject_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row *row);
 
 /* @row is about the objects of @type (a type id). */
 void dw_subject_type(const struct dw_view *v, uint32_t type, struct dw_row *row);
@@ -16,7 +18,11 @@ void dw_subject_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
 void dw_subject_function(const struct dw_view *v, uint32_t process, uint32_t function,
 			 struct dw_row *row);
 
-/* @row is about a statement. */
+/* @row is about the place of a statement, of which nothing need be measured. */
+void dw_subject_statement(const struct dw_view *v, const struct dw_line_total *line,
+			  struct dw_row *row);
+
+/* @row is about a statement, and has what was measured of it. */
 void dw_subject_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row);
 
 /* @row is about an instruction, in the innermost function at its frame. */

@@ -70,29 +70,26 @@ static const char *work_section(const struct dw_view *v)
 	return sections[dw_profile_method(v->request.profile)];
 }
 
-static void function_row(const struct dw_view *v, const struct dw_hot_function *f,
+static void function_row(const struct dw_view *v, const struct dw_hot_functions *list, size_t i,
 			 const char *section, struct dw_row *ret)
 {
-	const struct dw_totals *t = v->request.totals;
+	const struct dw_hot_function *f = &list->rows.v[i];
 
-	dw_subject_function_total(v, &t->functions.v[f->row], ret);
+	dw_subject_function_total(v, &v->request.totals->functions.v[f->row], ret);
+	dw_subject_measured(v, dw_hot_functions_measured(list, i), ret);
 	ret->section = section;
 	ret->processes = f->processes;
-	ret->values = f->values;
-	ret->blocked = t->has_blocked ? &f->blocked : NULL;
-	ret->calls = t->has_calls ? &f->calls : NULL;
-	ret->allocs = t->allocs.n ? &f->allocs : NULL;
-	ret->ranges = &f->ranges;
 }
 
-static void type_row(const struct dw_view *v, const struct dw_hot_type *t, struct dw_row *ret)
+static void type_row(const struct dw_view *v, const struct dw_hot_types *list, size_t i,
+		     struct dw_row *ret)
 {
-	uint64_t bytes = t->allocs.exclusive.bytes;
+	const struct dw_hot_type *t = &list->rows.v[i];
 
 	dw_subject_type(v, t->type, ret);
+	dw_subject_measured(v, (struct dw_measured){.table = &list->amounts, .row = t->amounts},
+			    ret);
 	ret->processes = t->processes;
-	ret->values = (struct dw_values){bytes, bytes};
-	ret->allocs = &t->allocs;
 }
 
 static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
@@ -105,16 +102,16 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[item]], ret);
 		ret->section = "Hot Path";
 	} else if (item < s->ends[1]) {
-		function_row(v, &s->functions.rows.v[item - s->ends[0]], work_section(v), ret);
+		function_row(v, &s->functions, item - s->ends[0], work_section(v), ret);
 	} else if (item >= s->ends[1 + TYPE_LISTS]) {
-		function_row(v, &s->waiting.rows.v[item - s->ends[1 + TYPE_LISTS]],
+		function_row(v, &s->waiting, item - s->ends[1 + TYPE_LISTS],
 			     "Functions Waiting Longest", ret);
 	} else {
 		int i = 0;
 
 		while (item >= s->ends[2 + i])
 			i++;
-		type_row(v, &s->types[i].rows.v[item - s->ends[1 + i]], ret);
+		type_row(v, &s->types[i], item - s->ends[1 + i], ret);
 		ret->section = type_lists[i].section;
 	}
 }

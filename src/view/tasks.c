@@ -20,7 +20,7 @@ static void process_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 	(void)scratch;
 	ret->name = DWELL_NAME_PROCESS;
 	ret->process = t->process;
-	dw_subject_values(v, t->values, t->amounts, ret);
+	dw_subject_amounts(v, t->amounts, ret);
 }
 
 static int open_threads(struct dw_view *v)
@@ -40,7 +40,7 @@ static void thread_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	ret->name = DWELL_NAME_THREAD;
 	ret->thread = t->thread;
 	ret->process = thread ? thread->process : 0;
-	dw_subject_values(v, t->values, t->amounts, ret);
+	dw_subject_amounts(v, t->amounts, ret);
 }
 
 static const enum dw_column process_columns[] = {

@@ -63,17 +63,13 @@ struct dw_row {
 	const char *section;
 	const char *path; /* slowest, gc: names of the callers and of itself */
 	uint64_t begin_ns;
-	const char *chain; /* names of folded callees, ready to append; NULL = none */
-	struct dw_values values;
-	const struct dw_call_total *calls;   /* NULL in a session without calls */
-	struct dw_call_total node_calls;     /* calltree: what calls points to */
-	const struct dw_call_ranges *ranges; /* of its activations, NULL = not known */
-	const struct dw_call_slow *slow;     /* slowest: the activation */
-	uint32_t processes;		     /* summary: that have the function, 0 = not known */
-	const struct dw_values *blocked;     /* ns; NULL in a session without waits */
-	const struct dw_alloc_total *allocs; /* NULL in a session without allocations */
-	const struct dw_gc *gc;		     /* gc */
-	uint32_t class_of;		     /* type id: what DWELL_NAME_CLASS names */
+	const char *chain;		 /* names of folded callees, ready to append; NULL = none */
+	struct dw_measured measured;	 /* everything, borrowed, */
+	struct dw_values values;	 /* and what rows are sorted by */
+	const struct dw_call_slow *slow; /* slowest: the activation */
+	uint32_t processes;		 /* summary: that have the function, 0 = not known */
+	const struct dw_gc *gc;		 /* gc */
+	uint32_t class_of;		 /* type id: what DWELL_NAME_CLASS names */
 };
 
 struct dw_cell {
@@ -103,9 +99,9 @@ struct dw_view {
 	struct dw_view_request request;
 	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
 	size_t n;
-	size_t hidden;		      /* branches left out as noise */
-	uint64_t all[DWELL_MEASURES]; /* by enum dw_measure: what shares are shares of */
-	void *own;		      /* the view's own state */
+	size_t hidden;	     /* branches left out as noise */
+	double uncertain_ns; /* of calls: dw_call_uncertainty() */
+	void *own;	     /* the view's own state */
 };
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };

@@ -19,7 +19,7 @@ import time
 
 from harness import DEFAULT_SECONDS, NOBODY, cases, expect, needs, require, runs_32_bit
 
-HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q120xII")
+HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q128xII")
 CHUNKS_AT = HEADER.size
 MODULE_AT, MODULE_BYTES, MODULES = CHUNKS_AT + 512 * 24, 328, 256
 # Behind two words of each answer: what an earlier run has learnt.

@@ -7,11 +7,12 @@
 #include "model/totals.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Whether node @a of @t stands above its sibling @b. */
 static inline bool rows_before(const struct dw_totals *t, uint32_t a, uint32_t b)
 {
-	const struct dw_values *x = &t->nodes.v[a].values, *y = &t->nodes.v[b].values;
+	const struct dw_values *x = dw_totals_node_values(t, a), *y = dw_totals_node_values(t, b);
 
 	if (x->inclusive != y->inclusive)
 		return x->inclusive > y->inclusive;
@@ -57,8 +58,9 @@ static inline bool rows_agree(const struct dw_totals *all, const struct dw_total
 		const struct dw_node_total *b = &some->nodes.v[got[i]];
 
 		if (a->process != b->process || a->function != b->function ||
-		    a->level != b->level || a->values.inclusive != b->values.inclusive ||
-		    a->values.exclusive != b->values.exclusive)
+		    a->level != b->level ||
+		    memcmp(dw_totals_node_values(all, want[i]), dw_totals_node_values(some, got[i]),
+			   sizeof(struct dw_values)))
 			return false;
 	}
 	return want_n == got_n;

@@ -9,6 +9,7 @@
 
 #include "analysis/totals.h"
 #include "maker.h"
+#include "row-amounts.h"
 
 enum { FUNCTIONS = 5, FRAMES = 2 * FUNCTIONS, DEEPEST = 9, STACKS = 400 };
 
@@ -115,7 +116,9 @@ static void add_stacks(struct world *whole, struct world *parts, uint32_t state)
 
 static bool is_same(const struct dw_totals *a, uint32_t at, const struct dw_totals *b, uint32_t bt)
 {
-	return !memcmp(&a->allocs.v[at], &b->allocs.v[bt], sizeof a->allocs.v[at]);
+	struct dw_alloc_total x = row_allocs(&a->amounts, at), y = row_allocs(&b->amounts, bt);
+
+	return !memcmp(&x, &y, sizeof x);
 }
 
 /* Whether each row of @list in @a has its like in @b, by the fields of @is_like. */
@@ -130,8 +133,8 @@ static bool is_same(const struct dw_totals *a, uint32_t at, const struct dw_tota
 
 static void compare(const struct dw_totals *a, const struct dw_totals *b, bool *check_failed)
 {
-	CHECK_INT(b->samples, a->samples);
-	CHECK_INT(b->all_allocs.allocated.objects, a->all_allocs.allocated.objects);
+	CHECK_INT(b->all[DWELL_MEASURE_BYTES], a->all[DWELL_MEASURE_BYTES]);
+	CHECK_INT(b->all[DWELL_MEASURE_OBJECTS], a->all[DWELL_MEASURE_OBJECTS]);
 	CHECK_INT(a->functions.n, FUNCTIONS);
 	CHECK(AGREE(a, b, functions, x->function == y->function));
 	CHECK(AGREE(a, b, modules, x->module == y->module));
@@ -160,7 +163,9 @@ TEST(parts_have_the_sums_of_stacks)
 		CHECK_INT(b.stacks_cut, cut);
 		dw_vec_each(n, &b.nodes)
 			if (n->function == (uint32_t)DWELL_FUNCTION_CUT && n->level == 1)
-				CHECK_INT(n->values.inclusive, 24 * cut);
+				CHECK_INT(dw_totals_node_values(&b, (size_t)(n - b.nodes.v))
+						  ->inclusive,
+					  24 * cut);
 		dw_totals_release(&a);
 		dw_totals_release(&b);
 		dw_profile_release(&whole.p);

@@ -8,6 +8,7 @@
 
 #include "analysis/totals.h"
 #include "maker.h"
+#include "row-amounts.h"
 #include "rows.h"
 
 struct world {
@@ -80,9 +81,10 @@ static void release(struct world *w)
 }
 
 /* "objects bytes / own objects bytes, died young, old, alive" */
-static const char *say(const struct dw_alloc_total *a)
+static const char *say(const struct dw_amounts *amounts, size_t row)
 {
 	static char text[128];
+	const struct dw_alloc_total total = row_allocs(amounts, row), *a = &total;
 	struct dw_alloc_count alive = dw_alloc_values_alive(&a->inclusive);
 
 	snprintf(text, sizeof text, "%llu %llu / %llu %llu, %llu %llu %llu",
@@ -99,7 +101,7 @@ static const char *function(const struct world *w, uint32_t process, uint32_t id
 {
 	dw_vec_each(f, &w->t.functions)
 		if (f->process == process && f->function == id)
-			return say(&w->t.allocs.v[f->amounts]);
+			return say(&w->t.amounts, f->amounts);
 	return "none";
 }
 
@@ -109,8 +111,8 @@ TEST(functions_count_each_stack_once)
 
 	build(&w);
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 400 + 80 + 500 + 40 + 30 + 7);
-	CHECK_INT(w.t.all_allocs.allocated.objects, 22);
+	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 400 + 80 + 500 + 40 + 30 + 7);
+	CHECK_INT(w.t.all[DWELL_MEASURE_OBJECTS], 22);
 	CHECK_STR(function(&w, 1, w.main), "18 1020 / 0 0, 9 3 6");
 	CHECK_STR(function(&w, 1, w.make), "13 520 / 13 520, 4 3 6");
 	CHECK_STR(function(&w, 1, w.print), "5 500 / 0 0, 5 0 0");
@@ -128,7 +130,7 @@ static const char *module(const struct world *w, uint32_t process, uint32_t id)
 {
 	dw_vec_each(m, &w->t.modules)
 		if (m->process == process && m->module == id)
-			return say(&w->t.allocs.v[m->amounts]);
+			return say(&w->t.amounts, m->amounts);
 	return "none";
 }
 
@@ -136,7 +138,7 @@ static const char *edge(const struct world *w, uint32_t caller, uint32_t callee)
 {
 	dw_vec_each(e, &w->t.edges)
 		if (e->process == 1 && e->caller == caller && e->callee == callee)
-			return say(&w->t.allocs.v[e->amounts]);
+			return say(&w->t.amounts, e->amounts);
 	return "none";
 }
 
@@ -144,7 +146,7 @@ static const char *line(const struct world *w, uint32_t of, uint32_t number)
 {
 	dw_vec_each(l, &w->t.lines)
 		if (l->process == 1 && l->function == of && l->line == number)
-			return say(&w->t.allocs.v[l->amounts]);
+			return say(&w->t.amounts, l->amounts);
 	return "none";
 }
 
@@ -165,12 +167,12 @@ TEST(modules_edges_lines_and_tasks)
 	CHECK_STR(line(&w, w.make, 33), "13 520 / 13 520, 4 3 6");
 	CHECK_STR(line(&w, w.join, 7), "5 500 / 0 0, 5 0 0");
 	CHECK_INT(w.t.processes.n, 2);
-	CHECK_STR(say(&w.t.allocs.v[w.t.processes.v[0].amounts]), "18 1020 / 18 1020, 9 3 6");
-	CHECK_STR(say(&w.t.allocs.v[w.t.threads.v[1].amounts]), "4 37 / 4 37, 1 0 3");
+	CHECK_STR(say(&w.t.amounts, w.t.processes.v[0].amounts), "18 1020 / 18 1020, 9 3 6");
+	CHECK_STR(say(&w.t.amounts, w.t.threads.v[1].amounts), "4 37 / 4 37, 1 0 3");
 	CHECK_INT(w.t.types.n, 3);
 	CHECK_INT(w.t.types.v[0].type, w.node);
-	CHECK_STR(say(&w.t.allocs.v[w.t.types.v[0].amounts]), "13 520 / 13 520, 4 3 6");
-	CHECK_STR(say(&w.t.allocs.v[w.t.types.v[2].amounts]), "4 37 / 4 37, 1 0 3");
+	CHECK_STR(say(&w.t.amounts, w.t.types.v[0].amounts), "13 520 / 13 520, 4 3 6");
+	CHECK_STR(say(&w.t.amounts, w.t.types.v[2].amounts), "4 37 / 4 37, 1 0 3");
 	release(&w);
 }
 
@@ -185,7 +187,7 @@ static uint32_t child(const struct world *w, uint32_t parent, uint32_t id)
 
 static const char *node(const struct world *w, uint32_t i)
 {
-	return i < w->t.node_allocs.n ? say(&w->t.node_allocs.v[i]) : "none";
+	return i < w->t.nodes.n ? say(&w->t.node_amounts, i) : "none";
 }
 
 TEST(call_tree)
@@ -195,14 +197,14 @@ TEST(call_tree)
 
 	build(&w);
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_NODES, &w.t), 0);
-	CHECK_INT(w.t.nodes.n, w.t.node_allocs.n);
+	CHECK_INT(w.t.nodes.n, w.t.node_amounts.n);
 	CHECK_STR(node(&w, 0), "18 1020 / 0 0, 9 3 6");
 	main_ = child(&w, 0, w.main);
 	make = child(&w, main_, w.make);
 	CHECK_STR(node(&w, make), "13 520 / 2 80, 4 3 6");
 	CHECK_STR(node(&w, child(&w, make, w.make)), "11 440 / 11 440, 4 3 4");
-	CHECK_INT(w.t.nodes.v[make].values.inclusive, 520);
-	CHECK_INT(w.t.nodes.v[make].values.exclusive, 80);
+	CHECK_INT(dw_totals_node_values(&w.t, make)->inclusive, 520);
+	CHECK_INT(dw_totals_node_values(&w.t, make)->exclusive, 80);
 	release(&w);
 }
 
@@ -220,7 +222,7 @@ TEST(call_tree_of_unknown_and_pruned)
 	CHECK_STR(node(&w, child(&w, two, (uint32_t)DWELL_FUNCTION_UNKNOWN)), "1 7 / 1 7, 1 0 0");
 	CHECK_STR(node(&w, child(&w, two, (uint32_t)DWELL_FUNCTION_CUT)), "3 30 / 0 0, 0 0 3");
 	CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_NODES, &w.t), 0);
-	CHECK_INT(w.t.nodes.n, w.t.node_allocs.n);
+	CHECK_INT(w.t.nodes.n, w.t.node_amounts.n);
 	CHECK_STR(node(&w, child(&w, child(&w, 0, w.main), w.make)), "13 520 / 2 80, 4 3 6");
 	CHECK_INT(child(&w, child(&w, child(&w, 0, w.main), w.make), w.make), UINT32_MAX);
 	filter.focus = (struct dw_focus){.root = w.make};
@@ -253,7 +255,7 @@ TEST(ways_to_allocate)
 	CHECK_STR(node(&w, child(&w, child(&w, type, w.print), w.main)), "5 500 / 0 0, 5 0 0");
 	CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_PATHS, &w.t), 0);
 	CHECK_INT(child(&w, child(&w, 0, w.make), w.main), UINT32_MAX);
-	CHECK_INT(w.t.nodes.n, w.t.node_allocs.n);
+	CHECK_INT(w.t.nodes.n, w.t.node_amounts.n);
 	release(&w);
 }
 
@@ -273,7 +275,7 @@ TEST(first_rows_of_a_tree_need_no_others)
 			CHECK_INT(dw_totals_compute(&w.p, &filter, parts, &w.t), 0);
 			CHECK(rows_agree(&all, &w.t, rows));
 			CHECK(rows > 1 || w.t.nodes.n < all.nodes.n);
-			CHECK_INT(w.t.nodes.n, w.t.node_allocs.n);
+			CHECK_INT(w.t.nodes.n, w.t.node_amounts.n);
 		}
 	}
 	dw_totals_release(&all);
@@ -293,20 +295,20 @@ TEST(filters)
 
 	build(&w);
 	CHECK_INT(dw_totals_compute(&w.p, &by_process, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 37);
+	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 37);
 	CHECK_INT(dw_totals_compute(&w.p, &by_thread, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 37);
+	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 37);
 	CHECK_INT(dw_totals_compute(&w.p, &by_module, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 530);
+	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 530);
 	CHECK_STR(function(&w, 1, w.main), "5 500 / 0 0, 5 0 0");
 	CHECK_INT(dw_totals_compute(&w.p, &by_type, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 520);
+	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 520);
 	CHECK_STR(function(&w, 1, w.concat), "none");
 	CHECK_INT(dw_totals_compute(&w.p, &late, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.from_ns, 1000);
 	CHECK_INT(w.t.to_ns, 2000);
-	CHECK_INT(w.t.samples, 77);
-	CHECK_INT(w.t.all_allocs.collected[DWELL_GENERATION_2].objects, 3);
+	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 77);
+	CHECK_INT(w.t.all[DWELL_MEASURE_OBJECTS_GEN2], 3);
 	release(&w);
 }
 
@@ -340,7 +342,7 @@ TEST(nothing_allocated)
 	mk_process(&p, 1, "idle");
 	CHECK_INT(dw_facts_set_text(&p.facts, "method", "memory"), 0);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_PATHS, &t), 0);
-	CHECK_INT(t.samples, 0);
+	CHECK_INT(t.all[DWELL_MEASURE_BYTES], 0);
 	CHECK_INT(t.processes.n, 1);
 	CHECK_INT(t.functions.n, 0);
 	dw_totals_release(&t);

@@ -151,13 +151,29 @@ static struct dw_values count_edge(const struct dw_profile *p, const struct dw_e
 	return v;
 }
 
-#define SUM(vec, field)                    \
-	({                                 \
-		uint64_t sum_ = 0;         \
-		dw_vec_each(r_, vec)       \
-			sum_ += r_->field; \
-		sum_;                      \
+/* The samples of a row of @t. */
+#define OF(t, row) dw_totals_values(&(t), (row)->amounts)
+
+/* The samples of all rows of @list of @t that are their own. */
+#define SUM(t, list)                                  \
+	({                                            \
+		uint64_t sum_ = 0;                    \
+		dw_vec_each(r_, &(t).list)            \
+			sum_ += OF(t, r_)->exclusive; \
+		sum_;                                 \
 	})
+
+/* Likewise of all nodes. */
+static struct dw_values sum_of_nodes(const struct dw_totals *t)
+{
+	struct dw_values sum = {0};
+
+	for (size_t i = 0; i < t->nodes.n; i++) {
+		sum.inclusive += dw_totals_node_values(t, i)->inclusive;
+		sum.exclusive += dw_totals_node_values(t, i)->exclusive;
+	}
+	return sum;
+}
 
 TEST(functions_and_edges_equal_the_plain_count)
 {
@@ -170,14 +186,14 @@ TEST(functions_and_edges_equal_the_plain_count)
 		dw_vec_each(row, &t.functions) {
 			struct dw_values want = count_function(&p, row->process, row->function);
 
-			CHECK_INT(row->values.inclusive, want.inclusive);
-			CHECK_INT(row->values.exclusive, want.exclusive);
+			CHECK_INT(OF(t, row)->inclusive, want.inclusive);
+			CHECK_INT(OF(t, row)->exclusive, want.exclusive);
 		}
 		dw_vec_each(row, &t.edges) {
 			struct dw_values want = count_edge(&p, row);
 
-			CHECK_INT(row->values.inclusive, want.inclusive);
-			CHECK_INT(row->values.exclusive, want.exclusive);
+			CHECK_INT(OF(t, row)->inclusive, want.inclusive);
+			CHECK_INT(OF(t, row)->exclusive, want.exclusive);
 		}
 		CHECK(t.functions.n > FUNCTIONS && t.edges.n > FUNCTIONS);
 		dw_totals_release(&t);
@@ -192,20 +208,20 @@ TEST(every_view_adds_up_to_all_samples)
 
 	make_random(&p, 7);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
-	CHECK_INT(t.samples, SAMPLES);
-	CHECK_INT(SUM(&t.functions, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.modules, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.lines, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.instructions, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.edges, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.nodes, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.processes, values.exclusive), SAMPLES);
-	CHECK_INT(SUM(&t.threads, values.exclusive), SAMPLES);
+	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], SAMPLES);
+	CHECK_INT(SUM(t, functions), SAMPLES);
+	CHECK_INT(SUM(t, modules), SAMPLES);
+	CHECK_INT(SUM(t, lines), SAMPLES);
+	CHECK_INT(SUM(t, instructions), SAMPLES);
+	CHECK_INT(SUM(t, edges), SAMPLES);
+	CHECK_INT(sum_of_nodes(&t).exclusive, SAMPLES);
+	CHECK_INT(SUM(t, processes), SAMPLES);
+	CHECK_INT(SUM(t, threads), SAMPLES);
 	CHECK_INT(t.processes.n, 3);
 	CHECK_INT(t.threads.n, THREADS);
-	CHECK_INT(t.threads.v[THREADS - 1].values.inclusive, 0);
+	CHECK_INT(OF(t, &t.threads.v[THREADS - 1])->inclusive, 0);
 	dw_vec_each(row, &t.modules)
-		CHECK(row->values.inclusive <= t.processes.v[row->process - 1].values.inclusive);
+		CHECK(OF(t, row)->inclusive <= OF(t, &t.processes.v[row->process - 1])->inclusive);
 	dw_totals_release(&t);
 	dw_profile_release(&p);
 }
@@ -229,17 +245,17 @@ TEST(tree_equals_the_paths_of_the_samples)
 			uint32_t up = (uint32_t)at;
 
 			CHECK_INT(t.nodes.v[at].level, k);
-			t.nodes.v[at].values.inclusive--;
+			dw_totals_node_values(&t, at)->inclusive--;
 			if (k == n)
 				break;
 			for (at = up + 1;
 			     t.nodes.v[at].parent != up || t.nodes.v[at].function != list[k];)
 				at++;
 		}
-		t.nodes.v[at].values.exclusive--;
+		dw_totals_node_values(&t, at)->exclusive--;
 	}
-	CHECK_INT(SUM(&t.nodes, values.exclusive), 0);
-	CHECK_INT(SUM(&t.nodes, values.inclusive), 0);
+	CHECK_INT(sum_of_nodes(&t).exclusive, 0);
+	CHECK_INT(sum_of_nodes(&t).inclusive, 0);
 	/* Siblings are neighbours: no parent gets a second run of children. */
 	for (size_t i = 1; i < t.nodes.n; i++) {
 		uint32_t up = t.nodes.v[i].parent;
@@ -269,12 +285,13 @@ TEST(tree_below_a_function_holds_its_inclusive_value)
 		dw_vec_each(n, &t.nodes)
 			if (!n->level) {
 				CHECK_INT(n->function, f);
-				roots += n->values.inclusive;
+				roots += dw_totals_node_values(&t, (size_t)(n - t.nodes.v))
+						 ->inclusive;
 			}
 		dw_vec_each(row, &flat.functions)
-			want += row->function == f ? row->values.inclusive : 0;
+			want += row->function == f ? OF(flat, row)->inclusive : 0;
 		CHECK_INT(roots, want);
-		CHECK_INT(SUM(&t.nodes, values.exclusive), want);
+		CHECK_INT(sum_of_nodes(&t).exclusive, want);
 	}
 	dw_totals_release(&t);
 	dw_totals_release(&flat);
@@ -300,8 +317,8 @@ TEST(filters_keep_what_they_name)
 	for (size_t i = 0; i < 4; i++) {
 		CHECK_INT(dw_filter_resolve(&p, &words[i], &f, NULL), 0);
 		CHECK_INT(dw_totals_compute(&p, &f.filter, DWELL_TOTALS_MODULES, &t), 0);
-		got[i] = t.samples;
-		CHECK_INT(SUM(&t.modules, values.exclusive), t.samples);
+		got[i] = t.all[DWELL_MEASURE_SAMPLES];
+		CHECK_INT(SUM(t, modules), t.all[DWELL_MEASURE_SAMPLES]);
 		dw_filter_release(&f);
 	}
 	for (size_t i = 0; i < p.samples.n; i++) {
@@ -388,6 +405,12 @@ TEST(trim_hides_and_fold_joins)
 	dw_profile_release(&p);
 }
 
+/* Whether node @i has two percent of all samples. */
+static bool is_heavy(const struct dw_totals *t, size_t i)
+{
+	return dw_totals_node_values(t, i)->inclusive * 100 >= 2 * t->all[DWELL_MEASURE_SAMPLES];
+}
+
 TEST(focus_leaves_out_what_nobody_asked_for)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -399,12 +422,12 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 	make_random(&p, 17);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &all), 0);
 	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
-	dw_vec_each(n, &all.nodes)
-		heavy += !n->level || n->values.inclusive * 100 >= 2 * all.samples;
+	for (size_t i = 0; i < all.nodes.n; i++)
+		heavy += !all.nodes.v[i].level || is_heavy(&all, i);
 	CHECK(heavy < all.nodes.n && some.branches_left_out > 0);
 	CHECK_INT(some.nodes.n, heavy);
-	dw_vec_each(n, &some.nodes)
-		CHECK(!n->level || n->values.inclusive * 100 >= 2 * all.samples);
+	for (size_t i = 0; i < some.nodes.n; i++)
+		CHECK(!some.nodes.v[i].level || is_heavy(&some, i));
 
 	filter.focus = (struct dw_focus){.hot_path = true};
 	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
@@ -412,8 +435,9 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 	CHECK_INT(dw_hot_path_find(&some, &got), 0);
 	CHECK_INT(got.nodes.n, want.nodes.n);
 	for (size_t i = 0; i < want.nodes.n; i++)
-		CHECK(!memcmp(&all.nodes.v[want.nodes.v[i]].values,
-			      &some.nodes.v[got.nodes.v[i]].values, sizeof(struct dw_values)));
+		CHECK(!memcmp(dw_totals_node_values(&all, want.nodes.v[i]),
+			      dw_totals_node_values(&some, got.nodes.v[i]),
+			      sizeof(struct dw_values)));
 	dw_hot_path_release(&want);
 	dw_hot_path_release(&got);
 
@@ -425,7 +449,7 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 	dw_vec_each(e, &some.edges) {
 		struct dw_values v = count_edge(&p, e);
 
-		CHECK(!memcmp(&v, &e->values, sizeof v));
+		CHECK(!memcmp(&v, OF(some, e), sizeof v));
 	}
 	dw_totals_release(&all);
 	dw_totals_release(&some);
@@ -492,8 +516,8 @@ TEST(ids_out_of_range_count_as_unknown)
 	mk_samples(&p, 55, 66, 1);
 	p.stacks.rows.v[stack].parent = 1234;
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
-	CHECK_INT(t.samples, 3);
-	CHECK_INT(SUM(&t.functions, values.exclusive), 3);
+	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 3);
+	CHECK_INT(SUM(t, functions), 3);
 	dw_vec_each(row, &t.functions)
 		CHECK_INT(row->function, (uint32_t)DWELL_FUNCTION_UNKNOWN);
 	dw_totals_release(&t);

@@ -5,16 +5,22 @@
 #include "analysis/totals.h"
 #include "check.h"
 #include "maker.h"
+#include "row-amounts.h"
 #include "rows.h"
 
-/* prog: main, f, g, h; lib.so: p, q. One process of one thread, started at main. */
-static const struct dw_call_total *node_total(const struct dw_totals *t, uint32_t node)
+/* What @row of @a has, kept for two calls more. */
+static const struct dw_call_total *total_at(const struct dw_amounts *a, size_t row)
 {
-	static struct dw_call_total last[2]; /* to compare two */
+	static struct dw_call_total last[3];
 	static unsigned n;
 
-	last[++n % 2] = dw_totals_node(t, node);
-	return &last[n % 2];
+	last[++n % 3] = row_calls(a, row);
+	return &last[n % 3];
+}
+
+static const struct dw_call_total *node_total(const struct dw_totals *t, uint32_t node)
+{
+	return total_at(&t->node_amounts, node);
 }
 
 static uint32_t thread_of(const struct dw_totals *t, uint32_t node)
@@ -22,6 +28,7 @@ static uint32_t thread_of(const struct dw_totals *t, uint32_t node)
 	return t->node_threads.v[node];
 }
 
+/* prog: main, f, g, h; lib.so: p, q. One process of one thread, started at main. */
 struct world {
 	struct dw_profile p;
 	struct dw_totals t;
@@ -76,7 +83,7 @@ static const struct dw_call_total *function_total(const struct world *w, uint32_
 
 	dw_vec_each(row, &w->t.functions)
 		if (row->function == function)
-			return &w->t.calls.v[row->amounts];
+			return total_at(&w->t.amounts, row->amounts);
 	return &none;
 }
 
@@ -86,7 +93,7 @@ static const struct dw_call_total *module_total(const struct world *w, uint32_t 
 
 	dw_vec_each(row, &w->t.modules)
 		if (row->module == module)
-			return &w->t.calls.v[row->amounts];
+			return total_at(&w->t.amounts, row->amounts);
 	return &none;
 }
 
@@ -97,7 +104,7 @@ static const struct dw_call_total *edge_total(const struct world *w, uint32_t ca
 
 	dw_vec_each(row, &w->t.edges)
 		if (row->caller == caller && row->callee == callee)
-			return &w->t.calls.v[row->amounts];
+			return total_at(&w->t.amounts, row->amounts);
 	return &none;
 }
 
@@ -123,8 +130,8 @@ TEST(recursion_counts_once)
 	at = call(&w, at, w.e_f, 1, 40);
 	call(&w, at, w.e_f, 1, 80);
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 150);
-	CHECK_INT(w.t.all.inclusive.calls, 4);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 150);
+	CHECK_INT(w.t.all[DWELL_MEASURE_CALLS], 4);
 	CHECK_TOTAL(function_total(&w, w.main), 1, 1, 150, 10);
 	CHECK_TOTAL(function_total(&w, w.f), 3, 1, 140, 140);
 	CHECK_TOTAL(edge_total(&w, 0, w.main), 1, 1, 150, 10);
@@ -189,17 +196,17 @@ TEST(both_interval_rules)
 					 .io_calls = 1});
 	mk_delta(&w.p, 0, f, (struct dw_call_values){1, 40, 40, 40, 0, 0, 0, 0, 0, 0});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.all.inclusive.elapsed_ns, 295);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 295);
 	CHECK_INT(function_total(&w, w.main)->inclusive.application_ns, 185);
 	CHECK_INT(function_total(&w, w.main)->exclusive.application_ns, 145);
 	CHECK_INT(function_total(&w, w.main)->exclusive.blocked_ns, 90);
 	CHECK_INT(function_total(&w, w.main)->exclusive.io_calls, 1);
-	CHECK_INT(w.t.all.inclusive.os_cpu_ns, 20);
+	CHECK_INT(w.t.all[DWELL_MEASURE_OS_CPU], 20);
 	CHECK_INT(dw_totals_compute(&w.p, &classic, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.all.inclusive.elapsed_ns, 295);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 295);
 	CHECK_INT(function_total(&w, w.main)->inclusive.application_ns, 55);
 	CHECK_INT(function_total(&w, w.main)->exclusive.application_ns, 15);
-	CHECK_INT(w.t.all.inclusive.application_ns, 55);
+	CHECK_INT(w.t.all[DWELL_MEASURE_APPLICATION], 55);
 	end(&w);
 }
 
@@ -229,7 +236,7 @@ TEST(ranges_snap_to_slices)
 		CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_ALL, &w.t), 0);
 		CHECK_INT(w.t.from_ns, cases[i].want_from);
 		CHECK_INT(w.t.to_ns, cases[i].want_to);
-		CHECK_INT(w.t.samples, cases[i].elapsed);
+		CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], cases[i].elapsed);
 		CHECK_INT(function_total(&w, w.f)->inclusive.elapsed_ns, cases[i].elapsed);
 	}
 	end(&w);
@@ -248,7 +255,7 @@ TEST(a_filter_by_module_takes_time_not_calls)
 	call(&w, main_, w.e_f, 3, 500);
 	call(&w, main_, w.e_p, 2, 70);
 	CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 70);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 70);
 	CHECK_TOTAL(function_total(&w, w.main), 1, 1, 70, 0);
 	CHECK_TOTAL(function_total(&w, w.p_), 2, 2, 70, 70);
 	CHECK_TOTAL(function_total(&w, w.f), 0, 0, 0, 0);
@@ -280,10 +287,12 @@ TEST(call_sites_have_inclusive_values_only)
 	CHECK_INT(w.t.lines.v[0].function_row, UINT32_MAX);
 	CHECK_INT(w.t.functions.v[w.t.lines.v[1].function_row].function, w.main);
 	for (int i = 0; i < 3; i++) {
-		uint32_t calls = i ? w.t.lines.v[i - 1].amounts : w.t.instructions.v[0].amounts;
+		struct dw_measured m =
+			i ? dw_totals_line_measured(&w.t, &w.t.lines.v[i - 1])
+			  : dw_totals_instruction_measured(&w.t, &w.t.instructions.v[0]);
 
-		CHECK_TOTAL(&w.t.calls.v[calls], 7, 3, 30, 0);
-		CHECK(w.t.calls.v[calls].flags & DWELL_CALLS_NO_EXCLUSIVE);
+		CHECK_TOTAL(total_at(m.table, m.row), 7, 3, 30, 0);
+		CHECK(m.is_site);
 	}
 	end(&w);
 }
@@ -296,13 +305,28 @@ static void add_extremes(struct world *w, uint32_t entry, struct dw_call_ranges 
 		abort();
 }
 
-/* The ranges of @total, which may be none. */
-static struct dw_call_ranges ranges_of(const struct world *w, const struct dw_call_total *total)
+/* The ranges of a row, which may be none. */
+static struct dw_call_ranges ranges_at(const struct world *w, uint32_t extremes)
 {
 	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
-	const struct dw_call_ranges *r = dw_totals_ranges(&w->t, total);
 
-	return r ? *r : none;
+	return extremes ? w->t.extremes.v[extremes - 1] : none;
+}
+
+static struct dw_call_ranges ranges_of(const struct world *w, uint32_t function)
+{
+	dw_vec_each(row, &w->t.functions)
+		if (row->function == function)
+			return ranges_at(w, row->extremes);
+	return ranges_at(w, 0);
+}
+
+static struct dw_call_ranges ranges_of_module(const struct world *w, uint32_t module)
+{
+	dw_vec_each(row, &w->t.modules)
+		if (row->module == module)
+			return ranges_at(w, row->extremes);
+	return ranges_at(w, 0);
 }
 
 #define CHECK_RANGE(range, min, max)                 \
@@ -328,21 +352,20 @@ TEST(extremes_are_known_of_whole_sessions)
 		     (struct dw_call_ranges){DWELL_RANGE_NONE, {1, 4}, DWELL_RANGE_NONE, {0, 4}});
 	add_extremes(&w, w.e_g, (struct dw_call_ranges){{2, 2}, {2, 2}, {2, 2}, {2, 2}});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
-	r = ranges_of(&w, function_total(&w, w.f));
+	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 9);
 	CHECK_RANGE(r.elapsed_exclusive, 1, 8);
 	CHECK_RANGE(r.application_inclusive, 1, 7);
 	CHECK_RANGE(r.application_exclusive, 0, 6);
-	r = ranges_of(&w, module_total(&w, w.prog));
+	r = ranges_of_module(&w, w.prog);
 	CHECK_RANGE(r.elapsed_inclusive, 2, 9);
 	CHECK_RANGE(r.application_exclusive, 0, 6);
-	CHECK(!edge_total(&w, w.f, w.g)->ranges && !node_total(&w.t, 2)->ranges);
 	CHECK_INT(dw_totals_compute(&w.p, &classic, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
-	r = ranges_of(&w, function_total(&w, w.f));
+	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 9);
 	CHECK(!dw_range_known(&r.application_inclusive));
 	CHECK_INT(dw_totals_compute(&w.p, &range, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
-	CHECK(!function_total(&w, w.f)->ranges);
+	CHECK_INT(w.t.extremes.n, 0);
 	end(&w);
 }
 
@@ -357,7 +380,7 @@ TEST(extremes_fit_the_sum)
 	add_extremes(&w, w.e_f,
 		     (struct dw_call_ranges){{3, 9}, {60, 60}, {1, 170}, DWELL_RANGE_NONE});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
-	r = ranges_of(&w, function_total(&w, w.f));
+	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 50);
 	CHECK_RANGE(r.elapsed_exclusive, 50, 60);
 	CHECK_RANGE(r.application_inclusive, 1, 100);
@@ -385,7 +408,7 @@ TEST(damaged_trees_are_survived)
 	mk_delta(&w.p, 0, 99, (struct dw_call_values){.elapsed_ns = 1000});
 	mk_delta(&w.p, 0, b, (struct dw_call_values){.calls = 1, .elapsed_ns = 64});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
-	CHECK_INT(w.t.samples, 1 + 2 + 4 + 16 + 32);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 1 + 2 + 4 + 16 + 32);
 	CHECK_TOTAL(function_total(&w, w.f), 2, 1, 1 + 2 + 4 + 16, 3);
 	CHECK_TOTAL(function_total(&w, w.p_), 1, 0, 64, 64);
 	end(&w);
@@ -554,7 +577,7 @@ static bool is_right(const struct forest *t, const struct dw_totals *totals, uin
 
 	if (w->site)
 		want.exclusive = (struct dw_call_values){.calls = want.exclusive.calls};
-	return is_equal_total(&totals->calls.v[calls], &want);
+	return is_equal_total(total_at(&totals->amounts, calls), &want);
 }
 
 static bool are_flat_rows_right(const struct forest *t, const struct dw_totals *totals)
@@ -594,17 +617,19 @@ static bool are_flat_rows_right(const struct forest *t, const struct dw_totals *
 static bool do_rows_add_up(const struct dw_totals *t)
 {
 	struct dw_call_values functions = {0}, modules = {0}, nodes = {0}, threads = {0};
+	uint64_t all[DWELL_MEASURES] = {0};
 
 	dw_vec_each(row, &t->functions)
-		dw_call_values_add(&functions, &t->calls.v[row->amounts].exclusive);
+		dw_call_values_add(&functions, &total_at(&t->amounts, row->amounts)->exclusive);
 	dw_vec_each(row, &t->modules)
-		dw_call_values_add(&modules, &t->calls.v[row->amounts].exclusive);
+		dw_call_values_add(&modules, &total_at(&t->amounts, row->amounts)->exclusive);
 	for (uint32_t i = 0; i < t->nodes.n; i++)
 		dw_call_values_add(&nodes, &node_total(t, i)->exclusive);
 	dw_vec_each(row, &t->threads)
-		dw_call_values_add(&threads, &t->calls.v[row->amounts].exclusive);
+		dw_call_values_add(&threads, &total_at(&t->amounts, row->amounts)->exclusive);
 	nodes.calls = functions.calls;
-	return !memcmp(&functions, &t->all.inclusive, sizeof functions) &&
+	dw_amounts_tell_calls(&functions, all);
+	return !memcmp(all, t->all, sizeof all) &&
 	       !memcmp(&modules, &functions, sizeof functions) &&
 	       !memcmp(&nodes, &functions, sizeof functions) &&
 	       !memcmp(&threads, &functions, sizeof functions);
@@ -731,7 +756,7 @@ TEST(pruned_trees_keep_their_values)
 					     ->inclusive.overhead_ns;
 	dw_vec_each(row, &all.functions)
 		if (row->function == 3)
-			expected += all.calls.v[row->amounts].inclusive.overhead_ns;
+			expected += total_at(&all.amounts, row->amounts)->inclusive.overhead_ns;
 	CHECK_INT(inclusive, expected);
 	dw_totals_release(&all);
 	dw_totals_release(&some);

@@ -190,7 +190,7 @@ TEST(tables_fit_and_never_cut_numbers)
 			sum += n;
 		}
 		free(text);
-		CHECK_INT(sum, t.samples);
+		CHECK_INT(sum, t.all[DWELL_MEASURE_SAMPLES]);
 	}
 	dw_totals_release(&t);
 	dw_profile_release(&p);

@@ -14,15 +14,20 @@ enum { FUNCTIONS = 40, CODE_BYTES = 100000 };
 /* FUNCTIONS functions of equal size; function i has i exclusive samples. */
 static void make_profile(struct dw_profile *p, struct dw_totals *t)
 {
+	dw_totals_init(t, (dw_measures)1 << DWELL_MEASURE_SAMPLES);
 	for (uint32_t i = 1; i <= FUNCTIONS; i++) {
 		struct dw_function f = {.module = 1, .name = i, .svma = i * 0x1000};
-		uint32_t id;
+		uint32_t id, amounts;
 
 		dw_functions_add(&p->functions, &f, &id);
 		dw_vec_push(&p->codes.rows,
 			    (struct dw_code){id, CODE_BYTES, f.svma, calloc(1, CODE_BYTES)});
-		dw_vec_push(&t->functions, (struct dw_function_total){
-						   .process = 1, .function = id, .values = {i, i}});
+		amounts = dw_amounts_push(&t->amounts);
+		*dw_amounts_common(&t->amounts, amounts, DWELL_MEASURE_SAMPLES) =
+			(struct dw_values){i, i};
+		dw_vec_push(&t->functions, (struct dw_function_total){.process = 1,
+								      .function = id,
+								      .amounts = amounts});
 	}
 }
 
@@ -35,7 +40,7 @@ static void release(struct dw_profile *p, struct dw_totals *t)
 TEST(code_of_the_busiest_functions_is_kept)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_totals t = {.samples = 20};
+	struct dw_totals t = {.all[DWELL_MEASURE_SAMPLES] = 20};
 
 	make_profile(&p, &t);
 	CHECK_INT(dw_code_budget_apply(&p, &t), 0);
@@ -50,7 +55,7 @@ TEST(code_of_the_busiest_functions_is_kept)
 TEST(more_samples_keep_more_code)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_totals t = {.samples = 1000000};
+	struct dw_totals t = {.all[DWELL_MEASURE_SAMPLES] = 1000000};
 
 	make_profile(&p, &t);
 	CHECK_INT(dw_code_budget_apply(&p, &t), 0);

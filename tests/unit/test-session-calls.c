@@ -315,8 +315,20 @@ TEST(functions_that_were_switched_off_are_kept_and_checked)
 	dw_profile_release(&p);
 }
 
+/* Append a row to @a. Its number. */
+static uint32_t add_amounts(struct dw_amounts *a, const struct dw_call_values *all,
+			    const struct dw_call_values *own, uint64_t n, uint64_t outer)
+{
+	uint32_t row = dw_amounts_push(a);
+
+	dw_amounts_add_calls(a, row, all, DWELL_INCLUSIVE);
+	dw_amounts_add_calls(a, row, own, DWELL_EXCLUSIVE);
+	dw_amounts_set_calls(a, row, n, outer, 0);
+	return row;
+}
+
 /* Totals by hand: main calls work 4 times; 1,000 ns in all, 100 of them blocked. */
-static void fill_totals(struct dw_totals *t)
+static void fill_totals(struct dw_totals *t, dw_measures measures)
 {
 	const struct dw_call_values all = {.calls = 5,
 					   .elapsed_ns = 1000,
@@ -329,73 +341,50 @@ static void fill_totals(struct dw_totals *t)
 					   .io_calls = 2,
 					   .blocking_calls = 1};
 	const struct dw_call_values work = {.calls = 4, .elapsed_ns = 400, .application_ns = 200};
-	const struct dw_call_total whole = {
-		.inclusive = all,
-		.exclusive = {.calls = 5,
-			      .elapsed_ns = 600,
-			      .application_ns = 600,
-			      .switches = 3,
-			      .io_calls = 2,
-			      .blocking_calls = 1},
-		.outer_calls = 1,
-		.ranges = 1,
-	};
+	const struct dw_call_values own = {.elapsed_ns = 600,
+					   .application_ns = 600,
+					   .switches = 3,
+					   .io_calls = 2,
+					   .blocking_calls = 1};
+	const struct dw_call_values none = {0};
 	struct dw_call_ranges ranges = DWELL_RANGES_NONE;
-	const struct dw_call_total part = {.inclusive = work, .exclusive = work, .outer_calls = 2};
-	const struct dw_call_total site = {.inclusive = work,
-					   .exclusive = {.calls = 4},
-					   .outer_calls = 4,
-					   .flags = DWELL_CALLS_NO_EXCLUSIVE};
-	const struct dw_values v_whole = {1000, 600}, v_part = {400, 400}, v_site = {400, 0};
+	uint32_t whole, part, site;
 
+	dw_totals_init(t, measures);
+	dw_amounts_tell_calls(&all, t->all);
+	whole = add_amounts(&t->amounts, &all, &own, 5, 1);
+	part = add_amounts(&t->amounts, &work, &work, 4, 2);
+	site = add_amounts(&t->amounts, &work, &none, 4, 4);
 	ranges.elapsed_inclusive = (struct dw_range_ns){0, 1000};
-	dw_vec_push(&t->ranges, ranges);
-	dw_vec_push(&t->slow,
-		    (struct dw_slow_total){
-			    .slow = 1, .process = 1, .function = 2, .values = {.inclusive = 900}});
-	dw_vec_push(&t->slow,
-		    (struct dw_slow_total){
-			    .slow = 0, .process = 1, .function = 1, .values = {.inclusive = 950}});
-	t->samples = 1000;
-	t->all = whole;
-	dw_vec_push(&t->calls, whole);
-	dw_vec_push(&t->calls, part);
-	dw_vec_push(&t->calls, site);
-	t->has_calls = true;
-	dw_call_store_extend(&t->node_inclusive, 2);
-	dw_call_store_extend(&t->node_exclusive, 2);
+	dw_vec_push(&t->extremes, ranges);
+	dw_vec_push(&t->slow, (struct dw_slow_total){
+				      .slow = 1, .process = 1, .function = 2, .amounts = part});
+	dw_vec_push(&t->slow, (struct dw_slow_total){
+				      .slow = 0, .process = 1, .function = 1, .amounts = whole});
 	for (size_t i = 0; i < 2; i++) {
 		dw_vec_push(&t->node_threads, 0);
-		dw_call_store_add(&t->node_inclusive, i, &whole.inclusive);
-		dw_call_store_add(&t->node_exclusive, i, &whole.exclusive);
+		add_amounts(&t->node_amounts, &all, &own, 5, 5);
 	}
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){
-			    .process = 1, .function = 1, .values = v_whole, .amounts = 0});
+			    .process = 1, .function = 1, .extremes = 1, .amounts = whole});
 	dw_vec_push(&t->functions,
-		    (struct dw_function_total){
-			    .process = 1, .function = 2, .values = v_part, .amounts = 1});
+		    (struct dw_function_total){.process = 1, .function = 2, .amounts = part});
 	dw_vec_push(&t->modules,
 		    (struct dw_module_total){
-			    .process = 1, .module = 1, .values = v_whole, .amounts = 0});
-	dw_vec_push(&t->nodes,
-		    (struct dw_node_total){.parent = UINT32_MAX, .process = 1, .values = v_whole});
-	dw_vec_push(&t->nodes, (struct dw_node_total){
-				       .process = 1, .function = 1, .level = 1, .values = v_whole});
-	dw_vec_push(
-		&t->edges,
-		(struct dw_edge_total){
-			.process = 1, .caller = 1, .callee = 2, .values = v_part, .amounts = 1});
+			    .process = 1, .module = 1, .extremes = 1, .amounts = whole});
+	dw_vec_push(&t->nodes, (struct dw_node_total){.parent = UINT32_MAX, .process = 1});
+	dw_vec_push(&t->nodes, (struct dw_node_total){.process = 1, .function = 1, .level = 1});
+	dw_vec_push(&t->edges, (struct dw_edge_total){
+				       .process = 1, .caller = 1, .callee = 2, .amounts = part});
 	dw_vec_push(&t->lines, (struct dw_line_total){.process = 1,
 						      .function = 1,
 						      .file = 1,
 						      .line = 7,
-						      .values = v_site,
-						      .amounts = 2});
-	dw_vec_push(&t->processes,
-		    (struct dw_process_total){.process = 1, .values = v_whole, .amounts = 0});
-	dw_vec_push(&t->threads,
-		    (struct dw_thread_total){.thread = 1, .values = v_whole, .amounts = 0});
+						      .is_site = true,
+						      .amounts = site});
+	dw_vec_push(&t->processes, (struct dw_process_total){.process = 1, .amounts = whole});
+	dw_vec_push(&t->threads, (struct dw_thread_total){.thread = 1, .amounts = whole});
 }
 
 /* Whether the one row of view @from where @where holds has @what. */
@@ -414,7 +403,7 @@ TEST(views_have_the_values_of_calls)
 	struct dw_totals totals = {0};
 
 	CHECK_INT(recorded_expect(&calls, true, &p), 0);
-	fill_totals(&totals);
+	fill_totals(&totals, dw_profile_measures(&p));
 	CHECK_INT(dw_session_finish("sql.dwell.partial", "sql.dwell", &p, &totals, NULL), 0);
 	CHECK(says("functions", "elapsed_exclusive_time = 600",
 		   "number_of_calls = 5 AND elapsed_inclusive_time_percent = 100"

@@ -46,28 +46,79 @@ TEST(every_column_has_a_title_and_a_key_of_its_own)
 	}
 }
 
-/* A session may hold any mix: one index names all that was measured of a row. */
-TEST(amounts_of_calls_and_waits_stand_side_by_side)
+static dw_measures measures_of_calls(void)
 {
-	struct dw_totals t = {.has_blocked = true, .blocked_ns = 50};
-	struct dw_call_total called = {.inclusive = {.elapsed_ns = 7, .blocked_ns = 3},
-				       .exclusive = {.calls = 2},
-				       .flags = DWELL_CALLS_NO_EXCLUSIVE};
-	struct dw_amounts a;
+	return ((dw_measures)2 << DWELL_MEASURE_BLOCKING_CALLS) -
+	       ((dw_measures)1 << DWELL_MEASURE_BLOCKED);
+}
+
+/* A session may hold any mix: one row has all that was measured of its subject. */
+TEST(amounts_of_any_measures_stand_side_by_side)
+{
+	const struct dw_call_values all = {.elapsed_ns = 7, .application_ns = 7, .whole_ns = 7},
+				    io = {.elapsed_ns = 5, .io_calls = 1};
+	const struct dw_alloc_values objects = {.allocated = {3, 40},
+						.collected[DWELL_GENERATION_LARGE] = {1, 30}};
+	const dw_measures set = (dw_measures)1 << DWELL_MEASURE_SAMPLES |
+				(dw_measures)1 << DWELL_MEASURE_OBJECTS | measures_of_calls();
+	struct dw_measured m = {.row = 1};
+	struct dw_amounts a = {0};
 	uint64_t n = 0;
 
-	CHECK(!dw_vec_push(&t.calls, called) &&
-	      !dw_vec_push(&t.blocked, ((struct dw_values){5, 4})));
-	a = dw_totals_amounts(&t, 0);
-	CHECK(dw_amounts_value(&a, DWELL_MEASURE_BLOCKED, true, &n) && n == 4);
-	CHECK(dw_amounts_value(&a, DWELL_MEASURE_ELAPSED, false, &n) && n == 7);
-	CHECK(dw_amounts_value(&a, DWELL_MEASURE_CALLS, false, &n) && n == 2);
-	CHECK(!dw_amounts_value(&a, DWELL_MEASURE_ELAPSED, true, &n)); /* of a call site */
-	CHECK(!dw_amounts_value(&a, DWELL_MEASURE_BYTES, false, &n));
-	CHECK_INT(dw_totals_value(&t, DWELL_MEASURE_BLOCKED), 50);
-	a = dw_totals_amounts(&t, 1);
-	CHECK(!dw_amounts_value(&a, DWELL_MEASURE_CALLS, false, &n));
-	dw_totals_release(&t);
+	dw_amounts_init(&a, set);
+	CHECK(dw_amounts_push(&a) == 0 && dw_amounts_push(&a) == 1);
+	m.table = &a;
+	CHECK_INT(dw_amounts_add_calls(&a, 1, &all, DWELL_BOTH), 0);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true), 7);
+	CHECK_INT(dw_amounts_add_calls(&a, 1, &io, DWELL_EXCLUSIVE), 0);
+	CHECK_INT(dw_amounts_set_calls(&a, 1, 9, 4, 2), 0);
+	CHECK_INT(dw_amounts_add_allocs(&a, 1, &objects), 0);
+	dw_amounts_common(&a, 1, DWELL_MEASURE_SAMPLES)->inclusive = 11;
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, true), 12);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true), 7);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_IO_CALLS, true), 1);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_CALLS, false), 9);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_OUTER_CALLS, false), 4);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_MEASURED, false), 7);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_SAMPLES, false), 11);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_OBJECTS_ALIVE, false), 2);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_BYTES_LARGE, false), 30);
+	CHECK(!dw_measured_value(&m, DWELL_MEASURE_BYTES_BEFORE, false, &n)); /* no range */
+	m.is_site = true;
+	CHECK(!dw_measured_value(&m, DWELL_MEASURE_ELAPSED, true, &n));
+	m.row = 0; /* nothing of it is anybody else's */
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, false), 0);
+	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_BYTES_LARGE, false), 0);
+	dw_amounts_release(&a);
+}
+
+/* What the operating system did below a node is in those above, whichever had some before. */
+TEST(rare_amounts_rise_as_all_others)
+{
+	const struct dw_call_values plain = {
+		.elapsed_ns = 10, .application_ns = 10, .whole_ns = 10};
+	const struct dw_call_values waits = {.elapsed_ns = 6, .whole_ns = 1, .blocked_ns = 6};
+
+	for (int at = 0; at < 3; at++) {
+		struct dw_amounts a = {0};
+		struct dw_measured top = {.table = &a};
+
+		dw_amounts_init(&a, measures_of_calls());
+		for (uint32_t i = 0; i < 3; i++) {
+			CHECK_INT(dw_amounts_push(&a), i);
+			CHECK_INT(dw_amounts_add_calls(&a, i, (int)i == at ? &waits : &plain,
+						       DWELL_EXCLUSIVE),
+				  0);
+		}
+		for (size_t i = 3; i--;)
+			CHECK_INT(dw_amounts_rise(&a, i, i ? i - 1 : SIZE_MAX), 0);
+		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_ELAPSED, false), 26);
+		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_APPLICATION, false), 20);
+		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_WHOLE, false), 21);
+		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_BLOCKED, false), 6);
+		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_ELAPSED, true), at ? 10 : 6);
+		dw_amounts_release(&a);
+	}
 }
 
 TEST(views_of_nothing_are_empty)
@@ -177,7 +228,7 @@ TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
 		struct dw_view v;
 
 		CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
-		CHECK(t.has_blocked);
+		CHECK(dw_totals_has_waits(&t));
 		CHECK_INT(dw_view_open(&v, &dw_view_functions, &request), 0);
 		CHECK_STR(cell_text(&v, 0, DWELL_COLUMN_FUNCTION_NAME, text), waits ? "a" : "b");
 		dw_view_release(&v);
@@ -206,7 +257,7 @@ TEST(trees_may_be_very_deep)
 	mk_samples(&p, thread, mk_stack(&p, frames, DEPTH), 7);
 	free(frames);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
-	CHECK_INT(t.functions.v[0].values.inclusive, 7);
+	CHECK_INT(dw_totals_values(&t, t.functions.v[0].amounts)->inclusive, 7);
 	CHECK_INT(dw_view_open(&v, &dw_view_calltree, &request), 0);
 	CHECK_INT(v.n, DEPTH + 1);
 	CHECK_STR(cell_text(&v, DEPTH, DWELL_COLUMN_LEVEL, text), "20000");

@@ -167,6 +167,11 @@ static int make_profile(struct dw_profile *p)
 	return rc;
 }
 
+static const struct dw_values *waits_of(const struct dw_totals *t, uint32_t amounts)
+{
+	return dw_amounts_common(&t->amounts, amounts, DWELL_MEASURE_BLOCKED);
+}
+
 TEST(samples_and_waits_are_apart)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -178,21 +183,21 @@ TEST(samples_and_waits_are_apart)
 	CHECK_INT(dw_samples_add(&p.samples, 6, 1, 1), 0);
 	CHECK_INT(dw_vec_push(&p.waits.rows, inner) | dw_vec_push(&p.waits.rows, outer), 0);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
-	CHECK(t.has_blocked);
-	CHECK_INT(t.samples, 2);
-	CHECK_INT(t.blocked_ns, 40);
-	CHECK_INT(t.nodes.v[0].values.inclusive, 2);
-	CHECK_INT(t.node_blocked.v[0].inclusive, 40);
-	CHECK_INT(t.threads.v[0].values.exclusive, 2);
-	CHECK_INT(t.blocked.v[t.threads.v[0].amounts].exclusive, 40);
+	CHECK(dw_totals_has_waits(&t));
+	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 2);
+	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 40);
+	CHECK_INT(dw_totals_node_values(&t, 0)->inclusive, 2);
+	CHECK_INT(dw_totals_node_waits(&t, 0).inclusive, 40);
+	CHECK_INT(dw_totals_values(&t, t.threads.v[0].amounts)->exclusive, 2);
+	CHECK_INT(waits_of(&t, t.threads.v[0].amounts)->exclusive, 40);
 	CHECK_INT(t.instructions.n, 2);
 	dw_vec_each(row, &t.instructions) {
 		bool is_inner = row->frame == 2;
 
-		CHECK_INT(row->values.inclusive, is_inner ? 1 : 2);
-		CHECK_INT(row->values.exclusive, 1);
-		CHECK_INT(t.blocked.v[row->amounts].inclusive, is_inner ? 30 : 40);
-		CHECK_INT(t.blocked.v[row->amounts].exclusive, is_inner ? 30 : 10);
+		CHECK_INT(dw_totals_values(&t, row->amounts)->inclusive, is_inner ? 1 : 2);
+		CHECK_INT(dw_totals_values(&t, row->amounts)->exclusive, 1);
+		CHECK_INT(waits_of(&t, row->amounts)->inclusive, is_inner ? 30 : 40);
+		CHECK_INT(waits_of(&t, row->amounts)->exclusive, is_inner ? 30 : 10);
 	}
 	dw_totals_release(&t);
 	dw_profile_release(&p);
@@ -208,13 +213,13 @@ TEST(waits_alone_have_rows)
 	CHECK_INT(make_profile(&p), 0);
 	CHECK_INT(dw_vec_push(&p.waits.rows, w) | dw_vec_push(&p.waits.rows, unknown), 0);
 	CHECK_INT(dw_totals_compute(&p, &range, DWELL_TOTALS_ALL, &t), 0);
-	CHECK_INT(t.samples, 0);
-	CHECK_INT(t.blocked_ns, 10);
-	CHECK_INT(t.node_blocked.v[0].inclusive, 10);
-	CHECK_INT(t.nodes.v[0].values.inclusive, 0);
+	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 0);
+	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 10);
+	CHECK_INT(dw_totals_node_waits(&t, 0).inclusive, 10);
+	CHECK_INT(dw_totals_node_values(&t, 0)->inclusive, 0);
 	CHECK(t.functions.n > 0);
 	dw_vec_each(row, &t.functions)
-		CHECK_INT(row->values.inclusive, 0);
+		CHECK_INT(dw_totals_values(&t, row->amounts)->inclusive, 0);
 	dw_totals_release(&t);
 	dw_profile_release(&p);
 }
