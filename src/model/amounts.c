@@ -79,6 +79,8 @@ void dw_amounts_cut(struct dw_amounts *a, size_t n)
 	a->common.n = n * a->common_n;
 	if (rare_n(a))
 		a->rare_of.n = n;
+	if (!n)
+		a->rare.n = 0;
 }
 
 void dw_amounts_move(struct dw_amounts *a, size_t to, size_t from)
@@ -140,26 +142,27 @@ static bool has_system(const struct dw_call_values *v)
 static void add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
 		      bool exclusive)
 {
-#define ADD(base, measure, n)                                                         \
-	do {                                                                          \
-		struct dw_values *pair_ = &(base)[a->place[DWELL_MEASURE_##measure]]; \
-		*(exclusive ? &pair_->exclusive : &pair_->inclusive) += (n);          \
-	} while (0)
-	struct dw_values *common = a->common.v + row * a->common_n - 1, *rare, *blocked;
+	struct dw_values *common = a->common.v + row * a->common_n, *rare, *pair;
+	unsigned first = a->common_n + 1u;
 
-	ADD(common, OVERHEAD, v->overhead_ns);
-	ADD(common, ELAPSED, v->elapsed_ns);
+#define ADD(base, first, measure, n)                                         \
+	do {                                                                 \
+		pair = &(base)[a->place[DWELL_MEASURE_##measure] - (first)]; \
+		*(exclusive ? &pair->exclusive : &pair->inclusive) += (n);   \
+	} while (0)
+	ADD(common, 1, OVERHEAD, v->overhead_ns);
+	ADD(common, 1, ELAPSED, v->elapsed_ns);
 	if (!a->rare_of.v[row])
 		return;
-	rare = a->rare.v + a->rare_of.v[row] - 1 - a->common_n - 1;
-	blocked = a->place[DWELL_MEASURE_BLOCKED] <= a->common_n ? common : rare;
-	ADD(rare, APPLICATION, v->application_ns);
-	ADD(rare, WHOLE, v->whole_ns);
-	ADD(blocked, BLOCKED, v->blocked_ns);
-	ADD(rare, OS_CPU, v->os_cpu_ns);
-	ADD(rare, SWITCHES, v->switches);
-	ADD(rare, IO_CALLS, v->io_calls);
-	ADD(rare, BLOCKING_CALLS, v->blocking_calls);
+	rare = a->rare.v + a->rare_of.v[row] - 1;
+	ADD(rare, first, APPLICATION, v->application_ns);
+	ADD(rare, first, WHOLE, v->whole_ns);
+	ADD(rare, first, OS_CPU, v->os_cpu_ns);
+	ADD(rare, first, SWITCHES, v->switches);
+	ADD(rare, first, IO_CALLS, v->io_calls);
+	ADD(rare, first, BLOCKING_CALLS, v->blocking_calls);
+	pair = pair_at(a, row, a->place[DWELL_MEASURE_BLOCKED]);
+	*(exclusive ? &pair->exclusive : &pair->inclusive) += v->blocked_ns;
 #undef ADD
 }
 

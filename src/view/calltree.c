@@ -134,8 +134,9 @@ static int begin_folded(const struct dw_view *v, uint32_t item, struct calltree 
 {
 	struct dw_amounts *folded = &c->folded;
 
-	dw_amounts_release(folded);
-	dw_amounts_init(folded, dw_profile_measures(v->request.profile));
+	if (!folded->all_n)
+		dw_amounts_init(folded, dw_profile_measures(v->request.profile));
+	dw_amounts_cut(folded, 0);
 	if (dw_amounts_push(folded) == UINT32_MAX)
 		return -ENOMEM;
 	return dw_amounts_add(folded, 0, &v->request.totals->node_amounts, item, DWELL_BOTH);
