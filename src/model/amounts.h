@@ -4,7 +4,7 @@
  * A row has a pair of numbers for each measure that the table stores: what lies at or below its
  * subject, and what is its own. Pairs that few rows have (what the operating system did, what
  * became of large objects) stand apart: so a million nodes of a call tree take 52 bytes each.
- * Measures that others tell are not stored: dw_amounts_value().
+ * Measures that others tell are not stored: dw_measured_value() knows them all.
  *
  * One thread while rows are added.
  */
