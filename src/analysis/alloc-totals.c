@@ -15,17 +15,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A row of @sum, all its own. UINT32_MAX = no memory. */
-static uint32_t put_sum(struct dw_totals *ret, const struct dw_alloc_values *sum)
-{
-	uint32_t row = dw_amounts_push(&ret->amounts);
-
-	if (row == UINT32_MAX || dw_amounts_add_allocs(&ret->amounts, row, sum))
-		return UINT32_MAX;
-	dw_amounts_add_own_allocs(&ret->amounts, row, &sum->allocated);
-	return row;
-}
-
 /* Sums of all pieces by thread, process and type. */
 struct sums {
 	struct dw_alloc_values *threads, *processes, *types;
@@ -55,7 +44,7 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (!id && dw_alloc_values_none(&s->processes[id]))
 			continue;
-		row.amounts = put_sum(ret, &s->processes[id]);
+		row.amounts = dw_amounts_put_allocs(&ret->amounts, &s->processes[id]);
 		if (row.amounts == UINT32_MAX)
 			return -ENOMEM;
 		ret->processes.v[ret->processes.n++] = row;
@@ -65,7 +54,7 @@ static int count_tasks(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (!id && dw_alloc_values_none(&s->threads[id]))
 			continue;
-		row.amounts = put_sum(ret, &s->threads[id]);
+		row.amounts = dw_amounts_put_allocs(&ret->amounts, &s->threads[id]);
 		if (row.amounts == UINT32_MAX)
 			return -ENOMEM;
 		ret->threads.v[ret->threads.n++] = row;
@@ -84,7 +73,7 @@ static int count_types(const struct dw_alloc_pieces *t, const struct sums *s, st
 
 		if (dw_alloc_values_none(&s->types[id]))
 			continue;
-		row.amounts = put_sum(ret, &s->types[id]);
+		row.amounts = dw_amounts_put_allocs(&ret->amounts, &s->types[id]);
 		if (row.amounts == UINT32_MAX)
 			return -ENOMEM;
 		ret->types.v[ret->types.n++] = row;
@@ -114,7 +103,10 @@ static int sum_up(const struct dw_alloc_pieces *t, unsigned parts, struct dw_tot
 	free(s.threads);
 	free(s.processes);
 	free(s.types);
-	dw_amounts_tell_allocs(&s.all, ret->all);
+	if (!rc && dw_amounts_put_allocs(&ret->amounts, &s.all) == UINT32_MAX)
+		rc = -ENOMEM;
+	if (!rc)
+		dw_amounts_pop(&ret->amounts, ret->all);
 	ret->from_ns = t->slices.from_ns;
 	ret->to_ns = t->slices.to_ns;
 	return rc;

@@ -38,14 +38,9 @@ static struct dw_call_total total_of(const struct dw_call_flat *f, const struct 
 /* Put @total into a row of the amounts of @ret, for which there is room. Its number. */
 static uint32_t put_total(struct dw_totals *ret, const struct dw_call_total *total)
 {
-	struct dw_amounts *a = &ret->amounts;
-	uint32_t row = dw_amounts_push(a);
-
-	(void)dw_amounts_add_calls(a, row, &total->inclusive, DWELL_INCLUSIVE);
-	(void)dw_amounts_add_calls(a, row, &total->exclusive, DWELL_EXCLUSIVE);
-	(void)dw_amounts_set_calls(a, row, total->inclusive.calls, total->outer_calls,
-				   total->counted);
-	return row;
+	return dw_amounts_put_calls(&ret->amounts, &total->inclusive, &total->exclusive,
+				    (struct dw_call_counts){total->inclusive.calls,
+							    total->outer_calls, total->counted});
 }
 
 /* The same for row @i of @l. */

@@ -18,18 +18,13 @@ static bool passes(const struct dw_call_nodes *t, const struct dw_call_slow *slo
 static uint32_t put_amounts(const struct dw_call_slow *slow, struct dw_totals *ret)
 {
 	struct dw_call_values own = slow->exclusive;
-	struct dw_amounts *a = &ret->amounts;
-	uint32_t row = dw_amounts_push(a);
 
 	/* Columns show the exclusive ones; of an activation the inclusive ones are known. */
 	own.switches = slow->inclusive.switches;
 	own.io_calls = slow->inclusive.io_calls;
 	own.blocking_calls = slow->inclusive.blocking_calls;
-	if (row == UINT32_MAX || dw_amounts_add_calls(a, row, &slow->inclusive, DWELL_INCLUSIVE) ||
-	    dw_amounts_add_calls(a, row, &own, DWELL_EXCLUSIVE) ||
-	    dw_amounts_set_calls(a, row, own.calls, 1, 0))
-		return UINT32_MAX;
-	return row;
+	return dw_amounts_put_calls(&ret->amounts, &slow->inclusive, &own,
+				    (struct dw_call_counts){.calls = own.calls, .outer = 1});
 }
 
 int dw_call_slow_list(const struct dw_call_nodes *t, struct dw_totals *ret)

@@ -21,13 +21,8 @@
 /* A row of @sum, all its own. UINT32_MAX = no memory. */
 static uint32_t put_sum(struct dw_totals *ret, const struct dw_call_values *sum)
 {
-	struct dw_amounts *a = &ret->amounts;
-	uint32_t row = dw_amounts_push(a);
-
-	if (row == UINT32_MAX || dw_amounts_add_calls(a, row, sum, DWELL_BOTH) ||
-	    dw_amounts_set_calls(a, row, sum->calls, 0, 0))
-		return UINT32_MAX;
-	return row;
+	return dw_amounts_put_calls(&ret->amounts, sum, sum,
+				    (struct dw_call_counts){.calls = sum->calls});
 }
 
 /* All processes and threads, with or without calls. Number 0 (unknown) only with some. */
@@ -83,7 +78,9 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 
 	for (uint32_t id = 0; id < t->threads_n; id++)
 		dw_call_values_add(&sum, &t->sums[id]);
-	dw_amounts_tell_calls(&sum, ret->all);
+	if (put_sum(ret, &sum) == UINT32_MAX)
+		return -ENOMEM;
+	dw_amounts_pop(&ret->amounts, ret->all);
 	/* Single calls are chosen by the very range that was asked for, and know one rule. */
 	if (parts != DWELL_TOTALS_SLOWEST) {
 		ret->from_ns = t->slices.from_ns;

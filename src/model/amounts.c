@@ -57,6 +57,8 @@ int dw_amounts_reserve(struct dw_amounts *a, size_t n)
 		return -ENOMEM;
 	if (!rare_n(a))
 		return 0;
+	if (a->rare.n + n * rare_n(a) >= UINT32_MAX)
+		return -ENOMEM;
 	return dw_vec_reserve(&a->rare_of, n) || dw_vec_reserve(&a->rare, n * rare_n(a)) ? -ENOMEM
 											 : 0;
 }
@@ -178,30 +180,20 @@ int dw_amounts_add_calls(struct dw_amounts *a, size_t row, const struct dw_call_
 	return 0;
 }
 
-void dw_amounts_tell_calls(const struct dw_call_values *v, uint64_t ret[DWELL_MEASURES])
+uint32_t dw_amounts_put_calls(struct dw_amounts *a, const struct dw_call_values *inclusive,
+			      const struct dw_call_values *exclusive, struct dw_call_counts n)
 {
-	ret[DWELL_MEASURE_CALLS] = v->calls;
-	ret[DWELL_MEASURE_OVERHEAD] = v->overhead_ns;
-	ret[DWELL_MEASURE_ELAPSED] = v->elapsed_ns;
-	ret[DWELL_MEASURE_APPLICATION] = v->application_ns;
-	ret[DWELL_MEASURE_WHOLE] = v->whole_ns;
-	ret[DWELL_MEASURE_BLOCKED] = v->blocked_ns;
-	ret[DWELL_MEASURE_OS_CPU] = v->os_cpu_ns;
-	ret[DWELL_MEASURE_SWITCHES] = v->switches;
-	ret[DWELL_MEASURE_IO_CALLS] = v->io_calls;
-	ret[DWELL_MEASURE_BLOCKING_CALLS] = v->blocking_calls;
-}
+	uint32_t row = dw_amounts_push(a);
 
-int dw_amounts_set_calls(struct dw_amounts *a, size_t row, uint64_t calls, uint64_t outer,
-			 uint64_t counted)
-{
-	*dw_amounts_common(a, row, DWELL_MEASURE_CALLS) = (struct dw_values){outer, calls};
-	if (!counted)
-		return 0;
-	if (make_rare(a, row))
-		return -ENOMEM;
-	*pair_at(a, row, a->place[DWELL_MEASURE_COUNTED]) = (struct dw_values){counted, counted};
-	return 0;
+	if (row == UINT32_MAX || dw_amounts_add_calls(a, row, inclusive, DWELL_INCLUSIVE) ||
+	    dw_amounts_add_calls(a, row, exclusive, DWELL_EXCLUSIVE) ||
+	    (n.counted && make_rare(a, row)))
+		return UINT32_MAX;
+	*dw_amounts_common(a, row, DWELL_MEASURE_CALLS) = (struct dw_values){n.outer, n.calls};
+	if (n.counted)
+		*pair_at(a, row, a->place[DWELL_MEASURE_COUNTED]) =
+			(struct dw_values){n.counted, n.counted};
+	return row;
 }
 
 /* Add @n to the pairs of @objects and of the measure of bytes that belongs to it. */
@@ -248,22 +240,23 @@ void dw_amounts_add_own_allocs(struct dw_amounts *a, size_t row, const struct dw
 	dw_amounts_common(a, row, DWELL_MEASURE_BYTES)->exclusive += n->bytes;
 }
 
-/* Write @n to the places of @objects and of the measure of bytes that belongs to it. */
-static void tell_count(uint64_t *ret, enum dw_measure objects, struct dw_alloc_count n)
+uint32_t dw_amounts_put_allocs(struct dw_amounts *a, const struct dw_alloc_values *v)
 {
-	ret[objects] = n.objects;
-	ret[objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES] = n.bytes;
+	uint32_t row = dw_amounts_push(a);
+
+	if (row == UINT32_MAX || dw_amounts_add_allocs(a, row, v))
+		return UINT32_MAX;
+	dw_amounts_add_own_allocs(a, row, &v->allocated);
+	return row;
 }
 
-void dw_amounts_tell_allocs(const struct dw_alloc_values *v, uint64_t ret[DWELL_MEASURES])
+void dw_amounts_pop(struct dw_amounts *a, uint64_t ret[DWELL_MEASURES])
 {
-	tell_count(ret, DWELL_MEASURE_OBJECTS, v->allocated);
-	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		tell_count(ret, DWELL_MEASURE_OBJECTS_GEN0 + i, v->collected[i]);
-	tell_count(ret, DWELL_MEASURE_OBJECTS_ALIVE, dw_alloc_values_alive(v));
-	tell_count(ret, DWELL_MEASURE_OBJECTS_BEFORE, v->range.before);
-	tell_count(ret, DWELL_MEASURE_OBJECTS_LEAST, v->range.least);
-	tell_count(ret, DWELL_MEASURE_OBJECTS_MOST, v->range.most);
+	const struct dw_measured last = {.table = a, .row = a->n - 1};
+
+	for (unsigned m = 0; m < DWELL_MEASURES; m++)
+		ret[m] = dw_measured_get(&last, m, false);
+	dw_amounts_cut(a, a->n - 1);
 }
 
 int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,

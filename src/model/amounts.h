@@ -96,13 +96,16 @@ enum dw_amounts_side { DWELL_INCLUSIVE = 1, DWELL_EXCLUSIVE = 2, DWELL_BOTH = 3 
 int dw_amounts_add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
 			 enum dw_amounts_side side);
 
-/* Let @row have been called @calls times, @outer of them outermost, @counted of them counted only.
- * 0 or -ENOMEM. */
-int dw_amounts_set_calls(struct dw_amounts *a, size_t row, uint64_t calls, uint64_t outer,
-			 uint64_t counted);
+/* How often something was called. */
+struct dw_call_counts {
+	uint64_t calls;	  /* all of them */
+	uint64_t outer;	  /* outermost ones, by which inclusive means divide */
+	uint64_t counted; /* those that were only counted */
+};
 
-/* Write @v to @ret, by measure. */
-void dw_amounts_tell_calls(const struct dw_call_values *v, uint64_t ret[DWELL_MEASURES]);
+/* Append a row of @inclusive, of @exclusive and of @n. Its number, UINT32_MAX = no memory. */
+uint32_t dw_amounts_put_calls(struct dw_amounts *a, const struct dw_call_values *inclusive,
+			      const struct dw_call_values *exclusive, struct dw_call_counts n);
 
 /* Add objects and what became of them, to what is inclusive. 0 or -ENOMEM. */
 int dw_amounts_add_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_values *v);
@@ -110,8 +113,11 @@ int dw_amounts_add_allocs(struct dw_amounts *a, size_t row, const struct dw_allo
 /* Add objects that are the row's own. */
 void dw_amounts_add_own_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_count *n);
 
-/* Write @v to @ret, by measure. */
-void dw_amounts_tell_allocs(const struct dw_alloc_values *v, uint64_t ret[DWELL_MEASURES]);
+/* Append a row of objects that are all its own. Its number, UINT32_MAX = no memory. */
+uint32_t dw_amounts_put_allocs(struct dw_amounts *a, const struct dw_alloc_values *v);
+
+/* Take away the last row, and write what was at or below it to @ret, by measure. */
+void dw_amounts_pop(struct dw_amounts *a, uint64_t ret[DWELL_MEASURES]);
 
 /* Add row @from of @more, a table of the same measures. 0 or -ENOMEM. */
 int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,

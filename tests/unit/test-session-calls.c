@@ -315,18 +315,6 @@ TEST(functions_that_were_switched_off_are_kept_and_checked)
 	dw_profile_release(&p);
 }
 
-/* Append a row to @a. Its number. */
-static uint32_t add_amounts(struct dw_amounts *a, const struct dw_call_values *all,
-			    const struct dw_call_values *own, uint64_t n, uint64_t outer)
-{
-	uint32_t row = dw_amounts_push(a);
-
-	dw_amounts_add_calls(a, row, all, DWELL_INCLUSIVE);
-	dw_amounts_add_calls(a, row, own, DWELL_EXCLUSIVE);
-	dw_amounts_set_calls(a, row, n, outer, 0);
-	return row;
-}
-
 /* Totals by hand: main calls work 4 times; 1,000 ns in all, 100 of them blocked. */
 static void fill_totals(struct dw_totals *t, dw_measures measures)
 {
@@ -351,10 +339,11 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 	uint32_t whole, part, site;
 
 	dw_totals_init(t, measures);
-	dw_amounts_tell_calls(&all, t->all);
-	whole = add_amounts(&t->amounts, &all, &own, 5, 1);
-	part = add_amounts(&t->amounts, &work, &work, 4, 2);
-	site = add_amounts(&t->amounts, &work, &none, 4, 4);
+	dw_amounts_put_calls(&t->amounts, &all, &all, (struct dw_call_counts){5, 0, 0});
+	dw_amounts_pop(&t->amounts, t->all);
+	whole = dw_amounts_put_calls(&t->amounts, &all, &own, (struct dw_call_counts){5, 1, 0});
+	part = dw_amounts_put_calls(&t->amounts, &work, &work, (struct dw_call_counts){4, 2, 0});
+	site = dw_amounts_put_calls(&t->amounts, &work, &none, (struct dw_call_counts){4, 4, 0});
 	ranges.elapsed_inclusive = (struct dw_range_ns){0, 1000};
 	dw_vec_push(&t->extremes, ranges);
 	dw_vec_push(&t->slow, (struct dw_slow_total){
@@ -363,7 +352,8 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 				      .slow = 0, .process = 1, .function = 1, .amounts = whole});
 	for (size_t i = 0; i < 2; i++) {
 		dw_vec_push(&t->node_threads, 0);
-		add_amounts(&t->node_amounts, &all, &own, 5, 5);
+		dw_amounts_put_calls(&t->node_amounts, &all, &own,
+				     (struct dw_call_counts){5, 5, 0});
 	}
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){

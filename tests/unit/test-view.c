@@ -56,7 +56,7 @@ static dw_measures measures_of_calls(void)
 TEST(amounts_of_any_measures_stand_side_by_side)
 {
 	const struct dw_call_values all = {.elapsed_ns = 7, .application_ns = 7, .whole_ns = 7},
-				    io = {.elapsed_ns = 5, .io_calls = 1};
+				    io = {.elapsed_ns = 5, .io_calls = 1}, none = {0};
 	const struct dw_alloc_values objects = {.allocated = {3, 40},
 						.collected[DWELL_GENERATION_LARGE] = {1, 30}};
 	const dw_measures set = (dw_measures)1 << DWELL_MEASURE_SAMPLES |
@@ -66,12 +66,12 @@ TEST(amounts_of_any_measures_stand_side_by_side)
 	uint64_t n = 0;
 
 	dw_amounts_init(&a, set);
-	CHECK(dw_amounts_push(&a) == 0 && dw_amounts_push(&a) == 1);
+	CHECK(dw_amounts_push(&a) == 0 &&
+	      dw_amounts_put_calls(&a, &none, &none, (struct dw_call_counts){9, 4, 2}) == 1);
 	m.table = &a;
 	CHECK_INT(dw_amounts_add_calls(&a, 1, &all, DWELL_BOTH), 0);
 	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true), 7);
 	CHECK_INT(dw_amounts_add_calls(&a, 1, &io, DWELL_EXCLUSIVE), 0);
-	CHECK_INT(dw_amounts_set_calls(&a, 1, 9, 4, 2), 0);
 	CHECK_INT(dw_amounts_add_allocs(&a, 1, &objects), 0);
 	dw_amounts_common(&a, 1, DWELL_MEASURE_SAMPLES)->inclusive = 11;
 	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, true), 12);
