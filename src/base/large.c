@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #define HUGE_BYTES ((uintptr_t)2 << 20)
-#define HEAP_BYTES (128 << 20) /* of addresses, at once */
+#define HEAP_BYTES (256 << 20) /* of addresses, at once */
+#define MMAP_BYTES (32 << 20)  /* the most that malloc() takes from its heap */
 
 void dw_large_advise(void *p, size_t n)
 {
@@ -26,7 +27,7 @@ void dw_large_heap(void)
 	char *volatile p;
 	char *end;
 
-	mallopt(M_MMAP_THRESHOLD, HEAP_BYTES / 4);
+	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
 	mallopt(M_TOP_PAD, HEAP_BYTES);
 	p = malloc(HUGE_BYTES); /* volatile: it is not left out for being of no use */
