@@ -8,6 +8,7 @@
 #include "analysis/alloc-paths.h"
 
 #include "analysis/growth.h"
+#include "analysis/subjects.h"
 #include "base/sort.h"
 
 #include <errno.h>
@@ -21,23 +22,23 @@ struct way {
 };
 
 struct paths {
-	const struct dw_alloc_pieces *pieces;
-	const struct dw_subjects *subjects;
+	const struct dw_points *points;
+	struct dw_subjects subjects;
 	const struct dw_stacks *stacks;
 	struct dw_totals *out;
 	struct dw_growth growth;
 	DW_VEC(struct way) ways;
 };
 
-/* All pieces by type and stack, whose numbers are the keys' halves. NULL without memory. */
-static struct dw_sort_row *sort_pieces(const struct dw_alloc_pieces *t, size_t n)
+/* All points by type and stack, whose numbers are the keys' halves. NULL without memory. */
+static struct dw_sort_row *sort_points(const struct dw_points *t, size_t n)
 {
 	struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
 
 	for (size_t i = 0; rows && i < n; i++) {
-		const struct dw_alloc_group *g = dw_alloc_piece_group(t, i);
+		struct dw_point point = dw_points_get(t, i);
 
-		rows[i] = (struct dw_sort_row){(uint64_t)g->type << 32 | g->stack, i};
+		rows[i] = (struct dw_sort_row){(uint64_t)point.type << 32 | point.stack, i};
 	}
 	if (!rows || !dw_sort_rows(rows, n))
 		return rows;
@@ -54,13 +55,13 @@ static uint32_t frame_of(const struct paths *b, uint32_t stack)
 {
 	const struct dw_stack *s = dw_stacks_get(b->stacks, stack);
 
-	return s && s->frame < b->subjects->frames_n ? s->frame : 0;
+	return s && s->frame < b->subjects.frames_n ? s->frame : 0;
 }
 
 /* The function at which @w stands. */
 static uint32_t function_of(const struct paths *b, const struct way *w)
 {
-	return b->subjects->function[b->subjects->first[frame_of(b, w->stack)] + w->slot];
+	return b->subjects.function[b->subjects.first[frame_of(b, w->stack)] + w->slot];
 }
 
 /* One step outwards. False at the outer end. */
@@ -69,7 +70,7 @@ static bool step(const struct paths *b, struct way *w)
 	uint32_t frame = frame_of(b, w->stack), parent;
 	const struct dw_stack *s = dw_stacks_get(b->stacks, w->stack);
 
-	if (w->slot + 1 < b->subjects->first[frame + 1] - b->subjects->first[frame]) {
+	if (w->slot + 1 < b->subjects.first[frame + 1] - b->subjects.first[frame]) {
 		w->slot++;
 		return true;
 	}
@@ -79,22 +80,14 @@ static bool step(const struct paths *b, struct way *w)
 	return parent;
 }
 
-/* Where the group of @function is kept: the unknown function first, the cut last. */
-static uint32_t group_index(const struct paths *b, uint32_t function)
-{
-	if (function == (uint32_t)DWELL_FUNCTION_UNKNOWN)
-		return 0;
-	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
-}
-
 /* @w counts for @node; @own: it was allocated there. 0 or -ENOMEM. */
 static int add_way(struct paths *b, uint32_t node, const struct way *w, bool own)
 {
 	struct dw_amounts *out = &b->out->node_amounts;
+	struct dw_amount amount;
 
-	if (own)
-		dw_amounts_add_own_allocs(out, node, &w->values.allocated);
-	return dw_amounts_add_allocs(out, node, &w->values);
+	dw_amount_of_allocs(out, &w->values, &amount);
+	return dw_amounts_add(out, node, &amount, own ? DWELL_BOTH : DWELL_INCLUSIVE);
 }
 
 /* Put way number @i into the child of its function. */
@@ -102,8 +95,8 @@ static int add_to_child(struct paths *b, uint32_t i)
 {
 	struct way *w = &b->ways.v[i];
 	uint32_t function = function_of(b, w);
-	struct dw_pending *child =
-		dw_growth_child(&b->growth, group_index(b, function), function, 0);
+	struct dw_pending *child = dw_growth_child(
+		&b->growth, function, dw_subjects_row_function(&b->subjects, function), 0);
 
 	if (!child || add_way(b, child->node, w, b->out->nodes.v[child->node].level == 1))
 		return -ENOMEM;
@@ -130,12 +123,12 @@ static int expand(struct paths *b, struct dw_pending p)
 	return rc;
 }
 
-/* The ways of one type, from its @n sorted pieces. */
+/* The ways of one type, from its @n sorted points. */
 static int gather(struct paths *b, const struct dw_sort_row *rows, size_t n)
 {
 	b->ways.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct dw_alloc_values values = dw_alloc_piece_values(b->pieces, rows[i].row);
+		struct dw_alloc_values values = dw_points_allocs(b->points, rows[i].row);
 		struct way w = {.stack = (uint32_t)rows[i].key, .next = (uint32_t)b->ways.n};
 
 		if ((!i || rows[i].key != rows[i - 1].key) && dw_vec_push(&b->ways, w))
@@ -148,7 +141,7 @@ static int gather(struct paths *b, const struct dw_sort_row *rows, size_t n)
 static int build_type(struct paths *b, const struct dw_sort_row *rows, size_t n)
 {
 	const struct dw_alloc_type *type =
-		dw_allocations_get_type(&b->pieces->profile->allocations, type_of(rows));
+		dw_allocations_get_type(&b->points->profile->allocations, type_of(rows));
 	struct dw_node_total root = {.parent = UINT32_MAX,
 				     .process = type ? type->process : 0,
 				     .function = type_of(rows)};
@@ -167,28 +160,36 @@ static int build_type(struct paths *b, const struct dw_sort_row *rows, size_t n)
 	return rc;
 }
 
-int dw_alloc_paths_build(const struct dw_alloc_pieces *pieces, const struct dw_focus *focus,
-			 const struct dw_subjects *subjects, struct dw_totals *ret)
+static int build_types(struct paths *b)
 {
-	struct paths b = {.pieces = pieces,
-			  .subjects = subjects,
-			  .stacks = &pieces->profile->stacks,
-			  .out = ret};
-	size_t n = pieces->end[pieces->processes_n - 1], end;
-	struct dw_sort_row *rows = sort_pieces(pieces, n);
+	size_t n = b->points->end[b->points->processes_n - 1], end;
+	struct dw_sort_row *rows = sort_points(b->points, n);
 	int rc = rows ? 0 : -ENOMEM;
 
-	ret->nodes_by_type = true;
-	if (dw_growth_init(&b.growth, focus, subjects->functions_n + 1))
-		rc = -ENOMEM;
-	b.growth.out = ret;
 	for (size_t i = 0; i < n && !rc; i = end) {
 		for (end = i; end < n && type_of(&rows[end]) == type_of(&rows[i]); end++)
 			;
-		rc = build_type(&b, rows + i, end - i);
+		rc = build_type(b, rows + i, end - i);
 	}
 	free(rows);
+	return rc;
+}
+
+int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret)
+{
+	const struct dw_profile *p = points->profile;
+	struct paths b = {.points = points, .stacks = &p->stacks, .out = ret};
+	int rc = dw_subjects_init(&b.subjects, p, false);
+
+	ret->nodes_by_type = true;
+	if (!rc)
+		rc = dw_growth_init(&b.growth, &points->filter->focus,
+				    dw_subjects_none(&b.subjects));
+	b.growth.out = ret;
+	if (!rc)
+		rc = build_types(&b);
 	dw_growth_release(&b.growth);
 	dw_vec_release(&b.ways);
+	dw_subjects_release(&b.subjects);
 	return rc;
 }

@@ -4,12 +4,11 @@
  */
 #pragma once
 
-#include "analysis/alloc-pieces.h"
-#include "analysis/subjects.h"
+#include "analysis/points.h"
 
 /*
- * Append the trees of all types to ret->nodes, ret->samples known, as far as @focus goes. Only the
- * type and the function that allocated have exclusive values. 0 or -ENOMEM.
+ * Append the trees of all types of objects among @points to ret->nodes, ret->all known, as far as
+ * the filter's focus goes. Only the type and the function that allocated have exclusive values. 0
+ * or -ENOMEM.
  */
-int dw_alloc_paths_build(const struct dw_alloc_pieces *pieces, const struct dw_focus *focus,
-			 const struct dw_subjects *subjects, struct dw_totals *ret);
+int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret);

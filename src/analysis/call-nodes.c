@@ -1,8 +1,7 @@
 /*
  * Calls under a filter; see call-nodes.h.
  *
- * Parents have smaller ids than children, so one pass from the largest id down sums up subtrees and
- * makes the lists of children. A filter by module takes time, not calls: a function of another
+ * A filter by module takes time, not calls: a function of another
  * module that is on the stack was still called as often as it was. Of truncated nodes nobody knows
  * the module, so under such a filter the overflow nodes speak for them.
  */
@@ -26,12 +25,12 @@ static int add_group(struct dw_call_nodes *t, struct dw_pairs *known, uint32_t i
 		key = (struct dw_pair){(uint64_t)process << 32 | thread->start,
 				       thread->start ? 0 : thread->name};
 	index = dw_pairs_find(known, key.a, key.b);
-	t->group[id] = index ? index - 1 : (uint32_t)t->groups.n;
+	t->group[id] = index ? index - 1 : (uint32_t)t->roots.n;
 	if (index || t->process[id] == UINT32_MAX)
 		return 0;
 	if (!dw_pairs_add(known, key.a, key.b))
 		return -ENOMEM;
-	return dw_vec_push(&t->groups, (struct dw_call_group){process, id});
+	return dw_vec_push(&t->roots, id);
 }
 
 static int select_threads(struct dw_call_nodes *t)
@@ -127,7 +126,7 @@ struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32
 
 	if (dw_call_nodes_is_line(t, id))
 		sum.calls = 0;
-	if (!(t->links[id].state & DWELL_CALL_COUNTS))
+	if (!(t->state[id] & DWELL_CALL_COUNTS))
 		return (struct dw_call_values){.calls = sum.calls};
 	if (t->filter->whole_intervals)
 		sum.application_ns = sum.whole_ns;
@@ -169,40 +168,21 @@ static bool is_nothing(const struct dw_call_values *v)
 	return !memcmp(v, &nothing, sizeof nothing);
 }
 
-/* Put @id into the list it belongs to. */
-static void link_node(struct dw_call_nodes *t, const struct dw_call_node *node, uint32_t id)
+static void select_nodes(struct dw_call_nodes *t)
 {
-	uint32_t *list = &t->top[node->thread], parent = dw_call_nodes_parent(t, id);
-
-	if (node->flags & DWELL_CALL_OVERFLOW) {
-		list = &t->overflow[node->thread];
-	} else if (parent) {
-		list = &t->links[parent].child;
-		t->links[parent].elapsed += t->links[id].elapsed;
-		t->links[parent].state |= t->links[id].state & DWELL_CALL_PRESENT;
-	}
-	t->links[id].next = *list;
-	*list = id;
-}
-
-static void link_nodes(struct dw_call_nodes *t)
-{
-	for (uint32_t id = t->n; --id;) {
+	for (uint32_t id = 1; id < t->n; id++) {
 		const struct dw_call_node *node = dw_call_nodes_get(t, id);
 		struct dw_call_values own;
 
 		if (node->thread >= t->threads_n || t->process[node->thread] == UINT32_MAX)
 			continue;
-		t->links[id].state |= DWELL_CALL_SELECTED;
+		t->state[id] = DWELL_CALL_SELECTED;
 		if (counts(t, node))
-			t->links[id].state |= DWELL_CALL_COUNTS;
-		t->links[id].callee = dw_call_callee(t, id);
+			t->state[id] |= DWELL_CALL_COUNTS;
 		own = dw_call_nodes_values(t, id);
 		add_to_thread(t, node, &own);
-		t->links[id].elapsed += own.elapsed_ns;
-		if (t->links[id].state & DWELL_CALL_COUNTS && !is_nothing(&own))
-			t->links[id].state |= DWELL_CALL_PRESENT;
-		link_node(t, node, id);
+		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
+			t->state[id] |= DWELL_CALL_PRESENT;
 	}
 }
 
@@ -210,18 +190,13 @@ static int allocate(struct dw_call_nodes *t)
 {
 	size_t n = t->n, threads = t->threads_n, processes = t->processes_n;
 
-	t->links = calloc(n, sizeof *t->links);
+	t->state = calloc(n, sizeof *t->state);
 	t->process = calloc(threads, sizeof *t->process);
-	t->top = calloc(threads, sizeof *t->top);
-	t->overflow = calloc(threads, sizeof *t->overflow);
 	t->group = calloc(threads, sizeof *t->group);
 	t->sums = calloc(threads, sizeof *t->sums);
 	t->begin = calloc(processes + 2, sizeof *t->begin);
 	t->order = calloc(threads, sizeof *t->order);
-	return t->links && t->process && t->top && t->overflow && t->group && t->sums && t->begin &&
-			       t->order
-		       ? 0
-		       : -ENOMEM;
+	return t->state && t->process && t->group && t->sums && t->begin && t->order ? 0 : -ENOMEM;
 }
 
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
@@ -237,22 +212,20 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 	    dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	sort_threads(t);
-	link_nodes(t);
+	select_nodes(t);
 	return 0;
 }
 
 void dw_call_nodes_release(struct dw_call_nodes *t)
 {
-	free(t->links);
+	free(t->state);
 	free(t->first);
 	free(t->pieces);
 	dw_slices_release(&t->slices);
 	free(t->process);
-	free(t->top);
-	free(t->overflow);
 	free(t->group);
 	free(t->sums);
-	dw_vec_release(&t->groups);
+	dw_vec_release(&t->roots);
 	free(t->begin);
 	free(t->order);
 	*t = (struct dw_call_nodes){0};

@@ -1,10 +1,10 @@
 /*
  * The calls of a profile under a filter: which nodes count, with what values, below which others.
  *
- * Nodes are linked by thread. What a hostile session links wrongly hangs on nothing: a parent with
- * an id that is not smaller, or that stands for an overflow, is none. Values of a node are summed
- * up from its pieces in the slices that pass whenever they are asked for, because a million sums
- * would need more memory than the pieces themselves.
+ * What a hostile session links wrongly hangs on nothing: a parent with an id that is not smaller,
+ * or that stands for an overflow, is none. Values of a node are summed up from its pieces in the
+ * slices that pass whenever they are asked for, because a million sums would need more memory than
+ * the pieces themselves.
  */
 #pragma once
 
@@ -19,30 +19,15 @@
 enum dw_call_state {
 	DWELL_CALL_SELECTED = 1, /* its thread and process pass */
 	DWELL_CALL_COUNTS = 2,	 /* its module passes too: its values count */
-	DWELL_CALL_PRESENT = 4,	 /* there are values that count, here or below */
-};
-
-/* Threads of one process and one start routine: a root row. */
-struct dw_call_group {
-	uint32_t process;
-	uint32_t thread; /* the first of them */
-};
-
-/* What the walks over a tree read of a node. */
-struct dw_call_link {
-	uint64_t elapsed; /* inclusive */
-	uint32_t child;	  /* first child, 0 = none; siblings rise */
-	uint32_t next;	  /* next sibling, or next in its thread's list; 0 = none */
-	uint32_t callee;  /* dense id, see below */
-	uint32_t state;	  /* enum dw_call_state bits */
+	DWELL_CALL_PRESENT = 4,	 /* it has values that count */
 };
 
 struct dw_call_nodes {
 	const struct dw_profile *profile;
 	const struct dw_filter *filter;
 	const struct dw_subjects *subjects;
-	uint32_t n;		    /* node ids are below this */
-	struct dw_call_link *links; /* by node id */
+	uint32_t n;	/* node ids are below this */
+	uint8_t *state; /* by node id: enum dw_call_state bits */
 	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]], or without a list of pieces
 	 * first[id] .. itself; without both the profile has sums. */
 	uint32_t *first, *pieces;
@@ -50,11 +35,10 @@ struct dw_call_nodes {
 	/* By thread id, 0 included. */
 	uint32_t threads_n;
 	uint32_t *process;	     /* process id; UINT32_MAX = filtered out */
-	uint32_t *top;		     /* first node without a parent, linked by next */
-	uint32_t *overflow;	     /* first overflow node, likewise */
-	uint32_t *group;	     /* index in groups */
+	uint32_t *group;	     /* threads of one process and one start routine are a root
+				      * row: its index in roots */
 	struct dw_call_values *sums; /* of all that counts */
-	DW_VEC(struct dw_call_group) groups;
+	DW_VEC(uint32_t) roots;	     /* the first thread of each */
 	/* Thread ids by process: order[begin[process]] .. order[begin[process + 1]] */
 	uint32_t processes_n;
 	uint32_t *begin, *order;
@@ -82,14 +66,6 @@ static inline const struct dw_call_node *dw_call_nodes_get(const struct dw_call_
 	return &t->profile->calls.nodes.v[id - 1];
 }
 
-/* @id will soon be asked for: nodes that follow one another on a walk lie anywhere in memory. */
-static inline void dw_call_nodes_expect(const struct dw_call_nodes *t, uint32_t id)
-{
-	__builtin_prefetch(&t->links[id]);
-	if (!t->first && id)
-		dw_call_store_expect(&t->profile->calls.sums, id - 1);
-}
-
 /* What @id was called from, 0 at the top of a thread: a function or a statement of one. */
 static inline uint32_t dw_call_nodes_above(const struct dw_call_nodes *t, uint32_t id)
 {
@@ -110,7 +86,7 @@ static inline bool dw_call_nodes_is_line(const struct dw_call_nodes *t, uint32_t
 }
 
 /* The parent of @id, 0 at the top of a thread. Statements are leaves below their functions: what is
- * called from them is linked beside them. */
+ * called from them hangs beside them. */
 static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint32_t id)
 {
 	do
@@ -119,18 +95,11 @@ static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint3
 	return id;
 }
 
-/*
- * Callees as dense ids: 0 the unknown one, functions, then root rows, then what was truncated.
+/* The dense id of what was truncated: behind the functions of subjects.h come root rows, then this.
  */
 static inline uint32_t dw_call_truncated(const struct dw_call_nodes *t)
 {
-	return t->subjects->functions_n + (uint32_t)t->groups.n;
-}
-
-/* One more than the largest dense id. */
-static inline uint32_t dw_call_callees_n(const struct dw_call_nodes *t)
-{
-	return dw_call_truncated(t) + 1;
+	return dw_subjects_none(t->subjects) + (uint32_t)t->roots.n;
 }
 
 /* The dense id of the function that starts at @frame. Inlined ones start nothing. */
@@ -165,24 +134,9 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id
 		node = dw_call_nodes_get(t, id);
 	}
 	if (node->flags & DWELL_CALL_ROOT)
-		return t->subjects->functions_n +
+		return dw_subjects_none(t->subjects) +
 		       t->group[node->thread < t->threads_n ? node->thread : 0];
 	if (node->flags & DWELL_CALL_TRUNCATED)
 		return dw_call_truncated(t);
 	return dw_call_function_at(t, node->entry);
-}
-
-/* The function id that rows give for the dense id @callee, of a root row with its thread. */
-static inline uint32_t dw_call_row_function(const struct dw_call_nodes *t, uint32_t callee,
-					    uint32_t *thread)
-{
-	*thread = 0;
-	if (!callee)
-		return (uint32_t)DWELL_FUNCTION_UNKNOWN;
-	if (callee < t->subjects->functions_n)
-		return callee;
-	if (callee == dw_call_truncated(t))
-		return (uint32_t)DWELL_FUNCTION_TRUNCATED;
-	*thread = t->groups.v[callee - t->subjects->functions_n].thread;
-	return (uint32_t)DWELL_FUNCTION_ROOT;
 }

@@ -30,7 +30,7 @@ int dw_call_outside_find(const struct dw_call_nodes *t, struct dw_totals *ret)
 			continue;
 		if (!(node->flags & DWELL_CALL_OUTSIDE))
 			modules[module].instrumented = true;
-		else if (t->links[id].state & DWELL_CALL_COUNTS)
+		else if (t->state[id] & DWELL_CALL_COUNTS)
 			modules[module].outside_ns += dw_call_nodes_values(t, id).application_ns;
 	}
 	for (uint32_t id = 1; id < modules_n; id++) {

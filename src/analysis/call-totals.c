@@ -3,7 +3,7 @@
  *
  * Everything hangs on call-nodes.h, which knows what passes the filter: threads are sums of their
  * nodes, the denominators of all percentages sums of the threads; rows come from the walks of
- * call-flat.c and call-tree.c.
+ * call-flat.c and tree.c over the tree that call-tree.c makes of them.
  */
 #include "analysis/call-totals.h"
 
@@ -14,15 +14,21 @@
 #include "analysis/call-ranges.h"
 #include "analysis/call-slow.h"
 #include "analysis/call-tree.h"
+#include "analysis/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A row of @sum, all its own. UINT32_MAX = no memory. */
+/* A row of @sum, all its own; no calls are outermost there. UINT32_MAX = no memory. */
 static uint32_t put_sum(struct dw_totals *ret, const struct dw_call_values *sum)
 {
-	return dw_amounts_put_calls(&ret->amounts, sum, sum,
-				    (struct dw_call_counts){.calls = sum->calls});
+	struct dw_call_values times = *sum;
+	struct dw_amount all, own;
+
+	times.calls = 0;
+	dw_amount_of_calls(&ret->amounts, &times, &all);
+	dw_amount_of_calls(&ret->amounts, sum, &own);
+	return dw_amounts_put(&ret->amounts, &all, &own);
 }
 
 /* All processes and threads, with or without calls. Number 0 (unknown) only with some. */
@@ -91,25 +97,57 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 	return parts & DWELL_TOTALS_TASKS ? count_tasks(t, ret) : 0;
 }
 
-static int count_flat(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
+static int count_flat(const struct dw_call_tree *c, unsigned parts, struct dw_totals *ret)
 {
+	const struct dw_call_nodes *t = c->nodes;
 	struct dw_call_flat flat;
-	int rc = dw_call_flat_init(&flat, t, parts);
+	int rc = dw_call_flat_init(&flat, c, parts, ret);
 
 	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
 		if (t->begin[id] < t->begin[id + 1])
-			rc = dw_call_flat_count(&flat, id, ret);
+			rc = dw_call_flat_count(&flat, id);
 	dw_call_flat_release(&flat);
 	if (!rc)
 		rc = dw_call_ranges_add(t, ret);
 	return rc ? rc : dw_call_mutes_add(t, ret);
 }
 
-int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
-			   unsigned parts, struct dw_totals *ret)
+static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
+{
+	const struct dw_call_nodes *t = c->nodes;
+	struct dw_tree *tree = NULL;
+	int rc = dw_tree_new(&c->cct, t->subjects, &t->filter->focus, t->roots.v,
+			     (uint32_t)t->roots.n, &tree);
+
+	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
+		if (c->process[id] != DWELL_CCT_NONE)
+			rc = dw_tree_build(tree, c->process[id], id, ret);
+	dw_tree_free(tree);
+	return rc;
+}
+
+/* What paths tell. */
+static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |
 				  DWELL_TOTALS_OUTSIDE;
+	struct dw_call_tree tree = {0};
+	int rc = 0;
+
+	if (!(parts & (~not_flat | DWELL_TOTALS_NODES)))
+		return 0;
+	rc = dw_call_tree_init(&tree, t, &ret->amounts);
+	if (!rc && parts & ~not_flat)
+		rc = count_flat(&tree, parts, ret);
+	if (!rc && parts & DWELL_TOTALS_NODES)
+		rc = build_tree(&tree, ret);
+	dw_call_tree_release(&tree);
+	return rc;
+}
+
+int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
+			   unsigned parts, struct dw_totals *ret)
+{
 	struct dw_subjects subjects;
 	struct dw_call_nodes nodes = {0};
 	int rc = dw_subjects_init(&subjects, p, parts & DWELL_TOTALS_LINES);
@@ -118,14 +156,12 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 		rc = dw_call_nodes_init(&nodes, p, filter, &subjects);
 	if (!rc)
 		rc = sum_all(&nodes, parts, ret);
-	if (!rc && parts & ~not_flat)
-		rc = count_flat(&nodes, parts, ret);
+	if (!rc)
+		rc = count_paths(&nodes, parts, ret);
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
 		rc = dw_call_slow_list(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_OUTSIDE)
 		rc = dw_call_outside_find(&nodes, ret);
-	if (!rc && parts & DWELL_TOTALS_NODES)
-		rc = dw_call_tree_build(&nodes, ret);
 	dw_call_nodes_release(&nodes);
 	dw_subjects_release(&subjects);
 	return rc;

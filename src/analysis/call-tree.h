@@ -1,15 +1,31 @@
 /*
- * The call tree of calls by functions: paths of one process that have the same functions become one
- * node, whatever call sites and threads they came by.
+ * The calling context tree of all calls that pass a filter: processes, below them their threads,
+ * below these their nodes.
  */
 #pragma once
 
 #include "analysis/call-nodes.h"
+#include "analysis/cct.h"
 
 #include <stdint.h>
 
-/*
- * Append the trees of all processes to @ret->nodes and their totals to @ret->calls, @ret->samples
- * known, as far as the filter's focus goes. Uses up the lists of children of @t. 0 or -ENOMEM.
- */
-int dw_call_tree_build(struct dw_call_nodes *t, struct dw_totals *ret);
+struct dw_call_tree {
+	const struct dw_call_nodes *nodes;
+	struct dw_cct cct; /* ids of paths: processes, then threads, then nodes */
+	/* Positions of processes and threads, by their ids; DWELL_CCT_NONE = without calls. */
+	uint32_t *process, *thread;
+};
+
+/* Make the tree of @nodes (borrowed), with amounts as @like stores them. 0; -ENOMEM;
+ * DWELL_ERR_LIMIT for 2^32 paths. To be released in either case. */
+int dw_call_tree_init(struct dw_call_tree *c, const struct dw_call_nodes *nodes,
+		      const struct dw_amounts *like);
+
+/* The node at position @p, which is none of a process or of a thread. */
+static inline uint32_t dw_call_tree_node(const struct dw_call_tree *c, uint32_t p)
+{
+	return c->cct.id[p] - c->nodes->processes_n - c->nodes->threads_n;
+}
+
+/* Free everything. */
+void dw_call_tree_release(struct dw_call_tree *c);

@@ -1,11 +1,9 @@
 /*
  * Flat totals; see flat.h.
  *
- * Every stack of the process is visited once, depth first, with its weight. A subject is given the
- * weight where it appears on a path for the first time: what lies below it on that path is inside
- * that weight already, so recursion counts once per sample, and the time is that of the distinct
- * stacks, not of the samples. Allocations go the same way: each stack with some is one sample,
- * which says where its amounts are added.
+ * Every path of the process is visited once, depth first. A row is given what lies at or below a
+ * path where it appears on it for the first time: what lies below is inside that already, so
+ * recursion counts once, and the time is that of the distinct paths, not of the samples.
  *
  * Samples without any known frame (an empty stack, or one that is cut before its first frame) go to
  * the unknown function, in no module, so that every view's exclusive values add up to all samples.
@@ -15,479 +13,430 @@
 #include "analysis/totals.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { AHEAD = 32 }; /* visits whose memory is asked for together */
-
-/* A stack that the walk comes to. */
-struct visit {
-	uint32_t stack;
-	uint32_t frame; /* its innermost */
-};
-
-/* What a stack has at or below it, and of its own. */
-struct weight {
-	uint32_t inclusive, self;	     /* samples */
-	const struct dw_alloc_values *below; /* NULL = only samples are counted */
-	const struct dw_alloc_count *own;
-	const struct dw_blocked *blocked; /* NULL = there are no waits */
-};
-
-static inline struct weight weight_of(const struct dw_trie *t, uint32_t stack)
+/* Room for ids below @n. Growth doubles, so that ids may be made up on the way. */
+static int reserve(struct dw_flat_rows *rows, uint32_t n)
 {
-	struct weight w = {t->nodes[stack].inclusive, t->nodes[stack].self, NULL, NULL,
-			   t->blocked ? &t->blocked[stack] : NULL};
+	struct dw_flat_row *bigger;
 
-	if (t->amounts) {
-		w.below = &t->amounts[stack].inclusive;
-		w.own = &t->amounts[stack].exclusive;
+	if (n <= rows->ids_n)
+		return 0;
+	if (n < UINT32_MAX / 2 && n < rows->ids_n * 2)
+		n = rows->ids_n * 2;
+	bigger = reallocarray(rows->v, n, sizeof *bigger);
+	if (!bigger)
+		return -ENOMEM;
+	memset(bigger + rows->ids_n, 0, (n - rows->ids_n) * sizeof *bigger);
+	rows->v = bigger;
+	rows->ids_n = n;
+	return 0;
+}
+
+int dw_flat_init_calls(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
+		       uint32_t only, const uint32_t *roots, uint32_t n)
+{
+	uint32_t functions_n = dw_subjects_none(subjects) + n;
+
+	*f = (struct dw_flat){.subjects = subjects, .parts = parts, .only = only, .roots = roots};
+	if ((parts & DWELL_TOTALS_FUNCTIONS && reserve(&f->functions, functions_n)) ||
+	    (parts & DWELL_TOTALS_MODULES && reserve(&f->modules, subjects->modules_n + 1)) ||
+	    (parts & DWELL_TOTALS_LINES && reserve(&f->lines, (uint32_t)subjects->lines.n)) ||
+	    (parts & DWELL_TOTALS_INSTRUCTIONS && reserve(&f->instructions, subjects->frames_n)))
+		return -ENOMEM;
+	if (roots && f->lines.ids_n) {
+		f->line_flags = calloc(f->lines.ids_n, sizeof *f->line_flags);
+		if (!f->line_flags)
+			return -ENOMEM;
 	}
-	return w;
-}
-
-/* @id joins the path. */
-static inline void enter_id(struct dw_tally *t, uint32_t id, const struct weight *w, uint32_t clock)
-{
-	if (!dw_tally_enter(t, id, w->inclusive, clock))
-		return;
-	if (w->below)
-		dw_alloc_values_add(&t->amounts[id].inclusive, w->below);
-	if (w->blocked)
-		dw_blocked_add_inclusive(&t->blocked[id], w->blocked);
-}
-
-/* What is the stack's own is @id's own. */
-static inline void end_id(struct dw_tally *t, uint32_t id, const struct weight *w)
-{
-	dw_tally_end(t, id, w->self);
-	if (w->own)
-		dw_alloc_count_add(&t->amounts[id].exclusive, w->own);
-	if (w->blocked)
-		dw_blocked_add_exclusive(&t->blocked[id], w->blocked);
-}
-
-static uint32_t dense(uint32_t function)
-{
-	return function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
+	return parts & DWELL_TOTALS_EDGES ? dw_vec_push(&f->keys, (struct dw_flat_edge){0}) : 0;
 }
 
 int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
-		 enum dw_flat_more more)
+		 uint32_t only)
 {
-	struct dw_tally *tallies[] = {&f->functions, &f->modules, &f->lines, &f->instructions,
-				      &f->edges};
-
-	*f = (struct dw_flat){.subjects = subjects, .parts = parts};
-	for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
-		tallies[i]->weighs = more == DWELL_FLAT_AMOUNTS;
-		tallies[i]->waits = more == DWELL_FLAT_WAITS;
-	}
-	if ((parts & DWELL_TOTALS_FUNCTIONS &&
-	     dw_tally_reserve(&f->functions, subjects->functions_n)) ||
-	    (parts & DWELL_TOTALS_MODULES && dw_tally_reserve(&f->modules, subjects->modules_n)) ||
-	    (parts & DWELL_TOTALS_LINES &&
-	     dw_tally_reserve(&f->lines, (uint32_t)subjects->lines.n)) ||
-	    (parts & DWELL_TOTALS_INSTRUCTIONS &&
-	     dw_tally_reserve(&f->instructions, subjects->frames_n)))
-		return -ENOMEM;
-	return parts & DWELL_TOTALS_EDGES ? dw_vec_push(&f->keys, (struct dw_edge_key){0}) : 0;
+	return dw_flat_init_calls(f, subjects, parts, only, NULL, 0);
 }
 
-/* The id of the edge @caller -> @callee, made when new; 0 without memory. */
-static uint32_t edge_id(struct dw_flat *f, uint32_t caller, uint32_t callee)
+void dw_flat_begin(struct dw_flat *f, const struct dw_cct *tree, struct dw_totals *out)
+{
+	f->tree = tree;
+	f->out = out;
+	f->path.n = 0;
+}
+
+int dw_flat_step(struct dw_flat *f, uint32_t p, uint32_t *above)
+{
+	const uint32_t *end = f->tree->end;
+
+	while (f->path.n && end[f->path.v[f->path.n - 1]] <= p)
+		f->path.n--;
+	*above = f->path.n ? f->path.v[f->path.n - 1] : UINT32_MAX;
+	return dw_vec_push(&f->path, p);
+}
+
+int dw_flat_make(struct dw_flat *f, struct dw_flat_rows *rows, uint32_t id)
+{
+	uint32_t row = dw_amounts_push(&f->out->amounts);
+
+	if (row == UINT32_MAX || dw_vec_push(&rows->seen, id))
+		return -ENOMEM;
+	rows->v[id].amounts = row + 1;
+	return 0;
+}
+
+int dw_flat_add(struct dw_flat *f, struct dw_flat_rows *rows, uint32_t id,
+		const struct dw_amount *amount, enum dw_amounts_side side)
+{
+	uint32_t row;
+	int rc = dw_flat_find(f, rows, id, &row);
+
+	return rc ? rc < 0 ? rc : 0 : dw_amounts_add(&f->out->amounts, row, amount, side);
+}
+
+uint32_t dw_flat_edge(struct dw_flat *f, uint32_t caller, uint32_t callee)
 {
 	uint64_t key = (uint64_t)caller << 32 | callee;
-	uint32_t id = dw_map_get(&f->edge_ids, key);
+	uint32_t id;
 
+	if (!(f->parts & DWELL_TOTALS_EDGES) || (f->only && caller != f->only && callee != f->only))
+		return 0;
+	id = dw_map_get(&f->edge_ids, key);
 	if (id)
 		return id;
 	id = (uint32_t)f->keys.n;
-	if (dw_tally_reserve(&f->edges, id + 1) || dw_map_put(&f->edge_ids, key, id) ||
-	    dw_vec_push(&f->keys, (struct dw_edge_key){caller, callee}))
-		return 0;
+	if (reserve(&f->edges, id + 1) || dw_map_put(&f->edge_ids, key, id) ||
+	    dw_vec_push(&f->keys, (struct dw_flat_edge){caller, callee}))
+		return UINT32_MAX;
 	return id;
 }
 
-/* The edge into @callee joins the path; one that nobody asked for does not. @ends: the stack's own
- * is the callee's. */
-static int enter_edge(struct dw_flat *f, uint32_t caller, uint32_t callee, const struct weight *w,
-		      bool ends)
+/* What is @p's own belongs to @id, which is nothing known. */
+static int count_own(struct dw_flat *f, struct dw_flat_rows *rows, uint32_t id, uint32_t p)
 {
-	uint32_t id;
+	uint32_t row;
+	int rc = dw_flat_find(f, rows, id, &row);
 
-	if (f->only && caller != f->only && callee != f->only)
-		return 0;
-	id = edge_id(f, caller, callee);
-	if (!id)
-		return -ENOMEM;
-	enter_id(&f->edges, id, w, f->clock);
-	if (ends)
-		end_id(&f->edges, id, w);
-	return 0;
+	if (!rc && p >= rows->v[id].until)
+		rc = dw_cct_add_span(f->tree, p, p + 1, &f->out->amounts, row, false);
+	if (!rc)
+		rc = dw_cct_add_own(f->tree, p, &f->out->amounts, row);
+	return rc < 0 ? rc : 0;
 }
 
-/* The edges of all functions of a frame, outermost first, then the innermost one's exclusive. */
-static int enter_edges(struct dw_flat *f, const struct dw_trie *t, uint32_t stack,
-		       const struct weight *w)
+static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t p)
+{
+	struct dw_flat_rows *rows[] = {&f->functions, &f->modules, &f->lines, &f->instructions};
+	uint32_t edge;
+	int rc = 0;
+
+	if (!dw_cct_has_own(f->tree, p))
+		return 0;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
+		rc = count_own(f, rows[i], 0, p);
+	edge = rc ? 0 : dw_flat_edge(f, caller, 0);
+	if (edge == UINT32_MAX)
+		return -ENOMEM;
+	return edge ? count_own(f, &f->edges, edge, p) : rc;
+}
+
+/* The function that called what a frame stands for. @above: the frame outside of it, UINT32_MAX =
+ * none. */
+static uint32_t caller_at(const struct dw_flat *f, uint32_t above)
 {
 	const struct dw_subjects *s = f->subjects;
-	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
-	uint32_t parent = dw_trie_parent(t, stack), caller = 0;
 
-	if (parent) {
-		uint32_t above = t->rows[parent].frame;
+	return above == UINT32_MAX ? dw_subjects_none(s) : s->function[s->first[above]];
+}
 
-		caller = s->function[s->first[above < s->frames_n ? above : 0]];
-	}
-	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
-		if (enter_edge(f, caller, s->function[slot], w, slot == s->first[frame]))
+/* The edges of all functions of @frame, outermost first; the innermost one has what is @p's own. */
+static int enter_edges(struct dw_flat *f, uint32_t frame, uint32_t above, uint32_t p)
+{
+	const struct dw_subjects *s = f->subjects;
+	uint32_t edge = 0, caller = caller_at(f, above);
+	int rc = 0;
+
+	if (s->function[s->first[frame]] == dw_subjects_cut(s))
+		return 0;
+	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame] && !rc;) {
+		edge = dw_flat_edge(f, caller, s->function[slot]);
+		if (edge == UINT32_MAX)
 			return -ENOMEM;
+		rc = edge ? dw_flat_join(f, &f->edges, edge, p) : 0;
 		caller = s->function[slot];
 	}
-	return 0;
+	return edge && !rc ? dw_flat_own(f, &f->edges, edge, p) : rc;
 }
 
-/* What is @stack's own belongs to nothing known. */
-static int count_unknown(struct dw_flat *f, const struct dw_trie *t, uint32_t caller,
-			 uint32_t stack)
-{
-	struct dw_tally *tallies[] = {&f->functions, &f->modules, &f->lines, &f->instructions};
-	struct weight w = weight_of(t, stack);
-	struct dw_alloc_values own;
-	struct dw_blocked blocked;
-
-	if (!w.self)
-		return 0;
-	if (w.blocked) {
-		blocked = *w.blocked;
-		blocked.ns.inclusive = blocked.ns.exclusive;
-		blocked.waits.inclusive = blocked.waits.exclusive;
-		w.blocked = &blocked;
-	}
-	w.inclusive = w.self;
-	if (w.below) {
-		own = dw_trie_own(t, stack);
-		w.below = &own;
-	}
-	for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
-		if (!tallies[i]->n)
-			continue;
-		enter_id(tallies[i], 0, &w, f->clock);
-		end_id(tallies[i], 0, &w);
-	}
-	if (!(f->parts & DWELL_TOTALS_EDGES))
-		return 0;
-	return enter_edge(f, caller, (uint32_t)DWELL_FUNCTION_UNKNOWN, &w, true);
-}
-
-/* A stack joins the path. */
-static int enter(struct dw_flat *f, const struct dw_trie *t, const struct visit *v)
+/* The walk is at position @p, at @frame. */
+static int enter(struct dw_flat *f, uint32_t frame, uint32_t p)
 {
 	const struct dw_subjects *s = f->subjects;
-	uint32_t stack = v->stack, frame = v->frame, clock = f->clock;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
-	struct weight w = weight_of(t, stack);
+	int rc = 0;
 
-	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
-		return count_unknown(f, t, (uint32_t)DWELL_FUNCTION_CUT, stack);
-	if (f->functions.n) {
-		for (uint32_t slot = first; slot < end; slot++)
-			enter_id(&f->functions, dense(s->function[slot]), &w, clock);
-		end_id(&f->functions, dense(s->function[first]), &w);
+	if (s->function[first] == dw_subjects_cut(s))
+		return count_unknown(f, dw_subjects_cut(s), p);
+	rc |= dw_flat_join_own(f, &f->functions, s->function[first], p);
+	for (uint32_t slot = first + 1; slot < end && f->functions.ids_n; slot++)
+		rc |= dw_flat_join(f, &f->functions, s->function[slot], p);
+	if (f->lines.ids_n)
+		rc |= dw_flat_join_own(f, &f->lines, s->line[first], p);
+	for (uint32_t slot = first + 1; slot < end && f->lines.ids_n; slot++)
+		rc |= dw_flat_join(f, &f->lines, s->line[slot], p);
+	rc |= dw_flat_join_own(f, &f->modules, s->module[frame], p);
+	rc |= dw_flat_join_own(f, &f->instructions, s->instruction[frame], p);
+	return rc ? -ENOMEM : 0;
+}
+
+/* Positions that lie ahead will need memory from all over: ask for it in time, the nearer ones for
+ * what was found through that of the farther ones. */
+static void look_ahead(const struct dw_flat *f, uint32_t p)
+{
+	enum { STEP = 8 };
+	const struct dw_subjects *s = f->subjects;
+	uint32_t n = f->tree->n, slot, frame;
+
+	if (p + 3 * STEP < n)
+		__builtin_prefetch(&s->first[f->tree->subject[p + 3 * STEP]]);
+	if (p + 2 * STEP < n) {
+		slot = s->first[f->tree->subject[p + 2 * STEP]];
+		__builtin_prefetch(&s->function[slot]);
+		if (s->line)
+			__builtin_prefetch(&s->line[slot]);
 	}
-	if (f->lines.n) {
-		for (uint32_t slot = first; slot < end; slot++)
-			enter_id(&f->lines, s->line[slot], &w, clock);
-		end_id(&f->lines, s->line[first], &w);
+	if (p + STEP >= n)
+		return;
+	frame = f->tree->subject[p + STEP];
+	if (f->functions.ids_n)
+		__builtin_prefetch(&f->functions.v[s->function[s->first[frame]]]);
+	if (f->lines.ids_n)
+		__builtin_prefetch(&f->lines.v[s->line[s->first[frame]]]);
+	if (f->instructions.ids_n)
+		__builtin_prefetch(&f->instructions.v[s->instruction[frame]]);
+}
+
+int dw_flat_walk_stacks(struct dw_flat *f)
+{
+	const uint32_t *frame = f->tree->subject;
+	uint32_t above;
+	int rc = f->tree->n ? count_unknown(f, dw_subjects_none(f->subjects), 0) : 0;
+
+	/* The root is the empty stack. */
+	for (uint32_t p = 1; p < f->tree->n && !rc; p++) {
+		look_ahead(f, p);
+		rc = enter(f, frame[p], p);
+		if (!rc && f->parts & DWELL_TOTALS_EDGES)
+			rc = dw_flat_step(f, p, &above);
+		if (!rc && f->parts & DWELL_TOTALS_EDGES)
+			rc = enter_edges(f, frame[p], above == UINT32_MAX ? above : frame[above],
+					 p);
 	}
-	if (f->modules.n) {
-		enter_id(&f->modules, s->module[frame], &w, clock);
-		end_id(&f->modules, s->module[frame], &w);
-	}
-	if (f->instructions.n) {
-		enter_id(&f->instructions, s->instruction[frame], &w, clock);
-		end_id(&f->instructions, s->instruction[frame], &w);
-	}
-	return f->parts & DWELL_TOTALS_EDGES ? enter_edges(f, t, stack, &w) : 0;
+	f->path.n = 0;
+	return rc;
 }
 
 /* What a part of a stack counts for. */
-struct part {
-	const struct dw_alloc_values *values;
-	bool is_first, is_leaf;
-};
-
-static void add_part(struct dw_tally *t, uint32_t id, const struct part *part)
+static int add_part(struct dw_flat *f, struct dw_flat_rows *rows, uint32_t id,
+		    const struct dw_amount *amount, enum dw_amounts_side side)
 {
-	struct dw_tally_row *row = &t->rows[id];
-
-	if (!part->is_first && !part->is_leaf)
-		return;
-	if (!row->inclusive)
-		t->touched[t->touched_n++] = id;
-	row->inclusive |= 1;
-	if (part->is_first)
-		dw_alloc_values_add(&t->amounts[id].inclusive, part->values);
-	if (part->is_leaf)
-		dw_alloc_count_add(&t->amounts[id].exclusive, &part->values->allocated);
+	return side && rows->ids_n ? dw_flat_add(f, rows, id, amount, side) : 0;
 }
 
-/* @part counts for what @kind says. */
-static struct part part_of(unsigned part, unsigned kind, const struct dw_alloc_values *values)
+/* On which sides a part counts for rows of @kind: its frame may be the first of them, and a leaf.
+ */
+static enum dw_amounts_side side_of(unsigned part, unsigned kind, bool is_innermost)
 {
-	return (struct part){values, part & kind, part & DWELL_PART_LEAF};
+	return (part & kind ? DWELL_INCLUSIVE : 0) |
+	       (part & DWELL_PART_LEAF && is_innermost ? DWELL_EXCLUSIVE : 0);
 }
 
 /* The calls of all functions of @frame, outermost first. */
-static int add_calls(struct dw_flat *f, uint32_t caller, uint32_t frame, const struct part *part)
+static int add_part_edges(struct dw_flat *f, uint32_t caller, uint32_t frame, unsigned part,
+			  const struct dw_amount *amount)
 {
 	const struct dw_subjects *s = f->subjects;
+	int rc = 0;
 
-	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame];) {
-		uint32_t callee = s->function[slot], id;
-		struct part one = *part;
+	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame] && !rc;) {
+		uint32_t edge = dw_flat_edge(f, caller, s->function[slot]);
 
-		one.is_leaf &= slot == s->first[frame];
-		if (!f->only || caller == f->only || callee == f->only) {
-			id = edge_id(f, caller, callee);
-			if (!id)
-				return -ENOMEM;
-			add_part(&f->edges, id, &one);
-		}
-		caller = callee;
+		if (edge == UINT32_MAX)
+			return -ENOMEM;
+		if (edge)
+			rc = add_part(f, &f->edges, edge, amount,
+				      side_of(part, DWELL_PART_CALL, slot == s->first[frame]));
+		caller = s->function[slot];
 	}
-	return 0;
+	return rc;
 }
 
-int dw_flat_add_part(struct dw_flat *f, const struct dw_trie *t, uint32_t stack, unsigned part,
-		     const struct dw_alloc_values *values)
+int dw_flat_add_part(struct dw_flat *f, uint32_t frame, uint32_t above, unsigned part,
+		     const struct dw_amount *amount)
 {
 	const struct dw_subjects *s = f->subjects;
-	uint32_t frame = t->rows[stack].frame < s->frames_n ? t->rows[stack].frame : 0;
-	uint32_t parent = dw_trie_parent(t, stack), caller = 0, first = s->first[frame];
-	struct part function = part_of(part, DWELL_PART_FUNCTION, values);
-	struct part module = part_of(part, DWELL_PART_MODULE, values);
-	struct part line = part_of(part, DWELL_PART_LINE, values);
-	struct part call = part_of(part, DWELL_PART_CALL, values);
+	uint32_t first = s->first[frame];
+	int rc = 0;
 
-	if (s->function[first] == (uint32_t)DWELL_FUNCTION_CUT)
+	if (s->function[first] == dw_subjects_cut(s))
 		return 0;
 	for (uint32_t slot = first; slot < s->first[frame + 1]; slot++) {
-		if (f->functions.n)
-			add_part(&f->functions, dense(s->function[slot]), &function);
-		if (f->lines.n)
-			add_part(&f->lines, s->line[slot], &line);
-		function.is_leaf = line.is_leaf = false;
+		rc |= add_part(f, &f->functions, s->function[slot], amount,
+			       side_of(part, DWELL_PART_FUNCTION, slot == first));
+		if (f->lines.ids_n)
+			rc |= add_part(f, &f->lines, s->line[slot], amount,
+				       side_of(part, DWELL_PART_LINE, slot == first));
 	}
-	if (f->modules.n)
-		add_part(&f->modules, s->module[frame], &module);
-	line.is_leaf = part & DWELL_PART_LEAF;
-	if (f->instructions.n)
-		add_part(&f->instructions, frame, &line);
-	if (parent && dw_trie_parent(t, parent)) {
-		uint32_t above = t->rows[parent].frame;
+	rc |= add_part(f, &f->modules, s->module[frame], amount,
+		       side_of(part, DWELL_PART_MODULE, true));
+	rc |= add_part(f, &f->instructions, frame, amount, side_of(part, DWELL_PART_LINE, true));
+	if (f->parts & DWELL_TOTALS_EDGES)
+		rc |= add_part_edges(f, caller_at(f, above), frame, part, amount);
+	return rc ? -ENOMEM : 0;
+}
 
-		caller = s->function[s->first[above < s->frames_n ? above : 0]];
+/* Rows are in their arrays: forget them. */
+static void clear(struct dw_flat_rows *rows)
+{
+	dw_vec_each(id, &rows->seen)
+		rows->v[*id] = (struct dw_flat_row){0};
+	rows->seen.n = 0;
+}
+
+/* What rows give for @function, of a root row with one of its threads. */
+static uint32_t row_function(const struct dw_flat *f, uint32_t function, uint32_t *thread)
+{
+	*thread = 0;
+	if (function < dw_subjects_none(f->subjects))
+		return dw_subjects_row_function(f->subjects, function);
+	*thread = f->roots[function - dw_subjects_none(f->subjects)];
+	return (uint32_t)DWELL_FUNCTION_ROOT;
+}
+
+static void put_functions(struct dw_flat *f, uint32_t process)
+{
+	struct dw_totals *out = f->out;
+
+	dw_vec_each(id, &f->functions.seen) {
+		struct dw_flat_row *at = &f->functions.v[*id];
+		struct dw_function_total row = {.process = process, .amounts = at->amounts - 1};
+
+		row.function = row_function(f, *id, &row.thread);
+		at->place = (uint32_t)out->functions.n;
+		out->functions.v[out->functions.n++] = row;
 	}
-	return f->parts & DWELL_TOTALS_EDGES ? add_calls(f, caller, frame, &call) : 0;
 }
 
-/* Ask for the memory that visits will need, so that its latencies pass together. */
-static void fetch(const struct dw_flat *f, const struct visit *v, size_t n)
+static void put_modules(struct dw_flat *f, uint32_t process)
 {
-	const struct dw_subjects *s = f->subjects;
+	struct dw_totals *out = f->out;
 
-	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&s->first[v[i].frame]);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t slot = s->first[v[i].frame];
-
-		__builtin_prefetch(&s->function[slot]);
-		if (f->lines.n)
-			__builtin_prefetch(&s->line[slot]);
-		if (f->instructions.n)
-			__builtin_prefetch(&f->instructions.rows[s->instruction[v[i].frame]]);
-	}
-	for (size_t i = 0; i < n; i++)
-		for (uint32_t slot = s->first[v[i].frame]; slot < s->first[v[i].frame + 1];
-		     slot++) {
-			if (f->lines.n)
-				__builtin_prefetch(&f->lines.rows[s->line[slot]]);
-			if (f->functions.n)
-				__builtin_prefetch(&f->functions.rows[dense(s->function[slot])]);
-		}
-}
-
-/* The stack behind @at, depth first; 0 = it was the last. */
-static uint32_t next_stack(const struct dw_trie *t, uint32_t at)
-{
-	if (t->nodes[at].child)
-		return t->nodes[at].child;
-	while (at && !t->nodes[at].next)
-		at = dw_trie_parent(t, at);
-	return at ? t->nodes[at].next : 0;
-}
-
-static int walk(struct dw_flat *f, const struct dw_trie *t)
-{
-	uint32_t at = t->nodes[0].child, frames = f->subjects->frames_n;
-	struct visit ahead[AHEAD];
-	int rc;
-
-	f->clock = 0;
-	rc = count_unknown(f, t, 0, 0);
-	f->clock += t->nodes[0].self;
-	while (at && !rc) {
-		size_t n = 0;
-
-		for (; at && n < AHEAD; at = next_stack(t, at)) {
-			__builtin_prefetch(&t->nodes[t->nodes[at].next]);
-			__builtin_prefetch(&t->rows[t->nodes[at].next]);
-			ahead[n++] = (struct visit){
-				at, t->rows[at].frame < frames ? t->rows[at].frame : 0};
-		}
-		fetch(f, ahead, n);
-		for (size_t i = 0; i < n && !rc; i++) {
-			rc = enter(f, t, &ahead[i]);
-			f->clock += t->nodes[ahead[i].stack].self;
-		}
-	}
-	return rc;
-}
-
-/* Room for the rows of @t. 0 or -ENOMEM. */
-static int reserve(const struct dw_tally *t, struct dw_totals *ret)
-{
-	return dw_amounts_reserve(&ret->amounts, t->touched_n);
-}
-
-/* Put the amounts of the touched id number @i into a row of @ret, whose number goes to *@row. 0 or
- * -ENOMEM. */
-static int put_amounts(const struct dw_tally *t, uint32_t i, struct dw_totals *ret, uint32_t *row)
-{
-	uint32_t id = t->touched[i], at = *row = dw_amounts_push(&ret->amounts);
-
-	if (at == UINT32_MAX)
-		return -ENOMEM;
-	if (t->amounts) {
-		dw_amounts_add_own_allocs(&ret->amounts, at, &t->amounts[id].exclusive);
-		return dw_amounts_add_allocs(&ret->amounts, at, &t->amounts[id].inclusive);
-	}
-	*dw_amounts_common(&ret->amounts, at, DWELL_MEASURE_SAMPLES) = dw_tally_values(t, i);
-	if (t->blocked)
-		*dw_amounts_common(&ret->amounts, at, DWELL_MEASURE_BLOCKED) = t->blocked[id].ns;
-	return 0;
-}
-
-static int emit_functions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
-{
-	const struct dw_tally *t = &f->functions;
-	int rc = reserve(t, ret) || dw_vec_reserve(&ret->functions, t->touched_n) ? -ENOMEM : 0;
-
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
-		struct dw_function_total *row;
-		uint32_t id = t->touched[i];
-
-		t->rows[id].place = (uint32_t)ret->functions.n;
-		row = &ret->functions.v[ret->functions.n++];
-		*row = (struct dw_function_total){
-			.process = process, .function = id ? id : (uint32_t)DWELL_FUNCTION_UNKNOWN};
-		rc = put_amounts(t, i, ret, &row->amounts);
-	}
-	return rc;
-}
-
-static int emit_modules(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
-{
-	const struct dw_tally *t = &f->modules;
-	int rc = reserve(t, ret) || dw_vec_reserve(&ret->modules, t->touched_n) ? -ENOMEM : 0;
-
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
-		struct dw_module_total *row = &ret->modules.v[ret->modules.n++];
-
-		*row = (struct dw_module_total){.process = process, .module = t->touched[i]};
-		rc = put_amounts(t, i, ret, &row->amounts);
-	}
-	return rc;
-}
-
-static int emit_lines(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
-{
-	const struct dw_tally *t = &f->lines;
-	int rc = reserve(t, ret) || dw_vec_reserve(&ret->lines, t->touched_n) ? -ENOMEM : 0;
-
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
-		struct dw_line_total *row = &ret->lines.v[ret->lines.n];
-
-		*row = f->subjects->lines.v[t->touched[i]];
-		row->process = process;
-		rc = put_amounts(t, i, ret, &row->amounts);
-		if (f->functions.n)
-			row->function_row = f->functions.rows[dense(row->function)].place;
-		t->rows[t->touched[i]].place = (uint32_t)ret->lines.n++;
-	}
-	return rc;
-}
-
-static int emit_instructions(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
-{
-	const struct dw_tally *t = &f->instructions;
-	const struct dw_subjects *s = f->subjects;
-	int rc = reserve(t, ret) || dw_vec_reserve(&ret->instructions, t->touched_n) ? -ENOMEM : 0;
-
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
-		struct dw_instruction_total *row = &ret->instructions.v[ret->instructions.n++];
-		uint32_t frame = t->touched[i], line = f->lines.n ? s->line[s->first[frame]] : 0;
-
-		*row = (struct dw_instruction_total){
+	dw_vec_each(id, &f->modules.seen)
+		out->modules.v[out->modules.n++] = (struct dw_module_total){
 			.process = process,
-			.frame = frame,
-			.line_row = f->lines.n ? f->lines.rows[line].place : 0,
-		};
-		rc = put_amounts(t, i, ret, &row->amounts);
-	}
-	return rc;
+			.module = *id == f->subjects->modules_n ? (uint32_t)DWELL_MODULE_ROOT : *id,
+			.amounts = f->modules.v[*id].amounts - 1};
 }
 
-static int emit_edges(struct dw_flat *f, uint32_t process, struct dw_totals *ret)
+/* Where the total of @id stands. */
+static uint32_t place_of(const struct dw_flat_rows *rows, uint32_t id, uint32_t none)
 {
-	const struct dw_tally *t = &f->edges;
-	int rc = reserve(t, ret) || dw_vec_reserve(&ret->edges, t->touched_n) ? -ENOMEM : 0;
-
-	for (uint32_t i = 0; i < t->touched_n && !rc; i++) {
-		struct dw_edge_key key = f->keys.v[t->touched[i]];
-		struct dw_edge_total *row = &ret->edges.v[ret->edges.n++];
-
-		*row = (struct dw_edge_total){
-			.process = process, .caller = key.caller, .callee = key.callee};
-		rc = put_amounts(t, i, ret, &row->amounts);
-	}
-	return rc;
+	return rows->ids_n && rows->v[id].amounts ? rows->v[id].place : none;
 }
 
-int dw_flat_count(struct dw_flat *f, const struct dw_trie *t, uint32_t process,
-		  struct dw_totals *ret)
+static void put_lines(struct dw_flat *f, uint32_t process)
 {
-	int rc = walk(f, t);
+	struct dw_totals *out = f->out;
 
-	if (rc || emit_functions(f, process, ret) || emit_modules(f, process, ret) ||
-	    emit_lines(f, process, ret) || emit_instructions(f, process, ret) ||
-	    emit_edges(f, process, ret))
+	dw_vec_each(id, &f->lines.seen) {
+		struct dw_line_total row = f->subjects->lines.v[*id];
+		bool unknown = row.function == (uint32_t)DWELL_FUNCTION_UNKNOWN;
+
+		row.process = process;
+		row.function_row = place_of(&f->functions, unknown ? 0 : row.function, UINT32_MAX);
+		row.is_site = f->line_flags && !(f->line_flags[*id] & DWELL_LINE_MEASURED);
+		row.amounts = f->lines.v[*id].amounts - 1;
+		f->lines.v[*id].place = (uint32_t)out->lines.n;
+		out->lines.v[out->lines.n++] = row;
+		if (f->line_flags)
+			f->line_flags[*id] = 0;
+	}
+}
+
+static void put_instructions(struct dw_flat *f, uint32_t process)
+{
+	const struct dw_subjects *s = f->subjects;
+	struct dw_totals *out = f->out;
+
+	dw_vec_each(frame, &f->instructions.seen) {
+		uint32_t line = s->line ? s->line[s->first[*frame]] : 0;
+
+		out->instructions.v[out->instructions.n++] = (struct dw_instruction_total){
+			.process = process,
+			.frame = *frame,
+			.line_row = place_of(&f->lines, line, 0),
+			.amounts = f->instructions.v[*frame].amounts - 1};
+	}
+}
+
+static void put_edges(struct dw_flat *f, uint32_t process)
+{
+	struct dw_totals *out = f->out;
+	uint32_t thread;
+
+	dw_vec_each(id, &f->edges.seen) {
+		struct dw_flat_edge key = f->keys.v[*id];
+
+		out->edges.v[out->edges.n++] = (struct dw_edge_total){
+			.process = process,
+			.caller = key.caller == dw_subjects_none(f->subjects)
+					  ? 0
+					  : row_function(f, key.caller, &thread),
+			.callee = row_function(f, key.callee, &thread),
+			.amounts = f->edges.v[*id].amounts - 1};
+	}
+}
+
+int dw_flat_put(struct dw_flat *f, uint32_t process)
+{
+	struct dw_totals *out = f->out;
+
+	if (dw_vec_reserve(&out->functions, f->functions.seen.n) ||
+	    dw_vec_reserve(&out->modules, f->modules.seen.n) ||
+	    dw_vec_reserve(&out->lines, f->lines.seen.n) ||
+	    dw_vec_reserve(&out->instructions, f->instructions.seen.n) ||
+	    dw_vec_reserve(&out->edges, f->edges.seen.n))
 		return -ENOMEM;
-	dw_tally_clear(&f->functions);
-	dw_tally_clear(&f->modules);
-	dw_tally_clear(&f->lines);
-	dw_tally_clear(&f->instructions);
-	dw_tally_clear(&f->edges);
+	put_functions(f, process);
+	put_modules(f, process);
+	put_lines(f, process);
+	put_instructions(f, process);
+	put_edges(f, process);
+	clear(&f->functions);
+	clear(&f->modules);
+	clear(&f->lines);
+	clear(&f->instructions);
+	clear(&f->edges);
 	return 0;
+}
+
+static void release(struct dw_flat_rows *rows)
+{
+	free(rows->v);
+	dw_vec_release(&rows->seen);
 }
 
 void dw_flat_release(struct dw_flat *f)
 {
-	dw_tally_release(&f->functions);
-	dw_tally_release(&f->modules);
-	dw_tally_release(&f->lines);
-	dw_tally_release(&f->instructions);
-	dw_tally_release(&f->edges);
+	release(&f->functions);
+	release(&f->modules);
+	release(&f->lines);
+	release(&f->instructions);
+	release(&f->edges);
 	dw_map_release(&f->edge_ids);
 	dw_vec_release(&f->keys);
+	dw_vec_release(&f->path);
+	free(f->line_flags);
+	*f = (struct dw_flat){0};
 }

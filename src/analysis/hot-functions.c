@@ -75,7 +75,7 @@ static int add(const struct dw_totals *t, const struct dw_function_total *f, uin
 {
 	if (f->extremes)
 		dw_call_ranges_widen(&ret->rows.v[at].extremes, &t->extremes.v[f->extremes - 1]);
-	return dw_amounts_add(&ret->amounts, at, &t->amounts, f->amounts, DWELL_BOTH);
+	return dw_amounts_add_row(&ret->amounts, at, &t->amounts, f->amounts, DWELL_BOTH);
 }
 
 /* All about the groups, which are few. */

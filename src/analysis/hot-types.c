@@ -50,8 +50,8 @@ static int group_types(const struct dw_profile *p, const struct dw_totals *t,
 			break;
 		to = &ret->rows.v[at - 1];
 		to->processes++;
-		rc = dw_amounts_add(&ret->amounts, to->amounts, &t->amounts, row->amounts,
-				    DWELL_BOTH);
+		rc = dw_amounts_add_row(&ret->amounts, to->amounts, &t->amounts, row->amounts,
+					DWELL_BOTH);
 	}
 	dw_map_release(&by_name);
 	return rc;

@@ -34,6 +34,15 @@ bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter,
 	return f && f->module < filter->modules_n && filter->modules[f->module];
 }
 
+uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
+			 const uint32_t *process, const struct dw_wait *w)
+{
+	if (w->thread > dw_threads_count(&p->threads) || process[w->thread] == UINT32_MAX ||
+	    (filter->modules && !dw_select_stack(p, filter, w->stack)))
+		return 0;
+	return dw_wait_within(w, filter->from_ns, filter->to_ns);
+}
+
 int dw_slices_init(struct dw_slices *s, const struct dw_calls *calls,
 		   const struct dw_filter *filter)
 {

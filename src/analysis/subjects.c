@@ -61,7 +61,7 @@ static int fill_slot(struct dw_subjects *s, uint32_t slot, const struct dw_locat
 				     .line_end = l->line_end,
 				     .column_end = l->column_end};
 
-	s->function[slot] = function;
+	s->function[slot] = function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
 	return s->line ? intern_line(s, &line, &s->line[slot]) : 0;
 }
 
@@ -75,9 +75,9 @@ static int fill_frame(struct dw_subjects *s, const struct dw_profile *p, uint32_
 	s->instruction[frame] = frame ? dw_frames_instruction(&p->frames, frame).frame : 0;
 	s->module[frame] = f && f->module < s->modules_n ? f->module : 0;
 	if (f && f->kind != DWELL_FRAME_CODE)
-		s->function[first] = (uint32_t)DWELL_FUNCTION_CUT;
+		s->function[first] = dw_subjects_cut(s);
 	else if (!frame || !n)
-		s->function[first] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
+		s->function[first] = 0;
 	else
 		for (uint32_t i = 0; i < slots && !rc; i++)
 			rc = fill_slot(s, first + i, &l[i]);

@@ -16,7 +16,7 @@
 struct dw_subjects {
 	uint32_t frames_n;  /* frame ids are below this */
 	uint32_t *first;    /* slots of a frame: first[frame] .. first[frame + 1]; at least one */
-	uint32_t *function; /* by slot: function id, DWELL_FUNCTION_UNKNOWN or DWELL_FUNCTION_CUT */
+	uint32_t *function; /* by slot: function id, 0 = unknown, or dw_subjects_cut() */
 	uint32_t *line;	    /* by slot: index into lines; NULL unless asked for */
 	uint32_t *module;   /* by frame: module id, 0 = in no known module */
 	uint32_t *instruction; /* by frame: the frame that stands for its instruction */
@@ -28,6 +28,26 @@ struct dw_subjects {
 
 /* Build from @p, statements only if @with_lines. 0 or -ENOMEM, to be released in either case. */
 int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool with_lines);
+
+/* What functions_n stands for: frames that could not be read. */
+static inline uint32_t dw_subjects_cut(const struct dw_subjects *s)
+{
+	return s->functions_n;
+}
+
+/* The first id behind that: of callers none, of callees a thread outside its functions. */
+static inline uint32_t dw_subjects_none(const struct dw_subjects *s)
+{
+	return s->functions_n + 1;
+}
+
+/* What rows give for @function, which is below dw_subjects_none(). */
+static inline uint32_t dw_subjects_row_function(const struct dw_subjects *s, uint32_t function)
+{
+	if (function == dw_subjects_cut(s))
+		return (uint32_t)DWELL_FUNCTION_CUT;
+	return function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN;
+}
 
 /* Free everything. */
 void dw_subjects_release(struct dw_subjects *s);

@@ -1,248 +1,432 @@
 /*
- * Totals of the samples that pass a filter; see totals.h. Those of calls are made in call-totals.c,
- * those of allocations in alloc-totals.c.
+ * Totals of the samples, waits and objects that pass a filter; see totals.h. Those of calls are
+ * made in call-totals.c.
  *
- * Samples are first sorted into processes (one counting sort of their stacks), then each process's
- * stacks become a weighted tree that the walks of flat.c and tree.c run over. Time is that of
- * reading the samples once plus that of the distinct stacks; memory is 14 bytes a stack beside the
- * result.
+ * Points are first sorted into processes; those of one process are added up by stack, in a calling
+ * context tree that the walks of flat.c and tree.c run over. Types, threads and processes are plain
+ * sums.
  */
 #include "analysis/totals.h"
 
-#include "analysis/alloc-totals.h"
+#include "analysis/alloc-paths.h"
 #include "analysis/call-totals.h"
 #include "analysis/flat.h"
+#include "analysis/points.h"
 #include "analysis/selection.h"
 #include "analysis/tree.h"
-#include "analysis/waits.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The samples that pass: stacks in the order of processes. */
-struct selection {
-	uint32_t *process; /* by thread id: process id; UINT32_MAX = filtered out */
-	uint32_t *samples; /* by thread id: samples that pass */
-	uint32_t *stacks;
-	size_t *end; /* by process id: where its stacks end, once they are in */
-	struct dw_chosen_waits waits;
-	bool has_waits;
-	uint32_t threads_n;
-	uint32_t processes_n;
+enum {
+	/* Parts that come from stacks. */
+	WALKED = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_MODULES | DWELL_TOTALS_EDGES |
+		 DWELL_TOTALS_LINES | DWELL_TOTALS_INSTRUCTIONS,
+	AHEAD = 16, /* so many steps before it is needed, memory is asked for */
 };
 
-static void selection_release(struct selection *s)
+/* Sums of all points: rows of all, then of processes, threads and types. */
+struct sums {
+	struct dw_amounts rows;
+	uint32_t processes, threads, types; /* the first row of each */
+	uint32_t n;
+	bool *has;	   /* by row: it has anything */
+	uint32_t *samples; /* by thread */
+};
+
+static int sums_init(struct sums *s, const struct dw_points *t)
 {
-	free(s->process);
+	dw_amounts_init(&s->rows, dw_profile_measures(t->profile));
+	s->processes = 1;
+	s->threads = s->processes + t->processes_n;
+	s->types = s->threads + t->threads_n;
+	s->n = s->types + (uint32_t)t->profile->allocations.types.n + 1;
+	s->has = calloc(s->n, sizeof *s->has);
+	s->samples = calloc(t->threads_n, sizeof *s->samples);
+	for (uint32_t i = 0; s->has && i < s->n; i++)
+		if (dw_amounts_push(&s->rows) == UINT32_MAX)
+			return -ENOMEM;
+	return s->has && s->samples ? 0 : -ENOMEM;
+}
+
+static void sums_release(struct sums *s)
+{
+	dw_amounts_release(&s->rows);
+	free(s->has);
 	free(s->samples);
-	free(s->stacks);
-	free(s->end);
-	dw_chosen_waits_release(&s->waits);
 }
 
-/* The thread of sample @i if it passes, else UINT32_MAX. */
-static inline uint32_t passing_thread(const struct selection *s, const struct dw_profile *p,
-				      const struct dw_filter *filter, size_t i)
+static int add_to(struct sums *s, uint32_t row, const struct dw_amount *amount)
 {
-	uint32_t thread = p->samples.thread[i];
-	uint64_t last_ns = filter->to_ns - 1; /* without an end: the largest */
+	for (unsigned k = 1; k <= s->rows.common_n && !s->has[row]; k++)
+		s->has[row] = amount->v[k] || amount->is_rare;
+	return dw_amounts_add(&s->rows, row, amount, DWELL_BOTH);
+}
 
-	if (thread >= s->threads_n)
-		thread = 0;
-	if (s->process[thread] == UINT32_MAX || p->samples.time_ns[i] < filter->from_ns ||
-	    p->samples.time_ns[i] > last_ns ||
-	    (filter->modules && !dw_select_stack(p, filter, p->samples.stack[i])))
+/* Add point @i to its thread, and to its type. */
+static int add_point(struct sums *s, const struct dw_points *t, size_t i)
+{
+	struct dw_point point = dw_points_get(t, i);
+	struct dw_amount amount;
+	int rc;
+
+	dw_points_amount(t, i, &s->rows, &amount);
+	rc = add_to(s, s->threads + point.thread, &amount);
+	if (point.type && s->types + point.type < s->n)
+		rc |= add_to(s, s->types + point.type, &amount);
+	return rc;
+}
+
+/* Add all points: samples, of which there are very many, are counted first. */
+static int add_points(struct sums *s, const struct dw_points *t)
+{
+	const uint32_t *thread = t->profile->samples.thread;
+	struct dw_amount amount;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->end[t->processes_n - 1] && !rc; i++)
+		if (dw_points_is_sample(t, i))
+			s->samples[dw_points_thread(t, thread[t->rows[i]])]++;
+		else
+			rc = add_point(s, t, i);
+	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
+		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, s->samples[id], &amount);
+		rc = add_to(s, s->threads + id, &amount);
+	}
+	return rc;
+}
+
+/* Add what each thread has to its process, and to all. */
+static int add_threads(struct sums *s, const struct dw_points *t)
+{
+	int rc = 0;
+
+	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
+		uint32_t from = s->threads + id, process = s->processes + t->process[id];
+
+		if (!s->has[from])
+			continue;
+		s->has[process] = true;
+		rc = dw_amounts_add_row(&s->rows, process, &s->rows, from, DWELL_BOTH) |
+		     dw_amounts_add_row(&s->rows, 0, &s->rows, from, DWELL_BOTH);
+	}
+	return rc;
+}
+
+/* Append what @row has to the amounts of @ret. Its number there, UINT32_MAX = no memory. */
+static uint32_t put(const struct sums *s, uint32_t row, struct dw_totals *ret)
+{
+	uint32_t to = dw_amounts_push(&ret->amounts);
+
+	if (to != UINT32_MAX && dw_amounts_add_row(&ret->amounts, to, &s->rows, row, DWELL_BOTH))
 		return UINT32_MAX;
-	return thread;
+	return to;
 }
 
-/* Count the samples of each thread, then put the stacks of each process together. */
-static int sort_samples(struct selection *s, const struct dw_profile *p,
-			const struct dw_filter *filter)
+/* All processes and threads, with or without points. Number 0 (unknown) only with some. */
+static int put_tasks(const struct sums *s, const struct dw_points *t, struct dw_totals *ret)
 {
-	size_t total = 0;
-
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint32_t thread = passing_thread(s, p, filter, i);
-
-		if (thread != UINT32_MAX)
-			s->samples[thread]++;
-	}
-	for (uint32_t id = 0; id < s->threads_n; id++)
-		if (s->samples[id])
-			s->end[s->process[id]] += s->samples[id];
-	for (uint32_t id = 0; id < s->processes_n; id++) {
-		size_t n = s->end[id];
-
-		s->end[id] = total;
-		total += n;
-	}
-	s->stacks = malloc((total ? total : 1) * sizeof *s->stacks);
-	if (!s->stacks)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint32_t thread = passing_thread(s, p, filter, i);
-
-		if (thread != UINT32_MAX)
-			s->stacks[s->end[s->process[thread]]++] = p->samples.stack[i];
-	}
-	return 0;
-}
-
-static int select_samples(struct selection *s, const struct dw_profile *p,
-			  const struct dw_filter *filter)
-{
-	if (p->samples.n + p->waits.rows.n > UINT32_MAX)
-		return DWELL_ERR_LIMIT;
-	s->threads_n = dw_threads_count(&p->threads) + 1;
-	s->processes_n = dw_processes_count(&p->processes) + 1;
-	s->process = calloc(s->threads_n, sizeof *s->process);
-	s->samples = calloc(s->threads_n, sizeof *s->samples);
-	s->end = calloc(s->processes_n, sizeof *s->end);
-	if (!s->process || !s->samples || !s->end)
-		return -ENOMEM;
-	dw_select_threads(p, filter, s->process);
-	s->has_waits = dw_profile_has_waits(p);
-	if (s->has_waits && dw_waits_choose(&s->waits, p, filter, s->process))
-		return -ENOMEM;
-	return sort_samples(s, p, filter);
-}
-
-/* A row of @samples and of @ns of waits, all its own, appended to the amounts of @ret. Its number,
- * UINT32_MAX = no memory. */
-static uint32_t put_amounts(struct dw_totals *ret, uint64_t samples, uint64_t ns)
-{
-	struct dw_amounts *a = &ret->amounts;
-	uint32_t row = dw_amounts_push(a);
-
-	if (row == UINT32_MAX)
-		return row;
-	*dw_amounts_common(a, row, DWELL_MEASURE_SAMPLES) = (struct dw_values){samples, samples};
-	if (dw_amounts_has(a, DWELL_MEASURE_BLOCKED))
-		*dw_amounts_common(a, row, DWELL_MEASURE_BLOCKED) = (struct dw_values){ns, ns};
-	return row;
-}
-
-/* All processes and threads, with or without samples. Number 0 (unknown) only with some. */
-static int count_tasks(const struct selection *s, struct dw_totals *ret)
-{
-	size_t begin = 0;
-	uint64_t ns = 0;
-
-	for (uint32_t id = 0; id < s->processes_n; begin = s->end[id++]) {
+	for (uint32_t id = 0; id < t->processes_n; id++) {
 		struct dw_process_total row = {.process = id};
 
-		ns = s->has_waits ? s->waits.by_process[id] : 0;
-		if (!id && s->end[id] == begin && !ns)
+		if (!id && !s->has[s->processes])
 			continue;
-		row.amounts = put_amounts(ret, s->end[id] - begin, ns);
+		row.amounts = put(s, s->processes + id, ret);
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->processes, row))
 			return -ENOMEM;
 	}
-	for (uint32_t id = 0; id < s->threads_n; id++) {
+	for (uint32_t id = 0; id < t->threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
-		ns = s->has_waits ? s->waits.by_thread[id] : 0;
-		if (!id && !s->samples[id] && !ns)
+		if (!id && !s->has[s->threads])
 			continue;
-		row.amounts = put_amounts(ret, s->samples[id], ns);
+		row.amounts = put(s, s->threads + id, ret);
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->threads, row))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Samples whose outermost frame says that the rest could not be read. */
-static uint64_t count_cut(const struct dw_trie *t, const struct dw_profile *p)
+static int put_types(const struct sums *s, const struct dw_points *t, struct dw_totals *ret)
 {
+	const __auto_type types = &t->profile->allocations.types;
+
+	for (uint32_t id = 1; id <= types->n; id++) {
+		struct dw_type_total row = {.type = id, .process = types->v[id - 1].process};
+
+		if (!s->has[s->types + id])
+			continue;
+		row.amounts = put(s, s->types + id, ret);
+		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->types, row))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int sum_up(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
+{
+	struct sums s = {0};
+	int rc = sums_init(&s, t);
+
+	if (!rc)
+		rc = add_points(&s, t);
+	if (!rc)
+		rc = add_threads(&s, t);
+	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
+		ret->processes_seen += t->end[id] > (id ? t->end[id - 1] : 0);
+	if (!rc && parts & DWELL_TOTALS_TASKS)
+		rc = put_tasks(&s, t, ret);
+	if (!rc && parts & DWELL_TOTALS_TYPES)
+		rc = put_types(&s, t, ret);
+	if (!rc && put(&s, 0, ret) == UINT32_MAX)
+		rc = -ENOMEM;
+	if (!rc)
+		dw_amounts_pop(&ret->amounts, ret->all);
+	sums_release(&s);
+	return rc;
+}
+
+/* What the walks over the stacks of all processes share. */
+struct walks {
+	const struct dw_points *points;
+	struct dw_subjects subjects;
+	struct dw_cct cct;
+	struct dw_flat flat;
+	struct dw_tree *tree; /* NULL: not asked for */
+	struct dw_totals *out;
+};
+
+/* Where the stacks of a process stand among the points, and parts of stacks that are no leaves. */
+struct range {
+	size_t begin, end, parts_begin, parts_end;
+};
+
+/* The tree's paths are all stacks. A parent that breaks the order of ids is none. */
+static int cct_init(struct dw_cct *t, const struct dw_stacks *stacks, const struct dw_amounts *like)
+{
+	uint32_t n = dw_stacks_count(stacks) + 1;
+
+	if (dw_cct_init(t, n, like))
+		return -ENOMEM;
+	t->parent[0] = DWELL_CCT_NONE;
+	for (uint32_t id = 1; id < n; id++) {
+		uint32_t parent = stacks->rows.v[id].parent;
+
+		t->parent[id] = parent < id ? parent : 0;
+	}
+	return 0;
+}
+
+static int walks_init(struct walks *w, const struct dw_points *t, unsigned parts,
+		      struct dw_totals *ret)
+{
+	const struct dw_profile *p = t->profile;
+	const struct dw_focus *focus = &t->filter->focus;
+
+	w->points = t;
+	w->out = ret;
+	if (dw_subjects_init(&w->subjects, p, parts & DWELL_TOTALS_LINES) ||
+	    cct_init(&w->cct, &p->stacks, &ret->amounts) ||
+	    dw_flat_init(&w->flat, &w->subjects, parts, focus->function))
+		return -ENOMEM;
+	dw_flat_begin(&w->flat, &w->cct, ret);
+	if (!(parts & DWELL_TOTALS_NODES))
+		return 0;
+	return dw_tree_new(&w->cct, &w->subjects, focus, NULL, 0, &w->tree);
+}
+
+static void walks_release(struct walks *w)
+{
+	dw_tree_free(w->tree);
+	dw_flat_release(&w->flat);
+	dw_cct_release(&w->cct);
+	dw_subjects_release(&w->subjects);
+}
+
+/* Count point @i, a part of a stack, in the flat totals. */
+static int add_part(struct walks *w, size_t i, unsigned part)
+{
+	const struct dw_stacks *stacks = &w->points->profile->stacks;
+	const struct dw_stack *s = dw_stacks_get(stacks, dw_points_get(w->points, i).stack);
+	const struct dw_stack *up = dw_stacks_get(stacks, s->parent);
+	uint32_t frames_n = w->subjects.frames_n, above = UINT32_MAX;
+	struct dw_amount amount;
+
+	if (up && up->parent)
+		above = up->frame < frames_n ? up->frame : 0;
+	dw_points_amount(w->points, i, &w->out->amounts, &amount);
+	return dw_flat_add_part(&w->flat, s->frame < frames_n ? s->frame : 0, above, part, &amount);
+}
+
+/* Count the parts of stacks in @r. How many are leaves to *@ret. */
+static int add_parts(struct walks *w, const struct range *r, size_t *ret)
+{
+	size_t leaves_n = r->end - r->begin, parts_n = r->parts_end - r->parts_begin;
+	int rc = 0;
+
+	*ret = 0;
+	if (!w->points->has_parts)
+		return 0;
+	for (size_t k = 0; k < leaves_n + parts_n && !rc; k++) {
+		size_t i = k < leaves_n ? r->begin + k : r->parts_begin + k - leaves_n;
+		unsigned part = dw_points_part(w->points, i);
+
+		*ret += part && k < leaves_n;
+		rc = part ? add_part(w, i, part) : 0;
+	}
+	return rc;
+}
+
+static uint32_t stack_of(const struct walks *w, size_t i)
+{
+	uint32_t stack = dw_points_get(w->points, i).stack;
+
+	return stack < w->cct.ids_n ? stack : 0;
+}
+
+/* Mark the stacks of the samples from @i on, up to @end. Gives the first point that is none. */
+static size_t mark_samples(struct walks *w, size_t i, size_t end)
+{
+	const uint32_t *stacks = w->points->profile->samples.stack, *rows = w->points->rows;
+	uint32_t n = w->cct.ids_n;
+
+	for (; i < end && dw_points_is_sample(w->points, i); i++)
+		dw_cct_count(&w->cct, stacks[rows[i]] < n ? stacks[rows[i]] : 0);
+	return i;
+}
+
+static uint32_t frame_of(const struct walks *w, uint32_t stack)
+{
+	const struct dw_stack *s = dw_stacks_get(&w->points->profile->stacks, stack);
+
+	return s && s->frame < w->subjects.frames_n ? s->frame : 0;
+}
+
+/* What positions are about. Their stacks lie anywhere, so they are asked for in time. */
+static void set_frames(struct walks *w)
+{
+	const struct dw_stack *stacks = w->points->profile->stacks.rows.v;
+	struct dw_cct *t = &w->cct;
+
+	for (uint32_t p = 0; p < t->n; p++) {
+		if (p + AHEAD < t->n && stacks)
+			__builtin_prefetch(&stacks[t->id[p + AHEAD]]);
+		t->subject[p] = frame_of(w, t->id[p]);
+	}
+}
+
+/* Make the tree of the stacks in @r, with leaves of parts if they are wanted. */
+static int make_tree(struct walks *w, const struct range *r, bool with_leaves)
+{
+	struct dw_amount amount;
+	size_t i;
+	int rc;
+
+	dw_cct_clear(&w->cct);
+	i = mark_samples(w, r->begin, r->end);
+	for (size_t k = i; k < r->end; k++)
+		if (with_leaves || !dw_points_part(w->points, k))
+			dw_cct_mark(&w->cct, stack_of(w, k));
+	rc = dw_cct_order(&w->cct);
+	if (!rc)
+		set_frames(w);
+	for (; i < r->end && !rc; i++) {
+		if (i + AHEAD < r->end)
+			dw_cct_expect(&w->cct, stack_of(w, i + AHEAD));
+		if (!with_leaves && dw_points_part(w->points, i))
+			continue;
+		dw_points_amount(w->points, i, &w->out->amounts, &amount);
+		rc = dw_cct_add(&w->cct, stack_of(w, i), &amount);
+	}
+	return rc ? rc : dw_cct_sum(&w->cct);
+}
+
+/* Samples, or objects, whose outermost frame says that the rest could not be read. */
+static uint64_t count_cut(const struct walks *w)
+{
+	const struct dw_cct *t = &w->cct;
+	bool samples = w->out->main == DWELL_MEASURE_SAMPLES;
+	unsigned k = w->out->amounts.place[samples ? DWELL_MEASURE_SAMPLES : DWELL_MEASURE_OBJECTS];
 	uint64_t n = 0;
 
-	for (uint32_t c = t->nodes[0].child; c; c = t->nodes[c].next) {
-		const struct dw_frame *f = dw_frames_get(&p->frames, t->rows[c].frame);
+	for (uint32_t c = 1; c < t->n; c = t->end[c]) {
+		const struct dw_frame *f =
+			dw_frames_get(&w->points->profile->frames, t->subject[c]);
 
-		if (f && f->kind == DWELL_FRAME_CUT)
-			n += t->nodes[c].inclusive -
-			     (t->blocked ? t->blocked[c].waits.inclusive : 0);
+		if (f && (samples ? f->kind == DWELL_FRAME_CUT : f->kind != DWELL_FRAME_CODE))
+			n += t->common[t->end[c] * (size_t)t->common_n + k - 1] -
+			     t->common[c * (size_t)t->common_n + k - 1];
 	}
 	return n;
 }
 
-/* What the computation of all processes shares. */
-struct machinery {
-	struct dw_subjects subjects;
-	struct dw_trie trie;
-	struct dw_flat flat;
-	struct dw_tree *tree; /* NULL: not asked for */
-};
-
-static int machinery_init(struct machinery *m, const struct dw_profile *p,
-			  const struct dw_focus *focus, unsigned parts, bool has_waits)
+static int walk_process(struct walks *w, uint32_t process, const struct range *r, unsigned parts)
 {
-	enum dw_flat_more more = has_waits ? DWELL_FLAT_WAITS : DWELL_FLAT_SAMPLES;
+	size_t leaves;
+	int rc = add_parts(w, r, &leaves);
 
-	if (dw_subjects_init(&m->subjects, p, parts & DWELL_TOTALS_LINES) ||
-	    dw_trie_init(&m->trie, &p->stacks) || (has_waits && dw_trie_wait(&m->trie)) ||
-	    dw_flat_init(&m->flat, &m->subjects, parts, more))
-		return -ENOMEM;
-	m->flat.only = focus->function;
-	return parts & DWELL_TOTALS_NODES ? dw_tree_new(&m->trie, &m->subjects, focus, &m->tree)
-					  : 0;
+	if (!rc)
+		rc = make_tree(w, r, false);
+	if (!rc && parts & WALKED)
+		rc = dw_flat_walk_stacks(&w->flat);
+	if (!rc)
+		rc = dw_flat_put(&w->flat, process);
+	if (!rc && leaves)
+		rc = make_tree(w, r, true);
+	if (!rc)
+		w->out->stacks_cut += count_cut(w);
+	return !rc && w->tree ? dw_tree_build(w->tree, 0, process, w->out) : rc;
 }
 
-static void machinery_release(struct machinery *m)
+/* The flat totals and the call tree of each process. */
+static int walk_stacks(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
-	dw_tree_free(m->tree);
-	dw_flat_release(&m->flat);
-	dw_trie_release(&m->trie);
-	dw_subjects_release(&m->subjects);
-}
+	struct walks w = {0};
+	int rc = walks_init(&w, t, parts, ret);
+	struct range r = {.parts_end = t->end[t->processes_n - 1]};
 
-/* All parts of the process whose stacks are in the trie. */
-static int count_process(struct machinery *m, uint32_t process, struct dw_totals *ret)
-{
-	int rc = 0;
-
-	if (m->flat.parts & ~(unsigned)(DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS))
-		rc = dw_flat_count(&m->flat, &m->trie, process, ret);
-	if (!rc && m->tree)
-		rc = dw_tree_build(m->tree, process, ret);
-	return rc;
-}
-
-static int count_all(const struct dw_profile *p, const struct dw_filter *filter, unsigned parts,
-		     const struct selection *s, struct dw_totals *ret)
-{
-	struct machinery m = {0};
-	int rc = machinery_init(&m, p, &filter->focus, parts, s->has_waits);
-	size_t i = 0, w = 0;
-
-	ret->all[DWELL_MEASURE_SAMPLES] = s->end[s->processes_n - 1];
-	ret->all[DWELL_MEASURE_BLOCKED] = s->waits.ns;
-	for (uint32_t id = 0; id < s->processes_n && !rc; id++) {
-		size_t waits_end = s->has_waits ? s->waits.end[id] : 0;
-
-		if (i == s->end[id] && w == waits_end)
-			continue;
-		if (ret->processes_seen++)
-			dw_trie_clear(&m.trie);
-		for (; i < s->end[id]; i++)
-			dw_trie_add(&m.trie, s->stacks[i]);
-		for (; w < waits_end; w++)
-			dw_trie_add_wait(&m.trie, s->waits.v[w].stack, s->waits.v[w].ns);
-		dw_trie_link(&m.trie);
-		ret->stacks_cut += count_cut(&m.trie, p);
-		rc = count_process(&m, id, ret);
+	for (uint32_t id = 0; id < t->processes_n && !rc; id++) {
+		r = (struct range){r.end, t->end[id], r.parts_end, t->end[t->processes_n + id]};
+		if (r.begin != r.end)
+			rc = walk_process(&w, id, &r, parts);
 	}
-	machinery_release(&m);
+	walks_release(&w);
 	return rc;
+}
+
+/* Collections are known one by one, so they are chosen by the very range that was asked for. */
+static int list_gcs(const struct dw_points *t, struct dw_totals *ret)
+{
+	const __auto_type gcs = &t->profile->allocations.gcs;
+	const struct dw_filter *f = t->filter;
+
+	for (uint32_t i = 0; i < gcs->n; i++) {
+		const struct dw_gc *gc = &gcs->v[i];
+
+		if (gc->start_ns >= f->from_ns && (!f->to_ns || gc->start_ns < f->to_ns) &&
+		    dw_select_id(f->processes, f->processes_n, gc->process) &&
+		    dw_vec_push(&ret->gcs, i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What only objects have. */
+static int add_objects(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
+{
+	int rc = parts & DWELL_TOTALS_GCS ? list_gcs(t, ret) : 0;
+
+	ret->from_ns = t->slices.from_ns;
+	ret->to_ns = t->slices.to_ns;
+	return !rc && parts & DWELL_TOTALS_PATHS ? dw_alloc_paths_build(t, ret) : rc;
 }
 
 int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter, unsigned parts,
 		      struct dw_totals *ret)
 {
 	static const struct dw_filter none;
-	struct selection s = {0};
+	struct dw_points points = {0};
 	int rc;
 
 	dw_totals_release(ret);
@@ -251,13 +435,14 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 		filter = &none;
 	if (dw_profile_has_calls(p))
 		return dw_call_totals_compute(p, filter, parts, ret);
-	if (dw_profile_method(p) == DWELL_METHOD_MEMORY)
-		return dw_alloc_totals_compute(p, filter, parts, ret);
-	rc = select_samples(&s, p, filter);
-	if (!rc && parts & DWELL_TOTALS_TASKS)
-		rc = count_tasks(&s, ret);
+	rc = dw_points_init(&points, p, filter);
 	if (!rc)
-		rc = count_all(p, filter, parts, &s, ret);
-	selection_release(&s);
+		rc = sum_up(&points, parts, ret);
+	if (!rc && dw_profile_method(p) == DWELL_METHOD_MEMORY)
+		rc = add_objects(&points, parts, ret);
+	/* Samples tell how many of their stacks are cut, whatever was asked for. */
+	if (!rc && (parts & (WALKED | DWELL_TOTALS_NODES) || ret->main == DWELL_MEASURE_SAMPLES))
+		rc = walk_stacks(&points, parts, ret);
+	dw_points_release(&points);
 	return rc;
 }

@@ -1,9 +1,9 @@
 /*
  * The call tree by functions; see tree.h.
  *
- * A node stands for a set of places: a place is a stack and one of its frame's functions (inlined
- * functions make several places of one stack). Sets are linked through the trie's own lists of
- * siblings, so a stack costs a few loads per function.
+ * A node stands for a set of places: a place is a path and one of its frame's functions (inlined
+ * functions make several places of one path). To expand a node, its places take one step inwards;
+ * they are linked lists through one array.
  */
 #include "analysis/tree.h"
 
@@ -13,122 +13,157 @@
 #include <stdlib.h>
 
 struct dw_tree {
-	struct dw_trie *trie;
+	const struct dw_cct *cct;
 	const struct dw_subjects *subjects;
 	struct dw_growth growth;
-	uint16_t *slot; /* by stack: the function at hand, as an offset from the innermost */
-	uint32_t root;	/* function, 0 = whole processes */
-	DW_VEC(uint32_t) roots; /* places of the function that is the tree's root */
+	uint32_t *next;	 /* by position: the next place of its node, 0 = none */
+	uint16_t *slot;	 /* likewise: the function at hand, as an offset from the innermost. NULL =
+			    paths are about functions, not frames */
+	uint32_t places; /* that there is room for */
+	uint32_t root;	 /* function, 0 = whole processes */
+	const uint32_t *threads; /* of root rows */
+	uint32_t threads_n;
 };
 
-int dw_tree_new(struct dw_trie *t, const struct dw_subjects *subjects, const struct dw_focus *focus,
+int dw_tree_new(const struct dw_cct *t, const struct dw_subjects *subjects,
+		const struct dw_focus *focus, const uint32_t *threads, uint32_t n,
 		struct dw_tree **ret)
 {
 	struct dw_tree *b = calloc(1, sizeof *b);
 
 	if (!b)
 		return -ENOMEM;
-	b->trie = t;
-	b->subjects = subjects;
-	b->root = focus->root;
-	b->slot = calloc(t->n, sizeof *b->slot);
-	if (!b->slot || dw_growth_init(&b->growth, focus, subjects->functions_n + 1)) {
+	*b = (struct dw_tree){.cct = t,
+			      .subjects = subjects,
+			      .root = focus->root,
+			      .threads = threads,
+			      .threads_n = n};
+	if (dw_growth_init(&b->growth, focus, dw_subjects_none(subjects) + n + 1)) {
 		dw_tree_free(b);
 		return -ENOMEM;
 	}
+	b->growth.has_threads = threads;
 	*ret = b;
 	return 0;
 }
 
-static uint32_t frame_of(const struct dw_tree *b, uint32_t stack)
+static int make_room(struct dw_tree *b)
 {
-	uint32_t frame = b->trie->rows[stack].frame;
-
-	return frame < b->subjects->frames_n ? frame : 0;
+	if (b->places >= b->cct->n)
+		return 0;
+	free(b->next);
+	free(b->slot);
+	b->places = b->cct->n;
+	b->next = calloc(b->places, sizeof *b->next);
+	b->slot = b->threads ? NULL : calloc(b->places, sizeof *b->slot);
+	return b->next && (b->slot || b->threads) ? 0 : -ENOMEM;
 }
 
-/* Where the group of @function is kept: the unknown function first, the cut last. */
-static uint32_t group_index(const struct dw_tree *b, uint32_t function)
+/* The first slot of the frame at @p. */
+static uint32_t first_slot(const struct dw_tree *b, uint32_t p)
 {
-	if (function == (uint32_t)DWELL_FUNCTION_UNKNOWN)
-		return 0;
-	return function == (uint32_t)DWELL_FUNCTION_CUT ? b->subjects->functions_n : function;
+	return b->subjects->first[b->cct->subject[p]];
 }
 
-/* What lies at or below @stack, of its own or all of it, is added to @node. 0 or -ENOMEM. */
-static int add_values(struct dw_tree *b, uint32_t node, uint32_t stack, bool own)
+/* How many further functions the frame at @p has, outside of the innermost one. */
+static uint32_t outer_n(const struct dw_tree *b, uint32_t p)
 {
-	struct dw_amounts *out = &b->growth.out->node_amounts;
-	const struct dw_trie_node *samples = &b->trie->nodes[stack];
-	const struct dw_blocked *blocked = b->trie->blocked ? &b->trie->blocked[stack] : NULL;
-	uint64_t n = own ? samples->self : samples->inclusive, ns;
-	const struct dw_alloc_total *allocs;
-	struct dw_values *to;
+	return b->slot ? b->subjects->first[b->cct->subject[p] + 1] - first_slot(b, p) - 1 : 0;
+}
 
-	if (b->trie->amounts) {
-		allocs = &b->trie->amounts[stack];
-		if (!own)
-			return dw_amounts_add_allocs(out, node, &allocs->inclusive);
-		dw_amounts_add_own_allocs(out, node, &allocs->exclusive);
-		return 0;
-	}
-	if (blocked) {
-		ns = own ? blocked->ns.exclusive : blocked->ns.inclusive;
-		n -= own ? blocked->waits.exclusive : blocked->waits.inclusive;
-		to = dw_amounts_common(out, node, DWELL_MEASURE_BLOCKED);
-		*(own ? &to->exclusive : &to->inclusive) += ns;
-	}
-	to = dw_amounts_common(out, node, DWELL_MEASURE_SAMPLES);
-	*(own ? &to->exclusive : &to->inclusive) += n;
-	return 0;
+/* The function at hand at @p. */
+static uint32_t function_at(const struct dw_tree *b, uint32_t p)
+{
+	return b->slot ? b->subjects->function[first_slot(b, p) + b->slot[p]] : b->cct->subject[p];
+}
+
+/* What nodes give for @function, of a root row with one of its threads. */
+static uint32_t row_function(const struct dw_tree *b, uint32_t function, uint32_t *thread)
+{
+	uint32_t none = dw_subjects_none(b->subjects);
+
+	*thread = 0;
+	if (function < none)
+		return dw_subjects_row_function(b->subjects, function);
+	if (function - none >= b->threads_n)
+		return (uint32_t)DWELL_FUNCTION_TRUNCATED;
+	*thread = b->threads[function - none];
+	return (uint32_t)DWELL_FUNCTION_ROOT;
 }
 
 /* The child of the node at hand for @function, as that of dw_growth_child(). */
 static struct dw_pending *find_child(struct dw_tree *b, uint32_t function)
 {
-	return dw_growth_child(&b->growth, group_index(b, function), function, 0);
+	uint32_t thread, name = row_function(b, function, &thread);
+
+	return dw_growth_child(&b->growth, function, name, thread);
 }
 
-/* Put the place (@stack, b->slot[@stack]) into its group. */
-static int add_place(struct dw_tree *b, uint32_t stack)
+/* Among siblings those whose paths have the smallest ids were called first. */
+static void note_first(struct dw_tree *b, uint32_t node, uint32_t id)
 {
-	uint32_t slot = b->subjects->first[frame_of(b, stack)] + b->slot[stack];
-	struct dw_pending *child = find_child(b, b->subjects->function[slot]);
+	uint32_t *first = b->threads ? &b->growth.out->node_firsts.v[node] : NULL;
 
-	if (!child || add_values(b, child->node, stack, false) ||
-	    (!b->slot[stack] && add_values(b, child->node, stack, true)))
+	if (first && id < *first)
+		*first = id;
+}
+
+/* What statements below @p have of their own is their function's, as what it has itself. */
+static int add_own(struct dw_tree *b, uint32_t p, uint32_t node)
+{
+	const struct dw_cct *t = b->cct;
+	struct dw_amounts *out = &b->growth.out->node_amounts;
+	int rc = dw_cct_add_own(t, p, out, node);
+
+	for (uint32_t c = p + 1; t->has_statements && c < t->end[p]; c = t->end[c])
+		if (t->subject[c] == DWELL_CCT_STATEMENT)
+			rc |= dw_cct_add_own(t, c, out, node);
+	return rc;
+}
+
+/* The place at @p is one of @node, a child of which @list is the first so far. */
+static int add_place(struct dw_tree *b, uint32_t p, uint32_t node, uint32_t *list)
+{
+	note_first(b, node, b->cct->id[p]);
+	b->next[p] = *list;
+	*list = p;
+	if (dw_cct_add_all(b->cct, p, &b->growth.out->node_amounts, node))
 		return -ENOMEM;
-	b->trie->nodes[stack].next = child->head;
-	child->head = stack;
-	return 0;
+	return b->slot && b->slot[p] ? 0 : add_own(b, p, node);
 }
 
-/* The callees of all places in frame @stack become places of their own. */
-static int add_callees(struct dw_tree *b, uint32_t stack)
+/* The place at @p belongs to the child of its function. */
+static int add_to_child(struct dw_tree *b, uint32_t p)
 {
-	const uint32_t *first = b->subjects->first;
-	uint32_t next;
+	struct dw_pending *child = find_child(b, function_at(b, p));
 
-	for (uint32_t c = b->trie->nodes[stack].child; c; c = next) {
-		uint32_t frame = frame_of(b, c);
+	return child ? add_place(b, p, child->node, &child->head) : -ENOMEM;
+}
 
-		next = b->trie->nodes[c].next;
-		b->slot[c] = (uint16_t)(first[frame + 1] - first[frame] - 1);
-		if (add_place(b, c))
-			return -ENOMEM;
+/* The callees of the path at @p become places of their own. */
+static int add_callees(struct dw_tree *b, uint32_t p)
+{
+	const struct dw_cct *t = b->cct;
+	int rc = 0;
+
+	for (uint32_t c = p + 1; c < t->end[p] && !rc; c = t->end[c]) {
+		if (t->subject[c] == DWELL_CCT_STATEMENT)
+			continue;
+		if (b->slot)
+			b->slot[c] = (uint16_t)outer_n(b, c);
+		rc = add_to_child(b, c);
 	}
-	return 0;
+	return rc;
 }
 
 /* Move one place of the node at hand one step further in: to the next inlined function, or to the
  * callees. */
-static int step(struct dw_tree *b, uint32_t stack)
+static int step(struct dw_tree *b, uint32_t p)
 {
-	if (b->slot[stack]) {
-		b->slot[stack]--;
-		return add_place(b, stack);
-	}
-	return add_callees(b, stack);
+	if (!b->slot || !b->slot[p])
+		return add_callees(b, p);
+	b->slot[p]--;
+	return add_to_child(b, p);
 }
 
 static int expand_all(struct dw_tree *b)
@@ -138,9 +173,9 @@ static int expand_all(struct dw_tree *b)
 
 	while (!rc && dw_growth_next(&b->growth, &p)) {
 		dw_growth_begin(&b->growth, p.node);
-		for (uint32_t stack = p.head, next; stack && !rc; stack = next) {
-			next = b->trie->nodes[stack].next;
-			rc = step(b, stack);
+		for (uint32_t at = p.head, next; at && !rc; at = next) {
+			next = b->next[at];
+			rc = step(b, at);
 		}
 		dw_growth_end(&b->growth);
 	}
@@ -148,118 +183,100 @@ static int expand_all(struct dw_tree *b)
 }
 
 /* What has no frame becomes a child of its own. */
-static int add_unknown(struct dw_tree *b)
+static int add_unknown(struct dw_tree *b, uint32_t root)
 {
-	struct dw_pending *child = find_child(b, (uint32_t)DWELL_FUNCTION_UNKNOWN);
+	struct dw_pending *child = find_child(b, 0);
 	struct dw_amounts *out = &b->growth.out->node_amounts;
-	struct dw_alloc_values allocs;
-	struct dw_values *to;
 
-	if (!child || add_values(b, child->node, 0, true))
+	if (!child || dw_cct_add_span(b->cct, root, root + 1, out, child->node, false))
 		return -ENOMEM;
-	if (b->trie->amounts) {
-		allocs = dw_trie_own(b->trie, 0);
-		return dw_amounts_add_allocs(out, child->node, &allocs);
-	}
-	to = dw_amounts_common(out, child->node, DWELL_MEASURE_SAMPLES);
-	to->inclusive = to->exclusive;
-	if (b->trie->blocked) {
-		to = dw_amounts_common(out, child->node, DWELL_MEASURE_BLOCKED);
-		to->inclusive = to->exclusive;
-	}
-	return 0;
+	return dw_cct_add_own(b->cct, root, out, child->node);
+}
+
+/* What begins in the process: of calls its threads stand between. */
+static int add_outermost(struct dw_tree *b, uint32_t root)
+{
+	const struct dw_cct *t = b->cct;
+	int rc = 0;
+
+	if (!b->threads)
+		return add_callees(b, root);
+	for (uint32_t thread = root + 1; thread < t->end[root] && !rc; thread = t->end[thread])
+		rc = add_callees(b, thread);
+	return rc;
 }
 
 /* The whole process: a root node, and samples without a frame in a child of their own. */
-static int build_whole(struct dw_tree *b, uint32_t process)
+static int build_whole(struct dw_tree *b, uint32_t root, uint32_t process)
 {
-	struct dw_node_total root = {.parent = UINT32_MAX, .process = process};
+	struct dw_node_total row = {.parent = UINT32_MAX, .process = process};
 	uint32_t node;
 
-	if (dw_growth_root(&b->growth, &root, &node))
+	if (dw_growth_root(&b->growth, &row, &node))
 		return -ENOMEM;
+	note_first(b, node, process);
 	dw_growth_begin(&b->growth, node);
-	if (add_values(b, node, 0, false) || (b->trie->nodes[0].self && add_unknown(b)) ||
-	    add_callees(b, 0))
+	if (dw_cct_add_all(b->cct, root, &b->growth.out->node_amounts, node) ||
+	    (dw_cct_has_own(b->cct, root) && add_unknown(b, root)) || add_outermost(b, root))
 		return -ENOMEM;
 	dw_growth_end(&b->growth);
 	return expand_all(b);
 }
 
-/* The outermost place of @function in @stack's frame, as an offset; -1 = not there. */
-static int find_place(const struct dw_tree *b, uint32_t stack, uint32_t function)
+/* Whether the path at @p is in b->root; then that becomes the function at hand there. */
+static bool is_place(struct dw_tree *b, uint32_t p)
 {
-	uint32_t frame = frame_of(b, stack), first = b->subjects->first[frame];
+	const uint32_t *functions;
 
-	for (uint32_t slot = b->subjects->first[frame + 1]; slot-- > first;)
-		if (b->subjects->function[slot] == function)
-			return (int)(slot - first);
-	return -1;
-}
-
-/* Gather the outermost places of @function in b->roots; what lies below them is not looked at. */
-static int find_roots(struct dw_tree *b, uint32_t function)
-{
-	const struct dw_trie *t = b->trie;
-	uint32_t at = t->nodes[0].child;
-
-	b->roots.n = 0;
-	while (at) {
-		int place = find_place(b, at, function);
-
-		if (place >= 0) {
-			b->slot[at] = (uint16_t)place;
-			if (dw_vec_push(&b->roots, at))
-				return -ENOMEM;
-		} else if (t->nodes[at].child) {
-			at = t->nodes[at].child;
-			continue;
+	if (!b->slot)
+		return b->cct->subject[p] == b->root;
+	functions = &b->subjects->function[first_slot(b, p)];
+	for (uint32_t slot = outer_n(b, p) + 1; slot--;)
+		if (functions[slot] == b->root) {
+			b->slot[p] = (uint16_t)slot;
+			return true;
 		}
-		while (at && !t->nodes[at].next)
-			at = dw_trie_parent(t, at);
-		at = at ? t->nodes[at].next : 0;
-	}
-	return 0;
+	return false;
 }
 
-static int build_below(struct dw_tree *b, uint32_t process, uint32_t function)
+/* Below the outermost places of b->root; what lies below them is not looked at. */
+static int build_below(struct dw_tree *b, uint32_t root, uint32_t process)
 {
-	struct dw_node_total root = {
-		.parent = UINT32_MAX, .process = process, .function = function};
-	uint32_t head = 0, node;
+	struct dw_node_total row = {.parent = UINT32_MAX, .process = process, .function = b->root};
+	struct dw_pending top = {0};
+	int rc = dw_growth_root(&b->growth, &row, &top.node);
 
-	if (find_roots(b, function))
-		return -ENOMEM;
-	if (!b->roots.n)
+	if (rc)
+		return rc;
+	note_first(b, top.node, process);
+	for (uint32_t p = root + 1; p < b->cct->end[root] && !rc;) {
+		bool is_one = is_place(b, p);
+
+		if (is_one)
+			rc = add_place(b, p, top.node, &top.head);
+		p = is_one ? b->cct->end[p] : p + 1;
+	}
+	if (!rc && !top.head) {
+		dw_growth_drop(&b->growth);
 		return 0;
-	if (dw_growth_root(&b->growth, &root, &node))
-		return -ENOMEM;
-	for (size_t i = 0; i < b->roots.n; i++) {
-		uint32_t stack = b->roots.v[i];
-
-		if (add_values(b, node, stack, false) ||
-		    (!b->slot[stack] && add_values(b, node, stack, true)))
-			return -ENOMEM;
-		b->trie->nodes[stack].next = head;
-		head = stack;
 	}
-	if (dw_vec_push(&b->growth.todo, (struct dw_pending){node, head, 0}))
-		return -ENOMEM;
-	return expand_all(b);
+	return rc || dw_vec_push(&b->growth.todo, top) ? -ENOMEM : expand_all(b);
 }
 
-int dw_tree_build(struct dw_tree *b, uint32_t process, struct dw_totals *ret)
+int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t process, struct dw_totals *ret)
 {
+	if (make_room(b))
+		return -ENOMEM;
 	b->growth.out = ret;
-	return b->root ? build_below(b, process, b->root) : build_whole(b, process);
+	return b->root ? build_below(b, root, process) : build_whole(b, root, process);
 }
 
 void dw_tree_free(struct dw_tree *b)
 {
 	if (!b)
 		return;
+	free(b->next);
 	free(b->slot);
 	dw_growth_release(&b->growth);
-	dw_vec_release(&b->roots);
 	free(b);
 }

@@ -102,7 +102,7 @@ static int add_nodes(struct dw_weights *weights, struct walk *w)
 		uint32_t parent = dw_call_nodes_parent(w->nodes, id);
 		uint32_t site = dw_call_nodes_get(w->nodes, id)->site;
 
-		if (!(w->nodes->links[id].state & DWELL_CALL_SELECTED))
+		if (!(w->nodes->state[id] & DWELL_CALL_SELECTED))
 			continue;
 		if (parent)
 			rc = dw_paths_add(w->paths, w->upper[parent], place_within(w, parent, site),

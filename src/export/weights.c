@@ -6,9 +6,8 @@
  */
 #include "export/weights-internal.h"
 
-#include "analysis/alloc-pieces.h"
+#include "analysis/points.h"
 #include "analysis/selection.h"
-#include "analysis/waits.h"
 #include "base/map.h"
 #include "base/sort.h"
 
@@ -225,15 +224,14 @@ static int add_samples(struct dw_weights *w, const struct dw_profile *p,
 }
 
 /* One row for each thread and stack, whatever types its objects have. */
-static int add_piece(struct dw_weights *w, struct dw_map *rows, const struct dw_alloc_pieces *t,
-		     size_t i)
+static int add_point(struct dw_weights *w, struct dw_map *rows, const struct dw_points *t, size_t i)
 {
-	const struct dw_alloc_group *g = dw_alloc_piece_group(t, i);
-	struct dw_alloc_values v = dw_alloc_piece_values(t, i);
+	struct dw_point point = dw_points_get(t, i);
+	struct dw_alloc_values v = dw_points_allocs(t, i);
 	struct dw_alloc_count alive = dw_alloc_values_alive(&v);
 	const uint64_t values[] = {v.allocated.objects, v.allocated.bytes, alive.objects,
 				   alive.bytes};
-	uint64_t key = (uint64_t)g->thread << 32 | g->stack;
+	uint64_t key = (uint64_t)point.thread << 32 | point.stack;
 	uint32_t row = dw_map_get(rows, key);
 	int rc;
 
@@ -241,21 +239,21 @@ static int add_piece(struct dw_weights *w, struct dw_map *rows, const struct dw_
 		w->values.v[(size_t)(row - 1) * w->kinds_n + k] += values[k];
 	if (row)
 		return 0;
-	rc = dw_weights_add(w, g->thread, g->stack, values);
+	rc = dw_weights_add(w, point.thread, point.stack, values);
 	return rc ? rc : dw_map_put(rows, key, (uint32_t)w->rows.n);
 }
 
 static int add_allocations(struct dw_weights *w, const struct dw_profile *p,
 			   const struct dw_filter *filter)
 {
-	struct dw_alloc_pieces t;
+	struct dw_points t;
 	struct dw_map rows = {0};
-	int rc = dw_alloc_pieces_init(&t, p, filter);
+	int rc = dw_points_init(&t, p, filter);
 
 	for (size_t i = 0; !rc && i < t.end[t.processes_n - 1]; i++)
-		rc = add_piece(w, &rows, &t, i);
+		rc = add_point(w, &rows, &t, i);
 	dw_map_release(&rows);
-	dw_alloc_pieces_release(&t);
+	dw_points_release(&t);
 	return rc;
 }
 

@@ -34,12 +34,6 @@ struct dw_alloc_values {
 	struct dw_alloc_range range; /* of a range of time */
 };
 
-/* What is below something, and what it has allocated itself. */
-struct dw_alloc_total {
-	struct dw_alloc_values inclusive;
-	struct dw_alloc_count exclusive;
-};
-
 /* Whether @v says of no object. */
 static inline bool dw_alloc_values_none(const struct dw_alloc_values *v)
 {

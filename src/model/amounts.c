@@ -8,9 +8,12 @@
 #define BITS(from, last) (2 * BIT(last) - BIT(from))
 #define LIFE(what)	 BITS(what##_GEN0, what##_PINNED)
 
-/* What other measures tell. */
-static const dw_measures derived =
+/* What other measures tell, which is not stored. */
+static const dw_measures told =
 	BIT(OUTER_CALLS) | BIT(MEASURED) | BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
+
+const dw_measures dw_derived_measures = BITS(CALLS, MEASURED) | BITS(APPLICATION, WHOLE) |
+					BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
 
 /* Of sessions of calls and of objects: what few rows have. */
 static const dw_measures rare_of_calls =
@@ -18,7 +21,7 @@ static const dw_measures rare_of_calls =
 static const dw_measures rare_of_objects =
 	BITS(OBJECTS_LARGE, OBJECTS_MOST) | BITS(BYTES_LARGE, BYTES_MOST);
 
-static const struct dw_values nothing;
+const struct dw_values dw_no_values;
 
 void dw_amounts_init(struct dw_amounts *a, dw_measures set)
 {
@@ -33,7 +36,7 @@ void dw_amounts_init(struct dw_amounts *a, dw_measures set)
 		rare |= rare_of_objects;
 	}
 	for (int pass = 0; pass < 2; pass++) {
-		dw_measures now = set & ~derived & (pass ? rare : ~rare);
+		dw_measures now = set & ~told & (pass ? rare : ~rare);
 
 		for (unsigned m = 0; m < DWELL_MEASURES; m++)
 			if (dw_measures_has(now, m)) {
@@ -69,7 +72,7 @@ uint32_t dw_amounts_push(struct dw_amounts *a)
 	    (rare_n(a) && dw_vec_reserve(&a->rare_of, 1)))
 		return UINT32_MAX;
 	for (unsigned i = 0; i < a->common_n; i++)
-		a->common.v[a->common.n++] = nothing;
+		a->common.v[a->common.n++] = dw_no_values;
 	if (rare_n(a))
 		a->rare_of.v[a->rare_of.n++] = 0;
 	return (uint32_t)a->n++;
@@ -94,159 +97,161 @@ void dw_amounts_move(struct dw_amounts *a, size_t to, size_t from)
 		a->rare_of.v[to] = a->rare_of.v[from];
 }
 
-/* The pair at @place of @row. NULL: it is a rare one, which the row does not have. */
-static struct dw_values *pair_at(const struct dw_amounts *a, size_t row, unsigned place)
-{
-	if (place <= a->common_n)
-		return &a->common.v[row * a->common_n + place - 1];
-	if (!a->rare_of.v[row])
-		return NULL;
-	return &a->rare.v[a->rare_of.v[row] - 1 + place - a->common_n - 1];
-}
-
-/* All of the time was the program's. */
-const struct dw_values *dw_amounts_usual(const struct dw_amounts *a, size_t row,
-					 enum dw_measure measure)
-{
-	if (measure == DWELL_MEASURE_APPLICATION || measure == DWELL_MEASURE_WHOLE)
-		return dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED);
-	return &nothing;
-}
-
-/* Give @row rare pairs. 0 or -ENOMEM. */
-static int make_rare(struct dw_amounts *a, size_t row)
+struct dw_values *dw_amounts_rare(struct dw_amounts *a, size_t row)
 {
 	if (a->rare_of.v[row])
-		return 0;
+		return a->rare.v + a->rare_of.v[row] - 1;
 	if (a->rare.n + rare_n(a) >= UINT32_MAX || dw_vec_reserve(&a->rare, rare_n(a)))
-		return -ENOMEM;
+		return NULL;
 	a->rare_of.v[row] = (uint32_t)a->rare.n + 1;
-	for (unsigned i = a->common_n + 1u; i <= a->all_n; i++)
-		a->rare.v[a->rare.n++] = *dw_amounts_usual(a, row, a->measure[i]);
-	return 0;
+	for (size_t i = 0; i < rare_n(a); i++)
+		a->rare.v[a->rare.n++] = dw_no_values;
+	return a->rare.v + a->rare_of.v[row] - 1;
 }
 
-static void add(struct dw_values *to, uint64_t n, enum dw_amounts_side side)
+/* Nothing: rare ones are looked at only if there are any. */
+static void clear(const struct dw_amounts *a, struct dw_amount *to)
 {
-	to->inclusive += side & DWELL_INCLUSIVE ? n : 0;
-	to->exclusive += side & DWELL_EXCLUSIVE ? n : 0;
+	for (unsigned i = 1; i <= a->common_n; i++)
+		to->v[i] = 0;
+	to->is_rare = false;
+}
+
+/* Some of the rare ones will be set. */
+static void clear_rare(const struct dw_amounts *a, struct dw_amount *to)
+{
+	memset(to->v + a->common_n + 1, 0, rare_n(a) * sizeof *to->v);
+	to->is_rare = true;
+}
+
+static inline void set(const struct dw_amounts *a, struct dw_amount *to, enum dw_measure measure,
+		       uint64_t n)
+{
+	to->v[a->place[measure]] = n;
+}
+
+void dw_amount_set(const struct dw_amounts *a, struct dw_amount *to, enum dw_measure measure,
+		   uint64_t n)
+{
+	if (n && a->place[measure] > a->common_n && !to->is_rare)
+		clear_rare(a, to);
+	set(a, to, measure, n);
+}
+
+void dw_amount_of(const struct dw_amounts *a, enum dw_measure measure, uint64_t n,
+		  struct dw_amount *ret)
+{
+	clear(a, ret);
+	dw_amount_set(a, ret, measure, n);
 }
 
 /* Whether the operating system had a part in @v. */
 static bool has_system(const struct dw_call_values *v)
 {
-	return v->application_ns != v->elapsed_ns || v->whole_ns != v->elapsed_ns ||
-	       v->blocked_ns || v->os_cpu_ns || v->switches || v->io_calls || v->blocking_calls;
+	return (v->application_ns ^ v->elapsed_ns) | (v->whole_ns ^ v->elapsed_ns) | v->blocked_ns |
+	       v->os_cpu_ns | v->switches | v->io_calls | v->blocking_calls;
 }
 
-/* Add @v to one side of @row. Millions of nodes come by here, so the measures are not looped over.
- */
-static void add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
-		      bool exclusive)
+void dw_amount_of_calls(const struct dw_amounts *a, const struct dw_call_values *v,
+			struct dw_amount *ret)
 {
-	struct dw_values *common = a->common.v + row * a->common_n, *rare, *pair;
-	unsigned first = a->common_n + 1u;
-
-#define ADD(base, first, measure, n)                                         \
-	do {                                                                 \
-		pair = &(base)[a->place[DWELL_MEASURE_##measure] - (first)]; \
-		*(exclusive ? &pair->exclusive : &pair->inclusive) += (n);   \
-	} while (0)
-	ADD(common, 1, OVERHEAD, v->overhead_ns);
-	ADD(common, 1, ELAPSED, v->elapsed_ns);
-	if (!a->rare_of.v[row])
+	clear(a, ret);
+	set(a, ret, DWELL_MEASURE_CALLS, v->calls);
+	set(a, ret, DWELL_MEASURE_OVERHEAD, v->overhead_ns);
+	set(a, ret, DWELL_MEASURE_ELAPSED, v->elapsed_ns);
+	if (!has_system(v))
 		return;
-	rare = a->rare.v + a->rare_of.v[row] - 1;
-	ADD(rare, first, APPLICATION, v->application_ns);
-	ADD(rare, first, WHOLE, v->whole_ns);
-	ADD(rare, first, OS_CPU, v->os_cpu_ns);
-	ADD(rare, first, SWITCHES, v->switches);
-	ADD(rare, first, IO_CALLS, v->io_calls);
-	ADD(rare, first, BLOCKING_CALLS, v->blocking_calls);
-	pair = pair_at(a, row, a->place[DWELL_MEASURE_BLOCKED]);
-	*(exclusive ? &pair->exclusive : &pair->inclusive) += v->blocked_ns;
-#undef ADD
+	clear_rare(a, ret);
+	set(a, ret, DWELL_MEASURE_APPLICATION, v->elapsed_ns - v->application_ns);
+	set(a, ret, DWELL_MEASURE_WHOLE, v->elapsed_ns - v->whole_ns);
+	set(a, ret, DWELL_MEASURE_BLOCKED, v->blocked_ns);
+	set(a, ret, DWELL_MEASURE_OS_CPU, v->os_cpu_ns);
+	set(a, ret, DWELL_MEASURE_SWITCHES, v->switches);
+	set(a, ret, DWELL_MEASURE_IO_CALLS, v->io_calls);
+	set(a, ret, DWELL_MEASURE_BLOCKING_CALLS, v->blocking_calls);
 }
 
-int dw_amounts_add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
-			 enum dw_amounts_side side)
+/* Set @objects, and of bytes the measure that belongs to it. */
+static inline void set_count(const struct dw_amounts *a, struct dw_amount *to,
+			     enum dw_measure objects, const struct dw_alloc_count *n)
 {
-	if (has_system(v) && make_rare(a, row))
-		return -ENOMEM;
-	if (side & DWELL_INCLUSIVE)
-		add_calls(a, row, v, false);
-	if (side & DWELL_EXCLUSIVE)
-		add_calls(a, row, v, true);
-	return 0;
+	set(a, to, objects, n->objects);
+	set(a, to, objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES, n->bytes);
 }
 
-uint32_t dw_amounts_put_calls(struct dw_amounts *a, const struct dw_call_values *inclusive,
-			      const struct dw_call_values *exclusive, struct dw_call_counts n)
+/* Whether @v has what few objects have. */
+static bool has_rare(const struct dw_alloc_values *v)
 {
-	uint32_t row = dw_amounts_push(a);
+	const struct dw_alloc_count *some[] = {&v->collected[DWELL_GENERATION_LARGE],
+					       &v->collected[DWELL_GENERATION_PINNED],
+					       &v->range.before, &v->range.most};
+	uint64_t any = 0;
 
-	if (row == UINT32_MAX || dw_amounts_add_calls(a, row, inclusive, DWELL_INCLUSIVE) ||
-	    dw_amounts_add_calls(a, row, exclusive, DWELL_EXCLUSIVE) ||
-	    (n.counted && make_rare(a, row)))
-		return UINT32_MAX;
-	*dw_amounts_common(a, row, DWELL_MEASURE_CALLS) = (struct dw_values){n.outer, n.calls};
-	if (n.counted)
-		*pair_at(a, row, a->place[DWELL_MEASURE_COUNTED]) =
-			(struct dw_values){n.counted, n.counted};
-	return row;
+	for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+		any |= some[i]->objects | some[i]->bytes;
+	return any;
 }
 
-/* Add @n to the pairs of @objects and of the measure of bytes that belongs to it. */
-static void add_count(struct dw_amounts *a, size_t row, enum dw_measure objects,
-		      const struct dw_alloc_count *n)
+void dw_amount_of_plain_allocs(const struct dw_amounts *a, const struct dw_alloc_plain *v,
+			       struct dw_amount *ret)
 {
-	enum dw_measure bytes = objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES;
+	clear(a, ret);
+	set_count(a, ret, DWELL_MEASURE_OBJECTS, &v->allocated);
+	for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
+		set_count(a, ret, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
+}
 
-	if (!n->objects && !n->bytes)
+void dw_amount_of_allocs(const struct dw_amounts *a, const struct dw_alloc_values *v,
+			 struct dw_amount *ret)
+{
+	clear(a, ret);
+	set_count(a, ret, DWELL_MEASURE_OBJECTS, &v->allocated);
+	for (int i = DWELL_GENERATION_0; i <= DWELL_GENERATION_2; i++)
+		set_count(a, ret, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
+	if (!has_rare(v))
 		return;
-	add(pair_at(a, row, a->place[objects]), n->objects, DWELL_INCLUSIVE);
-	add(pair_at(a, row, a->place[bytes]), n->bytes, DWELL_INCLUSIVE);
+	clear_rare(a, ret);
+	for (int i = DWELL_GENERATION_LARGE; i < DWELL_GENERATIONS; i++)
+		set_count(a, ret, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
+	set_count(a, ret, DWELL_MEASURE_OBJECTS_BEFORE, &v->range.before);
+	set_count(a, ret, DWELL_MEASURE_OBJECTS_LEAST, &v->range.least);
+	set_count(a, ret, DWELL_MEASURE_OBJECTS_MOST, &v->range.most);
 }
 
-static bool is_none(const struct dw_alloc_count *n)
+static void add(struct dw_values *to, const uint64_t *more, size_t n, enum dw_amounts_side side)
 {
-	return !n->objects && !n->bytes;
+	uint64_t inclusive = side & DWELL_INCLUSIVE ? ~0ull : 0;
+	uint64_t exclusive = side & DWELL_EXCLUSIVE ? ~0ull : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		to[i].inclusive += more[i] & inclusive;
+		to[i].exclusive += more[i] & exclusive;
+	}
 }
 
-int dw_amounts_add_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_values *v)
+int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amount *more,
+		   enum dw_amounts_side side)
 {
-	bool has_range = dw_amounts_has(a, DWELL_MEASURE_OBJECTS_BEFORE);
-	bool is_rare = !is_none(&v->collected[DWELL_GENERATION_LARGE]) ||
-		       !is_none(&v->collected[DWELL_GENERATION_PINNED]) ||
-		       (has_range && (!is_none(&v->range.before) || !is_none(&v->range.least) ||
-				      !is_none(&v->range.most)));
+	struct dw_values *rare;
 
-	if (is_rare && make_rare(a, row))
-		return -ENOMEM;
-	add_count(a, row, DWELL_MEASURE_OBJECTS, &v->allocated);
-	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		add_count(a, row, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
-	if (!has_range)
+	add(a->common.v + row * a->common_n, more->v + 1, a->common_n, side);
+	if (!more->is_rare)
 		return 0;
-	add_count(a, row, DWELL_MEASURE_OBJECTS_BEFORE, &v->range.before);
-	add_count(a, row, DWELL_MEASURE_OBJECTS_LEAST, &v->range.least);
-	add_count(a, row, DWELL_MEASURE_OBJECTS_MOST, &v->range.most);
+	rare = dw_amounts_rare(a, row);
+	if (!rare)
+		return -ENOMEM;
+	add(rare, more->v + 1 + a->common_n, rare_n(a), side);
 	return 0;
 }
 
-void dw_amounts_add_own_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_count *n)
-{
-	dw_amounts_common(a, row, DWELL_MEASURE_OBJECTS)->exclusive += n->objects;
-	dw_amounts_common(a, row, DWELL_MEASURE_BYTES)->exclusive += n->bytes;
-}
-
-uint32_t dw_amounts_put_allocs(struct dw_amounts *a, const struct dw_alloc_values *v)
+uint32_t dw_amounts_put(struct dw_amounts *a, const struct dw_amount *inclusive,
+			const struct dw_amount *exclusive)
 {
 	uint32_t row = dw_amounts_push(a);
 
-	if (row == UINT32_MAX || dw_amounts_add_allocs(a, row, v))
+	if (row == UINT32_MAX || dw_amounts_add(a, row, inclusive, DWELL_INCLUSIVE) ||
+	    dw_amounts_add(a, row, exclusive, DWELL_EXCLUSIVE))
 		return UINT32_MAX;
-	dw_amounts_add_own_allocs(a, row, &v->allocated);
 	return row;
 }
 
@@ -259,45 +264,28 @@ void dw_amounts_pop(struct dw_amounts *a, uint64_t ret[DWELL_MEASURES])
 	dw_amounts_cut(a, a->n - 1);
 }
 
-int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,
-		   enum dw_amounts_side side)
+static void add_pairs(struct dw_values *to, const struct dw_values *more, size_t n,
+		      enum dw_amounts_side side)
 {
-	bool is_rare = rare_n(a) && (a->rare_of.v[row] || more->rare_of.v[from]);
-
-	if (is_rare && make_rare(a, row))
-		return -ENOMEM;
-	for (unsigned i = 1; i <= (is_rare ? a->all_n : a->common_n); i++) {
-		const struct dw_values *pair = dw_amounts_pair(more, from, a->measure[i]);
-
-		add(pair_at(a, row, i), pair->inclusive, side & DWELL_INCLUSIVE);
-		add(pair_at(a, row, i), pair->exclusive, side & DWELL_EXCLUSIVE);
+	for (size_t i = 0; i < n; i++) {
+		to[i].inclusive += side & DWELL_INCLUSIVE ? more[i].inclusive : 0;
+		to[i].exclusive += side & DWELL_EXCLUSIVE ? more[i].exclusive : 0;
 	}
-	return 0;
 }
 
-/* What is the own of @pair is part of all of it, and that of @up's, NULL = none. */
-static void rise(struct dw_values *pair, struct dw_values *up)
+int dw_amounts_add_row(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,
+		       enum dw_amounts_side side)
 {
-	pair->inclusive += pair->exclusive;
-	if (up)
-		up->inclusive += pair->inclusive;
-}
+	size_t n = a->common_n;
+	struct dw_values *rare;
 
-int dw_amounts_rise(struct dw_amounts *a, size_t row, size_t above)
-{
-	bool has_up = above != SIZE_MAX, is_rare = rare_n(a) && a->rare_of.v[row];
-
-	if (has_up && is_rare && make_rare(a, above))
-		return -ENOMEM;
-	for (unsigned i = 1; i <= a->common_n; i++)
-		rise(pair_at(a, row, i), has_up ? pair_at(a, above, i) : NULL);
-	for (unsigned i = a->common_n + 1u; is_rare && i <= a->all_n; i++)
-		rise(pair_at(a, row, i), has_up ? pair_at(a, above, i) : NULL);
-	if (is_rare || !has_up || !rare_n(a) || !a->rare_of.v[above])
+	add_pairs(a->common.v + row * n, more->common.v + from * n, n, side);
+	if (!rare_n(a) || !more->rare_of.v[from])
 		return 0;
-	for (unsigned i = a->common_n + 1u; i <= a->all_n; i++)
-		pair_at(a, above, i)->inclusive +=
-			dw_amounts_usual(a, row, a->measure[i])->inclusive;
+	rare = dw_amounts_rare(a, row);
+	if (!rare)
+		return -ENOMEM;
+	add_pairs(rare, more->rare.v + more->rare_of.v[from] - 1, rare_n(a), side);
 	return 0;
 }
 
@@ -327,30 +315,50 @@ static uint64_t alive(const struct dw_amounts *a, size_t row, enum dw_measure of
 	return n;
 }
 
-bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure measure,
-			uint64_t *ret)
+/* All calls, the outermost ones or those that were measured. */
+static uint64_t calls_of(const struct dw_amounts *a, size_t row, enum dw_measure measure)
 {
-	const struct dw_values *calls, *counted;
+	const struct dw_values *calls = dw_amounts_pair(a, row, DWELL_MEASURE_CALLS);
+	uint64_t counted = dw_amounts_pair(a, row, DWELL_MEASURE_COUNTED)->exclusive;
+
+	switch (measure) {
+	case DWELL_MEASURE_OUTER_CALLS:
+		return calls->inclusive;
+	case DWELL_MEASURE_COUNTED:
+		return counted;
+	case DWELL_MEASURE_MEASURED:
+		return calls->exclusive - (counted < calls->exclusive ? counted : calls->exclusive);
+	default:
+		return calls->exclusive;
+	}
+}
+
+bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure measure,
+			bool exclusive, uint64_t *ret)
+{
+	const struct dw_values *elapsed, *less;
 
 	switch (measure) {
 	case DWELL_MEASURE_OBJECTS_ALIVE:
 	case DWELL_MEASURE_BYTES_ALIVE:
-		*ret = alive(a, row, measure);
-		return dw_amounts_has(a, DWELL_MEASURE_OBJECTS);
-	case DWELL_MEASURE_CALLS:
-	case DWELL_MEASURE_OUTER_CALLS:
-	case DWELL_MEASURE_MEASURED:
-		calls = dw_amounts_pair(a, row, DWELL_MEASURE_CALLS);
-		if (!calls)
+		if (!dw_amounts_has(a, DWELL_MEASURE_OBJECTS))
 			return false;
-		*ret = measure == DWELL_MEASURE_OUTER_CALLS ? calls->inclusive : calls->exclusive;
-		if (measure != DWELL_MEASURE_MEASURED)
-			return true;
-		counted = dw_amounts_pair(a, row, DWELL_MEASURE_COUNTED);
-		*ret -= counted->exclusive < *ret ? counted->exclusive : *ret;
+		*ret = alive(a, row, measure);
+		return true;
+	case DWELL_MEASURE_APPLICATION:
+	case DWELL_MEASURE_WHOLE:
+		less = dw_amounts_pair(a, row, measure);
+		if (!less)
+			return false;
+		elapsed = dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED);
+		*ret = exclusive ? elapsed->exclusive - less->exclusive
+				 : elapsed->inclusive - less->inclusive;
 		return true;
 	default:
-		return false;
+		if (measure == DWELL_MEASURE_DRAWS || !dw_amounts_has(a, DWELL_MEASURE_CALLS))
+			return false;
+		*ret = calls_of(a, row, measure);
+		return true;
 	}
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/vec.h"
+#include "model/alloc-store.h"
 #include "model/alloc-values.h"
 #include "model/calls.h"
 #include "model/measure.h"
@@ -65,11 +66,17 @@ static inline struct dw_values *dw_amounts_common(const struct dw_amounts *a, si
 	return &a->common.v[row * a->common_n + a->place[measure] - 1];
 }
 
-/* What @measure, a rare one, comes to in @row, which has no rare pairs. */
-const struct dw_values *dw_amounts_usual(const struct dw_amounts *a, size_t row,
-					 enum dw_measure measure);
+/* Amounts of one thing, by their places in a table. */
+struct dw_amount {
+	/* Place 0 is for what the table does not store. Those of rare ones are set if is_rare. */
+	uint64_t v[DWELL_MEASURES + 1];
+	bool is_rare;
+};
 
-/* The pair of @measure of @row. NULL: it is not stored. */
+extern const struct dw_values dw_no_values;
+
+/* The pair of @measure of @row. NULL: it is not stored. Those of application and of whole time are
+ * what these have less than elapsed time. */
 static inline const struct dw_values *dw_amounts_pair(const struct dw_amounts *a, size_t row,
 						      enum dw_measure measure)
 {
@@ -80,55 +87,63 @@ static inline const struct dw_values *dw_amounts_pair(const struct dw_amounts *a
 	if (!place)
 		return NULL;
 	if (!a->rare_of.v[row])
-		return dw_amounts_usual(a, row, measure);
+		return &dw_no_values;
 	return &a->rare.v[a->rare_of.v[row] - 1 + place - 1 - a->common_n];
 }
 
-/* How much of @measure, which is calls or not stored, @row has. False: nothing of the kind was
- * measured. */
+/* How much of @measure @row has of a measure that pairs do not just hold. False: nothing of the
+ * kind was measured. */
 bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure measure,
-			uint64_t *ret);
+			bool exclusive, uint64_t *ret);
+
+/* Set what @measure has in @to to @n, if tables like @a store it. */
+void dw_amount_set(const struct dw_amounts *a, struct dw_amount *to, enum dw_measure measure,
+		   uint64_t n);
+
+/* @v as an amount for tables like @a. Their calls are outermost ones where it is added to what is
+ * inclusive. */
+void dw_amount_of_calls(const struct dw_amounts *a, const struct dw_call_values *v,
+			struct dw_amount *ret);
+
+/* Likewise objects and what became of them. */
+void dw_amount_of_allocs(const struct dw_amounts *a, const struct dw_alloc_values *v,
+			 struct dw_amount *ret);
+
+/* The same of objects that are in no heap of its own. */
+void dw_amount_of_plain_allocs(const struct dw_amounts *a, const struct dw_alloc_plain *v,
+			       struct dw_amount *ret);
+
+/* Likewise @n of @measure alone. */
+void dw_amount_of(const struct dw_amounts *a, enum dw_measure measure, uint64_t n,
+		  struct dw_amount *ret);
 
 /* What add functions add to. */
 enum dw_amounts_side { DWELL_INCLUSIVE = 1, DWELL_EXCLUSIVE = 2, DWELL_BOTH = 3 };
 
-/* Add @v, but for its number of calls. 0 or -ENOMEM. */
-int dw_amounts_add_calls(struct dw_amounts *a, size_t row, const struct dw_call_values *v,
-			 enum dw_amounts_side side);
+/* Add @more to @row. 0 or -ENOMEM. */
+int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amount *more,
+		   enum dw_amounts_side side);
 
-/* How often something was called. */
-struct dw_call_counts {
-	uint64_t calls;	  /* all of them */
-	uint64_t outer;	  /* outermost ones, by which inclusive means divide */
-	uint64_t counted; /* those that were only counted */
-};
+/* Append a row of @inclusive and of @exclusive. Its number, UINT32_MAX = no memory. */
+uint32_t dw_amounts_put(struct dw_amounts *a, const struct dw_amount *inclusive,
+			const struct dw_amount *exclusive);
 
-/* Append a row of @inclusive, of @exclusive and of @n. Its number, UINT32_MAX = no memory. */
-uint32_t dw_amounts_put_calls(struct dw_amounts *a, const struct dw_call_values *inclusive,
-			      const struct dw_call_values *exclusive, struct dw_call_counts n);
-
-/* Add objects and what became of them, to what is inclusive. 0 or -ENOMEM. */
-int dw_amounts_add_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_values *v);
-
-/* Add objects that are the row's own. */
-void dw_amounts_add_own_allocs(struct dw_amounts *a, size_t row, const struct dw_alloc_count *n);
-
-/* Append a row of objects that are all its own. Its number, UINT32_MAX = no memory. */
-uint32_t dw_amounts_put_allocs(struct dw_amounts *a, const struct dw_alloc_values *v);
+/* The rare pairs of @row, made when it has none: those of the places behind common_n. NULL without
+ * memory. */
+struct dw_values *dw_amounts_rare(struct dw_amounts *a, size_t row);
 
 /* Take away the last row, and write what was at or below it to @ret, by measure. */
 void dw_amounts_pop(struct dw_amounts *a, uint64_t ret[DWELL_MEASURES]);
 
 /* Add row @from of @more, a table of the same measures. 0 or -ENOMEM. */
-int dw_amounts_add(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,
-		   enum dw_amounts_side side);
-
-/* What is the own of @row is part of all that it has; that is part of @above (SIZE_MAX = none). 0
- * or -ENOMEM. */
-int dw_amounts_rise(struct dw_amounts *a, size_t row, size_t above);
+int dw_amounts_add_row(struct dw_amounts *a, size_t row, const struct dw_amounts *more, size_t from,
+		       enum dw_amounts_side side);
 
 /* Free everything. */
 void dw_amounts_release(struct dw_amounts *a);
+
+/* Those of which dw_amounts_derived() tells. */
+extern const dw_measures dw_derived_measures;
 
 /* All that is known of one row. Borrowed. */
 struct dw_measured {
@@ -148,9 +163,11 @@ static inline bool dw_measured_value(const struct dw_measured *m, enum dw_measur
 
 	if (!m->table || (exclusive && m->is_site))
 		return false;
+	if (dw_measures_has(dw_derived_measures, measure))
+		return dw_amounts_derived(m->table, m->row, measure, exclusive, ret);
 	pair = dw_amounts_pair(m->table, m->row, measure);
-	if (!pair || measure == DWELL_MEASURE_CALLS)
-		return dw_amounts_derived(m->table, m->row, measure, ret);
+	if (!pair)
+		return false;
 	*ret = exclusive ? pair->exclusive : pair->inclusive;
 	return true;
 }

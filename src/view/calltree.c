@@ -122,7 +122,7 @@ static void add_folded(const struct dw_view *v, uint32_t item, struct calltree *
 	struct dw_values before = calls ? *calls : (struct dw_values){0};
 
 	/* Without memory the row keeps what it has. */
-	if (dw_amounts_add(&c->folded, 0, &t->node_amounts, item, DWELL_EXCLUSIVE))
+	if (dw_amounts_add_row(&c->folded, 0, &t->node_amounts, item, DWELL_EXCLUSIVE))
 		return;
 	if (calls)
 		*dw_amounts_common(&c->folded, 0, DWELL_MEASURE_CALLS) = before;
@@ -139,7 +139,7 @@ static int begin_folded(const struct dw_view *v, uint32_t item, struct calltree 
 	dw_amounts_cut(folded, 0);
 	if (dw_amounts_push(folded) == UINT32_MAX)
 		return -ENOMEM;
-	return dw_amounts_add(folded, 0, &v->request.totals->node_amounts, item, DWELL_BOTH);
+	return dw_amounts_add_row(folded, 0, &v->request.totals->node_amounts, item, DWELL_BOTH);
 }
 
 /* Add what is folded into @item: names to @scratch, samples to @ret. Recursion is one name with

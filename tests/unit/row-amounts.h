@@ -3,14 +3,26 @@
  */
 #pragma once
 
-#include "analysis/call-ledger.h"
 #include "model/totals.h"
+
+/* What was counted for a row. */
+struct dw_call_total {
+	struct dw_call_values inclusive, exclusive; /* calls: the same in both */
+	uint64_t outer_calls;			    /* by which inclusive means divide */
+	uint64_t counted; /* of the calls: those of what was switched off */
+};
+
+/* What is below something, and what it has allocated itself. */
+struct dw_alloc_total {
+	struct dw_alloc_values inclusive;
+	struct dw_alloc_count exclusive;
+};
 
 static inline struct dw_values row_pair(const struct dw_amounts *a, size_t row, enum dw_measure m)
 {
-	const struct dw_values *pair = dw_amounts_pair(a, row, m);
+	const struct dw_measured all = {.table = a, .row = row};
 
-	return pair ? *pair : (struct dw_values){0};
+	return (struct dw_values){dw_measured_get(&all, m, false), dw_measured_get(&all, m, true)};
 }
 
 /* What was measured of the calls of @row. */
@@ -36,10 +48,29 @@ static inline struct dw_call_total row_calls(const struct dw_amounts *a, size_t 
 	}
 	t = (struct dw_call_total){.inclusive = SIDE(inclusive),
 				   .exclusive = SIDE(exclusive),
-				   .outer_calls = v[DWELL_MEASURE_CALLS].inclusive,
+				   .outer_calls = v[DWELL_MEASURE_OUTER_CALLS].inclusive,
 				   .counted = v[DWELL_MEASURE_COUNTED].exclusive};
 #undef SIDE
 	return t;
+}
+
+/* How often something was called. */
+struct row_calls {
+	uint64_t calls, outer, counted;
+};
+
+/* Append a row of calls. Its number. */
+static inline uint32_t row_put_calls(struct dw_amounts *a, const struct dw_call_values *inclusive,
+				     const struct dw_call_values *exclusive, struct row_calls n)
+{
+	struct dw_amount all, own;
+
+	dw_amount_of_calls(a, inclusive, &all);
+	dw_amount_of_calls(a, exclusive, &own);
+	all.v[a->place[DWELL_MEASURE_CALLS]] = n.outer;
+	own.v[a->place[DWELL_MEASURE_CALLS]] = n.calls;
+	dw_amount_set(a, &own, DWELL_MEASURE_COUNTED, n.counted);
+	return dw_amounts_put(a, &all, &own);
 }
 
 static inline struct dw_alloc_count row_count(const struct dw_amounts *a, size_t row,

@@ -630,8 +630,7 @@ static bool do_rows_add_up(const struct dw_totals *t, dw_measures measures)
 		dw_call_values_add(&threads, &total_at(&t->amounts, row->amounts)->exclusive);
 	nodes.calls = functions.calls;
 	dw_amounts_init(&sum, measures);
-	dw_amounts_put_calls(&sum, &functions, &functions,
-			     (struct dw_call_counts){.calls = functions.calls});
+	row_put_calls(&sum, &functions, &functions, (struct row_calls){.calls = functions.calls});
 	dw_amounts_pop(&sum, all);
 	dw_amounts_release(&sum);
 	return !memcmp(all, t->all, sizeof all) &&

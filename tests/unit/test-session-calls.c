@@ -1,5 +1,6 @@
 /* Unit tests of src/session: sessions that hold calls. */
 #include "check.h"
+#include "row-amounts.h"
 #include "scratch.h"
 
 #include "recorded.h"
@@ -339,11 +340,11 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 	uint32_t whole, part, site;
 
 	dw_totals_init(t, measures);
-	dw_amounts_put_calls(&t->amounts, &all, &all, (struct dw_call_counts){5, 0, 0});
+	row_put_calls(&t->amounts, &all, &all, (struct row_calls){5, 0, 0});
 	dw_amounts_pop(&t->amounts, t->all);
-	whole = dw_amounts_put_calls(&t->amounts, &all, &own, (struct dw_call_counts){5, 1, 0});
-	part = dw_amounts_put_calls(&t->amounts, &work, &work, (struct dw_call_counts){4, 2, 0});
-	site = dw_amounts_put_calls(&t->amounts, &work, &none, (struct dw_call_counts){4, 4, 0});
+	whole = row_put_calls(&t->amounts, &all, &own, (struct row_calls){5, 1, 0});
+	part = row_put_calls(&t->amounts, &work, &work, (struct row_calls){4, 2, 0});
+	site = row_put_calls(&t->amounts, &work, &none, (struct row_calls){4, 4, 0});
 	ranges.elapsed_inclusive = (struct dw_range_ns){0, 1000};
 	dw_vec_push(&t->extremes, ranges);
 	dw_vec_push(&t->slow, (struct dw_slow_total){
@@ -352,8 +353,7 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 				      .slow = 0, .process = 1, .function = 1, .amounts = whole});
 	for (size_t i = 0; i < 2; i++) {
 		dw_vec_push(&t->node_threads, 0);
-		dw_amounts_put_calls(&t->node_amounts, &all, &own,
-				     (struct dw_call_counts){5, 5, 0});
+		row_put_calls(&t->node_amounts, &all, &own, (struct row_calls){5, 5, 0});
 	}
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){

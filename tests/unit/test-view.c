@@ -1,8 +1,10 @@
 /* Views: column names, sorting, trees of any depth, rows of every view on an empty profile. */
+#include "analysis/cct.h"
 #include "analysis/totals.h"
 #include "check.h"
 #include "maker.h"
 #include "model/amounts.h"
+#include "row-amounts.h"
 #include "view/views.h"
 
 TEST(columns_have_keys_and_are_found_by_both)
@@ -63,16 +65,20 @@ TEST(amounts_of_any_measures_stand_side_by_side)
 				(dw_measures)1 << DWELL_MEASURE_OBJECTS | measures_of_calls();
 	struct dw_measured m = {.row = 1};
 	struct dw_amounts a = {0};
+	struct dw_amount amount;
 	uint64_t n = 0;
 
 	dw_amounts_init(&a, set);
 	CHECK(dw_amounts_push(&a) == 0 &&
-	      dw_amounts_put_calls(&a, &none, &none, (struct dw_call_counts){9, 4, 2}) == 1);
+	      row_put_calls(&a, &none, &none, (struct row_calls){9, 4, 2}) == 1);
 	m.table = &a;
-	CHECK_INT(dw_amounts_add_calls(&a, 1, &all, DWELL_BOTH), 0);
+	dw_amount_of_calls(&a, &all, &amount);
+	CHECK_INT(dw_amounts_add(&a, 1, &amount, DWELL_BOTH), 0);
 	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true), 7);
-	CHECK_INT(dw_amounts_add_calls(&a, 1, &io, DWELL_EXCLUSIVE), 0);
-	CHECK_INT(dw_amounts_add_allocs(&a, 1, &objects), 0);
+	dw_amount_of_calls(&a, &io, &amount);
+	CHECK_INT(dw_amounts_add(&a, 1, &amount, DWELL_EXCLUSIVE), 0);
+	dw_amount_of_allocs(&a, &objects, &amount);
+	CHECK_INT(dw_amounts_add(&a, 1, &amount, DWELL_INCLUSIVE), 0);
 	dw_amounts_common(&a, 1, DWELL_MEASURE_SAMPLES)->inclusive = 11;
 	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, true), 12);
 	CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true), 7);
@@ -92,31 +98,46 @@ TEST(amounts_of_any_measures_stand_side_by_side)
 	dw_amounts_release(&a);
 }
 
-/* What the operating system did below a node is in those above, whichever had some before. */
+/* A path of three nodes, the outermost first; what the operating system did in one of them is in
+ * those above, whichever it was. */
 TEST(rare_amounts_rise_as_all_others)
 {
 	const struct dw_call_values plain = {
-		.elapsed_ns = 10, .application_ns = 10, .whole_ns = 10};
-	const struct dw_call_values waits = {.elapsed_ns = 6, .whole_ns = 1, .blocked_ns = 6};
+		.calls = 2, .elapsed_ns = 10, .application_ns = 10, .whole_ns = 10};
+	const struct dw_call_values waits = {
+		.calls = 1, .elapsed_ns = 6, .whole_ns = 1, .blocked_ns = 6};
 
-	for (int at = 0; at < 3; at++) {
+	for (uint32_t at = 0; at < 3; at++) {
 		struct dw_amounts a = {0};
-		struct dw_measured top = {.table = &a};
+		struct dw_measured m = {.table = &a};
+		struct dw_cct t;
 
 		dw_amounts_init(&a, measures_of_calls());
-		for (uint32_t i = 0; i < 3; i++) {
-			CHECK_INT(dw_amounts_push(&a), i);
-			CHECK_INT(dw_amounts_add_calls(&a, i, (int)i == at ? &waits : &plain,
-						       DWELL_EXCLUSIVE),
-				  0);
+		CHECK_INT(dw_cct_init(&t, 3, &a), 0);
+		for (uint32_t id = 0; id < 3; id++)
+			t.parent[id] = id ? id - 1 : DWELL_CCT_NONE;
+		dw_cct_mark(&t, 2);
+		CHECK(!dw_cct_order(&t) && t.n == 3);
+		for (uint32_t id = 0; id < 3; id++) {
+			struct dw_amount amount;
+
+			dw_amount_of_calls(&a, id == at ? &waits : &plain, &amount);
+			CHECK_INT(dw_cct_add(&t, id, &amount), 0);
 		}
-		for (size_t i = 3; i--;)
-			CHECK_INT(dw_amounts_rise(&a, i, i ? i - 1 : SIZE_MAX), 0);
-		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_ELAPSED, false), 26);
-		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_APPLICATION, false), 20);
-		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_WHOLE, false), 21);
-		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_BLOCKED, false), 6);
-		CHECK_INT(dw_measured_get(&top, DWELL_MEASURE_ELAPSED, true), at ? 10 : 6);
+		CHECK_INT(dw_cct_sum(&t), 0);
+		for (uint32_t p = 0; p < 3; p++) {
+			CHECK_INT(dw_amounts_push(&a), p);
+			CHECK(!dw_cct_add_all(&t, p, &a, p) && !dw_cct_add_own(&t, p, &a, p));
+		}
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, false), 26);
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, false), 20);
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_WHOLE, false), 21);
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_BLOCKED, false), 6);
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, true), at ? 10 : 6);
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_OUTER_CALLS, false), at ? 2 : 1);
+		m.row = 2;
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_BLOCKED, false), at == 2 ? 6 : 0);
+		dw_cct_release(&t);
 		dw_amounts_release(&a);
 	}
 }

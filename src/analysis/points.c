@@ -1,0 +1,231 @@
+/*
+ * Points under a filter; see points.h. One counting sort. Objects whose group is not there, as only
+ * a profile made by hand has them, do not pass.
+ */
+#include "analysis/points.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LEFT_OUT = UINT32_MAX };
+
+static bool passes_module(const struct dw_points *t, uint32_t stack)
+{
+	return !t->filter->modules || dw_select_stack(t->profile, t->filter, stack);
+}
+
+/* In which list the sample number @i comes. There are very many, so it is not kept. */
+static inline uint32_t sample_list(const struct dw_points *t, size_t i)
+{
+	const struct dw_samples *s = &t->profile->samples;
+	uint64_t last_ns = t->filter->to_ns - 1; /* without an end: the largest */
+
+	if (s->time_ns[i] < t->filter->from_ns || s->time_ns[i] > last_ns ||
+	    !passes_module(t, s->stack[i]))
+		return LEFT_OUT;
+	return t->process[dw_points_thread(t, s->thread[i])];
+}
+
+static void choose_waits(const struct dw_points *t, uint32_t *lists)
+{
+	const __auto_type waits = &t->profile->waits.rows;
+
+	for (size_t i = 0; i < waits->n; i++) {
+		const struct dw_wait *w = &waits->v[i];
+		bool passes = dw_wait_passing(t->profile, t->filter, t->process, w);
+
+		lists[i] = passes ? t->process[w->thread] : LEFT_OUT;
+	}
+}
+
+/* The process that objects of @g count for, LEFT_OUT = they do not. */
+static uint32_t process_of(const struct dw_points *t, const struct dw_alloc_group *g)
+{
+	const struct dw_filter *f = t->filter;
+
+	if (f->types && (g->type > f->types_n || !f->types[g->type - 1]))
+		return LEFT_OUT;
+	return passes_module(t, g->stack) ? t->process[dw_points_thread(t, g->thread)] : LEFT_OUT;
+}
+
+/* The group of the objects number @i if their time passes; of sums, if there is anything. NULL = it
+ * does not. */
+static const struct dw_alloc_group *timely_group(const struct dw_points *t, size_t i)
+{
+	const struct dw_allocations *a = &t->profile->allocations;
+	const struct dw_alloc_delta *d;
+
+	if (dw_allocations_summed(a)) {
+		struct dw_alloc_values sum = dw_alloc_store_get(&a->sums, i);
+
+		if (dw_allocations_ranged(a))
+			sum.range = a->ranges.v[i];
+		return dw_alloc_values_none(&sum) ? NULL : &a->groups.v[i];
+	}
+	d = &a->deltas.v[i];
+	if (d->slice >= t->profile->calls.slices.n || !t->slices.passes[d->slice])
+		return NULL;
+	return dw_allocations_get_group(a, d->group);
+}
+
+/* In which list @g comes. Which modules are on the rest of a part's stack is not known. */
+static uint32_t list_of(struct dw_points *t, const struct dw_alloc_group *g)
+{
+	const struct dw_profile *p = t->profile;
+	uint32_t process = process_of(t, g);
+	unsigned part;
+
+	if (process == LEFT_OUT)
+		return process;
+	part = dw_stacks_part(&p->stacks, &p->frames, g->stack);
+	t->has_parts |= part;
+	if (!part || part & DWELL_PART_LEAF)
+		return process;
+	return t->filter->modules ? LEFT_OUT : t->processes_n + process;
+}
+
+static size_t allocs_n(const struct dw_allocations *a)
+{
+	return dw_allocations_summed(a) ? a->groups.n : a->deltas.n;
+}
+
+static void choose_allocs(struct dw_points *t, uint32_t *lists)
+{
+	size_t n = allocs_n(&t->profile->allocations);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct dw_alloc_group *g = timely_group(t, i);
+
+		lists[i] = g ? list_of(t, g) : LEFT_OUT;
+	}
+}
+
+/* Put point number @i into @list, or count it where there are no rows yet. */
+static inline void put(size_t *end, uint32_t *rows, uint32_t list, size_t i)
+{
+	if (list == LEFT_OUT)
+		return;
+	if (rows)
+		rows[end[list]] = (uint32_t)i;
+	end[list]++;
+}
+
+/* Count the points of each list, or with @rows put them there; @lists are of those behind samples.
+ */
+static void put_all(const struct dw_points *t, const uint32_t *lists, size_t n, uint32_t *rows)
+{
+	for (size_t i = 0; i < t->waits_at; i++)
+		put(t->end, rows, sample_list(t, i), i);
+	for (size_t i = t->waits_at; i < n; i++)
+		put(t->end, rows, lists[i - t->waits_at], i);
+}
+
+static int choose(struct dw_points *t, size_t n)
+{
+	uint32_t *lists = malloc((n - t->waits_at + 1) * sizeof *lists);
+	size_t total = 0;
+
+	t->rows = malloc((n + 1) * sizeof *t->rows);
+	if (!lists || !t->rows) {
+		free(lists);
+		return -ENOMEM;
+	}
+	choose_waits(t, lists);
+	choose_allocs(t, lists + t->allocs_at - t->waits_at);
+	put_all(t, lists, n, NULL);
+	for (size_t id = 0; id < 2 * (size_t)t->processes_n; id++) {
+		size_t list_n = t->end[id];
+
+		t->end[id] = total;
+		total += list_n;
+	}
+	put_all(t, lists, n, t->rows);
+	free(lists);
+	return 0;
+}
+
+int dw_points_init(struct dw_points *t, const struct dw_profile *p, const struct dw_filter *filter)
+{
+	size_t allocs_at = p->samples.n + p->waits.rows.n,
+	       n = allocs_at + allocs_n(&p->allocations);
+
+	*t = (struct dw_points){.profile = p, .filter = filter};
+	if (n > UINT32_MAX)
+		return DWELL_ERR_LIMIT;
+	t->waits_at = (uint32_t)p->samples.n;
+	t->allocs_at = (uint32_t)allocs_at;
+	t->threads_n = dw_threads_count(&p->threads) + 1;
+	t->processes_n = dw_processes_count(&p->processes) + 1;
+	t->process = calloc(t->threads_n, sizeof *t->process);
+	t->end = calloc(2 * (size_t)t->processes_n, sizeof *t->end);
+	if (!t->process || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
+		return -ENOMEM;
+	dw_select_threads(p, filter, t->process);
+	return choose(t, n);
+}
+
+void dw_points_release(struct dw_points *t)
+{
+	dw_slices_release(&t->slices);
+	free(t->process);
+	free(t->rows);
+	free(t->end);
+	*t = (struct dw_points){0};
+}
+
+struct dw_alloc_values dw_points_allocs(const struct dw_points *t, size_t i)
+{
+	const struct dw_allocations *a = &t->profile->allocations;
+	uint32_t row = t->rows[i] - t->allocs_at;
+	struct dw_alloc_values values;
+
+	if (!dw_allocations_summed(a))
+		return a->deltas.v[row].values;
+	values = dw_alloc_store_get(&a->sums, row);
+	if (dw_allocations_ranged(a))
+		values.range = a->ranges.v[row];
+	return values;
+}
+
+static void amount_of_objects(const struct dw_points *t, size_t i, const struct dw_amounts *like,
+			      struct dw_amount *ret)
+{
+	const struct dw_allocations *a = &t->profile->allocations;
+	uint32_t row = t->rows[i] - t->allocs_at;
+	struct dw_alloc_values values;
+
+	/* Nearly all of a loaded session. */
+	if (dw_allocations_summed(a) && !dw_allocations_ranged(a) && !a->sums.apart_of.v[row]) {
+		dw_amount_of_plain_allocs(like, &a->sums.plain.v[row], ret);
+		return;
+	}
+	values = dw_points_allocs(t, i);
+	dw_amount_of_allocs(like, &values, ret);
+}
+
+void dw_points_amount(const struct dw_points *t, size_t i, const struct dw_amounts *like,
+		      struct dw_amount *ret)
+{
+	uint32_t row = t->rows[i];
+	const struct dw_wait *w;
+
+	if (row >= t->allocs_at) {
+		amount_of_objects(t, i, like, ret);
+	} else if (row >= t->waits_at) {
+		w = &t->profile->waits.rows.v[row - t->waits_at];
+		dw_amount_of(like, DWELL_MEASURE_BLOCKED,
+			     dw_wait_passing(t->profile, t->filter, t->process, w), ret);
+	} else {
+		dw_amount_of(like, DWELL_MEASURE_SAMPLES, 1, ret);
+	}
+}
+
+unsigned dw_points_part(const struct dw_points *t, size_t i)
+{
+	if (!t->has_parts || t->rows[i] < t->allocs_at)
+		return 0;
+	return dw_stacks_part(&t->profile->stacks, &t->profile->frames,
+			      dw_points_group(t, i)->stack);
+}

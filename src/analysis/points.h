@@ -1,0 +1,92 @@
+/*
+ * Samples, waits and objects that pass a filter, sorted by process.
+ *
+ * A point is one of them: who, on which stack, how much. Behind those of all processes stand the
+ * points that are parts of stacks but no leaves (model/stack.h), which only sums by function and
+ * the like count.
+ */
+#pragma once
+
+#include "analysis/selection.h"
+#include "analysis/totals.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dw_point {
+	uint32_t thread, stack;
+	uint32_t type; /* of objects, else 0 */
+};
+
+struct dw_points {
+	const struct dw_profile *profile;
+	const struct dw_filter *filter;
+	uint32_t threads_n, processes_n;
+	uint32_t *process; /* by thread id; UINT32_MAX = filtered out */
+	struct dw_slices slices;
+	/* Numbers of what passes: samples, waits, then allocations.deltas or .sums. */
+	uint32_t *rows;
+	uint32_t waits_at, allocs_at; /* the first of them */
+	bool has_parts;		      /* some are parts of stacks */
+	size_t *end; /* by process id: where its points end; + processes_n: where its parts do */
+};
+
+/* Choose from @p under @filter (both borrowed). 0; -ENOMEM; DWELL_ERR_LIMIT for 2^32 points and
+ * more. To be released in either case. */
+int dw_points_init(struct dw_points *t, const struct dw_profile *p, const struct dw_filter *filter);
+
+/* Free everything. */
+void dw_points_release(struct dw_points *t);
+
+/* Whether point @i is a sample: its number is that of the sample. They come first in each list. */
+static inline bool dw_points_is_sample(const struct dw_points *t, size_t i)
+{
+	return t->rows[i] < t->waits_at;
+}
+
+/* @thread, 0 if it is none that is known. */
+static inline uint32_t dw_points_thread(const struct dw_points *t, uint32_t thread)
+{
+	return thread < t->threads_n ? thread : 0;
+}
+
+/* The group of point @i, which is of objects. */
+static inline const struct dw_alloc_group *dw_points_group(const struct dw_points *t, size_t i)
+{
+	const struct dw_allocations *a = &t->profile->allocations;
+	uint32_t row = t->rows[i] - t->allocs_at;
+
+	return &a->groups.v[dw_allocations_summed(a) ? row : a->deltas.v[row].group - 1];
+}
+
+/* Whose point @i is. */
+static inline struct dw_point dw_points_get(const struct dw_points *t, size_t i)
+{
+	const struct dw_profile *p = t->profile;
+	uint32_t row = t->rows[i];
+
+	if (row >= t->allocs_at) {
+		const struct dw_alloc_group *g = dw_points_group(t, i);
+
+		return (struct dw_point){dw_points_thread(t, g->thread), g->stack, g->type};
+	}
+	if (row >= t->waits_at) {
+		const struct dw_wait *w = &p->waits.rows.v[row - t->waits_at];
+
+		return (struct dw_point){w->thread, w->stack, 0};
+	}
+	return (struct dw_point){dw_points_thread(t, p->samples.thread[row]), p->samples.stack[row],
+				 0};
+}
+
+/* How much it is, for tables like @like. */
+void dw_points_amount(const struct dw_points *t, size_t i, const struct dw_amounts *like,
+		      struct dw_amount *ret);
+
+/* Likewise of objects. */
+struct dw_alloc_values dw_points_allocs(const struct dw_points *t, size_t i);
+
+/* What of its stack point @i is: enum dw_stack_part, 0 = all. */
+unsigned dw_points_part(const struct dw_points *t, size_t i);
