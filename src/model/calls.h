@@ -56,6 +56,7 @@ enum dw_call_flag {
 	 * whomever. They have no time, which is their callers' own.
 	 */
 	DWELL_CALL_COUNTED = 2048,
+	DWELL_CALL_FLAGS = 4095, /* all of them */
 };
 
 struct dw_call_node {

@@ -1,34 +1,75 @@
 /*
- * Columns of chunks: LEB128 numbers, plain or as differences to the row before, both ways.
+ * Columns of chunks: LEB128 numbers, plain or as differences, both ways from one description.
+ *
+ * A kind of rows is described by its columns in the order of docs/session-format.md: which member
+ * of the row it is, how it is coded, and what it may be at most. Differences are taken modulo 2^64,
+ * so they hold for any value. What is coded otherwise has functions of its own.
  *
  * Columns of samples and calls hold millions of numbers: dw_take() reads the common short forms in
- * place and leaves the rest to base/cursor.h. Differences are taken modulo 2^64, so they hold for
- * any value.
+ * place and leaves the rest to base/cursor.h.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "base/cursor.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Append column @field of rows [from, to) of the array @v. */
-#define PUT_COLUMN(b, v, from, to, field)                    \
-	do {                                                 \
-		for (size_t i_ = (from); i_ < (to); i_++)    \
-			dw_buf_put_uleb((b), (v)[i_].field); \
-	} while (0)
+enum dw_coding {
+	DWELL_CODING_PLAIN,
+	DWELL_CODING_DELTA, /* the difference to the row before, of the first to 0 */
+	DWELL_CODING_UP,    /* how much it is below its row's id, at least 1 */
+	DWELL_CODING_BELOW, /* how much it is below another member */
+	DWELL_CODING_FROM,  /* the difference to another member */
+	DWELL_CODING_OWN,   /* by functions */
+};
 
-/* Append column @field of rows [from, to) of @v as differences to the row before, the first to 0.
- */
-#define PUT_DELTAS(b, v, from, to, field)                                         \
-	do {                                                                      \
-		uint64_t last_ = 0;                                               \
-		for (size_t i_ = (from); i_ < (to); i_++) {                       \
-			dw_buf_put_zigzag((b), (int64_t)((v)[i_].field - last_)); \
-			last_ = (v)[i_].field;                                    \
-		}                                                                 \
-	} while (0)
+/* What a number may be at most. */
+enum dw_limit {
+	DWELL_LIMIT_NONE,
+	DWELL_LIMIT_NUMBER, /* dw_column.most */
+	DWELL_LIMIT_STRING, /* ids of these exist */
+	DWELL_LIMIT_MODULE,
+	DWELL_LIMIT_PROCESS,
+	DWELL_LIMIT_THREAD,
+	DWELL_LIMIT_FRAME,
+	DWELL_LIMIT_STACK,
+	DWELL_LIMIT_FUNCTION,
+	DWELL_LIMIT_NODE,
+	DWELL_LIMIT_TYPE,
+	DWELL_LIMITS
+};
+
+struct dw_column {
+	uint16_t offset; /* of the member */
+	uint8_t bytes;	 /* of it: 4 or 8 */
+	uint8_t coding, limit;
+	bool needed;   /* it is not 0 */
+	uint16_t of;   /* the offset of the other member */
+	uint32_t most; /* DWELL_LIMIT_NUMBER */
+	/* DWELL_CODING_OWN: append @n members, the first at @at, @stride bytes from one to the
+	 * next; and read them. What makes no sense sets c->failed. */
+	void (*put)(struct dw_buf *b, const void *at, size_t stride, size_t n);
+	void (*take)(struct dw_cursor *c, void *at, size_t stride, size_t n,
+		     const uint64_t limits[DWELL_LIMITS]);
+};
+
+struct dw_columns {
+	const struct dw_column *v;
+	size_t n;
+	size_t row_bytes;
+};
+
+/* Append the @n rows at @rows, the first of which has the id @first. */
+void dw_columns_put(struct dw_buf *b, const struct dw_columns *columns, const void *rows, size_t n,
+		    uint64_t first);
+
+/* Read @n rows, of which the first gets the id @first, to @rows. What makes no sense sets
+ * c->failed. */
+void dw_columns_take(struct dw_cursor *c, const struct dw_columns *columns, void *rows, size_t n,
+		     uint64_t first, const uint64_t limits[DWELL_LIMITS]);
 
 /* Read one LEB128. */
 static inline uint64_t dw_take(struct dw_cursor *c)
@@ -53,12 +94,20 @@ static inline uint64_t dw_take(struct dw_cursor *c)
 	return dw_cursor_uleb(c);
 }
 
+static inline uint64_t dw_zigzag(uint64_t difference)
+{
+	return difference << 1 ^ -(difference >> 63);
+}
+
+static inline uint64_t dw_unzigzag(uint64_t v)
+{
+	return v >> 1 ^ -(v & 1);
+}
+
 /* Read one zigzag-coded difference and apply it to *@last. */
 static inline uint64_t dw_take_delta(struct dw_cursor *c, uint64_t *last)
 {
-	uint64_t v = dw_take(c);
-
-	return *last += (v >> 1) ^ -(v & 1);
+	return *last += dw_unzigzag(dw_take(c));
 }
 
 /* Note that a number was more than its column may hold. Reading goes on to the chunk's check. */
@@ -75,16 +124,3 @@ static inline uint32_t dw_take_max(struct dw_cursor *c, uint64_t max)
 {
 	return (uint32_t)dw_at_most(c, dw_take(c), max);
 }
-
-/* Read a difference that leads to at most @max. */
-static inline uint32_t dw_take_delta_max(struct dw_cursor *c, uint64_t *last, uint64_t max)
-{
-	return (uint32_t)dw_at_most(c, dw_take_delta(c, last), max);
-}
-
-/* Set column @field of the @n rows from @rows on to @expr. */
-#define TAKE_COLUMN(rows, n, field, expr)                                     \
-	do {                                                                  \
-		for (size_t i_ = 0; i_ < (n); i_++)                           \
-			(rows)[i_].field = (__typeof__((rows)->field))(expr); \
-	} while (0)

@@ -2,14 +2,15 @@
  * Columns to tables; see decode.h.
  *
  * Every item takes at least one byte of its chunk, so a table never grows by more rows than the
- * chunk has bytes. Columns of calls are in decode-calls.c, those of allocations in decode-allocs.c.
+ * chunk has bytes. The columns of most are in layout.c, what calls and objects gained in deltas.c.
  */
 #include "session/decode.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "session/call-rules.h"
 #include "session/columns.h"
-#include "session/decode-allocs.h"
+#include "session/layout.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -135,46 +136,6 @@ static int take_threads(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-static int take_frames(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	uint64_t modules = last_id(p->modules.rows.n), module = 0, svma = 0;
-	struct dw_frame *rows;
-
-	if (OPEN_TABLE(&p->frames.rows, n))
-		return -ENOMEM;
-	rows = p->frames.rows.v + p->frames.rows.n;
-	TAKE_COLUMN(rows, n, module, dw_take_delta_max(c, &module, modules));
-	TAKE_COLUMN(rows, n, kind, dw_take_max(c, DWELL_FRAME_KINDS - 1));
-	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
-	p->frames.rows.n += n;
-	return 0;
-}
-
-static int take_stacks(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	uint64_t frames = last_id(p->frames.rows.n), id;
-	struct dw_stack *rows;
-
-	if (OPEN_TABLE(&p->stacks.rows, n))
-		return -ENOMEM;
-	id = p->stacks.rows.n;
-	rows = p->stacks.rows.v + id;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t up = dw_take(c);
-
-		c->failed |= !up || up > id + i;
-		rows[i].parent = (uint32_t)(id + i - up);
-	}
-	for (size_t i = 0; i < n; i++) {
-		uint64_t frame = dw_take(c);
-
-		c->failed |= !frame || frame > frames;
-		rows[i].frame = (uint32_t)frame;
-	}
-	p->stacks.rows.n += n;
-	return 0;
-}
-
 /* Room for @n more samples. */
 static int reserve_samples(struct dw_samples *s, size_t n)
 {
@@ -207,50 +168,6 @@ static int take_samples(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-static int take_waits(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	uint64_t threads = last_id(p->threads.rows.n), stacks = last_id(p->stacks.rows.n),
-		 begin = 0;
-	__auto_type t = &p->waits.rows;
-	struct dw_wait *rows;
-
-	if (dw_vec_reserve(t, n + 1))
-		return -ENOMEM;
-	rows = t->v + t->n;
-	TAKE_COLUMN(rows, n, begin_ns, dw_take_delta(c, &begin));
-	TAKE_COLUMN(rows, n, span_ns, dw_take(c));
-	for (size_t i = 0; i < n; i++)
-		rows[i].blocked_ns = rows[i].span_ns - dw_at_most(c, dw_take(c), rows[i].span_ns);
-	for (size_t i = 0; i < n; i++) {
-		rows[i].thread = dw_take_max(c, threads);
-		c->failed |= !rows[i].thread;
-	}
-	TAKE_COLUMN(rows, n, stack, dw_take_max(c, stacks));
-	t->n += n;
-	return 0;
-}
-
-static int take_functions(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	uint64_t modules = last_id(p->modules.rows.n), strings = last_id(p->strings.n);
-	uint64_t module = 0, name = 0, linkage = 0, file = 0, svma = 0;
-	struct dw_function *rows;
-
-	if (OPEN_TABLE(&p->functions.rows, n))
-		return -ENOMEM;
-	rows = p->functions.rows.v + p->functions.rows.n;
-	TAKE_COLUMN(rows, n, module, dw_take_delta_max(c, &module, modules));
-	TAKE_COLUMN(rows, n, name, dw_take_delta_max(c, &name, strings));
-	TAKE_COLUMN(rows, n, linkage_name, dw_take_delta_max(c, &linkage, strings));
-	TAKE_COLUMN(rows, n, file, dw_take_delta_max(c, &file, strings));
-	TAKE_COLUMN(rows, n, line, dw_take_max(c, UINT32_MAX));
-	TAKE_COLUMN(rows, n, flags, dw_take_max(c, UINT32_MAX));
-	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
-	TAKE_COLUMN(rows, n, bytes, dw_take(c));
-	p->functions.rows.n += n;
-	return 0;
-}
-
 /* The lengths of @n chains; *@rows becomes the number of locations in them. */
 static int take_chains(struct dw_cursor *c, size_t n, struct dw_locations *t, size_t *rows)
 {
@@ -270,86 +187,157 @@ static int take_chains(struct dw_cursor *c, size_t n, struct dw_locations *t, si
 
 static int take_locations(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	uint64_t functions = last_id(p->functions.rows.n), strings = last_id(p->strings.n);
-	uint64_t function = 0, file = 0, line = 0;
-	struct dw_location *rows;
+	struct dw_columns columns = dw_layout_of(DWELL_CHUNK_LOCATIONS);
+	uint64_t limits[DWELL_LIMITS];
 	size_t m;
 
 	if (take_chains(c, n, &p->locations, &m) || dw_vec_reserve(&p->locations.rows, m + 1))
 		return -ENOMEM;
-	rows = p->locations.rows.v + p->locations.rows.n;
-	TAKE_COLUMN(rows, m, function, dw_take_delta_max(c, &function, functions));
-	TAKE_COLUMN(rows, m, file, dw_take_delta_max(c, &file, strings));
-	TAKE_COLUMN(rows, m, line, dw_take_delta_max(c, &line, UINT32_MAX));
-	TAKE_COLUMN(rows, m, column, dw_take_max(c, UINT32_MAX));
-	for (size_t i = 0; i < m; i++) {
-		uint64_t base = rows[i].line;
-
-		rows[i].line_end = dw_take_delta_max(c, &base, UINT32_MAX);
-		c->failed |= !rows[i].function;
-	}
-	TAKE_COLUMN(rows, m, column_end, dw_take_max(c, UINT32_MAX));
+	dw_layout_limits(p, limits);
+	dw_columns_take(c, &columns, p->locations.rows.v + p->locations.rows.n, m, 0, limits);
 	p->locations.rows.n += m;
 	return 0;
 }
 
-static int take_code_bytes(struct dw_cursor *c, struct dw_code *row)
+/* A copy of the next @*n bytes, at least one long; none of them are there: *@n becomes 0. NULL
+ * without memory. */
+static uint8_t *take_copy(struct dw_cursor *c, uint32_t *n)
 {
-	const uint8_t *bytes = dw_cursor_bytes(c, row->bytes_n);
+	const uint8_t *bytes = dw_cursor_bytes(c, *n);
+	uint8_t *copy = malloc(*n ? *n : 1);
 
-	row->bytes = malloc(row->bytes_n ? row->bytes_n : 1);
-	if (!row->bytes)
-		return -ENOMEM;
-	if (bytes)
-		memcpy(row->bytes, bytes, row->bytes_n);
+	if (copy && bytes)
+		memcpy(copy, bytes, *n);
 	else
-		row->bytes_n = 0;
-	return 0;
+		*n = 0;
+	return copy;
 }
 
+/* The bytes of @n codes. */
 static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	uint64_t functions = last_id(p->functions.rows.n), function = 0, svma = 0;
 	__auto_type t = &p->codes.rows;
-	struct dw_code *rows;
 
-	if (dw_vec_reserve(t, n + 1))
-		return -ENOMEM;
-	rows = t->v + t->n;
-	TAKE_COLUMN(rows, n, function, dw_take_delta_max(c, &function, functions));
-	TAKE_COLUMN(rows, n, bytes_n, dw_take_max(c, DWELL_CHUNK_RAW_BYTES_MAX));
-	TAKE_COLUMN(rows, n, svma, dw_take_delta(c, &svma));
 	for (size_t i = 0; i < n && !c->failed; i++) {
-		if (take_code_bytes(c, &rows[i]))
+		struct dw_code *row = &t->v[t->n];
+
+		row->bytes = take_copy(c, &row->bytes_n);
+		if (!row->bytes)
 			return -ENOMEM;
-		c->failed |= !rows[i].function;
 		t->n++;
 	}
 	return 0;
 }
 
+/* The text of @n sources. */
 static int take_sources(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	uint64_t strings = last_id(p->strings.n);
 	__auto_type t = &p->sources.rows;
-	struct dw_source *rows;
 
-	if (dw_vec_reserve(t, n + 1))
-		return -ENOMEM;
-	rows = t->v + t->n;
-	TAKE_COLUMN(rows, n, file, dw_take_max(c, strings));
-	TAKE_COLUMN(rows, n, bytes_n, dw_take_max(c, DWELL_CHUNK_RAW_BYTES_MAX));
 	for (size_t i = 0; i < n && !c->failed; i++) {
-		const uint8_t *text = dw_cursor_bytes(c, rows[i].bytes_n);
+		struct dw_source *row = &t->v[t->n];
 
-		rows[i].text = malloc(rows[i].bytes_n ? rows[i].bytes_n : 1);
-		if (!rows[i].text)
+		row->text = (void *)take_copy(c, &row->bytes_n);
+		if (!row->text)
 			return -ENOMEM;
-		if (text)
-			memcpy(rows[i].text, text, rows[i].bytes_n);
 		t->n++;
 	}
 	return 0;
+}
+
+/* The next @n nodes are read: those that fit their parents are there. */
+static void add_nodes(struct dw_cursor *c, size_t n, struct dw_calls *t)
+{
+	for (size_t i = 0; i < n && !c->failed; i++) {
+		c->failed = !dw_call_node_fits(&t->nodes.v[t->nodes.n], t);
+		t->nodes.n++;
+	}
+}
+
+/* The next @n slices are read: they do not end before the ones before them. */
+static void add_slices(struct dw_cursor *c, size_t n, struct dw_calls *t)
+{
+	__auto_type slices = &t->slices;
+
+	for (size_t i = 0; i < n; i++, slices->n++)
+		c->failed |=
+			slices->n && slices->v[slices->n].end_ns < slices->v[slices->n - 1].end_ns;
+}
+
+/* Put the @n rows behind the end of @table where their ids say, which is never behind themselves:
+ * into the place of earlier ones, or at the end. */
+#define PLACE_ROWS(c, table, n)                                       \
+	do {                                                          \
+		__auto_type t_ = (table);                             \
+		size_t first_ = t_->n;                                \
+		for (size_t i_ = 0; i_ < (n) && !(c)->failed; i_++) { \
+			__auto_type row_ = t_->v[first_ + i_];        \
+			if (!row_.id || row_.id > t_->n + 1) {        \
+				(c)->failed = true;                   \
+				break;                                \
+			}                                             \
+			t_->v[row_.id - 1] = row_;                    \
+			t_->n += row_.id > t_->n;                     \
+		}                                                     \
+	} while (0)
+
+/* Where rows of a table go. */
+struct table {
+	void *rows;
+	size_t *n;
+	uint64_t first; /* the id of the next row */
+};
+
+/* Make room for @n more rows of @kind. 0 or -ENOMEM. */
+static int open_table(struct dw_profile *p, enum dw_chunk_kind kind, size_t n, struct table *ret)
+{
+	switch (kind) {
+#define TABLE(name, path, unused)                                                                \
+	case DWELL_CHUNK_##name:                                                                 \
+		if (unused ? OPEN_TABLE(&p->path, n) : dw_vec_reserve(&p->path, n + 1))          \
+			return -ENOMEM;                                                          \
+		*ret = (struct table){p->path.v + p->path.n, &p->path.n, p->path.n + !(unused)}; \
+		return 0;
+		DWELL_TABLES(TABLE)
+#undef TABLE
+	default:
+		return -EINVAL;
+	}
+}
+
+/* @n rows of a kind that is one of DWELL_TABLES. */
+static int take_rows(struct dw_cursor *c, enum dw_chunk_kind kind, size_t n, struct dw_profile *p)
+{
+	struct dw_columns columns = dw_layout_of(kind);
+	uint64_t limits[DWELL_LIMITS];
+	struct table t;
+	int rc = open_table(p, kind, n, &t);
+
+	if (rc)
+		return rc;
+	dw_layout_limits(p, limits);
+	dw_columns_take(c, &columns, t.rows, n, t.first, limits);
+	switch (kind) {
+	case DWELL_CHUNK_CODES:
+		return take_codes(c, n, p);
+	case DWELL_CHUNK_SOURCES:
+		return take_sources(c, n, p);
+	case DWELL_CHUNK_CALL_NODES:
+		add_nodes(c, n, &p->calls);
+		return 0;
+	case DWELL_CHUNK_CALL_SLICES:
+		add_slices(c, n, &p->calls);
+		return 0;
+	case DWELL_CHUNK_CALL_EXTREMES:
+		PLACE_ROWS(c, &p->calls.extremes, n);
+		return 0;
+	case DWELL_CHUNK_CALL_SLOW:
+		PLACE_ROWS(c, &p->calls.slow, n);
+		return 0;
+	default:
+		*t.n += n;
+		return 0;
+	}
 }
 
 static void take_fact(struct dw_cursor *c, struct dw_facts *facts, int *rc)
@@ -386,7 +374,7 @@ static int take_facts(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return rc;
 }
 
-/* How to read a kind, and the bytes that one item takes at least. */
+/* How to read a kind, NULL = as rows of its table, and the bytes that one item takes at least. */
 static const struct {
 	int (*take)(struct dw_cursor *c, size_t n, struct dw_profile *p);
 	size_t item_bytes;
@@ -396,25 +384,25 @@ static const struct {
 	[DWELL_CHUNK_MODULES] = {take_modules, 7},
 	[DWELL_CHUNK_PROCESSES] = {take_processes, 8},
 	[DWELL_CHUNK_THREADS] = {take_threads, 7},
-	[DWELL_CHUNK_FRAMES] = {take_frames, 3},
-	[DWELL_CHUNK_STACKS] = {take_stacks, 2},
+	[DWELL_CHUNK_FRAMES] = {NULL, 3},
+	[DWELL_CHUNK_STACKS] = {NULL, 2},
 	[DWELL_CHUNK_SAMPLES] = {take_samples, 3},
-	[DWELL_CHUNK_FUNCTIONS] = {take_functions, 8},
+	[DWELL_CHUNK_FUNCTIONS] = {NULL, 8},
 	[DWELL_CHUNK_LOCATIONS] = {take_locations, 1},
-	[DWELL_CHUNK_CODES] = {take_codes, 3},
-	[DWELL_CHUNK_CALL_NODES] = {dw_take_call_nodes, 5},
-	[DWELL_CHUNK_CALL_SLICES] = {dw_take_call_slices, 1},
+	[DWELL_CHUNK_CODES] = {NULL, 3},
+	[DWELL_CHUNK_CALL_NODES] = {NULL, 5},
+	[DWELL_CHUNK_CALL_SLICES] = {NULL, 1},
 	[DWELL_CHUNK_CALL_DELTAS] = {dw_take_call_deltas, 3},
-	[DWELL_CHUNK_CALL_EXTREMES] = {dw_take_call_extremes, 11},
-	[DWELL_CHUNK_CALL_SLOW] = {dw_take_call_slow, 6},
-	[DWELL_CHUNK_ALLOC_TYPES] = {dw_take_alloc_types, 3},
-	[DWELL_CHUNK_ALLOC_GROUPS] = {dw_take_alloc_groups, 3},
-	[DWELL_CHUNK_ALLOC_METHODS] = {dw_take_alloc_methods, 3},
+	[DWELL_CHUNK_CALL_EXTREMES] = {NULL, 11},
+	[DWELL_CHUNK_CALL_SLOW] = {NULL, 6},
+	[DWELL_CHUNK_ALLOC_TYPES] = {NULL, 3},
+	[DWELL_CHUNK_ALLOC_GROUPS] = {NULL, 3},
+	[DWELL_CHUNK_ALLOC_METHODS] = {NULL, 3},
 	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_take_alloc_deltas, 3},
-	[DWELL_CHUNK_GCS] = {dw_take_gcs, 12},
-	[DWELL_CHUNK_CALL_MUTES] = {dw_take_call_mutes, 4},
-	[DWELL_CHUNK_SOURCES] = {take_sources, 2},
-	[DWELL_CHUNK_WAITS] = {take_waits, 5},
+	[DWELL_CHUNK_GCS] = {NULL, 12},
+	[DWELL_CHUNK_CALL_MUTES] = {NULL, 4},
+	[DWELL_CHUNK_SOURCES] = {NULL, 2},
+	[DWELL_CHUNK_WAITS] = {NULL, 5},
 };
 
 /* The verdict over a chunk that was read to its end. */
@@ -433,15 +421,17 @@ int dw_decode_chunk(const struct dw_raw_chunk *chunk, const struct dw_call_sums 
 	int rc = 0;
 
 	dw_cursor_init(&c, dw_buf_str(&chunk->raw), chunk->raw.len);
-	if (!takers[chunk->kind].take ||
+	if (!takers[chunk->kind].item_bytes ||
 	    chunk->items > chunk->raw.len / takers[chunk->kind].item_bytes)
 		c.failed = true;
 	else if (sums && chunk->kind == DWELL_CHUNK_CALL_DELTAS)
 		rc = dw_take_call_sums(&c, (size_t)chunk->items, sums, p);
 	else if (sums && chunk->kind == DWELL_CHUNK_ALLOC_DELTAS)
 		rc = dw_take_alloc_sums(&c, (size_t)chunk->items, sums, p);
-	else
+	else if (takers[chunk->kind].take)
 		rc = takers[chunk->kind].take(&c, (size_t)chunk->items, p);
+	else
+		rc = take_rows(&c, chunk->kind, (size_t)chunk->items, p);
 	if (rc)
 		return dw_error_set(err, rc, "no memory for a session's %s",
 				    dw_chunk_kind_name(chunk->kind));

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "session/chunk.h"
-#include "session/decode-calls.h"
+#include "session/deltas.h"
 #include "session/encode.h"
 
 /*

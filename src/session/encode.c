@@ -1,15 +1,12 @@
 /*
  * Tables to columns; see encode.h.
  *
- * One column after the other, because zstd packs like next to like: measured on a compiler's stacks
- * it halves what rows take. Ids of rows are never stored: a chunk continues where the one before
- * ended. Deltas are taken modulo 2^64, so they hold for any value.
+ * Ids of rows are never stored: a chunk continues where the one before ended.
  */
 #include "session/encode.h"
 
 #include "session/columns.h"
-#include "session/encode-allocs.h"
-#include "session/encode-calls.h"
+#include "session/layout.h"
 
 #include <errno.h>
 #include <string.h>
@@ -66,22 +63,6 @@ static void put_thread(struct dw_buf *b, size_t id, const struct dw_thread *row)
 	dw_buf_put_uleb(b, row->end_ns + 1);
 }
 
-static void put_frames(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
-{
-	const struct dw_frame *rows = p->frames.rows.v;
-
-	PUT_DELTAS(b, rows, from, to, module);
-	PUT_COLUMN(b, rows, from, to, kind);
-	PUT_DELTAS(b, rows, from, to, svma);
-}
-
-static void put_stacks(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		dw_buf_put_uleb(b, i - p->stacks.rows.v[i].parent);
-	PUT_COLUMN(b, p->stacks.rows.v, from, to, frame);
-}
-
 static void put_samples(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
 	const struct dw_samples *s = &p->samples;
@@ -97,68 +78,56 @@ static void put_samples(struct dw_buf *b, const struct dw_profile *p, size_t fro
 		dw_buf_put_uleb(b, s->stack[i]);
 }
 
-static void put_waits(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
-{
-	const struct dw_wait *rows = p->waits.rows.v;
-
-	PUT_DELTAS(b, rows, from, to, begin_ns);
-	PUT_COLUMN(b, rows, from, to, span_ns);
-	for (size_t i = from; i < to; i++)
-		dw_buf_put_uleb(b, rows[i].span_ns - rows[i].blocked_ns);
-	PUT_COLUMN(b, rows, from, to, thread);
-	PUT_COLUMN(b, rows, from, to, stack);
-}
-
-static void put_functions(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
-{
-	const struct dw_function *rows = p->functions.rows.v;
-
-	PUT_DELTAS(b, rows, from, to, module);
-	PUT_DELTAS(b, rows, from, to, name);
-	PUT_DELTAS(b, rows, from, to, linkage_name);
-	PUT_DELTAS(b, rows, from, to, file);
-	PUT_COLUMN(b, rows, from, to, line);
-	PUT_COLUMN(b, rows, from, to, flags);
-	PUT_DELTAS(b, rows, from, to, svma);
-	PUT_COLUMN(b, rows, from, to, bytes);
-}
-
 static void put_locations(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
 {
-	const struct dw_location *rows = p->locations.rows.v;
+	struct dw_columns columns = dw_layout_of(DWELL_CHUNK_LOCATIONS);
 	const uint32_t *first = p->locations.first.v;
-	size_t begin = first[from], end = first[to];
 
 	for (size_t i = from; i < to; i++)
 		dw_buf_put_uleb(b, first[i + 1] - first[i]);
-	PUT_DELTAS(b, rows, begin, end, function);
-	PUT_DELTAS(b, rows, begin, end, file);
-	PUT_DELTAS(b, rows, begin, end, line);
-	PUT_COLUMN(b, rows, begin, end, column);
-	for (size_t i = begin; i < end; i++)
-		dw_buf_put_zigzag(b, (int64_t)rows[i].line_end - rows[i].line);
-	PUT_COLUMN(b, rows, begin, end, column_end);
+	dw_columns_put(b, &columns, p->locations.rows.v + first[from], first[to] - first[from], 0);
 }
 
-static void put_codes(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
-{
-	const struct dw_code *rows = p->codes.rows.v;
+/* A table that is a kind's. */
+struct table {
+	const char *rows; /* NULL: it is none of DWELL_TABLES */
+	size_t n;
+	bool has_unused; /* row 0 */
+};
 
-	PUT_DELTAS(b, rows, from, to, function);
-	PUT_COLUMN(b, rows, from, to, bytes_n);
-	PUT_DELTAS(b, rows, from, to, svma);
-	for (size_t i = from; i < to; i++)
-		dw_buf_put(b, rows[i].bytes, rows[i].bytes_n);
+static struct table table_of(const struct dw_profile *p, enum dw_chunk_kind kind)
+{
+	switch (kind) {
+#define TABLE(name, path, unused) \
+	case DWELL_CHUNK_##name:  \
+		return (struct table){(const char *)p->path.v, p->path.n, unused};
+		DWELL_TABLES(TABLE)
+#undef TABLE
+	default:
+		return (struct table){0};
+	}
 }
 
-static void put_sources(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
+/* Rows of @kind that are in the session and not in @p any more. */
+static size_t forgotten(const struct dw_profile *p, enum dw_chunk_kind kind)
 {
-	const struct dw_source *rows = p->sources.rows.v;
+	return kind == DWELL_CHUNK_CALL_NODES ? p->calls.nodes_written : 0;
+}
 
-	PUT_COLUMN(b, rows, from, to, file);
-	PUT_COLUMN(b, rows, from, to, bytes_n);
-	for (size_t i = from; i < to; i++)
-		dw_buf_put(b, rows[i].text, rows[i].bytes_n);
+/* Rows [@from, @to) of a kind that is one of DWELL_TABLES, and the bytes that follow them. */
+static void put_rows(struct dw_buf *b, const struct dw_profile *p, enum dw_chunk_kind kind,
+		     size_t from, size_t to)
+{
+	struct dw_columns columns = dw_layout_of(kind);
+	struct table t = table_of(p, kind);
+	size_t first = from - forgotten(p, kind);
+
+	dw_columns_put(b, &columns, t.rows + first * columns.row_bytes, to - from,
+		       from + !t.has_unused);
+	for (size_t i = from; i < to && kind == DWELL_CHUNK_CODES; i++)
+		dw_buf_put(b, p->codes.rows.v[i].bytes, p->codes.rows.v[i].bytes_n);
+	for (size_t i = from; i < to && kind == DWELL_CHUNK_SOURCES; i++)
+		dw_buf_put(b, p->sources.rows.v[i].text, p->sources.rows.v[i].bytes_n);
 }
 
 /* Bytes of variable length in row @i of a kind that has such. */
@@ -183,10 +152,19 @@ static size_t chunk_end(const struct dw_profile *p, enum dw_chunk_kind kind, siz
 	return end;
 }
 
-typedef void put_rows_fn(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to);
+/* The kinds that are in no table of rows. */
+static const struct {
+	void (*put)(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to);
+	bool has_unused;
+} kinds[DWELL_CHUNK_KINDS] = {
+	[DWELL_CHUNK_STRINGS] = {put_strings, true},
+	[DWELL_CHUNK_MODULES] = {put_modules, true},
+	[DWELL_CHUNK_SAMPLES] = {put_samples, false},
+	[DWELL_CHUNK_LOCATIONS] = {put_locations, false},
+};
 
-static int encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, put_rows_fn *put,
-		       size_t from, size_t to, dw_chunk_sink_fn *sink, void *ctx)
+int dw_encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, size_t from, size_t to,
+		   dw_chunk_sink_fn *sink, void *ctx)
 {
 	for (size_t end; from < to; from = end) {
 		struct dw_raw_chunk c = {.kind = kind};
@@ -194,7 +172,10 @@ static int encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, put_
 
 		end = chunk_end(p, kind, from, to);
 		c.items = end - from;
-		put(&c.raw, p, from, end);
+		if (kinds[kind].put)
+			kinds[kind].put(&c.raw, p, from, end);
+		else
+			put_rows(&c.raw, p, kind, from, end);
 		rc = c.raw.failed ? -ENOMEM : sink(ctx, &c);
 		dw_buf_release(&c.raw);
 		if (rc)
@@ -243,95 +224,33 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 		return p->processes.rows.n;
 	case DWELL_CHUNK_THREADS:
 		return p->threads.rows.n;
-	case DWELL_CHUNK_FRAMES:
-		return p->frames.rows.n;
-	case DWELL_CHUNK_STACKS:
-		return p->stacks.rows.n;
 	case DWELL_CHUNK_SAMPLES:
 		return p->samples.n;
-	case DWELL_CHUNK_FUNCTIONS:
-		return p->functions.rows.n;
 	case DWELL_CHUNK_LOCATIONS:
 		return p->locations.first.n ? p->locations.first.n - 1 : 0;
-	case DWELL_CHUNK_CODES:
-		return p->codes.rows.n;
-	case DWELL_CHUNK_CALL_NODES:
-		return dw_calls_count(&p->calls);
-	case DWELL_CHUNK_CALL_SLICES:
-		return p->calls.slices.n;
-	case DWELL_CHUNK_CALL_DELTAS:
-		return p->calls.deltas.n;
-	case DWELL_CHUNK_CALL_EXTREMES:
-		return p->calls.extremes.n;
-	case DWELL_CHUNK_CALL_SLOW:
-		return p->calls.slow.n;
-	case DWELL_CHUNK_ALLOC_TYPES:
-		return p->allocations.types.n;
-	case DWELL_CHUNK_ALLOC_GROUPS:
-		return p->allocations.groups.n;
-	case DWELL_CHUNK_ALLOC_METHODS:
-		return p->allocations.methods.n;
-	case DWELL_CHUNK_ALLOC_DELTAS:
-		return p->allocations.deltas.n;
-	case DWELL_CHUNK_GCS:
-		return p->allocations.gcs.n;
-	case DWELL_CHUNK_CALL_MUTES:
-		return p->calls.mutes.n;
-	case DWELL_CHUNK_SOURCES:
-		return p->sources.rows.n;
-	case DWELL_CHUNK_WAITS:
-		return p->waits.rows.n;
 	default:
-		return 0;
+		return table_of(p, kind).n + forgotten(p, kind);
 	}
 }
 
-/* The kinds that are plain ranges of rows. @first: row 0 is unused, ids begin with 1. */
-static const struct {
-	put_rows_fn *put;
-	size_t first;
-	bool symbols;
-} kinds[DWELL_CHUNK_KINDS] = {
-	[DWELL_CHUNK_STRINGS] = {put_strings, 1, false},
-	[DWELL_CHUNK_MODULES] = {put_modules, 1, false},
-	[DWELL_CHUNK_FRAMES] = {put_frames, 1, false},
-	[DWELL_CHUNK_STACKS] = {put_stacks, 1, false},
-	[DWELL_CHUNK_SAMPLES] = {put_samples, 0, false},
-	[DWELL_CHUNK_FUNCTIONS] = {put_functions, 1, true},
-	[DWELL_CHUNK_LOCATIONS] = {put_locations, 0, true},
-	[DWELL_CHUNK_CODES] = {put_codes, 0, true},
-	[DWELL_CHUNK_CALL_NODES] = {dw_put_call_nodes, 0, false},
-	[DWELL_CHUNK_CALL_SLICES] = {dw_put_call_slices, 0, false},
-	[DWELL_CHUNK_CALL_DELTAS] = {dw_put_call_deltas, 0, false},
-	[DWELL_CHUNK_CALL_EXTREMES] = {dw_put_call_extremes, 0, false},
-	[DWELL_CHUNK_CALL_SLOW] = {dw_put_call_slow, 0, false},
-	[DWELL_CHUNK_ALLOC_TYPES] = {dw_put_alloc_types, 0, false},
-	[DWELL_CHUNK_ALLOC_GROUPS] = {dw_put_alloc_groups, 0, false},
-	[DWELL_CHUNK_ALLOC_METHODS] = {dw_put_alloc_methods, 0, false},
-	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_put_alloc_deltas, 0, false},
-	[DWELL_CHUNK_GCS] = {dw_put_gcs, 0, false},
-	[DWELL_CHUNK_CALL_MUTES] = {dw_put_call_mutes, 0, false},
-	[DWELL_CHUNK_SOURCES] = {put_sources, 0, true},
-	[DWELL_CHUNK_WAITS] = {put_waits, 0, false},
-};
-
-int dw_encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, size_t from, size_t to,
-		   dw_chunk_sink_fn *sink, void *ctx)
+/* Whether @kind tells of symbols. */
+static bool is_symbols(enum dw_chunk_kind kind)
 {
-	return encode_rows(p, kind, kinds[kind].put, from, to, sink, ctx);
+	return kind == DWELL_CHUNK_FUNCTIONS || kind == DWELL_CHUNK_LOCATIONS ||
+	       kind == DWELL_CHUNK_CODES || kind == DWELL_CHUNK_SOURCES;
 }
 
 int dw_encode_kind(const struct dw_profile *p, const struct dw_encoded *done,
 		   enum dw_chunk_kind kind, bool symbols, dw_chunk_sink_fn *sink, void *ctx)
 {
-	size_t from = done->rows[kind], first = kinds[kind].first;
+	bool has_unused = kinds[kind].has_unused || table_of(p, kind).has_unused;
+	size_t from = done->rows[kind];
 
 	if (kind == DWELL_CHUNK_PROCESSES)
 		return encode_tasks(p, done, sink, ctx);
-	if (!kinds[kind].put || (kinds[kind].symbols && !symbols))
+	if (kind == DWELL_CHUNK_THREADS || (is_symbols(kind) && !symbols))
 		return 0;
-	return encode_rows(p, kind, kinds[kind].put, from > first ? from : first, rows_of(p, kind),
-			   sink, ctx);
+	return dw_encode_rows(p, kind, has_unused && !from ? 1 : from, rows_of(p, kind), sink, ctx);
 }
 
 int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done, bool symbols,
