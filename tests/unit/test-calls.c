@@ -297,6 +297,33 @@ TEST(call_sites_have_inclusive_values_only)
 	end(&w);
 }
 
+/* main > statement 5 > f 2: where the tree ends at main, the statement's time is main's own still.
+ */
+TEST(statements_are_their_functions_own_wherever_a_tree_ends)
+{
+	struct world w;
+	uint32_t main_, line, at;
+
+	begin(&w);
+	main_ = call(&w, w.root, w.e_main, 1, 1);
+	line = call(&w, main_, w.e_q, 0, 5);
+	w.p.calls.nodes.v[line - 1].flags = DWELL_CALL_LINE;
+	call(&w, line, w.e_f, 1, 2);
+	for (size_t rows = 0; rows < 3; rows++) {
+		struct dw_filter filter = {.focus.rows = rows};
+
+		CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_NODES, &w.t), 0);
+		at = UINT32_MAX;
+		dw_vec_each(node, &w.t.nodes)
+			if (node->function == w.main)
+				at = (uint32_t)(node - w.t.nodes.v);
+		CHECK(at != UINT32_MAX);
+		CHECK_INT(w.t.nodes.n, rows == 1 ? 3 : 4); /* f is there where main has children */
+		CHECK_TOTAL(node_total(&w.t, at), 1, 1, 8, 6);
+	}
+	end(&w);
+}
+
 static void add_extremes(struct world *w, uint32_t entry, struct dw_call_ranges ranges)
 {
 	struct dw_call_extremes e = {.thread = w->thread, .entry = entry, .ranges = ranges};
