@@ -7,11 +7,10 @@
  */
 #include "analysis/call-totals.h"
 
+#include "analysis/call-extras.h"
 #include "analysis/call-flat.h"
-#include "analysis/call-mutes.h"
 #include "analysis/call-nodes.h"
 #include "analysis/call-outside.h"
-#include "analysis/call-ranges.h"
 #include "analysis/call-slow.h"
 #include "analysis/call-tree.h"
 #include "analysis/tree.h"
@@ -107,9 +106,7 @@ static int count_flat(const struct dw_call_tree *c, unsigned parts, struct dw_to
 		if (t->begin[id] < t->begin[id + 1])
 			rc = dw_call_flat_count(&flat, id);
 	dw_call_flat_release(&flat);
-	if (!rc)
-		rc = dw_call_ranges_add(t, ret);
-	return rc ? rc : dw_call_mutes_add(t, ret);
+	return rc ? rc : dw_call_extras_add(t, ret);
 }
 
 static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
