@@ -10,8 +10,6 @@
 #include "analysis/call-extras.h"
 #include "analysis/call-flat.h"
 #include "analysis/call-nodes.h"
-#include "analysis/call-outside.h"
-#include "analysis/call-slow.h"
 #include "analysis/call-tree.h"
 #include "analysis/tree.h"
 
@@ -142,6 +140,101 @@ static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_
 	return rc;
 }
 
+struct module_time {
+	uint64_t outside_ns;
+	bool instrumented;
+};
+
+/*
+ * Find the file without any instrumented function in which the program itself (application time)
+ * was longest, into @ret's outside_module and outside_ns; left at 0 if there is none: what a user
+ * would look into next. A callee outside the instrumented code may still lie in an instrumented
+ * module, as a function that was left alone or excluded; only a module all of whose rows are
+ * callees outside counts. 0 or -ENOMEM.
+ */
+static int find_outside(const struct dw_call_nodes *t, struct dw_totals *ret)
+{
+	size_t modules_n = t->profile->modules.rows.n;
+	struct module_time *modules = calloc(modules_n + 1, sizeof *modules);
+
+	if (!modules)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < t->n; id++) {
+		const struct dw_call_node *node = dw_call_nodes_get(t, id);
+		uint32_t module = dw_call_module_at(t, node->entry);
+
+		if (!node->entry || module >= modules_n ||
+		    node->flags & (DWELL_CALL_INCLUSIVE | DWELL_CALL_ESTIMATED))
+			continue;
+		if (!(node->flags & DWELL_CALL_OUTSIDE))
+			modules[module].instrumented = true;
+		else if (t->state[id] & DWELL_CALL_COUNTS)
+			modules[module].outside_ns += dw_call_nodes_values(t, id).application_ns;
+	}
+	for (uint32_t id = 1; id < modules_n; id++) {
+		if (modules[id].instrumented || modules[id].outside_ns <= ret->outside_ns ||
+		    t->profile->modules.rows.v[id].kind != DWELL_MODULE_FILE)
+			continue;
+		ret->outside_ns = modules[id].outside_ns;
+		ret->outside_module = id;
+	}
+	free(modules);
+	return 0;
+}
+
+/* Whether @slow is listed: a range takes those that began in it, to the nanosecond. */
+static bool passes(const struct dw_call_nodes *t, const struct dw_call_slow *slow)
+{
+	const struct dw_filter *f = t->filter;
+
+	if (!slow->node || slow->node >= t->n || !(t->state[slow->node] & DWELL_CALL_COUNTS))
+		return false;
+	if (slow->start_ns < f->from_ns || (f->to_ns && slow->start_ns >= f->to_ns))
+		return false;
+	return !f->focus.function || dw_call_callee(t, slow->node) == f->focus.function;
+}
+
+/* The amounts of @slow in a row of those of @ret. UINT32_MAX = no memory. */
+static uint32_t put_amounts(const struct dw_call_slow *slow, struct dw_totals *ret)
+{
+	struct dw_call_values all = slow->inclusive, own = slow->exclusive;
+	struct dw_amount inclusive, exclusive;
+
+	/* Columns show the exclusive ones; of an activation the inclusive ones are known. */
+	own.switches = all.switches;
+	own.io_calls = all.io_calls;
+	own.blocking_calls = all.blocking_calls;
+	all.calls = 1;
+	dw_amount_of_calls(&ret->amounts, &all, &inclusive);
+	dw_amount_of_calls(&ret->amounts, &own, &exclusive);
+	return dw_amounts_put(&ret->amounts, &inclusive, &exclusive);
+}
+
+/* The slowest activations, each of which is known by itself, so nothing is summed up. */
+static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
+{
+	const struct dw_calls *calls = &t->profile->calls;
+
+	for (size_t i = 0; i < calls->slow.n; i++) {
+		const struct dw_call_slow *slow = &calls->slow.v[i];
+		struct dw_slow_total row = {.slow = (uint32_t)i};
+		uint32_t callee;
+
+		if (!passes(t, slow))
+			continue;
+		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
+		callee = dw_call_callee(t, slow->node);
+		row.function = callee < dw_subjects_none(t->subjects)
+				       ? dw_subjects_row_function(t->subjects, callee)
+			       : callee == dw_call_truncated(t) ? (uint32_t)DWELL_FUNCTION_TRUNCATED
+								: (uint32_t)DWELL_FUNCTION_ROOT;
+		row.amounts = put_amounts(slow, ret);
+		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->slow, row))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
 			   unsigned parts, struct dw_totals *ret)
 {
@@ -156,9 +249,9 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 	if (!rc)
 		rc = count_paths(&nodes, parts, ret);
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
-		rc = dw_call_slow_list(&nodes, ret);
+		rc = list_slowest(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_OUTSIDE)
-		rc = dw_call_outside_find(&nodes, ret);
+		rc = find_outside(&nodes, ret);
 	dw_call_nodes_release(&nodes);
 	dw_subjects_release(&subjects);
 	return rc;

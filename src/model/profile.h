@@ -17,7 +17,6 @@
 #include "model/source.h"
 #include "model/stack.h"
 #include "model/symbol.h"
-#include "model/wait.h"
 
 struct dw_profile {
 	struct dw_strings strings;

@@ -18,7 +18,7 @@
 #include "session/order.h"
 #include "session/schema.h"
 #include "session/text-table.h"
-#include "session/total-facts.h"
+#include "session/fact-table.h"
 #include "session/slow-table.h"
 
 #include <errno.h>
@@ -482,7 +482,7 @@ static int put_facts(struct tables *t)
 {
 	const struct dw_row_shares least = {least_of_nodes(t), least_of_rows(t)};
 
-	return dw_total_facts_write(t->db, t->p, t->totals, &least, t->err);
+	return dw_fact_table_write(t->db, t->p, t->totals, &least, t->err);
 }
 
 static int put_totals(struct tables *t)

@@ -3,9 +3,8 @@
  * the types that most memory, and most objects, went to. What is said around these rows for people
  * is format/summary.c's.
  */
-#include "analysis/hot-functions.h"
+#include "analysis/hot-rows.h"
 #include "analysis/hot-path.h"
-#include "analysis/hot-types.h"
 #include "analysis/totals.h"
 #include "view/column-groups.h"
 #include "view/order.h"

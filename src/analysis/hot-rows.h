@@ -1,5 +1,6 @@
 /*
- * The functions with most individual work: one row for each, however many processes call it.
+ * The functions with most individual work and the types of objects that matter most: one row for
+ * each, however many processes have it.
  */
 #pragma once
 
@@ -37,3 +38,29 @@ int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t,
 
 /* Free everything. */
 void dw_hot_functions_release(struct dw_hot_functions *h);
+
+/* What decides. */
+enum dw_hot_types_order {
+	DWELL_TYPES_BY_BYTES,
+	DWELL_TYPES_BY_OBJECTS,
+	DWELL_TYPES_BY_OLD_BYTES, /* collected in generation 2 */
+};
+
+struct dw_hot_type {
+	uint32_t type;	    /* id of one of the types of this name */
+	uint32_t processes; /* that have it */
+	uint32_t amounts;   /* row of dw_hot_types.amounts */
+};
+
+struct dw_hot_types {
+	DW_VEC(struct dw_hot_type) rows; /* the one with most first */
+	struct dw_amounts amounts;
+};
+
+/* Find the first @max of @t, the totals of @p; those with nothing of what decides are left out. 0
+ * or -ENOMEM, to be released in either case. */
+int dw_hot_types_find(const struct dw_profile *p, const struct dw_totals *t,
+		      enum dw_hot_types_order order, size_t max, struct dw_hot_types *ret);
+
+/* Free everything. */
+void dw_hot_types_release(struct dw_hot_types *h);
