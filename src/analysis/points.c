@@ -32,7 +32,7 @@ static void choose_waits(const struct dw_points *t, uint32_t *lists)
 {
 	const __auto_type waits = &t->profile->waits.rows;
 
-	for (size_t i = 0; i < waits->n; i++) {
+	for (size_t i = 0; i < t->allocs_at - t->waits_at; i++) {
 		const struct dw_wait *w = &waits->v[i];
 		bool passes = dw_wait_passing(t->profile, t->filter, t->process, w);
 
@@ -86,15 +86,8 @@ static uint32_t list_of(struct dw_points *t, const struct dw_alloc_group *g)
 	return t->filter->modules ? LEFT_OUT : t->processes_n + process;
 }
 
-static size_t allocs_n(const struct dw_allocations *a)
+static void choose_allocs(struct dw_points *t, uint32_t *lists, size_t n)
 {
-	return dw_allocations_summed(a) ? a->groups.n : a->deltas.n;
-}
-
-static void choose_allocs(struct dw_points *t, uint32_t *lists)
-{
-	size_t n = allocs_n(&t->profile->allocations);
-
 	for (size_t i = 0; i < n; i++) {
 		const struct dw_alloc_group *g = timely_group(t, i);
 
@@ -133,7 +126,7 @@ static int choose(struct dw_points *t, size_t n)
 		return -ENOMEM;
 	}
 	choose_waits(t, lists);
-	choose_allocs(t, lists + t->allocs_at - t->waits_at);
+	choose_allocs(t, lists + t->allocs_at - t->waits_at, n - t->allocs_at);
 	put_all(t, lists, n, NULL);
 	for (size_t id = 0; id < 2 * (size_t)t->processes_n; id++) {
 		size_t list_n = t->end[id];
@@ -146,16 +139,32 @@ static int choose(struct dw_points *t, size_t n)
 	return 0;
 }
 
+/* How many points there are: of what the profile's method measures, whatever else is in a session
+ * that somebody made. The first of the others to @t. */
+static size_t count_points(struct dw_points *t, const struct dw_profile *p)
+{
+	const struct dw_allocations *a = &p->allocations;
+	dw_measures set = dw_profile_measures(p);
+	bool has_samples = dw_measures_has(set, DWELL_MEASURE_SAMPLES);
+	bool has_waits = has_samples && dw_measures_has(set, DWELL_MEASURE_BLOCKED);
+	size_t waits_at = has_samples ? p->samples.n : 0;
+	size_t allocs_at = waits_at + (has_waits ? p->waits.rows.n : 0);
+
+	t->waits_at = (uint32_t)waits_at;
+	t->allocs_at = (uint32_t)allocs_at;
+	if (!dw_measures_has(set, DWELL_MEASURE_OBJECTS))
+		return allocs_at;
+	return allocs_at + (dw_allocations_summed(a) ? a->groups.n : a->deltas.n);
+}
+
 int dw_points_init(struct dw_points *t, const struct dw_profile *p, const struct dw_filter *filter)
 {
-	size_t allocs_at = p->samples.n + p->waits.rows.n,
-	       n = allocs_at + allocs_n(&p->allocations);
+	size_t n;
 
 	*t = (struct dw_points){.profile = p, .filter = filter};
+	n = count_points(t, p);
 	if (n > UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	t->waits_at = (uint32_t)p->samples.n;
-	t->allocs_at = (uint32_t)allocs_at;
 	t->threads_n = dw_threads_count(&p->threads) + 1;
 	t->processes_n = dw_processes_count(&p->processes) + 1;
 	t->process = calloc(t->threads_n, sizeof *t->process);

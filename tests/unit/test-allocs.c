@@ -126,6 +126,25 @@ TEST(functions_count_each_stack_once)
 	release(&w);
 }
 
+/* Nobody records such a session, but somebody can make one. */
+TEST(samples_and_waits_beside_objects_count_for_nothing)
+{
+	struct world w;
+	size_t functions_n;
+
+	build(&w);
+	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	functions_n = w.t.functions.n;
+	CHECK_INT(dw_samples_add(&w.p.samples, 5, w.one, 1), 0);
+	CHECK_INT(dw_vec_push(&w.p.waits.rows, (struct dw_wait){1, 2, 2, w.one, 1}), 0);
+	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(w.t.functions.n, functions_n);
+	CHECK_STR(function(&w, 1, w.main), "18 1020 / 0 0, 9 3 6");
+	CHECK_INT(w.t.all[DWELL_MEASURE_OBJECTS], 22);
+	CHECK_INT(w.t.all[DWELL_MEASURE_SAMPLES], 0);
+	release(&w);
+}
+
 static const char *module(const struct world *w, uint32_t process, uint32_t id)
 {
 	dw_vec_each(m, &w->t.modules)
