@@ -16,16 +16,19 @@ static bool passes_module(const struct dw_points *t, uint32_t stack)
 	return !t->filter->modules || dw_select_stack(t->profile, t->filter, stack);
 }
 
-/* In which list the sample number @i comes. There are very many, so it is not kept. */
-static inline uint32_t sample_list(const struct dw_points *t, size_t i)
+/* Whose sample number @i is, LEFT_OUT = nobody's who passes. There are very many, so it is not
+ * kept.
+ */
+static inline uint32_t sample_thread(const struct dw_points *t, size_t i)
 {
 	const struct dw_samples *s = &t->profile->samples;
 	uint64_t last_ns = t->filter->to_ns - 1; /* without an end: the largest */
+	uint32_t thread = dw_points_thread(t, s->thread[i]);
 
 	if (s->time_ns[i] < t->filter->from_ns || s->time_ns[i] > last_ns ||
 	    !passes_module(t, s->stack[i]))
 		return LEFT_OUT;
-	return t->process[dw_points_thread(t, s->thread[i])];
+	return t->process[thread] == LEFT_OUT ? LEFT_OUT : thread;
 }
 
 static void choose_waits(const struct dw_points *t, uint32_t *lists)
@@ -95,24 +98,35 @@ static void choose_allocs(struct dw_points *t, uint32_t *lists, size_t n)
 	}
 }
 
-/* Put point number @i into @list, or count it where there are no rows yet. */
-static inline void put(size_t *end, uint32_t *rows, uint32_t list, size_t i)
+/* Count the points of each list, of samples by thread first; @lists are of those behind samples. */
+static void count(struct dw_points *t, const uint32_t *lists, size_t n)
 {
-	if (list == LEFT_OUT)
-		return;
-	if (rows)
-		rows[end[list]] = (uint32_t)i;
-	end[list]++;
+	for (size_t i = 0; i < t->waits_at; i++) {
+		uint32_t thread = sample_thread(t, i);
+
+		if (thread != LEFT_OUT)
+			t->samples[thread]++;
+	}
+	for (uint32_t id = 0; id < t->threads_n; id++)
+		if (t->samples[id])
+			t->end[t->process[id]] += t->samples[id];
+	for (size_t i = t->waits_at; i < n; i++)
+		if (lists[i - t->waits_at] != LEFT_OUT)
+			t->end[lists[i - t->waits_at]]++;
 }
 
-/* Count the points of each list, or with @rows put them there; @lists are of those behind samples.
- */
-static void put_all(const struct dw_points *t, const uint32_t *lists, size_t n, uint32_t *rows)
+/* Put the points into their lists. */
+static void put(struct dw_points *t, const uint32_t *lists, size_t n)
 {
-	for (size_t i = 0; i < t->waits_at; i++)
-		put(t->end, rows, sample_list(t, i), i);
+	for (size_t i = 0; i < t->waits_at; i++) {
+		uint32_t thread = sample_thread(t, i);
+
+		if (thread != LEFT_OUT)
+			t->rows[t->end[t->process[thread]]++] = (uint32_t)i;
+	}
 	for (size_t i = t->waits_at; i < n; i++)
-		put(t->end, rows, lists[i - t->waits_at], i);
+		if (lists[i - t->waits_at] != LEFT_OUT)
+			t->rows[t->end[lists[i - t->waits_at]]++] = (uint32_t)i;
 }
 
 static int choose(struct dw_points *t, size_t n)
@@ -127,14 +141,14 @@ static int choose(struct dw_points *t, size_t n)
 	}
 	choose_waits(t, lists);
 	choose_allocs(t, lists + t->allocs_at - t->waits_at, n - t->allocs_at);
-	put_all(t, lists, n, NULL);
+	count(t, lists, n);
 	for (size_t id = 0; id < 2 * (size_t)t->processes_n; id++) {
 		size_t list_n = t->end[id];
 
 		t->end[id] = total;
 		total += list_n;
 	}
-	put_all(t, lists, n, t->rows);
+	put(t, lists, n);
 	free(lists);
 	return 0;
 }
@@ -168,8 +182,9 @@ int dw_points_init(struct dw_points *t, const struct dw_profile *p, const struct
 	t->threads_n = dw_threads_count(&p->threads) + 1;
 	t->processes_n = dw_processes_count(&p->processes) + 1;
 	t->process = calloc(t->threads_n, sizeof *t->process);
+	t->samples = calloc(t->threads_n, sizeof *t->samples);
 	t->end = calloc(2 * (size_t)t->processes_n, sizeof *t->end);
-	if (!t->process || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
+	if (!t->process || !t->samples || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	dw_select_threads(p, filter, t->process);
 	return choose(t, n);
@@ -179,6 +194,7 @@ void dw_points_release(struct dw_points *t)
 {
 	dw_slices_release(&t->slices);
 	free(t->process);
+	free(t->samples);
 	free(t->rows);
 	free(t->end);
 	*t = (struct dw_points){0};

@@ -25,6 +25,7 @@ struct dw_points {
 	const struct dw_filter *filter;
 	uint32_t threads_n, processes_n;
 	uint32_t *process; /* by thread id; UINT32_MAX = filtered out */
+	uint32_t *samples; /* by thread id: how many pass */
 	struct dw_slices slices;
 	/* Numbers of what passes: samples, waits, then allocations.deltas or .sums. */
 	uint32_t *rows;

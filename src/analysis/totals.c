@@ -31,8 +31,7 @@ struct sums {
 	struct dw_amounts rows;
 	uint32_t processes, threads, types; /* the first row of each */
 	uint32_t n;
-	bool *has;	   /* by row: it has anything */
-	uint32_t *samples; /* by thread */
+	bool *has; /* by row: it has anything */
 };
 
 static int sums_init(struct sums *s, const struct dw_points *t)
@@ -43,18 +42,16 @@ static int sums_init(struct sums *s, const struct dw_points *t)
 	s->types = s->threads + t->threads_n;
 	s->n = s->types + (uint32_t)t->profile->allocations.types.n + 1;
 	s->has = calloc(s->n, sizeof *s->has);
-	s->samples = calloc(t->threads_n, sizeof *s->samples);
 	for (uint32_t i = 0; s->has && i < s->n; i++)
 		if (dw_amounts_push(&s->rows) == UINT32_MAX)
 			return -ENOMEM;
-	return s->has && s->samples ? 0 : -ENOMEM;
+	return s->has ? 0 : -ENOMEM;
 }
 
 static void sums_release(struct sums *s)
 {
 	dw_amounts_release(&s->rows);
 	free(s->has);
-	free(s->samples);
 }
 
 static int add_to(struct sums *s, uint32_t row, const struct dw_amount *amount)
@@ -78,20 +75,17 @@ static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 	return rc;
 }
 
-/* Add all points: samples, of which there are very many, are counted first. */
+/* Add all points: of samples it is known how many each thread has. */
 static int add_points(struct sums *s, const struct dw_points *t)
 {
-	const uint32_t *thread = t->profile->samples.thread;
 	struct dw_amount amount;
 	int rc = 0;
 
 	for (size_t i = 0; i < t->end[t->processes_n - 1] && !rc; i++)
-		if (dw_points_is_sample(t, i))
-			s->samples[dw_points_thread(t, thread[t->rows[i]])]++;
-		else
+		if (!dw_points_is_sample(t, i))
 			rc = add_point(s, t, i);
 	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
-		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, s->samples[id], &amount);
+		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, t->samples[id], &amount);
 		rc = add_to(s, s->threads + id, &amount);
 	}
 	return rc;
