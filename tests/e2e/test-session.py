@@ -83,6 +83,18 @@ def test_wrong_usage(context, words):
     one_line(done.stderr, "stderr")
 
 
+@cases("-v 100000", "-d 50000")
+def test_small_limits_are_enough(context, limit):
+    """A small session needs no more than a shell's limit lets a small program have (KB)."""
+    record(context)
+    words = ["report", "run.dwell", "functions"]
+    free = context.run(context.dwell, *words)
+    done = context.run("sh", "-c", f'ulimit {limit}; exec "$@"', "sh", context.dwell, *words)
+    expect((done.returncode, done.stderr), (0, ""), "status")
+    require("nasty" in free.stdout, free.stdout)
+    expect(done.stdout, free.stdout, "report")
+
+
 def test_closed_pipe_is_quiet(context):
     record(context)
     command = f"'{context.dwell}' report run.dwell instructions --format csv | head -n 1"
