@@ -94,9 +94,9 @@ static int add_way(struct paths *b, uint32_t node, const struct way *w, bool own
 static int add_to_child(struct paths *b, uint32_t i)
 {
 	struct way *w = &b->ways.v[i];
-	uint32_t function = function_of(b, w);
-	struct dw_pending *child = dw_growth_child(
-		&b->growth, function, dw_subjects_row_function(&b->subjects, function), 0);
+	uint32_t function = function_of(b, w), thread;
+	uint32_t name = dw_subjects_row_function(&b->subjects, function, &thread);
+	struct dw_pending *child = dw_growth_child(&b->growth, function, name, thread);
 
 	if (!child || add_way(b, child->node, w, b->out->nodes.v[child->node].level == 1))
 		return -ENOMEM;

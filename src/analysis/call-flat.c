@@ -12,33 +12,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sort the overflow nodes that have anything by thread. */
+static bool overflows(const struct dw_call_nodes *t, uint32_t id)
+{
+	return dw_call_nodes_get(t, id)->flags & DWELL_CALL_OVERFLOW &&
+	       t->state[id] & DWELL_CALL_PRESENT;
+}
+
+/* A counting sort, by thread, of the overflow nodes that have anything. */
 static int sort_overflow(struct dw_call_flat *f)
 {
 	const struct dw_call_nodes *t = f->nodes;
-	size_t n = 0;
 
 	f->begin = calloc(t->threads_n + 2ul, sizeof *f->begin);
-	for (int pass = 0; pass < 2 && f->begin; pass++) {
-		for (uint32_t id = 1; id < t->n; id++) {
-			const struct dw_call_node *node = dw_call_nodes_get(t, id);
-
-			if (!(node->flags & DWELL_CALL_OVERFLOW) ||
-			    !(t->state[id] & DWELL_CALL_PRESENT))
-				continue;
-			if (pass)
-				f->overflow[f->begin[node->thread + 1]++] = id;
-			else
-				f->begin[node->thread + 2]++, n++;
-		}
-		for (size_t i = 2; !pass && i < t->threads_n + 2ul; i++)
-			f->begin[i] += f->begin[i - 1];
-		if (!pass)
-			f->overflow = malloc((n + 1) * sizeof *f->overflow);
-		if (!f->overflow)
-			return -ENOMEM;
-	}
-	return f->begin ? 0 : -ENOMEM;
+	if (!f->begin)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < t->n; id++)
+		if (overflows(t, id))
+			f->begin[dw_call_nodes_get(t, id)->thread + 2]++;
+	for (size_t i = 2; i < t->threads_n + 2ul; i++)
+		f->begin[i] += f->begin[i - 1];
+	f->overflow = malloc((f->begin[t->threads_n + 1] + 1ul) * sizeof *f->overflow);
+	for (uint32_t id = 1; id < t->n && f->overflow; id++)
+		if (overflows(t, id))
+			f->overflow[f->begin[dw_call_nodes_get(t, id)->thread + 1]++] = id;
+	return f->overflow ? 0 : -ENOMEM;
 }
 
 int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_tree *tree, unsigned parts,
@@ -47,8 +44,7 @@ int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_tree *tree, u
 	const struct dw_call_nodes *t = tree->nodes;
 
 	*f = (struct dw_call_flat){.nodes = t, .tree = tree};
-	if (dw_flat_init_calls(&f->rows, t->subjects, parts, t->filter->focus.function, t->roots.v,
-			       (uint32_t)t->roots.n) ||
+	if (dw_flat_init(&f->rows, t->subjects, parts, t->filter->focus.function) ||
 	    sort_overflow(f))
 		return -ENOMEM;
 	dw_flat_begin(&f->rows, &tree->cct, out);
@@ -146,7 +142,8 @@ static int own_parent(struct dw_call_flat *f, uint32_t up, uint32_t p)
 	struct dw_flat *rows = &f->rows;
 	int rc;
 
-	if (node->flags & DWELL_CALL_ESTIMATED || callee == dw_call_truncated(f->nodes))
+	if (node->flags & DWELL_CALL_ESTIMATED ||
+	    callee == dw_subjects_truncated(f->nodes->subjects))
 		return 0;
 	rc = dw_flat_own(rows, &rows->functions, callee, p);
 	rc |= dw_flat_own(rows, &rows->modules, module_of(f, node, callee), p);
@@ -212,7 +209,7 @@ static int enter(struct dw_call_flat *f, uint32_t above, uint32_t p)
 		return 0;
 	if (callee == DWELL_CCT_STATEMENT)
 		return enter_statement(f, above, p);
-	if (callee != dw_call_truncated(f->nodes))
+	if (callee != dw_subjects_truncated(f->nodes->subjects))
 		rc = enter_call(f, node, p);
 	site = callee < dw_subjects_none(rows->subjects) ? valid_frame(f, node->site) : 0;
 	if (site)
@@ -260,65 +257,59 @@ static int walk_thread(struct dw_call_flat *f, uint32_t thread)
  * outermost somewhere. */
 struct overflow {
 	const struct dw_call_node *node;
-	uint32_t flags; /* the node's, or more */
-	struct dw_call_values values;
-	struct dw_amount amount, calls; /* the same; and calls alone */
+	uint32_t flags;			    /* the node's, or more */
+	struct dw_amount all, calls, times; /* its values; calls alone, and all others */
 };
 
 static void describe(const struct dw_call_flat *f, uint32_t id, struct overflow *ret)
 {
 	const struct dw_amounts *like = &f->rows.out->amounts;
+	struct dw_call_values values = dw_call_nodes_values(f->nodes, id);
 	uint64_t counted;
 
 	ret->node = dw_call_nodes_get(f->nodes, id);
 	ret->flags = ret->node->flags;
-	ret->values = dw_call_nodes_values(f->nodes, id);
-	counted = ret->flags & DWELL_CALL_COUNTED ? ret->values.calls : 0;
-	dw_amount_of_calls(like, &ret->values, &ret->amount);
-	dw_amount_of(like, DWELL_MEASURE_CALLS, ret->values.calls, &ret->calls);
-	dw_amount_set(like, &ret->amount, DWELL_MEASURE_COUNTED, counted);
+	counted = ret->flags & DWELL_CALL_COUNTED ? values.calls : 0;
+	dw_amount_of_calls(like, &values, &ret->all);
+	dw_amount_of(like, DWELL_MEASURE_CALLS, values.calls, &ret->calls);
+	dw_amount_set(like, &ret->all, DWELL_MEASURE_COUNTED, counted);
 	dw_amount_set(like, &ret->calls, DWELL_MEASURE_COUNTED, counted);
+	values.calls = 0;
+	dw_amount_of_calls(like, &values, &ret->times);
 }
 
-/* Add @o to the row of @id: @own, or all of it where it was @outermost. */
-static int add(struct dw_call_flat *f, struct dw_flat_rows *rows, uint32_t id,
-	       const struct overflow *o, const struct dw_amount *own, uint32_t outermost)
+/* An overflow node of @flags is about @id: add @own, or @all where it was @outermost. NULL =
+ * nothing. */
+static int add(struct dw_call_flat *f, struct dw_flat_rows *rows, uint32_t id, uint32_t flags,
+	       const struct dw_amount *own, const struct dw_amount *all, uint32_t outermost)
 {
+	bool inclusive = flags & DWELL_CALL_INCLUSIVE;
+	const struct dw_amount *more = inclusive ? flags & outermost ? all : NULL : own;
 	uint32_t row;
 	int rc = dw_flat_find(&f->rows, rows, id, &row);
 
-	if (rc)
+	if (rc || !more)
 		return rc < 0 ? rc : 0;
-	if (!(o->flags & DWELL_CALL_INCLUSIVE))
-		return dw_amounts_add(&f->rows.out->amounts, row, own, DWELL_EXCLUSIVE);
-	if (!(o->flags & outermost))
-		return 0;
-	return dw_amounts_add(&f->rows.out->amounts, row, &o->amount, DWELL_INCLUSIVE);
+	return dw_amounts_add(&f->rows.out->amounts, row, more,
+			      inclusive ? DWELL_INCLUSIVE : DWELL_EXCLUSIVE);
 }
 
 /* The callee's own time is not the line's. One that was measured counts its calls itself. */
-static int add_lines(struct dw_call_flat *f, uint32_t frame, struct overflow o)
+static int add_lines(struct dw_call_flat *f, uint32_t frame, const struct overflow *o)
 {
 	const struct dw_subjects *s = f->nodes->subjects;
-	const struct dw_amounts *like = &f->rows.out->amounts;
 	int rc = 0;
 
 	if (!frame || !f->rows.lines.ids_n)
 		return 0;
 	for (uint32_t slot = s->first[frame]; slot < s->first[frame + 1]; slot++) {
 		uint8_t *flags = &f->rows.line_flags[s->line[slot]];
+		bool counts = *flags & DWELL_LINE_ARRIVALS;
 
-		if (*flags & DWELL_LINE_ARRIVALS)
-			for (size_t i = 0; i < 2; i++) {
-				struct dw_amount *a = i ? &o.calls : &o.amount;
-
-				a->v[like->place[DWELL_MEASURE_CALLS]] = 0;
-				a->v[like->place[DWELL_MEASURE_COUNTED]] = 0;
-			}
-		if (o.flags & DWELL_CALL_INCLUSIVE && !(o.flags & DWELL_CALL_OUTERMOST_FUNCTION))
+		if (o->flags & DWELL_CALL_INCLUSIVE && !(o->flags & DWELL_CALL_OUTERMOST_FUNCTION))
 			*flags |= DWELL_LINE_REPEATED;
-		rc |= add(f, &f->rows.lines, s->line[slot], &o, &o.calls,
-			  DWELL_CALL_OUTERMOST_SITE);
+		rc |= add(f, &f->rows.lines, s->line[slot], o->flags, counts ? NULL : &o->calls,
+			  counts ? &o->times : &o->all, DWELL_CALL_OUTERMOST_SITE);
 	}
 	return rc;
 }
@@ -349,16 +340,17 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 		return -ENOMEM;
 	for (int pass = 0; pass <= (by_module && !counted); pass++) {
 		o.flags |= pass ? all : 0;
-		rc |= add(f, &rows->functions, callee, &o, &o.amount,
+		rc |= add(f, &rows->functions, callee, o.flags, &o.all, &o.all,
 			  DWELL_CALL_OUTERMOST_FUNCTION);
-		rc |= add(f, &rows->modules, module_of(f, o.node, callee), &o, &o.amount,
+		rc |= add(f, &rows->modules, module_of(f, o.node, callee), o.flags, &o.all, &o.all,
 			  DWELL_CALL_OUTERMOST_MODULE);
 		if (edge)
-			rc |= add(f, &rows->edges, edge, &o, &o.amount, DWELL_CALL_OUTERMOST_EDGE);
+			rc |= add(f, &rows->edges, edge, o.flags, &o.all, &o.all,
+				  DWELL_CALL_OUTERMOST_EDGE);
 		if (site) /* what is the callee's own is not shown, but it has that at least */
-			rc |= add(f, &rows->instructions, site, &o, &o.amount,
+			rc |= add(f, &rows->instructions, site, o.flags, &o.all, &o.all,
 				  DWELL_CALL_OUTERMOST_SITE);
-		rc |= add_lines(f, site, o);
+		rc |= add_lines(f, site, &o);
 	}
 	return rc ? -ENOMEM : 0;
 }
@@ -375,10 +367,10 @@ static int count_statement(struct dw_call_flat *f, uint32_t id)
 	int rc;
 
 	describe(f, id, &o);
-	rc = dw_flat_add(&f->rows, &f->rows.functions, dw_call_callee(f->nodes, id), &o.amount,
+	rc = dw_flat_add(&f->rows, &f->rows.functions, dw_call_callee(f->nodes, id), &o.all,
 			 DWELL_EXCLUSIVE);
 	rc |= dw_flat_add(&f->rows, &f->rows.modules, dw_call_module_at(f->nodes, o.node->caller),
-			  &o.amount, DWELL_EXCLUSIVE);
+			  &o.all, DWELL_EXCLUSIVE);
 	frame = valid_frame(f, o.node->entry);
 	if (!frame || !f->rows.lines.ids_n)
 		return rc;
@@ -387,7 +379,7 @@ static int count_statement(struct dw_call_flat *f, uint32_t id)
 		f->rows.line_flags[s->line[slot]] |= DWELL_LINE_ARRIVALS;
 		rc |= dw_flat_add(&f->rows, &f->rows.lines, s->line[slot], &arrivals, DWELL_BOTH);
 	}
-	return rc | dw_flat_add(&f->rows, &f->rows.lines, measured_line(f, frame), &o.amount,
+	return rc | dw_flat_add(&f->rows, &f->rows.lines, measured_line(f, frame), &o.all,
 				DWELL_EXCLUSIVE);
 }
 
@@ -406,7 +398,7 @@ static int close_statement(struct dw_call_flat *f, uint32_t id)
 		return 0;
 	for (uint32_t slot = s->first[frame]; slot < s->first[frame + 1]; slot++)
 		if (!(f->rows.line_flags[s->line[slot]] & DWELL_LINE_REPEATED))
-			rc |= dw_flat_add(&f->rows, &f->rows.lines, s->line[slot], &o.amount,
+			rc |= dw_flat_add(&f->rows, &f->rows.lines, s->line[slot], &o.all,
 					  DWELL_INCLUSIVE);
 	return rc;
 }

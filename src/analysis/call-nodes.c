@@ -25,12 +25,12 @@ static int add_group(struct dw_call_nodes *t, struct dw_pairs *known, uint32_t i
 		key = (struct dw_pair){(uint64_t)process << 32 | thread->start,
 				       thread->start ? 0 : thread->name};
 	index = dw_pairs_find(known, key.a, key.b);
-	t->group[id] = index ? index - 1 : (uint32_t)t->roots.n;
+	t->group[id] = index ? index - 1 : (uint32_t)t->subjects->roots.n;
 	if (index || t->process[id] == UINT32_MAX)
 		return 0;
 	if (!dw_pairs_add(known, key.a, key.b))
 		return -ENOMEM;
-	return dw_vec_push(&t->roots, id);
+	return dw_vec_push(&t->subjects->roots, id);
 }
 
 static int select_threads(struct dw_call_nodes *t)
@@ -200,7 +200,7 @@ static int allocate(struct dw_call_nodes *t)
 }
 
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
-		       const struct dw_filter *filter, const struct dw_subjects *subjects)
+		       const struct dw_filter *filter, struct dw_subjects *subjects)
 {
 	*t = (struct dw_call_nodes){.profile = p, .filter = filter, .subjects = subjects};
 	t->n = dw_calls_count(&p->calls) + 1;
@@ -225,7 +225,6 @@ void dw_call_nodes_release(struct dw_call_nodes *t)
 	free(t->process);
 	free(t->group);
 	free(t->sums);
-	dw_vec_release(&t->roots);
 	free(t->begin);
 	free(t->order);
 	*t = (struct dw_call_nodes){0};

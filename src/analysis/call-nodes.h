@@ -25,7 +25,7 @@ enum dw_call_state {
 struct dw_call_nodes {
 	const struct dw_profile *profile;
 	const struct dw_filter *filter;
-	const struct dw_subjects *subjects;
+	struct dw_subjects *subjects;
 	uint32_t n;	/* node ids are below this */
 	uint8_t *state; /* by node id: enum dw_call_state bits */
 	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]], or without a list of pieces
@@ -36,9 +36,8 @@ struct dw_call_nodes {
 	uint32_t threads_n;
 	uint32_t *process;	     /* process id; UINT32_MAX = filtered out */
 	uint32_t *group;	     /* threads of one process and one start routine are a root
-				      * row: its index in roots */
+				      * row: its index in subjects->roots */
 	struct dw_call_values *sums; /* of all that counts */
-	DW_VEC(uint32_t) roots;	     /* the first thread of each */
 	/* Thread ids by process: order[begin[process]] .. order[begin[process + 1]] */
 	uint32_t processes_n;
 	uint32_t *begin, *order;
@@ -47,7 +46,7 @@ struct dw_call_nodes {
 /* Prepare the calls of @p under @filter (both borrowed, as @subjects). 0; -ENOMEM; DWELL_ERR_LIMIT
  * for 2^32 pieces. To be released in either case. */
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
-		       const struct dw_filter *filter, const struct dw_subjects *subjects);
+		       const struct dw_filter *filter, struct dw_subjects *subjects);
 
 /* What @id (below t->n) has of its own under the filter: nothing but its calls if its module does
  * not pass. Statements have no calls. */
@@ -95,13 +94,6 @@ static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint3
 	return id;
 }
 
-/* The dense id of what was truncated: behind the functions of subjects.h come root rows, then this.
- */
-static inline uint32_t dw_call_truncated(const struct dw_call_nodes *t)
-{
-	return dw_subjects_none(t->subjects) + (uint32_t)t->roots.n;
-}
-
 /* The dense id of the function that starts at @frame. Inlined ones start nothing. */
 static inline uint32_t dw_call_function_at(const struct dw_call_nodes *t, uint32_t frame)
 {
@@ -137,6 +129,6 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id
 		return dw_subjects_none(t->subjects) +
 		       t->group[node->thread < t->threads_n ? node->thread : 0];
 	if (node->flags & DWELL_CALL_TRUNCATED)
-		return dw_call_truncated(t);
+		return dw_subjects_truncated(t->subjects);
 	return dw_call_function_at(t, node->entry);
 }

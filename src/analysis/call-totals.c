@@ -111,8 +111,7 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 {
 	const struct dw_call_nodes *t = c->nodes;
 	struct dw_tree *tree = NULL;
-	int rc = dw_tree_new(&c->cct, t->subjects, &t->filter->focus, t->roots.v,
-			     (uint32_t)t->roots.n, &tree);
+	int rc = dw_tree_new(&c->cct, t->subjects, &t->filter->focus, &tree);
 
 	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
 		if (c->process[id] != DWELL_CCT_NONE)
@@ -218,16 +217,13 @@ static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
 	for (size_t i = 0; i < calls->slow.n; i++) {
 		const struct dw_call_slow *slow = &calls->slow.v[i];
 		struct dw_slow_total row = {.slow = (uint32_t)i};
-		uint32_t callee;
+		uint32_t thread;
 
 		if (!passes(t, slow))
 			continue;
 		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
-		callee = dw_call_callee(t, slow->node);
-		row.function = callee < dw_subjects_none(t->subjects)
-				       ? dw_subjects_row_function(t->subjects, callee)
-			       : callee == dw_call_truncated(t) ? (uint32_t)DWELL_FUNCTION_TRUNCATED
-								: (uint32_t)DWELL_FUNCTION_ROOT;
+		row.function = dw_subjects_row_function(t->subjects, dw_call_callee(t, slow->node),
+							&thread);
 		row.amounts = put_amounts(slow, ret);
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->slow, row))
 			return -ENOMEM;

@@ -34,29 +34,23 @@ static int reserve(struct dw_flat_rows *rows, uint32_t n)
 	return 0;
 }
 
-int dw_flat_init_calls(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
-		       uint32_t only, const uint32_t *roots, uint32_t n)
+int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
+		 uint32_t only)
 {
-	uint32_t functions_n = dw_subjects_none(subjects) + n;
+	uint32_t functions_n = dw_subjects_truncated(subjects);
 
-	*f = (struct dw_flat){.subjects = subjects, .parts = parts, .only = only, .roots = roots};
+	*f = (struct dw_flat){.subjects = subjects, .parts = parts, .only = only};
 	if ((parts & DWELL_TOTALS_FUNCTIONS && reserve(&f->functions, functions_n)) ||
 	    (parts & DWELL_TOTALS_MODULES && reserve(&f->modules, subjects->modules_n + 1)) ||
 	    (parts & DWELL_TOTALS_LINES && reserve(&f->lines, (uint32_t)subjects->lines.n)) ||
 	    (parts & DWELL_TOTALS_INSTRUCTIONS && reserve(&f->instructions, subjects->frames_n)))
 		return -ENOMEM;
-	if (roots && f->lines.ids_n) {
+	if (subjects->roots.n && f->lines.ids_n) {
 		f->line_flags = calloc(f->lines.ids_n, sizeof *f->line_flags);
 		if (!f->line_flags)
 			return -ENOMEM;
 	}
 	return parts & DWELL_TOTALS_EDGES ? dw_vec_push(&f->keys, (struct dw_flat_edge){0}) : 0;
-}
-
-int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
-		 uint32_t only)
-{
-	return dw_flat_init_calls(f, subjects, parts, only, NULL, 0);
 }
 
 void dw_flat_begin(struct dw_flat *f, const struct dw_cct *tree, struct dw_totals *out)
@@ -304,16 +298,6 @@ static void clear(struct dw_flat_rows *rows)
 	rows->seen.n = 0;
 }
 
-/* What rows give for @function, of a root row with one of its threads. */
-static uint32_t row_function(const struct dw_flat *f, uint32_t function, uint32_t *thread)
-{
-	*thread = 0;
-	if (function < dw_subjects_none(f->subjects))
-		return dw_subjects_row_function(f->subjects, function);
-	*thread = f->roots[function - dw_subjects_none(f->subjects)];
-	return (uint32_t)DWELL_FUNCTION_ROOT;
-}
-
 static void put_functions(struct dw_flat *f, uint32_t process)
 {
 	struct dw_totals *out = f->out;
@@ -322,7 +306,7 @@ static void put_functions(struct dw_flat *f, uint32_t process)
 		struct dw_flat_row *at = &f->functions.v[*id];
 		struct dw_function_total row = {.process = process, .amounts = at->amounts - 1};
 
-		row.function = row_function(f, *id, &row.thread);
+		row.function = dw_subjects_row_function(f->subjects, *id, &row.thread);
 		at->place = (uint32_t)out->functions.n;
 		out->functions.v[out->functions.n++] = row;
 	}
@@ -392,8 +376,9 @@ static void put_edges(struct dw_flat *f, uint32_t process)
 			.process = process,
 			.caller = key.caller == dw_subjects_none(f->subjects)
 					  ? 0
-					  : row_function(f, key.caller, &thread),
-			.callee = row_function(f, key.callee, &thread),
+					  : dw_subjects_row_function(f->subjects, key.caller,
+								     &thread),
+			.callee = dw_subjects_row_function(f->subjects, key.callee, &thread),
 			.amounts = f->edges.v[*id].amounts - 1};
 	}
 }

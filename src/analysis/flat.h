@@ -51,7 +51,6 @@ struct dw_flat {
 	DW_VEC(struct dw_flat_edge) keys; /* by edge id */
 	DW_VEC(uint32_t) path;		  /* positions that the walk is at */
 	uint8_t *line_flags;		  /* of calls, by line: enum dw_flat_line */
-	const uint32_t *roots;		  /* a thread of each root row */
 	/* At hand. */
 	const struct dw_cct *tree;
 	struct dw_totals *out;
@@ -60,10 +59,6 @@ struct dw_flat {
 /* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM, to be released in either case. */
 int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
 		 uint32_t only);
-
-/* The same with @n root rows of threads, of @roots (borrowed), and what calls need. */
-int dw_flat_init_calls(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
-		       uint32_t only, const uint32_t *roots, uint32_t n);
 
 /* Rows of @tree are appended to @out from now on. */
 void dw_flat_begin(struct dw_flat *f, const struct dw_cct *tree, struct dw_totals *out);

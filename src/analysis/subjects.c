@@ -129,6 +129,7 @@ void dw_subjects_release(struct dw_subjects *s)
 	free(s->module);
 	free(s->instruction);
 	dw_vec_release(&s->lines);
+	dw_vec_release(&s->roots);
 	dw_idset_release(&s->line_set);
 	*s = (struct dw_subjects){0};
 }

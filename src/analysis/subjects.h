@@ -24,10 +24,15 @@ struct dw_subjects {
 	uint32_t modules_n;    /* module ids are below this */
 	DW_VEC(struct dw_line_total) lines; /* 0 = the statement of what is unknown */
 	struct dw_idset line_set;
+	/* Of calls (call-nodes.h): a thread of each root row, whose ids are behind all others. */
+	DW_VEC(uint32_t) roots;
 };
 
 /* Build from @p, statements only if @with_lines. 0 or -ENOMEM, to be released in either case. */
 int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool with_lines);
+
+/* Free everything. */
+void dw_subjects_release(struct dw_subjects *s);
 
 /* What functions_n stands for: frames that could not be read. */
 static inline uint32_t dw_subjects_cut(const struct dw_subjects *s)
@@ -41,13 +46,23 @@ static inline uint32_t dw_subjects_none(const struct dw_subjects *s)
 	return s->functions_n + 1;
 }
 
-/* What rows give for @function, which is below dw_subjects_none(). */
-static inline uint32_t dw_subjects_row_function(const struct dw_subjects *s, uint32_t function)
+/* Behind root rows: callees that the target had no memory for. */
+static inline uint32_t dw_subjects_truncated(const struct dw_subjects *s)
 {
-	if (function == dw_subjects_cut(s))
-		return (uint32_t)DWELL_FUNCTION_CUT;
-	return function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN;
+	return dw_subjects_none(s) + (uint32_t)s->roots.n;
 }
 
-/* Free everything. */
-void dw_subjects_release(struct dw_subjects *s);
+/* What rows give for @function, of a root row with its thread, else 0 there. */
+static inline uint32_t dw_subjects_row_function(const struct dw_subjects *s, uint32_t function,
+						uint32_t *thread)
+{
+	*thread = 0;
+	if (function < dw_subjects_cut(s))
+		return function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN;
+	if (function == dw_subjects_cut(s))
+		return (uint32_t)DWELL_FUNCTION_CUT;
+	if (function == dw_subjects_truncated(s))
+		return (uint32_t)DWELL_FUNCTION_TRUNCATED;
+	*thread = s->roots.v[function - dw_subjects_none(s)];
+	return (uint32_t)DWELL_FUNCTION_ROOT;
+}

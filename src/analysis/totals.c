@@ -14,6 +14,7 @@
 #include "analysis/points.h"
 #include "analysis/selection.h"
 #include "analysis/tree.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -36,11 +37,15 @@ struct sums {
 
 static int sums_init(struct sums *s, const struct dw_points *t)
 {
+	size_t n = 2ul + t->processes_n + t->threads_n + t->profile->allocations.types.n;
+
+	if (n >= UINT32_MAX)
+		return DWELL_ERR_LIMIT;
 	dw_amounts_init(&s->rows, dw_profile_measures(t->profile));
 	s->processes = 1;
 	s->threads = s->processes + t->processes_n;
 	s->types = s->threads + t->threads_n;
-	s->n = s->types + (uint32_t)t->profile->allocations.types.n + 1;
+	s->n = (uint32_t)n;
 	s->has = calloc(s->n, sizeof *s->has);
 	for (uint32_t i = 0; s->has && i < s->n; i++)
 		if (dw_amounts_push(&s->rows) == UINT32_MAX)
@@ -227,7 +232,7 @@ static int walks_init(struct walks *w, const struct dw_points *t, unsigned parts
 	dw_flat_begin(&w->flat, &w->cct, ret);
 	if (!(parts & DWELL_TOTALS_NODES))
 		return 0;
-	return dw_tree_new(&w->cct, &w->subjects, focus, NULL, 0, &w->tree);
+	return dw_tree_new(&w->cct, &w->subjects, focus, &w->tree);
 }
 
 static void walks_release(struct walks *w)

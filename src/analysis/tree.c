@@ -21,28 +21,23 @@ struct dw_tree {
 			    paths are about functions, not frames */
 	uint32_t places; /* that there is room for */
 	uint32_t root;	 /* function, 0 = whole processes */
-	const uint32_t *threads; /* of root rows */
-	uint32_t threads_n;
+	bool of_calls;
 };
 
 int dw_tree_new(const struct dw_cct *t, const struct dw_subjects *subjects,
-		const struct dw_focus *focus, const uint32_t *threads, uint32_t n,
-		struct dw_tree **ret)
+		const struct dw_focus *focus, struct dw_tree **ret)
 {
 	struct dw_tree *b = calloc(1, sizeof *b);
 
 	if (!b)
 		return -ENOMEM;
-	*b = (struct dw_tree){.cct = t,
-			      .subjects = subjects,
-			      .root = focus->root,
-			      .threads = threads,
-			      .threads_n = n};
-	if (dw_growth_init(&b->growth, focus, dw_subjects_none(subjects) + n + 1)) {
+	*b = (struct dw_tree){
+		.cct = t, .subjects = subjects, .root = focus->root, .of_calls = subjects->roots.n};
+	if (dw_growth_init(&b->growth, focus, dw_subjects_truncated(subjects) + 1)) {
 		dw_tree_free(b);
 		return -ENOMEM;
 	}
-	b->growth.has_threads = threads;
+	b->growth.has_threads = b->of_calls;
 	*ret = b;
 	return 0;
 }
@@ -55,8 +50,8 @@ static int make_room(struct dw_tree *b)
 	free(b->slot);
 	b->places = b->cct->n;
 	b->next = calloc(b->places, sizeof *b->next);
-	b->slot = b->threads ? NULL : calloc(b->places, sizeof *b->slot);
-	return b->next && (b->slot || b->threads) ? 0 : -ENOMEM;
+	b->slot = b->of_calls ? NULL : calloc(b->places, sizeof *b->slot);
+	return b->next && (b->slot || b->of_calls) ? 0 : -ENOMEM;
 }
 
 /* The first slot of the frame at @p. */
@@ -77,24 +72,10 @@ static uint32_t function_at(const struct dw_tree *b, uint32_t p)
 	return b->slot ? b->subjects->function[first_slot(b, p) + b->slot[p]] : b->cct->subject[p];
 }
 
-/* What nodes give for @function, of a root row with one of its threads. */
-static uint32_t row_function(const struct dw_tree *b, uint32_t function, uint32_t *thread)
-{
-	uint32_t none = dw_subjects_none(b->subjects);
-
-	*thread = 0;
-	if (function < none)
-		return dw_subjects_row_function(b->subjects, function);
-	if (function - none >= b->threads_n)
-		return (uint32_t)DWELL_FUNCTION_TRUNCATED;
-	*thread = b->threads[function - none];
-	return (uint32_t)DWELL_FUNCTION_ROOT;
-}
-
 /* The child of the node at hand for @function, as that of dw_growth_child(). */
 static struct dw_pending *find_child(struct dw_tree *b, uint32_t function)
 {
-	uint32_t thread, name = row_function(b, function, &thread);
+	uint32_t thread, name = dw_subjects_row_function(b->subjects, function, &thread);
 
 	return dw_growth_child(&b->growth, function, name, thread);
 }
@@ -102,7 +83,7 @@ static struct dw_pending *find_child(struct dw_tree *b, uint32_t function)
 /* Among siblings those whose paths have the smallest ids were called first. */
 static void note_first(struct dw_tree *b, uint32_t node, uint32_t id)
 {
-	uint32_t *first = b->threads ? &b->growth.out->node_firsts.v[node] : NULL;
+	uint32_t *first = b->of_calls ? &b->growth.out->node_firsts.v[node] : NULL;
 
 	if (first && id < *first)
 		*first = id;
@@ -199,7 +180,7 @@ static int add_outermost(struct dw_tree *b, uint32_t root)
 	const struct dw_cct *t = b->cct;
 	int rc = 0;
 
-	if (!b->threads)
+	if (!b->of_calls)
 		return add_callees(b, root);
 	for (uint32_t thread = root + 1; thread < t->end[root] && !rc; thread = t->end[thread])
 		rc = add_callees(b, thread);

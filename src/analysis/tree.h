@@ -12,11 +12,10 @@
 
 struct dw_tree;
 
-/* Prepare for trees over @t and @subjects, as far as @focus goes. Those of calls have @n root rows
- * of @threads, else NULL. All are borrowed. *@ret on success. 0 or -ENOMEM. */
+/* Prepare for trees over @t and @subjects (both borrowed), as far as @focus goes. *@ret on success.
+ * 0 or -ENOMEM. */
 int dw_tree_new(const struct dw_cct *t, const struct dw_subjects *subjects,
-		const struct dw_focus *focus, const uint32_t *threads, uint32_t n,
-		struct dw_tree **ret);
+		const struct dw_focus *focus, struct dw_tree **ret);
 
 /* Append the call tree of @process, whose root is at position @root, to @ret->nodes, @ret->all
  * known. 0 or -ENOMEM. */

@@ -192,26 +192,31 @@ static bool has_rare(const struct dw_alloc_values *v)
 	return any;
 }
 
+/* What all objects have. */
+static inline void set_plain(const struct dw_amounts *a, struct dw_amount *to,
+			     const struct dw_alloc_count *allocated,
+			     const struct dw_alloc_count collected[DWELL_ALLOC_PLAIN])
+{
+	clear(a, to);
+	set_count(a, to, DWELL_MEASURE_OBJECTS, allocated);
+	for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
+		set_count(a, to, DWELL_MEASURE_OBJECTS_GEN0 + i, &collected[i]);
+}
+
 void dw_amount_of_plain_allocs(const struct dw_amounts *a, const struct dw_alloc_plain *v,
 			       struct dw_amount *ret)
 {
-	clear(a, ret);
-	set_count(a, ret, DWELL_MEASURE_OBJECTS, &v->allocated);
-	for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
-		set_count(a, ret, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
+	set_plain(a, ret, &v->allocated, v->collected);
 }
 
 void dw_amount_of_allocs(const struct dw_amounts *a, const struct dw_alloc_values *v,
 			 struct dw_amount *ret)
 {
-	clear(a, ret);
-	set_count(a, ret, DWELL_MEASURE_OBJECTS, &v->allocated);
-	for (int i = DWELL_GENERATION_0; i <= DWELL_GENERATION_2; i++)
-		set_count(a, ret, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
+	set_plain(a, ret, &v->allocated, v->collected);
 	if (!has_rare(v))
 		return;
 	clear_rare(a, ret);
-	for (int i = DWELL_GENERATION_LARGE; i < DWELL_GENERATIONS; i++)
+	for (int i = DWELL_ALLOC_PLAIN; i < DWELL_GENERATIONS; i++)
 		set_count(a, ret, DWELL_MEASURE_OBJECTS_GEN0 + i, &v->collected[i]);
 	set_count(a, ret, DWELL_MEASURE_OBJECTS_BEFORE, &v->range.before);
 	set_count(a, ret, DWELL_MEASURE_OBJECTS_LEAST, &v->range.least);

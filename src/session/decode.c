@@ -281,6 +281,17 @@ static void add_slices(struct dw_cursor *c, size_t n, struct dw_calls *t)
 		}                                                     \
 	} while (0)
 
+/* The next @n rows of @table are read: their slices, of which there are @slices, rise. */
+#define ADD_DELTAS(c, table, n, slices)                                                           \
+	do {                                                                                      \
+		__auto_type t_ = (table);                                                         \
+		for (size_t i_ = 0; i_ < (n); i_++, t_->n++) {                                    \
+			uint32_t slice_ = t_->v[t_->n].slice;                                     \
+			(c)->failed |=                                                            \
+				slice_ >= (slices) || (t_->n && slice_ < t_->v[t_->n - 1].slice); \
+		}                                                                                 \
+	} while (0)
+
 /* Where rows of a table go. */
 struct table {
 	void *rows;
@@ -327,6 +338,12 @@ static int take_rows(struct dw_cursor *c, enum dw_chunk_kind kind, size_t n, str
 		return 0;
 	case DWELL_CHUNK_CALL_SLICES:
 		add_slices(c, n, &p->calls);
+		return 0;
+	case DWELL_CHUNK_CALL_DELTAS:
+		ADD_DELTAS(c, &p->calls.deltas, n, p->calls.slices.n);
+		return 0;
+	case DWELL_CHUNK_ALLOC_DELTAS:
+		ADD_DELTAS(c, &p->allocations.deltas, n, p->calls.slices.n);
 		return 0;
 	case DWELL_CHUNK_CALL_EXTREMES:
 		PLACE_ROWS(c, &p->calls.extremes, n);
@@ -392,13 +409,13 @@ static const struct {
 	[DWELL_CHUNK_CODES] = {NULL, 3},
 	[DWELL_CHUNK_CALL_NODES] = {NULL, 5},
 	[DWELL_CHUNK_CALL_SLICES] = {NULL, 1},
-	[DWELL_CHUNK_CALL_DELTAS] = {dw_take_call_deltas, 3},
+	[DWELL_CHUNK_CALL_DELTAS] = {NULL, 3},
 	[DWELL_CHUNK_CALL_EXTREMES] = {NULL, 11},
 	[DWELL_CHUNK_CALL_SLOW] = {NULL, 6},
 	[DWELL_CHUNK_ALLOC_TYPES] = {NULL, 3},
 	[DWELL_CHUNK_ALLOC_GROUPS] = {NULL, 3},
 	[DWELL_CHUNK_ALLOC_METHODS] = {NULL, 3},
-	[DWELL_CHUNK_ALLOC_DELTAS] = {dw_take_alloc_deltas, 3},
+	[DWELL_CHUNK_ALLOC_DELTAS] = {NULL, 3},
 	[DWELL_CHUNK_GCS] = {NULL, 12},
 	[DWELL_CHUNK_CALL_MUTES] = {NULL, 4},
 	[DWELL_CHUNK_SOURCES] = {NULL, 2},

@@ -1,4 +1,4 @@
-/* Deltas of slices; see deltas.h. */
+/* Sums of deltas; see deltas.h. */
 #include "session/deltas.h"
 
 #include "session/columns.h"
@@ -11,16 +11,14 @@ struct keys {
 	struct dw_cursor slice_column, id_column;
 	uint64_t slices, ids; /* that exist */
 	uint64_t slice, id;   /* of the row that was read last */
-	uint64_t before;      /* the slice of the row before, which may be another chunk's */
+	uint64_t before;      /* the slice of the row before */
 };
 
 /* Find the keys of @n rows at @c, which goes on behind them. There are @slices slices (from 0) and
- * @ids ids (from 1), and the rows of chunks before went up to the slice @before. They do not tell
- * their length: reading over the first finds the second. */
-static struct keys keys_open(struct dw_cursor *c, size_t n, uint64_t slices, uint64_t ids,
-			     uint64_t before)
+ * @ids ids (from 1). They do not tell their length: reading over the first finds the second. */
+static struct keys keys_open(struct dw_cursor *c, size_t n, uint64_t slices, uint64_t ids)
 {
-	struct keys k = {.slice_column = *c, .slices = slices, .ids = ids, .before = before};
+	struct keys k = {.slice_column = *c, .slices = slices, .ids = ids};
 
 	for (size_t i = 0; i < n; i++)
 		dw_take(c);
@@ -42,33 +40,11 @@ static inline bool keys_next(struct keys *k)
 	       !k->id_column.failed;
 }
 
-int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	__auto_type t = &p->calls.deltas;
-	struct keys keys = keys_open(c, n, p->calls.slices.n, p->calls.nodes.n,
-				     t->n ? t->v[t->n - 1].slice : 0);
-	struct dw_values_in v;
-
-	if (dw_vec_reserve(t, n + 1))
-		return -ENOMEM;
-	dw_call_values_open(c, &v);
-	for (size_t i = 0; i < n && !c->failed; i++) {
-		struct dw_call_delta *row = &t->v[t->n++];
-
-		c->failed = !keys_next(&keys);
-		row->slice = (uint32_t)keys.slice;
-		row->node = (uint32_t)keys.id;
-		dw_call_values_next(&v, &row->values);
-	}
-	dw_values_close(c, &v);
-	return 0;
-}
-
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p)
 {
 	struct dw_call_store *t = &p->calls.sums;
-	struct keys keys = keys_open(c, n, p->calls.slices.n, p->calls.nodes.n, 0);
+	struct keys keys = keys_open(c, n, p->calls.slices.n, p->calls.nodes.n);
 	struct dw_call_values values;
 	struct dw_values_in v;
 	int rc = dw_call_store_extend(t, p->calls.nodes.n);
@@ -82,28 +58,6 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	}
 	dw_values_close(c, &v);
 	return rc;
-}
-
-int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	__auto_type t = &p->allocations.deltas;
-	struct keys keys = keys_open(c, n, p->calls.slices.n, p->allocations.groups.n,
-				     t->n ? t->v[t->n - 1].slice : 0);
-	struct dw_values_in v;
-
-	if (dw_vec_reserve(t, n + 1))
-		return -ENOMEM;
-	dw_alloc_values_open(c, &v);
-	for (size_t i = 0; i < n && !c->failed; i++) {
-		struct dw_alloc_delta *row = &t->v[t->n++];
-
-		c->failed = !keys_next(&keys);
-		row->slice = (uint32_t)keys.slice;
-		row->group = (uint32_t)keys.id;
-		dw_alloc_values_next(&v, &row->values);
-	}
-	dw_values_close(c, &v);
-	return 0;
 }
 
 /* Of each group room for what was alive before a range, 0 at first. */
@@ -177,7 +131,7 @@ int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums 
 		       struct dw_profile *p)
 {
 	struct dw_allocations *t = &p->allocations;
-	struct keys keys = keys_open(c, n, p->calls.slices.n, t->groups.n, 0);
+	struct keys keys = keys_open(c, n, p->calls.slices.n, t->groups.n);
 	struct dw_alloc_values values;
 	struct dw_values_in v;
 	int rc = dw_alloc_store_extend(&t->sums, t->groups.n);

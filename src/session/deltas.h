@@ -27,17 +27,11 @@ static inline bool dw_call_sums_has(const struct dw_call_sums *sums, uint32_t sl
 	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
 }
 
-/* Rows of calls, to calls.deltas. */
-int dw_take_call_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
-
-/* The same rows, added up by node in calls.sums. */
+/* Those of calls, by node in calls.sums. */
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p);
 
-/* Rows of objects, to allocations.deltas. */
-int dw_take_alloc_deltas(struct dw_cursor *c, size_t n, struct dw_profile *p);
-
-/* The same rows, added up by group in allocations.sums, and what is before the first selected
+/* Those of objects, by group in allocations.sums, and what is before the first selected
  * slice, and becomes of that, in allocations.ranges. */
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p);

@@ -6,23 +6,22 @@
 
 #include <stddef.h>
 
-static int put(struct dw_database *db, sqlite3_stmt *st, const struct dw_fact *f,
-	       struct dw_error *err)
+/* @text, or where that is NULL @n. */
+static int put(struct dw_database *db, sqlite3_stmt *st, const char *key, const char *text,
+	       int64_t n, struct dw_error *err)
 {
-	sqlite3_bind_text(st, 1, f->key, -1, SQLITE_STATIC);
-	if (f->text)
-		sqlite3_bind_text(st, 2, f->text, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
+	if (text)
+		sqlite3_bind_text(st, 2, text, -1, SQLITE_STATIC);
 	else
-		sqlite3_bind_int64(st, 2, f->integer);
+		sqlite3_bind_int64(st, 2, n);
 	return dw_database_step(db, st, err);
 }
 
 static int put_number(struct dw_database *db, sqlite3_stmt *st, const char *key, uint64_t n,
 		      struct dw_error *err)
 {
-	sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(st, 2, (int64_t)n);
-	return dw_database_step(db, st, err);
+	return put(db, st, key, NULL, (int64_t)n, err);
 }
 
 /* All of each measure that the totals have. */
@@ -74,8 +73,8 @@ int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(db, "REPLACE INTO fact VALUES (?, ?)", &st, err);
 
-	for (size_t i = 0; i < p->facts.rows.n && !rc; i++)
-		rc = put(db, st, &p->facts.rows.v[i], err);
+	dw_vec_each(f, &p->facts.rows)
+		rc = rc ? rc : put(db, st, f->key, f->text, f->integer, err);
 	if (!rc)
 		rc = put_sums(db, st, totals, err);
 	if (!rc && !dw_totals_has(totals, DWELL_MEASURE_CALLS))

@@ -100,7 +100,7 @@ static const struct dw_column call_slices[] = {COLUMN(dw_call_slice, end_ns, DEL
 
 static const struct dw_column call_deltas[] = {
 	COLUMN(dw_call_delta, slice, DELTA, NONE),
-	COLUMN(dw_call_delta, node, DELTA, NODE),
+	ID(dw_call_delta, node, DELTA, NODE),
 	OWN_MEMBER(dw_call_delta, values, dw_put_call_values, dw_take_call_values),
 };
 
@@ -171,7 +171,7 @@ static const struct dw_column alloc_methods[] = {
 
 static const struct dw_column alloc_deltas[] = {
 	COLUMN(dw_alloc_delta, slice, DELTA, NONE),
-	COLUMN(dw_alloc_delta, group, DELTA, NONE),
+	ID(dw_alloc_delta, group, DELTA, GROUP),
 	OWN_MEMBER(dw_alloc_delta, values, dw_put_alloc_values, dw_take_alloc_values),
 };
 
@@ -268,4 +268,5 @@ void dw_layout_limits(const struct dw_profile *p, uint64_t ret[DWELL_LIMITS])
 	ret[DWELL_LIMIT_FUNCTION] = dw_functions_count(&p->functions);
 	ret[DWELL_LIMIT_NODE] = p->calls.nodes.n;
 	ret[DWELL_LIMIT_TYPE] = p->allocations.types.n;
+	ret[DWELL_LIMIT_GROUP] = p->allocations.groups.n;
 }

@@ -297,6 +297,38 @@ TEST(call_sites_have_inclusive_values_only)
 	end(&w);
 }
 
+/*
+ * Beyond the memory for paths: a statement that inlined functions have at 77 within 12 was come to
+ * four times, and f was called three times from 77 within 13. Line 77 counts its calls itself, 13
+ * has none of its own: it has f's, whatever stands inside of it.
+ */
+TEST(lines_count_calls_of_what_overflowed_once)
+{
+	struct world w;
+	struct dw_location chain[] = {{.file = 1, .line = 77}, {.file = 1, .line = 12}};
+	uint32_t statement, site, line, f;
+
+	begin(&w);
+	chain[0].function = w.g;
+	chain[1].function = w.main;
+	statement = mk_frame(&w.p, (struct dw_frame){w.prog, DWELL_FRAME_CODE, 0x1234}, chain, 2);
+	chain[1].line = 13;
+	site = mk_frame(&w.p, (struct dw_frame){w.prog, DWELL_FRAME_CODE, 0x1250}, chain, 2);
+	line = call(&w, w.root, statement, 4, 5);
+	w.p.calls.nodes.v[line - 1].flags = DWELL_CALL_OVERFLOW | DWELL_CALL_LINE;
+	w.p.calls.nodes.v[line - 1].caller = w.e_main;
+	f = call(&w, w.root, w.e_f, 3, 10);
+	w.p.calls.nodes.v[f - 1].flags = DWELL_CALL_OVERFLOW;
+	w.p.calls.nodes.v[f - 1].caller = w.e_main;
+	w.p.calls.nodes.v[f - 1].site = site;
+	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_LINES, &w.t), 0);
+	CHECK_INT(w.t.lines.n, 3);
+	dw_vec_each(row, &w.t.lines)
+		CHECK_INT(total_at(&w.t.amounts, row->amounts)->exclusive.calls,
+			  row->line == 13 ? 3 : 4);
+	end(&w);
+}
+
 /* main > statement 5 > f 2: where the tree ends at main, the statement's time is main's own still.
  */
 TEST(statements_are_their_functions_own_wherever_a_tree_ends)
