@@ -13,6 +13,7 @@ import time
 from harness import DEFAULT_SECONDS, IS_LONG, cases, expect, require, stolen_ns
 
 KILLS = 50 if IS_LONG else 10
+EARLY_KILLS = 1000 if IS_LONG else 150  # of 30 to 100 one hits a slow path
 GROWTH_SECONDS = 1800 if IS_LONG else 20
 PAGE = 4096
 ROUNDS, STOP, STEPS = 0, 1, 2
@@ -100,6 +101,22 @@ def test_killed_targets(context):
         require_sums(got["session"])
         tree = context.report("calltree", "--trim", "0")
         expect(calls(tree, "step"), calls(got, "step"), f"{what}: calls in the tree")
+
+
+def test_targets_killed_as_they_begin(context):
+    """Where a slow path is cut short, what was charged in it is in the thread's life."""
+    page = Page(context)
+    for _ in range(EARLY_KILLS):
+        for i in range(THREADS):
+            page.set(STEPS + 8 * i, 0)
+        process = start(context, "count", page.path, str(1 << 40))
+        context.wait_for(page.steps, "the first step")
+        time.sleep(random.choice((0.001, 0.01)) * random.random())
+        os.kill(child_of(context, process), signal.SIGKILL)
+        process.communicate(timeout=DEFAULT_SECONDS)
+        got = context.report("functions")
+        require(calls(got, "step") >= page.steps() > 0, f"{calls(got, 'step')} calls")
+        require_sums(got["session"])
 
 
 def test_running_call_of_a_killed_target(context):

@@ -63,7 +63,8 @@ static bool is_begin(uint64_t gate)
 	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL;
 }
 
-/* Charge what ends at e->now to the current node. */
+/* Charge what ends at e->now to the current node. What is charged and until when come as one: a
+ * thread may be killed in what follows. */
 static void charge(struct event *e)
 {
 	struct dw_tree_thread *line = e->t->line;
@@ -71,10 +72,12 @@ static void charge(struct event *e)
 
 	if (!is_call(e) && *line->os_word == line->os_seen) {
 		dw_thread_charge_plain(e->t, e->now - line->last, 0);
+		line->last = e->now;
 		return;
 	}
 	e->now = dw_os_close(line, &e->t->os, e->now,
 			     is_call(e) ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, &interval);
+	line->last = e->now;
 	dw_thread_charge(e->t, &interval);
 }
 
@@ -358,8 +361,9 @@ static void resume(const struct event *e, uint64_t start)
 	uint64_t now = dw_ticks_in_order(), off = 0, spent;
 
 	if (dw_os_close_slow(line, &e->t->os, e->now, &now, &switched)) {
-		dw_thread_charge(e->t, &switched);
 		off = switched.elapsed;
+		line->last = e->now + off;
+		dw_thread_charge(e->t, &switched);
 	}
 	spent = now - e->now - off;
 	e->t->overhead_rest += spent;
@@ -511,7 +515,6 @@ static void close_thread(struct event *e)
 		return;
 	e->t->line->slow_since = e->now; /* nothing follows */
 	charge(e);
-	e->t->line->last = e->now;
 	dw_stacks_at(&e->t->stacks, e->now);
 	dw_stacks_close(&e->t->stacks);
 	if (e->gate == DWELL_GATE_CALL_BEGIN && e->what == SYS_exit)
