@@ -2,12 +2,12 @@
  * `dwell doctor`: what works here and what would open more.
  *
  * Everything is tried and not guessed: the events of sampling are opened, each source of context
- * switches proves itself as it does inside of a target (agent/core/os-prove.c). What is refused is
+ * switches proves itself as it does inside of a target (agent/calls/os-prove.c). What is refused is
  * named with the command that opens it.
  */
 #include "cli/command.h"
 
-#include "agent/core/os-sources.h"
+#include "agent/calls/os-sources.h"
 #include "base/out.h"
 #include "collect/perf/events.h"
 #include "collect/perf/refusal.h"

@@ -1,5 +1,5 @@
 /*
- * How the gates that measure time begin and end activations of cells (agent/core/cells.h): included
+ * How the gates that measure time begin and end activations of cells (agent/calls/activation.h): included
  * by gates-time-x86-64.S, which tells of registers.
  */
 /* What an activation of a cell keeps as it begins: what its sums are at, less r9 and r10, the clocks
@@ -24,7 +24,7 @@
 	mov	%r10, \probes
 	.endm
 
-/* As open_node goes on for threads that have cells (agent/core/cells.h): r8 = the current one. In the
+/* As open_node goes on for threads that have cells (agent/calls/activation.h): r8 = the current one. In the
  * commit r9 = where it says that an activation adds up. */
 	.macro	open_cell kind, gate, below, restore, no_event
 	.subsection 1

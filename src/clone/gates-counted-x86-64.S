@@ -130,7 +130,7 @@ dw_gate_counted_pointer:
 	half_way .Lcount_pointer, .Lat_GATE_COUNTED_POINTER, .Lend_GATE_COUNTED_POINTER, .Lover_GATE_COUNTED_POINTER
 
 /* The way out saves what the slow path does not keep; last it changes rdi, by which a signal knows
- * that all is saved (agent/probe/half-way-x86-64.c). */
+ * that all is saved (agent/clones/signal-context-x86-64.c). */
 	.macro	slow_counted gate
 .Lslow_\gate:
 	save_rdx_to_r10

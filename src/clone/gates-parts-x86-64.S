@@ -493,7 +493,7 @@
 	restore_some
 	.endm
 
-/* Go to \no unless BACK was switched off at \at (agent/probe/mute-x86-64.c has the bytes). */
+/* Go to \no unless BACK was switched off at \at (agent/clones/disable-x86-64.c has the bytes). */
 	.macro	jump_unless_back_off at, no
 	cmpl	$0x00441f0f, (\at)
 	jne	\no

@@ -12,7 +12,7 @@
  * rdi = its new elapsed. In gates that count, r10 = the new calls of rdx; in those that pop, r9 = the
  * new cost of the thread, r10 = what rsi's activation has spent below it by then.
  *
- * What an activation took is told by the thread's clock, now - cost, as it ends (agent/core/each.h);
+ * What an activation took is told by the thread's clock, now - cost, as it ends (agent/calls/call-extremes.h);
  * what lies within the bounds of its callee is as others were, and needs no slow path.
  *
  * Whatever is not the usual goes to the agent's slow path:
@@ -210,7 +210,7 @@ dw_gate_landing:
 /*
  * The activation on top, in whose frame rsp lies, comes to a statement: its node becomes that child
  * of its function. Nothing is pushed. What is not the function's own statement it has no child for.
- * Signals find the program before or behind the probe, never in it (agent/probe/line-half-way.h).
+ * Signals find the program before or behind the probe, never in it (agent/clones/signal-context-x86-64.h).
  */
 	.balign	64
 dw_gate_line:

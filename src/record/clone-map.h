@@ -1,8 +1,8 @@
 /*
  * From a clone image's code back to its module, what the image calls by name, and its statements.
  *
- * The image is a file of ours, checked all the same. The same walk as the agent's (src/agent/probe/
- * lookup.c), which has no files. One thread.
+ * The image is a file of ours, checked all the same. The same walk as the agent's
+ * (src/agent/clones/ lookup.c), which has no files. One thread.
  */
 #pragma once
 

@@ -18,7 +18,7 @@
  * instructions are exact and cost a probe nothing, where counters of their own would cost two
  * cache lines a call. Recursion is folded: what a node calls may hang below an ancestor of the same
  * callee instead, where the paths to both hold the same callees, edges and sites
- * (agent/core/tree.h); so what is counted once per path stays exact.
+ * (agent/calls/tree.h); so what is counted once per path stays exact.
  *
  * When a thread finds no room for a node it goes over to cells, once and for good: one for each
  * call (caller, site, callee), whatever the path to it was. What was open goes on as cells from
@@ -370,8 +370,8 @@ struct dw_tree_thread {
 	/* hot too */
 	uint32_t quick_mask; /* offsets in @quick */
 	uint32_t window;     /* bytes: farther below the top a stack pointer goes slow */
-	uint64_t cost;	     /* ticks so far that were not the program's: agent/core/each.h */
-	void *bounds;	     /* what the gates expect of each callee, by key */
+	uint64_t cost; /* ticks so far that were not the program's: agent/calls/call-extremes.h */
+	void *bounds;  /* what the gates expect of each callee, by key */
 	uint64_t bounds_mask;
 	/* Of a pair of probes, by enum dw_pair_kind, ticks: all; that which its callee is charged
 	 * with. Can be negative. */

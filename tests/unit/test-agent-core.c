@@ -1,7 +1,7 @@
 /* The agents' core, linked into a program: texts, environment, symbols, programs, region, guard.
  * What it does inside others: tests/e2e/test-agent.py. */
 #include "agent/core/agent-internal.h"
-#include "agent/core/exec-program.h"
+#include "agent/core/exec.h"
 #include "agent/core/memory.h"
 #include "check.h"
 #include "scratch.h"

@@ -1,12 +1,15 @@
 /* The agent's own memory (src/agent/core/memory.c): pieces are apart, zeroed, and used again. */
 #include "agent/core/memory.h"
 
+#include "agent/core/agent.h"
 #include "check.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+const struct dw_agent_part dw_agent_part;
 
 enum { THREADS = 4, PIECES = 64, ROUNDS = 3000, PAGE = 4096, BYTES_MAX = 40 * PAGE };
 

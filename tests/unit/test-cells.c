@@ -1,11 +1,10 @@
 /* Cells, which threads have when their trees are full: what a program that calls at random does is
  * added up by hand, and must equal what nodes and cells say together. */
-#include "agent/core/cells.h"
+#include "agent/calls/activation.h"
 
-#include "agent/core/activation.h"
+#include "agent/calls/threads.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
-#include "agent/core/thread.h"
 #include "check.h"
 #include "scratch.h"
 

@@ -1,7 +1,7 @@
 /* What walks of .NET's stacks keep, and what they read without a system call. */
-#include "agent/clr/cfi-x86-64.h"
 #include "agent/clr/loader.h"
 #include "agent/clr/memo-x86-64.h"
+#include "agent/clr/natives.h"
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
 

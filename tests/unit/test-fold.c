@@ -1,7 +1,10 @@
 /* Stacks without their recursion have the frames and the calls of the whole ones. */
-#include "agent/clr/fold.h"
+#include "agent/clr/tree.h"
 
+#include "agent/core/agent.h"
 #include "check.h"
+
+const struct dw_agent_part dw_agent_part;
 
 enum { FRAMES = 200, KINDS = 6 };
 

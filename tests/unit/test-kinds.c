@@ -1,5 +1,5 @@
 /* Steps from a frame to its caller, by each kind. */
-#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/frame-rules-x86-64.h"
 
 #include "check.h"
 

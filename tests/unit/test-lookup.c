@@ -1,5 +1,5 @@
-/* From clones to the module and back (src/agent/probe/lookup.c), on an image made by hand. */
-#include "agent/probe/state.h"
+/* From clones to the module and back (src/agent/clones/lookup.c), on an image made by hand. */
+#include "agent/clones/clones.h"
 #include "check.h"
 
 #include <string.h>

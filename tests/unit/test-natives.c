@@ -1,13 +1,16 @@
 /* Kinds by unwind tables lead through this program's and the C library's functions as the
  * compiler's own unwinder does. */
-#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/frame-rules-x86-64.h"
 #include "agent/clr/natives.h"
+#include "agent/core/agent.h"
 #include "agent/core/memory.h"
 
 #include "check.h"
 
 #include <execinfo.h>
 #include <unistd.h>
+
+const struct dw_agent_part dw_agent_part;
 
 enum { FRAMES = 64, LEAST = 6 };
 

@@ -1,8 +1,11 @@
 /* Objects of a part of the heap are put in order, and found there. */
-#include "agent/clr/order.h"
+#include "agent/clr/blocks.h"
+#include "agent/core/agent.h"
 #include "agent/core/memory.h"
 
 #include "check.h"
+
+const struct dw_agent_part dw_agent_part;
 
 enum { BLOCKS = 300, OBJECTS = BLOCKS * DWELL_BLOCK_OBJECTS };
 

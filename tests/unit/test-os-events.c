@@ -1,9 +1,9 @@
 /* How threads learn that they were switched, in a program of its own: each source against the
  * kernel's own counts and clocks. */
+#include "agent/calls/os-events.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
-#include "agent/core/os-interval.h"
-#include "agent/core/ticks-x86-64.h"
+#include "agent/core/syscall-x86-64.h"
 #include "check.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static void probe(struct seen *s)
 static void use(const char *source)
 {
 	memset(&region, 0, sizeof region);
-	memset(&dw_agent.os, 0, sizeof dw_agent.os);
+	memset(&dw_os_choice, 0, sizeof dw_os_choice);
 	dw_agent.region = &region;
 	dw_os_start(source, NULL);
 }
@@ -114,9 +114,9 @@ static struct truth begin_with_truth(struct seen *s)
 static const char *lack_of(const char *source)
 {
 	use(source);
-	if (!strcmp(source, "perf") && !dw_agent.os.has_perf)
+	if (!strcmp(source, "perf") && !dw_os_choice.has_perf)
 		return "needs: perf events";
-	if (!strcmp(source, "rseq") && !dw_agent.os.has_rseq)
+	if (!strcmp(source, "rseq") && !dw_os_choice.has_rseq)
 		return "needs: rseq";
 	return NULL;
 }
@@ -311,7 +311,7 @@ TEST(without_locked_memory_the_next_source_is_taken)
 
 	NEED("rseq");
 	use(NULL);
-	if (!dw_agent.os.has_perf)
+	if (!dw_os_choice.has_perf)
 		SKIP("needs: perf events");
 	fflush(stdout);
 	child = fork();
@@ -326,7 +326,7 @@ TEST(none_knows_what_calls_blocked)
 	struct seen s;
 
 	use("none");
-	CHECK(!dw_agent.os.has_perf && !dw_agent.os.has_rseq);
+	CHECK(!dw_os_choice.has_perf && !dw_os_choice.has_rseq);
 	begin(&s);
 	CHECK_INT(s.thread.os_source, DWELL_OS_NONE);
 	for (int i = 0; i < 3; i++) {
@@ -360,7 +360,7 @@ TEST(a_program_with_sequences_of_its_own_is_left_alone)
 	CHECK(*s.state.rseq == (uint64_t)&other || !*s.state.rseq);
 	*s.state.rseq = 0;
 	dw_agent.filters = 0;
-	CHECK(dw_agent.os.is_foreign);
+	CHECK(dw_os_choice.is_foreign);
 	CHECK_INT(s.thread.os_source, DWELL_OS_NONE);
 	CHECK_INT(*s.thread.os_word, s.thread.os_seen);
 	begin(&s);

@@ -1,7 +1,7 @@
 /* Stacks of threads' own: who runs where, handlers on alternate stacks, unwinding through them. */
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
-#include "agent/core/own-stack.h"
+#include "agent/core/slow.h"
 #include "check.h"
 
 #include <execinfo.h>

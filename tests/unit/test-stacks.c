@@ -1,7 +1,7 @@
 /* Shadow stacks with invented events: which stack and activation each belongs to. */
+#include "agent/calls/stacks.h"
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
-#include "agent/core/stacks.h"
 #include "check.h"
 
 #include <unistd.h>

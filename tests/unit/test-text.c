@@ -1,7 +1,8 @@
-/* Patches of a module's text (src/agent/probe/text-x86-64.c), on a module and an area made by hand.
+/* Patches of a module's text (src/agent/clones/text-x86-64.c), on a module and an area made by
+ * hand.
  */
+#include "agent/clones/text.h"
 #include "agent/core/memory.h"
-#include "agent/probe/text.h"
 
 #include "check.h"
 

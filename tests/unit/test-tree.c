@@ -1,8 +1,8 @@
 /* Trees of calls: what folding keeps, what gates find, and what stands in the region's file. The
  * program is random calls among a few functions; by hand every path is walked in full. */
+#include "agent/calls/threads.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
-#include "agent/core/thread.h"
 #include "check.h"
 #include "scratch.h"
 

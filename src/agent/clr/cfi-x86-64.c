@@ -1,12 +1,12 @@
 /*
- * Unwind rules; see cfi-x86-64.h. Return addresses are looked up when they are first met, so
+ * Unwind rules; see natives.h. Return addresses are looked up when they are first met, so
  * nothing is kept. Other modules can go at any time: what is read of them is copied by the kernel,
  * which refuses where there is no memory. Nearly all is the runtime's, which stays. Sources: the
  * LSB's ".eh_frame" and ".eh_frame_hdr", DWARF 5 section 6.4.
  */
-#include "agent/clr/cfi-x86-64.h"
+#include "agent/clr/natives.h"
 
-#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/frame-rules-x86-64.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/syscall-x86-64.h"

@@ -10,7 +10,7 @@
 #include "agent/clr/code.h"
 
 #include "agent/clr/ids.h"
-#include "agent/clr/meaning.h"
+#include "agent/clr/metadata.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"

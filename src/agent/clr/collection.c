@@ -16,9 +16,17 @@
 #include "agent/clr/objects.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
+#include "agent/clr/tree.h"
+#include "agent/clr/walk.h"
 #include "agent/core/agent.h"
+#include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
 
 enum { BOUNDS = 1 << 19, GENERATIONS = 8, TELLERS = 64, TOLD_AT_ONCE = 512 };
 
@@ -134,7 +142,9 @@ static void begin_row(bool is_induced, uint64_t bytes)
 	__atomic_store_n(&row->number, all.n, __ATOMIC_RELEASE);
 }
 
-void dw_collection_triggered(uint32_t thread, uint32_t node)
+/* What begins next was triggered by the thread of row @thread with the stack @node, 0 = not known.
+ */
+static void collection_triggered(uint32_t thread, uint32_t node)
 {
 	all.trigger_thread = thread;
 	all.trigger_node = node;
@@ -175,7 +185,7 @@ void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced)
 	if (!all.is_lost && !(is_whole && dw_objects_begin(&all.sweep)))
 		lose();
 	begin_row(is_induced, bytes);
-	dw_collection_triggered(0, 0);
+	collection_triggered(0, 0);
 	all.begun_ns = dw_sys_now_ns();
 	all.added_ns = all.begun_ns - all.start_ns;
 }
@@ -288,4 +298,149 @@ void dw_collection_ends(void)
 		dw_objects_end(&all.sweep);
 	end_row();
 	all.is_running = false;
+}
+
+/*
+ * What triggers collections. With the workstation's collector the thread that triggers a collection
+ * stops the others itself. The server's collector has threads of its own for that, and only an
+ * event tells of the other one. A session of events makes the program allocate some 600 kB more
+ * when it starts (the runtime's managed half writes a manifest), so there is one only with threads
+ * of that name.
+ */
+
+#define SERVER_THREAD ".NET Server GC\n"
+
+enum { ENTRIES_BYTES = 2048, ENTRIES_READS = 64, PATH_BYTES = 48 };
+
+/* What getdents64() gives. */
+struct entry {
+	uint64_t inode, next;
+	uint16_t bytes;
+	uint8_t kind;
+	char name[];
+};
+
+struct triggers {
+	bool has_stacks, is_known, is_server;
+};
+
+static struct triggers triggers;
+
+void dw_trigger_start(bool has_stacks)
+{
+	triggers.has_stacks = has_stacks;
+}
+
+/* Whether the thread @tid, a number as text, is one of the server's collector. */
+static bool is_server_thread(const char *tid)
+{
+	char path[PATH_BYTES] = "/proc/self/task/", name[32];
+
+	if (!dw_text_append(path, sizeof(path), tid) ||
+	    !dw_text_append(path, sizeof(path), "/comm"))
+		return false;
+	name[dw_read_file(path, name, sizeof(name) - 1)] = 0;
+	return dw_text_equal(name, SERVER_THREAD);
+}
+
+static bool is_server_in(const char *entries, long bytes)
+{
+	long at = 0;
+
+	while (at < bytes) {
+		const struct entry *e = (const struct entry *)(entries + at);
+
+		if (is_server_thread(e->name))
+			return true;
+		at += e->bytes;
+	}
+	return false;
+}
+
+static bool has_server_threads(void)
+{
+	int fd = dw_sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	_Alignas(8) char entries[ENTRIES_BYTES];
+	bool is_found = false;
+	long n;
+
+	if (fd < 0)
+		return false;
+	for (int i = 0; i < ENTRIES_READS && !is_found; i++) {
+		n = dw_syscall(SYS_getdents64, fd, entries, sizeof(entries));
+		if (n <= 0)
+			break;
+		is_found = is_server_in(entries, n);
+	}
+	dw_sys_close(fd);
+	return is_found;
+}
+
+void dw_trigger_module_loaded(void)
+{
+	if (triggers.is_known)
+		return;
+	triggers.is_known = true;
+	triggers.is_server = has_server_threads();
+	if (triggers.is_server)
+		dw_runtime_listen(DWELL_EVENT_WORD_GC, DWELL_EVENT_LEVEL_INFORMATIONAL);
+}
+
+static void note(uint64_t base)
+{
+	struct dw_clr_self *t = dw_clr_self();
+
+	if (t)
+		collection_triggered(
+			t->row, triggers.has_stacks && dw_walk(t, base) ? dw_clr_tree_node(t) : 0);
+}
+
+void dw_trigger_suspends(uint64_t base)
+{
+	if (!triggers.is_server)
+		note(base);
+}
+
+void dw_trigger_said(uint64_t base)
+{
+	if (triggers.is_server)
+		note(base);
+}
+
+/*
+ * The last collection. The runtime refuses to collect for a thread that runs
+ * one of its callbacks, so a thread is made for it, by the C library: runtime code runs on it.
+ */
+
+enum { STATE_RUNS, STATE_DONE, STATE_REFUSED };
+
+#define LOOK_NS	   1000000
+#define PATIENCE_S 60
+
+typedef int create_fn(uint64_t *ret, const void *attributes, void *(*fn)(void *), void *ctx);
+typedef int detach_fn(uint64_t thread);
+
+static void *collect(void *ctx)
+{
+	uint32_t *state = ctx;
+	int32_t result = dw_runtime_collect();
+
+	__atomic_store_n(state, result >= 0 ? STATE_DONE : STATE_REFUSED, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+bool dw_last_collection(void)
+{
+	static uint32_t state;
+	create_fn *create = (create_fn *)dw_loader_first("pthread_create");
+	detach_fn *detach = (detach_fn *)dw_loader_first("pthread_detach");
+	uint64_t thread, until_ns = dw_sys_now_ns() + PATIENCE_S * 1000000000ull;
+
+	if (!create || !detach || create(&thread, NULL, collect, &state))
+		return false;
+	detach(thread);
+	while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == STATE_RUNS &&
+	       dw_sys_now_ns() < until_ns)
+		dw_sys_sleep_ns(LOOK_NS);
+	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == STATE_DONE;
 }

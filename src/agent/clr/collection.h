@@ -15,10 +15,6 @@ void dw_collection_suspends(void);
 /* They run again. [any-thread] */
 void dw_collection_resumed(void);
 
-/* What begins next was triggered by the thread of row @thread with the stack @node, 0 = not known.
- */
-void dw_collection_triggered(uint32_t thread, uint32_t node);
-
 /* GarbageCollectionStarted: @condemned by generation, @n of them. */
 void dw_collection_begins(int32_t n, const int32_t *condemned, bool is_induced);
 
@@ -38,3 +34,41 @@ void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *t
 
 /* GarbageCollectionFinished. */
 void dw_collection_ends(void);
+
+/*
+ * Which code triggers a collection.
+ */
+
+/* Find stacks too, or only threads, of what triggers. */
+void dw_trigger_start(bool has_stacks);
+
+/* A module was loaded: the collector is there. */
+void dw_trigger_module_loaded(void);
+
+/* The runtime begins to stop threads for a collection, in a callback with frame address @base. */
+void dw_trigger_suspends(uint64_t base);
+
+/* The runtime says by an event that this thread has triggered one. As above. */
+void dw_trigger_said(uint64_t base);
+
+/*
+ * A last collection when the runtime ends, so that what is alive then is what is in use, not what
+ * has not been collected yet.
+ */
+
+/*
+ * Have the runtime collect all generations, and wait for that: for the callback that says it ends.
+ * Objects whose finalizers have yet to run stay. False: it was refused, or did not end in time.
+ */
+bool dw_last_collection(void);
+
+/*
+ * What the runtime itself says of generations and of the heap, compared with what we believe: for
+ * tests, and slow. Results are facts of the region (wire/allocations.h).
+ */
+
+/* Compare the generation of every live object. In GarbageCollectionStarted, behind ours. */
+void dw_oracle_collection(void);
+
+/* Compare what is on the heap. At the end of the program, before callbacks stop. */
+void dw_oracle_heap(void);

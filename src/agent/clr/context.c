@@ -1,5 +1,5 @@
 /*
- * Contexts; see context.h.
+ * Contexts; see thread.h.
  *
  * A private structure of the runtime, so nothing about it is assumed that was not seen: the end of
  * an announced object must stand at one place only, before the memory's end, several times at the
@@ -9,13 +9,12 @@
  * stands beside it; where none does, the counters must go on to rise by what is announced. Where
  * this is not found the contexts are left alone, and the session says that objects may be missing.
  */
-#include "agent/clr/context.h"
+#include "agent/clr/thread.h"
 
 #include "agent/clr/loader.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
-#include "agent/core/hot.h"
 
 enum {
 	HITS = 8,	   /* objects that must show the same place */

@@ -4,7 +4,7 @@
  */
 #include "agent/clr/memo-x86-64.h"
 
-#include "agent/core/hot.h"
+#include "agent/core/agent.h"
 #include "agent/core/memory.h"
 
 DWELL_HOT struct dw_memo *dw_memo_begin(struct dw_clr_self *t)

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/frame-rules-x86-64.h"
 #include "agent/clr/thread.h"
 
 #include <stdbool.h>

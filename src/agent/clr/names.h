@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { DWELL_NAME_BYTES = 1024 };
@@ -30,3 +31,63 @@ void dw_names_start(void);
 /* The path of @module; in a single-file program as if that were its folder. And whether it has no
  * file, so that others may have its name, in *@ret_is_dynamic. */
 void dw_name_module(uint64_t module, struct dw_name *ret, uint32_t *ret_is_dynamic);
+
+/*
+ * What names are put together from. What does not fit is cut. May be called where no collection is
+ * allowed. [any-thread]
+ */
+
+enum {
+	DWELL_NAME_WIDE = 512,	    /* UTF-16 units of one part of a name */
+	DWELL_NAME_DEPTH = 8,	    /* of arguments in arguments, and of types in types */
+	DWELL_NAME_PARAMETERS = 32, /* of one type or method */
+};
+
+/* Append @c. */
+void dw_name_put(struct dw_name *n, char c);
+
+/* Append @text. */
+void dw_name_put_text(struct dw_name *n, const char *text);
+
+/* Append the name of a type in metadata, @units of UTF-16 at most, without the mark of generic
+ * ones. */
+void dw_name_put_plain(struct dw_name *n, const uint16_t *text, uint32_t units);
+
+/* The number in that mark, 0 = there is none: how many type parameters are the type's own. */
+uint32_t dw_name_own_parameters(const uint16_t *text, uint32_t units);
+
+/* Puts what a generic type is made for: the next @count in "<...>". */
+struct dw_name_arguments {
+	void (*put)(void *ctx, uint32_t count);
+	void *ctx;
+};
+
+/* Append the type definition @token: types around it first, each with a dot behind; those that are
+ * generic have their @arguments (NULL = none). @depth: of those that are in it. */
+void dw_name_put_definition(struct dw_name *n, void *metadata, uint32_t token, int depth,
+			    const struct dw_name_arguments *arguments);
+
+/* Append the name of the type parameter @number of @owner. False: it has none. */
+bool dw_name_put_parameter(struct dw_name *n, void *metadata, uint32_t owner, uint32_t number);
+
+/*
+ * Parameters of methods as text, from the metadata's signatures (ECMA-335, II.23.2).
+ *
+ * May be called where no collection is allowed. [any-thread]
+ */
+
+/* Where a signature stands: whose it is. */
+struct dw_signature_place {
+	void *metadata;
+	uint32_t type, method; /* tokens */
+};
+
+/* Whether the method with signature @blob has type parameters of its own. */
+bool dw_signature_is_generic(const uint8_t *blob, uint32_t bytes);
+
+/*
+ * Append the parameters of the method with signature @blob as in C#. Type parameters without a name
+ * are !0, !1, the method's own !!0; what makes no sense is "?".
+ */
+void dw_signature_put(struct dw_name *n, const struct dw_signature_place *place,
+		      const uint8_t *blob, uint32_t bytes);

@@ -7,7 +7,6 @@
  */
 #include "agent/clr/natives.h"
 
-#include "agent/clr/cfi-x86-64.h"
 #include "agent/clr/ids.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"

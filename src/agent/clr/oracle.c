@@ -1,5 +1,5 @@
 /*
- * The oracle; see oracle.h.
+ * The oracle; see collection.h.
  *
  * At a collection's start the runtime is asked for the generation of each object that we follow,
  * by another way than that by which it tells the bounds that we go by. At the end it walks its heap
@@ -7,9 +7,8 @@
  * it has and we do not know was not announced; what we have and it does not should have died.
  * .NET 8 does not show its heap.
  */
-#include "agent/clr/oracle.h"
-
 #include "agent/clr/collection.h"
+
 #include "agent/clr/objects.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"

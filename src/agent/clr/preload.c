@@ -6,10 +6,10 @@
  * library's in tests.
  */
 #include "agent/clr/blocks.h"
+#include "agent/clr/start.h"
 #include "agent/clr/tables.h"
-#include "agent/clr/variables.h"
 #include "agent/core/agent.h"
-#include "agent/core/late.h"
+#include "agent/core/deferred-start.h"
 
 #include <stddef.h>
 
@@ -17,8 +17,9 @@ char *getenv(const char *name);
 
 typedef char *getenv_fn(const char *name);
 
-static void give_back(uint64_t keep)
+static void give_back(uint64_t keep, bool is_private)
 {
+	(void)is_private;
 	dw_tables_give_back(keep);
 	dw_blocks_give_back(keep);
 }
@@ -34,7 +35,7 @@ __attribute__((constructor)) static void preload(int argc, char **argv, char **e
 	dw_late_preload(envp);
 }
 
-__attribute__((visibility("default"))) char *getenv(const char *name)
+DWELL_STAND_IN char *getenv(const char *name)
 {
 	getenv_fn *real = __atomic_load_n(&real_getenv, __ATOMIC_RELAXED);
 

@@ -5,27 +5,22 @@
  * Both objects are static and never end. Where we do not belong the runtime is told to go on
  * without a profiler. Callbacks that are not listed do nothing. Nothing is done after Shutdown.
  */
-#include "agent/clr/beyond.h"
 #include "agent/clr/code.h"
 #include "agent/clr/collection.h"
-#include "agent/clr/com.h"
-#include "agent/clr/context.h"
-#include "agent/clr/last-collection.h"
-#include "agent/clr/meaning.h"
+#include "agent/clr/metadata.h"
 #include "agent/clr/names.h"
+#include "agent/clr/object-samples.h"
 #include "agent/clr/objects.h"
-#include "agent/clr/oracle.h"
+#include "agent/clr/overflow-table.h"
 #include "agent/clr/runtime.h"
-#include "agent/clr/sample.h"
 #include "agent/clr/start.h"
 #include "agent/clr/tables.h"
+#include "agent/clr/thread.h"
 #include "agent/clr/tree.h"
-#include "agent/clr/trigger.h"
 #include "agent/clr/walk.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/hot.h"
-#include "agent/core/late.h"
+#include "agent/core/deferred-start.h"
 #include "agent/core/syscall-x86-64.h"
 
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6, INDUCED = 1 };

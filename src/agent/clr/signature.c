@@ -1,10 +1,9 @@
 /*
- * Signatures; see signature.h. Everything is read within the blob's bounds, types in types to a
+ * Signatures; see names.h. Everything is read within the blob's bounds, types in types to a
  * fixed depth, and long lists are cut.
  */
-#include "agent/clr/signature.h"
+#include "agent/clr/names.h"
 
-#include "agent/clr/name-parts.h"
 #include "agent/clr/runtime.h"
 
 #include <stdbool.h>

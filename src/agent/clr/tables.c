@@ -9,7 +9,6 @@
 #include "agent/clr/tables.h"
 
 #include "agent/core/agent.h"
-#include "agent/core/hot.h"
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
 

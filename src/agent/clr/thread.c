@@ -4,14 +4,12 @@
  */
 #include "agent/clr/thread.h"
 
-#include "agent/clr/beyond.h"
 #include "agent/clr/loader.h"
+#include "agent/clr/overflow-table.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
-#include "agent/core/hot.h"
 #include "agent/core/memory.h"
 #include "agent/core/syscall-x86-64.h"
-#include "agent/core/ticks-x86-64.h"
 
 #include <errno.h>
 

@@ -24,3 +24,11 @@ uint32_t dw_clr_tree_last_node(uint32_t parent, uint32_t frame);
 /* The group of objects of @kind at @node, 0 = no room: there is some longer for nodes of
  * dw_clr_tree_last_node(), and for t->truncated. */
 uint32_t dw_clr_tree_group(struct dw_clr_self *t, uint32_t node, struct dw_clr_kind kind);
+
+/*
+ * Recursion folded out of a stack: the shortest way from its outermost frame to its innermost that
+ * has all frames and all calls of the stack, each once at least. Sums by function, line and call
+ * are those of the whole stack. Fold the @n frames at @frames, outermost first, in place: how many
+ * are left.
+ */
+uint32_t dw_fold(uint32_t *frames, uint32_t n);

@@ -1,5 +1,5 @@
 /*
- * Walks; see walk.h and kinds-x86-64.h.
+ * Walks; see walk.h and frame-rules-x86-64.h.
  *
  * From the callback outwards the runtime's own frames have frame pointers, up to a stub that
  * managed code called; from there kinds lead on, one look-up a frame. Native frames between managed
@@ -7,15 +7,14 @@
  */
 #include "agent/clr/walk.h"
 
-#include "agent/clr/kinds-x86-64.h"
+#include "agent/clr/frame-rules-x86-64.h"
 #include "agent/clr/loader.h"
-#include "agent/clr/meaning.h"
 #include "agent/clr/memo-x86-64.h"
+#include "agent/clr/metadata.h"
 #include "agent/clr/natives.h"
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
-#include "agent/core/hot.h"
 
 enum { STEPS_TO_STUB = 128 }; /* the runtime's compiler may lie between */
 

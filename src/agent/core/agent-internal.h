@@ -6,7 +6,6 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/os-events.h"
 
 enum {
 	DWELL_AGENT_TEXT = 1024, /* bytes of a variable; longer ones leave the agent off */
@@ -32,7 +31,7 @@ struct dw_agent_window {
 	uint64_t bytes; /* 0 = there is none */
 };
 
-enum { DWELL_HEADER_WORDS = 2 };
+enum { DWELL_HEADER_WORDS = 2, DWELL_PAGE = 4096 };
 
 struct dw_agent {
 	struct dw_region_header *region; /* constant once the agent has started */
@@ -40,7 +39,7 @@ struct dw_agent {
 	const struct dw_region_alive *alive; /* NULL = it could not be mapped */
 	bool is_active; /* this process was started by dwell: its children get the agent */
 	bool is_on;
-	bool is_retired;  /* retire.c; atomic */
+	bool is_retired;  /* collector.c; atomic */
 	bool is_started;  /* main may run: there may be handlers and other threads */
 	bool is_second;	  /* another agent is here, which serves the children of both */
 	uint32_t filters; /* that the program has installed, or is about to; atomic */
@@ -55,7 +54,6 @@ struct dw_agent {
 	uint64_t mask;		/* signal mask to restore by dw_agent_leave() */
 	const char *own_path;	/* of the agent's file, borrowed from the loader */
 	uint64_t own_device, own_inode;
-	struct dw_os_choice os; /* os-events.c */
 	void *real_prctl, *real_syscall, *real_errno;
 	void *real_setrlimit, *real_prlimit, *real_mlockall;
 	void *real_execve, *real_execveat; /* of the first agent, where this is the second */
@@ -68,6 +66,15 @@ struct dw_agent {
 };
 
 extern struct dw_agent dw_agent;
+
+/* @bytes up to the end of their last page. */
+static inline uint64_t dw_whole_pages(uint64_t bytes)
+{
+	return (bytes + DWELL_PAGE - 1) & ~(uint64_t)(DWELL_PAGE - 1);
+}
+
+/* Give back the addresses that are reserved for the region to grow. */
+void dw_region_window_close(void);
 
 /* Whether nobody will read a region any more: the collector has ended or been killed. */
 bool dw_region_is_abandoned(void);
@@ -115,14 +122,8 @@ struct link_map;
 /* The address of the module's own definition of @name, NULL = none. */
 void *dw_loader_find(const struct link_map *map, const char *name);
 
-/* dw_real(@name), looked up once and kept in *@kept. */
-void *dw_real_once(void **kept, const char *name);
-
 /* Set the C library's errno of this thread. */
 void dw_errno_set(int error);
-
-/* Add @n, which may be negative, to a count of drops. */
-void dw_agent_drop_n(uint32_t kind, int64_t n);
 
 /* The path by which the loader has loaded this agent, borrowed for ever. NULL = it and the C
  * library are not a glibc's. */

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What kind of agent this is, defined once by its folder (src/agent/probe/part.c). */
+/* What kind of agent this is, defined once by its folder (src/agent/clones/gates.c). */
 struct dw_agent_part {
 	/* The region stands; main has not run. envp is clean. @mode is DWELL_ENV_MODE's text. */
 	void (*start)(const char *mode);
@@ -36,15 +36,33 @@ struct dw_agent_part {
 	/* The program is about to forbid itself system calls, or (not @is_so) has failed to. NULL =
 	 * nothing is to be done. */
 	void (*confined)(bool is_so);
-	/* Give back addresses that are reserved, but for those in use and @keep bytes of each kind.
-	 * Inside dw_agent_enter(). NULL = the part has none of its own. */
-	void (*give_back)(uint64_t keep);
+	/* Give back addresses that are reserved, but for those in use and @keep bytes of each kind;
+	 * @is_private: only private memory is short. Inside dw_agent_enter(). NULL = the part has
+	 * none of its own. */
+	void (*give_back)(uint64_t keep, bool is_private);
 	/* The calling thread is about to execute a program or, not @is_so, has failed to; a child
 	 * on the process's memory, too. NULL = nothing is to be done. */
 	void (*executes)(bool is_so);
 	/* Whether children shall not have the variable @entry. NULL = they get all. */
 	bool (*hides)(const char *entry);
+	/* A fork's child has lost its parent's region and gets none: it is not measured. NULL =
+	 * nothing is to be done. */
+	void (*stranded)(void);
+	/* Whether a thread makes system calls for the agent outside dw_agent_enter(). NULL = none
+	 * does. */
+	bool (*is_busy)(void);
 };
+
+/* What stands in for a function of another library is shown, as nothing else is. */
+#define DWELL_STAND_IN __attribute__((visibility("default")))
+
+/*
+ * Functions that run for each event lie together, apart from all others: they then take few lines
+ * of the processor's cache of instructions, and where they lie does not change with other code.
+ * Beside the code of .NET's runtime for each object, which nearly fills that cache, an object cost
+ * 10 % more or less by chance.
+ */
+#define DWELL_HOT __attribute__((hot))
 
 extern const struct dw_agent_part dw_agent_part;
 
@@ -88,6 +106,9 @@ void dw_agent_tell_children(const char *word);
 
 /* Count a drop. [async-signal-safe] [any-thread] */
 void dw_agent_drop(uint32_t kind);
+
+/* Add @n, which may be negative, to a count of drops. [async-signal-safe] [any-thread] */
+void dw_agent_drop_n(uint32_t kind, int64_t n);
 
 /* Switch the agent off for good, with the reason for the session. */
 void dw_agent_off(uint32_t reason);
@@ -138,6 +159,14 @@ void dw_agent_leave(void);
  * dw_agent_enter() or dw_agent_is_self() knows that already. [async-signal-safe] [any-thread] */
 bool dw_agent_may_call(void);
 
+/* Wait, for some ms at most, until no slow part goes on that began when the agent might make system
+ * calls: it may not any more. */
+void dw_agent_settle(void);
+
+/* Whether a region has been made for this very process: not in a fork's child before its first slow
+ * path. No system call. [async-signal-safe] [any-thread] */
+bool dw_agent_has_own_region(void);
+
 /* Whether this task is the process that the region belongs to, and not a child that shares its
  * memory (vfork, posix_spawn). One system call. */
 bool dw_agent_is_self(void);
@@ -157,6 +186,20 @@ void dw_agent_after_fork(void);
  */
 void *dw_real(const char *name);
 
+/* dw_real(@name), looked up once and kept in *@kept. [async-signal-safe] [any-thread] */
+void *dw_real_once(void **kept, const char *name);
+
+/* The function @name that the agent stands in for, typed as that. Found when first needed:
+ * libraries that run their constructors early call stand-ins before the agent has started, and
+ * others come with dlopen(). */
+#define DW_REAL(name) DW_REAL_AS(__typeof__(&name), #name)
+/* The same by its name, as a function of @type. */
+#define DW_REAL_AS(type, name)                      \
+	({                                          \
+		static void *kept;                  \
+		(type) dw_real_once(&kept, (name)); \
+	})
+
 /* As dw_real(), but the first definition in all modules, variables too: what the program itself
  * gets. NULL = none. */
 void *dw_loader_first(const char *name);
@@ -169,3 +212,7 @@ struct link_map;
 
 /* The C library, NULL = none that is known. As dw_real(). */
 const struct link_map *dw_loader_libc(void);
+
+/* The offset in the ELF file @fd of the byte at @svma of a loaded segment; 0 = it has none.
+ * [async-signal-safe] [any-thread] */
+uint64_t dw_elf_file_offset(int fd, uint64_t svma);

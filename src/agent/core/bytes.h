@@ -38,3 +38,27 @@ uint64_t dw_text_number(const char *text);
 
 /* Append @value in decimal or hexadecimal (@base 10 or 16), as dw_text_append() does. */
 bool dw_text_append_number(char *to, size_t room, uint64_t value, unsigned int base);
+
+/* What follows @prefix at the beginning of a line of @text, borrowed from it, NULL = no line begins
+ * so. */
+const char *dw_text_line(const char *text, const char *prefix);
+
+/* Read the file at @path from its beginning to @to, @room bytes at most: how many there are, 0 = it
+ * cannot be read. */
+size_t dw_read_file(const char *path, char *to, size_t room);
+
+/*
+ * Whether what the program points to can be read. A system call given a bad pointer fails with
+ * EFAULT; an agent that looks before the kernel does must not fault there.
+ */
+
+/* Whether the @bytes at @at can be read: one system call for each page of them. Only where system
+ * calls may be made (dw_agent_may_call()). [async-signal-safe] [any-thread] */
+bool dw_is_readable(const void *at, size_t bytes);
+
+/*
+ * Whether @list, a list of texts as execve() takes it, can be read to its end. NULL is an empty
+ * one. False also for one that is larger than the kernel takes. A system call for each of its
+ * pages, so only where those may be made. [async-signal-safe] [any-thread]
+ */
+bool dw_are_readable_texts(char *const *list);

@@ -1,5 +1,6 @@
 /*
- * Our variables, taken out of the program's environment.
+ * Whether a preloaded agent belongs into this process, and our variables, taken out of the
+ * program's environment.
  *
  * The C library has not looked at envp yet: its `environ` will be this very array, so entries are
  * removed in place. Behind the array lie the auxiliary words, which some runtimes find by walking
@@ -8,6 +9,9 @@
  * only NULs remain at its end.
  */
 #include "agent/core/agent-internal.h"
+#include "agent/core/exec.h"
+#include "agent/core/memory.h"
+#include "agent/core/syscall-x86-64.h"
 
 #include <elf.h>
 
@@ -226,4 +230,75 @@ bool dw_environment_be_second(const char *start)
 	mode[n + length] = '\0';
 	dw_agent.folder[0] = '\0';
 	return dw_text_append(dw_agent.folder, sizeof(dw_agent.folder), end + 1);
+}
+
+/* The system-call filters of this task by the text of its /proc status. */
+static uint64_t count_filters(const char *status)
+{
+	const char *mode = dw_text_line(status, "Seccomp:\t");
+	const char *count = dw_text_line(status, "Seccomp_filters:\t");
+
+	/* Before Linux 5.9 only their presence is told. */
+	return count ? dw_text_number(count) : mode ? dw_text_number(mode) != 0 : UINT64_MAX;
+}
+
+bool dw_filters_fit(uint64_t filters)
+{
+	char status[4096];
+
+	status[dw_read_file("/proc/self/status", status, sizeof(status) - 1)] = '\0';
+	return count_filters(status) <= filters;
+}
+
+/* The words behind the environment: what the kernel told about this program. */
+static const Elf64_auxv_t *auxiliary(char **envp)
+{
+	while (*envp)
+		envp++;
+	return (const Elf64_auxv_t *)(envp + 1);
+}
+
+static bool is_secure(char **envp)
+{
+	const Elf64_auxv_t *word = auxiliary(envp);
+
+	for (; word->a_type != AT_NULL; word++)
+		if (word->a_type == AT_SECURE)
+			return word->a_un.a_val != 0;
+	return true;
+}
+
+static void activate(const char *path)
+{
+	dw_agent.is_active = !dw_region_is_abandoned() && dw_exec_program_start(path);
+	if (dw_agent.is_active)
+		dw_memory_start();
+}
+
+void dw_agent_wake_second(const char *start)
+{
+	const char *path = dw_loader_own_path();
+
+	if (!path || !dw_environment_be_second(start))
+		return;
+	dw_agent.is_second = true;
+	activate(path);
+}
+
+const char *dw_agent_second(void)
+{
+	return dw_agent.is_active ? dw_environment_second() : NULL;
+}
+
+bool dw_agent_wake(char **envp)
+{
+	const char *path = dw_loader_own_path();
+	uint64_t filters;
+
+	if (!path || is_secure(envp) || !dw_environment_take(envp, path, &filters))
+		return false;
+	if (!dw_filters_fit(filters))
+		return false;
+	activate(path);
+	return dw_agent.is_active;
 }

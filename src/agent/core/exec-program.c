@@ -9,7 +9,7 @@
  * missed child. Regular files only are opened: opening others could wait or do something. A task
  * that is traced executes what a debugger wants to see as it is.
  */
-#include "agent/core/exec-program.h"
+#include "agent/core/exec.h"
 
 #include "agent/core/agent-internal.h"
 #include "agent/core/syscall-x86-64.h"
@@ -193,18 +193,10 @@ bool dw_exec_program_start(const char *path)
 static bool is_traced(void)
 {
 	char status[DWELL_EXEC_STATUS + 1];
-	const char *line = status, *tracer = NULL;
-	int fd = dw_sys_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-	long n = fd < 0 ? 0 : dw_sys_read(fd, status, DWELL_EXEC_STATUS);
+	const char *tracer;
 
-	if (fd >= 0)
-		dw_sys_close(fd);
-	status[n > 0 ? n : 0] = '\0';
-	while (*line && !tracer) {
-		tracer = dw_text_after(line, "TracerPid:\t");
-		line = dw_text_find(line, '\n');
-		line += *line == '\n';
-	}
+	status[dw_read_file("/proc/self/status", status, DWELL_EXEC_STATUS)] = '\0';
+	tracer = dw_text_line(status, "TracerPid:\t");
 	return tracer && dw_text_number(tracer);
 }
 

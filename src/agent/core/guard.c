@@ -19,6 +19,8 @@
  * 1 s together. */
 enum { DWELL_ENTER_TRIES = 320, DWELL_ENTER_WAIT_NS = 50000, DWELL_ENTER_WAIT_MAX_NS = 3200000 };
 
+enum { SETTLE_TRIES = 200, SETTLE_WAIT_NS = 50000 };
+
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
 static bool lock(void)
@@ -74,6 +76,18 @@ bool dw_agent_may_call(void)
 	return !__atomic_load_n(&dw_agent.filters, __ATOMIC_RELAXED);
 }
 
+static bool is_busy(void)
+{
+	return (dw_agent_part.is_busy && dw_agent_part.is_busy()) ||
+	       (dw_agent.wiped && __atomic_load_n(&dw_agent.wiped->lock, __ATOMIC_RELAXED));
+}
+
+void dw_agent_settle(void)
+{
+	for (int i = 0; i < SETTLE_TRIES && !dw_agent_is_retired() && is_busy(); i++)
+		dw_sys_sleep_ns(SETTLE_WAIT_NS);
+}
+
 bool dw_agent_is_alone(void)
 {
 	return dw_sys_tasks() == 1 &&
@@ -81,9 +95,13 @@ bool dw_agent_is_alone(void)
 		       -ECHILD;
 }
 
+bool dw_agent_has_own_region(void)
+{
+	return dw_agent.wiped && dw_agent.wiped->is_same_process;
+}
+
 bool dw_agent_is_self(void)
 {
 	/* In pid namespaces a fork's child can have its parent's number. */
-	return dw_agent_may_call() && dw_agent.wiped && dw_agent.wiped->is_same_process &&
-	       dw_sys_getpid() == dw_agent.pid;
+	return dw_agent_may_call() && dw_agent_has_own_region() && dw_sys_getpid() == dw_agent.pid;
 }

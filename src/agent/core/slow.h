@@ -2,7 +2,7 @@
  * Slow paths, as signal handlers see them: never interrupted by a handler of the program.
  *
  * A handler that came in the middle would find the thread's tables half changed, and might leave by
- * longjmp(). So our wrapper of handlers (probe/signals.c) asks dw_slow_defer(): the signal is sent
+ * longjmp(). So our wrapper of handlers (clones/signals.c) asks dw_slow_defer(): the signal is sent
  * again to the same thread, blocked until dw_slow_end() lets it come. Where that cannot be (faults,
  * system-call filters, SA_RESETHAND) the handler runs at once, and its probes are dropped and
  * counted (DWELL_DROP_EVENTS): dw_slow_begin() is false there. [any-thread]
@@ -49,3 +49,31 @@ uint64_t dw_slow_leave(void);
 /* Put @number off, whose context is @context, if a slow path is interrupted and it can be: then the
  * handler must not run. [async-signal-safe] */
 bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context);
+
+/*
+ * Stacks of the agent's own, one for each thread, for all that takes more than a little room: the
+ * program's may be nearly full (small threads, coroutines, alternate signal stacks).
+ *
+ * While a thread stands on its own one the program's handlers are put off (slow.h), so none finds
+ * itself there; only where that cannot be, a handler runs on it. On an alternate signal stack
+ * the kernel would take a signal for the first one and begin at its top again: there all signals
+ * are blocked meanwhile. A thread has no such stack before its struct dw_thread is made, where
+ * there is no memory, while it is in use (a handler; a task that shares the thread's memory), and
+ * under system-call filters: then the program's stack serves. Unwinders find their way through.
+ */
+
+/* A new one: its lowest address, 0 = no memory. Its owner is a struct dw_thread. */
+uint64_t dw_own_stack_make(void);
+
+/* Let @stack, 0 = none, be the calling thread's from now on. It may be called on that one, which
+ * nothing changes for, but not on another. */
+void dw_own_stack_set(uint64_t stack);
+
+/* Call @work(@arg) on the thread's own stack, where it can be, inside a slow path. */
+void dw_own_stack_call(void (*work)(void *arg), void *arg);
+
+/* Whether @sp lies in the thread's own stack. [async-signal-safe] */
+bool dw_own_stack_holds(uint64_t sp);
+
+/* The program may have changed its alternate signal stack. [async-signal-safe] */
+void dw_own_stack_look_again(void);

@@ -1,5 +1,5 @@
 /*
- * The sampler's signal, out of the program's sight; see signals.h.
+ * The sampler's signal, out of the program's sight; see sampling.h.
  *
  * What the program sets for it is kept here and shown when asked for, as long as it is the default
  * or to ignore it: programs that set all signals so are many. Masks are set without it, since
@@ -10,21 +10,14 @@
  * it is the program's and the kernel's matter, and the sampler takes another one. Masks that hold
  * during one call (sigsuspend() and the like) need no care: nothing of the program runs then.
  */
-#include "agent/sample/signals.h"
+#include "agent/sample/sampling.h"
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/readable.h"
 #include "agent/core/syscall-x86-64.h"
-#include "agent/sample/reals.h"
-#include "agent/sample/sampling.h"
-#include "agent/sample/tick.h"
-#include "agent/sample/timers.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>
-
-#define STAND_IN __attribute__((visibility("default")))
 
 sighandler_t bsd_signal(int number, sighandler_t to);
 
@@ -100,14 +93,14 @@ void dw_signal_from_others(int signal, siginfo_t *info, sigset_t *mask)
 		dw_syscall(SYS_rt_sigqueueinfo, dw_sys_getpid(), signal, info);
 }
 
-STAND_IN int sigaction(int number, const struct sigaction *act, struct sigaction *old)
+DWELL_STAND_IN int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction before = believed;
 
 	if (is_ours(number) && act && !is_plain(act->sa_handler))
 		give_way(dw_tick_mask());
 	if (!is_ours(number))
-		return DW_SAMPLE_REAL(sigaction)(number, act, old);
+		return DW_REAL(sigaction)(number, act, old);
 	if (act)
 		believed = *act;
 	if (old)
@@ -128,24 +121,24 @@ static sighandler_t set(sighandler_t (*real)(int, sighandler_t), int number, sig
 	return before;
 }
 
-STAND_IN sighandler_t signal(int number, sighandler_t to)
+DWELL_STAND_IN sighandler_t signal(int number, sighandler_t to)
 {
-	return set(DW_SAMPLE_REAL(signal), number, to);
+	return set(DW_REAL(signal), number, to);
 }
 
-STAND_IN sighandler_t bsd_signal(int number, sighandler_t to)
+DWELL_STAND_IN sighandler_t bsd_signal(int number, sighandler_t to)
 {
-	return set(DW_SAMPLE_REAL(bsd_signal), number, to);
+	return set(DW_REAL(bsd_signal), number, to);
 }
 
-STAND_IN sighandler_t sysv_signal(int number, sighandler_t to)
+DWELL_STAND_IN sighandler_t sysv_signal(int number, sighandler_t to)
 {
-	return set(DW_SAMPLE_REAL(sysv_signal), number, to);
+	return set(DW_REAL(sysv_signal), number, to);
 }
 
-STAND_IN sighandler_t sigset(int number, sighandler_t to)
+DWELL_STAND_IN sighandler_t sigset(int number, sighandler_t to)
 {
-	return set((__typeof__(&signal))dw_sample_real_of(DWELL_SAMPLE_REAL_sigset), number, to);
+	return set(DW_REAL_AS(__typeof__(&signal), "sigset"), number, to);
 }
 
 /* The mask that the kernel has as @mask, as the program sees it. */
@@ -194,14 +187,14 @@ static int change_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
 	return error;
 }
 
-STAND_IN int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+DWELL_STAND_IN int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return change_mask(DW_SAMPLE_REAL(pthread_sigmask), how, set, old);
+	return change_mask(DW_REAL(pthread_sigmask), how, set, old);
 }
 
-STAND_IN int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+DWELL_STAND_IN int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return change_mask(DW_SAMPLE_REAL(sigprocmask), how, set, old);
+	return change_mask(DW_REAL(sigprocmask), how, set, old);
 }
 
 /* @set to wait for, or a copy in @room that the sampler's signal is not in. What cannot be read is
@@ -220,32 +213,32 @@ static const sigset_t *without(const sigset_t *set, sigset_t *room)
 	return room;
 }
 
-STAND_IN int sigwait(const sigset_t *set, int *number)
+DWELL_STAND_IN int sigwait(const sigset_t *set, int *number)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(sigwait)(without(set, &room), number);
+	return DW_REAL(sigwait)(without(set, &room), number);
 }
 
-STAND_IN int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+DWELL_STAND_IN int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(sigwaitinfo)(without(set, &room), info);
+	return DW_REAL(sigwaitinfo)(without(set, &room), info);
 }
 
-STAND_IN int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most)
+DWELL_STAND_IN int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(sigtimedwait)(without(set, &room), info, most);
+	return DW_REAL(sigtimedwait)(without(set, &room), info, most);
 }
 
-STAND_IN int signalfd(int fd, const sigset_t *set, int flags)
+DWELL_STAND_IN int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t room;
 
-	return DW_SAMPLE_REAL(signalfd)(fd, without(set, &room), flags);
+	return DW_REAL(signalfd)(fd, without(set, &room), flags);
 }
 
 void dw_signals_execute(bool is_so)
@@ -272,7 +265,7 @@ void dw_signals_execute(bool is_so)
 		;
 }
 
-extern __typeof__(sigaction) __sigaction STAND_IN
+extern __typeof__(sigaction) __sigaction DWELL_STAND_IN
 	__attribute__((nothrow, leaf, alias("sigaction")));
-extern __typeof__(signal) ssignal STAND_IN __attribute__((alias("signal")));
-extern __typeof__(sysv_signal) __sysv_signal STAND_IN __attribute__((alias("sysv_signal")));
+extern __typeof__(signal) ssignal DWELL_STAND_IN __attribute__((alias("signal")));
+extern __typeof__(sysv_signal) __sysv_signal DWELL_STAND_IN __attribute__((alias("sysv_signal")));

@@ -1,16 +1,13 @@
 /*
- * The handler; see tick.h. It runs on the program's stack, or its alternate one where it has one
- * (SA_ONSTACK: coroutines and small stacks), with all signals blocked, for some microseconds; what
- * it copies goes straight into the ring. Signals that are not from our timers have what effect they
- * would have had. errno is never touched.
+ * The handler of the sampler's signal; see sampling.h. It runs on the program's stack, or its
+ * alternate one where it has one (SA_ONSTACK: coroutines and small stacks), with all signals
+ * blocked, for some microseconds; what it copies goes straight into the ring. Signals that are not
+ * from our timers have what effect they would have had. errno is never touched.
  */
-#include "agent/sample/tick.h"
+#include "agent/sample/sampling.h"
 
 #include "agent/core/agent.h"
 #include "agent/core/syscall-x86-64.h"
-#include "agent/sample/ring.h"
-#include "agent/sample/signals.h"
-#include "agent/sample/timers.h"
 
 #include <signal.h>
 #include <ucontext.h>
@@ -30,7 +27,7 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-void dw_tick_return(void) __attribute__((visibility("hidden"))); /* tick-entry-x86-64.S */
+void dw_tick_return(void) __attribute__((visibility("hidden"))); /* entries-x86-64.S */
 
 static int set_action(int signal, const struct kernel_action *action, struct kernel_action *old)
 {

@@ -1,0 +1,516 @@
+/*
+ * Mapping a clone image: room, identity, rights, relocation, then the patches.
+ *
+ * The order keeps the program whole whatever is refused: the module is looked at first, the image
+ * is mapped and finished where nobody knows of it, the area is published, and only then the
+ * module's entries are patched. The image is mapped from its file; where that may not be executed
+ * (a noexec mount) its code goes to anonymous memory. Limits: modules with one executable segment,
+ * readable and not writable.
+ */
+#include "agent/clones/area.h"
+
+#include "agent/calls/threads.h"
+#include "agent/clones/calibrate.h"
+#include "agent/clones/clones.h"
+#include "agent/clones/counts.h"
+#include "agent/clones/disable.h"
+#include "agent/clones/gates.h"
+#include "agent/clones/text.h"
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/memory.h"
+#include "agent/core/slow.h"
+#include "agent/core/syscall-x86-64.h"
+#include "wire/identity.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+	REACH = 0x7ff00000,  /* bytes that a 32-bit distance spans, and some to spare */
+	LOW_ROOM = 0x10000,  /* below it the kernel gives nothing */
+	ROOM_STEP = 4 << 20, /* between two places that are tried */
+	ROOM_TRIES = 2 * (REACH / ROOM_STEP),
+};
+
+/* What is tried to find room. */
+struct room {
+	uint64_t module, module_end;
+	uint64_t bytes;
+	uint64_t limit; /* highest end of the area */
+	bool is_scarce; /* the stack gets no more than its limit */
+};
+
+bool dw_real_find_object(uint64_t pc, struct dl_find_object *ret)
+{
+	__typeof__(&_dl_find_object) find = DW_REAL(_dl_find_object);
+	bool is_own = dw_slow_begin_own((uint64_t)__builtin_frame_address(0));
+	bool is_found = find && !find((void *)pc, ret);
+
+	dw_slow_end_own(is_own);
+	return is_found;
+}
+
+struct dw_module dw_module_read(uint64_t bias, const Elf64_Phdr *headers, uint32_t headers_n)
+{
+	struct dw_module m = {.bias = bias, .headers = headers, .headers_n = headers_n};
+	uint64_t low = UINT64_MAX, high = 0;
+	uint32_t code_n = 0;
+
+	for (uint32_t i = 0; i < headers_n; i++) {
+		const Elf64_Phdr *p = &headers[i];
+
+		if (p->p_type != PT_LOAD || !p->p_memsz)
+			continue;
+		low = p->p_vaddr < low ? p->p_vaddr : low;
+		high = p->p_vaddr + p->p_memsz > high ? p->p_vaddr + p->p_memsz : high;
+		if (p->p_flags & PF_X)
+			m.code = code_n++ || p->p_flags != (PF_R | PF_X) ? NULL : p;
+	}
+	if (!high)
+		return m;
+	m.start = (bias + low) & -(uint64_t)DWELL_PAGE_BYTES;
+	m.bytes = ((bias + high + DWELL_PAGE_BYTES - 1) & -(uint64_t)DWELL_PAGE_BYTES) - m.start;
+	return m;
+}
+
+static bool is_same_layout(const struct dw_module *m, const struct dw_module_identity *want)
+{
+	uint64_t headers =
+		dw_identity_hash(DWELL_HASH_INIT, m->headers, m->headers_n * sizeof(*m->headers));
+
+	return headers == want->headers_hash && m->code->p_filesz == want->code_bytes;
+}
+
+/* Whether the module of @a has the code that its clones were made from. All of its code would be a
+ * megabyte of a C library of which few functions are cloned. */
+static bool is_same_code(const struct dw_area *a)
+{
+	uint32_t n = a->header->functions.n;
+	uint64_t hash = DWELL_HASH_INIT, text = a->text - a->module;
+	struct dw_identity_run run;
+
+	for (uint32_t i = 0; i < n;) {
+		i = dw_identity_run(dw_functions(a), n, i, &run);
+		if (run.end < run.start || run.end > text + a->text_bytes ||
+		    (run.end > run.start && run.start < text))
+			return false;
+		hash = dw_identity_hash(hash, (const void *)(a->module + run.start),
+					run.end - run.start);
+	}
+	return hash == a->header->cloned_hash;
+}
+
+static bool is_part(const struct dw_clone_header *h, const struct dw_clone_part *part, size_t size)
+{
+	return part->at <= h->bytes && part->n <= (h->bytes - part->at) / size;
+}
+
+static bool is_page(const struct dw_clone_header *h, uint32_t at)
+{
+	return !(at % DWELL_PAGE_BYTES) && at >= DWELL_PAGE_BYTES &&
+	       at <= h->bytes - DWELL_PAGE_BYTES;
+}
+
+/* Whether the header is one that this agent understands, of a file with @file_bytes. */
+static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
+{
+	for (int i = 0; i < DWELL_RELOCATIONS; i++)
+		if (!is_part(h, &h->relocations[i], sizeof(uint32_t)))
+			return false;
+	for (int i = 0; i < DWELL_GATES_N; i++)
+		if (!is_part(h, &h->gate_calls[i], sizeof(uint32_t)))
+			return false;
+	return dw_text_equal(h->magic, DWELL_CLONE_MAGIC) && h->version == DWELL_CLONE_VERSION &&
+	       h->header_bytes == sizeof(*h) && !(h->bytes % DWELL_PAGE_BYTES) &&
+	       h->bytes >= 4 * DWELL_PAGE_BYTES && file_bytes <= h->bytes &&
+	       file_bytes > h->bytes - DWELL_PAGE_BYTES && is_page(h, h->code_at) &&
+	       h->code_bytes <= h->bytes - h->code_at && is_page(h, h->constants_at) &&
+	       is_page(h, h->wiped_at) && h->wiped_at == h->constants_at + DWELL_PAGE_BYTES &&
+	       h->eh_frame_hdr_at < h->bytes &&
+	       is_part(h, &h->functions, sizeof(struct dw_clone_function_entry)) &&
+	       is_part(h, &h->instructions, 1) &&
+	       is_part(h, &h->patches, sizeof(struct dw_clone_patch)) && h->module_bytes < REACH;
+}
+
+static bool is_within_reach(const struct room *r, uint64_t at)
+{
+	uint64_t low = at < r->module ? at : r->module;
+	uint64_t end = at + r->bytes, high = end > r->module_end ? end : r->module_end;
+
+	return at >= LOW_ROOM && end > at && end <= r->limit && high - low <= REACH &&
+	       !dw_memory_is_stack(at, r->bytes, !r->is_scarce);
+}
+
+/* Reserve the area at @at, if that is free and near enough. */
+static bool reserve(const struct room *r, uint64_t at)
+{
+	void *got;
+
+	if (!is_within_reach(r, at))
+		return false;
+	got = dw_sys_mmap((void *)at, r->bytes, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (dw_is_mapped(got) && (uint64_t)got != at)
+		dw_sys_munmap(got, r->bytes);
+	return (uint64_t)got == at;
+}
+
+/* Try places below the module, then above it from the far end on: what follows a program is the
+ * heap, which wants to grow. 0 = none is free. */
+static uint64_t search_room(const struct room *r)
+{
+	uint64_t at = r->module - ((r->bytes + ROOM_STEP - 1) & -(uint64_t)ROOM_STEP);
+
+	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
+		if (reserve(r, at))
+			return at;
+	at = r->module + REACH;
+	at = (at < r->limit ? at : r->limit) - r->bytes;
+	at &= -(uint64_t)DWELL_PAGE_BYTES;
+	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
+		if (reserve(r, at))
+			return at;
+	return 0;
+}
+
+/*
+ * Room in the agent's own range, which lies right below the libraries: at its end, 0 = none that is
+ * near enough. Images lie side by side there, so that they are one mapping for forks when the
+ * recording is over. But that of the C library's system calls, which every process has, gets
+ * @wanted, where it needs no relocation.
+ */
+static uint64_t take_own(const struct room *r, const struct dw_clone_header *h, uint64_t wanted)
+{
+	uint64_t at = 0;
+
+	if (!dw_probe.is_started && h->probes == DWELL_PROBES_SYSTEM_CALLS &&
+	    is_within_reach(r, wanted))
+		at = (uint64_t)dw_memory_take_at(wanted, r->bytes);
+	if (!at && is_within_reach(r, dw_memory_top() - r->bytes))
+		at = (uint64_t)dw_memory_take_top(r->bytes);
+	return at;
+}
+
+/*
+ * Room for the image: the agent's own, which the program cannot want, else the place that it was
+ * made for, else below the area that was placed last, as modules of a start lie side by side and
+ * what is free around them is found once, else what a search finds. 0 = none.
+ */
+static uint64_t find_room(const struct dw_module *m, const struct dw_clone_header *h)
+{
+	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
+	uint64_t wanted = m->start + (uint64_t)h->distance, own;
+
+	if (h->relocations[DWELL_RELOC_AREA_32].n)
+		r.limit = INT32_MAX;
+	own = take_own(&r, h, wanted);
+	if (own)
+		return own;
+	if (reserve(&r, wanted))
+		return wanted;
+	wanted = dw_probe.placed - h->bytes;
+	if (!reserve(&r, wanted))
+		wanted = search_room(&r);
+	if (!wanted) {
+		r.is_scarce = true;
+		wanted = search_room(&r);
+	}
+	if (wanted)
+		dw_probe.placed = wanted;
+	return wanted;
+}
+
+static size_t field_bytes(uint32_t kind)
+{
+	return kind == DWELL_RELOC_AREA_64 ? 8 : 4;
+}
+
+/* Add to each field of one kind what the area's place asks for. */
+static void relocate_kind(uint64_t area, const struct dw_clone_header *h, uint32_t kind,
+			  uint64_t add)
+{
+	const struct dw_clone_part *part = &h->relocations[kind];
+	const uint32_t *at = (const uint32_t *)(area + part->at);
+	size_t size = field_bytes(kind);
+
+	for (uint32_t i = 0; i < part->n && add; i++) {
+		uint8_t *field = (uint8_t *)area + at[i];
+		uint64_t value = 0;
+
+		if (at[i] > h->bytes - size)
+			continue;
+		__builtin_memcpy(&value, field, size);
+		value += add;
+		__builtin_memcpy(field, &value, size);
+	}
+}
+
+/* The pages of the image, area offsets, that hold fields of the kinds for which there is something
+ * to @add. False = there are none. */
+static bool pages_to_relocate(uint64_t area, const struct dw_clone_header *h,
+			      const uint64_t add[static DWELL_RELOCATIONS], uint32_t *first,
+			      uint32_t *end)
+{
+	*first = UINT32_MAX;
+	*end = 0;
+	for (uint32_t kind = 0; kind < DWELL_RELOCATIONS; kind++) {
+		const struct dw_clone_part *part = &h->relocations[kind];
+		const uint32_t *at = (const uint32_t *)(area + part->at);
+
+		for (uint32_t i = 0; i < part->n && add[kind]; i++) {
+			if (at[i] > h->bytes - field_bytes(kind))
+				continue;
+			*first = at[i] < *first ? at[i] : *first;
+			*end = at[i] + (uint32_t)field_bytes(kind) > *end
+				       ? at[i] + (uint32_t)field_bytes(kind)
+				       : *end;
+		}
+	}
+	*first &= -(uint32_t)DWELL_PAGE_BYTES;
+	*end = (*end + DWELL_PAGE_BYTES - 1) & -(uint32_t)DWELL_PAGE_BYTES;
+	return *end;
+}
+
+/* Relocate the image, mapped without rights to write, for its place. What is code may be left
+ * writable, as it is made executable next. 0 or -errno. */
+static int relocate(const struct dw_module *m, struct dw_area *fill,
+		    const struct dw_clone_header *h)
+{
+	const uint64_t area = fill->area;
+	const uint64_t moved = area - m->start - (uint64_t)h->distance;
+	const uint64_t from = h->fixed_start ? h->fixed_start + (uint64_t)h->distance : 0;
+	const uint64_t add[DWELL_RELOCATIONS] = {
+		[DWELL_RELOC_TO_MODULE] = -moved,
+		[DWELL_RELOC_FROM_MODULE] = moved,
+		[DWELL_RELOC_AREA_64] = area - from,
+		[DWELL_RELOC_AREA_32] = area - from,
+		[DWELL_RELOC_THREAD] = (uint64_t)dw_thread_offset(),
+	};
+	uint32_t first, end;
+	int error;
+
+	if (!pages_to_relocate(area, h, add, &first, &end))
+		return 0;
+	error = dw_sys_mprotect((void *)(area + first), end - first, PROT_READ | PROT_WRITE);
+	if (error)
+		return error;
+	for (uint32_t kind = 0; kind < DWELL_RELOCATIONS; kind++)
+		relocate_kind(area, h, kind, add[kind]);
+	if (first >= h->code_at && end <= h->code_at + h->code_bytes)
+		return 0;
+	fill->has_own_tables = true;
+	return dw_sys_mprotect((void *)(area + first), end - first, PROT_READ);
+}
+
+/* Give pages of zeros to the area at @at: the constants, and the words that a fork wipes. */
+static int fresh_pages(uint64_t at)
+{
+	const uint64_t bytes = 2 * DWELL_PAGE_BYTES, wiped = at + DWELL_PAGE_BYTES;
+	void *pages = dw_sys_mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (!dw_is_mapped(pages))
+		return (int)(long)pages;
+	return (int)dw_syscall(SYS_madvise, wiped, DWELL_PAGE_BYTES, MADV_WIPEONFORK);
+}
+
+/* Make the code executable, from the file if that is allowed, else as a copy. */
+static int make_code(struct dw_area *fill, const struct dw_clone_header *h)
+{
+	const uint64_t at = fill->area + h->code_at;
+	const uint64_t bytes = (h->code_bytes + DWELL_PAGE_BYTES - 1) & -(uint64_t)DWELL_PAGE_BYTES;
+
+	if (dw_sys_mprotect((void *)at, bytes, PROT_READ | PROT_EXEC))
+		return dw_text_swap(at, bytes, NULL, NULL);
+	/* Gates are, whatever the place: code of a private mapping has been written by now. */
+	fill->may_change = h->relocations[DWELL_RELOC_THREAD].n > 0 && dw_agent_files_are_alike();
+	return 0;
+}
+
+static void fill_constants(const struct dw_module *m, const struct dw_area *fill,
+			   const struct dw_clone_header *h, uint64_t *constants)
+{
+	constants[DWELL_CONSTANT_SLOW_COUNT] = (uint64_t)dw_count_slow;
+	constants[DWELL_CONSTANT_SLOW] = (uint64_t)dw_timing_slow;
+	constants[DWELL_CONSTANT_FIRST_ID] = dw_timing_first_id(fill->region_module, h);
+	constants[DWELL_CONSTANT_PROBED] = m->start + h->probed_start;
+	constants[DWELL_CONSTANT_PROBED_BYTES] = h->probed_end - h->probed_start;
+	constants[DWELL_CONSTANT_AREA_BYTES] = h->bytes;
+	constants[DWELL_CONSTANT_MUTES] = (uint64_t)&dw_agent_region()->mutes.serial;
+}
+
+/* Turn the reserved range into the image of @fd, finished but for the patches. 0 or -errno. */
+static int map_image(const struct dw_module *m, struct dw_area *fill, int fd,
+		     const struct dw_clone_header *h)
+{
+	uint64_t area = fill->area;
+	uint64_t *constants = (uint64_t *)(area + h->constants_at);
+	void *mapped =
+		dw_sys_mmap((void *)area, h->bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	int error = dw_is_mapped(mapped) ? 0 : (int)(long)mapped;
+
+	if (!error)
+		error = relocate(m, fill, h);
+	if (!error)
+		error = fresh_pages(area + h->constants_at);
+	if (error)
+		return error;
+	fill_constants(m, fill, h, constants);
+	error = dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ);
+	if (error)
+		return error;
+	((uint64_t *)(area + h->wiped_at))[DWELL_WIPED_ALIVE] = !dw_probe.is_blind;
+	return make_code(fill, h);
+}
+
+/* The loader's name for the module, as unwinders get it. */
+static void *link_map_of(const struct dw_module *m)
+{
+	struct dl_find_object found;
+
+	return dw_real_find_object(m->bias + m->code->p_vaddr, &found) ? found.dlfo_link_map : NULL;
+}
+
+/* Where the area goes: to the place that the module had before it was closed, else a new one. */
+static struct dw_area *choose_place(const struct dw_area *fill)
+{
+	for (uint32_t i = 0; i < dw_probe.area_n; i++)
+		if (dw_probe.areas[i].is_closed &&
+		    dw_probe.areas[i].region_module == fill->region_module)
+			return &dw_probe.areas[i];
+	return &dw_probe.areas[dw_probe.area_n];
+}
+
+/*
+ * Write the area to its place. Who looks through all areas meanwhile, and finds an address in half
+ * the old and half the new one, finds it closed.
+ */
+static void put_in_place(struct dw_area *a, struct dw_area *fill)
+{
+	const struct dw_region_module *r = &dw_agent_region()->modules[fill->region_module];
+
+	if (a->counts && r->counts_n == fill->header->functions.n)
+		fill->counts = a->counts;
+	fill->is_closed = true;
+	*a = *fill;
+	__atomic_store_n(&a->is_closed, false, __ATOMIC_RELEASE);
+	if (a == &dw_probe.areas[dw_probe.area_n])
+		__atomic_store_n(&dw_probe.area_n, dw_probe.area_n + 1, __ATOMIC_RELEASE);
+}
+
+/* Patch the module of @a. Its text is not made writable where it might not become code again. */
+static int patch(struct dw_area *a, bool is_alone)
+{
+	int error = 0;
+
+	if (is_alone && !a->may_change)
+		error = dw_text_may_change(dw_agent_region()->modules[a->region_module].path);
+	return error ? error : dw_text_patch(a, is_alone);
+}
+
+/* Make the area known and patch the module. A state of the region. */
+static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is_alone,
+			uint32_t *error)
+{
+	struct dw_area *a = choose_place(fill);
+	int failed;
+
+	fill->module = m->start;
+	fill->module_bytes = m->bytes;
+	fill->text = (m->bias + m->code->p_vaddr) & -(uint64_t)DWELL_PAGE_BYTES;
+	fill->text_bytes = ((m->bias + m->code->p_vaddr + m->code->p_memsz + DWELL_PAGE_BYTES - 1) &
+			    -(uint64_t)DWELL_PAGE_BYTES) -
+			   fill->text;
+	fill->header = (const struct dw_clone_header *)(fill->area + DWELL_CLONE_HEADER_OFFSET);
+	fill->link_map = link_map_of(m);
+	fill->seen = dw_probe.walks;
+	if (!is_same_code(fill) || dw_text_check(fill))
+		return DWELL_MODULE_DIFFERS;
+	put_in_place(a, fill);
+	if (a->header->probes == DWELL_PROBES_TIME && !dw_probe.is_calibrated) {
+		dw_calibrate(a);
+		dw_calibrate_tell_children();
+		dw_probe.is_calibrated = true;
+	}
+	dw_mute_area(a);
+	failed = patch(a, is_alone);
+	if (!failed)
+		return DWELL_MODULE_CLONED;
+	__atomic_store_n(&a->is_closed, true, __ATOMIC_RELEASE);
+	*error = (uint32_t)-failed;
+	return DWELL_MODULE_REFUSED;
+}
+
+/* Open the file and read its header. The descriptor, or -errno. */
+static int open_image(const char *path, struct dw_clone_header *ret)
+{
+	int fd = dw_sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (!dw_sys_fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    dw_sys_pread(fd, ret, sizeof(*ret), DWELL_CLONE_HEADER_OFFSET) == sizeof(*ret) &&
+	    is_header(ret, (uint64_t)st.st_size))
+		return fd;
+	dw_sys_close(fd);
+	return -ENOEXEC;
+}
+
+/* Map and publish what open_image() has opened. */
+static uint32_t place(const struct dw_module *m, struct dw_area *fill, int fd,
+		      const struct dw_clone_header *h, uint32_t *error)
+{
+	int failed;
+
+	fill->area = find_room(m, h);
+	fill->bytes = h->bytes;
+	if (!fill->area)
+		return DWELL_MODULE_NO_SPACE;
+	failed = map_image(m, fill, fd, h);
+	if (!failed)
+		return DWELL_MODULE_CLONED;
+	*error = (uint32_t)-failed;
+	return DWELL_MODULE_REFUSED;
+}
+
+uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone,
+		      uint32_t region_module, uint32_t *error)
+{
+	struct dw_area fill = {.region_module = region_module};
+	struct dw_clone_header h;
+	uint32_t state;
+	int fd;
+
+	*error = ENOTSUP;
+	if (!m->code)
+		return DWELL_MODULE_SCATTERED;
+	if (!dw_text_append(fill.image, sizeof fill.image, path))
+		return DWELL_MODULE_REFUSED;
+	fd = open_image(path, &h);
+	if (fd < 0) {
+		*error = (uint32_t)-fd;
+		return DWELL_MODULE_REFUSED;
+	}
+	state = is_same_layout(m, &h.module) ? place(m, &fill, fd, &h, error)
+					     : DWELL_MODULE_DIFFERS;
+	dw_sys_close(fd);
+	if (state == DWELL_MODULE_CLONED)
+		state = publish(&fill, m, is_alone, error);
+	if (state != DWELL_MODULE_CLONED && fill.area)
+		dw_sys_munmap((void *)fill.area, fill.bytes);
+	return state;
+}
+
+void dw_area_close(struct dw_area *area)
+{
+	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
+	dw_agent_memory_free(area->left, area->header->functions.n / 8 + 1);
+	dw_mute_forget(area);
+	dw_sys_munmap((void *)area->area, area->bytes);
+}

@@ -1,0 +1,501 @@
+/*
+ * The way out of the gates that measure time (src/clone/gates-time-x86-64.S), and the agent's own
+ * part: what happens at the start of a program, in a fork's child and at the end.
+ *
+ * The gates come here for new callees, when the thread was switched, when the stack is not what
+ * they expect, at a thread's first probe and in a fork's child: what their event is about goes to
+ * the calls' room (agent/calls/events.h).
+ */
+#include "agent/clones/gates.h"
+
+#include "agent/calls/activation.h"
+#include "agent/calls/events.h"
+#include "agent/calls/os-events.h"
+#include "agent/calls/threads.h"
+#include "agent/clones/calibrate.h"
+#include "agent/clones/clones.h"
+#include "agent/clones/counts.h"
+#include "agent/clones/disable.h"
+#include "agent/clones/finish.h"
+#include "agent/clones/modules.h"
+#include "agent/clones/signal-context-x86-64.h"
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/slow.h"
+#include "agent/core/syscall-x86-64.h"
+
+/* Where the gates keep arguments of system calls (src/clone/gates-time-x86-64.S). */
+enum { SAVED_RSI = -32, SAVED_RDI = -40 };
+
+/* A call of the slow path. */
+struct event {
+	struct dw_event event;
+	const struct dw_area *area;
+	uint64_t gate;
+	uint64_t rsp;
+	uint64_t what;
+	uint64_t read; /* what the gate has read, 0 = nothing */
+	enum dw_call_kind call;
+};
+
+/* Whether @gate ends an activation. */
+static bool is_end(uint64_t gate)
+{
+	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_BACK;
+}
+
+static bool is_begin(uint64_t gate)
+{
+	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
+	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL;
+}
+
+/* Whether the callee of @e goes on on another stack. */
+static bool switches(const struct event *e)
+{
+	const struct dw_clone_header *h = e->area->header;
+	const struct dw_clone_import *imports = (const void *)(e->area->area + h->imports.at);
+
+	if (e->gate == DWELL_GATE_OUT_POINTER)
+		return false;
+	if (e->gate == DWELL_GATE_ENTER)
+		return e->what < h->functions.n &&
+		       dw_functions(e->area)[e->what].flags & DWELL_CLONE_SWITCHES;
+	return e->what - h->functions.n < h->imports.n &&
+	       imports[e->what - h->functions.n].flags & DWELL_IMPORT_SWITCHES;
+}
+
+/* The key of function 0 of @area. */
+static uint64_t first_id(const struct dw_area *area)
+{
+	return ((const uint64_t *)(area->area +
+				   area->header->constants_at))[DWELL_CONSTANT_FIRST_ID];
+}
+
+/* How many of the slowest calls of the callee of @e are kept. */
+static uint32_t slowest_n(const struct event *e)
+{
+	if (!dw_probe.has_slowest)
+		return 1;
+	return e->gate == DWELL_GATE_ENTER && e->what < e->area->header->functions.n &&
+			       dw_functions(e->area)[e->what].flags & DWELL_CLONE_SLOWEST
+		       ? DWELL_SLOWEST_MAX
+		       : 0;
+}
+
+static uint64_t key_of(const struct event *e)
+{
+	if (e->gate == DWELL_GATE_OUT_POINTER)
+		return e->what | DWELL_KEY_ADDRESS;
+	return (first_id(e->area) + (uint32_t)e->what) |
+	       (e->gate == DWELL_GATE_LINE ? DWELL_KEY_LINE : 0);
+}
+
+/*
+ * Whether @node, for a call out that leads to a function with probes, is a mark: what the callee's
+ * own probes count must not be counted twice. Where the loader had not looked the callee up before
+ * its first call, an activation of @node was pushed, and is taken back now that its entry follows.
+ */
+static bool is_mark(struct dw_tree_node *node)
+{
+	if (node->os != UINT32_MAX && !node->os && !node->calls &&
+	    dw_is_probed(dw_address_of_key(node->key)))
+		node->os = UINT32_MAX;
+	return node->os == UINT32_MAX;
+}
+
+/* At the entry of @key: take back what the call or the jump out on top pushed, if it was this one.
+ * The loader may have taken long to find it: the thread was switched then. */
+static void take_back(const struct event *e, uint64_t key)
+{
+	const struct dw_shadow *top = e->event.t->line->top;
+	const struct dw_tree_node *out = top->node;
+	uint64_t address = e->area->module + dw_functions(e->area)[e->what].start;
+
+	if ((top->record == e->rsp + DWELL_RECORD_CALL_OUT ||
+	     top->record == e->rsp - DWELL_RECORD_CALL_OUT) &&
+	    out->calls == 1 && out->key != key && dw_address_of_key(out->key) == address)
+		dw_event_take_back(&e->event);
+}
+
+/* Whether the gate BACK stands where the function of @e, which ends in a jump, returns to. */
+static bool returns_to_back(const struct event *e)
+{
+	const struct dw_area *a = e->area;
+	uint64_t to = *(const uint64_t *)(e->rsp + sizeof(to));
+
+	return to - a->area < a->bytes && dw_gate_called(a, to) == DWELL_GATE_BACK;
+}
+
+/* Begin what the event begins. True: it ends a function instead, as a jump to one with probes does.
+ */
+static bool push(const struct event *e)
+{
+	bool is_enter = e->gate == DWELL_GATE_ENTER;
+	const uint32_t *site = (const uint32_t *)(is_enter ? e->rsp + 8 : e->rsp);
+	const struct dw_callee callee = {
+		.key = key_of(e),
+		.record = is_enter ? e->rsp : e->rsp - 4,
+		.slowest_n = slowest_n(e),
+		.switches = switches(e),
+	};
+	struct dw_thread *t = e->event.t;
+	struct dw_tree_node *node;
+
+	if (is_enter)
+		take_back(e, callee.key);
+	if (dw_event_fit(&e->event, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, callee.record) !=
+	    DWELL_FIT_EVENT)
+		return false;
+	node = dw_event_find(&e->event, callee.key, *site);
+	if (!is_enter && node && is_mark(node)) {
+		dw_tree_remember(&t->tree, t->line, t->line->current, node);
+		return e->gate == DWELL_GATE_TAIL;
+	}
+	dw_event_push(&e->event, node, &callee);
+	return false;
+}
+
+/* Whether the statement of @e is one of the activation @top: parts of a function that stand apart
+ * are functions of their own there. */
+static bool is_in(const struct event *e, const struct dw_shadow *top)
+{
+	const struct dw_clone_header *h = e->area->header;
+	const struct dw_clone_statement *all = (const void *)(e->area->area + h->statements.at);
+	uint64_t i = e->what - h->functions.n - h->imports.n, key;
+	uint32_t function;
+
+	if (i >= h->statements.n || top->record & 1)
+		return false;
+	function = all[i].function;
+	key = top->function->key - first_id(e->area);
+	return key == function ||
+	       (dw_functions(e->area)[function].flags & DWELL_CLONE_COLD && key < h->functions.n);
+}
+
+static void come_to_line(const struct event *e)
+{
+	if (dw_event_fit(&e->event, DWELL_AT_LINE, e->rsp) == DWELL_FIT_EVENT &&
+	    is_in(e, e->event.t->line->top))
+		dw_event_come_to_line(&e->event, key_of(e));
+}
+
+/* Do what the event does to the stack; of TAIL the function alone may end. Each step stands here
+ * once: the compiler makes one frame of them all, and there may be little room. */
+static void apply(const struct event *e)
+{
+	struct dw_thread *t = e->event.t;
+	bool is_back = e->gate == DWELL_GATE_BACK;
+	bool ends = is_end(e->gate) || (e->gate == DWELL_GATE_TAIL && !returns_to_back(e));
+
+	if (is_begin(e->gate) && !ends)
+		ends = push(e);
+	else if (e->gate == DWELL_GATE_TAIL)
+		dw_counted_tail(t, e->area, e->rsp, (uint32_t)e->what);
+	if (ends)
+		dw_event_pop(&e->event, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT,
+			     is_back ? e->rsp - 4 : e->rsp);
+	switch (e->gate) {
+	case DWELL_GATE_CALL_BEGIN:
+		dw_os_call_begin(t->line, &t->os, e->call);
+		dw_open_tell(t);
+		break;
+	case DWELL_GATE_CALL_END:
+		break;
+	case DWELL_GATE_LINE:
+		come_to_line(e);
+		break;
+	case DWELL_GATE_LANDING:
+		dw_event_fit(&e->event, DWELL_AT_LANDING, e->rsp);
+		break;
+	case DWELL_GATE_COUNTED:
+		dw_counted_call(t, e->area, (int32_t)e->what);
+		break;
+	case DWELL_GATE_COUNTED_POINTER:
+		dw_counted_add_pointer(t, e->what);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Make the child of a fork one that has a region. Whether probes count here. */
+static bool is_alive(const struct dw_area *a)
+{
+	const uint64_t *wiped = a ? (const uint64_t *)(a->area + a->header->wiped_at) : NULL;
+
+	if (wiped && !wiped[DWELL_WIPED_ALIVE])
+		dw_agent_after_fork();
+	return wiped && wiped[DWELL_WIPED_ALIVE] && dw_agent_is_on();
+}
+
+static uint64_t saved(const struct event *e, int at)
+{
+	return *(const uint64_t *)(e->rsp + (uint64_t)(int64_t)at);
+}
+
+/* The thread that @e is an event of; NULL = it counts for none. */
+static struct dw_thread *find_thread(struct event *e)
+{
+	struct dw_thread *t;
+
+	if (e->gate == DWELL_GATE_CALL_BEGIN)
+		return dw_system_call_thread(e->rsp, e->what, saved(e, SAVED_RSI), &e->call);
+	if (e->gate == DWELL_GATE_CALL_END) {
+		t = dw_thread_known();
+		return t && t->line->state == DWELL_THREAD_IN_CALL ? t : NULL;
+	}
+	e->area = dw_area_at((uint64_t)e->area);
+	t = is_alive(e->area) ? dw_thread_self(e->rsp) : NULL;
+	return t && !dw_system_call_is_other(t, e->rsp) ? t : NULL;
+}
+
+/* Say how late what stands before the probe was done, of the activation on top, if the event begins
+ * or ends that. */
+static void tell_skid(const struct event *e)
+{
+	const struct dw_shadow *top = e->event.t->line->top;
+	bool is_out = e->gate == DWELL_GATE_OUT || e->gate == DWELL_GATE_TAIL;
+	uint64_t below = e->rsp - top->record;
+	bool is_it = e->gate == DWELL_GATE_BACK ? below == 4 || below == DWELL_BACK_FUNCTION ||
+							  below == DWELL_BACK_TAIL
+						: below == (is_out ? 4 : 0);
+
+	if (is_it && e->event.has_skid)
+		dw_each_late(&e->event.t->each, top->function->key,
+			     is_end(e->gate) ? DWELL_LATE_END : DWELL_LATE_BEGIN, e->event.skid);
+}
+
+static void run(void *ctx)
+{
+	struct event *e = ctx;
+
+	e->event.may_wait = e->gate == DWELL_GATE_CALL_BEGIN;
+	e->event.is_system_call = e->event.may_wait || e->gate == DWELL_GATE_CALL_END;
+	dw_event_begin(&e->event, e->read);
+	dw_mute_look(e->event.t);
+	dw_counted_look(e->event.now);
+	if (is_end(e->gate))
+		tell_skid(e);
+	apply(e);
+	if (!is_end(e->gate))
+		tell_skid(e);
+	dw_event_end(&e->event);
+}
+
+static void end_process(void)
+{
+	dw_counted_end();
+	dw_calls_end();
+}
+
+/* Whether @e is before a call that ends a thread or the process. */
+static bool is_last(const struct event *e)
+{
+	return e->gate == DWELL_GATE_CALL_BEGIN &&
+	       (e->what == SYS_exit || e->what == SYS_exit_group);
+}
+
+/* The last event of the calling thread, unless it is a child on another's memory: all that is open
+ * ends. */
+static void close_thread(struct event *e)
+{
+	struct dw_thread *t = e->event.t = dw_thread_known();
+
+	if (!t || dw_syscall(SYS_gettid) != t->line->tid)
+		return;
+	e->event.is_system_call = e->gate == DWELL_GATE_CALL_BEGIN;
+	dw_event_close(&e->event);
+	if (e->gate == DWELL_GATE_CALL_BEGIN && e->what == SYS_exit)
+		dw_thread_end_self();
+	else if (!dw_agent_region()->end.ticks)
+		end_process();
+}
+
+/* Nobody reads what this process measures, or it cannot: its probes go, and as long as a thread
+ * meets some, it passes them. */
+static void retire(void)
+{
+	dw_agent_after_fork();
+	dw_thread_off(); /* its lines may go */
+	if (dw_agent_is_self())
+		dw_finish_all();
+	dw_finish_set_alive(1);
+}
+
+/* Nothing can be measured any more. */
+static void go_blind(struct event *e)
+{
+	if (dw_agent_may_call())
+		close_thread(e);
+	dw_probe.is_blind = true;
+	dw_finish_set_alive(0);
+}
+
+/* An event that is not the last. */
+static void handle(void *ctx)
+{
+	struct event *e = ctx;
+	bool is_first;
+
+	if (dw_agent_is_over() || !dw_agent_is_on()) {
+		retire();
+		return;
+	}
+	is_first = !dw_thread_known();
+	e->event.t = find_thread(e);
+	if (e->event.t && is_first) /* it has a stack of its own now */
+		dw_own_stack_call(run, e);
+	else if (e->event.t)
+		run(e);
+	else if (e->gate == DWELL_GATE_CALL_BEGIN &&
+		 dw_system_call_blinds(e->what, saved(e, SAVED_RDI), saved(e, SAVED_RSI)))
+		go_blind(e);
+}
+
+uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
+{
+	struct event e;
+
+	if (dw_probe.is_blind) {
+		dw_agent_drop(DWELL_DROP_BLIND);
+		return 0;
+	}
+	if (gate == DWELL_GATE_COUNTED && dw_slow_goes_on() &&
+	    dw_counted_interrupted((int32_t)what))
+		return 0;
+	/* Before all that takes long: until then handlers find us here. */
+	if (!dw_slow_begin(rsp))
+		return 0;
+	/* From here on no handler forks, so what is here stays. */
+	if (dw_agent_is_retired()) {
+		dw_thread_off();
+		return dw_slow_leave();
+	}
+	/* Then the time: what comes before is not measured here. In order: what the program had
+	 * begun would else be done in the slow path's time. */
+	e.event.now = dw_ticks_in_order();
+	e.read = is_end(gate) ? what : 0;
+	e.gate = gate;
+	e.rsp = rsp;
+	e.what = what;
+	e.area = (const struct dw_area *)area;
+	e.call = DWELL_CALL_NOT_COUNTED;
+	/* What a thread has is another's from its last event on, its stack too. */
+	if (!is_last(&e))
+		dw_own_stack_call(handle, &e);
+	else if (dw_agent_may_call())
+		close_thread(&e);
+	return dw_slow_leave();
+}
+
+bool dw_timing_interrupt_call(void)
+{
+	struct event e = {.gate = DWELL_GATE_CALL_END};
+
+	if (dw_probe.is_blind)
+		return false;
+	e.event.now = dw_ticks();
+	e.event.t = find_thread(&e);
+	if (!e.event.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
+		return false;
+	dw_own_stack_call(run, &e);
+	dw_slow_end();
+	return true;
+}
+
+void dw_timing_resume_call(void)
+{
+	/* It was counted when it was interrupted. */
+	struct event e = {.gate = DWELL_GATE_CALL_BEGIN};
+
+	if (dw_probe.is_blind)
+		return;
+	e.event.now = dw_ticks();
+	e.event.t = dw_thread_known();
+	if (!e.event.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
+		return;
+	dw_own_stack_call(run, &e);
+	dw_slow_end();
+}
+
+uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header *h)
+{
+	struct dw_region_module *m = &dw_agent_region()->modules[region_module];
+	uint32_t n = h->functions.n + h->imports.n + h->statements.n;
+
+	if (!m->first_id || m->ids_n != n) {
+		m->first_id = dw_probe.id_n + 1;
+		m->ids_n = n;
+		dw_probe.id_n += n;
+	}
+	return m->first_id;
+}
+
+/* Get ready to measure, if @mode says so. */
+static void start_timing(const char *mode)
+{
+	if (!dw_text_after(mode, "time"))
+		return;
+	dw_probe.has_slowest = dw_text_option(mode, "slowest");
+	dw_counted_start(dw_text_option(mode, "counts"));
+	if (!dw_calls_start(mode))
+		dw_agent_off(DWELL_OFF_NO_MEMORY);
+	dw_calls_begin();
+}
+
+static void start(const char *mode)
+{
+	start_timing(mode);
+	dw_probe.is_calibrated = dw_calibrate_from(mode);
+	dw_modules_start();
+}
+
+/* Let the gates run again. */
+static void timing_forked(void)
+{
+	dw_threads_forked();
+	if (dw_probe.is_blind)
+		return;
+	dw_calls_begin();
+	dw_finish_set_alive(1);
+}
+
+static void forked(void)
+{
+	dw_count_forked();
+	dw_counted_forked();
+	dw_mute_forked();
+	timing_forked();
+}
+
+/* The program ends: from now on nothing counts. */
+static void end(void)
+{
+	struct event e = {.gate = DWELL_GATE_EXIT};
+
+	if (dw_probe.is_blind)
+		return;
+	e.event.now = dw_ticks();
+	if (dw_agent_may_call() && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
+		close_thread(&e);
+		dw_slow_end();
+	}
+	if (!dw_agent_region()->end.ticks)
+		end_process();
+}
+
+/* Lines are shared memory, but their links are private. */
+static void give_back(uint64_t keep, bool is_private)
+{
+	dw_arena_give_back(is_private ? keep * DWELL_LINES_A_LINK : keep);
+}
+
+const struct dw_agent_part dw_agent_part = {.start = start,
+					    .forked = forked,
+					    .stranded = dw_threads_forked,
+					    .end = end,
+					    .running = dw_clone_of,
+					    .module_of = dw_module_of_key,
+					    .give_back = give_back,
+					    .is_busy = dw_threads_are_busy};

@@ -1,0 +1,28 @@
+/*
+ * The way out of the gates that measure time, and what they stand on.
+ */
+#pragma once
+
+#include "wire/clone-image.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What the gates could not do: @gate (enum dw_gate), with stack pointer @rsp in it and @what in
+ * rax, of the area that starts at @area; EXIT and BACK: @what = the time that they have read, or 0.
+ * Gates call it with all registers saved. The signals that were put off meanwhile, by bits: the
+ * gate lets them come. [async-signal-safe] [any-thread]
+ */
+uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area);
+
+/* A handler begins. Whether it has interrupted a system call that counts: its time is no part of
+ * that, and dw_timing_resume_call() follows if it returns. [async-signal-safe] */
+bool dw_timing_interrupt_call(void);
+
+/* Go on with what was interrupted. [async-signal-safe] */
+void dw_timing_resume_call(void);
+
+/* The key of function 0 of the image @h of the region's module @region_module. Inside
+ * dw_agent_enter(). */
+uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header *h);
