@@ -2,17 +2,17 @@
  * A module on its way to a clone image: its bytes, its functions (ranges of the unwind table),
  * their instructions, and what was decided about each.
  *
- * Steps fill it in turn (make.c): read, decode, hazards, jumps, unwind check, room for patches,
- * layout, emission. A step that finds that a function cannot be cloned sets its reason and
- * leaves it at that; nobody clears a reason. Bytes come from hostile files. One thread, except
- * where a step divides functions among threads of its own.
+ * Steps fill it in turn (clone.c): those of read/, plan/ and emit/. A step that finds that a
+ * function cannot be cloned sets its reason and leaves it at that; nobody clears a reason. Bytes
+ * come from hostile files. One thread, except where a step divides functions among threads of its
+ * own (dw_shares_run()).
  */
 #pragma once
 
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "clone/rank.h"
+#include "clone/read/rank.h"
 #include "code/cfi/entry.h"
 #include "code/cfi/fdes.h"
 #include "code/cfi/sections.h"
@@ -57,7 +57,7 @@ struct dw_clone_function {
 		map_at; /* area offset of int32 map[end - start]: clone - map, 0 = no instruction */
 };
 
-/* In the flags of m->insns: it reads a table for a jump (jumps.h). Set by the layout. */
+/* In the flags of m->insns: it reads a table for a jump (plan/jumps.h). Set by the layout. */
 enum { DWELL_INSN_READS_TABLE = 0x80 };
 
 /* A word of the module's data that holds the address of code: by a relocation, or, in modules at
@@ -89,7 +89,7 @@ struct dw_clone_segment {
 	uint8_t *bytes; /* owned */
 };
 
-struct dw_jump_plan; /* jumps.h */
+struct dw_jump_plan; /* plan/jumps.h */
 struct dw_jump_table;
 struct dw_jump_entry;
 
@@ -144,6 +144,12 @@ int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *
 
 /* Decode all functions: instructions, or the reason DWELL_LEFT_UNDECODABLE. 0 or -ENOMEM. */
 int dw_clone_module_decode(struct dw_clone_module *m);
+
+/*
+ * Fill m->pointers: by the dynamic relocations, and in modules at fixed addresses also by value,
+ * which may find too many. And m->slots. The segments must have been read. 0 or -ENOMEM.
+ */
+int dw_clone_pointers_read(struct dw_clone_module *m);
 
 /* Free everything. */
 void dw_clone_module_release(struct dw_clone_module *m);
@@ -206,3 +212,22 @@ static inline bool dw_clone_is_measured(const struct dw_clone_module *m,
 	return f->flags & DWELL_CLONE_PROBED ||
 	       (m->probes == DWELL_PROBES_TIME && f->flags & DWELL_CLONE_COLD);
 }
+
+/*
+ * Steps that are divided among threads, by functions. Shares are the same whatever the machine and
+ * whoever works on them, so what a step makes is too, as long as shares change nothing of each
+ * other's but by setting bits.
+ */
+enum { DWELL_SHARES = 2 };
+
+/* Functions [first, end), of share @k. */
+struct dw_share {
+	unsigned k;
+	uint32_t first;
+	uint32_t end;
+};
+
+/* Call @work once for each share of @m, in threads of their own when that is worth it. Returns when
+ * all have returned. */
+void dw_shares_run(const struct dw_clone_module *m,
+		   void (*work)(void *ctx, const struct dw_share *share), void *ctx);

@@ -1,7 +1,7 @@
 /* Steps divided among threads: every function is worked on once, in shares of consecutive ones. */
 #include "check.h"
 
-#include "clone/shares.h"
+#include "clone/module.h"
 
 enum { FUNCTIONS = 5000, FUNCTION_BYTES = 100, STRIDE = 112 };
 

@@ -1,4 +1,4 @@
-/* Inclusive values of cells; see cells.h. The gates' half: src/clone/gates-time-x86-64.S. */
+/* Inclusive values of cells; see cells.h. The gates' half: src/clone/trampolines/time-x86-64.S. */
 #include "agent/core/cells.h"
 
 #include "agent/core/agent.h"

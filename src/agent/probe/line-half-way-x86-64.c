@@ -1,6 +1,6 @@
 /*
  * Interrupted probes of statements; see line-half-way.h, and for their code
- * src/clone/statements-x86-64.h. The gate itself has been left before (dw_gate_leave()); a probe is
+ * src/clone/plan/inner-probes-x86-64.c. The gate itself has been left before (dw_gate_leave()); a probe is
  * known by its bytes and runs again. Where a program steps through its instructions that would have
  * no end: there the probe is left out.
  */

@@ -13,7 +13,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
-/* Where the gate keeps arguments (src/clone/gates-time-x86-64.S). */
+/* Where the gate keeps arguments (src/clone/trampolines/time-x86-64.S). */
 enum { SAVED_RSI = -32, SAVED_RDI = -40 };
 
 enum {

@@ -1,5 +1,5 @@
 /*
- * The slow path of the gates that measure time; see src/clone/gates-time-x86-64.S.
+ * The slow path of the gates that measure time; see src/clone/trampolines/time-x86-64.S.
  *
  * The gates come here for new callees, when the thread was switched, when the stack is not what
  * they expect, at a thread's first probe and in a fork's child. All of the event is done here. The
