@@ -15,9 +15,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "clone/emit/emit.h"
-#include "clone/module.h"
 #include "clone/plan/jumps.h"
-#include "clone/plan/plan.h"
 #include "code/elf/elf.h"
 
 #include <errno.h>
@@ -50,18 +48,6 @@ static const char *const texts[DWELL_LEFT_REASONS] = {
 const char *dw_clone_reason_text(uint32_t reason)
 {
 	return reason < DWELL_LEFT_REASONS ? texts[reason] : "unknown";
-}
-
-int dw_clone_identity(const struct dw_elf *elf, struct dw_module_identity *ret,
-		      struct dw_error *err)
-{
-	struct dw_clone_module m;
-	int rc = dw_clone_module_read_code(elf, &m, err);
-
-	if (!rc)
-		*ret = m.identity;
-	dw_clone_module_release(&m);
-	return rc;
 }
 
 enum { MAKER_BYTES = 20 };
@@ -155,6 +141,18 @@ struct key {
 	char name[DWELL_CACHE_NAME];
 };
 
+static int read_identity(const struct dw_elf *elf, struct dw_module_identity *ret,
+			 struct dw_error *err)
+{
+	struct dw_clone_module m;
+	int rc = dw_clone_module_read_code(elf, &m, err);
+
+	if (!rc)
+		*ret = m.identity;
+	dw_clone_module_release(&m);
+	return rc;
+}
+
 /* Hash what .eh_frame holds: it decides what functions are, and need not lie among the code. */
 static uint64_t unwind_hash(const struct dw_elf *elf, uint64_t seed)
 {
@@ -183,7 +181,6 @@ static void make_key(const struct dw_elf *elf, const struct dw_clone_options *o,
 	snprintf(key->name, sizeof key->name, "%016lx%016lx%s", low, dw_hash_u64(high), suffix);
 }
 
-/* Whether the file holds a whole image for @key. */
 static bool is_there(const char *dir, const struct key *key, const struct dw_clone_options *o)
 {
 	struct dw_clone_header h;
@@ -207,7 +204,7 @@ int dw_clone_cached(const char *dir, const struct dw_elf *elf,
 	dw_auto_free uint8_t *image = NULL;
 	struct iovec part;
 	struct key key;
-	int rc = dw_clone_identity(elf, &key.identity, err);
+	int rc = read_identity(elf, &key.identity, err);
 
 	if (rc)
 		return rc;

@@ -5,9 +5,9 @@
  * they are read from its code and done with the interrupted registers. Anything else is left to the
  * gate.
  *
- * What a gate has saved is where clone/trampolines/time-x86-64.S says; which gate it is tells the call that its
- * return address lies behind. Not left: the slow path while it has moved the stack pointer, which
- * its unwind rows tell exactly, and the gate that counts calls only.
+ * What a gate has saved is where clone/trampolines/time-x86-64.S says; which gate it is tells the
+ * call that its return address lies behind. Not left: the slow path while it has moved the stack
+ * pointer, which its unwind rows tell exactly, and the gate that counts calls only.
  */
 #include "agent/probe/half-way.h"
 

@@ -1,8 +1,8 @@
 /*
  * Interrupted probes of statements; see line-half-way.h, and for their code
- * src/clone/plan/inner-probes-x86-64.c. The gate itself has been left before (dw_gate_leave()); a probe is
- * known by its bytes and runs again. Where a program steps through its instructions that would have
- * no end: there the probe is left out.
+ * src/clone/plan/inner-probes-x86-64.c. The gate itself has been left before (dw_gate_leave()); a
+ * probe is known by its bytes and runs again. Where a program steps through its instructions that
+ * would have no end: there the probe is left out.
  */
 #include "agent/probe/line-half-way.h"
 

@@ -22,10 +22,6 @@
  */
 #include "clone/emit/writer-x86-64.h"
 
-#include "clone/emit/emit.h"
-#include "clone/plan/jumps.h"
-#include "clone/plan/plan.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -140,7 +136,6 @@ void dw_put_copy(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn
 				       dw_insn_target(insn, at), w->pos);
 }
 
-/* Whether a gate stands behind the call @i. */
 static bool has_back(const struct dw_clone_module *m, uint32_t i)
 {
 	uint8_t marks = m->marks.v[i];
@@ -157,7 +152,6 @@ static uint32_t padding(const struct dw_clone_module *m, uint32_t pos)
 	return m->probes == DWELL_PROBES_TIME && field > LAST_START ? WORD_BYTES - field : 0;
 }
 
-/* Write the load of the address that the indirect call @i at @at calls. */
 static void write_callee(const struct dw_clone_module *m, uint32_t i, uint64_t at,
 			 struct dw_jump_code *code)
 {
@@ -188,7 +182,7 @@ static uint32_t call_length(const struct dw_clone_module *m, uint32_t i, uint64_
 	return own + (has_back(m, i) ? GATE_BYTES : 0);
 }
 
-/* Put what stands in front of a call that dw_clone_leaves_to the instrumented code. */
+/* Put what stands in front of a call that leaves the instrumented code. */
 static void put_out(struct dw_writer *w, uint32_t i, uint64_t at)
 {
 	static const uint8_t save_rax[SAVE_BYTES] = {0x48, 0x89, 0x44, 0x24, 0xf0};
@@ -208,7 +202,6 @@ static void put_out(struct dw_writer *w, uint32_t i, uint64_t at)
 	put_gate_call(w, DWELL_GATE_OUT);
 }
 
-/* Put the call itself. */
 static void put_call(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *bytes)
 {
 	static const uint8_t nops[WORD_BYTES - LAST_START][3] = {
@@ -264,7 +257,6 @@ static uint32_t leaving_bytes(const struct dw_clone_module *m, const struct dw_c
 	return m->marks.v[i] & DWELL_MARK_OUT ? PROBE_BYTES : JUMP_BYTES;
 }
 
-/* Whether instruction @i is written by emit-calls. */
 static bool is_call(const struct dw_clone_module *m, uint32_t i)
 {
 	const struct dw_insn *insn = insn_of(m, i);
@@ -321,7 +313,6 @@ static void put_probe(struct dw_writer *w, uint32_t id, enum dw_gate gate)
 	put_gate_call(w, gate);
 }
 
-/* Put the probe of the statement that instruction @i at @at begins. */
 static void put_line_probe(struct dw_writer *w, uint32_t i, uint64_t at)
 {
 	static const uint8_t down[DWELL_LINE_DOWN_BYTES] = {0x48, 0x8d, 0x64, 0x24, 0x80};
@@ -348,7 +339,6 @@ static void put_tail(struct dw_writer *w, const struct dw_insn *insn, uint64_t a
 		  DWELL_GATE_TAIL);
 }
 
-/* Put the jump @i at @at. */
 static void put_own_jump(struct dw_writer *w, uint32_t i, uint64_t at)
 {
 	const struct dw_insn *insn = insn_of(w->m, i);
@@ -408,7 +398,6 @@ static uint32_t skip_of(const struct dw_writer *w, uint32_t i, uint64_t to)
 	return dw_line_probe_bytes(w->m->marks.v[dw_clone_insn_at(w->m, w->f, to)]);
 }
 
-/* Write the clone of instruction @i at @at, whose code is @bytes. */
 static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *bytes)
 {
 	const struct dw_insn *insn = insn_of(w->m, i);

@@ -54,7 +54,6 @@ static int append_bytes(struct image_bytes *b, const void *bytes, size_t n)
 	return 0;
 }
 
-/* Append zeros up to a multiple of @to. */
 static int align(struct image_bytes *b, size_t to)
 {
 	static const uint8_t zeros[DWELL_AREA_PAGE];
@@ -62,7 +61,6 @@ static int align(struct image_bytes *b, size_t to)
 	return append_bytes(b, zeros, (to - b->bytes.n % to) % to);
 }
 
-/* Append the symbol table; its names go to @names. */
 static int append_symbols(struct image_bytes *b, const struct dw_image_parts *parts,
 			  struct dw_buf *names)
 {
@@ -245,7 +243,6 @@ static int write_chunk(struct work *w, size_t chunk)
 	return rc;
 }
 
-/* Write chunks until there are none left. */
 static void *write_chunks(void *arg)
 {
 	struct work *w = arg;
@@ -317,7 +314,6 @@ static uint8_t *put_length(uint8_t *to, uint32_t module, uint32_t clone)
 	return to;
 }
 
-/* Append the lengths of the instructions of @f. */
 static int append_insns(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			struct image_bytes *b)
 {
@@ -436,7 +432,6 @@ static int append_unwind(const struct dw_clone_unwind *u, struct image_bytes *b,
 	return rc;
 }
 
-/* Append the places that the gates want to be told of. */
 static int append_thread_fields(const struct dw_gates *gates, struct image_bytes *b)
 {
 	uint32_t at;
@@ -447,7 +442,6 @@ static int append_thread_fields(const struct dw_gates *gates, struct image_bytes
 	return rc;
 }
 
-/* Append the relocations, with those of the unwind tables. */
 static int append_relocations(const struct work *w, const struct dw_clone_unwind *u,
 			      struct image_bytes *b, struct dw_clone_header *h)
 {
@@ -488,7 +482,6 @@ static int append_gate_calls(const struct work *w, struct image_bytes *b, struct
 	return rc;
 }
 
-/* Tell where the probed functions are. */
 static void set_probed(const struct dw_clone_module *m, struct dw_clone_header *h)
 {
 	dw_vec_each(f, &m->functions) {

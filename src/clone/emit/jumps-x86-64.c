@@ -303,7 +303,6 @@ static bool has_exits(const struct dw_clone_module *m, const struct dw_jump_plan
 	       plan == &m->jumps.v[m->jump_tables.v[plan->table].plan];
 }
 
-/* Bytes of the restoring sequences and exits of @plan. */
 static uint32_t tail_bytes(const struct dw_clone_module *m, const struct dw_jump_plan *plan)
 {
 	struct dw_jump_code code = {0};

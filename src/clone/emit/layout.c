@@ -10,7 +10,6 @@
 #include "clone/emit/emit.h"
 
 #include "base/large.h"
-#include "clone/module.h"
 #include "clone/plan/jumps.h"
 
 #include <errno.h>
@@ -53,7 +52,6 @@ static void measure_share(void *ctx, const struct dw_share *share)
 			measure_function(m, &m->functions.v[i]);
 }
 
-/* Move the places of instructions to where their functions are. */
 static void shift_share(void *ctx, const struct dw_share *share)
 {
 	struct dw_clone_module *m = ctx;

@@ -14,7 +14,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-enum { FORMAT_MASK = 0x0f, BASE_MASK = 0x70 };
+enum { BASE_MASK = 0x70 };
 
 static size_t uleb_bytes(uint64_t v)
 {
@@ -45,7 +45,6 @@ static bool pads_inside(const struct dw_lsda *lsda, const struct dw_clone_functi
 	return true;
 }
 
-/* Append the sites with their pads as distances from the start of @f. */
 static void put_short_sites(const struct dw_lsda *lsda, const struct dw_clone_function *f,
 			    const struct dw_clone_module *m, struct dw_buf *b)
 {
@@ -88,17 +87,6 @@ static size_t far_sites_bytes(const struct dw_lsda *lsda)
 	return n;
 }
 
-/* The bytes of one entry of the module's type table. */
-static unsigned type_bytes(uint8_t encoding)
-{
-	switch (encoding & FORMAT_MASK) {
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		return 4;
-	}
-	return 8;
-}
-
 /* Whether the loader fills in the entries, so that the file does not tell them. */
 static bool by_loader(const struct dw_clone_module *m, uint8_t encoding)
 {
@@ -115,10 +103,9 @@ static uint8_t type_encoding(const struct dw_clone_module *m, const struct dw_ls
 	return DW_EH_PE_pcrel | DW_EH_PE_sdata4;
 }
 
-/* Append the entry of a type that stands at @svma. */
 static void put_type(uint64_t svma, uint8_t encoding, struct dw_unwind_output *o)
 {
-	unsigned n = type_bytes(encoding);
+	unsigned n = dw_lsda_type_bytes(encoding);
 	const uint8_t *bytes = dw_clone_module_bytes(o->m, svma, n);
 	uint64_t value = 0;
 
@@ -173,7 +160,7 @@ void dw_lsda_write(const struct dw_lsda *lsda, const struct dw_clone_function *f
 	}
 	dw_buf_put(&o->buf, lsda->actions, lsda->actions_n);
 	for (uint32_t i = lsda->types_n; i; i--)
-		put_type(lsda->types_end - (uint64_t)i * type_bytes(lsda->type_encoding),
+		put_type(lsda->types_end - (uint64_t)i * dw_lsda_type_bytes(lsda->type_encoding),
 			 lsda->type_encoding, o);
 	dw_buf_put(&o->buf, lsda->specs, lsda->specs_n);
 }

@@ -18,9 +18,7 @@
 
 #include "base/map.h"
 #include "clone/emit/emit.h"
-#include "clone/plan/plan.h"
 #include "clone/plan/unwind.h"
-#include "clone/read/lsda.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -56,13 +54,15 @@ void dw_unwind_put_module(struct dw_unwind_output *o, uint64_t from, uint64_t sv
 	put_distance(o, (int64_t)(svma - o->m->start - (uint64_t)o->m->distance - from));
 }
 
-void dw_unwind_set32(struct dw_unwind_output *o, uint32_t field, uint32_t value)
+/* Overwrite the 4 bytes at area offset @field. */
+static void set32(struct dw_unwind_output *o, uint32_t field, uint32_t value)
 {
 	if (!o->buf.failed)
 		memcpy(o->buf.data + (field - o->at), &value, sizeof value);
 }
 
-void dw_unwind_align(struct dw_unwind_output *o, uint32_t to, char fill)
+/* Append bytes @fill up to a multiple of @to, a power of two. */
+static void align(struct dw_unwind_output *o, uint32_t to, char fill)
 {
 	while (dw_unwind_here(o) % to && !dw_buf_putc(&o->buf, fill))
 		;
@@ -114,11 +114,10 @@ static uint32_t start_entry(struct dw_unwind_output *o, uint32_t id)
 
 static void end_entry(struct dw_unwind_output *o, uint32_t at)
 {
-	dw_unwind_align(o, 8, DW_CFA_nop);
-	dw_unwind_set32(o, at, dw_unwind_here(o) - at - 4);
+	align(o, 8, DW_CFA_nop);
+	set32(o, at, dw_unwind_here(o) - at - 4);
 }
 
-/* Append @v as a signed LEB128. */
 static void put_sleb(struct dw_buf *b, int64_t v)
 {
 	bool more = true;
@@ -132,7 +131,6 @@ static void put_sleb(struct dw_buf *b, int64_t v)
 	}
 }
 
-/* Append the CIE @c. */
 static void put_cie(struct dw_unwind_output *o, const struct written_cie *c)
 {
 	bool has_personality = c->personality_encoding != DW_EH_PE_omit;
@@ -228,7 +226,6 @@ static int find_cie(struct writer *w, uint32_t *ret)
 	return 0;
 }
 
-/* Append the shortest advance by @delta bytes. */
 static void put_advance(struct dw_unwind_output *o, uint32_t delta)
 {
 	if (!delta)
@@ -362,7 +359,6 @@ static void put_row(struct clone_rows *r, uint32_t at)
 	r->at = at;
 }
 
-/* Append the rows of a probe that moves the stack pointer. */
 static void put_moved(struct clone_rows *r)
 {
 	put_row(r, r->leaving.from);
@@ -400,7 +396,6 @@ static void put_leavings(struct clone_rows *r, uint32_t to)
 	}
 }
 
-/* Append the program of w->e.fde for the clone of @f. */
 static void put_program(struct writer *w, const struct dw_clone_function *f)
 {
 	struct clone_rows rows = {
@@ -501,8 +496,8 @@ static int put_lsdas(struct writer *w)
 		rc = dw_lsda_read(w->o.m, f, open->svma, &lsda);
 		if (rc)
 			break;
-		dw_unwind_align(&w->o, 4, 0);
-		dw_unwind_set32(&w->o, open->field, dw_unwind_here(&w->o) - open->field);
+		align(&w->o, 4, 0);
+		set32(&w->o, open->field, dw_unwind_here(&w->o) - open->field);
 		dw_lsda_write(&lsda, f, &w->o);
 	}
 	dw_lsda_release(&lsda);
@@ -525,13 +520,13 @@ static void set_header(struct writer *w, uint32_t eh_frame_at)
 	if (w->o.buf.failed)
 		return;
 	memcpy(w->o.buf.data, head, sizeof head);
-	dw_unwind_set32(&w->o, at + 4, eh_frame_at - (at + 4));
-	dw_unwind_set32(&w->o, at + 8, (uint32_t)w->lines.n);
+	set32(&w->o, at + 4, eh_frame_at - (at + 4));
+	set32(&w->o, at + 8, (uint32_t)w->lines.n);
 	if (w->lines.n)
 		qsort(w->lines.v, w->lines.n, sizeof *w->lines.v, compare_lines);
 	for (uint32_t i = 0; i < w->lines.n; i++) {
-		dw_unwind_set32(&w->o, at + 12 + i * 8, w->lines.v[i].code - at);
-		dw_unwind_set32(&w->o, at + 16 + i * 8, w->lines.v[i].fde - at);
+		set32(&w->o, at + 12 + i * 8, w->lines.v[i].code - at);
+		set32(&w->o, at + 16 + i * 8, w->lines.v[i].fde - at);
 	}
 }
 
@@ -550,7 +545,7 @@ static void put_header(struct writer *w, size_t gates_n)
 	}
 	for (size_t i = 0; i < 3 + 2 * n; i++)
 		dw_unwind_put32(&w->o, 0);
-	dw_unwind_align(&w->o, 8, 0);
+	align(&w->o, 8, 0);
 }
 
 static int write_all(struct writer *w, const struct dw_clone_gate_range *gates, size_t gates_n,

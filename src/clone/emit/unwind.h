@@ -38,12 +38,6 @@ void dw_unwind_put_area(struct dw_unwind_output *o, uint32_t to);
 /* Append the distance from area offset @from to @svma in the module, which the agent corrects. */
 void dw_unwind_put_module(struct dw_unwind_output *o, uint64_t from, uint64_t svma);
 
-/* Overwrite the 4 bytes at area offset @field. */
-void dw_unwind_set32(struct dw_unwind_output *o, uint32_t field, uint32_t value);
-
-/* Append bytes @fill up to a multiple of @to, a power of two. */
-void dw_unwind_align(struct dw_unwind_output *o, uint32_t to, char fill);
-
 /* Append @lsda of @f, after the layout, to @o. */
 void dw_lsda_write(const struct dw_lsda *lsda, const struct dw_clone_function *f,
 		   struct dw_unwind_output *o);

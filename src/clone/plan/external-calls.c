@@ -14,7 +14,6 @@
 #include "clone/plan/plan.h"
 
 #include "base/sorted.h"
-#include "clone/plan/hazards.h"
 #include "clone/plan/jumps.h"
 
 #include <errno.h>
@@ -214,7 +213,6 @@ struct edges {
 	DW_VEC(struct edge);
 };
 
-/* Add where jumps of @f lead. 0 or -ENOMEM. */
 static int add_edges(struct dw_clone_module *m, const struct dw_clone_function *f,
 		     struct edges *edges)
 {

@@ -1,12 +1,12 @@
 /*
- * Flow of control and registers; see flow-x86-64.h.
+ * Flow of control and registers; see flow.h.
  *
  * Questions about few places of a large function are common (a table's address set up right in
  * front of its jump), so everything is lazy: walks decode what they pass, and nothing is computed
  * for a whole function but where its instructions and branches are. Calls and returns count as
  * reading every register and as keeping rbx, rbp and r12 to r15 (System V ABI).
  */
-#include "clone/plan/flow-x86-64.h"
+#include "clone/plan/flow.h"
 
 #include "base/sorted.h"
 #include "clone/module.h"
@@ -79,13 +79,6 @@ static int collect(const struct dw_clone_module *m, const struct dw_clone_functi
 		svma += insn->length;
 	}
 	return rc;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 static bool is_nop(const uint8_t *bytes, uint8_t length)
@@ -202,9 +195,9 @@ int dw_flow_entries_find(const struct dw_clone_module *m, struct dw_flow_entries
 	if (rc)
 		return rc;
 	if (ret->jumps.n)
-		qsort(ret->jumps.v, ret->jumps.n, sizeof *ret->jumps.v, by_value);
+		qsort(ret->jumps.v, ret->jumps.n, sizeof *ret->jumps.v, dw_clone_by_svma);
 	if (ret->labels.n)
-		qsort(ret->labels.v, ret->labels.n, sizeof *ret->labels.v, by_value);
+		qsort(ret->labels.v, ret->labels.n, sizeof *ret->labels.v, dw_clone_by_svma);
 	return 0;
 }
 

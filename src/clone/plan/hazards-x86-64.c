@@ -1,5 +1,5 @@
 /*
- * Code that must run where it is, known by its bytes; see hazards.h.
+ * Code that must run where it is, known by its bytes; see plan.h.
  *
  * Restartable sequences. Source: rseq(2), linux/rseq.h. A descriptor is 32 aligned bytes: version
  * 0, flags, start, length, abort address, with addresses by relocation or by value. Four bytes in
@@ -14,7 +14,7 @@
  * an immediate operand that is a placeholder for an address, bytes 0xf0 throughout (CoreCLR's write
  * barriers).
  */
-#include "clone/plan/hazards.h"
+#include "clone/plan/plan.h"
 
 #include "base/map.h"
 

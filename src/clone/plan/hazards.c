@@ -14,10 +14,9 @@
  */
 #include "clone/plan/plan.h"
 
+#include "base/cleanup.h"
 #include "base/map.h"
 #include "base/sorted.h"
-#include "clone/module.h"
-#include "clone/plan/hazards.h"
 #include "clone/plan/jumps.h"
 
 #include <elf.h>
@@ -25,37 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct symbols {
-	uint8_t *entries; /* Elf64_Sym, unaligned */
-	size_t entries_bytes;
-	char *names; /* one NUL behind */
-	size_t names_bytes;
-};
-
-static bool read_section(const struct dw_clone_module *m, const char *section, uint8_t **ret,
-			 size_t *ret_n)
-{
-	const struct dw_elf_section *s = dw_elf_section(m->elf, section);
-
-	return s && !dw_elf_read_section(m->elf, s, ret, ret_n, NULL);
-}
-
 static bool is_counter(const char *name)
 {
 	return !strcmp(name, "mcount") || !strcmp(name, "_mcount") || !strcmp(name, "__fentry__");
-}
-
-static bool imports_counter(const struct symbols *s)
-{
-	Elf64_Sym symbol;
-
-	for (size_t at = 0; s->entries_bytes - at >= sizeof symbol; at += sizeof symbol) {
-		memcpy(&symbol, s->entries + at, sizeof symbol);
-		if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < s->names_bytes &&
-		    is_counter(s->names + symbol.st_name))
-			return true;
-	}
-	return false;
 }
 
 /* Whether the module was built to count its calls itself (-pg): what it calls in each function, of
@@ -64,14 +35,23 @@ static bool imports_counter(const struct symbols *s)
  * dynamic symbols, or a broken one: false. */
 static bool counts_itself(const struct dw_clone_module *m)
 {
-	struct symbols s = {0};
-	bool ret = read_section(m, ".dynsym", &s.entries, &s.entries_bytes) &&
-		   read_section(m, ".dynstr", (uint8_t **)&s.names, &s.names_bytes) &&
-		   imports_counter(&s);
+	const struct dw_elf_section *symbols = dw_elf_section(m->elf, ".dynsym");
+	const struct dw_elf_section *strings = dw_elf_section(m->elf, ".dynstr");
+	dw_auto_free uint8_t *entries = NULL, *names = NULL; /* one NUL behind */
+	size_t entries_n, names_n;
+	Elf64_Sym symbol;
 
-	free(s.entries);
-	free(s.names);
-	return ret;
+	if (!symbols || !strings ||
+	    dw_elf_read_section(m->elf, symbols, &entries, &entries_n, NULL) ||
+	    dw_elf_read_section(m->elf, strings, &names, &names_n, NULL))
+		return false;
+	for (size_t at = 0; entries_n - at >= sizeof symbol; at += sizeof symbol) {
+		memcpy(&symbol, entries + at, sizeof symbol);
+		if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < names_n &&
+		    is_counter((const char *)names + symbol.st_name))
+			return true;
+	}
+	return false;
 }
 
 enum { LEA = 0x8d };
@@ -142,14 +122,6 @@ struct span {
 	uint64_t end;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Whether @svma lies in one of the @n sorted @spans. */
 static bool in_spans(const struct span *spans, size_t n, uint64_t svma)
 {
 	size_t behind = dw_sorted_count(spans, n, s, s->start <= svma);
@@ -167,7 +139,7 @@ static int find_named_returns(struct dw_clone_module *m)
 		return -ENOMEM;
 	dw_vec_each(t, &m->jump_tables)
 		spans[n++] = (struct span){t->start, t->start + (uint64_t)t->n * t->entry_bytes};
-	qsort(spans, n, sizeof *spans, by_start);
+	qsort(spans, n, sizeof *spans, dw_clone_by_svma);
 	dw_vec_each(p, &m->pointers)
 		if (!in_spans(spans, n, p->at))
 			keep_return_before(m, p->to);
@@ -256,7 +228,6 @@ static void look_at_operand(struct part *p, const struct dw_insn *insn, uint64_t
 		keep_return_before(p->s->m, dw_insn_target(insn, at));
 }
 
-/* What each instruction of @f says by itself. */
 static void look_at(struct part *p, struct dw_clone_function *f)
 {
 	uint64_t at = f->start, bytes = f->end - f->start;
@@ -286,7 +257,6 @@ static void look_at(struct part *p, struct dw_clone_function *f)
 	}
 }
 
-/* What the functions of one share do by themselves. */
 static void look_at_share(void *ctx, const struct dw_share *share)
 {
 	const struct finder *s = ctx;
@@ -317,16 +287,8 @@ static int by_target(const void *a, const void *b)
 /* Tell those who jump to function @to of what it does. 0 or -ENOMEM. */
 static int tell_jumpers(struct finder *s, uint32_t to)
 {
-	size_t from = 0, n = s->tails.n;
+	size_t from = dw_sorted_count(s->tails.v, s->tails.n, t, t->to < to);
 
-	while (from < n) {
-		size_t middle = from + (n - from) / 2;
-
-		if (s->tails.v[middle].to < to)
-			from = middle + 1;
-		else
-			n = middle;
-	}
 	for (; from < s->tails.n && s->tails.v[from].to == to; from++) {
 		uint32_t jumper = s->tails.v[from].from;
 
@@ -380,7 +342,6 @@ static int index_words(struct finder *s)
 	return rc;
 }
 
-/* Put together what was found in the shares. */
 static int merge_parts(struct finder *s)
 {
 	for (unsigned k = 0; k < DWELL_SHARES; k++) {
@@ -397,7 +358,6 @@ static int merge_parts(struct finder *s)
 	return 0;
 }
 
-/* Find who calls those that touch their return slot. */
 static int follow_uses(struct finder *s)
 {
 	int rc = 0;
@@ -433,7 +393,6 @@ static bool has_go_table(const struct dw_clone_module *m)
 	return false;
 }
 
-/* What the code of all functions says. */
 static int find_by_code(struct finder *s)
 {
 	int rc = index_words(s);

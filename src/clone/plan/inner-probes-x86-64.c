@@ -38,7 +38,6 @@ struct free_stack {
 	uint64_t end; /* of the machine's row, svma */
 };
 
-/* Mark the functions into whose middle @f jumps. */
 static void mark_entered(const struct dw_clone_module *m, const struct dw_clone_function *f,
 			 bool *is_entered)
 {
@@ -70,7 +69,6 @@ static int free_stack_init(struct free_stack *s, const struct dw_clone_module *m
 	return 0;
 }
 
-/* Whether the instructions of @f may use stack below rsp. */
 static bool uses_red_zone(const struct dw_clone_module *m, const struct dw_clone_function *f)
 {
 	bool by_rbp = false, calls = false;
@@ -203,7 +201,6 @@ struct search {
 	DW_VEC(bool) is_target; /* of a branch from another line */
 };
 
-/* Find out which line each instruction of @f belongs to. */
 static int find_lines(struct search *s, const struct dw_clone_function *f)
 {
 	uint64_t at = f->start, line = 0;
@@ -275,7 +272,6 @@ static uint8_t marks_of(struct search *s, const struct dw_clone_function *f, uin
 	return DWELL_MARK_LINE | DWELL_MARK_LINE_BELOW;
 }
 
-/* Put a probe in front of instruction @i of @f at @at. */
 static int add(struct search *s, const struct dw_clone_function *f, uint32_t i, uint64_t at)
 {
 	struct dw_clone_statement statement = {(uint32_t)(at - s->m->start),

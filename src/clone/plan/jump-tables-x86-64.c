@@ -1,6 +1,6 @@
 /*
  * Jumps by tables: the forms in which compilers write them, and what their tables say; see
- * flow-x86-64.h.
+ * flow.h.
  *
  * Load, addition and jump must follow each other in one straight line, with no use of the loaded
  * value beside: then the value that the clone loads instead shows nowhere but in the registers
@@ -13,7 +13,7 @@
  * always are, so the run can only be too long. Tables must be memory that nobody can have changed:
  * read-only, or read-only after relocation.
  */
-#include "clone/plan/flow-x86-64.h"
+#include "clone/plan/flow.h"
 
 #include "clone/plan/jumps.h"
 
@@ -66,7 +66,6 @@ static bool is_sum(const struct dw_insn_detail *d, uint8_t *x, uint8_t *y)
 	return (d->memory.base == d->to || d->memory.index == d->to) && *y != DWELL_NO_REGISTER;
 }
 
-/* Whether @d sets a register to a constant. */
 static bool is_constant(const struct dw_insn_detail *d)
 {
 	return (d->op == DWELL_OP_LEA && d->memory.is_rip) ||
@@ -284,7 +283,6 @@ static bool checked(struct dw_flow *w, uint32_t branch, bool taken, struct track
 	return false;
 }
 
-/* `and` of a register and an immediate, by its opcode. */
 static bool is_and(const uint8_t *op)
 {
 	return op[0] == 0x25 || ((op[0] == 0x81 || op[0] == 0x83) && (op[1] >> 3 & 7) == 4);

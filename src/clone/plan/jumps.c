@@ -11,7 +11,7 @@
 #include "clone/plan/jumps.h"
 
 #include "base/sorted.h"
-#include "clone/plan/flow-x86-64.h"
+#include "clone/plan/flow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +64,6 @@ static enum dw_flow_definition evaluate(struct planner *p, const struct candidat
 	return a < b ? a : b;
 }
 
-/* Read the table of @c into p->read. */
 static int read_table(struct planner *p, const struct candidate *c)
 {
 	struct dw_jump_table_ask ask = {.start = c->holds + (uint64_t)c->form.disp,
@@ -214,7 +213,6 @@ static int check(struct planner *p, struct candidate *c)
 	return rc ? rc : 1;
 }
 
-/* Drop what does not hold on all paths. */
 static int check_all(struct planner *p)
 {
 	int again = 1, rc = 0;
@@ -429,7 +427,6 @@ static bool leaves(struct planner *p, const struct candidate *c)
 	}
 }
 
-/* Plan the jump of @c without a table. */
 static void plan_other(struct planner *p, const struct candidate *c, struct dw_jump_plan *plan)
 {
 	plan->how = leaves(p, c) ? DWELL_JUMP_LEAVE : DWELL_JUMP_MAP;

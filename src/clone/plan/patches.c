@@ -15,8 +15,7 @@
  */
 #include "clone/plan/plan.h"
 
-#include "clone/module.h"
-#include "clone/plan/flow-x86-64.h"
+#include "clone/plan/flow.h"
 
 #include <elf.h>
 #include <errno.h>

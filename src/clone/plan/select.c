@@ -12,7 +12,6 @@
 #include "clone/plan/plan.h"
 
 #include "base/cleanup.h"
-#include "clone/module.h"
 #include "code/cfi/entry.h"
 
 #include <dwarf.h>
@@ -84,7 +83,6 @@ static void add_symbols(const struct dw_clone_module *m, uint8_t *uses)
 	}
 }
 
-/* Whether @name is what compilers call the seldom part of a function. */
 static bool is_name_of_part(const char *name)
 {
 	const char *dot = strstr(name, ".cold");
@@ -115,7 +113,6 @@ static void add_names(const struct dw_clone_module *m, uint8_t *uses)
 	}
 }
 
-/* The uses by the instructions of one share. */
 static void find_share(void *ctx, const struct dw_share *share)
 {
 	const struct uses *u = ctx;
@@ -204,7 +201,6 @@ static enum dw_clone_reason obstacle(const struct dw_clone_module *m,
 	return DWELL_CLONED;
 }
 
-/* What the code of one share's functions tells. */
 static void judge_share(void *ctx, const struct dw_share *share)
 {
 	const struct uses *u = ctx;

@@ -1,6 +1,6 @@
 /*
  * What functions do with the stack pointer and with the word that holds their return address; see
- * hazards.h.
+ * plan.h.
  *
  * The unwind table says for every instruction where the CFA is; the return address stands 8 below.
  * An operand at that place through rsp or rbp is a use; so is moving rsp over it by anything but a
@@ -15,7 +15,7 @@
  * worst makes a question of the probes slower. Known by bytes, since decoding operands of all code
  * takes long.
  */
-#include "clone/plan/hazards.h"
+#include "clone/plan/plan.h"
 
 #include <string.h>
 

@@ -310,7 +310,6 @@ struct check {
 	DW_VEC(struct dw_clone_pad) pads; /* that matter to probes */
 };
 
-/* Note where exceptions of function @i land. 0 or -ENOMEM. */
 static int add_pads(struct check *c, uint32_t i)
 {
 	dw_vec_each(site, &c->lsda.sites)

@@ -48,14 +48,12 @@ static bool find_source(const struct dw_clone_module *m, uint64_t svma, struct s
 	return false;
 }
 
-/* Charge @n units of work. */
 static bool charge(struct dw_lsda *l, uint64_t n)
 {
 	l->work += n;
 	return l->work <= MAX_WORK && n <= MAX_BYTES;
 }
 
-/* Read the base of landing pads. */
 static int read_pad_base(struct source *s, const struct dw_clone_function *f, uint64_t *ret)
 {
 	uint8_t encoding = dw_cursor_u8(&s->c);
@@ -132,8 +130,7 @@ static int read_sites(struct source *s, const struct dw_clone_function *f, uint6
 	return !rc && dw_cursor_offset(&s->c) != end ? DWELL_ERR_FORMAT : rc;
 }
 
-/* The bytes of one entry of the type table; 0: not understood. */
-static unsigned type_bytes(uint8_t encoding)
+unsigned dw_lsda_type_bytes(uint8_t encoding)
 {
 	switch (encoding & FORMAT_MASK) {
 	case DW_EH_PE_absptr:
@@ -169,7 +166,6 @@ static int read_spec(struct source *s, int64_t filter, struct dw_lsda *ret)
 	return c.failed ? DWELL_ERR_FORMAT : 0;
 }
 
-/* Take note of what @filter names. */
 static int read_filter(struct source *s, int64_t filter, struct dw_lsda *ret)
 {
 	if (!filter || ret->type_encoding == DW_EH_PE_omit)
@@ -236,14 +232,14 @@ static int check_types(struct source *s, size_t table, struct dw_lsda *ret)
 
 	if (!ret->types_n)
 		return 0;
-	if (!type_bytes(encoding) || (!absolute && base != DW_EH_PE_pcrel))
+	if (!dw_lsda_type_bytes(encoding) || (!absolute && base != DW_EH_PE_pcrel))
 		return DWELL_ERR_UNSUPPORTED;
 	if (absolute && !s->m->is_fixed &&
-	    (encoding & DW_EH_PE_indirect || type_bytes(encoding) != 8))
+	    (encoding & DW_EH_PE_indirect || dw_lsda_type_bytes(encoding) != 8))
 		return DWELL_ERR_UNSUPPORTED;
 	if (!charge(ret, ret->types_n))
 		return DWELL_ERR_LIMIT;
-	if (end - table < ret->actions_n + (uint64_t)ret->types_n * type_bytes(encoding))
+	if (end - table < ret->actions_n + (uint64_t)ret->types_n * dw_lsda_type_bytes(encoding))
 		return DWELL_ERR_FORMAT;
 	return 0;
 }

@@ -40,6 +40,9 @@ struct dw_lsda {
 int dw_lsda_read(const struct dw_clone_module *m, const struct dw_clone_function *f, uint64_t svma,
 		 struct dw_lsda *ret);
 
+/* The bytes of one entry of a type table with @encoding. 0: not understood. */
+unsigned dw_lsda_type_bytes(uint8_t encoding);
+
 /* Free the memory. */
 void dw_lsda_release(struct dw_lsda *lsda);
 

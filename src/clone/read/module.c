@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/large.h"
+#include "base/sorted.h"
 #include "wire/identity.h"
 
 #include <elf.h>
@@ -345,7 +346,6 @@ static void decode_share(void *ctx, const struct dw_share *share)
 	all->shares[share->k] = d;
 }
 
-/* Put the instructions of @d behind those of the shares before. */
 static int append(struct dw_clone_module *m, struct decoded *d)
 {
 	size_t before = m->insns.n;
@@ -442,17 +442,8 @@ int dw_clone_read_fde(const struct dw_clone_module *m, const struct dw_clone_fun
 
 const struct dw_clone_function *dw_clone_function_of(const struct dw_clone_module *m, uint32_t i)
 {
-	size_t low = 0, high = m->functions.n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->functions.v[middle].first <= i)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &m->functions.v[low];
+	return &m->functions
+			.v[dw_sorted_count(m->functions.v, m->functions.n, f, f->first <= i) - 1];
 }
 
 uint32_t dw_clone_insn_at(const struct dw_clone_module *m, const struct dw_clone_function *f,

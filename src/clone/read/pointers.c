@@ -4,18 +4,22 @@
  */
 #include "clone/module.h"
 
+#include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/sort.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef DT_RELR
 enum { DT_RELRSZ = 35, DT_RELR = 36 };
 #endif
 
+/* Values of the dynamic section by tag. */
 struct dynamic {
-	uint64_t symtab, strtab, rela, rela_bytes, jmprel, jmprel_bytes, relr, relr_bytes;
+	uint64_t value[DT_RELR + 1];
 };
 
 static bool is_code(const struct dw_clone_module *m, uint64_t svma)
@@ -51,34 +55,10 @@ static void read_dynamic(const struct dw_clone_module *m, struct dynamic *d)
 	while (dw_cursor_left(&c) >= sizeof(Elf64_Dyn)) {
 		uint64_t tag = dw_cursor_u64(&c), value = dw_cursor_u64(&c);
 
-		switch (tag) {
-		case DT_NULL:
+		if (tag == DT_NULL)
 			return;
-		case DT_SYMTAB:
-			d->symtab = value;
-			break;
-		case DT_STRTAB:
-			d->strtab = value;
-			break;
-		case DT_RELA:
-			d->rela = value;
-			break;
-		case DT_RELASZ:
-			d->rela_bytes = value;
-			break;
-		case DT_JMPREL:
-			d->jmprel = value;
-			break;
-		case DT_PLTRELSZ:
-			d->jmprel_bytes = value;
-			break;
-		case DT_RELR:
-			d->relr = value;
-			break;
-		case DT_RELRSZ:
-			d->relr_bytes = value;
-			break;
-		}
+		if (tag <= DT_RELR)
+			d->value[tag] = value;
 	}
 }
 
@@ -98,15 +78,15 @@ static uint64_t symbol_value(const struct dw_clone_module *m, uint64_t symtab, u
 /* The name of symbol @i, NULL = unknown. */
 static const char *symbol_name(const struct dw_clone_module *m, const struct dynamic *d, uint64_t i)
 {
-	const uint8_t *bytes =
-		dw_clone_module_bytes(m, d->symtab + i * sizeof(Elf64_Sym), sizeof(Elf64_Sym));
+	const uint8_t *bytes = dw_clone_module_bytes(m, d->value[DT_SYMTAB] + i * sizeof(Elf64_Sym),
+						     sizeof(Elf64_Sym));
 	Elf64_Sym sym;
 
 	if (!bytes || !i)
 		return NULL;
 	memcpy(&sym, bytes, sizeof sym);
 	dw_vec_each(s, &m->segments) {
-		uint64_t at = d->strtab + sym.st_name - s->svma;
+		uint64_t at = d->value[DT_STRTAB] + sym.st_name - s->svma;
 
 		if (at < s->n)
 			return memchr(s->bytes + at, 0, s->n - at) ? (const char *)s->bytes + at
@@ -132,7 +112,7 @@ static int read_rela(struct dw_clone_module *m, const struct dynamic *d, uint64_
 		int rc = 0;
 
 		memcpy(&r, bytes + i, sizeof r);
-		symbol = symbol_value(m, d->symtab, ELF64_R_SYM(r.r_info));
+		symbol = symbol_value(m, d->value[DT_SYMTAB], ELF64_R_SYM(r.r_info));
 		switch (ELF64_R_TYPE(r.r_info)) {
 		case R_X86_64_RELATIVE:
 		case R_X86_64_IRELATIVE:
@@ -171,11 +151,12 @@ static int add_word(struct dw_clone_module *m, uint64_t at)
  */
 static int read_relr(struct dw_clone_module *m, const struct dynamic *d)
 {
-	const uint8_t *bytes = dw_clone_module_bytes(m, d->relr, d->relr_bytes);
+	const uint8_t *bytes = dw_clone_module_bytes(m, d->value[DT_RELR], d->value[DT_RELRSZ]);
 	uint64_t at = 0, entry;
 	int rc = 0;
 
-	for (uint64_t i = 0; bytes && i + sizeof entry <= d->relr_bytes && !rc; i += sizeof entry) {
+	for (uint64_t i = 0; bytes && i + sizeof entry <= d->value[DT_RELRSZ] && !rc;
+	     i += sizeof entry) {
 		memcpy(&entry, bytes + i, sizeof entry);
 		if (!(entry & 1)) {
 			rc = add_word(m, entry);
@@ -206,37 +187,6 @@ static int read_values(struct dw_clone_module *m)
 	return 0;
 }
 
-static int by_slot(const void *a, const void *b)
-{
-	const struct dw_clone_slot *x = a, *y = b;
-
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct dw_clone_pointer *x = a, *y = b;
-
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-/* Bits of distances in the module, which is no larger than 1 GB, taken at a time. */
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DISTANCE_BITS = 30 };
-
-/* Move @from to @to in the order of one digit of their targets, else of their own. */
-static void sort_digit(const struct dw_clone_module *m, const struct dw_clone_pointer *from,
-		       struct dw_clone_pointer *to, unsigned shift)
-{
-	uint32_t at[DIGITS + 1] = {0};
-
-	for (size_t i = 0; i < m->pointers.n; i++)
-		at[((from[i].to - m->start) >> shift) % DIGITS + 1]++;
-	for (unsigned i = 0; i < DIGITS; i++)
-		at[i + 1] += at[i];
-	for (size_t i = 0; i < m->pointers.n; i++)
-		to[at[((from[i].to - m->start) >> shift) % DIGITS]++] = from[i];
-}
-
 /* Sort those of one target by where they stand, as they mostly do by themselves. */
 static void sort_equal(struct dw_clone_module *m)
 {
@@ -248,39 +198,41 @@ static void sort_equal(struct dw_clone_module *m)
 		for (next = p + 1; next < end && next->to == p->to; next++)
 			sorted &= next[-1].at <= next->at;
 		if (!sorted)
-			qsort(p, (size_t)(next - p), sizeof *p, by_place);
+			qsort(p, (size_t)(next - p), sizeof *p, dw_clone_by_svma);
 	}
 }
 
 /* Sort by target, then place. There may be hundreds of thousands, and qsort() takes its time. */
 static int sort(struct dw_clone_module *m)
 {
-	DW_VEC(struct dw_clone_pointer) other = {0};
+	size_t n = m->pointers.n;
+	dw_auto_free struct dw_sort_row *rows = malloc(n * sizeof *rows);
+	struct dw_clone_pointer *sorted = malloc(n * sizeof *sorted);
 
-	if (dw_vec_reserve(&other, m->pointers.n))
+	for (size_t i = 0; rows && i < n; i++)
+		rows[i] = (struct dw_sort_row){m->pointers.v[i].to, i};
+	if (!rows || !sorted || dw_sort_rows(rows, n)) {
+		free(sorted);
 		return -ENOMEM;
-	for (unsigned shift = 0; shift < DISTANCE_BITS; shift += DIGIT_BITS) {
-		struct dw_clone_pointer *sorted = other.v;
-
-		sort_digit(m, m->pointers.v, sorted, shift);
-		other.v = m->pointers.v;
-		m->pointers.v = sorted;
 	}
-	m->pointers.cap = m->pointers.n;
-	dw_vec_release(&other);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = m->pointers.v[rows[i].row];
+	free(m->pointers.v);
+	m->pointers.v = sorted;
+	m->pointers.cap = n;
 	sort_equal(m);
 	return 0;
 }
 
 int dw_clone_pointers_read(struct dw_clone_module *m)
 {
-	struct dynamic d = {0};
+	struct dynamic d = {{0}};
 	int rc;
 
 	read_dynamic(m, &d);
-	rc = read_rela(m, &d, d.rela, d.rela_bytes);
+	rc = read_rela(m, &d, d.value[DT_RELA], d.value[DT_RELASZ]);
 	if (!rc)
-		rc = read_rela(m, &d, d.jmprel, d.jmprel_bytes);
+		rc = read_rela(m, &d, d.value[DT_JMPREL], d.value[DT_PLTRELSZ]);
 	if (!rc)
 		rc = read_relr(m, &d);
 	if (!rc && m->is_fixed)
@@ -288,6 +240,6 @@ int dw_clone_pointers_read(struct dw_clone_module *m)
 	if (!rc && m->pointers.n)
 		rc = sort(m);
 	if (!rc && m->slots.n)
-		qsort(m->slots.v, m->slots.n, sizeof *m->slots.v, by_slot);
+		qsort(m->slots.v, m->slots.n, sizeof *m->slots.v, dw_clone_by_svma);
 	return rc;
 }

@@ -7,10 +7,7 @@
  */
 #include "clone/verify/code-x86-64.h"
 
-#include "clone/trampolines/trampolines.h"
-#include "clone/verify/jumps.h"
 #include "clone/verify/probes.h"
-#include "code/decode/insn.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -301,7 +298,6 @@ static void expect_insn(struct dw_verify_reader *r)
 	}
 }
 
-/* Check instruction @i of @f. */
 static void check_insn(struct dw_verify *v, const struct dw_verify_function *f, uint32_t i)
 {
 	bool is_last = i == f->first + f->n - 1;

@@ -1,7 +1,10 @@
 /*
- * Consuming the clone of one instruction from left to right: what the parts of the verifier that
- * look at code share. The first thing that is wrong stays; nothing is consumed behind it that
- * matters.
+ * What the parts of the verifier that look at code share.
+ *
+ * The clone of one instruction is consumed from left to right. The first thing that is wrong stays;
+ * nothing is consumed behind it that matters. Of indirect jumps (sequences that look targets up in
+ * a map, and tables of clone addresses beside the module's) what is wrong is told as a static text,
+ * NULL = nothing. One thread.
  */
 #pragma once
 
@@ -52,3 +55,35 @@ void dw_expect_import_gate(struct dw_verify_reader *r, enum dw_gate gate);
 
 /* Consume the probe of a statement, if the instruction begins one. */
 void dw_expect_statement(struct dw_verify_reader *r);
+
+/* An instruction in the module, and all of its clone, which stands at area offset @at. */
+struct dw_verify_pair {
+	struct dw_verify *v;
+	const struct dw_verify_function *f;
+	struct dw_insn insn;
+	const uint8_t *bytes;
+	uint64_t svma;
+	uint32_t at;
+	uint32_t n; /* bytes of the clone */
+};
+
+/* Run the clone of an indirect jump for targets of all kinds; the way out without a hit must be the
+ * module's own jump. */
+const char *dw_verify_map_jump(const struct dw_verify_pair *p);
+
+/* Check that the clone is a copy of the jump, or reads a table of clone addresses, with what such
+ * tables need behind it. */
+const char *dw_verify_table_jump(const struct dw_verify_pair *p);
+
+/*
+ * Check that the clone reads a table of clone addresses where the instruction reads one of the
+ * module; *@n = its bytes. Notes where that table stands, for dw_verify_tables().
+ */
+const char *dw_verify_table_load(const struct dw_verify_pair *p, uint32_t *n);
+
+/* Note that @n bytes of the area, from @svma on, belong to a map or table. 0 or -ENOMEM. */
+int dw_verify_note(struct dw_verify *v, uint64_t svma, uint64_t n);
+
+/* Check that all bytes of the part that holds maps and tables belong to one that was checked. 0 or
+ * -ENOMEM. */
+int dw_verify_tables(struct dw_verify *v);

@@ -1,14 +1,13 @@
 /*
- * Running jumps by a map; see jumps.h.
+ * Running jumps by a map; see code-x86-64.h.
  *
  * A clone of a jump must change no flag and no register, write nothing but stack that is free, and
  * go to the clone of its target where the target is an instruction of the same function, else to
  * the target. So it is decoded once and run for targets of all kinds with arbitrary registers.
  * Free stack ends where a signal's frame may begin, 128 bytes below rsp.
  */
-#include "clone/verify/jumps.h"
+#include "clone/verify/code-x86-64.h"
 
-#include "clone/trampolines/trampolines.h"
 #include "clone/verify/probes.h"
 
 #include <errno.h>
@@ -64,7 +63,6 @@ static bool is_bytes(const uint8_t *p, size_t left, const char *want, size_t n)
 	return left >= n && !memcmp(p, want, n);
 }
 
-/* Whether @m, in the clone, is the memory operand of the module's jump. */
 static bool is_operand(const struct program *g, const struct dw_insn_memory *m, uint32_t end)
 {
 	const struct dw_insn_memory *o = &g->jump.memory;
@@ -96,7 +94,6 @@ static bool is_last(const struct program *g, const uint8_t *code, uint32_t at, u
 	       !memcmp(code + field + 4, p->bytes + field + 4, p->insn.length - field - 4u);
 }
 
-/* Understand a move between registers and memory. */
 static bool read_move(struct program *g, const struct dw_insn_detail *d, struct op *op)
 {
 	op->memory = d->memory;

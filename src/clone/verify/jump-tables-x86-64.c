@@ -1,5 +1,5 @@
 /*
- * Jumps by tables of clone addresses; see jumps.h.
+ * Jumps by tables of clone addresses; see code-x86-64.h.
  *
  * The clone of the load differs in its displacement only: by how much tells where the clone's table
  * stands, once it is known where the module's does: at a constant that an instruction of the
@@ -12,7 +12,7 @@
  * leaves the function are taken to read nothing, as what they read is a matter of their callers'
  * and callees' conventions.
  */
-#include "clone/verify/jumps.h"
+#include "clone/verify/code-x86-64.h"
 
 #include "base/sorted.h"
 
@@ -354,7 +354,6 @@ static bool same_entry(struct dw_verify *v, const struct dw_verify_load *load, u
 	return in_area && (jump_at(v, to) == from || restores(v, to, from, base, load));
 }
 
-/* Whether @svma is in the part of the area that holds tables. */
 static bool in_tables(const struct dw_verify *v, uint64_t svma)
 {
 	uint64_t from = v->h.wiped_at + PAGE;
@@ -441,13 +440,6 @@ struct constants {
 	DW_VEC(uint64_t) list;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int find_constants(const struct dw_verify *v, const struct dw_verify_function *f,
 			  struct constants *ret)
 {
@@ -458,7 +450,7 @@ static int find_constants(const struct dw_verify *v, const struct dw_verify_func
 		if (puts_constant(v, v->insns.v[i].svma, &value) && dw_vec_push(&ret->list, value))
 			return -ENOMEM;
 	if (ret->list.n)
-		qsort(ret->list.v, ret->list.n, sizeof *ret->list.v, by_value);
+		qsort(ret->list.v, ret->list.n, sizeof *ret->list.v, dw_verify_by_svma);
 	for (size_t i = 0; i < ret->list.n; i++)
 		if (!i || ret->list.v[i] != ret->list.v[i - 1])
 			ret->list.v[n++] = ret->list.v[i];
@@ -531,13 +523,6 @@ static int check_loads(struct dw_verify *v)
 	return rc;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct dw_verify_region *x = a, *y = b;
-
-	return (x->svma > y->svma) - (x->svma < y->svma);
-}
-
 /* Whether [@from, @to) of the area is zero, and no more than alignment needs. */
 static bool is_padding(const struct dw_verify *v, uint64_t from, uint64_t to)
 {
@@ -558,7 +543,7 @@ int dw_verify_tables(struct dw_verify *v)
 	if (rc || end > last)
 		return rc;
 	if (v->regions.n)
-		qsort(v->regions.v, v->regions.n, sizeof *v->regions.v, by_place);
+		qsort(v->regions.v, v->regions.n, sizeof *v->regions.v, dw_verify_by_svma);
 	for (size_t i = 0; i <= v->regions.n; i++) {
 		uint64_t from = i < v->regions.n ? v->regions.v[i].svma : last;
 

@@ -1,9 +1,9 @@
 /*
- * The verifier's reader of LSDAs; see lsda.h. Types are compared by where their entry leads: to a
+ * The verifier's reader of LSDAs; see state.h. Types are compared by where their entry leads: to a
  * type's description, or to a word that holds its address. An absolute entry that the loader fills
  * in is such a word itself.
  */
-#include "clone/verify/lsda.h"
+#include "clone/verify/state.h"
 
 #include "base/cursor.h"
 #include "code/cfi/entry.h"

@@ -8,6 +8,7 @@
  */
 #include "clone/verify/state.h"
 
+#include "base/sorted.h"
 #include "code/decode/insn.h"
 
 #include <elf.h>
@@ -85,13 +86,6 @@ static int add_code_roads(struct dw_verify *v)
 	return rc;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int find_roads(struct dw_verify *v)
 {
 	int rc = add_code_roads(v);
@@ -99,24 +93,15 @@ static int find_roads(struct dw_verify *v)
 	for (size_t i = 0; i < v->pointers.n && !rc; i++)
 		rc = add_road(v, v->pointers.v[i].to);
 	if (v->roads.n)
-		qsort(v->roads.v, v->roads.n, sizeof *v->roads.v, compare);
+		qsort(v->roads.v, v->roads.n, sizeof *v->roads.v, dw_verify_by_svma);
 	return rc;
 }
 
-/* Whether something leads to one of [@start, @end). */
 static bool is_reached(const struct dw_verify *v, uint64_t start, uint64_t end)
 {
-	size_t lo = 0, hi = v->roads.n;
+	size_t i = dw_sorted_count(v->roads.v, v->roads.n, e, *e < start);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->roads.v[mid] < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->roads.n && v->roads.v[lo] < end;
+	return i < v->roads.n && v->roads.v[i] < end;
 }
 
 static struct dw_clone_patch patch_at(const struct dw_verify *v, uint32_t i)
@@ -150,18 +135,9 @@ static uint32_t find_patch(const struct dw_verify *v, uint32_t at)
 
 static const struct dw_verify_function *function_of(const struct dw_verify *v, uint32_t index)
 {
-	size_t lo = 0, hi = v->functions.n;
+	size_t i = dw_sorted_count(v->functions.v, v->functions.n, f, f->index < index);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->functions.v[mid].index < index)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->functions.n && v->functions.v[lo].index == index ? &v->functions.v[lo]
-									: NULL;
+	return i < v->functions.n && v->functions.v[i].index == index ? &v->functions.v[i] : NULL;
 }
 
 /* Whether @svma is where the entry of @f may be patched: its start, or behind its endbr64. */
@@ -278,7 +254,6 @@ static void check_patch(struct dw_verify *v, uint32_t i)
 		dw_verify_find(v, v->start + p.at, p.target, "%s", wrong);
 }
 
-/* Whether some patch writes into module offsets [@start, @end). */
 static bool is_patched(const struct dw_verify *v, uint32_t start, uint32_t end)
 {
 	uint32_t i = find_patch(v, start > JUMP_BYTES ? start - JUMP_BYTES : 0);

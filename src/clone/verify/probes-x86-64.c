@@ -67,7 +67,6 @@ static void expect_padding(struct dw_verify_reader *r)
 	dw_expect(r, nops[n], n, "another padding of a call");
 }
 
-/* Consume the call itself. */
 static void expect_call(struct dw_verify_reader *r, bool has_gates)
 {
 	if (r->left && *r->p == JUMP) {
@@ -84,7 +83,6 @@ static void expect_call(struct dw_verify_reader *r, bool has_gates)
 	expect_called(r, dw_insn_target(&r->insn, r->svma));
 }
 
-/* Consume the import's index: that of the callee. */
 static void expect_import(struct dw_verify_reader *r)
 {
 	uint32_t id;
@@ -143,7 +141,6 @@ static bool is_narrow(const uint8_t *bytes, const struct dw_insn_detail *d)
 	return d->memory.is_there && memchr(bytes, 0x67, 2);
 }
 
-/* Consume the load of the callee's address into rax. */
 static void expect_callee(struct dw_verify_reader *r)
 {
 	struct dw_insn_detail old, new;
@@ -273,7 +270,6 @@ struct dw_verify_moved dw_verify_statement_moves(const struct dw_verify *v, uint
 	return (struct dw_verify_moved){from, from + PROBE_BYTES + (uint32_t)sizeof up};
 }
 
-/* Whether statement @i may stand where it says. */
 static bool is_right(const struct dw_verify *v, const struct dw_clone_statement *s)
 {
 	const struct dw_verify_function *f = dw_verify_function_at(v, v->start + s->at);

@@ -8,7 +8,6 @@
 
 #include "base/sorted.h"
 #include "clone/trampolines/trampolines.h"
-#include "clone/verify/lsda.h"
 #include "code/cfi/entry.h"
 
 #include <errno.h>
@@ -29,7 +28,8 @@ static const struct dw_verify_slot *find_slot(const struct dw_verify *v, uint64_
 	return i < v->slots.n && v->slots.v[i].at == svma ? &v->slots.v[i] : NULL;
 }
 
-uint64_t dw_verify_stub(const struct dw_verify *v, uint64_t svma)
+/* The word that the PLT entry at @svma jumps through, 0: there is none. */
+static uint64_t stub_word(const struct dw_verify *v, uint64_t svma)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	struct dw_insn insn;
@@ -107,7 +107,7 @@ bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw
 	import = import_at(v, id - v->h.functions.n);
 	if (insn->kind == DWELL_INSN_CALL_INDIRECT || insn->kind == DWELL_INSN_JUMP_INDIRECT)
 		return to == v->start + import.slot;
-	slot = dw_verify_function_at(v, to) ? 0 : dw_verify_stub(v, to);
+	slot = dw_verify_function_at(v, to) ? 0 : stub_word(v, to);
 	return slot ? slot == v->start + import.slot : !import.slot && to == v->start + import.stub;
 }
 
@@ -196,7 +196,6 @@ static bool tails_on(const struct dw_verify *v, const struct dw_verify_function 
 	return g && g->clone_at && g->flags & DWELL_CLONE_TAILS_OUT;
 }
 
-/* Note what the instruction at @svma shows. */
 static void look_at(const struct dw_verify *v, const struct dw_verify_function *f,
 		    const struct dw_insn *insn, uint64_t svma, struct seen *s)
 {
@@ -225,13 +224,6 @@ static struct seen walk(const struct dw_verify *v, const struct dw_verify_functi
 		s.switches |= is_switch(bytes, &insn, &copies);
 	}
 	return s;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 static bool has(const uint64_t *v, size_t n, uint64_t svma)
@@ -328,7 +320,6 @@ bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_func
 	       dw_verify_is_free_below(v, f, svma);
 }
 
-/* Add where exceptions of @f land. */
 static int add_pads(struct dw_verify *v, const struct dw_verify_function *f)
 {
 	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(&v->fdes, f->start);
@@ -362,9 +353,9 @@ static int read_once(struct dw_verify *v)
 		if (any && !rc && !is_cut(v, f) && !(f > v->functions.v && is_cut(v, f - 1)))
 			rc = add_entered(v, f);
 	if (v->pads.n)
-		qsort(v->pads.v, v->pads.n, sizeof *v->pads.v, compare);
+		qsort(v->pads.v, v->pads.n, sizeof *v->pads.v, dw_verify_by_svma);
 	if (v->entered.n)
-		qsort(v->entered.v, v->entered.n, sizeof *v->entered.v, compare);
+		qsort(v->entered.v, v->entered.n, sizeof *v->entered.v, dw_verify_by_svma);
 	return rc;
 }
 
@@ -401,7 +392,7 @@ static bool is_right_import(const struct dw_verify *v, uint32_t i)
 
 	if (import.unused || (!stub && !s) || (g && (is_own(g) || slot)) || import.stub >= v->bytes)
 		return false;
-	if (stub && !g && dw_verify_stub(v, stub) != slot)
+	if (stub && !g && stub_word(v, stub) != slot)
 		return false;
 	return import.flags == (switches ? DWELL_IMPORT_SWITCHES : 0);
 }

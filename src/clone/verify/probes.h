@@ -12,7 +12,7 @@
 enum dw_verify_call { DWELL_VERIFY_PLAIN, DWELL_VERIFY_OUT, DWELL_VERIFY_OUT_POINTER };
 
 /* Find out what the questions below need, and put the places of landing pads behind their gates.
- * After dw_verify_functions(). 0 or -ENOMEM. */
+ * After the functions were read. 0 or -ENOMEM. */
 int dw_verify_probes(struct dw_verify *v);
 
 /* Whether the clone of @f calls gates where it leaves. */
@@ -42,9 +42,6 @@ bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_functio
 /* Whether gates belong around the system call of @f at @svma. */
 bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_function *f,
 				uint64_t svma);
-
-/* The word that the PLT entry at @svma jumps through, 0: there is none. */
-uint64_t dw_verify_stub(const struct dw_verify *v, uint64_t svma);
 
 /* The imports, the flags of functions and the numbers of the header that are about probes. */
 void dw_verify_probe_lists(struct dw_verify *v);

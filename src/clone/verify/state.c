@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/sorted.h"
 
-#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -34,18 +33,6 @@ const uint8_t *dw_verify_module_bytes(const struct dw_verify *v, uint64_t svma, 
 struct dynamic {
 	uint64_t value[DT_JMPREL + 1];
 };
-
-/* By the place, with which both kinds of words begin. */
-static int by_place(const void *a, const void *b)
-{
-	uint64_t x, y;
-
-	static_assert(!offsetof(struct dw_verify_pointer, at), "first");
-	static_assert(!offsetof(struct dw_verify_slot, at), "first");
-	memcpy(&x, a, sizeof x);
-	memcpy(&y, b, sizeof y);
-	return (x > y) - (x < y);
-}
 
 static void read_values(const struct dw_verify *v, struct dynamic *ret)
 {
@@ -109,7 +96,6 @@ static int add_relocation(struct dw_verify *v, const struct dynamic *d, const El
 	return 0;
 }
 
-/* Take in the table of @n bytes at @svma. */
 static int add_table(struct dw_verify *v, const struct dynamic *d, uint64_t svma, uint64_t n)
 {
 	size_t left = 0;
@@ -136,9 +122,9 @@ static int read_dynamic(struct dw_verify *v)
 	if (!rc)
 		rc = add_table(v, &d, d.value[DT_JMPREL], d.value[DT_PLTRELSZ]);
 	if (v->pointers.n)
-		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, by_place);
+		qsort(v->pointers.v, v->pointers.n, sizeof *v->pointers.v, dw_verify_by_svma);
 	if (v->slots.n)
-		qsort(v->slots.v, v->slots.n, sizeof *v->slots.v, by_place);
+		qsort(v->slots.v, v->slots.n, sizeof *v->slots.v, dw_verify_by_svma);
 	return rc;
 }
 

@@ -59,6 +59,14 @@ struct dw_verify_slot {
 	bool switches; /* by its name it goes on on another stack */
 };
 
+/* For qsort(): by the svma that elements begin with. */
+static inline int dw_verify_by_svma(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /* Bytes of the area that belong to a map or a table. */
 struct dw_verify_region {
 	uint64_t svma;
@@ -168,3 +176,40 @@ int dw_verify_unwind(struct dw_verify *v);
 
 /* Patches and kept returns. */
 int dw_verify_patches(struct dw_verify *v);
+
+/*
+ * LSDAs: what a personality routine would do, of a module's function or of its clone. The reader
+ * answers for one address at a time, in the way personality routines look things up.
+ */
+
+/* The tables of one function. */
+struct dw_verify_lsda {
+	const struct dw_verify *v;
+	uint64_t start; /* svma of the function, in the module or in the area */
+	uint64_t pads;	/* svma that landing pads count from */
+	uint8_t type_encoding;
+	uint64_t types;
+	uint8_t site_encoding;
+	uint64_t sites; /* svma */
+	uint64_t actions;
+	uint64_t next; /* svma of the first call site that was not yet passed */
+};
+
+/* A call site. */
+struct dw_verify_site {
+	uint64_t start; /* svma */
+	uint64_t end;
+	uint64_t pad;	 /* 0 = none */
+	uint64_t action; /* svma of the first action's record, 0 = none */
+};
+
+/* Read the head of the tables at @svma for the function at @start. False: not understood. */
+bool dw_verify_lsda_open(const struct dw_verify *v, uint64_t svma, uint64_t start,
+			 struct dw_verify_lsda *ret);
+
+/* Read the next call site that has an address in it. False: there are no more. */
+bool dw_verify_lsda_next(struct dw_verify_lsda *l, struct dw_verify_site *ret);
+
+/* Whether the chains of actions from @a of @la and @b of @lb on ask for the same types. */
+bool dw_verify_same_actions(const struct dw_verify_lsda *la, uint64_t a,
+			    const struct dw_verify_lsda *lb, uint64_t b);

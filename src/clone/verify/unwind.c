@@ -5,7 +5,6 @@
 #include "clone/verify/state.h"
 
 #include "clone/trampolines/trampolines.h"
-#include "clone/verify/lsda.h"
 #include "clone/verify/probes.h"
 #include "code/cfi/entry.h"
 

@@ -10,7 +10,6 @@
 
 #include "clone/verify/probes.h"
 #include "clone/verify/state.h"
-#include "code/decode/insn.h"
 #include "wire/identity.h"
 
 #include <errno.h>
