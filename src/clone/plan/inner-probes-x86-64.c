@@ -136,23 +136,20 @@ static bool has_system_call(const struct dw_clone_module *m, const struct dw_clo
 	return false;
 }
 
-static void mark_system_calls(struct dw_clone_module *m, const struct dw_clone_function *f,
+/* Mark the system calls of @f that may have probes. Whether there are any. */
+static bool mark_system_calls(struct dw_clone_module *m, const struct dw_clone_function *f,
 			      struct free_stack *stack)
 {
 	uint64_t at = f->start;
+	bool any = false;
 
 	free_stack_begin(stack, f);
 	for (uint32_t i = f->first; i < f->first + f->n; at += m->insns.v[i++].length)
-		if (m->insns.v[i].flags & DWELL_INSN_SYSCALL && is_free_at(stack, at))
+		if (m->insns.v[i].flags & DWELL_INSN_SYSCALL && is_free_at(stack, at)) {
 			m->marks.v[i] |= DWELL_MARK_SYSTEM_CALL;
-}
-
-static bool is_marked(const struct dw_clone_module *m, const struct dw_clone_function *f)
-{
-	for (uint32_t i = f->first; i < f->first + f->n; i++)
-		if (m->marks.v[i] & DWELL_MARK_SYSTEM_CALL)
-			return true;
-	return false;
+			any = true;
+		}
+	return any;
 }
 
 int dw_system_calls_find(struct dw_clone_module *m)
@@ -168,9 +165,10 @@ int dw_system_calls_find(struct dw_clone_module *m)
 	if (any)
 		rc = free_stack_init(&stack, m);
 	dw_vec_each(f, &m->functions) {
-		if (any && !rc && !f->reason && has_system_call(m, f))
-			mark_system_calls(m, f, &stack);
-		if (!f->reason && m->probes == DWELL_PROBES_SYSTEM_CALLS && !is_marked(m, f))
+		bool is_marked = any && !rc && !f->reason && has_system_call(m, f) &&
+				 mark_system_calls(m, f, &stack);
+
+		if (!f->reason && m->probes == DWELL_PROBES_SYSTEM_CALLS && !is_marked)
 			f->reason = DWELL_LEFT_NOT_CHOSEN;
 	}
 	free_stack_release(&stack);

@@ -247,11 +247,11 @@ static int find_reach(const struct dw_clone_module *m, struct reach *ret)
 	return rc ? rc : follow_work(ret);
 }
 
-/* Whether something leads to one of the @n addresses from @svma on. */
-static bool is_reached(const struct reach *r, uint64_t svma, uint64_t n)
+/* Whether @r has one of the @n addresses from @svma on. */
+static bool has_any(const struct dw_rank *r, uint64_t svma, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		if (dw_rank_has(&r->reached, svma + i))
+		if (dw_rank_has(r, svma + i))
 			return true;
 	return false;
 }
@@ -272,34 +272,10 @@ struct planner {
 	struct dw_patches *ret;
 };
 
-static bool is_taken(const struct planner *p, uint64_t svma, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++)
-		if (dw_rank_has(&p->taken, svma + i))
-			return true;
-	return false;
-}
-
 static void take(struct planner *p, uint64_t svma, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		dw_rank_add(&p->taken, svma + i);
-}
-
-/* Whether what follows @f is not its continuation. */
-static bool surely_ends(const struct dw_clone_module *m, const struct dw_clone_function *f)
-{
-	if (!f->n)
-		return false;
-	switch (m->insns.v[f->first + f->n - 1].kind) {
-	case DWELL_INSN_JUMP:
-	case DWELL_INSN_JUMP_INDIRECT:
-	case DWELL_INSN_RETURN:
-	case DWELL_INSN_STOP:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* Where the padding behind @f ends; f->end when there is none. */
@@ -310,8 +286,10 @@ static uint64_t padding_end(const struct planner *p, const struct dw_clone_funct
 	struct dw_insn insn;
 	const uint8_t *bytes;
 
-	if (next == p->m->functions.v + p->m->functions.n || !surely_ends(p->m, f) ||
-	    next->start - f->end > HOP_REACH || is_reached(&p->reach, f->end, next->start - f->end))
+	if (next == p->m->functions.v + p->m->functions.n || !f->n ||
+	    dw_clone_goes_on_behind(p->m, f, f->first + f->n - 1) ||
+	    next->start - f->end > HOP_REACH ||
+	    has_any(&p->reach.reached, f->end, next->start - f->end))
 		return f->end;
 	bytes = dw_clone_module_bytes(p->m, f->end, next->start - f->end);
 	for (uint64_t at = f->end; bytes && at < next->start; at += insn.length) {
@@ -328,7 +306,7 @@ static uint64_t padding_end(const struct planner *p, const struct dw_clone_funct
 static bool has_room(const struct planner *p, const struct dw_clone_function *f, uint64_t at,
 		     uint64_t n)
 {
-	if (is_reached(&p->reach, at + 1, n - 1) || is_taken(p, at, n))
+	if (has_any(&p->reach.reached, at + 1, n - 1) || has_any(&p->taken, at, n))
 		return false;
 	return at + n <= f->end || (at < f->end && at + n <= padding_end(p, f));
 }
@@ -355,7 +333,7 @@ static uint64_t place_in_padding(const struct planner *p, const struct dw_clone_
 		int64_t distance = (int64_t)(to - from);
 
 		if (distance >= -HOP_REACH && distance <= HOP_REACH &&
-		    (to >= from || to + JUMP_BYTES <= at) && !is_taken(p, to, JUMP_BYTES))
+		    (to >= from || to + JUMP_BYTES <= at) && !has_any(&p->taken, to, JUMP_BYTES))
 			return to;
 	}
 	return 0;
@@ -425,7 +403,7 @@ static int plan_return(struct planner *p, const struct dw_clone_function *f, uin
 {
 	bool is_last = next == f->end;
 
-	if (is_taken(p, at, next - at) ||
+	if (has_any(&p->taken, at, next - at) ||
 	    (!is_last && (next + JUMP_BYTES > f->end || !has_room(p, f, next, JUMP_BYTES))))
 		return DWELL_ERR_NOT_FOUND;
 	take(p, at, next - at);
