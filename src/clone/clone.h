@@ -58,9 +58,5 @@ int dw_clone_make(const struct dw_elf *elf, const struct dw_clone_options *optio
 int dw_clone_cached(const char *dir, const struct dw_elf *elf,
 		    const struct dw_clone_options *options, char **ret, struct dw_error *err);
 
-/* The identity of @elf's code. 0, -errno, DWELL_ERR_FORMAT. */
-int dw_clone_identity(const struct dw_elf *elf, struct dw_module_identity *ret,
-		      struct dw_error *err);
-
 /* What @reason means, in a few words. Static. */
 const char *dw_clone_reason_text(uint32_t reason);

@@ -2,17 +2,16 @@
  * A module on its way to a clone image: its bytes, its functions (ranges of the unwind table),
  * their instructions, and what was decided about each.
  *
- * Steps fill it in turn (make.c): read, decode, hazards, jumps, unwind check, room for patches,
- * layout, emission. A step that finds that a function cannot be cloned sets its reason and
- * leaves it at that; nobody clears a reason. Bytes come from hostile files. One thread, except
- * where a step divides functions among threads of its own.
+ * Steps fill it in turn (clone.c): those of read/, plan/ and emit/. A step that finds that a
+ * function cannot be cloned sets its reason and leaves it at that; nobody clears a reason. Bytes
+ * come from hostile files. One thread, except where a step divides functions among threads of its
+ * own (dw_shares_run()).
  */
 #pragma once
 
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "clone/rank.h"
 #include "code/cfi/entry.h"
 #include "code/cfi/fdes.h"
 #include "code/cfi/sections.h"
@@ -20,8 +19,96 @@
 #include "code/elf/elf.h"
 #include "wire/clone-image.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A set of addresses that tells in constant time how many of its members lie at or below an
+ * address: which function, which instruction.
+ *
+ * One bit for each byte of a span of code, and one count for each 64 of them: a binary search for
+ * each of the millions of branches and operands of a large program would cost more than decoding
+ * it. Immutable once counted: any thread may ask.
+ */
+struct dw_rank {
+	uint64_t base; /* svma of the first bit */
+	uint64_t n;    /* bytes of code in the span */
+	uint64_t *bits;
+	uint32_t *before; /* members below each word of bits */
+};
+
+/* Bits set in @word. Compilers call a function for it where the processor may lack popcnt. */
+static inline uint32_t dw_rank_bits(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555u;
+	word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(word * 0x0101010101010101u >> 56);
+}
+
+/* Make an empty set for [@base, @base + @n). 0 or -ENOMEM. dw_rank_release() in any case. */
+static inline int dw_rank_init(struct dw_rank *r, uint64_t base, uint64_t n)
+{
+	*r = (struct dw_rank){.base = base, .n = n};
+	r->bits = calloc(n / 64 + 1, sizeof *r->bits);
+	r->before = calloc(n / 64 + 1, sizeof *r->before);
+	return r->bits && r->before ? 0 : -ENOMEM;
+}
+
+/* Count the members, after the last dw_rank_add(). */
+static inline void dw_rank_count(struct dw_rank *r)
+{
+	uint32_t sum = 0;
+
+	for (uint64_t i = 0; i <= r->n / 64; i++) {
+		r->before[i] = sum;
+		sum += dw_rank_bits(r->bits[i]);
+	}
+}
+
+/* Remove all members. */
+static inline void dw_rank_clear(struct dw_rank *r)
+{
+	memset(r->bits, 0, (r->n / 64 + 1) * sizeof *r->bits);
+}
+
+/* Free the memory. */
+static inline void dw_rank_release(struct dw_rank *r)
+{
+	free(r->bits);
+	free(r->before);
+	*r = (struct dw_rank){0};
+}
+
+/* Add @svma, which lies in the span. */
+static inline void dw_rank_add(struct dw_rank *r, uint64_t svma)
+{
+	r->bits[(svma - r->base) / 64] |= 1ull << (svma - r->base) % 64;
+}
+
+/* Add the members of [base + 64 * @word, + 64) whose bits are set, other threads adding too. */
+static inline void dw_rank_add_word(struct dw_rank *r, uint64_t word, uint64_t bits)
+{
+	if (bits & ~__atomic_load_n(&r->bits[word], __ATOMIC_RELAXED))
+		__atomic_fetch_or(&r->bits[word], bits, __ATOMIC_RELAXED);
+}
+
+/* Whether @svma is a member. */
+static inline bool dw_rank_has(const struct dw_rank *r, uint64_t svma)
+{
+	return svma - r->base < r->n && r->bits[(svma - r->base) / 64] >> (svma - r->base) % 64 & 1;
+}
+
+/* The number of members at or below @svma, which lies in the span. */
+static inline uint32_t dw_rank_at(const struct dw_rank *r, uint64_t svma)
+{
+	uint64_t at = svma - r->base;
+
+	return r->before[at / 64] + dw_rank_bits(r->bits[at / 64] & ((2ull << at % 64) - 1));
+}
 
 /* What is decided for one instruction, bits. */
 enum dw_clone_mark {
@@ -57,7 +144,7 @@ struct dw_clone_function {
 		map_at; /* area offset of int32 map[end - start]: clone - map, 0 = no instruction */
 };
 
-/* In the flags of m->insns: it reads a table for a jump (jumps.h). Set by the layout. */
+/* In the flags of m->insns: it reads a table for a jump (plan/jumps.h). Set by the layout. */
 enum { DWELL_INSN_READS_TABLE = 0x80 };
 
 /* A word of the module's data that holds the address of code: by a relocation, or, in modules at
@@ -75,6 +162,14 @@ struct dw_clone_slot {
 	const char *name; /* of the symbol, borrowed from the segment; NULL = unknown */
 };
 
+/* For qsort(): by the svma that elements begin with. */
+static inline int dw_clone_by_svma(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /* A place where exceptions of a function land. */
 struct dw_clone_pad {
 	uint32_t function; /* whose LSDA says so, index in module->functions */
@@ -89,7 +184,7 @@ struct dw_clone_segment {
 	uint8_t *bytes; /* owned */
 };
 
-struct dw_jump_plan; /* jumps.h */
+struct dw_jump_plan; /* plan/jumps.h */
 struct dw_jump_table;
 struct dw_jump_entry;
 
@@ -144,6 +239,12 @@ int dw_clone_module_read_code(const struct dw_elf *elf, struct dw_clone_module *
 
 /* Decode all functions: instructions, or the reason DWELL_LEFT_UNDECODABLE. 0 or -ENOMEM. */
 int dw_clone_module_decode(struct dw_clone_module *m);
+
+/*
+ * Fill m->pointers: by the dynamic relocations, and in modules at fixed addresses also by value,
+ * which may find too many. And m->slots. The segments must have been read. 0 or -ENOMEM.
+ */
+int dw_clone_pointers_read(struct dw_clone_module *m);
 
 /* Free everything. */
 void dw_clone_module_release(struct dw_clone_module *m);
@@ -206,3 +307,22 @@ static inline bool dw_clone_is_measured(const struct dw_clone_module *m,
 	return f->flags & DWELL_CLONE_PROBED ||
 	       (m->probes == DWELL_PROBES_TIME && f->flags & DWELL_CLONE_COLD);
 }
+
+/*
+ * Steps that are divided among threads, by functions. Shares are the same whatever the machine and
+ * whoever works on them, so what a step makes is too, as long as shares change nothing of each
+ * other's but by setting bits.
+ */
+enum { DWELL_SHARES = 2 };
+
+/* Functions [first, end), of share @k. */
+struct dw_share {
+	unsigned k;
+	uint32_t first;
+	uint32_t end;
+};
+
+/* Call @work once for each share of @m, in threads of their own when that is worth it. Returns when
+ * all have returned. */
+void dw_shares_run(const struct dw_clone_module *m,
+		   void (*work)(void *ctx, const struct dw_share *share), void *ctx);

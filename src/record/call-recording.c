@@ -7,7 +7,7 @@
 #include "record/call-recording.h"
 
 #include "base/clock.h"
-#include "clone/gates.h"
+#include "clone/trampolines/trampolines.h"
 #include "collect/perf/where.h"
 #include "record/call-facts.h"
 #include "record/call-names.h"

@@ -250,7 +250,7 @@ enum dw_clone_constant {
 				      flags kept by the gate; vector registers are the function's
 				      to keep. 0 = nothing is called */
 	DWELL_CONSTANT_SLOW,	   /* where the gates that measure time go on when they must
-				      (src/clone/gates-time-x86-64.S says how); 0 = nowhere */
+				      (src/clone/trampolines/time-x86-64.S says how); 0 = nowhere */
 	DWELL_CONSTANT_FIRST_ID,   /* key of the image's function 0 */
 	DWELL_CONSTANT_PROBED,	   /* address of what header.probed_start is */
 	DWELL_CONSTANT_PROBED_BYTES,

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "clone/clone.h"
-#include "clone/verify.h"
+#include "clone/verify/verify.h"
 #include "code/elf/elf.h"
 
 #include <elf.h>

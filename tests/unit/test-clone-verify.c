@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "clone/clone.h"
-#include "clone/gates.h"
-#include "clone/verify.h"
+#include "clone/trampolines/trampolines.h"
+#include "clone/verify/verify.h"
 #include "code/elf/elf.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "base/cleanup.h"
-#include "clone/hazards.h"
-#include "clone/jumps.h"
+#include "clone/plan/plan.h"
+#include "clone/plan/jumps.h"
 #include "code/elf/elf.h"
 
 #include <dlfcn.h>

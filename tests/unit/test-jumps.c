@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "clone-loader.h"
 #include "clone/clone.h"
-#include "clone/jumps.h"
-#include "clone/verify.h"
+#include "clone/plan/jumps.h"
+#include "clone/verify/verify.h"
 #include "code/elf/elf.h"
 
 #include <dlfcn.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "clone/module.h"
-#include "clone/unwind-info.h"
+#include "clone/emit/emit.h"
 #include "code/cfi/entry.h"
 #include "code/elf/elf.h"
 

@@ -1,6 +1,6 @@
 /*
  * Activations that the slow path begins and ends; see activation.h. The gates do the same for most
- * of them (src/clone/gates-time-x86-64.S), but for those that are marked: with OS events, or of
+ * of them (src/clone/trampolines/time-x86-64.S), but for those that are marked: with OS events, or of
  * which nobody knows when they began.
  */
 #include "agent/calls/activation.h"

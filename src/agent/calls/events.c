@@ -1,6 +1,6 @@
 /*
  * Events of threads; see events.h. All of an event is done here; what the gates do for most of them
- * is in src/clone/gates-time-x86-64.S.
+ * is in src/clone/trampolines/time-x86-64.S.
  */
 #include "agent/calls/events.h"
 

@@ -1,5 +1,5 @@
 /*
- * The way out of the gates that measure time (src/clone/gates-time-x86-64.S), and the agent's own
+ * The way out of the gates that measure time (src/clone/trampolines/time-x86-64.S), and the agent's own
  * part: what happens at the start of a program, in a fork's child and at the end.
  *
  * The gates come here for new callees, when the thread was switched, when the stack is not what
@@ -24,7 +24,7 @@
 #include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 
-/* Where the gates keep arguments of system calls (src/clone/gates-time-x86-64.S). */
+/* Where the gates keep arguments of system calls (src/clone/trampolines/time-x86-64.S). */
 enum { SAVED_RSI = -32, SAVED_RDI = -40 };
 
 /* A call of the slow path. */

@@ -3,11 +3,11 @@
  *
  * A gate's stores are all of one form, 64 bits of a register at a short distance from another, so
  * they are read from its code and done with the interrupted registers. Anything else is left to the
- * gate. What a gate has saved is where gates-time-x86-64.S says; which gate it is tells the call
+ * gate. What a gate has saved is where src/clone/trampolines/time-x86-64.S says; which gate it is tells the call
  * that its return address lies behind. Not left: the slow path while it has moved the stack
  * pointer, which its unwind rows tell exactly, and the gate that counts calls only.
  *
- * A probe of a statement (src/clone/statements-x86-64.h) is known by its bytes and runs again.
+ * A probe of a statement (src/clone/plan/inner-probes-x86-64.c) is known by its bytes and runs again.
  * Where a program steps through its instructions that would have no end: there the probe is left
  * out.
  *
