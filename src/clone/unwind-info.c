@@ -451,7 +451,7 @@ static void put_leavings(struct clone_rows *r, uint32_t to)
 		put_row(r, r->leaving.from);
 		if (!is_last)
 			dw_buf_putc(&r->o->buf, DW_CFA_remember_state);
-		for (unsigned i = 0; i < DWELL_CFI_RA; i++)
+		for (unsigned i = 0; i < DWELL_REG_PC; i++)
 			if (r->leaving.registers >> i & 1) {
 				dw_buf_putc(&r->o->buf, DW_CFA_same_value);
 				dw_buf_put_uleb(&r->o->buf, i);
@@ -532,7 +532,7 @@ static int put_fde(struct writer *w, uint32_t function)
 /* Append the FDEs of @gates and the CIE they share. */
 static int put_gates(struct writer *w, const struct dw_clone_gate_range *gates, size_t n)
 {
-	static const uint8_t program[] = {DW_CFA_def_cfa, DWELL_CFI_RSP, 8,
+	static const uint8_t program[] = {DW_CFA_def_cfa, DWELL_REG_SP, 8,
 					  DW_CFA_offset | RETURN_ADDRESS, 1};
 	const struct written_cie c = {.at = dw_unwind_here(&w->o),
 				      .personality_encoding = DW_EH_PE_omit,

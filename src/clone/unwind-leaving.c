@@ -9,10 +9,10 @@ uint32_t dw_leaving_below(const struct dw_cfi_rules *rules)
 	const struct dw_cfi_rule *cfa = &rules->cfa;
 	uint32_t below = 0;
 
-	if (cfa->how != DWELL_CFI_OFFSET || cfa->reg != DWELL_CFI_RSP)
+	if (cfa->how != DWELL_CFI_OFFSET || cfa->reg != DWELL_REG_SP)
 		return 0;
-	for (unsigned i = 0; i < DWELL_CFI_RA; i++)
-		if (i != DWELL_CFI_RSP && rules->r[i].how == DWELL_CFI_OFFSET &&
+	for (unsigned i = 0; i < DWELL_REG_PC; i++)
+		if (i != DWELL_REG_SP && rules->r[i].how == DWELL_CFI_OFFSET &&
 		    rules->r[i].offset + cfa->offset < 0)
 			below |= 1u << i;
 	return below;
@@ -47,7 +47,7 @@ static bool tell_moved(struct dw_leaving_walk *w, struct dw_leaving *ret)
 	uint32_t start = w->m->places.v[w->next];
 
 	if (w->has_moved || !(w->m->marks.v[w->next] & DWELL_MARK_LINE_BELOW) || !go_to(w, w->at) ||
-	    cfa->reg != DWELL_CFI_RSP)
+	    cfa->reg != DWELL_REG_SP)
 		return false;
 	w->has_moved = true;
 	*ret = (struct dw_leaving){

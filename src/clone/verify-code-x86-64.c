@@ -10,7 +10,7 @@
 #include "clone/verify-probes.h"
 #include "clone/verify-reader-x86-64.h"
 #include "clone/verify-statements-x86-64.h"
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <elf.h>
 #include <errno.h>

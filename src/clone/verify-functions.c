@@ -4,7 +4,7 @@
  */
 #include "clone/verify-state.h"
 
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 #include "wire/identity.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "clone/verify-state.h"
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 
 /* An instruction in the module, and all of its clone, which stands at area offset @at. */
 struct dw_verify_pair {

@@ -7,7 +7,7 @@
 
 #include "clone/gates.h"
 #include "clone/verify-state.h"
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 
 /* One instruction and the part of its clone that was not yet looked at. */
 struct dw_verify_reader {

@@ -75,7 +75,6 @@ bool dw_debugfile_has_id(int fd, const uint8_t *id, size_t n)
 	       !memcmp(found, id, n);
 }
 
-/* Open the file at @path if it has the build-id. */
 static int open_if_same(const char *path, const uint8_t *id, size_t n)
 {
 	int fd = dw_debugfile_open(path);
