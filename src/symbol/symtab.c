@@ -299,18 +299,15 @@ static const struct dw_elf_section *code_at(const struct dw_elf *elf, uint64_t s
 
 int dw_go_table_add(struct dw_symtab *t, const struct dw_elf *elf)
 {
-	const struct dw_elf_section *section = dw_elf_section(elf, ".gopclntab"), *text;
-	dw_auto_free uint8_t *bytes = NULL;
 	struct go_table g = {0};
+	dw_auto_free uint8_t *bytes = dw_elf_read_named(elf, ".gopclntab", &g.n);
+	const struct dw_elf_section *text;
 	int rc;
 
-	if (!section)
-		section = dw_elf_section(elf, ".data.rel.ro.gopclntab");
-	if (!section || section->type == SHT_NOBITS)
+	if (!bytes)
+		bytes = dw_elf_read_named(elf, ".data.rel.ro.gopclntab", &g.n);
+	if (!bytes)
 		return DWELL_ERR_NOT_FOUND;
-	rc = dw_elf_read_section(elf, section, &bytes, &g.n, NULL);
-	if (rc)
-		return rc;
 	g.bytes = bytes;
 	rc = read_header(&g);
 	text = rc ? NULL : code_at(elf, g.text);

@@ -52,6 +52,6 @@ void dw_symtab_release(struct dw_symtab *t);
 
 /*
  * Add the functions of @elf to @t, to be sorted. 0; DWELL_ERR_NOT_FOUND when there is no such table
- * of Go 1.18 or newer; DWELL_ERR_FORMAT; as dw_elf_read_section() else.
+ * of Go 1.18 or newer; DWELL_ERR_FORMAT; -ENOMEM.
  */
 int dw_go_table_add(struct dw_symtab *t, const struct dw_elf *elf);

@@ -243,34 +243,18 @@ static void make_disjoint(struct dw_cfi_fdes *fdes)
 	fdes->list.n = n;
 }
 
-/* Parse the FDE of @ref, and its CIE unless *@cie_offset says that @cie is that one. */
-static void read_again(const struct dw_cfi_section *s, const struct dw_cfi_fde_ref *ref,
-		       size_t *cie_offset, struct dw_cfi_cie *cie, struct dw_cfi_fde *f)
-{
-	size_t offset = ref->offset;
-	struct dw_cfi_entry e;
-
-	/* all of this went well when the FDE was listed */
-	dw_cfi_next_entry(s, &offset, &e);
-	if (e.cie_offset != *cie_offset)
-		dw_cfi_read_cie(s, e.cie_offset, cie);
-	*cie_offset = e.cie_offset;
-	dw_cfi_read_fde(s, &e, cie, f);
-}
-
 /* Write rows and index of all of @fdes. */
 static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 		       const struct dw_cfi_fdes *fdes)
 {
-	size_t cie_offset[DWELL_CFI_SECTIONS] = {SIZE_MAX, SIZE_MAX};
-	struct dw_cfi_cie cie[DWELL_CFI_SECTIONS];
+	struct dw_cfi_reading readings[DWELL_CFI_SECTIONS] = {0};
 	uint64_t done = o->base;
-	struct dw_cfi_fde f;
 
 	if (add_gap(o, done)) /* lookups rely on a start there */
 		return -ENOMEM;
 	dw_vec_each(ref, &fdes->list) {
 		uint32_t kind = ref->kind;
+		struct dw_cfi_reading *r = &readings[kind];
 		struct dw_cfi_fde_index index = {(uint32_t)(ref->start - o->base),
 						 ref->offset * 2 + kind};
 
@@ -278,9 +262,10 @@ static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 			break;
 		if (o->starts.n > STARTS_MAX)
 			return DWELL_ERR_LIMIT;
-		read_again(&sections[kind], ref, &cie_offset[kind], &cie[kind], &f);
+		/* All of it went well when the FDE was listed. */
+		(void)dw_cfi_read(r, &sections[kind], ref->offset);
 		if ((done < ref->start && add_gap(o, done)) ||
-		    compile_fde(o, &cie[kind], &f, ref->end) || dw_vec_push(&o->fdes, index))
+		    compile_fde(o, &r->cie, &r->fde, ref->end) || dw_vec_push(&o->fdes, index))
 			return -ENOMEM;
 		done = ref->end;
 	}

@@ -87,7 +87,7 @@ int dw_cfi_machine_next(struct dw_cfi_machine *m, uint64_t *from, uint64_t *to);
 
 /* What an expression may look at. */
 struct dw_cfi_context {
-	const uint64_t *r; /* by DWARF number, DWELL_REG_COUNT of them; 16 = the program counter */
+	const uint64_t *r; /* by DWARF number, DWELL_REG_COUNT of them */
 	uint32_t known;	   /* bit n: r[n] holds */
 	/* Read 8 bytes of the target at @addr. 0 or a negative code that the evaluation passes on.
 	 */
