@@ -56,6 +56,8 @@ int dw_module_code_copy(const struct dw_module_code *m, struct dw_code_range *ra
 /* Free everything. */
 void dw_module_code_release(struct dw_module_code *m);
 
+/* A function that the module offers to others by its dynamic symbols, which are foreign. Of several
+ * versions the default one comes first. */
 struct dw_export {
 	const char *name; /* borrowed from the table */
 	uint64_t svma;
@@ -83,9 +85,9 @@ struct dw_function_names {
 };
 
 /*
- * Name the functions that begin at @svmas (sorted, no two equal) in the module behind @source,
- * called @path. What cannot be named has no name: only -ENOMEM is an error, or -errno when no
- * helper can be started. dw_function_names_release() in any case.
+ * Name, by symbol tables alone, the functions that begin at @svmas (sorted, no two equal) in the
+ * module behind @source, called @path. What cannot be named has no name: only -ENOMEM is an error,
+ * or -errno when no helper can be started. dw_function_names_release() in any case.
  */
 int dw_function_names_read(const struct dw_module_source *source, const char *path,
 			   const uint64_t *svmas, size_t n, struct dw_function_names *ret,

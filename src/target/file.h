@@ -69,7 +69,7 @@ int dw_target_link_open(pid_t pid, const char *name, const struct dw_rights *wan
 
 struct dw_cfi_table;
 
-/* Where the bytes of one module come from. */
+/* Where the bytes of a module come from: filled by who saw it mapped, used by who reads symbols. */
 struct dw_module_source {
 	int fd;		      /* the module's file, borrowed; -1 = none */
 	const uint8_t *image; /* an ELF image as loaded in memory (vdso, deleted file), borrowed;

@@ -37,6 +37,8 @@ static bool expand(const void *packed, size_t packed_n, void *out, size_t n)
 	return rc == Z_STREAM_END && z.total_out == n;
 }
 
+/* The size is a claim: it is held against what deflate can do at best before memory is taken, and
+ * the output must have exactly that many bytes. */
 void *dw_inflate(const void *packed, size_t packed_n, uint64_t n)
 {
 	dw_auto_free void *out = NULL;

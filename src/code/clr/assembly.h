@@ -15,8 +15,8 @@
 
 enum { DWELL_INFLATE_MAX = 64 << 20 }; /* bytes, more is refused */
 
-/* The @n bytes that the @packed_n bytes at @packed stand for; the caller frees them. NULL = they
- * do not, or no memory. */
+/* The @n bytes that the raw deflate of @packed_n bytes at @packed stands for, as assemblies and
+ * bundles have it; the caller frees them. NULL = it does not, or no memory. */
 void *dw_inflate(const void *packed, size_t packed_n, uint64_t n);
 
 /* An assembly of @n bytes, borrowed: in memory, or at @at of a file. */
@@ -36,7 +36,7 @@ void *dw_pe_embedded_pdb(const struct dw_pe_file *file, size_t *ret_n);
 
 enum { DWELL_BUNDLE_MARK_BYTES = 40 };
 
-/* One of the files. */
+/* One of a program's files. */
 struct dw_bundle_file {
 	uint64_t at, bytes;
 	uint64_t packed_bytes; /* 0 = it stands there as it is, else raw deflate of that size */
