@@ -97,7 +97,7 @@ static size_t unwind_dwell(void)
 	getcontext(&c);
 	for (int i = 0; i < DWELL_REG_COUNT; i++)
 		regs.r[i] = (uint64_t)c.uc_mcontext.gregs[order[i]];
-	memory.base = regs.r[DWELL_REG_RSP];
+	memory.base = regs.r[DWELL_REG_SP];
 	memory.bytes = (const uint8_t *)memory.base;
 	memory.n = stack_end - memory.base;
 	return dw_unwind(&space, &regs, &memory, frames, FRAMES, &n) == DWELL_UNWIND_COMPLETE ? n

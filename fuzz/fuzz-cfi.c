@@ -6,7 +6,7 @@
  * into an ELF image around which nothing is wrong, so that the fuzzer's changes reach the parser.
  */
 #include "base/cleanup.h"
-#include "code/cfi/ranges.h"
+#include "code/cfi/fdes.h"
 #include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
 #include "code/elf/elf.h"
@@ -61,7 +61,7 @@ static void walk(const struct dw_cfi_table *t, const uint8_t *data, size_t size)
 
 		for (unsigned r = 0; r < DWELL_REG_COUNT; r++)
 			regs.r[r] = 0x10000 + r * 8;
-		regs.r[DWELL_REG_RIP] = dw_cfi_table_start_svma(t, i);
+		regs.r[DWELL_REG_PC] = dw_cfi_table_start_svma(t, i);
 		dw_unwind(&space, &regs, &memory, frames, MAX_FRAMES, &n);
 		if (!n || n > MAX_FRAMES)
 			__builtin_trap();

@@ -1,5 +1,5 @@
 /* Jitdumps from anywhere: records follow each other, names lie in the input, lines end. */
-#include "code/jit/jit-name.h"
+#include "code/jit/perf-map.h"
 #include "code/jit/jitdump.h"
 
 #include <stddef.h>

@@ -3,9 +3,8 @@
  * asked for lines.
  */
 #include "base/buf.h"
-#include "code/clr/bundle.h"
+#include "code/clr/assembly.h"
 #include "code/clr/pdb.h"
-#include "code/clr/pe.h"
 
 #include <stddef.h>
 #include <stdint.h>

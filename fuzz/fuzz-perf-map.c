@@ -1,6 +1,5 @@
 /* Perf maps from anywhere: each line that is found lies in the input, and so do the parts of its
  * name; reading in two parts finds the same lines. */
-#include "code/jit/jit-name.h"
 #include "code/jit/perf-map.h"
 
 #include <stdbool.h>

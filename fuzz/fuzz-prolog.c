@@ -4,7 +4,7 @@
  *
  * The code ends where memory ends, so that a read past it ends the replay without a sanitizer, too.
  */
-#include "unwind/prolog-x86-64.h"
+#include "unwind/prolog.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,12 +38,12 @@ static void check_row(struct dw_cfi_row row)
 	int words = row.cfa >> 2;
 
 	switch (row.cfa & 3) {
-	case DWELL_ROW_RSP:
-		if (words < 1 || row.rbp > 0 || row.rbp == -1 || row.rbp < -words)
+	case DWELL_ROW_SP:
+		if (words < 1 || row.fp > 0 || row.fp == -1 || row.fp < -words)
 			abort();
 		break;
-	case DWELL_ROW_RBP:
-		if (words != 2 || row.rbp != -2)
+	case DWELL_ROW_FP:
+		if (words != 2 || row.fp != -2)
 			abort();
 		break;
 	default:

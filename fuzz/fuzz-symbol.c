@@ -3,10 +3,9 @@
  * addresses asked for), and, when they begin like an ELF file, symbol tables, Go's too, and PLT
  * stubs.
  */
-#include "symbol/answer.h"
-#include "symbol/go-table.h"
-#include "symbol/plt.h"
+#include "symbol/question.h"
 #include "symbol/symtab.h"
+#include "symbol/plt.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/sorted.h"
-#include "code/decode/text.h"
+#include "code/decode/insn.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -23,7 +23,7 @@ static int no_fit(const char *kind, const char *word, struct dw_error *err)
 	return dw_error_set(err, DWELL_ERR_NOT_FOUND, "no %s '%s' in this session", kind, word);
 }
 
-/* The same of a process, which also has the name before its arguments (target/title.h). */
+/* The same of a process, which also has the name before its arguments (target/proc.h). */
 static bool fits_process(const char *word, int32_t pid, const char *name)
 {
 	size_t n = strcspn(name, " ");

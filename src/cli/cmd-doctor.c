@@ -14,7 +14,7 @@
 #include "format/text.h"
 #include "record/priority.h"
 #include "symbol/debuginfod.h"
-#include "target/task.h"
+#include "target/proc.h"
 #include "wire/system-calls.h"
 
 #include <stdio.h>

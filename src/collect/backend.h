@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "model/profile.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <poll.h>
 #include <stddef.h>

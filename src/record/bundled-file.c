@@ -5,8 +5,7 @@
 #include "record/bundled-file.h"
 
 #include "base/cleanup.h"
-#include "code/clr/bundle.h"
-#include "code/clr/inflate.h"
+#include "code/clr/assembly.h"
 
 #include <sys/stat.h>
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "code/clr/pe.h"
+#include "code/clr/assembly.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,10 +14,10 @@
 #include "model/profile.h"
 #include "record/clone-map.h"
 #include "record/module-image.h"
-#include "symbol/exports.h"
+#include "symbol/module-symbols.h"
 #include "symbol/plt.h"
 #include "symbol/symbolize.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

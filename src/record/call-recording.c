@@ -14,9 +14,9 @@
 #include "record/call-overhead.h"
 #include "record/sample-windows.h"
 #include "record/sliced.h"
-#include "symbol/early.h"
+#include "symbol/prefetch.h"
 #include "symbol/symbolize.h"
-#include "target/task.h"
+#include "target/proc.h"
 
 #include <errno.h>
 #include <stdio.h>

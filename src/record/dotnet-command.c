@@ -1,11 +1,11 @@
 /*
  * Commands that are .NET programs; see dotnet-command.h. The executables that the SDK makes, those
- * with the runtime inside included, are hosts (code/clr/bundle.h).
+ * with the runtime inside included, are hosts (code/clr/assembly.h).
  */
 #include "record/dotnet-command.h"
 
 #include "base/cleanup.h"
-#include "code/clr/bundle.h"
+#include "code/clr/assembly.h"
 #include "code/elf/elf.h"
 #include "record/program.h"
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "symbol/symbolize.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "record/import.h"
 
 #include "base/cleanup.h"
-#include "code/cfi/cache.h"
+#include "code/cfi/table.h"
 #include "collect/import/import.h"
 #include "record/environment.h"
 #include "record/finish.h"

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "code/clr/pe.h"
+#include "code/clr/assembly.h"
 #include "target/file.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include "code/clr/pdb.h"
 #include "record/bundled-file.h"
 #include "symbol/symbolize.h"
-#include "target/rights.h"
+#include "target/file.h"
 
 #include <stdint.h>
 #include <sys/types.h>

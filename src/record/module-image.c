@@ -11,8 +11,8 @@
 #include "base/map.h"
 #include "base/trusted-file.h"
 #include "clone/clone.h"
-#include "code/cfi/ranges.h"
-#include "symbol/statements.h"
+#include "code/cfi/fdes.h"
+#include "symbol/module-symbols.h"
 #include "symbol/symtab.h"
 
 #include <elf.h>

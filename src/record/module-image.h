@@ -12,7 +12,7 @@
 #include "record/choice.h"
 #include "record/launcher.h"
 #include "record/learnt.h"
-#include "symbol/function-names.h"
+#include "symbol/module-symbols.h"
 #include "wire/clone-image.h"
 #include "wire/region.h"
 

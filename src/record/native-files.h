@@ -8,8 +8,7 @@
 #include "base/vec.h"
 #include "model/profile.h"
 #include "record/managed-lines.h"
-#include "target/rights.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stdint.h>
 

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "code/cfi/cache.h"
+#include "code/cfi/table.h"
 #include "collect/jit/jit.h"
 #include "record/environment.h"
 #include "record/finish.h"

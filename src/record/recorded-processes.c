@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "collect/region/read.h"
 #include "target/proc.h"
-#include "target/title.h"
 
 #include <stdio.h>
 #include <string.h>

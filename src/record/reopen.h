@@ -7,7 +7,7 @@
 #pragma once
 
 #include "model/profile.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "record/images.h"
 #include "record/program.h"
-#include "target/rights.h"
+#include "target/file.h"
 
 #include <stdbool.h>
 

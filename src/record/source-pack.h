@@ -4,7 +4,7 @@
 #pragma once
 
 #include "model/profile.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stddef.h>
 

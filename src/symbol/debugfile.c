@@ -75,7 +75,6 @@ bool dw_debugfile_has_id(int fd, const uint8_t *id, size_t n)
 	       !memcmp(found, id, n);
 }
 
-/* Open the file at @path if it has the build-id. */
 static int open_if_same(const char *path, const uint8_t *id, size_t n)
 {
 	int fd = dw_debugfile_open(path);
@@ -163,14 +162,13 @@ static int try_beside(const struct by_link *l, const char *folder)
 static int find_by_link(const struct dw_elf *elf, const char *module, const char *dirs,
 			struct dw_buf *path)
 {
-	const struct dw_elf_section *s = dw_elf_section(elf, ".gnu_debuglink");
 	struct by_link l = {.module = module, .path = path};
-	dw_auto_free uint8_t *bytes = NULL;
-	struct dw_cursor c;
 	size_t n;
+	dw_auto_free uint8_t *bytes = dw_elf_read_named(elf, ".gnu_debuglink", &n);
+	struct dw_cursor c;
 	int fd;
 
-	if (!s || dw_elf_read_section(elf, s, &bytes, &n, NULL))
+	if (!bytes)
 		return DWELL_ERR_NOT_FOUND;
 	dw_cursor_init(&c, bytes, n);
 	l.name = dw_cursor_cstr(&c);

@@ -2,7 +2,7 @@
  * Separate debug files: where they are, and whether they belong to the module.
  *
  * Paths are taken in the root and with the rights of the calling process, which is a helper that
- * has the target's (confine.h). One thread at a time.
+ * has the target's (spawn.h). One thread at a time.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /*
- * Debug files from the debuginfod servers that DEBUGINFOD_URLS names.
+ * Debug information that is not on this machine, from the debuginfod servers that DEBUGINFOD_URLS
+ * names.
  *
  * elfutils' libdebuginfod asks them and keeps what they send in the cache that other programs use,
  * too. It is loaded in processes of their own, with the caller's rights: no library of the network
@@ -10,6 +11,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "symbol/question.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,24 +33,30 @@ struct dw_debuginfod_stats {
 	uint32_t late;	 /* not answered in time */
 };
 
-/* A wanted debug file. */
-struct dw_debuginfod_file {
-	uint8_t id[64]; /* build-id of the module */
-	size_t id_n;
-	int fd;	    /* set: the file, which has that build-id; -1 = none */
-	int alt_fd; /* set: the supplementary file that it names; -1 = none */
-};
-
 /* Whether the library can be loaded. Loads it. */
 bool dw_debuginfod_has_library(void);
 
 /* Whether DEBUGINFOD_URLS names a server. */
 bool dw_debuginfod_has_servers(void);
 
+struct dw_debuginfod_file;
+
+/* Files that were got, open as long as questions refer to them. */
+struct dw_fetched {
+	struct dw_debuginfod_file *files;
+	size_t n;
+	struct dw_debuginfod_stats stats;
+};
+
 /*
- * Get @n files, the first ones first. Returns after @timeout_ms at the latest, and soon after a
- * SIGINT, SIGTERM or SIGHUP that is blocked, with those that have come by then: the descriptors are
- * the caller's. 0; -ENOMEM, -errno: no process could be started.
+ * Find out which of @n questions are about modules without debug information here, ask servers for
+ * it, most addresses first, and give these questions the files, which @ret owns. Only build-ids of
+ * such modules leave the machine.
+ * @timeout_ms  for all servers and files together.
+ * 0 (also when nothing came), -ENOMEM, -errno. Release @ret in any case.
  */
-int dw_debuginfod_get(struct dw_debuginfod_file *files, size_t n, uint32_t timeout_ms,
-		      struct dw_debuginfod_stats *stats, struct dw_error *err);
+int dw_fetch_missing(struct dw_question *questions, size_t n, uint32_t timeout_ms,
+		     struct dw_fetched *ret, struct dw_error *err);
+
+/* Close the files. */
+void dw_fetched_release(struct dw_fetched *f);

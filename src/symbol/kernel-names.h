@@ -2,7 +2,10 @@
  * Names of the kernel's functions, as /proc/kallsyms lists them for the kernel that runs now.
  *
  * Read when the first one is asked for. Where the list hides addresses (kernel.kptr_restrict) or
- * the addresses are another boot's, nothing has a name. One thread at a time.
+ * the addresses are another boot's, nothing has a name. To have the kernel write its list takes
+ * longer than many a program runs, so its own functions, which do not change while it runs, are
+ * kept in a cache folder by its boot. Those of modules, BPF programs and the like are not. One
+ * thread at a time.
  */
 #pragma once
 
@@ -56,3 +59,13 @@ bool dw_kernel_names_find(const struct dw_kernel_names *k, uint64_t svma,
 
 /* Free everything. */
 void dw_kernel_names_release(struct dw_kernel_names *k);
+
+/* Let the empty @k have what the folder @dir has of the @boot. 0, or a negative code: nothing, and
+ * @k stays empty. */
+int dw_kernel_cache_read(const char *dir, const char *boot, struct dw_kernel_names *k);
+
+/* Whether @svma lies between the first and the last function that @k has kept. */
+bool dw_kernel_cache_spans(const struct dw_kernel_names *k, uint64_t svma);
+
+/* Keep what @k has of the kernel's own functions. Where that fails nothing is kept. */
+void dw_kernel_cache_write(const char *dir, const char *boot, const struct dw_kernel_names *k);

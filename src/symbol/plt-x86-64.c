@@ -24,17 +24,6 @@ const struct dw_elf_section *dw_plt_section(const struct dw_elf *elf, uint64_t s
 	return NULL;
 }
 
-/* Read section @name of @elf; *@ret NULL and 0 bytes when that fails. */
-static void read_named(const struct dw_elf *elf, const char *name, uint8_t **ret, size_t *n)
-{
-	const struct dw_elf_section *s = dw_elf_section(elf, name);
-
-	*ret = NULL;
-	*n = 0;
-	if (s && s->type != SHT_NOBITS)
-		(void)dw_elf_read_section(elf, s, ret, n, NULL);
-}
-
 struct dynamic_symbols {
 	uint8_t *symbols; /* owned */
 	size_t symbols_n;
@@ -79,13 +68,12 @@ int dw_plt_load(struct dw_plt *t, const struct dw_elf *elf)
 	struct dynamic_symbols d;
 	int rc = 0;
 
-	read_named(elf, ".dynstr", (uint8_t **)&t->names, &d.names_n);
-	read_named(elf, ".dynsym", &d.symbols, &d.symbols_n);
+	t->names = (char *)dw_elf_read_named(elf, ".dynstr", &d.names_n);
+	d.symbols = dw_elf_read_named(elf, ".dynsym", &d.symbols_n);
 	for (size_t i = 0; i < 2 && !rc; i++) {
-		dw_auto_free uint8_t *bytes = NULL;
 		size_t n;
+		dw_auto_free uint8_t *bytes = dw_elf_read_named(elf, sections[i], &n);
 
-		read_named(elf, sections[i], &bytes, &n);
 		rc = add_slots(t, &d, bytes, n);
 	}
 	free(d.symbols);

@@ -1,7 +1,7 @@
 /*
  * Names of PLT stubs: which function the stub at an address jumps to, as "function@plt".
  *
- * x86-64 only: stubs are recognised by their instructions.
+ * Stubs are recognised by their instructions, which are those of one processor.
  */
 #pragma once
 

@@ -8,16 +8,14 @@
 #include "symbol/debugfile.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
-#include "symbol/go-table.h"
-#include "symbol/lines.h"
-#include "symbol/managed-names.h"
-#include "symbol/plt.h"
 #include "symbol/symtab.h"
-#include "symbol/unpacked.h"
+#include "symbol/dwarf-lines.h"
+#include "symbol/plt.h"
+#include "symbol/symbol-cache.h"
 
 #include "base/cleanup.h"
 #include "base/sorted.h"
-#include "code/cfi/ranges.h"
+#include "code/cfi/fdes.h"
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -237,7 +235,7 @@ static void load_symbols(struct dw_resolver *m)
 	dw_symtab_sort(&m->symbols);
 }
 
-/* Add the function that symbol @name, @name_n bytes, stands for; @suffix goes behind its name. */
+/* Add the function that the symbol @mangled stands for; @suffix goes behind its name. */
 static int add_symbol(struct dw_resolver *m, const char *mangled, const char *suffix,
 		      struct dw_function f, uint32_t *ret)
 {
@@ -250,20 +248,12 @@ static int add_symbol(struct dw_resolver *m, const char *mangled, const char *su
 	dw_buf_puts(&text, suffix);
 	if (text.failed)
 		return -ENOMEM;
-	rc = dw_strings_add(&a->strings, text.data, strnlen(text.data, DWELL_ANSWER_NAME_MAX_BYTES),
-			    &f.name);
+	rc = dw_answer_add_string(a, text.data, &f.name);
 	if (!rc && name)
-		rc = dw_strings_add(&a->strings, mangled,
-				    strnlen(mangled, DWELL_ANSWER_NAME_MAX_BYTES), &f.linkage_name);
-	if (!rc && !a->functions.n)
-		rc = dw_vec_push(&a->functions, (struct dw_function){0});
+		rc = dw_answer_add_string(a, mangled, &f.linkage_name);
 	if (!rc)
-		rc = dw_vec_push(&a->functions, f);
-	if (!rc)
-		rc = dw_map_put(&m->ids, f.svma, (uint32_t)a->functions.n - 1);
-	if (!rc)
-		*ret = (uint32_t)a->functions.n - 1;
-	return rc;
+		rc = dw_answer_add_function(a, &f, ret);
+	return rc ? rc : dw_map_put(&m->ids, f.svma, *ret);
 }
 
 /* Name @svma after the stub of the PLT in which it lies. */

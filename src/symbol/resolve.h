@@ -6,27 +6,7 @@
  */
 #pragma once
 
-#include "symbol/answer.h"
-#include "target/source.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct dw_question {
-	const struct dw_module_source *source;
-	const char *path;	/* of the module, as the target names it */
-	const char *debug_dirs; /* colon-separated */
-	int debug_fd;		/* its debug file where none is in those, borrowed; -1 = none */
-	int alt_fd;		/* that one's supplementary file, borrowed; -1 = none */
-	int unpacked_fd;	/* its debug file as unpacked.h keeps it; an empty one is to be
-				   written; owned by who opened it; -1 = none */
-	const uint64_t *svmas;	/* sorted, no two equal */
-	size_t n;
-	bool names_only;      /* by symbols, without reading DWARF, which takes its time */
-	bool statements_only; /* all that the module has */
-	bool presence_only;   /* whether it has debug information here */
-};
+#include "symbol/question.h"
 
 /* A module whose files are open. */
 struct dw_resolver;

@@ -7,14 +7,13 @@
 #include "symbol/symbolize.h"
 
 #include "base/cleanup.h"
-#include "symbol/ask.h"
-#include "symbol/codes.h"
-#include "symbol/early.h"
-#include "symbol/fetch.h"
+#include "symbol/helper.h"
+#include "symbol/module-symbols.h"
+#include "symbol/prefetch.h"
+#include "symbol/debuginfod.h"
 #include "symbol/kernel-names.h"
-#include "symbol/known.h"
-#include "symbol/module-question.h"
-#include "symbol/unpacked.h"
+#include "symbol/symbol-cache.h"
+#include "symbol/question.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -163,7 +162,6 @@ static int add_kernel(struct symbolizer *s, uint32_t module, uint64_t svma, uint
 	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
 }
 
-/* List the methods of managed code. */
 static int list_methods(struct symbolizer *s)
 {
 	int rc = 0;
@@ -552,7 +550,6 @@ static int list_jobs(struct symbolizer *s)
 	return 0;
 }
 
-/* Find out which frames are entries. */
 static int find_entries(struct symbolizer *s)
 {
 	s->entries = calloc((size_t)dw_frames_count(&s->p->frames) + 1, sizeof *s->entries);

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "symbol/debuginfod.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,8 +50,8 @@ struct dw_symbol_options {
 	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
 	void *made_ctx;
 	struct dw_early *early; /* borrowed: has some of the modules' files open; NULL = none */
-	const char *cache_dir;	/* what earlier recordings found out (kernel-cache.h, unpacked.h; of
-				   calls: known.h); NULL = none */
+	const char *cache_dir;	/* what earlier recordings found out (kernel-names.h, and of calls
+				   symbol-cache.h); NULL = none */
 };
 
 struct dw_symbol_stats {
@@ -74,13 +74,3 @@ struct dw_symbol_stats {
 int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, size_t sources_n,
 		 const struct dw_symbol_options *options, struct dw_symbol_stats *stats,
 		 struct dw_error *err);
-
-/*
- * Let a helper open the files of some modules that frames of @p, which is recorded yet, lie in:
- * those that are read with the same rights, and none of great size, nor where @cache_dir (as in the
- * options) has the names of all frames so far. For dw_symbolize() of the same
- * profile, sources and options, without names_only; the caller frees *@ret (symbol/early.h). 0,
- * with *@ret = NULL when there is no such module; -ENOMEM, -errno.
- */
-int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
-		       size_t sources_n, const char *cache_dir, struct dw_early **ret);

@@ -1,7 +1,8 @@
 /*
- * The functions of an ELF symbol table, by address.
+ * The functions of an ELF symbol table, by address, and those of Go programs, from the table that
+ * their runtime walks stacks by (.gopclntab), which stays when a program is stripped.
  *
- * Fill with dw_symtab_add() from one or more files of the same svma space, then dw_symtab_sort(),
+ * Fill from one or more files of the same svma space, then dw_symtab_sort(),
  * then look up. One thread at a time while filling, any number afterwards.
  */
 #pragma once
@@ -48,3 +49,9 @@ uint64_t dw_symtab_end(const struct dw_symtab *t, const struct dw_symbol *s);
 
 /* Free everything. */
 void dw_symtab_release(struct dw_symtab *t);
+
+/*
+ * Add the functions of @elf to @t, to be sorted. 0; DWELL_ERR_NOT_FOUND when there is no such table
+ * of Go 1.18 or newer; DWELL_ERR_FORMAT; -ENOMEM.
+ */
+int dw_go_table_add(struct dw_symtab *t, const struct dw_elf *elf);

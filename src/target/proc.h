@@ -1,8 +1,9 @@
 /*
- * Small facts about a running process from /proc/PID: name, parent, CPU time, threads.
+ * Facts about a running process from /proc/PID: name, parent, CPU time, threads, and what each of
+ * these does right now, whether it waits and where.
  *
- * Everything here races with the process: it may be gone or be another one by the time a function
- * returns. [any-thread]
+ * Looking costs the process nothing, and races with it: it may be gone or be another one by the
+ * time a function returns. [any-thread]
  */
 #pragma once
 
@@ -52,3 +53,53 @@ int dw_proc_ns_pid(pid_t pid, pid_t *ret);
 
 /* When @pid began, CLOCK_REALTIME, up to 10 ms too early. Errors as above. */
 int dw_proc_born_ns(pid_t pid, int64_t *ret);
+
+enum { DWELL_TITLE_BYTES = 160 };
+
+/*
+ * Append to @ret the name of process @pid, whose main thread is called @name: that, and for
+ * "dotnet" the rest of its command line, without the folders of assemblies and cut behind
+ * DWELL_TITLE_BYTES. What cannot be read is left out. 0 or -ENOMEM.
+ */
+int dw_process_title(pid_t pid, const char *name, struct dw_buf *ret);
+
+/* Where a thread that is off its processor entered the kernel (proc_pid_syscall(5)). */
+struct dw_task_place {
+	int64_t call; /* number of the system call, -1 = a fault or an interrupt */
+	uint64_t sp;
+	uint64_t pc; /* behind the system call, or where the fault was */
+};
+
+/* Times of a thread (proc_pid_schedstat, Documentation/scheduler/sched-stats.rst). */
+struct dw_task_times {
+	uint64_t ran_ns;   /* on a processor; of a running thread up to a tick old */
+	uint64_t ready_ns; /* it could have run, but waited for a processor */
+	uint64_t runs;	   /* how often it was given one */
+};
+
+/* Take @text, the contents of a syscall file, apart. 0 and *@ret, DWELL_ERR_NOT_FOUND when the
+ * thread runs or is of the kernel, or DWELL_ERR_FORMAT. */
+int dw_task_place_parse(const char *text, struct dw_task_place *ret);
+
+/* Where @tid of @pid is. As above, or -errno: -EPERM or -EACCES when we may not look, -ENOENT or
+ * -ESRCH when it is gone. */
+int dw_task_place_read(pid_t pid, pid_t tid, struct dw_task_place *ret);
+
+/* How often @tid of @pid was taken from its processor while it could have run on. 0 or -errno;
+ * DWELL_ERR_FORMAT. */
+int dw_task_preempted_read(pid_t pid, pid_t tid, uint64_t *ret);
+
+/* When @tid of @pid was on a processor last, by the scheduler's clock, which is CLOCK_MONOTONIC but
+ * for an offset and a slow drift. Of a running thread up to a tick old. 0 or -errno;
+ * DWELL_ERR_FORMAT where the kernel does not tell. */
+int dw_task_last_ran_read(pid_t pid, pid_t tid, uint64_t *ret_ns);
+
+/* Take @text, the contents of a schedstat file, apart. 0 or DWELL_ERR_FORMAT. */
+int dw_task_times_parse(const char *text, struct dw_task_times *ret);
+
+/* The times of @tid of @pid. As above, or -errno. */
+int dw_task_times_read(pid_t pid, pid_t tid, struct dw_task_times *ret);
+
+/* The sums of the times of all threads that @pid has now, as far as the kernel tells. 0, -ENOENT or
+ * -ESRCH when it is gone, -ENOMEM. */
+int dw_task_times_sum(pid_t pid, struct dw_task_times *ret);

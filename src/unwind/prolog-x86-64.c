@@ -1,12 +1,12 @@
 /*
- * Prologs and epilogs; see prolog-x86-64.h.
+ * Prologs and epilogs; see prolog.h.
  *
  * Methods begin with pushes of the registers that they save, make room by one subtraction, and, if
  * they have a frame pointer, set it to where the caller's was pushed. Between that and their ends
  * the stack pointer stands still: room for arguments of calls is made once. They end by undoing
  * this, with a return or a jump; only jumps behind something undone count, others are loops.
  */
-#include "unwind/prolog-x86-64.h"
+#include "unwind/prolog.h"
 
 #include "wire/prolog-x86-64.h"
 
@@ -16,7 +16,7 @@ enum { FRAME_WORDS_MAX = INT16_MAX >> 2 };
 
 static struct dw_cfi_row framed(void)
 {
-	return (struct dw_cfi_row){.cfa = 2 << 2 | DWELL_ROW_RBP, .rbp = -2};
+	return (struct dw_cfi_row){.cfa = 2 << 2 | DWELL_ROW_FP, .fp = -2};
 }
 
 /* The frame begins @words above the stack pointer, the caller's rbp was pushed as word number
@@ -25,8 +25,8 @@ static struct dw_cfi_row frameless(int64_t words, int64_t rbp)
 {
 	if (words <= rbp || words > FRAME_WORDS_MAX)
 		return framed();
-	return (struct dw_cfi_row){.cfa = (int16_t)(words << 2 | DWELL_ROW_RSP),
-				   .rbp = (int16_t)(rbp ? -1 - rbp : 0)};
+	return (struct dw_cfi_row){.cfa = (int16_t)(words << 2 | DWELL_ROW_SP),
+				   .fp = (int16_t)(rbp ? -1 - rbp : 0)};
 }
 
 /* Code that goes on for other code begins by fetching what that saved of the caller's. It has a
@@ -78,8 +78,8 @@ bool dw_epilog_row(const uint8_t *bytes, size_t n, struct dw_cfi_row *ret)
 	if (r.at[0] != 0xc3 && !(has_begun && (r.at[0] == 0xe9 || r.at[0] == 0xff)) &&
 	    !(r.n > 1 && r.at[0] == 0x48 && r.at[1] == 0xff && has_begun))
 		return false;
-	ret->cfa = (int16_t)(words << 2 | DWELL_ROW_RSP);
-	ret->rbp = (int16_t)(rbp ? rbp - words - 1 : 0);
+	ret->cfa = (int16_t)(words << 2 | DWELL_ROW_SP);
+	ret->fp = (int16_t)(rbp ? rbp - words - 1 : 0);
 	return true;
 }
 

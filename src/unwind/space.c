@@ -4,23 +4,15 @@
  */
 #include "unwind/space.h"
 
+#include "base/sorted.h"
+
 #include <errno.h>
 #include <string.h>
 
 /* Index of the first range that ends after @addr. */
 static size_t first_after(const struct dw_space *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->ranges.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->ranges.v[mid].end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return dw_sorted_count(s->ranges.v, s->ranges.n, r, r->end <= addr);
 }
 
 /*

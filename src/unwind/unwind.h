@@ -3,11 +3,12 @@
  *
  * A pure function of its inputs: it reads nothing but @memory and the space's tables, allocates
  * nothing in the common case and never follows a pointer of the target. 14 to 30 ns a frame for
- * rows that are plain; signal frames, expressions and registers other than rsp/rbp take a slower,
- * complete path. One thread at a time per space.
+ * rows that are plain; signal frames, expressions and registers other than the stack and frame
+ * pointer take a slower, complete path. One thread at a time per space.
  */
 #pragma once
 
+#include "arch/registers.h"
 #include "base/address.h"
 #include "unwind/space.h"
 
@@ -15,14 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Registers by DWARF number (System V ABI x86-64, fig. 3.36): 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5
- * rdi, 6 rbp, 7 rsp, r8.. */
-enum { DWELL_REG_RBP = 6, DWELL_REG_RSP = 7, DWELL_REG_RIP = 16, DWELL_REG_COUNT = 17 };
-
 struct dw_unwind_regs {
 	uint64_t r[DWELL_REG_COUNT];
-	uint32_t unknown; /* bit n: r[n] does not hold; 0 = all do. Of rbp full rules alone ask
-			     that: where it is not known, make it what leads nowhere */
+	uint32_t unknown; /* bit n: r[n] does not hold; 0 = all do. Of the frame pointer full
+			     rules alone ask that: where it is not known, make it what leads
+			     nowhere */
 };
 
 /* What the unwinder may read: a copy of the stack's innermost part, then whatever the caller can
@@ -59,7 +57,8 @@ struct dw_unwind_frame {
 			      address minus one */
 	uint64_t cfa;	   /* canonical frame address of this frame, 0 = not known (last frame) */
 	uint64_t sp;	   /* stack pointer in this frame; known for every frame, the last too */
-	uint64_t rbp; /* rbp in this frame, likewise. (pc, sp, rbp) as registers resume a walk */
+	uint64_t fp; /* frame pointer in this frame, likewise. (pc, sp, fp) as registers resume a
+			walk */
 	const struct dw_space_range
 		*range; /* where pc lies, borrowed until the space changes; NULL = unknown code */
 };

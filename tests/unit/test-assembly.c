@@ -3,10 +3,8 @@
  */
 #include "base/buf.h"
 #include "check.h"
-#include "code/clr/bundle.h"
-#include "code/clr/inflate.h"
+#include "code/clr/assembly.h"
 #include "code/clr/pdb.h"
-#include "code/clr/pe.h"
 
 #include <unistd.h>
 #include <zlib.h>

@@ -2,9 +2,8 @@
 #include "check.h"
 
 #include "base/cleanup.h"
-#include "code/cfi/cache.h"
-#include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
+#include "code/cfi/table-format.h"
 #include "elf-image.h"
 
 #include <dirent.h>

@@ -2,7 +2,6 @@
 #include "check.h"
 
 #include "base/error.h"
-#include "code/cfi/expr.h"
 #include "code/cfi/program.h"
 
 #include <dwarf.h>
@@ -162,7 +161,7 @@ static int read_double(void *ctx, uint64_t addr, uint64_t *ret)
 /* The value of the expression @ops, or its failure. */
 static int64_t eval(const uint8_t *ops, size_t n)
 {
-	uint64_t r[DWELL_CFI_REGS] = {[6] = 60, [7] = 70, [16] = 0x1fb}, ret = 0, initial = 5;
+	uint64_t r[DWELL_REG_COUNT] = {[6] = 60, [7] = 70, [16] = 0x1fb}, ret = 0, initial = 5;
 	struct dw_cfi_context context = {r, 1u << 6 | 1u << 7 | 1u << 16, read_double, NULL};
 	int rc = dw_cfi_eval(ops, n, &context, &initial, &ret);
 

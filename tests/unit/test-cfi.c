@@ -1,7 +1,7 @@
 /* Compiled unwind tables: rows from hand-made entries, both sections, ranges, hostile entries. */
 #include "check.h"
 
-#include "code/cfi/ranges.h"
+#include "code/cfi/fdes.h"
 #include "code/cfi/table-format.h"
 #include "code/cfi/table.h"
 #include "code/elf/elf.h"
@@ -51,8 +51,7 @@ static const char *row(const struct made *m, uint64_t svma)
 	r = dw_cfi_table_find(m->table, svma);
 	if ((r->cfa & 3) == DWELL_ROW_SPECIAL)
 		return special[r->cfa >> 2];
-	snprintf(text, sizeof text, "%s%+d rbp%+d", kind[r->cfa & 3], (r->cfa >> 2) * 8,
-		 r->rbp * 8);
+	snprintf(text, sizeof text, "%s%+d rbp%+d", kind[r->cfa & 3], (r->cfa >> 2) * 8, r->fp * 8);
 	return text;
 }
 
@@ -104,7 +103,7 @@ TEST(rows_that_are_special)
 	CHECK_STR(row(&m, 0x1000), "end");
 	CHECK_STR(row(&m, 0x1010), "deref-8 rbp+0");
 	CHECK_STR(row(&m, 0x1020), "plt");
-	CHECK_INT(dw_cfi_table_find(m.table, 0x1020)->rbp, 11);
+	CHECK_INT(dw_cfi_table_find(m.table, 0x1020)->fp, 11);
 	CHECK_STR(row(&m, 0x1030), "complex"); /* a CFA from r10 */
 	CHECK_STR(row(&m, 0x1040), "complex"); /* a signal frame */
 	CHECK_STR(row(&m, 0x1050), "complex"); /* no multiple of 8 */

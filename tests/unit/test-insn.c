@@ -1,9 +1,7 @@
 /* The decoder: kinds, relative fields, flags; what instructions read and write. */
 #include "check.h"
 
-#include "code/decode/insn.h"
-#include "code/decode/quick-x86-64.h"
-#include "code/decode/text.h"
+#include "code/decode/insn-x86-64.h"
 
 /* Decode the bytes of a string literal. */
 #define DECODE(text) decode((const uint8_t *)(text), sizeof(text) - 1)

@@ -4,10 +4,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "code/jit/jit-name.h"
-#include "code/jit/jitdump.h"
 #include "code/jit/perf-map.h"
-#include "unwind/prolog-x86-64.h"
+#include "code/jit/jitdump.h"
+#include "unwind/prolog.h"
 
 #include <errno.h>
 #include <string.h>
@@ -208,7 +207,7 @@ TEST(lines_of_dumps)
 
 static bool is_row(struct dw_cfi_row row, int kind, int words, int rbp)
 {
-	return (row.cfa & 3) == kind && row.cfa >> 2 == words && row.rbp == rbp;
+	return (row.cfa & 3) == kind && row.cfa >> 2 == words && row.fp == rbp;
 }
 
 TEST(frames)
@@ -220,20 +219,20 @@ TEST(frames)
 	struct dw_cfi_row row;
 
 	CHECK(dw_framed_row(begin, 0, BYTES(0x48, 0x8b), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(row, DWELL_ROW_SP, 1, 0));
 	CHECK(dw_framed_row(begin, 4, BYTES(0x55, 0x48), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(row, DWELL_ROW_SP, 1, 0));
 	CHECK(dw_framed_row(begin, 5, BYTES(0x48, 0x89, 0xe5), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 2, -2));
+	CHECK(is_row(row, DWELL_ROW_SP, 2, -2));
 	CHECK(dw_framed_row(begin, 8, body, &row));
 	CHECK(is_row(row, DWELL_ROW_SPECIAL, DWELL_ROW_NONE, 0));
 	/* pop rbp; cmp rcx, 3; jg +3; ret 24 */
 	CHECK(dw_framed_row(begin, 90, BYTES(0x5d, 0x48, 0x83, 0xf9, 3, 0x7f, 3, 0xc2), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 2, -2));
+	CHECK(is_row(row, DWELL_ROW_SP, 2, -2));
 	CHECK(dw_framed_row(begin, 91, BYTES(0x48, 0x83, 0xf9, 3, 0x7f, 3, 0xc2, 24, 0), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(row, DWELL_ROW_SP, 1, 0));
 	CHECK(dw_framed_row(begin, 97, BYTES(0xc2, 24, 0), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(row, DWELL_ROW_SP, 1, 0));
 	CHECK(dw_framed_row(begin, 97, BYTES(0x48, 0x83, 0xf9), &row));
 	CHECK(is_row(row, DWELL_ROW_SPECIAL, DWELL_ROW_NONE, 0));
 	CHECK(!dw_framed_row(body, 0, body, &row));

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "scratch.h"
-#include "symbol/kernel-cache.h"
 #include "symbol/kernel-names.h"
 
 #include <string.h>

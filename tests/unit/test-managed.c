@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "collect/jit/code-map.h"
-#include "unwind/prolog-x86-64.h"
+#include "unwind/prolog.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,36 +20,36 @@
 
 static bool is_row(struct dw_cfi_row row, int kind, int words, int rbp)
 {
-	return (row.cfa & 3) == kind && row.cfa >> 2 == words && row.rbp == rbp;
+	return (row.cfa & 3) == kind && row.cfa >> 2 == words && row.fp == rbp;
 }
 
 TEST(prologs)
 {
 	enum dw_frame_base usual = DWELL_BASE_USUAL, stack = DWELL_BASE_STACK;
 
-	CHECK(is_row(dw_prolog_row(FRAMED, 0, usual), DWELL_ROW_RSP, 1, 0));
-	CHECK(is_row(dw_prolog_row(FRAMED, 1, usual), DWELL_ROW_RSP, 2, -2));
-	CHECK(is_row(dw_prolog_row(FRAMED, 4, usual), DWELL_ROW_RSP, 4, -2));
-	CHECK(is_row(dw_prolog_row(FRAMED, 8, usual), DWELL_ROW_RSP, 7, -2));
-	CHECK(is_row(dw_prolog_row(FRAMED, 13, usual), DWELL_ROW_RBP, 2, -2));
-	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, usual), DWELL_ROW_RBP, 2, -2));
-	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, stack), DWELL_ROW_RSP, 7, -2));
-	CHECK(is_row(dw_prolog_row(FRAMELESS, UINT64_MAX, usual), DWELL_ROW_RSP, 4, -2));
-	CHECK(is_row(dw_prolog_row(BYTES(0xc3), UINT64_MAX, usual), DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(dw_prolog_row(FRAMED, 0, usual), DWELL_ROW_SP, 1, 0));
+	CHECK(is_row(dw_prolog_row(FRAMED, 1, usual), DWELL_ROW_SP, 2, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, 4, usual), DWELL_ROW_SP, 4, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, 8, usual), DWELL_ROW_SP, 7, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, 13, usual), DWELL_ROW_FP, 2, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, usual), DWELL_ROW_FP, 2, -2));
+	CHECK(is_row(dw_prolog_row(FRAMED, UINT64_MAX, stack), DWELL_ROW_SP, 7, -2));
+	CHECK(is_row(dw_prolog_row(FRAMELESS, UINT64_MAX, usual), DWELL_ROW_SP, 4, -2));
+	CHECK(is_row(dw_prolog_row(BYTES(0xc3), UINT64_MAX, usual), DWELL_ROW_SP, 1, 0));
 	/* push rbp; test [rsp - 4096], eax; sub rsp, 4128; lea rbp, [rsp + 4128] */
 	CHECK(is_row(dw_prolog_row(BYTES(0x55, 0x85, 0x84, 0x24, 0x00, 0xf0, 0xff, 0xff, 0x48, 0x81,
 					 0xec, 0x20, 0x10, 0x00, 0x00, 0x48, 0x8d, 0xac, 0x24, 0x20,
 					 0x10, 0x00, 0x00, 0x33, 0xc0),
 				   UINT64_MAX, stack),
-		     DWELL_ROW_RSP, 518, -2));
+		     DWELL_ROW_SP, 518, -2));
 	/* push rbp; lea r11, [rsp - 6544]; call; mov rsp, r11; lea rbp, [rsp + 6544] */
 	CHECK(is_row(dw_prolog_row(BYTES(0x55, 0x4c, 0x8d, 0x9c, 0x24, 0x70, 0xe6, 0xff, 0xff, 0xe8,
 					 0x32, 0x44, 0xd6, 0x7c, 0x49, 0x8b, 0xe3, 0x48, 0x8d, 0xac,
 					 0x24, 0x90, 0x19, 0x00, 0x00, 0x33, 0xc0),
 				   UINT64_MAX, stack),
-		     DWELL_ROW_RSP, 820, -2));
+		     DWELL_ROW_SP, 820, -2));
 	/* Before the frame pointer is set the other code's holds. */
-	CHECK(is_row(dw_prolog_row(CONTINUED, 5, usual), DWELL_ROW_RBP, 2, -2));
+	CHECK(is_row(dw_prolog_row(CONTINUED, 5, usual), DWELL_ROW_FP, 2, -2));
 	CHECK(is_row(dw_prolog_row(CONTINUED, 8, usual), DWELL_ROW_SPECIAL, DWELL_ROW_COMPLEX, 0));
 }
 
@@ -70,7 +70,7 @@ TEST(prologs_cut)
 		memcpy(copy, continued_wide, n);
 		inside = dw_prolog_row(copy, n, n - 1, DWELL_BASE_USUAL);
 		behind = dw_prolog_row(copy, n, n, DWELL_BASE_USUAL);
-		CHECK(is_row(inside, DWELL_ROW_RBP, 2, -2));
+		CHECK(is_row(inside, DWELL_ROW_FP, 2, -2));
 		CHECK(is_row(behind, DWELL_ROW_SPECIAL, DWELL_ROW_COMPLEX, 0));
 		free(copy);
 	}
@@ -82,12 +82,12 @@ TEST(epilogs)
 
 	/* add rsp, 24; pop rbx; pop rbp; ret */
 	CHECK(dw_epilog_row(BYTES(0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0xc3), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 6, -2));
+	CHECK(is_row(row, DWELL_ROW_SP, 6, -2));
 	CHECK(dw_epilog_row(BYTES(0xc3), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 1, 0));
+	CHECK(is_row(row, DWELL_ROW_SP, 1, 0));
 	/* pop rbp; jmp: to another method; a jump alone is a loop. */
 	CHECK(dw_epilog_row(BYTES(0x5d, 0xe9, 0, 0, 0, 0), &row));
-	CHECK(is_row(row, DWELL_ROW_RSP, 2, -2));
+	CHECK(is_row(row, DWELL_ROW_SP, 2, -2));
 	CHECK(!dw_epilog_row(BYTES(0xe9, 0, 0, 0, 0), &row));
 	/* add eax, 1 */
 	CHECK(!dw_epilog_row(BYTES(0x83, 0xc0, 0x01, 0xc3), &row));

@@ -275,8 +275,8 @@ TEST(record_of_a_sample)
 	CHECK_INT(dw_perf_record_time(b.data, b.len), 99);
 	CHECK_INT(r.tid, 5);
 	CHECK_INT(r.time_ns, 99);
-	CHECK_INT(r.sample.regs.r[DWELL_REG_RIP], 0x1234);
-	CHECK_INT(r.sample.regs.r[DWELL_REG_RSP], 0x7000);
+	CHECK_INT(r.sample.regs.r[DWELL_REG_PC], 0x1234);
+	CHECK_INT(r.sample.regs.r[DWELL_REG_SP], 0x7000);
 	CHECK_INT(r.sample.regs.r[3], 1); /* perf's bx is DWARF's 3 */
 	CHECK_INT(r.sample.regs.r[1], 3); /* perf's dx is DWARF's 1 */
 	CHECK_INT(r.sample.regs.r[15], 16);
@@ -513,7 +513,7 @@ TEST(place_of_a_stack_that_was_not_copied)
 	put_mmap2(&b, 10, 0x400000, 5, "/bin/first", 10);
 	CHECK_INT(feed(&in, &b), 0);
 	r.sample.abi = PERF_SAMPLE_REGS_ABI_64;
-	r.sample.regs.r[DWELL_REG_RIP] = 0x400800;
+	r.sample.regs.r[DWELL_REG_PC] = 0x400800;
 	r.sample.kernel = (const uint8_t *)&kernel;
 	r.sample.kernel_n = 1;
 	CHECK_INT(dw_intake_take(&in, &r, false), 0);

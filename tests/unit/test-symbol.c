@@ -1,9 +1,9 @@
 /* Symbols: answers on the pipe, the choice among ELF symbols, and this very program symbolized. */
 #include "check.h"
 
-#include "symbol/answer.h"
+#include "symbol/question.h"
 #include "symbol/demangle.h"
-#include "symbol/early.h"
+#include "symbol/prefetch.h"
 #include "symbol/symbolize.h"
 #include "symbol/symtab.h"
 

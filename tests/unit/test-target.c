@@ -4,13 +4,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "code/elf/elf.h"
-#include "target/image.h"
+#include "target/memory.h"
 #include "target/file.h"
 #include "target/maps.h"
-#include "target/memory.h"
 #include "target/proc.h"
-#include "target/rights.h"
-#include "target/task.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -83,7 +83,7 @@ static bool same_rule(const struct dw_cfi_rule *a, const struct dw_cfi_rule *b)
 
 static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b)
 {
-	for (unsigned i = 0; i < DWELL_CFI_REGS; i++)
+	for (unsigned i = 0; i < DWELL_REG_COUNT; i++)
 		if (!same_rule(&a->r[i], &b->r[i]))
 			return false;
 	return same_rule(&a->cfa, &b->cfa);

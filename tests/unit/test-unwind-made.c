@@ -80,7 +80,7 @@ static void scene_init_entered(struct scene *s, uint64_t entry)
 	code.cfi = s->table;
 	dw_space_map(&s->space, &code);
 	dw_space_map(&s->space, &jit);
-	s->regs.r[DWELL_REG_RSP] = STACK;
+	s->regs.r[DWELL_REG_SP] = STACK;
 }
 
 static void scene_init(struct scene *s)
@@ -102,7 +102,7 @@ static enum dw_unwind_end walk(struct scene *s, uint64_t pc, size_t words)
 	struct dw_unwind_memory memory = {
 		.base = STACK, .bytes = (const uint8_t *)s->stack, .n = words * 8};
 
-	s->regs.r[DWELL_REG_RIP] = pc;
+	s->regs.r[DWELL_REG_PC] = pc;
 	return dw_unwind(&s->space, &s->regs, &memory, s->frames, FRAMES, &s->n);
 }
 
@@ -121,7 +121,7 @@ TEST(plain_frames_to_the_end)
 	CHECK_INT(s.frames[1].pc.v, FRAME + 4);
 	CHECK_INT(s.frames[1].sp, STACK + 8);
 	CHECK_INT(s.frames[2].pc.v, END);
-	CHECK_INT(s.frames[2].rbp, 0x1234);
+	CHECK_INT(s.frames[2].fp, 0x1234);
 	CHECK_INT(s.frames[2].cfa, 0);
 	CHECK_INT(s.frames[2].range->module, 1);
 	s.stack[4] = 0; /* a return address of zero is the end too */
@@ -170,7 +170,7 @@ TEST(cut_stack_is_extended)
 	scene_init(&s);
 	s.stack[0] = FRAME + 5;
 	s.stack[4] = END + 1;
-	s.regs.r[DWELL_REG_RIP] = LEAF;
+	s.regs.r[DWELL_REG_PC] = LEAF;
 	CHECK_INT(dw_unwind(&s.space, &s.regs, &memory, s.frames, FRAMES, &s.n),
 		  DWELL_UNWIND_COMPLETE);
 	CHECK_INT(s.n, 3);
@@ -211,7 +211,7 @@ TEST(inward_chains_are_broken)
 
 	scene_init(&s);
 	s.stack[0] = RBP + 1;
-	s.regs.r[DWELL_REG_RBP] = STACK - 8; /* CFA = the stack pointer: not outward */
+	s.regs.r[DWELL_REG_FP] = STACK - 8; /* CFA = the stack pointer: not outward */
 	CHECK_INT(walk(&s, LEAF, WORDS), DWELL_UNWIND_BROKEN);
 	CHECK_INT(s.n, 2);
 	CHECK_INT(walk(&s, BAD, WORDS), DWELL_UNWIND_BROKEN);
@@ -223,7 +223,7 @@ TEST(frame_pointers_without_a_table)
 	struct scene s;
 
 	scene_init(&s);
-	s.regs.r[DWELL_REG_RBP] = STACK + 16;
+	s.regs.r[DWELL_REG_FP] = STACK + 16;
 	s.stack[2] = STACK + 48; /* saved rbp, return address */
 	s.stack[3] = JIT + 0x50;
 	s.stack[6] = 0;
@@ -234,12 +234,12 @@ TEST(frame_pointers_without_a_table)
 	CHECK_INT(s.frames[0].cfa, STACK + 32);
 	CHECK_INT(s.frames[2].pc.v, GAP);
 	/* what looks wrong is not believed */
-	s.regs.r[DWELL_REG_RBP] = STACK + 17;
+	s.regs.r[DWELL_REG_FP] = STACK + 17;
 	CHECK_INT(walk(&s, JIT, WORDS), DWELL_UNWIND_NO_RULE);
 	CHECK_INT(s.n, 1);
-	s.regs.r[DWELL_REG_RBP] = STACK - 16;
+	s.regs.r[DWELL_REG_FP] = STACK - 16;
 	CHECK_INT(walk(&s, JIT, WORDS), DWELL_UNWIND_NO_RULE);
-	s.regs.r[DWELL_REG_RBP] = STACK + 32; /* a return address in no code */
+	s.regs.r[DWELL_REG_FP] = STACK + 32; /* a return address in no code */
 	s.stack[5] = 0x999999;
 	CHECK_INT(walk(&s, JIT, WORDS), DWELL_UNWIND_NO_RULE);
 	scene_release(&s);
@@ -330,7 +330,7 @@ TEST(signal_frames_lead_anywhere_but_not_for_ever)
 	CHECK_INT(s.frames[1].pc.v, SIGNAL);
 	CHECK_INT(s.frames[2].pc.v, LEAF);
 	CHECK_INT(s.frames[2].sp, STACK + 160);
-	CHECK_INT(s.frames[2].rbp, 0x77);
+	CHECK_INT(s.frames[2].fp, 0x77);
 	CHECK_INT(s.frames[3].pc.v, END);
 	s.stack[2] = STACK; /* back to where it came from */
 	CHECK_INT(walk(&s, LEAF, WORDS), DWELL_UNWIND_BROKEN);

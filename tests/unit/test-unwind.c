@@ -131,7 +131,7 @@ static __attribute__((noinline)) void walk_here(struct self *s, struct walk *w)
 
 	getcontext(&c);
 	regs = from_context(&c);
-	memory.base = regs.r[DWELL_REG_RSP];
+	memory.base = regs.r[DWELL_REG_SP];
 	memory.bytes = (const uint8_t *)memory.base;
 	memory.n = s->stack_end - memory.base;
 	w->end = dw_unwind(&s->space, &regs, &memory, w->frames, FRAMES, &w->n);
@@ -298,13 +298,13 @@ TEST(popped_register_is_not_read_below_the_stack)
 	size_t n;
 
 	self_init(&self);
-	regs.r[DWELL_REG_RIP] = (uintptr_t)popped_frame_ret;
-	regs.r[DWELL_REG_RSP] = (uintptr_t)stack;
-	regs.r[DWELL_REG_RBP] = 0x1234;
+	regs.r[DWELL_REG_PC] = (uintptr_t)popped_frame_ret;
+	regs.r[DWELL_REG_SP] = (uintptr_t)stack;
+	regs.r[DWELL_REG_FP] = 0x1234;
 	dw_unwind(&self.space, &regs, &memory, frames, 4, &n);
 	CHECK(n >= 2);
 	CHECK_INT(frames[1].pc.v, stack[0] - 1);
-	CHECK_INT(frames[1].rbp, 0x1234);
+	CHECK_INT(frames[1].fp, 0x1234);
 	self_release(&self);
 }
 
@@ -333,8 +333,8 @@ static enum dw_unwind_end walk_register_frame(const char *to, struct dw_unwind_f
 	enum dw_unwind_end end;
 
 	self_init(&self);
-	regs.r[DWELL_REG_RIP] = (uintptr_t)register_frame_inside;
-	regs.r[DWELL_REG_RSP] = (uintptr_t)stack;
+	regs.r[DWELL_REG_PC] = (uintptr_t)register_frame_inside;
+	regs.r[DWELL_REG_SP] = (uintptr_t)stack;
 	regs.r[RDI] = (uintptr_t)to;
 	end = dw_unwind(&self.space, &regs, &memory, frames, max, n);
 	self_release(&self);

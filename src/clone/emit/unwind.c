@@ -150,7 +150,7 @@ static void put_cie(struct dw_unwind_output *o, const struct written_cie *c)
 	dw_buf_put(&o->buf, letters, (size_t)(end - letters));
 	dw_buf_put_uleb(&o->buf, 1); /* advances count bytes: we write our own */
 	put_sleb(&o->buf, c->data_align);
-	dw_buf_putc(&o->buf, DWELL_CFI_RA);
+	dw_buf_putc(&o->buf, DWELL_REG_PC);
 	dw_buf_put_uleb(&o->buf, (has_personality ? 5u : 0u) + c->has_lsda + 1u);
 	if (has_personality) {
 		dw_buf_putc(&o->buf, (char)c->personality_encoding);
@@ -302,7 +302,7 @@ static bool tell_moved(struct leaving_walk *w, struct leaving *ret)
 	uint32_t start = w->m->places.v[w->next];
 
 	if (w->has_moved || !(w->m->marks.v[w->next] & DWELL_MARK_LINE_BELOW) || !go_to(w, w->at) ||
-	    cfa->reg != DWELL_CFI_RSP)
+	    cfa->reg != DWELL_REG_SP)
 		return false;
 	w->has_moved = true;
 	*ret = (struct leaving){
@@ -384,7 +384,7 @@ static void put_leavings(struct clone_rows *r, uint32_t to)
 		put_row(r, r->leaving.from);
 		if (!is_last)
 			dw_buf_putc(&r->o->buf, DW_CFA_remember_state);
-		for (unsigned i = 0; i < DWELL_CFI_RA; i++)
+		for (unsigned i = 0; i < DWELL_REG_PC; i++)
 			if (r->leaving.registers >> i & 1) {
 				dw_buf_putc(&r->o->buf, DW_CFA_same_value);
 				dw_buf_put_uleb(&r->o->buf, i);
@@ -464,8 +464,8 @@ static int put_fde(struct writer *w, uint32_t function)
 /* Append the FDEs of @gates and the CIE they share. */
 static int put_gates(struct writer *w, const struct dw_clone_gate_range *gates, size_t n)
 {
-	static const uint8_t program[] = {DW_CFA_def_cfa, DWELL_CFI_RSP, 8,
-					  DW_CFA_offset | DWELL_CFI_RA, 1};
+	static const uint8_t program[] = {DW_CFA_def_cfa, DWELL_REG_SP, 8,
+					  DW_CFA_offset | DWELL_REG_PC, 1};
 	const struct written_cie c = {.at = dw_unwind_here(&w->o),
 				      .personality_encoding = DW_EH_PE_omit,
 				      .data_align = -8,

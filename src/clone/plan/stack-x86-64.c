@@ -198,23 +198,23 @@ static uint8_t popped_into(const uint8_t *bytes, uint8_t n)
 /* The number in code of DWARF's register @reg, of rsp and rbp. */
 static uint8_t number_of(uint8_t reg)
 {
-	return reg == DWELL_CFI_RSP ? 4 : reg == DWELL_CFI_RBP ? 5 : NO_ROW;
+	return reg == DWELL_REG_SP ? 4 : reg == DWELL_REG_FP ? 5 : NO_ROW;
 }
 
 /* What instruction @i at @at does with the slot @below_cfa bytes below the CFA. */
 static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at, int64_t below_cfa)
 {
 	const struct dw_insn *insn = &w->m->insns.v[w->f->first + i];
-	uint8_t flag = w->row.reg == DWELL_CFI_RSP   ? DWELL_INSN_RSP
-		       : w->row.reg == DWELL_CFI_RBP ? DWELL_INSN_RBP
-						     : 0;
+	uint8_t flag = w->row.reg == DWELL_REG_SP   ? DWELL_INSN_RSP
+		       : w->row.reg == DWELL_REG_FP ? DWELL_INSN_RBP
+						    : 0;
 	const uint8_t *bytes;
 	uint8_t reg;
 
 	if (flag && insn->flags & flag && !(insn->flags & DWELL_INSN_INDEX) &&
 	    insn->value == w->row.offset - below_cfa)
 		return operand_use(w, i, at);
-	if (w->row.reg != DWELL_CFI_RSP || w->row.offset != below_cfa ||
+	if (w->row.reg != DWELL_REG_SP || w->row.offset != below_cfa ||
 	    insn->kind != DWELL_INSN_PLAIN)
 		return DWELL_SLOT_UNTOUCHED;
 	bytes = dw_clone_module_bytes(w->m, at, insn->length);
@@ -261,7 +261,7 @@ unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f
 	if (!start(r, f, &w))
 		return DWELL_SLOT_UNTOUCHED;
 	*by_kernel = r->entry.cie.signal;
-	top = w.row.reg == DWELL_CFI_RSP ? w.row.offset : SLOT_BYTES;
+	top = w.row.reg == DWELL_REG_SP ? w.row.offset : SLOT_BYTES;
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct dw_insn *insn = &r->m->insns.v[f->first + i];
 

@@ -27,7 +27,7 @@ static bool skip_op(struct dw_cursor *c, uint8_t op)
 {
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31) {
 		dw_cursor_sleb(c);
-		return op - DW_OP_breg0 != DWELL_CFI_RA;
+		return op - DW_OP_breg0 != DWELL_REG_PC;
 	}
 	if ((op >= DW_OP_dup && op <= DW_OP_over) || (op >= DW_OP_swap && op <= DW_OP_plus) ||
 	    (op >= DW_OP_shl && op <= DW_OP_xor) || (op >= DW_OP_eq && op <= DW_OP_ne) ||
@@ -61,7 +61,7 @@ static bool skip_op(struct dw_cursor *c, uint8_t op)
 		dw_cursor_sleb(c);
 		return true;
 	case DW_OP_bregx:
-		if (dw_cursor_uleb(c) == DWELL_CFI_RA)
+		if (dw_cursor_uleb(c) == DWELL_REG_PC)
 			return false;
 		dw_cursor_sleb(c);
 		return true;
@@ -198,10 +198,10 @@ uint32_t dw_unwind_saved_below(const struct dw_cfi_rules *rules)
 	const struct dw_cfi_rule *cfa = &rules->cfa;
 	uint32_t below = 0;
 
-	if (cfa->how != DWELL_CFI_OFFSET || cfa->reg != DWELL_CFI_RSP)
+	if (cfa->how != DWELL_CFI_OFFSET || cfa->reg != DWELL_REG_SP)
 		return 0;
-	for (unsigned i = 0; i < DWELL_CFI_RA; i++)
-		if (i != DWELL_CFI_RSP && rules->r[i].how == DWELL_CFI_OFFSET &&
+	for (unsigned i = 0; i < DWELL_REG_PC; i++)
+		if (i != DWELL_REG_SP && rules->r[i].how == DWELL_CFI_OFFSET &&
 		    rules->r[i].offset + cfa->offset < 0)
 			below |= 1u << i;
 	return below;
@@ -261,7 +261,7 @@ static bool cie_moves(const struct dw_clone_module *m, const struct dw_cfi_cie *
 	const uint8_t *bytes;
 	size_t n;
 
-	if (cie->unknown || cie->return_register != DWELL_CFI_RA)
+	if (cie->unknown || cie->return_register != DWELL_REG_PC)
 		return false;
 	if (cie->personality_encoding != DW_EH_PE_omit && by_loader(m, cie) &&
 	    (cie->personality_encoding & FORMAT_MASK) != DW_EH_PE_absptr)

@@ -10,7 +10,7 @@
 
 #include "clone/trampolines/trampolines.h"
 #include "clone/verify/state.h"
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 
 /* One instruction and the part of its clone that was not yet looked at. */
 struct dw_verify_reader {

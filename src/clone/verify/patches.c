@@ -9,7 +9,7 @@
 #include "clone/verify/state.h"
 
 #include "base/sorted.h"
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -278,11 +278,11 @@ static bool rows_above(const struct dw_verify *v, const struct dw_cfi_fde_ref *r
 	while (to <= svma)
 		if (dw_cfi_machine_next(&machine, &from, &to) < 0)
 			return false;
-	for (unsigned i = 0; i < DWELL_CFI_RA; i++) {
+	for (unsigned i = 0; i < DWELL_REG_PC; i++) {
 		const struct dw_cfi_rule *cfa = &machine.rules.cfa, *r = &machine.rules.r[i];
 
-		if (i != DWELL_CFI_RSP && r->how == DWELL_CFI_OFFSET &&
-		    cfa->how == DWELL_CFI_OFFSET && cfa->reg == DWELL_CFI_RSP &&
+		if (i != DWELL_REG_SP && r->how == DWELL_CFI_OFFSET &&
+		    cfa->how == DWELL_CFI_OFFSET && cfa->reg == DWELL_REG_SP &&
 		    cfa->offset + r->offset < 0)
 			return false;
 	}

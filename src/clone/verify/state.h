@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "clone/verify/verify.h"
 #include "code/cfi/fdes.h"
-#include "code/cfi/sections.h"
+#include "code/cfi/entry.h"
 #include "wire/clone-image.h"
 
 #include <stdbool.h>

@@ -59,7 +59,7 @@ static bool same_rule(const struct dw_cfi_rule *a, const struct dw_cfi_rule *b)
 /* Whether @rule of @rules finds its register below the stack pointer. */
 static bool is_below(const struct dw_cfi_rules *rules, const struct dw_cfi_rule *rule)
 {
-	return rules->cfa.how == DWELL_CFI_OFFSET && rules->cfa.reg == DWELL_CFI_RSP &&
+	return rules->cfa.how == DWELL_CFI_OFFSET && rules->cfa.reg == DWELL_REG_SP &&
 	       rule->how == DWELL_CFI_OFFSET && rules->cfa.offset + rule->offset < 0;
 }
 
@@ -71,11 +71,11 @@ static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *
 {
 	struct dw_cfi_rule cfa = a->cfa;
 
-	if (cfa.how == DWELL_CFI_OFFSET && cfa.reg == DWELL_CFI_RSP)
+	if (cfa.how == DWELL_CFI_OFFSET && cfa.reg == DWELL_REG_SP)
 		cfa.offset += moved;
-	for (unsigned i = 0; i < DWELL_CFI_REGS; i++) {
+	for (unsigned i = 0; i < DWELL_REG_COUNT; i++) {
 		bool is_back =
-			has_left && i < DWELL_CFI_RA && i != DWELL_CFI_RSP && is_below(a, &a->r[i]);
+			has_left && i < DWELL_REG_PC && i != DWELL_REG_SP && is_below(a, &a->r[i]);
 
 		if (is_back ? b->r[i].how != DWELL_CFI_SAME : !same_rule(&a->r[i], &b->r[i]))
 			return false;
@@ -327,9 +327,9 @@ static void check_gates(struct dw_verify *v, const struct dw_cfi_section *s,
 	if (!ref || ref->end != v->area_svma + range.at + range.bytes ||
 	    !open_rows(s, ref->offset, &r) || r.entry.fde.program_n < range.program_n ||
 	    memcmp(r.entry.fde.program, range.program, range.program_n) ||
-	    r.entry.cie.initial.cfa.reg != DWELL_CFI_RSP || r.entry.cie.initial.cfa.offset != 8 ||
-	    r.entry.cie.initial.r[DWELL_CFI_RA].how != DWELL_CFI_OFFSET ||
-	    r.entry.cie.initial.r[DWELL_CFI_RA].offset != -8 || r.entry.cie.data_align != -8 ||
+	    r.entry.cie.initial.cfa.reg != DWELL_REG_SP || r.entry.cie.initial.cfa.offset != 8 ||
+	    r.entry.cie.initial.r[DWELL_REG_PC].how != DWELL_CFI_OFFSET ||
+	    r.entry.cie.initial.r[DWELL_REG_PC].offset != -8 || r.entry.cie.data_align != -8 ||
 	    r.entry.cie.code_align != 1)
 		dw_verify_find(v, 0, range.at, "the gates unwind in another way");
 }

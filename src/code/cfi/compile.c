@@ -1,17 +1,16 @@
 /*
- * From call frame programs to rows; see compile.h and table-format.h.
+ * From call frame programs to rows; see table-format.h.
  *
- * Each FDE's program is run once; a start is written where the rules for rip, rsp and rbp change.
+ * Each FDE's program is run once; a start is written where the rules for pc, sp and fp change.
  * What a row cannot say becomes COMPLEX, and the unwinder asks the program again. Where FDEs
  * overlap, the one that starts later holds from its start on. The idea of flat rows instead of
  * interpreting at unwind time: Bastian, Kell, Zappa Nardelli, "Reliable and fast DWARF-based stack
  * unwinding", OOPSLA 2019.
  */
-#include "code/cfi/compile.h"
+#include "code/cfi/table-format.h"
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "code/cfi/entry.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -55,7 +54,7 @@ static bool fits(int64_t v, int bits, int16_t *ret)
 	return true;
 }
 
-/* Read an expression of one breg operation on @reg, with @more bytes behind it. */
+/* Read an expression that begins with a breg operation on @reg; @c has what stands behind it. */
 static bool is_breg(const struct dw_cfi_rule *rule, uint8_t reg, struct dw_cursor *c,
 		    int64_t *offset)
 {
@@ -66,70 +65,76 @@ static bool is_breg(const struct dw_cfi_rule *rule, uint8_t reg, struct dw_curso
 	return !c->failed;
 }
 
-/* CFA = *(rbp + n) with rbp saved at rbp + m: what compilers write for a realigned stack. */
+/* CFA = *(fp + n) with fp saved at fp + m: what compilers write for a realigned stack. */
 static bool encode_deref(const struct dw_cfi_rules *r, struct dw_cfi_row *row)
 {
-	const struct dw_cfi_rule *rbp = &r->r[DWELL_CFI_RBP];
+	const struct dw_cfi_rule *fp = &r->r[DWELL_REG_FP];
 	struct dw_cursor c;
 	int64_t offset;
 	int16_t words;
 
-	if (!is_breg(&r->cfa, DWELL_CFI_RBP, &c, &offset) || dw_cursor_left(&c) != 1 ||
+	if (!is_breg(&r->cfa, DWELL_REG_FP, &c, &offset) || dw_cursor_left(&c) != 1 ||
 	    dw_cursor_u8(&c) != DW_OP_deref || !fits(offset, 14, &words))
 		return false;
 	row->cfa = (int16_t)(words * 4 + DWELL_ROW_DEREF);
-	return rbp->how == DWELL_CFI_EXPRESSION && is_breg(rbp, DWELL_CFI_RBP, &c, &offset) &&
-	       !dw_cursor_left(&c) && fits(offset, 16, &row->rbp);
+	return fp->how == DWELL_CFI_EXPRESSION && is_breg(fp, DWELL_REG_FP, &c, &offset) &&
+	       !dw_cursor_left(&c) && fits(offset, 16, &row->fp);
 }
 
-/* CFA = rsp + 8 + ((rip & 15) >= n) * 8: what linkers write for the procedure linkage table. */
+/* CFA = sp + 8 + ((pc & 15) >= n) * 8: what linkers for x86-64 write for the procedure linkage
+ * table. */
 static bool encode_plt(const struct dw_cfi_rules *r, struct dw_cfi_row *row)
 {
-	static const uint8_t before[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
+	static const uint8_t before[] = {DW_OP_breg0 + DWELL_REG_SP,
+					 8,
+					 DW_OP_breg0 + DWELL_REG_PC,
+					 0,
+					 DW_OP_lit15,
+					 DW_OP_and};
 	static const uint8_t after[] = {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
 	const uint8_t *ops = r->cfa.ops;
 	size_t n = r->cfa.ops_n;
 
 	if (n != sizeof before + 1 + sizeof after || memcmp(ops, before, sizeof before) ||
 	    memcmp(ops + n - sizeof after, after, sizeof after) ||
-	    r->r[DWELL_CFI_RBP].how > DWELL_CFI_SAME)
+	    r->r[DWELL_REG_FP].how > DWELL_CFI_SAME)
 		return false;
 	row->cfa = special(DWELL_ROW_PLT);
-	row->rbp = (int16_t)(ops[sizeof before] - DW_OP_lit0);
-	return row->rbp >= 0 && row->rbp < 16;
+	row->fp = (int16_t)(ops[sizeof before] - DW_OP_lit0);
+	return row->fp >= 0 && row->fp < 16;
 }
 
-/* CFA = rsp or rbp + n, rbp kept or saved at the CFA + m. */
+/* CFA = sp or fp + n, fp kept or saved at the CFA + m. */
 static bool encode_plain(const struct dw_cfi_rules *r, struct dw_cfi_row *row)
 {
-	const struct dw_cfi_rule *rbp = &r->r[DWELL_CFI_RBP];
+	const struct dw_cfi_rule *fp = &r->r[DWELL_REG_FP];
 	int16_t words;
 
-	if ((r->cfa.reg != DWELL_CFI_RSP && r->cfa.reg != DWELL_CFI_RBP) ||
+	if ((r->cfa.reg != DWELL_REG_SP && r->cfa.reg != DWELL_REG_FP) ||
 	    !fits(r->cfa.offset, 14, &words))
 		return false;
-	row->cfa = (int16_t)(words * 4 +
-			     (r->cfa.reg == DWELL_CFI_RBP ? DWELL_ROW_RBP : DWELL_ROW_RSP));
-	row->rbp = 0;
-	if (rbp->how <= DWELL_CFI_SAME)
+	row->cfa =
+		(int16_t)(words * 4 + (r->cfa.reg == DWELL_REG_FP ? DWELL_ROW_FP : DWELL_ROW_SP));
+	row->fp = 0;
+	if (fp->how <= DWELL_CFI_SAME)
 		return true;
-	return rbp->how == DWELL_CFI_OFFSET && rbp->offset && fits(rbp->offset, 16, &row->rbp);
+	return fp->how == DWELL_CFI_OFFSET && fp->offset && fits(fp->offset, 16, &row->fp);
 }
 
 /* Write the rules @r of an FDE of @cie as the kind and numbers of *@row. */
 static void encode(const struct dw_cfi_cie *cie, const struct dw_cfi_rules *r,
 		   struct dw_cfi_row *row)
 {
-	const struct dw_cfi_rule *ra = &r->r[cie->return_register], *rsp = &r->r[DWELL_CFI_RSP];
+	const struct dw_cfi_rule *ra = &r->r[cie->return_register], *sp = &r->r[DWELL_REG_SP];
 	bool ok = false;
 
 	if (ra->how == DWELL_CFI_UNDEFINED) {
 		row->cfa = special(DWELL_ROW_END);
-		row->rbp = 0;
+		row->fp = 0;
 		return;
 	}
-	if (cie->return_register == DWELL_CFI_RA && !cie->signal && ra->how == DWELL_CFI_OFFSET &&
-	    ra->offset == -8 && rsp->how <= DWELL_CFI_SAME) {
+	if (cie->return_register == DWELL_REG_PC && !cie->signal && ra->how == DWELL_CFI_OFFSET &&
+	    ra->offset == DWELL_RETURN_AT && sp->how <= DWELL_CFI_SAME) {
 		if (r->cfa.how == DWELL_CFI_OFFSET)
 			ok = encode_plain(r, row);
 		else if (r->cfa.how == DWELL_CFI_VAL_EXPRESSION)
@@ -137,20 +142,20 @@ static void encode(const struct dw_cfi_cie *cie, const struct dw_cfi_rules *r,
 	}
 	if (!ok) {
 		row->cfa = special(DWELL_ROW_COMPLEX);
-		row->rbp = 0;
+		row->fp = 0;
 	}
 }
 
 /* Find or make the place of @row. Without room for more, COMPLEX says the same. */
 static int find_row(struct output *o, struct dw_cfi_row row, uint16_t *ret)
 {
-	uint32_t key = (uint32_t)(uint16_t)row.cfa << 16 | (uint16_t)row.rbp;
+	uint32_t key = (uint32_t)(uint16_t)row.cfa << 16 | (uint16_t)row.fp;
 	uint16_t *recent = &o->recent[key * 0x9e3779b1 >> (32 - RECENT_BITS)];
 	uint32_t id;
 
 	*ret = *recent;
 	if (*recent < o->rows.n && o->rows.v[*recent].cfa == row.cfa &&
-	    o->rows.v[*recent].rbp == row.rbp)
+	    o->rows.v[*recent].fp == row.fp)
 		return 0;
 	id = dw_map_get(&o->row_ids, key);
 	if (!id && o->rows.n >= ROWS_MAX - SPECIALS && (row.cfa & 3) != DWELL_ROW_SPECIAL)
@@ -238,34 +243,18 @@ static void make_disjoint(struct dw_cfi_fdes *fdes)
 	fdes->list.n = n;
 }
 
-/* Parse the FDE of @ref, and its CIE unless *@cie_offset says that @cie is that one. */
-static void read_again(const struct dw_cfi_section *s, const struct dw_cfi_fde_ref *ref,
-		       size_t *cie_offset, struct dw_cfi_cie *cie, struct dw_cfi_fde *f)
-{
-	size_t offset = ref->offset;
-	struct dw_cfi_entry e;
-
-	/* all of this went well when the FDE was listed */
-	dw_cfi_next_entry(s, &offset, &e);
-	if (e.cie_offset != *cie_offset)
-		dw_cfi_read_cie(s, e.cie_offset, cie);
-	*cie_offset = e.cie_offset;
-	dw_cfi_read_fde(s, &e, cie, f);
-}
-
 /* Write rows and index of all of @fdes. */
 static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 		       const struct dw_cfi_fdes *fdes)
 {
-	size_t cie_offset[DWELL_CFI_SECTIONS] = {SIZE_MAX, SIZE_MAX};
-	struct dw_cfi_cie cie[DWELL_CFI_SECTIONS];
+	struct dw_cfi_reading readings[DWELL_CFI_SECTIONS] = {0};
 	uint64_t done = o->base;
-	struct dw_cfi_fde f;
 
 	if (add_gap(o, done)) /* lookups rely on a start there */
 		return -ENOMEM;
 	dw_vec_each(ref, &fdes->list) {
 		uint32_t kind = ref->kind;
+		struct dw_cfi_reading *r = &readings[kind];
 		struct dw_cfi_fde_index index = {(uint32_t)(ref->start - o->base),
 						 ref->offset * 2 + kind};
 
@@ -273,9 +262,10 @@ static int compile_all(struct output *o, const struct dw_cfi_section *sections,
 			break;
 		if (o->starts.n > STARTS_MAX)
 			return DWELL_ERR_LIMIT;
-		read_again(&sections[kind], ref, &cie_offset[kind], &cie[kind], &f);
+		/* All of it went well when the FDE was listed. */
+		(void)dw_cfi_read(r, &sections[kind], ref->offset);
 		if ((done < ref->start && add_gap(o, done)) ||
-		    compile_fde(o, &cie[kind], &f, ref->end) || dw_vec_push(&o->fdes, index))
+		    compile_fde(o, &r->cie, &r->fde, ref->end) || dw_vec_push(&o->fdes, index))
 			return -ENOMEM;
 		done = ref->end;
 	}

@@ -1,12 +1,16 @@
 /*
- * The list of a module's FDEs: which code each describes and where its entry stands.
+ * The list of a module's FDEs: which code each describes and where its entry stands, and with that
+ * where functions of a stripped file begin and end: compilers write one FDE per function, and one
+ * per split-off cold part.
  */
 #pragma once
 
+#include "base/error.h"
 #include "base/vec.h"
-#include "code/cfi/sections.h"
+#include "code/cfi/entry.h"
 #include "code/elf/elf.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct dw_cfi_fde_ref {
@@ -49,3 +53,19 @@ void dw_cfi_fdes_release(struct dw_cfi_fdes *f);
 
 /* Free the memory. */
 void dw_cfi_spans_release(struct dw_cfi_spans *s);
+
+struct dw_cfi_range {
+	uint64_t start; /* svma */
+	uint64_t end;	/* exclusive */
+};
+
+/*
+ * All ranges that FDEs of @elf describe, sorted by start, overlaps as they are.
+ * *@ret is the caller's to free(). 0 (also with none: *@ret_n = 0); DWELL_ERR_FORMAT; -errno.
+ */
+int dw_cfi_ranges(const struct dw_elf *elf, struct dw_cfi_range **ret, size_t *ret_n,
+		  struct dw_error *err);
+
+/* The innermost range of the sorted @ranges that holds @svma, NULL = none. */
+const struct dw_cfi_range *dw_cfi_range_find(const struct dw_cfi_range *ranges, size_t n,
+					     uint64_t svma);

@@ -1,20 +1,19 @@
 /*
- * The machine that runs call frame instructions: a CIE's and an FDE's program -> rules per address.
+ * The machines that run call frame information: a CIE's and an FDE's program -> rules per address,
+ * and the DWARF expressions in these, a stack machine over registers and memory.
  *
  * Pulls one row after the other: dw_cfi_machine_next() runs up to the next advance of the location.
- * Rules borrow the section's bytes (expressions). Programs come from hostile files. One thread per
- * machine.
+ * Rules borrow the section's bytes (expressions). Programs come from hostile files: steps and stack
+ * are bounded, every operand is checked. One thread per machine.
  */
 #pragma once
 
+#include "arch/registers.h"
 #include "base/cursor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Registers with rules: DWARF numbers 0 to 15 and 16, the return address. */
-enum { DWELL_CFI_RBP = 6, DWELL_CFI_RSP = 7, DWELL_CFI_RA = 16, DWELL_CFI_REGS = 17 };
 
 enum dw_cfi_how {
 	DWELL_CFI_UNSPECIFIED, /* as the callee left it; the stack pointer: the CFA */
@@ -40,14 +39,14 @@ struct dw_cfi_rule {
 /* How to find the caller's registers from one address on. */
 struct dw_cfi_rules {
 	struct dw_cfi_rule cfa; /* OFFSET or VAL_EXPRESSION; UNSPECIFIED = none yet */
-	struct dw_cfi_rule r[DWELL_CFI_REGS];
+	struct dw_cfi_rule r[DWELL_REG_COUNT];
 };
 
 /* What FDEs share. */
 struct dw_cfi_cie {
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t return_register; /* < DWELL_CFI_REGS */
+	uint64_t return_register; /* < DWELL_REG_COUNT */
 	uint8_t pointer_encoding;
 	bool augmented;		      /* FDEs have augmentation data, with its length in front */
 	bool signal;		      /* frames of its FDEs are signal frames */
@@ -85,3 +84,21 @@ void dw_cfi_machine_init(struct dw_cfi_machine *m, const struct dw_cfi_cie *cie,
  * (*@to = ~0); DWELL_ERR_FORMAT, after which rows from *@from on are not known.
  */
 int dw_cfi_machine_next(struct dw_cfi_machine *m, uint64_t *from, uint64_t *to);
+
+/* What an expression may look at. */
+struct dw_cfi_context {
+	const uint64_t *r; /* by DWARF number, DWELL_REG_COUNT of them */
+	uint32_t known;	   /* bit n: r[n] holds */
+	/* Read 8 bytes of the target at @addr. 0 or a negative code that the evaluation passes on.
+	 */
+	int (*read)(void *ctx, uint64_t addr, uint64_t *ret);
+	void *ctx;
+};
+
+/*
+ * Run the @n bytes at @ops. @initial (NULL = nothing) is pushed first. *@ret = the top of the stack
+ * at the end. 0; DWELL_ERR_FORMAT; DWELL_ERR_NOT_FOUND (needs a register that is not known); what
+ * context->read() returned.
+ */
+int dw_cfi_eval(const uint8_t *ops, size_t n, const struct dw_cfi_context *context,
+		const uint64_t *initial, uint64_t *ret);

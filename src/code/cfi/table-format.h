@@ -10,9 +10,7 @@
  */
 #pragma once
 
-#include "code/cfi/program.h"
-#include "code/cfi/ranges.h"
-#include "code/cfi/sections.h"
+#include "code/cfi/fdes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,23 +28,23 @@ struct dw_cfi_start {
  * Where the caller's frame is.
  *
  * The low two bits of cfa are a DWELL_ROW_* kind, the rest, shifted down, is the kind's number.
- * For RSP and RBP: CFA = register + number * 8, the return address is at CFA - 8, and rbp is the
- * caller's when 0, else it is saved at CFA + rbp * 8. For DEREF (a realigned stack): CFA = the word
- * at rbp + number * 8, and rbp is saved at rbp + rbp * 8. For SPECIAL the number is a DWELL_ROW_*
- * below.
+ * For SP and FP: CFA = register + number * 8, the return address is at CFA + DWELL_RETURN_AT, and
+ * fp is the caller's when 0, else it is saved at CFA + fp * 8. For DEREF (a realigned stack): CFA =
+ * the word at fp + number * 8, and fp is saved at fp + fp * 8. For SPECIAL the number is a
+ * DWELL_ROW_* below.
  */
 struct dw_cfi_row {
 	int16_t cfa;
-	int16_t rbp;
+	int16_t fp;
 };
 
-enum { DWELL_ROW_RSP, DWELL_ROW_RBP, DWELL_ROW_DEREF, DWELL_ROW_SPECIAL };
+enum { DWELL_ROW_SP, DWELL_ROW_FP, DWELL_ROW_DEREF, DWELL_ROW_SPECIAL };
 
 enum {
 	DWELL_ROW_NONE,	   /* no unwind information */
 	DWELL_ROW_END,	   /* the return address is undefined: outermost frame */
 	DWELL_ROW_COMPLEX, /* ask dw_cfi_table_rules() */
-	DWELL_ROW_PLT,	   /* CFA = rsp + 8, and 8 more from byte number rbp of a 16-byte stub on */
+	DWELL_ROW_PLT,	   /* CFA = sp + 8, and 8 more from byte number fp of a 16-byte stub on */
 };
 
 /* Where the FDE for addresses from pc on stands, until the next one. */
@@ -103,3 +101,15 @@ static inline const struct dw_cfi_row *dw_cfi_table_find(const struct dw_cfi_tab
  */
 int dw_cfi_table_rules(const struct dw_cfi_table *t, uint64_t svma, struct dw_cfi_rules *rules,
 		       bool *signal);
+
+/*
+ * Compile what t->sections hold, for code in @spans, into the rest of @t (all in one block, t->
+ * memory). 0; DWELL_ERR_NOT_FOUND (no usable entry); DWELL_ERR_LIMIT; -ENOMEM.
+ */
+int dw_cfi_compile(struct dw_cfi_table *t, const struct dw_cfi_spans *spans);
+
+/* Bytes of the block that holds the rows, indexes and pages of @t. */
+size_t dw_cfi_table_block_bytes(const struct dw_cfi_table *t);
+
+/* Point rows, fdes and pages of @t, whose numbers are set, into @block. */
+void dw_cfi_table_place(struct dw_cfi_table *t, const char *block);

@@ -127,7 +127,6 @@ static int take_event(struct reader *r, const struct head *h, const uint8_t *pay
 	return id ? r->fn(r->ctx, &e) : 0;
 }
 
-/* Read the head of the event at @c. */
 static void read_head(struct dw_cursor *c, struct head *h)
 {
 	uint8_t flags = dw_cursor_u8(c);

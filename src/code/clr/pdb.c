@@ -77,7 +77,6 @@ static uint32_t index_at(const uint8_t *row, uint32_t bytes)
 	return bytes == 4 ? dw_cursor_u32(&c) : dw_cursor_u16(&c);
 }
 
-/* Read one entry of the list of streams. */
 static void take_stream(struct dw_cursor *c, struct streams *ret)
 {
 	uint32_t at = dw_cursor_u32(c), n = dw_cursor_u32(c);

@@ -1,5 +1,5 @@
 /*
- * The decoder on Zydis; see insn.h.
+ * The decoder on Zydis; see insn-x86-64.h.
  *
  * Movers of code need lengths and relative fields of millions of instructions, so the plain road
  * asks a short decoder of common instructions first, then Zydis in its minimal mode, which finds
@@ -7,9 +7,7 @@
  * branches with an operand-size prefix and no REX.W mean different things to Intel and AMD and
  * count as OTHER; so do operands at eip + value.
  */
-#include "code/decode/insn.h"
-
-#include "code/decode/quick-x86-64.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
- * Instructions of x86-64: their lengths and what a mover of code must know (struct dw_insn), and on
- * request what they read and write (struct dw_insn_detail).
+ * Instructions: what they are to those who follow or move code, and as text for people.
  *
- * The decoder is Zydis, which only src/code/decode sees. Pure functions of the bytes: any thread
- * may call. Bytes may be hostile.
+ * Pure functions of the bytes: any thread may call. Bytes may be hostile.
  */
 #pragma once
+
+#include "base/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,94 +13,41 @@
 
 enum dw_insn_kind {
 	DWELL_INSN_PLAIN, /* goes on with the next */
-	DWELL_INSN_CALL,  /* direct, rel32 */
+	DWELL_INSN_CALL,  /* direct */
 	DWELL_INSN_CALL_INDIRECT,
-	DWELL_INSN_JUMP, /* direct, rel8 or rel32 */
+	DWELL_INSN_JUMP, /* direct */
 	DWELL_INSN_JUMP_INDIRECT,
-	DWELL_INSN_BRANCH, /* jcc, rel8 or rel32 */
-	DWELL_INSN_LOOP,   /* loop, loope, loopne, jrcxz, jecxz: rel8 only */
-	DWELL_INSN_RETURN, /* near; far and iret are OTHER */
-	DWELL_INSN_STOP,   /* ud2, hlt: does not go on; int3 may, and is PLAIN */
-	DWELL_INSN_BEGIN,  /* xbegin: rel32, falls through */
-	DWELL_INSN_OTHER,  /* cannot be moved: far branches, 16-bit displacements, eip operands */
+	DWELL_INSN_BRANCH, /* with a condition */
+	DWELL_INSN_LOOP,   /* with a condition on a counter: short only */
+	DWELL_INSN_RETURN, /* not a far one, which is OTHER */
+	DWELL_INSN_STOP,   /* a trap that does not go on; a breakpoint may, and is PLAIN */
+	DWELL_INSN_BEGIN,  /* of a transaction: falls through */
+	DWELL_INSN_OTHER,  /* cannot be moved */
 };
 
-enum dw_insn_flag {
-	DWELL_INSN_RIP = 1,	 /* a memory operand at rip + value */
-	DWELL_INSN_LOCK = 2,	 /* a lock prefix is its first byte */
-	DWELL_INSN_NOTRACK = 4,	 /* a notrack prefix */
-	DWELL_INSN_RSP = 8,	 /* a memory operand at rsp + value */
-	DWELL_INSN_RBP = 16,	 /* the same at rbp */
-	DWELL_INSN_INDEX = 32,	 /* with one of these: + an index */
-	DWELL_INSN_SYSCALL = 64, /* the instruction syscall */
-};
+/* Of flags. */
+enum { DWELL_INSN_RELATIVE = 1 }; /* a memory operand that stands at dw_insn_target() */
 
 struct dw_insn {
 	uint8_t length;
 	uint8_t kind;	  /* enum dw_insn_kind */
-	uint8_t field_at; /* offset of the relative field: the branch's, or of a rip operand; 0 =
+	uint8_t field_at; /* offset of the relative field: the branch's, or of an operand; 0 =
 			     none */
-	uint8_t flags;	  /* enum dw_insn_flag */
-	int32_t value;	  /* of that field, or a displacement from rsp or rbp */
+	uint8_t flags;	  /* the above, and those of the processor (insn-x86-64.h) */
+	int32_t value;	  /* of that field, or a displacement from what the flags say */
 };
-
-enum { DWELL_INSN_BYTES_MAX = 15 };
 
 /* Decode the instruction at @bytes, of which @n can be read. False: not an instruction. */
 bool dw_insn_decode(const uint8_t *bytes, size_t n, struct dw_insn *ret);
 
-/* General registers by their number in code: rax 0, rcx 1, rdx 2, rbx 3, rsp 4, rbp 5, ... r15. */
-enum { DWELL_NO_REGISTER = 0xff };
-
-/* Operations that data-flow questions need by name. */
-enum dw_insn_op {
-	DWELL_OP_OTHER,
-	DWELL_OP_MOV, /* general register or memory, or immediate */
-	DWELL_OP_MOVSXD,
-	DWELL_OP_LEA,
-	DWELL_OP_ADD,
-	DWELL_OP_SUB,
-	DWELL_OP_CMP,
-	DWELL_OP_PUSH,
-	DWELL_OP_POP,
-	DWELL_OP_XCHG,
-	DWELL_OP_NOP,
-	DWELL_OP_SYSCALL,
-};
-
-struct dw_insn_memory {
-	uint8_t base; /* DWELL_NO_REGISTER = none; rip operands have none and is_rip */
-	uint8_t index;
-	uint8_t scale; /* 1, 2, 4, 8 */
-	uint8_t bytes; /* accessed, 0 = none (lea) or unknown */
-	bool is_there;
-	bool is_rip;
-	bool is_read;
-	bool is_written;
-	bool has_segment; /* fs or gs */
-	int64_t disp;	  /* for rip operands: the field */
-};
-
-struct dw_insn_detail {
-	uint32_t reads; /* bit n: general register n, addresses included; partial writes read too */
-	uint32_t writes;	/* bit n: may be changed */
-	uint32_t flags_read;	/* of CF PF AF ZF SF OF, as bits of rflags */
-	uint32_t flags_written; /* changed or undefined for certain */
-	uint8_t op;		/* enum dw_insn_op */
-	uint8_t to;    /* register written as first operand, DWELL_NO_REGISTER = memory or none */
-	uint8_t from;  /* register that is the second operand, or the operand of jumps and calls */
-	uint8_t bytes; /* operand size */
-	bool has_immediate;
-	int64_t immediate;
-	struct dw_insn_memory memory;
-};
-
-/* As dw_insn_decode(), with what it reads and writes, some ten times slower. */
-bool dw_insn_decode_detail(const uint8_t *bytes, size_t n, struct dw_insn *ret,
-			   struct dw_insn_detail *detail);
-
-/* Where the branch or rip operand of @insn at @svma leads. */
+/* Where the branch or relative operand of @insn at @svma leads. */
 static inline uint64_t dw_insn_target(const struct dw_insn *insn, uint64_t svma)
 {
 	return svma + insn->length + (uint64_t)(int64_t)insn->value;
 }
+
+/*
+ * Append the instruction at @bytes, of which @n can be read and which lies at @svma, as assemblers
+ * of AT&T's kind write it, or of Intel's. False: not an instruction, nothing was appended.
+ */
+bool dw_insn_put(struct dw_buf *to, const uint8_t *bytes, size_t n, uint64_t svma, bool intel);

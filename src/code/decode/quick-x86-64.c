@@ -1,10 +1,10 @@
 /*
- * The short decoder; see quick-x86-64.h. It takes the making of a large image from Zydis's 80 ns an
+ * The short decoder; see insn-x86-64.h. It takes the making of a large image from Zydis's 80 ns an
  * instruction to a fifth of that; a test compares the two on whole libraries and on noise. Source:
  * Intel SDM, volume 2, appendix A. What has several meanings by prefix or register field and is not
  * worth a line is left out.
  */
-#include "code/decode/quick-x86-64.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <string.h>
 

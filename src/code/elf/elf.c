@@ -1,5 +1,5 @@
 /*
- * The ELF reader; see elf.h. Sources: gABI chapters 4 and 5, System V ABI x86-64 psABI.
+ * The ELF reader; see elf.h. Sources: gABI chapters 4 and 5 and "Section Compression".
  *
  * Headers and program headers must be right, else the file is refused: without them nothing can be
  * placed. A broken section table counts as absent, since stripped and loaded modules live without
@@ -7,9 +7,9 @@
  */
 #include "code/elf/elf.h"
 
+#include "arch/registers.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "code/elf/compress.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,6 +17,12 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
 
 #define PAGE_MASK ((uint64_t)4095)
 
@@ -94,14 +100,15 @@ static int read_header(struct dw_elf *elf, struct dw_error *err)
 	if (rc == DWELL_ERR_FORMAT || (!rc && memcmp(h->e_ident, ELFMAG, SELFMAG)))
 		return dw_error_set(err, DWELL_ERR_FORMAT, "not an ELF file");
 	if (!rc && (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB))
-		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "not a 64-bit x86-64 ELF file");
+		return dw_error_set(err, DWELL_ERR_UNSUPPORTED,
+				    "not a 64-bit " DWELL_ARCH_NAME " ELF file");
 	if (!rc)
 		rc = read_at(elf, 0, h, sizeof *h);
 	if (rc == DWELL_ERR_FORMAT)
 		return dw_error_set(err, rc, "ELF header is cut");
 	if (rc)
 		return dw_error_set_errno(err, -rc, "cannot read the ELF header");
-	if (h->e_machine != EM_X86_64)
+	if (h->e_machine != DWELL_ELF_MACHINE)
 		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "ELF file is for machine %u",
 				    h->e_machine);
 	return 0;
@@ -206,7 +213,6 @@ static int place_offset(const struct dw_elf *elf, uint64_t offset, size_t n, uin
 	return 0;
 }
 
-/* Read @n bytes at @offset of the file. */
 static int read_offset(const struct dw_elf *elf, uint64_t offset, void *buf, size_t n)
 {
 	uint64_t pos;
@@ -359,6 +365,62 @@ const struct dw_elf_section *dw_elf_section(const struct dw_elf *elf, const char
 	return NULL;
 }
 
+/* No method shrinks more than this, so a larger claim is a lie (deflate: 1,032; zstd: 128 KB from a
+ * block of 4 bytes). */
+enum { MAX_RATIO = 65536 };
+
+static bool expand_zlib(const uint8_t *in, size_t in_n, uint8_t *out, size_t out_n)
+{
+	uLongf got = out_n;
+
+	return uncompress(out, &got, in, in_n) == Z_OK && got == out_n;
+}
+
+static bool expand_zstd(const uint8_t *in, size_t in_n, uint8_t *out, size_t out_n)
+{
+	size_t got = ZSTD_decompress(out, out_n, in, in_n);
+
+	return !ZSTD_isError(got) && got == out_n;
+}
+
+/*
+ * Expand @raw, the contents of a section with SHF_COMPRESSED, its Elf64_Chdr included, to *@ret
+ * with a NUL behind it. The size in the header is only a claim: the output must have exactly that
+ * many bytes.
+ */
+static int expand(const uint8_t *raw, size_t raw_n, uint8_t **ret, size_t *ret_n,
+		  struct dw_error *err)
+{
+	dw_auto_free uint8_t *out = NULL;
+	Elf64_Chdr head;
+	bool ok;
+
+	if (raw_n < sizeof head)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "compressed section without a header");
+	memcpy(&head, raw, sizeof head);
+	raw += sizeof head;
+	raw_n -= sizeof head;
+	if (head.ch_type != ELFCOMPRESS_ZLIB && head.ch_type != ELFCOMPRESS_ZSTD)
+		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "section compressed by method %u",
+				    head.ch_type);
+	if (head.ch_size > MAX_SECTION_BYTES)
+		return dw_error_set(err, DWELL_ERR_LIMIT, "compressed section claims %#lx bytes",
+				    head.ch_size);
+	if (head.ch_size / MAX_RATIO > raw_n)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "compressed section claims too much");
+	out = malloc(head.ch_size + 1);
+	if (!out)
+		return dw_error_set_errno(err, ENOMEM, "cannot expand a section");
+	ok = head.ch_type == ELFCOMPRESS_ZLIB ? expand_zlib(raw, raw_n, out, head.ch_size)
+					      : expand_zstd(raw, raw_n, out, head.ch_size);
+	if (!ok)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "compressed section is damaged");
+	out[head.ch_size] = 0;
+	*ret = dw_take_ptr(out);
+	*ret_n = head.ch_size;
+	return 0;
+}
+
 int dw_elf_read_section(const struct dw_elf *elf, const struct dw_elf_section *section,
 			uint8_t **ret, size_t *ret_n, struct dw_error *err)
 {
@@ -380,7 +442,7 @@ int dw_elf_read_section(const struct dw_elf *elf, const struct dw_elf_section *s
 		return dw_error_set(err, rc, "cannot read section %s", section->name);
 	raw[n] = 0;
 	if (section->flags & SHF_COMPRESSED) {
-		rc = dw_elf_expand(raw, n, MAX_SECTION_BYTES, ret, ret_n, err);
+		rc = expand(raw, n, ret, ret_n, err);
 		if (rc)
 			dw_error_prefix(err, "section %s", section->name);
 		return rc;
@@ -388,6 +450,17 @@ int dw_elf_read_section(const struct dw_elf *elf, const struct dw_elf_section *s
 	*ret = dw_take_ptr(raw);
 	*ret_n = n;
 	return 0;
+}
+
+uint8_t *dw_elf_read_named(const struct dw_elf *elf, const char *name, size_t *n)
+{
+	const struct dw_elf_section *s = dw_elf_section(elf, name);
+	uint8_t *bytes = NULL;
+
+	*n = 0;
+	if (s && s->type != SHT_NOBITS)
+		(void)dw_elf_read_section(elf, s, &bytes, n, NULL);
+	return bytes;
 }
 
 int dw_elf_read_svma(const struct dw_elf *elf, struct dw_svma svma, void *buf, size_t n)

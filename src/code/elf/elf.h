@@ -1,5 +1,6 @@
 /*
- * A reader of ELF files for x86-64 that trusts nothing: headers, segments, sections, build-id.
+ * A reader of ELF files for this processor that trusts nothing: headers, segments, sections,
+ * build-id.
  *
  * Reads with pread() into private memory, never maps (a file that a target can truncate would raise
  * SIGBUS), checks every offset and size against the file's size and named limits. Not for debug
@@ -36,8 +37,8 @@ struct dw_elf_section {
 /*
  * Open the ELF file behind @fd (duplicated; the caller keeps its own).
  * Returns 0; DWELL_ERR_FORMAT (not ELF, or broken: @err says where); DWELL_ERR_UNSUPPORTED (ELF,
- * but not little-endian x86-64); -errno of a read. *@ret is written on success only; dw_elf_free()
- * it.
+ * but not of 64 bits, little-endian and for this processor); -errno of a read. *@ret is written on
+ * success only; dw_elf_free() it.
  */
 int dw_elf_open(int fd, struct dw_elf **ret, struct dw_error *err);
 
@@ -73,6 +74,10 @@ const struct dw_elf_section *dw_elf_section(const struct dw_elf *elf, const char
  */
 int dw_elf_read_section(const struct dw_elf *elf, const struct dw_elf_section *section,
 			uint8_t **ret, size_t *ret_n, struct dw_error *err);
+
+/* The contents of the section @name, *@n bytes with a NUL behind them, which the caller frees. NULL
+ * and 0 = it has none that can be read. */
+uint8_t *dw_elf_read_named(const struct dw_elf *elf, const char *name, size_t *n);
 
 /* Read @n bytes that the loader would put at @svma. 0; DWELL_ERR_NOT_FOUND when they are not all in
  * the file. -errno. */

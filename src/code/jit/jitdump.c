@@ -5,6 +5,7 @@
  */
 #include "code/jit/jitdump.h"
 
+#include "arch/registers.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@ enum {
 	MAGIC = 0x4a695444, /* "JiTD" */
 	MAGIC_SWAPPED = 0x4454694a,
 	VERSION = 1,
-	MACHINE = 62, /* EM_X86_64 */
 	OTHER_TIME = 1,
 	PREFIX_BYTES = 16,
 	V8_SHIFT = 64,
@@ -40,7 +40,7 @@ int dw_jitdump_header_read(const void *bytes, size_t n, struct dw_jitdump_header
 		return DWELL_ERR_UNSUPPORTED;
 	if (c.failed || magic != MAGIC || ret->bytes < DWELL_JITDUMP_HEADER_BYTES)
 		return DWELL_ERR_FORMAT;
-	if (version != VERSION || machine != MACHINE)
+	if (version != VERSION || machine != DWELL_ELF_MACHINE)
 		return DWELL_ERR_UNSUPPORTED;
 	ret->has_other_time = flags & OTHER_TIME;
 	ret->is_v8 = reserved == V8_RESERVED;

@@ -10,7 +10,7 @@
 #include "collect/clr/codes.h"
 #include "collect/region/process.h"
 #include "target/memory.h"
-#include "unwind/prolog-x86-64.h"
+#include "unwind/prolog.h"
 
 #include <errno.h>
 #include <fcntl.h>

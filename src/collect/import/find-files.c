@@ -7,7 +7,7 @@
 #include "collect/import/find-files.h"
 
 #include "base/cleanup.h"
-#include "target/image.h"
+#include "target/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

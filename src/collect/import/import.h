@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "collect/backend.h"
 #include "model/profile.h"
-#include "target/source.h"
+#include "target/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

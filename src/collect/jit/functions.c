@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "code/jit/jit-name.h"
+#include "code/jit/perf-map.h"
 #include "code/clr/method-name.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "code/jit/jit-name.h"
+#include "code/jit/perf-map.h"
 #include "collect/jit/dump-book.h"
 #include "target/proc.h"
 

@@ -5,7 +5,7 @@
 #include "collect/jit/rows.h"
 
 #include "target/memory.h"
-#include "unwind/prolog-x86-64.h"
+#include "unwind/prolog.h"
 
 enum { NEXT_BYTES = 32 };
 

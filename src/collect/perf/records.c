@@ -14,8 +14,7 @@ enum { HEADER_BYTES = 8, SAMPLE_TIME_OFFSET = 24, TRAILER_BYTES = 16, CHAIN_MAX 
 
 /* perf's order of the registers in DWELL_PERF_REGS_MASK -> DWARF numbers (asm/perf_regs.h). */
 static const uint8_t dwarf_number[DWELL_REG_COUNT] = {
-	0,  3,	2,  1,	4,  5, DWELL_REG_RBP, DWELL_REG_RSP, DWELL_REG_RIP, 8, 9,
-	10, 11, 12, 13, 14, 15};
+	0, 3, 2, 1, 4, 5, DWELL_REG_FP, DWELL_REG_SP, DWELL_REG_PC, 8, 9, 10, 11, 12, 13, 14, 15};
 
 uint64_t dw_perf_record_time(const void *p, size_t n)
 {

@@ -7,7 +7,7 @@
  */
 #include "collect/perf/refusal.h"
 
-#include "target/rights.h"
+#include "target/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "collect/region/regions.h"
 #include "target/maps.h"
-#include "target/rights.h"
+#include "target/file.h"
 
 enum { DWELL_REGION_PROCESS_PATH = 4096 };
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "code/cfi/table.h"
-#include "code/decode/insn.h"
+#include "code/decode/insn-x86-64.h"
 #include "target/memory.h"
 
 #include <string.h>
@@ -73,8 +73,8 @@ static enum dw_call_check jump_leads(struct asked *a, const struct dw_insn *insn
 			return DWELL_CALL_OTHER;
 		return leads(a, target, jumps);
 	case DWELL_INSN_JUMP_INDIRECT:
-		return insn->flags & DWELL_INSN_RIP ? pointer_leads(a, target, jumps)
-						    : DWELL_CALL_ANY;
+		return insn->flags & DWELL_INSN_RELATIVE ? pointer_leads(a, target, jumps)
+							 : DWELL_CALL_ANY;
 	default:
 		return DWELL_CALL_OTHER;
 	}
@@ -179,7 +179,7 @@ static enum dw_call_check check(struct asked *a, uint64_t from, bool is_known)
 			continue;
 		if (is_known && insn.kind == DWELL_INSN_CALL)
 			found = leads(a, dw_insn_target(&insn, from - n), JUMPS_MAX);
-		else if (is_known && insn.flags & DWELL_INSN_RIP &&
+		else if (is_known && insn.flags & DWELL_INSN_RELATIVE &&
 			 pointer_leads(a, dw_insn_target(&insn, from - n), JUMPS_MAX) ==
 				 DWELL_CALL_LEADS)
 			found = DWELL_CALL_LEADS;

@@ -11,9 +11,8 @@
 
 #include "base/error.h"
 #include "target/file.h"
-#include "target/image.h"
-#include "target/maps.h"
 #include "target/memory.h"
+#include "target/maps.h"
 
 #include <errno.h>
 #include <stdio.h>

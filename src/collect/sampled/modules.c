@@ -7,7 +7,7 @@
 #include "collect/sampled/modules.h"
 
 #include "collect/sampled/module-open.h"
-#include "target/image.h"
+#include "target/memory.h"
 
 #include <errno.h>
 #include <string.h>

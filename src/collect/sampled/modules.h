@@ -13,7 +13,7 @@
 #include "collect/sampled/owners.h"
 #include "collect/sampled/record.h"
 #include "model/profile.h"
-#include "target/source.h"
+#include "target/file.h"
 #include "unwind/space.h"
 
 #include <stdbool.h>

@@ -110,9 +110,9 @@ static bool find_rbp(struct reading *r)
 	struct dw_unwind_regs regs = {0};
 	int tries = 0;
 
-	regs.unknown = ~(1u << DWELL_REG_RBP | 1u << DWELL_REG_RSP | 1u << DWELL_REG_RIP);
-	regs.r[DWELL_REG_RIP] = frame.pc.v;
-	regs.r[DWELL_REG_RSP] = frame.sp;
+	regs.unknown = ~(1u << DWELL_REG_FP | 1u << DWELL_REG_SP | 1u << DWELL_REG_PC);
+	regs.r[DWELL_REG_PC] = frame.pc.v;
+	regs.r[DWELL_REG_SP] = frame.sp;
 	for (uint64_t at = frame.sp; at < end && tries < TRIES_MAX && read_above(r, at, &ra);
 	     at += 8) {
 		enum dw_call_check call = check(r, ra, &frame);
@@ -120,13 +120,13 @@ static bool find_rbp(struct reading *r)
 		if (call == DWELL_CALL_OTHER || (found && call != DWELL_CALL_LEADS))
 			continue;
 		tries++;
-		regs.r[DWELL_REG_RBP] = at;
+		regs.r[DWELL_REG_FP] = at;
 		if (walk(r, &regs, last, &n) != DWELL_UNWIND_COMPLETE)
 			continue;
 		found = at;
 		end = call == DWELL_CALL_LEADS ? at : at + NEAR_BYTES;
 	}
-	regs.r[DWELL_REG_RBP] = found;
+	regs.r[DWELL_REG_FP] = found;
 	if (found && walk(r, &regs, last, &n) == DWELL_UNWIND_COMPLETE) {
 		r->n = last + n;
 		return true;
@@ -141,14 +141,14 @@ static bool unwind(struct reading *r, const struct dw_task_place *place)
 	struct dw_unwind_regs regs = {0};
 	enum dw_unwind_end end;
 
-	regs.unknown = ~(1u << DWELL_REG_RSP | 1u << DWELL_REG_RIP);
-	regs.r[DWELL_REG_RIP] = place->pc;
-	regs.r[DWELL_REG_RSP] = place->sp;
-	regs.r[DWELL_REG_RBP] = UNKNOWN_RBP;
+	regs.unknown = ~(1u << DWELL_REG_SP | 1u << DWELL_REG_PC);
+	regs.r[DWELL_REG_PC] = place->pc;
+	regs.r[DWELL_REG_SP] = place->sp;
+	regs.r[DWELL_REG_FP] = UNKNOWN_RBP;
 	end = walk(r, &regs, 0, &r->n);
 	if (end == DWELL_UNWIND_COMPLETE)
 		return true;
-	return r->sampler->frames[r->n - 1].rbp == UNKNOWN_RBP && find_rbp(r);
+	return r->sampler->frames[r->n - 1].fp == UNKNOWN_RBP && find_rbp(r);
 }
 
 int dw_outside_copy(struct dw_outside *o, pid_t pid, const struct dw_task_place *place)

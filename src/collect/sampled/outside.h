@@ -10,7 +10,7 @@
 
 #include "collect/sampled/call-check.h"
 #include "collect/sampled/sample.h"
-#include "target/task.h"
+#include "target/proc.h"
 
 #include <stdint.h>
 

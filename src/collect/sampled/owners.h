@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "target/rights.h"
+#include "target/file.h"
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -17,7 +17,7 @@ struct dw_perf_sample {
 	uint64_t event; /* that it comes from, where that was asked for */
 	uint64_t abi;	/* PERF_SAMPLE_REGS_ABI_* */
 	struct dw_unwind_regs regs;
-	const uint8_t *stack; /* bytes from regs.r[DWELL_REG_RSP] on */
+	const uint8_t *stack; /* bytes from regs.r[DWELL_REG_SP] on */
 	size_t stack_bytes;
 	/* Where the kernel was, innermost first: the address, then return addresses. Borrowed,
 	 * maybe not aligned */

@@ -48,7 +48,7 @@ static void touch(const uint8_t *p)
 static void fetch_ahead(const struct dw_walk *w, const struct dw_perf_sample *sample)
 {
 	size_t n = w->frames.n < AHEAD_FRAMES ? w->frames.n : AHEAD_FRAMES;
-	uint64_t base = sample->regs.r[DWELL_REG_RSP] + SAVED_BYTES;
+	uint64_t base = sample->regs.r[DWELL_REG_SP] + SAVED_BYTES;
 
 	for (const struct dw_walk_frame *f = w->frames.v + w->frames.n; n--;) {
 		uint64_t at = (--f)->sp - 8 - base;
@@ -85,7 +85,7 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 {
 	const struct dw_perf_sample *sample = &r->sample;
 	struct dw_tracked_process *p = th->process;
-	struct dw_unwind_memory memory = {.base = sample->regs.r[DWELL_REG_RSP],
+	struct dw_unwind_memory memory = {.base = sample->regs.r[DWELL_REG_SP],
 					  .bytes = sample->stack,
 					  .n = sample->stack_bytes};
 	struct dw_unwind_regs regs = sample->regs;
@@ -110,9 +110,9 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 		if (f.onto)
 			return f;
 		dw_deep_resume(&s->deep, &memory);
-		regs.r[DWELL_REG_RIP] = last->pc.v;
-		regs.r[DWELL_REG_RSP] = last->sp;
-		regs.r[DWELL_REG_RBP] = last->rbp;
+		regs.r[DWELL_REG_PC] = last->pc.v;
+		regs.r[DWELL_REG_SP] = last->sp;
+		regs.r[DWELL_REG_FP] = last->fp;
 		f.n--;
 	}
 }
@@ -176,7 +176,7 @@ static int push_frame(struct dw_sampler *s, struct dw_tracked_process *p, struct
 	if (!rc)
 		rc = dw_stacks_add(&s->profile->stacks, parent, frame, &stack);
 	return rc ? rc
-		  : dw_vec_push(&w->frames, (struct dw_walk_frame){f->pc.v, f->sp, f->rbp, stack});
+		  : dw_vec_push(&w->frames, (struct dw_walk_frame){f->pc.v, f->sp, f->fp, stack});
 }
 
 /* The mark of a cut stack, with nothing outside of it. */
@@ -221,7 +221,7 @@ static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struc
 		     same++) {
 			left--;
 			w->frames.v[same].sp = s->frames[left].sp;
-			w->frames.v[same].rbp = s->frames[left].rbp;
+			w->frames.v[same].rbp = s->frames[left].fp;
 		}
 	w->frames.n = same;
 	if (cut && !same)
@@ -357,7 +357,7 @@ static int take_user(struct dw_sampler *s, struct dw_tracked_thread *th,
 static int take_place(struct dw_sampler *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, uint32_t *ret)
 {
-	struct dw_unwind_frame f = {.pc = {r->sample.regs.r[DWELL_REG_RIP]}};
+	struct dw_unwind_frame f = {.pc = {r->sample.regs.r[DWELL_REG_PC]}};
 	struct dw_tracked_process *p = th->process;
 	uint32_t frame;
 	int rc;

@@ -11,7 +11,6 @@
 #include "collect/sampled/track-maps.h"
 #include "collect/sampled/walk.h"
 #include "target/proc.h"
-#include "target/title.h"
 
 #include <errno.h>
 

@@ -15,7 +15,7 @@
 #include "collect/sampled/intake.h"
 #include "collect/sampled/outside.h"
 #include "collect/waits/book.h"
-#include "target/task.h"
+#include "target/proc.h"
 
 #include <poll.h>
 #include <stdbool.h>
