@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "base/sort.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

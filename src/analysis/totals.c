@@ -8,11 +8,10 @@
  */
 #include "analysis/totals.h"
 
-#include "analysis/alloc-paths.h"
-#include "analysis/call-totals.h"
+#include "analysis/calls.h"
+#include "analysis/filter.h"
 #include "analysis/flat.h"
 #include "analysis/points.h"
-#include "analysis/selection.h"
 #include "analysis/tree.h"
 #include "base/error.h"
 

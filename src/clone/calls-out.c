@@ -8,7 +8,7 @@
  */
 #include "clone/calls-out.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/jumps.h"
 #include "clone/stack-pointer-x86-64.h"
 

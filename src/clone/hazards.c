@@ -10,8 +10,8 @@
 #include "clone/hazards.h"
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "clone/calls-out.h"
-#include "base/sorted.h"
 #include "clone/hazards-imports.h"
 #include "clone/hazards-rseq.h"
 #include "clone/hazards-slot-x86-64.h"

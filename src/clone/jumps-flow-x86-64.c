@@ -8,7 +8,7 @@
  */
 #include "clone/jumps-flow-x86-64.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/lsda.h"
 #include "clone/shares.h"
 #include "code/cfi/entry.h"

@@ -8,7 +8,7 @@
  */
 #include "clone/layout.h"
 
-#include "base/large.h"
+#include "base/process-setup.h"
 #include "clone/emit.h"
 #include "clone/jumps.h"
 #include "clone/shares.h"

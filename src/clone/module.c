@@ -9,7 +9,7 @@
 #include "clone/module.h"
 
 #include "base/cleanup.h"
-#include "base/large.h"
+#include "base/process-setup.h"
 #include "clone/jumps.h"
 #include "clone/pointers.h"
 #include "clone/shares.h"

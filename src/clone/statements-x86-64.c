@@ -7,7 +7,7 @@
  */
 #include "clone/statements-x86-64.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/emit.h"
 #include "clone/free-stack-x86-64.h"
 

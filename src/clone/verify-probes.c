@@ -6,7 +6,7 @@
  */
 #include "clone/verify-probes.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/gates.h"
 #include "clone/verify-lsda.h"
 #include "clone/verify-statements-x86-64.h"

@@ -4,7 +4,7 @@
 #include "clone/verify-state.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/verify-dynamic.h"
 
 #include <elf.h>

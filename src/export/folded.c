@@ -4,7 +4,7 @@
  * flamegraph.pl, inferno and speedscope read them. A semicolon in a name would be a border, so it
  * becomes a colon, as other writers do; controls are escaped as in tables.
  */
-#include "base/digits.h"
+#include "base/out.h"
 #include "export/formats.h"
 #include "format/text.h"
 

@@ -1,7 +1,6 @@
 /* Columns of JSON documents: arrays of numbers, written as they come. */
 #pragma once
 
-#include "base/digits.h"
 #include "base/out.h"
 
 #include <inttypes.h>

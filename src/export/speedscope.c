@@ -5,7 +5,7 @@
  * those with the stack of the one before are one. Calls and allocations have none but that of the
  * call tree. The schema wants stacks in full, outermost frame first.
  */
-#include "base/digits.h"
+#include "base/out.h"
 #include "export/formats.h"
 #include "export/json-column.h"
 #include "export/slots.h"

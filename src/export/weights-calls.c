@@ -5,11 +5,11 @@
  * below another path, which ends at the call's line in the same function. Statements lie in their
  * function's place. Of what a target had no memory for paths for, estimated paths have all; under a
  * filter by module, of which those know too little, the calls themselves have it, below their
- * thread and their caller (analysis/call-nodes.h).
+ * thread and their caller (analysis/calls.h).
  */
 #include "export/weights-internal.h"
 
-#include "analysis/call-nodes.h"
+#include "analysis/calls.h"
 
 #include <errno.h>
 #include <stdlib.h>

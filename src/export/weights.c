@@ -6,10 +6,10 @@
  */
 #include "export/weights-internal.h"
 
+#include "analysis/filter.h"
 #include "analysis/points.h"
-#include "analysis/selection.h"
 #include "base/map.h"
-#include "base/sort.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "session/order.h"
 
 #include "base/cleanup.h"
-#include "base/sort.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "model/alloc-values.h"
-#include "model/call-values.h"
+#include "model/allocations.h"
+#include "model/calls.h"
 #include "session/columns.h"
 
 #include <stddef.h>

@@ -6,7 +6,7 @@
  */
 #include "symbol/inlines.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "symbol/die.h"
 #include "symbol/lines.h"
 

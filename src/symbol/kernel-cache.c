@@ -8,7 +8,7 @@
 #include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "base/sort.h"
+#include "base/vec.h"
 #include "code/elf/elf.h"
 #include "symbol/kernel-cache.h"
 

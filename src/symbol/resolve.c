@@ -16,7 +16,7 @@
 #include "symbol/unpacked.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/cfi/ranges.h"
 
 #include <elfutils/libdw.h>

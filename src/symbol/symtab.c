@@ -6,7 +6,7 @@
 #include "symbol/symtab.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <elf.h>
 #include <errno.h>

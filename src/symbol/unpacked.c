@@ -5,7 +5,6 @@
 #include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "base/trusted-file.h"
 #include "code/elf/elf.h"
 
 #include <errno.h>

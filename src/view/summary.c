@@ -4,7 +4,7 @@
  * is format/summary.c's.
  */
 #include "analysis/hot-rows.h"
-#include "analysis/hot-path.h"
+#include "analysis/prune.h"
 #include "analysis/totals.h"
 #include "view/column-groups.h"
 #include "view/order.h"

@@ -5,7 +5,7 @@
 #include "code/cfi/ranges.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/cfi/fdes.h"
 
 #include <errno.h>

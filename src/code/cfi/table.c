@@ -7,8 +7,8 @@
 #include "code/cfi/table.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
-#include "base/sorted.h"
+#include "base/error.h"
+#include "base/vec.h"
 #include "code/cfi/cache.h"
 #include "code/cfi/compile.h"
 #include "code/cfi/entry.h"
