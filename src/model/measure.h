@@ -3,7 +3,7 @@
  *
  * To add one: its row here, the profiles that have it and whether few rows have it or others
  * tell it (amounts.c), and its columns (view/column.c, view/column-groups.c; of SQL
- * session/amount-table.c, schema.c).
+ * session/side-tables.c, schema.c).
  */
 #pragma once
 

@@ -2,19 +2,67 @@
  * Columns to tables; see decode.h.
  *
  * Every item takes at least one byte of its chunk, so a table never grows by more rows than the
- * chunk has bytes. The columns of most are in layout.c, what calls and objects gained in deltas.c.
+ * chunk has bytes. The columns of most are in columns.c, what calls and objects gained in values.c.
  */
 #include "session/decode.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "session/call-rules.h"
 #include "session/columns.h"
-#include "session/layout.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+enum {
+	OVERFLOW_FLAGS = DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
+			 DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE |
+			 DWELL_CALL_OUTERMOST_SITE,
+	COUNTED_FLAGS = DWELL_CALL_OVERFLOW | DWELL_CALL_COUNTED,
+	NO_CALLEE_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED,
+};
+
+/* Whether the flags of a node go together. */
+static bool flags_fit(uint32_t flags)
+{
+	if (flags & DWELL_CALL_COUNTED)
+		return (flags & ~(uint32_t)DWELL_CALL_OUTSIDE) == COUNTED_FLAGS;
+	if ((flags & OVERFLOW_FLAGS) && !(flags & DWELL_CALL_OVERFLOW))
+		return false;
+	if (flags & DWELL_CALL_ESTIMATED)
+		return !(flags & (NO_CALLEE_FLAGS | DWELL_CALL_OVERFLOW));
+	if (flags & DWELL_CALL_LINE)
+		return !(flags & ~(uint32_t)(DWELL_CALL_LINE | DWELL_CALL_OVERFLOW));
+	return !(flags & NO_CALLEE_FLAGS) || flags == DWELL_CALL_ROOT ||
+	       flags == DWELL_CALL_TRUNCATED;
+}
+
+/* Whether @node may hang on @parent, NULL = on nothing. */
+static bool parent_fits(const struct dw_call_node *node, const struct dw_call_node *parent)
+{
+	if (!parent)
+		return node->flags == DWELL_CALL_ROOT && !node->site;
+	if (node->flags & DWELL_CALL_ROOT || parent->thread != node->thread)
+		return false;
+	if (node->flags & DWELL_CALL_OVERFLOW)
+		return parent->flags & DWELL_CALL_ROOT;
+	if ((node->flags ^ parent->flags) & DWELL_CALL_ESTIMATED &&
+	    !(node->flags & DWELL_CALL_ESTIMATED ? parent->flags & DWELL_CALL_ROOT
+						 : node->flags & DWELL_CALL_TRUNCATED))
+		return false;
+	if (node->flags & DWELL_CALL_LINE) /* statements stand in functions */
+		return !node->site &&
+		       !(parent->flags & ~(uint32_t)(DWELL_CALL_OUTSIDE | DWELL_CALL_ESTIMATED));
+	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
+}
+
+/* Whether the flags of @node go together, and fit those of its parent in @t. */
+static bool node_fits(const struct dw_call_node *node, const struct dw_calls *t)
+{
+	return node->thread && flags_fit(node->flags) &&
+	       (!(node->flags & NO_CALLEE_FLAGS) || !node->entry) &&
+	       parent_fits(node, dw_calls_get(t, node->parent));
+}
 
 /* The largest id in use, of tables whose row 0 is unused. */
 static uint64_t last_id(size_t rows)
@@ -249,7 +297,7 @@ static int take_sources(struct dw_cursor *c, size_t n, struct dw_profile *p)
 static void add_nodes(struct dw_cursor *c, size_t n, struct dw_calls *t)
 {
 	for (size_t i = 0; i < n && !c->failed; i++) {
-		c->failed = !dw_call_node_fits(&t->nodes.v[t->nodes.n], t);
+		c->failed = !node_fits(&t->nodes.v[t->nodes.n], t);
 		t->nodes.n++;
 	}
 }

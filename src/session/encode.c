@@ -6,7 +6,6 @@
 #include "session/encode.h"
 
 #include "session/columns.h"
-#include "session/layout.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What kind of thing the header of a file says it is. */
 enum dw_output_kind {
@@ -52,3 +53,16 @@ void dw_output_remove_journals(const char *path);
 
 /* Make the renaming of @path lasting. 0 or -errno. */
 int dw_output_sync_folder(const char *path, struct dw_error *err);
+
+/* The first bytes of a session file, read before SQLite sees it: most files that are no session end
+ * here, with a better word than SQLite's. */
+struct dw_session_header {
+	uint64_t file_bytes;
+	bool wal; /* written in WAL mode: a .partial */
+};
+
+/*
+ * Read the header of the open file @fd. 0; DWELL_ERR_FORMAT (no session, or cut);
+ * DWELL_ERR_UNSUPPORTED (newer); -errno. The message lacks the file's name.
+ */
+int dw_session_header_read(int fd, struct dw_session_header *ret, struct dw_error *err);

@@ -13,10 +13,9 @@
 #include "session/read.h"
 
 #include "base/cleanup.h"
+#include "session/database.h"
 #include "session/decode.h"
-#include "session/header.h"
 #include "session/output.h"
-#include "session/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
