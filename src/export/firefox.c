@@ -6,10 +6,8 @@
  * Strings: first all symbols' names, then modules', then those of source files. Calls and
  * allocations have no times of their own, so theirs is the sum of what stands before them.
  */
-#include "export/formats.h"
-#include "export/json-column.h"
-#include "export/slots.h"
-#include "export/threads.h"
+#include "export/export.h"
+#include "export/frame-table.h"
 #include "format/format.h"
 
 #include <errno.h>

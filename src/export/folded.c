@@ -5,7 +5,7 @@
  * becomes a colon, as other writers do; controls are escaped as in tables.
  */
 #include "base/out.h"
-#include "export/formats.h"
+#include "export/export.h"
 #include "format/text.h"
 
 #include <errno.h>

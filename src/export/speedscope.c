@@ -6,10 +6,8 @@
  * call tree. The schema wants stacks in full, outermost frame first.
  */
 #include "base/out.h"
-#include "export/formats.h"
-#include "export/json-column.h"
-#include "export/slots.h"
-#include "export/threads.h"
+#include "export/export.h"
+#include "export/frame-table.h"
 #include "format/format.h"
 
 #include <errno.h>
