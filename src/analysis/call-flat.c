@@ -12,7 +12,7 @@
 
 enum { LIMITED_N = 4 };
 
-/* The limited that are limited: the first two are at least what is a row's own. */
+/* The measures that are limited: the first two are at least what is a row's own. */
 static const enum dw_measure limited[LIMITED_N] = {DWELL_MEASURE_ELAPSED, DWELL_MEASURE_APPLICATION,
 						   DWELL_MEASURE_WHOLE, DWELL_MEASURE_BLOCKED};
 
@@ -22,7 +22,6 @@ static void limit(uint64_t v[LIMITED_N], const uint64_t most[LIMITED_N])
 		v[i] = v[i] < most[i] ? v[i] : most[i];
 }
 
-/* What is inclusive_of in @row. */
 static void inclusive_of(const struct dw_amounts *a, uint32_t row, uint64_t ret[LIMITED_N])
 {
 	const struct dw_measured m = {.table = a, .row = row};
@@ -186,7 +185,6 @@ static uint32_t find_edge(struct dw_call_flat *f, uint32_t caller, uint32_t call
 	return callee < none ? dw_flat_edge(&f->rows, caller < none ? caller : none, callee) : 0;
 }
 
-/* The module of the function @callee that @node begins. */
 static uint32_t module_of(const struct dw_call_flat *f, const struct dw_call_node *node,
 			  uint32_t callee)
 {
@@ -200,7 +198,6 @@ static uint32_t valid_frame(const struct dw_call_flat *f, uint32_t frame)
 	return frame < f->nodes->subjects->frames_n ? frame : 0;
 }
 
-/* The pair of calls of row @row. */
 static struct dw_values *calls_at(const struct dw_call_flat *f, uint32_t row)
 {
 	return dw_amounts_common(&f->rows.out->amounts, row, DWELL_MEASURE_CALLS);
@@ -347,7 +344,6 @@ static int enter(struct dw_call_flat *f, uint32_t above, uint32_t p)
 	return rc ? -ENOMEM : 0;
 }
 
-/* Ask for the memory of positions that lie ahead. */
 static void look_ahead(const struct dw_call_flat *f, uint32_t p, uint32_t end)
 {
 	enum { STEP = 8 };

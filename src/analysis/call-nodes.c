@@ -260,7 +260,6 @@ static void mark(struct dw_call_tree *c)
 	}
 }
 
-/* What the position of @id is about. */
 static uint32_t subject_of(const struct dw_call_nodes *t, uint32_t id)
 {
 	return dw_call_nodes_is_line(t, id) ? (uint32_t)DWELL_CCT_STATEMENT : dw_call_callee(t, id);

@@ -98,7 +98,6 @@ static uint32_t row_of(const struct row_map *rows, uint32_t process, uint32_t fu
 			  row_key(process, function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN));
 }
 
-/* The activations of one function in one thread. */
 static int add_extremes(const struct dw_call_nodes *t, const struct row_map *rows,
 			const struct dw_call_extremes *e, struct dw_totals *ret)
 {
@@ -224,7 +223,6 @@ static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 	return 0;
 }
 
-/* Processes that have anything. */
 static uint32_t count_seen(const struct dw_call_nodes *t)
 {
 	uint32_t seen = 0;
@@ -284,7 +282,6 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 	return rc;
 }
 
-/* What paths tell. */
 static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |

@@ -70,7 +70,6 @@ static int resolve_thread(const struct dw_profile *p, const char *word, struct d
 	return ret->threads.n > before ? 0 : no_fit("thread", word, err);
 }
 
-/* Whether @word is @text, or a glob that fits it. */
 static bool fits_text(const char *word, const char *text)
 {
 	return !strcmp(word, text) || !fnmatch(word, text, 0);
@@ -146,7 +145,6 @@ static int resolve_type(const struct dw_profile *p, const char *word, struct dw_
 	return found ? 0 : no_fit("type", word, err);
 }
 
-/* @n flags, all off. */
 static int start_flags(struct dw_filter_flags *flags, size_t n, struct dw_error *err)
 {
 	if (dw_vec_reserve(flags, n + 1))
@@ -264,7 +262,6 @@ static int search(const struct dw_profile *p, const char *text, fits_fn *fn, str
 	return rc;
 }
 
-/* Whether another of the @found has the module and name of @f. */
 static bool is_twin(const struct dw_profile *p, const struct found *found, uint32_t id)
 {
 	const struct dw_function *a = dw_functions_get(&p->functions, id);

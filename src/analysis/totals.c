@@ -65,7 +65,6 @@ static int add_to(struct sums *s, uint32_t row, const struct dw_amount *amount)
 	return dw_amounts_add(&s->rows, row, amount, DWELL_BOTH);
 }
 
-/* Add point @i to its thread, and to its type. */
 static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 {
 	struct dw_point point = dw_points_get(t, i);
@@ -95,7 +94,6 @@ static int add_points(struct sums *s, const struct dw_points *t)
 	return rc;
 }
 
-/* Add what each thread has to its process, and to all. */
 static int add_threads(struct sums *s, const struct dw_points *t)
 {
 	int rc = 0;
@@ -377,7 +375,6 @@ static int walk_process(struct walks *w, uint32_t process, const struct range *r
 	return !rc && w->tree ? dw_tree_build(w->tree, 0, process, w->out) : rc;
 }
 
-/* The flat totals and the call tree of each process. */
 static int walk_stacks(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	struct walks w = {0};
@@ -410,7 +407,6 @@ static int list_gcs(const struct dw_points *t, struct dw_totals *ret)
 	return 0;
 }
 
-/* What only objects have. */
 static int add_objects(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	int rc = parts & DWELL_TOTALS_GCS ? list_gcs(t, ret) : 0;

@@ -65,7 +65,6 @@ static int add_root(struct builder *g, const struct dw_node_total *root, uint32_
 	return push_node(g, root, 0);
 }
 
-/* Keep the first @n nodes. */
 static void cut(struct builder *g, size_t n)
 {
 	g->out->nodes.n = n;
@@ -119,7 +118,6 @@ static void move_child(struct builder *g, uint32_t from, uint32_t to)
 	todo[to - g->first].node = to;
 }
 
-/* Whether @n of @all are enough to be kept. */
 static bool is_much(const struct builder *g, uint64_t n, uint64_t all)
 {
 	return (double)n * 100 >= g->focus->min_pct * (double)all;
@@ -243,7 +241,6 @@ static int make_room(struct dw_tree *b)
 	return b->next && (b->slot || b->of_calls) ? 0 : -ENOMEM;
 }
 
-/* The first slot of the frame at @p. */
 static uint32_t first_slot(const struct dw_tree *b, uint32_t p)
 {
 	return b->subjects->first[b->cct->subject[p]];
@@ -255,7 +252,6 @@ static uint32_t outer_n(const struct dw_tree *b, uint32_t p)
 	return b->slot ? b->subjects->first[b->cct->subject[p] + 1] - first_slot(b, p) - 1 : 0;
 }
 
-/* The function at hand at @p. */
 static uint32_t function_at(const struct dw_tree *b, uint32_t p)
 {
 	return b->slot ? b->subjects->function[first_slot(b, p) + b->slot[p]] : b->cct->subject[p];
@@ -302,7 +298,6 @@ static int add_place(struct dw_tree *b, uint32_t p, uint32_t node, uint32_t *lis
 	return b->slot && b->slot[p] ? 0 : add_own(b, p, node);
 }
 
-/* The place at @p belongs to the child of its function. */
 static int add_to_child(struct dw_tree *b, uint32_t p)
 {
 	struct work *child = node_for(b, function_at(b, p));
@@ -497,7 +492,6 @@ static uint32_t stack_frame(const struct inverted *b, uint32_t stack)
 	return s && s->frame < b->subjects.frames_n ? s->frame : 0;
 }
 
-/* The function at which @w stands. */
 static uint32_t chain_function(const struct inverted *b, const struct chain *w)
 {
 	return b->subjects.function[b->subjects.first[stack_frame(b, w->stack)] + w->slot];
@@ -562,7 +556,6 @@ static int expand_inverted(struct inverted *b, struct work p)
 	return rc;
 }
 
-/* The chains of one type, from its @n sorted points. */
 static int gather_chains(struct inverted *b, const struct dw_sort_row *rows, size_t n)
 {
 	b->chains.n = 0;

@@ -27,7 +27,6 @@ enum {
 	USED_SECONDS = 3600, /* how exactly a file tells when it was used last */
 };
 
-/* Whether what @st describes belongs to us and nobody else may write it. */
 static bool ours(const struct stat *st)
 {
 	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));

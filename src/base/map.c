@@ -10,7 +10,6 @@
 
 enum { FIRST_SLOTS = 64 };
 
-/* Whether one more entry needs a larger table. */
 static bool is_full(const void *slots, size_t mask, size_t used)
 {
 	return !slots || (used + 1) * 4 > (mask + 1) * 3;

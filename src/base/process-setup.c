@@ -50,7 +50,6 @@ void dw_large_advise(void *p, size_t n)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
-/* Whether this process may have as many addresses as it likes. */
 static bool is_unlimited(void)
 {
 	struct rlimit space, data;

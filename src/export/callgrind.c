@@ -229,7 +229,6 @@ static void put_object(struct callgrind *g, const char *prefix, uint32_t module)
 		 m ? dw_strings_get(&g->e->profile->strings, m->path) : "");
 }
 
-/* The object, file and name of @symbol. */
 static void put_symbol(struct callgrind *g, uint32_t symbol, const char *const prefixes[3])
 {
 	const struct dw_function *f = dw_paths_function(&g->e->paths, symbol);
@@ -269,7 +268,6 @@ static void put_call(struct callgrind *g, const struct call *call, uint32_t line
 	put_costs(g, line, &g->costs.inclusive.v[at]);
 }
 
-/* What a slot has of its own, and its calls. */
 static void put_slot(struct callgrind *g, uint32_t slot)
 {
 	const struct costs *c = &g->costs;

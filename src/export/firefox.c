@@ -39,7 +39,6 @@ static const char *string(const struct firefox *f, uint32_t id)
 	return dw_strings_get(&f->e->profile->strings, id);
 }
 
-/* The index of the source file @file, made when new. */
 static int find_source(struct firefox *f, uint32_t file)
 {
 	if (!file || f->source_of[file])
@@ -68,14 +67,12 @@ static int find_sources(struct firefox *f)
 	return 0;
 }
 
-/* Begin the column @name of a table. */
 static void begin_column(struct firefox *f, const char *name)
 {
 	dw_out_printf(f->out, "\"%s\":[", name);
 	f->n = 0;
 }
 
-/* The column @name of @n times @value. */
 static void fill_column(struct firefox *f, const char *name, size_t n, const char *value)
 {
 	begin_column(f, name);
@@ -330,7 +327,6 @@ static void put_meta(struct firefox *f)
 	dw_out_puts(f->out, "},\n");
 }
 
-/* The times of a thread's rows. */
 static void put_times(struct firefox *f, uint32_t thread)
 {
 	const struct dw_weights *w = &f->e->weights;

@@ -23,7 +23,6 @@ struct names {
 	DW_VEC(uint32_t) stack; /* symbols, innermost first */
 };
 
-/* Write @name as it stands in lines. */
 static void put_name(struct dw_out *out, const char *name, struct dw_buf *scratch)
 {
 	dw_buf_clear(scratch);

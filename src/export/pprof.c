@@ -180,7 +180,6 @@ static uint32_t put_text(struct pprof *p, const char *s)
 	return p->strings_n++;
 }
 
-/* The index of a string of the profile. */
 static uint32_t find_text(struct pprof *p, uint32_t id)
 {
 	if (id && !p->string_of[id])

@@ -100,7 +100,6 @@ static int add_row(struct dw_weights *w, uint32_t thread, uint32_t path, const u
 	return 0;
 }
 
-/* Add @values to the row of their thread and path. */
 static int merge(struct gathering *g, uint32_t thread, uint32_t path, const uint64_t *values)
 {
 	struct dw_weights *w = g->out;
@@ -191,7 +190,6 @@ struct walk {
 	uint32_t *upper; /* by node id: the path of its callers */
 };
 
-/* The place at which the function of the node @id begins. */
 static uint32_t entry_place(const struct walk *w, uint32_t id)
 {
 	const struct dw_call_node *node = dw_call_nodes_get(w->nodes, id);

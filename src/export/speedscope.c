@@ -43,7 +43,6 @@ static void put_frame(void *ctx, uint32_t place, uint32_t i)
 	dw_out_puts(s->out, "}");
 }
 
-/* The slots of @path as an array. */
 static int put_stack(struct speedscope *s, uint32_t path)
 {
 	const struct dw_paths *paths = &s->e->paths;

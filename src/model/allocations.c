@@ -144,16 +144,6 @@ int dw_allocations_method(struct dw_allocations *t, const struct dw_alloc_method
 	return *ret ? 0 : APPEND(&t->methods, &t->method_set, hash, method, ret);
 }
 
-const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t, uint32_t id)
-{
-	return id && id <= t->types.n ? &t->types.v[id - 1] : NULL;
-}
-
-const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t, uint32_t id)
-{
-	return id && id <= t->groups.n ? &t->groups.v[id - 1] : NULL;
-}
-
 void dw_allocations_release(struct dw_allocations *t)
 {
 	dw_vec_release(&t->types);

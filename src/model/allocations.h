@@ -221,10 +221,18 @@ int dw_allocations_method(struct dw_allocations *t, const struct dw_alloc_method
 			  uint32_t *ret);
 
 /* The type of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t, uint32_t id);
+static inline const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t,
+								  uint32_t id)
+{
+	return id && id <= t->types.n ? &t->types.v[id - 1] : NULL;
+}
 
 /* The group of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t, uint32_t id);
+static inline const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t,
+								    uint32_t id)
+{
+	return id && id <= t->groups.n ? &t->groups.v[id - 1] : NULL;
+}
 
 /* Whether groups have sums instead of deltas. */
 static inline bool dw_allocations_summed(const struct dw_allocations *t)

@@ -87,7 +87,6 @@ void dw_amounts_init(struct dw_amounts *a, dw_measures set)
 	}
 }
 
-/* Pairs that rare rows have beside the common ones. */
 static size_t rare_n(const struct dw_amounts *a)
 {
 	return a->all_n - a->common_n;
@@ -184,7 +183,6 @@ void dw_amount_of(const struct dw_amounts *a, enum dw_measure measure, uint64_t 
 	dw_amount_set(a, ret, measure, n);
 }
 
-/* Whether the operating system had a part in @v. */
 static bool has_system(const struct dw_call_values *v)
 {
 	return (v->application_ns ^ v->elapsed_ns) | (v->whole_ns ^ v->elapsed_ns) | v->blocked_ns |
@@ -218,7 +216,6 @@ static inline void set_count(const struct dw_amounts *a, struct dw_amount *to,
 	set(a, to, objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES, n->bytes);
 }
 
-/* Whether @v has what few objects have. */
 static bool has_rare(const struct dw_alloc_values *v)
 {
 	const struct dw_alloc_count *some[] = {&v->collected[DWELL_GENERATION_LARGE],

@@ -82,11 +82,6 @@ void dw_calls_forget(struct dw_calls *t)
 	t->nodes.n = 0;
 }
 
-uint32_t dw_calls_count(const struct dw_calls *t)
-{
-	return t->nodes_written + (uint32_t)t->nodes.n;
-}
-
 /* The end of a slice that is nearest to @at_ns, among 0 and all ends. */
 static uint64_t snap(const struct dw_calls *t, uint64_t at_ns)
 {

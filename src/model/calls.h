@@ -241,7 +241,10 @@ const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
 void dw_calls_forget(struct dw_calls *t);
 
 /* Number of nodes. Ids run from 1 to this. */
-uint32_t dw_calls_count(const struct dw_calls *t);
+static inline uint32_t dw_calls_count(const struct dw_calls *t)
+{
+	return t->nodes_written + (uint32_t)t->nodes.n;
+}
 
 /* Whether nodes have sums instead of deltas. */
 static inline bool dw_calls_summed(const struct dw_calls *t)

@@ -59,19 +59,31 @@ struct dw_threads {
 int dw_processes_add(struct dw_processes *t, const struct dw_process *row, uint32_t *ret);
 
 /* The process of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-struct dw_process *dw_processes_get(const struct dw_processes *t, uint32_t id);
+static inline struct dw_process *dw_processes_get(const struct dw_processes *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* Number of processes. Ids run from 1 to this. */
-uint32_t dw_processes_count(const struct dw_processes *t);
+static inline uint32_t dw_processes_count(const struct dw_processes *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* Append a copy of @row and give its id (1 and up). 0 or -ENOMEM. */
 int dw_threads_add(struct dw_threads *t, const struct dw_thread *row, uint32_t *ret);
 
 /* The thread of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-struct dw_thread *dw_threads_get(const struct dw_threads *t, uint32_t id);
+static inline struct dw_thread *dw_threads_get(const struct dw_threads *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* Number of threads. Ids run from 1 to this. */
-uint32_t dw_threads_count(const struct dw_threads *t);
+static inline uint32_t dw_threads_count(const struct dw_threads *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* Free everything. */
 void dw_processes_release(struct dw_processes *t);

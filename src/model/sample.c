@@ -39,11 +39,6 @@ int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret)
 	return 0;
 }
 
-const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id)
-{
-	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
-}
-
 struct dw_frame_instruction dw_frames_instruction(const struct dw_frames *t, uint32_t id)
 {
 	const struct dw_frame *f = dw_frames_get(t, id);
@@ -51,11 +46,6 @@ struct dw_frame_instruction dw_frames_instruction(const struct dw_frames *t, uin
 	if (id < t->instructions.n)
 		return t->instructions.v[id];
 	return (struct dw_frame_instruction){f ? f->svma : 0, id};
-}
-
-uint32_t dw_frames_count(const struct dw_frames *t)
-{
-	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
 }
 
 void dw_frames_release(struct dw_frames *t)
@@ -95,11 +85,6 @@ int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t
 	return 0;
 }
 
-const struct dw_stack *dw_stacks_get(const struct dw_stacks *t, uint32_t id)
-{
-	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
-}
-
 unsigned dw_stacks_part(const struct dw_stacks *t, const struct dw_frames *frames, uint32_t id)
 {
 	const struct dw_stack *up = dw_stacks_get(t, id);
@@ -111,11 +96,6 @@ unsigned dw_stacks_part(const struct dw_stacks *t, const struct dw_frames *frame
 		return 0;
 	f = dw_frames_get(frames, up->frame);
 	return f && f->kind == DWELL_FRAME_PART ? (unsigned)f->svma & DWELL_PART_MAX : 0;
-}
-
-uint32_t dw_stacks_count(const struct dw_stacks *t)
-{
-	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
 }
 
 void dw_stacks_release(struct dw_stacks *t)

@@ -70,25 +70,37 @@ struct dw_stacks {
 int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret);
 
 /* The frame of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id);
+static inline const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* The instruction at @id, which is not 0: as far as is known, else the frame's own address. */
 struct dw_frame_instruction dw_frames_instruction(const struct dw_frames *t, uint32_t id);
 
 /* Number of frames. Ids run from 1 to this. */
-uint32_t dw_frames_count(const struct dw_frames *t);
+static inline uint32_t dw_frames_count(const struct dw_frames *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* The id of the stack @parent + @frame, added when new. 0 or -ENOMEM. */
 int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t *ret);
 
 /* The stack node of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-const struct dw_stack *dw_stacks_get(const struct dw_stacks *t, uint32_t id);
+static inline const struct dw_stack *dw_stacks_get(const struct dw_stacks *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* What the stack of @id is a part of: enum dw_stack_part, 0 = it is none. */
 unsigned dw_stacks_part(const struct dw_stacks *t, const struct dw_frames *frames, uint32_t id);
 
 /* Number of stacks. Ids run from 1 to this. */
-uint32_t dw_stacks_count(const struct dw_stacks *t);
+static inline uint32_t dw_stacks_count(const struct dw_stacks *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* Free everything. */
 void dw_frames_release(struct dw_frames *t);

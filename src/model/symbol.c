@@ -14,16 +14,6 @@ int dw_modules_add(struct dw_modules *t, const struct dw_module *m, uint32_t *re
 	return 0;
 }
 
-struct dw_module *dw_modules_get(const struct dw_modules *t, uint32_t id)
-{
-	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
-}
-
-uint32_t dw_modules_count(const struct dw_modules *t)
-{
-	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
-}
-
 void dw_modules_release(struct dw_modules *t)
 {
 	dw_vec_release(&t->rows);
@@ -80,16 +70,6 @@ int dw_functions_add(struct dw_functions *t, const struct dw_function *f, uint32
 	}
 	*ret = id;
 	return 0;
-}
-
-struct dw_function *dw_functions_get(const struct dw_functions *t, uint32_t id)
-{
-	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
-}
-
-uint32_t dw_functions_count(const struct dw_functions *t)
-{
-	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
 }
 
 const struct dw_location *dw_locations_get(const struct dw_locations *t, uint32_t frame,

@@ -50,10 +50,16 @@ struct dw_modules {
 int dw_modules_add(struct dw_modules *t, const struct dw_module *m, uint32_t *ret);
 
 /* The module of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-struct dw_module *dw_modules_get(const struct dw_modules *t, uint32_t id);
+static inline struct dw_module *dw_modules_get(const struct dw_modules *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* Number of modules. Ids run from 1 to this. */
-uint32_t dw_modules_count(const struct dw_modules *t);
+static inline uint32_t dw_modules_count(const struct dw_modules *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* Free everything. */
 void dw_modules_release(struct dw_modules *t);
@@ -130,10 +136,16 @@ struct dw_codes {
 int dw_functions_add(struct dw_functions *t, const struct dw_function *f, uint32_t *ret);
 
 /* The function of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-struct dw_function *dw_functions_get(const struct dw_functions *t, uint32_t id);
+static inline struct dw_function *dw_functions_get(const struct dw_functions *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* Number of functions. Ids run from 1 to this. */
-uint32_t dw_functions_count(const struct dw_functions *t);
+static inline uint32_t dw_functions_count(const struct dw_functions *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* The chain of @frame, innermost first, borrowed. *@n = 0 and NULL when nothing is known of it. */
 const struct dw_location *dw_locations_get(const struct dw_locations *t, uint32_t frame,

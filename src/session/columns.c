@@ -6,7 +6,6 @@
 
 #include "session/values.h"
 
-/* The member of @bytes at @at. */
 static inline uint64_t get(const char *at, unsigned bytes)
 {
 	return bytes == sizeof(uint32_t) ? *(const uint32_t *)(const void *)at

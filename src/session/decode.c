@@ -22,7 +22,6 @@ enum {
 	NO_CALLEE_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED,
 };
 
-/* Whether the flags of a node go together. */
 static bool flags_fit(uint32_t flags)
 {
 	if (flags & DWELL_CALL_COUNTED)
@@ -37,7 +36,6 @@ static bool flags_fit(uint32_t flags)
 	       flags == DWELL_CALL_TRUNCATED;
 }
 
-/* Whether @node may hang on @parent, NULL = on nothing. */
 static bool parent_fits(const struct dw_call_node *node, const struct dw_call_node *parent)
 {
 	if (!parent)
@@ -56,7 +54,6 @@ static bool parent_fits(const struct dw_call_node *node, const struct dw_call_no
 	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
 }
 
-/* Whether the flags of @node go together, and fit those of its parent in @t. */
 static bool node_fits(const struct dw_call_node *node, const struct dw_calls *t)
 {
 	return node->thread && flags_fit(node->flags) &&
@@ -184,7 +181,6 @@ static int take_threads(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* Room for @n more samples. */
 static int reserve_samples(struct dw_samples *s, size_t n)
 {
 	size_t cap_time = s->cap, cap_thread = s->cap, need = s->n + n;
@@ -261,7 +257,6 @@ static uint8_t *take_copy(struct dw_cursor *c, uint32_t *n)
 	return copy;
 }
 
-/* The bytes of @n codes. */
 static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	__auto_type t = &p->codes.rows;
@@ -277,7 +272,6 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* The text of @n sources. */
 static int take_sources(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	__auto_type t = &p->sources.rows;

@@ -141,7 +141,6 @@ static size_t row_bytes(const struct dw_profile *p, enum dw_chunk_kind kind, siz
 	return 0;
 }
 
-/* The end of the chunk that begins with row @from. */
 static size_t chunk_end(const struct dw_profile *p, enum dw_chunk_kind kind, size_t from, size_t to)
 {
 	size_t bytes = 0, end = from;
@@ -232,7 +231,6 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 	}
 }
 
-/* Whether @kind tells of symbols. */
 static bool is_symbols(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_FUNCTIONS || kind == DWELL_CHUNK_LOCATIONS ||
@@ -262,7 +260,6 @@ int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done,
 	return rc;
 }
 
-/* Whether rows of @kind do not stay in a profile once they are written. */
 static bool is_cleared(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_SAMPLES || kind == DWELL_CHUNK_CALL_DELTAS ||

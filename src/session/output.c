@@ -177,7 +177,6 @@ int dw_output_create(const char *path, int *ret, struct dw_error *err)
 	return 0;
 }
 
-/* Whether @fd still is the file called @path. */
 static bool is_called(int fd, const char *path)
 {
 	struct stat a, b;
@@ -242,7 +241,6 @@ void dw_output_remove(const char *path)
 	unlink(path);
 }
 
-/* The folder of @path, malloc()ed. */
 static char *folder_of(const char *path)
 {
 	char *copy = strdup(path), *folder = copy ? strdup(dirname(copy)) : NULL;

@@ -258,7 +258,6 @@ int dw_text_table_write(struct dw_database *db, const struct dw_strings *strings
 	return rc;
 }
 
-/* Write the @v of a row through @st. */
 static int put_values(struct dw_database *db, sqlite3_stmt *st, const uint64_t *v,
 		      struct dw_error *err)
 {
@@ -320,7 +319,6 @@ int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 	return rc;
 }
 
-/* One row of type, and its amounts. */
 static int put_type(struct dw_amount_table *t, sqlite3_stmt *st, const struct dw_alloc_type *type,
 		    const struct dw_type_total *row, const struct dw_totals *totals)
 {

@@ -569,7 +569,6 @@ static int put_functions(struct tables *t)
 	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
-/* What the totals are about. */
 static int put_subjects(struct tables *t)
 {
 	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,

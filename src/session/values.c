@@ -316,7 +316,6 @@ static void follow(struct dw_allocations *t, size_t i, const struct dw_alloc_val
 	bury(v->allocated.bytes, dead.bytes, &news->bytes, &range->least.bytes, &range->most.bytes);
 }
 
-/* Add @v, a row of @group and @slice. 0 or -ENOMEM. */
 static int add_to_sums(struct dw_allocations *t, const struct dw_call_sums *sums, uint32_t slice,
 		       uint32_t group, const struct dw_alloc_values *v)
 {
