@@ -34,21 +34,20 @@ static bool has_apart(const struct dw_alloc_values *v)
 int dw_alloc_store_add(struct dw_alloc_store *s, size_t row, const struct dw_alloc_values *more)
 {
 	struct dw_alloc_plain *p = &s->plain.v[row];
+	uint32_t *apart = &s->apart_of.v[row];
 
-	dw_alloc_count_add(&p->allocated, &more->allocated);
-	for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
-		dw_alloc_count_add(&p->collected[i], &more->collected[i]);
-	if (!has_apart(more))
+	if (!*apart && !has_apart(more)) {
+		dw_alloc_count_add(&p->allocated, &more->allocated);
+		for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
+			dw_alloc_count_add(&p->collected[i], &more->collected[i]);
 		return 0;
-	if (!s->apart_of.v[row]) {
-		if (dw_vec_push(&s->apart, (struct dw_alloc_apart){0}))
-			return -ENOMEM;
-		s->apart_of.v[row] = (uint32_t)s->apart.n;
 	}
-	for (int i = DWELL_ALLOC_PLAIN; i < DWELL_GENERATIONS; i++)
-		dw_alloc_count_add(
-			&s->apart.v[s->apart_of.v[row] - 1].collected[i - DWELL_ALLOC_PLAIN],
-			&more->collected[i]);
+	if (!*apart) {
+		if (dw_vec_push(&s->apart, dw_alloc_store_get(s, row)))
+			return -ENOMEM;
+		*apart = (uint32_t)s->apart.n;
+	}
+	dw_alloc_values_add(&s->apart.v[*apart - 1], more);
 	return 0;
 }
 

@@ -87,18 +87,6 @@ static inline void dw_alloc_count_subtract(struct dw_alloc_count *from,
 	from->bytes -= less->bytes;
 }
 
-/* Take @less off @from. */
-static inline void dw_alloc_values_subtract(struct dw_alloc_values *from,
-					    const struct dw_alloc_values *less)
-{
-	dw_alloc_count_subtract(&from->range.before, &less->range.before);
-	dw_alloc_count_subtract(&from->range.least, &less->range.least);
-	dw_alloc_count_subtract(&from->range.most, &less->range.most);
-	dw_alloc_count_subtract(&from->allocated, &less->allocated);
-	for (int i = 0; i < DWELL_GENERATIONS; i++)
-		dw_alloc_count_subtract(&from->collected[i], &less->collected[i]);
-}
-
 /* What is alive of @v: allocated less collected, with what was alive before. */
 static inline struct dw_alloc_count dw_alloc_values_alive(const struct dw_alloc_values *v)
 {
@@ -116,16 +104,12 @@ struct dw_alloc_plain {
 	struct dw_alloc_count allocated, collected[DWELL_ALLOC_PLAIN];
 };
 
-struct dw_alloc_apart {
-	struct dw_alloc_count collected[DWELL_GENERATIONS - DWELL_ALLOC_PLAIN];
-};
-
 /* Values of very many groups, numbered from 0: few have anything in the heaps of large or pinned
  * objects. One thread while rows are added. */
 struct dw_alloc_store {
-	DW_VEC(struct dw_alloc_plain) plain; /* by row */
-	DW_VEC(uint32_t) apart_of;	     /* by row: index in apart + 1, 0 = none */
-	DW_VEC(struct dw_alloc_apart) apart;
+	DW_VEC(struct dw_alloc_plain) plain;  /* by row */
+	DW_VEC(uint32_t) apart_of;	      /* by row: index in apart + 1, 0 = none */
+	DW_VEC(struct dw_alloc_values) apart; /* in place of the plain ones */
 };
 
 /* Make @n rows, new ones with nothing in them. 0 or -ENOMEM. */
@@ -140,11 +124,10 @@ static inline struct dw_alloc_values dw_alloc_store_get(const struct dw_alloc_st
 	const struct dw_alloc_plain *p = &s->plain.v[row];
 	struct dw_alloc_values v = {.allocated = p->allocated};
 
+	if (s->apart_of.v[row])
+		return s->apart.v[s->apart_of.v[row] - 1];
 	for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
 		v.collected[i] = p->collected[i];
-	for (int i = DWELL_ALLOC_PLAIN; s->apart_of.v[row] && i < DWELL_GENERATIONS; i++)
-		v.collected[i] =
-			s->apart.v[s->apart_of.v[row] - 1].collected[i - DWELL_ALLOC_PLAIN];
 	return v;
 }
 

@@ -28,37 +28,21 @@ static bool has_system(const struct dw_call_values *v)
 int dw_call_store_add(struct dw_call_store *s, size_t row, const struct dw_call_values *more)
 {
 	struct dw_call_plain *p = &s->plain.v[row];
-	struct dw_call_system *system;
+	uint32_t *system = &s->system_of.v[row];
 
-	if (!s->system_of.v[row] && has_system(more)) {
-		if (dw_vec_push(&s->system, (struct dw_call_system){
-						    .application_ns = p->elapsed_ns,
-						    .whole_ns = p->elapsed_ns,
-					    }))
-			return -ENOMEM;
-		s->system_of.v[row] = (uint32_t)s->system.n;
-	}
-	p->calls += more->calls;
-	p->elapsed_ns += more->elapsed_ns;
-	p->overhead_ns += more->overhead_ns;
-	if (!s->system_of.v[row])
+	if (!*system && !has_system(more)) {
+		p->calls += more->calls;
+		p->elapsed_ns += more->elapsed_ns;
+		p->overhead_ns += more->overhead_ns;
 		return 0;
-	system = &s->system.v[s->system_of.v[row] - 1];
-	system->application_ns += more->application_ns;
-	system->whole_ns += more->whole_ns;
-	system->blocked_ns += more->blocked_ns;
-	system->os_cpu_ns += more->os_cpu_ns;
-	system->switches += more->switches;
-	system->io_calls += more->io_calls;
-	system->blocking_calls += more->blocking_calls;
+	}
+	if (!*system) {
+		if (dw_vec_push(&s->system, dw_call_store_get(s, row)))
+			return -ENOMEM;
+		*system = (uint32_t)s->system.n;
+	}
+	dw_call_values_add(&s->system.v[*system - 1], more);
 	return 0;
-}
-
-void dw_call_store_release(struct dw_call_store *s)
-{
-	dw_vec_release(&s->plain);
-	dw_vec_release(&s->system_of);
-	dw_vec_release(&s->system);
 }
 
 int dw_calls_add(struct dw_calls *t, const struct dw_call_node *node, uint32_t *ret)
@@ -121,5 +105,7 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->extremes);
 	dw_vec_release(&t->mutes);
 	dw_vec_release(&t->slow);
-	dw_call_store_release(&t->sums);
+	dw_vec_release(&t->sums.plain);
+	dw_vec_release(&t->sums.system_of);
+	dw_vec_release(&t->sums.system);
 }

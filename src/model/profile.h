@@ -85,12 +85,6 @@ static inline uint32_t dw_threads_count(const struct dw_threads *t)
 	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
 }
 
-/* Free everything. */
-void dw_processes_release(struct dw_processes *t);
-
-/* Free everything. */
-void dw_threads_release(struct dw_threads *t);
-
 struct dw_profile {
 	struct dw_strings strings;
 	struct dw_facts facts;

@@ -36,7 +36,7 @@ struct dw_module {
 	uint32_t name; /* string: the last part of the path, for people */
 	uint8_t build_id[DWELL_BUILD_ID_MAX_BYTES];
 	uint8_t build_id_bytes; /* 0 = none known */
-	bool deleted;		/* the file was gone or replaced when it was mapped */
+	uint32_t deleted;	/* 1 = the file was gone or replaced when it was mapped */
 	uint64_t device;	/* st_dev, 0 = unknown */
 	uint64_t inode;
 };

@@ -6,6 +6,8 @@
 
 #include "session/values.h"
 
+#include <string.h>
+
 static inline uint64_t get(const char *at, unsigned bytes)
 {
 	return bytes == sizeof(uint32_t) ? *(const uint32_t *)(const void *)at
@@ -41,6 +43,12 @@ static void put_column(struct dw_buf *b, const struct dw_column *col, const char
 			break;
 		case DWELL_CODING_FROM:
 			dw_buf_put_uleb(b, dw_zigzag(v - get(row + col->of, col->bytes)));
+			break;
+		case DWELL_CODING_SIGNED:
+			dw_buf_put_zigzag(b, (int32_t)v);
+			break;
+		case DWELL_CODING_TIME:
+			dw_buf_put_uleb(b, v + 1);
 			break;
 		default:
 			dw_buf_put_uleb(b, v);
@@ -88,6 +96,10 @@ take_as(struct dw_cursor *c, const struct taken *t, enum dw_coding coding, unsig
 			v = get(of, bytes) - dw_at_most(c, v, get(of, bytes));
 		} else if (coding == DWELL_CODING_FROM) {
 			v = get(of, bytes) + dw_unzigzag(v);
+		} else if (coding == DWELL_CODING_SIGNED) {
+			v = (uint32_t)dw_unzigzag(v);
+		} else if (coding == DWELL_CODING_TIME) {
+			v--;
 		}
 		set(at, bytes, dw_at_most(c, v, most));
 	}
@@ -167,6 +179,51 @@ enum { BLOCKING = 1, COMPACTING = 2 };
 		type *m = (type *)(void *)((uintptr_t)at + i_ * stride); \
 		what;                                                    \
 	}
+
+static void put_build_id(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	EACH(const struct dw_module, m, {
+		dw_buf_put_uleb(b, m->build_id_bytes);
+		dw_buf_put(b, m->build_id, m->build_id_bytes);
+	});
+}
+
+static void take_build_id(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			  const uint64_t limits[DWELL_LIMITS])
+{
+	(void)limits;
+	EACH(struct dw_module, m, {
+		m->build_id_bytes = (uint8_t)dw_take_max(c, sizeof m->build_id);
+		const uint8_t *bytes = dw_cursor_bytes(c, m->build_id_bytes);
+
+		if (bytes)
+			memcpy(m->build_id, bytes, m->build_id_bytes);
+	});
+}
+
+static const struct dw_column modules[] = {
+	COLUMN_WITH(dw_module, kind, PLAIN, NUMBER, .most = DWELL_MODULE_JIT, .needed = true),
+	COLUMN(dw_module, path, PLAIN, STRING),
+	COLUMN(dw_module, name, PLAIN, STRING),
+	OWN(0, put_build_id, take_build_id),
+	COLUMN_WITH(dw_module, deleted, PLAIN, NUMBER, .most = 1),
+	COLUMN(dw_module, device, PLAIN, NONE),
+	COLUMN(dw_module, inode, PLAIN, NONE),
+};
+
+/* Parents and start functions may come later: dw_decode_finish() looks at them. */
+static const struct dw_column processes[] = {
+	COLUMN(dw_process, pid, SIGNED, NONE),	       COLUMN(dw_process, parent, PLAIN, NONE),
+	COLUMN(dw_process, name, PLAIN, STRING),       COLUMN(dw_process, begin_ns, TIME, NONE),
+	COLUMN(dw_process, end_ns, TIME, NONE),	       COLUMN(dw_process, user_cpu_ns, TIME, NONE),
+	COLUMN(dw_process, kernel_cpu_ns, TIME, NONE),
+};
+
+static const struct dw_column threads[] = {
+	ID(dw_thread, process, PLAIN, PROCESS),	 COLUMN(dw_thread, tid, SIGNED, NONE),
+	COLUMN(dw_thread, name, PLAIN, STRING),	 COLUMN(dw_thread, start, PLAIN, NONE),
+	COLUMN(dw_thread, begin_ns, TIME, NONE), COLUMN(dw_thread, end_ns, TIME, NONE),
+};
 
 static const struct dw_column frames[] = {
 	COLUMN(dw_frame, module, DELTA, MODULE),
@@ -371,6 +428,9 @@ static const struct dw_column gcs[] = {
 struct dw_columns dw_layout_of(enum dw_chunk_kind kind)
 {
 	static const struct dw_columns kinds[DWELL_CHUNK_KINDS] = {
+		[DWELL_CHUNK_MODULES] = COLUMNS(modules, dw_module),
+		[DWELL_CHUNK_PROCESSES] = COLUMNS(processes, dw_process),
+		[DWELL_CHUNK_THREADS] = COLUMNS(threads, dw_thread),
 		[DWELL_CHUNK_FRAMES] = COLUMNS(frames, dw_frame),
 		[DWELL_CHUNK_STACKS] = COLUMNS(stacks, dw_stack),
 		[DWELL_CHUNK_FUNCTIONS] = COLUMNS(functions, dw_function),

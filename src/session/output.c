@@ -86,7 +86,15 @@ char *dw_output_name(const char *path, const char *suffix)
 	return asprintf(&name, "%s%s", path, suffix) < 0 ? NULL : name;
 }
 
-int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *err)
+/* What kind of thing the header of a file says it is. */
+enum kind {
+	KIND_ABSENT,
+	KIND_SESSION,
+	KIND_OTHER, /* anything else that exists */
+};
+
+/* Look at @path without opening anything that is no regular file. */
+static int find_kind(const char *path, enum kind *ret, struct dw_error *err)
 {
 	struct dw_session_header header;
 	dw_auto_close int fd = -1;
@@ -95,17 +103,17 @@ int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *
 	if (stat(path, &st)) {
 		if (errno != ENOENT)
 			return dw_error_set_errno(err, errno, "%s", path);
-		*ret = DWELL_OUTPUT_ABSENT;
+		*ret = KIND_ABSENT;
 		return 0;
 	}
-	*ret = DWELL_OUTPUT_OTHER;
+	*ret = KIND_OTHER;
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "%s", path);
 	if (!dw_session_header_read(fd, &header, NULL))
-		*ret = DWELL_OUTPUT_SESSION;
+		*ret = KIND_SESSION;
 	return 0;
 }
 
@@ -198,6 +206,19 @@ static int remove_leftover(const char *path, struct dw_error *err)
 	return rc;
 }
 
+/* What SQLite may have left beside @path: a stale journal would be replayed into a new file. */
+static void remove_journals(const char *path)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		dw_auto_free char *name = dw_output_name(path, suffixes[i]);
+
+		if (name)
+			unlink(name);
+	}
+}
+
 /*
  * Between creating and holding another may hold the new file as a leftover and remove it, so it
  * counts only if it is still there once it is held.
@@ -217,27 +238,15 @@ int dw_output_claim(const char *path, int *ret, struct dw_error *err)
 		return rc;
 	if (!is_called(fd, path))
 		return held_by_another(path, err);
-	dw_output_remove_journals(path); /* only now: before, they might have been another's */
+	remove_journals(path); /* only now: before, they might have been another's */
 	*ret = dw_take_fd(fd);
 	return 0;
-}
-
-void dw_output_remove_journals(const char *path)
-{
-	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
-
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		dw_auto_free char *name = dw_output_name(path, suffixes[i]);
-
-		if (name)
-			unlink(name);
-	}
 }
 
 void dw_output_remove(const char *path)
 {
 	/* While the file is there and held no other recording makes journals of that name. */
-	dw_output_remove_journals(path);
+	remove_journals(path);
 	unlink(path);
 }
 
@@ -288,17 +297,17 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 int dw_session_check_target(const char *path, struct dw_error *err)
 {
 	dw_auto_free char *folder = folder_of(path);
-	enum dw_output_kind kind;
+	enum kind kind;
 	int rc;
 
 	if (!folder)
 		return dw_error_set(err, -ENOMEM, "no memory");
 	if (!*path)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the session's name is empty");
-	rc = dw_output_kind(path, &kind, err);
+	rc = find_kind(path, &kind, err);
 	if (rc)
 		return rc;
-	if (kind == DWELL_OUTPUT_OTHER)
+	if (kind == KIND_OTHER)
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "%s exists and is not a dwell session, not overwriting it",
 				    path);

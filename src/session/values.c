@@ -245,6 +245,11 @@ static inline bool keys_next(struct keys *k)
 	       !k->id_column.failed;
 }
 
+static inline bool is_wanted(const struct dw_call_sums *sums, uint32_t slice)
+{
+	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
+}
+
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p)
 {
@@ -258,7 +263,7 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		c->failed = !keys_next(&keys);
 		next_call_values(&v, &values);
-		if (!c->failed && dw_call_sums_has(sums, (uint32_t)keys.slice))
+		if (!c->failed && is_wanted(sums, (uint32_t)keys.slice))
 			rc = dw_call_store_add(t, keys.id - 1, &values);
 	}
 	close_values(c, &v);
@@ -321,7 +326,7 @@ static int add_to_sums(struct dw_allocations *t, const struct dw_call_sums *sums
 {
 	size_t i = group - 1;
 
-	if (dw_call_sums_has(sums, slice)) {
+	if (is_wanted(sums, slice)) {
 		if (sums->selected)
 			follow(t, i, v);
 		return dw_alloc_store_add(&t->sums, i, v);

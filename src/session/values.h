@@ -35,12 +35,6 @@ struct dw_call_sums {
 	size_t first;		 /* of those; earlier ones are before the range. Of all: 0 */
 };
 
-/* Whether what happened in @slice is to be added. */
-static inline bool dw_call_sums_has(const struct dw_call_sums *sums, uint32_t slice)
-{
-	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
-}
-
 /* Add up @n deltas of calls at @c, by node in calls.sums. What makes no sense sets c->failed. 0 or
  * -ENOMEM. */
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
