@@ -81,12 +81,17 @@ static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 /* Add all points: of samples it is known how many each thread has. */
 static int add_points(struct sums *s, const struct dw_points *t)
 {
+	size_t others = t->end[t->processes_n - 1];
 	struct dw_amount amount;
 	int rc = 0;
 
-	for (size_t i = 0; i < t->end[t->processes_n - 1] && !rc; i++)
-		if (!dw_points_is_sample(t, i))
+	for (uint32_t id = 0; id < t->threads_n; id++)
+		others -= t->samples[id];
+	for (size_t i = 0; others && !rc; i++)
+		if (!dw_points_is_sample(t, i)) {
 			rc = add_point(s, t, i);
+			others--;
+		}
 	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
 		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, t->samples[id], &amount);
 		rc = add_to(s, s->threads + id, &amount);

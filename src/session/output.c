@@ -297,7 +297,7 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 int dw_session_check_target(const char *path, struct dw_error *err)
 {
 	dw_auto_free char *folder = folder_of(path);
-	enum kind kind;
+	enum kind kind = KIND_ABSENT;
 	int rc;
 
 	if (!folder)
