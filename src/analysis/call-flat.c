@@ -1,16 +1,141 @@
 /*
- * Flat totals of calls; see call-flat.h.
+ * Flat totals of calls; see calls.h.
  *
  * Overflow nodes stand beside the trees: their exclusive values count as a node's, their inclusive
  * ones where their flags say that they are outermost. Sites have no flag of their own, the edge's
  * stands for it: an activation whose edge is on the path already mostly has its site there too.
  */
-#include "analysis/call-flat.h"
-
-#include "analysis/call-limits.h"
+#include "analysis/calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+enum { LIMITED_N = 4 };
+
+/* The measures that are limited: the first two are at least what is a row's own. */
+static const enum dw_measure limited[LIMITED_N] = {DWELL_MEASURE_ELAPSED, DWELL_MEASURE_APPLICATION,
+						   DWELL_MEASURE_WHOLE, DWELL_MEASURE_BLOCKED};
+
+static void limit(uint64_t v[LIMITED_N], const uint64_t most[LIMITED_N])
+{
+	for (int i = 0; i < LIMITED_N; i++)
+		v[i] = v[i] < most[i] ? v[i] : most[i];
+}
+
+static void inclusive_of(const struct dw_amounts *a, uint32_t row, uint64_t ret[LIMITED_N])
+{
+	const struct dw_measured m = {.table = a, .row = row};
+
+	for (int i = 0; i < LIMITED_N; i++)
+		ret[i] = dw_measured_get(&m, limited[i], false);
+}
+
+/* Let @row have @v, or more where its own is. 0 or -ENOMEM. */
+static int set_limited(struct dw_amounts *a, uint32_t row, uint64_t v[LIMITED_N])
+{
+	const struct dw_measured m = {.table = a, .row = row};
+	uint64_t old[LIMITED_N], own;
+	struct dw_values *rare;
+	bool differs = false;
+
+	inclusive_of(a, row, old);
+	for (int i = 0; i < 2; i++) {
+		own = dw_measured_get(&m, limited[i], true);
+		v[i] = v[i] < own ? own : v[i];
+	}
+	for (int i = 0; i < LIMITED_N; i++)
+		differs |= v[i] != old[i];
+	if (!differs)
+		return 0;
+	rare = dw_amounts_rare(a, row);
+	if (!rare)
+		return -ENOMEM;
+	dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED)->inclusive = v[0];
+	rare -= a->common_n + 1u; /* so that places are indices */
+	rare[a->place[DWELL_MEASURE_APPLICATION]].inclusive = v[0] - v[1];
+	rare[a->place[DWELL_MEASURE_WHOLE]].inclusive = v[0] - v[2];
+	rare[a->place[DWELL_MEASURE_BLOCKED]].inclusive = v[3];
+	return 0;
+}
+
+/* Whether nothing of @row is limited, of which one look tells where all time was the program's. */
+static bool is_within(const struct dw_amounts *a, uint32_t row, const uint64_t most[LIMITED_N])
+{
+	const struct dw_values *elapsed = dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED);
+
+	return !a->rare_of.v[row] && elapsed->inclusive >= elapsed->exclusive &&
+	       elapsed->inclusive <= most[0] && elapsed->inclusive <= most[1] &&
+	       elapsed->inclusive <= most[2];
+}
+
+static int limit_rows(const struct dw_flat *f, const struct dw_flat_rows *rows,
+		      const uint64_t most[LIMITED_N])
+{
+	struct dw_amounts *a = &f->out->amounts;
+	uint64_t v[LIMITED_N];
+	int rc = 0;
+
+	dw_vec_each(id, &rows->seen) {
+		uint32_t row = rows->v[*id].amounts - 1;
+
+		if (is_within(a, row, most))
+			continue;
+		inclusive_of(a, row, v);
+		limit(v, most);
+		rc |= set_limited(a, row, v);
+	}
+	return rc;
+}
+
+/* Let @v be no more than what is inclusive_of in @function, if that has a row. */
+static void limit_to(const struct dw_flat *f, uint32_t function, uint64_t v[LIMITED_N])
+{
+	uint64_t most[LIMITED_N];
+
+	if (!f->functions.ids_n || !f->functions.v[function].amounts)
+		return;
+	inclusive_of(&f->out->amounts, f->functions.v[function].amounts - 1, most);
+	limit(v, most);
+}
+
+static int limit_edges(const struct dw_flat *f)
+{
+	struct dw_amounts *a = &f->out->amounts;
+	int rc = 0;
+
+	dw_vec_each(id, &f->edges.seen) {
+		uint32_t row = f->edges.v[*id].amounts - 1;
+		struct dw_flat_edge key = f->keys.v[*id];
+		uint64_t v[LIMITED_N];
+
+		inclusive_of(a, row, v);
+		limit_to(f, key.callee, v);
+		if (key.caller && key.caller < f->subjects->functions_n)
+			limit_to(f, key.caller, v);
+		rc |= set_limited(a, row, v);
+	}
+	return rc;
+}
+
+/*
+ * Of cells, inclusive and exclusive times are measured apart: what probes cost of both is an
+ * estimate, so a row could seem to have more than its process, or less than its own. A function
+ * that calls itself from two places is found twice on an edge: that has no more than all calls of
+ * the callee, and of the caller. Let no row, all of which are of one process, have more than @all.
+ */
+static int limit_all(struct dw_flat *f, const struct dw_call_values *all)
+{
+	const uint64_t most[LIMITED_N] = {all->elapsed_ns, all->application_ns, all->whole_ns,
+					  all->blocked_ns};
+	int rc = limit_rows(f, &f->functions, most);
+
+	rc |= limit_rows(f, &f->modules, most);
+	rc |= limit_rows(f, &f->lines, most);
+	rc |= limit_rows(f, &f->instructions, most);
+	rc |= limit_rows(f, &f->edges, most);
+	rc |= limit_edges(f);
+	return rc ? -ENOMEM : 0;
+}
 
 static bool overflows(const struct dw_call_nodes *t, uint32_t id)
 {
@@ -60,7 +185,6 @@ static uint32_t find_edge(struct dw_call_flat *f, uint32_t caller, uint32_t call
 	return callee < none ? dw_flat_edge(&f->rows, caller < none ? caller : none, callee) : 0;
 }
 
-/* The module of the function @callee that @node begins. */
 static uint32_t module_of(const struct dw_call_flat *f, const struct dw_call_node *node,
 			  uint32_t callee)
 {
@@ -74,7 +198,6 @@ static uint32_t valid_frame(const struct dw_call_flat *f, uint32_t frame)
 	return frame < f->nodes->subjects->frames_n ? frame : 0;
 }
 
-/* The pair of calls of row @row. */
 static struct dw_values *calls_at(const struct dw_call_flat *f, uint32_t row)
 {
 	return dw_amounts_common(&f->rows.out->amounts, row, DWELL_MEASURE_CALLS);
@@ -221,7 +344,6 @@ static int enter(struct dw_call_flat *f, uint32_t above, uint32_t p)
 	return rc ? -ENOMEM : 0;
 }
 
-/* Ask for the memory of positions that lie ahead. */
 static void look_ahead(const struct dw_call_flat *f, uint32_t p, uint32_t end)
 {
 	enum { STEP = 8 };
@@ -434,7 +556,7 @@ int dw_call_flat_count(struct dw_call_flat *f, uint32_t process)
 	if (!rc)
 		rc = each_statement(f, process, close_statement);
 	if (!rc)
-		rc = dw_call_limits_apply(&f->rows, &all);
+		rc = limit_all(&f->rows, &all);
 	return rc ? rc : dw_flat_put(&f->rows, process);
 }
 

@@ -6,7 +6,7 @@
 #include "analysis/disassembly.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/decode/insn.h"
 
 #include <errno.h>

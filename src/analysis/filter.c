@@ -1,12 +1,14 @@
 /*
- * Filters from words; see filter.h. A word made of digits is a system id (which the system may have
- * given twice: both count), any other a name. A word that fits nothing is an error: an empty report
- * would look like an answer.
+ * Filters; see filter.h. A word made of digits is a system id (which the system may have given
+ * twice: both count), any other a name. A word that fits nothing is an error: an empty report would
+ * look like an answer. Functions are looked for in three passes, each looser than the one before;
+ * the first that finds anything decides.
  */
 #include "analysis/filter.h"
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +70,6 @@ static int resolve_thread(const struct dw_profile *p, const char *word, struct d
 	return ret->threads.n > before ? 0 : no_fit("thread", word, err);
 }
 
-/* Whether @word is @text, or a glob that fits it. */
 static bool fits_text(const char *word, const char *text)
 {
 	return !strcmp(word, text) || !fnmatch(word, text, 0);
@@ -144,7 +145,6 @@ static int resolve_type(const struct dw_profile *p, const char *word, struct dw_
 	return found ? 0 : no_fit("type", word, err);
 }
 
-/* @n flags, all off. */
 static int start_flags(struct dw_filter_flags *flags, size_t n, struct dw_error *err)
 {
 	if (dw_vec_reserve(flags, n + 1))
@@ -196,4 +196,185 @@ void dw_filter_release(struct dw_filter_owned *f)
 	dw_vec_release(&f->modules);
 	dw_vec_release(&f->types);
 	f->filter = (struct dw_filter){0};
+}
+
+enum { LISTED_MAX = 20 };
+
+typedef bool fits_fn(const char *text, const char *name);
+
+static bool is_equal(const char *text, const char *name)
+{
+	return !strcmp(text, name);
+}
+
+static bool fits_glob(const char *text, const char *name)
+{
+	return !fnmatch(text, name, 0);
+}
+
+static bool is_part(const char *text, const char *name)
+{
+	return *text && strstr(name, text);
+}
+
+static const char *name_of(const struct dw_profile *p, const struct dw_function *f)
+{
+	return dw_strings_get(&p->strings, f->name);
+}
+
+static const char *module_of(const struct dw_profile *p, const struct dw_function *f)
+{
+	const struct dw_module *m = dw_modules_get(&p->modules, f->module);
+
+	return m ? dw_strings_get(&p->strings, m->name) : "";
+}
+
+/* Whether @text means @f by name, MODULE!NAME or MODULE!0xADDRESS. @label is scratch. */
+static bool fits(const struct dw_profile *p, const struct dw_function *f, const char *text,
+		 fits_fn *fn, struct dw_buf *label)
+{
+	if (fn(text, name_of(p, f)))
+		return true;
+	if (!strchr(text, '!'))
+		return false;
+	dw_buf_clear(label);
+	dw_buf_printf(label, "%s!%s", module_of(p, f), name_of(p, f));
+	if (fn(text, dw_buf_str(label)))
+		return true;
+	dw_buf_clear(label);
+	dw_buf_printf(label, "%s!0x%" PRIx64, module_of(p, f), f->svma);
+	return is_equal(text, dw_buf_str(label));
+}
+
+struct found {
+	DW_VEC(uint32_t) ids;
+};
+
+static int search(const struct dw_profile *p, const char *text, fits_fn *fn, struct found *ret)
+{
+	struct dw_buf label = DW_BUF_INIT;
+	int rc = 0;
+
+	for (uint32_t id = 1; id <= dw_functions_count(&p->functions) && !rc; id++)
+		if (fits(p, dw_functions_get(&p->functions, id), text, fn, &label))
+			rc = dw_vec_push(&ret->ids, id);
+	dw_buf_release(&label);
+	return rc;
+}
+
+static bool is_twin(const struct dw_profile *p, const struct found *found, uint32_t id)
+{
+	const struct dw_function *a = dw_functions_get(&p->functions, id);
+
+	dw_vec_each(other, &found->ids) {
+		const struct dw_function *b = dw_functions_get(&p->functions, *other);
+
+		if (*other != id && a->module == b->module && a->name == b->name)
+			return true;
+	}
+	return false;
+}
+
+static int report_several(const struct dw_profile *p, const char *text, const struct found *found,
+			  struct dw_error *err)
+{
+	int rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' means %zu functions:", text,
+			      found->ids.n);
+
+	for (size_t i = 0; i < found->ids.n && i < LISTED_MAX; i++) {
+		uint32_t id = found->ids.v[i];
+		const struct dw_function *f = dw_functions_get(&p->functions, id);
+
+		if (is_twin(p, found, id))
+			dw_error_add_line(err, "  %s!0x%" PRIx64 "  %s", module_of(p, f), f->svma,
+					  name_of(p, f));
+		else
+			dw_error_add_line(err, "  %s!%s", module_of(p, f), name_of(p, f));
+	}
+	if (found->ids.n > LISTED_MAX)
+		dw_error_add_line(err, "  and %zu more", found->ids.n - LISTED_MAX);
+	return rc;
+}
+
+int dw_match_function(const struct dw_profile *p, const char *text, uint32_t *ret,
+		      struct dw_error *err)
+{
+	fits_fn *const passes[] = {is_equal, fits_glob, is_part};
+	struct found found = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof passes / sizeof *passes && !found.ids.n && !rc; i++)
+		rc = search(p, text, passes[i], &found);
+	if (rc)
+		dw_error_set(err, rc, "out of memory");
+	else if (found.ids.n == 1)
+		*ret = found.ids.v[0];
+	else if (found.ids.n)
+		rc = report_several(p, text, &found, err);
+	else
+		rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "no function '%s' in this session",
+				  text);
+	dw_vec_release(&found.ids);
+	return rc;
+}
+
+bool dw_select_id(const uint32_t *ids, size_t n, uint32_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return !ids;
+}
+
+void dw_select_threads(const struct dw_profile *p, const struct dw_filter *filter,
+		       uint32_t *process)
+{
+	for (uint32_t id = 0; id <= dw_threads_count(&p->threads); id++) {
+		const struct dw_thread *t = dw_threads_get(&p->threads, id);
+		uint32_t of = t && dw_processes_get(&p->processes, t->process) ? t->process : 0;
+
+		process[id] = dw_select_id(filter->processes, filter->processes_n, of) &&
+					      dw_select_id(filter->threads, filter->threads_n, id)
+				      ? of
+				      : UINT32_MAX;
+	}
+}
+
+bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter, uint32_t stack)
+{
+	const struct dw_stack *s = dw_stacks_get(&p->stacks, stack);
+	const struct dw_frame *f = s ? dw_frames_get(&p->frames, s->frame) : NULL;
+
+	return f && f->module < filter->modules_n && filter->modules[f->module];
+}
+
+uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
+			 const uint32_t *process, const struct dw_wait *w)
+{
+	if (w->thread > dw_threads_count(&p->threads) || process[w->thread] == UINT32_MAX ||
+	    (filter->modules && !dw_select_stack(p, filter, w->stack)))
+		return 0;
+	return dw_wait_within(w, filter->from_ns, filter->to_ns);
+}
+
+int dw_slices_init(struct dw_slices *s, const struct dw_calls *calls,
+		   const struct dw_filter *filter)
+{
+	struct dw_range_ns range;
+
+	*s = (struct dw_slices){.passes = calloc(calls->slices.n + 1, 1)};
+	if (!s->passes)
+		return -ENOMEM;
+	dw_calls_select(calls, filter->from_ns, filter->to_ns, s->passes, &range);
+	if (range.max_ns && (filter->from_ns || filter->to_ns)) {
+		s->from_ns = range.min_ns;
+		s->to_ns = range.max_ns;
+	}
+	return 0;
+}
+
+void dw_slices_release(struct dw_slices *s)
+{
+	free(s->passes);
+	*s = (struct dw_slices){0};
 }

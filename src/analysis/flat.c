@@ -231,7 +231,6 @@ int dw_flat_walk_stacks(struct dw_flat *f)
 	return rc;
 }
 
-/* What a part of a stack counts for. */
 static int add_part(struct dw_flat *f, struct dw_flat_rows *rows, uint32_t id,
 		    const struct dw_amount *amount, enum dw_amounts_side side)
 {

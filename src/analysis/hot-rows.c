@@ -1,18 +1,24 @@
 /*
- * Functions and types of all processes together; see hot-rows.h. Of functions what decides is
- * summed up for all first, the rest for the few that are shown. Types are the same when their names
- * are.
+ * Functions and types of all processes together; see hot-rows.h. What decides is summed up for all
+ * first, the rest for the few that are shown. Types are the same when their names are.
  */
 #include "analysis/hot-rows.h"
 
-#include "base/cleanup.h"
 #include "base/map.h"
-#include "base/sort.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The rows of one function. */
+/* What is to be found, and where. */
+struct search {
+	const struct dw_profile *profile;
+	const struct dw_totals *totals;
+	bool of_types;
+	enum dw_measure by;
+};
+
+/* The rows of one function, or of one type. */
 struct group {
 	uint32_t row; /* the first */
 	uint32_t processes;
@@ -24,12 +30,30 @@ struct groups {
 	struct dw_map by_key; /* index + 1 */
 };
 
-/* What rows of one function have in common. */
-static uint64_t key_of(const struct dw_profile *p, const struct dw_function_total *f)
+static size_t count_rows(const struct search *s)
 {
+	return s->of_types ? s->totals->types.n : s->totals->functions.n;
+}
+
+static uint32_t amounts_of(const struct search *s, size_t row)
+{
+	return s->of_types ? s->totals->types.v[row].amounts : s->totals->functions.v[row].amounts;
+}
+
+/* What rows of one function, or type, have in common. */
+static uint64_t key_of(const struct search *s, size_t row)
+{
+	const struct dw_profile *p = s->profile;
+	const struct dw_function_total *f;
+	const struct dw_alloc_type *type;
 	const struct dw_thread *thread;
 	const struct dw_function *start;
 
+	if (s->of_types) {
+		type = dw_allocations_get_type(&p->allocations, s->totals->types.v[row].type);
+		return type ? type->name : 0;
+	}
+	f = &s->totals->functions.v[row];
 	if (f->function != (uint32_t)DWELL_FUNCTION_ROOT)
 		return f->function;
 	thread = dw_threads_get(&p->threads, f->thread);
@@ -37,12 +61,12 @@ static uint64_t key_of(const struct dw_profile *p, const struct dw_function_tota
 	return (uint64_t)1 << 32 | (start ? start->name : thread ? thread->name : 0);
 }
 
-static int group_rows(const struct dw_profile *p, const struct dw_totals *t, enum dw_measure by,
-		      struct groups *g)
+static int group_rows(const struct search *s, struct groups *g)
 {
-	for (size_t i = 0; i < t->functions.n; i++) {
-		const struct dw_function_total *f = &t->functions.v[i];
-		uint64_t key = key_of(p, f);
+	for (size_t i = 0; i < count_rows(s); i++) {
+		const struct dw_values *values =
+			dw_amounts_common(&s->totals->amounts, amounts_of(s, i), s->by);
+		uint64_t key = key_of(s, i);
 		uint32_t at = dw_map_get(&g->by_key, key);
 		struct group *group;
 
@@ -54,13 +78,13 @@ static int group_rows(const struct dw_profile *p, const struct dw_totals *t, enu
 		}
 		group = &g->rows.v[at - 1];
 		group->processes++;
-		group->key.inclusive += dw_amounts_common(&t->amounts, f->amounts, by)->inclusive;
-		group->key.exclusive += dw_amounts_common(&t->amounts, f->amounts, by)->exclusive;
+		group->key.inclusive += values->inclusive;
+		group->key.exclusive += values->exclusive;
 	}
 	return 0;
 }
 
-/* The one with most work of its own first; qsort keeps no order of equals, so rows decide last. */
+/* The one with most of its own first; qsort keeps no order of equals, so rows decide last. */
 static int compare_groups(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
@@ -72,161 +96,80 @@ static int compare_groups(const void *pa, const void *pb)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Add @f to row @at. */
-static int add(const struct dw_totals *t, const struct dw_function_total *f, uint32_t at,
-	       struct dw_hot_functions *ret)
+static int add(const struct search *s, size_t row, uint32_t at, struct dw_hot_rows *ret)
 {
-	if (f->extremes)
-		dw_call_ranges_widen(&ret->rows.v[at].extremes, &t->extremes.v[f->extremes - 1]);
-	return dw_amounts_add_row(&ret->amounts, at, &t->amounts, f->amounts, DWELL_BOTH);
+	const struct dw_totals *t = s->totals;
+	uint32_t extremes = s->of_types ? 0 : t->functions.v[row].extremes;
+
+	if (extremes)
+		dw_call_ranges_widen(&ret->rows.v[at].extremes, &t->extremes.v[extremes - 1]);
+	return dw_amounts_add_row(&ret->amounts, at, &t->amounts, amounts_of(s, row), DWELL_BOTH);
 }
 
 /* All about the groups, which are few. */
-static int fill_rows(const struct dw_profile *p, const struct dw_totals *t, const struct group *v,
-		     size_t n, struct dw_hot_functions *ret)
+static int fill_rows(const struct search *s, const struct group *v, size_t n,
+		     struct dw_hot_rows *ret)
 {
 	struct dw_map wanted = {0}; /* key -> index + 1 */
 	int rc = 0;
 
-	dw_amounts_init(&ret->amounts, dw_profile_measures(p));
 	for (size_t i = 0; i < n && !rc; i++) {
-		struct dw_hot_function row = {.row = v[i].row,
-					      .processes = v[i].processes,
-					      .extremes = DWELL_RANGES_NONE};
+		struct dw_hot_row row = {.row = v[i].row,
+					 .processes = v[i].processes,
+					 .extremes = DWELL_RANGES_NONE};
 
 		rc = dw_vec_push(&ret->rows, row);
 		if (!rc && dw_amounts_push(&ret->amounts) == UINT32_MAX)
 			rc = -ENOMEM;
 		if (!rc)
-			rc = dw_map_put(&wanted, key_of(p, &t->functions.v[v[i].row]),
-					(uint32_t)i + 1);
+			rc = dw_map_put(&wanted, key_of(s, v[i].row), (uint32_t)i + 1);
 	}
-	dw_vec_each(f, &t->functions) {
-		uint32_t at = rc || !n ? 0 : dw_map_get(&wanted, key_of(p, f));
+	for (size_t i = 0; n && i < count_rows(s) && !rc; i++) {
+		uint32_t at = dw_map_get(&wanted, key_of(s, i));
 
 		if (at)
-			rc = add(t, f, at - 1, ret);
+			rc = add(s, i, at - 1, ret);
 	}
 	dw_map_release(&wanted);
 	return rc;
 }
 
-int dw_hot_functions_find(const struct dw_profile *p, const struct dw_totals *t,
-			  enum dw_hot_functions_order order, size_t max,
-			  struct dw_hot_functions *ret)
+int dw_hot_rows_find(const struct dw_profile *p, const struct dw_totals *t, enum dw_hot_order order,
+		     size_t max, struct dw_hot_rows *ret)
 {
-	bool waits = order == DWELL_HOT_WAITS;
+	static const enum dw_measure by[] = {
+		[DWELL_HOT_WAITS] = DWELL_MEASURE_BLOCKED,
+		[DWELL_HOT_TYPES_BYTES] = DWELL_MEASURE_BYTES,
+		[DWELL_HOT_TYPES_OBJECTS] = DWELL_MEASURE_OBJECTS,
+		[DWELL_HOT_TYPES_OLD_BYTES] = DWELL_MEASURE_BYTES_GEN2,
+	};
+	bool is_work = order == DWELL_HOT_WORK;
+	struct search s = {p, t, order >= DWELL_HOT_TYPES_BYTES, is_work ? t->main : by[order]};
 	struct groups g = {0};
 	int rc = 0;
 
-	*ret = (struct dw_hot_functions){0};
-	if (!waits || dw_totals_has_waits(t))
-		rc = group_rows(p, t, waits ? DWELL_MEASURE_BLOCKED : t->main, &g);
+	*ret = (struct dw_hot_rows){0};
+	dw_amounts_init(&ret->amounts, dw_profile_measures(p));
+	if (order != DWELL_HOT_WAITS || dw_totals_has_waits(t))
+		rc = group_rows(&s, &g);
 	if (!rc && g.rows.n)
 		qsort(g.rows.v, g.rows.n, sizeof *g.rows.v, compare_groups);
-	while (waits && g.rows.n && !g.rows.v[g.rows.n - 1].key.exclusive)
+	while (!is_work && g.rows.n && !g.rows.v[g.rows.n - 1].key.exclusive)
 		g.rows.n--;
 	if (!rc)
-		rc = fill_rows(p, t, g.rows.v, g.rows.n < max ? g.rows.n : max, ret);
+		rc = fill_rows(&s, g.rows.v, g.rows.n < max ? g.rows.n : max, ret);
 	dw_vec_release(&g.rows);
 	dw_map_release(&g.by_key);
 	return rc;
 }
 
-struct dw_measured dw_hot_functions_measured(const struct dw_hot_functions *h, size_t i)
+struct dw_measured dw_hot_rows_measured(const struct dw_hot_rows *h, size_t i)
 {
 	return (struct dw_measured){
 		.table = &h->amounts, .row = i, .extremes = &h->rows.v[i].extremes};
 }
 
-void dw_hot_functions_release(struct dw_hot_functions *h)
-{
-	dw_vec_release(&h->rows);
-	dw_amounts_release(&h->amounts);
-}
-
-static uint64_t weight(const struct dw_hot_types *h, size_t i, enum dw_hot_types_order order)
-{
-	static const enum dw_measure measures[] = {
-		[DWELL_TYPES_BY_BYTES] = DWELL_MEASURE_BYTES,
-		[DWELL_TYPES_BY_OBJECTS] = DWELL_MEASURE_OBJECTS,
-		[DWELL_TYPES_BY_OLD_BYTES] = DWELL_MEASURE_BYTES_GEN2,
-	};
-
-	return dw_amounts_common(&h->amounts, h->rows.v[i].amounts, measures[order])->inclusive;
-}
-
-/* Append @type, with nothing. 0 or -ENOMEM. */
-static int push_type(struct dw_hot_types *h, uint32_t type)
-{
-	struct dw_hot_type row = {.type = type, .amounts = dw_amounts_push(&h->amounts)};
-
-	return row.amounts == UINT32_MAX ? -ENOMEM : dw_vec_push(&h->rows, row);
-}
-
-/* All types by name, in order of first sight. */
-static int group_types(const struct dw_profile *p, const struct dw_totals *t,
-		       struct dw_hot_types *ret)
-{
-	struct dw_map by_name = {0}; /* name -> index + 1 */
-	int rc = 0;
-
-	dw_amounts_init(&ret->amounts, dw_profile_measures(p));
-	dw_vec_each(row, &t->types) {
-		const struct dw_alloc_type *type =
-			dw_allocations_get_type(&p->allocations, row->type);
-		uint64_t name = type ? type->name : 0;
-		uint32_t at = dw_map_get(&by_name, name);
-		struct dw_hot_type *to;
-
-		if (!at && !rc) {
-			at = (uint32_t)ret->rows.n + 1;
-			rc = push_type(ret, row->type);
-			rc = rc ? rc : dw_map_put(&by_name, name, at);
-		}
-		if (rc)
-			break;
-		to = &ret->rows.v[at - 1];
-		to->processes++;
-		rc = dw_amounts_add_row(&ret->amounts, to->amounts, &t->amounts, row->amounts,
-					DWELL_BOTH);
-	}
-	dw_map_release(&by_name);
-	return rc;
-}
-
-/* Keep the first @max of @h. */
-static int pick(struct dw_hot_types *h, enum dw_hot_types_order order, size_t max)
-{
-	size_t n = h->rows.n, kept = 0;
-	dw_auto_free struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
-	dw_auto_free struct dw_hot_type *all = malloc((n + 1) * sizeof *all);
-	int rc = rows && all ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		rows[i] = (struct dw_sort_row){UINT64_MAX - weight(h, i, order), i};
-		all[i] = h->rows.v[i];
-	}
-	if (!rc && n)
-		rc = dw_sort_rows(rows, n);
-	for (size_t i = 0; i < n && kept < max && !rc; i++)
-		if (rows[i].key != UINT64_MAX)
-			h->rows.v[kept++] = all[rows[i].row];
-	h->rows.n = kept;
-	return rc;
-}
-
-int dw_hot_types_find(const struct dw_profile *p, const struct dw_totals *t,
-		      enum dw_hot_types_order order, size_t max, struct dw_hot_types *ret)
-{
-	int rc;
-
-	*ret = (struct dw_hot_types){0};
-	rc = group_types(p, t, ret);
-	return rc ? rc : pick(ret, order, max);
-}
-
-void dw_hot_types_release(struct dw_hot_types *h)
+void dw_hot_rows_release(struct dw_hot_rows *h)
 {
 	dw_vec_release(&h->rows);
 	dw_amounts_release(&h->amounts);

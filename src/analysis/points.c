@@ -16,19 +16,41 @@ static bool passes_module(const struct dw_points *t, uint32_t stack)
 	return !t->filter->modules || dw_select_stack(t->profile, t->filter, stack);
 }
 
-/* Whose sample number @i is, LEFT_OUT = nobody's who passes. There are very many, so it is not
- * kept.
- */
-static inline uint32_t sample_thread(const struct dw_points *t, size_t i)
+/* What decides about samples, as values that no other write can change: there are very many. */
+struct sample_choice {
+	const struct dw_points *points;
+	const uint64_t *time_ns;
+	const uint32_t *thread, *process;
+	uint64_t from_ns, last_ns;
+	uint32_t threads_n;
+	bool by_module;
+};
+
+static struct sample_choice choose_samples(const struct dw_points *t)
 {
 	const struct dw_samples *s = &t->profile->samples;
-	uint64_t last_ns = t->filter->to_ns - 1; /* without an end: the largest */
-	uint32_t thread = dw_points_thread(t, s->thread[i]);
 
-	if (s->time_ns[i] < t->filter->from_ns || s->time_ns[i] > last_ns ||
-	    !passes_module(t, s->stack[i]))
+	return (struct sample_choice){
+		.points = t,
+		.time_ns = s->time_ns,
+		.thread = s->thread,
+		.process = t->process,
+		.from_ns = t->filter->from_ns,
+		.last_ns = t->filter->to_ns - 1, /* without an end: the largest */
+		.threads_n = t->threads_n,
+		.by_module = t->filter->modules,
+	};
+}
+
+/* Whose sample number @i is, LEFT_OUT = nobody's who passes. It is not kept. */
+static inline uint32_t sample_thread(const struct sample_choice *c, size_t i)
+{
+	uint32_t thread = c->thread[i] < c->threads_n ? c->thread[i] : 0;
+
+	if (c->time_ns[i] < c->from_ns || c->time_ns[i] > c->last_ns ||
+	    (c->by_module && !passes_module(c->points, c->points->profile->samples.stack[i])))
 		return LEFT_OUT;
-	return t->process[thread] == LEFT_OUT ? LEFT_OUT : thread;
+	return c->process[thread] == LEFT_OUT ? LEFT_OUT : thread;
 }
 
 static void choose_waits(const struct dw_points *t, uint32_t *lists)
@@ -101,11 +123,14 @@ static void choose_allocs(struct dw_points *t, uint32_t *lists, size_t n)
 /* Count the points of each list, of samples by thread first; @lists are of those behind samples. */
 static void count(struct dw_points *t, const uint32_t *lists, size_t n)
 {
-	for (size_t i = 0; i < t->waits_at; i++) {
-		uint32_t thread = sample_thread(t, i);
+	const struct sample_choice c = choose_samples(t);
+	uint32_t *samples = t->samples;
+
+	for (size_t i = 0, end = t->waits_at; i < end; i++) {
+		uint32_t thread = sample_thread(&c, i);
 
 		if (thread != LEFT_OUT)
-			t->samples[thread]++;
+			samples[thread]++;
 	}
 	for (uint32_t id = 0; id < t->threads_n; id++)
 		if (t->samples[id])
@@ -118,11 +143,15 @@ static void count(struct dw_points *t, const uint32_t *lists, size_t n)
 /* Put the points into their lists. */
 static void put(struct dw_points *t, const uint32_t *lists, size_t n)
 {
-	for (size_t i = 0; i < t->waits_at; i++) {
-		uint32_t thread = sample_thread(t, i);
+	const struct sample_choice c = choose_samples(t);
+	uint32_t *rows = t->rows;
+	size_t *ends = t->end;
+
+	for (size_t i = 0, end = t->waits_at; i < end; i++) {
+		uint32_t thread = sample_thread(&c, i);
 
 		if (thread != LEFT_OUT)
-			t->rows[t->end[t->process[thread]]++] = (uint32_t)i;
+			rows[ends[c.process[thread]]++] = (uint32_t)i;
 	}
 	for (size_t i = t->waits_at; i < n; i++)
 		if (lists[i - t->waits_at] != LEFT_OUT)

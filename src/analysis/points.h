@@ -2,12 +2,12 @@
  * Samples, waits and objects that pass a filter, sorted by process.
  *
  * A point is one of them: who, on which stack, how much. Behind those of all processes stand the
- * points that are parts of stacks but no leaves (model/stack.h), which only sums by function and
+ * points that are parts of stacks but no leaves (model/sample.h), which only sums by function and
  * the like count.
  */
 #pragma once
 
-#include "analysis/selection.h"
+#include "analysis/filter.h"
 #include "analysis/totals.h"
 #include "model/profile.h"
 

@@ -24,7 +24,7 @@ struct dw_subjects {
 	uint32_t modules_n;    /* module ids are below this */
 	DW_VEC(struct dw_line_total) lines; /* 0 = the statement of what is unknown */
 	struct dw_idset line_set;
-	/* Of calls (call-nodes.h): a thread of each root row, whose ids are behind all others. */
+	/* Of calls (calls.h): a thread of each root row, whose ids are behind all others. */
 	DW_VEC(uint32_t) roots;
 };
 

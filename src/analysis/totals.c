@@ -8,11 +8,10 @@
  */
 #include "analysis/totals.h"
 
-#include "analysis/alloc-paths.h"
-#include "analysis/call-totals.h"
+#include "analysis/calls.h"
+#include "analysis/filter.h"
 #include "analysis/flat.h"
 #include "analysis/points.h"
-#include "analysis/selection.h"
 #include "analysis/tree.h"
 #include "base/error.h"
 
@@ -66,7 +65,6 @@ static int add_to(struct sums *s, uint32_t row, const struct dw_amount *amount)
 	return dw_amounts_add(&s->rows, row, amount, DWELL_BOTH);
 }
 
-/* Add point @i to its thread, and to its type. */
 static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 {
 	struct dw_point point = dw_points_get(t, i);
@@ -83,12 +81,17 @@ static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 /* Add all points: of samples it is known how many each thread has. */
 static int add_points(struct sums *s, const struct dw_points *t)
 {
+	size_t others = t->end[t->processes_n - 1];
 	struct dw_amount amount;
 	int rc = 0;
 
-	for (size_t i = 0; i < t->end[t->processes_n - 1] && !rc; i++)
-		if (!dw_points_is_sample(t, i))
+	for (uint32_t id = 0; id < t->threads_n; id++)
+		others -= t->samples[id];
+	for (size_t i = 0; others && !rc; i++)
+		if (!dw_points_is_sample(t, i)) {
 			rc = add_point(s, t, i);
+			others--;
+		}
 	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
 		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, t->samples[id], &amount);
 		rc = add_to(s, s->threads + id, &amount);
@@ -96,7 +99,6 @@ static int add_points(struct sums *s, const struct dw_points *t)
 	return rc;
 }
 
-/* Add what each thread has to its process, and to all. */
 static int add_threads(struct sums *s, const struct dw_points *t)
 {
 	int rc = 0;
@@ -378,7 +380,6 @@ static int walk_process(struct walks *w, uint32_t process, const struct range *r
 	return !rc && w->tree ? dw_tree_build(w->tree, 0, process, w->out) : rc;
 }
 
-/* The flat totals and the call tree of each process. */
 static int walk_stacks(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	struct walks w = {0};
@@ -411,7 +412,6 @@ static int list_gcs(const struct dw_points *t, struct dw_totals *ret)
 	return 0;
 }
 
-/* What only objects have. */
 static int add_objects(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	int rc = parts & DWELL_TOTALS_GCS ? list_gcs(t, ret) : 0;

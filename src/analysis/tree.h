@@ -1,10 +1,11 @@
 /*
- * The call tree of one process, by functions: paths that have the same functions become one node,
- * inlined functions are nodes of their own.
+ * Call trees: of one process by functions, where paths that have the same functions become one node
+ * and inlined functions are nodes of their own; and of types of objects, inverted.
  */
 #pragma once
 
 #include "analysis/cct.h"
+#include "analysis/points.h"
 #include "analysis/subjects.h"
 #include "analysis/totals.h"
 
@@ -23,3 +24,10 @@ int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t process, struct dw_
 
 /* Free everything. NULL is fine. */
 void dw_tree_free(struct dw_tree *b);
+
+/*
+ * Append the inverted trees of all types of objects among @points to ret->nodes, ret->all known, as
+ * far as the filter's focus goes: below a type who allocated, below that its callers, and so on.
+ * Only the type and the function that allocated have exclusive values. 0 or -ENOMEM.
+ */
+int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret);

@@ -101,11 +101,6 @@ int dw_buf_put_zigzag(struct dw_buf *b, int64_t v)
 	return dw_buf_put_uleb(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }
 
-const char *dw_buf_str(const struct dw_buf *b)
-{
-	return b->data ? b->data : "";
-}
-
 void dw_buf_clear(struct dw_buf *b)
 {
 	b->len = 0;

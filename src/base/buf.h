@@ -51,7 +51,10 @@ int dw_buf_put_uleb(struct dw_buf *b, uint64_t v);
 int dw_buf_put_zigzag(struct dw_buf *b, int64_t v);
 
 /* The text, borrowed until the buffer changes. "" when empty. */
-const char *dw_buf_str(const struct dw_buf *b);
+static inline const char *dw_buf_str(const struct dw_buf *b)
+{
+	return b->data ? b->data : "";
+}
 
 /* Forget the contents, keep the memory. */
 void dw_buf_clear(struct dw_buf *b);

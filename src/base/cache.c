@@ -11,20 +11,22 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	TEMPORARY_BYTES = DWELL_CACHE_NAME + 32,
 	USED_SECONDS = 3600, /* how exactly a file tells when it was used last */
 };
 
-/* Whether what @st describes belongs to us and nobody else may write it. */
 static bool ours(const struct stat *st)
 {
 	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
@@ -196,4 +198,30 @@ void dw_cache_prune(const char *dir, const char *suffix, uint64_t max_bytes)
 	dw_vec_release(&files);
 	if (folder)
 		closedir(folder);
+}
+
+enum { TEXT_BYTES = 4096 }; /* of a group with few members */
+
+/* Whether the group @gid has nobody in it but its user, who is us. */
+static bool is_own_group(gid_t gid)
+{
+	char user_text[TEXT_BYTES], group_text[TEXT_BYTES];
+	struct passwd user, *u = NULL;
+	struct group group, *g = NULL;
+
+	if (gid != getegid() || getpwuid_r(geteuid(), &user, user_text, sizeof user_text, &u) ||
+	    getgrgid_r(gid, &group, group_text, sizeof group_text, &g) || !u || !g ||
+	    strcmp(u->pw_name, g->gr_name) != 0)
+		return false;
+	for (char **member = g->gr_mem; *member; member++)
+		if (strcmp(*member, u->pw_name) != 0)
+			return false;
+	return true;
+}
+
+bool dw_file_is_trusted(const struct stat *st)
+{
+	if ((st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH)
+		return false;
+	return !(st->st_mode & S_IWGRP) || is_own_group(st->st_gid);
 }

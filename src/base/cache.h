@@ -6,8 +6,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 enum { DWELL_CACHE_NAME = 48 };
@@ -29,3 +31,10 @@ int dw_cache_store(const char *dir, const char *name, struct iovec *parts, int n
  * takes no more than @max_bytes. Only plain files of ours count, and only if the folder is ours.
  */
 void dw_cache_prune(const char *dir, const char *suffix, uint64_t max_bytes);
+
+/*
+ * Whether nobody but us and root can change the file with *@st. Its group may, if that is the
+ * user's own, of the same name and without other members: distributions whose users have such
+ * groups let them write by default (adduser(8), USERGROUPS; pam_umask(8)). [any-thread]
+ */
+bool dw_file_is_trusted(const struct stat *st);

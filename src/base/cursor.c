@@ -10,16 +10,6 @@ void dw_cursor_init(struct dw_cursor *c, const void *p, size_t n)
 	c->failed = false;
 }
 
-size_t dw_cursor_left(const struct dw_cursor *c)
-{
-	return c->failed ? 0 : (size_t)(c->end - c->pos);
-}
-
-size_t dw_cursor_offset(const struct dw_cursor *c)
-{
-	return (size_t)(c->pos - c->start);
-}
-
 void dw_cursor_seek(struct dw_cursor *c, size_t offset)
 {
 	if (offset > (size_t)(c->end - c->start))

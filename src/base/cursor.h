@@ -22,10 +22,16 @@ struct dw_cursor {
 void dw_cursor_init(struct dw_cursor *c, const void *p, size_t n);
 
 /* Bytes not yet read. 0 once failed. */
-size_t dw_cursor_left(const struct dw_cursor *c);
+static inline size_t dw_cursor_left(const struct dw_cursor *c)
+{
+	return c->failed ? 0 : (size_t)(c->end - c->pos);
+}
 
 /* Offset of the next byte from the start. */
-size_t dw_cursor_offset(const struct dw_cursor *c);
+static inline size_t dw_cursor_offset(const struct dw_cursor *c)
+{
+	return (size_t)(c->pos - c->start);
+}
 
 /* Go to @offset from the start. Fails if that is past the end. */
 void dw_cursor_seek(struct dw_cursor *c, size_t offset);

@@ -1,11 +1,11 @@
 /*
- * Errors: one result code and one owned message.
+ * Errors: one result code and one owned message. Warnings and traces.
  *
  * Every function that can fail returns 0 or a negative code: a system error as -errno, one of
  * dwell's own from -4096 down, so both fit one int. Functions whose failure deserves words take a
  * struct dw_error last (NULL = not wanted): it is filled only on failure and untouched on success.
- * Each layer may put its context before the message once. Libraries never print; src/cli prints,
- * once.
+ * Each layer may put its context before the message once. Libraries never print: src/cli prints
+ * errors, once, and is handed warnings and traces.
  */
 #pragma once
 
@@ -69,3 +69,18 @@ const char *dw_err_string(int code);
 
 /* Free the message and set @err to "nothing happened". NULL is fine. */
 void dw_error_clear(struct dw_error *err);
+
+/* A warning says what happens next ("..., skipping"). */
+enum dw_log_level { DWELL_LOG_WARN, DWELL_LOG_TRACE };
+
+typedef void dw_log_fn(enum dw_log_level level, const char *domain, const char *message);
+
+/* Set who receives them, perhaps in several threads, NULL = drop. Call before other threads start.
+ */
+void dw_log_set(dw_log_fn *fn);
+
+/* Report something worth a user's attention that is no error. [any-thread] */
+void dw_warn(const char *domain, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Report a step, for `-v`. [any-thread] */
+void dw_trace(const char *domain, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "base/vec.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,3 +71,25 @@ static inline uint64_t dw_hash_u64(uint64_t x)
 
 /* A 64-bit hash of @n bytes, seeded. The same on every machine, not for adversaries. */
 uint64_t dw_hash_bytes(const void *p, size_t n, uint64_t seed);
+
+/*
+ * A set of pairs of numbers, each with an id of its own: 1, 2, 3 in the order in which they were
+ * added, so that rows about pairs can stand in a vector beside. Equal are pairs, not their hashes.
+ */
+struct dw_pair {
+	uint64_t a, b;
+};
+
+struct dw_pairs {
+	DW_VEC(struct dw_pair) v; /* by id - 1 */
+	struct dw_idset set;
+};
+
+/* The id of the pair, 0 = it is not there. */
+uint32_t dw_pairs_find(const struct dw_pairs *p, uint64_t a, uint64_t b);
+
+/* The id of the pair, added when new. 0 = no memory. */
+uint32_t dw_pairs_add(struct dw_pairs *p, uint64_t a, uint64_t b);
+
+/* Free the memory and leave the set empty. */
+void dw_pairs_release(struct dw_pairs *p);

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct dw_out {
@@ -59,3 +60,12 @@ int dw_out_flush(struct dw_out *out);
 /* Flush and free; for a buffer the contents are lost too. 0, or the first failure (-EPIPE is the
  * reader's choice). */
 int dw_out_close(struct dw_out *out);
+
+/* Numbers as digits, without printf(), which is a third of the time of a large report otherwise. */
+enum { DWELL_DIGITS_MAX_BYTES = 24 };
+
+/* The decimal digits of @n in @ret, NUL-terminated. Returns where they start in it. */
+const char *dw_digits_decimal(uint64_t n, char ret[DWELL_DIGITS_MAX_BYTES]);
+
+/* "0x" and the hexadecimal digits of @n in @ret. Returns where that starts in it. */
+const char *dw_digits_hex(uint64_t n, char ret[DWELL_DIGITS_MAX_BYTES]);

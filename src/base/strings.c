@@ -108,16 +108,6 @@ int dw_strings_adds(struct dw_strings *t, const char *s, uint32_t *ret)
 	return dw_strings_add(t, s, s ? strlen(s) : 0, ret);
 }
 
-const char *dw_strings_get(const struct dw_strings *t, uint32_t id)
-{
-	return id && id < t->n ? t->text[id] : "";
-}
-
-size_t dw_strings_len(const struct dw_strings *t, uint32_t id)
-{
-	return id && id < t->n ? t->len[id] : 0;
-}
-
 void dw_strings_release(struct dw_strings *t)
 {
 	for (struct block *b = t->chunks, *next; b; b = next) {

@@ -33,10 +33,16 @@ int dw_strings_adds(struct dw_strings *t, const char *s, uint32_t *ret);
 uint32_t dw_strings_find(const struct dw_strings *t, const char *s, size_t n);
 
 /* The text of @id, borrowed. "" for 0 and for ids that were never given out. */
-const char *dw_strings_get(const struct dw_strings *t, uint32_t id);
+static inline const char *dw_strings_get(const struct dw_strings *t, uint32_t id)
+{
+	return id && id < t->n ? t->text[id] : "";
+}
 
 /* Bytes in the text of @id, its NUL not counted. 0 for 0 and for ids that were never given out. */
-size_t dw_strings_len(const struct dw_strings *t, uint32_t id);
+static inline size_t dw_strings_len(const struct dw_strings *t, uint32_t id)
+{
+	return id && id < t->n ? t->len[id] : 0;
+}
 
 /* Free everything and leave the table empty. */
 void dw_strings_release(struct dw_strings *t);

@@ -1,12 +1,14 @@
 /*
- * A typed growable array: DW_VEC(struct thing) things = {0}; dw_vec_push(&things, x).
+ * Typed growable arrays, sorting and searching: DW_VEC(struct thing) things = {0};
+ * dw_vec_push(&things, x).
  *
- * Zero-initialised is empty. Growth doubles and is overflow-checked. Pointers into the array are
+ * A zero-initialised one is empty. Growth is overflow-checked. Pointers into an array are
  * borrowed until it grows. Not for sharing between threads.
  */
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define DW_VEC(type)        \
@@ -45,4 +47,34 @@ int dw_vec_grow(void **pv, size_t *cap, size_t need, size_t size);
 		free((vec)->v);            \
 		(vec)->v = NULL;           \
 		(vec)->n = (vec)->cap = 0; \
+	})
+
+/* A row to be sorted: digit by digit, in time that grows with the rows alone. qsort() takes several
+ * times as long for the addresses of a large module. */
+struct dw_sort_row {
+	uint64_t key;
+	size_t row; /* the caller's */
+};
+
+/* Sort the @n @rows by their keys, equal ones stay in their order. 0 or -ENOMEM. */
+int dw_sort_rows(struct dw_sort_row *rows, size_t n);
+
+/*
+ * How many elements at the start of the sorted array @v of @n fulfil @condition, an expression
+ * about the element that @e points to: true up to there and false behind it.
+ */
+#define dw_sorted_count(v, n, e, condition)                         \
+	({                                                          \
+		size_t low_ = 0, high_ = (n);                       \
+                                                                    \
+		while (low_ < high_) {                              \
+			size_t middle_ = low_ + (high_ - low_) / 2; \
+			const __typeof__(*(v)) *e = &(v)[middle_];  \
+                                                                    \
+			if (condition)                              \
+				low_ = middle_ + 1;                 \
+			else                                        \
+				high_ = middle_;                    \
+		}                                                   \
+		low_;                                               \
 	})

@@ -7,7 +7,7 @@
 #include "export/export.h"
 
 #include "analysis/filter.h"
-#include "base/large.h"
+#include "base/process-setup.h"
 #include "cli/command.h"
 #include "cli/filter-options.h"
 #include "cli/terminal.h"

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "base/large.h"
+#include "base/process-setup.h"
 #include "cli/cache-folder.h"
 #include "cli/debuginfod-option.h"
 #include "cli/recorded.h"

@@ -7,7 +7,7 @@
  */
 #include "analysis/totals.h"
 #include "base/clock.h"
-#include "base/large.h"
+#include "base/process-setup.h"
 #include "cli/command.h"
 #include "cli/live-screen.h"
 #include "cli/live-source.h"

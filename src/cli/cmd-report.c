@@ -6,10 +6,9 @@
  */
 #include "analysis/disassembly.h"
 #include "analysis/filter.h"
-#include "analysis/match.h"
 #include "base/cleanup.h"
-#include "base/large.h"
-#include "base/log.h"
+#include "base/error.h"
+#include "base/process-setup.h"
 #include "cli/command.h"
 #include "cli/filter-options.h"
 #include "cli/source-files.h"

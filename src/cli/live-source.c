@@ -4,7 +4,7 @@
  */
 #include "cli/live-source.h"
 
-#include "base/dispositions.h"
+#include "base/process-setup.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,9 +4,9 @@
  * The signals of failing writes are ignored here, for all commands; a target gets them as dwell was
  * started with them.
  */
-#include "base/log.h"
+#include "base/error.h"
 #include "base/out.h"
-#include "base/dispositions.h"
+#include "base/process-setup.h"
 #include "cli/command.h"
 #include "format/text.h"
 

@@ -5,7 +5,7 @@
 #include "cli/terminal.h"
 
 #include "base/cleanup.h"
-#include "base/dispositions.h"
+#include "base/process-setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

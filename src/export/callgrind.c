@@ -6,18 +6,196 @@
  * functions, called by those that they are in. How often something was called only instrumentation
  * knows: else calls count the samples, or the objects, below them.
  */
-#include "export/call-costs.h"
-#include "export/formats.h"
+#include "analysis/cct.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "export/export.h"
+#include "export/frame-table.h"
 #include "format/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* A call from a slot to a symbol. It has all that lies below it, once for each sample or interval
+ * however often the call is on its stack. */
+struct call {
+	uint32_t symbol; /* of the callee */
+	uint32_t line;	 /* where the callee was first seen, 0 = not known */
+	uint32_t next;	 /* index of the next call from the same slot + 1, 0 = none */
+	uint32_t until;	 /* while costs are added up: on the path at positions below this */
+	uint64_t count;	 /* calls; where these are not known, samples or objects */
+};
+
+/* Costs by function and call instead of by path. Each slot has costs of its own. */
+struct costs {
+	const struct dw_export *e;
+	unsigned kinds_n;
+	unsigned calls_kind; /* the values that count calls, kinds_n = there are none */
+	struct dw_slots slots;
+	struct dw_cct tree;  /* of paths, amounts in the order of kinds */
+	uint64_t *own;	     /* by slot, kinds_n each */
+	uint32_t *symbol_of; /* by slot */
+	uint32_t *place_of;  /* by slot */
+	uint32_t *calls_of;  /* by slot: index of its first call + 1 */
+	DW_VEC(struct call) calls;
+	DW_VEC(uint64_t) inclusive; /* by call, kinds_n each */
+	struct dw_map call_ids;	    /* slot << 32 | symbol -> index + 1 */
+};
+
+static void note_slot(void *ctx, uint32_t place, uint32_t i)
+{
+	struct costs *c = ctx;
+	uint32_t slot = c->slots.first[place + 1] - 1 - i;
+
+	c->symbol_of[slot] = dw_paths_line(&c->e->paths, place, i).symbol;
+	c->place_of[slot] = place;
+}
+
+/* Put all values into the tree, and what a slot has of its own. */
+static int sum_up(struct costs *c)
+{
+	const struct dw_weights *weights = &c->e->weights;
+	const struct dw_paths *paths = &c->e->paths;
+	int rc;
+
+	for (uint32_t path = 0; path < paths->n; path++)
+		c->tree.parent[path] = path ? dw_paths_parent(paths, path) : DWELL_CCT_NONE;
+	dw_vec_each(row, &weights->rows)
+		dw_cct_mark(&c->tree, row->path);
+	rc = dw_cct_order(&c->tree);
+	for (size_t i = 0; i < weights->rows.n && !rc; i++) {
+		uint32_t path = weights->rows.v[i].path;
+		uint64_t *own = &c->own[(c->slots.first[dw_paths_place(paths, path) + 1] - 1ul) *
+					c->kinds_n];
+		struct dw_amount amount = {0};
+
+		for (unsigned k = 0; k < c->kinds_n; k++) {
+			amount.v[k + 1] = dw_weights_value(weights, i, k);
+			own[k] += amount.v[k + 1];
+		}
+		rc = dw_cct_add(&c->tree, path, &amount);
+	}
+	return rc ? rc : dw_cct_sum(&c->tree);
+}
+
+/* The call from @slot to @to, made when new. NULL = no memory. */
+static struct call *find_call(struct costs *c, uint32_t slot, struct dw_path_line to)
+{
+	uint64_t key = (uint64_t)slot << 32 | to.symbol;
+	uint32_t id = dw_map_get(&c->call_ids, key);
+
+	if (id)
+		return &c->calls.v[id - 1];
+	if (dw_vec_push(&c->calls, (struct call){.symbol = to.symbol,
+						 .line = to.line,
+						 .next = c->calls_of[slot]}) ||
+	    dw_vec_reserve(&c->inclusive, c->kinds_n) ||
+	    dw_map_put(&c->call_ids, key, (uint32_t)c->calls.n))
+		return NULL;
+	memset(c->inclusive.v + c->inclusive.n, 0, c->kinds_n * sizeof *c->inclusive.v);
+	c->inclusive.n += c->kinds_n;
+	c->calls_of[slot] = (uint32_t)c->calls.n;
+	return &c->calls.v[c->calls.n - 1];
+}
+
+/* At position @p is a call from @slot to the function @i of its place. It counts where it was not
+ * on the path before. */
+static int enter(struct costs *c, uint32_t slot, uint32_t p, uint32_t i)
+{
+	const struct dw_cct *t = &c->tree;
+	uint32_t place = dw_paths_place(&c->e->paths, t->id[p]), end = t->end[p];
+	struct call *call = find_call(c, slot, dw_paths_line(&c->e->paths, place, i));
+	const uint64_t *from = &t->common[(size_t)p * c->kinds_n];
+	const uint64_t *until = &t->common[(size_t)end * c->kinds_n];
+	bool counted = c->calls_kind < c->kinds_n;
+
+	if (!call)
+		return -ENOMEM;
+	if (counted)
+		call->count += dw_cct_own(t, p, c->calls_kind + 1);
+	if (p < call->until)
+		return 0;
+	call->until = end;
+	if (!counted)
+		call->count += until[0] - from[0];
+	for (unsigned k = 0; k < c->kinds_n; k++)
+		c->inclusive.v[(size_t)(call - c->calls.v) * c->kinds_n + k] += until[k] - from[k];
+	return 0;
+}
+
+/* All calls that the path at position @p adds to those of its parent. */
+static int enter_all(struct costs *c, uint32_t p)
+{
+	const struct dw_paths *paths = &c->e->paths;
+	const uint32_t *first = c->slots.first;
+	uint32_t path = c->tree.id[p], parent = dw_paths_parent(paths, path);
+	uint32_t place = dw_paths_place(paths, path), lines = first[place + 1] - first[place];
+	int rc = 0;
+
+	if (parent)
+		rc = enter(c, first[dw_paths_place(paths, parent) + 1] - 1, p, lines - 1);
+	for (uint32_t i = lines - 1; i-- > 0 && !rc;)
+		rc = enter(c, first[place + 1] - 2 - i, p, i);
+	return rc;
+}
+
+static int allocate_costs(struct costs *c)
+{
+	const struct dw_amounts like = {.common_n = (uint8_t)c->kinds_n,
+					.all_n = (uint8_t)c->kinds_n};
+	size_t slots = (size_t)c->slots.n + 1;
+
+	c->own = calloc(slots, c->kinds_n * sizeof *c->own);
+	c->symbol_of = calloc(slots, sizeof *c->symbol_of);
+	c->place_of = calloc(slots, sizeof *c->place_of);
+	c->calls_of = calloc(slots, sizeof *c->calls_of);
+	return c->own && c->symbol_of && c->place_of && c->calls_of &&
+			       !dw_cct_init(&c->tree, c->e->paths.n, &like)
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* Add up the values of @e. 0 or -ENOMEM, to be released in either case. */
+static int costs_init(struct costs *c, const struct dw_export *e)
+{
+	const struct dw_weight_kind *kinds = e->weights.kinds;
+	int rc;
+
+	*c = (struct costs){.e = e, .kinds_n = e->weights.kinds_n};
+	while (c->calls_kind < c->kinds_n && kinds[c->calls_kind].measure != DWELL_MEASURE_CALLS)
+		c->calls_kind++;
+	rc = dw_slots_init(&c->slots, &e->paths, &e->weights);
+	if (!rc)
+		rc = allocate_costs(c);
+	if (!rc) {
+		dw_slots_each(&c->slots, note_slot, c);
+		rc = sum_up(c);
+	}
+	/* The first position is that of the empty path. */
+	for (uint32_t p = 1; p < c->tree.n && !rc; p++)
+		rc = enter_all(c, p);
+	return rc;
+}
+
+static void costs_release(struct costs *c)
+{
+	dw_slots_release(&c->slots);
+	dw_cct_release(&c->tree);
+	free(c->own);
+	free(c->symbol_of);
+	free(c->place_of);
+	free(c->calls_of);
+	dw_vec_release(&c->calls);
+	dw_vec_release(&c->inclusive);
+	dw_map_release(&c->call_ids);
+}
 
 struct callgrind {
 	const struct dw_export *e;
 	struct dw_out *out;
-	struct dw_call_costs costs;
+	struct costs costs;
 	struct dw_buf scratch;
 	uint32_t *slots_of;		      /* by symbol: its first slot + 1 */
 	uint32_t *next;			      /* by slot: the next one of its symbol + 1 */
@@ -51,7 +229,6 @@ static void put_object(struct callgrind *g, const char *prefix, uint32_t module)
 		 m ? dw_strings_get(&g->e->profile->strings, m->path) : "");
 }
 
-/* The object, file and name of @symbol. */
 static void put_symbol(struct callgrind *g, uint32_t symbol, const char *const prefixes[3])
 {
 	const struct dw_function *f = dw_paths_function(&g->e->paths, symbol);
@@ -78,7 +255,7 @@ static bool has_costs(const struct callgrind *g, const uint64_t *costs)
 	return false;
 }
 
-static void put_call(struct callgrind *g, const struct dw_cost_call *call, uint32_t line)
+static void put_call(struct callgrind *g, const struct call *call, uint32_t line)
 {
 	static const char *const prefixes[] = {"cob=", "cfi=", "cfn="};
 	size_t at = (size_t)(call - g->costs.calls.v) * g->costs.kinds_n;
@@ -91,10 +268,9 @@ static void put_call(struct callgrind *g, const struct dw_cost_call *call, uint3
 	put_costs(g, line, &g->costs.inclusive.v[at]);
 }
 
-/* What a slot has of its own, and its calls. */
 static void put_slot(struct callgrind *g, uint32_t slot)
 {
-	const struct dw_call_costs *c = &g->costs;
+	const struct costs *c = &g->costs;
 	uint32_t place = c->place_of[slot];
 	struct dw_path_line line =
 		dw_paths_line(&g->e->paths, place, c->slots.first[place + 1] - 1 - slot);
@@ -173,13 +349,13 @@ static void put_document(struct callgrind *g)
 static int write_callgrind(const struct dw_export *e, struct dw_out *out)
 {
 	struct callgrind g = {.e = e, .out = out};
-	int rc = dw_call_costs_init(&g.costs, e);
+	int rc = costs_init(&g.costs, e);
 
 	if (!rc)
 		rc = allocate(&g);
 	if (!rc)
 		put_document(&g);
-	dw_call_costs_release(&g.costs);
+	costs_release(&g.costs);
 	dw_buf_release(&g.scratch);
 	free(g.slots_of);
 	free(g.next);

@@ -1,8 +1,6 @@
 /* What all exports share; see export.h. */
 #include "export/export.h"
 
-#include "export/formats.h"
-
 #include <string.h>
 
 const struct dw_export_ops *const dw_exports[] = {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "export/paths.h"
-#include "export/weights.h"
+#include "export/sample-values.h"
 
 /* What a format writes. */
 struct dw_export {
@@ -47,3 +47,9 @@ int dw_export_find_kind(const struct dw_profile *p, const struct dw_filter *filt
  */
 int dw_export_write(const struct dw_export_ops *ops, const struct dw_profile *p,
 		    const struct dw_filter *filter, unsigned kind, struct dw_out *out);
+
+extern const struct dw_export_ops dw_export_pprof;
+extern const struct dw_export_ops dw_export_speedscope;
+extern const struct dw_export_ops dw_export_firefox;
+extern const struct dw_export_ops dw_export_folded;
+extern const struct dw_export_ops dw_export_callgrind;

@@ -6,10 +6,8 @@
  * Strings: first all symbols' names, then modules', then those of source files. Calls and
  * allocations have no times of their own, so theirs is the sum of what stands before them.
  */
-#include "export/formats.h"
-#include "export/json-column.h"
-#include "export/slots.h"
-#include "export/threads.h"
+#include "export/export.h"
+#include "export/frame-table.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -41,7 +39,6 @@ static const char *string(const struct firefox *f, uint32_t id)
 	return dw_strings_get(&f->e->profile->strings, id);
 }
 
-/* The index of the source file @file, made when new. */
 static int find_source(struct firefox *f, uint32_t file)
 {
 	if (!file || f->source_of[file])
@@ -70,14 +67,12 @@ static int find_sources(struct firefox *f)
 	return 0;
 }
 
-/* Begin the column @name of a table. */
 static void begin_column(struct firefox *f, const char *name)
 {
 	dw_out_printf(f->out, "\"%s\":[", name);
 	f->n = 0;
 }
 
-/* The column @name of @n times @value. */
 static void fill_column(struct firefox *f, const char *name, size_t n, const char *value)
 {
 	begin_column(f, name);
@@ -332,7 +327,6 @@ static void put_meta(struct firefox *f)
 	dw_out_puts(f->out, "},\n");
 }
 
-/* The times of a thread's rows. */
 static void put_times(struct firefox *f, uint32_t thread)
 {
 	const struct dw_weights *w = &f->e->weights;

@@ -4,8 +4,8 @@
  * flamegraph.pl, inferno and speedscope read them. A semicolon in a name would be a border, so it
  * becomes a colon, as other writers do; controls are escaped as in tables.
  */
-#include "base/digits.h"
-#include "export/formats.h"
+#include "base/out.h"
+#include "export/export.h"
 #include "format/text.h"
 
 #include <errno.h>
@@ -23,7 +23,6 @@ struct names {
 	DW_VEC(uint32_t) stack; /* symbols, innermost first */
 };
 
-/* Write @name as it stands in lines. */
 static void put_name(struct dw_out *out, const char *name, struct dw_buf *scratch)
 {
 	dw_buf_clear(scratch);

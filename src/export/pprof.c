@@ -6,15 +6,108 @@
  * Processes map modules at addresses of their own, locations have those of the files: so each
  * module's mapping is where the file says, from its first to its last address in use.
  */
+#include "base/buf.h"
 #include "base/map.h"
-#include "export/formats.h"
-#include "export/gzip.h"
-#include "export/protobuf.h"
+#include "export/export.h"
 #include "format/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
+
+enum { VARINT = 0, LENGTH = 2, TYPE_BITS = 3 };
+
+/*
+ * A message of Protocol Buffers is bytes in a buffer, see
+ * https://protobuf.dev/programming-guides/encoding/. A field of value 0 is left out, as readers
+ * take it for that.
+ */
+static void put_field(struct dw_buf *message, unsigned field, uint64_t v)
+{
+	if (!v)
+		return;
+	dw_buf_put_uleb(message, (uint64_t)field << TYPE_BITS | VARINT);
+	dw_buf_put_uleb(message, v);
+}
+
+/* A text, a message within, or packed numbers. Empty ones too, since a list of texts may have such.
+ */
+static void put_field_bytes(struct dw_buf *message, unsigned field, const void *p, size_t n)
+{
+	dw_buf_put_uleb(message, (uint64_t)field << TYPE_BITS | LENGTH);
+	dw_buf_put_uleb(message, n);
+	dw_buf_put(message, p, n);
+}
+
+/* @inner, which is emptied for the next one. */
+static void put_field_message(struct dw_buf *message, unsigned field, struct dw_buf *inner)
+{
+	put_field_bytes(message, field, inner->data, inner->len);
+	message->failed |= inner->failed;
+	dw_buf_clear(inner);
+}
+
+enum { BLOCK_BYTES = 64 * 1024, GZIP_WINDOW_BITS = 15 + 16, MEMORY_LEVEL = 8 };
+
+/* Bytes to a sink through gzip, at the fastest level: profiles are large, and rarely kept. With a
+ * buffer of its own deflate() cannot fail. */
+struct gzip {
+	z_stream stream;
+	struct dw_out *out;
+	unsigned char block[BLOCK_BYTES];
+};
+
+/* Begin a file in @out. NULL = no memory. */
+static struct gzip *gzip_new(struct dw_out *out)
+{
+	struct gzip *z = calloc(1, sizeof *z);
+
+	if (!z)
+		return NULL;
+	z->out = out;
+	if (deflateInit2(&z->stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) == Z_OK)
+		return z;
+	free(z);
+	return NULL;
+}
+
+/* Compress what the stream has been given, to its end if @flush is Z_FINISH. */
+static void drain(struct gzip *z, int flush)
+{
+	do {
+		z->stream.next_out = z->block;
+		z->stream.avail_out = sizeof z->block;
+		deflate(&z->stream, flush);
+		dw_out_write(z->out, z->block, sizeof z->block - z->stream.avail_out);
+	} while (!z->stream.avail_out);
+}
+
+static void gzip_put(struct gzip *z, const void *p, size_t n)
+{
+	const unsigned char *at = p;
+
+	while (n) {
+		unsigned take = n < BLOCK_BYTES ? (unsigned)n : BLOCK_BYTES;
+
+		z->stream.next_in = (unsigned char *)at;
+		z->stream.avail_in = take;
+		drain(z, Z_NO_FLUSH);
+		at += take;
+		n -= take;
+	}
+}
+
+/* End the file and free @z. NULL is fine. */
+static void gzip_close(struct gzip *z)
+{
+	if (!z)
+		return;
+	drain(z, Z_FINISH);
+	deflateEnd(&z->stream);
+	free(z);
+}
 
 /* Fields of the messages. */
 enum {
@@ -57,7 +150,7 @@ struct extent {
 
 struct pprof {
 	const struct dw_export *e;
-	struct dw_gzip *gzip;
+	struct gzip *gzip;
 	struct dw_out text;    /* a buffer */
 	struct dw_buf message; /* of the profile: fields to be written */
 	struct dw_buf part, inner, packed, scratch;
@@ -72,7 +165,7 @@ static void flush(struct pprof *p, size_t above)
 {
 	if (p->message.len <= above)
 		return;
-	dw_gzip_put(p->gzip, p->message.data, p->message.len);
+	gzip_put(p->gzip, p->message.data, p->message.len);
 	dw_buf_clear(&p->message);
 }
 
@@ -83,11 +176,10 @@ static uint32_t put_text(struct pprof *p, const char *s)
 		return 0;
 	dw_buf_clear(&p->text.buf);
 	dw_text_put(&p->text, s);
-	dw_protobuf_bytes(&p->message, PROFILE_STRING, p->text.buf.data, p->text.buf.len);
+	put_field_bytes(&p->message, PROFILE_STRING, p->text.buf.data, p->text.buf.len);
 	return p->strings_n++;
 }
 
-/* The index of a string of the profile. */
 static uint32_t find_text(struct pprof *p, uint32_t id)
 {
 	if (id && !p->string_of[id])
@@ -107,14 +199,14 @@ static void put_function(struct pprof *p, uint32_t symbol)
 		 : put_text(p, dw_paths_name(&p->e->paths, symbol, &p->scratch));
 	system = f && f->linkage_name ? find_text(p, f->linkage_name) : name;
 	/* Ids are not 0. */
-	dw_protobuf_number(&p->part, FUNCTION_ID, (uint64_t)symbol + 1);
-	dw_protobuf_number(&p->part, FUNCTION_NAME, name);
-	dw_protobuf_number(&p->part, FUNCTION_SYSTEM_NAME, system);
+	put_field(&p->part, FUNCTION_ID, (uint64_t)symbol + 1);
+	put_field(&p->part, FUNCTION_NAME, name);
+	put_field(&p->part, FUNCTION_SYSTEM_NAME, system);
 	if (f) {
-		dw_protobuf_number(&p->part, FUNCTION_FILE, find_text(p, f->file));
-		dw_protobuf_number(&p->part, FUNCTION_LINE, f->line);
+		put_field(&p->part, FUNCTION_FILE, find_text(p, f->file));
+		put_field(&p->part, FUNCTION_LINE, f->line);
 	}
-	dw_protobuf_message(&p->message, PROFILE_FUNCTION, &p->part);
+	put_field_message(&p->message, PROFILE_FUNCTION, &p->part);
 }
 
 /* Note that @frame, of a module, is used. */
@@ -141,29 +233,29 @@ static void put_location(struct pprof *p, uint32_t place)
 	p->places[place] = 1;
 	for (uint32_t i = 0; i < lines; i++)
 		put_function(p, dw_paths_line(paths, place, i).symbol);
-	dw_protobuf_number(&p->part, LOCATION_ID, (uint64_t)place + 1);
+	put_field(&p->part, LOCATION_ID, (uint64_t)place + 1);
 	if (frame && frame->module) {
-		dw_protobuf_number(&p->part, LOCATION_MAPPING, frame->module);
+		put_field(&p->part, LOCATION_MAPPING, frame->module);
 		extend_module(p, frame);
 	}
-	dw_protobuf_number(&p->part, LOCATION_ADDRESS, frame ? frame->svma : 0);
+	put_field(&p->part, LOCATION_ADDRESS, frame ? frame->svma : 0);
 	for (uint32_t i = 0; i < lines; i++) {
 		struct dw_path_line line = dw_paths_line(paths, place, i);
 
-		dw_protobuf_number(&p->inner, LINE_FUNCTION, (uint64_t)line.symbol + 1);
-		dw_protobuf_number(&p->inner, LINE_LINE, line.line);
-		dw_protobuf_number(&p->inner, LINE_COLUMN, line.column);
-		dw_protobuf_message(&p->part, LOCATION_LINE, &p->inner);
+		put_field(&p->inner, LINE_FUNCTION, (uint64_t)line.symbol + 1);
+		put_field(&p->inner, LINE_LINE, line.line);
+		put_field(&p->inner, LINE_COLUMN, line.column);
+		put_field_message(&p->part, LOCATION_LINE, &p->inner);
 	}
-	dw_protobuf_message(&p->message, PROFILE_LOCATION, &p->part);
+	put_field_message(&p->message, PROFILE_LOCATION, &p->part);
 }
 
 static void put_label(struct pprof *p, uint32_t key, uint32_t text, int64_t number)
 {
-	dw_protobuf_number(&p->inner, LABEL_KEY, key);
-	dw_protobuf_number(&p->inner, LABEL_TEXT, text);
-	dw_protobuf_number(&p->inner, LABEL_NUMBER, (uint64_t)number);
-	dw_protobuf_message(&p->part, SAMPLE_LABEL, &p->inner);
+	put_field(&p->inner, LABEL_KEY, key);
+	put_field(&p->inner, LABEL_TEXT, text);
+	put_field(&p->inner, LABEL_NUMBER, (uint64_t)number);
+	put_field_message(&p->part, SAMPLE_LABEL, &p->inner);
 }
 
 /* The first strings: what labels are called. */
@@ -205,12 +297,12 @@ static void put_sample(struct pprof *p, size_t i)
 		dw_buf_put_uleb(&p->packed, (uint64_t)place + 1);
 		path = dw_paths_parent(&p->e->paths, path);
 	} while (path);
-	dw_protobuf_message(&p->part, SAMPLE_LOCATION, &p->packed);
+	put_field_message(&p->part, SAMPLE_LOCATION, &p->packed);
 	for (unsigned k = 0; k < w->kinds_n; k++)
 		dw_buf_put_uleb(&p->packed, dw_weights_value(w, i, k));
-	dw_protobuf_message(&p->part, SAMPLE_VALUE, &p->packed);
+	put_field_message(&p->part, SAMPLE_VALUE, &p->packed);
 	put_labels(p, w->rows.v[i].thread);
-	dw_protobuf_message(&p->message, PROFILE_SAMPLE, &p->part);
+	put_field_message(&p->message, PROFILE_SAMPLE, &p->part);
 }
 
 static void put_type(struct pprof *p, unsigned field, const struct dw_weight_kind *kind)
@@ -221,9 +313,9 @@ static void put_type(struct pprof *p, unsigned field, const struct dw_weight_kin
 		[DWELL_UNIT_BYTES] = "bytes",
 	};
 
-	dw_protobuf_number(&p->part, TYPE_TYPE, put_text(p, kind->name));
-	dw_protobuf_number(&p->part, TYPE_UNIT, put_text(p, units[kind->unit]));
-	dw_protobuf_message(&p->message, field, &p->part);
+	put_field(&p->part, TYPE_TYPE, put_text(p, kind->name));
+	put_field(&p->part, TYPE_UNIT, put_text(p, units[kind->unit]));
+	put_field_message(&p->message, field, &p->part);
 }
 
 static void put_head(struct pprof *p)
@@ -236,15 +328,15 @@ static void put_head(struct pprof *p)
 		put_text(p, first_texts[i]);
 	for (unsigned k = 0; k < w->kinds_n; k++)
 		put_type(p, PROFILE_SAMPLE_TYPE, &w->kinds[k]);
-	dw_protobuf_number(&p->message, PROFILE_TIME_NS,
-			   (uint64_t)dw_facts_get(facts, "start_realtime_ns", 0));
-	dw_protobuf_number(&p->message, PROFILE_DURATION_NS,
-			   (uint64_t)dw_facts_get(facts, "duration_ns", 0));
+	put_field(&p->message, PROFILE_TIME_NS,
+		  (uint64_t)dw_facts_get(facts, "start_realtime_ns", 0));
+	put_field(&p->message, PROFILE_DURATION_NS,
+		  (uint64_t)dw_facts_get(facts, "duration_ns", 0));
 	if (w->period_ns)
 		put_type(p, PROFILE_PERIOD_TYPE, &w->kinds[1]);
-	dw_protobuf_number(&p->message, PROFILE_PERIOD, w->period_ns);
+	put_field(&p->message, PROFILE_PERIOD, w->period_ns);
 	if (command)
-		dw_protobuf_number(&p->message, PROFILE_COMMENT, put_text(p, command));
+		put_field(&p->message, PROFILE_COMMENT, put_text(p, command));
 }
 
 static void put_mapping(struct pprof *p, uint32_t id)
@@ -259,16 +351,16 @@ static void put_mapping(struct pprof *p, uint32_t id)
 		hex[2 * i] = "0123456789abcdef"[m->build_id[i] >> 4];
 		hex[2 * i + 1] = "0123456789abcdef"[m->build_id[i] & 15];
 	}
-	dw_protobuf_number(&p->part, MAPPING_ID, id);
-	dw_protobuf_number(&p->part, MAPPING_START, extent->first);
-	dw_protobuf_number(&p->part, MAPPING_LIMIT, extent->last + 1);
-	dw_protobuf_number(&p->part, MAPPING_FILE, find_text(p, m->path));
-	dw_protobuf_number(&p->part, MAPPING_BUILD_ID, put_text(p, hex));
-	dw_protobuf_number(&p->part, MAPPING_HAS_FUNCTIONS, 1);
-	dw_protobuf_number(&p->part, MAPPING_HAS_FILES, 1);
-	dw_protobuf_number(&p->part, MAPPING_HAS_LINES, 1);
-	dw_protobuf_number(&p->part, MAPPING_HAS_INLINES, 1);
-	dw_protobuf_message(&p->message, PROFILE_MAPPING, &p->part);
+	put_field(&p->part, MAPPING_ID, id);
+	put_field(&p->part, MAPPING_START, extent->first);
+	put_field(&p->part, MAPPING_LIMIT, extent->last + 1);
+	put_field(&p->part, MAPPING_FILE, find_text(p, m->path));
+	put_field(&p->part, MAPPING_BUILD_ID, put_text(p, hex));
+	put_field(&p->part, MAPPING_HAS_FUNCTIONS, 1);
+	put_field(&p->part, MAPPING_HAS_FILES, 1);
+	put_field(&p->part, MAPPING_HAS_LINES, 1);
+	put_field(&p->part, MAPPING_HAS_INLINES, 1);
+	put_field_message(&p->message, PROFILE_MAPPING, &p->part);
 }
 
 static int put_document(struct pprof *p, const struct dw_out *out)
@@ -296,7 +388,7 @@ static int allocate(struct pprof *p, struct dw_out *out)
 	p->modules = calloc(modules, sizeof *p->modules);
 	for (size_t i = 0; p->modules && i < modules; i++)
 		p->modules[i].first = UINT64_MAX;
-	p->gzip = dw_gzip_new(out);
+	p->gzip = gzip_new(out);
 	return p->string_of && p->thread_of && p->places && p->functions && p->modules && p->gzip
 		       ? 0
 		       : -ENOMEM;
@@ -311,7 +403,7 @@ static int write_pprof(const struct dw_export *e, struct dw_out *out)
 	rc = allocate(&p, out);
 	if (!rc)
 		rc = put_document(&p, out);
-	dw_gzip_close(p.gzip);
+	gzip_close(p.gzip);
 	dw_out_close(&p.text);
 	dw_buf_release(&p.message);
 	dw_buf_release(&p.part);

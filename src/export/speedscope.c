@@ -5,11 +5,9 @@
  * those with the stack of the one before are one. Calls and allocations have none but that of the
  * call tree. The schema wants stacks in full, outermost frame first.
  */
-#include "base/digits.h"
-#include "export/formats.h"
-#include "export/json-column.h"
-#include "export/slots.h"
-#include "export/threads.h"
+#include "base/out.h"
+#include "export/export.h"
+#include "export/frame-table.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -45,7 +43,6 @@ static void put_frame(void *ctx, uint32_t place, uint32_t i)
 	dw_out_puts(s->out, "}");
 }
 
-/* The slots of @path as an array. */
 static int put_stack(struct speedscope *s, uint32_t path)
 {
 	const struct dw_paths *paths = &s->e->paths;

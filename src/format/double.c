@@ -8,7 +8,7 @@
  * Anything else goes to printf(). Background: Steele & White, "How to print floating-point numbers
  * accurately" (1990).
  */
-#include "base/digits.h"
+#include "base/out.h"
 #include "format/format.h"
 
 #include <stdio.h>

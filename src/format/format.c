@@ -1,7 +1,7 @@
 /* The list of formats, and what several of them need. */
 #include "format/format.h"
 
-#include "base/digits.h"
+#include "base/out.h"
 #include "format/formats.h"
 
 #include <assert.h>

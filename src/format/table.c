@@ -5,7 +5,7 @@
  *
  * Two passes over the rows: the first finds the widths.
  */
-#include "base/digits.h"
+#include "base/out.h"
 #include "format/formats.h"
 #include "format/summary.h"
 #include "format/text.h"

@@ -1,10 +1,62 @@
 /*
- * Types, groups and methods; see allocations.h. All three are append-only tables of three numbers a
- * row, found again by a set of ids, which a loaded profile leaves empty.
+ * Types, groups and methods, and their values; see allocations.h. All three are append-only tables
+ * of three numbers a row, found again by a set of ids, which a loaded profile leaves empty.
  */
 #include "model/allocations.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+int dw_alloc_store_extend(struct dw_alloc_store *s, size_t n)
+{
+	size_t more = n > s->plain.n ? n - s->plain.n : 0;
+
+	if (!more)
+		return 0;
+	if (dw_vec_reserve(&s->plain, more) || dw_vec_reserve(&s->apart_of, more))
+		return -ENOMEM;
+	memset(s->plain.v + s->plain.n, 0, more * sizeof *s->plain.v);
+	memset(s->apart_of.v + s->plain.n, 0, more * sizeof *s->apart_of.v);
+	s->plain.n = s->apart_of.n = n;
+	return 0;
+}
+
+static bool has_apart(const struct dw_alloc_values *v)
+{
+	uint64_t any = 0;
+
+	for (int i = DWELL_ALLOC_PLAIN; i < DWELL_GENERATIONS; i++)
+		any |= v->collected[i].objects | v->collected[i].bytes;
+	return any;
+}
+
+int dw_alloc_store_add(struct dw_alloc_store *s, size_t row, const struct dw_alloc_values *more)
+{
+	struct dw_alloc_plain *p = &s->plain.v[row];
+	uint32_t *apart = &s->apart_of.v[row];
+
+	if (!*apart && !has_apart(more)) {
+		dw_alloc_count_add(&p->allocated, &more->allocated);
+		for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
+			dw_alloc_count_add(&p->collected[i], &more->collected[i]);
+		return 0;
+	}
+	if (!*apart) {
+		if (dw_vec_push(&s->apart, dw_alloc_store_get(s, row)))
+			return -ENOMEM;
+		*apart = (uint32_t)s->apart.n;
+	}
+	dw_alloc_values_add(&s->apart.v[*apart - 1], more);
+	return 0;
+}
+
+void dw_alloc_store_release(struct dw_alloc_store *s)
+{
+	dw_vec_release(&s->plain);
+	dw_vec_release(&s->apart_of);
+	dw_vec_release(&s->apart);
+}
 
 struct type_lookup {
 	const struct dw_allocations *table;
@@ -89,16 +141,6 @@ int dw_allocations_method(struct dw_allocations *t, const struct dw_alloc_method
 
 	*ret = dw_idset_find(&t->method_set, hash, is_equal_method, &l);
 	return *ret ? 0 : APPEND(&t->methods, &t->method_set, hash, method, ret);
-}
-
-const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t, uint32_t id)
-{
-	return id && id <= t->types.n ? &t->types.v[id - 1] : NULL;
-}
-
-const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t, uint32_t id)
-{
-	return id && id <= t->groups.n ? &t->groups.v[id - 1] : NULL;
 }
 
 void dw_allocations_release(struct dw_allocations *t)

@@ -15,11 +15,124 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/alloc-store.h"
-#include "model/alloc-values.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Parts of the managed heap. */
+enum dw_generation {
+	DWELL_GENERATION_0,
+	DWELL_GENERATION_1,
+	DWELL_GENERATION_2,
+	DWELL_GENERATION_LARGE,
+	DWELL_GENERATION_PINNED,
+	DWELL_GENERATIONS
+};
+
+struct dw_alloc_count {
+	uint64_t objects, bytes;
+};
+
+/* What was alive when a range of time began, and how much of that was so at its end: objects are
+ * counted, not told apart, so it lies between two bounds. They meet where nothing was allocated
+ * before something was collected, and for what was collected altogether. */
+struct dw_alloc_range {
+	struct dw_alloc_count before;
+	struct dw_alloc_count least, most;
+};
+
+/* What is measured of objects: how many, and what became of them. */
+struct dw_alloc_values {
+	struct dw_alloc_count allocated;
+	struct dw_alloc_count collected[DWELL_GENERATIONS];
+	struct dw_alloc_range range; /* of a range of time */
+};
+
+/* Whether @v says of no object. */
+static inline bool dw_alloc_values_none(const struct dw_alloc_values *v)
+{
+	const struct dw_alloc_count *before = &v->range.before, *allocated = &v->allocated;
+	uint64_t any = before->objects | before->bytes | allocated->objects | allocated->bytes;
+
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		any |= v->collected[i].objects | v->collected[i].bytes;
+	return !any;
+}
+
+/* Add @more to @sum. */
+static inline void dw_alloc_count_add(struct dw_alloc_count *sum, const struct dw_alloc_count *more)
+{
+	sum->objects += more->objects;
+	sum->bytes += more->bytes;
+}
+
+/* Add @more to @sum. */
+static inline void dw_alloc_values_add(struct dw_alloc_values *sum,
+				       const struct dw_alloc_values *more)
+{
+	dw_alloc_count_add(&sum->range.before, &more->range.before);
+	dw_alloc_count_add(&sum->range.least, &more->range.least);
+	dw_alloc_count_add(&sum->range.most, &more->range.most);
+	dw_alloc_count_add(&sum->allocated, &more->allocated);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		dw_alloc_count_add(&sum->collected[i], &more->collected[i]);
+}
+
+/* Take @less off @from. */
+static inline void dw_alloc_count_subtract(struct dw_alloc_count *from,
+					   const struct dw_alloc_count *less)
+{
+	from->objects -= less->objects;
+	from->bytes -= less->bytes;
+}
+
+/* What is alive of @v: allocated less collected, with what was alive before. */
+static inline struct dw_alloc_count dw_alloc_values_alive(const struct dw_alloc_values *v)
+{
+	struct dw_alloc_count alive = v->allocated;
+
+	dw_alloc_count_add(&alive, &v->range.before);
+	for (int i = 0; i < DWELL_GENERATIONS; i++)
+		dw_alloc_count_subtract(&alive, &v->collected[i]);
+	return alive;
+}
+
+enum { DWELL_ALLOC_PLAIN = DWELL_GENERATION_2 + 1 }; /* generations that all rows have */
+
+struct dw_alloc_plain {
+	struct dw_alloc_count allocated, collected[DWELL_ALLOC_PLAIN];
+};
+
+/* Values of very many groups, numbered from 0: few have anything in the heaps of large or pinned
+ * objects. One thread while rows are added. */
+struct dw_alloc_store {
+	DW_VEC(struct dw_alloc_plain) plain;  /* by row */
+	DW_VEC(uint32_t) apart_of;	      /* by row: index in apart + 1, 0 = none */
+	DW_VEC(struct dw_alloc_values) apart; /* in place of the plain ones */
+};
+
+/* Make @n rows, new ones with nothing in them. 0 or -ENOMEM. */
+int dw_alloc_store_extend(struct dw_alloc_store *s, size_t n);
+
+/* Add @more to @row, which is there. 0 or -ENOMEM. */
+int dw_alloc_store_add(struct dw_alloc_store *s, size_t row, const struct dw_alloc_values *more);
+
+/* What @row has. */
+static inline struct dw_alloc_values dw_alloc_store_get(const struct dw_alloc_store *s, size_t row)
+{
+	const struct dw_alloc_plain *p = &s->plain.v[row];
+	struct dw_alloc_values v = {.allocated = p->allocated};
+
+	if (s->apart_of.v[row])
+		return s->apart.v[s->apart_of.v[row] - 1];
+	for (int i = 0; i < DWELL_ALLOC_PLAIN; i++)
+		v.collected[i] = p->collected[i];
+	return v;
+}
+
+/* Free everything. */
+void dw_alloc_store_release(struct dw_alloc_store *s);
 
 struct dw_alloc_type {
 	uint32_t name;	 /* string id: readable, generics and arrays as in C# */
@@ -91,10 +204,18 @@ int dw_allocations_method(struct dw_allocations *t, const struct dw_alloc_method
 			  uint32_t *ret);
 
 /* The type of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t, uint32_t id);
+static inline const struct dw_alloc_type *dw_allocations_get_type(const struct dw_allocations *t,
+								  uint32_t id)
+{
+	return id && id <= t->types.n ? &t->types.v[id - 1] : NULL;
+}
 
 /* The group of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t, uint32_t id);
+static inline const struct dw_alloc_group *dw_allocations_get_group(const struct dw_allocations *t,
+								    uint32_t id)
+{
+	return id && id <= t->groups.n ? &t->groups.v[id - 1] : NULL;
+}
 
 /* Whether groups have sums instead of deltas. */
 static inline bool dw_allocations_summed(const struct dw_allocations *t)

@@ -1,5 +1,8 @@
-/* Amounts of rows; see amounts.h. */
+/* Which measures a profile has, and amounts of rows; see measure.h and amounts.h. */
 #include "model/amounts.h"
+
+#include "model/measure.h"
+#include "model/profile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,6 +10,42 @@
 #define BIT(measure)	 ((dw_measures)1 << DWELL_MEASURE_##measure)
 #define BITS(from, last) (2 * BIT(last) - BIT(from))
 #define LIFE(what)	 BITS(what##_GEN0, what##_PINNED)
+
+/* Those of allocations: of drawn objects nobody knows what became of them, and only a range of time
+ * has a beginning. */
+static dw_measures allocation_measures(const struct dw_profile *p)
+{
+	dw_measures set = BIT(OBJECTS) | BIT(BYTES);
+
+	if (dw_facts_get(&p->facts, "sample_bytes", 0) > 0)
+		return set | BIT(DRAWS);
+	set |= BITS(OBJECTS_GEN0, OBJECTS_ALIVE) | BITS(BYTES_GEN0, BYTES_ALIVE);
+	if (dw_allocations_ranged(&p->allocations))
+		set |= BITS(OBJECTS_BEFORE, OBJECTS_MOST) | BITS(BYTES_BEFORE, BYTES_MOST);
+	return set;
+}
+
+dw_measures dw_profile_measures(const struct dw_profile *p)
+{
+	switch (dw_profile_method(p)) {
+	case DWELL_METHOD_INSTRUMENTATION:
+		return BITS(CALLS, BLOCKING_CALLS) | BIT(BLOCKED);
+	case DWELL_METHOD_MEMORY:
+		return allocation_measures(p);
+	default:
+		return BIT(SAMPLES) | (dw_profile_has_waits(p) ? BIT(BLOCKED) : 0);
+	}
+}
+
+enum dw_measure dw_measures_lead(dw_measures set, bool waited)
+{
+	if (dw_measures_has(set, DWELL_MEASURE_ELAPSED))
+		return DWELL_MEASURE_ELAPSED;
+	if (dw_measures_has(set, DWELL_MEASURE_BYTES))
+		return DWELL_MEASURE_BYTES;
+	return waited && dw_measures_has(set, DWELL_MEASURE_BLOCKED) ? DWELL_MEASURE_BLOCKED
+								     : DWELL_MEASURE_SAMPLES;
+}
 
 /* What other measures tell, which is not stored. */
 static const dw_measures told =
@@ -48,7 +87,6 @@ void dw_amounts_init(struct dw_amounts *a, dw_measures set)
 	}
 }
 
-/* Pairs that rare rows have beside the common ones. */
 static size_t rare_n(const struct dw_amounts *a)
 {
 	return a->all_n - a->common_n;
@@ -145,7 +183,6 @@ void dw_amount_of(const struct dw_amounts *a, enum dw_measure measure, uint64_t 
 	dw_amount_set(a, ret, measure, n);
 }
 
-/* Whether the operating system had a part in @v. */
 static bool has_system(const struct dw_call_values *v)
 {
 	return (v->application_ns ^ v->elapsed_ns) | (v->whole_ns ^ v->elapsed_ns) | v->blocked_ns |
@@ -179,7 +216,6 @@ static inline void set_count(const struct dw_amounts *a, struct dw_amount *to,
 	set(a, to, objects - DWELL_MEASURE_OBJECTS + DWELL_MEASURE_BYTES, n->bytes);
 }
 
-/* Whether @v has what few objects have. */
 static bool has_rare(const struct dw_alloc_values *v)
 {
 	const struct dw_alloc_count *some[] = {&v->collected[DWELL_GENERATION_LARGE],

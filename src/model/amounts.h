@@ -11,8 +11,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "model/alloc-store.h"
-#include "model/alloc-values.h"
+#include "model/allocations.h"
 #include "model/calls.h"
 #include "model/measure.h"
 

@@ -1,7 +1,49 @@
-/* The table of call nodes; see calls.h. */
+/* Call nodes and their values; see calls.h. */
 #include "model/calls.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+int dw_call_store_extend(struct dw_call_store *s, size_t n)
+{
+	size_t more = n > s->plain.n ? n - s->plain.n : 0;
+
+	if (!more)
+		return 0;
+	if (dw_vec_reserve(&s->plain, more) || dw_vec_reserve(&s->system_of, more))
+		return -ENOMEM;
+	memset(s->plain.v + s->plain.n, 0, more * sizeof *s->plain.v);
+	memset(s->system_of.v + s->plain.n, 0, more * sizeof *s->system_of.v);
+	s->plain.n = s->system_of.n = n;
+	return 0;
+}
+
+static bool has_system(const struct dw_call_values *v)
+{
+	return v->application_ns != v->elapsed_ns || v->whole_ns != v->elapsed_ns ||
+	       v->blocked_ns || v->os_cpu_ns || v->switches || v->io_calls || v->blocking_calls;
+}
+
+int dw_call_store_add(struct dw_call_store *s, size_t row, const struct dw_call_values *more)
+{
+	struct dw_call_plain *p = &s->plain.v[row];
+	uint32_t *system = &s->system_of.v[row];
+
+	if (!*system && !has_system(more)) {
+		p->calls += more->calls;
+		p->elapsed_ns += more->elapsed_ns;
+		p->overhead_ns += more->overhead_ns;
+		return 0;
+	}
+	if (!*system) {
+		if (dw_vec_push(&s->system, dw_call_store_get(s, row)))
+			return -ENOMEM;
+		*system = (uint32_t)s->system.n;
+	}
+	dw_call_values_add(&s->system.v[*system - 1], more);
+	return 0;
+}
 
 int dw_calls_add(struct dw_calls *t, const struct dw_call_node *node, uint32_t *ret)
 {
@@ -22,11 +64,6 @@ void dw_calls_forget(struct dw_calls *t)
 {
 	t->nodes_written = dw_calls_count(t);
 	t->nodes.n = 0;
-}
-
-uint32_t dw_calls_count(const struct dw_calls *t)
-{
-	return t->nodes_written + (uint32_t)t->nodes.n;
 }
 
 /* The end of a slice that is nearest to @at_ns, among 0 and all ends. */
@@ -68,5 +105,7 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->extremes);
 	dw_vec_release(&t->mutes);
 	dw_vec_release(&t->slow);
-	dw_call_store_release(&t->sums);
+	dw_vec_release(&t->sums.plain);
+	dw_vec_release(&t->sums.system_of);
+	dw_vec_release(&t->sums.system);
 }

@@ -12,11 +12,77 @@
 #pragma once
 
 #include "base/vec.h"
-#include "model/call-store.h"
-#include "model/call-values.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* What is measured of a call, or of many together, exclusive unless said otherwise. */
+struct dw_call_values {
+	uint64_t calls;
+	uint64_t elapsed_ns;
+	uint64_t application_ns; /* OS transitions end intervals */
+	uint64_t whole_ns;	 /* the classic rule: only probes end intervals, and one OS event
+				    drops all of one */
+	uint64_t overhead_ns;	 /* what the probes cost, subtracted from the others */
+	uint64_t blocked_ns;	 /* off the processor */
+	uint64_t os_cpu_ns;	 /* on the processor, inside system calls that count */
+	uint64_t switches;
+	uint64_t io_calls;
+	uint64_t blocking_calls;
+};
+
+/* Add @more to @sum. */
+static inline void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more)
+{
+	sum->calls += more->calls;
+	sum->elapsed_ns += more->elapsed_ns;
+	sum->application_ns += more->application_ns;
+	sum->whole_ns += more->whole_ns;
+	sum->overhead_ns += more->overhead_ns;
+	sum->blocked_ns += more->blocked_ns;
+	sum->os_cpu_ns += more->os_cpu_ns;
+	sum->switches += more->switches;
+	sum->io_calls += more->io_calls;
+	sum->blocking_calls += more->blocking_calls;
+}
+
+/* What most rows have: application and whole time are the elapsed one. */
+struct dw_call_plain {
+	uint64_t calls;
+	uint64_t elapsed_ns;
+	uint64_t overhead_ns;
+};
+
+/* Values of very many rows, numbered from 0: those in which the system had no part take a third of
+ * the room. One thread while rows are added. */
+struct dw_call_store {
+	DW_VEC(struct dw_call_plain) plain;   /* by row */
+	DW_VEC(uint32_t) system_of;	      /* by row: index in system + 1, 0 = none */
+	DW_VEC(struct dw_call_values) system; /* in place of the plain ones */
+};
+
+/* Make @n rows, new ones with nothing in them. 0 or -ENOMEM. */
+int dw_call_store_extend(struct dw_call_store *s, size_t n);
+
+/* Add @more to @row, which is there. 0 or -ENOMEM. */
+int dw_call_store_add(struct dw_call_store *s, size_t row, const struct dw_call_values *more);
+
+/* What @row has. */
+static inline struct dw_call_values dw_call_store_get(const struct dw_call_store *s, size_t row)
+{
+	const struct dw_call_plain *p = &s->plain.v[row];
+
+	if (s->system_of.v[row])
+		return s->system.v[s->system_of.v[row] - 1];
+	return (struct dw_call_values){
+		.calls = p->calls,
+		.elapsed_ns = p->elapsed_ns,
+		.application_ns = p->elapsed_ns,
+		.whole_ns = p->elapsed_ns,
+		.overhead_ns = p->overhead_ns,
+	};
+}
 
 enum dw_call_flag {
 	DWELL_CALL_ROOT = 1, /* a thread before its first function, and between them */
@@ -149,7 +215,10 @@ const struct dw_call_node *dw_calls_get(const struct dw_calls *t, uint32_t id);
 void dw_calls_forget(struct dw_calls *t);
 
 /* Number of nodes. Ids run from 1 to this. */
-uint32_t dw_calls_count(const struct dw_calls *t);
+static inline uint32_t dw_calls_count(const struct dw_calls *t)
+{
+	return t->nodes_written + (uint32_t)t->nodes.n;
+}
 
 /* Whether nodes have sums instead of deltas. */
 static inline bool dw_calls_summed(const struct dw_calls *t)

@@ -13,7 +13,6 @@ static struct dw_fact *find(const struct dw_facts *t, const char *key)
 	return NULL;
 }
 
-/* The row of @key, added when new; NULL without memory. */
 static struct dw_fact *find_or_add(struct dw_facts *t, const char *key)
 {
 	struct dw_fact *row = find(t, key);

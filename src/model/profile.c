@@ -1,7 +1,28 @@
-/* All tables together; see profile.h. */
+/* Processes, threads, and all tables together; see profile.h. */
 #include "model/profile.h"
 
+#include <errno.h>
 #include <string.h>
+
+int dw_processes_add(struct dw_processes *t, const struct dw_process *row, uint32_t *ret)
+{
+	if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_process){0}))
+		return -ENOMEM;
+	if (t->rows.n >= UINT32_MAX || dw_vec_push(&t->rows, *row))
+		return -ENOMEM;
+	*ret = (uint32_t)t->rows.n - 1;
+	return 0;
+}
+
+int dw_threads_add(struct dw_threads *t, const struct dw_thread *row, uint32_t *ret)
+{
+	if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_thread){0}))
+		return -ENOMEM;
+	if (t->rows.n >= UINT32_MAX || dw_vec_push(&t->rows, *row))
+		return -ENOMEM;
+	*ret = (uint32_t)t->rows.n - 1;
+	return 0;
+}
 
 enum dw_method dw_profile_method(const struct dw_profile *p)
 {
@@ -30,8 +51,8 @@ void dw_profile_release(struct dw_profile *p)
 	dw_strings_release(&p->strings);
 	dw_facts_release(&p->facts);
 	dw_modules_release(&p->modules);
-	dw_processes_release(&p->processes);
-	dw_threads_release(&p->threads);
+	dw_vec_release(&p->processes.rows);
+	dw_vec_release(&p->threads.rows);
 	dw_frames_release(&p->frames);
 	dw_stacks_release(&p->stacks);
 	dw_samples_release(&p->samples);

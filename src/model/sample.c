@@ -1,7 +1,108 @@
-/* Samples and waits; see sample.h. */
+/* Frames, stacks, samples and waits; see sample.h. The first two are append-only, so ids are also
+ * the order of first sight. */
 #include "model/sample.h"
 
 #include <errno.h>
+
+enum { PART_FRAMES = 3 }; /* at most */
+
+struct frame_lookup {
+	const struct dw_frames *table;
+	struct dw_frame frame;
+};
+
+static bool is_equal_frame(const void *ctx, uint32_t id)
+{
+	const struct frame_lookup *l = ctx;
+	const struct dw_frame *f = &l->table->rows.v[id];
+
+	return f->svma == l->frame.svma && f->module == l->frame.module && f->kind == l->frame.kind;
+}
+
+int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret)
+{
+	struct frame_lookup l = {t, frame};
+	uint64_t mixed = frame.svma ^ (uint64_t)frame.module << 40 ^ (uint64_t)frame.kind << 62;
+	uint32_t hash = (uint32_t)dw_hash_u64(mixed);
+	uint32_t id = dw_idset_find(&t->set, hash, is_equal_frame, &l);
+
+	if (!id) {
+		if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_frame){0}))
+			return -ENOMEM;
+		id = (uint32_t)t->rows.n;
+		if (id == UINT32_MAX || dw_vec_reserve(&t->rows, 1) ||
+		    dw_idset_add(&t->set, hash, id))
+			return -ENOMEM;
+		t->rows.v[t->rows.n++] = frame;
+	}
+	*ret = id;
+	return 0;
+}
+
+struct dw_frame_instruction dw_frames_instruction(const struct dw_frames *t, uint32_t id)
+{
+	const struct dw_frame *f = dw_frames_get(t, id);
+
+	if (id < t->instructions.n)
+		return t->instructions.v[id];
+	return (struct dw_frame_instruction){f ? f->svma : 0, id};
+}
+
+void dw_frames_release(struct dw_frames *t)
+{
+	dw_vec_release(&t->instructions);
+	dw_vec_release(&t->rows);
+	dw_idset_release(&t->set);
+}
+
+/* Most stacks come again, and their rows stand one behind the other since they came first: cheaper
+ * to see than to look up. */
+static bool is_next(const struct dw_stacks *t, uint32_t parent, uint32_t frame)
+{
+	const struct dw_stack *next = t->rows.v;
+
+	if ((size_t)parent + 1 >= t->rows.n)
+		return false;
+	next += (size_t)parent + 1;
+	return next->parent == parent && next->frame == frame;
+}
+
+int dw_stacks_add(struct dw_stacks *t, uint32_t parent, uint32_t frame, uint32_t *ret)
+{
+	uint64_t key = (uint64_t)parent << 32 | frame;
+	uint32_t id = is_next(t, parent, frame) ? parent + 1 : dw_map_get(&t->children, key);
+
+	if (!id) {
+		if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_stack){0}))
+			return -ENOMEM;
+		id = (uint32_t)t->rows.n;
+		if (id == UINT32_MAX || dw_vec_reserve(&t->rows, 1) ||
+		    dw_map_put(&t->children, key, id))
+			return -ENOMEM;
+		t->rows.v[t->rows.n++] = (struct dw_stack){parent, frame};
+	}
+	*ret = id;
+	return 0;
+}
+
+unsigned dw_stacks_part(const struct dw_stacks *t, const struct dw_frames *frames, uint32_t id)
+{
+	const struct dw_stack *up = dw_stacks_get(t, id);
+	const struct dw_frame *f;
+
+	for (int depth = 1; up && up->parent && depth < PART_FRAMES; depth++)
+		up = dw_stacks_get(t, up->parent);
+	if (!up || up->parent)
+		return 0;
+	f = dw_frames_get(frames, up->frame);
+	return f && f->kind == DWELL_FRAME_PART ? (unsigned)f->svma & DWELL_PART_MAX : 0;
+}
+
+void dw_stacks_release(struct dw_stacks *t)
+{
+	dw_vec_release(&t->rows);
+	dw_map_release(&t->children);
+}
 
 static int grow(struct dw_samples *s)
 {

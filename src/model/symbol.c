@@ -1,7 +1,23 @@
-/* Functions, locations and code; see symbol.h. */
+/* Modules, functions, locations, code and sources; see symbol.h. */
 #include "model/symbol.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+int dw_modules_add(struct dw_modules *t, const struct dw_module *m, uint32_t *ret)
+{
+	if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_module){0}))
+		return -ENOMEM;
+	if (t->rows.n >= UINT32_MAX || dw_vec_push(&t->rows, *m))
+		return -ENOMEM;
+	*ret = (uint32_t)t->rows.n - 1;
+	return 0;
+}
+
+void dw_modules_release(struct dw_modules *t)
+{
+	dw_vec_release(&t->rows);
+}
 
 struct function_lookup {
 	const struct dw_functions *table;
@@ -56,16 +72,6 @@ int dw_functions_add(struct dw_functions *t, const struct dw_function *f, uint32
 	return 0;
 }
 
-struct dw_function *dw_functions_get(const struct dw_functions *t, uint32_t id)
-{
-	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
-}
-
-uint32_t dw_functions_count(const struct dw_functions *t)
-{
-	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
-}
-
 const struct dw_location *dw_locations_get(const struct dw_locations *t, uint32_t frame,
 					   uint32_t *n)
 {
@@ -93,5 +99,20 @@ void dw_codes_release(struct dw_codes *t)
 {
 	dw_vec_each(row, &t->rows)
 		free(row->bytes);
+	dw_vec_release(&t->rows);
+}
+
+const struct dw_source *dw_sources_get(const struct dw_sources *t, uint32_t file)
+{
+	dw_vec_each(s, &t->rows)
+		if (s->file == file)
+			return s;
+	return NULL;
+}
+
+void dw_sources_release(struct dw_sources *t)
+{
+	dw_vec_each(s, &t->rows)
+		free(s->text);
 	dw_vec_release(&t->rows);
 }

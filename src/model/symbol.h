@@ -1,17 +1,68 @@
 /*
- * What addresses mean: functions, and for each frame its chain of functions (inlined ones included)
- * with lines.
+ * What addresses mean: modules, functions, and for each frame its chain of functions (inlined ones
+ * included) with lines.
  *
  * A function is one row whatever number of places it was inlined into: equal (module, name,
  * declaration or start) is one id. Without a symbol it is "module+0xSTART" with its range from the
  * unwind table.
+ *
+ * A module is one piece of code with one address space of its own (svma): an ELF file by device and
+ * inode, the vdso, the kernel, code without a file. The same file mapped by many processes is one
+ * module.
  */
 #pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+enum dw_module_kind {
+	DWELL_MODULE_FILE = 1, /* an ELF file */
+	DWELL_MODULE_VDSO,     /* the kernel's page of user code, read from memory */
+	DWELL_MODULE_KERNEL,   /* kernel text, one module for all */
+	DWELL_MODULE_ANON,     /* executable memory without a file. Svma = avma */
+	DWELL_MODULE_MANAGED,  /* a .NET assembly. Svma as in model/allocations.h */
+	DWELL_MODULE_JIT,      /* code that runtimes made, as they tell. Svma likewise */
+};
+
+enum { DWELL_BUILD_ID_MAX_BYTES = 64 };
+
+struct dw_module {
+	enum dw_module_kind kind;
+	uint32_t path; /* string: as the target names it, "[vdso]" and the like without brackets'
+			  meaning lost */
+	uint32_t name; /* string: the last part of the path, for people */
+	uint8_t build_id[DWELL_BUILD_ID_MAX_BYTES];
+	uint8_t build_id_bytes; /* 0 = none known */
+	uint32_t deleted;	/* 1 = the file was gone or replaced when it was mapped */
+	uint64_t device;	/* st_dev, 0 = unknown */
+	uint64_t inode;
+};
+
+/* Modules by id. Index 0 is never used. */
+struct dw_modules {
+	DW_VEC(struct dw_module) rows;
+};
+
+/* Append @m and give its id (1 and up). 0 or -ENOMEM. */
+int dw_modules_add(struct dw_modules *t, const struct dw_module *m, uint32_t *ret);
+
+/* The module of @id, borrowed until the next add. NULL for 0 and unknown ids. */
+static inline struct dw_module *dw_modules_get(const struct dw_modules *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
+
+/* Number of modules. Ids run from 1 to this. */
+static inline uint32_t dw_modules_count(const struct dw_modules *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
+
+/* Free everything. */
+void dw_modules_release(struct dw_modules *t);
 
 enum dw_function_flag {
 	DWELL_FUNCTION_NO_SYMBOL = 1, /* name made from the module and the unwind table's range */
@@ -85,10 +136,16 @@ struct dw_codes {
 int dw_functions_add(struct dw_functions *t, const struct dw_function *f, uint32_t *ret);
 
 /* The function of @id, borrowed until the next add. NULL for 0 and unknown ids. */
-struct dw_function *dw_functions_get(const struct dw_functions *t, uint32_t id);
+static inline struct dw_function *dw_functions_get(const struct dw_functions *t, uint32_t id)
+{
+	return id && id < t->rows.n ? &t->rows.v[id] : NULL;
+}
 
 /* Number of functions. Ids run from 1 to this. */
-uint32_t dw_functions_count(const struct dw_functions *t);
+static inline uint32_t dw_functions_count(const struct dw_functions *t)
+{
+	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
+}
 
 /* The chain of @frame, innermost first, borrowed. *@n = 0 and NULL when nothing is known of it. */
 const struct dw_location *dw_locations_get(const struct dw_locations *t, uint32_t frame,
@@ -102,3 +159,20 @@ void dw_locations_release(struct dw_locations *t);
 
 /* Free everything. */
 void dw_codes_release(struct dw_codes *t);
+
+/* Text of a source file, of a session that was asked to hold it. */
+struct dw_source {
+	uint32_t file; /* string: its path as the debug information names it */
+	uint32_t bytes_n;
+	char *text; /* owned; any bytes */
+};
+
+struct dw_sources {
+	DW_VEC(struct dw_source) rows;
+};
+
+/* The text of @file, borrowed. NULL = the session has it not. */
+const struct dw_source *dw_sources_get(const struct dw_sources *t, uint32_t file);
+
+/* Free everything. */
+void dw_sources_release(struct dw_sources *t);

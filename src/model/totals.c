@@ -8,11 +8,6 @@ void dw_totals_init(struct dw_totals *t, dw_measures set)
 	t->main = dw_measures_lead(set, false);
 }
 
-struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts)
-{
-	return (struct dw_measured){.table = &t->amounts, .row = amounts};
-}
-
 static const struct dw_call_ranges *extremes_at(const struct dw_totals *t, uint32_t index)
 {
 	return index ? &t->extremes.v[index - 1] : NULL;
@@ -34,22 +29,12 @@ struct dw_measured dw_totals_module_measured(const struct dw_totals *t,
 		.table = &t->amounts, .row = m->amounts, .extremes = extremes_at(t, m->extremes)};
 }
 
-struct dw_measured dw_totals_line_measured(const struct dw_totals *t, const struct dw_line_total *l)
-{
-	return (struct dw_measured){.table = &t->amounts, .row = l->amounts, .is_site = l->is_site};
-}
-
 struct dw_measured dw_totals_instruction_measured(const struct dw_totals *t,
 						  const struct dw_instruction_total *i)
 {
 	return (struct dw_measured){.table = &t->amounts,
 				    .row = i->amounts,
 				    .is_site = dw_totals_has(t, DWELL_MEASURE_CALLS)};
-}
-
-struct dw_measured dw_totals_node_measured(const struct dw_totals *t, size_t node)
-{
-	return (struct dw_measured){.table = &t->node_amounts, .row = node};
 }
 
 void dw_totals_release(struct dw_totals *t)

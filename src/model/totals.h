@@ -194,7 +194,10 @@ static inline struct dw_values dw_totals_node_waits(const struct dw_totals *t, s
 }
 
 /* What row @amounts of rows has. */
-struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts);
+static inline struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts)
+{
+	return (struct dw_measured){.table = &t->amounts, .row = amounts};
+}
 
 /* Likewise of a function. */
 struct dw_measured dw_totals_function_measured(const struct dw_totals *t,
@@ -205,15 +208,21 @@ struct dw_measured dw_totals_module_measured(const struct dw_totals *t,
 					     const struct dw_module_total *m);
 
 /* Likewise of a line, which may be a call site. */
-struct dw_measured dw_totals_line_measured(const struct dw_totals *t,
-					   const struct dw_line_total *l);
+static inline struct dw_measured dw_totals_line_measured(const struct dw_totals *t,
+							 const struct dw_line_total *l)
+{
+	return (struct dw_measured){.table = &t->amounts, .row = l->amounts, .is_site = l->is_site};
+}
 
 /* Likewise of an instruction, which is a call site in a session of calls. */
 struct dw_measured dw_totals_instruction_measured(const struct dw_totals *t,
 						  const struct dw_instruction_total *i);
 
 /* Likewise of @node, an index. */
-struct dw_measured dw_totals_node_measured(const struct dw_totals *t, size_t node);
+static inline struct dw_measured dw_totals_node_measured(const struct dw_totals *t, size_t node)
+{
+	return (struct dw_measured){.table = &t->node_amounts, .row = node};
+}
 
 /* Make @t, which is zero, totals of a profile that has @set. */
 void dw_totals_init(struct dw_totals *t, dw_measures set);

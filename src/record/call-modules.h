@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/pairs.h"
+#include "base/map.h"
 #include "base/strings.h"
 #include "base/vec.h"
 #include "collect/region/process.h"

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/pairs.h"
+#include "base/map.h"
 #include "collect/region/overhead.h"
 #include "collect/region/regions.h"
 #include "record/call-names.h"

@@ -12,7 +12,7 @@
 #include "record/reopen.h"
 #include "record/source-pack.h"
 #include "record/thread-start.h"
-#include "session/format.h"
+#include "session/chunk.h"
 #include "session/read.h"
 #include "session/write.h"
 #include "symbol/symbolize.h"

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/error.h"
 #include "collect/region/process.h"
 #include "record/call-facts.h"
 #include "record/call-recording.h"

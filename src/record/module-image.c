@@ -7,9 +7,9 @@
  */
 #include "record/module-image.h"
 
+#include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "base/trusted-file.h"
 #include "clone/clone.h"
 #include "code/cfi/fdes.h"
 #include "symbol/module-symbols.h"

@@ -118,7 +118,7 @@ static void find_starts_of_calls(struct dw_profile *p)
 		if (d->node < n)
 			elapsed[outermost[d->node]] += d->values.elapsed_ns + 1;
 	for (uint32_t id = 1; id < n && dw_calls_summed(&p->calls); id++)
-		elapsed[outermost[id]] += p->calls.sums.plain.v[id - 1].elapsed_ns + 1;
+		elapsed[outermost[id]] += dw_call_store_get(&p->calls.sums, id - 1).elapsed_ns + 1;
 	for (uint32_t id = 1; id < n; id++) {
 		const struct dw_call_node *node = dw_calls_get(&p->calls, id);
 		struct dw_thread *t = dw_threads_get(&p->threads, node->thread);

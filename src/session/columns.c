@@ -4,7 +4,10 @@
  */
 #include "session/columns.h"
 
-/* The member of @bytes at @at. */
+#include "session/values.h"
+
+#include <string.h>
+
 static inline uint64_t get(const char *at, unsigned bytes)
 {
 	return bytes == sizeof(uint32_t) ? *(const uint32_t *)(const void *)at
@@ -40,6 +43,12 @@ static void put_column(struct dw_buf *b, const struct dw_column *col, const char
 			break;
 		case DWELL_CODING_FROM:
 			dw_buf_put_uleb(b, dw_zigzag(v - get(row + col->of, col->bytes)));
+			break;
+		case DWELL_CODING_SIGNED:
+			dw_buf_put_zigzag(b, (int32_t)v);
+			break;
+		case DWELL_CODING_TIME:
+			dw_buf_put_uleb(b, v + 1);
 			break;
 		default:
 			dw_buf_put_uleb(b, v);
@@ -87,6 +96,10 @@ take_as(struct dw_cursor *c, const struct taken *t, enum dw_coding coding, unsig
 			v = get(of, bytes) - dw_at_most(c, v, get(of, bytes));
 		} else if (coding == DWELL_CODING_FROM) {
 			v = get(of, bytes) + dw_unzigzag(v);
+		} else if (coding == DWELL_CODING_SIGNED) {
+			v = (uint32_t)dw_unzigzag(v);
+		} else if (coding == DWELL_CODING_TIME) {
+			v--;
 		}
 		set(at, bytes, dw_at_most(c, v, most));
 	}
@@ -136,4 +149,322 @@ void dw_columns_take(struct dw_cursor *c, const struct dw_columns *columns, void
 		else
 			take_column(c, &t);
 	}
+}
+
+/* What rows consist of, in the order of docs/session-format.md. */
+
+enum { TOKEN_MAX = (1 << 24) - 1, GENERATION_MAX = 2 };
+
+/* Flags of a collection. */
+enum { BLOCKING = 1, COMPACTING = 2 };
+
+#define COLUMN_WITH(type, member, how, what, ...)                                                  \
+	{                                                                                          \
+		.offset = offsetof(struct type, member), .bytes = sizeof((struct type){0}.member), \
+		.coding = DWELL_CODING_##how, .limit = DWELL_LIMIT_##what, __VA_ARGS__             \
+	}
+#define COLUMN(type, member, how, what) COLUMN_WITH(type, member, how, what, .needed = false)
+#define ID(type, member, how, what)	COLUMN_WITH(type, member, how, what, .needed = true)
+#define BY(type, member, how, other) \
+	COLUMN_WITH(type, member, how, NONE, .of = offsetof(struct type, other))
+#define OWN(at, put_fn, take_fn)                                                         \
+	{                                                                                \
+		.offset = at, .coding = DWELL_CODING_OWN, .put = put_fn, .take = take_fn \
+	}
+#define OWN_MEMBER(type, member, put, take) OWN(offsetof(struct type, member), put, take)
+
+/* Do @what with each member @m of @type, from @at on. */
+#define EACH(type, m, what)                                              \
+	for (size_t i_ = 0; i_ < n; i_++) {                              \
+		type *m = (type *)(void *)((uintptr_t)at + i_ * stride); \
+		what;                                                    \
+	}
+
+static void put_build_id(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	EACH(const struct dw_module, m, {
+		dw_buf_put_uleb(b, m->build_id_bytes);
+		dw_buf_put(b, m->build_id, m->build_id_bytes);
+	});
+}
+
+static void take_build_id(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			  const uint64_t limits[DWELL_LIMITS])
+{
+	(void)limits;
+	EACH(struct dw_module, m, {
+		m->build_id_bytes = (uint8_t)dw_take_max(c, sizeof m->build_id);
+		const uint8_t *bytes = dw_cursor_bytes(c, m->build_id_bytes);
+
+		if (bytes)
+			memcpy(m->build_id, bytes, m->build_id_bytes);
+	});
+}
+
+static const struct dw_column modules[] = {
+	COLUMN_WITH(dw_module, kind, PLAIN, NUMBER, .most = DWELL_MODULE_JIT, .needed = true),
+	COLUMN(dw_module, path, PLAIN, STRING),
+	COLUMN(dw_module, name, PLAIN, STRING),
+	OWN(0, put_build_id, take_build_id),
+	COLUMN_WITH(dw_module, deleted, PLAIN, NUMBER, .most = 1),
+	COLUMN(dw_module, device, PLAIN, NONE),
+	COLUMN(dw_module, inode, PLAIN, NONE),
+};
+
+/* Parents and start functions may come later: dw_decode_finish() looks at them. */
+static const struct dw_column processes[] = {
+	COLUMN(dw_process, pid, SIGNED, NONE),	       COLUMN(dw_process, parent, PLAIN, NONE),
+	COLUMN(dw_process, name, PLAIN, STRING),       COLUMN(dw_process, begin_ns, TIME, NONE),
+	COLUMN(dw_process, end_ns, TIME, NONE),	       COLUMN(dw_process, user_cpu_ns, TIME, NONE),
+	COLUMN(dw_process, kernel_cpu_ns, TIME, NONE),
+};
+
+static const struct dw_column threads[] = {
+	ID(dw_thread, process, PLAIN, PROCESS),	 COLUMN(dw_thread, tid, SIGNED, NONE),
+	COLUMN(dw_thread, name, PLAIN, STRING),	 COLUMN(dw_thread, start, PLAIN, NONE),
+	COLUMN(dw_thread, begin_ns, TIME, NONE), COLUMN(dw_thread, end_ns, TIME, NONE),
+};
+
+static const struct dw_column frames[] = {
+	COLUMN(dw_frame, module, DELTA, MODULE),
+	COLUMN_WITH(dw_frame, kind, PLAIN, NUMBER, .most = DWELL_FRAME_KINDS - 1),
+	COLUMN(dw_frame, svma, DELTA, NONE),
+};
+
+static const struct dw_column stacks[] = {
+	COLUMN(dw_stack, parent, UP, NONE),
+	ID(dw_stack, frame, PLAIN, FRAME),
+};
+
+static const struct dw_column waits[] = {
+	COLUMN(dw_wait, begin_ns, DELTA, NONE),	 COLUMN(dw_wait, span_ns, PLAIN, NONE),
+	BY(dw_wait, blocked_ns, BELOW, span_ns), ID(dw_wait, thread, PLAIN, THREAD),
+	COLUMN(dw_wait, stack, PLAIN, STACK),
+};
+
+static const struct dw_column functions[] = {
+	COLUMN(dw_function, module, DELTA, MODULE),	  COLUMN(dw_function, name, DELTA, STRING),
+	COLUMN(dw_function, linkage_name, DELTA, STRING), COLUMN(dw_function, file, DELTA, STRING),
+	COLUMN(dw_function, line, PLAIN, NONE),		  COLUMN(dw_function, flags, PLAIN, NONE),
+	COLUMN(dw_function, svma, DELTA, NONE),		  COLUMN(dw_function, bytes, PLAIN, NONE),
+};
+
+static const struct dw_column locations[] = {
+	ID(dw_location, function, DELTA, FUNCTION), COLUMN(dw_location, file, DELTA, STRING),
+	COLUMN(dw_location, line, DELTA, NONE),	    COLUMN(dw_location, column, PLAIN, NONE),
+	BY(dw_location, line_end, FROM, line),	    COLUMN(dw_location, column_end, PLAIN, NONE),
+};
+
+/* The bytes themselves follow. */
+static const struct dw_column codes[] = {
+	ID(dw_code, function, DELTA, FUNCTION),
+	COLUMN_WITH(dw_code, bytes_n, PLAIN, NUMBER, .most = DWELL_CHUNK_RAW_BYTES_MAX),
+	COLUMN(dw_code, svma, DELTA, NONE),
+};
+
+static const struct dw_column sources[] = {
+	COLUMN(dw_source, file, PLAIN, STRING),
+	COLUMN_WITH(dw_source, bytes_n, PLAIN, NUMBER, .most = DWELL_CHUNK_RAW_BYTES_MAX),
+};
+
+static void put_callers(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	EACH(const struct dw_call_node, node,
+	     if (node->flags & DWELL_CALL_OVERFLOW) dw_buf_put_uleb(b, node->caller));
+}
+
+static void take_callers(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			 const uint64_t limits[DWELL_LIMITS])
+{
+	EACH(struct dw_call_node, node,
+	     node->caller = node->flags & DWELL_CALL_OVERFLOW
+				    ? dw_take_max(c, limits[DWELL_LIMIT_FRAME])
+				    : 0);
+}
+
+static const struct dw_column call_nodes[] = {
+	COLUMN_WITH(dw_call_node, flags, PLAIN, NUMBER, .most = DWELL_CALL_FLAGS),
+	ID(dw_call_node, thread, DELTA, THREAD),
+	COLUMN(dw_call_node, parent, UP, NONE),
+	COLUMN(dw_call_node, entry, DELTA, FRAME),
+	COLUMN(dw_call_node, site, DELTA, FRAME),
+	OWN(0, put_callers, take_callers),
+};
+
+static const struct dw_column call_slices[] = {COLUMN(dw_call_slice, end_ns, DELTA, NONE)};
+
+static const struct dw_column call_deltas[] = {
+	COLUMN(dw_call_delta, slice, DELTA, NONE),
+	ID(dw_call_delta, node, DELTA, NODE),
+	OWN_MEMBER(dw_call_delta, values, dw_put_call_values, dw_take_call_values),
+};
+
+static void put_ranges(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	EACH(const struct dw_range_ns, r, {
+		dw_buf_put_uleb(b, r->min_ns);
+		dw_buf_put_uleb(b, dw_zigzag(r->max_ns - r->min_ns));
+	});
+}
+
+static void take_ranges(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			const uint64_t limits[DWELL_LIMITS])
+{
+	(void)limits;
+	EACH(struct dw_range_ns, r, {
+		r->min_ns = dw_take(c);
+		r->max_ns = r->min_ns + dw_unzigzag(dw_take(c));
+	});
+}
+
+static const struct dw_column call_extremes[] = {
+	COLUMN(dw_call_extremes, id, DELTA, NONE),
+	ID(dw_call_extremes, thread, DELTA, THREAD),
+	COLUMN(dw_call_extremes, entry, DELTA, FRAME),
+	OWN_MEMBER(dw_call_extremes, ranges.elapsed_inclusive, put_ranges, take_ranges),
+	OWN_MEMBER(dw_call_extremes, ranges.elapsed_exclusive, put_ranges, take_ranges),
+	OWN_MEMBER(dw_call_extremes, ranges.application_inclusive, put_ranges, take_ranges),
+	OWN_MEMBER(dw_call_extremes, ranges.application_exclusive, put_ranges, take_ranges),
+};
+
+static const struct dw_column call_slow[] = {
+	COLUMN(dw_call_slow, id, DELTA, NONE),
+	ID(dw_call_slow, node, DELTA, NODE),
+	COLUMN(dw_call_slow, start_ns, DELTA, NONE),
+	OWN_MEMBER(dw_call_slow, inclusive, dw_put_call_values, dw_take_call_values),
+	OWN_MEMBER(dw_call_slow, exclusive, dw_put_call_values, dw_take_call_values),
+	COLUMN(dw_call_slow, io_ns, PLAIN, NONE),
+	COLUMN(dw_call_slow, blocking_ns, PLAIN, NONE),
+	COLUMN(dw_call_slow, switched_ns, PLAIN, NONE),
+};
+
+static const struct dw_column call_mutes[] = {
+	ID(dw_call_mute, process, DELTA, PROCESS),
+	COLUMN(dw_call_mute, entry, DELTA, FRAME),
+	COLUMN(dw_call_mute, at_ns, DELTA, NONE),
+	COLUMN_WITH(dw_call_mute, flags, PLAIN, NUMBER,
+		    .most = DWELL_MUTE_IN_PART | DWELL_MUTE_FROM_START),
+};
+
+static const struct dw_column alloc_types[] = {
+	COLUMN(dw_alloc_type, name, DELTA, STRING),
+	COLUMN(dw_alloc_type, module, DELTA, MODULE),
+	ID(dw_alloc_type, process, PLAIN, PROCESS),
+};
+
+static const struct dw_column alloc_groups[] = {
+	ID(dw_alloc_group, thread, PLAIN, THREAD),
+	COLUMN(dw_alloc_group, stack, DELTA, STACK),
+	ID(dw_alloc_group, type, PLAIN, TYPE),
+};
+
+static const struct dw_column alloc_methods[] = {
+	ID(dw_alloc_method, module, DELTA, MODULE),
+	COLUMN_WITH(dw_alloc_method, token, DELTA, NUMBER, .most = TOKEN_MAX),
+	COLUMN(dw_alloc_method, name, DELTA, STRING),
+};
+
+static const struct dw_column alloc_deltas[] = {
+	COLUMN(dw_alloc_delta, slice, DELTA, NONE),
+	ID(dw_alloc_delta, group, DELTA, GROUP),
+	OWN_MEMBER(dw_alloc_delta, values, dw_put_alloc_values, dw_take_alloc_values),
+};
+
+static void put_gc_flags(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	EACH(const struct dw_gc, gc,
+	     dw_buf_put_uleb(b, (gc->is_blocking ? BLOCKING : 0) |
+					(gc->is_compacting ? COMPACTING : 0)));
+}
+
+static void take_gc_flags(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			  const uint64_t limits[DWELL_LIMITS])
+{
+	(void)limits;
+	EACH(struct dw_gc, gc, {
+		uint32_t flags = dw_take_max(c, BLOCKING | COMPACTING);
+
+		gc->is_blocking = !!(flags & BLOCKING);
+		gc->is_compacting = !!(flags & COMPACTING);
+	});
+}
+
+static void put_added(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	EACH(const uint64_t, added_ns, dw_buf_put_uleb(b, *added_ns));
+}
+
+/* Older sessions do not tell. */
+static void take_added(struct dw_cursor *c, void *at, size_t stride, size_t n,
+		       const uint64_t limits[DWELL_LIMITS])
+{
+	bool tells = dw_cursor_left(c);
+
+	(void)limits;
+	EACH(uint64_t, added_ns, *added_ns = tells ? dw_take(c) : 0);
+}
+
+static const struct dw_column gcs[] = {
+	ID(dw_gc, process, PLAIN, PROCESS),
+	COLUMN_WITH(dw_gc, number, DELTA, NUMBER, .most = UINT32_MAX),
+	COLUMN_WITH(dw_gc, generation, PLAIN, NUMBER, .most = GENERATION_MAX),
+	COLUMN(dw_gc, reason, PLAIN, STRING),
+	OWN(0, put_gc_flags, take_gc_flags),
+	COLUMN(dw_gc, thread, PLAIN, THREAD),
+	COLUMN(dw_gc, stack, PLAIN, STACK),
+	COLUMN(dw_gc, start_ns, DELTA, NONE),
+	COLUMN(dw_gc, pause_ns, PLAIN, NONE),
+	COLUMN(dw_gc, heap_before, PLAIN, NONE),
+	COLUMN(dw_gc, heap_after, PLAIN, NONE),
+	COLUMN(dw_gc, promoted, PLAIN, NONE),
+	OWN_MEMBER(dw_gc, added_ns, put_added, take_added),
+};
+
+#define COLUMNS(v, type)                                        \
+	{                                                       \
+		v, sizeof(v) / sizeof *(v), sizeof(struct type) \
+	}
+
+struct dw_columns dw_layout_of(enum dw_chunk_kind kind)
+{
+	static const struct dw_columns kinds[DWELL_CHUNK_KINDS] = {
+		[DWELL_CHUNK_MODULES] = COLUMNS(modules, dw_module),
+		[DWELL_CHUNK_PROCESSES] = COLUMNS(processes, dw_process),
+		[DWELL_CHUNK_THREADS] = COLUMNS(threads, dw_thread),
+		[DWELL_CHUNK_FRAMES] = COLUMNS(frames, dw_frame),
+		[DWELL_CHUNK_STACKS] = COLUMNS(stacks, dw_stack),
+		[DWELL_CHUNK_FUNCTIONS] = COLUMNS(functions, dw_function),
+		[DWELL_CHUNK_LOCATIONS] = COLUMNS(locations, dw_location),
+		[DWELL_CHUNK_CODES] = COLUMNS(codes, dw_code),
+		[DWELL_CHUNK_SOURCES] = COLUMNS(sources, dw_source),
+		[DWELL_CHUNK_WAITS] = COLUMNS(waits, dw_wait),
+		[DWELL_CHUNK_CALL_NODES] = COLUMNS(call_nodes, dw_call_node),
+		[DWELL_CHUNK_CALL_SLICES] = COLUMNS(call_slices, dw_call_slice),
+		[DWELL_CHUNK_CALL_DELTAS] = COLUMNS(call_deltas, dw_call_delta),
+		[DWELL_CHUNK_CALL_EXTREMES] = COLUMNS(call_extremes, dw_call_extremes),
+		[DWELL_CHUNK_CALL_SLOW] = COLUMNS(call_slow, dw_call_slow),
+		[DWELL_CHUNK_CALL_MUTES] = COLUMNS(call_mutes, dw_call_mute),
+		[DWELL_CHUNK_ALLOC_TYPES] = COLUMNS(alloc_types, dw_alloc_type),
+		[DWELL_CHUNK_ALLOC_GROUPS] = COLUMNS(alloc_groups, dw_alloc_group),
+		[DWELL_CHUNK_ALLOC_METHODS] = COLUMNS(alloc_methods, dw_alloc_method),
+		[DWELL_CHUNK_ALLOC_DELTAS] = COLUMNS(alloc_deltas, dw_alloc_delta),
+		[DWELL_CHUNK_GCS] = COLUMNS(gcs, dw_gc),
+	};
+
+	return kinds[kind];
+}
+
+void dw_layout_limits(const struct dw_profile *p, uint64_t ret[DWELL_LIMITS])
+{
+	ret[DWELL_LIMIT_NONE] = ret[DWELL_LIMIT_NUMBER] = UINT64_MAX;
+	ret[DWELL_LIMIT_STRING] = p->strings.n ? p->strings.n - 1 : 0;
+	ret[DWELL_LIMIT_MODULE] = dw_modules_count(&p->modules);
+	ret[DWELL_LIMIT_PROCESS] = dw_processes_count(&p->processes);
+	ret[DWELL_LIMIT_THREAD] = dw_threads_count(&p->threads);
+	ret[DWELL_LIMIT_FRAME] = dw_frames_count(&p->frames);
+	ret[DWELL_LIMIT_STACK] = dw_stacks_count(&p->stacks);
+	ret[DWELL_LIMIT_FUNCTION] = dw_functions_count(&p->functions);
+	ret[DWELL_LIMIT_NODE] = p->calls.nodes.n;
+	ret[DWELL_LIMIT_TYPE] = p->allocations.types.n;
+	ret[DWELL_LIMIT_GROUP] = p->allocations.groups.n;
 }

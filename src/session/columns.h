@@ -1,5 +1,6 @@
 /*
- * Columns of chunks: LEB128 numbers, plain or as differences, both ways from one description.
+ * Columns of chunks: LEB128 numbers, plain or as differences, both ways from one description, and
+ * what the rows of each kind consist of.
  *
  * A kind of rows is described by its columns in the order of docs/session-format.md: which member
  * of the row it is, how it is coded, and what it may be at most. Differences are taken modulo 2^64,
@@ -12,6 +13,8 @@
 
 #include "base/buf.h"
 #include "base/cursor.h"
+#include "model/profile.h"
+#include "session/chunk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,11 +22,13 @@
 
 enum dw_coding {
 	DWELL_CODING_PLAIN,
-	DWELL_CODING_DELTA, /* the difference to the row before, of the first to 0 */
-	DWELL_CODING_UP,    /* how much it is below its row's id, at least 1 */
-	DWELL_CODING_BELOW, /* how much it is below another member */
-	DWELL_CODING_FROM,  /* the difference to another member */
-	DWELL_CODING_OWN,   /* by functions */
+	DWELL_CODING_DELTA,  /* the difference to the row before, of the first to 0 */
+	DWELL_CODING_UP,     /* how much it is below its row's id, at least 1 */
+	DWELL_CODING_BELOW,  /* how much it is below another member */
+	DWELL_CODING_FROM,   /* the difference to another member */
+	DWELL_CODING_SIGNED, /* of 4 bytes with a sign: zigzag-coded */
+	DWELL_CODING_TIME,   /* 0 = DWELL_TIME_NONE, else one more */
+	DWELL_CODING_OWN,    /* by functions */
 };
 
 /* What a number may be at most. */
@@ -125,3 +130,38 @@ static inline uint32_t dw_take_max(struct dw_cursor *c, uint64_t max)
 {
 	return (uint32_t)dw_at_most(c, dw_take(c), max);
 }
+
+/* The kinds whose rows are those of one table: the kind, the table in a profile, and whether its
+ * row 0 is not used. */
+#define DWELL_TABLES(X)                          \
+	X(MODULES, modules.rows, 1)              \
+	X(FRAMES, frames.rows, 1)                \
+	X(STACKS, stacks.rows, 1)                \
+	X(FUNCTIONS, functions.rows, 1)          \
+	X(CODES, codes.rows, 0)                  \
+	X(SOURCES, sources.rows, 0)              \
+	X(WAITS, waits.rows, 0)                  \
+	X(CALL_NODES, calls.nodes, 0)            \
+	X(CALL_SLICES, calls.slices, 0)          \
+	X(CALL_DELTAS, calls.deltas, 0)          \
+	X(CALL_EXTREMES, calls.extremes, 0)      \
+	X(CALL_SLOW, calls.slow, 0)              \
+	X(CALL_MUTES, calls.mutes, 0)            \
+	X(ALLOC_TYPES, allocations.types, 0)     \
+	X(ALLOC_GROUPS, allocations.groups, 0)   \
+	X(ALLOC_METHODS, allocations.methods, 0) \
+	X(ALLOC_DELTAS, allocations.deltas, 0)   \
+	X(GCS, allocations.gcs, 0)
+
+/* The columns of @kind, of locations those of their rows. n = 0: it is not one of plain columns. */
+struct dw_columns dw_layout_of(enum dw_chunk_kind kind);
+
+/* Whether rows of @kind stand one behind the other, not their columns. */
+static inline bool dw_layout_is_by_row(enum dw_chunk_kind kind)
+{
+	return kind == DWELL_CHUNK_MODULES || kind == DWELL_CHUNK_PROCESSES ||
+	       kind == DWELL_CHUNK_THREADS;
+}
+
+/* How large ids in @p may be at most, by enum dw_limit. */
+void dw_layout_limits(const struct dw_profile *p, uint64_t ret[DWELL_LIMITS]);

@@ -8,8 +8,6 @@
  */
 #include "session/database.h"
 
-#include "session/schema.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

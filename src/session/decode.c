@@ -2,19 +2,64 @@
  * Columns to tables; see decode.h.
  *
  * Every item takes at least one byte of its chunk, so a table never grows by more rows than the
- * chunk has bytes. The columns of most are in layout.c, what calls and objects gained in deltas.c.
+ * chunk has bytes. The columns of most are in columns.c, what calls and objects gained in values.c.
  */
 #include "session/decode.h"
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "session/call-rules.h"
 #include "session/columns.h"
-#include "session/layout.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+enum {
+	OVERFLOW_FLAGS = DWELL_CALL_INCLUSIVE | DWELL_CALL_OUTERMOST_FUNCTION |
+			 DWELL_CALL_OUTERMOST_MODULE | DWELL_CALL_OUTERMOST_EDGE |
+			 DWELL_CALL_OUTERMOST_SITE,
+	COUNTED_FLAGS = DWELL_CALL_OVERFLOW | DWELL_CALL_COUNTED,
+	NO_CALLEE_FLAGS = DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED,
+};
+
+static bool flags_fit(uint32_t flags)
+{
+	if (flags & DWELL_CALL_COUNTED)
+		return (flags & ~(uint32_t)DWELL_CALL_OUTSIDE) == COUNTED_FLAGS;
+	if ((flags & OVERFLOW_FLAGS) && !(flags & DWELL_CALL_OVERFLOW))
+		return false;
+	if (flags & DWELL_CALL_ESTIMATED)
+		return !(flags & (NO_CALLEE_FLAGS | DWELL_CALL_OVERFLOW));
+	if (flags & DWELL_CALL_LINE)
+		return !(flags & ~(uint32_t)(DWELL_CALL_LINE | DWELL_CALL_OVERFLOW));
+	return !(flags & NO_CALLEE_FLAGS) || flags == DWELL_CALL_ROOT ||
+	       flags == DWELL_CALL_TRUNCATED;
+}
+
+static bool parent_fits(const struct dw_call_node *node, const struct dw_call_node *parent)
+{
+	if (!parent)
+		return node->flags == DWELL_CALL_ROOT && !node->site;
+	if (node->flags & DWELL_CALL_ROOT || parent->thread != node->thread)
+		return false;
+	if (node->flags & DWELL_CALL_OVERFLOW)
+		return parent->flags & DWELL_CALL_ROOT;
+	if ((node->flags ^ parent->flags) & DWELL_CALL_ESTIMATED &&
+	    !(node->flags & DWELL_CALL_ESTIMATED ? parent->flags & DWELL_CALL_ROOT
+						 : node->flags & DWELL_CALL_TRUNCATED))
+		return false;
+	if (node->flags & DWELL_CALL_LINE) /* statements stand in functions */
+		return !node->site &&
+		       !(parent->flags & ~(uint32_t)(DWELL_CALL_OUTSIDE | DWELL_CALL_ESTIMATED));
+	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
+}
+
+static bool node_fits(const struct dw_call_node *node, const struct dw_calls *t)
+{
+	return node->thread && flags_fit(node->flags) &&
+	       (!(node->flags & NO_CALLEE_FLAGS) || !node->entry) &&
+	       parent_fits(node, dw_calls_get(t, node->parent));
+}
 
 /* The largest id in use, of tables whose row 0 is unused. */
 static uint64_t last_id(size_t rows)
@@ -57,86 +102,34 @@ static int take_strings(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return rc;
 }
 
-static void take_build_id(struct dw_cursor *c, struct dw_module *m)
-{
-	uint32_t n = dw_take_max(c, sizeof m->build_id);
-	const uint8_t *bytes = dw_cursor_bytes(c, n);
-
-	if (bytes)
-		memcpy(m->build_id, bytes, n);
-	m->build_id_bytes = (uint8_t)n;
-}
-
-static int take_modules(struct dw_cursor *c, size_t n, struct dw_profile *p)
-{
-	uint64_t strings = last_id(p->strings.n);
-
-	if (OPEN_TABLE(&p->modules.rows, n))
-		return -ENOMEM;
-	for (size_t i = 0; i < n && !c->failed; i++) {
-		struct dw_module m = {0};
-
-		m.kind = dw_take_max(c, DWELL_MODULE_JIT);
-		c->failed |= !m.kind;
-		m.path = dw_take_max(c, strings);
-		m.name = dw_take_max(c, strings);
-		take_build_id(c, &m);
-		m.deleted = dw_take_max(c, 1);
-		m.device = dw_take(c);
-		m.inode = dw_take(c);
-		p->modules.rows.v[p->modules.rows.n++] = m;
-	}
-	return 0;
-}
+/* @n rows of @table, of processes or threads, each with its id: new ones, and changed ones. */
+#define TAKE_TASKS(c, table, n, kind, p)                                               \
+	({                                                                             \
+		__auto_type tasks_ = (table);                                          \
+		struct dw_columns columns_ = dw_layout_of(kind);                       \
+		uint64_t limits_[DWELL_LIMITS];                                        \
+		int failure_ = OPEN_TABLE(tasks_, n);                                  \
+		dw_layout_limits(p, limits_);                                          \
+		for (size_t i_ = 0; i_ < (n) && !failure_ && !(c)->failed; i_++) {     \
+			size_t id_ = dw_take_max(c, tasks_->n);                        \
+			(c)->failed |= !id_;                                           \
+			memset(&tasks_->v[id_], 0, sizeof *tasks_->v);                 \
+			dw_columns_take(c, &columns_, &tasks_->v[id_], 1, 0, limits_); \
+			tasks_->n += id_ == tasks_->n;                                 \
+		}                                                                      \
+		failure_;                                                              \
+	})
 
 static int take_processes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	__auto_type t = &p->processes.rows;
-
-	if (OPEN_TABLE(t, n))
-		return -ENOMEM;
-	for (size_t i = 0; i < n && !c->failed; i++) {
-		struct dw_process row = {0};
-		size_t id = dw_take_max(c, t->n);
-
-		row.pid = (int32_t)dw_cursor_zigzag(c);
-		row.parent = dw_take_max(c, UINT32_MAX);
-		row.name = dw_take_max(c, last_id(p->strings.n));
-		row.begin_ns = dw_take(c) - 1;
-		row.end_ns = dw_take(c) - 1;
-		row.user_cpu_ns = dw_take(c) - 1;
-		row.kernel_cpu_ns = dw_take(c) - 1;
-		c->failed |= !id;
-		t->v[id] = row;
-		t->n += id == t->n;
-	}
-	return 0;
+	return TAKE_TASKS(c, &p->processes.rows, n, DWELL_CHUNK_PROCESSES, p);
 }
 
 static int take_threads(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
-	__auto_type t = &p->threads.rows;
-
-	if (OPEN_TABLE(t, n))
-		return -ENOMEM;
-	for (size_t i = 0; i < n && !c->failed; i++) {
-		struct dw_thread row = {0};
-		size_t id = dw_take_max(c, t->n);
-
-		row.process = dw_take_max(c, last_id(p->processes.rows.n));
-		row.tid = (int32_t)dw_cursor_zigzag(c);
-		row.name = dw_take_max(c, last_id(p->strings.n));
-		row.start = dw_take_max(c, UINT32_MAX);
-		row.begin_ns = dw_take(c) - 1;
-		row.end_ns = dw_take(c) - 1;
-		c->failed |= !id || !row.process;
-		t->v[id] = row;
-		t->n += id == t->n;
-	}
-	return 0;
+	return TAKE_TASKS(c, &p->threads.rows, n, DWELL_CHUNK_THREADS, p);
 }
 
-/* Room for @n more samples. */
 static int reserve_samples(struct dw_samples *s, size_t n)
 {
 	size_t cap_time = s->cap, cap_thread = s->cap, need = s->n + n;
@@ -213,7 +206,6 @@ static uint8_t *take_copy(struct dw_cursor *c, uint32_t *n)
 	return copy;
 }
 
-/* The bytes of @n codes. */
 static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	__auto_type t = &p->codes.rows;
@@ -229,7 +221,6 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	return 0;
 }
 
-/* The text of @n sources. */
 static int take_sources(struct dw_cursor *c, size_t n, struct dw_profile *p)
 {
 	__auto_type t = &p->sources.rows;
@@ -249,7 +240,7 @@ static int take_sources(struct dw_cursor *c, size_t n, struct dw_profile *p)
 static void add_nodes(struct dw_cursor *c, size_t n, struct dw_calls *t)
 {
 	for (size_t i = 0; i < n && !c->failed; i++) {
-		c->failed = !dw_call_node_fits(&t->nodes.v[t->nodes.n], t);
+		c->failed = !node_fits(&t->nodes.v[t->nodes.n], t);
 		t->nodes.n++;
 	}
 }
@@ -327,8 +318,15 @@ static int take_rows(struct dw_cursor *c, enum dw_chunk_kind kind, size_t n, str
 	if (rc)
 		return rc;
 	dw_layout_limits(p, limits);
-	dw_columns_take(c, &columns, t.rows, n, t.first, limits);
+	if (!dw_layout_is_by_row(kind))
+		dw_columns_take(c, &columns, t.rows, n, t.first, limits);
 	switch (kind) {
+	case DWELL_CHUNK_MODULES:
+		for (struct dw_module *m = t.rows; n-- && !c->failed; m++, ++*t.n) {
+			*m = (struct dw_module){0};
+			dw_columns_take(c, &columns, m, 1, 0, limits);
+		}
+		return 0;
 	case DWELL_CHUNK_CODES:
 		return take_codes(c, n, p);
 	case DWELL_CHUNK_SOURCES:
@@ -398,7 +396,7 @@ static const struct {
 } takers[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_FACTS] = {take_facts, 3},
 	[DWELL_CHUNK_STRINGS] = {take_strings, 2},
-	[DWELL_CHUNK_MODULES] = {take_modules, 7},
+	[DWELL_CHUNK_MODULES] = {NULL, 7},
 	[DWELL_CHUNK_PROCESSES] = {take_processes, 8},
 	[DWELL_CHUNK_THREADS] = {take_threads, 7},
 	[DWELL_CHUNK_FRAMES] = {NULL, 3},

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "session/chunk.h"
-#include "session/deltas.h"
 #include "session/encode.h"
+#include "session/values.h"
 
 /*
  * Append what @c holds to @p. 0; -ENOMEM; DWELL_ERR_FORMAT (@err names the column); on failure @p

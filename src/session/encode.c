@@ -6,7 +6,6 @@
 #include "session/encode.h"
 
 #include "session/columns.h"
-#include "session/layout.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,44 +22,6 @@ static void put_strings(struct dw_buf *b, const struct dw_profile *p, size_t fro
 		dw_buf_put_uleb(b, p->strings.len[i]);
 	for (size_t i = from; i < to; i++)
 		dw_buf_put(b, p->strings.text[i], p->strings.len[i]);
-}
-
-static void put_modules(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++) {
-		const struct dw_module *m = &p->modules.rows.v[i];
-
-		dw_buf_put_uleb(b, m->kind);
-		dw_buf_put_uleb(b, m->path);
-		dw_buf_put_uleb(b, m->name);
-		put_bytes(b, m->build_id, m->build_id_bytes);
-		dw_buf_put_uleb(b, m->deleted);
-		dw_buf_put_uleb(b, m->device);
-		dw_buf_put_uleb(b, m->inode);
-	}
-}
-
-static void put_process(struct dw_buf *b, size_t id, const struct dw_process *row)
-{
-	dw_buf_put_uleb(b, id);
-	dw_buf_put_zigzag(b, row->pid);
-	dw_buf_put_uleb(b, row->parent);
-	dw_buf_put_uleb(b, row->name);
-	dw_buf_put_uleb(b, row->begin_ns + 1); /* DWELL_TIME_NONE becomes 0 */
-	dw_buf_put_uleb(b, row->end_ns + 1);
-	dw_buf_put_uleb(b, row->user_cpu_ns + 1);
-	dw_buf_put_uleb(b, row->kernel_cpu_ns + 1);
-}
-
-static void put_thread(struct dw_buf *b, size_t id, const struct dw_thread *row)
-{
-	dw_buf_put_uleb(b, id);
-	dw_buf_put_uleb(b, row->process);
-	dw_buf_put_zigzag(b, row->tid);
-	dw_buf_put_uleb(b, row->name);
-	dw_buf_put_uleb(b, row->start);
-	dw_buf_put_uleb(b, row->begin_ns + 1);
-	dw_buf_put_uleb(b, row->end_ns + 1);
 }
 
 static void put_samples(struct dw_buf *b, const struct dw_profile *p, size_t from, size_t to)
@@ -122,8 +83,11 @@ static void put_rows(struct dw_buf *b, const struct dw_profile *p, enum dw_chunk
 	struct table t = table_of(p, kind);
 	size_t first = from - forgotten(p, kind);
 
-	dw_columns_put(b, &columns, t.rows + first * columns.row_bytes, to - from,
-		       from + !t.has_unused);
+	if (!dw_layout_is_by_row(kind))
+		dw_columns_put(b, &columns, t.rows + first * columns.row_bytes, to - from,
+			       from + !t.has_unused);
+	for (size_t i = from; i < to && dw_layout_is_by_row(kind); i++)
+		dw_columns_put(b, &columns, t.rows + i * columns.row_bytes, 1, 0);
 	for (size_t i = from; i < to && kind == DWELL_CHUNK_CODES; i++)
 		dw_buf_put(b, p->codes.rows.v[i].bytes, p->codes.rows.v[i].bytes_n);
 	for (size_t i = from; i < to && kind == DWELL_CHUNK_SOURCES; i++)
@@ -142,7 +106,6 @@ static size_t row_bytes(const struct dw_profile *p, enum dw_chunk_kind kind, siz
 	return 0;
 }
 
-/* The end of the chunk that begins with row @from. */
 static size_t chunk_end(const struct dw_profile *p, enum dw_chunk_kind kind, size_t from, size_t to)
 {
 	size_t bytes = 0, end = from;
@@ -158,7 +121,6 @@ static const struct {
 	bool has_unused;
 } kinds[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_STRINGS] = {put_strings, true},
-	[DWELL_CHUNK_MODULES] = {put_modules, true},
 	[DWELL_CHUNK_SAMPLES] = {put_samples, false},
 	[DWELL_CHUNK_LOCATIONS] = {put_locations, false},
 };
@@ -184,33 +146,23 @@ int dw_encode_rows(const struct dw_profile *p, enum dw_chunk_kind kind, size_t f
 	return 0;
 }
 
-/* Processes and threads: new rows and changed ones, each with its id. */
-static int encode_tasks(const struct dw_profile *p, const struct dw_encoded *done,
-			dw_chunk_sink_fn *sink, void *ctx)
-{
-	struct dw_raw_chunk processes = {.kind = DWELL_CHUNK_PROCESSES};
-	struct dw_raw_chunk threads = {.kind = DWELL_CHUNK_THREADS};
-	int rc;
-
-	for (size_t i = 1; i < p->processes.rows.n; i++)
-		if (i >= done->rows[DWELL_CHUNK_PROCESSES] || p->processes.rows.v[i].dirty) {
-			put_process(&processes.raw, i, &p->processes.rows.v[i]);
-			processes.items++;
-		}
-	for (size_t i = 1; i < p->threads.rows.n; i++)
-		if (i >= done->rows[DWELL_CHUNK_THREADS] || p->threads.rows.v[i].dirty) {
-			put_thread(&threads.raw, i, &p->threads.rows.v[i]);
-			threads.items++;
-		}
-	rc = processes.raw.failed || threads.raw.failed ? -ENOMEM : 0;
-	if (!rc && processes.items)
-		rc = sink(ctx, &processes);
-	if (!rc && threads.items)
-		rc = sink(ctx, &threads);
-	dw_buf_release(&processes.raw);
-	dw_buf_release(&threads.raw);
-	return rc;
-}
+/* Those rows of @table, of processes or threads, that are new or have changed, each with its id. */
+#define ENCODE_TASKS(table, kind, done, sink, ctx)                                    \
+	({                                                                            \
+		__auto_type t_ = (table);                                             \
+		struct dw_columns columns_ = dw_layout_of(kind);                      \
+		struct dw_raw_chunk c_ = {(kind), 0, DW_BUF_INIT};                    \
+		int rc_;                                                              \
+		for (size_t i_ = 1; i_ < t_->n; i_++)                                 \
+			if (i_ >= (done)->rows[kind] || t_->v[i_].dirty) {            \
+				dw_buf_put_uleb(&c_.raw, i_);                         \
+				dw_columns_put(&c_.raw, &columns_, &t_->v[i_], 1, 0); \
+				c_.items++;                                           \
+			}                                                             \
+		rc_ = c_.raw.failed ? -ENOMEM : c_.items ? (sink)((ctx), &c_) : 0;    \
+		dw_buf_release(&c_.raw);                                              \
+		rc_;                                                                  \
+	})
 
 /* Rows of @kind in @p, the unused row 0 of tables that have one included. */
 static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
@@ -218,8 +170,6 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 	switch (kind) {
 	case DWELL_CHUNK_STRINGS:
 		return p->strings.n;
-	case DWELL_CHUNK_MODULES:
-		return p->modules.rows.n;
 	case DWELL_CHUNK_PROCESSES:
 		return p->processes.rows.n;
 	case DWELL_CHUNK_THREADS:
@@ -233,7 +183,6 @@ static size_t rows_of(const struct dw_profile *p, enum dw_chunk_kind kind)
 	}
 }
 
-/* Whether @kind tells of symbols. */
 static bool is_symbols(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_FUNCTIONS || kind == DWELL_CHUNK_LOCATIONS ||
@@ -247,8 +196,10 @@ int dw_encode_kind(const struct dw_profile *p, const struct dw_encoded *done,
 	size_t from = done->rows[kind];
 
 	if (kind == DWELL_CHUNK_PROCESSES)
-		return encode_tasks(p, done, sink, ctx);
-	if (kind == DWELL_CHUNK_THREADS || (is_symbols(kind) && !symbols))
+		return ENCODE_TASKS(&p->processes.rows, kind, done, sink, ctx);
+	if (kind == DWELL_CHUNK_THREADS)
+		return ENCODE_TASKS(&p->threads.rows, kind, done, sink, ctx);
+	if (is_symbols(kind) && !symbols)
 		return 0;
 	return dw_encode_rows(p, kind, has_unused && !from ? 1 : from, rows_of(p, kind), sink, ctx);
 }
@@ -263,7 +214,6 @@ int dw_encode_profile(const struct dw_profile *p, const struct dw_encoded *done,
 	return rc;
 }
 
-/* Whether rows of @kind do not stay in a profile once they are written. */
 static bool is_cleared(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_SAMPLES || kind == DWELL_CHUNK_CALL_DELTAS ||

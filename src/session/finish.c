@@ -113,7 +113,6 @@ static int carry_chunk(void *ctx, const struct dw_packed_chunk *c, struct dw_err
 	return rc;
 }
 
-/* Whether chunks of @kind come from the partial. */
 static bool is_carried(const struct dw_profile *p, enum dw_chunk_kind kind)
 {
 	switch (kind) {
@@ -127,7 +126,6 @@ static bool is_carried(const struct dw_profile *p, enum dw_chunk_kind kind)
 	}
 }
 
-/* All chunks of @kind. */
 static int carry(struct dw_session_finishing *f, enum dw_chunk_kind kind)
 {
 	struct carried k = {.f = f, .kind = kind, .joined = *f->p};

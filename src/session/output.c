@@ -1,5 +1,6 @@
 /*
- * Output files; see output.h.
+ * Output files and their headers; see output.h. Offsets in these are those of
+ * sqlite.org/fileformat.html, big-endian.
  *
  * The lock is one of an open file description (fcntl(2), F_OFD_SETLK): closing another descriptor
  * of the file does not drop it, and asking for it takes nothing, so that a reader's look never
@@ -8,7 +9,7 @@
 #include "session/output.h"
 
 #include "base/cleanup.h"
-#include "session/header.h"
+#include "session/chunk.h"
 #include "session/read.h"
 #include "session/write.h"
 
@@ -18,6 +19,65 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	AT_PAGE_BYTES = 16,
+	AT_WRITE_VERSION = 18,
+	AT_PAGES = 28,
+	AT_USER_VERSION = 60,
+	AT_APPLICATION_ID = 68,
+};
+
+static uint32_t be32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static int check_size(const uint8_t *h, uint64_t file_bytes, struct dw_error *err)
+{
+	uint64_t page_bytes = (uint64_t)h[AT_PAGE_BYTES] << 8 | h[AT_PAGE_BYTES + 1];
+	uint64_t want = be32(h + AT_PAGES) * (page_bytes == 1 ? 65536 : page_bytes);
+
+	if (file_bytes >= want)
+		return 0;
+	return dw_error_set(err, DWELL_ERR_FORMAT, "cut short: it has %llu of %llu bytes",
+			    (unsigned long long)file_bytes, (unsigned long long)want);
+}
+
+int dw_session_header_read(int fd, struct dw_session_header *ret, struct dw_error *err)
+{
+	uint8_t h[DWELL_SESSION_HEADER_BYTES];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st))
+		return dw_error_set_errno(err, errno, "cannot stat");
+	if (S_ISDIR(st.st_mode))
+		return dw_error_set_errno(err, EISDIR, "not a dwell session");
+	if (!S_ISREG(st.st_mode))
+		return dw_error_set(err, DWELL_ERR_FORMAT,
+				    "not a dwell session (not a regular file)");
+	n = pread(fd, h, sizeof h, 0);
+	if (n < 0)
+		return dw_error_set_errno(err, errno, "cannot read");
+	if (!n)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "not a dwell session (empty)");
+	if (n < (ssize_t)sizeof h || memcmp(h, "SQLite format 3", 16))
+		return dw_error_set(err, DWELL_ERR_FORMAT, "not a dwell session");
+	if (be32(h + AT_APPLICATION_ID) != DWELL_SESSION_APPLICATION_ID)
+		return dw_error_set(err, DWELL_ERR_FORMAT,
+				    "not a dwell session (a SQLite database of something else)");
+	if (be32(h + AT_USER_VERSION) > DWELL_SESSION_VERSION)
+		return dw_error_set(err, DWELL_ERR_UNSUPPORTED,
+				    "written by a newer dwell (format %u, this one reads up to %d)",
+				    be32(h + AT_USER_VERSION), DWELL_SESSION_VERSION);
+	if (be32(h + AT_USER_VERSION) == 0)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: it has no version");
+	ret->file_bytes = (uint64_t)st.st_size;
+	ret->wal = h[AT_WRITE_VERSION] == 2;
+	return check_size(h, ret->file_bytes, err);
+}
 
 char *dw_output_name(const char *path, const char *suffix)
 {
@@ -26,7 +86,15 @@ char *dw_output_name(const char *path, const char *suffix)
 	return asprintf(&name, "%s%s", path, suffix) < 0 ? NULL : name;
 }
 
-int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *err)
+/* What kind of thing the header of a file says it is. */
+enum kind {
+	KIND_ABSENT,
+	KIND_SESSION,
+	KIND_OTHER, /* anything else that exists */
+};
+
+/* Look at @path without opening anything that is no regular file. */
+static int find_kind(const char *path, enum kind *ret, struct dw_error *err)
 {
 	struct dw_session_header header;
 	dw_auto_close int fd = -1;
@@ -35,17 +103,17 @@ int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *
 	if (stat(path, &st)) {
 		if (errno != ENOENT)
 			return dw_error_set_errno(err, errno, "%s", path);
-		*ret = DWELL_OUTPUT_ABSENT;
+		*ret = KIND_ABSENT;
 		return 0;
 	}
-	*ret = DWELL_OUTPUT_OTHER;
+	*ret = KIND_OTHER;
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "%s", path);
 	if (!dw_session_header_read(fd, &header, NULL))
-		*ret = DWELL_OUTPUT_SESSION;
+		*ret = KIND_SESSION;
 	return 0;
 }
 
@@ -117,7 +185,6 @@ int dw_output_create(const char *path, int *ret, struct dw_error *err)
 	return 0;
 }
 
-/* Whether @fd still is the file called @path. */
 static bool is_called(int fd, const char *path)
 {
 	struct stat a, b;
@@ -139,6 +206,19 @@ static int remove_leftover(const char *path, struct dw_error *err)
 	return rc;
 }
 
+/* What SQLite may have left beside @path: a stale journal would be replayed into a new file. */
+static void remove_journals(const char *path)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		dw_auto_free char *name = dw_output_name(path, suffixes[i]);
+
+		if (name)
+			unlink(name);
+	}
+}
+
 /*
  * Between creating and holding another may hold the new file as a leftover and remove it, so it
  * counts only if it is still there once it is held.
@@ -158,31 +238,18 @@ int dw_output_claim(const char *path, int *ret, struct dw_error *err)
 		return rc;
 	if (!is_called(fd, path))
 		return held_by_another(path, err);
-	dw_output_remove_journals(path); /* only now: before, they might have been another's */
+	remove_journals(path); /* only now: before, they might have been another's */
 	*ret = dw_take_fd(fd);
 	return 0;
-}
-
-void dw_output_remove_journals(const char *path)
-{
-	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
-
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		dw_auto_free char *name = dw_output_name(path, suffixes[i]);
-
-		if (name)
-			unlink(name);
-	}
 }
 
 void dw_output_remove(const char *path)
 {
 	/* While the file is there and held no other recording makes journals of that name. */
-	dw_output_remove_journals(path);
+	remove_journals(path);
 	unlink(path);
 }
 
-/* The folder of @path, malloc()ed. */
 static char *folder_of(const char *path)
 {
 	char *copy = strdup(path), *folder = copy ? strdup(dirname(copy)) : NULL;
@@ -230,17 +297,17 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 int dw_session_check_target(const char *path, struct dw_error *err)
 {
 	dw_auto_free char *folder = folder_of(path);
-	enum dw_output_kind kind;
+	enum kind kind = KIND_ABSENT;
 	int rc;
 
 	if (!folder)
 		return dw_error_set(err, -ENOMEM, "no memory");
 	if (!*path)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the session's name is empty");
-	rc = dw_output_kind(path, &kind, err);
+	rc = find_kind(path, &kind, err);
 	if (rc)
 		return rc;
-	if (kind == DWELL_OUTPUT_OTHER)
+	if (kind == KIND_OTHER)
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "%s exists and is not a dwell session, not overwriting it",
 				    path);

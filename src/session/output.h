@@ -9,16 +9,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
-
-/* What kind of thing the header of a file says it is. */
-enum dw_output_kind {
-	DWELL_OUTPUT_ABSENT,
-	DWELL_OUTPUT_SESSION,
-	DWELL_OUTPUT_OTHER, /* anything else that exists */
-};
-
-/* Look at @path without opening anything that is no regular file. *@ret on success. 0 or -errno. */
-int dw_output_kind(const char *path, enum dw_output_kind *ret, struct dw_error *err);
+#include <stdint.h>
 
 /* @path with @suffix behind, malloc()ed. NULL without memory. */
 char *dw_output_name(const char *path, const char *suffix);
@@ -46,9 +37,18 @@ int dw_output_claim(const char *path, int *ret, struct dw_error *err);
 /* Remove @path, which nobody else may hold, and the files that SQLite may have left beside it. */
 void dw_output_remove(const char *path);
 
-/* Remove only what SQLite may have left beside @path: a stale journal would be replayed into a new
- * file. */
-void dw_output_remove_journals(const char *path);
-
 /* Make the renaming of @path lasting. 0 or -errno. */
 int dw_output_sync_folder(const char *path, struct dw_error *err);
+
+/* The first bytes of a session file, read before SQLite sees it: most files that are no session end
+ * here, with a better word than SQLite's. */
+struct dw_session_header {
+	uint64_t file_bytes;
+	bool wal; /* written in WAL mode: a .partial */
+};
+
+/*
+ * Read the header of the open file @fd. 0; DWELL_ERR_FORMAT (no session, or cut);
+ * DWELL_ERR_UNSUPPORTED (newer); -errno. The message lacks the file's name.
+ */
+int dw_session_header_read(int fd, struct dw_session_header *ret, struct dw_error *err);

@@ -13,10 +13,9 @@
 #include "session/read.h"
 
 #include "base/cleanup.h"
+#include "session/database.h"
 #include "session/decode.h"
-#include "session/header.h"
 #include "session/output.h"
-#include "session/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -183,7 +182,6 @@ static int take_chunk(struct reader *r, const struct dw_packed_chunk *c, struct 
 	return rc;
 }
 
-/* The index, which comes first. */
 static int load_index(struct reader *r, struct dw_error *err)
 {
 	int rc = dw_decode_index(&r->chunk, &r->index, err);
@@ -336,7 +334,6 @@ static bool has_journal(const char *path)
 	return wal && !stat(wal, &st) && st.st_size > 0;
 }
 
-/* What a load is asked for. */
 struct load {
 	const char *path;
 	struct dw_profile *p;

@@ -1,5 +1,5 @@
 /*
- * The schema; see schema.h and docs/session-format.md.
+ * The schema; see database.h and docs/session-format.md.
  *
  * Chunks hold the profile, and dwell itself reads nothing else. The other tables hold its totals
  * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted
@@ -8,7 +8,7 @@
  * same tables and the same views, but for the columns of values; those of allocations have some
  * more.
  */
-#include "session/schema.h"
+#include "session/database.h"
 
 /* The formatter cannot lay out SQL. */
 /* clang-format off */

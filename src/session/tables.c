@@ -12,14 +12,8 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "session/alloc-tables.h"
-#include "session/amount-table.h"
-#include "session/line-ranks.h"
+#include "session/database.h"
 #include "session/order.h"
-#include "session/schema.h"
-#include "session/text-table.h"
-#include "session/fact-table.h"
-#include "session/slow-table.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -575,7 +569,6 @@ static int put_functions(struct tables *t)
 	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
-/* What the totals are about. */
 static int put_subjects(struct tables *t)
 {
 	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,

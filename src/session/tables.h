@@ -5,9 +5,13 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strings.h"
+#include "model/amounts.h"
 #include "model/profile.h"
 #include "model/totals.h"
 #include "session/database.h"
+
+#include <stdint.h>
 
 /*
  * Fill all tables but chunk. Rows go in in the order in which the views show them. Of the call tree
@@ -16,3 +20,52 @@
  */
 int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 		    const struct dw_totals *totals, struct dw_error *err);
+
+/* The table total: what was measured of the rows of all other tables, one row for each of theirs,
+ * with the columns that the session's measures need. */
+struct dw_amount_table {
+	struct dw_database *db;	      /* borrowed */
+	const struct dw_calls *calls; /* whose amounts these are, borrowed */
+	dw_measures set;	      /* its columns */
+	sqlite3_stmt *put;	      /* NULL = no measure needs the table */
+	int64_t rows;		      /* so far; the last one's id */
+};
+
+/* Make the table for amounts of @set. @calls: of the profile. 0 or a negative code, to be closed in
+ * any case. */
+int dw_amount_table_open(struct dw_amount_table *t, struct dw_database *db, dw_measures set,
+			 const struct dw_calls *calls, struct dw_error *err);
+
+/* Add @m as row t->rows + 1. 0 or a negative code. */
+int dw_amount_table_put(struct dw_amount_table *t, const struct dw_measured *m,
+			struct dw_error *err);
+
+/* Let go of it. Zero-initialised is fine. */
+void dw_amount_table_close(struct dw_amount_table *t);
+
+/* What a row needs, of the main measure. */
+struct dw_row_shares {
+	uint64_t node;
+	uint64_t row; /* of other tables */
+};
+
+/* Write the facts of @p, and over them those of @totals. 0 or a negative code. */
+int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
+			const struct dw_totals *totals, const struct dw_row_shares *least,
+			struct dw_error *err);
+
+/* Write those @strings that are marked in @shown, by id. 0 or a negative code. */
+int dw_text_table_write(struct dw_database *db, const struct dw_strings *strings,
+			const uint8_t *shown, struct dw_error *err);
+
+/* Fill the table slow with those of @totals that took @least_ns at least, longest first. 0 or a
+ * negative code.
+ */
+int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
+			const struct dw_totals *totals, uint64_t least_ns, struct dw_error *err);
+
+/* Fill type and gc, and @amounts with what types have; note in @texts, by string id, which texts
+ * they show. 0 or a negative code. */
+int dw_alloc_tables_write(struct dw_database *db, struct dw_amount_table *amounts,
+			  const struct dw_profile *p, const struct dw_totals *totals,
+			  uint8_t *texts, struct dw_error *err);

@@ -5,7 +5,10 @@
  */
 #include "session/values.h"
 
+#include "session/columns.h"
+
 #include <assert.h>
+#include <errno.h>
 
 /* The columns of calls, in the order of docs/session-format.md. */
 enum stored {
@@ -22,15 +25,16 @@ enum stored {
 	STORED_COLUMNS
 };
 
+enum { VALUES_MAX = 12 }; /* columns beside the masks */
+
 /* Those of objects are pairs with their bytes: allocated, then collected by generation. */
 enum { STORED_PAIRS = 1 + DWELL_GENERATIONS };
 
-static_assert((int)STORED_COLUMNS <= DWELL_VALUES_MAX && 2 * STORED_PAIRS <= DWELL_VALUES_MAX,
-	      "room");
+static_assert((int)STORED_COLUMNS <= VALUES_MAX && 2 * STORED_PAIRS <= VALUES_MAX, "room");
 
 /* Values while they are written. */
 struct out {
-	struct dw_buf masks, columns[DWELL_VALUES_MAX];
+	struct dw_buf masks, columns[VALUES_MAX];
 };
 
 /* Append @column, with its length before it, to @b, and free it. */
@@ -108,6 +112,12 @@ void dw_put_alloc_values(struct dw_buf *b, const void *at, size_t stride, size_t
 	put_columns(b, &v, 2 * STORED_PAIRS);
 }
 
+/* Values while they are read one by one. */
+struct values_in {
+	struct dw_cursor masks, columns[VALUES_MAX];
+	unsigned n;
+};
+
 /* A cursor over the next column, which tells its length. */
 static struct dw_cursor next_column(struct dw_cursor *c)
 {
@@ -119,7 +129,8 @@ static struct dw_cursor next_column(struct dw_cursor *c)
 	return column;
 }
 
-static void open(struct dw_cursor *c, unsigned n, struct dw_values_in *ret)
+/* Find @n columns at @c, which goes on behind them. */
+static void open_values(struct dw_cursor *c, unsigned n, struct values_in *ret)
 {
 	ret->n = n;
 	ret->masks = next_column(c);
@@ -127,17 +138,8 @@ static void open(struct dw_cursor *c, unsigned n, struct dw_values_in *ret)
 		ret->columns[i] = next_column(c);
 }
 
-void dw_call_values_open(struct dw_cursor *c, struct dw_values_in *ret)
-{
-	open(c, STORED_COLUMNS, ret);
-}
-
-void dw_alloc_values_open(struct dw_cursor *c, struct dw_values_in *ret)
-{
-	open(c, 2 * STORED_PAIRS, ret);
-}
-
-void dw_values_close(struct dw_cursor *c, const struct dw_values_in *v)
+/* Note in @c whether any column was malformed or is not at its end. */
+static void close_values(struct dw_cursor *c, const struct values_in *v)
 {
 	c->failed |= v->masks.failed || dw_cursor_left(&v->masks);
 	for (unsigned i = 0; i < v->n; i++)
@@ -145,12 +147,12 @@ void dw_values_close(struct dw_cursor *c, const struct dw_values_in *v)
 }
 
 /* The number of a row with @mask in column @at. */
-static inline uint64_t take_column(struct dw_values_in *v, uint32_t mask, enum stored at)
+static inline uint64_t take_column(struct values_in *v, uint32_t mask, enum stored at)
 {
 	return mask >> at & 1 ? dw_take(&v->columns[at]) : 0;
 }
 
-void dw_call_values_next(struct dw_values_in *v, struct dw_call_values *ret)
+static void next_call_values(struct values_in *v, struct dw_call_values *ret)
 {
 	uint32_t mask = dw_take_max(&v->masks, (1u << STORED_COLUMNS) - 1);
 	uint64_t elapsed, application;
@@ -171,7 +173,7 @@ void dw_call_values_next(struct dw_values_in *v, struct dw_call_values *ret)
 	ret->blocking_calls = take_column(v, mask, STORED_BLOCKING_CALLS);
 }
 
-void dw_alloc_values_next(struct dw_values_in *v, struct dw_alloc_values *ret)
+static void next_alloc_values(struct values_in *v, struct dw_alloc_values *ret)
 {
 	uint32_t mask = dw_take_max(&v->masks, (1u << STORED_PAIRS) - 1);
 
@@ -188,23 +190,170 @@ void dw_alloc_values_next(struct dw_values_in *v, struct dw_alloc_values *ret)
 void dw_take_call_values(struct dw_cursor *c, void *at, size_t stride, size_t n,
 			 const uint64_t limits[DWELL_LIMITS])
 {
-	struct dw_values_in v;
+	struct values_in v;
 
 	(void)limits;
-	dw_call_values_open(c, &v);
+	open_values(c, STORED_COLUMNS, &v);
 	for (size_t i = 0; i < n; i++)
-		dw_call_values_next(&v, (void *)((char *)at + i * stride));
-	dw_values_close(c, &v);
+		next_call_values(&v, (void *)((char *)at + i * stride));
+	close_values(c, &v);
 }
 
 void dw_take_alloc_values(struct dw_cursor *c, void *at, size_t stride, size_t n,
 			  const uint64_t limits[DWELL_LIMITS])
 {
-	struct dw_values_in v;
+	struct values_in v;
 
 	(void)limits;
-	dw_alloc_values_open(c, &v);
+	open_values(c, 2 * STORED_PAIRS, &v);
 	for (size_t i = 0; i < n; i++)
-		dw_alloc_values_next(&v, (void *)((char *)at + i * stride));
-	dw_values_close(c, &v);
+		next_alloc_values(&v, (void *)((char *)at + i * stride));
+	close_values(c, &v);
+}
+
+/* Keys while they are read. */
+struct keys {
+	struct dw_cursor slice_column, id_column;
+	uint64_t slices, ids; /* that exist */
+	uint64_t slice, id;   /* of the row that was read last */
+	uint64_t before;      /* the slice of the row before */
+};
+
+/* Find the keys of @n rows at @c, which goes on behind them. There are @slices slices (from 0) and
+ * @ids ids (from 1). They do not tell their length: reading over the first finds the second. */
+static struct keys keys_open(struct dw_cursor *c, size_t n, uint64_t slices, uint64_t ids)
+{
+	struct keys k = {.slice_column = *c, .slices = slices, .ids = ids};
+
+	for (size_t i = 0; i < n; i++)
+		dw_take(c);
+	k.id_column = *c;
+	for (size_t i = 0; i < n; i++)
+		dw_take(c);
+	return k;
+}
+
+/* Read the next keys. Whether both exist and the slice is not one before the last. */
+static inline bool keys_next(struct keys *k)
+{
+	dw_take_delta(&k->slice_column, &k->slice);
+	dw_take_delta(&k->id_column, &k->id);
+	if (k->slice < k->before)
+		return false;
+	k->before = k->slice;
+	return k->slice < k->slices && k->id && k->id <= k->ids && !k->slice_column.failed &&
+	       !k->id_column.failed;
+}
+
+static inline bool is_wanted(const struct dw_call_sums *sums, uint32_t slice)
+{
+	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
+}
+
+int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
+		      struct dw_profile *p)
+{
+	struct dw_call_store *t = &p->calls.sums;
+	struct keys keys = keys_open(c, n, p->calls.slices.n, p->calls.nodes.n);
+	struct dw_call_values values;
+	struct values_in v;
+	int rc = dw_call_store_extend(t, p->calls.nodes.n);
+
+	open_values(c, STORED_COLUMNS, &v);
+	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
+		c->failed = !keys_next(&keys);
+		next_call_values(&v, &values);
+		if (!c->failed && is_wanted(sums, (uint32_t)keys.slice))
+			rc = dw_call_store_add(t, keys.id - 1, &values);
+	}
+	close_values(c, &v);
+	return rc;
+}
+
+/* Of each group room for what was alive before a range, 0 at first. */
+static int extend_ranges(struct dw_allocations *t, const struct dw_call_sums *sums)
+{
+	size_t n = t->groups.n;
+
+	if (!sums->selected)
+		return 0;
+	if (dw_vec_reserve(&t->ranges, n + 1) || dw_vec_reserve(&t->news, n + 1))
+		return -ENOMEM;
+	while (t->ranges.n < n) {
+		t->ranges.v[t->ranges.n++] = (struct dw_alloc_range){0};
+		t->news.v[t->news.n++] = (struct dw_alloc_count){0};
+	}
+	return 0;
+}
+
+/* Add what @v leaves alive to @range, which begins later. */
+static void add_alive(struct dw_alloc_range *range, const struct dw_alloc_values *v)
+{
+	struct dw_alloc_count alive = dw_alloc_values_alive(v);
+
+	dw_alloc_count_add(&range->before, &alive);
+	range->least = range->most = range->before;
+}
+
+/* @born were allocated and @dead collected. Those that were alive before the range, of which @least
+ * to @most still are, lose at most all that is dead, at least what the @news are too few for. */
+static void bury(uint64_t born, uint64_t dead, uint64_t *news, uint64_t *least, uint64_t *most)
+{
+	uint64_t old;
+
+	*news += born;
+	old = dead > *news ? dead - *news : 0;
+	*news -= dead - old;
+	*least -= dead < *least ? dead : *least;
+	*most -= old < *most ? old : *most;
+}
+
+/* Let what @v, a row of the range, tells of group @i happen to what was alive before. */
+static void follow(struct dw_allocations *t, size_t i, const struct dw_alloc_values *v)
+{
+	struct dw_alloc_range *range = &t->ranges.v[i];
+	struct dw_alloc_count dead = {0}, *news = &t->news.v[i];
+
+	for (int g = 0; g < DWELL_GENERATIONS; g++)
+		dw_alloc_count_add(&dead, &v->collected[g]);
+	bury(v->allocated.objects, dead.objects, &news->objects, &range->least.objects,
+	     &range->most.objects);
+	bury(v->allocated.bytes, dead.bytes, &news->bytes, &range->least.bytes, &range->most.bytes);
+}
+
+static int add_to_sums(struct dw_allocations *t, const struct dw_call_sums *sums, uint32_t slice,
+		       uint32_t group, const struct dw_alloc_values *v)
+{
+	size_t i = group - 1;
+
+	if (is_wanted(sums, slice)) {
+		if (sums->selected)
+			follow(t, i, v);
+		return dw_alloc_store_add(&t->sums, i, v);
+	}
+	if (slice < sums->first)
+		add_alive(&t->ranges.v[i], v);
+	return 0;
+}
+
+int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
+		       struct dw_profile *p)
+{
+	struct dw_allocations *t = &p->allocations;
+	struct keys keys = keys_open(c, n, p->calls.slices.n, t->groups.n);
+	struct dw_alloc_values values;
+	struct values_in v;
+	int rc = dw_alloc_store_extend(&t->sums, t->groups.n);
+
+	if (!rc)
+		rc = extend_ranges(t, sums);
+	open_values(c, 2 * STORED_PAIRS, &v);
+	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
+		c->failed = !keys_next(&keys);
+		next_alloc_values(&v, &values);
+		if (!c->failed)
+			rc = add_to_sums(t, sums, (uint32_t)keys.slice, (uint32_t)keys.id, &values);
+	}
+	close_values(c, &v);
+	return rc;
 }

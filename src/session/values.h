@@ -1,21 +1,18 @@
 /*
- * Values of calls and of objects, as chunks hold them.
- *
- * Most rows have few: a column of masks tells which, and a column of each value holds those alone.
- * Each of these columns tells its length first, so that a reader takes them side by side and makes
- * a row at a time. Values are what a target counted and may be anything: sums of them wrap, nothing
- * is indexed by them.
+ * Values of calls and objects as columns, and their deltas, which are added up while they are read:
+ * one by one they would be several times as large.
  */
 #pragma once
 
-#include "model/alloc-values.h"
-#include "model/call-values.h"
+#include "base/cursor.h"
+#include "model/allocations.h"
+#include "model/calls.h"
+#include "model/profile.h"
 #include "session/columns.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { DWELL_VALUES_MAX = 12 }; /* columns beside the masks */
 
 /* Append @n values, the first at @at, @stride bytes from one to the next. */
 void dw_put_call_values(struct dw_buf *b, const void *at, size_t stride, size_t n);
@@ -31,23 +28,19 @@ void dw_take_call_values(struct dw_cursor *c, void *at, size_t stride, size_t n,
 void dw_take_alloc_values(struct dw_cursor *c, void *at, size_t stride, size_t n,
 			  const uint64_t limits[DWELL_LIMITS]);
 
-/* Values while they are read one by one. */
-struct dw_values_in {
-	struct dw_cursor masks, columns[DWELL_VALUES_MAX];
-	unsigned n;
+/* Which deltas to add up. */
+struct dw_call_sums {
+	const uint8_t *selected; /* by slice: 1 = this one too; NULL = all */
+	size_t slices_n;	 /* known to @selected; later ones are none */
+	size_t first;		 /* of those; earlier ones are before the range. Of all: 0 */
 };
 
-/* Find the columns of values of calls at @c, which goes on behind them. */
-void dw_call_values_open(struct dw_cursor *c, struct dw_values_in *ret);
+/* Add up @n deltas of calls at @c, by node in calls.sums. What makes no sense sets c->failed. 0 or
+ * -ENOMEM. */
+int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
+		      struct dw_profile *p);
 
-/* Likewise those of objects. */
-void dw_alloc_values_open(struct dw_cursor *c, struct dw_values_in *ret);
-
-/* Read the next row, to @ret. */
-void dw_call_values_next(struct dw_values_in *v, struct dw_call_values *ret);
-
-/* Likewise of objects. */
-void dw_alloc_values_next(struct dw_values_in *v, struct dw_alloc_values *ret);
-
-/* Note in @c whether any column was malformed or is not at its end. */
-void dw_values_close(struct dw_cursor *c, const struct dw_values_in *v);
+/* Likewise those of objects, by group in allocations.sums, and what is before the first selected
+ * slice, and becomes of that, in allocations.ranges. */
+int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
+		       struct dw_profile *p);

@@ -54,7 +54,6 @@ static void delta_free(struct delta *d)
 	free(d);
 }
 
-/* Write one delta as one transaction. */
 static int commit(struct dw_session_writer *w, const struct delta *d, struct dw_error *err)
 {
 	int rc = dw_database_exec(&w->db, "BEGIN", err);
@@ -109,7 +108,6 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-/* The first failure so far, or 0. */
 static int state_of(struct dw_session_writer *w, struct dw_error *err)
 {
 	int rc;

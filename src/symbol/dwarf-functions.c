@@ -7,7 +7,7 @@
 #include "symbol/dwarf-functions.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf-lines.h"
 

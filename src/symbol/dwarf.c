@@ -12,7 +12,7 @@
 #include "symbol/dwarf.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "symbol/dwarf-functions.h"
 #include "symbol/dwarf-lines.h"
 

@@ -13,8 +13,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/sort.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/elf/elf.h"
 
 #include <ctype.h>

@@ -10,7 +10,7 @@
 #include "symbol/module-symbols.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/cfi/table.h"
 #include "symbol/helper.h"
 

@@ -14,7 +14,7 @@
 #include "symbol/symbol-cache.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/cfi/fdes.h"
 
 #include <elfutils/libdw.h>

@@ -9,8 +9,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "base/sorted.h"
-#include "base/trusted-file.h"
+#include "base/vec.h"
 #include "code/elf/elf.h"
 #include "symbol/spawn.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "unwind/space.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <string.h>

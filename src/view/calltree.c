@@ -7,7 +7,7 @@
  * The allocations view is a tree of the same kind: types, below them the functions that allocated
  * them, and callers below those.
  */
-#include "analysis/hot-path.h"
+#include "analysis/prune.h"
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "base/map.h"

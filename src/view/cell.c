@@ -3,7 +3,7 @@
  * columns follow from that.
  */
 #include "analysis/disassembly.h"
-#include "base/digits.h"
+#include "base/out.h"
 #include "view/column-groups.h"
 #include "view/event-cell.h"
 #include "view/source-text.h"

@@ -4,7 +4,7 @@
  * is format/summary.c's.
  */
 #include "analysis/hot-rows.h"
-#include "analysis/hot-path.h"
+#include "analysis/prune.h"
 #include "analysis/totals.h"
 #include "view/column-groups.h"
 #include "view/order.h"
@@ -17,19 +17,19 @@
 enum { FUNCTIONS_MAX = 8, TYPES_MAX = 8, TYPE_LISTS = 3 };
 
 static const struct {
-	enum dw_hot_types_order order;
+	enum dw_hot_order order;
 	const char *section;
 } type_lists[TYPE_LISTS] = {
-	{DWELL_TYPES_BY_BYTES, "Types with Most Memory Allocated"},
-	{DWELL_TYPES_BY_OBJECTS, "Types with Most Instances"},
-	{DWELL_TYPES_BY_OLD_BYTES, "Types with Most Memory Collected in Gen 2"},
+	{DWELL_HOT_TYPES_BYTES, "Types with Most Memory Allocated"},
+	{DWELL_HOT_TYPES_OBJECTS, "Types with Most Instances"},
+	{DWELL_HOT_TYPES_OLD_BYTES, "Types with Most Memory Collected in Gen 2"},
 };
 
 struct summary {
 	struct dw_hot_path path;
-	struct dw_hot_functions functions;
-	struct dw_hot_functions waiting;       /* without waits there are none */
-	struct dw_hot_types types[TYPE_LISTS]; /* without allocations they are empty */
+	struct dw_hot_rows functions;
+	struct dw_hot_rows waiting;	      /* without waits there are none */
+	struct dw_hot_rows types[TYPE_LISTS]; /* without allocations they are empty */
 	size_t waiting_end;
 	size_t ends[2 + TYPE_LISTS]; /* items: behind the path, the functions, ... */
 };
@@ -40,16 +40,14 @@ static int open_summary(struct dw_view *v)
 	const struct dw_view_request *r = &v->request;
 
 	if (!s || dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_functions_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX,
-				  &s->functions) ||
-	    dw_hot_functions_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX,
-				  &s->waiting))
+	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX, &s->functions) ||
+	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX, &s->waiting))
 		return -ENOMEM;
 	s->ends[0] = s->path.nodes.n;
 	s->ends[1] = s->ends[0] + s->functions.rows.n;
 	for (int i = 0; i < TYPE_LISTS; i++) {
-		if (dw_hot_types_find(r->profile, r->totals, type_lists[i].order, TYPES_MAX,
-				      &s->types[i]))
+		if (dw_hot_rows_find(r->profile, r->totals, type_lists[i].order, TYPES_MAX,
+				     &s->types[i]))
 			return -ENOMEM;
 		s->ends[2 + i] = s->ends[1 + i] + s->types[i].rows.n;
 	}
@@ -69,25 +67,24 @@ static const char *work_section(const struct dw_view *v)
 	return sections[dw_profile_method(v->request.profile)];
 }
 
-static void function_row(const struct dw_view *v, const struct dw_hot_functions *list, size_t i,
+static void function_row(const struct dw_view *v, const struct dw_hot_rows *list, size_t i,
 			 const char *section, struct dw_row *ret)
 {
-	const struct dw_hot_function *f = &list->rows.v[i];
+	const struct dw_hot_row *f = &list->rows.v[i];
 
 	dw_subject_function_total(v, &v->request.totals->functions.v[f->row], ret);
-	dw_subject_measured(v, dw_hot_functions_measured(list, i), ret);
+	dw_subject_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->section = section;
 	ret->processes = f->processes;
 }
 
-static void type_row(const struct dw_view *v, const struct dw_hot_types *list, size_t i,
+static void type_row(const struct dw_view *v, const struct dw_hot_rows *list, size_t i,
 		     struct dw_row *ret)
 {
-	const struct dw_hot_type *t = &list->rows.v[i];
+	const struct dw_hot_row *t = &list->rows.v[i];
 
-	dw_subject_type(v, t->type, ret);
-	dw_subject_measured(v, (struct dw_measured){.table = &list->amounts, .row = t->amounts},
-			    ret);
+	dw_subject_type(v, v->request.totals->types.v[t->row].type, ret);
+	dw_subject_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = t->processes;
 }
 
@@ -121,10 +118,10 @@ static void release_summary(struct dw_view *v)
 
 	if (s) {
 		dw_hot_path_release(&s->path);
-		dw_hot_functions_release(&s->functions);
-		dw_hot_functions_release(&s->waiting);
+		dw_hot_rows_release(&s->functions);
+		dw_hot_rows_release(&s->waiting);
 		for (int i = 0; i < TYPE_LISTS; i++)
-			dw_hot_types_release(&s->types[i]);
+			dw_hot_rows_release(&s->types[i]);
 	}
 	free(s);
 }

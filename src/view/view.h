@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "analysis/shape.h"
+#include "analysis/prune.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "model/profile.h"

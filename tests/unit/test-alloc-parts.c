@@ -1,5 +1,5 @@
 /*
- * Unit test of src/analysis: stacks told by their parts (model/stack.h) have the sums of whole
+ * Unit test of src/analysis: stacks told by their parts (model/sample.h) have the sums of whole
  * ones.
  *
  * Random stacks of few functions, so that functions, modules, calls and lines come again on them;

@@ -3,9 +3,7 @@
  * stacks and several processes are counted sample by sample with sets, the slow and obvious way.
  */
 #include "analysis/filter.h"
-#include "analysis/hot-path.h"
-#include "analysis/match.h"
-#include "analysis/shape.h"
+#include "analysis/prune.h"
 #include "analysis/totals.h"
 #include "check.h"
 #include "maker.h"

@@ -4,11 +4,9 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/large.h"
 #include "base/map.h"
-#include "base/pairs.h"
 #include "base/out.h"
-#include "base/sort.h"
+#include "base/process-setup.h"
 #include "base/strings.h"
 #include "base/vec.h"
 

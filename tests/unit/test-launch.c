@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/error.h"
-#include "base/dispositions.h"
+#include "base/process-setup.h"
 #include "collect/launch/launch.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "scratch.h"
 
-#include "base/dispositions.h"
+#include "base/process-setup.h"
 
 #include "recorded.h"
 #include "session/read.h"

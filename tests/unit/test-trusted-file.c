@@ -1,5 +1,5 @@
 /* Files that nobody else can change. */
-#include "base/trusted-file.h"
+#include "base/cache.h"
 #include "check.h"
 
 #include <grp.h>

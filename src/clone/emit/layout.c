@@ -9,7 +9,7 @@
  */
 #include "clone/emit/emit.h"
 
-#include "base/large.h"
+#include "base/process-setup.h"
 #include "clone/plan/jumps.h"
 
 #include <errno.h>

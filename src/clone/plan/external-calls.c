@@ -13,7 +13,7 @@
  */
 #include "clone/plan/plan.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/plan/jumps.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
  */
 #include "clone/plan/flow.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/module.h"
 #include "clone/read/lsda.h"
 #include "code/cfi/entry.h"

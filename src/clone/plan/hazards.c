@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/plan/jumps.h"
 
 #include <elf.h>

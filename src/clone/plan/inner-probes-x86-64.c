@@ -21,7 +21,7 @@
  */
 #include "clone/plan/plan.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/plan/unwind.h"
 
 #include <errno.h>

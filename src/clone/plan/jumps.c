@@ -10,7 +10,7 @@
  */
 #include "clone/plan/jumps.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/plan/flow.h"
 
 #include <errno.h>

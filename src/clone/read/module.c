@@ -12,8 +12,8 @@
 #include "clone/module.h"
 
 #include "base/cleanup.h"
-#include "base/large.h"
-#include "base/sorted.h"
+#include "base/process-setup.h"
+#include "base/vec.h"
 #include "wire/identity.h"
 
 #include <elf.h>

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
-#include "base/sort.h"
+#include "base/vec.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
  */
 #include "clone/verify/code-x86-64.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include "clone/verify/state.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/decode/insn-x86-64.h"
 
 #include <elf.h>

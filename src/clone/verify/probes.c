@@ -6,7 +6,7 @@
  */
 #include "clone/verify/probes.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "clone/trampolines/trampolines.h"
 #include "code/cfi/entry.h"
 

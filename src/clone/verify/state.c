@@ -7,7 +7,7 @@
 #include "clone/verify/state.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/map.h"
-#include "base/pairs.h"
 #include "base/vec.h"
 #include "clone/verify/verify.h"
 #include "code/cfi/fdes.h"

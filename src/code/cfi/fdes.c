@@ -5,8 +5,7 @@
 #include "code/cfi/fdes.h"
 
 #include "base/cleanup.h"
-#include "base/sort.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/cfi/entry.h"
 
 #include <elf.h>

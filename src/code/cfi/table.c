@@ -14,9 +14,9 @@
 
 #include "base/cache.h"
 #include "base/cleanup.h"
-#include "base/log.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "code/cfi/table-format.h"
 
 #include <errno.h>

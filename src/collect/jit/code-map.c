@@ -4,7 +4,7 @@
  */
 #include "collect/jit/code-map.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

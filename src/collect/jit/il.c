@@ -2,7 +2,7 @@
  * and what comes from none is part of what is before it, as the agent has it. */
 #include "collect/jit/il.h"
 
-#include "base/sorted.h"
+#include "base/vec.h"
 #include "collect/jit/functions.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "collect/jit/lines.h"
 
 #include "base/cleanup.h"
-#include "base/sorted.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "collect/launch/launch.h"
 
 #include "base/cleanup.h"
-#include "base/dispositions.h"
+#include "base/process-setup.h"
 
 #include <elf.h>
 #include <errno.h>

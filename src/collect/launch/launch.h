@@ -30,7 +30,7 @@ struct dw_launch {
 /*
  * Fork a child that waits to execute @argv (NULL-terminated, at least one word; searched as execvp
  * does) with the environment set in @l. The child keeps the calling thread's signal mask,
- * dispositions and limits: call before changing any but those of base/dispositions.h. Afterwards
+ * dispositions and limits: call before changing any but those of base/process-setup.h. Afterwards
  * our own soft limit of descriptors is raised to the hard one.
  */
 int dw_launch_prepare(struct dw_launch *l, char *const *argv, struct dw_error *err);

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/pairs.h"
+#include "base/map.h"
 #include "collect/region/arena.h"
 #include "collect/region/calls.h"
 

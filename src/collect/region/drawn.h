@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "base/pairs.h"
+#include "base/map.h"
 #include "collect/region/call-lines.h"
 
 #include <stdint.h>

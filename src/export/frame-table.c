@@ -1,7 +1,9 @@
-/* Slots; see slots.h. Places without any have the number of the next one. */
-#include "export/slots.h"
+/* Frames, and rows by thread; see frame-table.h. Places without frames have the number of the next
+ * one. */
+#include "export/frame-table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static int mark(struct dw_slots *s, const struct dw_paths *p, const struct dw_weights *w)
@@ -51,4 +53,47 @@ void dw_slots_each(const struct dw_slots *s, void (*fn)(void *ctx, uint32_t plac
 	for (uint32_t place = 0; place < s->places; place++)
 		for (uint32_t i = s->first[place + 1] - s->first[place]; i--;)
 			fn(ctx, place, i);
+}
+
+int dw_export_threads_init(struct dw_export_threads *t, const struct dw_paths *p,
+			   const struct dw_weights *w)
+{
+	*t = (struct dw_export_threads){.n = p->threads_n};
+	t->first = malloc(t->n * sizeof *t->first);
+	t->next = malloc((w->rows.n + 1) * sizeof *t->next);
+	if (!t->first || !t->next)
+		return -ENOMEM;
+	for (uint32_t thread = 0; thread < t->n; thread++)
+		t->first[thread] = DWELL_NO_ROW;
+	for (size_t i = w->rows.n; i-- > 0;) {
+		uint32_t thread = w->rows.v[i].thread;
+
+		t->next[i] = t->first[thread];
+		t->first[thread] = (uint32_t)i;
+	}
+	return 0;
+}
+
+const char *dw_export_thread_title(const struct dw_paths *p, uint32_t thread,
+				   struct dw_buf *scratch)
+{
+	const struct dw_thread *t = dw_threads_get(&p->profile->threads, thread);
+	const struct dw_process *process = dw_paths_process(p, thread);
+
+	dw_buf_clear(scratch);
+	if (process)
+		dw_buf_printf(scratch, "%s (%" PRId32 ") ",
+			      dw_strings_get(&p->profile->strings, process->name), process->pid);
+	if (t)
+		dw_buf_printf(scratch, "%s (%" PRId32 ")", dw_paths_thread_name(p, thread), t->tid);
+	else
+		dw_buf_puts(scratch, "[unknown]");
+	return dw_buf_str(scratch);
+}
+
+void dw_export_threads_release(struct dw_export_threads *t)
+{
+	free(t->first);
+	free(t->next);
+	*t = (struct dw_export_threads){0};
 }

@@ -1,10 +1,17 @@
 /*
- * Large memory that is filled at once: huge pages save most of what its page faults cost, which is
- * a third of a microsecond and more for each 4 KB.
+ * What dwell sets up for its own process, and takes back in children: signals, and memory of huge
+ * pages.
  */
 #pragma once
 
 #include <stddef.h>
+
+/* Set these for the whole process and remember how they were. Call once, before any thread. */
+void dw_dispositions_take(void);
+
+/* Give them back as they were: in a forked child that is about to execute a program which is not
+ * ours. Does nothing where they were not taken. [signal-safe] */
+void dw_dispositions_restore(void);
 
 /* Ask for huge pages for the @n bytes at @p, as far as they hold any. A wish: memory works without.
  */

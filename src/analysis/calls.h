@@ -1,5 +1,6 @@
 /*
- * The calls of a profile under a filter: which nodes count, with what values, below which others.
+ * The calls of a profile under a filter: which nodes count, with what values, below which others;
+ * the tree that they make, and its totals.
  *
  * What a hostile session links wrongly hangs on nothing: a parent with an id that is not smaller,
  * or that stands for an overflow, is none. Values of a node are summed up from its pieces in the
@@ -8,7 +9,9 @@
  */
 #pragma once
 
-#include "analysis/selection.h"
+#include "analysis/cct.h"
+#include "analysis/filter.h"
+#include "analysis/flat.h"
 #include "analysis/subjects.h"
 #include "analysis/totals.h"
 #include "model/profile.h"
@@ -132,3 +135,50 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id
 		return dw_subjects_truncated(t->subjects);
 	return dw_call_function_at(t, node->entry);
 }
+
+/* The calling context tree of all calls that pass: processes, below them their threads, below these
+ * their nodes. */
+struct dw_call_tree {
+	const struct dw_call_nodes *nodes;
+	struct dw_cct cct; /* ids of paths: processes, then threads, then nodes */
+	/* Positions of processes and threads, by their ids; DWELL_CCT_NONE = without calls. */
+	uint32_t *process, *thread;
+};
+
+/* Make the tree of @nodes (borrowed), with amounts as @like stores them. 0; -ENOMEM;
+ * DWELL_ERR_LIMIT for 2^32 paths. To be released in either case. */
+int dw_call_tree_init(struct dw_call_tree *c, const struct dw_call_nodes *nodes,
+		      const struct dw_amounts *like);
+
+/* The node at position @p, which is none of a process or of a thread. */
+static inline uint32_t dw_call_tree_node(const struct dw_call_tree *c, uint32_t p)
+{
+	return c->cct.id[p] - c->nodes->processes_n - c->nodes->threads_n;
+}
+
+/* Free everything. */
+void dw_call_tree_release(struct dw_call_tree *c);
+
+/* Functions, modules, edges, lines and instructions, process by process. */
+struct dw_call_flat {
+	const struct dw_call_nodes *nodes;
+	const struct dw_call_tree *tree;
+	struct dw_flat rows;
+	/* Overflow nodes by thread: overflow[begin[thread]] .. overflow[begin[thread + 1]] */
+	uint32_t *begin, *overflow;
+};
+
+/* Prepare for @parts over @tree (borrowed), rows to be appended to @out. 0 or -ENOMEM, to be
+ * released in either case. */
+int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_tree *tree, unsigned parts,
+		      struct dw_totals *out);
+
+/* Count the threads of @process and append its rows. 0 or -ENOMEM. */
+int dw_call_flat_count(struct dw_call_flat *f, uint32_t process);
+
+/* Free everything. */
+void dw_call_flat_release(struct dw_call_flat *f);
+
+/* As dw_totals_compute(), of the calls of @p. @ret is empty. */
+int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
+			   unsigned parts, struct dw_totals *ret);

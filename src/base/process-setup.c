@@ -1,15 +1,41 @@
-/*
- * Huge pages for large memory; see large.h. Whole ones only: what stands beside @p is not touched.
- */
-#include "base/large.h"
+/* Signals and memory of this process; see process-setup.h. */
+#include "base/process-setup.h"
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum { SIGNALS = 3 };
+
+static const struct {
+	int number;
+	void (*action)(int);
+} ours[SIGNALS] = {{SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL}};
+
+static struct sigaction before[SIGNALS];
+static bool is_taken;
+
+void dw_dispositions_take(void)
+{
+	for (size_t i = 0; i < SIGNALS; i++) {
+		struct sigaction action = {.sa_handler = ours[i].action};
+
+		sigaction(ours[i].number, &action, &before[i]);
+	}
+	is_taken = true;
+}
+
+void dw_dispositions_restore(void)
+{
+	for (size_t i = 0; i < SIGNALS && is_taken; i++)
+		sigaction(ours[i].number, &before[i], NULL);
+}
 
 #define HUGE_BYTES ((uintptr_t)2 << 20)
 #define HEAP_BYTES (256 << 20) /* of addresses, at once */
@@ -24,7 +50,6 @@ void dw_large_advise(void *p, size_t n)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
-/* Whether this process may have as many addresses as it likes. */
 static bool is_unlimited(void)
 {
 	struct rlimit space, data;

@@ -1,6 +1,5 @@
 /*
- * What is exported: how much lies at which path, in which thread, of the samples, calls or
- * allocations that pass a filter.
+ * What is exported: how much lies at which path, in which thread, of all that passes a filter.
  *
  * All amounts are exclusive: those of a path are in none of its parents. Their sum is the total of
  * a report under the same filter.
@@ -21,6 +20,9 @@ enum dw_unit { DWELL_UNIT_COUNT, DWELL_UNIT_NS, DWELL_UNIT_BYTES };
 struct dw_weight_kind {
 	const char *name;
 	enum dw_unit unit;
+	enum dw_measure measure;
+	unsigned stored; /* its place among a row's values */
+	bool is_cpu;	 /* of a sample the processor time that it stands for */
 };
 
 struct dw_weight {
@@ -30,12 +32,10 @@ struct dw_weight {
 
 struct dw_weights {
 	const struct dw_weight_kind *kinds;
-	unsigned kinds_n;
+	unsigned kinds_n, stored_n;
 	DW_VEC(struct dw_weight) rows;
-	/* Of samples: how many a row stands for, empty = one; else kinds_n for each row. */
-	DW_VEC(uint64_t) values;
-	DW_VEC(uint64_t) blocked; /* of samples with waits: ns, by row; a wait's has no samples */
-	uint64_t period_ns;	  /* of samples: the processor time that one stands for; else 0 */
+	DW_VEC(uint64_t) values; /* stored_n a row, empty = each is one sample */
+	uint64_t period_ns;	 /* of samples, else 0 */
 	/* Of samples in order, by row: since the start of the recording, rising. */
 	DW_VEC(uint64_t) times_ns;
 };
@@ -58,12 +58,8 @@ void dw_weights_release(struct dw_weights *w);
 /* What row @i has of @kind. */
 static inline uint64_t dw_weights_value(const struct dw_weights *w, size_t i, unsigned kind)
 {
-	uint64_t samples;
+	const struct dw_weight_kind *k = &w->kinds[kind];
+	uint64_t value = w->values.n ? w->values.v[i * w->stored_n + k->stored] : 1;
 
-	if (!w->period_ns)
-		return w->values.v[i * w->kinds_n + kind];
-	if (kind == 2)
-		return w->blocked.v[i];
-	samples = w->values.n ? w->values.v[i] : 1;
-	return kind ? samples * w->period_ns : samples;
+	return k->is_cpu ? value * w->period_ns : value;
 }
