@@ -12,7 +12,7 @@
 #include "collect/perf/events.h"
 #include "collect/perf/refusal.h"
 #include "format/text.h"
-#include "record/priority.h"
+#include "record/run.h"
 #include "symbol/debuginfod.h"
 #include "target/task.h"
 #include "wire/system-calls.h"

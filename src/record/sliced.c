@@ -1,13 +1,7 @@
 /* Sessions that are made of regions; see sliced.h. */
 #include "record/sliced.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "record/environment.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #define SLICE_NS 1000000000ull
 
@@ -18,28 +12,18 @@ enum {
 	NODES_MAX = 1 << 18,  /* likewise */
 };
 
-int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
-		   struct dw_error *err)
+void dw_sliced_init(struct dw_sliced *s, struct dw_recorder *recorder)
 {
-	int rc;
-
-	s->processes.p = &s->p;
+	s->recorder = recorder;
+	s->p = s->processes.p = &recorder->profile;
 	s->pace = (struct dw_slice_pace){SLICE_NS, COST_SHARE};
+	s->start_ns = recorder->run.start_ns;
 	s->next_ns = s->start_ns + SLICE_NS;
-	s->output = strdup(output);
-	rc = s->output ? dw_note_start(&s->p.facts, method, argv) : -ENOMEM;
-	return rc ? rc : dw_session_create(output, &s->writer, err);
 }
 
 uint64_t dw_sliced_time(const struct dw_sliced *s, uint64_t ns)
 {
 	return ns > s->start_ns ? ns - s->start_ns : 0;
-}
-
-void dw_sliced_fail(struct dw_sliced *s, int rc)
-{
-	if (rc && !s->rc)
-		s->rc = rc;
 }
 
 void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns)
@@ -53,12 +37,12 @@ void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns)
 
 uint32_t dw_sliced_now(const struct dw_sliced *s)
 {
-	return (uint32_t)s->p.calls.slices.n;
+	return (uint32_t)s->p->calls.slices.n;
 }
 
 uint32_t dw_sliced_last(const struct dw_sliced *s)
 {
-	return (uint32_t)s->p.calls.slices.n - 1;
+	return (uint32_t)s->p->calls.slices.n - 1;
 }
 
 uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look *look)
@@ -72,13 +56,11 @@ uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look
 
 static int flush(struct dw_sliced *s, struct dw_error *err)
 {
-	if (!s->rc)
-		s->rc = dw_session_flush(s->writer, &s->p, &s->why);
-	if (!s->rc)
-		dw_calls_forget(&s->p.calls);
-	if (s->rc && err && s->why.code)
-		dw_error_set(err, s->rc, "%s", dw_error_message(&s->why));
-	return s->rc;
+	int rc = dw_recorder_flush(s->recorder, err);
+
+	if (!rc)
+		dw_calls_forget(&s->p->calls);
+	return rc;
 }
 
 /* End the slice that goes on @now. */
@@ -86,13 +68,13 @@ static void end_slice(struct dw_sliced *s, uint64_t now)
 {
 	struct dw_call_slice slice = {dw_sliced_time(s, now)};
 
-	dw_sliced_fail(s, dw_vec_push(&s->p.calls.slices, slice));
+	dw_recorder_fail(s->recorder, dw_vec_push(&s->p->calls.slices, slice));
 }
 
 void dw_sliced_relieve(struct dw_sliced *s, uint32_t slice)
 {
-	if (s->p.calls.nodes.n <= NODES_MAX && s->p.calls.deltas.n <= DELTAS_MAX &&
-	    s->p.allocations.deltas.n <= DELTAS_MAX)
+	if (s->p->calls.nodes.n <= NODES_MAX && s->p->calls.deltas.n <= DELTAS_MAX &&
+	    s->p->allocations.deltas.n <= DELTAS_MAX)
 		return;
 	if (slice == dw_sliced_now(s))
 		end_slice(s, dw_clock_ns(CLOCK_MONOTONIC));
@@ -119,48 +101,24 @@ int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC), before = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (now < s->next_ns || s->rc)
-		return s->rc;
+	if (now < s->next_ns || s->recorder->rc)
+		return s->recorder->rc;
 	end_slice(s, now);
 	dw_regions_each(regions, read, ctx);
 	flush(s, err);
 	s->next_ns = now + length_ns(s, now, dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
-	return s->rc;
+	return s->recorder->rc;
 }
 
-void dw_sliced_end(struct dw_sliced *s, struct dw_run *run)
+void dw_sliced_end(struct dw_sliced *s)
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 
 	end_slice(s, now);
-	dw_sliced_fail(s, dw_run_end(run, &s->p.facts, dw_sliced_time(s, now)));
+	dw_recorder_fail(s->recorder, dw_run_end(&s->recorder->run, &s->p->facts, dw_sliced_time(s, now)));
 }
 
-int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err)
-{
-	int rc = flush(s, err), closed = dw_session_close_partial(s->writer, rc ? NULL : err);
-
-	return rc ? rc : closed;
-}
-
-int dw_sliced_finish(struct dw_sliced *s, struct dw_finish_options *options, struct dw_error *err)
-{
-	dw_auto_free char *partial = NULL;
-
-	if (asprintf(&partial, "%s.partial", s->output) < 0)
-		return -ENOMEM;
-	options->path = s->output;
-	options->partial = partial;
-	options->held = true;
-	dw_profile_release(&s->p);
-	return dw_finish(options, err);
-}
-
-void dw_sliced_release(struct dw_sliced *s, bool discard)
+void dw_sliced_release(struct dw_sliced *s)
 {
 	dw_recorded_processes_release(&s->processes);
-	dw_session_writer_free(s->writer, discard);
-	dw_profile_release(&s->p);
-	dw_error_clear(&s->why);
-	free(s->output);
 }
