@@ -10,7 +10,7 @@
 #include "agent/core/os-sources.h"
 #include "base/out.h"
 #include "collect/perf/events.h"
-#include "collect/perf/refusal.h"
+#include "collect/perf/event.h"
 #include "format/text.h"
 #include "record/run.h"
 #include "symbol/debuginfod.h"

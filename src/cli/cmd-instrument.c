@@ -254,7 +254,8 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 
 /* What is to be said at the end. */
 static int conclude(const struct cmd_instrument *c, const char *session,
-		    const struct dw_record_result *r, const struct dw_instrument_result *calls, int rc, struct dw_error *err)
+		    const struct dw_record_result *r, const struct dw_instrument_result *calls,
+		    int rc, struct dw_error *err)
 {
 	if (!rc && c->output && !session)
 		rc = write_calls(c->output, calls, err);
@@ -294,17 +295,18 @@ static int instrument(const struct cmd_instrument *c, char **command)
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
-		.calls = {
-			.agent = agent,
-			.os_source = c->os_source,
-			.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
-			.counts = !c->counts || !strcmp(c->counts, "yes"),
-			.memory_bytes = c->memory_mb << 20,
-			.nodes_max = c->nodes_max,
-			.paths = c->paths < UINT32_MAX ? (uint32_t)c->paths : UINT32_MAX,
-			.plan = &plan,
-			.result = &calls,
-		},
+		.calls =
+			{
+				.agent = agent,
+				.os_source = c->os_source,
+				.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
+				.counts = !c->counts || !strcmp(c->counts, "yes"),
+				.memory_bytes = c->memory_mb << 20,
+				.nodes_max = c->nodes_max,
+				.paths = c->paths < UINT32_MAX ? (uint32_t)c->paths : UINT32_MAX,
+				.plan = &plan,
+				.result = &calls,
+			},
 	};
 	struct dw_record_result result = {0};
 	struct dw_error err = DW_ERROR_INIT;

@@ -129,19 +129,21 @@ static int record(const struct cmd_memory *c, char **command)
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
-		.allocations = {
-			.agent = agent,
-			.memory_bytes = c->memory_mb << 20,
-			.sample_bytes = c->sample_bytes,
-			.without_lifetime = c->no_lifetime,
-			.collects_at_end = c->collect_at_end,
-			.without_stacks = c->no_stacks,
-			.has_natives = c->native_frames,
-			.check = (uint32_t)c->check,
-			.has_oracle = c->oracle,
-			.without_children = c->no_children,
-		},
-	};	struct dw_record_result result = {0};
+		.allocations =
+			{
+				.agent = agent,
+				.memory_bytes = c->memory_mb << 20,
+				.sample_bytes = c->sample_bytes,
+				.without_lifetime = c->no_lifetime,
+				.collects_at_end = c->collect_at_end,
+				.without_stacks = c->no_stacks,
+				.has_natives = c->native_frames,
+				.check = (uint32_t)c->check,
+				.has_oracle = c->oracle,
+				.without_children = c->no_children,
+			},
+	};
+	struct dw_record_result result = {0};
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 

@@ -16,7 +16,7 @@
 #include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
-#include "record/dotnet-command.h"
+#include "record/program.h"
 #include "record/record.h"
 
 #include "target/proc.h"
@@ -257,21 +257,27 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show : NULL,
 		.progress_ctx = &line,
-		.samples = {
-			.backend = road->backend,
-			.backend_agent = sampler,
-			.backend_why = road->refusal.code ? dw_error_message(&road->refusal) : NULL,
-			.clr_agent = agent,
-			.clr_why_not = why_not,
-			.event = c->event,
-			.period = c->period == NO_PERIOD ? 0 : c->period,
-			.kernel = kernel_when[c->kernel],
-			.off_cpu = c->off_cpu,
-			.system_wide = c->all,
-			.frequency_hz = (uint32_t)c->frequency_hz,
-			.stack_bytes = (uint32_t)c->stack_bytes,
-		},
-	};	struct dw_record_result result;
+		.samples =
+			{
+				.backend = road->backend,
+				.backend_agent = sampler,
+				.backend_why = road->refusal.code ? dw_error_message(&road->refusal)
+								  : NULL,
+				.clr_agent = agent,
+				.clr_why_not = why_not,
+				.config =
+					{
+						.event = c->event,
+						.period = c->period == NO_PERIOD ? 0 : c->period,
+						.kernel = kernel_when[c->kernel],
+						.off_cpu = c->off_cpu,
+						.system_wide = c->all,
+						.frequency_hz = (uint32_t)c->frequency_hz,
+						.stack_bytes = (uint32_t)c->stack_bytes,
+					},
+			},
+	};
+	struct dw_record_result result;
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 

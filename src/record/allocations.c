@@ -1,13 +1,13 @@
 /*
- * The collector of allocations: .NET processes of a command have an agent that counts; their tables are read slice by
- * slice. Agents ask nothing.
+ * The collector of allocations: .NET processes of a command have an agent that counts; their tables
+ * are read slice by slice. Agents ask nothing.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/clr/allocations.h"
 #include "collect/region/process.h"
 #include "record/managed-lines.h"
-#include "record/native-files.h"
+#include "record/module-files.h"
 #include "record/recorder.h"
 #include "record/sliced.h"
 #include "record/target-environment.h"
@@ -63,7 +63,8 @@ static int add_recorded(struct dw_collector *c, const struct dw_region_look *loo
 				     dw_sliced_time(&c->slices, look->head->start_ns), &d.process);
 
 	if (!rc)
-		rc = dw_region_allocations_new(c->slices.p, d.process, c->r->options->allocations.memory_bytes,
+		rc = dw_region_allocations_new(c->slices.p, d.process,
+					       c->r->options->allocations.memory_bytes,
 					       &d.allocations);
 	if (!rc)
 		rc = dw_vec_push(&c->open, d);
@@ -77,7 +78,8 @@ static void on_began(void *ctx, const struct dw_region_look *look)
 	struct dw_collector *c = ctx;
 	struct dw_region_process p = {0};
 	/* The command itself is known when it has ended already, too. */
-	bool is_there = !dw_region_process_read(&look->owner, &p) || look->owner.pid == c->r->run.launch.pid;
+	bool is_there = !dw_region_process_read(&look->owner, &p) ||
+			look->owner.pid == c->r->run.launch.pid;
 
 	dw_recorder_fail(c->r, add_recorded(c, look, is_there ? &p : NULL));
 	dw_region_process_release(&p);
@@ -184,13 +186,6 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 	dw_sliced_relieve(&c->slices, dw_sliced_last(&c->slices));
 }
 
-static void on_asked(void *ctx, const struct dw_region_question *q)
-{
-	struct dw_collector *c = ctx;
-
-	dw_regions_answer(&c->regions, q, DWELL_ANSWER_NONE, 1, NULL);
-}
-
 static int make_environment(struct dw_collector *c, struct dw_error *err)
 {
 	const struct dw_allocations_options *o = &c->r->options->allocations;
@@ -217,7 +212,7 @@ static int make_environment(struct dw_collector *c, struct dw_error *err)
 static int prepare(struct dw_recorder *r, struct dw_collector **ret, struct dw_error *err)
 {
 	struct dw_collector *c = *ret = calloc(1, sizeof *c);
-	struct dw_regions_events events = {on_asked, on_began, on_ended, c};
+	struct dw_regions_events events = {NULL, on_began, on_ended, c};
 	int rc;
 
 	if (!c)

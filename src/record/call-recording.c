@@ -8,11 +8,10 @@
 
 #include "base/clock.h"
 #include "clone/gates.h"
-#include "collect/perf/where.h"
+#include "collect/perf/cost-sampler.h"
 #include "record/call-facts.h"
 #include "record/call-names.h"
 #include "record/call-overhead.h"
-#include "record/sample-windows.h"
 #include "record/sliced.h"
 #include "symbol/early.h"
 #include "symbol/symbolize.h"
@@ -74,7 +73,7 @@ struct dw_call_recording {
 	struct dw_sample_windows windows; /* for samples of @where */
 	uint64_t turn_ns;		  /* what the last turn of these took */
 	const struct dw_calls_options *options;
-	uint64_t pending;		  /* decided about, but not done by the end */
+	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
 	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
 	bool is_early;		/* it was tried */
@@ -166,7 +165,8 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 static void tell_room(struct dw_call_recording *r, struct recorded *d, int fd)
 {
 	uint64_t others = (dw_calls_count(&r->slices.p->calls) - d->nodes) * DWELL_LINE_BYTES;
-	uint64_t all = r->options->memory_bytes * TREES, room = others < all ? (all - others) / TREES : 0;
+	uint64_t all = r->options->memory_bytes * TREES,
+		 room = others < all ? (all - others) / TREES : 0;
 
 	room = room > ROOM_MIN ? room : ROOM_MIN;
 	if (room != d->room)
@@ -355,8 +355,8 @@ static uint64_t lines_kept(const struct dw_call_recording *r)
  * run have too many lines: a server that makes a process for each request would fill all memory. */
 static bool is_left_out(struct dw_call_recording *r, struct recorded *d)
 {
-	if (!d->is_known &&
-	    (dw_calls_count(&r->slices.p->calls) >= r->options->nodes_max || lines_kept(r) >= r->options->nodes_max)) {
+	if (!d->is_known && (dw_calls_count(&r->slices.p->calls) >= r->options->nodes_max ||
+			     lines_kept(r) >= r->options->nodes_max)) {
 		r->sums.left_out++;
 		d->is_bad = true;
 	}
@@ -436,7 +436,7 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 	}
 	read_region(r, d, look, &reading);
 	dw_recorder_fail(s->recorder, dw_call_sums_add(&r->sums, d->process, d->cpu_ns, look->head,
-					   dw_region_calls_stats(d->calls)));
+						       dw_region_calls_stats(d->calls)));
 	r->pending += dw_call_overhead_pending(&d->overhead, look->head);
 	dw_call_overhead_end(&d->overhead);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
@@ -531,8 +531,9 @@ int dw_call_recording_stop(struct dw_call_recording *r)
 	dw_sliced_end(&r->slices);
 	dw_recorder_fail(recorder, dw_note_calls(&p->facts, &r->sums));
 	if (r->options->overhead > 0)
-		dw_recorder_fail(recorder, dw_note_mutes(&p->facts, r->options->overhead, r->options->counts,
-							 r->pending, &p->calls));
+		dw_recorder_fail(recorder,
+				 dw_note_mutes(&p->facts, r->options->overhead, r->options->counts,
+					       r->pending, &p->calls));
 	return recorder->rc;
 }
 

@@ -18,10 +18,10 @@
 struct dw_call_recording;
 
 /*
- * Begin for the command of @recorder, which waits to be executed; @own (borrowed) are our rights. With a limit of
- * overhead the first slices of a process are shorter, for what costs most to be found early. What probes cost is
- * found out by sampling where the command and all that it starts are; without the kernel's leave it is what the
- * agents say. 0 or -ENOMEM.
+ * Begin for the command of @recorder, which waits to be executed; @own (borrowed) are our rights.
+ * With a limit of overhead the first slices of a process are shorter, for what costs most to be
+ * found early. What probes cost is found out by sampling where the command and all that it starts
+ * are; without the kernel's leave it is what the agents say. 0 or -ENOMEM.
  */
 int dw_call_recording_new(struct dw_recorder *recorder, const struct dw_rights *own,
 			  struct dw_call_recording **ret);

@@ -2,8 +2,6 @@
  * The collector of what somebody else has recorded: what is taken in is written piece by
  * piece, so that memory does not grow with the file. It is always ready.
  */
-#include "collect/import/import.h"
-
 #include "code/cfi/cache.h"
 #include "record/recorder.h"
 
@@ -21,14 +19,10 @@ struct dw_collector {
 static int prepare(struct dw_recorder *r, struct dw_collector **ret, struct dw_error *err)
 {
 	const struct dw_record_options *o = r->options;
-	struct dw_import_config config = {
-		.path = o->import.path,
-		.event = o->import.event,
-		.cache_dir = o->cache_dir,
-		.home = o->import.home,
-	};
+	struct dw_import_config config = o->import;
 	int rc = dw_session_check_output(o->output, err);
 
+	config.cache_dir = o->cache_dir;
 	*ret = rc ? NULL : calloc(1, sizeof **ret);
 	if (!*ret)
 		return rc ? rc : -ENOMEM;

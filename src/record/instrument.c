@@ -1,10 +1,12 @@
 /*
- * The collector of calls: it answers the agents of a command with clone images, and has what they count read.
+ * The collector of calls: it answers the agents of a command with clone images, and has what they
+ * count read.
  *
  * The images of the command's own program, and of libraries that hold its work, are made before
  * anything is started, those of modules that come later by a thread, while heartbeats keep their
  * processes waiting. When the command has ended, what its descendants have counted so far is read,
- * and they run on without answers. A program that cannot take the agent runs as it is, with one warning.
+ * and they run on without answers. A program that cannot take the agent runs as it is, with one
+ * warning.
  */
 #include "record/instrument.h"
 
@@ -66,7 +68,6 @@ struct dw_collector {
 	bool has_exited;	/* regions were told that the command has */
 };
 
-/* Answer with the state that @image has come to. */
 static void answer(struct dw_collector *c, const struct dw_region_question *q,
 		   struct dw_module_image *image, uint64_t headers_hash)
 {
@@ -105,8 +106,8 @@ static void answer_with(struct dw_collector *c, const struct dw_region_question 
 
 /* The process of @owner and @region; one of another pid namespace is searched for while it is
  * there, but only a few times a second, since it takes long and anybody may claim to be one. */
-static int read_process(struct dw_collector *c, uint32_t region, const struct dw_region_owner *owner,
-			struct dw_region_process *ret)
+static int read_process(struct dw_collector *c, uint32_t region,
+			const struct dw_region_owner *owner, struct dw_region_process *ret)
 {
 	int rc = dw_region_process_read(owner, ret);
 
@@ -158,7 +159,8 @@ static struct dw_module_image *get_image(struct dw_collector *c, const struct dw
 }
 
 /* The image of the executable of @p, which is c->process; it may be one that nobody wants. */
-static struct dw_module_image *get_executable(struct dw_collector *c, const struct dw_region_process *p)
+static struct dw_module_image *get_executable(struct dw_collector *c,
+					      const struct dw_region_process *p)
 {
 	static const struct dw_region_module executable = {.is_main = 1};
 
@@ -202,7 +204,8 @@ static void count_runtime(struct dw_collector *c, const struct dw_region_module 
 }
 
 /* The image for the module in question; NULL = it is not wanted, or nobody may read it. */
-static struct dw_module_image *find_image(struct dw_collector *c, const struct dw_region_question *q)
+static struct dw_module_image *find_image(struct dw_collector *c,
+					  const struct dw_region_question *q)
 {
 	const struct dw_region_module *m = q->module;
 	const struct dw_region_process *p = get_process(c, q->region, &q->owner, m);
@@ -242,7 +245,8 @@ static void on_asked(void *ctx, const struct dw_region_question *q)
 
 /* The image that module @m of an ended process ran from or was meant for. NULL = none was wanted.
  */
-static struct dw_module_image *image_of(const struct dw_collector *c, const struct dw_region_module *m)
+static struct dw_module_image *image_of(const struct dw_collector *c,
+					const struct dw_region_module *m)
 {
 	struct dw_module_image *found = NULL;
 	size_t n;
@@ -345,7 +349,8 @@ static void beat(struct dw_collector *c, uint64_t now_ns)
 {
 	c->searches_left = SEARCHES_PER_BEAT;
 	dw_vec_each(w, &c->waiting)
-		dw_regions_answer(&c->regions, &w->question, DWELL_ANSWER_WORKING, ++c->heartbeat, NULL);
+		dw_regions_answer(&c->regions, &w->question, DWELL_ANSWER_WORKING, ++c->heartbeat,
+				  NULL);
 	dw_regions_tick(&c->regions, now_ns);
 }
 
@@ -430,7 +435,8 @@ static void prepare_program(struct dw_collector *c)
 	}
 	c->result->is_untouched = c->program.kind != DWELL_PROGRAM_MISSING;
 	if (c->result->is_untouched)
-		dw_warn("instrument", "%s %s: it runs as it is", name, dw_program_reason(c->program.kind));
+		dw_warn("instrument", "%s %s: it runs as it is", name,
+			dw_program_reason(c->program.kind));
 }
 
 static int prepare(struct dw_recorder *r, struct dw_collector **ret, struct dw_error *err)

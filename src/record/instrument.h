@@ -1,5 +1,6 @@
 /*
- * What a recording of calls leaves beside the session: what became of processes and of the images of their modules.
+ * What a recording of calls leaves beside the session: what became of processes and of the images
+ * of their modules.
  */
 #pragma once
 
@@ -12,9 +13,10 @@
 
 /* What became of the processes of an instrumented command. */
 struct dw_instrument_stats {
-	uint64_t processes;		    /* programs that ran with an agent, forks' children counted apart */
-	uint64_t instrumented;		    /* of these: some module ran from clones */
-	uint64_t off[DWELL_OFF_MISMATCH + 1]; /* of these: the agent was off, by enum dw_region_off */
+	uint64_t processes;    /* programs that ran with an agent, forks' children counted apart */
+	uint64_t instrumented; /* of these: some module ran from clones */
+	uint64_t off[DWELL_OFF_MISMATCH +
+		     1]; /* of these: the agent was off, by enum dw_region_off */
 	uint64_t drops[DWELL_DROP_N];
 	uint64_t runtimes;	 /* of .NET that were loaded */
 	uint64_t java_runtimes;	 /* likewise */

@@ -1,13 +1,15 @@
 /*
  * One recording, from launch (or attaching, or a file) to finished session, whatever is collected.
  *
- * Never prints but for warnings (base/log.h): the command shows progress through a callback. The calling thread must
- * be the only one. SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are taken over while something runs and given back after.
+ * Never prints but for warnings (base/log.h): the command shows progress through a callback. The
+ * calling thread must be the only one. SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are taken over
+ * while something runs and given back after.
  */
 #pragma once
 
 #include "base/error.h"
 #include "collect/backend.h"
+#include "collect/import/import.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,34 +18,28 @@ struct dw_collector_ops;
 struct dw_image_plan;
 struct dw_instrument_result;
 
-extern const struct dw_collector_ops dw_collector_samples;
-extern const struct dw_collector_ops dw_collector_calls;       /* commands with the probing agent: modules run from clones */
-extern const struct dw_collector_ops dw_collector_allocations; /* commands whose .NET processes have the agent for these */
-extern const struct dw_collector_ops dw_collector_import;      /* what somebody else has recorded; nothing runs */
+/* Samples; calls of commands, whose modules run from clones with probes; allocations of commands'
+ * .NET processes; and what somebody else has recorded, where nothing runs. */
+extern const struct dw_collector_ops dw_collector_samples, dw_collector_calls,
+	dw_collector_allocations, dw_collector_import;
 
 struct dw_samples_options {
 	const struct dw_backend_ops *backend; /* borrowed, static */
-	const char *backend_agent;	      /* the file of its agent, for a backend that has one */
-	const char *backend_why;	      /* this backend, in words for the session; NULL = none needed */
-	const char *clr_agent;		      /* of .NET runtimes, a path; NULL = none is wanted */
-	const char *clr_why_not;	      /* why none is, for struct dw_record_result */
-	const char *event;		      /* that is sampled, NULL = time */
-	uint64_t period;		      /* of the event, 0 = by the frequency */
-	enum dw_sample_kernel kernel;
-	bool off_cpu;	  /* where threads wait, too */
-	bool system_wide; /* all processes, as long as the command runs */
-	uint32_t frequency_hz;
-	uint32_t stack_bytes; /* 0 = the backend's choice */
+	const char *backend_agent; /* the file of its agent, for a backend that has one */
+	const char *backend_why;   /* this backend, in words for the session; NULL = none needed */
+	const char *clr_agent;	   /* of .NET runtimes, a path; NULL = none is wanted */
+	const char *clr_why_not;   /* why none is, for struct dw_record_result */
+	struct dw_backend_config config; /* what and how often; the recorder says of whom */
 };
 
 struct dw_calls_options {
-	const char *agent;	   /* path of the object to preload */
-	const char *os_source;	   /* the only one that is tried, NULL = all are */
-	double overhead;	   /* part of the program's own time that probes may take, 0 = any */
-	bool counts;		   /* what is switched off for that is counted */
-	uint64_t memory_bytes;	   /* for the call trees of a process */
-	uint64_t nodes_max;	   /* of all call trees; processes that begin later are left out */
-	uint32_t paths;		   /* nodes of a thread's tree at most */
+	const char *agent;     /* path of the object to preload */
+	const char *os_source; /* the only one that is tried, NULL = all are */
+	double overhead;       /* part of the program's own time that probes may take, 0 = any */
+	bool counts;	       /* what is switched off for that is counted */
+	uint64_t memory_bytes; /* for the call trees of a process */
+	uint64_t nodes_max;    /* of all call trees; processes that begin later are left out */
+	uint32_t paths;	       /* nodes of a thread's tree at most */
 	const struct dw_image_plan *plan;    /* its session_dir is not used */
 	struct dw_instrument_result *result; /* filled in in every case: record/instrument.h */
 };
@@ -61,12 +57,6 @@ struct dw_allocations_options {
 	bool without_children; /* .NET programs that .NET programs start run as they are */
 };
 
-struct dw_import_options {
-	const char *path;  /* of a perf.data file, "-" = standard input */
-	const char *event; /* by name; NULL = the first, "all" = all of them */
-	const char *home;  /* where perf keeps copies of files, NULL = nowhere */
-};
-
 /* How a running recording stands, a few times a second. */
 struct dw_record_progress {
 	uint64_t elapsed_ns;
@@ -78,7 +68,8 @@ struct dw_record_options {
 	char *const *argv; /* the command, NULL-terminated; NULL = pids, or all there is */
 	const pid_t *pids; /* running processes to attach to, borrowed */
 	size_t pids_n;
-	const char *output;	/* path of the finished session; NULL = none is made, calls are counted alone */
+	const char *output; /* path of the finished session; NULL = none is made, calls are counted
+			       alone */
 	const char *fallback;	/* folder for files of agents where /dev/shm refuses */
 	const char *cache_dir;	/* for what later recordings have use for, NULL = none */
 	uint64_t duration_ns;	/* stop recording after this, 0 = when the command ends */
@@ -92,12 +83,13 @@ struct dw_record_options {
 	struct dw_samples_options samples;
 	struct dw_calls_options calls;
 	struct dw_allocations_options allocations;
-	struct dw_import_options import;
+	struct dw_import_config import; /* but for cache_dir */
 };
 
 struct dw_import_result {
 	bool is_cut;	/* the file ends before its end */
-	char *left_out; /* names of events whose samples were not taken, NULL = none. The caller frees it */
+	char *left_out; /* names of events whose samples were not taken, NULL = none. The caller
+			   frees it */
 };
 
 enum { DWELL_RECORD_WORDS = 256 };
@@ -114,9 +106,9 @@ struct dw_record_result {
 };
 
 /*
- * Record into @options->output. 0 with a finished session. Else a negative code and @err: when ret->pid is 0 the
- * command was not started, nothing attached to, or nothing imported, and there is no session, else what was collected
- * stays in OUTPUT.partial. *@ret is filled in every case.
+ * Record into @options->output. 0 with a finished session. Else a negative code and @err: when
+ * ret->pid is 0 the command was not started, nothing attached to, or nothing imported, and there is
+ * no session, else what was collected stays in OUTPUT.partial. *@ret is filled in every case.
  */
 int dw_record(const struct dw_record_options *options, struct dw_record_result *ret,
 	      struct dw_error *err);

@@ -2,8 +2,8 @@
  * The recording loop: prepare, launch, drain, tick, stop, finish.
  *
  * Single-threaded but for the session writer's own thread. The loop sleeps in poll() until a
- * collector has something to take, a signal came, or something is due; so an idle target costs nothing but
- * ten wake-ups a second.
+ * collector has something to take, a signal came, or something is due; so an idle target costs
+ * nothing but ten wake-ups a second.
  */
 #include "record/recorder.h"
 
@@ -113,7 +113,8 @@ static size_t watch(struct dw_recorder *r, struct pollfd *fds)
 
 	fds[0] = (struct pollfd){.fd = r->run.signals.fd, .events = POLLIN};
 	n += dw_targets_poll_fds(&r->run.targets, fds + n, MAX_POLL_FDS / 2);
-	return n + (ops(r)->poll_fds ? ops(r)->poll_fds(r->collector, fds + n, MAX_POLL_FDS - n) : 0);
+	return n +
+	       (ops(r)->poll_fds ? ops(r)->poll_fds(r->collector, fds + n, MAX_POLL_FDS - n) : 0);
 }
 
 static int tick(struct dw_recorder *r, struct dw_error *err)

@@ -1,9 +1,9 @@
 /*
  * What a recording is about; see run.h.
  *
- * The kernel marks signals that the terminal driver sent with SI_KERNEL (kernel: isig() in drivers/tty/n_tty.c
- * sends to the foreground process group), which tells them from kill(2). A pidfd keeps naming a process when its
- * number is reused.
+ * The kernel marks signals that the terminal driver sent with SI_KERNEL (kernel: isig() in
+ * drivers/tty/n_tty.c sends to the foreground process group), which tells them from kill(2). A
+ * pidfd keeps naming a process when its number is reused.
  */
 #include "record/run.h"
 
@@ -174,7 +174,6 @@ static int targets_add(struct dw_targets *t, pid_t pid, struct dw_error *err)
 	return dw_error_set(err, DWELL_ERR_NOT_FOUND, "there is no process %d", (int)pid);
 }
 
-/* Whether all have ended. */
 static bool targets_ended(struct dw_targets *t)
 {
 	bool ended = true;

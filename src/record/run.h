@@ -2,14 +2,15 @@
  * What a recording is about: a command that is launched, given the signals that come for it, and
  * waited for; or processes that run already, which are left alone.
  *
- * The calling thread must be the only one while signals are taken: as records from a descriptor, never by handlers.
- * SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked meanwhile, and SIGIO is ignored, which a target could have
- * the kernel send. All are given back as they were.
+ * The calling thread must be the only one while signals are taken: as records from a descriptor,
+ * never by handlers. SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked meanwhile, and SIGIO
+ * is ignored, which a target could have the kernel send. All are given back as they were.
  *
- * Until the end the calling thread's priority may be raised: where hundreds of threads want every processor, an equal
- * among them comes too late to empty what the kernel and the agents fill. Elsewhere it stays: whoever is interrupted
- * by us in the middle of a request answers later (redis: its 99.9th percentile by 23 %). What it forks, and threads
- * that it makes, have the usual priority (SCHED_RESET_ON_FORK, sched(7)).
+ * Until the end the calling thread's priority may be raised: where hundreds of threads want every
+ * processor, an equal among them comes too late to empty what the kernel and the agents fill.
+ * Elsewhere it stays: whoever is interrupted by us in the middle of a request answers later (redis:
+ * its 99.9th percentile by 23 %). What it forks, and threads that it makes, have the usual priority
+ * (SCHED_RESET_ON_FORK, sched(7)).
  */
 #pragma once
 
@@ -82,8 +83,8 @@ int dw_run_attach(struct dw_run *r, const pid_t *pids, size_t n, struct dw_error
 /* Often while it records: see that the calling thread comes in time. */
 void dw_run_tick(struct dw_run *r, uint64_t now);
 
-/* Let the child execute the command @argv, or, attached, note in @facts to what. 0 with result->pid, or a negative
- * code with result->exec_error. */
+/* Let the child execute the command @argv, or, attached, note in @facts to what. 0 with
+ * result->pid, or a negative code with result->exec_error. */
 int dw_run_begin(struct dw_run *r, char *const *argv, struct dw_facts *facts, struct dw_error *err);
 
 /* Take the signals that have come: a request to stop goes on to a launched command, and a second
@@ -100,8 +101,8 @@ int dw_run_end(struct dw_run *r, struct dw_facts *facts, uint64_t duration_ns);
 /* Give the signals back and end a child that was not begun. A running command is left alone. */
 void dw_run_release(struct dw_run *r);
 
-/* Raise the calling thread's priority as far as we may (CAP_SYS_NICE, or RLIMIT_NICE); not where the user chose a priority or
- * policy. Whether it was raised. */
+/* Raise the calling thread's priority as far as we may (CAP_SYS_NICE, or RLIMIT_NICE); not where
+ * the user chose a priority or policy. Whether it was raised. */
 bool dw_priority_raise(void);
 
 /* Back to the usual one, after it was raised. */

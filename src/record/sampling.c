@@ -1,8 +1,9 @@
 /*
- * The collector of samples: a sampler (collect/backend.h) and what names the code that runtimes make.
+ * The collector of samples: a sampler (collect/backend.h) and what names the code that runtimes
+ * make.
  *
- * .NET is told of by an agent, where one can be had, other runtimes by files. That a runtime of .NET ran is told by
- * its library, which all have but those that are linked into their program.
+ * .NET is told of by an agent, where one can be had, other runtimes by files. That a runtime of
+ * .NET ran is told by its library, which all have but those that are linked into their program.
  */
 #include "base/clock.h"
 #include "code/cfi/cache.h"
@@ -90,11 +91,13 @@ void dw_road_release(struct dw_road_choice *c)
 	dw_error_clear(&c->refusal);
 }
 
-/* The environment for the agents of .NET, if it is wanted, and of the backend, which works in @agent's folder. */
+/* The environment for the agents of .NET, if it is wanted, and of the backend, which works in
+ * @agent's folder. */
 static int make_environment(struct dw_collector *c, const struct dw_backend_agent *agent)
 {
 	const struct dw_record_options *o = c->r->options;
-	const char *folder = dw_regions_path(&c->managed.regions), *program = o->argv ? o->argv[0] : NULL;
+	const char *folder = dw_regions_path(&c->managed.regions),
+		   *program = o->argv ? o->argv[0] : NULL;
 	const struct dw_second_agent clr = {o->samples.clr_agent, folder, c->mode};
 	int rc = 0;
 
@@ -105,7 +108,8 @@ static int make_environment(struct dw_collector *c, const struct dw_backend_agen
 	if (rc == -ENOMEM || !agent)
 		return rc == -ENOMEM ? rc : 0;
 	dw_target_environment_release(&c->environment);
-	return dw_target_environment_make_both(&c->environment, o->samples.backend_agent, agent->folder, agent->mode,
+	return dw_target_environment_make_both(&c->environment, o->samples.backend_agent,
+					       agent->folder, agent->mode,
 					       c->has_agent ? &clr : NULL);
 }
 
@@ -116,40 +120,34 @@ static int prepare_managed(struct dw_collector *c)
 	const char *other = dw_clr_environment_conflict();
 	int rc = dw_managed_lines_open(&c->lines);
 
-	c->managed = (struct dw_managed){.p = &c->r->profile, .regions.folder = DW_REGION_FOLDER_INIT};
+	c->managed =
+		(struct dw_managed){.p = &c->r->profile, .regions.folder = DW_REGION_FOLDER_INIT};
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
 	if (!o->clr_agent)
 		rc = dw_error_set(&c->why_not, DWELL_ERR_NOT_FOUND, "%s", o->clr_why_not);
 	else if (other)
-		rc = dw_error_set(&c->why_not, DWELL_ERR_REFUSED, "the environment names a profiler already (%s)", other);
+		rc = dw_error_set(&c->why_not, DWELL_ERR_REFUSED,
+				  "the environment names a profiler already (%s)", other);
 	else
 		rc = dw_managed_open(&c->managed, c->managed.p, ".", &c->why_not);
 	c->has_agent = !rc;
 	return rc == -ENOMEM ? rc : 0;
 }
 
+/* What was asked for, of whom it is recorded, and who names code that no file has. */
 static struct dw_backend_config config_of(struct dw_collector *c)
 {
-	const struct dw_record_options *all = c->r->options;
-	const struct dw_samples_options *o = &all->samples;
+	struct dw_backend_config config = options_of(c)->config;
 
-	return (struct dw_backend_config){
-		.frequency_hz = o->frequency_hz,
-		.stack_bytes = o->stack_bytes,
-		.event = o->event,
-		.period = o->period,
-		.kernel = o->kernel,
-		.system_wide = o->system_wide,
-		.off_cpu = o->off_cpu,
-		.cache_dir = all->cache_dir,
-		.pids = all->pids,
-		.pids_n = all->pids_n,
-		.jit = &c->jit,
-		.managed = c->has_agent ? &c->managed : NULL,
-		.pid = c->r->run.launch.pid,
-		.start_ns = c->r->run.start_ns,
-	};
+	config.cache_dir = c->r->options->cache_dir;
+	config.pids = c->r->options->pids;
+	config.pids_n = c->r->options->pids_n;
+	config.pid = c->r->run.launch.pid;
+	config.start_ns = c->r->run.start_ns;
+	config.jit = &c->jit;
+	config.managed = c->has_agent ? &c->managed : NULL;
+	return config;
 }
 
 static int prepare(struct dw_recorder *r, struct dw_collector **ret, struct dw_error *err)
@@ -188,7 +186,7 @@ static int start(struct dw_collector *c, struct dw_error *err)
 		rc = dw_facts_set_text(facts, "road_why", o->backend_why);
 	if (!rc)
 		rc = dw_facts_set_text(facts, "road", o->backend->name);
-	if (!rc && o->system_wide)
+	if (!rc && config.system_wide)
 		rc = dw_facts_set(facts, "system_wide", 1);
 	c->next_flush_ns = c->r->run.start_ns + FLUSH_NS;
 	return rc;
@@ -214,7 +212,8 @@ static int find_lines(struct dw_collector *c)
 		const struct dw_managed_owner owner = {m->pid, m->uid, m->gid};
 		const struct dw_module *row = dw_modules_get(&p->modules, m->module);
 
-		rc = dw_managed_lines_add(&c->lines, m->module, dw_strings_get(&p->strings, row->path), &owner);
+		rc = dw_managed_lines_add(&c->lines, m->module,
+					  dw_strings_get(&p->strings, row->path), &owner);
 	}
 	return rc;
 }
@@ -345,9 +344,10 @@ static int find_jit_lines(struct dw_collector *c)
 
 	dw_vec_each(a, &c->jit.il_of) {
 		if (!rc)
-			rc = dw_managed_lines_add_below(&c->lines, a->module,
-							dw_strings_get(&c->jit.functions.texts, a->path),
-							a->owner->root_fd, &a->owner->rights);
+			rc = dw_managed_lines_add_below(
+				&c->lines, a->module,
+				dw_strings_get(&c->jit.functions.texts, a->path), a->owner->root_fd,
+				&a->owner->rights);
 	}
 	return rc;
 }
@@ -365,7 +365,8 @@ static bool has_runtime(const struct dw_profile *p)
 static void complain(const struct dw_collector *c)
 {
 	struct dw_record_result *result = c->r->result;
-	const char *why = c->why_not.code ? dw_error_message(&c->why_not) : "the runtime did not take the agent";
+	const char *why = c->why_not.code ? dw_error_message(&c->why_not)
+					  : "the runtime did not take the agent";
 
 	if (!c->jit.maps && !c->managed.began && has_runtime(&c->r->profile))
 		snprintf(result->nameless, sizeof result->nameless, "%s", why);
