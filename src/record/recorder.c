@@ -121,7 +121,8 @@ static int tick(struct dw_recorder *r, struct dw_error *err)
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 
-	dw_run_tick(&r->run, now);
+	if (!ops(r)->runs_nothing)
+		dw_run_tick(&r->run, now);
 	if (now >= r->next_tick_ns) {
 		struct dw_record_progress progress = {.elapsed_ns = now - r->run.start_ns};
 
@@ -163,7 +164,7 @@ static int stop(struct dw_recorder *r, int rc, struct dw_error *err)
 	rc = ops(r)->stop(r->collector, rc, rc ? NULL : err);
 	if (!r->writer)
 		return rc;
-	if (!rc)
+	if (!rc || rc == r->rc) /* which then says why */
 		rc = dw_recorder_flush(r, err);
 	closed = dw_session_close_partial(r->writer, rc ? NULL : err);
 	return rc ? rc : closed;
