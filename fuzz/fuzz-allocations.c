@@ -6,7 +6,7 @@
  * objects and as those of one that tells where code lies.
  */
 #include "collect/clr/allocations.h"
-#include "collect/clr/codes.h"
+#include "collect/clr/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

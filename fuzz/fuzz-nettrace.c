@@ -1,7 +1,7 @@
 /* Streams of events from anywhere: no more methods than they have room for, IL and paths in bounds.
  */
-#include "collect/jit/dotnet-methods.h"
-#include "collect/jit/il.h"
+#include "collect/jit/dotnet-trace.h"
+#include "collect/jit/lines.h"
 
 #include <stddef.h>
 #include <stdint.h>

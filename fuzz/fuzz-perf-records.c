@@ -3,7 +3,7 @@
  * input is a sequence of records as a ring holds them; nothing outside is looked at.
  */
 #include "base/cleanup.h"
-#include "collect/perf/intake.h"
+#include "collect/perf/records.h"
 
 #include <stdlib.h>
 #include <string.h>

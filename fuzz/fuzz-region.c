@@ -4,7 +4,7 @@
  * which bytes stand behind the header, where counts lie. Everything that reads a region reads it.
  * Then the input is taken for the lines of a call tree, which come in two halves.
  */
-#include "collect/region/calls.h"
+#include "collect/calls/calls.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * would ever get past them. The ring is read twice: as of a process that lives, then as of one that
  * has ended. Nothing else is looked at.
  */
-#include "collect/inside/process.h"
+#include "collect/in-process/process.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -11,7 +11,8 @@
 #include "cli/command.h"
 #include "cli/filter-options.h"
 #include "cli/terminal.h"
-#include "record/open.h"
+#include "record/finish.h"
+#include "session/read.h"
 
 #include <errno.h>
 #include <sys/stat.h>

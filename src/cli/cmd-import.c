@@ -9,7 +9,7 @@
 #include "cli/debuginfod-option.h"
 #include "cli/recorded.h"
 #include "format/text.h"
-#include "record/import.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +70,17 @@ static int import(const struct cmd_import *c, const char *input)
 {
 	dw_auto_free char *named = c->output ? NULL : name_output(input);
 	dw_auto_free char *cache = dw_cache_folder();
-	struct dw_import_options o = {
-		.input = input,
+	struct dw_record_options o = {
+		.collector = &dw_collector_import,
 		.output = c->output ? c->output : named,
-		.event = c->event,
 		.cache_dir = cache,
-		.home = getenv("HOME"),
 		.without_code = c->no_code,
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
+		.import = {.path = input, .event = c->event, .home = getenv("HOME")},
 	};
-	struct dw_import_result result = {0};
+	struct dw_record_result result = {0};
 	struct dw_error err = DW_ERROR_INIT;
-	int rc = o.output ? dw_import_session(&o, &result, &err)
+	int rc = o.output ? dw_record(&o, &result, &err)
 			  : dw_error_set(&err, DWELL_ERR_LIMIT, "no memory");
 
 	if (rc)
@@ -89,8 +88,8 @@ static int import(const struct cmd_import *c, const char *input)
 	else if (!c->quiet)
 		dw_recorded_summary(o.output);
 	if (!rc)
-		conclude(&result);
-	free(result.left_out);
+		conclude(&result.import);
+	free(result.import.left_out);
 	dw_error_clear(&err);
 	return rc ? DWELL_EXIT_BAD : DWELL_EXIT_OK;
 }

@@ -18,7 +18,7 @@
 #include "cli/terminal.h"
 #include "collect/region/folder.h"
 #include "format/text.h"
-#include "record/instrument.h"
+#include "record/record.h"
 #include "record/launcher.h"
 #include "record/program.h"
 
@@ -254,20 +254,21 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 
 /* What is to be said at the end. */
 static int conclude(const struct cmd_instrument *c, const char *session,
-		    const struct dw_instrument_result *r, int rc, struct dw_error *err)
+		    const struct dw_record_result *r, const struct dw_instrument_result *calls,
+		    int rc, struct dw_error *err)
 {
 	if (!rc && c->output && !session)
-		rc = write_calls(c->output, r, err);
+		rc = write_calls(c->output, calls, err);
 	if (rc && session)
-		dw_recorded_failure(err, &r->run, session);
+		dw_recorded_failure(err, r, session);
 	else if (rc)
 		dw_command_fail(err, DWELL_EXIT_FAILED);
 	if (rc || c->quiet)
 		return rc;
 	if (session)
 		dw_recorded_summary(session);
-	if (!r->is_untouched)
-		print_summary(c, r);
+	if (!calls->is_untouched)
+		print_summary(c, calls);
 	return rc;
 }
 
@@ -279,27 +280,35 @@ static int instrument(const struct cmd_instrument *c, char **command)
 	const char *output = c->output ? c->output : named;
 	const char *session = records(c) ? output : NULL;
 	struct dw_progress_line line = {0};
-	struct dw_instrument_options o = {
+	struct dw_image_plan plan = plan_of(c, cache);
+	struct dw_instrument_result calls = {0};
+	struct dw_record_options o = {
+		.collector = &dw_collector_calls,
 		.argv = command,
-		.agent = agent,
 		.fallback = ".",
 		.output = session,
+		.cache_dir = cache,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
 		.with_source = c->source,
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
-		.os_source = c->os_source,
-		.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
-		.counts = !c->counts || !strcmp(c->counts, "yes"),
-		.memory_bytes = c->memory_mb << 20,
-		.nodes_max = c->nodes_max,
-		.paths = c->paths < UINT32_MAX ? (uint32_t)c->paths : UINT32_MAX,
-		.plan = plan_of(c, cache),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
+		.calls =
+			{
+				.agent = agent,
+				.os_source = c->os_source,
+				.overhead = c->overhead > 0 ? c->overhead / 100 : 0,
+				.counts = !c->counts || !strcmp(c->counts, "yes"),
+				.memory_bytes = c->memory_mb << 20,
+				.nodes_max = c->nodes_max,
+				.paths = c->paths < UINT32_MAX ? (uint32_t)c->paths : UINT32_MAX,
+				.plan = &plan,
+				.result = &calls,
+			},
 	};
-	struct dw_instrument_result result = {0};
+	struct dw_record_result result = {0};
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 
@@ -309,12 +318,12 @@ static int instrument(const struct cmd_instrument *c, char **command)
 	else if (!agent)
 		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND, AGENT " is not beside dwell");
 	else
-		rc = dw_instrument(&o, &result, &err);
+		rc = dw_record(&o, &result, &err);
 	dw_progress_clear(&line);
-	rc = conclude(c, session, &result, rc, &err);
+	rc = conclude(c, session, &result, &calls, rc, &err);
 	dw_error_clear(&err);
-	dw_instrument_release(&result);
-	return dw_exit_status(&result.run, rc);
+	dw_instrument_release(&calls);
+	return dw_exit_status(&result, rc);
 }
 
 /* Make the image of the module file @path, for a list. */

@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "format/format.h"
 #include "format/text.h"
-#include "record/open.h"
+#include "record/finish.h"
 #include "view/column-groups.h"
 #include "view/views.h"
 

@@ -13,7 +13,7 @@
 #include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
-#include "record/memory.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -96,16 +96,16 @@ static int check(const struct dw_command *self, const struct cmd_memory *c, bool
 
 /* What is to be said at the end. */
 static int conclude(const struct cmd_memory *c, const char *session,
-		    const struct dw_memory_result *r, int rc, struct dw_error *err)
+		    const struct dw_record_result *r, int rc, struct dw_error *err)
 {
 	struct dw_out out;
 
 	if (rc)
-		dw_recorded_failure(err, &r->run, session);
+		dw_recorded_failure(err, r, session);
 	if (rc || c->quiet)
 		return rc;
 	dw_recorded_summary(session);
-	if (r->processes)
+	if (r->runtimes)
 		return rc;
 	dw_out_init_fd(&out, STDERR_FILENO);
 	dw_out_puts(&out, "dwell: no .NET runtime made itself known: the command ran as it is\n");
@@ -119,27 +119,31 @@ static int record(const struct cmd_memory *c, char **command)
 	dw_auto_free char *named = c->output ? NULL : dw_recorded_path(command[0]);
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
-	struct dw_memory_options o = {
+	struct dw_record_options o = {
+		.collector = &dw_collector_allocations,
 		.argv = command,
-		.agent = agent,
 		.output = output,
 		.fallback = ".",
-		.memory_bytes = c->memory_mb << 20,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
 		.wait_all = c->wait_all,
-		.check = (uint32_t)c->check,
-		.has_oracle = c->oracle,
-		.sample_bytes = c->sample_bytes,
-		.without_lifetime = c->no_lifetime,
-		.collects_at_end = c->collect_at_end,
-		.without_stacks = c->no_stacks,
-		.has_natives = c->native_frames,
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
-		.without_children = c->no_children,
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show_time : NULL,
 		.progress_ctx = &line,
+		.allocations =
+			{
+				.agent = agent,
+				.memory_bytes = c->memory_mb << 20,
+				.sample_bytes = c->sample_bytes,
+				.without_lifetime = c->no_lifetime,
+				.collects_at_end = c->collect_at_end,
+				.without_stacks = c->no_stacks,
+				.has_natives = c->native_frames,
+				.check = (uint32_t)c->check,
+				.has_oracle = c->oracle,
+				.without_children = c->no_children,
+			},
 	};
-	struct dw_memory_result result = {0};
+	struct dw_record_result result = {0};
 	struct dw_error err = DW_ERROR_INIT;
 	int rc;
 
@@ -149,11 +153,11 @@ static int record(const struct cmd_memory *c, char **command)
 	else if (!agent)
 		rc = dw_error_set(&err, DWELL_ERR_NOT_FOUND, AGENT " is not beside dwell");
 	else
-		rc = dw_memory(&o, &result, &err);
+		rc = dw_record(&o, &result, &err);
 	dw_progress_clear(&line);
 	rc = conclude(c, output, &result, rc, &err);
 	dw_error_clear(&err);
-	return dw_exit_status(&result.run, rc);
+	return dw_exit_status(&result, rc);
 }
 
 static int run(const struct dw_command *self, int argc, char **argv)

@@ -14,7 +14,8 @@
 #include "cli/source-files.h"
 #include "cli/terminal.h"
 #include "format/format.h"
-#include "record/open.h"
+#include "record/finish.h"
+#include "session/read.h"
 #include "view/views.h"
 
 #include <errno.h>

@@ -16,9 +16,8 @@
 #include "cli/exit-status.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
-#include "record/dotnet-command.h"
+#include "record/program.h"
 #include "record/record.h"
-#include "record/road.h"
 
 #include "target/proc.h"
 
@@ -245,30 +244,38 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
+		.collector = &dw_collector_samples,
 		.argv = *command ? command : NULL,
-		.system_wide = c->all,
-		.off_cpu = c->off_cpu,
 		.pids = c->pids.v,
 		.pids_n = c->pids.n,
-		.backend = road->backend,
-		.backend_agent = sampler,
-		.backend_why = road->refusal.code ? dw_error_message(&road->refusal) : NULL,
 		.output = output,
 		.cache_dir = cache,
-		.clr_agent = agent,
-		.clr_why_not = why_not,
 		.duration_ns = c->duration_ns == NO_DURATION ? 0 : c->duration_ns,
-		.event = c->event,
-		.period = c->period == NO_PERIOD ? 0 : c->period,
-		.kernel = kernel_when[c->kernel],
-		.frequency_hz = (uint32_t)c->frequency_hz,
-		.stack_bytes = (uint32_t)c->stack_bytes,
 		.wait_all = c->wait_all,
 		.without_code = c->no_code,
 		.with_source = c->source,
 		.debuginfod_ms = dw_debuginfod_choice_ms(&c->debuginfod),
 		.progress = !c->quiet && dw_progress_wanted() ? dw_progress_show : NULL,
 		.progress_ctx = &line,
+		.samples =
+			{
+				.backend = road->backend,
+				.backend_agent = sampler,
+				.backend_why = road->refusal.code ? dw_error_message(&road->refusal)
+								  : NULL,
+				.clr_agent = agent,
+				.clr_why_not = why_not,
+				.config =
+					{
+						.event = c->event,
+						.period = c->period == NO_PERIOD ? 0 : c->period,
+						.kernel = kernel_when[c->kernel],
+						.off_cpu = c->off_cpu,
+						.system_wide = c->all,
+						.frequency_hz = (uint32_t)c->frequency_hz,
+						.stack_bytes = (uint32_t)c->stack_bytes,
+					},
+			},
 	};
 	struct dw_record_result result;
 	struct dw_error err = DW_ERROR_INIT;

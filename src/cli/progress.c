@@ -28,11 +28,11 @@ void dw_progress_show(void *ctx, const struct dw_record_progress *p)
 	line->shown = true;
 }
 
-void dw_progress_show_time(void *ctx, uint64_t elapsed_ns)
+void dw_progress_show_time(void *ctx, const struct dw_record_progress *p)
 {
 	struct dw_progress_line *line = ctx;
 
-	fprintf(stderr, "\r\033[Kdwell: %.1f s", (double)elapsed_ns / 1e9);
+	fprintf(stderr, "\r\033[Kdwell: %.1f s", (double)p->elapsed_ns / 1e9);
 	fflush(stderr);
 	line->shown = true;
 }

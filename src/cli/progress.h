@@ -20,7 +20,7 @@ bool dw_progress_wanted(void);
 void dw_progress_show(void *ctx, const struct dw_record_progress *p);
 
 /* Show how long a run without samples takes. @ctx is a struct dw_progress_line. */
-void dw_progress_show_time(void *ctx, uint64_t elapsed_ns);
+void dw_progress_show_time(void *ctx, const struct dw_record_progress *p);
 
 /* Take the line away. */
 void dw_progress_clear(struct dw_progress_line *line);

@@ -5,7 +5,8 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "format/summary.h"
-#include "record/open.h"
+#include "record/finish.h"
+#include "session/read.h"
 #include "view/views.h"
 
 #include <stdio.h>

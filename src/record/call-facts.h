@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "collect/region/calls.h"
+#include "collect/calls/calls.h"
 #include "model/facts.h"
 #include "record/instrument.h"
 

@@ -100,7 +100,6 @@ int dw_call_names_add_loader(struct dw_call_names *n, const struct dw_region_pro
 	return dw_vec_push(&n->places, place);
 }
 
-/* The frame at @avma of @place. */
 static int frame_at(struct dw_call_names *n, const struct dw_call_place *place, uint64_t avma,
 		    uint32_t *ret)
 {

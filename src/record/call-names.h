@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/region/calls.h"
+#include "collect/calls/calls.h"
 #include "collect/region/read.h"
 #include "record/call-modules.h"
 

@@ -4,13 +4,13 @@
  * After each reading of its trees the decision (collect/region/overhead.h) is made anew, told to
  * the agent by struct dw_region_mutes, and noted in the profile. Calls through pointers are decided
  * about by the function that makes them: to their callees one would have to listen first. What is
- * decided goes into the images' memory (record/learnt.h), too, by which the agent is taught when it
- * gets an image. One thread.
+ * decided goes into the images' memory (record/disabled-cache.h), too, by which the agent is taught
+ * when it gets an image. One thread.
  */
 #pragma once
 
 #include "base/map.h"
-#include "collect/region/overhead.h"
+#include "collect/calls/overhead.h"
 #include "collect/region/regions.h"
 #include "record/call-names.h"
 

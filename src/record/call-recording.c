@@ -8,11 +8,10 @@
 
 #include "base/clock.h"
 #include "clone/trampolines/trampolines.h"
-#include "collect/perf/where.h"
+#include "collect/perf/cost-sampler.h"
 #include "record/call-facts.h"
 #include "record/call-names.h"
 #include "record/call-overhead.h"
-#include "record/sample-windows.h"
 #include "record/sliced.h"
 #include "symbol/prefetch.h"
 #include "symbol/symbolize.h"
@@ -33,7 +32,6 @@ enum {
 	WAITS_MAX = 4,
 	LIMIT_COST_SHARE = 4, /* then a slice is no shorter than this many times its reading */
 	EARLY_SLICES = 2000,  /* and they come no earlier than others */
-	IMPATIENT_MS = 3000,
 	SAMPLES_MAX = 1 << 20,
 	TREES = 8, /* processes at once whose memory for call trees all together may have */
 	ROOM_MIN = 256 << 10, /* bytes of nodes that each process may have */
@@ -74,63 +72,36 @@ struct dw_call_recording {
 	struct dw_where where;
 	struct dw_sample_windows windows; /* for samples of @where */
 	uint64_t turn_ns;		  /* what the last turn of these took */
-	double overhead;		  /* limit of dw_call_overhead_init(), 0 = none */
-	bool counts;			  /* what it has switched off is counted */
-	uint64_t memory;		  /* for the call trees of a process, in bytes */
-	size_t nodes_max;		  /* then processes that begin are left out */
-	uint64_t pending;		  /* decided about, but not done by the end */
+	const struct dw_calls_options *options;
+	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
 	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
-	const char *cache_dir;	/* borrowed; NULL = none */
 	bool is_early;		/* it was tried */
 	bool is_preparing;	/* for the first decisions of a limit: while probes are many */
 };
 
-int dw_call_recording_new(const char *output, char *const *argv, const struct dw_rights *own,
-			  struct dw_call_recording **ret, struct dw_error *err)
+int dw_call_recording_new(struct dw_recorder *recorder, const struct dw_rights *own,
+			  struct dw_call_recording **ret)
 {
+	const struct dw_calls_options *o = &recorder->options->calls;
 	struct dw_call_recording *r = calloc(1, sizeof *r);
-	int rc;
 
 	if (!r)
 		return -ENOMEM;
+	*ret = r;
 	r->own = own;
-	r->modules.p = &r->slices.p;
+	r->options = o;
+	r->modules.p = &recorder->profile;
 	r->modules.own = own;
-	r->windows.next_ns = UINT64_MAX;
 	dw_moment_read(&r->clock.start);
-	r->slices.start_ns = r->clock.start.ns;
-	rc = dw_sliced_open(&r->slices, output, "instrumentation", argv, err);
-	if (rc)
-		dw_call_recording_free(r, false);
-	else
-		*ret = r;
-	return rc;
-}
-
-void dw_call_recording_hold(struct dw_call_recording *r, uint64_t bytes, uint64_t nodes)
-{
-	r->memory = bytes;
-	r->nodes_max = nodes;
-}
-
-void dw_call_recording_limit(struct dw_call_recording *r, double overhead, bool counts)
-{
-	r->overhead = overhead;
-	r->counts = counts;
-	if (overhead > 0)
+	recorder->run.start_ns = r->clock.start.ns;
+	dw_sliced_init(&r->slices, recorder);
+	if (o->overhead > 0)
 		r->slices.pace = (struct dw_slice_pace){LIMIT_SLICE_NS, LIMIT_COST_SHARE};
-}
-
-void dw_call_recording_know(struct dw_call_recording *r, const char *dir)
-{
-	r->cache_dir = dir;
-}
-
-void dw_call_recording_watch(struct dw_call_recording *r, pid_t pid)
-{
-	if (!dw_where_watch(&r->where, pid))
+	r->windows.next_ns = UINT64_MAX;
+	if (!dw_where_watch(&r->where, recorder->run.launch.pid))
 		dw_sample_windows_begin(&r->windows, dw_clock_ns(CLOCK_MONOTONIC));
+	return 0;
 }
 
 static struct recorded *find(const struct dw_call_recording *r, uint32_t region)
@@ -176,12 +147,12 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 		rc = dw_recorded_process(&r->slices.processes, look, p,
 					 dw_sliced_time(&r->slices, look->head->start_ns),
 					 &d->process);
-	dw_call_overhead_init(&d->overhead, r->overhead, &d->names, d->process,
+	dw_call_overhead_init(&d->overhead, r->options->overhead, &d->names, d->process,
 			      dw_sliced_time(&r->slices, look->head->start_ns));
 	if (!rc)
-		rc = dw_region_calls_new(&r->slices.p, d->process, &names, &d->calls);
+		rc = dw_region_calls_new(r->slices.p, d->process, &names, &d->calls);
 	if (!rc)
-		dw_region_calls_limit(d->calls, r->memory);
+		dw_region_calls_limit(d->calls, r->options->memory_bytes);
 	if (!rc)
 		rc = dw_vec_push(&r->open, d);
 	if (rc)
@@ -193,8 +164,9 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
  * trees get smaller, and the session ends with all of them. */
 static void tell_room(struct dw_call_recording *r, struct recorded *d, int fd)
 {
-	uint64_t others = (dw_calls_count(&r->slices.p.calls) - d->nodes) * DWELL_LINE_BYTES;
-	uint64_t all = r->memory * TREES, room = others < all ? (all - others) / TREES : 0;
+	uint64_t others = (dw_calls_count(&r->slices.p->calls) - d->nodes) * DWELL_LINE_BYTES;
+	uint64_t all = r->options->memory_bytes * TREES,
+		 room = others < all ? (all - others) / TREES : 0;
 
 	room = room > ROOM_MIN ? room : ROOM_MIN;
 	if (room != d->room)
@@ -207,10 +179,10 @@ void dw_call_recording_began(struct dw_call_recording *r, const struct dw_region
 {
 	int rc = add_recorded(r, look, p);
 
-	dw_sliced_fail(&r->slices, rc);
+	dw_recorder_fail(r->slices.recorder, rc);
 	if (!rc)
 		tell_room(r, r->open.v[r->open.n - 1], look->fd);
-	if (r->overhead > 0 && dw_sliced_now(&r->slices) < EARLY_SLICES)
+	if (r->options->overhead > 0 && dw_sliced_now(&r->slices) < EARLY_SLICES)
 		dw_sliced_hasten(&r->slices, FIRST_NS);
 }
 
@@ -233,7 +205,7 @@ void dw_call_recording_teach(struct dw_call_recording *r, struct dw_regions *reg
 {
 	struct recorded *d = find(r, q->region);
 
-	if (d && r->overhead > 0)
+	if (d && r->options->overhead > 0)
 		(void)dw_call_overhead_teach(&d->overhead, regions, q, image);
 }
 
@@ -383,8 +355,8 @@ static uint64_t lines_kept(const struct dw_call_recording *r)
  * run have too many lines: a server that makes a process for each request would fill all memory. */
 static bool is_left_out(struct dw_call_recording *r, struct recorded *d)
 {
-	if (!d->is_known &&
-	    (dw_calls_count(&r->slices.p.calls) >= r->nodes_max || lines_kept(r) >= r->nodes_max)) {
+	if (!d->is_known && (dw_calls_count(&r->slices.p->calls) >= r->options->nodes_max ||
+			     lines_kept(r) >= r->options->nodes_max)) {
 		r->sums.left_out++;
 		d->is_bad = true;
 	}
@@ -397,7 +369,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
 {
 	int rc = dw_call_names_update(&d->names, look->fd, look->head);
-	size_t nodes = dw_calls_count(&r->slices.p.calls);
+	size_t nodes = dw_calls_count(&r->slices.p->calls);
 	uint64_t read_ns;
 
 	dw_where_read(&r->where, note_sample, r);
@@ -407,7 +379,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	now->ctx = d;
 	now->full = write_slice;
 	d->slice = now->slice;
-	now->cost = r->overhead > 0 && !now->is_last ? note_cost : NULL;
+	now->cost = r->options->overhead > 0 && !now->is_last ? note_cost : NULL;
 	/* In another pid namespace its threads have other numbers, too. */
 	if (!look->is_over && d->pid && d->pid == (pid_t)look->head->pid)
 		now->thread_cpu = thread_cpu;
@@ -415,7 +387,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 		read_clock(d);
 	if (!rc && !is_left_out(r, d))
 		rc = dw_region_calls_read(d->calls, look->fd, now);
-	d->nodes += dw_calls_count(&r->slices.p.calls) - nodes;
+	d->nodes += dw_calls_count(&r->slices.p->calls) - nodes;
 	if (!now->is_last)
 		tell_room(r, d, look->fd);
 	dw_recorded_threads_name(&r->slices.processes, d->process, d->pid);
@@ -425,7 +397,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	/* A region that makes no sense is its program's matter. */
 	d->is_bad |= rc != 0;
 	if (rc == -ENOMEM)
-		dw_sliced_fail(&r->slices, rc);
+		dw_recorder_fail(r->slices.recorder, rc);
 }
 
 /* The TSC of this moment, by which the clock learns its rate. */
@@ -463,8 +435,8 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 		reading.waits_until = dw_region_clock_ticks(&r->clock, look->alive_ns);
 	}
 	read_region(r, d, look, &reading);
-	dw_sliced_fail(s, dw_call_sums_add(&r->sums, d->process, d->cpu_ns, look->head,
-					   dw_region_calls_stats(d->calls)));
+	dw_recorder_fail(s->recorder, dw_call_sums_add(&r->sums, d->process, d->cpu_ns, look->head,
+						       dw_region_calls_stats(d->calls)));
 	r->pending += dw_call_overhead_pending(&d->overhead, look->head);
 	dw_call_overhead_end(&d->overhead);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
@@ -478,7 +450,7 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 	struct recorded *d = find(r, look->region);
 	struct dw_region_reading reading = {.slice = dw_sliced_last(&r->slices)};
 
-	if (!d || r->slices.rc)
+	if (!d || r->slices.recorder->rc)
 		return;
 	reading.until = learn_clock(r);
 	read_region(r, d, look, &reading);
@@ -489,13 +461,13 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 static void look_ahead(struct dw_call_recording *r)
 {
 	uint64_t now_ns = dw_sliced_time(&r->slices, dw_clock_ns(CLOCK_MONOTONIC));
-	uint64_t from_ns = r->overhead > 0 ? LIMIT_NAMES_NS : NAMES_NS;
+	uint64_t from_ns = r->options->overhead > 0 ? LIMIT_NAMES_NS : NAMES_NS;
 
-	if (r->is_early || now_ns < from_ns || !dw_frames_count(&r->slices.p.frames))
+	if (r->is_early || now_ns < from_ns || !dw_frames_count(&r->slices.p->frames))
 		return;
 	r->is_early = true;
-	(void)dw_symbolize_early(&r->slices.p, r->modules.sources.v, r->modules.sources.n,
-				 r->cache_dir, &r->early);
+	(void)dw_symbolize_early(r->slices.p, r->modules.sources.v, r->modules.sources.n,
+				 r->slices.recorder->options->cache_dir, &r->early);
 }
 
 /* Tell how often threads were switched since the last time. */
@@ -540,7 +512,7 @@ int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regio
 	dw_where_read(&r->where, note_sample, r); /* slices may be longer than its rings */
 	turn_windows(r);
 	look_ahead(r);
-	r->is_preparing = r->overhead > 0 && dw_call_modules_prepare(&r->modules);
+	r->is_preparing = r->options->overhead > 0 && dw_call_modules_prepare(&r->modules);
 	return rc;
 }
 
@@ -551,40 +523,30 @@ uint64_t dw_call_recording_due(const struct dw_call_recording *r)
 	return r->is_preparing ? 0 : slice < turn ? slice : turn;
 }
 
-struct dw_facts *dw_call_recording_facts(struct dw_call_recording *r)
+int dw_call_recording_stop(struct dw_call_recording *r)
 {
-	return &r->slices.p.facts;
+	struct dw_recorder *recorder = r->slices.recorder;
+	struct dw_profile *p = r->slices.p;
+
+	dw_sliced_end(&r->slices);
+	dw_recorder_fail(recorder, dw_note_calls(&p->facts, &r->sums));
+	if (r->options->overhead > 0)
+		dw_recorder_fail(recorder,
+				 dw_note_mutes(&p->facts, r->options->overhead, r->options->counts,
+					       r->pending, &p->calls));
+	return recorder->rc;
 }
 
-int dw_call_recording_stop(struct dw_call_recording *r, struct dw_run *run, struct dw_error *err)
+void dw_call_recording_finish(struct dw_call_recording *r, struct dw_finish_options *options)
 {
-	struct dw_sliced *s = &r->slices;
-	struct dw_facts *facts = &s->p.facts;
-
-	dw_sliced_end(s, run);
-	dw_sliced_fail(s, dw_note_calls(facts, &r->sums));
-	if (r->overhead > 0)
-		dw_sliced_fail(
-			s, dw_note_mutes(facts, r->overhead, r->counts, r->pending, &s->p.calls));
-	return dw_sliced_stop(s, err);
+	options->sources = r->modules.sources.v;
+	options->sources_n = r->modules.sources.n;
+	options->import_name = dw_call_modules_import_name;
+	options->import_name_ctx = &r->modules;
+	options->early = r->early;
 }
 
-int dw_call_recording_finish(struct dw_call_recording *r, const struct dw_finish_options *asked,
-			     bool is_impatient, struct dw_error *err)
-{
-	struct dw_finish_options options = *asked;
-
-	options.sources = r->modules.sources.v;
-	options.sources_n = r->modules.sources.n;
-	options.import_name = dw_call_modules_import_name;
-	options.import_name_ctx = &r->modules;
-	options.early = r->early;
-	options.cache_dir = r->cache_dir;
-	options.symbol_timeout_ms = is_impatient ? IMPATIENT_MS : 0;
-	return dw_sliced_finish(&r->slices, &options, err);
-}
-
-void dw_call_recording_free(struct dw_call_recording *r, bool discard)
+void dw_call_recording_free(struct dw_call_recording *r)
 {
 	if (!r)
 		return;
@@ -595,6 +557,6 @@ void dw_call_recording_free(struct dw_call_recording *r, bool discard)
 	dw_where_release(&r->where);
 	dw_call_sums_release(&r->sums);
 	dw_call_modules_release(&r->modules);
-	dw_sliced_release(&r->slices, discard);
+	dw_sliced_release(&r->slices);
 	free(r);
 }

@@ -7,11 +7,15 @@
 
 #include "base/error.h"
 #include "model/profile.h"
+#include "model/totals.h"
 #include "symbol/symbolize.h"
 #include "target/file.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct dw_session_range;
 
 struct dw_finish_options {
 	const char *partial; /* path of the unfinished session */
@@ -39,9 +43,70 @@ struct dw_finish_options {
 int dw_finish(const struct dw_finish_options *options, struct dw_error *err);
 
 /*
- * Give names to a loaded profile @p whose recording was not finished, and the facts that only an
- * end knows.
- * @options  path and partial are not used. 0 or -ENOMEM. What cannot be resolved stays a number.
+ * Opening a session for reading, finished or not.
+ *
+ * A finished session holds its symbols. One of a running or killed collector (FILE.partial) does
+ * not, and is symbolized in memory from the files it names.
  */
-int dw_name_profile(struct dw_profile *p, const struct dw_finish_options *options,
+
+/*
+ * Load the session at @path, with symbols, into @p (an empty profile; release it also after
+ * failure).
+ * @range  nobody will ask for another one: calls are added up in it (session/read.h).
+ * Returns 0; DWELL_ERR_FORMAT, DWELL_ERR_UNSUPPORTED (a newer version) or -errno: @err has one line
+ * that names the file.
+ */
+int dw_open_profile(const char *path, const struct dw_session_range *range, struct dw_profile *p,
 		    struct dw_error *err);
+
+/*
+ * The same for a look at a recording that goes on: names come from symbol tables alone, which is
+ * quick, and no code is read. *@ret_finished = it has ended meanwhile.
+ */
+int dw_open_running(const char *path, struct dw_profile *p, bool *ret_finished,
+		    struct dw_error *err);
+
+/*
+ * How much machine code a session keeps: the functions that ran most, within a budget.
+ *
+ * A compiler touches thousands of functions in a minute, most of them once. Their code would be
+ * most of the file, though nobody disassembles them.
+ */
+
+/*
+ * Whether all code of @p may stay, and need not be ranked: it fits, or @p has no samples but calls
+ * or allocations, whose functions are few enough. Notes in the facts how much it is then.
+ */
+bool dw_code_budget_fits(struct dw_profile *p);
+
+/*
+ * Drop the code of the functions of @p with the fewest exclusive, then inclusive samples, until
+ * what is left fits the budget for t->samples samples. Notes in the facts how much is kept and how
+ * many functions went without. 0 or -ENOMEM.
+ */
+int dw_code_budget_apply(struct dw_profile *p, const struct dw_totals *t);
+
+/* Putting source into a session, so that its lines can be shown on a machine that has none of it.
+ */
+
+/*
+ * Read the source files of @p's lines into p->sources: those with most of their own time first, as
+ * far as 16 MB go. They are looked for where the debug information says that they are, under the
+ * root and with the rights of whom the module belongs to.
+ * @sources  by module id, @n of them.
+ * 0 or -ENOMEM; what cannot be read is left out. Facts: source_files, source_files_left_out.
+ */
+int dw_source_pack(struct dw_profile *p, const struct dw_module_source *sources, size_t n);
+
+/*
+ * Where threads begin: the start routine of each thread, from the outermost frames of its samples,
+ * or from its outermost calls.
+ */
+
+/*
+ * Set the start function of every thread of the symbolized @p that has a complete sample or wait,
+ * or calls: its outermost function that is not the kernel's, the C library's or the loader's, nor
+ * _start. Of several it is the one seen most often, of calls the one with most time below it.
+ * Threads without one keep 0.
+ */
+void dw_find_thread_starts(struct dw_profile *p);

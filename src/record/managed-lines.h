@@ -10,12 +10,26 @@
 
 #include "base/vec.h"
 #include "code/clr/pdb.h"
-#include "record/bundled-file.h"
+#include "code/clr/assembly.h"
 #include "symbol/symbolize.h"
 #include "target/file.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Files inside single-file programs of .NET, read from an open descriptor. */
+
+/* The list of the program that was read last; {0} at first. */
+struct dw_bundle_list {
+	dev_t dev;
+	ino_t ino;
+	void *bytes; /* owned; NULL = it has none */
+	size_t n;
+};
+
+enum { DWELL_READ_MAX = 64 << 20 }; /* bytes at once */
 
 /* The lines of one assembly. */
 struct dw_assembly_lines {

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "code/elf/elf.h"
-#include "record/choice.h"
+#include "record/probe-selection.h"
 #include "record/launcher.h"
-#include "record/learnt.h"
+#include "record/disabled-cache.h"
 #include "symbol/module-symbols.h"
 #include "wire/clone-image.h"
 #include "wire/region.h"

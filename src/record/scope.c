@@ -2,7 +2,7 @@
 #include "record/scope.h"
 
 #include "base/cleanup.h"
-#include "record/dotnet-command.h"
+#include "record/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,133 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "record/environment.h"
+#include "collect/region/read.h"
+#include "target/proc.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The row of the process @pid that is there, 0 = none. */
+static uint32_t find_pid(const struct dw_recorded_processes *r, pid_t pid)
+{
+	for (size_t i = r->identities.n; i-- > 0;)
+		if (r->identities.v[i].pid == pid)
+			return r->identities.v[i].process;
+	return 0;
+}
+
+static int name_process(struct dw_recorded_processes *r, pid_t pid, const char *name, uint32_t *ret)
+{
+	dw_auto(dw_buf) title = DW_BUF_INIT;
+	int rc = dw_process_title(pid, name, &title);
+
+	return rc ? rc : dw_strings_add(&r->p->strings, title.data, title.len, ret);
+}
+
+/* Name @row, a process that was gone when it was looked at, by its parent, or by the program that
+ * its region tells of. */
+static int name_gone(struct dw_recorded_processes *r, const struct dw_region_look *look,
+		     struct dw_process *row)
+{
+	struct dw_region_module m;
+	char text[DWELL_REGION_PATH];
+
+	if (row->parent) {
+		row->name = dw_processes_get(&r->p->processes, row->parent)->name;
+		return 0;
+	}
+	snprintf(text, sizeof text, "[process %d]", row->pid);
+	for (uint32_t i = 0; i < look->head->module_n; i++) {
+		const char *slash;
+
+		if (dw_region_read_module(look->fd, i, &m) || !m.is_main || !m.path[0])
+			continue;
+		slash = strrchr(m.path, '/');
+		snprintf(text, sizeof text, "%s", slash ? slash + 1 : m.path);
+		break;
+	}
+	return dw_strings_adds(&r->p->strings, text, &row->name);
+}
+
+/* The row of the process @pid behind @look, of which @st tells. */
+static int get_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
+		       pid_t pid, const struct dw_proc_stat *st, uint64_t begin_ns, uint32_t *ret)
+{
+	struct dw_process row = {
+		.pid = pid,
+		.begin_ns = begin_ns,
+		.user_cpu_ns = DWELL_TIME_NONE,
+		.kernel_cpu_ns = DWELL_TIME_NONE,
+	};
+	struct dw_process *at = &row;
+	int rc = 0;
+
+	*ret = 0;
+	dw_vec_each(i, &r->identities) {
+		if (i->pid != pid || !st->start_ticks || i->start_ticks != st->start_ticks)
+			continue;
+		*ret = i->process;
+		i->regions++;
+	}
+	if (*ret)
+		at = dw_processes_get(&r->p->processes, *ret);
+	if (st->name[0])
+		rc = name_process(r, pid, st->name, &at->name);
+	at->end_ns = DWELL_TIME_NONE;
+	at->dirty = true;
+	if (rc || *ret)
+		return rc;
+	row.parent = find_pid(r, st->parent);
+	if (!row.name)
+		rc = name_gone(r, look, &row);
+	if (!rc)
+		rc = dw_processes_add(&r->p->processes, &row, ret);
+	return rc ? rc
+		  : dw_vec_push(&r->identities,
+				(struct dw_recorded_identity){pid, st->start_ticks, *ret, 1});
+}
+
+int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
+			const struct dw_region_process *process, uint64_t begin_ns, uint32_t *ret)
+{
+	const struct dw_proc_stat unknown = {.parent = (pid_t)look->head->parent_pid};
+	pid_t pid = process ? process->pid : look->owner.pid;
+	struct dw_proc_stat st;
+
+	if (!process || dw_proc_stat_read(pid, &st))
+		st = unknown;
+	return get_process(r, look, pid, &st, begin_ns, ret);
+}
+
+bool dw_recorded_process_left(struct dw_recorded_processes *r, uint32_t process, uint64_t end_ns)
+{
+	struct dw_process *row = dw_processes_get(&r->p->processes, process);
+
+	if (--r->identities.v[process - 1].regions || end_ns == DWELL_TIME_NONE)
+		return false;
+	row->end_ns = end_ns;
+	row->dirty = true;
+	return true;
+}
+
+void dw_recorded_threads_name(struct dw_recorded_processes *r, uint32_t process, pid_t pid)
+{
+	const struct dw_process *row = dw_processes_get(&r->p->processes, process);
+
+	while (r->threads_named < dw_threads_count(&r->p->threads)) {
+		struct dw_thread *t = dw_threads_get(&r->p->threads, ++r->threads_named);
+		dw_auto(dw_buf) name = DW_BUF_INIT;
+
+		t->name = row->name;
+		if (pid && !dw_proc_thread_name(pid, t->tid, &name))
+			(void)dw_strings_add(&r->p->strings, dw_buf_str(&name), name.len, &t->name);
+	}
+}
+
+void dw_recorded_processes_release(struct dw_recorded_processes *r)
+{
+	dw_vec_release(&r->identities);
+}
 
 #define SLICE_NS 1000000000ull
 
@@ -18,28 +140,18 @@ enum {
 	NODES_MAX = 1 << 18,  /* likewise */
 };
 
-int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
-		   struct dw_error *err)
+void dw_sliced_init(struct dw_sliced *s, struct dw_recorder *recorder)
 {
-	int rc;
-
-	s->processes.p = &s->p;
+	s->recorder = recorder;
+	s->p = s->processes.p = &recorder->profile;
 	s->pace = (struct dw_slice_pace){SLICE_NS, COST_SHARE};
+	s->start_ns = recorder->run.start_ns;
 	s->next_ns = s->start_ns + SLICE_NS;
-	s->output = strdup(output);
-	rc = s->output ? dw_note_start(&s->p.facts, method, argv) : -ENOMEM;
-	return rc ? rc : dw_session_create(output, &s->writer, err);
 }
 
 uint64_t dw_sliced_time(const struct dw_sliced *s, uint64_t ns)
 {
 	return ns > s->start_ns ? ns - s->start_ns : 0;
-}
-
-void dw_sliced_fail(struct dw_sliced *s, int rc)
-{
-	if (rc && !s->rc)
-		s->rc = rc;
 }
 
 void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns)
@@ -53,12 +165,12 @@ void dw_sliced_hasten(struct dw_sliced *s, uint64_t ns)
 
 uint32_t dw_sliced_now(const struct dw_sliced *s)
 {
-	return (uint32_t)s->p.calls.slices.n;
+	return (uint32_t)s->p->calls.slices.n;
 }
 
 uint32_t dw_sliced_last(const struct dw_sliced *s)
 {
-	return (uint32_t)s->p.calls.slices.n - 1;
+	return (uint32_t)s->p->calls.slices.n - 1;
 }
 
 uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look *look)
@@ -72,13 +184,11 @@ uint64_t dw_sliced_end_of(const struct dw_sliced *s, const struct dw_region_look
 
 static int flush(struct dw_sliced *s, struct dw_error *err)
 {
-	if (!s->rc)
-		s->rc = dw_session_flush(s->writer, &s->p, &s->why);
-	if (!s->rc)
-		dw_calls_forget(&s->p.calls);
-	if (s->rc && err && s->why.code)
-		dw_error_set(err, s->rc, "%s", dw_error_message(&s->why));
-	return s->rc;
+	int rc = dw_recorder_flush(s->recorder, err);
+
+	if (!rc)
+		dw_calls_forget(&s->p->calls);
+	return rc;
 }
 
 /* End the slice that goes on @now. */
@@ -86,13 +196,13 @@ static void end_slice(struct dw_sliced *s, uint64_t now)
 {
 	struct dw_call_slice slice = {dw_sliced_time(s, now)};
 
-	dw_sliced_fail(s, dw_vec_push(&s->p.calls.slices, slice));
+	dw_recorder_fail(s->recorder, dw_vec_push(&s->p->calls.slices, slice));
 }
 
 void dw_sliced_relieve(struct dw_sliced *s, uint32_t slice)
 {
-	if (s->p.calls.nodes.n <= NODES_MAX && s->p.calls.deltas.n <= DELTAS_MAX &&
-	    s->p.allocations.deltas.n <= DELTAS_MAX)
+	if (s->p->calls.nodes.n <= NODES_MAX && s->p->calls.deltas.n <= DELTAS_MAX &&
+	    s->p->allocations.deltas.n <= DELTAS_MAX)
 		return;
 	if (slice == dw_sliced_now(s))
 		end_slice(s, dw_clock_ns(CLOCK_MONOTONIC));
@@ -119,48 +229,25 @@ int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC), before = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (now < s->next_ns || s->rc)
-		return s->rc;
+	if (now < s->next_ns || s->recorder->rc)
+		return s->recorder->rc;
 	end_slice(s, now);
 	dw_regions_each(regions, read, ctx);
 	flush(s, err);
 	s->next_ns = now + length_ns(s, now, dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
-	return s->rc;
+	return s->recorder->rc;
 }
 
-void dw_sliced_end(struct dw_sliced *s, struct dw_run *run)
+void dw_sliced_end(struct dw_sliced *s)
 {
 	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC);
 
 	end_slice(s, now);
-	dw_sliced_fail(s, dw_run_end(run, &s->p.facts, dw_sliced_time(s, now)));
+	dw_recorder_fail(s->recorder,
+			 dw_run_end(&s->recorder->run, &s->p->facts, dw_sliced_time(s, now)));
 }
 
-int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err)
-{
-	int rc = flush(s, err), closed = dw_session_close_partial(s->writer, rc ? NULL : err);
-
-	return rc ? rc : closed;
-}
-
-int dw_sliced_finish(struct dw_sliced *s, struct dw_finish_options *options, struct dw_error *err)
-{
-	dw_auto_free char *partial = NULL;
-
-	if (asprintf(&partial, "%s.partial", s->output) < 0)
-		return -ENOMEM;
-	options->path = s->output;
-	options->partial = partial;
-	options->held = true;
-	dw_profile_release(&s->p);
-	return dw_finish(options, err);
-}
-
-void dw_sliced_release(struct dw_sliced *s, bool discard)
+void dw_sliced_release(struct dw_sliced *s)
 {
 	dw_recorded_processes_release(&s->processes);
-	dw_session_writer_free(s->writer, discard);
-	dw_profile_release(&s->p);
-	dw_error_clear(&s->why);
-	free(s->output);
 }

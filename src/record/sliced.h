@@ -4,20 +4,56 @@
  * A slice is about a second at first and never shorter than 1 % of the time so far, nor than 100
  * times what reading the regions took. What a region ends with between two slices goes to the next
  * one, whose row is written when its time has come. Deltas never pile up beyond a limit: then they
- * are written at once. The first failure stays; with it nothing is written any more. One thread.
+ * are written at once. One thread.
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/vec.h"
+#include "collect/region/process.h"
 #include "collect/region/regions.h"
 #include "model/profile.h"
-#include "record/finish.h"
-#include "record/recorded-processes.h"
-#include "record/run.h"
-#include "session/write.h"
+#include "record/recorder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * Which process is which row of a profile that regions fill, and what its threads are called.
+ *
+ * A process is one row however often it executes a program: it is known by its number and birth.
+ */
+
+struct dw_recorded_identity {
+	pid_t pid;
+	uint64_t start_ticks;
+	uint32_t process; /* its row, which is its place in the list, too, counted from 1 */
+	uint32_t regions; /* that are read for it now */
+};
+
+struct dw_recorded_processes {
+	struct dw_profile *p; /* borrowed */
+	DW_VEC(struct dw_recorded_identity) identities;
+	uint32_t threads_named;
+};
+
+/*
+ * A region came: the row of the process behind @look, added when it is new; @process is what the
+ * kernel says of it, NULL = nothing. @begin_ns: when the region was made, since the start. 0 or
+ * -ENOMEM.
+ */
+int dw_recorded_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
+			const struct dw_region_process *process, uint64_t begin_ns, uint32_t *ret);
+
+/* A region of row @process is not read any more. @end_ns: it was over then, since the start;
+ * DWELL_TIME_NONE = it is not over. Whether this was the end of the process. */
+bool dw_recorded_process_left(struct dw_recorded_processes *r, uint32_t process, uint64_t end_ns);
+
+/* Name the threads that have come, all of row @process with number @pid (0 = not known): by what
+ * they call themselves, else as their process. */
+void dw_recorded_threads_name(struct dw_recorded_processes *r, uint32_t process, pid_t pid);
+
+/* Free everything. */
+void dw_recorded_processes_release(struct dw_recorded_processes *r);
 
 /* How long slices are. */
 struct dw_slice_pace {
@@ -26,28 +62,20 @@ struct dw_slice_pace {
 };
 
 struct dw_sliced {
-	struct dw_profile p;
+	struct dw_recorder *recorder; /* borrowed, as the next */
+	struct dw_profile *p;
 	struct dw_recorded_processes processes;
 	struct dw_slice_pace pace;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t next_ns;  /* when the slice that goes on ends */
 	uint64_t early_ns; /* how long the next one is that comes early, 0 = none does */
-	char *output;
-	struct dw_session_writer *writer;
-	int rc; /* the first failure */
-	struct dw_error why;
 };
 
-/* Begin the session @output of @method for the command @argv, at s->start_ns, which is set. 0 or a
- * negative code. Release in any case. */
-int dw_sliced_open(struct dw_sliced *s, const char *output, const char *method, char *const *argv,
-		   struct dw_error *err);
+/* The first slice of @recorder begins at its start. Release. */
+void dw_sliced_init(struct dw_sliced *s, struct dw_recorder *recorder);
 
 /* The moment @ns of CLOCK_MONOTONIC, counted from the start. */
 uint64_t dw_sliced_time(const struct dw_sliced *s, uint64_t ns);
-
-/* Keep @rc if it is the first failure. 0 is none. */
-void dw_sliced_fail(struct dw_sliced *s, int rc);
 
 /* End this slice in @ns, and let the next ones be longer step by step from there, but as long as
  * reading takes. */
@@ -73,15 +101,8 @@ int dw_sliced_tick(struct dw_sliced *s, struct dw_regions *regions,
 		   void (*read)(void *ctx, const struct dw_region_look *look), void *ctx,
 		   struct dw_error *err);
 
-/* End the last slice and note how @run went. Facts may be added until dw_sliced_stop(). */
-void dw_sliced_end(struct dw_sliced *s, struct dw_run *run);
+/* End the last slice and note how the run went. */
+void dw_sliced_end(struct dw_sliced *s);
 
-/* Write all and close the .partial. 0 or the first failure: what was written stays there. */
-int dw_sliced_stop(struct dw_sliced *s, struct dw_error *err);
-
-/* Finish the stopped session by @options, whose paths are filled in here. 0 or a negative code: the
- * .partial stays. */
-int dw_sliced_finish(struct dw_sliced *s, struct dw_finish_options *options, struct dw_error *err);
-
-/* Free everything, the .partial stays unless @discard. */
-void dw_sliced_release(struct dw_sliced *s, bool discard);
+/* Free everything. */
+void dw_sliced_release(struct dw_sliced *s);

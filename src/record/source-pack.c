@@ -1,5 +1,5 @@
-/* Source in sessions; see source-pack.h. */
-#include "record/source-pack.h"
+/* Source in sessions; see finish.h. */
+#include "record/finish.h"
 
 #include "analysis/totals.h"
 #include "base/cleanup.h"

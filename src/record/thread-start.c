@@ -1,11 +1,11 @@
 /*
- * Start routines; see thread-start.h. A thread's outermost frames are clone's and start_thread's,
+ * Start routines; see finish.h. A thread's outermost frames are clone's and start_thread's,
  * the main thread's are _start's and __libc_start_main's: the C library mostly has no symbols for
  * them, so its module name decides. A stripped program has none for _start, so what calls
  * __libc_start_main is passed over, too. The kernel's frames are nobody's start: they stand
  * outermost where a stack has no user code.
  */
-#include "record/thread-start.h"
+#include "record/finish.h"
 
 #include "base/cleanup.h"
 #include "base/map.h"

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/cleanup.h"
-#include "collect/sampled/call-check.h"
+#include "collect/samples/call-check.h"
 
 #include <fcntl.h>
 #include <link.h>

@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "code/clr/nettrace.h"
-#include "collect/jit/dotnet-methods.h"
+#include "collect/jit/dotnet-trace.h"
 #include "collect/jit/jit.h"
-#include "collect/sampled/owners.h"
+#include "collect/samples/owners.h"
 #include "target/proc.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Functions' times by probes and by samples. */
 #include "check.h"
-#include "collect/region/fit.h"
+#include "collect/calls/probe-costs.h"
 
 enum { SHORT = 1, LONG, SEEN, TICKS = 1000 };
 

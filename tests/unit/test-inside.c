@@ -1,12 +1,13 @@
 /*
- * Unit tests of src/collect/inside/ring.h: rings as agents write them, and as they never would.
+ * Unit tests of src/collect/in-process/process.h: rings as agents write them, and as they never
+ * would.
  */
 #include "check.h"
 #include "scratch.h"
 
 #include "region-writer.h"
 
-#include "collect/inside/ring.h"
+#include "collect/in-process/process.h"
 
 enum { RING_BYTES = 4096 };
 

@@ -6,10 +6,9 @@
 #include "scratch.h"
 
 #include "base/cleanup.h"
-#include "record/choice.h"
+#include "record/probe-selection.h"
 #include "record/images.h"
 #include "record/launcher.h"
-#include "record/libraries.h"
 #include "record/program.h"
 #include "record/target-environment.h"
 #include "wire/region.h"

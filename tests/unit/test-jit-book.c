@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "collect/jit/jit.h"
 #include "collect/jit/lines.h"
-#include "collect/sampled/owners.h"
+#include "collect/samples/owners.h"
 
 #include <fcntl.h>
 #include <stdio.h>

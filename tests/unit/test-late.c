@@ -1,7 +1,7 @@
 /* Time that moves between callers and callees because a processor does not wait. */
 #include "check.h"
-#include "collect/region/cell-costs.h"
-#include "collect/region/late.h"
+#include "collect/calls/cell-sums.h"
+#include "collect/calls/skid.h"
 
 enum { PUNCTUAL = 1, WAITS, SELDOM, KEYS, LINES = 2 * KEYS, BASE = 60, N = 1000 };
 

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "scratch.h"
 
-#include "record/learnt.h"
+#include "record/disabled-cache.h"
 #include "wire/region.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* What is switched off for a limit of overhead. */
 #include "check.h"
-#include "collect/region/overhead.h"
+#include "collect/calls/overhead.h"
 
 #include <math.h>
 

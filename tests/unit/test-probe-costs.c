@@ -1,6 +1,6 @@
 /* Costs of probes: what samples say, as far as there are any. */
 #include "check.h"
-#include "collect/region/probe-costs.h"
+#include "collect/calls/probe-costs.h"
 
 enum { TICKS = 1000 };
 

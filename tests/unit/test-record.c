@@ -2,9 +2,9 @@
  * noted. */
 #include "check.h"
 
-#include "record/code-budget.h"
+#include "record/finish.h"
 #include "record/environment.h"
-#include "record/recorded-processes.h"
+#include "record/sliced.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

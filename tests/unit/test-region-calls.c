@@ -5,8 +5,8 @@
 #include "check.h"
 #include "scratch.h"
 
-#include "collect/region/call-ahead.h"
-#include "collect/region/calls.h"
+#include "collect/calls/call-ahead.h"
+#include "collect/calls/calls.h"
 #include "wire/system-calls.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* When samples are taken: always, or in windows where threads are switched often. */
 #include "check.h"
-#include "record/sample-windows.h"
+#include "collect/perf/cost-sampler.h"
 
 #define MS 1000000ull
 

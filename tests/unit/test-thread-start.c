@@ -3,7 +3,7 @@
 #include "check.h"
 #include "maker.h"
 
-#include "record/thread-start.h"
+#include "record/finish.h"
 
 /* A frame of a function of its own, @name in @module. */
 static uint32_t frame_of(struct dw_profile *p, uint32_t module, const char *name)

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "base/clock.h"
-#include "collect/sampled/intake.h"
-#include "collect/sampled/track-look.h"
+#include "collect/samples/dispatcher.h"
+#include "collect/samples/track-procfs.h"
 
 #include <errno.h>
 #include <pthread.h>

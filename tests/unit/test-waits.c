@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "analysis/totals.h"
-#include "collect/waits/book.h"
-#include "collect/waits/watch.h"
+#include "collect/waits/aggregator.h"
+#include "collect/waits/waits.h"
 
 #include <errno.h>
 

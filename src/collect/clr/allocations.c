@@ -5,7 +5,7 @@
  */
 #include "collect/clr/allocations.h"
 
-#include "collect/clr/meaning.h"
+#include "collect/clr/metadata.h"
 #include "collect/clr/tables.h"
 
 #include <errno.h>
@@ -82,7 +82,6 @@ static struct dw_alloc_count estimate(const struct dw_region_allocations *r,
 	return (struct dw_alloc_count){rounded(objects), rounded(objects * bytes)};
 }
 
-/* The values of @g, row @row. */
 static struct dw_alloc_values values_of(const struct dw_region_allocations *r, uint32_t row,
 					const struct dw_clr_group *g)
 {
@@ -126,7 +125,6 @@ static bool is_nothing(const struct dw_alloc_values *v)
 	return !any;
 }
 
-/* What @now has that @known had not. */
 static struct dw_alloc_values rise_of(const struct dw_alloc_values *now, const struct known *known)
 {
 	struct dw_alloc_values rise = *now;
@@ -146,7 +144,6 @@ static bool is_counted_elsewhere(const struct dw_profile *p, uint32_t id)
 	return part && !(part & DWELL_PART_LEAF);
 }
 
-/* Take in group row @row. */
 static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t slice)
 {
 	struct known *known = &r->groups.v[row];

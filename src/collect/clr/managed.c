@@ -7,7 +7,7 @@
  */
 #include "collect/clr/managed.h"
 
-#include "collect/clr/codes.h"
+#include "collect/clr/tables.h"
 #include "collect/region/process.h"
 #include "target/memory.h"
 #include "unwind/prolog.h"
@@ -113,17 +113,10 @@ static void on_ended(void *ctx, const struct dw_region_look *look)
 	}
 }
 
-static void on_asked(void *ctx, const struct dw_region_question *q)
-{
-	struct dw_managed *m = ctx;
-
-	dw_regions_answer(&m->regions, q, DWELL_ANSWER_NONE, 1, NULL);
-}
-
 int dw_managed_open(struct dw_managed *m, struct dw_profile *p, const char *fallback,
 		    struct dw_error *err)
 {
-	const struct dw_regions_events events = {on_asked, on_began, on_ended, m};
+	const struct dw_regions_events events = {NULL, on_began, on_ended, m};
 
 	*m = (struct dw_managed){.p = p, .regions.folder = DW_REGION_FOLDER_INIT};
 	return dw_regions_open(&m->regions, fallback, &events, err);
@@ -204,7 +197,6 @@ static int note_module(struct dw_managed *m, const struct dw_managed_process *pr
 	return dw_vec_push(&m->modules, row);
 }
 
-/* The method of row @row. */
 static int find_method(struct dw_managed *m, struct dw_managed_process *process, uint32_t row,
 		       struct dw_alloc_method *ret)
 {

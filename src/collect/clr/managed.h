@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "collect/clr/meaning.h"
+#include "collect/clr/metadata.h"
 #include "collect/jit/code-map.h"
 #include "collect/region/regions.h"
 #include "model/profile.h"

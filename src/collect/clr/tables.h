@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/vec.h"
+#include "collect/jit/code-map.h"
 #include "collect/region/read.h"
 #include "wire/clr-tables.h"
 
@@ -44,3 +45,11 @@ const char *dw_clr_tables_text(const struct dw_clr_tables *t, struct dw_clr_text
 
 /* Free everything. */
 void dw_clr_tables_release(struct dw_clr_tables *t);
+
+/*
+ * Pieces of managed code that a .NET agent tells (wire/managed-code.h), put into a map of code
+ * whose rows are those of DWELL_CLR_CODES. What makes no sense is dropped.
+ */
+
+/* Add to @m the rows that @t has more than *@taken, which goes on. 0 or -ENOMEM. */
+int dw_clr_codes_take(struct dw_code_map *m, uint32_t *taken, const struct dw_clr_tables *t);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "collect/import/perf-file.h"
-#include "collect/sampled/record.h"
+#include "collect/samples/record.h"
 
 #include <stddef.h>
 #include <stdint.h>

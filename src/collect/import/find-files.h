@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "collect/import/decode.h"
 #include "collect/import/perf-file.h"
-#include "collect/sampled/modules.h"
+#include "collect/samples/modules.h"
 
 /* What is known of the files that are mapped. */
 struct dw_import_files {

@@ -9,7 +9,7 @@
 #include "collect/import/decode.h"
 #include "collect/import/find-files.h"
 #include "collect/import/order.h"
-#include "collect/sampled/intake.h"
+#include "collect/samples/dispatcher.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -58,7 +58,6 @@ static int push(struct dw_import_order *o, struct dw_import_waiting w)
 	return 0;
 }
 
-/* Take the oldest out; there is one. */
 static struct dw_import_waiting pop(struct dw_import_order *o)
 {
 	struct dw_import_waiting *v = o->waiting.v, oldest = v[0], last = v[--o->waiting.n];

@@ -68,15 +68,6 @@ ssize_t dw_perf_file_read(int fd, void *p, size_t n, uint64_t offset);
 /* Close and free everything. */
 void dw_perf_file_release(struct dw_perf_file *f);
 
-/* What a part of @file (features and records that describe) says. Parts of no interest are fine. 0,
- * DWELL_ERR_FORMAT or -ENOMEM. For the folder itself. */
-int dw_perf_file_feature(struct dw_perf_file *f, uint64_t feature, const void *p, size_t n);
-
-/* Add the event of the record or entry @p: its attributes, then @ids_n ids at @ids. 0,
- * DWELL_ERR_FORMAT or -ENOMEM. For the folder itself. */
-int dw_perf_file_event(struct dw_perf_file *f, const void *attr, size_t attr_bytes, const void *ids,
-		       size_t ids_n);
-
 /* Take in the record @p of @n bytes if it describes the recording. 0, DWELL_ERR_FORMAT or -ENOMEM.
  */
 int dw_perf_file_describe(struct dw_perf_file *f, const void *p, size_t n);

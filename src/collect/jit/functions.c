@@ -6,12 +6,55 @@
 #include "collect/jit/functions.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
-#include "code/jit/perf-map.h"
 #include "code/clr/method-name.h"
+#include "code/jit/perf-map.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
+
+/*
+ * The list is read again for a name that it lacks, as methods of an assembly are told of after it
+ * has been mapped, but not for each of many.
+ */
+
+#define LOOK_NS 200000000ull
+
+#define SUFFIX ".dll"
+
+static const char *find(const struct dw_jit_assemblies *a, const char *name, size_t n)
+{
+	dw_vec_each(m, &a->maps.rows) {
+		const char *slash = strrchr(m->path, '/');
+
+		if (slash && m->path[0] == '/' && !strncmp(slash + 1, name, n) &&
+		    !strcmp(slash + 1 + n, SUFFIX))
+			return m->path;
+	}
+	return NULL;
+}
+
+/* The path of the assembly that process @pid calls the @n bytes at @name, borrowed until the next
+ * call. NULL = none is mapped, or the process is gone. */
+static const char *jit_assembly_path(struct dw_jit_assemblies *a, pid_t pid, const char *name,
+				     size_t n)
+{
+	const char *path = find(a, name, n);
+	uint64_t now_ns = path ? 0 : dw_clock_ns(CLOCK_MONOTONIC);
+
+	if (path || now_ns < a->look_at_ns)
+		return path;
+	a->look_at_ns = now_ns + LOOK_NS;
+	dw_mappings_release(&a->maps);
+	return dw_mappings_read(pid, &a->maps) ? NULL : find(a, name, n);
+}
+
+void dw_jit_assemblies_release(struct dw_jit_assemblies *a)
+{
+	dw_mappings_release(&a->maps);
+}
 
 #define OTHERS "[JIT]"
 
@@ -80,14 +123,13 @@ static struct dw_jit_text shortened(struct dw_jit_text t)
 	return (struct dw_jit_text){t.at, t.n < NAME_MAX_BYTES ? t.n : NAME_MAX_BYTES};
 }
 
-/* The module of what @name tells. */
 static int find_module(struct dw_jit_functions *t, const struct dw_jit_teller *who,
 		       const struct dw_jit_name *name, uint32_t *ret)
 {
 	struct dw_jit_text assembly = shortened(name->assembly);
-	const char *path = assembly.n ? dw_jit_assembly_path(who->assemblies, who->pid, assembly.at,
-							     assembly.n)
-				      : NULL;
+	const char *path =
+		assembly.n ? jit_assembly_path(who->assemblies, who->pid, assembly.at, assembly.n)
+			   : NULL;
 
 	if (path)
 		return get_assembly(t->p, path, ret);
@@ -186,4 +228,49 @@ void dw_jit_functions_release(struct dw_jit_functions *t)
 	dw_strings_release(&t->texts);
 	dw_vec_release(&t->rows);
 	dw_idset_release(&t->set);
+}
+
+/*
+ * Code at an address may change while its names are kept back, so a frame stands for some tenths of
+ * a second only.
+ */
+
+#define STANDS_FOR_NS 200000000ull
+
+enum { FIRST = DWELL_JIT_FUNCTIONS_MAX + 1, ROWS_MAX = 1 << 20 };
+
+int dw_jit_pending_add(struct dw_jit_pendings *t, struct dw_jit_open *open, uint64_t avma,
+		       uint64_t time_ns, uint64_t *ret)
+{
+	uint32_t known = dw_map_get(&open->by_avma, avma), row = (uint32_t)t->rows.n;
+
+	if (known && time_ns - t->rows.v[known - 1].time_ns < STANDS_FOR_NS) {
+		*ret = (uint64_t)dw_jit_pending_token(known - 1) << 32;
+		return 0;
+	}
+	if (row >= ROWS_MAX)
+		return DWELL_ERR_LIMIT;
+	if (dw_vec_push(&t->rows, (struct dw_jit_pending){avma, time_ns, 0}) ||
+	    dw_vec_push(&open->rows, row) || dw_map_put(&open->by_avma, avma, row + 1))
+		return -ENOMEM;
+	*ret = (uint64_t)dw_jit_pending_token(row) << 32;
+	return 0;
+}
+
+uint32_t dw_jit_pending_token(uint32_t row)
+{
+	return FIRST + row;
+}
+
+const struct dw_jit_pending *dw_jit_pending_at(const struct dw_jit_pendings *t, uint64_t svma)
+{
+	uint64_t token = svma >> 32;
+
+	return token >= FIRST && token - FIRST < t->rows.n ? &t->rows.v[token - FIRST] : NULL;
+}
+
+void dw_jit_open_release(struct dw_jit_open *open)
+{
+	dw_vec_release(&open->rows);
+	dw_map_release(&open->by_avma);
 }

@@ -7,15 +7,13 @@
 #pragma once
 
 #include "base/buf.h"
+#include "code/cfi/table-format.h"
 #include "collect/jit/code-map.h"
-#include "collect/jit/dotnet-book.h"
-#include "collect/jit/dump-file.h"
+#include "collect/jit/dotnet-registry.h"
+#include "collect/jit/jitdump.h"
 #include "collect/jit/functions.h"
-#include "collect/jit/il.h"
 #include "collect/jit/lines.h"
 #include "collect/jit/map-file.h"
-#include "collect/jit/pending.h"
-#include "collect/jit/rows.h"
 #include "model/symbol.h"
 #include "unwind/space.h"
 
@@ -23,6 +21,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+enum { DWELL_JIT_BEGIN_BYTES = 32 };
+
+/* The first bytes of a piece of code, read once. */
+struct dw_jit_begin {
+	uint8_t bytes[DWELL_JIT_BEGIN_BYTES];
+	uint8_t n; /* 0 = not read yet */
+};
+
+/* Where a walk stands. */
+struct dw_jit_where {
+	pid_t pid;
+	uint64_t start, end; /* of the piece, avma */
+	uint64_t avma;
+	enum dw_space_place place;
+	bool is_dotnet; /* its code begins and ends as .NET's does */
+};
 
 enum { DWELL_JIT_PIECES_MAX = 1 << 20 }; /* of one process */
 

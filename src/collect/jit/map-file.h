@@ -8,7 +8,7 @@
 #pragma once
 
 #include "code/jit/perf-map.h"
-#include "collect/sampled/owners.h"
+#include "collect/samples/owners.h"
 
 #include <stdbool.h>
 #include <stdint.h>

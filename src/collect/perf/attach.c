@@ -4,23 +4,78 @@
  * A thread's events are opened one after the other, so what it starts in between inherits a part of
  * them, and the record of a fork comes a little later than the inheritance. So a child counts as
  * covered only when its record is younger, by a margin, than the last event of its parent. Every
- * other thread is watched when a listing shows it; where that makes two events of one, doubles.h
- * sorts it out. Side-band events come first, so whatever has inherited any event has a record, and
- * a process that was begun in between is attached to like one that was asked for.
+ * other thread is watched when a listing shows it; where that makes two events of one, samples of
+ * one of them count. Side-band events come first, so whatever has inherited any event has a record,
+ * and a process that was begun in between is attached to like one that was asked for.
  */
 #include "collect/perf/attach.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "collect/perf/refusal.h"
+#include "collect/perf/event.h"
 #include "target/proc.h"
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+
+/*
+ * The kernel gives an inherited event the identity of the one that was opened. Which of two comes
+ * first does not matter: each alone samples at the full rate.
+ */
+
+static int learn_event(struct dw_doubles *d, int fd, uint32_t watch)
+{
+	uint64_t identity;
+
+	if (fd < 0)
+		return 0;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &identity))
+		return -errno;
+	return dw_map_put(&d->watch_of, identity, watch);
+}
+
+/* Take in the watches of @e that were opened since the last time. From now on doubles are told. 0,
+ * -ENOMEM or -errno. */
+static int doubles_learn(struct dw_doubles *d, const struct dw_perf_events *e)
+{
+	int rc = 0;
+
+	for (; d->learned < e->watches.n && !rc; d->learned++) {
+		const struct dw_perf_watch *w = &e->watches.v[d->learned];
+
+		rc = learn_event(d, w->sample_fd, (uint32_t)d->learned + 1);
+		if (!rc)
+			rc = learn_event(d, w->deep_fd, (uint32_t)d->learned + 1);
+	}
+	return rc;
+}
+
+int dw_doubles_counts(struct dw_doubles *d, const struct dw_perf_events *e, uint32_t thread,
+		      uint64_t identity)
+{
+	uint32_t watch = d->learned ? dw_map_get(&d->watch_of, identity) : 0, chosen;
+	uint64_t key;
+	int rc;
+
+	if (!watch)
+		return 1;
+	key = (uint64_t)thread << 32 | (uint32_t)e->watches.v[watch - 1].cpu;
+	chosen = dw_map_get(&d->chosen, key);
+	if (chosen)
+		return chosen == watch;
+	rc = dw_map_put(&d->chosen, key, watch);
+	return rc ? rc : 1;
+}
+
+void dw_doubles_release(struct dw_doubles *d)
+{
+	dw_map_release(&d->watch_of);
+	dw_map_release(&d->chosen);
+}
 
 #define MARGIN_NS (DWELL_ATTACH_PAUSE_MS * 1000000ull)
 
-/* Append the threads of @pid to the listing. */
 static int list_process(struct dw_attach *a, pid_t pid)
 {
 	struct dw_tids tids = {0};
@@ -131,7 +186,7 @@ int dw_attach_watch(struct dw_attach *a, size_t *ret, struct dw_error *err)
 		n++;
 	}
 	*ret = n;
-	return a->rounds++ && n ? dw_doubles_learn(a->doubles, a->events) : 0;
+	return a->rounds++ && n ? doubles_learn(a->doubles, a->events) : 0;
 }
 
 void dw_attach_release(struct dw_attach *a)

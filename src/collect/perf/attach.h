@@ -10,15 +10,33 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/perf/doubles.h"
 #include "collect/perf/events.h"
 #include "collect/perf/records.h"
-#include "collect/sampled/track.h"
+#include "collect/samples/track.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * Threads that two events sample: they were attached to while they were being made, so nobody knows
+ * whether they had inherited. Of each thread and CPU the samples of one event count.
+ */
+
+struct dw_doubles {
+	struct dw_map watch_of; /* identity of an event -> index of its watch + 1 */
+	struct dw_map chosen;	/* (thread, CPU) -> index of a watch + 1 */
+	size_t learned;		/* watches so far */
+};
+
+/* Whether a sample of @thread (id in the profile) from the event @identity counts. 1, 0 or -ENOMEM.
+ */
+int dw_doubles_counts(struct dw_doubles *d, const struct dw_perf_events *e, uint32_t thread,
+		      uint64_t identity);
+
+/* Free the memory. */
+void dw_doubles_release(struct dw_doubles *d);
 
 /* A thread whose children inherit all events, when they were begun after a time. */
 struct dw_attach_thread {

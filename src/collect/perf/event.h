@@ -12,6 +12,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Why the kernel does not let us sample, and the command that changes it: one line for a person. */
+
+/* Explain @code, -errno of perf_event_open(). Returns what @err then holds: DWELL_ERR_REFUSED, or
+ * @code when it is nobody's refusal. */
+int dw_perf_refusal(int code, struct dw_error *err);
+
+/* Explain @code, -errno of perf_event_open() for @what, which users may have at the @level of
+ * kernel.perf_event_paranoid. */
+int dw_perf_scope_refusal(int code, int level, const char *what, struct dw_error *err);
+
+/* Explain @code, -errno of opening an event of @pid, which runs already. */
+int dw_perf_attach_refusal(int code, pid_t pid, struct dw_error *err);
+
+/* Explain @code, -errno of mapping even the smallest rings. */
+int dw_perf_ring_refusal(int code, struct dw_error *err);
+
 enum { DWELL_EVENT_NAME_BYTES = 96 };
 
 /* What a sample of an event stands for. */

@@ -18,7 +18,7 @@
 
 #include "base/cleanup.h"
 #include "collect/perf/records.h"
-#include "collect/perf/refusal.h"
+#include "collect/perf/event.h"
 
 #include <errno.h>
 #include <string.h>
@@ -381,7 +381,6 @@ static int open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int owner
 	return rc;
 }
 
-/* The events that sample of @w's task. */
 static int open_samples(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid,
 			const struct dw_perf_cpu *cpu, struct dw_perf_watch *w)
 {

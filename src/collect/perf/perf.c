@@ -18,10 +18,9 @@
 #include "base/clock.h"
 #include "collect/backend.h"
 #include "collect/perf/attach.h"
-#include "collect/perf/doubles.h"
 #include "collect/perf/events.h"
-#include "collect/perf/intake.h"
-#include "collect/perf/refusal.h"
+#include "collect/perf/records.h"
+#include "collect/perf/event.h"
 #include "collect/waits/waits.h"
 
 #include <errno.h>

@@ -7,8 +7,10 @@
  */
 #pragma once
 
-#include "collect/sampled/record.h"
+#include "collect/samples/dispatcher.h"
+#include "collect/samples/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,3 +38,17 @@ uint64_t dw_perf_record_time(const void *p, size_t n);
  * (DWELL_PERF_CHAIN_TYPE). 0; DWELL_ERR_FORMAT; DWELL_ERR_UNSUPPORTED for
  * kinds that are of no interest. */
 int dw_perf_record_decode(const void *p, size_t n, bool has_chain, struct dw_perf_record *ret);
+
+/*
+ * Bytes of perf's rings in, rows of the profile out.
+ *
+ * The seam between the kernel's rings and the rest: tests and fuzzing feed it with bytes of their
+ * own.
+ */
+
+/* Have the processor fetch what dw_intake_record() will read of the sample @p of @n bytes; other
+ * records are ignored. */
+void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n);
+
+/* Take in the record @p of @n bytes, @side: from a side-band ring. 0 or -ENOMEM. */
+int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side);

@@ -4,17 +4,26 @@
  * A folder of random name under /dev/shm, else in a folder of the caller's choice. Mode 1733: any
  * user may add files, nobody else may list them or remove those of others; what begins with a dot
  * is ours. A lock file says that its collector lives; the next collector of the same user removes
- * the folders of dead ones. Targets see it by a page (alive.h). One thread, the process's main one.
+ * the folders of dead ones. Targets see it by a page (struct dw_region_alive). One thread, the
+ * process's main one.
  */
 #pragma once
 
 #include "base/error.h"
-#include "collect/region/alive.h"
+#include "wire/region.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+struct dw_alive;
+
+/* Say that the recording is over. NULL is fine. */
+void dw_alive_end(struct dw_alive *alive);
+
+/* Say so, and forget the page. By the thread that made it. NULL is fine. */
+void dw_alive_free(struct dw_alive *alive);
 
 #define DWELL_FOLDER_PREFIX "dwell-"
 

@@ -142,7 +142,10 @@ static void ask(struct dw_regions *r, const struct dw_region *g, uint32_t index,
 
 	r->answers_left--;
 	r->stats.answers++;
-	r->events.asked(r->events.ctx, &q);
+	if (r->events.asked)
+		r->events.asked(r->events.ctx, &q);
+	else
+		dw_regions_answer(r, &q, DWELL_ANSWER_NONE, 1, NULL);
 }
 
 /* Look at the modules that were published since the last time. */

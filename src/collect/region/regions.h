@@ -53,7 +53,7 @@ struct dw_region_look {
 };
 
 struct dw_regions_events {
-	/* Answer now or later by dw_regions_answer(). */
+	/* Answer now or later by dw_regions_answer(). NULL = nobody gets an image. */
 	void (*asked)(void *ctx, const struct dw_region_question *q);
 	/* The first look at a region, before its questions; may be NULL. */
 	void (*began)(void *ctx, const struct dw_region_look *look);

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "collect/waits/watch.h"
 
 #include <errno.h>
 #include <sys/timerfd.h>

@@ -1,0 +1,262 @@
+/*
+ * When threads wait, in two ways; see waits.h.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "collect/waits/waits.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/*
+ * A record tells when a thread left its processor and whether it was taken from it: what was
+ * preempted does not wait. Records come a little later than they are made, so a stack belongs to
+ * the wait in whose time it was read, which only shows when that is told to the end.
+ */
+
+static bool is_seen(const struct dw_waiter *v)
+{
+	return v->has_stack && v->seen_from_ns >= v->off_ns;
+}
+
+static int end_wait(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t time_ns)
+{
+	const struct dw_track *t = &w->intake->track;
+	bool seen = is_seen(v) && v->seen_to_ns <= time_ns;
+	uint64_t off_ns = v->off_ns;
+
+	v->off_ns = 0;
+	if (v->has_stack && v->seen_to_ns <= time_ns) {
+		/* Read while one wait ended and the next one like it began. */
+		if (!seen)
+			dw_book_note(&v->book, v->stack, 0, v->look_ns);
+		v->has_stack = false;
+	}
+	if (!seen) {
+		dw_book_unseen(&v->book, dw_track_time(t, off_ns), dw_track_time(t, time_ns));
+		return 0;
+	}
+	dw_book_note(&v->book, v->stack, time_ns - off_ns, v->look_ns);
+	return time_ns > v->told_ns ? dw_waits_tell(w, v, v->told_ns, time_ns, time_ns - v->told_ns)
+				    : 0;
+}
+
+int dw_waits_switch(struct dw_waits_watch *w, const struct dw_perf_record *r)
+{
+	uint32_t i = dw_map_get(&w->intake->track.by_tid, (uint32_t)r->tid);
+	struct dw_waiter *v;
+
+	if (!i || w->intake->track.threads.v[i - 1]->ended)
+		return 0;
+	v = dw_waits_waiter(w, i - 1);
+	if (!v)
+		return -ENOMEM;
+	v->is_active = w->is_busy = true;
+	if (r->to == DWELL_SWITCH_ON)
+		return v->off_ns ? end_wait(w, v, r->time_ns) : 0;
+	if (r->to == DWELL_SWITCH_PREEMPTED)
+		v->off_ns = 0;
+	else if (!v->off_ns || v->is_assumed)
+		v->off_ns = v->told_ns = r->time_ns;
+	v->is_assumed = false;
+	return 0;
+}
+
+int dw_waits_look_records(struct dw_waits_watch *w, struct dw_tracked_thread *th,
+			  struct dw_waiter *v, uint64_t look_ns)
+{
+	bool is_active = v->is_active, has_times;
+	struct dw_task_times times;
+	int rc;
+
+	if (v->off_ns && is_seen(v))
+		return dw_waits_tell_piece(w, v, w->last_ns);
+	if (!v->off_ns && !is_active)
+		return 0;
+	v->is_active = false;
+	has_times = !dw_task_times_read(th->process->pid, th->tid, &times);
+	rc = dw_waits_see(w, th, v, has_times ? &times : NULL);
+	if (rc == DWELL_ERR_NOT_FOUND && v->is_assumed)
+		v->off_ns = 0;
+	v->is_assumed &= !rc;
+	v->look_ns = look_ns;
+	return rc == -ENOMEM ? rc : 1;
+}
+
+int dw_waits_close_records(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
+{
+	int rc = 0;
+
+	if (v->off_ns && (is_seen(v) || (!v->is_assumed && now_ns > v->off_ns)))
+		rc = end_wait(w, v, now_ns);
+	v->off_ns = 0;
+	if (!rc)
+		rc = dw_book_flush(&v->book, w->intake->track.profile, v->id,
+				   dw_track_time(&w->intake->track, now_ns), true);
+	w->nameless_ns += v->book.nameless_ns;
+	v->book.nameless_ns = 0;
+	return rc;
+}
+
+#define LOOK_MAX_NS 128000000ull /* between looks at a thread that rests */
+
+#define CLOCK_NS 1000000000ull /* after this the clocks are compared again */
+
+enum { REST_SHARE = 64 }; /* a wait is looked at again after this part of it */
+
+/* What @v is owed at @now_ns goes to its stack, which was seen at @from_ns or before. */
+static int settle(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t from_ns, uint64_t now_ns,
+		  uint64_t ns)
+{
+	uint64_t begin = now_ns - ns < from_ns ? now_ns - ns : from_ns;
+
+	return ns ? dw_waits_tell(w, v, begin, now_ns, ns) : 0;
+}
+
+/* Compare the clocks: who was just woken ran last when it was. */
+static void compare_clocks(struct dw_waits_watch *w, uint64_t now_ns)
+{
+	uint64_t ran_ns;
+
+	if (w->clock_ns && now_ns < w->clock_ns + CLOCK_NS)
+		return;
+	w->clock_ns = now_ns;
+	w->clock_offset_ns = INT64_MIN;
+	if (!dw_task_last_ran_read(getpid(), gettid(), &ran_ns))
+		w->clock_offset_ns = (int64_t)(w->last_ns - ran_ns);
+}
+
+/* How long @th, which waits at @now_ns, has done so; half of what is possible if nobody knows.
+ * @most: not longer. */
+static uint64_t waits_since(const struct dw_waits_watch *w, const struct dw_tracked_thread *th,
+			    uint64_t now_ns, uint64_t most)
+{
+	uint64_t ran_ns, ns;
+
+	if (w->clock_offset_ns == INT64_MIN ||
+	    dw_task_last_ran_read(th->process->pid, th->tid, &ran_ns))
+		return most / 2;
+	ran_ns += (uint64_t)w->clock_offset_ns;
+	ns = now_ns > ran_ns ? now_ns - ran_ns : 0;
+	return ns < most ? ns : most;
+}
+
+/* The wait that @v was in at the last look is told up to there. */
+static int tell_known(struct dw_waits_watch *w, struct dw_waiter *v)
+{
+	int rc = 0;
+
+	if (v->off_ns && v->looked_ns > v->told_ns)
+		rc = dw_waits_tell(w, v, v->told_ns, v->looked_ns, v->looked_ns - v->told_ns);
+	v->off_ns = 0;
+	return rc;
+}
+
+/* How much of the time that @th was ready, but did not run, since the last look of @v, it was
+ * preempted. */
+static uint64_t preempted_ns(const struct dw_tracked_thread *th, struct dw_waiter *v,
+			     const struct dw_task_times *times)
+{
+	uint64_t ready = times->ready_ns - v->times.ready_ns, runs = times->runs - v->times.runs;
+	uint64_t before = v->preempted, times_n;
+
+	if (!ready || dw_task_preempted_read(th->process->pid, th->tid, &v->preempted))
+		return 0;
+	times_n = v->preempted - before;
+	return times_n >= runs ? ready : (uint64_t)((unsigned __int128)ready * times_n / runs);
+}
+
+/* When the thread of @v began, or the recording of it. */
+static uint64_t born_ns(const struct dw_waits_watch *w, const struct dw_waiter *v)
+{
+	const struct dw_track *t = &w->intake->track;
+
+	return t->start_ns + dw_threads_get(&t->profile->threads, v->id)->begin_ns;
+}
+
+/* @v ran since the last look, or was never looked at. */
+static int take_change(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct dw_waiter *v,
+		       const struct dw_task_times *times, uint64_t now_ns)
+{
+	uint64_t looked_ns = v->looked_ns, runs = times->runs - v->times.runs, ns, older;
+	uint32_t before = v->stack, now;
+	bool had = v->has_stack, is_first = !v->looked_ns;
+	int rc = tell_known(w, v);
+
+	if (is_first) {
+		v->times = *times;
+		looked_ns = born_ns(w, v);
+		dw_task_preempted_read(th->process->pid, th->tid, &v->preempted);
+	}
+	if (!is_first)
+		v->owed_ns += (int64_t)(now_ns - looked_ns) -
+			      (int64_t)(times->ran_ns - v->times.ran_ns) -
+			      (int64_t)preempted_ns(th, v, times);
+	v->times = *times;
+	v->looked_ns = now_ns;
+	if (rc)
+		return rc;
+	rc = dw_waits_see(w, th, v, times);
+	if (rc) {
+		v->maybe_ready_ns =
+			v->owed_ns > 0 ? waits_since(w, th, now_ns, (uint64_t)v->owed_ns) : 0;
+		return rc == -ENOMEM ? rc : 0;
+	}
+	if (is_first && now_ns > looked_ns)
+		v->owed_ns = (int64_t)waits_since(w, th, now_ns, now_ns - looked_ns);
+	ns = v->owed_ns > 0 ? (uint64_t)v->owed_ns : 0;
+	v->owed_ns -= (int64_t)ns;
+	v->off_ns = v->told_ns = now_ns;
+	if (had && before != v->stack) {
+		older = ns - waits_since(w, th, now_ns, ns);
+		if (runs > 1)
+			older /= 2;
+		now = v->stack;
+		v->stack = before;
+		rc = settle(w, v, looked_ns, now_ns, older);
+		v->stack = now;
+		ns -= older;
+	}
+	return rc ? rc : settle(w, v, looked_ns, now_ns, ns);
+}
+
+int dw_waits_look_times(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct dw_waiter *v,
+			uint64_t now_ns)
+{
+	struct dw_task_times times;
+	uint64_t rest_ns;
+	int rc = 0;
+
+	if (now_ns < v->due_ns || dw_task_times_read(th->process->pid, th->tid, &times))
+		return 0;
+	now_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	if (v->off_ns && times.runs == v->times.runs) {
+		v->looked_ns = now_ns;
+		rest_ns = (now_ns - v->off_ns) / REST_SHARE;
+		v->due_ns = now_ns + (rest_ns < LOOK_MAX_NS ? rest_ns : LOOK_MAX_NS);
+		return dw_waits_tell_piece(w, v, now_ns);
+	}
+	w->is_busy = true;
+	compare_clocks(w, now_ns);
+	rc = take_change(w, th, v, &times, now_ns);
+	return rc ? rc : 1;
+}
+
+int dw_waits_close_times(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
+{
+	int rc = 0;
+
+	/* What is owed to a thread that ran last goes to the stack seen last, but for the time
+	 * since then: it may as well have been ready. */
+	if (v->off_ns)
+		v->looked_ns = now_ns > v->looked_ns ? now_ns : v->looked_ns;
+	else if (v->has_stack && v->owed_ns > (int64_t)v->maybe_ready_ns)
+		rc = settle(w, v, v->looked_ns, v->looked_ns,
+			    (uint64_t)v->owed_ns - v->maybe_ready_ns);
+	v->owed_ns = 0;
+	rc = rc ? rc : tell_known(w, v);
+	return rc ? rc
+		  : dw_book_flush(&v->book, w->intake->track.profile, v->id,
+				  dw_track_time(&w->intake->track, now_ns), true);
+}
