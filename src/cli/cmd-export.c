@@ -9,7 +9,6 @@
 #include "analysis/filter.h"
 #include "base/large.h"
 #include "cli/command.h"
-#include "cli/filter-options.h"
 #include "cli/terminal.h"
 #include "record/open.h"
 

@@ -5,9 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/large.h"
-#include "cli/cache-folder.h"
-#include "cli/debuginfod-option.h"
-#include "cli/recorded.h"
+#include "cli/recording.h"
 #include "format/text.h"
 #include "record/import.h"
 

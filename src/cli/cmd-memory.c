@@ -7,12 +7,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/agent-file.h"
-#include "cli/crash.h"
-#include "cli/debuginfod-option.h"
-#include "cli/exit-status.h"
-#include "cli/progress.h"
-#include "cli/recorded.h"
+#include "cli/recording.h"
 #include "record/memory.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/debuginfod-option.h"
 #include "collect/region/folder.h"
 #include "record/finish.h"
 #include "session/write.h"

@@ -11,12 +11,11 @@
 #include "base/large.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/filter-options.h"
-#include "cli/source-files.h"
 #include "cli/terminal.h"
 #include "format/format.h"
 #include "record/open.h"
-#include "view/views.h"
+#include "view/source-text.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,7 +50,7 @@ struct report {
 	enum dw_column all[DWELL_COLUMNS_N], defaults[DWELL_COLUMNS_N]; /* the view's, for it */
 	const char *function;						/* callers, slowest */
 	enum dw_column columns[DWELL_COLUMNS_N];
-	struct dw_source_files sources;
+	struct dw_source_text sources;
 	struct dw_view_request request;
 };
 
@@ -311,7 +310,7 @@ static bool wants_source(const struct report_options *o)
 /* Say that source was not found, where that leaves holes. */
 static void tell_missing(const struct report *r)
 {
-	const struct dw_source_files *s = &r->sources;
+	const struct dw_source_text *s = &r->sources;
 
 	if (s->missing_n)
 		dw_warn("report",
@@ -331,9 +330,9 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 		rc = dw_totals_compute(p, filter, r->parts, &totals);
 	r->request.profile = p;
 	r->request.intel = r->options->intel;
-	dw_source_files_init(&r->sources, p, r->options->source_dirs.v, r->options->source_dirs.n);
+	dw_source_text_init(&r->sources, p, r->options->source_dirs.v, r->options->source_dirs.n);
 	if (wants_source(r->options))
-		r->request.source = &r->sources.text;
+		r->request.source = &r->sources;
 	r->request.rows = r->options->top;
 	r->request.totals = &totals;
 	if (!rc)
@@ -347,7 +346,7 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 		tell_missing(r);
 	dw_view_release(&view);
 	dw_totals_release(&totals);
-	dw_source_files_release(&r->sources);
+	dw_source_text_release(&r->sources);
 	return rc;
 }
 

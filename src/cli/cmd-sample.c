@@ -8,29 +8,26 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/agent-file.h"
-#include "cli/cache-folder.h"
-#include "cli/crash.h"
-#include "cli/debuginfod-option.h"
-#include "cli/event-list.h"
-#include "cli/exit-status.h"
-#include "cli/progress.h"
-#include "cli/recorded.h"
+#include "base/out.h"
+#include "cli/recording.h"
+#include "collect/perf/events.h"
 #include "record/dotnet-command.h"
 #include "record/record.h"
 #include "record/road.h"
-
 #include "target/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AGENT	    "libdwell-clr.so"
 #define SAMPLER	    "libdwell-sample.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 #define NO_PERIOD   UINT64_MAX
+#define PMUS	    "/sys/bus/event_source/devices"
 
 enum {
 	DEFAULT_HZ = 1000,
@@ -150,6 +147,57 @@ static const struct dw_option options[] = {
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
 	{0},
 };
+
+/* One line: the name, and why it cannot be had. */
+static void print_known(struct dw_out *out, const char *name)
+{
+	struct dw_perf_options o = {.frequency_hz = 1000, .stack_bytes = 4096};
+	struct dw_error err = DW_ERROR_INIT;
+	int rc = dw_perf_event_find(name, &o.event, &err);
+
+	if (!rc)
+		rc = dw_perf_events_try(&o, &err);
+	dw_out_printf(out, "%s%s\n", name,
+		      rc == DWELL_ERR_NOT_FOUND ? "  (no counter here)"
+		      : rc			? "  (not allowed here)"
+						: "");
+	dw_error_clear(&err);
+}
+
+static void print_pmu(struct dw_out *out, const char *pmu)
+{
+	char path[512];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof path, PMUS "/%s/events", pmu);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			dw_out_printf(out, "%s/%s/\n", pmu, entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+/* What --event takes here: each is tried, and those of PMUs are listed as sysfs has them. The exit
+ * code. */
+static int list_events(void)
+{
+	struct dirent *entry;
+	struct dw_out out;
+	const char *name;
+	DIR *dir = opendir(PMUS);
+
+	dw_out_init_fd(&out, STDOUT_FILENO);
+	for (unsigned i = 0; (name = dw_perf_event_name(i)) != NULL; i++)
+		print_known(&out, name);
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			print_pmu(&out, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return dw_out_close(&out) ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
+}
 
 /* Whether something was asked for that only perf can do. */
 static bool needs_perf(const struct cmd_sample *c)
@@ -322,7 +370,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (c.event && !strcmp(c.event, "list"))
-		return dw_event_list();
+		return list_events();
 	code = check(self, &c, first < argc);
 	if (!code)
 		code = record(&c, argv + first);

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEBUGINFOD_MS	  10000
+#define DEBUGINFOD_MAX_NS (86400ull * 1000000000)
+
 int dw_option_text(const char *value, void *into, struct dw_error *err)
 {
 	(void)err;
@@ -229,4 +232,61 @@ void dw_options_help(const struct dw_option *table, struct dw_out *out)
 		else
 			dw_out_printf(out, "  %-*s %s\n", LEFT_COLUMNS, left, table->help);
 	}
+}
+
+int dw_option_debuginfod(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_debuginfod_choice *c = into;
+
+	(void)value, (void)err;
+	c->is_wanted = true;
+	return 0;
+}
+
+int dw_option_debuginfod_timeout(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_debuginfod_choice *c = into;
+	int rc = dw_option_time_ns(value, &c->timeout_ns, err);
+
+	if (!rc && (c->timeout_ns < 1000000 || c->timeout_ns > DEBUGINFOD_MAX_NS))
+		rc = dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not from 1 ms to a day", value);
+	c->is_wanted = true;
+	return rc;
+}
+
+uint32_t dw_debuginfod_choice_ms(const struct dw_debuginfod_choice *c)
+{
+	if (!c->is_wanted)
+		return 0;
+	return c->timeout_ns ? (uint32_t)(c->timeout_ns / 1000000) : DEBUGINFOD_MS;
+}
+
+int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,
+			      struct dw_filter_owned *ret, struct dw_error *err)
+{
+	const struct dw_filter_words words = {
+		.processes = o->processes.v,
+		.processes_n = o->processes.n,
+		.threads = o->threads.v,
+		.threads_n = o->threads.n,
+		.modules = o->modules.v,
+		.modules_n = o->modules.n,
+		.types = o->types.v,
+		.types_n = o->types.n,
+		.from_ns = o->from_ns,
+		.to_ns = o->to_ns,
+	};
+
+	*ret = (struct dw_filter_owned){0};
+	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)
+		return dw_error_set(err, DWELL_ERR_USAGE, "--type is for sessions of dwell memory");
+	return dw_filter_resolve(p, &words, ret, err);
+}
+
+void dw_filter_options_release(struct dw_filter_options *o)
+{
+	dw_vec_release(&o->processes);
+	dw_vec_release(&o->threads);
+	dw_vec_release(&o->modules);
+	dw_vec_release(&o->types);
 }

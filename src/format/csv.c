@@ -2,7 +2,6 @@
  * CSV as in RFC 4180: CRLF, quotes doubled, a line of titles first. Numbers are whole: doubles in
  * full, times in nanoseconds. An empty cell is an empty field.
  */
-#include "format/formats.h"
 #include "format/records.h"
 #include "format/text.h"
 

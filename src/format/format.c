@@ -2,7 +2,6 @@
 #include "format/format.h"
 
 #include "base/digits.h"
-#include "format/formats.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * JSON as docs/report-json.md has it: {"session": {facts}, "rows": [...]}. All text
  * is valid UTF-8 with controls escaped, so that the document is safe to print as well.
  */
-#include "format/formats.h"
 #include "format/records.h"
 #include "format/text.h"
 

@@ -6,10 +6,8 @@
  * Two passes over the rows: the first finds the widths.
  */
 #include "base/digits.h"
-#include "format/formats.h"
-#include "format/summary.h"
+#include "format/format.h"
 #include "format/text.h"
-#include "view/call-bounds.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -145,7 +143,6 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 		c->kind == DWELL_CELL_DURATION_NS || c->kind == DWELL_CELL_CALL_NS);
 }
 
-/* What @column shows of @row: a borrowed name, or text put together in l->text. */
 /* What stands behind the number of calls of @row. */
 static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
 			      struct layout *l)
@@ -160,6 +157,7 @@ static const char *calls_mark(const struct dw_format_job *job, const struct dw_r
 	return row->measured.mute && !dw_facts_get(facts, "switched_off_counts", 0) ? "+" : "";
 }
 
+/* What @column shows of @row: a borrowed name, or text put together in l->text. */
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
 {
@@ -475,7 +473,7 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	struct dw_format_job own = *asked, *job = &own;
 	struct layout l = {0};
 
-	if (!strcmp(job->view->ops->name, "summary"))
+	if (job->view->ops->has_notes)
 		return dw_summary_write(job, out);
 	for (size_t i = 0; asked->columns[i]; i++)
 		columns[i] = asked->columns[i];

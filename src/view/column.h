@@ -134,7 +134,7 @@ enum dw_column {
 	DWELL_COLUMN_HEAP_AFTER,
 	DWELL_COLUMN_PROMOTED,
 	DWELL_COLUMNS_N,
-	/* In lists of a view: columns of all that its profile measured; see column-groups.h. */
+	/* In lists of a view: columns of all that its profile measured. */
 	DWELL_COLUMN_COUNTS = DWELL_COLUMNS_N, /* calls, and what it took to count them */
 	DWELL_COLUMN_VALUES,		       /* all else, in the order of files */
 	DWELL_COLUMN_DEFAULT_VALUES,	       /* those that tables show by default */
@@ -201,3 +201,43 @@ void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES]);
 /* The column among @list (ended by DWELL_COLUMN_END) whose title or key is @n bytes at @text, in
  * either case. DWELL_COLUMN_END when there is none. */
 enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n);
+
+/* Groups of columns that views share, in the order of files; see docs/report-json.md. */
+
+/* Where a row's code is. */
+#define DWELL_COLUMNS_GENERAL                                                                   \
+	DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_MODULE_NAME,           \
+		DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_NAME, \
+		DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_FUNCTION_ADDRESS
+
+/* A statement. */
+#define DWELL_COLUMNS_STATEMENT                                                       \
+	DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_LINE_END, DWELL_COLUMN_CHARACTER_BEGIN, \
+		DWELL_COLUMN_CHARACTER_END
+
+/* What a row of a line is about. */
+#define DWELL_COLUMNS_LINE                                                      \
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_LINE_NAME, \
+		DWELL_COLUMN_SOURCE_TEXT
+
+/* What a row of an instruction is about. */
+#define DWELL_COLUMNS_INSTRUCTION                                                         \
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS, \
+		DWELL_COLUMN_INSTRUCTION
+
+/* Objects that were there when a range of time began, and what of them was at its end. */
+#define DWELL_COLUMNS_SURVIVORS                                                                  \
+	DWELL_COLUMN_INSTANCES_BEFORE, DWELL_COLUMN_INSTANCES_GROWTH, DWELL_COLUMN_BYTES_BEFORE, \
+		DWELL_COLUMN_BYTES_GROWTH, DWELL_COLUMN_INSTANCES_LEAST,                         \
+		DWELL_COLUMN_INSTANCES_MOST, DWELL_COLUMN_BYTES_LEAST, DWELL_COLUMN_BYTES_MOST
+
+/*
+ * Write the list @from to @ret, which has room for DWELL_COLUMNS_N: without columns of measures
+ * that are not in @set, and with the columns of those in place of DWELL_COLUMN_COUNTS and the like.
+ * @sites: rows are call sites, which nothing was measured of alone.
+ */
+void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites,
+		       enum dw_column *ret);
+
+/* The column by which rows come first, of the measure @lead. */
+enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive);

@@ -1,14 +1,13 @@
 /*
- * Sorting rows; see order.h.
+ * Sorting rows; see rows.h.
  *
  * Each item's key is read once: a number, turned round where large comes first. Only columns of
  * text compare cells while sorting. Trees are written out with a stack of their own, because call
  * trees get 16,000 levels deep.
  */
-#include "view/order.h"
+#include "view/rows.h"
 
 #include "base/cleanup.h"
-#include "view/column-groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -219,6 +218,13 @@ int dw_order_sort(struct dw_view *v, size_t first, size_t n)
 	for (size_t i = 0; i < n && !rc; i++)
 		v->items[first + i] = s.entries[i].item;
 	return rc;
+}
+
+int dw_order_list(struct dw_view *v, size_t n)
+{
+	int rc = dw_order_all(v, n);
+
+	return rc ? rc : dw_order_sort(v, 0, n);
 }
 
 /* Children by place: all in one array, those of a place at start[place] .. start[place + 1]; roots

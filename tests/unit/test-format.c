@@ -2,10 +2,9 @@
 #include "check.h"
 #include "analysis/totals.h"
 #include "format/format.h"
-#include "format/summary.h"
 #include "format/text.h"
 #include "maker.h"
-#include "view/views.h"
+#include "view/view.h"
 
 static char *put(const char *s, size_t columns)
 {

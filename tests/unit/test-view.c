@@ -5,7 +5,7 @@
 #include "maker.h"
 #include "model/amounts.h"
 #include "row-amounts.h"
-#include "view/views.h"
+#include "view/view.h"
 
 TEST(columns_have_keys_and_are_found_by_both)
 {
