@@ -305,17 +305,13 @@ static int doctor(void)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct dw_error err = DW_ERROR_INIT;
 	int first, code = dw_command_parse(self, argv, NULL, &first);
 
 	if (code >= 0)
 		return code;
 	if (first == argc)
 		return doctor();
-	dw_error_set(&err, DWELL_ERR_USAGE, "takes no arguments");
-	code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	return dw_command_wrong(self, "takes no arguments");
 }
 
 const struct dw_command dw_cmd_doctor = {

@@ -96,7 +96,6 @@ static int import(const struct cmd_import *c, const char *input)
 static int run(const struct dw_command *self, int argc, char **argv)
 {
 	struct cmd_import c = {0};
-	struct dw_error err = DW_ERROR_INIT;
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
 	if (code >= 0)
@@ -104,10 +103,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_large_heap();
 	if (argc - first == 1)
 		return import(&c, argv[first]);
-	dw_error_set(&err, DWELL_ERR_USAGE, "takes one perf.data file");
-	code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	return dw_command_wrong(self, "takes one perf.data file");
 }
 
 const struct dw_command dw_cmd_import = {

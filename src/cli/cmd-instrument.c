@@ -149,42 +149,37 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 {
 	static const char *const sources[] = {
 		[DWELL_OS_NONE] = "none", [DWELL_OS_PERF] = "perf", [DWELL_OS_RSEQ] = "rseq"};
-	struct dw_error err = DW_ERROR_INIT;
-	int code = 0;
 
 	if (!has_command)
-		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
-	else if (probes_of(c) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--probes takes none, count or time");
-	else if (c->os_source && index_of(c->os_source, sources, 3) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--os-source takes none, perf or rseq");
-	else if (format_of(c) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
-	else if (c->format && !c->list)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--format goes with --list-functions");
-	else if (!c->memory_mb || c->memory_mb > MEMORY_MB_MAX)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 1 to %d", MEMORY_MB_MAX);
-	else if (c->overhead == 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead takes more than 0");
-	else if (c->overhead > 0 && !records(c))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead goes with a session of calls");
-	else if (c->counts && strcmp(c->counts, "yes") && strcmp(c->counts, "no"))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--counts takes yes or no");
-	else if (c->counts && c->overhead < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--counts goes with --overhead");
-	else if (c->forget && c->overhead < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--forget goes with --overhead");
-	else if (!c->duration_ns)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
-	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
-		dw_error_set(&err, DWELL_ERR_USAGE, "there are no calls to write to --output");
-	else if (c->output && !records(c) && !may_replace(c->output))
-		dw_error_set(&err, DWELL_ERR_USAGE,
-			     "%s is there and is no list of calls: not replaced", c->output);
-	if (err.code)
-		code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+		return dw_command_wrong(self, "no command to run");
+	if (probes_of(c) < 0)
+		return dw_command_wrong(self, "--probes takes none, count or time");
+	if (c->os_source && index_of(c->os_source, sources, 3) < 0)
+		return dw_command_wrong(self, "--os-source takes none, perf or rseq");
+	if (format_of(c) < 0)
+		return dw_command_wrong(self, "--format takes table, csv or json");
+	if (c->format && !c->list)
+		return dw_command_wrong(self, "--format goes with --list-functions");
+	if (!c->memory_mb || c->memory_mb > MEMORY_MB_MAX)
+		return dw_command_wrong(self, "--memory takes 1 to %d", MEMORY_MB_MAX);
+	if (c->overhead == 0)
+		return dw_command_wrong(self, "--overhead takes more than 0");
+	if (c->overhead > 0 && !records(c))
+		return dw_command_wrong(self, "--overhead goes with a session of calls");
+	if (c->counts && strcmp(c->counts, "yes") && strcmp(c->counts, "no"))
+		return dw_command_wrong(self, "--counts takes yes or no");
+	if (c->counts && c->overhead < 0)
+		return dw_command_wrong(self, "--counts goes with --overhead");
+	if (c->forget && c->overhead < 0)
+		return dw_command_wrong(self, "--forget goes with --overhead");
+	if (!c->duration_ns)
+		return dw_command_wrong(self, "--duration takes more than 0");
+	if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
+		return dw_command_wrong(self, "there are no calls to write to --output");
+	if (c->output && !records(c) && !may_replace(c->output))
+		return dw_command_wrong(self, "%s is there and is no list of calls: not replaced",
+					c->output);
+	return 0;
 }
 
 static struct dw_globs globs_of(const struct dw_option_list *list)

@@ -528,7 +528,6 @@ static int run(const struct dw_command *self, int argc, char **argv)
 {
 	struct live l = {.options = {.interval_ns = (uint64_t)INTERVAL_DEFAULT_MS * 1000000,
 				     .window_ns = (uint64_t)WINDOW_DEFAULT_S * 1000000000}};
-	struct dw_error err = DW_ERROR_INIT;
 	int first, code = dw_command_parse(self, argv, &l.options, &first);
 
 	if (code >= 0)
@@ -536,10 +535,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_large_heap();
 	if (argc - first == 1)
 		return live(&l, argv[first]);
-	dw_error_set(&err, DWELL_ERR_USAGE, "takes one FILE.dwell or one process id");
-	code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	return dw_command_wrong(self, "takes one FILE.dwell or one process id");
 }
 
 const struct dw_command dw_cmd_live = {

@@ -65,28 +65,22 @@ static const struct dw_option options[] = {
 
 static int check(const struct dw_command *self, const struct cmd_memory *c, bool has_command)
 {
-	struct dw_error err = DW_ERROR_INIT;
-	int code = 0;
-
 	if (!has_command)
-		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
-	else if (c->memory_mb < 4 || c->memory_mb > MEMORY_MB_MAX)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 4 to %d", MEMORY_MB_MAX);
-	else if (c->sample_bytes && c->sample_bytes < SAMPLE_BYTES_MIN)
-		dw_error_set(&err, DWELL_ERR_USAGE,
-			     "--sample-bytes takes %d, which is the runtime's own, or more",
-			     SAMPLE_BYTES_MIN);
-	else if (c->collect_at_end && (c->no_lifetime || c->sample_bytes))
-		dw_error_set(
-			&err, DWELL_ERR_USAGE,
+		return dw_command_wrong(self, "no command to run");
+	if (c->memory_mb < 4 || c->memory_mb > MEMORY_MB_MAX)
+		return dw_command_wrong(self, "--memory takes 4 to %d", MEMORY_MB_MAX);
+	if (c->sample_bytes && c->sample_bytes < SAMPLE_BYTES_MIN)
+		return dw_command_wrong(
+			self, "--sample-bytes takes %d, which is the runtime's own, or more",
+			SAMPLE_BYTES_MIN);
+	if (c->collect_at_end && (c->no_lifetime || c->sample_bytes))
+		return dw_command_wrong(
+			self,
 			"--collect-at-end needs the lives of objects, which %s does not record",
 			c->no_lifetime ? "--no-lifetime" : "--sample-bytes");
-	else if (!c->duration_ns)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
-	if (err.code)
-		code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	if (!c->duration_ns)
+		return dw_command_wrong(self, "--duration takes more than 0");
+	return 0;
 }
 
 /* What is to be said at the end. */

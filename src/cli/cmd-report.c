@@ -364,16 +364,6 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 		ret->rows = r->options->top;
 }
 
-static void drop_source(enum dw_column *columns)
-{
-	enum dw_column *to = columns;
-
-	for (; *columns; columns++)
-		if (*columns != DWELL_COLUMN_SOURCE_TEXT)
-			*to++ = *columns;
-	*to = DWELL_COLUMN_END;
-}
-
 /* False: the view is not for the session's method. */
 static bool find_columns(struct report *r, const struct dw_profile *p)
 {
@@ -383,8 +373,8 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	dw_view_columns(r->view, p, false, r->all);
 	dw_view_columns(r->view, p, true, r->defaults);
 	if (!wants_source(r->options)) {
-		drop_source(r->all);
-		drop_source(r->defaults);
+		dw_columns_drop(r->all, DWELL_COLUMN_SOURCE_TEXT);
+		dw_columns_drop(r->defaults, DWELL_COLUMN_SOURCE_TEXT);
 	}
 	return true;
 }

@@ -207,39 +207,33 @@ static bool needs_perf(const struct cmd_sample *c)
 
 static int check(const struct dw_command *self, const struct cmd_sample *c, bool has_command)
 {
-	struct dw_error err = DW_ERROR_INIT;
-	int code = 0;
-
 	if (c->all && c->pids.n)
-		dw_error_set(&err, DWELL_ERR_USAGE, "either --all or --pid");
-	else if (!has_command && !c->pids.n && !c->all)
-		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
-	else if (has_command && c->pids.n)
-		dw_error_set(&err, DWELL_ERR_USAGE, "either a command or --pid");
-	else if (c->all && c->off_cpu)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--off-cpu needs a command or --pid");
-	else if (c->road == DWELL_ROAD_OUTSIDE && (!c->pids.n || !c->off_cpu))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--road outside needs --pid and --off-cpu");
-	else if (c->pids.n && c->dotnet == ALWAYS)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
-	else if ((c->road == DWELL_ROAD_INSIDE && c->pids.n) ||
-		 ((c->road == DWELL_ROAD_INSIDE || c->road == DWELL_ROAD_OUTSIDE) &&
-		  (c->event || c->kernel == ALWAYS)))
-		dw_error_set(&err, DWELL_ERR_USAGE,
-			     "--pid, --all, --event and --kernel need --road perf");
-	else if (!c->period)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--period takes more than 0");
-	else if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--frequency takes 1 to %d", MAX_HZ);
-	else if (!c->duration_ns)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
-	else if (c->stack_bytes > MAX_STACK_BYTES || c->stack_bytes % 8)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--stack-bytes takes a multiple of 8 up to %d",
-			     MAX_STACK_BYTES);
-	if (err.code)
-		code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+		return dw_command_wrong(self, "either --all or --pid");
+	if (!has_command && !c->pids.n && !c->all)
+		return dw_command_wrong(self, "no command to run");
+	if (has_command && c->pids.n)
+		return dw_command_wrong(self, "either a command or --pid");
+	if (c->all && c->off_cpu)
+		return dw_command_wrong(self, "--off-cpu needs a command or --pid");
+	if (c->road == DWELL_ROAD_OUTSIDE && (!c->pids.n || !c->off_cpu))
+		return dw_command_wrong(self, "--road outside needs --pid and --off-cpu");
+	if (c->pids.n && c->dotnet == ALWAYS)
+		return dw_command_wrong(self, "--dotnet works with a command only");
+	if ((c->road == DWELL_ROAD_INSIDE && c->pids.n) ||
+	    ((c->road == DWELL_ROAD_INSIDE || c->road == DWELL_ROAD_OUTSIDE) &&
+	     (c->event || c->kernel == ALWAYS)))
+		return dw_command_wrong(self,
+					"--pid, --all, --event and --kernel need --road perf");
+	if (!c->period)
+		return dw_command_wrong(self, "--period takes more than 0");
+	if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
+		return dw_command_wrong(self, "--frequency takes 1 to %d", MAX_HZ);
+	if (!c->duration_ns)
+		return dw_command_wrong(self, "--duration takes more than 0");
+	if (c->stack_bytes > MAX_STACK_BYTES || c->stack_bytes % 8)
+		return dw_command_wrong(self, "--stack-bytes takes a multiple of 8 up to %d",
+					MAX_STACK_BYTES);
+	return 0;
 }
 
 /* The agent's file when it is wanted for @command, NULL = none: *@ret_why_not. */

@@ -53,13 +53,12 @@ static bool is_marked(const struct dw_format_job *job, const struct dw_row *row,
 	       dw_call_is_upper_bound(job->view->request.profile, row->process);
 }
 
-/* Whether that may be so of some processes. */
+/* The same of some processes. */
 static bool has_unseen(const struct dw_format_job *job)
 {
 	return dw_facts_get_text(&job->view->request.profile->facts, "switches_unseen_in");
 }
 
-/* Whether blocked times stand beside samples, both ways. */
 static bool has_waits(const struct dw_format_job *job)
 {
 	return dw_totals_has_waits(job->view->request.totals);
@@ -306,28 +305,13 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 
 	for (const enum dw_column *c = columns; *c; c++)
 		total += wanted_width(*c, l) + (c > columns ? GAP : 0);
-	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++) {
-		enum dw_column *to = columns;
-
-		for (const enum dw_column *c = columns; *c; c++) {
-			if (*c == first[i])
+	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++)
+		for (const enum dw_column *c = columns; *c; c++)
+			if (*c == first[i]) {
 				total -= wanted_width(*c, l) + GAP;
-			else
-				*to++ = *c;
-		}
-		*to = DWELL_COLUMN_END;
-	}
-}
-
-/* Leave out bounds where no row has one. */
-static void leave_out_bounds(const struct layout *l, enum dw_column *columns)
-{
-	enum dw_column *to = columns;
-
-	for (const enum dw_column *c = columns; *c; c++)
-		if (*c != DWELL_COLUMN_AT_MOST || l->has_bounds)
-			*to++ = *c;
-	*to = DWELL_COLUMN_END;
+				dw_columns_drop(columns, first[i]);
+				break;
+			}
 }
 
 /* The widest column of names, DWELL_COLUMN_END when none can give way. */
@@ -427,7 +411,6 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 	dw_out_puts(out, "\n");
 }
 
-/* What the session counts. */
 static const char *things_of(const struct dw_format_job *job)
 {
 	static const char *const words[] = {
@@ -479,8 +462,8 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 		columns[i] = asked->columns[i];
 	job->columns = columns;
 	measure(job, &l);
-	if (!job->chosen)
-		leave_out_bounds(&l, columns);
+	if (!job->chosen && !l.has_bounds)
+		dw_columns_drop(columns, DWELL_COLUMN_AT_MOST);
 	if (job->width && !job->chosen &&
 	    dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)
 		leave_out(job, &l, columns);

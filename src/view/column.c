@@ -336,3 +336,13 @@ void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites, 
 	}
 	*ret = DWELL_COLUMN_END;
 }
+
+void dw_columns_drop(enum dw_column *list, enum dw_column column)
+{
+	enum dw_column *to = list;
+
+	for (; *list; list++)
+		if (*list != column)
+			*to++ = *list;
+	*to = DWELL_COLUMN_END;
+}

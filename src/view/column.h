@@ -239,5 +239,8 @@ enum dw_column dw_column_find(const enum dw_column *list, const char *text, size
 void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites,
 		       enum dw_column *ret);
 
+/* Take @column out of @list (ended by DWELL_COLUMN_END). */
+void dw_columns_drop(enum dw_column *list, enum dw_column column);
+
 /* The column by which rows come first, of the measure @lead. */
 enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive);

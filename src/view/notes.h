@@ -29,8 +29,7 @@ enum dw_note_kind {
 	DWELL_NOTE_NEXT,    /* a command to type next */
 };
 
-/* S(name, text), and F(name, the fact that is n[0], text): those are told in the order of this
- * table. */
+/* S(name, text), and F(name, fact, text) of a fact that is n[0]: these are told in this order. */
 #define DWELL_SENTENCES(S, F)                                                                                    \
 	S(NONE, "")                                                                                              \
 	/* What was recorded. */                                                                                 \
@@ -331,29 +330,20 @@ static inline double dw_share(uint64_t n, uint64_t all)
 	return all ? 100.0 * (double)n / (double)all : 0;
 }
 
-/* How many samples and waits there are, for the line of sizes. */
-void dw_notes_samples_size(struct dw_notes *t);
+/* Begin the line that says how much there is, with the duration. */
+void dw_notes_begin_size(struct dw_notes *t);
 
-/* What else comes before the hot path. */
-void dw_notes_samples_head(struct dw_notes *t);
+/* End it, with threads and processes. */
+void dw_notes_end_size(struct dw_notes *t);
 
-/* What comes behind it. */
-void dw_notes_samples_tail(struct dw_notes *t);
+/* The hot path. */
+void dw_notes_path(struct dw_notes *t);
 
-/* How many calls there are, for the line of sizes. */
-void dw_notes_calls_size(struct dw_notes *t);
+/* What is said of samples and waits. */
+void dw_notes_samples(struct dw_notes *t);
 
-/* What else comes before the hot path. */
-void dw_notes_calls_head(struct dw_notes *t);
+/* What is said of calls. */
+void dw_notes_calls(struct dw_notes *t);
 
-/* What comes behind it. */
-void dw_notes_calls_tail(struct dw_notes *t);
-
-/* How many allocations there are, for the line of sizes. */
-void dw_notes_memory_size(struct dw_notes *t);
-
-/* What else comes before the hot path. */
-void dw_notes_memory_head(struct dw_notes *t);
-
-/* What comes behind it. */
-void dw_notes_memory_tail(struct dw_notes *t);
+/* What is said of allocations. */
+void dw_notes_memory(struct dw_notes *t);

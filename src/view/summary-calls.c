@@ -36,12 +36,6 @@ static size_t count_functions(const struct dw_totals *t)
 	return n;
 }
 
-void dw_notes_calls_size(struct dw_notes *t)
-{
-	dw_note(t, MORE, CALLS,
-		.n = {t->totals->all[DWELL_MEASURE_CALLS], count_functions(t->totals)});
-}
-
 /* The libraries that were chosen without being named. */
 static void add_chosen(struct dw_notes *t)
 {
@@ -84,14 +78,13 @@ static void add_off_processor(struct dw_notes *t, uint64_t all)
 		dw_note(t, MORE, BLOCKING_CALLS, .n = {calls});
 }
 
-void dw_notes_calls_head(struct dw_notes *t)
+static void add_time(struct dw_notes *t)
 {
 	const uint64_t *v = t->totals->all;
 	uint64_t all = v[DWELL_MEASURE_ELAPSED] + v[DWELL_MEASURE_OVERHEAD];
 	uint64_t known =
 		v[DWELL_MEASURE_APPLICATION] + v[DWELL_MEASURE_BLOCKED] + v[DWELL_MEASURE_OS_CPU];
 
-	add_chosen(t);
 	if (!all)
 		return;
 	dw_note(t, HEADING, TIME);
@@ -369,13 +362,20 @@ static void add_external(struct dw_notes *t)
 				 dw_notes_word(t, "modules_chosen")});
 }
 
-void dw_notes_calls_tail(struct dw_notes *t)
+void dw_notes_calls(struct dw_notes *t)
 {
+	uint64_t calls = t->totals->all[DWELL_MEASURE_CALLS];
 	int64_t start = dw_notes_fact(t, "agent_start_ns", 0);
 
+	dw_notes_begin_size(t);
+	dw_note(t, MORE, CALLS, .n = {calls, count_functions(t->totals)});
+	dw_notes_end_size(t);
+	add_chosen(t);
+	add_time(t);
+	dw_notes_path(t);
 	add_functions(t);
 	add_slow_calls(t);
-	if (!t->totals->all[DWELL_MEASURE_CALLS]) {
+	if (!calls) {
 		dw_note(t, SAYS, NO_CALL);
 		if (!dw_notes_fact(t, "functions_instrumented", 1))
 			dw_note(t, SAYS, NO_PROBES);

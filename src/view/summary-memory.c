@@ -13,14 +13,6 @@ enum { ROWS_MAX = 5 }; /* of a list */
 
 #define SHARE_MIN .005 /* percent: what would be shown as 0.00 is not */
 
-void dw_notes_memory_size(struct dw_notes *t)
-{
-	const uint64_t *all = t->totals->all;
-
-	dw_note(t, MORE, OBJECTS,
-		.n = {all[DWELL_MEASURE_OBJECTS], t->totals->types.n, all[DWELL_MEASURE_BYTES]});
-}
-
 /* The measure of bytes that belongs to @objects. */
 static enum dw_measure bytes_of(enum dw_measure objects)
 {
@@ -64,7 +56,7 @@ static void add_ends(struct dw_notes *t)
 
 /* "29 collections (20 of generation 0, 6 of 1, 3 of 2) stopped the program for 280 ms, 14.0 % of
  * the run." And of the longest: "34.2 ms: number 17, generation 2 (induced)." */
-void dw_notes_memory_head(struct dw_notes *t)
+static void add_collections(struct dw_notes *t)
 {
 	int64_t duration = dw_notes_fact(t, "duration_ns", 0);
 	uint64_t of[3] = {0}, all_ns = 0, added_ns = 0;
@@ -72,7 +64,6 @@ void dw_notes_memory_head(struct dw_notes *t)
 	const char *reason;
 	bool is_one;
 
-	add_ends(t);
 	dw_vec_each(i, &t->totals->gcs) {
 		const struct dw_gc *gc = &t->profile->allocations.gcs.v[*i];
 
@@ -148,7 +139,7 @@ static void add_trust(struct dw_notes *t)
 		dw_note(t, SAYS, ALLOCATIONS_CUT, .n = {t->totals->stacks_cut});
 }
 
-void dw_notes_memory_tail(struct dw_notes *t)
+void dw_notes_memory(struct dw_notes *t)
 {
 	static const struct list lists[] = {
 		{DWELL_SECTION_FUNCTIONS, DWELL_SAYS_ALLOCATING, .by_objects = false},
@@ -156,8 +147,16 @@ void dw_notes_memory_tail(struct dw_notes *t)
 		{DWELL_SECTION_TYPES_BY_OBJECTS, DWELL_SAYS_TYPES_BY_OBJECTS, .by_objects = true},
 		{DWELL_SECTION_TYPES_BY_OLD, DWELL_SAYS_TYPES_BY_OLD, .old = true},
 	};
-	bool any = t->totals->all[DWELL_MEASURE_OBJECTS];
+	const uint64_t *all = t->totals->all;
+	bool any = all[DWELL_MEASURE_OBJECTS];
 
+	dw_notes_begin_size(t);
+	dw_note(t, MORE, OBJECTS,
+		.n = {all[DWELL_MEASURE_OBJECTS], t->totals->types.n, all[DWELL_MEASURE_BYTES]});
+	dw_notes_end_size(t);
+	add_ends(t);
+	add_collections(t);
+	dw_notes_path(t);
 	if (!any)
 		dw_note(t, SAYS, NO_ALLOCATION);
 	if (!any && !dw_notes_fact(t, "processes_instrumented", 0))

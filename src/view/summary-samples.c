@@ -14,11 +14,12 @@ enum {
 };
 
 /* "1,984 samples of page-faults, one each 100": how they came, where that is not as usual. */
-void dw_notes_samples_size(struct dw_notes *t)
+static void add_size(struct dw_notes *t)
 {
 	const char *event = dw_notes_word(t, "event");
 	int64_t hz = dw_notes_fact(t, "frequency_hz", 0), period = dw_notes_fact(t, "period", 0);
 
+	dw_notes_begin_size(t);
 	dw_note(t, MORE, SAMPLES, .n = {t->totals->all[DWELL_MEASURE_SAMPLES]});
 	if (event && strcmp(event, "cpu-clock") != 0 && strcmp(event, "cycles") != 0)
 		dw_note(t, MORE, OF_EVENT, .name = {event});
@@ -26,6 +27,7 @@ void dw_notes_samples_size(struct dw_notes *t)
 		dw_note(t, MORE, ONE_EACH, .n = {period});
 	if (hz > 0)
 		dw_note(t, MORE, FREQUENCY, .n = {hz});
+	dw_notes_end_size(t);
 }
 
 static void add_cpu(struct dw_notes *t)
@@ -123,7 +125,7 @@ static void add_nameless(struct dw_notes *t)
 		dw_note(t, SAYS, NAMELESS, .n = {n});
 }
 
-void dw_notes_samples_head(struct dw_notes *t)
+static void add_head(struct dw_notes *t)
 {
 	int64_t discarded = dw_notes_fact(t, "samples_discarded", 0) -
 			    dw_notes_fact(t, "samples_discarded_32bit", 0);
@@ -151,7 +153,7 @@ static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row,
 		   .row = (uint32_t)i, .share = {share}, .n = {row->processes});
 }
 
-void dw_notes_samples_tail(struct dw_notes *t)
+static void add_functions(struct dw_notes *t)
 {
 	const uint64_t *all = t->totals->all;
 	size_t i = t->end[DWELL_SECTION_PATH], end = t->end[DWELL_SECTION_WAITING];
@@ -174,4 +176,12 @@ void dw_notes_samples_tail(struct dw_notes *t)
 
 		add_function(t, i, &row, dw_share(ns, all[DWELL_MEASURE_BLOCKED]));
 	}
+}
+
+void dw_notes_samples(struct dw_notes *t)
+{
+	add_size(t);
+	add_head(t);
+	dw_notes_path(t);
+	add_functions(t);
 }

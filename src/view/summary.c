@@ -168,22 +168,21 @@ struct dw_row dw_notes_row(struct dw_notes *t, size_t i)
 	return row;
 }
 
-/* "2.01 s, ", which what was recorded follows. */
-static void begin_size(struct dw_notes *t)
+void dw_notes_begin_size(struct dw_notes *t)
 {
 	int64_t duration = dw_notes_fact(t, "duration_ns", -1);
 
 	dw_note_by(t, SAYS, duration >= 0 ? DWELL_SAYS_DURATION : DWELL_SAYS_NONE, .n = {duration});
 }
 
-static void end_size(struct dw_notes *t)
+void dw_notes_end_size(struct dw_notes *t)
 {
 	dw_note(t, MORE, TASKS,
 		.n = {dw_threads_count(&t->profile->threads),
 		      dw_processes_count(&t->profile->processes)});
 }
 
-static void add_path(struct dw_notes *t)
+void dw_notes_path(struct dw_notes *t)
 {
 	static const enum dw_sentence headings[] = {
 		[DWELL_METHOD_SAMPLING] = DWELL_SAYS_PATH,
@@ -231,32 +230,21 @@ static void add_debuginfod(struct dw_notes *t)
 
 int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 {
-	static const struct {
-		void (*size)(struct dw_notes *t), (*head)(struct dw_notes *t),
-			(*tail)(struct dw_notes *t);
-		enum dw_sentence next;
-	} methods[] = {
-		[DWELL_METHOD_SAMPLING] = {dw_notes_samples_size, dw_notes_samples_head,
-					   dw_notes_samples_tail, DWELL_SAYS_NEXT},
-		[DWELL_METHOD_INSTRUMENTATION] = {dw_notes_calls_size, dw_notes_calls_head,
-						  dw_notes_calls_tail, DWELL_SAYS_NEXT},
-		[DWELL_METHOD_MEMORY] = {dw_notes_memory_size, dw_notes_memory_head,
-					 dw_notes_memory_tail, DWELL_SAYS_NEXT_OF_OBJECTS},
-	};
 	enum dw_method method = dw_profile_method(v->request.profile);
 
 	*ret = (struct dw_notes){
 		.view = v, .profile = v->request.profile, .totals = v->request.totals};
 	memcpy(ret->end, ((const struct summary *)v->own)->end, sizeof ret->end);
 	dw_note(ret, TITLE, NONE, .name = {dw_notes_word(ret, "command")});
-	begin_size(ret);
-	methods[method].size(ret);
-	end_size(ret);
-	methods[method].head(ret);
-	add_path(ret);
-	methods[method].tail(ret);
+	if (method == DWELL_METHOD_INSTRUMENTATION)
+		dw_notes_calls(ret);
+	else if (method == DWELL_METHOD_MEMORY)
+		dw_notes_memory(ret);
+	else
+		dw_notes_samples(ret);
 	add_debuginfod(ret);
-	dw_note_by(ret, NEXT, methods[method].next);
+	dw_note_by(ret, NEXT,
+		   method == DWELL_METHOD_MEMORY ? DWELL_SAYS_NEXT_OF_OBJECTS : DWELL_SAYS_NEXT);
 	return ret->failed;
 }
 
