@@ -95,15 +95,6 @@ static const struct dw_option options[] = {
 	{0},
 };
 
-/* The number of @word in the @n words of @list, -1 = none of them. */
-static int index_of(const char *word, const char *const *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(word, list[i]))
-			return (int)i;
-	return -1;
-}
-
 static int probes_of(const struct cmd_instrument *c)
 {
 	static const char *const kinds[] = {[DWELL_PROBES_NONE] = "none",
@@ -111,11 +102,10 @@ static int probes_of(const struct cmd_instrument *c)
 					    [DWELL_PROBES_SYSTEM_CALLS] = "system-calls",
 					    [DWELL_PROBES_TIME] = "time"};
 
-	return c->probes ? index_of(c->probes, kinds, sizeof kinds / sizeof *kinds)
+	return c->probes ? dw_option_index(c->probes, kinds, sizeof kinds / sizeof *kinds)
 			 : DWELL_PROBES_TIME;
 }
 
-/* Whether a session is made. */
 static bool records(const struct cmd_instrument *c)
 {
 	return !c->list && probes_of(c) == DWELL_PROBES_TIME;
@@ -126,7 +116,7 @@ static int format_of(const struct cmd_instrument *c)
 	static const char *const formats[] = {
 		[DWELL_LIST_TABLE] = "table", [DWELL_LIST_CSV] = "csv", [DWELL_LIST_JSON] = "json"};
 
-	return c->format ? index_of(c->format, formats, 3) : DWELL_LIST_TABLE;
+	return c->format ? dw_option_index(c->format, formats, 3) : DWELL_LIST_TABLE;
 }
 
 /* Whether @path may be written: it is not there, or holds what we wrote. */
@@ -154,7 +144,7 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 		return dw_command_wrong(self, "no command to run");
 	if (probes_of(c) < 0)
 		return dw_command_wrong(self, "--probes takes none, count or time");
-	if (c->os_source && index_of(c->os_source, sources, 3) < 0)
+	if (c->os_source && dw_option_index(c->os_source, sources, 3) < 0)
 		return dw_command_wrong(self, "--os-source takes none, perf or rseq");
 	if (format_of(c) < 0)
 		return dw_command_wrong(self, "--format takes table, csv or json");
@@ -240,7 +230,6 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 	dw_out_close(&out);
 }
 
-/* What is to be said at the end. */
 static int conclude(const struct cmd_instrument *c, const char *session,
 		    const struct dw_instrument_result *r, int rc, struct dw_error *err)
 {

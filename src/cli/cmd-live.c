@@ -52,7 +52,7 @@ struct screen {
 
 /* The session of a recording that somebody else makes, or of one that we start to look at a
  * process. */
-struct source {
+struct recording {
 	char *path;	/* of the finished session */
 	char *partial;	/* of the one that is being written */
 	char *folder;	/* ours, with both; NULL = they are somebody else's */
@@ -68,7 +68,7 @@ struct live_options {
 
 struct live {
 	struct live_options options;
-	struct source source;
+	struct recording recording;
 	struct screen screen;
 	bool whole, paused, inclusive, finished;
 };
@@ -99,16 +99,11 @@ static void note_end(int signal)
 
 static void put_terminal(const char *text)
 {
-	size_t n = strlen(text);
+	struct dw_out out;
 
-	while (n) {
-		ssize_t done = write(STDOUT_FILENO, text, n);
-
-		if (done < 0 && errno != EINTR)
-			return;
-		text += done > 0 ? done : 0;
-		n -= done > 0 ? (size_t)done : 0;
-	}
+	dw_out_init_fd(&out, STDOUT_FILENO);
+	dw_out_puts(&out, text);
+	dw_out_close(&out);
 }
 
 static void measure_screen(struct screen *s)
@@ -200,7 +195,7 @@ static bool is_number(const char *word)
 	return *word && strspn(word, "0123456789") == strlen(word);
 }
 
-static int set_paths(struct source *s, const char *word)
+static int set_paths(struct recording *s, const char *word)
 {
 	static const char suffix[] = ".partial";
 	size_t n = strlen(word), m = sizeof suffix - 1;
@@ -214,7 +209,7 @@ static int set_paths(struct source *s, const char *word)
 	return 0;
 }
 
-static int set_folder(struct source *s)
+static int set_folder(struct recording *s)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -232,7 +227,7 @@ static int set_folder(struct source *s)
 	return 0;
 }
 
-static int find_paths(struct source *s, const char *keep, struct dw_error *err)
+static int find_paths(struct recording *s, const char *keep, struct dw_error *err)
 {
 	char *path = NULL;
 	int rc = keep ? 0 : set_folder(s);
@@ -246,7 +241,7 @@ static int find_paths(struct source *s, const char *keep, struct dw_error *err)
 	return rc ? dw_error_set_errno(err, -rc, "cannot make a folder for the session") : 0;
 }
 
-static _Noreturn void run_recorder(const struct source *s, const char *pid)
+static _Noreturn void run_recorder(const struct recording *s, const char *pid)
 {
 	/* Ctrl-C at the terminal is for the one that shows; it tells us. */
 	setpgid(0, 0);
@@ -256,7 +251,7 @@ static _Noreturn void run_recorder(const struct source *s, const char *pid)
 }
 
 /* Wait until the recorder has begun to write; it has said why when it ends instead. */
-static int wait_for_partial(struct source *s)
+static int wait_for_partial(struct recording *s)
 {
 	for (int ms = 0; access(s->partial, R_OK) && ms < START_MAX_MS; ms += LOOK_MS) {
 		if (waitpid(s->recorder, NULL, WNOHANG) == s->recorder) {
@@ -269,7 +264,7 @@ static int wait_for_partial(struct source *s)
 	return 0;
 }
 
-static int start_recorder(struct source *s, const char *pid, struct dw_error *err)
+static int start_recorder(struct recording *s, const char *pid, struct dw_error *err)
 {
 	s->recorder = fork();
 	if (!s->recorder)
@@ -284,13 +279,14 @@ static int start_recorder(struct source *s, const char *pid, struct dw_error *er
 /*
  * Find what @word means: a process id, to be sampled from now on, or a session's file, with or
  * without ".partial". @keep: where the session of a process is to stay, NULL = nowhere.
- * 0 or a negative code, with @err as it was when s->has_told; close_source() in any case.
+ * 0 or a negative code, with @err as it was when s->has_told; close_recording() in any case.
  */
-static int open_source(struct source *s, const char *word, const char *keep, struct dw_error *err)
+static int open_recording(struct recording *s, const char *word, const char *keep,
+			  struct dw_error *err)
 {
 	int rc;
 
-	*s = (struct source){0};
+	*s = (struct recording){0};
 	if (is_number(word) && access(word, F_OK)) {
 		rc = find_paths(s, keep, err);
 		return rc ? rc : start_recorder(s, word, err);
@@ -304,13 +300,13 @@ static int open_source(struct source *s, const char *word, const char *keep, str
 }
 
 /* The file to read now, borrowed: the partial one as long as it is there. */
-static const char *file_of(const struct source *s)
+static const char *file_of(const struct recording *s)
 {
 	return access(s->partial, F_OK) ? s->path : s->partial;
 }
 
 /* End a recording that was started here, remove what is not to stay, and free everything. */
-static void close_source(struct source *s)
+static void close_recording(struct recording *s)
 {
 	if (s->recorder) {
 		kill(s->recorder, SIGINT);
@@ -327,7 +323,7 @@ static void close_source(struct source *s)
 	free(s->folder);
 	free(s->path);
 	free(s->partial);
-	*s = (struct source){0};
+	*s = (struct recording){0};
 }
 
 /* Until when the recording has gone, ns. */
@@ -345,7 +341,7 @@ static void put_head(const struct live *l, const struct dw_profile *p, const str
 	bool colour = l->screen.is_terminal && dw_terminal_colour(STDOUT_FILENO);
 
 	dw_out_puts(out, colour ? "\033[1m" : "");
-	dw_text_put(out, command ? command : l->source.path);
+	dw_text_put(out, command ? command : l->recording.path);
 	dw_out_puts(out, colour ? "\033[0m" : "");
 	dw_out_printf(out, "  %.1f s", (double)end_of(p) / 1e9);
 	if (dw_profile_method(p) == DWELL_METHOD_SAMPLING)
@@ -369,7 +365,7 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 		.view = &view,
 		.columns = columns,
 		.rows = rows,
-		.path = l->source.path,
+		.path = l->recording.path,
 		.width = l->screen.is_terminal ? l->screen.width : 0,
 		.colour = l->screen.is_terminal && dw_terminal_colour(STDOUT_FILENO),
 	};
@@ -380,12 +376,6 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 		dw_formats[0]->write(&job, out);
 	dw_view_release(&view);
 	return rc;
-}
-
-/* The column by which rows come first. */
-static enum dw_column lead_column(const struct dw_profile *p, bool exclusive)
-{
-	return dw_columns_lead(dw_measures_lead(dw_profile_measures(p), true), exclusive);
 }
 
 static int put_views(const struct live *l, const struct dw_profile *p, struct dw_out *out)
@@ -409,7 +399,8 @@ static int put_views(const struct live *l, const struct dw_profile *p, struct dw
 			rows = l->screen.height > PATH_ROWS + OTHER_ROWS + ROWS_MIN
 				       ? l->screen.height - PATH_ROWS - OTHER_ROWS
 				       : ROWS_MIN;
-		request.sort = lead_column(p, !l->inclusive);
+		request.sort = dw_columns_lead(dw_measures_lead(dw_profile_measures(p), true),
+					       !l->inclusive);
 		rc = put_view(l, &dw_view_functions, &request, rows, out);
 	}
 	dw_out_puts(out, "\n");
@@ -427,14 +418,14 @@ static int look(struct live *l, struct dw_error *err)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_out out;
-	int rc = dw_open_running(file_of(&l->source), &p, &l->finished, err);
+	int rc = dw_open_running(file_of(&l->recording), &p, &l->finished, err);
 
 	/* Between two names there may be neither file. */
 	if (rc == -ENOENT) {
 		dw_error_clear(err);
 		dw_profile_release(&p);
 		p = (struct dw_profile)DW_PROFILE_INIT;
-		rc = dw_open_running(l->source.path, &p, &l->finished, err);
+		rc = dw_open_running(l->recording.path, &p, &l->finished, err);
 	}
 	dw_out_init_buffer(&out);
 	if (!rc) {
@@ -481,7 +472,7 @@ static int watch(struct live *l, struct dw_error *err)
 	int rc = 0;
 
 	/* A recording that has just begun has nothing to show. */
-	if (l->source.recorder)
+	if (l->recording.recorder)
 		goes_on =
 			obey(l, wait_for_key(&l->screen, (int)(l->options.interval_ns / 1000000)));
 
@@ -506,7 +497,7 @@ static int watch(struct live *l, struct dw_error *err)
 static int live(struct live *l, const char *word)
 {
 	struct dw_error err = DW_ERROR_INIT;
-	int rc = open_source(&l->source, word, l->options.output, &err), code;
+	int rc = open_recording(&l->recording, word, l->options.output, &err), code;
 
 	if (!rc) {
 		open_screen(&l->screen, l->options.once);
@@ -517,9 +508,9 @@ static int live(struct live *l, const char *word)
 	if (!rc && l->finished && isatty(STDOUT_FILENO) && !l->options.once)
 		rc = look(l, &err);
 	code = rc ? DWELL_EXIT_BAD : DWELL_EXIT_OK;
-	if (rc && !l->source.has_told)
+	if (rc && !l->recording.has_told)
 		dw_command_fail(&err, code);
-	close_source(&l->source);
+	close_recording(&l->recording);
 	dw_error_clear(&err);
 	return code;
 }

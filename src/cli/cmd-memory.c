@@ -83,7 +83,6 @@ static int check(const struct dw_command *self, const struct cmd_memory *c, bool
 	return 0;
 }
 
-/* What is to be said at the end. */
 static int conclude(const struct cmd_memory *c, const char *session,
 		    const struct dw_memory_result *r, int rc, struct dw_error *err)
 {
@@ -150,10 +149,9 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	struct cmd_memory c = {.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
-	if (code < 0)
-		code = check(self, &c, first < argc);
-	else
+	if (code >= 0)
 		return code;
+	code = check(self, &c, first < argc);
 	return code ? code : record(&c, argv + first);
 }
 

@@ -69,9 +69,9 @@ static int take_pids(const char *value, void *into, struct dw_error *err)
 		long pid = strtol(at, &end, 10);
 
 		if (end == at || pid <= 0 || pid > INT_MAX || (*end && *end != ','))
-			return dw_error_set(err, DWELL_ERR_USAGE,
-					    "'%s' is not a process number, nor several with commas",
-					    value);
+			return dw_misuse(err,
+					 "'%s' is not a process number, nor several with commas",
+					 value);
 		if (dw_vec_push(pids, (pid_t)pid))
 			return -ENOMEM;
 		at = end + 1;
@@ -83,14 +83,12 @@ static int take_when(const char *value, void *into, struct dw_error *err)
 {
 	static const char *const names[] = {
 		[AUTO] = "auto", [ALWAYS] = "always", [NEVER] = "never"};
+	int i = dw_option_index(value, names, sizeof names / sizeof *names);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		*(enum when *)into = (enum when)i;
-		return 0;
-	}
-	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, always or never", value);
+	if (i < 0)
+		return dw_misuse(err, "'%s' is not auto, always or never", value);
+	*(enum when *)into = (enum when)i;
+	return 0;
 }
 
 static int take_road(const char *value, void *into, struct dw_error *err)
@@ -99,16 +97,14 @@ static int take_road(const char *value, void *into, struct dw_error *err)
 					    [DWELL_ROAD_PERF] = "perf",
 					    [DWELL_ROAD_INSIDE] = "inside",
 					    [DWELL_ROAD_OUTSIDE] = "outside"};
+	int i = dw_option_index(value, names, sizeof names / sizeof *names);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		*(enum dw_road *)into = (enum dw_road)i;
-		return 0;
-	}
-	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, perf, inside or outside",
-			    value);
+	if (i < 0)
+		return dw_misuse(err, "'%s' is not auto, perf, inside or outside", value);
+	*(enum dw_road *)into = (enum dw_road)i;
+	return 0;
 }
+
 static const enum dw_sample_kernel kernel_when[] = {
 	[AUTO] = DWELL_KERNEL_IF_ALLOWED,
 	[ALWAYS] = DWELL_KERNEL_ALWAYS,
@@ -199,7 +195,6 @@ static int list_events(void)
 	return dw_out_close(&out) ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
 }
 
-/* Whether something was asked for that only perf can do. */
 static bool needs_perf(const struct cmd_sample *c)
 {
 	return (c->pids.n && !c->off_cpu) || c->all || c->event || c->kernel == ALWAYS;
@@ -249,7 +244,6 @@ static char *find_agent(const struct cmd_sample *c, char **command, const char *
 	return agent;
 }
 
-/* What is to be said at the end. */
 static void conclude(const struct cmd_sample *c, const char *session,
 		     const struct dw_record_result *r)
 {

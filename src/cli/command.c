@@ -78,7 +78,7 @@ int dw_command_wrong(const struct dw_command *self, const char *fmt, ...)
 	va_start(args, fmt);
 	dw_buf_vprintf(&message, fmt, args);
 	va_end(args);
-	dw_error_set(&err, DWELL_ERR_USAGE, "%s", dw_buf_str(&message));
+	dw_misuse(&err, "%s", dw_buf_str(&message));
 	code = dw_command_misuse(self, &err);
 	dw_error_clear(&err);
 	return code;

@@ -17,6 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is wrong with the user's words: DWELL_ERR_USAGE. */
+#define dw_misuse(err, ...) dw_error_set(err, DWELL_ERR_USAGE, __VA_ARGS__)
+
 /* Turn @value into the field at @into. 0 or DWELL_ERR_USAGE with what is wrong with the value. */
 typedef int dw_option_fn(const char *value, void *into, struct dw_error *err);
 
@@ -64,6 +67,9 @@ dw_option_fn dw_option_time_ns;
  */
 int dw_options_parse(const struct dw_option *table, bool leading, char **argv, void *into,
 		     int *first, struct dw_error *err);
+
+/* The place of @word in @list (of @n), -1 = it is not there. */
+int dw_option_index(const char *word, const char *const *list, size_t n);
 
 /* Write one line per option for `dwell help`. */
 void dw_options_help(const struct dw_option *table, struct dw_out *out);

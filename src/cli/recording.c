@@ -195,23 +195,26 @@ char *dw_recorded_path(const char *command)
 
 void dw_recorded_summary(const char *path)
 {
-	struct dw_summary_style style = {
-		.path = path,
-		.width = dw_terminal_width(STDERR_FILENO),
-		.colour = dw_terminal_colour(STDERR_FILENO),
-	};
 	struct dw_session_range whole = {0};
 	struct dw_filter all = {.focus.hot_path = true};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
+	struct dw_view view = {0};
+	struct dw_view_request request = {.profile = &p, .totals = &totals};
+	struct dw_format_job job = {.view = &view,
+				    .path = path,
+				    .width = dw_terminal_width(STDERR_FILENO),
+				    .colour = dw_terminal_colour(STDERR_FILENO)};
 	struct dw_out out;
 
 	if (!dw_open_profile(path, &whole, &p, NULL) &&
-	    !dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals)) {
+	    !dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals) &&
+	    !dw_view_open(&view, &dw_view_summary, &request)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
-		dw_summary_print(&out, &p, &totals, &style);
+		dw_summary_write(&job, &out);
 		dw_out_close(&out);
 	}
+	dw_view_release(&view);
 	dw_totals_release(&totals);
 	dw_profile_release(&p);
 }

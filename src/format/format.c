@@ -6,9 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-const struct dw_format_ops *const dw_formats[] = {
-	&dw_format_table, &dw_format_csv, &dw_format_json, &dw_format_xml, NULL,
-};
+#define LISTED(name) &dw_format_##name,
+const struct dw_format_ops *const dw_formats[] = {DW_FORMATS(LISTED) NULL};
 
 const struct dw_format_ops *dw_format_find(const char *name)
 {

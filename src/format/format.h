@@ -35,10 +35,9 @@ struct dw_format_ops {
 /* All formats, the default one first, ended by NULL. */
 extern const struct dw_format_ops *const dw_formats[];
 
-extern const struct dw_format_ops dw_format_table;
-extern const struct dw_format_ops dw_format_csv;
-extern const struct dw_format_ops dw_format_json;
-extern const struct dw_format_ops dw_format_xml;
+#define DW_FORMATS(X)		X(table) X(csv) X(json) X(xml)
+#define DW_FORMAT_DECLARE(name) extern const struct dw_format_ops dw_format_##name;
+DW_FORMATS(DW_FORMAT_DECLARE)
 
 /* The format called @name, NULL when there is none. */
 const struct dw_format_ops *dw_format_find(const char *name);
@@ -87,16 +86,3 @@ void dw_format_facts(const struct dw_format_job *job,
 
 /* Write the notes of the job's view as text. */
 void dw_summary_write(const struct dw_format_job *job, struct dw_out *out);
-
-struct dw_summary_style {
-	const char *path; /* of the session, for the commands it names */
-	size_t width;	  /* columns of the terminal, 0 = not known */
-	bool colour;
-};
-
-/*
- * Write the summary of a whole recording, at most about 30 lines; facts that are missing are left
- * out. @t needs functions, nodes and tasks. 0 or -ENOMEM (then nothing was written).
- */
-int dw_summary_print(struct dw_out *out, const struct dw_profile *p, const struct dw_totals *t,
-		     const struct dw_summary_style *style);

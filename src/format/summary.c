@@ -151,18 +151,3 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
 	dw_buf_release(&p.scratch[0]);
 	dw_buf_release(&p.scratch[1]);
 }
-
-int dw_summary_print(struct dw_out *out, const struct dw_profile *p, const struct dw_totals *t,
-		     const struct dw_summary_style *style)
-{
-	struct dw_view_request request = {.profile = p, .totals = t};
-	struct dw_view v;
-	int rc = dw_view_open(&v, &dw_view_summary, &request);
-	struct dw_format_job job = {
-		.view = &v, .path = style->path, .width = style->width, .colour = style->colour};
-
-	if (!rc)
-		dw_summary_write(&job, out);
-	dw_view_release(&v);
-	return rc;
-}

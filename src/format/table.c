@@ -59,11 +59,6 @@ static bool has_unseen(const struct dw_format_job *job)
 	return dw_facts_get_text(&job->view->request.profile->facts, "switches_unseen_in");
 }
 
-static bool has_waits(const struct dw_format_job *job)
-{
-	return dw_totals_has_waits(job->view->request.totals);
-}
-
 /* What each sample is, when that is known; else @otherwise. */
 static const char *unit(const struct dw_format_job *job, const char *otherwise)
 {
@@ -86,14 +81,15 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 		return unit(job, own);
 	if (info->measure == DWELL_MEASURE_APPLICATION && is_total && is_upper_bound(job))
 		return info->exclusive ? "App Excl (upper bound)" : "App Incl (upper bound)";
-	if (info->measure == DWELL_MEASURE_BLOCKED && !has_waits(job))
+	if (info->measure == DWELL_MEASURE_BLOCKED &&
+	    !dw_totals_has_waits(job->view->request.totals))
 		return is_total ? "Blocked" : info->title;
 	return own;
 }
 
 static bool is_text(enum dw_column column)
 {
-	return dw_column_kind(column) == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
+	return dw_column_info(column)->kind == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
 }
 
 /* Blanks before a name in a tree, at most half of a column that is cut; rows deeper than that get
@@ -110,7 +106,6 @@ static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
 		dw_buf_printf(b, "%.*s+%zu ", (int)most, blanks, row->level - most / 2);
 }
 
-/* A cell of a number as shown. */
 static void put_number(struct dw_buf *b, const struct dw_cell *c)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
@@ -142,7 +137,6 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 		c->kind == DWELL_CELL_DURATION_NS || c->kind == DWELL_CELL_CALL_NS);
 }
 
-/* What stands behind the number of calls of @row. */
 static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
 			      struct layout *l)
 {
@@ -235,7 +229,6 @@ static bool measure_row(const struct dw_format_job *job, size_t i,
 	return wider;
 }
 
-/* The widest cells of columns of values. */
 static void measure_values(const struct dw_format_job *job, struct layout *l,
 			   struct dw_cell *largest)
 {
@@ -284,23 +277,18 @@ static size_t wanted_width(enum dw_column column, const struct layout *l)
 	return is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED : l->width[column];
 }
 
+#define LEFT_OUT_FIRST                                                                     \
+	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,    \
+		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED, \
+		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                       \
+		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED
+
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
  * others, until names get the room that they need to be told apart. */
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
-	static const enum dw_column first[] = {DWELL_COLUMN_AI_PCT,
-					       DWELL_COLUMN_AE_PCT,
-					       DWELL_COLUMN_AI,
-					       DWELL_COLUMN_EI_PCT,
-					       DWELL_COLUMN_MODULE_NAME,
-					       DWELL_COLUMN_THREAD_NAME,
-					       DWELL_COLUMN_SWITCHED,
-					       DWELL_COLUMN_CALLEES,
-					       DWELL_COLUMN_ALLOCS_INCLUSIVE,
-					       DWELL_COLUMN_ALLOCS_EXCLUSIVE,
-					       DWELL_COLUMN_BYTES_ALIVE,
-					       DWELL_COLUMN_PROMOTED};
+	static const enum dw_column first[] = {LEFT_OUT_FIRST};
 	size_t total = 0;
 
 	for (const enum dw_column *c = columns; *c; c++)

@@ -2,7 +2,7 @@
  * What is measured: one row a measure, from which columns, cells, shares and headers follow.
  *
  * To add one: its row here and in measure.c, whether few rows have it or others tell it
- * (amounts.c), and its columns (view/column.c; of SQL session/amount-table.c,
+ * (amounts.c), and its columns (view/column.h; of SQL session/amount-table.c,
  * schema.c).
  */
 #pragma once

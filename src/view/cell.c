@@ -63,7 +63,6 @@ static const char *thread_name(const struct dw_view *v, const struct dw_row *row
 	return start ? text(v, start->name) : t ? text(v, t->name) : "";
 }
 
-/* What the thread calls itself. */
 static const char *own_thread_name(const struct dw_view *v, const struct dw_row *row)
 {
 	const struct dw_thread *t = dw_threads_get(&v->request.profile->threads, row->thread);
@@ -323,7 +322,6 @@ static uint64_t error_of(const struct dw_profile *p, uint64_t bytes)
 	return (uint64_t)(1.96 * sqrt((double)bytes * (double)interval) + 0.5);
 }
 
-/* The shortest or the longest call. */
 static void extreme_cell(const struct dw_measured *m, const struct dw_column_info *info,
 			 struct dw_cell *ret)
 {
@@ -337,7 +335,6 @@ static void extreme_cell(const struct dw_measured *m, const struct dw_column_inf
 			   info->aspect == DWELL_ASPECT_MAX ? range.max_ns : range.min_ns);
 }
 
-/* What a call took on average, of @n. */
 static void average_cell(const struct dw_measured *m, const struct dw_column_info *info, uint64_t n,
 			 struct dw_cell *ret)
 {

@@ -23,7 +23,6 @@ static int open_slowest(struct dw_view *v)
 	return dw_order_list(v, v->request.totals->slow.n);
 }
 
-/* The name of the function that @node runs. */
 static const char *callee_name(const struct dw_profile *p, const struct dw_call_node *node)
 {
 	uint32_t n;

@@ -28,7 +28,7 @@ static void function_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 }
 
 static const enum dw_column function_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
-						  DWELL_COLUMN_VALUES,	 DWELL_COLUMN_MUTED,
+						  DWELL_COLUMN_VALUES,	 DWELL_COLUMN_DISABLED,
 						  DWELL_COLUMN_COUNTED,	 DWELL_COLUMN_END};
 static const enum dw_column function_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
 						   DWELL_COLUMN_FUNCTION_NAME,

@@ -100,7 +100,7 @@ static uint64_t numeric_key(const struct dw_cell *cell)
 /* Whether a column holds amounts: what adds up, shares of it, and means. */
 static bool is_amount(enum dw_column column)
 {
-	enum dw_cell_kind kind = dw_column_kind(column);
+	enum dw_cell_kind kind = dw_column_info(column)->kind;
 
 	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_CHANGE ||
 	       kind == DWELL_CELL_PERCENT || kind == DWELL_CELL_DURATION_NS ||
@@ -155,7 +155,7 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	dw_view_cell(v, &row, column, &scratch[1], &cell);
 	e->inclusive = row.values.inclusive;
 	e->exclusive = row.values.exclusive;
-	if (dw_column_kind(column) == DWELL_CELL_TEXT) {
+	if (dw_column_info(column)->kind == DWELL_CELL_TEXT) {
 		e->text = strdup(cell.kind ? cell.text : "");
 		return e->text ? 0 : -ENOMEM;
 	}
@@ -184,7 +184,7 @@ static void sorter_release(struct sorter *s)
 static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 {
 	const struct dw_view *v = s->view;
-	bool texts = dw_column_kind(sort_column(v)) == DWELL_CELL_TEXT;
+	bool texts = dw_column_info(sort_column(v))->kind == DWELL_CELL_TEXT;
 	size_t filled = 0;
 	int rc = s->cap < n ? dw_vec_grow((void **)&s->entries, &s->cap, n, sizeof *s->entries) : 0;
 
