@@ -37,6 +37,7 @@ extern const struct dw_format_ops *const dw_formats[];
 
 #define DW_FORMATS(X)		X(table) X(csv) X(json) X(xml)
 #define DW_FORMAT_DECLARE(name) extern const struct dw_format_ops dw_format_##name;
+/* Each is in a file of its own, and found by dw_formats. */
 DW_FORMATS(DW_FORMAT_DECLARE)
 
 /* The format called @name, NULL when there is none. */
