@@ -38,16 +38,19 @@ struct call_name {
 
 static const struct call_name calls[] = {DWELL_SYSTEM_CALLS(NAME)};
 
-/* "  WHAT: " and what @err says, "works" without. Whether it works. */
-static bool print_state(struct dw_out *out, const char *what, const struct dw_error *err)
+/* "  WHAT: " and what @err says, "works" without; that is cleared. Whether it works. */
+static bool print_state(struct dw_out *out, const char *what, struct dw_error *err)
 {
+	bool works = !err->code;
+
 	dw_out_printf(out, "  %s: ", what);
 	if (err->code)
 		dw_text_put(out, dw_error_message(err));
 	else
 		dw_out_puts(out, "works");
 	dw_out_puts(out, "\n");
-	return !err->code;
+	dw_error_clear(err);
+	return works;
 }
 
 /* A number from /proc/sys/kernel/@name, -1 = not readable. */
@@ -67,7 +70,6 @@ static long sysctl(const char *name)
 	return value;
 }
 
-/* What is left where perf is refused. */
 static void print_inside(struct dw_out *out)
 {
 	struct timespec tick = {0, 4000000};
@@ -91,7 +93,6 @@ static bool check_sampling(struct dw_out *out)
 	if (!works)
 		print_inside(out);
 	dw_perf_events_release(&events);
-	dw_error_clear(&err);
 	return works;
 }
 
@@ -111,7 +112,6 @@ static void check_more(struct dw_out *out, const char *what, const struct dw_per
 	dw_rings_release(&rings);
 	dw_perf_events_release(&events);
 	print_state(out, what, &err);
-	dw_error_clear(&err);
 }
 
 /* Whether we come in time where hundreds of threads want the processors. */
@@ -181,7 +181,6 @@ static bool check_perf(struct dw_out *out)
 	struct dw_error err = DW_ERROR_INIT;
 	int error = 0;
 	void *page = dw_os_perf_open(NULL, &error);
-	bool works;
 
 	if (!page)
 		dw_perf_refusal(-error, &err);
@@ -190,16 +189,13 @@ static bool check_perf(struct dw_out *out)
 			     "this kernel does not show a blocking call");
 	if (page)
 		dw_os_perf_close(page);
-	works = print_state(out, "page of a perf event", &err);
-	dw_error_clear(&err);
-	return works;
+	return print_state(out, "page of a perf event", &err);
 }
 
 static bool check_rseq(struct dw_out *out)
 {
 	struct dw_error err = DW_ERROR_INIT;
 	uint64_t *pointer = __rseq_size ? dw_os_rseq_find(__rseq_offset) : NULL;
-	bool works;
 
 	if (!__rseq_size)
 		dw_error_set(&err, DWELL_ERR_UNSUPPORTED, "the C library has registered none");
@@ -210,9 +206,7 @@ static bool check_rseq(struct dw_out *out)
 			     "this kernel does not show a blocking call");
 	if (pointer)
 		dw_os_rseq_disarm(pointer);
-	works = print_state(out, "restartable sequence", &err);
-	dw_error_clear(&err);
-	return works;
+	return print_state(out, "restartable sequence", &err);
 }
 
 /* How many threads of an ordinary user get a page: what all his processes share by the sysctl, and
@@ -244,7 +238,6 @@ static bool check_switches(struct dw_out *out)
 	return has_perf || has_rseq;
 }
 
-/* The names of the calls of a kind, in lines. */
 static void print_calls(struct dw_out *out, const char *title, bool is_io)
 {
 	size_t column = LINE_COLUMNS;
@@ -278,7 +271,6 @@ static void print_debuginfod(struct dw_out *out)
 			     "no servers (export DEBUGINFOD_URLS=https://debuginfod.debian.net, "
 			     "or another distribution's)");
 	print_state(out, "debuginfod (--debuginfod)", &err);
-	dw_error_clear(&err);
 }
 
 static int doctor(void)
@@ -305,17 +297,13 @@ static int doctor(void)
 
 static int run(const struct dw_command *self, int argc, char **argv)
 {
-	struct dw_error err = DW_ERROR_INIT;
 	int first, code = dw_command_parse(self, argv, NULL, &first);
 
 	if (code >= 0)
 		return code;
 	if (first == argc)
 		return doctor();
-	dw_error_set(&err, DWELL_ERR_USAGE, "takes no arguments");
-	code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	return dw_command_wrong(self, "takes no arguments");
 }
 
 const struct dw_command dw_cmd_doctor = {

@@ -9,13 +9,11 @@
 #include "analysis/filter.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
-#include "cli/filter-options.h"
 #include "cli/terminal.h"
 #include "record/finish.h"
 #include "session/read.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct export_options {
@@ -55,29 +53,21 @@ static int read_format(const struct export_options *o, const struct dw_export_op
 	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
 		dw_buf_printf(&list, " %s", (*e)->name);
 	if (o->format)
-		dw_error_set(err, DWELL_ERR_USAGE, "unknown format '%s'; there are%s", o->format,
-			     dw_buf_str(&list));
+		dw_misuse(err, "unknown format '%s'; there are%s", o->format, dw_buf_str(&list));
 	else
-		dw_error_set(err, DWELL_ERR_USAGE, "--to which format? there are%s",
-			     dw_buf_str(&list));
+		dw_misuse(err, "--to which format? there are%s", dw_buf_str(&list));
 	dw_buf_release(&list);
 	return DWELL_ERR_USAGE;
 }
 
-/* An export must not replace the session that it is made from, nor fill a terminal with bytes. */
+/* An export must not fill a terminal with bytes. */
 static int check_output(const struct export_options *o, const struct dw_export_ops *format,
 			const char *path, struct dw_error *err)
 {
-	struct stat in, out;
-
 	if (!o->output && format->binary && isatty(STDOUT_FILENO))
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "%s is nothing for a terminal; -o FILE writes it to a file",
-				    format->name);
-	if (!o->output || stat(o->output, &out) || stat(path, &in) || in.st_dev != out.st_dev ||
-	    in.st_ino != out.st_ino)
-		return 0;
-	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself", o->output);
+		return dw_misuse(err, "%s is nothing for a terminal; -o FILE writes it to a file",
+				 format->name);
+	return dw_terminal_check(o->output, path, err);
 }
 
 /* Write to where it should go. A reader that has seen enough is no failure. */
@@ -127,9 +117,9 @@ static int export(const struct dw_command *self, const struct export_options *o,
 	int rc = 0, exit_code = DWELL_EXIT_OK;
 
 	if (!*operands)
-		rc = dw_error_set(&err, DWELL_ERR_USAGE, "which session? (a FILE.dwell)");
+		rc = dw_misuse(&err, "which session? (a FILE.dwell)");
 	else if (operands[1])
-		rc = dw_error_set(&err, DWELL_ERR_USAGE, "what is '%s' for?", operands[1]);
+		rc = dw_misuse(&err, "what is '%s' for?", operands[1]);
 	rc = rc ? rc : read_format(o, &format, &err);
 	rc = rc ? rc : check_output(o, format, *operands, &err);
 	rc = rc ? rc : dw_open_profile(*operands, &range, &p, &err);

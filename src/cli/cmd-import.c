@@ -5,9 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/process-setup.h"
-#include "cli/cache-folder.h"
-#include "cli/debuginfod-option.h"
-#include "cli/recorded.h"
+#include "cli/recording.h"
 #include "format/text.h"
 #include "record/record.h"
 
@@ -97,7 +95,6 @@ static int import(const struct cmd_import *c, const char *input)
 static int run(const struct dw_command *self, int argc, char **argv)
 {
 	struct cmd_import c = {0};
-	struct dw_error err = DW_ERROR_INIT;
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
 	if (code >= 0)
@@ -105,10 +102,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_large_heap();
 	if (argc - first == 1)
 		return import(&c, argv[first]);
-	dw_error_set(&err, DWELL_ERR_USAGE, "takes one perf.data file");
-	code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	return dw_command_wrong(self, "takes one perf.data file");
 }
 
 const struct dw_command dw_cmd_import = {

@@ -7,18 +7,13 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/agent-file.h"
-#include "cli/cache-folder.h"
-#include "cli/crash.h"
-#include "cli/debuginfod-option.h"
-#include "cli/exit-status.h"
-#include "cli/instrumented.h"
-#include "cli/progress.h"
-#include "cli/recorded.h"
+#include "cli/recording.h"
 #include "cli/terminal.h"
 #include "collect/region/folder.h"
 #include "format/text.h"
 #include "record/record.h"
+#include "record/images.h"
+#include "record/instrument.h"
 #include "record/launcher.h"
 #include "record/program.h"
 
@@ -102,15 +97,6 @@ static const struct dw_option options[] = {
 	{0},
 };
 
-/* The number of @word in the @n words of @list, -1 = none of them. */
-static int index_of(const char *word, const char *const *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(word, list[i]))
-			return (int)i;
-	return -1;
-}
-
 static int probes_of(const struct cmd_instrument *c)
 {
 	static const char *const kinds[] = {[DWELL_PROBES_NONE] = "none",
@@ -118,11 +104,10 @@ static int probes_of(const struct cmd_instrument *c)
 					    [DWELL_PROBES_SYSTEM_CALLS] = "system-calls",
 					    [DWELL_PROBES_TIME] = "time"};
 
-	return c->probes ? index_of(c->probes, kinds, sizeof kinds / sizeof *kinds)
+	return c->probes ? dw_option_index(c->probes, kinds, sizeof kinds / sizeof *kinds)
 			 : DWELL_PROBES_TIME;
 }
 
-/* Whether a session is made. */
 static bool records(const struct cmd_instrument *c)
 {
 	return !c->list && probes_of(c) == DWELL_PROBES_TIME;
@@ -133,7 +118,7 @@ static int format_of(const struct cmd_instrument *c)
 	static const char *const formats[] = {
 		[DWELL_LIST_TABLE] = "table", [DWELL_LIST_CSV] = "csv", [DWELL_LIST_JSON] = "json"};
 
-	return c->format ? index_of(c->format, formats, 3) : DWELL_LIST_TABLE;
+	return c->format ? dw_option_index(c->format, formats, 3) : DWELL_LIST_TABLE;
 }
 
 /* Whether @path may be written: it is not there, or holds what we wrote. */
@@ -156,42 +141,37 @@ static int check(const struct dw_command *self, const struct cmd_instrument *c, 
 {
 	static const char *const sources[] = {
 		[DWELL_OS_NONE] = "none", [DWELL_OS_PERF] = "perf", [DWELL_OS_RSEQ] = "rseq"};
-	struct dw_error err = DW_ERROR_INIT;
-	int code = 0;
 
 	if (!has_command)
-		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
-	else if (probes_of(c) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--probes takes none, count or time");
-	else if (c->os_source && index_of(c->os_source, sources, 3) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--os-source takes none, perf or rseq");
-	else if (format_of(c) < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--format takes table, csv or json");
-	else if (c->format && !c->list)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--format goes with --list-functions");
-	else if (!c->memory_mb || c->memory_mb > MEMORY_MB_MAX)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 1 to %d", MEMORY_MB_MAX);
-	else if (c->overhead == 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead takes more than 0");
-	else if (c->overhead > 0 && !records(c))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--overhead goes with a session of calls");
-	else if (c->counts && strcmp(c->counts, "yes") && strcmp(c->counts, "no"))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--counts takes yes or no");
-	else if (c->counts && c->overhead < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--counts goes with --overhead");
-	else if (c->forget && c->overhead < 0)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--forget goes with --overhead");
-	else if (!c->duration_ns)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
-	else if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
-		dw_error_set(&err, DWELL_ERR_USAGE, "there are no calls to write to --output");
-	else if (c->output && !records(c) && !may_replace(c->output))
-		dw_error_set(&err, DWELL_ERR_USAGE,
-			     "%s is there and is no list of calls: not replaced", c->output);
-	if (err.code)
-		code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+		return dw_command_wrong(self, "no command to run");
+	if (probes_of(c) < 0)
+		return dw_command_wrong(self, "--probes takes none, count or time");
+	if (c->os_source && dw_option_index(c->os_source, sources, 3) < 0)
+		return dw_command_wrong(self, "--os-source takes none, perf or rseq");
+	if (format_of(c) < 0)
+		return dw_command_wrong(self, "--format takes table, csv or json");
+	if (c->format && !c->list)
+		return dw_command_wrong(self, "--format goes with --list-functions");
+	if (!c->memory_mb || c->memory_mb > MEMORY_MB_MAX)
+		return dw_command_wrong(self, "--memory takes 1 to %d", MEMORY_MB_MAX);
+	if (c->overhead == 0)
+		return dw_command_wrong(self, "--overhead takes more than 0");
+	if (c->overhead > 0 && !records(c))
+		return dw_command_wrong(self, "--overhead goes with a session of calls");
+	if (c->counts && strcmp(c->counts, "yes") && strcmp(c->counts, "no"))
+		return dw_command_wrong(self, "--counts takes yes or no");
+	if (c->counts && c->overhead < 0)
+		return dw_command_wrong(self, "--counts goes with --overhead");
+	if (c->forget && c->overhead < 0)
+		return dw_command_wrong(self, "--forget goes with --overhead");
+	if (!c->duration_ns)
+		return dw_command_wrong(self, "--duration takes more than 0");
+	if (c->output && (c->list || probes_of(c) == DWELL_PROBES_NONE))
+		return dw_command_wrong(self, "there are no calls to write to --output");
+	if (c->output && !records(c) && !may_replace(c->output))
+		return dw_command_wrong(self, "%s is there and is no list of calls: not replaced",
+					c->output);
+	return 0;
 }
 
 static struct dw_globs globs_of(const struct dw_option_list *list)
@@ -252,7 +232,6 @@ static void print_summary(const struct cmd_instrument *c, const struct dw_instru
 	dw_out_close(&out);
 }
 
-/* What is to be said at the end. */
 static int conclude(const struct cmd_instrument *c, const char *session,
 		    const struct dw_record_result *r, const struct dw_instrument_result *calls,
 		    int rc, struct dw_error *err)

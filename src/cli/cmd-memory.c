@@ -7,12 +7,7 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/agent-file.h"
-#include "cli/crash.h"
-#include "cli/debuginfod-option.h"
-#include "cli/exit-status.h"
-#include "cli/progress.h"
-#include "cli/recorded.h"
+#include "cli/recording.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -70,31 +65,24 @@ static const struct dw_option options[] = {
 
 static int check(const struct dw_command *self, const struct cmd_memory *c, bool has_command)
 {
-	struct dw_error err = DW_ERROR_INIT;
-	int code = 0;
-
 	if (!has_command)
-		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
-	else if (c->memory_mb < 4 || c->memory_mb > MEMORY_MB_MAX)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--memory takes 4 to %d", MEMORY_MB_MAX);
-	else if (c->sample_bytes && c->sample_bytes < SAMPLE_BYTES_MIN)
-		dw_error_set(&err, DWELL_ERR_USAGE,
-			     "--sample-bytes takes %d, which is the runtime's own, or more",
-			     SAMPLE_BYTES_MIN);
-	else if (c->collect_at_end && (c->no_lifetime || c->sample_bytes))
-		dw_error_set(
-			&err, DWELL_ERR_USAGE,
+		return dw_command_wrong(self, "no command to run");
+	if (c->memory_mb < 4 || c->memory_mb > MEMORY_MB_MAX)
+		return dw_command_wrong(self, "--memory takes 4 to %d", MEMORY_MB_MAX);
+	if (c->sample_bytes && c->sample_bytes < SAMPLE_BYTES_MIN)
+		return dw_command_wrong(
+			self, "--sample-bytes takes %d, which is the runtime's own, or more",
+			SAMPLE_BYTES_MIN);
+	if (c->collect_at_end && (c->no_lifetime || c->sample_bytes))
+		return dw_command_wrong(
+			self,
 			"--collect-at-end needs the lives of objects, which %s does not record",
 			c->no_lifetime ? "--no-lifetime" : "--sample-bytes");
-	else if (!c->duration_ns)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
-	if (err.code)
-		code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	if (!c->duration_ns)
+		return dw_command_wrong(self, "--duration takes more than 0");
+	return 0;
 }
 
-/* What is to be said at the end. */
 static int conclude(const struct cmd_memory *c, const char *session,
 		    const struct dw_record_result *r, int rc, struct dw_error *err)
 {
@@ -165,10 +153,9 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	struct cmd_memory c = {.duration_ns = NO_DURATION, .memory_mb = MEMORY_MB};
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
-	if (code < 0)
-		code = check(self, &c, first < argc);
-	else
+	if (code >= 0)
 		return code;
+	code = check(self, &c, first < argc);
 	return code ? code : record(&c, argv + first);
 }
 

@@ -5,7 +5,6 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/debuginfod-option.h"
 #include "collect/region/folder.h"
 #include "record/finish.h"
 #include "session/write.h"
@@ -85,17 +84,13 @@ static int recover(const struct cmd_recover *c, const char *partial)
 static int run(const struct dw_command *self, int argc, char **argv)
 {
 	struct cmd_recover c = {0};
-	struct dw_error err = DW_ERROR_INIT;
 	int first, code = dw_command_parse(self, argv, &c, &first);
 
 	if (code >= 0)
 		return code;
 	if (argc - first == 1)
 		return recover(&c, argv[first]);
-	dw_error_set(&err, DWELL_ERR_USAGE, "takes one FILE.partial");
-	code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+	return dw_command_wrong(self, "takes one FILE.partial");
 }
 
 const struct dw_command dw_cmd_recover = {

@@ -10,17 +10,15 @@
 #include "base/error.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
-#include "cli/filter-options.h"
-#include "cli/source-files.h"
 #include "cli/terminal.h"
 #include "format/format.h"
 #include "record/finish.h"
 #include "session/read.h"
-#include "view/views.h"
+#include "view/source-text.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TRIM_DEFAULT = -1 };
 
@@ -51,7 +49,7 @@ struct report {
 	enum dw_column all[DWELL_COLUMNS_N], defaults[DWELL_COLUMNS_N]; /* the view's, for it */
 	const char *function;						/* callers, slowest */
 	enum dw_column columns[DWELL_COLUMNS_N];
-	struct dw_source_files sources;
+	struct dw_source_text sources;
 	struct dw_view_request request;
 };
 
@@ -97,18 +95,31 @@ static const struct dw_option table[] = {
 	{NULL},
 };
 
-/* One line that lists what there is instead. */
+/* One line that lists what there is instead, by @list, which is freed. */
+static int unknown(const char *kind, const char *name, struct dw_buf *list, struct dw_error *err)
+{
+	int rc = dw_misuse(err, "unknown %s '%s'; there are%s", kind, name, dw_buf_str(list));
+
+	dw_buf_release(list);
+	return rc;
+}
+
 static int unknown_view(const char *name, struct dw_error *err)
 {
 	struct dw_buf list = DW_BUF_INIT;
-	int rc;
 
 	for (const struct dw_view_ops *const *v = dw_views; *v; v++)
 		dw_buf_printf(&list, " %s", (*v)->name);
-	rc = dw_error_set(err, DWELL_ERR_USAGE, "unknown view '%s'; there are%s", name,
-			  dw_buf_str(&list));
-	dw_buf_release(&list);
-	return rc;
+	return unknown("view", name, &list, err);
+}
+
+static int unknown_format(const char *name, struct dw_error *err)
+{
+	struct dw_buf list = DW_BUF_INIT;
+
+	for (const struct dw_format_ops *const *f = dw_formats; *f; f++)
+		dw_buf_printf(&list, " %s", (*f)->name);
+	return unknown("format", name, &list, err);
 }
 
 static int unknown_column(const struct report *r, const char *name, size_t n, struct dw_error *err)
@@ -121,8 +132,8 @@ static int unknown_column(const struct report *r, const char *name, size_t n, st
 		dw_column_key(*c, key);
 		dw_buf_printf(&list, " %s", key);
 	}
-	rc = dw_error_set(err, DWELL_ERR_USAGE, "the view %s has no column '%.*s'; it has%s",
-			  r->view->name, (int)n, name, dw_buf_str(&list));
+	rc = dw_misuse(err, "the view %s has no column '%.*s'; it has%s", r->view->name, (int)n,
+		       name, dw_buf_str(&list));
 	dw_buf_release(&list);
 	return rc;
 }
@@ -136,13 +147,13 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 	if (!r->view)
 		return unknown_view(name, err);
 	if (r->view->function == DWELL_FUNCTION_MUST && !*operands)
-		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s needs a function", name);
+		return dw_misuse(err, "the view %s needs a function", name);
 	if (r->view->function && *operands)
 		r->function = *operands++;
 	if (r->function && r->view->with_function)
 		r->view = r->view->with_function;
 	if (*operands)
-		return dw_error_set(err, DWELL_ERR_USAGE, "what is '%s' for?", *operands);
+		return dw_misuse(err, "what is '%s' for?", *operands);
 	return 0;
 }
 
@@ -196,32 +207,20 @@ static int read_shape(struct report *r, struct dw_error *err)
 	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
 
 	if ((o->root || o->hot_path) && r->view != &dw_view_calltree)
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--root and --hot-path are for the view calltree");
+		return dw_misuse(err, "--root and --hot-path are for the view calltree");
 	if (asked && r->view != &dw_view_allocations && r->view != &dw_view_calltree)
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--trim and --fold are for the views calltree and allocations");
+		return dw_misuse(err,
+				 "--trim and --fold are for the views calltree and allocations");
 	if (o->order && strcmp(o->order, "time") != 0 && strcmp(o->order, "first-call") != 0)
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--order takes time or first-call, not '%s'", o->order);
+		return dw_misuse(err, "--order takes time or first-call, not '%s'", o->order);
 	r->request.by_first_call = o->order && !strcmp(o->order, "first-call");
 	if (o->order && (r->view != &dw_view_calltree || o->sort || o->hot_path))
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--order is for the view calltree, without --sort and "
-				    "--hot-path");
+		return dw_misuse(err, "--order is for the view calltree, without --sort and "
+				      "--hot-path");
 	r->request.hot_path = o->hot_path;
 	r->request.shape.fold = o->fold || (r->format->people && !o->no_fold);
 	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
 	return 0;
-}
-
-static int check_intervals(const struct report_options *o, struct dw_error *err)
-{
-	if (!o->intervals || !strcmp(o->intervals, "event") || !strcmp(o->intervals, "probe"))
-		return 0;
-	return dw_error_set(err, DWELL_ERR_USAGE,
-			    "unknown rule '%s'; intervals end at every event or at a probe",
-			    o->intervals);
 }
 
 /* Check all words but the columns. 0 or DWELL_ERR_USAGE. */
@@ -230,27 +229,18 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 	const struct report_options *o = r->options;
 
 	if (!*operands)
-		return dw_error_set(err, DWELL_ERR_USAGE, "which session? (a FILE.dwell)");
+		return dw_misuse(err, "which session? (a FILE.dwell)");
 	r->path = *operands;
 	r->format = dw_format_find(o->format ? o->format : dw_formats[0]->name);
 	if (!r->format)
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "unknown format '%s'; there are table csv json xml", o->format);
-	if (read_view(r, operands + 1, err) || check_intervals(o, err))
+		return unknown_format(o->format, err);
+	if (read_view(r, operands + 1, err))
 		return DWELL_ERR_USAGE;
+	if (o->intervals && strcmp(o->intervals, "event") && strcmp(o->intervals, "probe"))
+		return dw_misuse(err,
+				 "unknown rule '%s'; intervals end at every event or at a probe",
+				 o->intervals);
 	return read_shape(r, err);
-}
-
-/* A report must not replace the session that it is made from. */
-static int check_output(const struct report *r, struct dw_error *err)
-{
-	struct stat in, out;
-
-	if (!r->options->output || stat(r->options->output, &out) || stat(r->path, &in) ||
-	    in.st_dev != out.st_dev || in.st_ino != out.st_ino)
-		return 0;
-	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself",
-			    r->options->output);
 }
 
 /* Rows of several processes look alike without their ids: give a table on a terminal that column,
@@ -263,7 +253,7 @@ static void tell_processes_apart(struct report *r)
 		return;
 	while (r->columns[n])
 		n++;
-	while (at < n && dw_column_kind(r->columns[at]) != DWELL_CELL_TEXT)
+	while (at < n && dw_column_info(r->columns[at])->kind != DWELL_CELL_TEXT)
 		at++;
 	if (n + 2 > DWELL_COLUMNS_N)
 		return;
@@ -283,7 +273,7 @@ static int write_view(struct report *r, const struct dw_view *v, struct dw_error
 	};
 	struct dw_terminal terminal;
 	struct dw_out out;
-	int rc = check_output(r, err), closed;
+	int rc = dw_terminal_check(r->options->output, r->path, err), closed;
 
 	if (!rc)
 		rc = dw_terminal_open(&terminal, r->options->output, r->format->people, err);
@@ -311,7 +301,7 @@ static bool wants_source(const struct report_options *o)
 /* Say that source was not found, where that leaves holes. */
 static void tell_missing(const struct report *r)
 {
-	const struct dw_source_files *s = &r->sources;
+	const struct dw_source_text *s = &r->sources;
 
 	if (s->missing_n)
 		dw_warn("report",
@@ -331,9 +321,9 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 		rc = dw_totals_compute(p, filter, r->parts, &totals);
 	r->request.profile = p;
 	r->request.intel = r->options->intel;
-	dw_source_files_init(&r->sources, p, r->options->source_dirs.v, r->options->source_dirs.n);
+	dw_source_text_init(&r->sources, p, r->options->source_dirs.v, r->options->source_dirs.n);
 	if (wants_source(r->options))
-		r->request.source = &r->sources.text;
+		r->request.source = &r->sources;
 	r->request.rows = r->options->top;
 	r->request.totals = &totals;
 	if (!rc)
@@ -347,7 +337,7 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 		tell_missing(r);
 	dw_view_release(&view);
 	dw_totals_release(&totals);
-	dw_source_files_release(&r->sources);
+	dw_source_text_release(&r->sources);
 	return rc;
 }
 
@@ -365,16 +355,6 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 		ret->rows = r->options->top;
 }
 
-static void drop_source(enum dw_column *columns)
-{
-	enum dw_column *to = columns;
-
-	for (; *columns; columns++)
-		if (*columns != DWELL_COLUMN_SOURCE_TEXT)
-			*to++ = *columns;
-	*to = DWELL_COLUMN_END;
-}
-
 /* False: the view is not for the session's method. */
 static bool find_columns(struct report *r, const struct dw_profile *p)
 {
@@ -384,8 +364,8 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	dw_view_columns(r->view, p, false, r->all);
 	dw_view_columns(r->view, p, true, r->defaults);
 	if (!wants_source(r->options)) {
-		drop_source(r->all);
-		drop_source(r->defaults);
+		dw_columns_drop(r->all, DWELL_COLUMN_SOURCE_TEXT);
+		dw_columns_drop(r->defaults, DWELL_COLUMN_SOURCE_TEXT);
 	}
 	return true;
 }
@@ -398,16 +378,13 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	int rc;
 
 	if (!find_columns(r, p))
-		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s is for sessions of %s",
-				    r->view->name,
-				    r->view->needs == DWELL_MEASURE_CALLS ? "dwell instrument"
-									  : "dwell memory");
+		return dw_misuse(err, "the view %s is for sessions of %s", r->view->name,
+				 r->view->needs == DWELL_MEASURE_CALLS ? "dwell instrument"
+								       : "dwell memory");
 	if (o->intervals && !dw_profile_has_calls(p))
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--intervals is for sessions of dwell instrument");
+		return dw_misuse(err, "--intervals is for sessions of dwell instrument");
 	if (o->order && !dw_profile_has_calls(p))
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "--order is for sessions of dwell instrument");
+		return dw_misuse(err, "--order is for sessions of dwell instrument");
 	if (read_columns(r, err) || read_sort(r, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);

@@ -8,28 +8,25 @@
 #include "cli/command.h"
 
 #include "base/cleanup.h"
-#include "cli/agent-file.h"
-#include "cli/cache-folder.h"
-#include "cli/crash.h"
-#include "cli/debuginfod-option.h"
-#include "cli/event-list.h"
-#include "cli/exit-status.h"
-#include "cli/progress.h"
-#include "cli/recorded.h"
+#include "base/out.h"
+#include "cli/recording.h"
+#include "collect/perf/events.h"
 #include "record/program.h"
 #include "record/record.h"
-
 #include "target/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AGENT	    "libdwell-clr.so"
 #define SAMPLER	    "libdwell-sample.so"
 #define NO_DURATION UINT64_MAX /* none was asked for */
 #define NO_PERIOD   UINT64_MAX
+#define PMUS	    "/sys/bus/event_source/devices"
 
 enum {
 	DEFAULT_HZ = 1000,
@@ -71,9 +68,9 @@ static int take_pids(const char *value, void *into, struct dw_error *err)
 		long pid = strtol(at, &end, 10);
 
 		if (end == at || pid <= 0 || pid > INT_MAX || (*end && *end != ','))
-			return dw_error_set(err, DWELL_ERR_USAGE,
-					    "'%s' is not a process number, nor several with commas",
-					    value);
+			return dw_misuse(err,
+					 "'%s' is not a process number, nor several with commas",
+					 value);
 		if (dw_vec_push(pids, (pid_t)pid))
 			return -ENOMEM;
 		at = end + 1;
@@ -85,14 +82,12 @@ static int take_when(const char *value, void *into, struct dw_error *err)
 {
 	static const char *const names[] = {
 		[AUTO] = "auto", [ALWAYS] = "always", [NEVER] = "never"};
+	int i = dw_option_index(value, names, sizeof names / sizeof *names);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		*(enum when *)into = (enum when)i;
-		return 0;
-	}
-	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, always or never", value);
+	if (i < 0)
+		return dw_misuse(err, "'%s' is not auto, always or never", value);
+	*(enum when *)into = (enum when)i;
+	return 0;
 }
 
 static int take_road(const char *value, void *into, struct dw_error *err)
@@ -101,16 +96,14 @@ static int take_road(const char *value, void *into, struct dw_error *err)
 					    [DWELL_ROAD_PERF] = "perf",
 					    [DWELL_ROAD_INSIDE] = "inside",
 					    [DWELL_ROAD_OUTSIDE] = "outside"};
+	int i = dw_option_index(value, names, sizeof names / sizeof *names);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		*(enum dw_road *)into = (enum dw_road)i;
-		return 0;
-	}
-	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not auto, perf, inside or outside",
-			    value);
+	if (i < 0)
+		return dw_misuse(err, "'%s' is not auto, perf, inside or outside", value);
+	*(enum dw_road *)into = (enum dw_road)i;
+	return 0;
 }
+
 static const enum dw_sample_kernel kernel_when[] = {
 	[AUTO] = DWELL_KERNEL_IF_ALLOWED,
 	[ALWAYS] = DWELL_KERNEL_ALWAYS,
@@ -150,7 +143,57 @@ static const struct dw_option options[] = {
 	{0},
 };
 
-/* Whether something was asked for that only perf can do. */
+/* One line: the name, and why it cannot be had. */
+static void print_known(struct dw_out *out, const char *name)
+{
+	struct dw_perf_options o = {.frequency_hz = 1000, .stack_bytes = 4096};
+	struct dw_error err = DW_ERROR_INIT;
+	int rc = dw_perf_event_find(name, &o.event, &err);
+
+	if (!rc)
+		rc = dw_perf_events_try(&o, &err);
+	dw_out_printf(out, "%s%s\n", name,
+		      rc == DWELL_ERR_NOT_FOUND ? "  (no counter here)"
+		      : rc			? "  (not allowed here)"
+						: "");
+	dw_error_clear(&err);
+}
+
+static void print_pmu(struct dw_out *out, const char *pmu)
+{
+	char path[512];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof path, PMUS "/%s/events", pmu);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			dw_out_printf(out, "%s/%s/\n", pmu, entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+/* What --event takes here: each is tried, and those of PMUs are listed as sysfs has them. The exit
+ * code. */
+static int list_events(void)
+{
+	struct dirent *entry;
+	struct dw_out out;
+	const char *name;
+	DIR *dir = opendir(PMUS);
+
+	dw_out_init_fd(&out, STDOUT_FILENO);
+	for (unsigned i = 0; (name = dw_perf_event_name(i)) != NULL; i++)
+		print_known(&out, name);
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			print_pmu(&out, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return dw_out_close(&out) ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
+}
+
 static bool needs_perf(const struct cmd_sample *c)
 {
 	return (c->pids.n && !c->off_cpu) || c->all || c->event || c->kernel == ALWAYS;
@@ -158,39 +201,33 @@ static bool needs_perf(const struct cmd_sample *c)
 
 static int check(const struct dw_command *self, const struct cmd_sample *c, bool has_command)
 {
-	struct dw_error err = DW_ERROR_INIT;
-	int code = 0;
-
 	if (c->all && c->pids.n)
-		dw_error_set(&err, DWELL_ERR_USAGE, "either --all or --pid");
-	else if (!has_command && !c->pids.n && !c->all)
-		dw_error_set(&err, DWELL_ERR_USAGE, "no command to run");
-	else if (has_command && c->pids.n)
-		dw_error_set(&err, DWELL_ERR_USAGE, "either a command or --pid");
-	else if (c->all && c->off_cpu)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--off-cpu needs a command or --pid");
-	else if (c->road == DWELL_ROAD_OUTSIDE && (!c->pids.n || !c->off_cpu))
-		dw_error_set(&err, DWELL_ERR_USAGE, "--road outside needs --pid and --off-cpu");
-	else if (c->pids.n && c->dotnet == ALWAYS)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--dotnet works with a command only");
-	else if ((c->road == DWELL_ROAD_INSIDE && c->pids.n) ||
-		 ((c->road == DWELL_ROAD_INSIDE || c->road == DWELL_ROAD_OUTSIDE) &&
-		  (c->event || c->kernel == ALWAYS)))
-		dw_error_set(&err, DWELL_ERR_USAGE,
-			     "--pid, --all, --event and --kernel need --road perf");
-	else if (!c->period)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--period takes more than 0");
-	else if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--frequency takes 1 to %d", MAX_HZ);
-	else if (!c->duration_ns)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--duration takes more than 0");
-	else if (c->stack_bytes > MAX_STACK_BYTES || c->stack_bytes % 8)
-		dw_error_set(&err, DWELL_ERR_USAGE, "--stack-bytes takes a multiple of 8 up to %d",
-			     MAX_STACK_BYTES);
-	if (err.code)
-		code = dw_command_misuse(self, &err);
-	dw_error_clear(&err);
-	return code;
+		return dw_command_wrong(self, "either --all or --pid");
+	if (!has_command && !c->pids.n && !c->all)
+		return dw_command_wrong(self, "no command to run");
+	if (has_command && c->pids.n)
+		return dw_command_wrong(self, "either a command or --pid");
+	if (c->all && c->off_cpu)
+		return dw_command_wrong(self, "--off-cpu needs a command or --pid");
+	if (c->road == DWELL_ROAD_OUTSIDE && (!c->pids.n || !c->off_cpu))
+		return dw_command_wrong(self, "--road outside needs --pid and --off-cpu");
+	if (c->pids.n && c->dotnet == ALWAYS)
+		return dw_command_wrong(self, "--dotnet works with a command only");
+	if ((c->road == DWELL_ROAD_INSIDE && c->pids.n) ||
+	    ((c->road == DWELL_ROAD_INSIDE || c->road == DWELL_ROAD_OUTSIDE) &&
+	     (c->event || c->kernel == ALWAYS)))
+		return dw_command_wrong(self,
+					"--pid, --all, --event and --kernel need --road perf");
+	if (!c->period)
+		return dw_command_wrong(self, "--period takes more than 0");
+	if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
+		return dw_command_wrong(self, "--frequency takes 1 to %d", MAX_HZ);
+	if (!c->duration_ns)
+		return dw_command_wrong(self, "--duration takes more than 0");
+	if (c->stack_bytes > MAX_STACK_BYTES || c->stack_bytes % 8)
+		return dw_command_wrong(self, "--stack-bytes takes a multiple of 8 up to %d",
+					MAX_STACK_BYTES);
+	return 0;
 }
 
 /* The agent's file when it is wanted for @command, NULL = none: *@ret_why_not. */
@@ -206,7 +243,6 @@ static char *find_agent(const struct cmd_sample *c, char **command, const char *
 	return agent;
 }
 
-/* What is to be said at the end. */
 static void conclude(const struct cmd_sample *c, const char *session,
 		     const struct dw_record_result *r)
 {
@@ -329,7 +365,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (c.event && !strcmp(c.event, "list"))
-		return dw_event_list();
+		return list_events();
 	code = check(self, &c, first < argc);
 	if (!code)
 		code = record(&c, argv + first);

@@ -1,9 +1,11 @@
 /* What all commands share: parsing by their table, help, and the one line of an error. */
 #include "cli/command.h"
 
+#include "base/cleanup.h"
 #include "base/out.h"
 #include "format/text.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +66,22 @@ int dw_command_misuse(const struct dw_command *self, const struct dw_error *err)
 	dw_out_printf(&out, " (see 'dwell help %s')\n", self->name);
 	dw_out_close(&out);
 	return self->misuse;
+}
+
+int dw_command_wrong(const struct dw_command *self, const char *fmt, ...)
+{
+	struct dw_error err = DW_ERROR_INIT;
+	dw_auto(dw_buf) message = DW_BUF_INIT;
+	va_list args;
+	int code;
+
+	va_start(args, fmt);
+	dw_buf_vprintf(&message, fmt, args);
+	va_end(args);
+	dw_misuse(&err, "%s", dw_buf_str(&message));
+	code = dw_command_misuse(self, &err);
+	dw_error_clear(&err);
+	return code;
 }
 
 int dw_command_fail(const struct dw_error *err, int exit_code)

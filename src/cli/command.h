@@ -50,6 +50,10 @@ int dw_command_parse(const struct dw_command *self, char **argv, void *into, int
 /* Print "dwell NAME: message" to stderr for wrong usage and return the exit code for it. */
 int dw_command_misuse(const struct dw_command *self, const struct dw_error *err);
 
+/* The same of a message that @fmt gives. */
+int dw_command_wrong(const struct dw_command *self, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Print "dwell: message" to stderr and return @exit_code. */
 int dw_command_fail(const struct dw_error *err, int exit_code);
 

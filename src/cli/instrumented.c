@@ -1,11 +1,12 @@
 /*
- * Words, rows and lists of an instrumented run; see instrumented.h.
+ * Words, rows and lists of an instrumented run; see recording.h.
  */
-#include "cli/instrumented.h"
+#include "cli/recording.h"
 
 #include "clone/clone.h"
 #include "format/format.h"
 #include "format/text.h"
+#include "record/instrument.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,6 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEBUGINFOD_MS	  10000
+#define DEBUGINFOD_MAX_NS (86400ull * 1000000000)
+
+int dw_option_index(const char *word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(word, list[i]))
+			return (int)i;
+	return -1;
+}
+
 int dw_option_text(const char *value, void *into, struct dw_error *err)
 {
 	(void)err;
@@ -43,7 +54,7 @@ int dw_option_count(const char *value, void *into, struct dw_error *err)
 	errno = 0;
 	v = strtoull(value, &end, 10);
 	if (*value < '0' || *value > '9' || *end || errno)
-		return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a number", value);
+		return dw_misuse(err, "'%s' is not a number", value);
 	*(uint64_t *)into = v;
 	return 0;
 }
@@ -71,7 +82,7 @@ int dw_option_percent(const char *value, void *into, struct dw_error *err)
 	const char *end;
 
 	if (!read_number(value, &v, &end) || (*end && strcmp(end, "%")) || v > 100)
-		return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a percentage", value);
+		return dw_misuse(err, "'%s' is not a percentage", value);
 	*(double *)into = v;
 	return 0;
 }
@@ -92,8 +103,7 @@ int dw_option_time_ns(const char *value, void *into, struct dw_error *err)
 				*(uint64_t *)into = (uint64_t)(v * units[i].ns + .5);
 				return 0;
 			}
-	return dw_error_set(err, DWELL_ERR_USAGE, "'%s' is not a time (try 2, 500ms, 1.5s, 2m)",
-			    value);
+	return dw_misuse(err, "'%s' is not a time (try 2, 500ms, 1.5s, 2m)", value);
 }
 
 static const struct dw_option *find_long(const struct dw_option *table, const char *s, size_t n)
@@ -129,8 +139,7 @@ static int take_value(const struct dw_option *o, const char *rest, char ***next,
 	if (!rest)
 		rest = *(*next)++;
 	if (!rest)
-		return dw_error_set(err, DWELL_ERR_USAGE, "--%s needs a value (%s)", o->name,
-				    o->value);
+		return dw_misuse(err, "--%s needs a value (%s)", o->name, o->value);
 	return apply(o, rest, into, err);
 }
 
@@ -143,11 +152,11 @@ static int parse_long(const struct dw_option *table, char ***next, void *into, s
 	if (!strcmp(word, "help"))
 		return 1;
 	if (!o)
-		return dw_error_set(err, DWELL_ERR_USAGE, "unknown option '--%.*s'", (int)n, word);
+		return dw_misuse(err, "unknown option '--%.*s'", (int)n, word);
 	if (o->value)
 		return take_value(o, word[n] ? word + n + 1 : NULL, next, into, err);
 	if (word[n])
-		return dw_error_set(err, DWELL_ERR_USAGE, "--%s takes no value", o->name);
+		return dw_misuse(err, "--%s takes no value", o->name);
 	return apply(o, NULL, into, err);
 }
 
@@ -163,7 +172,7 @@ static int parse_short(const struct dw_option *table, char ***next, void *into,
 		if (!o && *letter == 'h')
 			return 1;
 		if (!o)
-			return dw_error_set(err, DWELL_ERR_USAGE, "unknown option '-%c'", *letter);
+			return dw_misuse(err, "unknown option '-%c'", *letter);
 		if (o->value)
 			return take_value(o, letter[1] ? letter + 1 : NULL, next, into, err);
 		rc = apply(o, NULL, into, err);
@@ -229,4 +238,61 @@ void dw_options_help(const struct dw_option *table, struct dw_out *out)
 		else
 			dw_out_printf(out, "  %-*s %s\n", LEFT_COLUMNS, left, table->help);
 	}
+}
+
+int dw_option_debuginfod(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_debuginfod_choice *c = into;
+
+	(void)value, (void)err;
+	c->is_wanted = true;
+	return 0;
+}
+
+int dw_option_debuginfod_timeout(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_debuginfod_choice *c = into;
+	int rc = dw_option_time_ns(value, &c->timeout_ns, err);
+
+	if (!rc && (c->timeout_ns < 1000000 || c->timeout_ns > DEBUGINFOD_MAX_NS))
+		rc = dw_misuse(err, "'%s' is not from 1 ms to a day", value);
+	c->is_wanted = true;
+	return rc;
+}
+
+uint32_t dw_debuginfod_choice_ms(const struct dw_debuginfod_choice *c)
+{
+	if (!c->is_wanted)
+		return 0;
+	return c->timeout_ns ? (uint32_t)(c->timeout_ns / 1000000) : DEBUGINFOD_MS;
+}
+
+int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,
+			      struct dw_filter_owned *ret, struct dw_error *err)
+{
+	const struct dw_filter_words words = {
+		.processes = o->processes.v,
+		.processes_n = o->processes.n,
+		.threads = o->threads.v,
+		.threads_n = o->threads.n,
+		.modules = o->modules.v,
+		.modules_n = o->modules.n,
+		.types = o->types.v,
+		.types_n = o->types.n,
+		.from_ns = o->from_ns,
+		.to_ns = o->to_ns,
+	};
+
+	*ret = (struct dw_filter_owned){0};
+	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)
+		return dw_misuse(err, "--type is for sessions of dwell memory");
+	return dw_filter_resolve(p, &words, ret, err);
+}
+
+void dw_filter_options_release(struct dw_filter_options *o)
+{
+	dw_vec_release(&o->processes);
+	dw_vec_release(&o->threads);
+	dw_vec_release(&o->modules);
+	dw_vec_release(&o->types);
 }

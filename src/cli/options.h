@@ -8,12 +8,17 @@
  */
 #pragma once
 
+#include "analysis/filter.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* What is wrong with the user's words: DWELL_ERR_USAGE. */
+#define dw_misuse(err, ...) dw_error_set(err, DWELL_ERR_USAGE, __VA_ARGS__)
 
 /* Turn @value into the field at @into. 0 or DWELL_ERR_USAGE with what is wrong with the value. */
 typedef int dw_option_fn(const char *value, void *into, struct dw_error *err);
@@ -63,5 +68,52 @@ dw_option_fn dw_option_time_ns;
 int dw_options_parse(const struct dw_option *table, bool leading, char **argv, void *into,
 		     int *first, struct dw_error *err);
 
+/* The place of @word in @list (of @n), -1 = it is not there. */
+int dw_option_index(const char *word, const char *const *list, size_t n);
+
 /* Write one line per option for `dwell help`. */
 void dw_options_help(const struct dw_option *table, struct dw_out *out);
+
+/* The options by which debug information is asked of servers, of all commands that name functions.
+ */
+struct dw_debuginfod_choice {
+	uint64_t timeout_ns; /* 0 = not given */
+	bool is_wanted;
+};
+
+/* For a field `struct dw_debuginfod_choice`: the flag. */
+dw_option_fn dw_option_debuginfod;
+
+/* For the same field: the time, which asks, too. */
+dw_option_fn dw_option_debuginfod_timeout;
+
+/* Rows of an option table for the field at @at. */
+#define DW_DEBUGINFOD_OPTIONS(at)                                                             \
+	{                                                                                     \
+		"debuginfod",                                                                 \
+		0,                                                                            \
+		NULL,                                                                         \
+		dw_option_debuginfod,                                                         \
+		at,                                                                           \
+		"ask the servers in DEBUGINFOD_URLS for debug information that is not here"}, \
+	{                                                                                     \
+		"debuginfod-timeout", 0, "TIME", dw_option_debuginfod_timeout, at,            \
+			"for at most TIME, all together (10); asks, too"                      \
+	}
+
+/* How long servers may be asked, in ms: 0 = not at all. */
+uint32_t dw_debuginfod_choice_ms(const struct dw_debuginfod_choice *c);
+
+/* What part of a session a command shows: the same words for all commands that read one. */
+struct dw_filter_options {
+	struct dw_option_list processes, threads, modules, types;
+	uint64_t from_ns, to_ns; /* to_ns 0 = no end */
+};
+
+/* Find what the words mean in @p. As dw_filter_resolve(), DWELL_ERR_USAGE also for types of objects
+ * where there are none. */
+int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,
+			      struct dw_filter_owned *ret, struct dw_error *err);
+
+/* Free the lists. */
+void dw_filter_options_release(struct dw_filter_options *o);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 size_t dw_terminal_width(int fd)
@@ -60,6 +61,16 @@ static void start_pager(struct dw_terminal *t)
 	}
 	t->fd = ends[1];
 	t->owned = true;
+}
+
+int dw_terminal_check(const char *path, const char *session, struct dw_error *err)
+{
+	struct stat in, out;
+
+	if (!path || stat(path, &out) || stat(session, &in) || in.st_dev != out.st_dev ||
+	    in.st_ino != out.st_ino)
+		return 0;
+	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself", path);
 }
 
 int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err)

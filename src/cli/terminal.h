@@ -25,6 +25,9 @@ struct dw_terminal {
  */
 int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err);
 
+/* Refuse to replace the session at @session by @path (NULL = stdout). 0 or DWELL_ERR_REFUSED. */
+int dw_terminal_check(const char *path, const char *session, struct dw_error *err);
+
 /* Columns of the terminal at @fd, 0 when it is none. */
 size_t dw_terminal_width(int fd);
 

@@ -2,7 +2,6 @@
  * CSV as in RFC 4180: CRLF, quotes doubled, a line of titles first. Numbers are whole: doubles in
  * full, times in nanoseconds. An empty cell is an empty field.
  */
-#include "format/formats.h"
 #include "format/records.h"
 #include "format/text.h"
 
@@ -50,7 +49,7 @@ static void write_csv(const struct dw_format_job *job, struct dw_out *out)
 
 	out->failed = dw_format_records_init(&r, job, put_field, "", "");
 	for (const enum dw_column *c = job->columns; *c; c++)
-		dw_out_printf(out, "%s%s", c > job->columns ? "," : "", dw_column_title(*c));
+		dw_out_printf(out, "%s%s", c > job->columns ? "," : "", dw_column_info(*c)->title);
 	dw_out_puts(out, "\r\n");
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++) {
 		dw_format_record(&r, out, i);

@@ -28,37 +28,18 @@ struct decimal {
 	int places; /* behind the point */
 };
 
+#define POWERS_OF_5                                                                             \
+	1u, 5u, 25u, 125u, 625u, 3125u, 15625u, 78125u, 390625u, 1953125u, 9765625u, 48828125u, \
+		244140625u, 1220703125u, 6103515625ull, 30517578125ull, 152587890625ull,        \
+		762939453125ull, 3814697265625ull, 19073486328125ull, 95367431640625ull,        \
+		476837158203125ull, 2384185791015625ull, 11920928955078125ull,                  \
+		59604644775390625ull, 298023223876953125ull, 1490116119384765625ull,            \
+		7450580596923828125ull
+
 /* 5^@n, of which 54 is the largest that 128 bits hold. */
 static unsigned __int128 power_of_5(int n)
 {
-	static const uint64_t powers[] = {1u,
-					  5u,
-					  25u,
-					  125u,
-					  625u,
-					  3125u,
-					  15625u,
-					  78125u,
-					  390625u,
-					  1953125u,
-					  9765625u,
-					  48828125u,
-					  244140625u,
-					  1220703125u,
-					  6103515625ull,
-					  30517578125ull,
-					  152587890625ull,
-					  762939453125ull,
-					  3814697265625ull,
-					  19073486328125ull,
-					  95367431640625ull,
-					  476837158203125ull,
-					  2384185791015625ull,
-					  11920928955078125ull,
-					  59604644775390625ull,
-					  298023223876953125ull,
-					  1490116119384765625ull,
-					  7450580596923828125ull};
+	static const uint64_t powers[] = {POWERS_OF_5};
 	int most = (int)(sizeof powers / sizeof *powers) - 1;
 
 	return n <= most ? powers[n] : (unsigned __int128)powers[most] * powers[n - most];

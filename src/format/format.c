@@ -2,14 +2,12 @@
 #include "format/format.h"
 
 #include "base/out.h"
-#include "format/formats.h"
 
 #include <assert.h>
 #include <string.h>
 
-const struct dw_format_ops *const dw_formats[] = {
-	&dw_format_table, &dw_format_csv, &dw_format_json, &dw_format_xml, NULL,
-};
+#define LISTED(name) &dw_format_##name,
+const struct dw_format_ops *const dw_formats[] = {DW_FORMATS(LISTED) NULL};
 
 const struct dw_format_ops *dw_format_find(const char *name)
 {
@@ -47,78 +45,58 @@ void dw_format_address(struct dw_out *out, uint64_t n)
 	put_digits(out, digits, dw_digits_hex(n, digits));
 }
 
-struct named_value {
-	const char *key;
-	uint64_t value;
+enum { TOTALS_MAX = 24 };
+
+/* Totals of what passed, by the keys of their columns. */
+struct totals {
+	const struct dw_totals *of;
+	size_t n;
+	struct {
+		char key[DWELL_KEY_MAX_BYTES];
+		uint64_t value;
+	} rows[TOTALS_MAX];
 };
 
-enum { TOTALS_MAX = 24, RANGE_TOTALS = 8 };
-
-/* The totals of allocations by the keys of their columns. Gives their number. */
-static size_t list_alloc_totals(const struct dw_totals *t, struct named_value *ret)
+static void add_total(struct totals *t, const char *key, uint64_t value)
 {
-	const uint64_t *v = t->all;
-	const struct named_value all[] = {
-		{"inclusive_allocations", v[DWELL_MEASURE_OBJECTS]},
-		{"exclusive_allocations", v[DWELL_MEASURE_OBJECTS]},
-		{"inclusive_bytes", v[DWELL_MEASURE_BYTES]},
-		{"exclusive_bytes", v[DWELL_MEASURE_BYTES]},
-		{"gen_0_instances_collected", v[DWELL_MEASURE_OBJECTS_GEN0]},
-		{"gen_1_instances_collected", v[DWELL_MEASURE_OBJECTS_GEN1]},
-		{"gen_2_instances_collected", v[DWELL_MEASURE_OBJECTS_GEN2]},
-		{"large_object_heap_instances_collected", v[DWELL_MEASURE_OBJECTS_LARGE]},
-		{"pinned_object_heap_instances_collected", v[DWELL_MEASURE_OBJECTS_PINNED]},
-		{"gen_0_bytes_collected", v[DWELL_MEASURE_BYTES_GEN0]},
-		{"gen_1_bytes_collected", v[DWELL_MEASURE_BYTES_GEN1]},
-		{"gen_2_bytes_collected", v[DWELL_MEASURE_BYTES_GEN2]},
-		{"large_object_heap_bytes_collected", v[DWELL_MEASURE_BYTES_LARGE]},
-		{"pinned_object_heap_bytes_collected", v[DWELL_MEASURE_BYTES_PINNED]},
-		{"instances_alive_at_end", v[DWELL_MEASURE_OBJECTS_ALIVE]},
-		{"bytes_alive_at_end", v[DWELL_MEASURE_BYTES_ALIVE]},
-		/* Of a range. */
-		{"instances_alive_at_begin", v[DWELL_MEASURE_OBJECTS_BEFORE]},
-		{"bytes_alive_at_begin", v[DWELL_MEASURE_BYTES_BEFORE]},
-		{"instances_surviving_at_least", v[DWELL_MEASURE_OBJECTS_LEAST]},
-		{"instances_surviving_at_most", v[DWELL_MEASURE_OBJECTS_MOST]},
-		{"bytes_surviving_at_least", v[DWELL_MEASURE_BYTES_LEAST]},
-		{"bytes_surviving_at_most", v[DWELL_MEASURE_BYTES_MOST]},
-		{"range_from_ns", t->from_ns},
-		{"range_to_ns", t->to_ns},
-	};
-	const size_t n = sizeof all / sizeof *all - (t->to_ns ? 0 : RANGE_TOTALS);
-
-	static_assert(sizeof all / sizeof *all <= TOTALS_MAX, "room");
-	memcpy(ret, all, n * sizeof *all);
-	return n;
+	assert(t->n < TOTALS_MAX);
+	stpcpy(t->rows[t->n].key, key);
+	t->rows[t->n++].value = value;
 }
 
-/* The totals of calls by the keys of their columns. Gives their number. */
-static size_t list_totals(const struct dw_totals *t, struct named_value *ret)
+static void add_columns(struct totals *t, const enum dw_column *columns)
 {
-	const uint64_t *v = t->all;
-	const struct named_value all[] = {
-		{"number_of_calls", v[DWELL_MEASURE_CALLS]},
-		{"elapsed_inclusive_time", v[DWELL_MEASURE_ELAPSED]},
-		{"elapsed_exclusive_time", v[DWELL_MEASURE_ELAPSED]},
-		{"application_inclusive_time", v[DWELL_MEASURE_APPLICATION]},
-		{"application_exclusive_time", v[DWELL_MEASURE_APPLICATION]},
-		{"time_inclusive_probe_overhead", v[DWELL_MEASURE_OVERHEAD]},
-		{"time_exclusive_probe_overhead", v[DWELL_MEASURE_OVERHEAD]},
-		{"inclusive_blocked_time", v[DWELL_MEASURE_BLOCKED]},
-		{"exclusive_blocked_time", v[DWELL_MEASURE_BLOCKED]},
-		{"os_interval_cpu_time", v[DWELL_MEASURE_OS_CPU]},
-		{"context_switches", v[DWELL_MEASURE_SWITCHES]},
-		{"io_calls", v[DWELL_MEASURE_IO_CALLS]},
-		{"blocking_calls", v[DWELL_MEASURE_BLOCKING_CALLS]},
-		{"range_from_ns", t->from_ns},
-		{"range_to_ns", t->to_ns},
-	};
-	size_t n = sizeof all / sizeof *all - (t->to_ns ? 0 : 2);
-
-	static_assert(sizeof all / sizeof *all <= TOTALS_MAX, "room");
-	memcpy(ret, all, n * sizeof *all);
-	return n;
+	for (char key[DWELL_KEY_MAX_BYTES]; *columns; columns++) {
+		dw_column_key(*columns, key);
+		add_total(t, key, t->of->all[dw_column_info(*columns)->measure]);
+	}
 }
+
+#define ALLOCATION_TOTALS                                                                        \
+	DWELL_COLUMN_ALLOCS_INCLUSIVE, DWELL_COLUMN_ALLOCS_EXCLUSIVE,                            \
+		DWELL_COLUMN_BYTES_INCLUSIVE, DWELL_COLUMN_BYTES_EXCLUSIVE,                      \
+		DWELL_COLUMN_INSTANCES_GEN0, DWELL_COLUMN_INSTANCES_GEN1,                        \
+		DWELL_COLUMN_INSTANCES_GEN2, DWELL_COLUMN_INSTANCES_LARGE,                       \
+		DWELL_COLUMN_INSTANCES_PINNED, DWELL_COLUMN_BYTES_GEN0, DWELL_COLUMN_BYTES_GEN1, \
+		DWELL_COLUMN_BYTES_GEN2, DWELL_COLUMN_BYTES_LARGE, DWELL_COLUMN_BYTES_PINNED,    \
+		DWELL_COLUMN_INSTANCES_ALIVE, DWELL_COLUMN_BYTES_ALIVE
+
+static const enum dw_column allocation_totals[] = {ALLOCATION_TOTALS, DWELL_COLUMN_END};
+static const enum dw_column range_totals[] = {DWELL_COLUMN_INSTANCES_BEFORE,
+					      DWELL_COLUMN_BYTES_BEFORE,
+					      DWELL_COLUMN_INSTANCES_LEAST,
+					      DWELL_COLUMN_INSTANCES_MOST,
+					      DWELL_COLUMN_BYTES_LEAST,
+					      DWELL_COLUMN_BYTES_MOST,
+					      DWELL_COLUMN_END};
+#define CALL_TOTALS                                                                             \
+	DWELL_COLUMN_CALLS, DWELL_COLUMN_EI, DWELL_COLUMN_EE, DWELL_COLUMN_AI, DWELL_COLUMN_AE, \
+		DWELL_COLUMN_PROBES_INCLUSIVE, DWELL_COLUMN_PROBES_EXCLUSIVE,                   \
+		DWELL_COLUMN_BLOCKED_INCLUSIVE, DWELL_COLUMN_BLOCKED_EXCLUSIVE
+
+static const enum dw_column call_totals[] = {CALL_TOTALS, DWELL_COLUMN_END};
+static const enum dw_column event_totals[] = {DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS,
+					      DWELL_COLUMN_BLOCKING_CALLS, DWELL_COLUMN_END};
 
 /* The session's facts but those that the totals say, then these. */
 static void put_facts_and_totals(const struct dw_format_job *job,
@@ -128,20 +106,31 @@ static void put_facts_and_totals(const struct dw_format_job *job,
 	const struct dw_totals *t = job->view->request.totals;
 	bool has_calls = dw_profile_has_calls(job->view->request.profile);
 	struct dw_format_fact intervals = {"intervals", t->whole_intervals ? "probe" : "event", 0};
-	struct named_value totals[TOTALS_MAX];
-	size_t n = has_calls ? list_totals(t, totals) : list_alloc_totals(t, totals);
+	struct totals totals = {.of = t};
 
+	add_columns(&totals, has_calls ? call_totals : allocation_totals);
+	if (has_calls) {
+		add_total(&totals, "os_interval_cpu_time", t->all[DWELL_MEASURE_OS_CPU]);
+		add_columns(&totals, event_totals);
+	} else if (t->to_ns) {
+		add_columns(&totals, range_totals);
+	}
+	if (t->to_ns) {
+		add_total(&totals, "range_from_ns", t->from_ns);
+		add_total(&totals, "range_to_ns", t->to_ns);
+	}
 	dw_vec_each(row, &job->view->request.profile->facts.rows) {
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 		bool is_total = has_calls && !strcmp(row->key, intervals.key);
 
-		for (size_t i = 0; i < n; i++)
-			is_total |= !strcmp(row->key, totals[i].key);
+		for (size_t i = 0; i < totals.n; i++)
+			is_total |= !strcmp(row->key, totals.rows[i].key);
 		if (!is_total)
 			fn(&fact, out);
 	}
-	for (size_t i = 0; i < n; i++) {
-		struct dw_format_fact fact = {totals[i].key, NULL, (int64_t)totals[i].value};
+	for (size_t i = 0; i < totals.n; i++) {
+		struct dw_format_fact fact = {totals.rows[i].key, NULL,
+					      (int64_t)totals.rows[i].value};
 
 		fn(&fact, out);
 	}

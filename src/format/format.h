@@ -2,7 +2,8 @@
  * Formats: a view's rows as text, one file per format.
  *
  * All write through dw_out and keep no state. To add one: src/format/NAME.c with a
- * `const struct dw_format_ops`, its line in format.c, a golden text.
+ * `const struct dw_format_ops`, its line below and in format.c, a golden text. It sees cells, and
+ * of the summary notes, if it is for people.
  */
 #pragma once
 
@@ -12,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct dw_note;
 
 struct dw_format_job {
 	const struct dw_view *view;
@@ -32,6 +35,11 @@ struct dw_format_ops {
 /* All formats, the default one first, ended by NULL. */
 extern const struct dw_format_ops *const dw_formats[];
 
+#define DW_FORMATS(X)		X(table) X(csv) X(json) X(xml)
+#define DW_FORMAT_DECLARE(name) extern const struct dw_format_ops dw_format_##name;
+/* Each is in a file of its own, and found by dw_formats. */
+DW_FORMATS(DW_FORMAT_DECLARE)
+
 /* The format called @name, NULL when there is none. */
 const struct dw_format_ops *dw_format_find(const char *name);
 
@@ -43,6 +51,13 @@ void dw_format_count(struct dw_out *out, uint64_t n);
 
 /* Write @n as 0x and hexadecimal digits. */
 void dw_format_address(struct dw_out *out, uint64_t n);
+
+/* Write @ns in words: in the unit that suits it. */
+void dw_format_time(struct dw_out *out, int64_t ns);
+
+/* Write what @note says, its places filled in, names by @put_text. */
+void dw_format_note(const struct dw_format_job *job, const struct dw_note *note,
+		    void (*put_text)(struct dw_out *out, const char *text), struct dw_out *out);
 
 enum { DWELL_DOUBLE_MAX_BYTES = 40 };
 
@@ -69,3 +84,6 @@ struct dw_format_fact {
 void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out);
+
+/* Write the notes of the job's view as text. */
+void dw_summary_write(const struct dw_format_job *job, struct dw_out *out);

@@ -2,38 +2,20 @@
  * JSON as docs/report-json.md has it: {"session": {facts}, "rows": [...]}. All text
  * is valid UTF-8 with controls escaped, so that the document is safe to print as well.
  */
-#include "format/formats.h"
 #include "format/records.h"
 #include "format/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The two-character escape of @c, NULL = none. */
-static const char *short_escape(uint32_t c)
-{
-	switch (c) {
-	case '"':
-		return "\\\"";
-	case '\\':
-		return "\\\\";
-	case '\n':
-		return "\\n";
-	case '\r':
-		return "\\r";
-	case '\t':
-		return "\\t";
-	}
-	return NULL;
-}
-
 static void put_code_point(struct dw_out *out, uint32_t c)
 {
-	const char *escape = short_escape(c);
+	static const char special[] = "\"\\\n\r\t", letters[] = "\"\\nrt";
+	const char *at = c && c < 0x80 ? strchr(special, (int)c) : NULL;
 	char bytes[5];
 
-	if (escape)
-		dw_out_puts(out, escape);
+	if (at)
+		dw_out_printf(out, "\\%c", letters[at - special]);
 	else if (!dw_text_is_control(c) && c != '<')
 		dw_out_write(out, bytes, dw_text_encode(c, bytes));
 	else if (c > 0xffff)

@@ -6,10 +6,8 @@
  * Two passes over the rows: the first finds the widths.
  */
 #include "base/out.h"
-#include "format/formats.h"
-#include "format/summary.h"
+#include "format/format.h"
 #include "format/text.h"
-#include "view/call-bounds.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -55,16 +53,10 @@ static bool is_marked(const struct dw_format_job *job, const struct dw_row *row,
 	       dw_call_is_upper_bound(job->view->request.profile, row->process);
 }
 
-/* Whether that may be so of some processes. */
+/* The same of some processes. */
 static bool has_unseen(const struct dw_format_job *job)
 {
 	return dw_facts_get_text(&job->view->request.profile->facts, "switches_unseen_in");
-}
-
-/* Whether blocked times stand beside samples, both ways. */
-static bool has_waits(const struct dw_format_job *job)
-{
-	return dw_totals_has_waits(job->view->request.totals);
 }
 
 /* What each sample is, when that is known; else @otherwise. */
@@ -89,14 +81,15 @@ static const char *header(const struct dw_format_job *job, enum dw_column column
 		return unit(job, own);
 	if (info->measure == DWELL_MEASURE_APPLICATION && is_total && is_upper_bound(job))
 		return info->exclusive ? "App Excl (upper bound)" : "App Incl (upper bound)";
-	if (info->measure == DWELL_MEASURE_BLOCKED && !has_waits(job))
+	if (info->measure == DWELL_MEASURE_BLOCKED &&
+	    !dw_totals_has_waits(job->view->request.totals))
 		return is_total ? "Blocked" : info->title;
 	return own;
 }
 
 static bool is_text(enum dw_column column)
 {
-	return dw_column_kind(column) == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
+	return dw_column_info(column)->kind == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
 }
 
 /* Blanks before a name in a tree, at most half of a column that is cut; rows deeper than that get
@@ -113,7 +106,6 @@ static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
 		dw_buf_printf(b, "%.*s+%zu ", (int)most, blanks, row->level - most / 2);
 }
 
-/* A cell of a number as shown. */
 static void put_number(struct dw_buf *b, const struct dw_cell *c)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
@@ -145,8 +137,6 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 		c->kind == DWELL_CELL_DURATION_NS || c->kind == DWELL_CELL_CALL_NS);
 }
 
-/* What @column shows of @row: a borrowed name, or text put together in l->text. */
-/* What stands behind the number of calls of @row. */
 static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
 			      struct layout *l)
 {
@@ -160,6 +150,7 @@ static const char *calls_mark(const struct dw_format_job *job, const struct dw_r
 	return row->measured.mute && !dw_facts_get(facts, "switched_off_counts", 0) ? "+" : "";
 }
 
+/* What @column shows of @row: a borrowed name, or text put together in l->text. */
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
 {
@@ -238,7 +229,6 @@ static bool measure_row(const struct dw_format_job *job, size_t i,
 	return wider;
 }
 
-/* The widest cells of columns of values. */
 static void measure_values(const struct dw_format_job *job, struct layout *l,
 			   struct dw_cell *largest)
 {
@@ -287,49 +277,29 @@ static size_t wanted_width(enum dw_column column, const struct layout *l)
 	return is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED : l->width[column];
 }
 
+#define LEFT_OUT_FIRST                                                                     \
+	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,    \
+		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED, \
+		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                       \
+		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED
+
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
  * others, until names get the room that they need to be told apart. */
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
-	static const enum dw_column first[] = {DWELL_COLUMN_AI_PCT,
-					       DWELL_COLUMN_AE_PCT,
-					       DWELL_COLUMN_AI,
-					       DWELL_COLUMN_EI_PCT,
-					       DWELL_COLUMN_MODULE_NAME,
-					       DWELL_COLUMN_THREAD_NAME,
-					       DWELL_COLUMN_SWITCHED,
-					       DWELL_COLUMN_CALLEES,
-					       DWELL_COLUMN_ALLOCS_INCLUSIVE,
-					       DWELL_COLUMN_ALLOCS_EXCLUSIVE,
-					       DWELL_COLUMN_BYTES_ALIVE,
-					       DWELL_COLUMN_PROMOTED};
+	static const enum dw_column first[] = {LEFT_OUT_FIRST};
 	size_t total = 0;
 
 	for (const enum dw_column *c = columns; *c; c++)
 		total += wanted_width(*c, l) + (c > columns ? GAP : 0);
-	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++) {
-		enum dw_column *to = columns;
-
-		for (const enum dw_column *c = columns; *c; c++) {
-			if (*c == first[i])
+	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++)
+		for (const enum dw_column *c = columns; *c; c++)
+			if (*c == first[i]) {
 				total -= wanted_width(*c, l) + GAP;
-			else
-				*to++ = *c;
-		}
-		*to = DWELL_COLUMN_END;
-	}
-}
-
-/* Leave out bounds where no row has one. */
-static void leave_out_bounds(const struct layout *l, enum dw_column *columns)
-{
-	enum dw_column *to = columns;
-
-	for (const enum dw_column *c = columns; *c; c++)
-		if (*c != DWELL_COLUMN_AT_MOST || l->has_bounds)
-			*to++ = *c;
-	*to = DWELL_COLUMN_END;
+				dw_columns_drop(columns, first[i]);
+				break;
+			}
 }
 
 /* The widest column of names, DWELL_COLUMN_END when none can give way. */
@@ -429,7 +399,6 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 	dw_out_puts(out, "\n");
 }
 
-/* What the session counts. */
 static const char *things_of(const struct dw_format_job *job)
 {
 	static const char *const words[] = {
@@ -475,14 +444,14 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	struct dw_format_job own = *asked, *job = &own;
 	struct layout l = {0};
 
-	if (!strcmp(job->view->ops->name, "summary"))
+	if (job->view->ops->has_notes)
 		return dw_summary_write(job, out);
 	for (size_t i = 0; asked->columns[i]; i++)
 		columns[i] = asked->columns[i];
 	job->columns = columns;
 	measure(job, &l);
-	if (!job->chosen)
-		leave_out_bounds(&l, columns);
+	if (!job->chosen && !l.has_bounds)
+		dw_columns_drop(columns, DWELL_COLUMN_AT_MOST);
 	if (job->width && !job->chosen &&
 	    dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)
 		leave_out(job, &l, columns);

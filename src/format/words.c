@@ -1,40 +1,47 @@
-/* Amounts in words; see words.h. */
-#include "format/words.h"
-
-#include "format/text.h"
+/* Notes in words: a sentence of the summary with its numbers and names in their places. */
+#include "base/cleanup.h"
+#include "format/format.h"
+#include "view/notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-const char *dw_words_grouped(uint64_t n, char ret[DWELL_GROUPED_MAX_BYTES])
+typedef void put_text_fn(struct dw_out *out, const char *text);
+
+/* @n with a comma between thousands. */
+static void put_grouped(struct dw_out *out, uint64_t n)
 {
 	char digits[24];
-	size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n), out = 0;
+	size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n);
 
 	for (size_t i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)
-			ret[out++] = ',';
-		ret[out++] = digits[i];
+			dw_out_puts(out, ",");
+		dw_out_write(out, digits + i, 1);
 	}
-	ret[out] = 0;
-	return ret;
 }
 
-void dw_words_count(struct dw_out *out, uint64_t n, const char *what)
+/* "1,234 things", @noun (of @len bytes) in the singular, which takes "es" if it ends in "s" or "h".
+ */
+static void put_count(struct dw_out *out, uint64_t n, const char *noun, size_t len)
 {
-	char digits[DWELL_GROUPED_MAX_BYTES], last = what[strlen(what) - 1];
+	char last = noun[len - 1];
 
-	dw_out_printf(out, "%s %s", dw_words_grouped(n, digits), what);
+	put_grouped(out, n);
+	dw_out_puts(out, " ");
+	dw_out_write(out, noun, len);
 	if (n != 1)
 		dw_out_puts(out, last == 's' || last == 'h' ? "es" : "s");
 }
 
-void dw_words_time(struct dw_out *out, int64_t ns)
+void dw_format_time(struct dw_out *out, int64_t ns)
 {
 	double s = (double)ns / 1e9;
 
+	if (s < 0)
+		dw_out_puts(out, "-");
+	s = s < 0 ? -s : s;
 	if (s < 1e-6)
 		dw_out_printf(out, "%.0f ns", s * 1e9);
 	else if (s < 1e-3)
@@ -47,7 +54,7 @@ void dw_words_time(struct dw_out *out, int64_t ns)
 		dw_out_printf(out, "%.1f min", s / 60);
 }
 
-void dw_words_bytes(struct dw_out *out, uint64_t n)
+static void put_bytes(struct dw_out *out, uint64_t n)
 {
 	static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
 	double v = (double)n / 1e3;
@@ -62,7 +69,8 @@ void dw_words_bytes(struct dw_out *out, uint64_t n)
 	dw_out_printf(out, v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
 
-void dw_words_shell(struct dw_out *out, const char *s)
+/* A word of a command line: quoted when the shell would not take it as it is. */
+static void put_shell_word(struct dw_out *out, const char *s, put_text_fn *put_text)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "0123456789_./+:@%-";
@@ -72,10 +80,9 @@ void dw_words_shell(struct dw_out *out, const char *s)
 	dw_out_puts(out, "'");
 	while (*s) {
 		size_t n = strcspn(s, "'");
-		char *part = strndup(s, n);
+		dw_auto_free char *part = strndup(s, n);
 
-		dw_text_put(out, part ? part : "");
-		free(part);
+		put_text(out, part ? part : "");
 		s += n;
 		if (*s) {
 			dw_out_puts(out, "'\\''");
@@ -85,11 +92,70 @@ void dw_words_shell(struct dw_out *out, const char *s)
 	dw_out_puts(out, "'");
 }
 
-void dw_words_note(struct dw_out *out, int64_t n, const char *what, const char *meaning)
+/* The names in @list, which commas divide: "a, b", or each behind " --module ". NULL = none. */
+static void put_list(struct dw_out *out, const char *list, bool options, put_text_fn *put_text)
 {
-	if (n <= 0)
-		return;
-	dw_out_puts(out, "  ");
-	dw_words_count(out, (uint64_t)n, what);
-	dw_out_printf(out, " %s\n", meaning);
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		dw_auto_free char *name = strndup(list, n);
+
+		list += n + (list[n] == ',');
+		dw_out_puts(out, options ? " --module " : "");
+		if (options)
+			put_shell_word(out, name ? name : "", put_text);
+		else
+			put_text(out, name ? name : "");
+		dw_out_puts(out, *list && !options ? ", " : "");
+	}
+}
+
+/* Fill the place "INDEX TYPE NOUN" of @len bytes. */
+static void put_place(const struct dw_format_job *job, const struct dw_note *note,
+		      const char *place, size_t len, put_text_fn *put_text, struct dw_out *out)
+{
+	unsigned i = (unsigned)(*place - '0');
+	const char *name = i < 2 && note->name[i] ? note->name[i] : "";
+
+	switch (place[1]) {
+	case 'n':
+		return put_grouped(out, note->n[i]);
+	case 'd':
+		return dw_out_printf(out, "%" PRId64, (int64_t)note->n[i]);
+	case 'c':
+		return put_count(out, note->n[i], place + 3, len - 3);
+	case 't':
+		return dw_format_time(out, (int64_t)note->n[i]);
+	case 'b':
+		return put_bytes(out, note->n[i]);
+	case '%':
+		return dw_out_printf(out, "%.*f %%", (int)i, note->share[0]);
+	case 's':
+		return put_text(out, name);
+	case 'f':
+		put_text(out, name);
+		return dw_out_puts(out, strchr(name, '(') ? "" : "()");
+	case 'l':
+		return put_list(out, name, false, put_text);
+	case 'o':
+		return put_list(out, name, true, put_text);
+	case 'q':
+		return put_shell_word(out, name, put_text);
+	default:
+		return put_shell_word(out, job->path ? job->path : "", put_text);
+	}
+}
+
+void dw_format_note(const struct dw_format_job *job, const struct dw_note *note,
+		    put_text_fn *put_text, struct dw_out *out)
+{
+	const char *s = dw_sentence_text(note->says), *place;
+
+	while ((place = strchr(s, '{'))) {
+		size_t len = strcspn(++place, "}");
+
+		dw_out_write(out, s, (size_t)(place - 1 - s));
+		put_place(job, note, place, len, put_text, out);
+		s = place + len + 1;
+	}
+	dw_out_puts(out, s);
 }

@@ -2,7 +2,6 @@
  * XML: <report view="..."><session>facts</session><row>columns</row>...</report>, an element per
  * column named by its key. Characters that XML 1.0 has no way to write become U+FFFD.
  */
-#include "format/formats.h"
 #include "format/records.h"
 #include "format/text.h"
 

@@ -2,8 +2,7 @@
  * What is measured: one row a measure, from which columns, cells, shares and headers follow.
  *
  * To add one: its row here, the profiles that have it and whether few rows have it or others
- * tell it (amounts.c), and its columns (view/column.c, view/column-groups.c; of SQL
- * session/side-tables.c, schema.c).
+ * tell it (amounts.c), and its columns (view/column.h; of SQL session/side-tables.c, schema.c).
  */
 #pragma once
 

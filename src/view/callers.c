@@ -6,10 +6,7 @@
  * callee's values when this function called it. A recursive function is its own caller and callee.
  */
 #include "analysis/totals.h"
-#include "view/column-groups.h"
-#include "view/order.h"
-#include "view/views.h"
-#include "view/subject.h"
+#include "view/rows.h"
 
 #include <errno.h>
 

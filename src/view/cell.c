@@ -1,17 +1,20 @@
 /*
  * What a cell holds, for every column of every view: a view says what its row is about, and the
  * columns follow from that.
+ *
+ * Shares are those of everything that passed the filter, exclusive ones too. Inclusive means divide
+ * by outermost activations, because inclusive values count those only.
  */
 #include "analysis/disassembly.h"
 #include "base/out.h"
-#include "view/column-groups.h"
-#include "view/event-cell.h"
 #include "view/source-text.h"
-#include "view/value-cell.h"
 #include "view/view.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *text(const struct dw_view *v, uint32_t id)
 {
@@ -24,11 +27,18 @@ static void set_text(struct dw_cell *c, const char *s)
 		*c = (struct dw_cell){.kind = DWELL_CELL_TEXT, .text = s};
 }
 
+/* @c is empty so far. */
+static void set_number(struct dw_cell *c, enum dw_cell_kind kind, uint64_t n)
+{
+	c->kind = kind;
+	c->number = n;
+}
+
 /* A number whose 0 means "not known". */
 static void set_known(struct dw_cell *c, enum dw_cell_kind kind, uint64_t n)
 {
 	if (n)
-		*c = (struct dw_cell){.kind = kind, .number = n};
+		set_number(c, kind, n);
 }
 
 static const struct dw_function *function_of(const struct dw_view *v, const struct dw_row *row)
@@ -53,7 +63,6 @@ static const char *thread_name(const struct dw_view *v, const struct dw_row *row
 	return start ? text(v, start->name) : t ? text(v, t->name) : "";
 }
 
-/* What the thread calls itself. */
 static const char *own_thread_name(const struct dw_view *v, const struct dw_row *row)
 {
 	const struct dw_thread *t = dw_threads_get(&v->request.profile->threads, row->thread);
@@ -192,9 +201,9 @@ static void task_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 			  : process && !row->gc ? (uint32_t)process->pid
 						: 0);
 	else if (column == DWELL_COLUMN_BEGIN_TIME && begin != DWELL_TIME_NONE)
-		*ret = (struct dw_cell){.kind = DWELL_CELL_TIME_NS, .number = begin};
+		set_number(ret, DWELL_CELL_TIME_NS, begin);
 	else if (column == DWELL_COLUMN_END_TIME && end != DWELL_TIME_NONE)
-		*ret = (struct dw_cell){.kind = DWELL_CELL_TIME_NS, .number = end};
+		set_number(ret, DWELL_CELL_TIME_NS, end);
 }
 
 /* Columns of functions, lines and instructions that are not names. */
@@ -210,9 +219,9 @@ static void code_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 	else if (column == DWELL_COLUMN_FUNCTION_LINE)
 		set_known(ret, DWELL_CELL_NUMBER, f ? f->line : 0);
 	else if (column == DWELL_COLUMN_FUNCTION_ADDRESS && f)
-		*ret = (struct dw_cell){.kind = DWELL_CELL_ADDRESS, .number = f->svma};
+		set_number(ret, DWELL_CELL_ADDRESS, f->svma);
 	else if (column == DWELL_COLUMN_INSTRUCTION_ADDRESS && row->flags & DWELL_ROW_HAS_ADDRESS)
-		*ret = (struct dw_cell){.kind = DWELL_CELL_ADDRESS, .number = row->address};
+		set_number(ret, DWELL_CELL_ADDRESS, row->address);
 	else if (column == DWELL_COLUMN_LINE_BEGIN)
 		set_known(ret, DWELL_CELL_NUMBER, row->line);
 	else if (column == DWELL_COLUMN_LINE_END)
@@ -230,14 +239,14 @@ enum { TAB_COLUMNS = 8 };
 static const char *source_text(const struct dw_view *v, const struct dw_row *row,
 			       struct dw_buf *scratch)
 {
-	const struct dw_source_text *s = v->request.source;
+	struct dw_source_text *s = v->request.source;
 	bool indent = row->flags & DWELL_ROW_IN_CONTEXT;
 	const char *line = NULL;
 	size_t n, start = 0, column = 0;
 
 	dw_buf_clear(scratch);
 	if (s && row->flags & DWELL_ROW_HAS_LINE && row->file && row->line)
-		line = s->line(s->ctx, row->file, row->line, &n);
+		line = dw_source_text_line(s, row->file, row->line, &n);
 	if (!line)
 		return "";
 	while (n && isspace((unsigned char)line[n - 1]))
@@ -261,6 +270,195 @@ static const char *instruction_text(const struct dw_view *v, const struct dw_row
 	return dw_buf_str(scratch);
 }
 
+/* What loops said of its probes, which is two readings of the clock, and what samples made of that.
+ */
+double dw_call_uncertainty(const struct dw_profile *p)
+{
+	const struct dw_facts *f = &p->facts;
+	double function = (double)dw_facts_get(f, "probes_function_ps", 0) / 1e3;
+	double outside = (double)dw_facts_get(f, "probes_outside_ps", 0) / 1e3;
+	double looped = (double)dw_facts_get(f, "probes_looped_ns", 0);
+	double found = (double)dw_facts_get(f, "probes_found_ns", 0);
+	double cost = function > outside ? function : outside, in_loops = cost;
+
+	if (looped > 0 && found > 0)
+		in_loops = cost * looped / found;
+	return in_loops > cost ? 2 * in_loops - cost : cost;
+}
+
+uint64_t dw_call_at_most(double uncertain_ns, const struct dw_measured *m)
+{
+	double n = (double)dw_measured_get(m, DWELL_MEASURE_MEASURED, false);
+	double own = (double)dw_measured_get(m, DWELL_MEASURE_APPLICATION, true);
+
+	return !m->is_site && own < n * uncertain_ns ? (uint64_t)(own + n * uncertain_ns) : 0;
+}
+
+bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process)
+{
+	const char *source = dw_facts_get_text(&p->facts, "os_source");
+	const char *at = dw_facts_get_text(&p->facts, "switches_unseen_in");
+	bool is_all = source && !strcmp(source, "none"), is_listed = false;
+
+	for (char *end; at && *at && process && !is_listed; at = *end ? end + 1 : end)
+		is_listed = strtoul(at, &end, 10) == process;
+	return is_all || is_listed;
+}
+
+/* Calls by which averages divide. */
+static uint64_t calls_of(const struct dw_measured *m, bool exclusive)
+{
+	return dw_measured_get(m, exclusive ? DWELL_MEASURE_MEASURED : DWELL_MEASURE_OUTER_CALLS,
+			       false);
+}
+
+/* Half of the interval that the true number of bytes, of which @bytes are estimated, is in with 95
+ * % certainty: bytes were drawn one in so many, and what is drawn of many objects varies as its
+ * root. Large objects, of which most are drawn, vary less. */
+static uint64_t error_of(const struct dw_profile *p, uint64_t bytes)
+{
+	int64_t interval = dw_facts_get(&p->facts, "sample_bytes", 0);
+
+	return (uint64_t)(1.96 * sqrt((double)bytes * (double)interval) + 0.5);
+}
+
+static void extreme_cell(const struct dw_measured *m, const struct dw_column_info *info,
+			 struct dw_cell *ret)
+{
+	struct dw_range_ns range;
+
+	if (!m->extremes)
+		return;
+	range = dw_measured_extremes(m, info->measure, info->exclusive);
+	if (dw_range_known(&range))
+		set_number(ret, info->kind,
+			   info->aspect == DWELL_ASPECT_MAX ? range.max_ns : range.min_ns);
+}
+
+static void average_cell(const struct dw_measured *m, const struct dw_column_info *info, uint64_t n,
+			 struct dw_cell *ret)
+{
+	uint64_t divisor = calls_of(m, info->exclusive);
+
+	if (divisor)
+		set_number(ret, info->kind, (n + divisor / 2) / divisor);
+}
+
+/* Cells that show an amount, or what follows from it. */
+static void amount_cell(const struct dw_view *v, const struct dw_row *row,
+			const struct dw_column_info *info, struct dw_cell *ret)
+{
+	const struct dw_measured *m = &row->measured;
+	enum dw_measure end = DWELL_MEASURE_BYTES_ALIVE;
+	uint64_t n, all, alive;
+
+	if (info->measure == DWELL_MEASURE_SAMPLES)
+		n = info->exclusive ? row->values.exclusive : row->values.inclusive;
+	else if (!dw_measured_value(m, info->measure, info->exclusive, &n))
+		return;
+	switch (info->aspect) {
+	case DWELL_ASPECT_PERCENT:
+		all = v->request.totals->all[info->measure];
+		ret->kind = info->kind;
+		ret->percent = all ? 100.0 * (double)n / (double)all : 0;
+		return;
+	case DWELL_ASPECT_AVERAGE:
+		return average_cell(m, info, n, ret);
+	case DWELL_ASPECT_ERROR:
+		return set_number(ret, info->kind, error_of(v->request.profile, n));
+	case DWELL_ASPECT_GROWTH:
+		if (info->measure == DWELL_MEASURE_OBJECTS_BEFORE)
+			end = DWELL_MEASURE_OBJECTS_ALIVE;
+		if (dw_measured_value(m, end, false, &alive))
+			set_number(ret, info->kind, alive - n);
+		return;
+	default:
+		return set_number(ret, info->kind, n);
+	}
+}
+
+static void value_cell(const struct dw_view *v, const struct dw_row *row,
+		       const struct dw_column_info *info, struct dw_cell *ret)
+{
+	const struct dw_measured *m = &row->measured;
+	uint64_t at_most;
+
+	switch (info->aspect) {
+	case DWELL_ASPECT_MAX:
+	case DWELL_ASPECT_MIN:
+		return extreme_cell(m, info, ret);
+	case DWELL_ASPECT_AT_MOST:
+		at_most = dw_call_at_most(v->uncertain_ns, m);
+		if (at_most)
+			set_number(ret, info->kind, at_most);
+		return;
+	case DWELL_ASPECT_BEGIN:
+		if (m->mute)
+			set_number(ret, info->kind,
+				   v->request.profile->calls.mutes.v[m->mute - 1].at_ns);
+		return;
+	default:
+		amount_cell(v, row, info, ret);
+	}
+}
+
+/* How the time of one call divides, but for what is its function's own. */
+static void slow_cell(const struct dw_call_slow *slow, enum dw_column column, struct dw_cell *ret)
+{
+	uint64_t ns = slow->switched_ns;
+
+	if (column == DWELL_COLUMN_CALLEES)
+		ns = dw_call_slow_callees(slow);
+	else if (column == DWELL_COLUMN_IO)
+		ns = slow->io_ns;
+	else if (column == DWELL_COLUMN_BLOCKING)
+		ns = slow->blocking_ns;
+	set_number(ret, DWELL_CELL_DURATION_NS, ns);
+}
+
+static const char *kind_of(const struct dw_gc *gc)
+{
+	if (!gc->is_blocking)
+		return "background";
+	return gc->is_compacting ? "blocking, compacting" : "blocking";
+}
+
+static void gc_cell(const struct dw_view *v, const struct dw_gc *gc, enum dw_column column,
+		    struct dw_cell *ret)
+{
+	const char *reason = dw_strings_get(&v->request.profile->strings, gc->reason);
+
+	switch (column) {
+	case DWELL_COLUMN_GC_NUMBER:
+		return set_number(ret, DWELL_CELL_NUMBER, gc->number);
+	case DWELL_COLUMN_GC_GENERATION:
+		return set_number(ret, DWELL_CELL_NUMBER, gc->generation);
+	case DWELL_COLUMN_GC_TYPE:
+		return set_text(ret, kind_of(gc));
+	case DWELL_COLUMN_GC_REASON:
+		return set_text(ret, reason);
+	case DWELL_COLUMN_GC_PAUSE:
+		return set_number(ret, DWELL_CELL_DURATION_NS, gc->pause_ns);
+	case DWELL_COLUMN_GC_ADDED:
+		return set_number(ret, DWELL_CELL_DURATION_NS, gc->added_ns);
+	case DWELL_COLUMN_HEAP_BEFORE:
+		return set_number(ret, DWELL_CELL_COUNT, gc->heap_before);
+	case DWELL_COLUMN_HEAP_AFTER:
+		return set_number(ret, DWELL_CELL_COUNT, gc->heap_after);
+	default:
+		return set_number(ret, DWELL_CELL_COUNT, gc->promoted);
+	}
+}
+
+static void event_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
+		       struct dw_cell *ret)
+{
+	if (column >= DWELL_COLUMN_GC_NUMBER && row->gc)
+		gc_cell(v, row->gc, column, ret);
+	else if (column < DWELL_COLUMN_GC_NUMBER && row->slow)
+		slow_cell(row->slow, column, ret);
+}
+
 /* The function that a callers view is about. */
 static const char *root_name(const struct dw_view *v)
 {
@@ -270,15 +468,38 @@ static const char *root_name(const struct dw_view *v)
 	return f ? text(v, f->name) : "";
 }
 
+/* The title of the list of the summary that the row is in. */
+static const char *section_title(const struct dw_view *v, enum dw_section section)
+{
+	static const char *const titles[DWELL_SECTIONS_N] = {
+		[DWELL_SECTION_PATH] = "Hot Path",
+		[DWELL_SECTION_TYPES_BY_BYTES] = "Types with Most Memory Allocated",
+		[DWELL_SECTION_TYPES_BY_OBJECTS] = "Types with Most Instances",
+		[DWELL_SECTION_TYPES_BY_OLD] = "Types with Most Memory Collected in Gen 2",
+		[DWELL_SECTION_WAITING] = "Functions Waiting Longest",
+	};
+	static const char *const of_functions[] = {
+		[DWELL_METHOD_SAMPLING] = "Functions Doing Most Individual Work",
+		[DWELL_METHOD_INSTRUMENTATION] = "Functions with Most Individual Work",
+		[DWELL_METHOD_MEMORY] = "Functions Allocating Most Memory",
+	};
+
+	return section == DWELL_SECTION_FUNCTIONS
+		       ? of_functions[dw_profile_method(v->request.profile)]
+		       : titles[section];
+}
+
 void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		  struct dw_buf *scratch, struct dw_cell *ret)
 {
+	const struct dw_column_info *info = dw_column_info(column);
+
 	*ret = (struct dw_cell){.kind = DWELL_CELL_EMPTY};
-	if (dw_column_info(column)->measure)
-		return dw_value_cell(v, row, column, ret);
+	if (info->measure)
+		return value_cell(v, row, info, ret);
 	switch (column) {
 	case DWELL_COLUMN_SECTION:
-		return set_text(ret, row->section);
+		return set_text(ret, section_title(v, row->section));
 	case DWELL_COLUMN_PROCESS_NAME:
 		return set_text(ret, process_name(v, row));
 	case DWELL_COLUMN_THREAD_NAME:
@@ -308,11 +529,10 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	case DWELL_COLUMN_TYPE:
 		return type_cell(row, ret);
 	case DWELL_COLUMN_LEVEL:
-		*ret = (struct dw_cell){.kind = DWELL_CELL_NUMBER, .number = row->level};
-		return;
+		return set_number(ret, DWELL_CELL_NUMBER, row->level);
 	default:
 		if (column >= DWELL_COLUMN_CALLEES)
-			return dw_event_cell(v, row, column, ret);
+			return event_cell(v, row, column, ret);
 		task_cell(v, row, column, ret);
 		code_cell(v, row, column, ret);
 	}

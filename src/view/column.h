@@ -11,130 +11,132 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Columns as rows X(name, title, header of tables or NULL = the title, kind of cell, measure,
+ * aspect, exclusive). Those about the row at hand have no measure. */
+#define DW_COLUMN_OF_ROW(X, name, title, header, kind) \
+	X(name, title, header, kind, NONE, TOTAL, false)
+
+/* A total and its share, both ways. */
+#define DW_COLUMNS_BOTH(X, name, title, of, kind, incl, incl_pct, excl, excl_pct)              \
+	X(name##INCLUSIVE, "Inclusive " title, incl, kind, of, TOTAL, false)                   \
+	X(name##INCLUSIVE_PCT, "Inclusive " title " %", incl_pct, PERCENT, of, PERCENT, false) \
+	X(name##EXCLUSIVE, "Exclusive " title, excl, kind, of, TOTAL, true)                    \
+	X(name##EXCLUSIVE_PCT, "Exclusive " title " %", excl_pct, PERCENT, of, PERCENT, true)
+
+/* A time, its share, and what a call took. */
+#define DW_COLUMNS_TIME(X, name, title, header, share, of, exclusive)              \
+	X(name, title " Time", header, DURATION_NS, of, TOTAL, exclusive)          \
+	X(name##_PCT, title " Time %", share, PERCENT, of, PERCENT, exclusive)     \
+	X(name##_AVG, "Avg " title " Time", NULL, CALL_NS, of, AVERAGE, exclusive) \
+	X(name##_MAX, "Max " title " Time", NULL, CALL_NS, of, MAX, exclusive)     \
+	X(name##_MIN, "Min " title " Time", NULL, CALL_NS, of, MIN, exclusive)
+
+/* What became of objects, or of their bytes; LEAST and MOST of those alive before the range. */
+#define DW_COLUMNS_LIFE(X, of, name, title, gen0, gen1, gen2, large, pinned, alive, growth, least, \
+			most)                                                                      \
+	X(name##_GEN0, "Gen 0 " title " Collected", gen0, COUNT, of##_GEN0, TOTAL, false)          \
+	X(name##_GEN1, "Gen 1 " title " Collected", gen1, COUNT, of##_GEN1, TOTAL, false)          \
+	X(name##_GEN2, "Gen 2 " title " Collected", gen2, COUNT, of##_GEN2, TOTAL, false)          \
+	X(name##_LARGE, "Large Object Heap " title " Collected", large, COUNT, of##_LARGE, TOTAL,  \
+	  false)                                                                                   \
+	X(name##_PINNED, "Pinned Object Heap " title " Collected", pinned, COUNT, of##_PINNED,     \
+	  TOTAL, false)                                                                            \
+	X(name##_ALIVE, title " Alive At End", alive, COUNT, of##_ALIVE, TOTAL, false)             \
+	X(name##_BEFORE, title " Alive At Begin", NULL, COUNT, of##_BEFORE, TOTAL, false)          \
+	X(name##_GROWTH, title " Growth", growth, CHANGE, of##_BEFORE, GROWTH, false)              \
+	X(name##_LEAST, title " Surviving At Least", least, COUNT, of##_LEAST, TOTAL, false)       \
+	X(name##_MOST, title " Surviving At Most", most, COUNT, of##_MOST, TOTAL, false)
+
+/* All columns but DWELL_COLUMN_END. */
+#define DW_COLUMNS(X)                                                                              \
+	DW_COLUMN_OF_ROW(X, SECTION, "Section", NULL, TEXT)                                        \
+	DW_COLUMN_OF_ROW(X, PROCESS_ID, "Process ID", NULL, NUMBER)                                \
+	DW_COLUMN_OF_ROW(X, PROCESS_NAME, "Process Name", NULL, TEXT)                              \
+	DW_COLUMN_OF_ROW(X, MODULE_NAME, "Module Name", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, MODULE_PATH, "Module Path", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, SOURCE_FILE, "Source File", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, FUNCTION_NAME, "Function Name", NULL, TEXT)                            \
+	DW_COLUMN_OF_ROW(X, FUNCTION_LINE, "Function Line Number", NULL, NUMBER)                   \
+	DW_COLUMN_OF_ROW(X, FUNCTION_ADDRESS, "Function Address", NULL, ADDRESS)                   \
+	DW_COLUMN_OF_ROW(X, NAME, "Name", NULL, TEXT)                                              \
+	DW_COLUMN_OF_ROW(X, LEVEL, "Level", NULL, NUMBER)                                          \
+	DW_COLUMN_OF_ROW(X, TYPE, "Type", NULL, NUMBER)                                            \
+	DW_COLUMN_OF_ROW(X, CALL_PATH, "Call Path", NULL, TEXT)                                    \
+	DW_COLUMN_OF_ROW(X, ROOT, "Root Function Name", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, PROCESSES, "Number of Processes", NULL, COUNT)                         \
+	DW_COLUMN_OF_ROW(X, LINE_BEGIN, "Source Line Begin", "Line", NUMBER)                       \
+	DW_COLUMN_OF_ROW(X, LINE_END, "Source Line End", NULL, NUMBER)                             \
+	DW_COLUMN_OF_ROW(X, CHARACTER_BEGIN, "Source Character Begin", NULL, NUMBER)               \
+	DW_COLUMN_OF_ROW(X, CHARACTER_END, "Source Character End", NULL, NUMBER)                   \
+	DW_COLUMN_OF_ROW(X, LINE_NAME, "Line Name", NULL, TEXT)                                    \
+	DW_COLUMN_OF_ROW(X, SOURCE_TEXT, "Source Text", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, INSTRUCTION_ADDRESS, "Instruction Address", "Address", ADDRESS)        \
+	DW_COLUMN_OF_ROW(X, INSTRUCTION, "Instruction", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, UNIQUE_ID, "Unique ID", NULL, NUMBER)                                  \
+	DW_COLUMN_OF_ROW(X, THREAD_NAME, "Thread Name", NULL, TEXT)                                \
+	DW_COLUMN_OF_ROW(X, ID, "ID", NULL, NUMBER)                                                \
+	DW_COLUMN_OF_ROW(X, BEGIN_TIME, "Begin Time", "Begin Time (ms)", TIME_NS)                  \
+	DW_COLUMN_OF_ROW(X, END_TIME, "End Time", "End Time (ms)", TIME_NS)                        \
+	DW_COLUMNS_BOTH(X, , "Samples", SAMPLES, COUNT, "Inclusive", "Incl %", "Exclusive",        \
+			"Excl %")                                                                  \
+	X(CALLS, "Number of Calls", "Calls", COUNT, CALLS, TOTAL, false)                           \
+	X(DISABLED, "Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, false)                       \
+	X(COUNTED, "Calls Only Counted", NULL, COUNT, COUNTED, TOTAL, false)                       \
+	X(PROBES_EXCLUSIVE, "Time Exclusive Probe Overhead", NULL, DURATION_NS, OVERHEAD, TOTAL,   \
+	  true)                                                                                    \
+	X(PROBES_INCLUSIVE, "Time Inclusive Probe Overhead", NULL, DURATION_NS, OVERHEAD, TOTAL,   \
+	  false)                                                                                   \
+	/* The program's own time, where calls are too short to be told. */                        \
+	X(AT_MOST, "Application Exclusive Time At Most", "At Most", DURATION_NS, APPLICATION,      \
+	  AT_MOST, true)                                                                           \
+	DW_COLUMNS_TIME(X, EI, "Elapsed Inclusive", "Elapsed Incl", "EI %", ELAPSED, false)        \
+	DW_COLUMNS_TIME(X, EE, "Elapsed Exclusive", "Elapsed Excl", "EE %", ELAPSED, true)         \
+	DW_COLUMNS_TIME(X, AI, "Application Inclusive", "App Incl", "AI %", APPLICATION, false)    \
+	DW_COLUMNS_TIME(X, AE, "Application Exclusive", "App Excl", "AE %", APPLICATION, true)     \
+	DW_COLUMNS_BOTH(X, BLOCKED_, "Blocked Time", BLOCKED, DURATION_NS, "Blocked Incl", "BI %", \
+			"Blocked Excl", "BE %")                                                    \
+	X(SWITCHES, "Context Switches", "Switches", COUNT, SWITCHES, TOTAL, true)                  \
+	X(IO_CALLS, "I/O Calls", NULL, COUNT, IO_CALLS, TOTAL, true)                               \
+	X(BLOCKING_CALLS, "Blocking Calls", NULL, COUNT, BLOCKING_CALLS, TOTAL, true)              \
+	/* How an activation's time divides, beside its own application time. */                   \
+	DW_COLUMN_OF_ROW(X, CALLEES, "Callees Application Time", "In Callees", DURATION_NS)        \
+	DW_COLUMN_OF_ROW(X, IO, "I/O Time", "I/O", DURATION_NS)                                    \
+	DW_COLUMN_OF_ROW(X, BLOCKING, "Blocking Call Time", "Blocking", DURATION_NS)               \
+	DW_COLUMN_OF_ROW(X, SWITCHED, "Switched Away Time", "Switched", DURATION_NS)               \
+	/* What the memory method counts. */                                                       \
+	DW_COLUMNS_BOTH(X, ALLOCS_, "Allocations", OBJECTS, COUNT, "Incl Allocs", NULL,            \
+			"Excl Allocs", NULL)                                                       \
+	DW_COLUMNS_BOTH(X, BYTES_, "Bytes", BYTES, COUNT, "Incl Bytes", "Incl %", "Excl Bytes",    \
+			"Excl %")                                                                  \
+	/* How far off estimates of bytes may be, of samples only. */                              \
+	X(BYTES_INCLUSIVE_ERROR, "Inclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, false)    \
+	X(BYTES_EXCLUSIVE_ERROR, "Exclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, true)     \
+	X(BYTES_ERROR, "Total Bytes Error", "± 95 %", COUNT, BYTES, ERROR, false)                  \
+	X(INSTANCES, "Instances", NULL, COUNT, OBJECTS, TOTAL, false)                              \
+	X(INSTANCES_PCT, "Total Instances %", NULL, PERCENT, OBJECTS, PERCENT, false)              \
+	DW_COLUMNS_LIFE(X, OBJECTS, INSTANCES, "Instances", "Died Gen 0", "Gen 1", "Gen 2",        \
+			"Large", "Pinned", "Alive", NULL, NULL, NULL)                              \
+	X(BYTES, "Total Bytes Allocated", "Bytes", COUNT, BYTES, TOTAL, false)                     \
+	X(BYTES_PCT, "Total Bytes %", "Bytes %", PERCENT, BYTES, PERCENT, false)                   \
+	DW_COLUMNS_LIFE(X, BYTES, BYTES, "Bytes", NULL, NULL, NULL, NULL, NULL, "Alive Bytes",     \
+			"Growth", "Survived Min", "Max")                                           \
+	DW_COLUMN_OF_ROW(X, CLASS_NAME, "Class Name", NULL, TEXT)                                  \
+	/* Garbage collections. */                                                                 \
+	DW_COLUMN_OF_ROW(X, GC_NUMBER, "GC Number", "GC", NUMBER)                                  \
+	DW_COLUMN_OF_ROW(X, GC_GENERATION, "Generation", "Gen", NUMBER)                            \
+	DW_COLUMN_OF_ROW(X, GC_TYPE, "GC Type", NULL, TEXT)                                        \
+	DW_COLUMN_OF_ROW(X, GC_REASON, "GC Reason", NULL, TEXT)                                    \
+	DW_COLUMN_OF_ROW(X, GC_PAUSE, "Pause Duration", "Pause (ms)", DURATION_NS)                 \
+	DW_COLUMN_OF_ROW(X, GC_ADDED, "Pause Added", "Added (ms)", DURATION_NS)                    \
+	DW_COLUMN_OF_ROW(X, HEAP_BEFORE, "Heap Bytes Before", NULL, COUNT)                         \
+	DW_COLUMN_OF_ROW(X, HEAP_AFTER, "Heap Bytes After", NULL, COUNT)                           \
+	DW_COLUMN_OF_ROW(X, PROMOTED, "Promoted Bytes", NULL, COUNT)
+
+#define DW_COLUMN_NAME(name, ...) DWELL_COLUMN_##name,
 enum dw_column {
 	DWELL_COLUMN_END = 0, /* ends a list */
-	DWELL_COLUMN_SECTION,
-	DWELL_COLUMN_PROCESS_ID,
-	DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_MODULE_NAME,
-	DWELL_COLUMN_MODULE_PATH,
-	DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_NAME,
-	DWELL_COLUMN_FUNCTION_LINE,
-	DWELL_COLUMN_FUNCTION_ADDRESS,
-	DWELL_COLUMN_NAME,
-	DWELL_COLUMN_LEVEL,
-	DWELL_COLUMN_TYPE,
-	DWELL_COLUMN_CALL_PATH,
-	DWELL_COLUMN_ROOT,
-	DWELL_COLUMN_PROCESSES,
-	DWELL_COLUMN_LINE_BEGIN,
-	DWELL_COLUMN_LINE_END,
-	DWELL_COLUMN_CHARACTER_BEGIN,
-	DWELL_COLUMN_CHARACTER_END,
-	DWELL_COLUMN_LINE_NAME,
-	DWELL_COLUMN_SOURCE_TEXT,
-	DWELL_COLUMN_INSTRUCTION_ADDRESS,
-	DWELL_COLUMN_INSTRUCTION,
-	DWELL_COLUMN_UNIQUE_ID,
-	DWELL_COLUMN_THREAD_NAME,
-	DWELL_COLUMN_ID,
-	DWELL_COLUMN_BEGIN_TIME,
-	DWELL_COLUMN_END_TIME,
-	DWELL_COLUMN_INCLUSIVE,
-	DWELL_COLUMN_INCLUSIVE_PCT,
-	DWELL_COLUMN_EXCLUSIVE,
-	DWELL_COLUMN_EXCLUSIVE_PCT,
-	DWELL_COLUMN_CALLS,
-	DWELL_COLUMN_MUTED,
-	DWELL_COLUMN_COUNTED,
-	DWELL_COLUMN_PROBES_EXCLUSIVE,
-	DWELL_COLUMN_PROBES_INCLUSIVE,
-	DWELL_COLUMN_AT_MOST, /* the program's own time, where calls are too short to be told */
-	/* Four groups (elapsed and application, inclusive and exclusive) of the same five. */
-	DWELL_COLUMN_EI,
-	DWELL_COLUMN_EI_PCT,
-	DWELL_COLUMN_EI_AVG,
-	DWELL_COLUMN_EI_MAX,
-	DWELL_COLUMN_EI_MIN,
-	DWELL_COLUMN_EE,
-	DWELL_COLUMN_EE_PCT,
-	DWELL_COLUMN_EE_AVG,
-	DWELL_COLUMN_EE_MAX,
-	DWELL_COLUMN_EE_MIN,
-	DWELL_COLUMN_AI,
-	DWELL_COLUMN_AI_PCT,
-	DWELL_COLUMN_AI_AVG,
-	DWELL_COLUMN_AI_MAX,
-	DWELL_COLUMN_AI_MIN,
-	DWELL_COLUMN_AE,
-	DWELL_COLUMN_AE_PCT,
-	DWELL_COLUMN_AE_AVG,
-	DWELL_COLUMN_AE_MAX,
-	DWELL_COLUMN_AE_MIN,
-	DWELL_COLUMN_BLOCKED_INCLUSIVE,
-	DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
-	DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-	DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
-	DWELL_COLUMN_SWITCHES,
-	DWELL_COLUMN_IO_CALLS,
-	DWELL_COLUMN_BLOCKING_CALLS,
-	/* How an activation's time divides, beside its own application time. */
-	DWELL_COLUMN_CALLEES,
-	DWELL_COLUMN_IO,
-	DWELL_COLUMN_BLOCKING,
-	DWELL_COLUMN_SWITCHED,
-	/* What the memory method counts. */
-	DWELL_COLUMN_ALLOCS_INCLUSIVE,
-	DWELL_COLUMN_ALLOCS_INCLUSIVE_PCT,
-	DWELL_COLUMN_ALLOCS_EXCLUSIVE,
-	DWELL_COLUMN_ALLOCS_EXCLUSIVE_PCT,
-	DWELL_COLUMN_BYTES_INCLUSIVE,
-	DWELL_COLUMN_BYTES_INCLUSIVE_PCT,
-	DWELL_COLUMN_BYTES_EXCLUSIVE,
-	DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
-	/* How far off estimates of bytes may be, of samples only. */
-	DWELL_COLUMN_BYTES_INCLUSIVE_ERROR,
-	DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR,
-	DWELL_COLUMN_BYTES_ERROR, /* of a type */
-	/* The life of objects: a group of instances, then one of bytes. */
-	DWELL_COLUMN_INSTANCES,
-	DWELL_COLUMN_INSTANCES_PCT,
-	DWELL_COLUMN_INSTANCES_GEN0,
-	DWELL_COLUMN_INSTANCES_GEN1,
-	DWELL_COLUMN_INSTANCES_GEN2,
-	DWELL_COLUMN_INSTANCES_LARGE,
-	DWELL_COLUMN_INSTANCES_PINNED,
-	DWELL_COLUMN_INSTANCES_ALIVE,
-	DWELL_COLUMN_INSTANCES_BEFORE,
-	DWELL_COLUMN_INSTANCES_GROWTH,
-	DWELL_COLUMN_INSTANCES_LEAST, /* of those alive before the range, as the next */
-	DWELL_COLUMN_INSTANCES_MOST,
-	DWELL_COLUMN_BYTES,
-	DWELL_COLUMN_BYTES_PCT,
-	DWELL_COLUMN_BYTES_GEN0,
-	DWELL_COLUMN_BYTES_GEN1,
-	DWELL_COLUMN_BYTES_GEN2,
-	DWELL_COLUMN_BYTES_LARGE,
-	DWELL_COLUMN_BYTES_PINNED,
-	DWELL_COLUMN_BYTES_ALIVE,
-	DWELL_COLUMN_BYTES_BEFORE,
-	DWELL_COLUMN_BYTES_GROWTH,
-	DWELL_COLUMN_BYTES_LEAST,
-	DWELL_COLUMN_BYTES_MOST,
-	DWELL_COLUMN_CLASS_NAME,
-	/* Garbage collections. */
-	DWELL_COLUMN_GC_NUMBER,
-	DWELL_COLUMN_GC_GENERATION,
-	DWELL_COLUMN_GC_TYPE,
-	DWELL_COLUMN_GC_REASON,
-	DWELL_COLUMN_GC_PAUSE,
-	DWELL_COLUMN_GC_ADDED,
-	DWELL_COLUMN_HEAP_BEFORE,
-	DWELL_COLUMN_HEAP_AFTER,
-	DWELL_COLUMN_PROMOTED,
-	DWELL_COLUMNS_N,
-	/* In lists of a view: columns of all that its profile measured; see column-groups.h. */
+	DW_COLUMNS(DW_COLUMN_NAME) DWELL_COLUMNS_N,
+	/* In lists of a view: columns of all that its profile measured. */
 	DWELL_COLUMN_COUNTS = DWELL_COLUMNS_N, /* calls, and what it took to count them */
 	DWELL_COLUMN_VALUES,		       /* all else, in the order of files */
 	DWELL_COLUMN_DEFAULT_VALUES,	       /* those that tables show by default */
@@ -174,8 +176,8 @@ enum { DWELL_KEY_MAX_BYTES = 48 };
 
 struct dw_column_info {
 	const char *title;
-	const char *header; /* in tables, where nothing gets lost; NULL = the title */
-	enum dw_cell_kind kind;
+	const char *header;	 /* in tables, where nothing gets lost; NULL = the title */
+	enum dw_cell_kind kind;	 /* of cells that are not empty */
 	enum dw_measure measure; /* DWELL_MEASURE_NONE: about the row, not what was measured */
 	enum dw_aspect aspect;
 	bool exclusive; /* the row's alone */
@@ -189,15 +191,52 @@ static inline const struct dw_column_info *dw_column_info(enum dw_column column)
 	return &dw_columns[column];
 }
 
-/* The exact title of @column. Static. */
-const char *dw_column_title(enum dw_column column);
-
-/* What its cells hold when they are not empty. */
-enum dw_cell_kind dw_column_kind(enum dw_column column);
-
 /* Write the snake_case key of @column to @ret. */
 void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES]);
 
 /* The column among @list (ended by DWELL_COLUMN_END) whose title or key is @n bytes at @text, in
  * either case. DWELL_COLUMN_END when there is none. */
 enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n);
+
+/* Groups of columns that views share, in the order of files; see docs/report-json.md. */
+
+/* Where a row's code is. */
+#define DWELL_COLUMNS_GENERAL                                                                   \
+	DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_MODULE_NAME,           \
+		DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_NAME, \
+		DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_FUNCTION_ADDRESS
+
+/* A statement. */
+#define DWELL_COLUMNS_STATEMENT                                                       \
+	DWELL_COLUMN_LINE_BEGIN, DWELL_COLUMN_LINE_END, DWELL_COLUMN_CHARACTER_BEGIN, \
+		DWELL_COLUMN_CHARACTER_END
+
+/* What a row of a line is about. */
+#define DWELL_COLUMNS_LINE                                                      \
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_LINE_NAME, \
+		DWELL_COLUMN_SOURCE_TEXT
+
+/* What a row of an instruction is about. */
+#define DWELL_COLUMNS_INSTRUCTION                                                         \
+	DWELL_COLUMNS_GENERAL, DWELL_COLUMNS_STATEMENT, DWELL_COLUMN_INSTRUCTION_ADDRESS, \
+		DWELL_COLUMN_INSTRUCTION
+
+/* Objects that were there when a range of time began, and what of them was at its end. */
+#define DWELL_COLUMNS_SURVIVORS                                                                  \
+	DWELL_COLUMN_INSTANCES_BEFORE, DWELL_COLUMN_INSTANCES_GROWTH, DWELL_COLUMN_BYTES_BEFORE, \
+		DWELL_COLUMN_BYTES_GROWTH, DWELL_COLUMN_INSTANCES_LEAST,                         \
+		DWELL_COLUMN_INSTANCES_MOST, DWELL_COLUMN_BYTES_LEAST, DWELL_COLUMN_BYTES_MOST
+
+/*
+ * Write the list @from to @ret, which has room for DWELL_COLUMNS_N: without columns of measures
+ * that are not in @set, and with the columns of those in place of DWELL_COLUMN_COUNTS and the like.
+ * @sites: rows are call sites, which nothing was measured of alone.
+ */
+void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites,
+		       enum dw_column *ret);
+
+/* Take @column out of @list (ended by DWELL_COLUMN_END). */
+void dw_columns_drop(enum dw_column *list, enum dw_column column);
+
+/* The column by which rows come first, of the measure @lead. */
+enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive);

@@ -9,10 +9,7 @@
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "view/column-groups.h"
-#include "view/order.h"
-#include "view/subject.h"
-#include "view/views.h"
+#include "view/rows.h"
 
 #include <errno.h>
 

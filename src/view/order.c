@@ -1,14 +1,13 @@
 /*
- * Sorting rows; see order.h.
+ * Sorting rows; see rows.h.
  *
  * Each item's key is read once: a number, turned round where large comes first. Only columns of
  * text compare cells while sorting. Trees are written out with a stack of their own, because call
  * trees get 16,000 levels deep.
  */
-#include "view/order.h"
+#include "view/rows.h"
 
 #include "base/cleanup.h"
-#include "view/column-groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +100,7 @@ static uint64_t numeric_key(const struct dw_cell *cell)
 /* Whether a column holds amounts: what adds up, shares of it, and means. */
 static bool is_amount(enum dw_column column)
 {
-	enum dw_cell_kind kind = dw_column_kind(column);
+	enum dw_cell_kind kind = dw_column_info(column)->kind;
 
 	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_CHANGE ||
 	       kind == DWELL_CELL_PERCENT || kind == DWELL_CELL_DURATION_NS ||
@@ -156,7 +155,7 @@ static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *s
 	dw_view_cell(v, &row, column, &scratch[1], &cell);
 	e->inclusive = row.values.inclusive;
 	e->exclusive = row.values.exclusive;
-	if (dw_column_kind(column) == DWELL_CELL_TEXT) {
+	if (dw_column_info(column)->kind == DWELL_CELL_TEXT) {
 		e->text = strdup(cell.kind ? cell.text : "");
 		return e->text ? 0 : -ENOMEM;
 	}
@@ -185,7 +184,7 @@ static void sorter_release(struct sorter *s)
 static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 {
 	const struct dw_view *v = s->view;
-	bool texts = dw_column_kind(sort_column(v)) == DWELL_CELL_TEXT;
+	bool texts = dw_column_info(sort_column(v))->kind == DWELL_CELL_TEXT;
 	size_t filled = 0;
 	int rc = s->cap < n ? dw_vec_grow((void **)&s->entries, &s->cap, n, sizeof *s->entries) : 0;
 
@@ -219,6 +218,13 @@ int dw_order_sort(struct dw_view *v, size_t first, size_t n)
 	for (size_t i = 0; i < n && !rc; i++)
 		v->items[first + i] = s.entries[i].item;
 	return rc;
+}
+
+int dw_order_list(struct dw_view *v, size_t n)
+{
+	int rc = dw_order_all(v, n);
+
+	return rc ? rc : dw_order_sort(v, 0, n);
 }
 
 /* Children by place: all in one array, those of a place at start[place] .. start[place + 1]; roots

@@ -1,80 +1,76 @@
 /*
  * The summary: the hot path, then the functions that do most work themselves; of allocations also
- * the types that most memory, and most objects, went to. What is said around these rows for people
- * is format/summary.c's.
+ * the types that most memory, and most objects, went to. For people it is told in notes around
+ * these rows, whose parts of each method are in summary-*.c.
  */
-#include "analysis/hot-rows.h"
 #include "analysis/prune.h"
+#include "analysis/hot-rows.h"
 #include "analysis/totals.h"
-#include "view/column-groups.h"
-#include "view/order.h"
-#include "view/subject.h"
-#include "view/views.h"
+#include "view/notes.h"
+#include "view/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { FUNCTIONS_MAX = 8, TYPES_MAX = 8, TYPE_LISTS = 3 };
-
-static const struct {
-	enum dw_hot_order order;
-	const char *section;
-} type_lists[TYPE_LISTS] = {
-	{DWELL_HOT_TYPES_BYTES, "Types with Most Memory Allocated"},
-	{DWELL_HOT_TYPES_OBJECTS, "Types with Most Instances"},
-	{DWELL_HOT_TYPES_OLD_BYTES, "Types with Most Memory Collected in Gen 2"},
+enum {
+	FUNCTIONS_MAX = 8,
+	TYPES_MAX = 8,
+	TYPE_LISTS = 3,
+	PATH_ROWS_MAX = 10, /* of the hot path, in notes */
+	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 };
+
+static const enum dw_hot_order type_orders[TYPE_LISTS] = {
+	DWELL_HOT_TYPES_BYTES, DWELL_HOT_TYPES_OBJECTS, DWELL_HOT_TYPES_OLD_BYTES};
 
 struct summary {
 	struct dw_hot_path path;
 	struct dw_hot_rows functions;
-	struct dw_hot_rows waiting;	      /* without waits there are none */
+	struct dw_hot_rows waiting;       /* without waits there are none */
 	struct dw_hot_rows types[TYPE_LISTS]; /* without allocations they are empty */
-	size_t waiting_end;
-	size_t ends[2 + TYPE_LISTS]; /* items: behind the path, the functions, ... */
+	size_t end[DWELL_SECTIONS_N];	       /* items: behind those of each section */
 };
+
+static int find_rows(const struct dw_view_request *r, struct summary *s)
+{
+	size_t *end = s->end;
+
+	if (dw_hot_path_find(r->totals, &s->path) ||
+	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX,
+				  &s->functions) ||
+	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX,
+				  &s->waiting))
+		return -ENOMEM;
+	end[DWELL_SECTION_PATH] = s->path.nodes.n;
+	end[DWELL_SECTION_FUNCTIONS] = end[DWELL_SECTION_PATH] + s->functions.rows.n;
+	for (int i = 0; i < TYPE_LISTS; i++) {
+		size_t *to = &end[DWELL_SECTION_TYPES_BY_BYTES + i];
+
+		if (dw_hot_rows_find(r->profile, r->totals, type_orders[i], TYPES_MAX,
+				      &s->types[i]))
+			return -ENOMEM;
+		*to = to[-1] + s->types[i].rows.n;
+	}
+	end[DWELL_SECTION_WAITING] = end[DWELL_SECTION_TYPES_BY_OLD] + s->waiting.rows.n;
+	return 0;
+}
 
 static int open_summary(struct dw_view *v)
 {
 	struct summary *s = v->own = calloc(1, sizeof *s);
-	const struct dw_view_request *r = &v->request;
+	int rc = s ? find_rows(&v->request, s) : -ENOMEM;
 
-	if (!s || dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX, &s->functions) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX, &s->waiting))
-		return -ENOMEM;
-	s->ends[0] = s->path.nodes.n;
-	s->ends[1] = s->ends[0] + s->functions.rows.n;
-	for (int i = 0; i < TYPE_LISTS; i++) {
-		if (dw_hot_rows_find(r->profile, r->totals, type_lists[i].order, TYPES_MAX,
-				     &s->types[i]))
-			return -ENOMEM;
-		s->ends[2 + i] = s->ends[1 + i] + s->types[i].rows.n;
-	}
-	/* Only one of waits and types can be there. */
-	s->waiting_end = s->ends[1 + TYPE_LISTS] + s->waiting.rows.n;
-	return dw_order_all(v, s->waiting_end);
-}
-
-static const char *work_section(const struct dw_view *v)
-{
-	static const char *const sections[] = {
-		[DWELL_METHOD_SAMPLING] = "Functions Doing Most Individual Work",
-		[DWELL_METHOD_INSTRUMENTATION] = "Functions with Most Individual Work",
-		[DWELL_METHOD_MEMORY] = "Functions Allocating Most Memory",
-	};
-
-	return sections[dw_profile_method(v->request.profile)];
+	return rc ? rc : dw_order_all(v, s->end[DWELL_SECTIONS_N - 1]);
 }
 
 static void function_row(const struct dw_view *v, const struct dw_hot_rows *list, size_t i,
-			 const char *section, struct dw_row *ret)
+			 struct dw_row *ret)
 {
 	const struct dw_hot_row *f = &list->rows.v[i];
 
 	dw_subject_function_total(v, &v->request.totals->functions.v[f->row], ret);
 	dw_subject_measured(v, dw_hot_rows_measured(list, i), ret);
-	ret->section = section;
 	ret->processes = f->processes;
 }
 
@@ -92,24 +88,22 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 			struct dw_row *ret)
 {
 	const struct summary *s = v->own;
+	enum dw_section section = DWELL_SECTION_PATH;
+	size_t i;
 
 	(void)scratch;
-	if (item < s->ends[0]) {
-		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[item]], ret);
-		ret->section = "Hot Path";
-	} else if (item < s->ends[1]) {
-		function_row(v, &s->functions, item - s->ends[0], work_section(v), ret);
-	} else if (item >= s->ends[1 + TYPE_LISTS]) {
-		function_row(v, &s->waiting, item - s->ends[1 + TYPE_LISTS],
-			     "Functions Waiting Longest", ret);
-	} else {
-		int i = 0;
-
-		while (item >= s->ends[2 + i])
-			i++;
-		type_row(v, &s->types[i], item - s->ends[1 + i], ret);
-		ret->section = type_lists[i].section;
-	}
+	while (item >= s->end[section])
+		section++;
+	i = item - s->end[section - 1];
+	if (section == DWELL_SECTION_PATH)
+		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[i]], ret);
+	else if (section == DWELL_SECTION_FUNCTIONS)
+		function_row(v, &s->functions, i, ret);
+	else if (section == DWELL_SECTION_WAITING)
+		function_row(v, &s->waiting, i, ret);
+	else
+		type_row(v, &s->types[section - DWELL_SECTION_TYPES_BY_BYTES], i, ret);
+	ret->section = section;
 }
 
 static void release_summary(struct dw_view *v)
@@ -126,6 +120,139 @@ static void release_summary(struct dw_view *v)
 	free(s);
 }
 
+const char *dw_sentence_text(enum dw_sentence sentence)
+{
+#define TEXT(name, text)	       [DWELL_SAYS_##name] = (text),
+#define TEXT_OF_FACT(name, fact, text) [DWELL_SAYS_##name] = (text),
+	static const char *const texts[] = {DWELL_SENTENCES(TEXT, TEXT_OF_FACT)};
+
+	return texts[sentence];
+}
+
+void dw_notes_add(struct dw_notes *t, struct dw_note note)
+{
+	if (dw_vec_push(&t->rows, note))
+		t->failed = -ENOMEM;
+}
+
+int64_t dw_notes_fact(const struct dw_notes *t, const char *key, int64_t otherwise)
+{
+	return dw_facts_get(&t->profile->facts, key, otherwise);
+}
+
+const char *dw_notes_word(const struct dw_notes *t, const char *key)
+{
+	return dw_facts_get_text(&t->profile->facts, key);
+}
+
+void dw_notes_facts(struct dw_notes *t, enum dw_sentence first, enum dw_sentence last)
+{
+#define NO_FACT(name, text)
+#define FACT(name, fact, text) [DWELL_SAYS_##name] = (fact),
+	static const char *const facts[] = {DWELL_SENTENCES(NO_FACT, FACT)};
+
+	for (enum dw_sentence i = first; i <= last; i++) {
+		int64_t n = dw_notes_fact(t, facts[i], 0);
+
+		if (n > 0)
+			dw_note_by(t, SAYS, i, .n = {n});
+	}
+}
+
+struct dw_row dw_notes_row(struct dw_notes *t, size_t i)
+{
+	struct dw_row row;
+
+	dw_view_row(t->view, i, &t->scratch, &row);
+	return row;
+}
+
+void dw_notes_begin_size(struct dw_notes *t)
+{
+	int64_t duration = dw_notes_fact(t, "duration_ns", -1);
+
+	dw_note_by(t, SAYS, duration >= 0 ? DWELL_SAYS_DURATION : DWELL_SAYS_NONE, .n = {duration});
+}
+
+void dw_notes_end_size(struct dw_notes *t)
+{
+	dw_note(t, MORE, TASKS,
+		.n = {dw_threads_count(&t->profile->threads),
+		      dw_processes_count(&t->profile->processes)});
+}
+
+void dw_notes_path(struct dw_notes *t)
+{
+	static const enum dw_sentence headings[] = {
+		[DWELL_METHOD_SAMPLING] = DWELL_SAYS_PATH,
+		[DWELL_METHOD_INSTRUMENTATION] = DWELL_SAYS_PATH_OF_CALLS,
+		[DWELL_METHOD_MEMORY] = DWELL_SAYS_PATH_OF_OBJECTS,
+	};
+	enum dw_method method = dw_profile_method(t->profile);
+	bool waits = dw_totals_go_by_waits(t->totals);
+	uint64_t all = t->totals->all[t->totals->main];
+	unsigned shares = method == DWELL_METHOD_SAMPLING ? 1 : 2;
+	size_t n = t->end[DWELL_SECTION_PATH], left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
+
+	if (n)
+		dw_note_by(t, HEADING, waits ? DWELL_SAYS_PATH_OF_WAITS : headings[method]);
+	for (size_t depth = 0; depth < n - left_out; depth++) {
+		size_t i = depth < PATH_HEAD_ROWS ? depth : depth + left_out;
+		struct dw_row row = dw_notes_row(t, i);
+		uint64_t ns = dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, false);
+
+		if (left_out && depth == PATH_HEAD_ROWS)
+			dw_note(t, GAP, GAP, .n = {PATH_HEAD_ROWS, left_out}, .shares = shares);
+		dw_note(t, PATH, NONE, .row = (uint32_t)i, .n = {depth}, .shares = shares,
+			.share = {waits ? dw_share(ns, t->totals->all[DWELL_MEASURE_BLOCKED])
+					: dw_share(row.values.inclusive, all),
+				  dw_share(row.values.exclusive, all)});
+	}
+}
+
+/* What became of asking servers for debug information. */
+static void add_debuginfod(struct dw_notes *t)
+{
+	const char *state = dw_notes_word(t, "debuginfod");
+
+	if (state && !strcmp(state, "no servers")) {
+		dw_note(t, APART, NO_SERVERS);
+	} else if (state && !strcmp(state, "no library")) {
+		dw_note(t, APART, NO_LIBRARY);
+	} else if (state) {
+		dw_note(t, APART, FROM_SERVERS,
+			.n = {dw_notes_fact(t, "debuginfod_found", 0),
+			      dw_notes_fact(t, "debuginfod_modules", 0)});
+		dw_notes_facts(t, DWELL_SAYS_SERVERS_LATE, DWELL_SAYS_SERVERS_WRONG);
+	}
+}
+
+int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
+{
+	enum dw_method method = dw_profile_method(v->request.profile);
+
+	*ret = (struct dw_notes){
+		.view = v, .profile = v->request.profile, .totals = v->request.totals};
+	memcpy(ret->end, ((const struct summary *)v->own)->end, sizeof ret->end);
+	dw_note(ret, TITLE, NONE, .name = {dw_notes_word(ret, "command")});
+	if (method == DWELL_METHOD_INSTRUMENTATION)
+		dw_notes_calls(ret);
+	else if (method == DWELL_METHOD_MEMORY)
+		dw_notes_memory(ret);
+	else
+		dw_notes_samples(ret);
+	add_debuginfod(ret);
+	dw_note_by(ret, NEXT,
+		   method == DWELL_METHOD_MEMORY ? DWELL_SAYS_NEXT_OF_OBJECTS : DWELL_SAYS_NEXT);
+	return ret->failed;
+}
+
+void dw_notes_release(struct dw_notes *t)
+{
+	dw_vec_release(&t->rows);
+	dw_buf_release(&t->scratch);
+}
+
 static const enum dw_column columns[] = {
 	DWELL_COLUMN_SECTION,	DWELL_COLUMN_LEVEL,  DWELL_COLUMN_NAME,	  DWELL_COLUMN_MODULE_NAME,
 	DWELL_COLUMN_PROCESSES, DWELL_COLUMN_COUNTS, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
@@ -138,6 +265,7 @@ const struct dw_view_ops dw_view_summary = {
 		 DWELL_TOTALS_GCS,
 	.columns = columns,
 	.defaults = columns,
+	.has_notes = true,
 	.sort = DWELL_COLUMN_END,
 	.open = open_summary,
 	.row = summary_row,

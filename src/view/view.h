@@ -3,8 +3,8 @@
  *
  * Rows are virtual: a view keeps one 32-bit item per row, in display order; what a row holds is put
  * together when it is asked for, so that a view of millions of rows costs little. To add a view:
- * src/view/NAME.c with a `const struct dw_view_ops`, its line in registry.c, a golden text, the
- * manual page.
+ * src/view/NAME.c with a `const struct dw_view_ops`, its line below and in view.c, a golden text,
+ * the manual page.
  *
  * A view borrows profile and totals until it is released. Read-only after opening.
  */
@@ -37,6 +37,18 @@ enum dw_row_name {
 	DWELL_NAME_CLASS, /* a type of objects */
 };
 
+/* Which list of the summary a row is in, in their order. */
+enum dw_section {
+	DWELL_SECTION_NONE = 0,
+	DWELL_SECTION_PATH,
+	DWELL_SECTION_FUNCTIONS,
+	DWELL_SECTION_TYPES_BY_BYTES,
+	DWELL_SECTION_TYPES_BY_OBJECTS,
+	DWELL_SECTION_TYPES_BY_OLD,
+	DWELL_SECTION_WAITING,
+	DWELL_SECTIONS_N,
+};
+
 enum dw_row_flag {
 	DWELL_ROW_HAS_MODULE = 1,  /* module is meaningful, 0 = the unknown one */
 	DWELL_ROW_HAS_LINE = 2,	   /* file and statement are this row's, not the function's */
@@ -60,7 +72,7 @@ struct dw_row {
 	const struct dw_disassembly *code; /* of the instruction; NULL = not known */
 	uint32_t level;
 	enum dw_row_type type;
-	const char *section;
+	enum dw_section section;
 	const char *path; /* slowest, gc: names of the callers and of itself */
 	uint64_t begin_ns;
 	const char *chain;		 /* names of folded callees, ready to append; NULL = none */
@@ -82,15 +94,15 @@ struct dw_cell {
 /* What is asked of a view. */
 struct dw_view_request {
 	const struct dw_profile *profile;
-	const struct dw_totals *totals;	     /* with the parts that the view names */
-	uint32_t function;		     /* callers: the current function; slowest: of it */
-	bool hot_path;			     /* calltree: nothing but it */
-	bool by_first_call;		     /* calltree of calls: siblings in this order */
-	bool intel;			     /* instructions: as Intel's assemblers write them */
-	struct dw_shape_options shape;	     /* calltree */
-	const struct dw_source_text *source; /* lines; NULL = not wanted */
-	enum dw_column sort;		     /* DWELL_COLUMN_END = the view's own order */
-	bool reverse;			     /* against the column's natural direction */
+	const struct dw_totals *totals; /* with the parts that the view names */
+	uint32_t function;		/* callers: the current function; slowest: of it */
+	bool hot_path;			/* calltree: nothing but it */
+	bool by_first_call;		/* calltree of calls: siblings in this order */
+	bool intel;			/* instructions: as Intel's assemblers write them */
+	struct dw_shape_options shape;	/* calltree */
+	struct dw_source_text *source;	/* lines; NULL = not wanted */
+	enum dw_column sort;		/* DWELL_COLUMN_END = the view's own order */
+	bool reverse;			/* against the column's natural direction */
 	size_t rows; /* nobody will look at more than these many; 0 = at all of them */
 };
 
@@ -124,6 +136,7 @@ struct dw_view_ops {
 				  DWELL_COLUMN_END = as they are */
 	enum dw_measure needs; /* without it there is nothing to see; DWELL_MEASURE_NONE = always */
 	enum dw_view_sites sites;
+	bool has_notes;			/* for people it is told in words, dw_notes_make() */
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
 	const struct dw_view_ops *with_function; /* what it is with one; NULL = itself */
@@ -145,6 +158,22 @@ struct dw_view_ops {
 
 /* All views, the default one first, ended by NULL. */
 extern const struct dw_view_ops *const dw_views[];
+
+extern const struct dw_view_ops dw_view_summary;
+extern const struct dw_view_ops dw_view_functions;
+extern const struct dw_view_ops dw_view_calltree;
+extern const struct dw_view_ops dw_view_callers;
+extern const struct dw_view_ops dw_view_modules;
+extern const struct dw_view_ops dw_view_lines;
+extern const struct dw_view_ops dw_view_source_annotated; /* lines of one function */
+extern const struct dw_view_ops dw_view_instructions;
+extern const struct dw_view_ops dw_view_annotated; /* instructions of one function */
+extern const struct dw_view_ops dw_view_processes;
+extern const struct dw_view_ops dw_view_threads;
+extern const struct dw_view_ops dw_view_slowest;
+extern const struct dw_view_ops dw_view_allocations;
+extern const struct dw_view_ops dw_view_lifetime;
+extern const struct dw_view_ops dw_view_gc;
 
 /* The view called @name, NULL when there is none. */
 const struct dw_view_ops *dw_view_find(const char *name);
@@ -195,3 +224,18 @@ bool dw_row_place(const struct dw_row *row, struct dw_row_place *ret);
 
 /* Free everything. */
 void dw_view_release(struct dw_view *v);
+
+/*
+ * How far off the time of a call may be, ns, by what the session of @p has measured: work that is
+ * done while the clock is read takes no time, which is what both readings of a call take at most,
+ * and the cost of probes is known no better than loops and samples agree. 0 = no calls.
+ */
+double dw_call_uncertainty(const struct dw_profile *p);
+
+/* How long the program may have worked in the calls of @m themselves at most, ns, where the mean
+ * one took less than @uncertain_ns, else 0. */
+uint64_t dw_call_at_most(double uncertain_ns, const struct dw_measured *m);
+
+/* Whether application times of @process (0 = of all) are upper bounds in @p: it is not known when
+ * its threads were switched. */
+bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process);

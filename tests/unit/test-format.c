@@ -2,10 +2,9 @@
 #include "check.h"
 #include "analysis/totals.h"
 #include "format/format.h"
-#include "format/summary.h"
 #include "format/text.h"
 #include "maker.h"
-#include "view/views.h"
+#include "view/view.h"
 
 static char *put(const char *s, size_t columns)
 {
@@ -282,17 +281,31 @@ TEST(application_times_may_be_upper_bounds)
 	dw_profile_release(&p);
 }
 
+static int print_summary(struct dw_out *out, const struct dw_profile *p, const struct dw_totals *t,
+			 struct dw_format_job job)
+{
+	struct dw_view_request request = {.profile = p, .totals = t};
+	struct dw_view v;
+	int rc = dw_view_open(&v, &dw_view_summary, &request);
+
+	job.view = &v;
+	if (!rc)
+		dw_summary_write(&job, out);
+	dw_view_release(&v);
+	return rc;
+}
+
 /* The summary of @p in @width columns, in memory of the caller's. */
 static char *summary_of(const struct dw_profile *p, size_t width)
 {
-	struct dw_summary_style style = {.path = "x.dwell", .width = width};
+	struct dw_format_job style = {.path = "x.dwell", .width = width};
 	struct dw_totals t = {0};
 	struct dw_out out;
 	char *text = NULL;
 
 	dw_out_init_buffer(&out);
 	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_OUTSIDE, &t) &&
-	    !dw_summary_print(&out, p, &t, &style))
+	    !print_summary(&out, p, &t, style))
 		text = dw_buf_detach(&out.buf);
 	dw_totals_release(&t);
 	return text;
@@ -414,13 +427,13 @@ TEST(summary_of_made_code_says_how_to_name_it)
 TEST(summary_without_facts_and_samples)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_summary_style style = {.path = "it's.dwell"};
+	struct dw_format_job style = {.path = "it's.dwell"};
 	struct dw_totals t = {0};
 	struct dw_out out;
 
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
 	dw_out_init_buffer(&out);
-	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_INT(print_summary(&out, &p, &t, style), 0);
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "No sample was taken");
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "dwell report 'it'\\''s.dwell' calltree");
 	dw_out_close(&out);
@@ -432,7 +445,7 @@ TEST(summary_without_facts_and_samples)
 TEST(summary_says_what_is_not_seen)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_summary_style style = {.path = "x.dwell", .width = 80};
+	struct dw_format_job style = {.path = "x.dwell", .width = 80};
 	struct dw_totals t = {0};
 	struct dw_out out;
 	uint32_t id;
@@ -445,7 +458,7 @@ TEST(summary_says_what_is_not_seen)
 	CHECK_INT(dw_facts_set(&p.facts, "samples_discarded_32bit", 3), 0);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
 	dw_out_init_buffer(&out);
-	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_INT(print_summary(&out, &p, &t, style), 0);
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "Processes of less than 1.0 ms of CPU time are");
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "3 samples discarded: of 32-bit code");
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "2 samples discarded: the program was not running");
@@ -457,7 +470,7 @@ TEST(summary_says_what_is_not_seen)
 TEST(summary_is_short_and_colour_is_asked_for)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_summary_style style = {.path = "x.dwell", .width = 80};
+	struct dw_format_job style = {.path = "x.dwell", .width = 80};
 	struct dw_totals t = {0};
 	struct dw_out out;
 	size_t lines = 0;
@@ -465,14 +478,14 @@ TEST(summary_is_short_and_colour_is_asked_for)
 	make_long(&p);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
 	dw_out_init_buffer(&out);
-	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_INT(print_summary(&out, &p, &t, style), 0);
 	for (const char *c = dw_buf_str(&out.buf); *c; c++)
 		lines += *c == '\n';
 	CHECK(lines > 5 && lines <= 30);
 	CHECK(!strchr(dw_buf_str(&out.buf), '\033'));
 	dw_buf_clear(&out.buf);
 	style.colour = true;
-	CHECK_INT(dw_summary_print(&out, &p, &t, &style), 0);
+	CHECK_INT(print_summary(&out, &p, &t, style), 0);
 	CHECK_CONTAINS(dw_buf_str(&out.buf), "\033[1m");
 	dw_out_close(&out);
 	dw_totals_release(&t);

@@ -5,7 +5,7 @@
 #include "maker.h"
 #include "model/amounts.h"
 #include "row-amounts.h"
-#include "view/views.h"
+#include "view/view.h"
 
 TEST(columns_have_keys_and_are_found_by_both)
 {
@@ -27,7 +27,7 @@ TEST(columns_have_keys_and_are_found_by_both)
 
 		dw_column_key(cases[i].column, key);
 		CHECK_STR(key, cases[i].key);
-		CHECK_STR(dw_column_title(cases[i].column), cases[i].title);
+		CHECK_STR(dw_column_info(cases[i].column)->title, cases[i].title);
 		CHECK_INT(dw_column_find(functions, cases[i].title, strlen(cases[i].title)),
 			  cases[i].column);
 		CHECK_INT(dw_column_find(functions, cases[i].key, strlen(cases[i].key)),

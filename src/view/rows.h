@@ -1,5 +1,6 @@
 /*
- * Rows from totals: what a row of each kind of total is about.
+ * Making rows, for views: what a row of each kind of total is about (row-key.c), and the order of
+ * rows: flat lists, parts of lists, and trees whose siblings are sorted (order.c).
  */
 #pragma once
 
@@ -42,3 +43,25 @@ void dw_subject_node(const struct dw_view *v, const struct dw_node_total *node, 
 /* @row is about a module. */
 void dw_subject_module(const struct dw_view *v, const struct dw_module_total *module,
 		       struct dw_row *row);
+
+/* Allocate v->items for @n rows: 0, 1, 2, ... 0 or -ENOMEM. */
+int dw_order_all(struct dw_view *v, size_t n);
+
+/* The same, sorted. 0 or -ENOMEM. */
+int dw_order_list(struct dw_view *v, size_t n);
+
+/*
+ * Sort @n of @v's items, from place @first on, by the column that was asked for (or the view's
+ * own), equal ones by inclusive, then exclusive value, then as they were. Needs v->ops->row to
+ * work. 0 or -ENOMEM.
+ */
+int dw_order_sort(struct dw_view *v, size_t first, size_t n);
+
+/*
+ * Put v->items into the order of a tree, siblings sorted, every parent right before its children;
+ * no more than v->request.rows of them.
+ * @parent  by place in v->items as it is now: place of the parent, which is smaller, or UINT32_MAX;
+ *          malloc()ed, and taken over.
+ * 0 or -ENOMEM.
+ */
+int dw_order_tree(struct dw_view *v, uint32_t *parent);

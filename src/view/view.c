@@ -1,7 +1,5 @@
 /* The list of views, and opening one. */
-#include "view/call-bounds.h"
-#include "view/column-groups.h"
-#include "view/views.h"
+#include "view/view.h"
 
 #include <stdlib.h>
 #include <string.h>

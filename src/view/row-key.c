@@ -1,5 +1,5 @@
-/* Rows from totals; see subject.h. */
-#include "view/subject.h"
+/* What rows are about; see rows.h. */
+#include "view/rows.h"
 
 void dw_subject_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row)
 {

@@ -1,8 +1,8 @@
 /*
- * Source files; see source-files.h. A path in a session can be any text: what is no regular file of
+ * Source files; see source-text.h. A path in a session can be any text: what is no regular file of
  * a moderate size is left alone.
  */
-#include "cli/source-files.h"
+#include "view/source-text.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -49,7 +49,7 @@ static int open_below(const char *dir, const char *path, size_t *ret_bytes)
 	return fd;
 }
 
-static int open_source(const struct dw_source_files *s, const char *path, size_t *ret_bytes)
+static int open_source(const struct dw_source_text *s, const char *path, size_t *ret_bytes)
 {
 	int fd = -1;
 
@@ -86,7 +86,7 @@ static void find_lines(struct dw_source_file *f)
 		f->starts.n--;
 }
 
-static void forget(struct dw_source_files *s)
+static void forget(struct dw_source_text *s)
 {
 	dw_vec_each(f, &s->files) {
 		free(f->text);
@@ -98,7 +98,7 @@ static void forget(struct dw_source_files *s)
 }
 
 /* Fill @f from the session where that has the file, else from the disk. */
-static void read_file(const struct dw_source_files *s, uint32_t name, struct dw_source_file *f)
+static void read_file(const struct dw_source_text *s, uint32_t name, struct dw_source_file *f)
 {
 	const struct dw_source *packed = dw_sources_get(&s->profile->sources, name);
 	size_t bytes = 0;
@@ -118,7 +118,7 @@ static void read_file(const struct dw_source_files *s, uint32_t name, struct dw_
 	close(fd);
 }
 
-static const struct dw_source_file *get(struct dw_source_files *s, uint32_t name)
+static const struct dw_source_file *get(struct dw_source_text *s, uint32_t name)
 {
 	uint32_t index = dw_map_get(&s->by_name, name);
 	struct dw_source_file f = {0};
@@ -145,9 +145,9 @@ static const struct dw_source_file *get(struct dw_source_files *s, uint32_t name
 	return &s->files.v[s->files.n - 1];
 }
 
-static const char *line_of(void *ctx, uint32_t name, uint32_t line, size_t *n)
+const char *dw_source_text_line(struct dw_source_text *s, uint32_t file, uint32_t line, size_t *n)
 {
-	const struct dw_source_file *f = get(ctx, name);
+	const struct dw_source_file *f = get(s, file);
 
 	if (!f || !f->text || !line || line >= f->starts.n)
 		return NULL;
@@ -155,14 +155,13 @@ static const char *line_of(void *ctx, uint32_t name, uint32_t line, size_t *n)
 	return f->text + f->starts.v[line - 1];
 }
 
-void dw_source_files_init(struct dw_source_files *s, const struct dw_profile *p,
-			  const char *const *dirs, size_t dirs_n)
+void dw_source_text_init(struct dw_source_text *s, const struct dw_profile *p,
+			 const char *const *dirs, size_t dirs_n)
 {
-	*s = (struct dw_source_files){
-		.profile = p, .dirs = dirs, .dirs_n = dirs_n, .text = {line_of, s}};
+	*s = (struct dw_source_text){.profile = p, .dirs = dirs, .dirs_n = dirs_n};
 }
 
-void dw_source_files_release(struct dw_source_files *s)
+void dw_source_text_release(struct dw_source_text *s)
 {
 	forget(s);
 	dw_vec_release(&s->files);

@@ -1,0 +1,394 @@
+/*
+ * What the summary says of calls.
+ *
+ * The first question after such a run is whether the time was the program's at all, so that comes
+ * first: all threads' time by who had it. Probe cost has its share there because it is a part of
+ * the threads' lifetimes, though of no other number. Behind the hot path stand the functions with
+ * most time of their own, and single calls of them that took much longer than others, with why:
+ * the largest part of their time. What waited is looked for among the other slow calls that are
+ * known: one of the same thread, within this one, that has most of that time itself.
+ */
+#include "base/map.h"
+#include "view/notes.h"
+
+#include <string.h>
+
+enum {
+	AROUND_MIN_NS = 1000,
+	EXTERNAL_MIN_PCT = 20,
+	UNCOVERED_MIN_PCT = 2,
+	UNUSUAL = 2, /* times the mean */
+};
+
+/* Functions, whatever number of processes they were called in. */
+static size_t count_functions(const struct dw_totals *t)
+{
+	struct dw_map seen = {0};
+	size_t n = 0;
+
+	dw_vec_each(row, &t->functions) {
+		if (row->function == (uint32_t)DWELL_FUNCTION_ROOT ||
+		    dw_map_get(&seen, row->function) || dw_map_put(&seen, row->function, 1))
+			continue;
+		n++;
+	}
+	dw_map_release(&seen);
+	return n;
+}
+
+/* The libraries that were chosen without being named. */
+static void add_chosen(struct dw_notes *t)
+{
+	const char *libraries = dw_notes_word(t, "modules_chosen");
+	const char *executables = dw_notes_word(t, "modules_chosen_for");
+
+	if (!libraries || !executables)
+		return;
+	dw_note_by(t, SAYS,
+		   strchr(executables, ',') ? DWELL_SAYS_CHOSEN_FOR_MORE
+					    : DWELL_SAYS_CHOSEN_FOR_ONE,
+		   .name = {executables, libraries});
+}
+
+static bool is_upper_bound(const struct dw_notes *t)
+{
+	return dw_call_is_upper_bound(t->profile, 0);
+}
+
+/* A part of all threads' time, when it has any. */
+static void add_part(struct dw_notes *t, uint64_t ns, uint64_t all, enum dw_sentence says)
+{
+	if (ns)
+		dw_note_by(t, SHARE, says, .n = {ns}, .share = {dw_share(ns, all)});
+}
+
+static void add_off_processor(struct dw_notes *t, uint64_t all)
+{
+	const uint64_t *v = t->totals->all;
+	uint64_t switches = v[DWELL_MEASURE_SWITCHES], calls = v[DWELL_MEASURE_BLOCKING_CALLS];
+
+	add_part(t, v[DWELL_MEASURE_BLOCKED], all, DWELL_SAYS_OFF_PROCESSOR);
+	if (!v[DWELL_MEASURE_BLOCKED])
+		return;
+	if (switches && calls)
+		dw_note(t, MORE, SWITCHES_AND_CALLS, .n = {switches, calls});
+	else if (switches)
+		dw_note(t, MORE, SWITCHES, .n = {switches});
+	else if (calls)
+		dw_note(t, MORE, BLOCKING_CALLS, .n = {calls});
+}
+
+static void add_time(struct dw_notes *t)
+{
+	const uint64_t *v = t->totals->all;
+	uint64_t all = v[DWELL_MEASURE_ELAPSED] + v[DWELL_MEASURE_OVERHEAD];
+	uint64_t known =
+		v[DWELL_MEASURE_APPLICATION] + v[DWELL_MEASURE_BLOCKED] + v[DWELL_MEASURE_OS_CPU];
+
+	if (!all)
+		return;
+	dw_note(t, HEADING, TIME);
+	add_part(t, v[DWELL_MEASURE_APPLICATION], all,
+		 is_upper_bound(t) ? DWELL_SAYS_IN_PROGRAM_AT_MOST : DWELL_SAYS_IN_PROGRAM);
+	add_off_processor(t, all);
+	add_part(t, v[DWELL_MEASURE_OS_CPU], all, DWELL_SAYS_IN_SYSTEM_CALLS);
+	if (v[DWELL_MEASURE_OS_CPU] && v[DWELL_MEASURE_IO_CALLS])
+		dw_note(t, MORE, IO_CALLS, .n = {v[DWELL_MEASURE_IO_CALLS]});
+	if (known + all / 10000 + AROUND_MIN_NS < v[DWELL_MEASURE_ELAPSED])
+		add_part(t, v[DWELL_MEASURE_ELAPSED] - known, all, DWELL_SAYS_AROUND_SWITCHES);
+	add_part(t, v[DWELL_MEASURE_OVERHEAD], all, DWELL_SAYS_IN_PROBES);
+}
+
+/* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
+ * that is all that can be told */
+static void describe_calls(struct dw_notes *t, const struct dw_row *row)
+{
+	const struct dw_measured *m = &row->measured;
+	uint64_t at_most = dw_call_at_most(t->view->uncertain_ns, m);
+	uint64_t measured = dw_measured_get(m, DWELL_MEASURE_MEASURED, false);
+	uint64_t elapsed = dw_measured_get(m, DWELL_MEASURE_ELAPSED, true);
+	uint64_t own = dw_measured_get(m, DWELL_MEASURE_APPLICATION, true);
+
+	dw_note(t, MORE, TIMES_CALLED, .n = {dw_measured_get(m, DWELL_MEASURE_CALLS, false)});
+	if (row->processes > 1)
+		dw_note(t, MORE, IN_PROCESSES, .n = {row->processes});
+	if (!measured)
+		return;
+	if (dw_measured_get(m, DWELL_MEASURE_COUNTED, false))
+		dw_note(t, MORE, MEASURED, .n = {measured});
+	dw_note_by(t, MORE, at_most ? DWELL_SAYS_TAKING_AT_MOST : DWELL_SAYS_TAKING,
+		   .n = {(elapsed + (at_most ? at_most - own : 0)) / measured});
+	if (measured > 1 && row->processes == 1)
+		dw_note(t, MORE, EACH);
+}
+
+/* The functions with most time of their own, each with the program's and the system's part. */
+static void add_functions(struct dw_notes *t)
+{
+	uint64_t all = t->totals->all[DWELL_MEASURE_ELAPSED];
+	size_t i = t->end[DWELL_SECTION_PATH];
+
+	if (i < t->end[DWELL_SECTION_FUNCTIONS])
+		dw_note(t, HEADING, CALLED);
+	for (; i < t->end[DWELL_SECTION_FUNCTIONS]; i++) {
+		struct dw_row row = dw_notes_row(t, i);
+		double elapsed =
+			dw_share(dw_measured_get(&row.measured, DWELL_MEASURE_ELAPSED, true), all);
+		double program = dw_share(
+			dw_measured_get(&row.measured, DWELL_MEASURE_APPLICATION, true), all);
+
+		if (!row.values.exclusive)
+			break;
+		dw_note(t, RANKED, NONE, .row = (uint32_t)i, .shares = 2,
+			.share = {elapsed, program});
+		if (row.function != (uint32_t)DWELL_FUNCTION_ROOT)
+			describe_calls(t, &row);
+		else if (row.processes > 1)
+			dw_note(t, MORE, PROCESSES, .n = {row.processes});
+	}
+}
+
+/* Parts of a slow call's time, in the order of their sentences. */
+enum part { OWN, CALLEES, IO, BLOCKING, SWITCHED, PARTS };
+
+static uint64_t part_of(const struct dw_call_slow *s, enum part part)
+{
+	switch (part) {
+	case OWN:
+		return s->exclusive.application_ns;
+	case CALLEES:
+		return dw_call_slow_callees(s);
+	case IO:
+		return s->io_ns;
+	case BLOCKING:
+		return s->blocking_ns;
+	default:
+		return s->switched_ns;
+	}
+}
+
+static enum part largest_part(const struct dw_call_slow *s)
+{
+	enum part largest = OWN;
+
+	for (enum part i = OWN; i < PARTS; i++)
+		if (part_of(s, i) > part_of(s, largest))
+			largest = i;
+	return largest;
+}
+
+static const struct dw_call_slow *slow_of(const struct dw_notes *t,
+					  const struct dw_slow_total *total)
+{
+	return &t->profile->calls.slow.v[total->slow];
+}
+
+static uint32_t thread_of(const struct dw_notes *t, const struct dw_call_slow *s)
+{
+	return dw_calls_get(&t->profile->calls, s->node)->thread;
+}
+
+/* What the system took of @s without its callees. */
+static uint64_t waited(const struct dw_call_slow *s)
+{
+	uint64_t all = s->exclusive.elapsed_ns, own = s->exclusive.application_ns;
+
+	return all > own ? all - own : 0;
+}
+
+static bool is_within(const struct dw_notes *t, const struct dw_call_slow *inner,
+		      const struct dw_call_slow *outer)
+{
+	return inner->start_ns >= outer->start_ns &&
+	       inner->start_ns - outer->start_ns <= outer->inclusive.elapsed_ns &&
+	       inner->inclusive.elapsed_ns <= outer->inclusive.elapsed_ns &&
+	       thread_of(t, inner) == thread_of(t, outer);
+}
+
+/* The call within @outer that has most of the @ns itself, at least half. NULL when none is known.
+ */
+static const struct dw_slow_total *find_culprit(const struct dw_notes *t,
+						const struct dw_call_slow *outer, uint64_t ns)
+{
+	const struct dw_slow_total *best = NULL;
+	uint64_t most = ns / 2;
+
+	dw_vec_each(total, &t->totals->slow) {
+		const struct dw_call_slow *s = slow_of(t, total);
+
+		if (waited(s) > most && is_within(t, s, outer)) {
+			most = waited(s);
+			best = total;
+		}
+	}
+	return best;
+}
+
+/* The slowest call of @row's function if there is something to say about it, else NULL. */
+static const struct dw_slow_total *find_unusual(const struct dw_notes *t, const struct dw_row *row)
+{
+	const struct dw_slow_total *best = NULL;
+	uint64_t calls = dw_measured_get(&row->measured, DWELL_MEASURE_OUTER_CALLS, false),
+		 longest = 0;
+	uint64_t elapsed = dw_measured_get(&row->measured, DWELL_MEASURE_ELAPSED, false);
+
+	dw_vec_each(total, &t->totals->slow) {
+		uint64_t ns = slow_of(t, total)->inclusive.elapsed_ns;
+
+		if (total->function == row->function && (!best || ns > longest)) {
+			best = total;
+			longest = ns;
+		}
+	}
+	return calls < 2 || longest / UNUSUAL < elapsed / calls ? NULL : best;
+}
+
+/* "  40.0 ms  read  (at 131.0 ms: I/O took 39.6 ms)" */
+static void add_slow_call(struct dw_notes *t, size_t i, const struct dw_slow_total *total)
+{
+	static const enum dw_sentence reasons[PARTS] = {
+		DWELL_SAYS_SLOW_OWN, DWELL_SAYS_SLOW_CALLEES, DWELL_SAYS_SLOW_IO,
+		DWELL_SAYS_SLOW_BLOCKING, DWELL_SAYS_SLOW_SWITCHED};
+	const struct dw_call_slow *s = slow_of(t, total), *in;
+	enum part part = largest_part(s);
+	uint64_t ns = part_of(s, part);
+	const struct dw_slow_total *culprit =
+		part == IO || part == BLOCKING ? find_culprit(t, s, ns) : NULL;
+	struct dw_note note = {
+		.kind = DWELL_NOTE_SLOWEST, .says = reasons[part], .row = (uint32_t)i};
+
+	if (culprit && culprit->function != total->function) {
+		const struct dw_function *f =
+			dw_functions_get(&t->profile->functions, culprit->function);
+
+		in = slow_of(t, culprit);
+		ns = waited(in);
+		note.says = in->exclusive.blocked_ns > ns / 2 ? DWELL_SAYS_SLOW_CALLEE_BLOCKED
+							      : DWELL_SAYS_SLOW_CALLEE_TOOK;
+		note.name[0] = f ? dw_strings_get(&t->profile->strings, f->name) : "[unknown]";
+	}
+	note.n[0] = s->inclusive.elapsed_ns;
+	note.n[1] = s->start_ns;
+	note.n[2] = ns;
+	dw_notes_add(t, note);
+}
+
+static void add_slow_calls(struct dw_notes *t)
+{
+	bool any = false;
+
+	for (size_t i = t->end[DWELL_SECTION_PATH]; i < t->end[DWELL_SECTION_FUNCTIONS]; i++) {
+		struct dw_row row = dw_notes_row(t, i);
+		const struct dw_slow_total *total = find_unusual(t, &row);
+
+		if (total && !any)
+			dw_note(t, HEADING, SLOWEST);
+		if (total)
+			add_slow_call(t, i, total);
+		any |= total != NULL;
+	}
+}
+
+/* How switches are known, in which processes they are not, and system calls. */
+static void add_os_events(struct dw_notes *t)
+{
+	const struct dw_profile *p = t->profile;
+	const char *by = dw_notes_word(t, "os_source");
+	uint32_t n = 0, last = 0;
+
+	if (!by)
+		return;
+	dw_note_by(t, SAYS, is_upper_bound(t) ? DWELL_SAYS_SWITCHES_UNSEEN : DWELL_SAYS_SWITCHES_BY,
+		   .name = {by});
+	for (uint32_t id = 1; id <= dw_processes_count(&p->processes) && !is_upper_bound(t); id++)
+		if (dw_call_is_upper_bound(p, id)) {
+			last = id;
+			n++;
+		}
+	if (n == 1) {
+		const struct dw_process *row = dw_processes_get(&p->processes, last);
+
+		dw_note(t, MORE, UNSEEN_IN_ONE, .n = {row->pid},
+			.name = {dw_strings_get(&p->strings, row->name)});
+	} else if (n) {
+		dw_note(t, MORE, UNSEEN_IN_MORE, .n = {n});
+	}
+	dw_note_by(t, MORE,
+		   dw_notes_fact(t, "system_calls_seen", 0) ? DWELL_SAYS_SYSTEM_CALLS_SEEN
+							    : DWELL_SAYS_SYSTEM_CALLS_UNSEEN);
+}
+
+/* Where costs of probes come from, if it is not what was sampled, and what they are too high by, if
+ * that is much. */
+static void add_costs(struct dw_notes *t)
+{
+	int64_t left = dw_notes_fact(t, "overhead_uncovered_ns", 0);
+
+	if (!dw_notes_fact(t, "probes_samples", 1))
+		dw_note(t, SAYS, COSTS_OF_LOOPS);
+	if (left > 0 && dw_share((uint64_t)left, t->totals->all[DWELL_MEASURE_APPLICATION]) >=
+				UNCOVERED_MIN_PCT)
+		dw_note(t, SAYS, COSTS_LEFT, .n = {left});
+}
+
+/* What is in no row, in either direction. Where switches were not seen, nobody can tell. */
+static void add_residual(struct dw_notes *t)
+{
+	int64_t residual = dw_notes_fact(t, "residual_ns", INT64_MIN);
+	int64_t user = dw_notes_fact(t, "user_cpu_ns", 0);
+	/* Older sessions compare with the command's. */
+	int64_t cpu =
+		dw_notes_fact(t, "processes_cpu_ns", user + dw_notes_fact(t, "kernel_cpu_ns", 0));
+
+	if (residual == INT64_MIN || is_upper_bound(t))
+		return;
+	dw_note(t, SAYS, RESIDUAL, .n = {residual});
+	if (cpu > 0)
+		dw_note(t, MORE, OF_CPU_TIME, .share = {100.0 * (double)residual / (double)cpu});
+	dw_note_by(t, MORE, residual < 0 ? DWELL_SAYS_TOO_MUCH : DWELL_SAYS_IN_NO_ROW);
+}
+
+/* Where most of the rest was, when that is much: the module to be asked for next, beside those that
+ * were chosen without. */
+static void add_external(struct dw_notes *t)
+{
+	const struct dw_profile *p = t->profile;
+	double part = dw_share(t->totals->outside_ns, t->totals->all[DWELL_MEASURE_APPLICATION]);
+	uint32_t module = t->totals->outside_module;
+
+	if (module && part >= EXTERNAL_MIN_PCT)
+		dw_note(t, SAYS, EXTERNAL, .share = {part},
+			.name = {dw_strings_get(&p->strings, p->modules.rows.v[module].name),
+				 dw_notes_word(t, "modules_chosen")});
+}
+
+void dw_notes_calls(struct dw_notes *t)
+{
+	uint64_t calls = t->totals->all[DWELL_MEASURE_CALLS];
+	int64_t start = dw_notes_fact(t, "agent_start_ns", 0);
+
+	dw_notes_begin_size(t);
+	dw_note(t, MORE, CALLS, .n = {calls, count_functions(t->totals)});
+	dw_notes_end_size(t);
+	add_chosen(t);
+	add_time(t);
+	dw_notes_path(t);
+	add_functions(t);
+	add_slow_calls(t);
+	if (!calls) {
+		dw_note(t, SAYS, NO_CALL);
+		if (!dw_notes_fact(t, "functions_instrumented", 1))
+			dw_note(t, SAYS, NO_PROBES);
+	} else {
+		dw_note(t, HEADING, TRUST);
+		add_os_events(t);
+		add_costs(t);
+		add_residual(t);
+		/* What the agents' own start took, where it shows. */
+		if (start > dw_notes_fact(t, "duration_ns", 0) / 100)
+			dw_note(t, SAYS, AGENTS_START, .n = {start});
+		dw_note(t, SAYS, MEMORY_WAITS);
+		add_external(t);
+	}
+	dw_notes_facts(t, DWELL_SAYS_FUNCTIONS_SHORT, DWELL_SAYS_NODES_DROPPED);
+}

@@ -1,0 +1,187 @@
+/*
+ * What the summary says of samples and waits: how many there are and how far they can be trusted,
+ * before the hot path; behind it the functions that work and wait themselves. What is missing is a
+ * note only where there is something to say, and says what it means for the numbers.
+ */
+#include "view/notes.h"
+
+#include <string.h>
+
+enum {
+	FEW_SAMPLES = 100,
+	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
+	MANY_PROCESSES = 10,
+};
+
+/* "1,984 samples of page-faults, one each 100": how they came, where that is not as usual. */
+static void add_size(struct dw_notes *t)
+{
+	const char *event = dw_notes_word(t, "event");
+	int64_t hz = dw_notes_fact(t, "frequency_hz", 0), period = dw_notes_fact(t, "period", 0);
+
+	dw_notes_begin_size(t);
+	dw_note(t, MORE, SAMPLES, .n = {t->totals->all[DWELL_MEASURE_SAMPLES]});
+	if (event && strcmp(event, "cpu-clock") != 0 && strcmp(event, "cycles") != 0)
+		dw_note(t, MORE, OF_EVENT, .name = {event});
+	if (period > 1)
+		dw_note(t, MORE, ONE_EACH, .n = {period});
+	if (hz > 0)
+		dw_note(t, MORE, FREQUENCY, .n = {hz});
+	dw_notes_end_size(t);
+}
+
+static void add_cpu(struct dw_notes *t)
+{
+	int64_t user = dw_notes_fact(t, "user_cpu_ns", -1),
+		kernel = dw_notes_fact(t, "kernel_cpu_ns", -1);
+
+	if (user < 0)
+		return;
+	dw_note(t, SAYS, CPU, .n = {user});
+	if (kernel < 0)
+		return;
+	dw_note(t, MORE, CPU_KERNEL, .n = {kernel});
+	if (dw_notes_fact(t, "kernel_sampled", 0) <= 0)
+		dw_note(t, MORE, NOT_SAMPLED);
+}
+
+static bool is_sampler(const struct dw_notes *t, const char *name)
+{
+	const char *sampler = dw_notes_word(t, "road");
+
+	return sampler && !strcmp(sampler, name);
+}
+
+/* Percentages of a few samples say little. Inside programs the kernel's ticks set the rate. */
+static void add_few(struct dw_notes *t)
+{
+	uint64_t n = t->totals->all[DWELL_MEASURE_SAMPLES];
+
+	if (n >= FEW_SAMPLES)
+		return;
+	dw_note_by(t, SAYS, n ? DWELL_SAYS_FEW_SAMPLES : DWELL_SAYS_NO_SAMPLE, .n = {n});
+	dw_note_by(t, MORE,
+		   is_sampler(t, "inside") ? DWELL_SAYS_RUN_LONGER
+					   : DWELL_SAYS_RUN_LONGER_OR_FASTER);
+}
+
+/* Cause and cure of not being sampled by perf, and who was left out. */
+static void add_sampler(struct dw_notes *t)
+{
+	const char *why = dw_notes_word(t, "road_why");
+
+	why = why ? why : "perf was refused";
+	if (is_sampler(t, "inside")) {
+		dw_note(t, SAYS, IN_PROCESS, .name = {why});
+		dw_notes_facts(t, DWELL_SAYS_THREADS_UNSAMPLED, DWELL_SAYS_ALONE_TIMER);
+	}
+	if (!dw_totals_has_waits(t->totals))
+		return;
+	if (is_sampler(t, "outside"))
+		dw_note(t, SAYS, PROCFS, .name = {why});
+	dw_notes_facts(t, DWELL_SAYS_WAITS_CUT, DWELL_SAYS_WAITS_CUT);
+	if (dw_notes_fact(t, "waits_stacks_refused", 0) &&
+	    !dw_notes_fact(t, "waits_stacks_whole", 0) && !dw_notes_fact(t, "waits_stacks_cut", 0))
+		dw_note(t, SAYS, WAITS_WITHOUT_STACKS);
+}
+
+/*
+ * Say so where far fewer samples came than the CPU time gives. The kernel's timer begins anew in
+ * each process, so one that ends before its first tick is not seen, which shows where processes are
+ * many. And reading the clock of a thread's own CPU time makes the kernel (since Linux 6.6) look
+ * whether its turn is over: threads that do so all the time give way to others between ticks.
+ */
+static void add_unseen(struct dw_notes *t)
+{
+	int64_t user = dw_notes_fact(t, "user_cpu_ns", 0), hz = dw_notes_fact(t, "frequency_hz", 0);
+	double all = (double)user / 1e9 * (double)hz;
+	double got =
+		(double)(dw_notes_fact(t, "samples_kept", 0) + dw_notes_fact(t, "samples_lost", 0) +
+			 dw_notes_fact(t, "samples_discarded", 0));
+
+	if (hz <= 0 || got >= .8 * all)
+		return;
+	if (dw_processes_count(&t->profile->processes) >= MANY_PROCESSES)
+		dw_note(t, SAYS, SHORT_PROCESSES, .n = {1000000000 / hz});
+	else if (is_sampler(t, "inside") && all >= FEW_SAMPLES)
+		dw_note(t, SAYS, BETWEEN_TICKS, .share = {100 * got / all});
+}
+
+/* Code that a program makes at run time has names only if it tells them, which runtimes do on
+ * request: say so where it matters. */
+static void add_nameless(struct dw_notes *t)
+{
+	const struct dw_profile *p = t->profile;
+	uint64_t n = 0;
+
+	dw_vec_each(row, &t->totals->functions) {
+		const struct dw_function *f = dw_functions_get(&p->functions, row->function);
+		const struct dw_module *m = f ? dw_modules_get(&p->modules, f->module) : NULL;
+
+		if (m && m->kind == DWELL_MODULE_ANON && f->flags & DWELL_FUNCTION_NO_SYMBOL)
+			n += dw_totals_values(t->totals, row->amounts)->exclusive;
+	}
+	if (n && n * 100 >= t->totals->all[DWELL_MEASURE_SAMPLES] * NAMELESS_PCT)
+		dw_note(t, SAYS, NAMELESS, .n = {n});
+}
+
+static void add_head(struct dw_notes *t)
+{
+	int64_t discarded = dw_notes_fact(t, "samples_discarded", 0) -
+			    dw_notes_fact(t, "samples_discarded_32bit", 0);
+
+	add_cpu(t);
+	if (dw_totals_has_waits(t->totals))
+		dw_note(t, SAYS, BLOCKED, .n = {t->totals->all[DWELL_MEASURE_BLOCKED]});
+	else
+		add_few(t);
+	add_sampler(t);
+	add_unseen(t);
+	dw_notes_facts(t, DWELL_SAYS_SAMPLES_LOST, DWELL_SAYS_THROTTLED);
+	if (t->totals->stacks_cut)
+		dw_note(t, SAYS, STACKS_CUT, .n = {t->totals->stacks_cut});
+	add_nameless(t);
+	dw_notes_facts(t, DWELL_SAYS_DISCARDED_32BIT, DWELL_SAYS_DISCARDED_32BIT);
+	if (discarded > 0)
+		dw_note(t, SAYS, DISCARDED, .n = {discarded});
+}
+
+/* A function with its share, and the processes that it is in if these are several. */
+static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row, double share)
+{
+	dw_note_by(t, RANKED, row->processes > 1 ? DWELL_SAYS_PROCESSES : DWELL_SAYS_NONE,
+		   .row = (uint32_t)i, .share = {share}, .n = {row->processes});
+}
+
+static void add_functions(struct dw_notes *t)
+{
+	const uint64_t *all = t->totals->all;
+	size_t i = t->end[DWELL_SECTION_PATH], end = t->end[DWELL_SECTION_WAITING];
+
+	if (i < end && all[DWELL_MEASURE_SAMPLES])
+		dw_note(t, HEADING, WORKING);
+	for (; i < t->end[DWELL_SECTION_FUNCTIONS]; i++) {
+		struct dw_row row = dw_notes_row(t, i);
+
+		if (!row.values.exclusive)
+			break;
+		add_function(t, i, &row, dw_share(row.values.exclusive, all[t->totals->main]));
+	}
+	i = t->end[DWELL_SECTION_TYPES_BY_OLD];
+	if (i < end)
+		dw_note(t, HEADING, WAITING);
+	for (; i < end; i++) {
+		struct dw_row row = dw_notes_row(t, i);
+		uint64_t ns = dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true);
+
+		add_function(t, i, &row, dw_share(ns, all[DWELL_MEASURE_BLOCKED]));
+	}
+}
+
+void dw_notes_samples(struct dw_notes *t)
+{
+	add_size(t);
+	add_head(t);
+	dw_notes_path(t);
+	add_functions(t);
+}
