@@ -1,5 +1,6 @@
 /*
- * Garbage collections: what the runtime tells of them, which objects go in which generation.
+ * Garbage collections: which code triggers them, what the runtime tells of them, which objects go
+ * in which generation.
  */
 #pragma once
 
@@ -35,10 +36,6 @@ void dw_collection_survivors(uint32_t n, const uint64_t *from, const uint64_t *t
 /* GarbageCollectionFinished. */
 void dw_collection_ends(void);
 
-/*
- * Which code triggers a collection.
- */
-
 /* Find stacks too, or only threads, of what triggers. */
 void dw_trigger_start(bool has_stacks);
 
@@ -53,22 +50,16 @@ void dw_trigger_said(uint64_t base);
 
 /*
  * A last collection when the runtime ends, so that what is alive then is what is in use, not what
- * has not been collected yet.
- */
-
-/*
- * Have the runtime collect all generations, and wait for that: for the callback that says it ends.
- * Objects whose finalizers have yet to run stay. False: it was refused, or did not end in time.
+ * has not been collected yet: have it collect all generations, and wait for the callback that says
+ * it ends. Objects whose finalizers have yet to run stay. False: it was refused, or did not end in
+ * time.
  */
 bool dw_last_collection(void);
 
-/*
- * What the runtime itself says of generations and of the heap, compared with what we believe: for
- * tests, and slow. Results are facts of the region (wire/allocations.h).
- */
-
-/* Compare the generation of every live object. In GarbageCollectionStarted, behind ours. */
+/* For tests, and slow: compare what the runtime says of the generation of every live object with
+ * what we believe. Results are facts of the region (wire/allocations.h). In
+ * GarbageCollectionStarted, behind ours. */
 void dw_oracle_collection(void);
 
-/* Compare what is on the heap. At the end of the program, before callbacks stop. */
+/* Likewise what is on the heap. At the end of the program, before callbacks stop. */
 void dw_oracle_heap(void);
