@@ -16,7 +16,7 @@
 enum { DWELL_INFLATE_MAX = 64 << 20 }; /* bytes, more is refused */
 
 /* The @n bytes that the raw deflate of @packed_n bytes at @packed stands for, as assemblies and
- * bundles have it; the caller frees them. NULL = it does not, or no memory. */
+ * bundles have it, which the caller frees. NULL = it does not, or no memory. */
 void *dw_inflate(const void *packed, size_t packed_n, uint64_t n);
 
 /* An assembly of @n bytes, borrowed: in memory, or at @at of a file. */
