@@ -2,8 +2,8 @@
  * One run of a command with the probing agent in it: its modules run from clones.
  *
  * Launches, answers the agents of all its processes, reads what they counted. A program that cannot
- * take the agent runs as it is, with one warning (base/error.h). The calling thread must be the only
- * one. Signals are taken as in dw_record().
+ * take the agent runs as it is, with one warning (base/error.h). The calling thread must be the
+ * only one. Signals are taken as in dw_record().
  */
 #pragma once
 
