@@ -47,11 +47,12 @@ static void stats_of(const struct dw_collector *c, struct dw_backend_stats *ret)
 static int stop(struct dw_collector *c, int rc, struct dw_error *err)
 {
 	struct dw_import_result *result = &c->r->result->import;
-	const char *left_out = dw_import_left_out(c->import);
+	const char *left_out;
 
 	(void)err;
 	if (!rc)
 		rc = dw_import_end(c->import);
+	left_out = dw_import_left_out(c->import);
 	result->is_cut = dw_facts_get(&c->r->profile.facts, "import_cut", 0);
 	if (rc || !*left_out)
 		return rc;
