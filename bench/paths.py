@@ -3,7 +3,7 @@
 
 Each of ROWS (bench/workloads.py) is recorded once with memory for all its paths, then with the default. Of the
 COUNT largest paths of the exact tree, by inclusive time of the program, shares must be within three standard
-deviations of what so many looks tell, and a point: two runs differ by as much.
+deviations of what so many path samples tell, and a point: two runs differ by as much.
 
 They do so in what functions take, too: a tree of millions of nodes displaces what the program has in the caches,
 so that some functions take several times as long. So the exact tree is compared twice: as it is told, and with the
@@ -89,7 +89,7 @@ def record(dwell, workload, inputs, session, options):
 
 
 def outside(want, got, n):
-    """Of the largest paths of @want those that differ more in @got than @n looks make likely; and how far all do."""
+    """Of the largest paths of @want those that differ more in @got than @n path samples make likely; and how far all do."""
     largest = sorted((path for path in want if len(path) > 1), key=want.get, reverse=True)[:COUNT]
     sigma = {path: math.sqrt(want[path] * (1 - want[path]) / n) if n else 0 for path in largest}
     off = {path: abs(got.get(path, 0) - want[path]) for path in largest}
@@ -111,7 +111,7 @@ def compare(name, workload, inputs, arguments):
         told, same = tree(dwell, exact, {}, {f: here[f] / there[f] for f in there if there[f]})
         got, = tree(dwell, drawn, {})
     n = facts["paths_drawn"]
-    print(f"{name}: {facts['calls_truncated']:,} of {facts['number_of_calls']:,} calls beyond paths, {n:,} looks, "
+    print(f"{name}: {facts['calls_truncated']:,} of {facts['number_of_calls']:,} calls beyond paths, {n:,} path samples, "
           f"{facts['paths_not_drawn']:,} without room; told {sum(there.values()) / 1e9:.2f} s with the exact tree, "
           f"{sum(here.values()) / 1e9:.2f} s with this one")
     for words, want in ("as told", told), ("with functions' times of this run", same):

@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* Feed the records of @data, each in memory of its own so that every read beyond one is seen. */
-static void feed(struct dw_intake *in, const uint8_t *data, size_t n)
+static void feed(struct dw_dispatcher *in, const uint8_t *data, size_t n)
 {
 	while (n >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h;
@@ -24,7 +24,7 @@ static void feed(struct dw_intake *in, const uint8_t *data, size_t n)
 		if (!record)
 			return;
 		memcpy(record, data, h.size);
-		if (dw_intake_record(in, record, h.size, h.type != PERF_RECORD_SAMPLE))
+		if (dw_dispatcher_record(in, record, h.size, h.type != PERF_RECORD_SAMPLE))
 			return;
 		data += h.size;
 		n -= h.size;
@@ -36,9 +36,9 @@ static void run(const uint8_t *data, size_t n, bool has_chains)
 {
 	static struct dw_unwind_frame *frames; /* 40 MB: not to be had anew for each input */
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_intake in;
+	struct dw_dispatcher in;
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	in.sampler.frames = frames;
 	in.has_chains = has_chains;
 	if (!dw_track_command(&in.track, 10))
@@ -48,7 +48,7 @@ static void run(const uint8_t *data, size_t n, bool has_chains)
 			abort();
 	frames = in.sampler.frames;
 	in.sampler.frames = NULL;
-	dw_intake_release(&in);
+	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 }
 

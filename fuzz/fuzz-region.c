@@ -37,11 +37,11 @@ static void read_region(int fd, uint32_t functions)
 	}
 }
 
-static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside)
+static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_external)
 {
 	(void)ctx;
 	*entry = (uint32_t)key;
-	*is_outside = key & 1;
+	*is_external = key & 1;
 	return 0;
 }
 

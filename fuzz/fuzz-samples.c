@@ -57,12 +57,13 @@ static int make_region(const uint8_t *page, const uint8_t *ring, size_t size)
 	return fd;
 }
 
-static void read_ring(struct dw_intake *in, int fd)
+static void read_ring(struct dw_dispatcher *in, int fd)
 {
-	struct dw_inside_process process = {.pid = 10, .fd = fd};
-	struct dw_inside_reader reader = {.intake = in};
+	struct dw_sampled_process process = {.pid = 10, .fd = fd};
+	struct dw_in_process_reader reader = {.dispatcher = in};
 
-	if (dw_inside_read(&reader, &process, false) || dw_inside_read(&reader, &process, true))
+	if (dw_in_process_read(&reader, &process, false) ||
+	    dw_in_process_read(&reader, &process, true))
 		abort();
 	free(reader.buffer.bytes);
 }
@@ -71,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct dw_unwind_frame *frames; /* 40 MB: not to be had anew for each input */
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_intake in;
+	struct dw_dispatcher in;
 	uint8_t *ring;
 	int fd;
 
@@ -84,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	seal(ring, size - PAGE_BYTES);
 	fd = make_region(data, ring, size - PAGE_BYTES);
 	free(ring);
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	in.sampler.frames = frames;
 	if (!dw_track_command(&in.track, 10))
 		read_ring(&in, fd);
@@ -93,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	frames = in.sampler.frames;
 	in.sampler.frames = NULL;
-	dw_intake_release(&in);
+	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 	close(fd);
 	return 0;

@@ -106,7 +106,7 @@ static uint64_t walk_calls(const struct dw_profile *p)
 		       (e->entry ? p->frames.rows.v[e->entry].svma : 0);
 	dw_vec_each(s, &p->calls.slow)
 		sum += p->calls.nodes.v[s->node - 1].thread;
-	dw_vec_each(m, &p->calls.mutes)
+	dw_vec_each(m, &p->calls.disabled)
 		sum += p->processes.rows.v[m->process].begin_ns + m->flags +
 		       (m->entry ? p->frames.rows.v[m->entry].svma : 0);
 	return sum;

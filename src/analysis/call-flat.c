@@ -14,7 +14,7 @@ enum { LIMITED_N = 4 };
 
 /* The measures that are limited: the first two are at least what is a row's own. */
 static const enum dw_measure limited[LIMITED_N] = {DWELL_MEASURE_ELAPSED, DWELL_MEASURE_APPLICATION,
-						   DWELL_MEASURE_WHOLE, DWELL_MEASURE_BLOCKED};
+						   DWELL_MEASURE_DELIMITED, DWELL_MEASURE_BLOCKED};
 
 static void limit(uint64_t v[LIMITED_N], const uint64_t most[LIMITED_N])
 {
@@ -53,7 +53,7 @@ static int set_limited(struct dw_amounts *a, uint32_t row, uint64_t v[LIMITED_N]
 	dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED)->inclusive = v[0];
 	rare -= a->common_n + 1u; /* so that places are indices */
 	rare[a->place[DWELL_MEASURE_APPLICATION]].inclusive = v[0] - v[1];
-	rare[a->place[DWELL_MEASURE_WHOLE]].inclusive = v[0] - v[2];
+	rare[a->place[DWELL_MEASURE_DELIMITED]].inclusive = v[0] - v[2];
 	rare[a->place[DWELL_MEASURE_BLOCKED]].inclusive = v[3];
 	return 0;
 }
@@ -110,7 +110,7 @@ static int limit_edges(const struct dw_flat *f)
 
 		inclusive_of(a, row, v);
 		limit_to(f, key.callee, v);
-		if (key.caller && key.caller < f->subjects->functions_n)
+		if (key.caller && key.caller < f->row_keys->functions_n)
 			limit_to(f, key.caller, v);
 		rc |= set_limited(a, row, v);
 	}
@@ -125,7 +125,7 @@ static int limit_edges(const struct dw_flat *f)
  */
 static int limit_all(struct dw_flat *f, const struct dw_call_values *all)
 {
-	const uint64_t most[LIMITED_N] = {all->elapsed_ns, all->application_ns, all->whole_ns,
+	const uint64_t most[LIMITED_N] = {all->elapsed_ns, all->application_ns, all->delimited_ns,
 					  all->blocked_ns};
 	int rc = limit_rows(f, &f->functions, most);
 
@@ -169,7 +169,7 @@ int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_tree *tree, u
 	const struct dw_call_nodes *t = tree->nodes;
 
 	*f = (struct dw_call_flat){.nodes = t, .tree = tree};
-	if (dw_flat_init(&f->rows, t->subjects, parts, t->filter->focus.function) ||
+	if (dw_flat_init(&f->rows, t->row_keys, parts, t->filter->focus.function) ||
 	    sort_overflow(f))
 		return -ENOMEM;
 	dw_flat_begin(&f->rows, &tree->cct, out);
@@ -180,7 +180,7 @@ int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_tree *tree, u
  * dw_flat_edge(). */
 static uint32_t find_edge(struct dw_call_flat *f, uint32_t caller, uint32_t callee)
 {
-	uint32_t none = dw_subjects_none(f->nodes->subjects);
+	uint32_t none = dw_row_keys_none(f->nodes->row_keys);
 
 	return callee < none ? dw_flat_edge(&f->rows, caller < none ? caller : none, callee) : 0;
 }
@@ -188,14 +188,14 @@ static uint32_t find_edge(struct dw_call_flat *f, uint32_t caller, uint32_t call
 static uint32_t module_of(const struct dw_call_flat *f, const struct dw_call_node *node,
 			  uint32_t callee)
 {
-	return callee < dw_subjects_none(f->nodes->subjects)
+	return callee < dw_row_keys_none(f->nodes->row_keys)
 		       ? dw_call_module_at(f->nodes, node->entry)
-		       : f->nodes->subjects->modules_n;
+		       : f->nodes->row_keys->modules_n;
 }
 
 static uint32_t valid_frame(const struct dw_call_flat *f, uint32_t frame)
 {
-	return frame < f->nodes->subjects->frames_n ? frame : 0;
+	return frame < f->nodes->row_keys->frames_n ? frame : 0;
 }
 
 static struct dw_values *calls_at(const struct dw_call_flat *f, uint32_t row)
@@ -227,7 +227,7 @@ static int join_site(struct dw_call_flat *f, struct dw_flat_rows *rows, uint32_t
  */
 static int join_lines(struct dw_call_flat *f, uint32_t frame, uint32_t p, uint64_t calls)
 {
-	const struct dw_subjects *s = f->nodes->subjects;
+	const struct dw_row_keys *s = f->nodes->row_keys;
 	int rc = 0;
 
 	if (!frame || !f->rows.lines.ids_n)
@@ -240,7 +240,7 @@ static int join_lines(struct dw_call_flat *f, uint32_t frame, uint32_t p, uint64
 /* The innermost line at @frame has probes of its own: what it took is its own. Its id. */
 static uint32_t measured_line(struct dw_call_flat *f, uint32_t frame)
 {
-	const struct dw_subjects *s = f->nodes->subjects;
+	const struct dw_row_keys *s = f->nodes->row_keys;
 	uint32_t line = s->line[s->first[frame]];
 
 	f->rows.line_flags[line] |= DWELL_LINE_MEASURED;
@@ -251,7 +251,7 @@ static uint32_t measured_line(struct dw_call_flat *f, uint32_t frame)
 static uint32_t caller_at(const struct dw_call_flat *f, size_t back)
 {
 	return f->rows.path.n > back
-		       ? f->tree->cct.subject[f->rows.path.v[f->rows.path.n - 1 - back]]
+		       ? f->tree->cct.row_key[f->rows.path.v[f->rows.path.n - 1 - back]]
 		       : 0;
 }
 
@@ -261,12 +261,12 @@ static int own_parent(struct dw_call_flat *f, uint32_t up, uint32_t p)
 {
 	const struct dw_call_node *node =
 		dw_call_nodes_get(f->nodes, dw_call_tree_node(f->tree, up));
-	uint32_t callee = f->tree->cct.subject[up], edge;
+	uint32_t callee = f->tree->cct.row_key[up], edge;
 	struct dw_flat *rows = &f->rows;
 	int rc;
 
 	if (node->flags & DWELL_CALL_ESTIMATED ||
-	    callee == dw_subjects_truncated(f->nodes->subjects))
+	    callee == dw_row_keys_truncated(f->nodes->row_keys))
 		return 0;
 	rc = dw_flat_own(rows, &rows->functions, callee, p);
 	rc |= dw_flat_own(rows, &rows->modules, module_of(f, node, callee), p);
@@ -304,7 +304,7 @@ static uint32_t line_of(const struct dw_call_flat *f, uint32_t id, uint32_t site
 /* The call of @node at position @p is about a function and a module, and through an edge. */
 static int enter_call(struct dw_call_flat *f, const struct dw_call_node *node, uint32_t p)
 {
-	uint32_t callee = f->tree->cct.subject[p], edge;
+	uint32_t callee = f->tree->cct.row_key[p], edge;
 	struct dw_flat *rows = &f->rows;
 	int rc = dw_flat_join_own(rows, &rows->functions, callee, p);
 
@@ -322,7 +322,7 @@ static int enter_call(struct dw_call_flat *f, const struct dw_call_node *node, u
 static int enter(struct dw_call_flat *f, uint32_t above, uint32_t p)
 {
 	const struct dw_cct *tree = &f->tree->cct;
-	uint32_t id = dw_call_tree_node(f->tree, p), callee = tree->subject[p], site;
+	uint32_t id = dw_call_tree_node(f->tree, p), callee = tree->row_key[p], site;
 	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
 	uint64_t calls = dw_cct_own(tree, p, tree->calls);
 	struct dw_flat *rows = &f->rows;
@@ -332,9 +332,9 @@ static int enter(struct dw_call_flat *f, uint32_t above, uint32_t p)
 		return 0;
 	if (callee == DWELL_CCT_STATEMENT)
 		return enter_statement(f, above, p);
-	if (callee != dw_subjects_truncated(f->nodes->subjects))
+	if (callee != dw_row_keys_truncated(f->nodes->row_keys))
 		rc = enter_call(f, node, p);
-	site = callee < dw_subjects_none(rows->subjects) ? valid_frame(f, node->site) : 0;
+	site = callee < dw_row_keys_none(rows->row_keys) ? valid_frame(f, node->site) : 0;
 	if (site)
 		rc |= join_site(f, &rows->instructions, site, p, calls);
 	if (rows->lines.ids_n) {
@@ -353,8 +353,8 @@ static void look_ahead(const struct dw_call_flat *f, uint32_t p, uint32_t end)
 		__builtin_prefetch(
 			dw_call_nodes_get(f->nodes, dw_call_tree_node(f->tree, p + 2 * STEP)));
 	if (p + STEP < end && f->rows.functions.ids_n &&
-	    tree->subject[p + STEP] != DWELL_CCT_STATEMENT)
-		__builtin_prefetch(&f->rows.functions.v[tree->subject[p + STEP]]);
+	    tree->row_key[p + STEP] != DWELL_CCT_STATEMENT)
+		__builtin_prefetch(&f->rows.functions.v[tree->row_key[p + STEP]]);
 }
 
 static int walk_thread(struct dw_call_flat *f, uint32_t thread)
@@ -419,7 +419,7 @@ static int add(struct dw_call_flat *f, struct dw_flat_rows *rows, uint32_t id, u
 /* The callee's own time is not the line's. One that was measured counts its calls itself. */
 static int add_lines(struct dw_call_flat *f, uint32_t frame, const struct overflow *o)
 {
-	const struct dw_subjects *s = f->nodes->subjects;
+	const struct dw_row_keys *s = f->nodes->row_keys;
 	int rc = 0;
 
 	if (!frame || !f->rows.lines.ids_n)
@@ -455,7 +455,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
 		return 0;
 	caller = dw_call_function_at(f->nodes, o.node->caller);
 	if (!o.node->caller && !counted) /* else nobody knows */
-		caller = dw_subjects_none(rows->subjects);
+		caller = dw_row_keys_none(rows->row_keys);
 	site = valid_frame(f, o.node->site);
 	edge = find_edge(f, caller, callee);
 	if (edge == UINT32_MAX)
@@ -481,7 +481,7 @@ static int count_overflow(struct dw_call_flat *f, uint32_t id)
  * times. */
 static int count_statement(struct dw_call_flat *f, uint32_t id)
 {
-	const struct dw_subjects *s = f->nodes->subjects;
+	const struct dw_row_keys *s = f->nodes->row_keys;
 	const struct dw_amounts *like = &f->rows.out->amounts;
 	struct dw_amount arrivals;
 	struct overflow o;
@@ -509,7 +509,7 @@ static int count_statement(struct dw_call_flat *f, uint32_t id)
  * called itself. Then what it took is in that of its calls, all but the outermost time. */
 static int close_statement(struct dw_call_flat *f, uint32_t id)
 {
-	const struct dw_subjects *s = f->nodes->subjects;
+	const struct dw_row_keys *s = f->nodes->row_keys;
 	struct overflow o;
 	uint32_t frame;
 	int rc = 0;

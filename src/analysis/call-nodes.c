@@ -25,12 +25,12 @@ static int add_group(struct dw_call_nodes *t, struct dw_pairs *known, uint32_t i
 		key = (struct dw_pair){(uint64_t)process << 32 | thread->start,
 				       thread->start ? 0 : thread->name};
 	index = dw_pairs_find(known, key.a, key.b);
-	t->group[id] = index ? index - 1 : (uint32_t)t->subjects->roots.n;
+	t->group[id] = index ? index - 1 : (uint32_t)t->row_keys->roots.n;
 	if (index || t->process[id] == UINT32_MAX)
 		return 0;
 	if (!dw_pairs_add(known, key.a, key.b))
 		return -ENOMEM;
-	return dw_vec_push(&t->subjects->roots, id);
+	return dw_vec_push(&t->row_keys->roots, id);
 }
 
 static int select_threads(struct dw_call_nodes *t)
@@ -58,8 +58,8 @@ static void sort_threads(struct dw_call_nodes *t)
 			t->order[t->begin[t->process[id] + 1]++] = id;
 }
 
-/* Where each node's pieces are. Pieces that stand in the order of nodes need no list. */
-static int sort_pieces(struct dw_call_nodes *t)
+/* Where each node's deltas are. Deltas that stand in the order of nodes need no list. */
+static int sort_deltas(struct dw_call_nodes *t)
 {
 	const struct dw_calls *calls = &t->profile->calls;
 	bool sorted = true;
@@ -83,18 +83,18 @@ static int sort_pieces(struct dw_call_nodes *t)
 		memmove(t->first, t->first + 1, ((size_t)t->n + 1) * sizeof *t->first);
 		return 0;
 	}
-	t->pieces = malloc(calls->deltas.n * sizeof *t->pieces);
-	if (!t->pieces)
+	t->deltas = malloc(calls->deltas.n * sizeof *t->deltas);
+	if (!t->deltas)
 		return -ENOMEM;
 	for (size_t i = 0; i < calls->deltas.n; i++) {
 		uint32_t id = calls->deltas.v[i].node < t->n ? calls->deltas.v[i].node : 0;
 
-		t->pieces[t->first[id + 1]++] = (uint32_t)i;
+		t->deltas[t->first[id + 1]++] = (uint32_t)i;
 	}
 	return 0;
 }
 
-static void add_piece(const struct dw_call_nodes *t, size_t i, struct dw_call_values *sum)
+static void add_delta(const struct dw_call_nodes *t, size_t i, struct dw_call_values *sum)
 {
 	const struct dw_calls *calls = &t->profile->calls;
 	const struct dw_call_delta *d = &calls->deltas.v[i];
@@ -103,33 +103,33 @@ static void add_piece(const struct dw_call_nodes *t, size_t i, struct dw_call_va
 		dw_call_values_add(sum, &d->values);
 }
 
-/* All pieces of @id whose slices pass. */
-static struct dw_call_values sum_pieces(const struct dw_call_nodes *t, uint32_t id)
+/* All deltas of @id whose slices pass. */
+static struct dw_call_values sum_deltas(const struct dw_call_nodes *t, uint32_t id)
 {
 	struct dw_call_values sum = {0};
 
 	if (!t->first)
 		sum = dw_call_store_get(&t->profile->calls.sums, id - 1);
 	for (uint32_t i = t->first ? t->first[id] : 0; t->first && i < t->first[id + 1]; i++)
-		add_piece(t, t->pieces ? t->pieces[i] : i, &sum);
+		add_delta(t, t->deltas ? t->deltas[i] : i, &sum);
 	return sum;
 }
 
 uint64_t dw_call_nodes_arrivals(const struct dw_call_nodes *t, uint32_t id)
 {
-	return sum_pieces(t, id).calls;
+	return sum_deltas(t, id).calls;
 }
 
 struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32_t id)
 {
-	struct dw_call_values sum = sum_pieces(t, id);
+	struct dw_call_values sum = sum_deltas(t, id);
 
 	if (dw_call_nodes_is_line(t, id))
 		sum.calls = 0;
 	if (!(t->state[id] & DWELL_CALL_COUNTS))
 		return (struct dw_call_values){.calls = sum.calls};
-	if (t->filter->whole_intervals)
-		sum.application_ns = sum.whole_ns;
+	if (t->filter->delimited_intervals)
+		sum.application_ns = sum.delimited_ns;
 	return sum;
 }
 
@@ -200,15 +200,15 @@ static int allocate(struct dw_call_nodes *t)
 }
 
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
-		       const struct dw_filter *filter, struct dw_subjects *subjects)
+		       const struct dw_filter *filter, struct dw_row_keys *row_keys)
 {
-	*t = (struct dw_call_nodes){.profile = p, .filter = filter, .subjects = subjects};
+	*t = (struct dw_call_nodes){.profile = p, .filter = filter, .row_keys = row_keys};
 	t->n = dw_calls_count(&p->calls) + 1;
 	t->threads_n = dw_threads_count(&p->threads) + 1;
 	t->processes_n = dw_processes_count(&p->processes) + 1;
 	if (p->calls.deltas.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	if (allocate(t) || select_threads(t) || sort_pieces(t) ||
+	if (allocate(t) || select_threads(t) || sort_deltas(t) ||
 	    dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	sort_threads(t);
@@ -220,7 +220,7 @@ void dw_call_nodes_release(struct dw_call_nodes *t)
 {
 	free(t->state);
 	free(t->first);
-	free(t->pieces);
+	free(t->deltas);
 	dw_slices_release(&t->slices);
 	free(t->process);
 	free(t->group);
@@ -260,7 +260,7 @@ static void mark(struct dw_call_tree *c)
 	}
 }
 
-static uint32_t subject_of(const struct dw_call_nodes *t, uint32_t id)
+static uint32_t row_key_of(const struct dw_call_nodes *t, uint32_t id)
 {
 	return dw_call_nodes_is_line(t, id) ? (uint32_t)DWELL_CCT_STATEMENT : dw_call_callee(t, id);
 }
@@ -276,7 +276,7 @@ static void add_tasks(struct dw_call_tree *c)
 
 		*(id < t->processes_n ? &c->process[id] : &c->thread[id - t->processes_n]) = p;
 		if (has)
-			c->cct.subject[p] = DWELL_CCT_THREAD;
+			c->cct.row_key[p] = DWELL_CCT_THREAD;
 	}
 }
 
@@ -300,8 +300,8 @@ static int add_nodes(struct dw_call_tree *c, const struct dw_amounts *like)
 		if (!dw_cct_has(cct, nodes + id))
 			continue;
 		p = cct->position[nodes + id];
-		cct->subject[p] = subject_of(t, id);
-		cct->has_statements |= cct->subject[p] == DWELL_CCT_STATEMENT;
+		cct->row_key[p] = row_key_of(t, id);
+		cct->has_statements |= cct->row_key[p] == DWELL_CCT_STATEMENT;
 		own = dw_call_nodes_values(t, id);
 		dw_amount_of_calls(like, &own, &amount);
 		rc = dw_cct_add(cct, nodes + id, &amount);

@@ -7,7 +7,7 @@
  *
  * A sum is known of all activations, a range of those that have ended and were not cut out of the
  * tree, with a probe cost of its own measuring. Some activation took as much as the mean, and some
- * as little, and none more than the sum: so ranges reach to the one and not beyond the other. A
+ * as little, and none more than the sum: so extremes reach to the one and not beyond the other. A
  * module's range is that of all calls to its functions. Its outermost activations are among these.
  *
  * Where all calls of a function were switched off, that says more than that those of some callers
@@ -44,17 +44,17 @@ static int find_rows(const struct dw_totals *t, struct row_map *rows)
 	return rc;
 }
 
-/* Let the ranges of a row, whose member is *@extremes, have all that @more has. */
-static int widen(struct dw_totals *t, uint32_t *extremes, const struct dw_call_ranges *more)
+/* Let the extremes of a row, whose member is *@extremes, have all that @more has. */
+static int widen(struct dw_totals *t, uint32_t *extremes, const struct dw_extreme_values *more)
 {
-	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
+	static const struct dw_extreme_values none = DWELL_EXTREMES_NONE;
 
 	if (!*extremes) {
 		if (dw_vec_push(&t->extremes, none))
 			return -ENOMEM;
 		*extremes = (uint32_t)t->extremes.n;
 	}
-	dw_call_ranges_widen(&t->extremes.v[*extremes - 1], more);
+	dw_extreme_values_widen(&t->extremes.v[*extremes - 1], more);
 	return 0;
 }
 
@@ -73,10 +73,10 @@ static void fit(struct dw_range_ns *r, uint64_t sum_ns, uint64_t calls)
 		r->max_ns = mean;
 }
 
-/* Make the ranges of a row, number @extremes - 1, fit its sums. */
+/* Make the extremes of a row, number @extremes - 1, fit its sums. */
 static void fit_sums(struct dw_totals *t, uint32_t extremes, uint32_t amounts)
 {
-	struct dw_call_ranges *r = extremes ? &t->extremes.v[extremes - 1] : NULL;
+	struct dw_extreme_values *r = extremes ? &t->extremes.v[extremes - 1] : NULL;
 	struct dw_measured m = dw_totals_measured(t, amounts);
 	uint64_t outer, calls;
 
@@ -103,20 +103,20 @@ static int add_extremes(const struct dw_call_nodes *t, const struct row_map *row
 {
 	uint32_t process = e->thread < t->threads_n ? t->process[e->thread] : UINT32_MAX;
 	static const struct dw_range_ns none = DWELL_RANGE_NONE;
-	struct dw_call_ranges ranges = e->ranges;
+	struct dw_extreme_values values = e->values;
 	uint32_t row;
 	int rc;
 
 	if (process == UINT32_MAX)
 		return 0;
-	if (t->filter->whole_intervals)
-		ranges.application_inclusive = ranges.application_exclusive = none;
+	if (t->filter->delimited_intervals)
+		values.application_inclusive = values.application_exclusive = none;
 	row = row_of(rows, process, dw_call_function_at(t, e->entry));
-	rc = row ? widen(ret, &ret->functions.v[row - 1].extremes, &ranges) : 0;
+	rc = row ? widen(ret, &ret->functions.v[row - 1].extremes, &values) : 0;
 	if (rc)
 		return rc;
 	row = dw_map_get(&rows->modules, row_key(process, dw_call_module_at(t, e->entry)));
-	return row ? widen(ret, &ret->modules.v[row - 1].extremes, &ranges) : 0;
+	return row ? widen(ret, &ret->modules.v[row - 1].extremes, &values) : 0;
 }
 
 static int add_all_extremes(const struct dw_call_nodes *t, const struct row_map *rows,
@@ -134,23 +134,25 @@ static int add_all_extremes(const struct dw_call_nodes *t, const struct row_map 
 }
 
 /* Whether @more says more than @known, NULL = nothing. */
-static bool says_more(const struct dw_call_mute *more, const struct dw_call_mute *known)
+static bool says_more(const struct dw_call_disabled *more, const struct dw_call_disabled *known)
 {
-	return !known || (known->flags & DWELL_MUTE_IN_PART && !(more->flags & DWELL_MUTE_IN_PART));
+	return !known ||
+	       (known->flags & DWELL_DISABLED_IN_PART && !(more->flags & DWELL_DISABLED_IN_PART));
 }
 
-static void add_mutes(const struct dw_call_nodes *t, const struct row_map *rows,
-		      struct dw_totals *ret)
+static void add_disabled(const struct dw_call_nodes *t, const struct row_map *rows,
+			 struct dw_totals *ret)
 {
-	__auto_type mutes = &t->profile->calls.mutes;
+	__auto_type disabled = &t->profile->calls.disabled;
 
-	dw_vec_each(m, mutes) {
+	dw_vec_each(m, disabled) {
 		uint32_t function = dw_call_function_at(t, m->entry);
 		uint32_t row = function ? row_of(rows, m->process, function) : 0;
-		uint32_t *mute = row ? &ret->functions.v[row - 1].mute : NULL;
+		uint32_t *disabled_at = row ? &ret->functions.v[row - 1].disabled_at : NULL;
 
-		if (mute && says_more(m, *mute ? &mutes->v[*mute - 1] : NULL))
-			*mute = (uint32_t)(m - mutes->v) + 1;
+		if (disabled_at &&
+		    says_more(m, *disabled_at ? &disabled->v[*disabled_at - 1] : NULL))
+			*disabled_at = (uint32_t)(m - disabled->v) + 1;
 	}
 }
 
@@ -167,11 +169,11 @@ static int add_extras(const struct dw_call_nodes *t, struct dw_totals *ret)
 	struct row_map rows = {0};
 	int rc;
 
-	if (!has_extremes && !calls->mutes.n)
+	if (!has_extremes && !calls->disabled.n)
 		return 0;
 	rc = find_rows(ret, &rows);
 	if (!rc)
-		add_mutes(t, &rows, ret);
+		add_disabled(t, &rows, ret);
 	if (!rc && has_extremes)
 		rc = add_all_extremes(t, &rows, ret);
 	dw_map_release(&rows.functions);
@@ -250,7 +252,7 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 	if (parts != DWELL_TOTALS_SLOWEST) {
 		ret->from_ns = t->slices.from_ns;
 		ret->to_ns = t->slices.to_ns;
-		ret->whole_intervals = t->filter->whole_intervals;
+		ret->delimited_intervals = t->filter->delimited_intervals;
 	}
 	ret->processes_seen = count_seen(t);
 	return parts & DWELL_TOTALS_TASKS ? count_tasks(t, ret) : 0;
@@ -273,7 +275,7 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 {
 	const struct dw_call_nodes *t = c->nodes;
 	struct dw_tree *tree = NULL;
-	int rc = dw_tree_new(&c->cct, t->subjects, &t->filter->focus, &tree);
+	int rc = dw_tree_new(&c->cct, t->row_keys, &t->filter->focus, &tree);
 
 	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
 		if (c->process[id] != DWELL_CCT_NONE)
@@ -285,7 +287,7 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |
-				  DWELL_TOTALS_OUTSIDE;
+				  DWELL_TOTALS_EXTERNAL;
 	struct dw_call_tree tree = {0};
 	int rc = 0;
 
@@ -301,18 +303,18 @@ static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_
 }
 
 struct module_time {
-	uint64_t outside_ns;
+	uint64_t external_ns;
 	bool instrumented;
 };
 
 /*
  * Find the file without any instrumented function in which the program itself (application time)
- * was longest, into @ret's outside_module and outside_ns; left at 0 if there is none: what a user
- * would look into next. A callee outside the instrumented code may still lie in an instrumented
- * module, as a function that was left alone or excluded; only a module all of whose rows are
- * callees outside counts. 0 or -ENOMEM.
+ * was longest, into @ret's external_module and external_ns; left at 0 if there is none: what a user
+ * would look into next. An external callee, outside the instrumented code may still lie in an
+ * instrumented module, as a function that was left alone or excluded; only a module all of whose
+ * rows are external callees counts. 0 or -ENOMEM.
  */
-static int find_outside(const struct dw_call_nodes *t, struct dw_totals *ret)
+static int find_external(const struct dw_call_nodes *t, struct dw_totals *ret)
 {
 	size_t modules_n = t->profile->modules.rows.n;
 	struct module_time *modules = calloc(modules_n + 1, sizeof *modules);
@@ -326,17 +328,17 @@ static int find_outside(const struct dw_call_nodes *t, struct dw_totals *ret)
 		if (!node->entry || module >= modules_n ||
 		    node->flags & (DWELL_CALL_INCLUSIVE | DWELL_CALL_ESTIMATED))
 			continue;
-		if (!(node->flags & DWELL_CALL_OUTSIDE))
+		if (!(node->flags & DWELL_CALL_EXTERNAL))
 			modules[module].instrumented = true;
 		else if (t->state[id] & DWELL_CALL_COUNTS)
-			modules[module].outside_ns += dw_call_nodes_values(t, id).application_ns;
+			modules[module].external_ns += dw_call_nodes_values(t, id).application_ns;
 	}
 	for (uint32_t id = 1; id < modules_n; id++) {
-		if (modules[id].instrumented || modules[id].outside_ns <= ret->outside_ns ||
+		if (modules[id].instrumented || modules[id].external_ns <= ret->external_ns ||
 		    t->profile->modules.rows.v[id].kind != DWELL_MODULE_FILE)
 			continue;
-		ret->outside_ns = modules[id].outside_ns;
-		ret->outside_module = id;
+		ret->external_ns = modules[id].external_ns;
+		ret->external_module = id;
 	}
 	free(modules);
 	return 0;
@@ -383,8 +385,8 @@ static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
 		if (!passes(t, slow))
 			continue;
 		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
-		row.function = dw_subjects_row_function(t->subjects, dw_call_callee(t, slow->node),
-							&thread);
+		row.function =
+			dw_row_keys_function(t->row_keys, dw_call_callee(t, slow->node), &thread);
 		row.amounts = put_amounts(slow, ret);
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->slow, row))
 			return -ENOMEM;
@@ -395,21 +397,21 @@ static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
 			   unsigned parts, struct dw_totals *ret)
 {
-	struct dw_subjects subjects;
+	struct dw_row_keys row_keys;
 	struct dw_call_nodes nodes = {0};
-	int rc = dw_subjects_init(&subjects, p, parts & DWELL_TOTALS_LINES);
+	int rc = dw_row_keys_init(&row_keys, p, parts & DWELL_TOTALS_LINES);
 
 	if (!rc)
-		rc = dw_call_nodes_init(&nodes, p, filter, &subjects);
+		rc = dw_call_nodes_init(&nodes, p, filter, &row_keys);
 	if (!rc)
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc)
 		rc = count_paths(&nodes, parts, ret);
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
 		rc = list_slowest(&nodes, ret);
-	if (!rc && parts & DWELL_TOTALS_OUTSIDE)
-		rc = find_outside(&nodes, ret);
+	if (!rc && parts & DWELL_TOTALS_EXTERNAL)
+		rc = find_external(&nodes, ret);
 	dw_call_nodes_release(&nodes);
-	dw_subjects_release(&subjects);
+	dw_row_keys_release(&row_keys);
 	return rc;
 }

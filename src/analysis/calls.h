@@ -3,16 +3,16 @@
  * the tree that they make, and its totals.
  *
  * What a hostile session links wrongly hangs on nothing: a parent with an id that is not smaller,
- * or that stands for an overflow, is none. Values of a node are summed up from its pieces in the
+ * or that stands for an overflow, is none. Values of a node are summed up from its deltas in the
  * slices that pass whenever they are asked for, because a million sums would need more memory than
- * the pieces themselves.
+ * the deltas themselves.
  */
 #pragma once
 
 #include "analysis/cct.h"
 #include "analysis/filter.h"
 #include "analysis/flat.h"
-#include "analysis/subjects.h"
+#include "analysis/row-keys.h"
 #include "analysis/totals.h"
 #include "model/profile.h"
 
@@ -28,28 +28,28 @@ enum dw_call_state {
 struct dw_call_nodes {
 	const struct dw_profile *profile;
 	const struct dw_filter *filter;
-	struct dw_subjects *subjects;
+	struct dw_row_keys *row_keys;
 	uint32_t n;	/* node ids are below this */
 	uint8_t *state; /* by node id: enum dw_call_state bits */
-	/* Pieces by node: pieces[first[id]] .. pieces[first[id + 1]], or without a list of pieces
+	/* Deltas by node: deltas[first[id]] .. deltas[first[id + 1]], or without a list of deltas
 	 * first[id] .. itself; without both the profile has sums. */
-	uint32_t *first, *pieces;
+	uint32_t *first, *deltas;
 	struct dw_slices slices;
 	/* By thread id, 0 included. */
 	uint32_t threads_n;
 	uint32_t *process;	     /* process id; UINT32_MAX = filtered out */
 	uint32_t *group;	     /* threads of one process and one start routine are a root
-				      * row: its index in subjects->roots */
+				      * row: its index in row_keys->roots */
 	struct dw_call_values *sums; /* of all that counts */
 	/* Thread ids by process: order[begin[process]] .. order[begin[process + 1]] */
 	uint32_t processes_n;
 	uint32_t *begin, *order;
 };
 
-/* Prepare the calls of @p under @filter (both borrowed, as @subjects). 0; -ENOMEM; DWELL_ERR_LIMIT
- * for 2^32 pieces. To be released in either case. */
+/* Prepare the calls of @p under @filter (both borrowed, as @row_keys). 0; -ENOMEM; DWELL_ERR_LIMIT
+ * for 2^32 deltas. To be released in either case. */
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
-		       const struct dw_filter *filter, struct dw_subjects *subjects);
+		       const struct dw_filter *filter, struct dw_row_keys *row_keys);
 
 /* What @id (below t->n) has of its own under the filter: nothing but its calls if its module does
  * not pass. Statements have no calls. */
@@ -100,7 +100,7 @@ static inline uint32_t dw_call_nodes_parent(const struct dw_call_nodes *t, uint3
 /* The dense id of the function that starts at @frame. Inlined ones start nothing. */
 static inline uint32_t dw_call_function_at(const struct dw_call_nodes *t, uint32_t frame)
 {
-	const struct dw_subjects *s = t->subjects;
+	const struct dw_row_keys *s = t->row_keys;
 	uint32_t function;
 
 	if (!frame || frame >= s->frames_n)
@@ -112,7 +112,7 @@ static inline uint32_t dw_call_function_at(const struct dw_call_nodes *t, uint32
 /* The module of @frame. */
 static inline uint32_t dw_call_module_at(const struct dw_call_nodes *t, uint32_t frame)
 {
-	return frame < t->subjects->frames_n ? t->subjects->module[frame] : 0;
+	return frame < t->row_keys->frames_n ? t->row_keys->module[frame] : 0;
 }
 
 /* The dense id of the callee of @id, of a statement that of its function. */
@@ -129,10 +129,10 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id
 		node = dw_call_nodes_get(t, id);
 	}
 	if (node->flags & DWELL_CALL_ROOT)
-		return dw_subjects_none(t->subjects) +
+		return dw_row_keys_none(t->row_keys) +
 		       t->group[node->thread < t->threads_n ? node->thread : 0];
 	if (node->flags & DWELL_CALL_TRUNCATED)
-		return dw_subjects_truncated(t->subjects);
+		return dw_row_keys_truncated(t->row_keys);
 	return dw_call_function_at(t, node->entry);
 }
 

@@ -34,7 +34,7 @@ struct dw_cct {
 	uint32_t n;
 	uint32_t *id;
 	uint32_t *end;	   /* behind the last position of its subtree */
-	uint32_t *subject; /* what it is about; the maker sets it: a frame, or of calls a function,
+	uint32_t *row_key; /* what it is about; the maker sets it: a frame, or of calls a function,
 			    * DWELL_CCT_THREAD or DWELL_CCT_STATEMENT */
 	uint32_t room;	   /* positions that there is memory for */
 	bool has_statements; /* the maker sets it */
@@ -72,7 +72,7 @@ static inline void dw_cct_expect(const struct dw_cct *t, uint32_t id)
 	uint32_t p = t->position[id];
 
 	__builtin_prefetch(&t->common[(p + 1ul) * t->common_n], 1);
-	__builtin_prefetch(&t->subject[p], 1);
+	__builtin_prefetch(&t->row_key[p], 1);
 }
 
 /* Add @amount to what @id, which was marked, has of its own. 0 or -ENOMEM. */

@@ -34,18 +34,18 @@ static int reserve(struct dw_flat_rows *rows, uint32_t n)
 	return 0;
 }
 
-int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
+int dw_flat_init(struct dw_flat *f, const struct dw_row_keys *row_keys, unsigned parts,
 		 uint32_t only)
 {
-	uint32_t functions_n = dw_subjects_truncated(subjects);
+	uint32_t functions_n = dw_row_keys_truncated(row_keys);
 
-	*f = (struct dw_flat){.subjects = subjects, .parts = parts, .only = only};
+	*f = (struct dw_flat){.row_keys = row_keys, .parts = parts, .only = only};
 	if ((parts & DWELL_TOTALS_FUNCTIONS && reserve(&f->functions, functions_n)) ||
-	    (parts & DWELL_TOTALS_MODULES && reserve(&f->modules, subjects->modules_n + 1)) ||
-	    (parts & DWELL_TOTALS_LINES && reserve(&f->lines, (uint32_t)subjects->lines.n)) ||
-	    (parts & DWELL_TOTALS_INSTRUCTIONS && reserve(&f->instructions, subjects->frames_n)))
+	    (parts & DWELL_TOTALS_MODULES && reserve(&f->modules, row_keys->modules_n + 1)) ||
+	    (parts & DWELL_TOTALS_LINES && reserve(&f->lines, (uint32_t)row_keys->lines.n)) ||
+	    (parts & DWELL_TOTALS_INSTRUCTIONS && reserve(&f->instructions, row_keys->frames_n)))
 		return -ENOMEM;
-	if (subjects->roots.n && f->lines.ids_n) {
+	if (row_keys->roots.n && f->lines.ids_n) {
 		f->line_flags = calloc(f->lines.ids_n, sizeof *f->line_flags);
 		if (!f->line_flags)
 			return -ENOMEM;
@@ -139,19 +139,19 @@ static int count_unknown(struct dw_flat *f, uint32_t caller, uint32_t p)
  * none. */
 static uint32_t caller_at(const struct dw_flat *f, uint32_t above)
 {
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 
-	return above == UINT32_MAX ? dw_subjects_none(s) : s->function[s->first[above]];
+	return above == UINT32_MAX ? dw_row_keys_none(s) : s->function[s->first[above]];
 }
 
 /* The edges of all functions of @frame, outermost first; the innermost one has what is @p's own. */
 static int enter_edges(struct dw_flat *f, uint32_t frame, uint32_t above, uint32_t p)
 {
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 	uint32_t edge = 0, caller = caller_at(f, above);
 	int rc = 0;
 
-	if (s->function[s->first[frame]] == dw_subjects_cut(s))
+	if (s->function[s->first[frame]] == dw_row_keys_cut(s))
 		return 0;
 	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame] && !rc;) {
 		edge = dw_flat_edge(f, caller, s->function[slot]);
@@ -166,12 +166,12 @@ static int enter_edges(struct dw_flat *f, uint32_t frame, uint32_t above, uint32
 /* The walk is at position @p, at @frame. */
 static int enter(struct dw_flat *f, uint32_t frame, uint32_t p)
 {
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 	uint32_t first = s->first[frame], end = s->first[frame + 1];
 	int rc = 0;
 
-	if (s->function[first] == dw_subjects_cut(s))
-		return count_unknown(f, dw_subjects_cut(s), p);
+	if (s->function[first] == dw_row_keys_cut(s))
+		return count_unknown(f, dw_row_keys_cut(s), p);
 	rc |= dw_flat_join_own(f, &f->functions, s->function[first], p);
 	for (uint32_t slot = first + 1; slot < end && f->functions.ids_n; slot++)
 		rc |= dw_flat_join(f, &f->functions, s->function[slot], p);
@@ -189,20 +189,20 @@ static int enter(struct dw_flat *f, uint32_t frame, uint32_t p)
 static void look_ahead(const struct dw_flat *f, uint32_t p)
 {
 	enum { STEP = 8 };
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 	uint32_t n = f->tree->n, slot, frame;
 
 	if (p + 3 * STEP < n)
-		__builtin_prefetch(&s->first[f->tree->subject[p + 3 * STEP]]);
+		__builtin_prefetch(&s->first[f->tree->row_key[p + 3 * STEP]]);
 	if (p + 2 * STEP < n) {
-		slot = s->first[f->tree->subject[p + 2 * STEP]];
+		slot = s->first[f->tree->row_key[p + 2 * STEP]];
 		__builtin_prefetch(&s->function[slot]);
 		if (s->line)
 			__builtin_prefetch(&s->line[slot]);
 	}
 	if (p + STEP >= n)
 		return;
-	frame = f->tree->subject[p + STEP];
+	frame = f->tree->row_key[p + STEP];
 	if (f->functions.ids_n)
 		__builtin_prefetch(&f->functions.v[s->function[s->first[frame]]]);
 	if (f->lines.ids_n)
@@ -213,9 +213,9 @@ static void look_ahead(const struct dw_flat *f, uint32_t p)
 
 int dw_flat_walk_stacks(struct dw_flat *f)
 {
-	const uint32_t *frame = f->tree->subject;
+	const uint32_t *frame = f->tree->row_key;
 	uint32_t above;
-	int rc = f->tree->n ? count_unknown(f, dw_subjects_none(f->subjects), 0) : 0;
+	int rc = f->tree->n ? count_unknown(f, dw_row_keys_none(f->row_keys), 0) : 0;
 
 	/* The root is the empty stack. */
 	for (uint32_t p = 1; p < f->tree->n && !rc; p++) {
@@ -249,7 +249,7 @@ static enum dw_amounts_side side_of(unsigned part, unsigned kind, bool is_innerm
 static int add_part_edges(struct dw_flat *f, uint32_t caller, uint32_t frame, unsigned part,
 			  const struct dw_amount *amount)
 {
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 	int rc = 0;
 
 	for (uint32_t slot = s->first[frame + 1]; slot-- > s->first[frame] && !rc;) {
@@ -268,11 +268,11 @@ static int add_part_edges(struct dw_flat *f, uint32_t caller, uint32_t frame, un
 int dw_flat_add_part(struct dw_flat *f, uint32_t frame, uint32_t above, unsigned part,
 		     const struct dw_amount *amount)
 {
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 	uint32_t first = s->first[frame];
 	int rc = 0;
 
-	if (s->function[first] == dw_subjects_cut(s))
+	if (s->function[first] == dw_row_keys_cut(s))
 		return 0;
 	for (uint32_t slot = first; slot < s->first[frame + 1]; slot++) {
 		rc |= add_part(f, &f->functions, s->function[slot], amount,
@@ -305,7 +305,7 @@ static void put_functions(struct dw_flat *f, uint32_t process)
 		struct dw_flat_row *at = &f->functions.v[*id];
 		struct dw_function_total row = {.process = process, .amounts = at->amounts - 1};
 
-		row.function = dw_subjects_row_function(f->subjects, *id, &row.thread);
+		row.function = dw_row_keys_function(f->row_keys, *id, &row.thread);
 		at->place = (uint32_t)out->functions.n;
 		out->functions.v[out->functions.n++] = row;
 	}
@@ -318,7 +318,7 @@ static void put_modules(struct dw_flat *f, uint32_t process)
 	dw_vec_each(id, &f->modules.seen)
 		out->modules.v[out->modules.n++] = (struct dw_module_total){
 			.process = process,
-			.module = *id == f->subjects->modules_n ? (uint32_t)DWELL_MODULE_ROOT : *id,
+			.module = *id == f->row_keys->modules_n ? (uint32_t)DWELL_MODULE_ROOT : *id,
 			.amounts = f->modules.v[*id].amounts - 1};
 }
 
@@ -333,7 +333,7 @@ static void put_lines(struct dw_flat *f, uint32_t process)
 	struct dw_totals *out = f->out;
 
 	dw_vec_each(id, &f->lines.seen) {
-		struct dw_line_total row = f->subjects->lines.v[*id];
+		struct dw_line_total row = f->row_keys->lines.v[*id];
 		bool unknown = row.function == (uint32_t)DWELL_FUNCTION_UNKNOWN;
 
 		row.process = process;
@@ -349,7 +349,7 @@ static void put_lines(struct dw_flat *f, uint32_t process)
 
 static void put_instructions(struct dw_flat *f, uint32_t process)
 {
-	const struct dw_subjects *s = f->subjects;
+	const struct dw_row_keys *s = f->row_keys;
 	struct dw_totals *out = f->out;
 
 	dw_vec_each(frame, &f->instructions.seen) {
@@ -373,11 +373,10 @@ static void put_edges(struct dw_flat *f, uint32_t process)
 
 		out->edges.v[out->edges.n++] = (struct dw_edge_total){
 			.process = process,
-			.caller = key.caller == dw_subjects_none(f->subjects)
+			.caller = key.caller == dw_row_keys_none(f->row_keys)
 					  ? 0
-					  : dw_subjects_row_function(f->subjects, key.caller,
-								     &thread),
-			.callee = dw_subjects_row_function(f->subjects, key.callee, &thread),
+					  : dw_row_keys_function(f->row_keys, key.caller, &thread),
+			.callee = dw_row_keys_function(f->row_keys, key.callee, &thread),
 			.amounts = f->edges.v[*id].amounts - 1};
 	}
 }

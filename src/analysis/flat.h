@@ -9,7 +9,7 @@
 #pragma once
 
 #include "analysis/cct.h"
-#include "analysis/subjects.h"
+#include "analysis/row-keys.h"
 #include "base/map.h"
 #include "model/totals.h"
 
@@ -43,7 +43,7 @@ enum dw_flat_line {
 };
 
 struct dw_flat {
-	const struct dw_subjects *subjects;
+	const struct dw_row_keys *row_keys;
 	unsigned parts; /* enum dw_totals_part */
 	uint32_t only;	/* edges: of this function, 0 = all */
 	struct dw_flat_rows functions, modules, lines, instructions, edges;
@@ -56,8 +56,8 @@ struct dw_flat {
 	struct dw_totals *out;
 };
 
-/* Prepare for @parts over @subjects (borrowed). 0 or -ENOMEM, to be released in either case. */
-int dw_flat_init(struct dw_flat *f, const struct dw_subjects *subjects, unsigned parts,
+/* Prepare for @parts over @row_keys (borrowed). 0 or -ENOMEM, to be released in either case. */
+int dw_flat_init(struct dw_flat *f, const struct dw_row_keys *row_keys, unsigned parts,
 		 uint32_t only);
 
 /* Rows of @tree are appended to @out from now on. */

@@ -102,7 +102,7 @@ static int add(const struct search *s, size_t row, uint32_t at, struct dw_hot_ro
 	uint32_t extremes = s->of_types ? 0 : t->functions.v[row].extremes;
 
 	if (extremes)
-		dw_call_ranges_widen(&ret->rows.v[at].extremes, &t->extremes.v[extremes - 1]);
+		dw_extreme_values_widen(&ret->rows.v[at].extremes, &t->extremes.v[extremes - 1]);
 	return dw_amounts_add_row(&ret->amounts, at, &t->amounts, amounts_of(s, row), DWELL_BOTH);
 }
 
@@ -116,7 +116,7 @@ static int fill_rows(const struct search *s, const struct group *v, size_t n,
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct dw_hot_row row = {.row = v[i].row,
 					 .processes = v[i].processes,
-					 .extremes = DWELL_RANGES_NONE};
+					 .extremes = DWELL_EXTREMES_NONE};
 
 		rc = dw_vec_push(&ret->rows, row);
 		if (!rc && dw_amounts_push(&ret->amounts) == UINT32_MAX)

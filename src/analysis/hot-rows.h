@@ -13,7 +13,7 @@
 struct dw_hot_row {
 	uint32_t row;	    /* index of one of its totals in totals->functions, or ->types */
 	uint32_t processes; /* that have such a row */
-	struct dw_call_ranges extremes;
+	struct dw_extreme_values extremes;
 };
 
 struct dw_hot_rows {

@@ -19,12 +19,12 @@ static bool is_small(const struct dw_totals *t, uint64_t n, uint64_t blocked_ns,
 }
 
 /* Per node: how many children are shown, up to 2. */
-static void count_children(const struct dw_totals *t, const uint8_t *shape, uint8_t *children)
+static void count_children(const struct dw_totals *t, const uint8_t *pruning, uint8_t *children)
 {
 	for (size_t i = 0; i < t->nodes.n; i++) {
 		uint32_t parent = t->nodes.v[i].parent;
 
-		if (parent < i && !(shape[i] & DWELL_NODE_TRIMMED) && children[parent] < 2)
+		if (parent < i && !(pruning[i] & DWELL_NODE_TRIMMED) && children[parent] < 2)
 			children[parent]++;
 	}
 }
@@ -48,12 +48,12 @@ static bool is_link(const struct dw_totals *t, uint32_t node, double pct)
 	       ((!own && !blocked) || is_small(t, own, blocked, pct));
 }
 
-int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *options, uint8_t **ret)
+int dw_prune_nodes(const struct dw_totals *t, const struct dw_prune_options *options, uint8_t **ret)
 {
-	uint8_t *shape = calloc(t->nodes.n + 1, 1), *children = calloc(t->nodes.n + 1, 1);
+	uint8_t *pruning = calloc(t->nodes.n + 1, 1), *children = calloc(t->nodes.n + 1, 1);
 
-	if (!shape || !children) {
-		free(shape);
+	if (!pruning || !children) {
+		free(pruning);
 		free(children);
 		return -ENOMEM;
 	}
@@ -61,17 +61,17 @@ int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *opt
 		if (options->trim_pct > 0 &&
 		    is_small(t, dw_totals_node_values(t, i)->inclusive,
 			     dw_totals_node_waits(t, i).inclusive, options->trim_pct))
-			shape[i] |= DWELL_NODE_TRIMMED;
-	count_children(t, shape, children);
+			pruning[i] |= DWELL_NODE_TRIMMED;
+	count_children(t, pruning, children);
 	for (size_t i = 0; options->fold && i < t->nodes.n; i++) {
 		uint32_t parent = t->nodes.v[i].parent;
 
-		if (parent < i && !shape[i] && children[parent] == 1 &&
+		if (parent < i && !pruning[i] && children[parent] == 1 &&
 		    is_function(t, &t->nodes.v[i]) && is_link(t, parent, options->trim_pct))
-			shape[i] |= DWELL_NODE_FOLDED;
+			pruning[i] |= DWELL_NODE_FOLDED;
 	}
 	free(children);
-	*ret = shape;
+	*ret = pruning;
 	return 0;
 }
 

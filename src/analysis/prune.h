@@ -12,19 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dw_shape_options {
+struct dw_prune_options {
 	double trim_pct; /* hide nodes below this share of all samples; 0 = none */
 	bool fold; /* join a node to its parent when it is the only child shown and the parent has
 		      next to nothing (less than trim_pct) of its own */
 };
 
-enum dw_node_shape {
+enum dw_node_pruning {
 	DWELL_NODE_TRIMMED = 1, /* hidden */
 	DWELL_NODE_FOLDED = 2,	/* part of its parent's row */
 };
 
 /* Decide for every node of @t. *@ret is an array by node, the caller frees it. 0 or -ENOMEM. */
-int dw_shape_nodes(const struct dw_totals *t, const struct dw_shape_options *options,
+int dw_prune_nodes(const struct dw_totals *t, const struct dw_prune_options *options,
 		   uint8_t **ret);
 
 struct dw_hot_path {

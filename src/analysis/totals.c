@@ -191,7 +191,7 @@ static int sum_up(const struct dw_points *t, unsigned parts, struct dw_totals *r
 /* What the walks over the stacks of all processes share. */
 struct walks {
 	const struct dw_points *points;
-	struct dw_subjects subjects;
+	struct dw_row_keys row_keys;
 	struct dw_cct cct;
 	struct dw_flat flat;
 	struct dw_tree *tree; /* NULL: not asked for */
@@ -227,14 +227,14 @@ static int walks_init(struct walks *w, const struct dw_points *t, unsigned parts
 
 	w->points = t;
 	w->out = ret;
-	if (dw_subjects_init(&w->subjects, p, parts & DWELL_TOTALS_LINES) ||
+	if (dw_row_keys_init(&w->row_keys, p, parts & DWELL_TOTALS_LINES) ||
 	    cct_init(&w->cct, &p->stacks, &ret->amounts) ||
-	    dw_flat_init(&w->flat, &w->subjects, parts, focus->function))
+	    dw_flat_init(&w->flat, &w->row_keys, parts, focus->function))
 		return -ENOMEM;
 	dw_flat_begin(&w->flat, &w->cct, ret);
 	if (!(parts & DWELL_TOTALS_NODES))
 		return 0;
-	return dw_tree_new(&w->cct, &w->subjects, focus, &w->tree);
+	return dw_tree_new(&w->cct, &w->row_keys, focus, &w->tree);
 }
 
 static void walks_release(struct walks *w)
@@ -242,7 +242,7 @@ static void walks_release(struct walks *w)
 	dw_tree_free(w->tree);
 	dw_flat_release(&w->flat);
 	dw_cct_release(&w->cct);
-	dw_subjects_release(&w->subjects);
+	dw_row_keys_release(&w->row_keys);
 }
 
 /* Count point @i, a part of a stack, in the flat totals. */
@@ -251,7 +251,7 @@ static int add_part(struct walks *w, size_t i, unsigned part)
 	const struct dw_stacks *stacks = &w->points->profile->stacks;
 	const struct dw_stack *s = dw_stacks_get(stacks, dw_points_get(w->points, i).stack);
 	const struct dw_stack *up = dw_stacks_get(stacks, s->parent);
-	uint32_t frames_n = w->subjects.frames_n, above = UINT32_MAX;
+	uint32_t frames_n = w->row_keys.frames_n, above = UINT32_MAX;
 	struct dw_amount amount;
 
 	if (up && up->parent)
@@ -301,7 +301,7 @@ static uint32_t frame_of(const struct walks *w, uint32_t stack)
 {
 	const struct dw_stack *s = dw_stacks_get(&w->points->profile->stacks, stack);
 
-	return s && s->frame < w->subjects.frames_n ? s->frame : 0;
+	return s && s->frame < w->row_keys.frames_n ? s->frame : 0;
 }
 
 /* What positions are about. Their stacks lie anywhere, so they are asked for in time. */
@@ -313,7 +313,7 @@ static void set_frames(struct walks *w)
 	for (uint32_t p = 0; p < t->n; p++) {
 		if (p + AHEAD < t->n && stacks)
 			__builtin_prefetch(&stacks[t->id[p + AHEAD]]);
-		t->subject[p] = frame_of(w, t->id[p]);
+		t->row_key[p] = frame_of(w, t->id[p]);
 	}
 }
 
@@ -353,7 +353,7 @@ static uint64_t count_cut(const struct walks *w)
 
 	for (uint32_t c = 1; c < t->n; c = t->end[c]) {
 		const struct dw_frame *f =
-			dw_frames_get(&w->points->profile->frames, t->subject[c]);
+			dw_frames_get(&w->points->profile->frames, t->row_key[c]);
 
 		if (f && (samples ? f->kind == DWELL_FRAME_CUT : f->kind != DWELL_FRAME_CODE))
 			n += t->common[t->end[c] * (size_t)t->common_n + k - 1] -

@@ -39,7 +39,7 @@ struct dw_filter {
 	size_t modules_n;
 	const uint8_t *types; /* allocations, by type id - 1: 1 = keep; NULL = all */
 	size_t types_n;
-	bool whole_intervals; /* calls: the classic rule, by which only probes end intervals */
+	bool delimited_intervals; /* calls: the classic rule, by which only probes end intervals */
 	struct dw_focus focus;
 };
 
@@ -56,14 +56,14 @@ enum dw_totals_part {
 	DWELL_TOTALS_TYPES = 256,   /* of allocations */
 	DWELL_TOTALS_GCS = 512,	    /* likewise */
 	DWELL_TOTALS_ALL = 1023,
-	DWELL_TOTALS_PATHS = 1024,   /* likewise: nodes by type, not together with NODES */
-	DWELL_TOTALS_OUTSIDE = 2048, /* of calls: the heaviest module without probes */
+	DWELL_TOTALS_PATHS = 1024,    /* likewise: nodes by type, not together with NODES */
+	DWELL_TOTALS_EXTERNAL = 2048, /* of calls: the heaviest module without probes */
 };
 
 /*
  * Compute @parts of the samples (calls, allocations) of @p that pass @filter (NULL = all)
  * into @ret, which is released first.
- * @p must be symbolized. 0 or -ENOMEM; DWELL_ERR_LIMIT for 2^32 samples, or pieces of calls, and
+ * @p must be symbolized. 0 or -ENOMEM; DWELL_ERR_LIMIT for 2^32 samples, or deltas of calls, and
  * more.
  */
 int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter, unsigned parts,

@@ -12,7 +12,7 @@
  */
 #include "analysis/tree.h"
 
-#include "analysis/subjects.h"
+#include "analysis/row-keys.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -201,7 +201,7 @@ static void builder_release(struct builder *g)
  * several of one path. */
 struct dw_tree {
 	const struct dw_cct *cct;
-	const struct dw_subjects *subjects;
+	const struct dw_row_keys *row_keys;
 	struct builder builder;
 	uint32_t *next;	 /* by position: the next place of its node, 0 = none */
 	uint16_t *slot;	 /* likewise: the function at hand, as an offset from the innermost. NULL =
@@ -211,7 +211,7 @@ struct dw_tree {
 	bool of_calls;
 };
 
-int dw_tree_new(const struct dw_cct *t, const struct dw_subjects *subjects,
+int dw_tree_new(const struct dw_cct *t, const struct dw_row_keys *row_keys,
 		const struct dw_focus *focus, struct dw_tree **ret)
 {
 	struct dw_tree *b = calloc(1, sizeof *b);
@@ -219,8 +219,8 @@ int dw_tree_new(const struct dw_cct *t, const struct dw_subjects *subjects,
 	if (!b)
 		return -ENOMEM;
 	*b = (struct dw_tree){
-		.cct = t, .subjects = subjects, .root = focus->root, .of_calls = subjects->roots.n};
-	if (builder_init(&b->builder, focus, dw_subjects_truncated(subjects) + 1)) {
+		.cct = t, .row_keys = row_keys, .root = focus->root, .of_calls = row_keys->roots.n};
+	if (builder_init(&b->builder, focus, dw_row_keys_truncated(row_keys) + 1)) {
 		dw_tree_free(b);
 		return -ENOMEM;
 	}
@@ -243,24 +243,24 @@ static int make_room(struct dw_tree *b)
 
 static uint32_t first_slot(const struct dw_tree *b, uint32_t p)
 {
-	return b->subjects->first[b->cct->subject[p]];
+	return b->row_keys->first[b->cct->row_key[p]];
 }
 
 /* How many further functions the frame at @p has, outside of the innermost one. */
 static uint32_t outer_n(const struct dw_tree *b, uint32_t p)
 {
-	return b->slot ? b->subjects->first[b->cct->subject[p] + 1] - first_slot(b, p) - 1 : 0;
+	return b->slot ? b->row_keys->first[b->cct->row_key[p] + 1] - first_slot(b, p) - 1 : 0;
 }
 
 static uint32_t function_at(const struct dw_tree *b, uint32_t p)
 {
-	return b->slot ? b->subjects->function[first_slot(b, p) + b->slot[p]] : b->cct->subject[p];
+	return b->slot ? b->row_keys->function[first_slot(b, p) + b->slot[p]] : b->cct->row_key[p];
 }
 
 /* The child of the node at hand for @function, as find_child() gives it. */
 static struct work *node_for(struct dw_tree *b, uint32_t function)
 {
-	uint32_t thread, name = dw_subjects_row_function(b->subjects, function, &thread);
+	uint32_t thread, name = dw_row_keys_function(b->row_keys, function, &thread);
 
 	return find_child(&b->builder, function, name, thread);
 }
@@ -282,7 +282,7 @@ static int add_own(struct dw_tree *b, uint32_t p, uint32_t node)
 	int rc = dw_cct_add_own(t, p, out, node);
 
 	for (uint32_t c = p + 1; t->has_statements && c < t->end[p]; c = t->end[c])
-		if (t->subject[c] == DWELL_CCT_STATEMENT)
+		if (t->row_key[c] == DWELL_CCT_STATEMENT)
 			rc |= dw_cct_add_own(t, c, out, node);
 	return rc;
 }
@@ -312,7 +312,7 @@ static int add_callees(struct dw_tree *b, uint32_t p)
 	int rc = 0;
 
 	for (uint32_t c = p + 1; c < t->end[p] && !rc; c = t->end[c]) {
-		if (t->subject[c] == DWELL_CCT_STATEMENT)
+		if (t->row_key[c] == DWELL_CCT_STATEMENT)
 			continue;
 		if (b->slot)
 			b->slot[c] = (uint16_t)outer_n(b, c);
@@ -394,8 +394,8 @@ static bool is_place(struct dw_tree *b, uint32_t p)
 	const uint32_t *functions;
 
 	if (!b->slot)
-		return b->cct->subject[p] == b->root;
-	functions = &b->subjects->function[first_slot(b, p)];
+		return b->cct->row_key[p] == b->root;
+	functions = &b->row_keys->function[first_slot(b, p)];
 	for (uint32_t slot = outer_n(b, p) + 1; slot--;)
 		if (functions[slot] == b->root) {
 			b->slot[p] = (uint16_t)slot;
@@ -457,7 +457,7 @@ struct chain {
 
 struct inverted {
 	const struct dw_points *points;
-	struct dw_subjects subjects;
+	struct dw_row_keys row_keys;
 	const struct dw_stacks *stacks;
 	struct dw_totals *out;
 	struct builder builder;
@@ -489,12 +489,12 @@ static uint32_t stack_frame(const struct inverted *b, uint32_t stack)
 {
 	const struct dw_stack *s = dw_stacks_get(b->stacks, stack);
 
-	return s && s->frame < b->subjects.frames_n ? s->frame : 0;
+	return s && s->frame < b->row_keys.frames_n ? s->frame : 0;
 }
 
 static uint32_t chain_function(const struct inverted *b, const struct chain *w)
 {
-	return b->subjects.function[b->subjects.first[stack_frame(b, w->stack)] + w->slot];
+	return b->row_keys.function[b->row_keys.first[stack_frame(b, w->stack)] + w->slot];
 }
 
 /* One step outwards. False at the outer end. */
@@ -503,7 +503,7 @@ static bool step_out(const struct inverted *b, struct chain *w)
 	uint32_t frame = stack_frame(b, w->stack), parent;
 	const struct dw_stack *s = dw_stacks_get(b->stacks, w->stack);
 
-	if (w->slot + 1 < b->subjects.first[frame + 1] - b->subjects.first[frame]) {
+	if (w->slot + 1 < b->row_keys.first[frame + 1] - b->row_keys.first[frame]) {
 		w->slot++;
 		return true;
 	}
@@ -528,7 +528,7 @@ static int add_to_caller(struct inverted *b, uint32_t i)
 {
 	struct chain *w = &b->chains.v[i];
 	uint32_t function = chain_function(b, w), thread;
-	uint32_t name = dw_subjects_row_function(&b->subjects, function, &thread);
+	uint32_t name = dw_row_keys_function(&b->row_keys, function, &thread);
 	struct work *child = find_child(&b->builder, function, name, thread);
 
 	if (!child || add_chain(b, child->node, w, b->out->nodes.v[child->node].level == 1))
@@ -611,17 +611,17 @@ int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret)
 {
 	const struct dw_profile *p = points->profile;
 	struct inverted b = {.points = points, .stacks = &p->stacks, .out = ret};
-	int rc = dw_subjects_init(&b.subjects, p, false);
+	int rc = dw_row_keys_init(&b.row_keys, p, false);
 
 	ret->nodes_by_type = true;
 	if (!rc)
 		rc = builder_init(&b.builder, &points->filter->focus,
-				  dw_subjects_none(&b.subjects));
+				  dw_row_keys_none(&b.row_keys));
 	b.builder.out = ret;
 	if (!rc)
 		rc = build_types(&b);
 	builder_release(&b.builder);
 	dw_vec_release(&b.chains);
-	dw_subjects_release(&b.subjects);
+	dw_row_keys_release(&b.row_keys);
 	return rc;
 }

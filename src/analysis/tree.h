@@ -6,16 +6,16 @@
 
 #include "analysis/cct.h"
 #include "analysis/points.h"
-#include "analysis/subjects.h"
+#include "analysis/row-keys.h"
 #include "analysis/totals.h"
 
 #include <stdint.h>
 
 struct dw_tree;
 
-/* Prepare for trees over @t and @subjects (both borrowed), as far as @focus goes. *@ret on success.
+/* Prepare for trees over @t and @row_keys (both borrowed), as far as @focus goes. *@ret on success.
  * 0 or -ENOMEM. */
-int dw_tree_new(const struct dw_cct *t, const struct dw_subjects *subjects,
+int dw_tree_new(const struct dw_cct *t, const struct dw_row_keys *row_keys,
 		const struct dw_focus *focus, struct dw_tree **ret);
 
 /* Append the call tree of @process, whose root is at position @root, to @ret->nodes, @ret->all

@@ -70,12 +70,12 @@ static long sysctl(const char *name)
 	return value;
 }
 
-static void print_inside(struct dw_out *out)
+static void print_in_process(struct dw_out *out)
 {
 	struct timespec tick = {0, 4000000};
 
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	dw_out_printf(out, "  from inside programs that dwell launches: works, at %ld Hz\n",
+	dw_out_printf(out, "  in-process, of programs that dwell launches: works, at %ld Hz\n",
 		      1000000000 / tick.tv_nsec);
 }
 
@@ -91,7 +91,7 @@ static bool check_sampling(struct dw_out *out)
 	dw_rings_release(&rings);
 	works = print_state(out, events.event.name[0] ? events.event.name : "CPU clock", &err);
 	if (!works)
-		print_inside(out);
+		print_in_process(out);
 	dw_perf_events_release(&events);
 	return works;
 }
@@ -142,7 +142,7 @@ static void check_scopes(struct dw_out *out)
 	check_priority(out);
 }
 
-/* By which road waits are timed, and what keeps their stacks from us. */
+/* By which sampler waits are timed, and what keeps their stacks from us. */
 static void check_waits(struct dw_out *out)
 {
 	const struct dw_perf_options o = {.switches = true,

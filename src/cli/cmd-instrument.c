@@ -188,8 +188,8 @@ static struct dw_image_plan plan_of(const struct cmd_instrument *c, const char *
 		.lines = c->lines,
 		.limit = c->overhead > 0 ? c->overhead / 100 : 0,
 		.forgets = c->forget,
-		.choice = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude),
-			   globs_of(&c->slowest)},
+		.selection = {globs_of(&c->modules), globs_of(&c->include), globs_of(&c->exclude),
+			      globs_of(&c->slowest)},
 	};
 }
 
@@ -327,7 +327,7 @@ static int add_libraries(struct dw_images *images, const struct cmd_instrument *
 			 : dw_launcher_list(program->fd, program->path, &libraries, err);
 
 	dw_vec_each(path, &libraries.paths) {
-		if (!globs.n || dw_choice_find_module(&globs, *path) >= 0)
+		if (!globs.n || dw_probe_selection_find_module(&globs, *path) >= 0)
 			add_module(images, *path);
 	}
 	for (size_t i = 0; i < globs.n; i++)

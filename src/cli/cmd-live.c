@@ -405,7 +405,7 @@ static int put_views(const struct live *l, const struct dw_profile *p, struct dw
 	dw_out_puts(out, "\n");
 	request.sort = DWELL_COLUMN_END;
 	request.hot_path = true;
-	request.shape.fold = true;
+	request.pruning.fold = true;
 	if (!rc)
 		rc = put_view(l, &dw_view_calltree, &request, PATH_ROWS, out);
 	dw_totals_release(&totals);

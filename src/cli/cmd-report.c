@@ -22,7 +22,7 @@
 
 enum { TRIM_DEFAULT = -1 };
 
-#define WAYS_TRIM_PCT .01 /* of bytes, in machine formats */
+#define ALLOC_PATHS_TRIM_PCT .01 /* of bytes, in machine formats */
 
 struct report_options {
 	const char *format;
@@ -160,7 +160,7 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 static int read_columns(struct report *r, struct dw_error *err)
 {
 	const char *list = r->options->columns;
-	const enum dw_column *own = r->format->people ? r->defaults : r->all;
+	const enum dw_column *own = r->format->human_readable ? r->defaults : r->all;
 	size_t n = 0;
 
 	if (list && !strcmp(list, "all"))
@@ -192,16 +192,17 @@ static int read_sort(struct report *r, struct dw_error *err)
 	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
-/* Of the ways to allocate there may be as many as groups of objects times the depth of stacks. */
+/* Of allocation paths there may be as many as groups of objects times the depth of stacks. */
 static double trim_default(const struct report *r)
 {
-	if (r->format->people)
+	if (r->format->human_readable)
 		return 1;
-	return r->view == &dw_view_allocations ? WAYS_TRIM_PCT : 0;
+	return r->view == &dw_view_allocations ? ALLOC_PATHS_TRIM_PCT : 0;
 }
 
-/* What only call trees have, and its defaults: noise is taken out for people alone. */
-static int read_shape(struct report *r, struct dw_error *err)
+/* What only call trees have, and its defaults: noise is taken out for human-readable formats alone.
+ */
+static int read_pruning(struct report *r, struct dw_error *err)
 {
 	const struct report_options *o = r->options;
 	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
@@ -218,8 +219,8 @@ static int read_shape(struct report *r, struct dw_error *err)
 		return dw_misuse(err, "--order is for the view calltree, without --sort and "
 				      "--hot-path");
 	r->request.hot_path = o->hot_path;
-	r->request.shape.fold = o->fold || (r->format->people && !o->no_fold);
-	r->request.shape.trim_pct = o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
+	r->request.pruning.fold = o->fold || (r->format->human_readable && !o->no_fold);
+	r->request.pruning.trim_pct = o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
 	return 0;
 }
 
@@ -240,7 +241,7 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 		return dw_misuse(err,
 				 "unknown rule '%s'; intervals end at every event or at a probe",
 				 o->intervals);
-	return read_shape(r, err);
+	return read_pruning(r, err);
 }
 
 /* Rows of several processes look alike without their ids: give a table on a terminal that column,
@@ -276,7 +277,8 @@ static int write_view(struct report *r, const struct dw_view *v, struct dw_error
 	int rc = dw_terminal_check(r->options->output, r->path, err), closed;
 
 	if (!rc)
-		rc = dw_terminal_open(&terminal, r->options->output, r->format->people, err);
+		rc = dw_terminal_open(&terminal, r->options->output, r->format->human_readable,
+				      err);
 	if (rc)
 		return rc;
 	if (terminal.width && v->request.totals->processes_seen > 1 && !r->options->columns)
@@ -342,16 +344,16 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 }
 
 /* What of @r nobody will look at. Rows in their own order are known to be the first ones before all
- * are made; tables for people also count what they leave out, and a folded row is many nodes. */
+ * are made; tables also count what they leave out, and a folded row is many nodes. */
 static void set_focus(const struct report *r, struct dw_focus *ret)
 {
 	const struct dw_view_request *request = &r->request;
 
 	ret->function = request->function;
-	ret->min_pct = request->shape.trim_pct;
+	ret->min_pct = request->pruning.trim_pct;
 	ret->hot_path = request->hot_path || r->view == &dw_view_summary;
-	if (!r->options->sort && !request->by_first_call && !r->format->people &&
-	    !request->shape.fold)
+	if (!r->options->sort && !request->by_first_call && !r->format->human_readable &&
+	    !request->pruning.fold)
 		ret->rows = r->options->top;
 }
 
@@ -392,7 +394,7 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
 		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
-	filter.filter.whole_intervals = o->intervals && !strcmp(o->intervals, "probe");
+	filter.filter.delimited_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	set_focus(r, &filter.filter.focus);
 	if (!rc)
 		rc = show(r, p, &filter.filter, err);

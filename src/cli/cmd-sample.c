@@ -45,7 +45,7 @@ struct cmd_sample {
 	bool no_code, source;
 	struct dw_debuginfod_choice debuginfod;
 	enum when dotnet;
-	enum dw_road road;
+	enum dw_sampler_kind sampler;
 	enum when kernel;
 	const char *event;
 	uint64_t period;
@@ -90,18 +90,28 @@ static int take_when(const char *value, void *into, struct dw_error *err)
 	return 0;
 }
 
-static int take_road(const char *value, void *into, struct dw_error *err)
+static int take_sampler(const char *value, void *into, struct dw_error *err)
 {
-	static const char *const names[] = {[DWELL_ROAD_AUTO] = "auto",
-					    [DWELL_ROAD_PERF] = "perf",
-					    [DWELL_ROAD_INSIDE] = "inside",
-					    [DWELL_ROAD_OUTSIDE] = "outside"};
+	static const char *const names[] = {[DWELL_SAMPLER_AUTO] = "auto",
+					    [DWELL_SAMPLER_PERF] = "perf",
+					    [DWELL_SAMPLER_IN_PROCESS] = "in-process",
+					    [DWELL_SAMPLER_PROCFS] = "procfs"};
 	int i = dw_option_index(value, names, sizeof names / sizeof *names);
 
 	if (i < 0)
-		return dw_misuse(err, "'%s' is not auto, perf, inside or outside", value);
-	*(enum dw_road *)into = (enum dw_road)i;
+		return dw_misuse(err, "'%s' is not auto, perf, in-process or procfs", value);
+	*(enum dw_sampler_kind *)into = (enum dw_sampler_kind)i;
 	return 0;
+}
+
+/* What samplers were called when the option was --road, which scripts may still have. */
+static int take_old_sampler(const char *value, void *into, struct dw_error *err)
+{
+	if (!strcmp(value, "inside"))
+		value = "in-process";
+	else if (!strcmp(value, "outside"))
+		value = "procfs";
+	return take_sampler(value, into, err);
 }
 
 static const enum dw_sample_kernel kernel_when[] = {
@@ -135,8 +145,9 @@ static const struct dw_option options[] = {
 	 "leave the functions' machine code out of the session"},
 	{"dotnet", 0, "WHEN", take_when, AT(dotnet),
 	 "name .NET code: auto (as the command looks), always, never"},
-	{"road", 0, "ROAD", take_road, AT(road),
-	 "perf, inside (the program), outside (--off-cpu of a PID alone), or auto"},
+	{"sampler", 0, "SAMPLER", take_sampler, AT(sampler),
+	 "perf, in-process, procfs (--off-cpu of a PID alone), or auto"},
+	{"road", 0, "SAMPLER", take_old_sampler, AT(sampler), NULL},
 	{"wait-all", 0, NULL, dw_option_flag, AT(wait_all),
 	 "record until all descendants have ended"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
@@ -209,15 +220,15 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 		return dw_command_wrong(self, "either a command or --pid");
 	if (c->all && c->off_cpu)
 		return dw_command_wrong(self, "--off-cpu needs a command or --pid");
-	if (c->road == DWELL_ROAD_OUTSIDE && (!c->pids.n || !c->off_cpu))
-		return dw_command_wrong(self, "--road outside needs --pid and --off-cpu");
+	if (c->sampler == DWELL_SAMPLER_PROCFS && (!c->pids.n || !c->off_cpu))
+		return dw_command_wrong(self, "--sampler procfs needs --pid and --off-cpu");
 	if (c->pids.n && c->dotnet == ALWAYS)
 		return dw_command_wrong(self, "--dotnet works with a command only");
-	if ((c->road == DWELL_ROAD_INSIDE && c->pids.n) ||
-	    ((c->road == DWELL_ROAD_INSIDE || c->road == DWELL_ROAD_OUTSIDE) &&
+	if ((c->sampler == DWELL_SAMPLER_IN_PROCESS && c->pids.n) ||
+	    ((c->sampler == DWELL_SAMPLER_IN_PROCESS || c->sampler == DWELL_SAMPLER_PROCFS) &&
 	     (c->event || c->kernel == ALWAYS)))
 		return dw_command_wrong(self,
-					"--pid, --all, --event and --kernel need --road perf");
+					"--pid, --all, --event and --kernel need --sampler perf");
 	if (!c->period)
 		return dw_command_wrong(self, "--period takes more than 0");
 	if (!c->frequency_hz || c->frequency_hz > MAX_HZ)
@@ -269,14 +280,14 @@ static char *name_output(const struct cmd_sample *c, char **command)
 	return dw_recorded_path(st.name);
 }
 
-static int record_by(struct cmd_sample *c, char **command, const struct dw_road_choice *road)
+static int record_by(struct cmd_sample *c, char **command, const struct dw_sampler_choice *sampler)
 {
 	dw_auto_free char *named = c->output ? NULL : name_output(c, command);
 	dw_auto_free char *cache = dw_cache_folder();
 	const char *why_not = "";
-	bool is_inside = road->backend == &dw_backend_inside;
+	bool is_in_process = sampler->backend == &dw_backend_in_process;
 	dw_auto_free char *agent = find_agent(c, command, &why_not);
-	dw_auto_free char *sampler = is_inside ? dw_agent_file(SAMPLER) : NULL;
+	dw_auto_free char *agent_file = is_in_process ? dw_agent_file(SAMPLER) : NULL;
 	const char *output = c->output ? c->output : named;
 	struct dw_progress_line line = {0};
 	struct dw_record_options o = {
@@ -295,10 +306,11 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_road_
 		.progress_ctx = &line,
 		.samples =
 			{
-				.backend = road->backend,
-				.backend_agent = sampler,
-				.backend_why = road->refusal.code ? dw_error_message(&road->refusal)
-								  : NULL,
+				.backend = sampler->backend,
+				.backend_agent = agent_file,
+				.backend_why = sampler->refusal.code
+						       ? dw_error_message(&sampler->refusal)
+						       : NULL,
 				.clr_agent = agent,
 				.clr_why_not = why_not,
 				.config =
@@ -336,23 +348,23 @@ static int record(struct cmd_sample *c, char **command)
 {
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_record_result none = {0};
-	struct dw_road_choice road;
-	int rc = dw_road_choose(needs_perf(c) ? DWELL_ROAD_PERF : c->road,
-				c->pids.n ? NULL : command[0], c->off_cpu, &road, &err);
+	struct dw_sampler_choice sampler;
+	int rc = dw_sampler_choose(needs_perf(c) ? DWELL_SAMPLER_PERF : c->sampler,
+				   c->pids.n ? NULL : command[0], c->off_cpu, &sampler, &err);
 
-	if (!rc && road.backend == &dw_backend_inside) {
-		dw_auto_free char *sampler = dw_agent_file(SAMPLER);
+	if (!rc && sampler.backend == &dw_backend_in_process) {
+		dw_auto_free char *agent_file = dw_agent_file(SAMPLER);
 
-		if (!sampler)
+		if (!agent_file)
 			rc = dw_error_set(&err, DWELL_ERR_REFUSED,
 					  SAMPLER " is not beside dwell: %s",
-					  dw_error_message(&road.refusal));
+					  dw_error_message(&sampler.refusal));
 	}
 	if (rc)
 		dw_recorded_failure(&err, &none, "");
-	rc = rc ? DWELL_EXIT_FAILED : record_by(c, command, &road);
+	rc = rc ? DWELL_EXIT_FAILED : record_by(c, command, &sampler);
 	dw_error_clear(&err);
-	dw_road_release(&road);
+	dw_sampler_choice_release(&sampler);
 	return rc;
 }
 

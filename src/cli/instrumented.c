@@ -22,7 +22,7 @@ static const char *plural(uint64_t n)
 }
 
 /* Functions of one image by what became of them. */
-struct tally {
+struct counts {
 	uint64_t all;
 	uint64_t cloned;
 	uint64_t left[DWELL_LEFT_REASONS];
@@ -30,9 +30,9 @@ struct tally {
 	uint64_t calls;
 };
 
-static void count(const struct dw_module_image *m, struct tally *t)
+static void count(const struct dw_module_image *m, struct counts *t)
 {
-	*t = (struct tally){0};
+	*t = (struct counts){0};
 	for (uint32_t i = 0; i < m->header.functions.n; i++) {
 		const struct dw_clone_function_entry *f = &m->functions[i];
 
@@ -46,7 +46,7 @@ static void count(const struct dw_module_image *m, struct tally *t)
 	}
 }
 
-static void print_left(struct dw_out *out, const struct tally *t)
+static void print_left(struct dw_out *out, const struct counts *t)
 {
 	for (uint32_t reason = 1; reason < DWELL_LEFT_REASONS; reason++)
 		if (t->left[reason])
@@ -74,7 +74,7 @@ static const char *state_text(uint32_t state)
 static void print_module(struct dw_out *out, const struct dw_module_image *m)
 {
 	uint64_t ran = m->processes[DWELL_MODULE_CLONED] + m->processes[DWELL_MODULE_CLOSED];
-	struct tally t;
+	struct counts t;
 
 	count(m, &t);
 	dw_out_puts(out, "  ");
@@ -292,7 +292,7 @@ static int list_module(struct dw_out *out, const struct dw_module_image *m,
 {
 	struct dw_function_names names = {0};
 	int rc = dw_module_image_names(m, &names, err);
-	struct tally t;
+	struct counts t;
 
 	count(m, &t);
 	if (format == DWELL_LIST_TABLE && !rc) {

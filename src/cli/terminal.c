@@ -73,7 +73,8 @@ int dw_terminal_check(const char *path, const char *session, struct dw_error *er
 	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself", path);
 }
 
-int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err)
+int dw_terminal_open(struct dw_terminal *t, const char *path, bool human_readable,
+		     struct dw_error *err)
 {
 	*t = (struct dw_terminal){.fd = STDOUT_FILENO};
 	if (path) {
@@ -81,7 +82,7 @@ int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struc
 		t->owned = true;
 		return t->fd < 0 ? dw_error_set_errno(err, errno, "cannot write '%s'", path) : 0;
 	}
-	if (people && isatty(STDOUT_FILENO)) {
+	if (human_readable && isatty(STDOUT_FILENO)) {
 		t->width = dw_terminal_width(STDOUT_FILENO);
 		t->colour = dw_terminal_colour(STDOUT_FILENO);
 		start_pager(t);

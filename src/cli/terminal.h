@@ -19,11 +19,11 @@ struct dw_terminal {
 
 /*
  * Decide where to write: @path, or stdout when it is NULL.
- * @people  text for people: on a terminal it goes through $PAGER (less -FRX), with colour unless
- * NO_COLOR is set.
- * 0 or -errno with a message; nothing to close then.
+ * @human_readable  text for people: on a terminal it goes through $PAGER (less -FRX), with colour
+ * unless NO_COLOR is set. 0 or -errno with a message; nothing to close then.
  */
-int dw_terminal_open(struct dw_terminal *t, const char *path, bool people, struct dw_error *err);
+int dw_terminal_open(struct dw_terminal *t, const char *path, bool human_readable,
+		     struct dw_error *err);
 
 /* Refuse to replace the session at @session by @path (NULL = stdout). 0 or DWELL_ERR_REFUSED. */
 int dw_terminal_check(const char *path, const char *session, struct dw_error *err);

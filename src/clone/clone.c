@@ -167,14 +167,15 @@ static uint64_t unwind_hash(const struct dw_elf *elf, uint64_t seed)
 
 static void make_key(const struct dw_elf *elf, const struct dw_clone_options *o, struct key *key)
 {
-	const char *choice = o->choice_key ? o->choice_key : "";
+	const char *selection = o->selection_key ? o->selection_key : "";
 	uint64_t low, high;
 
 	read_maker(key->maker);
 	low = dw_hash_bytes(key->maker, sizeof key->maker, DWELL_CLONE_VERSION);
 	low = dw_hash_bytes(&key->identity, sizeof key->identity, low);
 	low = unwind_hash(elf, low);
-	high = dw_hash_bytes(choice, strlen(choice), ~low ^ o->probes << 1 ^ o->all_functions);
+	high = dw_hash_bytes(selection, strlen(selection),
+			     ~low ^ o->probes << 1 ^ o->all_functions);
 	high ^= o->name ? 4 : 0;
 	if (o->lines_n)
 		high = dw_hash_bytes(o->lines, o->lines_n * sizeof *o->lines, high);

@@ -25,17 +25,17 @@ struct dw_clone_line {
 struct dw_clone_options {
 	uint32_t probes;    /* enum dw_clone_probes */
 	bool all_functions; /* probes in short functions too */
-	/* Whether the function at @svma is chosen; NULL = all. @choice_key is a text that stands
+	/* Whether the function at @svma is chosen; NULL = all. @selection_key is a text that stands
 	 * for this choice in the cache ("" = all). */
 	bool (*is_chosen)(void *ctx, uint64_t svma);
 	/* Whether the function at @svma gets DWELL_CLONE_SLOWEST; NULL = none does. Part of
-	 * @choice_key too. */
+	 * @selection_key too. */
 	bool (*is_slowest)(void *ctx, uint64_t svma);
 	/* The name of the function at @svma for the image's symbol table, borrowed until the next
 	 * call; NULL = no name. May be NULL. */
 	const char *(*name)(void *ctx, uint64_t svma);
 	void *ctx;
-	const char *choice_key;
+	const char *selection_key;
 	/* Where probes for statements are wanted, with DWELL_PROBES_TIME: rising svmas. Borrowed.
 	 */
 	const struct dw_clone_line *lines;

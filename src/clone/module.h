@@ -113,18 +113,19 @@ static inline uint32_t dw_rank_at(const struct dw_rank *r, uint64_t svma)
 enum dw_clone_mark {
 	DWELL_MARK_KEEP_RETURN = 1, /* a call that leaves the original return address: struct
 				       dw_clone_return */
-	DWELL_MARK_OUT = 2, /* a call of an import, between the gates OUT and BACK; or a jump
-			       there that ends its function, behind TAIL */
-	DWELL_MARK_OUT_POINTER = 4, /* a call through a pointer, between OUT_POINTER and BACK */
-	DWELL_MARK_LANDING = 8, /* a landing pad: exceptions go to a call of that gate in front */
-	DWELL_MARK_SYSTEM_CALL = 16, /* between the gates CALL_BEGIN and CALL_END */
-	DWELL_MARK_LINE = 32,	     /* a statement: behind a call of the gate LINE */
+	DWELL_MARK_OUT = 2, /* a call of an import, between the trampolines OUT and RETURN; or a
+			       jump there that ends its function, behind TAIL */
+	DWELL_MARK_OUT_POINTER = 4, /* a call through a pointer, between OUT_POINTER and RETURN */
+	DWELL_MARK_LANDING =
+		8, /* a landing pad: exceptions go to a call of that trampoline in front */
+	DWELL_MARK_SYSTEM_CALL = 16, /* between the trampolines CALL_BEGIN and CALL_END */
+	DWELL_MARK_LINE = 32,	     /* a statement: behind a call of the trampoline LINE */
 	DWELL_MARK_LINE_BELOW = 64,  /* of these: the call is made below the red zone */
 	DWELL_MARK_SAME_LINE = 128,  /* a branch to a statement of its own line: behind its probe */
-	DWELL_MARK_BACK = 128,	     /* a direct call: before the gate BACK */
+	DWELL_MARK_RETURN = 128,     /* a direct call: before the trampoline RETURN */
 };
 
-enum { DWELL_GATE_CALL_BYTES = 5 };
+enum { DWELL_TRAMPOLINE_CALL_BYTES = 5 };
 
 struct dw_clone_function {
 	uint64_t start; /* svma */
@@ -212,7 +213,7 @@ struct dw_clone_module {
 	DW_VEC(struct dw_clone_statement) statements; /* with probes, by module offset */
 	uint32_t statements_left;		      /* that were asked for, without */
 	struct dw_map import_of; /* svma that is called or called through -> index in imports + 1 */
-	uint32_t system_calls_left;	   /* instructions without gates */
+	uint32_t system_calls_left;	   /* instructions without trampolines */
 	uint32_t system_calls;		   /* with */
 	DW_VEC(struct dw_jump_plan) jumps; /* sorted by instruction */
 	DW_VEC(uint32_t)
@@ -284,11 +285,12 @@ bool dw_clone_is_place(const struct dw_clone_module *m, const struct dw_clone_fu
  */
 uint32_t dw_clone_place(const struct dw_clone_module *m, uint64_t svma, bool inside);
 
-/* Area offset where the clone of instruction @i begins, after the layout: in front of the gate of a
- * landing pad, but behind a prefix. */
+/* Area offset where the clone of instruction @i begins, after the layout: in front of the
+ * trampoline of a landing pad, but behind a prefix. */
 static inline uint32_t dw_clone_front(const struct dw_clone_module *m, uint32_t i)
 {
-	return m->places.v[i] - (m->marks.v[i] & DWELL_MARK_LANDING ? DWELL_GATE_CALL_BYTES : 0);
+	return m->places.v[i] -
+	       (m->marks.v[i] & DWELL_MARK_LANDING ? DWELL_TRAMPOLINE_CALL_BYTES : 0);
 }
 
 /* The same for the instruction at @svma of @f, which is cloned; for f->start in front of the
@@ -297,8 +299,8 @@ uint32_t dw_clone_boundary(const struct dw_clone_module *m, const struct dw_clon
 			   uint64_t svma);
 
 /*
- * Whether the clone of @f calls gates where it leaves the function and, with DWELL_PROBES_TIME,
- * around calls: probed functions, and then parts of functions too.
+ * Whether the clone of @f calls trampolines where it leaves the function and, with
+ * DWELL_PROBES_TIME, around calls: probed functions, and then parts of functions too.
  */
 static inline bool dw_clone_is_measured(const struct dw_clone_module *m,
 					const struct dw_clone_function *f)

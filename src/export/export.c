@@ -22,7 +22,7 @@ int dw_export_find_kind(const struct dw_profile *p, const struct dw_filter *filt
 {
 	struct dw_buf list = DW_BUF_INIT;
 	unsigned n;
-	const struct dw_weight_kind *kinds = dw_weights_kinds(p, filter, &n);
+	const struct dw_value_kind *kinds = dw_sample_values_kinds(p, filter, &n);
 
 	for (unsigned k = 0; k < n; k++) {
 		if (!strcmp(name, kinds[k].name)) {
@@ -44,10 +44,10 @@ int dw_export_write(const struct dw_export_ops *ops, const struct dw_profile *p,
 	int rc;
 
 	dw_paths_init(&e.paths, p);
-	rc = dw_weights_init(&e.weights, &e.paths, filter, ops->in_order);
+	rc = dw_sample_values_init(&e.values, &e.paths, filter, ops->in_order);
 	if (!rc)
 		rc = ops->write(&e, out);
-	dw_weights_release(&e.weights);
+	dw_sample_values_release(&e.values);
 	dw_paths_release(&e.paths);
 	return rc;
 }

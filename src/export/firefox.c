@@ -17,7 +17,7 @@
 struct firefox {
 	const struct dw_export *e;
 	struct dw_out *out;
-	struct dw_slots slots;
+	struct dw_inline_frames frames;
 	struct dw_export_threads threads;
 	struct dw_buf scratch;
 	uint32_t *source_of;	  /* by string id: index of its source + 1 */
@@ -85,11 +85,11 @@ static void fill_column(struct firefox *f, const char *name, size_t n, const cha
 
 enum frame_column { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNCTION, FRAME_LINE, FRAME_COLUMN };
 
-static void put_frame(void *ctx, uint32_t place, uint32_t i)
+static void put_frame(void *ctx, uint32_t location, uint32_t i)
 {
 	struct firefox *f = ctx;
-	const struct dw_frame *frame = dw_frames_get(&f->e->profile->frames, place);
-	struct dw_path_line line = dw_paths_line(&f->e->paths, place, i);
+	const struct dw_frame *frame = dw_frames_get(&f->e->profile->frames, location);
+	struct dw_path_line line = dw_paths_line(&f->e->paths, location, i);
 
 	switch ((enum frame_column)f->column) {
 	case FRAME_ADDRESS:
@@ -99,7 +99,7 @@ static void put_frame(void *ctx, uint32_t place, uint32_t i)
 			dw_out_puts(f->out, f->n ? ",-1" : "-1");
 		break;
 	case FRAME_DEPTH:
-		dw_json_number(f->out, f->n, dw_paths_lines(&f->e->paths, place) - 1 - i);
+		dw_json_number(f->out, f->n, dw_paths_lines(&f->e->paths, location) - 1 - i);
 		break;
 	case FRAME_FUNCTION:
 		dw_json_number(f->out, f->n, line.symbol);
@@ -125,14 +125,14 @@ static void put_frames(struct firefox *f)
 	dw_out_puts(f->out, "\"frameTable\":{");
 	for (f->column = FRAME_ADDRESS; f->column <= FRAME_COLUMN; f->column++) {
 		begin_column(f, names[f->column]);
-		dw_slots_each(&f->slots, put_frame, f);
+		dw_inline_frames_each(&f->frames, put_frame, f);
 		dw_out_puts(f->out, "],\n");
 	}
-	fill_column(f, "category", f->slots.n, "1");
-	fill_column(f, "subcategory", f->slots.n, "0");
-	fill_column(f, "nativeSymbol", f->slots.n, "null");
-	fill_column(f, "innerWindowID", f->slots.n, "0");
-	dw_out_printf(f->out, "\"length\":%" PRIu32 "},\n", f->slots.n);
+	fill_column(f, "category", f->frames.n, "1");
+	fill_column(f, "subcategory", f->frames.n, "0");
+	fill_column(f, "nativeSymbol", f->frames.n, "null");
+	fill_column(f, "innerWindowID", f->frames.n, "0");
+	dw_out_printf(f->out, "\"length\":%" PRIu32 "},\n", f->frames.n);
 }
 
 static void put_functions(struct firefox *f)
@@ -178,9 +178,9 @@ static void put_functions(struct firefox *f)
 /* The innermost stack of @path, whose first one has the index @at. Returns the index behind. */
 static uint32_t put_prefixes(struct firefox *f, uint32_t path, uint32_t at)
 {
-	uint32_t place = dw_paths_place(&f->e->paths, path);
+	uint32_t location = dw_paths_location(&f->e->paths, path);
 	uint32_t parent = dw_paths_parent(&f->e->paths, path);
-	uint32_t n = f->slots.first[place + 1] - f->slots.first[place];
+	uint32_t n = f->frames.first[location + 1] - f->frames.first[location];
 
 	dw_json_number_or_null(f->out, at, parent, parent ? f->stack_of[parent] : 0);
 	for (uint32_t i = 1; i < n; i++)
@@ -199,18 +199,18 @@ static int put_stacks(struct firefox *f)
 		return -ENOMEM;
 	dw_out_puts(f->out, "\"stackTable\":{\"prefix\":[");
 	for (uint32_t path = 0; path < paths->n; path++)
-		if (f->slots.used[path])
+		if (f->frames.used[path])
 			at = put_prefixes(f, path, at);
 	dw_out_puts(f->out, "],\n\"frame\":[");
 	at = 0;
 	for (uint32_t path = 0; path < paths->n; path++) {
-		uint32_t place = dw_paths_place(paths, path);
+		uint32_t location = dw_paths_location(paths, path);
 
-		if (!f->slots.used[path])
+		if (!f->frames.used[path])
 			continue;
-		for (uint32_t slot = f->slots.first[place]; slot < f->slots.first[place + 1];
-		     slot++)
-			dw_json_number(f->out, at++, slot);
+		for (uint32_t frame = f->frames.first[location];
+		     frame < f->frames.first[location + 1]; frame++)
+			dw_json_number(f->out, at++, frame);
 	}
 	dw_out_printf(f->out, "],\"length\":%" PRIu32 "},\n", at);
 	return 0;
@@ -307,7 +307,7 @@ static void put_meta(struct firefox *f)
 	const struct dw_facts *facts = &f->e->profile->facts;
 	const char *command = dw_facts_get_text(facts, "command");
 	int64_t start_ns = dw_facts_get(facts, "start_realtime_ns", 0);
-	uint64_t period_ns = f->e->weights.period_ns;
+	uint64_t period_ns = f->e->values.period_ns;
 
 	dw_out_puts(f->out,
 		    "{\"meta\":{\"version\":31,\"preprocessedProfileVersion\":60,"
@@ -329,21 +329,21 @@ static void put_meta(struct firefox *f)
 
 static void put_times(struct firefox *f, uint32_t thread)
 {
-	const struct dw_weights *w = &f->e->weights;
+	const struct dw_sample_values *w = &f->e->values;
 	uint64_t sum = 0;
 
 	begin_column(f, "time");
 	for (uint32_t i = f->threads.first[thread]; i != DWELL_NO_ROW;
 	     i = dw_export_threads_next(&f->threads, i)) {
 		dw_json_ms(f->out, f->n++, w->times_ns.n ? w->times_ns.v[i] : sum);
-		sum += dw_weights_value(w, i, f->e->kind);
+		sum += dw_sample_value(w, i, f->e->kind);
 	}
 	dw_out_puts(f->out, "],\n");
 }
 
-static void put_weights(struct firefox *f, uint32_t thread)
+static void put_values(struct firefox *f, uint32_t thread)
 {
-	const struct dw_weights *w = &f->e->weights;
+	const struct dw_sample_values *w = &f->e->values;
 	enum dw_unit unit = w->kinds[f->e->kind].unit;
 	static const char *const types[] = {
 		[DWELL_UNIT_COUNT] = "samples",
@@ -354,7 +354,7 @@ static void put_weights(struct firefox *f, uint32_t thread)
 	begin_column(f, "weight");
 	for (uint32_t i = f->threads.first[thread]; i != DWELL_NO_ROW;
 	     i = dw_export_threads_next(&f->threads, i)) {
-		uint64_t value = dw_weights_value(w, i, f->e->kind);
+		uint64_t value = dw_sample_value(w, i, f->e->kind);
 
 		if (unit == DWELL_UNIT_NS)
 			dw_json_ms(f->out, f->n++, value);
@@ -370,10 +370,10 @@ static void put_samples(struct firefox *f, uint32_t thread)
 	begin_column(f, "stack");
 	for (uint32_t i = f->threads.first[thread]; i != DWELL_NO_ROW;
 	     i = dw_export_threads_next(&f->threads, i))
-		dw_json_number(f->out, f->n++, f->stack_of[f->e->weights.rows.v[i].path]);
+		dw_json_number(f->out, f->n++, f->stack_of[f->e->values.rows.v[i].path]);
 	dw_out_puts(f->out, "],\n");
 	put_times(f, thread);
-	put_weights(f, thread);
+	put_values(f, thread);
 	dw_out_printf(f->out, "\"length\":%zu},\n", f->n);
 }
 
@@ -432,15 +432,15 @@ static int write_firefox(const struct dw_export *e, struct dw_out *out)
 		.symbols_n = dw_paths_symbols(&e->paths),
 		.modules_n = dw_modules_count(&e->profile->modules),
 	};
-	int rc = dw_slots_init(&f.slots, &e->paths, &e->weights);
+	int rc = dw_inline_frames_init(&f.frames, &e->paths, &e->values);
 
 	if (!rc)
-		rc = dw_export_threads_init(&f.threads, &e->paths, &e->weights);
+		rc = dw_export_threads_init(&f.threads, &e->paths, &e->values);
 	if (!rc)
 		rc = find_sources(&f);
 	if (!rc)
 		rc = put_document(&f);
-	dw_slots_release(&f.slots);
+	dw_inline_frames_release(&f.frames);
 	dw_export_threads_release(&f.threads);
 	dw_buf_release(&f.scratch);
 	dw_vec_release(&f.sources);

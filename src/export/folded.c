@@ -53,11 +53,11 @@ static int list_symbols(const struct dw_export *e, struct names *n, uint32_t pat
 {
 	n->stack.n = 0;
 	do {
-		uint32_t place = dw_paths_place(&e->paths, path);
-		uint32_t lines = dw_paths_lines(&e->paths, place);
+		uint32_t location = dw_paths_location(&e->paths, path);
+		uint32_t lines = dw_paths_lines(&e->paths, location);
 
 		for (uint32_t i = 0; i < lines; i++)
-			if (dw_vec_push(&n->stack, dw_paths_line(&e->paths, place, i).symbol))
+			if (dw_vec_push(&n->stack, dw_paths_line(&e->paths, location, i).symbol))
 				return -ENOMEM;
 		path = dw_paths_parent(&e->paths, path);
 	} while (path);
@@ -66,9 +66,9 @@ static int list_symbols(const struct dw_export *e, struct names *n, uint32_t pat
 
 static int put_row(const struct dw_export *e, struct names *n, size_t i, struct dw_out *out)
 {
-	const struct dw_weight *row = &e->weights.rows.v[i];
+	const struct dw_sample_row *row = &e->values.rows.v[i];
 	const struct dw_process *process = dw_paths_process(&e->paths, row->thread);
-	uint64_t value = dw_weights_value(&e->weights, i, e->kind);
+	uint64_t value = dw_sample_value(&e->values, i, e->kind);
 	char digits[DWELL_DIGITS_MAX_BYTES];
 
 	if (!value)
@@ -93,7 +93,7 @@ static int write_folded(const struct dw_export *e, struct dw_out *out)
 	dw_out_init_buffer(&n.text);
 	n.by_symbol = calloc(dw_paths_symbols(&e->paths), sizeof *n.by_symbol);
 	rc = n.by_symbol ? 0 : -ENOMEM;
-	for (size_t i = 0; i < e->weights.rows.n && !rc && !out->failed; i++)
+	for (size_t i = 0; i < e->values.rows.n && !rc && !out->failed; i++)
 		rc = put_row(e, &n, i, out);
 	free(n.by_symbol);
 	dw_vec_release(&n.stack);

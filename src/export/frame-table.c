@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int mark(struct dw_slots *s, const struct dw_paths *p, const struct dw_weights *w)
+static int mark(struct dw_inline_frames *s, const struct dw_paths *p,
+		const struct dw_sample_values *w)
 {
 	s->used = calloc(p->n ? p->n : 1, 1);
-	s->first = calloc((size_t)s->places + 1, sizeof *s->first);
+	s->first = calloc((size_t)s->locations + 1, sizeof *s->first);
 	if (!s->used || !s->first)
 		return -ENOMEM;
 	dw_vec_each(row, &w->rows)
@@ -18,45 +19,46 @@ static int mark(struct dw_slots *s, const struct dw_paths *p, const struct dw_we
 		if (s->used[path] && dw_paths_parent(p, path))
 			s->used[dw_paths_parent(p, path)] = 1;
 	for (uint32_t path = 0; path < p->n; path++)
-		if (s->used[path] && dw_paths_place(p, path) < s->places)
-			s->first[dw_paths_place(p, path)] = 1;
+		if (s->used[path] && dw_paths_location(p, path) < s->locations)
+			s->first[dw_paths_location(p, path)] = 1;
 	return 0;
 }
 
-int dw_slots_init(struct dw_slots *s, const struct dw_paths *p, const struct dw_weights *w)
+int dw_inline_frames_init(struct dw_inline_frames *s, const struct dw_paths *p,
+			  const struct dw_sample_values *w)
 {
 	uint64_t n = 0;
 
-	*s = (struct dw_slots){.places = dw_paths_places(p)};
+	*s = (struct dw_inline_frames){.locations = dw_paths_locations(p)};
 	if (mark(s, p, w))
 		return -ENOMEM;
-	for (uint32_t place = 0; place < s->places; place++) {
-		uint32_t lines = s->first[place] ? dw_paths_lines(p, place) : 0;
+	for (uint32_t location = 0; location < s->locations; location++) {
+		uint32_t lines = s->first[location] ? dw_paths_lines(p, location) : 0;
 
-		s->first[place] = (uint32_t)n;
+		s->first[location] = (uint32_t)n;
 		n += lines;
 	}
-	s->first[s->places] = s->n = (uint32_t)n;
+	s->first[s->locations] = s->n = (uint32_t)n;
 	return n < UINT32_MAX ? 0 : -ENOMEM;
 }
 
-void dw_slots_release(struct dw_slots *s)
+void dw_inline_frames_release(struct dw_inline_frames *s)
 {
 	free(s->first);
 	free(s->used);
-	*s = (struct dw_slots){0};
+	*s = (struct dw_inline_frames){0};
 }
 
-void dw_slots_each(const struct dw_slots *s, void (*fn)(void *ctx, uint32_t place, uint32_t i),
-		   void *ctx)
+void dw_inline_frames_each(const struct dw_inline_frames *s,
+			   void (*fn)(void *ctx, uint32_t location, uint32_t i), void *ctx)
 {
-	for (uint32_t place = 0; place < s->places; place++)
-		for (uint32_t i = s->first[place + 1] - s->first[place]; i--;)
-			fn(ctx, place, i);
+	for (uint32_t location = 0; location < s->locations; location++)
+		for (uint32_t i = s->first[location + 1] - s->first[location]; i--;)
+			fn(ctx, location, i);
 }
 
 int dw_export_threads_init(struct dw_export_threads *t, const struct dw_paths *p,
-			   const struct dw_weights *w)
+			   const struct dw_sample_values *w)
 {
 	*t = (struct dw_export_threads){.n = p->threads_n};
 	t->first = malloc(t->n * sizeof *t->first);

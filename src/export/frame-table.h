@@ -1,8 +1,8 @@
 /*
  * What viewers with tables of frames need: inline frames, rows by thread, columns of JSON.
  *
- * Such viewers have a frame, here a slot, for each function of each place that is used, the
- * outermost one of a place first.
+ * Such viewers have a frame, here a frame, for each function of each location that is used, the
+ * outermost one of a location first.
  */
 #pragma once
 
@@ -14,23 +14,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Slots by place. */
-struct dw_slots {
-	uint32_t *first; /* by place */
-	uint32_t places; /* of the paths */
-	uint32_t n;	 /* slots are below this */
-	uint8_t *used;	 /* by path: 1 = it or one below it has weights */
+/* Slots by location. */
+struct dw_inline_frames {
+	uint32_t *first;    /* by location */
+	uint32_t locations; /* of the paths */
+	uint32_t n;	    /* frames are below this */
+	uint8_t *used;	    /* by path: 1 = it or one below it has values */
 };
 
-/* Number what @w uses of @p. 0 or -ENOMEM (also for 2^32 slots), to be released in either case. */
-int dw_slots_init(struct dw_slots *s, const struct dw_paths *p, const struct dw_weights *w);
+/* Number what @w uses of @p. 0 or -ENOMEM (also for 2^32 frames), to be released in either case. */
+int dw_inline_frames_init(struct dw_inline_frames *s, const struct dw_paths *p,
+			  const struct dw_sample_values *w);
 
 /* Free everything. */
-void dw_slots_release(struct dw_slots *s);
+void dw_inline_frames_release(struct dw_inline_frames *s);
 
-/* Call @fn for each slot in their order: function @i of @place, innermost 0. */
-void dw_slots_each(const struct dw_slots *s, void (*fn)(void *ctx, uint32_t place, uint32_t i),
-		   void *ctx);
+/* Call @fn for each frame in their order: function @i of @location, innermost 0. */
+void dw_inline_frames_each(const struct dw_inline_frames *s,
+			   void (*fn)(void *ctx, uint32_t location, uint32_t i), void *ctx);
 
 /* Rows by thread, for formats that have threads apart. */
 
@@ -45,7 +46,7 @@ struct dw_export_threads {
 /* List the rows of @w, those of a thread in their order. 0 or -ENOMEM, to be released in either
  * case. */
 int dw_export_threads_init(struct dw_export_threads *t, const struct dw_paths *p,
-			   const struct dw_weights *w);
+			   const struct dw_sample_values *w);
 
 /* What people call @thread and its process, with their ids. Made in @scratch. */
 const char *dw_export_thread_title(const struct dw_paths *p, uint32_t thread,

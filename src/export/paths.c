@@ -20,51 +20,52 @@ void dw_paths_init(struct dw_paths *p, const struct dw_profile *profile)
 	p->n = dw_stacks_count(&profile->stacks) + 1;
 }
 
-int dw_paths_add(struct dw_paths *p, uint32_t parent, uint32_t place, uint32_t *ret)
+int dw_paths_add(struct dw_paths *p, uint32_t parent, uint32_t location, uint32_t *ret)
 {
-	int rc = dw_stacks_add(&p->made, parent, place, ret);
+	int rc = dw_stacks_add(&p->made, parent, location, ret);
 
 	p->rows = p->made.rows.v;
 	p->n = dw_stacks_count(&p->made) + 1;
 	return rc;
 }
 
-/* The functions at the frame @place; NULL = none are known, or it is no frame. */
-static const struct dw_location *chain(const struct dw_paths *p, uint32_t place, uint32_t *n)
+/* The functions at the frame @location; NULL = none are known, or it is no frame. */
+static const struct dw_location *chain(const struct dw_paths *p, uint32_t location, uint32_t *n)
 {
 	*n = 0;
-	return place < p->frames_n ? dw_locations_get(&p->profile->locations, place, n) : NULL;
+	return location < p->frames_n ? dw_locations_get(&p->profile->locations, location, n)
+				      : NULL;
 }
 
-uint32_t dw_paths_lines(const struct dw_paths *p, uint32_t place)
+uint32_t dw_paths_lines(const struct dw_paths *p, uint32_t location)
 {
 	uint32_t n;
 
-	chain(p, place, &n);
+	chain(p, location, &n);
 	return n && !p->outermost ? n : 1;
 }
 
-/* The symbol at @place, of which no function is known. */
-static uint32_t stand_in(const struct dw_paths *p, uint32_t place)
+/* The symbol at @location, of which no function is known. */
+static uint32_t pseudo_function(const struct dw_paths *p, uint32_t location)
 {
-	const struct dw_frame *f = dw_frames_get(&p->profile->frames, place);
+	const struct dw_frame *f = dw_frames_get(&p->profile->frames, location);
 
-	if (place == dw_paths_truncated_place(p))
+	if (location == dw_paths_truncated_location(p))
 		return p->functions_n + 1;
-	if (place >= p->frames_n && place < dw_paths_truncated_place(p))
-		return p->functions_n + 2 + place - p->frames_n;
+	if (location >= p->frames_n && location < dw_paths_truncated_location(p))
+		return p->functions_n + 2 + location - p->frames_n;
 	return f && f->kind != DWELL_FRAME_CODE ? p->functions_n : 0;
 }
 
-struct dw_path_line dw_paths_line(const struct dw_paths *p, uint32_t place, uint32_t i)
+struct dw_path_line dw_paths_line(const struct dw_paths *p, uint32_t location, uint32_t i)
 {
 	uint32_t n;
-	const struct dw_location *l = chain(p, place, &n);
+	const struct dw_location *l = chain(p, location, &n);
 
 	if (p->outermost && n)
 		i = n - 1;
 	if (i >= n)
-		return (struct dw_path_line){.symbol = stand_in(p, place)};
+		return (struct dw_path_line){.symbol = pseudo_function(p, location)};
 	l += i;
 	return (struct dw_path_line){
 		.symbol = l->function < p->functions_n ? l->function : 0,

@@ -1,13 +1,13 @@
 /*
- * Where a profile's amounts lie, the same for every method: paths of places.
+ * Where a profile's amounts lie, the same for every method: paths of locations.
  *
- * A place is an address in a module with the functions that it stands for, or what stands for a
- * thread outside its functions. A path is a parent path (the caller's side) and one place more.
- * Functions and their stand-ins are numbered without gaps as symbols. Ids of parents are smaller
+ * A location is an address in a module with the functions that it stands for, or what stands for a
+ * thread outside its functions. A path is a parent path (the caller's side) and one location more.
+ * Functions and pseudo-functions are numbered without gaps as symbols. Ids of parents are smaller
  * than those of their children.
  *
  * Of samples and allocations, paths are the profile's own stacks. Calls know instrumented functions
- * alone, so that a place of theirs has one function, and its line is the call's.
+ * alone, so that a location of theirs has one function, and its line is the call's.
  */
 #pragma once
 
@@ -21,14 +21,14 @@ struct dw_paths {
 	const struct dw_profile *profile;
 	const struct dw_stack *rows; /* by path id */
 	uint32_t n;		     /* path ids are below this; 0 = the empty path */
-	uint32_t frames_n;	     /* smaller places are frame ids; 0 = not known */
-	uint32_t threads_n;    /* the next places stand for threads; one more for "truncated" */
+	uint32_t frames_n;	     /* smaller locations are frame ids; 0 = not known */
+	uint32_t threads_n;    /* the next locations stand for threads; one more for "truncated" */
 	uint32_t functions_n;  /* smaller symbols are function ids; 0 = not known */
 	struct dw_stacks made; /* of calls */
-	bool outermost;	       /* places have their outermost function alone */
+	bool outermost;	       /* locations have their outermost function alone */
 };
 
-/* A function of a place, and where in it. */
+/* A function of a location, and where in it. */
 struct dw_path_line {
 	uint32_t symbol;
 	uint32_t file; /* string id, 0 = not known */
@@ -39,14 +39,14 @@ struct dw_path_line {
 /* Prepare the paths of @profile (borrowed). Of calls there are none yet. */
 void dw_paths_init(struct dw_paths *p, const struct dw_profile *profile);
 
-/* Of calls: the path of @parent and @place, made when new. 0 or -ENOMEM. */
-int dw_paths_add(struct dw_paths *p, uint32_t parent, uint32_t place, uint32_t *ret);
+/* Of calls: the path of @parent and @location, made when new. 0 or -ENOMEM. */
+int dw_paths_add(struct dw_paths *p, uint32_t parent, uint32_t location, uint32_t *ret);
 
-/* Number of functions at @place, at least 1. */
-uint32_t dw_paths_lines(const struct dw_paths *p, uint32_t place);
+/* Number of functions at @location, at least 1. */
+uint32_t dw_paths_lines(const struct dw_paths *p, uint32_t location);
 
-/* The function number @i of @place, innermost first. */
-struct dw_path_line dw_paths_line(const struct dw_paths *p, uint32_t place, uint32_t i);
+/* The function number @i of @location, innermost first. */
+struct dw_path_line dw_paths_line(const struct dw_paths *p, uint32_t location, uint32_t i);
 
 /* What people call @symbol: borrowed from the profile, or made in @scratch. */
 const char *dw_paths_name(const struct dw_paths *p, uint32_t symbol, struct dw_buf *scratch);
@@ -72,27 +72,27 @@ static inline uint32_t dw_paths_parent(const struct dw_paths *p, uint32_t path)
 }
 
 /* Where @path ends. The empty path ends where nobody knows. */
-static inline uint32_t dw_paths_place(const struct dw_paths *p, uint32_t path)
+static inline uint32_t dw_paths_location(const struct dw_paths *p, uint32_t path)
 {
 	return path ? p->rows[path].frame : 0;
 }
 
-/* The place that stands for @thread outside its functions. */
-static inline uint32_t dw_paths_thread_place(const struct dw_paths *p, uint32_t thread)
+/* The location that stands for @thread outside its functions. */
+static inline uint32_t dw_paths_thread_location(const struct dw_paths *p, uint32_t thread)
 {
 	return p->frames_n + (thread < p->threads_n ? thread : 0);
 }
 
-/* The place that stands for callees that a target had no memory for. */
-static inline uint32_t dw_paths_truncated_place(const struct dw_paths *p)
+/* The location that stands for callees that a target had no memory for. */
+static inline uint32_t dw_paths_truncated_location(const struct dw_paths *p)
 {
 	return p->frames_n + p->threads_n;
 }
 
 /* Place ids are below this. */
-static inline uint32_t dw_paths_places(const struct dw_paths *p)
+static inline uint32_t dw_paths_locations(const struct dw_paths *p)
 {
-	return dw_paths_truncated_place(p) + 1;
+	return dw_paths_truncated_location(p) + 1;
 }
 
 /* Symbols are below this. */

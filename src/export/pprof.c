@@ -1,8 +1,8 @@
 /*
  * pprof's profile.proto, gzip'd: https://github.com/google/pprof/blob/main/proto/profile.proto
  *
- * A location is a place, with a line for each of its functions; a sample is a path of a thread with
- * all its weights. Strings are told when they are first needed, locations and functions likewise.
+ * A location has a line for each of its functions; a sample is a path of a thread with
+ * all its values. Strings are told when they are first needed, locations and functions likewise.
  * Processes map modules at addresses of their own, locations have those of the files: so each
  * module's mapping is where the file says, from its first to its last address in use.
  */
@@ -156,9 +156,9 @@ struct pprof {
 	struct dw_buf part, inner, packed, scratch;
 	uint32_t *string_of; /* by string id of the profile: index in ours, 0 = not told yet */
 	uint32_t strings_n;
-	uint32_t *thread_of;	     /* by thread id: index of its name's string */
-	uint8_t *places, *functions; /* by place, by symbol: 1 = told */
-	struct extent *modules;	     /* by module id */
+	uint32_t *thread_of;		/* by thread id: index of its name's string */
+	uint8_t *locations, *functions; /* by location, by symbol: 1 = told */
+	struct extent *modules;		/* by module id */
 };
 
 static void flush(struct pprof *p, size_t above)
@@ -222,25 +222,25 @@ static void extend_module(struct pprof *p, const struct dw_frame *frame)
 		m->last = frame->svma;
 }
 
-static void put_location(struct pprof *p, uint32_t place)
+static void put_location(struct pprof *p, uint32_t location)
 {
 	const struct dw_paths *paths = &p->e->paths;
-	const struct dw_frame *frame = dw_frames_get(&p->e->profile->frames, place);
-	uint32_t lines = dw_paths_lines(paths, place);
+	const struct dw_frame *frame = dw_frames_get(&p->e->profile->frames, location);
+	uint32_t lines = dw_paths_lines(paths, location);
 
-	if (p->places[place])
+	if (p->locations[location])
 		return;
-	p->places[place] = 1;
+	p->locations[location] = 1;
 	for (uint32_t i = 0; i < lines; i++)
-		put_function(p, dw_paths_line(paths, place, i).symbol);
-	put_field(&p->part, LOCATION_ID, (uint64_t)place + 1);
+		put_function(p, dw_paths_line(paths, location, i).symbol);
+	put_field(&p->part, LOCATION_ID, (uint64_t)location + 1);
 	if (frame && frame->module) {
 		put_field(&p->part, LOCATION_MAPPING, frame->module);
 		extend_module(p, frame);
 	}
 	put_field(&p->part, LOCATION_ADDRESS, frame ? frame->svma : 0);
 	for (uint32_t i = 0; i < lines; i++) {
-		struct dw_path_line line = dw_paths_line(paths, place, i);
+		struct dw_path_line line = dw_paths_line(paths, location, i);
 
 		put_field(&p->inner, LINE_FUNCTION, (uint64_t)line.symbol + 1);
 		put_field(&p->inner, LINE_LINE, line.line);
@@ -287,25 +287,25 @@ static void put_labels(struct pprof *p, uint32_t thread)
 
 static void put_sample(struct pprof *p, size_t i)
 {
-	const struct dw_weights *w = &p->e->weights;
+	const struct dw_sample_values *w = &p->e->values;
 	uint32_t path = w->rows.v[i].path;
 
 	do {
-		uint32_t place = dw_paths_place(&p->e->paths, path);
+		uint32_t location = dw_paths_location(&p->e->paths, path);
 
-		put_location(p, place);
-		dw_buf_put_uleb(&p->packed, (uint64_t)place + 1);
+		put_location(p, location);
+		dw_buf_put_uleb(&p->packed, (uint64_t)location + 1);
 		path = dw_paths_parent(&p->e->paths, path);
 	} while (path);
 	put_field_message(&p->part, SAMPLE_LOCATION, &p->packed);
 	for (unsigned k = 0; k < w->kinds_n; k++)
-		dw_buf_put_uleb(&p->packed, dw_weights_value(w, i, k));
+		dw_buf_put_uleb(&p->packed, dw_sample_value(w, i, k));
 	put_field_message(&p->part, SAMPLE_VALUE, &p->packed);
 	put_labels(p, w->rows.v[i].thread);
 	put_field_message(&p->message, PROFILE_SAMPLE, &p->part);
 }
 
-static void put_type(struct pprof *p, unsigned field, const struct dw_weight_kind *kind)
+static void put_type(struct pprof *p, unsigned field, const struct dw_value_kind *kind)
 {
 	static const char *const units[] = {
 		[DWELL_UNIT_COUNT] = "count",
@@ -320,7 +320,7 @@ static void put_type(struct pprof *p, unsigned field, const struct dw_weight_kin
 
 static void put_head(struct pprof *p)
 {
-	const struct dw_weights *w = &p->e->weights;
+	const struct dw_sample_values *w = &p->e->values;
 	const struct dw_facts *facts = &p->e->profile->facts;
 	const char *command = dw_facts_get_text(facts, "command");
 
@@ -366,7 +366,7 @@ static void put_mapping(struct pprof *p, uint32_t id)
 static int put_document(struct pprof *p, const struct dw_out *out)
 {
 	put_head(p);
-	for (size_t i = 0; i < p->e->weights.rows.n && !p->message.failed && !out->failed; i++) {
+	for (size_t i = 0; i < p->e->values.rows.n && !p->message.failed && !out->failed; i++) {
 		put_sample(p, i);
 		flush(p, FLUSH_BYTES);
 	}
@@ -383,13 +383,13 @@ static int allocate(struct pprof *p, struct dw_out *out)
 
 	p->string_of = calloc((size_t)e->profile->strings.n + 1, sizeof *p->string_of);
 	p->thread_of = calloc(e->paths.threads_n, sizeof *p->thread_of);
-	p->places = calloc(dw_paths_places(&e->paths), 1);
+	p->locations = calloc(dw_paths_locations(&e->paths), 1);
 	p->functions = calloc(dw_paths_symbols(&e->paths), 1);
 	p->modules = calloc(modules, sizeof *p->modules);
 	for (size_t i = 0; p->modules && i < modules; i++)
 		p->modules[i].first = UINT64_MAX;
 	p->gzip = gzip_new(out);
-	return p->string_of && p->thread_of && p->places && p->functions && p->modules && p->gzip
+	return p->string_of && p->thread_of && p->locations && p->functions && p->modules && p->gzip
 		       ? 0
 		       : -ENOMEM;
 }
@@ -412,7 +412,7 @@ static int write_pprof(const struct dw_export *e, struct dw_out *out)
 	dw_buf_release(&p.scratch);
 	free(p.string_of);
 	free(p.thread_of);
-	free(p.places);
+	free(p.locations);
 	free(p.functions);
 	free(p.modules);
 	return rc;

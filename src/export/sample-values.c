@@ -6,9 +6,9 @@
  *
  * A node of calls becomes a path that ends where its function begins. What it calls hangs below
  * another path, which ends at the call's line in the same function. Statements lie in their
- * function's place. Of what a target had no memory for paths for, estimated paths have all; under a
- * filter by module, of which those know too little, the calls themselves have it, below their
- * thread and their caller.
+ * function's location. Of what a target had no memory for paths for, estimated paths have all;
+ * under a filter by module, of which those know too little, the calls themselves have it, below
+ * their thread and their caller.
  */
 #include "export/sample-values.h"
 
@@ -21,28 +21,28 @@
 
 enum { NS_PER_S = 1000000000, USUAL_HZ = 1000, STORED_MAX = 4 };
 
-static const struct dw_weight_kind of_samples[] = {
+static const struct dw_value_kind of_samples[] = {
 	{"samples", DWELL_UNIT_COUNT, DWELL_MEASURE_SAMPLES, 0, false},
 	{"cpu", DWELL_UNIT_NS, DWELL_MEASURE_SAMPLES, 0, true},
 	{"blocked", DWELL_UNIT_NS, DWELL_MEASURE_BLOCKED, 1, false}, /* where waits were recorded */
 };
 
-static const struct dw_weight_kind of_allocations[] = {
+static const struct dw_value_kind of_allocations[] = {
 	{"alloc_objects", DWELL_UNIT_COUNT, DWELL_MEASURE_OBJECTS, 0, false},
 	{"alloc_space", DWELL_UNIT_BYTES, DWELL_MEASURE_BYTES, 1, false},
 	{"inuse_objects", DWELL_UNIT_COUNT, DWELL_MEASURE_OBJECTS_ALIVE, 2, false},
 	{"inuse_space", DWELL_UNIT_BYTES, DWELL_MEASURE_BYTES_ALIVE, 3, false},
 };
 
-static const struct dw_weight_kind of_calls[] = {
+static const struct dw_value_kind of_calls[] = {
 	{"elapsed", DWELL_UNIT_NS, DWELL_MEASURE_ELAPSED, 0, false},
 	{"application", DWELL_UNIT_NS, DWELL_MEASURE_APPLICATION, 1, false},
 	{"calls", DWELL_UNIT_COUNT, DWELL_MEASURE_CALLS, 2, false},
 	{"blocked", DWELL_UNIT_NS, DWELL_MEASURE_BLOCKED, 3, false},
 };
 
-const struct dw_weight_kind *dw_weights_kinds(const struct dw_profile *p,
-					      const struct dw_filter *filter, unsigned *n)
+const struct dw_value_kind *dw_sample_values_kinds(const struct dw_profile *p,
+						   const struct dw_filter *filter, unsigned *n)
 {
 	switch (dw_profile_method(p)) {
 	case DWELL_METHOD_INSTRUMENTATION:
@@ -65,7 +65,7 @@ const struct dw_weight_kind *dw_weights_kinds(const struct dw_profile *p,
 
 /* While rows are added. */
 struct gathering {
-	struct dw_weights *out;
+	struct dw_sample_values *out;
 	struct dw_amounts amounts; /* a row of what is at hand */
 	struct dw_map rows;	   /* thread << 32 | path -> row + 1 */
 	bool has_times;		   /* rows are samples and waits in the order of time */
@@ -75,7 +75,7 @@ struct gathering {
 static bool read_amount(struct gathering *g, const struct dw_amount *amount,
 			uint64_t ret[STORED_MAX])
 {
-	const struct dw_weights *w = g->out;
+	const struct dw_sample_values *w = g->out;
 	const struct dw_measured m = {.table = &g->amounts};
 	uint64_t any = 0;
 
@@ -88,11 +88,12 @@ static bool read_amount(struct gathering *g, const struct dw_amount *amount,
 	return any;
 }
 
-static int add_row(struct dw_weights *w, uint32_t thread, uint32_t path, const uint64_t *values)
+static int add_row(struct dw_sample_values *w, uint32_t thread, uint32_t path,
+		   const uint64_t *values)
 {
 	if (w->rows.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	if (dw_vec_push(&w->rows, (struct dw_weight){thread, path}) ||
+	if (dw_vec_push(&w->rows, (struct dw_sample_row){thread, path}) ||
 	    dw_vec_reserve(&w->values, w->stored_n))
 		return -ENOMEM;
 	for (unsigned k = 0; k < w->stored_n; k++)
@@ -102,7 +103,7 @@ static int add_row(struct dw_weights *w, uint32_t thread, uint32_t path, const u
 
 static int merge(struct gathering *g, uint32_t thread, uint32_t path, const uint64_t *values)
 {
-	struct dw_weights *w = g->out;
+	struct dw_sample_values *w = g->out;
 	uint64_t key = (uint64_t)thread << 32 | path;
 	uint32_t row = dw_map_get(&g->rows, key);
 	int rc;
@@ -147,7 +148,7 @@ static struct dw_sort_row *sort_points(const struct gathering *g, const struct d
 
 static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 {
-	struct dw_weights *w = g->out;
+	struct dw_sample_values *w = g->out;
 	struct dw_point point = dw_points_get(t, i);
 	uint64_t values[STORED_MAX] = {1};
 	struct dw_amount amount;
@@ -162,7 +163,7 @@ static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 		return -ENOMEM;
 	if (w->stored_n > 1)
 		return add_row(w, point.thread, point.stack, values);
-	return dw_vec_push(&w->rows, (struct dw_weight){point.thread, point.stack});
+	return dw_vec_push(&w->rows, (struct dw_sample_row){point.thread, point.stack});
 }
 
 static int add_points(struct gathering *g, const struct dw_profile *p,
@@ -190,26 +191,26 @@ struct walk {
 	uint32_t *upper; /* by node id: the path of its callers */
 };
 
-static uint32_t entry_place(const struct walk *w, uint32_t id)
+static uint32_t entry_location(const struct walk *w, uint32_t id)
 {
 	const struct dw_call_node *node = dw_call_nodes_get(w->nodes, id);
 
 	if (node->flags & DWELL_CALL_ROOT)
-		return dw_paths_thread_place(w->paths, node->thread);
+		return dw_paths_thread_location(w->paths, node->thread);
 	if (node->flags & DWELL_CALL_TRUNCATED)
-		return dw_paths_truncated_place(w->paths);
+		return dw_paths_truncated_location(w->paths);
 	return node->entry < w->paths->frames_n ? node->entry : 0;
 }
 
 /* @frame in the function of the node @id, or where that begins: a jump instead of a call leaves
  * call sites that lie in other functions. */
-static uint32_t place_within(const struct walk *w, uint32_t id, uint32_t frame)
+static uint32_t location_within(const struct walk *w, uint32_t id, uint32_t frame)
 {
 	uint32_t callee = dw_call_callee(w->nodes, id);
 
 	return callee && frame && dw_call_function_at(w->nodes, frame) == callee
 		       ? frame
-		       : entry_place(w, id);
+		       : entry_location(w, id);
 }
 
 /* The path of the node @id; of one that overflowed below its thread and its caller alone. */
@@ -221,14 +222,14 @@ static int find_path(const struct walk *w, uint32_t id, uint32_t *ret)
 
 	if (node->flags & DWELL_CALL_LINE && parent)
 		return dw_paths_add(w->paths, w->upper[parent],
-				    place_within(w, parent, node->entry), ret);
+				    location_within(w, parent, node->entry), ret);
 	if (node->flags & DWELL_CALL_OVERFLOW) {
-		rc = dw_paths_add(w->paths, 0, dw_paths_thread_place(w->paths, node->thread),
+		rc = dw_paths_add(w->paths, 0, dw_paths_thread_location(w->paths, node->thread),
 				  &upper);
 		if (!rc && node->caller && node->caller < w->paths->frames_n)
 			rc = dw_paths_add(w->paths, upper, node->caller, &upper);
 	}
-	return rc ? rc : dw_paths_add(w->paths, upper, entry_place(w, id), ret);
+	return rc ? rc : dw_paths_add(w->paths, upper, entry_location(w, id), ret);
 }
 
 static int add_node(struct gathering *g, const struct walk *w, uint32_t id)
@@ -262,8 +263,8 @@ static int add_nodes(struct gathering *g, struct walk *w)
 		if (!(w->nodes->state[id] & DWELL_CALL_SELECTED))
 			continue;
 		if (parent)
-			rc = dw_paths_add(w->paths, w->upper[parent], place_within(w, parent, site),
-					  &w->upper[id]);
+			rc = dw_paths_add(w->paths, w->upper[parent],
+					  location_within(w, parent, site), &w->upper[id]);
 		if (!rc)
 			rc = add_node(g, w, id);
 	}
@@ -272,25 +273,25 @@ static int add_nodes(struct gathering *g, struct walk *w)
 
 static int add_calls(struct gathering *g, struct dw_paths *paths, const struct dw_filter *filter)
 {
-	struct dw_subjects subjects = {0};
+	struct dw_row_keys row_keys = {0};
 	struct dw_call_nodes nodes = {0};
 	struct walk w = {.nodes = &nodes, .paths = paths};
-	int rc = dw_subjects_init(&subjects, paths->profile, false);
+	int rc = dw_row_keys_init(&row_keys, paths->profile, false);
 
 	if (!rc)
-		rc = dw_call_nodes_init(&nodes, paths->profile, filter, &subjects);
+		rc = dw_call_nodes_init(&nodes, paths->profile, filter, &row_keys);
 	if (!rc) {
 		w.upper = calloc(nodes.n, sizeof *w.upper);
 		rc = w.upper ? add_nodes(g, &w) : -ENOMEM;
 	}
 	free(w.upper);
 	dw_call_nodes_release(&nodes);
-	dw_subjects_release(&subjects);
+	dw_row_keys_release(&row_keys);
 	return rc;
 }
 
-int dw_weights_init(struct dw_weights *w, struct dw_paths *paths, const struct dw_filter *filter,
-		    bool in_order)
+int dw_sample_values_init(struct dw_sample_values *w, struct dw_paths *paths,
+			  const struct dw_filter *filter, bool in_order)
 {
 	const struct dw_profile *p = paths->profile;
 	dw_measures set = dw_profile_measures(p);
@@ -299,8 +300,8 @@ int dw_weights_init(struct dw_weights *w, struct dw_paths *paths, const struct d
 	struct gathering g = {.out = w, .has_times = in_order && has_samples};
 	int rc = -ENOMEM;
 
-	*w = (struct dw_weights){0};
-	w->kinds = dw_weights_kinds(p, filter, &w->kinds_n);
+	*w = (struct dw_sample_values){0};
+	w->kinds = dw_sample_values_kinds(p, filter, &w->kinds_n);
 	w->stored_n = w->kinds[w->kinds_n - 1].stored + 1;
 	if (has_samples)
 		w->period_ns = NS_PER_S / (uint64_t)(hz > 0 && hz <= NS_PER_S ? hz : USUAL_HZ);
@@ -313,7 +314,7 @@ int dw_weights_init(struct dw_weights *w, struct dw_paths *paths, const struct d
 	return rc;
 }
 
-void dw_weights_release(struct dw_weights *w)
+void dw_sample_values_release(struct dw_sample_values *w)
 {
 	dw_vec_release(&w->rows);
 	dw_vec_release(&w->values);

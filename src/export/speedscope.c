@@ -16,18 +16,18 @@
 struct speedscope {
 	const struct dw_export *e;
 	struct dw_out *out;
-	struct dw_slots slots;
+	struct dw_inline_frames frames;
 	struct dw_export_threads threads;
 	struct dw_buf scratch;
-	DW_VEC(uint32_t) places; /* of a path, innermost first */
-	bool some;		 /* an element was written */
+	DW_VEC(uint32_t) locations; /* of a path, innermost first */
+	bool some;		    /* an element was written */
 };
 
-static void put_frame(void *ctx, uint32_t place, uint32_t i)
+static void put_frame(void *ctx, uint32_t location, uint32_t i)
 {
 	struct speedscope *s = ctx;
 	const struct dw_paths *paths = &s->e->paths;
-	struct dw_path_line line = dw_paths_line(paths, place, i);
+	struct dw_path_line line = dw_paths_line(paths, location, i);
 
 	dw_out_puts(s->out, s->some ? ",\n{\"name\":" : "{\"name\":");
 	s->some = true;
@@ -48,18 +48,18 @@ static int put_stack(struct speedscope *s, uint32_t path)
 	const struct dw_paths *paths = &s->e->paths;
 	size_t n = 0;
 
-	s->places.n = 0;
+	s->locations.n = 0;
 	do {
-		if (dw_vec_push(&s->places, dw_paths_place(paths, path)))
+		if (dw_vec_push(&s->locations, dw_paths_location(paths, path)))
 			return -ENOMEM;
 		path = dw_paths_parent(paths, path);
 	} while (path);
 	dw_out_puts(s->out, "[");
-	for (size_t at = s->places.n; at-- > 0;) {
-		const uint32_t *first = &s->slots.first[s->places.v[at]];
+	for (size_t at = s->locations.n; at-- > 0;) {
+		const uint32_t *first = &s->frames.first[s->locations.v[at]];
 
-		for (uint32_t slot = first[0]; slot < first[1]; slot++)
-			dw_json_number(s->out, n++, slot);
+		for (uint32_t frame = first[0]; frame < first[1]; frame++)
+			dw_json_number(s->out, n++, frame);
 	}
 	dw_out_puts(s->out, "]");
 	return 0;
@@ -69,12 +69,12 @@ static int put_stack(struct speedscope *s, uint32_t path)
  * behind them. */
 static uint64_t take_run(const struct speedscope *s, uint32_t *i)
 {
-	const struct dw_weights *w = &s->e->weights;
+	const struct dw_sample_values *w = &s->e->values;
 	uint32_t path = w->rows.v[*i].path;
 	uint64_t sum = 0;
 
 	do {
-		sum += dw_weights_value(w, *i, s->e->kind);
+		sum += dw_sample_value(w, *i, s->e->kind);
 		*i = dw_export_threads_next(&s->threads, *i);
 	} while (*i != DWELL_NO_ROW && w->rows.v[*i].path == path);
 	return sum;
@@ -87,7 +87,7 @@ static int put_samples(struct speedscope *s, uint32_t thread)
 
 	dw_out_puts(s->out, "\"samples\":[");
 	while (i != DWELL_NO_ROW) {
-		uint32_t path = s->e->weights.rows.v[i].path;
+		uint32_t path = s->e->values.rows.v[i].path;
 
 		sum += take_run(s, &i);
 		dw_json_next(s->out, n++);
@@ -115,7 +115,7 @@ static int put_thread(struct speedscope *s, uint32_t thread)
 	s->some = true;
 	dw_out_puts(s->out, "\"type\":\"sampled\",\"name\":");
 	dw_format_json_string(s->out, dw_export_thread_title(&s->e->paths, thread, &s->scratch));
-	dw_out_printf(s->out, ",\"unit\":\"%s\",\n", units[s->e->weights.kinds[s->e->kind].unit]);
+	dw_out_printf(s->out, ",\"unit\":\"%s\",\n", units[s->e->values.kinds[s->e->kind].unit]);
 	rc = put_samples(s, thread);
 	dw_out_puts(s->out, "}");
 	return rc;
@@ -130,7 +130,7 @@ static int put_document(struct speedscope *s)
 			    "\"exporter\":\"dwell " DWELL_VERSION "\",\n\"name\":");
 	dw_format_json_string(s->out, command ? command : "dwell");
 	dw_out_puts(s->out, ",\n\"shared\":{\"frames\":[\n");
-	dw_slots_each(&s->slots, put_frame, s);
+	dw_inline_frames_each(&s->frames, put_frame, s);
 	dw_out_puts(s->out, "]},\n\"profiles\":[\n");
 	s->some = false;
 	for (uint32_t thread = 0; thread < s->threads.n && !rc && !s->out->failed; thread++)
@@ -143,16 +143,16 @@ static int put_document(struct speedscope *s)
 static int write_speedscope(const struct dw_export *e, struct dw_out *out)
 {
 	struct speedscope s = {.e = e, .out = out};
-	int rc = dw_slots_init(&s.slots, &e->paths, &e->weights);
+	int rc = dw_inline_frames_init(&s.frames, &e->paths, &e->values);
 
 	if (!rc)
-		rc = dw_export_threads_init(&s.threads, &e->paths, &e->weights);
+		rc = dw_export_threads_init(&s.threads, &e->paths, &e->values);
 	if (!rc)
 		rc = put_document(&s);
-	dw_slots_release(&s.slots);
+	dw_inline_frames_release(&s.frames);
 	dw_export_threads_release(&s.threads);
 	dw_buf_release(&s.scratch);
-	dw_vec_release(&s.places);
+	dw_vec_release(&s.locations);
 	return rc;
 }
 

@@ -105,7 +105,8 @@ static void put_facts_and_totals(const struct dw_format_job *job,
 {
 	const struct dw_totals *t = job->view->request.totals;
 	bool has_calls = dw_profile_has_calls(job->view->request.profile);
-	struct dw_format_fact intervals = {"intervals", t->whole_intervals ? "probe" : "event", 0};
+	struct dw_format_fact intervals = {"intervals", t->delimited_intervals ? "probe" : "event",
+					   0};
 	struct totals totals = {.of = t};
 
 	add_columns(&totals, has_calls ? call_totals : allocation_totals);

@@ -28,7 +28,8 @@ struct dw_format_job {
 
 struct dw_format_ops {
 	const char *name;
-	bool people; /* for people: default columns, noise reduction, summary in words */
+	bool human_readable; /* human-readable: default columns, noise reduction, summary in words
+			      */
 	void (*write)(const struct dw_format_job *job, struct dw_out *out);
 };
 

@@ -147,7 +147,8 @@ static const char *calls_mark(const struct dw_format_job *job, const struct dw_r
 	if (is_counted)
 		return ONLY_COUNTED;
 	/* There were more. */
-	return row->measured.mute && !dw_facts_get(facts, "switched_off_counts", 0) ? "+" : "";
+	return row->measured.disabled_at && !dw_facts_get(facts, "switched_off_counts", 0) ? "+"
+											   : "";
 }
 
 /* What @column shows of @row: a borrowed name, or text put together in l->text. */
@@ -419,7 +420,7 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 	if (job->view->hidden)
 		dw_out_printf(
 			out, "(%zu branches below %g %% of the %s left out: --trim 0 shows them)\n",
-			job->view->hidden, job->view->request.shape.trim_pct, things_of(job));
+			job->view->hidden, job->view->request.pruning.trim_pct, things_of(job));
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
@@ -433,7 +434,7 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_puts(out,
 			    "(" ONLY_COUNTED ": switched off, all or some calls were only counted: "
 			    "their time is their callers')\n");
-	if (t->whole_intervals)
+	if (t->delimited_intervals)
 		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
 				 "probes only, and one OS event drops all of it)\n");
 }
@@ -467,4 +468,4 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 }
 
 const struct dw_format_ops dw_format_table = {
-	.name = "table", .people = true, .write = write_table};
+	.name = "table", .human_readable = true, .write = write_table};

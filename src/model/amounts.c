@@ -51,7 +51,7 @@ enum dw_measure dw_measures_lead(dw_measures set, bool waited)
 static const dw_measures told =
 	BIT(OUTER_CALLS) | BIT(MEASURED) | BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
 
-const dw_measures dw_derived_measures = BITS(CALLS, MEASURED) | BITS(APPLICATION, WHOLE) |
+const dw_measures dw_derived_measures = BITS(CALLS, MEASURED) | BITS(APPLICATION, DELIMITED) |
 					BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
 
 /* Of sessions of calls and of objects: what few rows have. */
@@ -185,8 +185,8 @@ void dw_amount_of(const struct dw_amounts *a, enum dw_measure measure, uint64_t 
 
 static bool has_system(const struct dw_call_values *v)
 {
-	return (v->application_ns ^ v->elapsed_ns) | (v->whole_ns ^ v->elapsed_ns) | v->blocked_ns |
-	       v->os_cpu_ns | v->switches | v->io_calls | v->blocking_calls;
+	return (v->application_ns ^ v->elapsed_ns) | (v->delimited_ns ^ v->elapsed_ns) |
+	       v->blocked_ns | v->os_cpu_ns | v->switches | v->io_calls | v->blocking_calls;
 }
 
 void dw_amount_of_calls(const struct dw_amounts *a, const struct dw_call_values *v,
@@ -200,7 +200,7 @@ void dw_amount_of_calls(const struct dw_amounts *a, const struct dw_call_values 
 		return;
 	clear_rare(a, ret);
 	set(a, ret, DWELL_MEASURE_APPLICATION, v->elapsed_ns - v->application_ns);
-	set(a, ret, DWELL_MEASURE_WHOLE, v->elapsed_ns - v->whole_ns);
+	set(a, ret, DWELL_MEASURE_DELIMITED, v->elapsed_ns - v->delimited_ns);
 	set(a, ret, DWELL_MEASURE_BLOCKED, v->blocked_ns);
 	set(a, ret, DWELL_MEASURE_OS_CPU, v->os_cpu_ns);
 	set(a, ret, DWELL_MEASURE_SWITCHES, v->switches);
@@ -387,7 +387,7 @@ bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure 
 		*ret = alive(a, row, measure);
 		return true;
 	case DWELL_MEASURE_APPLICATION:
-	case DWELL_MEASURE_WHOLE:
+	case DWELL_MEASURE_DELIMITED:
 		less = dw_amounts_pair(a, row, measure);
 		if (!less)
 			return false;
@@ -413,7 +413,7 @@ uint64_t dw_measured_get(const struct dw_measured *m, enum dw_measure measure, b
 struct dw_range_ns dw_measured_extremes(const struct dw_measured *m, enum dw_measure measure,
 					bool exclusive)
 {
-	const struct dw_call_ranges *r = m->extremes;
+	const struct dw_extreme_values *r = m->extremes;
 
 	if (!r)
 		return (struct dw_range_ns)DWELL_RANGE_NONE;

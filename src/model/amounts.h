@@ -148,10 +148,10 @@ extern const dw_measures dw_derived_measures;
 struct dw_measured {
 	const struct dw_amounts *table; /* NULL = nothing was measured */
 	size_t row;
-	bool is_site;			       /* a call site: nobody measured what is its own */
-	const struct dw_call_ranges *extremes; /* of single calls, NULL = not known */
-	uint32_t mute; /* of a function: index in the profile's calls.mutes + 1, 0 = measured to the
-			  end */
+	bool is_site;				  /* a call site: nobody measured what is its own */
+	const struct dw_extreme_values *extremes; /* of single calls, NULL = not known */
+	uint32_t disabled_at; /* of a function: index in the profile's calls.disabled + 1, 0 =
+			  measured to the end */
 };
 
 /* How much of @measure @m has. False where nobody knows. */

@@ -21,7 +21,7 @@ int dw_call_store_extend(struct dw_call_store *s, size_t n)
 
 static bool has_system(const struct dw_call_values *v)
 {
-	return v->application_ns != v->elapsed_ns || v->whole_ns != v->elapsed_ns ||
+	return v->application_ns != v->elapsed_ns || v->delimited_ns != v->elapsed_ns ||
 	       v->blocked_ns || v->os_cpu_ns || v->switches || v->io_calls || v->blocking_calls;
 }
 
@@ -103,7 +103,7 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->slices);
 	dw_vec_release(&t->deltas);
 	dw_vec_release(&t->extremes);
-	dw_vec_release(&t->mutes);
+	dw_vec_release(&t->disabled);
 	dw_vec_release(&t->slow);
 	dw_vec_release(&t->sums.plain);
 	dw_vec_release(&t->sums.system_of);

@@ -22,7 +22,7 @@ struct dw_call_values {
 	uint64_t calls;
 	uint64_t elapsed_ns;
 	uint64_t application_ns; /* OS transitions end intervals */
-	uint64_t whole_ns;	 /* the classic rule: only probes end intervals, and one OS event
+	uint64_t delimited_ns;	 /* the classic rule: only probes end intervals, and one OS event
 				    drops all of one */
 	uint64_t overhead_ns;	 /* what the probes cost, subtracted from the others */
 	uint64_t blocked_ns;	 /* off the processor */
@@ -38,7 +38,7 @@ static inline void dw_call_values_add(struct dw_call_values *sum, const struct d
 	sum->calls += more->calls;
 	sum->elapsed_ns += more->elapsed_ns;
 	sum->application_ns += more->application_ns;
-	sum->whole_ns += more->whole_ns;
+	sum->delimited_ns += more->delimited_ns;
 	sum->overhead_ns += more->overhead_ns;
 	sum->blocked_ns += more->blocked_ns;
 	sum->os_cpu_ns += more->os_cpu_ns;
@@ -79,14 +79,14 @@ static inline struct dw_call_values dw_call_store_get(const struct dw_call_store
 		.calls = p->calls,
 		.elapsed_ns = p->elapsed_ns,
 		.application_ns = p->elapsed_ns,
-		.whole_ns = p->elapsed_ns,
+		.delimited_ns = p->elapsed_ns,
 		.overhead_ns = p->overhead_ns,
 	};
 }
 
 enum dw_call_flag {
 	DWELL_CALL_ROOT = 1, /* a thread before its first function, and between them */
-	DWELL_CALL_OUTSIDE =
+	DWELL_CALL_EXTERNAL =
 		2, /* the callee is not instrumented: its time was taken by the caller */
 	/* Stands for callees that had no room: has the time below its parent, and no function. */
 	DWELL_CALL_TRUNCATED = 4,
@@ -152,7 +152,7 @@ struct dw_range_ns {
 
 /* What activations of a function were like. Inclusive: of outermost ones. Of those that had not
  * ended those count that waited, until the recording ended. */
-struct dw_call_ranges {
+struct dw_extreme_values {
 	struct dw_range_ns elapsed_inclusive, elapsed_exclusive;
 	struct dw_range_ns application_inclusive, application_exclusive;
 };
@@ -162,7 +162,7 @@ struct dw_call_extremes {
 	uint32_t id; /* rows rise by 1 from 1; while recording: of the row that this one replaces */
 	uint32_t thread;
 	uint32_t entry; /* frame id */
-	struct dw_call_ranges ranges;
+	struct dw_extreme_values values;
 };
 
 /* One of the slowest activations of a function. */
@@ -179,16 +179,16 @@ struct dw_call_slow {
 
 /* From @at_ns on, since the start of the recording, calls of a function were measured no more: what
  * they take is their callers' time. */
-struct dw_call_mute {
+struct dw_call_disabled {
 	uint32_t process;
 	uint32_t entry; /* frame id */
 	uint64_t at_ns;
-	uint32_t flags; /* enum dw_call_mute_flag */
+	uint32_t flags; /* enum dw_call_disabled_flag */
 };
 
-enum dw_call_mute_flag {
-	DWELL_MUTE_IN_PART = 1,	   /* calls by some callers only */
-	DWELL_MUTE_FROM_START = 2, /* an earlier run has found out */
+enum dw_call_disabled_flag {
+	DWELL_DISABLED_IN_PART = 1,    /* calls by some callers only */
+	DWELL_DISABLED_FROM_START = 2, /* an earlier run has found out */
 };
 
 struct dw_calls {
@@ -199,7 +199,7 @@ struct dw_calls {
 	DW_VEC(struct dw_call_delta) deltas;
 	DW_VEC(struct dw_call_extremes) extremes;
 	DW_VEC(struct dw_call_slow) slow;
-	DW_VEC(struct dw_call_mute) mutes;
+	DW_VEC(struct dw_call_disabled) disabled;
 	uint32_t extremes_ids, slow_ids; /* while recording: ids in use */
 	/* Of a session that was loaded for one range of time: by node id - 1, instead of deltas. */
 	struct dw_call_store sums;
@@ -248,7 +248,7 @@ static inline uint64_t dw_call_slow_callees(const struct dw_call_slow *s)
 	{                     \
 		UINT64_MAX, 0 \
 	}
-#define DWELL_RANGES_NONE                                                              \
+#define DWELL_EXTREMES_NONE                                                            \
 	{                                                                              \
 		DWELL_RANGE_NONE, DWELL_RANGE_NONE, DWELL_RANGE_NONE, DWELL_RANGE_NONE \
 	}
@@ -271,7 +271,8 @@ static inline void dw_range_widen(struct dw_range_ns *r, const struct dw_range_n
 }
 
 /* Likewise all four. */
-static inline void dw_call_ranges_widen(struct dw_call_ranges *r, const struct dw_call_ranges *more)
+static inline void dw_extreme_values_widen(struct dw_extreme_values *r,
+					   const struct dw_extreme_values *more)
 {
 	dw_range_widen(&r->elapsed_inclusive, &more->elapsed_inclusive);
 	dw_range_widen(&r->elapsed_exclusive, &more->elapsed_exclusive);

@@ -22,8 +22,8 @@ enum dw_measure {
 	DWELL_MEASURE_OVERHEAD,
 	DWELL_MEASURE_ELAPSED,
 	DWELL_MEASURE_APPLICATION,
-	DWELL_MEASURE_WHOLE,  /* the same by the classic rule: only probes end intervals */
-	DWELL_MEASURE_OS_CPU, /* in system calls that count */
+	DWELL_MEASURE_DELIMITED, /* the same by the classic rule: only probes end intervals */
+	DWELL_MEASURE_OS_CPU,	 /* in system calls that count */
 	DWELL_MEASURE_SWITCHES,
 	DWELL_MEASURE_IO_CALLS,
 	DWELL_MEASURE_BLOCKING_CALLS,

@@ -104,7 +104,7 @@ struct dw_locations {
 };
 
 /* What a runtime says of code that it made. Texts are borrowed until the next question. */
-struct dw_made_meaning {
+struct dw_jit_symbol {
 	uint32_t module; /* that the function belongs to, 0 = that of the address */
 	const char *name;
 	const char *file; /* of the declaration, "" = not told */

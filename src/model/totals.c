@@ -8,7 +8,7 @@ void dw_totals_init(struct dw_totals *t, dw_measures set)
 	t->main = dw_measures_lead(set, false);
 }
 
-static const struct dw_call_ranges *extremes_at(const struct dw_totals *t, uint32_t index)
+static const struct dw_extreme_values *extremes_at(const struct dw_totals *t, uint32_t index)
 {
 	return index ? &t->extremes.v[index - 1] : NULL;
 }
@@ -19,7 +19,7 @@ struct dw_measured dw_totals_function_measured(const struct dw_totals *t,
 	return (struct dw_measured){.table = &t->amounts,
 				    .row = f->amounts,
 				    .extremes = extremes_at(t, f->extremes),
-				    .mute = f->mute};
+				    .disabled_at = f->disabled_at};
 }
 
 struct dw_measured dw_totals_module_measured(const struct dw_totals *t,

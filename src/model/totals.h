@@ -23,8 +23,9 @@ struct dw_function_total {
 	uint32_t function;
 	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
 	uint32_t amounts;
-	uint32_t extremes; /* of single calls: index in dw_totals.extremes + 1, 0 = not known */
-	uint32_t mute;	   /* index in the profile's calls.mutes + 1, 0 = measured to the end */
+	uint32_t extremes;    /* of single calls: index in dw_totals.extremes + 1, 0 = not known */
+	uint32_t disabled_at; /* index in the profile's calls.disabled + 1, 0 = measured to the end
+			       */
 };
 
 struct dw_module_total {
@@ -115,16 +116,16 @@ struct dw_totals {
 	enum dw_measure main;	      /* by which rows are trimmed and left out: samples, elapsed
 					 time, bytes */
 	uint64_t all[DWELL_MEASURES]; /* what passed the filter: what shares are shares of */
-	bool whole_intervals;	      /* of calls: only probes end intervals, the classic rule */
+	bool delimited_intervals;     /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
 				    no range was */
 	/* Of calls, if asked for: the heaviest module without probes, 0 = none, and the program's
 	 * own time there. */
-	uint32_t outside_module;
-	uint64_t outside_ns;
+	uint32_t external_module;
+	uint64_t external_ns;
 	struct dw_amounts amounts;	/* of all rows but nodes */
 	struct dw_amounts node_amounts; /* by node */
-	DW_VEC(struct dw_call_ranges) extremes;
+	DW_VEC(struct dw_extreme_values) extremes;
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
 	uint64_t branches_left_out; /* subtrees that are not among the nodes because nobody asked */

@@ -286,7 +286,7 @@ static int note_sums(struct dw_facts *facts, const struct sums *s)
 		{"objects_lost", all->facts[DWELL_CLR_LOST_OBJECTS]},
 		{"objects_without_stack", all->facts[DWELL_CLR_LOST_STACKS]},
 		{"objects_folded", all->facts[DWELL_CLR_FOLDED]},
-		{"objects_beyond", all->facts[DWELL_CLR_BEYOND]},
+		{"objects_beyond", all->facts[DWELL_CLR_OVERFLOW]},
 		{"objects_untracked", all->facts[DWELL_CLR_UNTRACKED]},
 		{"stacks_checked", all->facts[DWELL_CLR_CHECKED]},
 		{"stacks_different", all->facts[DWELL_CLR_DIFFERENT]},

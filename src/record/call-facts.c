@@ -47,7 +47,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->lifetime_ns += calls->lifetime_ns;
 	sum->uncovered_ns += calls->uncovered_ns;
 	sum->slow_ns += calls->slow_ns;
-	sum->gate_samples += calls->gate_samples;
+	sum->trampoline_samples += calls->trampoline_samples;
 	sum->looped_ns += calls->looped_ns;
 	sum->given_ns += calls->given_ns;
 	sum->nodes += calls->nodes;
@@ -57,7 +57,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->counted += calls->counted;
 	sum->drawn += calls->drawn;
 	sum->drawn_lost += calls->drawn_lost;
-	sum->each_lost += calls->each_lost;
+	sum->extremes_lost += calls->extremes_lost;
 	sum->broken += calls->broken;
 	sum->lookups += calls->lookups;
 	sum->repairs += calls->repairs;
@@ -65,7 +65,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	if (sum->arena_bytes < calls->arena_bytes) {
 		sum->arena_bytes = calls->arena_bytes;
 		sum->function_ps = calls->function_ps;
-		sum->outside_ps = calls->outside_ps;
+		sum->external_ps = calls->external_ps;
 		sum->pass_ps = calls->pass_ps;
 	}
 	s->agent_start_ns += head->agent_start_ns;
@@ -153,16 +153,16 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"calls_only_counted", c->counted},
 		{"paths_drawn", c->drawn},
 		{"paths_not_drawn", c->drawn_lost},
-		{"callees_without_extremes", c->each_lost},
+		{"callees_without_extremes", c->extremes_lost},
 		{"nodes_dropped", c->broken},
 		{"tree_bytes_max", c->arena_bytes},
 		{"tree_lookups", c->lookups},
 		{"stack_repairs", c->repairs},
 		{"stacks", c->stacks},
 		{"probes_function_ps", c->function_ps},
-		{"probes_outside_ps", c->outside_ps},
+		{"probes_outside_ps", c->external_ps},
 		{"probes_pass_ps", c->pass_ps},
-		{"probes_samples", c->gate_samples},
+		{"probes_samples", c->trampoline_samples},
 		{"probes_looped_ns", c->looped_ns},
 		{"probes_found_ns", c->given_ns},
 		{"slow_path_ns", c->slow_ns},
@@ -181,13 +181,13 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 }
 
 /* Functions by what became of them. */
-struct tally {
+struct counts {
 	uint64_t probed, plain, left;
 	uint64_t statements, statements_left;
 	uint64_t without_lines; /* modules */
 };
 
-static void count_functions(const struct dw_module_image *m, struct tally *t)
+static void count_functions(const struct dw_module_image *m, struct counts *t)
 {
 	for (uint32_t i = 0; i < m->header.functions.n; i++) {
 		const struct dw_clone_function_entry *f = &m->functions[i];
@@ -236,7 +236,7 @@ static int note_chosen(struct dw_facts *facts, const struct dw_scope *s)
 int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_result *r)
 {
 	const struct dw_instrument_stats *s = &r->stats;
-	struct tally t = {0};
+	struct counts t = {0};
 	uint64_t modules = s->images_refused;
 	int rc = note_chosen(facts, &r->scope);
 	size_t n;
@@ -280,23 +280,23 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 			     18);
 }
 
-int dw_note_mutes(struct dw_facts *facts, double overhead, bool counts, uint64_t pending,
-		  const struct dw_calls *calls)
+int dw_note_disabled(struct dw_facts *facts, double overhead, bool counts, uint64_t pending,
+		     const struct dw_calls *calls)
 {
 	enum { WHOLE = 1, IN_PART = 2 };
 	struct dw_map seen = {0}; /* frame -> bits */
 	uint64_t whole = 0, in_part = 0, from_start = 0;
 	int rc = 0;
 
-	dw_vec_each(m, &calls->mutes) {
+	dw_vec_each(m, &calls->disabled) {
 		uint32_t before = dw_map_get(&seen, m->entry);
-		uint32_t bit = m->flags & DWELL_MUTE_IN_PART ? IN_PART : WHOLE;
+		uint32_t bit = m->flags & DWELL_DISABLED_IN_PART ? IN_PART : WHOLE;
 
 		if (rc || before & bit)
 			continue;
 		whole += bit == WHOLE;
 		in_part += bit == IN_PART;
-		from_start += bit == WHOLE && m->flags & DWELL_MUTE_FROM_START;
+		from_start += bit == WHOLE && m->flags & DWELL_DISABLED_FROM_START;
 		rc = dw_map_put(&seen, m->entry, before | bit);
 	}
 	dw_map_release(&seen);

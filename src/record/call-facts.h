@@ -46,5 +46,5 @@ int dw_note_instrumented(struct dw_facts *facts, const struct dw_instrument_resu
 /* Note what was switched off for the limit @overhead (a part of 1) of @calls, whether it went on
  * counting (@counts), of which @pending had not lost all of their probes at the end. 0 or -ENOMEM.
  */
-int dw_note_mutes(struct dw_facts *facts, double overhead, bool counts, uint64_t pending,
-		  const struct dw_calls *calls);
+int dw_note_disabled(struct dw_facts *facts, double overhead, bool counts, uint64_t pending,
+		     const struct dw_calls *calls);

@@ -26,8 +26,8 @@
 /*
  * From a clone image's code back to its module, what the image calls by name, and its statements.
  *
- * The image is a file of ours, checked all the same. The same walk as the agent's (src/agent/probe/
- * lookup.c), which has no files.
+ * The image is a file of ours, checked all the same. The same walk as the agent's
+ * (src/agent/clones/ lookup.c), which has no files.
  */
 
 /* Where an instruction is, for walks that need not begin with the function. */
@@ -80,7 +80,7 @@ int dw_clone_map_find(struct dw_clone_map *m, uint32_t at, struct dw_clone_origi
 uint32_t dw_clone_map_function(const struct dw_clone_map *m, uint32_t at);
 
 /* Whether @at, in the clone of the function of index @i, is in the probe at its entry, which
- * prepares and calls a gate. */
+ * prepares and calls a trampoline. */
 bool dw_clone_map_is_probe(const struct dw_clone_map *m, uint32_t i, uint32_t at);
 
 /* Free everything. */

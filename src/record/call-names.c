@@ -1,5 +1,5 @@
 /*
- * Meanings of keys and sites; see call-names.h. What was found is remembered until the process has
+ * Names of keys and sites; see call-names.h. What was found is remembered until the process has
  * other modules.
  *
  * Sites are halves of addresses. The caller's own code comes first: its clones, then where its
@@ -16,14 +16,14 @@
 #include <string.h>
 
 /* In the maps, beside frame ids. */
-#define IS_OUTSIDE 0x80000000u
-#define GATES	   0xc0000000u /* how many, times GATE */
-#define GATE	   0x40000000u
-#define NOTHING	   0x3fffffffu
+#define IS_EXTERNAL 0x80000000u
+#define TRAMPOLINES 0xc0000000u /* how many, times TRAMPOLINE */
+#define TRAMPOLINE  0x40000000u
+#define NOTHING	    0x3fffffffu
 
 enum {
-	GATE_CALL_BYTES = 5,
-	CALL_AND_BACK_BYTES = 13, /* the call may be padded by 3 bytes */
+	TRAMPOLINE_CALL_BYTES = 5,
+	CALL_AND_RETURN_BYTES = 13, /* the call may be padded by 3 bytes */
 };
 
 static bool is_same(const struct dw_call_place *a, const struct dw_call_place *b)
@@ -177,11 +177,11 @@ static int find_callee(struct dw_call_names *n, uint64_t key, uint32_t *ret)
 	uint32_t i, frame = 0;
 	int rc = 0;
 
-	*ret = IS_OUTSIDE | NOTHING;
+	*ret = IS_EXTERNAL | NOTHING;
 	if (key & DWELL_KEY_ADDRESS) {
 		key &= ~DWELL_KEY_ADDRESS;
 		rc = frame_at(n, place_of(n, key), key, &frame);
-		*ret = frame | IS_OUTSIDE;
+		*ret = frame | IS_EXTERNAL;
 		return rc;
 	}
 	place = place_of_key(n, key & ~DWELL_KEY_LINE);
@@ -199,12 +199,12 @@ static int find_callee(struct dw_call_names *n, uint64_t key, uint32_t *ret)
 		*ret = frame;
 	} else if (i - map->functions_n < map->imports_n) {
 		rc = find_import(n, place, map, i - map->functions_n, &frame);
-		*ret = frame | IS_OUTSIDE;
+		*ret = frame | IS_EXTERNAL;
 	}
 	return rc;
 }
 
-static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside)
+static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_external)
 {
 	struct dw_call_names *n = ctx;
 	uint32_t found = dw_map_get(&n->callees, key);
@@ -215,25 +215,25 @@ static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outsid
 		if (!rc)
 			rc = dw_map_put(&n->callees, key, found);
 	}
-	*is_outside = found & IS_OUTSIDE;
-	*entry = (found & ~IS_OUTSIDE) == NOTHING ? 0 : found & ~IS_OUTSIDE;
+	*is_external = found & IS_EXTERNAL;
+	*entry = (found & ~IS_EXTERNAL) == NOTHING ? 0 : found & ~IS_EXTERNAL;
 	return rc;
 }
 
-/* How many gates stand around the call that @origin is in. */
-static uint32_t gates_of(const struct dw_clone_origin *origin)
+/* How many trampolines stand around the call that @origin is in. */
+static uint32_t trampolines_of(const struct dw_clone_origin *origin)
 {
-	if (origin->behind < GATE_CALL_BYTES)
+	if (origin->behind < TRAMPOLINE_CALL_BYTES)
 		return 0;
-	return origin->clone_bytes > CALL_AND_BACK_BYTES ? 2 : 1;
+	return origin->clone_bytes > CALL_AND_RETURN_BYTES ? 2 : 1;
 }
 
 /*
- * The last byte of the call at @low in @place: its avma, and how many gates stand around it in the
- * clone. False: that is not there.
+ * The last byte of the call at @low in @place: its avma, and how many trampolines stand around it
+ * in the clone. False: that is not there.
  */
 static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool is_return,
-			  uint64_t *ret, uint32_t *gates)
+			  uint64_t *ret, uint32_t *trampolines)
 {
 	struct dw_clone_map *map = place->module ? dw_call_module_map(place->module) : NULL;
 	struct dw_clone_origin origin;
@@ -241,12 +241,12 @@ static bool find_in_place(const struct dw_call_place *place, uint32_t low, bool 
 
 	if (map && place->area && offset < map->bytes && !dw_clone_map_find(map, offset, &origin)) {
 		*ret = place->start + origin.at + origin.bytes - 1;
-		*gates = is_return ? gates_of(&origin) : 0;
+		*trampolines = is_return ? trampolines_of(&origin) : 0;
 		return true;
 	}
 	offset = low - is_return - (uint32_t)place->start;
 	*ret = place->start + offset;
-	*gates = 0;
+	*trampolines = 0;
 	return offset < place->bytes;
 }
 
@@ -255,11 +255,11 @@ static int find_site(struct dw_call_names *n, const struct dw_call_place *caller
 {
 	const struct dw_call_place *place = caller;
 	uint64_t avma = 0;
-	uint32_t gates = 0;
+	uint32_t trampolines = 0;
 	size_t i = n->places.n;
 	int rc;
 
-	while (!place || !find_in_place(place, low, is_return, &avma, &gates)) {
+	while (!place || !find_in_place(place, low, is_return, &avma, &trampolines)) {
 		if (!i) {
 			*ret = NOTHING;
 			return 0;
@@ -267,7 +267,7 @@ static int find_site(struct dw_call_names *n, const struct dw_call_place *caller
 		place = &n->places.v[--i];
 	}
 	rc = frame_at(n, place, avma, ret);
-	*ret |= gates * GATE;
+	*ret |= trampolines * TRAMPOLINE;
 	return rc;
 }
 
@@ -289,8 +289,8 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 			rc = dw_map_put(&n->sites, key, found);
 	}
 	*ret = (struct dw_region_site){
-		.frame = (found & ~GATES) == NOTHING ? 0 : found & ~GATES,
-		.gates = (found & GATES) / GATE,
+		.frame = (found & ~TRAMPOLINES) == NOTHING ? 0 : found & ~TRAMPOLINES,
+		.trampolines = (found & TRAMPOLINES) / TRAMPOLINE,
 	};
 	return rc;
 }

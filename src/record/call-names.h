@@ -27,7 +27,7 @@ struct dw_call_names {
 	struct dw_call_modules *modules;     /* borrowed */
 	DW_VEC(struct dw_call_place) places; /* those the agent does not tell of first */
 	size_t untold_n;
-	struct dw_map callees; /* what was found: key -> frame, and whether it is outside */
+	struct dw_map callees; /* what was found: key -> frame, and whether it is external */
 	struct dw_map sites;   /* place, address and kind -> frame */
 };
 

@@ -3,7 +3,7 @@
  *
  * What is decided is done in two steps, the second at the next decision, when the agent has done
  * the first: so activations that were open lose none of their time. A fork's child begins with what
- * its parent had muted.
+ * its parent had disabled.
  */
 #include "record/call-overhead.h"
 
@@ -13,7 +13,7 @@
 
 enum {
 	ENOUGH_MS = 2,	     /* of processor time, to decide by */
-	NOBODY = UINT32_MAX, /* in subjects, where 0 is none */
+	NOBODY = UINT32_MAX, /* in disable_keys, where 0 is none */
 };
 
 void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_call_names *names,
@@ -23,33 +23,35 @@ void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_c
 		.decision.limit = limit, .names = names, .process = process, .begin_ns = begin_ns};
 }
 
-/* Whether the module at @index of the region was taught. */
-static bool is_taught(const struct dw_call_overhead *o, uint32_t index)
+/* Whether the module at @index of the region has probes that are disabled from the start. */
+static bool is_predisabled(const struct dw_call_overhead *o, uint32_t index)
 {
-	dw_vec_each(t, &o->taught) {
+	dw_vec_each(t, &o->predisabled) {
 		if (t->module == index)
 			return true;
 	}
 	return false;
 }
 
-int dw_call_overhead_teach(struct dw_call_overhead *o, struct dw_regions *regions,
-			   const struct dw_region_question *q, const struct dw_module_image *image)
+int dw_call_overhead_predisable(struct dw_call_overhead *o, struct dw_regions *regions,
+				const struct dw_region_question *q,
+				const struct dw_module_image *image)
 {
-	uint32_t n = (uint32_t)image->learnt.off_n;
-	dw_auto_free uint32_t *subjects = NULL;
+	uint32_t n = (uint32_t)image->disabled_cache.off_n;
+	dw_auto_free uint32_t *disable_keys = NULL;
 	int rc;
 
 	/* Opened again it finds what it was told the first time. */
-	if (!n || is_taught(o, q->index))
+	if (!n || is_predisabled(o, q->index))
 		return 0;
-	subjects = calloc(n, sizeof *subjects);
-	if (!subjects || dw_vec_push(&o->taught, (struct dw_call_taught){q->index, image}))
+	disable_keys = calloc(n, sizeof *disable_keys);
+	if (!disable_keys ||
+	    dw_vec_push(&o->predisabled, (struct dw_call_predisabled){q->index, image}))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		subjects[i] = image->learnt.rows.v[i].subject;
-	rc = dw_regions_teach(regions, q, subjects, n);
-	o->taught.n -= rc != 0;
+		disable_keys[i] = image->disabled_cache.rows.v[i].disable_key;
+	rc = dw_regions_predisable(regions, q, disable_keys, n);
+	o->predisabled.n -= rc != 0;
 	return rc;
 }
 
@@ -65,7 +67,7 @@ static const struct dw_call_place *place_of_site(const struct dw_call_overhead *
 	return NULL;
 }
 
-/* The subject of calls through pointers by the code at @site. NOBODY = none. */
+/* The key of calls through pointers by the code at @site. NOBODY = none. */
 static uint32_t find_pointers(const struct dw_call_overhead *o, uint32_t site)
 {
 	const struct dw_clone_map *map;
@@ -75,25 +77,25 @@ static uint32_t find_pointers(const struct dw_call_overhead *o, uint32_t site)
 	if (!p || !p->first_id)
 		return NOBODY;
 	function = dw_clone_map_function(map, at);
-	return function < map->functions_n ? (p->first_id + function) | DWELL_MUTE_POINTERS
+	return function < map->functions_n ? (p->first_id + function) | DWELL_DISABLE_POINTERS
 					   : NOBODY;
 }
 
 /* The same, remembered. 0 = none, or no memory. */
 static uint32_t pointers_at(struct dw_call_overhead *o, uint32_t site)
 {
-	uint32_t subject = dw_map_get(&o->subjects, site);
+	uint32_t disable_key = dw_map_get(&o->disable_keys, site);
 
-	if (!subject) {
-		subject = find_pointers(o, site);
-		if (dw_map_put(&o->subjects, site, subject))
+	if (!disable_key) {
+		disable_key = find_pointers(o, site);
+		if (dw_map_put(&o->disable_keys, site, disable_key))
 			return 0;
 	}
-	return subject == NOBODY ? 0 : subject;
+	return disable_key == NOBODY ? 0 : disable_key;
 }
 
-/* The subject of calls of @key, a function or import; 0 = they must be seen. */
-static uint32_t subject_of(const struct dw_call_overhead *o, uint64_t key)
+/* The key of calls of @key, a function or import; 0 = they must be seen. */
+static uint32_t disable_key_of(const struct dw_call_overhead *o, uint64_t key)
 {
 	dw_vec_each(p, &o->names->places) {
 		uint64_t i = key - p->first_id;
@@ -113,20 +115,20 @@ static uint32_t subject_of(const struct dw_call_overhead *o, uint64_t key)
 	return 0;
 }
 
-/* Note that @subject calls @key. */
-static int add_callee(struct dw_call_overhead *o, uint32_t subject, uint64_t key)
+/* Note that @disable_key calls @key. */
+static int add_callee(struct dw_call_overhead *o, uint32_t disable_key, uint64_t key)
 {
-	if (!subject || dw_pairs_find(&o->seen, key, subject))
+	if (!disable_key || dw_pairs_find(&o->seen, key, disable_key))
 		return 0;
-	if (!dw_pairs_add(&o->seen, key, subject))
+	if (!dw_pairs_add(&o->seen, key, disable_key))
 		return -ENOMEM;
-	return dw_vec_push(&o->callees, (struct dw_call_callee){subject, key});
+	return dw_vec_push(&o->callees, (struct dw_call_callee){disable_key, key});
 }
 
 bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost *cost)
 {
 	struct dw_overhead *d = &o->decision;
-	uint32_t pointers = 0, subject;
+	uint32_t pointers = 0, disable_key;
 	int rc = 0;
 
 	dw_overhead_count(d, cost->counted);
@@ -136,32 +138,34 @@ bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost 
 		rc = dw_overhead_add(d, pointers, cost->pass, 0);
 	if (cost->key & DWELL_KEY_ADDRESS)
 		rc = add_callee(o, pointers, cost->key);
-	subject = cost->key & DWELL_KEY_ADDRESS ? pointers : subject_of(o, cost->key);
+	disable_key = cost->key & DWELL_KEY_ADDRESS ? pointers : disable_key_of(o, cost->key);
 	if (!rc)
-		rc = dw_overhead_add(d, subject, cost->probes, cost->time);
+		rc = dw_overhead_add(d, disable_key, cost->probes, cost->time);
 	o->error = rc ? ENOMEM : o->error;
-	return !pointers || !dw_overhead_is_muted(d, pointers);
+	return !pointers || !dw_overhead_is_disabled(d, pointers);
 }
 
 /* Note in the profile that calls of @key are measured no more, all or some. */
 static int note_key(struct dw_call_overhead *o, uint64_t key, uint32_t flags, uint64_t now_ns)
 {
 	const struct dw_region_names names = dw_call_names_of(o->names);
-	struct dw_call_mute mute = {.process = o->process, .at_ns = now_ns, .flags = flags};
-	bool is_outside;
-	int rc = names.callee(names.ctx, key, &mute.entry, &is_outside);
+	struct dw_call_disabled disabled = {.process = o->process, .at_ns = now_ns, .flags = flags};
+	bool is_external;
+	int rc = names.callee(names.ctx, key, &disabled.entry, &is_external);
 
-	if (rc || !mute.entry)
+	if (rc || !disabled.entry)
 		return rc;
-	if (is_outside)
-		mute.flags |= DWELL_MUTE_IN_PART;
-	return dw_vec_push(&o->names->modules->p->calls.mutes, mute);
+	if (is_external)
+		disabled.flags |= DWELL_DISABLED_IN_PART;
+	return dw_vec_push(&o->names->modules->p->calls.disabled, disabled);
 }
 
-/* The key of @subject of the module at @p, where keys are those of struct dw_region_mutes. */
-static uint32_t key_at(const struct dw_call_place *p, uint32_t subject)
+/* The key of @disable_key of the module at @p, where keys are those of struct dw_region_disabled.
+ */
+static uint32_t key_at(const struct dw_call_place *p, uint32_t disable_key)
 {
-	return (p->first_id + (subject & ~DWELL_MUTE_POINTERS)) | (subject & DWELL_MUTE_POINTERS);
+	return (p->first_id + (disable_key & ~DWELL_DISABLE_POINTERS)) |
+	       (disable_key & DWELL_DISABLE_POINTERS);
 }
 
 /* The image that runs at @p. NULL = none. */
@@ -170,72 +174,74 @@ static struct dw_module_image *image_at(const struct dw_call_place *p)
 	return p->first_id && p->module ? p->module->image : NULL;
 }
 
-/* Note what the module at @p, with @image, was taught. */
-static int note_learnt(struct dw_call_overhead *o, const struct dw_call_place *p,
-		       const struct dw_module_image *image)
+/* Note which probes of the module at @p, with @image, are disabled from the start. */
+static int note_predisabled(struct dw_call_overhead *o, const struct dw_call_place *p,
+			    const struct dw_module_image *image)
 {
 	int rc = dw_map_put(&o->begun, p->first_id, 1);
 
-	for (size_t i = 0; i < image->learnt.off_n && !rc; i++) {
-		uint32_t key = key_at(p, image->learnt.rows.v[i].subject);
+	for (size_t i = 0; i < image->disabled_cache.off_n && !rc; i++) {
+		uint32_t key = key_at(p, image->disabled_cache.rows.v[i].disable_key);
 
 		rc = dw_overhead_leave(&o->decision, key);
-		if (!rc && !(key & DWELL_MUTE_POINTERS))
-			rc = note_key(o, key, DWELL_MUTE_FROM_START, o->begin_ns);
+		if (!rc && !(key & DWELL_DISABLE_POINTERS))
+			rc = note_key(o, key, DWELL_DISABLED_FROM_START, o->begin_ns);
 	}
 	return rc;
 }
 
-/* Note what modules were taught that have keys since the last time. */
-static int note_all_learnt(struct dw_call_overhead *o)
+/* Note those of modules that have keys since the last time. */
+static int note_all_predisabled(struct dw_call_overhead *o)
 {
 	int rc = 0;
 
 	dw_vec_each(p, &o->names->places) {
 		const struct dw_module_image *image = image_at(p);
 
-		dw_vec_each(t, &o->taught) {
+		dw_vec_each(t, &o->predisabled) {
 			if (!rc && image && t->image == image &&
 			    !dw_map_get(&o->begun, p->first_id))
-				rc = note_learnt(o, p, image);
+				rc = note_predisabled(o, p, image);
 		}
 	}
 	return rc;
 }
 
 /* Remember for later runs that @key was switched off. */
-static int learn(struct dw_call_overhead *o, uint32_t key)
+static int cache_disabled(struct dw_call_overhead *o, uint32_t key)
 {
-	uint32_t id = key & ~DWELL_MUTE_POINTERS;
+	uint32_t id = key & ~DWELL_DISABLE_POINTERS;
 
 	dw_vec_each(p, &o->names->places) {
 		struct dw_module_image *image = image_at(p);
 
 		if (image && id - p->first_id < p->ids_n)
-			return dw_learnt_add(&image->learnt,
-					     (id - p->first_id) | (key & DWELL_MUTE_POINTERS));
+			return dw_disabled_cache_add(&image->disabled_cache,
+						     (id - p->first_id) |
+							     (key & DWELL_DISABLE_POINTERS));
 	}
 	return 0;
 }
 
-/* Note what was decided from place @from of o->decision.muted on. */
-static int note_muted(struct dw_call_overhead *o, size_t from, uint64_t now_ns)
+/* Note what was decided from place @from of o->decision.disabled on. */
+static int note_disabled(struct dw_call_overhead *o, size_t from, uint64_t now_ns)
 {
 	int rc = 0;
 
-	for (size_t i = from; i < o->decision.muted.n && !rc; i++) {
-		uint32_t subject = o->decision.muted.v[i];
+	for (size_t i = from; i < o->decision.disabled.n && !rc; i++) {
+		uint32_t disable_key = o->decision.disabled.v[i];
 
-		rc = learn(o, subject);
+		rc = cache_disabled(o, disable_key);
 		if (rc)
 			break;
-		if (!(subject & DWELL_MUTE_POINTERS)) {
-			rc = note_key(o, subject, 0, now_ns);
+		if (!(disable_key & DWELL_DISABLE_POINTERS)) {
+			rc = note_key(o, disable_key, 0, now_ns);
 			continue;
 		}
 		for (size_t k = 0; k < o->callees.n && !rc; k++)
-			if (o->callees.v[k].subject == subject)
-				rc = note_key(o, o->callees.v[k].key, DWELL_MUTE_IN_PART, now_ns);
+			if (o->callees.v[k].disable_key == disable_key)
+				rc = note_key(o, o->callees.v[k].key, DWELL_DISABLED_IN_PART,
+					      now_ns);
 	}
 	return rc;
 }
@@ -243,13 +249,13 @@ static int note_muted(struct dw_call_overhead *o, size_t from, uint64_t now_ns)
 /* Begin with what a fork's child has from its parent. */
 static int inherit(struct dw_call_overhead *o, int fd, uint64_t now_ns)
 {
-	dw_auto_free uint32_t *keys = calloc(DWELL_REGION_MUTES, sizeof *keys);
+	dw_auto_free uint32_t *keys = calloc(DWELL_REGION_DISABLED, sizeof *keys);
 	uint32_t n = 0;
-	int rc = keys ? dw_region_read_mutes(fd, keys, &n, &o->ended) : -ENOMEM;
+	int rc = keys ? dw_region_read_disabled(fd, keys, &n, &o->ended) : -ENOMEM;
 
 	for (uint32_t i = 0; i < n && !rc; i++)
 		rc = dw_overhead_inherit(&o->decision, keys[i]);
-	return rc ? rc : note_muted(o, 0, now_ns);
+	return rc ? rc : note_disabled(o, 0, now_ns);
 }
 
 int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_region_head *head,
@@ -261,49 +267,49 @@ int dw_call_overhead_decide(struct dw_call_overhead *o, int fd, const struct dw_
 	if (!o->is_open && head->is_fork)
 		rc = inherit(o, fd, now_ns);
 	if (!o->is_open)
-		o->serial = head->mutes_done;
+		o->serial = head->disabled_done;
 	o->is_open = true;
 	if (!rc)
-		rc = note_all_learnt(o);
-	if (head->mutes_error)
-		o->error = head->mutes_error;
-	o->waits = head->mutes_done == o->serial ? 0 : o->waits + 1;
-	if (rc || o->error || head->mutes_done != o->serial)
+		rc = note_all_predisabled(o);
+	if (head->disabled_error)
+		o->error = head->disabled_error;
+	o->waits = head->disabled_done == o->serial ? 0 : o->waits + 1;
+	if (rc || o->error || head->disabled_done != o->serial)
 		return rc;
-	from = (uint32_t)o->decision.muted.n;
-	rc = dw_overhead_decide(&o->decision, ENOUGH_MS * ticks, DWELL_REGION_MUTES);
-	if (rc || (from == o->decision.muted.n && from == o->ended))
+	from = (uint32_t)o->decision.disabled.n;
+	rc = dw_overhead_decide(&o->decision, ENOUGH_MS * ticks, DWELL_REGION_DISABLED);
+	if (rc || (from == o->decision.disabled.n && from == o->ended))
 		return rc;
 	o->ended_before = o->ended;
 	o->ended = from;
-	rc = dw_region_write_mutes(fd, o->decision.muted.v, from, (uint32_t)o->decision.muted.n,
-				   o->ended, ++o->serial);
-	return rc ? rc : note_muted(o, from, now_ns);
+	rc = dw_region_write_disabled(fd, o->decision.disabled.v, from,
+				      (uint32_t)o->decision.disabled.n, o->ended, ++o->serial);
+	return rc ? rc : note_disabled(o, from, now_ns);
 }
 
 /* Where the limit was passed, now or earlier, remember what was waste all the same. */
-static void learn_waste(struct dw_call_overhead *o)
+static void cache_waste(struct dw_call_overhead *o)
 {
-	if (!o->decision.muted.n && !o->taught.n)
+	if (!o->decision.disabled.n && !o->predisabled.n)
 		return;
 	dw_vec_each(c, &o->decision.calls) {
 		if (dw_overhead_is_waste(&o->decision, c))
-			(void)learn(o, c->key);
+			(void)cache_disabled(o, c->key);
 	}
 }
 
 void dw_call_overhead_end(struct dw_call_overhead *o)
 {
-	learn_waste(o);
+	cache_waste(o);
 	dw_vec_each(p, &o->names->places) {
 		struct dw_module_image *image = image_at(p);
-		size_t from = image ? image->learnt.off_n : 0;
+		size_t from = image ? image->disabled_cache.off_n : 0;
 
-		for (size_t i = from; image && i < image->learnt.rows.n; i++) {
-			struct dw_learnt_row *row = &image->learnt.rows.v[i];
+		for (size_t i = from; image && i < image->disabled_cache.rows.n; i++) {
+			struct dw_disabled_cache_row *row = &image->disabled_cache.rows.v[i];
 
-			if (dw_overhead_is_worth(&o->decision, key_at(p, row->subject)))
-				dw_learnt_forget(row);
+			if (dw_overhead_is_worth(&o->decision, key_at(p, row->disable_key)))
+				dw_disabled_cache_forget(row);
 		}
 	}
 }
@@ -311,17 +317,17 @@ void dw_call_overhead_end(struct dw_call_overhead *o)
 uint32_t dw_call_overhead_pending(const struct dw_call_overhead *o,
 				  const struct dw_region_head *head)
 {
-	uint32_t done = head->mutes_done == o->serial ? o->ended : o->ended_before;
+	uint32_t done = head->disabled_done == o->serial ? o->ended : o->ended_before;
 
-	return (uint32_t)o->decision.muted.n - done;
+	return (uint32_t)o->decision.disabled.n - done;
 }
 
 void dw_call_overhead_release(struct dw_call_overhead *o)
 {
 	dw_overhead_release(&o->decision);
-	dw_vec_release(&o->taught);
+	dw_vec_release(&o->predisabled);
 	dw_map_release(&o->begun);
-	dw_map_release(&o->subjects);
+	dw_map_release(&o->disable_keys);
 	dw_pairs_release(&o->seen);
 	dw_vec_release(&o->callees);
 }

@@ -2,10 +2,10 @@
  * Keeping the overhead of one process's probes under a limit: `--overhead`.
  *
  * After each reading of its trees the decision (collect/region/overhead.h) is made anew, told to
- * the agent by struct dw_region_mutes, and noted in the profile. Calls through pointers are decided
- * about by the function that makes them: to their callees one would have to listen first. What is
- * decided goes into the images' memory (record/disabled-cache.h), too, by which the agent is taught
- * when it gets an image. One thread.
+ * the agent by struct dw_region_disabled, and noted in the profile. Calls through pointers are
+ * decided about by the function that makes them: to their callees one would have to listen first.
+ * What is decided goes into the images' caches (record/disabled-cache.h), too, by which the agent
+ * is taught when it gets an image. One thread.
  */
 #pragma once
 
@@ -22,10 +22,10 @@ struct dw_call_overhead {
 	struct dw_call_names *names; /* borrowed */
 	uint32_t process;
 	uint64_t begin_ns; /* of the process */
-	DW_VEC(struct dw_call_taught) taught;
-	struct dw_map begun;	/* first ids of modules that were taught -> 1 */
-	struct dw_map subjects; /* site -> subject of the calls through a pointer there */
-	struct dw_pairs seen;	/* callee and subject: in callees */
+	DW_VEC(struct dw_call_predisabled) predisabled;
+	struct dw_map begun;	    /* first ids of modules that have such -> 1 */
+	struct dw_map disable_keys; /* site -> key of the calls through a pointer there */
+	struct dw_pairs seen;	    /* callee and key: in callees */
 	DW_VEC(struct dw_call_callee) callees;
 	uint32_t serial, ended; /* as the region has them */
 	uint32_t ended_before;	/* with the serial before */
@@ -34,15 +34,15 @@ struct dw_call_overhead {
 	bool is_open;
 };
 
-/* A module of the process that was taught what is not measured from the start. */
-struct dw_call_taught {
+/* A module of the process with probes that are disabled from the start. */
+struct dw_call_predisabled {
 	uint32_t module;		     /* index in the region */
 	const struct dw_module_image *image; /* borrowed */
 };
 
 /* A callee that some function calls through pointers. */
 struct dw_call_callee {
-	uint32_t subject; /* key of struct dw_region_mutes */
+	uint32_t disable_key; /* key of struct dw_region_disabled */
 	uint64_t key;
 };
 
@@ -52,13 +52,14 @@ struct dw_call_callee {
 void dw_call_overhead_init(struct dw_call_overhead *o, double limit, struct dw_call_names *names,
 			   uint32_t process, uint64_t begin_ns);
 
-/* Teach the process that asks @q in @regions what is not measured from the start in the module that
- * gets @image, before it is answered. 0 or a negative code: all is measured. */
-int dw_call_overhead_teach(struct dw_call_overhead *o, struct dw_regions *regions,
-			   const struct dw_region_question *q, const struct dw_module_image *image);
+/* Tell the process that asks @q in @regions which probes are disabled from the start in the module
+ * that gets @image, before it is answered. 0 or a negative code: all is measured. */
+int dw_call_overhead_predisable(struct dw_call_overhead *o, struct dw_regions *regions,
+				const struct dw_region_question *q,
+				const struct dw_module_image *image);
 
-/* Note what calls took. False: gates that let them pass are gone. Without memory nothing more is
- * decided. */
+/* Note what calls took. False: trampolines that let them pass are gone. Without memory nothing more
+ * is decided. */
 bool dw_call_overhead_add(struct dw_call_overhead *o, const struct dw_call_cost *cost);
 
 /*

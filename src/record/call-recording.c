@@ -38,9 +38,9 @@ enum {
 };
 
 /* In place of a function's key: where samples may be. No key is 0 or has all of these bits. */
-#define AT_NOTHING 0
-#define AT_GATE	   (UINT64_MAX - 1)
-#define AT_SHORT   (UINT64_MAX - 2)
+#define AT_NOTHING    0
+#define AT_TRAMPOLINE (UINT64_MAX - 1)
+#define AT_SHORT      (UINT64_MAX - 2)
 
 /* A region that is being read. */
 struct recorded {
@@ -57,10 +57,10 @@ struct recorded {
 	struct dw_call_names names;
 	struct dw_region_calls *calls;
 	struct dw_call_overhead overhead;
-	DW_VEC(struct dw_where_sample) samples; /* since it was read */
-	DW_VEC(uint64_t) keys;			/* of its functions that these were in */
-	struct dw_samples_seen seen;		/* when it was read */
-	struct dw_task_times times;		/* of its threads, at the end of the last window */
+	DW_VEC(struct dw_cost_sample) samples; /* since it was read */
+	DW_VEC(uint64_t) keys;		       /* of its functions that these were in */
+	struct dw_samples_seen seen;	       /* when it was read */
+	struct dw_task_times times;	       /* of its threads, at the end of the last window */
 };
 
 struct dw_call_recording {
@@ -69,14 +69,15 @@ struct dw_call_recording {
 	struct dw_call_modules modules;
 	struct dw_region_clock clock;
 	DW_VEC(struct recorded *) open;
-	struct dw_where where;
+	struct dw_cost_sampler cost_sampler;
 	struct dw_sample_windows windows; /* for samples of @where */
 	uint64_t turn_ns;		  /* what the last turn of these took */
 	const struct dw_calls_options *options;
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
-	struct dw_early *early; /* reads names while programs run; NULL = not yet, or it cannot */
-	bool is_early;		/* it was tried */
+	struct dw_prefetch
+		*prefetch;	/* reads names while programs run; NULL = not yet, or it cannot */
+	bool is_prefetch_tried; /* it was tried */
 	bool is_preparing;	/* for the first decisions of a limit: while probes are many */
 };
 
@@ -99,7 +100,7 @@ int dw_call_recording_new(struct dw_recorder *recorder, const struct dw_rights *
 	if (o->overhead > 0)
 		r->slices.pace = (struct dw_slice_pace){LIMIT_SLICE_NS, LIMIT_COST_SHARE};
 	r->windows.next_ns = UINT64_MAX;
-	if (!dw_where_watch(&r->where, recorder->run.launch.pid))
+	if (!dw_cost_sampler_watch(&r->cost_sampler, recorder->run.launch.pid))
 		dw_sample_windows_begin(&r->windows, dw_clock_ns(CLOCK_MONOTONIC));
 	return 0;
 }
@@ -199,14 +200,14 @@ void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region
 		module->image = image;
 }
 
-void dw_call_recording_teach(struct dw_call_recording *r, struct dw_regions *regions,
-			     const struct dw_region_question *q,
-			     const struct dw_module_image *image)
+void dw_call_recording_predisable(struct dw_call_recording *r, struct dw_regions *regions,
+				  const struct dw_region_question *q,
+				  const struct dw_module_image *image)
 {
 	struct recorded *d = find(r, q->region);
 
 	if (d && r->options->overhead > 0)
-		(void)dw_call_overhead_teach(&d->overhead, regions, q, image);
+		(void)dw_call_overhead_predisable(&d->overhead, regions, q, image);
 }
 
 static bool thread_cpu(void *ctx, int32_t tid, uint64_t *ret_ns)
@@ -251,7 +252,7 @@ static void write_slice(void *ctx)
 static int decide(struct dw_call_recording *r, struct recorded *d,
 		  const struct dw_region_look *look, uint64_t read_ns)
 {
-	size_t before = d->overhead.decision.muted.n;
+	size_t before = d->overhead.decision.disabled.n;
 	int rc = dw_call_overhead_decide(&d->overhead, look->fd, look->head, read_ns,
 					 1e6 / r->clock.ns_per_tick);
 
@@ -259,14 +260,15 @@ static int decide(struct dw_call_recording *r, struct recorded *d,
 		return rc;
 	if (d->overhead.waits && d->overhead.waits <= WAITS_MAX)
 		dw_sliced_hasten(&r->slices, WAIT_NS);
-	else if (d->overhead.decision.muted.n > before)
+	else if (d->overhead.decision.disabled.n > before)
 		dw_sliced_hasten(&r->slices, AGAIN_NS);
 	return rc;
 }
 
-/* Of an older region, too, if the process executes another program just now: it has no such gates.
+/* Of an older region, too, if the process executes another program just now: it has no such
+ * trampolines.
  */
-static void note_sample(void *ctx, const struct dw_where_sample *sample)
+static void note_sample(void *ctx, const struct dw_cost_sample *sample)
 {
 	const struct dw_call_recording *r = ctx;
 
@@ -285,15 +287,15 @@ static uint64_t find_in_clones(const struct dw_call_place *place, uint32_t at)
 	uint32_t i;
 
 	if (image->probes != DWELL_PROBES_TIME)
-		return DWELL_SAMPLED_OUTSIDE;
-	if (at - image->header.code_at < dw_gates_bytes(image->probes))
-		return AT_GATE;
+		return DWELL_SAMPLED_EXTERNAL;
+	if (at - image->header.code_at < dw_trampolines_bytes(image->probes))
+		return AT_TRAMPOLINE;
 	map = dw_call_module_map(place->module);
 	i = map ? dw_clone_map_function(map, at) : 0;
 	if (!map || i >= map->functions_n || map->functions[i].flags & DWELL_CLONE_COLD)
 		return AT_NOTHING;
 	if (dw_clone_map_is_probe(map, i, at))
-		return AT_GATE;
+		return AT_TRAMPOLINE;
 	return map->functions[i].flags & DWELL_CLONE_PROBED ? place->first_id + i : AT_SHORT;
 }
 
@@ -306,20 +308,21 @@ static uint64_t find_key(const struct dw_call_names *names, uint64_t ip)
 		if (place->area && image && ip - place->area < image->header.bytes)
 			return find_in_clones(place, (uint32_t)(ip - place->area));
 		if (ip - place->start < place->bytes)
-			return DWELL_SAMPLED_OUTSIDE;
+			return DWELL_SAMPLED_EXTERNAL;
 	}
 	return AT_NOTHING;
 }
 
-/* What was sampled of @d since it was read, and since @from_ns: before, loops around gates measured
- * these. Functions without probes call nothing and have little use for the stack: their time is
- * their callers', as it is by the clock. */
-static struct dw_gate_samples take_samples(const struct dw_call_recording *r, struct recorded *d,
-					   uint64_t from_ns)
+/* What was sampled of @d since it was read, and since @from_ns: before, loops around trampolines
+ * measured these. Functions without probes call nothing and have little use for the stack: their
+ * time is their callers', as it is by the clock. */
+static struct dw_trampoline_samples take_samples(const struct dw_call_recording *r,
+						 struct recorded *d, uint64_t from_ns)
 {
-	struct dw_gate_samples s = {.ticks = DWELL_WHERE_PERIOD_NS / r->clock.ns_per_tick /
-					     dw_sample_windows_part(&r->windows, &d->seen,
-								    dw_clock_ns(CLOCK_MONOTONIC))};
+	struct dw_trampoline_samples s = {
+		.ticks = DWELL_COST_SAMPLE_PERIOD_NS / r->clock.ns_per_tick /
+			 dw_sample_windows_part(&r->windows, &d->seen,
+						dw_clock_ns(CLOCK_MONOTONIC))};
 
 	d->keys.n = 0;
 	dw_vec_each(sample, &d->samples) {
@@ -328,11 +331,11 @@ static struct dw_gate_samples take_samples(const struct dw_call_recording *r, st
 		if (sample->at_ns < from_ns)
 			continue;
 		s.all++;
-		if (key == AT_GATE)
-			s.in_gates++;
+		if (key == AT_TRAMPOLINE)
+			s.in_trampolines++;
 		if (key == AT_SHORT)
 			key = find_key(&d->names, sample->top);
-		if (key != AT_NOTHING && key != AT_GATE && key != AT_SHORT)
+		if (key != AT_NOTHING && key != AT_TRAMPOLINE && key != AT_SHORT)
 			(void)dw_vec_push(&d->keys, key);
 	}
 	s.keys = d->keys.v;
@@ -372,7 +375,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 	size_t nodes = dw_calls_count(&r->slices.p->calls);
 	uint64_t read_ns;
 
-	dw_where_read(&r->where, note_sample, r);
+	dw_cost_sampler_read(&r->cost_sampler, note_sample, r);
 	now->head = look->head;
 	now->clock = &r->clock;
 	now->samples = take_samples(r, d, look->head->measured_ns);
@@ -401,7 +404,7 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 }
 
 /* The TSC of this moment, by which the clock learns its rate. */
-static uint64_t learn_clock(struct dw_call_recording *r)
+static uint64_t update_clock(struct dw_call_recording *r)
 {
 	struct dw_region_moment now;
 
@@ -429,7 +432,7 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 
 	if (!d)
 		return;
-	reading.until = learn_clock(r);
+	reading.until = update_clock(r);
 	if (look->is_over) {
 		reading.until = look->head->end.ticks;
 		reading.waits_until = dw_region_clock_ticks(&r->clock, look->alive_ns);
@@ -452,7 +455,7 @@ static void read_in_slice(void *ctx, const struct dw_region_look *look)
 
 	if (!d || r->slices.recorder->rc)
 		return;
-	reading.until = learn_clock(r);
+	reading.until = update_clock(r);
 	read_region(r, d, look, &reading);
 	dw_sliced_relieve(&r->slices, reading.slice);
 }
@@ -463,11 +466,11 @@ static void look_ahead(struct dw_call_recording *r)
 	uint64_t now_ns = dw_sliced_time(&r->slices, dw_clock_ns(CLOCK_MONOTONIC));
 	uint64_t from_ns = r->options->overhead > 0 ? LIMIT_NAMES_NS : NAMES_NS;
 
-	if (r->is_early || now_ns < from_ns || !dw_frames_count(&r->slices.p->frames))
+	if (r->is_prefetch_tried || now_ns < from_ns || !dw_frames_count(&r->slices.p->frames))
 		return;
-	r->is_early = true;
-	(void)dw_symbolize_early(r->slices.p, r->modules.sources.v, r->modules.sources.n,
-				 r->slices.recorder->options->cache_dir, &r->early);
+	r->is_prefetch_tried = true;
+	(void)dw_symbolize_prefetch(r->slices.p, r->modules.sources.v, r->modules.sources.n,
+				    r->slices.recorder->options->cache_dir, &r->prefetch);
 }
 
 /* Tell how often threads were switched since the last time. */
@@ -487,7 +490,7 @@ static void look_at_switches(struct dw_call_recording *r)
 		runs += d->times.runs - before.runs;
 		ran_ns += d->times.ran_ns - before.ran_ns;
 	}
-	dw_sample_windows_learn(&r->windows, runs, ran_ns);
+	dw_sample_windows_update(&r->windows, runs, ran_ns);
 }
 
 /* Open or close the window for samples, when it is time. */
@@ -500,7 +503,7 @@ static void turn_windows(struct dw_call_recording *r)
 	if (r->windows.is_open)
 		look_at_switches(r);
 	if (dw_sample_windows_turn(&r->windows, dw_clock_ns(CLOCK_MONOTONIC), r->turn_ns))
-		dw_where_turn(&r->where, r->windows.is_open);
+		dw_cost_sampler_turn(&r->cost_sampler, r->windows.is_open);
 	r->turn_ns = dw_clock_ns(CLOCK_MONOTONIC) - now;
 }
 
@@ -509,7 +512,8 @@ int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regio
 {
 	int rc = dw_sliced_tick(&r->slices, regions, read_in_slice, r, err);
 
-	dw_where_read(&r->where, note_sample, r); /* slices may be longer than its rings */
+	dw_cost_sampler_read(&r->cost_sampler, note_sample,
+			     r); /* slices may be longer than its rings */
 	turn_windows(r);
 	look_ahead(r);
 	r->is_preparing = r->options->overhead > 0 && dw_call_modules_prepare(&r->modules);
@@ -532,8 +536,8 @@ int dw_call_recording_stop(struct dw_call_recording *r)
 	dw_recorder_fail(recorder, dw_note_calls(&p->facts, &r->sums));
 	if (r->options->overhead > 0)
 		dw_recorder_fail(recorder,
-				 dw_note_mutes(&p->facts, r->options->overhead, r->options->counts,
-					       r->pending, &p->calls));
+				 dw_note_disabled(&p->facts, r->options->overhead,
+						  r->options->counts, r->pending, &p->calls));
 	return recorder->rc;
 }
 
@@ -543,7 +547,7 @@ void dw_call_recording_finish(struct dw_call_recording *r, struct dw_finish_opti
 	options->sources_n = r->modules.sources.n;
 	options->import_name = dw_call_modules_import_name;
 	options->import_name_ctx = &r->modules;
-	options->early = r->early;
+	options->prefetch = r->prefetch;
 }
 
 void dw_call_recording_free(struct dw_call_recording *r)
@@ -553,8 +557,8 @@ void dw_call_recording_free(struct dw_call_recording *r)
 	dw_vec_each(d, &r->open)
 		free_recorded(*d);
 	dw_vec_release(&r->open);
-	dw_early_free(r->early);
-	dw_where_release(&r->where);
+	dw_prefetch_free(r->prefetch);
+	dw_cost_sampler_release(&r->cost_sampler);
 	dw_call_sums_release(&r->sums);
 	dw_call_modules_release(&r->modules);
 	dw_sliced_release(&r->slices);

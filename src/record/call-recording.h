@@ -37,9 +37,9 @@ void dw_call_recording_asked(struct dw_call_recording *r, const struct dw_region
 
 /* The process that asks @q in @regions is about to get @image, which is ready: tell it what is not
  * measured from the start. */
-void dw_call_recording_teach(struct dw_call_recording *r, struct dw_regions *regions,
-			     const struct dw_region_question *q,
-			     const struct dw_module_image *image);
+void dw_call_recording_predisable(struct dw_call_recording *r, struct dw_regions *regions,
+				  const struct dw_region_question *q,
+				  const struct dw_module_image *image);
 
 /* A region is over, or the recording is: read it a last time. */
 void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look);

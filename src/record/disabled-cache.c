@@ -1,7 +1,7 @@
 /*
- * Memory of what was switched off; see disabled-cache.h.
+ * The cache of disabled probes; see disabled-cache.h.
  *
- * The file is a head and the subjects. Its name is a hash of the image's, which says everything
+ * The file is a head and the keys. Its name is a hash of the image's, which says everything
  * that the image depends on, and of the limit.
  */
 #include "record/disabled-cache.h"
@@ -29,7 +29,7 @@ struct head {
 	char magic[sizeof magic];
 	uint32_t version;
 	uint32_t runs;
-	uint64_t hash; /* of the subjects */
+	uint64_t hash; /* of the keys */
 };
 
 /* Where the file of an image is. */
@@ -53,59 +53,62 @@ static int find_place(const char *path, double limit, struct place *ret)
 	return ret->folder ? 0 : -ENOMEM;
 }
 
-/* The subjects in @place and their number. NULL = none; the caller frees them. */
+/* The keys in @place and their number. NULL = none; the caller frees them. */
 static uint32_t *load(const struct place *place, struct head *head, size_t *n)
 {
 	size_t bytes;
 	dw_auto_close int fd = dw_cache_open(place->folder, place->name, &bytes);
-	dw_auto_free uint32_t *subjects = NULL;
+	dw_auto_free uint32_t *disable_keys = NULL;
 
 	if (fd < 0 || bytes < sizeof *head || pread(fd, head, sizeof *head, 0) != sizeof *head)
 		return NULL;
 	bytes -= sizeof *head;
-	*n = bytes / sizeof *subjects;
+	*n = bytes / sizeof *disable_keys;
 	if (memcmp(head->magic, magic, sizeof magic) || head->version != VERSION ||
-	    *n > DWELL_REGION_MUTES)
+	    *n > DWELL_REGION_DISABLED)
 		return NULL;
-	subjects = malloc(bytes + 1);
-	if (!subjects || pread(fd, subjects, bytes, sizeof *head) != (ssize_t)bytes ||
-	    dw_hash_bytes(subjects, bytes, head->runs) != head->hash)
+	disable_keys = malloc(bytes + 1);
+	if (!disable_keys || pread(fd, disable_keys, bytes, sizeof *head) != (ssize_t)bytes ||
+	    dw_hash_bytes(disable_keys, bytes, head->runs) != head->hash)
 		return NULL;
 	dw_cache_note_use(fd);
-	return dw_take_ptr(subjects);
+	return dw_take_ptr(disable_keys);
 }
 
-static int add(struct dw_learnt *l, uint32_t subject, enum dw_learnt_state state)
+static int add(struct dw_disabled_cache *l, uint32_t disable_key,
+	       enum dw_disabled_cache_state state)
 {
-	if (dw_vec_push(&l->rows, (struct dw_learnt_row){subject, state}))
+	if (dw_vec_push(&l->rows, (struct dw_disabled_cache_row){disable_key, state}))
 		return -ENOMEM;
-	if (dw_map_put(&l->index, subject, (uint32_t)l->rows.n)) {
+	if (dw_map_put(&l->index, disable_key, (uint32_t)l->rows.n)) {
 		l->rows.n--;
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-int dw_learnt_read(struct dw_learnt *l, const char *path, double limit, uint32_t max)
+int dw_disabled_cache_read(struct dw_disabled_cache *l, const char *path, double limit,
+			   uint32_t max)
 {
 	struct place place = {0};
 	struct head head = {0};
 	size_t n = 0;
-	dw_auto_free uint32_t *subjects = NULL;
+	dw_auto_free uint32_t *disable_keys = NULL;
 	int rc = find_place(path, limit, &place);
 
 	if (!rc)
-		subjects = load(&place, &head, &n);
+		disable_keys = load(&place, &head, &n);
 	free(place.folder);
-	if (subjects)
+	if (disable_keys)
 		l->runs = head.runs;
-	for (int again = 0; again < 2 && subjects; again++) {
+	for (int again = 0; again < 2 && disable_keys; again++) {
 		for (size_t i = 0; i < n && !rc; i++) {
-			uint32_t s = subjects[i], number = s & ~DWELL_MUTE_POINTERS;
+			uint32_t s = disable_keys[i], number = s & ~DWELL_DISABLE_POINTERS;
 
 			if (number < max && ((number + l->runs) % AGAIN == 0) == again &&
 			    !dw_map_get(&l->index, s))
-				rc = add(l, s, again ? DWELL_LEARNT_AGAIN : DWELL_LEARNT_OFF);
+				rc = add(l, s,
+					 again ? DWELL_DISABLED_RETRIED : DWELL_DISABLED_BEFORE);
 		}
 		if (!again)
 			l->off_n = l->rows.n;
@@ -113,49 +116,49 @@ int dw_learnt_read(struct dw_learnt *l, const char *path, double limit, uint32_t
 	return rc;
 }
 
-int dw_learnt_add(struct dw_learnt *l, uint32_t subject)
+int dw_disabled_cache_add(struct dw_disabled_cache *l, uint32_t disable_key)
 {
-	uint32_t at = dw_map_get(&l->index, subject);
+	uint32_t at = dw_map_get(&l->index, disable_key);
 
 	if (!at)
-		return add(l, subject, DWELL_LEARNT_NOW);
-	if (l->rows.v[at - 1].state != DWELL_LEARNT_OFF)
-		l->rows.v[at - 1].state = DWELL_LEARNT_NOW;
+		return add(l, disable_key, DWELL_DISABLED_NOW);
+	if (l->rows.v[at - 1].state != DWELL_DISABLED_BEFORE)
+		l->rows.v[at - 1].state = DWELL_DISABLED_NOW;
 	return 0;
 }
 
-void dw_learnt_forget(struct dw_learnt_row *row)
+void dw_disabled_cache_forget(struct dw_disabled_cache_row *row)
 {
-	if (row->state == DWELL_LEARNT_AGAIN)
-		row->state = DWELL_LEARNT_FORGOT;
+	if (row->state == DWELL_DISABLED_RETRIED)
+		row->state = DWELL_DISABLED_FORGOT;
 }
 
-int dw_learnt_write(const struct dw_learnt *l, const char *path, double limit)
+int dw_disabled_cache_write(const struct dw_disabled_cache *l, const char *path, double limit)
 {
 	struct head head = {.version = VERSION, .runs = l->runs + 1};
-	dw_auto_free uint32_t *subjects = calloc(l->rows.n + 1, sizeof *subjects);
+	dw_auto_free uint32_t *disable_keys = calloc(l->rows.n + 1, sizeof *disable_keys);
 	struct place place = {0};
 	struct iovec parts[2];
 	size_t n = 0;
-	int rc = subjects ? find_place(path, limit, &place) : -ENOMEM;
+	int rc = disable_keys ? find_place(path, limit, &place) : -ENOMEM;
 
 	if (rc)
 		return rc;
 	dw_vec_each(row, &l->rows) {
-		if (row->state != DWELL_LEARNT_FORGOT && n < DWELL_REGION_MUTES)
-			subjects[n++] = row->subject;
+		if (row->state != DWELL_DISABLED_FORGOT && n < DWELL_REGION_DISABLED)
+			disable_keys[n++] = row->disable_key;
 	}
 	memcpy(head.magic, magic, sizeof magic);
-	head.hash = dw_hash_bytes(subjects, n * sizeof *subjects, head.runs);
+	head.hash = dw_hash_bytes(disable_keys, n * sizeof *disable_keys, head.runs);
 	parts[0] = (struct iovec){&head, sizeof head};
-	parts[1] = (struct iovec){subjects, n * sizeof *subjects};
+	parts[1] = (struct iovec){disable_keys, n * sizeof *disable_keys};
 	rc = dw_cache_store(place.folder, place.name, parts, 2);
 	dw_cache_prune(place.folder, suffix, MAX_BYTES);
 	free(place.folder);
 	return rc;
 }
 
-void dw_learnt_release(struct dw_learnt *l)
+void dw_disabled_cache_release(struct dw_disabled_cache *l)
 {
 	dw_vec_release(&l->rows);
 	dw_map_release(&l->index);

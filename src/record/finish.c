@@ -217,19 +217,19 @@ static int name_profile(struct dw_profile *p, const struct dw_finish_options *op
 		.debuginfod_ms = debuginfod_ms(options),
 		.without_code = options->without_code,
 		.names_only = options->names_only,
-		.early = options->early,
+		.prefetch = options->prefetch,
 		.import_name = options->import_name,
 		.import_name_ctx = options->import_name_ctx,
 		.cache_dir = options->cache_dir,
 		.il_line = options->il_line,
 		.il_line_ctx = options->il_line_ctx,
-		.made = options->made,
-		.made_ctx = options->made_ctx,
+		.jit_symbol = options->jit_symbol,
+		.jit_symbol_ctx = options->jit_symbol_ctx,
 	};
 	const struct dw_module_source *sources = options->sources;
 	size_t sources_n = options->sources_n;
 	struct dw_symbol_stats stats = {0};
-	struct dw_reopened reopened = {0};
+	struct dw_module_files module_files = {0};
 	struct dw_managed_lines lines = {0};
 	int rc = complete_facts(p);
 
@@ -239,15 +239,15 @@ static int name_profile(struct dw_profile *p, const struct dw_finish_options *op
 		symbol_options.il_line_ctx = &lines;
 	}
 	if (!rc && !sources) {
-		rc = dw_reopen_modules(p, &reopened);
-		sources = reopened.sources;
-		sources_n = reopened.n;
+		rc = dw_module_files_find(p, &module_files);
+		sources = module_files.sources;
+		sources_n = module_files.n;
 	}
 	if (!rc)
 		rc = dw_symbolize(p, sources, sources_n, &symbol_options, &stats, err);
 	if (!rc && options->with_source)
 		rc = dw_source_pack(p, sources, sources_n);
-	dw_reopened_release(&reopened);
+	dw_module_files_release(&module_files);
 	dw_managed_lines_release(&lines);
 	if (!rc)
 		rc = note_symbols(&p->facts, &stats);

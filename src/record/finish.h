@@ -33,10 +33,10 @@ struct dw_finish_options {
 	void *il_line_ctx;
 	dw_import_name_fn *import_name; /* as struct dw_symbol_options */
 	void *import_name_ctx;
-	struct dw_early *early; /* as there; borrowed */
-	const char *cache_dir;	/* as there */
-	dw_made_fn *made;	/* meaning of made code, NULL = none is known */
-	void *made_ctx;
+	struct dw_prefetch *prefetch; /* as there; borrowed */
+	const char *cache_dir;	      /* as there */
+	dw_jit_symbol_fn *jit_symbol; /* names JIT code, NULL = none is known */
+	void *jit_symbol_ctx;
 };
 
 /* Load, symbolize, total and write. 0, or a negative code: the partial file stays as it was. */

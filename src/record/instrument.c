@@ -78,7 +78,7 @@ static void answer(struct dw_collector *c, const struct dw_region_question *q,
 	if (path && strlen(path) >= DWELL_REGION_PATH)
 		path = NULL;
 	if (path && c->recording)
-		dw_call_recording_teach(c->recording, &c->regions, q, image);
+		dw_call_recording_predisable(c->recording, &c->regions, q, image);
 	dw_regions_answer(&c->regions, q, path ? DWELL_ANSWER_IMAGE : DWELL_ANSWER_NONE,
 			  ++c->heartbeat, path);
 }
@@ -404,7 +404,7 @@ static int plan_images(struct dw_collector *c)
 		c->public_dir = NULL;
 	c->plan.session_dir = c->private_dir;
 	return c->private_dir && c->public_dir
-		       ? dw_scope_init(&c->result->scope, &c->plan.choice.modules)
+		       ? dw_scope_init(&c->result->scope, &c->plan.selection.modules)
 		       : -ENOMEM;
 }
 
@@ -415,7 +415,7 @@ static int make_environment(struct dw_collector *c)
 
 	if (asprintf(&mode, "%s memory=%" PRIu64 " paths=%" PRIu32 "%s%s%s%s",
 		     modes[c->plan.probes], o->memory_bytes, o->paths,
-		     c->plan.choice.slowest.n ? " slowest=chosen" : "",
+		     c->plan.selection.slowest.n ? " slowest=chosen" : "",
 		     o->overhead > 0 && o->counts ? " counts=yes" : "",
 		     o->os_source ? " os-source=" : "", o->os_source ? o->os_source : "") < 0)
 		return -ENOMEM;

@@ -43,7 +43,7 @@ static bool is_same_file(int fd, const struct dw_module *m)
 	return same;
 }
 
-static int reopen_file(const struct dw_profile *p, const struct dw_module *m)
+static int find_module_file(const struct dw_profile *p, const struct dw_module *m)
 {
 	const char *path = dw_strings_get(&p->strings, m->path);
 	dw_auto_close int fd = -1;
@@ -66,7 +66,7 @@ static size_t vdso_bytes(const uint8_t *image)
 	return n <= VDSO_MAX_BYTES ? n : 0;
 }
 
-static void reopen_vdso(const struct dw_module *m, struct dw_module_source *source)
+static void find_vdso(const struct dw_module *m, struct dw_module_source *source)
 {
 	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	size_t n = image ? vdso_bytes(image) : 0;
@@ -81,7 +81,7 @@ static void reopen_vdso(const struct dw_module *m, struct dw_module_source *sour
 	dw_elf_free(elf);
 }
 
-int dw_reopen_modules(const struct dw_profile *p, struct dw_reopened *ret)
+int dw_module_files_find(const struct dw_profile *p, struct dw_module_files *ret)
 {
 	size_t n = (size_t)dw_modules_count(&p->modules) + 1;
 	struct dw_module_source *sources = calloc(n, sizeof *sources);
@@ -94,21 +94,21 @@ int dw_reopen_modules(const struct dw_profile *p, struct dw_reopened *ret)
 		sources[id] = (struct dw_module_source){
 			.fd = -1, .root_fd = -1, .uid = geteuid(), .gid = getegid()};
 		if (m && m->kind == DWELL_MODULE_FILE)
-			sources[id].fd = reopen_file(p, m);
+			sources[id].fd = find_module_file(p, m);
 		else if (m && m->kind == DWELL_MODULE_VDSO)
-			reopen_vdso(m, &sources[id]);
+			find_vdso(m, &sources[id]);
 	}
-	*ret = (struct dw_reopened){sources, n};
+	*ret = (struct dw_module_files){sources, n};
 	return 0;
 }
 
-void dw_reopened_release(struct dw_reopened *r)
+void dw_module_files_release(struct dw_module_files *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->sources[i].fd >= 0)
 			close(r->sources[i].fd);
 	free(r->sources);
-	*r = (struct dw_reopened){0};
+	*r = (struct dw_module_files){0};
 }
 
 /* The file @path of @owner's process, or -errno. */

@@ -1,7 +1,7 @@
 /*
  * The files of native modules that an agent names by their paths only: opened while the process is
  * there, under its root and with its user's rights, and held until the session is finished. Or
- * found again (dw_reopen_modules()). One thread.
+ * found again (dw_module_files_find()). One thread.
  */
 #pragma once
 
@@ -14,22 +14,22 @@
 #include <stdint.h>
 
 /*
- * Finding the files of a loaded profile's modules again, for sessions whose collector died.
+ * The files of a loaded profile's modules, looked up again for sessions whose collector died.
  *
  * A file counts only if it is the same as when it was mapped: an equal build-id, else equal device
  * and inode.
  */
 
-struct dw_reopened {
+struct dw_module_files {
 	struct dw_module_source *sources; /* by module id */
 	size_t n;			  /* modules + 1 */
 };
 
 /* Open what is still there, with the caller's own rights. 0 or -ENOMEM. */
-int dw_reopen_modules(const struct dw_profile *p, struct dw_reopened *ret);
+int dw_module_files_find(const struct dw_profile *p, struct dw_module_files *ret);
 
 /* Close the files and free the table. */
-void dw_reopened_release(struct dw_reopened *r);
+void dw_module_files_release(struct dw_module_files *r);
 
 enum { DWELL_NATIVE_FILES_MAX = 512 }; /* held open, others stay without names */
 

@@ -125,9 +125,9 @@ static int read_starts(const struct dw_elf *elf, uint64_t **ret, size_t *ret_n,
 	return 0;
 }
 
-/* Find out which functions @choice means. */
-static int choose(struct making *k, const struct dw_module_image *m, const struct dw_choice *choice,
-		  struct dw_error *err)
+/* Find out which functions @selection means. */
+static int choose(struct making *k, const struct dw_module_image *m,
+		  const struct dw_probe_selection *selection, struct dw_error *err)
 {
 	struct dw_function_names names = {0};
 	size_t n;
@@ -144,9 +144,9 @@ static int choose(struct making *k, const struct dw_module_image *m, const struc
 		const char *name = dw_function_names_get(&names, i);
 		uint64_t svma = k->chosen[i];
 
-		if (dw_choice_has_function(choice, name))
+		if (dw_probe_selection_has_function(selection, name))
 			k->chosen[k->chosen_n++] = svma;
-		if (dw_choice_has_slowest(choice, name))
+		if (dw_probe_selection_has_slowest(selection, name))
 			k->slowest[k->slowest_n++] = svma;
 	}
 	dw_function_names_release(&names);
@@ -278,13 +278,14 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 		.all_functions = plan->all_functions,
 		.name = symbol_name,
 		.ctx = k,
-		.choice_key = k->key,
+		.selection_key = k->key,
 	};
 	dw_auto_free char *folder = folder_of(m, plan);
 	int rc = folder ? 0 : -ENOMEM;
 
-	if (!rc && m->probes != DWELL_PROBES_SYSTEM_CALLS && dw_choice_needs_names(&plan->choice)) {
-		rc = choose(k, m, &plan->choice, err);
+	if (!rc && m->probes != DWELL_PROBES_SYSTEM_CALLS &&
+	    dw_probe_selection_needs_names(&plan->selection)) {
+		rc = choose(k, m, &plan->selection, err);
 		options.is_chosen = is_chosen;
 		options.is_slowest = is_slowest;
 	}
@@ -300,15 +301,15 @@ static int make(struct dw_module_image *m, const struct dw_image_plan *plan, str
 	m->start = dw_module_start(k->elf);
 	rc = read_image(m, err);
 	if (!rc && remembers(m, plan) && !plan->forgets)
-		rc = dw_learnt_read(&m->learnt, m->image, plan->limit,
-				    m->header.functions.n + m->header.imports.n);
+		rc = dw_disabled_cache_read(&m->disabled_cache, m->image, plan->limit,
+					    m->header.functions.n + m->header.imports.n);
 	return rc;
 }
 
 void dw_module_image_remember(const struct dw_module_image *m, const struct dw_image_plan *plan)
 {
-	if (remembers(m, plan) && (m->learnt.rows.n || plan->forgets))
-		(void)dw_learnt_write(&m->learnt, m->image, plan->limit);
+	if (remembers(m, plan) && (m->disabled_cache.rows.n || plan->forgets))
+		(void)dw_disabled_cache_write(&m->disabled_cache, m->image, plan->limit);
 }
 
 void dw_module_image_make(struct dw_module_image *m, const struct dw_image_plan *plan)
@@ -354,7 +355,7 @@ void dw_module_image_free(struct dw_module_image *m)
 	free(m->image);
 	free(m->copy);
 	free(m->functions);
-	dw_learnt_release(&m->learnt);
+	dw_disabled_cache_release(&m->disabled_cache);
 	dw_launcher_release(&m->launcher);
 	free(m->calls);
 	free(m);

@@ -35,7 +35,7 @@ struct dw_image_plan {
 	bool lines;   /* probes for statements, too */
 	double limit; /* of overhead, by which what is switched off is remembered; 0 = it is not */
 	bool forgets; /* what earlier runs have found out */
-	struct dw_choice choice;
+	struct dw_probe_selection selection;
 };
 
 enum dw_image_state {
@@ -61,7 +61,8 @@ struct dw_module_image {
 	bool lacks_lines; /* statements were wanted, and there is no debug information of any */
 	uint64_t start;	  /* svma that module offsets count from */
 	struct dw_clone_function_entry *functions; /* header.functions.n */
-	struct dw_learnt learnt; /* of earlier runs; filled further by the one who called */
+	struct dw_disabled_cache
+		disabled_cache; /* of earlier runs; filled further by the one who called */
 	/* what processes did with it */
 	char *copy;				     /* path of a copy that all may read */
 	uint64_t processes[DWELL_MODULE_CLOSED + 1]; /* by enum dw_region_module_state */

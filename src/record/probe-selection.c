@@ -1,4 +1,4 @@
-/* Globs on names; see probe-selection.h. */
+/* The selection of probes; see probe-selection.h. */
 #include "record/probe-selection.h"
 
 #include "base/cleanup.h"
@@ -14,7 +14,7 @@ static bool fits(const struct dw_globs *globs, const char *text)
 	return false;
 }
 
-int dw_choice_find_module(const struct dw_globs *globs, const char *path)
+int dw_probe_selection_find_module(const struct dw_globs *globs, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -25,7 +25,7 @@ int dw_choice_find_module(const struct dw_globs *globs, const char *path)
 	return -1;
 }
 
-bool dw_choice_needs_names(const struct dw_choice *c)
+bool dw_probe_selection_needs_names(const struct dw_probe_selection *c)
 {
 	return c->include.n || c->exclude.n || c->slowest.n;
 }
@@ -82,13 +82,13 @@ static bool fits_function(const struct dw_globs *globs, const char *name)
 	return fits(globs, copy);
 }
 
-bool dw_choice_has_function(const struct dw_choice *c, const char *name)
+bool dw_probe_selection_has_function(const struct dw_probe_selection *c, const char *name)
 {
 	return (!c->include.n || fits_function(&c->include, name)) &&
 	       !fits_function(&c->exclude, name);
 }
 
-bool dw_choice_has_slowest(const struct dw_choice *c, const char *name)
+bool dw_probe_selection_has_slowest(const struct dw_probe_selection *c, const char *name)
 {
 	return fits_function(&c->slowest, name);
 }

@@ -114,28 +114,28 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 	      struct dw_error *err);
 
 /* What takes samples: perf, or from inside the target where the kernel refuses perf. */
-enum dw_road {
-	DWELL_ROAD_AUTO, /* perf where it is allowed */
-	DWELL_ROAD_PERF,
-	DWELL_ROAD_INSIDE,
-	DWELL_ROAD_OUTSIDE, /* of processes that run already, waits alone */
+enum dw_sampler_kind {
+	DWELL_SAMPLER_AUTO, /* perf where it is allowed */
+	DWELL_SAMPLER_PERF,
+	DWELL_SAMPLER_IN_PROCESS,
+	DWELL_SAMPLER_PROCFS, /* of processes that run already, waits alone */
 };
 
-struct dw_road_choice {
+struct dw_sampler_choice {
 	const struct dw_backend_ops *backend;
 	struct dw_error refusal; /* why it is not perf, and what would open that; code 0 = it is */
 };
 
 /*
- * Choose the road for the command @name (NULL = programs that run) as @wish says. @waits_do: of
+ * Choose the sampler for the command @name (NULL = programs that run) as @wish says. @waits_do: of
  * programs that run, waits alone are worth recording. 0; DWELL_ERR_REFUSED: it is to be sampled
- * from inside, but can take no agent. dw_road_release() in any case.
+ * from inside, but can take no agent. dw_sampler_choice_release() in any case.
  */
-int dw_road_choose(enum dw_road wish, const char *name, bool waits_do, struct dw_road_choice *ret,
-		   struct dw_error *err);
+int dw_sampler_choose(enum dw_sampler_kind wish, const char *name, bool waits_do,
+		      struct dw_sampler_choice *ret, struct dw_error *err);
 
 /* Free the words. */
-void dw_road_release(struct dw_road_choice *c);
+void dw_sampler_choice_release(struct dw_sampler_choice *c);
 
 /* Wait for a command that outlived its recording. SIGINT, SIGTERM and SIGHUP are passed to it. Its
  * wait status, or DWELL_ERR_NOT_FOUND: nobody knows how it ended. */

@@ -64,29 +64,30 @@ static int check_program(const char *name, const struct dw_error *refusal, struc
 	return rc;
 }
 
-int dw_road_choose(enum dw_road wish, const char *name, bool waits_do, struct dw_road_choice *ret,
-		   struct dw_error *err)
+int dw_sampler_choose(enum dw_sampler_kind wish, const char *name, bool waits_do,
+		      struct dw_sampler_choice *ret, struct dw_error *err)
 {
 	int rc = 0;
 
-	*ret = (struct dw_road_choice){.backend = &dw_backend_perf};
-	if (wish == DWELL_ROAD_INSIDE)
-		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--road inside was given");
-	else if (wish == DWELL_ROAD_OUTSIDE)
-		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--road outside was given");
-	else if (wish == DWELL_ROAD_AUTO)
+	*ret = (struct dw_sampler_choice){.backend = &dw_backend_perf};
+	if (wish == DWELL_SAMPLER_IN_PROCESS)
+		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED,
+				  "--sampler in-process was given");
+	else if (wish == DWELL_SAMPLER_PROCFS)
+		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--sampler procfs was given");
+	else if (wish == DWELL_SAMPLER_AUTO)
 		rc = dw_perf_check(&ret->refusal);
 	if (rc != DWELL_ERR_REFUSED)
 		return 0; /* what else is wrong shows when it starts */
 	if (!name && waits_do) {
-		ret->backend = &dw_backend_outside;
+		ret->backend = &dw_backend_procfs;
 		return 0;
 	}
-	ret->backend = &dw_backend_inside;
+	ret->backend = &dw_backend_in_process;
 	return check_program(name, &ret->refusal, err);
 }
 
-void dw_road_release(struct dw_road_choice *c)
+void dw_sampler_choice_release(struct dw_sampler_choice *c)
 {
 	dw_error_clear(&c->refusal);
 }
@@ -404,8 +405,8 @@ static void finish(struct dw_collector *c, struct dw_finish_options *options)
 {
 	options->il_line = dw_managed_lines_find;
 	options->il_line_ctx = &c->lines;
-	options->made = dw_jit_meaning;
-	options->made_ctx = &c->jit;
+	options->jit_symbol = dw_jit_symbolize;
+	options->jit_symbol_ctx = &c->jit;
 	options->sources = options_of(c)->backend->sources(c->backend, &options->sources_n);
 	dw_jit_close(&c->jit);
 }

@@ -16,7 +16,7 @@ int dw_scope_init(struct dw_scope *s, const struct dw_globs *globs)
 
 bool dw_scope_names(struct dw_scope *s, const char *path)
 {
-	int i = dw_choice_find_module(s->globs, path);
+	int i = dw_probe_selection_find_module(s->globs, path);
 
 	if (i >= 0)
 		s->used[i] = true;

@@ -131,13 +131,13 @@ static void find_starts_of_calls(struct dw_profile *p)
 }
 
 /* How often each thread was seen with each start, and how often with the one that it has. */
-struct tally {
+struct counts {
 	struct dw_map seen; /* thread << 32 | function -> times */
 	uint32_t *most;	    /* by thread */
 };
 
 /* @thread was seen below @start once more. 0 or -ENOMEM. */
-static int note_start(struct dw_profile *p, struct tally *t, uint32_t thread, uint32_t start)
+static int note_start(struct dw_profile *p, struct counts *t, uint32_t thread, uint32_t start)
 {
 	struct dw_thread *th = dw_threads_get(&p->threads, thread);
 	uint64_t key = (uint64_t)thread << 32 | start;
@@ -160,17 +160,17 @@ static void find_starts_of_samples(struct dw_profile *p)
 {
 	dw_auto_free uint32_t *starts = starts_of_stacks(p);
 	dw_auto_free uint32_t *most = calloc(dw_threads_count(&p->threads) + 1, sizeof *most);
-	struct tally tally = {.most = most};
+	struct counts counts = {.most = most};
 	int rc = starts && most ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < p->samples.n && !rc; i++)
-		rc = note_start(p, &tally, p->samples.thread[i], starts[p->samples.stack[i]]);
+		rc = note_start(p, &counts, p->samples.thread[i], starts[p->samples.stack[i]]);
 	for (size_t i = 0; i < p->waits.rows.n && !rc; i++) {
 		const struct dw_wait *w = &p->waits.rows.v[i];
 
-		rc = note_start(p, &tally, w->thread, starts[w->stack]);
+		rc = note_start(p, &counts, w->thread, starts[w->stack]);
 	}
-	dw_map_release(&tally.seen);
+	dw_map_release(&counts.seen);
 }
 
 void dw_find_thread_starts(struct dw_profile *p)

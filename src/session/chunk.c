@@ -36,7 +36,7 @@ static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_ALLOC_METHODS] = "alloc_methods",
 	[DWELL_CHUNK_ALLOC_DELTAS] = "alloc_deltas",
 	[DWELL_CHUNK_GCS] = "gcs",
-	[DWELL_CHUNK_CALL_MUTES] = "call_mutes",
+	[DWELL_CHUNK_CALL_DISABLED] = "call_mutes",
 	[DWELL_CHUNK_SOURCES] = "sources",
 	[DWELL_CHUNK_WAITS] = "waits",
 };

@@ -299,7 +299,7 @@ static const struct dw_column call_deltas[] = {
 	OWN_MEMBER(dw_call_delta, values, dw_put_call_values, dw_take_call_values),
 };
 
-static void put_ranges(struct dw_buf *b, const void *at, size_t stride, size_t n)
+static void put_extremes(struct dw_buf *b, const void *at, size_t stride, size_t n)
 {
 	EACH(const struct dw_range_ns, r, {
 		dw_buf_put_uleb(b, r->min_ns);
@@ -307,8 +307,8 @@ static void put_ranges(struct dw_buf *b, const void *at, size_t stride, size_t n
 	});
 }
 
-static void take_ranges(struct dw_cursor *c, void *at, size_t stride, size_t n,
-			const uint64_t limits[DWELL_LIMITS])
+static void take_extremes(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			  const uint64_t limits[DWELL_LIMITS])
 {
 	(void)limits;
 	EACH(struct dw_range_ns, r, {
@@ -321,10 +321,10 @@ static const struct dw_column call_extremes[] = {
 	COLUMN(dw_call_extremes, id, DELTA, NONE),
 	ID(dw_call_extremes, thread, DELTA, THREAD),
 	COLUMN(dw_call_extremes, entry, DELTA, FRAME),
-	OWN_MEMBER(dw_call_extremes, ranges.elapsed_inclusive, put_ranges, take_ranges),
-	OWN_MEMBER(dw_call_extremes, ranges.elapsed_exclusive, put_ranges, take_ranges),
-	OWN_MEMBER(dw_call_extremes, ranges.application_inclusive, put_ranges, take_ranges),
-	OWN_MEMBER(dw_call_extremes, ranges.application_exclusive, put_ranges, take_ranges),
+	OWN_MEMBER(dw_call_extremes, values.elapsed_inclusive, put_extremes, take_extremes),
+	OWN_MEMBER(dw_call_extremes, values.elapsed_exclusive, put_extremes, take_extremes),
+	OWN_MEMBER(dw_call_extremes, values.application_inclusive, put_extremes, take_extremes),
+	OWN_MEMBER(dw_call_extremes, values.application_exclusive, put_extremes, take_extremes),
 };
 
 static const struct dw_column call_slow[] = {
@@ -338,12 +338,12 @@ static const struct dw_column call_slow[] = {
 	COLUMN(dw_call_slow, switched_ns, PLAIN, NONE),
 };
 
-static const struct dw_column call_mutes[] = {
-	ID(dw_call_mute, process, DELTA, PROCESS),
-	COLUMN(dw_call_mute, entry, DELTA, FRAME),
-	COLUMN(dw_call_mute, at_ns, DELTA, NONE),
-	COLUMN_WITH(dw_call_mute, flags, PLAIN, NUMBER,
-		    .most = DWELL_MUTE_IN_PART | DWELL_MUTE_FROM_START),
+static const struct dw_column call_disabled[] = {
+	ID(dw_call_disabled, process, DELTA, PROCESS),
+	COLUMN(dw_call_disabled, entry, DELTA, FRAME),
+	COLUMN(dw_call_disabled, at_ns, DELTA, NONE),
+	COLUMN_WITH(dw_call_disabled, flags, PLAIN, NUMBER,
+		    .most = DWELL_DISABLED_IN_PART | DWELL_DISABLED_FROM_START),
 };
 
 static const struct dw_column alloc_types[] = {
@@ -443,7 +443,7 @@ struct dw_columns dw_layout_of(enum dw_chunk_kind kind)
 		[DWELL_CHUNK_CALL_DELTAS] = COLUMNS(call_deltas, dw_call_delta),
 		[DWELL_CHUNK_CALL_EXTREMES] = COLUMNS(call_extremes, dw_call_extremes),
 		[DWELL_CHUNK_CALL_SLOW] = COLUMNS(call_slow, dw_call_slow),
-		[DWELL_CHUNK_CALL_MUTES] = COLUMNS(call_mutes, dw_call_mute),
+		[DWELL_CHUNK_CALL_DISABLED] = COLUMNS(call_disabled, dw_call_disabled),
 		[DWELL_CHUNK_ALLOC_TYPES] = COLUMNS(alloc_types, dw_alloc_type),
 		[DWELL_CHUNK_ALLOC_GROUPS] = COLUMNS(alloc_groups, dw_alloc_group),
 		[DWELL_CHUNK_ALLOC_METHODS] = COLUMNS(alloc_methods, dw_alloc_method),

@@ -25,7 +25,7 @@ enum {
 static bool flags_fit(uint32_t flags)
 {
 	if (flags & DWELL_CALL_COUNTED)
-		return (flags & ~(uint32_t)DWELL_CALL_OUTSIDE) == COUNTED_FLAGS;
+		return (flags & ~(uint32_t)DWELL_CALL_EXTERNAL) == COUNTED_FLAGS;
 	if ((flags & OVERFLOW_FLAGS) && !(flags & DWELL_CALL_OVERFLOW))
 		return false;
 	if (flags & DWELL_CALL_ESTIMATED)
@@ -50,7 +50,7 @@ static bool parent_fits(const struct dw_call_node *node, const struct dw_call_no
 		return false;
 	if (node->flags & DWELL_CALL_LINE) /* statements stand in functions */
 		return !node->site &&
-		       !(parent->flags & ~(uint32_t)(DWELL_CALL_OUTSIDE | DWELL_CALL_ESTIMATED));
+		       !(parent->flags & ~(uint32_t)(DWELL_CALL_EXTERNAL | DWELL_CALL_ESTIMATED));
 	return !(parent->flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_TRUNCATED));
 }
 
@@ -415,7 +415,7 @@ static const struct {
 	[DWELL_CHUNK_ALLOC_METHODS] = {NULL, 3},
 	[DWELL_CHUNK_ALLOC_DELTAS] = {NULL, 3},
 	[DWELL_CHUNK_GCS] = {NULL, 12},
-	[DWELL_CHUNK_CALL_MUTES] = {NULL, 4},
+	[DWELL_CHUNK_CALL_DISABLED] = {NULL, 4},
 	[DWELL_CHUNK_SOURCES] = {NULL, 2},
 	[DWELL_CHUNK_WAITS] = {NULL, 5},
 };

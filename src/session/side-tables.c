@@ -45,7 +45,7 @@ static const struct column columns[] = {
 	IN("outer_calls", OUTER_CALLS),
 	IN("elapsed_inclusive_ns", ELAPSED),
 	IN("application_inclusive_ns", APPLICATION),
-	IN("whole_inclusive_ns", WHOLE),
+	IN("whole_inclusive_ns", DELIMITED),
 	IN("overhead_inclusive_ns", OVERHEAD),
 	IN("blocked_inclusive_ns", BLOCKED),
 	IN("os_cpu_inclusive_ns", OS_CPU),
@@ -54,7 +54,7 @@ static const struct column columns[] = {
 	IN("blocking_calls_inclusive", BLOCKING_CALLS),
 	EX("elapsed_exclusive_ns", ELAPSED),
 	EX("application_exclusive_ns", APPLICATION),
-	EX("whole_exclusive_ns", WHOLE),
+	EX("whole_exclusive_ns", DELIMITED),
 	EX("overhead_exclusive_ns", OVERHEAD),
 	EX("blocked_exclusive_ns", BLOCKED),
 	EX("os_cpu_exclusive_ns", OS_CPU),
@@ -124,9 +124,9 @@ static bool value_of(const struct dw_amount_table *t, const struct dw_measured *
 	if (c->what == AMOUNT)
 		return dw_measured_value(m, c->measure, c->exclusive, ret);
 	if (c->what == SWITCHED_OFF) {
-		if (!m->mute)
+		if (!m->disabled_at)
 			return false;
-		return *ret = t->calls->mutes.v[m->mute - 1].at_ns, true;
+		return *ret = t->calls->disabled.v[m->disabled_at - 1].at_ns, true;
 	}
 	extremes = dw_measured_extremes(m, c->measure, c->exclusive);
 	*ret = c->what == LEAST ? extremes.min_ns : extremes.max_ns;

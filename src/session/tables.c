@@ -27,7 +27,7 @@ enum { COLUMNS_MAX = 11 };
 /* What is known of the lines of a function in a process; a function that is in no view. */
 enum { LINES_NONE = 1, LINES_SOME, LINES_HIDDEN };
 
-enum { REST_ID = 0 }; /* of the function that stands for all that have no row */
+enum { OTHER_ID = 0 }; /* of the function that stands for all that have no row */
 
 #define TRUNCATED_ID (-(int64_t)UINT32_MAX) /* of callees that the target had no memory for */
 
@@ -41,7 +41,7 @@ struct tables {
 	struct dw_line_ranks line_ranks;
 	struct dw_map lines_known;    /* of process << 32 | function: LINES_* */
 	uint8_t *functions_shown;     /* by function id: it has a row */
-	uint64_t *rest;		      /* by process id: values of functions without a row */
+	uint64_t *other;	      /* by process id: values of functions without a row */
 	struct dw_map function_ranks; /* likewise: the rank of those without lines */
 	struct dw_amount_table amount_table;
 	struct dw_measured measured; /* of the row being written */
@@ -409,8 +409,8 @@ static int note_functions(struct tables *t)
 	size_t functions = t->p->functions.rows.n;
 
 	t->functions_shown = calloc(functions + 1, 1);
-	t->rest = calloc(t->p->processes.rows.n + 1, sizeof *t->rest);
-	if (!t->functions_shown || !t->rest)
+	t->other = calloc(t->p->processes.rows.n + 1, sizeof *t->other);
+	if (!t->functions_shown || !t->other)
 		return no_memory(t);
 	for (size_t i = 0; i < t->totals->functions.n; i++) {
 		const struct dw_function_total *f = &t->totals->functions.v[i];
@@ -419,7 +419,7 @@ static int note_functions(struct tables *t)
 			t->functions_shown[f->function < functions ? f->function : 0] = 1;
 			continue;
 		}
-		t->rest[f->process] += values(t, f->amounts)->exclusive;
+		t->other[f->process] += values(t, f->amounts)->exclusive;
 		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
 			       LINES_HIDDEN))
 			return no_memory(t);
@@ -430,7 +430,7 @@ static int note_functions(struct tables *t)
 }
 
 /* A row for each process whose functions do not all have rows. */
-static int put_rest(struct tables *t)
+static int put_other(struct tables *t)
 {
 	size_t processes = t->p->processes.rows.n;
 	uint32_t rank = t->rank;
@@ -439,10 +439,10 @@ static int put_rest(struct tables *t)
 		t->db, "INSERT INTO function_total VALUES (?, ?, ?, ?, ?, NULL, 0)", &st, t->err);
 
 	for (size_t i = 0; i < processes && !rc; i++)
-		if (t->rest[i])
+		if (t->other[i])
 			rc = put_row(t, st,
-				     (int64_t[]){++rank, (int64_t)i, REST_ID, (int64_t)t->rest[i],
-						 (int64_t)t->rest[i]});
+				     (int64_t[]){++rank, (int64_t)i, OTHER_ID, (int64_t)t->other[i],
+						 (int64_t)t->other[i]});
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -500,7 +500,7 @@ static int put_totals(struct tables *t)
 	t->rank = 0;
 	rc = put_ranked(t, &functions);
 	if (!rc)
-		rc = put_rest(t);
+		rc = put_other(t);
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
 		rc = put_ranked(t, &tables[i]);
 	if (!rc && t->has_calls)
@@ -509,7 +509,7 @@ static int put_totals(struct tables *t)
 }
 
 /* Something that stands for a function, and has only a name. */
-static int put_stand_in(struct tables *t, sqlite3_stmt *st, int64_t id, const char *name)
+static int put_pseudo_function(struct tables *t, sqlite3_stmt *st, int64_t id, const char *name)
 {
 	int64_t module = id < 0 ? (uint32_t)DWELL_MODULE_ROOT : SQL_NULL;
 
@@ -528,10 +528,10 @@ static int put_root(struct tables *t, sqlite3_stmt *st, uint32_t id)
 
 	if (asprintf(&text, "[thread %s]", dw_strings_get(&t->p->strings, name)) < 0)
 		return no_memory(t);
-	return put_stand_in(t, st, function_id((uint32_t)DWELL_FUNCTION_ROOT, id), text);
+	return put_pseudo_function(t, st, function_id((uint32_t)DWELL_FUNCTION_ROOT, id), text);
 }
 
-static int put_stand_ins(struct tables *t)
+static int put_pseudo_functions(struct tables *t)
 {
 	char rest[64];
 	sqlite3_stmt *st = NULL;
@@ -541,11 +541,11 @@ static int put_stand_ins(struct tables *t)
 	snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
 		 (size_t)least_of_rows(t));
 	if (!rc && !t->has_calls && !t->has_allocs && !t->has_waits && least_of_rows(t) > 1)
-		rc = put_stand_in(t, st, REST_ID, rest);
+		rc = put_pseudo_function(t, st, OTHER_ID, rest);
 	if (!rc)
-		rc = put_stand_in(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
+		rc = put_pseudo_function(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
 	if (!rc && t->has_calls)
-		rc = put_stand_in(t, st, TRUNCATED_ID, "(paths not drawn)");
+		rc = put_pseudo_function(t, st, TRUNCATED_ID, "(paths not drawn)");
 	dw_vec_each(f, &t->totals->functions)
 		if (!rc && f->function == (uint32_t)DWELL_FUNCTION_ROOT)
 			rc = put_root(t, st, f->thread);
@@ -565,11 +565,11 @@ static int put_functions(struct tables *t)
 	for (size_t id = 1; id < all; id++)
 		if (t->functions_shown[id])
 			rows[n++] = id - 1;
-	rc = put_stand_ins(t);
+	rc = put_pseudo_functions(t);
 	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
-static int put_subjects(struct tables *t)
+static int put_row_keys(struct tables *t)
 {
 	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,
 			   dw_modules_count(&t->p->modules), module_columns);
@@ -604,7 +604,7 @@ static int put_all(struct tables *t)
 	if (!rc)
 		rc = put_facts(t);
 	if (!rc)
-		rc = put_subjects(t);
+		rc = put_row_keys(t);
 	if (!rc)
 		rc = put_totals(t);
 	if (!rc && t->has_allocs)
@@ -627,7 +627,7 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	free(t.texts);
 	free(t.node_ids);
 	free(t.functions_shown);
-	free(t.rest);
+	free(t.other);
 	dw_amount_table_close(&t.amount_table);
 	dw_line_ranks_release(&t.line_ranks);
 	dw_map_release(&t.lines_known);

@@ -15,7 +15,7 @@ enum stored {
 	STORED_CALLS,
 	STORED_ELAPSED,
 	STORED_APPLICATION, /* elapsed minus it, zigzag-coded */
-	STORED_WHOLE,	    /* application minus it, likewise */
+	STORED_DELIMITED,   /* application minus it, likewise */
 	STORED_OVERHEAD,
 	STORED_BLOCKED,
 	STORED_OS_CPU,
@@ -60,7 +60,7 @@ static void columns_of(const struct dw_call_values *v, uint64_t ret[STORED_COLUM
 	ret[STORED_CALLS] = v->calls;
 	ret[STORED_ELAPSED] = v->elapsed_ns;
 	ret[STORED_APPLICATION] = dw_zigzag(v->elapsed_ns - v->application_ns);
-	ret[STORED_WHOLE] = dw_zigzag(v->application_ns - v->whole_ns);
+	ret[STORED_DELIMITED] = dw_zigzag(v->application_ns - v->delimited_ns);
 	ret[STORED_OVERHEAD] = v->overhead_ns;
 	ret[STORED_BLOCKED] = v->blocked_ns;
 	ret[STORED_OS_CPU] = v->os_cpu_ns;
@@ -162,7 +162,7 @@ static void next_call_values(struct values_in *v, struct dw_call_values *ret)
 	application = elapsed - dw_unzigzag(take_column(v, mask, STORED_APPLICATION));
 	ret->elapsed_ns = elapsed;
 	ret->application_ns = application;
-	ret->whole_ns = application - dw_unzigzag(take_column(v, mask, STORED_WHOLE));
+	ret->delimited_ns = application - dw_unzigzag(take_column(v, mask, STORED_DELIMITED));
 	ret->overhead_ns = take_column(v, mask, STORED_OVERHEAD);
 	if (!(mask >> STORED_BLOCKED))
 		return;

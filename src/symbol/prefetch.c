@@ -26,7 +26,7 @@ struct head {
 	uint64_t index, n;
 };
 
-struct dw_early {
+struct dw_prefetch {
 	struct dw_helper helper;
 	uint32_t *modules; /* 0 = answered */
 	size_t n;
@@ -68,7 +68,7 @@ static int answer(int fd, const struct head *h, struct dw_question *q, struct dw
 }
 
 /* Its files are closed with it. */
-_Noreturn void dw_early_live(const struct dw_spawned *s)
+_Noreturn void dw_prefetch_live(const struct dw_spawned *s)
 {
 	struct dw_questions q = {0};
 	struct dw_resolver **open;
@@ -94,18 +94,18 @@ _Noreturn void dw_early_live(const struct dw_spawned *s)
  * helper. 0; -ENOMEM, -errno.
  */
 static int begin(const struct dw_question *questions, const uint32_t *modules, size_t n,
-		 struct dw_early **ret)
+		 struct dw_prefetch **ret)
 {
-	struct dw_early *e = calloc(1, sizeof *e);
+	struct dw_prefetch *e = calloc(1, sizeof *e);
 	int rc;
 
 	if (!e)
 		return -ENOMEM;
 	e->modules = calloc(n, sizeof *e->modules);
-	rc = e->modules ? dw_helper_start(&e->helper, DWELL_SPAWN_EARLY, questions, n, LIFE_MS)
+	rc = e->modules ? dw_helper_start(&e->helper, DWELL_SPAWN_PREFETCH, questions, n, LIFE_MS)
 			: -ENOMEM;
 	if (rc) {
-		dw_early_free(e);
+		dw_prefetch_free(e);
 		return rc;
 	}
 	memcpy(e->modules, modules, n * sizeof *modules);
@@ -115,7 +115,7 @@ static int begin(const struct dw_question *questions, const uint32_t *modules, s
 }
 
 /* The place of @module in @e. e->n = it is not there. */
-static size_t place(const struct dw_early *e, uint32_t module)
+static size_t place(const struct dw_prefetch *e, uint32_t module)
 {
 	size_t i = 0;
 
@@ -124,7 +124,7 @@ static size_t place(const struct dw_early *e, uint32_t module)
 	return i;
 }
 
-bool dw_early_knows(const struct dw_early *e, uint32_t module)
+bool dw_prefetch_knows(const struct dw_prefetch *e, uint32_t module)
 {
 	return e && e->helper.pid && module && place(e, module) < e->n;
 }
@@ -151,8 +151,8 @@ static int send_all(int fd, const void *p, size_t n, uint64_t deadline_ns)
 	return 0;
 }
 
-int dw_early_ask(struct dw_early *e, uint32_t module, const struct dw_question *q,
-		 uint32_t timeout_ms, struct dw_answer *a)
+int dw_prefetch_ask(struct dw_prefetch *e, uint32_t module, const struct dw_question *q,
+		    uint32_t timeout_ms, struct dw_answer *a)
 {
 	uint64_t deadline_ns = dw_clock_ns(CLOCK_MONOTONIC) + timeout_ms * 1000000ull;
 	struct head h = {.n = q->n};
@@ -171,7 +171,7 @@ int dw_early_ask(struct dw_early *e, uint32_t module, const struct dw_question *
 	return rc;
 }
 
-void dw_early_free(struct dw_early *e)
+void dw_prefetch_free(struct dw_prefetch *e)
 {
 	if (!e)
 		return;
@@ -182,7 +182,7 @@ void dw_early_free(struct dw_early *e)
 	free(e);
 }
 
-enum { EARLY_MODULES_MAX = 8, EARLY_FILE_BYTES_MAX = 64 << 20 };
+enum { PREFETCH_MODULES_MAX = 8, PREFETCH_FILE_BYTES_MAX = 64 << 20 };
 
 /* Whether frames of the profile so far lie in modules, by id. NULL = no memory. */
 static bool *modules_with_frames(const struct dw_profile *p)
@@ -203,46 +203,47 @@ static bool is_small(const struct dw_module_source *source)
 {
 	struct stat st;
 
-	return source->fd >= 0 && !fstat(source->fd, &st) && st.st_size <= EARLY_FILE_BYTES_MAX;
+	return source->fd >= 0 && !fstat(source->fd, &st) && st.st_size <= PREFETCH_FILE_BYTES_MAX;
 }
 
 /* Whether @dir has the names of all frames so far in module @id, which @q is about. */
-static bool is_known(const struct dw_profile *p, uint32_t id, const struct dw_question *q,
-		     const char *dir)
+static bool is_cached(const struct dw_profile *p, uint32_t id, const struct dw_question *q,
+		      const char *dir)
 {
 	uint32_t frames = dw_frames_count(&p->frames);
-	struct dw_known k = {0};
-	bool is = dir && dw_known_may_keep(q) && !dw_known_read(dir, q, &k);
+	struct dw_symbol_cache k = {0};
+	bool is = dir && dw_symbol_cache_may_keep(q) && !dw_symbol_cache_read(dir, q, &k);
 
 	for (uint32_t i = 1; i <= frames && is; i++) {
 		const struct dw_frame *f = dw_frames_get(&p->frames, i);
 
-		is = f->kind != DWELL_FRAME_CODE || f->module != id || dw_known_has(&k, f->svma);
+		is = f->kind != DWELL_FRAME_CODE || f->module != id ||
+		     dw_symbol_cache_has(&k, f->svma);
 	}
-	dw_known_release(&k);
+	dw_symbol_cache_release(&k);
 	return is;
 }
 
-int dw_symbolize_early(struct dw_profile *p, const struct dw_module_source *sources,
-		       size_t sources_n, const char *cache_dir, struct dw_early **ret)
+int dw_symbolize_prefetch(struct dw_profile *p, const struct dw_module_source *sources,
+			  size_t sources_n, const char *cache_dir, struct dw_prefetch **ret)
 {
 	dw_auto_free bool *has = modules_with_frames(p);
-	struct dw_question questions[EARLY_MODULES_MAX];
-	uint32_t modules[EARLY_MODULES_MAX];
+	struct dw_question questions[PREFETCH_MODULES_MAX];
+	uint32_t modules[PREFETCH_MODULES_MAX];
 	size_t n = 0;
 	int rc;
 
 	*ret = NULL;
 	if (!has)
 		return -ENOMEM;
-	for (uint32_t id = 1; id < sources_n && n < EARLY_MODULES_MAX; id++) {
+	for (uint32_t id = 1; id < sources_n && n < PREFETCH_MODULES_MAX; id++) {
 		const struct dw_module_source *source = dw_module_source_at(sources, sources_n, id);
 
 		if (id > dw_modules_count(&p->modules) || !has[id] || !source ||
 		    !is_small(source) || (n && !dw_has_same_rights(questions[0].source, source)))
 			continue;
 		questions[n] = dw_module_question(p, source, id);
-		if (!is_known(p, id, &questions[n], cache_dir))
+		if (!is_cached(p, id, &questions[n], cache_dir))
 			modules[n++] = id;
 	}
 	dw_unpacked_open(cache_dir, questions, n);

@@ -132,7 +132,7 @@ __attribute__((constructor)) static void become_helper(int argc, char **argv)
 {
 	static void (*const lives[])(const struct dw_spawned *) = {
 		[DWELL_SPAWN_SYMBOLS] = dw_helper_live,
-		[DWELL_SPAWN_EARLY] = dw_early_live,
+		[DWELL_SPAWN_PREFETCH] = dw_prefetch_live,
 		[DWELL_SPAWN_DEBUGINFOD] = dw_debuginfod_live,
 	};
 	struct dw_spawned s;

@@ -16,7 +16,7 @@
 
 enum dw_spawn_kind {
 	DWELL_SPAWN_SYMBOLS,	/* helper.h */
-	DWELL_SPAWN_EARLY,	/* prefetch.h */
+	DWELL_SPAWN_PREFETCH,	/* prefetch.h */
 	DWELL_SPAWN_DEBUGINFOD, /* debuginfod.h */
 };
 
@@ -39,7 +39,7 @@ int dw_spawn(enum dw_spawn_kind kind, int fd, const struct dw_buf *input, const 
 _Noreturn void dw_helper_live(const struct dw_spawned *s);
 
 /* The life of one that opens files first and is asked later. Ends the process. */
-_Noreturn void dw_early_live(const struct dw_spawned *s);
+_Noreturn void dw_prefetch_live(const struct dw_spawned *s);
 
 /* The life of one that asks servers. Ends the process. */
 _Noreturn void dw_debuginfod_live(const struct dw_spawned *s);

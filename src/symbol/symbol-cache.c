@@ -70,7 +70,7 @@ static bool find_key(const struct dw_question *q, struct key *ret)
 	return true;
 }
 
-bool dw_known_may_keep(const struct dw_question *q)
+bool dw_symbol_cache_may_keep(const struct dw_question *q)
 {
 	struct key key;
 
@@ -95,7 +95,7 @@ static bool is_sorted(const uint64_t *svmas, size_t n)
 }
 
 /* Fill @k from the @n bytes of a file at @bytes, which must be about @key. */
-static int decode(const uint8_t *bytes, size_t n, const struct key *key, struct dw_known *k)
+static int decode(const uint8_t *bytes, size_t n, const struct key *key, struct dw_symbol_cache *k)
 {
 	struct head h;
 	size_t list;
@@ -107,7 +107,7 @@ static int decode(const uint8_t *bytes, size_t n, const struct key *key, struct 
 	n -= sizeof h;
 	list = h.n * sizeof *k->svmas;
 	if (memcmp(h.magic, magic, sizeof magic) || h.version != VERSION ||
-	    memcmp(&h.key, key, sizeof *key) || h.n > DWELL_KNOWN_MAX || list > n ||
+	    memcmp(&h.key, key, sizeof *key) || h.n > DWELL_SYMBOL_CACHE_MAX || list > n ||
 	    dw_hash_bytes(bytes, n, h.n) != h.hash)
 		return DWELL_ERR_FORMAT;
 	k->svmas = malloc(list + 1);
@@ -120,7 +120,7 @@ static int decode(const uint8_t *bytes, size_t n, const struct key *key, struct 
 	return dw_answer_decode(bytes + list, n - list, k->n, &k->answer);
 }
 
-int dw_known_read(const char *dir, const struct dw_question *q, struct dw_known *k)
+int dw_symbol_cache_read(const char *dir, const struct dw_question *q, struct dw_symbol_cache *k)
 {
 	char name[DWELL_CACHE_NAME];
 	struct key key;
@@ -141,28 +141,28 @@ int dw_known_read(const char *dir, const struct dw_question *q, struct dw_known 
 	if (pread(fd, bytes, n, 0) == (ssize_t)n)
 		rc = decode(bytes, n, &key, k);
 	if (rc)
-		dw_known_release(k);
+		dw_symbol_cache_release(k);
 	else
 		dw_cache_note_use(fd);
 	return rc;
 }
 
 /* The place of @svma among those of @k, k->n = it is not there. */
-static size_t place(const struct dw_known *k, uint64_t svma)
+static size_t place(const struct dw_symbol_cache *k, uint64_t svma)
 {
 	size_t i = dw_sorted_count(k->svmas, k->n, e, *e < svma);
 
 	return i < k->n && k->svmas[i] == svma ? i : k->n;
 }
 
-bool dw_known_has(const struct dw_known *k, uint64_t svma)
+bool dw_symbol_cache_has(const struct dw_symbol_cache *k, uint64_t svma)
 {
 	return place(k, svma) < k->n;
 }
 
-int dw_known_widen(struct dw_known *k, const uint64_t *svmas, size_t n)
+int dw_symbol_cache_widen(struct dw_symbol_cache *k, const uint64_t *svmas, size_t n)
 {
-	size_t old_n = k->n + n > DWELL_KNOWN_MAX ? 0 : k->n, i = 0, j = 0, to = 0;
+	size_t old_n = k->n + n > DWELL_SYMBOL_CACHE_MAX ? 0 : k->n, i = 0, j = 0, to = 0;
 	uint64_t *all = calloc(old_n + n + 1, sizeof *all);
 
 	if (!all)
@@ -175,13 +175,14 @@ int dw_known_widen(struct dw_known *k, const uint64_t *svmas, size_t n)
 		i += i < old_n && k->svmas[i] == svmas[j];
 		all[to++] = svmas[j++];
 	}
-	dw_known_release(k);
+	dw_symbol_cache_release(k);
 	k->svmas = all;
 	k->n = to;
 	return 0;
 }
 
-int dw_known_narrow(const struct dw_known *k, const uint64_t *svmas, size_t n, struct dw_answer *a)
+int dw_symbol_cache_narrow(const struct dw_symbol_cache *k, const uint64_t *svmas, size_t n,
+			   struct dw_answer *a)
 {
 	struct dw_answer narrow = {0};
 	int rc = dw_vec_push(&narrow.first, 0);
@@ -206,8 +207,8 @@ int dw_known_narrow(const struct dw_known *k, const uint64_t *svmas, size_t n, s
 	return 0;
 }
 
-int dw_known_write(const char *dir, const struct dw_question *q, const struct dw_known *k,
-		   const struct dw_answer *a)
+int dw_symbol_cache_write(const char *dir, const struct dw_question *q,
+			  const struct dw_symbol_cache *k, const struct dw_answer *a)
 {
 	struct head h = {.version = VERSION, .n = k->n};
 	dw_auto(dw_buf) rest = DW_BUF_INIT;
@@ -215,7 +216,7 @@ int dw_known_write(const char *dir, const struct dw_question *q, const struct dw
 	struct iovec parts[2];
 	int rc;
 
-	if (k->n > DWELL_KNOWN_MAX || !find_key(q, &h.key))
+	if (k->n > DWELL_SYMBOL_CACHE_MAX || !find_key(q, &h.key))
 		return DWELL_ERR_LIMIT;
 	rc = dw_buf_put(&rest, k->svmas, k->n * sizeof *k->svmas);
 	if (!rc)
@@ -232,11 +233,11 @@ int dw_known_write(const char *dir, const struct dw_question *q, const struct dw
 	return rc;
 }
 
-void dw_known_release(struct dw_known *k)
+void dw_symbol_cache_release(struct dw_symbol_cache *k)
 {
 	free(k->svmas);
 	dw_answer_release(&k->answer);
-	*k = (struct dw_known){0};
+	*k = (struct dw_symbol_cache){0};
 }
 
 /* The name of the file of @q's module. False: it gets none. */

@@ -54,8 +54,8 @@ struct symbolizer {
 	DW_VEC(struct job) jobs;
 	DW_VEC(struct dw_question) questions;
 	DW_VEC(struct job *) asked; /* by question */
-	DW_VEC(struct dw_known *)
-	known;				 /* likewise: what is asked is all of this; NULL = no more
+	DW_VEC(struct dw_symbol_cache *)
+	caches;				 /* likewise: what is asked is all of this; NULL = no more
 					    than the job's */
 	DW_VEC(struct dw_location) rows; /* in the order of jobs */
 	struct chain *chains;		 /* by frame id */
@@ -111,28 +111,29 @@ static int add_il_line(struct symbolizer *s, uint32_t module, uint64_t svma, str
 	return dw_strings_adds(&s->p->strings, line.file, &l->file);
 }
 
-/* Fill in @l, the location of made code at @svma. Its function is 0 when nothing is known of it. */
-static int add_made(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
+/* Fill in @l, the location of JIT code at @svma. Its function is 0 when nothing is known of it. */
+static int add_jit(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
 {
-	struct dw_made_meaning made;
+	struct dw_jit_symbol symbol;
 	struct dw_function f = {0};
 	int rc;
 
-	if (!s->options.made || !s->options.made(s->options.made_ctx, module, svma, &made))
+	if (!s->options.jit_symbol ||
+	    !s->options.jit_symbol(s->options.jit_symbol_ctx, module, svma, &symbol))
 		return 0;
-	l->line = made.at_line;
-	l->column = made.at_column;
-	f.module = made.module ? made.module : module;
-	f.svma = made.svma;
-	f.bytes = made.bytes;
-	f.line = made.line;
-	rc = dw_strings_adds(&s->p->strings, made.name, &f.name);
+	l->line = symbol.at_line;
+	l->column = symbol.at_column;
+	f.module = symbol.module ? symbol.module : module;
+	f.svma = symbol.svma;
+	f.bytes = symbol.bytes;
+	f.line = symbol.line;
+	rc = dw_strings_adds(&s->p->strings, symbol.name, &f.name);
 	if (!rc)
-		rc = dw_strings_adds(&s->p->strings, made.file, &f.file);
-	if (!rc && made.at_line)
-		rc = dw_strings_adds(&s->p->strings, made.at_file, &l->file);
-	if (!rc && made.il_module)
-		rc = add_il_line(s, made.il_module, made.il, l);
+		rc = dw_strings_adds(&s->p->strings, symbol.file, &f.file);
+	if (!rc && symbol.at_line)
+		rc = dw_strings_adds(&s->p->strings, symbol.at_file, &l->file);
+	if (!rc && symbol.il_module)
+		rc = add_il_line(s, symbol.il_module, symbol.il, l);
 	return rc ? rc : dw_functions_add(&s->p->functions, &f, &l->function);
 }
 
@@ -271,12 +272,12 @@ static int merge_row(struct merge *m, const struct dw_module_code *code, uint64_
 	return rc ? rc : dw_vec_push(&m->s->rows, l);
 }
 
-/* Fill in @l, the location of code at @svma that no symbol is of: made code, managed code, or code
+/* Fill in @l, the location of code at @svma that no symbol is of: JIT code, managed code, or code
  * without a name. */
 static int add_unnamed(struct symbolizer *s, const struct dw_module_code *code, uint32_t module,
 		       uint64_t svma, struct dw_location *l)
 {
-	int rc = add_made(s, module, svma, l);
+	int rc = add_jit(s, module, svma, l);
 
 	if (rc || l->function)
 		return rc;
@@ -373,16 +374,16 @@ static int answered(void *ctx, size_t i, struct dw_answer *a)
 {
 	struct symbolizer *s = ctx;
 	struct job *job = s->asked.v[i];
-	const struct dw_known *k = s->known.v[i];
+	const struct dw_symbol_cache *k = s->caches.v[i];
 	int rc = 0;
 
 	s->stats.modules_failed += !a;
 	if (a)
 		dw_unpacked_keep(s->options.cache_dir, &s->questions.v[i]);
 	if (a && k) {
-		if (a->has_debug && dw_known_may_keep(&s->questions.v[i]))
-			(void)dw_known_write(s->options.cache_dir, &s->questions.v[i], k, a);
-		rc = dw_known_narrow(k, s->svmas + job->start, job->n, a);
+		if (a->has_debug && dw_symbol_cache_may_keep(&s->questions.v[i]))
+			(void)dw_symbol_cache_write(s->options.cache_dir, &s->questions.v[i], k, a);
+		rc = dw_symbol_cache_narrow(k, s->svmas + job->start, job->n, a);
 	}
 	return rc ? rc : finish_job(s, job, a);
 }
@@ -396,41 +397,41 @@ static int ask_about(struct symbolizer *s, struct job *job)
 	q.svmas = s->svmas + job->start;
 	q.n = job->n;
 	return dw_vec_push(&s->questions, q) || dw_vec_push(&s->asked, job) ||
-			       dw_vec_push(&s->known, NULL)
+			       dw_vec_push(&s->caches, NULL)
 		       ? -ENOMEM
 		       : 0;
 }
 
 /* Whether @k has all addresses of @q. */
-static bool has_all(const struct dw_known *k, const struct dw_question *q)
+static bool has_all(const struct dw_symbol_cache *k, const struct dw_question *q)
 {
 	size_t i = 0;
 
-	while (i < q->n && dw_known_has(k, q->svmas[i]))
+	while (i < q->n && dw_symbol_cache_has(k, q->svmas[i]))
 		i++;
 	return i == q->n;
 }
 
 /* Answer the @i-th question by what is known already, if that can be. Else it becomes one about all
  * that was ever asked. */
-static bool ask_known(struct symbolizer *s, size_t i, int *rc)
+static bool ask_cache(struct symbolizer *s, size_t i, int *rc)
 {
 	struct dw_question *q = &s->questions.v[i];
-	struct dw_known *k;
+	struct dw_symbol_cache *k;
 	bool done;
 
-	if (!s->options.cache_dir || !s->p->calls.nodes.n || !dw_known_may_keep(q))
+	if (!s->options.cache_dir || !s->p->calls.nodes.n || !dw_symbol_cache_may_keep(q))
 		return false;
-	k = s->known.v[i] = calloc(1, sizeof *k);
-	if (!k || dw_known_read(s->options.cache_dir, q, k) == -ENOMEM)
+	k = s->caches.v[i] = calloc(1, sizeof *k);
+	if (!k || dw_symbol_cache_read(s->options.cache_dir, q, k) == -ENOMEM)
 		*rc = -ENOMEM;
 	done = !*rc && k->n && has_all(k, q);
 	if (done)
-		*rc = dw_known_narrow(k, q->svmas, q->n, &k->answer);
+		*rc = dw_symbol_cache_narrow(k, q->svmas, q->n, &k->answer);
 	if (done && !*rc)
 		*rc = finish_job(s, s->asked.v[i], &k->answer);
 	if (!done && !*rc)
-		*rc = dw_known_widen(k, q->svmas, q->n);
+		*rc = dw_symbol_cache_widen(k, q->svmas, q->n);
 	if (!done && !*rc) {
 		q->svmas = k->svmas;
 		q->n = k->n;
@@ -438,21 +439,21 @@ static bool ask_known(struct symbolizer *s, size_t i, int *rc)
 	return done;
 }
 
-static void free_known(struct dw_known *k)
+static void free_cache(struct dw_symbol_cache *k)
 {
 	if (k)
-		dw_known_release(k);
+		dw_symbol_cache_release(k);
 	free(k);
 }
 
-/* Ask the helper that began early the @i-th question. False: others have to answer. */
-static bool ask_early(struct symbolizer *s, size_t i, int *rc)
+/* Ask the prefetching helper the @i-th question. False: others have to answer. */
+static bool ask_prefetch(struct symbolizer *s, size_t i, int *rc)
 {
 	const struct dw_question *q = &s->questions.v[i];
 	uint32_t module = s->asked.v[i]->module;
 	struct dw_answer a = {0};
-	bool done = q->debug_fd < 0 && dw_early_knows(s->options.early, module) &&
-		    !dw_early_ask(s->options.early, module, q, s->options.timeout_ms, &a);
+	bool done = q->debug_fd < 0 && dw_prefetch_knows(s->options.prefetch, module) &&
+		    !dw_prefetch_ask(s->options.prefetch, module, q, s->options.timeout_ms, &a);
 
 	if (done)
 		*rc = answered(s, i, &a);
@@ -468,14 +469,14 @@ static int ask_first(struct symbolizer *s, bool (*ask)(struct symbolizer *s, siz
 
 	for (size_t i = 0; i < s->questions.n; i++) {
 		if (!rc && ask(s, i, &rc)) {
-			free_known(s->known.v[i]);
+			free_cache(s->caches.v[i]);
 			continue;
 		}
 		s->questions.v[to] = s->questions.v[i];
-		s->known.v[to] = s->known.v[i];
+		s->caches.v[to] = s->caches.v[i];
 		s->asked.v[to++] = s->asked.v[i];
 	}
-	s->questions.n = s->asked.n = s->known.n = to;
+	s->questions.n = s->asked.n = s->caches.n = to;
 	return rc;
 }
 
@@ -490,12 +491,12 @@ static int run_jobs(struct symbolizer *s, struct dw_error *err)
 		rc = source_of(s, job->module) ? ask_about(s, job) : finish_job(s, job, NULL);
 	}
 	if (!rc)
-		rc = ask_first(s, ask_known);
+		rc = ask_first(s, ask_cache);
 	if (!rc && s->options.debuginfod_ms && !s->options.names_only)
 		rc = dw_fetch_missing(s->questions.v, s->questions.n, s->options.debuginfod_ms,
 				      &fetched, err);
 	if (!rc)
-		rc = ask_first(s, ask_early);
+		rc = ask_first(s, ask_prefetch);
 	if (!rc) {
 		dw_unpacked_open(s->options.cache_dir, s->questions.v, s->questions.n);
 		dw_unpacked_want(s->options.cache_dir, s->questions.v, s->questions.n);
@@ -610,9 +611,9 @@ int dw_symbolize(struct dw_profile *p, const struct dw_module_source *sources, s
 	dw_vec_release(&s.jobs);
 	dw_vec_release(&s.questions);
 	dw_vec_release(&s.asked);
-	dw_vec_each(k, &s.known)
-		free_known(*k);
-	dw_vec_release(&s.known);
+	dw_vec_each(k, &s.caches)
+		free_cache(*k);
+	dw_vec_release(&s.caches);
 	dw_vec_release(&s.rows);
 	dw_map_release(&s.methods);
 	dw_kernel_names_release(&s.kernel);

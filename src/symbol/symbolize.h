@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dw_early;
+struct dw_prefetch;
 
 /* A line of managed code. */
 struct dw_il_line {
@@ -29,8 +29,8 @@ struct dw_il_line {
 /* The line of @svma (model/allocations.h) in @module. False: none is known. */
 typedef bool dw_il_line_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_il_line *ret);
 
-/* What is made code at @svma of @module. False: not known. */
-typedef bool dw_made_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret);
+/* What is JIT code at @svma of @module. False: not known. */
+typedef bool dw_jit_symbol_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_jit_symbol *ret);
 
 /* The name by which others have called the function that begins at @svma of @module, borrowed. NULL
  * = not known. */
@@ -47,11 +47,12 @@ struct dw_symbol_options {
 	void *import_name_ctx;
 	dw_il_line_fn *il_line; /* of managed code, NULL = it has no lines */
 	void *il_line_ctx;
-	dw_made_fn *made; /* of code that no file tells of, NULL = nothing is known */
-	void *made_ctx;
-	struct dw_early *early; /* borrowed: has some of the modules' files open; NULL = none */
-	const char *cache_dir;	/* what earlier recordings found out (kernel-names.h, and of calls
-				   symbol-cache.h); NULL = none */
+	dw_jit_symbol_fn *jit_symbol; /* of code that no file tells of, NULL = nothing is known */
+	void *jit_symbol_ctx;
+	struct dw_prefetch
+		*prefetch;     /* borrowed: has some of the modules' files open; NULL = none */
+	const char *cache_dir; /* what earlier recordings found out (kernel-names.h, and of calls
+				  symbol-cache.h); NULL = none */
 };
 
 struct dw_symbol_stats {

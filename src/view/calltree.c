@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct calltree {
-	uint8_t *shape;	  /* by node */
+	uint8_t *pruning; /* by node */
 	uint32_t *row;	  /* by node: its row while rows are made, UINT32_MAX = none */
 	uint32_t *parent; /* by row while rows are made */
 	uint32_t *level;  /* by node, as shown: a folded node is no level; NULL = as in the tree */
@@ -40,12 +40,12 @@ static int place_node(struct dw_view *v, struct calltree *c, uint32_t i)
 	if (c->level)
 		c->level[i] = parent == UINT32_MAX
 				      ? 0
-				      : c->level[parent] + !(c->shape[i] & DWELL_NODE_FOLDED);
-	if (c->shape[i] & DWELL_NODE_TRIMMED) {
+				      : c->level[parent] + !(c->pruning[i] & DWELL_NODE_FOLDED);
+	if (c->pruning[i] & DWELL_NODE_TRIMMED) {
 		v->hidden += parent == UINT32_MAX || c->row[parent] != UINT32_MAX;
 		return 0;
 	}
-	if (c->shape[i] & DWELL_NODE_FOLDED) {
+	if (c->pruning[i] & DWELL_NODE_FOLDED) {
 		c->row[i] = c->row[parent];
 		return dw_map_put(&c->chain, (uint64_t)parent + 1, i + 1);
 	}
@@ -58,7 +58,7 @@ static int place_node(struct dw_view *v, struct calltree *c, uint32_t i)
 static int open_tree(struct dw_view *v, struct calltree *c)
 {
 	size_t n = v->request.totals->nodes.n;
-	int rc = dw_shape_nodes(v->request.totals, &v->request.shape, &c->shape);
+	int rc = dw_prune_nodes(v->request.totals, &v->request.pruning, &c->pruning);
 
 	if (rc || dw_order_all(v, n))
 		return -ENOMEM;
@@ -66,15 +66,15 @@ static int open_tree(struct dw_view *v, struct calltree *c)
 	v->hidden = v->request.totals->branches_left_out;
 	c->row = malloc((n + 1) * sizeof *c->row);
 	c->parent = malloc((n + 1) * sizeof *c->parent);
-	c->level = v->request.shape.fold ? malloc((n + 1) * sizeof *c->level) : NULL;
-	if (!c->row || !c->parent || (v->request.shape.fold && !c->level))
+	c->level = v->request.pruning.fold ? malloc((n + 1) * sizeof *c->level) : NULL;
+	if (!c->row || !c->parent || (v->request.pruning.fold && !c->level))
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = place_node(v, c, (uint32_t)i);
 	free(c->row);
-	free(c->shape);
+	free(c->pruning);
 	c->row = NULL;
-	c->shape = NULL;
+	c->pruning = NULL;
 	return rc ? rc : dw_order_tree(v, dw_take_ptr(c->parent));
 }
 
@@ -123,7 +123,7 @@ static void add_folded(const struct dw_view *v, uint32_t item, struct calltree *
 		return;
 	if (calls)
 		*dw_amounts_common(&c->folded, 0, DWELL_MEASURE_CALLS) = before;
-	dw_subject_measured(v, (struct dw_measured){.table = &c->folded}, ret);
+	dw_row_key_measured(v, (struct dw_measured){.table = &c->folded}, ret);
 }
 
 /* Begin a row that others are folded into with what @item has. */
@@ -180,7 +180,7 @@ static void calltree_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 	const struct dw_node_total *n = node(v, item);
 	const struct calltree *c = v->own;
 
-	dw_subject_node(v, n, ret);
+	dw_row_key_node(v, n, ret);
 	if (c->level)
 		ret->level = c->level[item];
 	add_chain(v, item, scratch, ret);
@@ -196,7 +196,7 @@ static void release_calltree(struct dw_view *v)
 	struct calltree *c = v->own;
 
 	if (c) {
-		free(c->shape);
+		free(c->pruning);
 		free(c->row);
 		free(c->parent);
 		free(c->level);

@@ -276,10 +276,10 @@ double dw_call_uncertainty(const struct dw_profile *p)
 {
 	const struct dw_facts *f = &p->facts;
 	double function = (double)dw_facts_get(f, "probes_function_ps", 0) / 1e3;
-	double outside = (double)dw_facts_get(f, "probes_outside_ps", 0) / 1e3;
+	double external = (double)dw_facts_get(f, "probes_outside_ps", 0) / 1e3;
 	double looped = (double)dw_facts_get(f, "probes_looped_ns", 0);
 	double found = (double)dw_facts_get(f, "probes_found_ns", 0);
-	double cost = function > outside ? function : outside, in_loops = cost;
+	double cost = function > external ? function : external, in_loops = cost;
 
 	if (looped > 0 && found > 0)
 		in_loops = cost * looped / found;
@@ -393,9 +393,9 @@ static void value_cell(const struct dw_view *v, const struct dw_row *row,
 			set_number(ret, info->kind, at_most);
 		return;
 	case DWELL_ASPECT_BEGIN:
-		if (m->mute)
+		if (m->disabled_at)
 			set_number(ret, info->kind,
-				   v->request.profile->calls.mutes.v[m->mute - 1].at_ns);
+				   v->request.profile->calls.disabled.v[m->disabled_at - 1].at_ns);
 		return;
 	default:
 		amount_cell(v, row, info, ret);

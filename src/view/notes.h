@@ -54,8 +54,8 @@ enum dw_note_kind {
 	S(FEW_SAMPLES, "Only {0c sample}: too few to trust the percentages")                                     \
 	S(RUN_LONGER, "; run longer.")                                                                           \
 	S(RUN_LONGER_OR_FASTER, "; run longer or with a higher -F.")                                             \
-	S(IN_PROCESS, "Sampled from inside the program, at the kernel's ticks: {0s}")                            \
-	S(PROCFS, "Seen from outside, waits alone: {0s}")                                                        \
+	S(IN_PROCESS, "Sampled in-process, at the kernel's ticks: {0s}")                                         \
+	S(PROCFS, "From /proc, waits alone: {0s}")                                                               \
 	F(THREADS_UNSAMPLED, "threads_unsampled",                                                                \
 	  "{0c thread} not sampled: they began in a way that gives no timer.")                                   \
 	F(CHILDREN_UNSAMPLED, "children_unsampled",                                                              \
@@ -84,7 +84,7 @@ enum dw_note_kind {
 	S(STACKS_CUT,                                                                                            \
 	  "{0c stack} cut: outer callers are missing, the functions themselves are right.")                      \
 	S(NAMELESS,                                                                                              \
-	  "{0c sample} in code made at run time, without names: man dwell-sample tells how to have them.")       \
+	  "{0c sample} in JIT code, without names: man dwell-sample tells how to have them.")                    \
 	F(DISCARDED_32BIT, "samples_discarded_32bit",                                                            \
 	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                        \
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                 \
@@ -183,9 +183,9 @@ enum dw_note_kind {
 	  "{0c call} beyond the memory for paths: counted exactly, but trees estimate their paths.")             \
 	F(CALLS_WITHOUT_CALLER, "calls_without_caller",                                                          \
 	  "{0c call} of these only counted for their functions: no memory for more callers (--memory).")         \
-	F(PATH_SAMPLES, "paths_drawn", "{0c look} at the stack tell the shares of these paths.")                 \
+	F(PATH_SAMPLES, "paths_drawn", "{0c path sample} tell the shares of these paths.")                       \
 	F(PATHS_MISSING, "paths_not_drawn",                                                                      \
-	  "{0c look} told nothing: there was no memory for their paths.")                                        \
+	  "{0c path sample} told nothing: there was no memory for their paths.")                                 \
 	F(WITHOUT_EXTREMES, "callees_without_extremes",                                                          \
 	  "{0c callee} without shortest, longest and slowest calls in a thread: no memory (--memory).")          \
 	F(EVENTS_DROPPED, "events_dropped",                                                                      \

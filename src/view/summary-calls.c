@@ -353,8 +353,8 @@ static void add_residual(struct dw_notes *t)
 static void add_external(struct dw_notes *t)
 {
 	const struct dw_profile *p = t->profile;
-	double part = dw_share(t->totals->outside_ns, t->totals->all[DWELL_MEASURE_APPLICATION]);
-	uint32_t module = t->totals->outside_module;
+	double part = dw_share(t->totals->external_ns, t->totals->all[DWELL_MEASURE_APPLICATION]);
+	uint32_t module = t->totals->external_module;
 
 	if (module && part >= EXTERNAL_MIN_PCT)
 		dw_note(t, SAYS, EXTERNAL, .share = {part},

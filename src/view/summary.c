@@ -27,9 +27,9 @@ static const enum dw_hot_order type_orders[TYPE_LISTS] = {
 struct summary {
 	struct dw_hot_path path;
 	struct dw_hot_rows functions;
-	struct dw_hot_rows waiting;       /* without waits there are none */
+	struct dw_hot_rows waiting;	      /* without waits there are none */
 	struct dw_hot_rows types[TYPE_LISTS]; /* without allocations they are empty */
-	size_t end[DWELL_SECTIONS_N];	       /* items: behind those of each section */
+	size_t end[DWELL_SECTIONS_N];	      /* items: behind those of each section */
 };
 
 static int find_rows(const struct dw_view_request *r, struct summary *s)
@@ -37,10 +37,8 @@ static int find_rows(const struct dw_view_request *r, struct summary *s)
 	size_t *end = s->end;
 
 	if (dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX,
-				  &s->functions) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX,
-				  &s->waiting))
+	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX, &s->functions) ||
+	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX, &s->waiting))
 		return -ENOMEM;
 	end[DWELL_SECTION_PATH] = s->path.nodes.n;
 	end[DWELL_SECTION_FUNCTIONS] = end[DWELL_SECTION_PATH] + s->functions.rows.n;
@@ -48,7 +46,7 @@ static int find_rows(const struct dw_view_request *r, struct summary *s)
 		size_t *to = &end[DWELL_SECTION_TYPES_BY_BYTES + i];
 
 		if (dw_hot_rows_find(r->profile, r->totals, type_orders[i], TYPES_MAX,
-				      &s->types[i]))
+				     &s->types[i]))
 			return -ENOMEM;
 		*to = to[-1] + s->types[i].rows.n;
 	}
@@ -69,8 +67,8 @@ static void function_row(const struct dw_view *v, const struct dw_hot_rows *list
 {
 	const struct dw_hot_row *f = &list->rows.v[i];
 
-	dw_subject_function_total(v, &v->request.totals->functions.v[f->row], ret);
-	dw_subject_measured(v, dw_hot_rows_measured(list, i), ret);
+	dw_row_key_function_total(v, &v->request.totals->functions.v[f->row], ret);
+	dw_row_key_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = f->processes;
 }
 
@@ -79,8 +77,8 @@ static void type_row(const struct dw_view *v, const struct dw_hot_rows *list, si
 {
 	const struct dw_hot_row *t = &list->rows.v[i];
 
-	dw_subject_type(v, v->request.totals->types.v[t->row].type, ret);
-	dw_subject_measured(v, dw_hot_rows_measured(list, i), ret);
+	dw_row_key_type(v, v->request.totals->types.v[t->row].type, ret);
+	dw_row_key_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = t->processes;
 }
 
@@ -96,7 +94,7 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		section++;
 	i = item - s->end[section - 1];
 	if (section == DWELL_SECTION_PATH)
-		dw_subject_node(v, &v->request.totals->nodes.v[s->path.nodes.v[i]], ret);
+		dw_row_key_node(v, &v->request.totals->nodes.v[s->path.nodes.v[i]], ret);
 	else if (section == DWELL_SECTION_FUNCTIONS)
 		function_row(v, &s->functions, i, ret);
 	else if (section == DWELL_SECTION_WAITING)
@@ -261,7 +259,7 @@ const struct dw_view_ops dw_view_summary = {
 	.name = "summary",
 	.help = "the hot path and the functions that do most of the work",
 	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
-		 DWELL_TOTALS_SLOWEST | DWELL_TOTALS_OUTSIDE | DWELL_TOTALS_TYPES |
+		 DWELL_TOTALS_SLOWEST | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_TYPES |
 		 DWELL_TOTALS_GCS,
 	.columns = columns,
 	.defaults = columns,

@@ -94,15 +94,15 @@ struct dw_cell {
 /* What is asked of a view. */
 struct dw_view_request {
 	const struct dw_profile *profile;
-	const struct dw_totals *totals; /* with the parts that the view names */
-	uint32_t function;		/* callers: the current function; slowest: of it */
-	bool hot_path;			/* calltree: nothing but it */
-	bool by_first_call;		/* calltree of calls: siblings in this order */
-	bool intel;			/* instructions: as Intel's assemblers write them */
-	struct dw_shape_options shape;	/* calltree */
-	struct dw_source_text *source;	/* lines; NULL = not wanted */
-	enum dw_column sort;		/* DWELL_COLUMN_END = the view's own order */
-	bool reverse;			/* against the column's natural direction */
+	const struct dw_totals *totals;	 /* with the parts that the view names */
+	uint32_t function;		 /* callers: the current function; slowest: of it */
+	bool hot_path;			 /* calltree: nothing but it */
+	bool by_first_call;		 /* calltree of calls: siblings in this order */
+	bool intel;			 /* instructions: as Intel's assemblers write them */
+	struct dw_prune_options pruning; /* calltree */
+	struct dw_source_text *source;	 /* lines; NULL = not wanted */
+	enum dw_column sort;		 /* DWELL_COLUMN_END = the view's own order */
+	bool reverse;			 /* against the column's natural direction */
 	size_t rows; /* nobody will look at more than these many; 0 = at all of them */
 };
 

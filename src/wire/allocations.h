@@ -177,7 +177,7 @@ enum dw_clr_fact {
 	DWELL_CLR_FROZEN_BYTES,	    /* of objects outside all generations, as last seen */
 	DWELL_CLR_LOST_CODE,	    /* pieces of code that were not told */
 	DWELL_CLR_SAMPLE_BYTES,	    /* mean bytes between samples, 0 = all objects are counted */
-	DWELL_CLR_BEYOND,	    /* counted by the parts of their stacks */
+	DWELL_CLR_OVERFLOW,	    /* counted by the parts of their stacks */
 	DWELL_CLR_COLLECTED_AT_END, /* a last collection has ended */
 	DWELL_CLR_FACTS
 };

@@ -34,7 +34,7 @@
 
 enum {
 	DWELL_LINE_BYTES = 64,
-	DWELL_TREE_WAYS = 4, /* children that a node remembers for the gates */
+	DWELL_TREE_WAYS = 4, /* children that a node remembers for the trampolines */
 };
 
 /* Bytes of lines beside the budget for nodes, which the agent is told; a collector reads no more.
@@ -74,12 +74,12 @@ static inline int dw_key_is_line(uint64_t key)
 }
 
 /* In the last 8 bytes of lines that are no nodes: no node has a parent of this number. */
-#define DWELL_MARK_OS	  0xffffffffull
-#define DWELL_MARK_CALLEE 0xfffffffeull /* this line and the next */
-#define DWELL_MARK_EACH	  0xfffffffdull /* likewise */
-#define DWELL_MARK_SLOW	  0xfffffffcull /* likewise */
-#define DWELL_MARK_OPEN	  0xfffffffbull /* likewise */
-#define DWELL_MARK_INNER  0xfffffffaull /* this line and the two that follow */
+#define DWELL_MARK_OS	    0xffffffffull
+#define DWELL_MARK_CALLEE   0xfffffffeull /* this line and the next */
+#define DWELL_MARK_EXTREMES 0xfffffffdull /* likewise */
+#define DWELL_MARK_SLOW	    0xfffffffcull /* likewise */
+#define DWELL_MARK_OPEN	    0xfffffffbull /* likewise */
+#define DWELL_MARK_INNER    0xfffffffaull /* this line and the two that follow */
 
 #define DWELL_MARK_DRAWN   0xfffffff9ull /* this line and the next */
 #define DWELL_MARK_COUNTED 0xfffffff8ull
@@ -99,11 +99,12 @@ struct dw_tree_node {
 	uint32_t overhead : 31; /* what slow paths took off @elapsed: DWELL_OVERHEAD_TICKS each;
 				   begins anew at 0, which takes minutes of them */
 	uint32_t is_inner : 1;	/* a node above it on the path has the same key */
-	uint16_t tags[DWELL_TREE_WAYS]; /* the gates' own, as the next: meaningless to others */
+	uint16_t tags[DWELL_TREE_WAYS]; /* the trampolines' own, as the next: meaningless to others
+					 */
 	uint32_t children[DWELL_TREE_WAYS];
 	uint32_t parent; /* line */
 	uint32_t os;	 /* line of its struct dw_tree_os, 0 = no OS event yet; UINT32_MAX = this
-			    node is a mark of the gates and no activation */
+			    node is a mark of the trampolines and no activation */
 };
 
 /* What the operating system did in a node's intervals, or on a path, or inclusive in activations;
@@ -121,8 +122,8 @@ struct dw_tree_os {
 };
 
 /*
- * All calls of one callee from one site, on whatever path; one line. To gates it is a node that
- * knows its children by its callee's record.
+ * All calls of one callee from one site, on whatever path; one line. To trampolines it is a node
+ * that knows its children by its callee's record.
  *
  * The inclusive values are of activations that have ended and were the outermost of their callee on
  * their stack, by the stack's clock (struct dw_tree_open): ticks without what probes were
@@ -166,7 +167,7 @@ struct dw_tree_inner {
 	uint64_t probes;
 	uint64_t open;	   /* the agent's own: not 0 while such an activation is open */
 	uint64_t repeated; /* calls that were DWELL_REPEATED */
-	uint64_t unused;   /* the gates' own */
+	uint64_t unused;   /* the trampolines' own */
 	uint64_t others;   /* calls below others of the same cell, neither of these */
 	uint64_t unused_more;
 	uint64_t mark;				 /* DWELL_MARK_INNER */
@@ -174,7 +175,7 @@ struct dw_tree_inner {
 };
 
 /*
- * A path of cells that was seen when the stack of its thread was looked at, by time; two lines.
+ * A path of cells that was seen when the stack of its thread was sampled, by time; two lines.
  * Recursion is folded as in trees: what goes on from a path may stand below an earlier part of it
  * that leads to the same callee. What the system did is known exactly.
  */
@@ -193,9 +194,9 @@ struct dw_tree_drawn {
 enum { DWELL_COUNTERS = 6, DWELL_POINTERS = 3, DWELL_POINTER_SETS = 128 };
 
 /*
- * Calls of what is measured no more (struct dw_region_mutes), which are counted without a clock and
- * without their path: of functions and imports whose number is @first or follows it. Lines of one
- * thread stand in a row, and where it needed more later ones have what came since.
+ * Calls of what is measured no more (struct dw_region_disabled), which are counted without a clock
+ * and without their path: of functions and imports whose number is @first or follows it. Lines of
+ * one thread stand in a row, and where it needed more later ones have what came since.
  */
 struct dw_tree_counted {
 	uint64_t calls[DWELL_COUNTERS];
@@ -237,14 +238,14 @@ struct dw_tree_range {
 	uint64_t least, most;
 };
 
-/* What is known of how late the work was done that stood before readings of the clock. */
-struct dw_tree_late {
+/* Skid: how late the work was done that stood before readings of the clock. */
+struct dw_tree_skid {
 	uint64_t n;	/* readings that were looked at, one in some thousand */
 	uint64_t ticks; /* after them, until it was done */
 };
 
 /* Readings where an activation begins, and where it ends. */
-enum { DWELL_LATE_BEGIN, DWELL_LATE_END, DWELL_LATES };
+enum { DWELL_SKID_BEGIN, DWELL_SKID_END, DWELL_SKIDS };
 
 /*
  * What the ended activations of one callee in one thread were like, each for itself; two lines.
@@ -252,15 +253,15 @@ enum { DWELL_LATE_BEGIN, DWELL_LATE_END, DWELL_LATES };
  * have none left; what a reader makes of sums can lie outside by as much. Inclusive: of outermost
  * activations. Callees called through pointers (DWELL_KEY_ADDRESS) have none of these.
  */
-struct dw_tree_each {
+struct dw_tree_extremes {
 	struct dw_tree_range elapsed_inclusive, elapsed_exclusive;
 	uint64_t key;	 /* of the callee */
 	uint32_t thread; /* line of its struct dw_tree_thread */
 	uint32_t unused;
 	uint64_t unused_more;
-	uint64_t mark; /* DWELL_MARK_EACH */
+	uint64_t mark; /* DWELL_MARK_EXTREMES */
 	struct dw_tree_range application_inclusive, application_exclusive;
-	struct dw_tree_late late[DWELL_LATES];
+	struct dw_tree_skid skid[DWELL_SKIDS];
 };
 
 /* What OS intervals are told apart by. */
@@ -279,11 +280,11 @@ enum dw_os_kind {
 struct dw_tree_slow {
 	uint64_t start; /* TSC */
 	uint64_t elapsed;
-	uint64_t below;	 /* of @elapsed: in its callees */
-	uint64_t cost;	 /* what else lay between its start and its end: probes, other stacks */
-	uint32_t node;	 /* line; 0 = beyond the tree */
-	uint32_t each;	 /* line of its callee's struct dw_tree_each */
-	uint64_t own_os; /* exclusive: of elapsed - below, OS intervals */
+	uint64_t below;	   /* of @elapsed: in its callees */
+	uint64_t cost;	   /* what else lay between its start and its end: probes, other stacks */
+	uint32_t node;	   /* line; 0 = beyond the tree */
+	uint32_t extremes; /* line of its callee's struct dw_tree_extremes */
+	uint64_t own_os;   /* exclusive: of elapsed - below, OS intervals */
 	uint64_t serial;
 	uint64_t mark;		     /* DWELL_MARK_SLOW */
 	uint64_t os[DWELL_OS_KINDS]; /* OS intervals by their kind */
@@ -336,19 +337,19 @@ enum dw_probe_kind {
 	DWELL_PROBE_ENTER,
 	DWELL_PROBE_LEAVE,
 	DWELL_PROBE_OUT,
-	DWELL_PROBE_BACK,
+	DWELL_PROBE_RETURN,
 	DWELL_PROBE_LINE,
 	DWELL_PROBE_CELL_ENTER, /* the first four of threads that have cells */
 	DWELL_PROBE_CELL_LEAVE,
 	DWELL_PROBE_CELL_OUT,
-	DWELL_PROBE_CELL_BACK,
+	DWELL_PROBE_CELL_RETURN,
 	DWELL_PROBE_KINDS
 };
 
 /* What kind of callee a pair of probes is for. */
 enum dw_pair_kind {
 	DWELL_PAIR_FUNCTION, /* ENTER, LEAVE */
-	DWELL_PAIR_OUTSIDE,  /* OUT, BACK */
+	DWELL_PAIR_EXTERNAL, /* OUT, RETURN */
 	DWELL_PAIR_KINDS
 };
 
@@ -364,14 +365,14 @@ struct dw_tree_thread {
 	const uint32_t *os_word;      /* changes when the thread is switched */
 	uint32_t os_seen;
 	uint32_t has_cells; /* 1 = nodes are cells from now on */
-	void *quick;	    /* the gates' table of children beyond those that a node remembers */
-	void *limit;	    /* of the shadow stack */
-	uint64_t arena;	    /* address of line 0 */
+	void *quick;	/* the trampolines' table of children beyond those that a node remembers */
+	void *limit;	/* of the shadow stack */
+	uint64_t arena; /* address of line 0 */
 	/* hot too */
 	uint32_t quick_mask; /* offsets in @quick */
 	uint32_t window;     /* bytes: farther below the top a stack pointer goes slow */
 	uint64_t cost; /* ticks so far that were not the program's: agent/calls/call-extremes.h */
-	void *bounds;  /* what the gates expect of each callee, by key */
+	void *bounds;  /* what the trampolines expect of each callee, by key */
 	uint64_t bounds_mask;
 	/* Of a pair of probes, by enum dw_pair_kind, ticks: all; that which its callee is charged
 	 * with. Can be negative. */
@@ -386,19 +387,19 @@ struct dw_tree_thread {
 	uint32_t os_source;	   /* enum dw_os_source */
 	uint32_t state;		   /* enum dw_tree_state */
 	uint64_t slow_ticks;	   /* all time in slow paths */
-	uint32_t each_lost;	   /* callees without room for their struct dw_tree_each */
+	uint32_t extremes_lost;	   /* callees without room for their struct dw_tree_extremes */
 	uint32_t line_ticks;	   /* of a statement's probe */
 	uint32_t lookups, repairs; /* slow paths taken, for people who tune */
 	uint64_t pointers;	   /* address of its DWELL_POINTER_SETS lines, 0 = none */
 	uint32_t stacks;	   /* shadow stacks made */
-	uint32_t mutes;		   /* serial of struct dw_region_mutes that its stacks agree with */
+	uint32_t disabled; /* serial of struct dw_region_disabled that its stacks agree with */
 	uint64_t unused;
 	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
 				since @last is, is not known */
-	/* The gates' own: a reading of the clock that is looked at closely, 0 = none, and the TSC
-	 * when all that stands before it was done. */
+	/* The trampolines' own: a reading of the clock that is looked at closely, 0 = none, and the
+	 * TSC when all that stands before it was done. */
 	uint64_t read, done;
 	/* In DWELL_THREAD_IN_CALL: enum dw_call_kind, and the innermost activation that is open;
 	 * that of index i is entry i % DWELL_OPEN_MAX of the blocks at lines @open, if it is there.
@@ -422,7 +423,8 @@ enum dw_tree_state {
 	DWELL_THREAD_RUNNING,
 	DWELL_THREAD_IN_CALL, /* in a system call that counts, since @last */
 	DWELL_THREAD_ENDED,
-	DWELL_THREAD_OFF, /* of the line of threads that are not measured: their gates do nothing */
+	DWELL_THREAD_OFF, /* of the line of threads that are not measured: their trampolines do
+			     nothing */
 };
 
 /* What a line is stands at one place in all. */
@@ -438,7 +440,7 @@ _Static_assert(offsetof(struct dw_tree_drawn, mark) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_cell, caller) == 56, "where marks stand");
 /* Here too. */
-_Static_assert(offsetof(struct dw_tree_each, mark) == 56, "where marks stand");
+_Static_assert(offsetof(struct dw_tree_extremes, mark) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_slow, mark) == 56, "where marks stand");
 /* Here too. */
@@ -453,7 +455,7 @@ _Static_assert(sizeof(struct dw_tree_cell) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_callee) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_drawn) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_inner) == 3 * DWELL_LINE_BYTES, "three lines");
-_Static_assert(sizeof(struct dw_tree_each) == 2 * DWELL_LINE_BYTES, "two lines");
+_Static_assert(sizeof(struct dw_tree_extremes) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_open) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_counted) == DWELL_LINE_BYTES, "one line");

@@ -8,7 +8,7 @@
  *change:
  *
  *	ELF header, program headers; this header at DWELL_CLONE_HEADER_OFFSET	r
- *	code: gates, then the clones					r-x
+ *	code: trampolines, then the clones					r-x
  *	slots: one page of constants, one page wiped on fork			r--, rw-
  *	unwind tables, LSDAs, jump tables, functions, instructions, patches,
  *	relocations, symbols							r--
@@ -61,43 +61,43 @@ enum dw_clone_relocation {
 };
 
 /*
- * Where a signal may find a gate half-way: from @again on it has changed nothing yet and may start
- * there once more; from @commit on it does nothing but 64-bit stores of registers (mov %r64,
+ * Where a signal may interrupt a trampoline: from @again on it has changed nothing yet and may
+ * start there once more; from @commit on it does nothing but 64-bit stores of registers (mov %r64,
  * disp8(%r64)), until at @end all is done; to @over it only gives the registers back. Area offsets;
  * @again 0 = no more.
  */
-struct dw_clone_gate {
+struct dw_clone_trampoline {
 	uint32_t again, commit, end, over;
 };
 
-enum { DWELL_CLONE_GATES = 28 };
+enum { DWELL_CLONE_TRAMPOLINES = 28 };
 
-/* A gate, by what its callers have just done. Nothing may be in use below rsp at any. */
-enum dw_gate {
+/* A trampoline, by what its callers have just done. Nothing may be in use below rsp at any. */
+enum dw_trampoline {
 	/* in images with DWELL_PROBES_NONE and _COUNT */
-	DWELL_GATE_COUNT, /* rax saved at -16(%rsp), the function's index in eax */
-	DWELL_GATE_LEAVE, /* nothing */
+	DWELL_TRAMPOLINE_COUNT, /* rax saved at -16(%rsp), the function's index in eax */
+	DWELL_TRAMPOLINE_LEAVE, /* nothing */
 	/* in images with DWELL_PROBES_TIME and _SYSTEM_CALLS */
-	DWELL_GATE_ENTER,	/* at an entry: rax saved at -16(%rsp), the index in eax */
-	DWELL_GATE_EXIT,	/* before a return or a jump to another function: nothing */
-	DWELL_GATE_OUT,		/* before a call of an import: rax saved at -16(%rsp), functions.n +
-				   the import's index in eax */
-	DWELL_GATE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp), the
-				   callee's address in rax */
-	DWELL_GATE_BACK,       /* behind both kinds of calls, and those of functions that may end in
-				  a call of TAIL: nothing */
-	DWELL_GATE_LANDING,    /* at a landing pad: nothing */
-	DWELL_GATE_CALL_BEGIN, /* before a system call: nothing */
-	DWELL_GATE_CALL_END,   /* behind it: nothing */
-	DWELL_GATE_LINE,       /* before a statement: rax saved at -16(%rsp), functions.n +
+	DWELL_TRAMPOLINE_ENTER, /* at an entry: rax saved at -16(%rsp), the index in eax */
+	DWELL_TRAMPOLINE_EXIT,	/* before a return or a jump to another function: nothing */
+	DWELL_TRAMPOLINE_OUT,	/* before a call of an import: rax saved at -16(%rsp), functions.n +
+			   the import's index in eax */
+	DWELL_TRAMPOLINE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp),
+				   the callee's address in rax */
+	DWELL_TRAMPOLINE_RETURN,  /* behind both kinds of calls, and those of functions that may end
+			     in  a call of TAIL: nothing */
+	DWELL_TRAMPOLINE_LANDING, /* at a landing pad: nothing */
+	DWELL_TRAMPOLINE_CALL_BEGIN, /* before a system call: nothing */
+	DWELL_TRAMPOLINE_CALL_END,   /* behind it: nothing */
+	DWELL_TRAMPOLINE_LINE,	     /* before a statement: rax saved at -16(%rsp), functions.n +
 				  imports.n + the statement's index in eax */
-	DWELL_GATE_TAIL,       /* before a jump to an import that ends a function: as OUT */
+	DWELL_TRAMPOLINE_TAIL,	     /* before a jump to an import that ends a function: as OUT */
 	/* what probes of calls that are measured no more call instead, with a counter's place
 	 * (dw_counter()) in eax */
-	DWELL_GATE_COUNTED,	    /* for ENTER and OUT */
-	DWELL_GATE_COUNTED_TAIL,    /* for TAIL */
-	DWELL_GATE_COUNTED_POINTER, /* for OUT_POINTER, with what that has in rax */
-	DWELL_GATES_N
+	DWELL_TRAMPOLINE_COUNTED,	  /* for ENTER and OUT */
+	DWELL_TRAMPOLINE_COUNTED_TAIL,	  /* for TAIL */
+	DWELL_TRAMPOLINE_COUNTED_POINTER, /* for OUT_POINTER, with what that has in rax */
+	DWELL_TRAMPOLINES_N
 };
 
 struct dw_clone_header {
@@ -130,18 +130,20 @@ struct dw_clone_header {
 	struct dw_clone_part imports; /* struct dw_clone_import */
 	uint32_t probed_start; /* module offsets that hold all probed functions: calls through */
 	uint32_t probed_end;   /* pointers to there do not leave the instrumented code */
-	struct dw_clone_gate gates[DWELL_CLONE_GATES];
-	uint32_t signals_at; /* area offset where a gate lets handlers run that its slow path has
-				put off; 0 = nowhere */
+	struct dw_clone_trampoline trampolines[DWELL_CLONE_TRAMPOLINES];
+	uint32_t signals_at; /* area offset where a trampoline lets handlers run that its slow path
+				has put off; 0 = nowhere */
 	uint32_t moves_at;   /* area offsets: the slow path's first instruction, which moves the */
-	uint32_t moved_at;   /* stack pointer, and where it is back; 0 = no gate has one */
-	uint32_t gate_at[DWELL_GATES_N]; /* by enum dw_gate, area offset; 0 = not in the image */
-	uint32_t system_calls;		 /* with gates around them */
-	uint32_t system_calls_left;	 /* instructions without */
+	uint32_t moved_at;   /* stack pointer, and where it is back; 0 = no trampoline has one */
+	uint32_t trampoline_at[DWELL_TRAMPOLINES_N]; /* by enum dw_trampoline, area offset; 0 = not
+							in the image */
+	uint32_t system_calls;			     /* with trampolines around them */
+	uint32_t system_calls_left;		     /* instructions without */
 	struct dw_clone_part statements; /* struct dw_clone_statement, by module offset */
 	uint32_t statements_left;	 /* that were asked for and have no probe */
-	struct dw_clone_part gate_calls[DWELL_GATES_N]; /* uint32_t area offsets of the calls that
-							   clones hold, by enum dw_gate, rising */
+	struct dw_clone_part
+		trampoline_calls[DWELL_TRAMPOLINES_N]; /* uint32_t area offsets of the calls that
+					      clones hold, by enum dw_trampoline, rising */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
@@ -181,9 +183,9 @@ enum dw_clone_flag {
  * for each instruction: length in the module << 4 | length in the clone; a low half of 15 is
  * followed by the clone's length as uint16. Everything in the clone belongs to an instruction: the
  * probe at the entry to the first (@prefix_bytes of it), translations to the jump, the jump to what
- * follows the range to the last, the gate of a landing pad to the pad's first, the probe of a
+ * follows the range to the last, the trampoline of a landing pad to the pad's first, the probe of a
  * statement to the statement's first. Branches to the first instruction from inside go behind the
- * prefix, all but exceptions behind a landing pad's gate, those of the same line behind a
+ * prefix, all but exceptions behind a landing pad's trampoline, those of the same line behind a
  * statement's probe.
  */
 struct dw_clone_function_entry {
@@ -218,12 +220,12 @@ struct dw_clone_patch {
  */
 struct dw_clone_return {
 	uint32_t at;	   /* module offset of the return address */
-	uint32_t clone_at; /* where the patch there leads: the gate BACK, or what follows */
+	uint32_t clone_at; /* where the patch there leads: the trampoline RETURN, or what follows */
 };
 
 /*
- * A callee outside the instrumented code that the module calls by name: through a pointer that the
- * loader fills, or a function of its own that was left alone.
+ * An external callee, outside the instrumented code that the module calls by name: through a
+ * pointer that the loader fills, or a function of its own that was left alone.
  */
 struct dw_clone_import {
 	uint32_t slot;	/* module offset of the pointer, 0 = none */
@@ -246,16 +248,16 @@ enum dw_clone_import_flag {
 /* Indexes of 8-byte words in the constants page. */
 enum dw_clone_constant {
 	DWELL_CONSTANT_SLOW_COUNT, /* address of void slow(uint64_t area, uint32_t function), which
-				      the count gate calls instead of counting, on an aligned stack,
-				      flags kept by the gate; vector registers are the function's
-				      to keep. 0 = nothing is called */
-	DWELL_CONSTANT_SLOW,	   /* where the gates that measure time go on when they must
+				      the count trampoline calls instead of counting, on an aligned
+				      stack, flags kept by the trampoline; vector registers are the
+				      function's to keep. 0 = nothing is called */
+	DWELL_CONSTANT_SLOW,	   /* where the trampolines that measure time go on when they must
 				      (src/clone/trampolines/time-x86-64.S says how); 0 = nowhere */
 	DWELL_CONSTANT_FIRST_ID,   /* key of the image's function 0 */
 	DWELL_CONSTANT_PROBED,	   /* address of what header.probed_start is */
 	DWELL_CONSTANT_PROBED_BYTES,
-	DWELL_CONSTANT_MUTES,	   /* address of a uint32_t: probes go on slowly when it is another
-					 than struct dw_tree_thread.mutes */
+	DWELL_CONSTANT_DISABLED,   /* address of a uint32_t: probes go on slowly when it is another
+				 than struct dw_tree_thread.disabled */
 	DWELL_CONSTANT_AREA_BYTES, /* as header.bytes */
 };
 

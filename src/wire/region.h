@@ -3,7 +3,7 @@
  *
  * The agent makes it in the session's folder (found through DWELL_ENV_FOLDER) and maps it; the
  * collector finds it by inotify, reads it with pread() and believes nothing in it. Everything is
- * written by the target, but for answers, tree_room and mutes, which the collector writes with
+ * written by the target, but for answers, tree_room and disabled, which the collector writes with
  * pwrite(). The file
  * begins with struct dw_region_header; chunks follow, in the order of their making, each whole
  * pages, allocated before the first store. Fields are written before the counter that
@@ -86,9 +86,9 @@ enum {
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */
-	DWELL_REGION_MUTES = 16384,
-	DWELL_REGION_COUNTED = 2 * DWELL_REGION_MUTES, /* numbers of counters */
-	DWELL_TICK_PARTS = 256,			       /* of costs */
+	DWELL_REGION_DISABLED = 16384,
+	DWELL_REGION_COUNTED = 2 * DWELL_REGION_DISABLED, /* numbers of counters */
+	DWELL_TICK_PARTS = 256,				  /* of costs */
 	DWELL_REGION_PATH = 256, /* bytes of a path, its NUL included; longer ones stay empty */
 };
 
@@ -169,14 +169,15 @@ enum dw_region_answer_state {
 };
 
 struct dw_region_answer {
-	uint32_t learnt_at, learnt_n; /* in struct dw_region_header's learnt: of this module */
-	uint32_t state;		      /* enum dw_region_answer_state */
+	uint32_t predisabled_at,
+		predisabled_n; /* in struct dw_region_header's learnt: of this module */
+	uint32_t state;	       /* enum dw_region_answer_state */
 	uint32_t heartbeat;
 	char image[DWELL_REGION_PATH]; /* path of the clone image */
 };
 
-/* In keys of struct dw_region_mutes, with a function's: its calls through pointers. */
-#define DWELL_MUTE_POINTERS 0x80000000u
+/* In keys of struct dw_region_disabled, with a function's: its calls through pointers. */
+#define DWELL_DISABLE_POINTERS 0x80000000u
 
 /*
  * What is to be measured no more, as it costs more than it measures: written by the collector, in a
@@ -184,12 +185,12 @@ struct dw_region_answer {
  * have ended for the trees. In two steps, so that no activation loses its end only: first calls of
  * @keys begin without probes, later they end without, too.
  */
-struct dw_region_mutes {
+struct dw_region_disabled {
 	uint32_t serial; /* another one with each change, written last */
 	uint32_t n;	 /* in @keys */
 	uint32_t ended;	 /* the first of them, for which the second step is due */
 	uint32_t unused;
-	uint32_t keys[DWELL_REGION_MUTES]; /* of functions and imports */
+	uint32_t keys[DWELL_REGION_DISABLED]; /* of functions and imports */
 };
 
 /*
@@ -247,14 +248,14 @@ struct dw_region_header {
 	/* What probes take of a call's time, by enum dw_probe_kind, in parts of a tick: _ENTER and
 	 * _OUT of the caller's, the others of the callee's. */
 	int32_t probe_cost[DWELL_PROBE_KINDS];
-	int32_t pass_cost;    /* what the gates OUT and BACK take of the caller's when they let a
-				 call pass, because its callee has probes */
-	uint64_t measured_ns; /* when loops around gates had told these costs, CLOCK_MONOTONIC. 0 =
-				 they are an earlier process's */
+	int32_t pass_cost; /* what the trampolines OUT and RETURN take of the caller's when they let
+			      a call pass, because its callee has probes */
+	uint64_t measured_ns; /* when loops around trampolines had told these costs,
+				 CLOCK_MONOTONIC. 0 = they are an earlier process's */
 	uint32_t os_sources[DWELL_OS_SOURCES]; /* threads by enum dw_os_source */
 	uint32_t system_calls_seen;	       /* 1 = the C library's system calls have probes */
-	uint32_t mutes_done;		       /* mutes.serial of what was done last */
-	uint32_t mutes_error;		       /* errno that kept some from being done, 0 = none */
+	uint32_t disabled_done;		       /* disabled.serial of what was done last */
+	uint32_t disabled_error;	       /* errno that kept some from being done, 0 = none */
 	uint32_t module_n;
 	uint32_t chunk_n;
 	struct dw_region_chunk chunks[DWELL_REGION_CHUNKS];
@@ -262,9 +263,9 @@ struct dw_region_header {
 	struct dw_region_answer answers[DWELL_REGION_MODULES];
 	uint64_t tree_room; /* bytes of nodes that call trees may have, beside those for threads
 			       beyond the first: the collector's word, 0 = all that there are */
-	struct dw_region_mutes mutes;
-	/* What is not measured from the start, since an earlier run has muted it: as keys of
-	 * @mutes, but by index in the module's image. Written before the answer. */
-	uint32_t learnt[DWELL_REGION_MUTES];
+	struct dw_region_disabled disabled;
+	/* What is not measured from the start, since an earlier run has disabled it: as keys of
+	 * @disabled, but by index in the module's image. Written before the answer. */
+	uint32_t predisabled[DWELL_REGION_DISABLED];
 	uint32_t threads[DWELL_REGION_THREADS];
 };

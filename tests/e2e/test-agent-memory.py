@@ -11,7 +11,7 @@ ENGINES = {
     "count": ("instrument", "--probes=count"),
     "lines": ("instrument", "--lines"),
     "libraries": ("instrument", "--module", "*"),
-    "inside": ("sample", "--road=inside"),
+    "inside": ("sample", "--sampler=in-process"),
 }
 
 
@@ -55,7 +55,7 @@ def test_address_space_is_given_back(context, engine):
 
 
 def test_images_lie_where_they_were_made_for(context):
-    """A process has to itself only those pages of clone images whose gates find the thread: the C library's image,
+    """A process has to itself only those pages of clone images whose trampolines find the thread: the C library's image,
     too, lies at the distance for which its code was written."""
     done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--", "cat", "/proc/self/smaps")
     expect(done.returncode, 0, f"status\n{done.stderr}")

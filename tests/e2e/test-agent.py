@@ -22,7 +22,7 @@ from harness import DEFAULT_SECONDS, NOBODY, cases, expect, needs, require, runs
 HEADER = struct.Struct("=8sII20sIIIIIQQQ16Q128xII")
 CHUNKS_AT = HEADER.size
 MODULE_AT, MODULE_BYTES, MODULES = CHUNKS_AT + 512 * 24, 328, 256
-# Behind two words of each answer: what an earlier run has learnt.
+# Behind two words of each answer: which probes an earlier run has disabled.
 ANSWER_AT, ANSWER_BYTES = MODULE_AT + MODULES * MODULE_BYTES + 8, 272
 STARTING, RUNNING, ENDED = range(3)
 CHILDREN, CLASS, SETUID, STATIC = 1, 2, 3, 4
@@ -149,37 +149,37 @@ def test_environment_holds_no_trace(context):
             expect(shown.strip("\0").split("\0"), plain.strip("\0").split("\0"), "/proc/self/environ")
 
 
-def expected_regions(road, child, script):
+def expected_regions(how, child, script):
     """exec-roads itself, then the child; the script is a shell's and runs env."""
-    if child == script and road.startswith("fexecve"):  # closed before its interpreter opens it
+    if child == script and how.startswith("fexecve"):  # closed before its interpreter opens it
         return 1
-    return 2 + (child == script) + (road in ("system", "popen"))
+    return 2 + (child == script) + (how in ("system", "popen"))
 
 
-def test_children_by_every_road(context):
+def test_children_by_every_exec(context):
     """The child runs as in a plain run, and has the agent."""
     program, script = context.target("exec-roads"), executable(context, "script", "#!/bin/sh\nexec env\n")
-    for road in context.run(program).stdout.split():
+    for how in context.run(program).stdout.split():
         for child in "/usr/bin/env", script:
             with Folder(context) as folder:
-                regions = compare(context, folder, program, road, child)
-                facts = f"{road} {child}: {[(r.pid, r.drops[:5]) for r in regions]}"
+                regions = compare(context, folder, program, how, child)
+                facts = f"{how} {child}: {[(r.pid, r.drops[:5]) for r in regions]}"
                 dropped = sum(r.drops[CHILDREN] for r in regions)
-                if road == "full-environment":
+                if how == "full-environment":
                     require(dropped > 0, f"{facts}: nothing was too large")
                 else:
                     expect(dropped, 0, f"drops, {facts}")
-                    expect(len(regions), expected_regions(road, child, script), f"regions, {facts}")
+                    expect(len(regions), expected_regions(how, child, script), f"regions, {facts}")
 
 
-def test_failures_by_every_road(context):
+def test_failures_by_every_exec(context):
     """What cannot be executed, or only by a shell, ends as without the agent."""
     program = context.target("exec-roads")
     shell_text = executable(context, "shell-text", "echo run by a shell\n")
-    for road in context.run(program).stdout.split():
+    for how in context.run(program).stdout.split():
         for child in "/nowhere", context.scratch, "/etc/passwd", "true", shell_text:
             with Folder(context) as folder:
-                compare(context, folder, program, road, child)
+                compare(context, folder, program, how, child)
 
 
 def test_debuggers_see_a_plain_run(context):
@@ -411,10 +411,10 @@ def test_no_executable_memory(context):
     program = context.target("exec-roads")
     if context.run(sys.executable, "-c", REFUSING, "true").returncode:
         context.skip("the kernel has no PR_SET_MDWE")
-    for road in context.run(program).stdout.split():
+    for how in context.run(program).stdout.split():
         with Folder(context) as folder:
-            regions = compare(context, folder, sys.executable, "-c", REFUSING, program, road, "/usr/bin/env")
-            require(len(regions) >= 2 + (road == "execve"), f"{road}: {len(regions)} regions")
+            regions = compare(context, folder, sys.executable, "-c", REFUSING, program, how, "/usr/bin/env")
+            require(len(regions) >= 2 + (how == "execve"), f"{how}: {len(regions)} regions")
 
 
 REFUSING = """

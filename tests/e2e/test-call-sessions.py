@@ -41,7 +41,7 @@ def test_calls_and_callers(context):
     require(any(row["function_name"] == "odd" for row in callers), f"callers of even: {callers}")
 
 
-def test_callees_outside_have_names(context):
+def test_external_callees_have_names(context):
     context.instrument("--", context.target("calls"), "threads", "2")
     rows = {row["function_name"]: row for row in context.report("functions")["rows"]}
     joined = [row for function, row in rows.items() if "pthread_join" in function]
@@ -255,7 +255,7 @@ def test_forks_copy_little_afterwards(context):
 def test_children_are_plain_afterwards(context):
     """What is executed once the recording is over has no agent, and sees nothing of it."""
     script = "sleep 2; cat /proc/self/maps; cat /proc/self/environ | tr '\\0' '\\n'"
-    for command in ["instrument"], ["sample", "--road", "inside"]:
+    for command in ["instrument"], ["sample", "--sampler", "in-process"]:
         done = context.run(context.dwell, *command, "-o", "after.dwell", "--duration", "1", "--", "/bin/sh",
                            "-c", script)
         expect(done.returncode, 0, f"status\n{done.stderr}")

@@ -69,7 +69,7 @@ def kind(place):
 
 
 def test_every_instruction_unwinds(context):
-    """Clones, gates, the agent and its ways out: from each instruction to the program's start."""
+    """Clones, trampolines, the agent and its ways out: from each instruction to the program's start."""
     instrument(context, "-q", "--probes=count", "--all-functions", "--", context.target("step-unwind"),
                "stops")
     found = stops(context, "stops")

@@ -9,8 +9,8 @@ from harness import cases, expect, needs, require, rows_of
 SECONDS = "2"
 MOST_BYTES = 4 << 30  # of addresses; the files promise 7 GB
 SECRET = "nobody_may_know_this"
-SAMPLES = ("forger", "sample", "--road", "inside")
-ROADS = {
+SAMPLES = ("forger", "sample", "--sampler", "in-process")
+RUNS = {
     "samples 600": SAMPLES,
     "samples 644": SAMPLES,
     "objects": ("forger-static", "memory"),
@@ -58,10 +58,10 @@ def expect_secret(context, is_known):
 
 
 @needs("root")
-@cases(*ROADS)
+@cases(*RUNS)
 def test_forged(context, case):
     os.chmod(context.scratch, 0o755)
-    program, *words = ROADS[case]
+    program, *words = RUNS[case]
     lie, _, mode = case.partition(" ")
     folders = set(glob.glob("/dev/shm/dwell-*"))
     files = strange_files(context, int(mode or "600", 8))

@@ -42,7 +42,7 @@ PROGRAMS = {
     "libraries": "next open by-run-path namespace library ifunc order quick-exit link-map",
     "rseq": "counters aborted registration",
     "text": "operand static-key redirect breakpoint through-file hash-body hash-all copy file "
-            "made-code",
+            "jit-code",
     "processes": "fork ten-thousand-forks fork-exit grandchildren vfork spawn exec exec-chain clone "
                  "clone-beside raw-fork fork-in-threads trace trace-all no-children",
     "surroundings": "descriptors descriptor-folder closefrom close-range close-all environment "
@@ -60,7 +60,7 @@ PROGRAMS = {
 }
 CASES = [f"{program}/{case}" for program, names in PROGRAMS.items() for case in names.split()]
 LONG = {"processes/ten-thousand-forks", "threads/thousand"}
-# Once more where perf is refused: what the sampler from inside may disturb.
+# Once more where perf is refused: what the in-process sampler may disturb.
 INSIDE = "signals", "cancel", "coroutines", "threads", "processes", "limits", "surroundings"
 FILE = File(parts=4, inside=tuple(f"unchanged/{program}/*" for program in INSIDE))
 PROBES = {"count", "libraries", "time", "libraries-time", "lines"}

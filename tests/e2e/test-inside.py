@@ -1,4 +1,4 @@
-"""Sampling from inside, where perf is refused: which processes and threads are followed, and what
+"""Sampling in-process, where perf is refused: which processes and threads are followed, and what
 programs see of the sampler. That its numbers are true is shown by other tests, which run once more
 with --without-perf (tests/e2e/run)."""
 import os
@@ -61,12 +61,23 @@ show("end")
 
 
 def sample(context, *words, status=0):
-    """Record from inside; the session's facts."""
-    context.sample("--road", "inside", *words, status=status)
+    """Record in-process; the session's facts."""
+    context.sample("--sampler", "in-process", *words, status=status)
     facts = context.report("summary")["session"]
     expect((facts["road"], facts["event"], facts["records_lost"]), ("inside", "cpu-ticks", 0),
            "how it was sampled, and what was lost")
     return facts
+
+
+def test_old_names(context):
+    """--sampler was --road, which scripts may still have: it works, unseen, with its old values and the new."""
+    for value in "inside", "in-process":
+        context.sample("--road", value, "true")
+        expect(context.report("summary")["session"]["road"], "inside", f"--road {value}")
+    done = context.run(context.dwell, "sample", "--road", "outside", "true")
+    expect(done.returncode, 125, "status")
+    require("--sampler procfs needs --pid and --off-cpu" in done.stderr, done.stderr)
+    require("--road" not in context.run(context.dwell, "help", "sample").stdout, "help shows the old name")
 
 
 def python(context, text, status=0):
@@ -167,7 +178,7 @@ def test_masks_are_the_programs(context):
         f.write(WORK + MASKS)
     plain = context.run("/usr/bin/python3", program, str(SIGNAL))
     expect(plain.returncode, 0, f"plain run\n{plain.stderr}")
-    done = context.sample("--road", "inside", "/usr/bin/python3", program, str(SIGNAL))
+    done = context.sample("--sampler", "in-process", "/usr/bin/python3", program, str(SIGNAL))
     expect((done.stdout, done.stderr), (plain.stdout, ""), "output and errors")
     facts = context.report("summary")["session"]
     require(facts["samples_kept"] > 40, f"samples: {facts}")
@@ -207,9 +218,9 @@ def test_perf_without_rings(context):
     rings = context.target("without-rings")
     program = ("perl", "-e", "for (1..20000000) { $x++ }")
     env = {**context.env, "XDG_CACHE_HOME": context.path("cache")}
-    done = context.run(*user, rings, context.dwell, "sample", "-q", "--road", "perf", *program,
+    done = context.run(*user, rings, context.dwell, "sample", "-q", "--sampler", "perf", *program,
                        env=env)
-    expect(done.returncode, 125, f"status with --road perf\n{done.stderr}")
+    expect(done.returncode, 125, f"status with --sampler perf\n{done.stderr}")
     require("kernel.perf_event_mlock_kb" in done.stderr, done.stderr)
     done = context.run(*user, rings, context.dwell, "sample", "-q", "-o", "run.dwell", *program,
                        env=env)
@@ -230,7 +241,7 @@ def test_deep_recursion(context):
 
 
 def test_static_program(context):
-    done = context.run(context.dwell, "sample", "--road", "inside", "-o", "run.dwell",
+    done = context.run(context.dwell, "sample", "--sampler", "in-process", "-o", "run.dwell",
                        context.target("static-program"))
     expect(done.returncode, 125, "status")
     line = one_line(done.stderr, "stderr")
@@ -246,6 +257,6 @@ def test_killed_target_keeps_its_samples(context):
 
 def test_nothing_is_left(context):
     """The session's folder, which the target is told, is gone at the end."""
-    done = context.sample("--road", "inside", "cat", "/proc/self/maps")
+    done = context.sample("--sampler", "in-process", "cat", "/proc/self/maps")
     folders = set(re.findall(r"/\S*/dwell-[^/\s]*(?=/)", done.stdout))
     expect([len(folders), [f for f in folders if os.path.exists(f)]], [1, []], f"folders: {folders}")

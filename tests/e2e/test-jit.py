@@ -64,7 +64,7 @@ def test_code_that_comes_and_goes(context, way):
 
 
 def test_stacks_of_scripts(context):
-    """From native code through made code to native code; --interpreted-frames-native-stack gives
+    """From native code through JIT code to native code; --interpreted-frames-native-stack gives
     interpreted functions frames that can be named, too."""
     node(context, *WAYS["map"], "--interpreted-frames-native-stack", SCRIPT, MILLISECONDS)
     expect_callers(context, "half", "run")

@@ -12,7 +12,7 @@ METHODS = {
     "instrument": ["instrument"],
     "memory": ["memory"],
     "sample": ["sample"],
-    "sample-inside": ["sample", "--road", "inside"],
+    "sample-inside": ["sample", "--sampler", "in-process"],
 }
 
 
@@ -63,7 +63,7 @@ def test_dwell_lies_anywhere(context, kind):
     dwell = copy_to(context, os.path.join("x", FOLDERS[kind]))
     words = context.target("calls"), "fork", "20"
     plain = context.run(*words)
-    for options in (["sample", "--road", "inside", "--dotnet", "always"], ["instrument"]):
+    for options in (["sample", "--sampler", "in-process", "--dotnet", "always"], ["instrument"]):
         done = context.run(dwell, *options, "-q", "-o", "run.dwell", "--", *words)
         expect((done.returncode, done.stdout, done.stderr),
                (plain.returncode, plain.stdout, plain.stderr), f"{options}")
@@ -76,7 +76,7 @@ def test_sampling_from_anywhere(context):
     user = context.ordinary_user()
     dwell = copy_to(context, "x/a b")
     script = f'{context.target("large-frames")} 300; sh -c "exec {context.target("large-frames")} 300"'
-    done = context.run(*user, dwell, "sample", "-q", "--road", "inside", "-o", "run.dwell", "--",
+    done = context.run(*user, dwell, "sample", "-q", "--sampler", "in-process", "-o", "run.dwell", "--",
                        "sh", "-c", script)
     expect((done.returncode, done.stderr), (0, ""), "status and errors")
     names = [row["name"] for row in context.report("processes")["rows"]

@@ -94,13 +94,13 @@ def test_two_agents_are_hidden(context, preload):
         env["LD_PRELOAD"] = own
     look = ("sh", "-c", "env | sort; tr '\\0' '\\n' < /proc/self/environ | grep . | sort")
     plain = context.run(*look, env=env).stdout
-    done = context.run(context.dwell, "sample", "-q", "--road", "inside", "--dotnet", "always", "-o",
+    done = context.run(context.dwell, "sample", "-q", "--sampler", "in-process", "--dotnet", "always", "-o",
                        "run.dwell", "--", *look, env=env)
     clean = [[line for line in text.splitlines() if not line.startswith("_=")]
              for text in (plain, done.stdout)]
     expect(clean[1], clean[0], "environment")
     script = "sh -c 'perl -e \"exec q(cat), q(/proc/self/maps)\"; :'; :"
-    done = context.run(context.dwell, "sample", "-q", "--road", "inside", "--dotnet", "always", "-o",
+    done = context.run(context.dwell, "sample", "-q", "--sampler", "in-process", "--dotnet", "always", "-o",
                        "run.dwell", "--", "sh", "-c", script, env=env)
     found = {line.split("/")[-1] for line in done.stdout.splitlines() if "libdwell" in line}
     expect(found, {"libdwell-sample.so", "libdwell-clr.so"}, "agents in the child")

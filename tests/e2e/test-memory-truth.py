@@ -76,14 +76,14 @@ def test_every_kind_is_exact(context, case):
     one run: then the runs are made again. Sums over all parts are right in each."""
     how = start(context, case)
 
-    def rise(a, b):
+    def increment(a, b):
         return {kind: (b[kind][0] - a[kind][0], b[kind][1] - a[kind][1]) for kind in a}
 
-    def by_kind(rises, i):
-        return {kind: pair[i] for kind, pair in rises.items()}
+    def by_kind(increments, i):
+        return {kind: pair[i] for kind, pair in increments.items()}
     for _ in range(3):
         (few, seen_few), (many, seen_many) = (counts(context, n, how) for n in (100, 600))
-        seen, made = rise(seen_few, seen_many), rise(few, many)
+        seen, made = increment(seen_few, seen_many), increment(few, many)
         wrong = {kind: (few, many, seen_few[kind], seen_many[kind])
                  for kind, few, many in ((k, few[k], many[k]) for k in made)
                  if seen[kind][1] != made[kind][1]}

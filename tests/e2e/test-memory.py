@@ -186,7 +186,7 @@ def test_methods_made_at_run_time(context, case):
 
 
 @cases(*VERSIONS)
-def test_native_code_is_learnt(context, version):
+def test_native_code_is_inferred(context, version):
     """The runtime is not asked for a stack of each object below native code that has no name."""
     n, libraries = 200, [context.target(f"dotnet/lib{name}.so") for name in ("first", "second")]
     said = record(context, "callbacks", str(n), *libraries, command=program(context, version),

@@ -46,7 +46,7 @@ FORMATS = ("pprof", "speedscope", "firefox", "folded", "callgrind")
 # What each way of recording is asked for, and the values that its exports hold.
 METHODS = {
     "perf": (("sample", "--kernel", "never"), "samples"),
-    "inside": (("sample", "--road", "inside"), "samples"),
+    "inside": (("sample", "--sampler", "in-process"), "samples"),
     "calls": (("instrument",), "application"),
 }
 

@@ -1,4 +1,4 @@
-"""dwell sample --off-cpu: where threads wait and for how long, on every road, as an ordinary user.
+"""dwell sample --off-cpu: where threads wait and for how long, by every sampler, as an ordinary user.
 
 The target tells how long its waits were by its own clocks. A machine that others use makes them
 longer, which both see."""
@@ -15,8 +15,8 @@ SHARE, SLACK_MS = 0.05, 12  # of two looks, when others use the machine
 FACTOR = "2"
 
 
-def refusal(context, road):
-    refuse = road.endswith("refused") and not context.without_perf
+def refusal(context, run):
+    refuse = run.endswith("refused") and not context.without_perf
     return (context.target("without-perf"),) if refuse else ()
 
 
@@ -28,14 +28,14 @@ def truth_of(text):
                    (int(wall) - int(cpu) - int(ready)) / 1e3) for name, wall, cpu, ready in rows}
 
 
-def record(context, road, level, parts):
+def record(context, run, level, parts):
     """Record the target. Its truth."""
     env = {**context.env, "HOME": context.scratch, "XDG_CACHE_HOME": context.path("cache")}
     user = context.ordinary_user()
-    dwell = (*user, *refusal(context, road), context.dwell, "sample", "-q", "--off-cpu",
+    dwell = (*user, *refusal(context, run), context.dwell, "sample", "-q", "--off-cpu",
              "-o", "run.dwell")
     target = context.target(f"waits-{level}")
-    if road.startswith("launched"):
+    if run.startswith("launched"):
         done = context.run(*dwell, target, parts, FACTOR, env=env)
         expect((done.returncode, done.stderr), (0, ""), "status and errors")
         return truth_of(done.stdout)
@@ -63,13 +63,13 @@ def expect_between(got, truths, what, more_ms=0):
             f"{what}: {got:.1f} ms of {least:.1f} to {most:.1f}")
 
 
-ROADS = ("launched", "attached", "launched-refused", "attached-refused")
+RUNS = ("launched", "attached", "launched-refused", "attached-refused")
 
 
-@cases(*(f"{road}-{level}" for road in ROADS for level in ("O0", "O2")))
+@cases(*(f"{run}-{level}" for run in RUNS for level in ("O0", "O2")))
 def test_truth(context, case):
-    road, level = case.rsplit("-", 1)
-    truth = record(context, road, level, "sleep,lock,pipe,child,spin")
+    run, level = case.rsplit("-", 1)
+    truth = record(context, run, level, "sleep,lock,pipe,child,spin")
     report = context.report("functions")
     for name in LONG:
         expect_between(blocked_ms(report, name), [truth[name]], name)
@@ -78,20 +78,20 @@ def test_truth(context, case):
     require(rows, "no main")
     # The child has a main, too; what runs already also waits to be told to begin.
     expect_between(max(row["inclusive_blocked_time"] for row in rows) / 1e6,
-                   [truth[name] for name in LONG], "main", 0 if road.startswith("launched") else math.inf)
+                   [truth[name] for name in LONG], "main", 0 if run.startswith("launched") else math.inf)
     for row in rows:
         expect(row["exclusive_blocked_time"], 0, "main itself never waits")
     facts = report["session"]
-    refused = road.endswith("refused") or context.without_perf
+    refused = run.endswith("refused") or context.without_perf
     expect(facts["off_cpu"], "times" if refused else "switches", "how waits were timed")
-    if road.startswith("launched"):
+    if run.startswith("launched"):
         require(facts["samples_kept"] > 0, "samples are in the same session")
 
 
-@cases(*ROADS)
-def test_short_waits(context, road):
+@cases(*RUNS)
+def test_short_waits(context, run):
     """Thousands of waits shorter than the time between looks: sums are right, and shares nearly."""
-    truth = record(context, road, "O2", "short")
+    truth = record(context, run, "O2", "short")
     report = context.report("functions")
     here, there = (blocked_ms(report, f"wait_shortly_{place}") for place in ("here", "there"))
     want = [truth[f"wait_shortly_{place}"] for place in ("here", "there")]
@@ -101,8 +101,8 @@ def test_short_waits(context, road):
 
 
 @cases("launched", "launched-refused")
-def test_disk(context, road):
-    truth = record(context, road, "O2", "disk")
+def test_disk(context, run):
+    truth = record(context, run, "O2", "disk")
     if truth["wait_for_disk"][2] < 2 * SLACK_MS:
         context.skip("nobody waits for this disk")
     report = context.report("functions")
@@ -110,25 +110,25 @@ def test_disk(context, road):
     # Where perf is refused each wait is told to some ms, as long as a disk takes, and looks come late
     # while the disk is busy.
     least = truth["wait_for_disk"][2]
-    if road == "launched" or got >= least:
+    if run == "launched" or got >= least:
         expect_between(got, truth.values(), "wait_for_disk")
     else:
         looks = {key: report["session"][key] for key in ("waits_stacks_whole", "waits_stacks_cut", "waits_unseen_ns")}
         require(got >= 0.5 * least, f"wait_for_disk: {got:.1f} ms of {truth['wait_for_disk']}, {looks}")
 
 
-@cases(*ROADS)
-def test_waits_as_short_as_a_look(context, road):
+@cases(*RUNS)
+def test_waits_as_short_as_a_look(context, run):
     """A look that takes longer than the wait still tells where it was."""
-    truth = record(context, road, "O2", "brief")
+    truth = record(context, run, "O2", "brief")
     expect_between(blocked_ms(context.report("functions"), "wait_briefly"), truth.values(), "wait_briefly")
 
 
-@cases(*ROADS[::2])
-def test_frame_pointers_behind_stubs(context, road):
+@cases(*RUNS[::2])
+def test_frame_pointers_behind_stubs(context, run):
     """The kernel tells no rbp: it is looked for, and calls through stubs for CET lead to functions, too. What looks
     like a frame that a call through a pointer might have made is none."""
-    context.run(*refusal(context, road), context.dwell, "sample", "-q", "--off-cpu", "-o", "run.dwell", "--",
+    context.run(*refusal(context, run), context.dwell, "sample", "-q", "--off-cpu", "-o", "run.dwell", "--",
                 context.target("framed"), "400")
     report = context.report("functions")
     for name in "wait_framed", "wait_through_stub", "main":

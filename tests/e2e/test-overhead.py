@@ -102,7 +102,7 @@ def test_each_kind_of_call_is_counted(context, kind):
     require(counted > 1000, f"{counted} calls were only counted")
 
 
-def test_jumps_to_libraries_are_counted_in_the_gate(context):
+def test_jumps_to_libraries_are_counted_in_the_trampoline(context):
     """Half of the time late() ends in one: the slow path is 50 times as long."""
     context.instrument("--overhead", "1", "--all-functions", "--", context.target("overhead-kinds"), "late-tails")
     report = context.report("functions")

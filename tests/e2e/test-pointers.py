@@ -1,7 +1,7 @@
 """Bad pointers (tests/targets/pointers.c) end as without an agent: with the same results and errno."""
 from harness import cases, expect, require
 
-AGENTS = {"probe": ["instrument", "--all-functions"], "sample": ["sample", "--road", "inside"],
+AGENTS = {"probe": ["instrument", "--all-functions"], "sample": ["sample", "--sampler", "in-process"],
           "clr": ["memory"]}
 
 

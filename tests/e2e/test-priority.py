@@ -27,7 +27,7 @@ def crowd(context, n):
 
 
 def look(context, *before, method):
-    words = ("sample", "--road", "inside") if method == "inside" else (method,)
+    words = ("sample", "--sampler", "in-process") if method == "inside" else (method,)
     done = context.run(*before, context.dwell, *words, "-q", "-o", "run.dwell", "--", *LOOK)
     expect(done.returncode, 0, f"status: {done.stderr}")
     return [int(word) for word in done.stdout.split()]

@@ -93,7 +93,7 @@ def test_is_measured_once(context):
 
 @needs("perf events")
 def test_loops_are_no_samples(context):
-    """A short run: what its gates were found to cost is not what they did in the loops that measured them."""
+    """A short run: what its trampolines were found to cost is not what they did in the loops that measured them."""
     done = context.instrument("--all-functions", "--", context.target("costs"), "own")
     looped, facts = int(done.stdout.splitlines()[0]), context.report("summary")["session"]
     require(facts["number_of_calls"] > 3 and looped > 1000, f"{looped} ps, {facts}")

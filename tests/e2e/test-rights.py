@@ -100,7 +100,7 @@ def jitdump():
 
 # What stands in the place of a jitdump that was mapped is never read.
 @cases("map 600 no", "map 644 yes", "dump 600 no", "dump 644 no", "own 644 yes")
-def test_made_code(context, case):
+def test_jit_code(context, case):
     """A perf map, or a jitdump that was mapped, is a link now, or the file itself."""
     let_in(context)
     way, mode, known = case.split()

@@ -310,7 +310,7 @@ def test_wait_all(context):
 
 
 def test_perf_refused(context):
-    done = context.run(context.target("without-perf"), context.dwell, "sample", "--road", "perf",
+    done = context.run(context.target("without-perf"), context.dwell, "sample", "--sampler", "perf",
                        "-o", "run.dwell", "touch", "ran")
     expect(done.returncode, FAILED, done.stderr)
     text = one_line(done.stderr, "stderr")

@@ -188,8 +188,8 @@ def timers(pid):
 
 
 def test_no_timers_are_left(context):
-    """Sampling from inside for a time: then the program's timers are gone."""
-    process = subprocess.Popen([context.dwell, "sample", "--road", "inside", "-q", "--duration", "2", "-o",
+    """Sampling in-process for a time: then the program's timers are gone."""
+    process = subprocess.Popen([context.dwell, "sample", "--sampler", "in-process", "-q", "--duration", "2", "-o",
                                 context.path("run.dwell"), "--", context.target("unmeasured"), "loop", "30"],
                                stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:

@@ -15,7 +15,7 @@ from harness import DEFAULT_SECONDS, cases, expect, require
 
 STOPS = int(os.environ.get("DWELL_GDB_STOPS", "20"))
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unwind-gdb")
-SIGNAL = 62  # the inside sampler's
+SIGNAL = 62  # the in-process sampler's
 CUT = ("", -1)  # as recorded_stacks() has the place where a stack was cut
 DUMPED_FRAMES = 1000  # deeper than these a stack of small frames is beyond a dump
 
@@ -201,7 +201,7 @@ def ticks_by_gdb(context, program):
     with open(context.path("input"), "w") as f:
         f.write(text)
     with open(context.path("input")) as stdin:
-        dwell = context.start(context.dwell, "sample", "-q", "--road", "inside", "-o", "run.dwell", "--",
+        dwell = context.start(context.dwell, "sample", "-q", "--sampler", "in-process", "-o", "run.dwell", "--",
                               *words, stdin=stdin, stdout=subprocess.DEVNULL)
     stop_at_ticks(context, dwell)
     dwell.wait(DEFAULT_SECONDS)

@@ -34,7 +34,7 @@ ENGINES = {
     "libraries": ["--probes=count", "--all-functions", "--module", "*"],
     "libraries-time": ["--probes=time", "--all-functions", "--module", "*"],
     "system-calls": ["--probes=system-calls", "--module", "*"],
-    "inside": ["--road=inside"],  # not instrumented: sampled by an agent
+    "inside": ["--sampler=in-process"],  # not instrumented: sampled by an agent
 }
 # Facts of a session that say what was not measured or not sampled.
 MISSED = ("threads_dropped", "threads_filtered", "processes_not_instrumented", "threads_unsampled", "children_unsampled",

@@ -115,7 +115,7 @@ static struct dw_call_values times(uint64_t calls, uint64_t elapsed_ns, uint64_t
 		.calls = calls,
 		.elapsed_ns = elapsed_ns,
 		.application_ns = application_ns,
-		.whole_ns = elapsed_ns == application_ns ? elapsed_ns : application_ns / 2,
+		.delimited_ns = elapsed_ns == application_ns ? elapsed_ns : application_ns / 2,
 		.overhead_ns = calls * 24,
 		.blocked_ns = blocked,
 		.os_cpu_ns = elapsed_ns - application_ns - blocked,
@@ -183,7 +183,7 @@ static void add_extremes(struct dw_profile *p, uint32_t thread, uint32_t entry, 
 	struct dw_call_extremes e = {.id = (uint32_t)p->calls.extremes.n + 1,
 				     .thread = thread,
 				     .entry = entry,
-				     .ranges = {.elapsed_inclusive = {least, most},
+				     .values = {.elapsed_inclusive = {least, most},
 						.elapsed_exclusive = {least / 10, most / 10},
 						.application_inclusive = {least, most / 2},
 						.application_exclusive = {least / 10, most / 20}}};
@@ -203,7 +203,7 @@ static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t 
 	fib = mk_call(p, thread, main_, entry[1], site[0], 0);
 	fib2 = mk_call(p, thread, fib, entry[1], site[1], 0);
 	work = mk_call(p, thread, main_, entry[2], site[0], 0);
-	read_ = mk_call(p, thread, work, entry[3], site[2], DWELL_CALL_OUTSIDE);
+	read_ = mk_call(p, thread, work, entry[3], site[2], DWELL_CALL_EXTERNAL);
 	mk_delta(p, 0, root, times(0, 300000, 300000));
 	mk_delta(p, 0, main_, times(1, 1000000 * scale, 1000000 * scale));
 	mk_delta(p, 0, fib, times(1, 500, 500));

@@ -16,7 +16,7 @@
 struct region {
 	char name[32];
 	struct dw_region_header *h;
-	int bells;
+	int wake_ups;
 };
 
 static char folder[256];
@@ -63,7 +63,7 @@ static void ring(struct region *r)
 {
 	char name[64];
 
-	snprintf(name, sizeof name, "%s.%d", r->name, r->bells++);
+	snprintf(name, sizeof name, "%s.%d", r->name, r->wake_ups++);
 	make_file(name, "", 0);
 }
 

@@ -9,7 +9,7 @@
  *process 1 forge		files that are no regions, and regions whose numbers are nonsense
  *	rewrite S	changes its region at random for S seconds while it asks
  *	trees S		changes a call tree of its own at random for S seconds
- *	flood S		makes regions and bells for S seconds
+ *	flood S		makes regions and wake-up files for S seconds
  *	folder		prints the folder
  *	sleep		prints the folder and stays
  *	links		puts links, pipes and folders in place of its region and of other files

@@ -1,8 +1,8 @@
 /*
  * Single-steps a fork's child through the agent's ways in and out and writes stops for unwind-dump:
- * step-unwind FILE. The child's first call goes the slow way, later ones the gate's; then a signal
- * handler, dlsym() and dlopen(). A stop is written when an instruction is seen for the first time,
- * of the C library and the loader only every so often.
+ * step-unwind FILE. The child's first call goes the slow way, later ones the trampoline's; then a
+ * signal handler, dlsym() and dlopen(). A stop is written when an instruction is seen for the first
+ * time, of the C library and the loader only every so often.
  */
 #include <dlfcn.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 
-#define DWELL_SHOWN __attribute__((visibility("default")))
+#define DWELL_EXPORTED __attribute__((visibility("default")))
 
 /* Report one event. False when it was not counted. */
 bool dwell_test_event(void);
@@ -55,7 +55,7 @@ static void end(void)
 
 const struct dw_agent_part dw_agent_part = {start, forked, end};
 
-DWELL_SHOWN bool dwell_test_event(void)
+DWELL_EXPORTED bool dwell_test_event(void)
 {
 	dw_agent_after_fork();
 	if (dw_agent_is_on() && !counts && dw_agent_enter()) {
@@ -71,7 +71,7 @@ DWELL_SHOWN bool dwell_test_event(void)
 	return true;
 }
 
-DWELL_SHOWN void *dwell_test_real(const char *name)
+DWELL_EXPORTED void *dwell_test_real(const char *name)
 {
 	return dw_real(name);
 }

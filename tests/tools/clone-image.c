@@ -33,8 +33,8 @@ static void print(const uint8_t *image, size_t n, double ms)
 	printf("functions %u: cold %u, probed %u, patches %u, returns %u, relocations %u %u %u %u\n",
 	       h->functions.n, cold, probed, h->patches.n, h->returns.n, h->relocations[0].n,
 	       h->relocations[1].n, h->relocations[2].n, h->relocations[3].n);
-	printf("imports %u, system calls %u, without gates %u\n", h->imports.n, h->system_calls,
-	       h->system_calls_left);
+	printf("imports %u, system calls %u, without trampolines %u\n", h->imports.n,
+	       h->system_calls, h->system_calls_left);
 	for (uint32_t i = 0; i < DWELL_LEFT_REASONS; i++)
 		if (reasons[i])
 			printf("%8u %s\n", reasons[i], dw_clone_reason_text(i));

@@ -34,7 +34,7 @@ static int parse(int argc, char **argv, struct options *o)
 		{"rate_hz", &o->shape.rate_hz},
 		{"call_nodes", &o->shape.call_nodes},
 		{"slices", &o->shape.slices},
-		{"mutes", &o->shape.mutes},
+		{"disabled", &o->shape.disabled},
 		{"alloc_groups", &o->shape.alloc_groups},
 		{"alloc_types", &o->shape.alloc_types},
 		{"partial", &o->partial},

@@ -196,18 +196,18 @@ static bool same_extremes(const struct dw_calls *a, const struct dw_calls *b)
 		const struct dw_call_extremes *x = &a->extremes.v[i], *y = &b->extremes.v[i];
 
 		same = x->id == y->id && x->thread == y->thread && x->entry == y->entry &&
-		       !memcmp(&x->ranges, &y->ranges, sizeof x->ranges);
+		       !memcmp(&x->values, &y->values, sizeof x->values);
 	}
 	return same;
 }
 
 /* Likewise. */
-static bool same_mutes(const struct dw_calls *a, const struct dw_calls *b)
+static bool same_disabled(const struct dw_calls *a, const struct dw_calls *b)
 {
-	bool same = a->mutes.n == b->mutes.n;
+	bool same = a->disabled.n == b->disabled.n;
 
-	for (size_t i = 0; i < a->mutes.n && same; i++) {
-		const struct dw_call_mute *x = &a->mutes.v[i], *y = &b->mutes.v[i];
+	for (size_t i = 0; i < a->disabled.n && same; i++) {
+		const struct dw_call_disabled *x = &a->disabled.v[i], *y = &b->disabled.v[i];
 
 		same = x->process == y->process && x->entry == y->entry && x->at_ns == y->at_ns &&
 		       x->flags == y->flags;
@@ -219,7 +219,7 @@ static bool same_calls(const struct dw_calls *a, const struct dw_calls *b)
 {
 	return SAME(&a->nodes, &b->nodes) && SAME(&a->slices, &b->slices) &&
 	       SAME(&a->deltas, &b->deltas) && same_extremes(a, b) && same_slow(a, b) &&
-	       same_mutes(a, b);
+	       same_disabled(a, b);
 }
 
 static bool same_allocations(const struct dw_allocations *a, const struct dw_allocations *b)

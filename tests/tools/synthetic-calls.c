@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-enum { OUTSIDE_EACH = 50, TRUNCATED_EACH = 97, OVERFLOW_EACH = 61, OS_EACH = 16 };
+enum { EXTERNAL_EACH = 50, TRUNCATED_EACH = 97, OVERFLOW_EACH = 61, OS_EACH = 16 };
 
 static uint32_t below(uint64_t *random, uint64_t n)
 {
@@ -49,7 +49,7 @@ static struct dw_call_node next_node(const struct synthetic *s, const struct dw_
 		return n;
 	}
 	n.entry = (uint32_t)(dw_hash_u64(n.site) % s->addresses) + 1;
-	n.flags = id % OUTSIDE_EACH ? 0 : DWELL_CALL_OUTSIDE;
+	n.flags = id % EXTERNAL_EACH ? 0 : DWELL_CALL_EXTERNAL;
 	if (id % OVERFLOW_EACH == 0) {
 		n.caller = dw_calls_get(t, up)->entry;
 		n.parent = root_of(t, up);
@@ -63,14 +63,14 @@ static struct dw_call_values some_values(uint64_t *random)
 	struct dw_call_values v = {.calls = 1 + skewed_below(random, 5000)};
 
 	v.elapsed_ns = v.calls * (10 + skewed_below(random, 3000)) + below(random, v.calls);
-	v.application_ns = v.whole_ns = v.elapsed_ns;
+	v.application_ns = v.delimited_ns = v.elapsed_ns;
 	v.overhead_ns = v.calls * 11 + below(random, v.calls);
 	if (below(random, OS_EACH))
 		return v;
 	v.blocked_ns = below(random, v.elapsed_ns);
 	v.os_cpu_ns = below(random, v.elapsed_ns - v.blocked_ns);
 	v.application_ns -= v.blocked_ns + v.os_cpu_ns;
-	v.whole_ns = v.application_ns / 2;
+	v.delimited_ns = v.application_ns / 2;
 	v.switches = 1 + below(random, 3);
 	v.io_calls = below(random, 2);
 	v.blocking_calls = below(random, 2);
@@ -110,7 +110,7 @@ static int add_end(const struct synthetic *s, uint32_t thread, struct dw_profile
 		.id = thread,
 		.thread = thread,
 		.entry = 1 + below(&random, s->addresses),
-		.ranges = {.elapsed_inclusive = {20, 4000000000},
+		.values = {.elapsed_inclusive = {20, 4000000000},
 			   .elapsed_exclusive = {10, 500 + below(&random, 500)},
 			   .application_inclusive = DWELL_RANGE_NONE,
 			   .application_exclusive = {7, 7}}};
@@ -127,15 +127,15 @@ static int add_end(const struct synthetic *s, uint32_t thread, struct dw_profile
 										       : 0;
 }
 
-static int add_mute(const struct synthetic *s, uint32_t i, struct dw_profile *p)
+static int add_disabled(const struct synthetic *s, uint32_t i, struct dw_profile *p)
 {
 	uint64_t random = s->seed * 56 + i;
-	struct dw_call_mute mute = {.process = 1 + i % s->processes,
-				    .entry = 1 + below(&random, s->addresses),
-				    .at_ns = below(&random, 1000000000),
-				    .flags = i % 2 ? DWELL_MUTE_IN_PART : 0};
+	struct dw_call_disabled disabled = {.process = 1 + i % s->processes,
+					    .entry = 1 + below(&random, s->addresses),
+					    .at_ns = below(&random, 1000000000),
+					    .flags = i % 2 ? DWELL_DISABLED_IN_PART : 0};
 
-	return dw_vec_push(&p->calls.mutes, mute);
+	return dw_vec_push(&p->calls.disabled, disabled);
 }
 
 int synthetic_calls(const struct synthetic *s, uint32_t from, uint32_t to, struct dw_profile *p)
@@ -146,7 +146,7 @@ int synthetic_calls(const struct synthetic *s, uint32_t from, uint32_t to, struc
 		rc = add_slice(s, i, p);
 	for (uint32_t i = 1; to == s->slices && from < to && i <= s->threads && !rc; i++)
 		rc = add_end(s, i, p);
-	for (uint32_t i = 0; to == s->slices && from < to && i < s->mutes && !rc; i++)
-		rc = add_mute(s, i, p);
+	for (uint32_t i = 0; to == s->slices && from < to && i < s->disabled && !rc; i++)
+		rc = add_disabled(s, i, p);
 	return rc;
 }

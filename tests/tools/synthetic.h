@@ -24,7 +24,7 @@ struct synthetic {
 	uint64_t seed;
 	uint32_t call_nodes; /* with calls, not samples */
 	uint32_t slices;
-	uint32_t mutes;	       /* functions that were switched off, with calls */
+	uint32_t disabled;     /* functions that were switched off, with calls */
 	uint32_t alloc_groups; /* with allocations, not samples or calls */
 	uint32_t alloc_types;
 	bool functions_without_code;

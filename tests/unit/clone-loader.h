@@ -71,8 +71,8 @@ static inline bool loader_patch(const struct loaded_image *l, uint8_t *module)
 typedef void loader_slow_fn(uint64_t area, uint32_t function);
 
 /*
- * Load @image beside the module whose lowest page is at @module. @counts = calls[] for its gates,
- * NULL: they call @slow. False: no room, or it is not this module's.
+ * Load @image beside the module whose lowest page is at @module. @counts = calls[] for its
+ * trampolines, NULL: they call @slow. False: no room, or it is not this module's.
  */
 static inline bool loader_load(const uint8_t *image, uint8_t *module, int64_t moved,
 			       uint64_t *counts, loader_slow_fn *slow, struct loaded_image *l)

@@ -18,7 +18,7 @@ struct region_writer {
 	char path[DWELL_REGION_PATH];
 	struct dw_region_header *h; /* mapped; NULL = could not be made */
 	int fd;
-	unsigned bells;
+	unsigned wake_ups;
 };
 
 /* Make the region @name in @folder, @more bytes longer than its header, and fill the header in. */
@@ -45,12 +45,12 @@ static inline struct region_writer region_write(const char *folder, const char *
 	return w;
 }
 
-/* Ring the bell. */
+/* Make the wake-up file. */
 static inline void region_ring(struct region_writer *w)
 {
 	char path[DWELL_REGION_PATH + 16];
 
-	snprintf(path, sizeof path, "%s.%u", w->path, w->bells++);
+	snprintf(path, sizeof path, "%s.%u", w->path, w->wake_ups++);
 	close(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 

@@ -38,7 +38,7 @@ static inline struct dw_call_total row_calls(const struct dw_amounts *a, size_t 
 		.calls = v[DWELL_MEASURE_CALLS].exclusive,              \
 		.elapsed_ns = v[DWELL_MEASURE_ELAPSED].side,            \
 		.application_ns = v[DWELL_MEASURE_APPLICATION].side,    \
-		.whole_ns = v[DWELL_MEASURE_WHOLE].side,                \
+		.delimited_ns = v[DWELL_MEASURE_DELIMITED].side,        \
 		.overhead_ns = v[DWELL_MEASURE_OVERHEAD].side,          \
 		.blocked_ns = v[DWELL_MEASURE_BLOCKED].side,            \
 		.os_cpu_ns = v[DWELL_MEASURE_OS_CPU].side,              \

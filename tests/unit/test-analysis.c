@@ -384,14 +384,14 @@ TEST(hot_path_needs_half_of_the_parent)
 
 TEST(trim_hides_and_fold_joins)
 {
-	struct dw_shape_options options = {.trim_pct = 10, .fold = true};
+	struct dw_prune_options options = {.trim_pct = 10, .fold = true};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals t = {0};
 	uint8_t *shape;
 
 	make_plain(&p);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
-	CHECK_INT(dw_shape_nodes(&t, &options, &shape), 0);
+	CHECK_INT(dw_prune_nodes(&t, &options, &shape), 0);
 	for (size_t i = 0; i < t.nodes.n; i++) {
 		uint32_t f = t.nodes.v[i].function;
 

@@ -45,7 +45,7 @@ struct call {
 };
 
 struct by_hand {
-	struct dw_tree_each each; /* ranges only */
+	struct dw_tree_extremes extremes; /* ranges only */
 	uint64_t slowest[KEPT];
 };
 
@@ -82,16 +82,16 @@ static bool start(struct program *p)
 	p->t.line = dw_arena_line(dw_arena_base(), line);
 	root = dw_tree_start(&p->t.tree, p->t.line);
 	p->t.line->tid = (int32_t)getpid();
-	dw_each_start(&p->t.each, p->t.line);
-	p->t.stacks.each = &p->t.each;
+	dw_extremes_start(&p->t.extremes, p->t.line);
+	p->t.stacks.extremes = &p->t.extremes;
 	p->t.line->callee_ticks[DWELL_PAIR_FUNCTION] = p->has_cost ? CALLEE_TICKS : 0;
 	p->t.line->pair_ticks[DWELL_PAIR_FUNCTION] = p->has_cost ? CALLEE_TICKS + CALLER_TICKS : 0;
 	p->tsc = 1ull << 40;
 	for (int i = 1; i <= KEYS; i++) {
-		struct dw_tree_each *each = &p->by_hand[i].each;
+		struct dw_tree_extremes *extremes = &p->by_hand[i].extremes;
 
-		each->elapsed_inclusive = each->elapsed_exclusive = none;
-		each->application_inclusive = each->application_exclusive = none;
+		extremes->elapsed_inclusive = extremes->elapsed_exclusive = none;
+		extremes->application_inclusive = extremes->application_exclusive = none;
 	}
 	return line && root && dw_stacks_start(&p->t.stacks, p->t.line, root, record_of(p));
 }
@@ -124,11 +124,11 @@ static void end_by_hand(struct program *p)
 
 	for (struct call *above = calls; above < c; above++)
 		is_inner |= above->key == c->key;
-	widen(&h->each.elapsed_exclusive, exclusive);
-	widen(&h->each.application_exclusive, exclusive - c->own_os);
+	widen(&h->extremes.elapsed_exclusive, exclusive);
+	widen(&h->extremes.application_exclusive, exclusive - c->own_os);
 	if (!is_inner) {
-		widen(&h->each.elapsed_inclusive, inclusive);
-		widen(&h->each.application_inclusive, inclusive - c->os);
+		widen(&h->extremes.elapsed_inclusive, inclusive);
+		widen(&h->extremes.application_inclusive, inclusive - c->os);
 		keep_slow(h, inclusive);
 	}
 	if (c > calls) {
@@ -137,7 +137,7 @@ static void end_by_hand(struct program *p)
 	}
 }
 
-/* What a gate does where nothing is new. False: it is for the slow path. */
+/* What a trampoline does where nothing is new. False: it is for the slow path. */
 static bool end_quickly(struct program *p)
 {
 	struct dw_tree_thread *line = p->t.line;
@@ -174,7 +174,7 @@ static void call(bool *check_failed, struct program *p, uint32_t key)
 	CHECK_INT(dw_stacks_fit(&p->t.stacks, DWELL_AT_ENTER, record), DWELL_FIT_EVENT);
 	node = dw_tree_child(&p->t.tree, p->t.line->current, key, key);
 	CHECK(node);
-	dw_each_expect(&p->t.each, key, KEPT);
+	dw_extremes_expect(&p->t.extremes, key, KEPT);
 	CHECK(dw_stacks_push(&p->t.stacks, node, record, false));
 	*c = (struct call){.key = key, .start = p->time[p->stack]};
 	p->n[p->stack]++;
@@ -245,10 +245,10 @@ static void check_range(bool *check_failed, const struct dw_tree_range *got,
 	CHECK_INT(got->most, want->most);
 }
 
-static void check_slowest(bool *check_failed, const struct dw_tree_each *each,
+static void check_slowest(bool *check_failed, const struct dw_tree_extremes *extremes,
 			  const struct by_hand *want)
 {
-	const struct dw_tree_slow *slow = (const struct dw_tree_slow *)(each + 1);
+	const struct dw_tree_slow *slow = (const struct dw_tree_slow *)(extremes + 1);
 	struct by_hand got = {0};
 
 	for (int i = 0; i < KEPT; i++) {
@@ -270,22 +270,24 @@ static void check_all(bool *check_failed, const struct program *p)
 	uint32_t thread = dw_arena_index(dw_arena_base(), p->t.line), found = 0;
 
 	for (uint32_t i = 1; i < dw_agent.region->arena_lines; i++) {
-		const struct dw_tree_each *each = dw_arena_line(dw_arena_base(), i);
-		const struct by_hand *want = &p->by_hand[each->key % (KEYS + 1)];
+		const struct dw_tree_extremes *extremes = dw_arena_line(dw_arena_base(), i);
+		const struct by_hand *want = &p->by_hand[extremes->key % (KEYS + 1)];
 
-		if (each->mark != DWELL_MARK_EACH || each->thread != thread)
+		if (extremes->mark != DWELL_MARK_EXTREMES || extremes->thread != thread)
 			continue;
 		found++;
-		check_range(check_failed, &each->elapsed_inclusive, &want->each.elapsed_inclusive);
-		check_range(check_failed, &each->elapsed_exclusive, &want->each.elapsed_exclusive);
-		check_range(check_failed, &each->application_inclusive,
-			    &want->each.application_inclusive);
-		check_range(check_failed, &each->application_exclusive,
-			    &want->each.application_exclusive);
-		check_slowest(check_failed, each, want);
+		check_range(check_failed, &extremes->elapsed_inclusive,
+			    &want->extremes.elapsed_inclusive);
+		check_range(check_failed, &extremes->elapsed_exclusive,
+			    &want->extremes.elapsed_exclusive);
+		check_range(check_failed, &extremes->application_inclusive,
+			    &want->extremes.application_inclusive);
+		check_range(check_failed, &extremes->application_exclusive,
+			    &want->extremes.application_exclusive);
+		check_slowest(check_failed, extremes, want);
 	}
 	CHECK_INT(found, KEYS);
-	CHECK_INT(p->t.line->each_lost, 0);
+	CHECK_INT(p->t.line->extremes_lost, 0);
 }
 
 static void run(bool *check_failed, struct program *p)

@@ -83,15 +83,15 @@ TEST(functions_are_frames_of_their_module)
 {
 	struct names x;
 	uint32_t frame, again;
-	bool is_outside = true;
+	bool is_external = true;
 
 	open_names(&x);
 	CHECK_INT(x.image->state, DWELL_IMAGE_READY);
-	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, FIRST_ID + 3, &frame, &is_outside), 0);
-	CHECK(!is_outside);
+	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, FIRST_ID + 3, &frame, &is_external), 0);
+	CHECK(!is_external);
 	CHECK_INT(frame_of(&x, frame)->module, 1);
 	CHECK_INT(frame_of(&x, frame)->svma, x.image->start + x.image->functions[3].start);
-	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, FIRST_ID + 3, &again, &is_outside), 0);
+	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, FIRST_ID + 3, &again, &is_external), 0);
 	CHECK_INT(again, frame);
 	close_names(&x);
 }
@@ -100,21 +100,21 @@ TEST(addresses_and_strangers)
 {
 	struct names x;
 	uint32_t frame;
-	bool is_outside = false;
+	bool is_external = false;
 
 	open_names(&x);
 	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, DWELL_KEY_ADDRESS | (START + 0x1234), &frame,
-				     &is_outside),
+				     &is_external),
 		  0);
-	CHECK(is_outside);
+	CHECK(is_external);
 	CHECK_INT(frame_of(&x, frame)->svma, x.image->start + 0x1234);
 	CHECK_INT(
-		x.callbacks.callee(x.callbacks.ctx, DWELL_KEY_ADDRESS | 0x77, &frame, &is_outside),
+		x.callbacks.callee(x.callbacks.ctx, DWELL_KEY_ADDRESS | 0x77, &frame, &is_external),
 		0);
 	CHECK_INT(frame_of(&x, frame)->module, 0);
-	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, 5, &frame, &is_outside), 0);
+	CHECK_INT(x.callbacks.callee(x.callbacks.ctx, 5, &frame, &is_external), 0);
 	CHECK_INT(frame, 0);
-	CHECK(is_outside);
+	CHECK(is_external);
 	close_names(&x);
 }
 
@@ -204,7 +204,7 @@ TEST(sites_lie_in_the_original_call)
 	low = (uint32_t)(START + f->start + 9);
 	CHECK_INT(x.callbacks.site(x.callbacks.ctx, FIRST_ID, low, true, &site), 0);
 	CHECK_INT(frame_of(&x, site.frame)->svma, x.image->start + f->start + 8);
-	CHECK_INT(site.gates, 0);
+	CHECK_INT(site.trampolines, 0);
 	close_names(&x);
 }
 

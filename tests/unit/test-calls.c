@@ -72,8 +72,10 @@ static uint32_t call(struct world *w, uint32_t parent, uint32_t entry, uint64_t 
 	uint32_t id = mk_call(&w->p, w->thread, parent, entry, 0, 0);
 
 	mk_delta(&w->p, 0, id,
-		 (struct dw_call_values){
-			 .calls = calls, .elapsed_ns = ns, .application_ns = ns, .whole_ns = ns});
+		 (struct dw_call_values){.calls = calls,
+					 .elapsed_ns = ns,
+					 .application_ns = ns,
+					 .delimited_ns = ns});
 	return id;
 }
 
@@ -178,7 +180,7 @@ TEST(mutual_recursion_between_modules_counts_once)
  */
 TEST(both_interval_rules)
 {
-	struct dw_filter classic = {.whole_intervals = true};
+	struct dw_filter classic = {.delimited_intervals = true};
 	struct world w;
 	uint32_t main_, f;
 
@@ -189,7 +191,7 @@ TEST(both_interval_rules)
 		 (struct dw_call_values){.calls = 1,
 					 .elapsed_ns = 180 + 75,
 					 .application_ns = 130 + 15,
-					 .whole_ns = 15,
+					 .delimited_ns = 15,
 					 .blocked_ns = 50 + 40,
 					 .os_cpu_ns = 20,
 					 .switches = 1,
@@ -356,23 +358,23 @@ TEST(statements_are_their_functions_own_wherever_a_tree_ends)
 	end(&w);
 }
 
-static void add_extremes(struct world *w, uint32_t entry, struct dw_call_ranges ranges)
+static void add_extremes(struct world *w, uint32_t entry, struct dw_extreme_values values)
 {
-	struct dw_call_extremes e = {.thread = w->thread, .entry = entry, .ranges = ranges};
+	struct dw_call_extremes e = {.thread = w->thread, .entry = entry, .values = values};
 
 	if (dw_vec_push(&w->p.calls.extremes, e))
 		abort();
 }
 
-/* The ranges of a row, which may be none. */
-static struct dw_call_ranges ranges_at(const struct world *w, uint32_t extremes)
+/* The extremes of a row, which may be none. */
+static struct dw_extreme_values ranges_at(const struct world *w, uint32_t extremes)
 {
-	static const struct dw_call_ranges none = DWELL_RANGES_NONE;
+	static const struct dw_extreme_values none = DWELL_EXTREMES_NONE;
 
 	return extremes ? w->t.extremes.v[extremes - 1] : none;
 }
 
-static struct dw_call_ranges ranges_of(const struct world *w, uint32_t function)
+static struct dw_extreme_values ranges_of(const struct world *w, uint32_t function)
 {
 	dw_vec_each(row, &w->t.functions)
 		if (row->function == function)
@@ -380,7 +382,7 @@ static struct dw_call_ranges ranges_of(const struct world *w, uint32_t function)
 	return ranges_at(w, 0);
 }
 
-static struct dw_call_ranges ranges_of_module(const struct world *w, uint32_t module)
+static struct dw_extreme_values ranges_of_module(const struct world *w, uint32_t module)
 {
 	dw_vec_each(row, &w->t.modules)
 		if (row->module == module)
@@ -399,17 +401,18 @@ static struct dw_call_ranges ranges_of_module(const struct world *w, uint32_t mo
 TEST(extremes_are_known_of_whole_sessions)
 {
 	struct world w;
-	struct dw_filter range = {.to_ns = 1000000}, classic = {.whole_intervals = true};
-	struct dw_call_ranges r;
+	struct dw_filter range = {.to_ns = 1000000}, classic = {.delimited_intervals = true};
+	struct dw_extreme_values r;
 	uint32_t f;
 
 	begin(&w);
 	f = call(&w, w.root, w.e_f, 2, 10);
 	call(&w, f, w.e_g, 1, 2);
-	add_extremes(&w, w.e_f, (struct dw_call_ranges){{3, 9}, {2, 8}, {1, 7}, {1, 6}});
-	add_extremes(&w, w.e_f,
-		     (struct dw_call_ranges){DWELL_RANGE_NONE, {1, 4}, DWELL_RANGE_NONE, {0, 4}});
-	add_extremes(&w, w.e_g, (struct dw_call_ranges){{2, 2}, {2, 2}, {2, 2}, {2, 2}});
+	add_extremes(&w, w.e_f, (struct dw_extreme_values){{3, 9}, {2, 8}, {1, 7}, {1, 6}});
+	add_extremes(
+		&w, w.e_f,
+		(struct dw_extreme_values){DWELL_RANGE_NONE, {1, 4}, DWELL_RANGE_NONE, {0, 4}});
+	add_extremes(&w, w.e_g, (struct dw_extreme_values){{2, 2}, {2, 2}, {2, 2}, {2, 2}});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
 	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 9);
@@ -432,12 +435,12 @@ TEST(extremes_are_known_of_whole_sessions)
 TEST(extremes_fit_the_sum)
 {
 	struct world w;
-	struct dw_call_ranges r;
+	struct dw_extreme_values r;
 
 	begin(&w);
 	call(&w, w.root, w.e_f, 2, 100);
 	add_extremes(&w, w.e_f,
-		     (struct dw_call_ranges){{3, 9}, {60, 60}, {1, 170}, DWELL_RANGE_NONE});
+		     (struct dw_extreme_values){{3, 9}, {60, 60}, {1, 170}, DWELL_RANGE_NONE});
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
 	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 50);
@@ -496,7 +499,7 @@ static struct dw_call_values random_values(uint64_t *seed)
 	return (struct dw_call_values){.calls = roll(seed, 4),
 				       .elapsed_ns = elapsed + blocked,
 				       .application_ns = elapsed,
-				       .whole_ns = blocked ? 0 : elapsed,
+				       .delimited_ns = blocked ? 0 : elapsed,
 				       .overhead_ns = roll(seed, 50),
 				       .blocked_ns = blocked,
 				       .os_cpu_ns = roll(seed, 9),

@@ -102,8 +102,8 @@ static bool start(struct program *p)
 		line->callee_ticks[i] = CALLEE_TICKS;
 		line->pair_ticks[i] = CALLEE_TICKS + CALLER_TICKS;
 	}
-	dw_each_start(&p->t.each, line);
-	p->t.stacks.each = &p->t.each;
+	dw_extremes_start(&p->t.extremes, line);
+	p->t.stacks.extremes = &p->t.extremes;
 	p->tsc = 1ull << 40;
 	return dw_stacks_start(&p->t.stacks, line, root, record_of(0, 1));
 }
@@ -132,7 +132,7 @@ static void change_by_hand(struct program *p)
 
 static bool make_cells(struct program *p)
 {
-	struct dw_tree_node *root = dw_tree_make_cells(&p->t.tree, p->t.line, &p->t.each);
+	struct dw_tree_node *root = dw_tree_make_cells(&p->t.tree, p->t.line, &p->t.extremes);
 
 	if (!root)
 		return false;
@@ -237,7 +237,7 @@ static void call(bool *check_failed, struct program *p, uint32_t key)
 	if (!node)
 		return;
 	CHECK_INT(node->key, key);
-	dw_each_expect(&p->t.each, key, 0);
+	dw_extremes_expect(&p->t.extremes, key, 0);
 	CHECK(dw_stacks_push(&p->t.stacks, node, record, is_switch));
 	p->by_hand.calls[caller][key][site % SITES]++;
 	s->n++;
@@ -255,11 +255,11 @@ static void call(bool *check_failed, struct program *p, uint32_t key)
 static void leave(bool *check_failed, struct program *p)
 {
 	struct stack *s = current(p);
-	bool is_back = s->open[s->n].key == SWITCH;
-	uint64_t record = record_of(p->current, s->n) - 4 * is_back;
+	bool is_return = s->open[s->n].key == SWITCH;
+	uint64_t record = record_of(p->current, s->n) - 4 * is_return;
 
 	dw_stacks_at(&p->t.stacks, p->tsc);
-	CHECK_INT(dw_stacks_fit(&p->t.stacks, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT, record),
+	CHECK_INT(dw_stacks_fit(&p->t.stacks, is_return ? DWELL_AT_RETURN : DWELL_AT_EXIT, record),
 		  DWELL_FIT_EVENT);
 	dw_stacks_pop(&p->t.stacks);
 	end_by_hand(p);
@@ -388,7 +388,7 @@ static uint32_t read_lines(const struct program *p, struct totals *t)
 		const struct dw_tree_node *n = line_at(i);
 		uint64_t mark = mark_at(i);
 
-		if (mark == DWELL_MARK_EACH || mark == DWELL_MARK_CALLEE ||
+		if (mark == DWELL_MARK_EXTREMES || mark == DWELL_MARK_CALLEE ||
 		    mark == DWELL_MARK_DRAWN) {
 			i++;
 		} else if (mark == DWELL_MARK_INNER) {
@@ -892,7 +892,7 @@ TEST(room_runs_out)
 	while (dw_arena_take(&p.t.tree.lines, 1, DWELL_LINE_OTHER))
 		;
 	before = p.t.line->current;
-	CHECK(!dw_tree_make_cells(&p.t.tree, p.t.line, &p.t.each));
+	CHECK(!dw_tree_make_cells(&p.t.tree, p.t.line, &p.t.extremes));
 	CHECK_INT(p.t.line->has_cells, 0);
 	CHECK(dw_tree_child(&p.t.tree, dw_arena_line(dw_arena_base(), p.t.line->root), 1, 1));
 	CHECK(!dw_tree_child(&p.t.tree, before, 3, 3));

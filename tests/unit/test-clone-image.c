@@ -182,7 +182,7 @@ static const struct {
 	{"has_named", ARGUMENTS},
 };
 
-TEST(gates_count_each_call)
+TEST(trampolines_count_each_call)
 {
 	for (int is_slow = 0; is_slow < 2; is_slow++) {
 		const struct dw_clone_function_entry *first;
@@ -236,7 +236,7 @@ TEST(only_chosen_functions_are_cloned)
 {
 	struct dw_clone_options options = {.probes = DWELL_PROBES_NONE,
 					   .is_chosen = only_recursion,
-					   .choice_key = "recursion"};
+					   .selection_key = "recursion"};
 	dw_auto_close int fd = open(CLONE_CORNERS, O_RDONLY | O_CLOEXEC);
 	dw_auto_ptr(dw_elf) elf = NULL;
 	uint64_t svma;
@@ -274,7 +274,8 @@ static uint64_t hash_in_memory(const struct corners *c, uint32_t *ret_bytes)
 /* Of a library of which one function is cloned no more than that is looked at. */
 TEST(what_was_cloned_is_known_by_its_bytes)
 {
-	struct dw_clone_options options = {.is_chosen = only_recursion, .choice_key = "recursion"};
+	struct dw_clone_options options = {.is_chosen = only_recursion,
+					   .selection_key = "recursion"};
 	dw_auto_close int fd = open(CLONE_CORNERS, O_RDONLY | O_CLOEXEC);
 	dw_auto_ptr(dw_elf) elf = NULL;
 	uint32_t all, one;

@@ -130,7 +130,7 @@ TEST(finds_every_changed_byte_of_code)
 		struct sample s;
 
 		CHECK(open_sample(CLONE_SAMPLE, i, &s));
-		clones = s.h.code_at + dw_gates_bytes(i);
+		clones = s.h.code_at + dw_trampolines_bytes(i);
 		end = clones_end(&s);
 		CHECK(end > clones + (i == DWELL_PROBES_SYSTEM_CALLS ? 20 : 400));
 		CHECK_NOTICED(&s, s.h.code_at, end - s.h.code_at, 0xff);
@@ -174,9 +174,9 @@ TEST(finds_every_changed_byte_of_probe_lists)
 	CHECK_NOTICED(&s, s.h.returns.at, s.h.returns.n * (uint32_t)sizeof(struct dw_clone_return),
 		      0x04);
 	CHECK_NOTICED(&s, thread.at, thread.n * 4, 0x04);
-	for (int i = 0; i < DWELL_GATES_N; i++) {
-		CHECK(s.h.gate_at[i] || !s.h.gate_calls[i].n);
-		CHECK_NOTICED(&s, s.h.gate_calls[i].at, s.h.gate_calls[i].n * 4, 0x04);
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++) {
+		CHECK(s.h.trampoline_at[i] || !s.h.trampoline_calls[i].n);
+		CHECK_NOTICED(&s, s.h.trampoline_calls[i].at, s.h.trampoline_calls[i].n * 4, 0x04);
 	}
 	for (uint32_t i = 0; i < s.h.functions.n; i++) {
 		uint32_t flags = s.h.functions.at +
@@ -238,18 +238,18 @@ TEST(finds_lost_relocations)
 	release(&s);
 }
 
-TEST(finds_calls_of_gates_that_are_not_listed)
+TEST(finds_calls_of_trampolines_that_are_not_listed)
 {
 	struct dw_verify_result r;
 	struct sample s;
 
 	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_TIME, &s));
-	for (int i = 0; i < DWELL_GATES_N; i++) {
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++) {
 		struct dw_clone_header h = s.h;
 
 		for (int by = -1; by < 2; by += 2) {
-			h.gate_calls[i].n = s.h.gate_calls[i].n + (uint32_t)by;
-			if (!s.h.gate_calls[i].n)
+			h.trampoline_calls[i].n = s.h.trampoline_calls[i].n + (uint32_t)by;
+			if (!s.h.trampoline_calls[i].n)
 				continue;
 			memcpy(s.image + DWELL_CLONE_HEADER_OFFSET, &h, sizeof h);
 			CHECK(findings(&s, &r));
@@ -264,8 +264,8 @@ static bool is_within(const struct sample *s, uint32_t from, uint32_t room, cons
 	return memmem(s->image + from, room, bytes, strlen(bytes));
 }
 
-/* The agent leaves interrupted gates by what it knows of their code. */
-TEST(gates_are_as_signals_expect_them)
+/* The agent leaves interrupted trampolines by what it knows of their code. */
+TEST(trampolines_are_as_signals_expect_them)
 {
 	static const char save_flags[] = "\x9f\x0f\x90\xc0\x89\x44\x24\xb0";
 	static const char move[] = "\x48\x8d\x64\x24\xb0"; /* lea -80(%rsp), %rsp */
@@ -273,13 +273,13 @@ TEST(gates_are_as_signals_expect_them)
 	struct sample s;
 
 	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_TIME, &s));
-	for (int i = DWELL_GATE_ENTER; i < DWELL_GATES_N; i++)
-		CHECK(is_within(&s, s.h.gate_at[i], 64, save_flags));
+	for (int i = DWELL_TRAMPOLINE_ENTER; i < DWELL_TRAMPOLINES_N; i++)
+		CHECK(is_within(&s, s.h.trampoline_at[i], 64, save_flags));
 	CHECK(is_within(&s, s.h.moves_at, sizeof move - 1, move));
 	CHECK(s.h.signals_at > s.h.moves_at && s.h.signals_at < s.h.moved_at);
 	CHECK(is_within(&s, s.h.moved_at, 48, restore_rax));
-	for (int i = 0; i < DWELL_CLONE_GATES && s.h.gates[i].again; i++) {
-		const struct dw_clone_gate *g = &s.h.gates[i];
+	for (int i = 0; i < DWELL_CLONE_TRAMPOLINES && s.h.trampolines[i].again; i++) {
+		const struct dw_clone_trampoline *g = &s.h.trampolines[i];
 
 		CHECK(g->again < g->commit && g->commit <= g->end && g->end <= g->over);
 		CHECK_INT(is_within(&s, g->end, g->over - g->end, restore_rax), g->commit < g->end);

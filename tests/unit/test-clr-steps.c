@@ -12,7 +12,7 @@
 
 enum { RUNTIME = 1000, HOST = 2000, MANAGED = 3000, WORDS = 64 };
 
-struct dw_kinds dw_kinds;
+struct dw_frame_rules dw_frame_rules;
 
 static struct dw_memo memo;
 static struct dw_clr_self self = {.memo = &memo};
@@ -46,8 +46,8 @@ static uint32_t walk(const uint64_t *ips)
 {
 	uint32_t n = 0;
 
-	dw_kinds.runtime_start = RUNTIME;
-	dw_kinds.runtime_end = HOST;
+	dw_frame_rules.runtime_start = RUNTIME;
+	dw_frame_rules.runtime_end = HOST;
 	dw_memo_begin(&self);
 	for (int i = 0; ips[i]; i++) {
 		struct dw_regs s = at(ips[i], 2 + 2 * i);
@@ -103,11 +103,11 @@ TEST(the_runtimes_unwind_tables_are_read_without_a_system_call)
 	CHECK(!_dl_find_object((void *)ip, &found));
 	range = (struct dw_cfi_range){m.start, m.end, (uint64_t)found.dlfo_eh_frame};
 	CHECK(m.unwind_start <= range.index && range.index < m.unwind_end);
-	CHECK(!dw_cfi_kind(&range, ip, &kind));
-	dw_kinds.unwind_start = m.unwind_start;
-	dw_kinds.unwind_end = m.unwind_end;
-	CHECK(dw_cfi_kind(&range, ip, &kind));
-	CHECK(dw_kind_leads(kind));
+	CHECK(!dw_cfi_frame_rule(&range, ip, &kind));
+	dw_frame_rules.unwind_start = m.unwind_start;
+	dw_frame_rules.unwind_end = m.unwind_end;
+	CHECK(dw_cfi_frame_rule(&range, ip, &kind));
+	CHECK(dw_frame_rule_leads(kind));
 }
 
 TEST_MAIN()

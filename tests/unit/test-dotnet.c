@@ -274,9 +274,9 @@ static bool attach(enum manner manner, uint64_t *ret_il, size_t *ret_stopped)
 	struct runtime runtime = {.manner = manner};
 	struct dw_owners owners = {0};
 	struct dw_profile profile = {0};
-	struct dw_made_meaning meaning = {0};
+	struct dw_jit_symbol symbol = {0};
 	struct dw_jit jit;
-	struct dw_jit_process *book;
+	struct dw_jit_process *registry;
 	struct dw_proc_stat st;
 	struct dw_frame frame;
 	const struct dw_owner *own = dw_owners_self(&owners);
@@ -298,15 +298,15 @@ static bool attach(enum manner manner, uint64_t *ret_il, size_t *ret_stopped)
 	fclose(f);
 	dw_jit_init(&jit, &profile);
 	jit.asks_dotnet = true;
-	book = dw_jit_begin(&jit, getpid(), own, own);
+	registry = dw_jit_begin(&jit, getpid(), own, own);
 	dw_jit_look(&jit);
-	is_right &= !dw_jit_update(book, 0, dw_clock_ns(CLOCK_MONOTONIC), &is_other) &&
-		    !dw_jit_frame(book, START + 4, dw_clock_ns(CLOCK_MONOTONIC), &frame) &&
+	is_right &= !dw_jit_update(registry, 0, dw_clock_ns(CLOCK_MONOTONIC), &is_other) &&
+		    !dw_jit_frame(registry, START + 4, dw_clock_ns(CLOCK_MONOTONIC), &frame) &&
 		    !dw_jit_finish(&jit) &&
-		    dw_jit_meaning(&jit, frame.module, frame.svma, &meaning) &&
-		    !strcmp(meaning.name, "Type.Method");
-	*ret_il = meaning.il_module == frame.module ? meaning.il : 0;
-	if (meaning.il_module)
+		    dw_jit_symbolize(&jit, frame.module, frame.svma, &symbol) &&
+		    !strcmp(symbol.name, "Type.Method");
+	*ret_il = symbol.il_module == frame.module ? symbol.il : 0;
+	if (symbol.il_module)
 		is_right &= !strcmp(dw_strings_get(&jit.functions.texts, jit.il_of.v[0].path),
 				    "/a/its.dll");
 	shutdown(runtime.listens, SHUT_RDWR);

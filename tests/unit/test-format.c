@@ -304,7 +304,7 @@ static char *summary_of(const struct dw_profile *p, size_t width)
 	char *text = NULL;
 
 	dw_out_init_buffer(&out);
-	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_OUTSIDE, &t) &&
+	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_EXTERNAL, &t) &&
 	    !print_summary(&out, p, &t, style))
 		text = dw_buf_detach(&out.buf);
 	dw_totals_release(&t);
@@ -344,7 +344,7 @@ TEST(summary_names_the_heaviest_module_without_probes)
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t f = mk_function(&p, m[i], k ? "some" : "other", "file.c", 1);
 			uint32_t id = mk_call(&p, 1, at, mk_plain_frame(&p, f, m[i], k), 0,
-					      i || k ? DWELL_CALL_OUTSIDE : 0);
+					      i || k ? DWELL_CALL_EXTERNAL : 0);
 
 			mk_delta(&p, 0, id, much);
 		}
@@ -398,10 +398,9 @@ TEST(summary_of_calls_is_short_and_says_how_much_is_known)
 	dw_profile_release(&p);
 }
 
-TEST(summary_of_made_code_says_how_to_name_it)
+TEST(summary_of_jit_code_says_how_to_name_it)
 {
-	static const char note[] =
-		"  6 samples in code made at run time, without names: man dwell-";
+	static const char note[] = "  6 samples in JIT code, without names: man dwell-";
 	struct dw_profile p = DW_PROFILE_INIT;
 	uint32_t thread = mk_process(&p, 1, "node"), made = mk_module(&p, "[anon]"), named,
 		 nameless;

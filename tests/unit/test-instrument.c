@@ -160,10 +160,10 @@ TEST(agent_is_preloaded_behind_the_users_own)
 
 static bool chooses(const char *include, const char *exclude, const char *name)
 {
-	struct dw_choice c = {.include = {&include, include != NULL},
-			      .exclude = {&exclude, exclude != NULL}};
+	struct dw_probe_selection c = {.include = {&include, include != NULL},
+				       .exclude = {&exclude, exclude != NULL}};
 
-	return dw_choice_has_function(&c, name);
+	return dw_probe_selection_has_function(&c, name);
 }
 
 TEST(functions_are_chosen_with_and_without_parameters)
@@ -195,10 +195,12 @@ TEST(modules_are_chosen_by_file_name_or_path)
 	const char *name = "libz.so*", *path = "*/x86_64-linux-gnu/libz*";
 	struct dw_globs by_name = {&name, 1}, by_path = {&path, 1}, none = {NULL, 0};
 
-	CHECK_INT(dw_choice_find_module(&by_name, "/usr/lib/x86_64-linux-gnu/libz.so.1"), 0);
-	CHECK_INT(dw_choice_find_module(&by_path, "/usr/lib/x86_64-linux-gnu/libz.so.1"), 0);
-	CHECK_INT(dw_choice_find_module(&by_name, "/usr/lib/libzstd.so.1"), -1);
-	CHECK_INT(dw_choice_find_module(&none, "/usr/lib/libzstd.so.1"), -1);
+	CHECK_INT(dw_probe_selection_find_module(&by_name, "/usr/lib/x86_64-linux-gnu/libz.so.1"),
+		  0);
+	CHECK_INT(dw_probe_selection_find_module(&by_path, "/usr/lib/x86_64-linux-gnu/libz.so.1"),
+		  0);
+	CHECK_INT(dw_probe_selection_find_module(&by_name, "/usr/lib/libzstd.so.1"), -1);
+	CHECK_INT(dw_probe_selection_find_module(&none, "/usr/lib/libzstd.so.1"), -1);
 }
 
 TEST(libraries_are_listed_without_running)
@@ -383,8 +385,9 @@ TEST(other_users_get_a_readable_copy)
 TEST(functions_are_chosen_in_an_image)
 {
 	const char *include = "dw_images_*";
-	struct dw_image_plan plan = {
-		.cache_dir = "cache-4", .session_dir = "session", .choice.include = {&include, 1}};
+	struct dw_image_plan plan = {.cache_dir = "cache-4",
+				     .session_dir = "session",
+				     .selection.include = {&include, 1}};
 	struct dw_images *s;
 	struct dw_module_image *m;
 	struct dw_function_names names;

@@ -1,4 +1,4 @@
-/* Made code: perf maps, names in them, frames of it. */
+/* JIT code: perf maps, names in them, frames of it. */
 #include "check.h"
 
 #include "base/buf.h"

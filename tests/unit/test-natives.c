@@ -1,4 +1,4 @@
-/* Kinds by unwind tables lead through this program's and the C library's functions as the
+/* Frame rules by unwind tables lead through this program's and the C library's functions as the
  * compiler's own unwinder does. */
 #include "agent/clr/frame-rules-x86-64.h"
 #include "agent/clr/natives.h"
@@ -32,7 +32,8 @@ static __attribute__((noinline)) void walk(struct walk *w)
 			 : "=&r"(s.ip), "=&r"(s.rsp), "=&r"(s.rbp));
 	w->wanted_n = backtrace(w->wanted, FRAMES);
 	for (w->got_n = 1; w->got_n < FRAMES; w->got_n++) {
-		if (!dw_natives_kind(s.ip, &kind) || !dw_kind_step(&s, kind, UINT64_MAX / 2))
+		if (!dw_natives_frame_rule(s.ip, &kind) ||
+		    !dw_frame_rule_step(&s, kind, UINT64_MAX / 2))
 			break;
 		w->got[w->got_n] = s.ip;
 	}
@@ -61,12 +62,12 @@ TEST(walks_are_the_unwinders)
 	CHECK_INT(same, last.got_n);
 }
 
-TEST(what_is_no_code_has_no_kind)
+TEST(what_is_no_code_has_no_frame_rule)
 {
 	uint32_t kind;
 
 	CHECK(dw_natives_start());
-	CHECK(!dw_natives_kind((uint64_t)&kind, &kind));
+	CHECK(!dw_natives_frame_rule((uint64_t)&kind, &kind));
 	CHECK(!dw_natives_has(4096));
 	CHECK(dw_natives_has((uint64_t)(uintptr_t)compare));
 }

@@ -21,8 +21,8 @@ TEST(what_measures_least_goes_first)
 
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 1);
-	CHECK_INT(o.muted.v[0], HOT);
+	CHECK_INT(o.disabled.n, 1);
+	CHECK_INT(o.disabled.v[0], HOT);
 	dw_overhead_release(&o);
 }
 
@@ -32,10 +32,10 @@ TEST(goes_on_until_the_rest_is_little)
 
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 3);
-	CHECK_INT(o.muted.v[0], HOT);
-	CHECK_INT(o.muted.v[1], SMALL);
-	CHECK_INT(o.muted.v[2], WARM);
+	CHECK_INT(o.disabled.n, 3);
+	CHECK_INT(o.disabled.v[0], HOT);
+	CHECK_INT(o.disabled.v[1], SMALL);
+	CHECK_INT(o.disabled.v[2], WARM);
 	dw_overhead_release(&o);
 }
 
@@ -46,9 +46,9 @@ TEST(what_is_hopeless_goes_too)
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_add(&o, SELDOM, 1e6, .4e6), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 2);
-	CHECK_INT(o.muted.v[0], HOT);
-	CHECK_INT(o.muted.v[1], SELDOM);
+	CHECK_INT(o.disabled.n, 2);
+	CHECK_INT(o.disabled.v[0], HOT);
+	CHECK_INT(o.disabled.v[1], SELDOM);
 	dw_overhead_release(&o);
 }
 
@@ -59,8 +59,8 @@ TEST(what_costs_next_to_nothing_stays)
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_add(&o, SELDOM, 1e3, 0), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 3);
-	CHECK_INT(o.muted.v[0], HOT);
+	CHECK_INT(o.disabled.n, 3);
+	CHECK_INT(o.disabled.v[0], HOT);
 	dw_overhead_release(&o);
 }
 
@@ -70,7 +70,7 @@ TEST(within_the_limit_nothing_goes)
 
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 0);
+	CHECK_INT(o.disabled.n, 0);
 	dw_overhead_release(&o);
 }
 
@@ -84,12 +84,12 @@ TEST(counting_is_in_the_limit)
 		CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 		dw_overhead_count(&o, counts * 150e6);
 		CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-		CHECK_INT(o.muted.n, counts);
+		CHECK_INT(o.disabled.n, counts);
 		/* Later it is owed. */
 		CHECK_INT(dw_overhead_add(&o, SMALL, 90e6, 100e6), 0);
 		CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 		CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-		CHECK_INT(o.muted.n, 2 * counts);
+		CHECK_INT(o.disabled.n, 2 * counts);
 		dw_overhead_release(&o);
 	}
 }
@@ -100,19 +100,19 @@ TEST(decisions_are_made_of_what_came_since_the_last)
 
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e12, MAX), 0); /* too little to decide by */
-	CHECK_INT(o.muted.n, 0);
+	CHECK_INT(o.disabled.n, 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 1);
-	/* What was muted may have calls that were under way: they count no more. */
+	CHECK_INT(o.disabled.n, 1);
+	/* What was disabled may have calls that were under way: they count no more. */
 	CHECK_INT(dw_overhead_add(&o, HOT, 900e6, 1), 0);
 	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 1);
+	CHECK_INT(o.disabled.n, 1);
 	CHECK_INT(dw_overhead_add(&o, WARM, 900e6, 100e6), 0);
 	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 2);
-	CHECK_INT(o.muted.v[1], WARM);
+	CHECK_INT(o.disabled.n, 2);
+	CHECK_INT(o.disabled.v[1], WARM);
 	dw_overhead_release(&o);
 }
 
@@ -122,43 +122,43 @@ TEST(what_was_too_much_is_paid_back)
 
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 1);
+	CHECK_INT(o.disabled.n, 1);
 	/* Alone this would be within the limit. */
 	CHECK_INT(dw_overhead_add(&o, WARM, 90e6, 100e6), 0);
 	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 2);
-	CHECK_INT(o.muted.v[1], WARM);
+	CHECK_INT(o.disabled.n, 2);
+	CHECK_INT(o.disabled.v[1], WARM);
 	/* Much later it is forgotten. */
 	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 100e9), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
 	CHECK_INT(dw_overhead_add(&o, SMALL, 90e6, 100e6), 0);
 	CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 2);
+	CHECK_INT(o.disabled.n, 2);
 	dw_overhead_release(&o);
 }
 
-TEST(nobody_is_never_muted)
+TEST(nobody_is_never_disabled)
 {
 	struct dw_overhead o = {.limit = .01};
 
 	CHECK_INT(dw_overhead_add(&o, 0, 900e6, 1e6), 0);
 	CHECK_INT(dw_overhead_add(&o, HEAVY, 0, 100e6), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 0);
+	CHECK_INT(o.disabled.n, 0);
 	dw_overhead_release(&o);
 }
 
-TEST(what_was_left_is_not_muted_again)
+TEST(what_was_left_is_not_disabled_again)
 {
 	struct dw_overhead o = {.limit = .3};
 
 	CHECK_INT(dw_overhead_leave(&o, HOT), 0);
 	add_all(check_failed, &o);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, 0);
-	CHECK(dw_overhead_is_muted(&o, HOT));
+	CHECK_INT(o.disabled.n, 0);
+	CHECK(dw_overhead_is_disabled(&o, HOT));
 	dw_overhead_release(&o);
 }
 
@@ -173,7 +173,7 @@ TEST(worth_and_waste_are_of_the_whole_run)
 		CHECK_INT(dw_overhead_add(&o, HEAVY, 1e6, 800e6), 0);
 		CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
 	}
-	CHECK_INT(o.muted.n, 0);
+	CHECK_INT(o.disabled.n, 0);
 	CHECK(dw_overhead_is_worth(&o, HEAVY));
 	CHECK(!dw_overhead_is_worth(&o, WARM));
 	CHECK(!dw_overhead_is_worth(&o, HOT)); /* never seen */
@@ -188,11 +188,11 @@ TEST(there_is_an_end)
 
 	CHECK_INT(dw_overhead_inherit(&o, 7), 0);
 	CHECK_INT(dw_overhead_inherit(&o, 7), 0);
-	CHECK_INT(o.muted.n, 1);
+	CHECK_INT(o.disabled.n, 1);
 	for (uint32_t i = 1; i <= 2 * MAX; i++)
 		CHECK_INT(dw_overhead_add(&o, i, 1e6, 1e3), 0);
 	CHECK_INT(dw_overhead_decide(&o, 1e6, MAX), 0);
-	CHECK_INT(o.muted.n, MAX);
+	CHECK_INT(o.disabled.n, MAX);
 	dw_overhead_release(&o);
 }
 
@@ -205,7 +205,7 @@ TEST(odd_numbers_do_no_harm)
 	CHECK_INT(dw_overhead_add(&o, SMALL, 1e308, 1e-308), 0);
 	CHECK_INT(dw_overhead_add(&o, SMALL, 1e308, 1e308), 0);
 	CHECK_INT(dw_overhead_decide(&o, 0, MAX), 0);
-	CHECK(o.muted.n <= 3);
+	CHECK(o.disabled.n <= 3);
 	dw_overhead_release(&o);
 }
 

@@ -117,7 +117,7 @@ static void put_sample(struct dw_buf *b, uint32_t tid, uint64_t ip, const uint64
 }
 
 /* Feed all records of @b. */
-static int feed(struct dw_intake *in, const struct dw_buf *b)
+static int feed(struct dw_dispatcher *in, const struct dw_buf *b)
 {
 	size_t at = 0;
 
@@ -126,7 +126,7 @@ static int feed(struct dw_intake *in, const struct dw_buf *b)
 		int rc;
 
 		memcpy(&h, b->data + at, sizeof h);
-		rc = dw_intake_record(in, b->data + at, h.size, true);
+		rc = dw_dispatcher_record(in, b->data + at, h.size, true);
 		if (rc)
 			return rc;
 		at += h.size;
@@ -210,9 +210,9 @@ TEST(samples_in_the_kernel_alone)
 	struct dw_profile p = DW_PROFILE_INIT;
 	dw_auto(dw_buf) b = DW_BUF_INIT;
 	const struct dw_stack *stack;
-	struct dw_intake in;
+	struct dw_dispatcher in;
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	in.has_chains = true;
 	put_chained(&b, chain, 3);
 	CHECK_INT(feed(&in, &b), 0);
@@ -224,7 +224,7 @@ TEST(samples_in_the_kernel_alone)
 	CHECK_INT(stack->parent, 0);
 	CHECK_INT(dw_modules_get(&p.modules, 1)->kind, DWELL_MODULE_KERNEL);
 	CHECK_INT(in.sampler.cut, 0);
-	dw_intake_release(&in);
+	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 }
 
@@ -447,11 +447,11 @@ TEST(processes_and_their_mappings)
 {
 	dw_auto(dw_profile) p = DW_PROFILE_INIT;
 	dw_auto(dw_buf) b = DW_BUF_INIT;
-	dw_auto(dw_intake) in;
+	dw_auto(dw_dispatcher) in;
 	const struct dw_process *row;
 	uint64_t words[4] = {0};
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	in.track.start_ns = 1000;
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
 	put_comm(&b, 10, "first", true, 1100);
@@ -503,11 +503,11 @@ TEST(place_of_a_stack_that_was_not_copied)
 {
 	dw_auto(dw_profile) p = DW_PROFILE_INIT;
 	dw_auto(dw_buf) b = DW_BUF_INIT;
-	dw_auto(dw_intake) in;
+	dw_auto(dw_dispatcher) in;
 	const uint64_t kernel = 0xffffffff81000000;
 	struct dw_perf_record r = {.type = PERF_RECORD_SAMPLE, .time_ns = 20, .pid = 10, .tid = 10};
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
 	put_mmap2(&b, 10, 0x400000, 5, "/bin/first", 10);
 	CHECK_INT(feed(&in, &b), 0);
@@ -515,14 +515,14 @@ TEST(place_of_a_stack_that_was_not_copied)
 	r.sample.regs.r[DWELL_REG_PC] = 0x400800;
 	r.sample.kernel = (const uint8_t *)&kernel;
 	r.sample.kernel_n = 1;
-	CHECK_INT(dw_intake_take(&in, &r, false), 0);
+	CHECK_INT(dw_dispatcher_take(&in, &r, false), 0);
 	CHECK_INT(in.sampler.kept, 1);
 	CHECK_INT(in.sampler.cut, 1);
 	CHECK_INT(in.sampler.uncopied, 1);
 }
 
 /* Whether /proc tells something new by @line. */
-static bool is_new_mapping(struct dw_intake *in, const char *line)
+static bool is_new_mapping(struct dw_dispatcher *in, const char *line)
 {
 	struct dw_tracked_thread *th = dw_track_find(&in->track, 10);
 	struct dw_mappings m;
@@ -539,9 +539,9 @@ TEST(mappings_that_are_known)
 {
 	dw_auto(dw_profile) p = DW_PROFILE_INIT;
 	dw_auto(dw_buf) b = DW_BUF_INIT;
-	dw_auto(dw_intake) in;
+	dw_auto(dw_dispatcher) in;
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
 	put_mmap2(&b, 10, 0x400000, 5, "/bin/first", 10);
 	CHECK_INT(feed(&in, &b), 0);
@@ -559,9 +559,9 @@ TEST(exec_by_another_thread)
 {
 	dw_auto(dw_profile) p = DW_PROFILE_INIT;
 	dw_auto(dw_buf) b = DW_BUF_INIT;
-	dw_auto(dw_intake) in;
+	dw_auto(dw_dispatcher) in;
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
 	put_task(&b, PERF_RECORD_FORK, 10, 10, 11, 10, 10);
 	put_task(&b, PERF_RECORD_EXIT, 10, 1, 10, 1, 20);
@@ -578,11 +578,11 @@ TEST(stacks_share_their_outer_frames)
 {
 	dw_auto(dw_profile) p = DW_PROFILE_INIT;
 	dw_auto(dw_buf) b = DW_BUF_INIT;
-	dw_auto(dw_intake) in;
+	dw_auto(dw_dispatcher) in;
 	/* A frame-pointer chain 0x7000 -> 0x7010 -> end, as code without unwind tables has it. */
 	uint64_t words[6] = {0x7010, 0x400101, 0, 0, 0, 0};
 
-	dw_intake_init(&in, &p, NULL, true);
+	dw_dispatcher_init(&in, &p, NULL, true);
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
 	put_mmap2(&b, 10, 0x400000, 5, "/bin/first", 10);
 	put_sample(&b, 10, 0x400800, words, 6, 20);

@@ -11,13 +11,15 @@ static struct dw_region_head head = {
 	.pass_cost = 8 * DWELL_TICK_PARTS,
 };
 
-/* A reading in which probes come to @looped, with @in_gates of @all samples. What it gives. */
-static double read_with(struct dw_probe_costs *c, double looped, uint64_t in_gates, uint64_t all)
+/* A reading in which probes come to @looped, with @in_trampolines of @all samples. What it gives.
+ */
+static double read_with(struct dw_probe_costs *c, double looped, uint64_t in_trampolines,
+			uint64_t all)
 {
-	dw_probe_costs_learn(c, &head);
-	dw_probe_costs_scale(
-		c, looped,
-		&(struct dw_gate_samples){.all = all, .in_gates = in_gates, .ticks = TICKS});
+	dw_probe_costs_take(c, &head);
+	dw_probe_costs_scale(c, looped,
+			     &(struct dw_trampoline_samples){
+				     .all = all, .in_trampolines = in_trampolines, .ticks = TICKS});
 	return c->scale * looped;
 }
 
@@ -78,10 +80,12 @@ TEST(who_sees_a_part_says_nothing)
 	CHECK(is_near(read_with(&c, 1e6, 0, 100), 1e6));
 	CHECK_INT(c.samples, 0);
 	CHECK(!dw_probe_costs_scale(&c, 1e6,
-				    &(struct dw_gate_samples){.all = 400, .ticks = TICKS}));
-	CHECK(dw_probe_costs_scale(&c, 1e6, &(struct dw_gate_samples){.all = 600, .ticks = TICKS}));
-	CHECK(dw_probe_costs_scale(&c, 0, &(struct dw_gate_samples){.all = 1, .ticks = TICKS}));
-	CHECK(!dw_probe_costs_scale(&c, 0, &(struct dw_gate_samples){.ticks = TICKS}));
+				    &(struct dw_trampoline_samples){.all = 400, .ticks = TICKS}));
+	CHECK(dw_probe_costs_scale(&c, 1e6,
+				   &(struct dw_trampoline_samples){.all = 600, .ticks = TICKS}));
+	CHECK(dw_probe_costs_scale(&c, 0,
+				   &(struct dw_trampoline_samples){.all = 1, .ticks = TICKS}));
+	CHECK(!dw_probe_costs_scale(&c, 0, &(struct dw_trampoline_samples){.ticks = TICKS}));
 }
 
 TEST(costs_stay_within_bounds)

@@ -22,8 +22,9 @@ enum {
 	ROOT = THREAD + sizeof(struct dw_tree_thread) / DWELL_LINE_BYTES,
 	FIRST, /* free for tests */
 	START = 1000,
-	BASE = 1 << 20,	     /* address of the arena in the target */
-	WITH_GATE = 1 << 16, /* sites with so many gates around them are multiples of it */
+	BASE = 1 << 20, /* address of the arena in the target */
+	WITH_TRAMPOLINE =
+		1 << 16, /* sites with so many trampolines around them are multiples of it */
 };
 
 union line {
@@ -42,12 +43,12 @@ struct process {
 	uint32_t slice;
 };
 
-/* Functions have keys below 100, their frames are key + 1; what is above is outside. */
-static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside)
+/* Functions have keys below 100, their frames are key + 1; what is above is external. */
+static int name_callee(void *ctx, uint64_t key, uint32_t *entry, bool *is_external)
 {
 	(void)ctx;
 	*entry = key == DWELL_KEY_ROOT ? 0 : (uint32_t)key + 1;
-	*is_outside = key >= 100;
+	*is_external = key >= 100;
 	return 0;
 }
 
@@ -56,7 +57,7 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 {
 	(void)ctx;
 	(void)caller;
-	*ret = (struct dw_region_site){low + is_return, low / WITH_GATE};
+	*ret = (struct dw_region_site){low + is_return, low / WITH_TRAMPOLINE};
 	return 0;
 }
 
@@ -176,7 +177,7 @@ TEST(tree_becomes_nodes_and_differences)
 	n = dw_calls_get(&x.p.calls, 4);
 	CHECK_INT(n->parent, 3);
 	CHECK_INT(n->site, (LINES - 1) * 10);
-	CHECK_INT(n->flags, DWELL_CALL_OUTSIDE);
+	CHECK_INT(n->flags, DWELL_CALL_EXTERNAL);
 	CHECK_INT(sum_of(&x, 0, -1).elapsed_ns, 50);
 	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 200);
 	CHECK_INT(sum_of(&x, 21, -1).calls, 2);
@@ -220,7 +221,7 @@ TEST(system_takes_its_part)
 	v = sum_of(&x, 11, -1);
 	CHECK_INT(v.elapsed_ns, 1000);
 	CHECK_INT(v.application_ns, 400);
-	CHECK_INT(v.whole_ns, 100);
+	CHECK_INT(v.delimited_ns, 100);
 	CHECK_INT(v.blocked_ns, 500);
 	CHECK_INT(v.os_cpu_ns, 100);
 	CHECK_INT(v.switches, 2);
@@ -418,7 +419,8 @@ TEST(what_goes_to_another_node_is_charged_once)
 	put_event(&x, 200, FIRST);
 	CHECK_INT(read_at(&x, 500, false), 0);
 	CHECK_INT(sum_of(&x, 11, 0).elapsed_ns, 300);
-	/* The gate of the call had read the clock already when the thread lost its processor. */
+	/* The trampoline of the call had read the clock already when the thread lost its processor.
+	 */
 	x.arena[FIRST + 1].node.calls = 1;
 	x.arena[FIRST + 1].node.elapsed = 400;
 	x.arena[FIRST + 1].node.os = FIRST + 2;
@@ -536,25 +538,26 @@ TEST(clocks_of_threads_tell_what_has_run_since_the_last_event)
 TEST(parts_given_ahead_are_no_more_than_the_whole)
 {
 	struct dw_call_ahead a = {.now = {.elapsed = 500, .application = 300, .blocked = 200}};
-	struct dw_call_rise rise = {0};
+	struct dw_call_increment increment = {0};
 
-	dw_call_ahead_settle(&a, &rise);
-	CHECK_INT(rise.application, 300);
-	CHECK_INT(rise.blocked, 200);
+	dw_call_ahead_settle(&a, &increment);
+	CHECK_INT(increment.application, 300);
+	CHECK_INT(increment.blocked, 200);
 	/* The clock says by now that it has waited 50 in all. */
 	a.now = (struct dw_call_stretch){.elapsed = 1000, .application = 950, .blocked = 50};
-	rise = (struct dw_call_rise){0};
-	dw_call_ahead_settle(&a, &rise);
-	CHECK_INT(rise.elapsed, 500);
-	CHECK_INT(rise.application, 500);
-	CHECK_INT(rise.blocked, 0);
+	increment = (struct dw_call_increment){0};
+	dw_call_ahead_settle(&a, &increment);
+	CHECK_INT(increment.elapsed, 500);
+	CHECK_INT(increment.application, 500);
+	CHECK_INT(increment.blocked, 0);
 	/* What has been is known: the parts are what was given, and nothing is left. */
 	a.now = (struct dw_call_stretch){0};
-	rise = (struct dw_call_rise){.elapsed = 1200, .application = 1000, .blocked = 200};
-	dw_call_ahead_settle(&a, &rise);
-	CHECK_INT(rise.elapsed, 200);
-	CHECK_INT(rise.application, 200);
-	CHECK_INT(rise.blocked, 0);
+	increment =
+		(struct dw_call_increment){.elapsed = 1200, .application = 1000, .blocked = 200};
+	dw_call_ahead_settle(&a, &increment);
+	CHECK_INT(increment.elapsed, 200);
+	CHECK_INT(increment.application, 200);
+	CHECK_INT(increment.blocked, 0);
 }
 
 TEST(threads_that_are_gone_are_charged_no_more)
@@ -622,7 +625,7 @@ TEST(probes_are_subtracted)
 	x.w.h->probe_cost[DWELL_PROBE_ENTER] = 12 * DWELL_TICK_PARTS;
 	x.w.h->probe_cost[DWELL_PROBE_LEAVE] = 15 * DWELL_TICK_PARTS;
 	x.w.h->probe_cost[DWELL_PROBE_OUT] = 8 * DWELL_TICK_PARTS;
-	x.w.h->probe_cost[DWELL_PROBE_BACK] = 9 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_RETURN] = 9 * DWELL_TICK_PARTS;
 	put_event(&x, 16000, ROOT);
 	CHECK_INT(read_at(&x, 16000, false), 0);
 	CHECK_INT(sum_of(&x, 21, -1).elapsed_ns, 5000 - 100 * 15);
@@ -636,7 +639,7 @@ TEST(probes_are_subtracted)
 	close_process(&x);
 }
 
-/* Gates around a call that let it pass take their time of the caller. */
+/* Trampolines around a call that let it pass take their time of the caller. */
 TEST(passes_are_subtracted)
 {
 	struct process x;
@@ -646,8 +649,8 @@ TEST(passes_are_subtracted)
 	put_node(&x, FIRST + 1, FIRST, 20);
 	put_node(&x, FIRST + 2, FIRST, 20);
 	put_node(&x, FIRST + 3, FIRST, 30);
-	x.arena[FIRST + 2].node.site = 2 * WITH_GATE;
-	x.arena[FIRST + 3].node.site = WITH_GATE;
+	x.arena[FIRST + 2].node.site = 2 * WITH_TRAMPOLINE;
+	x.arena[FIRST + 3].node.site = WITH_TRAMPOLINE;
 	x.arena[FIRST + 3].node.calls = 20;
 	x.arena[FIRST].node.elapsed = 10000;
 	x.arena[FIRST + 1].node.calls = 100;
@@ -696,8 +699,8 @@ enum {
 	ROOT_RECORD = FIRST,
 	ROOT_CELL = ROOT_RECORD + 2,
 	RECORDS, /* of functions 1 to 8, two lines each, and of 100 */
-	OUTSIDE_RECORD = RECORDS + 16,
-	CELLS = OUTSIDE_RECORD + 2, /* free for tests */
+	EXTERNAL_RECORD = RECORDS + 16,
+	CELLS = EXTERNAL_RECORD + 2, /* free for tests */
 	OUTERMOST_CALL = DWELL_CALL_OUTERMOST_EDGE | DWELL_CALL_OUTERMOST_SITE,
 	OUTERMOST = OUTERMOST_CALL | DWELL_CALL_OUTERMOST_FUNCTION,
 };
@@ -715,7 +718,7 @@ static void open_cells(struct process *x)
 	put_cell(x, ROOT_CELL, ROOT_RECORD, ROOT_RECORD)->site = 0;
 	for (uint32_t key = 1; key <= 8; key++)
 		put_callee(x, record_of(key), key);
-	put_callee(x, OUTSIDE_RECORD, 100);
+	put_callee(x, EXTERNAL_RECORD, 100);
 	for (uint32_t id = 1; id <= 9; id++) {
 		struct dw_frame frame = {.module = 1 + (id - 2) / 2, .svma = id};
 		uint32_t ret;
@@ -812,13 +815,13 @@ TEST(probes_are_subtracted_of_cells)
 	c = put_cell(&x, CELLS + 2, record_of(2), record_of(3));
 	c->calls = 100;
 	c->elapsed = 3000;
-	c = put_cell(&x, CELLS + 3, record_of(3), OUTSIDE_RECORD);
+	c = put_cell(&x, CELLS + 3, record_of(3), EXTERNAL_RECORD);
 	c->calls = 10;
 	c->elapsed = 200;
 	x.w.h->probe_cost[DWELL_PROBE_CELL_ENTER] = 8 * DWELL_TICK_PARTS;
 	x.w.h->probe_cost[DWELL_PROBE_CELL_LEAVE] = 5 * DWELL_TICK_PARTS;
 	x.w.h->probe_cost[DWELL_PROBE_CELL_OUT] = 3 * DWELL_TICK_PARTS;
-	x.w.h->probe_cost[DWELL_PROBE_CELL_BACK] = 2 * DWELL_TICK_PARTS;
+	x.w.h->probe_cost[DWELL_PROBE_CELL_RETURN] = 2 * DWELL_TICK_PARTS;
 	put_event(&x, 16000, ROOT_CELL);
 	CHECK_INT(read_at(&x, 16000, false), 0);
 	CHECK_INT(exclusive_of(&x, CELLS).elapsed_ns, 1500 - 5 - 100 * 8 * 3 / 4);
@@ -831,7 +834,7 @@ TEST(probes_are_subtracted_of_cells)
 	close_process(&x);
 }
 
-/* Gates around a call that let it pass take their time of the caller. */
+/* Trampolines around a call that let it pass take their time of the caller. */
 TEST(passes_are_subtracted_of_cells)
 {
 	struct process x;
@@ -840,7 +843,7 @@ TEST(passes_are_subtracted_of_cells)
 	open_cells(&x);
 	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->elapsed = 1000;
 	c = put_cell(&x, CELLS + 1, record_of(1), record_of(2));
-	c->site = 2 * WITH_GATE;
+	c->site = 2 * WITH_TRAMPOLINE;
 	c->calls = 10;
 	x.w.h->pass_cost = 8 * DWELL_TICK_PARTS;
 	put_event(&x, 16000, ROOT_CELL);
@@ -1056,7 +1059,7 @@ TEST(system_takes_its_part_of_cells)
 	v = exclusive_of(&x, CELLS);
 	CHECK_INT(v.elapsed_ns, 1000);
 	CHECK_INT(v.application_ns, 400);
-	CHECK_INT(v.whole_ns, 100);
+	CHECK_INT(v.delimited_ns, 100);
 	CHECK_INT(v.blocked_ns, 500);
 	CHECK_INT(v.os_cpu_ns, 100);
 	CHECK_INT(v.switches, 2);
@@ -1069,7 +1072,7 @@ TEST(system_takes_its_part_of_cells)
 	v = inclusive_of(&x, CELLS);
 	CHECK_INT(v.elapsed_ns, 5000);
 	CHECK_INT(v.application_ns, 3400);
-	CHECK_INT(v.whole_ns, 2100);
+	CHECK_INT(v.delimited_ns, 2100);
 	CHECK_INT(v.blocked_ns, 1450);
 	CHECK_INT(v.os_cpu_ns, 150);
 	CHECK_INT(v.switches, 5);
@@ -1287,7 +1290,7 @@ TEST(counters_that_lie_are_survived)
 	CHECK_INT(dw_region_calls_stats(x.r)->counted, 5);
 	CHECK_INT(dw_calls_count(&x.p.calls), 2); /* with the root */
 	CHECK_INT(dw_calls_get(&x.p.calls, 2)->flags,
-		  DWELL_CALL_OVERFLOW | DWELL_CALL_COUNTED | DWELL_CALL_OUTSIDE);
+		  DWELL_CALL_OVERFLOW | DWELL_CALL_COUNTED | DWELL_CALL_EXTERNAL);
 	/* They fall, become another's, and are none any more. */
 	p->callees[0].calls = 4;
 	p->callees[2].calls = 3;
@@ -1382,8 +1385,8 @@ TEST(paths_share_what_their_cells_have)
 	close_process(&x);
 }
 
-/* It was found by @n looks more. */
-static void look(struct dw_tree_drawn *path, uint32_t n)
+/* It was found by @n path samples more. */
+static void sample_path(struct dw_tree_drawn *path, uint32_t n)
 {
 	path->ticks += n * 100;
 	path->n += n;
@@ -1428,10 +1431,10 @@ static void put_paths_to_three(struct process *x)
 }
 
 /*
- * Each of 100 looks stands for 10 of 1000. Where 1 calls 3 that calls what takes less than one look
- * each, of which some were found by chance: all of these looks count.
+ * Each of 100 path samples stands for 10 of 1000. Where 1 calls 3 that calls what takes less than
+ * one of them each, of which some were found by chance: all of them count.
  */
-TEST(times_of_paths_are_what_looks_tell)
+TEST(times_of_paths_are_what_path_samples_tell)
 {
 	struct process x;
 	uint32_t line = FROM_THREE, one, two;
@@ -1444,10 +1447,10 @@ TEST(times_of_paths_are_what_looks_tell)
 	put_time(&x, line + 3, 3, 7, 150);
 	put_time(&x, line + 4, 3, 8, 30);
 	put_time(&x, line + 5, 1, 8, 30);
-	look(put_path(&x, line + 6, BY_TWO, line), 74);
-	look(put_path(&x, line + 8, BY_ONE, line + 1), 5);
-	look(put_path(&x, line + 10, BY_ONE, line + 2), 15);
-	look(put_path(&x, line + 12, BY_TWO, line + 4), 6);
+	sample_path(put_path(&x, line + 6, BY_TWO, line), 74);
+	sample_path(put_path(&x, line + 8, BY_ONE, line + 1), 5);
+	sample_path(put_path(&x, line + 10, BY_ONE, line + 2), 15);
+	sample_path(put_path(&x, line + 12, BY_TWO, line + 4), 6);
 	put_event(&x, 1000, ROOT_CELL);
 	CHECK_INT(read_at(&x, 1000, true), 0);
 	one = path_node(&x, path_node(&x, 1, 2), 4);
@@ -1474,7 +1477,7 @@ TEST(times_of_paths_are_what_looks_tell)
 }
 
 /* What is not known of a path is only how it ends. */
-TEST(looks_count_where_their_paths_had_no_room)
+TEST(path_samples_count_where_their_paths_had_no_room)
 {
 	struct process x;
 	uint32_t line = FROM_THREE;
@@ -1483,7 +1486,7 @@ TEST(looks_count_where_their_paths_had_no_room)
 	put_paths_to_three(&x);
 	put_time(&x, line, 3, 4, 900);
 	put_time(&x, line + 1, 3, 5, 100);
-	look(put_path(&x, line + 6, BY_TWO, line), 90);
+	sample_path(put_path(&x, line + 6, BY_TWO, line), 90);
 	((struct dw_tree_drawn *)&x.arena[BY_ONE])->lost = 10 * 100;
 	put_event(&x, 1000, ROOT_CELL);
 	CHECK_INT(read_at(&x, 1000, true), 0);
@@ -1519,13 +1522,13 @@ TEST(paths_of_calls_that_are_taken_back_are_their_callers)
 
 	open_cells(&x);
 	put_cell(&x, CELLS, ROOT_RECORD, record_of(1))->elapsed = 300;
-	put_cell(&x, CELLS + 1, record_of(1), OUTSIDE_RECORD);
+	put_cell(&x, CELLS + 1, record_of(1), EXTERNAL_RECORD);
 	x.arena[CELLS + 1].node.os = UINT32_MAX;
-	put_cell(&x, CELLS + 2, OUTSIDE_RECORD, record_of(2))->elapsed = 100;
+	put_cell(&x, CELLS + 2, EXTERNAL_RECORD, record_of(2))->elapsed = 100;
 	put_path(&x, CELLS + 3, 0, ROOT_CELL);
-	look(put_path(&x, CELLS + 5, CELLS + 3, CELLS), 20);
-	look(put_path(&x, CELLS + 7, CELLS + 5, CELLS + 1), 10);
-	look(put_path(&x, CELLS + 9, CELLS + 7, CELLS + 2), 10);
+	sample_path(put_path(&x, CELLS + 5, CELLS + 3, CELLS), 20);
+	sample_path(put_path(&x, CELLS + 7, CELLS + 5, CELLS + 1), 10);
+	sample_path(put_path(&x, CELLS + 9, CELLS + 7, CELLS + 2), 10);
 	put_event(&x, 400, ROOT_CELL);
 	CHECK_INT(read_at(&x, 400, true), 0);
 	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
@@ -1552,7 +1555,7 @@ TEST(paths_that_lie_are_survived)
 	x.w.h->threads_n = 2;
 	put_path(&x, CELLS, 0, ROOT_CELL);
 	put_cell(&x, CELLS + 2, ROOT_RECORD, record_of(1))->elapsed = 50;
-	look(put_path(&x, CELLS + 3, CELLS, CELLS + 2), 10);
+	sample_path(put_path(&x, CELLS + 3, CELLS, CELLS + 2), 10);
 	/* A cell of another thread, statements by the root and by another one. */
 	put_callee(&x, CELLS + 5, 2)->thread = other;
 	put_cell(&x, CELLS + 7, CELLS + 5, CELLS + 5)->elapsed = 10;
@@ -1589,17 +1592,17 @@ TEST(paths_that_lie_are_survived)
 	close_process(&x);
 }
 
-static struct dw_tree_each *put_each(struct process *x, uint32_t line, uint64_t key)
+static struct dw_tree_extremes *put_extremes(struct process *x, uint32_t line, uint64_t key)
 {
-	struct dw_tree_each *e = (struct dw_tree_each *)&x->arena[line];
+	struct dw_tree_extremes *e = (struct dw_tree_extremes *)&x->arena[line];
 	struct dw_tree_range none = {UINT64_MAX, 0};
 
-	*e = (struct dw_tree_each){
+	*e = (struct dw_tree_extremes){
 		.elapsed_inclusive = none,
 		.elapsed_exclusive = {40, 400},
 		.key = key,
 		.thread = THREAD,
-		.mark = DWELL_MARK_EACH,
+		.mark = DWELL_MARK_EXTREMES,
 		.application_inclusive = none,
 		.application_exclusive = {30, 300},
 	};
@@ -1609,22 +1612,22 @@ static struct dw_tree_each *put_each(struct process *x, uint32_t line, uint64_t 
 TEST(extremes_of_activations_are_read)
 {
 	struct process x;
-	struct dw_tree_each *e;
+	struct dw_tree_extremes *e;
 	const struct dw_call_extremes *row;
 
 	open_process(&x);
 	put_node(&x, FIRST, ROOT, 10);
-	e = put_each(&x, FIRST + 1, 10);
-	put_each(&x, FIRST + 3, 100);
+	e = put_extremes(&x, FIRST + 1, 10);
+	put_extremes(&x, FIRST + 3, 100);
 	CHECK_INT(read_at(&x, 900, false), 0);
 	CHECK_INT(x.p.calls.extremes.n, 2);
 	row = &x.p.calls.extremes.v[0];
 	CHECK_INT(row->id, 1);
 	CHECK_INT(row->thread, 1);
 	CHECK_INT(row->entry, 11);
-	CHECK_INT(row->ranges.elapsed_exclusive.min_ns, 40);
-	CHECK_INT(row->ranges.application_exclusive.max_ns, 300);
-	CHECK(!dw_range_known(&row->ranges.elapsed_inclusive));
+	CHECK_INT(row->values.elapsed_exclusive.min_ns, 40);
+	CHECK_INT(row->values.application_exclusive.max_ns, 300);
+	CHECK(!dw_range_known(&row->values.elapsed_inclusive));
 	CHECK_INT(x.p.calls.extremes.v[1].entry, 101);
 	CHECK_INT(read_at(&x, 1000, false), 0);
 	CHECK_INT(x.p.calls.extremes.n, 2);
@@ -1634,8 +1637,8 @@ TEST(extremes_of_activations_are_read)
 	CHECK_INT(x.p.calls.extremes.n, 3);
 	row = &x.p.calls.extremes.v[2];
 	CHECK_INT(row->id, 1);
-	CHECK_INT(row->ranges.application_inclusive.min_ns, 0);
-	CHECK_INT(row->ranges.application_inclusive.max_ns, 7);
+	CHECK_INT(row->values.application_inclusive.min_ns, 0);
+	CHECK_INT(row->values.application_inclusive.max_ns, 7);
 	CHECK_INT(sum_of(&x, 11, -1).calls, 0); /* none of it is a difference */
 	CHECK_INT(dw_calls_count(&x.p.calls), 2);
 	CHECK_INT(dw_region_calls_stats(x.r)->broken, 0);
@@ -1643,12 +1646,12 @@ TEST(extremes_of_activations_are_read)
 }
 
 /* What is written between two steps of a reading, its first line before the step's end. */
-static void put_each_across(void *ctx)
+static void put_extremes_across(void *ctx)
 {
 	struct process *x = ctx;
-	struct dw_tree_each *e = put_each(x, LINES / 2 - 1, 10);
+	struct dw_tree_extremes *e = put_extremes(x, LINES / 2 - 1, 10);
 
-	e->late[DWELL_LATE_END] = (struct dw_tree_late){1, FIRST};
+	e->skid[DWELL_SKID_END] = (struct dw_tree_skid){1, FIRST};
 }
 
 static void put_thread_across(void *ctx)
@@ -1689,7 +1692,7 @@ TEST(ends_of_records_are_nothing_else)
 
 	open_process(&x);
 	put_node(&x, FIRST, ROOT, 10);
-	CHECK_INT(read_across(&x, put_each_across, false), 0);
+	CHECK_INT(read_across(&x, put_extremes_across, false), 0);
 	CHECK_INT(read_at(&x, 1000, true), 0);
 	CHECK(x.p.calls.extremes.n > 0);
 	CHECK_INT(dw_calls_count(&x.p.calls), 2);
@@ -1698,7 +1701,7 @@ TEST(ends_of_records_are_nothing_else)
 }
 
 /* As many as a hostile process can have: each is looked at by itself. */
-TEST(marks_of_gates_are_no_beginnings)
+TEST(marks_of_trampolines_are_no_beginnings)
 {
 	struct process x;
 
@@ -1794,7 +1797,7 @@ TEST(activations_that_lie_are_survived)
 {
 	struct process x;
 	struct dw_tree_slow *w;
-	struct dw_tree_each *e;
+	struct dw_tree_extremes *e;
 
 	open_process(&x);
 	put_node(&x, FIRST, ROOT, 10);
@@ -1804,11 +1807,12 @@ TEST(activations_that_lie_are_survived)
 	put_slow(&x, FIRST + 5, LINES + 1);
 	put_slow(&x, FIRST + 7, 0);
 	put_slow(&x, FIRST + 9, FIRST)->serial = 1;
-	put_each(&x, FIRST + 11, 10)->thread = FIRST;
-	put_each(&x, FIRST + 13, 10)->thread = UINT32_MAX;
-	e = put_each(&x, FIRST + 15, 10);
+	put_extremes(&x, FIRST + 11, 10)->thread = FIRST;
+	put_extremes(&x, FIRST + 13, 10)->thread = UINT32_MAX;
+	e = put_extremes(&x, FIRST + 15, 10);
 	e->elapsed_exclusive = (struct dw_tree_range){UINT64_MAX, 0};
-	put_each(&x, LINES - 1, 10); /* half of it, beyond is what does not belong to the arena */
+	put_extremes(&x, LINES - 1,
+		     10); /* half of it, beyond is what does not belong to the arena */
 	CHECK_INT(read_at(&x, 2000, false), 0);
 	CHECK_INT(read_at(&x, 3000, true), 0);
 	CHECK_INT(x.p.calls.extremes.n, 0);
@@ -1838,7 +1842,7 @@ TEST(children_wait_for_their_parents)
 	close_process(&x);
 }
 
-TEST(marks_of_gates_are_no_nodes)
+TEST(marks_of_trampolines_are_no_nodes)
 {
 	struct process x;
 

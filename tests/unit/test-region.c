@@ -147,7 +147,7 @@ TEST(folder_of_a_living_collector_stays)
 	dw_regions_release(&one.regions);
 }
 
-TEST(question_is_answered_and_bell_removed)
+TEST(question_is_answered_and_wake_up_file_removed)
 {
 	struct session s;
 	struct region_writer w;

@@ -15,7 +15,7 @@ static double open_part(struct dw_sample_windows *w, uint64_t *now, uint64_t ms,
 	while (w->next_ns < begin + ms * MS) {
 		*now = w->next_ns;
 		if (w->is_open)
-			dw_sample_windows_learn(w, runs_a_s / 5, 200 * MS);
+			dw_sample_windows_update(w, runs_a_s / 5, 200 * MS);
 		*ret_turns += dw_sample_windows_turn(w, *now, cost_ns);
 	}
 	*now = begin + ms * MS;
@@ -71,11 +71,11 @@ TEST(few_switches_cost_nothing)
 	struct dw_sample_windows w;
 
 	dw_sample_windows_begin(&w, 0);
-	dw_sample_windows_learn(&w, 50, MS);
+	dw_sample_windows_update(&w, 50, MS);
 	CHECK(w.part == 1);
-	dw_sample_windows_learn(&w, 1000, 100 * MS);
+	dw_sample_windows_update(&w, 1000, 100 * MS);
 	CHECK(w.part < 0.11);
-	dw_sample_windows_learn(&w, 0, 0);
+	dw_sample_windows_update(&w, 0, 0);
 	CHECK(w.part == 1);
 }
 

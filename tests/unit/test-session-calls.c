@@ -191,7 +191,7 @@ TEST(any_value_is_kept)
 	dw_facts_release(&p.facts); /* they are encoded apart */
 	p.calls.deltas.v[5].values = odd;
 	p.calls.slow.v[0].exclusive = odd;
-	p.calls.extremes.v[0].ranges.elapsed_exclusive = (struct dw_range_ns){UINT64_MAX, 3};
+	p.calls.extremes.v[0].values.elapsed_exclusive = (struct dw_range_ns){UINT64_MAX, 3};
 	p.calls.slow.v[0].io_ns = UINT64_MAX;
 	p.calls.slices.v[5].end_ns = UINT64_MAX;
 	CHECK_INT(reload_into(&p, &again), 0);
@@ -210,7 +210,7 @@ TEST(rows_of_activations_replace_earlier_ones)
 	dw_facts_release(&p.facts);
 	e = p.calls.extremes.v[1];
 	slow = p.calls.slow.v[2];
-	e.ranges.elapsed_exclusive.max_ns = 123;
+	e.values.elapsed_exclusive.max_ns = 123;
 	slow.switched_ns = 456;
 	CHECK_INT(dw_vec_push(&p.calls.extremes, e), 0);
 	CHECK_INT(dw_vec_push(&p.calls.slow, slow), 0);
@@ -255,7 +255,7 @@ TEST(links_between_nodes_are_checked)
 	CHECK_REFUSED(&p, n->entry, 501);
 	CHECK_REFUSED(&p, n->site, 501);
 	CHECK_REFUSED(&p, n->flags, 1024);
-	CHECK_REFUSED(&p, n->flags, DWELL_CALL_LINE | DWELL_CALL_OUTSIDE);
+	CHECK_REFUSED(&p, n->flags, DWELL_CALL_LINE | DWELL_CALL_EXTERNAL);
 	CHECK_REFUSED(&p, truncated->flags, DWELL_CALL_LINE | DWELL_CALL_TRUNCATED);
 	CHECK_REFUSED(&p, overflow->flags, DWELL_CALL_LINE);
 	CHECK_REFUSED(&p, p.calls.nodes.v[0].flags, DWELL_CALL_LINE);
@@ -263,7 +263,7 @@ TEST(links_between_nodes_are_checked)
 	CHECK_REFUSED(&p, n->flags, DWELL_CALL_OUTERMOST_MODULE);
 	CHECK_REFUSED(&p, n->flags, DWELL_CALL_TRUNCATED);
 	CHECK_REFUSED(&p, truncated->entry, 1);
-	CHECK_REFUSED(&p, truncated->flags, DWELL_CALL_TRUNCATED | DWELL_CALL_OUTSIDE);
+	CHECK_REFUSED(&p, truncated->flags, DWELL_CALL_TRUNCATED | DWELL_CALL_EXTERNAL);
 	CHECK_REFUSED(&p, overflow->caller, 501);
 	CHECK_REFUSED(&p, overflow->parent, overflow - p.calls.nodes.v);
 	CHECK_REFUSED(&p, p.calls.nodes.v[0].entry, 1);
@@ -301,17 +301,17 @@ TEST(functions_that_were_switched_off_are_kept_and_checked)
 	struct synthetic shape = calls;
 	struct dw_profile p = DW_PROFILE_INIT, got = DW_PROFILE_INIT;
 
-	shape.mutes = 5;
-	CHECK_INT(recorded_session(&shape, "mutes.dwell", 2, true, NULL), 0);
-	CHECK_INT(recorded_query("mutes.dwell", "PRAGMA user_version"), 3);
-	CHECK_INT(dw_session_load("mutes.dwell", &got, NULL, NULL), 0);
+	shape.disabled = 5;
+	CHECK_INT(recorded_session(&shape, "disabled.dwell", 2, true, NULL), 0);
+	CHECK_INT(recorded_query("disabled.dwell", "PRAGMA user_version"), 3);
+	CHECK_INT(dw_session_load("disabled.dwell", &got, NULL, NULL), 0);
 	CHECK_INT(recorded_expect(&shape, true, &p), 0);
-	CHECK_INT(got.calls.mutes.n, 5);
+	CHECK_INT(got.calls.disabled.n, 5);
 	CHECK_STR(recorded_difference(&got, &p), "none");
-	CHECK_REFUSED(&p, p.calls.mutes.v[1].process, 0);
-	CHECK_REFUSED(&p, p.calls.mutes.v[1].process, shape.processes + 1);
-	CHECK_REFUSED(&p, p.calls.mutes.v[1].entry, 501);
-	CHECK_REFUSED(&p, p.calls.mutes.v[1].flags, 4);
+	CHECK_REFUSED(&p, p.calls.disabled.v[1].process, 0);
+	CHECK_REFUSED(&p, p.calls.disabled.v[1].process, shape.processes + 1);
+	CHECK_REFUSED(&p, p.calls.disabled.v[1].entry, 501);
+	CHECK_REFUSED(&p, p.calls.disabled.v[1].flags, 4);
 	dw_profile_release(&got);
 	dw_profile_release(&p);
 }
@@ -322,7 +322,7 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 	const struct dw_call_values all = {.calls = 5,
 					   .elapsed_ns = 1000,
 					   .application_ns = 800,
-					   .whole_ns = 500,
+					   .delimited_ns = 500,
 					   .overhead_ns = 50,
 					   .blocked_ns = 100,
 					   .os_cpu_ns = 100,
@@ -336,7 +336,7 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 					   .io_calls = 2,
 					   .blocking_calls = 1};
 	const struct dw_call_values none = {0};
-	struct dw_call_ranges ranges = DWELL_RANGES_NONE;
+	struct dw_extreme_values values = DWELL_EXTREMES_NONE;
 	uint32_t whole, part, site;
 
 	dw_totals_init(t, measures);
@@ -345,8 +345,8 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 	whole = row_put_calls(&t->amounts, &all, &own, (struct row_calls){5, 1, 0});
 	part = row_put_calls(&t->amounts, &work, &work, (struct row_calls){4, 2, 0});
 	site = row_put_calls(&t->amounts, &work, &none, (struct row_calls){4, 4, 0});
-	ranges.elapsed_inclusive = (struct dw_range_ns){0, 1000};
-	dw_vec_push(&t->extremes, ranges);
+	values.elapsed_inclusive = (struct dw_range_ns){0, 1000};
+	dw_vec_push(&t->extremes, values);
 	dw_vec_push(&t->slow, (struct dw_slow_total){
 				      .slow = 1, .process = 1, .function = 2, .amounts = part});
 	dw_vec_push(&t->slow, (struct dw_slow_total){

@@ -62,7 +62,7 @@ static void leave(bool *check_failed, struct fixture *f, int node, uint64_t reco
 
 static void back(bool *check_failed, struct fixture *f, int node, uint64_t record)
 {
-	CHECK_INT(dw_stacks_fit(&f->s, DWELL_AT_BACK, record - 4), DWELL_FIT_EVENT);
+	CHECK_INT(dw_stacks_fit(&f->s, DWELL_AT_RETURN, record - 4), DWELL_FIT_EVENT);
 	CHECK(f->t.current == &f->nodes[node]);
 	dw_stacks_pop(&f->s);
 }
@@ -98,7 +98,7 @@ TEST(longjmp_ends_activations)
 	call_out(check_failed, &f, 9, 0x6c00, true); /* longjmp() */
 	CHECK_INT(top(&f)->record, DWELL_RECORD_GUARD);
 	/* setjmp() comes back in the first function: nothing was pushed for that. */
-	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_BACK, 0x6fc0 - 4), DWELL_FIT_NONE);
+	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_RETURN, 0x6fc0 - 4), DWELL_FIT_NONE);
 	CHECK_INT(depth(&f), 1);
 	CHECK(f.t.current == &f.nodes[1]);
 	leave(check_failed, &f, 1, 0x7000);
@@ -258,7 +258,7 @@ TEST(handlers_on_alternate_stacks_nest)
 	/* One that leaves by longjmp(). */
 	CHECK(dw_stacks_handler_begin(&f.s, 0x602000));
 	enter(check_failed, &f, 2, 0x601f00, false);
-	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_BACK, 0x7fff00006f00 - 4), DWELL_FIT_NONE);
+	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_RETURN, 0x7fff00006f00 - 4), DWELL_FIT_NONE);
 	CHECK_INT(depth(&f), 1);
 	CHECK(f.t.current == &f.nodes[1]);
 	/* Two, the first without any event behind. */
@@ -297,7 +297,7 @@ TEST(events_of_other_tasks)
 	enter(check_failed, &f, 1, 0x7fff00007000, false);
 	call_out(check_failed, &f, 2, 0x7fff00006f00, true); /* vfork() */
 	f.t.tid++;					     /* as the child sees it */
-	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_BACK, 0x7fff00006f00 - 4), DWELL_FIT_FOREIGN);
+	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_RETURN, 0x7fff00006f00 - 4), DWELL_FIT_FOREIGN);
 	CHECK_INT(dw_stacks_fit(&f.s, DWELL_AT_OUT, 0x7fff00006f00 - 4), DWELL_FIT_FOREIGN);
 	f.t.tid--;
 	back(check_failed, &f, 2, 0x7fff00006f00);

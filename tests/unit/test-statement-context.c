@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	GATE_AT = 64,
+	TRAMPOLINE_AT = 64,
 	DOWN_AT = 128, /* of rsp, in front of the probe */
 	PROBE_AT = DOWN_AT + 5,
 	CALL_AT = PROBE_AT + 10,
@@ -28,21 +28,21 @@ static struct dw_clone_header header;
 static struct dw_area area;
 
 /* A clone with one probe, which is switched off or not, behind what moves rsp or not. */
-static void make(bool is_muted, bool is_moved)
+static void make(bool is_disabled, bool is_moved)
 {
-	int32_t distance = GATE_AT - UP_AT;
+	int32_t distance = TRAMPOLINE_AT - UP_AT;
 
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + PROBE_AT, load, sizeof(load));
 	memcpy(code + PROBE_AT + sizeof(load), &distance, sizeof(distance));
-	if (is_muted)
+	if (is_disabled)
 		memcpy(code + PROBE_AT, dw_no_probe, sizeof(dw_no_probe));
 	if (is_moved) {
 		memcpy(code + DOWN_AT, down, sizeof(down));
 		memcpy(code + UP_AT, up, sizeof(up));
 	}
 	header.statements.n = 1;
-	header.gate_at[DWELL_GATE_LINE] = GATE_AT;
+	header.trampoline_at[DWELL_TRAMPOLINE_LINE] = TRAMPOLINE_AT;
 	area = (struct dw_area){.area = (uint64_t)code, .bytes = sizeof(code), .header = &header};
 }
 
@@ -103,7 +103,7 @@ TEST(probes_that_are_switched_off_are_left_too)
 TEST(other_code_stays)
 {
 	make(false, true);
-	header.gate_at[DWELL_GATE_LINE] = GATE_AT + 1;
+	header.trampoline_at[DWELL_TRAMPOLINE_LINE] = TRAMPOLINE_AT + 1;
 	for (uint32_t at = DOWN_AT; at <= END_AT; at++)
 		CHECK(settles(at, at, 0, OTHER));
 }

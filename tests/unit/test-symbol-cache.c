@@ -52,70 +52,70 @@ static void make_answer(bool *check_failed, struct dw_answer *a, size_t n)
 /* Leave the answer to all of @svmas behind in the folder "cache". */
 static void leave(bool *check_failed, const struct module *m, const uint64_t *svmas, size_t n)
 {
-	struct dw_known k = {0};
+	struct dw_symbol_cache k = {0};
 	struct dw_answer a;
 
 	make_answer(check_failed, &a, n);
-	CHECK_INT(dw_known_widen(&k, svmas, n), 0);
-	CHECK_INT(dw_known_write("cache", &m->q, &k, &a), 0);
+	CHECK_INT(dw_symbol_cache_widen(&k, svmas, n), 0);
+	CHECK_INT(dw_symbol_cache_write("cache", &m->q, &k, &a), 0);
 	dw_answer_release(&a);
-	dw_known_release(&k);
+	dw_symbol_cache_release(&k);
 }
 
 /* How many addresses are known of @m. */
 static size_t count(const struct module *m)
 {
-	struct dw_known k = {0};
-	int rc = dw_known_read("cache", &m->q, &k);
+	struct dw_symbol_cache k = {0};
+	int rc = dw_symbol_cache_read("cache", &m->q, &k);
 	size_t n = k.n;
 
 	if (rc && (k.n || k.svmas))
 		n = SIZE_MAX;
-	dw_known_release(&k);
+	dw_symbol_cache_release(&k);
 	return n;
 }
 
 TEST(part_of_what_is_known_can_be_had)
 {
-	struct dw_known k = {0};
+	struct dw_symbol_cache k = {0};
 	struct module m;
 
 	open_module(check_failed, &m, "module");
 	leave(check_failed, &m, three, 3);
-	CHECK_INT(dw_known_read("cache", &m.q, &k), 0);
+	CHECK_INT(dw_symbol_cache_read("cache", &m.q, &k), 0);
 	CHECK_INT(k.n, 3);
 	CHECK(k.answer.has_debug);
-	CHECK(dw_known_has(&k, 0x2000));
-	CHECK(!dw_known_has(&k, 0x2001));
-	CHECK(!dw_known_has(&k, 0x4000));
-	CHECK_INT(dw_known_narrow(&k, two, 2, &k.answer), 0);
+	CHECK(dw_symbol_cache_has(&k, 0x2000));
+	CHECK(!dw_symbol_cache_has(&k, 0x2001));
+	CHECK(!dw_symbol_cache_has(&k, 0x4000));
+	CHECK_INT(dw_symbol_cache_narrow(&k, two, 2, &k.answer), 0);
 	CHECK_INT(k.answer.first.n, 3);
 	CHECK_INT(k.answer.rows.n, 2);
 	CHECK_INT(k.answer.rows.v[1].line, 3);
 	CHECK_STR(dw_strings_get(&k.answer.strings,
 				 k.answer.functions.v[k.answer.rows.v[1].function].name),
 		  "f2");
-	dw_known_release(&k);
+	dw_symbol_cache_release(&k);
 	close(m.source.fd);
 }
 
 TEST(what_is_asked_grows)
 {
 	static const uint64_t other[] = {0x800, 0x2000, 0x5000};
-	struct dw_known k = {0};
+	struct dw_symbol_cache k = {0};
 
-	CHECK_INT(dw_known_widen(&k, two, 2), 0);
-	CHECK_INT(dw_known_widen(&k, other, 3), 0);
+	CHECK_INT(dw_symbol_cache_widen(&k, two, 2), 0);
+	CHECK_INT(dw_symbol_cache_widen(&k, other, 3), 0);
 	CHECK_INT(k.n, 5);
 	for (size_t i = 1; i < k.n; i++)
 		CHECK(k.svmas[i - 1] < k.svmas[i]);
-	CHECK_INT(dw_known_widen(&k, three, 3), 0);
+	CHECK_INT(dw_symbol_cache_widen(&k, three, 3), 0);
 	CHECK_INT(k.n, 5);
-	k.n = DWELL_KNOWN_MAX - 2; /* too many: only what is asked now */
+	k.n = DWELL_SYMBOL_CACHE_MAX - 2; /* too many: only what is asked now */
 	k.svmas = realloc(k.svmas, k.n * sizeof *k.svmas);
-	CHECK_INT(dw_known_widen(&k, three, 3), 0);
+	CHECK_INT(dw_symbol_cache_widen(&k, three, 3), 0);
 	CHECK_INT(k.n, 3);
-	dw_known_release(&k);
+	dw_symbol_cache_release(&k);
 }
 
 TEST(another_file_has_nothing)
@@ -142,15 +142,15 @@ TEST(some_files_are_not_trusted)
 	struct module m;
 
 	open_module(check_failed, &m, "open");
-	CHECK(dw_known_may_keep(&m.q));
+	CHECK(dw_symbol_cache_may_keep(&m.q));
 	CHECK(!fchmod(m.source.fd, 0646));
-	CHECK(!dw_known_may_keep(&m.q));
+	CHECK(!dw_symbol_cache_may_keep(&m.q));
 	CHECK(!fchmod(m.source.fd, 0644));
 	m.q.names_only = true;
-	CHECK(!dw_known_may_keep(&m.q));
+	CHECK(!dw_symbol_cache_may_keep(&m.q));
 	m.q.names_only = false;
 	m.source.root_fd = m.source.fd; /* of another root */
-	CHECK(!dw_known_may_keep(&m.q));
+	CHECK(!dw_symbol_cache_may_keep(&m.q));
 	close(m.source.fd);
 }
 

@@ -212,7 +212,7 @@ static const struct dw_function *function_of(const struct dw_profile *p,
 	return &p->functions.rows.v[l->function];
 }
 
-/* What a helper that begins early meets. */
+/* What a prefetching helper meets. */
 enum early { EARLY_NONE, EARLY_ALIVE, EARLY_KILLED };
 
 /* A child of ours, 0 = there is none, -1 = that cannot be known. */
@@ -240,9 +240,9 @@ static void symbolize(bool *check_failed, struct dw_profile *p,
 
 	make_profile(p, svmas, 1);
 	if (early != EARLY_NONE) {
-		CHECK_INT(dw_symbolize_early(p, sources, 2, NULL, &options.early), 0);
-		CHECK(dw_early_knows(options.early, 1));
-		CHECK(!dw_early_knows(options.early, 2));
+		CHECK_INT(dw_symbolize_prefetch(p, sources, 2, NULL, &options.prefetch), 0);
+		CHECK(dw_prefetch_knows(options.prefetch, 1));
+		CHECK(!dw_prefetch_knows(options.prefetch, 2));
 	}
 	if (early == EARLY_KILLED) {
 		helper = find_child();
@@ -253,8 +253,8 @@ static void symbolize(bool *check_failed, struct dw_profile *p,
 	CHECK_INT(dw_symbolize(p, sources, 2, &options, stats, NULL), 0);
 	/* It is ended when it has not answered. */
 	CHECK_INT(find_child() != 0, early == EARLY_ALIVE);
-	CHECK(!dw_early_knows(options.early, 1));
-	dw_early_free(options.early);
+	CHECK(!dw_prefetch_knows(options.prefetch, 1));
+	dw_prefetch_free(options.prefetch);
 	CHECK_INT(find_child(), 0);
 }
 
@@ -306,12 +306,12 @@ TEST(own_program)
 	check_own_program(check_failed, EARLY_NONE);
 }
 
-TEST(a_helper_that_began_early)
+TEST(a_helper_that_prefetches)
 {
 	check_own_program(check_failed, EARLY_ALIVE);
 }
 
-TEST(an_early_helper_that_was_killed)
+TEST(a_prefetching_helper_that_was_killed)
 {
 	check_own_program(check_failed, EARLY_KILLED);
 }

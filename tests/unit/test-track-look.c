@@ -33,7 +33,7 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-static int look(struct dw_intake *in, bool names, uint64_t told_ns)
+static int look(struct dw_dispatcher *in, bool names, uint64_t told_ns)
 {
 	struct dw_track_look l = {.now_ns = dw_clock_ns(CLOCK_MONOTONIC),
 				  .begin_ns = in->track.start_ns,
@@ -43,7 +43,7 @@ static int look(struct dw_intake *in, bool names, uint64_t told_ns)
 	return dw_track_look(&in->track, getpid(), &l);
 }
 
-static const char *name_of(const struct dw_intake *in, pid_t tid)
+static const char *name_of(const struct dw_dispatcher *in, pid_t tid)
 {
 	const struct dw_tracked_thread *th = dw_track_find(&in->track, tid);
 	struct dw_profile *p = in->track.profile;
@@ -55,10 +55,10 @@ TEST(threads_begin_are_named_and_end)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct worker w;
-	struct dw_intake in;
+	struct dw_dispatcher in;
 	uint64_t before_ns;
 
-	dw_intake_init(&in, &p, NULL, false);
+	dw_dispatcher_init(&in, &p, NULL, false);
 	in.track.start_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	pthread_barrier_init(&w.steps, NULL, 2);
 	CHECK_INT(pthread_create(&w.thread, NULL, work, &w), 0);
@@ -82,7 +82,7 @@ TEST(threads_begin_are_named_and_end)
 	CHECK_INT(look(&in, false, UINT64_MAX), 0);
 	CHECK(dw_track_find(&in.track, w.tid)->ended);
 	CHECK(!dw_track_find(&in.track, getpid())->ended);
-	dw_intake_release(&in);
+	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 }
 
@@ -90,12 +90,12 @@ TEST(process_that_is_gone)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_track_look l = {.now_ns = 1, .told_ns = UINT64_MAX};
-	struct dw_intake in;
+	struct dw_dispatcher in;
 
-	dw_intake_init(&in, &p, NULL, false);
+	dw_dispatcher_init(&in, &p, NULL, false);
 	CHECK_INT(dw_track_look(&in.track, 0x7ffffff0, &l), -ENOENT);
 	CHECK_INT(in.track.threads.n, 0);
-	dw_intake_release(&in);
+	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 }
 

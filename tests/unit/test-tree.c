@@ -1,5 +1,5 @@
-/* Trees of calls: what folding keeps, what gates find, and what stands in the region's file. The
- * program is random calls among a few functions; by hand every path is walked in full. */
+/* Trees of calls: what folding keeps, what trampolines find, and what stands in the region's file.
+ * The program is random calls among a few functions; by hand every path is walked in full. */
 #include "agent/calls/threads.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
@@ -225,9 +225,9 @@ TEST(a_node_for_each_path_would_be_one_for_each_call)
 	CHECK_INT(r.sums.exclusive[1], p.by_hand.functions[1]);
 }
 
-/* Whether the gates would find @child below @parent, by their own rules. */
-static bool gates_find(const struct program *p, const struct dw_tree_node *parent,
-		       const struct dw_tree_node *child)
+/* Whether the trampolines would find @child below @parent, by their own rules. */
+static bool trampolines_find(const struct program *p, const struct dw_tree_node *parent,
+			     const struct dw_tree_node *child)
 {
 	const struct dw_tree_thread *t = p->t.line;
 	uint32_t line = dw_arena_index(t->arena, child);
@@ -246,7 +246,7 @@ static bool gates_find(const struct program *p, const struct dw_tree_node *paren
 	       (q[1].check == check && q[1].line == line);
 }
 
-TEST(gates_find_what_was_called)
+TEST(trampolines_find_what_was_called)
 {
 	enum { CALLEES = 2000 };
 	static struct program p;
@@ -258,13 +258,13 @@ TEST(gates_find_what_was_called)
 		for (uint32_t i = 0; i < CALLEES; i++) {
 			callees[i] = dw_tree_child(&p.t.tree, p.nodes[0], 1 + i, 5 * i);
 			CHECK(callees[i]);
-			if (!gates_find(&p, p.nodes[0], callees[i]))
+			if (!trampolines_find(&p, p.nodes[0], callees[i]))
 				dw_tree_remember(&p.t.tree, p.t.line, p.nodes[0], callees[i]);
-			CHECK(gates_find(&p, p.nodes[0], callees[i]));
+			CHECK(trampolines_find(&p, p.nodes[0], callees[i]));
 		}
 	CHECK_INT(p.t.tree.nodes, CALLEES);
 	for (uint32_t i = 0; i < CALLEES; i++)
-		found += gates_find(&p, p.nodes[0], callees[i]);
+		found += trampolines_find(&p, p.nodes[0], callees[i]);
 	CHECK(found > CALLEES * 9 / 10);
 }
 

@@ -46,8 +46,9 @@ static bool open_cloned(const char *name, struct cloned *c)
 {
 	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib",
 					      "/lib64"};
-	static const uint8_t gate[] = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16};
-	const struct dw_clone_gate_range gates[] = {{0x800, 0x40, gate, sizeof gate}};
+	static const uint8_t trampoline[] = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16};
+	const struct dw_clone_trampoline_range trampolines[] = {
+		{0x800, 0x40, trampoline, sizeof trampoline}};
 	int fd = -1;
 
 	*c = (struct cloned){0};
@@ -62,7 +63,7 @@ static bool open_cloned(const char *name, struct cloned *c)
 		return false;
 	close(fd);
 	lay_out(c);
-	return !dw_clone_unwind_write(&c->m, gates, 1, c->code_end, &c->u);
+	return !dw_clone_unwind_write(&c->m, trampolines, 1, c->code_end, &c->u);
 }
 
 static void release(struct cloned *c)
@@ -160,7 +161,7 @@ static size_t count_alike(const struct cloned *c, size_t *cloned_n)
 	struct dw_cfi_section sections[DWELL_CFI_SECTIONS] = {written(c)};
 	struct dw_cfi_spans spans = {0};
 	struct dw_cfi_fdes fdes = {0};
-	size_t n = 0, next = 1; /* the gate is first */
+	size_t n = 0, next = 1; /* the trampoline is first */
 
 	*cloned_n = 0;
 	if (dw_cfi_fdes_read(sections, &spans, &fdes))
@@ -219,7 +220,7 @@ TEST(the_index_is_sorted_and_leads_to_the_entries)
 	CHECK_INT(word(&c, hdr), 0x3b031b01);
 	CHECK_INT(hdr + 4 + word(&c, hdr + 4), c.u.eh_frame_at);
 	n = word(&c, hdr + 8);
-	CHECK_INT(word(&c, hdr + 12) + hdr, 0x800); /* the gate */
+	CHECK_INT(word(&c, hdr + 12) + hdr, 0x800); /* the trampoline */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t code = word(&c, hdr + 12 + i * 8) + hdr;
 		uint32_t fde = word(&c, hdr + 16 + i * 8) + hdr;

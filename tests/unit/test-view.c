@@ -57,7 +57,7 @@ static dw_measures measures_of_calls(void)
 /* A session may hold any mix: one row has all that was measured of its subject. */
 TEST(amounts_of_any_measures_stand_side_by_side)
 {
-	const struct dw_call_values all = {.elapsed_ns = 7, .application_ns = 7, .whole_ns = 7},
+	const struct dw_call_values all = {.elapsed_ns = 7, .application_ns = 7, .delimited_ns = 7},
 				    io = {.elapsed_ns = 5, .io_calls = 1}, none = {0};
 	const struct dw_alloc_values objects = {.allocated = {3, 40},
 						.collected[DWELL_GENERATION_LARGE] = {1, 30}};
@@ -103,9 +103,9 @@ TEST(amounts_of_any_measures_stand_side_by_side)
 TEST(rare_amounts_rise_as_all_others)
 {
 	const struct dw_call_values plain = {
-		.calls = 2, .elapsed_ns = 10, .application_ns = 10, .whole_ns = 10};
+		.calls = 2, .elapsed_ns = 10, .application_ns = 10, .delimited_ns = 10};
 	const struct dw_call_values waits = {
-		.calls = 1, .elapsed_ns = 6, .whole_ns = 1, .blocked_ns = 6};
+		.calls = 1, .elapsed_ns = 6, .delimited_ns = 1, .blocked_ns = 6};
 
 	for (uint32_t at = 0; at < 3; at++) {
 		struct dw_amounts a = {0};
@@ -131,7 +131,7 @@ TEST(rare_amounts_rise_as_all_others)
 		}
 		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, false), 26);
 		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_APPLICATION, false), 20);
-		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_WHOLE, false), 21);
+		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_DELIMITED, false), 21);
 		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_BLOCKED, false), 6);
 		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_ELAPSED, true), at ? 10 : 6);
 		CHECK_INT(dw_measured_get(&m, DWELL_MEASURE_OUTER_CALLS, false), at ? 2 : 1);
@@ -283,7 +283,7 @@ TEST(trees_may_be_very_deep)
 	CHECK_INT(v.n, DEPTH + 1);
 	CHECK_STR(cell_text(&v, DEPTH, DWELL_COLUMN_LEVEL, text), "20000");
 	dw_view_release(&v);
-	request.shape = (struct dw_shape_options){.trim_pct = 1, .fold = true};
+	request.pruning = (struct dw_prune_options){.trim_pct = 1, .fold = true};
 	CHECK_INT(dw_view_open(&v, &dw_view_calltree, &request), 0);
 	CHECK_INT(v.n, 2);
 	CHECK_STR(cell_text(&v, 1, DWELL_COLUMN_EXCLUSIVE, text), "7");

@@ -1,4 +1,4 @@
-/* Waits: their books, and what a range of time and a filter make of them. */
+/* Waits: their aggregators, and what a range of time and a filter make of them. */
 #include "check.h"
 
 #include "analysis/totals.h"
@@ -37,8 +37,8 @@ TEST(what_is_owed_at_the_end_is_told)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct dw_profile p = DW_PROFILE_INIT;
-		struct dw_intake in = {.track.profile = &p};
-		struct dw_waits_watch w = {.intake = &in, .timer_fd = -1};
+		struct dw_dispatcher in = {.track.profile = &p};
+		struct dw_waits_watch w = {.dispatcher = &in, .timer_fd = -1};
 		struct dw_waiter v = {.id = 1,
 				      .has_stack = cases[i].has_stack,
 				      .stack = 3,
@@ -55,14 +55,14 @@ TEST(what_is_owed_at_the_end_is_told)
 TEST(neighbours_are_one_row)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_wait_book b = {0};
+	struct dw_wait_aggregator b = {0};
 
 	for (uint64_t i = 0; i < 50; i++) {
 		struct dw_wait w = wait_of(i * MS, MS / 2, 7);
 
-		CHECK_INT(dw_book_seen(&b, &p, &w), 0);
+		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &w), 0);
 	}
-	CHECK_INT(dw_book_flush(&b, &p, 1, 50 * MS, true), 0);
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 50 * MS, true), 0);
 	CHECK_INT(p.waits.rows.n, 1);
 	CHECK_INT(p.waits.rows.v[0].blocked_ns, 25 * MS);
 	CHECK_INT(p.waits.rows.v[0].span_ns, 49 * MS + MS / 2);
@@ -72,13 +72,13 @@ TEST(neighbours_are_one_row)
 TEST(long_and_other_waits_are_their_own)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_wait_book b = {0};
+	struct dw_wait_aggregator b = {0};
 	struct dw_wait rows[] = {wait_of(0, 500 * MS, 7), wait_of(501 * MS, 500 * MS, 7),
 				 wait_of(1002 * MS, MS, 8)};
 
 	for (int i = 0; i < 3; i++)
-		CHECK_INT(dw_book_seen(&b, &p, &rows[i]), 0);
-	CHECK_INT(dw_book_flush(&b, &p, 1, 2000 * MS, true), 0);
+		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &rows[i]), 0);
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 2000 * MS, true), 0);
 	CHECK_INT(p.waits.rows.n, 3);
 	CHECK_INT(blocked_on(&p, 7), 1000 * MS);
 	CHECK_INT(blocked_on(&p, 8), MS);
@@ -89,14 +89,14 @@ TEST(long_and_other_waits_are_their_own)
 TEST(unseen_waits_go_to_those_seen)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_wait_book b = {0};
+	struct dw_wait_aggregator b = {0};
 
 	for (uint64_t i = 0; i < 100; i++)
-		dw_book_unseen(&b, i * MS, i * MS + MS / 2);
-	dw_book_note(&b, 7, MS, 4 * MS);
-	dw_book_note(&b, 8, 3 * MS, 4 * MS);
-	dw_book_note(&b, 9, 5 * MS, 4 * MS); /* such are always seen */
-	CHECK_INT(dw_book_flush(&b, &p, 1, 100 * MS, false), 0);
+		dw_wait_aggregator_unseen(&b, i * MS, i * MS + MS / 2);
+	dw_wait_aggregator_note(&b, 7, MS, 4 * MS);
+	dw_wait_aggregator_note(&b, 8, 3 * MS, 4 * MS);
+	dw_wait_aggregator_note(&b, 9, 5 * MS, 4 * MS); /* such are always seen */
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, false), 0);
 	CHECK_INT(blocked_on(&p, 7) + blocked_on(&p, 8), 50 * MS);
 	CHECK_INT(blocked_on(&p, 7), 50 * MS * 3 / 4);
 	CHECK_INT(blocked_on(&p, 9), 0);
@@ -106,28 +106,28 @@ TEST(unseen_waits_go_to_those_seen)
 TEST(nobody_saw_anything)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_wait_book b = {0};
+	struct dw_wait_aggregator b = {0};
 
-	dw_book_unseen(&b, 0, 30 * MS);
-	CHECK_INT(dw_book_flush(&b, &p, 1, 5000 * MS, false), 0);
+	dw_wait_aggregator_unseen(&b, 0, 30 * MS);
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 5000 * MS, false), 0);
 	CHECK_INT(p.waits.rows.n, 0); /* somebody may still */
-	CHECK_INT(dw_book_flush(&b, &p, 1, 5000 * MS, true), 0);
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 5000 * MS, true), 0);
 	CHECK_INT(blocked_on(&p, 0), 30 * MS);
 	CHECK_INT(b.nameless_ns, 30 * MS);
 	dw_profile_release(&p);
 }
 
-/* More stacks than a book has room for: nothing is lost. */
+/* More stacks than an aggregator has room for: nothing is lost. */
 TEST(many_stacks)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
-	struct dw_wait_book b = {0};
+	struct dw_wait_aggregator b = {0};
 	uint64_t ns = 0;
 
-	dw_book_unseen(&b, 0, 100 * MS);
-	for (uint32_t i = 1; i <= 3 * DWELL_BOOK_STACKS; i++)
-		dw_book_note(&b, i, MS, 4 * MS);
-	CHECK_INT(dw_book_flush(&b, &p, 1, 100 * MS, true), 0);
+	dw_wait_aggregator_unseen(&b, 0, 100 * MS);
+	for (uint32_t i = 1; i <= 3 * DWELL_WAIT_STACKS; i++)
+		dw_wait_aggregator_note(&b, i, MS, 4 * MS);
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, true), 0);
 	dw_vec_each(w, &p.waits.rows)
 		ns += w->blocked_ns;
 	CHECK_INT(ns, 100 * MS);

@@ -1,7 +1,7 @@
 /*
- * Activations that the slow path begins and ends; see activation.h. The gates do the same for most
- * of them (src/clone/trampolines/time-x86-64.S), but for those that are marked: with OS events, or of
- * which nobody knows when they began.
+ * Activations that the slow path begins and ends; see activation.h. The trampolines do the same for
+ * most of them (src/clone/trampolines/time-x86-64.S), but for those that are marked: with OS
+ * events, or of which nobody knows when they began.
  */
 #include "agent/calls/activation.h"
 
@@ -249,7 +249,7 @@ void dw_cells_begin(struct dw_stacks *s, struct dw_tree *tree, struct dw_tree_no
 
 static enum dw_pair_kind pair_of(uint64_t record)
 {
-	return record & DWELL_RECORD_CALL_OUT ? DWELL_PAIR_OUTSIDE : DWELL_PAIR_FUNCTION;
+	return record & DWELL_RECORD_CALL_OUT ? DWELL_PAIR_EXTERNAL : DWELL_PAIR_FUNCTION;
 }
 
 struct dw_shadow dw_activation_begin(const struct dw_stacks *s, struct dw_tree_node *node,
@@ -277,7 +277,7 @@ static void tell(const struct dw_stacks *s, const struct dw_shadow *e, const str
 	};
 
 	ended.cost = s->now + s->thread->cost - ended.start - (uint64_t)ended.inclusive;
-	dw_each_end(s->each, &ended);
+	dw_extremes_end(s->extremes, &ended);
 }
 
 /* What the system did in @e, which has ended, it did in the activation below. */
@@ -298,7 +298,7 @@ void dw_activation_end(struct dw_stacks *s, struct dw_shadow *e)
 	const struct dw_os_sums *os = dw_os_inside_of(&s->current->os, entry);
 	struct dw_tree_os since;
 
-	if (s->each && !(e->start & DWELL_SHADOW_LEFT_OUT))
+	if (s->extremes && !(e->start & DWELL_SHADOW_LEFT_OUT))
 		tell(s, e, os);
 	if (s->thread->has_cells)
 		cell_close(s, e);
@@ -395,7 +395,7 @@ static bool fill(struct dw_tree_open *open, const struct dw_thread *t, const str
 	open->spent = e->spent & ~DWELL_SHADOW_SLOW;
 	open->node = node;
 	open->is_kept =
-		is_known && !t->line->has_cells && dw_each_keeps(&t->each, e->function->key);
+		is_known && !t->line->has_cells && dw_extremes_keep(&t->extremes, e->function->key);
 	open->adds = adds & 3;
 	open->sums = sums;
 	fill_sums(open, os);

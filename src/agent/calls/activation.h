@@ -25,9 +25,9 @@ void dw_activation_give_up(struct dw_stack *k, const struct dw_shadow *e, struct
  * What activations of cells add to their cells as they end: inclusive values (wire/call-tree.h).
  *
  * An activation that is the outermost of its callee on its stack keeps what the cell's sum was less
- * the clock as it begins; that and the clock as it ends are the sum then. So gates do it with one
- * addition, may do it twice, and nobody counts what is open. One below another of its callee does
- * the same in the sums of struct dw_tree_inner, if it is the outermost of its cell; others add
+ * the clock as it begins; that and the clock as it ends are the sum then. So trampolines do it with
+ * one addition, may do it twice, and nobody counts what is open. One below another of its callee
+ * does the same in the sums of struct dw_tree_inner, if it is the outermost of its cell; others add
  * nothing. Which it is stands in the two highest bits of dw_shadow.began.
  *
  * Only what is open on the current stack is so: what a thread leaves is closed, and opened again as

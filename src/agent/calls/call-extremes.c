@@ -1,10 +1,10 @@
 /*
  * Ranges and records of single activations; see call-extremes.h.
  *
- * Bounds stand in a table by key that the gates read, apart from the lines that the collector
+ * Bounds stand in a table by key that the trampolines read, apart from the lines that the collector
  * reads: those are written here only. Records of the slowest are few for each callee and looked
  * through one by one. Limits: keys above KEYS_MAX, and callees for whose lines the arena has no
- * room, have no ranges and are counted.
+ * room, have no extremes and are counted.
  */
 #include "agent/calls/call-extremes.h"
 
@@ -14,16 +14,17 @@
 enum {
 	KEYS_MIN = 4096,
 	KEYS_MAX = 1 << 24,
-	EACH_LINES = sizeof(struct dw_tree_each) / DWELL_LINE_BYTES,
+	EXTREMES_LINES = sizeof(struct dw_tree_extremes) / DWELL_LINE_BYTES,
 	SLOW_LINES = sizeof(struct dw_tree_slow) / DWELL_LINE_BYTES,
 };
 
 #define FAR ((int64_t)1 << 60) /* ticks that no activation takes */
 
-struct dw_each_callee {
-	struct dw_bounds *shared; /* dw_each_share(); NULL = its bounds stand in the table only */
-	uint32_t each;		  /* line; records of the slowest follow it; 0 = none yet */
-	uint8_t slowest;	  /* their number */
+struct dw_extremes_callee {
+	struct dw_bounds
+		*shared;   /* dw_extremes_share(); NULL = its bounds stand in the table only */
+	uint32_t extremes; /* line; records of the slowest follow it; 0 = none yet */
+	uint8_t slowest;   /* their number */
 	bool is_expected;
 	bool is_lost; /* there was no room for its lines */
 };
@@ -31,21 +32,21 @@ struct dw_each_callee {
 const struct dw_bounds dw_bounds_all = {-FAR, 2 * FAR, -FAR, 2 * FAR};
 static const struct dw_bounds none = {FAR, 0, FAR, 0};
 
-/* Let the gates compare with nothing. */
-static void close_bounds(struct dw_each *e)
+/* Let the trampolines compare with nothing. */
+static void close_bounds(struct dw_extremes *e)
 {
 	e->thread->bounds = (void *)&dw_bounds_all;
 	e->thread->bounds_mask = 0;
 }
 
-static void open_bounds(struct dw_each *e)
+static void open_bounds(struct dw_extremes *e)
 {
 	e->bounds[0] = dw_bounds_all;
 	e->thread->bounds = e->bounds;
 	e->thread->bounds_mask = e->room - 1;
 }
 
-void dw_each_start(struct dw_each *e, struct dw_tree_thread *line)
+void dw_extremes_start(struct dw_extremes *e, struct dw_tree_thread *line)
 {
 	e->thread = line;
 	if (!e->room) {
@@ -58,10 +59,10 @@ void dw_each_start(struct dw_each *e, struct dw_tree_thread *line)
 }
 
 /* Make both tables as large as @key needs. False: they stay as they are. */
-static bool grow(struct dw_each *e, uint64_t key)
+static bool grow(struct dw_extremes *e, uint64_t key)
 {
 	uint32_t room = e->room ? e->room : KEYS_MIN;
-	struct dw_each_callee *callees;
+	struct dw_extremes_callee *callees;
 	struct dw_bounds *bounds;
 
 	while (key >= room && room < KEYS_MAX)
@@ -83,14 +84,14 @@ static bool grow(struct dw_each *e, uint64_t key)
 }
 
 /* Let the bounds of @key, which the tables have, be @b. */
-static void put_bounds(struct dw_each *e, uint64_t key, struct dw_bounds b)
+static void put_bounds(struct dw_extremes *e, uint64_t key, struct dw_bounds b)
 {
 	e->bounds[key] = b;
 	if (e->callees[key].shared)
 		*e->callees[key].shared = b;
 }
 
-void dw_each_share(struct dw_each *e, uint64_t key, struct dw_bounds *bounds)
+void dw_extremes_share(struct dw_extremes *e, uint64_t key, struct dw_bounds *bounds)
 {
 	*bounds = dw_bounds_all;
 	if (key & DWELL_KEY_ADDRESS || (key >= e->room && !grow(e, key)))
@@ -100,12 +101,12 @@ void dw_each_share(struct dw_each *e, uint64_t key, struct dw_bounds *bounds)
 		*bounds = e->bounds[key];
 }
 
-void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest)
+void dw_extremes_expect(struct dw_extremes *e, uint64_t key, uint32_t slowest)
 {
 	if (key & DWELL_KEY_ADDRESS)
 		return;
 	if (key >= e->room && !grow(e, key)) {
-		e->thread->each_lost++;
+		e->thread->extremes_lost++;
 		close_bounds(e);
 		return;
 	}
@@ -116,54 +117,57 @@ void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest)
 	put_bounds(e, key, none);
 }
 
-bool dw_each_keeps(const struct dw_each *e, uint64_t key)
+bool dw_extremes_keep(const struct dw_extremes *e, uint64_t key)
 {
 	return key < e->room && e->callees[key].slowest;
 }
 
 /* The lines of @callee, made if they are new. NULL = no room. */
-static struct dw_tree_each *lines_of(struct dw_each *e, struct dw_each_callee *callee, uint64_t key)
+static struct dw_tree_extremes *lines_of(struct dw_extremes *e, struct dw_extremes_callee *callee,
+					 uint64_t key)
 {
 	static const struct dw_tree_range nothing = {UINT64_MAX, 0};
-	uint32_t line = callee->each;
-	struct dw_tree_each *each;
+	uint32_t line = callee->extremes;
+	struct dw_tree_extremes *extremes;
 
 	if (!line)
-		line = dw_arena_take(&e->lines, EACH_LINES + callee->slowest * SLOW_LINES,
+		line = dw_arena_take(&e->lines, EXTREMES_LINES + callee->slowest * SLOW_LINES,
 				     DWELL_LINE_CELL);
 	if (!line)
 		return NULL;
-	each = dw_arena_line(e->thread->arena, line);
-	if (callee->each)
-		return each;
-	callee->each = line;
-	each->elapsed_inclusive = each->elapsed_exclusive = nothing;
-	each->key = key;
-	each->thread = dw_arena_index(e->thread->arena, e->thread);
-	__atomic_store_n(&each->mark, DWELL_MARK_EACH, __ATOMIC_RELEASE);
-	each->application_inclusive = each->application_exclusive = nothing;
-	return each;
+	extremes = dw_arena_line(e->thread->arena, line);
+	if (callee->extremes)
+		return extremes;
+	callee->extremes = line;
+	extremes->elapsed_inclusive = extremes->elapsed_exclusive = nothing;
+	extremes->key = key;
+	extremes->thread = dw_arena_index(e->thread->arena, e->thread);
+	__atomic_store_n(&extremes->mark, DWELL_MARK_EXTREMES, __ATOMIC_RELEASE);
+	extremes->application_inclusive = extremes->application_exclusive = nothing;
+	return extremes;
 }
 
-void dw_each_late(struct dw_each *e, uint64_t key, int i, uint64_t ticks)
+void dw_extremes_skid(struct dw_extremes *e, uint64_t key, int i, uint64_t ticks)
 {
-	struct dw_each_callee *callee = key < e->room ? &e->callees[key] : NULL;
-	struct dw_tree_each *each;
+	struct dw_extremes_callee *callee = key < e->room ? &e->callees[key] : NULL;
+	struct dw_tree_extremes *extremes;
 
 	if (!callee || !callee->is_expected)
 		return;
-	each = lines_of(e, callee, key);
-	if (!each)
+	extremes = lines_of(e, callee, key);
+	if (!extremes)
 		return;
-	each->late[i].ticks += ticks;
-	each->late[i].n++;
+	extremes->skid[i].ticks += ticks;
+	extremes->skid[i].n++;
 }
 
 /* The record of @callee that the next one replaces: the first free or quickest one. NULL = none is
  * kept. */
-static struct dw_tree_slow *quickest(const struct dw_each *e, const struct dw_each_callee *callee)
+static struct dw_tree_slow *quickest(const struct dw_extremes *e,
+				     const struct dw_extremes_callee *callee)
 {
-	struct dw_tree_slow *slow = dw_arena_line(e->thread->arena, callee->each + EACH_LINES);
+	struct dw_tree_slow *slow =
+		dw_arena_line(e->thread->arena, callee->extremes + EXTREMES_LINES);
 	struct dw_tree_slow *found = callee->slowest ? slow : NULL;
 
 	for (uint32_t i = 1; i < callee->slowest && found->mark; i++)
@@ -182,7 +186,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static void fill(struct dw_tree_slow *slow, const struct dw_ended *a, uint32_t each)
+static void fill(struct dw_tree_slow *slow, const struct dw_ended *a, uint32_t extremes)
 {
 	const struct dw_os_sums *os = a->os;
 
@@ -191,7 +195,7 @@ static void fill(struct dw_tree_slow *slow, const struct dw_ended *a, uint32_t e
 	slow->below = less(slow->elapsed, no_less(a->exclusive));
 	slow->cost = a->cost;
 	slow->node = a->node;
-	slow->each = each;
+	slow->extremes = extremes;
 	slow->own_os = os ? os->own : 0;
 	slow->own_blocked = os ? os->own_blocked : 0;
 	for (int i = 0; i < DWELL_OS_KINDS; i++)
@@ -204,7 +208,7 @@ static void fill(struct dw_tree_slow *slow, const struct dw_ended *a, uint32_t e
 }
 
 /* Keep @a, which was outermost, if it is among the slowest of @callee. */
-static void keep(const struct dw_each *e, const struct dw_each_callee *callee,
+static void keep(const struct dw_extremes *e, const struct dw_extremes_callee *callee,
 		 const struct dw_ended *a)
 {
 	struct dw_tree_slow *slow = quickest(e, callee);
@@ -213,7 +217,7 @@ static void keep(const struct dw_each *e, const struct dw_each_callee *callee,
 		return;
 	__atomic_store_n(&slow->serial, slow->serial + 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slow->mark, DWELL_MARK_SLOW, __ATOMIC_SEQ_CST);
-	fill(slow, a, callee->each);
+	fill(slow, a, callee->extremes);
 	__atomic_store_n(&slow->serial, slow->serial + 1, __ATOMIC_RELEASE);
 }
 
@@ -240,19 +244,19 @@ static void bound(const struct dw_tree_range *elapsed, uint64_t most, int64_t *l
 	*span = (uint64_t)((int64_t)most - *least);
 }
 
-static void set_bounds(struct dw_each *e, const struct dw_each_callee *callee,
-		       const struct dw_tree_each *each)
+static void set_bounds(struct dw_extremes *e, const struct dw_extremes_callee *callee,
+		       const struct dw_tree_extremes *extremes)
 {
 	struct dw_bounds b;
 	const struct dw_tree_slow *slow = quickest(e, callee);
-	uint64_t most = each->application_inclusive.most;
+	uint64_t most = extremes->application_inclusive.most;
 
 	if (slow && (!slow->mark || slow->elapsed < most))
 		most = slow->mark ? slow->elapsed : 0;
-	bound(&each->elapsed_inclusive, most, &b.inclusive_least, &b.inclusive_span);
-	bound(&each->elapsed_exclusive, each->application_exclusive.most, &b.exclusive_least,
-	      &b.exclusive_span);
-	put_bounds(e, each->key, b);
+	bound(&extremes->elapsed_inclusive, most, &b.inclusive_least, &b.inclusive_span);
+	bound(&extremes->elapsed_exclusive, extremes->application_exclusive.most,
+	      &b.exclusive_least, &b.exclusive_span);
+	put_bounds(e, extremes->key, b);
 }
 
 static uint64_t all_os(const struct dw_os_sums *os)
@@ -264,27 +268,27 @@ static uint64_t all_os(const struct dw_os_sums *os)
 	return sum;
 }
 
-void dw_each_end(struct dw_each *e, const struct dw_ended *a)
+void dw_extremes_end(struct dw_extremes *e, const struct dw_ended *a)
 {
-	struct dw_each_callee *callee = a->key < e->room ? &e->callees[a->key] : NULL;
+	struct dw_extremes_callee *callee = a->key < e->room ? &e->callees[a->key] : NULL;
 	uint64_t inclusive = no_less(a->inclusive), exclusive = no_less(a->exclusive);
-	struct dw_tree_each *each;
+	struct dw_tree_extremes *extremes;
 
 	if (!callee || !callee->is_expected)
 		return;
-	each = lines_of(e, callee, a->key);
-	if (!each) {
-		e->thread->each_lost += !callee->is_lost;
+	extremes = lines_of(e, callee, a->key);
+	if (!extremes) {
+		e->thread->extremes_lost += !callee->is_lost;
 		callee->is_lost = true;
 		put_bounds(e, a->key, dw_bounds_all);
 		return;
 	}
-	widen(&each->elapsed_exclusive, exclusive);
-	widen(&each->application_exclusive, less(exclusive, a->os ? a->os->own : 0));
+	widen(&extremes->elapsed_exclusive, exclusive);
+	widen(&extremes->application_exclusive, less(exclusive, a->os ? a->os->own : 0));
 	if (!a->is_inner) {
-		widen(&each->elapsed_inclusive, inclusive);
-		widen(&each->application_inclusive, less(inclusive, a->os ? all_os(a->os) : 0));
+		widen(&extremes->elapsed_inclusive, inclusive);
+		widen(&extremes->application_inclusive, less(inclusive, a->os ? all_os(a->os) : 0));
 		keep(e, callee, a);
 	}
-	set_bounds(e, callee, each);
+	set_bounds(e, callee, extremes);
 }

@@ -8,9 +8,9 @@
  * its exclusive time is that less the inclusive times of its callees, which they have added to its
  * @spent. So an activation costs a few additions at its end, and none of its callers.
  *
- * Gates compare both times with the bounds of the callee: what lies within them, and had no OS
- * event inside, changes nothing. All else comes here, and its bounds are set anew. Inclusive times
- * are compared of outermost activations only, by struct dw_tree_node.is_inner.
+ * Trampolines compare both times with the bounds of the callee: what lies within them, and had no
+ * OS event inside, changes nothing. All else comes here, and its bounds are set anew. Inclusive
+ * times are compared of outermost activations only, by struct dw_tree_node.is_inner.
  *
  * For the thread itself, in its slow path. Makes system calls where it grows.
  */
@@ -25,7 +25,7 @@
 
 enum { DWELL_SLOWEST_MAX = 16 }; /* records of a callee in a thread */
 
-/* For the gates: from @least on @span ticks are nothing new. */
+/* For the trampolines: from @least on @span ticks are nothing new. */
 struct dw_bounds {
 	int64_t inclusive_least;
 	uint64_t inclusive_span;
@@ -36,12 +36,12 @@ struct dw_bounds {
 /* Outside lies only what is marked. */
 extern const struct dw_bounds dw_bounds_all;
 
-/* Of a thread; zero-initialised, then dw_each_start(). */
-struct dw_each {
+/* Of a thread; zero-initialised, then dw_extremes_start(). */
+struct dw_extremes {
 	struct dw_tree_thread *thread;
 	struct dw_lines lines;
 	struct dw_bounds *bounds; /* by key, as the next; the first holds everything */
-	struct dw_each_callee *callees;
+	struct dw_extremes_callee *callees;
 	uint32_t room; /* keys, a power of 2 */
 };
 
@@ -58,19 +58,20 @@ struct dw_ended {
 
 /* Begin for the thread of @line, which is new; what @e has of another is forgotten, but its lines
  * stay its own. */
-void dw_each_start(struct dw_each *e, struct dw_tree_thread *line);
+void dw_extremes_start(struct dw_extremes *e, struct dw_tree_thread *line);
 
-/* An activation of @key may begin, of which the @slowest slowest are kept. Before gates can. */
-void dw_each_expect(struct dw_each *e, uint64_t key, uint32_t slowest);
+/* An activation of @key may begin, of which the @slowest slowest are kept. Before trampolines can.
+ */
+void dw_extremes_expect(struct dw_extremes *e, uint64_t key, uint32_t slowest);
 
-/* Let gates find the bounds of @key at @bounds, too, from now on. */
-void dw_each_share(struct dw_each *e, uint64_t key, struct dw_bounds *bounds);
+/* Let trampolines find the bounds of @key at @bounds, too, from now on. */
+void dw_extremes_share(struct dw_extremes *e, uint64_t key, struct dw_bounds *bounds);
 
 /* Whether the slowest activations of @key are kept. */
-bool dw_each_keeps(const struct dw_each *e, uint64_t key);
+bool dw_extremes_keep(const struct dw_extremes *e, uint64_t key);
 
-/* What stood before a reading for @key, of which @i of DWELL_LATES, was done @ticks later. */
-void dw_each_late(struct dw_each *e, uint64_t key, int i, uint64_t ticks);
+/* What stood before a reading for @key, of which @i of DWELL_SKIDS, was done @ticks later. */
+void dw_extremes_skid(struct dw_extremes *e, uint64_t key, int i, uint64_t ticks);
 
 /* Take note of @ended. */
-void dw_each_end(struct dw_each *e, const struct dw_ended *ended);
+void dw_extremes_end(struct dw_extremes *e, const struct dw_ended *ended);

@@ -1,6 +1,6 @@
 /*
- * Events of threads; see events.h. All of an event is done here; what the gates do for most of them
- * is in src/clone/trampolines/time-x86-64.S.
+ * Events of threads; see events.h. All of an event is done here; what the trampolines do for most
+ * of them is in src/clone/trampolines/time-x86-64.S.
  */
 #include "agent/calls/events.h"
 
@@ -59,7 +59,7 @@ static void sample_path(const struct dw_event *e)
 	struct dw_thread *t = e->t;
 
 	if (!t->line->has_cells ||
-	    (!dw_drawn_look(&t->drawer, &t->stacks, &t->tree) && !e->may_wait))
+	    (!dw_drawn_sample(&t->drawer, &t->stacks, &t->tree) && !e->may_wait))
 		return;
 	/* That walks the whole stack: of a deep one less often. */
 	if (e->now - t->published >
@@ -73,7 +73,7 @@ void dw_event_begin(struct dw_event *e, uint64_t read)
 {
 	dw_thread_word = &dw_thread_none;
 	find_skid(e);
-	/* What a gate has compared must be what is compared here. */
+	/* What a trampoline has compared must be what is compared here. */
 	if (read)
 		e->now = read;
 	if (e->now < e->t->line->last) /* it has begun just now */
@@ -125,7 +125,7 @@ static bool make_cells(struct dw_thread *t)
 
 	if (t->line->has_cells)
 		return false;
-	root = dw_tree_make_cells(&t->tree, t->line, &t->each);
+	root = dw_tree_make_cells(&t->tree, t->line, &t->extremes);
 	if (root) {
 		dw_cells_begin(&t->stacks, &t->tree, root);
 		dw_drawn_begin(&t->drawer, &t->stacks);
@@ -160,7 +160,7 @@ static uint64_t ticks_of(int32_t parts)
 	return (uint64_t)((int64_t)(parts + DWELL_TICK_PARTS / 2) / DWELL_TICK_PARTS);
 }
 
-/* Let the gates of a thread know what pairs of probes cost. */
+/* Let the trampolines of a thread know what pairs of probes cost. */
 static void tell_cost(struct dw_tree_thread *line)
 {
 	const int32_t *cost = dw_agent_region()->probe_cost;
@@ -168,11 +168,11 @@ static void tell_cost(struct dw_tree_thread *line)
 	if (line->has_cells)
 		cost += DWELL_PROBE_CELL_ENTER - DWELL_PROBE_ENTER;
 	line->callee_ticks[DWELL_PAIR_FUNCTION] = ticks_of(cost[DWELL_PROBE_LEAVE]);
-	line->callee_ticks[DWELL_PAIR_OUTSIDE] = ticks_of(cost[DWELL_PROBE_BACK]);
+	line->callee_ticks[DWELL_PAIR_EXTERNAL] = ticks_of(cost[DWELL_PROBE_RETURN]);
 	line->pair_ticks[DWELL_PAIR_FUNCTION] =
 		ticks_of(cost[DWELL_PROBE_ENTER] + cost[DWELL_PROBE_LEAVE]);
-	line->pair_ticks[DWELL_PAIR_OUTSIDE] =
-		ticks_of(cost[DWELL_PROBE_OUT] + cost[DWELL_PROBE_BACK]);
+	line->pair_ticks[DWELL_PAIR_EXTERNAL] =
+		ticks_of(cost[DWELL_PROBE_OUT] + cost[DWELL_PROBE_RETURN]);
 	cost = dw_agent_region()->probe_cost;
 	if (cost[DWELL_PROBE_LINE] > 0)
 		line->line_ticks = (uint32_t)ticks_of(cost[DWELL_PROBE_LINE]);
@@ -183,7 +183,7 @@ void dw_event_push(const struct dw_event *e, struct dw_tree_node *node,
 {
 	struct dw_thread *t = e->t;
 
-	dw_each_expect(&t->each, callee->key, callee->slowest_n);
+	dw_extremes_expect(&t->extremes, callee->key, callee->slowest_n);
 	tell_cost(t->line);
 	if (node && !callee->switches)
 		dw_tree_remember(&t->tree, t->line, t->line->current, node);

@@ -125,7 +125,7 @@ static struct dw_tree_drawn *path_at(const struct dw_stacks *s, uint32_t path)
 	return dw_arena_line(s->thread->arena, path & ~LOST);
 }
 
-bool dw_drawn_look(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree)
+bool dw_drawn_sample(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree)
 {
 	uint64_t period = period_of(d), n = 0;
 	uint32_t path;

@@ -36,7 +36,7 @@ struct dw_drawer {
 void dw_drawn_begin(struct dw_drawer *d, struct dw_stacks *s);
 
 /* Note the stack as it is, if a moment has come by s->now. Whether one has. */
-bool dw_drawn_look(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree);
+bool dw_drawn_sample(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree);
 
 /* The system did @interval on the path that is current. Moments are put off by it. */
 void dw_drawn_add_os(struct dw_drawer *d, struct dw_stacks *s, struct dw_tree *tree,

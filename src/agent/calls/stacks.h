@@ -1,25 +1,25 @@
 /*
  * The shadow stacks of a thread: the activations that are open on each stack that it runs on.
  *
- * Gates push and pop at the top of the current one as long as the stack pointer says that nothing
- * else has happened. All else comes here: activations that ended without a probe (longjmp,
+ * Trampolines push and pop at the top of the current one as long as the stack pointer says that
+ * nothing else has happened. All else comes here: activations that ended without a probe (longjmp,
  * exceptions, cancellation), coroutines, handlers on alternate stacks, room.
  *
  * Records of a stack fall from its first entry on, all below its bottom. They are multiples of 4;
  * others match no stack pointer, so that whatever comes next takes the slow path:
  * - What may go on on another stack (DWELL_CLONE_SWITCHES, DWELL_IMPORT_SWITCHES) is followed by a
  *   guard, an entry with the same node and the record DWELL_RECORD_GUARD. The tree must not
- *   remember such a callee for the gates. vfork() and clone() are among them: events of a child on
- *   this thread's memory come here too and are told by its id.
+ *   remember such a callee for the trampolines. vfork() and clone() are among them: events of a
+ * child on this thread's memory come here too and are told by its id.
  * - A handler on an alternate stack has a segment of its own above what it interrupted, behind a
  *   link (an entry with the same node that knows the base of the segment below).
  *
  * Which stack a stack pointer belongs to: the one whose bottom is the nearest above it, when it is
  * among its records or at most a window's bytes (DWELL_STACK_WINDOW) below them. Otherwise the
  * current one, where nothing speaks against it (a large frame), else a new one, whose tree begins
- * at the root, as that of a stack that is an array in a caller's frame. Gates may push as long as
- * thread->top is below thread->limit. Limits: switches by unknown names between stacks that lie
- * closer than the window are seen late.
+ * at the root, as that of a stack that is an array in a caller's frame. Trampolines may push as
+ * long as thread->top is below thread->limit. Limits: switches by unknown names between stacks that
+ * lie closer than the window are seen late.
  *
  * All is the thread's own, between dw_slow_begin() and dw_slow_end(). Room is made while
  * system calls are allowed; without it activations are not pushed and their time is the caller's.
@@ -32,21 +32,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dw_each;
+struct dw_extremes;
 struct dw_lines;
 struct dw_tree;
 
 enum {
 	/* Probes go slow when the stack pointer is farther below the top's record (thread->window):
-	 * BACK with top.record - (rsp - 4) of 0 pops, in (0, window) means that nothing was pushed.
-	 * The second holds while no other stack is known: where functions with large frames have no
-	 * probes, all below them would be slow. */
+	 * RETURN with top.record - (rsp - 4) of 0 pops, in (0, window) means that nothing was
+	 * pushed. The second holds while no other stack is known: where functions with large frames
+	 * have no probes, all below them would be slow. */
 	DWELL_STACK_WINDOW = 16384,
 	DWELL_STACK_WINDOW_ALONE = 262144,
-	/* How far below the rsp of BACK the records lie of a function that has ended in a jump out,
-	 * and of what it has jumped to: BACK ends them too. */
-	DWELL_BACK_FUNCTION = 8,
-	DWELL_BACK_TAIL = 12,
+	/* How far below the rsp of RETURN the records lie of a function that has ended in a jump
+	 * out, and of what it has jumped to: RETURN ends them too. */
+	DWELL_RETURN_FUNCTION = 8,
+	DWELL_RETURN_TAIL = 12,
 	DWELL_RECORD_GUARD = 1,
 	DWELL_RECORD_CALL_OUT = 4, /* set in records of calls out, clear in others */
 	DWELL_STACKS = 16384,	   /* of a thread; then the first ones are forgotten */
@@ -61,8 +61,8 @@ enum {
  */
 struct dw_shadow {
 	struct dw_tree_node *node; /* current while it is on top */
-	uint64_t record; /* rsp as the gate sees it at the entry; of calls out 4 less; odd values
-			    send the leaving probe to the slow path */
+	uint64_t record; /* rsp as the trampoline sees it at the entry; of calls out 4 less; odd
+			    values send the leaving probe to the slow path */
 	struct dw_tree_node *function; /* the activation's own; @node is that of the statement it
 					  is at, if that has one */
 	uint64_t start;
@@ -111,8 +111,8 @@ struct dw_stack {
 struct dw_stacks {
 	struct dw_tree_thread *thread; /* has the current one's top and limit */
 	struct dw_tree_node *root;
-	struct dw_each *each; /* is told what ends; NULL = nobody is */
-	uint64_t now;	      /* of the event, by the current stack's clock: dw_stacks_at() */
+	struct dw_extremes *extremes; /* is told what ends; NULL = nobody is */
+	uint64_t now; /* of the event, by the current stack's clock: dw_stacks_at() */
 	struct dw_stack **list;
 	uint32_t n, room;
 	uint32_t hand; /* where the next one to be used again is looked for */
@@ -140,15 +140,15 @@ enum dw_stack_event {
 	DWELL_AT_ENTER,
 	DWELL_AT_EXIT,
 	DWELL_AT_OUT,
-	DWELL_AT_BACK,
+	DWELL_AT_RETURN,
 	DWELL_AT_LANDING,
 	DWELL_AT_LINE,
 };
 
 /* What is to be done with an event. */
 enum dw_fit {
-	DWELL_FIT_EVENT, /* ENTER, OUT: the top is the caller. EXIT, BACK: it is what ends. LINE: it
-			    may be where the statement is */
+	DWELL_FIT_EVENT, /* ENTER, OUT: the top is the caller. EXIT, RETURN: it is what ends. LINE:
+			    it may be where the statement is */
 	DWELL_FIT_NONE,	 /* nothing was pushed for it, or there is nothing more to do */
 	DWELL_FIT_FOREIGN, /* another task's that shares this thread's memory: drop it */
 };
@@ -164,9 +164,9 @@ bool dw_stacks_start(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tr
 void dw_stacks_at(struct dw_stacks *s, uint64_t ticks);
 
 /*
- * Let the current stack and its top be those of an event at @record (rsp in the gate; OUT and BACK:
- * 4 less; landing pads: rsp). The interval before must have been charged to thread->current:
- * this changes it.
+ * Let the current stack and its top be those of an event at @record (rsp in the trampoline; OUT and
+ * RETURN: 4 less; landing pads: rsp). The interval before must have been charged to
+ * thread->current: this changes it.
  */
 enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64_t record);
 

@@ -1,9 +1,9 @@
 /*
  * Threads; see threads.h.
  *
- * A thread's own memory is mapped at its first probe and stays in a list. The gates' word leads to
- * a line without room until then, and after that to the thread's own. In a fork's child the one
- * thread that is left begins again.
+ * A thread's own memory is mapped at its first probe and stays in a list. The trampolines' word
+ * leads to a line without room until then, and after that to the thread's own. In a fork's child
+ * the one thread that is left begins again.
  */
 #include "agent/calls/threads.h"
 
@@ -130,8 +130,8 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 	root = dw_tree_start(&t->tree, t->line);
 	if (!root)
 		return NULL;
-	dw_each_start(&t->each, t->line);
-	t->stacks.each = &t->each;
+	dw_extremes_start(&t->extremes, t->line);
+	t->stacks.extremes = &t->extremes;
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 	t->line->start = t->line->last = dw_ticks();
@@ -151,7 +151,7 @@ static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, bool cel
 	struct dw_tree_node *first = NULL;
 
 	if (cells)
-		first = dw_tree_make_cells(&t->tree, t->line, &t->each);
+		first = dw_tree_make_cells(&t->tree, t->line, &t->extremes);
 	t->stacks.lines = &t->tree.lines;
 	root = first ? first : root;
 	if (!dw_stacks_reopen(&t->stacks, t->line, root, child_kept, &t->tree) &&
@@ -166,7 +166,7 @@ static bool open_stacks(struct dw_thread *t, struct dw_tree_node *root, bool cel
 static void strand(struct dw_thread *t)
 {
 	t->line = NULL;
-	t->tree.lines = t->each.lines = (struct dw_lines){0, 0};
+	t->tree.lines = t->extremes.lines = (struct dw_lines){0, 0};
 	t->os = (struct dw_os_state){0};
 }
 
@@ -461,6 +461,6 @@ void dw_threads_forked(void)
 	threads.forks++;
 	threads.has_leader = false;
 	refused = 0;
-	/* Whatever comes of it here: gates must not go by the parent's line and its event. */
+	/* Whatever comes of it here: trampolines must not go by the parent's line and its event. */
 	dw_thread_word = &dw_thread_none;
 }

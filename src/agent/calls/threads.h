@@ -2,9 +2,9 @@
  * The threads of a process as the probes see them: a line in the region, and what is the agent's
  * own beside it.
  *
- * A thread gets both at its first probe. Until then its word (thread-local, read by the gates)
- * leads to a line that sends every probe to the slow path. What a task that has ended left is
- * used again, but for its line and nodes. A task that shares another's thread-local storage
+ * A thread gets both at its first probe. Until then its word (thread-local, read by the
+ * trampolines) leads to a line that sends every probe to the slow path. What a task that has ended
+ * left is used again, but for its line and nodes. A task that shares another's thread-local storage
  * (vfork's child, raw clone) is told by its id and its stack, and not counted.
  */
 #pragma once
@@ -23,7 +23,7 @@ struct dw_thread {
 	struct dw_tree_thread *line;
 	struct dw_tree tree;
 	struct dw_stacks stacks;
-	struct dw_each each;
+	struct dw_extremes extremes;
 	struct dw_os_state os;
 	struct dw_drawer drawer;
 	struct dw_thread *next; /* of all, those of ended threads among them */
@@ -43,7 +43,7 @@ enum dw_thread_use {
 	DWELL_THREAD_UNUSED, /* its thread has ended: another may have it */
 };
 
-/* The word that gates read: fs:offset. */
+/* The word that trampolines read: fs:offset. */
 extern __thread struct dw_tree_thread *dw_thread_word __attribute__((tls_model("initial-exec")));
 
 /* The line of threads that have none yet, for the word: every probe of theirs goes the slow way. */
@@ -55,11 +55,11 @@ int32_t dw_thread_offset(void);
 /*
  * The calling thread, made at its first probe, whose record is @record. NULL: it is
  * not measured. What keeps a thread from being made may pass, so it is tried again, at more and
- * more probes each time; after the last try its gates do nothing.
+ * more probes each time; after the last try its trampolines do nothing.
  */
 struct dw_thread *dw_thread_self(uint64_t record);
 
-/* The calling thread is not measured from now on: its gates do nothing. */
+/* The calling thread is not measured from now on: its trampolines do nothing. */
 void dw_thread_off(void);
 
 /* The calling thread is about to end: others may have what it has. */

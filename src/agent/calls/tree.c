@@ -18,7 +18,7 @@ enum {
 	QUICK_EACH = 1 << 14,	    /* that each thread may have; larger ones take a share of */
 	QUICK_ALL_BYTES = 32 << 20, /* bytes */
 	HUGE_BYTES = 2 << 20,
-	QUICK_SHIFT = 15, /* as gates have it */
+	QUICK_SHIFT = 15, /* as trampolines have it */
 };
 
 #define ROOM_MAX (1u << 30)
@@ -242,7 +242,7 @@ static void set_callee(struct dw_tree *t, uint32_t line, uint64_t key)
 
 	callee->key = key;
 	callee->thread = t->thread;
-	dw_each_share(t->each, key, (struct dw_bounds *)callee->bounds);
+	dw_extremes_share(t->extremes, key, (struct dw_bounds *)callee->bounds);
 	__atomic_store_n(&callee->mark, DWELL_MARK_CALLEE, __ATOMIC_RELEASE);
 }
 
@@ -287,8 +287,8 @@ static struct dw_tree_node *make_cell(struct dw_tree *t, uint32_t caller, uint64
 	return line ? set_cell(t, line, caller, callee, key, site) : NULL;
 }
 
-/* What gates and the table find the children of @n by: itself, the node it is a twin of, or its
- * callee's record. */
+/* What trampolines and the table find the children of @n by: itself, the node it is a twin of, or
+ * its callee's record. */
 static struct dw_tree_node *home_of(const struct dw_tree *t, struct dw_tree_node *n)
 {
 	return t->cells ? dw_arena_line(t->base, ((struct dw_tree_cell *)n)->callee) : unfold(t, n);
@@ -322,14 +322,14 @@ struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *paren
 }
 
 struct dw_tree_node *dw_tree_make_cells(struct dw_tree *t, struct dw_tree_thread *line,
-					struct dw_each *each)
+					struct dw_extremes *extremes)
 {
 	uint32_t callee = dw_arena_take(&t->lines, CALLEE_LINES + 1, DWELL_LINE_OTHER);
 
 	if (!callee)
 		return NULL;
 	forget_all(t);
-	t->each = each;
+	t->extremes = extremes;
 	t->cells = callee + CALLEE_LINES;
 	set_callee(t, callee, DWELL_KEY_ROOT);
 	line->has_cells = 1;
@@ -404,13 +404,13 @@ static bool remember_in_node(struct dw_tree_node *parent, const struct dw_tree_n
 	return false;
 }
 
-/* What gates' table of @room entries takes of what all threads have together. */
+/* What trampolines' table of @room entries takes of what all threads have together. */
 static int64_t shared_bytes(uint32_t room)
 {
 	return room > QUICK_EACH ? (int64_t)(room * sizeof(struct dw_tree_quick)) : 0;
 }
 
-/* Give the gates' table back. */
+/* Give the trampolines' table back. */
 static void end_quick(struct dw_tree *t)
 {
 	dw_agent_memory_free(t->quick, t->quick_room * sizeof(*t->quick));
@@ -419,7 +419,7 @@ static void end_quick(struct dw_tree *t)
 	t->quick_room = 0;
 }
 
-/* Begin a larger table for gates, empty: what is used comes back. */
+/* Begin a larger table for trampolines, empty: what is used comes back. */
 static void grow_quick(struct dw_tree *t, struct dw_tree_thread *line)
 {
 	uint32_t room = t->quick_room ? t->quick_room * QUICK_GROWTH : QUICK_MIN;
@@ -448,7 +448,7 @@ void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_
 	if (t->cells) {
 		parent = home_of(t, parent);
 		if (((const struct dw_tree_cell *)child)->caller != dw_arena_index(t->base, parent))
-			return; /* gates would not find it by its site */
+			return; /* trampolines would not find it by its site */
 	}
 	if (remember_in_node(parent, child, index))
 		return;

@@ -1,6 +1,6 @@
 /*
  * The tree of a thread: nodes by (parent, callee, site), in the region's arena, found by a hash
- * table of the thread's own; each node also remembers some of its children for the gates.
+ * table of the thread's own; each node also remembers some of its children for the trampolines.
  *
  * Recursion is folded where it shows nothing new: fib() calls itself from two places, and a node
  * for each path would be one for each call. Where the path to a node has no (caller, callee, site)
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dw_each;
+struct dw_extremes;
 
 /* Zero-initialised, then dw_tree_start(). */
 struct dw_tree {
@@ -41,10 +41,10 @@ struct dw_tree {
 	uint32_t quick_n;    /* entries written since it was made */
 	uint32_t cells;	     /* the root among cells, 0 = nodes are made */
 	uint32_t thread;     /* line of the struct dw_tree_thread */
-	struct dw_each *each;
+	struct dw_extremes *extremes;
 };
 
-/* A child in the gates' table. Two neighbours, the first at an even place, are looked at. */
+/* A child in the trampolines' table. Two neighbours, the first at an even place, are looked at. */
 struct dw_tree_quick {
 	uint32_t check; /* of parent, key and site */
 	uint32_t line;
@@ -56,14 +56,14 @@ struct dw_tree_entry {
 	uint32_t hash; /* of parent, key and site */
 };
 
-/* The factor by which gates make tags of keys: tag = low half of (key * it + site). */
+/* The factor by which trampolines make tags of keys: tag = low half of (key * it + site). */
 enum { DWELL_TAG_FACTOR = 0x9e3b };
 
 /* By which they make checks: parent's line * the first + key * the second + site. */
 #define DWELL_NODE_FACTOR 0x85ebca6bu
 #define DWELL_KEY_FACTOR  0x9e3779b1u
 
-/* The tag by which gates find @node among those that its parent remembers. */
+/* The tag by which trampolines find @node among those that its parent remembers. */
 static inline uint16_t dw_tree_tag(const struct dw_tree_node *node)
 {
 	return (uint16_t)((uint32_t)node->key * DWELL_TAG_FACTOR + node->site);
@@ -81,7 +81,7 @@ struct dw_tree_node *dw_tree_start(struct dw_tree *t, struct dw_tree_thread *lin
  * root, NULL = no room, and nothing has changed.
  */
 struct dw_tree_node *dw_tree_make_cells(struct dw_tree *t, struct dw_tree_thread *line,
-					struct dw_each *each);
+					struct dw_extremes *extremes);
 
 /* The record of the callee of @cell. */
 static inline struct dw_tree_callee *dw_tree_callee_of(const struct dw_tree_thread *line,
@@ -99,8 +99,8 @@ struct dw_tree_node *dw_tree_child(struct dw_tree *t, struct dw_tree_node *paren
  * it is new. Recursion is folded. 0 = no room. */
 uint32_t dw_tree_drawn(struct dw_tree *t, uint32_t parent, uint32_t cell);
 
-/* Let gates find @child below @parent, which was current when it was called. @line is told where
- * the table for that is. */
+/* Let trampolines find @child below @parent, which was current when it was called. @line is told
+ * where the table for that is. */
 void dw_tree_remember(struct dw_tree *t, struct dw_tree_thread *line, struct dw_tree_node *parent,
 		      const struct dw_tree_node *child);
 

@@ -14,7 +14,7 @@
 #include "agent/clones/clones.h"
 #include "agent/clones/counts.h"
 #include "agent/clones/disable.h"
-#include "agent/clones/gates.h"
+#include "agent/clones/trampolines.h"
 #include "agent/clones/text.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
@@ -122,8 +122,8 @@ static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 	for (int i = 0; i < DWELL_RELOCATIONS; i++)
 		if (!is_part(h, &h->relocations[i], sizeof(uint32_t)))
 			return false;
-	for (int i = 0; i < DWELL_GATES_N; i++)
-		if (!is_part(h, &h->gate_calls[i], sizeof(uint32_t)))
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++)
+		if (!is_part(h, &h->trampoline_calls[i], sizeof(uint32_t)))
 			return false;
 	return dw_text_equal(h->magic, DWELL_CLONE_MAGIC) && h->version == DWELL_CLONE_VERSION &&
 	       h->header_bytes == sizeof(*h) && !(h->bytes % DWELL_PAGE_BYTES) &&
@@ -327,7 +327,8 @@ static int make_code(struct dw_area *fill, const struct dw_clone_header *h)
 
 	if (dw_sys_mprotect((void *)at, bytes, PROT_READ | PROT_EXEC))
 		return dw_text_swap(at, bytes, NULL, NULL);
-	/* Gates are, whatever the place: code of a private mapping has been written by now. */
+	/* Trampolines are, whatever the place: code of a private mapping has been written by now.
+	 */
 	fill->may_change = h->relocations[DWELL_RELOC_THREAD].n > 0 && dw_agent_files_are_alike();
 	return 0;
 }
@@ -341,7 +342,7 @@ static void fill_constants(const struct dw_module *m, const struct dw_area *fill
 	constants[DWELL_CONSTANT_PROBED] = m->start + h->probed_start;
 	constants[DWELL_CONSTANT_PROBED_BYTES] = h->probed_end - h->probed_start;
 	constants[DWELL_CONSTANT_AREA_BYTES] = h->bytes;
-	constants[DWELL_CONSTANT_MUTES] = (uint64_t)&dw_agent_region()->mutes.serial;
+	constants[DWELL_CONSTANT_DISABLED] = (uint64_t)&dw_agent_region()->disabled.serial;
 }
 
 /* Turn the reserved range into the image of @fd, finished but for the patches. 0 or -errno. */
@@ -437,7 +438,7 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 		dw_calibrate_tell_children();
 		dw_probe.is_calibrated = true;
 	}
-	dw_mute_area(a);
+	dw_disable_area(a);
 	failed = patch(a, is_alone);
 	if (!failed)
 		return DWELL_MODULE_CLONED;
@@ -511,6 +512,6 @@ void dw_area_close(struct dw_area *area)
 {
 	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
 	dw_agent_memory_free(area->left, area->header->functions.n / 8 + 1);
-	dw_mute_forget(area);
+	dw_disable_forget(area);
 	dw_sys_munmap((void *)area->area, area->bytes);
 }

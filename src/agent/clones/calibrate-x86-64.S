@@ -1,11 +1,11 @@
 /*
  * Loops around probes, as clones have them; see calibrate.h. Frameless but for what they save.
- * void loop(const struct dw_calibrate_gates *gates, uint32_t n): offsets are those of the struct.
+ * void loop(const struct dw_calibrate_trampolines *trampolines, uint32_t n): offsets are those of the struct.
  */
 	.set	ENTER, 0
 	.set	LEAVE, 8
 	.set	OUT, 16
-	.set	BACK, 24
+	.set	RETURN, 24
 	.set	PROBED, 32
 	.text
 
@@ -76,13 +76,13 @@
 	.size	dw_calibrate_function, . - dw_calibrate_function
 
 /* Call a function without probes through a pointer, by way of the place that leads to its clone, with
- * gates around the call that let it pass. */
+ * trampolines around the call that let it pass. */
 	begin	dw_calibrate_pass
 1:	mov	%rax, -16(%rsp)
 	mov	PROBED(%rbx), %rax
 	call	*OUT(%rbx)
 	call	*%r13
-	call	*BACK(%rbx)
+	call	*RETURN(%rbx)
 	repeat
 	end
 	callee
@@ -91,11 +91,11 @@
 	.size	dw_calibrate_pass, . - dw_calibrate_pass
 
 /* Call a function without probes, with probes around the call. */
-	begin	dw_calibrate_outside
+	begin	dw_calibrate_external
 1:	mov	%rax, -16(%rsp)
 	mov	$0, %eax
 	call	*ENTER(%rbx)
-	site	dw_calibrate_outside_site
+	site	dw_calibrate_external_site
 	call	2f
 	call	*LEAVE(%rbx)
 	repeat
@@ -103,7 +103,7 @@
 	callee
 	ret
 	.cfi_endproc
-	.size	dw_calibrate_outside, . - dw_calibrate_outside
+	.size	dw_calibrate_external, . - dw_calibrate_external
 
 /* Come to a statement. */
 	begin	dw_calibrate_line

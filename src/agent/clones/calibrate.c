@@ -1,5 +1,5 @@
 /*
- * Measuring the gates; see calibrate.h.
+ * Measuring the trampolines; see calibrate.h.
  *
  * Each of the two nodes of a loop with next to nothing in it gets the time that probes take off the
  * caller and the callee, less the loop's own; of the quickest of some rounds. What probes take
@@ -7,8 +7,8 @@
  *
  * That is the limit of it all. A processor goes on while the clock is read, so up to some 10 ns of
  * work between two readings take no time of their own: the loop's probes cost what two readings do,
- * and those of a function of 10 ns next to nothing, which no clock can tell. What the gates time in
- * place now and then shows no more: two readings, in loops and programs alike.
+ * and those of a function of 10 ns next to nothing, which no clock can tell. What the trampolines
+ * time in place now and then shows no more: two readings, in loops and programs alike.
  */
 #include "agent/clones/calibrate.h"
 
@@ -30,17 +30,17 @@ enum { ROOT = 1, CALLEE = 2, ROOT_RECORD = 3, CALLEE_RECORD = 5, LINES = 7 };
 enum { COSTS = DWELL_PROBE_KINDS + 1, COSTS_END = '.' };
 
 /* What loops call. */
-struct dw_calibrate_gates {
+struct dw_calibrate_trampolines {
 	uint64_t enter, leave; /* whose events count */
 	uint64_t out, back;    /* which let pass ... */
 	uint64_t probed;       /* ... calls of this address */
 };
 
-typedef void loop(const struct dw_calibrate_gates *gates, uint32_t n);
-loop dw_calibrate_function, dw_calibrate_outside, dw_calibrate_line, dw_calibrate_pass,
+typedef void loop(const struct dw_calibrate_trampolines *trampolines, uint32_t n);
+loop dw_calibrate_function, dw_calibrate_external, dw_calibrate_line, dw_calibrate_pass,
 	dw_calibrate_nothing;
 extern const char dw_calibrate_function_site[] __attribute__((visibility("hidden")));
-extern const char dw_calibrate_outside_site[] __attribute__((visibility("hidden")));
+extern const char dw_calibrate_external_site[] __attribute__((visibility("hidden")));
 
 /* A thread with a caller and a callee. */
 struct stage {
@@ -55,9 +55,9 @@ struct stage {
 struct pair {
 	loop *loop;
 	const char *site;
-	uint64_t key;			 /* beside that of function 0 */
-	uint32_t enter_gate, leave_gate; /* enum dw_gate */
-	uint32_t enter, leave;		 /* enum dw_probe_kind */
+	uint64_t key;				     /* beside that of function 0 */
+	uint32_t enter_trampoline, leave_trampoline; /* enum dw_trampoline */
+	uint32_t enter, leave;			     /* enum dw_probe_kind */
 	bool has_cells;
 };
 
@@ -110,9 +110,9 @@ static void set(struct stage *s, const struct dw_area *area, const struct pair *
 	s->nodes[ROOT].children[0] = CALLEE;
 }
 
-/* In place of the agent's slow path: nothing but what that does about time. What a gate has pushed
- * ends here, too, when it looks closely at its reading. */
-static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
+/* In place of the agent's slow path: nothing but what that does about time. What a trampoline has
+ * pushed ends here, too, when it looks closely at its reading. */
+static uint64_t slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area)
 {
 	uint64_t now = dw_ticks_in_order();
 	struct stage *s = (struct stage *)dw_thread_word;
@@ -125,12 +125,12 @@ static uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
 	if (s->thread.has_cells)
 		record_at(s, CALLEE_RECORD)->outermost = 0;
 	s->thread.current->elapsed += now - s->thread.last;
-	s->thread.current = &s->nodes[gate == DWELL_GATE_ENTER ? CALLEE : ROOT];
+	s->thread.current = &s->nodes[trampoline == DWELL_TRAMPOLINE_ENTER ? CALLEE : ROOT];
 	s->thread.last = dw_ticks_in_order();
 	return 0;
 }
 
-/* Let the slow path of @area's gates be @at. What it was; 0 = that cannot be changed. */
+/* Let the slow path of @area's trampolines be @at. What it was; 0 = that cannot be changed. */
 static uint64_t set_slow(const struct dw_area *area, uint64_t at)
 {
 	uint64_t *constants = (uint64_t *)(area->area + area->header->constants_at), was;
@@ -152,15 +152,15 @@ static struct round run(struct stage *s, const struct dw_area *area, const struc
 {
 	const struct dw_clone_header *h = area->header;
 	struct dw_tree_thread *t = &s->thread;
-	struct dw_calibrate_gates gates = {
-		.enter = area->area + h->gate_at[p->enter_gate],
-		.leave = area->area + h->gate_at[p->leave_gate],
+	struct dw_calibrate_trampolines trampolines = {
+		.enter = area->area + h->trampoline_at[p->enter_trampoline],
+		.leave = area->area + h->trampoline_at[p->leave_trampoline],
 	};
 
 	s->nodes[ROOT].elapsed = s->nodes[CALLEE].elapsed = 0;
 	t->last = dw_ticks();
 	dw_thread_word = t;
-	p->loop(&gates, CALLS);
+	p->loop(&trampolines, CALLS);
 	dw_thread_word = &dw_thread_none;
 	s->nodes[ROOT].elapsed += dw_ticks() - t->last;
 	return (struct round){s->nodes[ROOT].elapsed, s->nodes[CALLEE].elapsed};
@@ -188,20 +188,20 @@ static void run_course(struct course *c, const struct dw_area *area)
 		*best = r;
 }
 
-/* The least of @least and a round of @chosen, whose gates have no events; on @s. Ticks. */
+/* The least of @least and a round of @chosen, whose trampolines have no events; on @s. Ticks. */
 static uint64_t run_plain(uint64_t least, loop *chosen, struct stage *s, const struct dw_area *area)
 {
 	const struct dw_clone_header *h = area->header;
-	struct dw_calibrate_gates gates = {
-		.out = area->area + h->gate_at[DWELL_GATE_OUT_POINTER],
-		.back = area->area + h->gate_at[DWELL_GATE_BACK],
+	struct dw_calibrate_trampolines trampolines = {
+		.out = area->area + h->trampoline_at[DWELL_TRAMPOLINE_OUT_POINTER],
+		.back = area->area + h->trampoline_at[DWELL_TRAMPOLINE_RETURN],
 		.probed = area->module + h->probed_start,
 	};
 	uint64_t start, ticks;
 
 	dw_thread_word = &s->thread;
 	start = dw_ticks();
-	chosen(&gates, CALLS);
+	chosen(&trampolines, CALLS);
 	ticks = dw_ticks() - start;
 	dw_thread_word = &dw_thread_none;
 	return ticks < least ? ticks : least;
@@ -213,7 +213,7 @@ static int32_t mean(uint64_t ticks)
 	return (int32_t)(ticks * DWELL_TICK_PARTS / CALLS);
 }
 
-/* Tell of the gates of @c; @own is what the loop itself takes. */
+/* Tell of the trampolines of @c; @own is what the loop itself takes. */
 static void tell(const struct course *c, int32_t own)
 {
 	struct dw_region_header *told = dw_agent_region();
@@ -223,16 +223,16 @@ static void tell(const struct course *c, int32_t own)
 }
 
 static const struct pair pairs[] = {
-	{dw_calibrate_function, dw_calibrate_function_site, 0, DWELL_GATE_ENTER, DWELL_GATE_EXIT,
-	 DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE, false},
-	{dw_calibrate_outside, dw_calibrate_outside_site, 0, DWELL_GATE_OUT, DWELL_GATE_BACK,
-	 DWELL_PROBE_OUT, DWELL_PROBE_BACK, false},
-	{dw_calibrate_line, NULL, DWELL_KEY_LINE, DWELL_GATE_LINE, DWELL_GATE_LINE,
+	{dw_calibrate_function, dw_calibrate_function_site, 0, DWELL_TRAMPOLINE_ENTER,
+	 DWELL_TRAMPOLINE_EXIT, DWELL_PROBE_ENTER, DWELL_PROBE_LEAVE, false},
+	{dw_calibrate_external, dw_calibrate_external_site, 0, DWELL_TRAMPOLINE_OUT,
+	 DWELL_TRAMPOLINE_RETURN, DWELL_PROBE_OUT, DWELL_PROBE_RETURN, false},
+	{dw_calibrate_line, NULL, DWELL_KEY_LINE, DWELL_TRAMPOLINE_LINE, DWELL_TRAMPOLINE_LINE,
 	 DWELL_PROBE_LINE, DWELL_PROBE_LINE, false},
-	{dw_calibrate_function, dw_calibrate_function_site, 0, DWELL_GATE_ENTER, DWELL_GATE_EXIT,
-	 DWELL_PROBE_CELL_ENTER, DWELL_PROBE_CELL_LEAVE, true},
-	{dw_calibrate_outside, dw_calibrate_outside_site, 0, DWELL_GATE_OUT, DWELL_GATE_BACK,
-	 DWELL_PROBE_CELL_OUT, DWELL_PROBE_CELL_BACK, true},
+	{dw_calibrate_function, dw_calibrate_function_site, 0, DWELL_TRAMPOLINE_ENTER,
+	 DWELL_TRAMPOLINE_EXIT, DWELL_PROBE_CELL_ENTER, DWELL_PROBE_CELL_LEAVE, true},
+	{dw_calibrate_external, dw_calibrate_external_site, 0, DWELL_TRAMPOLINE_OUT,
+	 DWELL_TRAMPOLINE_RETURN, DWELL_PROBE_CELL_OUT, DWELL_PROBE_CELL_RETURN, true},
 };
 
 enum { PAIRS = sizeof(pairs) / sizeof(*pairs) };

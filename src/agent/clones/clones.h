@@ -3,12 +3,13 @@
  *
  * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
  * beside its module and relocates it; text-x86-64.c patches the module's entries; lookup.c
- * translates addresses between the two; gates.c and counts.c are what the gates call when they
- * cannot go on, calibrate.c finds what these cost, disable-x86-64.c switches them off, and
+ * translates addresses between the two; gates.c and counts.c are what the trampolines call when
+ * they cannot go on, calibrate.c finds what these cost, disable-x86-64.c switches them off, and
  * finish-x86-64.c all of them at the end; signal-context-x86-64.c lets signal handlers see the
- * program as it is without gates; unwind.c shows the clones to unwinders, and original addresses to
- * the program; the rest stands in for functions that would show clone addresses (signals.c,
- * loader-calls-x86-64.c) or that change text (protect.c). No decoder, no parser of foreign formats.
+ * program as it is without trampolines; unwind.c shows the clones to unwinders, and original
+ * addresses to the program; the rest stands in for functions that would show clone addresses
+ * (signals.c, loader-calls-x86-64.c) or that change text (protect.c). No decoder, no parser of
+ * foreign formats.
  */
 #pragma once
 
@@ -30,9 +31,9 @@ enum { DWELL_PAGE_BYTES = 4096 };
  */
 struct dw_import_sites {
 	uint32_t *first; /* of each import: place in at; one more than imports */
-	uint32_t *at;	 /* offsets of gate calls in the area, ascending for each import, those of
-			    tail calls, which have DWELL_SITE_IS_TAIL, last */
-	uint64_t bytes;	 /* of both, one piece of the agent's memory */
+	uint32_t *at;	/* offsets of trampoline calls in the area, ascending for each import, those
+			   of   tail calls, which have DWELL_SITE_IS_TAIL, last */
+	uint64_t bytes; /* of both, one piece of the agent's memory */
 };
 
 /*
@@ -54,11 +55,11 @@ struct dw_area {
 	bool may_change;	/* code of files has been changed in this process, as its image's */
 	bool has_own_tables;	/* what follows the code of its image has been relocated, too */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
-	bool is_restored; /* the module has its own text: all its functions run from it again */
-	uint8_t *left;	  /* bit n: function n runs from the module again; NULL = none does */
-	uint64_t *counts; /* calls[], NULL until the first call */
-	int32_t *places;  /* counts.h's, by function and import, NULL = none */
-	uint8_t *muted;	  /* disable.h's, NULL = nothing is */
+	bool is_restored;  /* the module has its own text: all its functions run from it again */
+	uint8_t *left;	   /* bit n: function n runs from the module again; NULL = none does */
+	uint64_t *counts;  /* calls[], NULL until the first call */
+	int32_t *places;   /* counts.h's, by function and import, NULL = none */
+	uint8_t *disabled; /* disable.h's, NULL = nothing is */
 	struct dw_import_sites sites; /* disable.h's */
 	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */
 	char image[DWELL_REGION_PATH];
@@ -157,9 +158,9 @@ struct dw_probe {
 	uint32_t walks;	    /* over the loader's list for what is still there, modules.c */
 	bool has_slowest;   /* single calls are kept of chosen functions only, gates.c */
 	bool is_blind;	    /* the TSC may not be read any more, gates.c */
-	bool is_muting;	    /* a thread is at it, atomic, disable-x86-64.c */
+	bool is_disabling;  /* a thread is at it, atomic, disable-x86-64.c */
 	bool is_finished;   /* nothing is measured any more, finish-x86-64.c */
-	uint32_t mutes;	    /* serial of what is done, atomic, disable-x86-64.c */
+	uint32_t disabled;  /* serial of what is done, atomic, disable-x86-64.c */
 	void *handlers[DWELL_HANDLERS]; /* signals.c */
 };
 

@@ -2,10 +2,10 @@
  * Counting calls without a clock; see counts.h.
  *
  * Of modules that only count, there is one table each, in the region, made when its first call
- * comes. The gates read its address in a page that is wiped on fork, so a child, however it was
- * made, comes here first; one that shares memory with its parent counts in the parent's table, if
- * that is there. Without room in the region the counts go to memory of nobody, so that the gates do
- * not come here for ever.
+ * comes. The trampolines read its address in a page that is wiped on fork, so a child, however it
+ * was made, comes here first; one that shares memory with its parent counts in the parent's table,
+ * if that is there. Without room in the region the counts go to memory of nobody, so that the
+ * trampolines do not come here for ever.
  *
  * Of what is measured no more, numbers and their keys are the process's, and stay: a copy of the
  * region's list, which a fork's child begins its own with. An import may lead to a function that
@@ -75,12 +75,13 @@ enum {
 	SPARE = 2,	      /* so many times the counters that are needed */
 	LINES_MIN = 8,	      /* of counters */
 	LOOK_TICKS = 1 << 26, /* some hundredths of a second */
-	POINTER_SHIFT = 25,   /* as the gate's */
+	POINTER_SHIFT = 25,   /* as the trampoline's */
 	MORE_LINES = 256,     /* of further pointers */
 	NOWHERE = 1,	      /* in the place of a place */
 };
 
-_Static_assert(DWELL_POINTER_SETS == 1 << (32 - POINTER_SHIFT), "what the gate's shift leaves");
+_Static_assert(DWELL_POINTER_SETS == 1 << (32 - POINTER_SHIFT),
+	       "what the trampoline's shift leaves");
 
 struct counted {
 	bool is_on;
@@ -143,7 +144,7 @@ int32_t dw_counted_find(const struct dw_area *a, uint32_t index)
 		       : 0;
 }
 
-/* Let the gates of @a know its places, if it has any. */
+/* Let the trampolines of @a know its places, if it has any. */
 static void show_places(const struct dw_area *a)
 {
 	uint64_t *wiped = (uint64_t *)(a->area + a->header->wiped_at);
@@ -187,7 +188,7 @@ int32_t dw_counted_place(struct dw_area *a, uint32_t index)
 	return set_place(a, index, dw_counter(counted.n - 1));
 }
 
-/* Mark the @n lines from @first on, which gates will then count in, as counters of @t. */
+/* Mark the @n lines from @first on, which trampolines will then count in, as counters of @t. */
 static void mark(const struct dw_thread *t, uint32_t first, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -199,7 +200,7 @@ static void mark(const struct dw_thread *t, uint32_t first, uint32_t n)
 	}
 }
 
-/* Let the gates of @t count in the @n lines from @at on. */
+/* Let the trampolines of @t count in the @n lines from @at on. */
 static void set_counters(struct dw_thread *t, const void *at, uint32_t n)
 {
 	/* A handler may come between the two: places are what the new lines have, too. */
@@ -209,7 +210,8 @@ static void set_counters(struct dw_thread *t, const void *at, uint32_t n)
 }
 
 /* There is no room for counters of @t: let it count where nobody reads, in all @n lines that it
- * could need, since its gates would come here for ever. False: there is no memory for that either.
+ * could need, since its trampolines would come here for ever. False: there is no memory for that
+ * either.
  */
 static bool waste(struct dw_thread *t, uint32_t n)
 {
@@ -289,7 +291,7 @@ void dw_counted_tail(struct dw_thread *t, const struct dw_area *area, uint64_t r
 	uint64_t to = *(const uint64_t *)(rsp + sizeof(to));
 	int32_t place;
 
-	if (!counted.is_on || !dw_gate_stood(area, DWELL_GATE_BACK, to))
+	if (!counted.is_on || !dw_trampoline_stood(area, DWELL_TRAMPOLINE_RETURN, to))
 		return;
 	place = dw_counted_find(area, index);
 	if (!place && dw_agent_is_self() && dw_agent_enter()) {

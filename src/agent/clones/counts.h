@@ -4,7 +4,7 @@
  *
  * Each function or import that is switched off gets a number, for good, and its probes get the
  * place of that number's counter instead of their index. Each thread has counters of its own, so
- * that counting takes no lock; gates come here where a thread has none yet. Callees of calls
+ * that counting takes no lock; trampolines come here where a thread has none yet. Callees of calls
  * through pointers have theirs in a small table of the thread's, by address.
  */
 #pragma once
@@ -35,8 +35,8 @@ int32_t dw_counted_find(const struct dw_area *area, uint32_t index);
  * counter's @place or, if that was switched off while it was there, the index. */
 void dw_counted_call(struct dw_thread *t, const struct dw_area *area, int32_t place);
 
-/* Likewise a jump to import @index that ends a function of @area with the gate TAIL, called with
- * the stack pointer @rsp: if the gate that would end it was switched off. */
+/* Likewise a jump to import @index that ends a function of @area with the trampoline TAIL, called
+ * with the stack pointer @rsp: if the trampoline that would end it was switched off. */
 void dw_counted_tail(struct dw_thread *t, const struct dw_area *area, uint64_t rsp, uint32_t index);
 
 /* Likewise a call of @address through a pointer. */
@@ -59,15 +59,15 @@ void dw_counted_forked(void);
 void dw_counted_forget(struct dw_area *area);
 
 /*
- * The way out of the count gate.
+ * The way out of the count trampoline.
  */
 
 /*
  * Count a call of function @function of the area that starts at @area, whose table of counts is not
- * there: the first call of the module in this process. Gates call it with all registers saved.
- * [async-signal-safe] [any-thread]
+ * there: the first call of the module in this process. Trampolines call it with all registers
+ * saved. [async-signal-safe] [any-thread]
  */
 void dw_count_slow(uint64_t area, uint32_t function);
 
-/* Let the gates of all areas find their tables again, in a fork's child that has a region. */
+/* Let the trampolines of all areas find their tables again, in a fork's child that has a region. */
 void dw_count_forked(void);

@@ -1,15 +1,15 @@
 /*
  * Switching probes off; see disable.h.
  *
- * A probe with an argument has put rax to -16(%rsp) and that into rax: its gate call becomes the
- * load that brings rax back. Where the argument is a number, all three become one nop, in which
- * tasks that are between them still find what they need. One that pops has only its gate call,
- * which becomes a nop. A landing pad's stays: it pops what an exception has ended. A call out loses
- * its BACK with the second step.
+ * A probe with an argument has put rax to -16(%rsp) and that into rax: its trampoline call becomes
+ * the load that brings rax back. Where the argument is a number, all three become one nop, in which
+ * tasks that are between them still find what they need. One that pops has only its trampoline
+ * call, which becomes a nop. A landing pad's stays: it pops what an exception has ended. A call out
+ * loses its RETURN with the second step.
  *
  * Where calls that are off shall be counted (counts.h), a probe that begins something goes on
- * calling a gate, one that only counts: with a number it gets that of its counter. BACK becomes a
- * nop that tells where it stood.
+ * calling a trampoline, one that only counts: with a number it gets that of its counter. RETURN
+ * becomes a nop that tells where it stood.
  *
  * For each area two sets of bits, one for each step: of functions, imports, and functions for their
  * calls through pointers. The same sets tell which entries of shadow stacks count no more.
@@ -33,20 +33,21 @@ enum {
 	GAP_PAGES = 16, /* between two that change: then those are swapped as well */
 };
 
-/* What the probes of an area are to be, and which gate calls that changes. */
+/* What the probes of an area are to be, and which trampoline calls that changes. */
 struct work {
 	const struct dw_area *area;
-	const uint8_t *fresh; /* as area->muted: what was not muted before */
-	uint32_t *sites;      /* offsets in the area; with IS_END those of gates without argument */
+	const uint8_t *fresh; /* as area->disabled: what was not disabled before */
+	uint32_t
+		*sites; /* offsets in the area; with IS_END those of trampolines without argument */
 	uint32_t n;
 };
 
 #define IS_END (1u << 31)
 
-/* How much of @a was muted before it came. */
-static uint32_t learnt_n(const struct dw_area *a)
+/* How much of @a was disabled before it came. */
+static uint32_t predisabled_n(const struct dw_area *a)
 {
-	return dw_agent_region()->answers[a->region_module].learnt_n;
+	return dw_agent_region()->answers[a->region_module].predisabled_n;
 }
 
 static uint32_t functions_n(const struct dw_area *a)
@@ -80,13 +81,13 @@ static bool is_in(const struct dw_area *a, const uint8_t *sets, uint32_t index, 
 }
 
 /* Whether the probes of @index begin (@step 0) or end (1) nothing any more. */
-static bool is_muted(const struct dw_area *a, uint32_t index, uint32_t step)
+static bool is_disabled(const struct dw_area *a, uint32_t index, uint32_t step)
 {
-	return is_in(a, a->muted, index, step);
+	return is_in(a, a->disabled, index, step);
 }
 
-/* Whether @index may be muted: what goes on on other stacks is watched to its end. */
-static bool may_mute(const struct dw_area *a, uint32_t index)
+/* Whether @index may be disabled: what goes on on other stacks is watched to its end. */
+static bool may_disable(const struct dw_area *a, uint32_t index)
 {
 	const struct dw_clone_import *imports = (const void *)(a->area + a->header->imports.at);
 	const struct dw_clone_function_entry *f = dw_functions(a);
@@ -112,7 +113,8 @@ static uint32_t index_of(const struct dw_area *a, uint32_t key)
 {
 	const struct dw_region_module *m = &dw_agent_region()->modules[a->region_module];
 
-	return index_in(a, (key & ~DWELL_MUTE_POINTERS) - m->first_id, key & DWELL_MUTE_POINTERS);
+	return index_in(a, (key & ~DWELL_DISABLE_POINTERS) - m->first_id,
+			key & DWELL_DISABLE_POINTERS);
 }
 
 /* Set the bit of @index for @step, and if it was not set before in @fresh, too. Whether it was not.
@@ -122,28 +124,28 @@ static bool mark_one(struct dw_area *a, uint8_t *fresh, uint32_t index, uint32_t
 	uint32_t at = step * set_bytes(a) + index / 8;
 	uint8_t bit = (uint8_t)(1 << index % 8);
 
-	if (is_muted(a, index, step))
+	if (is_disabled(a, index, step))
 		return false;
 	fresh[at] |= bit;
-	__atomic_store_n(&a->muted[at], a->muted[at] | bit, __ATOMIC_RELAXED);
+	__atomic_store_n(&a->disabled[at], a->disabled[at] | bit, __ATOMIC_RELAXED);
 	if (dw_counted_is_on() && !step && index < pointers_of(a, 0))
 		dw_counted_place(a, index);
 	return true;
 }
 
 /* Set the bits of what is not measured from the start, likewise: nothing of it has begun. */
-static bool mark_learnt(struct dw_area *a, uint8_t *fresh)
+static bool mark_predisabled(struct dw_area *a, uint8_t *fresh)
 {
 	const struct dw_region_header *region = dw_agent_region();
-	uint32_t at = region->answers[a->region_module].learnt_at, n = learnt_n(a);
+	uint32_t at = region->answers[a->region_module].predisabled_at, n = predisabled_n(a);
 	bool any = false;
 
-	for (uint32_t i = 0; i < n && at + i < DWELL_REGION_MUTES; i++) {
-		uint32_t subject = region->learnt[at + i];
-		uint32_t index =
-			index_in(a, subject & ~DWELL_MUTE_POINTERS, subject & DWELL_MUTE_POINTERS);
+	for (uint32_t i = 0; i < n && at + i < DWELL_REGION_DISABLED; i++) {
+		uint32_t disable_key = region->predisabled[at + i];
+		uint32_t index = index_in(a, disable_key & ~DWELL_DISABLE_POINTERS,
+					  disable_key & DWELL_DISABLE_POINTERS);
 
-		if (index == UINT32_MAX || !may_mute(a, index))
+		if (index == UINT32_MAX || !may_disable(a, index))
 			continue;
 		any |= mark_one(a, fresh, index, 0);
 		any |= mark_one(a, fresh, index, 1);
@@ -155,16 +157,17 @@ static bool mark_learnt(struct dw_area *a, uint8_t *fresh)
  * there were any. */
 static bool mark(struct dw_area *a, uint8_t *fresh)
 {
-	const struct dw_region_mutes *m = &dw_agent_region()->mutes;
+	const struct dw_region_disabled *m = &dw_agent_region()->disabled;
 	uint32_t n = __atomic_load_n(&m->n, __ATOMIC_RELAXED);
 	uint32_t ended = __atomic_load_n(&m->ended, __ATOMIC_RELAXED);
-	bool any = mark_learnt(a, fresh);
+	bool any = mark_predisabled(a, fresh);
 
-	for (uint32_t i = 0; i < n && i < DWELL_REGION_MUTES; i++) {
+	for (uint32_t i = 0; i < n && i < DWELL_REGION_DISABLED; i++) {
 		uint32_t index = index_of(a, m->keys[i]);
 
 		/* Most have been seen before: those cost no look at their functions. */
-		if (index == UINT32_MAX || is_muted(a, index, i < ended) || !may_mute(a, index))
+		if (index == UINT32_MAX || is_disabled(a, index, i < ended) ||
+		    !may_disable(a, index))
 			continue;
 		for (uint32_t step = 0; step <= (i < ended); step++)
 			any |= mark_one(a, fresh, index, step);
@@ -188,7 +191,7 @@ static uint32_t next_fresh(const struct work *w, uint32_t i, uint32_t end)
 	return end;
 }
 
-/* Note that the gate call at @at of the area is to go, unless it has. */
+/* Note that the trampoline call at @at of the area is to go, unless it has. */
 static void change(struct work *w, uint32_t at, bool is_end)
 {
 	const struct dw_clone_header *h = w->area->header;
@@ -199,10 +202,11 @@ static void change(struct work *w, uint32_t at, bool is_end)
 		w->sites[w->n++] = at | (is_end ? IS_END : 0);
 }
 
-/* Note the changes of the call out whose probe is at @at, about @index: its BACK comes next. */
+/* Note the changes of the call out whose probe is at @at, about @index: its RETURN comes next. */
 static void change_out(struct work *w, uint32_t at, uint32_t index)
 {
-	const struct dw_clone_part *list = &w->area->header->gate_calls[DWELL_GATE_BACK];
+	const struct dw_clone_part *list =
+		&w->area->header->trampoline_calls[DWELL_TRAMPOLINE_RETURN];
 	const uint32_t *back = (const uint32_t *)(w->area->area + list->at), *end = back + list->n;
 
 	if (is_in(w->area, w->fresh, index, 0))
@@ -214,14 +218,14 @@ static void change_out(struct work *w, uint32_t at, uint32_t index)
 		change(w, *back, true);
 }
 
-/* Note the changes of the probes with @gate that are about the function they stand in. */
-static void change_in_functions(struct work *w, enum dw_gate gate)
+/* Note the changes of the probes with @trampoline that are about the function they stand in. */
+static void change_in_functions(struct work *w, enum dw_trampoline trampoline)
 {
 	const struct dw_area *a = w->area;
-	const struct dw_clone_part *list = &a->header->gate_calls[gate];
+	const struct dw_clone_part *list = &a->header->trampoline_calls[trampoline];
 	const uint32_t *at = (const uint32_t *)(a->area + list->at), *end = at + list->n;
 	const struct dw_clone_function_entry *f = dw_functions(a);
-	uint32_t first = gate == DWELL_GATE_OUT_POINTER ? pointers_of(a, 0) : 0;
+	uint32_t first = trampoline == DWELL_TRAMPOLINE_OUT_POINTER ? pointers_of(a, 0) : 0;
 	uint32_t last = first + functions_n(a), i = first;
 
 	for (; at < end && (i = next_fresh(w, i, last)) < last; i++) {
@@ -230,10 +234,10 @@ static void change_in_functions(struct work *w, enum dw_gate gate)
 		if (!from)
 			continue;
 		for (at = dw_first_offset(at, end, from); at < end && *at - from < bytes; at++) {
-			if (gate == DWELL_GATE_OUT_POINTER)
+			if (trampoline == DWELL_TRAMPOLINE_OUT_POINTER)
 				change_out(w, *at, i);
-			else if (is_in(a, w->fresh, i, gate == DWELL_GATE_EXIT))
-				change(w, *at, gate == DWELL_GATE_EXIT);
+			else if (is_in(a, w->fresh, i, trampoline == DWELL_TRAMPOLINE_EXIT))
+				change(w, *at, trampoline == DWELL_TRAMPOLINE_EXIT);
 		}
 	}
 }
@@ -258,17 +262,18 @@ static void change_imports(struct work *w)
 
 static void change_area(struct work *w)
 {
-	static const enum dw_gate gates[] = {DWELL_GATE_ENTER, DWELL_GATE_EXIT,
-					     DWELL_GATE_OUT_POINTER, DWELL_GATE_LINE};
+	static const enum dw_trampoline trampolines[] = {
+		DWELL_TRAMPOLINE_ENTER, DWELL_TRAMPOLINE_EXIT, DWELL_TRAMPOLINE_OUT_POINTER,
+		DWELL_TRAMPOLINE_LINE};
 
-	for (uint32_t i = 0; i < sizeof gates / sizeof *gates; i++)
-		change_in_functions(w, gates[i]);
+	for (uint32_t i = 0; i < sizeof trampolines / sizeof *trampolines; i++)
+		change_in_functions(w, trampolines[i]);
 	change_imports(w);
 }
 
 static const uint8_t put_rax_away[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
 
-/* Whether the gate call at @call ends a probe whose argument is a number. */
+/* Whether the trampoline call at @call ends a probe whose argument is a number. */
 static bool has_number(const struct dw_area *a, const uint8_t *call)
 {
 	const uint8_t *load = call - DWELL_PROBE_LOAD_BYTES;
@@ -277,32 +282,32 @@ static bool has_number(const struct dw_area *a, const uint8_t *call)
 	       !__builtin_memcmp(load, put_rax_away, sizeof put_rax_away);
 }
 
-/* Write a call of @gate as code for @at of the area. */
-static void write_call(const struct work *w, uint32_t at, enum dw_gate gate,
+/* Write a call of @trampoline as code for @at of the area. */
+static void write_call(const struct work *w, uint32_t at, enum dw_trampoline trampoline,
 		       uint8_t ret[static CALL_BYTES])
 {
-	uint32_t distance = w->area->header->gate_at[gate] - (at + CALL_BYTES);
+	uint32_t distance = w->area->header->trampoline_at[trampoline] - (at + CALL_BYTES);
 
 	*ret = CALL;
 	__builtin_memcpy(ret + 1, &distance, sizeof distance);
 }
 
 /*
- * What counts in the place of the gate call at @*at, if something is to: its length in bytes, 0 =
- * nothing is. The number of a probe is looked for by what it tells now.
+ * What counts in the place of the trampoline call at @*at, if something is to: its length in bytes,
+ * 0 = nothing is. The number of a probe is looked for by what it tells now.
  */
 static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static DWELL_PROBE_BYTES])
 {
 	const uint8_t *call = (const uint8_t *)w->area->area + *at;
-	enum dw_gate gate = dw_gate_called(w->area, (uint64_t)call);
+	enum dw_trampoline trampoline = dw_trampoline_called(w->area, (uint64_t)call);
 	uint32_t index;
 	int32_t place;
 
-	if (gate == DWELL_GATE_OUT_POINTER) {
-		write_call(w, *at, DWELL_GATE_COUNTED_POINTER, ret);
+	if (trampoline == DWELL_TRAMPOLINE_OUT_POINTER) {
+		write_call(w, *at, DWELL_TRAMPOLINE_COUNTED_POINTER, ret);
 		return CALL_BYTES;
 	}
-	if (gate == DWELL_GATE_LINE || !has_number(w->area, call))
+	if (trampoline == DWELL_TRAMPOLINE_LINE || !has_number(w->area, call))
 		return 0;
 	__builtin_memcpy(&index, call - sizeof index, sizeof index);
 	place = dw_counted_find(w->area, index);
@@ -312,13 +317,14 @@ static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static 
 	*ret = MOV_EAX;
 	__builtin_memcpy(ret + 1, &place, sizeof place);
 	write_call(w, *at + CALL_BYTES,
-		   gate == DWELL_GATE_TAIL ? DWELL_GATE_COUNTED_TAIL : DWELL_GATE_COUNTED,
+		   trampoline == DWELL_TRAMPOLINE_TAIL ? DWELL_TRAMPOLINE_COUNTED_TAIL
+						       : DWELL_TRAMPOLINE_COUNTED,
 		   ret + CALL_BYTES);
 	return 2 * CALL_BYTES;
 }
 
-uint32_t dw_mute_code(const struct dw_area *a, bool loads_rax, uint32_t *at,
-		      uint8_t ret[static DWELL_PROBE_BYTES])
+uint32_t dw_disable_code(const struct dw_area *a, bool loads_rax, uint32_t *at,
+			 uint8_t ret[static DWELL_PROBE_BYTES])
 {
 	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 	uint32_t bytes = CALL_BYTES;
@@ -331,7 +337,7 @@ uint32_t dw_mute_code(const struct dw_area *a, bool loads_rax, uint32_t *at,
 		*at -= DWELL_PROBE_LOAD_BYTES;
 		bytes = DWELL_PROBE_BYTES;
 	}
-	/* Where only the gate call goes, the end is the load of rax. */
+	/* Where only the trampoline call goes, the end is the load of rax. */
 	__builtin_memcpy(ret, dw_no_probe + DWELL_PROBE_BYTES - bytes, bytes);
 	return bytes;
 }
@@ -346,7 +352,7 @@ static uint32_t replacement(const struct work *w, uint32_t site, uint32_t *at,
 	*at = site & ~IS_END;
 	bytes = is_end || !dw_counted_is_on() ? 0 : counting(w, at, ret);
 	if (!bytes)
-		bytes = dw_mute_code(w->area, !is_end, at, ret);
+		bytes = dw_disable_code(w->area, !is_end, at, ret);
 	if (is_end)
 		ret[CALL_BYTES - 1] = dw_counted_is_on();
 	return bytes;
@@ -433,8 +439,9 @@ static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 	uint64_t bytes = 0;
 	int error = -ENOMEM;
 
-	for (uint32_t gate = 0; gate < DWELL_GATES_N; gate++)
-		bytes += 2 * h->gate_calls[gate].n * sizeof *w.sites; /* with its BACK */
+	for (uint32_t trampoline = 0; trampoline < DWELL_TRAMPOLINES_N; trampoline++)
+		bytes += 2 * h->trampoline_calls[trampoline].n *
+			 sizeof *w.sites; /* with its RETURN */
 	w.sites = dw_agent_memory(bytes + 1);
 	if (pages && w.sites && dw_import_sites_list(&a->sites, a)) {
 		change_area(&w);
@@ -447,31 +454,31 @@ static int change_code(struct dw_area *a, const uint8_t *fresh, bool is_copy)
 	return error;
 }
 
-void dw_mute_area(struct dw_area *a)
+void dw_disable_area(struct dw_area *a)
 {
 	struct dw_region_header *region = dw_agent_region();
-	bool is_first = !a->muted;
+	bool is_first = !a->disabled;
 	uint8_t *fresh;
 	int error = 0;
 
-	if ((!region->mutes.n && !learnt_n(a)) || a->header->probes != DWELL_PROBES_TIME)
+	if ((!region->disabled.n && !predisabled_n(a)) || a->header->probes != DWELL_PROBES_TIME)
 		return;
 	fresh = dw_agent_memory(2 * set_bytes(a));
-	if (!a->muted)
-		a->muted = dw_agent_memory(2 * set_bytes(a));
-	if (!a->muted || !fresh)
+	if (!a->disabled)
+		a->disabled = dw_agent_memory(2 * set_bytes(a));
+	if (!a->disabled || !fresh)
 		error = -ENOMEM;
 	else if (mark(a, fresh))
 		error = change_code(a, fresh, !is_first);
 	dw_agent_memory_free(fresh, 2 * set_bytes(a));
 	if (error)
-		region->mutes_error = (uint32_t)-error;
+		region->disabled_error = (uint32_t)-error;
 }
 
-void dw_mute_forget(struct dw_area *a)
+void dw_disable_forget(struct dw_area *a)
 {
-	dw_agent_memory_free(a->muted, 2 * set_bytes(a));
-	a->muted = NULL;
+	dw_agent_memory_free(a->disabled, 2 * set_bytes(a));
+	a->disabled = NULL;
 	dw_counted_forget(a);
 	dw_import_sites_release(&a->sites);
 }
@@ -480,19 +487,19 @@ void dw_mute_forget(struct dw_area *a)
 static bool apply(uint32_t serial)
 {
 	bool is_mine = !dw_probe.is_finished &&
-		       !__atomic_exchange_n(&dw_probe.is_muting, true, __ATOMIC_ACQUIRE);
+		       !__atomic_exchange_n(&dw_probe.is_disabling, true, __ATOMIC_ACQUIRE);
 
 	if (is_mine && dw_agent_is_self() && dw_agent_enter()) {
 		for (uint32_t i = 0; i < dw_probe.area_n; i++)
 			if (!dw_probe.areas[i].is_closed)
-				dw_mute_area(&dw_probe.areas[i]);
-		dw_agent_region()->mutes_done = serial;
-		__atomic_store_n(&dw_probe.mutes, serial, __ATOMIC_RELEASE);
+				dw_disable_area(&dw_probe.areas[i]);
+		dw_agent_region()->disabled_done = serial;
+		__atomic_store_n(&dw_probe.disabled, serial, __ATOMIC_RELEASE);
 		dw_agent_leave();
 	}
 	if (is_mine)
-		__atomic_store_n(&dw_probe.is_muting, false, __ATOMIC_RELEASE);
-	return __atomic_load_n(&dw_probe.mutes, __ATOMIC_ACQUIRE) == serial;
+		__atomic_store_n(&dw_probe.is_disabling, false, __ATOMIC_RELEASE);
+	return __atomic_load_n(&dw_probe.disabled, __ATOMIC_ACQUIRE) == serial;
 }
 
 /* The area whose keys @key is one of. NULL = none. */
@@ -528,59 +535,60 @@ static bool is_over(const struct dw_tree_node *node)
 
 	if (!(node->key & DWELL_KEY_ADDRESS)) {
 		a = area_of_key(node->key);
-		return a && a->muted &&
-		       is_muted(a,
-				(uint32_t)node->key -
-					dw_agent_region()->modules[a->region_module].first_id,
-				0);
+		return a && a->disabled &&
+		       is_disabled(a,
+				   (uint32_t)node->key -
+					   dw_agent_region()->modules[a->region_module].first_id,
+				   0);
 	}
 	a = area_of_site(node->site);
-	if (!a || !a->muted)
+	if (!a || !a->disabled)
 		return false;
 	index = dw_function_of_clone(a, node->site - (uint32_t)a->area);
-	return index < functions_n(a) && is_muted(a, pointers_of(a, index), 0);
+	return index < functions_n(a) && is_disabled(a, pointers_of(a, index), 0);
 }
 
-void dw_mute_look(struct dw_thread *t)
+void dw_disable_update(struct dw_thread *t)
 {
-	uint32_t serial = __atomic_load_n(&dw_agent_region()->mutes.serial, __ATOMIC_ACQUIRE);
+	uint32_t serial = __atomic_load_n(&dw_agent_region()->disabled.serial, __ATOMIC_ACQUIRE);
 
-	if (serial == t->line->mutes ||
-	    (serial != __atomic_load_n(&dw_probe.mutes, __ATOMIC_ACQUIRE) && !apply(serial)))
+	if (serial == t->line->disabled ||
+	    (serial != __atomic_load_n(&dw_probe.disabled, __ATOMIC_ACQUIRE) && !apply(serial)))
 		return;
 	dw_stacks_drop(&t->stacks, is_over);
-	t->line->mutes = serial;
+	t->line->disabled = serial;
 }
 
-/* Tell the region of what is muted in @a: all of @step. */
-static void tell(struct dw_region_mutes *m, const struct dw_area *a, uint32_t step)
+/* Tell the region of what is disabled in @a: all of @step. */
+static void tell(struct dw_region_disabled *m, const struct dw_area *a, uint32_t step)
 {
 	uint32_t first = dw_agent_region()->modules[a->region_module].first_id;
 
 	for (uint32_t i = 0; i < 2 * functions_n(a) + imports_n(a); i++) {
 		bool is_pointers = i >= pointers_of(a, 0);
 
-		if (!is_muted(a, i, 0) || is_muted(a, i, 1) != step || m->n == DWELL_REGION_MUTES ||
+		if (!is_disabled(a, i, 0) || is_disabled(a, i, 1) != step ||
+		    m->n == DWELL_REGION_DISABLED ||
 		    !dw_agent_have(&m->keys[m->n], sizeof(*m->keys)))
 			continue;
 		m->keys[m->n++] = is_pointers
-					  ? (first + i - pointers_of(a, 0)) | DWELL_MUTE_POINTERS
+					  ? (first + i - pointers_of(a, 0)) | DWELL_DISABLE_POINTERS
 					  : first + i;
 	}
 }
 
-void dw_mute_forked(void)
+void dw_disable_forked(void)
 {
-	struct dw_region_mutes *m = &dw_agent_region()->mutes;
+	struct dw_region_disabled *m = &dw_agent_region()->disabled;
 
-	dw_probe.is_muting = false;
+	dw_probe.is_disabling = false;
 	for (uint32_t step = 2; step-- > 0;) {
 		for (uint32_t i = 0; i < dw_probe.area_n; i++)
-			if (!dw_probe.areas[i].is_closed && dw_probe.areas[i].muted)
+			if (!dw_probe.areas[i].is_closed && dw_probe.areas[i].disabled)
 				tell(m, &dw_probe.areas[i], step);
 		if (step)
 			m->ended = m->n;
 	}
-	dw_agent_region()->mutes_done = dw_probe.mutes;
-	__atomic_store_n(&m->serial, dw_probe.mutes, __ATOMIC_RELEASE);
+	dw_agent_region()->disabled_done = dw_probe.disabled;
+	__atomic_store_n(&m->serial, dw_probe.disabled, __ATOMIC_RELEASE);
 }

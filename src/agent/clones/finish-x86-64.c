@@ -112,10 +112,11 @@ static void restore_module(struct dw_area *area)
 		__atomic_store_n(&area->is_restored, true, __ATOMIC_RELEASE);
 }
 
-static bool loads_rax(enum dw_gate gate)
+static bool loads_rax(enum dw_trampoline trampoline)
 {
-	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
-	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL || gate == DWELL_GATE_LINE;
+	return trampoline == DWELL_TRAMPOLINE_ENTER || trampoline == DWELL_TRAMPOLINE_OUT ||
+	       trampoline == DWELL_TRAMPOLINE_OUT_POINTER || trampoline == DWELL_TRAMPOLINE_TAIL ||
+	       trampoline == DWELL_TRAMPOLINE_LINE;
 }
 
 /* Let the probes of @a be nops in @copy, its image. */
@@ -123,8 +124,9 @@ static void silence(const struct dw_area *a, uint8_t *copy)
 {
 	const struct dw_clone_header *h = a->header;
 
-	for (uint32_t gate = DWELL_GATE_ENTER; gate < DWELL_GATES_N; gate++) {
-		const struct dw_clone_part *list = &h->gate_calls[gate];
+	for (uint32_t trampoline = DWELL_TRAMPOLINE_ENTER; trampoline < DWELL_TRAMPOLINES_N;
+	     trampoline++) {
+		const struct dw_clone_part *list = &h->trampoline_calls[trampoline];
 		const uint32_t *sites = (const uint32_t *)(a->area + list->at);
 
 		for (uint32_t i = 0; i < list->n; i++) {
@@ -133,7 +135,8 @@ static void silence(const struct dw_area *a, uint8_t *copy)
 
 			if (at - h->code_at >= h->code_bytes || copy[at] != CALL)
 				continue;
-			bytes = dw_mute_code(a, loads_rax((enum dw_gate)gate), &at, code);
+			bytes = dw_disable_code(a, loads_rax((enum dw_trampoline)trampoline), &at,
+						code);
 			if (at + bytes <= h->code_at + h->code_bytes)
 				memcpy(copy + at, code, bytes);
 		}

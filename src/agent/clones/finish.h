@@ -14,6 +14,7 @@
  * measure. In the slow path of a process whose code is its own. */
 void dw_finish_all(void);
 
-/* Let the gates of all images that can be changed run, or send all their probes to the slow path.
+/* Let the trampolines of all images that can be changed run, or send all their probes to the slow
+ * path.
  */
 void dw_finish_set_alive(uint64_t is_alive);

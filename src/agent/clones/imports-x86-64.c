@@ -4,8 +4,8 @@
  *
  * Keys are read from the region's modules and the areas' imports: few, looked through one by one.
  * Pointers that the loader fills lie in the module, which is there as long as its area is not
- * closed. A probe of an import has `mov $index, %eax` before its gate call, where index counts
- * functions and imports.
+ * closed. A probe of an import has `mov $index, %eax` before its trampoline call, where index
+ * counts functions and imports.
  */
 #include "agent/clones/clones.h"
 #include "agent/core/agent.h"
@@ -91,11 +91,12 @@ uint32_t dw_module_of_key(uint64_t key)
 static void each(const struct dw_area *area, void (*put)(void *ctx, uint32_t import, uint32_t site),
 		 void *ctx)
 {
-	static const enum dw_gate gates[] = {DWELL_GATE_OUT, DWELL_GATE_TAIL};
+	static const enum dw_trampoline trampolines[] = {DWELL_TRAMPOLINE_OUT,
+							 DWELL_TRAMPOLINE_TAIL};
 	const struct dw_clone_header *h = area->header;
 
-	for (uint32_t i = 0; i < sizeof gates / sizeof *gates; i++) {
-		const struct dw_clone_part *list = &h->gate_calls[gates[i]];
+	for (uint32_t i = 0; i < sizeof trampolines / sizeof *trampolines; i++) {
+		const struct dw_clone_part *list = &h->trampoline_calls[trampolines[i]];
 		const uint32_t *at = (const uint32_t *)(area->area + list->at), *end = at + list->n;
 		uint32_t index;
 
@@ -106,7 +107,9 @@ static void each(const struct dw_area *area, void (*put)(void *ctx, uint32_t imp
 					 sizeof index);
 			if (index - h->functions.n < h->imports.n)
 				put(ctx, index - h->functions.n,
-				    *at | (gates[i] == DWELL_GATE_TAIL ? DWELL_SITE_IS_TAIL : 0));
+				    *at | (trampolines[i] == DWELL_TRAMPOLINE_TAIL
+						   ? DWELL_SITE_IS_TAIL
+						   : 0));
 		}
 	}
 }
@@ -131,8 +134,8 @@ static void put(void *ctx, uint32_t import, uint32_t site)
 bool dw_import_sites_list(struct dw_import_sites *s, const struct dw_area *area)
 {
 	const struct dw_clone_header *h = area->header;
-	uint64_t sites =
-		(uint64_t)h->gate_calls[DWELL_GATE_OUT].n + h->gate_calls[DWELL_GATE_TAIL].n;
+	uint64_t sites = (uint64_t)h->trampoline_calls[DWELL_TRAMPOLINE_OUT].n +
+			 h->trampoline_calls[DWELL_TRAMPOLINE_TAIL].n;
 	uint32_t n = h->imports.n;
 
 	if (s->first)

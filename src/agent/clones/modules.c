@@ -44,7 +44,7 @@ static bool is_exempt(const struct dl_phdr_info *info, const struct dw_module *m
 
 	return !m->bytes || self - m->start < m->bytes || loader - m->start < m->bytes ||
 	       dw_text_after(info->dlpi_name, "linux-vdso") ||
-	       dw_text_after(info->dlpi_name, "linux-gate");
+	       dw_text_after(info->dlpi_name, "linux-trampoline");
 }
 
 static bool is_known(uint64_t start)
@@ -150,7 +150,7 @@ static bool tells_system_calls(const struct dw_module *m, uint32_t probes)
 }
 
 /* Wait for the image of an announced module and let the module run from it. */
-static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
+static void clone_module(const struct dw_module *m, uint32_t i, bool started_no_thread)
 {
 	struct dw_region_module *r = &dw_agent_region()->modules[i];
 	const char *image = NULL;
@@ -159,7 +159,7 @@ static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 	if (!dw_agent_answer(i, &image) ||
 	    dw_text_length_max(image, DWELL_REGION_PATH) == DWELL_REGION_PATH)
 		return;
-	error = is_quiet ? 0 : EBUSY;
+	error = started_no_thread ? 0 : EBUSY;
 	state = error ? DWELL_MODULE_REFUSED : dw_area_open(m, image, is_alone(), i, &error);
 	r->error = state == DWELL_MODULE_REFUSED ? error : 0;
 	r->area = state == DWELL_MODULE_CLONED ? area_of(m->start)->area : 0;
@@ -171,7 +171,7 @@ static void clone_module(const struct dw_module *m, uint32_t i, bool is_quiet)
 /* Clone the module if it has been announced just now. */
 static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	const bool *is_quiet = ctx;
+	const bool *started_no_thread = ctx;
 	struct dw_module m = dw_module_read(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 
 	(void)size;
@@ -180,7 +180,7 @@ static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
 
 		if (r->start != m.start || r->state != DWELL_MODULE_ASKED || !dw_agent_enter())
 			continue;
-		clone_module(&m, i, *is_quiet);
+		clone_module(&m, i, *started_no_thread);
 		dw_agent_leave();
 		break;
 	}
@@ -189,7 +189,7 @@ static int clone_new(struct dl_phdr_info *info, size_t size, void *ctx)
 
 /* Both passes over what the loader lists: first all are told to the collector, so that it works on
  * several at once, then each is waited for. */
-static void clone_unknown(bool is_quiet)
+static void clone_unknown(bool started_no_thread)
 {
 	uint32_t first = dw_probe.module_n;
 
@@ -198,7 +198,7 @@ static void clone_unknown(bool is_quiet)
 		dw_agent_ask(first, dw_probe.module_n - first);
 		dw_agent_leave();
 	}
-	each(clone_new, &is_quiet);
+	each(clone_new, &started_no_thread);
 }
 
 static int count_adds(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -233,7 +233,7 @@ void dw_modules_remember(void)
 	each(remember, NULL);
 }
 
-void dw_modules_opened(bool is_quiet)
+void dw_modules_opened(bool started_no_thread)
 {
 	uint64_t adds = dw_probe.adds;
 
@@ -243,7 +243,7 @@ void dw_modules_opened(bool is_quiet)
 	if (adds == dw_probe.adds || dw_probe.known_n == DWELL_KNOWN)
 		return;
 	dw_modules_closed();
-	clone_unknown(is_quiet);
+	clone_unknown(started_no_thread);
 }
 
 /* Mark the area of a module that is still there by the number of this walk in *@ctx, 0 at its first

@@ -16,8 +16,9 @@ void dw_modules_start(void);
 /* Remember what is loaded, before the loader is asked for more. */
 void dw_modules_remember(void);
 
-/* Clone what has been loaded since dw_modules_remember(). @is_quiet: it has started no thread. */
-void dw_modules_opened(bool is_quiet);
+/* Clone what has been loaded since dw_modules_remember(). @started_no_thread: it has started no
+ * thread. */
+void dw_modules_opened(bool started_no_thread);
 
 /* Close the areas of modules that are gone. */
 void dw_modules_closed(void);

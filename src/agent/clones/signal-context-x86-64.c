@@ -1,20 +1,21 @@
 /*
  * Contexts for handlers; see signal-context-x86-64.h.
  *
- * A gate's stores are all of one form, 64 bits of a register at a short distance from another, so
- * they are read from its code and done with the interrupted registers. Anything else is left to the
- * gate. What a gate has saved is where src/clone/trampolines/time-x86-64.S says; which gate it is tells the call
- * that its return address lies behind. Not left: the slow path while it has moved the stack
- * pointer, which its unwind rows tell exactly, and the gate that counts calls only.
+ * A trampoline's stores are all of one form, 64 bits of a register at a short distance from
+ * another, so they are read from its code and done with the interrupted registers. Anything else is
+ * left to the trampoline. What a trampoline has saved is where src/clone/trampolines/time-x86-64.S
+ * says; which trampoline it is tells the call that its return address lies behind. Not left: the
+ * slow path while it has moved the stack pointer, which its unwind rows tell exactly, and the
+ * trampoline that counts calls only.
  *
- * A probe of a statement (src/clone/plan/inner-probes-x86-64.c) is known by its bytes and runs again.
- * Where a program steps through its instructions that would have no end: there the probe is left
- * out.
+ * A probe of a statement (src/clone/plan/inner-probes-x86-64.c) is known by its bytes and runs
+ * again. Where a program steps through its instructions that would have no end: there the probe is
+ * left out.
  *
- * Between the gate EXIT or TAIL and the return or jump behind it the words below the stack pointer
- * are the gate's. Unwind rules of that place may still find registers there, which compilers take
- * for untouched. So the handler is shown the next instruction, as if the return or jump were done:
- * there all is in its place. Jumps through pointers are shown themselves.
+ * Between the trampoline EXIT or TAIL and the return or jump behind it the words below the stack
+ * pointer are the trampoline's. Unwind rules of that place may still find registers there, which
+ * compilers take for untouched. So the handler is shown the next instruction, as if the return or
+ * jump were done: there all is in its place. Jumps through pointers are shown themselves.
  */
 #include "agent/clones/signal-context-x86-64.h"
 
@@ -55,15 +56,16 @@ static uint32_t store(const uint8_t *code, const ucontext_t *context)
 
 /*
  * Let the interrupted task, which is at the address that @context says in the code of @area, go on
- * where the tables of its thread are whole: a gate that has changed nothing starts again behind its
- * saves, one that has begun to store is done with its stores. What is in no gate stays.
+ * where the tables of its thread are whole: a trampoline that has changed nothing starts again
+ * behind its saves, one that has begun to store is done with its stores. What is in no trampoline
+ * stays.
  */
-static void settle_gate(const struct dw_area *area, ucontext_t *context)
+static void settle_trampoline(const struct dw_area *area, ucontext_t *context)
 {
 	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area), length;
 
-	for (const struct dw_clone_gate *g = area->header->gates;
-	     g < area->header->gates + DWELL_CLONE_GATES && g->again; g++) {
+	for (const struct dw_clone_trampoline *g = area->header->trampolines;
+	     g < area->header->trampolines + DWELL_CLONE_TRAMPOLINES && g->again; g++) {
 		if (at < g->again || at >= g->end)
 			continue;
 		if (at < g->commit)
@@ -78,7 +80,8 @@ static void settle_gate(const struct dw_area *area, ucontext_t *context)
 	dw_context_set_pc(context, area->area + at);
 }
 
-/* Where a gate keeps the program's registers, below the stack pointer that it was called with. */
+/* Where a trampoline keeps the program's registers, below the stack pointer that it was called
+ * with. */
 static const struct {
 	int8_t place;
 	uint8_t words;
@@ -88,10 +91,10 @@ static const struct {
 };
 
 enum {
-	GATE_WORDS = 14,  /* the gate's stack where it lets handlers run */
-	FLAGS_WORDS = 10, /* as lahf and seto tell */
-	PUSHED_WORDS =
-		11, /* as pushfq does, of which the direction counts; r11 in a gate that saves it */
+	TRAMPOLINE_WORDS = 14, /* the trampoline's stack where it lets handlers run */
+	FLAGS_WORDS = 10,      /* as lahf and seto tell */
+	PUSHED_WORDS = 11,     /* as pushfq does, of which the direction counts; r11 in a trampoline
+				  that saves it */
 	ARITHMETIC = 0xd5,
 	DIRECTION = 0x400,
 	OVERFLOW = 0x800,
@@ -101,31 +104,31 @@ enum {
 	WAY_OUT_BYTES = 96,   /* of code, up to where the slow path moves the stack */
 	PROBE_BYTES_MAX = 48, /* before its call */
 	KEPT_R11_BYTES = 48,  /* of code */
-	SAVES_MAX = 64,	      /* bytes of code before the last of a gate's saves */
+	SAVES_MAX = 64,	      /* bytes of code before the last of a trampoline's saves */
 };
 
-/* The last that a gate saves: lahf; seto %al; mov %eax, -80(%rsp). */
+/* The last that a trampoline saves: lahf; seto %al; mov %eax, -80(%rsp). */
 static const uint8_t save_flags[] = {0x9f, 0x0f, 0x90, 0xc0, 0x89, 0x44, 0x24, 0xb0};
 
-/* Take the arithmetic flags over into @flags that a gate keeps at @gate. */
-static uint64_t with_kept(uint64_t flags, const uint64_t *gate)
+/* Take the arithmetic flags over into @flags that a trampoline keeps at @trampoline. */
+static uint64_t with_kept(uint64_t flags, const uint64_t *trampoline)
 {
-	uint64_t told = gate[-FLAGS_WORDS];
+	uint64_t told = trampoline[-FLAGS_WORDS];
 
 	flags &= ~(uint64_t)(ARITHMETIC | OVERFLOW);
 	return flags | (told >> 8 & ARITHMETIC) | (told & 1 ? OVERFLOW : 0);
 }
 
-/* Of these the first are kept by each gate, then some by those that count or pop. */
+/* Of these the first are kept by each trampoline, then some by those that count or pop. */
 enum { KEPT_BY_COUNTING = 2, KEPT_BY_ALL = 6, KEPT_BY_MOST = 8 };
 
-static void restore(ucontext_t *context, const uint64_t *gate, uint32_t n)
+static void restore(ucontext_t *context, const uint64_t *trampoline, uint32_t n)
 {
 	greg_t *registers = context->uc_mcontext.gregs;
 
 	for (uint32_t i = 0; i < n; i++)
-		registers[kept[i].place] = (greg_t)gate[-(int64_t)kept[i].words];
-	registers[REG_EFL] = (greg_t)with_kept((uint64_t)registers[REG_EFL], gate);
+		registers[kept[i].place] = (greg_t)trampoline[-(int64_t)kept[i].words];
+	registers[REG_EFL] = (greg_t)with_kept((uint64_t)registers[REG_EFL], trampoline);
 }
 
 static bool is_equal(const uint8_t *code, const uint8_t *bytes, uint32_t n)
@@ -135,26 +138,26 @@ static bool is_equal(const uint8_t *code, const uint8_t *bytes, uint32_t n)
 	return !n;
 }
 
-enum dw_gate dw_gate_called(const struct dw_area *area, uint64_t pc)
+enum dw_trampoline dw_trampoline_called(const struct dw_area *area, uint64_t pc)
 {
-	const uint32_t *gates = area->header->gate_at;
+	const uint32_t *trampolines = area->header->trampoline_at;
 	const uint8_t *code = (const uint8_t *)pc;
 	int32_t distance;
 	uint64_t to;
 
 	if (dw_area_of_clone(pc) != area || *code != CALL)
-		return DWELL_GATES_N;
+		return DWELL_TRAMPOLINES_N;
 	memcpy(&distance, code + 1, sizeof(distance));
 	to = pc + DWELL_PROBE_CALL_BYTES + (uint64_t)(int64_t)distance - area->area;
-	for (uint32_t i = 0; i < DWELL_GATES_N; i++)
-		if (gates[i] && gates[i] == to)
-			return (enum dw_gate)i;
-	return DWELL_GATES_N;
+	for (uint32_t i = 0; i < DWELL_TRAMPOLINES_N; i++)
+		if (trampolines[i] && trampolines[i] == to)
+			return (enum dw_trampoline)i;
+	return DWELL_TRAMPOLINES_N;
 }
 
-bool dw_gate_stood(const struct dw_area *area, enum dw_gate gate, uint64_t pc)
+bool dw_trampoline_stood(const struct dw_area *area, enum dw_trampoline trampoline, uint64_t pc)
 {
-	const struct dw_clone_part *list = &area->header->gate_calls[gate];
+	const struct dw_clone_part *list = &area->header->trampoline_calls[trampoline];
 	const uint32_t *at = (const uint32_t *)(area->area + list->at), *end = at + list->n;
 	uint64_t offset = pc - area->area;
 
@@ -170,26 +173,28 @@ static bool is_stepped(const ucontext_t *context)
 	return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
 }
 
-/* Whether @gate only counts: it saves what it changes itself, the rest on its way out. */
-static bool only_counts(enum dw_gate gate)
+/* Whether @trampoline only counts: it saves what it changes itself, the rest on its way out. */
+static bool only_counts(enum dw_trampoline trampoline)
 {
-	return gate == DWELL_GATE_COUNTED || gate == DWELL_GATE_COUNTED_TAIL ||
-	       gate == DWELL_GATE_COUNTED_POINTER;
+	return trampoline == DWELL_TRAMPOLINE_COUNTED ||
+	       trampoline == DWELL_TRAMPOLINE_COUNTED_TAIL ||
+	       trampoline == DWELL_TRAMPOLINE_COUNTED_POINTER;
 }
 
-/* Whether the probe of @gate has a load of rax before its call. */
-static bool takes_rax(enum dw_gate gate)
+/* Whether the probe of @trampoline has a load of rax before its call. */
+static bool takes_rax(enum dw_trampoline trampoline)
 {
-	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT || gate == DWELL_GATE_TAIL ||
-	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_LINE || only_counts(gate);
+	return trampoline == DWELL_TRAMPOLINE_ENTER || trampoline == DWELL_TRAMPOLINE_OUT ||
+	       trampoline == DWELL_TRAMPOLINE_TAIL || trampoline == DWELL_TRAMPOLINE_OUT_POINTER ||
+	       trampoline == DWELL_TRAMPOLINE_LINE || only_counts(trampoline);
 }
 
-/* Where the probe begins whose call of @gate is at @call. 0 = not found. */
-static uint64_t probe_of(enum dw_gate gate, uint64_t call)
+/* Where the probe begins whose call of @trampoline is at @call. 0 = not found. */
+static uint64_t probe_of(enum dw_trampoline trampoline, uint64_t call)
 {
 	static const uint8_t save[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
 
-	if (!takes_rax(gate))
+	if (!takes_rax(trampoline))
 		return call;
 	for (uint64_t n = sizeof(save) + 1; n < PROBE_BYTES_MAX; n++)
 		if (is_equal((const uint8_t *)call - n, save, sizeof(save)))
@@ -197,16 +202,17 @@ static uint64_t probe_of(enum dw_gate gate, uint64_t call)
 	return 0;
 }
 
-/* Whether the gate at @at has done its work and gives the registers back. */
+/* Whether the trampoline at @at has done its work and gives the registers back. */
 static bool is_done(const struct dw_clone_header *h, uint32_t at)
 {
-	for (const struct dw_clone_gate *g = h->gates; g < h->gates + DWELL_CLONE_GATES; g++)
+	for (const struct dw_clone_trampoline *g = h->trampolines;
+	     g < h->trampolines + DWELL_CLONE_TRAMPOLINES; g++)
 		if (at >= g->end && at < g->over)
 			return true;
 	return h->moved_at && at >= h->moved_at;
 }
 
-/* Whether the gate has changed r11 at @code and keeps it: between its two movs of it. */
+/* Whether the trampoline has changed r11 at @code and keeps it: between its two movs of it. */
 static bool keeps_r11(const uint8_t *code)
 {
 	static const uint8_t save[] = {0x4c, 0x89, 0x5c, 0x24, 0xa8};
@@ -218,21 +224,21 @@ static bool keeps_r11(const uint8_t *code)
 	return false;
 }
 
-/* Whether @gate, which only counts, has saved everything at @at: behind its load of rdi. */
-static bool is_on_way_out(const struct dw_area *area, enum dw_gate gate, uint32_t at)
+/* Whether @trampoline, which only counts, has saved everything at @at: behind its load of rdi. */
+static bool is_on_way_out(const struct dw_area *area, enum dw_trampoline trampoline, uint32_t at)
 {
 	const uint8_t *code = (const uint8_t *)area->area + at;
-	uint8_t load[] = {MOV_EDI, DWELL_GATE_COUNTED, 0, 0, 0};
+	uint8_t load[] = {MOV_EDI, DWELL_TRAMPOLINE_COUNTED, 0, 0, 0};
 
-	if (gate == DWELL_GATE_COUNTED_POINTER)
-		load[1] = DWELL_GATE_COUNTED_POINTER;
+	if (trampoline == DWELL_TRAMPOLINE_COUNTED_POINTER)
+		load[1] = DWELL_TRAMPOLINE_COUNTED_POINTER;
 	for (uint32_t back = sizeof(load); back < WAY_OUT_BYTES; back++)
 		if (is_equal(code - back, load, sizeof(load)))
 			return true;
 	return false;
 }
 
-/* Where a gate that begins at @at has saved what it changes. */
+/* Where a trampoline that begins at @at has saved what it changes. */
 static uint32_t saved_at(const struct dw_area *area, uint32_t at)
 {
 	const uint8_t *code = (const uint8_t *)area->area + at;
@@ -243,18 +249,19 @@ static uint32_t saved_at(const struct dw_area *area, uint32_t at)
 	return at;
 }
 
-/* Give the program's registers back, of a task at @at in @gate. */
-static void give_back(const struct dw_area *area, enum dw_gate gate, uint32_t at,
+/* Give the program's registers back, of a task at @at in @trampoline. */
+static void give_back(const struct dw_area *area, enum dw_trampoline trampoline, uint32_t at,
 		      ucontext_t *context)
 {
 	const struct dw_clone_header *h = area->header;
 	greg_t *registers = context->uc_mcontext.gregs;
 	const uint64_t *top = dw_context_stack(context);
-	uint32_t first = h->gate_at[gate], saved = saved_at(area, first);
-	bool has_most = takes_rax(gate) || gate == DWELL_GATE_EXIT || gate == DWELL_GATE_BACK;
+	uint32_t first = h->trampoline_at[trampoline], saved = saved_at(area, first);
+	bool has_most = takes_rax(trampoline) || trampoline == DWELL_TRAMPOLINE_EXIT ||
+			trampoline == DWELL_TRAMPOLINE_RETURN;
 
 	if (at - first < saved - first) {
-		if (takes_rax(gate) || at > saved - sizeof(save_flags))
+		if (takes_rax(trampoline) || at > saved - sizeof(save_flags))
 			registers[REG_RAX] = (greg_t)top[-1];
 		return;
 	}
@@ -262,38 +269,39 @@ static void give_back(const struct dw_area *area, enum dw_gate gate, uint32_t at
 		restore(context, top, KEPT_BY_MOST);
 		return;
 	}
-	if (only_counts(gate)) {
+	if (only_counts(trampoline)) {
 		restore(context, top,
-			is_on_way_out(area, gate, at) ? KEPT_BY_ALL : KEPT_BY_COUNTING);
+			is_on_way_out(area, trampoline, at) ? KEPT_BY_ALL : KEPT_BY_COUNTING);
 		return;
 	}
-	if (gate == DWELL_GATE_LINE || keeps_r11((const uint8_t *)area->area + at))
+	if (trampoline == DWELL_TRAMPOLINE_LINE || keeps_r11((const uint8_t *)area->area + at))
 		registers[REG_R11] = (greg_t)top[-PUSHED_WORDS];
 	restore(context, top, has_most ? KEPT_BY_MOST : KEPT_BY_ALL);
 }
 
-/* The gate whose call is at @call, or was: it may have been switched off since, *@is_off.
- * DWELL_GATES_N = none. */
-static enum dw_gate gate_at(const struct dw_area *area, uint64_t call, bool *is_off)
+/* The trampoline whose call is at @call, or was: it may have been switched off since, *@is_off.
+ * DWELL_TRAMPOLINES_N = none. */
+static enum dw_trampoline trampoline_at(const struct dw_area *area, uint64_t call, bool *is_off)
 {
-	enum dw_gate gate = dw_gate_called(area, call);
+	enum dw_trampoline trampoline = dw_trampoline_called(area, call);
 
-	*is_off = gate == DWELL_GATES_N;
-	for (uint32_t i = 0; *is_off && i < DWELL_GATES_N; i++)
-		if (dw_gate_stood(area, (enum dw_gate)i, call))
-			return (enum dw_gate)i;
-	return gate;
+	*is_off = trampoline == DWELL_TRAMPOLINES_N;
+	for (uint32_t i = 0; *is_off && i < DWELL_TRAMPOLINES_N; i++)
+		if (dw_trampoline_stood(area, (enum dw_trampoline)i, call))
+			return (enum dw_trampoline)i;
+	return trampoline;
 }
 
 /* Between a probe's load of rax and its call. */
 static void leave_load(const struct dw_area *area, ucontext_t *context)
 {
 	uint64_t pc = dw_context_pc(context), probe;
-	enum dw_gate gate = dw_gate_called(area, pc);
+	enum dw_trampoline trampoline = dw_trampoline_called(area, pc);
 
-	if (gate == DWELL_GATES_N || gate == DWELL_GATE_LINE || !takes_rax(gate))
+	if (trampoline == DWELL_TRAMPOLINES_N || trampoline == DWELL_TRAMPOLINE_LINE ||
+	    !takes_rax(trampoline))
 		return;
-	probe = probe_of(gate, pc);
+	probe = probe_of(trampoline, pc);
 	if (!probe)
 		return;
 	context->uc_mcontext.gregs[REG_RAX] = (greg_t)dw_context_stack(context)[-2];
@@ -301,20 +309,20 @@ static void leave_load(const struct dw_area *area, ucontext_t *context)
 }
 
 /*
- * Let the task, interrupted in a gate of @area that has not moved the stack pointer, be where it is
- * without: in front of the probe, which then runs again, or behind it if it has done its work, with
- * the program's own registers, flags and stack pointer. The same between a probe's load of rax and
- * its call. Where the program steps through its instructions, probes running again would have no
- * end: there they are left out, as are those that have been switched off meanwhile. After
- * settle_gate() or finish_gate(). What is elsewhere stays.
+ * Let the task, interrupted in a trampoline of @area that has not moved the stack pointer, be where
+ * it is without: in front of the probe, which then runs again, or behind it if it has done its
+ * work, with the program's own registers, flags and stack pointer. The same between a probe's load
+ * of rax and its call. Where the program steps through its instructions, probes running again would
+ * have no end: there they are left out, as are those that have been switched off meanwhile. After
+ * settle_trampoline() or finish_trampoline(). What is elsewhere stays.
  */
-static void leave_gate(const struct dw_area *area, ucontext_t *context)
+static void leave_trampoline(const struct dw_area *area, ucontext_t *context)
 {
 	const struct dw_clone_header *h = area->header;
 	uint32_t at = (uint32_t)(dw_context_pc(context) - area->area);
 	const uint64_t *top = dw_context_stack(context);
 	bool is_off, is_over;
-	enum dw_gate gate;
+	enum dw_trampoline trampoline;
 	uint64_t to;
 
 	if (dw_function_of_clone(area, at) < h->functions.n) {
@@ -323,41 +331,43 @@ static void leave_gate(const struct dw_area *area, ucontext_t *context)
 	}
 	if (at > h->moves_at && at < h->moved_at)
 		return;
-	gate = gate_at(area, *top - DWELL_PROBE_CALL_BYTES, &is_off);
-	if (gate == DWELL_GATES_N || (!h->moved_at && at != h->gate_at[DWELL_GATE_LEAVE]))
+	trampoline = trampoline_at(area, *top - DWELL_PROBE_CALL_BYTES, &is_off);
+	if (trampoline == DWELL_TRAMPOLINES_N ||
+	    (!h->moved_at && at != h->trampoline_at[DWELL_TRAMPOLINE_LEAVE]))
 		return;
-	/* BACK may have a second activation to end; without one, running again does nothing. */
-	is_over = is_off || is_stepped(context) || (is_done(h, at) && gate != DWELL_GATE_BACK);
-	to = is_over ? *top : probe_of(gate, *top - DWELL_PROBE_CALL_BYTES);
+	/* RETURN may have a second activation to end; without one, running again does nothing. */
+	is_over = is_off || is_stepped(context) ||
+		  (is_done(h, at) && trampoline != DWELL_TRAMPOLINE_RETURN);
+	to = is_over ? *top : probe_of(trampoline, *top - DWELL_PROBE_CALL_BYTES);
 	if (!to)
 		return;
-	if (gate != DWELL_GATE_LEAVE)
-		give_back(area, gate, at, context);
+	if (trampoline != DWELL_TRAMPOLINE_LEAVE)
+		give_back(area, trampoline, at, context);
 	context->uc_mcontext.gregs[REG_RSP] += (greg_t)sizeof(*top);
 	dw_context_set_pc(context, to);
 }
 
 /*
- * Let the task, interrupted where a gate lets handlers run (struct dw_clone_header, signals_at), go
- * on behind the gate: handlers see the program's own registers and stack.
+ * Let the task, interrupted where a trampoline lets handlers run (struct dw_clone_header,
+ * signals_at), go on behind the trampoline: handlers see the program's own registers and stack.
  */
-static void finish_gate(ucontext_t *context)
+static void finish_trampoline(ucontext_t *context)
 {
 	greg_t *registers = context->uc_mcontext.gregs;
-	const uint64_t *gate = dw_context_stack(context) + GATE_WORDS;
-	uint64_t flags = with_kept((uint64_t)registers[REG_EFL], gate) & ~(uint64_t)DIRECTION;
+	const uint64_t *trampoline = dw_context_stack(context) + TRAMPOLINE_WORDS;
+	uint64_t flags = with_kept((uint64_t)registers[REG_EFL], trampoline) & ~(uint64_t)DIRECTION;
 
-	flags |= gate[-PUSHED_WORDS] & DIRECTION;
+	flags |= trampoline[-PUSHED_WORDS] & DIRECTION;
 	for (uint32_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
-		registers[kept[i].place] = (greg_t)gate[-(int64_t)kept[i].words];
+		registers[kept[i].place] = (greg_t)trampoline[-(int64_t)kept[i].words];
 	registers[REG_EFL] = (greg_t)flags;
-	registers[REG_RSP] = (greg_t)(gate + 1);
-	dw_context_set_pc(context, *gate);
+	registers[REG_RSP] = (greg_t)(trampoline + 1);
+	dw_context_set_pc(context, *trampoline);
 }
 
 enum {
 	LOAD_AT = 5,			  /* of the index, in a probe */
-	CALL_AT = DWELL_PROBE_LOAD_BYTES, /* of the gate */
+	CALL_AT = DWELL_PROBE_LOAD_BYTES, /* of the trampoline */
 	RED_ZONE_BYTES = 128,
 	SAVED_WORDS = 2, /* of rax, below the stack pointer */
 };
@@ -379,7 +389,7 @@ static bool is_probe(const struct dw_area *area, uint64_t at)
 		return false;
 	memcpy(&distance, (const void *)(at + CALL_AT + 1), sizeof(distance));
 	return at + CALL_AT + DWELL_PROBE_CALL_BYTES + (uint64_t)(int64_t)distance ==
-	       area->area + area->header->gate_at[DWELL_GATE_LINE];
+	       area->area + area->header->trampoline_at[DWELL_TRAMPOLINE_LINE];
 }
 
 static bool is_moved(uint64_t probe)
@@ -431,10 +441,10 @@ void dw_context_leave_statement(const struct dw_area *area, ucontext_t *context)
 void dw_context_settle(const struct dw_area *area, ucontext_t *context)
 {
 	if (dw_context_pc(context) - area->area == area->header->signals_at)
-		finish_gate(context);
+		finish_trampoline(context);
 	else
-		settle_gate(area, context);
-	leave_gate(area, context);
+		settle_trampoline(area, context);
+	leave_trampoline(area, context);
 	dw_context_leave_statement(area, context);
 }
 
@@ -456,19 +466,20 @@ static uint64_t behind_call(uint64_t pc)
 }
 
 /*
- * The original address of @pc, in a clone's area. Behind a call the gate there still belongs to it,
- * but the call is over. Where a gate has moved the stack it stays what it is, so that unwinding
- * from there is exact; in another gate, that of the function whose probe called it.
+ * The original address of @pc, in a clone's area. Behind a call the trampoline there still belongs
+ * to it, but the call is over. Where a trampoline has moved the stack it stays what it is, so that
+ * unwinding from there is exact; in another trampoline, that of the function whose probe called it.
  */
 static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint64_t *sp)
 {
 	const struct dw_clone_header *h = area->header;
 	uint32_t at = (uint32_t)(pc - area->area);
-	enum dw_gate gate;
+	enum dw_trampoline trampoline;
 
 	if (dw_function_of_clone(area, at) < h->functions.n) {
-		gate = dw_gate_called(area, pc);
-		if (gate == DWELL_GATE_BACK || gate == DWELL_GATE_CALL_END)
+		trampoline = dw_trampoline_called(area, pc);
+		if (trampoline == DWELL_TRAMPOLINE_RETURN ||
+		    trampoline == DWELL_TRAMPOLINE_CALL_END)
 			pc += DWELL_PROBE_CALL_BYTES;
 		return dw_original(pc, false);
 	}
@@ -477,16 +488,16 @@ static uint64_t original_of(const struct dw_area *area, uint64_t pc, const uint6
 	return dw_area_of_clone(*sp) == area ? dw_original(*sp, false) : pc;
 }
 
-/* The slow path of such a gate may have switched it off. */
+/* The slow path of such a trampoline may have switched it off. */
 static bool is_leaving(const struct dw_area *area, uint64_t call)
 {
-	return dw_gate_called(area, call) == DWELL_GATE_LEAVE ||
-	       dw_gate_stood(area, DWELL_GATE_EXIT, call) ||
-	       dw_gate_stood(area, DWELL_GATE_TAIL, call);
+	return dw_trampoline_called(area, call) == DWELL_TRAMPOLINE_LEAVE ||
+	       dw_trampoline_stood(area, DWELL_TRAMPOLINE_EXIT, call) ||
+	       dw_trampoline_stood(area, DWELL_TRAMPOLINE_TAIL, call);
 }
 
-/* Do the return or jump behind the gate EXIT or TAIL for the handler to see. */
-static void look_through(const struct dw_area *area, struct dw_shown *s)
+/* Do the return or jump behind the trampoline EXIT or TAIL for the handler to see. */
+static void look_through(const struct dw_area *area, struct dw_translated *s)
 {
 	const uint8_t *code;
 	int32_t distance;
@@ -500,8 +511,8 @@ static void look_through(const struct dw_area *area, struct dw_shown *s)
 		return;
 	if (*code == JUMP) {
 		memcpy(&distance, code + 1, sizeof(distance));
-		s->shown_pc = dw_original((uint64_t)code + JUMP_BYTES + (uint64_t)(int64_t)distance,
-					  false);
+		s->translated_pc = dw_original(
+			(uint64_t)code + JUMP_BYTES + (uint64_t)(int64_t)distance, false);
 		return;
 	}
 	code += *code == REPEAT || *code == BOUND;
@@ -509,8 +520,8 @@ static void look_through(const struct dw_area *area, struct dw_shown *s)
 		memcpy(&pop, code + 1, sizeof(pop));
 	else if (*code != RETURN)
 		return;
-	s->shown_pc = behind_call(*(const uint64_t *)s->sp);
-	s->shown_sp = s->sp + sizeof(uint64_t) + pop;
+	s->translated_pc = behind_call(*(const uint64_t *)s->sp);
+	s->translated_sp = s->sp + sizeof(uint64_t) + pop;
 }
 
 static void set(ucontext_t *context, uint64_t pc, uint64_t sp)
@@ -519,23 +530,24 @@ static void set(ucontext_t *context, uint64_t pc, uint64_t sp)
 	context->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
 }
 
-struct dw_shown dw_context_show(const struct dw_area *area, ucontext_t *context, bool is_fault)
+struct dw_translated dw_context_translate(const struct dw_area *area, ucontext_t *context,
+					  bool is_fault)
 {
 	uint64_t pc = dw_context_pc(context), sp = (uint64_t)dw_context_stack(context);
-	struct dw_shown s = {pc, sp, original_of(area, pc, (const uint64_t *)sp), sp};
+	struct dw_translated s = {pc, sp, original_of(area, pc, (const uint64_t *)sp), sp};
 
 	if (!is_fault)
 		look_through(area, &s);
-	set(context, s.shown_pc, s.shown_sp);
+	set(context, s.translated_pc, s.translated_sp);
 	return s;
 }
 
-void dw_context_put_back(ucontext_t *context, const struct dw_shown *s)
+void dw_context_restore(ucontext_t *context, const struct dw_translated *s)
 {
 	uint64_t pc = dw_context_pc(context), sp = (uint64_t)dw_context_stack(context);
 
-	if (pc != s->shown_pc || (s->sp != s->shown_sp && sp != s->shown_sp))
+	if (pc != s->translated_pc || (s->sp != s->translated_sp && sp != s->translated_sp))
 		set(context, dw_clone_of(pc), sp);
 	else
-		set(context, s->pc, sp - s->shown_sp + s->sp);
+		set(context, s->pc, sp - s->translated_sp + s->sp);
 }

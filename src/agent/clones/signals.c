@@ -9,13 +9,13 @@
  * chosen another one, its clone. A handler that leaves by siglongjmp() or an exception leaves
  * nothing behind here.
  *
- * Where time is measured, handlers find the thread's tables whole: an interrupted gate is settled,
- * an interrupted slow path comes first (core/slow.h). Their activations nest under what they
- * interrupted; the shadow stack is told when they run on an alternate stack.
+ * Where time is measured, handlers find the thread's tables whole: an interrupted trampoline is
+ * settled, an interrupted slow path comes first (core/slow.h). Their activations nest under what
+ * they interrupted; the shadow stack is told when they run on an alternate stack.
  */
 #include "agent/calls/threads.h"
 #include "agent/clones/clones.h"
-#include "agent/clones/gates.h"
+#include "agent/clones/trampolines.h"
 #include "agent/clones/signal-context-x86-64.h"
 #include "agent/core/agent.h"
 #include "agent/core/slow.h"
@@ -102,23 +102,23 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 {
 	uint64_t pc = dw_context_pc(context);
 	const struct dw_area *area = dw_area_of_clone(pc);
-	struct dw_shown shown = {0};
+	struct dw_translated translated = {0};
 	bool is_in_call;
 
 	if (dw_slow_defer(signal, info, context))
 		return;
 	if (area) {
 		dw_context_settle(area, context);
-		shown = dw_context_show(area, context, is_fault(signal));
-		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)shown.pc)
-			info->si_addr = (void *)shown.shown_pc;
+		translated = dw_context_translate(area, context, is_fault(signal));
+		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)translated.pc)
+			info->si_addr = (void *)translated.translated_pc;
 	}
 	is_in_call = dw_timing_interrupt_call();
 	run(signal, info, context, (handler *)dw_probe.handlers[i]);
 	if (is_in_call)
 		dw_timing_resume_call();
 	if (area)
-		dw_context_put_back(context, &shown);
+		dw_context_restore(context, &translated);
 	else if (dw_context_pc(context) != pc)
 		dw_context_set_pc(context, dw_clone_of(dw_context_pc(context)));
 }

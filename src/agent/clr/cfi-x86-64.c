@@ -98,8 +98,8 @@ static bool copy(void *to, uint64_t from, size_t n)
 		uint64_t at, n;
 	} here = {(uint64_t)to, n}, there = {from, n};
 
-	if (from >= dw_kinds.unwind_start && from < dw_kinds.unwind_end &&
-	    n <= dw_kinds.unwind_end - from) {
+	if (from >= dw_frame_rules.unwind_start && from < dw_frame_rules.unwind_end &&
+	    n <= dw_frame_rules.unwind_end - from) {
 		memcpy(to, (const void *)from, n);
 		return true;
 	}
@@ -346,7 +346,7 @@ static uint64_t find_record(const struct dw_cfi_range *m, uint64_t pc)
 	return at >= m->start && at < m->end ? at : 0;
 }
 
-/* What kind @rules are. */
+/* The frame rule of @rules. */
 static bool kind_of(const struct rules *rules, uint32_t *ret)
 {
 	int64_t words = rules->offset / WORD - 1, save = -1;
@@ -357,17 +357,17 @@ static bool kind_of(const struct rules *rules, uint32_t *ret)
 	if (rules->rbp.kind == SAVED)
 		save = (rules->offset + rules->rbp.offset) / WORD;
 	if (rules->base == RBP && !save && words == 1) {
-		*ret = dw_kind(DWELL_KIND_RBP, -1);
+		*ret = dw_frame_rule(DWELL_FRAME_RULE_RBP, -1);
 		return true;
 	}
 	if (rules->base != RSP || words < 0 || words > INT16_MAX || save >= words ||
 	    (rules->rbp.kind == SAVED && save < 0))
 		return false;
-	*ret = dw_kind((int32_t)words, (int32_t)save);
+	*ret = dw_frame_rule((int32_t)words, (int32_t)save);
 	return true;
 }
 
-bool dw_cfi_kind(const struct dw_cfi_range *module, uint64_t ip, uint32_t *ret)
+bool dw_cfi_frame_rule(const struct dw_cfi_range *module, uint64_t ip, uint32_t *ret)
 {
 	uint64_t pc = ip - 1, at = find_record(module, pc), start;
 	struct program p = {.now.rbp.kind = SAME, .now.ret.kind = LOST};

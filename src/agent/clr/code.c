@@ -82,7 +82,7 @@ static bool add_part(const struct version *v, uint32_t i, uint64_t base, uint64_
 }
 
 /* Tell @v, unless it known already; methods that were made are not remembered. */
-static void add_version(const struct version *v, bool is_made)
+static void add_version(const struct version *v, bool is_dynamic)
 {
 	uint64_t now_ns = dw_sys_now_ns(), base = 0;
 	bool is_good = dw_agent_enter();
@@ -91,12 +91,12 @@ static void add_version(const struct version *v, bool is_made)
 		dw_tables_count(DWELL_CLR_LOST_CODE, 1);
 		return;
 	}
-	if (is_made || !dw_ids_find(&code.starts, v->parts[0].start)) {
+	if (is_dynamic || !dw_ids_find(&code.starts, v->parts[0].start)) {
 		for (uint32_t i = 0; i < v->parts_n && is_good; i++) {
 			is_good = add_part(v, i, base, now_ns);
 			base += v->parts[i].bytes;
 		}
-		if (!is_made)
+		if (!is_dynamic)
 			dw_ids_put(&code.starts, v->parts[0].start, v->function, 0);
 	}
 	dw_agent_leave();
@@ -105,11 +105,11 @@ static void add_version(const struct version *v, bool is_made)
 }
 
 /* Ask the runtime for the version of @function at @start, and tell it. */
-static void take_version(uint64_t function, uint64_t start, bool is_made)
+static void take_version(uint64_t function, uint64_t start, bool is_dynamic)
 {
 	struct version v;
 
-	v.function = dw_meaning_function(function);
+	v.function = dw_intern_function(function);
 	v.parts_n = CODE_PARTS;
 	v.map_n = IL_MAP;
 	if (!v.function || dw_runtime_code(start, v.parts, &v.parts_n) < 0 || !v.parts_n) {
@@ -120,10 +120,10 @@ static void take_version(uint64_t function, uint64_t start, bool is_made)
 		v.map_n = 0;
 	v.parts_n = v.parts_n < CODE_PARTS ? v.parts_n : CODE_PARTS;
 	v.map_n = v.map_n < IL_MAP ? v.map_n : IL_MAP;
-	add_version(&v, is_made);
+	add_version(&v, is_dynamic);
 }
 
-static void take(uint64_t function, bool is_made)
+static void take(uint64_t function, bool is_dynamic)
 {
 	uint64_t starts[VERSIONS];
 	uint32_t n = VERSIONS;
@@ -131,8 +131,8 @@ static void take(uint64_t function, bool is_made)
 	if (dw_runtime_code_starts(function, starts, &n) < 0)
 		return;
 	for (uint32_t i = 0; i < n && i < VERSIONS; i++)
-		if (is_made || !dw_ids_find(&code.starts, starts[i]))
-			take_version(function, starts[i], is_made);
+		if (is_dynamic || !dw_ids_find(&code.starts, starts[i]))
+			take_version(function, starts[i], is_dynamic);
 }
 
 void dw_code_compiled(uint64_t function)
@@ -140,7 +140,7 @@ void dw_code_compiled(uint64_t function)
 	take(function, false);
 }
 
-void dw_code_made(uint64_t function)
+void dw_code_dynamic(uint64_t function)
 {
 	take(function, true);
 }
@@ -181,14 +181,14 @@ void dw_code_forget(void)
 	if (!dw_agent_enter())
 		return;
 	dw_ids_remove(&code.starts, NULL, 0);
-	dw_meaning_forget();
+	dw_intern_forget();
 	dw_agent_leave();
 }
 
-void dw_code_forget_made(uint64_t function)
+void dw_code_forget_dynamic(uint64_t function)
 {
 	if (!dw_agent_enter())
 		return;
-	dw_meaning_forget_id(function);
+	dw_intern_forget_id(function);
 	dw_agent_leave();
 }

@@ -11,7 +11,7 @@
 void dw_code_compiled(uint64_t function);
 
 /* Tell the code of @function, a method that the program has made. */
-void dw_code_made(uint64_t function);
+void dw_code_dynamic(uint64_t function);
 
 /* The runtime has found precompiled code of @function and enters it soon. Called from the callback
  * for that only. */
@@ -21,4 +21,4 @@ void dw_code_searched(uint64_t function);
 void dw_code_forget(void);
 
 /* The method @function, which the program has made, goes. */
-void dw_code_forget_made(uint64_t function);
+void dw_code_forget_dynamic(uint64_t function);

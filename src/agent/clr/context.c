@@ -135,8 +135,8 @@ static uint64_t counted(const uint64_t *context)
 	return context[BYTES] + context[BYTES_LARGE] - (context[LIMIT] - context[NEXT]);
 }
 
-/* How much the counter has risen since the object before, 0 = that is not known. */
-static uint64_t risen(struct dw_clr_self *t)
+/* How much the counter has grown since the object before, 0 = that is not known. */
+static uint64_t growth(struct dw_clr_self *t)
 {
 	uint64_t now = counted(t->context), before = t->context_counted;
 
@@ -145,11 +145,11 @@ static uint64_t risen(struct dw_clr_self *t)
 }
 
 /* Compare the counter with what was announced since the object before. */
-static void prove(uint64_t rise, uint64_t bytes)
+static void prove(uint64_t increment, uint64_t bytes)
 {
-	if (rise == bytes)
+	if (increment == bytes)
 		contexts.proofs++;
-	else if (rise && (rise < bytes || rise > (uint64_t)1 << 40))
+	else if (increment && (increment < bytes || increment > (uint64_t)1 << 40))
 		contexts.state = STATE_GIVEN_UP;
 	if (++contexts.tries > TRIES)
 		contexts.state = STATE_GIVEN_UP;
@@ -162,12 +162,12 @@ static void prove(uint64_t rise, uint64_t bytes)
 /* Have the next object announced, too, where that can be done; else see whether all are. */
 static DWELL_HOT void use(struct dw_clr_self *t, uint64_t end, uint64_t bytes)
 {
-	uint64_t rise = contexts.place.has_combined ? 0 : risen(t);
+	uint64_t increment = contexts.place.has_combined ? 0 : growth(t);
 
 	t->shown->counted_bytes = counted(t->context);
 	if (contexts.place.has_combined && t->context[NEXT] == end)
 		__atomic_store_n(&t->context[COMBINED], end, __ATOMIC_RELAXED);
-	if (rise > bytes)
+	if (increment > bytes)
 		dw_tables_head()->facts[DWELL_CLR_ANNOUNCES_ALL] = 0;
 }
 
@@ -186,5 +186,5 @@ DWELL_HOT void dw_context_announced(struct dw_clr_self *t, uint64_t object, uint
 	if (state == STATE_PROVEN)
 		use(t, object + bytes, bytes);
 	else if (t->context[NEXT] == object + bytes)
-		prove(risen(t), bytes);
+		prove(growth(t), bytes);
 }

@@ -1,5 +1,6 @@
 /*
- * Kinds by code; see frame-rules-x86-64.h. A method's code stands still while it is on a stack.
+ * Frame rules by code; see frame-rules-x86-64.h. A method's code stands still while it is on a
+ * stack.
  */
 #include "agent/clr/frame-rules-x86-64.h"
 
@@ -51,7 +52,7 @@ static bool find_code(uint64_t ip, struct dw_com_code *ret)
 		return false;
 	if (dw_runtime_first_code(function, ret) >= 0 && ip - 1 - ret->start < ret->bytes)
 		return true;
-	return dw_meaning_code(function, ip, ret);
+	return dw_intern_code(function, ip, ret);
 }
 
 /* What the method of @ip does to the stack before it gets there. False: it does not begin as most
@@ -73,50 +74,51 @@ static bool find_prolog(uint64_t ip, struct dw_prolog *ret)
 	       (ret->is_framed || !ret->rbp || !may_set_frame_pointer(begin, n));
 }
 
-/* The kind of code that goes on for other code of its method: it has a frame pointer, and returns
- * to that code as far as the stack tells. False: that began otherwise than most. */
-static bool continued_kind(struct dw_regs s, uint64_t high, uint32_t *ret)
+/* The frame rule of code that goes on for other code of its method: it has a frame pointer, and
+ * returns to that code as far as the stack tells. False: that began otherwise than most. */
+static bool continued_rule(struct dw_regs s, uint64_t high, uint32_t *ret)
 {
 	struct dw_prolog p;
 
-	if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high) || !find_prolog(s.ip, &p) ||
-	    p.is_continued)
+	if (!dw_frame_rule_step(&s, dw_frame_rule(DWELL_FRAME_RULE_RBP, -1), high) ||
+	    !find_prolog(s.ip, &p) || p.is_continued)
 		return false;
-	*ret = dw_kind(DWELL_KIND_CONTINUED, (int32_t)p.words - 1);
+	*ret = dw_frame_rule(DWELL_FRAME_RULE_CONTINUED, (int32_t)p.words - 1);
 	return true;
 }
 
 /* Also what its method does to the stack, *@p. */
-static bool managed_kind(const struct dw_regs *s, uint64_t high, struct dw_prolog *p, uint32_t *ret)
+static bool managed_rule(const struct dw_regs *s, uint64_t high, struct dw_prolog *p, uint32_t *ret)
 {
 	if (!find_prolog(s->ip, p))
 		return false;
 	if (p->is_continued)
-		return continued_kind(*s, high, ret);
+		return continued_rule(*s, high, ret);
 	if (!p->is_framed)
-		*ret = dw_kind((int32_t)p->words - 1,
-			       p->rbp ? (int32_t)(p->words - 1 - p->rbp) : -1);
+		*ret = dw_frame_rule((int32_t)p->words - 1,
+				     p->rbp ? (int32_t)(p->words - 1 - p->rbp) : -1);
 	return true;
 }
 
-bool dw_first_kind(const struct dw_regs *s, uint64_t high, uint32_t *ret)
+bool dw_first_frame_rule(const struct dw_regs *s, uint64_t high, uint32_t *ret)
 {
 	struct dw_prolog p;
 
-	*ret = dw_kind(DWELL_KIND_RBP, -1);
-	return dw_is_managed(s->ip) ? managed_kind(s, high, &p, ret) : dw_natives_kind(s->ip, ret);
+	*ret = dw_frame_rule(DWELL_FRAME_RULE_RBP, -1);
+	return dw_is_managed(s->ip) ? managed_rule(s, high, &p, ret)
+				    : dw_natives_frame_rule(s->ip, ret);
 }
 
-bool dw_sure_kind(const struct dw_regs *s, uint64_t high, uint32_t *ret)
+bool dw_sure_frame_rule(const struct dw_regs *s, uint64_t high, uint32_t *ret)
 {
 	bool is_managed = dw_is_managed(s->ip);
 	struct dw_regs next = *s;
 	struct dw_prolog p;
 
-	*ret = dw_kind(DWELL_KIND_RBP, -1);
-	if (is_managed ? !managed_kind(s, high, &p, ret) : !dw_natives_kind(s->ip, ret))
+	*ret = dw_frame_rule(DWELL_FRAME_RULE_RBP, -1);
+	if (is_managed ? !managed_rule(s, high, &p, ret) : !dw_natives_frame_rule(s->ip, ret))
 		return false;
 	if (is_managed && p.is_framed && s->rsp + (uint64_t)p.words * 8 != s->rbp + 16)
 		return false;
-	return dw_kind_step(&next, *ret, high) && dw_leads_on(next.ip);
+	return dw_frame_rule_step(&next, *ret, high) && dw_leads_on(next.ip);
 }

@@ -1,7 +1,7 @@
 /*
- * How the caller of code is found from its registers: a kind for each return address, learnt once,
- * from the code (frame-rules-x86-64.c) or the runtime's stacks (infer-rules-x86-64.c), and used for
- * every walk (walk-x86-64.c).
+ * How the caller of code is found from its registers: a frame rule for each return address,
+ * inferred once, from the code (frame-rules-x86-64.c) or the runtime's stacks
+ * (infer-rules-x86-64.c), and used for every walk (walk-x86-64.c).
  *
  * Optimised methods with one call have no frame of their own, but always the same number of bytes
  * between the stack pointer behind a call and their return address.
@@ -18,49 +18,50 @@ struct dw_regs {
 	uint64_t ip, rsp, rbp;
 };
 
-/* The low half of a kind: words from the stack pointer to the return address, or one of these. The
- * high half: words to where the caller's frame pointer is saved, -1 = it is still in the register;
- * of DWELL_KIND_CONTINUED the words of the other frame. */
-enum dw_kind_size {
-	DWELL_KIND_RBP = -1,	/* by the frame pointer */
-	DWELL_KIND_END = -2,	/* nothing managed further out */
-	DWELL_KIND_UNSURE = -3, /* differs: the runtime must be asked */
-	DWELL_KIND_SELF = -4,	/* of a stub: the return address is itself managed code */
+/* The low half of a frame rule: words from the stack pointer to the return address, or one of
+ * these. The high half: words to where the caller's frame pointer is saved, -1 = it is still in the
+ * register; of DWELL_FRAME_RULE_CONTINUED the words of the other frame. */
+enum dw_frame_rule_size {
+	DWELL_FRAME_RULE_RBP = -1,    /* by the frame pointer */
+	DWELL_FRAME_RULE_END = -2,    /* nothing managed further out */
+	DWELL_FRAME_RULE_UNSURE = -3, /* differs: the runtime must be asked */
+	DWELL_FRAME_RULE_SELF = -4,   /* of a stub: the return address is itself managed code */
 	/* by the frame pointer, then over what is left of the frame of the method's other code,
 	 * which this one goes on for */
-	DWELL_KIND_CONTINUED = -5,
+	DWELL_FRAME_RULE_CONTINUED = -5,
 };
 
 /* Both halves as one. */
-static inline uint32_t dw_kind(int32_t size, int32_t save)
+static inline uint32_t dw_frame_rule(int32_t size, int32_t save)
 {
 	return (uint32_t)(uint16_t)size | (uint32_t)(uint16_t)save << 16;
 }
 
-/* The low half of @kind: enum dw_kind_size or words. */
-static inline int32_t dw_kind_size(uint32_t kind)
+/* The low half of @kind: enum dw_frame_rule_size or words. */
+static inline int32_t dw_frame_rule_size(uint32_t kind)
 {
 	return (int16_t)kind;
 }
 
 /* Whether @kind leads to a caller. */
-static inline bool dw_kind_leads(uint32_t kind)
+static inline bool dw_frame_rule_leads(uint32_t kind)
 {
-	return dw_kind_size(kind) >= DWELL_KIND_RBP || dw_kind_size(kind) == DWELL_KIND_CONTINUED;
+	return dw_frame_rule_size(kind) >= DWELL_FRAME_RULE_RBP ||
+	       dw_frame_rule_size(kind) == DWELL_FRAME_RULE_CONTINUED;
 }
 
-/* Where dw_kind_step() reads the caller's frame pointer, 0 = it is that of @s. */
-static inline uint64_t dw_kind_rbp_at(const struct dw_regs *s, uint32_t kind)
+/* Where dw_frame_rule_step() reads the caller's frame pointer, 0 = it is that of @s. */
+static inline uint64_t dw_frame_rule_rbp_at(const struct dw_regs *s, uint32_t kind)
 {
 	int32_t save = (int16_t)(kind >> 16);
 
-	if (dw_kind_size(kind) < 0)
+	if (dw_frame_rule_size(kind) < 0)
 		return s->rbp;
 	return save < 0 ? 0 : s->rsp + (uint64_t)save * 8;
 }
 
 /* Go to the caller of @s by @kind, reading nothing at or above @high. False: there is none. */
-static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
+static inline bool dw_frame_rule_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 {
 	int32_t size = (int16_t)kind, save = (int16_t)(kind >> 16);
 	uint64_t at;
@@ -73,7 +74,7 @@ static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 			s->rbp = ((const uint64_t *)s->rsp)[save];
 	} else {
 		at = s->rbp + 8;
-		if (size == DWELL_KIND_CONTINUED)
+		if (size == DWELL_FRAME_RULE_CONTINUED)
 			at += 8 + (uint64_t)save * 8;
 		if (s->rbp < s->rsp || at + 8 > high || s->rbp % 8)
 			return false;
@@ -86,7 +87,7 @@ static inline bool dw_kind_step(struct dw_regs *s, uint32_t kind, uint64_t high)
 
 enum { DWELL_STUB_BITS = 1024 };
 
-struct dw_kinds {
+struct dw_frame_rules {
 	struct dw_ids ips;   /* return address -> frame (0 = none), kind */
 	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
 	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
@@ -97,7 +98,7 @@ struct dw_kinds {
 	bool has_natives; /* native code has names (natives.h) */
 };
 
-extern struct dw_kinds dw_kinds;
+extern struct dw_frame_rules dw_frame_rules;
 
 /* The bit of @ip in stub_bits. */
 static inline uint32_t dw_stub_bit(uint64_t ip)
@@ -108,24 +109,24 @@ static inline uint32_t dw_stub_bit(uint64_t ip)
 /* Whether @ip lies in the runtime. */
 static inline bool dw_is_runtime(uint64_t ip)
 {
-	return ip >= dw_kinds.runtime_start && ip < dw_kinds.runtime_end;
+	return ip >= dw_frame_rules.runtime_start && ip < dw_frame_rules.runtime_end;
 }
 
 struct dw_clr_self;
 
-/* Learn how the caller of @s is found from its code alone. False: that does not say it. */
-bool dw_learn_said(const struct dw_regs *s, uint64_t high);
+/* Infer how the caller of @s is found from its code alone. False: that does not say it. */
+bool dw_infer_from_code(const struct dw_regs *s, uint64_t high);
 
-/* Learn how the innermost managed frame is found from the callback's frame @base, from code alone.
+/* Infer how the innermost managed frame is found from the callback's frame @base, from code alone.
  * False: that does not say it. */
-bool dw_learn_start(uint64_t base, uint64_t high);
+bool dw_infer_start(uint64_t base, uint64_t high);
 
 /* Ask the runtime for the stack of @t, the calling thread, whose callback has frame @base, and
- * learn from it. As dw_walk(). */
-bool dw_learn(struct dw_clr_self *t, uint64_t base);
+ * infer from it. As dw_walk(). */
+bool dw_infer(struct dw_clr_self *t, uint64_t base);
 
 /* Compare the stack that was walked with the runtime's, and count. */
-void dw_learn_check(struct dw_clr_self *t);
+void dw_infer_check(struct dw_clr_self *t);
 
 /* Put @frame (0 = none) behind the @n frames of @t, of native ones only the first. How many it has
  * then. */
@@ -138,7 +139,7 @@ void dw_walk_end(struct dw_clr_self *t, uint32_t n);
 bool dw_walk_known(struct dw_clr_self *t, uint64_t base);
 
 /*
- * What code itself says of how its caller is found, before anything is learnt from the runtime's
+ * What code itself says of how its caller is found, before anything is inferred from the runtime's
  * stacks: of managed code how its method begins, of native code its unwind tables. May be called
  * where no collection is allowed. [any-thread]
  */
@@ -154,8 +155,8 @@ bool dw_leads_on(uint64_t ip);
 
 /* The kind that the code at the return address of @s says. False: it is nothing
  * but likely, as where a method does not begin as others do. Reads nothing at or above @high. */
-bool dw_first_kind(const struct dw_regs *s, uint64_t high, uint32_t *ret);
+bool dw_first_frame_rule(const struct dw_regs *s, uint64_t high, uint32_t *ret);
 
-/* As dw_first_kind(), and sure: the frame is as large as its code says, and what leads on from
- * there is code, too. Not so in what handles an exception, on a frame that is not its own. */
-bool dw_sure_kind(const struct dw_regs *s, uint64_t high, uint32_t *ret);
+/* As dw_first_frame_rule(), and sure: the frame is as large as its code says, and what leads on
+ * from there is code, too. Not so in what handles an exception, on a frame that is not its own. */
+bool dw_sure_frame_rule(const struct dw_regs *s, uint64_t high, uint32_t *ret);

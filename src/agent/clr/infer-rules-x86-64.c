@@ -1,13 +1,13 @@
 /*
- * Learning how to walk; see frame-rules-x86-64.h.
+ * Inferring frame rules; see frame-rules-x86-64.h.
  *
- * What code says is believed where it is sure (frame-rules-x86-64.c), and nearly all is learnt so,
- * when a walk meets it first. Else the runtime is asked for the whole stack. Such a snapshot gives
- * the registers of each managed frame. From one to the next leads what code says, or a chain of
- * frames with frame pointers, or a fixed size, or both when native frames or stubs lie between.
+ * What code says is believed where it is sure (frame-rules-x86-64.c), and nearly all is inferred
+ * so, when a walk meets it first. Else the runtime is asked for the whole stack. Such a snapshot
+ * gives the registers of each managed frame. From one to the next leads what code says, or a chain
+ * of frames with frame pointers, or a fixed size, or both when native frames or stubs lie between.
  * What leads two ways at different times stays unsure: then the runtime is asked each time. What
- * was learnt is tried at once; where it gives another stack than the snapshot, its innermost frame
- * is unsure.
+ * was inferred is tried at once; where it gives another stack than the snapshot, its innermost
+ * frame is unsure.
  *
  * Between two frames of a snapshot may lie managed code that it leaves out: methods made at run
  * time, which we show, the runtime's own, and what is left of a method's frame when better code
@@ -72,34 +72,34 @@ static bool find_frame(uint64_t ip, bool is_between, uint32_t *ret)
 
 	*ret = DWELL_CLR_FRAME_NATIVE;
 	if (dw_runtime_function_at(ip - 1, &function) < 0 || !function) {
-		if (dw_kinds.has_natives)
+		if (dw_frame_rules.has_natives)
 			*ret = dw_natives_frame(ip);
 		/* In no module: managed code that the runtime does not know by its address now. */
-		return dw_kinds.has_natives || dw_is_runtime(ip) || !dw_natives_has(ip) ||
+		return dw_frame_rules.has_natives || dw_is_runtime(ip) || !dw_natives_has(ip) ||
 		       dw_natives_note(ip);
 	}
-	*ret = dw_meaning_frame(function, ip);
+	*ret = dw_intern_frame(function, ip);
 	frame = dw_table_row(DWELL_CLR_FRAMES, *ret);
 	if (!*ret)
 		return false;
-	if (dw_meaning_is_hidden(frame) || (is_between && !dw_meaning_is_dynamic(frame)))
+	if (dw_intern_is_hidden(frame) || (is_between && !dw_intern_is_dynamic(frame)))
 		*ret = 0;
 	return true;
 }
 
 /*
- * What becomes of a kind that was @known when @kind is found. Methods made at run time are not in
- * snapshots, so a frame of fixed size may seem to reach over one: the smaller is right then.
+ * What becomes of a frame rule that was @known when @kind is found. Methods made at run time are
+ * not in snapshots, so a frame of fixed size may seem to reach over one: the smaller is right then.
  */
 static uint32_t settle(uint32_t known, uint32_t kind)
 {
-	int32_t old = dw_kind_size(known), now = dw_kind_size(kind);
+	int32_t old = dw_frame_rule_size(known), now = dw_frame_rule_size(kind);
 
-	if (known == kind || now == DWELL_KIND_END || (old >= 0 && now > old))
+	if (known == kind || now == DWELL_FRAME_RULE_END || (old >= 0 && now > old))
 		return known;
-	if (old == DWELL_KIND_END || (now >= 0 && old > now))
+	if (old == DWELL_FRAME_RULE_END || (now >= 0 && old > now))
 		return kind;
-	return dw_kind(DWELL_KIND_UNSURE, -1);
+	return dw_frame_rule(DWELL_FRAME_RULE_UNSURE, -1);
 }
 
 enum source {
@@ -108,26 +108,26 @@ enum source {
 };
 
 /* Note that @ip is of @kind; @is_between: in no frame of a snapshot. */
-static void learn(uint64_t ip, uint32_t kind, enum source source, bool is_between)
+static void infer(uint64_t ip, uint32_t kind, enum source source, bool is_between)
 {
-	struct dw_id *id = dw_ids_find(&dw_kinds.ips, ip);
+	struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, ip);
 	uint32_t frame = 0;
 
 	if (id && id->extra == kind)
 		return;
 	if ((!id && !find_frame(ip, is_between, &frame)) || !dw_agent_enter())
 		return;
-	id = dw_ids_find(&dw_kinds.ips, ip);
+	id = dw_ids_find(&dw_frame_rules.ips, ip);
 	if (!id)
-		dw_ids_put(&dw_kinds.ips, ip, frame, kind);
+		dw_ids_put(&dw_frame_rules.ips, ip, frame, kind);
 	else
 		id->extra = source == SAID ? kind : settle(id->extra, kind);
-	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
 
-/* The kind that leads from @s to @to over a frame of fixed size. */
-static bool fixed_kind(const struct dw_regs *s, const struct dw_regs *to, uint32_t *ret)
+/* The frame rule that leads from @s to @to over a frame of fixed size. */
+static bool fixed_rule(const struct dw_regs *s, const struct dw_regs *to, uint32_t *ret)
 {
 	uint64_t words = (to->rsp - 8 - s->rsp) / 8;
 	int32_t save = -1;
@@ -137,23 +137,23 @@ static bool fixed_kind(const struct dw_regs *s, const struct dw_regs *to, uint32
 	for (uint64_t i = 0; i < words && s->rbp != to->rbp; i++)
 		if (word_at(s->rsp + i * 8) == to->rbp)
 			save = (int32_t)i;
-	*ret = dw_kind((int32_t)words, save);
+	*ret = dw_frame_rule((int32_t)words, save);
 	return s->rbp == to->rbp || save >= 0;
 }
 
-/* The kind of @s that its code says, else the likely one. */
-static uint32_t first_kind(const struct dw_regs *s, uint64_t high)
+/* The frame rule of @s that its code says, else the likely one. */
+static uint32_t first_rule(const struct dw_regs *s, uint64_t high)
 {
 	uint32_t kind;
 
-	dw_first_kind(s, high, &kind);
+	dw_first_frame_rule(s, high, &kind);
 	return kind;
 }
 
-/* The kind of @s as long as nothing else leads on: managed code may have begun otherwise. */
-static uint32_t likely_kind(const struct dw_regs *s, uint64_t high)
+/* The frame rule of @s as long as nothing else leads on: managed code may have begun otherwise. */
+static uint32_t likely_rule(const struct dw_regs *s, uint64_t high)
 {
-	return dw_is_managed(s->ip) ? dw_kind(DWELL_KIND_RBP, -1) : first_kind(s, high);
+	return dw_is_managed(s->ip) ? dw_frame_rule(DWELL_FRAME_RULE_RBP, -1) : first_rule(s, high);
 }
 
 /*
@@ -171,10 +171,10 @@ static bool is_frame(const struct dw_regs *s, struct dw_regs *to)
 /* Go on from @s by what is known of it. False: that does not lead to @to or to code on the way. */
 static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 {
-	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
+	const struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, s->ip);
 	struct dw_regs next = *s;
 
-	if (!id || !dw_kind_leads(id->extra) || !dw_kind_step(&next, id->extra, high))
+	if (!id || !dw_frame_rule_leads(id->extra) || !dw_frame_rule_step(&next, id->extra, high))
 		return false;
 	if (!is_frame(&next, to) && (next.rsp >= to->rsp || !dw_leads_on(next.ip)))
 		return false;
@@ -186,14 +186,14 @@ static bool follow(struct dw_regs *s, struct dw_regs *to, uint64_t high)
 static bool reaches(struct dw_regs s, const struct dw_regs *to, uint64_t high)
 {
 	for (int i = 0; i < STEPS && s.rsp < to->rsp; i++)
-		if (!dw_leads_on(s.ip) || !dw_kind_step(&s, first_kind(&s, high), high))
+		if (!dw_leads_on(s.ip) || !dw_frame_rule_step(&s, first_rule(&s, high), high))
 			return false;
 	return s.rsp == to->rsp && s.rbp == to->rbp;
 }
 
-/* The kind of the managed frame @s of fixed size, called by native code that was called by @to: the
- * return address from which @to is reached. */
-static bool fixed_kind_to_native(const struct dw_regs *s, const struct dw_regs *to, uint64_t high,
+/* The frame rule of the managed frame @s of fixed size, called by native code that was called by
+ * @to: the return address from which @to is reached. */
+static bool fixed_rule_to_native(const struct dw_regs *s, const struct dw_regs *to, uint64_t high,
 				 uint32_t *ret)
 {
 	struct dw_regs next = *s;
@@ -205,7 +205,7 @@ static bool fixed_kind_to_native(const struct dw_regs *s, const struct dw_regs *
 		next.ip = word_at(next.rsp - 8);
 		for (int32_t save = -1; save < size && dw_natives_has(next.ip); save++) {
 			next.rbp = save < 0 ? s->rbp : word_at(s->rsp + 8 * (uint64_t)save);
-			*ret = dw_kind(size, save);
+			*ret = dw_frame_rule(size, save);
 			if (reaches(next, to, high))
 				return true;
 		}
@@ -213,20 +213,21 @@ static bool fixed_kind_to_native(const struct dw_regs *s, const struct dw_regs *
 	return false;
 }
 
-/* Learn the way from @s to @to that code says. */
-static void learn_said(struct dw_regs s, const struct dw_regs *to, uint64_t high, bool is_between)
+/* Infer the way from @s to @to that code says. */
+static void infer_from_code(struct dw_regs s, const struct dw_regs *to, uint64_t high,
+			    bool is_between)
 {
 	while (s.rsp != to->rsp) {
-		uint32_t kind = first_kind(&s, high);
+		uint32_t kind = first_rule(&s, high);
 
-		learn(s.ip, kind, SAID, is_between);
+		infer(s.ip, kind, SAID, is_between);
 		is_between = true;
-		if (!dw_kind_step(&s, kind, high))
+		if (!dw_frame_rule_step(&s, kind, high))
 			return;
 	}
 }
 
-/* Learn what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. Not by a
+/* Infer what leads from @s, with @is_between in no frame of a snapshot, to its caller @to. Not by a
  * fixed size with native code in between (@has_native). */
 static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_between,
 		 bool has_native)
@@ -235,7 +236,7 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 	uint32_t kind;
 
 	if (reaches(s, to, high)) {
-		learn_said(s, to, high, is_between);
+		infer_from_code(s, to, high, is_between);
 		return;
 	}
 	for (int i = 0; i < STEPS && s.rsp != to->rsp; i++) {
@@ -244,57 +245,57 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 			continue;
 		}
 		next = s;
-		kind = likely_kind(&s, high);
-		if (!dw_kind_step(&next, kind, high))
+		kind = likely_rule(&s, high);
+		if (!dw_frame_rule_step(&next, kind, high))
 			break;
 		if (is_frame(&next, to)) {
-			learn(s.ip, kind, SEEN, is_between);
+			infer(s.ip, kind, SEEN, is_between);
 			return;
 		}
 		if (next.rsp >= to->rsp || !dw_leads_on(next.ip))
 			break;
-		learn(s.ip, kind, SEEN, is_between);
+		infer(s.ip, kind, SEEN, is_between);
 		is_between = true;
 		s = next;
 	}
 	if (s.rsp == to->rsp)
 		return;
-	if (has_native && fixed_kind_to_native(&s, to, high, &kind)) {
-		learn(s.ip, kind, SEEN, is_between);
-		dw_kind_step(&s, kind, high);
+	if (has_native && fixed_rule_to_native(&s, to, high, &kind)) {
+		infer(s.ip, kind, SEEN, is_between);
+		dw_frame_rule_step(&s, kind, high);
 		join(s, to, high, true, true);
 		return;
 	}
-	if (has_native || !fixed_kind(&s, to, &kind))
-		kind = dw_kind(DWELL_KIND_UNSURE, -1);
-	learn(s.ip, kind, SEEN, is_between);
+	if (has_native || !fixed_rule(&s, to, &kind))
+		kind = dw_frame_rule(DWELL_FRAME_RULE_UNSURE, -1);
+	infer(s.ip, kind, SEEN, is_between);
 }
 
-bool dw_learn_said(const struct dw_regs *s, uint64_t high)
+bool dw_infer_from_code(const struct dw_regs *s, uint64_t high)
 {
 	uint32_t kind;
 
-	if (!dw_sure_kind(s, high, &kind))
+	if (!dw_sure_frame_rule(s, high, &kind))
 		return false;
-	learn(s->ip, kind, SAID, false);
+	infer(s->ip, kind, SAID, false);
 	return true;
 }
 
 /* Go on from @s, outside of the outermost managed frame, by what is known or sure. */
 static bool follow_out(struct dw_regs *s, uint64_t high)
 {
-	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
+	const struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, s->ip);
 
-	if (!id && dw_learn_said(s, high))
-		id = dw_ids_find(&dw_kinds.ips, s->ip);
-	return id && dw_kind_leads(id->extra) && dw_kind_step(s, id->extra, high) &&
+	if (!id && dw_infer_from_code(s, high))
+		id = dw_ids_find(&dw_frame_rules.ips, s->ip);
+	return id && dw_frame_rule_leads(id->extra) && dw_frame_rule_step(s, id->extra, high) &&
 	       dw_leads_on(s->ip);
 }
 
-/* Learn what follows the outermost managed frame @s. */
-static void learn_end(struct dw_regs s, uint64_t high)
+/* Infer what follows the outermost managed frame @s. */
+static void infer_end(struct dw_regs s, uint64_t high)
 {
-	const uint32_t by_rbp = dw_kind(DWELL_KIND_RBP, -1);
+	const uint32_t by_rbp = dw_frame_rule(DWELL_FRAME_RULE_RBP, -1);
 	bool is_between = false;
 	struct dw_regs next = s;
 
@@ -305,27 +306,27 @@ static void learn_end(struct dw_regs s, uint64_t high)
 			continue;
 		}
 		next = s;
-		if (!dw_kind_step(&next, by_rbp, high) || !dw_is_code(next.ip))
+		if (!dw_frame_rule_step(&next, by_rbp, high) || !dw_is_code(next.ip))
 			break;
-		learn(s.ip, by_rbp, SEEN, is_between);
+		infer(s.ip, by_rbp, SEEN, is_between);
 		is_between = true;
 		s = next;
 	}
-	learn(s.ip, dw_kind(DWELL_KIND_END, -1), SEEN, is_between);
+	infer(s.ip, dw_frame_rule(DWELL_FRAME_RULE_END, -1), SEEN, is_between);
 }
 
-static void learn_stub(uint64_t ip, uint32_t kind, enum source source)
+static void infer_stub(uint64_t ip, uint32_t kind, enum source source)
 {
 	uint32_t bit = dw_stub_bit(ip);
 	struct dw_id *id;
 
 	if (!dw_agent_enter())
 		return;
-	id = dw_ids_find(&dw_kinds.stubs, ip);
+	id = dw_ids_find(&dw_frame_rules.stubs, ip);
 	if (id)
 		id->extra = source == SAID ? kind : settle(id->extra, kind);
-	else if (dw_ids_put(&dw_kinds.stubs, ip, 0, kind))
-		__atomic_fetch_or(&dw_kinds.stub_bits[bit / 64], 1ull << bit % 64,
+	else if (dw_ids_put(&dw_frame_rules.stubs, ip, 0, kind))
+		__atomic_fetch_or(&dw_frame_rules.stub_bits[bit / 64], 1ull << bit % 64,
 				  __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
@@ -336,9 +337,9 @@ static void join_stub(struct dw_regs s, uint32_t kind, enum source source, struc
 {
 	const struct dw_id *id;
 
-	learn_stub(s.ip, kind, source);
-	id = dw_ids_find(&dw_kinds.stubs, s.ip);
-	if (id && dw_kind_size(id->extra) >= 0 && dw_kind_step(&s, id->extra, high) &&
+	infer_stub(s.ip, kind, source);
+	id = dw_ids_find(&dw_frame_rules.stubs, s.ip);
+	if (id && dw_frame_rule_size(id->extra) >= 0 && dw_frame_rule_step(&s, id->extra, high) &&
 	    s.rsp < to->rsp && dw_leads_on(s.ip))
 		join(s, to, high, true, false);
 }
@@ -346,11 +347,11 @@ static void join_stub(struct dw_regs s, uint32_t kind, enum source source, struc
 /* Whether @s is a stub that its unwind table leads from to managed code: by *@ret. */
 static bool is_stub(struct dw_regs s, uint64_t high, uint32_t *ret)
 {
-	return dw_first_kind(&s, high, ret) && dw_kind_size(*ret) >= 0 &&
-	       dw_kind_step(&s, *ret, high) && dw_is_managed(s.ip);
+	return dw_first_frame_rule(&s, high, ret) && dw_frame_rule_size(*ret) >= 0 &&
+	       dw_frame_rule_step(&s, *ret, high) && dw_is_managed(s.ip);
 }
 
-/* Learn how the innermost managed frame is found from the callback's frame @base: it is @to, or one
+/* Infer how the innermost managed frame is found from the callback's frame @base: it is @to, or one
  * of a method made at run time, which leads to @to. */
 static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 {
@@ -358,10 +359,11 @@ static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 	uint32_t kind;
 
 	for (int i = 0; i < STEPS; i++) {
-		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high) || s.rsp > to->rsp)
+		if (!dw_frame_rule_step(&s, dw_frame_rule(DWELL_FRAME_RULE_RBP, -1), high) ||
+		    s.rsp > to->rsp)
 			return;
 		if (is_frame(&s, to) || dw_is_managed(s.ip)) {
-			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1), SAID);
+			infer_stub(s.ip, dw_frame_rule(DWELL_FRAME_RULE_SELF, -1), SAID);
 			if (s.rsp < to->rsp)
 				join(s, to, high, true, false);
 			return;
@@ -372,24 +374,26 @@ static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 		}
 		if (s.rbp + 16 <= to->rsp && s.rbp >= s.rsp)
 			continue;
-		if (fixed_kind(&s, to, &kind))
+		if (fixed_rule(&s, to, &kind))
 			join_stub(s, kind, SEEN, to, high);
 		return;
 	}
 }
 
-bool dw_learn_start(uint64_t base, uint64_t high)
+bool dw_infer_start(uint64_t base, uint64_t high)
 {
 	struct dw_regs s = {0, base, base};
 	uint32_t kind;
 
-	for (int i = 0; i < STEPS && dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, -1), high); i++) {
+	for (int i = 0;
+	     i < STEPS && dw_frame_rule_step(&s, dw_frame_rule(DWELL_FRAME_RULE_RBP, -1), high);
+	     i++) {
 		if (dw_is_managed(s.ip)) {
-			learn_stub(s.ip, dw_kind(DWELL_KIND_SELF, -1), SAID);
+			infer_stub(s.ip, dw_frame_rule(DWELL_FRAME_RULE_SELF, -1), SAID);
 			return true;
 		}
 		if (is_stub(s, high, &kind)) {
-			learn_stub(s.ip, kind, SAID);
+			infer_stub(s.ip, kind, SAID);
 			return true;
 		}
 		if (!dw_leads_on(s.ip))
@@ -405,7 +409,7 @@ static void take_snapshot(struct dw_clr_self *t, const struct dw_snapshot *s)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		id = dw_ids_find(&dw_frame_rules.ips, s->frames[i].regs.ip);
 		n = dw_walk_put(t, n, id ? id->value : 0);
 		if (s->frames[i].is_called_by_native)
 			n = dw_walk_put(t, n, DWELL_CLR_FRAME_NATIVE);
@@ -420,7 +424,7 @@ static bool is_left_out(const struct dw_clr_self *t, uint32_t at)
 
 	return row == DWELL_CLR_FRAME_NATIVE || dw_natives_is(row) ||
 	       (row < DWELL_CLR_FRAME_ROOT &&
-		dw_meaning_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row)));
+		dw_intern_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row)));
 }
 
 /* Whether what was walked has all that the snapshot has, in its order, and nothing else but what
@@ -430,7 +434,7 @@ static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		const struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, s->frames[i].regs.ip);
 
 		while (id && at < t->frames_n && t->frames[at] != id->value && is_left_out(t, at))
 			at++;
@@ -448,22 +452,22 @@ static bool agrees(const struct dw_clr_self *t, const struct dw_snapshot *s)
 static void name_frames(const struct dw_snapshot *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, s->frames[i].regs.ip);
 		uint32_t frame;
 
 		if (!id || (id->value && id->value != DWELL_CLR_FRAME_NATIVE))
 			continue;
-		frame = dw_meaning_frame(s->frames[i].function, s->frames[i].regs.ip);
+		frame = dw_intern_frame(s->frames[i].function, s->frames[i].regs.ip);
 		if (!frame || !dw_agent_enter())
 			continue;
-		id = dw_ids_find(&dw_kinds.ips, s->frames[i].regs.ip);
+		id = dw_ids_find(&dw_frame_rules.ips, s->frames[i].regs.ip);
 		if (id)
 			__atomic_store_n(&id->value, frame, __ATOMIC_RELEASE);
 		dw_agent_leave();
 	}
 }
 
-static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t base)
+static bool infer_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t base)
 {
 	bool is_walked;
 
@@ -475,22 +479,23 @@ static bool learn_all(struct dw_clr_self *t, struct dw_snapshot *s, uint64_t bas
 	for (uint32_t i = 0; i + 1 < s->n; i++)
 		join(s->frames[i].regs, &s->frames[i + 1].regs, t->stack_high, false,
 		     s->frames[i].is_called_by_native);
-	learn_end(s->frames[s->n - 1].regs, t->stack_high);
+	infer_end(s->frames[s->n - 1].regs, t->stack_high);
 	name_frames(s);
 	is_walked = dw_walk_known(t, base);
 	if (is_walked && agrees(t, s))
 		return true;
 	if (is_walked)
-		learn(s->frames[0].regs.ip, dw_kind(DWELL_KIND_UNSURE, -1), SEEN, false);
+		infer(s->frames[0].regs.ip, dw_frame_rule(DWELL_FRAME_RULE_UNSURE, -1), SEEN,
+		      false);
 	take_snapshot(t, s);
 	return true;
 }
 
-bool dw_learn(struct dw_clr_self *t, uint64_t base)
+bool dw_infer(struct dw_clr_self *t, uint64_t base)
 {
 	if (!t->snapshot)
 		t->snapshot = dw_agent_memory(sizeof(*t->snapshot));
-	return t->snapshot && learn_all(t, t->snapshot, base);
+	return t->snapshot && infer_all(t, t->snapshot, base);
 }
 
 /* Whether frame @at of @t is of @function, 0 = of one that is not known. */
@@ -508,7 +513,7 @@ static bool is_same(const struct dw_clr_self *t, const struct dw_snapshot *s)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < s->n; i++, at++) {
-		uint32_t function = dw_meaning_known(s->frames[i].function);
+		uint32_t function = dw_intern_find(s->frames[i].function);
 
 		while (at < t->frames_n && !is_of(t, at, function) && is_left_out(t, at))
 			at++;
@@ -518,7 +523,7 @@ static bool is_same(const struct dw_clr_self *t, const struct dw_snapshot *s)
 	return true;
 }
 
-void dw_learn_check(struct dw_clr_self *t)
+void dw_infer_check(struct dw_clr_self *t)
 {
 	t->walks = 0;
 	if (!t->snapshot)

@@ -9,7 +9,7 @@
 
 DWELL_HOT struct dw_memo *dw_memo_begin(struct dw_clr_self *t)
 {
-	uint64_t epoch = __atomic_load_n(&dw_kinds.epoch, __ATOMIC_ACQUIRE);
+	uint64_t epoch = __atomic_load_n(&dw_frame_rules.epoch, __ATOMIC_ACQUIRE);
 
 	if (!t->memo)
 		t->memo = dw_agent_memory(sizeof(*t->memo));

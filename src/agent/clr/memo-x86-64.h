@@ -3,8 +3,8 @@
  * another: what lies further out takes a look at two words a frame, and no look-up.
  *
  * A step is a frame as a walk came to it, and where the words stand that led there. As long as
- * these say the same, and nothing else was learnt of any return address, all walks from that frame
- * go the same way. A memo is its thread's own.
+ * these say the same, and nothing else was inferred of any return address, all walks from that
+ * frame go the same way. A memo is its thread's own.
  *
  * Where the runtime's own code is outermost but for what has called it (the host, a thread's
  * start), steps end behind the first frame of that: no managed code lies further out, and what
@@ -26,7 +26,7 @@ struct dw_step {
 };
 
 struct dw_memo {
-	uint64_t epoch; /* of dw_kinds */
+	uint64_t epoch; /* of dw_frame_rules */
 	uint32_t n;	/* kept, outermost first */
 	uint32_t at;	/* kept ones that the walk has not passed */
 	uint32_t fresh_n;

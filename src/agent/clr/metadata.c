@@ -35,7 +35,7 @@ struct il_version {
 	} entries[];
 };
 
-struct meaning {
+struct interned {
 	struct dw_ids types, functions, modules, frames, names;
 	struct dw_ids compiled;	  /* method -> index in maps + 1 */
 	struct il_version **maps; /* by index, atomic heads */
@@ -44,7 +44,7 @@ struct meaning {
 	uint64_t saved_left;
 };
 
-static struct meaning meaning;
+static struct interned interned;
 
 static uint64_t hash_name(const struct dw_name *name, uint64_t more)
 {
@@ -60,7 +60,7 @@ static uint64_t hash_name(const struct dw_name *name, uint64_t more)
 /* The row of a module, 0 = none. Called without the lock. */
 static uint32_t find_module(uint64_t module)
 {
-	const struct dw_id *id = module ? dw_ids_find(&meaning.modules, module) : NULL;
+	const struct dw_id *id = module ? dw_ids_find(&interned.modules, module) : NULL;
 	struct dw_clr_module *row;
 	struct dw_name name;
 	uint32_t is_dynamic, at = 0;
@@ -70,9 +70,9 @@ static uint32_t find_module(uint64_t module)
 	dw_name_module(module, &name, &is_dynamic);
 	if (!dw_agent_enter())
 		return 0;
-	id = dw_ids_find(&meaning.modules, module);
+	id = dw_ids_find(&interned.modules, module);
 	if (!id)
-		id = dw_ids_find(&meaning.names, hash_name(&name, 1));
+		id = dw_ids_find(&interned.names, hash_name(&name, 1));
 	if (id)
 		at = id->value;
 	else
@@ -83,10 +83,10 @@ static uint32_t find_module(uint64_t module)
 		row->path.bytes = name.bytes;
 		__atomic_store_n(&row->path.at, dw_tables_add_text(name.text, name.bytes).at,
 				 __ATOMIC_RELEASE);
-		dw_ids_put(&meaning.names, hash_name(&name, 1), at, 0);
+		dw_ids_put(&interned.names, hash_name(&name, 1), at, 0);
 	}
 	if (at)
-		dw_ids_put(&meaning.modules, module, at, 0);
+		dw_ids_put(&interned.modules, module, at, 0);
 	dw_agent_leave();
 	return at;
 }
@@ -105,9 +105,9 @@ static uint32_t add_type(const struct dw_name *name, uint32_t module)
 	return at;
 }
 
-uint32_t dw_meaning_type(uint64_t class)
+uint32_t dw_intern_type(uint64_t class)
 {
-	const struct dw_id *id = dw_ids_find(&meaning.types, class);
+	const struct dw_id *id = dw_ids_find(&interned.types, class);
 	struct dw_name name;
 	uint64_t module = 0, key;
 	uint32_t module_row, at;
@@ -119,11 +119,11 @@ uint32_t dw_meaning_type(uint64_t class)
 	key = hash_name(&name, 0x100000000u + module_row);
 	if (!dw_agent_enter())
 		return 0;
-	id = dw_ids_find(&meaning.names, key);
+	id = dw_ids_find(&interned.names, key);
 	at = id ? id->value : add_type(&name, module_row);
 	if (at) {
-		dw_ids_put(&meaning.names, key, at, 0);
-		dw_ids_put(&meaning.types, class, at, 0);
+		dw_ids_put(&interned.names, key, at, 0);
+		dw_ids_put(&interned.types, class, at, 0);
 	}
 	dw_agent_leave();
 	return at;
@@ -144,9 +144,9 @@ static uint32_t add_function(const struct dw_name *name, uint32_t module, uint32
 	return at;
 }
 
-uint32_t dw_meaning_function(uint64_t function)
+uint32_t dw_intern_function(uint64_t function)
 {
-	const struct dw_id *id = dw_ids_find(&meaning.functions, function);
+	const struct dw_id *id = dw_ids_find(&interned.functions, function);
 	struct dw_name name;
 	uint64_t module = 0, key;
 	uint32_t token = 0, module_row, at;
@@ -158,11 +158,11 @@ uint32_t dw_meaning_function(uint64_t function)
 	key = hash_name(&name, 0x200000000u + ((uint64_t)token << 34) + module_row);
 	if (!dw_agent_enter())
 		return 0;
-	id = dw_ids_find(&meaning.names, key);
+	id = dw_ids_find(&interned.names, key);
 	at = id ? id->value : add_function(&name, module_row, token);
 	if (at) {
-		dw_ids_put(&meaning.names, key, at, 0);
-		dw_ids_put(&meaning.functions, function, at, 0);
+		dw_ids_put(&interned.names, key, at, 0);
+		dw_ids_put(&interned.functions, function, at, 0);
 	}
 	dw_agent_leave();
 	return at;
@@ -171,9 +171,9 @@ uint32_t dw_meaning_function(uint64_t function)
 /* The last version of @function with code before @ip, NULL = none. */
 static const struct il_version *version_at(uint64_t function, uint64_t ip)
 {
-	const struct dw_id *id = dw_ids_find(&meaning.compiled, function);
+	const struct dw_id *id = dw_ids_find(&interned.compiled, function);
 	const struct il_version *v =
-		id ? __atomic_load_n(&meaning.maps[id->value], __ATOMIC_ACQUIRE) : NULL;
+		id ? __atomic_load_n(&interned.maps[id->value], __ATOMIC_ACQUIRE) : NULL;
 
 	while (v && ip - 1 - v->start >= v->bytes)
 		v = v->next;
@@ -197,7 +197,7 @@ static uint32_t il_offset(uint64_t function, uint64_t ip)
 	return found;
 }
 
-bool dw_meaning_code(uint64_t function, uint64_t ip, struct dw_com_code *ret)
+bool dw_intern_code(uint64_t function, uint64_t ip, struct dw_com_code *ret)
 {
 	const struct il_version *v = version_at(function, ip);
 
@@ -206,57 +206,57 @@ bool dw_meaning_code(uint64_t function, uint64_t ip, struct dw_com_code *ret)
 	return v;
 }
 
-uint32_t dw_meaning_frame(uint64_t function, uint64_t ip)
+uint32_t dw_intern_frame(uint64_t function, uint64_t ip)
 {
-	uint32_t row = dw_meaning_function(function), il = il_offset(function, ip), at;
+	uint32_t row = dw_intern_function(function), il = il_offset(function, ip), at;
 	uint64_t key = (uint64_t)(il + 2) << 32 | row;
-	const struct dw_id *id = row ? dw_ids_find(&meaning.frames, key) : NULL;
+	const struct dw_id *id = row ? dw_ids_find(&interned.frames, key) : NULL;
 	struct dw_clr_frame *frame;
 
 	if (id || !row || !dw_agent_enter())
 		return id ? id->value : 0;
-	id = dw_ids_find(&meaning.frames, key);
+	id = dw_ids_find(&interned.frames, key);
 	at = id ? id->value : dw_table_take_inside(DWELL_CLR_FRAMES, 1);
 	if (at && !id) {
 		frame = dw_table_row(DWELL_CLR_FRAMES, at);
 		frame->il_offset = il;
 		__atomic_store_n(&frame->function, row, __ATOMIC_RELEASE);
-		dw_ids_put(&meaning.frames, key, at, 0);
+		dw_ids_put(&interned.frames, key, at, 0);
 	}
 	dw_agent_leave();
 	return at;
 }
 
-bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame)
+bool dw_intern_is_dynamic(const struct dw_clr_frame *frame)
 {
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
 
 	return frame->il_offset != DWELL_CLR_IL_NATIVE && !f->token;
 }
 
-bool dw_meaning_is_hidden(const struct dw_clr_frame *frame)
+bool dw_intern_is_hidden(const struct dw_clr_frame *frame)
 {
 	static const char stub[] = "IL_STUB", exceptions[] = "System.Runtime.EH::";
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
-	const char *prefix = dw_meaning_is_dynamic(frame) ? stub : exceptions;
+	const char *prefix = dw_intern_is_dynamic(frame) ? stub : exceptions;
 	size_t n = dw_text_length(prefix);
 
 	return f->name.bytes >= n && !memcmp(dw_table_row(DWELL_CLR_TEXTS, f->name.at), prefix, n);
 }
 
-uint32_t dw_meaning_known(uint64_t function)
+uint32_t dw_intern_find(uint64_t function)
 {
-	const struct dw_id *id = dw_ids_find(&meaning.functions, function);
+	const struct dw_id *id = dw_ids_find(&interned.functions, function);
 
 	return id ? id->value : 0;
 }
 
-void dw_meaning_forget(void)
+void dw_intern_forget(void)
 {
-	dw_ids_remove(&meaning.types, NULL, 0);
-	dw_ids_remove(&meaning.functions, NULL, 0);
-	dw_ids_remove(&meaning.modules, NULL, 0);
-	dw_ids_remove(&meaning.compiled, NULL, 0);
+	dw_ids_remove(&interned.types, NULL, 0);
+	dw_ids_remove(&interned.functions, NULL, 0);
+	dw_ids_remove(&interned.modules, NULL, 0);
+	dw_ids_remove(&interned.compiled, NULL, 0);
 }
 
 static bool has_value(const struct dw_id *id, uint32_t value)
@@ -264,14 +264,14 @@ static bool has_value(const struct dw_id *id, uint32_t value)
 	return id->value == value;
 }
 
-void dw_meaning_forget_function(uint32_t row)
+void dw_intern_forget_function(uint32_t row)
 {
-	dw_ids_remove(&meaning.functions, has_value, row);
+	dw_ids_remove(&interned.functions, has_value, row);
 }
 
-void dw_meaning_forget_id(uint64_t function)
+void dw_intern_forget_id(uint64_t function)
 {
-	dw_ids_drop(&meaning.functions, function);
+	dw_ids_drop(&interned.functions, function);
 }
 
 /* Memory that stays. Inside dw_agent_enter(). */
@@ -279,29 +279,29 @@ static void *save(uint64_t bytes)
 {
 	void *at;
 
-	if (meaning.saved_left < bytes) {
-		meaning.saved = dw_agent_memory(SAVED_BYTES);
-		meaning.saved_left = meaning.saved ? SAVED_BYTES : 0;
+	if (interned.saved_left < bytes) {
+		interned.saved = dw_agent_memory(SAVED_BYTES);
+		interned.saved_left = interned.saved ? SAVED_BYTES : 0;
 	}
-	if (meaning.saved_left < bytes)
+	if (interned.saved_left < bytes)
 		return NULL;
-	at = meaning.saved;
-	meaning.saved += bytes;
-	meaning.saved_left -= bytes;
+	at = interned.saved;
+	interned.saved += bytes;
+	interned.saved_left -= bytes;
 	return at;
 }
 
 /* The place of @function's list of versions. NULL = no room. Inside dw_agent_enter(). */
 static struct il_version **versions_of(uint64_t function)
 {
-	const struct dw_id *id = dw_ids_find(&meaning.compiled, function);
+	const struct dw_id *id = dw_ids_find(&interned.compiled, function);
 	const uint64_t room = (uint64_t)1 << 22;
 
-	if (!meaning.maps)
-		meaning.maps = dw_agent_memory(room * sizeof(*meaning.maps));
-	if (!id && meaning.maps && meaning.maps_n < room)
-		id = dw_ids_put(&meaning.compiled, function, meaning.maps_n++, 0);
-	return id ? &meaning.maps[id->value] : NULL;
+	if (!interned.maps)
+		interned.maps = dw_agent_memory(room * sizeof(*interned.maps));
+	if (!id && interned.maps && interned.maps_n < room)
+		id = dw_ids_put(&interned.compiled, function, interned.maps_n++, 0);
+	return id ? &interned.maps[id->value] : NULL;
 }
 
 static void add_version(uint64_t function, const struct dw_com_code *code,
@@ -328,16 +328,16 @@ static void add_version(uint64_t function, const struct dw_com_code *code,
 /* Whether the version of @function at @start is known. */
 static bool is_known(uint64_t function, uint64_t start)
 {
-	const struct dw_id *id = dw_ids_find(&meaning.compiled, function);
+	const struct dw_id *id = dw_ids_find(&interned.compiled, function);
 	const struct il_version *v =
-		id ? __atomic_load_n(&meaning.maps[id->value], __ATOMIC_ACQUIRE) : NULL;
+		id ? __atomic_load_n(&interned.maps[id->value], __ATOMIC_ACQUIRE) : NULL;
 
 	while (v && v->start != start)
 		v = v->next;
 	return v != NULL;
 }
 
-void dw_meaning_compiled(uint64_t function)
+void dw_intern_compiled(uint64_t function)
 {
 	struct dw_com_il_map map[IL_MAP];
 	struct dw_com_code code[CODE_PARTS];

@@ -12,38 +12,38 @@
 #include <stdint.h>
 
 /* The row of type @class, 0 = no room. */
-uint32_t dw_meaning_type(uint64_t class);
+uint32_t dw_intern_type(uint64_t class);
 
 /* The row of the frame at return address @ip, in managed code of @function, 0 = no room. */
-uint32_t dw_meaning_frame(uint64_t function, uint64_t ip);
+uint32_t dw_intern_frame(uint64_t function, uint64_t ip);
 
-/* Whether the method of @frame was made at run time. */
-bool dw_meaning_is_dynamic(const struct dw_clr_frame *frame);
+/* Whether the method of @frame is dynamic, made at run time. */
+bool dw_intern_is_dynamic(const struct dw_clr_frame *frame);
 
 /* Whether the method of @frame does the runtime's own work and is in no stack that it tells: for
  * calls between managed and native code, or for exceptions. */
-bool dw_meaning_is_hidden(const struct dw_clr_frame *frame);
+bool dw_intern_is_hidden(const struct dw_clr_frame *frame);
 
 /* The row of the method @function, 0 = no room. */
-uint32_t dw_meaning_function(uint64_t function);
+uint32_t dw_intern_function(uint64_t function);
 
 /* The row of the method @function if it was seen, else 0. */
-uint32_t dw_meaning_known(uint64_t function);
+uint32_t dw_intern_find(uint64_t function);
 
 /* Code of a module goes: addresses of classes and methods may come to mean others. Inside
  * dw_agent_enter(). */
-void dw_meaning_forget(void);
+void dw_intern_forget(void);
 
 /* The method of row @row goes. Inside dw_agent_enter(). */
-void dw_meaning_forget_function(uint32_t row);
+void dw_intern_forget_function(uint32_t row);
 
 /* The method @function goes, its row stays. Inside dw_agent_enter(). */
-void dw_meaning_forget_id(uint64_t function);
+void dw_intern_forget_id(uint64_t function);
 
 /* Remember which IL the machine code of @function comes from, which was just compiled. Where
  * collections are allowed. */
-void dw_meaning_compiled(uint64_t function);
+void dw_intern_compiled(uint64_t function);
 
-/* The code of @function that @ip, a return address, lies in. False: dw_meaning_compiled() was not
+/* The code of @function that @ip, a return address, lies in. False: dw_intern_compiled() was not
  * told of it. */
-bool dw_meaning_code(uint64_t function, uint64_t ip, struct dw_com_code *ret);
+bool dw_intern_code(uint64_t function, uint64_t ip, struct dw_com_code *ret);

@@ -1,8 +1,8 @@
 /*
  * Native code; see natives.h.
  *
- * A library may go and another come to its place: what was learnt of an address counts only while
- * the loader says the same of it as when it was learnt. Rows stay: what comes again finds its own
+ * A library may go and another come to its place: what was inferred of an address counts only while
+ * the loader says the same of it as when it was inferred. Rows stay: what comes again finds its own
  * by its file and address.
  */
 #include "agent/clr/natives.h"
@@ -65,7 +65,7 @@ bool dw_natives_has(uint64_t ip)
 	return find(ip, &found);
 }
 
-bool dw_natives_kind(uint64_t ip, uint32_t *ret)
+bool dw_natives_frame_rule(uint64_t ip, uint32_t *ret)
 {
 	struct dw_cfi_range range;
 	struct found found;
@@ -73,7 +73,7 @@ bool dw_natives_kind(uint64_t ip, uint32_t *ret)
 	if (!find(ip, &found) || !found.index)
 		return false;
 	range = (struct dw_cfi_range){found.start, found.end, found.index};
-	return dw_cfi_kind(&range, ip, ret);
+	return dw_cfi_frame_rule(&range, ip, ret);
 }
 
 /* The path of @map's file, NULL = it has none. @room has PATH_BYTES. */

@@ -20,9 +20,9 @@ bool dw_natives_start(void);
 /* Whether @ip lies in a module of the loader's. */
 bool dw_natives_has(uint64_t ip);
 
-/* The kind (frame-rules-x86-64.h) of the return address @ip. False: no table says one that is
+/* The frame rule (frame-rules-x86-64.h) of the return address @ip. False: no table says one that is
  * simple enough. */
-bool dw_natives_kind(uint64_t ip, uint32_t *ret);
+bool dw_natives_frame_rule(uint64_t ip, uint32_t *ret);
 
 /* The row of the frame at the return address @ip, DWELL_CLR_FRAME_NATIVE = it has no name. */
 uint32_t dw_natives_frame(uint64_t ip);
@@ -41,9 +41,9 @@ bool dw_natives_is_current(uint64_t ip);
 void dw_natives_forget(void);
 
 /*
- * Rules of unwind tables (.eh_frame) as kinds (frame-rules-x86-64.h): where a frame's return
- * address and its caller's frame pointer stand. Rules that no kind can say are refused, and so is
- * whatever is not as compilers for Linux write it. Reads this process's memory so that bad
+ * Rules of unwind tables (.eh_frame) as frame rules (frame-rules-x86-64.h): where a frame's return
+ * address and its caller's frame pointer stand. Rules that no frame rule can say are refused, and
+ * so is whatever is not as compilers for Linux write it. Reads this process's memory so that bad
  * addresses do no harm. [any-thread]
  */
 
@@ -53,5 +53,5 @@ struct dw_cfi_range {
 	uint64_t index; /* its table of contents, the segment PT_GNU_EH_FRAME */
 };
 
-/* The kind of the return address @ip in @module. False: none. */
-bool dw_cfi_kind(const struct dw_cfi_range *module, uint64_t ip, uint32_t *ret);
+/* The frame rule of the return address @ip in @module. False: none. */
+bool dw_cfi_frame_rule(const struct dw_cfi_range *module, uint64_t ip, uint32_t *ret);

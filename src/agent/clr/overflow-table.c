@@ -114,14 +114,14 @@ struct place {
 	uint32_t leaf;	/* likewise, if the stack ends here */
 };
 
-struct dw_beyond {
+struct dw_overflow {
 	struct words words;
 	uint32_t n; /* places */
 	struct place places[DWELL_STACK_FRAMES];
 };
 
 /* A number for the function in row @row: generic methods are one, whatever their types are. */
-static uint32_t function_of(struct dw_beyond *b, uint32_t row, uint32_t *ret_module)
+static uint32_t function_of(struct dw_overflow *b, uint32_t row, uint32_t *ret_module)
 {
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, row);
 	uint32_t *known;
@@ -135,7 +135,7 @@ static uint32_t function_of(struct dw_beyond *b, uint32_t row, uint32_t *ret_mod
 	return known ? *known : row;
 }
 
-static struct place place_of(struct dw_beyond *b, uint32_t frame)
+static struct place place_of(struct dw_overflow *b, uint32_t frame)
 {
 	struct place p = {.frame = frame, .function = frame, .module = frame};
 	const struct dw_clr_frame *f;
@@ -156,7 +156,7 @@ static struct place place_of(struct dw_beyond *b, uint32_t frame)
 }
 
 /* Whether place @at is the first of what @a and @key say, which @is_same knows of two places. */
-static bool is_first(struct dw_beyond *b, uint32_t at, uint64_t a, enum key key,
+static bool is_first(struct dw_overflow *b, uint32_t at, uint64_t a, enum key key,
 		     bool (*is_same)(const struct place *, const struct place *))
 {
 	uint32_t *first = words_at(&b->words, a, key);
@@ -190,7 +190,7 @@ static bool is_same_line(const struct place *a, const struct place *b)
 }
 
 /* Of what place @at is the first. */
-static uint32_t find_first(struct dw_beyond *b, uint32_t at)
+static uint32_t find_first(struct dw_overflow *b, uint32_t at)
 {
 	const struct place *p = &b->places[at];
 	uint32_t first = 0;
@@ -208,7 +208,7 @@ static uint32_t find_first(struct dw_beyond *b, uint32_t at)
 }
 
 /* Bring the places to what the stack is. */
-static void take_path(struct dw_beyond *b, const struct dw_clr_path *path)
+static void take_path(struct dw_overflow *b, const struct dw_clr_path *path)
 {
 	uint32_t k = 0;
 
@@ -222,7 +222,7 @@ static void take_path(struct dw_beyond *b, const struct dw_clr_path *path)
 }
 
 /* The node @frame below @parent, which @a and @key stand for. 0 = no room. */
-static uint32_t find_node(struct dw_beyond *b, uint64_t a, uint32_t key, uint32_t parent,
+static uint32_t find_node(struct dw_overflow *b, uint64_t a, uint32_t key, uint32_t parent,
 			  uint32_t frame)
 {
 	uint32_t *node = parent ? words_at(&b->words, a, key) : NULL;
@@ -235,7 +235,7 @@ static uint32_t find_node(struct dw_beyond *b, uint64_t a, uint32_t key, uint32_
 /* The node of the part at @at, the stack's innermost one if it @is_leaf. */
 static uint32_t find_part(struct dw_clr_self *t, uint32_t at, bool is_leaf)
 {
-	struct dw_beyond *b = t->beyond;
+	struct dw_overflow *b = t->overflow;
 	const struct place *p = &b->places[at];
 	uint32_t part = p->first | (is_leaf ? DWELL_CLR_PART_LEAF : 0), caller = 0, node;
 
@@ -252,7 +252,7 @@ static uint32_t find_part(struct dw_clr_self *t, uint32_t at, bool is_leaf)
 /* Count for the parts of all callers. */
 static void count_callers(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes)
 {
-	struct dw_beyond *b = t->beyond;
+	struct dw_overflow *b = t->overflow;
 	bool is_lost = false;
 
 	for (uint32_t k = 0; k + 1 < b->n; k++) {
@@ -272,20 +272,20 @@ static void count_callers(struct dw_clr_self *t, struct dw_clr_kind kind, uint64
 			group->allocated.bytes += bytes;
 		}
 	}
-	dw_tables_count(is_lost ? DWELL_CLR_LOST_STACKS : DWELL_CLR_BEYOND, 1);
+	dw_tables_count(is_lost ? DWELL_CLR_LOST_STACKS : DWELL_CLR_OVERFLOW, 1);
 }
 
-uint32_t dw_beyond_count(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes)
+uint32_t dw_overflow_count(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes)
 {
 	struct place *leaf;
 	uint32_t row;
 
-	if (!t->beyond)
-		t->beyond = dw_agent_memory(sizeof(*t->beyond));
-	if (!t->beyond || !t->path.n)
+	if (!t->overflow)
+		t->overflow = dw_agent_memory(sizeof(*t->overflow));
+	if (!t->overflow || !t->path.n)
 		return 0;
-	take_path(t->beyond, &t->path);
-	leaf = &t->beyond->places[t->path.n - 1];
+	take_path(t->overflow, &t->path);
+	leaf = &t->overflow->places[t->path.n - 1];
 	if (!leaf->leaf)
 		leaf->leaf = find_part(t, t->path.n - 1, true);
 	row = leaf->leaf ? dw_clr_tree_group(t, leaf->leaf, kind) : 0;
@@ -294,10 +294,10 @@ uint32_t dw_beyond_count(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_
 	return row;
 }
 
-void dw_beyond_forget(struct dw_clr_self *t)
+void dw_overflow_forget(struct dw_clr_self *t)
 {
-	if (!t->beyond)
+	if (!t->overflow)
 		return;
-	words_clear(&t->beyond->words);
-	t->beyond->n = 0;
+	words_clear(&t->overflow->words);
+	t->overflow->n = 0;
 }

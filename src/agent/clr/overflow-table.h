@@ -15,7 +15,7 @@
  * whose group is returned and still has to count it: it is the object's own. 0 = no room, nothing
  * is counted.
  */
-uint32_t dw_beyond_count(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes);
+uint32_t dw_overflow_count(struct dw_clr_self *t, struct dw_clr_kind kind, uint64_t bytes);
 
 /* @t becomes another thread. */
-void dw_beyond_forget(struct dw_clr_self *t);
+void dw_overflow_forget(struct dw_clr_self *t);

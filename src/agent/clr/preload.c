@@ -32,7 +32,7 @@ __attribute__((constructor)) static void preload(int argc, char **argv, char **e
 {
 	(void)argc;
 	(void)argv;
-	dw_late_preload(envp);
+	dw_deferred_preload(envp);
 }
 
 DWELL_STAND_IN char *getenv(const char *name)
@@ -43,7 +43,7 @@ DWELL_STAND_IN char *getenv(const char *name)
 		real = (getenv_fn *)dw_real("getenv");
 		__atomic_store_n(&real_getenv, real, __ATOMIC_RELAXED);
 	}
-	if (dw_late_is_preloaded())
+	if (dw_deferred_is_preloaded())
 		dw_variables_asked(name);
 	return real ? real(name) : NULL;
 }

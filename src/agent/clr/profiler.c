@@ -100,7 +100,7 @@ static int32_t query_callback(void *self, const struct dw_guid *id, void **ret)
 static uint32_t type_of(struct dw_clr_self *t, uint64_t class)
 {
 	if (t->last_class != class || !t->last_type) {
-		t->last_type = dw_meaning_type(class);
+		t->last_type = dw_intern_type(class);
 		t->last_class = class;
 	}
 	return t->last_type;
@@ -120,7 +120,7 @@ static DWELL_HOT uint32_t group_of(struct dw_clr_self *t, struct dw_clr_kind kin
 		dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
 	row = node ? dw_clr_tree_group(t, node, kind) : 0;
 	if (!row && is_walked)
-		row = dw_beyond_count(t, kind, bytes);
+		row = dw_overflow_count(t, kind, bytes);
 	if (row)
 		return row;
 	dw_tables_count(DWELL_CLR_LOST_STACKS, is_walked);
@@ -319,7 +319,7 @@ static int32_t dynamic_unloads(void *self, uint64_t function)
 {
 	(void)self;
 	if (profiler.wishes.is_code)
-		dw_code_forget_made(function);
+		dw_code_forget_dynamic(function);
 	else
 		dw_walk_forget_function(function);
 	return DWELL_HR_OK;
@@ -334,7 +334,7 @@ static int32_t compiled(void *self, uint64_t function, int32_t result, int32_t i
 	if (profiler.wishes.is_code)
 		dw_code_compiled(function);
 	else if (profiler.wishes.has_stacks)
-		dw_meaning_compiled(function);
+		dw_intern_compiled(function);
 	return DWELL_HR_OK;
 }
 
@@ -343,7 +343,7 @@ static int32_t dynamic_compiled(void *self, uint64_t function, int32_t result, i
 	(void)self;
 	(void)is_safe;
 	if (result >= 0 && !is_off() && profiler.wishes.is_code)
-		dw_code_made(function);
+		dw_code_dynamic(function);
 	return DWELL_HR_OK;
 }
 
@@ -434,7 +434,7 @@ static int32_t initialize(void *self, void *unknown)
 		dw_agent_off(DWELL_OFF_MISMATCH);
 		return DWELL_HR_CANCEL;
 	}
-	dw_late_started(begin_ns);
+	dw_deferred_started(begin_ns);
 	return DWELL_HR_OK;
 }
 
@@ -446,7 +446,7 @@ static int32_t shutdown(void *self)
 	if (profiler.wishes.has_oracle)
 		dw_oracle_heap();
 	profiler.is_off = true;
-	dw_late_end();
+	dw_deferred_end();
 	return DWELL_HR_OK;
 }
 

@@ -67,7 +67,7 @@ static bool is_taken(char *const *entries)
 
 static bool make_texts(void)
 {
-	const char *const values[SHOWN] = {"1", DWELL_CLR_CLASS, dw_late_own_path()};
+	const char *const values[SHOWN] = {"1", DWELL_CLR_CLASS, dw_deferred_own_path()};
 
 	for (int i = 0; i < SHOWN; i++) {
 		char *text = variables.texts[i];
@@ -187,7 +187,7 @@ static bool start_region(char *const *entries)
 	const char *folder = value_of(entries, DWELL_ENV_FOLDER "=");
 	const char *filters = value_of(entries, DWELL_ENV_FILTERS "=");
 
-	return folder && dw_late_start(folder, filters ? dw_text_number(filters) : 0);
+	return folder && dw_deferred_start(folder, filters ? dw_text_number(filters) : 0);
 }
 
 /* Make the region, and give the mode. NULL = we do not belong here. */
@@ -196,8 +196,8 @@ static const char *start(void)
 	char **entries = entries_now();
 	const char *mode;
 
-	if (dw_late_is_preloaded())
-		return dw_late_start(NULL, 0) ? dw_late_mode() : NULL;
+	if (dw_deferred_is_preloaded())
+		return dw_deferred_start(NULL, 0) ? dw_deferred_mode() : NULL;
 	mode = value_of(entries, DWELL_ENV_MODE "=");
 	return start_region(entries) ? mode ? mode : "" : NULL;
 }
@@ -231,8 +231,8 @@ static void clean(const char *mode)
 	bool has_children = !word || dw_text_number(word);
 
 	if (!has_children)
-		dw_late_leave_children();
-	if (!has_children || dw_late_is_preloaded())
+		dw_deferred_leave_children();
+	if (!has_children || dw_deferred_is_preloaded())
 		variables_hide();
 	if (!has_children)
 		hide(entries_now());

@@ -104,7 +104,7 @@ static bool start_self(struct dw_clr_self *t)
 	t->truncated = root + 1;
 	t->last_class = 0;
 	t->path.n = t->path.nodes_n = t->shared = 0;
-	dw_beyond_forget(t);
+	dw_overflow_forget(t);
 	t->context = NULL;
 	t->context_counted = 0;
 	t->shown = dw_table_row(DWELL_CLR_THREADS, row);

@@ -40,7 +40,7 @@ struct dw_clr_self {
 	uint32_t walks;		      /* since the last one that was compared */
 	struct dw_clr_block *block;   /* of live objects, being filled */
 	struct dw_snapshot *snapshot; /* memory for one, NULL = none yet */
-	struct dw_beyond *beyond;     /* of stacks that the tree has no room for, NULL = none yet */
+	struct dw_overflow *overflow; /* of stacks that the tree has no room for, NULL = none yet */
 	bool is_tree_full;	      /* no new stacks go to the tree */
 	struct dw_memo *memo;	      /* of its last walk, NULL = none yet */
 	struct dw_clr_path path;

@@ -2,8 +2,9 @@
  * Walks; see walk.h and frame-rules-x86-64.h.
  *
  * From the callback outwards the runtime's own frames have frame pointers, up to a stub that
- * managed code called; from there kinds lead on, one look-up a frame. Native frames between managed
- * ones become one, unless their names are wanted. Nothing outside the thread's stack is read.
+ * managed code called; from there frame rules lead on, one look-up a frame. Native frames between
+ * managed ones become one, unless their names are wanted. Nothing outside the thread's stack is
+ * read.
  */
 #include "agent/clr/walk.h"
 
@@ -18,20 +19,20 @@
 
 enum { STEPS_TO_STUB = 128 }; /* the runtime's compiler may lie between */
 
-struct dw_kinds dw_kinds;
+struct dw_frame_rules dw_frame_rules;
 
 void dw_walk_start(uint32_t check, bool has_natives)
 {
 	struct dw_loader_module m;
 
-	dw_kinds.has_natives = dw_natives_start() && has_natives;
-	dw_kinds.check = check;
+	dw_frame_rules.has_natives = dw_natives_start() && has_natives;
+	dw_frame_rules.check = check;
 	if (!dw_loader_module_at(dw_runtime_address(), &m))
 		return;
-	dw_kinds.runtime_start = m.start;
-	dw_kinds.runtime_end = m.end;
-	dw_kinds.unwind_start = m.unwind_start;
-	dw_kinds.unwind_end = m.unwind_end;
+	dw_frame_rules.runtime_start = m.start;
+	dw_frame_rules.runtime_end = m.end;
+	dw_frame_rules.unwind_start = m.unwind_start;
+	dw_frame_rules.unwind_end = m.unwind_end;
 }
 
 /* The way into the callback at @ip, NULL = it is none that is known. */
@@ -39,8 +40,9 @@ static const struct dw_id *find_stub(uint64_t ip)
 {
 	uint32_t bit = dw_stub_bit(ip);
 
-	return dw_kinds.stub_bits[bit / 64] >> bit % 64 & 1 ? dw_ids_find(&dw_kinds.stubs, ip)
-							    : NULL;
+	return dw_frame_rules.stub_bits[bit / 64] >> bit % 64 & 1
+		       ? dw_ids_find(&dw_frame_rules.stubs, ip)
+		       : NULL;
 }
 
 /* The registers of the innermost managed frame. */
@@ -50,24 +52,26 @@ static bool find_start(uint64_t base, uint64_t high, struct dw_regs *ret)
 	const struct dw_id *id;
 
 	for (int i = 0; i < STEPS_TO_STUB; i++) {
-		if (!dw_kind_step(&s, dw_kind(DWELL_KIND_RBP, 0), high))
+		if (!dw_frame_rule_step(&s, dw_frame_rule(DWELL_FRAME_RULE_RBP, 0), high))
 			return false;
 		id = find_stub(s.ip);
-		/* Managed code from where nothing was learnt yet is not to be stepped over. */
+		/* Managed code from where nothing was inferred yet is not to be stepped over. */
 		if (!id && !dw_is_runtime(s.ip) && !dw_natives_has(s.ip))
 			return false;
 		if (!id)
 			continue;
 		*ret = s;
-		return dw_kind_size(id->extra) == DWELL_KIND_SELF ||
-		       (dw_kind_size(id->extra) >= 0 && dw_kind_step(ret, id->extra, high));
+		return dw_frame_rule_size(id->extra) == DWELL_FRAME_RULE_SELF ||
+		       (dw_frame_rule_size(id->extra) >= 0 &&
+			dw_frame_rule_step(ret, id->extra, high));
 	}
 	return false;
 }
 
 static bool is_native(uint32_t frame)
 {
-	return frame == DWELL_CLR_FRAME_NATIVE || (dw_kinds.has_natives && dw_natives_is(frame));
+	return frame == DWELL_CLR_FRAME_NATIVE ||
+	       (dw_frame_rules.has_natives && dw_natives_is(frame));
 }
 
 uint32_t dw_walk_put(struct dw_clr_self *t, uint32_t n, uint32_t frame)
@@ -109,8 +113,8 @@ static bool holds(const struct dw_id *id, uint64_t ip)
 	if (!is_native(id->value) || dw_is_runtime(ip) || dw_natives_is_current(ip))
 		return true;
 	if (dw_agent_enter()) {
-		dw_ids_remove(&dw_kinds.ips, goes_with_module, 0);
-		__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
+		dw_ids_remove(&dw_frame_rules.ips, goes_with_module, 0);
+		__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
 		dw_natives_forget();
 		dw_agent_leave();
 	}
@@ -118,13 +122,15 @@ static bool holds(const struct dw_id *id, uint64_t ip)
 }
 
 /* What is known of @s, at once or by its code. NULL = nothing that holds. */
-static const struct dw_id *find_kind(const struct dw_regs *s, uint64_t high)
+static const struct dw_id *find_rule(const struct dw_regs *s, uint64_t high)
 {
-	const struct dw_id *id = dw_ids_find(&dw_kinds.ips, s->ip);
+	const struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, s->ip);
 
-	if (!id && dw_learn_said(s, high))
-		id = dw_ids_find(&dw_kinds.ips, s->ip);
-	return id && dw_kind_size(id->extra) != DWELL_KIND_UNSURE && holds(id, s->ip) ? id : NULL;
+	if (!id && dw_infer_from_code(s, high))
+		id = dw_ids_find(&dw_frame_rules.ips, s->ip);
+	return id && dw_frame_rule_size(id->extra) != DWELL_FRAME_RULE_UNSURE && holds(id, s->ip)
+		       ? id
+		       : NULL;
 }
 
 /* The walk has met the last one at @kept, with @n frames of its own. */
@@ -142,27 +148,27 @@ static DWELL_HOT bool walk(struct dw_clr_self *t, uint64_t base, struct dw_memo 
 	struct dw_regs s;
 	uint64_t rbp_at = 0;
 	uint32_t n = 0;
-	bool is_learnt = false;
+	bool is_inferred = false;
 
 	while (!find_start(base, t->stack_high, &s)) {
-		if (is_learnt || !dw_learn_start(base, t->stack_high))
+		if (is_inferred || !dw_infer_start(base, t->stack_high))
 			return false;
-		is_learnt = true;
+		is_inferred = true;
 	}
 	do {
 		kept = m ? dw_memo_find(m, &s, rbp_at) : NULL;
 		if (kept)
 			break;
-		id = find_kind(&s, t->stack_high);
+		id = find_rule(&s, t->stack_high);
 		if (!id)
 			return false;
 		if (m)
 			dw_memo_step(m, &s, rbp_at, before(id, n),
 				     is_native(id->value) && !dw_is_runtime(s.ip));
 		n = dw_walk_put(t, n, id->value);
-		rbp_at = dw_kind_rbp_at(&s, id->extra);
-	} while (n < DWELL_STACK_FRAMES && dw_kind_size(id->extra) != DWELL_KIND_END &&
-		 dw_kind_step(&s, id->extra, t->stack_high));
+		rbp_at = dw_frame_rule_rbp_at(&s, id->extra);
+	} while (n < DWELL_STACK_FRAMES && dw_frame_rule_size(id->extra) != DWELL_FRAME_RULE_END &&
+		 dw_frame_rule_step(&s, id->extra, t->stack_high));
 	if (kept)
 		share(t, kept, n);
 	else
@@ -193,11 +199,11 @@ DWELL_HOT bool dw_walk(struct dw_clr_self *t, uint64_t base)
 	if (!is_whole) {
 		if (m)
 			dw_memo_drop(m);
-		return dw_walk_known(t, base) || dw_learn(t, base);
+		return dw_walk_known(t, base) || dw_infer(t, base);
 	}
-	if (dw_kinds.check && ++t->walks >= dw_kinds.check) {
+	if (dw_frame_rules.check && ++t->walks >= dw_frame_rules.check) {
 		unshare(t);
-		dw_learn_check(t);
+		dw_infer_check(t);
 	}
 	return true;
 }
@@ -206,9 +212,9 @@ void dw_walk_forget(void)
 {
 	if (!dw_agent_enter())
 		return;
-	dw_ids_remove(&dw_kinds.ips, NULL, 0);
-	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
-	dw_meaning_forget();
+	dw_ids_remove(&dw_frame_rules.ips, NULL, 0);
+	__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
+	dw_intern_forget();
 	dw_agent_leave();
 }
 
@@ -224,12 +230,12 @@ static bool is_of_function(const struct dw_id *id, uint32_t row)
 
 void dw_walk_forget_function(uint64_t function)
 {
-	uint32_t row = dw_meaning_known(function);
+	uint32_t row = dw_intern_find(function);
 
 	if (!row || !dw_agent_enter())
 		return;
-	dw_ids_remove(&dw_kinds.ips, is_of_function, row);
-	__atomic_fetch_add(&dw_kinds.epoch, 1, __ATOMIC_RELEASE);
-	dw_meaning_forget_function(row);
+	dw_ids_remove(&dw_frame_rules.ips, is_of_function, row);
+	__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
+	dw_intern_forget_function(row);
 	dw_agent_leave();
 }

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What kind of agent this is, defined once by its folder (src/agent/clones/gates.c). */
+/* What kind of agent this is, defined once by its folder (src/agent/clones/trampolines.c). */
 struct dw_agent_part {
 	/* The region stands; main has not run. envp is clean. @mode is DWELL_ENV_MODE's text. */
 	void (*start)(const char *mode);

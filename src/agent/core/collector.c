@@ -10,10 +10,10 @@
  * which people end programs end the wait.
  *
  * When nobody records any longer, what the agent has stays here, where threads may still be in
- * gates and slow paths. The child of a fork is in neither, so it gets none of those mappings, which
- * would cost each fork more than all that the program has: MADV_DONTFORK. Nor do addresses that
- * were reserved for more stay. From then on the agent does without its region, and gets memory that
- * children have, too (memory.h).
+ * trampolines and slow paths. The child of a fork is in neither, so it gets none of those mappings,
+ * which would cost each fork more than all that the program has: MADV_DONTFORK. Nor do addresses
+ * that were reserved for more stay. From then on the agent does without its region, and gets memory
+ * that children have, too (memory.h).
  */
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
@@ -25,7 +25,7 @@
 
 enum { DWELL_ASK_NAME = 16 }; /* bytes that an ask's file name adds */
 
-static const uint64_t quiet_limit_ns = 2000000000, whole_limit_ns = 30000000000;
+static const uint64_t silence_limit_ns = 2000000000, whole_limit_ns = 30000000000;
 static const uint64_t look_ns = 50000000; /* whether the collector lives, every so often */
 
 /* Map the page. -ENOENT: it has gone with its folder. */
@@ -113,7 +113,7 @@ static uint32_t wait_for(uint32_t i)
 		if (beat != heartbeat)
 			heard = now;
 		heartbeat = beat;
-		if (state >= DWELL_ANSWER_IMAGE || now - heard > quiet_limit_ns ||
+		if (state >= DWELL_ANSWER_IMAGE || now - heard > silence_limit_ns ||
 		    now - start > whole_limit_ns || is_interrupted())
 			return state;
 		if (now - looked > look_ns) {

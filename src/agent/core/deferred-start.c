@@ -8,7 +8,7 @@
 
 typedef const char *second_function(void);
 
-void dw_late_preload(char **envp)
+void dw_deferred_preload(char **envp)
 {
 	const char *path = dw_loader_own_path();
 	second_function *second = path ? (second_function *)dw_real("dwell_second") : NULL;
@@ -22,27 +22,27 @@ void dw_late_preload(char **envp)
 		dw_exec_patch();
 }
 
-bool dw_late_is_preloaded(void)
+bool dw_deferred_is_preloaded(void)
 {
 	return dw_agent.is_active;
 }
 
-const char *dw_late_own_path(void)
+const char *dw_deferred_own_path(void)
 {
 	return dw_loader_own_path();
 }
 
-const char *dw_late_mode(void)
+const char *dw_deferred_mode(void)
 {
 	return dw_environment_mode();
 }
 
-void dw_late_leave_children(void)
+void dw_deferred_leave_children(void)
 {
 	dw_agent.is_active = false;
 }
 
-bool dw_late_start(const char *folder, uint64_t filters)
+bool dw_deferred_start(const char *folder, uint64_t filters)
 {
 	if (folder) {
 		dw_agent.folder[0] = '\0';
@@ -56,13 +56,13 @@ bool dw_late_start(const char *folder, uint64_t filters)
 	return dw_region_start();
 }
 
-void dw_late_started(uint64_t begin_ns)
+void dw_deferred_started(uint64_t begin_ns)
 {
 	dw_agent.region->agent_start_ns = dw_sys_now_ns() - begin_ns;
 	__atomic_store_n(&dw_agent.region->state, DWELL_REGION_RUNNING, __ATOMIC_RELEASE);
 }
 
-void dw_late_end(void)
+void dw_deferred_end(void)
 {
 	dw_agent.region->end.ns = dw_sys_now_ns();
 	__atomic_store_n(&dw_agent.region->state, DWELL_REGION_ENDED, __ATOMIC_RELEASE);

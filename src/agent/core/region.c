@@ -129,7 +129,7 @@ static const struct part {
 	{0, offsetof(struct dw_region_header, chunks) + sizeof(struct dw_region_chunk)},
 	{offsetof(struct dw_region_header, modules), sizeof(struct dw_region_module)},
 	{offsetof(struct dw_region_header, answers), sizeof(struct dw_region_answer)},
-	{offsetof(struct dw_region_header, mutes), offsetof(struct dw_region_mutes, keys)},
+	{offsetof(struct dw_region_header, disabled), offsetof(struct dw_region_disabled, keys)},
 	{offsetof(struct dw_region_header, threads), 2 * sizeof(uint32_t)},
 };
 

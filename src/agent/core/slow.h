@@ -15,9 +15,9 @@
 #include <ucontext.h>
 
 /*
- * Enter: first thing in each slow path of the gates, with its stack pointer. False: a handler runs
- * in the middle of one, nothing may be touched (the drop is counted). A slow path that a handler
- * has left by longjmp() is known by its stack pointer @sp and over.
+ * Enter: first thing in each slow path of the trampolines, with its stack pointer. False: a handler
+ * runs in the middle of one, nothing may be touched (the drop is counted). A slow path that a
+ * handler has left by longjmp() is known by its stack pointer @sp and over.
  */
 bool dw_slow_begin(uint64_t sp);
 

@@ -4,21 +4,22 @@
  * Instructions are copied; what depends on where they stand is written anew: rip operands as
  * distances to the module, branches with 32-bit distances to clones where the target has one, else
  * to the module. Where a probed function is left for good (return, tail jump) a call of the leaving
- * gate comes first, or, where that jump goes to an import, the gate TAIL; a conditional tail jump
- * becomes a jump around such a pair. Indirect jumps and their loads are those of jumps-x86-64.c.
+ * trampoline comes first, or, where that jump goes to an import, the trampoline TAIL; a conditional
+ * tail jump becomes a jump around such a pair. Indirect jumps and their loads are those of
+ * jumps-x86-64.c.
  *
- * A call that leaves the instrumented code stands between two gates:
+ * A call that leaves the instrumented code stands between two trampolines:
  *
- * 	mov %rax, -16(%rsp)		what the gates OUT and OUT_POINTER expect
+ * 	mov %rax, -16(%rsp)		what the trampolines OUT and OUT_POINTER expect
  * 	mov $import, %eax		or: mov CALLEE, %rax
- * 	call gate
+ * 	call trampoline
  * 	the call, or a jump to the module's own that keeps its return address
- * 	call BACK			also behind calls without gates in front, of what may end
- * 					in a jump out
+ * 	call RETURN			also behind calls without trampolines in front, of what may
+ * end in a jump out
  *
- * The call stays in its place between the gates: its return address is in the clone's code, and
- * call sites of exceptions hold all of it. A call of a clone has no gates; its distance lies within
- * 8 aligned bytes, so that one store can lead it elsewhere.
+ * The call stays in its place between the trampolines: its return address is in the clone's code,
+ * and call sites of exceptions hold all of it. A call of a clone has no trampolines; its distance
+ * lies within 8 aligned bytes, so that one store can lead it elsewhere.
  */
 #include "clone/emit/writer-x86-64.h"
 
@@ -34,7 +35,7 @@ enum {
 	JUMP_BYTES = DWELL_JUMP_BYTES,
 	BRANCH_BYTES = 6,
 	HOP_BYTES = 2,
-	GATE_BYTES = DWELL_GATE_CALL_BYTES,
+	TRAMPOLINE_BYTES = DWELL_TRAMPOLINE_CALL_BYTES,
 	PROBE_BYTES = DWELL_PREFIX_BYTES,
 	SAVE_BYTES = 5,
 	MOV_BYTES = 5,
@@ -114,18 +115,19 @@ void dw_put_module_jump(struct dw_writer *w, uint64_t svma)
 	dw_set_module_distance(w, w->pos - 4, svma, w->pos);
 }
 
-void dw_set_gate_call(struct dw_writer *w, uint32_t at, enum dw_gate gate)
+void dw_set_trampoline_call(struct dw_writer *w, uint32_t at, enum dw_trampoline trampoline)
 {
-	if (dw_vec_push(&w->ret->gate_calls[gate], at))
+	if (dw_vec_push(&w->ret->trampoline_calls[trampoline], at))
 		w->rc = -ENOMEM;
 	w->t->area[at] = CALL;
-	dw_set_distance(w, at + 1, dw_gate_at(&w->t->gates, gate), at + DWELL_GATE_CALL_BYTES);
+	dw_set_distance(w, at + 1, dw_trampoline_at(&w->t->trampolines, trampoline),
+			at + DWELL_TRAMPOLINE_CALL_BYTES);
 }
 
-static void put_gate_call(struct dw_writer *w, enum dw_gate gate)
+static void put_trampoline_call(struct dw_writer *w, enum dw_trampoline trampoline)
 {
-	w->pos += DWELL_GATE_CALL_BYTES;
-	dw_set_gate_call(w, w->pos - DWELL_GATE_CALL_BYTES, gate);
+	w->pos += DWELL_TRAMPOLINE_CALL_BYTES;
+	dw_set_trampoline_call(w, w->pos - DWELL_TRAMPOLINE_CALL_BYTES, trampoline);
 }
 
 void dw_put_copy(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn *insn, uint64_t at)
@@ -136,12 +138,12 @@ void dw_put_copy(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn
 				       dw_insn_target(insn, at), w->pos);
 }
 
-static bool has_back(const struct dw_clone_module *m, uint32_t i)
+static bool has_return(const struct dw_clone_module *m, uint32_t i)
 {
 	uint8_t marks = m->marks.v[i];
 
 	return marks & OUT_MARKS ||
-	       (m->insns.v[i].kind == DWELL_INSN_CALL && marks & DWELL_MARK_BACK);
+	       (m->insns.v[i].kind == DWELL_INSN_CALL && marks & DWELL_MARK_RETURN);
 }
 
 /* Bytes in front of a call at @pos that keep its distance within a word. */
@@ -170,16 +172,16 @@ static uint32_t call_length(const struct dw_clone_module *m, uint32_t i, uint64_
 	struct dw_jump_code code;
 
 	if (marks & DWELL_MARK_SYSTEM_CALL)
-		return own + 2 * GATE_BYTES;
+		return own + 2 * TRAMPOLINE_BYTES;
 	if (marks & DWELL_MARK_OUT)
-		return SAVE_BYTES + MOV_BYTES + own + 2 * GATE_BYTES;
+		return SAVE_BYTES + MOV_BYTES + own + 2 * TRAMPOLINE_BYTES;
 	if (marks & DWELL_MARK_OUT_POINTER) {
 		write_callee(m, i, at, &code);
-		return SAVE_BYTES + code.n + own + 2 * GATE_BYTES;
+		return SAVE_BYTES + code.n + own + 2 * TRAMPOLINE_BYTES;
 	}
 	if (insn->kind == DWELL_INSN_CALL && !(marks & DWELL_MARK_KEEP_RETURN))
 		own += padding(m, pos);
-	return own + (has_back(m, i) ? GATE_BYTES : 0);
+	return own + (has_return(m, i) ? TRAMPOLINE_BYTES : 0);
 }
 
 /* Put what stands in front of a call that leaves the instrumented code. */
@@ -193,13 +195,13 @@ static void put_out(struct dw_writer *w, uint32_t i, uint64_t at)
 	if (w->m->marks.v[i] & DWELL_MARK_OUT_POINTER) {
 		write_callee(w->m, i, at, &code);
 		dw_emit_put_code(w, &code);
-		put_gate_call(w, DWELL_GATE_OUT_POINTER);
+		put_trampoline_call(w, DWELL_TRAMPOLINE_OUT_POINTER);
 		return;
 	}
 	id = (uint32_t)w->m->functions.n + dw_calls_out_import(w->m, &w->m->insns.v[i], at);
 	put_byte(w, 0xb8); /* mov $id, %eax */
 	dw_put(w, &id, sizeof id);
-	put_gate_call(w, DWELL_GATE_OUT);
+	put_trampoline_call(w, DWELL_TRAMPOLINE_OUT);
 }
 
 static void put_call(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *bytes)
@@ -226,21 +228,21 @@ static void put_call(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 static void put_whole_call(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t *bytes)
 {
 	if (w->m->marks.v[i] & DWELL_MARK_SYSTEM_CALL) {
-		put_gate_call(w, DWELL_GATE_CALL_BEGIN);
+		put_trampoline_call(w, DWELL_TRAMPOLINE_CALL_BEGIN);
 		dw_put(w, bytes, w->m->insns.v[i].length);
-		put_gate_call(w, DWELL_GATE_CALL_END);
+		put_trampoline_call(w, DWELL_TRAMPOLINE_CALL_END);
 		return;
 	}
 	if (w->m->marks.v[i] & OUT_MARKS)
 		put_out(w, i, at);
 	put_call(w, i, at, bytes);
-	if (has_back(w->m, i))
-		put_gate_call(w, DWELL_GATE_BACK);
+	if (has_return(w->m, i))
+		put_trampoline_call(w, DWELL_TRAMPOLINE_RETURN);
 }
 
 uint32_t dw_emit_return_place(const struct dw_clone_module *m, uint32_t i)
 {
-	return dw_clone_front(m, i + 1) - (has_back(m, i) ? GATE_BYTES : 0);
+	return dw_clone_front(m, i + 1) - (has_return(m, i) ? TRAMPOLINE_BYTES : 0);
 }
 
 static const struct dw_insn *insn_of(const struct dw_clone_module *m, uint32_t i)
@@ -303,14 +305,14 @@ uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_f
 	return length;
 }
 
-/* Put a call of @gate with @id in eax and rax saved. */
-static void put_probe(struct dw_writer *w, uint32_t id, enum dw_gate gate)
+/* Put a call of @trampoline with @id in eax and rax saved. */
+static void put_probe(struct dw_writer *w, uint32_t id, enum dw_trampoline trampoline)
 {
 	static const uint8_t save_rax_mov_eax[] = {0x48, 0x89, 0x44, 0x24, 0xf0, 0xb8};
 
 	dw_put(w, save_rax_mov_eax, sizeof save_rax_mov_eax);
 	dw_put(w, &id, sizeof id);
-	put_gate_call(w, gate);
+	put_trampoline_call(w, trampoline);
 }
 
 static void put_line_probe(struct dw_writer *w, uint32_t i, uint64_t at)
@@ -321,14 +323,14 @@ static void put_line_probe(struct dw_writer *w, uint32_t i, uint64_t at)
 
 	dw_put(w, down, is_below ? sizeof down : 0);
 	put_probe(w, (uint32_t)(w->m->functions.n + w->m->imports.n) + dw_statement_index(w->m, at),
-		  DWELL_GATE_LINE);
+		  DWELL_TRAMPOLINE_LINE);
 	dw_put(w, up, is_below ? sizeof up : 0);
 }
 
 static void put_leaving_jump(struct dw_writer *w, uint64_t to)
 {
 	if (dw_clone_leaves_to(w->m, w->f, to))
-		put_gate_call(w, dw_gate_of_leaving(w->m->probes));
+		put_trampoline_call(w, dw_trampoline_of_leaving(w->m->probes));
 	put_jump(w, to);
 }
 
@@ -336,7 +338,7 @@ static void put_leaving_jump(struct dw_writer *w, uint64_t to)
 static void put_tail(struct dw_writer *w, const struct dw_insn *insn, uint64_t at)
 {
 	put_probe(w, (uint32_t)w->m->functions.n + dw_calls_out_import(w->m, insn, at),
-		  DWELL_GATE_TAIL);
+		  DWELL_TRAMPOLINE_TAIL);
 }
 
 static void put_own_jump(struct dw_writer *w, uint32_t i, uint64_t at)
@@ -426,7 +428,7 @@ static void put_insn(struct dw_writer *w, uint32_t i, uint64_t at, const uint8_t
 		break;
 	case DWELL_INSN_RETURN:
 		if (dw_clone_is_measured(w->m, w->f))
-			put_gate_call(w, dw_gate_of_leaving(w->m->probes));
+			put_trampoline_call(w, dw_trampoline_of_leaving(w->m->probes));
 		dw_put(w, bytes, insn->length);
 		break;
 	case DWELL_INSN_JUMP_INDIRECT:
@@ -454,10 +456,11 @@ int dw_emit_function(const struct dw_emit_target *t, const struct dw_clone_funct
 	uint64_t at = f->start, from;
 
 	if (f->prefix_bytes)
-		put_probe(&w, (uint32_t)(f - t->m->functions.v), dw_gate_of_entry(t->m->probes));
+		put_probe(&w, (uint32_t)(f - t->m->functions.v),
+			  dw_trampoline_of_entry(t->m->probes));
 	for (uint32_t i = f->first; i < end && !w.rc;) {
 		if (t->m->marks.v[i] & DWELL_MARK_LANDING)
-			put_gate_call(&w, DWELL_GATE_LANDING);
+			put_trampoline_call(&w, DWELL_TRAMPOLINE_LANDING);
 		if (w.pos != t->m->places.v[i])
 			return DWELL_ERR_LIMIT;
 		from = at;
@@ -480,6 +483,6 @@ void dw_emit_result_release(struct dw_emit_result *r)
 {
 	for (int i = 0; i < DWELL_RELOCATIONS; i++)
 		dw_vec_release(&r->relocations[i]);
-	for (int i = 0; i < DWELL_GATES_N; i++)
-		dw_vec_release(&r->gate_calls[i]);
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++)
+		dw_vec_release(&r->trampoline_calls[i]);
 }

@@ -22,7 +22,7 @@ enum { DWELL_AREA_PAGE = 4096 };
 struct dw_clone_layout {
 	uint32_t code_at;    /* whole pages */
 	uint32_t code_bytes; /* whole pages */
-	struct dw_gates gates;
+	struct dw_trampolines trampolines;
 	uint32_t tables_at; /* maps and tables of jumps */
 	uint32_t end;	    /* of those; what has no influence on clones follows, 8-aligned */
 };
@@ -39,7 +39,7 @@ void dw_patches_link(const struct dw_clone_module *m, struct dw_patches *p);
 /* What clones are written into, shared by the threads that write. */
 struct dw_emit_target {
 	const struct dw_clone_module *m; /* laid out */
-	struct dw_gates gates;
+	struct dw_trampolines trampolines;
 	uint8_t *area; /* the image; each function's clone is written by one thread */
 };
 
@@ -47,9 +47,9 @@ struct dw_emit_target {
 struct dw_emit_result {
 	DW_VEC(uint32_t)
 	relocations[DWELL_RELOCATIONS]; /* area offsets, by enum dw_clone_relocation */
-	/* where gates are called: area offsets, by enum dw_gate, rising */
+	/* where trampolines are called: area offsets, by enum dw_trampoline, rising */
 	DW_VEC(uint32_t)
-	gate_calls[DWELL_GATES_N];
+	trampoline_calls[DWELL_TRAMPOLINES_N];
 };
 
 enum { DWELL_PREFIX_BYTES = 15 };
@@ -70,8 +70,8 @@ static inline uint32_t dw_line_probe_bytes(uint8_t marks)
 }
 
 /*
- * Bytes of the clone of instruction @i, of @f at svma @at, without the prefix and the gate of a
- * landing pad, with the probe of a statement and what follows the last one. It stands at @pos of
+ * Bytes of the clone of instruction @i, of @f at svma @at, without the prefix and the trampoline of
+ * a landing pad, with the probe of a statement and what follows the last one. It stands at @pos of
  * the clone, which counts from 8 aligned bytes.
  */
 uint32_t dw_emit_length(const struct dw_clone_module *m, const struct dw_clone_function *f,
@@ -87,8 +87,8 @@ int dw_emit_tables(const struct dw_emit_target *t, struct dw_emit_result *ret);
 /* Free the memory. */
 void dw_emit_result_release(struct dw_emit_result *r);
 
-/* Area offset of what a kept return of call @i comes back to, after the layout: the gate BACK, or
- * what follows the call. */
+/* Area offset of what a kept return of call @i comes back to, after the layout: the trampoline
+ * RETURN, or what follows the call. */
 uint32_t dw_emit_return_place(const struct dw_clone_module *m, uint32_t i);
 
 struct dw_clone_unwind {
@@ -99,11 +99,12 @@ struct dw_clone_unwind {
 };
 
 /*
- * Write the tables of all clones (after the layout) and of @gates, for area offset @at (8-aligned).
- * 0; -ENOMEM; DWELL_ERR_LIMIT. dw_clone_unwind_release() in any case.
+ * Write the tables of all clones (after the layout) and of @trampolines, for area offset @at
+ * (8-aligned). 0; -ENOMEM; DWELL_ERR_LIMIT. dw_clone_unwind_release() in any case.
  */
-int dw_clone_unwind_write(const struct dw_clone_module *m, const struct dw_clone_gate_range *gates,
-			  size_t gates_n, uint32_t at, struct dw_clone_unwind *ret);
+int dw_clone_unwind_write(const struct dw_clone_module *m,
+			  const struct dw_clone_trampoline_range *trampolines, size_t trampolines_n,
+			  uint32_t at, struct dw_clone_unwind *ret);
 
 /* Free the memory. */
 void dw_clone_unwind_release(struct dw_clone_unwind *u);

@@ -257,12 +257,12 @@ static void *write_chunks(void *arg)
 	return NULL;
 }
 
-/* The gates, and int3 between them and the clones. */
+/* The trampolines, and int3 between them and the clones. */
 static void write_between(const struct dw_image_parts *parts, uint8_t *area)
 {
-	uint32_t end = parts->layout->gates.at + dw_gates_bytes(parts->m->probes);
+	uint32_t end = parts->layout->trampolines.at + dw_trampolines_bytes(parts->m->probes);
 
-	dw_gates_write(&parts->layout->gates, area);
+	dw_trampolines_write(&parts->layout->trampolines, area);
 	dw_vec_each(f, &parts->m->functions) {
 		if (!f->clone_at)
 			continue;
@@ -276,10 +276,11 @@ static void write_between(const struct dw_image_parts *parts, uint8_t *area)
 static int write_clones(const struct dw_image_parts *parts, struct work *w, uint32_t unwind_at,
 			struct dw_clone_unwind *u)
 {
-	struct dw_clone_gate_range gates = dw_gates_range(&parts->layout->gates);
+	struct dw_clone_trampoline_range trampolines =
+		dw_trampolines_range(&parts->layout->trampolines);
 	pthread_t other;
 	bool is_other = !pthread_create(&other, NULL, write_chunks, w);
-	int rc = dw_clone_unwind_write(parts->m, &gates, 1, unwind_at, u);
+	int rc = dw_clone_unwind_write(parts->m, &trampolines, 1, unwind_at, u);
 
 	write_between(parts, w->target.area);
 	write_chunks(w);
@@ -432,12 +433,12 @@ static int append_unwind(const struct dw_clone_unwind *u, struct image_bytes *b,
 	return rc;
 }
 
-static int append_thread_fields(const struct dw_gates *gates, struct image_bytes *b)
+static int append_thread_fields(const struct dw_trampolines *trampolines, struct image_bytes *b)
 {
 	uint32_t at;
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && (at = dw_gates_thread_field(gates, i)); i++)
+	for (uint32_t i = 0; !rc && (at = dw_trampolines_thread_field(trampolines, i)); i++)
 		rc = append_bytes(b, &at, sizeof at);
 	return rc;
 }
@@ -459,23 +460,24 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 		if (!rc && kind == DWELL_RELOC_TO_MODULE)
 			rc = append_bytes(b, u->to_module.v, u->to_module.n * sizeof(uint32_t));
 		if (!rc && kind == DWELL_RELOC_THREAD)
-			rc = append_thread_fields(&w->target.gates, b);
+			rc = append_thread_fields(&w->target.trampolines, b);
 		part->n = (uint32_t)((b->bytes.n - start) / sizeof(uint32_t));
 	}
 	return rc;
 }
 
-static int append_gate_calls(const struct work *w, struct image_bytes *b, struct dw_clone_header *h)
+static int append_trampoline_calls(const struct work *w, struct image_bytes *b,
+				   struct dw_clone_header *h)
 {
 	int rc = 0;
 
-	for (int gate = 0; gate < DWELL_GATES_N && !rc; gate++) {
-		rc = append(b, NULL, 0, 0, &h->gate_calls[gate]);
+	for (int trampoline = 0; trampoline < DWELL_TRAMPOLINES_N && !rc; trampoline++) {
+		rc = append(b, NULL, 0, 0, &h->trampoline_calls[trampoline]);
 		for (size_t i = 0; i < w->chunks && !rc; i++) {
-			size_t n = w->results[i].gate_calls[gate].n;
+			size_t n = w->results[i].trampoline_calls[trampoline].n;
 
-			h->gate_calls[gate].n += (uint32_t)n;
-			rc = append_bytes(b, w->results[i].gate_calls[gate].v,
+			h->trampoline_calls[trampoline].n += (uint32_t)n;
+			rc = append_bytes(b, w->results[i].trampoline_calls[trampoline].v,
 					  n * sizeof(uint32_t));
 		}
 	}
@@ -509,11 +511,11 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 	h->fixed_start = m->is_fixed ? m->start : 0;
 	h->code_at = layout->code_at;
 	h->code_bytes = layout->code_bytes;
-	h->constants_at = layout->gates.constants_at;
-	h->wiped_at = layout->gates.wiped_at;
-	dw_gates_half_way(&layout->gates, h->gates);
-	dw_gates_slow_path(&layout->gates, h);
-	dw_gates_places(&layout->gates, h->gate_at);
+	h->constants_at = layout->trampolines.constants_at;
+	h->wiped_at = layout->trampolines.wiped_at;
+	dw_trampolines_interrupted(&layout->trampolines, h->trampolines);
+	dw_trampolines_slow_path(&layout->trampolines, h);
+	dw_trampolines_places(&layout->trampolines, h->trampoline_at);
 	h->system_calls = m->system_calls;
 	h->system_calls_left = m->system_calls_left;
 	h->statements_left = m->statements_left;
@@ -536,7 +538,7 @@ static int append_rest(const struct dw_image_parts *parts, const struct work *w,
 	if (!rc)
 		rc = append_relocations(w, u, b, h);
 	if (!rc)
-		rc = append_gate_calls(w, b, h);
+		rc = append_trampoline_calls(w, b, h);
 	return rc ? rc : add_elf(b, parts, h);
 }
 
@@ -549,7 +551,7 @@ static int start(const struct dw_image_parts *parts, struct image_bytes *b, stru
 	if (!w->results || !b->bytes.v)
 		return -ENOMEM;
 	b->bytes.n = b->bytes.cap = parts->layout->end;
-	w->target = (struct dw_emit_target){parts->m, parts->layout->gates, b->bytes.v};
+	w->target = (struct dw_emit_target){parts->m, parts->layout->trampolines, b->bytes.v};
 	return 0;
 }
 

@@ -254,8 +254,8 @@ static void write_restore(const struct dw_clone_module *m, const struct dw_jump_
 	put_fixup(ret, DWELL_JUMP_TO_CLONE, 0, to);
 }
 
-/* A call of the leaving gate that write_code() puts where it belongs; its field is found by these
- * bytes. */
+/* A call of the leaving trampoline that write_code() puts where it belongs; its field is found by
+ * these bytes. */
 static const uint8_t leave_mark[JUMP_BYTES] = {CALL, 'l', 'e', 'f', 't'};
 
 /* Write the clone of the indirect jump @i to @code. Its plan; NULL: it has none. */
@@ -351,8 +351,8 @@ void dw_emit_put_code(struct dw_writer *w, const struct dw_jump_code *code)
 			dw_set_module_distance(w, field, x->svma, from);
 	}
 	if (mark)
-		dw_set_gate_call(w, start + (uint32_t)(mark - code->bytes),
-				 dw_gate_of_leaving(w->t->gates.probes));
+		dw_set_trampoline_call(w, start + (uint32_t)(mark - code->bytes),
+				       dw_trampoline_of_leaving(w->t->trampolines.probes));
 }
 
 /* The load that was just put leads to the clone's table. */

@@ -35,7 +35,7 @@ static void measure_function(struct dw_clone_module *m, struct dw_clone_function
 	pos = f->prefix_bytes;
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		if (m->marks.v[i] & DWELL_MARK_LANDING)
-			pos += DWELL_GATE_CALL_BYTES;
+			pos += DWELL_TRAMPOLINE_CALL_BYTES;
 		m->places.v[i] = (uint32_t)pos;
 		pos += dw_emit_length(m, f, i, at, (uint32_t)pos);
 		at += m->insns.v[i].length;
@@ -133,15 +133,15 @@ int dw_clone_lay_out(struct dw_clone_module *m, struct dw_clone_layout *ret, str
 	int rc;
 
 	ret->code_at = (uint32_t)pos;
-	ret->gates.probes = m->probes;
-	ret->gates.at = (uint32_t)pos;
-	pos += dw_gates_bytes(m->probes);
+	ret->trampolines.probes = m->probes;
+	ret->trampolines.at = (uint32_t)pos;
+	pos += dw_trampolines_bytes(m->probes);
 	rc = place_functions(m, &pos);
 	if (!rc) {
 		ret->code_bytes = (uint32_t)(round_up(pos, DWELL_AREA_PAGE) - ret->code_at);
-		ret->gates.constants_at = ret->code_at + ret->code_bytes;
-		ret->gates.wiped_at = ret->gates.constants_at + DWELL_AREA_PAGE;
-		ret->tables_at = ret->gates.wiped_at + DWELL_AREA_PAGE;
+		ret->trampolines.constants_at = ret->code_at + ret->code_bytes;
+		ret->trampolines.wiped_at = ret->trampolines.constants_at + DWELL_AREA_PAGE;
+		ret->tables_at = ret->trampolines.wiped_at + DWELL_AREA_PAGE;
 		pos = ret->tables_at;
 		rc = place_tables(m, &pos);
 	}

@@ -25,7 +25,7 @@ static size_t uleb_bytes(uint64_t v)
 	return n;
 }
 
-/* The area offset of the landing pad at @svma, with its gate; 0: it is not cloned. */
+/* The area offset of the landing pad at @svma, with its trampoline; 0: it is not cloned. */
 static uint32_t pad_place(const struct dw_clone_module *m, uint64_t svma)
 {
 	const struct dw_clone_function *f = dw_clone_function_at(m, svma);

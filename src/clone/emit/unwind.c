@@ -9,7 +9,7 @@
  *
  * A clone's rows begin where the clones of the instructions begin at which the module's rows do; a
  * prefix has the state of the entry, as probes do not move the stack pointer. CIEs are written once
- * for each meaning, with all pointers in one encoding. A personality that the loader fills in
+ * for each content, with all pointers in one encoding. A personality that the loader fills in
  * inside the table itself (old, or of assembly) is reached through the module's table.
  *
  * Layout: .eh_frame_hdr, .eh_frame with its zero end, LSDAs.
@@ -68,7 +68,7 @@ static void align(struct dw_unwind_output *o, uint32_t to, char fill)
 		;
 }
 
-/* A CIE that was written, for those of the same meaning. */
+/* A CIE that was written, for those of the same content. */
 struct written_cie {
 	uint32_t at; /* area offset */
 	bool has_lsda;
@@ -96,7 +96,7 @@ struct line {
 struct writer {
 	struct dw_unwind_output o;
 	DW_VEC(struct written_cie) cies;
-	struct dw_idset by_meaning; /* index in cies + 1 */
+	struct dw_idset by_content; /* index in cies + 1 */
 	struct dw_map by_offset;    /* the module's offset + 1 -> index in cies + 1 */
 	DW_VEC(struct open_lsda) lsdas;
 	DW_VEC(struct line) lines;
@@ -183,13 +183,13 @@ static struct written_cie describe_cie(const struct dw_clone_module *m,
 	return c;
 }
 
-/* What looking for a CIE of one meaning compares. */
+/* What looking for a CIE of one content compares. */
 struct sought_cie {
 	const struct writer *w;
 	const struct written_cie *c;
 };
 
-static bool same_meaning(const void *ctx, uint32_t id)
+static bool same_content(const void *ctx, uint32_t id)
 {
 	const struct sought_cie *sought = ctx;
 	const struct written_cie *a = sought->c, *b = &sought->w->cies.v[id - 1];
@@ -209,14 +209,14 @@ static int find_cie(struct writer *w, uint32_t *ret)
 
 	if (!id) {
 		hash = (uint32_t)dw_hash_bytes(c.program, c.program_n, c.personality);
-		id = dw_idset_find(&w->by_meaning, hash, same_meaning, &sought);
+		id = dw_idset_find(&w->by_content, hash, same_content, &sought);
 		if (!id) {
 			c.at = dw_unwind_here(&w->o);
 			put_cie(&w->o, &c);
 			if (dw_vec_push(&w->cies, c))
 				return -ENOMEM;
 			id = (uint32_t)w->cies.n;
-			if (dw_idset_add(&w->by_meaning, hash, id))
+			if (dw_idset_add(&w->by_content, hash, id))
 				return -ENOMEM;
 		}
 		if (dw_map_put(&w->by_offset, w->e.cie_offset + 1, id))
@@ -250,9 +250,9 @@ static void put_advance(struct dw_unwind_output *o, uint32_t delta)
  * Where a probed clone leaves its function, or moves its stack pointer for a probe, its rows must
  * say more than the module's. Before a return, a tail jump or the end, where the next function goes
  * on, compilers have given back all registers, but leave the rules that find them saved below the
- * stack pointer: true, as the words are still there, until the call of the leaving gate writes over
- * them. From that call on the registers are what they are. Probes of statements may move rsp down
- * (plan/inner-probes-x86-64.c); a CFA that counts from it is that much farther then.
+ * stack pointer: true, as the words are still there, until the call of the leaving trampoline
+ * writes over them. From that call on the registers are what they are. Probes of statements may
+ * move rsp down (plan/inner-probes-x86-64.c); a CFA that counts from it is that much farther then.
  */
 struct leaving_walk {
 	const struct dw_clone_module *m; /* laid out */
@@ -461,8 +461,9 @@ static int put_fde(struct writer *w, uint32_t function)
 	return 0;
 }
 
-/* Append the FDEs of @gates and the CIE they share. */
-static int put_gates(struct writer *w, const struct dw_clone_gate_range *gates, size_t n)
+/* Append the FDEs of @trampolines and the CIE they share. */
+static int put_trampolines(struct writer *w, const struct dw_clone_trampoline_range *trampolines,
+			   size_t n)
 {
 	static const uint8_t program[] = {DW_CFA_def_cfa, DWELL_REG_SP, 8,
 					  DW_CFA_offset | DWELL_REG_PC, 1};
@@ -475,10 +476,10 @@ static int put_gates(struct writer *w, const struct dw_clone_gate_range *gates, 
 	if (n)
 		put_cie(&w->o, &c);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t fde = start_fde(w, c.at, gates[i].at, gates[i].bytes);
+		uint32_t fde = start_fde(w, c.at, trampolines[i].at, trampolines[i].bytes);
 
 		dw_buf_put_uleb(&w->o.buf, 0);
-		dw_buf_put(&w->o.buf, gates[i].program, gates[i].program_n);
+		dw_buf_put(&w->o.buf, trampolines[i].program, trampolines[i].program_n);
 		end_entry(&w->o, fde);
 	}
 	return 0;
@@ -536,9 +537,9 @@ static bool has_clone(const struct dw_clone_function *f)
 }
 
 /* Leave room for the header and its table. */
-static void put_header(struct writer *w, size_t gates_n)
+static void put_header(struct writer *w, size_t trampolines_n)
 {
-	size_t n = gates_n;
+	size_t n = trampolines_n;
 
 	dw_vec_each(f, &w->o.m->functions) {
 		n += has_clone(f);
@@ -548,14 +549,14 @@ static void put_header(struct writer *w, size_t gates_n)
 	align(&w->o, 8, 0);
 }
 
-static int write_all(struct writer *w, const struct dw_clone_gate_range *gates, size_t gates_n,
-		     uint32_t *eh_frame_at)
+static int write_all(struct writer *w, const struct dw_clone_trampoline_range *trampolines,
+		     size_t trampolines_n, uint32_t *eh_frame_at)
 {
 	int rc;
 
-	put_header(w, gates_n);
+	put_header(w, trampolines_n);
 	*eh_frame_at = dw_unwind_here(&w->o);
-	rc = put_gates(w, gates, gates_n);
+	rc = put_trampolines(w, trampolines, trampolines_n);
 	for (uint32_t i = 0; i < w->o.m->functions.n && !rc; i++)
 		if (has_clone(&w->o.m->functions.v[i]))
 			rc = put_fde(w, i);
@@ -570,11 +571,12 @@ static int write_all(struct writer *w, const struct dw_clone_gate_range *gates, 
 	return rc;
 }
 
-int dw_clone_unwind_write(const struct dw_clone_module *m, const struct dw_clone_gate_range *gates,
-			  size_t gates_n, uint32_t at, struct dw_clone_unwind *ret)
+int dw_clone_unwind_write(const struct dw_clone_module *m,
+			  const struct dw_clone_trampoline_range *trampolines, size_t trampolines_n,
+			  uint32_t at, struct dw_clone_unwind *ret)
 {
 	struct writer w = {.o = {.m = m, .at = at}};
-	int rc = write_all(&w, gates, gates_n, &ret->eh_frame_at);
+	int rc = write_all(&w, trampolines, trampolines_n, &ret->eh_frame_at);
 
 	ret->eh_frame_hdr_at = at;
 	ret->bytes.n = w.o.buf.len;
@@ -584,7 +586,7 @@ int dw_clone_unwind_write(const struct dw_clone_module *m, const struct dw_clone
 	ret->to_module.n = w.o.to_module.n;
 	ret->to_module.cap = w.o.to_module.cap;
 	dw_vec_release(&w.cies);
-	dw_idset_release(&w.by_meaning);
+	dw_idset_release(&w.by_content);
 	dw_map_release(&w.by_offset);
 	dw_vec_release(&w.lsdas);
 	dw_vec_release(&w.lines);

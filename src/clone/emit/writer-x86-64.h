@@ -41,8 +41,8 @@ void dw_set_module_distance(struct dw_writer *w, uint32_t at, uint64_t svma, uin
 /* Put a jump to the module's @svma. */
 void dw_put_module_jump(struct dw_writer *w, uint64_t svma);
 
-/* Make the bytes at area offset @at, behind all such calls so far, a call of @gate. */
-void dw_set_gate_call(struct dw_writer *w, uint32_t at, enum dw_gate gate);
+/* Make the bytes at area offset @at, behind all such calls so far, a call of @trampoline. */
+void dw_set_trampoline_call(struct dw_writer *w, uint32_t at, enum dw_trampoline trampoline);
 
 /* Put the instruction @insn, @bytes at @at, its rip operand leading to the module. */
 void dw_put_copy(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn *insn,

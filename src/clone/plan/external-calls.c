@@ -153,8 +153,8 @@ static bool tails_out(const struct dw_clone_module *m, const struct dw_clone_fun
 	return false;
 }
 
-/* The plan of @f's jump @i lets a gate stand before it. */
-static bool has_gate(const struct dw_clone_module *m, const struct dw_insn *insn, uint32_t i)
+/* The plan of @f's jump @i lets a trampoline stand before it. */
+static bool has_trampoline(const struct dw_clone_module *m, const struct dw_insn *insn, uint32_t i)
 {
 	const struct dw_jump_plan *plan = dw_jumps_find(m, i);
 
@@ -172,7 +172,7 @@ static int look_at_jump(struct dw_clone_module *m, struct dw_clone_function *f,
 	if (!tails_out(m, f, insn, at))
 		return 0;
 	f->flags |= DWELL_CLONE_TAILS_OUT;
-	if (!has_gate(m, insn, i))
+	if (!has_trampoline(m, insn, i))
 		return 0;
 	if (insn->kind == DWELL_INSN_JUMP_INDIRECT)
 		rc = add_slot(m, to);
@@ -277,7 +277,7 @@ static void mark_backs(struct dw_clone_module *m, const struct dw_clone_function
 			continue;
 		g = dw_clone_function_at(m, to);
 		if (g && g->start == to && !g->reason && g->flags & DWELL_CLONE_TAILS_OUT)
-			m->marks.v[i] |= DWELL_MARK_BACK;
+			m->marks.v[i] |= DWELL_MARK_RETURN;
 	}
 }
 

@@ -9,9 +9,9 @@
  * moved below the red zone before and back behind the probe; then the clone's unwind rows tell of
  * that.
  *
- * 	mov %rax, -16(%rsp)		what the gate LINE expects
+ * 	mov %rax, -16(%rsp)		what the trampoline LINE expects
  * 	mov $statement, %eax
- * 	call gate
+ * 	call trampoline
  *
  * What leaves its function with registers below rsp has unwind rows of its own already
  * (emit/unwind.c) and gets no probe that moves rsp; so has what may load another stack's rsp, and
@@ -181,10 +181,10 @@ void dw_system_calls_count(struct dw_clone_module *m)
 	dw_vec_each(f, &m->functions)
 		for (uint32_t i = f->first; i < f->first + f->n; i++) {
 			bool is_call = m->insns.v[i].flags & DWELL_INSN_SYSCALL;
-			bool has_gates = !f->reason && m->marks.v[i] & DWELL_MARK_SYSTEM_CALL;
+			bool has_trampolines = !f->reason && m->marks.v[i] & DWELL_MARK_SYSTEM_CALL;
 
-			m->system_calls += is_call && has_gates;
-			m->system_calls_left += is_call && !has_gates;
+			m->system_calls += is_call && has_trampolines;
+			m->system_calls_left += is_call && !has_trampolines;
 		}
 }
 

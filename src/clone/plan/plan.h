@@ -64,7 +64,7 @@ void dw_patches_release(struct dw_patches *p);
 void dw_clone_choose_probes(struct dw_clone_module *m, const struct dw_clone_options *options);
 
 /*
- * Set DWELL_MARK_OUT, DWELL_MARK_OUT_POINTER, DWELL_MARK_BACK and DWELL_MARK_LANDING, m->imports,
+ * Set DWELL_MARK_OUT, DWELL_MARK_OUT_POINTER, DWELL_MARK_RETURN and DWELL_MARK_LANDING, m->imports,
  * and the flag DWELL_CLONE_TAILS_OUT, after the last reason and choice of probes. 0 or -ENOMEM.
  */
 int dw_calls_out_find(struct dw_clone_module *m);
@@ -99,7 +99,7 @@ bool dw_clone_goes_on_behind(const struct dw_clone_module *m, const struct dw_cl
 			     uint32_t i);
 
 /* Whether the clone of instruction @i, of @f at svma @at, or the jump behind the last one calls the
- * leaving gate and then goes from where the stack has nothing in use below rsp. */
+ * leaving trampoline and then goes from where the stack has nothing in use below rsp. */
 bool dw_clone_leaves(const struct dw_clone_module *m, const struct dw_clone_function *f, uint32_t i,
 		     uint64_t at);
 

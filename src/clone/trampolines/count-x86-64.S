@@ -1,5 +1,5 @@
 /*
- * The gates: what probes in clones call. Data of the collector, copied into each image; the fields
+ * The trampolines: what probes in clones call. Data of the collector, copied into each image; the fields
  * listed at the end get their distances there.
  *
  * A probe at an entry has put rax at -16(%rsp) and the function's index into eax. The red zone is
@@ -7,16 +7,16 @@
  * exact: CFA = rsp + 8 until the slow path moves rsp, whose steps the program at the end tells.
  * Every register and flag is kept; no vector register is touched.
  */
-	.section .rodata.dw_gates, "a", @progbits
+	.section .rodata.dw_trampolines, "a", @progbits
 
-	.globl	dw_gates_code, dw_gates_code_end, dw_gate_count, dw_gate_leave
-	.globl	dw_gates_fixups, dw_gates_fixups_end, dw_gates_program, dw_gates_program_end
-	.hidden	dw_gates_code, dw_gates_code_end, dw_gate_count, dw_gate_leave
-	.hidden	dw_gates_fixups, dw_gates_fixups_end, dw_gates_program, dw_gates_program_end
+	.globl	dw_trampolines_code, dw_trampolines_code_end, dw_trampoline_count, dw_trampoline_leave
+	.globl	dw_trampolines_fixups, dw_trampolines_fixups_end, dw_trampolines_program, dw_trampolines_program_end
+	.hidden	dw_trampolines_code, dw_trampolines_code_end, dw_trampoline_count, dw_trampoline_leave
+	.hidden	dw_trampolines_fixups, dw_trampolines_fixups_end, dw_trampolines_program, dw_trampolines_program_end
 
 	.balign	16
-dw_gates_code:
-dw_gate_count:
+dw_trampolines_code:
+dw_trampoline_count:
 	mov	%rcx, -16(%rsp)
 	mov	%rdx, -24(%rsp)
 	mov	%eax, %edx
@@ -101,17 +101,17 @@ dw_gate_count:
 	ret
 
 	.balign	16, 0xcc
-dw_gate_leave:
+dw_trampoline_leave:
 	ret
-dw_gates_code_end:
+dw_trampolines_code_end:
 
-/* offset of a 32-bit distance, page it leads to (enum dw_gate_page), offset in it */
+/* offset of a 32-bit distance, page it leads to (enum dw_trampoline_page), offset in it */
 	.balign	4
-dw_gates_fixups:
-	.long	.Lcounts - 4 - dw_gates_code, 1, 0
-	.long	.Larea - 4 - dw_gates_code, 2, 0
-	.long	.Lslow_count - 4 - dw_gates_code, 0, 0
-dw_gates_fixups_end:
+dw_trampolines_fixups:
+	.long	.Lcounts - 4 - dw_trampolines_code, 1, 0
+	.long	.Larea - 4 - dw_trampolines_code, 2, 0
+	.long	.Lslow_count - 4 - dw_trampolines_code, 0, 0
+dw_trampolines_fixups_end:
 
 /* Call frame instructions: DW_CFA_advance_loc1, then what holds from there on. */
 	.macro	from label, before
@@ -121,8 +121,8 @@ dw_gates_fixups_end:
 	from	\label, \before
 	.byte	0x0e, \n		/* DW_CFA_def_cfa_offset */
 	.endm
-dw_gates_program:
-	offset	.Lat32, dw_gates_code, 32
+dw_trampolines_program:
+	offset	.Lat32, dw_trampolines_code, 32
 	offset	.Lat40, .Lat32, 40
 	offset	.Lat48, .Lat40, 48
 	.byte	0x86, 6			/* DW_CFA_offset: rbp at CFA - 48 */
@@ -148,6 +148,6 @@ dw_gates_program:
 	offset	.Lback24, .Lback32, 24
 	offset	.Lback16, .Lback24, 16
 	offset	.Lback8, .Lback16, 8
-dw_gates_program_end:
+dw_trampolines_program_end:
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,5 +1,5 @@
 /*
- * How the gates that measure time begin and end activations of cells (agent/calls/activation.h): included
+ * How the trampolines that measure time begin and end activations of cells (agent/calls/activation.h): included
  * by time-x86-64.S, which tells of registers.
  */
 /* What an activation of a cell keeps as it begins: what its sums are at, less r9 and r10, the clocks
@@ -26,16 +26,16 @@
 
 /* As open_node goes on for threads that have cells (agent/calls/activation.h): r8 = the current one. In the
  * commit r9 = where it says that an activation adds up. */
-	.macro	open_cell kind, gate, below, restore, no_event
+	.macro	open_cell kind, trampoline, below, restore, no_event
 	.subsection 1
-.Lrestart_cells_\gate:		/* interrupted from here on, it begins again */
-	jmp	.Lagain_\gate
-.Lcells_\gate:
+.Lrestart_cells_\trampoline:		/* interrupted from here on, it begins again */
+	jmp	.Lagain_\trampoline
+.Lcells_\trampoline:
 	mov	CELL_CALLEE(%r8), %r8d
 	line_of %r8
-	find_child cells_\gate
-.Lfound_cells_\gate:
-	put_record \gate, \below, \no_event
+	find_child cells_\trampoline
+.Lfound_cells_\trampoline:
+	put_record \trampoline, \below, \no_event
 	mov	CELL_CALLEE(%rdx), %r8d
 	line_of %r8
 	add	$CALLEE_OUTERMOST, %r8
@@ -43,7 +43,7 @@
 	mov	%rax, %r9
 	sub	%r10, %r9
 	cmp	THREAD_DRAW_AT(%rcx), %r9
-	jns	.Lslow_\gate
+	jns	.Lslow_\trampoline
 	add	THREAD_CALLEE_TICKS + 4 * \kind(%rcx), %r9
 	sub	THREAD_OTHER_COST(%rcx), %r10
 	mov	%rdx, SHADOW_BYTES(%rsi)
@@ -52,7 +52,7 @@
 	mov	%r9, SHADOW_BYTES + SHADOW_SPENT(%rsi)
 	mov	%rax, %rdi
 	cmpq	$0, (%r8)
-	jne	.Linside_\gate
+	jne	.Linside_\trampoline
 	begin_sums CELL_INCLUSIVE(%rdx), CELL_PROBES(%rdx)
 	mov	%rdi, SHADOW_BYTES + SHADOW_BEGAN(%rsi)
 	mov	%r8, %r9
@@ -61,41 +61,41 @@
 	add	$1, %r10
 	add_interval
 	add	$SHADOW_BYTES, %rsi
-.Lcommit_cells_\gate:
+.Lcommit_cells_\trampoline:
 	mov	%rdx, (%r9)
 	mov	%r10, NODE_CALLS(%rdx)
 	commit
-.Lend_cells_\gate:
+.Lend_cells_\trampoline:
 	look	\restore
-.Lover_cells_\gate:
-	half_way .Lrestart_cells_\gate, .Lcommit_cells_\gate, .Lend_cells_\gate, .Lover_cells_\gate
-.Lretry_cells_\gate:
-	jmp	.Lagain_\gate
-.Lquick_cells_\gate:
-	find_quick .Lslow_\gate, cells_\gate
-	jmp	.Lfound_cells_\gate
-	half_way .Lretry_cells_\gate, .Lpromote_cells_\gate, .Lpromote_cells_\gate, .Lpromote_cells_\gate
-.Lrestart_inner_\gate:
-	jmp	.Lagain_\gate
-.Linside_\gate:
+.Lover_cells_\trampoline:
+	interrupted .Lrestart_cells_\trampoline, .Lcommit_cells_\trampoline, .Lend_cells_\trampoline, .Lover_cells_\trampoline
+.Lretry_cells_\trampoline:
+	jmp	.Lagain_\trampoline
+.Lquick_cells_\trampoline:
+	find_quick .Lslow_\trampoline, cells_\trampoline
+	jmp	.Lfound_cells_\trampoline
+	interrupted .Lretry_cells_\trampoline, .Lpromote_cells_\trampoline, .Lpromote_cells_\trampoline, .Lpromote_cells_\trampoline
+.Lrestart_inner_\trampoline:
+	jmp	.Lagain_\trampoline
+.Linside_\trampoline:
 	cmpl	$0, CELL_INNER(%rdx)
-	je	.Lslow_\gate
+	je	.Lslow_\trampoline
 	bts	$INNER_BIT, %rdi
 	cmp	%rdx, (%r8)
 	mov	CELL_INNER(%rdx), %r8d
-	je	.Lsilent_\gate
+	je	.Lsilent_\trampoline
 	line_of %r8
 	cmpq	$0, INNER_OPEN(%r8)
-	jne	.Lsilent_line_\gate
+	jne	.Lsilent_line_\trampoline
 	bts	$REPEATED_BIT, %rdi
 	begin_sums INNER_INCLUSIVE(%r8), INNER_PROBES(%r8)
 	add	$INNER_OPEN, %r8
-	jmp	.Linner_begun_\gate
-.Lsilent_\gate:
+	jmp	.Linner_begun_\trampoline
+.Lsilent_\trampoline:
 	line_of %r8
-.Lsilent_line_\gate:
+.Lsilent_line_\trampoline:
 	add	$INNER_UNUSED, %r8
-.Linner_begun_\gate:		/* r8 = a word, and behind it the calls that are like this one */
+.Linner_begun_\trampoline:		/* r8 = a word, and behind it the calls that are like this one */
 	mov	%rdi, SHADOW_BYTES + SHADOW_BEGAN(%rsi)
 	mov	%r8, %r9
 	mov	(%rsi), %r8
@@ -103,57 +103,57 @@
 	add	$1, %r10
 	add_interval
 	add	$SHADOW_BYTES, %rsi
-.Lcommit_inner_\gate:
+.Lcommit_inner_\trampoline:
 	mov	%rdx, (%r9)
 	mov	%r10, 8(%r9)
 	commit
-.Lend_inner_\gate:
+.Lend_inner_\trampoline:
 	look	\restore
-.Lover_inner_\gate:
-	half_way .Lrestart_inner_\gate, .Lcommit_inner_\gate, .Lend_inner_\gate, .Lover_inner_\gate
+.Lover_inner_\trampoline:
+	interrupted .Lrestart_inner_\trampoline, .Lcommit_inner_\trampoline, .Lend_inner_\trampoline, .Lover_inner_\trampoline
 	.subsection 0
 	.endm
 
 /* As close_node goes on for them. r8 = the cell. */
-	.macro	close_cell gate
+	.macro	close_cell trampoline
 	.subsection 1
-.Lrestart_cells_\gate:
-	jmp	.Lagain_\gate
-.Lcells_\gate:
+.Lrestart_cells_\trampoline:
+	jmp	.Lagain_\trampoline
+.Lcells_\trampoline:
 	mov	CELL_CALLEE(%r8), %edi
 	line_of %rdi
 	mov	THREAD_COST(%rcx), %r9
 	mov	%rax, %rdx
 	sub	%r9, %rdx
 	cmp	THREAD_DRAW_AT(%rcx), %rdx
-	jns	.Lmiss_\gate
+	jns	.Lmiss_\trampoline
 	mov	%rdx, %r10
 	sub	SHADOW_SPENT(%rsi), %r10
 	sub	CALLEE_BOUNDS + BOUNDS_EXCLUSIVE(%rdi), %r10
 	cmp	CALLEE_BOUNDS + BOUNDS_EXCLUSIVE_SPAN(%rdi), %r10
-	ja	.Lmiss_\gate
+	ja	.Lmiss_\trampoline
 	mov	SHADOW_BEGAN(%rsi), %r10
 	shr	$REPEATED_BIT, %r10
-	jne	.Linside_\gate
+	jne	.Linside_\trampoline
 	mov	%rdx, %r10
 	sub	SHADOW_START(%rsi), %r10
 	sub	CALLEE_BOUNDS + BOUNDS_INCLUSIVE(%rdi), %r10
 	cmp	CALLEE_BOUNDS + BOUNDS_INCLUSIVE_SPAN(%rdi), %r10
-	ja	.Lmiss_\gate
+	ja	.Lmiss_\trampoline
 	end_sums CELL_INCLUSIVE(%r8), CELL_PROBES(%r8)
 	movq	$0, CALLEE_OUTERMOST(%rdi)
-.Lended_\gate:
+.Lended_\trampoline:
 	sub	SHADOW_START(%rsi), %rdx
-	jmp	.Linner_\gate
-.Linside_\gate:
+	jmp	.Linner_\trampoline
+.Linside_\trampoline:
 	test	$1, %r10b
-	je	.Lended_\gate
+	je	.Lended_\trampoline
 	mov	CELL_INNER(%r8), %r8d
 	line_of %r8
 	end_sums INNER_INCLUSIVE(%r8), INNER_PROBES(%r8)
 	movq	$0, INNER_OPEN(%r8)
-	jmp	.Lended_\gate
-.Lcells_end_\gate:
-	half_way .Lrestart_cells_\gate, .Lcells_end_\gate, .Lcells_end_\gate, .Lcells_end_\gate
+	jmp	.Lended_\trampoline
+.Lcells_end_\trampoline:
+	interrupted .Lrestart_cells_\trampoline, .Lcells_end_\trampoline, .Lcells_end_\trampoline, .Lcells_end_\trampoline
 	.subsection 0
 	.endm

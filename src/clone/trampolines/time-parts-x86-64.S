@@ -1,5 +1,5 @@
 /*
- * What the gates that measure time are made of: included by time-x86-64.S, which tells of
+ * What the trampolines that measure time are made of: included by time-x86-64.S, which tells of
  * registers.
  */
 /* struct dw_tree_thread, struct dw_tree_node, struct dw_tree_cell, struct dw_shadow */
@@ -22,7 +22,7 @@
 	.set	THREAD_STATE, 172
 	.set	THREAD_LINE_TICKS, 188
 	.set	THREAD_POINTERS, 200
-	.set	THREAD_MUTES, 212
+	.set	THREAD_DISABLED, 212
 	.set	THREAD_READ, 240
 	.set	THREAD_DONE, 248
 	.set	THREAD_OTHER_COST, 288
@@ -81,12 +81,12 @@
 	.set	LOOK_BITS, 0xffc0	/* one in 1024 */
 	.set	POINTER_SHIFT, 25	/* DWELL_POINTER_SETS are left */
 	.set	POINTER_BYTES, 16
-	.set	LATE_BITS, 0x1ff8	/* likewise, of all alike: less than lies between two events */
+	.set	SKID_BITS, 0x1ff8	/* likewise, of all alike: less than lies between two events */
 
 /* Fields to be filled in: 32-bit distances and the thread word's offset. */
 	.macro	field page, offset, behind=0
-	.pushsection .rodata.dw_gates_time_fixups, "a", @progbits
-	.long	.Lfield\@ - 4 - \behind - dw_gates_time, \page, \offset - \behind
+	.pushsection .rodata.dw_trampolines_time_fixups, "a", @progbits
+	.long	.Lfield\@ - 4 - \behind - dw_trampolines_time, \page, \offset - \behind
 	.popsection
 	.set	.Lfield\@, .
 	.endm
@@ -98,17 +98,17 @@
 	.set	CONSTANT_FIRST_ID, 16
 	.set	CONSTANT_PROBED, 24
 	.set	CONSTANT_PROBED_BYTES, 32
-	.set	CONSTANT_MUTES, 40
+	.set	CONSTANT_DISABLED, 40
 	.set	CONSTANT_AREA_BYTES, 48
 	.set	WIPED_ALIVE, 8
 	.set	WIPED_PLACES, 16
 
-/* struct dw_clone_gate: where a gate can start again, where it commits, where it has, where it
+/* struct dw_clone_trampoline: where a trampoline can start again, where it commits, where it has, where it
  * ends. */
-	.macro	half_way again, commit, end, over
-	.pushsection .rodata.dw_gates_time_half_way, "a", @progbits
-	.long	\again - dw_gates_time, \commit - dw_gates_time, \end - dw_gates_time
-	.long	\over - dw_gates_time
+	.macro	interrupted again, commit, end, over
+	.pushsection .rodata.dw_trampolines_time_interrupted, "a", @progbits
+	.long	\again - dw_trampolines_time, \commit - dw_trampolines_time, \end - dw_trampolines_time
+	.long	\over - dw_trampolines_time
 	.popsection
 	.endm
 
@@ -144,7 +144,7 @@
 	save_flags
 	.endm
 
-/* For gates that use r9 and r10 as well. */
+/* For trampolines that use r9 and r10 as well. */
 	.macro	save_most
 	mov	%r9, -56(%rsp)
 	mov	%r10, -64(%rsp)
@@ -177,25 +177,25 @@
 	.endm
 
 /*
- * Now and then go slow to tell how late what stands before the reading is done: the processor goes on
+ * Now and then go slow to measure the skid of what stands before the reading: the processor goes on
  * while it waits for memory, and what it has waited for is charged to whatever comes next.
  */
-	.macro	look_late gate
-	test	$LATE_BITS, %eax
-	je	.Llate_\gate
+	.macro	measure_skid trampoline
+	test	$SKID_BITS, %eax
+	je	.Lskid_\trampoline
 	.endm
 
-	.macro	late gate
-.Llate_\gate:
+	.macro	skid trampoline
+.Lskid_\trampoline:
 	mov	%rax, THREAD_READ(%rcx)
 	lfence
 	read_time
 	mov	%rax, THREAD_DONE(%rcx)
-	jmp	.Lslow_\gate
+	jmp	.Lslow_\trampoline
 	.endm
 
 /* rcx = the thread's line. Not in a fork's child that has no region yet, nor where the TSC may not
- * be read: no gate reads it before. */
+ * be read: no trampoline reads it before. */
 	.macro	find_thread slow
 	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
 	.long	0
@@ -245,9 +245,9 @@
 	\restore
 .Llook\@:
 	mov	0(%rip), %rdx
-	field	PAGE_CONSTANTS, CONSTANT_MUTES
+	field	PAGE_CONSTANTS, CONSTANT_DISABLED
 	mov	(%rdx), %edx
-	cmp	%edx, THREAD_MUTES(%rcx)
+	cmp	%edx, THREAD_DISABLED(%rcx)
 	je	.Lrestore\@
 	mov	THREAD_OS_WORD(%rcx), %rdx
 	mov	(%rdx), %edx
@@ -257,11 +257,11 @@
 	.endm
 
 /*
- * rdx = the child of node r8 for key rdi and site r9 if the gates know it; goes on at .Lfound of
- * the gate. All four tags are compared at once: x = tags ^ tag repeated has a zero where one is
+ * rdx = the child of node r8 for key rdi and site r9 if the trampolines know it; goes on at .Lfound of
+ * the trampoline. All four tags are compared at once: x = tags ^ tag repeated has a zero where one is
  * equal, and (x - 1) & ~x has the highest bit of the lowest of these set.
  */
-	.macro	find_child gate
+	.macro	find_child trampoline
 	imul	$TAG_FACTOR, %edi, %edx
 	add	%r9d, %edx
 	movzwl	%dx, %edx
@@ -272,16 +272,16 @@
 	not	%rdx
 	and	%rdx, %r10
 	and	.Lhighs(%rip), %r10
-	je	.Lquick_\gate
+	je	.Lquick_\trampoline
 	bsf	%r10, %r10
 	shr	$4, %r10d
 	mov	NODE_CHILDREN(%r8, %r10, 4), %edx
 	shl	$6, %rdx
 	add	THREAD_ARENA(%rcx), %rdx
 	cmp	%rdi, NODE_KEY(%rdx)
-	jne	.Lquick_\gate
+	jne	.Lquick_\trampoline
 	cmp	%r9d, NODE_SITE(%rdx)
-	jne	.Lquick_\gate
+	jne	.Lquick_\trampoline
 	.endm
 
 /* \to = where line \to of the arena stands. */
@@ -292,13 +292,13 @@
 
 /* Write the record rsp - \below of the activation that comes; of a call out, which waits with reading the
  * time until it is known that it has an event, that first. */
-	.macro	put_record gate, below, no_event
+	.macro	put_record trampoline, below, no_event
 	.if	\below
 	cmpl	$-1, NODE_OS(%rdx)
 	je	\no_event
 	read_time_keeping_rdx
-	look_late \gate
-	check_os_by_r10 .Lslow_\gate
+	measure_skid \trampoline
+	check_os_by_r10 .Lslow_\trampoline
 	lea	-\below(%rsp), %rdi
 	mov	%rdi, SHADOW_BYTES + SHADOW_RECORD(%rsi)
 	.else
@@ -308,13 +308,13 @@
 
 /* Push the child of the current node for key rdi and site r9 as the activation of record
  * rsp - \below. */
-	.macro	open_node kind, gate, below, restore, no_event=.Lno_event
+	.macro	open_node kind, trampoline, below, restore, no_event=.Lno_event
 	mov	(%rsi), %r8
 	cmpl	$0, THREAD_HAS_CELLS(%rcx)
-	jne	.Lcells_\gate
-	find_child \gate
-.Lfound_\gate:
-	put_record \gate, \below, \no_event
+	jne	.Lcells_\trampoline
+	find_child \trampoline
+.Lfound_\trampoline:
+	put_record \trampoline, \below, \no_event
 	mov	%rax, %r9
 	sub	THREAD_COST(%rcx), %r9
 	add	THREAD_CALLEE_TICKS + 4 * \kind(%rcx), %r9
@@ -327,20 +327,20 @@
 	add	$1, %r10
 	add_interval
 	add	$SHADOW_BYTES, %rsi
-.Lcommit_\gate:
+.Lcommit_\trampoline:
 	mov	%r10, NODE_CALLS(%rdx)
 	commit
-.Lend_\gate:
+.Lend_\trampoline:
 	look	\restore
-.Lover_\gate:
-	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
-.Lrestart_\gate:		/* where a handler may have grown the table: */
-	jmp	.Lagain_\gate
-.Lquick_\gate:
-	find_quick .Lslow_\gate, \gate
-	jmp	.Lfound_\gate
-	half_way .Lrestart_\gate, .Lpromote_\gate, .Lpromote_\gate, .Lpromote_\gate
-	open_cell \kind, \gate, \below, \restore, \no_event
+.Lover_\trampoline:
+	interrupted .Lagain_\trampoline, .Lcommit_\trampoline, .Lend_\trampoline, .Lover_\trampoline
+.Lrestart_\trampoline:		/* where a handler may have grown the table: */
+	jmp	.Lagain_\trampoline
+.Lquick_\trampoline:
+	find_quick .Lslow_\trampoline, \trampoline
+	jmp	.Lfound_\trampoline
+	interrupted .Lrestart_\trampoline, .Lpromote_\trampoline, .Lpromote_\trampoline, .Lpromote_\trampoline
+	open_cell \kind, \trampoline, \below, \restore, \no_event
 	.endm
 
 /*
@@ -348,7 +348,7 @@
  * nodes with equal key and site are those of the same parent. Now and then let the parent remember
  * what was found.
  */
-	.macro	find_quick slow, gate
+	.macro	find_quick slow, trampoline
 	mov	%r8, %rdx
 	shr	$6, %rdx
 	imul	$NODE_FACTOR, %edx, %edx
@@ -376,7 +376,7 @@
 	jne	\slow
 	testb	$PROMOTE_BITS, THREAD_LAST(%rcx)
 	jne	3f
-.Lpromote_\gate:
+.Lpromote_\trampoline:
 	mov	%r11, -88(%rsp)
 	movzbl	THREAD_LAST + 1(%rcx), %r11d
 	and	$3, %r11d
@@ -427,10 +427,10 @@
  * Take the top activation away. Marks of the slow path are so large that they lie outside of all
  * bounds.
  */
-	.macro	close_node kind, gate
+	.macro	close_node kind, trampoline
 	mov	SHADOW_FUNCTION(%rsi), %r8
 	cmpl	$0, THREAD_HAS_CELLS(%rcx)
-	jne	.Lcells_\gate
+	jne	.Lcells_\trampoline
 	find_bounds \kind
 	mov	THREAD_COST(%rcx), %r9
 	mov	%rax, %rdx
@@ -439,15 +439,15 @@
 	sub	SHADOW_SPENT(%rsi), %r10
 	sub	BOUNDS_EXCLUSIVE(%rdi), %r10
 	cmp	BOUNDS_EXCLUSIVE_SPAN(%rdi), %r10
-	ja	.Lmiss_\gate
+	ja	.Lmiss_\trampoline
 	sub	SHADOW_START(%rsi), %rdx
 	testb	$0x80, NODE_IS_INNER(%r8)
-	jne	.Linner_\gate
+	jne	.Linner_\trampoline
 	mov	%rdx, %r10
 	sub	BOUNDS_INCLUSIVE(%rdi), %r10
 	cmp	BOUNDS_INCLUSIVE_SPAN(%rdi), %r10
-	ja	.Lmiss_\gate
-.Linner_\gate:
+	ja	.Lmiss_\trampoline
+.Linner_\trampoline:
 	mov	%rdx, %r10
 	add	SHADOW_SPENT - SHADOW_BYTES(%rsi), %r10
 	.if	\kind == 3
@@ -461,40 +461,40 @@
 	mov	-SHADOW_BYTES(%rsi), %rdx
 	add_interval
 	sub	$SHADOW_BYTES, %rsi
-.Lcommit_\gate:
+.Lcommit_\trampoline:
 	mov	%r9, THREAD_COST(%rcx)
 	mov	%r10, SHADOW_SPENT(%rsi)
 	commit
-.Lend_\gate:
+.Lend_\trampoline:
 	.if	\kind == 3
 	mov	SHADOW_RECORD(%rsi), %rdx
 	sub	%rsp, %rdx
 	cmp	$-12, %rdx
-	jae	.Lagain_\gate
+	jae	.Lagain_\trampoline
 	.endif
 	look	restore_all
-.Lover_\gate:
-	half_way .Lagain_\gate, .Lcommit_\gate, .Lend_\gate, .Lover_\gate
-	close_cell \gate
+.Lover_\trampoline:
+	interrupted .Lagain_\trampoline, .Lcommit_\trampoline, .Lend_\trampoline, .Lover_\trampoline
+	close_cell \trampoline
 	.endm
 
 /* No event, where the top lies rdx above rsp. What is to be switched off is seen to here too: where
- * all functions are that still run, these gates are all that is left. */
+ * all functions are that still run, these trampolines are all that is left. */
 	.macro	let_pass slow
 	mov	THREAD_WINDOW(%rcx), %r9d
 	cmp	%r9, %rdx
 	jae	\slow
 	mov	0(%rip), %rdx
-	field	PAGE_CONSTANTS, CONSTANT_MUTES
+	field	PAGE_CONSTANTS, CONSTANT_DISABLED
 	mov	(%rdx), %edx
-	cmp	%edx, THREAD_MUTES(%rcx)
+	cmp	%edx, THREAD_DISABLED(%rcx)
 	jne	\slow
 	mov	-56(%rsp), %r9
 	restore_some
 	.endm
 
-/* Go to \no unless BACK was switched off at \at (agent/clones/disable-x86-64.c has the bytes). */
-	.macro	jump_unless_back_off at, no
+/* Go to \no unless RETURN was switched off at \at (agent/clones/disable-x86-64.c has the bytes). */
+	.macro	jump_unless_return_off at, no
 	cmpl	$0x00441f0f, (\at)
 	jne	\no
 	cmpb	$1, 4(\at)

@@ -1,133 +1,133 @@
 /*
- * The gates that measure time: what probes call in images with DWELL_PROBES_TIME and
+ * The trampolines that measure time: what probes call in images with DWELL_PROBES_TIME and
  * DWELL_PROBES_SYSTEM_CALLS. Data of the collector, copied into each image, as count-x86-64.S.
  *
- * What their callers have done is told by enum dw_gate (wire/clone-image.h). Every register and flag is kept;
+ * What their callers have done is told by enum dw_trampoline (wire/clone-image.h). Every register and flag is kept;
  * they are saved below rsp without moving it, so that CFA = rsp + 8 until the slow path moves it.
- * A gate reads the TSC, finds the new node and computes all new values in registers, then stores
- * them in a row, the commit. A signal handler that finds a gate interrupted can so let it start
+ * A trampoline reads the TSC, finds the new node and computes all new values in registers, then stores
+ * them in a row, the commit. A signal handler that finds a trampoline interrupted can so let it start
  * again (between `again` and `commit`) or do the stores for it (between `commit` and `end`):
- * struct dw_clone_gate has the places. In the commit: rcx = struct dw_tree_thread, rax = now,
+ * struct dw_clone_trampoline has the places. In the commit: rcx = struct dw_tree_thread, rax = now,
  * rdx = the new current node, rsi = the new top, r8 = the node to which the interval belongs,
- * rdi = its new elapsed. In gates that count, r10 = the new calls of rdx; in those that pop, r9 = the
+ * rdi = its new elapsed. In trampolines that count, r10 = the new calls of rdx; in those that pop, r9 = the
  * new cost of the thread, r10 = what rsi's activation has spent below it by then.
  *
  * What an activation took is told by the thread's clock, now - cost, as it ends (agent/calls/call-extremes.h);
  * what lies within the bounds of its callee is as others were, and needs no slow path.
  *
  * Whatever is not the usual goes to the agent's slow path:
- * uint64_t slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area), enum dw_gate, rsp in the
- * gate, rax as the probe has set it (of EXIT and BACK the time that they have read, or 0), the
- * area's start; on an aligned stack, and it does all that the gate would have done. It tells which signals it has put off. Their handlers run here, where
+ * uint64_t slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area), enum dw_trampoline, rsp in the
+ * trampoline, rax as the probe has set it (of EXIT and RETURN the time that they have read, or 0), the
+ * area's start; on an aligned stack, and it does all that the trampoline would have done. It tells which signals it has put off. Their handlers run here, where
  * all registers of the program are known: struct dw_clone_header, signals_at.
  */
-	.section .rodata.dw_gates_time, "a", @progbits
+	.section .rodata.dw_trampolines_time, "a", @progbits
 
-	.globl	dw_gates_time, dw_gates_time_end
-	.globl	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
-	.globl	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line, dw_gate_tail
-	.globl	dw_gate_counted, dw_gate_counted_tail, dw_gate_counted_pointer
-	.globl	dw_gates_time_fixups, dw_gates_time_fixups_end
-	.globl	dw_gates_time_program, dw_gates_time_program_end
-	.globl	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
-	.globl	dw_gates_time_moves, dw_gates_time_moved
-	.hidden	dw_gates_time, dw_gates_time_end
-	.hidden	dw_gate_enter, dw_gate_exit, dw_gate_out, dw_gate_out_pointer, dw_gate_back
-	.hidden	dw_gate_landing, dw_gate_call_begin, dw_gate_call_end, dw_gate_line, dw_gate_tail
-	.hidden	dw_gate_counted, dw_gate_counted_tail, dw_gate_counted_pointer
-	.hidden	dw_gates_time_fixups, dw_gates_time_fixups_end
-	.hidden	dw_gates_time_program, dw_gates_time_program_end
-	.hidden	dw_gates_time_half_way, dw_gates_time_half_way_end, dw_gates_time_signals
-	.hidden	dw_gates_time_moves, dw_gates_time_moved
+	.globl	dw_trampolines_time, dw_trampolines_time_end
+	.globl	dw_trampoline_enter, dw_trampoline_exit, dw_trampoline_out, dw_trampoline_out_pointer, dw_trampoline_return
+	.globl	dw_trampoline_landing, dw_trampoline_call_begin, dw_trampoline_call_end, dw_trampoline_line, dw_trampoline_tail
+	.globl	dw_trampoline_counted, dw_trampoline_counted_tail, dw_trampoline_counted_pointer
+	.globl	dw_trampolines_time_fixups, dw_trampolines_time_fixups_end
+	.globl	dw_trampolines_time_program, dw_trampolines_time_program_end
+	.globl	dw_trampolines_time_interrupted, dw_trampolines_time_interrupted_end, dw_trampolines_time_signals
+	.globl	dw_trampolines_time_moves, dw_trampolines_time_moved
+	.hidden	dw_trampolines_time, dw_trampolines_time_end
+	.hidden	dw_trampoline_enter, dw_trampoline_exit, dw_trampoline_out, dw_trampoline_out_pointer, dw_trampoline_return
+	.hidden	dw_trampoline_landing, dw_trampoline_call_begin, dw_trampoline_call_end, dw_trampoline_line, dw_trampoline_tail
+	.hidden	dw_trampoline_counted, dw_trampoline_counted_tail, dw_trampoline_counted_pointer
+	.hidden	dw_trampolines_time_fixups, dw_trampolines_time_fixups_end
+	.hidden	dw_trampolines_time_program, dw_trampolines_time_program_end
+	.hidden	dw_trampolines_time_interrupted, dw_trampolines_time_interrupted_end, dw_trampolines_time_signals
+	.hidden	dw_trampolines_time_moves, dw_trampolines_time_moved
 
-	.pushsection .rodata.dw_gates_time_fixups, "a", @progbits
+	.pushsection .rodata.dw_trampolines_time_fixups, "a", @progbits
 	.balign	4
-dw_gates_time_fixups:
+dw_trampolines_time_fixups:
 	.popsection
-	.pushsection .rodata.dw_gates_time_half_way, "a", @progbits
+	.pushsection .rodata.dw_trampolines_time_interrupted, "a", @progbits
 	.balign	4
-dw_gates_time_half_way:
+dw_trampolines_time_interrupted:
 	.popsection
 
-/* enum dw_gate */
-	.set	GATE_ENTER, 2
-	.set	GATE_EXIT, 3
-	.set	GATE_OUT, 4
-	.set	GATE_OUT_POINTER, 5
-	.set	GATE_BACK, 6
-	.set	GATE_LANDING, 7
-	.set	GATE_CALL_BEGIN, 8
-	.set	GATE_CALL_END, 9
-	.set	GATE_LINE, 10
-	.set	GATE_TAIL, 11
-	.set	GATE_COUNTED, 12
-	.set	GATE_COUNTED_POINTER, 14
+/* enum dw_trampoline */
+	.set	TRAMPOLINE_ENTER, 2
+	.set	TRAMPOLINE_EXIT, 3
+	.set	TRAMPOLINE_OUT, 4
+	.set	TRAMPOLINE_OUT_POINTER, 5
+	.set	TRAMPOLINE_RETURN, 6
+	.set	TRAMPOLINE_LANDING, 7
+	.set	TRAMPOLINE_CALL_BEGIN, 8
+	.set	TRAMPOLINE_CALL_END, 9
+	.set	TRAMPOLINE_LINE, 10
+	.set	TRAMPOLINE_TAIL, 11
+	.set	TRAMPOLINE_COUNTED, 12
+	.set	TRAMPOLINE_COUNTED_POINTER, 14
 
 #include "clone/trampolines/time-parts-x86-64.S"
 #include "clone/trampolines/time-cells-x86-64.S"
 
 	.balign	16
-dw_gates_time:
+dw_trampolines_time:
 .Lones:
 	.quad	0x0001000100010001
 .Lhighs:
 	.quad	0x8000800080008000
 
 	.balign	64
-dw_gate_enter:
+dw_trampoline_enter:
 	save_all
-.Lagain_GATE_ENTER:
-	find_thread .Lslow_GATE_ENTER
+.Lagain_TRAMPOLINE_ENTER:
+	find_thread .Lslow_TRAMPOLINE_ENTER
 	read_time
-	look_late GATE_ENTER
-	check_os .Lslow_GATE_ENTER
-	check_stack .Lslow_GATE_ENTER, 0
+	measure_skid TRAMPOLINE_ENTER
+	check_os .Lslow_TRAMPOLINE_ENTER
+	check_stack .Lslow_TRAMPOLINE_ENTER, 0
 	mov	-72(%rsp), %edi
 	add	0(%rip), %edi
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	mov	8(%rsp), %r9d
-	open_node 0, GATE_ENTER, 0, restore_all
-	late	GATE_ENTER
+	open_node 0, TRAMPOLINE_ENTER, 0, restore_all
+	skid	TRAMPOLINE_ENTER
 
 /* Nothing was pushed by a function that was switched off meanwhile: the top lies above. */
 	.balign	64
-dw_gate_exit:
+dw_trampoline_exit:
 	save_most
-.Lagain_GATE_EXIT:
-	find_thread .Lslow_GATE_EXIT
+.Lagain_TRAMPOLINE_EXIT:
+	find_thread .Lslow_TRAMPOLINE_EXIT
 	mov	THREAD_TOP(%rcx), %rsi
 	cmp	%rsp, SHADOW_RECORD(%rsi)
 	jne	1f
 	read_time
-	look_late GATE_EXIT
-	check_os .Lslow_GATE_EXIT
-	close_node 1, GATE_EXIT
+	measure_skid TRAMPOLINE_EXIT
+	check_os .Lslow_TRAMPOLINE_EXIT
+	close_node 1, TRAMPOLINE_EXIT
 1:	mov	SHADOW_RECORD(%rsi), %rdx
 	sub	%rsp, %rdx
-	let_pass .Lslow_GATE_EXIT
-	late	GATE_EXIT
+	let_pass .Lslow_TRAMPOLINE_EXIT
+	skid	TRAMPOLINE_EXIT
 
 	.balign	64
-dw_gate_out:
+dw_trampoline_out:
 	save_all
-.Lagain_GATE_OUT:
-	find_thread .Lslow_GATE_OUT
-	check_stack .Lslow_GATE_OUT, 4
+.Lagain_TRAMPOLINE_OUT:
+	find_thread .Lslow_TRAMPOLINE_OUT
+	check_stack .Lslow_TRAMPOLINE_OUT, 4
 	mov	-72(%rsp), %edi
 	add	0(%rip), %edi
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	mov	(%rsp), %r9d
-	open_node 2, GATE_OUT, 4, restore_all
-	late	GATE_OUT
+	open_node 2, TRAMPOLINE_OUT, 4, restore_all
+	skid	TRAMPOLINE_OUT
 
 /*
- * As OUT, below the function that ends in the jump: BACK in its caller ends both. Where no such gate
+ * As OUT, below the function that ends in the jump: RETURN in its caller ends both. Where no such trampoline
  * stands behind the call that it returns to, or what it jumps to has probes, it ends here.
  */
 	.balign	64
-dw_gate_tail:
+dw_trampoline_tail:
 	save_all
-.Lagain_GATE_TAIL:
+.Lagain_TRAMPOLINE_TAIL:
 	mov	8(%rsp), %rdx
 	lea	0(%rip), %rdi
 	field	PAGE_AREA, 0
@@ -135,27 +135,27 @@ dw_gate_tail:
 	sub	%rdi, %r8
 	cmp	0(%rip), %r8
 	field	PAGE_CONSTANTS, CONSTANT_AREA_BYTES
-	jae	.Lagain_GATE_EXIT
+	jae	.Lagain_TRAMPOLINE_EXIT
 	cmpb	$CALL, (%rdx)
-	jne	.Loff_GATE_TAIL
+	jne	.Loff_TRAMPOLINE_TAIL
 	movslq	1(%rdx), %r8
 	lea	5(%rdx, %r8), %r8
-	lea	.Lback(%rip), %rdi
+	lea	.Lreturn(%rip), %rdi
 	cmp	%rdi, %r8
-	jne	.Lagain_GATE_EXIT
-	find_thread .Lslow_GATE_TAIL
-	check_stack .Lslow_GATE_TAIL, 4
+	jne	.Lagain_TRAMPOLINE_EXIT
+	find_thread .Lslow_TRAMPOLINE_TAIL
+	check_stack .Lslow_TRAMPOLINE_TAIL, 4
 	mov	-72(%rsp), %edi
 	add	0(%rip), %edi
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	mov	(%rsp), %r9d
-	open_node 2, GATE_TAIL, 4, restore_all, .Lagain_GATE_EXIT
-	late	GATE_TAIL
+	open_node 2, TRAMPOLINE_TAIL, 4, restore_all, .Lagain_TRAMPOLINE_EXIT
+	skid	TRAMPOLINE_TAIL
 
 	.balign	64
-dw_gate_out_pointer:
+dw_trampoline_out_pointer:
 	save_all
-.Lagain_GATE_OUT_POINTER:
+.Lagain_TRAMPOLINE_OUT_POINTER:
 	mov	-72(%rsp), %rdi
 	mov	%rdi, %rdx
 	sub	0(%rip), %rdx
@@ -163,12 +163,12 @@ dw_gate_out_pointer:
 	cmp	0(%rip), %rdx
 	field	PAGE_CONSTANTS, CONSTANT_PROBED_BYTES
 	jb	.Lno_event
-	find_thread .Lslow_GATE_OUT_POINTER
-	check_stack .Lslow_GATE_OUT_POINTER, 4
+	find_thread .Lslow_TRAMPOLINE_OUT_POINTER
+	check_stack .Lslow_TRAMPOLINE_OUT_POINTER, 4
 	bts	$63, %rdi
 	mov	(%rsp), %r9d
-	open_node 2, GATE_OUT_POINTER, 4, restore_all
-	late	GATE_OUT_POINTER
+	open_node 2, TRAMPOLINE_OUT_POINTER, 4, restore_all
+	skid	TRAMPOLINE_OUT_POINTER
 .Lno_event:
 	restore_all
 
@@ -177,11 +177,11 @@ dw_gate_out_pointer:
  * jump, what lies below ends first: what it has jumped to, then itself. An odd record does not count.
  */
 	.balign	64
-dw_gate_back:
-.Lback:
+dw_trampoline_return:
+.Lreturn:
 	save_most
-.Lagain_GATE_BACK:
-	find_thread .Lslow_GATE_BACK
+.Lagain_TRAMPOLINE_RETURN:
+	find_thread .Lslow_TRAMPOLINE_RETURN
 	mov	THREAD_TOP(%rcx), %rsi
 	mov	SHADOW_RECORD(%rsi), %rdx
 	sub	%rsp, %rdx
@@ -190,21 +190,21 @@ dw_gate_back:
 	cmp	$2, %r8
 	ja	1f
 	read_time
-	look_late GATE_BACK
-	check_os .Lslow_GATE_BACK
-	close_node 3, GATE_BACK
-1:	let_pass .Lslow_GATE_BACK
-	late	GATE_BACK
+	measure_skid TRAMPOLINE_RETURN
+	check_os .Lslow_TRAMPOLINE_RETURN
+	close_node 3, TRAMPOLINE_RETURN
+1:	let_pass .Lslow_TRAMPOLINE_RETURN
+	skid	TRAMPOLINE_RETURN
 
 	.balign	16
-dw_gate_landing:
+dw_trampoline_landing:
 	save_some
-	find_thread .Lslow_GATE_LANDING
+	find_thread .Lslow_TRAMPOLINE_LANDING
 	mov	THREAD_TOP(%rcx), %rsi
 	mov	SHADOW_RECORD(%rsi), %rdx
 	sub	%rsp, %rdx
 	cmp	$WINDOW, %rdx
-	jae	.Lslow_GATE_LANDING
+	jae	.Lslow_TRAMPOLINE_LANDING
 	restore_some
 
 /*
@@ -213,18 +213,18 @@ dw_gate_landing:
  * Signals find the program before or behind the probe, never in it (agent/clones/signal-context-x86-64.h).
  */
 	.balign	64
-dw_gate_line:
+dw_trampoline_line:
 	mov	%r11, -88(%rsp)		/* so all that it changes is in memory from .Lagain on */
 	save_all
-.Lagain_GATE_LINE:
-	find_thread .Lslow_GATE_LINE
+.Lagain_TRAMPOLINE_LINE:
+	find_thread .Lslow_TRAMPOLINE_LINE
 	mov	THREAD_TOP(%rcx), %rsi
 	mov	SHADOW_RECORD(%rsi), %r8
 	sub	%rsp, %r8
 	cmp	$FRAME_BYTES_MAX, %r8
-	jae	.Lslow_GATE_LINE
+	jae	.Lslow_TRAMPOLINE_LINE
 	testb	$1, SHADOW_RECORD(%rsi)
-	jne	.Lslow_GATE_LINE
+	jne	.Lslow_TRAMPOLINE_LINE
 	mov	SHADOW_FUNCTION(%rsi), %r8
 	cmpl	$0, THREAD_HAS_CELLS(%rcx)
 	je	1f
@@ -235,31 +235,31 @@ dw_gate_line:
 	field	PAGE_CONSTANTS, CONSTANT_FIRST_ID
 	bts	$KEY_LINE_BIT, %rdi
 	xor	%r9d, %r9d
-	find_child GATE_LINE
-	jmp	.Lfound_GATE_LINE
-.Lquick_GATE_LINE:
-	find_quick .Lslow_GATE_LINE, GATE_LINE
-.Lfound_GATE_LINE:
+	find_child TRAMPOLINE_LINE
+	jmp	.Lfound_TRAMPOLINE_LINE
+.Lquick_TRAMPOLINE_LINE:
+	find_quick .Lslow_TRAMPOLINE_LINE, TRAMPOLINE_LINE
+.Lfound_TRAMPOLINE_LINE:
 	read_time_keeping_rdx
-	check_os_by_r10 .Lslow_GATE_LINE
+	check_os_by_r10 .Lslow_TRAMPOLINE_LINE
 	mov	(%rsi), %r8
 	mov	THREAD_LINE_TICKS(%rcx), %r9d
 	add	THREAD_COST(%rcx), %r9
 	mov	NODE_CALLS(%rdx), %r10
 	add	$1, %r10
 	add_interval
-.Lcommit_GATE_LINE:
+.Lcommit_TRAMPOLINE_LINE:
 	mov	%r9, THREAD_COST(%rcx)
 	mov	%r10, NODE_CALLS(%rdx)
 	mov	%rdx, (%rsi)
 	commit
-.Lend_GATE_LINE:
+.Lend_TRAMPOLINE_LINE:
 	look	restore_all
-.Lover_GATE_LINE:
-	half_way .Lagain_GATE_LINE, .Lcommit_GATE_LINE, .Lend_GATE_LINE, .Lover_GATE_LINE
+.Lover_TRAMPOLINE_LINE:
+	interrupted .Lagain_TRAMPOLINE_LINE, .Lcommit_TRAMPOLINE_LINE, .Lend_TRAMPOLINE_LINE, .Lover_TRAMPOLINE_LINE
 
 /*
- * Calls that are measured no more but counted. These gates read no
+ * Calls that are measured no more but counted. These trampolines read no
  * clock and know no path, so there is nothing to be done for them but one increment, which a signal
  * finds done or not.
  */
@@ -284,29 +284,29 @@ dw_gate_line:
 	.set	TO_RCX, 1
 
 	.balign	64
-dw_gate_counted:
+dw_trampoline_counted:
 	save_few
 .Lcount:
-	find_counters .Lslow_GATE_COUNTED, TO_RCX
+	find_counters .Lslow_TRAMPOLINE_COUNTED, TO_RCX
 	mov	-72(%rsp), %eax
 	cmp	THREAD_COUNTED_END(%rcx), %eax
-	jge	.Lslow_GATE_COUNTED
+	jge	.Lslow_TRAMPOLINE_COUNTED
 	add	THREAD_COUNTED(%rcx), %rax
-.Lat_GATE_COUNTED:
+.Lat_TRAMPOLINE_COUNTED:
 	incq	(%rax)
-.Lend_GATE_COUNTED:
+.Lend_TRAMPOLINE_COUNTED:
 	mov	-80(%rsp), %eax
 	add	$0x7f, %al		/* sets OF when al was 1 */
 	sahf
 	mov	-16(%rsp), %rcx
 	mov	-8(%rsp), %rax
 	ret
-.Lover_GATE_COUNTED:
-	half_way .Lcount, .Lat_GATE_COUNTED, .Lend_GATE_COUNTED, .Lover_GATE_COUNTED
+.Lover_TRAMPOLINE_COUNTED:
+	interrupted .Lcount, .Lat_TRAMPOLINE_COUNTED, .Lend_TRAMPOLINE_COUNTED, .Lover_TRAMPOLINE_COUNTED
 
-/* Where TAIL would have been an event: BACK stands where the function returns to, or stood. */
+/* Where TAIL would have been an event: RETURN stands where the function returns to, or stood. */
 	.balign	64
-dw_gate_counted_tail:
+dw_trampoline_counted_tail:
 	save_few
 	mov	8(%rsp), %rcx
 	lea	0(%rip), %rax
@@ -315,42 +315,42 @@ dw_gate_counted_tail:
 	add	%rcx, %rax
 	cmp	0(%rip), %rax
 	field	PAGE_CONSTANTS, CONSTANT_AREA_BYTES
-	jae	.Lend_GATE_COUNTED
+	jae	.Lend_TRAMPOLINE_COUNTED
 	cmpb	$CALL, (%rcx)
-	jne	.Loff_GATE_COUNTED_TAIL
+	jne	.Loff_TRAMPOLINE_COUNTED_TAIL
 	movslq	1(%rcx), %rax
 	lea	5(%rcx, %rax), %rcx
-	lea	.Lback(%rip), %rax
+	lea	.Lreturn(%rip), %rax
 	cmp	%rcx, %rax
 	je	.Lcount
-	jmp	.Lend_GATE_COUNTED
-.Loff_GATE_COUNTED_TAIL:
-	jump_unless_back_off %rcx, .Lend_GATE_COUNTED
+	jmp	.Lend_TRAMPOLINE_COUNTED
+.Loff_TRAMPOLINE_COUNTED_TAIL:
+	jump_unless_return_off %rcx, .Lend_TRAMPOLINE_COUNTED
 	jmp	.Lcount
 
 /* The same where TAIL itself is not off, as it is others' too. */
-.Loff_GATE_TAIL:
-	jump_unless_back_off %rdx, .Lagain_GATE_EXIT
+.Loff_TRAMPOLINE_TAIL:
+	jump_unless_return_off %rdx, .Lagain_TRAMPOLINE_EXIT
 	mov	0(%rip), %rdi
 	field	PAGE_WIPED, WIPED_PLACES
 	test	%rdi, %rdi
-	je	.Lslow_GATE_TAIL
+	je	.Lslow_TRAMPOLINE_TAIL
 	mov	-72(%rsp), %edx
 	mov	(%rdi, %rdx, 4), %edx
 	cmp	$1, %edx
-	je	.Lagain_GATE_EXIT
+	je	.Lagain_TRAMPOLINE_EXIT
 	ja	1f		/* places are below 0 */
-	jmp	.Lslow_GATE_TAIL
-1:	find_counters .Lslow_GATE_TAIL, TO_RCX
+	jmp	.Lslow_TRAMPOLINE_TAIL
+1:	find_counters .Lslow_TRAMPOLINE_TAIL, TO_RCX
 	cmp	THREAD_COUNTED_END(%rcx), %edx
-	jge	.Lslow_GATE_TAIL
+	jge	.Lslow_TRAMPOLINE_TAIL
 	add	THREAD_COUNTED(%rcx), %rdx
 	incq	(%rdx)		/* last: a handler that comes before or behind it finds all as it is */
-	jmp	.Lagain_GATE_EXIT
+	jmp	.Lagain_TRAMPOLINE_EXIT
 
 /* A line of the thread's for each set of addresses, each with its counter behind it. */
 	.balign	64
-dw_gate_counted_pointer:
+dw_trampoline_counted_pointer:
 	save_few
 .Lcount_pointer:
 	mov	-72(%rsp), %rax
@@ -358,14 +358,14 @@ dw_gate_counted_pointer:
 	field	PAGE_CONSTANTS, CONSTANT_PROBED
 	cmp	0(%rip), %rax
 	field	PAGE_CONSTANTS, CONSTANT_PROBED_BYTES
-	jb	.Lend_GATE_COUNTED_POINTER
+	jb	.Lend_TRAMPOLINE_COUNTED_POINTER
 	imul	$KEY_FACTOR, -72(%rsp), %ecx
 	shr	$POINTER_SHIFT, %ecx
 	shl	$6, %ecx
-	find_counters .Lslow_GATE_COUNTED_POINTER, TO_RAX
+	find_counters .Lslow_TRAMPOLINE_COUNTED_POINTER, TO_RAX
 	mov	THREAD_POINTERS(%rax), %rax
 	test	%rax, %rax
-	je	.Lslow_GATE_COUNTED_POINTER
+	je	.Lslow_TRAMPOLINE_COUNTED_POINTER
 	add	%rax, %rcx
 	mov	-72(%rsp), %rax
 	cmp	%rax, (%rcx)
@@ -375,89 +375,89 @@ dw_gate_counted_pointer:
 	je	1f
 	add	$POINTER_BYTES, %rcx
 	cmp	%rax, (%rcx)
-	jne	.Lslow_GATE_COUNTED_POINTER
+	jne	.Lslow_TRAMPOLINE_COUNTED_POINTER
 1:
-.Lat_GATE_COUNTED_POINTER:
+.Lat_TRAMPOLINE_COUNTED_POINTER:
 	incq	8(%rcx)
-.Lend_GATE_COUNTED_POINTER:
+.Lend_TRAMPOLINE_COUNTED_POINTER:
 	mov	-80(%rsp), %eax
 	add	$0x7f, %al
 	sahf
 	mov	-16(%rsp), %rcx
 	mov	-8(%rsp), %rax
 	ret
-.Lover_GATE_COUNTED_POINTER:
-	half_way .Lcount_pointer, .Lat_GATE_COUNTED_POINTER, .Lend_GATE_COUNTED_POINTER, .Lover_GATE_COUNTED_POINTER
+.Lover_TRAMPOLINE_COUNTED_POINTER:
+	interrupted .Lcount_pointer, .Lat_TRAMPOLINE_COUNTED_POINTER, .Lend_TRAMPOLINE_COUNTED_POINTER, .Lover_TRAMPOLINE_COUNTED_POINTER
 
 /* The way out saves what the slow path does not keep; last it changes rdi, by which a signal knows
  * that all is saved (agent/clones/signal-context-x86-64.c). */
-	.macro	slow_counted gate
-.Lslow_\gate:
+	.macro	slow_counted trampoline
+.Lslow_\trampoline:
 	save_rdx_to_r10
-	mov	$\gate, %edi
+	mov	$\trampoline, %edi
 	.endm
 
 	.balign	16
-dw_gate_call_begin:
+dw_trampoline_call_begin:
 	mov	%rax, -72(%rsp)
 	save_some
-	mov	$GATE_CALL_BEGIN, %edi
+	mov	$TRAMPOLINE_CALL_BEGIN, %edi
 	mov	%r9, -56(%rsp)
 	mov	%r10, -64(%rsp)
-	jmp	dw_gates_time_moves	/* the process may end, whoever is measured */
+	jmp	dw_trampolines_time_moves	/* the process may end, whoever is measured */
 
 	.balign	16
-dw_gate_call_end:
+dw_trampoline_call_end:
 	save_some
 	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
 	.long	0
 	field	PAGE_THREAD, 0
 	cmpl	$THREAD_IN_CALL, THREAD_STATE(%rcx)
-	je	.Lslow_GATE_CALL_END
+	je	.Lslow_TRAMPOLINE_CALL_END
 	restore_some
 
 /* Behind what is used most, and what cells need. */
 	.subsection 2
-.Lslow_GATE_ENTER:
-	mov	$GATE_ENTER, %edi
+.Lslow_TRAMPOLINE_ENTER:
+	mov	$TRAMPOLINE_ENTER, %edi
 	jmp	.Lslow
-.Lslow_GATE_OUT:
-	mov	$GATE_OUT, %edi
+.Lslow_TRAMPOLINE_OUT:
+	mov	$TRAMPOLINE_OUT, %edi
 	jmp	.Lslow
-.Lslow_GATE_TAIL:
-	mov	$GATE_TAIL, %edi
+.Lslow_TRAMPOLINE_TAIL:
+	mov	$TRAMPOLINE_TAIL, %edi
 	jmp	.Lslow
-.Lslow_GATE_OUT_POINTER:
-	mov	$GATE_OUT_POINTER, %edi
+.Lslow_TRAMPOLINE_OUT_POINTER:
+	mov	$TRAMPOLINE_OUT_POINTER, %edi
 	jmp	.Lslow
-.Lslow_GATE_LINE:
-	mov	$GATE_LINE, %edi
+.Lslow_TRAMPOLINE_LINE:
+	mov	$TRAMPOLINE_LINE, %edi
 	jmp	.Lslow
-.Lslow_GATE_EXIT:
+.Lslow_TRAMPOLINE_EXIT:
 	xor	%eax, %eax
-.Lmiss_GATE_EXIT:
+.Lmiss_TRAMPOLINE_EXIT:
 	mov	%rax, -72(%rsp)
-	mov	$GATE_EXIT, %edi
+	mov	$TRAMPOLINE_EXIT, %edi
 	jmp	.Lslow
-.Lslow_GATE_BACK:
+.Lslow_TRAMPOLINE_RETURN:
 	xor	%eax, %eax
-.Lmiss_GATE_BACK:
+.Lmiss_TRAMPOLINE_RETURN:
 	mov	%rax, -72(%rsp)
-	mov	$GATE_BACK, %edi
+	mov	$TRAMPOLINE_RETURN, %edi
 	jmp	.Lslow
-.Lslow_GATE_LANDING:
-	mov	$GATE_LANDING, %edi
+.Lslow_TRAMPOLINE_LANDING:
+	mov	$TRAMPOLINE_LANDING, %edi
 	jmp	.Lslow_some
-.Lslow_GATE_CALL_END:
-	mov	$GATE_CALL_END, %edi
+.Lslow_TRAMPOLINE_CALL_END:
+	mov	$TRAMPOLINE_CALL_END, %edi
 .Lslow_some:
 	mov	%r9, -56(%rsp)
 	mov	%r10, -64(%rsp)
 
 	jmp	.Lslow
-	slow_counted GATE_COUNTED_POINTER
+	slow_counted TRAMPOLINE_COUNTED_POINTER
 	jmp	.Lslow
-	slow_counted GATE_COUNTED
+	slow_counted TRAMPOLINE_COUNTED
 
 /* Threads that are not measured end here, but for a fork's child, which may be. */
 .Lslow:
@@ -465,16 +465,16 @@ dw_gate_call_end:
 	.long	0
 	.byte	0
 	field	PAGE_WIPED, WIPED_ALIVE, 1
-	je	dw_gates_time_moves
+	je	dw_trampolines_time_moves
 	.byte	0x64, 0x48, 0x8b, 0x0c, 0x25	/* mov %fs:0, %rcx */
 	.long	0
 	field	PAGE_THREAD, 0
 	cmpl	$THREAD_OFF, THREAD_STATE(%rcx)
-	je	dw_gates_time_moved
+	je	dw_trampolines_time_moved
 
 /* A popfq would bring back the trap flag that a debugger's step put into the word, so only the
  * direction is taken from it. */
-dw_gates_time_moves:
+dw_trampolines_time_moves:
 	lea	-80(%rsp), %rsp
 .Lat88:
 	pushfq
@@ -508,7 +508,7 @@ dw_gates_time_moves:
 	mov	$8, %r10d
 	mov	$SYS_RT_SIGPROCMASK, %eax
 	syscall
-dw_gates_time_signals:
+dw_trampolines_time_signals:
 	lea	8(%rsp), %rsp
 .Lgo_on112:
 2:	pop	%r11
@@ -520,16 +520,16 @@ dw_gates_time_signals:
 	std
 3:	lea	88(%rsp), %rsp
 .Lback8:
-dw_gates_time_moved:
+dw_trampolines_time_moved:
 	restore_all
-dw_gates_time_end:
+dw_trampolines_time_end:
 
-	.section .rodata.dw_gates_time_fixups, "a", @progbits
-dw_gates_time_fixups_end:
-	.section .rodata.dw_gates_time_half_way, "a", @progbits
-dw_gates_time_half_way_end:
+	.section .rodata.dw_trampolines_time_fixups, "a", @progbits
+dw_trampolines_time_fixups_end:
+	.section .rodata.dw_trampolines_time_interrupted, "a", @progbits
+dw_trampolines_time_interrupted_end:
 
-	.section .rodata.dw_gates_time, "a", @progbits
+	.section .rodata.dw_trampolines_time, "a", @progbits
 /* Call frame instructions: DW_CFA_advance_loc2, then what holds from there on. */
 	.macro	from label, before
 	.byte	0x03
@@ -539,8 +539,8 @@ dw_gates_time_half_way_end:
 	from	\label, \before
 	.byte	0x0e, \n		/* DW_CFA_def_cfa_offset */
 	.endm
-dw_gates_time_program:
-	offset	.Lat88, dw_gates_time, 88
+dw_trampolines_time_program:
+	offset	.Lat88, dw_trampolines_time, 88
 	offset	.Lat96, .Lat88, 96
 	offset	.Lat104, .Lat96, 104
 	.byte	0x86, 13		/* DW_CFA_offset: rbp at CFA - 104 */
@@ -555,6 +555,6 @@ dw_gates_time_program:
 	offset	.Lback96, .Lback104, 96
 	.byte	0xc6			/* DW_CFA_restore: rbp */
 	offset	.Lback8, .Lback96, 8
-dw_gates_time_program_end:
+dw_trampolines_time_program_end:
 
 	.section .note.GNU-stack, "", @progbits

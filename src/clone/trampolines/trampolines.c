@@ -6,62 +6,72 @@
 
 #include <string.h>
 
-/* A field of the gates: 32-bit distance to a page of the image, or the thread word's offset. */
+/* A field of the trampolines: 32-bit distance to a page of the image, or the thread word's offset.
+ */
 struct fixup {
-	uint32_t at; /* in the gates */
+	uint32_t at; /* in the trampolines */
 	uint32_t page;
 	uint32_t offset;
 };
 
 enum page { PAGE_CONSTANTS, PAGE_WIPED, PAGE_AREA, PAGE_THREAD };
 
-/* A set of gates, assembled. */
+/* A set of trampolines, assembled. */
 struct set {
 	const uint8_t *code, *end;
 	const struct fixup *fixups, *fixups_end;
 	const uint8_t *program, *program_end;
-	const struct dw_clone_gate *half_way, *half_way_end; /* offsets in the set */
+	const struct dw_clone_trampoline *interrupted, *interrupted_end; /* offsets in the set */
 };
 
-extern const uint8_t dw_gates_code[], dw_gates_code_end[], dw_gate_count[], dw_gate_leave[];
-extern const uint8_t dw_gates_program[], dw_gates_program_end[];
-extern const struct fixup dw_gates_fixups[], dw_gates_fixups_end[];
-extern const uint8_t dw_gates_time[], dw_gates_time_end[];
-extern const uint8_t dw_gates_time_program[], dw_gates_time_program_end[];
-extern const struct fixup dw_gates_time_fixups[], dw_gates_time_fixups_end[];
-extern const struct dw_clone_gate dw_gates_time_half_way[], dw_gates_time_half_way_end[];
-extern const uint8_t dw_gates_time_signals[], dw_gates_time_moves[], dw_gates_time_moved[];
-extern const uint8_t dw_gate_enter[], dw_gate_exit[], dw_gate_out[], dw_gate_out_pointer[],
-	dw_gate_back[], dw_gate_landing[], dw_gate_call_begin[], dw_gate_call_end[], dw_gate_line[],
-	dw_gate_tail[], dw_gate_counted[], dw_gate_counted_tail[], dw_gate_counted_pointer[];
+extern const uint8_t dw_trampolines_code[], dw_trampolines_code_end[], dw_trampoline_count[],
+	dw_trampoline_leave[];
+extern const uint8_t dw_trampolines_program[], dw_trampolines_program_end[];
+extern const struct fixup dw_trampolines_fixups[], dw_trampolines_fixups_end[];
+extern const uint8_t dw_trampolines_time[], dw_trampolines_time_end[];
+extern const uint8_t dw_trampolines_time_program[], dw_trampolines_time_program_end[];
+extern const struct fixup dw_trampolines_time_fixups[], dw_trampolines_time_fixups_end[];
+extern const struct dw_clone_trampoline dw_trampolines_time_interrupted[],
+	dw_trampolines_time_interrupted_end[];
+extern const uint8_t dw_trampolines_time_signals[], dw_trampolines_time_moves[],
+	dw_trampolines_time_moved[];
+extern const uint8_t dw_trampoline_enter[], dw_trampoline_exit[], dw_trampoline_out[],
+	dw_trampoline_out_pointer[], dw_trampoline_return[], dw_trampoline_landing[],
+	dw_trampoline_call_begin[], dw_trampoline_call_end[], dw_trampoline_line[],
+	dw_trampoline_tail[], dw_trampoline_counted[], dw_trampoline_counted_tail[],
+	dw_trampoline_counted_pointer[];
 
 static const struct set count_set = {
-	dw_gates_code,	     dw_gates_code_end, dw_gates_fixups,
-	dw_gates_fixups_end, dw_gates_program,	dw_gates_program_end,
+	dw_trampolines_code,	   dw_trampolines_code_end, dw_trampolines_fixups,
+	dw_trampolines_fixups_end, dw_trampolines_program,  dw_trampolines_program_end,
 };
 static const struct set time_set = {
-	dw_gates_time,		dw_gates_time_end,
-	dw_gates_time_fixups,	dw_gates_time_fixups_end,
-	dw_gates_time_program,	dw_gates_time_program_end,
-	dw_gates_time_half_way, dw_gates_time_half_way_end,
+	dw_trampolines_time,
+	dw_trampolines_time_end,
+	dw_trampolines_time_fixups,
+	dw_trampolines_time_fixups_end,
+	dw_trampolines_time_program,
+	dw_trampolines_time_program_end,
+	dw_trampolines_time_interrupted,
+	dw_trampolines_time_interrupted_end,
 };
 
-static const uint8_t *const gates[DWELL_GATES_N] = {
-	[DWELL_GATE_COUNT] = dw_gate_count,
-	[DWELL_GATE_LEAVE] = dw_gate_leave,
-	[DWELL_GATE_ENTER] = dw_gate_enter,
-	[DWELL_GATE_EXIT] = dw_gate_exit,
-	[DWELL_GATE_OUT] = dw_gate_out,
-	[DWELL_GATE_OUT_POINTER] = dw_gate_out_pointer,
-	[DWELL_GATE_BACK] = dw_gate_back,
-	[DWELL_GATE_LANDING] = dw_gate_landing,
-	[DWELL_GATE_CALL_BEGIN] = dw_gate_call_begin,
-	[DWELL_GATE_CALL_END] = dw_gate_call_end,
-	[DWELL_GATE_LINE] = dw_gate_line,
-	[DWELL_GATE_TAIL] = dw_gate_tail,
-	[DWELL_GATE_COUNTED] = dw_gate_counted,
-	[DWELL_GATE_COUNTED_TAIL] = dw_gate_counted_tail,
-	[DWELL_GATE_COUNTED_POINTER] = dw_gate_counted_pointer,
+static const uint8_t *const trampolines[DWELL_TRAMPOLINES_N] = {
+	[DWELL_TRAMPOLINE_COUNT] = dw_trampoline_count,
+	[DWELL_TRAMPOLINE_LEAVE] = dw_trampoline_leave,
+	[DWELL_TRAMPOLINE_ENTER] = dw_trampoline_enter,
+	[DWELL_TRAMPOLINE_EXIT] = dw_trampoline_exit,
+	[DWELL_TRAMPOLINE_OUT] = dw_trampoline_out,
+	[DWELL_TRAMPOLINE_OUT_POINTER] = dw_trampoline_out_pointer,
+	[DWELL_TRAMPOLINE_RETURN] = dw_trampoline_return,
+	[DWELL_TRAMPOLINE_LANDING] = dw_trampoline_landing,
+	[DWELL_TRAMPOLINE_CALL_BEGIN] = dw_trampoline_call_begin,
+	[DWELL_TRAMPOLINE_CALL_END] = dw_trampoline_call_end,
+	[DWELL_TRAMPOLINE_LINE] = dw_trampoline_line,
+	[DWELL_TRAMPOLINE_TAIL] = dw_trampoline_tail,
+	[DWELL_TRAMPOLINE_COUNTED] = dw_trampoline_counted,
+	[DWELL_TRAMPOLINE_COUNTED_TAIL] = dw_trampoline_counted_tail,
+	[DWELL_TRAMPOLINE_COUNTED_POINTER] = dw_trampoline_counted_pointer,
 };
 
 static const struct set *set_of(uint32_t probes)
@@ -70,31 +80,31 @@ static const struct set *set_of(uint32_t probes)
 										  : &count_set;
 }
 
-enum dw_gate dw_gate_of_entry(uint32_t probes)
+enum dw_trampoline dw_trampoline_of_entry(uint32_t probes)
 {
-	return set_of(probes) == &time_set ? DWELL_GATE_ENTER : DWELL_GATE_COUNT;
+	return set_of(probes) == &time_set ? DWELL_TRAMPOLINE_ENTER : DWELL_TRAMPOLINE_COUNT;
 }
 
-enum dw_gate dw_gate_of_leaving(uint32_t probes)
+enum dw_trampoline dw_trampoline_of_leaving(uint32_t probes)
 {
-	return set_of(probes) == &time_set ? DWELL_GATE_EXIT : DWELL_GATE_LEAVE;
+	return set_of(probes) == &time_set ? DWELL_TRAMPOLINE_EXIT : DWELL_TRAMPOLINE_LEAVE;
 }
 
-uint32_t dw_gates_bytes(uint32_t probes)
+uint32_t dw_trampolines_bytes(uint32_t probes)
 {
 	return (uint32_t)(set_of(probes)->end - set_of(probes)->code);
 }
 
-uint32_t dw_gate_at(const struct dw_gates *g, enum dw_gate gate)
+uint32_t dw_trampoline_at(const struct dw_trampolines *g, enum dw_trampoline trampoline)
 {
-	return g->at + (uint32_t)(gates[gate] - set_of(g->probes)->code);
+	return g->at + (uint32_t)(trampolines[trampoline] - set_of(g->probes)->code);
 }
 
-void dw_gates_write(const struct dw_gates *g, uint8_t *area)
+void dw_trampolines_write(const struct dw_trampolines *g, uint8_t *area)
 {
 	const struct set *s = set_of(g->probes);
 
-	memcpy(area + g->at, s->code, dw_gates_bytes(g->probes));
+	memcpy(area + g->at, s->code, dw_trampolines_bytes(g->probes));
 	for (const struct fixup *x = s->fixups; x < s->fixups_end; x++) {
 		uint32_t to = x->page == PAGE_CONSTANTS ? g->constants_at
 			      : x->page == PAGE_WIPED	? g->wiped_at
@@ -106,7 +116,7 @@ void dw_gates_write(const struct dw_gates *g, uint8_t *area)
 	}
 }
 
-uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i)
+uint32_t dw_trampolines_thread_field(const struct dw_trampolines *g, uint32_t i)
 {
 	const struct set *s = set_of(g->probes);
 
@@ -116,41 +126,42 @@ uint32_t dw_gates_thread_field(const struct dw_gates *g, uint32_t i)
 	return 0;
 }
 
-void dw_gates_places(const struct dw_gates *g, uint32_t table[DWELL_GATES_N])
+void dw_trampolines_places(const struct dw_trampolines *g, uint32_t table[DWELL_TRAMPOLINES_N])
 {
 	const struct set *s = set_of(g->probes);
 
-	for (int i = 0; i < DWELL_GATES_N; i++)
-		table[i] = gates[i] >= s->code && gates[i] < s->end
-				   ? g->at + (uint32_t)(gates[i] - s->code)
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++)
+		table[i] = trampolines[i] >= s->code && trampolines[i] < s->end
+				   ? g->at + (uint32_t)(trampolines[i] - s->code)
 				   : 0;
 }
 
-void dw_gates_half_way(const struct dw_gates *g, struct dw_clone_gate table[DWELL_CLONE_GATES])
+void dw_trampolines_interrupted(const struct dw_trampolines *g,
+				struct dw_clone_trampoline table[DWELL_CLONE_TRAMPOLINES])
 {
 	const struct set *s = set_of(g->probes);
 
-	for (const struct dw_clone_gate *x = s->half_way; x < s->half_way_end; x++)
-		*table++ = (struct dw_clone_gate){g->at + x->again, g->at + x->commit,
-						  g->at + x->end, g->at + x->over};
+	for (const struct dw_clone_trampoline *x = s->interrupted; x < s->interrupted_end; x++)
+		*table++ = (struct dw_clone_trampoline){g->at + x->again, g->at + x->commit,
+							g->at + x->end, g->at + x->over};
 }
 
-void dw_gates_slow_path(const struct dw_gates *g, struct dw_clone_header *h)
+void dw_trampolines_slow_path(const struct dw_trampolines *g, struct dw_clone_header *h)
 {
 	if (set_of(g->probes) != &time_set)
 		return;
-	h->signals_at = g->at + (uint32_t)(dw_gates_time_signals - dw_gates_time);
-	h->moves_at = g->at + (uint32_t)(dw_gates_time_moves - dw_gates_time);
-	h->moved_at = g->at + (uint32_t)(dw_gates_time_moved - dw_gates_time);
+	h->signals_at = g->at + (uint32_t)(dw_trampolines_time_signals - dw_trampolines_time);
+	h->moves_at = g->at + (uint32_t)(dw_trampolines_time_moves - dw_trampolines_time);
+	h->moved_at = g->at + (uint32_t)(dw_trampolines_time_moved - dw_trampolines_time);
 }
 
-struct dw_clone_gate_range dw_gates_range(const struct dw_gates *g)
+struct dw_clone_trampoline_range dw_trampolines_range(const struct dw_trampolines *g)
 {
 	const struct set *s = set_of(g->probes);
 
-	return (struct dw_clone_gate_range){
+	return (struct dw_clone_trampoline_range){
 		.at = g->at,
-		.bytes = dw_gates_bytes(g->probes),
+		.bytes = dw_trampolines_bytes(g->probes),
 		.program = s->program,
 		.program_n = (uint32_t)(s->program_end - s->program),
 	};

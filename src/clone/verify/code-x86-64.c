@@ -56,16 +56,16 @@ uint64_t dw_expect_any_target(struct dw_verify_reader *r)
 	return r->v->area_svma + r->at + (uint64_t)(int64_t)distance;
 }
 
-void dw_expect_gate(struct dw_verify_reader *r, enum dw_gate gate)
+void dw_expect_trampoline(struct dw_verify_reader *r, enum dw_trampoline trampoline)
 {
-	struct dw_gates gates = {r->v->h.probes, r->v->h.code_at, r->v->h.constants_at,
-				 r->v->h.wiped_at};
+	struct dw_trampolines trampolines = {r->v->h.probes, r->v->h.code_at, r->v->h.constants_at,
+					     r->v->h.wiped_at};
 
-	if (!r->wrong && !dw_verify_gate_call(r->v, gate, r->at))
-		dw_expect_fail(r, "a call of a gate is not listed");
-	dw_expect_byte(r, CALL, "a gate is not called");
-	if (dw_expect_any_target(r) != r->v->area_svma + dw_gate_at(&gates, gate))
-		dw_expect_fail(r, "another gate is called");
+	if (!r->wrong && !dw_verify_trampoline_call(r->v, trampoline, r->at))
+		dw_expect_fail(r, "a call of a trampoline is not listed");
+	dw_expect_byte(r, CALL, "a trampoline is not called");
+	if (dw_expect_any_target(r) != r->v->area_svma + dw_trampoline_at(&trampolines, trampoline))
+		dw_expect_fail(r, "another trampoline is called");
 }
 
 void dw_expect_copy(struct dw_verify_reader *r)
@@ -121,7 +121,7 @@ static void expect_prefix(struct dw_verify_reader *r)
 
 	dw_expect(r, save_rax_mov_eax, sizeof save_rax_mov_eax, "the entry probe is another");
 	dw_expect(r, &r->f->index, sizeof r->f->index, "the entry probe counts another function");
-	dw_expect_gate(r, dw_gate_of_entry(r->v->h.probes));
+	dw_expect_trampoline(r, dw_trampoline_of_entry(r->v->h.probes));
 }
 
 /* Whether going to @svma ends an activation that probes count: to the start of another function, or
@@ -140,12 +140,12 @@ static bool leaves(const struct dw_verify_reader *r, uint64_t svma)
 static void expect_jump(struct dw_verify_reader *r, uint64_t svma)
 {
 	if (leaves(r, svma))
-		dw_expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
+		dw_expect_trampoline(r, dw_trampoline_of_leaving(r->v->h.probes));
 	dw_expect_byte(r, OPCODE_JUMP, "no jump");
 	expect_target(r, svma);
 }
 
-/* Whether the gate TAIL belongs before the jump. */
+/* Whether the trampoline TAIL belongs before the jump. */
 static bool has_tail(const struct dw_verify_reader *r)
 {
 	return r->v->h.probes == DWELL_PROBES_TIME && dw_verify_is_measured(r->v, r->f) &&
@@ -159,7 +159,7 @@ static void expect_own_jump(struct dw_verify_reader *r, uint64_t svma)
 		expect_jump(r, svma);
 		return;
 	}
-	dw_expect_import_gate(r, DWELL_GATE_TAIL);
+	dw_expect_import_trampoline(r, DWELL_TRAMPOLINE_TAIL);
 	dw_expect_byte(r, OPCODE_JUMP, "no jump");
 	expect_target(r, svma);
 }
@@ -212,13 +212,13 @@ static void expect_jump_indirect(struct dw_verify_reader *r)
 	struct dw_verify_pair pair = pair_of(r);
 
 	if (has_tail(r) && r->left == r->insn.length + (uint32_t)PROBE_BYTES) {
-		dw_expect_import_gate(r, DWELL_GATE_TAIL);
+		dw_expect_import_trampoline(r, DWELL_TRAMPOLINE_TAIL);
 		dw_expect_copy(r);
 		return;
 	}
 	if (is_leaving(r)) {
 		if (r->left > r->insn.length)
-			dw_expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
+			dw_expect_trampoline(r, dw_trampoline_of_leaving(r->v->h.probes));
 		dw_expect_copy(r);
 		return;
 	}
@@ -278,7 +278,7 @@ static void expect_insn(struct dw_verify_reader *r)
 		break;
 	case DWELL_INSN_RETURN:
 		if (dw_verify_is_measured(r->v, r->f))
-			dw_expect_gate(r, dw_gate_of_leaving(r->v->h.probes));
+			dw_expect_trampoline(r, dw_trampoline_of_leaving(r->v->h.probes));
 		dw_expect_copy(r);
 		break;
 	case DWELL_INSN_JUMP_INDIRECT:
@@ -317,7 +317,7 @@ static void check_insn(struct dw_verify *v, const struct dw_verify_function *f, 
 	if (i == f->first && f->prefix_bytes)
 		expect_prefix(&r);
 	if (v->insns.v[i].clone_at != v->insns.v[i].front)
-		dw_expect_gate(&r, DWELL_GATE_LANDING);
+		dw_expect_trampoline(&r, DWELL_TRAMPOLINE_LANDING);
 	dw_expect_statement(&r);
 	if (!r.wrong)
 		expect_insn(&r);
@@ -329,23 +329,25 @@ static void check_insn(struct dw_verify *v, const struct dw_verify_function *f, 
 		dw_verify_find(v, r.svma, r.at, "%s", r.wrong);
 }
 
-/* The gates and what stands between clones. */
+/* The trampolines and what stands between clones. */
 static int check_between(struct dw_verify *v)
 {
-	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
-	uint32_t end = v->h.code_at + dw_gates_bytes(v->h.probes);
+	struct dw_trampolines trampolines = {v->h.probes, v->h.code_at, v->h.constants_at,
+					     v->h.wiped_at};
+	uint32_t end = v->h.code_at + dw_trampolines_bytes(v->h.probes);
 	uint8_t *want;
 
-	if (v->h.code_bytes < dw_gates_bytes(v->h.probes)) {
-		dw_verify_find(v, 0, v->h.code_at, "no room for gates");
+	if (v->h.code_bytes < dw_trampolines_bytes(v->h.probes)) {
+		dw_verify_find(v, 0, v->h.code_at, "no room for trampolines");
 		return 0;
 	}
 	want = calloc(1, v->area_n);
 	if (!want)
 		return -ENOMEM;
-	dw_gates_write(&gates, want);
-	if (memcmp(want + gates.at, v->area + gates.at, dw_gates_bytes(v->h.probes)))
-		dw_verify_find(v, 0, gates.at, "other gates");
+	dw_trampolines_write(&trampolines, want);
+	if (memcmp(want + trampolines.at, v->area + trampolines.at,
+		   dw_trampolines_bytes(v->h.probes)))
+		dw_verify_find(v, 0, trampolines.at, "other trampolines");
 	free(want);
 	for (size_t i = 0; i <= v->functions.n; i++) {
 		const struct dw_verify_function *f =
@@ -355,7 +357,7 @@ static int check_between(struct dw_verify *v)
 		if (!to)
 			continue;
 		if (end > to)
-			dw_verify_find(v, 0, to, "a clone in the gates");
+			dw_verify_find(v, 0, to, "a clone in the trampolines");
 		for (; end < to; end++)
 			if (v->area[end] != INT3)
 				dw_verify_find(v, 0, end, "code between clones");
@@ -371,7 +373,7 @@ int dw_verify_code(struct dw_verify *v)
 
 	v->loads.n = v->regions.n = 0;
 	v->map_svma = 0;
-	memset(v->gate_calls, 0, sizeof v->gate_calls);
+	memset(v->trampoline_calls, 0, sizeof v->trampoline_calls);
 	dw_vec_each(f, &v->functions) {
 		for (uint32_t i = f->first; i < f->first + f->n; i++)
 			check_insn(v, f, i);
@@ -381,10 +383,10 @@ int dw_verify_code(struct dw_verify *v)
 		    (v->h.probes == DWELL_PROBES_NONE && f->prefix_bytes))
 			dw_verify_find(v, f->start, f->clone_at, "probes where none belong");
 	}
-	for (int i = 0; i < DWELL_GATES_N; i++)
-		if (v->gate_calls[i] != v->h.gate_calls[i].n)
-			dw_verify_find(v, 0, v->h.gate_calls[i].at,
-				       "calls of gates that are none are listed");
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++)
+		if (v->trampoline_calls[i] != v->h.trampoline_calls[i].n)
+			dw_verify_find(v, 0, v->h.trampoline_calls[i].at,
+				       "calls of trampolines that are none are listed");
 	rc = dw_verify_tables(v);
 	return rc ? rc : check_between(v);
 }

@@ -41,17 +41,18 @@ void dw_expect_byte(struct dw_verify_reader *r, uint8_t want, const char *what);
 /* Consume a 32-bit distance that ends its instruction. The svma it leads to. */
 uint64_t dw_expect_any_target(struct dw_verify_reader *r);
 
-/* Consume a call of @gate. */
-void dw_expect_gate(struct dw_verify_reader *r, enum dw_gate gate);
+/* Consume a call of @trampoline. */
+void dw_expect_trampoline(struct dw_verify_reader *r, enum dw_trampoline trampoline);
 
 /* Consume a copy whose operand, if it has one relative to its place, leads to the same address. */
 void dw_expect_copy(struct dw_verify_reader *r);
 
-/* Consume the clone of a call, direct or indirect, with its gates, or of a system call. */
+/* Consume the clone of a call, direct or indirect, with its trampolines, or of a system call. */
 void dw_expect_call(struct dw_verify_reader *r);
 
-/* Consume a probe that tells of the import that the instruction calls or jumps to by @gate. */
-void dw_expect_import_gate(struct dw_verify_reader *r, enum dw_gate gate);
+/* Consume a probe that tells of the import that the instruction calls or jumps to by @trampoline.
+ */
+void dw_expect_import_trampoline(struct dw_verify_reader *r, enum dw_trampoline trampoline);
 
 /* Consume the probe of a statement, if the instruction begins one. */
 void dw_expect_statement(struct dw_verify_reader *r);

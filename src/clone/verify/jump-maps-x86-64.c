@@ -121,7 +121,8 @@ static bool read_op(struct program *g, const uint8_t *code, uint32_t at, uint32_
 		    struct op *op)
 {
 	const struct dw_verify *v = g->p->v;
-	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	struct dw_trampolines trampolines = {v->h.probes, v->h.code_at, v->h.constants_at,
+					     v->h.wiped_at};
 	struct dw_insn_detail d;
 	struct dw_insn insn;
 
@@ -143,7 +144,8 @@ static bool read_op(struct program *g, const uint8_t *code, uint32_t at, uint32_
 	} else if (insn.kind == DWELL_INSN_CALL) {
 		op->kind = LEAVE;
 		return at + 5 + (uint32_t)insn.value ==
-			       dw_gate_at(&gates, dw_gate_of_leaving(gates.probes)) &&
+			       dw_trampoline_at(&trampolines,
+						dw_trampoline_of_leaving(trampolines.probes)) &&
 		       dw_verify_is_measured(v, g->p->f);
 	} else if (insn.kind == DWELL_INSN_JUMP_INDIRECT) {
 		op->kind = JUMP_SLOT;
@@ -398,8 +400,8 @@ const char *dw_verify_map_jump(const struct dw_verify_pair *p)
 		return "no translation of a jump";
 	for (uint32_t i = 0; i < g.n; i++)
 		if (g.ops[i].kind == LEAVE &&
-		    !dw_verify_gate_call(v, dw_gate_of_leaving(v->h.probes), g.at[i]))
-			return "a call of a gate is not listed";
+		    !dw_verify_trampoline_call(v, dw_trampoline_of_leaving(v->h.probes), g.at[i]))
+			return "a call of a trampoline is not listed";
 	g.lowest = lowest_used(v, f);
 	if (go(&g, f->start, &map) == 0 || map < v->area_svma ||
 	    map + n * sizeof(int32_t) > v->area_svma + v->area_n)

@@ -18,13 +18,13 @@
 
 enum { JUMP_BYTES = 5, HOP_BYTES = 2, ENDBR_BYTES = 4 };
 
-static int add_road(struct dw_verify *v, uint64_t svma)
+static int add_reached(struct dw_verify *v, uint64_t svma)
 {
-	return dw_vec_push(&v->roads, svma);
+	return dw_vec_push(&v->reached, svma);
 }
 
 /* Add what the code in [@at, @end) leads to; of clones, only addresses that they compute. */
-static int add_roads_of(struct dw_verify *v, uint64_t at, uint64_t end, bool is_cloned)
+static int add_reached_of(struct dw_verify *v, uint64_t at, uint64_t end, bool is_cloned)
 {
 	struct dw_insn insn;
 	int rc = 0;
@@ -38,7 +38,7 @@ static int add_roads_of(struct dw_verify *v, uint64_t at, uint64_t end, bool is_
 		if (!dw_insn_decode(bytes, left < end - at ? left : end - at, &insn))
 			insn = (struct dw_insn){.length = 1};
 		if (insn.field_at && (!is_cloned || insn.flags & DWELL_INSN_RIP))
-			rc = add_road(v, dw_insn_target(&insn, at));
+			rc = add_reached(v, dw_insn_target(&insn, at));
 		at += insn.length;
 	}
 	return rc;
@@ -46,23 +46,23 @@ static int add_roads_of(struct dw_verify *v, uint64_t at, uint64_t end, bool is_
 
 /* Likewise of code in [@at, @end) that no function has: all of it, where the file does not say
  * which parts are code. */
-static int add_gap_roads(struct dw_verify *v, uint64_t at, uint64_t end)
+static int add_gap_reached(struct dw_verify *v, uint64_t at, uint64_t end)
 {
 	size_t n;
 	const struct dw_elf_section *s = dw_elf_sections(v->elf, &n);
-	int rc = n ? 0 : add_roads_of(v, at, end, false);
+	int rc = n ? 0 : add_reached_of(v, at, end, false);
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		uint64_t from = s[i].svma.v < at ? at : s[i].svma.v;
 		uint64_t to = s[i].svma.v + s[i].bytes < end ? s[i].svma.v + s[i].bytes : end;
 
 		if (s[i].flags & SHF_EXECINSTR)
-			rc = add_roads_of(v, from, to, false);
+			rc = add_reached_of(v, from, to, false);
 	}
 	return rc;
 }
 
-static int add_code_roads(struct dw_verify *v)
+static int add_code_reached(struct dw_verify *v)
 {
 	int rc = 0;
 
@@ -75,33 +75,33 @@ static int add_code_roads(struct dw_verify *v)
 			if (f->start < at || f->end > end)
 				continue;
 			if (!rc)
-				rc = add_gap_roads(v, at, f->start);
+				rc = add_gap_reached(v, at, f->start);
 			if (!rc)
-				rc = add_roads_of(v, f->start, f->end, f->clone_at);
+				rc = add_reached_of(v, f->start, f->end, f->clone_at);
 			at = f->end;
 		}
 		if (!rc)
-			rc = add_gap_roads(v, at, end);
+			rc = add_gap_reached(v, at, end);
 	}
 	return rc;
 }
 
-static int find_roads(struct dw_verify *v)
+static int find_reached(struct dw_verify *v)
 {
-	int rc = add_code_roads(v);
+	int rc = add_code_reached(v);
 
 	for (size_t i = 0; i < v->pointers.n && !rc; i++)
-		rc = add_road(v, v->pointers.v[i].to);
-	if (v->roads.n)
-		qsort(v->roads.v, v->roads.n, sizeof *v->roads.v, dw_verify_by_svma);
+		rc = add_reached(v, v->pointers.v[i].to);
+	if (v->reached.n)
+		qsort(v->reached.v, v->reached.n, sizeof *v->reached.v, dw_verify_by_svma);
 	return rc;
 }
 
 static bool is_reached(const struct dw_verify *v, uint64_t start, uint64_t end)
 {
-	size_t i = dw_sorted_count(v->roads.v, v->roads.n, e, *e < start);
+	size_t i = dw_sorted_count(v->reached.v, v->reached.n, e, *e < start);
 
-	return i < v->roads.n && v->roads.v[i] < end;
+	return i < v->reached.n && v->reached.v[i] < end;
 }
 
 static struct dw_clone_patch patch_at(const struct dw_verify *v, uint32_t i)
@@ -302,7 +302,7 @@ static void check_returns(struct dw_verify *v)
 
 int dw_verify_patches(struct dw_verify *v)
 {
-	int rc = v->roads.n ? 0 : find_roads(v); /* the same wherever the area is */
+	int rc = v->reached.n ? 0 : find_reached(v); /* the same wherever the area is */
 
 	if (rc)
 		return -ENOMEM;

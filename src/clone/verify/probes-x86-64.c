@@ -67,7 +67,7 @@ static void expect_padding(struct dw_verify_reader *r)
 	dw_expect(r, nops[n], n, "another padding of a call");
 }
 
-static void expect_call(struct dw_verify_reader *r, bool has_gates)
+static void expect_call(struct dw_verify_reader *r, bool has_trampolines)
 {
 	if (r->left && *r->p == JUMP) {
 		expect_kept_call(r);
@@ -77,7 +77,7 @@ static void expect_call(struct dw_verify_reader *r, bool has_gates)
 		dw_expect_copy(r);
 		return;
 	}
-	if (!has_gates)
+	if (!has_trampolines)
 		expect_padding(r);
 	dw_expect_byte(r, CALL, "no call");
 	expect_called(r, dw_insn_target(&r->insn, r->svma));
@@ -98,11 +98,11 @@ static void expect_import(struct dw_verify_reader *r)
 	dw_expect_skip(r, sizeof id);
 }
 
-void dw_expect_import_gate(struct dw_verify_reader *r, enum dw_gate gate)
+void dw_expect_import_trampoline(struct dw_verify_reader *r, enum dw_trampoline trampoline)
 {
-	dw_expect(r, save_rax, sizeof save_rax, "no gate in front of an import");
+	dw_expect(r, save_rax, sizeof save_rax, "no trampoline in front of an import");
 	expect_import(r);
-	dw_expect_gate(r, gate);
+	dw_expect_trampoline(r, trampoline);
 }
 
 static bool same_operand(const struct dw_verify_reader *r, const struct dw_insn *insn,
@@ -160,19 +160,19 @@ static void expect_callee(struct dw_verify_reader *r)
 
 static void expect_system_call(struct dw_verify_reader *r)
 {
-	bool has_gates = dw_verify_has_system_gates(r->v, r->f, r->svma);
+	bool has_trampolines = dw_verify_has_system_trampolines(r->v, r->f, r->svma);
 
-	if (has_gates)
-		dw_expect_gate(r, DWELL_GATE_CALL_BEGIN);
+	if (has_trampolines)
+		dw_expect_trampoline(r, DWELL_TRAMPOLINE_CALL_BEGIN);
 	dw_expect_copy(r);
-	if (has_gates)
-		dw_expect_gate(r, DWELL_GATE_CALL_END);
+	if (has_trampolines)
+		dw_expect_trampoline(r, DWELL_TRAMPOLINE_CALL_END);
 }
 
 void dw_expect_call(struct dw_verify_reader *r)
 {
 	enum dw_verify_call how;
-	bool is_kept, has_back;
+	bool is_kept, has_return;
 
 	if (r->insn.flags & DWELL_INSN_SYSCALL) {
 		expect_system_call(r);
@@ -181,18 +181,18 @@ void dw_expect_call(struct dw_verify_reader *r)
 	is_kept = r->is_last && r->left && *r->p == JUMP;
 	how = is_kept ? DWELL_VERIFY_PLAIN : dw_verify_call_kind(r->v, r->f, &r->insn, r->svma);
 	if (how == DWELL_VERIFY_OUT)
-		dw_expect_import_gate(r, DWELL_GATE_OUT);
+		dw_expect_import_trampoline(r, DWELL_TRAMPOLINE_OUT);
 	else if (how == DWELL_VERIFY_OUT_POINTER) {
-		dw_expect(r, save_rax, sizeof save_rax, "no gate in front of a call");
+		dw_expect(r, save_rax, sizeof save_rax, "no trampoline in front of a call");
 		expect_callee(r);
-		dw_expect_gate(r, DWELL_GATE_OUT_POINTER);
+		dw_expect_trampoline(r, DWELL_TRAMPOLINE_OUT_POINTER);
 	}
-	has_back = how != DWELL_VERIFY_PLAIN ||
-		   (!is_kept && dw_verify_has_back(r->v, r->f, &r->insn, r->svma));
+	has_return = how != DWELL_VERIFY_PLAIN ||
+		     (!is_kept && dw_verify_has_return(r->v, r->f, &r->insn, r->svma));
 	if (!r->wrong)
 		expect_call(r, how != DWELL_VERIFY_PLAIN);
-	if (!r->wrong && has_back)
-		dw_expect_gate(r, DWELL_GATE_BACK);
+	if (!r->wrong && has_return)
+		dw_expect_trampoline(r, DWELL_TRAMPOLINE_RETURN);
 }
 
 static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
@@ -242,7 +242,7 @@ void dw_expect_statement(struct dw_verify_reader *r)
 	dw_expect(r, save_rax, sizeof save_rax, "no probe of a statement");
 	dw_expect_byte(r, MOV_EAX, "no statement");
 	dw_expect(r, &id, sizeof id, "another statement");
-	dw_expect_gate(r, DWELL_GATE_LINE);
+	dw_expect_trampoline(r, DWELL_TRAMPOLINE_LINE);
 	if (is_moved)
 		dw_expect(r, up, sizeof up, "the stack pointer does not come back");
 }

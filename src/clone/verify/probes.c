@@ -77,8 +77,8 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 	return g && (g->start != to || is_own(g)) ? DWELL_VERIFY_PLAIN : DWELL_VERIFY_OUT;
 }
 
-bool dw_verify_has_back(const struct dw_verify *v, const struct dw_verify_function *f,
-			const struct dw_insn *insn, uint64_t svma)
+bool dw_verify_has_return(const struct dw_verify *v, const struct dw_verify_function *f,
+			  const struct dw_insn *insn, uint64_t svma)
 {
 	uint64_t to = dw_insn_target(insn, svma);
 	const struct dw_verify_function *g = dw_verify_function_at(v, to);
@@ -313,8 +313,8 @@ bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_functio
 	return !v->uses_below && rows_above(v, ref, svma);
 }
 
-bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_function *f,
-				uint64_t svma)
+bool dw_verify_has_system_trampolines(struct dw_verify *v, const struct dw_verify_function *f,
+				      uint64_t svma)
 {
 	return (v->h.probes == DWELL_PROBES_SYSTEM_CALLS || v->h.probes == DWELL_PROBES_TIME) &&
 	       dw_verify_is_free_below(v, f, svma);
@@ -422,16 +422,17 @@ static void check_system_calls(struct dw_verify *v)
 			const uint8_t *p = dw_verify_bytes(v, v->insns.v[i].svma, &left);
 
 			with += left > 1 && p[0] == 0x0f && p[1] == 0x05 &&
-				dw_verify_has_system_gates(v, f, v->insns.v[i].svma);
+				dw_verify_has_system_trampolines(v, f, v->insns.v[i].svma);
 		}
 	if (with != v->h.system_calls)
 		dw_verify_find(v, 0, 0, "another number of system calls");
 }
 
-/* The gates' fields for the thread word, all of them. */
+/* The trampolines' fields for the thread word, all of them. */
 static void check_thread_fields(struct dw_verify *v)
 {
-	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	struct dw_trampolines trampolines = {v->h.probes, v->h.code_at, v->h.constants_at,
+					     v->h.wiped_at};
 	struct dw_clone_part part = v->h.relocations[DWELL_RELOC_THREAD];
 
 	for (uint32_t i = 0; i <= part.n; i++) {
@@ -439,8 +440,8 @@ static void check_thread_fields(struct dw_verify *v)
 
 		if (i < part.n)
 			memcpy(&at, v->area + part.at + i * sizeof at, sizeof at);
-		if (at != dw_gates_thread_field(&gates, i))
-			dw_verify_find(v, 0, at, "not where a gate wants the thread's word");
+		if (at != dw_trampolines_thread_field(&trampolines, i))
+			dw_verify_find(v, 0, at, "not where a trampoline wants the thread's word");
 	}
 }
 

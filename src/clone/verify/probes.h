@@ -11,11 +11,11 @@
 
 enum dw_verify_call { DWELL_VERIFY_PLAIN, DWELL_VERIFY_OUT, DWELL_VERIFY_OUT_POINTER };
 
-/* Find out what the questions below need, and put the places of landing pads behind their gates.
- * After the functions were read. 0 or -ENOMEM. */
+/* Find out what the questions below need, and put the places of landing pads behind their
+ * trampolines. After the functions were read. 0 or -ENOMEM. */
 int dw_verify_probes(struct dw_verify *v);
 
-/* Whether the clone of @f calls gates where it leaves. */
+/* Whether the clone of @f calls trampolines where it leaves. */
 bool dw_verify_is_measured(const struct dw_verify *v, const struct dw_verify_function *f);
 
 /* What stands around the call @insn of @f at @svma. */
@@ -27,11 +27,11 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 bool dw_verify_tails_out(const struct dw_verify *v, const struct dw_verify_function *f,
 			 const struct dw_insn *insn, uint64_t svma);
 
-/* Whether the call @insn of @f at @svma, which has no gate in front, has one behind it. */
-bool dw_verify_has_back(const struct dw_verify *v, const struct dw_verify_function *f,
-			const struct dw_insn *insn, uint64_t svma);
+/* Whether the call @insn of @f at @svma, which has no trampoline in front, has one behind it. */
+bool dw_verify_has_return(const struct dw_verify *v, const struct dw_verify_function *f,
+			  const struct dw_insn *insn, uint64_t svma);
 
-/* Whether @id in a gate's site is that of the callee of @insn at @svma. */
+/* Whether @id in a trampoline's site is that of the callee of @insn at @svma. */
 bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw_insn *insn,
 			 uint64_t svma);
 
@@ -39,9 +39,9 @@ bool dw_verify_is_import(const struct dw_verify *v, uint32_t id, const struct dw
 bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_function *f,
 			     uint64_t svma);
 
-/* Whether gates belong around the system call of @f at @svma. */
-bool dw_verify_has_system_gates(struct dw_verify *v, const struct dw_verify_function *f,
-				uint64_t svma);
+/* Whether trampolines belong around the system call of @f at @svma. */
+bool dw_verify_has_system_trampolines(struct dw_verify *v, const struct dw_verify_function *f,
+				      uint64_t svma);
 
 /* The imports, the flags of functions and the numbers of the header that are about probes. */
 void dw_verify_probe_lists(struct dw_verify *v);

@@ -190,8 +190,8 @@ static bool header_fits(const struct dw_verify *v)
 
 	for (unsigned i = 0; i < sizeof h->relocations / sizeof *h->relocations; i++)
 		ok = ok && part_fits(v, h->relocations[i], sizeof(uint32_t));
-	for (int i = 0; i < DWELL_GATES_N; i++)
-		ok = ok && part_fits(v, h->gate_calls[i], sizeof(uint32_t));
+	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++)
+		ok = ok && part_fits(v, h->trampoline_calls[i], sizeof(uint32_t));
 	return ok && part_fits(v, h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       part_fits(v, h->instructions, 1) &&
 	       part_fits(v, h->patches, sizeof(struct dw_clone_patch)) &&
@@ -274,14 +274,15 @@ int dw_verify_place(struct dw_verify *v, int64_t shift)
 	return 0;
 }
 
-bool dw_verify_gate_call(struct dw_verify *v, enum dw_gate gate, uint32_t at)
+bool dw_verify_trampoline_call(struct dw_verify *v, enum dw_trampoline trampoline, uint32_t at)
 {
-	const struct dw_clone_part *list = &v->h.gate_calls[gate];
+	const struct dw_clone_part *list = &v->h.trampoline_calls[trampoline];
 	uint32_t listed;
 
-	if (v->gate_calls[gate] == list->n)
+	if (v->trampoline_calls[trampoline] == list->n)
 		return false;
-	memcpy(&listed, v->image + list->at + v->gate_calls[gate]++ * sizeof listed, sizeof listed);
+	memcpy(&listed, v->image + list->at + v->trampoline_calls[trampoline]++ * sizeof listed,
+	       sizeof listed);
 	return listed == at;
 }
 
@@ -304,7 +305,7 @@ void dw_verify_close(struct dw_verify *v)
 	dw_vec_release(&v->slots);
 	dw_vec_release(&v->pads);
 	dw_vec_release(&v->entered);
-	dw_vec_release(&v->roads);
+	dw_vec_release(&v->reached);
 }
 
 void dw_verify_find(struct dw_verify *v, uint64_t svma, uint32_t clone_at, const char *fmt, ...)

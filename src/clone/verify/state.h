@@ -29,7 +29,7 @@ struct dw_verify_span {
 /* One instruction of a clone. */
 struct dw_verify_insn {
 	uint64_t svma;
-	uint32_t clone_at; /* area offset; behind a prefix and the gate of a landing pad */
+	uint32_t clone_at; /* area offset; behind a prefix and the trampoline of a landing pad */
 	uint32_t front;	   /* behind a prefix only */
 };
 
@@ -108,16 +108,16 @@ struct dw_verify {
 	DW_VEC(struct dw_verify_slot) slots;	     /* by place */
 	DW_VEC(struct dw_verify_load) loads;
 	DW_VEC(struct dw_verify_region) regions;
-	struct dw_pairs unread, read;	    /* (target, left behind) that were looked at */
-	uint64_t map_svma;		    /* of the map that was checked last */
-	uint32_t gate_calls[DWELL_GATES_N]; /* of the image's lists, so far */
-	bool probes_known;		    /* the next two are there, sorted */
-	DW_VEC(uint64_t) pads;		    /* svma where exceptions land */
-	DW_VEC(uint64_t) entered;	    /* starts of functions into whose middle others jump */
-	uint64_t walked;		    /* start of the function that was walked over last, or
-					       UINT64_MAX */
-	bool uses_below;		    /* it may use stack below rsp */
-	DW_VEC(uint64_t) roads;		    /* svma that something may lead to; sorted */
+	struct dw_pairs unread, read; /* (target, left behind) that were looked at */
+	uint64_t map_svma;	      /* of the map that was checked last */
+	uint32_t trampoline_calls[DWELL_TRAMPOLINES_N]; /* of the image's lists, so far */
+	bool probes_known;				/* the next two are there, sorted */
+	DW_VEC(uint64_t) pads;				/* svma where exceptions land */
+	DW_VEC(uint64_t) entered; /* starts of functions into whose middle others jump */
+	uint64_t walked;	  /* start of the function that was walked over last, or
+				     UINT64_MAX */
+	bool uses_below;	  /* it may use stack below rsp */
+	DW_VEC(uint64_t) reached; /* svma that something may lead to; sorted */
 	struct dw_verify_result *ret;
 };
 
@@ -158,16 +158,17 @@ bool dw_verify_same_place(const struct dw_verify *v, uint64_t svma, uint64_t to,
 uint64_t dw_verify_front_of(const struct dw_verify *v, const struct dw_verify_function *f,
 			    uint64_t svma);
 
-/* Whether the call of @gate that was found at area offset @at is the next one of the image's list.
+/* Whether the call of @trampoline that was found at area offset @at is the next one of the image's
+ * list.
  */
-bool dw_verify_gate_call(struct dw_verify *v, enum dw_gate gate, uint32_t at);
+bool dw_verify_trampoline_call(struct dw_verify *v, enum dw_trampoline trampoline, uint32_t at);
 
 /* Whether @svma lies in code that linkers make. */
 bool dw_verify_is_linkage(const struct dw_elf *elf, uint64_t svma);
 
 /* The parts. Each notes its findings; 0 or -ENOMEM. */
 
-/* The instructions of all clones, and the gates. */
+/* The instructions of all clones, and the trampolines. */
 int dw_verify_code(struct dw_verify *v);
 
 /* Rows, personalities and LSDAs. */

@@ -63,9 +63,9 @@ static bool is_below(const struct dw_cfi_rules *rules, const struct dw_cfi_rule 
 	       rule->how == DWELL_CFI_OFFSET && rules->cfa.offset + rule->offset < 0;
 }
 
-/* Whether row @b of a clone says what row @a says. @has_left: a gate has written below the stack
- * pointer, registers were given back before. @moved: that is so much lower than the function has
- * it. */
+/* Whether row @b of a clone says what row @a says. @has_left: a trampoline has written below the
+ * stack pointer, registers were given back before. @moved: that is so much lower than the function
+ * has it. */
 static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *b, bool has_left,
 		       int64_t moved)
 {
@@ -83,31 +83,34 @@ static bool same_rules(const struct dw_cfi_rules *a, const struct dw_cfi_rules *
 	return same_rule(&cfa, &b->cfa);
 }
 
-/* Whether the gate at @place of the area is one that is called where functions are left. */
-static bool is_leaving_gate(const struct dw_verify *v, uint32_t place)
+/* Whether the trampoline at @place of the area is one that is called where functions are left. */
+static bool is_leaving_trampoline(const struct dw_verify *v, uint32_t place)
 {
-	const struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
+	const struct dw_trampolines trampolines = {v->h.probes, v->h.code_at, v->h.constants_at,
+						   v->h.wiped_at};
 
-	return place == dw_gate_at(&gates, dw_gate_of_leaving(gates.probes)) ||
-	       (gates.probes == DWELL_PROBES_TIME && place == dw_gate_at(&gates, DWELL_GATE_TAIL));
+	return place == dw_trampoline_at(&trampolines,
+					 dw_trampoline_of_leaving(trampolines.probes)) ||
+	       (trampolines.probes == DWELL_PROBES_TIME &&
+		place == dw_trampoline_at(&trampolines, DWELL_TRAMPOLINE_TAIL));
 }
 
-/* Whether [@from, @to) of the area holds a call of a leaving gate. */
-static bool calls_leaving_gate(const struct dw_verify *v, uint32_t from, uint32_t to)
+/* Whether [@from, @to) of the area holds a call of a leaving trampoline. */
+static bool calls_leaving_trampoline(const struct dw_verify *v, uint32_t from, uint32_t to)
 {
 	int32_t distance;
 
 	for (uint32_t at = from; at + CALL_BYTES <= to && to <= v->area_n; at++) {
 		memcpy(&distance, v->area + at + 1, sizeof distance);
 		if (v->area[at] == OPCODE_CALL &&
-		    is_leaving_gate(v, at + CALL_BYTES + (uint32_t)distance))
+		    is_leaving_trampoline(v, at + CALL_BYTES + (uint32_t)distance))
 			return true;
 	}
 	return false;
 }
 
 /* Whether the instruction at @svma, with its clone at [@from, @to), ends an activation with a call
- * of a leaving gate, itself or by a jump behind it to the next function. */
+ * of a leaving trampoline, itself or by a jump behind it to the next function. */
 static bool has_left(const struct dw_verify *v, const struct dw_verify_function *f, uint64_t svma,
 		     uint32_t from, uint32_t to)
 {
@@ -115,9 +118,9 @@ static bool has_left(const struct dw_verify *v, const struct dw_verify_function 
 	const uint8_t *bytes;
 	size_t left;
 
-	if (!dw_verify_is_measured(v, f) || !calls_leaving_gate(v, from, to))
+	if (!dw_verify_is_measured(v, f) || !calls_leaving_trampoline(v, from, to))
 		return false;
-	if (to == f->clone_end && calls_leaving_gate(v, to - 2 * CALL_BYTES, to - CALL_BYTES))
+	if (to == f->clone_end && calls_leaving_trampoline(v, to - 2 * CALL_BYTES, to - CALL_BYTES))
 		return true;
 	bytes = dw_verify_bytes(v, svma, &left);
 	return bytes && dw_insn_decode(bytes, left, &insn) &&
@@ -315,12 +318,13 @@ static void check_index(struct dw_verify *v, const struct dw_cfi_section *s,
 	}
 }
 
-/* The entry of the gates holds the program that belongs to them. */
-static void check_gates(struct dw_verify *v, const struct dw_cfi_section *s,
-			const struct dw_cfi_fdes *fdes)
+/* The entry of the trampolines holds the program that belongs to them. */
+static void check_trampolines(struct dw_verify *v, const struct dw_cfi_section *s,
+			      const struct dw_cfi_fdes *fdes)
 {
-	struct dw_gates gates = {v->h.probes, v->h.code_at, v->h.constants_at, v->h.wiped_at};
-	struct dw_clone_gate_range range = dw_gates_range(&gates);
+	struct dw_trampolines trampolines = {v->h.probes, v->h.code_at, v->h.constants_at,
+					     v->h.wiped_at};
+	struct dw_clone_trampoline_range range = dw_trampolines_range(&trampolines);
 	const struct dw_cfi_fde_ref *ref = dw_cfi_fdes_find(fdes, v->area_svma + range.at);
 	struct rows r;
 
@@ -331,7 +335,7 @@ static void check_gates(struct dw_verify *v, const struct dw_cfi_section *s,
 	    r.entry.cie.initial.r[DWELL_REG_PC].how != DWELL_CFI_OFFSET ||
 	    r.entry.cie.initial.r[DWELL_REG_PC].offset != -8 || r.entry.cie.data_align != -8 ||
 	    r.entry.cie.code_align != 1)
-		dw_verify_find(v, 0, range.at, "the gates unwind in another way");
+		dw_verify_find(v, 0, range.at, "the trampolines unwind in another way");
 }
 
 int dw_verify_unwind(struct dw_verify *v)
@@ -347,7 +351,7 @@ int dw_verify_unwind(struct dw_verify *v)
 
 	if (!rc) {
 		check_index(v, &sections[DWELL_CFI_EH], &fdes);
-		check_gates(v, &sections[DWELL_CFI_EH], &fdes);
+		check_trampolines(v, &sections[DWELL_CFI_EH], &fdes);
 	}
 	dw_vec_each(f, &v->functions) {
 		if (!rc && f->clone_at)

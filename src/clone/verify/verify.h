@@ -1,8 +1,8 @@
 /*
  * The verifier: reads a module and its clone image side by side and proves each clone faithful.
  *
- * Shares with the maker the decoder, the readers of ELF and unwind entries and the gates' fixed
- * code, no decision. For every instruction: the same operation and operands, rip operands and
+ * Shares with the maker the decoder, the readers of ELF and unwind entries and the trampolines'
+ * fixed code, no decision. For every instruction: the same operation and operands, rip operands and
  * branches that resolve to the same module address or to the clone of the same instruction; only
  * the known sequences may stand around it (prefix, leaving probe, translated jump, kept return).
  * Translated jumps are run for targets of all kinds; tables of jumps, maps, patches, relocations

@@ -88,7 +88,7 @@ static int sort(struct dw_cfi_fdes *f)
 }
 
 /* Drop what .debug_frame says about code that .eh_frame describes. The list is sorted. */
-static void drop_doubles(struct dw_cfi_fdes *f)
+static void drop_duplicates(struct dw_cfi_fdes *f)
 {
 	struct dw_cfi_fde_ref *v = f->list.v;
 	uint64_t eh_end = 0;
@@ -117,7 +117,7 @@ int dw_cfi_fdes_read(const struct dw_cfi_section *sections, const struct dw_cfi_
 			return -ENOMEM;
 	if (sort(ret))
 		return -ENOMEM;
-	drop_doubles(ret);
+	drop_duplicates(ret);
 	return 0;
 }
 

@@ -149,8 +149,8 @@ static void read_head(struct dw_cursor *c, struct head *h)
 		h->bytes = dw_cursor_uleb(c);
 }
 
-/* Read the block in @c, whose events say what others mean if @has_meanings. */
-static int read_block(struct reader *r, struct dw_cursor *c, bool has_meanings)
+/* Read the block in @c, metadata, whose events say what others mean, if @is_metadata. */
+static int read_block(struct reader *r, struct dw_cursor *c, bool is_metadata)
 {
 	uint32_t head_bytes = dw_cursor_u16(c), flags = dw_cursor_u16(c);
 	struct head h = {0};
@@ -166,7 +166,7 @@ static int read_block(struct reader *r, struct dw_cursor *c, bool has_meanings)
 		payload = dw_cursor_bytes(c, h.bytes);
 		if (c->failed)
 			break;
-		rc = has_meanings ? take_number(r, payload, h.bytes) : take_event(r, &h, payload);
+		rc = is_metadata ? take_number(r, payload, h.bytes) : take_event(r, &h, payload);
 	}
 	return rc ? rc : c->failed ? DWELL_ERR_FORMAT : 0;
 }

@@ -1,7 +1,7 @@
 /*
  * The decoder on Zydis; see insn-x86-64.h.
  *
- * Movers of code need lengths and relative fields of millions of instructions, so the plain road
+ * Movers of code need lengths and relative fields of millions of instructions, so the plain way
  * asks a short decoder of common instructions first, then Zydis in its minimal mode, which finds
  * the mnemonic and the raw parts but no operands. Near
  * branches with an operand-size prefix and no REX.W mean different things to Intel and AMD and

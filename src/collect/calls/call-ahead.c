@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define QUIET_NS 1000000
+#define IDLE_NS 1000000
 
 /* Whether the thread's line says when its clock was read, and it has run from then to its last
  * event. */
@@ -35,22 +35,22 @@ static void quiet_look(struct dw_call_thread *thread, const struct dw_tree_threa
 	double ns_per_tick = now->clock->ns_per_tick, ran;
 	uint64_t cpu_ns = 0;
 
-	if (((double)now->until - (double)t->last) * ns_per_tick < QUIET_NS || thread->is_gone)
+	if (((double)now->until - (double)t->last) * ns_per_tick < IDLE_NS || thread->is_gone)
 		return;
 	if (t->end_cpu_ns)
 		cpu_ns = t->end_cpu_ns;
 	else if (now->thread_cpu)
 		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
-	if (thread->quiet_last != t->last)
-		thread->quiet_ticks = 0;
-	else if (thread->quiet_cpu_ns && cpu_ns > thread->quiet_cpu_ns)
-		thread->quiet_ticks += (double)(cpu_ns - thread->quiet_cpu_ns) / ns_per_tick;
+	if (thread->idle_last != t->last)
+		thread->idle_ticks = 0;
+	else if (thread->idle_cpu_ns && cpu_ns > thread->idle_cpu_ns)
+		thread->idle_ticks += (double)(cpu_ns - thread->idle_cpu_ns) / ns_per_tick;
 	ran = ran_since_last(t, cpu_ns, ns_per_tick);
-	if (ran > thread->quiet_ticks)
-		thread->quiet_ticks = ran;
-	thread->quiet_is_exact = cpu_ns && is_told(t);
-	thread->quiet_last = t->last;
-	thread->quiet_cpu_ns = cpu_ns;
+	if (ran > thread->idle_ticks)
+		thread->idle_ticks = ran;
+	thread->idle_is_exact = cpu_ns && is_told(t);
+	thread->idle_last = t->last;
+	thread->idle_cpu_ns = cpu_ns;
 }
 
 struct dw_call_ahead *dw_call_ahead_add(struct dw_call_aheads *a, uint32_t line)
@@ -90,7 +90,7 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 		      const struct dw_region_head *head, uint64_t until)
 {
 	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
-	bool is_known = thread->quiet_last == t->last;
+	bool is_known = thread->idle_last == t->last;
 	struct dw_call_ahead *a;
 
 	if (until <= t->last || !t->last || line >= s->lines.n ||
@@ -101,8 +101,8 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 		return -ENOMEM;
 	a->until = until;
 	a->now = stretch_of(t, (int64_t)(until - t->last),
-			    is_known ? (int64_t)thread->quiet_ticks : 0,
-			    is_known && thread->quiet_is_exact);
+			    is_known ? (int64_t)thread->idle_ticks : 0,
+			    is_known && thread->idle_is_exact);
 	return 0;
 }
 
@@ -155,14 +155,14 @@ int dw_call_aheads_look(struct dw_call_aheads *a, struct dw_call_lines *s,
 	return rc;
 }
 
-/* One stream: what to give for a rise of @rise with @more ahead of it. */
-static int64_t settle(int64_t *ahead, int64_t rise, int64_t more)
+/* One stream: what to give for an increment of @increment with @more ahead of it. */
+static int64_t settle(int64_t *ahead, int64_t increment, int64_t more)
 {
-	int64_t give = rise + more - *ahead;
+	int64_t give = increment + more - *ahead;
 
 	if (give < 0)
 		give = 0;
-	*ahead += give - rise;
+	*ahead += give - increment;
 	return give;
 }
 
@@ -180,34 +180,38 @@ static int64_t take(int64_t *from, int64_t *excess)
 /* What was given ahead cannot be taken back: where a later reading of the thread's clock finds that
  * it waited less, the program's own time stays behind until the parts are no more than the whole.
  */
-static void keep_within_elapsed(struct dw_call_ahead *a, struct dw_call_rise *rise)
+static void keep_within_elapsed(struct dw_call_ahead *a, struct dw_call_increment *increment)
 {
 	struct dw_call_stretch *given = &a->given;
 	int64_t over = given->application + given->blocked + given->os_cpu - given->elapsed;
-	int64_t whole, taken;
+	int64_t delimited, taken;
 
 	if (over <= 0)
 		return;
-	taken = take(&rise->application, &over);
+	taken = take(&increment->application, &over);
 	given->application -= taken;
-	whole = taken;
-	a->whole -= take(&rise->whole, &whole);
+	delimited = taken;
+	a->delimited -= take(&increment->delimited, &delimited);
 }
 
-void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise)
+void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_increment *increment)
 {
 	const struct dw_call_stretch *now = &a->now;
 	struct dw_call_stretch *given = &a->given;
 
-	rise->elapsed = settle(&given->elapsed, rise->elapsed, now->elapsed);
-	rise->application = settle(&given->application, rise->application, now->application);
-	rise->whole = settle(&a->whole, rise->whole, now->application);
-	rise->blocked = (uint64_t)settle(&given->blocked, (int64_t)rise->blocked, now->blocked);
-	rise->os_cpu = (uint64_t)settle(&given->os_cpu, (int64_t)rise->os_cpu, now->os_cpu);
-	rise->io_calls = (uint64_t)settle(&given->io_calls, (int64_t)rise->io_calls, now->io_calls);
-	rise->blocking_calls = (uint64_t)settle(&given->blocking_calls,
-						(int64_t)rise->blocking_calls, now->blocking_calls);
-	keep_within_elapsed(a, rise);
+	increment->elapsed = settle(&given->elapsed, increment->elapsed, now->elapsed);
+	increment->application =
+		settle(&given->application, increment->application, now->application);
+	increment->delimited = settle(&a->delimited, increment->delimited, now->application);
+	increment->blocked =
+		(uint64_t)settle(&given->blocked, (int64_t)increment->blocked, now->blocked);
+	increment->os_cpu =
+		(uint64_t)settle(&given->os_cpu, (int64_t)increment->os_cpu, now->os_cpu);
+	increment->io_calls =
+		(uint64_t)settle(&given->io_calls, (int64_t)increment->io_calls, now->io_calls);
+	increment->blocking_calls = (uint64_t)settle(
+		&given->blocking_calls, (int64_t)increment->blocking_calls, now->blocking_calls);
+	keep_within_elapsed(a, increment);
 }
 
 /* Take up to *@excess of the system's time off *@from and give it to *@to, unless that was given
@@ -225,22 +229,22 @@ static void move_systems(uint64_t *from, uint64_t *to, int64_t *ahead, int64_t m
 }
 
 /* Give @to what of @from was charged to it ahead, as @a knows. */
-static void call_ahead_move(struct dw_call_ahead *a, struct dw_call_rise *from,
-			    struct dw_call_rise *to)
+static void call_ahead_move(struct dw_call_ahead *a, struct dw_call_increment *from,
+			    struct dw_call_increment *to)
 {
 	struct dw_call_stretch *given = &a->given;
 	int64_t all = given->elapsed - a->now.elapsed;
 	int64_t program = given->application - a->now.application;
 	int64_t of_system = from->elapsed - from->application;
-	int64_t system, moved, whole;
+	int64_t system, moved, delimited;
 
 	program = program < 0 ? 0 : program < all ? program : all;
 	system = all - program;
 	moved = take(&from->application, &program);
-	whole = moved;
+	delimited = moved;
 	given->application -= moved;
-	take(&from->whole, &whole);
-	a->whole -= moved - whole;
+	take(&from->delimited, &delimited);
+	a->delimited -= moved - delimited;
 	system = take(&of_system, &system);
 	given->elapsed -= moved + system;
 	from->elapsed -= moved + system;
@@ -248,9 +252,9 @@ static void call_ahead_move(struct dw_call_ahead *a, struct dw_call_rise *from,
 	move_systems(&from->os_cpu, &to->os_cpu, &given->os_cpu, a->now.os_cpu, &system);
 }
 
-/* Whether the thread of @a has booked, somewhere, all that was charged ahead of it before this
+/* Whether the thread of @a has counted, somewhere, all that was charged ahead of it before this
  * reading. */
-static bool is_booked(struct dw_call_lines *s, const struct dw_call_ahead *a)
+static bool is_counted(struct dw_call_lines *s, const struct dw_call_ahead *a)
 {
 	struct dw_tree_thread t;
 
@@ -258,30 +262,30 @@ static bool is_booked(struct dw_call_lines *s, const struct dw_call_ahead *a)
 	return t.last > a->until_before;
 }
 
-/* Whether the node of @c was charged ahead with what its thread has booked elsewhere. */
-static bool has_booked(const struct dw_call_aheads *list, struct dw_call_lines *s,
-		       const struct dw_call_change *c)
+/* Whether the node of @c was charged ahead with what its thread has counted elsewhere. */
+static bool has_counted(const struct dw_call_aheads *list, struct dw_call_lines *s,
+			const struct dw_call_change *c)
 {
 	const struct dw_call_ahead *a = dw_call_ahead_of(list, c->line);
 
-	return a && a->given.elapsed > a->now.elapsed && is_booked(s, a);
+	return a && a->given.elapsed > a->now.elapsed && is_counted(s, a);
 }
 
 /* Take off @from what was charged to the node of @to, which has @a, in the same thread. */
-static int move_to(struct dw_call_ahead *a, struct dw_call_rises *rises,
+static int move_to(struct dw_call_ahead *a, struct dw_call_increments *increments,
 		   struct dw_call_change *from, struct dw_call_change *to)
 {
-	struct dw_call_rise gives = dw_call_rises_get(rises, from);
-	struct dw_call_rise gets = dw_call_rises_get(rises, to);
+	struct dw_call_increment gives = dw_call_increments_get(increments, from);
+	struct dw_call_increment gets = dw_call_increments_get(increments, to);
 	int rc;
 
 	call_ahead_move(a, &gives, &gets);
-	rc = dw_call_rises_set(rises, from, &gives);
-	return rc ? rc : dw_call_rises_set(rises, to, &gets);
+	rc = dw_call_increments_set(increments, from, &gives);
+	return rc ? rc : dw_call_increments_set(increments, to, &gets);
 }
 
 int dw_call_aheads_move(struct dw_call_aheads *list, struct dw_call_lines *s,
-			struct dw_call_rises *rises)
+			struct dw_call_increments *increments)
 {
 	struct dw_map of_thread = {0}; /* line -> index in changes + 1 */
 	int rc = 0;
@@ -290,7 +294,7 @@ int dw_call_aheads_move(struct dw_call_aheads *list, struct dw_call_lines *s,
 		return 0;
 	dw_call_each_node(c, s)
 	{
-		if (!rc && has_booked(list, s, c))
+		if (!rc && has_counted(list, s, c))
 			rc = dw_map_put(&of_thread, dw_call_lines_thread(s, c->line)->line,
 					(uint32_t)(c - s->changes.v) + 1);
 	}
@@ -303,7 +307,7 @@ int dw_call_aheads_move(struct dw_call_aheads *list, struct dw_call_lines *s,
 
 		to = at ? &s->changes.v[at - 1] : c;
 		if (to != c)
-			rc = move_to(dw_call_ahead_of(list, to->line), rises, c, to);
+			rc = move_to(dw_call_ahead_of(list, to->line), increments, c, to);
 	}
 	dw_map_release(&of_thread);
 	return rc;
@@ -313,7 +317,7 @@ static bool is_even(const struct dw_call_ahead *a)
 {
 	static const struct dw_call_stretch nothing;
 
-	return !a->whole && !memcmp(&a->given, &nothing, sizeof nothing);
+	return !a->delimited && !memcmp(&a->given, &nothing, sizeof nothing);
 }
 
 int dw_call_aheads_keep(struct dw_call_aheads *a)

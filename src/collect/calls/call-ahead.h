@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * Threads without events for a while: whether they still run, and for how long they have. What a
- * hostile target's line says gives odd times.
+ * Idle threads, which have had no event for a while: whether they still run, and for how long they
+ * have. What a hostile target's line says gives odd times.
  */
 
 /* What is charged ahead, ticks; calls are the system calls that go on. */
@@ -28,7 +28,7 @@ struct dw_call_stretch {
 /* Of one node. */
 struct dw_call_ahead {
 	uint32_t line;
-	int64_t whole; /* ticks, as application, by the classic rule */
+	int64_t delimited; /* ticks, as application, by the classic rule */
 	struct dw_call_stretch given;
 	struct dw_call_stretch now;   /* of this reading: since the last event */
 	uint64_t until, until_before; /* TSC of its last charge, and as of the reading before */
@@ -57,16 +57,16 @@ static inline struct dw_call_ahead *dw_call_ahead_of(const struct dw_call_aheads
 /* The same, made where there is none. NULL = no memory. */
 struct dw_call_ahead *dw_call_ahead_add(struct dw_call_aheads *a, uint32_t line);
 
-/* Let @rise, of a node that has @a, be what is to be given now. */
-void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_rise *rise);
+/* Let @increment, of a node that has @a, be what is to be given now. */
+void dw_call_ahead_settle(struct dw_call_ahead *a, struct dw_call_increment *increment);
 
 /*
- * A thread that lost its processor in a gate books what passed meanwhile to the gate's new node,
- * when we have charged it to the old one: let it stay there, and take it off what the others have
- * risen by. 0 or -ENOMEM.
+ * A thread that lost its processor in a trampoline counts what passed meanwhile for the
+ * trampoline's new node, when we have charged it to the old one: let it stay there, and take it off
+ * what the others have grown by. 0 or -ENOMEM.
  */
 int dw_call_aheads_move(struct dw_call_aheads *list, struct dw_call_lines *s,
-			struct dw_call_rises *rises);
+			struct dw_call_increments *increments);
 
 /* A reading is done: forget what is even. 0 or -ENOMEM. */
 int dw_call_aheads_keep(struct dw_call_aheads *a);

@@ -1,10 +1,10 @@
 /*
  * Rows of single activations; see call-extremes.h.
  *
- * The words of ranges are right one by one, whenever they are read. A slow activation is one whole:
- * its lines are taken when they are the same as at the reading before, or when nobody writes them
- * any more, and their serial says that no change is under way. What a hostile target tells gives
- * odd times, in which the parts are never more than the whole.
+ * The words of extremes are right one by one, whenever they are read. A slow activation is one
+ * whole: its lines are taken when they are the same as at the reading before, or when nobody writes
+ * them any more, and their serial says that no change is under way. What a hostile target tells
+ * gives odd times, in which the parts are never more than the whole.
  */
 #include "collect/calls/call-extremes.h"
 
@@ -33,25 +33,25 @@ static struct dw_range_ns range_of(const struct dw_tree_range *r,
 }
 
 /* Append the row of @line. Sets *@done unless it has to be looked at again. */
-static int take_each(struct dw_call_lines *s, uint32_t line, const struct dw_region_clock *clock,
-		     bool *done)
+static int take_extremes(struct dw_call_lines *s, uint32_t line,
+			 const struct dw_region_clock *clock, bool *done)
 {
 	struct dw_calls *calls = &s->p->calls;
 	struct dw_call_line *l = &s->lines.v[line];
 	struct dw_call_extremes row = {.id = l->id ? l->id : calls->extremes_ids + 1};
-	struct dw_tree_each e;
-	bool is_outside;
+	struct dw_tree_extremes e;
+	bool is_external;
 	int rc;
 
-	dw_call_lines_get(s, line, DWELL_EACH_LINES, &e);
+	dw_call_lines_get(s, line, DWELL_EXTREMES_LINES, &e);
 	row.thread = thread_at(s, e.thread);
 	if (!row.thread || e.elapsed_exclusive.least > e.elapsed_exclusive.most)
 		return 0;
-	rc = s->names.callee(s->names.ctx, e.key, &row.entry, &is_outside);
-	row.ranges.elapsed_inclusive = range_of(&e.elapsed_inclusive, clock);
-	row.ranges.elapsed_exclusive = range_of(&e.elapsed_exclusive, clock);
-	row.ranges.application_inclusive = range_of(&e.application_inclusive, clock);
-	row.ranges.application_exclusive = range_of(&e.application_exclusive, clock);
+	rc = s->names.callee(s->names.ctx, e.key, &row.entry, &is_external);
+	row.values.elapsed_inclusive = range_of(&e.elapsed_inclusive, clock);
+	row.values.elapsed_exclusive = range_of(&e.elapsed_exclusive, clock);
+	row.values.application_inclusive = range_of(&e.application_inclusive, clock);
+	row.values.application_exclusive = range_of(&e.application_exclusive, clock);
 	if (!rc)
 		rc = dw_vec_push(&calls->extremes, row);
 	if (rc)
@@ -84,7 +84,7 @@ static void fill_times(const struct dw_tree_slow *w, const struct dw_region_cloc
 	row->io_ns = take_part(w->os[DWELL_OS_IO], clock, &left);
 	row->blocking_ns = take_part(w->os[DWELL_OS_BLOCKING], clock, &left);
 	row->switched_ns = take_part(w->os[DWELL_OS_SWITCHED], clock, &left);
-	all->application_ns = all->whole_ns = left;
+	all->application_ns = all->delimited_ns = left;
 	left = own->elapsed_ns = all->elapsed_ns;
 	own->elapsed_ns -= take_part(w->below, clock, &left);
 	left = own->elapsed_ns;
@@ -93,7 +93,7 @@ static void fill_times(const struct dw_tree_slow *w, const struct dw_region_cloc
 	own->application_ns -= take_part(w->own_os, clock, &left);
 	if (own->application_ns > all->application_ns)
 		own->application_ns = all->application_ns;
-	own->whole_ns = own->application_ns;
+	own->delimited_ns = own->application_ns;
 	left = all->elapsed_ns;
 	all->os_cpu_ns = take_part(w->cpu_ticks, clock, &left);
 	all->blocked_ns = take_part(w->blocked_ticks, clock, &left);
@@ -133,20 +133,20 @@ static int take_slow(struct dw_call_lines *s, uint32_t line, const struct dw_reg
 	dw_call_lines_get(s, line, DWELL_SLOW_LINES, &w);
 	kind = w.node < s->lines.n ? s->lines.v[w.node].kind : DWELL_LINE_UNKNOWN;
 	*done = !w.node && w.serial; /* it has no path, so it is none that could be shown */
-	if (w.serial & 1 || (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE))
+	if (w.serial & 1 || (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_EXTERNAL))
 		return 0;
 	*done = true;
 	return each_add_slow(s, &w, clock, &s->lines.v[line].id);
 }
 
-static int list_changed(struct dw_each_reader *r, struct dw_call_lines *s)
+static int list_changed(struct dw_extremes_reader *r, struct dw_call_lines *s)
 {
 	int rc = 0;
 
 	dw_vec_each(change, &s->changes) {
 		struct dw_call_line *l = &s->lines.v[change->line];
 
-		if (l->kind != DWELL_LINE_EACH && l->kind != DWELL_LINE_SLOW)
+		if (l->kind != DWELL_LINE_EXTREMES && l->kind != DWELL_LINE_SLOW)
 			continue;
 		if (!rc && l->state == NOT_LISTED)
 			rc = dw_vec_push(&r->lines, change->line);
@@ -155,8 +155,8 @@ static int list_changed(struct dw_each_reader *r, struct dw_call_lines *s)
 	return rc;
 }
 
-int dw_each_read(struct dw_each_reader *r, struct dw_call_lines *s,
-		 const struct dw_region_clock *clock, bool is_last)
+int dw_extremes_read(struct dw_extremes_reader *r, struct dw_call_lines *s,
+		     const struct dw_region_clock *clock, bool is_last)
 {
 	int rc = list_changed(r, s);
 	size_t kept = 0;
@@ -166,8 +166,8 @@ int dw_each_read(struct dw_each_reader *r, struct dw_call_lines *s,
 		struct dw_call_line *l = &s->lines.v[line];
 		bool done = false;
 
-		if (l->kind == DWELL_LINE_EACH)
-			rc = take_each(s, line, clock, &done);
+		if (l->kind == DWELL_LINE_EXTREMES)
+			rc = take_extremes(s, line, clock, &done);
 		else if (l->state != CHANGED || is_last)
 			rc = take_slow(s, line, clock, &done);
 		l->state = done ? NOT_LISTED : LISTED;
@@ -179,7 +179,7 @@ int dw_each_read(struct dw_each_reader *r, struct dw_call_lines *s,
 	return rc;
 }
 
-void dw_each_release(struct dw_each_reader *r)
+void dw_extremes_release(struct dw_extremes_reader *r)
 {
 	dw_vec_release(&r->lines);
 }
@@ -208,8 +208,8 @@ static void begin(struct walk *k)
 	uint64_t elapsed = less(k->thread->wait_until, k->t.last), ran = 0;
 	bool is_io = k->t.call == DWELL_CALL_IO;
 
-	if (k->thread->quiet_last == k->t.last && k->thread->quiet_ticks > 0)
-		ran = (uint64_t)k->thread->quiet_ticks;
+	if (k->thread->idle_last == k->t.last && k->thread->idle_ticks > 0)
+		ran = (uint64_t)k->thread->idle_ticks;
 	ran = ran < elapsed ? ran : elapsed;
 	k->clock = k->thread->wait_until - k->t.cost;
 	k->w = (struct dw_tree_slow){.own_os = elapsed,
@@ -260,16 +260,16 @@ static int add_ranges(struct dw_call_lines *s, const struct walk *k, bool is_inn
 		.id = calls->extremes_ids + 1,
 		.thread = k->thread->id,
 		.entry = s->callees.v[s->lines.v[w->node].callee - 1].entry,
-		.ranges = DWELL_RANGES_NONE,
+		.values = DWELL_EXTREMES_NONE,
 	};
 
 	for (int i = 0; i < DWELL_OS_KINDS; i++)
 		os += w->os[i];
-	row.ranges.elapsed_exclusive = range_of_one(own, clock);
-	row.ranges.application_exclusive = range_of_one(less(own, w->own_os), clock);
+	row.values.elapsed_exclusive = range_of_one(own, clock);
+	row.values.application_exclusive = range_of_one(less(own, w->own_os), clock);
 	if (!is_inner) {
-		row.ranges.elapsed_inclusive = range_of_one(w->elapsed, clock);
-		row.ranges.application_inclusive = range_of_one(less(w->elapsed, os), clock);
+		row.values.elapsed_inclusive = range_of_one(w->elapsed, clock);
+		row.values.application_inclusive = range_of_one(less(w->elapsed, os), clock);
 	}
 	if (dw_vec_push(&calls->extremes, row))
 		return -ENOMEM;
@@ -286,7 +286,7 @@ static int add(struct dw_call_lines *s, const struct walk *k, bool is_kept,
 	bool is_inner;
 	int rc;
 
-	if (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_OUTSIDE)
+	if (kind != DWELL_LINE_FUNCTION && kind != DWELL_LINE_EXTERNAL)
 		return 0;
 	is_inner = s->counts.v[line].is_inner;
 	rc = dw_call_lines_key(s, line) & DWELL_KEY_ADDRESS ? 0 : add_ranges(s, k, is_inner, clock);

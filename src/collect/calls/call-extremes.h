@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Zero-initialised. */
-struct dw_each_reader {
+struct dw_extremes_reader {
 	DW_VEC(uint32_t) lines; /* to look at */
 };
 
@@ -23,11 +23,11 @@ struct dw_each_reader {
  * Append what has changed in @s, which was just read, to its profile. What the target was writing
  * meanwhile waits for the next reading, unless this @is_last. 0 or -ENOMEM.
  */
-int dw_each_read(struct dw_each_reader *r, struct dw_call_lines *s,
-		 const struct dw_region_clock *clock, bool is_last);
+int dw_extremes_read(struct dw_extremes_reader *r, struct dw_call_lines *s,
+		     const struct dw_region_clock *clock, bool is_last);
 
 /* Free everything. */
-void dw_each_release(struct dw_each_reader *r);
+void dw_extremes_release(struct dw_extremes_reader *r);
 
 /*
  * Activations that are open when a recording or its process ends, of threads that are in a system
@@ -38,5 +38,5 @@ void dw_each_release(struct dw_each_reader *r);
 bool dw_open_get(const struct dw_call_lines *s, const struct dw_tree_thread *t, uint32_t index,
 		 struct dw_tree_open *ret);
 
-/* Append them to the profile of @s, at its last reading: ranges and slow calls. 0 or -ENOMEM. */
+/* Append them to the profile of @s, at its last reading: extremes and slow calls. 0 or -ENOMEM. */
 int dw_open_read(struct dw_call_lines *s, const struct dw_region_clock *clock);

@@ -1,5 +1,5 @@
 /*
- * Meanings of lines; see call-lines.h. Parents stand before their children, but for those of
+ * Interning of lines; see call-lines.h. Parents stand before their children, but for those of
  * truncated nodes, so one walk along the changed lines finds most of them.
  */
 #include "collect/calls/call-lines.h"
@@ -22,9 +22,9 @@ bool dw_line_is_cell(enum dw_line_kind kind)
 	return kind >= DWELL_LINE_CELL && kind <= DWELL_LINE_CELL_STATEMENT;
 }
 
-bool dw_line_is_outside(enum dw_line_kind kind)
+bool dw_line_is_external(enum dw_line_kind kind)
 {
-	return kind == DWELL_LINE_OUTSIDE || kind == DWELL_LINE_CELL_OUTSIDE;
+	return kind == DWELL_LINE_EXTERNAL || kind == DWELL_LINE_CELL_EXTERNAL;
 }
 
 bool dw_call_lines_is_unknown(const struct dw_call_lines *s, uint32_t line)
@@ -141,7 +141,7 @@ uint32_t dw_call_lines_callee(struct dw_call_lines *s, uint64_t key, uint32_t th
 	if (id)
 		return id;
 	if (key != DWELL_KEY_ROOT &&
-	    s->names.callee(s->names.ctx, key, &row.entry, &row.is_outside))
+	    s->names.callee(s->names.ctx, key, &row.entry, &row.is_external))
 		return 0;
 	if (dw_vec_push(&s->callees, row))
 		return 0;
@@ -228,8 +228,8 @@ static int find_threads(struct dw_call_lines *s)
 	return rc;
 }
 
-/* The frames of a new node in the thread of index @thread, what it is, and whether gates let it
- * pass. */
+/* The frames of a new node in the thread of index @thread, what it is, and whether trampolines let
+ * it pass. */
 static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n, uint32_t thread,
 		     struct dw_call_node *row, struct dw_call_line *l)
 {
@@ -250,15 +250,15 @@ static int name_node(struct dw_call_lines *s, const struct dw_tree_node *n, uint
 	if (dw_key_is_line(n->key)) {
 		row->flags = DWELL_CALL_LINE;
 		l->kind = DWELL_LINE_STATEMENT;
-	} else if (callee->is_outside) {
-		row->flags = DWELL_CALL_OUTSIDE;
-		l->kind = DWELL_LINE_OUTSIDE;
+	} else if (callee->is_external) {
+		row->flags = DWELL_CALL_EXTERNAL;
+		l->kind = DWELL_LINE_EXTERNAL;
 	}
-	if (n->site && (!row->flags || row->flags == DWELL_CALL_OUTSIDE))
+	if (n->site && (!row->flags || row->flags == DWELL_CALL_EXTERNAL))
 		rc = names->site(names->ctx, dw_call_lines_key(s, parent), n->site, !row->flags,
 				 &site);
 	row->site = site.frame;
-	l->passed = row->flags ? 0 : (uint8_t)site.gates;
+	l->passed = row->flags ? 0 : (uint8_t)site.trampolines;
 	return rc;
 }
 
@@ -290,7 +290,7 @@ int dw_call_lines_wait(struct dw_call_lines *s, uint32_t line)
 
 static enum dw_line_kind pair_kind(uint64_t mark)
 {
-	return mark == DWELL_MARK_EACH ? DWELL_LINE_EACH : DWELL_LINE_SLOW;
+	return mark == DWELL_MARK_EXTREMES ? DWELL_LINE_EXTREMES : DWELL_LINE_SLOW;
 }
 
 /* Two lines about single activations; what they say is looked at whenever it has changed. */
@@ -320,8 +320,8 @@ static bool may_be_torn(const struct dw_tree_node *n)
 	return !n->key || (!n->site && !dw_key_is_line(n->key));
 }
 
-/* Whether @n is a mark of the gates: no activation, and none that is known. */
-static bool is_gates_mark(const struct dw_tree_node *n)
+/* Whether @n is a mark of the trampolines: no activation, and none that is known. */
+static bool is_trampolines_mark(const struct dw_tree_node *n)
 {
 	return n->os == UINT32_MAX && !n->elapsed && !n->calls;
 }
@@ -331,7 +331,7 @@ bool dw_call_lines_is_mark(const struct dw_call_lines *s, uint32_t line)
 	struct dw_tree_node n;
 
 	return dw_call_lines_is_unknown(s, line) && dw_arena_get(&s->arena, s->fd, line, 1, &n) &&
-	       n.parent && is_gates_mark(&n);
+	       n.parent && is_trampolines_mark(&n);
 }
 
 /*
@@ -347,7 +347,7 @@ static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_no
 		struct dw_tree_node above;
 
 		dw_arena_get(&s->arena, s->fd, parent, 1, &above);
-		if (!is_gates_mark(&above) || !above.parent || above.parent >= parent)
+		if (!is_trampolines_mark(&above) || !above.parent || above.parent >= parent)
 			break;
 		parent = above.parent;
 	}
@@ -413,14 +413,14 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		return add_open(s, line);
 	if (mark == DWELL_MARK_COUNTED || mark == DWELL_MARK_POINTER)
 		return dw_counted_lines_add(s, line, from);
-	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EACH)
+	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EXTREMES)
 		return add_pair(s, line, pair_kind(mark), from);
 	rc = look_before(s, line);
 	if (rc || !dw_call_lines_is_unknown(s, line))
 		return rc;
 	if (may_be_torn(&n))
 		dw_arena_get(&s->arena, s->fd, line, 1, &n);
-	if (!n.parent || is_gates_mark(&n))
+	if (!n.parent || is_trampolines_mark(&n))
 		return 0;
 	if (n.parent < s->lines.n && s->lines.v[n.parent].kind == DWELL_LINE_CALLEE)
 		return dw_cell_lines_add(s, line, (const struct dw_tree_cell *)&n);

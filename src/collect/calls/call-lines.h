@@ -22,7 +22,7 @@ enum {
 	DWELL_CALLEE_LINES = sizeof(struct dw_tree_callee) / DWELL_LINE_BYTES,
 	DWELL_DRAWN_LINES = sizeof(struct dw_tree_drawn) / DWELL_LINE_BYTES,
 	DWELL_INNER_LINES = sizeof(struct dw_tree_inner) / DWELL_LINE_BYTES,
-	DWELL_EACH_LINES = sizeof(struct dw_tree_each) / DWELL_LINE_BYTES,
+	DWELL_EXTREMES_LINES = sizeof(struct dw_tree_extremes) / DWELL_LINE_BYTES,
 	DWELL_OPEN_LINES = sizeof(struct dw_tree_open) / DWELL_LINE_BYTES,
 	DWELL_SLOW_LINES = sizeof(struct dw_tree_slow) / DWELL_LINE_BYTES,
 };
@@ -32,16 +32,16 @@ enum dw_line_kind {
 	DWELL_LINE_THREAD,
 	DWELL_LINE_ROOT, /* nodes: from here ... */
 	DWELL_LINE_FUNCTION,
-	DWELL_LINE_OUTSIDE,
+	DWELL_LINE_EXTERNAL,
 	DWELL_LINE_STATEMENT, /* ... to here */
 	DWELL_LINE_CELL,      /* and these, of no tree: from here ... */
-	DWELL_LINE_CELL_OUTSIDE,
+	DWELL_LINE_CELL_EXTERNAL,
 	DWELL_LINE_CELL_STATEMENT, /* ... to here */
 	DWELL_LINE_CALLEE,
 	DWELL_LINE_INNER,
 	DWELL_LINE_DRAWN,
 	DWELL_LINE_OS,
-	DWELL_LINE_EACH,
+	DWELL_LINE_EXTREMES,
 	DWELL_LINE_SLOW,
 	DWELL_LINE_OPEN,
 	DWELL_LINE_COUNTED,
@@ -53,7 +53,7 @@ enum dw_line_kind {
 struct dw_call_line {
 	uint32_t id; /* nodes: node id (of cells the first of two); OS, INNER, REST: the line they
 			belong to, 0 = not known yet; THREAD, COUNTED, POINTERS: index in threads;
-			EACH, SLOW: its reader's own */
+			EXTREMES, SLOW: its reader's own */
 	union {
 		uint32_t parent; /* nodes in trees: line, as it said when it was found; of cells'
 				    root: of its CALLEE; CALLEE: of a statement, its function's */
@@ -61,14 +61,13 @@ struct dw_call_line {
 	};
 	union {
 		uint32_t callee; /* nodes, cells, CALLEE: index in callees + 1 */
-		uint32_t state;	 /* EACH, SLOW: their reader's own; DRAWN: index in drawn + 1, which
-				    others may share;
-				    INNER: node id */
+		uint32_t state;	 /* EXTREMES, SLOW: their reader's own; DRAWN: index in drawn + 1,
+				    which  others may share;  INNER: node id */
 	};
 	uint32_t site;	 /* nodes and cells, as in struct dw_tree_node */
 	uint32_t change; /* index in changes, if that is of this line */
 	uint8_t kind;	 /* enum dw_line_kind */
-	uint8_t passed;	 /* functions: gates around the call that have let it pass */
+	uint8_t passed;	 /* functions: trampolines around the call that have let it pass */
 };
 
 /* What a node or a cell counts. */
@@ -100,13 +99,13 @@ struct dw_call_change {
 	uint32_t is_apart : 1; /* the reader's own, as what follows @calls, from 0 */
 	uint64_t elapsed, calls;
 	double cost;  /* ticks of probes: at first of those that calls from here took */
-	double moved; /* ticks of late work */
+	double moved; /* ticks of skid */
 };
 
 /* A callee in a thread; (key, index of the thread) in callee_keys. */
 struct dw_call_callee {
 	uint32_t entry; /* frame, 0 = nothing is known of it */
-	bool is_outside;
+	bool is_external;
 };
 
 struct dw_call_thread {
@@ -117,10 +116,10 @@ struct dw_call_thread {
 	bool is_gone;
 	uint64_t end;	      /* TSC that its row says, 0 = it goes on */
 	uint64_t ahead_until; /* TSC up to which its time was charged ahead of its events */
-	uint64_t quiet_last;  /* its last event at the reading before */
-	uint64_t quiet_cpu_ns;
-	double quiet_ticks;  /* that it is known to have run since that event */
-	bool quiet_is_exact; /* and that it has run no longer */
+	uint64_t idle_last;   /* its last event at the reading before */
+	uint64_t idle_cpu_ns;
+	double idle_ticks;   /* that it is known to have run since that event */
+	bool idle_is_exact;  /* and that it has run no longer */
 	uint64_t wait_until; /* TSC at which the system call ends that it is in, as the recording
 				does; 0 = it is in none */
 	uint32_t cells_node; /* has what all its cells have; 0 = none yet */
@@ -172,12 +171,12 @@ bool dw_line_is_node(enum dw_line_kind kind);
 bool dw_line_is_cell(enum dw_line_kind kind);
 
 /* Whether lines of @kind are calls of what has no probes. */
-bool dw_line_is_outside(enum dw_line_kind kind);
+bool dw_line_is_external(enum dw_line_kind kind);
 
 /* Whether @line means nothing yet. */
 bool dw_call_lines_is_unknown(const struct dw_call_lines *s, uint32_t line);
 
-/* Whether @line means nothing as it is a mark of the gates, and no activation. */
+/* Whether @line means nothing as it is a mark of the trampolines, and no activation. */
 bool dw_call_lines_is_mark(const struct dw_call_lines *s, uint32_t line);
 
 /* Give @line, which is now @from, a meaning and keep it whole, all it holds new. 0 or -ENOMEM. */

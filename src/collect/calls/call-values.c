@@ -1,15 +1,15 @@
-/* Rises and values; see call-values.h. */
+/* Increments and values; see call-values.h. */
 #include "collect/calls/call-values.h"
 
-#define TICKS_MAX (1ull << 56) /* of one rise: years */
+#define TICKS_MAX (1ull << 56) /* of one increment: years */
 
 static uint64_t bounded(uint64_t n)
 {
 	return n < TICKS_MAX ? n : TICKS_MAX;
 }
 
-/* How much a counter has risen. */
-static uint64_t rise(uint64_t now, uint64_t old)
+/* How much a counter has grown. */
+static uint64_t increase(uint64_t now, uint64_t old)
 {
 	return now > old ? bounded(now - old) : 0;
 }
@@ -17,7 +17,7 @@ static uint64_t rise(uint64_t now, uint64_t old)
 /* Likewise, where it may fall. */
 static int64_t change(uint64_t now, uint64_t old)
 {
-	return now >= old ? (int64_t)rise(now, old) : -(int64_t)rise(old, now);
+	return now >= old ? (int64_t)increase(now, old) : -(int64_t)increase(old, now);
 }
 
 /* Likewise, below 0 too: of the shortest calls more may be taken off than they took. */
@@ -27,8 +27,8 @@ static int64_t difference(uint64_t now, uint64_t old)
 					: (int64_t)bounded(now - old);
 }
 
-/* Ticks by which overhead has risen, which begins anew at 0 when it has no room. */
-static uint64_t overhead_rise(uint32_t now, uint32_t old, uint32_t most)
+/* Ticks by which overhead has grown, which begins anew at 0 when it has no room. */
+static uint64_t overhead_increment(uint32_t now, uint32_t old, uint32_t most)
 {
 	return (uint64_t)((now - old) & most) * DWELL_OVERHEAD_TICKS;
 }
@@ -38,44 +38,46 @@ double dw_probe_ticks(int32_t cost)
 	return (double)cost / DWELL_TICK_PARTS;
 }
 
-struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,
-				 const struct dw_tree_os *os, const struct dw_tree_os *os_old)
-{
-	int64_t elapsed = change(now->elapsed, old->elapsed);
-
-	return (struct dw_call_rise){
-		.elapsed = elapsed,
-		.application = elapsed - change(os->ticks, os_old->ticks),
-		.whole = elapsed - change(os->probe_ticks, os_old->probe_ticks),
-		.slow = overhead_rise(now->overhead, old->overhead, UINT32_MAX >> 1),
-		.blocked = rise(os->blocked_ticks, os_old->blocked_ticks),
-		.os_cpu = rise(os->cpu_ticks, os_old->cpu_ticks),
-		.calls = rise(now->calls, old->calls),
-		.switches = rise(os->switches, os_old->switches),
-		.io_calls = rise(os->io_calls, os_old->io_calls),
-		.blocking_calls = rise(os->blocking_calls, os_old->blocking_calls),
-	};
-}
-
-struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t old[2],
+struct dw_call_increment dw_call_increment(const struct dw_tree_node *now,
+					   const struct dw_tree_node *old,
 					   const struct dw_tree_os *os,
 					   const struct dw_tree_os *os_old)
 {
-	int64_t elapsed = difference(now[0], old[0]) + difference(now[1], old[1]);
+	int64_t elapsed = change(now->elapsed, old->elapsed);
 
-	return (struct dw_call_rise){
+	return (struct dw_call_increment){
 		.elapsed = elapsed,
 		.application = elapsed - change(os->ticks, os_old->ticks),
-		.whole = elapsed - change(os->probe_ticks, os_old->probe_ticks),
-		.blocked = rise(os->blocked_ticks, os_old->blocked_ticks),
-		.os_cpu = rise(os->cpu_ticks, os_old->cpu_ticks),
-		.switches = rise(os->switches, os_old->switches),
-		.io_calls = rise(os->io_calls, os_old->io_calls),
-		.blocking_calls = rise(os->blocking_calls, os_old->blocking_calls),
+		.delimited = elapsed - change(os->probe_ticks, os_old->probe_ticks),
+		.slow = overhead_increment(now->overhead, old->overhead, UINT32_MAX >> 1),
+		.blocked = increase(os->blocked_ticks, os_old->blocked_ticks),
+		.os_cpu = increase(os->cpu_ticks, os_old->cpu_ticks),
+		.calls = increase(now->calls, old->calls),
+		.switches = increase(os->switches, os_old->switches),
+		.io_calls = increase(os->io_calls, os_old->io_calls),
+		.blocking_calls = increase(os->blocking_calls, os_old->blocking_calls),
 	};
 }
 
-double dw_call_taken(const struct dw_call_rise *r, double cost)
+struct dw_call_increment dw_call_increment_inclusive(const uint64_t now[2], const uint64_t old[2],
+						     const struct dw_tree_os *os,
+						     const struct dw_tree_os *os_old)
+{
+	int64_t elapsed = difference(now[0], old[0]) + difference(now[1], old[1]);
+
+	return (struct dw_call_increment){
+		.elapsed = elapsed,
+		.application = elapsed - change(os->ticks, os_old->ticks),
+		.delimited = elapsed - change(os->probe_ticks, os_old->probe_ticks),
+		.blocked = increase(os->blocked_ticks, os_old->blocked_ticks),
+		.os_cpu = increase(os->cpu_ticks, os_old->cpu_ticks),
+		.switches = increase(os->switches, os_old->switches),
+		.io_calls = increase(os->io_calls, os_old->io_calls),
+		.blocking_calls = increase(os->blocking_calls, os_old->blocking_calls),
+	};
+}
+
+double dw_call_taken(const struct dw_call_increment *r, double cost)
 {
 	double elapsed = (double)r->elapsed, application = (double)r->application;
 	/* Elapsed time is charged ahead further than the program's part of it is known. */
@@ -85,7 +87,7 @@ double dw_call_taken(const struct dw_call_rise *r, double cost)
 	return taken > 0 ? taken : 0;
 }
 
-void dw_call_values_of(const struct dw_call_rise *r, double cost,
+void dw_call_values_of(const struct dw_call_increment *r, double cost,
 		       const struct dw_region_clock *clock, struct dw_call_values *ret)
 {
 	double elapsed = (double)r->elapsed, application = (double)r->application;
@@ -95,7 +97,7 @@ void dw_call_values_of(const struct dw_call_rise *r, double cost,
 		.calls = r->calls,
 		.elapsed_ns = dw_region_clock_span(clock, elapsed - taken),
 		.application_ns = dw_region_clock_span(clock, application - taken),
-		.whole_ns = dw_region_clock_span(clock, (double)r->whole - taken),
+		.delimited_ns = dw_region_clock_span(clock, (double)r->delimited - taken),
 		.overhead_ns = dw_region_clock_span(clock, taken + (double)r->slow),
 		.blocked_ns = dw_region_clock_span(clock, (double)r->blocked),
 		.os_cpu_ns = dw_region_clock_span(clock, (double)r->os_cpu),

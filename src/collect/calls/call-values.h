@@ -37,14 +37,14 @@
 struct dw_probe_cost {
 	double callee;
 	double caller;
-	double pass; /* more of the caller's, for each gate that lets the call pass */
+	double pass; /* more of the caller's, for each trampoline that lets the call pass */
 };
 
-/* What a node's counters have risen by. The first three may fall when lines were read torn. */
-struct dw_call_rise {
+/* What a node's counters have grown by. The first three may fall when lines were read torn. */
+struct dw_call_increment {
 	int64_t elapsed; /* ticks, as the next */
 	int64_t application;
-	int64_t whole;
+	int64_t delimited;
 	uint64_t slow;
 	uint64_t blocked;
 	uint64_t os_cpu;
@@ -57,22 +57,24 @@ struct dw_call_rise {
 /* A cost that the region tells of (DWELL_TICK_PARTS), in ticks. */
 double dw_probe_ticks(int32_t cost);
 
-/* How a node has risen from @old to @now, with what the system did in it. */
-struct dw_call_rise dw_call_rise(const struct dw_tree_node *now, const struct dw_tree_node *old,
-				 const struct dw_tree_os *os, const struct dw_tree_os *os_old);
-
-/* Likewise inclusive values of a cell, which has risen from @old to @now: the clock of its
- * activations, and what pairs of probes were taken to cost inside. */
-struct dw_call_rise dw_call_rise_inclusive(const uint64_t now[2], const uint64_t old[2],
+/* How a node has grown from @old to @now, with what the system did in it. */
+struct dw_call_increment dw_call_increment(const struct dw_tree_node *now,
+					   const struct dw_tree_node *old,
 					   const struct dw_tree_os *os,
 					   const struct dw_tree_os *os_old);
 
-/* What of the @cost (ticks) of probes there is time in @rise to take off. */
-double dw_call_taken(const struct dw_call_rise *rise, double cost);
+/* Likewise inclusive values of a cell, which has grown from @old to @now: the clock of its
+ * activations, and what pairs of probes were taken to cost inside. */
+struct dw_call_increment dw_call_increment_inclusive(const uint64_t now[2], const uint64_t old[2],
+						     const struct dw_tree_os *os,
+						     const struct dw_tree_os *os_old);
+
+/* What of the @cost (ticks) of probes there is time in @increment to take off. */
+double dw_call_taken(const struct dw_call_increment *increment, double cost);
 
 /*
- * The values of @rise in nanoseconds, less the @cost (ticks) of probes, which is taken off as far
- * as there is time to take it off.
+ * The values of @increment in nanoseconds, less the @cost (ticks) of probes, which is taken off as
+ * far as there is time to take it off.
  */
-void dw_call_values_of(const struct dw_call_rise *rise, double cost,
+void dw_call_values_of(const struct dw_call_increment *increment, double cost,
 		       const struct dw_region_clock *clock, struct dw_call_values *ret);

@@ -26,13 +26,13 @@
 /* What a slow path of a call takes at most; others do work for all, such as switching calls off. */
 #define SLOW_TICKS_MAX 16384
 
-/* A gate that only counts takes this part of what measuring a call takes (1.1 to 1.9 ns of 16.5:
- * perl, cc1plus). */
+/* A trampoline that only counts takes this part of what measuring a call takes (1.1 to 1.9 ns
+ * of 16.5: perl, cc1plus). */
 #define COUNTED_PART 0.08
 
-/* What late work is known of a callee, ticks by DWELL_LATE_BEGIN and _END. */
-struct callee_late {
-	double ticks[DWELL_LATES];
+/* What skid is known of a callee, ticks by DWELL_SKID_BEGIN and _END. */
+struct callee_skid {
+	double ticks[DWELL_SKIDS];
 };
 
 /* The nodes of one callee in a thread: recursion may hang a call below another of them than the one
@@ -45,15 +45,15 @@ struct pool {
 struct dw_region_calls {
 	struct dw_call_lines s;
 	struct dw_call_aheads ahead;
-	struct dw_call_rises rises;
-	struct dw_late late;
-	DW_VEC(struct callee_late) late_ticks; /* of this reading, as s.callees */
+	struct dw_call_increments increments;
+	struct dw_skid skid;
+	DW_VEC(struct callee_skid) skid_ticks; /* of this reading, as s.callees */
 	DW_VEC(struct pool) pools;	       /* likewise */
 	struct dw_cell_costs cells;
 	struct dw_cell_sums sums;
 	struct dw_counted_reader counted;
 	struct dw_drawn_reader drawn;
-	struct dw_each_reader each;
+	struct dw_extremes_reader extremes;
 	struct dw_probe_costs costs;
 	struct dw_fit fit;
 	struct dw_region_calls_stats stats;
@@ -90,44 +90,44 @@ static const struct dw_probe_cost *call_cost(const struct dw_region_calls *r,
 	switch (kind) {
 	case DWELL_LINE_FUNCTION:
 		return &c->function;
-	case DWELL_LINE_OUTSIDE:
-		return &c->outside;
+	case DWELL_LINE_EXTERNAL:
+		return &c->external;
 	case DWELL_LINE_CELL:
 		return &c->cell;
-	case DWELL_LINE_CELL_OUTSIDE:
-		return &c->cell_outside;
+	case DWELL_LINE_CELL_EXTERNAL:
+		return &c->cell_external;
 	default:
 		return NULL;
 	}
 }
 
-/* The late work of the callee of the node at @line. */
-static double late_of(const struct dw_region_calls *r, uint32_t line, int i)
+/* The skid of the callee of the node at @line. */
+static double skid_of(const struct dw_region_calls *r, uint32_t line, int i)
 {
-	return r->late_ticks.v[r->s.lines.v[line].callee - 1].ticks[i];
+	return r->skid_ticks.v[r->s.lines.v[line].callee - 1].ticks[i];
 }
 
 /* What is seen of @cost, of r->costs, behind the reading @i for the callee of the node at @line. */
 static double seen(const struct dw_region_calls *r, double cost, uint32_t line, int i)
 {
-	double scale = r->costs.scale, late = late_of(r, line, i);
+	double scale = r->costs.scale, skid = skid_of(r, line, i);
 
-	return scale * (late < cost / scale ? cost / scale - late : 0);
+	return scale * (skid < cost / scale ? cost / scale - skid : 0);
 }
 
-/* Look up what is late, once for all nodes of a callee. */
-static int find_late(struct dw_region_calls *r)
+/* Look up the skid, once for all nodes of a callee. */
+static int find_skid(struct dw_region_calls *r)
 {
 	size_t n = r->s.callees.n;
 
-	r->late_ticks.n = 0;
-	if (dw_vec_reserve(&r->late_ticks, n))
+	r->skid_ticks.n = 0;
+	if (dw_vec_reserve(&r->skid_ticks, n))
 		return -ENOMEM;
 	for (size_t c = 0; c < n; c++)
-		for (int i = 0; i < DWELL_LATES; i++)
-			r->late_ticks.v[c].ticks[i] =
-				dw_late_of(&r->late, r->s.callee_keys.v.v[c].a, i);
-	r->late_ticks.n = n;
+		for (int i = 0; i < DWELL_SKIDS; i++)
+			r->skid_ticks.v[c].ticks[i] =
+				dw_skid_of(&r->skid, r->s.callee_keys.v.v[c].a, i);
+	r->skid_ticks.n = n;
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static int charge_caller(struct dw_region_calls *r, const struct dw_call_change 
 	if (!calls || !cost)
 		return 0;
 	taken = (double)calls *
-		(seen(r, cost->caller, c->line, DWELL_LATE_END) + l->passed * cost->pass);
+		(seen(r, cost->caller, c->line, DWELL_SKID_END) + l->passed * cost->pass);
 	if (dw_line_is_cell(l->kind))
 		return dw_cell_costs_add(&r->cells, dw_cell_lines_caller(&r->s, c->line), 0, taken);
 	parent = dw_call_lines_touch(&r->s, l->parent);
@@ -186,13 +186,13 @@ static int charge_callers(struct dw_region_calls *r)
 	return rc;
 }
 
-/* The caller of the node of @c, NULL = its call has nothing late. */
-static struct dw_call_change *late_caller(struct dw_region_calls *r, const struct dw_call_change *c)
+/* The caller of the node of @c, NULL = its call has no skid. */
+static struct dw_call_change *skid_caller(struct dw_region_calls *r, const struct dw_call_change *c)
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	uint32_t change;
 
-	if (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_OUTSIDE)
+	if (l->kind != DWELL_LINE_FUNCTION && l->kind != DWELL_LINE_EXTERNAL)
 		return NULL;
 	change = r->s.lines.v[l->parent].change;
 	if (change >= r->s.changes.n || r->s.changes.v[change].line != l->parent)
@@ -200,19 +200,19 @@ static struct dw_call_change *late_caller(struct dw_region_calls *r, const struc
 	return &r->s.changes.v[change];
 }
 
-/* Let late work be its function's. */
-static void move_late(struct dw_region_calls *r)
+/* Let skid be its function's. */
+static void move_skid(struct dw_region_calls *r)
 {
-	struct dw_late_moves moves = {0};
+	struct dw_skid_moves moves = {0};
 
-	if (r->late.base <= 0)
+	if (r->skid.base <= 0)
 		return;
 	dw_call_each_node(c, &r->s)
 	{
-		struct dw_call_change *caller = late_caller(r, c);
-		uint64_t calls = dw_call_rises_get(&r->rises, c).calls;
-		double mine = (double)calls * (late_of(r, c->line, DWELL_LATE_END) -
-					       late_of(r, c->line, DWELL_LATE_BEGIN));
+		struct dw_call_change *caller = skid_caller(r, c);
+		uint64_t calls = dw_call_increments_get(&r->increments, c).calls;
+		double mine = (double)calls * (skid_of(r, c->line, DWELL_SKID_END) -
+					       skid_of(r, c->line, DWELL_SKID_BEGIN));
 
 		if (caller && calls) {
 			c->moved += mine;
@@ -222,14 +222,14 @@ static void move_late(struct dw_region_calls *r)
 	dw_call_each_node(c, &r->s)
 	{
 		double moved = c->moved, spare;
-		struct dw_call_rise rise;
+		struct dw_call_increment increment;
 
 		c->moved = 0;
-		rise = dw_call_rises_get(&r->rises, c);
-		spare = dw_call_program_time(&rise) - c->cost;
-		c->moved = dw_late_bound(&moves, moved, spare > 0 ? spare : 0);
+		increment = dw_call_increments_get(&r->increments, c);
+		spare = dw_call_program_time(&increment) - c->cost;
+		c->moved = dw_skid_bound(&moves, moved, spare > 0 ? spare : 0);
 	}
-	dw_call_each_node(c, &r->s) c->moved = dw_late_share(&moves, c->moved);
+	dw_call_each_node(c, &r->s) c->moved = dw_skid_share(&moves, c->moved);
 }
 
 /* The callee whose time it is where the node of @c has some: of a statement its function's. */
@@ -247,26 +247,26 @@ static uint64_t fit_key(const struct dw_region_calls *r, const struct dw_call_ch
 {
 	enum dw_line_kind kind = r->s.lines.v[c->line].kind;
 
-	if (dw_line_is_outside(kind))
-		return DWELL_SAMPLED_OUTSIDE;
+	if (dw_line_is_external(kind))
+		return DWELL_SAMPLED_EXTERNAL;
 	if (kind == DWELL_LINE_ROOT)
 		return DWELL_KEY_ROOT;
 	return r->s.callee_keys.v.v[callee_of(r, c) - 1].a;
 }
 
 /* Let samples say whose the costs were. */
-static int fit_costs(struct dw_region_calls *r, const struct dw_gate_samples *samples)
+static int fit_costs(struct dw_region_calls *r, const struct dw_trampoline_samples *samples)
 {
 	int rc = 0;
 
 	dw_fit_begin(&r->fit);
 	dw_call_each_node(c, &r->s)
 	{
-		struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+		struct dw_call_increment increment = dw_call_increments_get(&r->increments, c);
 		uint64_t key = fit_key(r, c);
 
 		if (!rc && key != DWELL_KEY_ROOT)
-			rc = dw_fit_add(&r->fit, key, dw_call_program_time(&rise), c->cost);
+			rc = dw_fit_add(&r->fit, key, dw_call_program_time(&increment), c->cost);
 	}
 	for (size_t i = 0; i < samples->keys_n && !rc; i++)
 		rc = dw_fit_sample(&r->fit, samples->keys[i], samples->ticks);
@@ -277,7 +277,7 @@ static int fit_costs(struct dw_region_calls *r, const struct dw_gate_samples *sa
 	return 0;
 }
 
-/* Bring the costs of all that has risen to what their time covers, the rest to their pools. */
+/* Bring the costs of all that has grown to what their time covers, the rest to their pools. */
 static int pool_costs(struct dw_region_calls *r)
 {
 	r->pools.n = 0;
@@ -287,9 +287,9 @@ static int pool_costs(struct dw_region_calls *r)
 		r->pools.v[r->pools.n++] = (struct pool){0};
 	dw_call_each_node(c, &r->s)
 	{
-		struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+		struct dw_call_increment increment = dw_call_increments_get(&r->increments, c);
 		struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
-		double time = dw_call_program_time(&rise), cost = c->cost;
+		double time = dw_call_program_time(&increment), cost = c->cost;
 
 		c->cost = cost < time ? cost : time;
 		pool->left += cost - c->cost;
@@ -331,7 +331,7 @@ static double taken_for_probes(struct dw_region_calls *r, uint32_t line)
 {
 	enum dw_line_kind kind = r->s.lines.v[line].kind;
 	enum dw_pair_kind pair =
-		kind == DWELL_LINE_CELL_OUTSIDE ? DWELL_PAIR_OUTSIDE : DWELL_PAIR_FUNCTION;
+		kind == DWELL_LINE_CELL_EXTERNAL ? DWELL_PAIR_EXTERNAL : DWELL_PAIR_FUNCTION;
 	struct dw_tree_thread t;
 
 	dw_call_lines_get(&r->s, dw_call_lines_thread(&r->s, line)->line, DWELL_THREAD_LINES, &t);
@@ -345,19 +345,19 @@ static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 {
 	const struct dw_call_line *l = &r->s.lines.v[c->line];
 	const struct pool *pool = &r->pools.v[callee_of(r, c) - 1];
-	struct dw_call_rise rise = dw_call_rises_get(&r->rises, c);
+	struct dw_call_increment increment = dw_call_increments_get(&r->increments, c);
 	double share = pool->left < pool->spare ? pool->left / pool->spare : 1;
 	double cost = c->cost;
 	struct dw_call_values values;
 
 	if (pool->left > 0)
-		cost += (dw_call_program_time(&rise) - cost) * share;
-	dw_call_values_of(&rise, cost, now->clock, &values);
+		cost += (dw_call_program_time(&increment) - cost) * share;
+	dw_call_values_of(&increment, cost, now->clock, &values);
 	dw_call_values_add(&r->stats.sum, &values);
-	r->slow += (double)rise.slow;
+	r->slow += (double)increment.slow;
 	if (dw_line_is_cell(l->kind)) {
-		r->sums.cost += dw_call_taken(&rise, cost);
-		r->sums.probes += (double)rise.calls * taken_for_probes(r, c->line);
+		r->sums.cost += dw_call_taken(&increment, cost);
+		r->sums.probes += (double)increment.calls * taken_for_probes(r, c->line);
 		r->stats.cell_calls += l->kind == DWELL_LINE_CELL_STATEMENT ? 0 : values.calls;
 		r->stats.cell_calls_of_any +=
 			dw_cell_lines_is_callers(&r->s, c->line) ? 0 : values.calls;
@@ -367,7 +367,7 @@ static int give_node(struct dw_region_calls *r, const struct dw_call_change *c,
 	return dw_deltas_give(r->s.p, l->id, &values, now);
 }
 
-/* Give all that has risen, with what others of their callee could not cover. */
+/* Give all that has grown, with what others of their callee could not cover. */
 static int give_nodes(struct dw_region_calls *r, const struct dw_region_reading *now)
 {
 	int rc = 0;
@@ -378,32 +378,32 @@ static int give_nodes(struct dw_region_calls *r, const struct dw_region_reading 
 	return rc;
 }
 
-/* The probes of the share of its own that the node of @c has, which has risen by @rise. */
+/* The probes of the share of its own that the node of @c has, which has grown by @increment. */
 static double cost_of(const struct dw_region_calls *r, const struct dw_call_change *c,
-		      const struct dw_call_rise *rise)
+		      const struct dw_call_increment *increment)
 {
 	enum dw_line_kind kind = r->s.lines.v[c->line].kind;
 	const struct dw_probe_cost *cost = call_cost(r, kind);
-	double callers = c->cost, calls = (double)rise->calls;
+	double callers = c->cost, calls = (double)increment->calls;
 
 	if (dw_line_is_cell(kind))
 		callers = dw_cell_costs_share(&r->cells, function_of(r, c->line),
-					      (double)rise->elapsed);
+					      (double)increment->elapsed);
 	if (cost)
-		return callers + calls * seen(r, cost->callee, c->line, DWELL_LATE_BEGIN);
+		return callers + calls * seen(r, cost->callee, c->line, DWELL_SKID_BEGIN);
 	return callers + calls * (is_statement(kind) ? r->costs.line : 0);
 }
 
-/* Tell what calls of @key took, whose node is at @line, that rose by @rise and whose own share of
- * probes is @own. Slow paths that the system's doings took are nobody's. */
+/* Tell what calls of @key took, whose node is at @line, that grew by @increment and whose own share
+ * of probes is @own. Slow paths that the system's doings took are nobody's. */
 static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading *now, uint32_t line,
-		      uint64_t key, const struct dw_call_rise *rise, double own)
+		      uint64_t key, const struct dw_call_increment *increment, double own)
 {
 	struct dw_call_line *l = &r->s.lines.v[line];
-	bool is_systems = rise->switches || rise->io_calls || rise->blocking_calls;
+	bool is_systems = increment->switches || increment->io_calls || increment->blocking_calls;
 	/* Elapsed time is charged ahead while a thread waits for a processor, too. */
-	double time = (double)rise->application + (double)rise->os_cpu - own;
-	double calls = (double)rise->calls;
+	double time = (double)increment->application + (double)increment->os_cpu - own;
+	double calls = (double)increment->calls;
 	struct dw_call_cost cost = {
 		.key = key,
 		.site = l->site,
@@ -414,10 +414,10 @@ static void tell_cost(struct dw_region_calls *r, const struct dw_region_reading 
 
 	if (!now->cost)
 		return;
-	if (!is_systems && (double)rise->slow < calls * SLOW_TICKS_MAX)
-		cost.probes += (double)rise->slow;
+	if (!is_systems && (double)increment->slow < calls * SLOW_TICKS_MAX)
+		cost.probes += (double)increment->slow;
 	if (!now->cost(now->ctx, &cost))
-		l->passed = l->passed > 1 ? 0 : l->passed; /* BACK alone stays */
+		l->passed = l->passed > 1 ? 0 : l->passed; /* RETURN alone stays */
 }
 
 /* Give what was counted without times, and tell what that took. */
@@ -435,7 +435,7 @@ static int give_counted(struct dw_region_calls *r, const struct dw_region_readin
 	return rc;
 }
 
-/* Find out what the node of @c has risen by, and what of that are probes. */
+/* Find out what the node of @c has grown by, and what of that are probes. */
 static int take_node(struct dw_region_calls *r, struct dw_call_change *c,
 		     const struct dw_region_reading *now)
 {
@@ -444,15 +444,16 @@ static int take_node(struct dw_region_calls *r, struct dw_call_change *c,
 	struct dw_tree_node old = {c->elapsed, c->calls, .overhead = c->overhead};
 	struct dw_call_ahead *ahead = dw_call_ahead_of(&r->ahead, c->line);
 	struct dw_tree_os os, os_old;
-	struct dw_call_rise rise;
+	struct dw_call_increment increment;
 
 	dw_call_lines_os(&r->s, c->line, counts->os, &os, &os_old);
-	rise = dw_call_rise(&node, &old, &os, &os_old);
+	increment = dw_call_increment(&node, &old, &os, &os_old);
 	if (ahead)
-		dw_call_ahead_settle(ahead, &rise);
-	c->cost = cost_of(r, c, &rise);
-	tell_cost(r, now, c->line, r->s.callee_keys.v.v[callee_of(r, c) - 1].a, &rise, c->cost);
-	return dw_call_rises_set(&r->rises, c, &rise);
+		dw_call_ahead_settle(ahead, &increment);
+	c->cost = cost_of(r, c, &increment);
+	tell_cost(r, now, c->line, r->s.callee_keys.v.v[callee_of(r, c) - 1].a, &increment,
+		  c->cost);
+	return dw_call_increments_set(&r->increments, c, &increment);
 }
 
 /* Turn what has changed into deltas. */
@@ -460,12 +461,12 @@ static int give_all(struct dw_region_calls *r, const struct dw_region_reading *n
 {
 	int rc = 0;
 
-	r->rises.v.n = 0;
+	r->increments.v.n = 0;
 	dw_call_each_node(c, &r->s) if (!rc) rc = take_node(r, c, now);
 	if (!rc)
-		rc = dw_call_aheads_move(&r->ahead, &r->s, &r->rises);
+		rc = dw_call_aheads_move(&r->ahead, &r->s, &r->increments);
 	if (!rc)
-		move_late(r);
+		move_skid(r);
 	if (!rc && r->is_sampled)
 		rc = fit_costs(r, &now->samples);
 	if (!rc)
@@ -491,8 +492,8 @@ static double seen_of(const struct dw_region_calls *r, uint32_t line)
 
 	if (!c)
 		return probes_of(r, kind);
-	return seen(r, c->callee, line, DWELL_LATE_BEGIN) +
-	       seen(r, c->caller, line, DWELL_LATE_END);
+	return seen(r, c->callee, line, DWELL_SKID_BEGIN) +
+	       seen(r, c->caller, line, DWELL_SKID_END);
 }
 
 /* What the probes of all that has changed come to, ticks. */
@@ -536,7 +537,7 @@ static uint64_t cpu_of(const struct dw_call_thread *thread, const struct dw_tree
 	if (t->os_source != DWELL_OS_NONE && t->cpu_at && t->cpu_at < t->last)
 		cpu += dw_region_clock_span(clock, (double)(t->last - t->cpu_at));
 	cpu = cpu > t->end_cpu_ns ? cpu : t->end_cpu_ns;
-	return cpu > thread->quiet_cpu_ns ? cpu : thread->quiet_cpu_ns;
+	return cpu > thread->idle_cpu_ns ? cpu : thread->idle_cpu_ns;
 }
 
 /* Note how long the threads have lived, and the sums. */
@@ -547,7 +548,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	const struct dw_probe_costs *c = &r->costs;
 	double to_mean;
 
-	s->cpu_ns = s->lifetime_ns = s->each_lost = s->drawn_lost = s->lookups = s->repairs =
+	s->cpu_ns = s->lifetime_ns = s->extremes_lost = s->drawn_lost = s->lookups = s->repairs =
 		s->stacks = 0;
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
@@ -560,7 +561,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 		s->lifetime_ns += end > t.start ? dw_region_clock_ns(clock, end) -
 							  dw_region_clock_ns(clock, t.start)
 						: 0;
-		s->each_lost += t.each_lost;
+		s->extremes_lost += t.extremes_lost;
 		s->drawn_lost += t.drawn_lost;
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
@@ -574,9 +575,9 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	}
 	to_mean = c->factor / c->scale;
 	s->function_ps = picoseconds(clock, to_mean * (c->function.caller + c->function.callee));
-	s->outside_ps = picoseconds(clock, to_mean * (c->outside.caller + c->outside.callee));
+	s->external_ps = picoseconds(clock, to_mean * (c->external.caller + c->external.callee));
 	s->pass_ps = picoseconds(clock, to_mean * 2 * c->function.pass);
-	s->gate_samples = c->samples;
+	s->trampoline_samples = c->samples;
 	s->looped_ns = dw_region_clock_span(clock, c->looped_all);
 	s->given_ns = dw_region_clock_span(clock, c->given);
 	s->uncovered_ns = dw_region_clock_span(clock, r->uncovered);
@@ -597,12 +598,12 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 		rc = dw_call_pairs_read(&r->s, now->is_last);
 	if (rc)
 		return rc;
-	dw_probe_costs_learn(&r->costs, now->head);
-	rc = dw_late_read(&r->late, &r->s);
+	dw_probe_costs_take(&r->costs, now->head);
+	rc = dw_skid_read(&r->skid, &r->s);
 	if (!rc)
 		rc = dw_cell_lines_count(&r->s);
 	if (!rc)
-		rc = find_late(r);
+		rc = find_skid(r);
 	if (rc)
 		return rc;
 	r->is_sampled = dw_probe_costs_scale(&r->costs, sum_costs(r), &now->samples);
@@ -612,7 +613,7 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 	if (!rc)
 		rc = give_all(r, now);
 	if (!rc)
-		rc = dw_each_read(&r->each, &r->s, now->clock, now->is_last);
+		rc = dw_extremes_read(&r->extremes, &r->s, now->clock, now->is_last);
 	if (!rc && now->is_last)
 		rc = dw_open_read(&r->s, now->clock);
 	if (!rc)
@@ -631,15 +632,15 @@ void dw_region_calls_free(struct dw_region_calls *r)
 		return;
 	dw_call_lines_release(&r->s);
 	dw_call_aheads_release(&r->ahead);
-	dw_vec_release(&r->rises.v);
-	dw_vec_release(&r->late_ticks);
+	dw_vec_release(&r->increments.v);
+	dw_vec_release(&r->skid_ticks);
 	dw_vec_release(&r->pools);
-	dw_late_release(&r->late);
+	dw_skid_release(&r->skid);
 	dw_fit_release(&r->fit);
 	dw_cell_costs_release(&r->cells);
 	dw_cell_sums_release(&r->sums);
 	dw_drawn_release(&r->drawn);
 	dw_counted_release(&r->counted);
-	dw_each_release(&r->each);
+	dw_extremes_release(&r->extremes);
 	free(r);
 }

@@ -23,9 +23,9 @@ struct dw_region_calls;
 
 /* Where a call was made. */
 struct dw_region_site {
-	uint32_t frame; /* 0 = not known */
-	uint32_t gates; /* that stand around the call, also where it leads to a function with probes
-			   and they let it pass: OUT and BACK, or BACK alone */
+	uint32_t frame;	      /* 0 = not known */
+	uint32_t trampolines; /* that stand around the call, also where it leads to a function with
+			   probes and they let it pass: OUT and RETURN, or RETURN alone */
 };
 
 /* How the reader learns what keys and sites mean. */
@@ -35,7 +35,7 @@ struct dw_region_names {
 	 * first instruction, 0 = nothing is known of it, and whether its code has no probes. 0 or
 	 * -ENOMEM.
 	 */
-	int (*callee)(void *ctx, uint64_t key, uint32_t *entry, bool *is_outside);
+	int (*callee)(void *ctx, uint64_t key, uint32_t *entry, bool *is_external);
 	/* The call by @caller, a key too, at the site @low of struct dw_tree_node. 0 or -ENOMEM. */
 	int (*site)(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 		    struct dw_region_site *ret);
@@ -47,7 +47,7 @@ struct dw_call_cost {
 	uint64_t key; /* of root nodes and their like, too */
 	uint32_t site;
 	double probes;	/* ticks, of the callee's and the caller's side, and of their slow paths */
-	double pass;	/* ticks of gates around the call that let it pass */
+	double pass;	/* ticks of trampolines around the call that let it pass */
 	double time;	/* ticks of their own on the processor, probes taken off */
 	double counted; /* ticks of counting what is measured no more, all of it: key 0 */
 };
@@ -61,14 +61,14 @@ struct dw_region_reading {
 	uint64_t waits_until; /* likewise of those in a system call, which cannot have had others */
 	uint32_t slice;
 	bool is_last; /* close all threads */
-	struct dw_gate_samples samples;
+	struct dw_trampoline_samples samples;
 	/*
 	 * The processor time of the thread @tid so far, 0 = not known. False: it has ended. NULL =
 	 * nobody can tell. Threads that have ended are charged no further.
 	 */
 	bool (*thread_cpu)(void *ctx, int32_t tid, uint64_t *ret_ns);
-	/* Is told what calls took, path by path. False: if gates let them pass, these are gone now.
-	 * NULL = nobody wants to know. */
+	/* Is told what calls took, path by path. False: if trampolines let them pass, these are
+	 * gone now. NULL = nobody wants to know. */
 	bool (*cost)(void *ctx, const struct dw_call_cost *cost);
 	/* Is told that the profile has many nodes or deltas: may write and forget them. NULL = they
 	 * stay. */
@@ -90,15 +90,16 @@ struct dw_region_calls_stats {
 	uint64_t cell_calls_of_any; /* of these, whose callers are not known either */
 	uint64_t drawn_lost;	    /* those whose path had no room */
 	uint64_t counted;	    /* calls of what is measured no more */
-	uint64_t each_lost; /* callees in a thread of whose single activations nothing is known */
-	uint64_t broken;    /* lines that make no sense */
+	uint64_t extremes_lost; /* callees in a thread of whose single activations nothing is known
+				 */
+	uint64_t broken;	/* lines that make no sense */
 	uint64_t lookups, repairs, stacks;
 	uint64_t arena_bytes;
-	uint64_t gate_samples;	      /* by which costs of probes were found */
+	uint64_t trampoline_samples;  /* by which costs of probes were found */
 	uint64_t looped_ns, given_ns; /* what probes came to: as they cost in loops; as found */
-	/* what a call of a function, one out, and gates that let one pass were taken to cost in the
-	 * mean: picoseconds */
-	uint64_t function_ps, outside_ps, pass_ps;
+	/* what a call of a function, one out, and trampolines that let one pass were taken to cost
+	 * in the mean: picoseconds */
+	uint64_t function_ps, external_ps, pass_ps;
 };
 
 /* A reader for the process @process of @p (borrowed). 0 or -ENOMEM. */

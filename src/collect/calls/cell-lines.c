@@ -1,4 +1,4 @@
-/* Meanings of cells' lines; see cell-lines.h. */
+/* Interning of cells' lines; see cell-lines.h. */
 #include "collect/calls/cell-lines.h"
 
 #include <errno.h>
@@ -74,12 +74,12 @@ static int name_cell(struct dw_call_lines *s, const struct dw_tree_cell *cell, u
 		row->flags |= DWELL_CALL_LINE;
 		return 0;
 	}
-	row->flags |= callee->is_outside ? DWELL_CALL_OUTSIDE : 0;
+	row->flags |= callee->is_external ? DWELL_CALL_EXTERNAL : 0;
 	if (cell->site)
 		rc = names->site(names->ctx, dw_call_lines_key(s, caller), cell->site,
-				 !callee->is_outside, &site);
+				 !callee->is_external, &site);
 	row->site = site.frame;
-	*passed = callee->is_outside ? 0 : (uint8_t)site.gates;
+	*passed = callee->is_external ? 0 : (uint8_t)site.trampolines;
 	row->flags |= DWELL_CALL_OUTERMOST_FUNCTION | DWELL_CALL_OUTERMOST_EDGE |
 		      DWELL_CALL_OUTERMOST_SITE;
 	/* Whether its module was called already by another one farther out is not known, and of
@@ -144,8 +144,8 @@ int dw_cell_lines_add(struct dw_call_lines *s, uint32_t line, const struct dw_tr
 	if (row.flags & DWELL_CALL_LINE) {
 		s->lines.v[cell->callee].parent = kept.caller;
 		kind = DWELL_LINE_CELL_STATEMENT;
-	} else if (row.flags & DWELL_CALL_OUTSIDE) {
-		kind = DWELL_LINE_CELL_OUTSIDE;
+	} else if (row.flags & DWELL_CALL_EXTERNAL) {
+		kind = DWELL_LINE_CELL_EXTERNAL;
 	}
 	if (!rc)
 		rc = begin_cells(s, dw_call_lines_thread(s, kept.caller));
@@ -235,7 +235,7 @@ static int add_path(struct dw_call_lines *s, const struct dw_tree_drawn *drawn, 
 	int rc = name_cell(s, &cell, cell.caller, &row, &passed);
 
 	row.caller = 0;
-	row.flags = (row.flags & (DWELL_CALL_OUTSIDE | DWELL_CALL_LINE)) | DWELL_CALL_ESTIMATED;
+	row.flags = (row.flags & (DWELL_CALL_EXTERNAL | DWELL_CALL_LINE)) | DWELL_CALL_ESTIMATED;
 	row.parent = s->lines.v[drawn->parent].id;
 	return rc ? rc : dw_calls_add(&s->p->calls, &row, ret);
 }

@@ -186,22 +186,22 @@ struct giving {
 	double scale; /* what probes did cost, of what the agent took them to cost */
 };
 
-/* Give node @id what an inclusive sum has risen by that has @ahead, with @probes ticks of probes.
+/* Give node @id what an inclusive sum has grown by that has @ahead, with @probes ticks of probes.
  */
 static int give_sum(const struct giving *g, uint32_t id, struct dw_call_ahead *ahead,
-		    struct dw_call_rise rise, uint64_t probes)
+		    struct dw_call_increment increment, uint64_t probes)
 {
-	uint64_t calls = rise.calls;
+	uint64_t calls = increment.calls;
 	struct dw_call_values values;
 
 	if (ahead)
-		dw_call_ahead_settle(ahead, &rise);
-	rise.calls = calls;
-	dw_call_values_of(&rise, g->scale * (double)(int64_t)probes, g->now->clock, &values);
+		dw_call_ahead_settle(ahead, &increment);
+	increment.calls = calls;
+	dw_call_values_of(&increment, g->scale * (double)(int64_t)probes, g->now->clock, &values);
 	return dw_deltas_give(g->s->p, id, &values, g->now);
 }
 
-static uint64_t rise(uint64_t now, uint64_t old)
+static uint64_t increase(uint64_t now, uint64_t old)
 {
 	return now > old ? now - old : 0;
 }
@@ -211,7 +211,7 @@ static int give_cell(const struct giving *g, uint32_t line)
 {
 	struct dw_tree_inner inner = {0}, inner_old = {0};
 	struct dw_tree_cell cell, old;
-	struct dw_call_rise risen;
+	struct dw_call_increment increment;
 	uint32_t node = 0;
 	int rc;
 
@@ -220,20 +220,21 @@ static int give_cell(const struct giving *g, uint32_t line)
 	rc = dw_cell_lines_inner(g->s, line, cell.inner, &inner, &inner_old, &node);
 	if (rc == -ENOMEM)
 		return rc;
-	risen = dw_call_rise_inclusive((uint64_t[]){cell.inclusive, cell.probes},
-				       (uint64_t[]){old.inclusive, old.probes},
-				       &inner.os[DWELL_OUTERMOST], &inner_old.os[DWELL_OUTERMOST]);
-	risen.calls = rise(cell.calls, old.calls);
+	increment = dw_call_increment_inclusive(
+		(uint64_t[]){cell.inclusive, cell.probes}, (uint64_t[]){old.inclusive, old.probes},
+		&inner.os[DWELL_OUTERMOST], &inner_old.os[DWELL_OUTERMOST]);
+	increment.calls = increase(cell.calls, old.calls);
 	rc = give_sum(g, g->s->lines.v[line].id + 1,
-		      dw_call_ahead_of(&g->waits->of[DWELL_OUTERMOST], line), risen,
+		      dw_call_ahead_of(&g->waits->of[DWELL_OUTERMOST], line), increment,
 		      cell.probes - old.probes);
 	if (rc || !node)
 		return rc;
-	risen = dw_call_rise_inclusive((uint64_t[]){inner.inclusive, inner.probes},
-				       (uint64_t[]){inner_old.inclusive, inner_old.probes},
-				       &inner.os[DWELL_REPEATED], &inner_old.os[DWELL_REPEATED]);
-	risen.calls = rise(inner.repeated, inner_old.repeated);
-	return give_sum(g, node, dw_call_ahead_of(&g->waits->of[DWELL_REPEATED], line), risen,
+	increment = dw_call_increment_inclusive((uint64_t[]){inner.inclusive, inner.probes},
+						(uint64_t[]){inner_old.inclusive, inner_old.probes},
+						&inner.os[DWELL_REPEATED],
+						&inner_old.os[DWELL_REPEATED]);
+	increment.calls = increase(inner.repeated, inner_old.repeated);
+	return give_sum(g, node, dw_call_ahead_of(&g->waits->of[DWELL_REPEATED], line), increment,
 			inner.probes - inner_old.probes);
 }
 
@@ -247,7 +248,7 @@ int dw_cell_sums_give(struct dw_cell_sums *c, struct dw_call_lines *s,
 		uint32_t line = s->changes.v[i].line;
 		enum dw_line_kind kind = s->lines.v[line].kind;
 
-		if (kind == DWELL_LINE_CELL || kind == DWELL_LINE_CELL_OUTSIDE)
+		if (kind == DWELL_LINE_CELL || kind == DWELL_LINE_CELL_EXTERNAL)
 			rc = give_cell(&g, line);
 	}
 	return rc ? rc : cell_waits_keep(&c->waits);

@@ -66,7 +66,7 @@ struct dw_cell_sums {
 	struct dw_cell_waits waits;
 };
 
-/* Give what the sums of all cells that have changed have risen by, and what is charged @ahead of
+/* Give what the sums of all cells that have changed have grown by, and what is charged @ahead of
  * them. 0 or -ENOMEM. */
 int dw_cell_sums_give(struct dw_cell_sums *c, struct dw_call_lines *s,
 		      const struct dw_call_aheads *ahead, const struct dw_region_reading *now);

@@ -135,7 +135,7 @@ static int add_node(struct dw_call_lines *s, uint64_t key, uint32_t thread, uint
 	if (!callee)
 		return -ENOMEM;
 	row.entry = s->callees.v[callee - 1].entry;
-	row.flags |= s->callees.v[callee - 1].is_outside ? DWELL_CALL_OUTSIDE : 0;
+	row.flags |= s->callees.v[callee - 1].is_external ? DWELL_CALL_EXTERNAL : 0;
 	return dw_calls_add(&s->p->calls, &row, ret);
 }
 

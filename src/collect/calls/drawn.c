@@ -10,8 +10,9 @@
 
 static const struct dw_call_values nothing;
 
-/* So many looks must be expected of a stratum: of fewer it is chance whether there are any. */
-enum { LOOKS_MIN = 4 };
+/* So many path samples must be expected of a stratum: of fewer it is chance whether there are any.
+ */
+enum { PATH_SAMPLES_MIN = 4 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -111,7 +112,7 @@ static uint64_t span(const struct dw_region_clock *clock, uint64_t now, uint64_t
 	return now > old ? dw_region_clock_span(clock, (double)(now - old)) : 0;
 }
 
-static uint64_t rise(uint64_t now, uint64_t old)
+static uint64_t increase(uint64_t now, uint64_t old)
 {
 	return now > old ? now - old : 0;
 }
@@ -124,9 +125,9 @@ static struct dw_call_values system_of(const struct dw_tree_os *now, const struc
 		.elapsed_ns = span(clock, now->ticks, old->ticks),
 		.blocked_ns = span(clock, now->blocked_ticks, old->blocked_ticks),
 		.os_cpu_ns = span(clock, now->cpu_ticks, old->cpu_ticks),
-		.switches = rise(now->switches, old->switches),
-		.io_calls = rise(now->io_calls, old->io_calls),
-		.blocking_calls = rise(now->blocking_calls, old->blocking_calls),
+		.switches = increase(now->switches, old->switches),
+		.io_calls = increase(now->io_calls, old->io_calls),
+		.blocking_calls = increase(now->blocking_calls, old->blocking_calls),
 	};
 }
 
@@ -143,19 +144,19 @@ static void read_path(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32
 
 	dw_call_lines_get(s, line, DWELL_DRAWN_LINES, &now);
 	dw_call_lines_get_old(s, line, DWELL_DRAWN_LINES, &old);
-	r->n += rise(now.n, old.n);
+	r->n += increase(now.n, old.n);
 	if (!s->drawn.v[i].parent) /* between functions: the thread's root has that time */
 		return;
 	thread = thread_of(r, s, path->cell);
-	more = (double)rise(now.ticks, old.ticks);
-	lost = (double)rise(now.lost, old.lost);
+	more = (double)increase(now.ticks, old.ticks);
+	lost = (double)increase(now.lost, old.lost);
 	system = system_of(&now.os, &old.os, clock);
 	path->more += more;
 	path->lost += lost;
 	dw_call_values_add(&path->values, &system);
 	cell_at(r, path->cell)->more += more;
-	thread->n += more > 0 ? (double)rise(now.n, old.n) : 0;
-	thread->others.looked += lost;
+	thread->n += more > 0 ? (double)increase(now.n, old.n) : 0;
+	thread->others.sampled += lost;
 }
 
 int dw_drawn_read(struct dw_drawn_reader *r, struct dw_call_lines *s,
@@ -181,16 +182,16 @@ static void take(struct dw_call_values *to, const struct dw_call_values *all, do
 		.calls = smaller(part(all->calls, share), left->calls),
 		.overhead_ns = smaller(part(all->overhead_ns, share), left->overhead_ns),
 	};
-	uint64_t whole = smaller(part(all->whole_ns, share), v.application_ns);
+	uint64_t whole = smaller(part(all->delimited_ns, share), v.application_ns);
 
 	/* Both stay no less than their parts. */
-	whole = larger(whole, less(left->whole_ns, left->application_ns - v.application_ns));
-	v.whole_ns = smaller(whole, left->whole_ns);
+	whole = larger(whole, less(left->delimited_ns, left->application_ns - v.application_ns));
+	v.delimited_ns = smaller(whole, left->delimited_ns);
 	v.elapsed_ns = v.application_ns;
 	dw_call_values_add(to, &v);
 	left->elapsed_ns -= v.elapsed_ns;
 	left->application_ns -= v.application_ns;
-	left->whole_ns -= v.whole_ns;
+	left->delimited_ns -= v.delimited_ns;
 	left->overhead_ns -= v.overhead_ns;
 	left->calls -= v.calls;
 }
@@ -230,12 +231,12 @@ static void take_system(struct dw_call_values *to, const struct dw_call_values *
 static struct dw_call_values balance(struct dw_drawn_function *caller, struct dw_call_values v)
 {
 	uint64_t application = v.application_ns + caller->owed,
-		 whole = v.whole_ns + caller->owed_whole;
+		 whole = v.delimited_ns + caller->owed_delimited;
 
 	v.application_ns = smaller(application, v.elapsed_ns);
-	v.whole_ns = smaller(whole, v.application_ns);
+	v.delimited_ns = smaller(whole, v.application_ns);
 	caller->owed = application - v.application_ns;
-	caller->owed_whole = whole - v.whole_ns;
+	caller->owed_delimited = whole - v.delimited_ns;
 	return v;
 }
 
@@ -256,20 +257,20 @@ static void share_as_before(struct dw_drawn_reader *r, const struct dw_drawn_cel
 static void put_off(struct dw_drawn_cell *cell, struct dw_call_values *v)
 {
 	cell->own.application_ns = v->application_ns;
-	cell->own.whole_ns = v->whole_ns;
+	cell->own.delimited_ns = v->delimited_ns;
 	cell->calls = v->calls;
 	cell->overhead_ns = v->overhead_ns;
 	v->elapsed_ns -= v->application_ns;
-	v->application_ns = v->whole_ns = v->calls = v->overhead_ns = 0;
+	v->application_ns = v->delimited_ns = v->calls = v->overhead_ns = 0;
 }
 
 /* Likewise the time of one that was not found: its calls stay. */
 static void pool(struct dw_drawn_function *callee, struct dw_call_values *v)
 {
 	callee->others.application_ns += v->application_ns;
-	callee->others.whole_ns += v->whole_ns;
+	callee->others.delimited_ns += v->delimited_ns;
 	v->elapsed_ns -= v->application_ns;
-	v->application_ns = v->whole_ns = 0;
+	v->application_ns = v->delimited_ns = 0;
 }
 
 int dw_drawn_share(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32_t line,
@@ -297,18 +298,18 @@ int dw_drawn_share(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32_t 
 	return 0;
 }
 
-/* Whether looks at @t find @s often enough. */
+/* Whether path samples of @t find @s often enough. */
 static bool is_enough(const struct dw_drawn_stratum *s, const struct dw_drawn_thread *t)
 {
-	return s->looked > 0 &&
-	       (double)s->application_ns * t->n >= LOOKS_MIN * (double)t->application_ns;
+	return s->sampled > 0 &&
+	       (double)s->application_ns * t->n >= PATH_SAMPLES_MIN * (double)t->application_ns;
 }
 
 static void add_stratum(struct dw_drawn_stratum *to, const struct dw_drawn_stratum *s)
 {
 	to->application_ns += s->application_ns;
-	to->whole_ns += s->whole_ns;
-	to->looked += s->looked;
+	to->delimited_ns += s->delimited_ns;
+	to->sampled += s->sampled;
 }
 
 /* Make strata: of a cell, of what else has its callee, of what else has its thread. */
@@ -319,7 +320,7 @@ static void make_strata(struct dw_drawn_reader *r, struct dw_call_lines *s)
 
 		if (cell->more <= 0)
 			continue;
-		cell->own.looked = cell->left_looked = cell->more;
+		cell->own.sampled = cell->left_sampled = cell->more;
 		cell->is_apart = is_enough(&cell->own, thread_of(r, s, callee->line));
 		if (!cell->is_apart)
 			add_stratum(&callee->others, &cell->own);
@@ -334,17 +335,17 @@ static void make_strata(struct dw_drawn_reader *r, struct dw_call_lines *s)
 	}
 }
 
-/* Take the part of @s that @looked ticks of its looks stand for. */
-static struct dw_call_values take_part(struct dw_drawn_stratum *s, double looked)
+/* Take the part of @s that @sampled ticks of its path samples stand for. */
+static struct dw_call_values take_part(struct dw_drawn_stratum *s, double sampled)
 {
-	double share = looked < s->looked ? looked / s->looked : 1;
+	double share = sampled < s->sampled ? sampled / s->sampled : 1;
 	struct dw_call_values v = {.application_ns = part(s->application_ns, share),
-				   .whole_ns = part(s->whole_ns, share)};
+				   .delimited_ns = part(s->delimited_ns, share)};
 
 	v.elapsed_ns = v.application_ns;
 	s->application_ns -= v.application_ns;
-	s->whole_ns -= v.whole_ns;
-	s->looked -= looked;
+	s->delimited_ns -= v.delimited_ns;
+	s->sampled -= sampled;
 	return v;
 }
 
@@ -355,29 +356,30 @@ static struct dw_call_values take_rest(struct dw_call_values *all,
 	struct dw_call_values rest = {
 		.elapsed_ns = less(all->application_ns, most->application_ns),
 		.application_ns = less(all->application_ns, most->application_ns),
-		.whole_ns = less(all->whole_ns, most->whole_ns),
+		.delimited_ns = less(all->delimited_ns, most->delimited_ns),
 	};
 
 	/* Both stay no less than their parts. */
-	rest.whole_ns = smaller(rest.whole_ns, rest.application_ns);
-	rest.whole_ns = larger(rest.whole_ns,
-			       less(all->whole_ns, all->application_ns - rest.application_ns));
+	rest.delimited_ns = smaller(rest.delimited_ns, rest.application_ns);
+	rest.delimited_ns =
+		larger(rest.delimited_ns,
+		       less(all->delimited_ns, all->application_ns - rest.application_ns));
 	all->elapsed_ns -= rest.elapsed_ns;
 	all->application_ns -= rest.application_ns;
-	all->whole_ns -= rest.whole_ns;
+	all->delimited_ns -= rest.delimited_ns;
 	return rest;
 }
 
 /* Let @path have its part of the calls of its cell. */
 static void give_calls(struct dw_drawn_path *path, struct dw_drawn_cell *cell)
 {
-	double share = path->more < cell->left_looked ? path->more / cell->left_looked : 1;
+	double share = path->more < cell->left_sampled ? path->more / cell->left_sampled : 1;
 	struct dw_call_values v = {.calls = part(cell->calls, share),
 				   .overhead_ns = part(cell->overhead_ns, share)};
 
 	cell->calls -= v.calls;
 	cell->overhead_ns -= v.overhead_ns;
-	cell->left_looked -= path->more;
+	cell->left_sampled -= path->more;
 	dw_call_values_add(&path->given, &v);
 }
 
@@ -391,8 +393,8 @@ static struct dw_call_values *rest_at(struct dw_drawn_reader *r, struct dw_call_
 			: &dw_call_lines_thread(s, r->paths.v[i].cell)->cells;
 }
 
-/* Give what the looks of this reading stand for that found path @i. */
-static void give_looked(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32_t i)
+/* Give what the path samples of this reading stand for that found path @i. */
+static void give_sampled(struct dw_drawn_reader *r, struct dw_call_lines *s, uint32_t i)
 {
 	struct dw_drawn_path *path = &r->paths.v[i];
 	struct dw_drawn_cell *cell = cell_at(r, path->cell);
@@ -481,13 +483,13 @@ static void divide(struct dw_drawn_reader *r, struct dw_call_lines *s)
 	make_strata(r, s);
 	for (uint32_t i = 0; i < r->paths.n; i++) {
 		if (r->paths.v[i].more > 0)
-			give_looked(r, s, i);
+			give_sampled(r, s, i);
 		if (r->paths.v[i].lost > 0)
 			give_lost(r, s, i);
 	}
 	dw_vec_each(f, &r->functions)
 		share_left(r, s, f);
-	/* What no look was there for. */
+	/* What no path sample was there for. */
 	for (size_t i = 0; i < r->threads.n; i++) {
 		struct dw_call_values all = take_part(&r->threads.v[i].others, HUGE_VAL);
 

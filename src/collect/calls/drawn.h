@@ -1,17 +1,18 @@
 /*
  * What cells have, divided among the paths that were drawn (wire/call-tree.h).
  *
- * Looks at stacks come by time, so each stands for as much of the program's time as any other. But
- * what a cell has is known exactly: a cell that looks find often enough is a stratum, whose time is
- * shared by the looks that found it. Whether others are found is chance, so all others of the same
- * callee are one stratum or, where these are too few, all others of the thread: the inclusive time
- * of a path is what looks tell, without bias, and no function has more in paths than it has. What
- * looks stand for beyond that is time of no known path, below the caller.
+ * Path samples come by time, so each stands for as much of the program's time as any other. But
+ * what a cell has is known exactly: a cell that path samples find often enough is a stratum, whose
+ * time is shared by the path samples that found it. Whether others are found is chance, so all
+ * others of the same callee are one stratum or, where these are too few, all others of the thread:
+ * the inclusive time of a path is what path samples tell, without bias, and no function has more in
+ * paths than it has. What path samples stand for beyond that is time of no known path, below the
+ * caller.
  *
  * Calls of a cell are shared as often as its paths were found; those of cells that were not found
- * hang below the paths to their caller. What the system did is known for each path. Where nobody
- * looked at a thread in a reading all is shared as before. What is left hangs below the thread. One
- * thread.
+ * hang below the paths to their caller. What the system did is known for each path. Where nothing
+ * was sampled of a thread in a reading all is shared as before. What is left hangs below the
+ * thread. One thread.
  */
 #pragma once
 
@@ -20,10 +21,10 @@
 
 #include <stdint.h>
 
-/* The program's time in some cells, and ticks that looks found for them. Of a reading. */
+/* The program's time in some cells, and ticks that path samples found for them. Of a reading. */
 struct dw_drawn_stratum {
-	uint64_t application_ns, whole_ns;
-	double looked;
+	uint64_t application_ns, delimited_ns;
+	double sampled;
 };
 
 /* A path. */
@@ -49,7 +50,7 @@ struct dw_drawn_cell {
 	/* of this reading, if it was found: */
 	bool is_apart; /* it is a stratum */
 	struct dw_drawn_stratum own;
-	double left_looked; /* by paths that have no part yet of these: */
+	double left_sampled; /* by paths that have no part yet of these: */
 	uint64_t calls, overhead_ns;
 };
 
@@ -61,14 +62,14 @@ struct dw_drawn_function {
 	 * yet if they are none either */
 	bool is_apart;
 	struct dw_drawn_stratum others, left_others;
-	struct dw_call_values left; /* what it calls has of no known path */
-	uint64_t owed, owed_whole;  /* of the program's time there, that there was no time for */
+	struct dw_call_values left;    /* what it calls has of no known path */
+	uint64_t owed, owed_delimited; /* of the program's time there, that there was no time for */
 };
 
 /* A thread in this reading. */
 struct dw_drawn_thread {
 	uint64_t application_ns; /* of all cells */
-	double n;		 /* looks that found a path */
+	double n;		 /* path samples that found a path */
 	struct dw_drawn_stratum others;
 };
 

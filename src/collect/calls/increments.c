@@ -1,49 +1,53 @@
-/* What nodes have risen by; see increments.h. */
+/* What nodes have grown by; see increments.h. */
 #include "collect/calls/increments.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct dw_call_rise dw_call_rises_get(const struct dw_call_rises *r, const struct dw_call_change *c)
+struct dw_call_increment dw_call_increments_get(const struct dw_call_increments *r,
+						const struct dw_call_change *c)
 {
 	int64_t moved = (int64_t)c->moved;
-	struct dw_call_rise rise = {
+	struct dw_call_increment increment = {
 		.elapsed = (int64_t)c->elapsed,
 		.application = (int64_t)c->elapsed,
-		.whole = (int64_t)c->elapsed,
+		.delimited = (int64_t)c->elapsed,
 		.slow = (uint64_t)c->overhead * DWELL_OVERHEAD_TICKS,
 		.calls = c->calls,
 	};
 
 	if (c->is_apart)
-		rise = r->v.v[c->calls];
-	rise.elapsed += moved;
-	rise.application += moved;
-	rise.whole += moved;
-	return rise;
+		increment = r->v.v[c->calls];
+	increment.elapsed += moved;
+	increment.application += moved;
+	increment.delimited += moved;
+	return increment;
 }
 
-int dw_call_rises_set(struct dw_call_rises *r, struct dw_call_change *c,
-		      const struct dw_call_rise *rise)
+int dw_call_increments_set(struct dw_call_increments *r, struct dw_call_change *c,
+			   const struct dw_call_increment *increment)
 {
 	if (c->is_apart) {
-		r->v.v[c->calls] = *rise;
+		r->v.v[c->calls] = *increment;
 		return 0;
 	}
-	c->elapsed = (uint64_t)rise->elapsed;
-	c->calls = rise->calls;
-	c->overhead = (uint32_t)(rise->slow / DWELL_OVERHEAD_TICKS) & (UINT32_MAX >> 1);
-	if (rise->application == rise->elapsed && rise->whole == rise->elapsed && !rise->blocked &&
-	    !rise->os_cpu && !rise->switches && !rise->io_calls && !rise->blocking_calls)
+	c->elapsed = (uint64_t)increment->elapsed;
+	c->calls = increment->calls;
+	c->overhead = (uint32_t)(increment->slow / DWELL_OVERHEAD_TICKS) & (UINT32_MAX >> 1);
+	if (increment->application == increment->elapsed &&
+	    increment->delimited == increment->elapsed && !increment->blocked &&
+	    !increment->os_cpu && !increment->switches && !increment->io_calls &&
+	    !increment->blocking_calls)
 		return 0;
 	c->is_apart = 1;
 	c->calls = r->v.n;
-	return dw_vec_push(&r->v, *rise);
+	return dw_vec_push(&r->v, *increment);
 }
 
-double dw_call_program_time(const struct dw_call_rise *rise)
+double dw_call_program_time(const struct dw_call_increment *increment)
 {
-	int64_t ticks = rise->application < rise->elapsed ? rise->application : rise->elapsed;
+	int64_t ticks = increment->application < increment->elapsed ? increment->application
+								    : increment->elapsed;
 
 	return ticks > 0 ? (double)ticks : 0;
 }
@@ -97,7 +101,7 @@ static bool read_pair(const struct dw_call_lines *s, uint32_t line, uint32_t os,
 	return false;
 }
 
-/* Leave what has risen in the node of @c to the next reading. */
+/* Leave what has grown in the node of @c to the next reading. */
 static void put_off(struct dw_call_lines *s, const struct dw_call_change *c)
 {
 	struct dw_call_counts *counts = &s->counts.v[c->line];

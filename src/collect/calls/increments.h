@@ -1,5 +1,5 @@
 /*
- * What nodes have risen by in a reading, in the place of what they counted before it.
+ * Increments of nodes in a reading, in the place of what they counted before it.
  *
  * A change (call-lines.h) has room for what most nodes have: calls and time, of which the system
  * had no part. Others are kept apart. One thread.
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /* Of one reading. Zero-initialised. */
-struct dw_call_rises {
-	DW_VEC(struct dw_call_rise) v; /* those that are kept apart */
+struct dw_call_increments {
+	DW_VEC(struct dw_call_increment) v; /* those that are kept apart */
 };
 
 /* Whether @c is a node's, or a cell's, which has what a node has. */
@@ -30,16 +30,16 @@ static inline bool dw_call_is_node(const struct dw_call_lines *s, const struct d
 	dw_vec_each(c, &(s)->changes) \
 		if (dw_call_is_node(s, c))
 
-/* What the node of @c has risen by, late work included that moves to it: once that was set. */
-struct dw_call_rise dw_call_rises_get(const struct dw_call_rises *r,
-				      const struct dw_call_change *c);
+/* What the node of @c has grown by, skid included that moves to it: once that was set. */
+struct dw_call_increment dw_call_increments_get(const struct dw_call_increments *r,
+						const struct dw_call_change *c);
 
-/* Let that be @rise, before anything moves. 0 or -ENOMEM. */
-int dw_call_rises_set(struct dw_call_rises *r, struct dw_call_change *c,
-		      const struct dw_call_rise *rise);
+/* Let that be @increment, before anything moves. 0 or -ENOMEM. */
+int dw_call_increments_set(struct dw_call_increments *r, struct dw_call_change *c,
+			   const struct dw_call_increment *increment);
 
-/* What of @rise is the program's, ticks. */
-double dw_call_program_time(const struct dw_call_rise *rise);
+/* What of @increment is the program's, ticks. */
+double dw_call_program_time(const struct dw_call_increment *increment);
 
 /*
  * What nodes have gained in a reading, as deltas of its slice: no more of them at a time than
@@ -55,13 +55,13 @@ int dw_deltas_give(struct dw_profile *p, uint32_t id, const struct dw_call_value
  *
  * They stand on lines far apart, and a reading takes its time, more where the collector waits for a
  * processor: what was charged to both meanwhile would be in one of them only. Where that is more
- * than the other has risen the difference would be lost for good, as values that were given are not
+ * than the other has grown the difference would be lost for good, as values that were given are not
  * taken back: time that the program waited would be its own.
  */
 
 /*
  * Read both lines of all nodes and cells once more that the last reading found changed and whose
- * program's time may so be wrong by more than a fraction of a millisecond. What nodes have risen
+ * program's time may so be wrong by more than a fraction of a millisecond. What nodes have grown
  * whose record was made after its line was read is left to the next reading, unless this one
  * @is_last. 0 or -ENOMEM.
  */

@@ -100,29 +100,29 @@ static double allowed(const struct dw_overhead *o)
 	return left > always * all ? left : always * all;
 }
 
-/* Mute calls of the @n @rows whose probes take @least and more, until all take little enough of
+/* Disable calls of the @n @rows whose probes take @least and more, until all take little enough of
  * *@probes, and what is hopeless. */
-static int mute(struct dw_overhead *o, struct dw_overhead_calls **rows, size_t n, double least,
-		double *probes, uint32_t max)
+static int disable(struct dw_overhead *o, struct dw_overhead_calls **rows, size_t n, double least,
+		   double *probes, uint32_t max)
 {
 	double may = allowed(o);
 
-	for (size_t i = 0; i < n && o->muted.n < max; i++) {
+	for (size_t i = 0; i < n && o->disabled.n < max; i++) {
 		bool is_hopeless = rows[i]->probes > hopeless * rows[i]->time;
 
 		if (!is_hopeless && *probes <= aim * may)
 			break;
-		if (rows[i]->is_muted || rows[i]->probes < (is_hopeless ? counts * may : least))
+		if (rows[i]->is_disabled || rows[i]->probes < (is_hopeless ? counts * may : least))
 			continue;
-		if (dw_vec_push(&o->muted, rows[i]->key))
+		if (dw_vec_push(&o->disabled, rows[i]->key))
 			return -ENOMEM;
-		rows[i]->is_muted = true;
+		rows[i]->is_disabled = true;
 		*probes -= rows[i]->probes;
 	}
 	return 0;
 }
 
-/* Mute what is worth least of all calls, whose probes take @probes. */
+/* Disable what is worth least of all calls, whose probes take @probes. */
 static int choose(struct dw_overhead *o, double probes, uint32_t max)
 {
 	struct dw_overhead_calls **rows = calloc(o->calls.n, sizeof(struct dw_overhead_calls *));
@@ -133,13 +133,13 @@ static int choose(struct dw_overhead *o, double probes, uint32_t max)
 	if (!rows)
 		return -ENOMEM;
 	dw_vec_each(c, &o->calls) {
-		if (c->key && !c->is_muted && c->probes > 0)
+		if (c->key && !c->is_disabled && c->probes > 0)
 			rows[n++] = c;
 	}
 	qsort(rows, n, sizeof *rows, by_worth);
-	rc = mute(o, rows, n, least, &probes, max);
+	rc = disable(o, rows, n, least, &probes, max);
 	if (!rc)
-		rc = mute(o, rows, n, counts * allowed(o), &probes, max);
+		rc = disable(o, rows, n, counts * allowed(o), &probes, max);
 	free(rows);
 	return rc;
 }
@@ -150,7 +150,7 @@ int dw_overhead_decide(struct dw_overhead *o, double enough, uint32_t max)
 	int rc = 0;
 
 	dw_vec_each(c, &o->calls)
-		*(c->is_muted ? &ended : &probes) += c->probes;
+		*(c->is_disabled ? &ended : &probes) += c->probes;
 	if (o->time + probes < enough)
 		return 0;
 	if (probes > allowed(o))
@@ -167,11 +167,11 @@ int dw_overhead_decide(struct dw_overhead *o, double enough, uint32_t max)
 	return rc;
 }
 
-bool dw_overhead_is_muted(const struct dw_overhead *o, uint32_t key)
+bool dw_overhead_is_disabled(const struct dw_overhead *o, uint32_t key)
 {
 	uint32_t at = dw_map_get(&o->index, key);
 
-	return at && o->calls.v[at - 1].is_muted;
+	return at && o->calls.v[at - 1].is_disabled;
 }
 
 int dw_overhead_leave(struct dw_overhead *o, uint32_t key)
@@ -180,7 +180,7 @@ int dw_overhead_leave(struct dw_overhead *o, uint32_t key)
 
 	if (!c)
 		return -ENOMEM;
-	c->is_muted = true;
+	c->is_disabled = true;
 	return 0;
 }
 
@@ -189,7 +189,7 @@ bool dw_overhead_is_worth(const struct dw_overhead *o, uint32_t key)
 	uint32_t at = dw_map_get(&o->index, key);
 	const struct dw_overhead_calls *c = at ? &o->calls.v[at - 1] : NULL;
 
-	return c && !c->is_muted &&
+	return c && !c->is_disabled &&
 	       o->limit * (c->past_time + c->time) > weight * (c->past_probes + c->probes);
 }
 
@@ -197,7 +197,7 @@ bool dw_overhead_is_waste(const struct dw_overhead *o, const struct dw_overhead_
 {
 	double probes = c->past_probes + c->probes;
 
-	return c->key && !c->is_muted && probes > hopeless * (c->past_time + c->time) &&
+	return c->key && !c->is_disabled && probes > hopeless * (c->past_time + c->time) &&
 	       probes > counts * o->limit * o->past_time / weight;
 }
 
@@ -207,15 +207,15 @@ int dw_overhead_inherit(struct dw_overhead *o, uint32_t key)
 
 	if (!c)
 		return -ENOMEM;
-	if (c->is_muted)
+	if (c->is_disabled)
 		return 0;
-	c->is_muted = true;
-	return dw_vec_push(&o->muted, key);
+	c->is_disabled = true;
+	return dw_vec_push(&o->disabled, key);
 }
 
 void dw_overhead_release(struct dw_overhead *o)
 {
 	dw_vec_release(&o->calls);
-	dw_vec_release(&o->muted);
+	dw_vec_release(&o->disabled);
 	dw_map_release(&o->index);
 }

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The calls of one key: of struct dw_region_mutes. */
+/* The calls of one key: of struct dw_region_disabled. */
 struct dw_overhead_calls {
 	uint32_t key;
-	bool is_muted;
+	bool is_disabled;
 	/* since the last decision */
 	double probes; /* ticks */
 	double time;   /* ticks, exclusive */
@@ -33,25 +33,26 @@ struct dw_overhead {
 	double time, counted;	       /* of all since the last decision, ticks */
 	double past_time, past_probes; /* of all before it */
 	double past_counted;
-	DW_VEC(uint32_t) muted; /* keys, in the order of their decisions */
+	DW_VEC(uint32_t) disabled; /* keys, in the order of their decisions */
 };
 
-/* Note what calls of @key (0 = nobody's that could be muted) took. 0 or -ENOMEM. */
+/* Note what calls of @key (0 = nobody's that could be disabled) took. 0 or -ENOMEM. */
 int dw_overhead_add(struct dw_overhead *o, uint32_t key, double probes, double time);
 
-/* Note that to count calls of what is muted took @ticks, which were measured as the program's. */
+/* Note that to count calls of what is disabled took @ticks, which were measured as the program's.
+ */
 void dw_overhead_count(struct dw_overhead *o, double ticks);
 
 /*
- * Decide: what is new stands at the end of o->muted, of which there are never more than @max. Waits
- * for more while there is too little to decide by, less than @enough ticks.
+ * Decide: what is new stands at the end of o->disabled, of which there are never more than @max.
+ * Waits for more while there is too little to decide by, less than @enough ticks.
  */
 int dw_overhead_decide(struct dw_overhead *o, double enough, uint32_t max);
 
-/* Whether @key was muted. */
-bool dw_overhead_is_muted(const struct dw_overhead *o, uint32_t key);
+/* Whether @key was disabled. */
+bool dw_overhead_is_disabled(const struct dw_overhead *o, uint32_t key);
 
-/* Note that @key is muted already. 0 or -ENOMEM. */
+/* Note that @key is disabled already. 0 or -ENOMEM. */
 int dw_overhead_inherit(struct dw_overhead *o, uint32_t key);
 
 /* Note that @key was never measured: nobody needs to be told. 0 or -ENOMEM. */

@@ -4,9 +4,9 @@
  * The agent measures them in loops, where all that they touch is near and nothing else goes on. In
  * a program they displace what it had in the caches and in the predictors, wait for what it has
  * begun, or hide behind that: more or less by the program and the processor. So where somebody has
- * sampled where the processor was, costs are brought to what the gates took there, less what the
- * program does meanwhile: all by one factor, for which the loops speak as a few samples do. Pure
- * functions. [any-thread]
+ * sampled where the processor was, costs are brought to what the trampolines took there, less what
+ * the program does meanwhile: all by one factor, for which the loops speak as a few samples do.
+ * Pure functions. [any-thread]
  */
 #pragma once
 
@@ -65,22 +65,22 @@ double dw_fit_cost(const struct dw_fit *f, uint64_t key, double cost);
 void dw_fit_release(struct dw_fit *f);
 
 /* In place of a function's key: code without probes, in a module that is known. */
-#define DWELL_SAMPLED_OUTSIDE UINT64_MAX
+#define DWELL_SAMPLED_EXTERNAL UINT64_MAX
 
 /* Samples of a process's user code, by its time on the processor, since the reading before. */
-struct dw_gate_samples {
-	uint64_t all;	      /* 0 = none were taken */
-	uint64_t in_gates;    /* of these */
-	double ticks;	      /* that each stands for */
-	const uint64_t *keys; /* of the functions with probes that the others were in, or
-				 DWELL_SAMPLED_OUTSIDE; borrowed */
+struct dw_trampoline_samples {
+	uint64_t all;		 /* 0 = none were taken */
+	uint64_t in_trampolines; /* of these */
+	double ticks;		 /* that each stands for */
+	const uint64_t *keys;	 /* of the functions with probes that the others were in, or
+				    DWELL_SAMPLED_EXTERNAL; borrowed */
 	size_t keys_n;
 };
 
 /* Ticks. Zero-initialised. */
 struct dw_probe_costs {
-	struct dw_probe_cost function, outside;
-	struct dw_probe_cost cell, cell_outside; /* the same, of threads that have cells */
+	struct dw_probe_cost function, external;
+	struct dw_probe_cost cell, cell_external; /* the same, of threads that have cells */
 	/* All of a statement's probe. What comes before its reading of the clock falls to the
 	 * statement that was left: to each about as often as it was come to. */
 	double line;
@@ -92,9 +92,9 @@ struct dw_probe_costs {
 };
 
 /* Take costs as the agent measures them from @head, which was just read. */
-void dw_probe_costs_learn(struct dw_probe_costs *c, const struct dw_region_head *head);
+void dw_probe_costs_take(struct dw_probe_costs *c, const struct dw_region_head *head);
 
 /* Bring them to what @now tells of, in whose time they come to @looped as they are. Whether @now
  * counts: it has samples, and enough of them to be all of the process's. */
 bool dw_probe_costs_scale(struct dw_probe_costs *c, double looped,
-			  const struct dw_gate_samples *now);
+			  const struct dw_trampoline_samples *now);

@@ -26,7 +26,7 @@ struct dw_import {
 	struct dw_perf_file file;
 	struct dw_import_order order;
 	struct dw_import_files files;
-	struct dw_intake intake;
+	struct dw_dispatcher dispatcher;
 	struct dw_import_record record;
 	const struct dw_perf_event *event; /* to be taken; NULL = all */
 	char kernel_symbol[64]; /* where the kernel lay: this one was at kernel_at; "" = not told */
@@ -135,9 +135,9 @@ int dw_import_open(const struct dw_import_config *config, struct dw_profile *pro
 		return dw_error_set_errno(err, ENOMEM, "cannot import");
 	i->profile = profile;
 	i->file.fd = -1;
-	dw_intake_init(&i->intake, profile, config->cache_dir, true);
-	i->intake.modules.find = config->without_files ? NULL : dw_import_files_find;
-	i->intake.modules.find_ctx = &i->files;
+	dw_dispatcher_init(&i->dispatcher, profile, config->cache_dir, true);
+	i->dispatcher.modules.find = config->without_files ? NULL : dw_import_files_find;
+	i->dispatcher.modules.find_ctx = &i->files;
 	i->files.mapping = &i->record.mapping;
 	rc = open_file(i, config, err);
 	if (rc) {
@@ -230,11 +230,11 @@ static int take(struct dw_import *i, const void *p, size_t n)
 	}
 	if (r->type == PERF_RECORD_SAMPLE && !is_chosen(i))
 		return 0;
-	if (r->time_ns && !i->intake.track.start_ns)
-		i->intake.track.start_ns = r->time_ns;
+	if (r->time_ns && !i->dispatcher.track.start_ns)
+		i->dispatcher.track.start_ns = r->time_ns;
 	if (r->time_ns > i->last_ns)
 		i->last_ns = r->time_ns;
-	return dw_intake_take(&i->intake, r, false);
+	return dw_dispatcher_take(&i->dispatcher, r, false);
 }
 
 int dw_import_some(struct dw_import *i, bool *more)
@@ -255,7 +255,7 @@ int dw_import_some(struct dw_import *i, bool *more)
 int dw_import_end(struct dw_import *i)
 {
 	struct dw_facts *f = &i->profile->facts;
-	uint64_t start_ns = i->intake.track.start_ns;
+	uint64_t start_ns = i->dispatcher.track.start_ns;
 	int rc = dw_facts_set(f, "duration_ns", (int64_t)(i->last_ns - start_ns));
 
 	if (!rc)
@@ -270,13 +270,13 @@ int dw_import_end(struct dw_import *i)
 		rc = dw_facts_set(f, "import_cut", 1);
 	if (!rc)
 		rc = dw_facts_set(f, "samples_discarded_32bit",
-				  (int64_t)i->intake.sampler.discarded_32);
+				  (int64_t)i->dispatcher.sampler.discarded_32);
 	return rc;
 }
 
 void dw_import_stats(const struct dw_import *i, struct dw_backend_stats *ret)
 {
-	const struct dw_intake *in = &i->intake;
+	const struct dw_dispatcher *in = &i->dispatcher;
 
 	*ret = (struct dw_backend_stats){
 		.samples_kept = in->sampler.kept,
@@ -295,14 +295,14 @@ const char *dw_import_left_out(const struct dw_import *i)
 
 const struct dw_module_source *dw_import_sources(struct dw_import *i, size_t *n)
 {
-	return dw_perf_modules_sources(&i->intake.modules, n);
+	return dw_perf_modules_sources(&i->dispatcher.modules, n);
 }
 
 void dw_import_free(struct dw_import *i)
 {
 	if (!i)
 		return;
-	dw_intake_release(&i->intake);
+	dw_dispatcher_release(&i->dispatcher);
 	dw_import_order_release(&i->order);
 	dw_import_files_release(&i->files);
 	dw_perf_file_release(&i->file);

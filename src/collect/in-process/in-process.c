@@ -43,12 +43,12 @@ enum {
 struct dw_backend {
 	struct dw_profile *profile; /* borrowed */
 	struct dw_regions regions;
-	struct dw_intake intake;
-	struct dw_inside_reader reader;
+	struct dw_dispatcher dispatcher;
+	struct dw_in_process_reader reader;
 	struct dw_waits_watch waits;
 	bool has_waits;
-	DW_VEC(struct dw_inside_process *) processes;
-	struct dw_inside_ring ended; /* counts of those that are gone */
+	DW_VEC(struct dw_sampled_process *) processes;
+	struct dw_in_process_ring ended; /* counts of those that are gone */
 	char mode[128];
 	uint64_t interval_ns;
 	uint32_t stack_bytes;
@@ -69,14 +69,14 @@ static void note(struct dw_backend *b, int rc)
 		b->rc = rc;
 }
 
-static void free_process(struct dw_inside_process *p)
+static void free_process(struct dw_sampled_process *p)
 {
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p);
 }
 
-static void inside_free(struct dw_backend *b)
+static void in_process_free(struct dw_backend *b)
 {
 	if (!b)
 		return;
@@ -86,18 +86,18 @@ static void inside_free(struct dw_backend *b)
 	free(b->reader.buffer.bytes);
 	if (b->has_waits)
 		dw_waits_release(&b->waits);
-	dw_intake_release(&b->intake);
+	dw_dispatcher_release(&b->dispatcher);
 	dw_regions_release(&b->regions);
 	free(b);
 }
 
-static inline void inside_freep(struct dw_backend **b)
+static inline void in_process_freep(struct dw_backend **b)
 {
-	inside_free(*b);
+	in_process_free(*b);
 }
 
 /* What @p has counted goes where all is summed up. */
-static void sum_up(struct dw_backend *b, const struct dw_inside_process *p)
+static void sum_up(struct dw_backend *b, const struct dw_sampled_process *p)
 {
 	b->ended.lost += p->ring.lost;
 	b->ended.threads_refused += p->ring.threads_refused;
@@ -111,21 +111,21 @@ static bool replace(struct dw_backend *b, pid_t pid)
 	bool is_silent = false;
 
 	dw_vec_each(at, &b->processes) {
-		struct dw_inside_process *p = *at;
+		struct dw_sampled_process *p = *at;
 
 		if (p->pid != pid)
 			continue;
 		is_silent |= p->is_silent;
-		note(b, dw_inside_read(&b->reader, p, true));
+		note(b, dw_in_process_read(&b->reader, p, true));
 		p->pid = 0;
 	}
 	return is_silent;
 }
 
 /* A row for what is in @p, which is copied. NULL = no memory. */
-static struct dw_inside_process *add(struct dw_backend *b, const struct dw_inside_process *p)
+static struct dw_sampled_process *add(struct dw_backend *b, const struct dw_sampled_process *p)
 {
-	struct dw_inside_process *copy = calloc(1, sizeof *copy);
+	struct dw_sampled_process *copy = calloc(1, sizeof *copy);
 
 	if (!copy || dw_vec_push(&b->processes, copy)) {
 		free(copy);
@@ -137,7 +137,7 @@ static struct dw_inside_process *add(struct dw_backend *b, const struct dw_insid
 
 static bool is_followed(const struct dw_backend *b, pid_t pid)
 {
-	const struct dw_tracked_thread *th = dw_track_find(&b->intake.track, pid);
+	const struct dw_tracked_thread *th = dw_track_find(&b->dispatcher.track, pid);
 
 	return th && !th->ended;
 }
@@ -158,13 +158,13 @@ static int follow_silent(struct dw_backend *b, pid_t pid, uint64_t time_ns)
 		line[n++] = pid;
 	}
 	for (; n-- && !rc; pid = line[n]) {
-		const struct dw_inside_process p = {.pid = line[n],
-						    .start_ns = time_ns,
-						    .fd = -1,
-						    .is_over = true,
-						    .is_silent = true};
+		const struct dw_sampled_process p = {.pid = line[n],
+						     .start_ns = time_ns,
+						     .fd = -1,
+						     .is_over = true,
+						     .is_silent = true};
 
-		rc = add(b, &p) ? dw_inside_fork(&b->reader, &p, pid) : -ENOMEM;
+		rc = add(b, &p) ? dw_in_process_fork(&b->reader, &p, pid) : -ENOMEM;
 	}
 	return rc;
 }
@@ -174,17 +174,17 @@ static int add_process(struct dw_backend *b, const struct dw_region_look *look, 
 		       bool is_forked)
 {
 	const struct dw_region_head *head = look->head;
-	struct dw_inside_process *p = add(b, &(struct dw_inside_process){.pid = pid,
-									 .region = look->region,
-									 .start_ns = head->start_ns,
-									 .fd = -1});
+	struct dw_sampled_process *p = add(
+		b,
+		&(struct dw_sampled_process){
+			.pid = pid, .region = look->region, .start_ns = head->start_ns, .fd = -1});
 	int rc = p ? 0 : -ENOMEM;
 
 	if (p)
 		p->fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0);
 	if (!rc && !is_forked && head->parent_pid <= INT32_MAX)
 		rc = follow_silent(b, (pid_t)head->parent_pid, head->start_ns);
-	return rc ? rc : dw_inside_begin(&b->reader, p, head, is_forked);
+	return rc ? rc : dw_in_process_begin(&b->reader, p, head, is_forked);
 }
 
 static void on_began(void *ctx, const struct dw_region_look *look)
@@ -211,11 +211,11 @@ static void on_ended(void *ctx, const struct dw_region_look *look)
 
 	b->children += look->head->drops[DWELL_DROP_CHILDREN];
 	dw_vec_each(at, &b->processes) {
-		struct dw_inside_process *p = *at;
+		struct dw_sampled_process *p = *at;
 
 		if (p->region != look->region || p->fd < 0)
 			continue;
-		note(b, dw_inside_read(&b->reader, p, true));
+		note(b, dw_in_process_read(&b->reader, p, true));
 		sum_up(b, p);
 		close(p->fd);
 		p->fd = -1;
@@ -247,11 +247,11 @@ static uint64_t ring_bytes(void)
 	return bytes;
 }
 
-static int inside_prepare(const struct dw_backend_config *config, struct dw_profile *profile,
-			  struct dw_backend **ret, struct dw_backend_agent *ret_agent,
-			  struct dw_error *err)
+static int in_process_prepare(const struct dw_backend_config *config, struct dw_profile *profile,
+			      struct dw_backend **ret, struct dw_backend_agent *ret_agent,
+			      struct dw_error *err)
 {
-	__attribute__((cleanup(inside_freep))) struct dw_backend *b = calloc(1, sizeof *b);
+	__attribute__((cleanup(in_process_freep))) struct dw_backend *b = calloc(1, sizeof *b);
 	const struct dw_regions_events events = {NULL, on_began, on_ended, b};
 	int rc;
 
@@ -262,8 +262,8 @@ static int inside_prepare(const struct dw_backend_config *config, struct dw_prof
 	b->stack_bytes = config->stack_bytes ? config->stack_bytes : DEFAULT_STACK_BYTES;
 	if (b->stack_bytes > DWELL_SAMPLE_STACK_MAX)
 		b->stack_bytes = DWELL_SAMPLE_STACK_MAX;
-	dw_intake_init(&b->intake, profile, config->cache_dir, false);
-	b->reader.intake = &b->intake;
+	dw_dispatcher_init(&b->dispatcher, profile, config->cache_dir, false);
+	b->reader.dispatcher = &b->dispatcher;
 	choose_rate(b, config->frequency_hz ? config->frequency_hz : DEFAULT_FREQUENCY_HZ);
 	snprintf(b->mode, sizeof b->mode, "sample interval=%llu stack=%u ring=%llu",
 		 (unsigned long long)b->interval_ns, b->stack_bytes,
@@ -291,26 +291,27 @@ static int note_facts(const struct dw_backend *b)
 	return rc ? rc : dw_facts_set(f, "stack_bytes_max", b->stack_bytes);
 }
 
-static int inside_start(const struct dw_backend_config *config, struct dw_profile *profile,
-			struct dw_backend **b, struct dw_error *err)
+static int in_process_start(const struct dw_backend_config *config, struct dw_profile *profile,
+			    struct dw_backend **b, struct dw_error *err)
 {
 	int rc;
 
 	(void)profile;
-	(*b)->intake.track.start_ns = config->start_ns;
-	(*b)->intake.track.maps_untold = true;
-	dw_intake_use(&(*b)->intake, config->managed, config->jit);
-	rc = dw_track_command(&(*b)->intake.track, config->pid);
+	(*b)->dispatcher.track.start_ns = config->start_ns;
+	(*b)->dispatcher.track.maps_untold = true;
+	dw_dispatcher_use(&(*b)->dispatcher, config->managed, config->jit);
+	rc = dw_track_command(&(*b)->dispatcher.track, config->pid);
 	if (!rc)
 		rc = note_facts(*b);
 	if (!rc && config->off_cpu) {
 		(*b)->has_waits = true;
-		rc = dw_waits_begin(&(*b)->waits, &(*b)->intake, false, false, config->start_ns);
+		rc = dw_waits_begin(&(*b)->waits, &(*b)->dispatcher, false, false,
+				    config->start_ns);
 	}
 	return rc ? dw_error_set_errno(err, -rc, "cannot start sampling") : 0;
 }
 
-static size_t inside_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
+static size_t in_process_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
 {
 	if (!max)
 		return 0;
@@ -322,7 +323,7 @@ static size_t inside_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t m
 
 /* Whether the process of @but is there still, or another region is its. Some may be forgotten by
  * now. */
-static bool goes_on(const struct dw_backend *b, const struct dw_inside_process *but)
+static bool goes_on(const struct dw_backend *b, const struct dw_sampled_process *but)
 {
 	dw_vec_each(p, &b->processes) {
 		if (*p && *p != but && (*p)->pid == but->pid)
@@ -341,14 +342,14 @@ static void forget(struct dw_backend *b, uint64_t now_ns, bool is_last)
 	size_t n = 0;
 
 	dw_vec_each(at, &b->processes) {
-		struct dw_inside_process *p = *at;
+		struct dw_sampled_process *p = *at;
 		bool is_gone = p->is_over && p->pid && !goes_on(b, p), is_new = !p->gone_ns;
 
 		if (is_gone && is_new)
 			p->gone_ns = now_ns;
 		is_gone &= is_last || (!is_new && !b->is_behind);
 		if (is_gone)
-			dw_track_end_process(&b->intake.track, p->pid, p->gone_ns);
+			dw_track_end_process(&b->dispatcher.track, p->pid, p->gone_ns);
 		*at = NULL;
 		if (is_gone || (p->is_over && !p->pid))
 			free_process(p);
@@ -363,15 +364,16 @@ static int look_at_threads(struct dw_backend *b, uint64_t now_ns)
 {
 	int rc = 0;
 
-	b->next_look_ns = now_ns + (b->intake.track.threads.n > MANY_THREADS ? SELDOM_NS : LOOK_NS);
+	b->next_look_ns =
+		now_ns + (b->dispatcher.track.threads.n > MANY_THREADS ? SELDOM_NS : LOOK_NS);
 	dw_vec_each(at, &b->processes) {
-		const struct dw_inside_process *p = *at;
+		const struct dw_sampled_process *p = *at;
 		struct dw_track_look look = {
 			.now_ns = now_ns, .begin_ns = now_ns, .told_ns = p->read_ns, .names = true};
 
 		if (rc == -ENOMEM || !p->pid || p->is_over)
 			continue;
-		rc = dw_track_look(&b->intake.track, p->pid, &look);
+		rc = dw_track_look(&b->dispatcher.track, p->pid, &look);
 		b->unsampled += look.untold;
 	}
 	return rc == -ENOMEM ? rc : 0;
@@ -383,7 +385,7 @@ static int read_all(struct dw_backend *b)
 
 	dw_vec_each(p, &b->processes) {
 		if (!rc)
-			rc = dw_inside_read(&b->reader, *p, false);
+			rc = dw_in_process_read(&b->reader, *p, false);
 	}
 	return rc;
 }
@@ -430,11 +432,11 @@ static int finish(struct dw_backend *b, uint64_t now_ns)
 		rc = look_at_threads(b, dw_clock_ns(CLOCK_MONOTONIC));
 	dw_regions_finish(&b->regions);
 	forget(b, now_ns, true);
-	dw_track_cpu_times(&b->intake.track);
+	dw_track_cpu_times(&b->dispatcher.track);
 	return rc ? rc : note_end(b);
 }
 
-static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
+static int in_process_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	int rc = 0;
@@ -460,40 +462,40 @@ static int inside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 }
 
 /* Timers cannot be stopped from outside: what comes later is not read. */
-static void inside_stop(struct dw_backend *b)
+static void in_process_stop(struct dw_backend *b)
 {
 	(void)b;
 }
 
-static void inside_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
+static void in_process_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 {
 	*ret = (struct dw_backend_stats){
-		.samples_kept = b->intake.sampler.kept,
+		.samples_kept = b->dispatcher.sampler.kept,
 		.samples_lost = b->ended.lost,
-		.samples_discarded = b->intake.sampler.discarded,
-		.stacks_cut = b->intake.sampler.cut,
+		.samples_discarded = b->dispatcher.sampler.discarded,
+		.stacks_cut = b->dispatcher.sampler.cut,
 		.records_lost = b->reader.malformed,
-		.unread_user = b->intake.track.unread_user,
-		.unread_kernel = b->intake.track.unread_kernel,
+		.unread_user = b->dispatcher.track.unread_user,
+		.unread_kernel = b->dispatcher.track.unread_kernel,
 	};
 	dw_vec_each(p, &b->processes) {
 		ret->samples_lost += (*p)->is_over ? 0 : (*p)->ring.lost;
 	}
 }
 
-static const struct dw_module_source *inside_sources(struct dw_backend *b, size_t *n)
+static const struct dw_module_source *in_process_sources(struct dw_backend *b, size_t *n)
 {
-	return dw_perf_modules_sources(&b->intake.modules, n);
+	return dw_perf_modules_sources(&b->dispatcher.modules, n);
 }
 
-const struct dw_backend_ops dw_backend_inside = {
+const struct dw_backend_ops dw_backend_in_process = {
 	.name = "inside",
-	.prepare = inside_prepare,
-	.start = inside_start,
-	.poll_fds = inside_poll_fds,
-	.drain = inside_drain,
-	.stop = inside_stop,
-	.stats = inside_stats,
-	.sources = inside_sources,
-	.free = inside_free,
+	.prepare = in_process_prepare,
+	.start = in_process_start,
+	.poll_fds = in_process_poll_fds,
+	.drain = in_process_drain,
+	.stop = in_process_stop,
+	.stats = in_process_stats,
+	.sources = in_process_sources,
+	.free = in_process_free,
 };

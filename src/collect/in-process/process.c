@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* Find the chunk of the region @fd. Whether it is ready. */
-static bool find(struct dw_inside_ring *r, int fd)
+static bool find(struct dw_in_process_ring *r, int fd)
 {
 	struct dw_region_head head;
 	struct dw_region_chunk chunk;
@@ -32,7 +32,7 @@ static bool find(struct dw_inside_ring *r, int fd)
 }
 
 /* Read the ring's page: *@ret_head. False: there is nothing to read. */
-static bool read_page(struct dw_inside_ring *r, int fd, uint64_t *ret_head)
+static bool read_page(struct dw_in_process_ring *r, int fd, uint64_t *ret_head)
 {
 	struct dw_sample_ring page;
 
@@ -50,7 +50,7 @@ static bool read_page(struct dw_inside_ring *r, int fd, uint64_t *ret_head)
 	return !r->is_bad && !r->is_read;
 }
 
-static bool make_room(struct dw_inside_buffer *buffer, size_t n)
+static bool make_room(struct dw_in_process_buffer *buffer, size_t n)
 {
 	uint8_t *bytes = n > buffer->cap ? realloc(buffer->bytes, n) : buffer->bytes;
 
@@ -62,7 +62,7 @@ static bool make_room(struct dw_inside_buffer *buffer, size_t n)
 }
 
 /* Copy @n bytes from the position on. */
-static int copy(const struct dw_inside_ring *r, int fd, uint8_t *to, size_t n)
+static int copy(const struct dw_in_process_ring *r, int fd, uint8_t *to, size_t n)
 {
 	uint64_t at = r->position & (r->bytes - 1), data = r->at + DWELL_SAMPLE_PAGE;
 	size_t first = n < r->bytes - at ? n : (size_t)(r->bytes - at);
@@ -90,7 +90,7 @@ static enum state look(uint64_t position, const uint8_t *bytes, size_t n,
 }
 
 /* Tell the target how far we are. A file that it has truncated grows again, which harms nobody. */
-static void give_back(const struct dw_inside_ring *r, int fd)
+static void give_back(const struct dw_in_process_ring *r, int fd)
 {
 	ssize_t n = pwrite(fd, &r->position, sizeof r->position,
 			   (off_t)(r->at + offsetof(struct dw_sample_ring, tail)));
@@ -103,7 +103,7 @@ struct batch {
 	const uint8_t *bytes;
 	size_t n;
 	bool is_last;
-	int (*take)(void *ctx, const struct dw_inside_record *record);
+	int (*take)(void *ctx, const struct dw_in_process_record *record);
 	void *ctx;
 };
 
@@ -120,8 +120,8 @@ static bool find_next(const struct batch *b, uint64_t position, size_t at,
 
 static int take_one(const struct batch *b, size_t at, const struct dw_sample_record *record)
 {
-	const struct dw_inside_record whole = {record->kind, record->tid, record->time_ns,
-					       b->bytes + at + sizeof *record, record->content};
+	const struct dw_in_process_record whole = {record->kind, record->tid, record->time_ns,
+						   b->bytes + at + sizeof *record, record->content};
 
 	return b->take(b->ctx, &whole);
 }
@@ -147,7 +147,7 @@ static int take_mappings(const struct batch *b, uint64_t begin, size_t at, size_
 }
 
 /* Take the records of @b, and move the position behind them. */
-static int take_all(struct dw_inside_ring *r, const struct batch *b)
+static int take_all(struct dw_in_process_ring *r, const struct batch *b)
 {
 	const uint64_t begin = r->position;
 	struct dw_sample_record record;
@@ -166,9 +166,10 @@ static int take_all(struct dw_inside_ring *r, const struct batch *b)
 	return rc;
 }
 
-int dw_inside_ring_read(struct dw_inside_ring *r, int fd, struct dw_inside_buffer *buffer,
-			bool is_last, int (*take)(void *ctx, const struct dw_inside_record *record),
-			void *ctx)
+int dw_in_process_ring_read(struct dw_in_process_ring *r, int fd,
+			    struct dw_in_process_buffer *buffer, bool is_last,
+			    int (*take)(void *ctx, const struct dw_in_process_record *record),
+			    void *ctx)
 {
 	struct batch batch = {.is_last = is_last, .take = take, .ctx = ctx};
 	uint64_t head, before = r->position;
@@ -202,17 +203,17 @@ enum { TOLD_MAX = 200000 }; /* threads of one process that are believed */
 
 /* Reading one process's ring. */
 struct reading {
-	struct dw_inside_reader *r;
-	struct dw_inside_process *p;
+	struct dw_in_process_reader *r;
+	struct dw_sampled_process *p;
 };
 
-static int take(struct dw_inside_reader *r, const struct dw_perf_record *record)
+static int take(struct dw_in_process_reader *r, const struct dw_perf_record *record)
 {
-	return dw_intake_take(r->intake, record, record->type != PERF_RECORD_SAMPLE);
+	return dw_dispatcher_take(r->dispatcher, record, record->type != PERF_RECORD_SAMPLE);
 }
 
-static int tell_name(struct dw_inside_reader *r, pid_t pid, pid_t tid, const char *name, bool exec,
-		     uint64_t time_ns)
+static int tell_name(struct dw_in_process_reader *r, pid_t pid, pid_t tid, const char *name,
+		     bool exec, uint64_t time_ns)
 {
 	const struct dw_perf_record record = {.type = PERF_RECORD_COMM,
 					      .time_ns = time_ns,
@@ -224,15 +225,16 @@ static int tell_name(struct dw_inside_reader *r, pid_t pid, pid_t tid, const cha
 }
 
 /* The process in which @head's was forked, if it is followed. */
-static pid_t parent_of(const struct dw_inside_reader *r, const struct dw_region_head *head)
+static pid_t parent_of(const struct dw_in_process_reader *r, const struct dw_region_head *head)
 {
 	pid_t parent = head->parent_pid <= INT32_MAX ? (pid_t)head->parent_pid : 0;
-	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, parent);
+	const struct dw_tracked_thread *th = dw_track_find(&r->dispatcher->track, parent);
 
 	return th && !th->ended ? parent : 0;
 }
 
-int dw_inside_fork(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t parent)
+int dw_in_process_fork(struct dw_in_process_reader *r, const struct dw_sampled_process *p,
+		       pid_t parent)
 {
 	const struct dw_perf_record record = {.type = PERF_RECORD_FORK,
 					      .time_ns = p->start_ns,
@@ -243,24 +245,24 @@ int dw_inside_fork(struct dw_inside_reader *r, const struct dw_inside_process *p
 	return take(r, &record);
 }
 
-int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
-		    const struct dw_region_head *head, bool is_forked)
+int dw_in_process_begin(struct dw_in_process_reader *r, struct dw_sampled_process *p,
+			const struct dw_region_head *head, bool is_forked)
 {
-	const struct dw_tracked_thread *th = dw_track_find(&r->intake->track, p->pid);
+	const struct dw_tracked_thread *th = dw_track_find(&r->dispatcher->track, p->pid);
 	bool is_known = th && !th->ended;
 	struct dw_proc_stat st = {.name = ""};
 	pid_t parent = parent_of(r, head);
 	int rc = 0;
 
 	if (parent && parent != p->pid && !is_forked && (!is_known || head->is_fork))
-		rc = dw_inside_fork(r, p, parent);
+		rc = dw_in_process_fork(r, p, parent);
 	if (rc || head->is_fork)
 		return rc;
 	p->is_named = !dw_proc_stat_read(p->pid, &st);
 	return tell_name(r, p->pid, p->pid, st.name, true, p->start_ns);
 }
 
-static int take_stack(const struct reading *g, const struct dw_inside_record *record)
+static int take_stack(const struct reading *g, const struct dw_in_process_record *record)
 {
 	enum { REGS_BYTES = DWELL_SAMPLE_REGS * sizeof(uint64_t) };
 	struct dw_perf_record sample = {.type = PERF_RECORD_SAMPLE,
@@ -291,7 +293,7 @@ static int name_after(const struct reading *g, const struct dw_mappings *m, uint
 	return tell_name(g->r, g->p->pid, g->p->pid, slash + 1, false, time_ns);
 }
 
-static int take_maps(const struct reading *g, const struct dw_inside_record *record)
+static int take_maps(const struct reading *g, const struct dw_in_process_record *record)
 {
 	struct dw_tracked_thread *th;
 	struct dw_mappings m;
@@ -310,9 +312,9 @@ static int take_maps(const struct reading *g, const struct dw_inside_record *rec
 	rc = dw_mappings_parse(text, record->content_bytes, &m);
 	if (rc)
 		return rc;
-	rc = dw_track_thread(&g->r->intake->track, g->p->pid, g->p->pid, record->time_ns, &th);
+	rc = dw_track_thread(&g->r->dispatcher->track, g->p->pid, g->p->pid, record->time_ns, &th);
 	if (!rc)
-		rc = dw_track_mappings(&g->r->intake->track, th->process, &m, NULL);
+		rc = dw_track_mappings(&g->r->dispatcher->track, th->process, &m, NULL);
 	if (!rc)
 		rc = name_after(g, &m, record->time_ns);
 	dw_mappings_release(&m);
@@ -322,17 +324,17 @@ static int take_maps(const struct reading *g, const struct dw_inside_record *rec
 /* Whether @tid may be a thread of the process: it is no other's, nor one of too many. */
 static bool is_own(const struct reading *g, int32_t tid)
 {
-	const struct dw_tracked_thread *th = dw_track_find(&g->r->intake->track, tid);
+	const struct dw_tracked_thread *th = dw_track_find(&g->r->dispatcher->track, tid);
 
 	if (th && !th->ended)
 		return th->process->pid == g->p->pid;
 	return tid > 0 && g->p->told++ < TOLD_MAX;
 }
 
-static int take_record(void *ctx, const struct dw_inside_record *record)
+static int take_record(void *ctx, const struct dw_in_process_record *record)
 {
 	const struct reading *g = ctx;
-	struct dw_track *t = &g->r->intake->track;
+	struct dw_track *t = &g->r->dispatcher->track;
 	struct dw_tracked_thread *th;
 	int rc;
 
@@ -357,7 +359,7 @@ static int take_record(void *ctx, const struct dw_inside_record *record)
 	}
 }
 
-int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last)
+int dw_in_process_read(struct dw_in_process_reader *r, struct dw_sampled_process *p, bool is_last)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	struct reading g = {r, p};
@@ -365,7 +367,7 @@ int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool
 
 	if (p->fd < 0)
 		return 0;
-	rc = dw_inside_ring_read(&p->ring, p->fd, &r->buffer, is_last, take_record, &g);
+	rc = dw_in_process_ring_read(&p->ring, p->fd, &r->buffer, is_last, take_record, &g);
 	if (p->ring.is_read || p->ring.is_bad)
 		p->read_ns = now_ns;
 	return rc;

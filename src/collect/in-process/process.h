@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 /* Of one region; zero-initialised. */
-struct dw_inside_ring {
+struct dw_in_process_ring {
 	uint64_t at;	   /* of its chunk in the file, 0 = not found yet */
 	uint64_t bytes;	   /* of the ring, 0 = not ready yet */
 	uint64_t position; /* all before it was taken */
@@ -26,7 +26,7 @@ struct dw_inside_ring {
 };
 
 /* A checked record, borrowed until the next read. */
-struct dw_inside_record {
+struct dw_in_process_record {
 	uint32_t kind; /* enum dw_sample_kind */
 	int32_t tid;
 	uint64_t time_ns;
@@ -35,7 +35,7 @@ struct dw_inside_record {
 };
 
 /* Where records are copied to, for any number of rings; zero-initialised. */
-struct dw_inside_buffer {
+struct dw_in_process_buffer {
 	uint8_t *bytes; /* owned, freed by whoever has the buffer */
 	size_t cap;
 };
@@ -46,20 +46,21 @@ struct dw_inside_buffer {
  * since the mappings before. @is_last: nobody writes any more, so what was begun is left out. 0 or
  * -ENOMEM.
  */
-int dw_inside_ring_read(struct dw_inside_ring *r, int fd, struct dw_inside_buffer *buffer,
-			bool is_last, int (*take)(void *ctx, const struct dw_inside_record *record),
-			void *ctx);
+int dw_in_process_ring_read(struct dw_in_process_ring *r, int fd,
+			    struct dw_in_process_buffer *buffer, bool is_last,
+			    int (*take)(void *ctx, const struct dw_in_process_record *record),
+			    void *ctx);
 
 /*
  * One process that samples itself: its region, and what the ring there says, told as records of
  * perf's kinds (collect/samples/record.h).
  */
 
-struct dw_inside_process {
+struct dw_sampled_process {
 	pid_t pid;
 	uint32_t region;
 	int fd; /* owned, of the region */
-	struct dw_inside_ring ring;
+	struct dw_in_process_ring ring;
 	uint64_t start_ns; /* of the program in it, CLOCK_MONOTONIC */
 	uint64_t read_ns;  /* all that was told by then has been taken in */
 	uint64_t gone_ns;  /* the process was seen gone first, 0 = it was not */
@@ -70,19 +71,20 @@ struct dw_inside_process {
 };
 
 /* What reading needs of others, all borrowed. */
-struct dw_inside_reader {
-	struct dw_intake *intake;
-	struct dw_inside_buffer buffer; /* owned by whoever has the reader */
+struct dw_in_process_reader {
+	struct dw_dispatcher *dispatcher;
+	struct dw_in_process_buffer buffer; /* owned by whoever has the reader */
 	uint64_t malformed;
 };
 
 /* @p was forked by @parent, which is followed. 0 or -ENOMEM. */
-int dw_inside_fork(struct dw_inside_reader *r, const struct dw_inside_process *p, pid_t parent);
+int dw_in_process_fork(struct dw_in_process_reader *r, const struct dw_sampled_process *p,
+		       pid_t parent);
 
 /* A program began in @p, whose region was just seen first: @head. @is_forked: that @p was forked is
  * known already. 0 or -ENOMEM. */
-int dw_inside_begin(struct dw_inside_reader *r, struct dw_inside_process *p,
-		    const struct dw_region_head *head, bool is_forked);
+int dw_in_process_begin(struct dw_in_process_reader *r, struct dw_sampled_process *p,
+			const struct dw_region_head *head, bool is_forked);
 
 /* Take in what @p has told since the last time. @is_last: it tells nothing more. 0 or -ENOMEM. */
-int dw_inside_read(struct dw_inside_reader *r, struct dw_inside_process *p, bool is_last);
+int dw_in_process_read(struct dw_in_process_reader *r, struct dw_sampled_process *p, bool is_last);

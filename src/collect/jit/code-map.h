@@ -1,5 +1,5 @@
 /*
- * Which made code lay at which address of a process, and since when. Hostile input: pieces may
+ * Which JIT code lay at which address of a process, and since when. Hostile input: pieces may
  * overlap as they like. One thread.
  */
 #pragma once

@@ -1,8 +1,8 @@
 /*
- * Runtimes in books; see dotnet-registry.h. A rundown tells of all code that there is, so one is
- * asked for at the beginning, others when samples lie in code that the last one did not know, less
- * and less often, and one at the end. A process that ends itself has told of code that was there
- * some seconds before.
+ * Runtimes in registries; see dotnet-registry.h. A rundown tells of all code that there is, so one
+ * is asked for at the beginning, others when samples lie in code that the last one did not know,
+ * less and less often, and one at the end. A process that ends itself has told of code that was
+ * there some seconds before.
  */
 #include "collect/jit/dotnet-registry.h"
 
@@ -47,7 +47,7 @@ static char *program_of(const struct dw_jit_process *p)
 static void begin_rundown(struct dw_jit_process *p, uint64_t now_ns)
 {
 	const struct dw_dotnet_process dotnet = dotnet_of(p);
-	struct dw_dotnet_book *d = &p->dotnet;
+	struct dw_dotnet_registry *d = &p->dotnet;
 
 	if (dw_dotnet_trace_begin(&d->trace, &dotnet))
 		return;
@@ -62,7 +62,7 @@ static void begin_rundown(struct dw_jit_process *p, uint64_t now_ns)
 void dw_jit_dotnet_begin(struct dw_jit_process *p)
 {
 	const struct dw_dotnet_process dotnet = dotnet_of(p);
-	struct dw_dotnet_book *d = &p->dotnet;
+	struct dw_dotnet_registry *d = &p->dotnet;
 
 	if (!p->jit->asks_dotnet)
 		return;
@@ -122,7 +122,7 @@ static int note_assemblies(struct dw_jit_process *p, uint32_t module, const char
 /* Find what @open comes from. *@ret_more = a later rundown may tell. */
 static int find(struct dw_jit_process *p, const struct dw_dotnet_open *open, bool *ret_more)
 {
-	const struct dw_dotnet_book *d = &p->dotnet;
+	const struct dw_dotnet_registry *d = &p->dotnet;
 	const struct dw_code_piece *code = &open->code;
 	const struct dw_jit_piece *piece = &p->pieces.v[code->row];
 	const struct dw_dotnet_method *method =
@@ -142,7 +142,7 @@ static int find(struct dw_jit_process *p, const struct dw_dotnet_open *open, boo
 /* Look for those that are open, from row @first on. */
 static int find_from(struct dw_jit_process *p, size_t first)
 {
-	struct dw_dotnet_book *d = &p->dotnet;
+	struct dw_dotnet_registry *d = &p->dotnet;
 	size_t n = first;
 	int rc = 0;
 
@@ -160,7 +160,7 @@ static int find_from(struct dw_jit_process *p, size_t first)
 /* Take in the rundown that has come. */
 static int take_rundown(struct dw_jit_process *p, uint64_t now_ns)
 {
-	struct dw_dotnet_book *d = &p->dotnet;
+	struct dw_dotnet_registry *d = &p->dotnet;
 	size_t n = 0;
 	const void *stream = dw_dotnet_trace_stream(&d->trace, &n);
 	int rc = 0;
@@ -177,7 +177,7 @@ static int take_rundown(struct dw_jit_process *p, uint64_t now_ns)
 
 int dw_jit_dotnet_find(struct dw_jit_process *p, uint64_t now_ns)
 {
-	struct dw_dotnet_book *d = &p->dotnet;
+	struct dw_dotnet_registry *d = &p->dotnet;
 	int rc;
 
 	if (d->is_coming && d->trace.fd < 0)
@@ -209,7 +209,7 @@ static bool wait_for_last(struct dw_jit_process *p)
 int dw_jit_dotnet_end(struct dw_jit_process *p)
 {
 	const struct dw_dotnet_process dotnet = dotnet_of(p);
-	struct dw_dotnet_book *d = &p->dotnet;
+	struct dw_dotnet_registry *d = &p->dotnet;
 	bool answers = true;
 	int rc = 0;
 
@@ -230,7 +230,7 @@ int dw_jit_dotnet_end(struct dw_jit_process *p)
 	return rc;
 }
 
-void dw_dotnet_book_release(struct dw_dotnet_book *d)
+void dw_dotnet_registry_release(struct dw_dotnet_registry *d)
 {
 	if (d->map_fd >= 0)
 		close(d->map_fd);
@@ -238,5 +238,5 @@ void dw_dotnet_book_release(struct dw_dotnet_book *d)
 	dw_dotnet_methods_release(&d->methods);
 	dw_vec_release(&d->open);
 	free(d->program);
-	*d = (struct dw_dotnet_book)DW_DOTNET_BOOK_INIT;
+	*d = (struct dw_dotnet_registry)DW_DOTNET_REGISTRY_INIT;
 }

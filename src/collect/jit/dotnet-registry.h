@@ -1,6 +1,6 @@
 /*
- * What .NET runtimes that run already are asked for, in books: a perf map, and rundowns, which say
- * which IL their code comes from. One thread.
+ * What .NET runtimes that run already are asked for, in registries: a perf map, and rundowns, which
+ * say which IL their code comes from. One thread.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct dw_dotnet_open {
 	uint32_t rundowns; /* that had begun when the first of them came */
 };
 
-struct dw_dotnet_book {
+struct dw_dotnet_registry {
 	int map_fd;    /* by which a map was asked for, -1 = none was */
 	char *program; /* the path of what the process executes, owned; NULL = not known */
 	struct dw_dotnet_trace trace;
@@ -31,7 +31,7 @@ struct dw_dotnet_book {
 	size_t open_seen; /* of these were looked for in @methods */
 };
 
-#define DW_DOTNET_BOOK_INIT                                 \
+#define DW_DOTNET_REGISTRY_INIT                             \
 	{                                                   \
 		.map_fd = -1, .trace = DW_DOTNET_TRACE_INIT \
 	}
@@ -55,4 +55,4 @@ int dw_jit_dotnet_find(struct dw_jit_process *p, uint64_t now_ns);
 int dw_jit_dotnet_end(struct dw_jit_process *p);
 
 /* Free everything. */
-void dw_dotnet_book_release(struct dw_dotnet_book *d);
+void dw_dotnet_registry_release(struct dw_dotnet_registry *d);

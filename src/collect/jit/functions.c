@@ -1,5 +1,5 @@
 /*
- * Functions of made code; see functions.h. Those of .NET are named as its agent names them and are
+ * Functions of JIT code; see functions.h. Those of .NET are named as its agent names them and are
  * in their assembly's module, which may be there already by what is mapped of it; all others are in
  * one module, whatever process made them.
  */
@@ -76,7 +76,7 @@ static bool is_equal(const void *ctx, uint32_t id)
 	       a->line == b->line;
 }
 
-/* The module of made code that is called @name. */
+/* The module of JIT code that is called @name. */
 static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *ret)
 {
 	struct dw_module m = {.kind = DWELL_MODULE_JIT};

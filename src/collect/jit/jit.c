@@ -1,5 +1,5 @@
 /*
- * Books of made code; see jit.h.
+ * Books of JIT code; see jit.h.
  *
  * A perf map has no times. A line that was not there at the last look counts from then on: names
  * are written before the code runs, so no sample of the time before lay in it. Where nothing else
@@ -131,7 +131,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 	p->file = (struct dw_map_file)DW_MAP_FILE_INIT;
 	p->dump = (struct dw_dump_file)DW_DUMP_FILE_INIT;
 	p->map.told_late = true;
-	p->dotnet = (struct dw_dotnet_book)DW_DOTNET_BOOK_INIT;
+	p->dotnet = (struct dw_dotnet_registry)DW_DOTNET_REGISTRY_INIT;
 	p->index = j->processes.n;
 	if (dw_vec_push(&p->pieces, (struct dw_jit_piece){0}) || dw_vec_push(&j->processes, p)) {
 		dw_vec_release(&p->pieces);
@@ -143,7 +143,7 @@ struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw
 
 static void free_process(struct dw_jit_process *p)
 {
-	dw_dotnet_book_release(&p->dotnet);
+	dw_dotnet_registry_release(&p->dotnet);
 	dw_jit_assemblies_release(&p->assemblies);
 	dw_map_file_close(&p->file);
 	dw_dump_file_close(&p->dump);
@@ -348,7 +348,7 @@ static int settle(struct dw_jit_process *p, uint32_t row)
 	return rc ? rc : dw_allocations_method(&functions->p->allocations, &method, &id);
 }
 
-/* Whether there are addresses without a meaning. */
+/* Whether there are addresses without a symbol. */
 static bool wants_more(const struct dw_jit_process *p)
 {
 	return p->has_missed || p->has_unnamed || p->open.rows.n;
@@ -464,8 +464,7 @@ static const char *keep_text(struct dw_jit *j, struct dw_jit_text t)
 	return dw_strings_get(&j->functions.texts, id);
 }
 
-static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
-			 struct dw_made_meaning *ret)
+static bool late_symbol(struct dw_jit *j, uint32_t module, uint64_t avma, struct dw_jit_symbol *ret)
 {
 	const struct dw_jit_process *p;
 	const struct dw_code_piece *found = find_late(j, module, avma, &p);
@@ -476,7 +475,7 @@ static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
 		return false;
 	piece = &p->pieces.v[found->row];
 	name = dw_jit_name_read(p->texts.data + piece->name_at, piece->name_n);
-	*ret = (struct dw_made_meaning){
+	*ret = (struct dw_jit_symbol){
 		.name = keep_text(j, name.name),
 		.file = keep_text(j, name.file),
 		.line = name.line,
@@ -486,21 +485,21 @@ static bool late_meaning(struct dw_jit *j, uint32_t module, uint64_t avma,
 	return true;
 }
 
-/* The meaning of a frame that nothing was told of. */
-static bool unknown_meaning(struct dw_jit *j, uint64_t svma, uint64_t avma,
-			    struct dw_made_meaning *ret)
+/* The symbol of a frame that nothing was told of. */
+static bool unknown_symbol(struct dw_jit *j, uint64_t svma, uint64_t avma,
+			   struct dw_jit_symbol *ret)
 {
 	char name[32];
 	int n = snprintf(name, sizeof name, "[JIT]+0x%" PRIx64, avma);
 
-	*ret = (struct dw_made_meaning){.name = keep_text(j, (struct dw_jit_text){name, (size_t)n}),
-					.file = "",
-					.svma = svma,
-					.bytes = 1};
+	*ret = (struct dw_jit_symbol){.name = keep_text(j, (struct dw_jit_text){name, (size_t)n}),
+				      .file = "",
+				      .svma = svma,
+				      .bytes = 1};
 	return true;
 }
 
-bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret)
+bool dw_jit_symbolize(void *ctx, uint32_t module, uint64_t svma, struct dw_jit_symbol *ret)
 {
 	struct dw_jit *j = ctx;
 	const struct dw_jit_pending *pending = dw_jit_pending_at(&j->pendings, svma);
@@ -510,12 +509,12 @@ bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_me
 	const struct dw_jit_il *il;
 
 	if (pending && !f)
-		return unknown_meaning(j, svma, pending->avma, ret);
+		return unknown_symbol(j, svma, pending->avma, ret);
 	if (!f || (!pending && f->module != module))
-		return late_meaning(j, module, svma, ret);
+		return late_symbol(j, module, svma, ret);
 	line = dw_jit_lines_find(&j->lines, at);
 	il = dw_jit_ils_find(&j->ils, at);
-	*ret = (struct dw_made_meaning){
+	*ret = (struct dw_jit_symbol){
 		.module = f->module,
 		.name = dw_strings_get(&j->functions.texts, f->name),
 		.file = dw_strings_get(&j->functions.texts, f->file),

@@ -2,7 +2,7 @@
  * Code that runtimes make at run time (just-in-time compilers, perf trampolines), as they tell it
  * in files: which function lay at an address of a process at a time.
  *
- * A process gets a book when the first sample lies in memory that no file tells of. One thread.
+ * A process gets a registry when the first sample lies in memory that no file tells of. One thread.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ enum { DWELL_JIT_PIECES_MAX = 1 << 20 }; /* of one process */
 struct dw_jit_piece {
 	uint32_t name_n;
 	uint32_t function;    /* id, 0 = no sample lay in it */
-	uint64_t name_at;     /* in the book's texts */
+	uint64_t name_at;     /* in the registry's texts */
 	uint64_t svma;	      /* of its first byte, once it has a function */
 	uint64_t lines_at;    /* where the record of its lines stands in the dump */
 	uint32_t lines_bytes; /* of that, 0 = none */
@@ -77,10 +77,10 @@ struct dw_jit_process {
 	bool has_missed;       /* some address was not found since the last new pieces */
 	bool has_unnamed;      /* some frame has no name until the end */
 	bool is_over;
-	struct dw_dotnet_book dotnet;
+	struct dw_dotnet_registry dotnet;
 };
 
-/* An assembly whose PDB may have lines of made code. */
+/* An assembly whose PDB may have lines of JIT code. */
 struct dw_jit_assembly {
 	uint32_t module; /* id in the profile */
 	uint32_t path;	 /* among the functions' texts */
@@ -112,7 +112,8 @@ void dw_jit_look(struct dw_jit *j);
 size_t dw_jit_poll_fds(const struct dw_jit *j, struct pollfd *fds, size_t room);
 
 /*
- * A book for process @pid; @owner and @own are borrowed until release. NULL = no memory.
+ * A registry of the code of process @pid; @owner and @own are borrowed until release. NULL = no
+ * memory.
  */
 struct dw_jit_process *dw_jit_begin(struct dw_jit *j, pid_t pid, const struct dw_owner *owner,
 				    const struct dw_owner *own);
@@ -145,12 +146,12 @@ void dw_jit_end(struct dw_jit_process *p);
 /* All samples have come: read all files a last time and name what is open. 0 or -ENOMEM. */
 int dw_jit_finish(struct dw_jit *j);
 
-/* The profile goes: nothing but dw_jit_meaning() from now on. */
+/* The profile goes: nothing but dw_jit_symbolize() from now on. */
 void dw_jit_close(struct dw_jit *j);
 
-/* What code at @svma of @module of the profile is: a function of made code, or code without a file
+/* What code at @svma of @module of the profile is: a function of JIT code, or code without a file
  * that was told of after its samples had come. @ctx is a struct dw_jit. False: not known. */
-bool dw_jit_meaning(void *ctx, uint32_t module, uint64_t svma, struct dw_made_meaning *ret);
+bool dw_jit_symbolize(void *ctx, uint32_t module, uint64_t svma, struct dw_jit_symbol *ret);
 
 /* Free everything. */
 void dw_jit_release(struct dw_jit *j);

@@ -1,5 +1,5 @@
 /*
- * Lines of made code; see lines.h. V8 up to version 11 tells files of scripts by strings that it
+ * Lines of JIT code; see lines.h. V8 up to version 11 tells files of scripts by strings that it
  * has freed already, so what is no text, or only the end of that name, is taken as the file in
  * which the function is declared.
  */

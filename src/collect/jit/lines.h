@@ -1,5 +1,5 @@
 /*
- * Lines of made code, of those pieces that samples lie in, by their svma in the profile
+ * Lines of JIT code, of those pieces that samples lie in, by their svma in the profile
  * (functions.h). One thread.
  */
 #pragma once
@@ -48,7 +48,7 @@ const struct dw_jit_line *dw_jit_lines_find(const struct dw_jit_lines *t, uint64
 void dw_jit_lines_release(struct dw_jit_lines *t);
 
 /*
- * Which IL made code comes from, of those pieces that samples lie in, by their svma in the profile
+ * Which IL JIT code comes from, of those pieces that samples lie in, by their svma in the profile
  * (functions.h).
  */
 

@@ -24,7 +24,7 @@
  * first does not matter: each alone samples at the full rate.
  */
 
-static int learn_event(struct dw_doubles *d, int fd, uint32_t watch)
+static int map_event(struct dw_duplicates *d, int fd, uint32_t watch)
 {
 	uint64_t identity;
 
@@ -35,26 +35,26 @@ static int learn_event(struct dw_doubles *d, int fd, uint32_t watch)
 	return dw_map_put(&d->watch_of, identity, watch);
 }
 
-/* Take in the watches of @e that were opened since the last time. From now on doubles are told. 0,
- * -ENOMEM or -errno. */
-static int doubles_learn(struct dw_doubles *d, const struct dw_perf_events *e)
+/* Take in the watches of @e that were opened since the last time. From now on duplicates are told.
+ * 0, -ENOMEM or -errno. */
+static int update_duplicates(struct dw_duplicates *d, const struct dw_perf_events *e)
 {
 	int rc = 0;
 
-	for (; d->learned < e->watches.n && !rc; d->learned++) {
-		const struct dw_perf_watch *w = &e->watches.v[d->learned];
+	for (; d->watches_n < e->watches.n && !rc; d->watches_n++) {
+		const struct dw_perf_watch *w = &e->watches.v[d->watches_n];
 
-		rc = learn_event(d, w->sample_fd, (uint32_t)d->learned + 1);
+		rc = map_event(d, w->sample_fd, (uint32_t)d->watches_n + 1);
 		if (!rc)
-			rc = learn_event(d, w->deep_fd, (uint32_t)d->learned + 1);
+			rc = map_event(d, w->deep_fd, (uint32_t)d->watches_n + 1);
 	}
 	return rc;
 }
 
-int dw_doubles_counts(struct dw_doubles *d, const struct dw_perf_events *e, uint32_t thread,
-		      uint64_t identity)
+int dw_duplicates_counts(struct dw_duplicates *d, const struct dw_perf_events *e, uint32_t thread,
+			 uint64_t identity)
 {
-	uint32_t watch = d->learned ? dw_map_get(&d->watch_of, identity) : 0, chosen;
+	uint32_t watch = d->watches_n ? dw_map_get(&d->watch_of, identity) : 0, chosen;
 	uint64_t key;
 	int rc;
 
@@ -68,7 +68,7 @@ int dw_doubles_counts(struct dw_doubles *d, const struct dw_perf_events *e, uint
 	return rc ? rc : 1;
 }
 
-void dw_doubles_release(struct dw_doubles *d)
+void dw_duplicates_release(struct dw_duplicates *d)
 {
 	dw_map_release(&d->watch_of);
 	dw_map_release(&d->chosen);
@@ -113,17 +113,17 @@ static struct dw_attach_thread *find(const struct dw_attach *a, pid_t tid)
 	return i ? &a->threads.v[i - 1] : NULL;
 }
 
-/* From @whole_ns on, children of @tid inherit everything. */
-static int remember(struct dw_attach *a, pid_t tid, uint64_t whole_ns)
+/* From @inherits_ns on, children of @tid inherit everything. */
+static int remember(struct dw_attach *a, pid_t tid, uint64_t inherits_ns)
 {
 	struct dw_attach_thread *th = find(a, tid);
 	int rc;
 
 	if (th) {
-		th->whole_ns = whole_ns;
+		th->inherits_ns = inherits_ns;
 		return 0;
 	}
-	rc = dw_vec_push(&a->threads, (struct dw_attach_thread){tid, whole_ns});
+	rc = dw_vec_push(&a->threads, (struct dw_attach_thread){tid, inherits_ns});
 	return rc ? rc : dw_map_put(&a->by_tid, (uint32_t)tid, (uint32_t)a->threads.n);
 }
 
@@ -131,7 +131,7 @@ int dw_attach_fork(struct dw_attach *a, const struct dw_perf_record *r)
 {
 	const struct dw_attach_thread *parent = find(a, r->parent.tid);
 
-	if (parent && r->time_ns >= parent->whole_ns + MARGIN_NS)
+	if (parent && r->time_ns >= parent->inherits_ns + MARGIN_NS)
 		return remember(a, r->tid, r->time_ns);
 	return r->pid != r->parent.pid ? dw_vec_push(&a->pids, r->pid) : 0;
 }
@@ -186,7 +186,7 @@ int dw_attach_watch(struct dw_attach *a, size_t *ret, struct dw_error *err)
 		n++;
 	}
 	*ret = n;
-	return a->rounds++ && n ? doubles_learn(a->doubles, a->events) : 0;
+	return a->rounds++ && n ? update_duplicates(a->duplicates, a->events) : 0;
 }
 
 void dw_attach_release(struct dw_attach *a)

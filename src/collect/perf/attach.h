@@ -24,31 +24,31 @@
  * whether they had inherited. Of each thread and CPU the samples of one event count.
  */
 
-struct dw_doubles {
+struct dw_duplicates {
 	struct dw_map watch_of; /* identity of an event -> index of its watch + 1 */
 	struct dw_map chosen;	/* (thread, CPU) -> index of a watch + 1 */
-	size_t learned;		/* watches so far */
+	size_t watches_n;	/* watches so far */
 };
 
 /* Whether a sample of @thread (id in the profile) from the event @identity counts. 1, 0 or -ENOMEM.
  */
-int dw_doubles_counts(struct dw_doubles *d, const struct dw_perf_events *e, uint32_t thread,
-		      uint64_t identity);
+int dw_duplicates_counts(struct dw_duplicates *d, const struct dw_perf_events *e, uint32_t thread,
+			 uint64_t identity);
 
 /* Free the memory. */
-void dw_doubles_release(struct dw_doubles *d);
+void dw_duplicates_release(struct dw_duplicates *d);
 
 /* A thread whose children inherit all events, when they were begun after a time. */
 struct dw_attach_thread {
 	pid_t tid;
-	uint64_t whole_ns;
+	uint64_t inherits_ns;
 };
 
 struct dw_attach {
 	struct dw_perf_events *events;	       /* borrowed */
 	const struct dw_perf_options *options; /* borrowed */
 	struct dw_track *track;		       /* borrowed */
-	struct dw_doubles *doubles;	       /* borrowed */
+	struct dw_duplicates *duplicates;      /* borrowed */
 	DW_VEC(pid_t) pids;
 	size_t named; /* of them were asked for, others they have begun meanwhile */
 	DW_VEC(struct dw_attach_thread) threads;

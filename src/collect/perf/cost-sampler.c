@@ -35,7 +35,7 @@ void dw_sample_windows_begin(struct dw_sample_windows *w, uint64_t now)
 	};
 }
 
-void dw_sample_windows_learn(struct dw_sample_windows *w, uint64_t runs, uint64_t ran_ns)
+void dw_sample_windows_update(struct dw_sample_windows *w, uint64_t runs, uint64_t ran_ns)
 {
 	double part = runs < RUNS_MIN ? 1 : RUNS_A_S * (double)ran_ns / 1e9 / (double)runs;
 
@@ -97,7 +97,7 @@ static int open_event(pid_t pid, int cpu)
 		.size = sizeof attr,
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = DWELL_WHERE_PERIOD_NS,
+		.sample_period = DWELL_COST_SAMPLE_PERIOD_NS,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_STACK_USER,
 		.sample_stack_user = STACK_BYTES,
@@ -117,7 +117,7 @@ static int open_event(pid_t pid, int cpu)
 }
 
 /* 0, or -ENODEV: that processor is offline; -errno. */
-static int watch_on(struct dw_where *w, pid_t pid, int cpu)
+static int watch_on(struct dw_cost_sampler *w, pid_t pid, int cpu)
 {
 	struct dw_ring ring;
 	int fd = open_event(pid, cpu), rc = fd < 0 ? fd : dw_vec_push(&w->fds, fd);
@@ -138,7 +138,7 @@ static int watch_on(struct dw_where *w, pid_t pid, int cpu)
 	return rc;
 }
 
-int dw_where_watch(struct dw_where *w, pid_t pid)
+int dw_cost_sampler_watch(struct dw_cost_sampler *w, pid_t pid)
 {
 	long n = sysconf(_SC_NPROCESSORS_CONF);
 	int rc = 0;
@@ -148,19 +148,19 @@ int dw_where_watch(struct dw_where *w, pid_t pid)
 		rc = rc == -ENODEV ? 0 : rc;
 	}
 	if (rc)
-		dw_where_release(w);
+		dw_cost_sampler_release(w);
 	return rc;
 }
 
 /* Of those that tasks have started, too. */
-void dw_where_turn(struct dw_where *w, bool on)
+void dw_cost_sampler_turn(struct dw_cost_sampler *w, bool on)
 {
 	dw_vec_each(fd, &w->fds)
 		ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 /* The sample behind the header. False: it is cut. */
-static bool read_sample(struct dw_cursor *c, struct dw_where_sample *ret)
+static bool read_sample(struct dw_cursor *c, struct dw_cost_sample *ret)
 {
 	uint64_t bytes;
 
@@ -178,10 +178,10 @@ static bool read_sample(struct dw_cursor *c, struct dw_where_sample *ret)
 }
 
 /* What was lost need not be known: shares are those of what was not. */
-static void take(const void *record, size_t n, dw_where_sink *sink, void *ctx)
+static void take(const void *record, size_t n, dw_cost_sampler_sink *sink, void *ctx)
 {
 	const struct perf_event_header *h = record;
-	struct dw_where_sample sample;
+	struct dw_cost_sample sample;
 	struct dw_cursor c;
 
 	dw_cursor_init(&c, record, n);
@@ -190,7 +190,7 @@ static void take(const void *record, size_t n, dw_where_sink *sink, void *ctx)
 		sink(ctx, &sample);
 }
 
-void dw_where_read(struct dw_where *w, dw_where_sink *sink, void *ctx)
+void dw_cost_sampler_read(struct dw_cost_sampler *w, dw_cost_sampler_sink *sink, void *ctx)
 {
 	dw_rings_refresh(&w->rings);
 	dw_vec_each(ring, &w->rings.v) {
@@ -204,7 +204,7 @@ void dw_where_read(struct dw_where *w, dw_where_sink *sink, void *ctx)
 	}
 }
 
-void dw_where_release(struct dw_where *w)
+void dw_cost_sampler_release(struct dw_cost_sampler *w)
 {
 	dw_rings_release(&w->rings);
 	dw_vec_each(fd, &w->fds)

@@ -43,7 +43,7 @@ struct dw_samples_seen {
 void dw_sample_windows_begin(struct dw_sample_windows *w, uint64_t now);
 
 /* Of threads that were given a processor @runs times and have run @ran_ns since the last time. */
-void dw_sample_windows_learn(struct dw_sample_windows *w, uint64_t runs, uint64_t ran_ns);
+void dw_sample_windows_update(struct dw_sample_windows *w, uint64_t runs, uint64_t ran_ns);
 
 /* What shall be done at next_ns, @now: whether w->is_open has changed. What looking and turning
  * take, @cost_ns the last time, is a small part of the time until the next. */
@@ -57,15 +57,15 @@ double dw_sample_windows_part(const struct dw_sample_windows *w, struct dw_sampl
 /* How long samples were taken until @now, nanoseconds. */
 uint64_t dw_sample_windows_open_ns(const struct dw_sample_windows *w, uint64_t now);
 
-enum { DWELL_WHERE_PERIOD_NS = 499979 }; /* in step with nothing */
+enum { DWELL_COST_SAMPLE_PERIOD_NS = 499979 }; /* in step with nothing */
 
 /* Zero-initialised: nothing is watched. */
-struct dw_where {
+struct dw_cost_sampler {
 	DW_VEC(int) fds; /* owned; an event for each processor */
 	struct dw_rings rings;
 };
 
-struct dw_where_sample {
+struct dw_cost_sample {
 	pid_t pid;	/* as we see it */
 	uint64_t at_ns; /* CLOCK_MONOTONIC */
 	uint64_t ip;
@@ -74,17 +74,17 @@ struct dw_where_sample {
 };
 
 /* What takes the samples, each borrowed. */
-typedef void dw_where_sink(void *ctx, const struct dw_where_sample *sample);
+typedef void dw_cost_sampler_sink(void *ctx, const struct dw_cost_sample *sample);
 
 /* Watch @pid from its next exec on. 0; -errno where the kernel refuses: nothing is left open then.
  */
-int dw_where_watch(struct dw_where *w, pid_t pid);
+int dw_cost_sampler_watch(struct dw_cost_sampler *w, pid_t pid);
 
 /* Take samples from now on or none, of all that is watched by now. Those that have come stay. */
-void dw_where_turn(struct dw_where *w, bool on);
+void dw_cost_sampler_turn(struct dw_cost_sampler *w, bool on);
 
 /* Give all that has come to @sink. */
-void dw_where_read(struct dw_where *w, dw_where_sink *sink, void *ctx);
+void dw_cost_sampler_read(struct dw_cost_sampler *w, dw_cost_sampler_sink *sink, void *ctx);
 
 /* Close all. */
-void dw_where_release(struct dw_where *w);
+void dw_cost_sampler_release(struct dw_cost_sampler *w);

@@ -59,8 +59,8 @@ struct dw_backend {
 	struct dw_perf_options options;
 	struct dw_perf_events events;
 	struct dw_rings rings;
-	struct dw_intake intake;
-	struct dw_doubles doubles;
+	struct dw_dispatcher dispatcher;
+	struct dw_duplicates duplicates;
 	struct dw_waits_watch waits;
 	bool has_waits;
 	struct depth depth;
@@ -81,8 +81,8 @@ static void perf_free(struct dw_backend *b)
 	dw_perf_events_release(&b->events);
 	if (b->has_waits)
 		dw_waits_release(&b->waits);
-	dw_intake_release(&b->intake);
-	dw_doubles_release(&b->doubles);
+	dw_dispatcher_release(&b->dispatcher);
+	dw_duplicates_release(&b->duplicates);
 	dw_vec_release(&b->fds);
 	free(b);
 }
@@ -209,7 +209,7 @@ static int watch_command(struct dw_backend *b, pid_t pid, struct dw_error *err)
 {
 	int rc = dw_perf_events_watch(&b->events, &b->options, pid);
 
-	return rc ? dw_perf_refusal(rc, err) : dw_track_command(&b->intake.track, pid);
+	return rc ? dw_perf_refusal(rc, err) : dw_track_command(&b->dispatcher.track, pid);
 }
 
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err);
@@ -223,7 +223,7 @@ static int counts(void *ctx, uint32_t thread, const struct dw_perf_sample *sampl
 {
 	struct dw_backend *b = ctx;
 
-	return dw_doubles_counts(&b->doubles, &b->events, thread, sample->event);
+	return dw_duplicates_counts(&b->duplicates, &b->events, thread, sample->event);
 }
 
 /* Watch until a listing of threads holds no new ones, or there is no end to it. */
@@ -253,20 +253,20 @@ static int attach(struct dw_backend *b, const struct dw_backend_config *config,
 {
 	dw_auto(dw_attach) a = {.events = &b->events,
 				.options = &b->options,
-				.track = &b->intake.track,
-				.doubles = &b->doubles,
+				.track = &b->dispatcher.track,
+				.duplicates = &b->duplicates,
 				.named = config->pids_n};
 	int rc = 0;
 
 	for (size_t i = 0; i < config->pids_n && !rc; i++)
 		rc = dw_vec_push(&a.pids, config->pids[i]);
-	b->intake.on_fork = on_fork;
-	b->intake.on_fork_ctx = &a;
-	b->intake.sampler.counts = counts;
-	b->intake.sampler.counts_ctx = b;
+	b->dispatcher.on_fork = on_fork;
+	b->dispatcher.on_fork_ctx = &a;
+	b->dispatcher.sampler.counts = counts;
+	b->dispatcher.sampler.counts_ctx = b;
 	if (!rc)
 		rc = settle(b, &a, err);
-	b->intake.on_fork = NULL;
+	b->dispatcher.on_fork = NULL;
 	return rc;
 }
 
@@ -276,9 +276,9 @@ static int watch_all(struct dw_backend *b, pid_t command, struct dw_error *err)
 
 	if (rc == -EACCES || rc == -EPERM)
 		return dw_perf_scope_refusal(rc, LEVEL_ALL, "watching all processes", err);
-	b->intake.track.is_open = true;
+	b->dispatcher.track.is_open = true;
 	if (!rc && command)
-		rc = dw_track_command(&b->intake.track, command);
+		rc = dw_track_command(&b->dispatcher.track, command);
 	return rc;
 }
 
@@ -297,9 +297,9 @@ static int on_switch(void *ctx, const struct dw_perf_record *r)
 static int begin_waits(struct dw_backend *b, const struct dw_backend_config *config)
 {
 	b->has_waits = true;
-	b->intake.on_switch = on_switch;
-	b->intake.on_switch_ctx = &b->waits;
-	return dw_waits_begin(&b->waits, &b->intake, true, config->pids_n,
+	b->dispatcher.on_switch = on_switch;
+	b->dispatcher.on_switch_ctx = &b->waits;
+	return dw_waits_begin(&b->waits, &b->dispatcher, true, config->pids_n,
 			      dw_clock_ns(CLOCK_MONOTONIC));
 }
 
@@ -315,11 +315,11 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	rc = choose_options(config, &b->options, err);
 	if (rc)
 		return rc;
-	dw_intake_init(&b->intake, profile, config->cache_dir, false);
-	b->intake.track.start_ns = config->start_ns;
-	dw_intake_use(&b->intake, config->managed, config->jit);
+	dw_dispatcher_init(&b->dispatcher, profile, config->cache_dir, false);
+	b->dispatcher.track.start_ns = config->start_ns;
+	dw_dispatcher_use(&b->dispatcher, config->managed, config->jit);
 	rc = dw_perf_events_open(&b->options, &b->events, &b->rings, err);
-	b->intake.has_chains = b->events.kernel;
+	b->dispatcher.has_chains = b->events.kernel;
 	if (!rc)
 		rc = watch(b, config, err);
 	if (!rc)
@@ -359,7 +359,7 @@ static size_t perf_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max
 /* Wake up early for a while after a stack that had to be read soon. */
 static void adapt_hurry(struct dw_backend *b)
 {
-	uint64_t urgent = b->intake.sampler.deep.urgent;
+	uint64_t urgent = b->dispatcher.sampler.deep.urgent;
 
 	if (urgent != b->urgent)
 		b->hurry_drains = HURRY_DRAINS;
@@ -372,7 +372,7 @@ static void adapt_hurry(struct dw_backend *b)
  * fork at the moment of the first may have left, see events.c. */
 static int adapt_depth(struct dw_backend *b)
 {
-	const struct dw_sampler *s = &b->intake.sampler;
+	const struct dw_sampler *s = &b->dispatcher.sampler;
 	struct depth *d = &b->depth;
 	uint64_t cut = s->cut - s->uncopied;
 	bool too_many = cut - d->window_cut > WINDOW_CUT;
@@ -396,13 +396,13 @@ static void fetch_ahead(struct dw_backend *b, const struct dw_ring *r)
 	const void *record = dw_ring_peek_behind(r, &n);
 
 	if (record)
-		dw_intake_ahead(&b->intake, record, n);
+		dw_dispatcher_prefetch(&b->dispatcher, record, n);
 }
 
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t limit_ns = final ? UINT64_MAX - 1 : dw_clock_ns(CLOCK_MONOTONIC) - HOLD_BACK_NS;
-	uint64_t kept = b->intake.sampler.kept;
+	uint64_t kept = b->dispatcher.sampler.kept;
 	struct dw_ring *r;
 	int rc = 0;
 
@@ -415,19 +415,19 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 
 		if (!r->side)
 			fetch_ahead(b, r);
-		rc = dw_intake_record(&b->intake, record, n, r->side);
+		rc = dw_dispatcher_record(&b->dispatcher, record, n, r->side);
 		dw_ring_consume(r);
 	}
 	if (!rc && b->has_waits && final)
 		rc = dw_waits_look(&b->waits, dw_clock_ns(CLOCK_MONOTONIC), true);
-	b->had_samples = b->intake.sampler.kept > kept;
+	b->had_samples = b->dispatcher.sampler.kept > kept;
 	adapt_hurry(b);
 	if (!final && !rc)
 		rc = adapt_depth(b);
 	if (final && !rc) {
-		dw_track_cpu_times(&b->intake.track);
+		dw_track_cpu_times(&b->dispatcher.track);
 		rc = dw_facts_set(&b->profile->facts, "samples_discarded_32bit",
-				  (int64_t)b->intake.sampler.discarded_32);
+				  (int64_t)b->dispatcher.sampler.discarded_32);
 	}
 	return rc ? dw_error_set_errno(err, -rc, "cannot take in samples") : 0;
 }
@@ -440,7 +440,7 @@ static void perf_stop(struct dw_backend *b)
 
 static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 {
-	const struct dw_intake *in = &b->intake;
+	const struct dw_dispatcher *in = &b->dispatcher;
 	uint64_t lost_samples = in->lost_samples, lost_side = in->lost_side;
 	/* Reading an event asks the CPU that its task runs on: not for many, while they run. */
 	if (b->events.counts_lost && (b->is_stopped || b->events.watches.n <= READ_WATCHES_MAX))
@@ -461,7 +461,7 @@ static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 
 static const struct dw_module_source *perf_sources(struct dw_backend *b, size_t *n)
 {
-	return dw_perf_modules_sources(&b->intake.modules, n);
+	return dw_perf_modules_sources(&b->dispatcher.modules, n);
 }
 
 const struct dw_backend_ops dw_backend_perf = {

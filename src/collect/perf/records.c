@@ -167,18 +167,18 @@ int dw_perf_record_decode(const void *p, size_t n, bool has_chain, struct dw_per
 	return decode_body(&c, h.misc, has_chain, ret);
 }
 
-int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side)
+int dw_dispatcher_record(struct dw_dispatcher *in, const void *p, size_t n, bool side)
 {
 	struct dw_perf_record r;
 	int rc = dw_perf_record_decode(p, n, in->has_chains, &r);
 
 	if (!rc)
-		return dw_intake_take(in, &r, side);
+		return dw_dispatcher_take(in, &r, side);
 	in->malformed += rc == DWELL_ERR_FORMAT;
 	return 0;
 }
 
-void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n)
+void dw_dispatcher_prefetch(struct dw_dispatcher *in, const void *p, size_t n)
 {
 	struct dw_perf_record r;
 

@@ -46,9 +46,9 @@ int dw_perf_record_decode(const void *p, size_t n, bool has_chain, struct dw_per
  * own.
  */
 
-/* Have the processor fetch what dw_intake_record() will read of the sample @p of @n bytes; other
- * records are ignored. */
-void dw_intake_ahead(struct dw_intake *in, const void *p, size_t n);
+/* Have the processor fetch what dw_dispatcher_record() will read of the sample @p of @n bytes;
+ * other records are ignored. */
+void dw_dispatcher_prefetch(struct dw_dispatcher *in, const void *p, size_t n);
 
 /* Take in the record @p of @n bytes, @side: from a side-band ring. 0 or -ENOMEM. */
-int dw_intake_record(struct dw_intake *in, const void *p, size_t n, bool side);
+int dw_dispatcher_record(struct dw_dispatcher *in, const void *p, size_t n, bool side);

@@ -26,26 +26,26 @@ struct followed {
 };
 
 struct dw_backend {
-	struct dw_intake intake;
+	struct dw_dispatcher dispatcher;
 	struct dw_waits_watch waits;
 	DW_VEC(struct followed) processes;
 	uint64_t next_list_ns, next_children_ns;
 	uint64_t listed_ns; /* the listing before: what is new is younger */
 };
 
-static void outside_free(struct dw_backend *b)
+static void procfs_free(struct dw_backend *b)
 {
 	if (!b)
 		return;
 	dw_waits_release(&b->waits);
-	dw_intake_release(&b->intake);
+	dw_dispatcher_release(&b->dispatcher);
 	dw_vec_release(&b->processes);
 	free(b);
 }
 
-static inline void outside_freep(struct dw_backend **b)
+static inline void procfs_freep(struct dw_backend **b)
 {
-	outside_free(*b);
+	procfs_free(*b);
 }
 
 static void read_program(pid_t pid, char program[256])
@@ -85,10 +85,10 @@ static int check_exec(struct dw_backend *b, struct followed *p, uint64_t now_ns)
 	memcpy(p->program, program, sizeof program);
 	r.comm.name = st.name;
 	r.comm.exec = true;
-	rc = dw_intake_take(&b->intake, &r, true);
-	th = dw_track_find(&b->intake.track, p->pid);
+	rc = dw_dispatcher_take(&b->dispatcher, &r, true);
+	th = dw_track_find(&b->dispatcher.track, p->pid);
 	if (!rc && th)
-		dw_track_resync(&b->intake.track, th->process, now_ns);
+		dw_track_resync(&b->dispatcher.track, th->process, now_ns);
 	return rc;
 }
 
@@ -123,10 +123,10 @@ static int look_at(struct dw_backend *b, size_t i, uint64_t now_ns, bool with_ch
 				     .begin_ns = b->listed_ns,
 				     .told_ns = UINT64_MAX,
 				     .names = with_children};
-	int rc = dw_track_look(&b->intake.track, pid, &look);
+	int rc = dw_track_look(&b->dispatcher.track, pid, &look);
 
 	if (rc == -ENOENT || rc == -ESRCH) {
-		dw_track_end_process(&b->intake.track, pid, now_ns);
+		dw_track_end_process(&b->dispatcher.track, pid, now_ns);
 		return 0;
 	}
 	if (!rc && with_children)
@@ -157,39 +157,39 @@ static int look_at_all(struct dw_backend *b, uint64_t now_ns)
 	return 0;
 }
 
-static int outside_start(const struct dw_backend_config *config, struct dw_profile *profile,
-			 struct dw_backend **ret, struct dw_error *err)
+static int procfs_start(const struct dw_backend_config *config, struct dw_profile *profile,
+			struct dw_backend **ret, struct dw_error *err)
 {
-	__attribute__((cleanup(outside_freep))) struct dw_backend *b = calloc(1, sizeof *b);
+	__attribute__((cleanup(procfs_freep))) struct dw_backend *b = calloc(1, sizeof *b);
 	int rc = b ? 0 : -ENOMEM;
 
 	if (rc)
 		return dw_error_set_errno(err, ENOMEM, "cannot look at processes");
 	b->listed_ns = config->start_ns;
-	dw_intake_init(&b->intake, profile, config->cache_dir, false);
-	b->intake.track.start_ns = config->start_ns;
-	b->intake.track.maps_untold = true;
-	dw_intake_use(&b->intake, config->managed, config->jit);
+	dw_dispatcher_init(&b->dispatcher, profile, config->cache_dir, false);
+	b->dispatcher.track.start_ns = config->start_ns;
+	b->dispatcher.track.maps_untold = true;
+	dw_dispatcher_use(&b->dispatcher, config->managed, config->jit);
 	for (size_t i = 0; i < config->pids_n && !rc; i++)
 		rc = follow(b, config->pids[i]);
 	if (!rc)
 		rc = look_at_all(b, config->start_ns);
 	if (!rc)
-		rc = dw_waits_begin(&b->waits, &b->intake, false, true, config->start_ns);
+		rc = dw_waits_begin(&b->waits, &b->dispatcher, false, true, config->start_ns);
 	if (rc)
 		return dw_error_set_errno(err, -rc, "cannot look at processes");
 	*ret = dw_take_ptr(b);
 	return 0;
 }
 
-static size_t outside_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
+static size_t procfs_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max)
 {
 	if (max)
 		dw_waits_poll_fd(&b->waits, fds);
 	return max ? 1 : 0;
 }
 
-static int outside_drain(struct dw_backend *b, bool final, struct dw_error *err)
+static int procfs_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t now_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	int rc = final || now_ns >= b->next_list_ns ? look_at_all(b, now_ns) : 0;
@@ -197,33 +197,33 @@ static int outside_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	if (!rc)
 		rc = dw_waits_look(&b->waits, now_ns, final);
 	if (final)
-		dw_track_cpu_times(&b->intake.track);
+		dw_track_cpu_times(&b->dispatcher.track);
 	return rc ? dw_error_set_errno(err, -rc, "cannot take in waits") : 0;
 }
 
-static void outside_stop(struct dw_backend *b)
+static void procfs_stop(struct dw_backend *b)
 {
 	(void)b;
 }
 
-static void outside_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
+static void procfs_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 {
 	(void)b;
 	*ret = (struct dw_backend_stats){0};
 }
 
-static const struct dw_module_source *outside_sources(struct dw_backend *b, size_t *n)
+static const struct dw_module_source *procfs_sources(struct dw_backend *b, size_t *n)
 {
-	return dw_perf_modules_sources(&b->intake.modules, n);
+	return dw_perf_modules_sources(&b->dispatcher.modules, n);
 }
 
-const struct dw_backend_ops dw_backend_outside = {
+const struct dw_backend_ops dw_backend_procfs = {
 	.name = "outside",
-	.start = outside_start,
-	.poll_fds = outside_poll_fds,
-	.drain = outside_drain,
-	.stop = outside_stop,
-	.stats = outside_stats,
-	.sources = outside_sources,
-	.free = outside_free,
+	.start = procfs_start,
+	.poll_fds = procfs_poll_fds,
+	.drain = procfs_drain,
+	.stop = procfs_stop,
+	.stats = procfs_stats,
+	.sources = procfs_sources,
+	.free = procfs_free,
 };

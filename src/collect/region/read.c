@@ -62,8 +62,8 @@ int dw_region_read_head(int fd, struct dw_region_head *ret)
 		.pass_cost = h->pass_cost,
 		.measured_ns = h->measured_ns,
 		.system_calls_seen = h->system_calls_seen,
-		.mutes_done = h->mutes_done,
-		.mutes_error = h->mutes_error,
+		.disabled_done = h->disabled_done,
+		.disabled_error = h->disabled_error,
 	};
 	memcpy(ret->probe_cost, h->probe_cost, sizeof ret->probe_cost);
 	memcpy(ret->os_sources, h->os_sources, sizeof ret->os_sources);
@@ -171,50 +171,53 @@ int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbea
 			      at + offsetof(struct dw_region_answer, state));
 }
 
-int dw_region_write_learnt(int fd, uint32_t i, const uint32_t *subjects, uint32_t from, uint32_t n)
+int dw_region_write_predisabled(int fd, uint32_t i, const uint32_t *disable_keys, uint32_t from,
+				uint32_t n)
 {
 	const uint32_t part[] = {from, n};
 	int rc;
 
-	if (i >= DWELL_REGION_MODULES || from > DWELL_REGION_MUTES || n > DWELL_REGION_MUTES - from)
+	if (i >= DWELL_REGION_MODULES || from > DWELL_REGION_DISABLED ||
+	    n > DWELL_REGION_DISABLED - from)
 		return -EINVAL;
-	rc = write_all(fd, subjects, n * sizeof *subjects,
-		       offsetof(struct dw_region_header, learnt[from]));
+	rc = write_all(fd, disable_keys, n * sizeof *disable_keys,
+		       offsetof(struct dw_region_header, predisabled[from]));
 	return rc ? rc
 		  : write_all(fd, part, sizeof part,
-			      offsetof(struct dw_region_header, answers[i].learnt_at));
+			      offsetof(struct dw_region_header, answers[i].predisabled_at));
 }
 
-int dw_region_read_mutes(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended)
+int dw_region_read_disabled(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended)
 {
-	uint64_t at = offsetof(struct dw_region_header, mutes);
-	struct dw_region_mutes head;
-	int rc = dw_region_read_bytes(fd, &head, offsetof(struct dw_region_mutes, keys), at);
+	uint64_t at = offsetof(struct dw_region_header, disabled);
+	struct dw_region_disabled head;
+	int rc = dw_region_read_bytes(fd, &head, offsetof(struct dw_region_disabled, keys), at);
 
 	if (rc)
 		return rc;
-	if (head.n > DWELL_REGION_MUTES || head.ended > head.n)
+	if (head.n > DWELL_REGION_DISABLED || head.ended > head.n)
 		return DWELL_ERR_FORMAT;
 	*n = head.n;
 	*ended = head.ended;
 	return dw_region_read_bytes(fd, keys, head.n * sizeof *keys,
-				    at + offsetof(struct dw_region_mutes, keys));
+				    at + offsetof(struct dw_region_disabled, keys));
 }
 
-int dw_region_write_mutes(int fd, const uint32_t *keys, uint32_t from, uint32_t n, uint32_t ended,
-			  uint32_t serial)
+int dw_region_write_disabled(int fd, const uint32_t *keys, uint32_t from, uint32_t n,
+			     uint32_t ended, uint32_t serial)
 {
-	uint64_t at = offsetof(struct dw_region_header, mutes);
+	uint64_t at = offsetof(struct dw_region_header, disabled);
 	const uint32_t counts[] = {n, ended};
 	int rc;
 
-	if (n > DWELL_REGION_MUTES || from > n || ended > n)
+	if (n > DWELL_REGION_DISABLED || from > n || ended > n)
 		return -EINVAL;
 	rc = write_all(fd, keys + from, (n - from) * sizeof *keys,
-		       at + offsetof(struct dw_region_mutes, keys[from]));
+		       at + offsetof(struct dw_region_disabled, keys[from]));
 	if (!rc)
-		rc = write_all(fd, counts, sizeof counts, at + offsetof(struct dw_region_mutes, n));
+		rc = write_all(fd, counts, sizeof counts,
+			       at + offsetof(struct dw_region_disabled, n));
 	return rc ? rc
 		  : write_all(fd, &serial, sizeof serial,
-			      at + offsetof(struct dw_region_mutes, serial));
+			      at + offsetof(struct dw_region_disabled, serial));
 }

@@ -37,7 +37,7 @@ struct dw_region_head {
 	uint64_t measured_ns;
 	uint32_t os_sources[DWELL_OS_SOURCES];
 	uint32_t system_calls_seen;
-	uint32_t mutes_done, mutes_error;
+	uint32_t disabled_done, disabled_error;
 	uint8_t maker[sizeof((struct dw_region_header *)0)->maker];
 };
 
@@ -77,19 +77,20 @@ int dw_region_write_answer(int fd, uint32_t i, uint32_t state, uint32_t heartbea
 /* Write tree_room. 0 or -errno. */
 int dw_region_write_room(int fd, uint64_t bytes);
 
-/* Write the @n @subjects that are not measured from the start in module @i to place @from of the
- * region's list, before its answer. 0 or -errno. */
-int dw_region_write_learnt(int fd, uint32_t i, const uint32_t *subjects, uint32_t from, uint32_t n);
+/* Write the @n @disable_keys that are not measured from the start in module @i to place @from of
+ * the region's list, before its answer. 0 or -errno. */
+int dw_region_write_predisabled(int fd, uint32_t i, const uint32_t *disable_keys, uint32_t from,
+				uint32_t n);
 
 /*
- * Read what is muted in the region: *@ended and *@n (at most DWELL_REGION_MUTES) as in struct
- * dw_region_mutes, @keys has room for all. Codes as above.
+ * Read what is disabled in the region: *@ended and *@n (at most DWELL_REGION_DISABLED) as in struct
+ * dw_region_disabled, @keys has room for all. Codes as above.
  */
-int dw_region_read_mutes(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended);
+int dw_region_read_disabled(int fd, uint32_t *keys, uint32_t *n, uint32_t *ended);
 
 /*
- * Write what is to be muted: of @n @keys (at most DWELL_REGION_MUTES) those from @from on are new.
- * Then @ended, then @serial. 0 or -errno.
+ * Write what is to be disabled: of @n @keys (at most DWELL_REGION_DISABLED) those from @from on are
+ * new. Then @ended, then @serial. 0 or -errno.
  */
-int dw_region_write_mutes(int fd, const uint32_t *keys, uint32_t from, uint32_t n, uint32_t ended,
-			  uint32_t serial);
+int dw_region_write_disabled(int fd, const uint32_t *keys, uint32_t from, uint32_t n,
+			     uint32_t ended, uint32_t serial);

@@ -42,7 +42,7 @@ struct dw_region {
 	uint64_t alive_ns;	/* of struct dw_region_look */
 	uint64_t free_since_ns; /* nobody had it open, and it had no header; 0 = not seen so */
 	uint32_t next;		/* first module that was not looked at */
-	uint32_t learnt_n;	/* in the region's list */
+	uint32_t predisabled_n; /* in the region's list */
 };
 
 static uint64_t hash_name(const char *name, size_t n)
@@ -282,7 +282,7 @@ static struct dw_region *adopt(struct dw_regions *r, const char *name)
 	}
 	fd = open_file(r, name, &st);
 	if (fd < 0 && errno == ENOENT)
-		return NULL; /* the bell of a region that is gone */
+		return NULL; /* the wake-up file of a region that is gone */
 	if (fd < 0) {
 		refuse(r, name,
 		       errno == EMFILE || errno == ENFILE ? &r->stats.refused_limit
@@ -315,7 +315,7 @@ static struct dw_region *get_region(struct dw_regions *r, const char *name, size
 	return adopt(r, copy);
 }
 
-/* A file came: a region, or NAME.N, the bell of region NAME. */
+/* A file came: a region, or NAME.N, the wake-up file of region NAME. */
 static void on_file(void *ctx, const char *name)
 {
 	struct dw_regions *r = ctx;
@@ -413,18 +413,18 @@ int dw_regions_answer(struct dw_regions *r, const struct dw_region_question *q, 
 	return g ? dw_region_write_answer(g->fd, q->index, state, heartbeat, path) : 0;
 }
 
-int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
-		     const uint32_t *subjects, uint32_t n)
+int dw_regions_predisable(struct dw_regions *r, const struct dw_region_question *q,
+			  const uint32_t *disable_keys, uint32_t n)
 {
 	struct dw_region *g = find_id(r, q->region);
 	int rc;
 
 	if (!g)
 		return DWELL_ERR_NOT_FOUND;
-	if (n > DWELL_REGION_MUTES - g->learnt_n)
+	if (n > DWELL_REGION_DISABLED - g->predisabled_n)
 		return DWELL_ERR_LIMIT;
-	rc = dw_region_write_learnt(g->fd, q->index, subjects, g->learnt_n, n);
-	g->learnt_n += rc ? 0 : n;
+	rc = dw_region_write_predisabled(g->fd, q->index, disable_keys, g->predisabled_n, n);
+	g->predisabled_n += rc ? 0 : n;
 	return rc;
 }
 

@@ -120,12 +120,12 @@ int dw_regions_answer(struct dw_regions *r, const struct dw_region_question *q, 
 		      uint32_t heartbeat, const char *path);
 
 /*
- * Tell the process that asks @q of the @n @subjects that are not measured from the start, by index
- * in the image (struct dw_region_header), before it is answered. 0; DWELL_ERR_LIMIT (more than a
- * region has room for); DWELL_ERR_NOT_FOUND (it is gone); -errno.
+ * Tell the process that asks @q of the @n @disable_keys that are not measured from the start, by
+ * index in the image (struct dw_region_header), before it is answered. 0; DWELL_ERR_LIMIT (more
+ * than a region has room for); DWELL_ERR_NOT_FOUND (it is gone); -errno.
  */
-int dw_regions_teach(struct dw_regions *r, const struct dw_region_question *q,
-		     const uint32_t *subjects, uint32_t n);
+int dw_regions_predisable(struct dw_regions *r, const struct dw_region_question *q,
+			  const uint32_t *disable_keys, uint32_t n);
 
 /* Whether a process has @region open or mapped, as far as the kernel tells. */
 bool dw_regions_is_held(const struct dw_regions *r, uint32_t region);

@@ -1,9 +1,10 @@
 /* Records to rows; see dispatcher.h. */
 #include "collect/samples/dispatcher.h"
 
-void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir, bool offline)
+void dw_dispatcher_init(struct dw_dispatcher *in, struct dw_profile *p, const char *cache_dir,
+			bool offline)
 {
-	*in = (struct dw_intake){
+	*in = (struct dw_dispatcher){
 		.modules = {.profile = p,
 			    .owners = &in->owners,
 			    .cache_dir = cache_dir,
@@ -13,13 +14,13 @@ void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cach
 	};
 }
 
-void dw_intake_use(struct dw_intake *in, struct dw_managed *managed, struct dw_jit *jit)
+void dw_dispatcher_use(struct dw_dispatcher *in, struct dw_managed *managed, struct dw_jit *jit)
 {
-	in->sampler.made.managed = managed;
+	in->sampler.jit_code.managed = managed;
 	in->track.jit = jit;
 }
 
-int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool side)
+int dw_dispatcher_take(struct dw_dispatcher *in, const struct dw_perf_record *r, bool side)
 {
 	int rc;
 
@@ -43,7 +44,7 @@ int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool si
 	}
 }
 
-void dw_intake_release(struct dw_intake *in)
+void dw_dispatcher_release(struct dw_dispatcher *in)
 {
 	dw_sampler_release(&in->sampler);
 	dw_track_release(&in->track);

@@ -1,5 +1,5 @@
 /*
- * All that happens with one record, whatever its kind and its source: rows of the profile out.
+ * The dispatcher of records, whatever their kind and their sampler: rows of the profile out.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dw_intake {
+struct dw_dispatcher {
 	struct dw_owners owners;
 	struct dw_perf_modules modules;
 	struct dw_track track;
@@ -32,14 +32,14 @@ struct dw_intake {
  * Start empty; @p and @cache_dir (NULL = none) are borrowed.
  * @offline  look at nothing but the records: no process, no file.
  */
-void dw_intake_init(struct dw_intake *in, struct dw_profile *p, const char *cache_dir,
-		    bool offline);
+void dw_dispatcher_init(struct dw_dispatcher *in, struct dw_profile *p, const char *cache_dir,
+			bool offline);
 
 /* Ask @managed and @jit what code it is that no file tells of. Both are borrowed, NULL = none. */
-void dw_intake_use(struct dw_intake *in, struct dw_managed *managed, struct dw_jit *jit);
+void dw_dispatcher_use(struct dw_dispatcher *in, struct dw_managed *managed, struct dw_jit *jit);
 
 /* Take in @r, @side: it does not come with samples. 0 or -ENOMEM. */
-int dw_intake_take(struct dw_intake *in, const struct dw_perf_record *r, bool side);
+int dw_dispatcher_take(struct dw_dispatcher *in, const struct dw_perf_record *r, bool side);
 
 /* Free everything but the profile. */
-void dw_intake_release(struct dw_intake *in);
+void dw_dispatcher_release(struct dw_dispatcher *in);

@@ -27,14 +27,14 @@ enum {
 #define UNKNOWN_RBP 1
 
 struct reading {
-	struct dw_outside *o;
+	struct dw_remote_stack *o;
 	struct dw_sampler *sampler;
 	struct dw_tracked_process *process;
 	struct dw_unwind_memory memory;
 	size_t n; /* frames */
 };
 
-static int reserve(struct dw_outside *o, size_t n)
+static int reserve(struct dw_remote_stack *o, size_t n)
 {
 	uint8_t *bigger = n > o->cap ? realloc(o->bytes, n) : o->bytes;
 
@@ -151,7 +151,7 @@ static bool unwind(struct reading *r, const struct dw_task_place *place)
 	return r->sampler->frames[r->n - 1].fp == UNKNOWN_RBP && find_rbp(r);
 }
 
-int dw_outside_copy(struct dw_outside *o, pid_t pid, const struct dw_task_place *place)
+int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place)
 {
 	int rc = reserve(o, FIRST_BYTES);
 	ssize_t got;
@@ -164,8 +164,9 @@ int dw_outside_copy(struct dw_outside *o, pid_t pid, const struct dw_task_place 
 	return got > 0 ? 0 : got ? (int)got : -EFAULT;
 }
 
-int dw_outside_unwind(struct dw_outside *o, struct dw_sampler *s, struct dw_tracked_thread *th,
-		      const struct dw_task_place *place, uint64_t time_ns, uint32_t *ret)
+int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sampler *s,
+			   struct dw_tracked_thread *th, const struct dw_task_place *place,
+			   uint64_t time_ns, uint32_t *ret)
 {
 	struct reading r = {o, s, th->process, {.base = place->sp}, 0};
 	int rc = dw_sampler_begin(s, th, time_ns);
@@ -189,7 +190,7 @@ int dw_outside_unwind(struct dw_outside *o, struct dw_sampler *s, struct dw_trac
 	return rc;
 }
 
-void dw_outside_release(struct dw_outside *o)
+void dw_remote_stack_release(struct dw_remote_stack *o)
 {
 	free(o->bytes);
 	o->bytes = NULL;

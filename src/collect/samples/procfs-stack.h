@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-struct dw_outside {
+struct dw_remote_stack {
 	uint8_t *bytes; /* owned: of the stack at hand */
 	size_t n, cap;
 	uint64_t read_ns; /* CLOCK_MONOTONIC, when it was all read; it is unwound after that */
@@ -28,14 +28,15 @@ struct dw_outside {
  * Copy the stack of a thread of @pid, which waits at @place: the sooner, the likelier that it still
  * does. 0; -EPERM when its memory may not be read; -ESRCH or -EFAULT when it is gone; -ENOMEM.
  */
-int dw_outside_copy(struct dw_outside *o, pid_t pid, const struct dw_task_place *place);
+int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place);
 
 /*
  * What was copied last, of @th at @place, as a stack id of the sampler's profile. What lies deeper
  * than the copy is read now, @time_ns. 0 or -ENOMEM.
  */
-int dw_outside_unwind(struct dw_outside *o, struct dw_sampler *s, struct dw_tracked_thread *th,
-		      const struct dw_task_place *place, uint64_t time_ns, uint32_t *ret);
+int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sampler *s,
+			   struct dw_tracked_thread *th, const struct dw_task_place *place,
+			   uint64_t time_ns, uint32_t *ret);
 
 /* Free the memory. */
-void dw_outside_release(struct dw_outside *o);
+void dw_remote_stack_release(struct dw_remote_stack *o);

@@ -117,15 +117,15 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 	}
 }
 
-/* Begin a book of @p, for the sample that is being taken in, too. */
-static int begin_book(struct dw_sampler *s, struct dw_tracked_process *p)
+/* Begin a registry of the code of @p, for the sample that is being taken in, too. */
+static int begin_registry(struct dw_sampler *s, struct dw_tracked_process *p)
 {
 	bool is_other;
-	int rc = dw_track_book(s->track, p);
+	int rc = dw_track_registry(s->track, p);
 
-	s->made.book = p->book;
-	if (!rc && p->book)
-		rc = dw_jit_update(p->book, p->anon, s->deep.time_ns, &is_other);
+	s->jit_code.registry = p->registry;
+	if (!rc && p->registry)
+		rc = dw_jit_update(p->registry, p->anon, s->deep.time_ns, &is_other);
 	return rc;
 }
 
@@ -156,9 +156,9 @@ static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 		row.svma = f->pc.v - f->range->bias;
 	}
 	is_told = has_file(s, f->range);
-	if (!is_told && !p->book)
-		rc = begin_book(s, p);
-	if (rc || dw_made_frame(&s->made, f->pc.v, is_told, &row) == -ENOMEM)
+	if (!is_told && !p->registry)
+		rc = begin_registry(s, p);
+	if (rc || dw_jit_code_frame(&s->jit_code, f->pc.v, is_told, &row) == -ENOMEM)
 		return -ENOMEM;
 	rc = dw_frames_add(&s->profile->frames, row, ret);
 	if (!rc)
@@ -234,15 +234,15 @@ static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struc
 }
 
 /* From now on, believe what runtimes say of the code of @p. */
-static int use_made(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t time_ns)
+static int use_jit_code(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t time_ns)
 {
-	const struct dw_made_process who = {p->pid, p->anon, p->book};
+	const struct dw_jit_code_process who = {p->pid, p->anon, p->registry};
 	bool is_other;
-	int rc = dw_made_begin(&s->made, &who, time_ns, &is_other);
+	int rc = dw_jit_code_begin(&s->jit_code, &who, time_ns, &is_other);
 
-	p->space.rules = dw_made_rules(&s->made);
-	p->generation += is_other || p->runtime != s->made.runtime;
-	p->runtime = s->made.runtime;
+	p->space.rules = dw_jit_code_rules(&s->jit_code);
+	p->generation += is_other || p->runtime != s->jit_code.runtime;
+	p->runtime = s->jit_code.runtime;
 	return rc;
 }
 
@@ -299,7 +299,7 @@ static struct found take_chain(struct dw_sampler *s, struct dw_tracked_process *
 static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
 {
-	int rc = use_made(s, th->process, r->time_ns);
+	int rc = use_jit_code(s, th->process, r->time_ns);
 
 	if (!rc)
 		rc = prepare(s, th);
@@ -365,7 +365,7 @@ static int take_place(struct dw_sampler *s, struct dw_tracked_thread *th,
 	f.range = dw_space_find(&p->space, f.pc);
 	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64 || !f.range)
 		return 0;
-	rc = use_made(s, p, r->time_ns);
+	rc = use_jit_code(s, p, r->time_ns);
 	if (!rc)
 		rc = prepare(s, th);
 	if (!rc)
@@ -468,7 +468,7 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 
 int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_t time_ns)
 {
-	int rc = use_made(s, th->process, time_ns);
+	int rc = use_jit_code(s, th->process, time_ns);
 
 	s->deep.time_ns = time_ns;
 	return rc ? rc : prepare(s, th);

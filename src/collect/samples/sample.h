@@ -20,7 +20,7 @@ struct dw_sampler {
 	struct dw_deep deep;
 	dw_sample_counts_fn *counts; /* NULL = all do */
 	void *counts_ctx;
-	struct dw_made made;
+	struct dw_jit_code jit_code;
 	uint64_t kept;
 	uint64_t discarded;    /* not taken in 64-bit code of the target */
 	uint64_t discarded_32; /* those of them that were in 32-bit code */

@@ -43,9 +43,9 @@ int dw_track_map(struct dw_track *t, struct dw_tracked_process *p,
 		rc = dw_space_map(&p->space, &range);
 	p->generation++;
 	if (!rc && dw_dump_file_is(mapping->path)) {
-		rc = dw_track_book(t, p);
-		if (p->book)
-			dw_jit_use_dump(p->book, mapping);
+		rc = dw_track_registry(t, p);
+		if (p->registry)
+			dw_jit_use_dump(p->registry, mapping);
 	}
 	return rc;
 }

@@ -76,30 +76,30 @@ static int thread_slot(struct dw_track *t, pid_t tid, struct dw_tracked_thread *
 	return 0;
 }
 
-static void end_book(struct dw_tracked_process *p)
+static void end_registry(struct dw_tracked_process *p)
 {
-	dw_jit_end(p->book);
-	p->book = NULL;
+	dw_jit_end(p->registry);
+	p->registry = NULL;
 }
 
-int dw_track_book(struct dw_track *t, struct dw_tracked_process *p)
+int dw_track_registry(struct dw_track *t, struct dw_tracked_process *p)
 {
 	const struct dw_owner *own;
 
-	if (p->book || !t->jit || t->modules->offline)
+	if (p->registry || !t->jit || t->modules->offline)
 		return 0;
 	own = dw_owners_self(t->modules->owners);
 	if (!own)
 		return -ENOMEM;
 	p->owner = dw_owners_get(t->modules->owners, p->pid, p->owner ? p->owner : own);
-	p->book = p->owner ? dw_jit_begin(t->jit, p->pid, p->owner, own) : NULL;
-	return p->book ? 0 : -ENOMEM;
+	p->registry = p->owner ? dw_jit_begin(t->jit, p->pid, p->owner, own) : NULL;
+	return p->registry ? 0 : -ENOMEM;
 }
 
 /* Forget what only a living process needs. */
 static void strip_process(struct dw_tracked_process *p)
 {
-	end_book(p);
+	end_registry(p);
 	dw_space_release(&p->space);
 	free(p->memos);
 	p->memos = NULL;
@@ -412,7 +412,7 @@ static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 	if (r->comm.exec) {
 		leave_one_thread(t, th, r->time_ns);
 		dw_space_clear(&p->space);
-		end_book(p);
+		end_registry(p);
 		p->generation++;
 		p->anon = 0;
 		p->resync_at_ns = p->resync_ns = p->resync_wait_ns = 0;

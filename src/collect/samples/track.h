@@ -43,10 +43,10 @@ struct dw_tracked_process {
 	uint64_t user_samples, kernel_samples; /* kept */
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
-	struct dw_jit_process *book;  /* of what runtimes write about its code, NULL = none */
-	const struct dw_owner *owner; /* NULL = not looked at yet */
-	uint64_t resync_at_ns;	      /* not before this time are mappings read from /proc again */
-	uint64_t resync_ns;	      /* when they were, if no records tell of them */
+	struct dw_jit_process *registry; /* of what runtimes write about its code, NULL = none */
+	const struct dw_owner *owner;	 /* NULL = not looked at yet */
+	uint64_t resync_at_ns; /* not before this time are mappings read from /proc again */
+	uint64_t resync_ns;    /* when they were, if no records tell of them */
 	uint64_t resync_wait_ns;
 	struct dw_frame_memo *memos; /* owned, DWELL_FRAME_MEMOS of them; NULL = none yet */
 };
@@ -66,7 +66,7 @@ struct dw_tracked_thread {
 struct dw_track {
 	struct dw_profile *profile;	 /* borrowed */
 	struct dw_perf_modules *modules; /* borrowed */
-	struct dw_jit *jit;		 /* borrowed, NULL = books are not kept */
+	struct dw_jit *jit;		 /* borrowed, NULL = no registry is kept */
 	bool is_open;	   /* what no record announced may be older than the recording */
 	bool maps_untold;  /* no record tells of new mappings: they are looked for soon */
 	uint64_t start_ns; /* that the profile's times count from */
@@ -109,9 +109,9 @@ bool dw_track_resync(struct dw_track *t, struct dw_tracked_process *p, uint64_t 
 int dw_track_mappings(struct dw_track *t, struct dw_tracked_process *p, const struct dw_mappings *m,
 		      bool *ret_changed);
 
-/* Begin a book of @p for what runtimes write about its code, if it has none and one can be had. 0
- * or -ENOMEM. */
-int dw_track_book(struct dw_track *t, struct dw_tracked_process *p);
+/* Begin a registry of what runtimes write about the code of @p, if it has none and one can be had.
+ * 0 or -ENOMEM. */
+int dw_track_registry(struct dw_track *t, struct dw_tracked_process *p);
 
 /* Read the CPU times of all processes that still exist into the profile. */
 void dw_track_cpu_times(struct dw_track *t);

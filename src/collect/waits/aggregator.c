@@ -1,5 +1,5 @@
-/* Books of waits; see aggregator.h. Rows of one stack that follow one another within a tenth of a
- * second are one: that is what ranges of time resolve. */
+/* Aggregating waits; see aggregator.h. Rows of one stack that follow one another within a tenth of
+ * a second are one: that is what ranges of time resolve. */
 #include "collect/waits/aggregator.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #define MERGE_NS  100000000ull
 #define SETTLE_NS 20000000ull /* unseen waits are told after this, at least */
 
-static int put_row(struct dw_wait_book *b, struct dw_profile *p)
+static int put_row(struct dw_wait_aggregator *b, struct dw_profile *p)
 {
 	int rc = 0;
 
@@ -17,7 +17,8 @@ static int put_row(struct dw_wait_book *b, struct dw_profile *p)
 	return rc;
 }
 
-int dw_book_seen(struct dw_wait_book *b, struct dw_profile *p, const struct dw_wait *w)
+int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
+			    const struct dw_wait *w)
 {
 	uint64_t end = w->begin_ns + w->span_ns, before = b->row.begin_ns + b->row.span_ns;
 	int rc = 0;
@@ -36,29 +37,30 @@ int dw_book_seen(struct dw_wait_book *b, struct dw_profile *p, const struct dw_w
 	return rc;
 }
 
-void dw_book_note(struct dw_wait_book *b, uint32_t stack, uint64_t ns, uint64_t look_ns)
+void dw_wait_aggregator_note(struct dw_wait_aggregator *b, uint32_t stack, uint64_t ns,
+			     uint64_t look_ns)
 {
 	uint64_t more = look_ns > ns ? look_ns - ns : 0;
-	struct dw_book_shares *s = &b->now;
+	struct dw_wait_shares *s = &b->now;
 	unsigned i = 0, least = 0;
 
 	if (!more)
 		return;
 	while (i < s->n && s->v[i].stack != stack)
 		i++;
-	if (i == DWELL_BOOK_STACKS) {
-		for (unsigned k = 1; k < DWELL_BOOK_STACKS; k++)
+	if (i == DWELL_WAIT_STACKS) {
+		for (unsigned k = 1; k < DWELL_WAIT_STACKS; k++)
 			if (s->v[k].ns < s->v[least].ns)
 				least = k;
 		i = least;
-		s->v[i] = (struct dw_book_share){stack, 0};
+		s->v[i] = (struct dw_wait_share){stack, 0};
 	} else if (i == s->n) {
-		s->v[s->n++] = (struct dw_book_share){stack, 0};
+		s->v[s->n++] = (struct dw_wait_share){stack, 0};
 	}
 	s->v[i].ns += more;
 }
 
-void dw_book_unseen(struct dw_wait_book *b, uint64_t begin_ns, uint64_t end_ns)
+void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (end_ns <= begin_ns)
 		return;
@@ -68,8 +70,8 @@ void dw_book_unseen(struct dw_wait_book *b, uint64_t begin_ns, uint64_t end_ns)
 	b->unseen_end_ns = end_ns;
 }
 
-static int put_unseen(struct dw_wait_book *b, struct dw_profile *p, uint32_t thread, uint32_t stack,
-		      uint64_t ns)
+static int put_unseen(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
+		      uint32_t stack, uint64_t ns)
 {
 	struct dw_wait w = {
 		.begin_ns = b->unseen_begin_ns,
@@ -83,8 +85,8 @@ static int put_unseen(struct dw_wait_book *b, struct dw_profile *p, uint32_t thr
 }
 
 /* Divide @ns of the unseen waits as @s says. */
-static int divide(struct dw_wait_book *b, struct dw_profile *p, uint32_t thread,
-		  const struct dw_book_shares *s, uint64_t ns)
+static int divide(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
+		  const struct dw_wait_shares *s, uint64_t ns)
 {
 	uint64_t all = 0, left = ns;
 	int rc = 0;
@@ -104,7 +106,7 @@ static int divide(struct dw_wait_book *b, struct dw_profile *p, uint32_t thread,
 
 /* The unseen waits go to the stacks that were seen since the last time and to those before, half
  * each: where a program goes on to something else, nobody knows when between two looks. */
-static int put_all_unseen(struct dw_wait_book *b, struct dw_profile *p, uint32_t thread)
+static int put_all_unseen(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread)
 {
 	uint64_t half = !b->now.n ? b->unseen_ns : b->before.n ? b->unseen_ns / 2 : 0;
 	int rc;
@@ -123,8 +125,8 @@ static int put_all_unseen(struct dw_wait_book *b, struct dw_profile *p, uint32_t
 	return rc;
 }
 
-int dw_book_flush(struct dw_wait_book *b, struct dw_profile *p, uint32_t thread, uint64_t now_ns,
-		  bool final)
+int dw_wait_aggregator_flush(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
+			     uint64_t now_ns, bool final)
 {
 	int rc = 0;
 

@@ -1,5 +1,5 @@
 /*
- * The book of one thread's waits: what is known of each becomes rows of the profile.
+ * The aggregator of one thread's waits: what is known of each becomes rows of the profile.
  *
  * A wait whose stack was seen is told as it was. Waits that nobody saw are told by those of their
  * time that were: looks come at irregular times, so that a wait of length d is seen with the
@@ -13,36 +13,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DWELL_BOOK_STACKS = 8 };
+enum { DWELL_WAIT_STACKS = 8 };
 
 /* A stack that speaks for waits that nobody saw. */
-struct dw_book_share {
+struct dw_wait_share {
 	uint32_t stack;
 	uint64_t ns;
 };
 
-struct dw_book_shares {
-	struct dw_book_share v[DWELL_BOOK_STACKS];
+struct dw_wait_shares {
+	struct dw_wait_share v[DWELL_WAIT_STACKS];
 	unsigned n;
 };
 
-struct dw_wait_book {
+struct dw_wait_aggregator {
 	struct dw_wait row; /* not in the profile yet; span 0 = none */
 	uint64_t unseen_ns; /* of waits that nobody saw */
 	uint64_t unseen_begin_ns, unseen_end_ns;
-	struct dw_book_shares before, now; /* those that spoke last time, and those since */
+	struct dw_wait_shares before, now; /* those that spoke last time, and those since */
 	uint64_t nameless_ns;		   /* told with no stack so far */
 };
 
 /* The thread waited as @w says. 0 or -ENOMEM. */
-int dw_book_seen(struct dw_wait_book *b, struct dw_profile *p, const struct dw_wait *w);
+int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
+			    const struct dw_wait *w);
 
 /* Somebody who looks every @look_ns has seen a wait of @ns on @stack. */
-void dw_book_note(struct dw_wait_book *b, uint32_t stack, uint64_t ns, uint64_t look_ns);
+void dw_wait_aggregator_note(struct dw_wait_aggregator *b, uint32_t stack, uint64_t ns,
+			     uint64_t look_ns);
 
 /* The thread waited from @begin_ns to @end_ns, and nobody saw where. */
-void dw_book_unseen(struct dw_wait_book *b, uint64_t begin_ns, uint64_t end_ns);
+void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, uint64_t end_ns);
 
 /* Tell what is old enough at @now_ns, or with @final everything. 0 or -ENOMEM. */
-int dw_book_flush(struct dw_wait_book *b, struct dw_profile *p, uint32_t thread, uint64_t now_ns,
-		  bool final);
+int dw_wait_aggregator_flush(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
+			     uint64_t now_ns, bool final);

@@ -22,7 +22,7 @@ static bool is_seen(const struct dw_waiter *v)
 
 static int end_wait(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t time_ns)
 {
-	const struct dw_track *t = &w->intake->track;
+	const struct dw_track *t = &w->dispatcher->track;
 	bool seen = is_seen(v) && v->seen_to_ns <= time_ns;
 	uint64_t off_ns = v->off_ns;
 
@@ -30,24 +30,25 @@ static int end_wait(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t time
 	if (v->has_stack && v->seen_to_ns <= time_ns) {
 		/* Read while one wait ended and the next one like it began. */
 		if (!seen)
-			dw_book_note(&v->book, v->stack, 0, v->look_ns);
+			dw_wait_aggregator_note(&v->aggregator, v->stack, 0, v->look_ns);
 		v->has_stack = false;
 	}
 	if (!seen) {
-		dw_book_unseen(&v->book, dw_track_time(t, off_ns), dw_track_time(t, time_ns));
+		dw_wait_aggregator_unseen(&v->aggregator, dw_track_time(t, off_ns),
+					  dw_track_time(t, time_ns));
 		return 0;
 	}
-	dw_book_note(&v->book, v->stack, time_ns - off_ns, v->look_ns);
+	dw_wait_aggregator_note(&v->aggregator, v->stack, time_ns - off_ns, v->look_ns);
 	return time_ns > v->told_ns ? dw_waits_tell(w, v, v->told_ns, time_ns, time_ns - v->told_ns)
 				    : 0;
 }
 
 int dw_waits_switch(struct dw_waits_watch *w, const struct dw_perf_record *r)
 {
-	uint32_t i = dw_map_get(&w->intake->track.by_tid, (uint32_t)r->tid);
+	uint32_t i = dw_map_get(&w->dispatcher->track.by_tid, (uint32_t)r->tid);
 	struct dw_waiter *v;
 
-	if (!i || w->intake->track.threads.v[i - 1]->ended)
+	if (!i || w->dispatcher->track.threads.v[i - 1]->ended)
 		return 0;
 	v = dw_waits_waiter(w, i - 1);
 	if (!v)
@@ -92,10 +93,10 @@ int dw_waits_close_records(struct dw_waits_watch *w, struct dw_waiter *v, uint64
 		rc = end_wait(w, v, now_ns);
 	v->off_ns = 0;
 	if (!rc)
-		rc = dw_book_flush(&v->book, w->intake->track.profile, v->id,
-				   dw_track_time(&w->intake->track, now_ns), true);
-	w->nameless_ns += v->book.nameless_ns;
-	v->book.nameless_ns = 0;
+		rc = dw_wait_aggregator_flush(&v->aggregator, w->dispatcher->track.profile, v->id,
+					      dw_track_time(&w->dispatcher->track, now_ns), true);
+	w->nameless_ns += v->aggregator.nameless_ns;
+	v->aggregator.nameless_ns = 0;
 	return rc;
 }
 
@@ -170,7 +171,7 @@ static uint64_t preempted_ns(const struct dw_tracked_thread *th, struct dw_waite
 /* When the thread of @v began, or the recording of it. */
 static uint64_t born_ns(const struct dw_waits_watch *w, const struct dw_waiter *v)
 {
-	const struct dw_track *t = &w->intake->track;
+	const struct dw_track *t = &w->dispatcher->track;
 
 	return t->start_ns + dw_threads_get(&t->profile->threads, v->id)->begin_ns;
 }
@@ -257,6 +258,6 @@ int dw_waits_close_times(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t
 	v->owed_ns = 0;
 	rc = rc ? rc : tell_known(w, v);
 	return rc ? rc
-		  : dw_book_flush(&v->book, w->intake->track.profile, v->id,
-				  dw_track_time(&w->intake->track, now_ns), true);
+		  : dw_wait_aggregator_flush(&v->aggregator, w->dispatcher->track.profile, v->id,
+					     dw_track_time(&w->dispatcher->track, now_ns), true);
 }

@@ -24,7 +24,7 @@ enum { READS_MAX = 24 };
 
 struct dw_waiter *dw_waits_waiter(struct dw_waits_watch *w, size_t i)
 {
-	const struct dw_tracked_thread *th = w->intake->track.threads.v[i];
+	const struct dw_tracked_thread *th = w->dispatcher->track.threads.v[i];
 	struct dw_waiter *v;
 
 	while (w->waiters.n <= i)
@@ -68,19 +68,19 @@ static bool went_on(const struct dw_tracked_thread *th, const struct dw_task_tim
 static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
 		      const struct dw_task_times *since, uint64_t now_ns, uint32_t *ret)
 {
-	struct dw_outside *o = &w->outside;
+	struct dw_remote_stack *o = &w->remote;
 	struct dw_task_place place;
 	uint64_t copied_ns;
 	int rc = dw_task_place_read(th->process->pid, th->tid, &place);
 
 	if (!rc)
-		rc = dw_outside_copy(o, th->process->pid, &place);
+		rc = dw_remote_stack_copy(o, th->process->pid, &place);
 	if (rc)
 		return rc;
 	copied_ns = o->read_ns;
 	if (went_on(th, since, &place))
 		return -EAGAIN;
-	rc = dw_outside_unwind(o, &w->intake->sampler, th, &place, now_ns, ret);
+	rc = dw_remote_stack_unwind(o, &w->dispatcher->sampler, th, &place, now_ns, ret);
 	/* Of a deep stack more was read while it was unwound. */
 	return !rc && o->read_ns != copied_ns && went_on(th, since, &place) ? -EAGAIN : rc;
 }
@@ -92,10 +92,10 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 	uint32_t stack = 0;
 	int rc;
 
-	w->outside.read_ns = from_ns;
+	w->remote.read_ns = from_ns;
 	rc = read_stack(w, th, since, from_ns, &stack);
 	if (rc == -EPERM || rc == -EACCES) {
-		w->outside.refused++;
+		w->remote.refused++;
 		rc = 0;
 	}
 	if (rc)
@@ -103,14 +103,14 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 	v->stack = stack;
 	v->has_stack = true;
 	v->seen_from_ns = from_ns;
-	v->seen_to_ns = w->outside.read_ns;
+	v->seen_to_ns = w->remote.read_ns;
 	return 0;
 }
 
 int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_ns, uint64_t end_ns,
 		  uint64_t ns)
 {
-	const struct dw_track *t = &w->intake->track;
+	const struct dw_track *t = &w->dispatcher->track;
 	struct dw_wait wait = {
 		.begin_ns = dw_track_time(t, begin_ns), .thread = v->id, .stack = v->stack};
 
@@ -120,7 +120,7 @@ int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_
 	wait.blocked_ns = ns < wait.span_ns ? ns : wait.span_ns;
 	if (!v->stack)
 		w->nameless_ns += wait.blocked_ns;
-	return dw_book_seen(&v->book, t->profile, &wait);
+	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &wait);
 }
 
 int dw_waits_tell_piece(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
@@ -152,14 +152,14 @@ static int arm(struct dw_waits_watch *w, uint64_t now_ns)
 /* Note in the profile how waits were recorded. */
 static int note(const struct dw_waits_watch *w)
 {
-	struct dw_facts *f = &w->intake->track.profile->facts;
+	struct dw_facts *f = &w->dispatcher->track.profile->facts;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{"waits_stacks_whole", w->outside.whole},
-		{"waits_stacks_cut", w->outside.cut},
-		{"waits_stacks_refused", w->outside.refused},
+		{"waits_stacks_whole", w->remote.whole},
+		{"waits_stacks_cut", w->remote.cut},
+		{"waits_stacks_refused", w->remote.refused},
 		{"waits_unseen_ns", w->nameless_ns},
 	};
 	int rc = dw_facts_set_text(f, "off_cpu", w->has_records ? "switches" : "times");
@@ -169,12 +169,12 @@ static int note(const struct dw_waits_watch *w)
 	return rc;
 }
 
-int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_records,
+int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in, bool has_records,
 		   bool is_attached, uint64_t start_ns)
 {
 	int rc;
 
-	*w = (struct dw_waits_watch){.intake = in, .has_records = has_records, .timer_fd = -1};
+	*w = (struct dw_waits_watch){.dispatcher = in, .has_records = has_records, .timer_fd = -1};
 	w->random = start_ns;
 	w->is_busy = true;
 	w->last_ns = start_ns;
@@ -196,7 +196,7 @@ int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_reco
 /* One thread's turn. Whether its stack was read, or a negative code. */
 static int look_at(struct dw_waits_watch *w, size_t i, bool may_read, uint64_t look_ns)
 {
-	struct dw_tracked_thread *th = w->intake->track.threads.v[i];
+	struct dw_tracked_thread *th = w->dispatcher->track.threads.v[i];
 	struct dw_waiter *v = dw_waits_waiter(w, i);
 	uint64_t now_ns = w->last_ns;
 	int rc = 0, did = 0;
@@ -207,9 +207,9 @@ static int look_at(struct dw_waits_watch *w, size_t i, bool may_read, uint64_t l
 		return 0;
 	if (th->ended) {
 		const struct dw_thread *row =
-			dw_threads_get(&w->intake->track.profile->threads, v->id);
+			dw_threads_get(&w->dispatcher->track.profile->threads, v->id);
 
-		now_ns = row->end_ns + w->intake->track.start_ns;
+		now_ns = row->end_ns + w->dispatcher->track.start_ns;
 		rc = w->has_records ? dw_waits_close_records(w, v, now_ns)
 				    : dw_waits_close_times(w, v, now_ns);
 		v->id = 0;
@@ -220,15 +220,15 @@ static int look_at(struct dw_waits_watch *w, size_t i, bool may_read, uint64_t l
 				     : dw_waits_look_times(w, th, v, now_ns);
 	if (did < 0)
 		return did;
-	return dw_book_flush(&v->book, w->intake->track.profile, v->id,
-			     dw_track_time(&w->intake->track, now_ns), false)
+	return dw_wait_aggregator_flush(&v->aggregator, w->dispatcher->track.profile, v->id,
+					dw_track_time(&w->dispatcher->track, now_ns), false)
 		       ? -ENOMEM
 		       : did;
 }
 
 static int look(struct dw_waits_watch *w, uint64_t now_ns)
 {
-	size_t n = w->intake->track.threads.n;
+	size_t n = w->dispatcher->track.threads.n;
 	uint64_t look_ns = now_ns - w->last_ns;
 	uint32_t reads = 0;
 
@@ -283,8 +283,8 @@ void dw_waits_poll_fd(const struct dw_waits_watch *w, struct pollfd *ret)
 
 void dw_waits_release(struct dw_waits_watch *w)
 {
-	if (w->intake && w->timer_fd >= 0)
+	if (w->dispatcher && w->timer_fd >= 0)
 		close(w->timer_fd);
-	dw_outside_release(&w->outside);
+	dw_remote_stack_release(&w->remote);
 	dw_vec_release(&w->waiters);
 }

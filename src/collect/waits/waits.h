@@ -6,8 +6,8 @@
  * but for what it was ready for after a preemption, which is no wait. Stacks are read while a
  * thread waits (samples/procfs-stack.h): a wait that lasts is looked at once.
  *
- * A sampling backend owns one beside its intake and calls it with each drain. Its timer wakes the
- * recording loop. One thread.
+ * A sampling backend owns one beside its dispatcher and calls it with each drain. Its timer wakes
+ * the recording loop. One thread.
  */
 #pragma once
 
@@ -38,32 +38,32 @@ struct dw_waiter {
 	uint64_t looked_ns, due_ns;
 	int64_t owed_ns;	 /* waited, but not told: who runs is told late of its time */
 	uint64_t maybe_ready_ns; /* of it, but no wait if the thread was ready then */
-	struct dw_wait_book book;
+	struct dw_wait_aggregator aggregator;
 };
 
 struct dw_waits_watch {
-	struct dw_intake *intake; /* borrowed */
-	bool has_records;	  /* switches are told of */
-	int timer_fd;		  /* owned */
-	uint64_t next_ns;	  /* look */
-	uint64_t last_ns;	  /* likewise, the one before */
-	uint64_t pause_ns;	  /* between looks */
+	struct dw_dispatcher *dispatcher; /* borrowed */
+	bool has_records;		  /* switches are told of */
+	int timer_fd;			  /* owned */
+	uint64_t next_ns;		  /* look */
+	uint64_t last_ns;		  /* likewise, the one before */
+	uint64_t pause_ns;		  /* between looks */
 	uint64_t random;
 	uint32_t first; /* thread that is looked at first */
 	bool is_busy;	/* threads were switched since the last look */
-	struct dw_outside outside;
+	struct dw_remote_stack remote;
 	DW_VEC(struct dw_waiter) waiters; /* by the index of the track's threads */
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
 	int64_t clock_offset_ns;
 	uint64_t clock_ns;
-	/* Told without a stack; what books have of it, when their threads end. */
+	/* Told without a stack; what aggregators have of it, when their threads end. */
 	uint64_t nameless_ns;
 };
 
 /* Begin with @in at @start_ns, CLOCK_MONOTONIC. @has_records: switches will be told of.
  * @is_attached: the threads that are known already may wait since long. 0 or -errno, to be released
  * in any case. */
-int dw_waits_begin(struct dw_waits_watch *w, struct dw_intake *in, bool has_records,
+int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in, bool has_records,
 		   bool is_attached, uint64_t start_ns);
 
 /* Take in a record of a switch. 0 or -ENOMEM. */

@@ -188,7 +188,7 @@ static long called_back(long number)
 	return number * 2 + 1;
 }
 
-static void run_made_code(void)
+static void run_jit_code(void)
 {
 	/* push rbx; mov rdi, rbx; mov $called_back, rax; call *rax; add rbx, rax; pop rbx; ret */
 	unsigned char code[] = {0x53, 0x48, 0x89, 0xfb, 0x48, 0xb8, 0,	  0,	0,    0,   0,
@@ -220,7 +220,7 @@ static const struct hostile_case cases[] = {
 	{"hash-all", run_hash_all},
 	{"copy", run_copy},
 	{"file", run_file},
-	{"made-code", run_made_code},
+	{"jit-code", run_jit_code},
 	{0},
 };
 

@@ -1,6 +1,6 @@
 /*
- * What each frame stands for: its functions, innermost first, and their statements, as dense ids
- * that totals can be counted by.
+ * Row keys, what each frame stands for: its functions, innermost first, and their statements, as
+ * dense ids that totals can be counted by.
  *
  * Built once per computation from the locations of a profile; ids are checked here, so that the
  * walks over stacks need not. Read-only afterwards.
@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dw_subjects {
+struct dw_row_keys {
 	uint32_t frames_n;  /* frame ids are below this */
 	uint32_t *first;    /* slots of a frame: first[frame] .. first[frame + 1]; at least one */
-	uint32_t *function; /* by slot: function id, 0 = unknown, or dw_subjects_cut() */
+	uint32_t *function; /* by slot: function id, 0 = unknown, or dw_row_keys_cut() */
 	uint32_t *line;	    /* by slot: index into lines; NULL unless asked for */
 	uint32_t *module;   /* by frame: module id, 0 = in no known module */
 	uint32_t *instruction; /* by frame: the frame that stands for its instruction */
@@ -29,40 +29,40 @@ struct dw_subjects {
 };
 
 /* Build from @p, statements only if @with_lines. 0 or -ENOMEM, to be released in either case. */
-int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool with_lines);
+int dw_row_keys_init(struct dw_row_keys *s, const struct dw_profile *p, bool with_lines);
 
 /* Free everything. */
-void dw_subjects_release(struct dw_subjects *s);
+void dw_row_keys_release(struct dw_row_keys *s);
 
 /* What functions_n stands for: frames that could not be read. */
-static inline uint32_t dw_subjects_cut(const struct dw_subjects *s)
+static inline uint32_t dw_row_keys_cut(const struct dw_row_keys *s)
 {
 	return s->functions_n;
 }
 
 /* The first id behind that: of callers none, of callees a thread outside its functions. */
-static inline uint32_t dw_subjects_none(const struct dw_subjects *s)
+static inline uint32_t dw_row_keys_none(const struct dw_row_keys *s)
 {
 	return s->functions_n + 1;
 }
 
 /* Behind root rows: callees that the target had no memory for. */
-static inline uint32_t dw_subjects_truncated(const struct dw_subjects *s)
+static inline uint32_t dw_row_keys_truncated(const struct dw_row_keys *s)
 {
-	return dw_subjects_none(s) + (uint32_t)s->roots.n;
+	return dw_row_keys_none(s) + (uint32_t)s->roots.n;
 }
 
 /* What rows give for @function, of a root row with its thread, else 0 there. */
-static inline uint32_t dw_subjects_row_function(const struct dw_subjects *s, uint32_t function,
-						uint32_t *thread)
+static inline uint32_t dw_row_keys_function(const struct dw_row_keys *s, uint32_t function,
+					    uint32_t *thread)
 {
 	*thread = 0;
-	if (function < dw_subjects_cut(s))
+	if (function < dw_row_keys_cut(s))
 		return function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN;
-	if (function == dw_subjects_cut(s))
+	if (function == dw_row_keys_cut(s))
 		return (uint32_t)DWELL_FUNCTION_CUT;
-	if (function == dw_subjects_truncated(s))
+	if (function == dw_row_keys_truncated(s))
 		return (uint32_t)DWELL_FUNCTION_TRUNCATED;
-	*thread = s->roots.v[function - dw_subjects_none(s)];
+	*thread = s->roots.v[function - dw_row_keys_none(s)];
 	return (uint32_t)DWELL_FUNCTION_ROOT;
 }

@@ -13,26 +13,26 @@
 
 enum { N = 64, AGAIN = 16, MAX = 1000 };
 
-/* Leave N subjects behind for the image called @path. */
+/* Leave N keys behind for the image called @path. */
 static void leave(bool *check_failed, const char *path)
 {
-	struct dw_learnt l = {0};
+	struct dw_disabled_cache l = {0};
 
 	for (uint32_t i = 0; i < N; i++)
-		CHECK_INT(dw_learnt_add(&l, i), 0);
-	CHECK_INT(dw_learnt_add(&l, 0), 0);
-	CHECK_INT(dw_learnt_write(&l, path, .3), 0);
-	dw_learnt_release(&l);
+		CHECK_INT(dw_disabled_cache_add(&l, i), 0);
+	CHECK_INT(dw_disabled_cache_add(&l, 0), 0);
+	CHECK_INT(dw_disabled_cache_write(&l, path, .3), 0);
+	dw_disabled_cache_release(&l);
 }
 
-/* How many subjects are known, -1 = reading fails. */
+/* How many keys are known, -1 = reading fails. */
 static int rows_of(const char *path, double limit, uint32_t max)
 {
-	struct dw_learnt l = {0};
-	int rc = dw_learnt_read(&l, path, limit, max);
+	struct dw_disabled_cache l = {0};
+	int rc = dw_disabled_cache_read(&l, path, limit, max);
 	int n = rc ? -1 : (int)l.rows.n;
 
-	dw_learnt_release(&l);
+	dw_disabled_cache_release(&l);
 	return n;
 }
 
@@ -53,34 +53,35 @@ TEST(all_are_measured_again_in_turn)
 
 	leave(check_failed, IMAGE);
 	for (int run = 0; run < AGAIN; run++) {
-		struct dw_learnt l = {0};
+		struct dw_disabled_cache l = {0};
 
-		CHECK_INT(dw_learnt_read(&l, IMAGE, .3, MAX), 0);
+		CHECK_INT(dw_disabled_cache_read(&l, IMAGE, .3, MAX), 0);
 		CHECK_INT(l.rows.n, N);
 		CHECK_INT(l.off_n, N - N / AGAIN);
 		for (size_t i = l.off_n; i < l.rows.n; i++) {
-			n += !seen[l.rows.v[i].subject];
-			seen[l.rows.v[i].subject] = true;
+			n += !seen[l.rows.v[i].disable_key];
+			seen[l.rows.v[i].disable_key] = true;
 		}
-		CHECK_INT(dw_learnt_write(&l, IMAGE, .3), 0);
-		dw_learnt_release(&l);
+		CHECK_INT(dw_disabled_cache_write(&l, IMAGE, .3), 0);
+		dw_disabled_cache_release(&l);
 	}
 	CHECK_INT(n, N);
 }
 
 TEST(what_is_worth_it_is_forgotten)
 {
-	struct dw_learnt l = {0};
+	struct dw_disabled_cache l = {0};
 
 	leave(check_failed, IMAGE);
-	CHECK_INT(dw_learnt_read(&l, IMAGE, .3, MAX), 0);
-	dw_learnt_forget(&l.rows.v[0]); /* was not measured */
-	dw_learnt_forget(&l.rows.v[l.off_n]);
-	dw_learnt_forget(&l.rows.v[l.off_n + 1]);
-	CHECK_INT(dw_learnt_add(&l, l.rows.v[l.off_n + 1].subject), 0); /* but in another process */
-	CHECK_INT(dw_learnt_add(&l, 500 | DWELL_MUTE_POINTERS), 0);
-	CHECK_INT(dw_learnt_write(&l, IMAGE, .3), 0);
-	dw_learnt_release(&l);
+	CHECK_INT(dw_disabled_cache_read(&l, IMAGE, .3, MAX), 0);
+	dw_disabled_cache_forget(&l.rows.v[0]); /* was not measured */
+	dw_disabled_cache_forget(&l.rows.v[l.off_n]);
+	dw_disabled_cache_forget(&l.rows.v[l.off_n + 1]);
+	CHECK_INT(dw_disabled_cache_add(&l, l.rows.v[l.off_n + 1].disable_key),
+		  0); /* but in another process */
+	CHECK_INT(dw_disabled_cache_add(&l, 500 | DWELL_DISABLE_POINTERS), 0);
+	CHECK_INT(dw_disabled_cache_write(&l, IMAGE, .3), 0);
+	dw_disabled_cache_release(&l);
 	CHECK_INT(rows_of(IMAGE, .3, MAX), N);
 	CHECK_INT(rows_of(IMAGE, .3, 500), N - 1);
 }

@@ -16,11 +16,11 @@ struct fixture {
 	struct region_writer w;
 	struct dw_sample_ring *page;
 	uint8_t *data;
-	struct dw_inside_ring ring;
-	struct dw_inside_buffer buffer;
+	struct dw_in_process_ring ring;
+	struct dw_in_process_buffer buffer;
 	int taken;
 	char order[16]; /* of the first ones, by their kinds */
-	struct dw_inside_record last;
+	struct dw_in_process_record last;
 	uint8_t first_byte, last_byte;
 };
 
@@ -72,7 +72,7 @@ static struct dw_sample_record *write_record(struct fixture *f, uint32_t content
 	return r;
 }
 
-static int take(void *ctx, const struct dw_inside_record *record)
+static int take(void *ctx, const struct dw_in_process_record *record)
 {
 	struct fixture *f = ctx;
 
@@ -92,7 +92,7 @@ static int take(void *ctx, const struct dw_inside_record *record)
 static int read_ring(struct fixture *f, bool is_last)
 {
 	f->taken = 0;
-	return dw_inside_ring_read(&f->ring, f->w.fd, &f->buffer, is_last, take, f);
+	return dw_in_process_ring_read(&f->ring, f->w.fd, &f->buffer, is_last, take, f);
 }
 
 TEST(records_come_once_and_give_their_room_back)

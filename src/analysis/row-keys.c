@@ -1,31 +1,31 @@
 /*
- * Frames -> dense ids; see subjects.h.
+ * Frames -> row keys; see subjects.h.
  *
  * There are far fewer frames than stacks (about 1 to 30), so that hashing statements here and not
  * in the walk over stacks makes the walk one of plain array accesses. Frame 0 stands for the empty
  * stack and for ids out of range; it has one slot of the unknown function.
  */
-#include "analysis/subjects.h"
+#include "analysis/row-keys.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct line_lookup {
-	const struct dw_subjects *subjects;
+	const struct dw_row_keys *row_keys;
 	const struct dw_line_total *line;
 };
 
 static bool is_equal_line(const void *ctx, uint32_t id)
 {
 	const struct line_lookup *l = ctx;
-	const struct dw_line_total *a = &l->subjects->lines.v[id], *b = l->line;
+	const struct dw_line_total *a = &l->row_keys->lines.v[id], *b = l->line;
 
 	return a->function == b->function && a->file == b->file && a->line == b->line &&
 	       a->column == b->column && a->line_end == b->line_end &&
 	       a->column_end == b->column_end;
 }
 
-static int intern_line(struct dw_subjects *s, const struct dw_line_total *line, uint32_t *ret)
+static int intern_line(struct dw_row_keys *s, const struct dw_line_total *line, uint32_t *ret)
 {
 	struct line_lookup l = {s, line};
 	uint64_t mixed = dw_hash_u64((uint64_t)line->function << 32 | line->line) + line->column;
@@ -49,7 +49,7 @@ static uint32_t count_slots(const struct dw_profile *p, uint32_t frame)
 	return !frame || !n ? 1 : n > UINT16_MAX ? UINT16_MAX : n;
 }
 
-static int fill_slot(struct dw_subjects *s, uint32_t slot, const struct dw_location *l)
+static int fill_slot(struct dw_row_keys *s, uint32_t slot, const struct dw_location *l)
 {
 	uint32_t function = l->function && l->function < s->functions_n
 				    ? l->function
@@ -65,7 +65,7 @@ static int fill_slot(struct dw_subjects *s, uint32_t slot, const struct dw_locat
 	return s->line ? intern_line(s, &line, &s->line[slot]) : 0;
 }
 
-static int fill_frame(struct dw_subjects *s, const struct dw_profile *p, uint32_t frame)
+static int fill_frame(struct dw_row_keys *s, const struct dw_profile *p, uint32_t frame)
 {
 	const struct dw_frame *f = dw_frames_get(&p->frames, frame);
 	uint32_t n, first = s->first[frame], slots = s->first[frame + 1] - first;
@@ -75,7 +75,7 @@ static int fill_frame(struct dw_subjects *s, const struct dw_profile *p, uint32_
 	s->instruction[frame] = frame ? dw_frames_instruction(&p->frames, frame).frame : 0;
 	s->module[frame] = f && f->module < s->modules_n ? f->module : 0;
 	if (f && f->kind != DWELL_FRAME_CODE)
-		s->function[first] = dw_subjects_cut(s);
+		s->function[first] = dw_row_keys_cut(s);
 	else if (!frame || !n)
 		s->function[first] = 0;
 	else
@@ -84,7 +84,7 @@ static int fill_frame(struct dw_subjects *s, const struct dw_profile *p, uint32_
 	return rc;
 }
 
-static int allocate(struct dw_subjects *s, const struct dw_profile *p, bool with_lines)
+static int allocate(struct dw_row_keys *s, const struct dw_profile *p, bool with_lines)
 {
 	size_t slots = 0;
 
@@ -105,12 +105,12 @@ static int allocate(struct dw_subjects *s, const struct dw_profile *p, bool with
 	return s->function && (s->line || !with_lines) ? 0 : -ENOMEM;
 }
 
-int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool with_lines)
+int dw_row_keys_init(struct dw_row_keys *s, const struct dw_profile *p, bool with_lines)
 {
 	struct dw_line_total unknown = {.function = (uint32_t)DWELL_FUNCTION_UNKNOWN};
 	int rc;
 
-	*s = (struct dw_subjects){.frames_n = dw_frames_count(&p->frames) + 1,
+	*s = (struct dw_row_keys){.frames_n = dw_frames_count(&p->frames) + 1,
 				  .functions_n = dw_functions_count(&p->functions) + 1,
 				  .modules_n = dw_modules_count(&p->modules) + 1};
 	rc = allocate(s, p, with_lines);
@@ -121,7 +121,7 @@ int dw_subjects_init(struct dw_subjects *s, const struct dw_profile *p, bool wit
 	return rc;
 }
 
-void dw_subjects_release(struct dw_subjects *s)
+void dw_row_keys_release(struct dw_row_keys *s)
 {
 	free(s->first);
 	free(s->function);
@@ -131,5 +131,5 @@ void dw_subjects_release(struct dw_subjects *s)
 	dw_vec_release(&s->lines);
 	dw_vec_release(&s->roots);
 	dw_idset_release(&s->line_set);
-	*s = (struct dw_subjects){0};
+	*s = (struct dw_row_keys){0};
 }

@@ -1,12 +1,12 @@
 /*
- * The way out of the gates that measure time (src/clone/trampolines/time-x86-64.S), and the agent's own
- * part: what happens at the start of a program, in a fork's child and at the end.
+ * The way out of the trampolines that measure time (src/clone/trampolines/time-x86-64.S), and the
+ * agent's own part: what happens at the start of a program, in a fork's child and at the end.
  *
- * The gates come here for new callees, when the thread was switched, when the stack is not what
- * they expect, at a thread's first probe and in a fork's child: what their event is about goes to
- * the calls' room (agent/calls/events.h).
+ * The trampolines come here for new callees, when the thread was switched, when the stack is not
+ * what they expect, at a thread's first probe and in a fork's child: what their event is about goes
+ * to the calls' room (agent/calls/events.h).
  */
-#include "agent/clones/gates.h"
+#include "agent/clones/trampolines.h"
 
 #include "agent/calls/activation.h"
 #include "agent/calls/events.h"
@@ -24,30 +24,30 @@
 #include "agent/core/slow.h"
 #include "agent/core/syscall-x86-64.h"
 
-/* Where the gates keep arguments of system calls (src/clone/trampolines/time-x86-64.S). */
+/* Where the trampolines keep arguments of system calls (src/clone/trampolines/time-x86-64.S). */
 enum { SAVED_RSI = -32, SAVED_RDI = -40 };
 
 /* A call of the slow path. */
 struct event {
 	struct dw_event event;
 	const struct dw_area *area;
-	uint64_t gate;
+	uint64_t trampoline;
 	uint64_t rsp;
 	uint64_t what;
-	uint64_t read; /* what the gate has read, 0 = nothing */
+	uint64_t read; /* what the trampoline has read, 0 = nothing */
 	enum dw_call_kind call;
 };
 
-/* Whether @gate ends an activation. */
-static bool is_end(uint64_t gate)
+/* Whether @trampoline ends an activation. */
+static bool is_end(uint64_t trampoline)
 {
-	return gate == DWELL_GATE_EXIT || gate == DWELL_GATE_BACK;
+	return trampoline == DWELL_TRAMPOLINE_EXIT || trampoline == DWELL_TRAMPOLINE_RETURN;
 }
 
-static bool is_begin(uint64_t gate)
+static bool is_begin(uint64_t trampoline)
 {
-	return gate == DWELL_GATE_ENTER || gate == DWELL_GATE_OUT ||
-	       gate == DWELL_GATE_OUT_POINTER || gate == DWELL_GATE_TAIL;
+	return trampoline == DWELL_TRAMPOLINE_ENTER || trampoline == DWELL_TRAMPOLINE_OUT ||
+	       trampoline == DWELL_TRAMPOLINE_OUT_POINTER || trampoline == DWELL_TRAMPOLINE_TAIL;
 }
 
 /* Whether the callee of @e goes on on another stack. */
@@ -56,9 +56,9 @@ static bool switches(const struct event *e)
 	const struct dw_clone_header *h = e->area->header;
 	const struct dw_clone_import *imports = (const void *)(e->area->area + h->imports.at);
 
-	if (e->gate == DWELL_GATE_OUT_POINTER)
+	if (e->trampoline == DWELL_TRAMPOLINE_OUT_POINTER)
 		return false;
-	if (e->gate == DWELL_GATE_ENTER)
+	if (e->trampoline == DWELL_TRAMPOLINE_ENTER)
 		return e->what < h->functions.n &&
 		       dw_functions(e->area)[e->what].flags & DWELL_CLONE_SWITCHES;
 	return e->what - h->functions.n < h->imports.n &&
@@ -77,7 +77,7 @@ static uint32_t slowest_n(const struct event *e)
 {
 	if (!dw_probe.has_slowest)
 		return 1;
-	return e->gate == DWELL_GATE_ENTER && e->what < e->area->header->functions.n &&
+	return e->trampoline == DWELL_TRAMPOLINE_ENTER && e->what < e->area->header->functions.n &&
 			       dw_functions(e->area)[e->what].flags & DWELL_CLONE_SLOWEST
 		       ? DWELL_SLOWEST_MAX
 		       : 0;
@@ -85,10 +85,10 @@ static uint32_t slowest_n(const struct event *e)
 
 static uint64_t key_of(const struct event *e)
 {
-	if (e->gate == DWELL_GATE_OUT_POINTER)
+	if (e->trampoline == DWELL_TRAMPOLINE_OUT_POINTER)
 		return e->what | DWELL_KEY_ADDRESS;
 	return (first_id(e->area) + (uint32_t)e->what) |
-	       (e->gate == DWELL_GATE_LINE ? DWELL_KEY_LINE : 0);
+	       (e->trampoline == DWELL_TRAMPOLINE_LINE ? DWELL_KEY_LINE : 0);
 }
 
 /*
@@ -118,20 +118,21 @@ static void take_back(const struct event *e, uint64_t key)
 		dw_event_take_back(&e->event);
 }
 
-/* Whether the gate BACK stands where the function of @e, which ends in a jump, returns to. */
-static bool returns_to_back(const struct event *e)
+/* Whether the trampoline RETURN stands where the function of @e, which ends in a jump, returns to.
+ */
+static bool returns_to_probe(const struct event *e)
 {
 	const struct dw_area *a = e->area;
 	uint64_t to = *(const uint64_t *)(e->rsp + sizeof(to));
 
-	return to - a->area < a->bytes && dw_gate_called(a, to) == DWELL_GATE_BACK;
+	return to - a->area < a->bytes && dw_trampoline_called(a, to) == DWELL_TRAMPOLINE_RETURN;
 }
 
 /* Begin what the event begins. True: it ends a function instead, as a jump to one with probes does.
  */
 static bool push(const struct event *e)
 {
-	bool is_enter = e->gate == DWELL_GATE_ENTER;
+	bool is_enter = e->trampoline == DWELL_TRAMPOLINE_ENTER;
 	const uint32_t *site = (const uint32_t *)(is_enter ? e->rsp + 8 : e->rsp);
 	const struct dw_callee callee = {
 		.key = key_of(e),
@@ -150,7 +151,7 @@ static bool push(const struct event *e)
 	node = dw_event_find(&e->event, callee.key, *site);
 	if (!is_enter && node && is_mark(node)) {
 		dw_tree_remember(&t->tree, t->line, t->line->current, node);
-		return e->gate == DWELL_GATE_TAIL;
+		return e->trampoline == DWELL_TRAMPOLINE_TAIL;
 	}
 	dw_event_push(&e->event, node, &callee);
 	return false;
@@ -185,33 +186,34 @@ static void come_to_line(const struct event *e)
 static void apply(const struct event *e)
 {
 	struct dw_thread *t = e->event.t;
-	bool is_back = e->gate == DWELL_GATE_BACK;
-	bool ends = is_end(e->gate) || (e->gate == DWELL_GATE_TAIL && !returns_to_back(e));
+	bool is_return = e->trampoline == DWELL_TRAMPOLINE_RETURN;
+	bool ends = is_end(e->trampoline) ||
+		    (e->trampoline == DWELL_TRAMPOLINE_TAIL && !returns_to_probe(e));
 
-	if (is_begin(e->gate) && !ends)
+	if (is_begin(e->trampoline) && !ends)
 		ends = push(e);
-	else if (e->gate == DWELL_GATE_TAIL)
+	else if (e->trampoline == DWELL_TRAMPOLINE_TAIL)
 		dw_counted_tail(t, e->area, e->rsp, (uint32_t)e->what);
 	if (ends)
-		dw_event_pop(&e->event, is_back ? DWELL_AT_BACK : DWELL_AT_EXIT,
-			     is_back ? e->rsp - 4 : e->rsp);
-	switch (e->gate) {
-	case DWELL_GATE_CALL_BEGIN:
+		dw_event_pop(&e->event, is_return ? DWELL_AT_RETURN : DWELL_AT_EXIT,
+			     is_return ? e->rsp - 4 : e->rsp);
+	switch (e->trampoline) {
+	case DWELL_TRAMPOLINE_CALL_BEGIN:
 		dw_os_call_begin(t->line, &t->os, e->call);
 		dw_open_tell(t);
 		break;
-	case DWELL_GATE_CALL_END:
+	case DWELL_TRAMPOLINE_CALL_END:
 		break;
-	case DWELL_GATE_LINE:
+	case DWELL_TRAMPOLINE_LINE:
 		come_to_line(e);
 		break;
-	case DWELL_GATE_LANDING:
+	case DWELL_TRAMPOLINE_LANDING:
 		dw_event_fit(&e->event, DWELL_AT_LANDING, e->rsp);
 		break;
-	case DWELL_GATE_COUNTED:
+	case DWELL_TRAMPOLINE_COUNTED:
 		dw_counted_call(t, e->area, (int32_t)e->what);
 		break;
-	case DWELL_GATE_COUNTED_POINTER:
+	case DWELL_TRAMPOLINE_COUNTED_POINTER:
 		dw_counted_add_pointer(t, e->what);
 		break;
 	default:
@@ -239,9 +241,9 @@ static struct dw_thread *find_thread(struct event *e)
 {
 	struct dw_thread *t;
 
-	if (e->gate == DWELL_GATE_CALL_BEGIN)
+	if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN)
 		return dw_system_call_thread(e->rsp, e->what, saved(e, SAVED_RSI), &e->call);
-	if (e->gate == DWELL_GATE_CALL_END) {
+	if (e->trampoline == DWELL_TRAMPOLINE_CALL_END) {
 		t = dw_thread_known();
 		return t && t->line->state == DWELL_THREAD_IN_CALL ? t : NULL;
 	}
@@ -255,30 +257,33 @@ static struct dw_thread *find_thread(struct event *e)
 static void tell_skid(const struct event *e)
 {
 	const struct dw_shadow *top = e->event.t->line->top;
-	bool is_out = e->gate == DWELL_GATE_OUT || e->gate == DWELL_GATE_TAIL;
+	bool is_out =
+		e->trampoline == DWELL_TRAMPOLINE_OUT || e->trampoline == DWELL_TRAMPOLINE_TAIL;
 	uint64_t below = e->rsp - top->record;
-	bool is_it = e->gate == DWELL_GATE_BACK ? below == 4 || below == DWELL_BACK_FUNCTION ||
-							  below == DWELL_BACK_TAIL
-						: below == (is_out ? 4 : 0);
+	bool is_it =
+		e->trampoline == DWELL_TRAMPOLINE_RETURN
+			? below == 4 || below == DWELL_RETURN_FUNCTION || below == DWELL_RETURN_TAIL
+			: below == (is_out ? 4 : 0);
 
 	if (is_it && e->event.has_skid)
-		dw_each_late(&e->event.t->each, top->function->key,
-			     is_end(e->gate) ? DWELL_LATE_END : DWELL_LATE_BEGIN, e->event.skid);
+		dw_extremes_skid(&e->event.t->extremes, top->function->key,
+				 is_end(e->trampoline) ? DWELL_SKID_END : DWELL_SKID_BEGIN,
+				 e->event.skid);
 }
 
 static void run(void *ctx)
 {
 	struct event *e = ctx;
 
-	e->event.may_wait = e->gate == DWELL_GATE_CALL_BEGIN;
-	e->event.is_system_call = e->event.may_wait || e->gate == DWELL_GATE_CALL_END;
+	e->event.may_wait = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN;
+	e->event.is_system_call = e->event.may_wait || e->trampoline == DWELL_TRAMPOLINE_CALL_END;
 	dw_event_begin(&e->event, e->read);
-	dw_mute_look(e->event.t);
+	dw_disable_update(e->event.t);
 	dw_counted_look(e->event.now);
-	if (is_end(e->gate))
+	if (is_end(e->trampoline))
 		tell_skid(e);
 	apply(e);
-	if (!is_end(e->gate))
+	if (!is_end(e->trampoline))
 		tell_skid(e);
 	dw_event_end(&e->event);
 }
@@ -292,7 +297,7 @@ static void end_process(void)
 /* Whether @e is before a call that ends a thread or the process. */
 static bool is_last(const struct event *e)
 {
-	return e->gate == DWELL_GATE_CALL_BEGIN &&
+	return e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN &&
 	       (e->what == SYS_exit || e->what == SYS_exit_group);
 }
 
@@ -304,9 +309,9 @@ static void close_thread(struct event *e)
 
 	if (!t || dw_syscall(SYS_gettid) != t->line->tid)
 		return;
-	e->event.is_system_call = e->gate == DWELL_GATE_CALL_BEGIN;
+	e->event.is_system_call = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN;
 	dw_event_close(&e->event);
-	if (e->gate == DWELL_GATE_CALL_BEGIN && e->what == SYS_exit)
+	if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN && e->what == SYS_exit)
 		dw_thread_end_self();
 	else if (!dw_agent_region()->end.ticks)
 		end_process();
@@ -348,12 +353,12 @@ static void handle(void *ctx)
 		dw_own_stack_call(run, e);
 	else if (e->event.t)
 		run(e);
-	else if (e->gate == DWELL_GATE_CALL_BEGIN &&
+	else if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN &&
 		 dw_system_call_blinds(e->what, saved(e, SAVED_RDI), saved(e, SAVED_RSI)))
 		go_blind(e);
 }
 
-uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t area)
+uint64_t dw_timing_slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area)
 {
 	struct event e;
 
@@ -361,7 +366,7 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 		dw_agent_drop(DWELL_DROP_BLIND);
 		return 0;
 	}
-	if (gate == DWELL_GATE_COUNTED && dw_slow_goes_on() &&
+	if (trampoline == DWELL_TRAMPOLINE_COUNTED && dw_slow_goes_on() &&
 	    dw_counted_interrupted((int32_t)what))
 		return 0;
 	/* Before all that takes long: until then handlers find us here. */
@@ -375,8 +380,8 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 	/* Then the time: what comes before is not measured here. In order: what the program had
 	 * begun would else be done in the slow path's time. */
 	e.event.now = dw_ticks_in_order();
-	e.read = is_end(gate) ? what : 0;
-	e.gate = gate;
+	e.read = is_end(trampoline) ? what : 0;
+	e.trampoline = trampoline;
 	e.rsp = rsp;
 	e.what = what;
 	e.area = (const struct dw_area *)area;
@@ -391,7 +396,7 @@ uint64_t dw_timing_slow(uint64_t gate, uint64_t rsp, uint64_t what, uint64_t are
 
 bool dw_timing_interrupt_call(void)
 {
-	struct event e = {.gate = DWELL_GATE_CALL_END};
+	struct event e = {.trampoline = DWELL_TRAMPOLINE_CALL_END};
 
 	if (dw_probe.is_blind)
 		return false;
@@ -407,7 +412,7 @@ bool dw_timing_interrupt_call(void)
 void dw_timing_resume_call(void)
 {
 	/* It was counted when it was interrupted. */
-	struct event e = {.gate = DWELL_GATE_CALL_BEGIN};
+	struct event e = {.trampoline = DWELL_TRAMPOLINE_CALL_BEGIN};
 
 	if (dw_probe.is_blind)
 		return;
@@ -451,7 +456,7 @@ static void start(const char *mode)
 	dw_modules_start();
 }
 
-/* Let the gates run again. */
+/* Let the trampolines run again. */
 static void timing_forked(void)
 {
 	dw_threads_forked();
@@ -465,14 +470,14 @@ static void forked(void)
 {
 	dw_count_forked();
 	dw_counted_forked();
-	dw_mute_forked();
+	dw_disable_forked();
 	timing_forked();
 }
 
 /* The program ends: from now on nothing counts. */
 static void end(void)
 {
-	struct event e = {.gate = DWELL_GATE_EXIT};
+	struct event e = {.trampoline = DWELL_TRAMPOLINE_EXIT};
 
 	if (dw_probe.is_blind)
 		return;

@@ -6,18 +6,18 @@
 enum { PUNCTUAL = 1, WAITS, SELDOM, KEYS, LINES = 2 * KEYS, BASE = 60, N = 1000 };
 
 /* Two lines of single activations for each key, all of them new. */
-static int fill(struct dw_call_lines *s, const struct dw_tree_late late[KEYS][DWELL_LATES])
+static int fill(struct dw_call_lines *s, const struct dw_tree_skid skid[KEYS][DWELL_SKIDS])
 {
 	for (uint32_t i = 0; i < LINES; i++) {
-		struct dw_tree_each each = {.key = i / 2};
+		struct dw_tree_extremes extremes = {.key = i / 2};
 		struct dw_arena_line lines[2];
-		struct dw_call_line meaning = {.kind = i % 2 ? DWELL_LINE_REST : DWELL_LINE_EACH,
-					       .id = i - i % 2,
-					       .whole = i};
+		struct dw_call_line line = {.kind = i % 2 ? DWELL_LINE_REST : DWELL_LINE_EXTREMES,
+					    .id = i - i % 2,
+					    .whole = i};
 
-		memcpy(each.late, late[i / 2], sizeof each.late);
-		memcpy(lines, &each, sizeof lines);
-		if (dw_vec_push(&s->lines, meaning) ||
+		memcpy(extremes.skid, skid[i / 2], sizeof extremes.skid);
+		memcpy(lines, &extremes, sizeof lines);
+		if (dw_vec_push(&s->lines, line) ||
 		    dw_vec_push(&s->olds, (struct dw_old_line){.whole = i}) ||
 		    dw_vec_push(&s->wholes, ((struct dw_whole_line){lines[i % 2], i + 1})) ||
 		    dw_vec_push(&s->changes, ((struct dw_call_change){.line = i})))
@@ -26,51 +26,51 @@ static int fill(struct dw_call_lines *s, const struct dw_tree_late late[KEYS][DW
 	return 0;
 }
 
-static void release(struct dw_call_lines *s, struct dw_late *l)
+static void release(struct dw_call_lines *s, struct dw_skid *l)
 {
 	dw_call_lines_release(s);
-	dw_late_release(l);
+	dw_skid_release(l);
 }
 
-TEST(only_what_waits_is_late)
+TEST(only_what_waits_has_skid)
 {
 	static const struct tree_lates {
-		struct dw_tree_late late[KEYS][DWELL_LATES];
+		struct dw_tree_skid skid[KEYS][DWELL_SKIDS];
 	} all = {{
 		[PUNCTUAL] = {{4 * N, 4 * N * BASE}, {4 * N, 4 * N * (BASE + 9)}},
 		[WAITS] = {{N, N * (BASE + 1)}, {N, N * 300}},
 		[SELDOM] = {{1, 1000}, {0, 0}},
 	}};
 	struct dw_call_lines s = {0};
-	struct dw_late l = {0};
-	double late;
+	struct dw_skid l = {0};
+	double skid;
 
-	CHECK_INT(fill(&s, all.late), 0);
-	CHECK_INT(dw_late_read(&l, &s), 0);
-	CHECK(dw_late_of(&l, PUNCTUAL, DWELL_LATE_END) == 0);
-	CHECK(dw_late_of(&l, WAITS, DWELL_LATE_BEGIN) == 0);
-	late = dw_late_of(&l, WAITS, DWELL_LATE_END);
-	CHECK(late > 230 && late < 241);
-	late = dw_late_of(&l, SELDOM, DWELL_LATE_BEGIN);
-	CHECK(late > 0 && late < 100);
-	CHECK(dw_late_of(&l, KEYS, DWELL_LATE_END) == 0);
+	CHECK_INT(fill(&s, all.skid), 0);
+	CHECK_INT(dw_skid_read(&l, &s), 0);
+	CHECK(dw_skid_of(&l, PUNCTUAL, DWELL_SKID_END) == 0);
+	CHECK(dw_skid_of(&l, WAITS, DWELL_SKID_BEGIN) == 0);
+	skid = dw_skid_of(&l, WAITS, DWELL_SKID_END);
+	CHECK(skid > 230 && skid < 241);
+	skid = dw_skid_of(&l, SELDOM, DWELL_SKID_BEGIN);
+	CHECK(skid > 0 && skid < 100);
+	CHECK(dw_skid_of(&l, KEYS, DWELL_SKID_END) == 0);
 	release(&s, &l);
 }
 
 TEST(lies_are_left_out)
 {
-	static const struct dw_tree_late lies[KEYS][DWELL_LATES] = {
+	static const struct dw_tree_skid lies[KEYS][DWELL_SKIDS] = {
 		[PUNCTUAL] = {{UINT64_MAX, UINT64_MAX}, {1, UINT64_MAX}},
 		[WAITS] = {{N, N * BASE}, {N, N * BASE}},
 	};
 	struct dw_call_lines s = {0};
-	struct dw_late l = {0};
+	struct dw_skid l = {0};
 
 	CHECK_INT(fill(&s, lies), 0);
-	CHECK_INT(dw_late_read(&l, &s), 0);
+	CHECK_INT(dw_skid_read(&l, &s), 0);
 	CHECK(l.base == BASE);
-	CHECK(dw_late_of(&l, PUNCTUAL, DWELL_LATE_BEGIN) == 0);
-	CHECK(dw_late_of(&l, PUNCTUAL, DWELL_LATE_END) == 0);
+	CHECK(dw_skid_of(&l, PUNCTUAL, DWELL_SKID_BEGIN) == 0);
+	CHECK(dw_skid_of(&l, PUNCTUAL, DWELL_SKID_END) == 0);
 	release(&s, &l);
 }
 
@@ -78,13 +78,13 @@ TEST(lies_are_left_out)
 TEST(nothing_is_added_or_lost)
 {
 	static const double spare[] = {50, 100, 10, 500}, want[] = {0, -50, 300, -250};
-	struct dw_late_moves m = {0};
+	struct dw_skid_moves m = {0};
 	double moved[4], sum = 0;
 
 	for (int i = 0; i < 4; i++)
-		moved[i] = dw_late_bound(&m, want[i], spare[i]);
+		moved[i] = dw_skid_bound(&m, want[i], spare[i]);
 	for (int i = 0; i < 4; i++) {
-		moved[i] = dw_late_share(&m, moved[i]);
+		moved[i] = dw_skid_share(&m, moved[i]);
 		CHECK(spare[i] + moved[i] >= 0);
 		sum += moved[i];
 	}
@@ -96,14 +96,14 @@ TEST(nothing_is_added_or_lost)
 TEST(nobody_gives_what_he_has_not)
 {
 	static const double spare[] = {20, 0, 0}, want[] = {-80, 60, 20};
-	struct dw_late_moves m = {0};
+	struct dw_skid_moves m = {0};
 	double moved[3];
 
 	for (int i = 0; i < 3; i++)
-		moved[i] = dw_late_bound(&m, want[i], spare[i]);
-	CHECK(dw_late_share(&m, moved[0]) == -20);
-	CHECK(dw_late_share(&m, moved[1]) == 15);
-	CHECK(dw_late_share(&m, moved[2]) == 5);
+		moved[i] = dw_skid_bound(&m, want[i], spare[i]);
+	CHECK(dw_skid_share(&m, moved[0]) == -20);
+	CHECK(dw_skid_share(&m, moved[1]) == 15);
+	CHECK(dw_skid_share(&m, moved[2]) == 5);
 }
 
 TEST(cells_share_what_calls_take_of_their_function)

@@ -1,4 +1,4 @@
-/* Books of made code, with the map of this very process: what is read of it, and when it counts. */
+/* Books of JIT code, with the map of this very process: what is read of it, and when it counts. */
 #include "check.h"
 
 #include "base/clock.h"
@@ -19,25 +19,25 @@ struct bench {
 	struct dw_profile p;
 	struct dw_owners owners;
 	struct dw_jit jit;
-	struct dw_jit_process *book;
+	struct dw_jit_process *registry;
 };
 
 static bool setup(struct bench *b)
 {
 	const struct dw_owner *own;
 
-	*b = (struct bench){.book = NULL};
+	*b = (struct bench){.registry = NULL};
 	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
 	unlink(path);
 	own = dw_owners_self(&b->owners);
 	dw_jit_init(&b->jit, &b->p);
-	b->book = dw_jit_begin(&b->jit, getpid(), own, own);
-	return own && b->book;
+	b->registry = dw_jit_begin(&b->jit, getpid(), own, own);
+	return own && b->registry;
 }
 
 static void teardown(struct bench *b)
 {
-	dw_jit_end(b->book);
+	dw_jit_end(b->registry);
 	dw_jit_release(&b->jit);
 	dw_owners_release(&b->owners);
 	dw_profile_release(&b->p);
@@ -59,20 +59,20 @@ static uint64_t look(struct bench *b)
 	int rc;
 
 	/* What was not found is searched for at once. */
-	b->book->search_at_ns = 0;
+	b->registry->search_at_ns = 0;
 	dw_jit_look(&b->jit);
-	rc = dw_jit_update(b->book, 0, dw_clock_ns(CLOCK_MONOTONIC), &is_other);
+	rc = dw_jit_update(b->registry, 0, dw_clock_ns(CLOCK_MONOTONIC), &is_other);
 	return rc ? 0 : dw_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What lies at @avma at @time_ns. "" = nothing. */
 static const char *name_at(struct bench *b, uint64_t avma, uint64_t time_ns)
 {
-	struct dw_made_meaning m;
+	struct dw_jit_symbol m;
 	struct dw_frame f;
 
-	if (dw_jit_frame(b->book, avma, time_ns, &f) ||
-	    !dw_jit_meaning(&b->jit, f.module, f.svma, &m) || f.svma < m.svma ||
+	if (dw_jit_frame(b->registry, avma, time_ns, &f) ||
+	    !dw_jit_symbolize(&b->jit, f.module, f.svma, &m) || f.svma < m.svma ||
 	    f.svma >= m.svma + m.bytes)
 		return "";
 	return m.name;
@@ -113,14 +113,14 @@ TEST(maps_that_are_written_again)
 	CHECK(setup(&b));
 	put("w", "1000 100 a\n2000 10 b\n3000 10 c\n");
 	now = look(&b);
-	pieces = b.book->pieces.n;
+	pieces = b.registry->pieces.n;
 	/* Shorter, the same line again, another one. */
 	put("w", "1000 100 a\n2000 10 x\n");
 	now = look(&b);
 	CHECK_STR(name_at(&b, 0x1000, now), "a");
 	CHECK_STR(name_at(&b, 0x2000, now), "x");
 	CHECK_STR(name_at(&b, 0x3000, now), "c");
-	CHECK_INT(b.book->pieces.n, pieces + 1);
+	CHECK_INT(b.registry->pieces.n, pieces + 1);
 	/* Longer at once. */
 	put("w", "5000 100 aa\n6000 10 bbbbbb\n7000 10 ccccc\n");
 	now = look(&b);
@@ -162,22 +162,22 @@ TEST(maps_that_are_none)
 TEST(names_that_come_late)
 {
 	struct bench b;
-	struct dw_made_meaning m;
+	struct dw_jit_symbol m;
 	bool is_other;
 
 	CHECK(setup(&b));
 	CHECK_STR(name_at(&b, 0x1004, look(&b)), "");
-	CHECK_INT(dw_jit_update(b.book, 77, 1, &is_other), 0);
+	CHECK_INT(dw_jit_update(b.registry, 77, 1, &is_other), 0);
 	put("w", "1000 100 JS:*a /x.js:5:1\n");
-	dw_jit_end(b.book);
-	b.book = NULL;
+	dw_jit_end(b.registry);
+	b.registry = NULL;
 	dw_jit_close(&b.jit);
-	CHECK(dw_jit_meaning(&b.jit, 77, 0x1004, &m));
+	CHECK(dw_jit_symbolize(&b.jit, 77, 0x1004, &m));
 	CHECK_STR(m.name, "a");
 	CHECK_STR(m.file, "/x.js");
 	CHECK_INT(m.line, 5);
-	CHECK(!dw_jit_meaning(&b.jit, 77, 0x1100, &m));
-	CHECK(!dw_jit_meaning(&b.jit, 76, 0x1004, &m));
+	CHECK(!dw_jit_symbolize(&b.jit, 77, 0x1100, &m));
+	CHECK(!dw_jit_symbolize(&b.jit, 76, 0x1004, &m));
 	teardown(&b);
 }
 
