@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "code/cfi/entry.h"
 #include "code/cfi/fdes.h"
-#include "code/decode/insn-x86-64.h"
+#include "code/decode/insn.h"
 #include "code/elf/elf.h"
 #include "wire/clone-image.h"
 

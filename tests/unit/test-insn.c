@@ -51,18 +51,18 @@ TEST(kinds_and_lengths)
 		{"\x67\xe3\2", 3, DWELL_INSN_LOOP, 2, 0, 2},
 		{"\xe2\2", 2, DWELL_INSN_LOOP, 1, 0, 2},
 		{"\xff\xd0", 2, DWELL_INSN_CALL_INDIRECT, 0, 0, 0},
-		{"\xff\x15\4\0\0\0", 6, DWELL_INSN_CALL_INDIRECT, 2, DWELL_INSN_RIP, 4},
+		{"\xff\x15\4\0\0\0", 6, DWELL_INSN_CALL_INDIRECT, 2, DWELL_INSN_RELATIVE, 4},
 		{"\x3e\xff\xe0", 3, DWELL_INSN_JUMP_INDIRECT, 0, DWELL_INSN_NOTRACK, 0},
-		{"\xff\x25\xfc\xff\xff\xff", 6, DWELL_INSN_JUMP_INDIRECT, 2, DWELL_INSN_RIP, -4},
+		{"\xff\x25\xfc\xff\xff\xff", 6, DWELL_INSN_JUMP_INDIRECT, 2, DWELL_INSN_RELATIVE, -4},
 		{"\xff\x28", 2, DWELL_INSN_OTHER, 0, 0, 0},
-		{"\xff\x1c\x24", 3, DWELL_INSN_OTHER, 0, DWELL_INSN_RSP, 0},
-		{"\x48\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_RSP, 24},
-		{"\x48\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, DWELL_INSN_RBP, -8},
+		{"\xff\x1c\x24", 3, DWELL_INSN_OTHER, 0, DWELL_INSN_SP, 0},
+		{"\x48\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_SP, 24},
+		{"\x48\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, DWELL_INSN_FP, -8},
 		{"\x49\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, 0, 0}, /* r12 */
 		{"\x49\x8b\x45\xf8", 4, DWELL_INSN_PLAIN, 0, 0, 0},	/* r13 */
-		{"\x48\x8b\x44\xc4\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_RSP | DWELL_INSN_INDEX,
+		{"\x48\x8b\x44\xc4\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_SP | DWELL_INSN_INDEX,
 		 24},
-		{"\x4a\x8b\x44\x25\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_RBP | DWELL_INSN_INDEX,
+		{"\x4a\x8b\x44\x25\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_FP | DWELL_INSN_INDEX,
 		 24},
 		{"\x48\x8b\xec", 3, DWELL_INSN_PLAIN, 0, 0, 0}, /* no memory */
 		{"\xc3", 1, DWELL_INSN_RETURN, 0, 0, 0},
@@ -73,12 +73,12 @@ TEST(kinds_and_lengths)
 		{"\x0f\x0b", 2, DWELL_INSN_STOP, 0, 0, 0},
 		{"\xf4", 1, DWELL_INSN_STOP, 0, 0, 0},
 		{"\xc7\xf8\4\0\0\0", 6, DWELL_INSN_BEGIN, 2, 0, 4},
-		{"\x48\x8d\x05\x10\0\0\0", 7, DWELL_INSN_PLAIN, 3, DWELL_INSN_RIP, 16},
-		{"\x48\xc7\x05\x10\0\0\0\1\0\0\0", 11, DWELL_INSN_PLAIN, 3, DWELL_INSN_RIP, 16},
-		{"\x67\x8d\x05\x10\0\0\0", 7, DWELL_INSN_OTHER, 3, DWELL_INSN_RIP, 16},
+		{"\x48\x8d\x05\x10\0\0\0", 7, DWELL_INSN_PLAIN, 3, DWELL_INSN_RELATIVE, 16},
+		{"\x48\xc7\x05\x10\0\0\0\1\0\0\0", 11, DWELL_INSN_PLAIN, 3, DWELL_INSN_RELATIVE, 16},
+		{"\x67\x8d\x05\x10\0\0\0", 7, DWELL_INSN_OTHER, 3, DWELL_INSN_RELATIVE, 16},
 		{"\xf0\x48\x0f\xb1\x15\4\0\0\0", 9, DWELL_INSN_PLAIN, 5,
-		 DWELL_INSN_RIP | DWELL_INSN_LOCK, 4},
-		{"\x62\xf1\xfd\x48\x6f\x05\x10\0\0\0", 10, DWELL_INSN_PLAIN, 6, DWELL_INSN_RIP, 16},
+		 DWELL_INSN_RELATIVE | DWELL_INSN_PREFIX, 4},
+		{"\x62\xf1\xfd\x48\x6f\x05\x10\0\0\0", 10, DWELL_INSN_PLAIN, 6, DWELL_INSN_RELATIVE, 16},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -3,7 +3,7 @@
 #include "agent/calls/os-events.h"
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 #include "check.h"
 
 #include <errno.h>

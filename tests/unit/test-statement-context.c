@@ -1,5 +1,5 @@
 /* Probes of statements that a signal has interrupted (src/agent/clones/signal-context-x86-64.c). */
-#include "agent/clones/signal-context-x86-64.h"
+#include "agent/clones/signal-context.h"
 
 #include "agent/clones/disable.h"
 #include "check.h"

@@ -9,7 +9,7 @@
 #include "agent/calls/call-extremes.h"
 
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum {
 	KEYS_MIN = 4096,

@@ -7,7 +7,7 @@
 #include "agent/calls/activation.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum {
 	SKID_TICKS_MAX = 4096,	 /* then something else has come between */

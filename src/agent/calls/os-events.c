@@ -21,7 +21,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -404,25 +404,25 @@ enum {
 
 /* Leak checkers clone a task with a stack of its own that does millions of calls: it is known by
  * that. A child of vfork() runs on its parent's. */
-static void remember(struct dw_thread *t, uint64_t rsp)
+static void remember(struct dw_thread *t, uint64_t sp)
 {
 	uint64_t own = ((const struct dw_shadow *)t->line->top)->record;
 
-	t->os.foreign_sp = rsp;
-	t->os.foreign_left = rsp - own + FAR_BYTES < 2 * FAR_BYTES ? 0 : FOREIGN_EVENTS;
+	t->os.foreign_sp = sp;
+	t->os.foreign_left = sp - own + FAR_BYTES < 2 * FAR_BYTES ? 0 : FOREIGN_EVENTS;
 }
 
-bool dw_system_call_is_other(struct dw_thread *t, uint64_t rsp)
+bool dw_system_call_is_other(struct dw_thread *t, uint64_t sp)
 {
 	if (!t->os.is_shared || !dw_agent_may_call())
 		return false;
-	if (t->os.foreign_left && rsp - t->os.foreign_sp + FOREIGN_BYTES < 2 * FOREIGN_BYTES) {
+	if (t->os.foreign_left && sp - t->os.foreign_sp + FOREIGN_BYTES < 2 * FOREIGN_BYTES) {
 		t->os.foreign_left--;
 		return true;
 	}
 	t->os.is_shared = dw_syscall(SYS_gettid) != t->line->tid;
 	if (t->os.is_shared)
-		remember(t, rsp);
+		remember(t, sp);
 	return t->os.is_shared;
 }
 
@@ -437,7 +437,7 @@ void dw_system_call_share(struct dw_thread *t)
 	t->line->os_seen = ~t->os.word;
 }
 
-struct dw_thread *dw_system_call_thread(uint64_t rsp, uint64_t number, uint64_t second,
+struct dw_thread *dw_system_call_thread(uint64_t sp, uint64_t number, uint64_t second,
 					enum dw_call_kind *ret_kind)
 {
 	struct dw_thread *t = dw_thread_known();
@@ -450,7 +450,7 @@ struct dw_thread *dw_system_call_thread(uint64_t rsp, uint64_t number, uint64_t 
 			dw_system_call_share(t);
 		return NULL;
 	}
-	return dw_system_call_is_other(t, rsp) ? NULL : t;
+	return dw_system_call_is_other(t, sp) ? NULL : t;
 }
 
 bool dw_system_call_blinds(uint64_t number, uint64_t first, uint64_t second)

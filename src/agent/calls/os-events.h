@@ -150,9 +150,9 @@ void dw_os_call_begin(struct dw_tree_thread *t, struct dw_os_state *s, enum dw_c
  */
 struct dw_thread;
 
-/* Whether an event at @rsp is another task's that runs on @t's memory: a child that vfork(),
+/* Whether an event at @sp is another task's that runs on @t's memory: a child that vfork(),
  * posix_spawn() or clone() has made, none of whose events count. */
-bool dw_system_call_is_other(struct dw_thread *t, uint64_t rsp);
+bool dw_system_call_is_other(struct dw_thread *t, uint64_t sp);
 
 /* Another task may run on @t's memory: from now on every event goes slow, until it is known to be
  * @t's own. */
@@ -164,8 +164,8 @@ bool dw_system_call_blinds(uint64_t number, uint64_t first, uint64_t second);
 
 /*
  * The calling thread if system call @number with this @second argument, before which the probe
- * stands with the stack pointer @rsp, counts for it: its kind in *@ret_kind. NULL: it does not. No
+ * stands with the stack pointer @sp, counts for it: its kind in *@ret_kind. NULL: it does not. No
  * thread begins here.
  */
-struct dw_thread *dw_system_call_thread(uint64_t rsp, uint64_t number, uint64_t second,
+struct dw_thread *dw_system_call_thread(uint64_t sp, uint64_t number, uint64_t second,
 					enum dw_call_kind *ret_kind);

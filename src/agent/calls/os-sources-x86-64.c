@@ -30,7 +30,7 @@
 #include "agent/calls/os-sources.h"
 
 #include "agent/core/bytes.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

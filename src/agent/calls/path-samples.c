@@ -4,7 +4,7 @@
 #include "agent/calls/arena.h"
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 /* Ticks between two moments, in the mean: short runs have few of them, long ones need no more. */
 enum {

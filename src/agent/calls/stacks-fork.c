@@ -5,7 +5,7 @@
 #include "agent/calls/stacks.h"
 
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum { CALL_BYTES_MAX = 16 }; /* of a call, with what aligns it */
 

@@ -38,12 +38,12 @@ struct dw_tree;
 
 enum {
 	/* Probes go slow when the stack pointer is farther below the top's record (thread->window):
-	 * RETURN with top.record - (rsp - 4) of 0 pops, in (0, window) means that nothing was
+	 * RETURN with top.record - (sp - 4) of 0 pops, in (0, window) means that nothing was
 	 * pushed. The second holds while no other stack is known: where functions with large frames
 	 * have no probes, all below them would be slow. */
 	DWELL_STACK_WINDOW = 16384,
 	DWELL_STACK_WINDOW_ALONE = 262144,
-	/* How far below the rsp of RETURN the records lie of a function that has ended in a jump
+	/* How far below the sp of RETURN the records lie of a function that has ended in a jump
 	 * out, and of what it has jumped to: RETURN ends them too. */
 	DWELL_RETURN_FUNCTION = 8,
 	DWELL_RETURN_TAIL = 12,
@@ -61,7 +61,7 @@ enum {
  */
 struct dw_shadow {
 	struct dw_tree_node *node; /* current while it is on top */
-	uint64_t record; /* rsp as the trampoline sees it at the entry; of calls out 4 less; odd
+	uint64_t record; /* sp as the trampoline sees it at the entry; of calls out 4 less; odd
 			    values send the leaving probe to the slow path */
 	struct dw_tree_node *function; /* the activation's own; @node is that of the statement it
 					  is at, if that has one */
@@ -164,8 +164,8 @@ bool dw_stacks_start(struct dw_stacks *s, struct dw_tree_thread *t, struct dw_tr
 void dw_stacks_at(struct dw_stacks *s, uint64_t ticks);
 
 /*
- * Let the current stack and its top be those of an event at @record (rsp in the trampoline; OUT and
- * RETURN: 4 less; landing pads: rsp). The interval before must have been charged to
+ * Let the current stack and its top be those of an event at @record (sp in the trampoline; OUT and
+ * RETURN: 4 less; landing pads: sp). The interval before must have been charged to
  * thread->current: this changes it.
  */
 enum dw_fit dw_stacks_fit(struct dw_stacks *s, enum dw_stack_event event, uint64_t record);

@@ -20,7 +20,7 @@
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/core/slow.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 #include "wire/identity.h"
 
 #include <dlfcn.h>

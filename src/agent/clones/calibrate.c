@@ -18,7 +18,7 @@
 #include "agent/calls/tree.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum { ROUNDS = 12, CALLS = 2048, ABOVE = 64 };
 

@@ -15,7 +15,7 @@
 #include "agent/clones/counts.h"
 
 #include "agent/clones/clones.h"
-#include "agent/clones/signal-context-x86-64.h"
+#include "agent/clones/signal-context.h"
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
 

@@ -18,11 +18,11 @@
 #include "agent/clones/clones.h"
 #include "agent/clones/counts.h"
 #include "agent/clones/disable.h"
-#include "agent/clones/signal-context-x86-64.h"
+#include "agent/clones/signal-context.h"
 #include "agent/clones/text.h"
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <errno.h>
 

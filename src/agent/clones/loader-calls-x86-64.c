@@ -17,7 +17,7 @@
 #include "agent/clones/modules.h"
 #include "agent/clones/text.h"
 #include "agent/core/agent.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <dlfcn.h>
 #include <elf.h>

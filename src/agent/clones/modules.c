@@ -15,7 +15,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/slow.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 #include "wire/identity.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@
  * compilers take for untouched. So the handler is shown the next instruction, as if the return or
  * jump were done: there all is in its place. Jumps through pointers are shown themselves.
  */
-#include "agent/clones/signal-context-x86-64.h"
+#include "agent/clones/signal-context.h"
 
 #include "agent/clones/disable.h"
 #include "agent/core/bytes.h"

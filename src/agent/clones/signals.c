@@ -16,10 +16,10 @@
 #include "agent/calls/threads.h"
 #include "agent/clones/clones.h"
 #include "agent/clones/trampolines.h"
-#include "agent/clones/signal-context-x86-64.h"
+#include "agent/clones/signal-context.h"
 #include "agent/core/agent.h"
 #include "agent/core/slow.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <signal.h>
 

@@ -14,7 +14,7 @@
 #include "agent/clones/text.h"
 
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <errno.h>
 

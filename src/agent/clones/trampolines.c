@@ -18,11 +18,11 @@
 #include "agent/clones/disable.h"
 #include "agent/clones/finish.h"
 #include "agent/clones/modules.h"
-#include "agent/clones/signal-context-x86-64.h"
+#include "agent/clones/signal-context.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/slow.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 /* Where the trampolines keep arguments of system calls (src/clone/trampolines/time-x86-64.S). */
 enum { SAVED_RSI = -32, SAVED_RDI = -40 };
@@ -32,7 +32,7 @@ struct event {
 	struct dw_event event;
 	const struct dw_area *area;
 	uint64_t trampoline;
-	uint64_t rsp;
+	uint64_t sp;
 	uint64_t what;
 	uint64_t read; /* what the trampoline has read, 0 = nothing */
 	enum dw_call_kind call;
@@ -112,8 +112,8 @@ static void take_back(const struct event *e, uint64_t key)
 	const struct dw_tree_node *out = top->node;
 	uint64_t address = e->area->module + dw_functions(e->area)[e->what].start;
 
-	if ((top->record == e->rsp + DWELL_RECORD_CALL_OUT ||
-	     top->record == e->rsp - DWELL_RECORD_CALL_OUT) &&
+	if ((top->record == e->sp + DWELL_RECORD_CALL_OUT ||
+	     top->record == e->sp - DWELL_RECORD_CALL_OUT) &&
 	    out->calls == 1 && out->key != key && dw_address_of_key(out->key) == address)
 		dw_event_take_back(&e->event);
 }
@@ -123,7 +123,7 @@ static void take_back(const struct event *e, uint64_t key)
 static bool returns_to_probe(const struct event *e)
 {
 	const struct dw_area *a = e->area;
-	uint64_t to = *(const uint64_t *)(e->rsp + sizeof(to));
+	uint64_t to = *(const uint64_t *)(e->sp + sizeof(to));
 
 	return to - a->area < a->bytes && dw_trampoline_called(a, to) == DWELL_TRAMPOLINE_RETURN;
 }
@@ -133,10 +133,10 @@ static bool returns_to_probe(const struct event *e)
 static bool push(const struct event *e)
 {
 	bool is_enter = e->trampoline == DWELL_TRAMPOLINE_ENTER;
-	const uint32_t *site = (const uint32_t *)(is_enter ? e->rsp + 8 : e->rsp);
+	const uint32_t *site = (const uint32_t *)(is_enter ? e->sp + 8 : e->sp);
 	const struct dw_callee callee = {
 		.key = key_of(e),
-		.record = is_enter ? e->rsp : e->rsp - 4,
+		.record = is_enter ? e->sp : e->sp - 4,
 		.slowest_n = slowest_n(e),
 		.switches = switches(e),
 	};
@@ -176,7 +176,7 @@ static bool is_in(const struct event *e, const struct dw_shadow *top)
 
 static void come_to_line(const struct event *e)
 {
-	if (dw_event_fit(&e->event, DWELL_AT_LINE, e->rsp) == DWELL_FIT_EVENT &&
+	if (dw_event_fit(&e->event, DWELL_AT_LINE, e->sp) == DWELL_FIT_EVENT &&
 	    is_in(e, e->event.t->line->top))
 		dw_event_come_to_line(&e->event, key_of(e));
 }
@@ -193,10 +193,10 @@ static void apply(const struct event *e)
 	if (is_begin(e->trampoline) && !ends)
 		ends = push(e);
 	else if (e->trampoline == DWELL_TRAMPOLINE_TAIL)
-		dw_counted_tail(t, e->area, e->rsp, (uint32_t)e->what);
+		dw_counted_tail(t, e->area, e->sp, (uint32_t)e->what);
 	if (ends)
 		dw_event_pop(&e->event, is_return ? DWELL_AT_RETURN : DWELL_AT_EXIT,
-			     is_return ? e->rsp - 4 : e->rsp);
+			     is_return ? e->sp - 4 : e->sp);
 	switch (e->trampoline) {
 	case DWELL_TRAMPOLINE_CALL_BEGIN:
 		dw_os_call_begin(t->line, &t->os, e->call);
@@ -208,7 +208,7 @@ static void apply(const struct event *e)
 		come_to_line(e);
 		break;
 	case DWELL_TRAMPOLINE_LANDING:
-		dw_event_fit(&e->event, DWELL_AT_LANDING, e->rsp);
+		dw_event_fit(&e->event, DWELL_AT_LANDING, e->sp);
 		break;
 	case DWELL_TRAMPOLINE_COUNTED:
 		dw_counted_call(t, e->area, (int32_t)e->what);
@@ -233,7 +233,7 @@ static bool is_alive(const struct dw_area *a)
 
 static uint64_t saved(const struct event *e, int at)
 {
-	return *(const uint64_t *)(e->rsp + (uint64_t)(int64_t)at);
+	return *(const uint64_t *)(e->sp + (uint64_t)(int64_t)at);
 }
 
 /* The thread that @e is an event of; NULL = it counts for none. */
@@ -242,14 +242,14 @@ static struct dw_thread *find_thread(struct event *e)
 	struct dw_thread *t;
 
 	if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN)
-		return dw_system_call_thread(e->rsp, e->what, saved(e, SAVED_RSI), &e->call);
+		return dw_system_call_thread(e->sp, e->what, saved(e, SAVED_RSI), &e->call);
 	if (e->trampoline == DWELL_TRAMPOLINE_CALL_END) {
 		t = dw_thread_known();
 		return t && t->line->state == DWELL_THREAD_IN_CALL ? t : NULL;
 	}
 	e->area = dw_area_at((uint64_t)e->area);
-	t = is_alive(e->area) ? dw_thread_self(e->rsp) : NULL;
-	return t && !dw_system_call_is_other(t, e->rsp) ? t : NULL;
+	t = is_alive(e->area) ? dw_thread_self(e->sp) : NULL;
+	return t && !dw_system_call_is_other(t, e->sp) ? t : NULL;
 }
 
 /* Say how late what stands before the probe was done, of the activation on top, if the event begins
@@ -259,7 +259,7 @@ static void tell_skid(const struct event *e)
 	const struct dw_shadow *top = e->event.t->line->top;
 	bool is_out =
 		e->trampoline == DWELL_TRAMPOLINE_OUT || e->trampoline == DWELL_TRAMPOLINE_TAIL;
-	uint64_t below = e->rsp - top->record;
+	uint64_t below = e->sp - top->record;
 	bool is_it =
 		e->trampoline == DWELL_TRAMPOLINE_RETURN
 			? below == 4 || below == DWELL_RETURN_FUNCTION || below == DWELL_RETURN_TAIL
@@ -358,7 +358,7 @@ static void handle(void *ctx)
 		go_blind(e);
 }
 
-uint64_t dw_timing_slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area)
+uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_t area)
 {
 	struct event e;
 
@@ -370,7 +370,7 @@ uint64_t dw_timing_slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64
 	    dw_counted_interrupted((int32_t)what))
 		return 0;
 	/* Before all that takes long: until then handlers find us here. */
-	if (!dw_slow_begin(rsp))
+	if (!dw_slow_begin(sp))
 		return 0;
 	/* From here on no handler forks, so what is here stays. */
 	if (dw_agent_is_retired()) {
@@ -382,7 +382,7 @@ uint64_t dw_timing_slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64
 	e.event.now = dw_ticks_in_order();
 	e.read = is_end(trampoline) ? what : 0;
 	e.trampoline = trampoline;
-	e.rsp = rsp;
+	e.sp = sp;
 	e.what = what;
 	e.area = (const struct dw_area *)area;
 	e.call = DWELL_CALL_NOT_COUNTED;

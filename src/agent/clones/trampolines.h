@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 /*
- * What the trampolines could not do: @trampoline (enum dw_trampoline), with stack pointer @rsp in
+ * What the trampolines could not do: @trampoline (enum dw_trampoline), with stack pointer @sp in
  * it and @what in rax, of the area that starts at @area; EXIT and RETURN: @what = the time that
  * they have read, or 0. Trampolines call it with all registers saved. The signals that were put off
  * meanwhile, by bits: the trampoline lets them come. [async-signal-safe] [any-thread]
  */
-uint64_t dw_timing_slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area);
+uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_t area);
 
 /* A handler begins. Whether it has interrupted a system call that counts: its time is no part of
  * that, and dw_timing_resume_call() follows if it returns. [async-signal-safe] */

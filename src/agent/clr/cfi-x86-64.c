@@ -9,7 +9,7 @@
 #include "agent/clr/frame-rules-x86-64.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum {
 	RECORD_BYTES = 1024, /* of a record, more is refused */

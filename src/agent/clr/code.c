@@ -14,7 +14,7 @@
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum {
 	IL_MAP = 512,	   /* entries of one piece that are told */

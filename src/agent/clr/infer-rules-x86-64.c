@@ -295,7 +295,7 @@ static bool follow_out(struct dw_regs *s, uint64_t high)
 /* Infer what follows the outermost managed frame @s. */
 static void infer_end(struct dw_regs s, uint64_t high)
 {
-	const uint32_t by_rbp = dw_frame_rule(DWELL_FRAME_RULE_RBP, -1);
+	const uint32_t by_fp = dw_frame_rule(DWELL_FRAME_RULE_RBP, -1);
 	bool is_between = false;
 	struct dw_regs next = s;
 
@@ -306,9 +306,9 @@ static void infer_end(struct dw_regs s, uint64_t high)
 			continue;
 		}
 		next = s;
-		if (!dw_frame_rule_step(&next, by_rbp, high) || !dw_is_code(next.ip))
+		if (!dw_frame_rule_step(&next, by_fp, high) || !dw_is_code(next.ip))
 			break;
-		infer(s.ip, by_rbp, SEEN, is_between);
+		infer(s.ip, by_fp, SEEN, is_between);
 		is_between = true;
 		s = next;
 	}

@@ -6,7 +6,7 @@
 
 #include "agent/clr/loader.h"
 #include "agent/clr/runtime.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 void dw_name_put(struct dw_name *n, char c)
 {

@@ -12,7 +12,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <link.h>
 

@@ -6,7 +6,7 @@
 
 #include "agent/clr/runtime.h"
 #include "agent/core/bytes.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 #include "wire/allocations.h"
 
 enum { EVENT_TICK = 10, EVENT_SAMPLED = 303, FIRST_WITH_SAMPLED = 10 };

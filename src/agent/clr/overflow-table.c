@@ -10,7 +10,7 @@
 
 #include "agent/clr/tables.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -21,7 +21,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/deferred-start.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6, INDUCED = 1 };
 

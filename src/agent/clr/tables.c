@@ -10,7 +10,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 enum {
 	CHUNK_BYTES_MIN = 64 << 10,

@@ -3,7 +3,7 @@
  *
  * An agent is a shared object that LD_PRELOAD brings. It never ends, hangs or changes the program:
  * what fails is counted in the region and left. No malloc, no stdio, no locks of the C library, no
- * errno changed, no descriptor kept; system calls are made directly (syscall-x86-64.h). libc
+ * errno changed, no descriptor kept; system calls are made directly (system-calls.h). libc
  * symbols only from tests/agent-symbols (tools/check-agent compares). All state stands in one
  * hidden struct.
  *

@@ -8,7 +8,7 @@
  */
 #include "agent/core/bytes.h"
 
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <errno.h>
 

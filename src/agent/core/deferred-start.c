@@ -4,7 +4,7 @@
 
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 typedef const char *second_function(void);
 

@@ -11,7 +11,7 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <elf.h>
 

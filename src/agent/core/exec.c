@@ -28,7 +28,7 @@
 
 #include "agent/core/agent-internal.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <errno.h>
 #include <link.h>

@@ -9,7 +9,7 @@
  * is kept out by its callers, which ask dw_agent_is_self().
  */
 #include "agent/core/agent-internal.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <errno.h>
 #include <signal.h>

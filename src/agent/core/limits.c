@@ -17,7 +17,7 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <linux/seccomp.h>
 #include <sys/mman.h>

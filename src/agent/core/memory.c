@@ -14,7 +14,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

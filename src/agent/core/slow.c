@@ -14,7 +14,7 @@
 
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <signal.h>
 
@@ -149,33 +149,9 @@ struct own {
 	bool is_looked_at; /* the alternate stack is known */
 };
 
-/* Call @work(@arg) on the stack below @top. */
+/* Call @work(@arg) on the stack below @top (own-stack-x86-64.S). */
 void dw_own_stack_switch(uint64_t top, void (*work)(void *arg), void *arg)
 	__attribute__((visibility("hidden")));
-
-__asm__("	.pushsection .text, \"ax\", @progbits\n"
-	"	.globl	dw_own_stack_switch\n"
-	"	.hidden	dw_own_stack_switch\n"
-	"	.type	dw_own_stack_switch, @function\n"
-	"	.balign	16\n"
-	"dw_own_stack_switch:\n"
-	"	.cfi_startproc\n"
-	"	endbr64\n"
-	"	push	%rbp\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset rbp, -16\n"
-	"	mov	%rsp, %rbp\n"
-	"	.cfi_def_cfa_register rbp\n"
-	"	mov	%rdi, %rsp\n"
-	"	mov	%rdx, %rdi\n"
-	"	call	*%rsi\n"
-	"	mov	%rbp, %rsp\n"
-	"	pop	%rbp\n"
-	"	.cfi_def_cfa rsp, 8\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-	"	.size	dw_own_stack_switch, . - dw_own_stack_switch\n"
-	"	.popsection\n");
 
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 

@@ -15,7 +15,7 @@
 #include "agent/core/agent-internal.h"
 #include "agent/core/exec.h"
 #include "agent/core/memory.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {

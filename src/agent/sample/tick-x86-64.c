@@ -7,7 +7,7 @@
 #include "agent/sample/sampling.h"
 
 #include "agent/core/agent.h"
-#include "agent/core/syscall-x86-64.h"
+#include "agent/core/system-calls.h"
 
 #include <signal.h>
 #include <ucontext.h>

@@ -15,6 +15,7 @@ enum {
 enum {
 	DWELL_RETURN_AT = -8,	/* from the CFA: calls push the return address */
 	DWELL_ELF_MACHINE = 62, /* EM_X86_64 */
+	DWELL_INSN_BYTES_MAX = 15,
 };
 
 #define DWELL_ARCH_NAME "x86-64"

@@ -133,7 +133,7 @@ static void put_trampoline_call(struct dw_writer *w, enum dw_trampoline trampoli
 void dw_put_copy(struct dw_writer *w, const uint8_t *bytes, const struct dw_insn *insn, uint64_t at)
 {
 	dw_put(w, bytes, insn->length);
-	if (insn->flags & DWELL_INSN_RIP)
+	if (insn->flags & DWELL_INSN_RELATIVE)
 		dw_set_module_distance(w, w->pos - insn->length + insn->field_at,
 				       dw_insn_target(insn, at), w->pos);
 }
@@ -389,7 +389,7 @@ static bool is_same(const struct dw_clone_module *m, uint32_t i)
 	const struct dw_insn *insn = insn_of(m, i);
 
 	return insn->kind == DWELL_INSN_PLAIN && !m->marks.v[i] &&
-	       !(insn->flags & (DWELL_INSN_RIP | DWELL_INSN_READS_TABLE));
+	       !(insn->flags & (DWELL_INSN_RELATIVE | DWELL_INSN_READS_TABLE));
 }
 
 /* What branch @i to @to goes behind. */

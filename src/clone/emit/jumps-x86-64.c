@@ -99,7 +99,7 @@ static void restore(struct composer *w)
 static void put_original(struct dw_jump_code *c, const struct dw_insn *insn, const uint8_t *bytes,
 			 uint64_t svma)
 {
-	if (!(insn->flags & DWELL_INSN_RIP)) {
+	if (!(insn->flags & DWELL_INSN_RELATIVE)) {
 		put(c, bytes, insn->length);
 		return;
 	}
@@ -121,7 +121,7 @@ static void put_operand(struct dw_jump_code *c, const struct dw_insn *insn, cons
 		if (bytes[i] == 0x64 || bytes[i] == 0x65 || bytes[i] == 0x67)
 			put(c, bytes + i, 1);
 	put(c, head, sizeof head);
-	if (insn->flags & DWELL_INSN_RIP)
+	if (insn->flags & DWELL_INSN_RELATIVE)
 		put_fixup(c, DWELL_JUMP_TO_MODULE, 0, dw_insn_target(insn, svma));
 	else
 		put(c, bytes + parts.modrm_at + 1, (size_t)parts.n - parts.modrm_at - 1);

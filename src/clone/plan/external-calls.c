@@ -47,7 +47,7 @@ uint64_t dw_calls_out_stub(const struct dw_clone_module *m, uint64_t svma)
 	struct dw_insn insn;
 
 	if (!bytes || !dw_insn_decode(bytes + skip, STUB_BYTES - skip, &insn) ||
-	    insn.kind != DWELL_INSN_JUMP_INDIRECT || !(insn.flags & DWELL_INSN_RIP))
+	    insn.kind != DWELL_INSN_JUMP_INDIRECT || !(insn.flags & DWELL_INSN_RELATIVE))
 		return 0;
 	return dw_insn_target(&insn, svma + skip);
 }
@@ -124,12 +124,12 @@ static int look_at_call(struct dw_clone_module *m, const struct dw_insn *insn, u
 		rc = look_at_direct(m, to);
 		return rc > 0 ? DWELL_MARK_OUT : rc;
 	}
-	if (insn->flags & DWELL_INSN_RIP && find_slot(m, to)) {
+	if (insn->flags & DWELL_INSN_RELATIVE && find_slot(m, to)) {
 		rc = add_slot(m, to);
 		if (rc)
 			return rc > 0 ? DWELL_MARK_OUT : rc;
 	}
-	return insn->flags & DWELL_INSN_RSP && insn->value < 0 ? 0 : DWELL_MARK_OUT_POINTER;
+	return insn->flags & DWELL_INSN_SP && insn->value < 0 ? 0 : DWELL_MARK_OUT_POINTER;
 }
 
 /* Whether the jump @insn at @at surely leads out of the instrumented code. */
@@ -148,7 +148,7 @@ static bool tails_out(const struct dw_clone_module *m, const struct dw_clone_fun
 		return g ? g->start == to && !is_own(g) && !(g->flags & DWELL_CLONE_COLD)
 			 : dw_clone_is_linkers(m->elf, to);
 	case DWELL_INSN_JUMP_INDIRECT:
-		return insn->flags & DWELL_INSN_RIP && find_slot(m, to);
+		return insn->flags & DWELL_INSN_RELATIVE && find_slot(m, to);
 	}
 	return false;
 }

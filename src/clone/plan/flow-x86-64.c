@@ -6,7 +6,7 @@
  * for a whole function but where its instructions and branches are. Calls and returns count as
  * reading every register and as keeping rbx, rbp and r12 to r15 (System V ABI).
  */
-#include "clone/plan/flow.h"
+#include "clone/plan/flow-x86-64.h"
 
 #include "base/vec.h"
 #include "clone/module.h"
@@ -39,7 +39,7 @@ uint64_t dw_flow_address_operand(const struct dw_clone_module *m, const struct d
 {
 	int32_t value;
 
-	if (insn->flags & DWELL_INSN_RIP)
+	if (insn->flags & DWELL_INSN_RELATIVE)
 		return insn->field_at >= 2 && bytes[insn->field_at - 2] == 0x8d
 			       ? dw_insn_target(insn, svma)
 			       : 0;

@@ -142,7 +142,7 @@ static bool jumps_through_code(const struct dw_clone_module *m, const struct dw_
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		const struct dw_insn *insn = &m->insns.v[i];
 
-		if (insn->kind == DWELL_INSN_JUMP_INDIRECT && insn->flags & DWELL_INSN_RIP &&
+		if (insn->kind == DWELL_INSN_JUMP_INDIRECT && insn->flags & DWELL_INSN_RELATIVE &&
 		    is_code(m, dw_insn_target(insn, at)))
 			return true;
 		at += insn->length;

@@ -202,7 +202,7 @@ static struct dw_clone_function *callee(struct part *p, const struct dw_insn *in
 		return entered(p, dw_insn_target(insn, at));
 	case DWELL_INSN_CALL_INDIRECT:
 	case DWELL_INSN_JUMP_INDIRECT:
-		if (insn->flags & DWELL_INSN_RIP)
+		if (insn->flags & DWELL_INSN_RELATIVE)
 			return through_word(p->s, dw_insn_target(insn, at));
 	}
 	return NULL;
@@ -238,7 +238,7 @@ static void look_at(struct part *p, struct dw_clone_function *f)
 
 		switch (insn->kind) {
 		case DWELL_INSN_PLAIN:
-			if (insn->flags & DWELL_INSN_RIP)
+			if (insn->flags & DWELL_INSN_RELATIVE)
 				look_at_operand(p, insn, at);
 			break;
 		case DWELL_INSN_CALL:

@@ -23,6 +23,7 @@
 
 #include "base/vec.h"
 #include "clone/plan/unwind.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,17 +72,17 @@ static int free_stack_init(struct free_stack *s, const struct dw_clone_module *m
 
 static bool uses_red_zone(const struct dw_clone_module *m, const struct dw_clone_function *f)
 {
-	bool by_rbp = false, calls = false;
+	bool by_fp = false, calls = false;
 
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		const struct dw_insn *insn = &m->insns.v[i];
 
-		if (insn->flags & DWELL_INSN_RSP && insn->value < 0)
+		if (insn->flags & DWELL_INSN_SP && insn->value < 0)
 			return true;
-		by_rbp |= insn->flags & DWELL_INSN_RBP && insn->value < 0;
+		by_fp |= insn->flags & DWELL_INSN_FP && insn->value < 0;
 		calls |= insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
 	}
-	return by_rbp && !calls;
+	return by_fp && !calls;
 }
 
 /* Start the unwind rows of @f. False: they cannot be read. */
@@ -259,7 +260,7 @@ static uint8_t marks_of(struct search *s, const struct dw_clone_function *f, uin
 {
 	const struct dw_cfi_rules *rules;
 
-	if (s->m->insns.v[i].flags & DWELL_INSN_LOCK)
+	if (s->m->insns.v[i].flags & DWELL_INSN_PREFIX)
 		return 0;
 	if (is_free_at(&s->stack, at))
 		return DWELL_MARK_LINE;

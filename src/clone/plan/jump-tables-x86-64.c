@@ -13,9 +13,10 @@
  * always are, so the run can only be too long. Tables must be memory that nobody can have changed:
  * read-only, or read-only after relocation.
  */
-#include "clone/plan/flow.h"
+#include "clone/plan/flow-x86-64.h"
 
 #include "clone/plan/jumps.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -61,7 +61,7 @@ static void add_insn_use(const struct dw_clone_module *m, uint8_t *uses,
 {
 	uint64_t to = dw_insn_target(insn, at);
 
-	if (insn->kind == DWELL_INSN_CALL || insn->flags & DWELL_INSN_RIP)
+	if (insn->kind == DWELL_INSN_CALL || insn->flags & DWELL_INSN_RELATIVE)
 		add_use(m, uses, TAKEN, to);
 	else if ((insn->kind == DWELL_INSN_JUMP || insn->kind == DWELL_INSN_BRANCH) &&
 		 to - f->start >= f->end - f->start)
@@ -157,7 +157,7 @@ static bool is_inside_another(const struct dw_clone_module *m, const struct dw_c
 		const struct dw_clone_function *g;
 
 		at += insn->length;
-		if (insn->flags & DWELL_INSN_RSP && insn->value < 0)
+		if (insn->flags & DWELL_INSN_SP && insn->value < 0)
 			return true;
 		if (insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_BRANCH)
 			continue;
@@ -193,7 +193,7 @@ static enum dw_clone_reason obstacle(const struct dw_clone_module *m,
 
 		if (insn->kind == DWELL_INSN_OTHER)
 			return DWELL_LEFT_INSTRUCTION;
-		if (insn->field_at && !(insn->flags & DWELL_INSN_RIP) &&
+		if (insn->field_at && !(insn->flags & DWELL_INSN_RELATIVE) &&
 		    to - f->start < f->end - f->start && !dw_clone_is_place(m, f, to))
 			return DWELL_LEFT_ENTRY_OVERLAP;
 		at += insn->length;

@@ -16,6 +16,7 @@
  * takes long.
  */
 #include "clone/plan/plan.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <string.h>
 
@@ -173,7 +174,7 @@ static unsigned operand_use(const struct walk *w, uint32_t i, uint64_t at)
 		return DWELL_SLOT_CHANGED;
 	if (d.op == DWELL_OP_LEA)
 		return follow_address(w, i, at, d.to);
-	if (insn.flags & DWELL_INSN_LOCK && d.has_immediate && !d.immediate)
+	if (insn.flags & DWELL_INSN_PREFIX && d.has_immediate && !d.immediate)
 		return DWELL_SLOT_UNTOUCHED; /* a memory barrier */
 	if (d.memory.is_written)
 		return d.op == DWELL_OP_MOV && d.bytes == SLOT_BYTES ? DWELL_SLOT_UNTOUCHED
@@ -205,8 +206,8 @@ static uint8_t number_of(uint8_t reg)
 static unsigned use_of(const struct walk *w, uint32_t i, uint64_t at, int64_t below_cfa)
 {
 	const struct dw_insn *insn = &w->m->insns.v[w->f->first + i];
-	uint8_t flag = w->row.reg == DWELL_REG_SP   ? DWELL_INSN_RSP
-		       : w->row.reg == DWELL_REG_FP ? DWELL_INSN_RBP
+	uint8_t flag = w->row.reg == DWELL_REG_SP   ? DWELL_INSN_SP
+		       : w->row.reg == DWELL_REG_FP ? DWELL_INSN_FP
 						    : 0;
 	const uint8_t *bytes;
 	uint8_t reg;
@@ -267,7 +268,7 @@ unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f
 
 		while (at >= w.row.to)
 			next_row(&w);
-		if (insn->flags & (DWELL_INSN_RSP | DWELL_INSN_RBP) || w.row.offset == SLOT_BYTES ||
+		if (insn->flags & (DWELL_INSN_SP | DWELL_INSN_FP) || w.row.offset == SLOT_BYTES ||
 		    w.row.offset == top) {
 			ret |= use_of(&w, i, at, SLOT_BYTES);
 			if (top != SLOT_BYTES)

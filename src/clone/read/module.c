@@ -460,7 +460,7 @@ static uint32_t behind_lock(const struct dw_clone_module *m, const struct dw_clo
 {
 	uint32_t i = dw_clone_insn_at(m, f, svma - 1);
 
-	return i != UINT32_MAX && m->insns.v[i].flags & DWELL_INSN_LOCK ? i : UINT32_MAX;
+	return i != UINT32_MAX && m->insns.v[i].flags & DWELL_INSN_PREFIX ? i : UINT32_MAX;
 }
 
 bool dw_clone_is_place(const struct dw_clone_module *m, const struct dw_clone_function *f,

@@ -210,7 +210,7 @@ dw_trampoline_landing:
 /*
  * The activation on top, in whose frame rsp lies, comes to a statement: its node becomes that child
  * of its function. Nothing is pushed. What is not the function's own statement it has no child for.
- * Signals find the program before or behind the probe, never in it (agent/clones/signal-context-x86-64.h).
+ * Signals find the program before or behind the probe, never in it (agent/clones/signal-context.h).
  */
 	.balign	64
 dw_trampoline_line:

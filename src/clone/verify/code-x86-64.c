@@ -70,12 +70,12 @@ void dw_expect_trampoline(struct dw_verify_reader *r, enum dw_trampoline trampol
 
 void dw_expect_copy(struct dw_verify_reader *r)
 {
-	uint8_t at = r->insn.flags & DWELL_INSN_RIP ? r->insn.field_at : r->insn.length;
+	uint8_t at = r->insn.flags & DWELL_INSN_RELATIVE ? r->insn.field_at : r->insn.length;
 	uint32_t end = r->at + r->insn.length;
 	int32_t distance;
 
 	dw_expect(r, r->bytes, at, "another instruction");
-	if (!(r->insn.flags & DWELL_INSN_RIP))
+	if (!(r->insn.flags & DWELL_INSN_RELATIVE))
 		return;
 	if (r->left < sizeof distance) {
 		dw_expect_fail(r, "a distance is missing");
@@ -202,7 +202,7 @@ static bool is_leaving(const struct dw_verify_reader *r)
 
 	if (dw_verify_is_measured(r->v, r->f) && r->left == n + JUMP_BYTES)
 		return !has_tail(r);
-	return r->left == n && (r->insn.flags & DWELL_INSN_RIP || !memcmp(r->p, r->bytes, n));
+	return r->left == n && (r->insn.flags & DWELL_INSN_RELATIVE || !memcmp(r->p, r->bytes, n));
 }
 
 /* Consume the clone of an indirect jump: all that is left. Where it may go is safe in any case: the
@@ -233,7 +233,7 @@ static void expect_other_copy(struct dw_verify_reader *r)
 	struct dw_verify_pair pair = pair_of(r);
 	uint32_t n = 0;
 
-	if (r->insn.flags & DWELL_INSN_RIP) {
+	if (r->insn.flags & DWELL_INSN_RELATIVE) {
 		dw_expect_copy(r);
 		return;
 	}

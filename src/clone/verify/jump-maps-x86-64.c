@@ -81,7 +81,7 @@ static bool is_operand(const struct program *g, const struct dw_insn_memory *m, 
 static bool is_last(const struct program *g, const uint8_t *code, uint32_t at, uint32_t left)
 {
 	const struct dw_verify_pair *p = g->p;
-	uint8_t field = p->insn.flags & DWELL_INSN_RIP ? p->insn.field_at : p->insn.length;
+	uint8_t field = p->insn.flags & DWELL_INSN_RELATIVE ? p->insn.field_at : p->insn.length;
 	int32_t distance;
 
 	if (left != p->insn.length || memcmp(code, p->bytes, field))

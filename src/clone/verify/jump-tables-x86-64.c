@@ -394,14 +394,14 @@ static bool puts_constant(const struct dw_verify *v, uint64_t svma, uint64_t *re
 	const uint8_t *bytes = dw_verify_bytes(v, svma, &left);
 
 	if (!bytes || !dw_insn_decode(bytes, left, &insn) || insn.kind != DWELL_INSN_PLAIN ||
-	    (!(insn.flags & DWELL_INSN_RIP) && !v->is_fixed) ||
+	    (!(insn.flags & DWELL_INSN_RELATIVE) && !v->is_fixed) ||
 	    !dw_insn_decode_detail(bytes, left, &insn, &d) || d.to == DWELL_NO_REGISTER)
 		return false;
 	*ret = d.bytes == 4 ? (uint32_t)d.immediate : (uint64_t)d.immediate;
-	if (insn.flags & DWELL_INSN_RIP)
+	if (insn.flags & DWELL_INSN_RELATIVE)
 		*ret = dw_insn_target(&insn, svma);
-	return d.op == (insn.flags & DWELL_INSN_RIP ? DWELL_OP_LEA : DWELL_OP_MOV) &&
-	       (d.has_immediate || insn.flags & DWELL_INSN_RIP);
+	return d.op == (insn.flags & DWELL_INSN_RELATIVE ? DWELL_OP_LEA : DWELL_OP_MOV) &&
+	       (d.has_immediate || insn.flags & DWELL_INSN_RELATIVE);
 }
 
 /* Find the load's own place, and the next indirect jump behind it, which is by what it loads. */

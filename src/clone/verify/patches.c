@@ -9,7 +9,7 @@
 #include "clone/verify/state.h"
 
 #include "base/vec.h"
-#include "code/decode/insn-x86-64.h"
+#include "code/decode/insn.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static int add_reached_of(struct dw_verify *v, uint64_t at, uint64_t end, bool i
 			return 0;
 		if (!dw_insn_decode(bytes, left < end - at ? left : end - at, &insn))
 			insn = (struct dw_insn){.length = 1};
-		if (insn.field_at && (!is_cloned || insn.flags & DWELL_INSN_RIP))
+		if (insn.field_at && (!is_cloned || insn.flags & DWELL_INSN_RELATIVE))
 			rc = add_reached(v, dw_insn_target(&insn, at));
 		at += insn.length;
 	}

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "clone/verify/state.h"
-#include "code/decode/insn-x86-64.h"
+#include "code/decode/insn.h"
 
 enum dw_verify_call { DWELL_VERIFY_PLAIN, DWELL_VERIFY_OUT, DWELL_VERIFY_OUT_POINTER };
 

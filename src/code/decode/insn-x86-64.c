@@ -103,7 +103,7 @@ static bool has_rip_operand(const ZydisDecodedInstruction *in)
 	       in->raw.modrm.rm == 5;
 }
 
-/* DWELL_INSN_RSP or DWELL_INSN_RBP, and DWELL_INSN_INDEX, by the memory operand of @in. */
+/* DWELL_INSN_SP or DWELL_INSN_FP, and DWELL_INSN_INDEX, by the memory operand of @in. */
 static uint8_t stack_operand(const ZydisDecodedInstruction *in)
 {
 	bool has_rex = in->attributes & ZYDIS_ATTRIB_HAS_REX;
@@ -117,8 +117,8 @@ static uint8_t stack_operand(const ZydisDecodedInstruction *in)
 			ret = DWELL_INSN_INDEX;
 	}
 	if (base == RSP)
-		return ret | DWELL_INSN_RSP;
-	return base == RBP && mod ? ret | DWELL_INSN_RBP : 0;
+		return ret | DWELL_INSN_SP;
+	return base == RBP && mod ? ret | DWELL_INSN_FP : 0;
 }
 
 static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, struct dw_insn *ret)
@@ -135,7 +135,7 @@ static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, st
 	} else if (has_rip_operand(in)) {
 		ret->field_at = in->raw.disp.offset;
 		ret->value = (int32_t)in->raw.disp.value;
-		ret->flags |= DWELL_INSN_RIP;
+		ret->flags |= DWELL_INSN_RELATIVE;
 		if (in->address_width != 64)
 			ret->kind = DWELL_INSN_OTHER;
 	}
@@ -149,7 +149,7 @@ static void describe(const uint8_t *bytes, const ZydisDecodedInstruction *in, st
 	if (in->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
 		ret->flags |= DWELL_INSN_SYSCALL;
 	if (bytes[0] == PREFIX_LOCK)
-		ret->flags |= DWELL_INSN_LOCK;
+		ret->flags |= DWELL_INSN_PREFIX;
 	if ((ret->kind == DWELL_INSN_CALL_INDIRECT || ret->kind == DWELL_INSN_JUMP_INDIRECT) &&
 	    has_prefix(in, PREFIX_NOTRACK))
 		ret->flags |= DWELL_INSN_NOTRACK;

@@ -8,15 +8,9 @@
 
 #include "code/decode/insn.h"
 
-enum { DWELL_INSN_BYTES_MAX = 15 };
-
 enum dw_insn_flag {
-	DWELL_INSN_RIP = DWELL_INSN_RELATIVE,
-	DWELL_INSN_LOCK = 2,	 /* a lock prefix is its first byte */
 	DWELL_INSN_NOTRACK = 4,	 /* a notrack prefix */
-	DWELL_INSN_RSP = 8,	 /* a memory operand at rsp + value */
-	DWELL_INSN_RBP = 16,	 /* the same at rbp */
-	DWELL_INSN_INDEX = 32,	 /* with one of these: + an index */
+	DWELL_INSN_INDEX = 32,	 /* with DWELL_INSN_SP or _FP: + an index */
 	DWELL_INSN_SYSCALL = 64, /* the instruction syscall */
 };
 
@@ -27,8 +21,8 @@ enum dw_insn_flag {
  */
 bool dw_insn_decode_quick(const uint8_t *bytes, size_t n, struct dw_insn *ret);
 
-/* General registers by their number in code: rax 0, rcx 1, rdx 2, rbx 3, rsp 4, rbp 5, ... r15. */
-enum { DWELL_NO_REGISTER = 0xff };
+/* General registers are told by their number in code: rax 0, rcx 1, rdx 2, rbx 3, rsp 4, rbp 5, ...
+ * r15. */
 
 /* Operations that data-flow questions need by name. */
 enum dw_insn_op {

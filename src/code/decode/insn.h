@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "arch/registers.h"
 #include "base/buf.h"
 
 #include <stdbool.h>
@@ -26,7 +27,14 @@ enum dw_insn_kind {
 };
 
 /* Of flags. */
-enum { DWELL_INSN_RELATIVE = 1 }; /* a memory operand that stands at dw_insn_target() */
+enum {
+	DWELL_INSN_RELATIVE = 1, /* a memory operand that stands at dw_insn_target() */
+	DWELL_INSN_PREFIX = 2,	 /* also entered behind its first byte, a prefix (lock) */
+	DWELL_INSN_SP = 8,	 /* one at the stack pointer + value */
+	DWELL_INSN_FP = 16,	 /* the same at the frame pointer */
+};
+
+enum { DWELL_NO_REGISTER = 0xff }; /* among numbers of registers in code */
 
 struct dw_insn {
 	uint8_t length;

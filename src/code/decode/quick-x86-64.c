@@ -140,7 +140,8 @@ static uint8_t kind_of(uint8_t opcode, bool is_two)
 	}
 }
 
-/* DWELL_INSN_RIP, _RSP, _RBP, _INDEX for a ModRM byte; the extended registers have other names. */
+/* DWELL_INSN_RELATIVE, _RSP, _RBP, _INDEX for a ModRM byte; the extended registers have other
+ * names. */
 static uint8_t base_flag(const uint8_t *modrm, size_t n, uint8_t rex)
 {
 	uint8_t mod = *modrm >> 6, base = *modrm & 7, ret = 0;
@@ -148,7 +149,7 @@ static uint8_t base_flag(const uint8_t *modrm, size_t n, uint8_t rex)
 	if (mod == 3)
 		return 0;
 	if (base == 5 && !mod)
-		return DWELL_INSN_RIP;
+		return DWELL_INSN_RELATIVE;
 	if (rex & REX_B)
 		return 0;
 	if (base == 4 && n > 1) { /* a SIB byte */
@@ -156,8 +157,8 @@ static uint8_t base_flag(const uint8_t *modrm, size_t n, uint8_t rex)
 		ret = (modrm[1] >> 3 & 7) != 4 || rex & REX_X ? DWELL_INSN_INDEX : 0;
 	}
 	if (base == 4)
-		return ret | DWELL_INSN_RSP;
-	return base == 5 && mod ? ret | DWELL_INSN_RBP : 0;
+		return ret | DWELL_INSN_SP;
+	return base == 5 && mod ? ret | DWELL_INSN_FP : 0;
 }
 
 static int32_t distance(const uint8_t *bytes, uint8_t n)
@@ -187,7 +188,7 @@ static uint8_t take_modrm(const uint8_t *bytes, size_t n, uint8_t at, uint8_t *f
 	if (at + operand >= n)
 		return 0;
 	ret->flags = base_flag(bytes + at, n - at, rex);
-	if (ret->flags & DWELL_INSN_RIP)
+	if (ret->flags & DWELL_INSN_RELATIVE)
 		ret->field_at = at + 1;
 	sib = (modrm & 7) == 4;
 	if (ret->flags)

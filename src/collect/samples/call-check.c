@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "code/cfi/table.h"
-#include "code/decode/insn-x86-64.h"
+#include "code/decode/insn.h"
 #include "target/memory.h"
 
 #include <string.h>

@@ -456,7 +456,7 @@ const struct dw_walk_frame *dw_deep_splice(const struct dw_deep *d,
 	if (!d->stopped || last->sp < d->same_from)
 		return NULL;
 	f = walk_find(d->old, last->sp);
-	return f && f->pc == last->pc.v && f->rbp == last->fp ? f : NULL;
+	return f && f->pc == last->pc.v && f->fp == last->fp ? f : NULL;
 }
 
 void dw_deep_resume(struct dw_deep *d, struct dw_unwind_memory *m)

@@ -8,7 +8,7 @@
  * A stack that was deep before is read in one go, as far as it reached then. From the highest
  * address down to the first difference it is the same memory as last time, so once the walk stands
  * on a frame above that address that was there last time, the rest is the same too (unwinding
- * depends on pc, sp, rbp and the memory above sp alone) and the walk is spliced onto the old one:
+ * depends on pc, sp, fp and the memory above sp alone) and the walk is spliced onto the old one:
  * 16,000 frames of recursion cost a copy and a comparison, not 16,000 steps.
  *
  * Of a stack of many megabytes only the part next to the dump is read and compared, for as long as
@@ -39,7 +39,7 @@
 struct dw_walk_frame {
 	uint64_t pc; /* as struct dw_unwind_frame has it; DWELL_WALK_CUT for what is missing */
 	uint64_t sp;
-	uint64_t rbp;
+	uint64_t fp;
 	uint32_t stack; /* stack id in the profile, of this frame and all outer ones */
 };
 

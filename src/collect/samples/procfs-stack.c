@@ -17,14 +17,15 @@
 enum {
 	FIRST_BYTES = 16 << 10,
 	MORE_BYTES = 64 << 10,
-	SCAN_BYTES = 32 << 10, /* how far rbp is looked for */
+	SCAN_BYTES = 32 << 10, /* how far the frame pointer is looked for */
 	NEAR_BYTES = 4 << 10,  /* and beyond one that may be it */
 	TRIES_MAX = 64,	       /* candidates that are walked */
 	FRAMES_MAX = 1 << 16,
 };
 
-/* A value of rbp that leads nowhere: nobody takes it for the end of a chain, nor for an address. */
-#define UNKNOWN_RBP 1
+/* A value of the frame pointer that leads nowhere: nobody takes it for the end of a chain, nor for
+ * an address. */
+#define UNKNOWN_FP 1
 
 struct reading {
 	struct dw_remote_stack *o;
@@ -98,11 +99,11 @@ static bool read_above(struct reading *r, uint64_t at, uint64_t *ret)
 }
 
 /*
- * Look for the rbp that the last frame needs. Whether a whole chain was found; else the frames stay
- * as they are. A call through a pointer may lead anywhere, so one that leads here and lies nearby
- * is believed before it.
+ * Look for the the frame pointer that the last frame needs. Whether a whole chain was found; else
+ * the frames stay as they are. A call through a pointer may lead anywhere, so one that leads here
+ * and lies nearby is believed before it.
  */
-static bool find_rbp(struct reading *r)
+static bool find_fp(struct reading *r)
 {
 	size_t last = r->n - 1, n;
 	const struct dw_unwind_frame frame = r->sampler->frames[last];
@@ -144,11 +145,11 @@ static bool unwind(struct reading *r, const struct dw_task_place *place)
 	regs.unknown = ~(1u << DWELL_REG_SP | 1u << DWELL_REG_PC);
 	regs.r[DWELL_REG_PC] = place->pc;
 	regs.r[DWELL_REG_SP] = place->sp;
-	regs.r[DWELL_REG_FP] = UNKNOWN_RBP;
+	regs.r[DWELL_REG_FP] = UNKNOWN_FP;
 	end = walk(r, &regs, 0, &r->n);
 	if (end == DWELL_UNWIND_COMPLETE)
 		return true;
-	return r->sampler->frames[r->n - 1].fp == UNKNOWN_RBP && find_rbp(r);
+	return r->sampler->frames[r->n - 1].fp == UNKNOWN_FP && find_fp(r);
 }
 
 int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place)

@@ -2,9 +2,9 @@
  * The stack of a thread that waits, read from outside without stopping it.
  *
  * The kernel tells where the thread entered it and its stack pointer, no other register. Where
- * unwinding needs rbp, it is looked for on the stack: each word above which a return address
- * stands may be what the register points to. One that leads to a whole chain, out to the thread's
- * beginning, is believed, none else; without one the stack is cut. One thread.
+ * unwinding needs the frame pointer, it is looked for on the stack: each word above which a return
+ * address stands may be what the register points to. One that leads to a whole chain, out to the
+ * thread's beginning, is believed, none else; without one the stack is cut. One thread.
  */
 #pragma once
 

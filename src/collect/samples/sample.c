@@ -221,7 +221,7 @@ static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struc
 		     same++) {
 			left--;
 			w->frames.v[same].sp = s->frames[left].sp;
-			w->frames.v[same].rbp = s->frames[left].fp;
+			w->frames.v[same].fp = s->frames[left].fp;
 		}
 	w->frames.n = same;
 	if (cut && !same)

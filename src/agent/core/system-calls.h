@@ -4,6 +4,9 @@
  */
 #pragma once
 
+#include "arch/system-call.h"
+#include "arch/clock.h"
+
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,22 +15,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
-
-/* Call @number with six arguments. */
-static inline long dw_syscall6(long number, const long arg[6])
-{
-	register long r10 __asm__("r10") = arg[3];
-	register long r8 __asm__("r8") = arg[4];
-	register long r9 __asm__("r9") = arg[5];
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(arg[0]), "S"(arg[1]), "d"(arg[2]), "r"(r10), "r"(r8),
-			   "r"(r9)
-			 : "rcx", "r11", "memory", "cc");
-	return result;
-}
 
 /* dw_syscall(number, up to six arguments): pointers and integers of any type. */
 #define dw_syscall(number, ...) DWELL_SYSCALL_PAD((number), ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
@@ -122,35 +109,4 @@ static inline uint64_t dw_sys_now_ns(void)
 
 	dw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/*
- * Registers of the processor that the agent reads. [async-signal-safe] [any-thread]
- */
-
-/* The TSC. */
-static inline uint64_t dw_ticks(void)
-{
-	return __builtin_ia32_rdtsc();
-}
-
-/* The TSC, when all that stands before is done, and before all that follows. Costs the time that
- * the processor gains by doing things at once. */
-static inline uint64_t dw_ticks_in_order(void)
-{
-	uint64_t ticks;
-
-	__asm__ volatile("lfence" ::: "memory");
-	ticks = __builtin_ia32_rdtsc();
-	__asm__ volatile("lfence" ::: "memory");
-	return ticks;
-}
-
-/* The thread pointer, from which thread-local variables stand at fixed offsets. */
-static inline uint64_t dw_thread_pointer(void)
-{
-	uint64_t pointer;
-
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
 }

@@ -11,7 +11,8 @@
 #include "clone/plan/jumps.h"
 
 #include "base/vec.h"
-#include "clone/plan/flow.h"
+#include "clone/plan/flow-x86-64.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -379,7 +380,7 @@ static int64_t pushed_bytes(const struct planner *p)
  * saved below would not be safe from signals, whose frames begin RED_ZONE_BYTES below rsp. */
 static int32_t free_below(const struct planner *p)
 {
-	int64_t by_rsp = 0, by_rbp = 0, lowest;
+	int64_t by_sp = 0, by_fp = 0, lowest;
 	bool calls = false;
 
 	for (uint32_t i = 0; i < p->flow.n; i++) {
@@ -387,13 +388,13 @@ static int32_t free_below(const struct planner *p)
 
 		calls |= insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
 		if (i && p->flow.marks[i] & DWELL_FLOW_ENTRY) /* another function's stack */
-			by_rbp = -RED_ZONE_BYTES;
-		if (insn->flags & DWELL_INSN_RSP && insn->value < by_rsp)
-			by_rsp = insn->value;
-		if (insn->flags & DWELL_INSN_RBP && insn->value < by_rbp)
-			by_rbp = insn->value;
+			by_fp = -RED_ZONE_BYTES;
+		if (insn->flags & DWELL_INSN_SP && insn->value < by_sp)
+			by_sp = insn->value;
+		if (insn->flags & DWELL_INSN_FP && insn->value < by_fp)
+			by_fp = insn->value;
 	}
-	lowest = !calls && by_rbp < by_rsp ? by_rbp : by_rsp;
+	lowest = !calls && by_fp < by_sp ? by_fp : by_sp;
 	if (!lowest)
 		return 0;
 	lowest = (lowest - pushed_bytes(p)) & -PUSHED_BYTES;

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "clone/trampolines/trampolines.h"
 #include "code/cfi/entry.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static uint64_t stub_word(const struct dw_verify *v, uint64_t svma)
 		left -= sizeof endbr64;
 	}
 	if (!dw_insn_decode(bytes, left, &insn) || insn.kind != DWELL_INSN_JUMP_INDIRECT ||
-	    !(insn.flags & DWELL_INSN_RIP))
+	    !(insn.flags & DWELL_INSN_RELATIVE))
 		return 0;
 	svma = dw_insn_target(&insn, svma);
 	return svma - v->start < v->bytes ? svma : 0;
@@ -66,10 +67,11 @@ enum dw_verify_call dw_verify_call_kind(const struct dw_verify *v,
 	if (v->h.probes != DWELL_PROBES_TIME || !dw_verify_is_measured(v, f))
 		return DWELL_VERIFY_PLAIN;
 	if (insn->kind == DWELL_INSN_CALL_INDIRECT) {
-		if (insn->flags & DWELL_INSN_RIP && find_slot(v, to) && to - v->start < v->bytes)
+		if (insn->flags & DWELL_INSN_RELATIVE && find_slot(v, to) &&
+		    to - v->start < v->bytes)
 			return DWELL_VERIFY_OUT;
-		return insn->flags & DWELL_INSN_RSP && insn->value < 0 ? DWELL_VERIFY_PLAIN
-								       : DWELL_VERIFY_OUT_POINTER;
+		return insn->flags & DWELL_INSN_SP && insn->value < 0 ? DWELL_VERIFY_PLAIN
+								      : DWELL_VERIFY_OUT_POINTER;
 	}
 	if (to - v->start >= v->bytes || to == v->start) /* an import's 0 is none */
 		return DWELL_VERIFY_PLAIN;
@@ -159,8 +161,8 @@ struct seen {
 	bool switches;
 	bool tails_out;
 	bool tails_on; /* to one with the flag TAILS_OUT */
-	bool by_rsp;   /* operands below rsp */
-	bool by_rbp;   /* below rbp */
+	bool by_sp;    /* operands below rsp */
+	bool by_fp;    /* below rbp */
 	bool calls;
 	bool system_calls;
 };
@@ -172,7 +174,7 @@ bool dw_verify_tails_out(const struct dw_verify *v, const struct dw_verify_funct
 	const struct dw_verify_function *g;
 
 	if (insn->kind == DWELL_INSN_JUMP_INDIRECT)
-		return insn->flags & DWELL_INSN_RIP && find_slot(v, to);
+		return insn->flags & DWELL_INSN_RELATIVE && find_slot(v, to);
 	if ((insn->kind != DWELL_INSN_JUMP && insn->kind != DWELL_INSN_BRANCH) ||
 	    to - f->start < f->end - f->start)
 		return false;
@@ -201,8 +203,8 @@ static void look_at(const struct dw_verify *v, const struct dw_verify_function *
 {
 	s->tails_out |= dw_verify_tails_out(v, f, insn, svma);
 	s->tails_on |= tails_on(v, f, insn, svma);
-	s->by_rsp |= insn->flags & DWELL_INSN_RSP && insn->value < 0;
-	s->by_rbp |= insn->flags & DWELL_INSN_RBP && insn->value < 0;
+	s->by_sp |= insn->flags & DWELL_INSN_SP && insn->value < 0;
+	s->by_fp |= insn->flags & DWELL_INSN_FP && insn->value < 0;
 	s->calls |= insn->kind == DWELL_INSN_CALL || insn->kind == DWELL_INSN_CALL_INDIRECT;
 	s->system_calls |= insn->flags & DWELL_INSN_SYSCALL;
 }
@@ -308,7 +310,7 @@ bool dw_verify_is_free_below(struct dw_verify *v, const struct dw_verify_functio
 	if (v->walked != f->start) {
 		s = walk(v, f);
 		v->walked = f->start;
-		v->uses_below = s.by_rsp || (s.by_rbp && !s.calls);
+		v->uses_below = s.by_sp || (s.by_fp && !s.calls);
 	}
 	return !v->uses_below && rows_above(v, ref, svma);
 }

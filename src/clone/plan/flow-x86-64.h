@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "clone/module.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <stdbool.h>
 #include <stdint.h>

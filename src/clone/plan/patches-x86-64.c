@@ -15,7 +15,8 @@
  */
 #include "clone/plan/plan.h"
 
-#include "clone/plan/flow.h"
+#include "clone/plan/flow-x86-64.h"
+#include "code/decode/insn-x86-64.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -48,7 +49,7 @@ static int reach(struct reach *r, uint64_t svma)
 
 static bool is_branch(const struct dw_insn *insn)
 {
-	return insn->field_at && !(insn->flags & DWELL_INSN_RIP);
+	return insn->field_at && !(insn->flags & DWELL_INSN_RELATIVE);
 }
 
 static int follow_function(struct reach *r, const struct dw_clone_function *f)
@@ -180,7 +181,8 @@ static int find_operands(const struct dw_clone_module *m, const struct dw_clone_
 	for (uint32_t i = f->first; i < f->first + f->n; i++) {
 		const struct dw_insn *insn = &m->insns.v[i];
 		uint64_t to = dw_insn_target(insn, at);
-		bool leads = insn->field_at && (insn->flags & DWELL_INSN_RIP || !has_place(m, to));
+		bool leads =
+			insn->field_at && (insn->flags & DWELL_INSN_RELATIVE || !has_place(m, to));
 
 		if (!insn->field_at && m->is_fixed && bytes) {
 			to = dw_flow_address_operand(m, insn, bytes + (at - f->start), at);
