@@ -60,6 +60,7 @@ _Static_assert(DWELL_MEASURES <= 64, "a set of measures is a word");
 /* A set of measures: bit 1 << enum dw_measure. */
 typedef uint64_t dw_measures;
 
+/* Whether @measure is in @set. */
 static inline bool dw_measures_has(dw_measures set, enum dw_measure measure)
 {
 	return set >> measure & 1;

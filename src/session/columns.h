@@ -100,11 +100,14 @@ static inline uint64_t dw_take(struct dw_cursor *c)
 	return dw_cursor_uleb(c);
 }
 
+/* A difference of either sign as a number that is small if it is: 0, -1, 1, -2 ... as 0, 1, 2, 3
+ * (protobuf's code). */
 static inline uint64_t dw_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ -(difference >> 63);
 }
 
+/* The difference that dw_zigzag() has made @v of. */
 static inline uint64_t dw_unzigzag(uint64_t v)
 {
 	return v >> 1 ^ -(v & 1);
