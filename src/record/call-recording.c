@@ -70,7 +70,7 @@ struct dw_call_recording {
 	struct dw_region_clock clock;
 	DW_VEC(struct recorded *) open;
 	struct dw_cost_sampler cost_sampler;
-	struct dw_sample_windows windows; /* for samples of @where */
+	struct dw_sample_windows windows; /* for its samples */
 	uint64_t turn_ns;		  /* what the last turn of these took */
 	const struct dw_calls_options *options;
 	uint64_t pending; /* decided about, but not done by the end */

@@ -404,7 +404,7 @@ static int plan_images(struct dw_collector *c)
 		c->public_dir = NULL;
 	c->plan.session_dir = c->private_dir;
 	return c->private_dir && c->public_dir
-		       ? dw_scope_init(&c->result->scope, &c->plan.selection.modules)
+		       ? dw_scope_init(&c->result->scope, &c->options->plan->selection.modules)
 		       : -ENOMEM;
 }
 

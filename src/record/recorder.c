@@ -127,6 +127,9 @@ static int tick(struct dw_recorder *r, struct dw_error *err)
 		struct dw_record_progress progress = {.elapsed_ns = now - r->run.start_ns};
 
 		r->next_tick_ns = now + TICK_NS;
+		/* The end of a command that died before we took signals is told by none. */
+		if (!ops(r)->runs_nothing)
+			dw_run_take_signals(&r->run);
 		if (ops(r)->beat)
 			ops(r)->beat(r->collector, now);
 		stats_of(r, &progress.stats);
@@ -166,6 +169,8 @@ static int stop(struct dw_recorder *r, int rc, struct dw_error *err)
 		return rc;
 	if (!rc || rc == r->rc) /* which then says why */
 		rc = dw_recorder_flush(r, err);
+	else if (!r->rc) /* not the file's fault: what was collected stays */
+		dw_recorder_flush(r, NULL);
 	closed = dw_session_close_partial(r->writer, rc ? NULL : err);
 	return rc ? rc : closed;
 }
@@ -200,11 +205,7 @@ static int run(struct dw_recorder *r, struct dw_error *err)
 	if (rc)
 		return rc;
 	rc = stop(r, collect(r, err), err);
-	if (!rc && r->writer)
-		rc = finish(r, err);
-	if (!ops(r)->runs_nothing)
-		dw_run_take_signals(&r->run); /* those that came meanwhile */
-	return rc;
+	return !rc && r->writer ? finish(r, err) : rc;
 }
 
 int dw_record(const struct dw_record_options *options, struct dw_record_result *ret,
@@ -221,6 +222,8 @@ int dw_record(const struct dw_record_options *options, struct dw_record_result *
 	rc = run(&r, err);
 	dw_session_writer_free(r.writer, !r.has_begun || (rc && ops(&r)->runs_nothing));
 	ops(&r)->free(r.collector);
+	if (r.has_begun && !ops(&r)->runs_nothing)
+		dw_run_take_signals(&r.run); /* those that came meanwhile */
 	dw_run_release(&r.run);
 	dw_profile_release(&r.profile);
 	dw_error_clear(&r.why);
