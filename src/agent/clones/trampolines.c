@@ -27,24 +27,27 @@
 /* Where the trampolines keep arguments of system calls (src/clone/trampolines/time-x86-64.S). */
 enum { SAVED_RSI = -32, SAVED_RDI = -40 };
 
-/* A call of the slow path. */
+/* A call of the slow path. It lies on the program's stack, so it is small; @event lies on the
+ * agent's own. */
 struct event {
-	struct dw_event event;
+	struct dw_thread *t;
+	uint64_t now;
+	struct dw_event *event; /* once it has begun */
 	const struct dw_area *area;
-	uint64_t trampoline;
 	uint64_t sp;
 	uint64_t what;
 	uint64_t read; /* what the trampoline has read, 0 = nothing */
+	uint32_t trampoline;
 	enum dw_call_kind call;
 };
 
 /* Whether @trampoline ends an activation. */
-static bool is_end(uint64_t trampoline)
+static bool is_end(uint32_t trampoline)
 {
 	return trampoline == DWELL_TRAMPOLINE_EXIT || trampoline == DWELL_TRAMPOLINE_RETURN;
 }
 
-static bool is_begin(uint64_t trampoline)
+static bool is_begin(uint32_t trampoline)
 {
 	return trampoline == DWELL_TRAMPOLINE_ENTER || trampoline == DWELL_TRAMPOLINE_OUT ||
 	       trampoline == DWELL_TRAMPOLINE_OUT_POINTER || trampoline == DWELL_TRAMPOLINE_TAIL;
@@ -108,14 +111,14 @@ static bool is_mark(struct dw_tree_node *node)
  * The loader may have taken long to find it: the thread was switched then. */
 static void take_back(const struct event *e, uint64_t key)
 {
-	const struct dw_shadow *top = e->event.t->line->top;
+	const struct dw_shadow *top = e->t->line->top;
 	const struct dw_tree_node *out = top->node;
 	uint64_t address = e->area->module + dw_functions(e->area)[e->what].start;
 
 	if ((top->record == e->sp + DWELL_RECORD_CALL_OUT ||
 	     top->record == e->sp - DWELL_RECORD_CALL_OUT) &&
 	    out->calls == 1 && out->key != key && dw_address_of_key(out->key) == address)
-		dw_event_take_back(&e->event);
+		dw_event_take_back(e->event);
 }
 
 /* Whether the trampoline RETURN stands where the function of @e, which ends in a jump, returns to.
@@ -140,20 +143,20 @@ static bool push(const struct event *e)
 		.slowest_n = slowest_n(e),
 		.switches = switches(e),
 	};
-	struct dw_thread *t = e->event.t;
+	struct dw_thread *t = e->t;
 	struct dw_tree_node *node;
 
 	if (is_enter)
 		take_back(e, callee.key);
-	if (dw_event_fit(&e->event, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, callee.record) !=
+	if (dw_event_fit(e->event, is_enter ? DWELL_AT_ENTER : DWELL_AT_OUT, callee.record) !=
 	    DWELL_FIT_EVENT)
 		return false;
-	node = dw_event_find(&e->event, callee.key, *site);
+	node = dw_event_find(e->event, callee.key, *site);
 	if (!is_enter && node && is_mark(node)) {
 		dw_tree_remember(&t->tree, t->line, t->line->current, node);
 		return e->trampoline == DWELL_TRAMPOLINE_TAIL;
 	}
-	dw_event_push(&e->event, node, &callee);
+	dw_event_push(e->event, node, &callee);
 	return false;
 }
 
@@ -176,16 +179,16 @@ static bool is_in(const struct event *e, const struct dw_shadow *top)
 
 static void come_to_line(const struct event *e)
 {
-	if (dw_event_fit(&e->event, DWELL_AT_LINE, e->sp) == DWELL_FIT_EVENT &&
-	    is_in(e, e->event.t->line->top))
-		dw_event_come_to_line(&e->event, key_of(e));
+	if (dw_event_fit(e->event, DWELL_AT_LINE, e->sp) == DWELL_FIT_EVENT &&
+	    is_in(e, e->t->line->top))
+		dw_event_come_to_line(e->event, key_of(e));
 }
 
 /* Do what the event does to the stack; of TAIL the function alone may end. Each step stands here
  * once: the compiler makes one frame of them all, and there may be little room. */
 static void apply(const struct event *e)
 {
-	struct dw_thread *t = e->event.t;
+	struct dw_thread *t = e->t;
 	bool is_return = e->trampoline == DWELL_TRAMPOLINE_RETURN;
 	bool ends = is_end(e->trampoline) ||
 		    (e->trampoline == DWELL_TRAMPOLINE_TAIL && !returns_to_probe(e));
@@ -195,7 +198,7 @@ static void apply(const struct event *e)
 	else if (e->trampoline == DWELL_TRAMPOLINE_TAIL)
 		dw_counted_tail(t, e->area, e->sp, (uint32_t)e->what);
 	if (ends)
-		dw_event_pop(&e->event, is_return ? DWELL_AT_RETURN : DWELL_AT_EXIT,
+		dw_event_pop(e->event, is_return ? DWELL_AT_RETURN : DWELL_AT_EXIT,
 			     is_return ? e->sp - 4 : e->sp);
 	switch (e->trampoline) {
 	case DWELL_TRAMPOLINE_CALL_BEGIN:
@@ -208,7 +211,7 @@ static void apply(const struct event *e)
 		come_to_line(e);
 		break;
 	case DWELL_TRAMPOLINE_LANDING:
-		dw_event_fit(&e->event, DWELL_AT_LANDING, e->sp);
+		dw_event_fit(e->event, DWELL_AT_LANDING, e->sp);
 		break;
 	case DWELL_TRAMPOLINE_COUNTED:
 		dw_counted_call(t, e->area, (int32_t)e->what);
@@ -256,7 +259,7 @@ static struct dw_thread *find_thread(struct event *e)
  * or ends that. */
 static void tell_skid(const struct event *e)
 {
-	const struct dw_shadow *top = e->event.t->line->top;
+	const struct dw_shadow *top = e->t->line->top;
 	bool is_out =
 		e->trampoline == DWELL_TRAMPOLINE_OUT || e->trampoline == DWELL_TRAMPOLINE_TAIL;
 	uint64_t below = e->sp - top->record;
@@ -265,27 +268,33 @@ static void tell_skid(const struct event *e)
 			? below == 4 || below == DWELL_RETURN_FUNCTION || below == DWELL_RETURN_TAIL
 			: below == (is_out ? 4 : 0);
 
-	if (is_it && e->event.has_skid)
-		dw_extremes_skid(&e->event.t->extremes, top->function->key,
+	if (is_it && e->event->has_skid)
+		dw_extremes_skid(&e->t->extremes, top->function->key,
 				 is_end(e->trampoline) ? DWELL_SKID_END : DWELL_SKID_BEGIN,
-				 e->event.skid);
+				 e->event->skid);
 }
 
 static void run(void *ctx)
 {
 	struct event *e = ctx;
+	bool is_call_begin = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN;
+	struct dw_event event = {
+		.t = e->t,
+		.now = e->now,
+		.may_wait = is_call_begin,
+		.is_system_call = is_call_begin || e->trampoline == DWELL_TRAMPOLINE_CALL_END,
+	};
 
-	e->event.may_wait = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN;
-	e->event.is_system_call = e->event.may_wait || e->trampoline == DWELL_TRAMPOLINE_CALL_END;
-	dw_event_begin(&e->event, e->read);
-	dw_disable_update(e->event.t);
-	dw_counted_look(e->event.now);
+	e->event = &event;
+	dw_event_begin(&event, e->read);
+	dw_disable_update(e->t);
+	dw_counted_look(event.now);
 	if (is_end(e->trampoline))
 		tell_skid(e);
 	apply(e);
 	if (!is_end(e->trampoline))
 		tell_skid(e);
-	dw_event_end(&e->event);
+	dw_event_end(&event);
 }
 
 static void end_process(void)
@@ -305,12 +314,16 @@ static bool is_last(const struct event *e)
  * ends. */
 static void close_thread(struct event *e)
 {
-	struct dw_thread *t = e->event.t = dw_thread_known();
+	struct dw_thread *t = dw_thread_known();
+	struct dw_event event = {
+		.t = t,
+		.now = e->now,
+		.is_system_call = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN,
+	};
 
 	if (!t || dw_syscall(SYS_gettid) != t->line->tid)
 		return;
-	e->event.is_system_call = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN;
-	dw_event_close(&e->event);
+	dw_event_close(&event);
 	if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN && e->what == SYS_exit)
 		dw_thread_end_self();
 	else if (!dw_agent_region()->end.ticks)
@@ -348,10 +361,10 @@ static void handle(void *ctx)
 		return;
 	}
 	is_first = !dw_thread_known();
-	e->event.t = find_thread(e);
-	if (e->event.t && is_first) /* it has a stack of its own now */
+	e->t = find_thread(e);
+	if (e->t && is_first) /* it has a stack of its own now */
 		dw_own_stack_call(run, e);
-	else if (e->event.t)
+	else if (e->t)
 		run(e);
 	else if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN &&
 		 dw_system_call_blinds(e->what, saved(e, SAVED_RDI), saved(e, SAVED_RSI)))
@@ -379,9 +392,9 @@ uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_
 	}
 	/* Then the time: what comes before is not measured here. In order: what the program had
 	 * begun would else be done in the slow path's time. */
-	e.event.now = dw_ticks_in_order();
-	e.read = is_end(trampoline) ? what : 0;
-	e.trampoline = trampoline;
+	e.now = dw_ticks_in_order();
+	e.read = is_end((uint32_t)trampoline) ? what : 0;
+	e.trampoline = (uint32_t)trampoline;
 	e.sp = sp;
 	e.what = what;
 	e.area = (const struct dw_area *)area;
@@ -400,9 +413,9 @@ bool dw_timing_interrupt_call(void)
 
 	if (dw_probe.is_blind)
 		return false;
-	e.event.now = dw_ticks();
-	e.event.t = find_thread(&e);
-	if (!e.event.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
+	e.now = dw_ticks();
+	e.t = find_thread(&e);
+	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return false;
 	dw_own_stack_call(run, &e);
 	dw_slow_end();
@@ -416,9 +429,9 @@ void dw_timing_resume_call(void)
 
 	if (dw_probe.is_blind)
 		return;
-	e.event.now = dw_ticks();
-	e.event.t = dw_thread_known();
-	if (!e.event.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
+	e.now = dw_ticks();
+	e.t = dw_thread_known();
+	if (!e.t || !dw_slow_begin((uint64_t)__builtin_frame_address(0)))
 		return;
 	dw_own_stack_call(run, &e);
 	dw_slow_end();
@@ -481,7 +494,7 @@ static void end(void)
 
 	if (dw_probe.is_blind)
 		return;
-	e.event.now = dw_ticks();
+	e.now = dw_ticks();
 	if (dw_agent_may_call() && dw_slow_begin((uint64_t)__builtin_frame_address(0))) {
 		close_thread(&e);
 		dw_slow_end();
