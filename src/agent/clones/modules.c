@@ -44,7 +44,7 @@ static bool is_exempt(const struct dl_phdr_info *info, const struct dw_module *m
 
 	return !m->bytes || self - m->start < m->bytes || loader - m->start < m->bytes ||
 	       dw_text_after(info->dlpi_name, "linux-vdso") ||
-	       dw_text_after(info->dlpi_name, "linux-trampoline");
+	       dw_text_after(info->dlpi_name, "linux-gate");
 }
 
 static bool is_known(uint64_t start)
