@@ -310,9 +310,9 @@ struct module_time {
 /*
  * Find the file without any instrumented function in which the program itself (application time)
  * was longest, into @ret's external_module and external_ns; left at 0 if there is none: what a user
- * would look into next. An external callee, outside the instrumented code may still lie in an
- * instrumented module, as a function that was left alone or excluded; only a module all of whose
- * rows are external callees counts. 0 or -ENOMEM.
+ * would look into next. An external callee may lie in an instrumented module, as a function that
+ * was left alone or excluded; only a module all of whose rows are external callees counts. 0 or
+ * -ENOMEM.
  */
 static int find_external(const struct dw_call_nodes *t, struct dw_totals *ret)
 {

@@ -4,7 +4,7 @@
  *
  * A walk asks for the rows that a path is about and lets each join it: what lies at or below the
  * path is inclusive in those that are not on the path above already. Rows are known by dense ids:
- * functions as in subjects.h, behind them the root rows of threads.
+ * functions as in row-keys.h, behind them the root rows of threads.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Frames -> row keys; see subjects.h.
+ * Frames -> row keys; see row-keys.h.
  *
  * There are far fewer frames than stacks (about 1 to 30), so that hashing statements here and not
  * in the walk over stacks makes the walk one of plain array accesses. Frame 0 stands for the empty

@@ -1,5 +1,5 @@
 /*
- * Row keys, what each frame stands for: its functions, innermost first, and their statements, as
+ * Row keys: what each frame stands for (its functions, innermost first, and their statements), as
  * dense ids that totals can be counted by.
  *
  * Built once per computation from the locations of a profile; ids are checked here, so that the

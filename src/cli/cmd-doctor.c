@@ -2,8 +2,8 @@
  * `dwell doctor`: what works here and what would open more.
  *
  * Everything is tried and not guessed: the events of sampling are opened, each source of context
- * switches proves itself as it does inside of a target (agent/calls/os-prove.c). What is refused is
- * named with the command that opens it.
+ * switches proves itself as it does inside of a target (agent/calls/os-sources.h). What is refused
+ * is named with the command that opens it.
  */
 #include "cli/command.h"
 
@@ -75,7 +75,7 @@ static void print_in_process(struct dw_out *out)
 	struct timespec tick = {0, 4000000};
 
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	dw_out_printf(out, "  in-process, of programs that dwell launches: works, at %ld Hz\n",
+	dw_out_printf(out, "  in-process, for programs that dwell launches: works, at %ld Hz\n",
 		      1000000000 / tick.tv_nsec);
 }
 

@@ -1,5 +1,5 @@
 /*
- * One collector behind a small table: target -> model.
+ * A sampler behind a small table: target -> model.
  *
  * The recording loop (src/record) starts a backend, polls its descriptors, drains it into the
  * profile and stops it. A backend never writes files and never prints.
@@ -52,7 +52,7 @@ struct dw_backend_stats {
 	uint64_t unread_user, unread_kernel;
 };
 
-/* What brings a collector into the target; borrowed from the backend. */
+/* What brings a sampler into the target; borrowed from the backend. */
 struct dw_backend_agent {
 	const char *folder; /* the session's, for regions */
 	const char *mode;   /* of its agent, DWELL_ENV_MODE */
@@ -63,9 +63,9 @@ struct dw_backend; /* each backend's own state */
 struct dw_backend_ops {
 	const char *name; /* for the session: "perf cpu-clock" etc. is put in facts by start */
 	/*
-	 * For collectors in the target's process: what must stand before the command is forked,
-	 * whose environment @ret_agent is for. @config has neither pid nor start_ns yet. *@ret goes
-	 * to start. NULL = the collector looks from outside.
+	 * For samplers that run in the target: what must stand before the command is forked, whose
+	 * environment @ret_agent is for. @config has neither pid nor start_ns yet. *@ret goes to
+	 * start. NULL = the sampler looks from outside.
 	 */
 	int (*prepare)(const struct dw_backend_config *config, struct dw_profile *profile,
 		       struct dw_backend **ret, struct dw_backend_agent *ret_agent,

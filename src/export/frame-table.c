@@ -1,5 +1,5 @@
-/* Frames, and rows by thread; see frame-table.h. Places without frames have the number of the next
- * one. */
+/* Frames, and rows by thread; see frame-table.h. Locations without frames have the number of the
+ * next one. */
 #include "export/frame-table.h"
 
 #include <errno.h>

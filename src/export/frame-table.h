@@ -1,8 +1,8 @@
 /*
  * What viewers with tables of frames need: inline frames, rows by thread, columns of JSON.
  *
- * Such viewers have a frame, here a frame, for each function of each location that is used, the
- * outermost one of a location first.
+ * Such viewers want one frame for each function of each location that is used, the outermost one of
+ * a location first.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Slots by location. */
+/* Frames by location. */
 struct dw_inline_frames {
 	uint32_t *first;    /* by location */
 	uint32_t locations; /* of the paths */

@@ -89,7 +89,7 @@ static inline uint32_t dw_paths_truncated_location(const struct dw_paths *p)
 	return p->frames_n + p->threads_n;
 }
 
-/* Place ids are below this. */
+/* Ids of locations are below this. */
 static inline uint32_t dw_paths_locations(const struct dw_paths *p)
 {
 	return dw_paths_truncated_location(p) + 1;

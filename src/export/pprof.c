@@ -1,8 +1,8 @@
 /*
  * pprof's profile.proto, gzip'd: https://github.com/google/pprof/blob/main/proto/profile.proto
  *
- * A location has a line for each of its functions; a sample is a path of a thread with
- * all its values. Strings are told when they are first needed, locations and functions likewise.
+ * A location has a line for each of its functions; a sample is a path of a thread with all its
+ * values. Strings are told when they are first needed, locations and functions likewise.
  * Processes map modules at addresses of their own, locations have those of the files: so each
  * module's mapping is where the file says, from its first to its last address in use.
  */

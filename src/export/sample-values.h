@@ -21,7 +21,7 @@ struct dw_value_kind {
 	const char *name;
 	enum dw_unit unit;
 	enum dw_measure measure;
-	unsigned stored; /* its location among a row's values */
+	unsigned stored; /* its place among a row's values */
 	bool is_cpu;	 /* of a sample the processor time that it stands for */
 };
 

@@ -134,7 +134,7 @@ struct dw_totals {
 	DW_VEC(struct dw_node_total) nodes;
 	DW_VEC(uint32_t) node_threads; /* of a node DWELL_FUNCTION_ROOT: one of its threads */
 	DW_VEC(uint32_t) node_firsts;  /* of calls: rise with the first call, among siblings */
-	/* The nodes are the ways to allocate: a root is a type, its id in place of the function's,
+	/* The nodes are allocation paths: a root is a type, its id in place of the function's,
 	 * and callers are below their callees. */
 	bool nodes_by_type;
 	DW_VEC(struct dw_edge_total) edges;

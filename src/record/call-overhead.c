@@ -115,7 +115,7 @@ static uint32_t disable_key_of(const struct dw_call_overhead *o, uint64_t key)
 	return 0;
 }
 
-/* Note that @disable_key calls @key. */
+/* Note that @key is called by the code of @disable_key, through a pointer. */
 static int add_callee(struct dw_call_overhead *o, uint32_t disable_key, uint64_t key)
 {
 	if (!disable_key || dw_pairs_find(&o->seen, key, disable_key))
@@ -190,7 +190,7 @@ static int note_predisabled(struct dw_call_overhead *o, const struct dw_call_pla
 	return rc;
 }
 
-/* Note those of modules that have keys since the last time. */
+/* Likewise of all modules that have got their keys since the last time. */
 static int note_all_predisabled(struct dw_call_overhead *o)
 {
 	int rc = 0;

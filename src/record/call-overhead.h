@@ -1,11 +1,11 @@
 /*
  * Keeping the overhead of one process's probes under a limit: `--overhead`.
  *
- * After each reading of its trees the decision (collect/region/overhead.h) is made anew, told to
+ * After each reading of its trees the decision (collect/calls/overhead.h) is made anew, told to
  * the agent by struct dw_region_disabled, and noted in the profile. Calls through pointers are
  * decided about by the function that makes them: to their callees one would have to listen first.
- * What is decided goes into the images' caches (record/disabled-cache.h), too, by which the agent
- * is taught when it gets an image. One thread.
+ * What is decided goes into the images' caches (record/disabled-cache.h), too: by them the
+ * agent disables probes from the start when it gets an image. One thread.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct dw_call_overhead {
 	uint32_t process;
 	uint64_t begin_ns; /* of the process */
 	DW_VEC(struct dw_call_predisabled) predisabled;
-	struct dw_map begun;	    /* first ids of modules that have such -> 1 */
+	struct dw_map begun;	    /* first ids of modules with predisabled probes -> 1 */
 	struct dw_map disable_keys; /* site -> key of the calls through a pointer there */
 	struct dw_pairs seen;	    /* callee and key: in callees */
 	DW_VEC(struct dw_call_callee) callees;

@@ -35,7 +35,7 @@ struct dw_finish_options {
 	void *import_name_ctx;
 	struct dw_prefetch *prefetch; /* as there; borrowed */
 	const char *cache_dir;	      /* as there */
-	dw_jit_symbol_fn *jit_symbol; /* names JIT code, NULL = none is known */
+	dw_jit_symbol_fn *jit_symbol; /* as struct dw_symbol_options */
 	void *jit_symbol_ctx;
 };
 

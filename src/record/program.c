@@ -175,7 +175,7 @@ void dw_program_release(struct dw_program *p)
 
 /*
  * The executables that the SDK makes, those with the runtime inside included, are hosts
- * (code/clr/bundle.h).
+ * (code/clr/assembly.h).
  */
 
 #define NAME "dotnet"

@@ -1,7 +1,7 @@
 /*
  * One recording, from launch (or attaching, or a file) to finished session, whatever is collected.
  *
- * Never prints but for warnings (base/log.h): the command shows progress through a callback. The
+ * Never prints but for warnings (base/error.h): the command shows progress through a callback. The
  * calling thread must be the only one. SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT are taken over
  * while something runs and given back after.
  */
@@ -113,12 +113,12 @@ struct dw_record_result {
 int dw_record(const struct dw_record_options *options, struct dw_record_result *ret,
 	      struct dw_error *err);
 
-/* What takes samples: perf, or from inside the target where the kernel refuses perf. */
+/* What takes samples. */
 enum dw_sampler_kind {
 	DWELL_SAMPLER_AUTO, /* perf where it is allowed */
 	DWELL_SAMPLER_PERF,
-	DWELL_SAMPLER_IN_PROCESS,
-	DWELL_SAMPLER_PROCFS, /* of processes that run already, waits alone */
+	DWELL_SAMPLER_IN_PROCESS, /* an agent in the target, where the kernel refuses perf */
+	DWELL_SAMPLER_PROCFS,	  /* of processes that run already, waits alone */
 };
 
 struct dw_sampler_choice {
@@ -129,7 +129,7 @@ struct dw_sampler_choice {
 /*
  * Choose the sampler for the command @name (NULL = programs that run) as @wish says. @waits_do: of
  * programs that run, waits alone are worth recording. 0; DWELL_ERR_REFUSED: it is to be sampled
- * from inside, but can take no agent. dw_sampler_choice_release() in any case.
+ * in-process, but can take no agent. dw_sampler_choice_release() in any case.
  */
 int dw_sampler_choose(enum dw_sampler_kind wish, const char *name, bool waits_do,
 		      struct dw_sampler_choice *ret, struct dw_error *err);

@@ -1,9 +1,8 @@
 /*
- * Prefetching: while a recording runs, a helper opens the files of modules that it will ask
- * about and unpacks what all answers need, so that its end need not wait for that.
+ * Prefetching: while a recording runs, a helper opens the files of modules that will be asked about
+ * and unpacks what all answers need, so that the recording's end need not wait for that.
  *
- * What it cannot do is asked of ordinary helpers (helper.h): nothing is lost but time. One
- * thread.
+ * What it cannot do is asked of ordinary helpers (helper.h): nothing is lost but time. One thread.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * What earlier recordings found out about modules, kept in a cache folder: unpacking
- * the C library's debug information takes longer than many a program runs.
+ * The symbol cache: what earlier recordings found out about modules, in a folder. Unpacking the C
+ * library's debug information takes longer than many a program runs.
  *
  * Answers are kept for files that nobody but root and we can change, with separate debug files:
  * what is built on this machine every hour is read every time. A file counts for the very inode,

@@ -29,7 +29,7 @@ struct dw_il_line {
 /* The line of @svma (model/allocations.h) in @module. False: none is known. */
 typedef bool dw_il_line_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_il_line *ret);
 
-/* What is JIT code at @svma of @module. False: not known. */
+/* The symbol of JIT code at @svma of @module. False: not known. */
 typedef bool dw_jit_symbol_fn(void *ctx, uint32_t module, uint64_t svma, struct dw_jit_symbol *ret);
 
 /* The name by which others have called the function that begins at @svma of @module, borrowed. NULL

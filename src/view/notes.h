@@ -55,7 +55,7 @@ enum dw_note_kind {
 	S(RUN_LONGER, "; run longer.")                                                                           \
 	S(RUN_LONGER_OR_FASTER, "; run longer or with a higher -F.")                                             \
 	S(IN_PROCESS, "Sampled in-process, at the kernel's ticks: {0s}")                                         \
-	S(PROCFS, "From /proc, waits alone: {0s}")                                                               \
+	S(PROCFS, "Waits alone, read from /proc: {0s}")                                                          \
 	F(THREADS_UNSAMPLED, "threads_unsampled",                                                                \
 	  "{0c thread} not sampled: they began in a way that gives no timer.")                                   \
 	F(CHILDREN_UNSAMPLED, "children_unsampled",                                                              \

@@ -392,7 +392,7 @@ struct dw_tree_thread {
 	uint32_t lookups, repairs; /* slow paths taken, for people who tune */
 	uint64_t pointers;	   /* address of its DWELL_POINTER_SETS lines, 0 = none */
 	uint32_t stacks;	   /* shadow stacks made */
-	uint32_t disabled; /* serial of struct dw_region_disabled that its stacks agree with */
+	uint32_t disabled_serial;  /* of the struct dw_region_disabled that its stacks agree with */
 	uint64_t unused;
 	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
 				from there to @last */

@@ -5,7 +5,7 @@
  * that the agent gives it. The file is also an ELF file (ET_DYN, with segments, .eh_frame_hdr and a
  * symbol table for the clones), so that debuggers and unwinders that open what dl_iterate_phdr()
  * names can read it; the agent reads this header only. Parts, each page-aligned where rights
- *change:
+ * change:
  *
  *	ELF header, program headers; this header at DWELL_CLONE_HEADER_OFFSET	r
  *	code: trampolines, then the clones					r-x
@@ -224,8 +224,8 @@ struct dw_clone_return {
 };
 
 /*
- * An external callee, outside the instrumented code that the module calls by name: through a
- * pointer that the loader fills, or a function of its own that was left alone.
+ * An external callee: outside the instrumented code, and called by its name, through a pointer that
+ * the loader fills; or a function of the module's own that was left alone.
  */
 struct dw_clone_import {
 	uint32_t slot;	/* module offset of the pointer, 0 = none */
@@ -257,7 +257,7 @@ enum dw_clone_constant {
 	DWELL_CONSTANT_PROBED,	   /* address of what header.probed_start is */
 	DWELL_CONSTANT_PROBED_BYTES,
 	DWELL_CONSTANT_DISABLED,   /* address of a uint32_t: probes go on slowly when it is another
-				 than struct dw_tree_thread.disabled */
+				 than struct dw_tree_thread.disabled_serial */
 	DWELL_CONSTANT_AREA_BYTES, /* as header.bytes */
 };
 

@@ -4,10 +4,9 @@
  * The agent makes it in the session's folder (found through DWELL_ENV_FOLDER) and maps it; the
  * collector finds it by inotify, reads it with pread() and believes nothing in it. Everything is
  * written by the target, but for answers, tree_room and disabled, which the collector writes with
- * pwrite(). The file
- * begins with struct dw_region_header; chunks follow, in the order of their making, each whole
- * pages, allocated before the first store. Fields are written before the counter that
- * publishes them (release). All offsets are from the start of the file.
+ * pwrite(). The file begins with struct dw_region_header; chunks follow, in the order of their
+ * making, each whole pages, allocated before the first store. Fields are written before the counter
+ * that publishes them (release). All offsets are from the start of the file.
  *
  * Asking for clone images: the agent fills modules[i], sets its state to DWELL_MODULE_ASKED, raises
  * module_n and creates the empty file NAME.N (N any number) beside the region to wake the

@@ -1,4 +1,5 @@
-/* Books of JIT code, with the map of this very process: what is read of it, and when it counts. */
+/* Registries of JIT code, with the map of this very process: what is read of it, and when it
+ * counts. */
 #include "check.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /*
- * Ranges and records of single activations; see call-extremes.h.
+ * Extremes and records of single activations; see call-extremes.h.
  *
  * Bounds stand in a table by key that the trampolines read, apart from the lines that the collector
  * reads: those are written here only. Records of the slowest are few for each callee and looked

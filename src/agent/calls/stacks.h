@@ -10,7 +10,7 @@
  * - What may go on on another stack (DWELL_CLONE_SWITCHES, DWELL_IMPORT_SWITCHES) is followed by a
  *   guard, an entry with the same node and the record DWELL_RECORD_GUARD. The tree must not
  *   remember such a callee for the trampolines. vfork() and clone() are among them: events of a
- * child on this thread's memory come here too and are told by its id.
+ *   child on this thread's memory come here too and are told by its id.
  * - A handler on an alternate stack has a segment of its own above what it interrupted, behind a
  *   link (an entry with the same node that knows the base of the segment below).
  *

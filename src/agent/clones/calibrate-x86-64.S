@@ -1,6 +1,7 @@
 /*
  * Loops around probes, as clones have them; see calibrate.h. Frameless but for what they save.
- * void loop(const struct dw_calibrate_trampolines *trampolines, uint32_t n): offsets are those of the struct.
+ * void loop(const struct dw_calibrate_trampolines *trampolines, uint32_t n): offsets are those of
+ * the struct.
  */
 	.set	ENTER, 0
 	.set	LEAVE, 8

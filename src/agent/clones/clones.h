@@ -3,9 +3,9 @@
  *
  * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
  * beside its module and relocates it; text-x86-64.c patches the module's entries; lookup.c
- * translates addresses between the two; trampolines.c and counts.c are what the trampolines call when
- * they cannot go on, calibrate.c finds what these cost, disable-x86-64.c switches them off, and
- * finish-x86-64.c all of them at the end; signal-context-x86-64.c lets signal handlers see the
+ * translates addresses between the two; trampolines.c and counts.c are what the trampolines call
+ * when they cannot go on, calibrate.c finds what these cost, disable-x86-64.c switches them off,
+ * and finish-x86-64.c all of them at the end; signal-context-x86-64.c lets signal handlers see the
  * program as it is without trampolines; unwind.c shows the clones to unwinders, and original
  * addresses to the program; the rest stands in for functions that would show clone addresses
  * (signals.c, loader-calls-x86-64.c) or that change text (protect.c). No decoder, no parser of
@@ -160,7 +160,7 @@ struct dw_probe {
 	bool is_blind;	    /* the TSC may not be read any more, trampolines.c */
 	bool is_disabling;  /* a thread is at it, atomic, disable-x86-64.c */
 	bool is_finished;   /* nothing is measured any more, finish-x86-64.c */
-	uint32_t disabled;  /* serial of what is done, atomic, disable-x86-64.c */
+	uint32_t disabled_serial;	/* of what is done, atomic, disable-x86-64.c */
 	void *handlers[DWELL_HANDLERS]; /* signals.c */
 };
 

@@ -494,12 +494,12 @@ static bool apply(uint32_t serial)
 			if (!dw_probe.areas[i].is_closed)
 				dw_disable_area(&dw_probe.areas[i]);
 		dw_agent_region()->disabled_done = serial;
-		__atomic_store_n(&dw_probe.disabled, serial, __ATOMIC_RELEASE);
+		__atomic_store_n(&dw_probe.disabled_serial, serial, __ATOMIC_RELEASE);
 		dw_agent_leave();
 	}
 	if (is_mine)
 		__atomic_store_n(&dw_probe.is_disabling, false, __ATOMIC_RELEASE);
-	return __atomic_load_n(&dw_probe.disabled, __ATOMIC_ACQUIRE) == serial;
+	return __atomic_load_n(&dw_probe.disabled_serial, __ATOMIC_ACQUIRE) == serial;
 }
 
 /* The area whose keys @key is one of. NULL = none. */
@@ -552,11 +552,12 @@ void dw_disable_update(struct dw_thread *t)
 {
 	uint32_t serial = __atomic_load_n(&dw_agent_region()->disabled.serial, __ATOMIC_ACQUIRE);
 
-	if (serial == t->line->disabled ||
-	    (serial != __atomic_load_n(&dw_probe.disabled, __ATOMIC_ACQUIRE) && !apply(serial)))
+	if (serial == t->line->disabled_serial ||
+	    (serial != __atomic_load_n(&dw_probe.disabled_serial, __ATOMIC_ACQUIRE) &&
+	     !apply(serial)))
 		return;
 	dw_stacks_drop(&t->stacks, is_over);
-	t->line->disabled = serial;
+	t->line->disabled_serial = serial;
 }
 
 /* Tell the region of what is disabled in @a: all of @step. */
@@ -589,6 +590,6 @@ void dw_disable_forked(void)
 		if (step)
 			m->ended = m->n;
 	}
-	dw_agent_region()->disabled_done = dw_probe.disabled;
-	__atomic_store_n(&m->serial, dw_probe.disabled, __ATOMIC_RELEASE);
+	dw_agent_region()->disabled_done = dw_probe.disabled_serial;
+	__atomic_store_n(&m->serial, dw_probe.disabled_serial, __ATOMIC_RELEASE);
 }

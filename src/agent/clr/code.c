@@ -181,7 +181,7 @@ void dw_code_forget(void)
 	if (!dw_agent_enter())
 		return;
 	dw_ids_remove(&code.starts, NULL, 0);
-	dw_intern_forget();
+	dw_interned_forget();
 	dw_agent_leave();
 }
 
@@ -189,6 +189,6 @@ void dw_code_forget_dynamic(uint64_t function)
 {
 	if (!dw_agent_enter())
 		return;
-	dw_intern_forget_id(function);
+	dw_interned_forget_id(function);
 	dw_agent_leave();
 }

@@ -52,7 +52,7 @@ static bool find_code(uint64_t ip, struct dw_com_code *ret)
 		return false;
 	if (dw_runtime_first_code(function, ret) >= 0 && ip - 1 - ret->start < ret->bytes)
 		return true;
-	return dw_intern_code(function, ip, ret);
+	return dw_interned_code(function, ip, ret);
 }
 
 /* What the method of @ip does to the stack before it gets there. False: it does not begin as most

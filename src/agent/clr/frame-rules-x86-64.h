@@ -37,33 +37,33 @@ static inline uint32_t dw_frame_rule(int32_t size, int32_t save)
 	return (uint32_t)(uint16_t)size | (uint32_t)(uint16_t)save << 16;
 }
 
-/* The low half of @kind: enum dw_frame_rule_size or words. */
-static inline int32_t dw_frame_rule_size(uint32_t kind)
+/* The low half of @rule: words, or one of enum dw_frame_rule_size. */
+static inline int32_t dw_frame_rule_size(uint32_t rule)
 {
-	return (int16_t)kind;
+	return (int16_t)rule;
 }
 
-/* Whether @kind leads to a caller. */
-static inline bool dw_frame_rule_leads(uint32_t kind)
+/* Whether @rule leads to a caller. */
+static inline bool dw_frame_rule_leads(uint32_t rule)
 {
-	return dw_frame_rule_size(kind) >= DWELL_FRAME_RULE_RBP ||
-	       dw_frame_rule_size(kind) == DWELL_FRAME_RULE_CONTINUED;
+	return dw_frame_rule_size(rule) >= DWELL_FRAME_RULE_RBP ||
+	       dw_frame_rule_size(rule) == DWELL_FRAME_RULE_CONTINUED;
 }
 
 /* Where dw_frame_rule_step() reads the caller's frame pointer, 0 = it is that of @s. */
-static inline uint64_t dw_frame_rule_rbp_at(const struct dw_regs *s, uint32_t kind)
+static inline uint64_t dw_frame_rule_rbp_at(const struct dw_regs *s, uint32_t rule)
 {
-	int32_t save = (int16_t)(kind >> 16);
+	int32_t save = (int16_t)(rule >> 16);
 
-	if (dw_frame_rule_size(kind) < 0)
+	if (dw_frame_rule_size(rule) < 0)
 		return s->rbp;
 	return save < 0 ? 0 : s->rsp + (uint64_t)save * 8;
 }
 
-/* Go to the caller of @s by @kind, reading nothing at or above @high. False: there is none. */
-static inline bool dw_frame_rule_step(struct dw_regs *s, uint32_t kind, uint64_t high)
+/* Go to the caller of @s by @rule, reading nothing at or above @high. False: there is none. */
+static inline bool dw_frame_rule_step(struct dw_regs *s, uint32_t rule, uint64_t high)
 {
-	int32_t size = (int16_t)kind, save = (int16_t)(kind >> 16);
+	int32_t size = (int16_t)rule, save = (int16_t)(rule >> 16);
 	uint64_t at;
 
 	if (size >= 0) {
@@ -88,8 +88,8 @@ static inline bool dw_frame_rule_step(struct dw_regs *s, uint32_t kind, uint64_t
 enum { DWELL_STUB_BITS = 1024 };
 
 struct dw_frame_rules {
-	struct dw_ids ips;   /* return address -> frame (0 = none), kind */
-	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> kind */
+	struct dw_ids ips;   /* return address -> frame (0 = none), rule */
+	struct dw_ids stubs; /* the runtime's ways into the callback: return address -> rule */
 	uint64_t stub_bits[DWELL_STUB_BITS / 64]; /* by hash: may be in stubs */
 	uint64_t runtime_start, runtime_end;
 	uint64_t unwind_start, unwind_end; /* its unwind tables, which stay as long as it runs */
@@ -153,8 +153,8 @@ bool dw_is_code(uint64_t ip);
 /* Whether @ip may be a return address: it lies in managed code or in a module. */
 bool dw_leads_on(uint64_t ip);
 
-/* The kind that the code at the return address of @s says. False: it is nothing
- * but likely, as where a method does not begin as others do. Reads nothing at or above @high. */
+/* The frame rule that the code at the return address of @s says. False: it is nothing but likely,
+ * as where a method does not begin as others do. Reads nothing at or above @high. */
 bool dw_first_frame_rule(const struct dw_regs *s, uint64_t high, uint32_t *ret);
 
 /* As dw_first_frame_rule(), and sure: the frame is as large as its code says, and what leads on

@@ -82,23 +82,23 @@ static bool find_frame(uint64_t ip, bool is_between, uint32_t *ret)
 	frame = dw_table_row(DWELL_CLR_FRAMES, *ret);
 	if (!*ret)
 		return false;
-	if (dw_intern_is_hidden(frame) || (is_between && !dw_intern_is_dynamic(frame)))
+	if (dw_interned_is_hidden(frame) || (is_between && !dw_interned_is_dynamic(frame)))
 		*ret = 0;
 	return true;
 }
 
 /*
- * What becomes of a frame rule that was @known when @kind is found. Methods made at run time are
+ * What becomes of a frame rule that was @known when @rule is found. Methods made at run time are
  * not in snapshots, so a frame of fixed size may seem to reach over one: the smaller is right then.
  */
-static uint32_t settle(uint32_t known, uint32_t kind)
+static uint32_t settle(uint32_t known, uint32_t rule)
 {
-	int32_t old = dw_frame_rule_size(known), now = dw_frame_rule_size(kind);
+	int32_t old = dw_frame_rule_size(known), now = dw_frame_rule_size(rule);
 
-	if (known == kind || now == DWELL_FRAME_RULE_END || (old >= 0 && now > old))
+	if (known == rule || now == DWELL_FRAME_RULE_END || (old >= 0 && now > old))
 		return known;
 	if (old == DWELL_FRAME_RULE_END || (now >= 0 && old > now))
-		return kind;
+		return rule;
 	return dw_frame_rule(DWELL_FRAME_RULE_UNSURE, -1);
 }
 
@@ -107,21 +107,21 @@ enum source {
 	SAID, /* by the code */
 };
 
-/* Note that @ip is of @kind; @is_between: in no frame of a snapshot. */
-static void infer(uint64_t ip, uint32_t kind, enum source source, bool is_between)
+/* Note that @rule leads from @ip; @is_between: in no frame of a snapshot. */
+static void infer(uint64_t ip, uint32_t rule, enum source source, bool is_between)
 {
 	struct dw_id *id = dw_ids_find(&dw_frame_rules.ips, ip);
 	uint32_t frame = 0;
 
-	if (id && id->extra == kind)
+	if (id && id->extra == rule)
 		return;
 	if ((!id && !find_frame(ip, is_between, &frame)) || !dw_agent_enter())
 		return;
 	id = dw_ids_find(&dw_frame_rules.ips, ip);
 	if (!id)
-		dw_ids_put(&dw_frame_rules.ips, ip, frame, kind);
+		dw_ids_put(&dw_frame_rules.ips, ip, frame, rule);
 	else
-		id->extra = source == SAID ? kind : settle(id->extra, kind);
+		id->extra = source == SAID ? rule : settle(id->extra, rule);
 	__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
@@ -144,10 +144,10 @@ static bool fixed_rule(const struct dw_regs *s, const struct dw_regs *to, uint32
 /* The frame rule of @s that its code says, else the likely one. */
 static uint32_t first_rule(const struct dw_regs *s, uint64_t high)
 {
-	uint32_t kind;
+	uint32_t rule;
 
-	dw_first_frame_rule(s, high, &kind);
-	return kind;
+	dw_first_frame_rule(s, high, &rule);
+	return rule;
 }
 
 /* The frame rule of @s as long as nothing else leads on: managed code may have begun otherwise. */
@@ -213,16 +213,16 @@ static bool fixed_rule_to_native(const struct dw_regs *s, const struct dw_regs *
 	return false;
 }
 
-/* Infer the way from @s to @to that code says. */
+/* Infer what leads from @s to @to, by what code says. */
 static void infer_from_code(struct dw_regs s, const struct dw_regs *to, uint64_t high,
 			    bool is_between)
 {
 	while (s.rsp != to->rsp) {
-		uint32_t kind = first_rule(&s, high);
+		uint32_t rule = first_rule(&s, high);
 
-		infer(s.ip, kind, SAID, is_between);
+		infer(s.ip, rule, SAID, is_between);
 		is_between = true;
-		if (!dw_frame_rule_step(&s, kind, high))
+		if (!dw_frame_rule_step(&s, rule, high))
 			return;
 	}
 }
@@ -233,7 +233,7 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 		 bool has_native)
 {
 	struct dw_regs next;
-	uint32_t kind;
+	uint32_t rule;
 
 	if (reaches(s, to, high)) {
 		infer_from_code(s, to, high, is_between);
@@ -245,39 +245,39 @@ static void join(struct dw_regs s, struct dw_regs *to, uint64_t high, bool is_be
 			continue;
 		}
 		next = s;
-		kind = likely_rule(&s, high);
-		if (!dw_frame_rule_step(&next, kind, high))
+		rule = likely_rule(&s, high);
+		if (!dw_frame_rule_step(&next, rule, high))
 			break;
 		if (is_frame(&next, to)) {
-			infer(s.ip, kind, SEEN, is_between);
+			infer(s.ip, rule, SEEN, is_between);
 			return;
 		}
 		if (next.rsp >= to->rsp || !dw_leads_on(next.ip))
 			break;
-		infer(s.ip, kind, SEEN, is_between);
+		infer(s.ip, rule, SEEN, is_between);
 		is_between = true;
 		s = next;
 	}
 	if (s.rsp == to->rsp)
 		return;
-	if (has_native && fixed_rule_to_native(&s, to, high, &kind)) {
-		infer(s.ip, kind, SEEN, is_between);
-		dw_frame_rule_step(&s, kind, high);
+	if (has_native && fixed_rule_to_native(&s, to, high, &rule)) {
+		infer(s.ip, rule, SEEN, is_between);
+		dw_frame_rule_step(&s, rule, high);
 		join(s, to, high, true, true);
 		return;
 	}
-	if (has_native || !fixed_rule(&s, to, &kind))
-		kind = dw_frame_rule(DWELL_FRAME_RULE_UNSURE, -1);
-	infer(s.ip, kind, SEEN, is_between);
+	if (has_native || !fixed_rule(&s, to, &rule))
+		rule = dw_frame_rule(DWELL_FRAME_RULE_UNSURE, -1);
+	infer(s.ip, rule, SEEN, is_between);
 }
 
 bool dw_infer_from_code(const struct dw_regs *s, uint64_t high)
 {
-	uint32_t kind;
+	uint32_t rule;
 
-	if (!dw_sure_frame_rule(s, high, &kind))
+	if (!dw_sure_frame_rule(s, high, &rule))
 		return false;
-	infer(s->ip, kind, SAID, false);
+	infer(s->ip, rule, SAID, false);
 	return true;
 }
 
@@ -315,7 +315,7 @@ static void infer_end(struct dw_regs s, uint64_t high)
 	infer(s.ip, dw_frame_rule(DWELL_FRAME_RULE_END, -1), SEEN, is_between);
 }
 
-static void infer_stub(uint64_t ip, uint32_t kind, enum source source)
+static void infer_stub(uint64_t ip, uint32_t rule, enum source source)
 {
 	uint32_t bit = dw_stub_bit(ip);
 	struct dw_id *id;
@@ -324,20 +324,20 @@ static void infer_stub(uint64_t ip, uint32_t kind, enum source source)
 		return;
 	id = dw_ids_find(&dw_frame_rules.stubs, ip);
 	if (id)
-		id->extra = source == SAID ? kind : settle(id->extra, kind);
-	else if (dw_ids_put(&dw_frame_rules.stubs, ip, 0, kind))
+		id->extra = source == SAID ? rule : settle(id->extra, rule);
+	else if (dw_ids_put(&dw_frame_rules.stubs, ip, 0, rule))
 		__atomic_fetch_or(&dw_frame_rules.stub_bits[bit / 64], 1ull << bit % 64,
 				  __ATOMIC_RELEASE);
 	dw_agent_leave();
 }
 
-/* The stub @s leads to @to by @kind, or first to a method made at run time. */
-static void join_stub(struct dw_regs s, uint32_t kind, enum source source, struct dw_regs *to,
+/* The stub @s leads to @to by @rule, or first to a method made at run time. */
+static void join_stub(struct dw_regs s, uint32_t rule, enum source source, struct dw_regs *to,
 		      uint64_t high)
 {
 	const struct dw_id *id;
 
-	infer_stub(s.ip, kind, source);
+	infer_stub(s.ip, rule, source);
 	id = dw_ids_find(&dw_frame_rules.stubs, s.ip);
 	if (id && dw_frame_rule_size(id->extra) >= 0 && dw_frame_rule_step(&s, id->extra, high) &&
 	    s.rsp < to->rsp && dw_leads_on(s.ip))
@@ -356,7 +356,7 @@ static bool is_stub(struct dw_regs s, uint64_t high, uint32_t *ret)
 static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 {
 	struct dw_regs s = {0, base, base};
-	uint32_t kind;
+	uint32_t rule;
 
 	for (int i = 0; i < STEPS; i++) {
 		if (!dw_frame_rule_step(&s, dw_frame_rule(DWELL_FRAME_RULE_RBP, -1), high) ||
@@ -368,14 +368,14 @@ static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 				join(s, to, high, true, false);
 			return;
 		}
-		if (is_stub(s, high, &kind)) {
-			join_stub(s, kind, SAID, to, high);
+		if (is_stub(s, high, &rule)) {
+			join_stub(s, rule, SAID, to, high);
 			return;
 		}
 		if (s.rbp + 16 <= to->rsp && s.rbp >= s.rsp)
 			continue;
-		if (fixed_rule(&s, to, &kind))
-			join_stub(s, kind, SEEN, to, high);
+		if (fixed_rule(&s, to, &rule))
+			join_stub(s, rule, SEEN, to, high);
 		return;
 	}
 }
@@ -383,7 +383,7 @@ static void join_callback(uint64_t base, struct dw_regs *to, uint64_t high)
 bool dw_infer_start(uint64_t base, uint64_t high)
 {
 	struct dw_regs s = {0, base, base};
-	uint32_t kind;
+	uint32_t rule;
 
 	for (int i = 0;
 	     i < STEPS && dw_frame_rule_step(&s, dw_frame_rule(DWELL_FRAME_RULE_RBP, -1), high);
@@ -392,8 +392,8 @@ bool dw_infer_start(uint64_t base, uint64_t high)
 			infer_stub(s.ip, dw_frame_rule(DWELL_FRAME_RULE_SELF, -1), SAID);
 			return true;
 		}
-		if (is_stub(s, high, &kind)) {
-			infer_stub(s.ip, kind, SAID);
+		if (is_stub(s, high, &rule)) {
+			infer_stub(s.ip, rule, SAID);
 			return true;
 		}
 		if (!dw_leads_on(s.ip))
@@ -424,7 +424,7 @@ static bool is_left_out(const struct dw_clr_self *t, uint32_t at)
 
 	return row == DWELL_CLR_FRAME_NATIVE || dw_natives_is(row) ||
 	       (row < DWELL_CLR_FRAME_ROOT &&
-		dw_intern_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row)));
+		dw_interned_is_dynamic(dw_table_row(DWELL_CLR_FRAMES, row)));
 }
 
 /* Whether what was walked has all that the snapshot has, in its order, and nothing else but what
@@ -513,7 +513,7 @@ static bool is_same(const struct dw_clr_self *t, const struct dw_snapshot *s)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < s->n; i++, at++) {
-		uint32_t function = dw_intern_find(s->frames[i].function);
+		uint32_t function = dw_interned_find(s->frames[i].function);
 
 		while (at < t->frames_n && !is_of(t, at, function) && is_left_out(t, at))
 			at++;

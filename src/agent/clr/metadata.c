@@ -197,7 +197,7 @@ static uint32_t il_offset(uint64_t function, uint64_t ip)
 	return found;
 }
 
-bool dw_intern_code(uint64_t function, uint64_t ip, struct dw_com_code *ret)
+bool dw_interned_code(uint64_t function, uint64_t ip, struct dw_com_code *ret)
 {
 	const struct il_version *v = version_at(function, ip);
 
@@ -227,31 +227,31 @@ uint32_t dw_intern_frame(uint64_t function, uint64_t ip)
 	return at;
 }
 
-bool dw_intern_is_dynamic(const struct dw_clr_frame *frame)
+bool dw_interned_is_dynamic(const struct dw_clr_frame *frame)
 {
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
 
 	return frame->il_offset != DWELL_CLR_IL_NATIVE && !f->token;
 }
 
-bool dw_intern_is_hidden(const struct dw_clr_frame *frame)
+bool dw_interned_is_hidden(const struct dw_clr_frame *frame)
 {
 	static const char stub[] = "IL_STUB", exceptions[] = "System.Runtime.EH::";
 	const struct dw_clr_function *f = dw_table_row(DWELL_CLR_FUNCTIONS, frame->function);
-	const char *prefix = dw_intern_is_dynamic(frame) ? stub : exceptions;
+	const char *prefix = dw_interned_is_dynamic(frame) ? stub : exceptions;
 	size_t n = dw_text_length(prefix);
 
 	return f->name.bytes >= n && !memcmp(dw_table_row(DWELL_CLR_TEXTS, f->name.at), prefix, n);
 }
 
-uint32_t dw_intern_find(uint64_t function)
+uint32_t dw_interned_find(uint64_t function)
 {
 	const struct dw_id *id = dw_ids_find(&interned.functions, function);
 
 	return id ? id->value : 0;
 }
 
-void dw_intern_forget(void)
+void dw_interned_forget(void)
 {
 	dw_ids_remove(&interned.types, NULL, 0);
 	dw_ids_remove(&interned.functions, NULL, 0);
@@ -264,12 +264,12 @@ static bool has_value(const struct dw_id *id, uint32_t value)
 	return id->value == value;
 }
 
-void dw_intern_forget_function(uint32_t row)
+void dw_interned_forget_function(uint32_t row)
 {
 	dw_ids_remove(&interned.functions, has_value, row);
 }
 
-void dw_intern_forget_id(uint64_t function)
+void dw_interned_forget_id(uint64_t function)
 {
 	dw_ids_drop(&interned.functions, function);
 }

@@ -18,27 +18,27 @@ uint32_t dw_intern_type(uint64_t class);
 uint32_t dw_intern_frame(uint64_t function, uint64_t ip);
 
 /* Whether the method of @frame is dynamic, made at run time. */
-bool dw_intern_is_dynamic(const struct dw_clr_frame *frame);
+bool dw_interned_is_dynamic(const struct dw_clr_frame *frame);
 
 /* Whether the method of @frame does the runtime's own work and is in no stack that it tells: for
  * calls between managed and native code, or for exceptions. */
-bool dw_intern_is_hidden(const struct dw_clr_frame *frame);
+bool dw_interned_is_hidden(const struct dw_clr_frame *frame);
 
 /* The row of the method @function, 0 = no room. */
 uint32_t dw_intern_function(uint64_t function);
 
 /* The row of the method @function if it was seen, else 0. */
-uint32_t dw_intern_find(uint64_t function);
+uint32_t dw_interned_find(uint64_t function);
 
 /* Code of a module goes: addresses of classes and methods may come to mean others. Inside
  * dw_agent_enter(). */
-void dw_intern_forget(void);
+void dw_interned_forget(void);
 
 /* The method of row @row goes. Inside dw_agent_enter(). */
-void dw_intern_forget_function(uint32_t row);
+void dw_interned_forget_function(uint32_t row);
 
 /* The method @function goes, its row stays. Inside dw_agent_enter(). */
-void dw_intern_forget_id(uint64_t function);
+void dw_interned_forget_id(uint64_t function);
 
 /* Remember which IL the machine code of @function comes from, which was just compiled. Where
  * collections are allowed. */
@@ -46,4 +46,4 @@ void dw_intern_compiled(uint64_t function);
 
 /* The code of @function that @ip, a return address, lies in. False: dw_intern_compiled() was not
  * told of it. */
-bool dw_intern_code(uint64_t function, uint64_t ip, struct dw_com_code *ret);
+bool dw_interned_code(uint64_t function, uint64_t ip, struct dw_com_code *ret);

@@ -205,7 +205,7 @@ enum {
 static struct dw_name program;
 
 /* What hosts of .NET have in their data behind the place of the list of their files, 0 = none
- * (code/clr/bundle.h); complemented, for we are none. */
+ * (code/clr/assembly.h); complemented, for we are none. */
 static const volatile uint8_t complement[MARK_BYTES] = {
 	0x74, 0xed, 0xfd, 0x46, 0x95, 0x9e, 0xdf, 0xc7, 0x8d, 0x84, 0x6c,
 	0xfd, 0xeb, 0x28, 0x5f, 0xcd, 0xec, 0x0a, 0x46, 0x19, 0x10, 0x51,

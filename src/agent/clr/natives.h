@@ -42,7 +42,7 @@ void dw_natives_forget(void);
 
 /*
  * Rules of unwind tables (.eh_frame) as frame rules (frame-rules-x86-64.h): where a frame's return
- * address and its caller's frame pointer stand. Rules that no frame rule can say are refused, and
+ * address and its caller's frame pointer stand. Those that no frame rule can say are refused, and
  * so is whatever is not as compilers for Linux write it. Reads this process's memory so that bad
  * addresses do no harm. [any-thread]
  */

@@ -214,7 +214,7 @@ void dw_walk_forget(void)
 		return;
 	dw_ids_remove(&dw_frame_rules.ips, NULL, 0);
 	__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
-	dw_intern_forget();
+	dw_interned_forget();
 	dw_agent_leave();
 }
 
@@ -230,12 +230,12 @@ static bool is_of_function(const struct dw_id *id, uint32_t row)
 
 void dw_walk_forget_function(uint64_t function)
 {
-	uint32_t row = dw_intern_find(function);
+	uint32_t row = dw_interned_find(function);
 
 	if (!row || !dw_agent_enter())
 		return;
 	dw_ids_remove(&dw_frame_rules.ips, is_of_function, row);
 	__atomic_fetch_add(&dw_frame_rules.epoch, 1, __ATOMIC_RELEASE);
-	dw_intern_forget_function(row);
+	dw_interned_forget_function(row);
 	dw_agent_leave();
 }

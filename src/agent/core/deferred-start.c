@@ -1,5 +1,5 @@
-/* Agents that start late; see deferred-start.h. The program has threads: signals are blocked in
- * slow parts. */
+/* Agents with a deferred start; see deferred-start.h. The program has threads: signals are blocked
+ * in slow parts. */
 #include "agent/core/deferred-start.h"
 
 #include "agent/core/agent-internal.h"

@@ -14,8 +14,8 @@
  * 	mov $import, %eax		or: mov CALLEE, %rax
  * 	call trampoline
  * 	the call, or a jump to the module's own that keeps its return address
- * 	call RETURN			also behind calls without trampolines in front, of what may
- * end in a jump out
+ * 	call RETURN			also behind a call with none in front, if what it calls may
+ * 					end in a jump out
  *
  * The call stays in its place between the trampolines: its return address is in the clone's code,
  * and call sites of exceptions hold all of it. A call of a clone has no trampolines; its distance

@@ -1,6 +1,6 @@
 /*
- * The trampolines: what probes in clones call. Data of the collector, copied into each image; the fields
- * listed at the end get their distances there.
+ * The trampolines that count: what probes in clones call. Data of the collector, copied into each
+ * image; the fields listed at the end get their distances there.
  *
  * A probe at an entry has put rax at -16(%rsp) and the function's index into eax. The red zone is
  * dead there, so registers are saved below rsp without moving it, and rsp-relative unwinding stays

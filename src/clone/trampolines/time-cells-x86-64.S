@@ -1,6 +1,6 @@
 /*
- * How the trampolines that measure time begin and end activations of cells (agent/calls/activation.h): included
- * by time-x86-64.S, which tells of registers.
+ * How the trampolines that measure time begin and end activations of cells
+ * (agent/calls/activation.h): included by time-x86-64.S, which tells of registers.
  */
 /* What an activation of a cell keeps as it begins: what its sums are at, less r9 and r10, the clocks
  * that they add up. */

@@ -2,24 +2,27 @@
  * The trampolines that measure time: what probes call in images with DWELL_PROBES_TIME and
  * DWELL_PROBES_SYSTEM_CALLS. Data of the collector, copied into each image, as count-x86-64.S.
  *
- * What their callers have done is told by enum dw_trampoline (wire/clone-image.h). Every register and flag is kept;
- * they are saved below rsp without moving it, so that CFA = rsp + 8 until the slow path moves it.
- * A trampoline reads the TSC, finds the new node and computes all new values in registers, then stores
- * them in a row, the commit. A signal handler that finds a trampoline interrupted can so let it start
- * again (between `again` and `commit`) or do the stores for it (between `commit` and `end`):
- * struct dw_clone_trampoline has the places. In the commit: rcx = struct dw_tree_thread, rax = now,
- * rdx = the new current node, rsi = the new top, r8 = the node to which the interval belongs,
- * rdi = its new elapsed. In trampolines that count, r10 = the new calls of rdx; in those that pop, r9 = the
- * new cost of the thread, r10 = what rsi's activation has spent below it by then.
+ * What their callers have done is told by enum dw_trampoline (wire/clone-image.h). Every register
+ * and flag is kept; they are saved below rsp without moving it, so that CFA = rsp + 8 until the slow
+ * path moves it. A trampoline reads the TSC, finds the new node and computes all new values in
+ * registers, then stores them in a row, the commit. A signal handler that finds a trampoline
+ * interrupted can so let it start again (between `again` and `commit`) or do the stores for it
+ * (between `commit` and `end`): struct dw_clone_trampoline has the places. In the commit:
+ * rcx = struct dw_tree_thread, rax = now, rdx = the new current node, rsi = the new top, r8 = the
+ * node to which the interval belongs, rdi = its new elapsed. In trampolines that count, r10 = the
+ * new calls of rdx; in those that pop, r9 = the new cost of the thread, r10 = what rsi's activation
+ * has spent below it by then.
  *
- * What an activation took is told by the thread's clock, now - cost, as it ends (agent/calls/call-extremes.h);
- * what lies within the bounds of its callee is as others were, and needs no slow path.
+ * What an activation took is told by the thread's clock, now - cost, as it ends
+ * (agent/calls/call-extremes.h); what lies within the bounds of its callee is as others were, and
+ * needs no slow path.
  *
  * Whatever is not the usual goes to the agent's slow path:
- * uint64_t slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area), enum dw_trampoline, rsp in the
- * trampoline, rax as the probe has set it (of EXIT and RETURN the time that they have read, or 0), the
- * area's start; on an aligned stack, and it does all that the trampoline would have done. It tells which signals it has put off. Their handlers run here, where
- * all registers of the program are known: struct dw_clone_header, signals_at.
+ * uint64_t slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area): enum
+ * dw_trampoline, rsp in the trampoline, rax as the probe has set it (of EXIT and RETURN the time
+ * that they have read, or 0), the area's start; on an aligned stack. It does all that the trampoline
+ * would have done, and tells which signals it has put off. Their handlers run here, where all
+ * registers of the program are known: struct dw_clone_header, signals_at.
  */
 	.section .rodata.dw_trampolines_time, "a", @progbits
 
@@ -121,8 +124,8 @@ dw_trampoline_out:
 	skid	TRAMPOLINE_OUT
 
 /*
- * As OUT, below the function that ends in the jump: RETURN in its caller ends both. Where no such trampoline
- * stands behind the call that it returns to, or what it jumps to has probes, it ends here.
+ * As OUT, below the function that ends in the jump: RETURN in its caller ends both. Where no such
+ * trampoline stands behind the call that it returns to, or what it jumps to has probes, it ends here.
  */
 	.balign	64
 dw_trampoline_tail:

@@ -1,6 +1,6 @@
 /*
- * The trampolines (trampolines of probes): code that stands once at the start of an image's code
- * and is called by its probes.
+ * The trampolines of probes: code that stands once at the start of an image's code and
+ * is called by its probes.
  *
  * Each kind of probes has a set of its own. Trampolines keep every register, flag and the vector
  * state, use at most the red zone below the stack pointer of their caller, and are unwindable at

@@ -149,7 +149,7 @@ static void read_head(struct dw_cursor *c, struct head *h)
 		h->bytes = dw_cursor_uleb(c);
 }
 
-/* Read the block in @c, metadata, whose events say what others mean, if @is_metadata. */
+/* Read the block in @c. @is_metadata: its events say what those of other blocks mean. */
 static int read_block(struct reader *r, struct dw_cursor *c, bool is_metadata)
 {
 	uint32_t head_bytes = dw_cursor_u16(c), flags = dw_cursor_u16(c);

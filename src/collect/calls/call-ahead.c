@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define IDLE_NS 1000000
+#define SILENT_NS 1000000
 
 /* Whether the thread's line says when its clock was read, and it has run from then to its last
  * event. */
@@ -29,28 +29,28 @@ static double ran_since_last(const struct dw_tree_thread *t, uint64_t cpu_ns, do
  * and how long it is known to have run: by what it says of its clock at that event, or, if it had
  * none since the reading before, as long as the clock says.
  */
-static void quiet_look(struct dw_call_thread *thread, const struct dw_tree_thread *t,
-		       const struct dw_region_reading *now)
+static void check_silent(struct dw_call_thread *thread, const struct dw_tree_thread *t,
+			 const struct dw_region_reading *now)
 {
 	double ns_per_tick = now->clock->ns_per_tick, ran;
 	uint64_t cpu_ns = 0;
 
-	if (((double)now->until - (double)t->last) * ns_per_tick < IDLE_NS || thread->is_gone)
+	if (((double)now->until - (double)t->last) * ns_per_tick < SILENT_NS || thread->is_gone)
 		return;
 	if (t->end_cpu_ns)
 		cpu_ns = t->end_cpu_ns;
 	else if (now->thread_cpu)
 		thread->is_gone = !now->thread_cpu(now->ctx, t->tid, &cpu_ns);
-	if (thread->idle_last != t->last)
-		thread->idle_ticks = 0;
-	else if (thread->idle_cpu_ns && cpu_ns > thread->idle_cpu_ns)
-		thread->idle_ticks += (double)(cpu_ns - thread->idle_cpu_ns) / ns_per_tick;
+	if (thread->silent_last != t->last)
+		thread->silent_ticks = 0;
+	else if (thread->silent_cpu_ns && cpu_ns > thread->silent_cpu_ns)
+		thread->silent_ticks += (double)(cpu_ns - thread->silent_cpu_ns) / ns_per_tick;
 	ran = ran_since_last(t, cpu_ns, ns_per_tick);
-	if (ran > thread->idle_ticks)
-		thread->idle_ticks = ran;
-	thread->idle_is_exact = cpu_ns && is_told(t);
-	thread->idle_last = t->last;
-	thread->idle_cpu_ns = cpu_ns;
+	if (ran > thread->silent_ticks)
+		thread->silent_ticks = ran;
+	thread->silent_is_exact = cpu_ns && is_told(t);
+	thread->silent_last = t->last;
+	thread->silent_cpu_ns = cpu_ns;
 }
 
 struct dw_call_ahead *dw_call_ahead_add(struct dw_call_aheads *a, uint32_t line)
@@ -90,7 +90,7 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 		      const struct dw_region_head *head, uint64_t until)
 {
 	uint64_t line = ((uint64_t)t->current - head->arena_base) / DWELL_LINE_BYTES;
-	bool is_known = thread->idle_last == t->last;
+	bool is_known = thread->silent_last == t->last;
 	struct dw_call_ahead *a;
 
 	if (until <= t->last || !t->last || line >= s->lines.n ||
@@ -101,8 +101,8 @@ static int look_ahead(struct dw_call_aheads *list, struct dw_call_lines *s,
 		return -ENOMEM;
 	a->until = until;
 	a->now = stretch_of(t, (int64_t)(until - t->last),
-			    is_known ? (int64_t)thread->idle_ticks : 0,
-			    is_known && thread->idle_is_exact);
+			    is_known ? (int64_t)thread->silent_ticks : 0,
+			    is_known && thread->silent_is_exact);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int look_at(struct dw_call_aheads *a, struct dw_call_lines *s, struct dw_
 		return 0;
 	before = t;
 	dw_call_lines_get_newer(s, thread->line, DWELL_THREAD_LINES, &t);
-	quiet_look(thread, &t, now);
+	check_silent(thread, &t, now);
 	is_in_call = t.state == DWELL_THREAD_IN_CALL;
 	if (!until && is_in_call)
 		until = now->waits_until; /* also if it was found gone: it went with its process */

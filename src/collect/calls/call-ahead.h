@@ -3,7 +3,8 @@
  *
  * One list for each region. What a thread is at since its last event is elapsed time; the program's
  * as far as it is known to have run, the rest blocked where it is in a system call or its clock
- * says so. What turns out otherwise is taken off what follows. One thread.
+ * says so. What turns out otherwise is taken off what follows. A hostile target's line gives odd
+ * times. One thread.
  */
 #pragma once
 
@@ -13,11 +14,6 @@
 #include "collect/calls/call-values.h"
 
 #include <stdint.h>
-
-/*
- * Idle threads, which have had no event for a while: whether they still run, and for how long they
- * have. What a hostile target's line says gives odd times.
- */
 
 /* What is charged ahead, ticks; calls are the system calls that go on. */
 struct dw_call_stretch {

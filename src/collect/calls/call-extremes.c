@@ -208,8 +208,8 @@ static void begin(struct walk *k)
 	uint64_t elapsed = less(k->thread->wait_until, k->t.last), ran = 0;
 	bool is_io = k->t.call == DWELL_CALL_IO;
 
-	if (k->thread->idle_last == k->t.last && k->thread->idle_ticks > 0)
-		ran = (uint64_t)k->thread->idle_ticks;
+	if (k->thread->silent_last == k->t.last && k->thread->silent_ticks > 0)
+		ran = (uint64_t)k->thread->silent_ticks;
 	ran = ran < elapsed ? ran : elapsed;
 	k->clock = k->thread->wait_until - k->t.cost;
 	k->w = (struct dw_tree_slow){.own_os = elapsed,

@@ -321,7 +321,7 @@ static bool may_be_torn(const struct dw_tree_node *n)
 }
 
 /* Whether @n is a mark of the trampolines: no activation, and none that is known. */
-static bool is_trampolines_mark(const struct dw_tree_node *n)
+static bool is_trampoline_mark(const struct dw_tree_node *n)
 {
 	return n->os == UINT32_MAX && !n->elapsed && !n->calls;
 }
@@ -331,7 +331,7 @@ bool dw_call_lines_is_mark(const struct dw_call_lines *s, uint32_t line)
 	struct dw_tree_node n;
 
 	return dw_call_lines_is_unknown(s, line) && dw_arena_get(&s->arena, s->fd, line, 1, &n) &&
-	       n.parent && is_trampolines_mark(&n);
+	       n.parent && is_trampoline_mark(&n);
 }
 
 /*
@@ -347,7 +347,7 @@ static uint32_t parent_of(const struct dw_call_lines *s, const struct dw_tree_no
 		struct dw_tree_node above;
 
 		dw_arena_get(&s->arena, s->fd, parent, 1, &above);
-		if (!is_trampolines_mark(&above) || !above.parent || above.parent >= parent)
+		if (!is_trampoline_mark(&above) || !above.parent || above.parent >= parent)
 			break;
 		parent = above.parent;
 	}
@@ -420,7 +420,7 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		return rc;
 	if (may_be_torn(&n))
 		dw_arena_get(&s->arena, s->fd, line, 1, &n);
-	if (!n.parent || is_trampolines_mark(&n))
+	if (!n.parent || is_trampoline_mark(&n))
 		return 0;
 	if (n.parent < s->lines.n && s->lines.v[n.parent].kind == DWELL_LINE_CALLEE)
 		return dw_cell_lines_add(s, line, (const struct dw_tree_cell *)&n);

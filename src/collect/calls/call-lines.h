@@ -114,15 +114,15 @@ struct dw_call_thread {
 	uint32_t root_node;
 	/* for the reader of values */
 	bool is_gone;
-	uint64_t end;	      /* TSC that its row says, 0 = it goes on */
-	uint64_t ahead_until; /* TSC up to which its time was charged ahead of its events */
-	uint64_t idle_last;   /* its last event at the reading before */
-	uint64_t idle_cpu_ns;
-	double idle_ticks;   /* that it is known to have run since that event */
-	bool idle_is_exact;  /* and that it has run no longer */
-	uint64_t wait_until; /* TSC at which the system call ends that it is in, as the recording
-				does; 0 = it is in none */
-	uint32_t cells_node; /* has what all its cells have; 0 = none yet */
+	uint64_t end;		/* TSC that its row says, 0 = it goes on */
+	uint64_t ahead_until;	/* TSC up to which its time was charged ahead of its events */
+	uint64_t silent_last;	/* its last event at the reading before, if it has had none since */
+	uint64_t silent_cpu_ns; /* its CPU clock then */
+	double silent_ticks;	/* that it is known to have run since that event */
+	bool silent_is_exact;	/* and that it has run no longer */
+	uint64_t wait_until;	/* TSC at which the system call ends that it is in, as the recording
+				   does; 0 = it is in none */
+	uint32_t cells_node;	/* has what all its cells have; 0 = none yet */
 	struct dw_call_values cells; /* of this reading */
 };
 

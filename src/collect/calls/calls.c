@@ -30,7 +30,7 @@
  * of 16.5: perl, cc1plus). */
 #define COUNTED_PART 0.08
 
-/* What skid is known of a callee, ticks by DWELL_SKID_BEGIN and _END. */
+/* The skid that is known of a callee, ticks by DWELL_SKID_BEGIN and _END. */
 struct callee_skid {
 	double ticks[DWELL_SKIDS];
 };
@@ -115,7 +115,7 @@ static double seen(const struct dw_region_calls *r, double cost, uint32_t line, 
 	return scale * (skid < cost / scale ? cost / scale - skid : 0);
 }
 
-/* Look up the skid, once for all nodes of a callee. */
+/* Look up the skid of each callee, once for all its nodes. */
 static int find_skid(struct dw_region_calls *r)
 {
 	size_t n = r->s.callees.n;
@@ -200,7 +200,7 @@ static struct dw_call_change *skid_caller(struct dw_region_calls *r, const struc
 	return &r->s.changes.v[change];
 }
 
-/* Let skid be its function's. */
+/* Move skid to the function whose work it is. */
 static void move_skid(struct dw_region_calls *r)
 {
 	struct dw_skid_moves moves = {0};
@@ -537,7 +537,7 @@ static uint64_t cpu_of(const struct dw_call_thread *thread, const struct dw_tree
 	if (t->os_source != DWELL_OS_NONE && t->cpu_at && t->cpu_at < t->last)
 		cpu += dw_region_clock_span(clock, (double)(t->last - t->cpu_at));
 	cpu = cpu > t->end_cpu_ns ? cpu : t->end_cpu_ns;
-	return cpu > thread->idle_cpu_ns ? cpu : thread->idle_cpu_ns;
+	return cpu > thread->silent_cpu_ns ? cpu : thread->silent_cpu_ns;
 }
 
 /* Note how long the threads have lived, and the sums. */

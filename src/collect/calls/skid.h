@@ -1,5 +1,5 @@
 /*
- * Skid: work that was done behind the reading of the clock that should have been its end.
+ * Skid: how much work was done only behind the reading of the clock that should have been its end.
  *
  * A processor goes on while it waits for memory, so what a function has asked for may come after it
  * has called or returned, and who goes on then is charged for it. Now and then trampolines measure

@@ -22,7 +22,7 @@ struct known {
 
 struct dw_region_allocations {
 	struct dw_clr_tables tables;
-	struct dw_clr_intern intern;
+	struct dw_clr_metadata metadata;
 	DW_VEC(struct known) groups; /* by row */
 	DW_VEC(bool) gcs;	     /* by row: is taken */
 	uint64_t broken_gcs;
@@ -36,9 +36,9 @@ int dw_region_allocations_new(struct dw_profile *p, uint32_t process, uint64_t b
 
 	if (!r)
 		return -ENOMEM;
-	r->intern.p = p;
-	r->intern.process = process;
-	r->intern.tables = &r->tables;
+	r->metadata.p = p;
+	r->metadata.process = process;
+	r->metadata.tables = &r->tables;
 	r->tables.budget = budget;
 	*ret = r;
 	return 0;
@@ -102,18 +102,18 @@ static struct dw_alloc_values values_of(const struct dw_region_allocations *r, u
 static int find_group(struct dw_region_allocations *r, const struct dw_clr_group *g, uint32_t *ret)
 {
 	struct dw_alloc_group group;
-	int rc = dw_clr_type(&r->intern, g->type, &group.type);
+	int rc = dw_clr_type(&r->metadata, g->type, &group.type);
 
 	*ret = 0;
 	if (!rc)
-		rc = dw_clr_thread(&r->intern, g->thread, &group.thread);
+		rc = dw_clr_thread(&r->metadata, g->thread, &group.thread);
 	if (!rc)
-		rc = dw_clr_stack(&r->intern, g->node, &group.stack);
+		rc = dw_clr_stack(&r->metadata, g->node, &group.stack);
 	if (rc == DWELL_ERR_FORMAT || (!rc && (!group.type || !group.thread))) {
 		r->stats.broken++;
 		return 0;
 	}
-	return rc ? rc : dw_allocations_group(&r->intern.p->allocations, &group, ret);
+	return rc ? rc : dw_allocations_group(&r->metadata.p->allocations, &group, ret);
 }
 
 static bool is_nothing(const struct dw_alloc_values *v)
@@ -160,7 +160,7 @@ static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t sl
 	delta.values = increment_of(&now, known);
 	if (!known->group && !is_nothing(&delta.values)) {
 		rc = find_group(r, &g, &known->group);
-		known->is_elsewhere = is_counted_elsewhere(r->intern.p, known->group);
+		known->is_elsewhere = is_counted_elsewhere(r->metadata.p, known->group);
 	}
 	if (!known->is_elsewhere)
 		dw_alloc_count_add(&r->stats.allocated, &now.allocated);
@@ -169,7 +169,7 @@ static int read_group(struct dw_region_allocations *r, uint32_t row, uint32_t sl
 	known->allocated = now.allocated;
 	memcpy(known->collected, now.collected, sizeof known->collected);
 	delta.group = known->group;
-	return dw_vec_push(&r->intern.p->allocations.deltas, delta);
+	return dw_vec_push(&r->metadata.p->allocations.deltas, delta);
 }
 
 static int read_groups(struct dw_region_allocations *r, uint32_t slice)
@@ -190,9 +190,9 @@ static int read_groups(struct dw_region_allocations *r, uint32_t slice)
 
 static int add_gc(struct dw_region_allocations *r, const struct dw_clr_gc *g)
 {
-	struct dw_profile *p = r->intern.p;
+	struct dw_profile *p = r->metadata.p;
 	struct dw_gc gc = {
-		.process = r->intern.process,
+		.process = r->metadata.process,
 		.number = g->number,
 		.generation = g->generation <= 2 ? g->generation : 2,
 		.is_blocking = 1,
@@ -208,12 +208,12 @@ static int add_gc(struct dw_region_allocations *r, const struct dw_clr_gc *g)
 	if (gc.added_ns > gc.pause_ns)
 		gc.added_ns = gc.pause_ns;
 	gc.pause_ns -= gc.added_ns;
-	if (g->start_ns > r->intern.start_ns)
-		gc.start_ns = g->start_ns - r->intern.start_ns;
+	if (g->start_ns > r->metadata.start_ns)
+		gc.start_ns = g->start_ns - r->metadata.start_ns;
 	if (!rc && g->thread)
-		rc = dw_clr_thread(&r->intern, g->thread, &gc.thread);
+		rc = dw_clr_thread(&r->metadata, g->thread, &gc.thread);
 	if (!rc && g->node)
-		rc = dw_clr_stack(&r->intern, g->node, &gc.stack);
+		rc = dw_clr_stack(&r->metadata, g->node, &gc.stack);
 	if (rc == DWELL_ERR_FORMAT) {
 		r->stats.broken++;
 		r->broken_gcs++;
@@ -258,7 +258,7 @@ static int read_threads(struct dw_region_allocations *r)
 		sum = count_of(t.allocated);
 		dw_alloc_count_add(&r->stats.threads, &sum);
 		r->stats.counted_bytes += t.counted_bytes;
-		rc = dw_clr_thread(&r->intern, row, &id);
+		rc = dw_clr_thread(&r->metadata, row, &id);
 	}
 	return rc;
 }
@@ -268,7 +268,7 @@ int dw_region_allocations_read(struct dw_region_allocations *r, int fd,
 {
 	int rc = dw_clr_tables_read(&r->tables, fd, now->head);
 
-	r->intern.start_ns = now->start_ns;
+	r->metadata.start_ns = now->start_ns;
 	if (rc)
 		return rc;
 	for (int i = 0; i < DWELL_CLR_FACTS; i++)
@@ -292,7 +292,7 @@ void dw_region_allocations_free(struct dw_region_allocations *r)
 	if (!r)
 		return;
 	dw_clr_tables_release(&r->tables);
-	dw_clr_intern_release(&r->intern);
+	dw_clr_metadata_release(&r->metadata);
 	dw_vec_release(&r->groups);
 	dw_vec_release(&r->gcs);
 	free(r);

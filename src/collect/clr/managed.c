@@ -26,7 +26,7 @@ static void free_process(struct dw_managed_process *process)
 {
 	if (process->fd >= 0)
 		close(process->fd);
-	dw_clr_intern_release(&process->intern);
+	dw_clr_metadata_release(&process->metadata);
 	dw_clr_tables_release(&process->tables);
 	dw_code_map_release(&process->map);
 	dw_vec_release(&process->known);
@@ -72,7 +72,7 @@ static int add_process(struct dw_managed *m, const struct dw_region_look *look, 
 		.fd = fcntl(look->fd, F_DUPFD_CLOEXEC, 0),
 		.tables.budget = DWELL_MANAGED_BUDGET,
 	};
-	process->intern = (struct dw_clr_intern){.p = m->p, .tables = &process->tables};
+	process->metadata = (struct dw_clr_metadata){.p = m->p, .tables = &process->tables};
 	if (dw_vec_push(&m->processes, process)) {
 		free_process(process);
 		return -ENOMEM;
@@ -208,7 +208,7 @@ static int find_method(struct dw_managed *m, struct dw_managed_process *process,
 		if (dw_vec_push(&process->known, (struct dw_alloc_method){0}))
 			return -ENOMEM;
 	if (!process->known.v[row].module) {
-		rc = dw_clr_method(&process->intern, row, &process->known.v[row]);
+		rc = dw_clr_method(&process->metadata, row, &process->known.v[row]);
 		if (!rc)
 			rc = note_module(m, process, process->known.v[row].module);
 	}

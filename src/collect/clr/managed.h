@@ -29,7 +29,7 @@ struct dw_managed_process {
 	int fd;		   /* of the region, -1 = it is over */
 	uint64_t look;	   /* at which it was read last */
 	struct dw_clr_tables tables;
-	struct dw_clr_intern intern;
+	struct dw_clr_metadata metadata;
 	struct dw_code_map map;		      /* rows are those of DWELL_CLR_CODES */
 	uint32_t codes_taken;		      /* of them */
 	size_t changes_seen;		      /* of the map's */

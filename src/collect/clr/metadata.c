@@ -64,7 +64,7 @@ static int add_module(struct dw_profile *p, enum dw_module_kind kind, const char
 	return rc ? rc : dw_modules_add(&p->modules, &m, ret);
 }
 
-static int get_module(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
+static int get_module(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_clr_module module;
 	enum dw_module_kind kind;
@@ -86,7 +86,7 @@ static int get_module(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
 	return rc;
 }
 
-int dw_clr_type(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
+int dw_clr_type(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_alloc_type type = {.process = m->process};
 	struct dw_clr_type from;
@@ -115,14 +115,14 @@ int dw_clr_type(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
 }
 
 /* Whether tokens of the module in row @row say which method it is. */
-static bool has_tokens(const struct dw_clr_intern *m, uint32_t row)
+static bool has_tokens(const struct dw_clr_metadata *m, uint32_t row)
 {
 	struct dw_clr_module module;
 
 	return dw_clr_tables_get(m->tables, DWELL_CLR_MODULES, row, &module) && !module.is_dynamic;
 }
 
-int dw_clr_method(struct dw_clr_intern *m, uint32_t row, struct dw_alloc_method *ret)
+int dw_clr_method(struct dw_clr_metadata *m, uint32_t row, struct dw_alloc_method *ret)
 {
 	dw_auto(dw_buf) name = DW_BUF_INIT;
 	struct dw_clr_function f;
@@ -151,7 +151,7 @@ int dw_clr_method(struct dw_clr_intern *m, uint32_t row, struct dw_alloc_method 
 }
 
 /* Native code between managed functions: a method that is all there is of a module. */
-static int add_native(struct dw_clr_intern *m)
+static int add_native(struct dw_clr_metadata *m)
 {
 	struct dw_alloc_method method = {.token = 1};
 	struct dw_frame frame;
@@ -171,7 +171,7 @@ static int add_native(struct dw_clr_intern *m)
 	return rc ? rc : dw_frames_add(&m->p->frames, frame, &m->native);
 }
 
-static int get_managed(struct dw_clr_intern *m, const struct dw_clr_frame *from,
+static int get_managed(struct dw_clr_metadata *m, const struct dw_clr_frame *from,
 		       struct dw_frame *ret)
 {
 	struct dw_alloc_method method;
@@ -184,7 +184,7 @@ static int get_managed(struct dw_clr_intern *m, const struct dw_clr_frame *from,
 	return rc;
 }
 
-static int get_native(struct dw_clr_intern *m, uint32_t row, struct dw_frame *ret)
+static int get_native(struct dw_clr_metadata *m, uint32_t row, struct dw_frame *ret)
 {
 	struct dw_clr_native from;
 	int rc;
@@ -196,7 +196,7 @@ static int get_native(struct dw_clr_intern *m, uint32_t row, struct dw_frame *re
 	return !rc && !ret->module ? DWELL_ERR_FORMAT : rc;
 }
 
-static int get_frame(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
+static int get_frame(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_frame frame = {.kind = DWELL_FRAME_CUT};
 	struct dw_clr_frame from;
@@ -230,7 +230,7 @@ static int get_frame(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
 }
 
 /* List the nodes from @row up to one whose stack is known, at least one without parent. */
-static int list_path(struct dw_clr_intern *m, uint32_t row)
+static int list_path(struct dw_clr_metadata *m, uint32_t row)
 {
 	struct dw_clr_node node;
 
@@ -252,7 +252,7 @@ static int list_path(struct dw_clr_intern *m, uint32_t row)
 }
 
 /* Give the node @row, whose parent's stack is known, its own. */
-static int add_stack(struct dw_clr_intern *m, uint32_t row)
+static int add_stack(struct dw_clr_metadata *m, uint32_t row)
 {
 	struct dw_clr_node node;
 	uint32_t parent, frame;
@@ -268,7 +268,7 @@ static int add_stack(struct dw_clr_intern *m, uint32_t row)
 			     &m->stacks.v[row]);
 }
 
-int dw_clr_stack(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
+int dw_clr_stack(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret)
 {
 	int rc;
 
@@ -285,7 +285,7 @@ int dw_clr_stack(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
 	return rc;
 }
 
-int dw_clr_thread(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
+int dw_clr_thread(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret)
 {
 	struct dw_thread thread = {.process = m->process, .end_ns = DWELL_TIME_NONE, .dirty = true};
 	struct dw_clr_thread from;
@@ -304,7 +304,7 @@ int dw_clr_thread(struct dw_clr_intern *m, uint32_t row, uint32_t *ret)
 	return rc;
 }
 
-void dw_clr_intern_release(struct dw_clr_intern *m)
+void dw_clr_metadata_release(struct dw_clr_metadata *m)
 {
 	dw_vec_release(&m->modules);
 	dw_vec_release(&m->types);

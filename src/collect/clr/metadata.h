@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-struct dw_clr_intern {
+struct dw_clr_metadata {
 	struct dw_profile *p;
 	uint32_t process;
 	uint64_t start_ns; /* CLOCK_MONOTONIC that times count from */
@@ -26,16 +26,16 @@ struct dw_clr_intern {
 };
 
 /* The id of row @row, *@ret = 0: it makes no sense. 0 or -ENOMEM. */
-int dw_clr_type(struct dw_clr_intern *m, uint32_t row, uint32_t *ret);
+int dw_clr_type(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret);
 
 /* The same of a thread. */
-int dw_clr_thread(struct dw_clr_intern *m, uint32_t row, uint32_t *ret);
+int dw_clr_thread(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret);
 
 /* The method of row @row, added to the profile. DWELL_ERR_FORMAT: it makes no sense. */
-int dw_clr_method(struct dw_clr_intern *m, uint32_t row, struct dw_alloc_method *ret);
+int dw_clr_method(struct dw_clr_metadata *m, uint32_t row, struct dw_alloc_method *ret);
 
 /* The stack of node @row, 0 = the empty one. DWELL_ERR_FORMAT: it makes no sense. */
-int dw_clr_stack(struct dw_clr_intern *m, uint32_t row, uint32_t *ret);
+int dw_clr_stack(struct dw_clr_metadata *m, uint32_t row, uint32_t *ret);
 
 /* Free everything. */
-void dw_clr_intern_release(struct dw_clr_intern *m);
+void dw_clr_metadata_release(struct dw_clr_metadata *m);

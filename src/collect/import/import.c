@@ -1,6 +1,6 @@
 /*
- * Importing perf.data; see import.h. Decoding is in decode.c, the rest is what all sources of
- * samples share (collect/sampled).
+ * Importing perf.data; see import.h. Decoding is in decode.c, the rest is what all samplers
+ * share (collect/samples).
  */
 #include "collect/import/import.h"
 

@@ -1,5 +1,5 @@
 /*
- * Books of JIT code; see jit.h.
+ * Registries of JIT code; see jit.h.
  *
  * A perf map has no times. A line that was not there at the last look counts from then on: names
  * are written before the code runs, so no sample of the time before lay in it. Where nothing else

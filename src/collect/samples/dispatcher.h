@@ -1,5 +1,5 @@
 /*
- * The dispatcher of records, whatever their kind and their sampler: rows of the profile out.
+ * The dispatcher: records of any kind and of any sampler in, rows of the profile out.
  */
 #pragma once
 
