@@ -2,7 +2,7 @@
  * Formats: a view's rows as text, one file per format.
  *
  * All write through dw_out and keep no state. To add one: src/format/NAME.c with a
- * `const struct dw_format_ops`, its line below and in format.c, a golden text. It sees cells, and
+ * `const struct dw_format_ops`, its name in DW_FORMATS below, a golden text. It sees cells, and
  * of the summary notes, if it is for people.
  */
 #pragma once

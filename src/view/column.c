@@ -1,6 +1,6 @@
 /*
  * The table of columns, and which of them follow from what a profile measured; see column.h. Titles
- * are those of reference/views-and-columns.
+ * are documented in docs/report-json.md.
  */
 #include "view/column.h"
 

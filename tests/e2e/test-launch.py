@@ -44,6 +44,31 @@ def test_file_size_limit_at_the_start(context, method):
     expect([n for n in os.listdir(context.path(".")) if n.startswith("run.")], [], "files left")
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(word) for word in f.read().split()]
+
+
+@cases("instrument", "memory", "sample")
+def test_command_that_dies_before_it_runs(context, method):
+    """Killed while it is held, before dwell takes signals: nobody tells of its end."""
+    context.make("strace", "-V")
+    slow = ("strace", "-qq", "-o", "/dev/null", "-P", "/proc/loadavg", "-e", "trace=openat",
+            "-e", "inject=openat:delay_enter=1500000")
+    run = context.start(*slow, context.dwell, *METHODS[method], "-q", "-o", "run.dwell", "--",
+                        "sleep", "60")
+    held = []
+
+    def is_held():
+        held[:] = [child for dwell in children(run.pid) for child in children(dwell)]
+        return held
+
+    context.wait_for(is_held, "the command to be held")
+    os.kill(held[-1], signal.SIGKILL)
+    run.communicate(timeout=20)
+    expect(run.returncode, 128 + signal.SIGKILL, "status")
+
+
 def copy_to(context, name):
     """dwell and its agents in the folder @name."""
     folder = context.path(name)
