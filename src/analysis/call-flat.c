@@ -250,9 +250,8 @@ static uint32_t measured_line(struct dw_call_flat *f, uint32_t frame)
 /* The function of the last path but @back; at the top of a thread 0, the unknown one. */
 static uint32_t caller_at(const struct dw_call_flat *f, size_t back)
 {
-	return f->rows.path.n > back
-		       ? f->tree->cct.row_key[f->rows.path.v[f->rows.path.n - 1 - back]]
-		       : 0;
+	return f->rows.path.n > back ? f->tree->cct.about[f->rows.path.v[f->rows.path.n - 1 - back]]
+				     : 0;
 }
 
 /* What is @p's own is that of the call at @up. Of paths that were found now and then nobody knows
@@ -261,7 +260,7 @@ static int own_parent(struct dw_call_flat *f, uint32_t up, uint32_t p)
 {
 	const struct dw_call_node *node =
 		dw_call_nodes_get(f->nodes, dw_call_tree_node(f->tree, up));
-	uint32_t callee = f->tree->cct.row_key[up], edge;
+	uint32_t callee = f->tree->cct.about[up], edge;
 	struct dw_flat *rows = &f->rows;
 	int rc;
 
@@ -304,7 +303,7 @@ static uint32_t line_of(const struct dw_call_flat *f, uint32_t id, uint32_t site
 /* The call of @node at position @p is about a function and a module, and through an edge. */
 static int enter_call(struct dw_call_flat *f, const struct dw_call_node *node, uint32_t p)
 {
-	uint32_t callee = f->tree->cct.row_key[p], edge;
+	uint32_t callee = f->tree->cct.about[p], edge;
 	struct dw_flat *rows = &f->rows;
 	int rc = dw_flat_join_own(rows, &rows->functions, callee, p);
 
@@ -322,7 +321,7 @@ static int enter_call(struct dw_call_flat *f, const struct dw_call_node *node, u
 static int enter(struct dw_call_flat *f, uint32_t above, uint32_t p)
 {
 	const struct dw_cct *tree = &f->tree->cct;
-	uint32_t id = dw_call_tree_node(f->tree, p), callee = tree->row_key[p], site;
+	uint32_t id = dw_call_tree_node(f->tree, p), callee = tree->about[p], site;
 	const struct dw_call_node *node = dw_call_nodes_get(f->nodes, id);
 	uint64_t calls = dw_cct_own(tree, p, tree->calls);
 	struct dw_flat *rows = &f->rows;
@@ -353,8 +352,8 @@ static void look_ahead(const struct dw_call_flat *f, uint32_t p, uint32_t end)
 		__builtin_prefetch(
 			dw_call_nodes_get(f->nodes, dw_call_tree_node(f->tree, p + 2 * STEP)));
 	if (p + STEP < end && f->rows.functions.ids_n &&
-	    tree->row_key[p + STEP] != DWELL_CCT_STATEMENT)
-		__builtin_prefetch(&f->rows.functions.v[tree->row_key[p + STEP]]);
+	    tree->about[p + STEP] != DWELL_CCT_STATEMENT)
+		__builtin_prefetch(&f->rows.functions.v[tree->about[p + STEP]]);
 }
 
 static int walk_thread(struct dw_call_flat *f, uint32_t thread)

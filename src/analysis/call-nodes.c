@@ -260,7 +260,7 @@ static void mark(struct dw_call_tree *c)
 	}
 }
 
-static uint32_t row_key_of(const struct dw_call_nodes *t, uint32_t id)
+static uint32_t about_of(const struct dw_call_nodes *t, uint32_t id)
 {
 	return dw_call_nodes_is_line(t, id) ? (uint32_t)DWELL_CCT_STATEMENT : dw_call_callee(t, id);
 }
@@ -276,7 +276,7 @@ static void add_tasks(struct dw_call_tree *c)
 
 		*(id < t->processes_n ? &c->process[id] : &c->thread[id - t->processes_n]) = p;
 		if (has)
-			c->cct.row_key[p] = DWELL_CCT_THREAD;
+			c->cct.about[p] = DWELL_CCT_THREAD;
 	}
 }
 
@@ -300,8 +300,8 @@ static int add_nodes(struct dw_call_tree *c, const struct dw_amounts *like)
 		if (!dw_cct_has(cct, nodes + id))
 			continue;
 		p = cct->position[nodes + id];
-		cct->row_key[p] = row_key_of(t, id);
-		cct->has_statements |= cct->row_key[p] == DWELL_CCT_STATEMENT;
+		cct->about[p] = about_of(t, id);
+		cct->has_statements |= cct->about[p] == DWELL_CCT_STATEMENT;
 		own = dw_call_nodes_values(t, id);
 		dw_amount_of_calls(like, &own, &amount);
 		rc = dw_cct_add(cct, nodes + id, &amount);

@@ -89,17 +89,17 @@ static int make_room(struct dw_cct *t)
 	if (n > t->room || !t->common) {
 		free(t->id);
 		free(t->end);
-		free(t->row_key);
+		free(t->about);
 		free(t->common);
 		free(t->rare_row);
 		t->room = t->n;
 		t->id = malloc((n + 1) * sizeof *t->id);
 		t->end = malloc((n + 1) * sizeof *t->end);
-		t->row_key = malloc((n + 1) * sizeof *t->row_key);
+		t->about = malloc((n + 1) * sizeof *t->about);
 		t->common = malloc((n + 1) * t->common_n * sizeof *t->common + 1);
 		t->rare_row = t->rare_n ? malloc((n + 1) * sizeof *t->rare_row) : NULL;
 	}
-	if (!t->id || !t->end || !t->row_key || !t->common || (t->rare_n && !t->rare_row))
+	if (!t->id || !t->end || !t->about || !t->common || (t->rare_n && !t->rare_row))
 		return -ENOMEM;
 	memset(t->common, 0, (n + 1) * t->common_n * sizeof *t->common);
 	if (t->rare_n)
@@ -223,7 +223,7 @@ void dw_cct_release(struct dw_cct *t)
 	dw_cct_forget_ids(t);
 	free(t->id);
 	free(t->end);
-	free(t->row_key);
+	free(t->about);
 	free(t->common);
 	free(t->rare_row);
 	dw_vec_release(&t->rare);

@@ -33,10 +33,10 @@ struct dw_cct {
 	/* By position. */
 	uint32_t n;
 	uint32_t *id;
-	uint32_t *end;	   /* behind the last position of its subtree */
-	uint32_t *row_key; /* what it is about; the maker sets it: a frame, or of calls a function,
-			    * DWELL_CCT_THREAD or DWELL_CCT_STATEMENT */
-	uint32_t room;	   /* positions that there is memory for */
+	uint32_t *end;	 /* behind the last position of its subtree */
+	uint32_t *about; /* what it is about; the maker sets it: a frame, or of calls a function,
+			  * DWELL_CCT_THREAD or DWELL_CCT_STATEMENT */
+	uint32_t room;	 /* positions that there is memory for */
 	bool has_statements; /* the maker sets it */
 	/* Sums of the amounts of all positions before this one, with a last row for all of them. */
 	unsigned common_n, rare_n; /* places of struct dw_amounts */
@@ -72,7 +72,7 @@ static inline void dw_cct_expect(const struct dw_cct *t, uint32_t id)
 	uint32_t p = t->position[id];
 
 	__builtin_prefetch(&t->common[(p + 1ul) * t->common_n], 1);
-	__builtin_prefetch(&t->row_key[p], 1);
+	__builtin_prefetch(&t->about[p], 1);
 }
 
 /* Add @amount to what @id, which was marked, has of its own. 0 or -ENOMEM. */

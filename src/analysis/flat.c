@@ -193,16 +193,16 @@ static void look_ahead(const struct dw_flat *f, uint32_t p)
 	uint32_t n = f->tree->n, slot, frame;
 
 	if (p + 3 * STEP < n)
-		__builtin_prefetch(&s->first[f->tree->row_key[p + 3 * STEP]]);
+		__builtin_prefetch(&s->first[f->tree->about[p + 3 * STEP]]);
 	if (p + 2 * STEP < n) {
-		slot = s->first[f->tree->row_key[p + 2 * STEP]];
+		slot = s->first[f->tree->about[p + 2 * STEP]];
 		__builtin_prefetch(&s->function[slot]);
 		if (s->line)
 			__builtin_prefetch(&s->line[slot]);
 	}
 	if (p + STEP >= n)
 		return;
-	frame = f->tree->row_key[p + STEP];
+	frame = f->tree->about[p + STEP];
 	if (f->functions.ids_n)
 		__builtin_prefetch(&f->functions.v[s->function[s->first[frame]]]);
 	if (f->lines.ids_n)
@@ -213,7 +213,7 @@ static void look_ahead(const struct dw_flat *f, uint32_t p)
 
 int dw_flat_walk_stacks(struct dw_flat *f)
 {
-	const uint32_t *frame = f->tree->row_key;
+	const uint32_t *frame = f->tree->about;
 	uint32_t above;
 	int rc = f->tree->n ? count_unknown(f, dw_row_keys_none(f->row_keys), 0) : 0;
 

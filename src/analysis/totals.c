@@ -313,7 +313,7 @@ static void set_frames(struct walks *w)
 	for (uint32_t p = 0; p < t->n; p++) {
 		if (p + AHEAD < t->n && stacks)
 			__builtin_prefetch(&stacks[t->id[p + AHEAD]]);
-		t->row_key[p] = frame_of(w, t->id[p]);
+		t->about[p] = frame_of(w, t->id[p]);
 	}
 }
 
@@ -352,8 +352,7 @@ static uint64_t count_cut(const struct walks *w)
 	uint64_t n = 0;
 
 	for (uint32_t c = 1; c < t->n; c = t->end[c]) {
-		const struct dw_frame *f =
-			dw_frames_get(&w->points->profile->frames, t->row_key[c]);
+		const struct dw_frame *f = dw_frames_get(&w->points->profile->frames, t->about[c]);
 
 		if (f && (samples ? f->kind == DWELL_FRAME_CUT : f->kind != DWELL_FRAME_CODE))
 			n += t->common[t->end[c] * (size_t)t->common_n + k - 1] -

@@ -243,18 +243,18 @@ static int make_room(struct dw_tree *b)
 
 static uint32_t first_slot(const struct dw_tree *b, uint32_t p)
 {
-	return b->row_keys->first[b->cct->row_key[p]];
+	return b->row_keys->first[b->cct->about[p]];
 }
 
 /* How many further functions the frame at @p has, outside of the innermost one. */
 static uint32_t outer_n(const struct dw_tree *b, uint32_t p)
 {
-	return b->slot ? b->row_keys->first[b->cct->row_key[p] + 1] - first_slot(b, p) - 1 : 0;
+	return b->slot ? b->row_keys->first[b->cct->about[p] + 1] - first_slot(b, p) - 1 : 0;
 }
 
 static uint32_t function_at(const struct dw_tree *b, uint32_t p)
 {
-	return b->slot ? b->row_keys->function[first_slot(b, p) + b->slot[p]] : b->cct->row_key[p];
+	return b->slot ? b->row_keys->function[first_slot(b, p) + b->slot[p]] : b->cct->about[p];
 }
 
 /* The child of the node at hand for @function, as find_child() gives it. */
@@ -282,7 +282,7 @@ static int add_own(struct dw_tree *b, uint32_t p, uint32_t node)
 	int rc = dw_cct_add_own(t, p, out, node);
 
 	for (uint32_t c = p + 1; t->has_statements && c < t->end[p]; c = t->end[c])
-		if (t->row_key[c] == DWELL_CCT_STATEMENT)
+		if (t->about[c] == DWELL_CCT_STATEMENT)
 			rc |= dw_cct_add_own(t, c, out, node);
 	return rc;
 }
@@ -312,7 +312,7 @@ static int add_callees(struct dw_tree *b, uint32_t p)
 	int rc = 0;
 
 	for (uint32_t c = p + 1; c < t->end[p] && !rc; c = t->end[c]) {
-		if (t->row_key[c] == DWELL_CCT_STATEMENT)
+		if (t->about[c] == DWELL_CCT_STATEMENT)
 			continue;
 		if (b->slot)
 			b->slot[c] = (uint16_t)outer_n(b, c);
@@ -394,7 +394,7 @@ static bool is_place(struct dw_tree *b, uint32_t p)
 	const uint32_t *functions;
 
 	if (!b->slot)
-		return b->cct->row_key[p] == b->root;
+		return b->cct->about[p] == b->root;
 	functions = &b->row_keys->function[first_slot(b, p)];
 	for (uint32_t slot = outer_n(b, p) + 1; slot--;)
 		if (functions[slot] == b->root) {

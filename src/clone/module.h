@@ -116,8 +116,7 @@ enum dw_clone_mark {
 	DWELL_MARK_OUT = 2, /* a call of an import, between the trampolines OUT and RETURN; or a
 			       jump there that ends its function, behind TAIL */
 	DWELL_MARK_OUT_POINTER = 4, /* a call through a pointer, between OUT_POINTER and RETURN */
-	DWELL_MARK_LANDING =
-		8, /* a landing pad: exceptions go to a call of that trampoline in front */
+	DWELL_MARK_LANDING = 8,	    /* a landing pad: exceptions go to a call of LANDING in front */
 	DWELL_MARK_SYSTEM_CALL = 16, /* between the trampolines CALL_BEGIN and CALL_END */
 	DWELL_MARK_LINE = 32,	     /* a statement: behind a call of the trampoline LINE */
 	DWELL_MARK_LINE_BELOW = 64,  /* of these: the call is made below the red zone */

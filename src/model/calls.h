@@ -86,8 +86,8 @@ static inline struct dw_call_values dw_call_store_get(const struct dw_call_store
 
 enum dw_call_flag {
 	DWELL_CALL_ROOT = 1, /* a thread before its first function, and between them */
-	DWELL_CALL_EXTERNAL =
-		2, /* the callee is not instrumented: its time was taken by the caller */
+	/* The callee is not instrumented: its time was taken by the caller. */
+	DWELL_CALL_EXTERNAL = 2,
 	/* Stands for callees that had no room: has the time below its parent, and no function. */
 	DWELL_CALL_TRUNCATED = 4,
 	/*

@@ -27,7 +27,7 @@
  * From a clone image's code back to its module, what the image calls by name, and its statements.
  *
  * The image is a file of ours, checked all the same. The same walk as the agent's
- * (src/agent/clones/ lookup.c), which has no files.
+ * (src/agent/clones/lookup.c), which has no files.
  */
 
 /* Where an instruction is, for walks that need not begin with the function. */

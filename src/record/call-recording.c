@@ -75,10 +75,10 @@ struct dw_call_recording {
 	const struct dw_calls_options *options;
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
-	struct dw_prefetch
-		*prefetch;	/* reads names while programs run; NULL = not yet, or it cannot */
-	bool is_prefetch_tried; /* it was tried */
-	bool is_preparing;	/* for the first decisions of a limit: while probes are many */
+	/* Opens debug files while programs run; NULL = not yet, or it cannot. */
+	struct dw_prefetch *prefetch;
+	bool is_prefetch_tried;
+	bool is_preparing; /* for the first decisions of a limit: while probes are many */
 };
 
 int dw_call_recording_new(struct dw_recorder *recorder, const struct dw_rights *own,

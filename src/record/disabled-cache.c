@@ -130,7 +130,7 @@ int dw_disabled_cache_add(struct dw_disabled_cache *l, uint32_t disable_key)
 void dw_disabled_cache_forget(struct dw_disabled_cache_row *row)
 {
 	if (row->state == DWELL_DISABLED_RETRIED)
-		row->state = DWELL_DISABLED_FORGOT;
+		row->state = DWELL_DISABLED_FORGOTTEN;
 }
 
 int dw_disabled_cache_write(const struct dw_disabled_cache *l, const char *path, double limit)
@@ -145,7 +145,7 @@ int dw_disabled_cache_write(const struct dw_disabled_cache *l, const char *path,
 	if (rc)
 		return rc;
 	dw_vec_each(row, &l->rows) {
-		if (row->state != DWELL_DISABLED_FORGOT && n < DWELL_REGION_DISABLED)
+		if (row->state != DWELL_DISABLED_FORGOTTEN && n < DWELL_REGION_DISABLED)
 			disable_keys[n++] = row->disable_key;
 	}
 	memcpy(head.magic, magic, sizeof magic);

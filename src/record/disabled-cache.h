@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 enum dw_disabled_cache_state {
-	DWELL_DISABLED_BEFORE,	/* from the start */
-	DWELL_DISABLED_RETRIED, /* measured in this run */
-	DWELL_DISABLED_NOW,	/* switched off in this run */
-	DWELL_DISABLED_FORGOT,	/* worth its probes in this run */
+	DWELL_DISABLED_BEFORE,	  /* from the start */
+	DWELL_DISABLED_RETRIED,	  /* measured in this run */
+	DWELL_DISABLED_NOW,	  /* switched off in this run */
+	DWELL_DISABLED_FORGOTTEN, /* worth its probes in this run */
 };
 
 struct dw_disabled_cache_row {

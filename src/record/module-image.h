@@ -61,8 +61,8 @@ struct dw_module_image {
 	bool lacks_lines; /* statements were wanted, and there is no debug information of any */
 	uint64_t start;	  /* svma that module offsets count from */
 	struct dw_clone_function_entry *functions; /* header.functions.n */
-	struct dw_disabled_cache
-		disabled_cache; /* of earlier runs; filled further by the one who called */
+	/* Of earlier runs; filled further by the one who called. */
+	struct dw_disabled_cache disabled_cache;
 	/* what processes did with it */
 	char *copy;				     /* path of a copy that all may read */
 	uint64_t processes[DWELL_MODULE_CLOSED + 1]; /* by enum dw_region_module_state */

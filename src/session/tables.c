@@ -569,7 +569,7 @@ static int put_functions(struct tables *t)
 	return rc ? rc : put_table(t, sql, rows, n, function_columns);
 }
 
-static int put_row_keys(struct tables *t)
+static int put_main_tables(struct tables *t)
 {
 	int rc = put_table(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL,
 			   dw_modules_count(&t->p->modules), module_columns);
@@ -604,7 +604,7 @@ static int put_all(struct tables *t)
 	if (!rc)
 		rc = put_facts(t);
 	if (!rc)
-		rc = put_row_keys(t);
+		rc = put_main_tables(t);
 	if (!rc)
 		rc = put_totals(t);
 	if (!rc && t->has_allocs)

@@ -54,9 +54,8 @@ struct symbolizer {
 	DW_VEC(struct job) jobs;
 	DW_VEC(struct dw_question) questions;
 	DW_VEC(struct job *) asked; /* by question */
-	DW_VEC(struct dw_symbol_cache *)
-	caches;				 /* likewise: what is asked is all of this; NULL = no more
-					    than the job's */
+	/* By question, too: what is asked is all of this; NULL = no more than the job's. */
+	DW_VEC(struct dw_symbol_cache *) caches;
 	DW_VEC(struct dw_location) rows; /* in the order of jobs */
 	struct chain *chains;		 /* by frame id */
 	bool *entries;			 /* by frame id: the first instruction of a callee */

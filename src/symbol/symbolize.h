@@ -49,8 +49,7 @@ struct dw_symbol_options {
 	void *il_line_ctx;
 	dw_jit_symbol_fn *jit_symbol; /* of code that no file tells of, NULL = nothing is known */
 	void *jit_symbol_ctx;
-	struct dw_prefetch
-		*prefetch;     /* borrowed: has some of the modules' files open; NULL = none */
+	struct dw_prefetch *prefetch; /* borrowed: has some modules' files open; NULL = none */
 	const char *cache_dir; /* what earlier recordings found out (kernel-names.h, and of calls
 				  symbol-cache.h); NULL = none */
 };

@@ -109,7 +109,7 @@ static int list_instructions(const struct dw_view *v, struct annotated *a, uint3
 
 		if (t->instructions.v[i].process != process)
 			continue;
-		dw_row_key_instruction(v, &t->instructions.v[i], &row);
+		dw_row_set_instruction(v, &t->instructions.v[i], &row);
 		if (row.flags & DWELL_ROW_HAS_ADDRESS &&
 		    is_listed(v, row.module, row.address, row.function) &&
 		    dw_vec_push(
@@ -171,10 +171,10 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 	(void)scratch;
 	ret->code = &a->code;
 	if (e->total != NO_TOTAL) {
-		dw_row_key_instruction(v, &v->request.totals->instructions.v[e->total], ret);
+		dw_row_set_instruction(v, &v->request.totals->instructions.v[e->total], ret);
 		return;
 	}
-	dw_row_key_function(v, e->process, v->request.function, ret);
+	dw_row_set_function(v, e->process, v->request.function, ret);
 	ret->name = DWELL_NAME_ADDRESS;
 	ret->flags |= DWELL_ROW_HAS_ADDRESS | DWELL_ROW_UNSEEN;
 	ret->address = e->svma;
@@ -322,11 +322,11 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	(void)scratch;
 	ret->flags |= DWELL_ROW_IN_CONTEXT;
 	if (e->total != NO_TOTAL) {
-		dw_row_key_line(v, &v->request.totals->lines.v[e->total], ret);
+		dw_row_set_line(v, &v->request.totals->lines.v[e->total], ret);
 		return;
 	}
 	ret->flags |= DWELL_ROW_UNSEEN;
-	dw_row_key_statement(v,
+	dw_row_set_statement(v,
 			     &(struct dw_line_total){.process = e->process,
 						     .function = v->request.function,
 						     .file = e->file,

@@ -86,9 +86,9 @@ static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	const struct member *m = &c->members.v[item];
 
 	(void)scratch;
-	dw_row_key_function(v, m->process, m->function, ret);
+	dw_row_set_function(v, m->process, m->function, ret);
 	ret->type = m->type;
-	dw_row_key_measured(v, m->measured, ret);
+	dw_row_set_measured(v, m->measured, ret);
 }
 
 static void release_callers(struct dw_view *v)

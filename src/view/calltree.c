@@ -123,7 +123,7 @@ static void add_folded(const struct dw_view *v, uint32_t item, struct calltree *
 		return;
 	if (calls)
 		*dw_amounts_common(&c->folded, 0, DWELL_MEASURE_CALLS) = before;
-	dw_row_key_measured(v, (struct dw_measured){.table = &c->folded}, ret);
+	dw_row_set_measured(v, (struct dw_measured){.table = &c->folded}, ret);
 }
 
 /* Begin a row that others are folded into with what @item has. */
@@ -180,7 +180,7 @@ static void calltree_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 	const struct dw_node_total *n = node(v, item);
 	const struct calltree *c = v->own;
 
-	dw_row_key_node(v, n, ret);
+	dw_row_set_node(v, n, ret);
 	if (c->level)
 		ret->level = c->level[item];
 	add_chain(v, item, scratch, ret);

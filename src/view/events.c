@@ -57,12 +57,12 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	const struct dw_call_slow *slow = &p->calls.slow.v[t->slow];
 	const struct dw_call_node *node = dw_calls_get(&p->calls, slow->node);
 
-	dw_row_key_function(v, t->process, t->function, ret);
+	dw_row_set_function(v, t->process, t->function, ret);
 	ret->thread = node->thread;
 	ret->slow = slow;
 	ret->flags |= DWELL_ROW_HAS_BEGIN;
 	ret->begin_ns = slow->start_ns;
-	dw_row_key_amounts(v, t->amounts, ret);
+	dw_row_set_amounts(v, t->amounts, ret);
 	dw_buf_clear(scratch);
 	put_callers(p, slow->node, scratch);
 	ret->path = dw_buf_str(scratch);

@@ -24,7 +24,7 @@ static void function_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 	const struct dw_function_total *t = &v->request.totals->functions.v[item];
 
 	(void)scratch;
-	dw_row_key_function_total(v, t, ret);
+	dw_row_set_function_total(v, t, ret);
 }
 
 static const enum dw_column function_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
@@ -54,7 +54,7 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 		     struct dw_row *ret)
 {
 	(void)scratch;
-	dw_row_key_line(v, &v->request.totals->lines.v[item], ret);
+	dw_row_set_line(v, &v->request.totals->lines.v[item], ret);
 }
 
 static const struct dw_values *line_values(const struct dw_view *v, uint32_t item)
@@ -97,7 +97,7 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 			    struct dw_row *ret)
 {
 	(void)scratch;
-	dw_row_key_instruction(v, &v->request.totals->instructions.v[item], ret);
+	dw_row_set_instruction(v, &v->request.totals->instructions.v[item], ret);
 	ret->code = v->own;
 }
 
@@ -148,8 +148,8 @@ static void type_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	const struct dw_type_total *t = &v->request.totals->types.v[item];
 
 	(void)scratch;
-	dw_row_key_type(v, t->type, ret);
-	dw_row_key_amounts(v, t->amounts, ret);
+	dw_row_set_type(v, t->type, ret);
+	dw_row_set_amounts(v, t->amounts, ret);
 }
 
 static const enum dw_column type_columns[] = {
@@ -196,7 +196,7 @@ static void process_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 	(void)scratch;
 	ret->name = DWELL_NAME_PROCESS;
 	ret->process = t->process;
-	dw_row_key_amounts(v, t->amounts, ret);
+	dw_row_set_amounts(v, t->amounts, ret);
 }
 
 static int open_threads(struct dw_view *v)
@@ -214,7 +214,7 @@ static void thread_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	ret->name = DWELL_NAME_THREAD;
 	ret->thread = t->thread;
 	ret->process = thread ? thread->process : 0;
-	dw_row_key_amounts(v, t->amounts, ret);
+	dw_row_set_amounts(v, t->amounts, ret);
 }
 
 static const enum dw_column process_columns[] = {

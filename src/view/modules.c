@@ -39,15 +39,15 @@ static void module_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 
 	(void)scratch;
 	if (item < k.end[0]) {
-		dw_row_key_module(v, &t->modules.v[item], ret);
+		dw_row_set_module(v, &t->modules.v[item], ret);
 	} else if (item < k.end[1]) {
-		dw_row_key_function_total(v, &t->functions.v[item - k.end[0]], ret);
+		dw_row_set_function_total(v, &t->functions.v[item - k.end[0]], ret);
 		ret->level = 1;
 	} else if (item < k.end[2]) {
-		dw_row_key_line(v, &t->lines.v[item - k.end[1]], ret);
+		dw_row_set_line(v, &t->lines.v[item - k.end[1]], ret);
 		ret->level = 2;
 	} else {
-		dw_row_key_instruction(v, &t->instructions.v[item - k.end[2]], ret);
+		dw_row_set_instruction(v, &t->instructions.v[item - k.end[2]], ret);
 		ret->level = 3;
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * Making rows, for views: what a row of each kind of total is about (row-key.c), and the order of
+ * Making rows, for views: what a row of each kind of total is about (row.c), and the order of
  * rows: flat lists, parts of lists, and trees whose siblings are sorted (order.c).
  */
 #pragma once
@@ -7,41 +7,41 @@
 #include "view/view.h"
 
 /* @row has what @measured has. */
-void dw_row_key_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row);
+void dw_row_set_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row);
 
 /* The same, of the row @amounts of totals. */
-void dw_row_key_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row *row);
+void dw_row_set_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row *row);
 
 /* @row is about the objects of @type (a type id). */
-void dw_row_key_type(const struct dw_view *v, uint32_t type, struct dw_row *row);
+void dw_row_set_type(const struct dw_view *v, uint32_t type, struct dw_row *row);
 
 /* @row is about @function in @process. */
-void dw_row_key_function(const struct dw_view *v, uint32_t process, uint32_t function,
+void dw_row_set_function(const struct dw_view *v, uint32_t process, uint32_t function,
 			 struct dw_row *row);
 
 /* @row is about the place of a statement, of which nothing need be measured. */
-void dw_row_key_statement(const struct dw_view *v, const struct dw_line_total *line,
+void dw_row_set_statement(const struct dw_view *v, const struct dw_line_total *line,
 			  struct dw_row *row);
 
 /* @row is about a statement, and has what was measured of it. */
-void dw_row_key_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row);
+void dw_row_set_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row);
 
 /* @row is about an instruction, in the innermost function at its frame. */
-void dw_row_key_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
+void dw_row_set_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
 			    struct dw_row *row);
 
 /* @row is about the time of @thread, and of others like it, outside its functions. */
-void dw_row_key_root(uint32_t process, uint32_t thread, struct dw_row *row);
+void dw_row_set_root(uint32_t process, uint32_t thread, struct dw_row *row);
 
 /* @row is about a function's total. */
-void dw_row_key_function_total(const struct dw_view *v, const struct dw_function_total *total,
+void dw_row_set_function_total(const struct dw_view *v, const struct dw_function_total *total,
 			       struct dw_row *row);
 
 /* @row is about a node of the call tree. */
-void dw_row_key_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row);
+void dw_row_set_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row);
 
 /* @row is about a module. */
-void dw_row_key_module(const struct dw_view *v, const struct dw_module_total *module,
+void dw_row_set_module(const struct dw_view *v, const struct dw_module_total *module,
 		       struct dw_row *row);
 
 /* Allocate v->items for @n rows: 0, 1, 2, ... 0 or -ENOMEM. */

@@ -67,8 +67,8 @@ static void function_row(const struct dw_view *v, const struct dw_hot_rows *list
 {
 	const struct dw_hot_row *f = &list->rows.v[i];
 
-	dw_row_key_function_total(v, &v->request.totals->functions.v[f->row], ret);
-	dw_row_key_measured(v, dw_hot_rows_measured(list, i), ret);
+	dw_row_set_function_total(v, &v->request.totals->functions.v[f->row], ret);
+	dw_row_set_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = f->processes;
 }
 
@@ -77,8 +77,8 @@ static void type_row(const struct dw_view *v, const struct dw_hot_rows *list, si
 {
 	const struct dw_hot_row *t = &list->rows.v[i];
 
-	dw_row_key_type(v, v->request.totals->types.v[t->row].type, ret);
-	dw_row_key_measured(v, dw_hot_rows_measured(list, i), ret);
+	dw_row_set_type(v, v->request.totals->types.v[t->row].type, ret);
+	dw_row_set_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = t->processes;
 }
 
@@ -94,7 +94,7 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 		section++;
 	i = item - s->end[section - 1];
 	if (section == DWELL_SECTION_PATH)
-		dw_row_key_node(v, &v->request.totals->nodes.v[s->path.nodes.v[i]], ret);
+		dw_row_set_node(v, &v->request.totals->nodes.v[s->path.nodes.v[i]], ret);
 	else if (section == DWELL_SECTION_FUNCTIONS)
 		function_row(v, &s->functions, i, ret);
 	else if (section == DWELL_SECTION_WAITING)

@@ -80,18 +80,18 @@ enum dw_trampoline {
 	/* in images with DWELL_PROBES_TIME and _SYSTEM_CALLS */
 	DWELL_TRAMPOLINE_ENTER, /* at an entry: rax saved at -16(%rsp), the index in eax */
 	DWELL_TRAMPOLINE_EXIT,	/* before a return or a jump to another function: nothing */
-	DWELL_TRAMPOLINE_OUT,	/* before a call of an import: rax saved at -16(%rsp), functions.n +
-			   the import's index in eax */
-	DWELL_TRAMPOLINE_OUT_POINTER, /* before a call through a pointer: rax saved at -16(%rsp),
-				   the callee's address in rax */
-	DWELL_TRAMPOLINE_RETURN,  /* behind both kinds of calls, and those of functions that may end
-			     in  a call of TAIL: nothing */
-	DWELL_TRAMPOLINE_LANDING, /* at a landing pad: nothing */
+	/* before a call of an import: rax saved at -16(%rsp), functions.n + its index in eax */
+	DWELL_TRAMPOLINE_OUT,
+	/* before a call through a pointer: rax saved at -16(%rsp), the callee's address in rax */
+	DWELL_TRAMPOLINE_OUT_POINTER,
+	/* behind both kinds of calls, and those of what may end in a call of TAIL: nothing */
+	DWELL_TRAMPOLINE_RETURN,
+	DWELL_TRAMPOLINE_LANDING,    /* at a landing pad: nothing */
 	DWELL_TRAMPOLINE_CALL_BEGIN, /* before a system call: nothing */
 	DWELL_TRAMPOLINE_CALL_END,   /* behind it: nothing */
-	DWELL_TRAMPOLINE_LINE,	     /* before a statement: rax saved at -16(%rsp), functions.n +
-				  imports.n + the statement's index in eax */
-	DWELL_TRAMPOLINE_TAIL,	     /* before a jump to an import that ends a function: as OUT */
+	/* before a statement: rax saved at -16(%rsp), functions.n + imports.n + its index in eax */
+	DWELL_TRAMPOLINE_LINE,
+	DWELL_TRAMPOLINE_TAIL, /* before a jump to an import that ends a function: as OUT */
 	/* what probes of calls that are measured no more call instead, with a counter's place
 	 * (dw_counter()) in eax */
 	DWELL_TRAMPOLINE_COUNTED,	  /* for ENTER and OUT */
@@ -141,9 +141,8 @@ struct dw_clone_header {
 	uint32_t system_calls_left;		     /* instructions without */
 	struct dw_clone_part statements; /* struct dw_clone_statement, by module offset */
 	uint32_t statements_left;	 /* that were asked for and have no probe */
-	struct dw_clone_part
-		trampoline_calls[DWELL_TRAMPOLINES_N]; /* uint32_t area offsets of the calls that
-					      clones hold, by enum dw_trampoline, rising */
+	/* uint32_t area offsets of the calls that clones hold, by enum dw_trampoline, rising */
+	struct dw_clone_part trampoline_calls[DWELL_TRAMPOLINES_N];
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */

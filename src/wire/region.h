@@ -168,9 +168,9 @@ enum dw_region_answer_state {
 };
 
 struct dw_region_answer {
-	uint32_t predisabled_at,
-		predisabled_n; /* in struct dw_region_header's predisabled: of this module */
-	uint32_t state;	       /* enum dw_region_answer_state */
+	/* this module's part of predisabled in struct dw_region_header */
+	uint32_t predisabled_at, predisabled_n;
+	uint32_t state; /* enum dw_region_answer_state */
 	uint32_t heartbeat;
 	char image[DWELL_REGION_PATH]; /* path of the clone image */
 };

@@ -23,8 +23,8 @@ enum {
 	FIRST, /* free for tests */
 	START = 1000,
 	BASE = 1 << 20, /* address of the arena in the target */
-	WITH_TRAMPOLINE =
-		1 << 16, /* sites with so many trampolines around them are multiples of it */
+	/* sites with so many trampolines around them are multiples of it */
+	WITH_TRAMPOLINE = 1 << 16,
 };
 
 union line {

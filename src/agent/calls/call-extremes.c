@@ -21,10 +21,9 @@ enum {
 #define FAR ((int64_t)1 << 60) /* ticks that no activation takes */
 
 struct dw_extremes_callee {
-	struct dw_bounds
-		*shared;   /* dw_extremes_share(); NULL = its bounds stand in the table only */
-	uint32_t extremes; /* line; records of the slowest follow it; 0 = none yet */
-	uint8_t slowest;   /* their number */
+	struct dw_bounds *shared; /* dw_extremes_share(); NULL = bounds stand in the table only */
+	uint32_t extremes;	  /* line; records of the slowest follow it; 0 = none yet */
+	uint8_t slowest;	  /* their number */
 	bool is_expected;
 	bool is_lost; /* there was no room for its lines */
 };

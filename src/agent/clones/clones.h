@@ -32,7 +32,7 @@ enum { DWELL_PAGE_BYTES = 4096 };
 struct dw_import_sites {
 	uint32_t *first; /* of each import: place in at; one more than imports */
 	uint32_t *at;	/* offsets of trampoline calls in the area, ascending for each import, those
-			   of   tail calls, which have DWELL_SITE_IS_TAIL, last */
+			   of tail calls, which have DWELL_SITE_IS_TAIL, last */
 	uint64_t bytes; /* of both, one piece of the agent's memory */
 };
 

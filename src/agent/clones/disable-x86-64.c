@@ -37,8 +37,8 @@ enum {
 struct work {
 	const struct dw_area *area;
 	const uint8_t *fresh; /* as area->disabled: what was not disabled before */
-	uint32_t
-		*sites; /* offsets in the area; with IS_END those of trampolines without argument */
+	/* offsets in the area; with IS_END those of trampolines without argument */
+	uint32_t *sites;
 	uint32_t n;
 };
 

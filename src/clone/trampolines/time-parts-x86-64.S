@@ -103,8 +103,8 @@
 	.set	WIPED_ALIVE, 8
 	.set	WIPED_PLACES, 16
 
-/* struct dw_clone_trampoline: where one that is interrupted can start again, where it commits, where it
- * has, where it ends. */
+/* struct dw_clone_trampoline: where one that is interrupted can start again, where it commits,
+ * where it has, where it ends. */
 	.macro	interrupted again, commit, end, over
 	.pushsection .rodata.dw_trampolines_time_interrupted, "a", @progbits
 	.long	\again - dw_trampolines_time, \commit - dw_trampolines_time, \end - dw_trampolines_time

@@ -3,8 +3,8 @@
  * DWELL_PROBES_SYSTEM_CALLS. Data of the collector, copied into each image, as count-x86-64.S.
  *
  * What their callers have done is told by enum dw_trampoline (wire/clone-image.h). Every register
- * and flag is kept; they are saved below rsp without moving it, so that CFA = rsp + 8 until the slow
- * path moves it. A trampoline reads the TSC, finds the new node and computes all new values in
+ * and flag is kept; they are saved below rsp without moving it, so that CFA = rsp + 8 until the
+ * slow path moves it. A trampoline reads the TSC, finds the new node and computes all new values in
  * registers, then stores them in a row, the commit. A signal handler that finds a trampoline
  * interrupted can so let it start again (between `again` and `commit`) or do the stores for it
  * (between `commit` and `end`): struct dw_clone_trampoline has the places. In the commit:
@@ -20,9 +20,9 @@
  * Whatever is not the usual goes to the agent's slow path:
  * uint64_t slow(uint64_t trampoline, uint64_t rsp, uint64_t what, uint64_t area): enum
  * dw_trampoline, rsp in the trampoline, rax as the probe has set it (of EXIT and RETURN the time
- * that they have read, or 0), the area's start; on an aligned stack. It does all that the trampoline
- * would have done, and tells which signals it has put off. Their handlers run here, where all
- * registers of the program are known: struct dw_clone_header, signals_at.
+ * that they have read, or 0), the area's start; on an aligned stack. It does all that the
+ * trampoline would have done, and tells which signals it has put off. Their handlers run here,
+ * where all registers of the program are known: struct dw_clone_header, signals_at.
  */
 	.section .rodata.dw_trampolines_time, "a", @progbits
 
@@ -125,7 +125,8 @@ dw_trampoline_out:
 
 /*
  * As OUT, below the function that ends in the jump: RETURN in its caller ends both. Where no such
- * trampoline stands behind the call that it returns to, or what it jumps to has probes, it ends here.
+ * trampoline stands behind the call that it returns to, or what it jumps to has probes, it ends
+ * here.
  */
 	.balign	64
 dw_trampoline_tail:

@@ -62,7 +62,7 @@ struct dw_call_line {
 	union {
 		uint32_t callee; /* nodes, cells, CALLEE: index in callees + 1 */
 		uint32_t state;	 /* EXTREMES, SLOW: their reader's own; DRAWN: index in drawn + 1,
-				    which  others may share;  INNER: node id */
+				    which others may share; INNER: node id */
 	};
 	uint32_t site;	 /* nodes and cells, as in struct dw_tree_node */
 	uint32_t change; /* index in changes, if that is of this line */

@@ -182,11 +182,12 @@ static void take(struct dw_call_values *to, const struct dw_call_values *all, do
 		.calls = smaller(part(all->calls, share), left->calls),
 		.overhead_ns = smaller(part(all->overhead_ns, share), left->overhead_ns),
 	};
-	uint64_t whole = smaller(part(all->delimited_ns, share), v.application_ns);
+	uint64_t delimited = smaller(part(all->delimited_ns, share), v.application_ns);
 
 	/* Both stay no less than their parts. */
-	whole = larger(whole, less(left->delimited_ns, left->application_ns - v.application_ns));
-	v.delimited_ns = smaller(whole, left->delimited_ns);
+	delimited = larger(delimited,
+			   less(left->delimited_ns, left->application_ns - v.application_ns));
+	v.delimited_ns = smaller(delimited, left->delimited_ns);
 	v.elapsed_ns = v.application_ns;
 	dw_call_values_add(to, &v);
 	left->elapsed_ns -= v.elapsed_ns;
@@ -231,12 +232,12 @@ static void take_system(struct dw_call_values *to, const struct dw_call_values *
 static struct dw_call_values balance(struct dw_drawn_function *caller, struct dw_call_values v)
 {
 	uint64_t application = v.application_ns + caller->owed,
-		 whole = v.delimited_ns + caller->owed_delimited;
+		 delimited = v.delimited_ns + caller->owed_delimited;
 
 	v.application_ns = smaller(application, v.elapsed_ns);
-	v.delimited_ns = smaller(whole, v.application_ns);
+	v.delimited_ns = smaller(delimited, v.application_ns);
 	caller->owed = application - v.application_ns;
-	caller->owed_delimited = whole - v.delimited_ns;
+	caller->owed_delimited = delimited - v.delimited_ns;
 	return v;
 }
 

@@ -30,7 +30,7 @@ static inline bool dw_call_is_node(const struct dw_call_lines *s, const struct d
 	dw_vec_each(c, &(s)->changes) \
 		if (dw_call_is_node(s, c))
 
-/* What the node of @c has grown by, skid included that moves to it: once that was set. */
+/* What the node of @c has grown by, with the skid that moves to it: once that was set. */
 struct dw_call_increment dw_call_increments_get(const struct dw_call_increments *r,
 						const struct dw_call_change *c);
 

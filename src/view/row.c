@@ -1,50 +1,50 @@
 /* What rows are about; see rows.h. */
 #include "view/rows.h"
 
-void dw_row_key_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row)
+void dw_row_set_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row)
 {
 	row->measured = measured;
 	row->values = *dw_amounts_common(measured.table, measured.row, v->request.totals->main);
 }
 
-void dw_row_key_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row *row)
+void dw_row_set_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row *row)
 {
-	dw_row_key_measured(v, dw_totals_measured(v->request.totals, amounts), row);
+	dw_row_set_measured(v, dw_totals_measured(v->request.totals, amounts), row);
 }
 
-void dw_row_key_root(uint32_t process, uint32_t thread, struct dw_row *row)
+void dw_row_set_root(uint32_t process, uint32_t thread, struct dw_row *row)
 {
 	row->process = process;
 	row->thread = thread;
 	row->function = (uint32_t)DWELL_FUNCTION_ROOT;
 }
 
-void dw_row_key_function_total(const struct dw_view *v, const struct dw_function_total *total,
+void dw_row_set_function_total(const struct dw_view *v, const struct dw_function_total *total,
 			       struct dw_row *row)
 {
 	if (total->function == (uint32_t)DWELL_FUNCTION_ROOT)
-		dw_row_key_root(total->process, total->thread, row);
+		dw_row_set_root(total->process, total->thread, row);
 	else
-		dw_row_key_function(v, total->process, total->function, row);
-	dw_row_key_measured(v, dw_totals_function_measured(v->request.totals, total), row);
+		dw_row_set_function(v, total->process, total->function, row);
+	dw_row_set_measured(v, dw_totals_function_measured(v->request.totals, total), row);
 }
 
-void dw_row_key_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
+void dw_row_set_node(const struct dw_view *v, const struct dw_node_total *node, struct dw_row *row)
 {
 	const struct dw_totals *t = v->request.totals;
 	size_t index = (size_t)(node - t->nodes.v);
 
 	if (t->nodes_by_type && !node->level)
-		dw_row_key_type(v, node->function, row);
+		dw_row_set_type(v, node->function, row);
 	else if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
-		dw_row_key_root(node->process, t->node_threads.v[index], row);
+		dw_row_set_root(node->process, t->node_threads.v[index], row);
 	else
-		dw_row_key_function(v, node->process, node->function, row);
+		dw_row_set_function(v, node->process, node->function, row);
 	row->level = node->level;
-	dw_row_key_measured(v, dw_totals_node_measured(t, index), row);
+	dw_row_set_measured(v, dw_totals_node_measured(t, index), row);
 }
 
-void dw_row_key_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
+void dw_row_set_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
 {
 	const struct dw_alloc_type *t =
 		dw_allocations_get_type(&v->request.profile->allocations, type);
@@ -57,7 +57,7 @@ void dw_row_key_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
 		row->flags |= DWELL_ROW_HAS_MODULE;
 }
 
-void dw_row_key_function(const struct dw_view *v, uint32_t process, uint32_t function,
+void dw_row_set_function(const struct dw_view *v, uint32_t process, uint32_t function,
 			 struct dw_row *row)
 {
 	const struct dw_function *f = dw_functions_get(&v->request.profile->functions, function);
@@ -69,10 +69,10 @@ void dw_row_key_function(const struct dw_view *v, uint32_t process, uint32_t fun
 		row->flags |= DWELL_ROW_HAS_MODULE;
 }
 
-void dw_row_key_statement(const struct dw_view *v, const struct dw_line_total *line,
+void dw_row_set_statement(const struct dw_view *v, const struct dw_line_total *line,
 			  struct dw_row *row)
 {
-	dw_row_key_function(v, line->process, line->function, row);
+	dw_row_set_function(v, line->process, line->function, row);
 	row->name = DWELL_NAME_LINE;
 	row->flags |= DWELL_ROW_HAS_LINE;
 	row->file = line->file;
@@ -82,10 +82,10 @@ void dw_row_key_statement(const struct dw_view *v, const struct dw_line_total *l
 	row->column_end = line->column_end;
 }
 
-void dw_row_key_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row)
+void dw_row_set_line(const struct dw_view *v, const struct dw_line_total *line, struct dw_row *row)
 {
-	dw_row_key_statement(v, line, row);
-	dw_row_key_measured(v, dw_totals_line_measured(v->request.totals, line), row);
+	dw_row_set_statement(v, line, row);
+	dw_row_set_measured(v, dw_totals_line_measured(v->request.totals, line), row);
 }
 
 /* The statement of the innermost function at @frame. */
@@ -107,7 +107,7 @@ static struct dw_line_total line_at(const struct dw_profile *p, uint32_t frame)
 	return line;
 }
 
-void dw_row_key_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
+void dw_row_set_instruction(const struct dw_view *v, const struct dw_instruction_total *instruction,
 			    struct dw_row *row)
 {
 	const struct dw_totals *t = v->request.totals;
@@ -117,9 +117,9 @@ void dw_row_key_instruction(const struct dw_view *v, const struct dw_instruction
 					       : line_at(v->request.profile, instruction->frame);
 
 	line.process = instruction->process;
-	dw_row_key_statement(v, &line, row);
+	dw_row_set_statement(v, &line, row);
 	row->name = DWELL_NAME_ADDRESS;
-	dw_row_key_measured(v, dw_totals_instruction_measured(t, instruction), row);
+	dw_row_set_measured(v, dw_totals_instruction_measured(t, instruction), row);
 	if (f) {
 		row->flags |= DWELL_ROW_HAS_ADDRESS;
 		row->address =
@@ -128,12 +128,12 @@ void dw_row_key_instruction(const struct dw_view *v, const struct dw_instruction
 	}
 }
 
-void dw_row_key_module(const struct dw_view *v, const struct dw_module_total *module,
+void dw_row_set_module(const struct dw_view *v, const struct dw_module_total *module,
 		       struct dw_row *row)
 {
 	row->name = DWELL_NAME_MODULE;
 	row->flags |= DWELL_ROW_HAS_MODULE;
 	row->process = module->process;
 	row->module = module->module;
-	dw_row_key_measured(v, dw_totals_module_measured(v->request.totals, module), row);
+	dw_row_set_measured(v, dw_totals_module_measured(v->request.totals, module), row);
 }
