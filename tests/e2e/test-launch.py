@@ -49,7 +49,7 @@ def children(pid):
         return [int(word) for word in f.read().split()]
 
 
-@cases("instrument", "memory", "sample")
+@cases("instrument", "memory")
 def test_command_that_dies_before_it_runs(context, method):
     """Killed while it is held, before dwell takes signals: nobody tells of its end."""
     context.make("strace", "-V")

@@ -330,7 +330,9 @@ __attribute__((noinline)) static long fib(long n)
 /* Work until it can be seen by samples that come with the kernel's ticks. */
 static void work(void)
 {
-	while (clock() < CLOCKS_PER_SEC / 3)
+	const clock_t end = clock() + CLOCKS_PER_SEC / 3;
+
+	while (clock() < end)
 		fib(20);
 }
 

@@ -53,7 +53,8 @@ TEST(kinds_and_lengths)
 		{"\xff\xd0", 2, DWELL_INSN_CALL_INDIRECT, 0, 0, 0},
 		{"\xff\x15\4\0\0\0", 6, DWELL_INSN_CALL_INDIRECT, 2, DWELL_INSN_RELATIVE, 4},
 		{"\x3e\xff\xe0", 3, DWELL_INSN_JUMP_INDIRECT, 0, DWELL_INSN_NOTRACK, 0},
-		{"\xff\x25\xfc\xff\xff\xff", 6, DWELL_INSN_JUMP_INDIRECT, 2, DWELL_INSN_RELATIVE, -4},
+		{"\xff\x25\xfc\xff\xff\xff", 6, DWELL_INSN_JUMP_INDIRECT, 2, DWELL_INSN_RELATIVE,
+		 -4},
 		{"\xff\x28", 2, DWELL_INSN_OTHER, 0, 0, 0},
 		{"\xff\x1c\x24", 3, DWELL_INSN_OTHER, 0, DWELL_INSN_SP, 0},
 		{"\x48\x8b\x44\x24\x18", 5, DWELL_INSN_PLAIN, 0, DWELL_INSN_SP, 24},
@@ -74,11 +75,13 @@ TEST(kinds_and_lengths)
 		{"\xf4", 1, DWELL_INSN_STOP, 0, 0, 0},
 		{"\xc7\xf8\4\0\0\0", 6, DWELL_INSN_BEGIN, 2, 0, 4},
 		{"\x48\x8d\x05\x10\0\0\0", 7, DWELL_INSN_PLAIN, 3, DWELL_INSN_RELATIVE, 16},
-		{"\x48\xc7\x05\x10\0\0\0\1\0\0\0", 11, DWELL_INSN_PLAIN, 3, DWELL_INSN_RELATIVE, 16},
+		{"\x48\xc7\x05\x10\0\0\0\1\0\0\0", 11, DWELL_INSN_PLAIN, 3, DWELL_INSN_RELATIVE,
+		 16},
 		{"\x67\x8d\x05\x10\0\0\0", 7, DWELL_INSN_OTHER, 3, DWELL_INSN_RELATIVE, 16},
 		{"\xf0\x48\x0f\xb1\x15\4\0\0\0", 9, DWELL_INSN_PLAIN, 5,
 		 DWELL_INSN_RELATIVE | DWELL_INSN_PREFIX, 4},
-		{"\x62\xf1\xfd\x48\x6f\x05\x10\0\0\0", 10, DWELL_INSN_PLAIN, 6, DWELL_INSN_RELATIVE, 16},
+		{"\x62\xf1\xfd\x48\x6f\x05\x10\0\0\0", 10, DWELL_INSN_PLAIN, 6, DWELL_INSN_RELATIVE,
+		 16},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
