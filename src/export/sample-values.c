@@ -66,55 +66,82 @@ const struct dw_value_kind *dw_sample_values_kinds(const struct dw_profile *p,
 /* While rows are added. */
 struct gathering {
 	struct dw_sample_values *out;
-	struct dw_amounts amounts; /* a row of what is at hand */
+	struct dw_amounts amounts; /* a row of what is at hand, or one for each row of @out */
 	struct dw_map rows;	   /* thread << 32 | path -> row + 1 */
 	bool has_times;		   /* rows are samples and waits in the order of time */
 };
 
-/* What @amount says, as it is stored. False: nothing. */
-static bool read_amount(struct gathering *g, const struct dw_amount *amount,
-			uint64_t ret[STORED_MAX])
+/* What row @row of the amounts says, as it is stored. False: nothing. */
+static bool read_row(const struct gathering *g, size_t row, uint64_t ret[STORED_MAX])
 {
 	const struct dw_sample_values *w = g->out;
-	const struct dw_measured m = {.table = &g->amounts};
+	const struct dw_measured m = {.table = &g->amounts, .row = row};
 	uint64_t any = 0;
 
-	/* There is memory for one row. */
-	dw_amounts_cut(&g->amounts, 0);
-	dw_amounts_push(&g->amounts);
-	dw_amounts_add(&g->amounts, 0, amount, DWELL_BOTH);
 	for (unsigned k = 0; k < w->kinds_n; k++)
 		any |= ret[w->kinds[k].stored] = dw_measured_get(&m, w->kinds[k].measure, true);
 	return any;
 }
 
-static int add_row(struct dw_sample_values *w, uint32_t thread, uint32_t path,
-		   const uint64_t *values)
+/* What @amount says. */
+static bool read_amount(struct gathering *g, const struct dw_amount *amount,
+			uint64_t ret[STORED_MAX])
 {
-	if (w->rows.n >= UINT32_MAX)
-		return DWELL_ERR_LIMIT;
-	if (dw_vec_push(&w->rows, (struct dw_sample_row){thread, path}) ||
-	    dw_vec_reserve(&w->values, w->stored_n))
+	/* There is memory for one row. */
+	dw_amounts_cut(&g->amounts, 0);
+	dw_amounts_push(&g->amounts);
+	dw_amounts_add(&g->amounts, 0, amount, DWELL_BOTH);
+	return read_row(g, 0, ret);
+}
+
+static int add_values(struct dw_sample_values *w, const uint64_t *values)
+{
+	if (dw_vec_reserve(&w->values, w->stored_n))
 		return -ENOMEM;
 	for (unsigned k = 0; k < w->stored_n; k++)
 		w->values.v[w->values.n++] = values[k];
 	return 0;
 }
 
-static int merge(struct gathering *g, uint32_t thread, uint32_t path, const uint64_t *values)
+static int add_row(struct dw_sample_values *w, uint32_t thread, uint32_t path)
 {
-	struct dw_sample_values *w = g->out;
+	if (w->rows.n >= UINT32_MAX)
+		return DWELL_ERR_LIMIT;
+	return dw_vec_push(&w->rows, (struct dw_sample_row){thread, path});
+}
+
+/* Add @amount to the row of @thread and @path. */
+static int merge(struct gathering *g, uint32_t thread, uint32_t path,
+		 const struct dw_amount *amount)
+{
 	uint64_t key = (uint64_t)thread << 32 | path;
 	uint32_t row = dw_map_get(&g->rows, key);
 	int rc;
 
 	if (!row) {
-		rc = add_row(w, thread, path, values);
-		return rc ? rc : dw_map_put(&g->rows, key, (uint32_t)w->rows.n);
+		rc = add_row(g->out, thread, path);
+		row = (uint32_t)g->out->rows.n;
+		if (!rc && dw_amounts_push(&g->amounts) == UINT32_MAX)
+			rc = -ENOMEM;
+		if (!rc)
+			rc = dw_map_put(&g->rows, key, row);
+		if (rc)
+			return rc;
 	}
-	for (unsigned k = 0; k < w->stored_n; k++)
-		w->values.v[(row - 1ul) * w->stored_n + k] += values[k];
-	return 0;
+	return dw_amounts_add(&g->amounts, row - 1, amount, DWELL_BOTH);
+}
+
+/* Say what was merged. */
+static int read_merged(const struct gathering *g)
+{
+	uint64_t values[STORED_MAX];
+	int rc = 0;
+
+	for (size_t row = 0; row < g->amounts.n && !rc; row++) {
+		read_row(g, row, values);
+		rc = add_values(g->out, values);
+	}
+	return rc;
 }
 
 /* When point @i was, a wait when it ended. */
@@ -150,20 +177,20 @@ static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 {
 	struct dw_sample_values *w = g->out;
 	struct dw_point point = dw_points_get(t, i);
-	uint64_t values[STORED_MAX] = {1};
+	uint64_t values[STORED_MAX];
 	struct dw_amount amount;
+	int rc;
 
-	if (!dw_points_is_sample(t, i)) {
-		dw_points_amount(t, i, &g->amounts, &amount);
-		read_amount(g, &amount, values);
-	}
+	dw_points_amount(t, i, &g->amounts, &amount);
 	if (!g->has_times)
-		return merge(g, point.thread, point.stack, values);
+		return merge(g, point.thread, point.stack, &amount);
 	if (dw_vec_push(&w->times_ns, time_of(t, i)))
 		return -ENOMEM;
-	if (w->stored_n > 1)
-		return add_row(w, point.thread, point.stack, values);
-	return dw_vec_push(&w->rows, (struct dw_sample_row){point.thread, point.stack});
+	rc = add_row(w, point.thread, point.stack);
+	if (rc || w->stored_n == 1) /* samples alone: 1 each */
+		return rc;
+	read_amount(g, &amount, values);
+	return add_values(w, values);
 }
 
 static int add_points(struct gathering *g, const struct dw_profile *p,
@@ -180,6 +207,8 @@ static int add_points(struct gathering *g, const struct dw_profile *p,
 	}
 	for (size_t k = 0; k < n && !rc; k++)
 		rc = add_point(g, &t, order[k].row);
+	if (!rc && !g->has_times)
+		rc = read_merged(g);
 	free(order);
 	dw_points_release(&t);
 	return rc;
@@ -249,7 +278,9 @@ static int add_node(struct gathering *g, const struct walk *w, uint32_t id)
 	if (!read_amount(g, &amount, values))
 		return 0;
 	rc = find_path(w, id, &path);
-	return rc ? rc : add_row(g->out, node->thread, path, values);
+	if (!rc)
+		rc = add_row(g->out, node->thread, path);
+	return rc ? rc : add_values(g->out, values);
 }
 
 static int add_nodes(struct gathering *g, struct walk *w)
