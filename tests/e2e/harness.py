@@ -270,6 +270,12 @@ def runs_32_bit(context):
         return False
 
 
+def children(pid):
+    """The processes that the main thread of @pid has started and not waited for."""
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(word) for word in f.read().split()]
+
+
 def stolen_ns():
     """Processor time that the host has taken so far, which no thread's clock has."""
     with open("/proc/stat") as f:

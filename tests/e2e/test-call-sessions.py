@@ -6,7 +6,7 @@ import re
 import signal
 import sqlite3
 
-from harness import DEFAULT_SECONDS, cases, expect, paths, require, rows_of
+from harness import DEFAULT_SECONDS, cases, children, expect, paths, require, rows_of
 from sums import expect_sums
 
 FEW = 0, 8, 64  # paths of each thread
@@ -156,8 +156,7 @@ def start_sleeper(context, *options):
 def test_killed_collector(context):
     """The target lives; what was written opens and is finished by `dwell recover`."""
     process = start_sleeper(context)
-    with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
-        target = int(f.read().split()[0])
+    target = children(process.pid)[0]
     process.kill()
     process.wait()
     os.kill(target, 0)
@@ -174,8 +173,7 @@ def test_killed_collector_leaves_slow_calls(context):
     context.wait_for(
         lambda: context.report("slowest", "leaf", session="run.dwell.partial")["rows"],
         "a slow call")
-    with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
-        target = int(f.read().split()[0])
+    target = children(process.pid)[0]
     process.kill()
     process.wait()
     os.kill(target, signal.SIGKILL)

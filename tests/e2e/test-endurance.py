@@ -10,7 +10,7 @@ import statistics
 import struct
 import time
 
-from harness import DEFAULT_SECONDS, IS_LONG, cases, expect, require, stolen_ns
+from harness import DEFAULT_SECONDS, IS_LONG, cases, children, expect, require, stolen_ns
 
 KILLS = 50 if IS_LONG else 10
 EARLY_KILLS = 1000 if IS_LONG else 150  # of 30 to 100 one hits a slow path
@@ -52,11 +52,10 @@ def start(context, *words):
 def child_of(context, process, name="endure"):
     """The id of the command that @process has started."""
     def find():
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
-            for pid in f.read().split():
-                with open(f"/proc/{pid}/comm") as comm:
-                    if comm.read().strip() == name:
-                        return int(pid)
+        for pid in children(process.pid):
+            with open(f"/proc/{pid}/comm") as comm:
+                if comm.read().strip() == name:
+                    return pid
         return 0
     context.wait_for(find, "the command")
     return find()

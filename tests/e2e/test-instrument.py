@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import managed
-from harness import (AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, expect, needs, one_line, require,
+from harness import (AS_NOBODY, DEFAULT_SECONDS, NOBODY, cases, children, expect, needs, one_line, require,
                      runs_32_bit)
 
 FOLDERS = "/dev/shm/dwell-*"
@@ -235,11 +235,10 @@ def test_killed_collector(context):
     process = context.start(context.dwell, "instrument", "--", "sh", "-c",
                             f"{context.target('region')} folder; exec sleep 1000")
     folder = folder_of(process)
-    children = [int(pid) for pid in open(
-        f"/proc/{process.pid}/task/{process.pid}/children").read().split()]
+    commands = children(process.pid)
     process.kill()
     process.wait()
-    for pid in children:
+    for pid in commands:
         os.kill(pid, 0)  # lives
         os.kill(pid, signal.SIGKILL)
     require(os.path.isdir(folder), "the folder of the killed collector is gone already")

@@ -5,7 +5,7 @@ import shutil
 import signal
 import time
 
-from harness import DEFAULT_SECONDS, NOBODY, cases, expect, needs, one_line, require, rows_of
+from harness import DEFAULT_SECONDS, NOBODY, cases, children, expect, needs, one_line, require, rows_of
 
 FAILED = 125
 METHODS = {
@@ -42,11 +42,6 @@ def test_file_size_limit_at_the_start(context, method):
     require("cannot write the session" in done.stderr, done.stderr)
     require(not os.path.exists(marker), "the command was started")
     expect([n for n in os.listdir(context.path(".")) if n.startswith("run.")], [], "files left")
-
-
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
-        return [int(word) for word in f.read().split()]
 
 
 @cases("instrument", "memory")

@@ -4,7 +4,7 @@ import shutil
 import signal
 import sqlite3
 
-from harness import File, expect, require
+from harness import File, children, expect, require
 
 FILE = File(needs=("dotnet",))
 MANAGED = "dotnet/managed"
@@ -176,8 +176,7 @@ def test_killed_collector(context):
         return done.returncode == 0 and "\nNode," in done.stdout
     try:
         context.wait_for(has_nodes, "a slice with nodes")
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
-            target = int(f.read().split()[0])
+        target = children(process.pid)[0]
     finally:
         process.kill()
         process.wait()

@@ -28,19 +28,21 @@ def test_runs_as_before(context, mode):
     # Samples of so deep a stack that no collector keeps up with may be lost, and most are here.
     least = {"bigstack": 0.3, "dlopen": 0.5}.get(mode, 0.7)
     kept = facts["samples_kept"]
-    require(own + 3 * math.sqrt(kept) > least * kept, f"{own} of {kept} samples in {busy}")
+    spread = 2 * math.sqrt(kept * least * (1 - least))  # some runs have 24 samples
+    require(own > least * kept - spread, f"{own} of {kept} samples in {busy}")
 
 
-def reaches(report, reached):
-    """Nearly all samples reach a function or are counted as cut: those whose thread moved on before
-    their deep or foreign stack was read, more of them the busier the machine is."""
+def missed(report, reached, name):
+    """Nearly all samples reach @name or are counted as cut: those whose thread moved on before their
+    deep or foreign stack was read, more of them the busier the machine is. Else what is wrong."""
     kept, cut = (report["session"][fact] for fact in ("samples_kept", "stacks_cut"))
-    return reached >= 0.6 * kept and reached + cut >= 0.98 * kept
+    return "" if reached >= 0.6 * kept and reached + cut >= 0.98 * kept else \
+        f"{reached} of {kept} samples reach {name}, {cut} are cut"
 
 
 def expect_reached(report, reached, name):
-    kept, cut = (report["session"][fact] for fact in ("samples_kept", "stacks_cut"))
-    require(reaches(report, reached), f"{reached} of {kept} samples reach {name}, {cut} are cut")
+    wrong = missed(report, reached, name)
+    require(not wrong, wrong)
 
 
 def test_altstack(context):
@@ -65,10 +67,11 @@ def test_stack_of_many_megabytes(context):
     for _ in range(3):
         context.sample(context.target("nasty"), "bigstack", "1000")
         report = context.report("functions")
-        if reaches(report, inclusive(report, "big_stack_body")):
+        expect_all_counted(report["session"])
+        wrong = missed(report, inclusive(report, "big_stack_body"), "big_stack_body")
+        if not wrong:
             break
-    expect_all_counted(report["session"])
-    expect_reached(report, inclusive(report, "big_stack_body"), "big_stack_body")
+    require(not wrong, wrong)
 
 
 def large_frames(context, call_us):

@@ -8,7 +8,7 @@ import shutil
 import signal
 import time
 
-from harness import (DEFAULT_SECONDS, File, cases, expect, expect_all_counted, needs, one_line,
+from harness import (DEFAULT_SECONDS, File, cases, children, expect, expect_all_counted, needs, one_line,
                      require)
 
 FILE = File(inside=("*",))
@@ -224,11 +224,6 @@ def test_target_killed(context):
     running.communicate(timeout=DEFAULT_SECONDS)
     expect(running.returncode, 137, "status after kill -9 of the target")
     is_complete(context)
-
-
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
-        return [int(word) for word in f.read().split()]
 
 
 def test_collector_killed(context):

@@ -11,7 +11,7 @@ import signal
 import struct
 import subprocess
 
-from harness import DEFAULT_SECONDS, cases, expect, require
+from harness import DEFAULT_SECONDS, cases, children, expect, require
 
 STOPS = int(os.environ.get("DWELL_GDB_STOPS", "20"))
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unwind-gdb")
@@ -174,16 +174,11 @@ def is_sampled(pid):
         return "/dwell-" in f.read()
 
 
-def children_of(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
-        return [int(word) for word in f.read().split()]
-
-
 def stop_at_ticks(context, dwell):
     """Attach gdb to what @dwell samples from inside; then that is killed."""
-    context.wait_for(lambda: children_of(dwell.pid) and is_sampled(children_of(dwell.pid)[0]),
+    context.wait_for(lambda: children(dwell.pid) and is_sampled(children(dwell.pid)[0]),
                      "the program's region")
-    pid, = children_of(dwell.pid)
+    pid, = children(dwell.pid)
     request = {"pid": pid, "signal": SIGNAL, "count": STOPS, "frames": context.path("frames")}
     env = {**context.env, "DWELL_TICKS": json.dumps(request)}
     try:
