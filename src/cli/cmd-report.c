@@ -33,6 +33,7 @@ struct report_options {
 	const char *output;
 	const char *intervals;
 	struct dw_filter_options filter;
+	struct dw_my_code_options my_code;
 	struct dw_option_list source_dirs;
 	uint64_t top;
 	double trim_pct; /* TRIM_DEFAULT = what suits the format */
@@ -73,6 +74,7 @@ static const struct dw_option table[] = {
 	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
 	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	DW_MY_CODE_OPTIONS(FIELD(my_code)),
 	{"intervals", 0, "RULE", dw_option_text, FIELD(intervals),
 	 "instrumentation: what ends an interval: event (default) or probe"},
 	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
@@ -372,6 +374,16 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	return true;
 }
 
+/* Whether tables of the view fold the system's code unless somebody asked for it. Calls are shown
+ * as they were measured. */
+static bool folds_by_default(const struct report *r, const struct dw_profile *p)
+{
+	const struct report_options *o = r->options;
+
+	return r->format->human_readable && r->view->is_of_my_code && !dw_profile_has_calls(p) &&
+	       !o->root && !o->filter.modules.n;
+}
+
 /* Find what columns, filters and function names mean in @p, then show. */
 static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_error *err)
 {
@@ -390,6 +402,9 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	if (read_columns(r, err) || read_sort(r, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
+	if (!rc)
+		rc = dw_my_code_apply(&o->my_code, folds_by_default(r, p), p, &r->request.folded,
+				      err);
 	if (!rc && r->function)
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
@@ -434,6 +449,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	if (exit_code < 0)
 		exit_code = report(self, &o, argv + first);
 	dw_filter_options_release(&o.filter);
+	dw_my_code_options_release(&o.my_code);
 	dw_vec_release(&o.source_dirs);
 	return exit_code;
 }

@@ -153,6 +153,8 @@ static int parse_long(const struct dw_option *table, char ***next, void *into, s
 		return 1;
 	if (!o)
 		return dw_misuse(err, "unknown option '--%.*s'", (int)n, word);
+	if (o->value && *o->value == '[' && !word[n])
+		return apply(o, NULL, into, err);
 	if (o->value)
 		return take_value(o, word[n] ? word + n + 1 : NULL, next, into, err);
 	if (word[n])
@@ -231,7 +233,8 @@ void dw_options_help(const struct dw_option *table, struct dw_out *out)
 			continue;
 		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table->letter ? '-' : ' ',
 			 table->letter ? table->letter : ' ', table->letter ? "," : " ",
-			 table->name, table->value ? " " : "", table->value ? table->value : "");
+			 table->name, table->value && *table->value != '[' ? " " : "",
+			 table->value ? table->value : "");
 		if (strlen(left) > LEFT_COLUMNS)
 			dw_out_printf(out, "  %s\n  %-*s %s\n", left, LEFT_COLUMNS, "",
 				      table->help);
@@ -295,4 +298,50 @@ void dw_filter_options_release(struct dw_filter_options *o)
 	dw_vec_release(&o->threads);
 	dw_vec_release(&o->modules);
 	dw_vec_release(&o->types);
+}
+
+int dw_option_my_code(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_my_code_options *o = into;
+
+	o->is_given = true;
+	for (const char *word = value; word && *word; word += *word == ',') {
+		size_t n = strcspn(word, ",");
+
+		if (n == strlen("caller") && !memcmp(word, "caller", n))
+			o->keeps_callers = true;
+		else if (n == strlen("callee") && !memcmp(word, "callee", n))
+			o->keeps_callees = true;
+		else
+			return dw_misuse(err, "takes caller, callee or both, not '%.*s'", (int)n,
+					 word);
+		word += n;
+	}
+	return 0;
+}
+
+int dw_my_code_apply(const struct dw_my_code_options *o, bool is_table, struct dw_profile *p,
+		     size_t *ret, struct dw_error *err)
+{
+	const struct dw_my_code_rule rule = {
+		.keeps_callers = o->keeps_callers,
+		.keeps_callees = o->keeps_callees || !o->is_given,
+		.mine = o->mine.v,
+		.mine_n = o->mine.n,
+		.systems = o->systems.v,
+		.systems_n = o->systems.n,
+	};
+
+	*ret = 0;
+	if (o->shows_all && (o->is_given || o->mine.n || o->systems.n))
+		return dw_misuse(err, "--all-code folds nothing, so there is nothing to choose");
+	if (o->shows_all || !(o->is_given || o->mine.n || o->systems.n || is_table))
+		return 0;
+	return dw_fold_system_code(p, &rule, ret, err);
+}
+
+void dw_my_code_options_release(struct dw_my_code_options *o)
+{
+	dw_vec_release(&o->mine);
+	dw_vec_release(&o->systems);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "analysis/filter.h"
+#include "analysis/just-my-code.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "base/vec.h"
@@ -26,7 +27,7 @@ typedef int dw_option_fn(const char *value, void *into, struct dw_error *err);
 struct dw_option {
 	const char *name;   /* long name without dashes; NULL ends a table */
 	char letter;	    /* short name, 0 = none */
-	const char *value;  /* what help calls the value; NULL = a flag */
+	const char *value;  /* what help calls the value; NULL = a flag; "[=...": may be absent */
 	dw_option_fn *take; /* dw_option_text and friends; a flag's too (value is NULL then) */
 	size_t offset;	    /* of the field in the command's struct */
 	const char *help;   /* one line, lower case, no full stop; NULL = not shown */
@@ -117,3 +118,47 @@ int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw
 
 /* Free the lists. */
 void dw_filter_options_release(struct dw_filter_options *o);
+
+/* How the system's code is shown. */
+struct dw_my_code_options {
+	bool is_given, shows_all;
+	bool keeps_callers, keeps_callees;
+	struct dw_option_list mine, systems;
+};
+
+/* For a field `struct dw_my_code_options`: "caller", "callee", both, or nothing. */
+dw_option_fn dw_option_my_code;
+
+/* Rows of an option table for the field at @at. */
+#define DW_MY_CODE_OPTIONS(at)                                                               \
+	{"just-my-code",                                                                     \
+	 0,                                                                                  \
+	 "[=caller,callee]",                                                                 \
+	 dw_option_my_code,                                                                  \
+	 at,                                                                                 \
+	 "fold the system's code into yours, but for what calls yours or what yours calls"}, \
+		{"all-code",                                                                 \
+		 0,                                                                          \
+		 NULL,                                                                       \
+		 dw_option_flag,                                                             \
+		 (at) + offsetof(struct dw_my_code_options, shows_all),                      \
+		 "fold nothing (tables of samples and objects keep one level: callee)"},     \
+		{"my-module",                                                                \
+		 0,                                                                          \
+		 "GLOB",                                                                     \
+		 dw_option_list,                                                             \
+		 (at) + offsetof(struct dw_my_code_options, mine),                           \
+		 "this module's code is yours"},                                             \
+	{                                                                                    \
+		"system-module", 0, "GLOB", dw_option_list,                                  \
+			(at) + offsetof(struct dw_my_code_options, systems),                 \
+			"this module's code is the system's"                                 \
+	}
+
+/* Fold @p as @o says, or as tables do if nothing was said and @is_table. As
+ * dw_fold_system_code(). */
+int dw_my_code_apply(const struct dw_my_code_options *o, bool is_table, struct dw_profile *p,
+		     size_t *ret, struct dw_error *err);
+
+/* Free the lists. */
+void dw_my_code_options_release(struct dw_my_code_options *o);

@@ -421,6 +421,10 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_printf(
 			out, "(%zu branches below %g %% of the %s left out: --trim 0 shows them)\n",
 			job->view->hidden, job->view->request.pruning.trim_pct, things_of(job));
+	if (job->view->request.folded)
+		dw_out_puts(
+			out,
+			"(code of the system is part of what it was called by: --all-code shows it)\n");
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);

@@ -219,6 +219,7 @@ const struct dw_view_ops dw_view_calltree = {
 	.defaults = defaults,
 	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
 	.tree = DWELL_COLUMN_FUNCTION_NAME,
+	.is_of_my_code = true,
 	.open = open_calltree,
 	.row = calltree_row,
 	.first = first_call,

@@ -41,6 +41,7 @@ const struct dw_view_ops dw_view_functions = {
 	.columns = function_columns,
 	.defaults = function_defaults,
 	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
+	.is_of_my_code = true,
 	.open = open_functions,
 	.row = function_row,
 };

@@ -263,6 +263,7 @@ const struct dw_view_ops dw_view_summary = {
 		 DWELL_TOTALS_GCS,
 	.columns = columns,
 	.defaults = columns,
+	.is_of_my_code = true,
 	.has_notes = true,
 	.sort = DWELL_COLUMN_END,
 	.open = open_summary,

@@ -103,7 +103,8 @@ struct dw_view_request {
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
 	enum dw_column sort;		 /* DWELL_COLUMN_END = the view's own order */
 	bool reverse;			 /* against the column's natural direction */
-	size_t rows; /* nobody will look at more than these many; 0 = at all of them */
+	size_t folded; /* paths of the system's code that are part of others (just-my-code.h) */
+	size_t rows;   /* nobody will look at more than these many; 0 = at all of them */
 };
 
 struct dw_view {
@@ -136,9 +137,10 @@ struct dw_view_ops {
 				  DWELL_COLUMN_END = as they are */
 	enum dw_measure needs; /* without it there is nothing to see; DWELL_MEASURE_NONE = always */
 	enum dw_view_sites sites;
-	bool has_notes;			/* for people it is told in words, dw_notes_make() */
-	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
-	enum dw_view_function function; /* whether it takes request.function */
+	bool is_of_my_code;  /* its tables fold the system's code, if nobody asked for that */
+	bool has_notes;	     /* for people it is told in words, dw_notes_make() */
+	enum dw_column tree; /* the column that tables indent; DWELL_COLUMN_END = flat */
+	enum dw_view_function function;		 /* whether it takes request.function */
 	const struct dw_view_ops *with_function; /* what it is with one; NULL = itself */
 	/* Fill items and n. 0 or -ENOMEM. */
 	int (*open)(struct dw_view *v);

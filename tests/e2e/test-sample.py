@@ -349,3 +349,31 @@ def test_time_of_daemons(context):
     require(seen_ns > computed_ns / 2, f"{facts['samples_kept']} samples")
     told_ns = facts["user_cpu_ns"] + facts["kernel_cpu_ns"]
     require(told_ns >= 0.9 * computed_ns, f"{told_ns} ns of {computed_ns}")
+
+
+def test_just_my_code(context):
+    """What the system's code took is told of who called it: all samples are there, and one's own functions keep
+    what they and all below them took."""
+    with open(os.path.join(context.scratch, "lines"), "w", encoding="ascii") as f:
+        f.writelines(f"{i * 7919 % 300007:x} line {i}\n" for i in range(300000))
+    context.sample("sort", "-o", "sorted", "lines")
+    reports = {rule: context.report("functions", rule)["rows"]
+               for rule in ("--all-code", "--just-my-code=callee", "--just-my-code")}
+    whole = sum(row["exclusive_samples"] for row in reports["--all-code"])
+    require(whole > 50, f"{whole} samples")
+    own = {rule: {row["function_name"]: row["inclusive_samples"] for row in rows if row["module_name"] == "sort"}
+           for rule, rows in reports.items()}
+    require(len(own["--all-code"]) > 2, f"functions of sort: {own['--all-code']}")
+    starts = set(own["--all-code"]) - set(own["--just-my-code"])
+    require(len(starts) <= 1, f"where the program starts: {starts}")
+    for name in starts:
+        del own["--all-code"][name]
+    for rule, rows in reports.items():
+        expect(sum(row["exclusive_samples"] for row in rows), whole, f"samples with {rule}")
+        expect(own[rule], own["--all-code"], f"inclusive samples of sort's functions with {rule}")
+    theirs = {rule: {row["function_name"] for row in rows if row["module_name"] != "sort"}
+              for rule, rows in reports.items()}
+    require(theirs["--just-my-code"] < theirs["--just-my-code=callee"] < theirs["--all-code"],
+            f"functions of others: {theirs}")
+    text = context.run(context.dwell, "report", "run.dwell", "functions").stdout
+    require("--all-code" in text and "_start" not in text, text)

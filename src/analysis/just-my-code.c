@@ -1,0 +1,411 @@
+/*
+ * Just My Code; see just-my-code.h.
+ *
+ * Stacks and nodes of calls are both trees whose parents have smaller ids, so one pass in the order
+ * of ids decides for each path whether it stays, what its values go to if it does not, and what is
+ * called from it hangs on. Paths keep their ids.
+ */
+#include "analysis/just-my-code.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Modules that are the system's, on any distribution. */
+static const char *const system_modules[] = {
+	/* C library and loader, of glibc and musl */
+	"libc.so*", "libc-*.so*", "ld-linux*", "ld-[0-9]*.so*", "ld-musl-*", "libc.musl-*",
+	"libpthread*.so*", "libdl*.so*", "librt[.-]*so*", "libanl*.so*", "libresolv*.so*",
+	"libnss_*.so*", "libm.so*", "libm-*.so*", "libmvec*.so*",
+	/* run-time libraries of compilers */
+	"libstdc++.so*", "libgcc_s.so*", "libc++.so*", "libc++abi.so*", "libgomp.so*",
+	"libatomic.so*", "libasan.so*", "libtsan.so*", "libubsan.so*", "liblsan.so*",
+	/* .NET */
+	"dotnet", "libcoreclr*.so", "libclr*.so", "libhostfxr.so", "libhostpolicy.so",
+	"libSystem.*.so", "System.*", "Microsoft.*", "mscorlib*", "netstandard*"};
+
+enum path_class {
+	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
+	MINE,
+	SYSTEM,
+	STATEMENT, /* of its parent's function */
+};
+
+enum path_fact {
+	HAS_MINE = 1, /* the user's code is at or above it */
+	IS_MINE = 2,  /* its function is the user's */
+	STAYS = 4,    /* on a stack that nothing is left out of */
+	CALLS_MINE = 8,
+};
+
+/* One of the two trees, by id; 0 = none. */
+struct paths {
+	const struct dw_my_code_rule *rule;
+	uint32_t n; /* ids are below this */
+	uint8_t *class_of, *facts;
+	uint32_t *parent; /* as it is, then as it becomes */
+	uint32_t *values; /* the path that its values go to: itself if it stays */
+	uint32_t *below;  /* the path that what it calls hangs on */
+	/* The path whose call site led to it, for what hangs on it: of folded paths the outermost,
+	 * 0 = it is not told. */
+	uint32_t *led_by;
+	size_t folded; /* paths, and times that those above the user's code were left out */
+};
+
+bool dw_is_system_module(const struct dw_module *m, const char *name)
+{
+	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO)
+		return true;
+	if (m->kind != DWELL_MODULE_FILE && m->kind != DWELL_MODULE_MANAGED)
+		return false;
+	for (size_t i = 0; i < sizeof system_modules / sizeof *system_modules; i++)
+		if (!fnmatch(system_modules[i], name, 0))
+			return true;
+	return false;
+}
+
+/* Set what @word fits in @is_system, by module id, to @value. Whether it fits any module. */
+static bool apply_word(const struct dw_profile *p, const char *word, bool value, bool *is_system)
+{
+	bool found = false;
+
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
+		const struct dw_module *m = dw_modules_get(&p->modules, id);
+		const char *name = dw_strings_get(&p->strings, m->name);
+
+		if (!strcmp(word, name) || !fnmatch(word, name, 0) ||
+		    !fnmatch(word, dw_strings_get(&p->strings, m->path), 0)) {
+			is_system[id] = value;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static int apply_words(const struct dw_profile *p, const char *const *words, size_t n, bool value,
+		       bool *is_system, struct dw_error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!apply_word(p, words[i], value, is_system))
+			return dw_error_set(err, DWELL_ERR_NOT_FOUND,
+					    "no module '%s' in this session", words[i]);
+	return 0;
+}
+
+/* Whose code modules are, by id, owned by the caller. */
+static int classify_modules(const struct dw_profile *p, const struct dw_my_code_rule *rule,
+			    bool **ret, struct dw_error *err)
+{
+	bool *is_system = calloc(dw_modules_count(&p->modules) + 1ul, sizeof *is_system);
+	int rc;
+
+	*ret = is_system;
+	if (!is_system)
+		return dw_error_set(err, -ENOMEM, "out of memory");
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
+		const struct dw_module *m = dw_modules_get(&p->modules, id);
+
+		is_system[id] = dw_is_system_module(m, dw_strings_get(&p->strings, m->name));
+	}
+	rc = apply_words(p, rule->systems, rule->systems_n, true, is_system, err);
+	return rc ? rc : apply_words(p, rule->mine, rule->mine_n, false, is_system, err);
+}
+
+/* The name of the innermost function at @frame, "" where there is none. */
+static const char *name_at(const struct dw_profile *p, uint32_t frame)
+{
+	uint32_t n;
+	const struct dw_location *l = dw_locations_get(&p->locations, frame, &n);
+	const struct dw_function *f = n ? dw_functions_get(&p->functions, l->function) : NULL;
+
+	return f ? dw_strings_get(&p->strings, f->name) : "";
+}
+
+/* Whether @frame is where the C library takes a program over, from what has no name when the
+ * program is stripped. */
+static bool is_takeover(const struct dw_profile *p, uint32_t frame)
+{
+	static const char name[] = "__libc_start_main";
+
+	return !strncmp(name_at(p, frame), name, sizeof name - 1);
+}
+
+/* Frames that call where the C library takes over are a program's start. */
+static void find_starts(const struct dw_profile *p, uint8_t *class_of)
+{
+	for (uint32_t id = 1; id <= dw_stacks_count(&p->stacks); id++) {
+		const struct dw_stack *s = dw_stacks_get(&p->stacks, id);
+		const struct dw_stack *up = dw_stacks_get(&p->stacks, s->parent);
+
+		if (up && class_of[up->frame] == MINE && class_of[s->frame] == SYSTEM &&
+		    is_takeover(p, s->frame))
+			class_of[up->frame] = SYSTEM;
+	}
+	for (uint32_t id = 1; id <= dw_calls_count(&p->calls); id++) {
+		const struct dw_call_node *n = dw_calls_get(&p->calls, id);
+		const struct dw_call_node *up = dw_calls_get(&p->calls, n->parent);
+
+		if (up && class_of[up->entry] == MINE && class_of[n->entry] == SYSTEM &&
+		    is_takeover(p, n->entry))
+			class_of[up->entry] = SYSTEM;
+	}
+}
+
+/* Whose code frames are, by id: enum path_class, owned by the caller. NULL: no memory. */
+static uint8_t *classify_frames(const struct dw_profile *p, const bool *is_system)
+{
+	uint32_t n = dw_frames_count(&p->frames) + 1;
+	uint8_t *class_of = calloc(n, 1);
+
+	for (uint32_t id = 1; class_of && id < n; id++) {
+		const struct dw_frame *f = dw_frames_get(&p->frames, id);
+
+		if (f->kind != DWELL_FRAME_CODE)
+			continue;
+		class_of[id] =
+			is_system[f->module] || !strcmp(name_at(p, id), "_start") ? SYSTEM : MINE;
+	}
+	if (class_of)
+		find_starts(p, class_of);
+	return class_of;
+}
+
+static int paths_init(struct paths *t, const struct dw_my_code_rule *rule, uint32_t n)
+{
+	t->rule = rule;
+	t->n = n;
+	t->class_of = calloc(n, 1);
+	t->facts = calloc(n, 1);
+	t->parent = calloc(n, sizeof *t->parent);
+	t->values = calloc(n, sizeof *t->values);
+	t->below = calloc(n, sizeof *t->below);
+	t->led_by = calloc(n, sizeof *t->led_by);
+	if (!t->class_of || !t->facts || !t->parent || !t->values || !t->below || !t->led_by)
+		return -ENOMEM;
+	return 0;
+}
+
+static void paths_release(struct paths *t)
+{
+	free(t->class_of);
+	free(t->facts);
+	free(t->parent);
+	free(t->values);
+	free(t->below);
+	free(t->led_by);
+}
+
+static bool is_folded(const struct paths *t, uint32_t id)
+{
+	return t->values[id] != id;
+}
+
+/* @id becomes part of what its parent is part of. */
+static void fold_away(struct paths *t, uint32_t id)
+{
+	uint32_t parent = t->parent[id];
+
+	t->values[id] = t->values[parent];
+	t->below[id] = t->below[parent];
+	t->led_by[id] = is_folded(t, parent) ? t->led_by[parent] : id;
+	t->folded++;
+}
+
+/* @id stays, and hangs on what its parent has become part of. */
+static void keep(struct paths *t, uint32_t id)
+{
+	uint32_t parent = t->parent[id];
+
+	if (is_folded(t, parent))
+		t->led_by[id] = t->led_by[parent];
+	else
+		t->led_by[id] = t->below[parent] == parent ? id : 0;
+	t->folded += !t->led_by[id];
+	t->parent[id] = t->below[parent];
+	t->values[id] = t->below[id] = id;
+}
+
+static void decide_system(struct paths *t, uint32_t id)
+{
+	uint32_t parent = t->parent[id];
+	bool called_by_mine = t->facts[parent] & IS_MINE;
+	bool calls_mine = t->facts[id] & CALLS_MINE;
+
+	if ((t->rule->keeps_callers && calls_mine) || (t->rule->keeps_callees && called_by_mine)) {
+		keep(t, id);
+	} else if (t->facts[parent] & HAS_MINE) {
+		fold_away(t, id);
+	} else { /* it stays for itself, but is not above the user's code */
+		t->values[id] = t->led_by[id] = id;
+		t->below[id] = t->below[parent];
+	}
+	t->facts[id] |= t->facts[parent] & HAS_MINE;
+}
+
+static void decide(struct paths *t, uint32_t id)
+{
+	uint32_t parent = t->parent[id];
+
+	if (t->facts[parent] & STAYS || (t->class_of[id] == NEUTRAL && t->facts[id] & STAYS)) {
+		t->facts[id] |= t->facts[parent] | STAYS;
+		t->values[id] = t->below[id] = t->led_by[id] = id;
+	} else if (t->class_of[id] == SYSTEM) {
+		decide_system(t, id);
+	} else if (t->class_of[id] == STATEMENT) {
+		t->facts[id] |= t->facts[parent];
+		t->values[id] = is_folded(t, parent) ? t->values[parent] : id;
+		t->below[id] = t->below[parent] == parent ? id : t->below[parent];
+		t->led_by[id] = is_folded(t, parent) ? t->led_by[parent] : id;
+		t->folded += is_folded(t, id);
+	} else {
+		t->facts[id] |=
+			t->class_of[id] == MINE ? HAS_MINE | IS_MINE : t->facts[parent] & HAS_MINE;
+		keep(t, id);
+	}
+}
+
+/* Decide for all paths, whose parents and classes are known. */
+static void fold(struct paths *t)
+{
+	for (uint32_t id = t->n; t->rule->keeps_callers && --id;) {
+		uint32_t parent = t->parent[id];
+
+		if (t->class_of[id] == STATEMENT)
+			t->facts[parent] |= t->facts[id] & CALLS_MINE;
+		else if (t->class_of[id] == MINE)
+			t->facts[parent] |= CALLS_MINE;
+	}
+	for (uint32_t id = 1; id < t->n; id++)
+		decide(t, id);
+}
+
+static void redirect(const struct paths *t, uint32_t *path)
+{
+	*path = *path < t->n ? t->values[*path] : *path;
+}
+
+static int fold_stacks(struct dw_profile *p, const struct dw_my_code_rule *rule,
+		       const uint8_t *frames, size_t *ret)
+{
+	struct dw_stack *rows = p->stacks.rows.v;
+	struct paths t = {0};
+	int rc = paths_init(&t, rule, dw_stacks_count(&p->stacks) + 1);
+
+	for (uint32_t id = 1; !rc && id < t.n; id++) {
+		const struct dw_frame *f = dw_frames_get(&p->frames, rows[id].frame);
+
+		t.parent[id] = rows[id].parent;
+		t.class_of[id] = frames[rows[id].frame];
+		if (f && f->kind == DWELL_FRAME_PART)
+			t.facts[id] = STAYS;
+	}
+	if (!rc)
+		fold(&t);
+	for (uint32_t id = 1; !rc && id < t.n; id++)
+		rows[id].parent = t.parent[id];
+	for (size_t i = 0; !rc && i < p->samples.n; i++)
+		redirect(&t, &p->samples.stack[i]);
+	for (size_t i = 0; !rc && i < p->waits.rows.n; i++)
+		redirect(&t, &p->waits.rows.v[i].stack);
+	for (size_t i = 0; !rc && i < p->allocations.groups.n; i++)
+		redirect(&t, &p->allocations.groups.v[i].stack);
+	for (size_t i = 0; !rc && i < p->allocations.gcs.n; i++)
+		redirect(&t, &p->allocations.gcs.v[i].stack);
+	*ret += t.folded;
+	paths_release(&t);
+	return rc;
+}
+
+static enum path_class classify_node(const struct dw_call_node *n, const uint8_t *frames)
+{
+	if (n->flags & DWELL_CALL_LINE)
+		return STATEMENT;
+	return n->flags & (DWELL_CALL_ROOT | DWELL_CALL_TRUNCATED) ? NEUTRAL : frames[n->entry];
+}
+
+/* Values of a node go to another one, without its calls. */
+static int move_values(struct dw_calls *calls, uint32_t from, uint32_t to)
+{
+	struct dw_call_values values;
+
+	if (!dw_calls_summed(calls))
+		return 0;
+	values = dw_call_store_get(&calls->sums, from - 1);
+	values.calls = 0;
+	calls->sums.plain.v[from - 1] = (struct dw_call_plain){0};
+	calls->sums.system_of.v[from - 1] = 0;
+	return dw_call_store_add(&calls->sums, to - 1, &values);
+}
+
+static int apply_to_calls(struct dw_calls *calls, const struct paths *t)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	/* A call site comes from a smaller id, whose own one was needed before: from the last one
+	 * on. */
+	for (uint32_t id = t->n; --id && !rc;) {
+		struct dw_call_node *n = &calls->nodes.v[id - 1];
+
+		n->parent = t->parent[id];
+		n->site = t->led_by[id] ? calls->nodes.v[t->led_by[id] - 1].site : 0;
+		if (is_folded(t, id))
+			rc = move_values(calls, id, t->values[id]);
+	}
+	dw_vec_each(d, &calls->deltas) {
+		d->values.calls = is_folded(t, d->node) ? 0 : d->values.calls;
+		d->node = t->values[d->node];
+	}
+	for (size_t i = 0; i < calls->slow.n; i++)
+		if (!is_folded(t, calls->slow.v[i].node))
+			calls->slow.v[kept++] = calls->slow.v[i];
+	calls->slow.n = kept;
+	return rc;
+}
+
+static int fold_calls(struct dw_profile *p, const struct dw_my_code_rule *rule,
+		      const uint8_t *frames, size_t *ret)
+{
+	struct paths t = {0};
+	int rc = paths_init(&t, rule, dw_calls_count(&p->calls) + 1);
+
+	for (uint32_t id = 1; !rc && id < t.n; id++) {
+		const struct dw_call_node *n = dw_calls_get(&p->calls, id);
+
+		t.parent[id] = n->parent < id ? n->parent : 0;
+		t.class_of[id] = classify_node(n, frames);
+		if (n->flags & DWELL_CALL_OVERFLOW) {
+			t.class_of[id] = NEUTRAL;
+			t.facts[id] = STAYS;
+		}
+	}
+	if (!rc) {
+		fold(&t);
+		rc = apply_to_calls(&p->calls, &t);
+	}
+	*ret += t.folded;
+	paths_release(&t);
+	return rc;
+}
+
+int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule, size_t *ret,
+			struct dw_error *err)
+{
+	uint8_t *frames = NULL;
+	bool *is_system;
+	int rc = classify_modules(p, rule, &is_system, err);
+
+	*ret = 0;
+	if (!rc) {
+		frames = classify_frames(p, is_system);
+		rc = frames ? fold_stacks(p, rule, frames, ret) : -ENOMEM;
+		rc = rc ? rc : fold_calls(p, rule, frames, ret);
+		if (rc)
+			dw_error_set(err, rc, "out of memory");
+	}
+	free(frames);
+	free(is_system);
+	return rc;
+}

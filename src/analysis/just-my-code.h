@@ -1,0 +1,40 @@
+/*
+ * Just My Code: call paths without the inner life of the C library, the kernel and frameworks.
+ *
+ * A profile is changed before anything is computed of it, so that totals, trees and exports all
+ * follow one rule. Code is the user's unless its module is one of the system's, by name; `_start`
+ * is the system's in every module. What the system's code does for the user's becomes part of the
+ * function that the user's code called, or of the caller itself. What leads to the user's code is
+ * left out. A stack without any code of the user's stays whole, since there is nothing else to
+ * tell.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dw_my_code_rule {
+	bool keeps_callees; /* functions of the system that the user's code calls stay */
+	bool keeps_callers; /* functions of the system that call the user's code stay */
+	/* Globs or exact names of modules, borrowed: they outrank the list of the system's. */
+	const char *const *mine;
+	size_t mine_n;
+	const char *const *systems;
+	size_t systems_n;
+};
+
+/* Whether the module called @name (its last part) is the system's if nobody says otherwise. */
+bool dw_is_system_module(const struct dw_module *m, const char *name);
+
+/*
+ * Fold the system's code in @p, a profile that was loaded whole with its symbols. Of calls, those
+ * of functions that were folded are no longer counted; cells without paths stay as they are. How
+ * many frames or nodes were folded to *@ret. 0; DWELL_ERR_NOT_FOUND when a word of @rule fits no
+ * module
+ * (@err names it); -ENOMEM. @p is of no use after an error.
+ */
+int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule, size_t *ret,
+			struct dw_error *err);
