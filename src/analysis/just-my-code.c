@@ -24,7 +24,9 @@ static const char *const system_modules[] = {
 	"libatomic.so*", "libasan.so*", "libtsan.so*", "libubsan.so*", "liblsan.so*",
 	/* .NET */
 	"dotnet", "libcoreclr*.so", "libclr*.so", "libhostfxr.so", "libhostpolicy.so",
-	"libSystem.*.so", "System.*", "Microsoft.*", "mscorlib*", "netstandard*"};
+	"libSystem.*.so", "System.*", "Microsoft.*", "mscorlib*", "netstandard*", "\\[native\\]",
+	/* our own */
+	"libdwell-*.so"};
 
 enum path_class {
 	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
@@ -58,8 +60,6 @@ bool dw_is_system_module(const struct dw_module *m, const char *name)
 {
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO)
 		return true;
-	if (m->kind != DWELL_MODULE_FILE && m->kind != DWELL_MODULE_MANAGED)
-		return false;
 	for (size_t i = 0; i < sizeof system_modules / sizeof *system_modules; i++)
 		if (!fnmatch(system_modules[i], name, 0))
 			return true;
