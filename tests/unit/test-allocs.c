@@ -136,7 +136,9 @@ TEST(samples_and_waits_beside_objects_count_for_nothing)
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
 	functions_n = w.t.functions.n;
 	CHECK_INT(dw_samples_add(&w.p.samples, 5, w.one, 1), 0);
-	CHECK_INT(dw_vec_push(&w.p.waits.rows, (struct dw_wait){1, 2, 2, w.one, 1}), 0);
+	CHECK_INT(dw_vec_push(&w.p.extras.rows,
+			      (struct dw_extra){1, 2, 2, w.one, 1, DWELL_MEASURE_BLOCKED}),
+		  0);
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.functions.n, functions_n);
 	CHECK_STR(function(&w, 1, w.main), "18 1020 / 0 0, 9 3 6");
