@@ -185,15 +185,6 @@ static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, 
 				  dw_totals_go_by_waits(t) ? DWELL_MEASURE_BLOCKED : t->main);
 }
 
-/* How long the threads waited at and below @node, an index; nothing where no waits were recorded.
- */
-static inline struct dw_values dw_totals_node_waits(const struct dw_totals *t, size_t node)
-{
-	if (!dw_totals_has_waits(t))
-		return (struct dw_values){0};
-	return *dw_amounts_common(&t->node_amounts, node, DWELL_MEASURE_BLOCKED);
-}
-
 /* What row @amounts of rows has. */
 static inline struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts)
 {

@@ -204,7 +204,7 @@ static int put_sums(struct dw_database *db, sqlite3_stmt *st, const struct dw_to
 
 /* What rows needed, by the measure that decides. */
 static int put_least(struct dw_database *db, sqlite3_stmt *st, const struct dw_totals *totals,
-		     const struct dw_row_shares *least, struct dw_error *err)
+		     uint64_t least_of_nodes, uint64_t least_of_rows, struct dw_error *err)
 {
 	static const struct {
 		const char *node, *row;
@@ -214,16 +214,16 @@ static int put_least(struct dw_database *db, sqlite3_stmt *st, const struct dw_t
 		[DWELL_MEASURE_ELAPSED] = {"calltree_elapsed_ns_min", "sql_rows_elapsed_ns_min"},
 		[DWELL_MEASURE_BYTES] = {"calltree_inclusive_bytes_min", "sql_rows_bytes_min"},
 	};
-	int rc = put_number_fact(db, st, keys[totals->main].node, least->node, err);
+	int rc = put_number_fact(db, st, keys[totals->main].node, least_of_nodes, err);
 
-	return rc ? rc : put_number_fact(db, st, keys[totals->main].row, least->row, err);
+	return rc ? rc : put_number_fact(db, st, keys[totals->main].row, least_of_rows, err);
 }
 
 /* What totals tell replaces what the recorder noted: views divide by it, and it must fit the rows
  * of the tables. */
 int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
-			const struct dw_totals *totals, const struct dw_row_shares *least,
-			struct dw_error *err)
+			const struct dw_totals *totals, uint64_t least_of_nodes,
+			uint64_t least_of_rows, struct dw_error *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(db, "REPLACE INTO fact VALUES (?, ?)", &st, err);
@@ -235,7 +235,7 @@ int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
 	if (!rc && !dw_totals_has(totals, DWELL_MEASURE_CALLS))
 		rc = put_number_fact(db, st, "stacks_cut", totals->stacks_cut, err);
 	if (!rc)
-		rc = put_least(db, st, totals, least, err);
+		rc = put_least(db, st, totals, least_of_nodes, least_of_rows, err);
 	sqlite3_finalize(st);
 	return rc;
 }

@@ -43,16 +43,11 @@ int dw_amount_table_put(struct dw_amount_table *t, const struct dw_measured *m,
 /* Let go of it. Zero-initialised is fine. */
 void dw_amount_table_close(struct dw_amount_table *t);
 
-/* What a row needs, of the main measure. */
-struct dw_row_shares {
-	uint64_t node;
-	uint64_t row; /* of other tables */
-};
-
-/* Write the facts of @p, and over them those of @totals. 0 or a negative code. */
+/* Write the facts of @p, and over them those of @totals; of the main measure nodes need
+ * @least_of_nodes, rows of other tables @least_of_rows. 0 or a negative code. */
 int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
-			const struct dw_totals *totals, const struct dw_row_shares *least,
-			struct dw_error *err);
+			const struct dw_totals *totals, uint64_t least_of_nodes,
+			uint64_t least_of_rows, struct dw_error *err);
 
 /* Write those @strings that are marked in @shown, by id. 0 or a negative code. */
 int dw_text_table_write(struct dw_database *db, const struct dw_strings *strings,
