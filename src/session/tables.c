@@ -562,16 +562,11 @@ static int put_main_tables(struct tables *t)
 
 static int put_all(struct tables *t)
 {
-	int rc = dw_amount_table_open(&t->amount_table, t->db, dw_profile_measures(t->p),
-				      &t->p->calls, t->err);
+	dw_measures set = dw_profile_measures(t->p);
+	int rc = dw_amount_table_open(&t->amount_table, t->db, set, &t->p->calls, t->err);
 
 	if (!rc)
-		rc = dw_database_exec(t->db,
-				      t->has_calls    ? dw_schema_calls_sql
-				      : t->has_allocs ? dw_schema_allocs_sql
-				      : t->has_waits  ? dw_schema_waits_sql
-						      : dw_schema_samples_sql,
-				      t->err);
+		rc = dw_schema_make(t->db, set, t->err);
 	if (!rc)
 		rc = note_functions(t);
 	if (!rc)
