@@ -173,6 +173,17 @@ static struct dw_sort_row *sort_points(const struct gathering *g, const struct d
 	return NULL;
 }
 
+/* Whether some value shows the measure of point @i. */
+static bool is_shown(const struct dw_sample_values *w, const struct dw_points *t, size_t i)
+{
+	bool shown = dw_points_is_sample(t, i) || t->rows[i] >= t->allocs_at;
+
+	for (unsigned k = 0; k < w->kinds_n && !shown; k++)
+		shown = w->kinds[k].measure ==
+			t->profile->extras.rows.v[t->rows[i] - t->extras_at].measure;
+	return shown;
+}
+
 static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 {
 	struct dw_sample_values *w = g->out;
@@ -181,6 +192,8 @@ static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 	struct dw_amount amount;
 	int rc;
 
+	if (!is_shown(w, t, i))
+		return 0;
 	dw_points_amount(t, i, &g->amounts, &amount);
 	if (!g->has_times)
 		return merge(g, point.thread, point.stack, &amount);

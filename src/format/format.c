@@ -139,21 +139,37 @@ static void put_facts_and_totals(const struct dw_format_job *job,
 		fn(&intervals, out);
 }
 
+/* Whether @m is measured beside samples; writes the key of its total to @ret. */
+static bool is_beside(const struct dw_totals *t, enum dw_measure m, char ret[DWELL_KEY_MAX_BYTES])
+{
+	if (m == DWELL_MEASURE_SAMPLES || !dw_totals_has(t, m))
+		return false;
+	dw_column_key(dw_columns_lead(m, false), ret);
+	return true;
+}
+
+/* Whether @key is that of a total of a measure beside samples. */
+static bool find_beside(const struct dw_totals *t, const char *key, char own[DWELL_KEY_MAX_BYTES])
+{
+	for (unsigned m = 0; m < DWELL_MEASURES; m++)
+		if (is_beside(t, m, own) && !strcmp(own, key))
+			return true;
+	return false;
+}
+
 void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out)
 {
 	const struct dw_profile *p = job->view->request.profile;
+	const struct dw_totals *t = job->view->request.totals;
+	char key[DWELL_KEY_MAX_BYTES];
 	struct dw_format_fact kept = {.key = "samples_kept", .integer = (int64_t)p->samples.n};
 	struct dw_format_fact reported = {
 		.key = "samples_reported",
-		.integer = (int64_t)job->view->request.totals->all[DWELL_MEASURE_SAMPLES],
+		.integer = (int64_t)t->all[DWELL_MEASURE_SAMPLES],
 	};
-	struct dw_format_fact blocked = {
-		.key = "inclusive_blocked_time",
-		.integer = (int64_t)job->view->request.totals->all[DWELL_MEASURE_BLOCKED],
-	};
-	bool says_kept = false, has_waits = dw_totals_has_waits(job->view->request.totals);
+	bool says_kept = false;
 
 	if (dw_profile_method(p) != DWELL_METHOD_SAMPLING)
 		return put_facts_and_totals(job, fn, out);
@@ -161,11 +177,13 @@ void dw_format_facts(const struct dw_format_job *job,
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 
 		says_kept |= !strcmp(row->key, kept.key);
-		if (!has_waits || strcmp(row->key, blocked.key) != 0)
+		if (!find_beside(t, row->key, key))
 			fn(&fact, out);
 	}
-	if (has_waits)
-		fn(&blocked, out);
+	for (unsigned m = 0; m < DWELL_MEASURES; m++)
+		if (is_beside(t, m, key))
+			fn(&(struct dw_format_fact){.key = key, .integer = (int64_t)t->all[m]},
+			   out);
 	if (!says_kept)
 		fn(&kept, out);
 	fn(&reported, out);
