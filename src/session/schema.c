@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "session/amount-table.h"
 #include "session/database.h"
+#include "session/tables.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -25,14 +26,10 @@
 	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
 	" raw_bytes INTEGER, checksum INTEGER, data BLOB)"
 
+#define SLOW_COLUMN(name, view, value) ", " #name " INTEGER"
 #define SLOW_TABLE \
 	"CREATE TABLE slow (rank INTEGER PRIMARY KEY, process INTEGER, thread INTEGER," \
-	" function INTEGER, begin_ns INTEGER, overhead_ns INTEGER, elapsed_inclusive_ns INTEGER," \
-	" elapsed_exclusive_ns INTEGER, application_inclusive_ns INTEGER," \
-	" application_exclusive_ns INTEGER, callees_ns INTEGER, io_ns INTEGER," \
-	" blocking_ns INTEGER, switched_ns INTEGER, blocked_inclusive_ns INTEGER," \
-	" blocked_exclusive_ns INTEGER, switches INTEGER, io_calls INTEGER," \
-	" blocking_calls INTEGER);"
+	" function INTEGER" DW_SLOW_COLUMNS(SLOW_COLUMN, NULL) ");"
 
 #define TABLES \
 	"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;" \
@@ -264,20 +261,10 @@
 	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8){more};"
 
 /* But for the call path. */
+#define SLOW_SHOWN(name, view, value) ", t." #name " AS " #view
 #define VIEW_SLOWEST \
 	"CREATE VIEW slowest AS" \
-	" SELECT " GEN("f.name") ", h.tid AS id, t.begin_ns AS begin_time," \
-	" t.overhead_ns AS time_inclusive_probe_overhead," \
-	" t.elapsed_inclusive_ns AS elapsed_inclusive_time," \
-	" t.elapsed_exclusive_ns AS elapsed_exclusive_time," \
-	" t.application_inclusive_ns AS application_inclusive_time," \
-	" t.application_exclusive_ns AS application_exclusive_time," \
-	" t.callees_ns AS callees_application_time, t.io_ns AS io_time," \
-	" t.blocking_ns AS blocking_call_time, t.switched_ns AS switched_away_time," \
-	" t.blocked_inclusive_ns AS inclusive_blocked_time," \
-	" t.blocked_exclusive_ns AS exclusive_blocked_time," \
-	" t.switches AS context_switches, t.io_calls AS io_calls," \
-	" t.blocking_calls AS blocking_calls" \
+	" SELECT " GEN("f.name") ", h.tid AS id" DW_SLOW_COLUMNS(SLOW_SHOWN, NULL) \
 	" FROM slow t LEFT JOIN thread h ON h.id = t.thread" GEN_JOINS("f.file") \
 	" ORDER BY t.rank;"
 

@@ -106,32 +106,15 @@ static int put_values(struct dw_database *db, sqlite3_stmt *st, const uint64_t *
 	return dw_database_step(db, st, err);
 }
 
-/* A row of slow has all its values itself: those of an activation are not those of total. */
+#define SLOW_VALUE(name, view, value) value,
+#define SLOW_PLACE(name, view, value) ", ?"
+
 static int put_slow(struct dw_database *db, sqlite3_stmt *st, const struct dw_profile *p,
 		    const struct dw_slow_total *total, struct dw_error *err)
 {
 	const struct dw_call_slow *s = &p->calls.slow.v[total->slow];
-	const struct dw_call_values *all = &s->inclusive, *own = &s->exclusive;
-	const uint64_t values[] = {
-		total->process,
-		p->calls.nodes.v[s->node - 1].thread,
-		total->function,
-		s->start_ns,
-		all->overhead_ns,
-		all->elapsed_ns,
-		own->elapsed_ns,
-		all->application_ns,
-		own->application_ns,
-		dw_call_slow_callees(s),
-		s->io_ns,
-		s->blocking_ns,
-		s->switched_ns,
-		all->blocked_ns,
-		own->blocked_ns,
-		all->switches,
-		all->io_calls,
-		all->blocking_calls,
-	};
+	const uint64_t values[] = {total->process, p->calls.nodes.v[s->node - 1].thread,
+				   total->function, DW_SLOW_COLUMNS(SLOW_VALUE, s)};
 
 	return put_values(db, st, values, err);
 }
@@ -139,8 +122,8 @@ static int put_slow(struct dw_database *db, sqlite3_stmt *st, const struct dw_pr
 int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 			const struct dw_totals *totals, uint64_t least_ns, struct dw_error *err)
 {
-	static const char sql[] = "INSERT INTO slow VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-				  " ?, ?, ?, ?, ?, ?, ?)";
+	static const char sql[] =
+		"INSERT INTO slow VALUES (NULL, ?, ?, ?" DW_SLOW_COLUMNS(SLOW_PLACE, NULL) ")";
 	const struct dw_slow_total *v = totals->slow.v;
 	size_t n = totals->slow.n;
 	dw_auto_free size_t *rows = NULL;

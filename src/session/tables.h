@@ -32,6 +32,26 @@ int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
 int dw_text_table_write(struct dw_database *db, const struct dw_strings *strings,
 			const uint8_t *shown, struct dw_error *err);
 
+/* Columns of the table slow as rows X(name, name in the view slowest, value): behind process,
+ * thread and function. @s: a struct dw_call_slow; all values are its own, those of total are not
+ * them. */
+#define DW_SLOW_COLUMNS(X, s)                                                                  \
+	X(begin_ns, begin_time, (s)->start_ns)                                                 \
+	X(overhead_ns, time_inclusive_probe_overhead, (s)->inclusive.overhead_ns)              \
+	X(elapsed_inclusive_ns, elapsed_inclusive_time, (s)->inclusive.elapsed_ns)             \
+	X(elapsed_exclusive_ns, elapsed_exclusive_time, (s)->exclusive.elapsed_ns)             \
+	X(application_inclusive_ns, application_inclusive_time, (s)->inclusive.application_ns) \
+	X(application_exclusive_ns, application_exclusive_time, (s)->exclusive.application_ns) \
+	X(callees_ns, callees_application_time, dw_call_slow_callees(s))                       \
+	X(io_ns, io_time, (s)->io_ns)                                                          \
+	X(blocking_ns, blocking_call_time, (s)->blocking_ns)                                   \
+	X(switched_ns, switched_away_time, (s)->switched_ns)                                   \
+	X(blocked_inclusive_ns, inclusive_blocked_time, (s)->inclusive.blocked_ns)             \
+	X(blocked_exclusive_ns, exclusive_blocked_time, (s)->exclusive.blocked_ns)             \
+	X(switches, context_switches, (s)->inclusive.switches)                                 \
+	X(io_calls, io_calls, (s)->inclusive.io_calls)                                         \
+	X(blocking_calls, blocking_calls, (s)->inclusive.blocking_calls)
+
 /* Fill the table slow with those of @totals that took @least_ns at least, longest first. 0 or a
  * negative code.
  */
