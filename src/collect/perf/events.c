@@ -123,15 +123,9 @@ static struct perf_event_attr beside_attr(const struct dw_perf_events *e,
 
 static void close_watch(const struct dw_perf_watch *w)
 {
-	if (w->sample_fd >= 0)
-		close(w->sample_fd);
-	if (w->deep_fd >= 0)
-		close(w->deep_fd);
-	if (w->side_fd >= 0)
-		close(w->side_fd);
-	for (size_t i = 0; i < DWELL_PERF_BESIDES_MAX; i++)
-		if (w->beside_fd[i] >= 0)
-			close(w->beside_fd[i]);
+	for (size_t i = 0; i < DWELL_PERF_WATCH_FDS; i++)
+		if (w->fds[i] >= 0)
+			close(w->fds[i]);
 }
 
 static void close_cpu(const struct dw_perf_cpu *c)
@@ -449,11 +443,11 @@ int dw_perf_events_watch(struct dw_perf_events *e, const struct dw_perf_options 
 	int rc = dw_vec_reserve(&e->watches, e->cpus.n);
 
 	dw_vec_each(cpu, &e->cpus) {
-		struct dw_perf_watch w = {.cpu = cpu->number, .sample_fd = -1, .deep_fd = -1};
+		struct dw_perf_watch w = {.cpu = cpu->number};
 
 		if (rc)
 			break;
-		memset(w.beside_fd, -1, sizeof w.beside_fd);
+		memset(w.fds, -1, sizeof w.fds);
 		w.side_fd = open_into(&side, tid, cpu->number, cpu->side_fd);
 		if (w.side_fd < 0)
 			rc = w.side_fd;
@@ -492,13 +486,9 @@ enum dw_measure dw_perf_events_measure(const struct dw_perf_events *e, uint64_t 
 void dw_perf_events_stop(const struct dw_perf_events *e)
 {
 	dw_vec_each(w, &e->watches) {
-		ioctl(w->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (w->deep_fd >= 0)
-			ioctl(w->deep_fd, PERF_EVENT_IOC_DISABLE, 0);
-		ioctl(w->side_fd, PERF_EVENT_IOC_DISABLE, 0);
-		for (size_t i = 0; i < DWELL_PERF_BESIDES_MAX; i++)
-			if (w->beside_fd[i] >= 0)
-				ioctl(w->beside_fd[i], PERF_EVENT_IOC_DISABLE, 0);
+		for (size_t i = 0; i < DWELL_PERF_WATCH_FDS; i++)
+			if (w->fds[i] >= 0)
+				ioctl(w->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
 
@@ -516,13 +506,11 @@ void dw_perf_events_lost(const struct dw_perf_events *e, uint64_t *ret_samples, 
 	if (!e->counts_lost)
 		return;
 	dw_vec_each(w, &e->watches) {
-		*ret_samples += read_lost(w->sample_fd);
-		if (w->deep_fd >= 0)
-			*ret_samples += read_lost(w->deep_fd);
-		*ret_side += read_lost(w->side_fd);
-		for (size_t i = 0; i < DWELL_PERF_BESIDES_MAX; i++)
-			if (w->beside_fd[i] >= 0)
-				*ret_side += read_lost(w->beside_fd[i]);
+		for (size_t i = 0; i < DWELL_PERF_WATCH_FDS; i++)
+			if (w->fds[i] >= 0)
+				*(w->fds[i] == w->sample_fd || w->fds[i] == w->deep_fd
+					  ? ret_samples
+					  : ret_side) += read_lost(w->fds[i]);
 	}
 }
 

@@ -50,13 +50,20 @@ struct dw_perf_cpu {
 	int side_fd;   /* owned */
 };
 
+enum { DWELL_PERF_WATCH_FDS = 3 + DWELL_PERF_BESIDES_MAX };
+
 /* Events of one task on one CPU. */
 struct dw_perf_watch {
-	int cpu;       /* its number */
-	int sample_fd; /* owned */
-	int deep_fd;   /* owned; the same with more of the stack, -1 = none */
-	int side_fd;   /* owned */
-	int beside_fd[DWELL_PERF_BESIDES_MAX]; /* owned; by dw_perf_beside(), -1 = none */
+	int cpu; /* its number */
+	union {
+		int fds[DWELL_PERF_WATCH_FDS]; /* all of them, owned, -1 = none */
+		struct {
+			int sample_fd;
+			int deep_fd; /* the same with more of the stack */
+			int side_fd;
+			int beside_fd[DWELL_PERF_BESIDES_MAX]; /* by dw_perf_beside() */
+		};
+	};
 };
 
 struct dw_perf_events {
