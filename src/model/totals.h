@@ -172,12 +172,6 @@ static inline const struct dw_values *dw_totals_values(const struct dw_totals *t
 	return dw_amounts_common(&t->amounts, amounts, t->main);
 }
 
-/* Likewise of @node, an index. */
-static inline struct dw_values *dw_totals_node_values(const struct dw_totals *t, size_t node)
-{
-	return dw_amounts_common(&t->node_amounts, node, t->main);
-}
-
 /* By how much @node, an index, is before others. */
 static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, size_t node)
 {

@@ -54,7 +54,7 @@ struct tables {
 	size_t row;			       /* being written */
 	uint32_t rank;			       /* of that row, from 1 */
 	struct dw_worth node_worth, row_worth; /* what is worth a row */
-	bool has_calls, has_allocs, has_waits;
+	bool has_calls;
 };
 
 /* Note that @id is shown. NULL for the empty string. */
@@ -577,7 +577,7 @@ static int put_all(struct tables *t)
 		rc = put_main_tables(t);
 	if (!rc)
 		rc = put_totals(t);
-	if (!rc && t->has_allocs)
+	if (!rc && t->totals->main == DWELL_MEASURE_BYTES)
 		rc = dw_alloc_tables_write(t->db, &t->amount_table, t->p, t->totals, t->texts,
 					   t->err);
 	return rc ? rc : dw_text_table_write(t->db, &t->p->strings, t->texts, t->err);
@@ -592,8 +592,6 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	dw_worth_init(&t.node_worth, totals, 100.0 / DWELL_NODE_SHARE);
 	dw_worth_init(&t.row_worth, totals, 100.0 / ROW_SHARE);
 	t.has_calls = dw_profile_has_calls(p);
-	t.has_waits = dw_totals_has_waits(totals);
-	t.has_allocs = dw_profile_method(p) == DWELL_METHOD_MEMORY;
 	t.texts = calloc((size_t)p->strings.n + 1, 1);
 	rc = t.texts ? put_all(&t) : no_memory(&t);
 	free(t.texts);

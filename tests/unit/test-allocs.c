@@ -224,8 +224,8 @@ TEST(call_tree)
 	make = child(&w, main_, w.make);
 	CHECK_STR(node(&w, make), "13 520 / 2 80, 4 3 6");
 	CHECK_STR(node(&w, child(&w, make, w.make)), "11 440 / 11 440, 4 3 4");
-	CHECK_INT(dw_totals_node_values(&w.t, make)->inclusive, 520);
-	CHECK_INT(dw_totals_node_values(&w.t, make)->exclusive, 80);
+	CHECK_INT(rows_node_values(&w.t, make)->inclusive, 520);
+	CHECK_INT(rows_node_values(&w.t, make)->exclusive, 80);
 	release(&w);
 }
 

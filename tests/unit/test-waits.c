@@ -1,5 +1,6 @@
 /* Waits: their aggregators, and what a range of time and a filter make of them. */
 #include "check.h"
+#include "rows.h"
 
 #include "analysis/totals.h"
 #include "collect/waits/aggregator.h"
@@ -191,7 +192,7 @@ TEST(samples_and_waits_are_apart)
 	CHECK(dw_totals_has_waits(&t));
 	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 2);
 	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 40);
-	CHECK_INT(dw_totals_node_values(&t, 0)->inclusive, 2);
+	CHECK_INT(rows_node_values(&t, 0)->inclusive, 2);
 	CHECK_INT(dw_amounts_common(&t.node_amounts, 0, DWELL_MEASURE_BLOCKED)->inclusive, 40);
 	CHECK_INT(dw_totals_values(&t, t.threads.v[0].amounts)->exclusive, 2);
 	CHECK_INT(waits_of(&t, t.threads.v[0].amounts)->exclusive, 40);
@@ -272,7 +273,7 @@ TEST(waits_alone_have_rows)
 	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 0);
 	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 10);
 	CHECK_INT(dw_amounts_common(&t.node_amounts, 0, DWELL_MEASURE_BLOCKED)->inclusive, 10);
-	CHECK_INT(dw_totals_node_values(&t, 0)->inclusive, 0);
+	CHECK_INT(rows_node_values(&t, 0)->inclusive, 0);
 	CHECK(t.functions.n > 0);
 	dw_vec_each(row, &t.functions)
 		CHECK_INT(dw_totals_values(&t, row->amounts)->inclusive, 0);
